@@ -358,8 +358,6 @@ static int clean_by(struct tool *tool, const struct options *o,
 				     job->g.nsegments);
 	options.goal = job->goal;
 	options.policy = policy;
-	if (!o->verify)
-		options.how.batch.sums = NULL;
 	moving_begin(&out.moving, tool, &options.how);
 	if (o->compare)
 		options.how.left = NULL;

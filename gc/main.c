@@ -239,10 +239,35 @@ static int check_combination(struct tool *tool, const struct options *o)
 	return jobs_check(&cx, o) ? tool_usage(tool, "%s", cx.failure) : 0;
 }
 
+static void warn_flipped(void *arg, const char *text)
+{
+	struct tool *tool = arg;
+
+	tool_warn(tool, "%s: %s", tool->argv[0], text);
+}
+
+/* Jobs read flipped bits as what they were, unless O is not to verify. */
+static int run_verified(struct tool *tool, struct options *o, struct dev *dev)
+{
+	struct sums sums;
+	int ret = sums_open(&sums, &tool->cx, dev);
+
+	sums.found = warn_flipped;
+	sums.arg = tool;
+	if (!o->no_verify) {
+		o->sums = &sums;
+		dev = sums.dev;
+	}
+	if (!ret)
+		ret = o->dry_run ? forecast_jobs(tool, o, dev) :
+				   run_jobs(tool, o, dev);
+	sums_close(&sums);
+	return ret;
+}
+
 static int run_gc(struct tool *tool, const void *options)
 {
 	struct options o = *(const struct options *)options;
-	struct sums sums = { .dev = NULL };
 	struct target t;
 	int ret;
 
@@ -252,15 +277,11 @@ static int run_gc(struct tool *tool, const void *options)
 	o.dry_run |= o.compare;
 	ret = target_open(&t, &tool->cx, tool->argv[0],
 			  o.dry_run || o.output);
-	sums.dev = t.dev;
-	o.sums = &sums;
 	if (!ret && !o.no_check)
 		ret = precheck_run(tool, t.dev,
 				   "the volume has errors; run fsck.nilfs2");
 	if (!ret)
-		ret = o.dry_run ? forecast_jobs(tool, &o, t.dev) :
-				  run_jobs(tool, &o, t.dev);
-	sums_fini(&sums);
+		ret = run_verified(tool, &o, t.dev);
 	target_close(&t);
 	return ret;
 }

@@ -86,6 +86,7 @@ void moving_put(struct report *r, const struct batch_totals *totals,
 	report_value(r, VALUE_PERCENT, "written_per_moved",
 		     "Written per block moved", moving_per_moved(t));
 	report_u64(r, "blocks_forgotten", "Dead blocks", t->forgotten);
+	report_u64(r, "bits_corrected", "Flipped bits corrected", t->corrected);
 	report_u64(r, "checkpoints_deleted", "Checkpoints deleted",
 		   t->checkpoints);
 	report_u64(r, "batches", "Batches", t->batches);

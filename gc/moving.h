@@ -19,7 +19,7 @@ struct moving {
 	bool begun;		/* the progress of moving has begun */
 };
 
-/* O as options of a collector, without callbacks; all checksums verified. */
+/* O as options of a collector, without callbacks. */
 struct collector_options moving_options(const struct tool *tool,
 					const struct options *o);
 

@@ -150,6 +150,9 @@ const struct cli_option options_rows[] = {
 	  AT(min_reclaimable) },
 	{ 0, "no-check", NULL, "do not check the volume first (may lose data)",
 	  OPTION_FLAG, AT(no_check) },
+	{ 0, "no-verify", NULL,
+	  "do not verify the checksums of what is moved (may lose data)",
+	  OPTION_FLAG, AT(no_verify) },
 	{ 0, "order", "tree|file|age|victim",
 	  "compact, with files in this order", OPTION_CHOICE, AT(order), 0, 0,
 	  orders },
@@ -181,8 +184,6 @@ const struct cli_option options_rows[] = {
 	  AT(to_snapshot) },
 	{ 'U', "uuid", "UUID", "set the UUID: one, or random, time, clear",
 	  OPTION_STRING, AT(uuid) },
-	{ 0, "verify", NULL, "verify checksums before cleaning moves blocks",
-	  OPTION_FLAG, AT(verify) },
 	{ 0 },
 };
 

@@ -57,9 +57,9 @@ struct options {
 	struct options_size shrink, grow;
 	bool punch;
 	bool dry_run;
-	bool verify;			/* checksums of what cleaning moves */
-	bool no_check;			/* the volume is not checked */
-	/* Not an option: checksums verified so far, or NULL. */
+	bool no_check;			/* the volume is not checked, */
+	bool no_verify;			/* nor the checksums of what is moved */
+	/* Not an option: checksums verified so far; NULL with no_verify. */
 	struct sums *sums;
 };
 

@@ -509,6 +509,10 @@ static int clean_round(struct cleaner *c, struct context *cx, bool first)
 	}
 	if (!ret)
 		ret = clean_batch(c, cx);
+	if (ret == -EAGAIN) {
+		fail_clear(cx);
+		ret = 1;
+	}
 	free(c->fates);
 	c->fates = NULL;
 	collector_close(&c->k);

@@ -313,7 +313,7 @@ int compact_run(struct compact *c, struct context *cx, struct dev *dev,
 		ret = order_find(&order, cx, dev, options->order);
 	if (!ret)
 		ret = compact_all(&p, cx);
-	if (!ret && p.k.nbad) {
+	if (!ret && p.k.nfailing) {
 		ret = collector_finish(&p.k, cx);
 		if (!ret)
 			ret = usedend_measure(&c->after, cx, dev);

@@ -100,9 +100,9 @@ static int move_all(struct collector *k, struct context *cx)
 	batch.front = batch.fresh = batch.next_taken = batch.elsewhere = true;
 	if (!ret)
 		ret = collector_move(k, cx, &batch);
-	if (!ret && !k->totals.batches)
-		ret = fail(cx, -EIO, "segment %" PRIu64 ": cannot be read",
-			   k->bad[0]);
+	if (!ret && k->nbad)
+		ret = fail(cx, -EUCLEAN, "segment %" PRIu64 " cannot be copied; "
+			   "run fsck.nilfs2 -y --data", k->bad[0]);
 	return ret;
 }
 
@@ -114,10 +114,12 @@ static int copy_volume(struct copy *c, struct context *cx, struct dev *dual,
 
 	collector_init(&k, dual, options);
 	k.whole = true;
-	ret = collector_open(&k, cx);
-	if (!ret)
-		ret = move_all(&k, cx);
-	collector_close(&k);
+	do {
+		ret = collector_open(&k, cx);
+		if (!ret)
+			ret = move_all(&k, cx);
+		collector_close(&k);
+	} while (!ret && !k.totals.batches);
 	c->totals = k.totals;
 	collector_fini(&k);
 	return ret;

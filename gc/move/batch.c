@@ -348,6 +348,9 @@ static int commit(struct batch *b, struct context *cx)
 		ret = zoning_settle(cx, b->vol->dev);
 	if (ret)
 		return ret;
+	if (b->options->sums)
+		b->totals->corrected += sums_bits(b->options->sums, cx,
+						  b->load);
 	if (b->options->sums && !b->options->forecast)
 		sums_forget(b->options->sums, b->load);
 	b->totals->batches++;

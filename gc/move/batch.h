@@ -53,6 +53,7 @@ struct batch_totals {
 	uint64_t moved;		/* blocks */
 	uint64_t moved_data;	/* of these, of files */
 	uint64_t forgotten;	/* dead blocks whose numbers were freed */
+	uint64_t corrected;	/* flipped bits in what was moved or rewritten */
 	uint64_t written;	/* blocks written to the device */
 	uint64_t summaries;	/* of these, the lists of logs */
 	uint64_t checkpoints;	/* that are gone */
@@ -65,7 +66,8 @@ struct batch_totals {
 /*
  * Moves LOAD (sorted), and writes superblocks that name the result.  Until then
  * the volume is unchanged.  -EIO if a block cannot be read, -EUCLEAN if the
- * checksum of a log does not match: *BAD is its position (else 0).  -EIO too if
+ * checksum of a log does not match: *BAD is its position (else 0).  -EAGAIN as
+ * sums_check(): the volume is to be opened again.  -EIO too if
  * the last batch of TOTALS was not written.  -ENOSPC, -EINTR, -ENOMEM.
  */
 int batch_run(const struct load *load, struct context *cx, struct volume *vol,

@@ -3,8 +3,8 @@
  * The collector.
  *
  * A segment with a block that cannot be read, or a log whose checksum does not
- * match, is skipped from then on: the batch, of which nothing has been written
- * yet, has to be repeated without it.
+ * match and names no flipped bit, is skipped from then on: the batch, of which
+ * nothing has been written yet, has to be repeated without it.
  */
 #include "gc/move/collector.h"
 
@@ -57,13 +57,20 @@ bool collector_is_bad(const struct collector *k, uint64_t segnum)
 	return i < k->nbad && k->bad[i] == segnum;
 }
 
-/* SEGNUM is left alone from now on, because of the failure in CX. */
-static int leave(struct collector *k, struct context *cx, uint64_t segnum)
+/*
+ * SEGNUM is left alone from now on, because of the failure in CX; and marked in
+ * the end, if it FAILS.
+ */
+static int leave(struct collector *k, struct context *cx, uint64_t segnum,
+		 bool fails)
 {
 	size_t i = search_lower_bound(k->bad, k->nbad, segnum);
 
-	if (array_reserve(cx, &k->bad, &k->bad_room, k->nbad + 1))
+	if (array_reserve(cx, &k->bad, &k->bad_room, k->nbad + 1) ||
+	    array_reserve(cx, &k->failing, &k->failing_room, k->nfailing + 1))
 		return -ENOMEM;
+	if (fails)
+		k->failing[k->nfailing++] = segnum;
 	memmove(&k->bad[i + 1], &k->bad[i], (k->nbad++ - i) * sizeof(*k->bad));
 	k->bad[i] = segnum;
 	if (k->o->left)
@@ -121,7 +128,7 @@ int collector_add(struct collector *k, struct context *cx,
 		return 0;
 	ret = load_take(&k->load, cx, s);
 	if (!ret && cx->failure[0])
-		return leave(k, cx, s->segnum);
+		return leave(k, cx, s->segnum, true);
 	sated = !k->unbounded && load_is_full(&k->load, cx);
 	if (ret <= 0 || (!sated && batch_need(&k->load) <= room))
 		return ret;
@@ -138,6 +145,20 @@ void collector_sort(struct collector *k)
 		order_apply(k->o->order, &k->load);
 	else
 		load_sort(&k->load, false);
+}
+
+/* Whether batch_run() failed because of block BAD, and others can be moved. */
+static bool is_of_segment(int ret, uint64_t bad)
+{
+	return (ret == -EIO || ret == -EUCLEAN) && bad;
+}
+
+/* What does not match its checksum can be corrected where it is, and read. */
+static int leave_for(struct collector *k, struct context *cx, int ret,
+		     uint64_t bad)
+{
+	return leave(k, cx, geometry_segment_of(&k->vol->geo, bad),
+		     ret == -EIO);
 }
 
 static void report_batch_moved(void *arg, uint64_t blocks)
@@ -162,9 +183,12 @@ int collector_move(struct collector *k, struct context *cx,
 	collector_sort(k);
 	ret = batch_run(&k->load, cx, k->vol, &options, &k->totals, &bad);
 	k->moved += ret ? 0 : batch_blocks(&k->load);
-	if ((ret == -EIO || ret == -EUCLEAN) && bad)
-		ret = leave(k, cx, geometry_segment_of(&k->vol->geo, bad));
-	return ret;
+	k->stale = ret == -EAGAIN;
+	if (k->stale) {
+		fail_clear(cx);
+		return 0;
+	}
+	return is_of_segment(ret, bad) ? leave_for(k, cx, ret, bad) : ret;
 }
 
 /* Where the volume is written to is all that is another; it is not read. */
@@ -198,8 +222,9 @@ int collector_try(struct collector *k, struct context *cx, uint64_t *room,
 	collector_sort(k);
 	ret = run_on(k, cx, overlay, &totals, &bad);
 	dev_close(overlay);
-	if ((ret == -EIO || ret == -EUCLEAN) && bad)
-		return leave(k, cx, geometry_segment_of(&k->vol->geo, bad));
+	k->stale = ret == -EAGAIN;
+	if (is_of_segment(ret, bad))
+		return leave_for(k, cx, ret, bad);
 	if (ret == -ENOSPC) {
 		fail_clear(cx);
 		return 0;
@@ -212,8 +237,11 @@ int collector_try(struct collector *k, struct context *cx, uint64_t *room,
 void collector_close(struct collector *k)
 {
 	load_fini(&k->load);
-	if (k->vol)
+	if (k->stale)
+		facts_forget(&k->kept);
+	else if (k->vol)
 		facts_keep(&k->facts, &k->kept);
+	k->stale = false;
 	facts_fini(&k->facts);
 	volume_close(k->vol);
 	k->vol = NULL;
@@ -236,6 +264,9 @@ static void forget_rehearsal(struct collector *k, struct collector *before)
 	before->bad = k->bad;
 	before->nbad = k->nbad;
 	before->bad_room = k->bad_room;
+	before->failing = k->failing;
+	before->nfailing = k->nfailing;
+	before->failing_room = k->failing_room;
 	before->to_move = k->moved;
 	facts_forget(&k->kept);
 	before->kept = k->kept;
@@ -270,6 +301,9 @@ int collector_rehearse(struct collector *k, struct context *cx,
  * damage, and free live blocks after it.  The flag excludes such segments from
  * both the kernel and nilfs_cleanerd.  It is set after all other jobs, so that
  * one log is enough for all of them.
+ *
+ * A segment of which only a checksum does not match stays as it is: nothing is
+ * wrong with the medium, and fsck.nilfs2 may correct it.
  */
 
 static int set_errors(void *arg, struct context *cx, struct writer *w)
@@ -278,8 +312,8 @@ static int set_errors(void *arg, struct context *cx, struct writer *w)
 	size_t i;
 	int ret = 0;
 
-	for (i = 0; i < k->nbad && !ret; i++)
-		ret = move_set_error(w, cx, k->bad[i]);
+	for (i = 0; i < k->nfailing && !ret; i++)
+		ret = move_set_error(w, cx, k->failing[i]);
 	return ret;
 }
 
@@ -290,7 +324,7 @@ int collector_finish(struct collector *k, struct context *cx)
 	struct volume *vol;
 	int ret;
 
-	if (!k->nbad)
+	if (!k->nfailing)
 		return 0;
 	ret = volume_open(&vol, cx, k->dev, NULL);
 	if (!ret) {
@@ -311,6 +345,7 @@ void collector_fini(struct collector *k)
 {
 	facts_forget(&k->kept);
 	free(k->bad);
-	k->bad = NULL;
-	k->nbad = k->bad_room = 0;
+	free(k->failing);
+	k->bad = k->failing = NULL;
+	k->nbad = k->bad_room = k->nfailing = k->failing_room = 0;
 }

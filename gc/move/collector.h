@@ -40,6 +40,8 @@ struct collector {
 	struct batch_totals totals;
 	uint64_t *bad;		/* segments that are left alone, ascending */
 	size_t nbad, bad_room;
+	uint64_t *failing;	/* of these, those to be marked as erroneous */
+	size_t nfailing, failing_room;
 	bool whole;		/* all segments are candidates */
 	bool unbounded;		/* a batch may take more than its memory */
 	bool reuse;		/* as in struct batch_options */
@@ -50,6 +52,7 @@ struct collector {
 	struct facts facts;
 	struct load load;
 	size_t sated;		/* victims with which memory was full, or 0 */
+	bool stale;		/* a bit of what was read is another one now */
 };
 
 void collector_init(struct collector *k, struct dev *dev,
@@ -96,8 +99,9 @@ uint64_t collector_gain(const struct collector *k);
 
 /*
  * Moves what was added, by BATCH, in the order of the load: 0, or a failure.
- * Where something cannot be read its segment is left alone, nothing is done,
- * and that is no failure.
+ * Where something cannot be read, or does not match the checksum of its log, its
+ * segment is left alone; where that names a flipped bit, the next round reads it
+ * corrected.  Nothing is done then, and that is no failure.
  */
 int collector_move(struct collector *k, struct context *cx,
 		   const struct batch_options *batch);
@@ -106,7 +110,8 @@ int collector_move(struct collector *k, struct context *cx,
  * The result that collector_move() would have, with K's options: *ROOM is that
  * of the next round, 0 if there is no room for the batch or a segment of it is
  * skipped from now on, and *SEGNUM is where its log would end.  Only the order
- * of the load changes.
+ * of the load changes.  -EAGAIN where a flipped bit was found, and a new round
+ * is needed.
  */
 int collector_try(struct collector *k, struct context *cx, uint64_t *room,
 		  uint64_t *segnum);
@@ -122,8 +127,9 @@ int collector_rehearse(struct collector *k, struct context *cx,
 		       int (*act)(void *arg, struct context *cx), void *arg);
 
 /*
- * After the last round: segments that were left alone are marked as erroneous,
- * with one more log.  Fails as volume_open() and onelog_append().
+ * After the last round: segments that were left alone, but for those with a log
+ * that does not match its checksum, are marked as erroneous, with one more log.
+ * Fails as volume_open() and onelog_append().
  */
 int collector_finish(struct collector *k, struct context *cx);
 

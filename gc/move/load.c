@@ -281,6 +281,7 @@ static int add_mark(struct load *l, struct context *cx,
 		.level = res->block.level,
 		.key = res->block.blkoff,
 		.vblocknr = res->block.vblocknr,
+		.blocknr = res->blocknr,
 	};
 	if (res->block.is_node && res->block.is_virtual) {
 		l->has.others++;

@@ -29,6 +29,7 @@ struct load_mark {
 	unsigned int level;
 	uint64_t key;
 	uint64_t vblocknr;	/* that it has now; 0 in the DAT */
+	uint64_t blocknr;	/* where it is now */
 };
 
 /* A log with blocks of the above. */

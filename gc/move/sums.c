@@ -6,6 +6,12 @@
  * must be found before.  The checksum covers all blocks of a log, so the bad
  * one is not known: all files with blocks there are named, up to a few.
  *
+ * One flipped bit is known, though (check/logs/logbits.h).  It is corrected in
+ * whatever is read from then on, by a device with patches: nothing is written
+ * in place, which zones would not allow, and a dry run or a copy must not do.
+ * The moved block is right, and the old one is freed.  A load that was made
+ * before has what was read before, so it is to be made again.
+ *
  * Trials and forecasts write logs to an overlay, partly without content.  Logs
  * are verified on the device underneath, and only if the log there is the one
  * to be moved.
@@ -22,38 +28,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/pool.h"
+#include "base/search.h"
+#include "check/logs/logbits.h"
 #include "check/logs/logdata.h"
+#include "dev/patched.h"
+#include "gc/move/blame.h"
 #include "gc/move/load.h"
-#include "vol/root.h"
-#include "vol/tree.h"
 #include "vol/volume.h"
-
-#define FILES_NAMED 4
 
 struct summing {
 	struct sums *s;
 	const struct load *load;
 	struct logdata *data;	/* one a worker */
-	bool *right;		/* of each log, verified now or before */
-	uint64_t wrong;		/* the first one, or the number of all */
+	uint8_t *state;		/* of each log */
 };
 
-void sums_fini(struct sums *s)
+enum { UNKNOWN, RIGHT, WRONG };
+
+int sums_open(struct sums *s, struct context *cx, struct dev *dev)
 {
-	free(s->good);
-	s->good = NULL;
-	s->ngood = 0;
+	*s = (struct sums){ .dev = NULL };
+	return patched_open(&s->dev, cx, dev);
 }
 
-static void note_wrong(struct summing *u, uint64_t job)
+void sums_close(struct sums *s)
 {
-	uint64_t first = __atomic_load_n(&u->wrong, __ATOMIC_RELAXED);
-
-	while (job < first &&
-	       !__atomic_compare_exchange_n(&u->wrong, &first, job, true,
-					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		;
+	dev_close(s->dev);
+	free(s->good);
+	free(s->bad);
+	free(s->bits);
+	*s = (struct sums){ .dev = NULL };
 }
 
 static uint64_t segment_of(const struct load *load, size_t i)
@@ -79,22 +85,36 @@ static void find_known(struct summing *u)
 	for (i = 0; i < u->load->has.nlogs; i = end) {
 		end = next_segment(u->load, i);
 		if (end - i <= u->s->good[segment_of(u->load, i)])
-			memset(&u->right[i], true, end - i);
+			memset(&u->state[i], RIGHT, end - i);
 	}
 }
 
 static void note_good(struct summing *u)
 {
-	size_t i, end;
+	size_t i, n, end;
 
 	for (i = 0; i < u->load->has.nlogs; i = end) {
 		uint16_t *good = &u->s->good[segment_of(u->load, i)];
 
 		end = next_segment(u->load, i);
-		if (!memchr(&u->right[i], 0, end - i) && end - i > *good)
+		for (n = i; n < end && u->state[n] == RIGHT; n++)
+			;
+		if (n == end && end - i > *good)
 			*good = end - i < UINT16_MAX ? (uint16_t)(end - i) :
 						       UINT16_MAX;
 	}
+}
+
+/* Whether LOG is on the device, and not on an overlay: 1, 0. */
+static int is_on_device(const struct sums *s, struct context *cx,
+			const struct load *load, const struct load_log *log)
+{
+	const struct nilfs_geometry *geo = &load->facts->vol->geo;
+	struct nilfs_segment_summary ss;
+	int ret = dev_read(s->dev, cx, log->pseg << geo->block_bits, &ss,
+			   sizeof(ss));
+
+	return ret ? ret : !memcmp(&ss, &log->ss, sizeof(ss));
 }
 
 static int sum_up(struct context *cx, void *arg, unsigned int worker,
@@ -102,29 +122,45 @@ static int sum_up(struct context *cx, void *arg, unsigned int worker,
 {
 	struct summing *u = arg;
 	const struct load_log *log = &u->load->logs[job];
-	const struct nilfs_geometry *geo = &u->load->facts->vol->geo;
-	struct nilfs_segment_summary ss;
-	int ret;
+	int ret = u->state[job] ? 0 : is_on_device(u->s, cx, u->load, log);
 
-	if (u->right[job])
-		return 0;
-	ret = dev_read(u->s->dev, cx, log->pseg << geo->block_bits, &ss,
-		       sizeof(ss));
-	if (!ret && memcmp(&ss, &log->ss, sizeof(ss)))
-		return 0;
-	if (!ret)
-		ret = logdata_is_right(&u->data[worker], cx, u->s->dev, geo,
-				       log->pseg, &ss);
-	if (ret == -EIO) {
-		fail_clear(cx);
-		return 0;
-	}
 	if (ret > 0) {
-		u->right[job] = true;
-		return 0;
+		ret = logdata_is_right(&u->data[worker], cx, u->s->dev,
+				       &u->load->facts->vol->geo, log->pseg,
+				       &log->ss);
+		if (ret >= 0)
+			u->state[job] = ret ? RIGHT : WRONG;
 	}
-	note_wrong(u, job);
-	return ret ? ret : -EUCLEAN;
+	if (ret != -EIO)
+		return ret < 0 ? ret : 0;
+	fail_clear(cx);
+	return 0;
+}
+
+static uint64_t block_of(const struct load *load, uint64_t bit)
+{
+	return bit >> 3 >> load->facts->vol->geo.block_bits;
+}
+
+static bool is_victim(const struct load *load, uint64_t blocknr)
+{
+	uint64_t segnum = geometry_segment_of(&load->facts->vol->geo, blocknr);
+	size_t i;
+
+	for (i = 0; i < load->has.nvictims; i++)
+		if (load->victims[i] == segnum)
+			return true;
+	return false;
+}
+
+/* The block of a flipped bit is free now. */
+static void forget_bit(struct sums *s, const struct load *load, size_t i)
+{
+	const struct nilfs_geometry *geo = &load->facts->vol->geo;
+
+	patched_remove(s->dev, block_of(load, s->bits[i]) << geo->block_bits,
+		       geo->block_size);
+	s->bits[i] = s->bits[--s->nbits];
 }
 
 void sums_forget(struct sums *s, const struct load *load)
@@ -134,66 +170,161 @@ void sums_forget(struct sums *s, const struct load *load)
 	for (i = 0; i < load->has.nvictims; i++)
 		if (load->victims[i] < s->ngood)
 			s->good[load->victims[i]] = 0;
+	for (i = s->nbits; i--;)
+		if (is_victim(load, block_of(load, s->bits[i])))
+			forget_bit(s, load, i);
 }
 
-static bool is_in(const struct load_run *run, const struct load_log *log)
+/* Whether LOAD moves BLOCKNR as it is on the device: 1, 0. */
+static int is_moved(const struct sums *s, struct context *cx,
+		    const struct load *load, uint64_t blocknr)
 {
-	return run->blocknr >= log->pseg &&
-	       run->blocknr - log->pseg < le32_get(log->ss.ss_nblocks);
+	size_t i;
+	int ret;
+
+	if (!blame_has(load, blocknr))
+		return 0;
+	for (i = 0; i < load->has.nlogs; i++)
+		if (blocknr >= load->logs[i].pseg &&
+		    blocknr - load->logs[i].pseg <
+			    le32_get(load->logs[i].ss.ss_nblocks))
+			break;
+	if (i == load->has.nlogs)
+		return 0;
+	ret = is_on_device(s, cx, load, &load->logs[i]);
+	if (ret >= 0)
+		return ret;
+	fail_clear(cx);
+	return 0;
 }
 
-/* The first inode above INO with a block in LOG that is moved, or 0. */
-static uint64_t next_inode(const struct load *load, const struct load_log *log,
-			   uint64_t ino)
+uint64_t sums_bits(const struct sums *s, struct context *cx,
+		   const struct load *load)
 {
-	const struct load_run *run = load->runs;
-	uint64_t next = 0;
+	uint64_t n = 0;
 	size_t i;
 
-	for (i = 0; i < load->has.nruns; i++, run++)
-		if (is_in(run, log) && run->what.ino > ino &&
-		    (!next || run->what.ino < next))
-			next = run->what.ino;
-	return next;
+	for (i = 0; i < s->nbits; i++)
+		n += (uint64_t)is_moved(s, cx, load,
+					block_of(load, s->bits[i]));
+	return n;
 }
 
-/* Appends a path of INO in the latest state to the LEN bytes of TEXT. */
-static size_t append_path(char text[FAILURE_TEXT_MAX], size_t len,
-			  struct context *cx, struct root *root, uint64_t ino)
+bool sums_is_bad(const struct sums *s, uint64_t segnum)
 {
-	char *path = NULL;
-	int n;
+	size_t i = search_lower_bound(s->bad, s->nbad, segnum);
 
-	if (tree_find_path(root, cx, ino, &path))
-		n = snprintf(text + len, FAILURE_TEXT_MAX - len,
-			     " inode %" PRIu64, ino);
-	else
-		n = snprintf(text + len, FAILURE_TEXT_MAX - len, " %s", path);
-	free(path);
-	return n < 0 || (size_t)n >= FAILURE_TEXT_MAX - len ?
-		       FAILURE_TEXT_MAX - 1 : len + (size_t)n;
+	return i < s->nbad && s->bad[i] == segnum;
 }
 
-/* The failure for LOG, with the files that it has blocks of. */
-static int blame(const struct load *load, struct context *cx,
-		 const struct load_log *log)
+static int note_bad(struct sums *s, struct context *cx, uint64_t segnum)
 {
-	char text[FAILURE_TEXT_MAX] = "";
-	struct root root;
-	uint64_t ino = 0;
-	size_t len = 0;
+	size_t i = search_lower_bound(s->bad, s->nbad, segnum);
+
+	if (sums_is_bad(s, segnum))
+		return 0;
+	if (array_reserve(cx, &s->bad, &s->bad_room, s->nbad + 1))
+		return -ENOMEM;
+	memmove(&s->bad[i + 1], &s->bad[i], (s->nbad++ - i) * sizeof(*s->bad));
+	s->bad[i] = segnum;
+	return 0;
+}
+
+/* Says that BIT was flipped, where it matters. */
+static int report_bit(struct summing *u, struct context *cx,
+		      const struct logbit *bit)
+{
+	const struct nilfs_geometry *geo = &u->load->facts->vol->geo;
+	uint64_t blocknr = bit->byte >> geo->block_bits;
+	char owner[BLAME_MAX], text[2 * BLAME_MAX];
+	int ret = blame_block(owner, cx, u->load, blocknr);
+
+	if (ret <= 0 || !u->s->found)
+		return ret < 0 ? ret : 0;
+	snprintf(text, sizeof(text), "block %" PRIu64 ": bit %u of byte %"
+		 PRIu64 " was flipped, by the checksum of its log (by chance 1 "
+		 "in %" PRIu64 "), and is corrected where it is moved: %s",
+		 blocknr, bit->bit, bit->byte & (geo->block_size - 1),
+		 (UINT64_C(1) << 32) / bit->positions, owner);
+	u->s->found(u->s->arg, text);
+	return 0;
+}
+
+/* From now on BIT reads as what it was. */
+static int correct_bit(struct summing *u, struct context *cx,
+		       const struct logbit *bit)
+{
+	const struct nilfs_geometry *geo = &u->load->facts->vol->geo;
+	uint64_t off = bit->byte & ~(uint64_t)(geo->block_size - 1);
+	struct sums *s = u->s;
+	uint8_t *block;
+	int ret;
+
+	if (array_reserve(cx, &s->bits, &s->bits_room, s->nbits + 1))
+		return -ENOMEM;
+	block = malloc(geo->block_size);
+	if (!block)
+		return fail(cx, -ENOMEM, "block with a flipped bit");
+	ret = dev_read(s->dev, cx, off, block, geo->block_size);
+	block[bit->byte - off] ^= (uint8_t)(1u << bit->bit);
+	if (!ret)
+		ret = patched_set(s->dev, cx, off, block, geo->block_size);
+	free(block);
+	if (ret < 0)
+		return ret;
+	s->bits[s->nbits++] = bit->byte * 8 + bit->bit;
+	return report_bit(u, cx, bit);
+}
+
+/*
+ * Corrects the flipped bits of LOG, which does not match its checksum: 1, or 0
+ * if there is another reason for that.
+ */
+static int correct_log(struct summing *u, struct context *cx,
+		       struct logbits *lb, const struct load_log *log)
+{
 	unsigned int i;
-	int ret = root_open(&root, cx, load->facts->vol, 0);
+	int ret = logbits_header(lb, cx, log->pseg);
+	int err = ret > 0 ? logbits_blocks(lb, cx) : 0;
 
-	for (i = 0; !ret && i < FILES_NAMED &&
-		    (ino = next_inode(load, log, ino)); i++)
-		len = append_path(text, len, cx, &root, ino);
-	if (ret == -ENOMEM || context_cancelled(cx))
-		return ret ? ret : -EINTR;
-	return fail(cx, -EUCLEAN, "the log at block %" PRIu64 " does not match "
-		    "its checksum; blocks of%.380s%s", log->pseg,
-		    *text ? text : " metadata",
-		    ino && next_inode(load, log, ino) ? " and others" : "");
+	if (ret <= 0 || err || !lb->whole || !lb->nbits)
+		return ret < 0 ? ret : err;
+	for (i = 0; i < lb->nbits && !err; i++)
+		err = correct_bit(u, cx, &lb->bits[i]);
+	return err ? err : 1;
+}
+
+/*
+ * What to do about logs that are wrong: -EAGAIN if some were corrected; -EUCLEAN
+ * if none, and *WRONG is one that cannot be.
+ */
+static int judge_wrong(struct summing *u, struct context *cx, size_t *wrong)
+{
+	struct logbits lb = {
+		.dev = u->s->dev,
+		.geo = &u->load->facts->vol->geo,
+	};
+	size_t i, n = u->load->has.nlogs;
+	bool corrected = false;
+	int ret = 0;
+
+	*wrong = n;
+	for (i = 0; i < n && ret >= 0; i++) {
+		if (u->state[i] != WRONG)
+			continue;
+		ret = correct_log(u, cx, &lb, &u->load->logs[i]);
+		corrected |= ret > 0;
+		if (ret)
+			continue;
+		ret = note_bad(u->s, cx, segment_of(u->load, i));
+		*wrong = *wrong == n ? i : *wrong;
+	}
+	logbits_fini(&lb);
+	if (ret < 0)
+		return ret;
+	if (corrected)
+		return fail(cx, -EAGAIN, "flipped bits were found");
+	return *wrong < n ? -EUCLEAN : 0;
 }
 
 static int sum_logs(struct summing *u, struct context *cx)
@@ -229,25 +360,34 @@ static int reserve_good(struct sums *s, uint64_t nsegments)
 int sums_check(struct sums *s, struct context *cx, const struct load *load,
 	       uint64_t *bad)
 {
-	struct summing u = { .s = s, .load = load, .wrong = load->has.nlogs };
+	struct summing u = { .s = s, .load = load };
+	char files[BLAME_MAX];
+	size_t wrong = 0;
 	int ret;
 
 	*bad = 0;
 	if (!load->has.nlogs)
 		return 0;
-	u.right = calloc(load->has.nlogs, sizeof(*u.right));
-	if (!u.right || reserve_good(s, load->facts->vol->geo.nsegments)) {
-		free(u.right);
+	u.state = calloc(load->has.nlogs, sizeof(*u.state));
+	if (!u.state || reserve_good(s, load->facts->vol->geo.nsegments)) {
+		free(u.state);
 		return fail(cx, -ENOMEM, "checksums of %zu logs",
 			    load->has.nlogs);
 	}
 	find_known(&u);
 	ret = sum_logs(&u, cx);
-	if (!ret)
+	if (!ret) {
 		note_good(&u);
-	free(u.right);
+		ret = judge_wrong(&u, cx, &wrong);
+	}
+	free(u.state);
 	if (ret != -EUCLEAN)
 		return ret;
-	*bad = load->logs[u.wrong].pseg;
-	return blame(load, cx, &load->logs[u.wrong]);
+	ret = blame_log(files, cx, load, &load->logs[wrong]);
+	if (ret)
+		return ret;
+	*bad = load->logs[wrong].pseg;
+	return fail(cx, -EUCLEAN, "the log at block %" PRIu64 " does not match "
+		    "its checksum; blocks of %s; run fsck.nilfs2 -y --data",
+		    *bad, files);
 }

@@ -3,6 +3,8 @@
 #ifndef NILFS2_GC_SUMS_H
 #define NILFS2_GC_SUMS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/context.h"
@@ -12,26 +14,55 @@ struct load;
 
 /* The logs verified by a run, for all of its jobs. */
 struct sums {
-	struct dev *dev;	/* borrowed; what a forecast writes is not on it */
+	/*
+	 * The device that jobs work on: flipped bits that were found read as
+	 * what was written.  What a forecast writes is not on it.
+	 */
+	struct dev *dev;
 	uint16_t *good;		/* of each segment: logs that were found right */
 	uint64_t ngood;		/* segments, as many as the volume ever had */
+	uint64_t *bad;		/* segments with a log that was not, ascending */
+	size_t nbad, bad_room;
+	uint64_t *bits;		/* where the flipped ones are: bits of the device */
+	size_t nbits, bits_room;
+	/* Called for a flipped bit of what is moved; or NULL. */
+	void (*found)(void *arg, const char *text);
+	void *arg;
 };
 
-/* All zero can be freed, too. */
-void sums_fini(struct sums *s);
+/*
+ * Opens s->dev over DEV (borrowed), with nothing verified.  Must be closed, also
+ * after a failure; all zero can be closed, too.  -ENOMEM.
+ */
+int sums_open(struct sums *s, struct context *cx, struct dev *dev);
+void sums_close(struct sums *s);
 
 /*
  * Verifies all logs with blocks that LOAD moves, unless that was done before,
- * on all workers.  -EUCLEAN if one does not match: *BAD is its first block
- * (else 0), and the text names the files with blocks there.  A log with a block
- * that cannot be read passes, and so does one that was written meanwhile.
- * -ENOMEM, -EINTR.
+ * on all workers.  A log with a block that cannot be read passes, and so does
+ * one that was written meanwhile.
+ *
+ * -EAGAIN if the checksum of one names a flipped bit: what was read before is to
+ * be read again, and the load made again.  -EUCLEAN if one does not match and
+ * no bit explains it: *BAD is its first block (else 0), and the text names the
+ * files with blocks there.  -ENOMEM, -EINTR.
  */
 int sums_check(struct sums *s, struct context *cx, const struct load *load,
 	       uint64_t *bad);
 
+/* Whether a log of SEGNUM does not match its checksum and cannot be corrected. */
+bool sums_is_bad(const struct sums *s, uint64_t segnum);
+
 /*
- * The victims of LOAD are free: what is written there next is to be verified.
+ * Flipped bits in what LOAD moves and rewrites, but for what was written
+ * meanwhile.
+ */
+uint64_t sums_bits(const struct sums *s, struct context *cx,
+		   const struct load *load);
+
+/*
+ * The victims of LOAD are free: what is written there next is to be verified,
+ * and was not flipped.
  */
 void sums_forget(struct sums *s, const struct load *load);
 

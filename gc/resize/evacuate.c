@@ -178,6 +178,12 @@ int evacuate_run(struct context *cx, struct dev *dev,
 			ret = evacuate_round(&e, cx);
 		volume_close(e.vol);
 		e.vol = NULL;
+		if (ret == -EAGAIN) {
+			fail_clear(cx);
+			facts_forget(&e.kept);
+			ret = 1;
+			continue;
+		}
 		idle = totals->victims > victims ? 0 : idle + 1;
 		if (ret > 0 && idle > IDLE_MAX)
 			ret = fail(cx, -EUCLEAN, "what is after segment %"

@@ -79,6 +79,7 @@ static void add_totals(struct batch_totals *t, const struct batch_totals *more)
 	t->moved += more->moved;
 	t->moved_data += more->moved_data;
 	t->forgotten += more->forgotten;
+	t->corrected += more->corrected;
 	t->written += more->written;
 	t->summaries += more->summaries;
 	t->checkpoints += more->checkpoints;
@@ -112,11 +113,13 @@ static uint64_t bytes_of(const struct nilfs_geometry *g, uint64_t nsegments)
 static int open_last(const struct try *t, struct context *cx, struct dev *dev,
 		     struct shrinklog *last)
 {
-	uint64_t protect = t->o->clean.how.protect;
+	const struct clean_options *o = &t->o->clean;
 
 	if (t->all)
-		return shrinklog_open_all(last, cx, dev, protect);
-	return shrinklog_open(last, cx, dev, protect, t->o->clean.min_dead);
+		return shrinklog_open_all(last, cx, dev, o->how.protect,
+					  o->how.batch.sums);
+	return shrinklog_open(last, cx, dev, o->how.protect, o->min_dead,
+			      o->how.batch.sums);
 }
 
 /*
@@ -279,8 +282,8 @@ static int run_try(struct try *t, struct context *cx, struct dev *dev,
 	return write_last(t, cx, dev);
 }
 
-static int forecast_try(struct try *t, struct context *cx, struct dev *dev,
-			uint64_t segments_before)
+static int forecast_once(struct try *t, struct context *cx, struct dev *dev,
+			 uint64_t segments_before)
 {
 	struct dev *overlay;
 	int ret = overlay_open_trial(&overlay, cx, dev);
@@ -293,6 +296,20 @@ static int forecast_try(struct try *t, struct context *cx, struct dev *dev,
 	return ret;
 }
 
+/* Once more each time that the last log met blocks that are not what they were. */
+static int forecast_try(struct try *t, struct context *cx, struct dev *dev,
+			uint64_t segments_before)
+{
+	const struct try before = *t;
+	int ret;
+
+	while ((ret = forecast_once(t, cx, dev, segments_before)) == -EAGAIN) {
+		fail_clear(cx);
+		*t = before;
+	}
+	return ret;
+}
+
 /* Segments to be freed until WANTED of them leave enough room. */
 static int find_goal(struct context *cx, struct dev *dev,
 		     const struct shrink_options *o, uint64_t wanted,
@@ -300,7 +317,7 @@ static int find_goal(struct context *cx, struct dev *dev,
 {
 	struct shrinklog last;
 	int ret = shrinklog_open(&last, cx, dev, o->clean.how.protect,
-				 o->clean.min_dead);
+				 o->clean.min_dead, o->clean.how.batch.sums);
 
 	for (*goal = 0; !ret && shrinklog_fit(&last) > wanted; ++*goal)
 		last.used--;
@@ -365,7 +382,8 @@ static int shrink_to(struct shrink *s, struct context *cx, struct dev *dev,
 		.wanted = t->wanted,
 		.most = t->most,
 	};
-	ret = run_try(t, cx, dev, s->segments_before);
+	while ((ret = run_try(t, cx, dev, s->segments_before)) == -EAGAIN)
+		fail_clear(cx);
 	s->totals = t->totals;
 	s->left = t->left;
 	/* A segment that was left alone may have taken the room. */

@@ -14,9 +14,11 @@
  */
 #include "gc/resize/shrinklog.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "disk/reserve.h"
+#include "gc/move/sums.h"
 #include "gc/move/target.h"
 #include "gc/resize/evacuate.h"
 #include "log/resize.h"
@@ -58,6 +60,18 @@ static void keep_better(const struct shrinklog *l, struct best *best)
 	best->load = l->load.has;
 }
 
+/* Whether segment SEGNUM has to stay where it is. */
+static bool is_bad(const struct shrinklog *l, uint64_t segnum)
+{
+	return l->sums && sums_is_bad(l->sums, segnum);
+}
+
+static int take_latest(struct shrinklog *l, struct context *cx)
+{
+	return is_bad(l, l->vol->latest.segnum) ? 0 :
+						  load_take_latest(&l->load, cx);
+}
+
 /* Others with little in them, the emptiest first. */
 static int try_emptiest(struct shrinklog *l, struct context *cx,
 			struct policy_order *order, uint32_t min_dead,
@@ -70,7 +84,7 @@ static int try_emptiest(struct shrinklog *l, struct context *cx,
 
 	while ((i = policy_next(order, 0)) >= 0) {
 		s = &l->facts.segments[i];
-		if (!policy_is_worth(s, min_dead))
+		if (!policy_is_worth(s, min_dead) || is_bad(l, s->segnum))
 			continue;
 		ret = load_take(&l->load, cx, s);
 		if (ret < 0)
@@ -104,7 +118,7 @@ static int take_along(struct shrinklog *l, struct context *cx,
 	struct facts *f = &l->facts;
 	struct best best = { l->load.has, more_in_use(l) };
 	struct policy_order order;
-	int ret = load_take_latest(&l->load, cx);
+	int ret = take_latest(l, cx);
 
 	if (ret < 0)
 		return ret;
@@ -165,14 +179,15 @@ static uint64_t least_used(const struct shrinklog *l)
 static int take_all(struct shrinklog *l, struct context *cx)
 {
 	const struct facts *f = &l->facts;
-	int ret = load_take_latest(&l->load, cx);
+	int ret = take_latest(l, cx);
 	size_t i;
 
 	for (i = 0; i < f->n && ret >= 0; i++) {
 		fail_clear(cx);
 		if (load_is_full(&l->load, cx))
 			break;
-		if (is_holed(&f->segments[i]))
+		if (is_holed(&f->segments[i]) &&
+		    !is_bad(l, f->segments[i].segnum))
 			ret = load_take(&l->load, cx, &f->segments[i]);
 	}
 	if (ret < 0)
@@ -184,12 +199,13 @@ static int take_all(struct shrinklog *l, struct context *cx)
 
 /* Examines the volume; nothing is selected yet. */
 static int examine_volume(struct shrinklog *l, struct context *cx,
-			  struct dev *dev, uint64_t protect)
+			  struct dev *dev, uint64_t protect, struct sums *sums)
 {
 	struct evacuate_census census;
 	int ret;
 
 	memset(l, 0, sizeof(*l));
+	l->sums = sums;
 	load_init(&l->load, &l->facts);
 	ret = target_open_volume(&l->vol, cx, dev);
 	if (!ret)
@@ -206,17 +222,17 @@ static int examine_volume(struct shrinklog *l, struct context *cx,
 }
 
 int shrinklog_open(struct shrinklog *l, struct context *cx, struct dev *dev,
-		   uint64_t protect, uint32_t min_dead)
+		   uint64_t protect, uint32_t min_dead, struct sums *sums)
 {
-	int ret = examine_volume(l, cx, dev, protect);
+	int ret = examine_volume(l, cx, dev, protect, sums);
 
 	return ret ? ret : take_along(l, cx, min_dead);
 }
 
 int shrinklog_open_all(struct shrinklog *l, struct context *cx, struct dev *dev,
-		       uint64_t protect)
+		       uint64_t protect, struct sums *sums)
 {
-	int ret = examine_volume(l, cx, dev, protect);
+	int ret = examine_volume(l, cx, dev, protect, sums);
 
 	l->all = true;
 	return ret ? ret : take_all(l, cx);
@@ -243,6 +259,7 @@ int shrinklog_write(struct shrinklog *l, struct context *cx,
 	const struct batch_options how = {
 		.time = options->time,
 		.forecast = options->forecast,
+		.sums = l->sums,
 		.front = true,
 		.next_taken = l->next_taken,
 		.minor = l->all,
@@ -251,7 +268,10 @@ int shrinklog_write(struct shrinklog *l, struct context *cx,
 	uint64_t bad;
 	int ret = resize_layout(l->vol, cx, bytes, &size.g);
 
-	return ret ? ret : batch_run(&l->load, cx, l->vol, &how, totals, &bad);
+	if (ret)
+		return ret;
+	ret = batch_run(&l->load, cx, l->vol, &how, totals, &bad);
+	return ret == -EUCLEAN && bad ? -EAGAIN : ret;
 }
 
 int shrinklog_measure(struct shrinklog *l, struct context *cx,

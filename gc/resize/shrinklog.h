@@ -19,6 +19,7 @@ struct shrinklog {
 	struct volume *vol;
 	struct facts facts;
 	struct load load;
+	struct sums *sums;	/* as of struct batch_options */
 	bool all;		/* all metadata is rewritten */
 	bool next_taken;	/* it begins before the segment that is next */
 	uint64_t used;		/* segments in use once it is written */
@@ -28,10 +29,11 @@ struct shrinklog {
 /*
  * Examines the volume on DEV with a protection period of PROTECT seconds, and
  * selects the segments to be moved along: those of which at least MIN_DEAD
- * percent are dead.  Must be closed, also after a failure: as facts_gather().
+ * percent are dead, and that SUMS (borrowed, or NULL) does not know as bad.  Must
+ * be closed, also after a failure: as facts_gather().
  */
 int shrinklog_open(struct shrinklog *l, struct context *cx, struct dev *dev,
-		   uint64_t protect, uint32_t min_dead);
+		   uint64_t protect, uint32_t min_dead, struct sums *sums);
 
 /* The fewest segments that the volume can have then (reserve_fit()). */
 uint64_t shrinklog_fit(const struct shrinklog *l);
@@ -48,7 +50,7 @@ bool shrinklog_has_holes(const struct shrinklog *l);
  * what shrinklog_promises().
  */
 int shrinklog_open_all(struct shrinklog *l, struct context *cx, struct dev *dev,
-		       uint64_t protect);
+		       uint64_t protect, struct sums *sums);
 
 /* Whether the result may be less than SEGMENTS, with room for all that. */
 bool shrinklog_promises(const struct shrinklog *l, uint64_t segments);
@@ -56,7 +58,8 @@ bool shrinklog_promises(const struct shrinklog *l, uint64_t segments);
 /*
  * Writes it; the volume then has BYTES, and nothing may live after them.  Of
  * OPTIONS only time and forecast matter.  As batch_run(), -EINVAL where there
- * is no such size, -EBUSY where something is after it.
+ * is no such size, -EBUSY where something is after it; -EAGAIN also where a log
+ * does not match its checksum: it does not come along the next time.
  */
 int shrinklog_write(struct shrinklog *l, struct context *cx,
 		    const struct batch_options *options, uint64_t bytes,

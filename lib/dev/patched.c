@@ -24,6 +24,7 @@ struct patch {
 
 struct patched {
 	struct dev dev;
+	struct dev_ops ops;	/* as the device underneath allows */
 	struct patch *list;
 	size_t n, room;
 	size_t len;		/* bytes of each patch */
@@ -134,6 +135,28 @@ static int patched_write(struct dev *dev, struct context *cx, uint64_t off,
 	return err;
 }
 
+static int patched_zero(struct dev *dev, struct context *cx, uint64_t off,
+			uint64_t len)
+{
+	struct patched *p = to_patched(dev);
+	int err = dev_zero(p->dev.under, cx, off, len);
+
+	if (!err)
+		remove_covered(p, off, len);
+	return err;
+}
+
+static int patched_allocate(struct dev *dev, struct context *cx, uint64_t off,
+			    uint64_t len)
+{
+	return dev_allocate(dev->under, cx, off, len);
+}
+
+static int patched_resize(struct dev *dev, struct context *cx, uint64_t size)
+{
+	return dev_resize(dev->under, cx, size);
+}
+
 static void patched_close(struct dev *dev)
 {
 	patched_drop(dev);
@@ -146,6 +169,9 @@ static const struct dev_ops patched_ops = {
 	.readv = patched_readv,
 	.is_hole = patched_is_hole,
 	.write = patched_write,
+	.zero = patched_zero,
+	.allocate = patched_allocate,
+	.resize = patched_resize,
 	.close = patched_close,
 };
 
@@ -155,7 +181,10 @@ int patched_open(struct dev **devp, struct context *cx, struct dev *under)
 
 	if (!p)
 		return fail(cx, -ENOMEM, "%s: patches", under->name);
-	dev_init_over(&p->dev, &patched_ops, under);
+	p->ops = patched_ops;
+	if (!under->ops->resize)
+		p->ops.resize = NULL;
+	dev_init_over(&p->dev, &p->ops, under);
 	p->len = 1;
 	*devp = &p->dev;
 	return 0;
@@ -198,6 +227,11 @@ int patched_set(struct dev *dev, struct context *cx, uint64_t off,
 		return -ENOMEM;
 	memcpy(patch->data, buf, len);
 	return p->n > before;
+}
+
+void patched_remove(struct dev *dev, uint64_t off, uint64_t len)
+{
+	remove_covered(to_patched(dev), off, len);
 }
 
 void patched_drop(struct dev *dev)

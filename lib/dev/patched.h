@@ -27,6 +27,9 @@ int patched_open(struct dev **devp, struct context *cx, struct dev *under);
 int patched_set(struct dev *dev, struct context *cx, uint64_t off,
 		const void *buf, size_t len);
 
+/* Removes the patches inside of the LEN bytes at OFF; not while others read. */
+void patched_remove(struct dev *dev, uint64_t off, uint64_t len);
+
 /* Removes all patches. */
 void patched_drop(struct dev *dev);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Which logs a run verifies: each before its blocks move, and once.  A segment
- * may be looked at when fewer of its logs are needed than later.  And how much
- * memory a load takes.
+ * may be looked at when fewer of its logs are needed than later.  A flipped bit
+ * reads as what it was.  And how much memory a load takes.
  */
 #include <errno.h>
 
@@ -14,16 +14,32 @@
 
 static const struct log_shape shape = { 1024, 256, 24, 0, 4, 1, true };
 
-/* One bit of the last block of the log I. */
-static void flip(struct rig *r, const struct load *l, size_t i)
+/* Byte 7 of the last block of the log I. */
+static uint64_t last_byte(const struct load *l, size_t i)
 {
 	uint64_t last = l->logs[i].pseg + le32_get(l->logs[i].ss.ss_nblocks) - 1;
-	uint8_t c;
 
-	dev_read(r->v.dev, &r->v.cx, last * shape.block_size + 7, &c, 1);
-	c ^= 4;
-	dev_write(r->v.dev, &r->v.cx, last * shape.block_size + 7, &c, 1);
+	return last * shape.block_size + 7;
 }
+
+static uint8_t read_byte(struct rig *r, struct dev *dev, uint64_t at)
+{
+	uint8_t c = 0;
+
+	dev_read(dev, &r->v.cx, at, &c, 1);
+	return c;
+}
+
+/* These bits of it. */
+static void flip(struct rig *r, const struct load *l, size_t i, uint8_t bits)
+{
+	uint8_t c = read_byte(r, r->v.dev, last_byte(l, i)) ^ bits;
+
+	dev_write(r->v.dev, &r->v.cx, last_byte(l, i), &c, 1);
+}
+
+#define ONE 4u
+#define SOME 7u		/* which no single bit explains */
 
 /* What the first N logs of L are called: 0, or the number of a bad one from 1. */
 static size_t find_bad(struct rig *r, struct sums *s, const struct load *l,
@@ -60,21 +76,46 @@ static bool take_segment(struct rig *r, struct load *l, const struct facts *f)
 
 static void test_logs(struct rig *r, struct load *l)
 {
-	struct sums s = { .dev = r->v.dev };
 	size_t n = l->has.nlogs;
+	struct sums s;
 
+	is_int(sums_open(&s, &r->v.cx, r->v.dev), 0, "nothing is verified yet");
 	is_int(find_bad(r, &s, l, 1), 0, "the first log is right");
-	flip(r, l, n - 1);
+	flip(r, l, n - 1, SOME);
 	is_int(find_bad(r, &s, l, 1), 0, "and is so where another one is not");
+	ok(!sums_is_bad(&s, l->victims[0]), "nothing is known of that");
 	is_int(find_bad(r, &s, l, n), n, "which is found when it is needed");
-	flip(r, l, n - 1);
+	ok(sums_is_bad(&s, l->victims[0]), "and remembered");
+	flip(r, l, n - 1, SOME);
 	is_int(find_bad(r, &s, l, n), 0, "all are right");
-	flip(r, l, n - 1);
+	flip(r, l, n - 1, SOME);
 	is_int(find_bad(r, &s, l, n), 0, "they are not read again");
 	sums_forget(&s, l);
 	is_int(find_bad(r, &s, l, n), n, "but after the segment was freed");
-	flip(r, l, n - 1);
-	sums_fini(&s);
+	flip(r, l, n - 1, SOME);
+	sums_close(&s);
+}
+
+static void test_bit(struct rig *r, struct load *l)
+{
+	size_t n = l->has.nlogs;
+	uint64_t at = last_byte(l, n - 1), bad;
+	uint8_t was = read_byte(r, r->v.dev, at);
+	struct sums s;
+
+	sums_open(&s, &r->v.cx, r->v.dev);
+	flip(r, l, n - 1, ONE);
+	is_int(sums_check(&s, &r->v.cx, l, &bad), -EAGAIN, "a bit is found");
+	fail_clear(&r->v.cx);
+	is_int(bad, 0, "which is no log that has to stay");
+	is_int(read_byte(r, s.dev, at), was, "it reads as what it was");
+	is_int(read_byte(r, r->v.dev, at), was ^ ONE, "and is not written");
+	is_int(sums_check(&s, &r->v.cx, l, &bad), 0, "then the log is right");
+	sums_forget(&s, l);
+	is_int(read_byte(r, s.dev, at), was ^ ONE,
+	       "no longer than until the segment is free");
+	flip(r, l, n - 1, ONE);
+	sums_close(&s);
 }
 
 /* Whether L is full with so little memory, or with so many victims. */
@@ -127,6 +168,7 @@ int main(void)
 	test_bytes(&r, &f);
 	if (ok(take_segment(&r, &l, &f), "one with several logs")) {
 		test_logs(&r, &l);
+		test_bit(&r, &l);
 		load_fini(&l);
 	}
 	facts_fini(&f);

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Whose blocks are concerned.
+ *
+ * A run of a load has the inode.  Its path is that of the latest state, or, if
+ * the block does not belong to that, of a checkpoint that keeps it: a snapshot
+ * rather than a plain one.  To find a path takes a walk through all directories,
+ * so only a few are looked for.
+ */
+#include "gc/move/blame.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/search.h"
+#include "disk/inode.h"
+#include "vol/cptable.h"
+#include "vol/root.h"
+#include "vol/translate.h"
+#include "vol/tree.h"
+#include "vol/volume.h"
+
+#define FILES_NAMED 4
+
+/* The last checkpoint of [START, END) in the list, or 0. */
+static int find_in_list(struct context *cx, struct volume *vol, bool snapshots,
+			uint64_t start, uint64_t end, uint64_t *cno)
+{
+	uint64_t *cnos = NULL;
+	size_t n = 0, i;
+	int ret = cptable_list(vol, cx, snapshots, &cnos, &n);
+
+	i = ret ? 0 : search_lower_bound(cnos, n, end);
+	*cno = i && cnos[i - 1] >= start ? cnos[i - 1] : 0;
+	free(cnos);
+	return ret;
+}
+
+/* A checkpoint that has virtual block VBLOCKNR, or 0. */
+static int find_checkpoint(struct context *cx, struct volume *vol,
+			   uint64_t vblocknr, uint64_t *cno)
+{
+	struct nilfs_dat_entry de;
+	uint64_t start, end;
+	int ret = translate_entry(vol, cx, vblocknr, &de);
+
+	*cno = 0;
+	if (ret)
+		return ret;
+	start = le64_get(de.de_start);
+	end = le64_get(de.de_end);
+	ret = find_in_list(cx, vol, true, start, end, cno);
+	if (!ret && !*cno)
+		ret = find_in_list(cx, vol, false, start, end, cno);
+	return ret;
+}
+
+/* TEXT after LEN of its bytes. */
+static size_t append(char *text, size_t len, const char *more)
+{
+	int n = snprintf(text + len, BLAME_MAX - len, "%s", more);
+
+	return n < 0 || (size_t)n >= BLAME_MAX - len ? BLAME_MAX - 1 :
+						       len + (size_t)n;
+}
+
+static size_t append_inode(char *text, size_t len, uint64_t ino)
+{
+	char word[40];
+
+	snprintf(word, sizeof(word), "inode %" PRIu64, ino);
+	return append(text, len, word);
+}
+
+/* The path of the file that RUN is of. */
+static int append_path(char *text, size_t *len, struct context *cx,
+		       struct volume *vol, const struct load_run *run)
+{
+	char word[48];
+	char *path = NULL;
+	struct root root;
+	uint64_t cno = 0;
+	int ret = run->current ? 0 : find_checkpoint(cx, vol,
+						     run->what.vblocknr, &cno);
+
+	if (!ret)
+		ret = root_open(&root, cx, vol, cno);
+	if (!ret)
+		ret = tree_find_path(&root, cx, run->what.ino, &path);
+	if (ret == -ENOMEM || ret == -EINTR)
+		return ret;
+	fail_clear(cx);
+	if (cno) {
+		snprintf(word, sizeof(word), "checkpoint %" PRIu64 ": ", cno);
+		*len = append(text, *len, word);
+	}
+	*len = path ? append(text, *len, path) :
+		      append_inode(text, *len, run->what.ino);
+	free(path);
+	return 0;
+}
+
+/* The run with BLOCKNR, or NULL. */
+static const struct load_run *find_run(const struct load *load,
+				       uint64_t blocknr)
+{
+	const struct load_run *run = load->runs;
+	size_t i;
+
+	for (i = 0; i < load->has.nruns; i++, run++)
+		if (blocknr >= run->blocknr &&
+		    blocknr - run->blocknr < run->what.count)
+			return run;
+	return NULL;
+}
+
+static const struct load_mark *find_mark(const struct load *load,
+					 uint64_t blocknr)
+{
+	size_t i;
+
+	for (i = 0; i < load->has.nmarks; i++)
+		if (load->marks[i].blocknr == blocknr)
+			return &load->marks[i];
+	return NULL;
+}
+
+bool blame_has(const struct load *load, uint64_t blocknr)
+{
+	return find_run(load, blocknr) || find_mark(load, blocknr);
+}
+
+int blame_block(char text[BLAME_MAX], struct context *cx,
+		const struct load *load, uint64_t blocknr)
+{
+	const struct load_run *run = find_run(load, blocknr);
+	const struct load_mark *mark = find_mark(load, blocknr);
+	char word[48];
+	size_t len = 0;
+	int ret = 0;
+
+	text[0] = '\0';
+	if (mark)
+		append_inode(text, 0, mark->ino);
+	if (!run)
+		return mark != NULL;
+	if (inode_is_metadata(run->what.ino))
+		len = append_inode(text, 0, run->what.ino);
+	else
+		ret = append_path(text, &len, cx, load->facts->vol, run);
+	if (ret)
+		return ret;
+	if (!run->what.node) {
+		snprintf(word, sizeof(word), " block %" PRIu64,
+			 run->what.blkoff + (blocknr - run->blocknr));
+		append(text, len, word);
+	}
+	return 1;
+}
+
+static bool is_in(const struct load_run *run, const struct load_log *log)
+{
+	return run->blocknr >= log->pseg &&
+	       run->blocknr - log->pseg < le32_get(log->ss.ss_nblocks);
+}
+
+/* A run in LOG of the first file above INO, or NULL. */
+static const struct load_run *next_file(const struct load *load,
+					const struct load_log *log,
+					uint64_t ino)
+{
+	const struct load_run *run = load->runs, *next = NULL;
+	size_t i;
+
+	for (i = 0; i < load->has.nruns; i++, run++)
+		if (is_in(run, log) && run->what.ino > ino &&
+		    !inode_is_metadata(run->what.ino) &&
+		    (!next || run->what.ino < next->what.ino))
+			next = run;
+	return next;
+}
+
+int blame_log(char text[BLAME_MAX], struct context *cx,
+	      const struct load *load, const struct load_log *log)
+{
+	const struct load_run *run = next_file(load, log, 0);
+	size_t len = 0;
+	unsigned int i;
+	int ret = 0;
+
+	if (!run)
+		append(text, 0, "metadata");
+	for (i = 0; i < FILES_NAMED && run && !ret; i++) {
+		if (i)
+			len = append(text, len, ", ");
+		ret = append_path(text, &len, cx, load->facts->vol, run);
+		run = next_file(load, log, run->what.ino);
+	}
+	if (run)
+		append(text, len, " and others");
+	return ret;
+}
