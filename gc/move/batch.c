@@ -421,12 +421,16 @@ int batch_run(const struct load *load, struct context *cx, struct volume *vol,
 		.totals = totals,
 	};
 	struct moved *moved = NULL;
+	struct summing *summing = NULL;
 	int ret = moved_make(&moved, cx, load, options->forecast, bad);
 
 	if (!ret)
 		ret = check_progress(&b, cx);
 	if (!ret && options->sums)
-		ret = sums_check(options->sums, cx, load, bad);
+		ret = sums_begin(&summing, cx, options->sums, load);
+	/* What is written to a zone cannot be written over. */
+	if (!ret && vol->dev->zones)
+		ret = sums_wait(summing, cx);
 	if (!ret)
 		ret = note_batch_victims(&b, cx);
 	if (!ret)
@@ -434,9 +438,14 @@ int batch_run(const struct load *load, struct context *cx, struct volume *vol,
 	if (!ret)
 		ret = change_all(&b, cx, moved);
 	if (!ret)
+		ret = sums_wait(summing, cx);
+	if (!ret)
 		ret = commit(&b, cx);
 	writer_close(b.w);
 	moved_put(moved);
+	if (ret > 0)
+		ret = sums_judge(summing, cx, bad);
+	sums_end(summing);
 	bitmap_fini(&b.victims);
 	return ret;
 }

@@ -67,7 +67,7 @@ struct batch_totals {
  * Moves LOAD (sorted), and writes superblocks that name the result.  Until then
  * the volume is unchanged.  -EIO if a block cannot be read, -EUCLEAN if the
  * checksum of a log does not match: *BAD is its position (else 0).  -EAGAIN as
- * sums_check(): the volume is to be opened again.  -EIO too if
+ * sums_judge(): the volume is to be opened again.  -EIO too if
  * the last batch of TOTALS was not written.  -ENOSPC, -EINTR, -ENOMEM.
  */
 int batch_run(const struct load *load, struct context *cx, struct volume *vol,

@@ -12,6 +12,9 @@
  * The moved block is right, and the old one is freed.  A load that was made
  * before has what was read before, so it is to be made again.
  *
+ * Logs are read while the batch is written, which takes effect later: on a disk
+ * that takes no longer then.
+ *
  * Trials and forecasts write logs to an overlay, partly without content.  Logs
  * are verified on the device underneath, and only if the log there is the one
  * to be moved.
@@ -38,14 +41,20 @@
 #include "gc/move/load.h"
 #include "vol/volume.h"
 
+/* What is known of a log; the argument of a job. */
+struct summed {
+	struct summing *u;
+	enum { UNKNOWN, RIGHT, WRONG } state;
+};
+
 struct summing {
 	struct sums *s;
 	const struct load *load;
+	struct pool *pool;
 	struct logdata *data;	/* one a worker */
-	uint8_t *state;		/* of each log */
+	unsigned int nworkers;
+	struct summed *logs;	/* as those of the load */
 };
-
-enum { UNKNOWN, RIGHT, WRONG };
 
 int sums_open(struct sums *s, struct context *cx, struct dev *dev)
 {
@@ -81,11 +90,15 @@ static size_t next_segment(const struct load *load, size_t i)
 static void find_known(struct summing *u)
 {
 	size_t i, end;
+	bool known;
 
-	for (i = 0; i < u->load->has.nlogs; i = end) {
+	for (i = 0; i < u->load->has.nlogs;) {
 		end = next_segment(u->load, i);
-		if (end - i <= u->s->good[segment_of(u->load, i)])
-			memset(&u->state[i], RIGHT, end - i);
+		known = end - i <= u->s->good[segment_of(u->load, i)];
+		for (; i < end; i++)
+			u->logs[i] = (struct summed){
+				u, known ? RIGHT : UNKNOWN
+			};
 	}
 }
 
@@ -97,7 +110,7 @@ static void note_good(struct summing *u)
 		uint16_t *good = &u->s->good[segment_of(u->load, i)];
 
 		end = next_segment(u->load, i);
-		for (n = i; n < end && u->state[n] == RIGHT; n++)
+		for (n = i; n < end && u->logs[n].state == RIGHT; n++)
 			;
 		if (n == end && end - i > *good)
 			*good = end - i < UINT16_MAX ? (uint16_t)(end - i) :
@@ -117,19 +130,19 @@ static int is_on_device(const struct sums *s, struct context *cx,
 	return ret ? ret : !memcmp(&ss, &log->ss, sizeof(ss));
 }
 
-static int sum_up(struct context *cx, void *arg, unsigned int worker,
-		  uint64_t job)
+static int sum_up(struct context *cx, void *arg, unsigned int worker, bool skip)
 {
-	struct summing *u = arg;
-	const struct load_log *log = &u->load->logs[job];
-	int ret = u->state[job] ? 0 : is_on_device(u->s, cx, u->load, log);
+	struct summed *job = arg;
+	struct summing *u = job->u;
+	const struct load_log *log = &u->load->logs[job - u->logs];
+	int ret = skip ? 0 : is_on_device(u->s, cx, u->load, log);
 
 	if (ret > 0) {
 		ret = logdata_is_right(&u->data[worker], cx, u->s->dev,
 				       &u->load->facts->vol->geo, log->pseg,
 				       &log->ss);
 		if (ret >= 0)
-			u->state[job] = ret ? RIGHT : WRONG;
+			job->state = ret ? RIGHT : WRONG;
 	}
 	if (ret != -EIO)
 		return ret < 0 ? ret : 0;
@@ -296,7 +309,7 @@ static int correct_log(struct summing *u, struct context *cx,
 
 /*
  * What to do about logs that are wrong: -EAGAIN if some were corrected; -EUCLEAN
- * if none, and *WRONG is one that cannot be.
+ * if none, and *WRONG is the first one.
  */
 static int judge_wrong(struct summing *u, struct context *cx, size_t *wrong)
 {
@@ -310,7 +323,7 @@ static int judge_wrong(struct summing *u, struct context *cx, size_t *wrong)
 
 	*wrong = n;
 	for (i = 0; i < n && ret >= 0; i++) {
-		if (u->state[i] != WRONG)
+		if (u->logs[i].state != WRONG)
 			continue;
 		ret = correct_log(u, cx, &lb, &u->load->logs[i]);
 		corrected |= ret > 0;
@@ -324,22 +337,7 @@ static int judge_wrong(struct summing *u, struct context *cx, size_t *wrong)
 		return ret;
 	if (corrected)
 		return fail(cx, -EAGAIN, "flipped bits were found");
-	return *wrong < n ? -EUCLEAN : 0;
-}
-
-static int sum_logs(struct summing *u, struct context *cx)
-{
-	unsigned int n = pool_workers(cx, u->load->has.nlogs), i;
-	int ret;
-
-	u->data = calloc(n, sizeof(*u->data));
-	if (!u->data)
-		return fail(cx, -ENOMEM, "%u workers", n);
-	ret = pool_run(cx, u->load->has.nlogs, sum_up, u);
-	for (i = 0; i < n; i++)
-		logdata_free(&u->data[i]);
-	free(u->data);
-	return ret;
+	return -EUCLEAN;
 }
 
 static int reserve_good(struct sums *s, uint64_t nsegments)
@@ -357,30 +355,69 @@ static int reserve_good(struct sums *s, uint64_t nsegments)
 	return 0;
 }
 
-int sums_check(struct sums *s, struct context *cx, const struct load *load,
-	       uint64_t *bad)
+/* All jobs fit into the queue: to give one is not to wait. */
+static int begin_summing(struct summing *u, struct context *cx)
 {
-	struct summing u = { .s = s, .load = load };
-	char files[BLAME_MAX];
-	size_t wrong = 0;
+	size_t i, n = u->load->has.nlogs;
+	unsigned int depth = n < UINT32_MAX ? (unsigned int)n : UINT32_MAX;
 	int ret;
 
-	*bad = 0;
+	u->nworkers = pool_workers(cx, UINT64_MAX);
+	u->data = calloc(u->nworkers, sizeof(*u->data));
+	u->logs = calloc(n, sizeof(*u->logs));
+	if (!u->data || !u->logs ||
+	    reserve_good(u->s, u->load->facts->vol->geo.nsegments))
+		return fail(cx, -ENOMEM, "checksums of %zu logs", n);
+	find_known(u);
+	ret = pool_open(&u->pool, cx, depth);
+	for (i = 0; i < n && !ret; i++)
+		if (!u->logs[i].state)
+			ret = pool_give(u->pool, cx, sum_up, &u->logs[i], NULL);
+	return ret;
+}
+
+int sums_begin(struct summing **up, struct context *cx, struct sums *s,
+	       const struct load *load)
+{
+	struct summing *u;
+	int ret;
+
+	*up = NULL;
 	if (!load->has.nlogs)
 		return 0;
-	u.state = calloc(load->has.nlogs, sizeof(*u.state));
-	if (!u.state || reserve_good(s, load->facts->vol->geo.nsegments)) {
-		free(u.state);
-		return fail(cx, -ENOMEM, "checksums of %zu logs",
-			    load->has.nlogs);
-	}
-	find_known(&u);
-	ret = sum_logs(&u, cx);
-	if (!ret) {
-		note_good(&u);
-		ret = judge_wrong(&u, cx, &wrong);
-	}
-	free(u.state);
+	u = calloc(1, sizeof(*u));
+	if (!u)
+		return fail(cx, -ENOMEM, "checksums of logs");
+	u->s = s;
+	u->load = load;
+	ret = begin_summing(u, cx);
+	if (ret)
+		sums_end(u);
+	else
+		*up = u;
+	return ret;
+}
+
+int sums_wait(struct summing *u, struct context *cx)
+{
+	size_t i;
+	int ret = u ? pool_wait(u->pool, cx, NULL) : 0;
+
+	if (!u || ret)
+		return ret;
+	note_good(u);
+	for (i = 0; i < u->load->has.nlogs && !ret; i++)
+		ret = u->logs[i].state == WRONG;
+	return ret;
+}
+
+int sums_judge(struct summing *u, struct context *cx, uint64_t *bad)
+{
+	const struct load *load = u->load;
+	char files[BLAME_MAX];
+	size_t wrong;
+	int ret = judge_wrong(u, cx, &wrong);
+
 	if (ret != -EUCLEAN)
 		return ret;
 	ret = blame_log(files, cx, load, &load->logs[wrong]);
@@ -390,4 +427,18 @@ int sums_check(struct sums *s, struct context *cx, const struct load *load,
 	return fail(cx, -EUCLEAN, "the log at block %" PRIu64 " does not match "
 		    "its checksum; blocks of %s; run fsck.nilfs2 -y --data",
 		    *bad, files);
+}
+
+void sums_end(struct summing *u)
+{
+	unsigned int i;
+
+	if (!u)
+		return;
+	pool_close(u->pool);
+	for (i = 0; u->data && i < u->nworkers; i++)
+		logdata_free(&u->data[i]);
+	free(u->data);
+	free(u->logs);
+	free(u);
 }

@@ -11,6 +11,7 @@
 #include "dev/dev.h"
 
 struct load;
+struct summing;
 
 /* The logs verified by a run, for all of its jobs. */
 struct sums {
@@ -38,17 +39,28 @@ int sums_open(struct sums *s, struct context *cx, struct dev *dev);
 void sums_close(struct sums *s);
 
 /*
- * Verifies all logs with blocks that LOAD moves, unless that was done before,
- * on all workers.  A log with a block that cannot be read passes, and so does
- * one that was written meanwhile.
- *
- * -EAGAIN if the checksum of one names a flipped bit: what was read before is to
- * be read again, and the load made again.  -EUCLEAN if one does not match and
- * no bit explains it: *BAD is its first block (else 0), and the text names the
- * files with blocks there.  -ENOMEM, -EINTR.
+ * Begins to verify all logs with blocks that LOAD (borrowed) moves, unless that
+ * was done before, on all workers; the thread that begins it may do other things
+ * meanwhile.  *UP, to be ended, is NULL where there is none.  A log with a block
+ * that cannot be read passes, and so does one that was written meanwhile.
+ * -ENOMEM, -EINTR.
  */
-int sums_check(struct sums *s, struct context *cx, const struct load *load,
-	       uint64_t *bad);
+int sums_begin(struct summing **up, struct context *cx, struct sums *s,
+	       const struct load *load);
+
+/* Waits for all of U (or NULL): 0 where all match, 1, -ENOMEM, -EINTR. */
+int sums_wait(struct summing *u, struct context *cx);
+
+/*
+ * After sums_wait() that was 1, when nobody reads s->dev: -EAGAIN if the
+ * checksum of a log names a flipped bit: what was read before is to be read
+ * again, and the load made again.  -EUCLEAN if no bit explains one: *BAD is its
+ * first block, and the text names the files with blocks there.  -ENOMEM, -EINTR.
+ */
+int sums_judge(struct summing *u, struct context *cx, uint64_t *bad);
+
+/* Ends U, whether or not it is done; NULL is accepted. */
+void sums_end(struct summing *u);
 
 /* Whether a log of SEGNUM does not match its checksum and cannot be corrected. */
 bool sums_is_bad(const struct sums *s, uint64_t segnum);

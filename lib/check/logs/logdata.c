@@ -39,6 +39,8 @@ int logdata_is_right(struct logdata *d, struct context *cx, struct dev *dev,
 	if (!d->buf)
 		return fail(cx, -ENOMEM, "buffer for logs");
 	segsum_crc_init_datasum(&crc, geo, ss);
+	dev_readahead(dev, pseg << geo->block_bits,
+		      (uint64_t)nblocks << geo->block_bits);
 	for (done = 0; done < nblocks && !err; done += n) {
 		n = nblocks - done < piece ? nblocks - done : piece;
 		err = dev_read(dev, cx, (pseg + done) << geo->block_bits, d->buf,
