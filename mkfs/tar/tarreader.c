@@ -369,9 +369,10 @@ static bool is_negative(const char *text, size_t len)
 		size_t record = strtoul(text, &end, 10);
 		size_t digits = (size_t)(end - text);
 
-		if (!digits || record > len || record < digits + sizeof(key))
+		if (!digits || record > len || record <= digits)
 			break;
-		if (!memcmp(end, key, sizeof(key) - 1))
+		if (record - digits >= sizeof(key) &&
+		    !memcmp(end, key, sizeof(key) - 1))
 			negative = end[sizeof(key) - 1] == '-';
 		text += record;
 		len -= record;

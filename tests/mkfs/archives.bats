@@ -152,6 +152,11 @@ fails() {
 		-cf before.tar .
 	fill image -d before.tar
 	[[ $(dump.nilfs2 inode image "/$long") == *1969-12-31*500000000* ]]
+	# After a record that is shorter than that of any time, which tar puts last.
+	tar --format=posix --pax-option=a:=b -C before -cf short.tar .
+	perl -0pi -e 's/(14 mtime=-0\.5\n.*?)(6 a=b\n)/$2$1/s' short.tar
+	fill image -d short.tar
+	[[ $(dump.nilfs2 inode image "/$long") == *1969-12-31*500000000* ]]
 	# Compressed, it is one of the first second, never another one.
 	gzip -kf before.tar
 	fill image -d before.tar.gz
