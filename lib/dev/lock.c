@@ -27,10 +27,23 @@ int lock_file(struct context *cx, const char *path, int fd, bool writer)
 		.l_whence = SEEK_SET,
 	};
 
-	if (!fcntl(fd, F_OFD_SETLK, &whole) ||
-	    (errno != EAGAIN && errno != EACCES))
+	if (!fcntl(fd, F_OFD_SETLK, &whole))
 		return 0;
-	return fail(cx, -EBUSY, "%s: in use by another process", path);
+	if (errno == EAGAIN || errno == EACCES)
+		return fail(cx, -EBUSY, "%s: in use by another process", path);
+	if (!writer)
+		return 0;
+	return fail_said(cx, -ENOLCK, "%s: cannot be locked against other "
+			 "programs: %s; copy it to a file system that has "
+			 "locks, or use it as a loop device", path,
+			 strerror(errno));
+}
+
+bool lock_is_held(int fd)
+{
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	return !fcntl(fd, F_OFD_GETLK, &whole) && whole.l_type != F_UNLCK;
 }
 
 /* Opens what DIR/backing_file names: the descriptor, or -1. */
@@ -75,6 +88,10 @@ int lock_backing_file_in(struct context *cx, const char *sys, const char *path,
 		*fd = open_backing_file(dir, writer);
 	}
 	err = *fd < 0 ? 0 : lock_file(cx, path, *fd, writer);
+	if (err == -ENOLCK) {
+		fail_clear(cx);
+		err = 0;
+	}
 	if (err) {
 		close(*fd);
 		*fd = -1;

@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -85,6 +86,7 @@ static void test_who(void)
 static void test_without(void)
 {
 	static const int errors[] = { ENOLCK, EBADF, EINVAL, EOPNOTSUPP };
+	struct context cx;
 	struct dev *dev;
 	unsigned int i;
 
@@ -92,8 +94,14 @@ static void test_without(void)
 		lock_error = errors[i];
 		is_int(open_image(&dev, DEVFILE_READ), 0, "read without locks");
 		dev_close(dev);
-		is_int(open_image(&dev, DEVFILE_WRITE), 0, "and written");
-		dev_close(dev);
+		context_init(&cx);
+		is_int(devfile_open(&dev, &cx, image, DEVFILE_WRITE), -ENOLCK,
+		       "not written");
+		ok(!strncmp(cx.failure, image, strlen(image)) &&
+		   strstr(cx.failure, strerror(errors[i])) &&
+		   strstr(cx.failure, "copy it to"), "as it says: %s",
+		   cx.failure);
+		is_int(cx.said, -ENOLCK, "with its reason");
 	}
 	lock_error = 0;
 }
@@ -122,6 +130,11 @@ static void test_backing(void)
 	is_int(symlink("7:0/part", "t_sys/dev/block/7:1"), 0, "a partition");
 	is_int(mkdir("t_sys/dev/block/7:0/part", 0777), 0, "of it");
 
+	lock_error = ENOLCK;
+	is_int(lock_backing_file_in(&cx, "t_sys", "loop0", makedev(7, 0), true,
+				    &fd), 0, "without locks it is used");
+	close(fd);
+	lock_error = 0;
 	is_int(lock_backing_file_in(&cx, "t_sys", "loop0", makedev(7, 0), true,
 				    &fd), 0, "the file after it is locked");
 	ok(fd >= 0, "and stays open for that");
