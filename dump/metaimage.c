@@ -37,10 +37,13 @@
 #include "vol/logcheck.h"
 
 struct metaimage_options {
+	bool force;
 	bool scramble;
 };
 
 static const struct cli_option metaimage_rows[] = {
+	{ 0, "force", NULL, "replace NEW if it exists", OPTION_FLAG,
+	  offsetof(struct metaimage_options, force) },
 	{ 0, "scramble-names", NULL,
 	  "replace names and targets by others of the same length",
 	  OPTION_FLAG, offsetof(struct metaimage_options, scramble) },
@@ -461,43 +464,43 @@ static int put_image(struct metaimage *m, struct context *cx,
 	return err ? err : tar_stream_finish(s, cx);
 }
 
-/* The image is made in a file without a name, beside PATH, and compressed. */
+/*
+ * The image is made in a file beside PATH, which is never given a name, and
+ * compressed.
+ */
 static int make_compressed(struct metaimage *m, struct context *cx,
-			   const char *path)
+			   const char *path, const struct output_how *how)
 {
 	struct tar_stream *s = NULL;
-	size_t room = strlen(path) + sizeof(".part");
-	char *part = malloc(room);
-	int err = part ? tar_stream_open(&s, cx, path) :
-			 fail(cx, -ENOMEM, "%s", path);
+	struct output *part = NULL;
+	int err = tar_stream_open(&s, cx, path, how);
 
-	if (!err) {
-		snprintf(part, room, "%s.part", path);
-		err = devfile_open(&m->out, cx, part, DEVFILE_WRITE |
-				   DEVFILE_CREATE | DEVFILE_NEW);
-		if (!err)
-			unlink(part);
-	}
+	if (!err)
+		err = output_open(&part, cx, path, how);
+	if (!err)
+		err = devfile_create(&m->out, cx, part);
+	output_close(part);
 	if (!err)
 		err = make_image(m, cx);
 	if (!err)
 		err = put_image(m, cx, s);
 	tar_stream_close(s);
-	free(part);
 	return err;
 }
 
 static int make_plain(struct metaimage *m, struct context *cx,
-		      const char *path)
+		      const char *path, const struct output_how *how)
 {
-	int err = devfile_open(&m->out, cx, path, DEVFILE_WRITE |
-			       DEVFILE_CREATE | DEVFILE_NEW);
+	struct output *file;
+	int err = output_open(&file, cx, path, how);
 
-	if (err)
-		return err;
-	err = make_image(m, cx);
-	if (err)
-		unlink(path);
+	if (!err)
+		err = devfile_create(&m->out, cx, file);
+	if (!err)
+		err = make_image(m, cx);
+	if (!err)
+		err = output_commit(file, cx);
+	output_close(file);
 	return err;
 }
 
@@ -505,6 +508,12 @@ static int metaimage_run(struct tool *tool, const void *options)
 {
 	const struct metaimage_options *o = options;
 	struct metaimage m = { .tool = tool, .scrambled = o->scramble };
+	const char *const inputs[] = { tool->argv[0], NULL };
+	const struct output_how how = {
+		.there = o->force ? OUTPUT_REPLACE : OUTPUT_ASK,
+		.volume = true,
+		.inputs = inputs,
+	};
 	const char *path = tool->argv[1];
 	struct context *cx = &tool->cx;
 	struct dump_image im;
@@ -518,8 +527,8 @@ static int metaimage_run(struct tool *tool, const void *options)
 	m.vol = im.vol;
 	if (!err)
 		err = tar_stream_is_compressed(path) ?
-			      make_compressed(&m, cx, path) :
-			      make_plain(&m, cx, path);
+			      make_compressed(&m, cx, path, &how) :
+			      make_plain(&m, cx, path, &how);
 	dev_close(m.out);
 	free_sets(&m);
 	if (!err)

@@ -343,6 +343,7 @@ static int report_check_put(struct tool *tool, struct dev *dev)
 
 struct report_options {
 	bool fast;
+	bool force;
 };
 
 struct page {
@@ -427,8 +428,13 @@ static int write_page(struct page *p, const char *path, int failed)
 {
 	struct tool *tool = p->tool;
 	struct out *out = tool->out;
+	const char *const inputs[] = { tool->argv[0], NULL };
+	const struct output_how how = {
+		.there = p->o->force ? OUTPUT_REPLACE : OUTPUT_ASK,
+		.inputs = inputs,
+	};
 	struct outfile file;
-	int err = outfile_open(&file, &tool->cx, path, tool->argv[0]);
+	int err = outfile_open(&file, &tool->cx, path, &how);
 
 	if (err)
 		return err;
@@ -462,6 +468,8 @@ static int report_run(struct tool *tool, const void *options)
 static const struct cli_option report_rows[] = {
 	{ 0, "fast", NULL, "do not check the volume, nor look at files",
 	  OPTION_FLAG, offsetof(struct report_options, fast) },
+	{ 0, "force", NULL, "replace FILE if it exists", OPTION_FLAG,
+	  offsetof(struct report_options, force) },
 	{ 0 },
 };
 

@@ -20,7 +20,7 @@ done
 cmp "$out/root.img" "$out/again.img"
 rm "$out/again.img"
 
-dump.nilfs2 report "$out/root.img" "$out/report.html"
+dump.nilfs2 report --force "$out/root.img" "$out/report.html"
 fsck.nilfs2 -n --data --json "$out/root.img" >"$out/check.json"
 
 size=$(stat -c %s "$out/root.img")

@@ -2,12 +2,10 @@
 /*
  * fsck.nilfs2: open, check, repair, report.
  */
-#include <errno.h>
-#include <unistd.h>
-
 #include "check/damage.h"
 #include "cli/tool.h"
 #include "dev/dev.h"
+#include "dev/output.h"
 #include "find/findprint.h"
 #include "fsck/apply/undo.h"
 #include "fsck/plan/options.h"
@@ -32,9 +30,9 @@ static int check_options(struct tool *tool, const struct options *o)
 		return tool_usage(tool, "--state: for checks and repairs only");
 	if (o->ddrescue_map && o->undo)
 		return tool_usage(tool, "--ddrescue-map: nothing is read");
-	if (o->undo_file && !access(o->undo_file, F_OK))
-		return fail(&tool->cx, -EEXIST, "%s", o->undo_file);
-	return 0;
+	if (!o->undo_file)
+		return 0;
+	return undo_check(&tool->cx, o->undo_file, tool->argv[0]);
 }
 
 static int go_back(struct tool *tool, const struct options *o,
@@ -48,14 +46,17 @@ static int go_back(struct tool *tool, const struct options *o,
 	return err;
 }
 
-/* A copy that could not be checked is of no use. */
-static void end_copy(struct tool *tool, const struct options *o, int err)
+/* A copy that could not be checked is of no use, and gets no name. */
+static int end_copy(struct tool *tool, const struct options *o,
+		    struct target *t, int err)
 {
-	if (err < 0)
-		unlink(o->output);
-	else
-		tool_note(tool, "%s: left as it is; the repaired copy is %s",
-			  tool->argv[0], o->output);
+	int ret = err < 0 ? err : output_commit(t->copy, &tool->cx);
+
+	if (ret < 0)
+		return ret;
+	tool_note(tool, "%s: left as it is; the repaired copy is %s",
+		  tool->argv[0], o->output);
+	return err;
 }
 
 static int run_fsck(struct tool *tool, const void *options)
@@ -84,8 +85,8 @@ static int run_fsck(struct tool *tool, const void *options)
 		err = damage_failed(&tool->cx, counters_run(tool, o, t.dev));
 	else if (!err)
 		err = damage_failed(&tool->cx, session_run(tool, o, t.dev));
-	if (t.source && t.dev)
-		end_copy(tool, o, err);
+	if (t.copy)
+		err = end_copy(tool, o, &t, err);
 	target_close(&t);
 	if (err >= 0)
 		progress_until(&tool->progress, 100);

@@ -227,12 +227,12 @@ static void note_areas(struct tool *tool, const struct dev *bad,
 }
 
 int rescue_copy(struct dev **copy, struct dev **bad, struct tool *tool,
-		struct dev *source, const char *path, const char *map)
+		struct dev *source, const struct output *file,
+		const char *map)
 {
 	struct context *cx = &tool->cx;
 	struct copying c = { .tool = tool, .source = source };
-	int err = devfile_open(copy, cx, path, DEVFILE_WRITE | DEVFILE_CREATE |
-			       DEVFILE_NEW);
+	int err = devfile_create(copy, cx, file);
 
 	if (err)
 		return err;
@@ -245,9 +245,7 @@ int rescue_copy(struct dev **copy, struct dev **bad, struct tool *tool,
 	c.bad = *bad;
 	if (!err)
 		err = copy_all(&c, cx);
-	if (err)
-		unlink(path);
-	else
-		note_areas(tool, *bad, path);
+	if (!err)
+		note_areas(tool, *bad, output_path(file));
 	return err;
 }

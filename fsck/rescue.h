@@ -5,6 +5,7 @@
 
 #include "cli/tool.h"
 #include "dev/dev.h"
+#include "dev/output.h"
 
 /*
  * Adds what the map file PATH of GNU ddrescue does not have as rescued to BAD,
@@ -14,12 +15,13 @@
 int rescue_read_map(struct dev *bad, struct context *cx, const char *path);
 
 /*
- * Makes the file PATH, which must not exist, a sparse copy of SOURCE, opened to
- * be written as *COPY, with *BAD over it: what SOURCE, or BAD areas of MAP (NULL:
- * none), cannot give is unreadable there.  Prints how much that is.  The file is
- * removed after a failure.  -EEXIST, -ENOSPC, -EINTR, as devfile_open().
+ * Makes the new file FILE a sparse copy of SOURCE, opened to be written as *COPY,
+ * with *BAD over it: what SOURCE, or BAD areas of MAP (NULL: none), cannot give is
+ * unreadable there.  Prints how much that is.  -ENOSPC, -EINTR, as
+ * devfile_create().
  */
 int rescue_copy(struct dev **copy, struct dev **bad, struct tool *tool,
-		struct dev *source, const char *path, const char *map);
+		struct dev *source, const struct output *file,
+		const char *map);
 
 #endif

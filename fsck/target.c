@@ -140,13 +140,19 @@ static int check_owner(struct target *t, struct tool *tool,
 static int make_copy(struct target *t, struct tool *tool,
 		     const struct options *o)
 {
+	const char *const inputs[] = {
+		tool->argv[0], o->ddrescue_map, NULL,
+	};
+	const struct output_how how = { .volume = true, .inputs = inputs };
 	uint64_t bytes;
 	int err;
 
 	t->source = t->file;
 	t->file = NULL;
-	err = rescue_copy(&t->file, &t->dev, tool, t->source, o->output,
-			  o->ddrescue_map);
+	err = output_open(&t->copy, &tool->cx, o->output, &how);
+	if (!err)
+		err = rescue_copy(&t->file, &t->dev, tool, t->source, t->copy,
+				  o->ddrescue_map);
 	t->unread = !err && badareas_count(t->dev, &bytes);
 	return err;
 }
@@ -227,4 +233,5 @@ void target_close(struct target *t)
 		dev_close(t->under);
 	dev_close(t->file);
 	dev_close(t->source);
+	output_close(t->copy);
 }

@@ -3,13 +3,11 @@
  * The jobs of compaction, and of writing a compact copy.
  *
  * An existing file is replaced by a copy only with --force, and an incomplete
- * copy is removed.
+ * copy gets no name.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "dev/devfile.h"
 #include "dev/overlay.h"
@@ -213,39 +211,24 @@ int compactjob_compact(struct tool *tool, const struct options *o,
 	return c.left ? JOB_LEFT : 0;
 }
 
-/* Takes what is at PATH away, unless it is not a file, or SOURCE. */
-static int remove_existing(struct tool *tool, const char *path)
-{
-	struct context *cx = &tool->cx;
-	struct stat there, source;
-
-	if (lstat(path, &there))
-		return 0;
-	if (!S_ISREG(there.st_mode))
-		return fail(cx, -EEXIST, "%s: exists and is not a file", path);
-	if (stat(tool->argv[0], &source))
-		return fail(cx, -errno, "%s", tool->argv[0]);
-	if (there.st_dev == source.st_dev && there.st_ino == source.st_ino)
-		return fail(cx, -EINVAL, "%s: is the volume itself", path);
-	if (unlink(path))
-		return fail(cx, -errno, "%s", path);
-	return 0;
-}
-
 /* A file of SIZE bytes without content. */
-static int make_file(struct dev **devp, struct tool *tool,
-		     const struct options *o, uint64_t size)
+static int make_file(struct output **file, struct dev **devp,
+		     struct tool *tool, const struct options *o, uint64_t size)
 {
-	int ret = o->force ? remove_existing(tool, o->output) : 0;
+	const char *const inputs[] = { tool->argv[0], NULL };
+	const struct output_how how = {
+		.there = o->force ? OUTPUT_REPLACE : OUTPUT_ASK,
+		.volume = true,
+		.inputs = inputs,
+	};
+	int ret = output_open(file, &tool->cx, o->output, &how);
 
-	*devp = NULL;
 	if (!ret)
-		ret = devfile_open(devp, &tool->cx, o->output, DEVFILE_WRITE |
-				   DEVFILE_CREATE | DEVFILE_NEW);
-	if (ret)
-		return ret;
-	ret = devfile_resize(*devp, &tool->cx, size);
-	devfile_direct(*devp);
+		ret = devfile_create(devp, &tool->cx, *file);
+	if (!ret)
+		ret = devfile_resize(*devp, &tool->cx, size);
+	if (!ret)
+		devfile_direct(*devp);
 	return ret;
 }
 
@@ -274,14 +257,16 @@ static int copy_to(struct tool *tool, const struct options *o,
 int compactjob_copy(struct tool *tool, const struct options *o,
 		    struct dev *dev)
 {
-	struct dev *target;
+	struct output *file = NULL;
+	struct dev *target = NULL;
 	int ret = o->dry_run ? overlay_open_trial(&target, &tool->cx, dev) :
-			       make_file(&target, tool, o, dev->size);
+			       make_file(&file, &target, tool, o, dev->size);
 
 	if (!ret)
 		ret = copy_to(tool, o, dev, target);
-	if (ret && target && !o->dry_run)
-		unlink(o->output);
+	if (!ret && file)
+		ret = output_commit(file, &tool->cx);
 	dev_close(target);
+	output_close(file);
 	return ret;
 }

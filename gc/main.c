@@ -139,10 +139,13 @@ static int beforeafter_begin(struct beforeafter *b, struct context *cx,
 			     const char *path, const char *image,
 			     struct dev *dev, uint64_t protect)
 {
+	const char *const inputs[] = { image, NULL };
+	/* --force would delete snapshots, too. */
+	const struct output_how how = { .inputs = inputs };
 	int ret;
 
 	*b = (struct beforeafter){ .protect = protect };
-	ret = outfile_open(&b->file, cx, path, image);
+	ret = outfile_open(&b->file, cx, path, &how);
 	if (ret)
 		return ret;
 	ret = draw_map(b, cx, dev, &b->before);

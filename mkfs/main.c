@@ -193,7 +193,8 @@ static int format(struct mkfs *m)
 		plan_limit(&m->plan, m->target.size);
 	m->badblocks.fd = devfile_fd(m->target.file);
 	skip_target(m);
-	return m->content.nsources ? fill_volume(m) : write_empty(m);
+	ret = m->content.nsources ? fill_volume(m) : write_empty(m);
+	return ret ? ret : target_finish(cx, &m->target);
 }
 
 /* Attributes of the sources that were lost. */

@@ -111,10 +111,11 @@ static int emulate(struct context *cx, const struct mkfs_options *o,
 	if (ret)
 		return ret;
 	t->zones = &t->emulated;
-	return o->zone_size ?
-		       options_make_zones(cx, o, t->path, t->size,
-					  &t->emulated) :
-		       read_side(cx, t);
+	if (!o->zone_size)
+		return read_side(cx, t);
+	ret = zonedump_may_replace(cx, t->side);
+	return ret ? ret : options_make_zones(cx, o, t->path, t->size,
+					      &t->emulated);
 }
 
 static int open_file(struct context *cx, const struct mkfs_options *o,
@@ -163,9 +164,13 @@ static int zonetarget_prepare(struct context *cx, struct target *t)
 /* Closes what the two have opened, but not t->file. */
 static void zonetarget_close(struct target *t, bool failed)
 {
+	struct context cx;
+
 	if (t->dev != t->file)
 		dev_close(t->dev);
-	if (failed && t->created && t->zones)
+	context_init(&cx);
+	if (failed && t->created && t->zones &&
+	    !zonedump_may_replace(&cx, t->side))
 		unlink(t->side);
 	zone_fini(&t->emulated);
 	free(t->side);
@@ -243,7 +248,7 @@ static int open_existing(struct context *cx, const struct mkfs_options *o,
 			 struct target *t)
 {
 	unsigned int flags = (o->dry_run ? 0 : DEVFILE_WRITE) |
-			     (asked_size(o) ? DEVFILE_CREATE : 0);
+			     (asked_size(o) ? DEVFILE_EMPTY : 0);
 	int ret = devfile_open(&t->file, cx, t->path, flags);
 
 	t->dev = t->file;
@@ -337,16 +342,22 @@ static int resize_provisionally(struct context *cx, struct target *t)
 	return ret;
 }
 
+/* As an archive of the same files would have: of the user's umask. */
+static int create_image(struct context *cx, struct target *t)
+{
+	const struct output_how how = { .there = OUTPUT_KEEP };
+	int ret = output_open(&t->created, cx, t->path, &how);
+
+	if (!ret)
+		ret = devfile_create(&t->file, cx, t->created);
+	t->dev = t->file;
+	return ret;
+}
+
 int target_prepare(struct context *cx, struct target *t)
 {
-	int ret = 0;
+	int ret = t->file ? 0 : create_image(cx, t);
 
-	if (!t->file) {
-		ret = devfile_open(&t->file, cx, t->path, DEVFILE_WRITE |
-				   DEVFILE_CREATE | DEVFILE_NEW);
-		t->created = !ret;
-		t->dev = t->file;
-	}
 	if (!ret && t->fit)
 		ret = resize_provisionally(cx, t);
 	else if (!ret && t->size > t->file->size)
@@ -361,14 +372,17 @@ int target_settle(struct context *cx, struct target *t, uint64_t size)
 	return devfile_resize(t->file, cx, size);
 }
 
+int target_finish(struct context *cx, struct target *t)
+{
+	return t->created ? output_commit(t->created, cx) : 0;
+}
+
 /* What is left of a file of provisional size is not worth keeping. */
 static void undo(struct target *t)
 {
 	struct context cx;
 
-	if (t->created) {
-		unlink(t->path);
-	} else if (t->fit && t->emptied) {
+	if (!t->created && t->fit && t->emptied) {
 		context_init(&cx);
 		devfile_resize(t->file, &cx, t->old_size);
 	}
@@ -380,4 +394,5 @@ void target_close(struct target *t, bool failed)
 	if (failed && t->file)
 		undo(t);
 	dev_close(t->file);
+	output_close(t->created);
 }

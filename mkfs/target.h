@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "dev/dev.h"
+#include "dev/output.h"
 #include "dev/zone.h"
 #include "mkfs/plan/options.h"
 
@@ -21,7 +22,7 @@ struct target {
 	uint64_t old_size;	/* which it had */
 	uint32_t sector_size;
 	bool blank;		/* reads as zeros everywhere */
-	bool created;		/* by target_prepare() */
+	struct output *created;	/* by target_prepare(), or NULL */
 	struct zones emulated;	/* of an image file */
 	char *side;		/* file of their write pointers, or NULL */
 };
@@ -54,7 +55,10 @@ int target_prepare(struct context *cx, struct target *t);
 /* Gives an image file of provisional size its final one. */
 int target_settle(struct context *cx, struct target *t, uint64_t size);
 
-/* Closes it; removes a file that target_prepare() created if FAILED. */
+/* Gives a file that target_prepare() created its name.  Fails as output_commit(). */
+int target_finish(struct context *cx, struct target *t);
+
+/* Closes it; a created file that was not finished, or FAILED, is removed. */
 void target_close(struct target *t, bool failed);
 
 #endif

@@ -40,6 +40,7 @@ struct export_options {
 	uint64_t since;
 	bool recover;
 	bool deleted;
+	bool force;
 };
 
 static const struct cli_option export_rows[] = {
@@ -50,6 +51,8 @@ static const struct cli_option export_rows[] = {
 	  OPTION_U64, offsetof(struct export_options, since), 1 },
 	{ 0, "deleted", NULL, "files that were deleted, as find --deleted",
 	  OPTION_FLAG, offsetof(struct export_options, deleted), 1 },
+	{ 0, "force", NULL, "replace FILE.tar if it exists", OPTION_FLAG,
+	  offsetof(struct export_options, force) },
 	{ 0, "recover", NULL, "export what the next mount would recover",
 	  OPTION_FLAG, offsetof(struct export_options, recover) },
 	{ 0 },
@@ -498,12 +501,18 @@ static int export_to(struct export *e, const char *target, char *path,
 		     const struct export_options *o)
 {
 	struct tool *tool = e->tool;
+	const char *const inputs[] = {tool->argv[0], NULL};
+	const struct output_how how = {
+		.there = o->force ? OUTPUT_REPLACE : OUTPUT_ASK,
+		.stream = true,
+		.inputs = inputs,
+	};
 	struct context *cx = &tool->cx;
 	uint64_t blocks = path ? 0 : le64_get(e->root->cp.cp_blocks_count);
 	int ret;
 
 	ret = tar_stream_is_meant(target)
-		      ? export_tar_open(&e->sink, cx, target)
+		      ? export_tar_open(&e->sink, cx, target, &how)
 		      : export_dir_open(&e->sink, cx, target);
 	if (ret)
 		return ret;
@@ -529,6 +538,8 @@ static int export_run(struct tool *tool, const void *options)
 		ret = tool_usage(tool, "--since: not with a path");
 	else if (o->since && !tar_stream_is_meant(tool->argv[1]))
 		ret = tool_usage(tool, "--since: needs a tar stream");
+	else if (o->force && !tar_stream_is_meant(tool->argv[1]))
+		ret = tool_usage(tool, "--force: replaces no directory");
 	else if (o->deleted && (o->checkpoint || o->recover))
 		ret = tool_usage(tool, "--deleted: not with a checkpoint");
 	else

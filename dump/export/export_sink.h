@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "dev/output.h"
 #include "cli/progress.h"
 #include "disk/ondisk.h"
 #include "dump/files/content.h"
@@ -101,8 +102,8 @@ static inline void export_sink_count(struct export_sink *sink, uint64_t len)
 int export_dir_open(struct export_sink **sink, struct context *cx,
 		    const char *path);
 
-/* A sink that writes a tar stream; PATH and failures as tar_stream_open(). */
+/* A sink that writes a tar stream; arguments as tar_stream_open(). */
 int export_tar_open(struct export_sink **sink, struct context *cx,
-		    const char *path);
+		    const char *path, const struct output_how *how);
 
 #endif

@@ -580,7 +580,7 @@ static const struct export_ops tar_ops = {
 };
 
 int export_tar_open(struct export_sink **sink, struct context *cx,
-		    const char *path)
+		    const char *path, const struct output_how *how)
 {
 	struct export_tar *t = calloc(1, sizeof(*t));
 	int err;
@@ -589,7 +589,7 @@ int export_tar_open(struct export_sink **sink, struct context *cx,
 	if (!t)
 		return fail(cx, -ENOMEM, "%s", path);
 	t->sink.ops = &tar_ops;
-	err = tar_stream_open(&t->stream, cx, path);
+	err = tar_stream_open(&t->stream, cx, path, how);
 	if (err)
 		tar_close(&t->sink);
 	else

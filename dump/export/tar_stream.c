@@ -3,8 +3,8 @@
  * Output of a tar stream.
  *
  * libarchive compresses: it sees the whole stream as one file of its "raw"
- * format.  A plain stream is written without it.  An incomplete file is
- * removed.
+ * format.  A plain stream is written without it.  A file gets its name when it is
+ * complete.
  *
  * libarchive never learns that a write failed: it would not free all of its
  * filter then.
@@ -14,7 +14,6 @@
 #include "dump/export/tar_stream.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,9 +32,8 @@ struct tar_stream {
 #ifdef HAVE_LIBARCHIVE
 	struct libarchive la;
 #endif
-	uint64_t bytes; /* put so far */
-	int fd;
-	bool created; /* PATH is ours to remove */
+	uint64_t bytes;	     /* put so far */
+	struct output *file; /* NULL: standard output */
 };
 
 static const struct {
@@ -199,25 +197,27 @@ static void close_filter(struct tar_stream *s)
 
 #endif
 
-static int open_target(struct tar_stream *s, struct context *cx)
+static int open_target(struct tar_stream *s, struct context *cx,
+		       const struct output_how *how)
 {
-	if (!strcmp(s->path, "-")) {
+	int err, fd = STDOUT_FILENO;
+
+	if (strcmp(s->path, "-")) {
+		err = output_open(&s->file, cx, s->path, how);
+		if (err)
+			return err;
+		fd = output_fd(s->file);
+	} else if (isatty(fd)) {
+		return fail(cx, -EINVAL,
+			    "not writing a tar stream to a terminal");
+	} else {
 		s->path = "standard output";
-		s->fd = STDOUT_FILENO;
-		if (isatty(s->fd))
-			return fail(cx, -EINVAL,
-				    "not writing a tar stream to a terminal");
-		return 0;
 	}
-	s->fd = open(s->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (s->fd < 0)
-		return fail(cx, -errno, "%s", s->path);
-	s->created = true;
-	return 0;
+	return out_open(cx, fd, s->path, &s->out);
 }
 
 int tar_stream_open(struct tar_stream **stream, struct context *cx,
-		    const char *path)
+		    const char *path, const struct output_how *how)
 {
 	struct tar_stream *s = calloc(1, sizeof(*s));
 	int suffix = find_suffix(path), err;
@@ -226,10 +226,7 @@ int tar_stream_open(struct tar_stream **stream, struct context *cx,
 	if (!s)
 		return fail(cx, -ENOMEM, "%s", path);
 	s->path = path;
-	s->fd = -1;
-	err = open_target(s, cx);
-	if (!err)
-		err = out_open(cx, s->fd, s->path, &s->out);
+	err = open_target(s, cx, how);
 	if (!err && suffix >= 0 && suffixes[suffix].filter)
 		err = open_filter(s, cx, suffixes[suffix].filter);
 	if (err)
@@ -284,15 +281,7 @@ int tar_stream_finish(struct tar_stream *s, struct context *cx)
 		err = out_close(s->out, cx);
 		s->out = NULL;
 	}
-	if (err || !s->created)
-		return err;
-	s->created = false;
-	err = close(s->fd) ? -errno : 0;
-	s->fd = -1;
-	if (!err)
-		return 0;
-	unlink(s->path);
-	return fail(cx, err, "%s", s->path);
+	return err || !s->file ? err : output_commit(s->file, cx);
 }
 
 void tar_stream_close(struct tar_stream *s)
@@ -304,9 +293,6 @@ void tar_stream_close(struct tar_stream *s)
 	context_init(&unused);
 	close_filter(s);
 	out_close(s->out, &unused);
-	if (s->created) {
-		close(s->fd);
-		unlink(s->path);
-	}
+	output_close(s->file);
 	free(s);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "dev/output.h"
 
 struct tar_stream;
 
@@ -18,12 +19,12 @@ bool tar_stream_is_meant(const char *path);
 bool tar_stream_is_compressed(const char *path);
 
 /*
- * Opens the stream to the file PATH, which must not exist, or to standard
+ * Opens the stream to the file PATH, as output_open() with HOW, or to standard
  * output where PATH is "-"; the suffix of PATH says how it is compressed.
  * -EOPNOTSUPP where it would be and the tool was built without libarchive.
  */
 int tar_stream_open(struct tar_stream **stream, struct context *cx,
-		    const char *path);
+		    const char *path, const struct output_how *how);
 
 /* Puts LEN bytes; 0 or the failure of the target. */
 int tar_stream_put(struct tar_stream *s, struct context *cx, const void *bytes,

@@ -27,6 +27,7 @@ static const char *const colour_choices[] = { "auto", "always", "never",
 
 struct map_options {
 	const char *svg;
+	bool force;
 	uint32_t width;
 	int colour;
 };
@@ -153,6 +154,11 @@ static void say_counts(struct map *m)
 
 static int write_svg(struct map *m)
 {
+	const char *const inputs[] = { m->tool->argv[0], NULL };
+	const struct output_how how = {
+		.there = m->o->force ? OUTPUT_REPLACE : OUTPUT_ASK,
+		.inputs = inputs,
+	};
 	struct context *cx = &m->tool->cx;
 	struct outfile file;
 	int err;
@@ -161,7 +167,7 @@ static int write_svg(struct map *m)
 		segmap_svg(m->picture, m->tool->out, m->cell, &m->volume);
 		return 0;
 	}
-	err = outfile_open(&file, cx, m->o->svg, m->tool->argv[0]);
+	err = outfile_open(&file, cx, m->o->svg, &how);
 	if (err)
 		return err;
 	segmap_svg(m->picture, file.out, m->cell, &m->volume);
@@ -262,6 +268,8 @@ static int map_run(struct tool *tool, const void *options)
 #define AT(member) offsetof(struct map_options, member)
 
 static const struct cli_option map_rows[] = {
+	{ 0, "force", NULL, "replace FILE of --svg if it exists", OPTION_FLAG,
+	  AT(force) },
 	{ 0, "svg", "FILE", "draw it into this file ('-': standard output)",
 	  OPTION_STRING, AT(svg) },
 	{ 'w', "width", "CELLS", "cells on a line", OPTION_U32, AT(width) },

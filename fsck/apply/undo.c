@@ -12,11 +12,8 @@
 #include "fsck/apply/undo.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/crc.h"
 #include "dev/devfile.h"
@@ -183,22 +180,12 @@ static int put_all(struct saver *s, struct context *cx,
 	return err ? err : dev_flush(s->file, cx);
 }
 
-/* Without its name the file is lost in a crash. */
-static int sync_directory(struct context *cx, const char *path)
+int undo_check(struct context *cx, const char *path, const char *device)
 {
-	char *copy = strdup(path);
-	int fd, err = 0;
+	const char *const inputs[] = { device, NULL };
+	const struct output_how how = { .volume = true, .inputs = inputs };
 
-	if (!copy)
-		return fail(cx, -ENOMEM, "%s: undo file", path);
-	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* Some file systems have no such thing: EINVAL. */
-	if (fd < 0 || (fsync(fd) && errno != EINVAL))
-		err = fail(cx, -errno, "%s: flush of its directory", path);
-	if (fd >= 0)
-		close(fd);
-	free(copy);
-	return err;
+	return output_check(cx, path, &how);
 }
 
 int undo_save(struct context *cx, const char *path, struct dev *overlay,
@@ -209,21 +196,22 @@ int undo_save(struct context *cx, const char *path, struct dev *overlay,
 		.under = under, .overlay = overlay,
 		.supers = { supers[0], supers[1] },
 	};
+	const struct output_how how = { .volume = true };
+	struct output *file;
 	int err;
 
 	s.chunk = malloc(CHUNK);
 	if (!s.chunk)
 		return fail(cx, -ENOMEM, "%s: undo file", path);
-	err = devfile_open(&s.file, cx, path,
-			   DEVFILE_WRITE | DEVFILE_CREATE | DEVFILE_NEW);
+	err = output_open(&file, cx, path, &how);
+	if (!err)
+		err = devfile_create(&s.file, cx, file);
 	if (!err)
 		err = put_all(&s, cx, uuid);
 	if (!err)
-		err = sync_directory(cx, path);
-	/* What is not complete is of no use, and would be in the way. */
-	if (err && s.file)
-		unlink(path);
+		err = output_commit(file, cx);
 	dev_close(s.file);
+	output_close(file);
 	free(s.chunk);
 	return err;
 }

@@ -35,6 +35,9 @@ struct undo_range {
 	le64 offset, length;	/* bytes */
 };
 
+/* Whether undo_save() may create PATH for DEVICE: as output_check(). */
+int undo_check(struct context *cx, const char *path, const char *device);
+
 /*
  * Writes the new file PATH, and flushes it: for each range that a commit of
  * OVERLAY would write to UNDER, what stands there; last the pages of the

@@ -41,6 +41,8 @@ struct jobs {
 	const struct siminput *input;	/* shared by all of them */
 	struct simrow *rows;		/* of each run */
 	struct simsvg_run *drawn;	/* the same, or NULL: none is drawn */
+	struct output_how picture;
+	const char **inputs;	/* what it must not take the place of */
 	pthread_mutex_t lock;	/* of the next ones */
 	uint64_t parts;		/* of all runs, that are done */
 };
@@ -196,13 +198,6 @@ static int warn_failures(struct tool *tool, const struct simplan *plan,
 	return ret;
 }
 
-/* What no picture may take the place of. */
-static const char *input_of(const struct tool *tool,
-			    const struct simplan *plan)
-{
-	return plan->options->trace ? plan->options->trace : tool->argv[0];
-}
-
 static int note_no_picture(struct tool *tool)
 {
 	tool_note(tool, "--svg: no run has a number, so there is no picture");
@@ -210,33 +205,51 @@ static int note_no_picture(struct tool *tool)
 }
 
 /* Draws those runs that have ended; DRAWN are zero for others. */
-static int draw_runs(struct tool *tool, const struct simplan *plan,
-		     const struct simrow *rows, struct simsvg_run *drawn)
+static int draw_runs(struct jobs *j)
 {
-	const char *input = input_of(tool, plan);
+	struct simsvg_run *drawn = j->drawn;
 	size_t i, n = 0;
 
-	for (i = 0; i < plan->nruns; i++) {
+	for (i = 0; i < j->plan->nruns; i++) {
 		struct simsvg_run last = drawn[i];
 
-		if (!rows[i].ended)
+		if (!j->rows[i].ended)
 			continue;
 		drawn[i] = (struct simsvg_run){ 0 };
 		drawn[n++] = last;
 	}
 	if (!n)
-		return note_no_picture(tool);
-	return simsvg_write(&tool->cx, plan->options->svg, input, drawn, n);
+		return note_no_picture(j->tool);
+	return simsvg_write(&j->tool->cx, j->plan->options->svg, &j->picture,
+			    drawn, n);
 }
 
-static int draw_sweep(struct tool *tool, const struct simplan *plan,
-		      const struct simrow *rows)
+static int draw_sweep(struct jobs *j)
 {
 	bool drawn;
-	int ret = simsvg_write_sweep(&tool->cx, plan->options->svg,
-				     input_of(tool, plan), plan, rows, &drawn);
+	int ret = simsvg_write_sweep(&j->tool->cx, j->plan->options->svg,
+				     &j->picture, j->plan, j->rows, &drawn);
 
-	return ret || drawn ? ret : note_no_picture(tool);
+	return ret || drawn ? ret : note_no_picture(j->tool);
+}
+
+/* A picture that could not be written is refused before the runs begin. */
+static int check_picture(struct jobs *j)
+{
+	const struct simoptions *o = j->plan->options;
+	size_t words = (size_t)j->tool->argc;
+
+	j->inputs = calloc(words + 2, sizeof(*j->inputs));
+	if (!j->inputs)
+		return fail(&j->tool->cx, -ENOMEM, "%s", o->svg);
+	memcpy(j->inputs, j->tool->argv, words * sizeof(*j->inputs));
+	j->inputs[words] = o->trace;
+	j->picture = (struct output_how){
+		.there = o->force ? OUTPUT_REPLACE : OUTPUT_ASK,
+		.stream = true,
+		.inputs = j->inputs,
+	};
+	return output_check(&j->tool->cx, o->svg, &j->picture);
 }
 
 static int merge_results(struct tool *tool, const struct simplan *plan,
@@ -268,9 +281,9 @@ static int do_jobs(struct tool *tool, struct jobs *j)
 							    tool->argv[0]);
 	simmerge_close(&merge);
 	if (!ret && j->drawn)
-		ret = draw_runs(tool, plan, j->rows, j->drawn);
+		ret = draw_runs(j);
 	else if (!ret && plan->options->svg)
-		ret = draw_sweep(tool, plan, j->rows);
+		ret = draw_sweep(j);
 	return ret ? ret : warn_failures(tool, plan, j->rows);
 }
 
@@ -291,6 +304,8 @@ static int simulate_all(struct tool *tool, const struct simplan *plan,
 		j.drawn = calloc(plan->nruns, sizeof(*j.drawn));
 	if (!j.rows || (draws && !j.drawn))
 		ret = fail(&tool->cx, -ENOMEM, "results");
+	if (!ret && plan->options->svg)
+		ret = check_picture(&j);
 	if (!ret)
 		ret = do_jobs(tool, &j);
 	for (i = 0; i < plan->nruns; i++) {
@@ -299,6 +314,7 @@ static int simulate_all(struct tool *tool, const struct simplan *plan,
 		if (j.rows)
 			simrow_free(&j.rows[i]);
 	}
+	free(j.inputs);
 	free(j.drawn);
 	free(j.rows);
 	return ret;

@@ -1,67 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A file that is written besides standard output.
- *
- * What the user calls by a wrong name may be the image that is read, which no
- * picture of it is worth: it is looked at before anything of it is emptied.
- *
- * Half of a file could be taken for the whole: it is removed, wherever a
- * symbolic link leads to it.
+ * A file that is written besides standard output: a buffered writer over a file
+ * that gets its name when it is complete (dev/output.h).
  */
 #include "cli/outfile.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-static int check_target(struct context *cx, const char *input,
-			const char *path, int fd)
-{
-	struct stat a, b;
-
-	if (stat(input, &a) || fstat(fd, &b) || a.st_dev != b.st_dev ||
-	    a.st_ino != b.st_ino)
-		return 0;
-	return fail(cx, -EINVAL, "%s: is the input itself", path);
-}
-
-static int prepare_output(struct outfile *f, struct context *cx,
-			  const char *input)
-{
-	int err = input ? check_target(cx, input, f->path, f->fd) : 0;
-
-	if (!err && ftruncate(f->fd, 0) && errno != EINVAL)
-		err = fail(cx, -errno, "%s: cannot be truncated", f->path);
-	return err ? err : out_open(cx, f->fd, f->path, &f->out);
-}
-
 int outfile_open(struct outfile *f, struct context *cx, const char *path,
-		 const char *input)
+		 const struct output_how *how)
 {
+	struct output_how stream = *how;
 	int err;
 
-	*f = (struct outfile){ .path = path };
-	f->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	if (f->fd < 0)
-		return fail(cx, -errno, "%s: cannot be written", path);
-	err = prepare_output(f, cx, input);
+	*f = (struct outfile){ .file = NULL };
+	stream.stream = true;
+	err = output_open(&f->file, cx, path, &stream);
+	if (!err)
+		err = out_open(cx, output_fd(f->file), path, &f->out);
 	if (err)
-		close(f->fd);
+		output_close(f->file);
 	return err;
-}
-
-/* Removes the file, unless it is a device or pipe, or was moved. */
-static void discard(const struct outfile *f)
-{
-	char *path = realpath(f->path, NULL);
-	struct stat a, b;
-
-	if (path && !lstat(path, &a) && !fstat(f->fd, &b) &&
-	    S_ISREG(b.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
-		unlink(path);
-	free(path);
 }
 
 int outfile_close(struct outfile *f, struct context *cx, int err)
@@ -71,10 +28,9 @@ int outfile_close(struct outfile *f, struct context *cx, int err)
 
 	context_child(cx, &closing);
 	ret = out_close(f->out, &closing);
-	if (err < 0 || ret)
-		discard(f);
-	if (close(f->fd) && !ret)
-		ret = fail(&closing, -errno, "%s: write", f->path);
+	if (!ret && err >= 0)
+		ret = output_commit(f->file, &closing);
+	output_close(f->file);
 	if (err < 0 || !ret)
 		return err;
 	context_adopt(cx, &closing);

@@ -4,25 +4,22 @@
 #define NILFS2_CLI_OUTFILE_H
 
 #include "base/context.h"
+#include "dev/output.h"
 #include "out/out.h"
 
 struct outfile {
-	const char *path;	/* borrowed */
-	int fd;
+	struct output *file;
 	struct out *out;	/* to be written to */
 };
 
-/*
- * Makes or empties PATH (borrowed).  Never over the file INPUT (NULL: none),
- * whatever it is called: -EINVAL.  -ENOMEM, or what the system says, -errno.
- */
+/* Begins the file PATH (borrowed) as output_open() with HOW->stream. */
 int outfile_open(struct outfile *f, struct context *cx, const char *path,
-		 const char *input);
+		 const struct output_how *how);
 
 /*
- * Completes and closes it, once it was opened, or removes it if that or
- * something before failed.  Returns ERR, what failed before or else a status,
- * unless only this fails: -EIO, -ENOSPC.
+ * Completes it, once it was opened, and gives it its name, or removes it if that
+ * or something before failed.  Returns ERR, what failed before or else a status,
+ * unless only this fails: -EIO, -ENOSPC, or as output_commit().
  */
 int outfile_close(struct outfile *f, struct context *cx, int err);
 

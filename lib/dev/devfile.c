@@ -292,25 +292,18 @@ static int open_flags(unsigned int flags, bool is_block_device)
 	int oflags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
 	oflags |= flags & DEVFILE_WRITE ? O_RDWR : O_RDONLY;
-	if (is_block_device)
-		return oflags | (flags & DEVFILE_WRITE ? O_EXCL : 0);
-	if (flags & DEVFILE_CREATE)
-		oflags |= O_CREAT | (flags & DEVFILE_NEW ? O_EXCL : 0);
-	return oflags;
+	return oflags | (is_block_device && flags & DEVFILE_WRITE ? O_EXCL : 0);
 }
 
 static int open_descriptor(struct devfile *file, struct context *cx,
 			   unsigned int flags)
 {
-	const char *purpose = flags & DEVFILE_CREATE  ? "create"
-			      : flags & DEVFILE_WRITE ? "open for writing"
-						      : "open";
+	const char *purpose = flags & DEVFILE_WRITE ? "open for writing" :
+						      "open";
 	struct stat st;
 	bool is_block_device = !stat(file->path, &st) && S_ISBLK(st.st_mode);
 
-	if (is_block_device && flags & DEVFILE_NEW)
-		return fail(cx, -EEXIST, "%s: %s", file->path, purpose);
-	file->fd = open(file->path, open_flags(flags, is_block_device), 0666);
+	file->fd = open(file->path, open_flags(flags, is_block_device));
 	if (file->fd < 0 && errno == EBUSY)
 		return fail(cx, -EBUSY, "%s: in use by the system or another "
 			    "process", file->path);
@@ -350,7 +343,7 @@ static int file_facts(struct devfile *file, struct context *cx,
 		return fail_said(cx, -ENOTBLK,
 				 "%s: neither an image file nor a block device",
 				 file->path);
-	if (!st.st_size && !(flags & DEVFILE_CREATE))
+	if (!st.st_size && !(flags & DEVFILE_EMPTY))
 		return fail_said(cx, -ENODATA, "%s: the file is empty",
 				 file->path);
 	file->dev.size = (uint64_t)st.st_size;
@@ -358,27 +351,66 @@ static int file_facts(struct devfile *file, struct context *cx,
 	return lock_file(cx, file->path, file->fd, file->dev.writable);
 }
 
-int devfile_open(struct dev **devp, struct context *cx, const char *path,
-		 unsigned int flags)
+static struct devfile *allocate(struct context *cx, const char *path)
 {
 	size_t path_size = strlen(path) + 1;
 	struct devfile *file = calloc(1, sizeof(*file) + path_size);
-	int ret;
 
-	if (!file)
-		return fail(cx, -ENOMEM, "%s: open", path);
+	if (!file) {
+		fail(cx, -ENOMEM, "%s: open", path);
+		return NULL;
+	}
 	memcpy(file->path, path, path_size);
 	file->fd = -1;
 	file->backing = -1;
 	file->direct.fd = -1;
 	file->dev.ops = &devfile_ops;
 	file->dev.name = file->path;
-	file->dev.writable = flags & DEVFILE_WRITE;
+	return file;
+}
 
+int devfile_open(struct dev **devp, struct context *cx, const char *path,
+		 unsigned int flags)
+{
+	struct devfile *file = allocate(cx, path);
+	int ret;
+
+	if (!file)
+		return -ENOMEM;
+	file->dev.writable = flags & DEVFILE_WRITE;
 	ret = open_descriptor(file, cx, flags);
 	guard_init(&file->guard, file->fd, file->path);
 	if (!ret)
 		ret = file_facts(file, cx, flags);
+	if (ret) {
+		devfile_close(&file->dev);
+		return ret;
+	}
+	*devp = &file->dev;
+	return 0;
+}
+
+int devfile_create(struct dev **devp, struct context *cx,
+		   const struct output *o)
+{
+	struct devfile *file = allocate(cx, output_path(o));
+	int ret = 0;
+
+	if (!file)
+		return -ENOMEM;
+	file->dev.writable = true;
+	file->dev.sector_size = 512;
+	file->fd = fcntl(output_fd(o), F_DUPFD_CLOEXEC, 0);
+	guard_init(&file->guard, file->fd, file->path);
+	if (file->fd < 0)
+		ret = fail(cx, -errno, "%s: open", file->path);
+	else
+		ret = lock_file(cx, file->path, file->fd, true);
+	/* Without locks, too, no other program knows it yet. */
+	if (ret == -ENOLCK) {
+		fail_clear(cx);
+		ret = 0;
+	}
 	if (ret) {
 		devfile_close(&file->dev);
 		return ret;
@@ -418,7 +450,7 @@ bool devfile_direct(struct dev *dev)
 	struct devfile *file = to_devfile(dev);
 
 	return file->direct.fd >= 0 ||
-	       direct_open(&file->direct, file->path, file->fd);
+	       direct_open(&file->direct, file->fd);
 }
 
 void devfile_random(struct dev *dev)

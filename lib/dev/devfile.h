@@ -5,23 +5,32 @@
 
 #include "dev/dev.h"
 #include "dev/guard.h"
+#include "dev/output.h"
 
 enum devfile_flags {
 	DEVFILE_READ = 0,
 	DEVFILE_WRITE = 1 << 0,	 /* exclusively */
-	DEVFILE_CREATE = 1 << 1, /* with WRITE: make an image file if absent */
-	DEVFILE_NEW = 1 << 2,	 /* with CREATE: -EEXIST if it exists */
+	DEVFILE_EMPTY = 1 << 1,	 /* also an empty file */
 };
 
 /*
  * Opens the image file or block device PATH.  -EISDIR for a directory,
  * -ENOTBLK for anything else that holds no bytes at offsets, -ENODATA for an
- * empty file (not with DEVFILE_CREATE), -EBUSY for a block device that is
+ * empty file (not with DEVFILE_EMPTY), -EBUSY for a block device that is
  * mounted or claimed and for an image file that another process writes to, or
- * that it reads and DEVFILE_WRITE asks for; else as open(2).
+ * that it reads and DEVFILE_WRITE asks for, -ENOLCK and the like for an image file to
+ * be written whose file system has no locks; else as open(2).
  */
 int devfile_open(struct dev **devp, struct context *cx, const char *path,
 		 unsigned int flags);
+
+/*
+ * The file O, which was just created, as a device, to be written.  It may be closed
+ * before and after output_commit(); its name is the one that O will have.
+ * -EBUSY, -ENOMEM.
+ */
+int devfile_create(struct dev **devp, struct context *cx,
+		   const struct output *o);
 
 /*
  * Makes an image file SIZE bytes long; new bytes read as zeroes and occupy no

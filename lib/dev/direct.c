@@ -15,6 +15,7 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -29,14 +30,6 @@ static bool is_memory(int fd)
 	return !fstatfs(fd, &fs) &&
 	       ((unsigned long)fs.f_type == TMPFS_MAGIC ||
 		(unsigned long)fs.f_type == RAMFS_MAGIC);
-}
-
-static bool is_same(int a, int b)
-{
-	struct stat sa, sb;
-
-	return !fstat(a, &sa) && !fstat(b, &sb) && sa.st_dev == sb.st_dev &&
-	       sa.st_ino == sb.st_ino && sa.st_rdev == sb.st_rdev;
 }
 
 /* The alignment of direct writes; false if they are not supported. */
@@ -56,18 +49,21 @@ static bool find_alignment(struct direct *d)
 	return d->align && d->buffer_align;
 }
 
-bool direct_open(struct direct *d, const char *path, int fd)
+bool direct_open(struct direct *d, int fd)
 {
 	long page = sysconf(_SC_PAGESIZE);
+	char path[32];
 
 	d->fd = -1;
 	if (page <= 0 || is_memory(fd))
 		return false;
+	/* Whatever it is called by now. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	d->fd = open(path, O_WRONLY | O_DIRECT | O_CLOEXEC | O_NONBLOCK |
 			   O_NOCTTY);
 	if (d->fd < 0)
 		return false;
-	if (!is_same(d->fd, fd) || !find_alignment(d)) {
+	if (!find_alignment(d)) {
 		direct_close(d);
 		return false;
 	}

@@ -17,10 +17,10 @@ struct direct {
 };
 
 /*
- * Opens what FD is at PATH once more.  False, with D->fd -1, where it cannot be
+ * Opens what FD is once more.  False, with D->fd -1, where it cannot be
  * written directly or has nothing but memory after it.
  */
-bool direct_open(struct direct *d, const char *path, int fd);
+bool direct_open(struct direct *d, int fd);
 
 /*
  * How many of the LEN bytes at P, to be written at OFF, go out next in one

@@ -17,6 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "dev/output.h"
 
 /* Values of types and conditions: those of <linux/blkzoned.h>. */
 enum { TYPE_CONVENTIONAL = 1, TYPE_SEQUENTIAL = 2 };
@@ -128,18 +131,70 @@ static int write_all(FILE *file, const struct zonedump *dump)
 	return fflush(file);
 }
 
+static bool is_header(const struct header *h)
+{
+	return h->model == MODEL_HOST_MANAGED && h->logical_size >= 512 &&
+	       h->logical_size <= 65536 &&
+	       !(h->logical_size & (h->logical_size - 1)) &&
+	       h->sectors <= INT64_MAX / 512;
+}
+
+/* A link would lead to any file of the one who opens it. */
+static FILE *open_to_read(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (fd >= 0 && !file)
+		close(fd);
+	return file;
+}
+
+static const struct output_how zonedump_how = { .there = OUTPUT_REPLACE };
+
+int zonedump_may_replace(struct context *cx, const char *path)
+{
+	int ret = output_check(cx, path, &zonedump_how);
+	struct header h;
+	FILE *file;
+	size_t n;
+
+	if (ret || access(path, F_OK))
+		return ret;
+	file = open_to_read(path);
+	if (!file)
+		return fail(cx, -errno, "%s: open", path);
+	n = fread(&h, 1, sizeof(h), file);
+	fclose(file);
+	if (!n || (n == sizeof(h) && is_header(&h)))
+		return 0;
+	return fail_said(cx, -EEXIST, "%s: is where zones are kept, and is no "
+			 "file of zones; move it away", path);
+}
+
 int zonedump_write(struct context *cx, const char *path,
 		   const struct zonedump *dump)
 {
-	FILE *file = fopen(path, "we");
-	int ret = 0;
+	struct output *output;
+	FILE *file = NULL;
+	int fd, ret = zonedump_may_replace(cx, path);
 
+	if (!ret)
+		ret = output_open(&output, cx, path, &zonedump_how);
+	if (ret)
+		return ret;
+	fd = fcntl(output_fd(output), F_DUPFD_CLOEXEC, 0);
+	if (fd >= 0)
+		file = fdopen(fd, "w");
 	if (!file)
-		return fail(cx, -errno, "%s: open for writing", path);
-	if (write_all(file, dump))
+		ret = fail(cx, -errno, "%s: open for writing", path);
+	if (!ret && write_all(file, dump))
 		ret = fail(cx, errno ? -errno : -EIO, "%s: write", path);
-	if (fclose(file) && !ret)
-		ret = fail(cx, -errno, "%s: write", path);
+	if (file ? fclose(file) : fd >= 0 && close(fd))
+		ret = ret ? ret : fail(cx, -errno, "%s: write", path);
+	if (!ret)
+		ret = output_commit(output, cx);
+	output_close(output);
 	return ret;
 }
 
@@ -213,9 +268,7 @@ static int read_all(struct context *cx, const char *path, FILE *file,
 
 	if (fread(&h, sizeof(h), 1, file) != 1)
 		return fail(cx, -EINVAL, "%s: is cut short", path);
-	if (h.model != MODEL_HOST_MANAGED || h.logical_size < 512 ||
-	    h.logical_size > 65536 || h.logical_size & (h.logical_size - 1) ||
-	    h.sectors > INT64_MAX / 512)
+	if (!is_header(&h))
 		return fail(cx, -EINVAL, "%s: describes no zones", path);
 	dump->bytes = h.sectors * 512;
 	dump->sector_size = h.logical_size;
@@ -229,10 +282,14 @@ static int read_all(struct context *cx, const char *path, FILE *file,
 
 int zonedump_read(struct context *cx, const char *path, struct zonedump *dump)
 {
-	FILE *file = fopen(path, "re");
+	FILE *file = open_to_read(path);
 	int ret;
 
 	memset(dump, 0, sizeof(*dump));
+	if (!file && errno == ELOOP)
+		return fail_said(cx, -ELOOP, "%s: is a symbolic link, which is "
+				 "not followed; put the file of zones there",
+				 path);
 	if (!file)
 		return fail(cx, -errno, "%s: open", path);
 	ret = read_all(cx, path, file, dump);

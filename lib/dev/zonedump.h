@@ -14,13 +14,22 @@ struct zonedump {
 
 /*
  * Writes the file PATH again, in the form that zbd(8) writes with "dump" and
- * reads with "report" and "restore".  Failures: as open(2) and write(2).
+ * reads with "report" and "restore".  It is replaced as a whole, if
+ * zonedump_may_replace().  Failures: as output_open(), write(2) and
+ * output_commit().
  */
 int zonedump_write(struct context *cx, const char *path,
 		   const struct zonedump *dump);
 
 /*
- * Reads it.  -EINVAL if it is not such a file or describes impossible zones,
+ * Whether zonedump_write() may have the name PATH: nothing is there, or a regular
+ * file that is empty or begins as one of zones does.  -EEXIST, or as
+ * output_check().
+ */
+int zonedump_may_replace(struct context *cx, const char *path);
+
+/*
+ * Reads it; a symbolic link is not followed.  -EINVAL if it is not such a file or describes impossible zones,
  * -ENOENT if there is none.  zonedump_fini() is allowed in any case.
  */
 int zonedump_read(struct context *cx, const char *path,

@@ -8,9 +8,11 @@
  */
 #include "states.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "dev/devfile.h"
@@ -80,7 +82,8 @@ int states_keep(const struct states *s, struct context *cx, struct dev *dev,
 	int err;
 
 	snprintf(path, sizeof(path), "%s/%s.%03zu", s->dir, class, s->n);
-	err = devfile_open(&file, cx, path, DEVFILE_WRITE | DEVFILE_CREATE);
+	close(open(path, O_CREAT | O_WRONLY, 0666));
+	err = devfile_open(&file, cx, path, DEVFILE_WRITE | DEVFILE_EMPTY);
 	if (!err)
 		err = devfile_resize(file, cx, dev->size);
 	for (off = 0; off < dev->size && !err; off += len) {

@@ -155,5 +155,5 @@ no_content() {
 	[ "$(du -k meta | cut -f1)" -lt 100 ]
 	run -1 bash -c "trap '' XFSZ; ulimit -f 1
 		dump.nilfs2 image $image one.zst"
-	[ ! -e one.zst ] && [ ! -e one.zst.part ]
+	[ "$(ls -A)" = $'image\nmeta' ]
 }

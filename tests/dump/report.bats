@@ -49,7 +49,8 @@ agrees() {
 	printf '%s\n' "$output" >said
 	diff <(others "$corpus/$1/image") <(ours said) || return 1
 	[ "$(gojq '.check.errors' said)" -eq 0 ]
-	dump.nilfs2 report "$corpus/$1/image" page.html && is_page page.html
+	dump.nilfs2 report --force "$corpus/$1/image" page.html &&
+		is_page page.html
 }
 
 @test "all numbers are those of the other commands" {
@@ -108,7 +109,7 @@ agrees() {
 	image=$(copy_image cleaned)
 	dd if=/dev/zero of="$image" bs=4096 seek=1 count=16000 conv=notrunc \
 		status=none
-	run -1 --separate-stderr dump.nilfs2 report "$image" page.html
+	run -1 --separate-stderr dump.nilfs2 report --force "$image" page.html
 	is_page page.html
 	grep -q 's_volume_name' page.html
 	grep -q 'cannot be opened' page.html
@@ -125,24 +126,18 @@ agrees() {
 @test "no half page is left after a failure" {
 	need_corpus
 	echo mine >old
-	ln -s old link
-	for page in new old link; do
+	for page in new old; do
 		run -1 bash -c "ulimit -f 1; trap '' XFSZ
-			dump.nilfs2 report --fast '$corpus/snapshots/image' $page"
+			dump.nilfs2 report --fast --force \
+				'$corpus/snapshots/image' $page"
 		[ "$output" = "dump.nilfs2: $page: write: File too large" ]
 	done
-	[ ! -e new ] && [ ! -e old ] && [ -L link ]
+	[ "$(ls -A)" = old ] && [ "$(cat old)" = mine ]
 	run -1 dump.nilfs2 report "$corpus/snapshots/image" /dev/full
 	[ -c /dev/full ]
 }
 
-@test "the page never takes the place of the image" {
-	need_corpus
-	image=$(copy_image special)
-	before=$(state_of "$image")
-	run -1 dump.nilfs2 report "$image" "$image"
-	[[ $output == *"is the input itself"* ]]
-	[ "$(state_of "$image")" = "$before" ]
+@test "no page is made of what is no image" {
 	run -1 dump.nilfs2 report /dev/null page.html
 	[ ! -e page.html ]
 }

@@ -3,6 +3,7 @@
 # The manners of repairs: who is asked, what is reported, what is left alone.
 
 bats_require_minimum_version 1.5.0
+load ../kernel/things
 load damage
 
 setup() {
@@ -204,14 +205,17 @@ left() {
 	same broken
 }
 
-@test "an undo file is never written over" {
+@test "an undo file takes the place of nothing, and is for its owner" {
 	break_links
-	echo precious >undo
-	run -8 fsck.nilfs2 -y --undo-file undo image
-	same broken
-	[ "$(cat undo)" = precious ]
+	image=image
+	spares_things 8 fsck.nilfs2 -y --undo-file OUT image
+	spares 8 mine exists fsck.nilfs2 -y --force --undo-file OUT image
+	[[ $output != *--force* ]]
 	run -8 fsck.nilfs2 -y --undo-file missing/undo image
 	same broken
+	umask 022
+	run -1 fsck.nilfs2 -y --undo-file undo image
+	[ "$(stat -c %a undo)" = 600 ]
 }
 
 @test "an undo file that does not fit is refused" {

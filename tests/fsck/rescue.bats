@@ -4,6 +4,7 @@
 # unreadable, and the device itself is left as it is.
 
 bats_require_minimum_version 1.5.0
+load ../kernel/things
 load ../kernel/lab
 load damage
 load repaired
@@ -87,11 +88,12 @@ names() { dump.nilfs2 ls -R "$1"; }
 }
 
 @test "the copy is not written over anything, nor left after a failure" {
-	echo mine >new
-	run -8 fsck.nilfs2 -y --output new image
-	[[ $output == *"new: "*"exists"* ]]
-	[ "$(cat new)" = mine ]
-	rm new
+	image=image
+	spares_things 8 fsck.nilfs2 -y --output OUT image
+	spares 8 mine exists fsck.nilfs2 -y --force --output OUT image
+	[[ $output != *--force* ]]
+	spares 8 mine 'is the input itself' fsck.nilfs2 -y \
+		--ddrescue-map mine --output OUT image
 	run -8 fsck.nilfs2 -y --output new --ddrescue-map nothing image
 	[ ! -e new ]
 	run -8 bash -c "trap '' XFSZ; ulimit -f 64
@@ -104,6 +106,7 @@ names() { dump.nilfs2 ls -R "$1"; }
 	run -0 fsck.nilfs2 -f -y --output new image
 	cmp image new
 	[ "$(du -k new | cut -f1)" -le "$(($(du -k image | cut -f1) + 64))" ]
+	[ "$(stat -c %a new)" = 600 ]
 }
 
 @test "options that make no sense" {

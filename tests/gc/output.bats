@@ -6,6 +6,7 @@ bats_require_minimum_version 1.5.0
 
 load ../kernel/lab
 load ../fsck/repaired
+load ../kernel/things
 load gc
 
 # output OPTION... : a copy of $image as $copy.
@@ -58,14 +59,12 @@ output() {
 	echo mine >there
 	run -1 output
 	[ "$(cat there)" = mine ]
-	run -1 gc.nilfs2 -f --output "$image" "$image"
-	same_trees
+	ln there other
 	run -0 output -f
 	diff trees.sound <(trees_of there)
-	mkdir folder
-	copy=folder
-	run -1 output -f
-	[ -d folder ]
+	[ "$(stat -c %a there) $(cat other)" = '600 mine' ]
+	spares_things 1 gc.nilfs2 --protect 0 -f --output OUT "$image"
+	same_trees
 }
 
 @test "what cannot be copied leaves no file" {

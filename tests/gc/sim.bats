@@ -5,6 +5,7 @@
 bats_require_minimum_version 1.5.0
 
 load ../kernel/lab
+load ../kernel/things
 
 policies="optimal greedy cost-benefit cost-benefit-lfs data-first weighted
 	timestamp"
@@ -232,7 +233,7 @@ value() {
 	xmllint --noout picture.svg
 	# Curves in the same place: each is narrower than the ones below it, and
 	# drawn as no other.
-	sim --svg picture.svg -p optimal -p greedy -p cost-benefit \
+	sim --force --svg picture.svg -p optimal -p greedy -p cost-benefit \
 		-p cost-benefit-lfs -p data-first -p weighted -p timestamp
 	grep -oP '<polyline.*stroke-width="\K[0-9.]*' picture.svg >widths
 	[ "$(wc -l <widths)" -eq 14 ]
@@ -243,16 +244,25 @@ value() {
 	[ "$(gojq '[.wear[].count] | add' said)" -eq 200 ]
 }
 
-@test "no picture takes the place of the image or the trace" {
+@test "no picture takes the place of anything, and nothing is simulated then" {
 	need_corpus
 	image=$(copy_image snapshots)
-	sum=$(state_of "$image")
-	run -1 gcsim.nilfs2 --writes 10 --svg "$image" "$image"
-	[[ $output == *"is the input itself"* ]]
-	[ "$(state_of "$image")" = "$sum" ]
 	echo '0,write,0,1048576' >trace
-	run -1 gcsim.nilfs2 -n 4 --segment-size 1M --svg ./trace -t trace
-	[ "$(cat trace)" = '0,write,0,1048576' ]
+	sum=$(cksum "$image" trace)
+	for force in '' --force; do
+		# shellcheck disable=SC2086
+		spares_things 1 gcsim.nilfs2 $force --writes 10 --svg OUT "$image"
+		# shellcheck disable=SC2086
+		spares 1 ./trace 'is the input itself' gcsim.nilfs2 $force -n 4 \
+			--segment-size 1M --svg OUT -t trace
+		# With the image of a replay too.
+		# shellcheck disable=SC2086
+		spares 1 "$image" 'is the input itself' gcsim.nilfs2 $force \
+			--writes 10 --svg OUT -t trace "$image"
+	done
+	spares 1 mine exists gcsim.nilfs2 --writes 10 --svg OUT "$image"
+	[[ $output == *--force* && $output != *WAF* ]]
+	[ "$(cksum "$image" trace)" = "$sum" ]
 }
 
 @test "a volume that is too full for its cleaner ends the run" {

@@ -264,15 +264,15 @@ points() {
 	run ! grep -q '>60\.' picture.svg
 	# Along x is what has several values.
 	sim --sweep fill=60 --sweep placement=one,dac -p greedy \
-		--svg picture.svg
+		--force --svg picture.svg
 	[ "$(grep -c '<circle' picture.svg)" -eq 2 ]
 	grep -q '>placement (name)</text>' picture.svg
 	grep -q '>fill 60</text>' picture.svg
-	sim --sweep fill=60 --sweep step=1,2 -p greedy --svg picture.svg
+	sim --sweep fill=60 --sweep step=1,2 -p greedy --force --svg picture.svg
 	grep -q '>step (n)</text>' picture.svg
 	[ "$(grep -c '<polyline' picture.svg)" -eq 1 ]
 	# One of two has ended.
-	run -1 sim --sweep fill=60,100 -p greedy --svg picture.svg
+	run -1 sim --sweep fill=60,100 -p greedy --force --svg picture.svg
 	[ "$(grep -c '<circle' picture.svg)" -eq 1 ]
 	run ! grep -q '<polyline' picture.svg
 	# Nothing to draw is no picture, whatever runs there are.
@@ -303,12 +303,14 @@ points() {
 	sh commands >results
 	sim "${sweep[@]}" --merge --svg merged.svg results >/dev/null
 	cmp picture.svg merged.svg
-	run -1 sim "${sweep[@]}" --merge --svg results results
+	cp results before
+	run -1 sim "${sweep[@]}" --merge --force --svg results /dev/null results
+	cmp results before
 	[[ $output == *"is the input itself"* ]]
 	# Without an axis, the policies are one; failures are no points.
-	sim -p all --csv --svg picture.svg >rows
+	sim -p all --csv --force --svg picture.svg >rows
 	[ "$(grep -c '<circle' picture.svg)" -eq $(($(wc -l <rows) - 1)) ]
-	run -1 sim -p greedy --sweep fill=50,60,100 --svg picture.svg
+	run -1 sim -p greedy --sweep fill=50,60,100 --force --svg picture.svg
 	[ "$(points 1 | wc -l)" -eq 2 ]
 }
 

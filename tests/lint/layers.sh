@@ -13,7 +13,7 @@ allowed()
 	vol) echo base dev disk vol ;;
 	log) echo base dev disk vol log ;;
 	find) echo base disk out find ;;
-	cli) echo base out cli ;;
+	cli) echo base dev out cli ;;
 	check) echo base dev disk out vol log find check ;;
 	mkfs | dump | fsck | gc)
 		echo base arc dev disk out vol log find check cli "$1" ;;

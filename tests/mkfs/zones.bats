@@ -109,6 +109,7 @@ plan_field() {
 	[ "$(plan_field s_nsegments -f)" = 64 ]
 	truncate -s 260M image
 	refused 1 'image.zones' -f image
+	rm image.zones
 	: >image.zones
 	refused 1 'cut short' -f image
 }
@@ -160,4 +161,36 @@ plan_field() {
 	refused 1 '--zoned' --zoned=maybe image
 	refused 1 '--size' --zone-size 2M --size auto image
 	[ ! -e image.zones ]
+}
+
+@test "no link and no other file takes the place of the file of zones" {
+	local zones=(--zone-size 8M --size 192M)
+
+	echo mine >mine
+	ln -s mine image.zones
+	run -1 mkfs -q -f "${zones[@]}" image
+	[[ $output == *"image.zones: is a symbolic link"* ]]
+	rm image.zones
+	ln mine image.zones
+	run -1 mkfs -q -f "${zones[@]}" image
+	[[ $output == *"image.zones: "*"is no file of zones; move it away" ]]
+	[ "$(cat mine image.zones)" = $'mine\nmine' ]
+	[ ! -e image ]
+	# One that is cut short, or of other zones, is described again, as a new file.
+	rm image.zones
+	: >image.zones
+	mkfs -q "${zones[@]}" image
+	ln image.zones older
+	mkfs -q -f --zone-size 4M image
+	! cmp -s image.zones older
+	[ "$(ls -A)" = $'image\nimage.zones\nmine\nolder' ]
+	# Nor is a link followed by what only uses the zones.
+	mv image.zones real
+	ln -s real image.zones
+	sum=$(cksum image real)
+	run -1 mkfs -q -f image
+	[[ $output == *"image.zones: is a symbolic link"* ]]
+	run -1 gc.nilfs2 image
+	[[ $output == *"image.zones: is a symbolic link"* ]]
+	[ "$(cksum image real)" = "$sum" ]
 }

@@ -75,7 +75,7 @@ svg_fits() {
 
 @test "maps of segments" {
 	for name in snapshots nearly-full small-files; do
-		dump.nilfs2 map --svg map.svg "$corpus/$name/image"
+		dump.nilfs2 map --force --svg map.svg "$corpus/$name/image"
 		svg_fits map.svg
 		is_drawn map.svg "map-$name" 900 600
 	done
@@ -98,7 +98,7 @@ svg_fits() {
 		cp --sparse=always "$corpus/$name/image" "$name.image"
 	done
 	for image in *.image; do
-		dump.nilfs2 report "$image" report.html || [ $? -eq 1 ]
+		dump.nilfs2 report --force "$image" report.html || [ $? -eq 1 ]
 		is_drawn report.html "report-${image%.image}" 1000 2400
 		for width in 1200 400; do
 			run measured report.html $width \
@@ -120,9 +120,9 @@ svg_fits() {
 	seq 3000 >"tree/$(printf 'm%.0s' {1..255})"
 	truncate -s 160M long.img
 	mkfs.nilfs2 -q -d tree -L "$(printf 'W%.0s' {1..80})" long.img
-	dump.nilfs2 map --svg map.svg long.img
+	dump.nilfs2 map --force --svg map.svg long.img
 	svg_fits map.svg
-	dump.nilfs2 report long.img report.html
+	dump.nilfs2 report --force long.img report.html
 	for width in 1200 400; do
 		run measured report.html $width \
 			'document.documentElement.scrollWidth <= document.documentElement.clientWidth'

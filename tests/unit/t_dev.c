@@ -74,9 +74,11 @@ static void test_vectored(struct dev *dev, const unsigned char *want)
 static void test_file(const char *dir)
 {
 	unsigned char want[8192], got[8192];
+	const struct output_how how = { .there = OUTPUT_KEEP };
 	char path[256];
 	struct context cx;
 	struct dev *dev = NULL;
+	struct output *output;
 	struct stat st;
 	size_t i;
 
@@ -87,9 +89,9 @@ static void test_file(const char *dir)
 	is_int(devfile_open(&dev, &cx, path, DEVFILE_READ), -ENOENT,
 	       "a missing image");
 	ok(strstr(cx.failure, path), "is named");
-	is_int(devfile_open(&dev, &cx, path,
-			    DEVFILE_WRITE | DEVFILE_CREATE | DEVFILE_NEW),
-	       0, "an image is created");
+	is_int(output_open(&output, &cx, path, &how), 0, "a file is created");
+	is_int(devfile_create(&dev, &cx, output), 0, "and is an image");
+	ok(!strcmp(dev->name, path), "of the name it will have");
 	is_int(dev->size, 0, "empty");
 	is_int(devfile_resize(dev, &cx, 1 << 20), 0, "and grown");
 	is_int(dev_write(dev, &cx, 4096, want, sizeof(want)), 0, "written");
@@ -100,13 +102,13 @@ static void test_file(const char *dir)
 	ok(!memcmp(got, want, 904) && !memcmp(got + 904, "\0\0\0\0\0\0\0", 8) &&
 	   !memcmp(got + 912, want + 912, 4096 - 912), "there and only there");
 	is_int(dev_write(dev, &cx, 4096, want, sizeof(want)), 0, "rewritten");
+	is_int(access(path, F_OK), -1, "it has no name before it is complete");
+	is_int(output_commit(output, &cx), 0, "then it gets its name");
+	is_int(dev_write(dev, &cx, 4096, want, 1), 0, "and can still be written");
+	output_close(output);
 	dev_close(dev);
 	is_int(stat(path, &st) ? -1 : st.st_size, 1 << 20,
 	       "the file has the size asked for");
-	is_int(devfile_open(&dev, &cx, path,
-			    DEVFILE_WRITE | DEVFILE_CREATE | DEVFILE_NEW),
-	       -EEXIST, "what exists is not rebuilt");
-
 	is_int(devfile_open(&dev, &cx, path, DEVFILE_READ), 0, "it opens");
 	is_int(dev->size, 1 << 20, "with its size");
 	is_int(dev_write(dev, &cx, 0, want, 1), -EROFS, "read-only");
@@ -132,7 +134,8 @@ static void test_resize(const char *dir)
 
 	snprintf(path, sizeof(path), "%s/resized", dir);
 	context_init(&cx);
-	is_int(devfile_open(&dev, &cx, path, DEVFILE_WRITE | DEVFILE_CREATE),
+	close(open(path, O_CREAT | O_WRONLY | O_EXCL, 0600));
+	is_int(devfile_open(&dev, &cx, path, DEVFILE_WRITE | DEVFILE_EMPTY),
 	       0, "an image");
 	is_int(dev_resize(dev, &cx, 10000), 0, "becomes longer");
 	is_int(dev_write(dev, &cx, 9999, &byte, 1), 0, "up to its last byte");

@@ -38,13 +38,14 @@ static uint32_t rnd(uint32_t *seed, uint32_t n)
 	return (*seed >> 8) % n;
 }
 
-static struct dev *open_image(const char *path, unsigned int flags)
+static struct dev *create_image(const char *path)
 {
 	struct context cx;
 	struct dev *dev = NULL;
 
 	context_init(&cx);
-	if (devfile_open(&dev, &cx, path, DEVFILE_WRITE | flags) ||
+	close(open(path, O_CREAT | O_WRONLY | O_EXCL, 0600));
+	if (devfile_open(&dev, &cx, path, DEVFILE_WRITE | DEVFILE_EMPTY) ||
 	    devfile_resize(dev, &cx, SIZE)) {
 		printf("Bail out! %s: %s\n", path, cx.failure);
 		exit(99);
@@ -210,7 +211,7 @@ static void test_file(const unsigned char *want, unsigned char *buf,
 static void test_allocate(void)
 {
 	struct context cx;
-	struct dev *dev = open_image(image, DEVFILE_CREATE | DEVFILE_NEW);
+	struct dev *dev = create_image(image);
 	struct stat before, after;
 	unsigned char byte = 7;
 
@@ -239,7 +240,7 @@ static void test_memory(void)
 	if (access("/dev/shm", W_OK))
 		return (void)ok(true, "# SKIP no /dev/shm");
 	unlink(path);
-	dev = open_image(path, DEVFILE_CREATE);
+	dev = create_image(path);
 	ok(!devfile_direct(dev), "a file in memory is not written directly");
 	dev_close(dev);
 	unlink(path);
@@ -280,7 +281,7 @@ int main(void)
 	test_shares();
 	test_allocate();
 	test_memory();
-	dev = open_image(image, DEVFILE_CREATE);
+	dev = create_image(image);
 	if (devfile_direct(dev)) {
 		ok(devfile_direct(dev), "asking twice does no harm");
 		test_cache(dev, buf);

@@ -66,7 +66,9 @@ int main(void)
 	struct tool tool = {
 		.cli = &cli, .argc = 1, .argv = argv, .quiet = true,
 	};
+	const struct output_how how = { .volume = true };
 	struct dev *disk, *source, *copy = NULL, *bad = NULL;
+	struct output *file;
 	struct stat st;
 
 	context_init(&tool.cx);
@@ -75,11 +77,11 @@ int main(void)
 	memory_open(&disk, &tool.cx, bytes, SIZE);
 	is_int(fault_open(&source, &tool.cx, disk, &plan), 0, "a bad disk");
 	close(mkstemp(path));
-	is_int(rescue_copy(&copy, &bad, &tool, source, path, NULL), -EEXIST,
-	       "nothing is written over");
-	fail_clear(&tool.cx);
 	unlink(path);
-	is_int(rescue_copy(&copy, &bad, &tool, source, path, NULL), 0, "a copy");
+	is_int(output_open(&file, &tool.cx, path, &how), 0, "a new file");
+	is_int(rescue_copy(&copy, &bad, &tool, source, file, NULL), 0, "a copy");
+	is_int(output_commit(file, &tool.cx), 0, "is complete");
+	output_close(file);
 	check_copy(&tool.cx, copy, bad);
 	ok(!stat(path, &st) && st.st_size == SIZE &&
 		   st.st_blocks * 512 <= DATA_END + SMALL,

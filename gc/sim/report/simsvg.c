@@ -211,11 +211,12 @@ static int put_all(struct out *out, struct context *cx,
 	return ret;
 }
 
-int simsvg_write(struct context *cx, const char *path, const char *input,
-		 const struct simsvg_run *runs, size_t n)
+int simsvg_write(struct context *cx, const char *path,
+		 const struct output_how *how, const struct simsvg_run *runs,
+		 size_t n)
 {
 	struct outfile file;
-	int ret = outfile_open(&file, cx, path, input);
+	int ret = outfile_open(&file, cx, path, how);
 
 	if (ret)
 		return ret;
@@ -533,7 +534,8 @@ static int put_sweep(struct sweep *s, struct out *out, struct context *cx)
 	return err;
 }
 
-int simsvg_write_sweep(struct context *cx, const char *path, const char *input,
+int simsvg_write_sweep(struct context *cx, const char *path,
+		       const struct output_how *how,
 		       const struct simplan *plan, const struct simrow *rows,
 		       bool *drawn)
 {
@@ -549,7 +551,7 @@ int simsvg_write_sweep(struct context *cx, const char *path, const char *input,
 		err = fail(cx, -ENOMEM, "plots");
 	*drawn = !err && has_number(&s);
 	if (*drawn)
-		err = outfile_open(&file, cx, path, input);
+		err = outfile_open(&file, cx, path, how);
 	if (!err && *drawn)
 		err = outfile_close(&file, cx, put_sweep(&s, file.out, cx));
 	free(s.xs);

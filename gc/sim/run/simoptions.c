@@ -133,6 +133,8 @@ const struct cli_option simoptions_rows[] = {
 	  AT(vol.holes), .least = 1 },
 	{ 0, "flush-every", "N", "a checkpoint every N blocks", OPTION_U64,
 	  AT(run.flush_every), .most = BLOCKS_MAX },
+	{ 0, "force", NULL, "replace FILE of --svg if it exists", OPTION_FLAG,
+	  AT(force) },
 	{ 0, "frees-dead", NULL, "segments without live blocks are clean",
 	  OPTION_FLAG, AT(vol.frees_dead) },
 	{ 0, "garbage-threshold", "PERCENT",

@@ -73,6 +73,7 @@ struct simoptions {
 	uint32_t seeds;
 	const char *key;		/* of the only one, or NULL */
 	bool emit, merge;
+	bool force;				/* replaces the picture */
 };
 
 extern const struct simoptions simoptions_defaults;

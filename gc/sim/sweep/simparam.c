@@ -23,7 +23,7 @@
 
 /* What is said, and what each run has of its own. */
 static const char *const others[] = {
-	"csv", "curve", "emit", "key", "merge", "policy", "seeds", "svg", "sweep",
+	"csv", "curve", "emit", "force", "key", "merge", "policy", "seeds", "svg", "sweep",
 	"victims", "volume", "wear",
 };
 

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Files that a tool creates.
+ *
+ * A name that is given by mistake may be that of the image that is read, of
+ * another image, or of a device; a link with it may have been made by another
+ * user.  So nothing that exists is opened for writing.  The file is created with
+ * a hidden name beside the one it is to have, which it gets when it is complete:
+ * half of it is never taken for the whole.  The kernel gives the name only if
+ * nothing has it, so that a file which appears meanwhile is not lost.
+ *
+ * A process that is killed leaves the file with its hidden name.
+ */
+#include "config.h"
+
+#include "dev/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "dev/lock.h"
+#include "dev/probe.h"
+
+#define TRIES 1000u	/* hidden names that others have */
+#define PART_OF_NAME 200	/* bytes of it in the hidden one, of 255 */
+
+#define OTHER_NAME "give the name of a new file"
+
+struct output {
+	const char *path;	/* borrowed */
+	const char *name;	/* the end of it, in its directory */
+	struct output_how how;
+	int dir, fd;		/* -1: none */
+	char *hidden;		/* name until it is committed, or NULL */
+	bool replaces;		/* THERE, a file with its name */
+	struct stat there;
+};
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static int check_inputs(const struct output *o, struct context *cx,
+			const struct stat *st)
+{
+	const char *const *input = o->how.inputs;
+	struct stat in;
+
+	for (; input && *input; input++)
+		if (!stat(*input, &in) && is_same_file(&in, st))
+			return fail(cx, -EINVAL, "%s: is the input itself; "
+				    OTHER_NAME, o->path);
+	return 0;
+}
+
+/*
+ * Descriptors that the process was started with.
+ */
+
+/* The one that PATH means, or -1. */
+static int descriptor_of(const char *path)
+{
+	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+	unsigned int i;
+
+	if (!strcmp(path, "/dev/stdout"))
+		return STDOUT_FILENO;
+	if (!strcmp(path, "/dev/stderr"))
+		return STDERR_FILENO;
+	for (i = 0; i < 2; i++) {
+		size_t len = strlen(folders[i]);
+		unsigned long n;
+		char *end;
+
+		if (strncmp(path, folders[i], len) || path[len] < '0' ||
+		    path[len] > '9')
+			continue;
+		n = strtoul(path + len, &end, 10);
+		if (!*end && n <= INT_MAX)
+			return (int)n;
+	}
+	return -1;
+}
+
+/* Those that the tool itself has opened are closed by exec. */
+static int open_descriptor(struct output *o, struct context *cx, int fd)
+{
+	int flags = fcntl(fd, F_GETFL), own = fcntl(fd, F_GETFD);
+	struct stat st;
+	int err;
+
+	if (flags < 0 || own < 0 || own & FD_CLOEXEC ||
+	    (flags & O_ACCMODE) == O_RDONLY || fstat(fd, &st))
+		return fail_said(cx, -EBADF, "%s: is not open for writing",
+				 o->path);
+	err = check_inputs(o, cx, &st);
+	if (err)
+		return err;
+	o->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	return o->fd < 0 ? fail(cx, -errno, "%s: open", o->path) : 0;
+}
+
+/*
+ * What is there.
+ */
+
+static int open_directory(struct output *o, struct context *cx)
+{
+	const char *slash = strrchr(o->path, '/');
+	char *copy;
+	int err = 0;
+
+	o->name = slash ? slash + 1 : o->path;
+	if (slash && !*o->name)
+		return fail_said(cx, -EISDIR, "%s: is the name of a directory; "
+				 OTHER_NAME, o->path);
+	copy = slash ? strndup(o->path, (size_t)(o->name - o->path)) :
+		       strdup(".");
+	if (!copy)
+		return fail(cx, -ENOMEM, "%s: create", o->path);
+	o->dir = open(copy, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (o->dir < 0)
+		err = fail(cx, -errno, "%s: cannot be created in %s", o->path,
+			   copy);
+	free(copy);
+	return err;
+}
+
+/* A pipe, or a device without anything that could be lost. */
+static bool is_stream(const struct stat *st)
+{
+	return S_ISFIFO(st->st_mode) ||
+	       (S_ISCHR(st->st_mode) &&
+		(st->st_rdev == makedev(1, 3) || st->st_rdev == makedev(1, 7)));
+}
+
+static int open_stream(struct output *o, struct context *cx)
+{
+	struct stat st;
+
+	o->fd = openat(o->dir, o->name,
+		       O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+	if (o->fd < 0 || fstat(o->fd, &st))
+		return fail(cx, -errno, "%s: open for writing", o->path);
+	if (!is_stream(&st))
+		return fail_said(cx, -EEXIST, "%s: changed while it was opened",
+				 o->path);
+	return 0;
+}
+
+/* A program that uses the replaced file would go on with one without a name. */
+static int check_use(const struct output *o, struct context *cx)
+{
+	struct probe_use use;
+	int fd, err;
+
+	if (probe_mounted(cx, o->path, &use))
+		fail_clear(cx);
+	else if (use.kind != PROBE_UNUSED)
+		return fail(cx, -EBUSY, "%s: is in use by %s; " OTHER_NAME,
+			    o->path, use.where[0] ? use.where : "the system");
+	fd = openat(o->dir, o->name,
+		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	err = lock_is_held(fd) ?
+		      fail(cx, -EBUSY, "%s: is in use by another process; "
+			   OTHER_NAME, o->path) : 0;
+	close(fd);
+	return err;
+}
+
+static const char *kind_of(const struct stat *st)
+{
+	if (S_ISBLK(st->st_mode))
+		return "a block device";
+	if (S_ISCHR(st->st_mode))
+		return "a character device";
+	return S_ISFIFO(st->st_mode) ? "a pipe" : "no file";
+}
+
+/* Whether a file with the name ST is refused. */
+static int check_there(const struct output *o, struct context *cx,
+		       const struct stat *st)
+{
+	int err = check_inputs(o, cx, st);
+
+	if (err)
+		return err;
+	if (S_ISLNK(st->st_mode))
+		return fail_said(cx, -ELOOP, "%s: is a symbolic link, which is "
+				 "not followed; " OTHER_NAME, o->path);
+	if (S_ISDIR(st->st_mode))
+		return fail_said(cx, -EISDIR, "%s: is a directory; " OTHER_NAME,
+				 o->path);
+	if (o->how.stream && is_stream(st))
+		return 0;
+	if (!S_ISREG(st->st_mode))
+		return fail_said(cx, -EEXIST, "%s: is %s, which is not written "
+				 "to; " OTHER_NAME, o->path, kind_of(st));
+	if (o->how.there == OUTPUT_REPLACE)
+		return check_use(o, cx);
+	return fail_said(cx, -EEXIST, "%s: exists; " OTHER_NAME "%s", o->path,
+			 o->how.there == OUTPUT_ASK ?
+				 ", or replace this one by --force" : "");
+}
+
+/* 1 and ST if anything has the name, 0 or a failure. */
+static int look(const struct output *o, struct context *cx, struct stat *st)
+{
+	if (!fstatat(o->dir, o->name, st, AT_SYMLINK_NOFOLLOW))
+		return 1;
+	return errno == ENOENT ? 0 : fail(cx, -errno, "%s", o->path);
+}
+
+/*
+ * The new file.
+ */
+
+/* As those of the file that is replaced.  Another group gets nothing. */
+static void set_owner_and_mode(const struct output *o)
+{
+	mode_t mode = o->there.st_mode & 0777;
+
+	if (fchown(o->fd, o->there.st_uid, o->there.st_gid))
+		mode &= ~(mode_t)S_IRWXG;
+	fchmod(o->fd, mode);
+}
+
+static int create_hidden(struct output *o, struct context *cx)
+{
+	mode_t mode = o->how.volume ? S_IRUSR | S_IWUSR : 0666;
+	unsigned int n;
+
+	for (n = 0; n < TRIES && o->fd < 0; n++) {
+		free(o->hidden);
+		if (asprintf(&o->hidden, ".%.*s.nilfs2-%ld.%u", PART_OF_NAME,
+			     o->name, (long)getpid(), n) < 0) {
+			o->hidden = NULL;
+			return fail(cx, -ENOMEM, "%s: create", o->path);
+		}
+		o->fd = openat(o->dir, o->hidden, O_RDWR | O_CREAT | O_EXCL |
+			       O_NOFOLLOW | O_CLOEXEC, mode);
+		if (o->fd < 0 && errno != EEXIST)
+			break;
+	}
+	if (o->fd < 0) {
+		int err = fail(cx, -errno, "%s: cannot be created", o->path);
+
+		free(o->hidden);
+		o->hidden = NULL;
+		return err;
+	}
+	if (o->replaces && !o->how.volume)
+		set_owner_and_mode(o);
+	return 0;
+}
+
+static int make(struct output *o, struct context *cx)
+{
+	int fd = o->how.stream ? descriptor_of(o->path) : -1;
+	int ret;
+
+	if (fd >= 0)
+		return open_descriptor(o, cx, fd);
+	ret = open_directory(o, cx);
+	if (!ret)
+		ret = look(o, cx, &o->there);
+	if (ret < 0)
+		return ret;
+	o->replaces = ret;
+	ret = o->replaces ? check_there(o, cx, &o->there) : 0;
+	if (ret)
+		return ret;
+	return o->replaces && !S_ISREG(o->there.st_mode) ?
+		       open_stream(o, cx) : create_hidden(o, cx);
+}
+
+int output_open(struct output **op, struct context *cx, const char *path,
+		const struct output_how *how)
+{
+	struct output *o = calloc(1, sizeof(*o));
+	int err;
+
+	*op = NULL;
+	if (!o)
+		return fail(cx, -ENOMEM, "%s: create", path);
+	*o = (struct output){ .path = path, .how = *how, .dir = -1, .fd = -1 };
+	err = make(o, cx);
+	if (err)
+		output_close(o);
+	else
+		*op = o;
+	return err;
+}
+
+int output_check(struct context *cx, const char *path,
+		 const struct output_how *how)
+{
+	struct output o = { .path = path, .how = *how, .dir = -1 };
+	struct stat st;
+	int ret;
+
+	if (how->stream && descriptor_of(path) >= 0)
+		return 0;
+	ret = open_directory(&o, cx);
+	if (!ret)
+		ret = look(&o, cx, &st);
+	if (ret > 0)
+		ret = check_there(&o, cx, &st);
+	if (o.dir >= 0)
+		close(o.dir);
+	return ret;
+}
+
+int output_fd(const struct output *o)
+{
+	return o->fd;
+}
+
+const char *output_path(const struct output *o)
+{
+	return o->path;
+}
+
+static int appeared(const struct output *o, struct context *cx)
+{
+	return fail_said(cx, -EEXIST, "%s: another file got this name "
+			 "meanwhile, and stays; " OTHER_NAME, o->path);
+}
+
+/*
+ * Some file systems have no rename that leaves what is there.  On those an empty
+ * file takes the name first.
+ */
+static int rename_over_own(const struct output *o, struct context *cx)
+{
+	int fd = openat(o->dir, o->name,
+			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int err = 0;
+
+	if (fd < 0)
+		return errno == EEXIST ? appeared(o, cx) :
+					 fail(cx, -errno, "%s: create", o->path);
+	close(fd);
+	if (renameat(o->dir, o->hidden, o->dir, o->name)) {
+		err = fail(cx, -errno, "%s: rename", o->path);
+		unlinkat(o->dir, o->name, 0);
+	}
+	return err;
+}
+
+static int give_name(const struct output *o, struct context *cx)
+{
+	if (!syscall(SYS_renameat2, o->dir, o->hidden, o->dir, o->name,
+		     RENAME_NOREPLACE))
+		return 0;
+	switch (errno) {
+	case EEXIST:
+		return appeared(o, cx);
+	case EINVAL:
+	case ENOSYS:
+	case EOPNOTSUPP:
+		return rename_over_own(o, cx);
+	default:
+		return fail(cx, -errno, "%s: rename", o->path);
+	}
+}
+
+static int replace(const struct output *o, struct context *cx)
+{
+	struct stat now;
+	int ret = look(o, cx, &now);
+
+	if (ret <= 0)
+		return ret ? ret : give_name(o, cx);
+	if (!is_same_file(&now, &o->there))
+		return appeared(o, cx);
+	if (renameat(o->dir, o->hidden, o->dir, o->name))
+		return fail(cx, -errno, "%s: rename", o->path);
+	return 0;
+}
+
+/* Without its name the file is lost in a crash. */
+static int sync_directory(const struct output *o, struct context *cx)
+{
+	int fd = openat(o->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int err = 0;
+
+	/* Some file systems have no such thing: EINVAL. */
+	if (fd < 0 || (fsync(fd) && errno != EINVAL))
+		err = fail(cx, -errno, "%s: flush of its directory", o->path);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+int output_commit(struct output *o, struct context *cx)
+{
+	int err = 0;
+
+	if (o->how.volume && fsync(o->fd))
+		err = fail(cx, -errno, "%s: flush", o->path);
+	if (close(o->fd) && !err)
+		err = fail(cx, -errno, "%s: write", o->path);
+	o->fd = -1;
+	if (err || !o->hidden)
+		return err;
+	err = o->replaces ? replace(o, cx) : give_name(o, cx);
+	if (err)
+		return err;
+	free(o->hidden);
+	o->hidden = NULL;
+	err = o->how.volume ? sync_directory(o, cx) : 0;
+	if (err)
+		unlinkat(o->dir, o->name, 0);
+	return err;
+}
+
+void output_close(struct output *o)
+{
+	if (!o)
+		return;
+	if (o->hidden)
+		unlinkat(o->dir, o->hidden, 0);
+	free(o->hidden);
+	if (o->fd >= 0)
+		close(o->fd);
+	if (o->dir >= 0)
+		close(o->dir);
+	free(o);
+}
