@@ -25,9 +25,12 @@
 int datruns_begin(struct datruns *r, struct context *cx, unsigned int workers,
 		  uint64_t bytes)
 {
-	*r = (struct datruns){ .nparts = workers, .bytes = bytes / workers };
+	*r = (struct datruns){ .bytes = bytes / workers };
 	r->parts = calloc(workers, sizeof(*r->parts));
-	return r->parts ? 0 : fail(cx, -ENOMEM, "runs of the DAT");
+	if (!r->parts)
+		return fail(cx, -ENOMEM, "runs of the DAT");
+	r->nparts = workers;
+	return 0;
 }
 
 /* The index of a life, or MOST_LIVES where there is no room for it. */
