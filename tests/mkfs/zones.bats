@@ -182,7 +182,7 @@ plan_field() {
 	mkfs -q "${zones[@]}" image
 	ln image.zones older
 	mkfs -q -f --zone-size 4M image
-	! cmp -s image.zones older
+	run ! cmp -s image.zones older
 	[ "$(ls -A)" = $'image\nimage.zones\nmine\nolder' ]
 	# Nor is a link followed by what only uses the zones.
 	mv image.zones real
