@@ -516,12 +516,16 @@ int repair_commit(struct repair *r, struct context *cx)
 		NILFS_SB_OFFSET_BYTES, super_offset2(r->dev->size)
 	};
 	const struct volume *vol = repair_current(r)->check.vol;
-	static const uint8_t unknown[16];
+	struct undo_volume saved = { .supers = { supers[0], supers[1] } };
 	int err = context_cancelled(cx);
 
+	if (vol) {
+		memcpy(saved.uuid, volume_super(vol)->s_uuid,
+		       sizeof(saved.uuid));
+		saved.block_size = 1u << vol->geo.block_bits;
+	}
 	if (!err && r->o->undo_file)
-		err = undo_save(cx, r->o->undo_file, r->dev, r->under, supers,
-				vol ? volume_super(vol)->s_uuid : unknown);
+		err = undo_save(cx, r->o->undo_file, r->dev, r->under, &saved);
 	return err ? err : commit(r, cx, supers);
 }
 

@@ -23,7 +23,7 @@
 
 struct saver {
 	struct dev *file, *under, *overlay;
-	uint64_t supers[2];
+	const uint64_t *supers;
 	uint64_t pos;		/* in the file */
 	uint32_t sum;
 	unsigned char *chunk;
@@ -59,12 +59,11 @@ static int read_old(struct saver *s, struct context *cx, uint64_t off,
 	return 0;
 }
 
-static int put_range(struct saver *s, struct context *cx, uint64_t off,
-		     uint64_t len)
+static int put_old(struct saver *s, struct context *cx, uint64_t off,
+		   uint64_t len)
 {
-	struct undo_range range = { le64_make(off), le64_make(len) };
 	size_t n;
-	int err = put_bytes(s, cx, &range, sizeof(range));
+	int err = 0;
 
 	for (; len && !err; off += n, len -= n) {
 		n = len < CHUNK ? (size_t)len : CHUNK;
@@ -73,6 +72,39 @@ static int put_range(struct saver *s, struct context *cx, uint64_t off,
 			err = put_bytes(s, cx, s->chunk, n);
 	}
 	return err;
+}
+
+/* The checksums of what a commit writes there. */
+static int put_sums(struct saver *s, struct context *cx, uint64_t off,
+		    uint64_t len)
+{
+	le32 sums[CHUNK / UNDO_PIECE];
+	size_t at, n, piece;
+	int err = 0;
+
+	for (; len && !err; off += n, len -= n) {
+		n = len < CHUNK ? (size_t)len : CHUNK;
+		err = dev_read(s->overlay, cx, off, s->chunk, n);
+		for (at = 0; at < n; at += piece) {
+			piece = n - at < UNDO_PIECE ? n - at : UNDO_PIECE;
+			sums[at / UNDO_PIECE] =
+				le32_make(crc32_le(0, s->chunk + at, piece));
+		}
+		if (!err)
+			err = put_bytes(s, cx, sums, undo_sums_bytes(n));
+	}
+	return err;
+}
+
+static int put_range(struct saver *s, struct context *cx, uint64_t off,
+		     uint64_t len)
+{
+	struct undo_range range = { le64_make(off), le64_make(len) };
+	int err = put_bytes(s, cx, &range, sizeof(range));
+
+	if (!err)
+		err = put_old(s, cx, off, len);
+	return err ? err : put_sums(s, cx, off, len);
 }
 
 /* A range of an overlay, less the pages of superblocks in it. */
@@ -118,7 +150,8 @@ static int each_range(struct saver *s, struct context *cx, bool write,
 		n = cut_range(s, (struct piece){ off, len }, pieces);
 		for (i = 0; i < n && !err; i++) {
 			totals->ranges++;
-			totals->bytes += pieces[i].len;
+			totals->bytes += pieces[i].len +
+					 undo_sums_bytes(pieces[i].len);
 			if (write)
 				err = put_range(s, cx, pieces[i].off,
 						pieces[i].len);
@@ -127,46 +160,31 @@ static int each_range(struct saver *s, struct context *cx, bool write,
 	return err;
 }
 
-/* The superblocks that SUPERS names, as DEV has them, into S->chunk. */
-static int read_supers(struct saver *s, struct context *cx, struct dev *dev)
-{
-	int i, err = 0;
-
-	for (i = 0; i < 2 && !err; i++)
-		err = dev_read(dev, cx, s->supers[i],
-			       s->chunk + (size_t)i * OVERLAY_PAGE_BYTES,
-			       OVERLAY_PAGE_BYTES);
-	return err;
-}
-
 static int put_all(struct saver *s, struct context *cx,
-		   const uint8_t uuid[16])
+		   const struct undo_volume *volume)
 {
 	struct totals totals = { 0, 0 }, written = { 0, 0 };
 	struct undo_header h = {
 		.version = le32_make(UNDO_VERSION),
 		.supers = le32_make(2),
 		.device_size = le64_make(s->under->size),
+		.block_size = le32_make(volume->block_size),
+		.piece = le32_make(UNDO_PIECE),
 	};
 	le32 sum;
 	int i, err = each_range(s, cx, false, &totals);
 
-	if (!err)
-		err = read_supers(s, cx, s->overlay);
 	if (err)
 		return err;
 	memcpy(h.magic, UNDO_MAGIC, sizeof(h.magic));
-	memcpy(h.uuid, uuid, sizeof(h.uuid));
+	memcpy(h.uuid, volume->uuid, sizeof(h.uuid));
 	totals.ranges += 2;
-	totals.bytes += 2ull * OVERLAY_PAGE_BYTES + sizeof(h) + sizeof(sum) +
+	totals.bytes += 2ull * OVERLAY_PAGE_BYTES +
+			2 * undo_sums_bytes(OVERLAY_PAGE_BYTES) + sizeof(h) +
+			sizeof(sum) +
 			totals.ranges * sizeof(struct undo_range);
 	h.nranges = le64_make(totals.ranges);
 	h.file_size = le64_make(totals.bytes);
-	for (i = 0; i < 2; i++)
-		h.supers_sum[i] = le32_make(crc32_le(0, s->chunk +
-						     (size_t)i *
-						     OVERLAY_PAGE_BYTES,
-						     OVERLAY_PAGE_BYTES));
 	err = devfile_resize(s->file, cx, totals.bytes);
 	if (!err)
 		err = put_bytes(s, cx, &h, sizeof(h));
@@ -177,7 +195,7 @@ static int put_all(struct saver *s, struct context *cx,
 	sum = le32_make(s->sum);
 	if (!err)
 		err = put_bytes(s, cx, &sum, sizeof(sum));
-	return err ? err : dev_flush(s->file, cx);
+	return err;
 }
 
 int undo_check(struct context *cx, const char *path, const char *device)
@@ -189,12 +207,11 @@ int undo_check(struct context *cx, const char *path, const char *device)
 }
 
 int undo_save(struct context *cx, const char *path, struct dev *overlay,
-	      struct dev *under, const uint64_t supers[2],
-	      const uint8_t uuid[16])
+	      struct dev *under, const struct undo_volume *volume)
 {
 	struct saver s = {
 		.under = under, .overlay = overlay,
-		.supers = { supers[0], supers[1] },
+		.supers = volume->supers,
 	};
 	const struct output_how how = { .volume = true };
 	struct output *file;
@@ -207,7 +224,7 @@ int undo_save(struct context *cx, const char *path, struct dev *overlay,
 	if (!err)
 		err = devfile_create(&s.file, cx, file);
 	if (!err)
-		err = put_all(&s, cx, uuid);
+		err = put_all(&s, cx, volume);
 	if (!err)
 		err = output_commit(file, cx);
 	dev_close(s.file);

@@ -3,8 +3,10 @@
  * Undo files: the blocks that a repair has overwritten.
  *
  * All numbers are little-endian.  A header of 64 bytes, then for each range a
- * struct undo_range and its bytes, then the checksum (crc32_le() from 0) of all
- * that, 4 bytes.
+ * struct undo_range, its bytes, and a checksum of each piece of what the repair
+ * wrote there; then the checksum of all that, 4 bytes.  Checksums are crc32_le()
+ * from 0.  A piece is smaller than what a disk writes at once, so that each is
+ * the old one or the new one whenever the power fails.
  */
 #ifndef NILFS2_FSCK_UNDO_H
 #define NILFS2_FSCK_UNDO_H
@@ -17,7 +19,8 @@
 #include "dev/dev.h"
 
 #define UNDO_MAGIC "nilfsund"
-#define UNDO_VERSION 1
+#define UNDO_VERSION 2
+#define UNDO_PIECE 256u	/* bytes; the last one of a range may have less */
 
 struct undo_header {
 	char magic[8];
@@ -26,8 +29,9 @@ struct undo_header {
 	le64 device_size;	/* bytes */
 	le64 nranges;
 	le64 file_size;		/* bytes of all, checksum included */
-	uint8_t uuid[16];	/* of the volume */
-	le32 supers_sum[2];	/* of what was written over those ranges */
+	uint8_t uuid[16];	/* of the volume, zeros: not known */
+	le32 block_size;	/* bytes, for messages; 0: not known */
+	le32 piece;		/* UNDO_PIECE */
 };
 _Static_assert(sizeof(struct undo_header) == 64, "an undo file's header");
 
@@ -35,22 +39,35 @@ struct undo_range {
 	le64 offset, length;	/* bytes */
 };
 
+/* Bytes of the checksums of LEN bytes. */
+static inline uint64_t undo_sums_bytes(uint64_t len)
+{
+	return (len / UNDO_PIECE + (len % UNDO_PIECE != 0)) * sizeof(le32);
+}
+
 /* Whether undo_save() may create PATH for DEVICE: as output_check(). */
 int undo_check(struct context *cx, const char *path, const char *device);
+
+/* The volume of an undo file. */
+struct undo_volume {
+	uint64_t supers[2];	/* bytes at which its superblocks are */
+	uint8_t uuid[16];	/* zeros: not known */
+	uint32_t block_size;	/* bytes; 0: not known */
+};
 
 /*
  * Writes the new file PATH, and flushes it: for each range that a commit of
  * OVERLAY would write to UNDER, what stands there; last the pages of the
- * superblocks at SUPERS.  -EEXIST, or as a write to a file fails.
+ * superblocks.  -EEXIST, or as a write to a file fails.
  */
 int undo_save(struct context *cx, const char *path, struct dev *overlay,
-	      struct dev *under, const uint64_t supers[2],
-	      const uint8_t uuid[16]);
+	      struct dev *under, const struct undo_volume *volume);
 
 /*
  * Writes back to DEV what the file PATH has.  Nothing is written unless the
- * whole file is sound and of a device of this size, and each superblock of DEV
- * is as the repair left it, or found it (else -ESTALE; FORCE: whatever it is).  -EUCLEAN, -EINVAL, -EIO, -ENOMEM.
+ * whole file is sound and of this volume (-EINVAL), and each piece of DEV that it
+ * would replace is as the repair left it, or found it (else -ESTALE; FORCE:
+ * whatever it is).  -EUCLEAN, -EIO, -ENOMEM.
  */
 int undo_restore(struct context *cx, const char *path, struct dev *dev,
 		 bool force);

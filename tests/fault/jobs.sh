@@ -188,7 +188,7 @@ trees
 	run counters miscounted fsck --rebuild-counters image
 	run rollback volume fsck --rollback=2 image
 	files='image undo' judge="$here/judge_undo.sh" \
-		run undo repaired fsck --force --undo undo image
+		run undo repaired fsck --undo undo image
 	run set volume dump set --expert --fix-checksums image super:1 \
 		s_volume_name=x
 	# A field and a checksum are written at once, but a disk may write half.

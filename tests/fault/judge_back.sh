@@ -6,7 +6,7 @@
 set -u
 if ! cmp -s image before; then
 	cp image back
-	fsck.nilfs2 -q --force --undo undo back >said 2>&1 &&
+	fsck.nilfs2 -q --undo undo back >said 2>&1 &&
 		cmp back before >>said 2>&1 || {
 		echo "the undo file does not lead back: $(cat said)"
 		exit 1

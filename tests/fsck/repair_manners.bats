@@ -218,6 +218,14 @@ left() {
 	[ "$(stat -c %a undo)" = 600 ]
 }
 
+# poke_byte OFFSET FILE: another value of that byte.
+poke_byte() {
+	byte=$(od -An -tu1 -j "$1" -N 1 "$2")
+	# shellcheck disable=SC2059
+	printf "\\$(printf %o $(((byte + 1) % 256)))" |
+		dd of="$2" bs=1 seek="$1" conv=notrunc status=none
+}
+
 @test "an undo file that does not fit is refused" {
 	break_links
 	run -1 fsck.nilfs2 -y --undo-file undo image
@@ -226,10 +234,7 @@ left() {
 	for at in 0 8 16 40 70 100 2000 -1; do
 		[ "$at" -ge 0 ] || at=$(($(stat -c %s undo) - 1))
 		cp undo bad
-		byte=$(od -An -tu1 -j "$at" -N 1 undo)
-		# shellcheck disable=SC2059
-		printf "\\$(printf %o $(((byte + 1) % 256)))" |
-			dd of=bad bs=1 seek="$at" conv=notrunc status=none
+		poke_byte "$at" bad
 		run -8 fsck.nilfs2 --undo bad image
 		same repaired
 	done
@@ -251,6 +256,55 @@ left() {
 	same used
 	run -0 fsck.nilfs2 --undo undo --force image
 	same broken
+}
+
+@test "nothing is taken back where a block was changed, as its name says" {
+	break_links
+	run -1 fsck.nilfs2 -y --undo-file undo image
+	cp image repaired
+	# Bytes of the repair, but for superblocks; superblocks are left alone.
+	size=$(stat -c %s image)
+	cmp -l broken repaired | awk -v end=$((size - 8192)) '
+		$1 > 8192 && $1 < end { print $1 - 1 }' >bytes || true
+	bytes=$(dump.nilfs2 info --json image | gojq .geometry.block_bytes)
+	for at in "$(head -n 1 bytes)" "$(tail -n 1 bytes)"; do
+		cp repaired image
+		poke_byte "$at" image
+		cp image used
+		run -8 fsck.nilfs2 --undo undo image
+		[[ $output == *"image: block $((at / bytes)) is not what the repair wrote"* ]]
+		same used
+		run -0 fsck.nilfs2 --undo undo --force image
+		same broken
+	done
+	# What is back already is no change.
+	cp repaired image
+	dd if=broken of=image bs=512 skip=$((at / 512)) seek=$((at / 512)) \
+		count=1 conv=notrunc status=none
+	run ! same repaired
+	run -0 fsck.nilfs2 --undo undo image
+	same broken
+}
+
+@test "nothing is taken back on another volume, not even with --force" {
+	break_links
+	run -1 fsck.nilfs2 -y --undo-file undo image
+	mkfs.nilfs2 -q -f --size "$(stat -c %s image)" -B 64 other
+	cp other before
+	for force in '' --force; do
+		# shellcheck disable=SC2086
+		run -8 fsck.nilfs2 --undo undo $force other
+		[[ $output == *"other: is volume $(
+			blkid -p -o value -s UUID other), and undo is of volume $(
+			blkid -p -o value -s UUID image); nothing was written"* ]]
+		cmp other before
+	done
+	# Nor by a file of another form.
+	printf '\1' | dd of=undo bs=1 seek=8 conv=notrunc status=none
+	cp image repaired
+	run -8 fsck.nilfs2 --undo undo --force image
+	[[ $output == *"undo: is an undo file of version 1, and this is version 2; use the fsck.nilfs2 that made it"* ]]
+	same repaired
 }
 
 @test "words that do not go together are status 16" {
