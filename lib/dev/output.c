@@ -93,17 +93,22 @@ static int descriptor_of(const char *path)
 }
 
 /* Those that the tool itself has opened are closed by exec. */
-static int open_descriptor(struct output *o, struct context *cx, int fd)
+static int check_descriptor(const struct output *o, struct context *cx, int fd)
 {
 	int flags = fcntl(fd, F_GETFL), own = fcntl(fd, F_GETFD);
 	struct stat st;
-	int err;
 
 	if (flags < 0 || own < 0 || own & FD_CLOEXEC ||
 	    (flags & O_ACCMODE) == O_RDONLY || fstat(fd, &st))
-		return fail_said(cx, -EBADF, "%s: is not open for writing",
-				 o->path);
-	err = check_inputs(o, cx, &st);
+		return fail_said(cx, -EBADF, "%s: is not open for writing; "
+				 OTHER_NAME, o->path);
+	return check_inputs(o, cx, &st);
+}
+
+static int open_descriptor(struct output *o, struct context *cx, int fd)
+{
+	int err = check_descriptor(o, cx, fd);
+
 	if (err)
 		return err;
 	o->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -308,11 +313,12 @@ int output_check(struct context *cx, const char *path,
 		 const struct output_how *how)
 {
 	struct output o = { .path = path, .how = *how, .dir = -1 };
+	int fd = how->stream ? descriptor_of(path) : -1;
 	struct stat st;
 	int ret;
 
-	if (how->stream && descriptor_of(path) >= 0)
-		return 0;
+	if (fd >= 0)
+		return check_descriptor(&o, cx, fd);
 	ret = open_directory(&o, cx);
 	if (!ret)
 		ret = look(&o, cx, &st);

@@ -58,6 +58,17 @@ each_command() {
 	run -2 dump.nilfs2 export --force image folder
 }
 
+@test "what a loop device is over is not replaced" {
+	loop=$(losetup -f --show "$PWD/image" 2>/dev/null) ||
+		skip "no loop device"
+	cp image other
+	run dump.nilfs2 report --fast --force other image
+	losetup -d "$loop"
+	[ "$status" -eq 1 ]
+	[[ $output == *": image: is in use by $loop; give the name of a new file" ]]
+	cmp image other
+}
+
 @test "--force replaces a file, by one of its mode, when it is complete" {
 	local other
 

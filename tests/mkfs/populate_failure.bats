@@ -208,6 +208,8 @@ ended_by() {
 		<fifo 2>said & pid=$!
 	exec 9>fifo
 	sleep 0.5
+	[ "$(echo .new.nilfs2-*)" != '.new.nilfs2-*' ]
+	[ ! -e new ]
 	kill -TERM $pid
 	sleep 0.2
 	exec 9>&-
@@ -215,6 +217,7 @@ ended_by() {
 	wait $pid || status=$?
 	[ "$status" -ne 0 ]
 	[ ! -e new ]
+	[ "$(echo .new.nilfs2-*)" = '.new.nilfs2-*' ]
 }
 
 @test "the image is too small" {

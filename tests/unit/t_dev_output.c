@@ -278,6 +278,7 @@ static void test_stream(void)
 	close(fd);
 	is_str(content("image"), "volume", "which stays");
 	is_int(put("/dev/fd/77777", "text", &how), -EBADF, "nor any other");
+	is_int(output_check(&cx, "/dev/fd/77777", &how), -EBADF, "as is known");
 }
 
 int main(void)
