@@ -7,7 +7,8 @@
  * excluded.  A writer claims a block device (O_EXCL), which the kernel refuses
  * while the device is mounted; an image file, also the backing file of a loop
  * device, is locked (lock.h), by readers, too.  Requests go through the page
- * cache; long writes bypass it if the caller requests that.
+ * cache; long writes bypass it if the caller requests that, and so do reads of a
+ * device that is mounted, as the kernel's writes do.
  */
 #include "config.h"
 
@@ -35,6 +36,7 @@ struct devfile {
 	int fd;
 	int backing;	/* the file behind a loop device, locked, or -1 */
 	struct direct direct;
+	struct direct past;	/* what is mounted is read by this */
 	struct guard guard;
 	char path[];
 };
@@ -67,8 +69,12 @@ static void advance_iov(struct iovec **iov, int *count, size_t n)
 static int devfile_readv(struct dev *dev, struct context *cx, uint64_t off,
 			 struct iovec *iov, int count)
 {
+	const struct devfile *file = to_devfile(dev);
+
 	while (count) {
-		ssize_t n = preadv(to_devfile(dev)->fd, iov, count, (off_t)off);
+		ssize_t n = file->past.fd >= 0 ?
+			    direct_preadv(&file->past, iov, count, (off_t)off) :
+			    preadv(file->fd, iov, count, (off_t)off);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -96,6 +102,8 @@ static void devfile_readahead(struct dev *dev, uint64_t off, uint64_t len)
 {
 	uint64_t n;
 
+	if (to_devfile(dev)->past.fd >= 0)
+		return;
 	for (; len; off += n, len -= n) {
 		n = len < READAHEAD_MAX ? len : READAHEAD_MAX;
 		posix_fadvise(to_devfile(dev)->fd, (off_t)off, (off_t)n,
@@ -254,6 +262,7 @@ static void devfile_close(struct dev *dev)
 	struct devfile *file = to_devfile(dev);
 
 	direct_close(&file->direct);
+	direct_close(&file->past);
 	if (file->backing >= 0)
 		close(file->backing);
 	if (file->fd >= 0)
@@ -312,6 +321,16 @@ static int open_descriptor(struct devfile *file, struct context *cx,
 	return 0;
 }
 
+/* Whether the block device PATH is mounted, or in use in such a way. */
+static bool is_claimed(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_EXCL | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 && errno == EBUSY;
+}
+
 static int block_device_facts(struct devfile *file, struct context *cx,
 			      dev_t rdev)
 {
@@ -324,6 +343,8 @@ static int block_device_facts(struct devfile *file, struct context *cx,
 			    file->path);
 	file->dev.sector_size = (uint32_t)sector_size;
 	file->dev.is_block_device = true;
+	if (!file->dev.writable && is_claimed(file->path))
+		direct_open(&file->past, file->fd, O_RDONLY);
 	return lock_backing_file(cx, file->path, rdev, file->dev.writable,
 				 &file->backing);
 }
@@ -364,6 +385,7 @@ static struct devfile *allocate(struct context *cx, const char *path)
 	file->fd = -1;
 	file->backing = -1;
 	file->direct.fd = -1;
+	file->past.fd = -1;
 	file->dev.ops = &devfile_ops;
 	file->dev.name = file->path;
 	return file;
@@ -450,7 +472,7 @@ bool devfile_direct(struct dev *dev)
 	struct devfile *file = to_devfile(dev);
 
 	return file->direct.fd >= 0 ||
-	       direct_open(&file->direct, file->fd);
+	       direct_open(&file->direct, file->fd, O_WRONLY);
 }
 
 void devfile_random(struct dev *dev)

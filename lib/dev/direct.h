@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A second descriptor of a file or block device, for writes that bypass the
- * page cache.
+ * A second descriptor of a file or block device, for reads or writes that bypass
+ * the page cache.
  */
 #ifndef NILFS2_DEV_DIRECT_H
 #define NILFS2_DEV_DIRECT_H
@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
 
 struct direct {
 	int fd;			/* -1: none */
@@ -17,10 +19,16 @@ struct direct {
 };
 
 /*
- * Opens what FD is once more.  False, with D->fd -1, where it cannot be
- * written directly or has nothing but memory after it.
+ * Opens what FD is once more, ACCESS being O_RDONLY or O_WRONLY.  False, with
+ * D->fd -1, where it cannot be read or written directly or has nothing but memory
+ * after it.
  */
-bool direct_open(struct direct *d, int fd);
+bool direct_open(struct direct *d, int fd, int access);
+
+/* As preadv(2), of any offset and length, by a buffer of its own; -ENOMEM in errno
+   as well. */
+ssize_t direct_preadv(const struct direct *d, const struct iovec *iov,
+		      int count, off_t off);
 
 /*
  * How many of the LEN bytes at P, to be written at OFF, go out next in one
