@@ -283,6 +283,30 @@ WRAP(int, LARGE(openat), int dir, const char *path, int flags, ...)
 	       REAL(LARGE(openat))(dir, path, flags, mode);
 }
 
+WRAP(int, renameat, int from, const char *old, int to, const char *new)
+{
+	return fails(INJECT_OPEN) ? -1 : __real_renameat(from, old, to, new);
+}
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+
+/* No other call is made by its number than the rename that replaces nothing. */
+long __wrap_syscall(long number, ...)
+{
+	va_list list;
+	long args[5];
+	int i;
+
+	va_start(list, number);
+	for (i = 0; i < 5; i++)
+		args[i] = va_arg(list, long);
+	va_end(list);
+	return fails(INJECT_OPEN) ? -1 :
+	       __real_syscall(number, args[0], args[1], args[2], args[3],
+			      args[4]);
+}
+
 WRAP(int, LARGE(mkostemp), char *path, int flags)
 {
 	return fails(INJECT_OPEN) ? -1 : REAL(LARGE(mkostemp))(path, flags);

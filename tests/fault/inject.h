@@ -13,7 +13,7 @@ enum inject_kind {
 	INJECT_FLUSH,
 	INJECT_DISCARD,	/* and allocation of space */
 	INJECT_ZONE,	/* reports and changes of zones */
-	INJECT_OPEN,
+	INJECT_OPEN,	/* and rename */
 	INJECT_RESIZE,
 	INJECT_MALLOC,	/* any allocation of memory */
 	INJECT_THREAD,
