@@ -52,7 +52,7 @@ int sums_begin(struct summing **up, struct context *cx, struct sums *s,
 int sums_wait(struct summing *u, struct context *cx);
 
 /*
- * After sums_wait() that was 1, when nobody reads s->dev: -EAGAIN if the
+ * After sums_wait() that was 1, when nothing reads s->dev: -EAGAIN if the
  * checksum of a log names a flipped bit: what was read before is to be read
  * again, and the load made again.  -EUCLEAN if no bit explains one: *BAD is its
  * first block, and the text names the files with blocks there.  -ENOMEM, -EINTR.
