@@ -19,7 +19,7 @@ struct direct {
 };
 
 /*
- * Opens what FD is once more, ACCESS being O_RDONLY or O_WRONLY.  False, with
+ * Opens what FD is once more, to be read or written as ACCESS of open(2) says.  False, with
  * D->fd -1, where it cannot be read or written directly or has nothing but memory
  * after it.
  */

@@ -14,7 +14,6 @@ writes=$writes'|\<mk(o?s?temps?|dtemp)\(|\<freopen\(|\<fopen\([^"]*"[^"]*[wa+]'
 exceptions='lib/base/tempfile.c never has a name
 lib/cli/tool.c asks how a descriptor is open
 lib/dev/devfile.c images and devices that are changed in place
-lib/dev/direct.c the same file once more
 lib/dev/lock.c to be locked
 lib/dev/output.c creates them
 lib/dev/zonedisk.c the same device once more
