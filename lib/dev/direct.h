@@ -19,9 +19,9 @@ struct direct {
 };
 
 /*
- * Opens what FD is once more, to be read or written as ACCESS of open(2) says.  False, with
- * D->fd -1, where it cannot be read or written directly or has nothing but memory
- * after it.
+ * Opens what FD is once more, to be read or written as ACCESS of open(2) says.
+ * False, with D->fd -1, where that cannot be done directly or it has nothing but
+ * memory after it.
  */
 bool direct_open(struct direct *d, int fd, int access);
 
