@@ -53,12 +53,15 @@ struct scarce {
 	uint64_t room;		/* blocks, before */
 };
 
-/* Whether so little is clean that estimates are too coarse, in K's round. */
+/*
+ * Whether so little is clean that estimates are too coarse, in K's round, or one
+ * was already.
+ */
 static bool scarce_is(const struct collector *k)
 {
 	uint64_t clean = k->facts.clean;
 
-	return clean < FEW_SEGMENTS ||
+	return k->most || clean < FEW_SEGMENTS ||
 	       clean * k->vol->geo.blocks_per_segment < FEW_BLOCKS;
 }
 
@@ -418,8 +421,13 @@ static int run_scarce(struct cleaner *c, struct context *cx)
 	ret = scarce_run(&c->k, cx, c->o->policy, c->o->min_dead);
 	if (ret > 0)
 		note_chosen(c);
-	if (ret || c->k.facts.clean || c->k.totals.batches || !is_any_worth(c))
+	if (ret || (c->k.facts.clean && !c->k.most) || c->k.totals.batches ||
+	    !is_any_worth(c))
 		return ret;
+	if (c->k.facts.clean)
+		return fail(cx, -ENOSPC, "the %" PRIu64 " clean segments are "
+			    "too few to clean with; --output makes a compact "
+			    "copy, --grow adds segments", c->k.facts.clean);
 	return fail(cx, -ENOSPC, "no segment is clean, and the %" PRIu64
 		    " blocks after the latest log are too few to clean with; "
 		    "--output makes a compact copy, --grow adds segments",

@@ -356,6 +356,8 @@ static int pass_batch(struct pass *p, struct context *cx, bool certain)
 	if (certain)
 		estimate_moves(p);
 	ret = move_chosen(p, cx);
+	if (!ret && p->k->again)
+		p->was = before.was;
 	return ret ? ret : 1;
 }
 

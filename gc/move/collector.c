@@ -116,6 +116,13 @@ bool collector_is_sated(const struct collector *k)
 	return k->sated && k->load.has.nvictims >= k->sated;
 }
 
+/* Whether it is more than a batch may need; one victim never is too much. */
+static bool is_past(const struct collector *k)
+{
+	return k->most && k->load.has.nvictims > 1 &&
+	       batch_need(&k->load) > k->most;
+}
+
 int collector_add(struct collector *k, struct context *cx,
 		  const struct policy_segment *s, uint64_t room)
 {
@@ -129,7 +136,7 @@ int collector_add(struct collector *k, struct context *cx,
 	ret = load_take(&k->load, cx, s);
 	if (!ret && cx->failure[0])
 		return leave(k, cx, s->segnum, true);
-	sated = !k->unbounded && load_is_full(&k->load, cx);
+	sated = (!k->unbounded && load_is_full(&k->load, cx)) || is_past(k);
 	if (ret <= 0 || (!sated && batch_need(&k->load) <= room))
 		return ret;
 	load_rewind(&k->load, cx, &before);
@@ -170,6 +177,33 @@ static void report_batch_moved(void *arg, uint64_t blocks)
 		     k->to_move);
 }
 
+static void allow_more(struct collector *k)
+{
+	k->most *= 2;
+	if (k->most > collector_room(k))
+		k->most = 0;
+}
+
+/*
+ * The clean segments did not suffice for the load: 1, and the next one is to be
+ * half as large, or the failure of one victim, with what helps.
+ */
+static int allow_less(struct collector *k, struct context *cx)
+{
+	char text[FAILURE_TEXT_MAX];
+
+	/* What was written of it is to be cleared away. */
+	k->settled = false;
+	if (k->load.has.nvictims > 1 && !k->whole) {
+		k->most = batch_need(&k->load) / 2;
+		fail_clear(cx);
+		return 1;
+	}
+	memcpy(text, cx->failure, sizeof(text));
+	return fail(cx, -ENOSPC, "%.400s; --output makes a compact copy, "
+		    "--grow adds segments", text);
+}
+
 int collector_move(struct collector *k, struct context *cx,
 		   const struct batch_options *batch)
 {
@@ -183,12 +217,17 @@ int collector_move(struct collector *k, struct context *cx,
 	collector_sort(k);
 	ret = batch_run(&k->load, cx, k->vol, &options, &k->totals, &bad);
 	k->moved += ret ? 0 : batch_blocks(&k->load);
+	if (!ret)
+		allow_more(k);
+	if (ret == -ENOSPC)
+		ret = allow_less(k, cx);
 	k->stale = ret == -EAGAIN;
-	if (k->stale) {
+	k->again = k->stale || is_of_segment(ret, bad) || ret > 0;
+	if (is_of_segment(ret, bad))
+		return leave_for(k, cx, ret, bad);
+	if (k->stale)
 		fail_clear(cx);
-		return 0;
-	}
-	return is_of_segment(ret, bad) ? leave_for(k, cx, ret, bad) : ret;
+	return k->again ? 0 : ret;
 }
 
 /* Where the volume is written to is all that is another; it is not read. */

@@ -37,6 +37,11 @@ struct collector {
 	struct dev *dev;			/* borrowed */
 	bool full;		/* what was to be added last did not fit */
 	bool settled;		/* zones of clean segments are empty */
+	/*
+	 * What a batch may need, in blocks as batch_need() has them, after one
+	 * found less room than that had said; 0: any number.
+	 */
+	uint64_t most;
 	struct batch_totals totals;
 	uint64_t *bad;		/* segments that are left alone, ascending */
 	size_t nbad, bad_room;
@@ -53,6 +58,7 @@ struct collector {
 	struct load load;
 	size_t sated;		/* victims with which memory was full, or 0 */
 	bool stale;		/* a bit of what was read is another one now */
+	bool again;		/* nothing was moved: choose again, or less */
 };
 
 void collector_init(struct collector *k, struct dev *dev,
@@ -75,14 +81,14 @@ uint64_t collector_room(const struct collector *k);
 
 /*
  * Adds S where the batch fits into ROOM blocks then: 1; 0 where it does not, or
- * S is left alone.  Or a failure.  Once memory is full nothing is added
+ * S is left alone.  Or a failure.  Once memory or k->most is full nothing is added
  * (collector_is_sated()): what does not fit had to be read to know it, and a
  * large volume has many of those.
  */
 int collector_add(struct collector *k, struct context *cx,
 		  const struct policy_segment *s, uint64_t room);
 
-/* Whether memory was full with the present victims, or fewer. */
+/* Whether that was full with the present victims, or fewer. */
 bool collector_is_sated(const struct collector *k);
 
 /* Sorts the load as collector_move() will. */
@@ -101,7 +107,9 @@ uint64_t collector_gain(const struct collector *k);
  * Moves what was added, by BATCH, in the order of the load: 0, or a failure.
  * Where something cannot be read, or does not match the checksum of its log, its
  * segment is left alone; where that names a flipped bit, the next round reads it
- * corrected.  Nothing is done then, and that is no failure.
+ * corrected; where clean segments do not suffice for several victims, the next
+ * round can have half as much.  Nothing is done then, and that is no failure.
+ * -ENOSPC, with a remedy in the text, where they do not suffice for one.
  */
 int collector_move(struct collector *k, struct context *cx,
 		   const struct batch_options *batch);

@@ -125,3 +125,37 @@ same_after() {
 		is_clean
 	done
 }
+
+# history SIZE: $image of SIZE with 750 checkpoints; a block of the first 350 lives in
+# as many, which all have to be deleted, each from another block of the cpfile, if it
+# is to be freed.
+history() {
+	local i sources=()
+
+	mkdir d{1..750}
+	for ((i = 1; i <= 750; i++)); do
+		printf '%2000d' $i >d$i/$((i > 700 ? 0 : i % 350))
+		sources+=(-d d$i)
+	done
+	image=$PWD/image
+	mkfs.nilfs2 -q -b 1024 -B 16 -m 1 -P 1000000000 --mtime 1000000000 \
+		"${sources[@]}" --size "$1" "$image"
+}
+
+@test "the first batch is cut to the room that there is, by every job" {
+	history 22100K
+	remember
+	for job in --policy=optimal --compact --purge; do
+		echo "$job:"
+		cp --sparse=always "$image" copy
+		gc --json "$job" >outcome
+		gojq '.result // .compaction' outcome >done
+		[ "$(gojq .clean_before done)" -lt 12 ]
+		[ "$(gojq .clean_after done)" -gt 1000 ]
+		is_clean
+		mv "$image" last
+		mv copy "$image"
+	done
+	image=last
+	same_trees
+}
