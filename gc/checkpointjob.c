@@ -234,13 +234,30 @@ static void report_snapshots(const struct snapshot_change *c)
 	report_end(r);
 }
 
-/* JOB_UNDONE if there is no checkpoint in a range of SET. */
+static int parse_snapshots(struct snapshot_change *c)
+{
+	int ret = parse_ranges(c->tool, TO_SNAPSHOT, &c->o->to_snapshot,
+			       &c->on);
+
+	return ret ? ret : parse_ranges(c->tool, TO_CHECKPOINT,
+					&c->o->to_checkpoint, &c->off);
+}
+
+static void free_snapshots(struct snapshot_change *c)
+{
+	range_set_free(&c->on);
+	range_set_free(&c->off);
+}
+
+/* JOB_UNDONE if a range of SET has none of the N checkpoints CNOS. */
 static int check_ranges(struct tool *tool, const char *option,
-			const struct range_set *set)
+			struct range_set *set, const uint64_t *cnos, size_t n)
 {
 	size_t i;
 	int ret = 0;
 
+	for (i = 0; i < n; i++)
+		has_range(set, cnos[i]);
 	for (i = 0; i < set->count; i++) {
 		if (set->ranges[i].met)
 			continue;
@@ -250,27 +267,39 @@ static int check_ranges(struct tool *tool, const char *option,
 	return ret;
 }
 
+int checkpointjob_check_snapshots(struct tool *tool, const struct options *o,
+				  struct dev *dev)
+{
+	struct snapshot_change c = { .tool = tool, .o = o };
+	struct checkpoint_list list = { .vol = NULL };
+	struct context *cx = &tool->cx;
+	int ret = parse_snapshots(&c);
+
+	if (!ret)
+		ret = open_list(&list, cx, dev);
+	if (!ret)
+		ret = check_ranges(tool, TO_SNAPSHOT, &c.on, list.cnos,
+				   list.n) |
+		      check_ranges(tool, TO_CHECKPOINT, &c.off, list.cnos,
+				   list.n);
+	close_list(&list);
+	if (!ret && c.on.count && !o->no_check)
+		ret = rehearse_snapshots(&c, cx, dev);
+	free_snapshots(&c);
+	return ret;
+}
+
 int checkpointjob_snapshots(struct tool *tool, const struct options *o,
 			    struct dev *dev)
 {
 	struct snapshot_change c = { .tool = tool, .o = o };
-	struct context *cx = &tool->cx;
-	int ret = parse_ranges(tool, TO_SNAPSHOT, &o->to_snapshot, &c.on);
+	int ret = parse_snapshots(&c);
 
 	if (!ret)
-		ret = parse_ranges(tool, TO_CHECKPOINT, &o->to_checkpoint,
-				   &c.off);
-	if (!ret && c.on.count && !o->no_check)
-		ret = rehearse_snapshots(&c, cx, dev);
+		ret = change_snapshots(&c, &tool->cx, dev);
 	if (!ret)
-		ret = change_snapshots(&c, cx, dev);
-	if (!ret) {
-		ret = check_ranges(tool, TO_SNAPSHOT, &c.on) |
-		      check_ranges(tool, TO_CHECKPOINT, &c.off);
 		report_snapshots(&c);
-	}
-	range_set_free(&c.on);
-	range_set_free(&c.off);
+	free_snapshots(&c);
 	return ret;
 }
 
@@ -306,7 +335,6 @@ static bool is_deletable(struct deletion *d, uint64_t cno)
 static void choose_deleted(struct deletion *d)
 {
 	uint64_t cno, latest = d->list.vol->latest.cno;
-	const struct range *r;
 	size_t i;
 
 	for (i = 0; i < d->list.n; i++) {
@@ -315,12 +343,8 @@ static void choose_deleted(struct deletion *d)
 		    is_deletable(d, cno))
 			d->list.cnos[d->chosen++] = cno;
 	}
-	for (i = 0; i < d->ranges.count; i++) {
-		r = &d->ranges.ranges[i];
-		d->undone |= !r->met;
-		if (!r->met && (latest < r->first || latest > r->last))
-			warn_unmet(d->tool, DELETE, r);
-	}
+	for (i = 0; i < d->ranges.count; i++)
+		d->undone |= !d->ranges.ranges[i].met;
 	if (range_has(&d->ranges, latest))
 		tool_note(d->tool, "%s: checkpoint %" PRIu64 " is the latest, "
 			  "kept", d->tool->argv[0], latest);
@@ -352,6 +376,61 @@ static void report_deletion(const struct deletion *d)
 	report_u64(r, "snapshots", "Snapshots deleted", d->deleted_snapshots);
 	report_u64(r, "snapshots_kept", "Snapshots kept", d->kept_snapshots);
 	report_end(r);
+}
+
+/*
+ * JOB_UNDONE if a range has no checkpoint, or none of all can be deleted as all
+ * are snapshots, those aside that are none by now.
+ */
+static int check_deletion(struct deletion *d, struct range_set *unmade)
+{
+	uint64_t cno, latest = d->list.vol->latest.cno;
+	size_t i, chosen = 0, kept = 0;
+	bool stays;
+	int ret = 0;
+
+	for (i = 0; i < d->list.n; i++) {
+		cno = d->list.cnos[i];
+		if (!range_has(&d->ranges, cno) || cno == latest)
+			continue;
+		stays = is_snapshot(&d->list, cno) && !d->o->force &&
+			!d->o->keep_snapshots && !has_range(unmade, cno);
+		kept += stays;
+		chosen += !stays;
+	}
+	for (i = 0; i < d->ranges.count; i++) {
+		if (d->ranges.ranges[i].met)
+			continue;
+		warn_unmet(d->tool, DELETE, &d->ranges.ranges[i]);
+		ret = JOB_UNDONE;
+	}
+	if (chosen || !kept)
+		return ret;
+	for (i = 0; i < d->list.n; i++)
+		if (range_has(&d->ranges, d->list.cnos[i]) &&
+		    d->list.cnos[i] != latest)
+			is_deletable(d, d->list.cnos[i]);
+	return JOB_UNDONE;
+}
+
+int checkpointjob_check_delete(struct tool *tool, const struct options *o,
+			       struct dev *dev)
+{
+	struct deletion d = { .tool = tool, .o = o };
+	struct range_set unmade = { .count = 0 };
+	int ret = parse_ranges(tool, DELETE, &o->deletions, &d.ranges);
+
+	if (!ret)
+		ret = parse_ranges(tool, TO_CHECKPOINT, &o->to_checkpoint,
+				   &unmade);
+	if (!ret)
+		ret = open_list(&d.list, &tool->cx, dev);
+	if (!ret)
+		ret = check_deletion(&d, &unmade);
+	close_list(&d.list);
+	range_set_free(&unmade);
+	range_set_free(&d.ranges);
+	return ret;
 }
 
 int checkpointjob_delete(struct tool *tool, const struct options *o,

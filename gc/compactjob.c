@@ -14,6 +14,7 @@
 #include "gc/compact/compact.h"
 #include "gc/compact/copy.h"
 #include "gc/compact/defrag.h"
+#include "gc/compact/filelist.h"
 #include "gc/job.h"
 #include "gc/moving.h"
 #include "out/table.h"
@@ -130,6 +131,20 @@ static int read_paths(struct tool *tool, const struct option_list *words,
 		*paths = NULL;
 	}
 	return 0;
+}
+
+int compactjob_check_defrag(struct tool *tool, const struct options *o,
+			    struct dev *dev)
+{
+	struct filelist list = { .n = 0 };
+	const char **paths;
+	int ret = read_paths(tool, &o->defrag, &paths);
+
+	if (!ret && paths)
+		ret = filelist_open(&list, &tool->cx, dev, paths);
+	filelist_close(&list);
+	free(paths);
+	return ret;
 }
 
 int compactjob_defrag(struct tool *tool, const struct options *o,

@@ -21,6 +21,19 @@
 typedef int job_run(struct tool *tool, const struct options *options,
 		    struct dev *dev);
 
+/*
+ * Whether the job can be done, as far as that shows before any other job: DEV is
+ * not changed, and nothing is reported where it can.  0; JOB_UNDONE or another
+ * exit status, with a warning; or -errno, as the job would fail.
+ */
+job_run tunejob_check_properties;
+job_run tunejob_check_features;
+job_run checkpointjob_check_snapshots;
+job_run checkpointjob_check_delete;
+job_run resizejob_check_shrink;
+job_run resizejob_check_grow;
+job_run compactjob_check_defrag;
+
 job_run tunejob_properties;	/* --label, --uuid, --check-interval, ... */
 job_run tunejob_features;	/* --features */
 job_run checkpointjob_snapshots;	/* --to-snapshot, --take-snapshot ... */

@@ -2,7 +2,9 @@
 /*
  * The table of jobs.
  *
- * Jobs follow one another on one volume, so most can be combined.  A copy and a
+ * Jobs follow one another on one volume, so most can be combined.  Before the first
+ * one writes, all are asked whether they can be done: who names a checkpoint that
+ * is none does not want the others to be cleaned away.  A copy and a
  * comparison leave the volume unchanged: jobs that would change it are refused
  * together with them.  Cleaning is the default, where no job that is complete
  * without it is requested.
@@ -12,6 +14,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "gc/job.h"
 
@@ -49,24 +52,31 @@ enum job_cleaning {
 
 static const struct {
 	job_run *run;
+	job_run *check;		/* NULL: it shows when it runs */
 	enum job_phase phase;
 	enum job_cleaning cleaning;
 } jobs[JOB_COUNT] = {
-	[JOB_PROPERTIES] = { tunejob_properties, PHASE_BEFORE,
-			     CLEANING_ASKED },
-	[JOB_SNAPSHOTS] = { checkpointjob_snapshots, PHASE_BEFORE,
-			    CLEANING_ASKED },
-	[JOB_FEATURES] = { tunejob_features, PHASE_BEFORE, CLEANING_ASKED },
-	[JOB_DELETE] = { checkpointjob_delete, PHASE_BEFORE, CLEANING_TOO },
-	[JOB_COMPARE] = { cleanjob_compare, PHASE_CLEAN, CLEANING_NOT },
-	[JOB_CLEAN] = { cleanjob_clean, PHASE_CLEAN, CLEANING_TOO },
-	[JOB_COMPACT] = { compactjob_compact, PHASE_CLEAN, CLEANING_NOT },
-	[JOB_COPY] = { compactjob_copy, PHASE_CLEAN, CLEANING_NOT },
-	[JOB_SHRINK] = { resizejob_shrink, PHASE_AFTER, CLEANING_ASKED },
-	[JOB_GROW] = { resizejob_grow, PHASE_AFTER, CLEANING_ASKED },
-	[JOB_DEFRAG] = { compactjob_defrag, PHASE_AFTER, CLEANING_ASKED },
-	[JOB_PURGE] = { cleanjob_purge, PHASE_AFTER, CLEANING_TOO },
-	[JOB_PUNCH] = { cleanjob_punch, PHASE_AFTER, CLEANING_ASKED },
+	[JOB_PROPERTIES] = { tunejob_properties, tunejob_check_properties,
+			     PHASE_BEFORE, CLEANING_ASKED },
+	[JOB_SNAPSHOTS] = { checkpointjob_snapshots,
+			    checkpointjob_check_snapshots,
+			    PHASE_BEFORE, CLEANING_ASKED },
+	[JOB_FEATURES] = { tunejob_features, tunejob_check_features,
+			   PHASE_BEFORE, CLEANING_ASKED },
+	[JOB_DELETE] = { checkpointjob_delete, checkpointjob_check_delete,
+			 PHASE_BEFORE, CLEANING_TOO },
+	[JOB_COMPARE] = { cleanjob_compare, NULL, PHASE_CLEAN, CLEANING_NOT },
+	[JOB_CLEAN] = { cleanjob_clean, NULL, PHASE_CLEAN, CLEANING_TOO },
+	[JOB_COMPACT] = { compactjob_compact, NULL, PHASE_CLEAN, CLEANING_NOT },
+	[JOB_COPY] = { compactjob_copy, NULL, PHASE_CLEAN, CLEANING_NOT },
+	[JOB_SHRINK] = { resizejob_shrink, resizejob_check_shrink,
+			 PHASE_AFTER, CLEANING_ASKED },
+	[JOB_GROW] = { resizejob_grow, resizejob_check_grow,
+		       PHASE_AFTER, CLEANING_ASKED },
+	[JOB_DEFRAG] = { compactjob_defrag, compactjob_check_defrag,
+			 PHASE_AFTER, CLEANING_ASKED },
+	[JOB_PURGE] = { cleanjob_purge, NULL, PHASE_AFTER, CLEANING_TOO },
+	[JOB_PUNCH] = { cleanjob_punch, NULL, PHASE_AFTER, CLEANING_ASKED },
 };
 
 /* The option that requests JOB, or NULL. */
@@ -158,15 +168,46 @@ int jobs_check(struct context *cx, const struct options *o)
 	return ret;
 }
 
+/* Whether one is refused: 0, an exit status, or a failure. */
+static int refuse_jobs(struct tool *tool, const struct options *o,
+		       struct dev *dev)
+{
+	enum job job;
+	int ret = 0;
+
+	for (job = 0; job < JOB_COUNT && !ret; job++)
+		if (is_wanted(job, o) && jobs[job].check)
+			ret = jobs[job].check(tool, o, dev);
+	if (ret == JOB_UNDONE)
+		tool_warn(tool, "%s: nothing was changed", tool->argv[0]);
+	return ret;
+}
+
+/* JOB is one log, which cannot be cut to what is clean: says what helps. */
+static void offer_room(struct context *cx, enum job job,
+		       const struct options *o)
+{
+	char text[FAILURE_TEXT_MAX];
+
+	memcpy(text, cx->failure, sizeof(text));
+	fail(cx, -ENOSPC, "%.300s for %s; clean the volume before, in a run "
+	     "without it; --output makes a compact copy, --grow adds segments",
+	     text, job_option(job, o));
+}
+
 int jobs_run(struct tool *tool, const struct options *o, struct dev *dev)
 {
 	enum job job;
-	int ret, status = 0;
+	int ret, status = refuse_jobs(tool, o, dev);
 
+	if (status)
+		return status;
 	for (job = 0; job < JOB_COUNT; job++) {
 		if (!is_wanted(job, o))
 			continue;
 		ret = jobs[job].run(tool, o, dev);
+		if (ret == -ENOSPC && jobs[job].phase == PHASE_BEFORE)
+			offer_room(&tool->cx, job, o);
 		if (ret < 0)
 			return ret;
 		if (ret && status != JOB_UNDONE)

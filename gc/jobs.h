@@ -13,7 +13,8 @@ int jobs_check(struct context *cx, const struct options *o);
 
 /*
  * Runs the jobs that O requests, each on the volume that the one before has
- * left; a forecast has them all on one overlay.  0, JOB_UNDONE or JOB_LEFT of
+ * left; a forecast has them all on one overlay.  Where one of them is refused
+ * (gc/job.h) none is run.  0, JOB_UNDONE or JOB_LEFT of
  * one of them, or a failure, which ends it.
  */
 int jobs_run(struct tool *tool, const struct options *o, struct dev *dev);

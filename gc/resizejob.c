@@ -2,12 +2,15 @@
 /*
  * The jobs of shrinking and growing.
  */
+#include <errno.h>
 #include <inttypes.h>
 
+#include "dev/overlay.h"
 #include "gc/job.h"
 #include "gc/moving.h"
 #include "gc/resize/grow.h"
 #include "gc/resize/shrink.h"
+#include "vol/volume.h"
 
 static void put_sizes(struct report *r, uint64_t bytes_before, uint64_t bytes,
 		      uint64_t segments_before, uint64_t segments)
@@ -27,6 +30,24 @@ static int shrink_status(struct tool *tool, const struct shrink *s)
 		  "larger than the smallest size", tool->argv[0],
 		  s->failed_reads);
 	return JOB_UNDONE;
+}
+
+/* That it is too small shows only when the jobs before it are done. */
+int resizejob_check_shrink(struct tool *tool, const struct options *o,
+			   struct dev *dev)
+{
+	struct context *cx = &tool->cx;
+	struct volume *vol;
+	uint64_t bytes;
+	int ret = volume_open_bare(&vol, cx, dev);
+
+	bytes = ret ? 0 : le64_get(volume_super(vol)->s_dev_size);
+	volume_close(vol);
+	if (!ret && o->shrink.bytes > bytes)
+		ret = fail(cx, -EINVAL, "%" PRIu64 " bytes are more than the %"
+			   PRIu64 " that the volume has", o->shrink.bytes,
+			   bytes);
+	return ret;
 }
 
 int resizejob_shrink(struct tool *tool, const struct options *o,
@@ -56,12 +77,32 @@ int resizejob_shrink(struct tool *tool, const struct options *o,
 	return shrink_status(tool, &s);
 }
 
-int resizejob_grow(struct tool *tool, const struct options *o, struct dev *dev)
+static struct grow_options grow_options_of(const struct tool *tool,
+					   const struct options *o)
 {
-	const struct grow_options options = {
+	return (struct grow_options){
 		.bytes = o->grow.bytes,
 		.time = (uint64_t)tool->cx.now,
 	};
+}
+
+int resizejob_check_grow(struct tool *tool, const struct options *o,
+			 struct dev *dev)
+{
+	const struct grow_options options = grow_options_of(tool, o);
+	struct dev *overlay;
+	struct grow g;
+	int ret = overlay_open_trial(&overlay, &tool->cx, dev);
+
+	if (!ret)
+		ret = grow_run(&g, &tool->cx, overlay, &options);
+	dev_close(overlay);
+	return ret;
+}
+
+int resizejob_grow(struct tool *tool, const struct options *o, struct dev *dev)
+{
+	const struct grow_options options = grow_options_of(tool, o);
 	struct report *r = &tool->report;
 	uint64_t began = tool_clock();
 	struct grow g;

@@ -44,26 +44,46 @@ static void report_properties(struct tool *tool, const struct tune_done *done)
 	report_end(r);
 }
 
-int tunejob_properties(struct tool *tool, const struct options *o,
-		       struct dev *dev)
+/* The properties that O requests; UUID has room for that. */
+static int parse_properties(struct tool *tool, const struct options *o,
+			    struct tune *tune, uint8_t uuid[16])
 {
 	struct context *cx = &tool->cx;
-	struct tune tune = o->tune;
-	struct tune_done done;
-	uint8_t uuid[16];
 	int ret = 0;
 
+	*tune = o->tune;
 	if (o->uuid) {
-		tune.uuid = uuid;
+		tune->uuid = uuid;
 		if (uuidtext_make(o->uuid, uuid))
 			ret = fail(cx, -EINVAL, "--uuid: '%s' is not a UUID",
 				   o->uuid);
 	}
 	if (!ret)
-		ret = tune_check(cx, &tune);
+		ret = tune_check(cx, tune);
 	tool->bad_usage = ret == -EINVAL;
+	return ret;
+}
+
+int tunejob_check_properties(struct tool *tool, const struct options *o,
+			     struct dev *dev)
+{
+	struct tune tune;
+	uint8_t uuid[16];
+
+	(void)dev;
+	return parse_properties(tool, o, &tune, uuid);
+}
+
+int tunejob_properties(struct tool *tool, const struct options *o,
+		       struct dev *dev)
+{
+	struct tune_done done;
+	struct tune tune;
+	uint8_t uuid[16];
+	int ret = parse_properties(tool, o, &tune, uuid);
+
 	if (!ret)
-		ret = tune_set(&done, cx, dev, &tune);
+		ret = tune_set(&done, &tool->cx, dev, &tune);
 	if (!ret)
 		report_properties(tool, &done);
 	return ret;
@@ -120,6 +140,17 @@ static void report_features(struct tool *tool, enum features_ext ext,
 	report_end(r);
 }
 
+int tunejob_check_features(struct tool *tool, const struct options *o,
+			   struct dev *dev)
+{
+	enum features_ext ext = FEATURES_EXT_AS_IS;
+	int ret = parse_features(&tool->cx, o->features, &ext);
+
+	(void)dev;
+	tool->bad_usage = ret == -EINVAL;
+	return ret;
+}
+
 int tunejob_features(struct tool *tool, const struct options *o,
 		     struct dev *dev)
 {
@@ -128,7 +159,6 @@ int tunejob_features(struct tool *tool, const struct options *o,
 	struct features_done done;
 	int ret = parse_features(cx, o->features, &ext);
 
-	tool->bad_usage = ret == -EINVAL;
 	if (!ret)
 		ret = features_set(&done, cx, dev, ext, (uint64_t)cx->now);
 	if (!ret && ext != FEATURES_EXT_AS_IS)

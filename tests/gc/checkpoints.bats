@@ -71,6 +71,31 @@ $((latest + 1))")
 	done
 }
 
+@test "no job is done where one is refused" {
+	local cno
+
+	begin snapshots
+	before=$(state_of "$image")
+	cno=$(checkpoints -s | head -n 1)
+	for options in "--delete-checkpoints 9999" \
+		"--delete-checkpoints 1,9999 --purge" \
+		"--delete-checkpoints $cno --compact" \
+		"--to-snapshot 9999 --free 1" \
+		"--to-checkpoint 9999 --label x" \
+		"--label x --defrag /none" "--compact --grow=1M" \
+		"--compact --shrink=100G" "--take-snapshot -U none" \
+		"--label x --features none"; do
+		echo "$options:"
+		# shellcheck disable=SC2086
+		run gc $options
+		[ "$status" -eq 1 ] || [ "$status" -eq 2 ]
+		[ "$(state_of "$image")" = "$before" ]
+	done
+	# What a job before it changes counts.
+	gc --to-checkpoint "$cno" --delete-checkpoints "$cno" --free 0
+	! checkpoints | grep -qx "$cno"
+}
+
 @test "what a snapshot holds can be freed once it is deleted" {
 	begin snapshots
 	cp "$image" other
