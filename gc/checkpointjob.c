@@ -311,6 +311,7 @@ struct deletion {
 	size_t chosen;		/* of the checkpoints, now at its beginning */
 	uint64_t deleted_snapshots, kept_snapshots;
 	bool undone;		/* a request could not be fulfilled */
+	bool silent;		/* a rehearsal */
 };
 
 /* Whether CNO, which is in a range, is to be deleted. */
@@ -325,6 +326,8 @@ static bool is_deletable(struct deletion *d, uint64_t cno)
 	d->kept_snapshots++;
 	if (!d->o->keep_snapshots) {
 		d->undone = true;
+		if (d->silent)
+			return false;
 		tool_warn(d->tool, "%s: checkpoint %" PRIu64 " is a snapshot, "
 			  "kept; --force deletes it", d->tool->argv[0], cno);
 	}
@@ -345,7 +348,7 @@ static void choose_deleted(struct deletion *d)
 	}
 	for (i = 0; i < d->ranges.count; i++)
 		d->undone |= !d->ranges.ranges[i].met;
-	if (range_has(&d->ranges, latest))
+	if (range_has(&d->ranges, latest) && !d->silent)
 		tool_note(d->tool, "%s: checkpoint %" PRIu64 " is the latest, "
 			  "kept", d->tool->argv[0], latest);
 }
@@ -433,27 +436,91 @@ int checkpointjob_check_delete(struct tool *tool, const struct options *o,
 	return ret;
 }
 
+/* Makes the deletion on DEV, in one log. */
+static int delete_checkpoints(struct deletion *d, struct context *cx,
+			      struct dev *dev)
+{
+	struct writer_options options;
+	struct writer_end end;
+	int ret = open_list(&d->list, cx, dev);
+
+	if (!ret)
+		choose_deleted(d);
+	if (!ret && d->chosen) {
+		options = writer_options_on(d->list.vol, (uint64_t)cx->now);
+		ret = onelog_append(cx, d->list.vol, &options, delete_chosen,
+				    d, &end);
+	}
+	close_list(&d->list);
+	return ret;
+}
+
 int checkpointjob_delete(struct tool *tool, const struct options *o,
 			 struct dev *dev)
 {
 	struct deletion d = { .tool = tool, .o = o };
-	struct context *cx = &tool->cx;
-	struct writer_options options;
-	struct writer_end end;
 	int ret = parse_ranges(tool, DELETE, &o->deletions, &d.ranges);
 
 	if (!ret)
-		ret = open_list(&d.list, cx, dev);
-	if (!ret)
-		choose_deleted(&d);
-	if (!ret && d.chosen) {
-		options = writer_options_on(d.list.vol, (uint64_t)cx->now);
-		ret = onelog_append(cx, d.list.vol, &options, delete_chosen,
-				    &d, &end);
-	}
+		ret = delete_checkpoints(&d, &tool->cx, dev);
 	if (!ret)
 		report_deletion(&d);
-	close_list(&d.list);
 	range_set_free(&d.ranges);
 	return ret || !d.undone ? ret : JOB_UNDONE;
+}
+
+/* What is requested for snapshots that there are. */
+struct giving {
+	struct snapshot_change change;
+	struct deletion deletion;
+};
+
+static bool is_given_up(void *arg, uint64_t cno)
+{
+	struct giving *g = arg;
+
+	return has_range(&g->change.off, cno) ||
+	       (g->deletion.o->force && has_range(&g->deletion.ranges, cno));
+}
+
+/* Whether the volume on DEV has no errors without the snapshots given up. */
+static int rehearse_giving(struct giving *g, struct context *cx,
+			   struct dev *dev)
+{
+	struct tool *tool = g->deletion.tool;
+	struct dev *overlay;
+	int ret = overlay_open_trial(&overlay, cx, dev);
+
+	if (!ret && g->change.off.count)
+		ret = change_snapshots(&g->change, cx, overlay);
+	if (!ret && g->deletion.ranges.count)
+		ret = delete_checkpoints(&g->deletion, cx, overlay);
+	if (!ret)
+		ret = precheck_again(tool, overlay, "there are errors besides "
+				     "those of snapshots that are given up; "
+				     "run fsck.nilfs2");
+	dev_close(overlay);
+	return ret;
+}
+
+int checkpointjob_precheck(struct tool *tool, const struct options *o,
+			   struct dev *dev)
+{
+	struct giving g = {
+		.change = { .tool = tool, .o = o },
+		.deletion = { .tool = tool, .o = o, .silent = true },
+	};
+	int ret = parse_snapshots(&g.change);
+
+	if (!ret)
+		ret = parse_ranges(tool, DELETE, &o->deletions,
+				   &g.deletion.ranges);
+	if (!ret)
+		ret = precheck_run_for(tool, dev, "the volume has errors; run "
+				       "fsck.nilfs2", is_given_up, &g);
+	if (ret == PRECHECK_GIVEN)
+		ret = rehearse_giving(&g, &tool->cx, dev);
+	free_snapshots(&g.change);
+	range_set_free(&g.deletion.ranges);
+	return ret;
 }

@@ -34,6 +34,13 @@ job_run resizejob_check_shrink;
 job_run resizejob_check_grow;
 job_run compactjob_check_defrag;
 
+/*
+ * The check before all jobs, precheck_run(): a snapshot that is damaged does not
+ * keep a volume from being written to where it is to be deleted, or made a plain
+ * checkpoint, and without it there are no errors.
+ */
+job_run checkpointjob_precheck;
+
 job_run tunejob_properties;	/* --label, --uuid, --check-interval, ... */
 job_run tunejob_features;	/* --features */
 job_run checkpointjob_snapshots;	/* --to-snapshot, --take-snapshot ... */

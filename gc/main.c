@@ -12,11 +12,11 @@
 #include "dev/dev.h"
 #include "dev/overlay.h"
 #include "disk/segusage.h"
+#include "gc/job.h"
 #include "gc/jobs.h"
 #include "gc/move/sums.h"
 #include "gc/move/target.h"
 #include "gc/options.h"
-#include "gc/precheck.h"
 #include "out/segmap.h"
 #include "out/svg.h"
 #include "vol/liveness.h"
@@ -281,8 +281,7 @@ static int run_gc(struct tool *tool, const void *options)
 	ret = target_open(&t, &tool->cx, tool->argv[0],
 			  o.dry_run || o.output);
 	if (!ret && !o.no_check)
-		ret = precheck_run(tool, t.dev,
-				   "the volume has errors; run fsck.nilfs2");
+		ret = checkpointjob_precheck(tool, &o, t.dev);
 	if (!ret)
 		ret = run_verified(tool, &o, t.dev);
 	target_close(&t);

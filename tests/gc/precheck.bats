@@ -63,7 +63,8 @@ wrong_entry() {
 	damage_raw "log:$pseg" ss_datasum=0
 	refuses sb-no-super-root
 	fsck.nilfs2 -fy "$image" || [ $? -eq 1 ]
-	gc
+	# No checksum says whether its blocks are right.
+	run -3 gc
 	is_clean
 }
 
@@ -94,4 +95,44 @@ wrong_entry() {
 	wrong_entry
 	run -3 gc --no-check
 	[[ $output == *"skipped"* ]]
+}
+
+# spoil CNO: the type of an inode of snapshot CNO.
+spoil() {
+	dump.nilfs2 set --expert --fix-checksums -c "$1" "$image" inode:/d \
+		i_mode=0 >/dev/null
+}
+
+@test "a snapshot that is damaged can be given up, and nothing else be done" {
+	image=$(copy_image snapshots)
+	spoil 4
+	refuses inode-mode --compact
+	refuses inode-mode --delete-checkpoints 4
+	refuses inode-mode -f --delete-checkpoints 2
+	cp "$image" copy
+	for job in "-f --delete-checkpoints=4" "--to-checkpoint=4" \
+		"-f --delete-checkpoints=4 --free=0"; do
+		echo "$job:"
+		before=$(state_of "$image")
+		# shellcheck disable=SC2086
+		gc -n $job
+		[ "$(state_of "$image")" = "$before" ]
+		# shellcheck disable=SC2086
+		gc $job
+		is_clean
+		cp copy "$image"
+	done
+	spoil 2
+	refuses inode-mode -f --delete-checkpoints=4
+	gc -f --delete-checkpoints=4,2
+	is_clean
+}
+
+@test "but not one whose damage the latest state has" {
+	image=$(copy_image snapshots)
+	cno=$(snapshots_of "$image" | tail -1)
+	dump.nilfs2 set --expert --fix-checksums "$image" inode:/ i_mode=0 \
+		>/dev/null
+	refuses inode-mode -f --delete-checkpoints="$cno"
+	refuses inode-mode --to-checkpoint="$cno"
 }
