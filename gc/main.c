@@ -264,6 +264,7 @@ static int run_verified(struct tool *tool, struct options *o, struct dev *dev)
 	if (!ret)
 		ret = o->dry_run ? forecast_jobs(tool, o, dev) :
 				   run_jobs(tool, o, dev);
+	o->sums = NULL;
 	sums_close(&sums);
 	return ret;
 }

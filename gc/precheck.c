@@ -173,6 +173,7 @@ static int run_precheck(struct precheck *p, struct dev *dev, const char *why)
 	if (ret > 0 && !spared)
 		tool_warn(tool, "%s: nothing was changed: %s", tool->argv[0],
 			  cx.failure);
+	p->c = NULL;
 	check_fini(&c);
 	findings_close(c.findings);
 	if (ret < 0)

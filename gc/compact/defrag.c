@@ -157,10 +157,12 @@ static int is_in_latest(struct defragger *p, struct context *cx)
 static int write_added(struct defragger *p, struct context *cx)
 {
 	struct batch_options batch = p->k.o->batch;
+	int ret;
 
 	batch.fresh = !p->begun;
-	p->begun = true;
-	return collector_move(&p->k, cx, &batch);
+	ret = collector_move(&p->k, cx, &batch);
+	p->begun |= !p->k.again;
+	return ret;
 }
 
 /*
