@@ -238,7 +238,7 @@ set_byte() {
 @test "a directory without .., its place free or that of a file or directory" {
 	sample
 	damage dirent:/a/.. inode=0
-	breaks dir-no-dotdot
+	breaks dir-parent-missing
 	run -1 fsck.nilfs2 -fp image
 	breaks
 	# f9 and b/c move into the place: as after a removal and two new names.
@@ -251,9 +251,9 @@ set_byte() {
 	damage dirent:/a/b/c inode=0
 	damage "block:$block" "byte[16]=$c" "byte[26]=1" "byte[28]=0x63" \
 		"byte[29]=0"
-	run -0 fsck.nilfs2 -fn image
+	run -4 fsck.nilfs2 -fn image
 	[ "$(grep -c '^dir-' <<<"$output")" -eq 2 ]
-	[ "$(grep -c '^dir-no-dotdot: ' <<<"$output")" -eq 2 ]
+	[ "$(grep -c '^dir-parent-missing: ' <<<"$output")" -eq 2 ]
 	run -1 fsck.nilfs2 -fp image
 	breaks
 	dump.nilfs2 export -q image after

@@ -67,7 +67,8 @@ static void check_parent(struct names *n, const struct inodelist_dir *dir)
 	if (dir->dotdot == INODELIST_NONE) {
 		if (n->root.cno != n->c->vol->latest.cno)
 			return;
-		f.rule = RULE_DIR_NO_DOTDOT;
+		f.rule = dir->ino == NILFS_ROOT_INO ? RULE_DIR_NO_DOTDOT :
+						      RULE_DIR_PARENT_MISSING;
 		f.place = place_inode(n->root.cno, dir->ino);
 		f.has_got = false;
 	}
