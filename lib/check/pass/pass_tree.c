@@ -361,6 +361,8 @@ int pass_tree(struct check *c, struct context *cx)
 		err = walk_checkpoints(&t, cx);
 	if (!err)
 		check_first_ino(&t);
+	if (!err && !c->tree_broken)
+		err = synced_check(c, cx);
 	pointers_fini(&t.pointers);
 	ifilewalk_fini(&t.ifiles);
 	sparse_fini(&t.walk);

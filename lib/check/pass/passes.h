@@ -69,6 +69,12 @@ pass_run pass_counts;
 int chain_check(struct check *c, struct context *cx);
 
 /*
+ * Reports files of logs of fdatasync() after the latest checkpoint that it does
+ * not have, for which the next mount fails; its ifile can be read.  -ENOMEM.
+ */
+int synced_check(struct check *c, struct context *cx);
+
+/*
  * After the last pass, if reads have failed and no pass has reported any,
  * because blocks were skipped as known, or only read ahead: reports the blocks
  * that are in use (blockowner.h).  -ENOMEM, -EINTR.
