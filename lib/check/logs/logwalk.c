@@ -142,7 +142,7 @@ static bool check_sequence(struct logwalk *w, struct context *cx,
 		return false;
 	}
 	/* A number from very long ago, or that there is no room for, passes. */
-	if (latest - seq < w->sequences->bits &&
+	if (!w->shut && latest - seq < w->sequences->bits &&
 	    !sparse_add(w->sequences, cx, latest - seq))
 		findings_differ(w->c->findings, RULE_LOG_SEQ_TWICE,
 				place_number(PLACE_SEGMENT, w->segnum), latest,
