@@ -26,6 +26,7 @@
 #include "check/check.h"
 #include "check/damage.h"
 #include "dev/devfile.h"
+#include "dev/qcow2.h"
 #include "disk/dirent.h"
 #include "disk/super.h"
 #include "dump/common/commands.h"
@@ -60,7 +61,7 @@ struct recorder {
 struct metaimage {
 	struct tool *tool;
 	struct volume *vol;
-	struct dev *out;
+	struct dev *file, *out;	/* OUT may be a disk in FILE */
 	bool scrambled;
 	struct scramble scramble;
 	/* Inode numbers, as ifiles have them: what they were at some time. */
@@ -415,14 +416,26 @@ static int make_image(struct metaimage *m, struct context *cx)
 	if (!err)
 		err = keep_read(m, cx);
 	if (!err)
-		err = devfile_resize(m->out, cx, m->vol->dev->size);
-	if (!err)
 		err = copy_blocks(m, cx);
 	if (!err)
 		err = visit_all(m, cx, "setting checksums", seal_rest);
 	if (!err)
-		err = dev_flush(m->out, cx);
+		err = m->out == m->file ? dev_flush(m->out, cx) :
+					  qcow2_finish(m->out, cx);
 	return err;
+}
+
+/* The file O is an image, or has one. */
+static int open_out(struct metaimage *m, struct context *cx,
+		    const struct output *o, bool qcow2)
+{
+	int err = devfile_create(&m->file, cx, o);
+
+	m->out = m->file;
+	if (err)
+		return err;
+	return qcow2 ? qcow2_create(&m->out, cx, m->file, m->vol->dev->size) :
+		       devfile_resize(m->file, cx, m->vol->dev->size);
 }
 
 #define PIECE (1u << 20)
@@ -478,7 +491,7 @@ static int make_compressed(struct metaimage *m, struct context *cx,
 	if (!err)
 		err = output_open(&part, cx, path, how);
 	if (!err)
-		err = devfile_create(&m->out, cx, part);
+		err = open_out(m, cx, part, false);
 	output_close(part);
 	if (!err)
 		err = make_image(m, cx);
@@ -491,11 +504,12 @@ static int make_compressed(struct metaimage *m, struct context *cx,
 static int make_plain(struct metaimage *m, struct context *cx,
 		      const char *path, const struct output_how *how)
 {
+	const char *end = strrchr(path, '.');
 	struct output *file;
 	int err = output_open(&file, cx, path, how);
 
 	if (!err)
-		err = devfile_create(&m->out, cx, file);
+		err = open_out(m, cx, file, end && !strcmp(end, ".qcow2"));
 	if (!err)
 		err = make_image(m, cx);
 	if (!err)
@@ -529,7 +543,9 @@ static int metaimage_run(struct tool *tool, const void *options)
 		err = tar_stream_is_compressed(path) ?
 			      make_compressed(&m, cx, path, &how) :
 			      make_plain(&m, cx, path, &how);
-	dev_close(m.out);
+	if (m.out != m.file)
+		dev_close(m.out);
+	dev_close(m.file);
 	free_sets(&m);
 	if (!err)
 		report_u64(&tool->report, "blocks", "Blocks of metadata",
@@ -545,7 +561,8 @@ const struct cli_command metaimage_command = {
 	.about = "Writes the metadata to the new file NEW, a sparse image "
 		 "without the content\nof files, in which other commands and "
 		 "fsck.nilfs2 find the same.\nNEW.zst, .xz, .gz, .bz2, .lz4: "
-		 "compressed.",
+		 "compressed.  NEW.qcow2: only what there is, in\nthe format of "
+		 "qemu-img, which the tools read as well.",
 	.options = metaimage_rows,
 	.options_size = sizeof(struct metaimage_options),
 	.min_args = 2,

@@ -16,6 +16,7 @@
 #include "dev/badareas.h"
 #include "dev/devfile.h"
 #include "dev/probe.h"
+#include "dev/qcow2.h"
 #include "dev/zoned.h"
 #include "disk/super.h"
 #include "fsck/rescue.h"
@@ -196,9 +197,16 @@ static int open_device(struct target *t, struct tool *tool, const char *path,
 	/* The passes know best, unless they read all there is. */
 	if (!o->data)
 		devfile_random(t->file);
-	err = zoned_open(&t->dev, cx, t->file, path);
-	if (err && err != -ENOMEM)
-		err = do_without_zones(t, tool, path, need);
+	err = qcow2_open(&t->dev, cx, t->file);
+	if (!err && t->dev == t->file) {
+		err = zoned_open(&t->dev, cx, t->file, path);
+		if (err && err != -ENOMEM)
+			err = do_without_zones(t, tool, path, need);
+	} else if (!err && need != NEED_READ) {
+		err = fail_said(cx, -EROFS, "%s: a qcow2 image can only be "
+				"checked (-n): qemu-img convert -O raw makes "
+				"one of it that can be repaired", path);
+	}
 	if (!err)
 		err = check_undo(cx, t, path, o);
 	return err || !(o->ddrescue_map || o->superblock) ?

@@ -14,7 +14,7 @@ kernel_packages="user-mode-linux nilfs-tools perl kmod procps"
 test_packages="$kernel_packages attr bats bzip2 codespell dmsetup fuse3 gojq jq libxml2-utils man-db git lz4
 	grub-common
 	e2fsprogs gddrescue btrfs-progs fdisk libarchive-tools linux-libc-dev strace
-	systemd openssl xz-utils zbd-utils zstd zsh fish qemu-system-x86 qemu-system-ppc busybox-static cpio"
+	systemd openssl xz-utils zbd-utils zstd zsh fish qemu-system-x86 qemu-system-ppc qemu-utils busybox-static cpio"
 
 # What only "make check-long" asks for: other compilers, other machines, and a
 # browser, which is too large for each run of the tests.

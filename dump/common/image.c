@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "dev/devfile.h"
 #include "dev/probe.h"
+#include "dev/qcow2.h"
 
 #define PATH_SHOWN 512
 
@@ -38,7 +39,9 @@ int image_open(struct dump_image *im, struct tool *tool, const char *path,
 
 	*im = (struct dump_image){ .dev = NULL };
 	warn_if_mounted(tool, path);
-	err = devfile_open(&im->dev, &tool->cx, path, DEVFILE_READ);
+	err = devfile_open(&im->file, &tool->cx, path, DEVFILE_READ);
+	if (!err)
+		err = qcow2_open(&im->dev, &tool->cx, im->file);
 	if (err)
 		return err;
 	return volume_open(&im->vol, &tool->cx, im->dev, options);
@@ -63,9 +66,11 @@ int image_open_root(struct dump_image *im, struct tool *tool,
 void image_close(struct dump_image *im)
 {
 	volume_close(im->vol);
-	dev_close(im->dev);
+	if (im->dev != im->file)
+		dev_close(im->dev);
+	dev_close(im->file);
 	im->vol = NULL;
-	im->dev = NULL;
+	im->dev = im->file = NULL;
 }
 
 int image_complain(struct tool *tool, int err)

@@ -15,6 +15,7 @@
 #include "vol/volume.h"
 
 struct dump_image {
+	struct dev *file;	/* at the bottom, may be the same as DEV */
 	struct dev *dev;
 	struct volume *vol;
 	struct root root;	/* of image_open_root() only */

@@ -14,6 +14,7 @@
 
 #include "dev/devfile.h"
 #include "dev/probe.h"
+#include "dev/qcow2.h"
 #include "dev/zoned.h"
 #include "vol/owner.h"
 #include "vol/rollforward.h"
@@ -68,7 +69,14 @@ int target_open(struct target *t, struct context *cx, const char *path,
 		return ret;
 	/* Live blocks and summaries are far apart: no readahead. */
 	devfile_random(t->file);
-	return zoned_open(&t->dev, cx, t->file, path);
+	ret = qcow2_open(&t->dev, cx, t->file);
+	if (!ret && t->dev == t->file)
+		return zoned_open(&t->dev, cx, t->file, path);
+	if (!ret && !read_only)
+		ret = fail_said(cx, -EROFS, "%s: a qcow2 image can only be "
+				"read (-n): qemu-img convert -O raw makes one "
+				"of it that can be written to", path);
+	return ret;
 }
 
 void target_close(struct target *t)

@@ -157,3 +157,76 @@ no_content() {
 		dump.nilfs2 image $image one.zst"
 	[ "$(ls -A)" = $'image\nmeta' ]
 }
+
+# disk NAME: says "qemu-img info" of it.
+disk() {
+	qemu-img info --output=json "$1" | gojq -r '."virtual-size"'
+}
+
+@test "as qcow2 it is what QEMU reads, and no larger than what is in it" {
+	for name in snapshots cleaned-1k; do
+		image=$corpus/$name/image
+		rm -f meta meta.qcow2 back
+		dump.nilfs2 image "$image" meta
+		dump.nilfs2 image "$image" meta.qcow2
+		qemu-img check -q meta.qcow2
+		[ "$(disk meta.qcow2)" -eq "$(stat -c %s "$image")" ]
+		qemu-img convert -O raw meta.qcow2 back
+		cmp meta back
+		[ "$(stat -c %a meta.qcow2)" = 600 ]
+	done
+	truncate -s 8T large
+	mkfs.nilfs2 -q large
+	dump.nilfs2 image large large.qcow2
+	qemu-img check -q large.qcow2
+	[ "$(stat -c %s large.qcow2)" -lt $((4 << 20)) ]
+	run -0 fsck.nilfs2 -fn large.qcow2
+}
+
+@test "tools read a qcow2 image, of QEMU as well, and do not write to it" {
+	image=$corpus/snapshots/image
+	for options in compat=0.10 cluster_size=512 cluster_size=2M '-c'; do
+		rm -f meta copy
+		# shellcheck disable=SC2046
+		qemu-img convert -O qcow2 \
+			$([ "$options" = -c ] && echo -c || echo -o "$options") \
+			"$image" meta
+		qemu-img convert -O raw meta copy
+		same fsck.nilfs2 -f -n --data
+		same dump.nilfs2 ls -lR
+		same dump.nilfs2 logs -s
+		same plan
+	done
+	before=$(sha256sum meta)
+	for tool in 'fsck.nilfs2 -y' gc.nilfs2 'fsck.nilfs2 -p'; do
+		run $tool meta
+		[ "$status" -eq 8 ] || [ "$status" -eq 1 ]
+		[[ $output == *"meta: a qcow2 image can only be "* ]]
+	done
+	[ "$(sha256sum meta)" = "$before" ]
+}
+
+@test "a qcow2 image that cannot be read as one is refused" {
+	image=$corpus/snapshots/image
+	qemu-img create -q -f qcow2 -F raw -b "$image" over.qcow2
+	run -1 dump.nilfs2 info over.qcow2
+	[[ $output == *"over.qcow2: a qcow2 image with a backing file"* ]]
+	qemu-img convert -O qcow2 "$image" sound.qcow2
+	size=$(stat -c %s sound.qcow2)
+	# Its fields, the table of level 1, one of level 2, and a file that is cut.
+	for at in 20 24 32 36 40 41 44 $((3 << 16)) $(((3 << 16) + 2)) \
+		$(((4 << 16) + 1)) $(((4 << 16) + 6)); do
+		cp sound.qcow2 bad.qcow2
+		printf '\377' | dd of=bad.qcow2 bs=1 seek="$at" conv=notrunc \
+			status=none
+		run fsck.nilfs2 -fn bad.qcow2
+		[ "$status" -lt 9 ]
+		run dump.nilfs2 ls -lR bad.qcow2
+		[ "$status" -lt 2 ]
+	done
+	for at in 100 65536 $((size / 2)); do
+		truncate -s "$at" bad.qcow2
+		run fsck.nilfs2 -fn bad.qcow2
+		[ "$status" -eq 4 ] || [ "$status" -eq 8 ]
+	done
+}

@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Images in the format qcow2.
+ *
+ * The format is that of QEMU's docs/interop/qcow2.rst.  The disk is divided into
+ * clusters.  A table of two levels says where each is in the file, or nothing, and
+ * then it reads as zeros: entries of level 1 lead to tables of level 2, of one
+ * cluster each.  All numbers are big-endian.
+ *
+ * Clusters of an image that is made are given out in the order in which they are
+ * first written.  Of the tables of level 2 a few are in memory; the others are
+ * written where they belong.  Every cluster of the file has one user, so the counts
+ * of references are written in the end.
+ */
+#include "config.h"
+
+#include "dev/qcow2.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/checked.h"
+
+#define MAGIC 0x514649fbu
+#define HEADER_BYTES 104u
+#define REFCOUNT_ORDER 4u		/* 16 bits each */
+#define LEAST_BITS 14u
+#define MOST_BITS 21u
+#define L1_MAX (UINT64_C(32) << 20)	/* bytes; QCOW_MAX_L1_SIZE */
+#define L1_USUAL (UINT64_C(4) << 20)	/* of an image that is made */
+#define OFFSET_MASK UINT64_C(0x00fffffffffffe00)
+#define COPIED (UINT64_C(1) << 63)	/* one reference */
+#define COMPRESSED (UINT64_C(1) << 62)
+#define READS_ZERO UINT64_C(1)
+#define TABLES 16u			/* of level 2 in memory */
+
+struct header {
+	uint32_t magic, version;
+	uint64_t backing_offset;
+	uint32_t backing_size, cluster_bits;
+	uint64_t size;
+	uint32_t crypt, l1_size;
+	uint64_t l1_offset, refcount_offset;
+	uint32_t refcount_clusters, nb_snapshots;
+	uint64_t snapshots_offset;
+	uint64_t incompatible, compatible, autoclear;
+	uint32_t refcount_order, header_length;
+	uint64_t extensions;		/* none */
+};
+
+struct table {
+	uint64_t number;		/* in level 1 */
+	bool used, dirty;
+	uint64_t *entries;
+};
+
+struct qcow2 {
+	struct dev dev;
+	unsigned int bits;		/* of a cluster's size */
+	uint64_t l1_offset, l1_size;	/* bytes; entries */
+	/* Of an image that is made: */
+	uint64_t *l1;
+	struct table tables[TABLES];
+	uint64_t next;			/* the first free cluster */
+};
+
+static struct qcow2 *to_qcow2(struct dev *dev)
+{
+	return (struct qcow2 *)dev;
+}
+
+static uint64_t cluster_size(const struct qcow2 *q)
+{
+	return UINT64_C(1) << q->bits;
+}
+
+/* Entries of a table of level 2. */
+static uint64_t per_table(const struct qcow2 *q)
+{
+	return cluster_size(q) / sizeof(uint64_t);
+}
+
+static int read_entry(struct qcow2 *q, struct context *cx, uint64_t off,
+		      uint64_t *entry)
+{
+	uint64_t be;
+	int err = dev_read(q->dev.under, cx, off, &be, sizeof(be));
+
+	*entry = err ? 0 : be64toh(be);
+	return err;
+}
+
+/* What the tables say of cluster NUMBER of the disk; 0: it reads as zeros. */
+static int find_cluster(struct qcow2 *q, struct context *cx, uint64_t number,
+			uint64_t *entry)
+{
+	uint64_t n = per_table(q), table;
+	int err = read_entry(q, cx, q->l1_offset +
+			     number / n * sizeof(uint64_t), entry);
+
+	table = *entry & OFFSET_MASK;
+	*entry = 0;
+	if (!err && table)
+		err = read_entry(q, cx, table + number % n * sizeof(uint64_t),
+				 entry);
+	if (*entry & COMPRESSED)
+		return err;
+	*entry = *entry & READS_ZERO ? 0 : *entry & OFFSET_MASK;
+	return err;
+}
+
+/* N bytes at SKIP of the compressed cluster that ENTRY leads to. */
+static int inflate_cluster(struct qcow2 *q, struct context *cx, uint64_t entry,
+			   uint64_t skip, char *to, size_t n)
+{
+	unsigned int where = 62 - (q->bits - 8);
+	uint64_t off = entry & ((UINT64_C(1) << where) - 1);
+	uint64_t sectors = (entry & ~(COMPRESSED | COPIED)) >> where;
+	size_t len = (size_t)((sectors + 1) * 512 - off % 512);
+	z_stream z = { .next_in = NULL };
+	unsigned char *in, *out;
+	int err = 0;
+
+	/* The last one of the file may end before its sector does. */
+	if (off < q->dev.under->size && len > q->dev.under->size - off)
+		len = (size_t)(q->dev.under->size - off);
+	in = malloc(len);
+	out = malloc(cluster_size(q));
+	if (!in || !out)
+		err = fail(cx, -ENOMEM, "%s: compressed cluster", q->dev.name);
+	if (!err)
+		err = dev_read(q->dev.under, cx, off, in, len);
+	/* A window of 4 KiB, and no header. */
+	if (!err && inflateInit2(&z, -12) != Z_OK)
+		err = fail(cx, -ENOMEM, "%s: compressed cluster", q->dev.name);
+	if (!err) {
+		z.next_in = in;
+		z.avail_in = (uInt)len;
+		z.next_out = out;
+		z.avail_out = (uInt)cluster_size(q);
+		inflate(&z, Z_SYNC_FLUSH);
+		if (z.avail_out)
+			err = fail(cx, -EIO, "%s: compressed cluster at byte %"
+				   PRIu64, q->dev.name, off);
+		inflateEnd(&z);
+	}
+	if (!err)
+		memcpy(to, out + skip, n);
+	free(in);
+	free(out);
+	return err;
+}
+
+static int qcow2_read(struct dev *dev, struct context *cx, uint64_t off,
+		      void *buf, size_t len)
+{
+	struct qcow2 *q = to_qcow2(dev);
+	char *to = buf;
+	uint64_t entry, skip;
+	size_t n;
+	int err = 0;
+
+	for (; len && !err; off += n, to += n, len -= n) {
+		skip = off & (cluster_size(q) - 1);
+		n = len < cluster_size(q) - skip ? len :
+		    (size_t)(cluster_size(q) - skip);
+		err = find_cluster(q, cx, off >> q->bits, &entry);
+		if (!err && entry & COMPRESSED)
+			err = inflate_cluster(q, cx, entry, skip, to, n);
+		else if (!err && entry)
+			err = dev_read(dev->under, cx, entry + skip, to, n);
+		else
+			memset(to, 0, n);
+	}
+	return err;
+}
+
+static bool qcow2_is_hole(struct dev *dev, uint64_t off, uint64_t len)
+{
+	struct qcow2 *q = to_qcow2(dev);
+	struct context cx;
+	uint64_t number, at;
+	bool hole = true;
+
+	context_init(&cx);
+	for (number = off >> q->bits; hole && number <= (off + len - 1) >> q->bits;
+	     number++)
+		hole = !find_cluster(q, &cx, number, &at) && !at;
+	return hole;
+}
+
+static void no_readahead(struct dev *dev, uint64_t off, uint64_t len)
+{
+	(void)dev;
+	(void)off;
+	(void)len;
+}
+
+static void qcow2_close(struct dev *dev)
+{
+	struct qcow2 *q = to_qcow2(dev);
+	unsigned int i;
+
+	for (i = 0; i < TABLES; i++)
+		free(q->tables[i].entries);
+	free(q->l1);
+	free(q);
+}
+
+static const struct dev_ops read_ops = {
+	.read = qcow2_read,
+	.is_hole = qcow2_is_hole,
+	.readahead = no_readahead,
+	.close = qcow2_close,
+};
+
+/* Numbers of H as they are on the disk, and back. */
+static void swap_header(struct header *h)
+{
+	uint32_t *const words[] = {
+		&h->magic, &h->version, &h->backing_size, &h->cluster_bits,
+		&h->crypt, &h->l1_size, &h->refcount_clusters,
+		&h->nb_snapshots, &h->refcount_order, &h->header_length,
+	};
+	uint64_t *const longs[] = {
+		&h->backing_offset, &h->size, &h->l1_offset,
+		&h->refcount_offset, &h->snapshots_offset, &h->incompatible,
+		&h->compatible, &h->autoclear,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		*words[i] = be32toh(*words[i]);
+	for (i = 0; i < sizeof(longs) / sizeof(longs[0]); i++)
+		*longs[i] = be64toh(*longs[i]);
+}
+
+static int check_header(struct context *cx, const struct dev *file,
+			const struct header *h)
+{
+	uint64_t clusters, tables;
+
+	if (h->version < 2 || h->version > 3 || h->backing_offset || h->crypt ||
+	    (h->version > 2 && h->incompatible))
+		return fail_said(cx, -EOPNOTSUPP, "%s: a qcow2 image with a "
+				 "backing file, encryption or features that are "
+				 "not known: qemu-img convert -O raw makes an "
+				 "image of it", file->name);
+	if (h->cluster_bits < 9 || h->cluster_bits > MOST_BITS)
+		return fail_said(cx, -EUCLEAN, "%s: qcow2 header: clusters of "
+				 "2^%" PRIu32 " bytes", file->name,
+				 h->cluster_bits);
+	clusters = div_round_up(h->size, UINT64_C(1) << h->cluster_bits);
+	tables = div_round_up(clusters, UINT64_C(1) << (h->cluster_bits - 3));
+	if (h->size > INT64_MAX || tables > h->l1_size ||
+	    h->l1_size > L1_MAX / sizeof(uint64_t) ||
+	    h->l1_offset > file->size ||
+	    tables * sizeof(uint64_t) > file->size - h->l1_offset)
+		return fail_said(cx, -EUCLEAN, "%s: qcow2 header: its table "
+				 "does not fit the disk or the file",
+				 file->name);
+	return 0;
+}
+
+int qcow2_open(struct dev **devp, struct context *cx, struct dev *file)
+{
+	struct header h = { 0 };
+	struct qcow2 *q;
+	int err;
+
+	*devp = file;
+	if (file->is_block_device || file->size < sizeof(h))
+		return 0;
+	err = dev_read(file, cx, 0, &h, sizeof(h));
+	if (err) {
+		fail_clear(cx);
+		return 0;
+	}
+	swap_header(&h);
+	if (h.magic != MAGIC)
+		return 0;
+	err = check_header(cx, file, &h);
+	if (err)
+		return err;
+	q = calloc(1, sizeof(*q));
+	if (!q)
+		return fail(cx, -ENOMEM, "%s: open", file->name);
+	dev_init_over(&q->dev, &read_ops, file);
+	q->dev.size = h.size;
+	q->dev.writable = false;
+	q->bits = h.cluster_bits;
+	q->l1_offset = h.l1_offset;
+	q->l1_size = h.l1_size;
+	*devp = &q->dev;
+	return 0;
+}
+
+/* The next cluster of the file, which grows by many at once. */
+static int take_cluster(struct qcow2 *q, struct context *cx, uint64_t *off)
+{
+	struct dev *file = q->dev.under;
+
+	*off = q->next << q->bits;
+	if (*off + cluster_size(q) > file->size) {
+		int err = dev_resize(file, cx, *off + (cluster_size(q) << 6));
+
+		if (err)
+			return err;
+	}
+	q->next++;
+	return 0;
+}
+
+static int write_table(struct qcow2 *q, struct context *cx, struct table *t)
+{
+	int err = !t->dirty ? 0 :
+		  dev_write(q->dev.under, cx,
+			    be64toh(q->l1[t->number]) & OFFSET_MASK,
+			    t->entries, cluster_size(q));
+
+	t->dirty = t->dirty && err;
+	return err;
+}
+
+/* Table NUMBER in memory; MAKE: it is begun where there is none, else NULL. */
+static int get_table(struct qcow2 *q, struct context *cx, uint64_t number,
+		     bool make, struct table **tp)
+{
+	struct table *t = &q->tables[number % TABLES];
+	uint64_t off = be64toh(q->l1[number]) & OFFSET_MASK;
+	int err = 0;
+
+	*tp = t;
+	if (t->used && t->number == number)
+		return 0;
+	*tp = NULL;
+	if (!off && !make)
+		return 0;
+	if (!t->entries)
+		t->entries = malloc(cluster_size(q));
+	if (!t->entries)
+		return fail(cx, -ENOMEM, "%s: table", q->dev.name);
+	if (t->used)
+		err = write_table(q, cx, t);
+	t->used = false;
+	if (!err && off) {
+		err = dev_read(q->dev.under, cx, off, t->entries,
+			       cluster_size(q));
+	} else if (!err) {
+		err = take_cluster(q, cx, &off);
+		memset(t->entries, 0, cluster_size(q));
+		q->l1[number] = htobe64(off | COPIED);
+		t->dirty = true;
+	}
+	if (err)
+		return err;
+	t->number = number;
+	t->used = true;
+	*tp = t;
+	return 0;
+}
+
+/* Where cluster NUMBER is; MAKE: it is given a place, else 0 where it has none. */
+static int place_cluster(struct qcow2 *q, struct context *cx, uint64_t number,
+			 bool make, uint64_t *at)
+{
+	uint64_t *entry;
+	struct table *t;
+	int err = get_table(q, cx, number / per_table(q), make, &t);
+
+	*at = 0;
+	if (err || !t)
+		return err;
+	entry = &t->entries[number % per_table(q)];
+	*at = be64toh(*entry) & OFFSET_MASK;
+	if (*at || !make)
+		return 0;
+	err = take_cluster(q, cx, at);
+	if (!err) {
+		*entry = htobe64(*at | COPIED);
+		t->dirty = true;
+	}
+	return err;
+}
+
+/* Both of an image that is being made. */
+static int transfer(struct dev *dev, struct context *cx, uint64_t off,
+		    char *in, const char *out, size_t len)
+{
+	struct qcow2 *q = to_qcow2(dev);
+	uint64_t at, skip;
+	size_t n, done;
+	int err = 0;
+
+	for (done = 0; done < len && !err; done += n) {
+		skip = (off + done) & (cluster_size(q) - 1);
+		n = len - done < cluster_size(q) - skip ?
+		    len - done : (size_t)(cluster_size(q) - skip);
+		err = place_cluster(q, cx, (off + done) >> q->bits, out != NULL,
+				    &at);
+		if (err)
+			return err;
+		if (out)
+			err = dev_write(dev->under, cx, at + skip, out + done,
+					n);
+		else if (at)
+			err = dev_read(dev->under, cx, at + skip, in + done, n);
+		else
+			memset(in + done, 0, n);
+	}
+	return err;
+}
+
+static int made_read(struct dev *dev, struct context *cx, uint64_t off,
+		     void *buf, size_t len)
+{
+	return transfer(dev, cx, off, buf, NULL, len);
+}
+
+static int made_write(struct dev *dev, struct context *cx, uint64_t off,
+		      const void *buf, size_t len)
+{
+	return transfer(dev, cx, off, NULL, buf, len);
+}
+
+static const struct dev_ops made_ops = {
+	.read = made_read,
+	.write = made_write,
+	.readahead = no_readahead,
+	.close = qcow2_close,
+};
+
+int qcow2_create(struct dev **devp, struct context *cx, struct dev *file,
+		 uint64_t size)
+{
+	unsigned int bits = LEAST_BITS;
+	struct qcow2 *q;
+
+	size = div_round_up(size, 512) * 512;
+	while (bits < MOST_BITS && size >> (2 * bits - 3) >=
+					   L1_USUAL / sizeof(uint64_t))
+		bits++;
+	if (size >> (2 * bits - 3) >= L1_MAX / sizeof(uint64_t))
+		return fail_said(cx, -EFBIG, "%s: larger than a qcow2 image "
+				 "can be", file->name);
+	q = calloc(1, sizeof(*q));
+	if (!q)
+		return fail(cx, -ENOMEM, "%s: image", file->name);
+	dev_init_over(&q->dev, &made_ops, file);
+	q->dev.size = size;
+	q->bits = bits;
+	q->l1_size = (size >> (2 * bits - 3)) + 1;
+	q->l1 = calloc(q->l1_size, sizeof(uint64_t));
+	if (!q->l1) {
+		free(q);
+		return fail(cx, -ENOMEM, "%s: table", file->name);
+	}
+	/* After the header. */
+	q->l1_offset = cluster_size(q);
+	q->next = 1 + div_round_up(q->l1_size * sizeof(uint64_t),
+				   cluster_size(q));
+	*devp = &q->dev;
+	return 0;
+}
+
+/* The counts of references of all clusters up to END, 1 each, in N blocks from
+   cluster q->next on, and the table that leads to them in front of these. */
+static int write_counts(struct qcow2 *q, struct context *cx, uint64_t end,
+			uint64_t n, uint64_t table_clusters)
+{
+	uint64_t per_block = cluster_size(q) / sizeof(uint16_t), i, j;
+	uint64_t first = q->next + table_clusters, be;
+	uint16_t *block = malloc(cluster_size(q));
+	int err = block ? 0 : fail(cx, -ENOMEM, "%s: counts", q->dev.name);
+
+	for (i = 0; i < n && !err; i++) {
+		be = htobe64((first + i) << q->bits);
+		err = dev_write(q->dev.under, cx,
+				(q->next << q->bits) + i * sizeof(be), &be,
+				sizeof(be));
+		for (j = 0; j < per_block; j++)
+			block[j] = htobe16(i * per_block + j < end);
+		if (!err)
+			err = dev_write(q->dev.under, cx,
+					(first + i) << q->bits, block,
+					cluster_size(q));
+	}
+	free(block);
+	return err;
+}
+
+int qcow2_finish(struct dev *dev, struct context *cx)
+{
+	struct qcow2 *q = to_qcow2(dev);
+	uint64_t per_block = cluster_size(q) / sizeof(uint16_t);
+	uint64_t blocks = 0, clusters = 0, end = q->next, was;
+	struct header h;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < TABLES && !err; i++)
+		if (q->tables[i].used)
+			err = write_table(q, cx, &q->tables[i]);
+	/* They count themselves. */
+	do {
+		was = end;
+		blocks = div_round_up(end, per_block);
+		clusters = div_round_up(blocks * sizeof(uint64_t),
+					cluster_size(q));
+		end = q->next + clusters + blocks;
+	} while (end != was);
+	h = (struct header){
+		.magic = MAGIC,
+		.version = 3,
+		.cluster_bits = q->bits,
+		.size = dev->size,
+		.l1_size = (uint32_t)q->l1_size,
+		.l1_offset = q->l1_offset,
+		.refcount_offset = q->next << q->bits,
+		.refcount_clusters = (uint32_t)clusters,
+		.refcount_order = REFCOUNT_ORDER,
+		.header_length = HEADER_BYTES,
+	};
+	swap_header(&h);
+	if (!err)
+		err = dev_resize(dev->under, cx, end << q->bits);
+	if (!err)
+		err = write_counts(q, cx, end, blocks, clusters);
+	if (!err)
+		err = dev_write(dev->under, cx, q->l1_offset, q->l1,
+				q->l1_size * sizeof(uint64_t));
+	if (!err)
+		err = dev_write(dev->under, cx, 0, &h, sizeof(h));
+	return err ? err : dev_flush(dev->under, cx);
+}
