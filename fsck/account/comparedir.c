@@ -203,6 +203,25 @@ int comparedir_made(struct sides *s, struct context *cx,
 	return err ? err : damage_forgive(cx, ret);
 }
 
+/*
+ * Whether the number INO of a name that is there no longer was in use: else the
+ * block had been replaced by an older one, and the file deleted before.  1 also
+ * where that is not known; 0, -ENOMEM, -EINTR.
+ */
+static int was_used(struct sides *s, struct context *cx,
+		    const struct sides_state *state, uint64_t ino)
+{
+	struct root root;
+	bool used = true;
+	int ret = root_open(&root, cx, s->before, state->cno);
+
+	if (!ret)
+		ret = file_bit(&root.ifile, cx, &s->before->ifile_palloc, ino,
+			       &used);
+	ret = damage_forgive(cx, ret < 0 ? ret : 0);
+	return ret ? ret : used;
+}
+
 int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
 		     const struct sides_state *state, struct file *after,
 		     uint64_t blkoff, const void *block)
@@ -217,7 +236,7 @@ int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
 	struct loss loss = {.kind = LOSS_NAME, .dir = after->ino};
 	struct dirent_entry de;
 	struct dirent_iter it;
-	int err = d->read ? 0 : read_names(d, cx, after);
+	int ret, err = d->read ? 0 : read_names(d, cx, after);
 
 	if (err)
 		return err;
@@ -229,7 +248,9 @@ int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
 		if (!de.ino || is_self_or_parent(&de) || has_name(d, &de))
 			continue;
 		loss.ino = de.ino;
-		err = sides_lose(s, cx, state, &loss, de.name, de.name_len);
+		ret = was_used(s, cx, state, de.ino);
+		err = ret > 0 ? sides_lose(s, cx, state, &loss, de.name,
+					   de.name_len) : ret;
 	}
 	return err ? err : compare_new(s, cx, state, after, blkoff, block);
 }

@@ -170,3 +170,16 @@ bool naming_has(const struct naming *n, const struct treesum_file *what)
 	}
 	return false;
 }
+
+unsigned int naming_losses(const char *text)
+{
+	const char *at = text;
+	unsigned int n = 0;
+
+	while ((at = strstr(at, "lost: "))) {
+		n += (at == text || at[-1] == '\n') &&
+		     strncmp(at, "lost: nothing", 13);
+		at++;
+	}
+	return n;
+}

@@ -26,4 +26,7 @@ struct naming {
  */
 bool naming_has(const struct naming *n, const struct treesum_file *what);
 
+/* How many losses TEXT lists. */
+unsigned int naming_losses(const char *text);
+
 #endif

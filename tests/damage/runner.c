@@ -119,9 +119,9 @@ static void send(const struct run *r, size_t number, const struct outcome *o)
 	char line[sizeof(o->first) + 128];
 	int n;
 
-	n = snprintf(line, sizeof(line), "%zu %d %d %d %u %u %s %s\n", number,
+	n = snprintf(line, sizeof(line), "%zu %d %d %d %u %u %u %s %s\n", number,
 		     (int)o->verdict, o->status, o->second, o->differing,
-		     o->unnamed, o->option ? o->option : "-", o->first);
+		     o->unnamed, o->losses, o->option ? o->option : "-", o->first);
 	if (write(r->pipe[1], line, (size_t)n) != n)
 		_exit(99);
 }
@@ -212,11 +212,11 @@ static void print_case(const struct run *r, const struct damage_case *c,
 	printf("CASE %s %s %s block=%" PRIu64 " ino=%" PRIu64 " at=%" PRIu64
 	       " level=%u cp=%" PRIu64
 	       " damage=%s sums=%s %s exit=%d second=%d "
-	       "differ=%u unnamed=%u option=%s first=%s\n",
+	       "differ=%u unnamed=%u losses=%u option=%s first=%s\n",
 	       r->name, id, target_kind_name(t->kind), t->blocknr, t->ino,
 	       t->blkoff, t->level, t->cno, spoil_name(c->spoil),
 	       c->matched ? "matched" : "left", verdict_name(o->verdict),
-	       o->status, o->second, o->differing, o->unnamed,
+	       o->status, o->second, o->differing, o->unnamed, o->losses,
 	       o->option, *o->first ? o->first : "-");
 }
 
@@ -232,9 +232,10 @@ static void collect(const struct run *r, struct table *table)
 	if (!in)
 		arena_die("pipe");
 	while (getline(&line, &size, in) > 0) {
-		if (sscanf(line, "%zu %d %d %d %u %u %31s %n", &number,
+		if (sscanf(line, "%zu %d %d %d %u %u %u %31s %n", &number,
 			   (int *)&o.verdict, &o.status, &o.second,
-			   &o.differing, &o.unnamed, option, &at) < 7 ||
+			   &o.differing, &o.unnamed, &o.losses, option,
+			   &at) < 8 ||
 		    number >= r->count)
 			continue;
 		o.option = option;

@@ -230,6 +230,7 @@ static void repair(struct judging *j, const struct checker *checker,
 	*o = (struct outcome){.option = option};
 	o->status = checker_run(checker, "-fyv", option, &j->text);
 	j->text = append_errors(j->text, checker->arena->errors);
+	o->losses = naming_losses(j->text);
 	o->second = checker_run(checker, "-fn", data, &after);
 	state_take(&j->after, checker->arena->bytes, checker->arena->size);
 	compare_all(j);

@@ -25,6 +25,7 @@ struct outcome {
 	int status, second;	/* of the repair, of the check after it */
 	unsigned int differing; /* files and facts that differ, */
 	unsigned int unnamed;	/* of these: named by no line */
+	unsigned int losses;	/* lines that name something */
 	const char *option;	/* of the repair, besides -y; or NULL */
 	char first[STATE_PATH_MAX + 64]; /* one of them, unnamed if any */
 };
