@@ -136,7 +136,7 @@ void datruns_finish(struct datruns *r)
 {
 	unsigned int i;
 
-	for (i = 0; i < r->nparts; i++)
+	for (i = 0; r->parts && i < r->nparts; i++)
 		if (!is_sorted(&r->parts[i]))
 			sort_in_place(r->parts[i].list, r->parts[i].n,
 				      sizeof(*r->parts[i].list), compare_runs);
