@@ -101,6 +101,24 @@ static void test_writes(void)
 	fini(&r);
 }
 
+static void test_changes(void)
+{
+	struct rig r;
+
+	init(&r);
+	patch(&r, 2, 0x22, 1);
+	patch(&r, 3, 0x33, 1);
+	patched_remove(r.dev, 2 * BLOCK - 1, BLOCK);
+	compare(&r, "a patch that sticks out of a range stays");
+	patched_remove(r.dev, 2 * BLOCK, BLOCK);
+	memcpy(r.model + 2 * BLOCK, r.bytes + 2 * BLOCK, BLOCK);
+	compare(&r, "one inside of it is gone");
+	memset(r.model + 3 * BLOCK, 0, BLOCK);
+	is_int(dev_zero(r.dev, &r.cx, 3 * BLOCK, BLOCK), 0, "zeros");
+	compare(&r, "take the place of a patch as well");
+	fini(&r);
+}
+
 static void test_unreadable(void)
 {
 	const struct fault_plan plan = {
@@ -142,6 +160,7 @@ int main(void)
 {
 	test_reads();
 	test_writes();
+	test_changes();
 	test_unreadable();
 	test_budget();
 	return tap_done();

@@ -2,9 +2,9 @@
 /*
  * The checksum over a log.
  *
- * The blocks are read through one buffer that stays in the processor's cache,
- * in requests that are large enough for a disk, and bypassing the block cache,
- * since nothing is read again.
+ * The blocks are read through one buffer that stays in the cache of a processor,
+ * which is small, and bypassing the block cache, since nothing is read again.  So
+ * that a disk gets large requests the whole log is announced before.
  */
 #include "check/logs/logdata.h"
 
@@ -15,7 +15,7 @@
 
 #include "vol/volume.h"
 
-#define PIECE_BYTES (512u << 10)
+#define PIECE_BYTES (128u << 10)
 #define PIECE_ALIGN 4096
 #define FILES_NAMED 8
 
