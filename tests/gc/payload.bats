@@ -35,6 +35,15 @@ flip() {
 		dd of="$image" bs=1 seek="$at" conv=notrunc status=none
 }
 
+# live_block: one of a file, in $segment of 256 blocks.
+live_block() {
+	# shellcheck disable=SC2046
+	dump.nilfs2 block --json "$image" \
+		$(seq $((segment * 256 + 1)) $((segment * 256 + 99))) |
+		gojq '[.blocks[] | select(.use.live and .file.kind == "data" and
+			.file.ino > 11)][0].blocknr'
+}
+
 # Two bits, which no single one explains.
 spoil() {
 	flip "$block"
@@ -92,11 +101,7 @@ corrects() {
 	segment=$(gc -n -v --json | gojq '[.segments[] |
 		select(.fate == "cleaned" and .live > 0)][-1].segment')
 	remember
-	# shellcheck disable=SC2046
-	block=$(dump.nilfs2 block --json "$image" \
-		$(seq $((segment * 256 + 1)) $((segment * 256 + 99))) |
-		gojq '[.blocks[] | select(.use.live and .file.kind == "data" and
-			.file.ino > 11)][0].blocknr')
+	block=$(live_block)
 	owner="/*"
 	flip "$block"
 	corrects
@@ -158,6 +163,16 @@ corrects() {
 	[[ $output == *"does not match its checksum"*/kept* ]]
 	[[ $output == *"run fsck.nilfs2 -y --data"* ]]
 	[ "$(state_of "$image")" = "$before" ]
+}
+
+@test "the last log of a shrink does not take it along" {
+	image=$(copy_image small-files)
+	segment=13
+	block=$(live_block)
+	flip "$block"
+	flip "$block" 500
+	gc --shrink=30M
+	! is_marked && has_damage
 }
 
 @test "--no-verify moves it, and then nothing shows it" {
