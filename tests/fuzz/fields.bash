@@ -46,9 +46,25 @@ damage() {
 	local image=$corpus/$2/image
 
 	structures "${@:3}" >"$BATS_TEST_TMPDIR/structures"
+	damage_all "$1" "$EVERY"
+}
+
+# damage_nodes check|repair IMAGE: few, so one change in seven.
+damage_nodes() {
+	local image=$corpus/$2/image file
+
+	for file in dat ifile; do
+		dump.nilfs2 bmap --nodes -b "$image" "$file" |
+			awk '$NF == "node" { print "node:" $5 }'
+	done >"$BATS_TEST_TMPDIR/structures"
+	damage_all "$1" $(((EVERY + 13) / 14))
+}
+
+# damage_all check|repair EVERY: of $image, what is listed.
+damage_all() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	run timeout 20000 "$NILFS2_BUILD/tests/fuzz/fields" "$1" "$image" \
-		"$EVERY" "$SEED" <structures
+		"$2" "$SEED" <structures
 	[ "$status" -eq 0 ] || tail -n 30 <<<"$output"
 	[ "$status" -eq 0 ]
 	echo "${lines[-1]}"

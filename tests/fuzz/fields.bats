@@ -18,3 +18,4 @@ setup_file() {
 	damage check many-snapshots-2k
 }
 @test "fields of a volume with every type of file" { damage check special; }
+@test "nodes of metadata files" { damage_nodes check cleaned; }

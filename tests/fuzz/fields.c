@@ -30,7 +30,7 @@
 #include "silent.h"
 #include "tests/testdev/memory.h"
 
-/* Of arrays, such as the pointers of a node, both ends are tried. */
+/* Of arrays, such as the pointers of a node, both ends in use are tried. */
 #define ELEMENTS_MAX 8
 
 int fsck_main(int argc, char **argv);
@@ -259,10 +259,23 @@ static void try_element(struct fuzz *f, const struct target *t,
 	}
 }
 
+/* How many elements of FIELD are in use: of a node those of its children. */
+static uint32_t count_used(const struct fuzz *f, const struct target *t,
+			   const struct field *field)
+{
+	const struct nilfs_btree_node *node = (void *)(f->sound + t->byte);
+	uint32_t n = field->count;
+
+	if (n > 1 && !strncmp(f->structure, "node:", 5) &&
+	    le16_get(node->bn_nchildren) < n)
+		n = le16_get(node->bn_nchildren);
+	return n;
+}
+
 static void try_table(struct fuzz *f, const struct target *t,
 		      const struct field_table *table, uint32_t offset)
 {
-	uint32_t n, i;
+	uint32_t n, i, used;
 
 	for (n = 0; n < table->nfields; n++) {
 		struct field field = table->fields[n];
@@ -272,9 +285,10 @@ static void try_table(struct fuzz *f, const struct target *t,
 			try_table(f, t, field.inner, field.offset);
 			continue;
 		}
-		for (i = 0; field_is_number(&field) && i < field.count; i++) {
+		used = count_used(f, t, &field);
+		for (i = 0; field_is_number(&field) && i < used; i++) {
 			if (i < ELEMENTS_MAX / 2 ||
-			    i + ELEMENTS_MAX / 2 >= field.count)
+			    i + ELEMENTS_MAX / 2 >= used)
 				try_element(f, t, &field, i);
 		}
 	}
