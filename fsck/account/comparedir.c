@@ -222,6 +222,25 @@ static int was_used(struct sides *s, struct context *cx,
 	return ret ? ret : used;
 }
 
+/*
+ * Whether the names in BLOCK can be compared.  One that leads to a reserved inode
+ * led nowhere: what it was to lead to is missed elsewhere, if it has no name now.
+ */
+static bool has_names(const void *block, uint32_t size)
+{
+	struct dirent_entry de;
+	struct dirent_iter it;
+	enum rule rule;
+
+	dirent_iter_init(&it, block, size);
+	while (dirent_iter_next(&it, &de)) {
+		rule = dirent_check(&de);
+		if (rule && rule != RULE_DIR_PRIVATE_INO)
+			return false;
+	}
+	return !it.verdict;
+}
+
 int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
 		     const struct sides_state *state, struct file *after,
 		     uint64_t blkoff, const void *block)
@@ -240,12 +259,13 @@ int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
 
 	if (err)
 		return err;
-	if (!block || dirent_check_block(block, size) != RULE_OK ||
+	if (!block || !has_names(block, size) ||
 	    (!blkoff && is_anothers(d, after->ino, block, size)))
 		return sides_lose(s, cx, state, &unknown, NULL, 0);
 	dirent_iter_init(&it, block, size);
 	while (!err && dirent_iter_next(&it, &de)) {
-		if (!de.ino || is_self_or_parent(&de) || has_name(d, &de))
+		if (!de.ino || is_self_or_parent(&de) || has_name(d, &de) ||
+		    dirent_check(&de) == RULE_DIR_PRIVATE_INO)
 			continue;
 		loss.ino = de.ino;
 		ret = was_used(s, cx, state, de.ino);

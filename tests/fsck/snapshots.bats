@@ -209,6 +209,8 @@ sizes() {
 	trees_of "$image" >trees.sound
 	cp --sparse=always "$image" sound
 	for ino in 10 13 25; do
+		said="'f2' names inode 14 again"
+		[ "$ino" != 10 ] || said='directory 12: block 0: repaired'
 		cp --sparse=always sound "$image"
 		dump.nilfs2 set -q --expert --fix-checksums -c 4 "$image" \
 			dirent:/d/f2 "inode=$ino" >/dev/null
@@ -217,7 +219,8 @@ sizes() {
 		run fsck.nilfs2 -fy --undo-file undo "$image"
 		echo "$output"
 		[ "$status" -eq 1 ]
-		[[ $output == *"checkpoint 4: "*"'f2' names inode 14 again"* ]]
+		[[ $output == *"checkpoint 4: "*"$said"* ]]
+		[[ $ino != 10 || $output == *"lost: nothing"* ]]
 		run -0 fsck.nilfs2 -fn "$image"
 		diff trees.sound <(trees_of "$image")
 	done
