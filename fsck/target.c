@@ -148,9 +148,12 @@ static int make_copy(struct target *t, struct tool *tool,
 	uint64_t bytes;
 	int err;
 
-	t->source = t->file;
+	err = qcow2_open(&t->source, &tool->cx, t->file);
+	if (t->source != t->file)
+		t->container = t->file;
 	t->file = NULL;
-	err = output_open(&t->copy, &tool->cx, o->output, &how);
+	if (!err)
+		err = output_open(&t->copy, &tool->cx, o->output, &how);
 	if (!err)
 		err = rescue_copy(&t->file, &t->dev, tool, t->source, t->copy,
 				  o->ddrescue_map);
@@ -204,8 +207,8 @@ static int open_device(struct target *t, struct tool *tool, const char *path,
 			err = do_without_zones(t, tool, path, need);
 	} else if (!err && need != NEED_READ) {
 		err = fail_said(cx, -EROFS, "%s: a qcow2 image can only be "
-				"checked (-n): qemu-img convert -O raw makes "
-				"one of it that can be repaired", path);
+				"checked (-n), or repaired in a copy (-y "
+				"--output)", path);
 	}
 	if (!err)
 		err = check_undo(cx, t, path, o);
@@ -241,5 +244,6 @@ void target_close(struct target *t)
 		dev_close(t->under);
 	dev_close(t->file);
 	dev_close(t->source);
+	dev_close(t->container);
 	output_close(t->copy);
 }

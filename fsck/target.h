@@ -14,6 +14,7 @@ struct target {
 	struct dev *under;	/* what that is over, or NULL */
 	struct dev *file;	/* at the bottom, may be the same as DEV */
 	struct dev *source;	/* where FILE is a copy of it; or NULL */
+	struct dev *container;	/* the file that SOURCE is a disk in, or NULL */
 	struct output *copy;	/* that file, to be committed, or NULL */
 	bool unread;		/* some areas are known to be unreadable */
 };

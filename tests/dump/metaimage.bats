@@ -204,6 +204,12 @@ disk() {
 		[[ $output == *"meta: a qcow2 image can only be "* ]]
 	done
 	[ "$(sha256sum meta)" = "$before" ]
+	dump.nilfs2 set --expert --fix-checksums copy cpheader ch_ncheckpoints=9 \
+		>/dev/null
+	qemu-img convert -O qcow2 copy meta
+	run -1 fsck.nilfs2 -fy --output new meta
+	run -0 fsck.nilfs2 -fn new
+	dump.nilfs2 export -q "$image" - | cmp - <(dump.nilfs2 export -q new -)
 }
 
 @test "a qcow2 image that cannot be read as one is refused" {
