@@ -379,7 +379,7 @@ static void range_text(const struct loss *loss, char what[WHAT_MAX])
 		[LOSS_ZERO] = "are zero now",
 		[LOSS_STALE] = "are of an older version now",
 		[LOSS_TRUNCATED] = "were cut off",
-		[LOSS_UNKNOWN] = "could not be read, and are not as they were",
+		[LOSS_UNKNOWN] = "could not be read: names in them may be lost",
 		[LOSS_SUSPECT] = "may not be what was written",
 	};
 	int n = snprintf(what, WHAT_MAX, "bytes %" PRIu64 " to %" PRIu64 " %s",

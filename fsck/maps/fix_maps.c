@@ -359,7 +359,7 @@ static int extend_size(struct mapfiles *m, struct context *cx,
 {
 	struct volume *vol = m->job->vol;
 	uint64_t ino = f->live->q.ino, size, blocknr;
-	struct segsum_block b;
+	struct segsum_block b = { .ino = 0 };
 	struct file file;
 	int ret = file_init(&file, cx, vol, ino, &f->inode);
 
