@@ -194,6 +194,7 @@ static int look_again(struct repair *r, struct context *cx)
 	if (!now)
 		return fail(cx, -ENOMEM, "repair");
 	now->mode = r->first->mode;
+	now->first = r->first;
 	now->awaited = &r->awaited;
 	now->state = &r->state;
 	ret = look_run(now, r->tool, r->o, r->dev, NULL, NULL);

@@ -337,11 +337,12 @@ static int find_size(struct mapfiles *m, struct context *cx,
 			ret = root_inode_bytes(&root, cx, f->live->q.ino,
 					       &inode);
 		ret = damage_forgive(cx, ret);
-		was = le64_get(inode.i_size);
 		if (ret <= 0 || !inode_is_same_file(&inode, &f->inode) ||
 		    memcmp(inode.i_bmap, f->inode.i_bmap,
-			   sizeof(inode.i_bmap)) ||
-		    was > *size || was <= last << vol->geo.block_bits)
+			   sizeof(inode.i_bmap)))
+			continue;
+		was = le64_get(inode.i_size);
+		if (was > *size || was <= last << vol->geo.block_bits)
 			continue;
 		*size = was;
 		break;
@@ -361,10 +362,11 @@ static int extend_size(struct mapfiles *m, struct context *cx,
 	uint64_t ino = f->live->q.ino, size, blocknr;
 	struct segsum_block b = { .ino = 0 };
 	struct file file;
-	int ret = file_init(&file, cx, vol, ino, &f->inode);
+	int ret;
 
 	if (last >= (uint64_t)INT64_MAX >> vol->geo.block_bits)
 		return 0;
+	ret = file_init(&file, cx, vol, ino, &f->inode);
 	if (!ret)
 		ret = file_lookup(&file, cx, last, &blocknr);
 	if (ret > 0)

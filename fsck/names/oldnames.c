@@ -179,9 +179,9 @@ static int look_back(struct oldnames *o, struct context *cx)
  * Entries that lead to a wrong inode.
  *
  * A changed number leaves one inode without a name and gives another one too
- * many, or is one that no entry may have.  The newest checkpoint that has the name says which was meant.  Where
- * none does, and the block has other wrong entries, it is an older one, or
- * another directory's, and the name goes.
+ * many, or is one that no entry may have.  The newest checkpoint that has the name
+ * says which was meant.  Where none does, and the block has other wrong entries, it
+ * is an older one, or another directory's, and the name goes.
  */
 #define TURN_MOST 1024u	/* names that are asked for */
 

@@ -28,6 +28,7 @@
 #include "dev/direct.h"
 #include "dev/guard.h"
 #include "dev/lock.h"
+#include "dev/probe.h"
 
 #define READAHEAD_MAX (256u << 10)
 
@@ -36,7 +37,7 @@ struct devfile {
 	int fd;
 	int backing;	/* the file behind a loop device, locked, or -1 */
 	struct direct direct;
-	struct direct past;	/* what is mounted is read by this */
+	struct direct uncached;	/* reads what is mounted */
 	struct guard guard;
 	char path[];
 };
@@ -72,8 +73,8 @@ static int devfile_readv(struct dev *dev, struct context *cx, uint64_t off,
 	const struct devfile *file = to_devfile(dev);
 
 	while (count) {
-		ssize_t n = file->past.fd >= 0 ?
-			    direct_preadv(&file->past, iov, count, (off_t)off) :
+		ssize_t n = file->uncached.fd >= 0 ?
+			    direct_preadv(&file->uncached, iov, count, (off_t)off) :
 			    preadv(file->fd, iov, count, (off_t)off);
 
 		if (n < 0 && errno == EINTR)
@@ -102,7 +103,7 @@ static void devfile_readahead(struct dev *dev, uint64_t off, uint64_t len)
 {
 	uint64_t n;
 
-	if (to_devfile(dev)->past.fd >= 0)
+	if (to_devfile(dev)->uncached.fd >= 0)
 		return;
 	for (; len; off += n, len -= n) {
 		n = len < READAHEAD_MAX ? len : READAHEAD_MAX;
@@ -262,7 +263,7 @@ static void devfile_close(struct dev *dev)
 	struct devfile *file = to_devfile(dev);
 
 	direct_close(&file->direct);
-	direct_close(&file->past);
+	direct_close(&file->uncached);
 	if (file->backing >= 0)
 		close(file->backing);
 	if (file->fd >= 0)
@@ -321,16 +322,6 @@ static int open_descriptor(struct devfile *file, struct context *cx,
 	return 0;
 }
 
-/* Whether the block device PATH is mounted, or in use in such a way. */
-static bool is_claimed(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_EXCL | O_NONBLOCK | O_CLOEXEC);
-
-	if (fd >= 0)
-		close(fd);
-	return fd < 0 && errno == EBUSY;
-}
-
 static int block_device_facts(struct devfile *file, struct context *cx,
 			      dev_t rdev)
 {
@@ -343,8 +334,8 @@ static int block_device_facts(struct devfile *file, struct context *cx,
 			    file->path);
 	file->dev.sector_size = (uint32_t)sector_size;
 	file->dev.is_block_device = true;
-	if (!file->dev.writable && is_claimed(file->path))
-		direct_open(&file->past, file->fd, O_RDONLY);
+	if (!file->dev.writable && probe_is_claimed(file->path))
+		direct_open(&file->uncached, file->fd, O_RDONLY);
 	return lock_backing_file(cx, file->path, rdev, file->dev.writable,
 				 &file->backing);
 }
@@ -385,7 +376,7 @@ static struct devfile *allocate(struct context *cx, const char *path)
 	file->fd = -1;
 	file->backing = -1;
 	file->direct.fd = -1;
-	file->past.fd = -1;
+	file->uncached.fd = -1;
 	file->dev.ops = &devfile_ops;
 	file->dev.name = file->path;
 	return file;

@@ -2,8 +2,8 @@
 /*
  * Reads and writes that bypass the page cache.
  *
- * A kernel that has a volume mounted writes its logs past the cache of the block
- * device, which keeps what was there before: only reads past it see them.  What
+ * A kernel that has a volume mounted writes its logs without the page cache of the
+ * block device, which keeps what was there before: only direct reads see them.  What
  * the kernel has in that cache itself, as the superblocks, it writes back first.
  *
  * Copying data into the cache that is not read again takes a third of the time

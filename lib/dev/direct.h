@@ -25,8 +25,8 @@ struct direct {
  */
 bool direct_open(struct direct *d, int fd, int access);
 
-/* As preadv(2), of any offset and length, by a buffer of its own; -ENOMEM in errno
-   as well. */
+/* As preadv(2), of any offset and length, through a buffer of its own; errno may
+   be ENOMEM. */
 ssize_t direct_preadv(const struct direct *d, const struct iovec *iov,
 		      int count, off_t off);
 

@@ -195,14 +195,13 @@ static void search_loop_devices(struct search *search)
 	closedir(dir);
 }
 
-static void try_claim(struct search *search, const char *path)
+bool probe_is_claimed(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_EXCL | O_NONBLOCK | O_CLOEXEC);
 
 	if (fd >= 0)
 		close(fd);
-	else if (errno == EBUSY)
-		found(search, PROBE_CLAIMED, "", false);
+	return fd < 0 && errno == EBUSY;
 }
 
 int probe_mounted_on(struct context *cx, const char *path,
@@ -215,7 +214,8 @@ int probe_mounted_on(struct context *cx, const char *path,
 		return fail(cx, -errno, "%s: status", path);
 	if (S_ISBLK(search.st.st_mode)) {
 		search.device = search.st.st_rdev;
-		try_claim(&search, path);
+		if (probe_is_claimed(path))
+			found(&search, PROBE_CLAIMED, "", false);
 	}
 	search_lists(&search);
 	search_loop_devices(&search);

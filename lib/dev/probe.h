@@ -35,6 +35,9 @@ struct probe_use {
  */
 int probe_mounted(struct context *cx, const char *path, struct probe_use *use);
 
+/* Whether the block device PATH is mounted, or in use by the system in another way. */
+bool probe_is_claimed(const char *path);
+
 /* The files of the kernel that list the uses of devices. */
 struct probe_system {
 	const char *mountinfo, *swaps, *sys_block;

@@ -61,9 +61,10 @@ struct table {
 struct qcow2 {
 	struct dev dev;
 	unsigned int bits;		/* of a cluster's size */
-	uint64_t l1_offset, l1_size;	/* bytes; entries */
+	uint64_t l1_offset;		/* bytes */
 	/* Of an image that is made: */
 	uint64_t *l1;
+	uint64_t l1_size;		/* entries */
 	struct table tables[TABLES];
 	uint64_t next;			/* the first free cluster */
 };
@@ -294,7 +295,6 @@ int qcow2_open(struct dev **devp, struct context *cx, struct dev *file)
 	q->dev.writable = false;
 	q->bits = h.cluster_bits;
 	q->l1_offset = h.l1_offset;
-	q->l1_size = h.l1_size;
 	*devp = &q->dev;
 	return 0;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A device that the kernel has mounted is read past its page cache, which has what
+# A device that the kernel has mounted is read without its page cache, which has what
 # was there before the kernel's own logs.
 
 bats_require_minimum_version 1.5.0

@@ -184,6 +184,17 @@ noise() {
 	unchanged
 }
 
+@test "a size that no other checkpoint has becomes that of the blocks" {
+	mkdir tree
+	head -c 100000 /dev/urandom >tree/file
+	image=image
+	mkfs.nilfs2 -q -b 1024 -B 64 --size 4M -d tree $image
+	damage inode:/file i_size=100
+	repair
+	[[ $said == *"its size is 100352 now"* ]]
+	dump.nilfs2 cat $image /file | cmp -n 100000 - tree/file
+}
+
 @test "a block past the size that the logs have at another place goes there" {
 	take special
 	content=$(dump.nilfs2 cat "$image" /links/a)
