@@ -22,6 +22,7 @@
 
 #include "base/context.h"
 #include "check/damage.h"
+#include "disk/bmap.h"
 #include "disk/inode.h"
 #include "disk/ondisk.h"
 #include "disk/rule.h"
@@ -165,16 +166,74 @@ static int undelete_inode(struct inodefix *s, struct context *cx,
 	return 1;
 }
 
+/* Whether the map of the inode begins with a block that is its own, and alive
+   in the checkpoint: 1, 0. */
+static int has_live_block(struct inodefix *s, struct context *cx,
+			  const struct inodecase *pt)
+{
+	uint64_t ptr = inode_has_bmap(&pt->inode) ?
+			       bmap_first_ptr(pt->inode.i_bmap) : 0;
+	struct vblock vb;
+	int ret;
+
+	if (!ptr || is_garbage(s, &pt->inode))
+		return 0;
+	ret = vblocks_find(&s->decide.vblocks, cx, ptr, &vb);
+	if (ret != VBLOCKS_USED)
+		return ret < 0 ? ret : 0;
+	if (vb.start > pt->cno || vb.end <= pt->cno)
+		return 0;
+	ret = inodedecide_is_foreign(&s->decide, cx, pt);
+	return ret < 0 ? ret : !ret;
+}
+
+/* Marks the inode as in use in the bitmap of its group, and counts again: 1, 0. */
+static int mark_used(struct inodefix *s, struct context *cx,
+		     struct inodecase *pt)
+{
+	const struct palloc *p = &s->vol->ifile_palloc;
+	uint64_t group = palloc_group(p, pt->ino);
+	uint32_t at = palloc_group_offset(p, pt->ino), nfrees;
+	struct nilfs_palloc_group_desc desc;
+	struct pastblocks_block *b;
+	struct root root;
+	int ret = root_open(&root, cx, s->vol, pt->cno);
+
+	if (!ret)
+		ret = pastblocks_change_in(s->p, cx, &root.ifile,
+					   palloc_bitmap_blkoff(p, group),
+					   false, &b);
+	if (ret <= 0)
+		return damage_forgive(cx, ret);
+	((uint8_t *)b->content)[at / 8] |= (uint8_t)(1 << at % 8);
+	nfrees = p->entries_per_group - palloc_count(p, b->content);
+	ret = pastblocks_change_in(s->p, cx, &root.ifile,
+				   palloc_desc_blkoff(p, group), false, &b);
+	if (ret <= 0)
+		return damage_forgive(cx, ret);
+	desc = (struct nilfs_palloc_group_desc){
+		.pg_nfrees = le32_make(nfrees),
+	};
+	memcpy((char *)b->content + palloc_desc_offset(p, group), &desc,
+	       sizeof(desc));
+	inodedecide_note(&s->decide, pt, "marked as in use");
+	return 0;
+}
+
 /*
- * An inode that is marked free, as bitmap and count agree, and that no other
- * checkpoint has: it is none.  1, 0.
+ * An inode that is marked free, as bitmap and count agree.  If its blocks are
+ * alive it is in use; if no other checkpoint has it either, it is none.  1, 0.
  */
 static int clear_free(struct inodefix *s, struct context *cx,
 		      struct inodecase *pt)
 {
 	int ret = s->p->job->plan->kinds[RULE_FIX_IFILE].n ?
-			  1 : inodedecide_ask(&s->decide, cx, pt);
+			  0 : has_live_block(s, cx, pt);
 
+	if (ret)
+		return ret < 0 ? ret : mark_used(s, cx, pt);
+	ret = s->p->job->plan->kinds[RULE_FIX_IFILE].n ?
+		      1 : inodedecide_ask(&s->decide, cx, pt);
 	if (ret || (pt->other_cno &&
 		    inode_is_same_file(&pt->other, &pt->inode)))
 		return ret < 0 ? ret : 0;

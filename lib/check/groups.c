@@ -85,12 +85,8 @@ static uint64_t first_of_desc(const struct groups *g, uint64_t group)
 	return group >> g->palloc->desc_bits << g->palloc->desc_bits;
 }
 
-/*
- * The first group from FROM on that has any block, its descriptor counted to
- * the first of those that share it.  Returns as next_block().
- */
-static int next_group(const struct groups *g, struct context *cx,
-		      uint64_t from, uint64_t *group)
+int groups_next(const struct groups *g, struct context *cx, uint64_t from,
+		uint64_t *group)
 {
 	struct palloc_block what;
 	uint64_t blkoff = from == first_of_desc(g, from) ?
@@ -202,7 +198,7 @@ int groups_check_counts(const struct groups *g, struct context *cx,
 	ret = borrow_block(g, cx, palloc_desc_blkoff(g->palloc, group), true,
 			   &descs);
 	for (; ret >= 0 && group < end; group++) {
-		ret = next_group(g, cx, group, &next);
+		ret = groups_next(g, cx, group, &next);
 		if (ret < 0)
 			break;
 		if (!ret || next > end)
@@ -309,7 +305,7 @@ int groups_check(const struct groups *g, struct context *cx)
 	uint64_t group = 0, from = 0, desc = UINT64_MAX;
 	int err = 0, ret = 0;
 
-	while (!err && (ret = next_group(g, cx, from, &group)) > 0) {
+	while (!err && (ret = groups_next(g, cx, from, &group)) > 0) {
 		err = context_cancelled(cx);
 		if (!err && first_of_desc(g, group) != desc) {
 			desc = first_of_desc(g, group);

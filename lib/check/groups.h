@@ -39,6 +39,14 @@ struct groups {
 };
 
 /*
+ * The first group from FROM on that has any block, its descriptor counted to
+ * the first of those that share it: 1 and *GROUP, 0 after the last, or a
+ * failure.
+ */
+int groups_next(const struct groups *g, struct context *cx, uint64_t from,
+		uint64_t *group);
+
+/*
  * Checks all groups, in a time that follows what there is of the file.  Wrong
  * ones are findings; 0, -ENOMEM, -EINTR.  The others fail likewise.
  */

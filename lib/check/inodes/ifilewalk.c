@@ -8,15 +8,9 @@
  * own.  They share sets to which any of them may add.
  *
  * The allocator is checked completely for the first checkpoint, and for the
- * others if part of a group is new.
- *
- * Reading nodes ahead.
- *
- * A node is read when the walk of a map comes to it, one map after the other,
- * and most maps have one or two.  The pointers to them are in the inodes, so
- * those of some hundred inodes are announced to the device at once, in its
- * order.  That is all that most files have; below it, nodes of large files are
- * contiguous and are read in large pieces anyway.
+ * others if part of a group is new.  Blocks of inodes that are not new were
+ * checked with the bitmaps of another checkpoint: those with an inode that this
+ * one marks otherwise are checked again.
  */
 #include "check/inodes/ifilewalk.h"
 
@@ -29,92 +23,9 @@
 #include "check/check.h"
 #include "check/damage.h"
 #include "check/inodes/inodescan.h"
-#include "check/vblocks.h"
-#include "disk/bmap.h"
+#include "check/inodes/nodeahead.h"
 #include "disk/inode.h"
 #include "vol/ahead.h"
-
-#define NODEAHEAD_MAX 1024u
-
-struct nodeahead {
-	struct vblocks *vblocks;	/* to find them with */
-	uint64_t places[NODEAHEAD_MAX];	/* ascending */
-	unsigned int n;
-};
-
-static bool has_nodes(const struct nilfs_inode *inode)
-{
-	return le16_get(inode->i_links_count) && inode_has_bmap(inode) &&
-	       bmap_is_btree(inode->i_bmap) &&
-	       bmap_root_check(inode->i_bmap) == RULE_OK;
-}
-
-/* Keeps the list sorted: mostly what is added is the greatest. */
-static void add_place(struct nodeahead *a, uint64_t blocknr)
-{
-	unsigned int at = a->n++;
-
-	for (; at && a->places[at - 1] > blocknr; at--)
-		a->places[at] = a->places[at - 1];
-	a->places[at] = blocknr;
-}
-
-static int add_inode(struct nodeahead *a, struct context *cx,
-		     const struct nilfs_inode *inode)
-{
-	const struct nilfs_geometry *geo = &a->vblocks->vol->geo;
-	struct bmap_node root;
-	struct vblock vb;
-	uint32_t i;
-	int state;
-
-	bmap_root_read(inode->i_bmap, &root);
-	if (root.level == NILFS_BTREE_LEVEL_NODE_MIN)
-		return 0;
-	for (i = 0; i < root.nchildren && a->n < NODEAHEAD_MAX; i++) {
-		state = vblocks_find(a->vblocks, cx, bmap_node_ptr(&root, i),
-				     &vb);
-		if (state < 0)
-			return state;
-		if (geometry_has_block(geo, vb.blocknr))
-			add_place(a, vb.blocknr);
-	}
-	return 0;
-}
-
-/*
- * Adds what the roots of the B-trees of the inodes at BLOCK lead to, a block
- * of an ifile, as far as there is room.  What is wrong with them is for others
- * to say.  0, or what vblocks_seek() fails with.
- */
-static int nodeahead_add(struct nodeahead *a, struct context *cx,
-			 const void *block)
-{
-	const struct palloc *p = &a->vblocks->vol->ifile_palloc;
-	uint32_t i;
-	int err = 0;
-
-	for (i = 0; i < p->entries_per_block && !err; i++) {
-		const struct nilfs_inode *inode = (const void *)
-			((const char *)block + (size_t)i * p->entry_size);
-
-		if (has_nodes(inode))
-			err = add_inode(a, cx, inode);
-	}
-	return err;
-}
-
-/* Announces all added nodes to the device. */
-static void nodeahead_end(struct nodeahead *a)
-{
-	struct ahead ahead = ahead_of(a->vblocks->vol);
-	unsigned int i;
-
-	for (i = 0; i < a->n; i++)
-		ahead_add(&ahead, a->places[i], 1);
-	ahead_end(&ahead);
-	a->n = 0;
-}
 
 #define BATCH_BLOCKS 4096u
 #define JOB_BLOCKS 16u
@@ -530,6 +441,72 @@ static int check_root(struct ifilewalk *w, struct context *cx)
 	return damage_forgive(cx, ret < 0 ? ret : 0);
 }
 
+/*
+ * Adds the blocks of inodes of GROUP that OTHER has as well, if their bits in
+ * its bitmap, at BEFORE, differ from those in the bitmap at NOW.
+ */
+static int add_marked(struct ifilewalk *w, struct context *cx,
+		      struct file *other, uint64_t group, const uint8_t *now,
+		      const uint8_t *before)
+{
+	const struct palloc *p = w->groups.palloc;
+	uint64_t ino = group * p->entries_per_group, blkoff, last = 0;
+	uint64_t blocknr, shared;
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; i < p->entries_per_group / 8 && ret >= 0; i++, ino += 8) {
+		blkoff = palloc_entry_blkoff(p, ino);
+		if (now[i] == before[i] || blkoff == last)
+			continue;
+		last = blkoff;
+		ret = file_lookup(&w->ifile, cx, blkoff, &blocknr);
+		if (ret > 0)
+			ret = file_lookup(other, cx, blkoff, &shared);
+		if (ret > 0 && blocknr == shared)
+			w->blocks[w->nblocks++] = (struct ifilewalk_block){
+				.blkoff = blkoff,
+				.blocknr = blocknr,
+				.life = { w->cno, w->cno + 1 },
+			};
+	}
+	return ret;
+}
+
+/* Checks what the current ifile marks otherwise than OTHER, group by group. */
+static int check_marked(struct ifilewalk *w, struct context *cx,
+			struct file *other)
+{
+	uint64_t group = 0, blkoff, now, before;
+	const void *bits, *old;
+	int ret, err = 0;
+
+	while (!err && (ret = groups_next(&w->groups, cx, group, &group)) > 0) {
+		blkoff = palloc_bitmap_blkoff(w->groups.palloc, group++);
+		ret = file_lookup(&w->ifile, cx, blkoff, &now);
+		if (ret > 0)
+			ret = file_lookup(other, cx, blkoff, &before);
+		if (ret <= 0 || now == before) {
+			err = damage_forgive(cx, ret < 0 ? ret : 0);
+			continue;
+		}
+		ret = file_block(&w->ifile, cx, blkoff, &bits);
+		if (ret > 0) {
+			ret = file_block(other, cx, blkoff, &old);
+			if (ret > 0) {
+				ret = add_marked(w, cx, other, group - 1, bits,
+						 old);
+				file_put(other, old);
+			}
+			file_put(&w->ifile, bits);
+		}
+		err = damage_forgive(cx, ret < 0 ? ret : 0);
+		if (!err && w->nblocks)
+			err = run_batch(w, cx);
+	}
+	return err;
+}
+
 int ifilewalk_run(struct ifilewalk *w, struct context *cx, uint64_t cno,
 		  const struct nilfs_inode *inode,
 		  const struct lifetime *within, struct ifilewalk_sums *sums)
@@ -541,10 +518,18 @@ int ifilewalk_run(struct ifilewalk *w, struct context *cx, uint64_t cno,
 
 	*sums = (struct ifilewalk_sums){ 0 };
 	err = walk_map(w, cx, within);
+	if (!err && ready && w->have_first)
+		err = check_marked(w, cx, &w->first);
+	if (!err && ready && w->have_first)
+		err = check_marked(w, cx, &w->previous);
 	for (i = 0; i < w->nworkers; i++)
 		drop_bitmap(&w->workers[i]);
 	if (err || !ready)
 		return err;
+	if (!w->have_first)
+		w->first = w->ifile;
+	w->have_first = true;
+	w->previous = w->ifile;
 	if (w->pointers->walk)
 		err = check_due(w, cx);
 	else

@@ -32,6 +32,9 @@ struct ifilewalk {
 	unsigned int nworkers;
 	struct ifilewalk_block *blocks;	/* to be checked */
 	uint32_t nblocks;
+	/* Ifiles that were walked: the first one, the last one. */
+	struct file first, previous;
+	bool have_first;
 	bool hidden;			/* inodes in use have no block */
 
 	/* The current checkpoint. */
