@@ -36,6 +36,7 @@
 #include "disk/ondisk.h"
 #include "fsck/account/newlogs.h"
 #include "fsck/account/comparefile.h"
+#include "fsck/account/comparesuper.h"
 #include "fsck/account/comparetree.h"
 #include "fsck/account/expected.h"
 #include "fsck/account/losslist.h"
@@ -244,6 +245,8 @@ struct account {
 	const struct account_sides *in;
 	uint64_t mounted; /* checkpoint that a mount finds, or 0 */
 	uint64_t newest;  /* checkpoint that a superblock knows, or 0 */
+	uint64_t claimed; /* the same, if their checksums are wrong as well */
+	bool is_known;	  /* whether any is one */
 	struct dev *restored; /* the device with a super root that was lost */
 	struct sides s;
 	struct comparetree tree;
@@ -251,31 +254,31 @@ struct account {
 	bool in_place; /* a block that may be in use was written */
 };
 
-static uint64_t newest_in_supers(const struct volume *vol)
+/* The newest checkpoints of superblocks, whether or not they lead to it. */
+static int ask_supers(struct account *a, struct context *cx)
 {
-	uint64_t newest = 0, cno;
-	int i;
+	const uint64_t offset[2] = {NILFS_SB_OFFSET_BYTES,
+				    super_offset2(a->in->under->size)};
+	struct nilfs_super_block sb;
+	uint64_t cno;
+	int i, err;
 
 	for (i = 0; i < 2; i++) {
-		cno = le64_get(vol->super[i].s_last_cno);
-		if (super_check(&vol->super[i]) == RULE_OK && cno > newest)
-			newest = cno;
+		err = offset[i] ? dev_read(a->in->under, cx, offset[i], &sb,
+					   sizeof(sb)) : -EIO;
+		if (err && !damage_is(err))
+			return err;
+		fail_clear(cx);
+		if (err || le16_get(sb.s_magic) != NILFS_SUPER_MAGIC)
+			continue;
+		a->is_known = true;
+		cno = le64_get(sb.s_last_cno);
+		if (cno > a->claimed)
+			a->claimed = cno;
+		if (super_check(&sb) == RULE_OK && cno > a->newest)
+			a->newest = cno;
 	}
-	return newest;
-}
-
-/* The newest checkpoint of a superblock, and the volume as a mount finds it. */
-static int open_mounted(struct account *a, struct context *cx)
-{
-	struct volume *bare;
-	int err = volume_open_bare(&bare, cx, a->in->under);
-
-	if (!err) {
-		a->newest = newest_in_supers(bare);
-		volume_close(bare);
-	}
-	fail_clear(cx);
-	return volume_open(&a->s.before, cx, a->in->under, NULL);
+	return 0;
 }
 
 /*
@@ -305,7 +308,7 @@ static int open_base(struct account *a, struct context *cx)
 static int open_before(struct account *a, struct context *cx)
 {
 	const struct account_sides *in = a->in;
-	int err = open_mounted(a, cx);
+	int err = volume_open(&a->s.before, cx, in->under, NULL);
 
 	a->mounted = err ? 0 : a->s.before->latest.cno;
 	if (in->base &&
@@ -497,9 +500,35 @@ static int compare_checkpoints(struct account *a, struct context *cx)
 	return err ? err : compare_states(a, cx);
 }
 
+/*
+ * If the repair began with an older state than a superblock names, or without a
+ * superblock, there may have been newer ones that nothing names.
+ */
+static void lose_newer(struct account *a, struct context *cx)
+{
+	struct loss loss = {
+		.kind = LOSS_NEWER,
+		.cno = a->s.before->latest.cno,
+	};
+	struct nilfs_checkpoint cp;
+
+	if (a->is_known && a->claimed <= loss.cno)
+		return;
+	if (!cptable_read(a->s.before, cx, loss.cno, &cp))
+		loss.time = le64_get(cp.cp_create);
+	fail_clear(cx);
+	losslist_add(a->s.losses, cx, &loss, NULL, 0);
+}
+
 static int run_comparisons(struct account *a, struct context *cx)
 {
-	int err = open_before(a, cx);
+	int err = comparesuper_run(a->s.losses, cx, a->in->under,
+				   volume_super(a->in->after));
+
+	if (!err)
+		err = ask_supers(a, cx);
+	if (!err)
+		err = open_before(a, cx);
 
 	if (!err)
 		err = prepare_comparison(a, cx);
@@ -512,6 +541,8 @@ static int run_comparisons(struct account *a, struct context *cx)
 	if (!err)
 		err = newlogs_run(&a->s, cx, a->in->used, a->newest,
 				  a->in->is_whole);
+	if (!err)
+		lose_newer(a, cx);
 	if (!err)
 		err = losslist_find_paths(a->s.losses, cx, a->s.before,
 					  a->s.after);

@@ -274,6 +274,7 @@ static const char *const kind_keys[] = {
 	[LOSS_NAME] = "name",		[LOSS_RENAMED] = "renamed",
 	[LOSS_CHECKPOINT] = "checkpoint",
 	[LOSS_MARK] = "mark",		[LOSS_MARKS] = "marks",
+	[LOSS_NEWER] = "newer",		[LOSS_SUPER] = "superblock",
 	[LOSS_SYNCED] = "synced",
 };
 
@@ -355,6 +356,15 @@ static void checkpoint_text(const struct loss *loss, char what[WHAT_MAX])
 	if (loss->kind == LOSS_SYNCED)
 		snprintf(what, WHAT_MAX, "latest state: data of fdatasync() in "
 			 "the log at block %" PRIu64, loss->block);
+	else if (loss->kind == LOSS_NEWER)
+		snprintf(what, WHAT_MAX,
+			 "what was written after checkpoint %" PRIu64
+			 "%s%s, if anything",
+			 loss->cno, time[0] ? " of " : "", time);
+	else if (loss->kind == LOSS_SUPER)
+		snprintf(what, WHAT_MAX,
+			 "superblock: label, UUID and other properties may not "
+			 "be what they were");
 	else if (loss->kind == LOSS_MARKS)
 		snprintf(what, WHAT_MAX,
 			 "marks of snapshots that were set "

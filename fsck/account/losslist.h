@@ -27,6 +27,8 @@ enum loss_kind {
 	LOSS_CHECKPOINT, /* checkpoints that do not exist any more */
 	LOSS_MARK,	 /* a checkpoint that is no snapshot any more */
 	LOSS_MARKS,	 /* which of these had become snapshots last */
+	LOSS_NEWER,	 /* whatever was written after CNO */
+	LOSS_SUPER,	 /* properties that only superblocks have */
 	LOSS_SYNCED,	 /* data of fdatasync() in a log that cannot be read */
 };
 

@@ -32,13 +32,13 @@ struct tail {
 
 static void lose_checkpoints(struct tail *t, struct context *cx)
 {
-	uint64_t cno = t->s->before->latest.cno + 1;
-	struct loss loss = {.kind = LOSS_CHECKPOINT};
+	const struct loss loss = {
+		.kind = LOSS_CHECKPOINT,
+		.cno = t->s->before->latest.cno + 1,
+		.last = t->last,
+	};
 
-	for (; cno <= t->last; cno++) {
-		loss.cno = loss.last = cno;
-		losslist_add(t->s->losses, cx, &loss, NULL, 0);
-	}
+	losslist_add(t->s->losses, cx, &loss, NULL, 0);
 }
 
 /* Inode INO, which is BEFORE in the newest ifile, or NULL if missing. */

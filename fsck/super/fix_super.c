@@ -237,6 +237,15 @@ static int repair_by_copies(struct fixer_job *job, struct context *cx,
 	}
 	if (best < 0)
 		return 0;
+	/* What led there may have a wrong label; a right checksum is above it. */
+	if (super_check(&s->sb[!best]) == RULE_OK &&
+	    super_check(&s->sb[best]) != RULE_OK) {
+		struct nilfs_super_block right = s->sb[!best];
+
+		right.s_nsegments = sb[best].s_nsegments;
+		right.s_state = sb[best].s_state;
+		sb[best] = right;
+	}
 	set_cursor(&sb[best], &latest[best]);
 	set_valid(&sb[best], !latest[best].orphans_start);
 	ret = write_copies(job, cx, s, best, &sb[best]);

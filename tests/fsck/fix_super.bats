@@ -147,6 +147,40 @@ layout() {
 	[ "$(fields s_uuid)" = "[[\"$(<uuid)\"],[\"$(<uuid)\"]]" ]
 }
 
+@test "what only superblocks know is a loss if they are lost" {
+	wipe_both
+	run -1 fsck.nilfs2 -fy "$image"
+	[[ $output == *"lost: superblock: label, UUID"* ]]
+	[[ $output == *"lost: what was written after checkpoint 12 of "* ]]
+	[ "$(grep -c '^lost: ' <<<"$output")" -eq 2 ]
+	run -0 fsck.nilfs2 -fn "$image"
+}
+
+@test "one copy that is right has all that superblocks know" {
+	damage_raw super:1 s_sum=1
+	run -1 fsck.nilfs2 -fy "$image"
+	[[ $output == *"lost: nothing"* ]]
+	image=$(copy_image cleaned)
+	damage_raw super:1 s_volume_name=a
+	damage_raw super:2 s_volume_name=b
+	run -1 fsck.nilfs2 -fy "$image"
+	[ "$(grep -c '^lost: ' <<<"$output")" -eq 1 ]
+	[[ $output == *"lost: superblock: label"* ]]
+}
+
+@test "a label is that of the copy whose checksum is right" {
+	local block
+
+	damage super:1 s_volume_name=right
+	damage_raw super:2 s_volume_name=wrong
+	block=$(dump.nilfs2 info --json "$image" |
+		gojq '.superblocks[0].s_last_pseg')
+	noise 1 | head -c 4096 | dd of="$image" bs=4096 seek="$block" \
+		iflag=fullblock conv=notrunc status=none
+	run -1 fsck.nilfs2 -fy "$image"
+	[ "$(fields s_volume_name)" = '[["right"],["right"]]' ]
+}
+
 # Its logs are older than those of the volume that the device has now.
 @test "the logs of a former volume are distinguished from those of the last" {
 	mkfs.nilfs2 -q -f -K -b 2048 -B 64 "$image"
@@ -206,7 +240,7 @@ layout() {
 		wipe_both
 		run -1 fsck.nilfs2 -fy image
 		[[ $output == *"superblocks: lead to checkpoint 3 again"* ]]
-		[[ $output == *"lost: nothing"* ]]
+		[ "$(grep -c '^lost: ' <<<"$output")" -eq 2 ]
 		run -0 fsck.nilfs2 -fn image
 		dump.nilfs2 export image - | cmp - sound.tar
 	done

@@ -159,8 +159,11 @@ int lifelogs_find_block(struct context *cx, const struct check *c,
 	bool found = false;
 	struct lifelogs l;
 	struct log log = { .pseg = 0 };
-	int ret = lifelogs_open(&l, cx, c, geometry_segment_of(geo, blocknr));
+	int ret;
 
+	if (!geometry_has_block(geo, blocknr))
+		return 0;
+	ret = lifelogs_open(&l, cx, c, geometry_segment_of(geo, blocknr));
 	while (ret > 0 && !found && (ret = lifelogs_next(&l, cx, &log)) > 0)
 		while (!l.is_former && !found &&
 		       segsum_iter_next(&l.search.summary.iter, b))
