@@ -71,6 +71,21 @@ static void note_left(struct tool *tool, const struct options *o,
 			  l->mode == DECISION_MODE_SAFE ? "-y" : "--rebuild");
 }
 
+/* The way out where errors of snapshots are left after all repairs. */
+static void note_broken(struct tool *tool, const struct options *o,
+			const struct look *l)
+{
+	const struct look_broken *b = &l->broken;
+	const char *name = tool->argv[0];
+
+	if (!b->n || !l->complete || o->mode != OPTIONS_YES)
+		return;
+	tool_note(tool, "%s: snapshot %" PRIu64 "%s cannot be repaired; -y "
+		  "--give-up=snapshot=%" PRIu64 " makes a plain checkpoint of it, "
+		  "-y --undo-file FILE of all of them", name, b->cno[0],
+		  b->n > 1 ? " and others" : "", b->cno[0]);
+}
+
 /* A DAT that is in the logs whole was repaired before it is left. */
 static void note_dat(struct tool *tool, const struct options *o,
 		     const struct dev *dev, const struct look *l)
@@ -216,7 +231,7 @@ static int run_check(struct tool *tool, const struct options *o,
 		ret = run_look(tool, o, overlay, l);
 	if (!ret && (!plan_is_empty(&l->plan) || l->state_error ||
 		     is_forward_due(l) || is_rebuild_due(l) ||
-		     is_state_due(l, o)))
+		     is_state_due(l, o) || giveup_is_due(&r)))
 		ret = run_repair(&r, &tool->cx);
 	if (ret > 0) {
 		print_repairs(tool, &r, &r.account);
@@ -226,6 +241,7 @@ static int run_check(struct tool *tool, const struct options *o,
 		note_room(&r, last);
 		note_left(tool, o, dev, last);
 		note_dat(tool, o, dev, last);
+		note_broken(tool, o, last);
 		ret = print_result(tool, last, ret, &r.account);
 		if (ret >= 0 && lacks_room(&r, last))
 			ret = SESSION_UNCORRECTED;

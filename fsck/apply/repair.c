@@ -118,6 +118,14 @@ static bool is_wiped(const struct repair *r)
 	return findings_count(repair_current(r)->check.findings, RULE_SB_WIPED);
 }
 
+bool repair_may_log(const struct repair *r)
+{
+	const struct look *l = repair_current(r);
+
+	return may_write_log(r, l) && !is_dat_unsafe(l) && !is_wiped(r) &&
+	       !repair_is_cut_off(l);
+}
+
 /* The first stage that has something to be repaired, or NO_STAGE. */
 static int next_stage(struct repair *r)
 {

@@ -91,6 +91,17 @@ int repair_look(struct repair *r, struct context *cx);
 /* The same: 1 where it is better, and 0 where it is not. */
 int repair_improves(struct repair *r, struct context *cx);
 
+/* Whether a log may be written: all passes ran, and what it takes numbers from
+   is sound. */
+bool repair_may_log(const struct repair *r);
+
+/*
+ * Whether snapshots have errors that are to be given up; makes plain checkpoints
+ * of them, after all other repairs.  0, or a failure.
+ */
+bool giveup_is_due(const struct repair *r);
+int giveup_run(struct repair *r, struct context *cx);
+
 /* R->now is a look at the overlay as it is, after it went back: 0. */
 int repair_resume(struct repair *r, struct context *cx);
 

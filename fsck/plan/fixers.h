@@ -29,6 +29,7 @@
 #include "log/writer.h"
 
 struct derived;
+struct look_broken;
 
 struct fixer_job {
 	/* The look that made the plan; its volume is open, or NULL where it
@@ -47,6 +48,7 @@ struct fixer_job {
 	uint64_t state_cno;	/* of this checkpoint only; 0: any */
 	bool keeps_synced;	/* of logs after the latest: is written later */
 	const struct derived *derived;	/* blocks to be written, or NULL */
+	const struct look_broken *given_up;	/* snapshots; or NULL */
 	bool *revived;	/* whether inodes of snapshots were replaced by those of
 			   other checkpoints, in any round; or NULL */
 

@@ -168,6 +168,17 @@ static void note_release(struct look *l, const struct finding *f)
 	l->releases[c->nreleases++] = f->place;
 }
 
+static void note_broken(struct look_broken *b, uint64_t cno)
+{
+	unsigned int i;
+
+	for (i = 0; i < b->n; i++)
+		if (b->cno[i] == cno)
+			return;
+	if (i < LOOK_BROKEN_MAX)
+		b->cno[b->n++] = cno;
+}
+
 /* That flag goes with the errors, whichever fixer repairs them. */
 static void plan_finding(void *arg, const struct finding *f)
 {
@@ -175,6 +186,8 @@ static void plan_finding(void *arg, const struct finding *f)
 
 	if (rule_has(f->rule, RULE_RELEASES))
 		note_release(l, f);
+	if (f->place.cno && rule_info(f->rule)->severity >= RULE_ERROR)
+		note_broken(&l->broken, f->place.cno);
 	if (!rule_has(f->rule, RULE_CLEARED_LAST)) {
 		plan_as(l, plan_fix_of(f), f);
 		plan_as(l, plan_second_of(f), f);

@@ -18,11 +18,18 @@
 
 /* The most that are kept. */
 #define LOOK_KEPT_MAX 10000
+#define LOOK_BROKEN_MAX 64u
 
 /* All zero: none. */
 struct look_kept {
 	struct finding *findings;	/* their details are their own */
 	size_t n, room;
+};
+
+/* Snapshots, the first ones that were found to have errors. */
+struct look_broken {
+	uint64_t cno[LOOK_BROKEN_MAX];
+	unsigned int n;
 };
 
 struct look {
@@ -33,6 +40,7 @@ struct look {
 	struct plan plan;	/* what MODE does not rule out */
 	struct look_kept kept;	/* findings that were not printed */
 	bool complete;		/* all passes were run */
+	struct look_broken broken;
 	uint64_t left;		/* that could be repaired, but for MODE */
 	struct place *releases;	/* check.releases, and how many fit */
 	size_t releases_room;

@@ -8,6 +8,7 @@
 #include "fsck/plan/options.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define AT(member) offsetof(struct options, member)
 
@@ -39,6 +40,24 @@ static int set_rollback(struct context *cx, const char *arg, void *where)
 	r->wanted = true;
 	return arg ? option_number(cx, "--rollback", arg, UINT64_MAX,
 				   &r->cno) : 0;
+}
+
+static int add_given_up(struct context *cx, const char *arg, void *where)
+{
+	static const char snapshot[] = "snapshot=";
+	struct options_give_up *g = where;
+	int err;
+
+	if (strncmp(arg, snapshot, strlen(snapshot)))
+		return fail(cx, -EINVAL, "--give-up: '%s' is not snapshot=CNO",
+			    arg);
+	if (g->n == OPTIONS_GIVE_UP_MAX)
+		return fail(cx, -EINVAL, "--give-up: no more than %u snapshots",
+			    OPTIONS_GIVE_UP_MAX);
+	err = option_number(cx, "--give-up", arg + strlen(snapshot),
+			    UINT64_MAX, &g->cno[g->n]);
+	g->n += !err;
+	return err;
 }
 
 static int set_superblock(struct context *cx, const char *arg, void *where)
@@ -74,6 +93,9 @@ const struct cli_option options_rows[] = {
 	  GROUP_DEPTH, 0, NULL, NULL },
 	{ 0, "force", NULL, "with -y or --undo, override other owners",
 	  OPTION_FLAG, AT(force), 0, 0, NULL, NULL },
+	{ 0, "give-up", "snapshot=CNO",
+	  "make it a plain checkpoint if it cannot be repaired",
+	  OPTION_CALL, AT(give_up), 0, 0, NULL, add_given_up },
 	{ 0, "list-rules", NULL, "list all rules", OPTION_FLAG,
 	  AT(list_rules), 0, 0, NULL, NULL },
 	{ 'n', "no", NULL, "change nothing", OPTION_SET, AT(mode), GROUP_MODE,

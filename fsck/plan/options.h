@@ -17,6 +17,8 @@ enum options_mode {
 	OPTIONS_COUNTERS,	/* --rebuild-counters: that and nothing else */
 };
 
+#define OPTIONS_GIVE_UP_MAX 64u
+
 struct options {
 	int mode;		/* enum options_mode */
 	bool always;		/* check also what looks clean */
@@ -33,6 +35,10 @@ struct options {
 		bool wanted;
 		uint64_t cno;	/* 0: the one before the latest */
 	} rollback;
+	struct options_give_up {
+		uint64_t cno[OPTIONS_GIVE_UP_MAX];	/* snapshots */
+		unsigned int n;
+	} give_up;
 	uint64_t superblock;	/* 1 or 2: the other one is not read; 0 */
 	uint64_t state;		/* the checkpoint to begin with; 0: latest */
 	bool list_rules;

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Snapshots that cannot be repaired.
+ *
+ * What a snapshot has lost may be in no other place, and its errors would stop
+ * every other tool for ever.  As a plain checkpoint it protects nothing any
+ * more, and no tool asks for its files.  Its user has named it, or
+ * keeps what the repair changes in an undo file.
+ */
+#include <inttypes.h>
+
+#include "dev/overlay.h"
+#include "fsck/apply/repair.h"
+#include "log/checkpoints.h"
+
+static bool is_wanted(const struct repair *r, uint64_t cno)
+{
+	unsigned int i;
+
+	if (r->o->undo_file &&
+	    decision_of(r->ask.mode, RULE_DANGER_LOSES) == DECISION_REPAIR)
+		return true;
+	for (i = 0; i < r->o->give_up.n; i++)
+		if (r->o->give_up.cno[i] == cno)
+			return true;
+	return false;
+}
+
+static int unset(struct fixer_job *job, struct context *cx,
+		 const struct fix *fixes, size_t n)
+{
+	size_t i;
+	int err = 0;
+
+	(void)fixes, (void)n;
+	for (i = 0; i < job->given_up->n && !err; i++) {
+		err = checkpoints_unset(job->writer, cx,
+					job->given_up->cno[i]);
+		if (!err)
+			fixers_note(job, "snapshot %" PRIu64 ": given up, is a "
+				    "plain checkpoint now",
+				    job->given_up->cno[i]);
+	}
+	return err;
+}
+
+bool giveup_is_due(const struct repair *r)
+{
+	const struct look *l = repair_current(r);
+	unsigned int i;
+
+	if (!l->complete || l->mode == DECISION_MODE_NO)
+		return false;
+	for (i = 0; i < l->broken.n; i++)
+		if (is_wanted(r, l->broken.cno[i]))
+			return true;
+	return false;
+}
+
+/* One round: 1 where it stays, 0, or a failure. */
+static int give_up(struct repair *r, struct context *cx)
+{
+	static const bool none[RULE_FIX_COUNT];
+	const struct look_broken *broken = &repair_current(r)->broken;
+	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
+	struct look_broken wanted = {.n = 0};
+	struct round round = {
+		.job = repair_job(r, cx),
+		.stage = RULE_STAGE_COUNTS,
+		.taken = none,
+		.instead = unset,
+	};
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < broken->n; i++)
+		if (is_wanted(r, broken->cno[i]))
+			wanted.cno[wanted.n++] = broken->cno[i];
+	round.job.given_up = &wanted;
+	ret = repair_run_round(r, cx, &round);
+	if (!ret)
+		ret = repair_look(r, cx);
+	if (ret <= 0) {
+		overlay_rewind(r->dev, mark);
+		repairlist_rewind(&r->repaired, nrepaired);
+	}
+	return repair_tolerate(r, cx, ret);
+}
+
+int giveup_run(struct repair *r, struct context *cx)
+{
+	uint64_t before = improvement_errors(&repair_current(r)->check);
+	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
+	int ret = 1;
+
+	/* With one less, errors in what it shared are those of the next. */
+	while (ret > 0 && repair_may_log(r) && giveup_is_due(r))
+		ret = give_up(r, cx);
+	if (ret < 0 || overlay_mark(r->dev) == mark ||
+	    improvement_errors(&repair_current(r)->check) < before)
+		return ret < 0 ? ret : 0;
+	overlay_rewind(r->dev, mark);
+	repairlist_rewind(&r->repaired, nrepaired);
+	return repair_resume(r, cx);
+}
