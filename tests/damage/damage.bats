@@ -84,6 +84,55 @@ restores() {
 	[ "$status" -eq 0 ]
 }
 
+# Damage after damage: what the repair leaves is named, and it never crashes.
+@test "several damages at once" {
+	local name
+
+	for name in snapshots cleaned-1k special; do
+		run timeout -s KILL 3000 "$NILFS2_BUILD/tests/damage/damage" \
+			--list --many "${MANY:-8}" --seed $((SEED * 1000)) \
+			--fail LOST,crash "$corpus/$name/image"
+		[ "$status" -eq 0 ] || grep -E " (LOST|crash) exit=" <<<"$output"
+		[ "$status" -eq 0 ]
+	done
+}
+
+@test "a snapshot that cannot be repaired is given up if that is asked for" {
+	local seed cno before
+
+	cd "$BATS_TEST_TMPDIR"
+	for seed in $(seq 1 40); do
+		"$NILFS2_BUILD/tests/damage/damage" make \
+			"$corpus/snapshots/image" "$seed-many" image
+		run fsck.nilfs2 -fy image
+		[ "$status" -eq 4 ] || continue
+		[[ $output == *"-y --give-up=snapshot="* ]] && break
+	done
+	cno=${output##*--give-up=snapshot=}
+	cno=${cno%% *}
+	before=$(dump.nilfs2 checkpoints image | awk '$4 == "ss"' | wc -l)
+	cp image other
+	run -4 fsck.nilfs2 -fn --give-up="snapshot=$cno" image
+	cmp image other
+	run fsck.nilfs2 -fy --give-up="snapshot=$cno" image
+	[[ $output == *"snapshot $cno: given up, is a plain checkpoint now"* ]]
+	[[ $output == *"lost: checkpoint $cno is no longer a snapshot"* ]]
+	[ "$(dump.nilfs2 checkpoints image | awk '$4 == "ss"' | wc -l)" -eq \
+		$((before - 1)) ]
+	run -1 fsck.nilfs2 -fy --undo-file undo other
+	run -0 fsck.nilfs2 -fn other
+	[[ $output == *": clean,"* ]]
+}
+
+@test "a sound snapshot is not given up" {
+	cd "$BATS_TEST_TMPDIR"
+	cp "$corpus/snapshots/image" image
+	run -0 fsck.nilfs2 -fy --give-up=snapshot=4 image
+	cmp image "$corpus/snapshots/image"
+	run -16 fsck.nilfs2 -fy --give-up=file=4 image
+	[[ $output == *"is not snapshot=CNO"* ]]
+}
+
 @test "a case is made again as it was" {
 	local case
 

@@ -30,7 +30,10 @@ static const char usage_text[] =
 	"  -c, --case CASE     run this one only\n"
 	"  -S, --seed N        other random bytes, another sample\n"
 	"  -j, --jobs N        run N cases at once\n"
+	"  -m, --many N        run N cases of several damages at once, and no other;\n"
+	"                      their seeds are that of -S and those after it\n"
 	"  -o, --options       repair with each option, too: none may lose more\n"
+	"  -D, --differences   print a line for all that differs\n"
 	"  -l, --list          print a line for each case not restored\n"
 	"  -L, --list-all      print a line for each case\n"
 	"  -K, --keep DIR      leave the repaired volumes there, as CASE.img, "
@@ -102,7 +105,9 @@ static const struct option long_options[] = {
 	{"case", required_argument, NULL, 'c'},
 	{"seed", required_argument, NULL, 'S'},
 	{"jobs", required_argument, NULL, 'j'},
+	{"many", required_argument, NULL, 'm'},
 	{"options", no_argument, NULL, 'o'},
+	{"differences", no_argument, NULL, 'D'},
 	{"list", no_argument, NULL, 'l'},
 	{"list-all", no_argument, NULL, 'L'},
 	{"keep", required_argument, NULL, 'K'},
@@ -114,7 +119,7 @@ static const struct option long_options[] = {
 /* What the command line asks for. */
 struct request {
 	struct runner_options runner;
-	bool only_totals, options;
+	bool only_totals, options, differences;
 	bool bad[VERDICTS]; /* how no case may end */
 };
 
@@ -143,6 +148,12 @@ static void read_option(struct request *r, int option)
 		break;
 	case 'j':
 		o->jobs = (unsigned int)number_in(optarg);
+		break;
+	case 'm':
+		o->many = number_in(optarg);
+		break;
+	case 'D':
+		r->differences = true;
 		break;
 	case 'o':
 		r->options = true;
@@ -175,7 +186,7 @@ static void read_options(struct request *r, int argc, char **argv)
 	memset(o->kinds, true, sizeof(o->kinds));
 	memset(o->spoils, true, sizeof(o->spoils));
 	memset(o->sums, true, sizeof(o->sums));
-	while ((option = getopt_long(argc, argv, "k:d:s:e:c:S:j:olLK:tf:",
+	while ((option = getopt_long(argc, argv, "k:d:s:e:c:S:j:m:oDlLK:tf:",
 				     long_options, NULL)) >= 0)
 		read_option(r, option);
 }
@@ -224,6 +235,7 @@ static void run(const char *path, const struct request *r, struct table *all)
 	name_of(path, name, sizeof(name));
 	runner_open(&b, path, r->runner.seed);
 	b.options = r->options;
+	b.differences = r->differences;
 	runner_run(&b, name, path, &r->runner, fsck_main, &table);
 	runner_close(&b);
 	if (!r->only_totals)

@@ -61,8 +61,22 @@ static bool has_range(const char *line, const char *word, uint64_t number)
 	       first <= number && number <= last;
 }
 
+/* "WORDS NUMBER" in LINE. */
+static bool has_words(const char *line, const char *words, uint64_t *number)
+{
+	const char *at = strstr(line, words);
+
+	return at && sscanf(at + strlen(words), " %" SCNu64, number) == 1;
+}
+
 static bool has_checkpoint(const char *line, uint64_t cno)
 {
+	uint64_t number;
+
+	if (has_words(line, "written after checkpoint", &number))
+		return cno > number;
+	if (has_words(line, "of checkpoints up to", &number))
+		return cno <= number;
 	return has_number(line, "checkpoint", cno) ||
 	       has_number(line, "snapshot", cno) ||
 	       has_range(line, "checkpoint", cno);
@@ -124,7 +138,9 @@ static bool has_name(const struct naming *n, const char *line,
 	if (!what->ino && !what->cno)
 		return strstr(line, "superblock");
 	if (!of_file)
-		return has_checkpoint(line, cno);
+		return has_checkpoint(line, cno) ||
+		       (what->cno == TREESUM_LATEST &&
+			strstr(line, "what was written after checkpoint"));
 	return what->ino && has_file(n, line, what) &&
 	       (what->cno == TREESUM_LATEST || has_checkpoint(line, cno));
 }

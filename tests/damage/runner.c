@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "many.h"
 #include "tests/fuzz/arena.h"
 #include "tests/fuzz/random.h"
 
@@ -74,8 +75,18 @@ static bool next_case(const struct bench *b, size_t *number,
 	return true;
 }
 
+/* Several damages of a whole volume, of a seed. */
+static const struct target volume = {.kind = TARGET_VOLUME};
+
 bool runner_find(const struct bench *b, const char *id, struct damage_case *c)
 {
+	unsigned long long seed;
+	int n = 0;
+
+	if (sscanf(id, "%llu-many%n", &seed, &n) == 1 && n && !id[n]) {
+		*c = (struct damage_case){&volume, SPOIL_MANY, false, seed};
+		return true;
+	}
 	char other[CASE_ID_MAX];
 	size_t number = 0;
 
@@ -103,12 +114,18 @@ static bool is_wanted(const struct run *r, const struct damage_case *c,
 
 static void choose_cases(struct run *r)
 {
+	const struct runner_options *o = r->options;
 	size_t number = 0, ways = 2 * SPOIL_KINDS;
-	struct damage_case c;
+	struct damage_case c = {&volume, SPOIL_MANY, false, o->seed};
 
-	r->cases = calloc(r->bench->targets.count * ways + 1, sizeof(c));
+	r->cases = calloc(r->bench->targets.count * ways + o->many + 1,
+			  sizeof(c));
 	if (!r->cases)
 		arena_die("memory");
+	for (; r->count < o->many; c.seed++)
+		r->cases[r->count++] = c;
+	if (o->many)
+		return;
 	while (next_case(r->bench, &number, &c))
 		if (is_wanted(r, &c, number))
 			r->cases[r->count++] = c;
@@ -202,6 +219,22 @@ static _Noreturn void work(const struct run *r, unsigned int worker)
 	_exit(0);
 }
 
+/* What a case of several damages does. */
+static void print_many(const struct run *r, const struct damage_case *c)
+{
+	const struct bench *b = r->bench;
+	char *bytes = mmap(NULL, b->size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char text[MANY_TEXT_MAX];
+
+	if (bytes == MAP_FAILED)
+		arena_die("memory");
+	memcpy(bytes, b->sound, b->size);
+	many_do(c->seed, &b->targets, bytes, b->sound, b->size, text);
+	munmap(bytes, b->size);
+	printf("DAMAGE %llu%s\n", (unsigned long long)c->seed, text);
+}
+
 static void print_case(const struct run *r, const struct damage_case *c,
 		       const struct outcome *o)
 {
@@ -209,6 +242,8 @@ static void print_case(const struct run *r, const struct damage_case *c,
 	char id[CASE_ID_MAX];
 
 	case_id(c, id);
+	if (c->spoil == SPOIL_MANY)
+		print_many(r, c);
 	printf("CASE %s %s %s block=%" PRIu64 " ino=%" PRIu64 " at=%" PRIu64
 	       " level=%u cp=%" PRIu64
 	       " damage=%s sums=%s %s exit=%d second=%d "

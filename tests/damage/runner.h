@@ -11,6 +11,7 @@ struct runner_options {
 	bool kinds[TARGET_KINDS];
 	bool spoils[SPOIL_KINDS];
 	bool sums[2];	     /* left, matched */
+	unsigned long many;  /* so many cases of several damages, or 0 */
 	unsigned long every; /* about one of so many */
 	uint64_t seed;
 	const char *only;  /* identifier of the only case, or NULL */

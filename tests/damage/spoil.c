@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "dump/common/seal.h"
+#include "many.h"
 #include "tests/fuzz/arena.h"
 #include "tests/fuzz/random.h"
 #include "tests/testdev/memory.h"
@@ -25,6 +26,7 @@ const char *spoil_name(enum spoil spoil)
 		[SPOIL_ZEROS] = "zeros",   [SPOIL_RANDOM] = "random",
 		[SPOIL_OTHER] = "another", [SPOIL_HALF] = "half",
 		[SPOIL_OLDER] = "older",   [SPOIL_BIT] = "bit",
+		[SPOIL_MANY] = "many",
 	};
 
 	return names[spoil];
@@ -39,6 +41,11 @@ void case_id(const struct damage_case *c, char id[CASE_ID_MAX])
 	};
 	const struct target *t = c->target;
 
+	if (c->spoil == SPOIL_MANY) {
+		snprintf(id, CASE_ID_MAX, "%llu-many",
+			 (unsigned long long)c->seed);
+		return;
+	}
 	snprintf(id, CASE_ID_MAX, "%llu%s-%s-%s",
 		 (unsigned long long)(parts[t->kind] ? t->pseg : t->blocknr),
 		 parts[t->kind] ? parts[t->kind] : "", spoil_name(c->spoil),
@@ -133,8 +140,13 @@ bool spoil_do(const struct damage_case *c, const struct targets *targets,
 {
 	const struct target *t = c->target;
 	uint64_t state = seed << 48 ^ (uint64_t)c->spoil << 40 ^ t->offset;
+	char text[MANY_TEXT_MAX];
 	bool done;
 
+	if (c->spoil == SPOIL_MANY) {
+		many_do(c->seed, targets, bytes, sound, size, text);
+		return true;
+	}
 	if (!is_possible(c))
 		return false;
 	fill(c, targets, state, bytes, sound);

@@ -16,6 +16,7 @@ enum spoil {
 	SPOIL_HALF,  /* the second half of it */
 	SPOIL_OLDER, /* an older version of the same block */
 	SPOIL_BIT,   /* one bit flipped */
+	SPOIL_MANY,  /* of a volume: what many.h says */
 	SPOIL_KINDS
 };
 
@@ -24,11 +25,15 @@ struct damage_case {
 	const struct target *target;
 	enum spoil spoil;
 	bool matched; /* the checksums of the log are made to match */
+	uint64_t seed; /* of SPOIL_MANY */
 };
 
 #define CASE_ID_MAX 64
 
-/* "BLOCK-DAMAGE-left", or with s, d or r after the first block of a log. */
+/*
+ * "BLOCK-DAMAGE-left", or with s, d or r after the first block of a log; of
+ * several damages "SEED-many".
+ */
 void case_id(const struct damage_case *c, char id[CASE_ID_MAX]);
 
 const char *spoil_name(enum spoil spoil);

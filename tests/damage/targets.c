@@ -62,6 +62,7 @@ const char *target_kind_name(enum target_kind kind)
 		[TARGET_SUMMARY] = "log-summary",
 		[TARGET_PAYLOAD] = "log-data",
 		[TARGET_SUPER_ROOT] = "log-root",
+		[TARGET_VOLUME] = "volume",
 	};
 
 	return names[kind];

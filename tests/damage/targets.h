@@ -27,6 +27,7 @@ enum target_kind {
 	TARGET_SUMMARY = TARGET_BLOCKS,
 	TARGET_PAYLOAD, /* any block that a log lists */
 	TARGET_SUPER_ROOT,
+	TARGET_VOLUME, /* several things at once, in any place */
 	TARGET_KINDS
 };
 

@@ -76,21 +76,23 @@ static void take_before(struct judging *j)
 	j->has_before = true;
 }
 
-/* Whether WHAT was sound before the repair, which was not completed. */
-static bool became_worse(struct judging *j, const struct treesum_file *what)
+static bool was_sound(struct judging *j, const struct treesum_file *what)
 {
-	if (j->o->status < CHECKER_UNCORRECTED)
-		return true;
 	if (!j->has_before)
 		take_before(j);
 	return state_has(&j->before, what);
 }
 
-static void note_first(struct judging *j, const struct treesum_file *what,
-		       const char *path)
+/* Whether WHAT was sound before the repair, which was not completed. */
+static bool became_worse(struct judging *j, const struct treesum_file *what)
 {
-	char *to = j->o->first;
-	size_t size = sizeof(j->o->first);
+	return j->o->status < CHECKER_UNCORRECTED || was_sound(j, what);
+}
+
+static void describe(const struct treesum_file *what, const char *path,
+		     char to[STATE_PATH_MAX + 64])
+{
+	size_t size = STATE_PATH_MAX + 64;
 
 	if (what->ino && what->cno)
 		snprintf(to, size, "cp%" PRIu64 ":%" PRIu64 ":%s", what->cno,
@@ -112,7 +114,7 @@ static void compare(struct judging *j, const struct treesum_file *what)
 		.size = j->bench->size,
 		.findings = j->o->status >= CHECKER_UNCORRECTED,
 	};
-	char path[STATE_PATH_MAX] = "";
+	char path[STATE_PATH_MAX] = "", text[STATE_PATH_MAX + 64];
 	bool unnamed;
 
 	if (state_has(&j->after, what))
@@ -122,8 +124,13 @@ static void compare(struct judging *j, const struct treesum_file *what)
 			   what->ino, path);
 	n.path = path;
 	unnamed = became_worse(j, what) && !naming_has(&n, what);
+	j->o->hidden += unnamed && j->c->spoil == SPOIL_MANY &&
+			!was_sound(j, what);
+	describe(what, path, text);
 	if (!j->o->differing++ || (unnamed && !j->o->unnamed))
-		note_first(j, what, path);
+		strcpy(j->o->first, text);
+	if (j->bench->differences)
+		printf("%s %s\n", unnamed ? "UNNAMED" : "DIFFERS", text);
 	j->o->unnamed += unnamed;
 }
 
@@ -200,6 +207,9 @@ static bool is_unseen(const struct judging *j, bool silent)
 {
 	const struct target *t = j->c->target;
 
+	if (j->c->spoil == SPOIL_MANY)
+		return silent && j->o->hidden == j->o->unnamed &&
+		       strstr(j->text, "a mount ignores it");
 	if (j->o->status || !silent)
 		return false;
 	return j->c->matched ? t->ino && !t->level && is_single(j) :
@@ -264,7 +274,9 @@ void verdict_find(struct outcome *o, const struct bench *bench,
 		  const struct damage_case *c, const struct checker *checker)
 {
 	static const char *const options[] = {"--data", "--rebuild"};
-	const char *data = c->target->kind >= TARGET_BLOCKS ? options[0] : NULL;
+	const char *data = c->spoil == SPOIL_BIT &&
+				   c->target->kind >= TARGET_BLOCKS ?
+				   options[0] : NULL;
 	struct judging j = {.o = o, .bench = bench, .c = c};
 	char undo[64];
 	size_t i;
@@ -272,13 +284,23 @@ void verdict_find(struct outcome *o, const struct bench *bench,
 	repair(&j, checker, data);
 	if (!o->status && o->differing && !c->matched && !data)
 		repair(&j, checker, options[0]);
+	snprintf(undo, sizeof(undo), "--undo-file=/tmp/damage-undo.%d",
+		 (int)getpid());
+	/* What cannot be repaired may be given up. */
+	if (c->spoil == SPOIL_MANY && o->status == CHECKER_UNCORRECTED &&
+	    o->verdict == VERDICT_REFUSED) {
+		arena_restore(checker->arena, bench->sound);
+		spoil_do(c, &bench->targets, bench->seed, checker->arena->bytes,
+			 bench->sound, bench->size);
+		repair(&j, checker, undo);
+		unlink(strchr(undo, '/'));
+		o->option = "--undo-file";
+	}
 	/* Without this one there is nothing to be seen. */
 	if (!bench->options || o->option)
 		return;
 	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++)
 		try_option(o, bench, c, checker, options[i]);
-	snprintf(undo, sizeof(undo), "--undo-file=/tmp/damage-undo.%d",
-		 (int)getpid());
 	try_option(o, bench, c, checker, undo);
 	unlink(strchr(undo, '/'));
 	if (o->option == undo)

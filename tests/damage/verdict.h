@@ -25,6 +25,7 @@ struct outcome {
 	int status, second;	/* of the repair, of the check after it */
 	unsigned int differing; /* files and facts that differ, */
 	unsigned int unnamed;	/* of these: named by no line */
+	unsigned int hidden;	/* of these: unreadable before the repair */
 	unsigned int losses;	/* lines that name something */
 	const char *option;	/* of the repair, besides -y; or NULL */
 	char first[STATE_PATH_MAX + 64]; /* one of them, unnamed if any */
@@ -37,7 +38,8 @@ struct bench {
 	struct targets targets;
 	struct state state; /* of the sound image */
 	uint64_t seed;
-	bool options; /* repair with each option, too */
+	bool options;	  /* repair with each option, too */
+	bool differences; /* print them all */
 };
 
 const char *verdict_name(enum verdict verdict);
