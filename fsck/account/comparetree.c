@@ -128,13 +128,16 @@ static bool is_suspect(const struct attributes *a)
 }
 
 /* What the bitmap of IFILE, or NULL, says of inode INO: 1 in use, 0 free,
-   negative where it cannot be read. */
+   negative if it cannot be read, or has not as many as its descriptor says. */
 static int attributes_is_in_use(struct file *ifile, struct context *cx,
 				uint64_t ino)
 {
+	const struct palloc *p = ifile ? &ifile->vol->ifile_palloc : NULL;
 	bool used;
 
-	if (ifile && file_bit(ifile, cx, &ifile->vol->ifile_palloc, ino,
+	if (ino == NILFS_ROOT_INO)
+		return 1;
+	if (ifile && file_is_counted(ifile, cx, p, palloc_group(p, ino)) && file_bit(ifile, cx, &ifile->vol->ifile_palloc, ino,
 			      &used) > 0)
 		return used;
 	fail_clear(cx);
