@@ -21,9 +21,11 @@
 #include "check/check.h"
 #include "check/pass/passes.h"
 #include "check/pass/zonewalk.h"
+#include "disk/checkpoint.h"
 #include "find/findprint.h"
 #include "fsck/plan/fixers.h"
 #include "fsck/witness/pass_bits.h"
+#include "vol/cptable.h"
 
 static bool has_room(struct look_kept *k)
 {
@@ -285,6 +287,24 @@ static void withhold_releases(struct look *l)
 	l->left += k->nrefused - n;
 }
 
+/* What the latest state has is for its own repairs. */
+static void keep_snapshots(struct look *l, struct context *cx)
+{
+	struct volume *vol = l->check.vol;
+	struct look_broken *b = &l->broken;
+	struct nilfs_checkpoint cp;
+	unsigned int i, n = 0;
+
+	for (i = 0; i < b->n; i++) {
+		if (l->complete && b->cno[i] != vol->latest.cno &&
+		    !cptable_read(vol, cx, b->cno[i], &cp) &&
+		    checkpoint_is_snapshot(&cp))
+			b->cno[n++] = b->cno[i];
+		fail_clear(cx);
+	}
+	b->n = n;
+}
+
 int look_run(struct look *l, struct tool *tool, const struct options *o,
 	     struct dev *dev, findings_sink *sink, void *arg)
 {
@@ -314,6 +334,8 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 		note_history(l, o);
 	if (!err)
 		withhold_releases(l);
+	if (!err)
+		keep_snapshots(l, &tool->cx);
 	if (!err && l->plan.err)
 		err = fail(&tool->cx, l->plan.err, "plan of repairs");
 	return err;
