@@ -93,9 +93,13 @@ int giveup_run(struct repair *r, struct context *cx)
 	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
 	int ret = 1;
 
-	/* With one less, errors in what it shared are those of the next. */
-	while (ret > 0 && repair_may_log(r) && giveup_is_due(r))
+	/* With one less, errors in what it shared are those of the next one, or
+	   of the latest state. */
+	while (ret > 0 && repair_may_log(r) && giveup_is_due(r)) {
 		ret = give_up(r, cx);
+		if (ret > 0)
+			ret = repair_again(r, cx) ?: 1;
+	}
 	if (ret < 0 || overlay_mark(r->dev) == mark ||
 	    improvement_errors(&repair_current(r)->check) < before)
 		return ret < 0 ? ret : 0;

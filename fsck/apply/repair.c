@@ -430,6 +430,20 @@ int repair_rounds(struct repair *r, struct context *cx)
 	return err ? err : forward_last(r, cx);
 }
 
+static void forget_refused(struct repair *r)
+{
+	r->rounds = 0;
+	memset(r->given_up, 0, sizeof(r->given_up));
+	memset(r->idle, 0, sizeof(r->idle));
+	memset(r->apart, 0, sizeof(r->apart));
+}
+
+int repair_again(struct repair *r, struct context *cx)
+{
+	forget_refused(r);
+	return repair_rounds(r, cx);
+}
+
 static void drop_look(struct repair *r)
 {
 	if (r->now)
@@ -452,12 +466,9 @@ void repair_restart(struct repair *r, size_t mark)
 	overlay_rewind(r->dev, mark);
 	repairlist_rewind(&r->repaired, 0);
 	r->state.chosen = false;
-	r->rounds = 0;
 	r->looks++;
 	r->asked_synced = r->no_data_behind = false;
-	memset(r->given_up, 0, sizeof(r->given_up));
-	memset(r->idle, 0, sizeof(r->idle));
-	memset(r->apart, 0, sizeof(r->apart));
+	forget_refused(r);
 }
 
 /* What leaves next to nothing is no repair, unless all is to be rebuilt. */

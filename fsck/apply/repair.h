@@ -76,6 +76,9 @@ int repair_run(struct repair *r, struct context *cx);
  */
 int repair_rounds(struct repair *r, struct context *cx);
 
+/* The same once more, after something else was changed. */
+int repair_again(struct repair *r, struct context *cx);
+
 /* Takes everything back that repairs did since the overlay was at MARK. */
 void repair_restart(struct repair *r, size_t mark);
 

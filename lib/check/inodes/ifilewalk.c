@@ -136,7 +136,8 @@ static int scan_block(struct ifilewalk *w, struct context *cx,
 		      struct ifilewalk_worker *worker,
 		      const struct ifilewalk_block *b)
 {
-	struct inodescan_block block = { .life = b->life };
+	struct inodescan_block block = { .life = b->life,
+					 .before = w->before };
 	struct palloc_block what;
 	const void *data;
 	int err;
@@ -463,12 +464,18 @@ static int add_marked(struct ifilewalk *w, struct context *cx,
 		ret = file_lookup(&w->ifile, cx, blkoff, &blocknr);
 		if (ret > 0)
 			ret = file_lookup(other, cx, blkoff, &shared);
-		if (ret > 0 && blocknr == shared)
-			w->blocks[w->nblocks++] = (struct ifilewalk_block){
-				.blkoff = blkoff,
-				.blocknr = blocknr,
-				.life = { w->cno, w->cno + 1 },
-			};
+		if (ret <= 0 || blocknr != shared)
+			continue;
+		/* That was enough: the first one shares it as well. */
+		if (other != &w->first &&
+		    file_lookup(&w->first, cx, blkoff, &shared) > 0 &&
+		    blocknr == shared)
+			continue;
+		w->blocks[w->nblocks++] = (struct ifilewalk_block){
+			.blkoff = blkoff,
+			.blocknr = blocknr,
+			.life = { w->cno, w->cno + 1 },
+		};
 	}
 	return ret;
 }
@@ -496,13 +503,16 @@ static int check_marked(struct ifilewalk *w, struct context *cx,
 			if (ret > 0) {
 				ret = add_marked(w, cx, other, group - 1, bits,
 						 old);
+				w->before = old;
+				if (ret >= 0 && w->nblocks)
+					ret = run_batch(w, cx);
+				w->before = NULL;
+				w->nblocks = 0;
 				file_put(other, old);
 			}
 			file_put(&w->ifile, bits);
 		}
 		err = damage_forgive(cx, ret < 0 ? ret : 0);
-		if (!err && w->nblocks)
-			err = run_batch(w, cx);
 	}
 	return err;
 }

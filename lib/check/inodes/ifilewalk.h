@@ -35,6 +35,7 @@ struct ifilewalk {
 	/* Ifiles that were walked: the first one, the last one. */
 	struct file first, previous;
 	bool have_first;
+	const uint8_t *before;		/* bitmap with which blocks were checked */
 	bool hidden;			/* inodes in use have no block */
 
 	/* The current checkpoint. */

@@ -301,6 +301,16 @@ static bool is_in_use(struct inodescan *s, const struct nilfs_inode *inode,
 	return links || bit;
 }
 
+static bool is_marked_otherwise(const struct inodescan *s,
+				const struct inodescan_block *block,
+				const uint8_t *bitmap)
+{
+	uint32_t at = palloc_group_offset(&s->pointers.vol->ifile_palloc,
+					  s->ino);
+
+	return palloc_bit(bitmap, at) != palloc_bit(block->before, at);
+}
+
 int inodescan_run(struct inodescan *s, struct context *cx,
 		  const struct inodescan_block *block, const void *data,
 		  const uint8_t *bitmap)
@@ -313,6 +323,9 @@ int inodescan_run(struct inodescan *s, struct context *cx,
 			(const void *)((const char *)data + (size_t)i * size);
 
 		s->ino = block->first + i;
+		if (block->before && bitmap && !is_marked_otherwise(s, block,
+								    bitmap))
+			continue;
 		if (is_in_use(s, inode, bitmap))
 			err = scan_inode(s, cx, inode, &block->life);
 	}

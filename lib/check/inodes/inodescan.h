@@ -37,6 +37,9 @@ struct inodescan_block {
 	uint64_t first;		/* number of the first inode */
 	uint32_t count;
 	struct lifetime life;	/* of the block */
+	/* With which it was checked: only inodes that are marked otherwise now are
+	   checked.  NULL: all are. */
+	const uint8_t *before;
 };
 
 /*
