@@ -287,7 +287,7 @@ void verdict_find(struct outcome *o, const struct bench *bench,
 	snprintf(undo, sizeof(undo), "--undo-file=/tmp/damage-undo.%d",
 		 (int)getpid());
 	/* What cannot be repaired may be given up. */
-	if (c->spoil == SPOIL_MANY && o->status == CHECKER_UNCORRECTED &&
+	if (c->spoil == SPOIL_MANY && !o->option && o->status == CHECKER_UNCORRECTED &&
 	    o->verdict == VERDICT_REFUSED) {
 		arena_restore(checker->arena, bench->sound);
 		spoil_do(c, &bench->targets, bench->seed, checker->arena->bytes,
