@@ -41,7 +41,6 @@
 #include "fsck/witness/superbits.h"
 #include "vol/root.h"
 
-#define TAIL_POSITIONS_MAX (UINT64_C(1) << 20)	/* 1 in 4096 */
 #define DETAIL_MAX 160
 #define LEAST_BLOCK 1024
 
@@ -268,20 +267,6 @@ static int is_followed(struct search *s, struct context *cx, struct chain ch)
 	return ret;
 }
 
-/*
- * A log at the end of the chain was most likely cut off, which one in 2^32 /
- * positions times looks like a flipped bit: only where that is next to never.
- */
-static bool is_credible_tail(const struct search *s)
-{
-	unsigned int i;
-
-	for (i = 0; i < s->lb.nbits; i++)
-		if (s->lb.bits[i].positions > TAIL_POSITIONS_MAX)
-			return false;
-	return true;
-}
-
 /* Reports the bits of the log of s->lb, where CH is. */
 static int add_chained(struct search *s, struct context *cx,
 		       const struct chain *ch)
@@ -292,8 +277,9 @@ static int add_chained(struct search *s, struct context *cx,
 		return 0;
 	if (!is_named(s, ch))
 		followed = is_followed(s, cx, *ch);
-	/* Nor is it where all of its segment is read. */
-	if (!followed && !is_credible_tail(s)) {
+	/* At the end of the chain it was most likely cut off.  Nor is it reported
+	   where all of its segment is read. */
+	if (!followed && !logbits_is_credible(&s->lb)) {
 		followed = sparse_add(&s->reported, cx, s->lb.pseg);
 		return followed < 0 ? followed : 0;
 	}

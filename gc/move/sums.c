@@ -6,7 +6,9 @@
  * must be found before.  The checksum covers all blocks of a log, so the bad
  * one is not known: all files with blocks there are named, up to a few.
  *
- * One flipped bit is known, though (check/logs/logbits.h).  It is corrected in
+ * One flipped bit is known, though (check/logs/logbits.h), in a log so short that
+ * other damage rarely looks like one.  In a longer log it is not corrected, as a
+ * wrong correction would get a checksum that matches.  A correction is one of
  * whatever is read from then on, by a device with patches: nothing is written
  * in place, which zones would not allow, and a dry run or a copy must not do.
  * The moved block is right, and the old one is freed.  A load that was made
@@ -291,7 +293,7 @@ static int correct_bit(struct summing *u, struct context *cx,
 
 /*
  * Corrects the flipped bits of LOG, which does not match its checksum: 1, or 0
- * if there is another reason for that.
+ * if there is another reason for that, or may be one.
  */
 static int correct_log(struct summing *u, struct context *cx,
 		       struct logbits *lb, const struct load_log *log)
@@ -300,7 +302,8 @@ static int correct_log(struct summing *u, struct context *cx,
 	int ret = logbits_header(lb, cx, log->pseg);
 	int err = ret > 0 ? logbits_blocks(lb, cx) : 0;
 
-	if (ret <= 0 || err || !lb->whole || !lb->nbits)
+	if (ret <= 0 || err || !lb->whole || !lb->nbits ||
+	    !logbits_is_credible(lb))
 		return ret < 0 ? ret : err;
 	for (i = 0; i < lb->nbits && !err; i++)
 		err = correct_bit(u, cx, &lb->bits[i]);

@@ -350,6 +350,16 @@ int logbits_blocks(struct logbits *lb, struct context *cx)
 	return err;
 }
 
+bool logbits_is_credible(const struct logbits *lb)
+{
+	unsigned int i;
+
+	for (i = 0; i < lb->nbits; i++)
+		if (lb->bits[i].positions > LOGBITS_POSITIONS_MAX)
+			return false;
+	return true;
+}
+
 /* The same of a log of NBLOCKS blocks, whose header is in lb->ss: 1, 0. */
 static int explain_summary(const struct logbits *lb, struct context *cx,
 			   uint64_t nblocks)

@@ -22,6 +22,10 @@ struct logbit {
 	uint64_t positions;
 };
 
+/* Bits that a checksum may cover for a correction without a question: by chance 1 in
+   4096. */
+#define LOGBITS_POSITIONS_MAX (UINT64_C(1) << 20)
+
 /* All zero but DEV and GEO, which are borrowed. */
 struct logbits {
 	struct dev *dev;
@@ -65,6 +69,12 @@ int logbits_sum(struct logbits *lb, struct context *cx);
  * make it match.  Nothing is written.
  */
 int logbits_blocks(struct logbits *lb, struct context *cx);
+
+/*
+ * Whether damage of another kind looks like the bits in lb->bits so rarely that
+ * they can be corrected without a question: in logs of up to 128 KiB.
+ */
+bool logbits_is_credible(const struct logbits *lb);
 
 /*
  * Whether the damage of the log at block PSEG is in its summary alone, so that
