@@ -294,6 +294,17 @@ emptied() {
 	is_clean
 }
 
+# Every second of the files that the older version names was removed.
+@test "names of files that were deleted before the damage are no losses" {
+	begin small-files
+	block=$(map_block /removed 0)
+	dd if="$image" bs=4096 skip="$(map_block /removed 0 2)" count=1 \
+		status=none | overwrite "$block"
+	repairs
+	[ "$(grep -c ": removed '" <<<"$output")" -gt 99 ]
+	grep -qx 'lost: nothing' <<<"$output"
+}
+
 # Files of the block exist in later checkpoints, every second one.
 @test "inodes of a snapshot that were replaced by others get what was theirs" {
 	begin cleaned
