@@ -161,6 +161,17 @@ static int check_strays(const struct facts *f, struct context *cx)
 		    "segments; run fsck.nilfs2", f->liveness->strays);
 }
 
+/* The segment after the latest log is one of the tables of all segments. */
+static int check_next(const struct facts *f, struct context *cx)
+{
+	uint64_t next = f->vol->latest.nextnum;
+
+	if (next < f->vol->geo.nsegments)
+		return 0;
+	return fail(cx, -EUCLEAN, "the latest log: the next segment, %" PRIu64
+		    ", is not on the volume; run fsck.nilfs2", next);
+}
+
 static int find_stale(struct facts *f, struct context *cx)
 {
 	int ret = f->vol->geo.has_live_blks ? sutable_is_exact(f->vol, cx) : 1;
@@ -243,7 +254,9 @@ static int gather_all(struct facts *f, struct context *cx, struct volume *vol,
 	};
 	f->env.nongc_ctime = le64_get(vol->super_root.sr_nongc_ctime);
 	f->env.metadata_weight = POLICY_WEIGHT;
-	ret = sutable_header(vol, cx, &header);
+	ret = check_next(f, cx);
+	if (!ret)
+		ret = sutable_header(vol, cx, &header);
 	f->clean = ret ? 0 : le64_get(header.sh_ncleansegs);
 	if (!ret && protect)
 		ret = protection_cno(vol, cx, protect, &f->protect_cno);

@@ -51,6 +51,19 @@ is_marked() {
 	diff <(timeless forecast) <(timeless outcome)
 }
 
+@test "a next segment that is not on the volume ends every job that needs it" {
+	image=$(copy_image cleaned-1k)
+	log=$(dump.nilfs2 info --json "$image" | gojq .latest.log)
+	damage "log:$log" ss_next=$((1 << 32))
+	before=$(state_of "$image")
+	for job in --compact=all --order=tree '--defrag all'; do
+		# shellcheck disable=SC2086
+		run -1 gc $job
+		[[ $output == *"the next segment, "*", is not on the volume; run fsck.nilfs2" ]]
+		[ "$(state_of "$image")" = "$before" ]
+	done
+}
+
 @test "a name that leads to no inode is passed over" {
 	image=$(copy_image cleaned)
 	damage dirent:/kept inode=0xfffffffffffffff
