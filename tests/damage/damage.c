@@ -208,7 +208,7 @@ static int make(const char *image, const char *id, const char *out,
 	else
 		fprintf(stderr, "%s: %s has no such case\n", id, image);
 	runner_close(&b);
-	fclose(arena.errors);
+	arena_close(&arena);
 	return !done;
 }
 

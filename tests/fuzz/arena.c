@@ -9,20 +9,30 @@
 #include "arena.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
-#define HANG_SECONDS 60
+#define HANG_CPU_SECONDS 60
+#define HANG_SECONDS 600
+#define WORDS_MAX 16
 #define PIECE 65536
 
 _Noreturn void arena_die(const char *what)
 {
 	perror(what);
 	exit(99);
+}
+
+static void add_range(struct arena *a, off_t begin, off_t end)
+{
+	a->ranges = realloc(a->ranges, (a->nranges + 1) * sizeof(*a->ranges));
+	if (!a->ranges)
+		arena_die("memory");
+	a->ranges[a->nranges++] = (struct arena_range){ begin, end };
 }
 
 void arena_load(struct arena *a, const char *path)
@@ -35,6 +45,8 @@ void arena_load(struct arena *a, const char *path)
 	    ftruncate(to, st.st_size))
 		arena_die(path);
 	a->size = (size_t)st.st_size;
+	a->ranges = NULL;
+	a->nranges = 0;
 	a->bytes = mmap(NULL, a->size, PROT_READ | PROT_WRITE, MAP_SHARED, to,
 			0);
 	if (a->bytes == MAP_FAILED)
@@ -44,6 +56,7 @@ void arena_load(struct arena *a, const char *path)
 		if (pread(from, a->bytes + data, (size_t)(hole - data),
 			  data) != hole - data)
 			arena_die(path);
+		add_range(a, data, hole);
 		data = hole;
 	}
 	close(from);
@@ -52,6 +65,14 @@ void arena_load(struct arena *a, const char *path)
 	a->errors = tmpfile();
 	if (!a->errors)
 		arena_die("temporary file");
+}
+
+void arena_close(struct arena *a)
+{
+	munmap(a->bytes, a->size);
+	close(a->fd);
+	fclose(a->errors);
+	free(a->ranges);
 }
 
 /* Makes N bytes at TO what FROM has; writes only what differs. */
@@ -85,7 +106,30 @@ void arena_save(const struct arena *a, char *copy)
 
 void arena_restore(struct arena *a, const char *copy)
 {
+	const struct arena_range *r = a->ranges;
+
 	copy_data(a, a->bytes, copy);
+	for (; r < a->ranges + a->nranges; r++)
+		copy_changed(a->bytes + r->begin, copy + r->begin,
+			     (size_t)(r->end - r->begin));
+}
+
+bool arena_equals(const struct arena *a, const char *copy)
+{
+	const struct arena_range *r = a->ranges;
+	off_t data = 0, hole;
+
+	for (; r < a->ranges + a->nranges; r++)
+		if (memcmp(a->bytes + r->begin, copy + r->begin,
+			   (size_t)(r->end - r->begin)))
+			return false;
+	while ((data = lseek(a->fd, data, SEEK_DATA)) >= 0) {
+		hole = lseek(a->fd, data, SEEK_HOLE);
+		if (memcmp(a->bytes + data, copy + data, (size_t)(hole - data)))
+			return false;
+		data = hole;
+	}
+	return true;
 }
 
 char *arena_copy(const struct arena *a)
@@ -96,6 +140,14 @@ char *arena_copy(const struct arena *a)
 		arena_die("memory");
 	arena_save(a, copy);
 	return copy;
+}
+
+static void limit_time(int cpu_seconds, unsigned int seconds)
+{
+	const struct itimerval cpu = { .it_value.tv_sec = cpu_seconds };
+
+	setitimer(ITIMER_PROF, &cpu, NULL);
+	alarm(seconds);
 }
 
 int arena_run(struct arena *a, arena_main *main_of, char **argv, int sink)
@@ -111,9 +163,9 @@ int arena_run(struct arena *a, arena_main *main_of, char **argv, int sink)
 	    dup2(sink, STDOUT_FILENO) < 0 ||
 	    dup2(fileno(a->errors), STDERR_FILENO) < 0)
 		arena_die("redirection");
-	alarm(HANG_SECONDS);
+	limit_time(HANG_CPU_SECONDS, HANG_SECONDS);
 	status = main_of(argc, argv);
-	alarm(0);
+	limit_time(0, 0);
 	fflush(stdout);
 	fflush(stderr);
 	dup2(out, STDOUT_FILENO);
@@ -121,6 +173,26 @@ int arena_run(struct arena *a, arena_main *main_of, char **argv, int sink)
 	close(out);
 	close(err);
 	close(sink);
+	return status;
+}
+
+int arena_command(struct arena *a, arena_main *main_of,
+		  const char *const *words, int sink)
+{
+	char copies[WORDS_MAX][64], made[64], *argv[WORDS_MAX + 1] = { NULL };
+	const char *word;
+	size_t i;
+	int status;
+
+	snprintf(made, sizeof(made), P_tmpdir "/arena.%d", getpid());
+	for (i = 0; i < WORDS_MAX && words[i]; i++) {
+		word = strcmp(words[i], "IMAGE") ? words[i] : a->path;
+		word = strcmp(words[i], "NEW") ? word : made;
+		snprintf(copies[i], sizeof(copies[i]), "%s", word);
+		argv[i] = copies[i];
+	}
+	status = arena_run(a, main_of, argv, sink);
+	unlink(made);
 	return status;
 }
 

@@ -7,10 +7,11 @@
 # A prime, so that each kind of change has its turn.
 : "${EVERY:=97}" "${SEED:=1}"
 
-# numbers COUNT COLUMN: as many of a column's numbers, first and last ones.
+# numbers COUNT COLUMN: as many of a column's numbers, first and last ones; WIDE (1)
+# times as many.
 numbers() {
 	awk -v c="$2" '$c ~ /^[0-9]+$/ { print $c }' |
-		awk -v n="$1" '{ at[NR] = $1 }
+		awk -v n="$(($1 * ${WIDE-1}))" '{ at[NR] = $1 }
 			END {
 				for (i = 1; i <= NR; i++)
 					if (i <= n / 2 || i > NR - n / 2)
@@ -41,7 +42,16 @@ structures() {
 		awk '/^[a-z.0-9-]+$/ { print "dirent:2/" $0 }' | head -n 6
 }
 
-# damage check|repair IMAGE [FILE...]
+# program MODE: of fields.c, the one that has it.
+program() {
+	case $1 in
+	check | repair) echo fields ;;
+	read | read-all) echo fields_dump ;;
+	*) echo fields_gc ;;
+	esac
+}
+
+# damage MODE IMAGE [FILE...]: MODE is one of fields.c.
 damage() {
 	local image=$corpus/$2/image
 
@@ -49,7 +59,7 @@ damage() {
 	damage_all "$1" "$EVERY"
 }
 
-# damage_nodes check|repair IMAGE: few, so one change in seven.
+# damage_nodes MODE IMAGE: few, so one change in seven.
 damage_nodes() {
 	local image=$corpus/$2/image file
 
@@ -60,10 +70,10 @@ damage_nodes() {
 	damage_all "$1" $(((EVERY + 13) / 14))
 }
 
-# damage_all check|repair EVERY: of $image, what is listed.
+# damage_all MODE EVERY: of $image, what is listed.
 damage_all() {
 	cd "$BATS_TEST_TMPDIR" || return 1
-	run timeout 20000 "$NILFS2_BUILD/tests/fuzz/fields" "$1" "$image" \
+	run timeout 20000 "$NILFS2_BUILD/tests/fuzz/$(program "$1")" "$1" "$image" \
 		"$2" "$SEED" <structures
 	[ "$status" -eq 0 ] || tail -n 30 <<<"$output"
 	[ "$status" -eq 0 ]

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fields check|repair IMAGE [EVERY [FIRST]] <STRUCTURES: the checker against
- * every field.
+ * fields MODE IMAGE [EVERY [FIRST]] <STRUCTURES: a tool against every field.
  *
  * The structures are named one a line, as "dump.nilfs2 set" has them.  Each
  * number in each of them, element by element of arrays that are not long, is
  * set to 0, all ones, one more and one less, has its first, middle and last bit
  * flipped, or gets a random value; with the checksums left as they were and
- * with them right again.  fsck.nilfs2 must then say clean (0) or wrong (4), or
- * fail with a message (8), and must find something, unless silent.c has a
- * reason why not.  With "repair" it repairs what it finds, and must hold what
- * repairing.h says.  With EVERY, only every so many changes are tried,
- * beginning with number FIRST, which is in the last line printed.
+ * with them right again.  What the tool must do then depends on MODE: see
+ * field_fsck.c (check, repair), field_dump.c (read, read-all) and field_gc.c
+ * (collect, unchecked).  It never crashes, hangs, or asks for memory by a number
+ * from the disk.  With EVERY, only every so many changes are tried, beginning
+ * with number FIRST, which is in the last line printed.
  *
  * Where a structure lies and how its checksums are set is what dump.nilfs2
- * knows; its sources are compiled in, and main() of the checker.
+ * knows; its sources are compiled in, and main() of the tool.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,14 +25,18 @@
 #include "dump/blocks/logfind.h"
 #include "dump/common/seal.h"
 #include "dump/target.h"
-#include "repairing.h"
-#include "silent.h"
+#include "fieldtool.h"
+#include "heap.h"
 #include "tests/testdev/memory.h"
+#include "trials.h"
 
 /* Of arrays, such as the pointers of a node, both ends in use are tried. */
 #define ELEMENTS_MAX 8
 
-int fsck_main(int argc, char **argv);
+/* More than any of the images needs with the memory that the tools are given. */
+#define MOST_BYTES (48u << 20)
+
+#define LINES_MAX 4096
 
 enum change { ZERO, ONES, MORE, LESS, FIRST, MIDDLE, LAST, RANDOM, CHANGES };
 
@@ -43,17 +46,20 @@ static const char *const change_names[CHANGES] = {
 };
 
 struct fuzz {
+	const char *mode, *path;
+	char (*lines)[80];	/* structures */
+	size_t nlines;
 	struct arena arena;
 	char *sound;		/* the image as it was */
 	struct context cx;
 	struct dev *dev;	/* the image of the arena */
 	struct dev *sound_dev;
 	struct target_source source;	/* of the sound image */
+	struct fieldtool *tool;
+	struct trials *trials;
 	const char *structure;
-	struct silent_change change;
-	unsigned long number, every, first, bad, excused;
-	bool repair;
-	struct repairing repairing;
+	struct fieldtool_case now;
+	unsigned long number, every, first;
 };
 
 static uint64_t changed(enum change change, uint64_t old, unsigned int bits,
@@ -123,48 +129,36 @@ static void seal(struct fuzz *f, const struct target *t)
 	seal_log(f->dev, &f->cx, geo, pseg, blocknr - pseg, &ignore);
 }
 
-/* The current change, which had no finding. */
-static const char *excuse(struct fuzz *f)
+/* The current change: NULL, or what is wrong. */
+static const char *try_tool(struct fuzz *f)
 {
-	const char *reason = silent_reason(&f->change);
+	const char *wrong;
+	size_t bytes;
 
-	if (!reason)
-		return "nothing was found";
-	f->excused++;
-	printf("not to be found: %s\n", reason);
-	return NULL;
-}
-
-/*
- * NULL, or what is wrong with how the checker ended.  What only a checksum
- * shows is found by that of a log or a superblock.
- */
-static const char *check(struct fuzz *f, bool sealed)
-{
-	char *text;
-	int status = checker_run(&f->repairing.checker, "-fn",
-				 sealed ? "--all" : "--data", &text);
-	bool found = checker_found_any(text);
-
-	free(text);
-	if (status == CHECKER_OPERATIONAL &&
-	    arena_complained(&f->arena, "fsck.nilfs2: "))
-		return NULL;
-	if (status && status != CHECKER_UNCORRECTED)
-		return "it ended otherwise than it may";
-	return found ? NULL : excuse(f);
+	heap_largest();
+	wrong = fieldtool_run(f->tool, &f->now);
+	bytes = heap_largest();
+	if (wrong || bytes <= MOST_BYTES)
+		return wrong;
+	printf("%zu bytes\n", bytes);
+	return "so much memory was asked for at once";
 }
 
 static void try_change(struct fuzz *f, const char *what, bool sealed)
 {
 	const char *wrong;
 
-	printf("fields EVERY %lu: %s, %s, checksums %s\n", f->number - 1,
-	       f->structure, what, sealed ? "right" : "left");
-	wrong = f->repair ? repairing_run(&f->repairing) : check(f, sealed);
+	printf("fields %s %s EVERY %lu: %s, %s, checksums %s\n", f->mode,
+	       f->path, f->number - 1, f->structure, what,
+	       sealed ? "right" : "left");
+	f->now.number = f->trials->cases++;
+	f->now.sealed = sealed;
+	f->now.excused = false;
+	wrong = try_tool(f);
+	f->trials->excused += f->now.excused;
 	if (wrong) {
 		printf("FAILED: %s\n", wrong);
-		if (!f->bad++)
+		if (!f->trials->wrong++)
 			arena_keep(&f->arena, "fields.image");
 	}
 }
@@ -174,7 +168,11 @@ static bool wanted(struct fuzz *f)
 {
 	unsigned long number = f->number++;
 
-	return number >= f->first && (number - f->first) % f->every == 0;
+	if (number < f->trials->next || number < f->first ||
+	    (number - f->first) % f->every)
+		return false;
+	f->trials->next = f->number;
+	return true;
 }
 
 static void put_back(struct fuzz *f, uint64_t offset, uint64_t length)
@@ -245,7 +243,7 @@ static void try_element(struct fuzz *f, const struct target *t,
 			value &= ((uint64_t)1 << bits) - 1;
 		if (value == old || !field_set(field, base, i, value))
 			continue;
-		f->change = (struct silent_change){
+		f->now.change = (struct silent_change){
 			.latest = is_latest(f, t),
 			.structure = f->structure, .field = path,
 			.bytes = f->sound + t->byte,
@@ -314,20 +312,21 @@ static void try_structure(struct fuzz *f)
 	}
 }
 
-static void open_all(struct fuzz *f, const char *path)
+static void open_all(struct fuzz *f)
 {
-	arena_load(&f->arena, path);
+	arena_load(&f->arena, f->path);
 	f->sound = arena_copy(&f->arena);
 	context_init(&f->cx);
-	repairing_open(&f->repairing, &f->arena, fsck_main);
-	if (memory_open(&f->dev, &f->cx, f->arena.bytes, f->arena.size) ||
+	f->tool = fieldtool_open(&f->arena, f->mode);
+	if (!f->tool || memory_open(&f->dev, &f->cx, f->arena.bytes,
+				    f->arena.size) ||
 	    memory_open_const(&f->sound_dev, &f->cx, f->sound,
 			      f->arena.size))
-		die(f, path);
+		die(f, f->mode);
 	f->source.cx = &f->cx;
 	f->source.dev = f->sound_dev;
 	if (target_need_volume(&f->source))
-		die(f, path);
+		die(f, f->path);
 }
 
 static void close_all(struct fuzz *f)
@@ -335,14 +334,44 @@ static void close_all(struct fuzz *f)
 	target_source_close(&f->source);
 	dev_close(f->sound_dev);
 	dev_close(f->dev);
-	repairing_close(&f->repairing);
-	fclose(f->arena.errors);
+	fieldtool_close(f->tool);
+	arena_close(&f->arena);
 	free(f->sound);
+	free(f->lines);
+}
+
+static void try_all(void *arg, struct trials *trials)
+{
+	struct fuzz *f = arg;
+	size_t i;
+
+	f->trials = trials;
+	open_all(f);
+	for (i = 0; i < f->nlines; i++) {
+		f->structure = f->lines[i];
+		try_structure(f);
+	}
+	trials->next = f->number;
+	close_all(f);
+}
+
+static void read_structures(struct fuzz *f)
+{
+	char *line;
+
+	f->lines = calloc(LINES_MAX, sizeof(*f->lines));
+	if (!f->lines)
+		arena_die("memory");
+	while (f->nlines < LINES_MAX &&
+	       fgets(f->lines[f->nlines], sizeof(*f->lines), stdin)) {
+		line = f->lines[f->nlines++];
+		line[strcspn(line, "\n")] = '\0';
+	}
 }
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: fields check|repair IMAGE [EVERY [FIRST]] "
+	fprintf(stderr, "usage: fields MODE IMAGE [EVERY [FIRST]] "
 		"<STRUCTURES\n");
 	return 2;
 }
@@ -351,25 +380,26 @@ static int usage(void)
 int main(int argc, char **argv)
 {
 	struct fuzz f = { .every = 1 };
-	char line[80];
+	struct trials *t;
+	int bad;
 
 	if (argc < 3)
 		return usage();
-	f.repair = !strcmp(argv[1], "repair");
+	f.mode = argv[1];
+	f.path = argv[2];
 	if (argc > 3)
 		f.every = strtoul(argv[3], NULL, 0);
 	if (argc > 4)
 		f.first = strtoul(argv[4], NULL, 0) % f.every;
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	open_all(&f, argv[2]);
-	while (fgets(line, sizeof(line), stdin)) {
-		line[strcspn(line, "\n")] = '\0';
-		f.structure = line;
-		try_structure(&f);
-	}
-	close_all(&f);
-	if (f.excused)
-		printf("%lu not to be found\n", f.excused);
-	printf("%lu changes\n", f.number);
-	return f.bad != 0;
+	read_structures(&f);
+	t = trials_run(try_all, &f);
+	if (t->excused)
+		printf("%lu not to be found\n", t->excused);
+	printf("%lu cases, %lu crashes, %lu hangs, %lu wrong, of %lu changes\n",
+	       t->cases, t->crashes, t->hangs, t->wrong, t->next);
+	bad = trials_failed(t) != 0;
+	trials_free(t);
+	free(f.lines);
+	return bad;
 }

@@ -485,7 +485,7 @@ static void close_all(struct judge *j)
 	damage_close(&j->damage);
 	volume_close(j->vol);
 	dev_close(j->sound_dev);
-	fclose(j->checker.arena->errors);
+	arena_close(j->checker.arena);
 	losslines_free(&j->losses);
 	free(j->sound);
 }
