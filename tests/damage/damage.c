@@ -41,8 +41,9 @@ static const char usage_text[] =
 	"                      are restored or named\n"
 	"  -t, --totals        print no table for each image\n"
 	"  -f, --fail LIST     fail where a case ends as: "
-	"restored,named,refused,\n"
-	"                      unseen,option,LOST,status,crash (default: none)\n";
+	"restored,false,named,\n"
+	"                      refused,unseen,option,LOST,status,crash "
+	"(default: none)\n";
 
 static _Noreturn void usage(void)
 {

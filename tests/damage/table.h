@@ -16,7 +16,10 @@ void table_merge(struct table *t, const struct table *other);
 /* Prints a line for each kind, damage and treatment of checksums. */
 void table_print(const struct table *t, const char *title);
 
-/* Prints a line for each kind, and one for all. */
+/*
+ * Prints a line for each kind, one for all, and how many cases differ in
+ * silence, or not at all although a loss is listed.
+ */
 void table_print_totals(const struct table *t);
 
 /* How many cases ended with VERDICT. */

@@ -34,10 +34,11 @@ struct judging {
 const char *verdict_name(enum verdict verdict)
 {
 	static const char *const names[VERDICTS] = {
-		[VERDICT_RESTORED] = "restored", [VERDICT_NAMED] = "named",
-		[VERDICT_REFUSED] = "refused",	 [VERDICT_UNSEEN] = "unseen",
-		[VERDICT_OPTION] = "option",	 [VERDICT_LOST] = "LOST",
-		[VERDICT_STATUS] = "status",	 [VERDICT_CRASH] = "crash",
+		[VERDICT_RESTORED] = "restored", [VERDICT_FALSE] = "false",
+		[VERDICT_NAMED] = "named",	 [VERDICT_REFUSED] = "refused",
+		[VERDICT_UNSEEN] = "unseen",	 [VERDICT_OPTION] = "option",
+		[VERDICT_LOST] = "LOST",	 [VERDICT_STATUS] = "status",
+		[VERDICT_CRASH] = "crash",
 	};
 
 	return names[verdict];
@@ -226,7 +227,9 @@ static enum verdict judge(const struct judging *j, bool silent)
 		return VERDICT_STATUS;
 	if (o->status >= CHECKER_UNCORRECTED)
 		return VERDICT_REFUSED;
-	return o->differing ? VERDICT_NAMED : VERDICT_RESTORED;
+	if (o->differing)
+		return VERDICT_NAMED;
+	return o->losses ? VERDICT_FALSE : VERDICT_RESTORED;
 }
 
 static void repair(struct judging *j, const struct checker *checker,

@@ -9,6 +9,7 @@
 
 enum verdict {
 	VERDICT_RESTORED, /* all is what it was, and the volume sound */
+	VERDICT_FALSE,	  /* the same, but the output names a loss */
 	VERDICT_NAMED,	  /* the output names all that is not */
 	VERDICT_REFUSED,  /* status 4 or 8, and nothing became worse */
 	VERDICT_UNSEEN,	  /* nothing but the lost content shows it */
