@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The attributes of inodes, and from which version of their block they are.
+ *
+ * Times, owner, permissions and flags are stored only in the inode.  So if a
+ * repair took an inode from an older version of its block, these are old,
+ * although content and links may have been updated.  The version of an inode is
+ * found by comparison with all versions in the logs.
+ *
+ * The link count follows from the names, or the directories in it; a lower one
+ * is a loss only if names were lost.
+ */
+#include "fsck/account/attributes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "check/damage.h"
+#include "disk/bmap.h"
+#include "disk/inode.h"
+
+#define PERMISSIONS 07777u
+
+/* Versions of a block that are compared at most. */
+#define VERSIONS_MAX 64u
+
+/* Where an inode is as it was. */
+#define UNCHANGED UINT64_MAX
+
+static const struct nilfs_inode *inode_at(const struct attributes *a,
+					  const char *block, uint64_t i)
+{
+	return (const void *)(block + i * a->e->vol->geo.inode_size);
+}
+
+static uint16_t links_of(const struct nilfs_inode *inode)
+{
+	return le16_get(inode->i_links_count);
+}
+
+/* A type is what the names say, and the map of a device is its number. */
+static bool is_same(const struct nilfs_inode *x, const struct nilfs_inode *y)
+{
+	const uint16_t mode = le16_get(x->i_mode) ^ le16_get(y->i_mode);
+
+	return le64_get(x->i_ctime) == le64_get(y->i_ctime) &&
+	       le64_get(x->i_mtime) == le64_get(y->i_mtime) &&
+	       le32_get(x->i_ctime_nsec) == le32_get(y->i_ctime_nsec) &&
+	       le32_get(x->i_mtime_nsec) == le32_get(y->i_mtime_nsec) &&
+	       le32_get(x->i_uid) == le32_get(y->i_uid) &&
+	       le32_get(x->i_gid) == le32_get(y->i_gid) &&
+	       le32_get(x->i_flags) == le32_get(y->i_flags) &&
+	       le64_get(x->i_xattr) == le64_get(y->i_xattr) &&
+	       le32_get(x->i_generation) == le32_get(y->i_generation) &&
+	       !(mode & PERMISSIONS) &&
+	       (inode_has_bmap(y) ||
+		le64_get(x->i_bmap[0]) == le64_get(y->i_bmap[0]));
+}
+
+/* The size of a directory follows from its blocks. */
+static bool is_same_size(const struct nilfs_inode *x,
+			 const struct nilfs_inode *y)
+{
+	return S_ISDIR(le16_get(y->i_mode)) ||
+	       le64_get(x->i_size) == le64_get(y->i_size);
+}
+
+static bool is_of_user(const struct attributes *a, uint64_t i)
+{
+	return !inode_is_private(a->what->first + i);
+}
+
+/* Whether inode I exists after the repair, and differs. */
+static bool is_changed(const struct attributes *a, uint64_t i)
+{
+	const struct nilfs_inode *before, *after = inode_at(a, a->inodes[1], i);
+
+	if (!is_of_user(a, i))
+		return false;
+	before = inode_at(a, a->inodes[0], i);
+	if (!links_of(after))
+		return memcmp(before, after, sizeof(*after)) != 0;
+	return !is_same(before, after) || !is_same_size(before, after);
+}
+
+/* Whether nothing of the block before is to be believed. */
+static bool is_suspect(const struct attributes *a)
+{
+	uint64_t i, changed = a->s->foreign;
+
+	if (!a->inodes[0] || a->is_stale)
+		return true;
+	for (i = 0; i < a->what->count; i++)
+		changed += is_changed(a, i) ||
+			   (is_of_user(a, i) && /* a file without links is one */
+			    !links_of(inode_at(a, a->inodes[0], i)) &&
+			    links_of(inode_at(a, a->inodes[1], i)));
+	return changed > 1;
+}
+
+int attributes_is_in_use(struct file *ifile, struct context *cx,
+				uint64_t ino)
+{
+	const struct palloc *p = ifile ? &ifile->vol->ifile_palloc : NULL;
+	bool used;
+
+	if (ino == NILFS_ROOT_INO)
+		return 1;
+	if (ifile && file_is_counted(ifile, cx, p, palloc_group(p, ino)) &&
+	    file_bit(ifile, cx, p, ino, &used) > 0)
+		return used;
+	fail_clear(cx);
+	return -ENOENT;
+}
+
+static bool is_version(const struct attributes *a, size_t i)
+{
+	const struct versions *v = &a->s->versions;
+
+	return i < v->n && v->items[i].ino == NILFS_IFILE_INO &&
+	       v->items[i].blkoff == a->blkoff;
+}
+
+bool attributes_is_stale(const struct attributes *a, struct context *cx)
+{
+	const struct versions *v = &a->s->versions;
+	const struct version *now = NULL, *one;
+	unsigned int asked = 0;
+	size_t i;
+
+	if (!a->inodes[0] || !v->gathered)
+		return false;
+	for (i = versions_from(v, NILFS_IFILE_INO, a->blkoff);
+	     is_version(a, i) && asked < VERSIONS_MAX; i++) {
+		one = &v->items[i];
+		if (one->blocknr == a->before && !now)
+			now = one;
+		if (!now || one->cno >= now->cno ||
+		    one->vblocknr == now->vblocknr)
+			continue;
+		asked++;
+		if (sides_read(a->s, cx, false, one->blocknr) &&
+		    !memcmp(a->s->blocks[0], a->inodes[0],
+			    a->s->before->geo.block_size))
+			return true;
+	}
+	return false;
+}
+
+/* Sets FROM of the inodes whose attributes are those in version ONE, which is
+   the NEWEST that the checkpoint can have had, or not. */
+static void compare_version(const struct attributes *a,
+			    const struct version *one, bool newest,
+			    uint64_t *from)
+{
+	const struct nilfs_inode *then, *after;
+	uint64_t i;
+
+	for (i = 0; i < a->what->count; i++) {
+		then = inode_at(a, a->s->blocks[0], i);
+		after = inode_at(a, a->inodes[1], i);
+		if (!from[i] && links_of(after) && is_same(then, after) &&
+		    is_same_size(then, after))
+			from[i] = newest || a->vblocknr == one->vblocknr
+					  ? UNCHANGED : one->cno;
+	}
+}
+
+/* Finds the versions, from the nearest on, that the inodes are from. */
+static void find_origins(const struct attributes *a, struct context *cx,
+			 bool later, uint64_t *from)
+{
+	const struct versions *v = &a->s->versions;
+	unsigned int asked = 0;
+	bool newest = !later;
+	size_t i;
+
+	for (i = versions_from(v, NILFS_IFILE_INO, a->blkoff);
+	     is_version(a, i) && asked < VERSIONS_MAX; i++) {
+		const struct version *one = &v->items[i];
+
+		if ((one->cno > a->state->cno) != later)
+			continue;
+		if (one->blocknr != a->before) {
+			asked++;
+			if (sides_read(a->s, cx, false, one->blocknr))
+				compare_version(a, one, newest, from);
+		}
+		newest = false;
+	}
+}
+
+/* Inode I, now as in checkpoint FROM. */
+static int lose_attribute(const struct attributes *a, struct context *cx,
+			  uint64_t i, uint64_t from)
+{
+	const struct loss loss = {
+		.kind = LOSS_ATTRIBUTES,
+		.ino = a->what->first + i,
+		.last_ino = a->what->first + i,
+		.from = from,
+	};
+
+	return sides_lose(a->s, cx, a->state, &loss, NULL, 0);
+}
+
+/* Names, or directories, that inode I had, where names were lost. */
+static int compare_links(const struct attributes *a, struct context *cx,
+			 uint64_t i)
+{
+	struct loss loss = {.kind = LOSS_LINKS, .ino = a->what->first + i};
+	const struct nilfs_inode *after = inode_at(a, a->inodes[1], i);
+
+	if (!a->inodes[0] || !a->s->lost_names)
+		return 0;
+	loss.offset = links_of(inode_at(a, a->inodes[0], i));
+	loss.length = links_of(after);
+	if (loss.offset == loss.length)
+		return 0;
+	if (loss.offset < loss.length && !S_ISDIR(le16_get(after->i_mode)))
+		return 0;
+	/* A directory for what has lost its name. */
+	if (loss.ino == NILFS_ROOT_INO && loss.offset + 1 == loss.length)
+		return 0;
+	return sides_lose(a->s, cx, a->state, &loss, NULL, 0);
+}
+
+/*
+ * Whether inode I has another map now, and what it led to was dead: the one
+ * before was an older version, and its attributes are.
+ */
+static bool is_remapped(const struct attributes *a, struct context *cx,
+			uint64_t i)
+{
+	const struct nilfs_inode *before, *after = inode_at(a, a->inodes[1], i);
+
+	if (!a->inodes[0])
+		return false;
+	before = inode_at(a, a->inodes[0], i);
+	return inode_has_bmap(before) && inode_has_bmap(after) &&
+	       memcmp(before->i_bmap, after->i_bmap, sizeof(after->i_bmap)) &&
+	       expected_is_dead(a->e, cx, bmap_first_ptr(before->i_bmap));
+}
+
+/* Inode I, of a block that is SUSPECT: 1 where it is a loss. */
+static int compare_attribute(const struct attributes *a, struct context *cx,
+			     uint64_t i, bool suspect, uint64_t from)
+{
+	if (!is_of_user(a, i) || !links_of(inode_at(a, a->inodes[1], i)) ||
+	    !attributes_is_in_use(a->ifile, cx, a->what->first + i))
+		return 0;
+	if (from != UNCHANGED &&
+	    (suspect || is_changed(a, i) || is_remapped(a, cx, i)))
+		return lose_attribute(a, cx, i, from) ?: 1;
+	return suspect ? 0 : compare_links(a, cx, i);
+}
+
+int attributes_compare(const struct attributes *a, struct context *cx)
+{
+	bool suspect, any = false;
+	uint64_t *from, i;
+	int ret = 0;
+
+	if (!a->inodes[1])
+		return 0;
+	suspect = is_suspect(a);
+	from = calloc(a->what->count, sizeof(*from));
+	if (!from)
+		return fail(cx, -ENOMEM, "origins of inodes");
+	if (a->s->versions.gathered) {
+		find_origins(a, cx, false, from);
+		find_origins(a, cx, true, from);
+	}
+	for (i = 0; i < a->what->count && ret >= 0; i++) {
+		ret = compare_attribute(a, cx, i, suspect, from[i]);
+		any |= ret > 0;
+	}
+	free(from);
+	return ret < 0 ? ret : any;
+}
