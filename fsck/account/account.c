@@ -249,6 +249,7 @@ struct account {
 	bool is_known;	  /* whether any is one */
 	struct dev *restored; /* the device with a super root that was lost */
 	struct sides s;
+	struct witness witness;
 	struct comparetree tree;
 	struct comparecps cps;
 	bool in_place; /* a block that may be in use was written */
@@ -453,6 +454,9 @@ static int prepare_comparison(struct account *a, struct context *cx)
 	int ret = findings_open(&a->s.findings, cx, ignore, NULL, false);
 
 	versions_init(&a->s.versions, a->s.before, a->in->used);
+	a->witness.logbits.dev = a->s.before->dev;
+	a->witness.logbits.geo = &a->s.before->geo;
+	a->s.witness = &a->witness;
 	a->s.blocks[0] = malloc(size);
 	a->s.blocks[1] = malloc(size);
 	if (!ret && (!a->s.blocks[0] || !a->s.blocks[1]))
@@ -461,11 +465,14 @@ static int prepare_comparison(struct account *a, struct context *cx)
 		ret = list_written(a, cx);
 	if (!ret)
 		ret = sparse_init(&a->tree.clean, cx, a->s.before->geo.nblocks);
+	if (!ret)
+		ret = sparse_init(&a->s.whole, cx, a->s.before->geo.nblocks);
 	if (!ret && !a->in_place)
 		ret = is_same_dat(a, cx);
 	if (ret < 0)
 		return ret;
 	a->tree.s = &a->s;
+	a->tree.is_sound = a->in->is_sound;
 	a->tree.is_dat_same = ret > 0 && !sparse_count(a->s.unread);
 	return 0;
 }
@@ -554,7 +561,9 @@ static void fini(struct account *a)
 	comparecps_fini(&a->cps);
 	sparse_fini(&a->tree.clean);
 	sparse_fini(&a->s.written);
+	sparse_fini(&a->s.whole);
 	versions_fini(&a->s.versions);
+	witness_fini(&a->witness);
 	findings_close(a->s.findings);
 	free(a->s.blocks[0]);
 	free(a->s.blocks[1]);

@@ -26,6 +26,7 @@ struct account_sides {
 	   mount would have found, or NULL. */
 	const struct recovery *base;
 	bool is_whole; /* no log is known to be damaged or missing */
+	bool is_sound; /* after the repair all links and names agree */
 };
 
 /*

@@ -90,6 +90,8 @@ static bool is_suspect(const struct attributes *a)
 {
 	uint64_t i, changed = a->s->foreign;
 
+	if (a->is_proven)
+		return false;
 	if (!a->inodes[0] || a->is_stale)
 		return true;
 	for (i = 0; i < a->what->count; i++)
@@ -192,6 +194,205 @@ static void find_origins(const struct attributes *a, struct context *cx,
 	}
 }
 
+/*
+ * The versions on both sides of the one that the checkpoint had, of those with
+ * other content.
+ */
+static void find_neighbours(const struct attributes *a,
+			    const struct version **earlier,
+			    const struct version **later)
+{
+	const struct versions *v = &a->s->versions;
+	size_t i = versions_from(v, NILFS_IFILE_INO, a->blkoff);
+
+	*earlier = *later = NULL;
+	for (; is_version(a, i) && !*earlier; i++) {
+		const struct version *one = &v->items[i];
+
+		if (one->cno > a->state->cno)
+			*later = one;
+		else if (one->blocknr != a->before &&
+			 (!a->vblocknr || one->vblocknr != a->vblocknr))
+			*earlier = one;
+	}
+}
+
+static bool is_same_in_all(const struct nilfs_inode *earlier,
+			   const struct nilfs_inode *later,
+			   const struct nilfs_inode *after)
+{
+	return links_of(after) && is_same(earlier, later) &&
+	       is_same_size(earlier, later) && is_same(later, after) &&
+	       is_same_size(later, after);
+}
+
+/*
+ * Every change of an attribute sets the time of change.  So what an earlier and
+ * a later version have in common, with that time, the one between them had.
+ */
+static void compare_neighbours(const struct attributes *a, struct context *cx,
+			       uint64_t *from)
+{
+	const struct version *earlier, *later;
+	uint64_t i;
+
+	find_neighbours(a, &earlier, &later);
+	if (!earlier || !later || !sides_read(a->s, cx, false, later->blocknr))
+		return;
+	memcpy(a->s->blocks[1], a->s->blocks[0], a->e->vol->geo.block_size);
+	if (!sides_read(a->s, cx, false, earlier->blocknr))
+		return;
+	for (i = 0; i < a->what->count; i++)
+		if (is_same_in_all(inode_at(a, a->s->blocks[0], i),
+				   inode_at(a, a->s->blocks[1], i),
+				   inode_at(a, a->inodes[1], i)))
+			from[i] = UNCHANGED;
+}
+
+/*
+ * Whether inode I is in use after the repair, and not as in THEN, another
+ * version.  A count of blocks is not compared: only the repair may have it right.
+ */
+static bool is_own(const struct attributes *a, struct context *cx, uint64_t i,
+		   const struct nilfs_inode *then)
+{
+	const struct nilfs_inode *after = inode_at(a, a->inodes[1], i);
+
+	if (!is_of_user(a, i) || !links_of(after) ||
+	    !attributes_is_in_use(a->ifile, cx, a->what->first + i))
+		return false;
+	return !then || !is_same(then, after) || !is_same_size(then, after) ||
+	       memcmp(then->i_bmap, after->i_bmap, sizeof(then->i_bmap)) != 0;
+}
+
+/* When files were deleted: up to inode UNTIL at the first time, then the other. */
+struct deletion {
+	struct nilfs_inode times[2]; /* of change */
+	bool are_known;
+	uint64_t until;
+};
+
+/* INODE as nilfs_evict_inode() leaves it: the time is that of nilfs_unlink(). */
+static void delete_inode(struct nilfs_inode *inode,
+			 const struct nilfs_inode *time)
+{
+	inode->i_blocks = le64_make(0);
+	inode->i_links_count = le16_make(0);
+	inode->i_flags = le32_make(0);
+	inode->i_ctime = time->i_ctime;
+	inode->i_ctime_nsec = time->i_ctime_nsec;
+}
+
+/*
+ * Takes the block after the repair into the second buffer, and what is not its
+ * own from OTHER, a version, or NULL: zeros.
+ */
+static const char *fill_unused(const struct attributes *a, struct context *cx,
+			       const char *other, const struct deletion *d)
+{
+	uint32_t size = a->e->vol->geo.inode_size;
+	char *block = a->s->blocks[1];
+	struct nilfs_inode *inode;
+	uint64_t i;
+
+	memcpy(block, a->inodes[1], a->e->vol->geo.block_size);
+	for (i = 0; i < a->what->count; i++) {
+		if (is_own(a, cx, i, other ? inode_at(a, other, i) : NULL))
+			continue;
+		inode = (void *)(block + i * size);
+		if (!other) {
+			memset(inode, 0, size);
+			continue;
+		}
+		memcpy(inode, other + i * size, size);
+		if (d->are_known && links_of(inode) && is_of_user(a, i) &&
+		    !attributes_is_in_use(a->ifile, cx, a->what->first + i))
+			delete_inode(inode, &d->times[i >= d->until]);
+	}
+	return block;
+}
+
+/* The last file that was deleted in block BLKOFF of the ifile, or the FIRST. */
+static bool find_deleted(const struct attributes *a, struct context *cx,
+			 uint64_t blkoff, bool first, struct nilfs_inode *found)
+{
+	const struct nilfs_inode *inode;
+	uint64_t blocknr, i;
+	bool any = false;
+
+	if (!a->ifile || file_lookup(a->ifile, cx, blkoff, &blocknr) <= 0 ||
+	    !sides_read(a->s, cx, false, blocknr)) {
+		fail_clear(cx);
+		return false;
+	}
+	for (i = 0; i < a->what->count && !(any && first); i++) {
+		inode = inode_at(a, a->s->blocks[0], i);
+		if (links_of(inode) || !le64_get(inode->i_ctime))
+			continue;
+		*found = *inode;
+		any = true;
+	}
+	return any;
+}
+
+/*
+ * Files that were deleted together have the same time, or times that follow each
+ * other as the inodes do: the blocks on both sides have them.
+ */
+static void find_deletion(const struct attributes *a, struct context *cx,
+			  struct deletion *d)
+{
+	bool before = a->blkoff && find_deleted(a, cx, a->blkoff - 1, false,
+						&d->times[0]);
+	bool after = find_deleted(a, cx, a->blkoff + 1, true, &d->times[1]);
+
+	d->are_known = before || after;
+	if (!before)
+		d->times[0] = d->times[1];
+	if (!after)
+		d->times[1] = d->times[0];
+}
+
+/* Whether the block was like OTHER, a version, in what is not its own now. */
+static const char *try_version(const struct attributes *a, struct context *cx,
+			       const struct version *other, uint64_t pseg)
+{
+	struct deletion d = {.are_known = false};
+	const char *block;
+	uint64_t most;
+
+	if (!other)
+		return NULL;
+	find_deletion(a, cx, &d);
+	if (!sides_read(a->s, cx, false, other->blocknr))
+		return NULL;
+	most = d.are_known ? a->what->count : 0;
+	for (; d.until <= most; d.until++) {
+		block = fill_unused(a, cx, a->s->blocks[0], &d);
+		if (sides_was(a->s, cx, pseg, a->before, block))
+			return block;
+	}
+	return NULL;
+}
+
+const char *attributes_find(const struct attributes *a, struct context *cx)
+{
+	const struct version *earlier, *later;
+	const char *block = a->inodes[1];
+	uint64_t pseg;
+
+	if (!sides_wrong_log(a->s, cx, a->before, &pseg))
+		return NULL;
+	if (sides_was(a->s, cx, pseg, a->before, block))
+		return block;
+	block = fill_unused(a, cx, NULL, NULL);
+	if (sides_was(a->s, cx, pseg, a->before, block))
+		return block;
+	find_neighbours(a, &earlier, &later);
+	block = try_version(a, cx, earlier, pseg);
+	return block ? block : try_version(a, cx, later, pseg);
+}
+
 /* Inode I, now as in checkpoint FROM. */
 static int lose_attribute(const struct attributes *a, struct context *cx,
 			  uint64_t i, uint64_t from)
@@ -272,6 +473,7 @@ int attributes_compare(const struct attributes *a, struct context *cx)
 	if (a->s->versions.gathered) {
 		find_origins(a, cx, false, from);
 		find_origins(a, cx, true, from);
+		compare_neighbours(a, cx, from);
 	}
 	for (i = 0; i < a->what->count && ret >= 0; i++) {
 		ret = compare_attribute(a, cx, i, suspect, from[i]);

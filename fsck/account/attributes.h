@@ -22,6 +22,7 @@ struct attributes {
 	const char *inodes[2];	   /* of each side; NULL: could not be read */
 	struct file *ifile;	   /* the one before, or NULL */
 	bool is_stale; /* the one before is of an older checkpoint */
+	bool is_proven; /* it is what was written */
 };
 
 /* What the bitmap of IFILE, or NULL, says of inode INO: 1 in use, 0 free,
@@ -33,6 +34,13 @@ int attributes_is_in_use(struct file *ifile, struct context *cx, uint64_t ino);
  * replaced by the checkpoint.  Uses the buffers of the sides.
  */
 bool attributes_is_stale(const struct attributes *a, struct context *cx);
+
+/*
+ * The block as it was written, where the checksum of its log proves it: that
+ * after the repair, or with the unused inodes of another version.  Borrowed
+ * until the buffers of the sides are used again; NULL where nothing is proved.
+ */
+const char *attributes_find(const struct attributes *a, struct context *cx);
 
 /*
  * Adds the inodes whose attributes have, or may have, changed.  If more than

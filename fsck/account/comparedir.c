@@ -9,7 +9,7 @@
  * What had no name any more is called by its number: in the directory itself,
  * or in one that the repair made in the root.
  */
-#include "fsck/account/comparefile.h"
+#include "fsck/account/comparedir.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -21,6 +21,8 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "check/damage.h"
+#include "fsck/account/dirconfirm.h"
+#include "fsck/account/dirproof.h"
 #include "vol/dir.h"
 #include "vol/root.h"
 
@@ -61,26 +63,39 @@ static int read_names(struct comparedir *d, struct context *cx,
 	return damage_forgive(cx, ret);
 }
 
-static bool is_self_or_parent(const struct dirent_entry *de)
+bool comparedir_is_dots(const struct dirent_entry *de)
 {
 	return de->name[0] == '.' &&
 	       (de->name_len == 1 || (de->name_len == 2 && de->name[1] == '.'));
 }
 
-static bool has_name(const struct comparedir *d, const struct dirent_entry *de)
+uint64_t comparedir_hash(const struct dirent_entry *de)
 {
-	uint64_t h = hash(de->name, de->name_len, de->ino);
+	return hash(de->name, de->name_len, de->ino);
+}
+
+bool comparedir_was(const struct comparedir *d, uint64_t wanted)
+{
+	size_t i = search_lower_bound(d->known, d->nknown, wanted);
+
+	return i < d->nknown && d->known[i] == wanted;
+}
+
+bool comparedir_has(const struct comparedir *d, const struct dirent_entry *de)
+{
+	uint64_t h = comparedir_hash(de);
 	size_t i = search_lower_bound(d->names, d->n, h);
 
 	return i < d->n && d->names[i] == h;
 }
 
 /*
- * Whether BLOCK, the first one, is of another directory, by its number, where
- * more than a bit of that differs, and by its names, if it has any.
+ * Whether BLOCK is of another directory: it begins as the first one of a
+ * directory does, and is not the first; or it is, and has another number, of
+ * which more than a bit differs, and other names, if it has any.
  */
 static bool is_anothers(const struct comparedir *d, uint64_t ino,
-			const void *block, uint32_t size)
+			uint64_t blkoff, const void *block, uint32_t size)
 {
 	struct dirent_entry de;
 	struct dirent_iter it;
@@ -90,14 +105,16 @@ static bool is_anothers(const struct comparedir *d, uint64_t ino,
 	dirent_iter_init(&it, block, size);
 	if (!dirent_iter_next(&it, &de))
 		return false;
+	if (blkoff)
+		return de.ino && comparedir_is_dots(&de);
 	differs = de.ino ^ ino;
 	if (!(differs & (differs - 1)))
 		return false;
 	do {
-		if (!de.ino || is_self_or_parent(&de))
+		if (!de.ino || comparedir_is_dots(&de))
 			continue;
 		any = true;
-		gone |= !has_name(d, &de);
+		gone |= !comparedir_has(d, &de);
 	} while (dirent_iter_next(&it, &de));
 	return gone || !any;
 }
@@ -241,9 +258,67 @@ static bool has_names(const void *block, uint32_t size)
 	return !it.verdict;
 }
 
+/* Block BLOCKNR, before, as it was written; NULL where that is not known. */
+static const void *block_before(const struct comparedir *d, struct sides *s,
+				struct context *cx, struct file *after,
+				uint64_t blkoff, uint64_t blocknr)
+{
+	uint32_t size = s->before->geo.block_size;
+	const void *proven;
+
+	if (!blocknr)
+		return NULL;
+	proven = dirproof_find(d, s, cx, after, blkoff, blocknr);
+	if (proven)
+		return proven;
+	if (!sides_read(s, cx, false, blocknr) ||
+	    !has_names(s->blocks[0], size) ||
+	    is_anothers(d, after->ino, blkoff, s->blocks[0], size))
+		return NULL;
+	return s->blocks[0];
+}
+
+/* Notes the block, and the names in it: BLOCK is NULL where it is unknown. */
+static int note_block(struct comparedir *d, struct context *cx, uint32_t size,
+		      uint64_t blkoff, uint64_t blocknr, const void *block)
+{
+	struct dirent_entry de;
+	struct dirent_iter it;
+
+	if (array_reserve(cx, &d->blocks, &d->blocks_room, d->nblocks + 1))
+		return -ENOMEM;
+	d->blocks[d->nblocks++] =
+		(struct comparedir_place){blkoff, blocknr, block};
+	if (!block)
+		return 0;
+	dirent_iter_init(&it, block, size);
+	while (dirent_iter_next(&it, &de)) {
+		if (!de.ino)
+			continue;
+		if (array_reserve(cx, &d->known, &d->known_room, d->nknown + 1))
+			return -ENOMEM;
+		d->known[d->nknown++] = comparedir_hash(&de);
+	}
+	return 0;
+}
+
+int comparedir_confirm(struct comparedir *d, struct sides *s,
+		       struct context *cx, const struct sides_state *state,
+		       struct file *after)
+{
+	int ret;
+
+	if (!d->nblocks || !s->versions.gathered || s->unconfirmed)
+		return 0;
+	sort_numbers(d->known, d->nknown);
+	ret = dirconfirm_run(d, s, cx, state, after);
+	s->unconfirmed = ret <= 0;
+	return ret < 0 ? ret : 0;
+}
+
 int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
 		     const struct sides_state *state, struct file *after,
-		     uint64_t blkoff, const void *block)
+		     uint64_t blkoff, uint64_t blocknr)
 {
 	uint32_t size = s->before->geo.block_size;
 	const struct loss unknown = {
@@ -255,16 +330,24 @@ int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
 	struct loss loss = {.kind = LOSS_NAME, .dir = after->ino};
 	struct dirent_entry de;
 	struct dirent_iter it;
+	const void *block;
 	int ret, err = d->read ? 0 : read_names(d, cx, after);
 
 	if (err)
 		return err;
-	if (!block || !has_names(block, size) ||
-	    (!blkoff && is_anothers(d, after->ino, block, size)))
-		return sides_lose(s, cx, state, &unknown, NULL, 0);
+	block = block_before(d, s, cx, after, blkoff, blocknr);
+	err = note_block(d, cx, size, blkoff, blocknr, block);
+	if (err)
+		return err;
+	if (!block) {
+		/* Names are compared with what their inodes were. */
+		err = sides_doubt(s, cx, NILFS_IFILE_INO, NILFS_IFILE_INO + 1);
+		return err ? err : sides_lose(s, cx, state, &unknown, NULL, 0);
+	}
 	dirent_iter_init(&it, block, size);
 	while (!err && dirent_iter_next(&it, &de)) {
-		if (!de.ino || is_self_or_parent(&de) || has_name(d, &de) ||
+		if (!de.ino || comparedir_is_dots(&de) ||
+		    comparedir_has(d, &de) ||
 		    dirent_check(&de) == RULE_DIR_PRIVATE_INO)
 			continue;
 		loss.ino = de.ino;
@@ -278,5 +361,7 @@ int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
 void comparedir_fini(struct comparedir *d)
 {
 	free(d->names);
+	free(d->blocks);
+	free(d->known);
 	*d = (struct comparedir){.names = NULL};
 }

@@ -16,6 +16,7 @@
 #include "base/checked.h"
 #include "check/damage.h"
 #include "disk/inode.h"
+#include "fsck/account/comparedir.h"
 #include "vol/root.h"
 
 /* Whether a mount before the repair would have written block BLKOFF of inode
@@ -285,15 +286,6 @@ static uint64_t origin_of(struct comparison *c, struct context *cx,
 	return 0;
 }
 
-static int compare_dir(struct comparison *c, struct context *cx,
-		       const struct expected_block *b, uint64_t before)
-{
-	bool is_read = before && sides_read(c->s, cx, false, before);
-
-	return comparedir_block(&c->dir, c->s, cx, c->state, &c->after,
-				b->blkoff, is_read ? c->s->blocks[0] : NULL);
-}
-
 /* Bytes past the new end are reported as such. */
 static bool is_cut_off(const struct comparison *c, uint64_t blkoff)
 {
@@ -351,7 +343,8 @@ static int visit_block(void *arg, struct context *cx,
 	if (!c->s->versions.gathered)
 		return sides_doubt(c->s, cx, c->ino, c->ino + 1);
 	if (is_dir(c))
-		return compare_dir(c, cx, b, before);
+		return comparedir_block(&c->dir, c->s, cx, c->state, &c->after,
+					b->blkoff, before);
 	if (is_cut_off(c, b->blkoff))
 		return 0;
 	if (!after)
@@ -375,6 +368,7 @@ static int visit_unknown(void *arg, struct context *cx, uint64_t blkoff,
 
 	if (!c->inode || !sparse_count(c->s->unread))
 		return 0;
+	c->s->unconfirmed |= is_dir(c);
 	size = le64_get(c->inode->i_size);
 	if (end < div_round_up(size, c->s->before->geo.block_size))
 		size = end << c->s->before->geo.block_bits;
@@ -419,6 +413,8 @@ static int compare_blocks(struct comparison *c, struct context *cx,
 		err = file_init(&c->after, cx, c->s->after, c->ino, c->inode);
 	if (!err)
 		err = expected_run(&c->e, cx);
+	if (!err && c->inode && is_dir(c))
+		err = comparedir_confirm(&c->dir, c->s, cx, c->state, &c->after);
 	if (!err && c->e.doubt)
 		err = sides_doubt(c->s, cx, c->ino, c->ino + 1);
 	if (!err && c->inode && c->ino == NILFS_ROOT_INO && c->state->latest)

@@ -37,6 +37,7 @@ struct walk {
 	char *inodes[2]; /* a block of each side */
 	bool has[2];	 /* it could be read */
 	bool has_inodes; /* the block before is one of inodes */
+	bool is_proven;	 /* it is what was written, which was found */
 	bool is_stale;	 /* it is, but of an older checkpoint */
 };
 
@@ -120,6 +121,15 @@ static int compare_inode(struct walk *w, struct context *cx, uint64_t ino,
 	return comparefile_run(w->s, cx, w->state, ino, before, after);
 }
 
+/* Whether inode I, of the ones read, has as many names as before, none if it did
+   not exist. */
+static bool is_counted(const struct walk *w, uint32_t i)
+{
+	return w->has[0] && w->has[1] && !w->is_stale &&
+	       le16_get(inode_in(w, 0, i)->i_links_count) ==
+		       le16_get(inode_in(w, 1, i)->i_links_count);
+}
+
 static int compare_inodes(struct walk *w, struct context *cx,
 			  const struct palloc_block *b)
 {
@@ -127,9 +137,12 @@ static int compare_inodes(struct walk *w, struct context *cx,
 	int err = 0;
 
 	w->has_inodes = has_inodes(w, b);
-	for (i = 0; i < b->count && !err; i++)
-		if (!inode_is_private(b->first + i))
-			err = compare_inode(w, cx, b->first + i, (uint32_t)i);
+	for (i = 0; i < b->count && !err; i++) {
+		if (inode_is_private(b->first + i))
+			continue;
+		w->s->recounted |= !is_counted(w, (uint32_t)i);
+		err = compare_inode(w, cx, b->first + i, (uint32_t)i);
+	}
 	return err ? err : context_cancelled(cx);
 }
 
@@ -142,16 +155,29 @@ static void read_inodes(struct walk *w, struct context *cx, int side,
 		       w->s->before->geo.block_size);
 }
 
-/* A block that was corrected in its place is what it was written as. */
-static void take_proven(struct walk *w, struct context *cx, uint64_t before,
-			uint64_t after)
+/*
+ * Takes what block A was written as, where a checksum proves that: it was
+ * corrected, in its place or elsewhere.
+ */
+static void take_proven(struct walk *w, struct context *cx,
+			const struct attributes *a, uint64_t after)
 {
-	if (!before || before != after || !w->has[1] ||
-	    !sparse_test(&w->s->written, after) ||
-	    !sides_is_proven(w->s, cx, after))
+	uint32_t size = w->s->before->geo.block_size;
+	const char *proven = w->inodes[1];
+
+	w->is_proven = false;
+	if (!a->before || !w->has[1] ||
+	    (w->has[0] && !memcmp(w->inodes[0], w->inodes[1], size)))
 		return;
-	memcpy(w->inodes[0], w->inodes[1], w->s->before->geo.block_size);
-	w->has[0] = true;
+	if (a->before != after)
+		proven = attributes_find(a, cx);
+	else if (!sparse_test(&w->s->written, after) ||
+		 !sides_is_proven(w->s, cx, after))
+		proven = NULL;
+	if (!proven)
+		return;
+	memcpy(w->inodes[0], proven, size);
+	w->has[0] = w->is_proven = true;
 }
 
 /* Blocks of both sides that are the same block and were not written. */
@@ -171,7 +197,7 @@ static void mark_clean(struct walk *w, struct context *cx, uint64_t blocknr)
 static bool is_stale(struct walk *w, struct context *cx,
 		     const struct attributes *a)
 {
-	return attributes_is_stale(a, cx) &&
+	return !w->is_proven && attributes_is_stale(a, cx) &&
 	       (!w->has[1] || w->s->contradicted ||
 		memcmp(w->inodes[0], w->inodes[1],
 		       w->s->before->geo.block_size) ||
@@ -192,10 +218,31 @@ static bool is_all_lost(struct walk *w, struct context *cx,
 	return lost && !file_is_counted(ifile_of(w), cx, p, what->group);
 }
 
-/* The inodes of block B, at BEFORE, on both sides. */
+/* The inodes of block A on both sides. */
 static int compare_block(struct walk *w, struct context *cx,
-			 const struct expected_block *b, uint64_t before,
-			 const struct palloc_block *what)
+			 struct attributes *a)
+{
+	int ret;
+
+	a->inodes[0] = w->has[0] ? w->inodes[0] : NULL;
+	a->is_proven = w->is_proven;
+	w->is_stale = a->is_stale = is_stale(w, cx, a);
+	w->s->losses->incomplete |= is_all_lost(w, cx, a->what);
+	w->s->foreign = 0;
+	ret = compare_inodes(w, cx, a->what);
+	if (!ret)
+		ret = attributes_compare(a, cx);
+	if (ret > 0 || (!ret && w->s->contradicted))
+		ret = sides_doubt(w->s, cx, NILFS_IFILE_INO,
+				  NILFS_IFILE_INO + 1);
+	return ret;
+}
+
+/* Reads block B of inodes, WHAT, at BEFORE and AFTER. */
+static struct attributes read_block(struct walk *w, struct context *cx,
+				    const struct expected_block *b,
+				    const struct palloc_block *what,
+				    uint64_t before, uint64_t after)
 {
 	struct attributes a = {
 		.s = w->s,
@@ -206,21 +253,13 @@ static int compare_block(struct walk *w, struct context *cx,
 		.vblocknr = b->vblocknr,
 		.before = before,
 		.ifile = ifile_of(w),
-		.inodes = {w->has[0] ? w->inodes[0] : NULL,
-			   w->has[1] ? w->inodes[1] : NULL},
 	};
-	int ret;
 
-	w->is_stale = a.is_stale = is_stale(w, cx, &a);
-	w->s->losses->incomplete |= is_all_lost(w, cx, what);
-	w->s->foreign = 0;
-	ret = compare_inodes(w, cx, what);
-	if (!ret)
-		ret = attributes_compare(&a, cx);
-	if (ret > 0 || (!ret && w->s->contradicted))
-		ret = sides_doubt(w->s, cx, NILFS_IFILE_INO,
-				  NILFS_IFILE_INO + 1);
-	return ret;
+	read_inodes(w, cx, 0, before);
+	read_inodes(w, cx, 1, after);
+	a.inodes[1] = w->has[1] ? w->inodes[1] : NULL;
+	take_proven(w, cx, &a, after);
+	return a;
 }
 
 static int visit_block(void *arg, struct context *cx,
@@ -230,27 +269,28 @@ static int visit_block(void *arg, struct context *cx,
 	bool doubts = w->s->doubts;
 	uint64_t n = losslist_count(w->s->losses), before, after;
 	struct palloc_block inodes;
+	struct attributes a;
 	int ret;
 
 	palloc_locate(&w->s->before->ifile_palloc, b->blkoff, &inodes);
 	if (inodes.kind != PALLOC_ENTRIES)
 		return 0;
 	ret = comparefile_after(cx, &w->after.ifile, b->blkoff, &after);
-	if (ret < 0)
+	if (ret < 0) {
+		w->s->recounted = true;
 		return damage_is(ret) ? 0 : ret;
+	}
 	before = comparefile_settle(w->s, cx, &w->e, b, after);
 	if (is_shared(w, before, after) &&
 	    (w->t->is_dat_same || sparse_test(&w->t->clean, before)))
 		return 0;
-	read_inodes(w, cx, 0, before);
-	read_inodes(w, cx, 1, after);
-	take_proven(w, cx, before, after);
+	a = read_block(w, cx, b, &inodes, before, after);
 	w->s->doubts = false;
 	if (!w->has[0] || (before != after && !w->t->is_dat_same))
 		ret = sides_doubt(w->s, cx, NILFS_IFILE_INO,
 				  NILFS_IFILE_INO + 1);
 	if (ret >= 0)
-		ret = compare_block(w, cx, b, before, &inodes);
+		ret = compare_block(w, cx, &a);
 	if (!ret && !w->s->doubts && is_shared(w, before, after) &&
 	    n == losslist_count(w->s->losses))
 		mark_clean(w, cx, before);
@@ -292,11 +332,24 @@ static int compare_ifiles(struct walk *w, struct context *cx, uint64_t after)
 	return damage_forgive(cx, err);
 }
 
+/*
+ * Whether directories have all their names, although blocks of them could not be
+ * read.  Each inode has as many names as it had, and each of them is one that it
+ * had: then no name is missing.
+ */
+static bool are_names_complete(const struct walk *w)
+{
+	return w->t->is_sound && w->s->versions.gathered && !w->e.doubt &&
+	       !w->s->recounted && !w->s->unconfirmed;
+}
+
 int comparetree_run(struct comparetree *t, struct context *cx,
 		    const struct sides_state *state,
 		    const struct nilfs_inode *ifile, uint64_t after)
 {
 	struct walk w = {.t = t, .s = t->s, .state = state};
+	size_t n = t->s->losses->n;
+	int err;
 
 	if (ifile &&
 	    file_init(&w.before, cx, t->s->before, NILFS_IFILE_INO, ifile)) {
@@ -306,5 +359,9 @@ int comparetree_run(struct comparetree *t, struct context *cx,
 	w.e = comparefile_walk(t->s, state, NILFS_IFILE_INO, ifile);
 	w.e.visit = visit_block;
 	w.e.arg = &w;
-	return compare_ifiles(&w, cx, after);
+	t->s->unconfirmed = t->s->recounted = false;
+	err = compare_ifiles(&w, cx, after);
+	if (!err && are_names_complete(&w))
+		losslist_drop(t->s->losses, n, LOSS_UNKNOWN);
+	return err;
 }

@@ -326,6 +326,20 @@ void losslist_add(struct losslist *l, struct context *cx,
 	l->items[l->n++].path = NULL;
 }
 
+void losslist_drop(struct losslist *l, size_t first, enum loss_kind kind)
+{
+	size_t i;
+
+	for (i = first; i < l->n; i++)
+		if (l->items[i].kind != kind)
+			return;
+	while (l->n > first && !l->more) {
+		l->n--;
+		free(l->items[l->n].name);
+		free(l->items[l->n].path);
+	}
+}
+
 void losslist_fini(struct losslist *l)
 {
 	size_t i;

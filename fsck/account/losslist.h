@@ -66,6 +66,9 @@ struct losslist {
  */
 void losslist_add(struct losslist *l, struct context *cx,
 		  const struct loss *loss, const char *name, size_t len);
+
+/* Removes the losses from number FIRST on if all of them are of KIND. */
+void losslist_drop(struct losslist *l, size_t first, enum loss_kind kind);
 void losslist_fini(struct losslist *l);
 
 /* How many there are, listed or not. */

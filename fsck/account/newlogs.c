@@ -306,6 +306,60 @@ static int suspect_root(struct sides *s, struct context *cx, struct root *root,
 	return ret < 0 ? damage_forgive(cx, ret) : 0;
 }
 
+/*
+ * Where the file has another block now than version V, at block NOW, which is the
+ * only one of its log that was wrong: finds that out.
+ */
+static void try_block(struct sides *s, struct context *cx,
+		      const struct version *v, uint64_t now)
+{
+	uint64_t pseg;
+
+	if (now != v->blocknr && sides_wrong_log(s, cx, v->blocknr, &pseg) &&
+	    sides_read(s, cx, true, now))
+		sides_was(s, cx, pseg, v->blocknr, s->blocks[1]);
+}
+
+/* Looks for what was wrong in the logs of V: blocks that were replaced. */
+static int find_whole(struct sides *s, struct context *cx, struct root *root,
+		      const struct versions *v)
+{
+	struct file file = root->ifile;
+	uint64_t now;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < v->n && ret >= 0; i++) {
+		const struct version *one = &v->items[i];
+
+		if (!one->is_suspect || (one->ino != NILFS_IFILE_INO &&
+					 inode_is_private(one->ino)))
+			continue;
+		ret = context_cancelled(cx);
+		if (!ret && one->ino != file.ino)
+			ret = one->ino == NILFS_IFILE_INO ?
+				(file = root->ifile, 0) :
+				root_file(root, cx, one->ino, &file);
+		if (!ret)
+			ret = file_lookup(&file, cx, one->blkoff, &now);
+		if (ret > 0)
+			try_block(s, cx, one, now);
+		ret = damage_forgive(cx, ret < 0 ? ret : 0);
+	}
+	return ret;
+}
+
+/* Whether all of the log that has V is what was written, but for a block that
+   the account knows. */
+static bool is_whole(struct sides *s, struct context *cx,
+		     const struct version *v)
+{
+	uint64_t pseg;
+
+	return sides_wrong_log(s, cx, v->blocknr, &pseg) &&
+	       sparse_test(&s->whole, pseg);
+}
+
 int newlogs_suspect(struct sides *s, struct context *cx,
 		    const struct bitmap *used, uint64_t mounted)
 {
@@ -320,8 +374,10 @@ int newlogs_suspect(struct sides *s, struct context *cx,
 	err = versions_gather(&v, cx);
 	if (!err)
 		err = root_open(&root, cx, s->after, 0);
+	if (!err)
+		err = find_whole(s, cx, &root, &v);
 	for (i = 0; i < v.n && !err; i++) {
-		if (!v.items[i].is_suspect)
+		if (!v.items[i].is_suspect || is_whole(s, cx, &v.items[i]))
 			continue;
 		if (v.items[i].ino == NILFS_IFILE_INO)
 			err = suspect_inodes(s, cx, &root, v.items[i].blkoff);

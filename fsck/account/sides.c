@@ -87,6 +87,33 @@ uint64_t sides_owner(struct sides *s, struct context *cx, uint64_t blocknr)
 	return ino;
 }
 
+bool sides_wrong_log(struct sides *s, struct context *cx, uint64_t blocknr,
+		     uint64_t *pseg)
+{
+	struct logsearch search;
+	struct log log;
+	bool is_wrong = find_log(&search, cx, s->before, blocknr, &log) &&
+			!witness_proves(s->witness, cx, log.pseg, NULL, 0);
+
+	if (is_wrong)
+		*pseg = log.pseg;
+	logsearch_close(&search);
+	fail_clear(cx);
+	return is_wrong;
+}
+
+bool sides_was(struct sides *s, struct context *cx, uint64_t pseg,
+	       uint64_t blocknr, const void *bytes)
+{
+	const struct witness_block block = {blocknr, bytes};
+	bool was = witness_proves(s->witness, cx, pseg, &block, 1) > 0;
+
+	fail_clear(cx);
+	if (was && sparse_add(&s->whole, cx, pseg) < 0)
+		fail_clear(cx);
+	return was;
+}
+
 bool sides_is_proven(struct sides *s, struct context *cx, uint64_t blocknr)
 {
 	bool is_proven = false;

@@ -11,6 +11,7 @@
 #include "find/finding.h"
 #include "fsck/account/losslist.h"
 #include "fsck/account/versions.h"
+#include "fsck/witness/witness.h"
 #include "vol/volume.h"
 
 struct sides {
@@ -19,6 +20,10 @@ struct sides {
 	/* Of BEFORE: blocks of fdatasync() that a mount puts into their files. */
 	struct rollforward *synced;
 	struct versions versions; /* gathered for the second comparison */
+	struct witness *witness; /* of BEFORE */
+	struct sparse whole; /* logs with one block that was wrong, by the first
+				block; what that was is proved, and so is all
+				else in them */
 	const struct sparse *unread; /* blocks that no readable log has */
 	struct sparse written;	  /* blocks that the repair wrote */
 	struct losslist *losses;
@@ -31,6 +36,9 @@ struct sides {
 	unsigned int foreign; /* inodes with blocks of others, of one block */
 	bool contradicted; /* the DAT denies that a file had a block */
 	bool lost_names; /* found by the first: names may be gone */
+	/* Of one state: */
+	bool unconfirmed; /* a directory may have names that it had not */
+	bool recounted;	  /* an inode has another link count, or is unknown */
 };
 
 /* One state of the file system, on both sides. */
@@ -63,5 +71,19 @@ uint64_t sides_owner(struct sides *s, struct context *cx, uint64_t blocknr);
  * that has it matches, and is the one that it had before.
  */
 bool sides_is_proven(struct sides *s, struct context *cx, uint64_t blocknr);
+
+/*
+ * Whether the log that had block BLOCKNR before the repair has a checksum that
+ * does not match: then *PSEG is its first block.
+ */
+bool sides_wrong_log(struct sides *s, struct context *cx, uint64_t blocknr,
+		     uint64_t *pseg);
+
+/*
+ * Whether BLOCKNR, in the log at PSEG, was BYTES when it was written: with them
+ * its checksum matches.  The log, of sides_wrong_log(), is in S->whole then.
+ */
+bool sides_was(struct sides *s, struct context *cx, uint64_t pseg,
+	       uint64_t blocknr, const void *bytes);
 
 #endif

@@ -183,6 +183,9 @@ int accounting_run(struct repair *r, struct context *cx)
 		.used = r->used.bits ? &r->used :
 				       &r->first->check.used_segments,
 		.base = r->has_base ? &r->base : NULL,
+		.is_sound = !improvement_errors(&repair_current(r)->check) &&
+			    !findings_count(repair_current(r)->check.findings,
+					    RULE_INODE_LINKS_UNKNOWN),
 		.is_whole = r->first->check.vol &&
 			    listings_are_whole(&r->first->check) &&
 			    !findings_count(f, RULE_SB_NO_SUPER_ROOT) &&

@@ -1,0 +1,142 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the account of a repair does not name, because something proves that it is
+# as it was; and that it is named where nothing does.  tests/damage counts both
+# over many more cases.
+
+bats_require_minimum_version 1.5.0
+load ../kernel/lab
+load damage
+
+setup() {
+	need_corpus
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# begin NAME: of the corpus, as $image.
+begin() {
+	image=$(copy_image "$1")
+	cp --sparse=always "$image" sound
+}
+
+# mapped FILE N [CHECKPOINT]: where block N of a file is.
+mapped() {
+	dump.nilfs2 bmap -b ${3:+-c "$3"} "$image" "$1" |
+		awk -v n="$2" '$NF == "data" && $1 == n { print $5 }'
+}
+
+# inodes_at INODE [CHECKPOINT]: the block that has an inode.
+inodes_at() {
+	dump.nilfs2 inode ${2:+-c "$2"} "$image" "$1" |
+		awk '/^  Disk block:/ { print $3 }' | tail -n 1
+}
+
+# lose BLOCK: zeros, and the checksum of the log stays what it was.
+lose() {
+	local size
+
+	size=$(block_size)
+	dd if=/dev/zero of="$image" bs="$size" seek="$1" count=1 conv=notrunc \
+		status=none
+}
+
+# forget BLOCK: the same, and the checksum is right again.
+forget() {
+	head -c "$(block_size)" /dev/zero | overwrite "$1"
+}
+
+# repair: what it names as lost, in $lost.
+repair() {
+	run -1 fsck.nilfs2 -fyv "$image"
+	lost=$(grep '^lost: ' <<<"$output")
+	echo "$lost"
+	run -0 fsck.nilfs2 -fn "$image"
+}
+
+# is_sound [CHECKPOINT]: all files and their attributes are as they were.
+is_sound() {
+	cmp <(dump.nilfs2 export ${1:+-c "$1"} sound) \
+		<(dump.nilfs2 export ${1:+-c "$1"} "$image")
+}
+
+@test "the checksum of a log proves a directory from which names were deleted" {
+	begin small-files
+	lose "$(mapped /removed 0)"
+	repair
+	[ "$lost" = "lost: nothing" ]
+	is_sound
+}
+
+@test "the times of inodes prove the names of a directory" {
+	begin small-files
+	forget "$(mapped /many 1)"
+	repair
+	[ "$lost" = "lost: nothing" ]
+	is_sound
+}
+
+@test "a name whose inode has changed since may be another one" {
+	begin small-files
+	inode=$(dump.nilfs2 inode "$image" /many/name-of-entry-number-150 |
+		awk '/^Inode:/ { print $2 }')
+	damage "inode:$inode" i_ctime_nsec=1
+	forget "$(mapped /many 1)"
+	repair
+	[[ $lost == "lost: latest state: inode "*", /many: bytes 4096 to 8191 "* ]]
+	[ "$(wc -l <<<"$lost")" -eq 1 ]
+}
+
+@test "an inode that has lost a name may have lost it in any directory" {
+	begin small-files
+	inode=$(dump.nilfs2 inode "$image" /many/name-of-entry-number-150 |
+		awk '/^Inode:/ { print $2 }')
+	damage "inode:$inode" i_links_count=2
+	forget "$(mapped /many 1)"
+	repair
+	[[ $lost == *"lost: latest state: inode "*", /many: bytes 4096 to 8191 "* ]]
+}
+
+@test "the first block of another directory hides the names that were there" {
+	begin special
+	other=$(mapped '/names/d-*' 0)
+	dd if=sound bs="$(block_size)" skip="$other" count=1 status=none |
+		overwrite "$(mapped /links 1)"
+	repair
+	[[ $lost == *"lost: latest state: inode "*", /links: bytes 4096 to 8191 "* ]]
+}
+
+@test "the checksum of a log proves inodes beside those of deleted files" {
+	begin small-files
+	lose "$(inodes_at 832)"
+	repair
+	[ "$lost" = "lost: nothing" ]
+	is_sound
+}
+
+@test "without a checksum it is not known whether their attributes changed" {
+	begin small-files
+	forget "$(inodes_at 832)"
+	repair
+	[[ $lost == *"inodes 832 to 840: attributes are of checkpoint 2"* ]]
+	is_sound
+}
+
+@test "the attributes that versions on both sides have are those between them" {
+	begin many-snapshots-2k
+	forget "$(inodes_at 12 70)"
+	repair
+	# Only these two changed with that version or the next one.
+	[ "$(sed 's/.*: inode \([0-9]*\), .*/\1/' <<<"$lost" | xargs)" = "12 15" ]
+	is_sound 70
+}
+
+@test "a log is what was written where what was wrong in it is known" {
+	begin snapshots
+	# The bitmap of inodes, in the last log.
+	lose "$(mapped ifile 1)"
+	run -4 fsck.nilfs2 -fn "$image"
+	[[ $output == *"sb-no-super-root: "* ]]
+	repair
+	[ "$lost" = "lost: nothing" ]
+	is_sound
+}
