@@ -76,9 +76,9 @@ uint64_t comparedir_hash(const struct dirent_entry *de)
 
 bool comparedir_was(const struct comparedir *d, uint64_t wanted)
 {
-	size_t i = search_lower_bound(d->known, d->nknown, wanted);
+	size_t i = search_lower_bound(d->known, d->known_count, wanted);
 
-	return i < d->nknown && d->known[i] == wanted;
+	return i < d->known_count && d->known[i] == wanted;
 }
 
 bool comparedir_has(const struct comparedir *d, const struct dirent_entry *de)
@@ -259,26 +259,28 @@ static bool has_names(const void *block, uint32_t size)
 }
 
 /* Block BLOCKNR, before, as it was written; NULL where that is not known. */
-static const void *block_before(const struct comparedir *d, struct sides *s,
+static const void *block_before(struct comparedir *d, struct sides *s,
 				struct context *cx, struct file *after,
 				uint64_t blkoff, uint64_t blocknr)
 {
 	uint32_t size = s->before->geo.block_size;
-	const void *proven;
+	const void *found;
 
 	if (!blocknr)
 		return NULL;
-	proven = dirproof_find(d, s, cx, after, blkoff, blocknr);
-	if (proven)
-		return proven;
-	if (!sides_read(s, cx, false, blocknr) ||
-	    !has_names(s->blocks[0], size) ||
-	    is_anothers(d, after->ino, blkoff, s->blocks[0], size))
-		return NULL;
-	return s->blocks[0];
+	found = dirproof_find(d, s, cx, after, blkoff, blocknr);
+	if (!found) {
+		if (!sides_read(s, cx, false, blocknr) ||
+		    !has_names(s->blocks[0], size) ||
+		    is_anothers(d, after->ino, blkoff, s->blocks[0], size))
+			return NULL;
+		found = s->blocks[0];
+	}
+	memcpy(d->block, found, size);
+	return d->block;
 }
 
-/* Notes the block, and the names in it: BLOCK is NULL where it is unknown. */
+/* Notes the block, and the names in it: BLOCK is NULL where it is uknown_count. */
 static int note_block(struct comparedir *d, struct context *cx, uint32_t size,
 		      uint64_t blkoff, uint64_t blocknr, const void *block)
 {
@@ -295,9 +297,9 @@ static int note_block(struct comparedir *d, struct context *cx, uint32_t size,
 	while (dirent_iter_next(&it, &de)) {
 		if (!de.ino)
 			continue;
-		if (array_reserve(cx, &d->known, &d->known_room, d->nknown + 1))
+		if (array_reserve(cx, &d->known, &d->known_room, d->known_count + 1))
 			return -ENOMEM;
-		d->known[d->nknown++] = comparedir_hash(&de);
+		d->known[d->known_count++] = comparedir_hash(&de);
 	}
 	return 0;
 }
@@ -310,7 +312,7 @@ int comparedir_confirm(struct comparedir *d, struct sides *s,
 
 	if (!d->nblocks || !s->versions.gathered || s->unconfirmed)
 		return 0;
-	sort_numbers(d->known, d->nknown);
+	sort_numbers(d->known, d->known_count);
 	ret = dirconfirm_run(d, s, cx, state, after);
 	s->unconfirmed = ret <= 0;
 	return ret < 0 ? ret : 0;
@@ -321,8 +323,9 @@ int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
 		     uint64_t blkoff, uint64_t blocknr)
 {
 	uint32_t size = s->before->geo.block_size;
-	const struct loss unknown = {
+	const struct loss uknown_count = {
 		.kind = LOSS_UNKNOWN,
+		.is_open = true,
 		.ino = after->ino,
 		.offset = blkoff * size,
 		.length = size,
@@ -335,6 +338,8 @@ int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
 
 	if (err)
 		return err;
+	if (!d->block && !(d->block = malloc(size)))
+		return fail(cx, -ENOMEM, "block of a directory");
 	block = block_before(d, s, cx, after, blkoff, blocknr);
 	err = note_block(d, cx, size, blkoff, blocknr, block);
 	if (err)
@@ -342,7 +347,7 @@ int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
 	if (!block) {
 		/* Names are compared with what their inodes were. */
 		err = sides_doubt(s, cx, NILFS_IFILE_INO, NILFS_IFILE_INO + 1);
-		return err ? err : sides_lose(s, cx, state, &unknown, NULL, 0);
+		return err ? err : sides_lose(s, cx, state, &uknown_count, NULL, 0);
 	}
 	dirent_iter_init(&it, block, size);
 	while (!err && dirent_iter_next(&it, &de)) {
@@ -351,9 +356,14 @@ int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
 		    dirent_check(&de) == RULE_DIR_PRIVATE_INO)
 			continue;
 		loss.ino = de.ino;
+		loss.is_open = dirconfirm_is_former(s, cx, state, after,
+						    blocknr, &de);
 		ret = was_used(s, cx, state, de.ino);
 		err = ret > 0 ? sides_lose(s, cx, state, &loss, de.name,
 					   de.name_len) : ret;
+		if (ret > 0 && !err) /* what its inode was may be asked */
+			err = sides_doubt(s, cx, NILFS_IFILE_INO,
+					  NILFS_IFILE_INO + 1);
 	}
 	return err ? err : compare_new(s, cx, state, after, blkoff, block);
 }
@@ -361,6 +371,7 @@ int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
 void comparedir_fini(struct comparedir *d)
 {
 	free(d->names);
+	free(d->block);
 	free(d->blocks);
 	free(d->known);
 	*d = (struct comparedir){.names = NULL};

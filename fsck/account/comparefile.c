@@ -360,7 +360,7 @@ static int visit_block(void *arg, struct context *cx,
  * Blocks of the file that its map was too broken to lead to.  Had all logs been
  * read they were holes.
  */
-static int visit_unknown(void *arg, struct context *cx, uint64_t blkoff,
+static int visit_uknown_count(void *arg, struct context *cx, uint64_t blkoff,
 			 uint64_t end)
 {
 	struct comparison *c = arg;
@@ -407,7 +407,7 @@ static int compare_blocks(struct comparison *c, struct context *cx,
 
 	c->e = comparefile_walk(c->s, c->state, c->ino, before);
 	c->e.visit = visit_block;
-	c->e.unknown = visit_unknown;
+	c->e.uknown_count = visit_uknown_count;
 	c->e.arg = c;
 	if (c->inode)
 		err = file_init(&c->after, cx, c->s->after, c->ino, c->inode);

@@ -269,3 +269,46 @@ int dirconfirm_run(const struct comparedir *d, struct sides *s,
 	free(c.names);
 	return ret < 0 ? damage_forgive(cx, ret) : ret;
 }
+
+/* Whether version ONE has DE, of another file with its inode. */
+static bool has_former(struct confirmation *c, struct context *cx,
+		       const struct version *one,
+		       const struct dirent_entry *de)
+{
+	uint32_t size = c->s->before->geo.block_size;
+	struct nilfs_inode now, then;
+	struct dirent_entry other;
+	struct dirent_iter it;
+	bool any = false;
+
+	if (!sides_read(c->s, cx, false, one->blocknr))
+		return false;
+	dirent_iter_init(&it, c->s->blocks[0], size);
+	while (!any && dirent_iter_next(&it, &other))
+		any = comparedir_hash(&other) == comparedir_hash(de);
+	if (!any || root_inode(&c->before, cx, de->ino, &now)) {
+		fail_clear(cx);
+		return false;
+	}
+	return read_inode(c, cx, de->ino, one->cno, &then) &&
+	       le32_get(then.i_generation) != le32_get(now.i_generation);
+}
+
+bool dirconfirm_is_former(struct sides *s, struct context *cx,
+			  const struct sides_state *state, struct file *after,
+			  uint64_t blocknr, const struct dirent_entry *de)
+{
+	struct confirmation c = {.s = s, .state = state, .dir = after->ino};
+	const struct versions *v = &s->versions;
+	size_t i = versions_from(v, c.dir, 0);
+	bool found = false;
+
+	if (!v->gathered || root_open(&c.before, cx, s->before, state->cno)) {
+		fail_clear(cx);
+		return false;
+	}
+	for (; i < v->n && v->items[i].ino == c.dir && !found; i++)
+		found = v->items[i].blocknr != blocknr &&
+			has_former(&c, cx, &v->items[i], de);
+	return found;
+}

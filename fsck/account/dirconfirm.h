@@ -17,4 +17,13 @@ int dirconfirm_run(const struct comparedir *d, struct sides *s,
 		   struct context *cx, const struct sides_state *state,
 		   struct file *after);
 
+/*
+ * Whether DE, in the block at BLOCKNR of directory AFTER before the repair, is a
+ * name of a file that was deleted: another version has it, of a checkpoint in
+ * which another file had that inode.  Uses the buffers of the sides.
+ */
+bool dirconfirm_is_former(struct sides *s, struct context *cx,
+			  const struct sides_state *state, struct file *after,
+			  uint64_t blocknr, const struct dirent_entry *de);
+
 #endif

@@ -268,7 +268,7 @@ int losslist_find_paths(struct losslist *l, struct context *cx,
 
 static const char *const kind_keys[] = {
 	[LOSS_ZERO] = "zero",		[LOSS_STALE] = "stale",
-	[LOSS_TRUNCATED] = "truncated", [LOSS_UNKNOWN] = "unknown",
+	[LOSS_TRUNCATED] = "truncated", [LOSS_UNKNOWN] = "uknown_count",
 	[LOSS_SUSPECT] = "suspect",	[LOSS_ATTRIBUTES] = "attributes",
 	[LOSS_LINKS] = "links",		[LOSS_REMOVED] = "removed",
 	[LOSS_NAME] = "name",		[LOSS_RENAMED] = "renamed",
@@ -326,12 +326,12 @@ void losslist_add(struct losslist *l, struct context *cx,
 	l->items[l->n++].path = NULL;
 }
 
-void losslist_drop(struct losslist *l, size_t first, enum loss_kind kind)
+void losslist_drop(struct losslist *l, size_t first)
 {
 	size_t i;
 
 	for (i = first; i < l->n; i++)
-		if (l->items[i].kind != kind)
+		if (!l->items[i].is_open)
 			return;
 	while (l->n > first && !l->more) {
 		l->n--;

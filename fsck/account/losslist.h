@@ -36,6 +36,7 @@ struct loss {
 	enum loss_kind kind;
 	bool latest;		 /* of the latest state, which CNO was then */
 	bool snapshot;		 /* CNO was a snapshot */
+	bool is_open;		 /* none if no name of the state is missing */
 	uint64_t cno;		 /* the checkpoint; of several, the first */
 	uint64_t last;		 /* of several checkpoints, the last */
 	uint64_t ino;		 /* 0: a checkpoint; of several, the first */
@@ -67,8 +68,8 @@ struct losslist {
 void losslist_add(struct losslist *l, struct context *cx,
 		  const struct loss *loss, const char *name, size_t len);
 
-/* Removes the losses from number FIRST on if all of them are of KIND. */
-void losslist_drop(struct losslist *l, size_t first, enum loss_kind kind);
+/* Removes the losses from number FIRST on if all of them are open. */
+void losslist_drop(struct losslist *l, size_t first);
 void losslist_fini(struct losslist *l);
 
 /* How many there are, listed or not. */

@@ -38,7 +38,7 @@ struct sides {
 	bool lost_names; /* found by the first: names may be gone */
 	/* Of one state: */
 	bool unconfirmed; /* a directory may have names that it had not */
-	bool recounted;	  /* an inode has another link count, or is unknown */
+	bool recounted;	  /* an inode has another link count, or is uknown_count */
 };
 
 /* One state of the file system, on both sides. */

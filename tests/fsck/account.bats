@@ -86,6 +86,15 @@ is_sound() {
 	[ "$(wc -l <<<"$lost")" -eq 1 ]
 }
 
+@test "a name of a file that was deleted before is no loss" {
+	begin small-files
+	dd if=sound bs="$(block_size)" skip="$(mapped /many 4 2)" count=1 \
+		status=none | overwrite "$(mapped /many 4)"
+	repair
+	[ "$lost" = "lost: nothing" ]
+	is_sound
+}
+
 @test "an inode that has lost a name may have lost it in any directory" {
 	begin small-files
 	inode=$(dump.nilfs2 inode "$image" /many/name-of-entry-number-150 |

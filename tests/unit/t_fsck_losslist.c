@@ -49,6 +49,25 @@ static void test_ranges(void)
 	losslist_fini(&l);
 }
 
+static void test_drop(void)
+{
+	struct losslist l = {.items = NULL};
+	struct loss unknown = zeros(4, 12, 3);
+
+	unknown.is_open = true;
+	add(&l, zeros(2, 12, 1));
+	add(&l, unknown);
+	unknown.ino++;
+	add(&l, unknown);
+	losslist_drop(&l, 0);
+	is_int(l.n, 3, "losses of which one is known stay");
+	losslist_drop(&l, 1);
+	is_int(l.n, 1, "those after it do not");
+	losslist_drop(&l, 1);
+	is_int(l.n, 1, "none is left to be dropped");
+	losslist_fini(&l);
+}
+
 /* Text of a report about L. */
 static void is_reported(const struct losslist *l, enum report_mode mode,
 			bool all, const char *want, const char *name)
@@ -235,6 +254,7 @@ int main(void)
 {
 	context_init(&cx);
 	test_ranges();
+	test_drop();
 	test_attributes();
 	test_checkpoints();
 	test_report();
