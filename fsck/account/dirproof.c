@@ -160,3 +160,18 @@ const void *dirproof_find(const struct comparedir *d, struct sides *s,
 	free(t.entries);
 	return found;
 }
+
+bool dirproof_clear_rest(void *block, uint32_t size)
+{
+	struct dirent_entry de;
+	struct dirent_iter it;
+	uint32_t end = size;
+
+	if (dirent_check_block(block, size))
+		return false;
+	dirent_iter_init(&it, block, size);
+	while (dirent_iter_next(&it, &de))
+		end = de.offset + dirent_rec_len(de.name_len);
+	memset((char *)block + end, 0, size - end);
+	return true;
+}

@@ -3,6 +3,9 @@
 #ifndef NILFS2_FSCK_DIRPROOF_H
 #define NILFS2_FSCK_DIRPROOF_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/context.h"
 #include "fsck/account/comparedir.h"
 #include "fsck/account/sides.h"
@@ -17,5 +20,11 @@
 const void *dirproof_find(const struct comparedir *d, struct sides *s,
 			  struct context *cx, struct file *after,
 			  uint64_t blkoff, uint64_t blocknr);
+
+/*
+ * Fills the room after the last entry of BLOCK, SIZE bytes, with zeros, as it is
+ * where no entry was ever there.  False where BLOCK is not one of a directory.
+ */
+bool dirproof_clear_rest(void *block, uint32_t size);
 
 #endif

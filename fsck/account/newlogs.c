@@ -13,11 +13,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "check/damage.h"
 #include "disk/checkpoint.h"
 #include "disk/inode.h"
 #include "fsck/account/comparefile.h"
+#include "fsck/account/dirproof.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 
@@ -307,20 +309,25 @@ static int suspect_root(struct sides *s, struct context *cx, struct root *root,
 }
 
 /*
- * Where the file has another block now than version V, at block NOW, which is the
- * only one of its log that was wrong: finds that out.
+ * Whether version V of FILE, which has it at block NOW, is the only block of its
+ * log that was wrong: it was replaced, or is wrong where nothing is stored.  The
+ * log is in S->whole then.
  */
-static void try_block(struct sides *s, struct context *cx,
+static void try_block(struct sides *s, struct context *cx, struct file *file,
 		      const struct version *v, uint64_t now)
 {
 	uint64_t pseg;
 
-	if (now != v->blocknr && sides_wrong_log(s, cx, v->blocknr, &pseg) &&
-	    sides_read(s, cx, true, now))
+	if ((now == v->blocknr && !S_ISDIR(le16_get(file->inode.i_mode))) ||
+	    !sides_wrong_log(s, cx, v->blocknr, &pseg) ||
+	    !sides_read(s, cx, true, now))
+		return;
+	if (now != v->blocknr ||
+	    dirproof_clear_rest(s->blocks[1], s->before->geo.block_size))
 		sides_was(s, cx, pseg, v->blocknr, s->blocks[1]);
 }
 
-/* Looks for what was wrong in the logs of V: blocks that were replaced. */
+/* Looks for what was wrong in the logs of V. */
 static int find_whole(struct sides *s, struct context *cx, struct root *root,
 		      const struct versions *v)
 {
@@ -343,7 +350,7 @@ static int find_whole(struct sides *s, struct context *cx, struct root *root,
 		if (!ret)
 			ret = file_lookup(&file, cx, one->blkoff, &now);
 		if (ret > 0)
-			try_block(s, cx, one, now);
+			try_block(s, cx, &file, one, now);
 		ret = damage_forgive(cx, ret < 0 ? ret : 0);
 	}
 	return ret;

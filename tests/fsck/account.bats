@@ -149,3 +149,17 @@ is_sound() {
 	[ "$lost" = "lost: nothing" ]
 	is_sound
 }
+
+@test "where a directory stores nothing, nothing is lost" {
+	begin small-files
+	size=$(block_size)
+	block=$(mapped /deep 0)
+	head -c $((size / 2)) /dev/urandom |
+		dd of="$image" bs=$((size / 2)) seek=$((block * 2 + 1)) \
+			conv=notrunc status=none
+	run -4 fsck.nilfs2 -fn "$image"
+	[[ $output == *"sb-no-super-root: "* ]]
+	repair
+	[ "$lost" = "lost: nothing" ]
+	is_sound
+}
