@@ -454,6 +454,8 @@ static int prepare_comparison(struct account *a, struct context *cx)
 	int ret = findings_open(&a->s.findings, cx, ignore, NULL, false);
 
 	versions_init(&a->s.versions, a->s.before, a->in->used);
+	versions_init(&a->s.newer, a->s.after, a->in->used);
+	a->s.newer.beyond = a->s.before->latest.cno;
 	a->witness.logbits.dev = a->s.before->dev;
 	a->witness.logbits.geo = &a->s.before->geo;
 	a->s.witness = &a->witness;
@@ -563,6 +565,7 @@ static void fini(struct account *a)
 	sparse_fini(&a->s.written);
 	sparse_fini(&a->s.whole);
 	versions_fini(&a->s.versions);
+	versions_fini(&a->s.newer);
 	witness_fini(&a->witness);
 	findings_close(a->s.findings);
 	free(a->s.blocks[0]);

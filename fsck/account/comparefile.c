@@ -43,6 +43,35 @@ static bool is_same(struct sides *s, struct context *cx, uint64_t before,
 		!memcmp(s->blocks[0], s->blocks[1], s->before->geo.block_size));
 }
 
+/* Whether version V is one that the repair wrote, and not where it was. */
+static bool is_new(struct sides *s, struct context *cx, const struct version *v)
+{
+	return sparse_test(&s->written, v->blocknr) &&
+	       !sides_is_proven(s, cx, v->blocknr);
+}
+
+/*
+ * Whether block AFTER is what the newest log has for block BLKOFF of inode INO,
+ * which a mount before the repair would not have found: 1, 0, -ENOMEM, -EINTR.
+ */
+static int is_newest(struct sides *s, struct context *cx, uint64_t ino,
+		     uint64_t blkoff, uint64_t after)
+{
+	struct versions *v = &s->newer;
+	int err = v->gathered ? 0 : versions_gather(v, cx);
+	size_t i = err ? 0 : versions_from(v, ino, blkoff);
+
+	while (!err && i < v->n && is_new(s, cx, &v->items[i]))
+		i++;
+	if (err || i >= v->n || v->items[i].ino != ino ||
+	    v->items[i].blkoff != blkoff || v->items[i].is_suspect ||
+	    !sides_read(s, cx, true, v->items[i].blocknr))
+		return err;
+	memcpy(s->blocks[0], s->blocks[1], s->before->geo.block_size);
+	return sides_read(s, cx, true, after) &&
+	       !memcmp(s->blocks[0], s->blocks[1], s->before->geo.block_size);
+}
+
 /* Block B, which is LOST or was salvaged. */
 static int compare_file(struct sides *s, struct context *cx, struct root *root,
 			const struct salvaged_block *b, bool lost)
@@ -69,6 +98,10 @@ static int compare_file(struct sides *s, struct context *cx, struct root *root,
 		return 0;
 	if (!ret)
 		loss.kind = LOSS_ZERO;
+	else
+		ret = is_newest(s, cx, b->ino, b->blkoff, after);
+	if (ret)
+		return ret < 0 ? ret : 0;
 	losslist_add(s->losses, cx, &loss, NULL, 0);
 	return 0;
 }
@@ -352,6 +385,10 @@ static int visit_block(void *arg, struct context *cx,
 	if (!before || is_same_content(c->s, cx, before, after) ||
 	    is_synced(c, cx, b->blkoff, after))
 		return 0;
+	ret = c->state->latest ?
+			is_newest(c->s, cx, c->ino, b->blkoff, after) : 0;
+	if (ret)
+		return ret < 0 ? ret : 0;
 	return lose_block(c, cx, LOSS_STALE, b->blkoff,
 			  origin_of(c, cx, b->blkoff, after));
 }

@@ -20,6 +20,9 @@ struct sides {
 	/* Of BEFORE: blocks of fdatasync() that a mount puts into their files. */
 	struct rollforward *synced;
 	struct versions versions; /* gathered for the second comparison */
+	/* Of AFTER: blocks in logs past the latest checkpoint of BEFORE; gathered
+	   where they are needed. */
+	struct versions newer;
 	struct witness *witness; /* of BEFORE */
 	struct sparse whole; /* logs with one block that was wrong, by the first
 				block; what that was is proved, and so is all

@@ -163,3 +163,18 @@ is_sound() {
 	[ "$lost" = "lost: nothing" ]
 	is_sound
 }
+
+@test "what the logs after the latest checkpoint have is no older version" {
+	begin crash-dsync
+	# The header of such a log, and data in it.
+	for byte in $((512 * 4096 + 56)) $((480 * 4096 + 1697)); do
+		cp --sparse=always sound "$image"
+		perl -e 'open my $f, "+<", $ARGV[0] or die; seek $f, $ARGV[1], 0;
+			read $f, my $c, 1; seek $f, $ARGV[1], 0;
+			print $f chr(ord($c) ^ 8)' "$image" "$byte"
+		run -1 fsck.nilfs2 -fyv --data "$image"
+		[[ $output == *" flipped back"* ]]
+		[[ $output == *"as they were synced before the crash"* ]]
+		[[ $output == *"lost: nothing"* ]]
+	done
+}
