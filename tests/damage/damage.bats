@@ -92,10 +92,10 @@ names_no_more() {
 }
 
 @test "what was restored is not named as lost" {
-	names_no_more 7 directory left,matched special many-snapshots-2k
-	names_no_more 23 directory left,matched small-files
-	names_no_more 47 ifile left small-files
-	names_no_more 9 ifile left many-snapshots-2k
+	names_no_more 11 directory left,matched special many-snapshots-2k
+	names_no_more 61 directory left,matched small-files
+	names_no_more 101 ifile left small-files
+	names_no_more 19 ifile left many-snapshots-2k
 }
 
 @test "the kernel reads what is repaired" {
