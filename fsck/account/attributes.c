@@ -7,7 +7,7 @@
  * although content and links may have been updated.  The version of an inode is
  * found by comparison with all versions in the logs.
  *
- * The link count follows from the names, or the directories in it; a lower one
+ * The link count follows from the names, or the directories in it; another one
  * is a loss only if names were lost.
  */
 #include "fsck/account/attributes.h"
@@ -419,8 +419,6 @@ static int compare_links(const struct attributes *a, struct context *cx,
 	loss.offset = links_of(inode_at(a, a->inodes[0], i));
 	loss.length = links_of(after);
 	if (loss.offset == loss.length)
-		return 0;
-	if (loss.offset < loss.length && !S_ISDIR(le16_get(after->i_mode)))
 		return 0;
 	/* A directory for what has lost its name. */
 	if (loss.ino == NILFS_ROOT_INO && loss.offset + 1 == loss.length)

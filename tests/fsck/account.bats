@@ -178,3 +178,17 @@ is_sound() {
 		[[ $output == *"lost: nothing"* ]]
 	done
 }
+
+@test "files that got names in a directory whose own are lost are named" {
+	begin small-files
+	inode=$(dump.nilfs2 inode "$image" /many/name-of-entry-number-2345 |
+		awk '/^Inode:/ { print $2 }')
+	# The directory at the end of /deep.
+	dd if=sound bs="$(block_size)" skip="$(mapped /many 23)" count=1 \
+		status=none | overwrite "$(mapped 311 0)"
+	run -1 fsck.nilfs2 -fyv "$image"
+	links=$(dump.nilfs2 inode "$image" "$inode" |
+		awk '/^i_links_count:/ { print $2 }')
+	[ "$links" -eq 2 ]
+	[[ $output == *"inode $inode, "*": the link count is 2, and was 1"* ]]
+}
