@@ -26,7 +26,7 @@ struct attributes {
 };
 
 /* What the bitmap of IFILE, or NULL, says of inode INO: 1 in use, 0 free,
-   negative where it cannot be read. */
+   negative if it cannot be read, or has not as many as its descriptor says. */
 int attributes_is_in_use(struct file *ifile, struct context *cx, uint64_t ino);
 
 /*
