@@ -66,7 +66,7 @@ static void drop(struct layer_test *t)
 static int many_subdirs(struct layer_test *t, size_t n)
 {
 	struct populate_name *names = calloc(n, sizeof(*names));
-	char (*text)[8] = calloc(n, sizeof(*text));
+	char (*text)[24] = calloc(n, sizeof(*text));
 	struct context *cx = &t->f.v.cx;
 	int err = 0;
 	size_t i;
