@@ -282,10 +282,7 @@ noise() {
 	nilfs_mount "$DEV1"
 	manifest "$MNT" >"$SHARE/latest"
 	rm "$MNT/kept" "$MNT/after"
-	for i in 1 2 3; do
-		filler "$i" 9000000 >"$MNT/passing"
-		sync
-	done
+	rewrite "$MNT/passing" 1 3 9000000
 	rm "$MNT/passing"
 	sync
 	clean "$DEV1" "$MNT" 0

@@ -27,10 +27,7 @@ use_kernel() {
 	sync
 	clean "$DEV1" "$MNT" || echo "nothing was cleaned"
 	# What was freed is written to.
-	for i in 1 2 3 4 5 6 7 8; do
-		filler "$i" 6000000 >"$MNT/churn"
-		sync
-	done
+	rewrite "$MNT/churn" 1 8 6000000
 	rm "$MNT/churn"
 	sync
 	nilfs_umount

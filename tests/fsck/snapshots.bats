@@ -350,10 +350,7 @@ emptied() {
 	manifest /mnt/tmp/cp >"$SHARE/snapshot"
 	nilfs_umount /mnt/tmp/cp
 	rm "$MNT/kept" "$MNT/after"
-	for i in 1 2 3; do
-		filler "$i" 9000000 >"$MNT/passing"
-		sync
-	done
+	rewrite "$MNT/passing" 1 3 9000000
 	rm "$MNT/passing"
 	sync
 	clean "$DEV1" "$MNT" 0

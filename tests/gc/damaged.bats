@@ -84,10 +84,7 @@ is_marked() {
 	rm "$MNT/new"
 	sync
 	clean "$DEV1" "$MNT" 0
-	for i in 1 2 3 4 5 6 7 8; do
-		filler "$i" 6000000 >"$MNT/churn"
-		sync
-	done
+	rewrite "$MNT/churn" 1 8 6000000
 	rm "$MNT/churn"
 	nilfs_umount
 	SCRIPT

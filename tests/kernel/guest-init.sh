@@ -11,34 +11,31 @@ export HOME=/mnt/tmp TMPDIR=/mnt/tmp LC_ALL=C TZ=UTC
 export GCOV_PREFIX=/mnt/tmp/gcov
 
 # Each program takes 20 ms and more to start here: one mounts all.  nilfs-tools keep
-# a semaphore in /dev/shm.
+# a semaphore in /dev/shm.  The root of user-mode Linux is the host's, where the
+# settings can be read before anything is mounted: they say what is shared.
 mount_system() {
-	local host="none /mnt/host hostfs x-mount.mkdir,$guest_dir"
+	local host="host /mnt/host 9p x-mount.mkdir,$over_virtio"
+	local shared="share /mnt/share 9p x-mount.mkdir,$over_virtio"
 
-	[ "$guest_backend" = uml ] ||
-		host="host /mnt/host 9p x-mount.mkdir,$over_virtio"
-	cat >/dev/fstab <<-END
-	proc /proc proc defaults 0 0
+	if [ "$guest_backend" = uml ]; then
+		. "$guest_dir/settings"
+		host="none /mnt/host hostfs x-mount.mkdir,$guest_dir"
+		# Its name on the host may hold anything.
+		share=${share//\\/\\134} share=${share// /\\040}
+		share=${share//$'\t'/\\011} share=${share//$'\n'/\\012}
+		shared="none /mnt/share hostfs x-mount.mkdir,$share"
+	fi
+	echo "proc /proc proc defaults 0 0
 	sysfs /sys sysfs defaults 0 0
 	tmpfs /run tmpfs defaults 0 0
 	tmpfs /dev/shm tmpfs x-mount.mkdir 0 0
 	tmpfs /mnt tmpfs defaults 0 0
 	$host 0 0
-	END
+	$shared 0 0" >/dev/fstab
 	mount -a -T /dev/fstab
-	mkdir /mnt/fs /mnt/tmp /mnt/share
+	mkdir /mnt/fs /mnt/tmp
 }
 over_virtio=trans=virtio,msize=262144
-
-# Its name on the host may hold anything.
-mount_share() {
-	case $guest_backend in
-	uml)
-		mount -t hostfs none /mnt/share -o "$share" ;;
-	qemu|ppc64)
-		mount -t 9p -o "$over_virtio" share /mnt/share ;;
-	esac
-}
 
 name_devices() {
 	local i letters=abcdefghijklmnop prefix
@@ -86,7 +83,6 @@ turn_off() {
 
 mount_system
 . /mnt/host/settings
-mount_share
 export SHARE=/mnt/share MNT=/mnt/fs
 cd /mnt/tmp
 . /mnt/host/guest-lib.sh
