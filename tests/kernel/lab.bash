@@ -5,16 +5,17 @@
 # the corpus.  Load it with: load ../kernel/lab (or the path that fits).
 
 lab_set=()
-lab_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+lab_dir=${BASH_SOURCE[0]%/*}
 # shellcheck source-path=SCRIPTDIR
 . "$lab_dir/noise.bash"
 . "$lab_dir/state.bash"
 
 # need_guest uml|qemu|ppc64: skip the test, with the reason, if there is none.
 need_guest() {
-	local reason
+	local known=$BATS_FILE_TMPDIR/available.$1
 
-	reason=$("$lab_dir/guest.sh" --available "$1") || skip "$reason"
+	[ -e "$known" ] || "$lab_dir/guest.sh" --available "$1" >"$known" || :
+	[ ! -s "$known" ] || skip "$(<"$known")"
 }
 
 # guest [GUEST.SH-OPTION...] IMAGE... <SCRIPT: like bats' run, for a script on
@@ -29,9 +30,9 @@ guest() {
 	lab_arguments "$@"
 	"$lab_dir/guest.sh" "${lab_options[@]}" --dmesg "$at/dmesg" - \
 		"${lab_images[@]}" >"$at/output" 2>"$at/errors" || status=$?
-	output=$(cat "$at/output")
-	errors=$(cat "$at/errors")
-	dmesg=$(cat "$at/dmesg")
+	output=$(<"$at/output")
+	errors=$(<"$at/errors")
+	dmesg=$(<"$at/dmesg")
 }
 
 # Every option of guest.sh has one value.  Images of the set "big" are for the
