@@ -8,13 +8,13 @@ build_packages="gcc make autoconf automake pkg-config
 	libdeflate-dev libisal-dev libfuse3-dev"
 
 # To run the stock kernel, which fills images and judges them.
-kernel_packages="user-mode-linux nilfs-tools perl kmod procps"
+kernel_packages="user-mode-linux nilfs-tools perl kmod procps busybox-static"
 
 # To run the tests, those that need zoned devices or large pages as well.
 test_packages="$kernel_packages attr bats bzip2 codespell dmsetup fuse3 gojq jq libxml2-utils man-db git lz4
 	grub-common
 	e2fsprogs gddrescue btrfs-progs fdisk libarchive-tools linux-libc-dev strace
-	systemd openssl xz-utils zbd-utils zstd zsh fish qemu-system-x86 qemu-system-ppc qemu-utils busybox-static cpio"
+	systemd openssl xz-utils zbd-utils zstd zsh fish qemu-system-x86 qemu-system-ppc qemu-utils cpio"
 
 # What only "make check-long" asks for: other compilers, other machines, and a
 # browser, which is too large for each run of the tests.
