@@ -134,7 +134,7 @@ static int add_unread(struct sparse *unread, struct context *cx,
 	const struct nilfs_geometry *geo = &c->vol->geo;
 	uint64_t next = geometry_segment_start(geo, segnum);
 	struct lifelogs l;
-	struct log log;
+	struct logindex_log log;
 	int ret = lifelogs_open(&l, cx, c, segnum), err = 0;
 
 	while (ret > 0 && !err && (ret = lifelogs_next(&l, cx, &log)) > 0) {
@@ -143,7 +143,6 @@ static int add_unread(struct sparse *unread, struct context *cx,
 		err = add_gap(unread, cx, lb, &next, log.pseg);
 		next = log.pseg + log.nblocks;
 	}
-	lifelogs_close(&l);
 	if (ret >= 0 && !err)
 		err = add_gap(unread, cx, lb, &next,
 			      geometry_segment_end(geo, segnum));

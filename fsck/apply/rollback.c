@@ -81,6 +81,7 @@ static int gather_blocks(struct sparse *set, struct context *cx,
 		.dev = c->dev,
 		.vol = c->vol,
 		.used_segments = c->used_segments,
+		.logindex = c->logindex,
 	};
 	int ret = findings_open(&alone.findings, cx, ignore, NULL, false);
 

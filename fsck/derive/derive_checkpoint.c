@@ -105,17 +105,15 @@ static int find_time(struct map *f, struct context *cx, uint64_t segnum,
 		     uint64_t *time)
 {
 	struct lifelogs l;
-	struct log log;
+	struct logindex_log log;
 	int ret = lifelogs_open(&l, cx, f->c, segnum);
 	bool found = false;
 
 	while (ret > 0 && !found && (ret = lifelogs_next(&l, cx, &log)) > 0) {
-		found = segsum_cno(&log.ss) == f->cno &&
-			segsum_has_super_root(&log.ss);
+		found = log.cno == f->cno && (log.flags & NILFS_SS_SR);
 		if (found)
-			*time = le64_get(log.ss.ss_create);
+			*time = log.create;
 	}
-	lifelogs_close(&l);
 	return ret < 0 ? ret : found;
 }
 

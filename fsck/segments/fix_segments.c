@@ -48,6 +48,7 @@
 #include "log/repairwriter.h"
 #include "log/tables/segzones.h"
 #include "vol/datscan.h"
+#include "vol/summary.h"
 #include "vol/sutable.h"
 #include "vol/volume.h"
 
@@ -57,6 +58,7 @@ struct usage {
 	const struct bitmap *which;	/* segments to be asked about */
 	struct check facts;		/* only what claims.h needs */
 	struct claims claims;
+	struct summary summary;		/* of the log that was read last */
 };
 
 /* Blocks are counted from the beginning of the segment. */
@@ -158,40 +160,45 @@ static bool is_all(const struct usage *u, uint64_t segnum, uint32_t expected,
 
 /* Whether LOG goes on where the sound ones end, is of a checkpoint, and lists
    all of its blocks. */
-static bool goes_on(const struct lifelogs *l, const struct log *log,
+static bool goes_on(const struct lifelogs *l, const struct logindex_log *log,
 		    const struct usage_facts *facts)
 {
-	struct segsum_iter items = l->search.summary.iter;
-	struct segsum_block b;
+	return !l->is_former && log->pseg == l->start + facts->nblocks &&
+	       !(log->flags & NILFS_SS_SYNDT) &&
+	       (log->verdict == RULE_OK ||
+		log->verdict == RULE_LOG_SUMBYTES_UNUSED);
+}
 
-	if (l->is_former || log->pseg != l->start + facts->nblocks ||
-	    (le16_get(log->ss.ss_flags) & NILFS_SS_SYNDT))
-		return false;
-	while (segsum_iter_next(&items, &b))
-		continue;
-	return items.verdict == RULE_OK ||
-	       items.verdict == RULE_LOG_SUMBYTES_UNUSED;
+/* Takes out of the claims what the log at PSEG lists. */
+static int settle_log(struct usage *u, struct context *cx, uint64_t pseg)
+{
+	struct nilfs_segment_summary ss;
+	int err = dev_read(u->vol->dev, cx, pseg << u->vol->geo.block_bits,
+			   &ss, sizeof(ss));
+
+	if (!err)
+		err = summary_read(&u->summary, cx, u->vol, pseg, &ss);
+	return err ? err : claims_settle_log(&u->claims, cx, &u->summary);
 }
 
 static int follow_logs(struct usage *u, struct context *cx, uint64_t segnum,
 		       uint32_t expected, struct usage_facts *facts)
 {
 	struct lifelogs l;
-	struct log log;
+	struct logindex_log log;
 	int ret = lifelogs_open(&l, cx, u->check, segnum);
 
 	while (ret > 0 && (ret = lifelogs_next(&l, cx, &log)) > 0 &&
 	       goes_on(&l, &log, facts)) {
-		ret = claims_settle_log(&u->claims, cx, &l.search.summary);
+		ret = settle_log(u, cx, log.pseg);
 		if (ret)
 			break;
 		facts->nblocks += log.nblocks;
-		facts->lastmod = le64_get(log.ss.ss_create);
+		facts->lastmod = log.create;
 		if (is_all(u, segnum, expected, facts))
 			break;
 		ret = 1;
 	}
-	lifelogs_close(&l);
 	return ret < 0 ? ret : 0;
 }
 
@@ -224,6 +231,7 @@ static int usage_of(struct usage *u, struct context *cx, uint64_t segnum,
 
 static void usage_fini(struct usage *u)
 {
+	summary_free(&u->summary);
 	claims_fini(&u->claims);
 	sparse_fini(&u->facts.claimed);
 }

@@ -134,20 +134,20 @@ static int ask_logs(struct removal *r, struct context *cx, uint64_t segnum)
 {
 	struct segsum_block b;
 	struct lifelogs l;
-	struct log log;
+	struct logindex_log log;
 	bool broken = false;
 	int ret = lifelogs_open(&l, cx, r->job->check, segnum);
 
 	while (ret > 0 && (ret = lifelogs_next(&l, cx, &log)) > 0) {
-		struct segsum_iter *iter = &l.search.summary.iter;
-
-		while (!l.is_former && segsum_iter_next(iter, &b))
+		while (!l.is_former && (ret = lifelogs_block(&l, cx, &b)) > 0)
 			name_block(r, log.pseg + b.index, &b);
-		broken |= !l.is_former && iter->verdict &&
-			  iter->verdict != RULE_LOG_SUMBYTES_UNUSED;
+		if (ret < 0)
+			break;
+		ret = 1;
+		broken |= !l.is_former && log.verdict &&
+			  log.verdict != RULE_LOG_SUMBYTES_UNUSED;
 	}
 	broken |= l.partial;
-	lifelogs_close(&l);
 	return ret < 0 ? ret : !broken;
 }
 

@@ -25,7 +25,7 @@ struct owners {
 
 /* Whether block B of LOG lives, of an inode that is marked free: 1, 0. */
 static int is_owned(struct owners *o, struct context *cx,
-		    const struct log *log, const struct segsum_block *b)
+		    const struct logindex_log *log, const struct segsum_block *b)
 {
 	struct vblock vb;
 	int ret;
@@ -42,13 +42,12 @@ static int is_owned(struct owners *o, struct context *cx,
 }
 
 static int take_owners(struct owners *o, struct context *cx,
-		       struct lifelogs *l, const struct log *log)
+		       struct lifelogs *l, const struct logindex_log *log)
 {
-	struct segsum_iter *iter = &l->search.summary.iter;
 	struct segsum_block b;
 	int ret = 0;
 
-	while (ret >= 0 && segsum_iter_next(iter, &b)) {
+	while (ret >= 0 && (ret = lifelogs_block(l, cx, &b)) > 0) {
 		ret = is_owned(o, cx, log, &b);
 		if (ret <= 0)
 			continue;
@@ -62,14 +61,13 @@ static int take_owners(struct owners *o, struct context *cx,
 static int read_segment(struct owners *o, struct context *cx, uint64_t segnum)
 {
 	struct lifelogs l;
-	struct log log;
+	struct logindex_log log;
 	int ret = lifelogs_open(&l, cx, o->job->check, segnum);
 
 	while (ret > 0 && (ret = lifelogs_next(&l, cx, &log)) > 0) {
 		ret = take_owners(o, cx, &l, &log);
 		ret = ret ? ret : 1;
 	}
-	lifelogs_close(&l);
 	return ret;
 }
 

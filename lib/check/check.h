@@ -29,6 +29,7 @@
 
 #define CHECK_RELEASES_MAX 65536
 
+struct logindex;
 struct mapsums;
 
 struct check {
@@ -66,11 +67,11 @@ struct check {
 	struct bitmap used_segments, broken_segments;
 
 	/*
-	 * Segments that are known to begin without a log.  A repair searches
-	 * all logs many times (lifelogs.h), and does not read these again.  A
-	 * pointer, because searches have a const check.
+	 * What the logs list, as far as it was asked for (lifelogs.h).  Made
+	 * by the pass over segments; a pointer, because those who ask have a
+	 * const check.
 	 */
-	struct bitmap *logless;
+	struct logindex *logindex;
 
 	/*
 	 * Blocks of the device that an entry of the DAT in use names, or the

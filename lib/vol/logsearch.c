@@ -51,7 +51,7 @@ static int read_header(struct logsearch *search, struct context *cx,
 	const void *block;
 	int err;
 
-	if (search->next >= search->ahead) {
+	if (search->between && search->next >= search->ahead) {
 		search->ahead = search->next + READAHEAD_BLOCKS;
 		if (search->ahead > search->end)
 			search->ahead = search->end;
@@ -98,6 +98,7 @@ int logsearch_next(struct logsearch *search, struct context *cx,
 			ret = is_log(search, cx, &log->ss);
 		if (ret < 0)
 			return ret;
+		search->between = !ret;
 		if (!ret) {
 			search->next++;
 			continue;

@@ -5,6 +5,7 @@
 #ifndef NILFS2_VOL_LOGSEARCH_H
 #define NILFS2_VOL_LOGSEARCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/context.h"
@@ -17,6 +18,7 @@ struct logsearch {
 	struct volume *vol;
 	uint64_t next, end;	/* blocks still to be searched */
 	uint64_t ahead;		/* read ahead up to here */
+	bool between;		/* no log begins at the block before */
 	struct summary summary;
 };
 

@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "check/check.h"
+#include "check/logs/logindex.h"
 #include "check/pass/passes.h"
 
 #include <errno.h>
@@ -63,7 +64,8 @@ static void open_bench(struct bench *b)
 	b->check.vol = &b->vol;
 	if (memory_open(&b->vol.dev, &b->cx, disk, sizeof(disk)) ||
 	    cache_open(&b->vol.cache, &b->cx, b->vol.dev, BLOCK, 16 * BLOCK) ||
-	    findings_open(&b->check.findings, &b->cx, note, b, true))
+	    findings_open(&b->check.findings, &b->cx, note, b, true) ||
+	    logindex_open(&b->check.logindex, &b->cx, b->vol.geo.nsegments))
 		exit(99);
 }
 
@@ -72,6 +74,7 @@ static void close_bench(struct bench *b)
 	sparse_fini(&b->check.claimed);
 	datruns_fini(&b->check.datruns);
 	bitmap_fini(&b->check.live_segments);
+	logindex_close(b->check.logindex);
 	findings_close(b->check.findings);
 	cache_close(b->vol.cache);
 	dev_close(b->vol.dev);

@@ -8,10 +8,10 @@
  * back to an older checkpoint.  If the first log is lost the next one counts,
  * unless it is after the blocks that the SUFILE has in use.
  *
- * Segments are searched block by block and not followed from log to log: a
- * damaged summary hides only its own log.  Which segments are in use is
- * recorded in the SUFILE, which may be wrong, so a clean one is searched as
- * well if it begins with a log: mostly one block is read.
+ * Segments are searched block by block and not followed from log to log
+ * (logindex.h): a damaged summary hides only its own log.  Which segments are in
+ * use is recorded in the SUFILE, which may be wrong, so a clean one is searched
+ * as well if it begins with a log: mostly one block is read.
  */
 #include "check/logs/lifelogs.h"
 
@@ -19,37 +19,6 @@
 
 #include "check/damage.h"
 #include "vol/sutable.h"
-
-/* Whether a log begins the segment, or something that cannot be read. */
-static bool begins_with_log(const struct lifelogs *l, struct context *cx)
-{
-	const struct nilfs_geometry *geo = &l->c->vol->geo;
-	const uint64_t off = l->start << geo->block_bits;
-	struct dev *dev = l->c->vol->dev;
-	struct nilfs_segment_summary ss;
-	struct context quiet;
-
-	if (dev_is_hole(dev, off, sizeof(ss)))
-		return false;
-	context_child(cx, &quiet);
-	return dev_read(dev, &quiet, off, &ss, sizeof(ss)) ||
-	       segsum_check(geo, &ss, l->start) == RULE_OK;
-}
-
-/* The same; a segment without a log is read only once. */
-static bool has_log(const struct lifelogs *l, struct context *cx,
-		    uint64_t segnum)
-{
-	struct bitmap *logless = l->c->logless;
-
-	if (logless && bitmap_test(logless, segnum))
-		return false;
-	if (begins_with_log(l, cx))
-		return true;
-	if (logless)
-		bitmap_set(logless, segnum);
-	return false;
-}
 
 /* One past the last block that logs of SEGNUM reach; 0: not known. */
 static uint64_t known_end(const struct lifelogs *l, struct context *cx,
@@ -83,93 +52,124 @@ int lifelogs_open(struct lifelogs *l, struct context *cx,
 	l->next = l->start;
 	l->is_used = !known || bitmap_test(&c->used_segments, segnum) ||
 		     segnum == vol->latest.segnum;
-	if (!(known && l->is_used) && !has_log(l, cx, segnum))
+	if (!(known && l->is_used) &&
+	    !logindex_begins(c->logindex, cx, vol, segnum))
 		return 0;
+	err = logindex_segment(c->logindex, cx, vol, segnum, &l->segment);
+	if (err)
+		return err;
 	l->end = known_end(l, cx, segnum);
-	err = logsearch_open(&l->search, cx, vol, segnum, l->start);
-	if (!err && segnum == vol->latest.segnum)
-		l->search.end = l->end;
-	return err ? err : 1;
+	l->limit = segnum == vol->latest.segnum ? l->end : UINT64_MAX;
+	return 1;
 }
 
 /* Whether LOG, the first one found, may be of a former life. */
-static bool is_behind(const struct lifelogs *l, const struct log *log)
+static bool is_behind(const struct lifelogs *l, const struct logindex_log *log)
 {
-	return le64_get(log->ss.ss_seq) > l->c->vol->latest.seq ||
+	return log->seq > l->c->vol->latest.seq ||
 	       (l->end && log->pseg >= l->end);
 }
 
-static void judge_log(struct lifelogs *l, const struct log *log)
+/* Whether LOG begins where no log of the latest state does. */
+static bool is_cut_off(const struct lifelogs *l, const struct logindex_log *log)
 {
-	uint64_t seq = le64_get(log->ss.ss_seq);
+	return log->pseg + NILFS_PSEG_MIN_BLOCKS > l->limit;
+}
 
+static void judge_log(struct lifelogs *l, const struct logindex_log *log)
+{
 	if (!l->any) {
 		l->any = true;
-		l->seq = seq;
+		l->seq = log->seq;
 		l->is_former = is_behind(l, log);
 	}
-	l->is_former |= seq != l->seq;
+	l->is_former |= log->seq != l->seq;
 	if (l->is_former)
 		return;
 	l->partial |= l->is_used && log->pseg != l->next;
 	l->next = log->pseg + log->nblocks;
 }
 
-/* On to a log with a sound summary, past what cannot be read. */
-static int search_log(struct lifelogs *l, struct context *cx, struct log *log)
+int lifelogs_next(struct lifelogs *l, struct context *cx,
+		  struct logindex_log *log)
 {
-	int ret;
+	int err = context_cancelled(cx);
 
-	while ((ret = logsearch_next(&l->search, cx, log)) < 0 &&
-	       !damage_is_fatal(ret)) {
-		fail_clear(cx);
-		l->search.next++;
-	}
-	return ret;
-}
-
-int lifelogs_next(struct lifelogs *l, struct context *cx, struct log *log)
-{
-	uint64_t latest = l->c->vol->latest.seq;
-	int ret;
-
-	do {
-		ret = context_cancelled(cx);
-		if (!ret)
-			ret = search_log(l, cx, log);
-		if (ret <= 0)
+	while (!err && l->log < l->segment.n) {
+		err = logindex_log(l->c->logindex, cx,
+				   l->segment.first + l->log, log);
+		if (err || is_cut_off(l, log))
 			break;
+		l->log++;
 		judge_log(l, log);
-	} while (le64_get(log->ss.ss_seq) > latest);
-	if (!ret)
+		if (log->seq > l->c->vol->latest.seq)
+			continue;
+		l->current = *log;
+		l->nextents = l->block = l->extent.count = 0;
+		return 1;
+	}
+	if (!err)
 		l->partial |= l->is_used && l->next < l->end;
-	return ret;
+	return err;
 }
 
-void lifelogs_close(struct lifelogs *l)
+int lifelogs_block(struct lifelogs *l, struct context *cx,
+		   struct segsum_block *b)
 {
-	logsearch_close(&l->search);
+	int err;
+
+	if (l->block == l->extent.count) {
+		if (l->nextents == l->current.nextents)
+			return 0;
+		err = logindex_extent(l->c->logindex, cx,
+				      l->current.first + l->nextents,
+				      &l->extent);
+		if (err)
+			return err;
+		l->nextents++;
+		l->block = 0;
+	}
+	*b = logindex_block(&l->current, &l->extent, l->block++);
+	return 1;
+}
+
+/* The log of this life that has block BLOCKNR or ends before it: 1, 0. */
+static int find_log(struct lifelogs *l, struct context *cx, uint64_t blocknr,
+		    struct logindex_log *log)
+{
+	int ret;
+
+	if (!l->segment.n)
+		return 0;
+	ret = logindex_log(l->c->logindex, cx, l->segment.first, log);
+	if (ret || is_behind(l, log))
+		return ret;
+	ret = logindex_find_log(l->c->logindex, cx, &l->segment,
+				l->segment.nsame, blocknr, log);
+	return ret > 0 ? !is_cut_off(l, log) : ret;
 }
 
 int lifelogs_find_block(struct context *cx, const struct check *c,
 			uint64_t blocknr, struct segsum_block *b,
 			uint64_t *cno)
 {
-	const struct nilfs_geometry *geo = &c->vol->geo;
-	bool found = false;
+	struct logindex_extent e;
+	struct logindex_log log;
 	struct lifelogs l;
-	struct log log = { .pseg = 0 };
+	const struct nilfs_geometry *geo = &c->vol->geo;
 	int ret;
 
 	if (!geometry_has_block(geo, blocknr))
 		return 0;
 	ret = lifelogs_open(&l, cx, c, geometry_segment_of(geo, blocknr));
-	while (ret > 0 && !found && (ret = lifelogs_next(&l, cx, &log)) > 0)
-		while (!l.is_former && !found &&
-		       segsum_iter_next(&l.search.summary.iter, b))
-			found = log.pseg + b->index == blocknr;
-	lifelogs_close(&l);
-	if (found && cno)
-		*cno = b->cno ? b->cno : segsum_cno(&log.ss);
-	return ret < 0 ? ret : found;
+	if (ret > 0)
+		ret = find_log(&l, cx, blocknr, &log);
+	if (ret > 0)
+		ret = logindex_find_extent(c->logindex, cx, &log, blocknr, &e);
+	if (ret <= 0)
+		return ret;
+	*b = logindex_block(&log, &e, (uint32_t)(blocknr - e.blocknr));
+	if (cno)
+		*cno = b->cno ? b->cno : log.cno;
+	return 1;
 }

@@ -123,14 +123,14 @@ static bool is_wanted(const struct gather *g, const struct segsum_block *b)
 }
 
 static struct listing listing_of(const struct lifelogs *l,
-				 const struct log *log,
+				 const struct logindex_log *log,
 				 const struct segsum_block *b)
 {
 	return (struct listing){
 		.number = b->vblocknr,
 		.blocknr = log->pseg + b->index,
-		.seq = le64_get(log->ss.ss_seq),
-		.cno = b->cno ? b->cno : segsum_cno(&log->ss),
+		.seq = log->seq,
+		.cno = b->cno ? b->cno : log->cno,
 		.ino = b->ino,
 		.blkoff = b->blkoff,
 		.is_node = b->is_node,
@@ -140,14 +140,13 @@ static struct listing listing_of(const struct lifelogs *l,
 }
 
 static int take_log(struct gather *g, struct context *cx, struct lifelogs *l,
-		    const struct log *log)
+		    const struct logindex_log *log)
 {
-	struct segsum_iter *iter = &l->search.summary.iter;
 	struct segsum_block b;
 	struct listing one;
-	int err = 0;
+	int err = 0, ret = 0;
 
-	while (!err && segsum_iter_next(iter, &b)) {
+	while (!err && (ret = lifelogs_block(l, cx, &b)) > 0) {
 		if (!is_wanted(g, &b))
 			continue;
 		one = listing_of(l, log, &b);
@@ -158,16 +157,16 @@ static int take_log(struct gather *g, struct context *cx, struct lifelogs *l,
 		}
 		err = add_listing(g, cx, &one);
 	}
-	if (iter->verdict && l->is_used &&
-	    iter->verdict != RULE_LOG_SUMBYTES_UNUSED)
+	if (log->verdict && l->is_used &&
+	    log->verdict != RULE_LOG_SUMBYTES_UNUSED)
 		g->l->partial = true;
-	return err;
+	return err ? err : ret;
 }
 
 static int take_segment(struct gather *g, struct context *cx, uint64_t segnum)
 {
 	struct lifelogs l;
-	struct log log;
+	struct logindex_log log;
 	int ret = lifelogs_open(&l, cx, g->c, segnum);
 
 	while (ret > 0 && (ret = lifelogs_next(&l, cx, &log)) > 0) {
@@ -177,7 +176,6 @@ static int take_segment(struct gather *g, struct context *cx, uint64_t segnum)
 	g->l->partial |= l.partial;
 	if (l.partial && g->l->partial_segments.bits)
 		bitmap_set(&g->l->partial_segments, segnum);
-	lifelogs_close(&l);
 	return ret;
 }
 
@@ -236,33 +234,33 @@ int listings_of_file(struct listings *l, struct context *cx,
 }
 
 static int visit_log(struct lifelogs *l, struct context *cx,
-		     const struct log *log, listings_visitor *visit, void *arg)
+		     const struct logindex_log *log, listings_visitor *visit,
+		     void *arg)
 {
 	struct segsum_block b;
 	struct listing one;
-	int err = 0;
+	int err = 0, ret = 0;
 
-	while (!err && segsum_iter_next(&l->search.summary.iter, &b)) {
+	while (!err && (ret = lifelogs_block(l, cx, &b)) > 0) {
 		if (!b.is_virtual)
 			continue;
 		one = listing_of(l, log, &b);
 		err = visit(arg, cx, &one);
 	}
-	return err;
+	return err ? err : ret;
 }
 
 static int visit_segment(const struct check *c, struct context *cx,
 			 uint64_t segnum, listings_visitor *visit, void *arg)
 {
 	struct lifelogs l;
-	struct log log;
+	struct logindex_log log;
 	int ret = lifelogs_open(&l, cx, c, segnum);
 
 	while (ret > 0 && (ret = lifelogs_next(&l, cx, &log)) > 0) {
 		ret = visit_log(&l, cx, &log, visit, arg);
 		ret = ret ? ret : 1;
 	}
-	lifelogs_close(&l);
 	return ret;
 }
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "check/logs/logindex.h"
 #include "check/pass/passes.h"
 #include "check/vblocks.h"
 #include "vol/sutable.h"
@@ -142,10 +143,8 @@ void check_fini(struct check *c)
 	bitmap_fini(&c->used_segments);
 	bitmap_fini(&c->broken_segments);
 	bitmap_fini(&c->live_segments);
-	if (c->logless)
-		bitmap_fini(c->logless);
-	free(c->logless);
-	c->logless = NULL;
+	logindex_close(c->logindex);
+	c->logindex = NULL;
 	datruns_fini(&c->datruns);
 	sparse_fini(&c->claimed);
 	for (i = 0; i < CHECK_LISTED; i++)

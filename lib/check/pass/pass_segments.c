@@ -14,6 +14,7 @@
  * asked.  The map of the SUFILE is left to the pass over trees, what really is
  * in a segment to the ones over the DAT and logs.
  */
+#include "check/logs/logindex.h"
 #include "check/pass/passes.h"
 
 #include <errno.h>
@@ -293,12 +294,7 @@ static int make_sets(struct check *c, struct context *cx)
 
 	if (!ret)
 		ret = bitmap_init(&c->broken_segments, cx, nsegments);
-	if (ret)
-		return ret;
-	c->logless = calloc(1, sizeof(*c->logless));
-	if (!c->logless)
-		return fail(cx, -ENOMEM, "segments without logs");
-	return bitmap_init(c->logless, cx, nsegments);
+	return ret ? ret : logindex_open(&c->logindex, cx, nsegments);
 }
 
 int pass_segments(struct check *c, struct context *cx)

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Records past the memory budget.
+ *
+ * The first records stay in memory.  Those that have no room there are put
+ * together to pages, which are written to a temporary file once they are full
+ * and read back when a record of them is asked for.  The pages that were read
+ * last are kept, each in the place that its number modulo their count gives, so
+ * that a walk reads each page once and a bisection most of its steps not at
+ * all.
+ */
+#include "base/records.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/tempfile.h"
+
+#define PAGE_BYTES 4096u
+#define PAGES 32u
+
+struct records_page {
+	uint64_t number;	/* of the page, from 1 on; 0: none */
+	char bytes[PAGE_BYTES];
+};
+
+void records_init(struct records *r, size_t size, size_t bytes)
+{
+	*r = (struct records){ .size = size, .most = bytes / size, .fd = -1 };
+}
+
+static size_t per_page(const struct records *r)
+{
+	return PAGE_BYTES / r->size;
+}
+
+/* Where record I, which has no room in memory, is in its page. */
+static size_t offset_of(const struct records *r, uint64_t i)
+{
+	return (size_t)((i - r->most) % per_page(r)) * r->size;
+}
+
+static uint64_t page_of(const struct records *r, uint64_t i)
+{
+	return (i - r->most) / per_page(r);
+}
+
+/* Makes the file and its pages with the first record past memory. */
+static int make_file(struct records *r, struct context *cx)
+{
+	if (!r->pages)
+		r->pages = calloc(PAGES, sizeof(*r->pages));
+	if (!r->tail)
+		r->tail = calloc(1, PAGE_BYTES);
+	if (!r->pages || !r->tail)
+		return fail(cx, -ENOMEM, "records");
+	return r->fd < 0 ? tempfile_open(cx, &r->fd) : 0;
+}
+
+/* Record N goes to the last page, which is written when it is full. */
+static int add_to_tail(struct records *r, struct context *cx, const void *item)
+{
+	size_t at = offset_of(r, r->n);
+	int err = make_file(r, cx);
+
+	if (err)
+		return err;
+	memcpy(r->tail + at, item, r->size);
+	if (at / r->size == per_page(r) - 1)
+		err = tempfile_write(cx, r->fd, page_of(r, r->n) * PAGE_BYTES,
+				     r->tail, PAGE_BYTES);
+	return err;
+}
+
+int records_add(struct records *r, struct context *cx, const void *item)
+{
+	char *items;
+	int err = 0;
+
+	if (r->n >= r->most) {
+		err = add_to_tail(r, cx, item);
+	} else {
+		items = array_grow(cx, r->items, &r->room, (size_t)r->n + 1,
+				   r->size);
+		if (!items)
+			return -ENOMEM;
+		r->items = items;
+		memcpy(items + (size_t)r->n * r->size, item, r->size);
+	}
+	r->n += !err;
+	return err;
+}
+
+int records_get(struct records *r, struct context *cx, uint64_t i, void *item)
+{
+	struct records_page *page;
+	const char *bytes;
+	uint64_t number;
+	int err;
+
+	if (i < r->most) {
+		memcpy(item, r->items + (size_t)i * r->size, r->size);
+		return 0;
+	}
+	number = page_of(r, i);
+	bytes = r->tail;
+	if ((number + 1) * per_page(r) <= r->n - r->most) {
+		page = &r->pages[number % PAGES];
+		if (page->number != number + 1) {
+			page->number = 0;
+			err = tempfile_read(cx, r->fd, number * PAGE_BYTES,
+					    page->bytes, PAGE_BYTES);
+			if (err)
+				return err;
+			page->number = number + 1;
+		}
+		bytes = page->bytes;
+	}
+	memcpy(item, bytes + offset_of(r, i), r->size);
+	return 0;
+}
+
+void records_fini(struct records *r)
+{
+	free(r->items);
+	free(r->tail);
+	free(r->pages);
+	if (r->size)
+		tempfile_close(r->fd);
+	memset(r, 0, sizeof(*r));
+}

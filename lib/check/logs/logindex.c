@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The log index.
+ *
+ * A repair asks again and again what the logs list: of one block, of a file, of
+ * all virtual blocks.  Each segment is searched once, when it is asked for first;
+ * so nothing is read on a sound volume, and of one damaged segment no more than
+ * that.  What its summaries list becomes records of runs of blocks.  Few of
+ * them are needed, as files are written in their order, and past a part of the
+ * memory budget they are in a temporary file.
+ *
+ * The index records what is in the logs, and knows neither SUFILE nor DAT: of
+ * which use of its segment a log is, is determined by those who ask
+ * (lifelogs.h).  What a repair writes is found by the index of the next check.
+ * Derived blocks that are patches over the device change no summary but for
+ * ss_datasum, which is not here.
+ */
+#include "check/logs/logindex.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/records.h"
+#include "check/damage.h"
+#include "vol/logsearch.h"
+#include "vol/volume.h"
+
+struct slot {
+	uint64_t first;
+	uint32_t n;
+	uint32_t nsame : 29;
+	uint32_t is_read : 1;
+	uint32_t is_asked : 1;	/* whether it begins with a log: */
+	uint32_t begins : 1;
+};
+
+struct logindex {
+	uint64_t nsegments;
+	struct slot *slots;		/* of each segment */
+	struct records logs, extents;
+};
+
+int logindex_open(struct logindex **ixp, struct context *cx,
+		  uint64_t nsegments)
+{
+	struct logindex *ix = calloc(1, sizeof(*ix));
+
+	*ixp = NULL;
+	if (ix)
+		ix->slots = calloc(nsegments, sizeof(*ix->slots));
+	if (!ix || !ix->slots) {
+		free(ix);
+		return fail(cx, -ENOMEM, "the index of the logs");
+	}
+	ix->nsegments = nsegments;
+	records_init(&ix->logs, sizeof(struct logindex_log),
+		     cx->max_memory / 32);
+	records_init(&ix->extents, sizeof(struct logindex_extent),
+		     cx->max_memory / 8);
+	*ixp = ix;
+	return 0;
+}
+
+void logindex_close(struct logindex *ix)
+{
+	if (!ix)
+		return;
+	records_fini(&ix->logs);
+	records_fini(&ix->extents);
+	free(ix->slots);
+	free(ix);
+}
+
+/* Whether B continues run E. */
+static bool goes_on(const struct logindex_extent *e, uint64_t blocknr,
+		    const struct segsum_block *b)
+{
+	return e->count && !e->is_node && !b->is_node &&
+	       e->finfo == b->finfo && e->blocknr + e->count == blocknr &&
+	       e->blkoff + e->count == b->blkoff &&
+	       e->is_virtual == b->is_virtual &&
+	       (!b->is_virtual || e->vblocknr + e->count == b->vblocknr);
+}
+
+/* The blocks that LOG lists, by SUMMARY. */
+static int add_extents(struct logindex *ix, struct context *cx,
+		       struct segsum_iter *iter, struct logindex_log *log)
+{
+	struct logindex_extent e = { .count = 0 };
+	struct segsum_block b;
+	int err = 0;
+
+	while (!err && segsum_iter_next(iter, &b)) {
+		if (goes_on(&e, log->pseg + b.index, &b)) {
+			e.count++;
+			continue;
+		}
+		if (e.count)
+			err = records_add(&ix->extents, cx, &e);
+		e = (struct logindex_extent){
+			.blocknr = log->pseg + b.index,
+			.vblocknr = b.vblocknr,
+			.blkoff = b.blkoff,
+			.ino = b.ino,
+			.cno = b.cno,
+			.finfo = b.finfo,
+			.count = 1,
+			.level = b.level,
+			.is_node = b.is_node,
+			.is_virtual = b.is_virtual,
+		};
+	}
+	if (!err && e.count)
+		err = records_add(&ix->extents, cx, &e);
+	log->verdict = (uint16_t)iter->verdict;
+	log->nextents = (uint32_t)(ix->extents.n - log->first);
+	return err;
+}
+
+static int add_log(struct logindex *ix, struct context *cx,
+		   struct logsearch *search, const struct log *found)
+{
+	struct logindex_log log = {
+		.pseg = found->pseg,
+		.seq = le64_get(found->ss.ss_seq),
+		.cno = segsum_cno(&found->ss),
+		.create = le64_get(found->ss.ss_create),
+		.first = ix->extents.n,
+		.nblocks = found->nblocks,
+		.flags = le16_get(found->ss.ss_flags),
+	};
+	int err = add_extents(ix, cx, &search->summary.iter, &log);
+
+	return err ? err : records_add(&ix->logs, cx, &log);
+}
+
+/* On to a log with a sound summary, past what cannot be read. */
+static int find_next(struct logsearch *search, struct context *cx,
+		     struct log *log)
+{
+	int ret = context_cancelled(cx);
+
+	while (!ret && (ret = logsearch_next(search, cx, log)) < 0 &&
+	       !damage_is_fatal(ret)) {
+		fail_clear(cx);
+		search->next++;
+		ret = context_cancelled(cx);
+	}
+	return ret;
+}
+
+static int read_segment(struct logindex *ix, struct context *cx,
+			struct volume *vol, uint64_t segnum)
+{
+	struct slot slot = ix->slots[segnum];
+	struct logsearch search;
+	struct log log;
+	uint64_t seq = 0;
+	int ret;
+
+	slot.first = ix->logs.n;
+	slot.is_read = true;
+	ret = logsearch_open(&search, cx, vol, segnum,
+			     geometry_segment_start(&vol->geo, segnum));
+
+	while (!ret && (ret = find_next(&search, cx, &log)) > 0) {
+		if (!slot.n)
+			seq = le64_get(log.ss.ss_seq);
+		slot.nsame += slot.nsame == slot.n &&
+			      seq == le64_get(log.ss.ss_seq);
+		slot.n++;
+		ret = add_log(ix, cx, &search, &log);
+	}
+	logsearch_close(&search);
+	if (!ret)
+		ix->slots[segnum] = slot;
+	return ret;
+}
+
+int logindex_segment(struct logindex *ix, struct context *cx,
+		     struct volume *vol, uint64_t segnum,
+		     struct logindex_segment *s)
+{
+	const struct slot *slot = &ix->slots[segnum];
+	int err = slot->is_read ? 0 : read_segment(ix, cx, vol, segnum);
+
+	*s = (struct logindex_segment){
+		.first = slot->first, .n = slot->n, .nsame = slot->nsame,
+	};
+	return err;
+}
+
+bool logindex_begins(struct logindex *ix, struct context *cx,
+		     struct volume *vol, uint64_t segnum)
+{
+	uint64_t start = geometry_segment_start(&vol->geo, segnum);
+	uint64_t off = start << vol->geo.block_bits;
+	struct nilfs_segment_summary ss;
+	struct context quiet;
+	struct slot *slot = &ix->slots[segnum];
+
+	if (!slot->is_asked && !dev_is_hole(vol->dev, off, sizeof(ss))) {
+		context_child(cx, &quiet);
+		slot->begins = dev_read(vol->dev, &quiet, off, &ss,
+					sizeof(ss)) ||
+			       segsum_check(&vol->geo, &ss, start) == RULE_OK;
+	}
+	slot->is_asked = true;
+	return slot->begins;
+}
+
+int logindex_log(struct logindex *ix, struct context *cx, uint64_t i,
+		 struct logindex_log *log)
+{
+	return records_get(&ix->logs, cx, i, log);
+}
+
+int logindex_extent(struct logindex *ix, struct context *cx, uint64_t i,
+		    struct logindex_extent *e)
+{
+	return records_get(&ix->extents, cx, i, e);
+}
+
+int logindex_find_log(struct logindex *ix, struct context *cx,
+		      const struct logindex_segment *s, uint32_t n,
+		      uint64_t blocknr, struct logindex_log *log)
+{
+	uint64_t low = s->first, high = s->first + n;
+	int err = 0;
+
+	while (high - low > 1 && !err) {
+		uint64_t middle = low + (high - low) / 2;
+
+		err = logindex_log(ix, cx, middle, log);
+		if (log->pseg <= blocknr)
+			low = middle;
+		else
+			high = middle;
+	}
+	if (!err && high > low)
+		err = logindex_log(ix, cx, low, log);
+	return err ? err : high > low && log->pseg <= blocknr;
+}
+
+int logindex_find_extent(struct logindex *ix, struct context *cx,
+			 const struct logindex_log *log, uint64_t blocknr,
+			 struct logindex_extent *e)
+{
+	uint64_t low = log->first, high = log->first + log->nextents;
+	int err;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		err = logindex_extent(ix, cx, middle, e);
+		if (err)
+			return err;
+		if (blocknr < e->blocknr)
+			high = middle;
+		else if (blocknr - e->blocknr >= e->count)
+			low = middle + 1;
+		else
+			return 1;
+	}
+	return 0;
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The index of the logs against the summaries themselves: all that a search
+ * through the segments finds, and nothing else, in memory and past it.
+ */
+#include "check/logs/logindex.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fsck_volume.h"
+#include "tap.h"
+#include "vol/logsearch.h"
+#include "vol/volume.h"
+
+struct rig {
+	struct log_volume v;
+	struct volume *vol;
+	struct logindex *ix;
+	unsigned int logs, blocks, runs, bad;
+};
+
+static bool is_same(const struct segsum_block *a, const struct segsum_block *b)
+{
+	return a->ino == b->ino && a->cno == b->cno &&
+	       a->vblocknr == b->vblocknr && a->blkoff == b->blkoff &&
+	       a->index == b->index && a->finfo == b->finfo &&
+	       a->level == b->level && a->is_node == b->is_node &&
+	       a->is_virtual == b->is_virtual;
+}
+
+/* The blocks of LOG, which the index has as IN_INDEX. */
+static void compare_blocks(struct rig *r, const struct logindex_segment *s,
+			   const struct logindex_log *in_index,
+			   struct segsum_iter *iter)
+{
+	struct context *cx = &r->v.cx;
+	struct logindex_extent e = { .count = 0 }, found;
+	struct logindex_log log;
+	struct segsum_block b, is;
+	uint32_t n = 0, at = 0;
+
+	while (segsum_iter_next(iter, &b)) {
+		if (at == e.count) {
+			r->bad += n == in_index->nextents ||
+				  logindex_extent(r->ix, cx,
+						  in_index->first + n++, &e);
+			at = 0;
+		}
+		is = logindex_block(in_index, &e, at++);
+		r->bad += !is_same(&is, &b);
+		r->bad += logindex_find_log(r->ix, cx, s, s->n,
+					    in_index->pseg + b.index,
+					    &log) != 1 ||
+			  log.pseg != in_index->pseg;
+		r->bad += logindex_find_extent(r->ix, cx, &log,
+					       log.pseg + b.index,
+					       &found) != 1 ||
+			  memcmp(&found, &e, sizeof(e));
+		r->blocks++;
+	}
+	r->runs += n;
+	r->bad += at != e.count || n != in_index->nextents ||
+		  in_index->verdict != iter->verdict;
+	/* Its summary is listed by nothing. */
+	r->bad += logindex_find_extent(r->ix, cx, in_index, in_index->pseg,
+				       &found) != 0;
+}
+
+static void compare_segment(struct rig *r, uint64_t segnum)
+{
+	struct context *cx = &r->v.cx;
+	uint64_t start = geometry_segment_start(&r->v.g, segnum);
+	struct logindex_segment s;
+	struct logindex_log is;
+	struct logsearch search;
+	struct log log;
+	uint32_t n = 0;
+
+	r->bad += logindex_segment(r->ix, cx, r->vol, segnum, &s) != 0;
+	logsearch_open(&search, cx, r->vol, segnum, start);
+	while (logsearch_next(&search, cx, &log) > 0) {
+		if (!n)
+			r->bad += logindex_find_log(r->ix, cx, &s, s.n,
+						    log.pseg - 1, &is) != 0;
+		r->bad += n == s.n ||
+			  logindex_log(r->ix, cx, s.first + n++, &is) ||
+			  is.pseg != log.pseg || is.nblocks != log.nblocks ||
+			  is.seq != le64_get(log.ss.ss_seq) ||
+			  is.cno != segsum_cno(&log.ss) ||
+			  is.create != le64_get(log.ss.ss_create) ||
+			  is.flags != le16_get(log.ss.ss_flags);
+		compare_blocks(r, &s, &is, &search.summary.iter);
+		r->logs++;
+	}
+	logsearch_close(&search);
+	r->bad += n != s.n || s.nsame > s.n;
+	r->bad += logindex_begins(r->ix, cx, r->vol, segnum) != (n > 0);
+}
+
+static void test_index(struct rig *r, uint64_t memory, const char *what)
+{
+	struct context *cx = &r->v.cx;
+	uint64_t before = cx->max_memory, segnum, reads;
+	struct logindex_segment s;
+
+	cx->max_memory = memory;
+	r->logs = r->blocks = r->runs = r->bad = 0;
+	is_int(logindex_open(&r->ix, cx, r->v.g.nsegments), 0, what);
+	cx->max_memory = before;
+	for (segnum = r->v.g.nsegments; segnum--;)
+		compare_segment(r, segnum);
+	is_int(r->bad, 0, "is what the summaries say");
+	ok(r->logs > 5 && r->blocks > 500, "%u blocks in %u logs", r->blocks,
+	   r->logs);
+	ok(r->runs < r->blocks / 2, "%u runs", r->runs);
+	reads = r->v.dev->stats.reads;
+	for (segnum = 0; segnum < r->v.g.nsegments; segnum++) {
+		logindex_segment(r->ix, cx, r->vol, segnum, &s);
+		logindex_begins(r->ix, cx, r->vol, segnum);
+	}
+	is_int(r->v.dev->stats.reads, reads, "nothing is read twice");
+	logindex_close(r->ix);
+}
+
+/* The first log of a segment has no sum that is right: the next one counts. */
+static void test_lost(struct rig *r)
+{
+	struct context *cx = &r->v.cx;
+	struct logindex_segment whole, s;
+	struct logindex_log log;
+	uint64_t segnum = 0, at;
+	uint32_t bad = 0;
+
+	logindex_open(&r->ix, cx, r->v.g.nsegments);
+	do {
+		segnum++;
+		logindex_segment(r->ix, cx, r->vol, segnum, &whole);
+	} while (whole.n < 2 && segnum + 1 < r->v.g.nsegments);
+	logindex_close(r->ix);
+	at = geometry_segment_start(&r->v.g, segnum) << r->v.g.block_bits;
+	dev_read(r->v.dev, cx, at + 64, &bad, sizeof(bad));
+	bad ^= 1;
+	dev_write(r->v.dev, cx, at + 64, &bad, sizeof(bad));
+	volume_close(r->vol);
+	is_int(volume_open(&r->vol, cx, r->v.dev, NULL), 0, "opened again");
+	logindex_open(&r->ix, cx, r->v.g.nsegments);
+	ok(logindex_begins(r->ix, cx, r->vol, segnum),
+	   "a log begins segment %u, sound or not", (unsigned int)segnum);
+	is_int(logindex_segment(r->ix, cx, r->vol, segnum, &s), 0,
+	       "the others are found");
+	is_int(s.n, whole.n - 1, "but for that one");
+	is_int(logindex_find_log(r->ix, cx, &s, s.n,
+				 geometry_segment_start(&r->v.g, segnum) + 1,
+				 &log), 0, "no log has its blocks");
+	logindex_close(r->ix);
+	logindex_close(NULL);
+}
+
+int main(void)
+{
+	struct rig r = { .ix = NULL };
+
+	is_int(fsck_volume_make(&r.v, NULL), 0, "a volume");
+	is_int(volume_open(&r.vol, &r.v.cx, r.v.dev, NULL), 0, "opened");
+	r.v.cx.scratch_dir = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
+	test_index(&r, 1u << 20, "in memory");
+	test_index(&r, 1u << 10, "past it");
+	test_lost(&r);
+	volume_close(r.vol);
+	log_volume_fini(&r.v);
+	return tap_done();
+}
