@@ -218,7 +218,7 @@ static int comparecps_run(struct comparecps *c, struct sides *s,
 	struct walk w = {.c = c, .s = s};
 	int err;
 
-	versions_init(&w.versions, s->before, used);
+	versions_init(&w.versions, s->before, s->logs_before, used);
 	err = add_latest(&w, cx);
 	if (!err)
 		err = walk_plain(&w, cx);
@@ -453,8 +453,12 @@ static int prepare_comparison(struct account *a, struct context *cx)
 	uint32_t size = a->s.before->geo.block_size;
 	int ret = findings_open(&a->s.findings, cx, ignore, NULL, false);
 
-	versions_init(&a->s.versions, a->s.before, a->in->used);
-	versions_init(&a->s.newer, a->s.after, a->in->used);
+	if (!ret)
+		ret = logindex_open(&a->s.logs_before, cx, &a->s.before->geo,
+				    a->in->first_logs);
+	versions_init(&a->s.versions, a->s.before, a->s.logs_before,
+		      a->in->used);
+	versions_init(&a->s.newer, a->s.after, a->s.logs_after, a->in->used);
 	a->s.newer.beyond = a->s.before->latest.cno;
 	a->witness.logbits.dev = a->s.before->dev;
 	a->witness.logbits.geo = &a->s.before->geo;
@@ -571,6 +575,7 @@ static void fini(struct account *a)
 	free(a->s.blocks[0]);
 	free(a->s.blocks[1]);
 	rollforward_free(a->s.synced);
+	logindex_close(a->s.logs_before);
 	volume_close(a->s.before);
 	dev_close(a->restored);
 }
@@ -581,6 +586,7 @@ int account_run(struct losslist *l, struct context *cx,
 	struct account a = {
 		.in = sides,
 		.s = {.after = sides->after,
+		      .logs_after = sides->logs,
 		      .losses = l,
 		      .unread = sides->unread},
 	};

@@ -248,7 +248,7 @@ int newlogs_run(struct sides *s, struct context *cx, const struct bitmap *used,
 	struct tail t = {.s = s, .all = *s, .last = newest};
 	int err = 0;
 
-	versions_init(&t.all.versions, s->before, used);
+	versions_init(&t.all.versions, s->before, s->logs_before, used);
 	if (!is_whole || newest > s->before->latest.cno)
 		err = read_logs(&t, cx);
 	versions_fini(&t.all.versions);
@@ -376,7 +376,7 @@ int newlogs_suspect(struct sides *s, struct context *cx,
 	int err;
 
 	/* The repair may have set a log right. */
-	versions_init(&v, s->after, used);
+	versions_init(&v, s->after, s->logs_after, used);
 	v.beyond = mounted;
 	err = versions_gather(&v, cx);
 	if (!err)

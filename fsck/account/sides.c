@@ -7,7 +7,6 @@
 #include <errno.h>
 
 #include "vol/logcheck.h"
-#include "vol/logsearch.h"
 
 int sides_doubt(struct sides *s, struct context *cx, uint64_t first,
 		uint64_t end)
@@ -57,34 +56,47 @@ static bool has_old_sum(struct sides *s, struct context *cx, uint64_t pseg,
 	       le32_get(before.ss_datasum) == le32_get(ss->ss_datasum);
 }
 
-/* Finds the log of VOL with block BLOCKNR, read by SEARCH: 1, 0. */
-static int find_log(struct logsearch *search, struct context *cx,
-		    struct volume *vol, uint64_t blocknr, struct log *log)
+/* Finds the log of VOL with block BLOCKNR, of any use of its segment: 1, 0. */
+static int find_log(struct logindex *ix, struct context *cx,
+		    struct volume *vol, uint64_t blocknr,
+		    struct logindex_segment *s, struct logindex_log *log)
 {
-	uint64_t segnum = geometry_segment_of(&vol->geo, blocknr);
-	int ret = logsearch_open(search, cx, vol, segnum,
-				 geometry_segment_start(&vol->geo, segnum));
+	int ret = logindex_segment(ix, cx, vol,
+				   geometry_segment_of(&vol->geo, blocknr), s);
 
-	while (!ret && logsearch_next(search, cx, log) > 0)
-		if (blocknr >= log->pseg && blocknr < log->pseg + log->nblocks)
-			return 1;
-	return 0;
+	if (!ret)
+		ret = logindex_find_log(cx, s, s->n, blocknr, log);
+	return ret > 0 ? blocknr - log->pseg < log->nblocks : ret;
 }
 
 uint64_t sides_owner(struct sides *s, struct context *cx, uint64_t blocknr)
 {
-	struct logsearch search;
-	struct segsum_block b;
-	uint64_t ino = 0;
-	struct log log;
+	struct logindex_segment segment;
+	struct logindex_extent e;
+	struct logindex_log log;
+	int ret = find_log(s->logs_before, cx, s->before, blocknr, &segment,
+			   &log);
 
-	if (find_log(&search, cx, s->before, blocknr, &log))
-		while (!ino && segsum_iter_next(&search.summary.iter, &b))
-			if (log.pseg + b.index == blocknr)
-				ino = b.ino;
-	logsearch_close(&search);
+	if (ret > 0)
+		ret = logindex_find_extent(segment.ix, cx, &log, blocknr, &e);
 	fail_clear(cx);
-	return ino;
+	return ret > 0 ? e.ino : 0;
+}
+
+/* Whether the log at PSEG, after the repair, has the sum that it had. */
+static bool is_log_proven(struct sides *s, struct context *cx, uint64_t pseg)
+{
+	struct nilfs_segment_summary ss;
+
+	if (s->proven_log == pseg)
+		return s->is_log_proven;
+	s->proven_log = pseg;
+	s->is_log_proven =
+		!dev_read(s->after->dev, cx, pseg << s->after->geo.block_bits,
+			  &ss, sizeof(ss)) &&
+		has_old_sum(s, cx, pseg, &ss) &&
+		!logcheck_payload(s->after, cx, pseg, &ss);
+	return s->is_log_proven;
 }
 
 bool sides_wrong_log(struct sides *s, struct context *cx, uint64_t blocknr,
@@ -116,14 +128,12 @@ bool sides_was(struct sides *s, struct context *cx, uint64_t pseg,
 
 bool sides_is_proven(struct sides *s, struct context *cx, uint64_t blocknr)
 {
-	bool is_proven = false;
-	struct logsearch search;
-	struct log log;
+	struct logindex_segment segment;
+	struct logindex_log log;
+	bool is_proven = find_log(s->logs_after, cx, s->after, blocknr,
+				  &segment, &log) > 0 &&
+			 is_log_proven(s, cx, log.pseg);
 
-	if (find_log(&search, cx, s->after, blocknr, &log))
-		is_proven = has_old_sum(s, cx, log.pseg, &log.ss) &&
-			    !logcheck_payload(s->after, cx, log.pseg, &log.ss);
-	logsearch_close(&search);
 	fail_clear(cx);
 	return is_proven;
 }

@@ -8,6 +8,7 @@
 
 #include "base/context.h"
 #include "base/sparse.h"
+#include "check/logs/logindex.h"
 #include "find/finding.h"
 #include "fsck/account/losslist.h"
 #include "fsck/account/versions.h"
@@ -27,7 +28,10 @@ struct sides {
 	struct sparse whole; /* logs with one block that was wrong, by the first
 				block; what that was is proved, and so is all
 				else in them */
+	struct logindex *logs_before, *logs_after; /* the second is borrowed */
 	const struct sparse *unread; /* blocks that no readable log has */
+	uint64_t proven_log; /* asked last, of AFTER; 0: none */
+	bool is_log_proven;
 	struct sparse written;	  /* blocks that the repair wrote */
 	struct losslist *losses;
 	char *blocks[2]; /* buffers: before, after */

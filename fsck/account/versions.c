@@ -17,15 +17,16 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "check/damage.h"
+#include "check/logs/logindex.h"
 #include "vol/logcheck.h"
-#include "vol/logsearch.h"
 #include "vol/volume.h"
 
 void versions_init(struct versions *v, struct volume *vol,
-		   const struct bitmap *used)
+		   struct logindex *logs, const struct bitmap *used)
 {
 	*v = (struct versions){
 		.vol = vol,
+		.logs = logs,
 		.used = used,
 		.beyond = UINT64_MAX,
 	};
@@ -114,73 +115,85 @@ static int add_version(struct versions *v, struct context *cx,
 	return 0;
 }
 
-static int take_log(struct versions *v, struct context *cx,
-		    struct logsearch *search, const struct log *log)
+/* Whether the blocks of LOG are not what its checksum says: 1, 0. */
+static int is_suspect(const struct versions *v, struct context *cx,
+		      const struct logindex_log *log)
 {
-	struct segsum_block b;
-	struct version one = {.seq = le64_get(log->ss.ss_seq)};
-	bool is_beyond = segsum_cno(&log->ss) > v->beyond;
+	struct nilfs_segment_summary ss;
+	int err = dev_read(v->vol->dev, cx,
+			   log->pseg << v->vol->geo.block_bits, &ss,
+			   sizeof(ss));
+
+	if (!err)
+		err = logcheck_payload(v->vol, cx, log->pseg, &ss);
+	if (!damage_is(err))
+		return err;
+	fail_clear(cx);
+	return 1;
+}
+
+/* The blocks of E, an extent of LOG, of which ONE says more. */
+static int take_extent(struct versions *v, struct context *cx,
+		       const struct logindex_log *log,
+		       const struct logindex_extent *e,
+		       const struct version *of_log)
+{
+	bool is_beyond = log->cno > v->beyond;
+	struct version one = *of_log;
+	uint32_t i;
 	int err = 0;
 
-	if (segsum_has_super_root(&log->ss) && segsum_cno(&log->ss) > v->newest)
-		v->newest = segsum_cno(&log->ss);
-	if (is_beyond) {
-		err = logcheck_payload(v->vol, cx, log->pseg, &log->ss);
-		one.is_suspect = damage_is(err);
-		err = damage_forgive(cx, err);
-	}
-	while (!err && segsum_iter_next(&search->summary.iter, &b)) {
-		if (!b.is_virtual || b.is_node)
-			continue;
-		one.ino = b.ino;
-		one.blkoff = b.blkoff;
-		one.cno = b.cno ? b.cno : segsum_cno(&log->ss);
-		one.vblocknr = b.vblocknr;
-		one.blocknr = log->pseg + b.index;
-		if (is_beyond || is_wanted(v, &one))
-			err = add_version(v, cx, &one);
+	one.ino = e->ino;
+	if (!e->is_virtual || e->is_node || !(is_beyond || is_wanted(v, &one)))
+		return 0;
+	one.cno = e->cno ? e->cno : log->cno;
+	for (i = 0; i < e->count && !err; i++) {
+		one.blkoff = e->blkoff + i;
+		one.vblocknr = e->vblocknr + i;
+		one.blocknr = e->blocknr + i;
+		err = add_version(v, cx, &one);
 	}
 	return err;
 }
 
-/* Whether a log can begin at the first block of a segment. */
-static bool begins_with_log(const struct versions *v, struct context *cx,
-			    uint64_t start)
+static int take_log(struct versions *v, struct context *cx,
+		    struct logindex *ix, const struct logindex_log *log)
 {
-	struct nilfs_segment_summary ss;
-	struct context quiet;
+	struct version one = {.seq = log->seq};
+	struct logindex_extent e;
+	uint32_t i;
+	int ret = 0;
 
-	context_child(cx, &quiet);
-	return !dev_read(v->vol->dev, &quiet, start << v->vol->geo.block_bits,
-			 &ss, sizeof(ss)) &&
-	       segsum_check(&v->vol->geo, &ss, start) == RULE_OK;
+	if ((log->flags & NILFS_SS_SR) && log->cno > v->newest)
+		v->newest = log->cno;
+	if (log->cno > v->beyond)
+		ret = is_suspect(v, cx, log);
+	one.is_suspect = ret > 0;
+	for (i = 0; i < log->nextents && ret >= 0; i++) {
+		ret = logindex_extent(ix, cx, log->first + i, &e);
+		if (!ret)
+			ret = take_extent(v, cx, log, &e, &one);
+	}
+	return ret < 0 ? ret : 0;
 }
 
 static int take_segment(struct versions *v, struct context *cx, uint64_t segnum)
 {
-	uint64_t start = geometry_segment_start(&v->vol->geo, segnum);
-	struct logsearch search;
-	struct log log;
-	int ret;
+	struct logindex_segment s;
+	struct logindex_log log;
+	uint32_t i;
+	int err;
 
 	if (!(v->used->bits && bitmap_test(v->used, segnum)) &&
-	    !begins_with_log(v, cx, start))
+	    !logindex_begins(v->logs, cx, v->vol, segnum))
 		return 0;
-	ret = logsearch_open(&search, cx, v->vol, segnum, start);
-	while (!ret || ret == 1) {
-		ret = logsearch_next(&search, cx, &log);
-		if (!ret)
-			break;
-		if (ret > 0) {
-			ret = take_log(v, cx, &search, &log);
-		} else if (!damage_is_fatal(ret)) {
-			fail_clear(cx);
-			search.next++;
-			ret = 0;
-		}
+	err = logindex_segment(v->logs, cx, v->vol, segnum, &s);
+	for (i = 0; i < s.n && !err; i++) {
+		err = logindex_log(s.ix, cx, s.first + i, &log);
+		if (!err)
+			err = take_log(v, cx, s.ix, &log);
 	}
-	logsearch_close(&search);
-	return ret;
+	return err;
 }
 
 /* By block; of one block the newest first. */

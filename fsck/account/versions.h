@@ -14,6 +14,7 @@
 #include "base/bitmap.h"
 #include "base/context.h"
 
+struct logindex;
 struct volume;
 
 /* One data block of a file, as it was written once or moved to. */
@@ -32,6 +33,7 @@ struct version_range {
 
 struct versions {
 	struct volume *vol;
+	struct logindex *logs;
 	const struct bitmap *used; /* segments in use; no bits: not known */
 	/* Wanted: of these inodes, or written with a checkpoint past BEYOND. */
 	struct version_range *ranges;
@@ -43,9 +45,10 @@ struct versions {
 	bool gathered;
 };
 
-/* Nothing is wanted of VOL, borrowed, with segments USED (may be empty). */
+/* Nothing is wanted of VOL, borrowed, with segments USED (may be empty), whose
+   LOGS have an index. */
 void versions_init(struct versions *v, struct volume *vol,
-		   const struct bitmap *used);
+		   struct logindex *logs, const struct bitmap *used);
 void versions_fini(struct versions *v);
 
 /* Wants inodes from FIRST on, below END.  -ENOMEM past the memory budget. */

@@ -179,6 +179,8 @@ int accounting_run(struct repair *r, struct context *cx)
 		.under = r->under,
 		.overlay = r->dev,
 		.after = repair_current(r)->check.vol,
+		.logs = repair_current(r)->check.logindex,
+		.first_logs = r->first->check.logindex,
 		.used = r->used.bits ? &r->used :
 				       &r->first->check.used_segments,
 		.base = r->has_base ? &r->base : NULL,
@@ -192,7 +194,7 @@ int accounting_run(struct repair *r, struct context *cx)
 	};
 	int err;
 
-	if (!sides.after) {
+	if (!sides.after || !sides.logs) {
 		r->account.incomplete = true;
 		return 0;
 	}

@@ -72,6 +72,9 @@ struct check {
 	 * const check.
 	 */
 	struct logindex *logindex;
+	/* That of a check without the overlay below VOL, which finds nothing
+	   else where that has nothing.  Borrowed; NULL: none. */
+	struct logindex *first_logindex;
 
 	/*
 	 * Blocks of the device that an entry of the DAT in use names, or the

@@ -36,6 +36,9 @@ struct dev_ops {
 		     struct iovec *iov, int n);
 	/* Whether the range is a hole and reads as zeros; NULL: not known. */
 	bool (*is_hole)(struct dev *dev, uint64_t off, uint64_t len);
+	/* Whether what was written to the range hides what the device
+	   underneath has there; NULL: nothing is hidden. */
+	bool (*hides)(struct dev *dev, uint64_t off, uint64_t len);
 	/* Begins to read LEN bytes and does not wait. */
 	void (*readahead)(struct dev *dev, uint64_t off, uint64_t len);
 	int (*flush)(struct dev *dev, struct context *cx);
@@ -135,6 +138,12 @@ void dev_readahead(struct dev *dev, uint64_t off, uint64_t len);
  * without taking space.
  */
 bool dev_is_hole(struct dev *dev, uint64_t off, uint64_t len);
+
+/*
+ * Whether some of the range was written to DEV, an overlay, and not yet to the
+ * device underneath.  False for other devices.
+ */
+bool dev_hides(struct dev *dev, uint64_t off, uint64_t len);
 
 /* Returns once everything written so far is on stable storage. */
 int dev_flush(struct dev *dev, struct context *cx);

@@ -269,6 +269,17 @@ static bool overlay_is_hole(struct dev *dev, uint64_t off, uint64_t len)
 	return empty;
 }
 
+static bool overlay_hides(struct dev *dev, uint64_t off, uint64_t len)
+{
+	struct overlay *overlay = to_overlay(dev);
+	bool hides;
+
+	pthread_rwlock_rdlock(&overlay->lock);
+	hides = overlay->zones.resets || has_page(overlay, off, len);
+	pthread_rwlock_unlock(&overlay->lock);
+	return hides;
+}
+
 /*
  * How many of N buffers from OFF on are read from the device underneath as they
  * are: they hold no page, no zone that was reset, and nothing after its end.
@@ -496,6 +507,7 @@ static const struct dev_ops overlay_ops = {
 	.read = overlay_read,
 	.readv = overlay_readv,
 	.is_hole = overlay_is_hole,
+	.hides = overlay_hides,
 	.write = overlay_write,
 	.flush = overlay_flush,
 	.discard = overlay_discard,

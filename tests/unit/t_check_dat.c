@@ -65,7 +65,7 @@ static void open_bench(struct bench *b)
 	if (memory_open(&b->vol.dev, &b->cx, disk, sizeof(disk)) ||
 	    cache_open(&b->vol.cache, &b->cx, b->vol.dev, BLOCK, 16 * BLOCK) ||
 	    findings_open(&b->check.findings, &b->cx, note, b, true) ||
-	    logindex_open(&b->check.logindex, &b->cx, b->vol.geo.nsegments))
+	    logindex_open(&b->check.logindex, &b->cx, &b->vol.geo, NULL))
 		exit(99);
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dev/overlay.h"
 #include "fsck_volume.h"
 #include "tap.h"
 #include "vol/logsearch.h"
@@ -49,7 +50,7 @@ static void compare_blocks(struct rig *r, const struct logindex_segment *s,
 		}
 		is = logindex_block(in_index, &e, at++);
 		r->bad += !is_same(&is, &b);
-		r->bad += logindex_find_log(r->ix, cx, s, s->n,
+		r->bad += logindex_find_log(cx, s, s->n,
 					    in_index->pseg + b.index,
 					    &log) != 1 ||
 			  log.pseg != in_index->pseg;
@@ -81,7 +82,7 @@ static void compare_segment(struct rig *r, uint64_t segnum)
 	logsearch_open(&search, cx, r->vol, segnum, start);
 	while (logsearch_next(&search, cx, &log) > 0) {
 		if (!n)
-			r->bad += logindex_find_log(r->ix, cx, &s, s.n,
+			r->bad += logindex_find_log(cx, &s, s.n,
 						    log.pseg - 1, &is) != 0;
 		r->bad += n == s.n ||
 			  logindex_log(r->ix, cx, s.first + n++, &is) ||
@@ -106,7 +107,7 @@ static void test_index(struct rig *r, uint64_t memory, const char *what)
 
 	cx->max_memory = memory;
 	r->logs = r->blocks = r->runs = r->bad = 0;
-	is_int(logindex_open(&r->ix, cx, r->v.g.nsegments), 0, what);
+	is_int(logindex_open(&r->ix, cx, &r->v.g, NULL), 0, what);
 	cx->max_memory = before;
 	for (segnum = r->v.g.nsegments; segnum--;)
 		compare_segment(r, segnum);
@@ -132,7 +133,7 @@ static void test_lost(struct rig *r)
 	uint64_t segnum = 0, at;
 	uint32_t bad = 0;
 
-	logindex_open(&r->ix, cx, r->v.g.nsegments);
+	logindex_open(&r->ix, cx, &r->v.g, NULL);
 	do {
 		segnum++;
 		logindex_segment(r->ix, cx, r->vol, segnum, &whole);
@@ -144,17 +145,73 @@ static void test_lost(struct rig *r)
 	dev_write(r->v.dev, cx, at + 64, &bad, sizeof(bad));
 	volume_close(r->vol);
 	is_int(volume_open(&r->vol, cx, r->v.dev, NULL), 0, "opened again");
-	logindex_open(&r->ix, cx, r->v.g.nsegments);
+	logindex_open(&r->ix, cx, &r->v.g, NULL);
 	ok(logindex_begins(r->ix, cx, r->vol, segnum),
 	   "a log begins segment %u, sound or not", (unsigned int)segnum);
 	is_int(logindex_segment(r->ix, cx, r->vol, segnum, &s), 0,
 	       "the others are found");
 	is_int(s.n, whole.n - 1, "but for that one");
-	is_int(logindex_find_log(r->ix, cx, &s, s.n,
+	is_int(logindex_find_log(cx, &s, s.n,
 				 geometry_segment_start(&r->v.g, segnum) + 1,
 				 &log), 0, "no log has its blocks");
 	logindex_close(r->ix);
 	logindex_close(NULL);
+}
+
+/* The log at the beginning of segment SEGNUM, as IX has it: its blocks or 0. */
+static uint32_t first_log(struct rig *r, struct logindex *ix,
+			  struct volume *vol, uint64_t segnum)
+{
+	struct logindex_segment s;
+	struct logindex_log log;
+
+	if (logindex_segment(ix, &r->v.cx, vol, segnum, &s) || !s.n ||
+	    logindex_log(s.ix, &r->v.cx, s.first, &log))
+		return 0;
+	return log.pseg == geometry_segment_start(&r->v.g, segnum) ?
+		       log.nblocks : 0;
+}
+
+/* Of a device with an overlay, and of that without, each what it has. */
+static void test_overlay(struct rig *r)
+{
+	struct context *cx = &r->v.cx;
+	static const char zeros[1024];
+	struct dev *over;
+	struct volume *vol;
+	struct logindex *first, *before, *after;
+	uint64_t at = geometry_segment_start(&r->v.g, 1) << r->v.g.block_bits;
+	uint64_t reads;
+
+	is_int(overlay_open(&over, cx, r->v.dev), 0, "an overlay");
+	is_int(volume_open(&vol, cx, over, NULL), 0, "a volume on it");
+	logindex_open(&first, cx, &r->v.g, NULL);
+	logindex_open(&before, cx, &r->v.g, first);
+	ok(first_log(r, first, vol, 1) && first_log(r, first, vol, 2),
+	   "two segments with logs");
+	is_int(dev_write(over, cx, at, zeros, sizeof(zeros)), 0,
+	       "the first log of one is overwritten");
+	volume_close(vol);
+	is_int(volume_open(&vol, cx, over, NULL), 0, "opened again");
+	logindex_open(&after, cx, &r->v.g, first);
+	is_int(first_log(r, after, vol, 1), 0, "it is gone afterwards");
+	ok(first_log(r, before, r->vol, 1) > 0, "and there before");
+	reads = over->stats.reads;
+	ok(first_log(r, after, vol, 2) > 0, "the other one is there");
+	is_int(over->stats.reads, reads, "and not read again");
+	is_int(dev_write(over, cx, geometry_segment_start(&r->v.g, 3)
+			 << r->v.g.block_bits, zeros, sizeof(zeros)), 0,
+	       "one more, which was not read yet");
+	is_int(first_log(r, after, vol, 3), 0, "is gone");
+	ok(first_log(r, before, r->vol, 3) > 0, "and there before");
+	ok(first_log(r, first, r->vol, 3) > 0, "also in the first index");
+	is_int(first_log(r, after, vol, r->v.g.nsegments), 0,
+	       "a segment that there is not");
+	logindex_close(after);
+	logindex_close(before);
+	logindex_close(first);
+	volume_close(vol);
+	dev_close(over);
 }
 
 int main(void)
@@ -166,6 +223,7 @@ int main(void)
 	r.v.cx.scratch_dir = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
 	test_index(&r, 1u << 20, "in memory");
 	test_index(&r, 1u << 10, "past it");
+	test_overlay(&r);
 	test_lost(&r);
 	volume_close(r.vol);
 	log_volume_fini(&r.v);

@@ -49,6 +49,8 @@ int lifelogs_open(struct lifelogs *l, struct context *cx,
 		.c = c,
 		.start = geometry_segment_start(&vol->geo, segnum),
 	};
+	if (!c->logindex)
+		return fail(cx, -EINVAL, "no index of the logs");
 	l->next = l->start;
 	l->is_used = !known || bitmap_test(&c->used_segments, segnum) ||
 		     segnum == vol->latest.segnum;
@@ -96,7 +98,7 @@ int lifelogs_next(struct lifelogs *l, struct context *cx,
 	int err = context_cancelled(cx);
 
 	while (!err && l->log < l->segment.n) {
-		err = logindex_log(l->c->logindex, cx,
+		err = logindex_log(l->segment.ix, cx,
 				   l->segment.first + l->log, log);
 		if (err || is_cut_off(l, log))
 			break;
@@ -121,7 +123,7 @@ int lifelogs_block(struct lifelogs *l, struct context *cx,
 	if (l->block == l->extent.count) {
 		if (l->nextents == l->current.nextents)
 			return 0;
-		err = logindex_extent(l->c->logindex, cx,
+		err = logindex_extent(l->segment.ix, cx,
 				      l->current.first + l->nextents,
 				      &l->extent);
 		if (err)
@@ -141,11 +143,11 @@ static int find_log(struct lifelogs *l, struct context *cx, uint64_t blocknr,
 
 	if (!l->segment.n)
 		return 0;
-	ret = logindex_log(l->c->logindex, cx, l->segment.first, log);
+	ret = logindex_log(l->segment.ix, cx, l->segment.first, log);
 	if (ret || is_behind(l, log))
 		return ret;
-	ret = logindex_find_log(l->c->logindex, cx, &l->segment,
-				l->segment.nsame, blocknr, log);
+	ret = logindex_find_log(cx, &l->segment, l->segment.nsame, blocknr,
+				log);
 	return ret > 0 ? !is_cut_off(l, log) : ret;
 }
 
@@ -165,7 +167,7 @@ int lifelogs_find_block(struct context *cx, const struct check *c,
 	if (ret > 0)
 		ret = find_log(&l, cx, blocknr, &log);
 	if (ret > 0)
-		ret = logindex_find_extent(c->logindex, cx, &log, blocknr, &e);
+		ret = logindex_find_extent(l.segment.ix, cx, &log, blocknr, &e);
 	if (ret <= 0)
 		return ret;
 	*b = logindex_block(&log, &e, (uint32_t)(blocknr - e.blocknr));

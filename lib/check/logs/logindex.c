@@ -11,7 +11,9 @@
  *
  * The index records what is in the logs, and knows neither SUFILE nor DAT: of
  * which use of its segment a log is, is determined by those who ask
- * (lifelogs.h).  What a repair writes is found by the index of the next check.
+ * (lifelogs.h).  A repair checks the volume many times.  Each check has an index
+ * of its own, which finds what the repair wrote, and takes the rest from the one
+ * of the first check, which was made without a repair.
  * Derived blocks that are patches over the device change no summary but for
  * ss_datasum, which is not here.
  */
@@ -28,31 +30,36 @@
 struct slot {
 	uint64_t first;
 	uint32_t n;
-	uint32_t nsame : 29;
+	uint32_t nsame : 27;
+	uint32_t is_known : 1;	/* whether the base has it: */
+	uint32_t has_base : 1;
+	uint32_t is_changed : 1;	/* what was read is on an overlay */
 	uint32_t is_read : 1;
-	uint32_t is_asked : 1;	/* whether it begins with a log: */
 	uint32_t begins : 1;
 };
 
 struct logindex {
-	uint64_t nsegments;
+	struct nilfs_geometry geo;
+	struct logindex *base;		/* borrowed */
 	struct slot *slots;		/* of each segment */
 	struct records logs, extents;
 };
 
 int logindex_open(struct logindex **ixp, struct context *cx,
-		  uint64_t nsegments)
+		  const struct nilfs_geometry *geo, struct logindex *base)
 {
 	struct logindex *ix = calloc(1, sizeof(*ix));
 
 	*ixp = NULL;
 	if (ix)
-		ix->slots = calloc(nsegments, sizeof(*ix->slots));
+		ix->slots = calloc(geo->nsegments, sizeof(*ix->slots));
 	if (!ix || !ix->slots) {
 		free(ix);
 		return fail(cx, -ENOMEM, "the index of the logs");
 	}
-	ix->nsegments = nsegments;
+	ix->geo = *geo;
+	if (base && geometry_is_same(&base->geo, geo))
+		ix->base = base;
 	records_init(&ix->logs, sizeof(struct logindex_log),
 		     cx->max_memory / 32);
 	records_init(&ix->extents, sizeof(struct logindex_extent),
@@ -177,15 +184,92 @@ static int read_segment(struct logindex *ix, struct context *cx,
 	return ret;
 }
 
+/* Whether a log begins the segment, or something that cannot be read. */
+static bool begins_with_log(struct context *cx, struct volume *vol,
+			    uint64_t segnum)
+{
+	uint64_t start = geometry_segment_start(&vol->geo, segnum);
+	uint64_t off = start << vol->geo.block_bits;
+	struct nilfs_segment_summary ss;
+	struct context quiet;
+
+	if (dev_is_hole(vol->dev, off, sizeof(ss)))
+		return false;
+	context_child(cx, &quiet);
+	return dev_read(vol->dev, &quiet, off, &ss, sizeof(ss)) ||
+	       segsum_check(&vol->geo, &ss, start) == RULE_OK;
+}
+
+/* Whether a repair wrote to the segment. */
+static bool is_written(const struct volume *vol, uint64_t segnum)
+{
+	const struct nilfs_geometry *geo = &vol->geo;
+	uint64_t start = geometry_segment_start(geo, segnum);
+	uint64_t n = geometry_segment_end(geo, segnum) - start;
+
+	return dev_hides(vol->dev, start << geo->block_bits,
+			 n << geo->block_bits);
+}
+
+/* SEGNUM was written to since the base was asked for it. */
+static void leave_base(struct logindex *ix, struct context *cx,
+		       struct volume *vol, uint64_t segnum)
+{
+	struct slot *slot = &ix->slots[segnum];
+
+	slot->begins = begins_with_log(cx, vol, segnum);
+	slot->has_base = false;
+	slot->is_changed = true;
+}
+
+/* The slot of SEGNUM in *IX, which becomes the base where that has it. */
+static struct slot *find_slot(struct logindex **ix, struct context *cx,
+			      struct volume *vol, uint64_t segnum)
+{
+	struct slot *slot = &(*ix)->slots[segnum];
+	const struct slot *below = (*ix)->base ?
+		&(*ix)->base->slots[segnum] : NULL;
+
+	if (!slot->is_known) {
+		slot->is_changed = is_written(vol, segnum);
+		slot->has_base = below && !slot->is_changed;
+		if (!slot->has_base)
+			slot->begins = begins_with_log(cx, vol, segnum);
+		slot->is_known = true;
+	}
+	if (slot->has_base && below->is_changed)
+		leave_base(*ix, cx, vol, segnum);
+	if (!slot->has_base)
+		return slot;
+	*ix = (*ix)->base;
+	return find_slot(ix, cx, vol, segnum);
+}
+
 int logindex_segment(struct logindex *ix, struct context *cx,
 		     struct volume *vol, uint64_t segnum,
 		     struct logindex_segment *s)
 {
-	const struct slot *slot = &ix->slots[segnum];
-	int err = slot->is_read ? 0 : read_segment(ix, cx, vol, segnum);
+	struct logindex *has = ix;
+	struct slot *slot;
+	int err = 0;
 
+	*s = (struct logindex_segment){ .ix = ix };
+	if (segnum >= ix->geo.nsegments)
+		return 0;
+	slot = find_slot(&has, cx, vol, segnum);
+	/* The base never gets what was written since. */
+	if (!slot->is_read && is_written(vol, segnum)) {
+		has = ix;
+		slot = &ix->slots[segnum];
+		leave_base(ix, cx, vol, segnum);
+	}
+	if (!slot->is_read)
+		err = read_segment(has, cx, vol, segnum);
 	*s = (struct logindex_segment){
-		.first = slot->first, .n = slot->n, .nsame = slot->nsame,
+		.ix = has,
+		.first = slot->first,
+		.n = slot->n,
+		.nsame = slot->nsame,
 	};
 	return err;
 }
@@ -193,20 +277,8 @@ int logindex_segment(struct logindex *ix, struct context *cx,
 bool logindex_begins(struct logindex *ix, struct context *cx,
 		     struct volume *vol, uint64_t segnum)
 {
-	uint64_t start = geometry_segment_start(&vol->geo, segnum);
-	uint64_t off = start << vol->geo.block_bits;
-	struct nilfs_segment_summary ss;
-	struct context quiet;
-	struct slot *slot = &ix->slots[segnum];
-
-	if (!slot->is_asked && !dev_is_hole(vol->dev, off, sizeof(ss))) {
-		context_child(cx, &quiet);
-		slot->begins = dev_read(vol->dev, &quiet, off, &ss,
-					sizeof(ss)) ||
-			       segsum_check(&vol->geo, &ss, start) == RULE_OK;
-	}
-	slot->is_asked = true;
-	return slot->begins;
+	return segnum < ix->geo.nsegments &&
+	       find_slot(&ix, cx, vol, segnum)->begins;
 }
 
 int logindex_log(struct logindex *ix, struct context *cx, uint64_t i,
@@ -221,9 +293,8 @@ int logindex_extent(struct logindex *ix, struct context *cx, uint64_t i,
 	return records_get(&ix->extents, cx, i, e);
 }
 
-int logindex_find_log(struct logindex *ix, struct context *cx,
-		      const struct logindex_segment *s, uint32_t n,
-		      uint64_t blocknr, struct logindex_log *log)
+int logindex_find_log(struct context *cx, const struct logindex_segment *s,
+		      uint32_t n, uint64_t blocknr, struct logindex_log *log)
 {
 	uint64_t low = s->first, high = s->first + n;
 	int err = 0;
@@ -231,14 +302,14 @@ int logindex_find_log(struct logindex *ix, struct context *cx,
 	while (high - low > 1 && !err) {
 		uint64_t middle = low + (high - low) / 2;
 
-		err = logindex_log(ix, cx, middle, log);
+		err = logindex_log(s->ix, cx, middle, log);
 		if (log->pseg <= blocknr)
 			low = middle;
 		else
 			high = middle;
 	}
 	if (!err && high > low)
-		err = logindex_log(ix, cx, low, log);
+		err = logindex_log(s->ix, cx, low, log);
 	return err ? err : high > low && log->pseg <= blocknr;
 }
 

@@ -46,23 +46,28 @@ struct logindex_extent {
 
 /* The logs of a segment: in the order of the device, numbered from FIRST on. */
 struct logindex_segment {
+	struct logindex *ix;	/* that has them */
 	uint64_t first;
 	uint32_t n;
 	uint32_t nsame;		/* of these from the first on that have the
 				   sequence number of the first */
 };
 
-/* An empty index for a volume with NSEGMENTS segments.  -ENOMEM. */
+/*
+ * An empty index for a volume with geometry GEO.  BASE, another one, borrowed,
+ * is asked for the segments that no overlay has changed, if it is of the same
+ * geometry; NULL: none.  -ENOMEM.
+ */
 int logindex_open(struct logindex **ixp, struct context *cx,
-		  uint64_t nsegments);
+		  const struct nilfs_geometry *geo, struct logindex *base);
 
 /* NULL is accepted. */
 void logindex_close(struct logindex *ix);
 
 /*
  * The logs of segment SEGNUM of VOL, which is searched by the first call, block
- * by block where there is no log.  What cannot be read is passed over.  -ENOMEM,
- * -ENOBUFS, -EINTR.
+ * by block where there is no log.  What cannot be read is passed over; a segment
+ * that VOL does not have is empty.  -ENOMEM, -ENOBUFS, -EINTR.
  */
 int logindex_segment(struct logindex *ix, struct context *cx,
 		     struct volume *vol, uint64_t segnum,
@@ -75,7 +80,8 @@ int logindex_segment(struct logindex *ix, struct context *cx,
 bool logindex_begins(struct logindex *ix, struct context *cx,
 		     struct volume *vol, uint64_t segnum);
 
-/* Log number I, and extent record number I.  -ENOMEM. */
+/* Log number I, and extent record number I, of the index that has the segment.
+   -ENOMEM. */
 int logindex_log(struct logindex *ix, struct context *cx, uint64_t i,
 		 struct logindex_log *log);
 int logindex_extent(struct logindex *ix, struct context *cx, uint64_t i,
@@ -85,9 +91,8 @@ int logindex_extent(struct logindex *ix, struct context *cx, uint64_t i,
  * The log of S before block BLOCKNR or at it, of the first N: 1 and *LOG, 0.
  * -ENOMEM.
  */
-int logindex_find_log(struct logindex *ix, struct context *cx,
-		      const struct logindex_segment *s, uint32_t n,
-		      uint64_t blocknr, struct logindex_log *log);
+int logindex_find_log(struct context *cx, const struct logindex_segment *s,
+		      uint32_t n, uint64_t blocknr, struct logindex_log *log);
 
 /* The extent of LOG that has block BLOCKNR: 1 and *E, 0.  -ENOMEM. */
 int logindex_find_extent(struct logindex *ix, struct context *cx,

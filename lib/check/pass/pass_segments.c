@@ -294,7 +294,8 @@ static int make_sets(struct check *c, struct context *cx)
 
 	if (!ret)
 		ret = bitmap_init(&c->broken_segments, cx, nsegments);
-	return ret ? ret : logindex_open(&c->logindex, cx, nsegments);
+	return ret ? ret : logindex_open(&c->logindex, cx, &c->vol->geo,
+					c->first_logindex);
 }
 
 int pass_segments(struct check *c, struct context *cx)
