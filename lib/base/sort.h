@@ -3,6 +3,7 @@
 #ifndef NILFS2_BASE_SORT_H
 #define NILFS2_BASE_SORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,8 +14,12 @@
 void sort_in_place(void *items, size_t count, size_t size,
 		   int (*compare)(const void *a, const void *b));
 
+/* Whether they are in that order, as sort_in_place() would leave them. */
+bool sort_is_sorted(const void *items, size_t count, size_t size,
+		    int (*compare)(const void *a, const void *b));
+
 /*
- * The same from the greatest item on, as far as it is wanted: sort_begin(),
+ * Sorts from the greatest item on, as far as it is wanted: sort_begin(),
  * then each sort_step() puts the greatest of the first COUNT items behind them,
  * and has the others ready for a step with COUNT - 1.
  */

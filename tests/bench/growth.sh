@@ -3,9 +3,10 @@
 # growth.sh [WHAT...]: how the work of each tool grows with what a volume holds.
 #
 # A volume has 1, 4 and 16 times as many snapshots, names in a directory, pieces
-# of a file, names of an inode, or segments in use, where a batch is limited by
-# memory; instructions of each job are counted, by valgrind, which no other load
-# of the machine changes.  From 4 to 16 times a job may take at most 6 times the
+# of a file, names of an inode, segments in use, where a batch is limited by
+# memory, or blocks in a segment whose first summary is lost; instructions of each
+# job are counted, by valgrind, which no other load of the machine changes, and of
+# the last one the bytes that it reads.  From 4 to 16 times a job may take at most 6 times the
 # instructions more that it takes from 1 to 4: n log n gives less than 5, the
 # square 16.
 set -eu -o pipefail
@@ -30,7 +31,7 @@ cd "$work"
 
 # How many of each there are at first.
 declare -A first=([snapshots]=12 [names]=400 [pieces]=500 [links]=200
-	[segments]=200)
+	[segments]=200 [lost]=256)
 
 # Each fills the arguments of mkfs.nilfs2, $layers, with N things.
 make_snapshots()
@@ -98,11 +99,38 @@ segment_jobs()
 	count segments.shrink "${gc[@]}" --shrink="$(($1 * 5 / 8))M" image
 }
 
+# Bytes that a repair reads, to a file.
+count_read()
+{
+	# shellcheck disable=SC2016 # $$ is that of the other shell
+	sh -c 'fsck.nilfs2 -y copy >/dev/null || [ $? -eq 1 ]
+		sed -n "s/^rchar: //p" /proc/$$/io' >>"$1"
+}
+
+# lost_jobs N: three segments of N blocks of a file, the second without summary
+lost_jobs()
+{
+	rm -rf tree image copy
+	mkdir tree
+	head -c "$((3 * $1 * 4))K" /dev/zero | tr '\0' x >tree/file
+	mkfs.nilfs2 -q -B "$1" --size "$((32 * $1 * 4))K" -d tree image
+	dd if=/dev/zero of=image bs=4K seek="$1" count=1 conv=notrunc \
+		status=none
+	cp --sparse=always image copy
+	count lost.repair fsck.nilfs2 -y -j 1 copy
+	cp --sparse=always image copy
+	count_read lost.read
+}
+
 # jobs WHAT N
 jobs()
 {
 	local layers=()
 
+	if [ "$1" = lost ]; then
+		lost_jobs "$2"
+		return
+	fi
 	if [ "$1" = segments ]; then
 		segment_jobs "$2"
 		return
@@ -121,7 +149,7 @@ jobs()
 }
 
 tests=0 result=0
-[ $# -gt 0 ] || set -- snapshots names pieces links segments
+[ $# -gt 0 ] || set -- snapshots names pieces links segments lost
 for what; do
 	for times in 1 4 16; do
 		jobs "$what" $((first[$what] * times))

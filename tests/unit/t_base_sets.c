@@ -150,6 +150,25 @@ static void test_sort(size_t count, uint32_t keys, const char *name)
 	ok(!memcmp(ours, theirs, count * sizeof(*ours)), "%s", name);
 }
 
+static void test_sorted(void)
+{
+	struct sortable items[1000] = { { .key = 0 } };
+	uint32_t i;
+
+	for (i = 0; i < 1000; i++)
+		items[i].key = i / 2;
+	ok(sort_is_sorted(items, 1000, sizeof(*items), by_key),
+	   "items in order, some of them equal");
+	ok(sort_is_sorted(items, 1, sizeof(*items), by_key) &&
+	   sort_is_sorted(items, 0, sizeof(*items), by_key),
+	   "one item, none");
+	items[999].key = 0;
+	ok(!sort_is_sorted(items, 1000, sizeof(*items), by_key),
+	   "the last one is not");
+	ok(sort_is_sorted(items, 999, sizeof(*items), by_key),
+	   "those before it are");
+}
+
 /* The greatest WANTED of 500 items, without sorting the others. */
 static void test_sort_steps(size_t wanted)
 {
@@ -183,6 +202,7 @@ int main(void)
 	test_sort(2, 100, "two are");
 	test_sort(999, 5, "many with few keys are");
 	test_sort(1000, 1 << 20, "many with many keys are");
+	test_sorted();
 	test_sort_steps(1);
 	test_sort_steps(77);
 	test_sort_steps(500);
