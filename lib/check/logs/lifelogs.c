@@ -115,20 +115,30 @@ int lifelogs_next(struct lifelogs *l, struct context *cx,
 	return err;
 }
 
-int lifelogs_block(struct lifelogs *l, struct context *cx,
-		   struct segsum_block *b)
+int lifelogs_extent(struct lifelogs *l, struct context *cx,
+		    struct logindex_extent *e)
 {
 	int err;
 
+	if (l->nextents == l->current.nextents)
+		return 0;
+	err = logindex_extent(l->segment.ix, cx,
+			      l->current.first + l->nextents, e);
+	if (err)
+		return err;
+	l->nextents++;
+	return 1;
+}
+
+int lifelogs_block(struct lifelogs *l, struct context *cx,
+		   struct segsum_block *b)
+{
+	int ret;
+
 	if (l->block == l->extent.count) {
-		if (l->nextents == l->current.nextents)
-			return 0;
-		err = logindex_extent(l->segment.ix, cx,
-				      l->current.first + l->nextents,
-				      &l->extent);
-		if (err)
-			return err;
-		l->nextents++;
+		ret = lifelogs_extent(l, cx, &l->extent);
+		if (ret <= 0)
+			return ret;
 		l->block = 0;
 	}
 	*b = logindex_block(&l->current, &l->extent, l->block++);

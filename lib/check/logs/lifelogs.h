@@ -49,6 +49,11 @@ int lifelogs_open(struct lifelogs *l, struct context *cx,
 int lifelogs_next(struct lifelogs *l, struct context *cx,
 		  struct logindex_log *log);
 
+/* Steps to the next extent of the log, before its first or after the last block
+   of one: 1 and *E, 0 at the end.  -ENOMEM. */
+int lifelogs_extent(struct lifelogs *l, struct context *cx,
+		    struct logindex_extent *e);
+
 /* Steps to the next block that the log lists: 1 and *B, 0 at the end; its
    verdict is why it ended.  -ENOMEM. */
 int lifelogs_block(struct lifelogs *l, struct context *cx,

@@ -111,56 +111,82 @@ static bool has_inode(const struct gather *g, uint64_t ino)
 	return i < g->ninos && g->inos[i] == ino;
 }
 
-static bool is_wanted(const struct gather *g, const struct segsum_block *b)
+/* Whether E may have blocks that are wanted; of its numbers is_wanted() says. */
+static bool may_have(const struct gather *g, const struct logindex_extent *e)
+{
+	if (g->what == FILE_BLOCKS)
+		return e->ino == g->ino && !e->is_node;
+	if (!e->is_virtual)
+		return false;
+	if (g->what == OWNED)
+		return has_inode(g, e->ino);
+	return g->what == WANTED ||
+	       (e->vblocknr < g->end && g->from - e->vblocknr < e->count) ||
+	       (e->vblocknr >= g->from && e->vblocknr < g->end);
+}
+
+static bool is_wanted(const struct gather *g, const struct listing *one)
 {
 	switch (g->what) {
-	case OWNED:
-		return b->is_virtual && has_inode(g, b->ino);
 	case WANTED:
-		return b->is_virtual && sparse_test(g->wanted, b->vblocknr);
+		return sparse_test(g->wanted, one->number);
 	case RANGE:
-		return b->is_virtual && b->vblocknr >= g->from &&
-		       b->vblocknr < g->end;
+		return one->number >= g->from && one->number < g->end;
 	default:
-		return b->ino == g->ino && !b->is_node;
+		return true;
 	}
 }
 
+/* Block I of E, an extent of LOG. */
 static struct listing listing_of(const struct lifelogs *l,
 				 const struct logindex_log *log,
-				 const struct segsum_block *b)
+				 const struct logindex_extent *e, uint32_t i)
 {
 	return (struct listing){
-		.number = b->vblocknr,
-		.blocknr = log->pseg + b->index,
+		.number = e->is_virtual ? e->vblocknr + i : 0,
+		.blocknr = e->blocknr + i,
 		.seq = log->seq,
-		.cno = b->cno ? b->cno : log->cno,
-		.ino = b->ino,
-		.blkoff = b->blkoff,
-		.is_node = b->is_node,
+		.cno = e->cno ? e->cno : log->cno,
+		.ino = e->ino,
+		.blkoff = e->is_node ? e->blkoff : e->blkoff + i,
+		.is_node = e->is_node,
 		.is_used = l->is_used,
 		.is_former = l->is_former,
 	};
 }
 
-static int take_log(struct gather *g, struct context *cx, struct lifelogs *l,
-		    const struct logindex_log *log)
+static int take_extent(struct gather *g, struct context *cx,
+		       const struct lifelogs *l,
+		       const struct logindex_log *log,
+		       const struct logindex_extent *e)
 {
-	struct segsum_block b;
 	struct listing one;
-	int err = 0, ret = 0;
+	uint32_t i;
+	int err = 0;
 
-	while (!err && (ret = lifelogs_block(l, cx, &b)) > 0) {
-		if (!is_wanted(g, &b))
+	for (i = 0; i < e->count && !err; i++) {
+		one = listing_of(l, log, e, i);
+		if (!is_wanted(g, &one))
 			continue;
-		one = listing_of(l, log, &b);
 		if (g->what == FILE_BLOCKS) {
-			one.number = b.blkoff;
+			one.number = one.blkoff;
 			/* Of these the newest counts, wherever it is. */
 			one.is_used = true;
 		}
 		err = add_listing(g, cx, &one);
 	}
+	return err;
+}
+
+static int take_log(struct gather *g, struct context *cx, struct lifelogs *l,
+		    const struct logindex_log *log)
+{
+	struct logindex_extent e;
+	int err = 0, ret = 0;
+
+	while (!err && (ret = lifelogs_extent(l, cx, &e)) > 0)
+		if (may_have(g, &e))
+			err = take_extent(g, cx, l, log, &e);
 	if (log->verdict && l->is_used &&
 	    log->verdict != RULE_LOG_SUMBYTES_UNUSED)
 		g->l->partial = true;
@@ -241,15 +267,16 @@ static int visit_log(struct lifelogs *l, struct context *cx,
 		     const struct logindex_log *log, listings_visitor *visit,
 		     void *arg)
 {
-	struct segsum_block b;
+	struct logindex_extent e;
 	struct listing one;
+	uint32_t i;
 	int err = 0, ret = 0;
 
-	while (!err && (ret = lifelogs_block(l, cx, &b)) > 0) {
-		if (!b.is_virtual)
-			continue;
-		one = listing_of(l, log, &b);
-		err = visit(arg, cx, &one);
+	while (!err && (ret = lifelogs_extent(l, cx, &e)) > 0) {
+		for (i = 0; e.is_virtual && i < e.count && !err; i++) {
+			one = listing_of(l, log, &e, i);
+			err = visit(arg, cx, &one);
+		}
 	}
 	return err ? err : ret;
 }
