@@ -23,9 +23,11 @@
 
 #include "base/array.h"
 #include "base/search.h"
+#include "base/sort.h"
+#include "check/damage.h"
+#include "check/logs/lifelogs.h"
 #include "disk/segsum.h"
 #include "vol/logcheck.h"
-#include "vol/logscan.h"
 
 /* Whether blocks can be changed where they are: not without an undo file, and
    not on zones, below whose write pointers nothing is ever written. */
@@ -34,30 +36,10 @@ static bool is_in_place(const struct fixer_job *job)
 	return job->undo && !job->dev->zones;
 }
 
-/* The log that has BLOCKNR: 1, 0 where none can be found. */
-static int find_log(struct fixer_job *job, struct context *cx,
-		    uint64_t blocknr, struct log *log)
+/* Gives the log at PSEG the checksum of its blocks as they are. */
+static int seal_log(struct fixer_job *job, struct context *cx, uint64_t pseg)
 {
-	const struct nilfs_geometry *g = &job->vol->geo;
-	struct logscan scan;
-	int ret;
-
-	if (!geometry_has_block(g, blocknr))
-		return 0;
-	ret = logscan_open(&scan, cx, job->vol, geometry_segment_of(g, blocknr),
-			   0);
-	while (!ret && (ret = logscan_next(&scan, cx, log)) > 0) {
-		if (blocknr < log->pseg + log->nblocks)
-			return blocknr >= log->pseg;
-		ret = 0;
-	}
-	return ret;
-}
-
-static int seal_log(struct fixer_job *job, struct context *cx,
-		    const struct log *log)
-{
-	uint64_t at = log->pseg << job->vol->geo.block_bits;
+	uint64_t at = pseg << job->vol->geo.block_bits;
 	struct nilfs_segment_summary ss;
 	struct segsum_crc crc;
 	le32 sum;
@@ -65,38 +47,12 @@ static int seal_log(struct fixer_job *job, struct context *cx,
 
 	if (err)
 		return err;
-	err = logcheck_sum(job->dev, cx, &job->vol->geo, log->pseg, &ss, &crc);
+	err = logcheck_sum(job->dev, cx, &job->vol->geo, pseg, &ss, &crc);
 	if (err || segsum_crc_check_datasum(&crc, &ss) == RULE_OK)
 		return err;
 	sum = le32_make(crc.sum);
 	at += offsetof(struct nilfs_segment_summary, ss_datasum);
 	return dev_write(job->dev, cx, at, &sum, sizeof(sum));
-}
-
-/*
- * Gives block BLOCKNR CONTENT where it is, and the log that has it the checksum
- * for that, unless it has it already: damage that came after the log was
- * written has left it as it was.  Nothing is lost if that is cut short, as the
- * block was of no use.
- */
-static int change_block(struct fixer_job *job, struct context *cx,
-			uint64_t blocknr, const void *content)
-{
-	const struct nilfs_geometry *g = &job->vol->geo;
-	struct log log = { .pseg = 0 };
-	int ret = dev_write(job->dev, cx, blocknr << g->block_bits, content,
-			    g->block_size);
-
-	if (ret)
-		return ret;
-	ret = find_log(job, cx, blocknr, &log);
-	if (ret > 0)
-		ret = seal_log(job, cx, &log);
-	/* A log that cannot be read as a whole has no right checksum anyway. */
-	if (ret != -EIO && ret != -EUCLEAN)
-		return ret;
-	fail_clear(cx);
-	return 0;
 }
 
 static bool is_below(const void *item, const void *key)
@@ -215,14 +171,42 @@ int pastblocks_change_in(struct pastblocks *p, struct context *cx,
 	return ret > 0 ? pastblocks_change(p, cx, &what, create, b) : ret;
 }
 
+/* Writes the content of B; *PSEG becomes the log that has it, 0: none. */
+static int change_block(struct fixer_job *job, struct context *cx,
+			const struct pastblocks_block *b, uint64_t *pseg)
+{
+	const struct nilfs_geometry *g = &job->vol->geo;
+	struct segsum_block listed;
+	int ret = dev_write(job->dev, cx, b->blocknr << g->block_bits,
+			    b->content, g->block_size);
+
+	if (!ret)
+		ret = lifelogs_find_block(cx, job->check, b->blocknr, &listed,
+					  NULL);
+	*pseg = ret > 0 ? b->blocknr - listed.index : 0;
+	return ret < 0 ? ret : 0;
+}
+
+/*
+ * Gives the blocks their content where they are, and then each log that has some
+ * of them the checksum for that, unless it has it already: damage that came
+ * after the log was written has left it as it was.  Nothing is lost if that is
+ * cut short, as the blocks were of no use.
+ */
 static int write_in_place(struct pastblocks *p, struct context *cx)
 {
-	size_t i;
-	int err = 0;
+	uint64_t *logs = calloc(p->n, sizeof(*logs));
+	size_t i, n;
+	int err = logs ? 0 : fail(cx, -ENOMEM, "logs of blocks");
 
 	for (i = 0; i < p->n && !err; i++)
-		err = change_block(p->job, cx, p->list[i].blocknr,
-				       p->list[i].content);
+		err = change_block(p->job, cx, &p->list[i], &logs[i]);
+	n = err ? 0 : sort_unique(logs, p->n);
+	/* A log that cannot be read as a whole has no right checksum anyway. */
+	for (i = 0; i < n && !err; i++)
+		if (logs[i])
+			err = damage_forgive(cx, seal_log(p->job, cx, logs[i]));
+	free(logs);
 	return err;
 }
 

@@ -151,6 +151,31 @@ static void test_rewind(uint64_t budget)
 	dev_close(disk);
 }
 
+/* What is hidden is what was written, as long as it is. */
+static void test_hides(void)
+{
+	static unsigned char bytes[SIZE];
+	struct dev *disk, *dev;
+	struct context cx;
+	size_t mark;
+
+	init(&cx, 32u << 20);
+	memory_open(&disk, &cx, bytes, SIZE);
+	overlay_open(&dev, &cx, disk);
+	ok(!dev_hides(dev, 0, SIZE), "nothing is hidden");
+	mark = overlay_mark(dev);
+	dev_write(dev, &cx, 5000, "x", 1);
+	ok(dev_hides(dev, 0, SIZE) && dev_hides(dev, 4096, 1024),
+	   "what was written to is");
+	ok(!dev_hides(dev, 0, 4096) && !dev_hides(dev, 6144, SIZE - 6144),
+	   "and what is beside it is not");
+	ok(!dev_hides(disk, 0, SIZE), "a device hides nothing");
+	overlay_rewind(dev, mark);
+	ok(!dev_hides(dev, 0, SIZE), "nor does an overlay after a rewind");
+	dev_close(dev);
+	dev_close(disk);
+}
+
 static void test_limits(void)
 {
 	static char buf[SIZE];
@@ -305,6 +330,7 @@ int main(void)
 		test_rewind(budgets[i]);
 		test_readers(budgets[i]);
 	}
+	test_hides();
 	test_limits();
 	test_full();
 	return tap_done();

@@ -41,7 +41,7 @@ struct slot {
 struct logindex {
 	struct nilfs_geometry geo;
 	struct logindex *base;		/* borrowed */
-	struct slot *slots;		/* of each segment */
+	struct slot *slots;		/* of each segment; NULL: not asked */
 	struct records logs, extents;
 };
 
@@ -51,12 +51,8 @@ int logindex_open(struct logindex **ixp, struct context *cx,
 	struct logindex *ix = calloc(1, sizeof(*ix));
 
 	*ixp = NULL;
-	if (ix)
-		ix->slots = calloc(geo->nsegments, sizeof(*ix->slots));
-	if (!ix || !ix->slots) {
-		free(ix);
+	if (!ix)
 		return fail(cx, -ENOMEM, "the index of the logs");
-	}
 	ix->geo = *geo;
 	if (base && geometry_is_same(&base->geo, geo))
 		ix->base = base;
@@ -76,6 +72,19 @@ void logindex_close(struct logindex *ix)
 	records_fini(&ix->extents);
 	free(ix->slots);
 	free(ix);
+}
+
+/* Has slots for all segments in IX and its base: a sound volume needs none. */
+static int make_slots(struct logindex *ix, struct context *cx)
+{
+	for (; ix; ix = ix->base) {
+		if (!ix->slots)
+			ix->slots = calloc(ix->geo.nsegments,
+					   sizeof(*ix->slots));
+		if (!ix->slots)
+			return fail(cx, -ENOMEM, "the index of the logs");
+	}
+	return 0;
 }
 
 /* Whether B continues run E. */
@@ -169,7 +178,6 @@ static int read_segment(struct logindex *ix, struct context *cx,
 	slot.is_read = true;
 	ret = logsearch_open(&search, cx, vol, segnum,
 			     geometry_segment_start(&vol->geo, segnum));
-
 	while (!ret && (ret = find_next(&search, cx, &log)) > 0) {
 		if (!slot.n)
 			seq = le64_get(log.ss.ss_seq);
@@ -256,6 +264,9 @@ int logindex_segment(struct logindex *ix, struct context *cx,
 	*s = (struct logindex_segment){ .ix = ix };
 	if (segnum >= ix->geo.nsegments)
 		return 0;
+	err = make_slots(ix, cx);
+	if (err)
+		return err;
 	slot = find_slot(&has, cx, vol, segnum);
 	/* The base never gets what was written since. */
 	if (!slot->is_read && is_written(vol, segnum)) {
@@ -277,8 +288,12 @@ int logindex_segment(struct logindex *ix, struct context *cx,
 bool logindex_begins(struct logindex *ix, struct context *cx,
 		     struct volume *vol, uint64_t segnum)
 {
-	return segnum < ix->geo.nsegments &&
-	       find_slot(&ix, cx, vol, segnum)->begins;
+	if (segnum >= ix->geo.nsegments)
+		return false;
+	/* The next call of logindex_segment() says so. */
+	if (make_slots(ix, cx))
+		return true;
+	return find_slot(&ix, cx, vol, segnum)->begins;
 }
 
 int logindex_log(struct logindex *ix, struct context *cx, uint64_t i,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The log index: what the summaries of the logs of a segment list, read once.
+ * For one thread at a time.
  */
 #ifndef NILFS2_CHECK_LOGINDEX_H
 #define NILFS2_CHECK_LOGINDEX_H
