@@ -455,7 +455,7 @@ static int prepare_comparison(struct account *a, struct context *cx)
 
 	if (!ret)
 		ret = logindex_open(&a->s.logs_before, cx, &a->s.before->geo,
-				    a->in->first_logs);
+				    a->in->logs_under);
 	versions_init(&a->s.versions, a->s.before, a->s.logs_before,
 		      a->in->used);
 	versions_init(&a->s.newer, a->s.after, a->s.logs_after, a->in->used);

@@ -23,7 +23,7 @@ struct account_sides {
 	struct dev *overlay;	   /* over it */
 	struct volume *after;	   /* on the overlay */
 	struct logindex *logs;	   /* of it */
-	struct logindex *first_logs; /* of the check before the repair, or NULL */
+	struct logindex *logs_under; /* as far as it was asked; or NULL */
 	const struct bitmap *used; /* segments in use before; may be empty */
 	const struct sparse *unread; /* blocks that no readable log has */
 	/* The log that the repair began with, if it may be another than a

@@ -180,7 +180,7 @@ int accounting_run(struct repair *r, struct context *cx)
 		.overlay = r->dev,
 		.after = repair_current(r)->check.vol,
 		.logs = repair_current(r)->check.logindex,
-		.first_logs = r->first->check.logindex,
+		.logs_under = r->first->logs_under,
 		.used = r->used.bits ? &r->used :
 				       &r->first->check.used_segments,
 		.base = r->has_base ? &r->base : NULL,

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "check/check.h"
+#include "check/logs/logindex.h"
 #include "check/pass/passes.h"
 #include "check/pass/zonewalk.h"
 #include "disk/checkpoint.h"
@@ -317,7 +318,7 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 		.data = o->data,
 		.awaited = l->awaited,
 		.state = l->state,
-		.first_logindex = l->first ? l->first->check.logindex : NULL,
+		.logs_under = l->first ? &l->first->logs_under : &l->logs_under,
 		.unverified = &l->unverified,
 		.failed_reads = dev->stats.failed_reads,
 		.progress = show_progress,
@@ -350,5 +351,6 @@ void look_fini(struct look *l)
 	kept_fini(&l->kept);
 	free(l->releases);
 	inoset_fini(&l->unverified);
+	logindex_close(l->logs_under);
 	memset(l, 0, sizeof(*l));
 }

@@ -47,7 +47,9 @@ struct look {
 	struct inoset unverified;	/* check.unverified */
 	/* The look before any repair, which moves blocks to logs of its own;
 	   NULL: this one. */
-	const struct look *first;
+	struct look *first;
+	/* check.logs_under of this look and of those after it. */
+	struct logindex *logs_under;
 	/* The kernel's word that it met errors may be taken back. */
 	bool state_error;
 };

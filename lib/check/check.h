@@ -72,9 +72,12 @@ struct check {
 	 * const check.
 	 */
 	struct logindex *logindex;
-	/* That of a check without the overlay below VOL, which finds nothing
-	   else where that has nothing.  Borrowed; NULL: none. */
-	struct logindex *first_logindex;
+	/*
+	 * Where the index of what is under the overlay DEV is, for all checks of
+	 * a repair: made by the first one that has a volume, and freed by the
+	 * caller.  Borrowed; NULL: none.
+	 */
+	struct logindex **logs_under;
 
 	/*
 	 * Blocks of the device that an entry of the DAT in use names, or the

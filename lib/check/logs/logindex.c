@@ -12,8 +12,8 @@
  * The index records what is in the logs, and knows neither SUFILE nor DAT: of
  * which use of its segment a log is, is determined by those who ask
  * (lifelogs.h).  A repair checks the volume many times.  Each check has an index
- * of its own, which finds what the repair wrote, and takes the rest from the one
- * of the first check, which was made without a repair.
+ * of its own, which finds what the repair wrote, and takes the rest from that of
+ * the device under the overlay.
  * Derived blocks that are patches over the device change no summary but for
  * ss_datasum, which is not here.
  */

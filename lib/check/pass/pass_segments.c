@@ -294,8 +294,12 @@ static int make_sets(struct check *c, struct context *cx)
 
 	if (!ret)
 		ret = bitmap_init(&c->broken_segments, cx, nsegments);
-	return ret ? ret : logindex_open(&c->logindex, cx, &c->vol->geo,
-					c->first_logindex);
+	if (!ret && c->logs_under && !*c->logs_under)
+		ret = logindex_open(c->logs_under, cx, &c->vol->geo, NULL);
+	if (!ret)
+		ret = logindex_open(&c->logindex, cx, &c->vol->geo,
+				    c->logs_under ? *c->logs_under : NULL);
+	return ret;
 }
 
 int pass_segments(struct check *c, struct context *cx)
