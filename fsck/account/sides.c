@@ -102,14 +102,14 @@ static bool is_log_proven(struct sides *s, struct context *cx, uint64_t pseg)
 bool sides_wrong_log(struct sides *s, struct context *cx, uint64_t blocknr,
 		     uint64_t *pseg)
 {
-	struct logsearch search;
-	struct log log;
-	bool is_wrong = find_log(&search, cx, s->before, blocknr, &log) &&
+	struct logindex_segment segment;
+	struct logindex_log log;
+	bool is_wrong = find_log(s->logs_before, cx, s->before, blocknr,
+				 &segment, &log) > 0 &&
 			!witness_proves(s->witness, cx, log.pseg, NULL, 0);
 
 	if (is_wrong)
 		*pseg = log.pseg;
-	logsearch_close(&search);
 	fail_clear(cx);
 	return is_wrong;
 }
