@@ -244,9 +244,7 @@ static void comparecps_fini(struct comparecps *c)
 struct account {
 	const struct account_sides *in;
 	uint64_t mounted; /* checkpoint that a mount finds, or 0 */
-	uint64_t newest;  /* checkpoint that a superblock knows, or 0 */
-	uint64_t claimed; /* the same, if their checksums are wrong as well */
-	bool is_known;	  /* whether any is one */
+	struct comparesuper_known supers;
 	struct dev *restored; /* the device with a super root that was lost */
 	struct sides s;
 	struct witness witness;
@@ -254,33 +252,6 @@ struct account {
 	struct comparecps cps;
 	bool in_place; /* a block that may be in use was written */
 };
-
-/* The newest checkpoints of superblocks, whether or not they lead to it. */
-static int ask_supers(struct account *a, struct context *cx)
-{
-	const uint64_t offset[2] = {NILFS_SB_OFFSET_BYTES,
-				    super_offset2(a->in->under->size)};
-	struct nilfs_super_block sb;
-	uint64_t cno;
-	int i, err;
-
-	for (i = 0; i < 2; i++) {
-		err = offset[i] ? dev_read(a->in->under, cx, offset[i], &sb,
-					   sizeof(sb)) : -EIO;
-		if (err && !damage_is(err))
-			return err;
-		fail_clear(cx);
-		if (err || le16_get(sb.s_magic) != NILFS_SUPER_MAGIC)
-			continue;
-		a->is_known = true;
-		cno = le64_get(sb.s_last_cno);
-		if (cno > a->claimed)
-			a->claimed = cno;
-		if (super_check(&sb) == RULE_OK && cno > a->newest)
-			a->newest = cno;
-	}
-	return 0;
-}
 
 /*
  * The state that was repaired.  Its super root may be one that was restored in
@@ -491,11 +462,12 @@ static int compare_states(struct account *a, struct context *cx)
 
 	for (i = 0; i < a->cps.n && !err; i++) {
 		const struct comparecps_state *c = &a->cps.states[i];
+		const struct nilfs_inode *ifile =
+			c->is_known ? &c->ifile : NULL;
+		uint64_t after = state.latest ? 0 : c->cno;
 
 		state.cno = c->cno;
-		err = comparetree_run(&a->tree, cx, &state,
-				      c->is_known ? &c->ifile : NULL,
-				      state.latest ? 0 : c->cno);
+		err = comparetree_run(&a->tree, cx, &state, ifile, after);
 		state = (struct sides_state){.snapshot = true};
 	}
 	return err;
@@ -525,7 +497,7 @@ static void lose_newer(struct account *a, struct context *cx)
 	};
 	struct nilfs_checkpoint cp;
 
-	if (a->is_known && a->claimed <= loss.cno)
+	if (a->supers.any && a->supers.claimed <= loss.cno)
 		return;
 	if (!cptable_read(a->s.before, cx, loss.cno, &cp))
 		loss.time = le64_get(cp.cp_create);
@@ -536,13 +508,10 @@ static void lose_newer(struct account *a, struct context *cx)
 static int run_comparisons(struct account *a, struct context *cx)
 {
 	int err = comparesuper_run(a->s.losses, cx, a->in->under,
-				   volume_super(a->in->after));
+				   volume_super(a->in->after), &a->supers);
 
-	if (!err)
-		err = ask_supers(a, cx);
 	if (!err)
 		err = open_before(a, cx);
-
 	if (!err)
 		err = prepare_comparison(a, cx);
 	if (!err)
@@ -552,7 +521,7 @@ static int run_comparisons(struct account *a, struct context *cx)
 	if (!err && a->mounted < a->s.before->latest.cno)
 		err = newlogs_suspect(&a->s, cx, a->in->used, a->mounted);
 	if (!err)
-		err = newlogs_run(&a->s, cx, a->in->used, a->newest,
+		err = newlogs_run(&a->s, cx, a->in->used, a->supers.newest,
 				  a->in->is_whole);
 	if (!err)
 		lose_newer(a, cx);

@@ -280,7 +280,7 @@ static const void *block_before(struct comparedir *d, struct sides *s,
 	return d->block;
 }
 
-/* Notes the block, and the names in it: BLOCK is NULL where it is uknown_count. */
+/* Notes the block, and the names in it: BLOCK is NULL where it is unknown. */
 static int note_block(struct comparedir *d, struct context *cx, uint32_t size,
 		      uint64_t blkoff, uint64_t blocknr, const void *block)
 {
@@ -323,7 +323,7 @@ int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
 		     uint64_t blkoff, uint64_t blocknr)
 {
 	uint32_t size = s->before->geo.block_size;
-	const struct loss uknown_count = {
+	const struct loss unknown = {
 		.kind = LOSS_UNKNOWN,
 		.is_open = true,
 		.ino = after->ino,
@@ -347,7 +347,7 @@ int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
 	if (!block) {
 		/* Names are compared with what their inodes were. */
 		err = sides_doubt(s, cx, NILFS_IFILE_INO, NILFS_IFILE_INO + 1);
-		return err ? err : sides_lose(s, cx, state, &uknown_count, NULL, 0);
+		return err ? err : sides_lose(s, cx, state, &unknown, NULL, 0);
 	}
 	dirent_iter_init(&it, block, size);
 	while (!err && dirent_iter_next(&it, &de)) {

@@ -49,7 +49,7 @@ bool comparedir_is_dots(const struct dirent_entry *de);
  * Adds the names in block BLKOFF of directory AFTER, which was at BLOCKNR
  * before, that are not in AFTER any more, and those in it now that replace lost
  * ones.  Where BLOCKNR is 0, cannot be read, or is not a block of the directory,
- * and no checksum proves what it was, the names in it are uknown_count, and it is the
+ * and no checksum proves what it was, the names in it are unknown, and it is the
  * range that is added.  *D is all zero for the first block of a directory.
  * 0, -ENOMEM, -EINTR.
  */

@@ -247,9 +247,10 @@ static bool is_anothers(struct sides *s, struct context *cx,
 			const struct expected *e,
 			const struct expected_block *b)
 {
-	uint64_t ino = sides_owner(s, cx, b->blocknr);
+	struct segsum_block listed;
 
-	return ino && ino != e->ino;
+	return sides_listed(s, cx, b->blocknr, &listed) &&
+	       listed.ino != e->ino;
 }
 
 uint64_t comparefile_settle(struct sides *s, struct context *cx,
@@ -397,7 +398,7 @@ static int visit_block(void *arg, struct context *cx,
  * Blocks of the file that its map was too broken to lead to.  Had all logs been
  * read they were holes.
  */
-static int visit_uknown_count(void *arg, struct context *cx, uint64_t blkoff,
+static int visit_unknown(void *arg, struct context *cx, uint64_t blkoff,
 			 uint64_t end)
 {
 	struct comparison *c = arg;
@@ -444,7 +445,7 @@ static int compare_blocks(struct comparison *c, struct context *cx,
 
 	c->e = comparefile_walk(c->s, c->state, c->ino, before);
 	c->e.visit = visit_block;
-	c->e.uknown_count = visit_uknown_count;
+	c->e.unknown = visit_unknown;
 	c->e.arg = c;
 	if (c->inode)
 		err = file_init(&c->after, cx, c->s->after, c->ino, c->inode);

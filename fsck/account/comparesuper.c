@@ -75,7 +75,8 @@ static bool proves(const struct nilfs_super_block *sb,
 }
 
 int comparesuper_run(struct losslist *l, struct context *cx, struct dev *before,
-		     const struct nilfs_super_block *after)
+		     const struct nilfs_super_block *after,
+		     struct comparesuper_known *known)
 {
 	const struct loss loss = {.kind = LOSS_SUPER};
 	const uint64_t offset[2] = {NILFS_SB_OFFSET_BYTES,
@@ -92,6 +93,15 @@ int comparesuper_run(struct losslist *l, struct context *cx, struct dev *before,
 		fail_clear(cx);
 		if (err)
 			continue;
+		if (le16_get(sb.s_magic) == NILFS_SUPER_MAGIC) {
+			uint64_t cno = le64_get(sb.s_last_cno);
+
+			known->any = true;
+			if (cno > known->claimed)
+				known->claimed = cno;
+			if (super_check(&sb) == RULE_OK && cno > known->newest)
+				known->newest = cno;
+		}
 		agree += has_properties(&sb, &now);
 		right += proves(&sb, &now);
 		wrong += super_check(&sb) == RULE_OK && !proves(&sb, &now);

@@ -3,16 +3,28 @@
 #ifndef NILFS2_FSCK_COMPARESUPER_H
 #define NILFS2_FSCK_COMPARESUPER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/context.h"
 #include "dev/dev.h"
 #include "disk/ondisk.h"
 #include "fsck/account/losslist.h"
 
+/* What superblocks say of the latest checkpoint. */
+struct comparesuper_known {
+	bool any;	  /* there is one, its checksum right or not */
+	uint64_t newest;  /* of those with a right checksum, or 0 */
+	uint64_t claimed; /* of all */
+};
+
 /*
  * Adds a loss to *L unless the superblocks of the device BEFORE the repair show
- * that label, UUID and other properties are what AFTER has.  0, -EINTR.
+ * that label, UUID and other properties are what AFTER has, and fills *KNOWN.
+ * 0, -EINTR.
  */
 int comparesuper_run(struct losslist *l, struct context *cx, struct dev *before,
-		     const struct nilfs_super_block *after);
+		     const struct nilfs_super_block *after,
+		     struct comparesuper_known *known);
 
 #endif

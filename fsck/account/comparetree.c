@@ -88,7 +88,7 @@ static struct file *ifile_of(struct walk *w)
  * An inode that could not be read before, or was missing: IS_EMPTY says that it
  * has no links.
  */
-static int compare_uknown_count(struct walk *w, struct context *cx, uint64_t ino,
+static int compare_unknown(struct walk *w, struct context *cx, uint64_t ino,
 			   bool is_empty, const struct nilfs_inode *after)
 {
 	const struct loss removed = {.kind = LOSS_REMOVED, .ino = ino};
@@ -113,7 +113,7 @@ static int compare_inode(struct walk *w, struct context *cx, uint64_t ino,
 	if (w->has[1] && exists(inode_in(w, 1, i)))
 		after = inode_in(w, 1, i);
 	if (!before)
-		return compare_uknown_count(w, cx, ino,
+		return compare_unknown(w, cx, ino,
 				       w->has[0] && !exists(inode_in(w, 0, i)),
 				       after);
 	if (after && w->t->is_dat_same && is_same_inode(before, after))

@@ -99,10 +99,10 @@ static void note_doubt(struct expected *e, uint64_t key, uint64_t end)
 	e->doubt = true;
 }
 
-static int visit_uknown_count(struct expected *e, struct context *cx,
+static int visit_unknown(struct expected *e, struct context *cx,
 			 uint64_t blkoff, uint64_t end)
 {
-	return e->uknown_count && blkoff < end ? e->uknown_count(e->arg, cx, blkoff, end) :
+	return e->unknown && blkoff < end ? e->unknown(e->arg, cx, blkoff, end) :
 					    0;
 }
 
@@ -125,7 +125,7 @@ static int visit_gap(void *arg, struct context *cx, uint64_t key, uint64_t end)
 		b = (struct expected_block){
 			.blkoff = e->versions->items[i].blkoff,
 		};
-		err = visit_uknown_count(e, cx, key, b.blkoff);
+		err = visit_unknown(e, cx, key, b.blkoff);
 		key = b.blkoff + 1;
 		one = expected_version(e, cx, b.blkoff, 0);
 		if (one && !err) {
@@ -135,7 +135,7 @@ static int visit_gap(void *arg, struct context *cx, uint64_t key, uint64_t end)
 		while (is_at(e, i, b.blkoff))
 			i++;
 	}
-	return err ? err : visit_uknown_count(e, cx, key, end);
+	return err ? err : visit_unknown(e, cx, key, end);
 }
 
 /* The position of VBLOCKNR: 1, 0 if the DAT has none, or a failure. */

@@ -34,7 +34,7 @@ struct expected {
 	 * Blocks [BLKOFF, END) that neither map nor logs have; NULL: not
 	 * wanted.
 	 */
-	int (*uknown_count)(void *arg, struct context *cx, uint64_t blkoff,
+	int (*unknown)(void *arg, struct context *cx, uint64_t blkoff,
 		       uint64_t end);
 	void *arg;
 	/* Set: parts of the map could not be read, all of them between these.

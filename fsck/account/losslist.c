@@ -268,7 +268,7 @@ int losslist_find_paths(struct losslist *l, struct context *cx,
 
 static const char *const kind_keys[] = {
 	[LOSS_ZERO] = "zero",		[LOSS_STALE] = "stale",
-	[LOSS_TRUNCATED] = "truncated", [LOSS_UNKNOWN] = "uknown_count",
+	[LOSS_TRUNCATED] = "truncated", [LOSS_UNKNOWN] = "unknown",
 	[LOSS_SUSPECT] = "suspect",	[LOSS_ATTRIBUTES] = "attributes",
 	[LOSS_LINKS] = "links",		[LOSS_REMOVED] = "removed",
 	[LOSS_NAME] = "name",		[LOSS_RENAMED] = "renamed",

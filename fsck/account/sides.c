@@ -69,7 +69,8 @@ static int find_log(struct logindex *ix, struct context *cx,
 	return ret > 0 ? blocknr - log->pseg < log->nblocks : ret;
 }
 
-uint64_t sides_owner(struct sides *s, struct context *cx, uint64_t blocknr)
+bool sides_listed(struct sides *s, struct context *cx, uint64_t blocknr,
+		  struct segsum_block *b)
 {
 	struct logindex_segment segment;
 	struct logindex_extent e;
@@ -79,8 +80,10 @@ uint64_t sides_owner(struct sides *s, struct context *cx, uint64_t blocknr)
 
 	if (ret > 0)
 		ret = logindex_find_extent(segment.ix, cx, &log, blocknr, &e);
+	if (ret > 0)
+		*b = logindex_block(&log, &e, (uint32_t)(blocknr - e.blocknr));
 	fail_clear(cx);
-	return ret > 0 ? e.ino : 0;
+	return ret > 0;
 }
 
 /* Whether the log at PSEG, after the repair, has the sum that it had. */

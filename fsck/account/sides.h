@@ -45,7 +45,7 @@ struct sides {
 	bool lost_names; /* found by the first: names may be gone */
 	/* Of one state: */
 	bool unconfirmed; /* a directory may have names that it had not */
-	bool recounted;	  /* an inode has another link count, or is uknown_count */
+	bool recounted;	  /* an inode has another link count, or is unknown */
 };
 
 /* One state of the file system, on both sides. */
@@ -70,8 +70,9 @@ int sides_doubt(struct sides *s, struct context *cx, uint64_t first,
 int sides_read(struct sides *s, struct context *cx, bool after,
 	       uint64_t blocknr);
 
-/* The inode that a log before the repair has block BLOCKNR for, or 0. */
-uint64_t sides_owner(struct sides *s, struct context *cx, uint64_t blocknr);
+/* What a log before the repair says of block BLOCKNR, if any lists it. */
+bool sides_listed(struct sides *s, struct context *cx, uint64_t blocknr,
+		  struct segsum_block *b);
 
 /*
  * Whether block BLOCKNR is proven after the repair: the checksum of the log

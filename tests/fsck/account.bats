@@ -192,3 +192,19 @@ is_sound() {
 	[ "$links" -eq 2 ]
 	[[ $output == *"inode $inode, "*": the link count is 2, and was 1"* ]]
 }
+
+@test "the manual has all kinds of losses" {
+	local key keys
+
+	keys=$(sed -n '/kind_keys\[\]/,/};/p' \
+		"$NILFS2_SOURCE/fsck/account/losslist.c" |
+		grep -o '"[a-z_]*"' | tr -d '"')
+	[ "$(wc -w <<<"$keys")" -gt 12 ]
+	for key in $keys; do
+		grep -qE "^\.BR? $key( ,)?$" \
+			"$NILFS2_SOURCE/man/fsck.nilfs2.8.in" || {
+			echo "$key"
+			return 1
+		}
+	done
+}
