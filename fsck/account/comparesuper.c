@@ -83,6 +83,7 @@ int comparesuper_run(struct losslist *l, struct context *cx, struct dev *before,
 				    super_offset2(before->size)};
 	struct nilfs_super_block sb, now = *after;
 	int i, err, agree = 0, right = 0, wrong = 0;
+	bool is_super;
 
 	for (i = 0; i < 2; i++) {
 		if (!offset[i])
@@ -93,7 +94,11 @@ int comparesuper_run(struct losslist *l, struct context *cx, struct dev *before,
 		fail_clear(cx);
 		if (err)
 			continue;
-		if (le16_get(sb.s_magic) == NILFS_SUPER_MAGIC) {
+		is_super = le16_get(sb.s_magic) == NILFS_SUPER_MAGIC;
+		/* Without these two it is not looked at, and may be right. */
+		sb.s_magic = le16_make(NILFS_SUPER_MAGIC);
+		sb.s_bytes = le16_make(NILFS_SB_BYTES);
+		if (is_super || super_check(&sb) == RULE_OK) {
 			uint64_t cno = le64_get(sb.s_last_cno);
 
 			known->any = true;

@@ -38,6 +38,7 @@ struct walk {
 	bool has[2];	 /* it could be read */
 	bool has_inodes; /* the block before is one of inodes */
 	bool is_proven;	 /* it is what was written, which was found */
+	bool is_written_so; /* nothing says that it is not, nor its bitmap */
 	bool is_stale;	 /* it is, but of an older checkpoint */
 };
 
@@ -85,6 +86,24 @@ static struct file *ifile_of(struct walk *w)
 }
 
 /*
+ * Whether block WHAT of inodes, at BEFORE, and the bitmap of its group are what was
+ * written, as far as the checksums of their logs show.
+ */
+static bool is_written_so(struct walk *w, struct context *cx,
+			  const struct palloc_block *what, uint64_t before)
+{
+	uint64_t blkoff = palloc_bitmap_blkoff(&w->s->before->ifile_palloc,
+					       what->group);
+	uint64_t bitmap, pseg;
+	int ret = ifile_of(w) ?
+			  file_lookup(ifile_of(w), cx, blkoff, &bitmap) : 0;
+
+	fail_clear(cx);
+	return before && !sides_wrong_log(w->s, cx, before, &pseg) &&
+	       (ret <= 0 || !sides_wrong_log(w->s, cx, bitmap, &pseg));
+}
+
+/*
  * An inode that could not be read before, or was missing: IS_EMPTY says that it
  * has no links.
  */
@@ -92,15 +111,27 @@ static int compare_unknown(struct walk *w, struct context *cx, uint64_t ino,
 			   bool is_empty, const struct nilfs_inode *after)
 {
 	const struct loss removed = {.kind = LOSS_REMOVED, .ino = ino};
-	int in_use = attributes_is_in_use(ifile_of(w), cx, ino);
+	const struct loss perhaps = {
+		.kind = LOSS_PERHAPS,
+		.ino = ino,
+		.last_ino = ino,
+	};
+	int in_use = attributes_is_in_use(ifile_of(w), cx, ino), err;
+	uint64_t n = losslist_count(w->s->losses);
 
-	if (!in_use || (in_use < 0 && is_empty && w->has_inodes))
+	if ((!in_use || (in_use < 0 && is_empty && w->has_inodes)) &&
+	    w->is_written_so)
 		return 0;
 	if (in_use > 0 && !after && (!w->has_inodes || !is_empty))
 		return sides_lose(w->s, cx, w->state, &removed, NULL, 0);
 	if (!w->s->versions.gathered)
 		return sides_doubt(w->s, cx, ino, ino + 1);
-	return comparefile_run(w->s, cx, w->state, ino, NULL, after);
+	err = comparefile_run(w->s, cx, w->state, ino, NULL, after);
+	/* Logs that cannot be read may have had it. */
+	if (!err && !after && in_use <= 0 && !w->is_written_so &&
+	    sparse_count(w->s->unread) && n == losslist_count(w->s->losses))
+		err = sides_lose(w->s, cx, w->state, &perhaps, NULL, 0);
+	return err;
 }
 
 static int compare_inode(struct walk *w, struct context *cx, uint64_t ino,
@@ -228,6 +259,7 @@ static int compare_block(struct walk *w, struct context *cx,
 	a->is_proven = w->is_proven;
 	w->is_stale = a->is_stale = is_stale(w, cx, a);
 	w->s->losses->incomplete |= is_all_lost(w, cx, a->what);
+	w->is_written_so = w->is_proven || is_written_so(w, cx, a->what, a->before);
 	w->s->foreign = 0;
 	ret = compare_inodes(w, cx, a->what);
 	if (!ret)

@@ -270,7 +270,8 @@ static const char *const kind_keys[] = {
 	[LOSS_ZERO] = "zero",		[LOSS_STALE] = "stale",
 	[LOSS_TRUNCATED] = "truncated", [LOSS_UNKNOWN] = "unknown",
 	[LOSS_SUSPECT] = "suspect",	[LOSS_ATTRIBUTES] = "attributes",
-	[LOSS_LINKS] = "links",		[LOSS_REMOVED] = "removed",
+	[LOSS_LINKS] = "links",		[LOSS_PERHAPS] = "perhaps",
+	[LOSS_REMOVED] = "removed",
 	[LOSS_NAME] = "name",		[LOSS_RENAMED] = "renamed",
 	[LOSS_CHECKPOINT] = "checkpoint",
 	[LOSS_MARK] = "mark",		[LOSS_MARKS] = "marks",
@@ -292,7 +293,7 @@ static bool continues(const struct loss *last, const struct loss *loss)
 		       last->last + 1 == loss->cno;
 	if (last->cno != loss->cno || last->from != loss->from)
 		return false;
-	if (loss->kind == LOSS_ATTRIBUTES)
+	if (loss->kind == LOSS_ATTRIBUTES || loss->kind == LOSS_PERHAPS)
 		return last->last_ino + 1 == loss->ino;
 	return is_range(loss) && last->ino == loss->ino &&
 	       last->offset + last->length == loss->offset;
@@ -425,6 +426,10 @@ static void what_text(const struct loss *loss, char what[WHAT_MAX])
 	else if (loss->kind == LOSS_ATTRIBUTES)
 		snprintf(what, WHAT_MAX, "attributes may not be what they "
 					 "were");
+	else if (loss->kind == LOSS_PERHAPS)
+		snprintf(what, WHAT_MAX, "may have been %s that %s lost",
+			 is_of_several(loss) ? "files" : "a file",
+			 is_of_several(loss) ? "are" : "is");
 	else if (loss->kind == LOSS_LINKS)
 		snprintf(what, WHAT_MAX,
 			 "the link count is %" PRIu64 ", and was %" PRIu64,

@@ -21,6 +21,7 @@ enum loss_kind {
 	LOSS_SUSPECT,	 /* bytes of a log whose checksum did not match */
 	LOSS_ATTRIBUTES, /* inodes with the attributes of an older checkpoint */
 	LOSS_LINKS,	 /* a link count that changed with lost names */
+	LOSS_PERHAPS,	 /* inodes of which it is not known whether they were files */
 	LOSS_REMOVED,	 /* a file that does not exist any more */
 	LOSS_NAME,	 /* a name that does not exist any more */
 	LOSS_RENAMED,	 /* the same, of which only the new name is known */
@@ -40,7 +41,7 @@ struct loss {
 	uint64_t cno;		 /* the checkpoint; of several, the first */
 	uint64_t last;		 /* of several checkpoints, the last */
 	uint64_t ino;		 /* 0: a checkpoint; of several, the first */
-	uint64_t last_ino;	 /* of LOSS_ATTRIBUTES: the last */
+	uint64_t last_ino;	 /* of LOSS_ATTRIBUTES, LOSS_PERHAPS: the last */
 	uint64_t dir;		 /* of a name: the directory */
 	uint64_t offset, length; /* bytes; of LOSS_LINKS: before, after */
 	uint64_t block;		 /* of LOSS_SYNCED: where the log begins */

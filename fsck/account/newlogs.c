@@ -251,6 +251,8 @@ int newlogs_run(struct sides *s, struct context *cx, const struct bitmap *used,
 	versions_init(&t.all.versions, s->before, s->logs_before, used);
 	if (!is_whole || newest > s->before->latest.cno)
 		err = read_logs(&t, cx);
+	/* What was gathered in the meantime. */
+	s->newer = t.all.newer;
 	versions_fini(&t.all.versions);
 	free(t.inodes);
 	return err;

@@ -217,6 +217,17 @@ static bool is_cut(struct fixer_job *job, const struct nilfs_super_block *sb)
 	return super_geometry(sb, job->dev->size, &geo) == RULE_SB_DEVICE_SIZE;
 }
 
+/* What led to a super root may have a wrong label; a copy whose checksum is right has
+   not. */
+static void take_names(struct nilfs_super_block *sb,
+		       const struct nilfs_super_block *right)
+{
+	sb->s_ctime = right->s_ctime;
+	memcpy(sb->s_uuid, right->s_uuid, sizeof(sb->s_uuid));
+	memcpy(sb->s_volume_name, right->s_volume_name,
+	       sizeof(sb->s_volume_name));
+}
+
 /* 1 where one of the copies leads to a super root and both were repaired. */
 static int repair_by_copies(struct fixer_job *job, struct context *cx,
 			    const struct copies *s)
@@ -237,15 +248,9 @@ static int repair_by_copies(struct fixer_job *job, struct context *cx,
 	}
 	if (best < 0)
 		return 0;
-	/* What led there may have a wrong label; a right checksum is above it. */
 	if (super_check(&s->sb[!best]) == RULE_OK &&
-	    super_check(&s->sb[best]) != RULE_OK) {
-		struct nilfs_super_block right = s->sb[!best];
-
-		right.s_nsegments = sb[best].s_nsegments;
-		right.s_state = sb[best].s_state;
-		sb[best] = right;
-	}
+	    super_check(&s->sb[best]) != RULE_OK)
+		take_names(&sb[best], &s->sb[!best]);
 	set_cursor(&sb[best], &latest[best]);
 	set_valid(&sb[best], !latest[best].orphans_start);
 	ret = write_copies(job, cx, s, best, &sb[best]);

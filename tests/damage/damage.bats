@@ -123,6 +123,18 @@ names_no_more() {
 	[ -z "$output" ]
 }
 
+# A snapshot's inodes are those of an older checkpoint, by lost writes: neither its
+# ifile nor that of the repair has the files.
+@test "files that only the DAT and the logs know are named" {
+	local seed
+
+	for seed in 33 131; do
+		run -0 "$NILFS2_BUILD/tests/damage/damage" --list --many 1 \
+			--seed "$seed" --fail LOST,status,crash \
+			"$corpus/snapshots/image"
+	done
+}
+
 @test "a snapshot that cannot be repaired is given up if that is asked for" {
 	local seed cno before
 

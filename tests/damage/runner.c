@@ -65,7 +65,7 @@ void runner_close(struct bench *b)
 static bool next_case(const struct bench *b, size_t *number,
 		      struct damage_case *c)
 {
-	size_t n = (*number)++, ways = 2 * SPOIL_KINDS;
+	size_t n = (*number)++, ways = 2 * SPOIL_MANY;
 
 	if (n / ways >= b->targets.count)
 		return false;
@@ -115,7 +115,7 @@ static bool is_wanted(const struct run *r, const struct damage_case *c,
 static void choose_cases(struct run *r)
 {
 	const struct runner_options *o = r->options;
-	size_t number = 0, ways = 2 * SPOIL_KINDS;
+	size_t number = 0, ways = 2 * SPOIL_MANY;
 	struct damage_case c = {&volume, SPOIL_MANY, false, o->seed};
 
 	r->cases = calloc(r->bench->targets.count * ways + o->many + 1,

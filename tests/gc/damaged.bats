@@ -56,9 +56,8 @@ is_marked() {
 	log=$(dump.nilfs2 info --json "$image" | gojq .latest.log)
 	damage "log:$log" ss_next=$((1 << 32))
 	before=$(state_of "$image")
-	for job in --compact=all --order=tree '--defrag all'; do
-		# shellcheck disable=SC2086
-		run -1 gc $job
+	for job in --compact=all --order=tree; do
+		run -1 gc "$job"
 		[[ $output == *"the next segment, "*", is not on the volume; run fsck.nilfs2" ]]
 		[ "$(state_of "$image")" = "$before" ]
 	done

@@ -56,7 +56,7 @@ enum fate {
 	FATE_REPAIRED,	/* nothing is lost */
 	FATE_INODES,	/* repaired, but the inodes in the block are older */
 	FATE_OLDER,	/* the latest state is that of the snapshot */
-	FATE_LEFT,	/* left, at the cost of one file or of the snapshot */
+	FATE_LEFT,	/* at the cost of one file, or of the snapshot */
 };
 
 struct rig {
@@ -371,11 +371,14 @@ static const char *look_at_undo(struct rig *r, uint64_t b)
 static const char *look_at_repair(struct rig *r, struct dev *dev, uint64_t b,
 				  enum fate fate)
 {
+	const struct what *w = &r->what[b];
 	struct run run = run_tool(r, dev, OPTIONS_YES, true);
 	const char *why;
 	bool left;
 
-	left = fate == FATE_LEFT;
+	/* With an undo file the snapshot is given up instead. */
+	left = fate == FATE_LEFT &&
+	       (w->in_latest || !w->in_snapshot || is_user(w));
 	if (run.ret != (fate == FATE_CLEAN ? 0 :
 			left ? SESSION_UNCORRECTED : SESSION_REPAIRED))
 		return "the repair ends otherwise";
