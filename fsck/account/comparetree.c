@@ -85,6 +85,17 @@ static struct file *ifile_of(struct walk *w)
 	return w->e.inode ? &w->before : NULL;
 }
 
+/* Whether the log of BLOCKNR is right, or was made right without a change of that
+   block. */
+static bool is_in_right_log(struct walk *w, struct context *cx, uint64_t blocknr)
+{
+	uint64_t pseg;
+
+	return !sides_wrong_log(w->s, cx, blocknr, &pseg) ||
+	       (!sparse_test(&w->s->written, blocknr) &&
+		sides_is_proven(w->s, cx, blocknr));
+}
+
 /*
  * Whether block WHAT of inodes, at BEFORE, and the bitmap of its group are what was
  * written, as far as the checksums of their logs show.
@@ -94,13 +105,13 @@ static bool is_written_so(struct walk *w, struct context *cx,
 {
 	uint64_t blkoff = palloc_bitmap_blkoff(&w->s->before->ifile_palloc,
 					       what->group);
-	uint64_t bitmap, pseg;
+	uint64_t bitmap;
 	int ret = ifile_of(w) ?
 			  file_lookup(ifile_of(w), cx, blkoff, &bitmap) : 0;
 
 	fail_clear(cx);
-	return before && !sides_wrong_log(w->s, cx, before, &pseg) &&
-	       (ret <= 0 || !sides_wrong_log(w->s, cx, bitmap, &pseg));
+	return before && is_in_right_log(w, cx, before) &&
+	       (ret <= 0 || is_in_right_log(w, cx, bitmap));
 }
 
 /*

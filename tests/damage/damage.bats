@@ -74,7 +74,7 @@ restores() {
 }
 
 @test "nodes of files with the content of other ones, or older, are restored" {
-	restores 61 file-node:another,half,older cleaned-1k deep-1k
+	restores 151 file-node:another,half,older cleaned-1k deep-1k
 }
 
 # names_no_more N KINDS SUMS NAME...: one in N cases
@@ -114,7 +114,7 @@ names_no_more() {
 	cd "$BATS_TEST_TMPDIR"
 	for name in snapshots cleaned-1k special; do
 		"$NILFS2_BUILD/tests/damage/damage" --list --totals \
-			--many "${MANY:-5}" --seed $((SEED * 1000)) \
+			--many "${MANY:-3}" --seed $((SEED * 1000)) \
 			"$corpus/$name/image" >cases
 		awk -v ends="^($ends)\$" '$1 == "CASE" { for (i = 4; i <= NF; i++)
 			if ($i ~ ends) print $2, $3, $i }' cases >>found

@@ -11,7 +11,7 @@ setup_file() {
 }
 
 # How many flips each image gets: the small ones are many times faster.
-: "${FLIPS:=300}" "${SEED:=1}"
+: "${FLIPS:=150}" "${SEED:=1}"
 
 flip() {
 	run timeout 3000 "$NILFS2_BUILD/tests/fuzz/flips" \

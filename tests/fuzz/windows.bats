@@ -11,7 +11,7 @@ setup_file() {
 }
 
 # How many damages each image gets.
-: "${WINDOWS:=60}"
+: "${WINDOWS:=30}"
 
 windows() {
 	run timeout 3000 "$NILFS2_BUILD/tests/fuzz/windows" \
