@@ -257,21 +257,43 @@ static bool is_sound(const struct look *l)
 	       !findings_count_severity(l->check.findings, RULE_ERROR);
 }
 
-/* Goes back on R's overlay, looks again, and keeps it if it is sound still. */
+/* Fails with the first error of the look at what a rollback came to. */
+static int refuse_rollback(const struct repair *r, struct context *cx)
+{
+	const struct look_kept *k = &r->now->kept;
+	char place[PLACE_TEXT_MAX] = "cannot be read";
+	const char *text = "not all of it is there";
+	size_t i;
+
+	for (i = 0; i < k->n; i++) {
+		const struct rule_info *rule = rule_info(k->findings[i].rule);
+
+		if (rule->severity < RULE_ERROR)
+			continue;
+		place_text(&k->findings[i].place, place);
+		text = rule->text;
+		break;
+	}
+	return fail(cx, -EUCLEAN, "%s: checkpoint %" PRIu64 " is damaged: %s: "
+		    "%s; nothing was changed", r->tool->argv[0],
+		    r->o->rollback.cno, place, text);
+}
+
+/*
+ * Goes back on R's overlay, looks again, and keeps it if it is sound still.  It may
+ * have files that were deleted while they were open, as that checkpoint has.
+ */
 static int roll_back(struct repair *r, struct context *cx)
 {
 	struct fixer_job job = repair_job(r, cx);
-	int ret = rollback_run(&job, cx, r->o->rollback.cno);
+	int err = rollback_run(&job, cx, r->o->rollback.cno);
 
-	if (!ret)
-		ret = repair_look(r, cx);
-	if (ret < 0)
-		return ret;
-	if (!ret || !is_sound(r->now))
-		return fail(cx, -EUCLEAN, "%s: checkpoint %" PRIu64
-			    " is damaged; nothing was changed",
-			    r->tool->argv[0], r->o->rollback.cno);
-	return repair_commit(r, cx);
+	if (!err)
+		err = repair_resume(r, cx);
+	if (err)
+		return err;
+	return is_sound(r->now) ? repair_commit(r, cx) :
+				  refuse_rollback(r, cx);
 }
 
 /* What is damaged is to be repaired first: how would one know what is old? */

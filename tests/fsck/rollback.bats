@@ -140,3 +140,26 @@ latest() {
 	[ "$status" -eq 1 ] || [ "$(state_of "$image")" = "$before" ]
 	expect
 }
+
+# Checkpoint 5 was made in the middle of "rm -r": it has a file without links.
+@test "to each checkpoint that is sound, whatever a deletion had left in it" {
+	local cno
+
+	for cno in 1 2 3 4 5 6 8 20; do
+		image=$(copy_image snapshots)
+		dump.nilfs2 export -c "$cno" "$image" then.tar
+		run -1 fsck.nilfs2 --rollback="$cno" "$image"
+		dump.nilfs2 export "$image" now.tar
+		cmp then.tar now.tar
+		rm then.tar now.tar
+	done
+}
+
+@test "what is damaged in the checkpoint is named" {
+	image=$(copy_image snapshots)
+	damage -c 8 inode:/changing i_size=18446744073709551615
+	before=$(cksum <"$image")
+	run -8 fsck.nilfs2 --rollback=8 "$image"
+	[[ $output == *"checkpoint 8 is damaged: "*"inode "*"; nothing was changed"* ]]
+	[ "$(cksum <"$image")" = "$before" ]
+}
