@@ -444,6 +444,8 @@ static int prepare_comparison(struct account *a, struct context *cx)
 		ret = sparse_init(&a->tree.clean, cx, a->s.before->geo.nblocks);
 	if (!ret)
 		ret = sparse_init(&a->s.whole, cx, a->s.before->geo.nblocks);
+	if (!ret)
+		ret = sides_init_sums(&a->s, cx, a->s.before->geo.nblocks);
 	if (!ret && !a->in_place)
 		ret = is_same_dat(a, cx);
 	if (ret < 0)
@@ -537,6 +539,7 @@ static void fini(struct account *a)
 	sparse_fini(&a->tree.clean);
 	sparse_fini(&a->s.written);
 	sparse_fini(&a->s.whole);
+	sides_fini_sums(&a->s);
 	versions_fini(&a->s.versions);
 	versions_fini(&a->s.newer);
 	witness_fini(&a->witness);

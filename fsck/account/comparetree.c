@@ -38,7 +38,7 @@ struct walk {
 	bool has[2];	 /* it could be read */
 	bool has_inodes; /* the block before is one of inodes */
 	bool is_proven;	 /* it is what was written, which was found */
-	bool is_written_so; /* nothing says that it is not, nor its bitmap */
+	const struct attributes *block; /* what is compared of it */
 	bool is_stale;	 /* it is, but of an older checkpoint */
 };
 
@@ -97,21 +97,21 @@ static bool is_in_right_log(struct walk *w, struct context *cx, uint64_t blocknr
 }
 
 /*
- * Whether block WHAT of inodes, at BEFORE, and the bitmap of its group are what was
+ * Whether the block of inodes before, and the bitmap of its group, are what was
  * written, as far as the checksums of their logs show.
  */
-static bool is_written_so(struct walk *w, struct context *cx,
-			  const struct palloc_block *what, uint64_t before)
+static bool is_written_so(struct walk *w, struct context *cx)
 {
 	uint64_t blkoff = palloc_bitmap_blkoff(&w->s->before->ifile_palloc,
-					       what->group);
-	uint64_t bitmap;
+					       w->block->what->group);
+	uint64_t bitmap, before = w->block->before;
 	int ret = ifile_of(w) ?
 			  file_lookup(ifile_of(w), cx, blkoff, &bitmap) : 0;
 
 	fail_clear(cx);
-	return before && is_in_right_log(w, cx, before) &&
-	       (ret <= 0 || is_in_right_log(w, cx, bitmap));
+	return w->is_proven ||
+	       (before && is_in_right_log(w, cx, before) &&
+		(ret <= 0 || is_in_right_log(w, cx, bitmap)));
 }
 
 /*
@@ -131,7 +131,7 @@ static int compare_unknown(struct walk *w, struct context *cx, uint64_t ino,
 	uint64_t n = losslist_count(w->s->losses);
 
 	if ((!in_use || (in_use < 0 && is_empty && w->has_inodes)) &&
-	    w->is_written_so)
+	    is_written_so(w, cx))
 		return 0;
 	if (in_use > 0 && !after && (!w->has_inodes || !is_empty))
 		return sides_lose(w->s, cx, w->state, &removed, NULL, 0);
@@ -139,8 +139,9 @@ static int compare_unknown(struct walk *w, struct context *cx, uint64_t ino,
 		return sides_doubt(w->s, cx, ino, ino + 1);
 	err = comparefile_run(w->s, cx, w->state, ino, NULL, after);
 	/* Logs that cannot be read may have had it. */
-	if (!err && !after && in_use <= 0 && !w->is_written_so &&
-	    sparse_count(w->s->unread) && n == losslist_count(w->s->losses))
+	if (!err && !after && in_use <= 0 &&
+	    n == losslist_count(w->s->losses) && sparse_count(w->s->unread) &&
+	    !is_written_so(w, cx))
 		err = sides_lose(w->s, cx, w->state, &perhaps, NULL, 0);
 	return err;
 }
@@ -270,7 +271,7 @@ static int compare_block(struct walk *w, struct context *cx,
 	a->is_proven = w->is_proven;
 	w->is_stale = a->is_stale = is_stale(w, cx, a);
 	w->s->losses->incomplete |= is_all_lost(w, cx, a->what);
-	w->is_written_so = w->is_proven || is_written_so(w, cx, a->what, a->before);
+	w->block = a;
 	w->s->foreign = 0;
 	ret = compare_inodes(w, cx, a->what);
 	if (!ret)

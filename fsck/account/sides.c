@@ -86,20 +86,64 @@ bool sides_listed(struct sides *s, struct context *cx, uint64_t blocknr,
 	return ret > 0;
 }
 
+int sides_init_sums(struct sides *s, struct context *cx, uint64_t nblocks)
+{
+	int i, err = 0;
+
+	for (i = 0; i < 2 && !err; i++) {
+		err = sparse_init(&s->sums[i].known, cx, nblocks);
+		if (!err)
+			err = sparse_init(&s->sums[i].right, cx, nblocks);
+	}
+	return err;
+}
+
+void sides_fini_sums(struct sides *s)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		sparse_fini(&s->sums[i].known);
+		sparse_fini(&s->sums[i].right);
+	}
+}
+
+/* Without memory for it the log is read again. */
+static bool note_sum(struct sides_sums *sums, struct context *cx, uint64_t pseg,
+		     bool is_right)
+{
+	if ((is_right && sparse_add(&sums->right, cx, pseg) < 0) ||
+	    sparse_add(&sums->known, cx, pseg) < 0)
+		fail_clear(cx);
+	return is_right;
+}
+
+/* Whether the checksum of the log at PSEG, before the repair, matches. */
+static bool is_log_right(struct sides *s, struct context *cx, uint64_t pseg)
+{
+	struct sides_sums *sums = &s->sums[0];
+	int ret;
+
+	if (sparse_test(&sums->known, pseg))
+		return sparse_test(&sums->right, pseg);
+	ret = witness_proves(s->witness, cx, pseg, NULL, 0);
+	return ret < 0 || note_sum(sums, cx, pseg, ret);
+}
+
 /* Whether the log at PSEG, after the repair, has the sum that it had. */
 static bool is_log_proven(struct sides *s, struct context *cx, uint64_t pseg)
 {
+	struct sides_sums *sums = &s->sums[1];
 	struct nilfs_segment_summary ss;
 
-	if (s->proven_log == pseg)
-		return s->is_log_proven;
-	s->proven_log = pseg;
-	s->is_log_proven =
-		!dev_read(s->after->dev, cx, pseg << s->after->geo.block_bits,
-			  &ss, sizeof(ss)) &&
-		has_old_sum(s, cx, pseg, &ss) &&
-		!logcheck_payload(s->after, cx, pseg, &ss);
-	return s->is_log_proven;
+	if (sparse_test(&sums->known, pseg))
+		return sparse_test(&sums->right, pseg);
+	return note_sum(sums, cx, pseg,
+			!dev_read(s->after->dev, cx,
+				  pseg << s->after->geo.block_bits, &ss,
+				  sizeof(ss)) &&
+				has_old_sum(s, cx, pseg, &ss) &&
+				!logcheck_payload(s->after, cx, pseg, &ss));
 }
 
 bool sides_wrong_log(struct sides *s, struct context *cx, uint64_t blocknr,
@@ -109,7 +153,7 @@ bool sides_wrong_log(struct sides *s, struct context *cx, uint64_t blocknr,
 	struct logindex_log log;
 	bool is_wrong = find_log(s->logs_before, cx, s->before, blocknr,
 				 &segment, &log) > 0 &&
-			!witness_proves(s->witness, cx, log.pseg, NULL, 0);
+			!is_log_right(s, cx, log.pseg);
 
 	if (is_wrong)
 		*pseg = log.pseg;

@@ -30,8 +30,11 @@ struct sides {
 				else in them */
 	struct logindex *logs_before, *logs_after; /* the second is borrowed */
 	const struct sparse *unread; /* blocks that no readable log has */
-	uint64_t proven_log; /* asked last, of AFTER; 0: none */
-	bool is_log_proven;
+	/* Logs, by the first block, whose checksums were computed, and those of
+	   them that match: each log is read once. */
+	struct sides_sums {
+		struct sparse known, right;
+	} sums[2]; /* before, after */
 	struct sparse written;	  /* blocks that the repair wrote */
 	struct losslist *losses;
 	char *blocks[2]; /* buffers: before, after */
@@ -47,6 +50,10 @@ struct sides {
 	bool unconfirmed; /* a directory may have names that it had not */
 	bool recounted;	  /* an inode has another link count, or is unknown */
 };
+
+/* For a volume of NBLOCKS.  -ENOMEM; sides_fini_sums() also then. */
+int sides_init_sums(struct sides *s, struct context *cx, uint64_t nblocks);
+void sides_fini_sums(struct sides *s);
 
 /* One state of the file system, on both sides. */
 struct sides_state {

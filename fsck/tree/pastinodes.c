@@ -227,13 +227,15 @@ static int mark_used(struct inodefix *s, struct context *cx,
 static int clear_free(struct inodefix *s, struct context *cx,
 		      struct inodecase *pt)
 {
-	int ret = s->p->job->plan->kinds[RULE_FIX_IFILE].n ?
-			  0 : has_live_block(s, cx, pt);
+	int ret;
 
+	/* The bitmap is to be repaired first. */
+	if (s->p->job->plan->kinds[RULE_FIX_IFILE].n)
+		return 0;
+	ret = has_live_block(s, cx, pt);
 	if (ret)
 		return ret < 0 ? ret : mark_used(s, cx, pt);
-	ret = s->p->job->plan->kinds[RULE_FIX_IFILE].n ?
-		      1 : inodedecide_ask(&s->decide, cx, pt);
+	ret = inodedecide_ask(&s->decide, cx, pt);
 	if (ret || (pt->other_cno &&
 		    inode_is_same_file(&pt->other, &pt->inode)))
 		return ret < 0 ? ret : 0;

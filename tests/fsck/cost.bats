@@ -14,6 +14,9 @@ setup_file() {
 		head -c 9000 /dev/urandom >"tree/$n"
 	done
 	mkfs.nilfs2 -q --size 256M -d tree image
+	mkdir many
+	seq 4000 | split -l 1 -a 3 - many/
+	mkfs.nilfs2 -q --size 256M -d many many.image
 }
 
 setup() {
@@ -49,6 +52,14 @@ zero() {
 
 @test "the summary of a segment is lost" {
 	zero 2048 1
+	repair
+}
+
+# Each of 126 blocks of inodes is compared; their logs, two, are read once.
+@test "the summary of a segment with many files is lost" {
+	cp --sparse=always "$BATS_FILE_TMPDIR/many.image" image
+	in_use=$(($(stat -c %b image) * 512))
+	zero 1 1
 	repair
 }
 
