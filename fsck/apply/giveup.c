@@ -4,8 +4,9 @@
  *
  * What a snapshot has lost may be in no other place, and its errors would stop
  * every other tool for ever.  As a plain checkpoint it protects nothing any
- * more, and no tool asks for its files.  Its user has named it, or
- * keeps what the repair changes in an undo file.
+ * more, and no tool asks for its files.  Its user has named it, or keeps what
+ * the repair changes in an undo file, and nothing else is wrong.  One is given up
+ * after the other: what is wrong with the next one may be repaired then.
  */
 #include <inttypes.h>
 
@@ -17,7 +18,7 @@ static bool is_wanted(const struct repair *r, uint64_t cno)
 {
 	unsigned int i;
 
-	if (r->o->undo_file &&
+	if (r->o->undo_file && !repair_current(r)->broken.others &&
 	    decision_of(r->ask.mode, RULE_DANGER_LOSES) == DECISION_REPAIR)
 		return true;
 	for (i = 0; i < r->o->give_up.n; i++)
@@ -29,18 +30,12 @@ static bool is_wanted(const struct repair *r, uint64_t cno)
 static int unset(struct fixer_job *job, struct context *cx,
 		 const struct fix *fixes, size_t n)
 {
-	size_t i;
-	int err = 0;
+	int err = checkpoints_unset(job->writer, cx, job->given_up);
 
 	(void)fixes, (void)n;
-	for (i = 0; i < job->given_up->n && !err; i++) {
-		err = checkpoints_unset(job->writer, cx,
-					job->given_up->cno[i]);
-		if (!err)
-			fixers_note(job, "snapshot %" PRIu64 ": given up, is a "
-				    "plain checkpoint now",
-				    job->given_up->cno[i]);
-	}
+	if (!err)
+		fixers_note(job, "snapshot %" PRIu64 ": given up, is a plain "
+			    "checkpoint now", job->given_up);
 	return err;
 }
 
@@ -57,13 +52,13 @@ bool giveup_is_due(const struct repair *r)
 	return false;
 }
 
-/* One round: 1 where it stays, 0, or a failure. */
+/* The first one that may be, by giveup_is_due(): 1 where it stays, 0, or a
+   failure. */
 static int give_up(struct repair *r, struct context *cx)
 {
 	static const bool none[RULE_FIX_COUNT];
 	const struct look_broken *broken = &repair_current(r)->broken;
 	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
-	struct look_broken wanted = {.n = 0};
 	struct round round = {
 		.job = repair_job(r, cx),
 		.stage = RULE_STAGE_COUNTS,
@@ -73,10 +68,9 @@ static int give_up(struct repair *r, struct context *cx)
 	unsigned int i;
 	int ret;
 
-	for (i = 0; i < broken->n; i++)
-		if (is_wanted(r, broken->cno[i]))
-			wanted.cno[wanted.n++] = broken->cno[i];
-	round.job.given_up = &wanted;
+	for (i = 0; !is_wanted(r, broken->cno[i]); i++)
+		continue;
+	round.job.given_up = broken->cno[i];
 	ret = repair_run_round(r, cx, &round);
 	if (!ret)
 		ret = repair_look(r, cx);

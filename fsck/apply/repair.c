@@ -495,6 +495,8 @@ int repair_run(struct repair *r, struct context *cx)
 	if (!err)
 		err = states_run(r, cx);
 	if (!err)
+		err = giveup_run(r, cx);
+	if (!err)
 		weigh_losses(r, cx);
 	if (!err && !r->grave)
 		err = accounting_settle(r, cx);

@@ -97,8 +97,6 @@ static int attempt_state(struct repair *r, struct context *cx,
 
 	r->state_number = number;
 	err = repair_rounds(r, cx);
-	if (!err)
-		err = giveup_run(r, cx);
 	if (!err && r->state.chosen)
 		tool_detail(r->tool, "state %u, checkpoint %" PRIu64 ": %"
 			    PRIu64 " errors after repairs", number,

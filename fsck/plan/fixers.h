@@ -29,7 +29,6 @@
 #include "log/writer.h"
 
 struct derived;
-struct look_broken;
 
 struct fixer_job {
 	/* The look that made the plan; its volume is open, or NULL where it
@@ -48,7 +47,7 @@ struct fixer_job {
 	uint64_t state_cno;	/* of this checkpoint only; 0: any */
 	bool keeps_synced;	/* of logs after the latest: is written later */
 	const struct derived *derived;	/* blocks to be written, or NULL */
-	const struct look_broken *given_up;	/* snapshots; or NULL */
+	uint64_t given_up;	/* a snapshot, or 0 */
 	bool *revived;	/* whether inodes of snapshots were replaced by those of
 			   other checkpoints, in any round; or NULL */
 

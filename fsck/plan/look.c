@@ -178,8 +178,10 @@ static void note_broken(struct look_broken *b, uint64_t cno)
 	for (i = 0; i < b->n; i++)
 		if (b->cno[i] == cno)
 			return;
-	if (i < LOOK_BROKEN_MAX)
+	if (cno && i < LOOK_BROKEN_MAX)
 		b->cno[b->n++] = cno;
+	else
+		b->others = true;
 }
 
 /* That flag goes with the errors, whichever fixer repairs them. */
@@ -189,7 +191,8 @@ static void plan_finding(void *arg, const struct finding *f)
 
 	if (rule_has(f->rule, RULE_RELEASES))
 		note_release(l, f);
-	if (f->place.cno && rule_info(f->rule)->severity >= RULE_ERROR)
+	if (rule_info(f->rule)->severity >= RULE_ERROR &&
+	    !rule_has(f->rule, RULE_UNJUDGED))
 		note_broken(&l->broken, f->place.cno);
 	if (!rule_has(f->rule, RULE_CLEARED_LAST)) {
 		plan_as(l, plan_fix_of(f), f);
@@ -301,6 +304,8 @@ static void keep_snapshots(struct look *l, struct context *cx)
 		    !cptable_read(vol, cx, b->cno[i], &cp) &&
 		    checkpoint_is_snapshot(&cp))
 			b->cno[n++] = b->cno[i];
+		else
+			b->others = true;
 		fail_clear(cx);
 	}
 	b->n = n;

@@ -30,6 +30,7 @@ struct look_kept {
 struct look_broken {
 	uint64_t cno[LOOK_BROKEN_MAX];
 	unsigned int n;
+	bool others;	/* there are errors besides theirs */
 };
 
 struct look {

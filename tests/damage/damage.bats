@@ -162,6 +162,26 @@ names_no_more() {
 	[[ $output == *": clean,"* ]]
 }
 
+# snapshots IMAGE: their numbers.
+snapshots() {
+	dump.nilfs2 checkpoints "$1" | awk '$4 == "ss" { print $1 }'
+}
+
+# The SUFILE is lost, a directory of snapshot 2 as well.
+@test "an undo file costs no snapshot that is repaired without one" {
+	cd "$BATS_TEST_TMPDIR"
+	"$NILFS2_BUILD/tests/damage/damage" make \
+		"$corpus/snapshots/image" 4-many image
+	cp image other
+	run -4 fsck.nilfs2 -fy other
+	[[ $output == *": checkpoint 2: inode "* ]]
+	run -1 fsck.nilfs2 -fy --undo-file undo image
+	snapshots other >without
+	snapshots image >with
+	[ "$(wc -l <without)" -gt 1 ]
+	diff <(grep -vx 2 without) with
+}
+
 @test "a sound snapshot is not given up" {
 	cd "$BATS_TEST_TMPDIR"
 	cp "$corpus/snapshots/image" image
