@@ -97,6 +97,17 @@ total()
 	sed -n "s/^# $1: *//p" "$2" | tail -n 1
 }
 
+# reasons BUILD: what its failed tests printed, but for what passed.
+reasons()
+{
+	find "$1/tests" -name '*.trs' \
+		-exec grep -lE '^:test-result: (FAIL|ERROR)' {} + |
+	sort | while read -r trs; do
+		echo "${trs%.trs}:"
+		grep -vE '^(ok|PASS|SKIP)' "${trs%.trs}.log" | tail -n 40
+	done
+}
+
 # count LOG: adds a test run; one that did not come to its end has failed.
 count()
 {
@@ -106,6 +117,7 @@ count()
 		return
 	fi
 	grep -E '^(FAIL|ERROR|XPASS)' "$1" || true
+	reasons "${1%.log}"
 	passed=$((passed + $(total PASS "$1")))
 	skipped=$((skipped + $(total SKIP "$1")))
 	failed=$((failed + $(total FAIL "$1") + $(total ERROR "$1")))
