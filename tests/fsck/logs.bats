@@ -179,6 +179,31 @@ pick_block() {
 	[ "$(grep -c ^log-datasum <<<"$output")" -eq 1 ]
 }
 
+@test "the checksum of a log of which no block is in use is a warning" {
+	image=$(copy_image snapshots)
+	{
+		dump.nilfs2 dat --all "$image" | awk '{ print $2 }'
+		dump.nilfs2 bmap -b "$image" dat |
+			awk 'NR > 1 { for (; $3-- > 0; $5++) print $5 }'
+	} >used
+	# A block of each log, its payload is behind a summary of one block.
+	dump.nilfs2 logs -s "$image" | awk '
+		NR == FNR { used[$1]; next }
+		/^ / && $10 == "current" && $6 > 1 {
+			for (b = $2; b < $2 + $6; b++)
+				if (b in used)
+					next
+			print $2 + 1
+		}' used - >dead
+	[ -s dead ]
+	while read -r block; do
+		damage_raw "block:$block" 'byte[77]=0x5a' 'byte[78]=0xa5'
+	done <dead
+	run -0 fsck.nilfs2 -fn --data "$image"
+	[ "$(grep -c ^log-datasum-dead: <<<"$output")" -eq "$(wc -l <dead)" ]
+	[[ $output != *"log-datasum: "* ]]
+}
+
 @test "logs after the latest super root are not looked at" {
 	image=$(copy_image crash-torn)
 	expect

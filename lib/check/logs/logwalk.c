@@ -221,12 +221,22 @@ static int name_unreadable(struct logwalk *w, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-static int check_data(struct logwalk *w, struct context *cx,
+/* Whether a block of the log belongs to any checkpoint, as far as is known. */
+static bool is_in_use(const struct logwalk *w,
 		      const struct nilfs_segment_summary *ss)
+{
+	uint64_t end = w->pseg + le32_get(ss->ss_nblocks);
+
+	return w->c->dat_broken || sparse_next(&w->c->claimed, w->pseg, end) < end;
+}
+
+/* A log that is IN_USE, or not. */
+static int check_data(struct logwalk *w, struct context *cx,
+		      const struct nilfs_segment_summary *ss, bool in_use)
 {
 	char files[LOGDATA_FILES_MAX];
 	struct finding f = {
-		.rule = RULE_LOG_DATASUM,
+		.rule = in_use ? RULE_LOG_DATASUM : RULE_LOG_DATASUM_DEAD,
 		.place = here(w),
 		.detail = files,
 	};
@@ -291,6 +301,7 @@ static int check_time(struct logwalk *w, struct context *cx,
 static int check_log(struct logwalk *w, struct context *cx,
 		     const struct nilfs_segment_summary *ss)
 {
+	bool in_use = is_in_use(w, ss);	/* before its blocks are settled */
 	enum rule rule;
 	int err;
 
@@ -307,7 +318,7 @@ static int check_log(struct logwalk *w, struct context *cx,
 		claims_drop(w->c, w->pseg, w->pseg + le32_get(ss->ss_nblocks));
 		note_broken(w);
 	}
-	return w->c->data ? check_data(w, cx, ss) : 0;
+	return w->c->data ? check_data(w, cx, ss, in_use) : 0;
 }
 
 /* The listing of such a log is not trusted either. */
