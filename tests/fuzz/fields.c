@@ -29,6 +29,7 @@
 #include "heap.h"
 #include "tests/testdev/memory.h"
 #include "trials.h"
+#include "vol/cptable.h"
 
 /* Of arrays, such as the pointers of a node, both ends in use are tried. */
 #define ELEMENTS_MAX 8
@@ -55,6 +56,8 @@ struct fuzz {
 	struct dev *dev;	/* the image of the arena */
 	struct dev *sound_dev;
 	struct target_source source;	/* of the sound image */
+	uint64_t *checkpoints;	/* of it */
+	size_t ncheckpoints;
 	struct fieldtool *tool;
 	struct trials *trials;
 	const char *structure;
@@ -250,6 +253,8 @@ static void try_element(struct fuzz *f, const struct target *t,
 			.element = i, .size = field->size,
 			.offset = field->offset,
 			.old = old, .now = value,
+			.checkpoints = f->checkpoints,
+			.ncheckpoints = f->ncheckpoints,
 		};
 		snprintf(what, sizeof(what), "%s[%u] %s", path, i,
 			 change_names[change]);
@@ -325,7 +330,9 @@ static void open_all(struct fuzz *f)
 		die(f, f->mode);
 	f->source.cx = &f->cx;
 	f->source.dev = f->sound_dev;
-	if (target_need_volume(&f->source))
+	if (target_need_volume(&f->source) ||
+	    cptable_list(f->source.vol, &f->cx, false, &f->checkpoints,
+			 &f->ncheckpoints))
 		die(f, f->path);
 }
 
@@ -336,6 +343,7 @@ static void close_all(struct fuzz *f)
 	dev_close(f->dev);
 	fieldtool_close(f->tool);
 	arena_close(&f->arena);
+	free(f->checkpoints);
 	free(f->sound);
 	free(f->lines);
 }

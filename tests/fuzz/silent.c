@@ -159,15 +159,29 @@ static bool is_entry_0(const struct silent_change *c)
 	return !strcmp(c->structure, "dat:0");
 }
 
+/* Whether no checkpoint lies between two numbers, which nothing can tell apart. */
+static bool is_between(const struct silent_change *c)
+{
+	uint64_t from = c->old < c->now ? c->old : c->now;
+	uint64_t end = c->old < c->now ? c->now : c->old;
+	size_t i;
+
+	for (i = 0; i < c->ncheckpoints; i++)
+		if (c->checkpoints[i] >= from && c->checkpoints[i] < end)
+			return false;
+	return true;
+}
+
 /* It stays on for some checkpoints more, not for ever. */
 static bool ends_later(const struct silent_change *c)
 {
-	return is_entry_0(c) || (c->now > c->old && c->now != NILFS_CNO_MAX);
+	return is_entry_0(c) || is_between(c) ||
+	       (c->now > c->old && c->now != NILFS_CNO_MAX);
 }
 
 static bool starts_earlier(const struct silent_change *c)
 {
-	return is_entry_0(c) || c->now < c->old;
+	return is_entry_0(c) || is_between(c) || c->now < c->old;
 }
 
 static bool is_block_count(const struct silent_change *c)
@@ -175,9 +189,22 @@ static bool is_block_count(const struct silent_change *c)
 	return differs_within(c, NILFS_FEATURE_COMPAT_RO_BLOCK_COUNT);
 }
 
-static bool is_beginning(const struct silent_change *c)
+/* Which logs belong together, and who wrote them. */
+static bool is_of_writer(const struct silent_change *c)
 {
-	return differs_within(c, NILFS_SS_LOGBGN | NILFS_SS_LOGEND);
+	return differs_within(c, NILFS_SS_LOGBGN | NILFS_SS_LOGEND |
+					 NILFS_SS_GC);
+}
+
+/* Of the only log of a segment; others say which number it has. */
+static bool is_older_seq(const struct silent_change *c)
+{
+	return is_older(c) && c->now < c->old;
+}
+
+static bool is_near_of_root(const struct silent_change *c)
+{
+	return !strcmp(c->structure, "inode:2") && is_near(c);
 }
 
 struct row {
@@ -233,6 +260,7 @@ static const struct row rows[] = {
 	{ "checkpoint:", "i_bmap", is_free_in_checkpoint, padding },
 	{ "checkpoint:", "i_bmap", is_allocator,
 	  "no inode is taken in an old checkpoint" },
+	{ "inode:2", "i_blocks", is_near_of_root, sectors },
 	{ "inode:cpfile", "i_blocks", is_near, sectors },
 	{ "inode:dat", "i_blocks", is_near, sectors },
 	{ "inode:ifile", "i_blocks", is_near, sectors },
@@ -250,7 +278,8 @@ static const struct row rows[] = {
 	{ "checkpoint:", "ssl_prev", is_no_snapshot, unused },
 
 	{ "dat:0", "de_blocknr", NULL, unused },
-	{ "dat:", "de_start", starts_earlier, "costs nothing" },
+	{ "dat:", "de_start", starts_earlier,
+	  "costs nothing, or is of no checkpoint that is left" },
 	{ "dat:", "de_end", ends_later,
 	  "costs space until a checkpoint goes that was to go anyway" },
 
@@ -269,7 +298,8 @@ static const struct row rows[] = {
 	{ "log:", "ss_create", NULL, unread },
 	{ "log:", "ss_next", is_older, old_log },
 	{ "log:", "ss_cno", is_older, old_log },
-	{ "log:", "ss_flags", is_beginning, old_log },
+	{ "log:", "ss_flags", is_of_writer, old_log },
+	{ "log:", "ss_seq", is_older_seq, old_log },
 	{ "finfo:", "fi_cno", NULL, "the cleaner keeps what it moves by it" },
 	{ "finfo:", "fi_ino", is_of_file,
 	  "the cleaner keeps what it moves by it" },

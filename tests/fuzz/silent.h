@@ -4,6 +4,7 @@
 #define NILFS2_TESTS_FUZZ_SILENT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* A field that was changed, of a structure as "dump.nilfs2 set" names it. */
@@ -15,6 +16,8 @@ struct silent_change {
 	uint32_t element;
 	uint32_t offset;	/* of the field in BYTES */
 	uint64_t old, now;
+	const uint64_t *checkpoints;	/* those of the volume, ascending */
+	size_t ncheckpoints;
 };
 
 /* Why a checker need not find it with its checksums right, or NULL. */
