@@ -334,6 +334,8 @@ static int repair_past(struct fixer_job *job, struct context *cx,
 	/* Only where the links are right. */
 	if (!err && !past.n)
 		err = pastnames_remove(&past, cx, fixes, n);
+	if (!err && !past.n)
+		err = pastinodes_count(&past, cx, fixes, n);
 	if (!err)
 		err = pastblocks_write(&past, cx);
 	pastblocks_fini(&past);

@@ -35,6 +35,7 @@ struct inodefix {
 	struct pastblocks *p;
 	struct volume *vol;
 	struct inodedecide decide;
+	bool by_names;	/* nothing but its names says how many links */
 	/* Of the current inode. */
 	struct pastblocks_block where;
 	bool changed;			/* other inodes in the block were */
@@ -92,7 +93,8 @@ static int link_to(struct inodefix *s, struct context *cx,
 		pt->life.end = NILFS_CNO_MAX;
 	ret = inodedecide_ask(&s->decide, cx, pt);
 	if (ret < 0 || want > NILFS_LINK_MAX ||
-	    (ret && le16_get(pt->other.i_links_count) != want))
+	    (ret && !s->by_names &&
+	     le16_get(pt->other.i_links_count) != want))
 		return ret < 0 ? ret : 0;
 	pt->inode.i_links_count = le16_make((uint16_t)want);
 	inodedecide_note(&s->decide, pt, "link count set to %" PRIu64, want);
@@ -403,30 +405,51 @@ static bool is_lost(const struct fixer_job *job, const struct fix *fix)
 	       fix->place.cno != job->vol->latest.cno;
 }
 
-static int repair_all(struct pastblocks *p, struct context *cx,
+static int repair_all(struct inodefix *s, struct context *cx,
 		      const struct fix *fixes, size_t n,
 		      bool (*is_mine)(const struct fixer_job *job,
 				      const struct fix *fix))
 {
-	struct inodefix s = { .p = p, .vol = p->job->vol };
-	int err = inodedecide_open(&s.decide, cx, p->job, fixes, n, is_mine);
+	struct fixer_job *job = s->p->job;
+	int err = inodedecide_open(&s->decide, cx, job, fixes, n, is_mine);
 	size_t i;
 
 	for (i = 0; i < n && !err; i++)
-		if (is_mine(p->job, &fixes[i]))
-			err = repair_block(&s, cx, &fixes[i]);
-	inodedecide_close(&s.decide);
+		if (is_mine(job, &fixes[i]))
+			err = repair_block(s, cx, &fixes[i]);
+	inodedecide_close(&s->decide);
 	return err;
+}
+
+/* Fewer names than links: which one is wrong of too many is not known. */
+static bool is_missing(const struct fixer_job *job, const struct fix *fix)
+{
+	return fix->rule == RULE_INODE_LINKS_NAMES && fix->want < fix->got &&
+	       is_past(job, fix);
 }
 
 int pastinodes_repair(struct pastblocks *p, struct context *cx,
 		      const struct fix *fixes, size_t n)
 {
-	return repair_all(p, cx, fixes, n, is_past);
+	struct inodefix s = { .p = p, .vol = p->job->vol };
+
+	return repair_all(&s, cx, fixes, n, is_past);
 }
 
 int pastinodes_find(struct pastblocks *p, struct context *cx,
 		    const struct fix *fixes, size_t n)
 {
-	return repair_all(p, cx, fixes, n, is_lost);
+	struct inodefix s = { .p = p, .vol = p->job->vol };
+
+	return repair_all(&s, cx, fixes, n, is_lost);
+}
+
+int pastinodes_count(struct pastblocks *p, struct context *cx,
+		     const struct fix *fixes, size_t n)
+{
+	struct inodefix s = {
+		.p = p, .vol = p->job->vol, .by_names = true,
+	};
+
+	return repair_all(&s, cx, fixes, n, is_missing);
 }

@@ -23,4 +23,11 @@ int pastinodes_repair(struct pastblocks *p, struct context *cx,
 int pastinodes_find(struct pastblocks *p, struct context *cx,
 		    const struct fix *fixes, size_t n);
 
+/*
+ * Sets the links of the inodes of FIXES that have fewer names to the number of
+ * these, whatever other checkpoints have: where no name can be found.
+ */
+int pastinodes_count(struct pastblocks *p, struct context *cx,
+		     const struct fix *fixes, size_t n);
+
 #endif

@@ -446,6 +446,18 @@ damage_in() {
 	[ "$(grep -cE '^(dir|inode)-' <<<"$output")" -eq 2 ]
 }
 
+@test "many snapshots: links that the checkpoints around have as well" {
+	layers
+	gc.nilfs2 -q --free 0 --to-checkpoint 2,4,5 image >/dev/null
+	for cno in 2 3 4 5; do
+		damage_in "$cno" inode:/t/f i_links_count=3
+	done
+	breaks_in 3 inode-links-names
+	run -1 fsck.nilfs2 -fy image
+	run -0 fsck.nilfs2 -fn image
+	dump.nilfs2 inode -c 3 image /t/f | grep 'i_links_count: *2$'
+}
+
 @test "many snapshots: a number that was given out again" {
 	layers
 	[ "$(ino_in 2 /x)" = "$(ino_in 4 /x)" ]
