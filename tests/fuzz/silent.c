@@ -184,6 +184,14 @@ static bool starts_earlier(const struct silent_change *c)
 	return is_entry_0(c) || is_between(c) || c->now < c->old;
 }
 
+/* An entry of a life without a checkpoint loses its block. */
+static bool was_never_kept(const struct silent_change *c)
+{
+	const struct nilfs_dat_entry *de = c->bytes;
+
+	return !c->now && le64_get(de->de_start) == le64_get(de->de_end);
+}
+
 static bool is_block_count(const struct silent_change *c)
 {
 	return differs_within(c, NILFS_FEATURE_COMPAT_RO_BLOCK_COUNT);
@@ -278,6 +286,8 @@ static const struct row rows[] = {
 	{ "checkpoint:", "ssl_prev", is_no_snapshot, unused },
 
 	{ "dat:0", "de_blocknr", NULL, unused },
+	{ "dat:", "de_blocknr", was_never_kept,
+	  "belongs to no checkpoint, as if it had not been written" },
 	{ "dat:", "de_start", starts_earlier,
 	  "costs nothing, or is of no checkpoint that is left" },
 	{ "dat:", "de_end", ends_later,
