@@ -10,6 +10,10 @@
  * read through the patched volume.  Then each of them gets the life that
  * follows from the checkpoints (datlife.h).
  *
+ * An entry that no checkpoint has keeps its number for as long as a log in use
+ * lists it: a cleaner frees it together with the segment, and would take the
+ * block for that of whoever had the number by then (claims.c).
+ *
  * An entry whose log cannot be read is not changed.  Bitmaps follow from the
  * entries, counts of free entries from the bitmaps.
  */
@@ -24,8 +28,10 @@
 #include "check/logs/lifelogs.h"
 #include "check/logs/listings.h"
 #include "disk/dat.h"
+#include "disk/segusage.h"
 #include "fsck/dat/datlife.h"
 #include "fsck/derive/datread.h"
+#include "vol/sutable.h"
 #include "vol/translate.h"
 
 /* An entry that was set to its newest listing. */
@@ -476,16 +482,38 @@ static int free_entry(struct derive *v, struct context *cx, uint64_t number)
 	return set_block(v, cx, blkoff, blocknr, v->desc);
 }
 
+/* Whether BLOCKNR is in use by the SUFILE of VOL: 1, 0 where it is not, or that
+   cannot be read. */
+static int is_kept(struct volume *vol, struct context *cx, uint64_t blocknr)
+{
+	uint64_t segnum = geometry_segment_of(&vol->geo, blocknr);
+	uint64_t at = blocknr - geometry_segment_start(&vol->geo, segnum);
+	struct nilfs_segment_usage_ext su;
+	int err;
+
+	if (segnum == vol->latest.segnum)
+		return at < vol->latest.offset;
+	err = sutable_read(vol, cx, segnum, &su);
+	if (err)
+		return damage_forgive(cx, err);
+	return segusage_is_dirty(&su.su) && at < le32_get(su.su.su_nblocks);
+}
+
+/* VOL is read through the derived entries. */
 static int settle_entry(struct derive *v, struct context *cx,
-			const struct doubt *doubt,
+			struct volume *vol, const struct doubt *doubt,
 			const struct datlife_span *span)
 {
 	uint64_t number = doubt->listing.number, blocknr;
 	uint64_t blkoff = palloc_entry_blkoff(v->p, number);
 	bool is_free = doubt->was_freed && span->start == span->end;
 	struct nilfs_dat_entry *de;
-	int ret = datread_read(&v->own, cx, blkoff, &blocknr, v->entries);
+	int ret = is_free ? is_kept(vol, cx, doubt->listing.blocknr) : 0;
 
+	if (ret < 0)
+		return ret;
+	is_free &= !ret;
+	ret = datread_read(&v->own, cx, blkoff, &blocknr, v->entries);
 	if (ret <= 0)
 		return ret;
 	de = (struct nilfs_dat_entry *)(v->entries +
@@ -524,7 +552,7 @@ static int derive_lives(struct derive *v, struct context *cx)
 			ret = datlife_find(&life, cx, &v->doubts[i].listing,
 					   &span);
 		if (ret > 0)
-			ret = settle_entry(v, cx, &v->doubts[i], &span);
+			ret = settle_entry(v, cx, vol, &v->doubts[i], &span);
 	}
 	datlife_fini(&life);
 	volume_close(vol);

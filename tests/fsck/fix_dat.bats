@@ -242,3 +242,17 @@ spoil_all() {
 	repairs
 	[[ $output != *"was removed"* ]]
 }
+
+# A cleaner frees a number together with the segment whose log lists it.
+@test "what no checkpoint has keeps its number" {
+	begin snapshots
+	spoil_all
+	repairs
+	numbers dead 1 1000 >dead
+	[ "$(wc -l <dead)" -gt 10 ]
+	diff <(awk 'NR == FNR { these[$1]; next }
+			$1 in these { print $1, $2 }' dead dat.sound) \
+		<(dump.nilfs2 dat -a "$image" |
+			awk 'NR == FNR { these[$1]; next }
+				$1 in these { print $1, $2 }' dead -)
+}
