@@ -8,6 +8,9 @@
  * cleaner comes all that lives leaves the segment (removal.h), and no list of
  * its logs is read again.  What no checkpoint has is freed with it.
  *
+ * The same where logs list numbers that the DAT has free or elsewhere: a cleaner
+ * would move what they list over the block that has such a number by then.
+ *
  * That the log is wrong, and not the DAT, is certain where no log lists the
  * number and the map of a file agrees with the DAT.  Where the log has another
  * owner of a block than the pointer to it, the pointer is right if the map of
@@ -56,6 +59,12 @@ static uint64_t number_of(const struct fix *fix)
 static bool is_of_dat(const struct fix *fix)
 {
 	return fix->rule == RULE_LOG_UNLISTED && fix->place.kind == PLACE_BLOCK;
+}
+
+/* Of a segment with numbers that are free or another block's by the DAT. */
+static bool is_of_segment(const struct fix *fix)
+{
+	return fix->place.kind == PLACE_SEGMENT;
 }
 
 static int gather_listings(struct moves *m, struct context *cx,
@@ -122,14 +131,19 @@ static int list_blocks(struct moves *m, struct context *cx,
 	size_t i;
 	int err = gather_listings(m, cx, fixes, n);
 
-	/* A log that cannot be read may list what the others do not. */
-	if (err || m->listings.partial)
+	if (err)
 		return err;
 	m->inos = calloc(n + 1, sizeof(*m->inos));
 	if (!m->inos)
 		return fail(cx, -ENOMEM, "%zu inodes", n);
 	for (i = 0; i < n && !err; i++) {
-		if (number_of(&fixes[i]))
+		if (is_of_segment(&fixes[i]))
+			add_segment(m, geometry_segment_start(
+				&m->job->vol->geo, fixes[i].place.number));
+		/* A log that cannot be read may list what the others do not. */
+		else if (m->listings.partial)
+			continue;
+		else if (number_of(&fixes[i]))
 			err = add(m, cx, &fixes[i]);
 		else if (is_of_dat(&fixes[i]))
 			add_segment(m, fixes[i].place.number);

@@ -88,6 +88,12 @@ struct check {
 	struct sparse claimed;
 	uint64_t claimed_from, claimed_end;
 
+	/*
+	 * Segments in use whose logs list virtual blocks that the DAT has free
+	 * or elsewhere (pass logs).
+	 */
+	struct bitmap unclaimed_segments;
+
 	struct datruns datruns;	/* entries, as they are (pass dat) */
 
 	/* Segments in which any window of CLAIMED had a block (pass dat). */

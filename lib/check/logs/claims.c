@@ -7,6 +7,11 @@
  * written in the order of virtual blocks, so the entry stands in the block of
  * the DAT that was looked at last.
  *
+ * A cleaner asks the DAT only whether v lives, not where (nilfs_vdesc_is_live()).
+ * So a number that is listed in a segment in use is never free, nor another
+ * block's: the kernel frees it together with the segment.  Otherwise it would
+ * copy the old content of b over that of the block which has the number next.
+ *
  * Blocks of the DAT itself have no virtual number; its map says where they
  * are.  An old one that an entry names is unused.  A block of the DAT that
  * cannot be read was reported by the pass over it, and its content is not
@@ -62,6 +67,23 @@ static inline int is_at(struct claims *claims, struct context *cx,
 	}
 }
 
+/* No entry names block BLOCKNR: notes that, unless the DAT cannot be read. */
+static int note_unclaimed(struct claims *claims, struct context *cx,
+			  uint64_t vblocknr, uint64_t blocknr)
+{
+	struct vblock vb;
+	int state;
+
+	if (claims->any_unclaimed)
+		return 0;
+	state = vblocks_find(&claims->vblocks, cx, vblocknr, &vb);
+	claims->any_unclaimed = state == VBLOCKS_FREE ||
+				state == VBLOCKS_MISSING ||
+				(state == VBLOCKS_USED &&
+				 vb.blocknr != blocknr);
+	return state < 0 ? state : 0;
+}
+
 /*
  * The N blocks of file INO from BLOCKNR on, which share a word of the set; ITEMS
  * is what the log lists them as.
@@ -77,10 +99,14 @@ static int settle_word(struct claims *claims, struct context *cx,
 	struct vblock vb;
 	int ret;
 
-	for (i = 0; had && i < n; i++) {
-		if (!(had >> i & 1))
-			continue;
+	for (i = 0; i < n; i++) {
 		number = le64_get(items[i].bi_vblocknr);
+		if (!(had >> i & 1)) {
+			ret = note_unclaimed(claims, cx, number, blocknr + i);
+			if (ret)
+				return ret;
+			continue;
+		}
 		ret = is_at(claims, cx, number, blocknr + i, &vb);
 		if (ret < 0)
 			return ret;
@@ -146,7 +172,8 @@ static int settle_block(struct claims *claims, struct context *cx,
 	int ret;
 
 	if (!sparse_test(claimed, blocknr))
-		return 0;
+		return b->is_virtual ? note_unclaimed(claims, cx, b->vblocknr,
+						      blocknr) : 0;
 	ret = b->is_virtual ? is_at(claims, cx, b->vblocknr, blocknr, &vb) :
 			      is_own_at(claims, cx, b, blocknr);
 	if (ret <= 0)

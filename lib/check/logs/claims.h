@@ -5,6 +5,7 @@
 #ifndef NILFS2_CHECK_CLAIMS_H
 #define NILFS2_CHECK_CLAIMS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "check/check.h"
@@ -17,6 +18,9 @@ struct claims {
 	struct check *c;
 	struct vblocks vblocks;	/* of the worker's own volume */
 	struct mapsum sum;	/* of some blocks of one file */
+	/* Some block is listed by a number that the DAT has free or elsewhere;
+	   for the caller to reset. */
+	bool any_unclaimed;
 };
 
 void claims_init(struct claims *claims, struct check *c, struct volume *vol);

@@ -399,12 +399,16 @@ static int walk_segment(struct logwalk *w, struct context *cx, uint64_t segnum,
 	w->end = w->start + nblocks;
 	w->odd = 0;
 	w->any = w->broken = w->doubtful = w->follows = false;
+	w->claims.any_unclaimed = false;
 	while (!err && !w->broken &&
 	       w->pseg + NILFS_PSEG_MIN_BLOCKS <= w->end) {
 		err = context_cancelled(cx);
 		if (!err)
 			err = walk_log(w, cx);
 	}
+	/* A cleaner does not read what is marked as erroneous. */
+	if (!err && w->claims.any_unclaimed && !w->shut)
+		bitmap_set_shared(&w->c->unclaimed_segments, segnum);
 	if (err || w->broken || w->pseg == w->end)
 		return err;
 	wrong_end(w, w->pseg);

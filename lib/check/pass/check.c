@@ -143,6 +143,7 @@ void check_fini(struct check *c)
 	bitmap_fini(&c->used_segments);
 	bitmap_fini(&c->broken_segments);
 	bitmap_fini(&c->live_segments);
+	bitmap_fini(&c->unclaimed_segments);
 	logindex_close(c->logindex);
 	c->logindex = NULL;
 	datruns_fini(&c->datruns);

@@ -13,6 +13,9 @@
  * extension are held against the DAT where they are marked as exact; a kernel
  * that wrote in between leaves them behind, which is no fault.
  *
+ * A log in use that lists a number which the DAT has free or elsewhere is wrong by
+ * itself only where nothing else is (claims.h).
+ *
  * Needs all passes before it.  What one of them could not follow may lead to
  * anything: nothing is said then of what seems to be missing.
  */
@@ -264,6 +267,28 @@ static bool is_tree_whole(const struct check *c)
 	       !findings_count(c->findings, RULE_DEV_UNREADABLE);
 }
 
+/* Whether each number is where the DAT has it, as far as other findings show. */
+static bool are_numbers_sound(const struct check *c)
+{
+	return !is_area_broken(c, RULE_AREA_DAT) &&
+	       !is_area_broken(c, RULE_AREA_MAP) &&
+	       !is_area_broken(c, RULE_AREA_ALLOCATOR) &&
+	       !findings_have(c->findings,
+			      RULE_HIDES_LOGS | RULE_OVERWRITTEN);
+}
+
+/* A damaged entry leaves its block unclaimed as well, and was reported. */
+static void report_unclaimed(struct check *c)
+{
+	const struct bitmap *segments = &c->unclaimed_segments;
+	uint64_t segnum = bitmap_next_set(segments, 0);
+
+	for (; segnum < segments->bits;
+	     segnum = bitmap_next_set(segments, segnum + 1))
+		findings_broken(c->findings, RULE_LOG_NUMBERS,
+				place_number(PLACE_SEGMENT, segnum));
+}
+
 int pass_counts(struct check *c, struct context *cx)
 {
 	/* An entry with a wrong life seems to be in snapshots. */
@@ -272,6 +297,8 @@ int pass_counts(struct check *c, struct context *cx)
 
 	if (c->dat_broken)
 		return 0;
+	if (is_tree_whole(c) && are_numbers_sound(c))
+		report_unclaimed(c);
 	if (is_tree_whole(c) && !is_none_left(c))
 		err = check_leaks(c, cx);
 	if (!err && sound && is_tree_whole(c) && check_has_unmapped(c))

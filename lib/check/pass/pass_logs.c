@@ -202,6 +202,9 @@ int pass_logs(struct check *c, struct context *cx)
 	err = sparse_init(&crowd.sequences, cx, latest < SEQUENCES_MAX ?
 			  latest + 1 : SEQUENCES_MAX);
 	if (!err)
+		err = bitmap_init(&c->unclaimed_segments, cx,
+				  c->vol->geo.nsegments);
+	if (!err)
 		err = make_sets(c, cx);
 	if (!err)
 		err = run_workers(&crowd, cx);
