@@ -13,9 +13,12 @@
  * The generator is primitive, so the powers of x are all different up to
  * x^(2^32 - 2): one bit explains a difference or none does, and to find it is
  * a discrete logarithm.  The order of x is 3 * 5 * 17 * 257 * 65537, therefore
- * the logarithm is found modulo each of these by trying, and put together by
- * the Chinese remainder theorem (S. C. Pohlig and M. E. Hellman, "An Improved
- * Algorithm for Computing Logarithms over GF(p)", 1978).
+ * the logarithm is found modulo each of these, and put together by the Chinese
+ * remainder theorem (S. C. Pohlig and M. E. Hellman, "An Improved Algorithm for
+ * Computing Logarithms over GF(p)", 1978): N is the sum of a multiple T * S of
+ * each S = ORDER / PRIME, which is 0 modulo the other primes, and as N = T * S
+ * modulo PRIME, A^S = (x^(S * S))^T.  T is found in steps of 257, from one of 257
+ * powers (D. Shanks, "Class number, a theory of factorization, and genera", 1971).
  */
 #include "base/crcsolve.h"
 
@@ -27,6 +30,7 @@
 
 static const uint32_t factors[] = {3, 5, 17, 257, 65537};
 
+#define STEPS 257u /* its square is more than each factor */
 #define NFACTORS (sizeof(factors) / sizeof(factors[0]))
 
 static uint32_t power(uint32_t a, uint64_t n)
@@ -41,37 +45,35 @@ static uint32_t power(uint32_t a, uint64_t n)
 	return product;
 }
 
-/* The logarithm of A modulo PRIME, one of the factors. */
-static uint32_t log_modulo(uint32_t a, uint32_t prime)
+/* The T below PRIME with BASE^T = A. */
+static uint32_t log_to_base(uint32_t a, uint32_t base, uint32_t prime)
 {
-	uint32_t base = power(X, ORDER / prime), value = ONE, n;
+	uint32_t powers[STEPS], step = prime < STEPS ? prime : STEPS, n, i;
+	uint32_t back = power(base, prime - step % prime);
 
-	a = power(a, ORDER / prime);
-	for (n = 0; value != a; n++)
-		value = crc32_le_multiply(value, base);
-	return n;
-}
-
-/* The number below ORDER that is 1 modulo PRIME, 0 modulo the other factors. */
-static uint64_t idempotent(uint32_t prime)
-{
-	uint64_t step = ORDER / prime, n = step;
-
-	while (n % prime != 1)
-		n += step;
-	return n;
+	powers[0] = ONE;
+	for (i = 1; i < step; i++)
+		powers[i] = crc32_le_multiply(powers[i - 1], base);
+	for (n = 0;; n += step) {
+		for (i = 0; i < step; i++)
+			if (powers[i] == a)
+				return n + i;
+		a = crc32_le_multiply(a, back);
+	}
 }
 
 /* The N below ORDER with x^N = A; A is not 0. */
 static uint64_t logarithm(uint32_t a)
 {
-	uint64_t n = 0;
+	uint64_t n = 0, s;
 	size_t i;
 
-	for (i = 0; i < NFACTORS; i++)
-		n = (n + log_modulo(a, factors[i]) * idempotent(factors[i])) %
-		    ORDER;
-	return n;
+	for (i = 0; i < NFACTORS; i++) {
+		s = ORDER / factors[i];
+		n += s * log_to_base(power(a, s), power(X, s * s % ORDER),
+				     factors[i]);
+	}
+	return n % ORDER;
 }
 
 uint64_t crcsolve_bit(uint32_t stored, uint32_t computed, uint64_t len)
