@@ -129,7 +129,8 @@ cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off")
 }
 
 # emulator_command ROOT WORDS: what every emulated machine is given; WORDS are
-# for its kernel.
+# for its kernel.  Programs and libraries are at the same addresses each time, so that
+# code which the emulator has translated for one process serves the next.
 emulator_command() {
 	local i
 
@@ -138,7 +139,7 @@ emulator_command() {
 	command+=(-nodefaults -no-reboot -display none -m "$mem"
 		-serial "file:$dir/console"
 		-kernel "$guest_kernel" -initrd "$dir/initramfs"
-		-append "$2 panic=-1 guest_dir=$dir guest_backend=$backend"
+		-append "$2 norandmaps panic=-1 guest_dir=$dir guest_backend=$backend"
 		-virtfs "local,path=$1,mount_tag=root,readonly=on,$virtfs"
 		-virtfs "local,path=$dir,mount_tag=host,$virtfs"
 		-virtfs "local,path=$share,mount_tag=share,$virtfs")
