@@ -4,8 +4,8 @@
  *
  * The derived blocks are first patches over the device, and the whole volume is
  * checked with them.  If that is better they are written, and the patches are
- * dropped.  The check after that must find no more than the one with the
- * patches.
+ * dropped.  Where all are written in their places, that is what was checked.  A
+ * log is checked once more, and must lead to no more findings.
  *
  * A block is written in place if the checksum of its log proves it, or with an
  * undo file.  Otherwise blocks of DAT, cpfile and SUFILE are written to a new
@@ -265,15 +265,6 @@ static bool is_contradicted(const struct look *l, const struct derived *d,
 	return false;
 }
 
-/* Drops the patches; LOOKED: R->now is a look at another state. */
-static int go_back(struct repair *r, struct context *cx, struct derived *d,
-		   size_t mark, bool looked)
-{
-	derived_drop(d);
-	overlay_rewind(r->dev, mark);
-	return looked ? repair_resume(r, cx) : 0;
-}
-
 static int derive_all(struct repair *r, struct context *cx, struct derived *d,
 		      struct part *part)
 {
@@ -306,27 +297,43 @@ static bool is_allowed(const struct repair *r, const struct derived *d,
 	       (!d->lost && !(part->dat && d->ended == d->entries));
 }
 
+/*
+ * Writes D, which R->now is a look at, and looks again at what is in a log: 1
+ * where it stays, 0.  *BEFORE is freed for that look.
+ */
+static int keep_derived(struct repair *r, struct context *cx,
+			struct derived *d, struct look **before)
+{
+	int ret = write_blocks(r, cx, d);
+
+	if (ret || !d->n)
+		return ret ? ret : 1;
+	repair_forget(r, before);
+	return repair_look(r, cx);
+}
+
 /* Derives PART: 1 where it stays, 0.  PART->maps is then whether there were
    any. */
 static int try_derived(struct repair *r, struct context *cx, struct derived *d,
 		       struct part *part)
 {
 	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
+	struct look *before = NULL;
 	bool looked = false;
-	int ret = derive_all(r, cx, d, part), err;
+	int ret = derive_all(r, cx, d, part), err = 0;
 
 	if (!ret && is_allowed(r, d, part)) {
 		tool_detail(r->tool, "%zu blocks of metadata derived from the "
 			    "logs", d->n);
-		ret = r->o->rebuild ? repair_look(r, cx) :
-				      repair_improves(r, cx);
+		ret = repair_try(r, cx, r->o->rebuild ? IMPROVEMENT_OR_SAME :
+						IMPROVEMENT_ONLY, &before);
 		looked = ret > 0;
 	}
 	if (ret > 0 && !is_contradicted(repair_current(r), d, !part->dat) &&
 	    !(part->whole && has_more(repair_current(r), part))) {
-		ret = write_blocks(r, cx, d);
-		ret = ret ? ret : repair_look(r, cx);
+		ret = keep_derived(r, cx, d, &before);
 		if (ret > 0) {
+			repair_forget(r, &before);
 			/* It was the DAT that led to other blocks. */
 			r->state.overwritten &= findings_have(
 				repair_current(r)->check.findings,
@@ -336,7 +343,12 @@ static int try_derived(struct repair *r, struct context *cx, struct derived *d,
 	}
 	repairlist_rewind(&r->repaired, nrepaired);
 	ret = repair_tolerate(r, cx, ret < 0 ? ret : 0);
-	err = go_back(r, cx, d, mark, looked);
+	derived_drop(d);
+	overlay_rewind(r->dev, mark);
+	if (before)
+		err = repair_return(r, cx, before);
+	else if (looked)
+		err = repair_resume(r, cx);
 	return ret ? ret : err;
 }
 

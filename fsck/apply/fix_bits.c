@@ -94,13 +94,6 @@ static bool has_errors(const struct look *l)
 	return !l->complete || improvement_errors(&l->check);
 }
 
-static void forget_look(struct repair *r)
-{
-	look_fini(r->now);
-	free(r->now);
-	r->now = NULL;
-}
-
 /* The first N: 1 where they stay, 0 where not, or a failure. */
 static int correct_bits(struct repair *r, struct context *cx, size_t n,
 			bool no_errors)
@@ -112,7 +105,7 @@ static int correct_bits(struct repair *r, struct context *cx, size_t n,
 	if (!ret && overlay_mark(r->dev) != mark)
 		ret = repair_look(r, cx);
 	if (ret > 0 && no_errors && has_errors(r->now)) {
-		forget_look(r);
+		repair_forget(r, &r->now);
 		ret = 0;
 	}
 	if (!ret) {

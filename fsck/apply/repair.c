@@ -167,9 +167,17 @@ static unsigned int take_answers(struct repair *r, int stage,
 	return n;
 }
 
-/* The result: 1 and R->now if it meets DEMAND, 0, or a failure. */
-static int look_again(struct repair *r, struct context *cx,
-		      enum improvement_demand demand)
+void repair_forget(struct repair *r, struct look **lp)
+{
+	if (*lp && *lp != r->first) {
+		look_fini(*lp);
+		free(*lp);
+	}
+	*lp = NULL;
+}
+
+int repair_try(struct repair *r, struct context *cx,
+	       enum improvement_demand demand, struct look **beforep)
 {
 	struct look *now = calloc(1, sizeof(*now)), *before = repair_current(r);
 	const struct rule_info *worse;
@@ -194,13 +202,29 @@ static int look_again(struct repair *r, struct context *cx,
 		ask_forget(&r->ask, &now->plan);
 		r->now = now;
 		r->looks++;
-		now = before;
-		ret = err ? err : ret;
+		*beforep = before;
+		return err ? err : ret;
 	}
-	if (now != r->first) {
-		look_fini(now);
-		free(now);
-	}
+	repair_forget(r, &now);
+	return ret;
+}
+
+int repair_return(struct repair *r, struct context *cx, struct look *before)
+{
+	repair_forget(r, &r->now);
+	if (before != r->first)
+		r->now = before;
+	return accounting_note(r, cx, before);
+}
+
+/* The result: 1 and R->now if it meets DEMAND, 0, or a failure. */
+static int look_again(struct repair *r, struct context *cx,
+		      enum improvement_demand demand)
+{
+	struct look *before = NULL;
+	int ret = repair_try(r, cx, demand, &before);
+
+	repair_forget(r, &before);
 	return ret;
 }
 
@@ -444,14 +468,6 @@ int repair_again(struct repair *r, struct context *cx)
 	return repair_rounds(r, cx);
 }
 
-static void drop_look(struct repair *r)
-{
-	if (r->now)
-		look_fini(r->now);
-	free(r->now);
-	r->now = NULL;
-}
-
 static void forget_synced(struct repair *r)
 {
 	bitmap_fini(&r->awaited);
@@ -461,7 +477,7 @@ static void forget_synced(struct repair *r)
 
 void repair_restart(struct repair *r, size_t mark)
 {
-	drop_look(r);
+	repair_forget(r, &r->now);
 	forget_synced(r);
 	overlay_rewind(r->dev, mark);
 	repairlist_rewind(&r->repaired, 0);
@@ -552,7 +568,7 @@ int repair_commit(struct repair *r, struct context *cx)
 
 void repair_fini(struct repair *r)
 {
-	drop_look(r);
+	repair_forget(r, &r->now);
 	forget_synced(r);
 	bitmap_fini(&r->used);
 	bitmap_fini(&r->broken);

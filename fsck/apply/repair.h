@@ -94,6 +94,20 @@ int repair_look(struct repair *r, struct context *cx);
 /* The same: 1 where it is better, and 0 where it is not. */
 int repair_improves(struct repair *r, struct context *cx);
 
+/*
+ * Checks the overlay: 1 if that meets DEMAND, and R->now is that look, *BEFORE
+ * the one before it, which is for repair_return() or repair_forget(); 0, or a
+ * failure.
+ */
+int repair_try(struct repair *r, struct context *cx,
+	       enum improvement_demand demand, struct look **before);
+
+/* The overlay went back to what BEFORE is a look at: that is R->now.  0, -ENOMEM. */
+int repair_return(struct repair *r, struct context *cx, struct look *before);
+
+/* Frees *LOOK, unless it is NULL or R->first, and sets it to NULL. */
+void repair_forget(struct repair *r, struct look **look);
+
 /* Whether a log may be written: all passes ran, and what it takes numbers from
    is sound. */
 bool repair_may_log(const struct repair *r);
