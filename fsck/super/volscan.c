@@ -8,7 +8,8 @@
  * that logs name as their next ones show how large segments are.
  *
  * What lies inside a log is the content of files, such as images of other
- * volumes, and not looked at.  A device that was formatted more than once has
+ * volumes, and not looked at.  So the device is read once, piece by piece, and a
+ * log summed as far as it is in the piece.  A device that was formatted more than once has
  * logs with several seeds.
  */
 #include "fsck/super/volscan.h"
@@ -31,6 +32,8 @@ struct scan {
 	struct volscan *q;
 	struct dev *dev;
 	uint8_t *piece;		/* of the device, PIECE bytes */
+	uint64_t off;		/* where that is, and how much it has */
+	size_t len;
 	uint8_t *buffer;	/* PIECE bytes too */
 	uint64_t budget;	/* bytes that may still be summed */
 };
@@ -74,20 +77,26 @@ static int find_seed(struct scan *scan, struct context *cx, uint64_t off,
 static int sum_range(struct scan *scan, struct context *cx, uint64_t from,
 		     uint64_t end, uint32_t *sum)
 {
-	while (from < end) {
-		size_t len = end - from < PIECE ? (size_t)(end - from) : PIECE;
+	const uint8_t *bytes;
+	size_t len;
+
+	for (; from < end; from += len) {
+		bool known = from >= scan->off && from - scan->off < scan->len;
+		uint64_t most = known ? scan->off + scan->len - from : PIECE;
 		int err = context_cancelled(cx);
 
+		len = (size_t)(end - from < most ? end - from : most);
 		if (!err && scan->budget < len)
 			err = fail(cx, -EUCLEAN, "too many broken logs");
-		if (!err)
+		if (!err && !known)
 			err = dev_read(scan->dev, cx, from, scan->buffer,
 				       len);
 		if (err)
 			return err;
+		bytes = known ? scan->piece + (from - scan->off) :
+				scan->buffer;
 		scan->budget -= len;
-		*sum = crc32_le(*sum, scan->buffer, len);
-		from += len;
+		*sum = crc32_le(*sum, bytes, len);
 	}
 	return 0;
 }
@@ -223,30 +232,24 @@ static int take_log(struct scan *scan, struct context *cx, uint64_t off,
 	return 0;
 }
 
-/* Looks at the LEN bytes read from OFF; *NEXT: where to go on. */
-static int look_at(struct scan *scan, struct context *cx, uint64_t off,
-		   size_t len, uint64_t *next)
+/* Looks at the piece; *NEXT: where to go on, after the last log in it. */
+static int look_at(struct scan *scan, struct context *cx, uint64_t *next)
 {
 	struct nilfs_segment_summary ss;
-	size_t at = 0;
+	uint64_t at = 0, bytes;
+	int err;
 
-	while (at + sizeof(ss) <= len) {
-		uint64_t bytes;
-		int err;
-
+	for (; at + sizeof(ss) <= scan->len; at += bytes ? bytes : STEP) {
 		memcpy(&ss, scan->piece + at, sizeof(ss));
-		err = take_log(scan, cx, off + at, &ss, &bytes);
+		err = take_log(scan, cx, scan->off + at, &ss, &bytes);
 		if (err && err != -EIO && err != -EUCLEAN)
 			return err;
-		if (err)
+		if (err) {
 			fail_clear(cx);
-		if (!err && bytes) {
-			*next = off + at + bytes;
-			return 0;
+			bytes = 0;
 		}
-		at += STEP;
 	}
-	*next = off + len;
+	*next = scan->off + (at > scan->len ? at : scan->len);
 	return 0;
 }
 
@@ -273,7 +276,13 @@ static int walk_device(struct scan *scan, struct context *cx)
 		if (err)
 			return err;
 		len = size - off < piece ? (size_t)(size - off) : piece;
+		if (dev_is_hole(scan->dev, off, len)) {
+			off += len;
+			continue;
+		}
+		scan->off = off;
 		err = dev_read(scan->dev, cx, off, scan->piece, len);
+		scan->len = err ? 0 : len;
 		piece = next_piece(len, err);
 		if (err == -EIO) {
 			fail_clear(cx);
@@ -281,7 +290,7 @@ static int walk_device(struct scan *scan, struct context *cx)
 			continue;
 		}
 		if (!err)
-			err = look_at(scan, cx, off, len, &off);
+			err = look_at(scan, cx, &off);
 		if (err)
 			return err;
 		if (scan->q->progress)

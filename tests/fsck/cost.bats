@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What a repair reads: not more than a few times what is in use, however much of
-# it is lost.  Counted by the kernel, so it is the same on any machine.
+# it is lost.  Counted by the kernel, so it is the same on any machine.  A volume is
+# checked as a whole before and after a repair, and at most once between.
 
 bats_require_minimum_version 1.5.0
 
@@ -16,7 +17,14 @@ setup_file() {
 	mkfs.nilfs2 -q --size 256M -d tree image
 	mkdir many
 	seq 4000 | split -l 1 -a 3 - many/
-	mkfs.nilfs2 -q --size 256M -d many many.image
+	mkfs.nilfs2 -q --size 256M -d many -d tree many.image
+	mkfs.nilfs2 -q -b 1K -B 16 --size 64M -d tree short.image
+}
+
+# begin NAME: another of the images.
+begin() {
+	cp --sparse=always "$BATS_FILE_TMPDIR/$1.image" image
+	in_use=$(($(stat -c %b image) * 512))
 }
 
 setup() {
@@ -32,7 +40,7 @@ setup() {
 repair() {
 	local bytes status=0
 
-	bytes=$(sh -c 'fsck.nilfs2 -y image >out 2>&1 || status=$?
+	bytes=$(sh -c 'fsck.nilfs2 -yv image >out 2>&1 || status=$?
 		while read -r what n; do
 			[ "$what" != rchar: ] || echo "$n"
 		done </proc/$$/io
@@ -42,6 +50,14 @@ repair() {
 	[ "$bytes" -gt "$((in_use / 10))" ]
 	[ "$bytes" -le "$((in_use * 4))" ]
 	run -0 fsck.nilfs2 -n image
+}
+
+# checks_are N: whole checks of the repair.
+checks_are() {
+	local n
+
+	n=$(grep -c ': segments: checking segments$' out)
+	[ "$n" -eq "$1" ] || { echo "$n whole checks"; cat out; return 1; }
 }
 
 # zero BLOCK COUNT
@@ -57,13 +73,32 @@ zero() {
 
 # Each of 126 blocks of inodes is compared; their logs, two, are read once.
 @test "the summary of a segment with many files is lost" {
-	cp --sparse=always "$BATS_FILE_TMPDIR/many.image" image
-	in_use=$(($(stat -c %b image) * 512))
+	begin many
 	zero 1 1
 	repair
+	checks_are 2
 }
 
 @test "the first MiB is lost" {
 	zero 0 256
 	repair
+	checks_are 3
+}
+
+@test "both superblocks are lost, and logs are short" {
+	begin short
+	dd if=/dev/zero of=image bs=1K seek=1 count=1 conv=notrunc status=none
+	dd if=/dev/zero of=image bs=1K seek=$((65536 - 4)) count=1 \
+		conv=notrunc status=none
+	repair
+}
+
+# The checksum of the log proves what it was: it is written as it was checked.
+@test "a block of the DAT is lost" {
+	begin many
+	zero "$(dump.nilfs2 bmap -b image dat |
+		awk '$1 == 20 && $NF == "data" { print $5 }')" 1
+	repair
+	grep -q '^repaired: DAT: .* entries restored' out
+	checks_are 2
 }
