@@ -51,12 +51,27 @@ static bool have_doubts(const struct plan *plan)
 	return false;
 }
 
+enum { CPFILE = 1, DAT = 2, MAPS = 4, ALL = 7 };
+
 /* What is derived in one try. */
 struct part {
-	bool cpfile, dat, maps;
+	unsigned int of;
 	/* Nothing may be left to derive, and the DAT must have had entries that
 	   are wrong whatever maps lead to them. */
 	bool whole;
+	unsigned int had;	/* in the end: what of it had blocks */
+};
+
+/*
+ * What came of the tries from one state, by what had blocks: the same blocks
+ * need no other look.
+ */
+struct tries {
+	bool worse[ALL + 1];
+	/* The last look at what is better, and does not explain everything, and at
+	   what; or NULL. */
+	struct look *look;
+	unsigned int at;
 };
 
 /*
@@ -66,8 +81,8 @@ struct part {
  */
 static bool may_follow(enum rule_fix kind, const struct part *after)
 {
-	return (kind == RULE_FIX_COUNTS && after->dat) ||
-	       (kind == RULE_FIX_CHECKPOINTS && after->cpfile);
+	return (kind == RULE_FIX_COUNTS && (after->of & DAT)) ||
+	       (kind == RULE_FIX_CHECKPOINTS && (after->of & CPFILE));
 }
 
 /* Whether L, after AFTER, has findings that a derivation may explain. */
@@ -93,7 +108,7 @@ static int is_wanted(struct repair *r, struct context *cx)
 		err = ask_stage(&r->ask, cx, &l->plan, RULE_STAGE_DAT);
 		return err ? err : l->plan.kinds[RULE_FIX_DAT].n > 0;
 	}
-	return has_more(l, &(struct part){ false });
+	return has_more(l, &(struct part){ 0 });
 }
 
 /* Whether the commit of a log can rewrite B. */
@@ -273,17 +288,20 @@ static int derive_all(struct repair *r, struct context *cx, struct derived *d,
 	int err = 0;
 	size_t n;
 
-	if (part->cpfile)
+	if (part->of & CPFILE)
 		err = derive_cpfile(d, cx, &job);
-	if (!err && part->dat)
+	part->had = d->n ? CPFILE : 0;
+	n = d->n;
+	if (!err && (part->of & DAT))
 		err = derive_dat(d, cx, &now->check, &now->plan);
 	/* Writes depend on the map. */
 	if (d->dat_stale)
 		derived_drop(d);
+	part->had |= d->n > n ? DAT : 0;
 	n = d->n;
-	if (!err && part->maps && !d->dat_stale)
+	if (!err && (part->of & MAPS) && !d->dat_stale)
 		err = derive_nodes(d, cx, &now->check, &now->plan);
-	part->maps = d->n > n;
+	part->had |= d->n > n ? MAPS : 0;
 	return err;
 }
 
@@ -294,7 +312,8 @@ static bool is_allowed(const struct repair *r, const struct derived *d,
 	if (!d->n || (r->ask.mode == DECISION_MODE_SAFE && d->lost))
 		return false;
 	return !part->whole ||
-	       (!d->lost && !(part->dat && d->ended == d->entries));
+	       (!d->lost &&
+		!((part->of & DAT) && d->ended == d->entries));
 }
 
 /*
@@ -312,10 +331,31 @@ static int keep_derived(struct repair *r, struct context *cx,
 	return repair_look(r, cx);
 }
 
-/* Derives PART: 1 where it stays, 0.  PART->maps is then whether there were
-   any. */
+/* 1 and R->now, and *BEFORE, where the blocks in HAD are better; or 0. */
+static int look_at_derived(struct repair *r, struct context *cx,
+			   struct tries *tries, unsigned int had,
+			   struct look **before)
+{
+	int ret;
+
+	if (tries->worse[had])
+		return 0;
+	if (tries->look && tries->at == had) {
+		*before = tries->look;
+		tries->look = NULL;
+		ret = repair_swap(r, cx, before);
+		return ret ? ret : 1;
+	}
+	repair_forget(r, &tries->look);
+	ret = repair_try(r, cx, r->o->rebuild ? IMPROVEMENT_OR_SAME :
+						IMPROVEMENT_ONLY, before);
+	tries->worse[had] = !ret;
+	return ret;
+}
+
+/* Derives PART: 1 where it stays, 0. */
 static int try_derived(struct repair *r, struct context *cx, struct derived *d,
-		       struct part *part)
+		       struct part *part, struct tries *tries)
 {
 	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
 	struct look *before = NULL;
@@ -325,11 +365,11 @@ static int try_derived(struct repair *r, struct context *cx, struct derived *d,
 	if (!ret && is_allowed(r, d, part)) {
 		tool_detail(r->tool, "%zu blocks of metadata derived from the "
 			    "logs", d->n);
-		ret = repair_try(r, cx, r->o->rebuild ? IMPROVEMENT_OR_SAME :
-						IMPROVEMENT_ONLY, &before);
+		ret = look_at_derived(r, cx, tries, part->had, &before);
 		looked = ret > 0;
 	}
-	if (ret > 0 && !is_contradicted(repair_current(r), d, !part->dat) &&
+	if (ret > 0 &&
+	    !is_contradicted(repair_current(r), d, !(part->of & DAT)) &&
 	    !(part->whole && has_more(repair_current(r), part))) {
 		ret = keep_derived(r, cx, d, &before);
 		if (ret > 0) {
@@ -345,10 +385,13 @@ static int try_derived(struct repair *r, struct context *cx, struct derived *d,
 	ret = repair_tolerate(r, cx, ret < 0 ? ret : 0);
 	derived_drop(d);
 	overlay_rewind(r->dev, mark);
-	if (before)
-		err = repair_return(r, cx, before);
-	else if (looked)
+	if (before) {
+		err = repair_swap(r, cx, &before);
+		tries->look = before;
+		tries->at = part->had;
+	} else if (looked) {
 		err = repair_resume(r, cx);
+	}
 	return ret ? ret : err;
 }
 
@@ -415,28 +458,30 @@ static int rebuild_all(struct repair *r, struct context *cx)
  */
 static int try_all(struct repair *r, struct context *cx, struct derived *d)
 {
-	struct part cpfile = { .cpfile = true, .whole = true };
-	struct part dat = { .dat = true, .whole = true };
-	struct part maps = { .maps = true, .whole = true };
-	struct part both = { .dat = true, .maps = true };
-	struct part rest = { .dat = true };
+	struct part cpfile = { .of = CPFILE, .whole = true };
+	struct part dat = { .of = DAT, .whole = true };
+	struct part maps = { .of = MAPS, .whole = true };
+	struct part both = { .of = DAT | MAPS };
+	struct part rest = { .of = DAT };
+	struct tries tries = { .look = NULL };
 	int ret = 0;
 
 	if (repair_current(r)->plan.kinds[RULE_FIX_CHECKPOINTS].n)
-		ret = try_derived(r, cx, d, &cpfile);
+		ret = try_derived(r, cx, d, &cpfile, &tries);
 	if (!ret)
-		ret = try_derived(r, cx, d, &dat);
+		ret = try_derived(r, cx, d, &dat, &tries);
 	if (!ret && d->dat_stale)
 		ret = remap_dat(r, cx);
 	if (!ret)
-		ret = try_derived(r, cx, d, &maps);
+		ret = try_derived(r, cx, d, &maps, &tries);
 	if (!ret)
-		ret = try_derived(r, cx, d, &both);
-	if (!ret && both.maps)
-		ret = try_derived(r, cx, d, &rest);
+		ret = try_derived(r, cx, d, &both, &tries);
+	if (!ret && (both.had & MAPS))
+		ret = try_derived(r, cx, d, &rest, &tries);
 	maps.whole = false;
-	if (!ret && maps.maps)
-		ret = try_derived(r, cx, d, &maps);
+	if (!ret && (maps.had & MAPS))
+		ret = try_derived(r, cx, d, &maps, &tries);
+	repair_forget(r, &tries.look);
 	return ret;
 }
 

@@ -209,12 +209,13 @@ int repair_try(struct repair *r, struct context *cx,
 	return ret;
 }
 
-int repair_return(struct repair *r, struct context *cx, struct look *before)
+int repair_swap(struct repair *r, struct context *cx, struct look **look)
 {
-	repair_forget(r, &r->now);
-	if (before != r->first)
-		r->now = before;
-	return accounting_note(r, cx, before);
+	struct look *now = repair_current(r);
+
+	r->now = *look == r->first ? NULL : *look;
+	*look = now;
+	return accounting_note(r, cx, repair_current(r));
 }
 
 /* The result: 1 and R->now if it meets DEMAND, 0, or a failure. */

@@ -96,14 +96,14 @@ int repair_improves(struct repair *r, struct context *cx);
 
 /*
  * Checks the overlay: 1 if that meets DEMAND, and R->now is that look, *BEFORE
- * the one before it, which is for repair_return() or repair_forget(); 0, or a
- * failure.
+ * the one before it, for repair_swap() and repair_forget(); 0, or a failure.
  */
 int repair_try(struct repair *r, struct context *cx,
 	       enum improvement_demand demand, struct look **before);
 
-/* The overlay went back to what BEFORE is a look at: that is R->now.  0, -ENOMEM. */
-int repair_return(struct repair *r, struct context *cx, struct look *before);
+/* *LOOK is a look at the overlay as it is: R's look is that, and *LOOK the one
+   that R had.  0, -ENOMEM. */
+int repair_swap(struct repair *r, struct context *cx, struct look **look);
 
 /* Frees *LOOK, unless it is NULL or R->first, and sets it to NULL. */
 void repair_forget(struct repair *r, struct look **look);
