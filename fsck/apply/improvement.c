@@ -4,7 +4,8 @@
  *
  * The number of findings alone is not enough: a volume whose super root was
  * lost has one finding, and with its super root restored all others.  So a
- * stage outweighs all that follow it.
+ * stage outweighs all that follow it, but superblocks with which the layout is
+ * the same.
  *
  * Damage that the newest checkpoint shares with a snapshot is found only in the
  * snapshot once the newest is repaired: that counts as better.
@@ -87,14 +88,26 @@ static void compare_counts(const struct rule_info *rule, uint64_t now,
 		change->more = rule;
 }
 
+/* Whether a volume was opened both times, by superblocks that say the same. */
+static bool is_same_layout(const struct check *now, const struct check *before)
+{
+	return now->vol && before->vol &&
+	       geometry_is_same(&now->vol->geo, &before->vol->geo) &&
+	       now->vol->geo.first_ino == before->vol->geo.first_ino;
+}
+
 /*
  * A block that cannot be read hides what is in it, a name without an inode the
  * file that it led to.  Where there is something in its place, what turns out
  * to be damaged is no worse; where it is found only now, because more can be
- * followed, it was as bad before.
+ * followed, it was as bad before.  A superblock hides nothing if the volume has
+ * the SAME layout with it.
  */
-static enum rule_stage stage_of(const struct rule_info *rule, bool fewer)
+static enum rule_stage stage_of(const struct rule_info *rule, bool fewer,
+				bool same)
 {
+	if (rule->fix == RULE_FIX_SUPER && same)
+		return STAGE_UNREADABLE;
 	if (rule->scope == RULE_SCOPE_PLACE)
 		return fewer ? RULE_STAGE_NUMBERS : STAGE_UNREADABLE;
 	if ((rule->traits & RULE_DOUBTS_IFILE) && fewer)
@@ -133,6 +146,7 @@ static int compare_part(const struct check *now, const struct check *before,
 {
 	struct change errors[STAGES] = { { false, NULL } };
 	struct change warnings = { false, NULL };
+	bool same = is_same_layout(now, before);
 	const struct rule_info *rule;
 	size_t i;
 
@@ -146,7 +160,7 @@ static int compare_part(const struct check *now, const struct check *before,
 			continue;
 		compare_counts(rule, n, old,
 			       is_error(rule) ?
-				       &errors[stage_of(rule, n < old)] :
+				       &errors[stage_of(rule, n < old, same)] :
 				       &warnings);
 	}
 	for (i = 0; i < STAGES; i++) {

@@ -3,7 +3,8 @@
  * Rounds of repairs and checks.
  *
  * A round repairs one stage, the first one with something to repair, because
- * findings at later ones depend on it.  Then all passes check the overlay.  A
+ * findings at later ones depend on it; with it the superblock by which the volume
+ * was not opened, on which nothing depends.  Then all passes check the overlay.  A
  * round that did not improve the volume, or failed, is taken back; if it had
  * several kinds of repair they are tried one by one.  A kind that leaves as
  * many findings as before is dropped, and the rounds continue without it.  So
@@ -126,8 +127,32 @@ bool repair_may_log(const struct repair *r)
 	       !repair_is_cut_off(l);
 }
 
-/* The first stage that has something to be repaired, or NO_STAGE. */
-static int next_stage(struct repair *r)
+/*
+ * Whether superblocks need no round of their own: what is wrong is the one by
+ * which the volume was not opened, and hides nothing.
+ */
+static bool is_super_spare(const struct repair *r)
+{
+	const struct look *l = repair_current(r);
+	const struct plan_kind *k = &l->plan.kinds[RULE_FIX_SUPER];
+	bool wiped = is_wiped(r);
+	size_t i;
+
+	if (!l->complete || l->plan.kinds[RULE_FIX_ROOT].n)
+		return false;
+	for (i = 0; i < k->n; i++) {
+		if (k->fixes[i].place.kind != PLACE_SUPER ||
+		    k->fixes[i].place.number ==
+			    (uint64_t)l->check.vol->super_used)
+			return false;
+		wiped &= k->fixes[i].rule != RULE_SB_WIPED;
+	}
+	return k->n && !wiped && !r->given_up[RULE_FIX_SUPER];
+}
+
+/* The first stage, from FIRST on, that has something to be repaired, or
+   NO_STAGE. */
+static int stage_from(const struct repair *r, int first)
 {
 	const struct plan *plan = &repair_current(r)->plan;
 	int stage = NO_STAGE, of_kind;
@@ -137,17 +162,36 @@ static int next_stage(struct repair *r)
 		if (!plan->kinds[i].n || r->given_up[i])
 			continue;
 		of_kind = (int)rule_stage_of_fix((enum rule_fix)i);
-		if (stage < 0 || of_kind < stage)
+		if (of_kind >= first && (stage < 0 || of_kind < stage))
 			stage = of_kind;
 	}
 	if (repair_is_cut_off(repair_current(r)) ||
-	    (stage > RULE_STAGE_DEVICE && is_wiped(r)) ||
+	    (stage > RULE_STAGE_DEVICE && is_wiped(r) &&
+	     first <= RULE_STAGE_DEVICE) ||
 	    (stage > RULE_STAGE_DEVICE && stage != RULE_STAGE_ZONES &&
 	     !may_write_log(r, repair_current(r))))
 		return NO_STAGE;
 	if (stage > RULE_STAGE_DAT && is_dat_unsafe(repair_current(r)))
 		return NO_STAGE;
 	return stage;
+}
+
+/* Whether the superblocks are repaired in the same round as STAGE. */
+static bool takes_super(const struct repair *r, int stage)
+{
+	return stage > RULE_STAGE_DEVICE && !r->apart[stage] &&
+	       is_super_spare(r);
+}
+
+/* The stage of the next round, or NO_STAGE. */
+static int next_stage(const struct repair *r)
+{
+	int stage = stage_from(r, 0), after;
+
+	if (stage != RULE_STAGE_DEVICE || !is_super_spare(r))
+		return stage;
+	after = stage_from(r, RULE_STAGE_DEVICE + 1);
+	return takes_super(r, after) ? after : stage;
 }
 
 /* The kinds of STAGE that are repaired in a round: how many. */
@@ -159,7 +203,8 @@ static unsigned int take_answers(struct repair *r, int stage,
 	size_t i;
 
 	for (i = 0; i < RULE_FIX_COUNT; i++) {
-		taken[i] = (int)rule_stage_of_fix((enum rule_fix)i) == stage &&
+		taken[i] = ((int)rule_stage_of_fix((enum rule_fix)i) == stage ||
+			    (i == RULE_FIX_SUPER && takes_super(r, stage))) &&
 			   plan->kinds[i].n && !r->given_up[i] &&
 			   !(r->apart[stage] && n);
 		n += taken[i];
@@ -419,8 +464,13 @@ static int ask_for_stage(struct repair *r, struct context *cx)
 		stage = next_stage(r);
 		if (stage < 0)
 			return NO_STAGE;
-		err = ask_stage(&r->ask, cx, &repair_current(r)->plan,
-				(enum rule_stage)stage);
+		err = 0;
+		if (takes_super(r, stage))
+			err = ask_stage(&r->ask, cx, &repair_current(r)->plan,
+					RULE_STAGE_DEVICE);
+		if (!err)
+			err = ask_stage(&r->ask, cx, &repair_current(r)->plan,
+					(enum rule_stage)stage);
 		if (err)
 			return err;
 	} while (next_stage(r) != stage);
