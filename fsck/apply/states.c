@@ -16,6 +16,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "check/damage.h"
 #include "dev/overlay.h"
 #include "fsck/apply/improvement.h"
 #include "fsck/apply/repair.h"
@@ -58,6 +59,24 @@ static bool is_better(const struct outcome *a, const struct outcome *b)
 	return b->overwritten && !a->overwritten;
 }
 
+/* Whether a mount takes the log of the state, after which there is no other:
+   1, 0. */
+static int is_mounted(struct repair *r, struct context *cx)
+{
+	struct volume *vol = NULL;
+	int err;
+
+	if (!r->state.newest)
+		return 0;
+	err = volume_open(&vol, cx, r->dev, NULL);
+	if (!err)
+		err = state_is_at(&r->state, vol->latest.pseg_start,
+				  vol->latest.seq) &&
+		      !vol->latest.orphans_start;
+	volume_close(vol);
+	return damage_forgive(cx, err);
+}
+
 /*
  * Superblocks name a log that a mount may refuse, or that is followed by
  * dropped logs: if no repair wrote a log, one with the same state is added.
@@ -78,6 +97,9 @@ static int write_log(struct repair *r, struct context *cx)
 	    !state_is_at(&r->state, l->check.vol->latest.pseg_start,
 			 l->check.vol->latest.seq))
 		return 0;
+	ret = is_mounted(r, cx);
+	if (ret)
+		return ret < 0 ? ret : 0;
 	ret = repair_run_round(r, cx, &round);
 	if (!ret)
 		ret = repair_look(r, cx);

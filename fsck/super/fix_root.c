@@ -462,6 +462,8 @@ static int use_root(struct restore *r, struct context *cx)
 	*r->job->state = (struct root_state){
 		.chosen = true,
 		.hurt = r->hurt,
+		.newest = r->at.seq == r->rs.seq &&
+			  r->at.pseg_start == r->rs.last_pseg,
 		.at = r->at,
 		.seq = r->rs.seq + 1,
 	};

@@ -11,6 +11,7 @@
 struct root_state {
 	bool chosen;
 	bool hurt;		/* the checksum of its log is wrong */
+	bool newest;		/* no log on the device is newer than its log */
 	bool overwritten;	/* blocks of it have other content */
 	struct recovery at;
 	uint64_t seq;		/* of the next log: greater than that of any

@@ -102,3 +102,15 @@ zero() {
 	grep -q '^repaired: DAT: .* entries restored' out
 	checks_are 2
 }
+
+# No log follows that one, and it is right again: nothing else is written.
+@test "a block of the DAT in the latest log is lost" {
+	zero "$(dump.nilfs2 bmap -b image dat |
+		awk '$1 == 2 && $NF == "data" { print $5 }')" 1
+	repair
+	grep -q '^repaired: DAT: .* entries restored' out
+	checks_are 2
+	# All but the superblocks.
+	cmp -i 4096 -n $((256 * 1024 * 1024 - 8192)) \
+		image "$BATS_FILE_TMPDIR/image"
+}
