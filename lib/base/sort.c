@@ -4,7 +4,7 @@
  *
  * qsort() of the C library may allocate as much memory as the array has,
  * outside of the memory budget.  A heap sort takes as long where nothing is to
- * be done: those who sort what is mostly in order look first.
+ * be done, and much is in order already: files are mostly written so.
  */
 #include "base/sort.h"
 
@@ -81,8 +81,8 @@ void sort_step(void *items, size_t count, size_t size,
 	sink(&h, 0);
 }
 
-bool sort_is_sorted(const void *items, size_t count, size_t size,
-		    int (*compare)(const void *a, const void *b))
+static bool is_sorted(const void *items, size_t count, size_t size,
+		      int (*compare)(const void *a, const void *b))
 {
 	const char *item = items;
 
@@ -95,6 +95,8 @@ bool sort_is_sorted(const void *items, size_t count, size_t size,
 void sort_in_place(void *items, size_t count, size_t size,
 		   int (*compare)(const void *a, const void *b))
 {
+	if (is_sorted(items, count, size, compare))
+		return;
 	sort_begin(items, count, size, compare);
 	for (; count > 1; count--)
 		sort_step(items, count, size, compare);

@@ -3,20 +3,16 @@
 #ifndef NILFS2_BASE_SORT_H
 #define NILFS2_BASE_SORT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /*
  * Sorts COUNT items of SIZE bytes as qsort() would, in place, in a time that
- * no input makes quadratic.  Equal items keep no order.
+ * no input makes quadratic, and linear where they are in order.  Equal items keep
+ * no order.
  */
 void sort_in_place(void *items, size_t count, size_t size,
 		   int (*compare)(const void *a, const void *b));
-
-/* Whether they are in that order, as sort_in_place() would leave them. */
-bool sort_is_sorted(const void *items, size_t count, size_t size,
-		    int (*compare)(const void *a, const void *b));
 
 /*
  * Sorts from the greatest item on, as far as it is wanted: sort_begin(),

@@ -121,25 +121,13 @@ static int compare_runs(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* A worker mostly gets groups in their order. */
-static bool is_sorted(const struct datruns_part *part)
-{
-	size_t i;
-
-	for (i = 1; i < part->n; i++)
-		if (part->list[i].number < part->list[i - 1].number)
-			return false;
-	return true;
-}
-
 void datruns_finish(struct datruns *r)
 {
 	unsigned int i;
 
 	for (i = 0; r->parts && i < r->nparts; i++)
-		if (!is_sorted(&r->parts[i]))
-			sort_in_place(r->parts[i].list, r->parts[i].n,
-				      sizeof(*r->parts[i].list), compare_runs);
+		sort_in_place(r->parts[i].list, r->parts[i].n,
+			      sizeof(*r->parts[i].list), compare_runs);
 }
 
 void datruns_fini(struct datruns *r)

@@ -61,11 +61,7 @@ static void cut_band(struct listings *l)
 {
 	size_t i, kept = 0;
 
-	/* Mostly they are in order: files were written so, by new numbers. */
-	if (!sort_is_sorted(l->items, l->n, sizeof(*l->items),
-			    compare_listing))
-		sort_in_place(l->items, l->n, sizeof(*l->items),
-			      compare_listing);
+	sort_in_place(l->items, l->n, sizeof(*l->items), compare_listing);
 	for (i = 0; i < l->n; i++)
 		if (!kept || l->items[kept - 1].number != l->items[i].number)
 			l->items[kept++] = l->items[i];
