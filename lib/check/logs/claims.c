@@ -84,6 +84,17 @@ static int note_unclaimed(struct claims *claims, struct context *cx,
 	return state < 0 ? state : 0;
 }
 
+/* Whether a block that is_at(), or is_own_at(), says RET of lives now or in a
+   snapshot, as far as is known. */
+static inline bool is_needed(struct claims *claims, int ret,
+			     const struct vblock *vb)
+{
+	bool needed = ret == 1 || (ret > 1 && is_kept(claims, vb));
+
+	claims->any_needed |= needed;
+	return needed;
+}
+
 /*
  * The N blocks of file INO from BLOCKNR on, which share a word of the set; ITEMS
  * is what the log lists them as.
@@ -110,7 +121,7 @@ static int settle_word(struct claims *claims, struct context *cx,
 		ret = is_at(claims, cx, number, blocknr + i, &vb);
 		if (ret < 0)
 			return ret;
-		if (ret > 1 && is_kept(claims, &vb))
+		if (is_needed(claims, ret, &vb) && ret > 1)
 			mapsum_add(&claims->sum, number, ino,
 				   le64_get(items[i].bi_blkoff));
 		settled |= (uint64_t)(ret > 0) << i;
@@ -178,8 +189,8 @@ static int settle_block(struct claims *claims, struct context *cx,
 			      is_own_at(claims, cx, b, blocknr);
 	if (ret <= 0)
 		return ret;
-	if (ret > 1 && !b->is_node && !inode_is_metadata(b->ino) &&
-	    is_kept(claims, &vb))
+	if (is_needed(claims, ret, &vb) && ret > 1 && !b->is_node &&
+	    !inode_is_metadata(b->ino))
 		mapsum_add(&claims->sum, b->vblocknr, b->ino, b->blkoff);
 	sparse_remove(claimed, blocknr);
 	return note_owner(claims, cx, b);

@@ -21,6 +21,7 @@ struct claims {
 	/* Some block is listed by a number that the DAT has free or elsewhere;
 	   for the caller to reset. */
 	bool any_unclaimed;
+	bool any_needed;	/* a block of the log lives now, or in a snapshot */
 };
 
 void claims_init(struct claims *claims, struct check *c, struct volume *vol);

@@ -221,22 +221,14 @@ static int name_unreadable(struct logwalk *w, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-/* Whether a block of the log belongs to any checkpoint, as far as is known. */
-static bool is_in_use(const struct logwalk *w,
-		      const struct nilfs_segment_summary *ss)
-{
-	uint64_t end = w->pseg + le32_get(ss->ss_nblocks);
-
-	return w->c->dat_broken || sparse_next(&w->c->claimed, w->pseg, end) < end;
-}
-
-/* A log that is IN_USE, or not. */
+/* A log that was settled. */
 static int check_data(struct logwalk *w, struct context *cx,
-		      const struct nilfs_segment_summary *ss, bool in_use)
+		      const struct nilfs_segment_summary *ss)
 {
 	char files[LOGDATA_FILES_MAX];
 	struct finding f = {
-		.rule = in_use ? RULE_LOG_DATASUM : RULE_LOG_DATASUM_DEAD,
+		.rule = w->claims.any_needed || w->c->dat_broken ?
+			RULE_LOG_DATASUM : RULE_LOG_DATASUM_DEAD,
 		.place = here(w),
 		.detail = files,
 	};
@@ -301,12 +293,12 @@ static int check_time(struct logwalk *w, struct context *cx,
 static int check_log(struct logwalk *w, struct context *cx,
 		     const struct nilfs_segment_summary *ss)
 {
-	bool in_use = is_in_use(w, ss);	/* before its blocks are settled */
 	enum rule rule;
 	int err;
 
 	check_fields(w, ss);
 	err = check_time(w, cx, ss);
+	w->claims.any_needed = false;
 	if (!err)
 		err = claims_settle_log(&w->claims, cx, &w->summary);
 	if (err)
@@ -315,10 +307,11 @@ static int check_log(struct logwalk *w, struct context *cx,
 	if (rule && !w->shut)
 		findings_broken(w->c->findings, rule, here(w));
 	if (rule && rule != RULE_LOG_SUMBYTES_UNUSED) {
+		w->claims.any_needed = true; /* not known */
 		claims_drop(w->c, w->pseg, w->pseg + le32_get(ss->ss_nblocks));
 		note_broken(w);
 	}
-	return w->c->data ? check_data(w, cx, ss, in_use) : 0;
+	return w->c->data ? check_data(w, cx, ss) : 0;
 }
 
 /* The listing of such a log is not trusted either. */
