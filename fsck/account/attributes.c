@@ -407,22 +407,18 @@ static int lose_attribute(const struct attributes *a, struct context *cx,
 	return sides_lose(a->s, cx, a->state, &loss, NULL, 0);
 }
 
-/*
- * Names, or directories, that inode I had.  Where no name is known to be lost,
- * fewer links say that one was.
- */
+/* Names, or directories, that inode I had, where names were lost. */
 static int compare_links(const struct attributes *a, struct context *cx,
 			 uint64_t i)
 {
 	struct loss loss = {.kind = LOSS_LINKS, .ino = a->what->first + i};
 	const struct nilfs_inode *after = inode_at(a, a->inodes[1], i);
 
-	if (!a->inodes[0])
+	if (!a->inodes[0] || !a->s->lost_names)
 		return 0;
 	loss.offset = links_of(inode_at(a, a->inodes[0], i));
 	loss.length = links_of(after);
-	if (a->s->lost_names ? loss.offset == loss.length :
-			       loss.offset <= loss.length)
+	if (loss.offset == loss.length)
 		return 0;
 	/* A directory for what has lost its name. */
 	if (loss.ino == NILFS_ROOT_INO && loss.offset + 1 == loss.length)

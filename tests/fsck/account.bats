@@ -193,17 +193,6 @@ is_sound() {
 	[[ $output == *"inode $inode, "*": the link count is 2, and was 1"* ]]
 }
 
-@test "a name of which only a link is left is named" {
-	mkdir tree
-	echo text >tree/one
-	ln tree/one tree/other
-	mkfs.nilfs2 -q -B 64 --size 16M -d tree image
-	image=image
-	damage dirent:/other inode=0
-	run -1 fsck.nilfs2 -fy image
-	[[ $output == *"lost: latest state: inode 11, /one: the link count is 1, and was 2"* ]]
-}
-
 @test "the manual has all kinds of losses" {
 	local key keys
 
