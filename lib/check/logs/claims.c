@@ -79,7 +79,7 @@ static int note_unclaimed(struct claims *claims, struct context *cx,
 	state = vblocks_find(&claims->vblocks, cx, vblocknr, &vb);
 	claims->any_unclaimed = state == VBLOCKS_FREE ||
 				state == VBLOCKS_MISSING ||
-				(state == VBLOCKS_USED &&
+				(state == VBLOCKS_USED && vb.blocknr &&
 				 vb.blocknr != blocknr);
 	return state < 0 ? state : 0;
 }
