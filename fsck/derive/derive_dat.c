@@ -11,9 +11,7 @@
  * follows from the checkpoints (datlife.h).
  *
  * An entry that no checkpoint has keeps its number for as long as a log in use
- * lists it: a cleaner frees it together with the segment, and would take the
- * block for that of whoever had the number by then (claims.c).
- *
+ * lists it: a cleaner frees it together with the segment (claims.c).
  * An entry whose log cannot be read is not changed.  Bitmaps follow from the
  * entries, counts of free entries from the bitmaps.
  */
@@ -28,7 +26,6 @@
 #include "check/logs/lifelogs.h"
 #include "check/logs/listings.h"
 #include "disk/dat.h"
-#include "disk/segusage.h"
 #include "fsck/dat/datlife.h"
 #include "fsck/derive/datread.h"
 #include "vol/sutable.h"
@@ -482,8 +479,7 @@ static int free_entry(struct derive *v, struct context *cx, uint64_t number)
 	return set_block(v, cx, blkoff, blocknr, v->desc);
 }
 
-/* Whether BLOCKNR is in use by the SUFILE of VOL: 1, 0 where it is not, or that
-   cannot be read. */
+/* Whether BLOCKNR is in use by the SUFILE of VOL, if that can be read: 1, 0. */
 static int is_kept(struct volume *vol, struct context *cx, uint64_t blocknr)
 {
 	uint64_t segnum = geometry_segment_of(&vol->geo, blocknr);
@@ -499,7 +495,6 @@ static int is_kept(struct volume *vol, struct context *cx, uint64_t blocknr)
 	return segusage_is_dirty(&su.su) && at < le32_get(su.su.su_nblocks);
 }
 
-/* VOL is read through the derived entries. */
 static int settle_entry(struct derive *v, struct context *cx,
 			struct volume *vol, const struct doubt *doubt,
 			const struct datlife_span *span)
@@ -510,10 +505,9 @@ static int settle_entry(struct derive *v, struct context *cx,
 	struct nilfs_dat_entry *de;
 	int ret = is_free ? is_kept(vol, cx, doubt->listing.blocknr) : 0;
 
-	if (ret < 0)
-		return ret;
 	is_free &= !ret;
-	ret = datread_read(&v->own, cx, blkoff, &blocknr, v->entries);
+	if (ret >= 0)
+		ret = datread_read(&v->own, cx, blkoff, &blocknr, v->entries);
 	if (ret <= 0)
 		return ret;
 	de = (struct nilfs_dat_entry *)(v->entries +
