@@ -256,3 +256,24 @@ spoil_all() {
 			awk 'NR == FNR { these[$1]; next }
 				$1 in these { print $1, $2 }' dead -)
 }
+
+@test "the kernel's cleaner reads what is left of a DAT's logs" {
+	need_guest uml
+	begin snapshots
+	spoil_all
+	repairs
+	guest "$image" <<-'END'
+	nilfs_mount "$DEV1"
+	noises "$MNT/new" 1 20 5000 100
+	sync
+	clean "$DEV1" "$MNT"
+	nilfs_umount
+	nilfs_mount "$DEV1"
+	noises /mnt/tmp/new 1 20 5000 100
+	for n in $(seq 20); do cmp "$MNT/new$n" "/mnt/tmp/new$n"; done
+	nilfs_umount
+	END
+	[ "$status" -eq 0 ] && [ -z "$output$errors" ]
+	kernel_content
+	expect
+}
