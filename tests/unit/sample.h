@@ -15,13 +15,18 @@ static inline bool tries_all(void)
 	return every && *every;
 }
 
-/* Whether case NUMBER is to be tried: all, or one in N, by SEED (1). */
-static inline bool is_sampled(uint64_t number, unsigned int n)
+/* SEED, or 1. */
+static inline uint64_t sample_seed(void)
 {
 	const char *seed = getenv("SEED");
 
-	return tries_all() ||
-	       !((number + (seed ? strtoull(seed, NULL, 10) : 1)) % n);
+	return seed ? strtoull(seed, NULL, 10) : 1;
+}
+
+/* Whether case NUMBER is to be tried: all, or one in N, by SEED. */
+static inline bool is_sampled(uint64_t number, unsigned int n)
+{
+	return tries_all() || !((number + sample_seed()) % n);
 }
 
 #endif

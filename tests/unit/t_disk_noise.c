@@ -37,10 +37,13 @@ static void *bytes(size_t len)
 {
 	uint64_t mask = noise() & 1 ? UINT64_MAX : noise() & noise() & noise();
 	uint8_t *p = limit - len;
+	uint64_t word = 0;
 	size_t i;
 
-	for (i = 0; i < len; i++)
-		p[i] = noise() & mask >> (i % 8 * 8);
+	for (i = 0; i < len; i++) {
+		word = i % 8 ? word >> 8 : noise() & mask;
+		p[i] = (uint8_t)word;
+	}
 	return p;
 }
 

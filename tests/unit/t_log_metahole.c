@@ -54,7 +54,7 @@ static void test_all(enum metafile_kind kind, uint32_t keys, uint32_t step,
 		model_reopen(md, &md->inode);
 		for (i = 0; i < step && left; i++, left--) {
 			key = way == 0 ? (uint32_t)model_draw(md, keys) :
-			      way == 1 ? 0 : left - 1;
+			      way == 1 ? keys - left : left - 1;
 			model_delete(md, next_key(md, key));
 		}
 		model_checkpoint(md);

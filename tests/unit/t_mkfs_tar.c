@@ -11,6 +11,7 @@
 
 #include "mkfs_standin.h"
 
+#include "sample.h"
 #include "tap.h"
 
 static struct context cx;
@@ -154,6 +155,7 @@ static void compare(const char *what, bool nsec)
 static const struct {
 	const char *make;	/* writes the archive of t to a.tar */
 	bool nsec;		/* has fractions of seconds */
+	bool packed;		/* in one order only, unless all are asked for */
 } archives[] = {
 	{ "tar --format=gnu -C t -cf a.tar .", false },
 	{ "tar --format=posix -C t -cf a.tar .", true },
@@ -163,11 +165,11 @@ static const struct {
 	{ "tar --format=gnu -S -C t -cf a.tar .", false },
 	{ "tar --format=posix -P --transform=s,^[.],/, -C t -cf a.tar .",
 	  true },
-	{ "tar --format=posix -C t -czf a.tar .", true },
-	{ "tar --format=posix -C t -cJf a.tar .", true },
-	{ "tar --format=posix -C t -cjf a.tar .", true },
-	{ "tar --format=posix -C t --zstd -cf a.tar .", true },
-	{ "tar --format=posix -C t -cf - . | lz4 -q >a.tar", true },
+	{ "tar --format=posix -C t -czf a.tar .", true, true },
+	{ "tar --format=posix -C t -cJf a.tar .", true, true },
+	{ "tar --format=posix -C t -cjf a.tar .", true, true },
+	{ "tar --format=posix -C t --zstd -cf a.tar .", true, true },
+	{ "tar --format=posix -C t -cf - . | lz4 -q >a.tar", true, true },
 };
 
 static void test_programs(void)
@@ -180,6 +182,9 @@ static void test_programs(void)
 			continue;
 		}
 		for (j = 0; j < STANDIN_ORDERS; j++) {
+			if (archives[i].packed &&
+			    !is_sampled(i + j, STANDIN_ORDERS))
+				continue;
 			is_int(standin_read_tar(&calls, &cx, "a.tar",
 						(enum standin_order)j, NULL),
 			       0, archives[i].make);

@@ -152,7 +152,7 @@ int main(void)
 	for (f = 0; f < 2; f++) {
 		for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 			if (cases[i].d == 3000 ? !tries_all() :
-						 !is_sampled(i + f, 2))
+						 !is_sampled(2 * i + f, 3))
 				continue;
 			got = simulated(cases[i].name, fills[f], &share);
 			want = theory(share, cases[i].d);
