@@ -114,6 +114,8 @@ same_body() {
 	[ "$(gojq .properties.changed <<<"$output")" = true ]
 	[ "$(gojq .features.changed <<<"$output")" = true ]
 	[ "$(field s_volume_name)" = '["name","name"]' ]
+	# As the kernel leaves a volume that it unmounts.
+	[ "$(field s_state)" = '[1,1]' ]
 	is_clean
 	same_trees
 }
