@@ -90,21 +90,37 @@ static bool is_original(const struct repair *r, struct context *cx,
 	return is_read && !memcmp(&before, &now, sizeof(now));
 }
 
+/* Sets in *ALL what is set in FIRST, if ALL is empty, and in MORE. */
+static int unite(struct bitmap *all, struct context *cx,
+		 const struct bitmap *first, const struct bitmap *more)
+{
+	uint64_t bit;
+	int err = 0;
+
+	if (!all->bits)
+		err = bitmap_copy(all, cx, first->bits ? first : more);
+	if (err || all->bits != more->bits)
+		return err;
+	for (bit = bitmap_next_set(more, 0); bit < more->bits;
+	     bit = bitmap_next_set(more, bit + 1))
+		bitmap_set(all, bit);
+	return 0;
+}
+
 int accounting_note(struct repair *r, struct context *cx,
 		    const struct look *now)
 {
-	const struct check *c = &now->check;
+	const struct check *c = &now->check, *first = &r->first->check;
 	int err;
 
 	if (!c->vol || !is_original(r, cx, c->vol))
 		return 0;
 	r->base = c->vol->latest;
 	r->has_base = true;
-	if (r->first->check.broken_segments.bits || r->broken.bits ||
-	    !c->broken_segments.bits)
-		return 0;
-	err = bitmap_copy(&r->used, cx, &c->used_segments);
-	return err ? err : bitmap_copy(&r->broken, cx, &c->broken_segments);
+	/* A check does not read the logs after the latest one that it finds. */
+	err = unite(&r->used, cx, &first->used_segments, &c->used_segments);
+	return err ? err : unite(&r->broken, cx, &first->broken_segments,
+				 &c->broken_segments);
 }
 
 /*
