@@ -372,6 +372,7 @@ static bool is_whole(struct sides *s, struct context *cx,
 int newlogs_suspect(struct sides *s, struct context *cx,
 		    const struct bitmap *used, uint64_t mounted)
 {
+	uint64_t asked = UINT64_MAX; /* block of the ifile */
 	struct versions v;
 	struct root root;
 	size_t i;
@@ -388,9 +389,12 @@ int newlogs_suspect(struct sides *s, struct context *cx,
 	for (i = 0; i < v.n && !err; i++) {
 		if (!v.items[i].is_suspect || is_whole(s, cx, &v.items[i]))
 			continue;
-		if (v.items[i].ino == NILFS_IFILE_INO)
-			err = suspect_inodes(s, cx, &root, v.items[i].blkoff);
-		else if (!inode_is_private(v.items[i].ino))
+		if (v.items[i].ino == NILFS_IFILE_INO) {
+			if (v.items[i].blkoff != asked)
+				err = suspect_inodes(s, cx, &root,
+						     v.items[i].blkoff);
+			asked = v.items[i].blkoff;
+		} else if (!inode_is_private(v.items[i].ino))
 			err = suspect_root(s, cx, &root, &v.items[i]);
 	}
 	versions_fini(&v);
