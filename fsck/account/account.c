@@ -10,13 +10,6 @@
  * A repair mostly adds a log and changes few inodes.  As long as no entry of
  * the DAT is moved and no block in use was overwritten, files with unchanged
  * inodes are unchanged, and their maps are not read.
- *
- * Comparing the cpfile of both sides.
- *
- * Blocks of the cpfile to which the map or the DAT before the repair do not
- * lead are searched in the logs.  The content of an invalid block is not known;
- * its checkpoints that are missing after the repair are named, although some of
- * them may have been deleted long before.
  */
 #include "fsck/account/account.h"
 
@@ -27,219 +20,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/context.h"
 #include "check/damage.h"
 #include "dev/overlay.h"
 #include "dev/patched.h"
 #include "disk/checkpoint.h"
 #include "disk/ondisk.h"
-#include "fsck/account/newlogs.h"
+#include "fsck/account/comparecps.h"
 #include "fsck/account/comparefile.h"
 #include "fsck/account/comparesuper.h"
 #include "fsck/account/comparetree.h"
-#include "fsck/account/expected.h"
 #include "fsck/account/losslist.h"
+#include "fsck/account/newlogs.h"
 #include "fsck/account/sides.h"
+#include "fsck/account/suspects.h"
 #include "vol/cptable.h"
 #include "vol/salvage.h"
-
-/* A state whose files are compared. */
-struct comparecps_state {
-	uint64_t cno;
-	bool is_known; /* its entry could be read: */
-	struct nilfs_inode ifile;
-};
-
-/* All zero is empty.  The latest state comes first, where there is one. */
-struct comparecps {
-	struct comparecps_state *states;
-	size_t n, room;
-};
-
-struct walk {
-	struct comparecps *c;
-	struct sides *s;
-	struct versions versions; /* of the cpfile alone */
-	struct expected e;
-	bool again; /* VERSIONS were gathered: losses are added */
-	bool doubt;
-};
-
-static int add_state(struct walk *w, struct context *cx, uint64_t cno,
-		     const struct nilfs_checkpoint *cp)
-{
-	struct comparecps *c = w->c;
-
-	if (array_reserve(cx, &c->states, &c->room, c->n + 1))
-		return -ENOMEM;
-	c->states[c->n] = (struct comparecps_state){.cno = cno, .is_known = cp};
-	if (cp)
-		c->states[c->n].ifile = cp->cp_ifile_inode;
-	c->n++;
-	return 0;
-}
-
-static bool is_cpfile_block(const struct walk *w, const void *block,
-			    uint64_t blkoff)
-{
-	const struct nilfs_geometry *g = &w->s->before->geo;
-	uint64_t cno = checkpoint_first(g, blkoff);
-	uint32_t i;
-
-	for (i = 0; i < checkpoint_count(g, blkoff); i++, cno++)
-		if (cno <= w->s->before->latest.cno &&
-		    checkpoint_check((const void *)((const char *)block +
-						    checkpoint_offset(g, cno)),
-				     cno) != RULE_OK)
-			return false;
-	return true;
-}
-
-static void lose_plain(struct walk *w, struct context *cx, enum loss_kind kind,
-		       uint64_t cno, const struct nilfs_checkpoint *cp)
-{
-	const struct loss loss = {
-		.kind = kind,
-		.cno = cno,
-		.last = cno,
-		.snapshot = cp && checkpoint_is_snapshot(cp),
-		.time = cp ? le64_get(cp->cp_create) : 0,
-	};
-
-	losslist_add(w->s->losses, cx, &loss, NULL, 0);
-}
-
-/* CP is NULL where it is not known what was there. */
-static int compare_entry(struct walk *w, struct context *cx, uint64_t cno,
-			 const struct nilfs_checkpoint *cp)
-{
-	struct nilfs_checkpoint now;
-	int err;
-
-	if (cp && checkpoint_is_invalid(cp))
-		return 0;
-	err = cptable_read(w->s->after, cx, cno, &now);
-	if (err && damage_is(err)) {
-		fail_clear(cx);
-		lose_plain(w, cx, LOSS_CHECKPOINT, cno, cp);
-		return 0;
-	}
-	if (err)
-		return err;
-	if (cp && checkpoint_is_snapshot(cp) && !checkpoint_is_snapshot(&now))
-		lose_plain(w, cx, LOSS_MARK, cno, cp);
-	if (cno == w->s->before->latest.cno)
-		return 0;
-	if (cp ? checkpoint_is_snapshot(cp) : checkpoint_is_snapshot(&now))
-		return add_state(w, cx, cno, cp);
-	return 0;
-}
-
-static int compare_block(struct walk *w, struct context *cx, uint64_t blkoff,
-			 const char *block)
-{
-	const struct nilfs_geometry *g = &w->s->before->geo;
-	uint64_t cno = checkpoint_first(g, blkoff);
-	uint32_t i;
-	int err = 0;
-
-	for (i = 0; i < checkpoint_count(g, blkoff) && !err; i++, cno++) {
-		const char *cp =
-			block ? block + checkpoint_offset(g, cno) : NULL;
-
-		if (cno <= w->s->before->latest.cno)
-			err = compare_entry(w, cx, cno, (const void *)cp);
-	}
-	return err ? err : context_cancelled(cx);
-}
-
-static bool read_block(struct walk *w, struct context *cx, uint64_t blkoff,
-		       uint64_t blocknr)
-{
-	return blocknr && sides_read(w->s, cx, false, blocknr) &&
-	       is_cpfile_block(w, w->s->blocks[0], blkoff);
-}
-
-static bool read_version(struct walk *w, struct context *cx,
-			 const struct expected_block *b)
-{
-	const struct version *one =
-		expected_version(&w->e, cx, b->blkoff, b->vblocknr);
-
-	return one && read_block(w, cx, b->blkoff, one->blocknr);
-}
-
-static int visit_plain(void *arg, struct context *cx,
-		       const struct expected_block *b)
-{
-	struct walk *w = arg;
-	bool is_good = read_block(w, cx, b->blkoff, b->blocknr);
-
-	w->doubt |= !is_good;
-	if (!w->again)
-		return 0;
-	is_good = is_good || read_version(w, cx, b);
-	return compare_block(w, cx, b->blkoff,
-			     is_good ? w->s->blocks[0] : NULL);
-}
-
-static int walk_plain(struct walk *w, struct context *cx)
-{
-	const struct sides_state latest = {.cno = w->s->before->latest.cno};
-
-	w->e = comparefile_walk(w->s, &latest, NILFS_CPFILE_INO,
-				&w->s->before->cpfile.inode);
-	w->e.versions = &w->versions;
-	w->e.visit = visit_plain;
-	w->e.arg = w;
-	return damage_forgive(cx, expected_run(&w->e, cx));
-}
-
-static int add_latest(struct walk *w, struct context *cx)
-{
-	uint64_t cno = w->s->before->latest.cno;
-	struct nilfs_checkpoint cp;
-	bool is_read = !cptable_read(w->s->before, cx, cno, &cp);
-
-	fail_clear(cx);
-	return add_state(w, cx, cno, is_read ? &cp : NULL);
-}
-
-/*
- * Compares the entries of checkpoints before the repair: missing ones, and
- * snapshots that are plain checkpoints now, are added to the losses.  The
- * latest state and the snapshots that exist on both sides are collected in *C,
- * which is freed with comparecps_fini().  0, -ENOMEM, -EINTR.
- */
-static int comparecps_run(struct comparecps *c, struct sides *s,
-			  struct context *cx, const struct bitmap *used)
-{
-	struct walk w = {.c = c, .s = s};
-	int err;
-
-	versions_init(&w.versions, s->before, s->logs_before, used);
-	err = add_latest(&w, cx);
-	if (!err)
-		err = walk_plain(&w, cx);
-	if (!err && (w.doubt || w.e.doubt)) {
-		err = versions_want(&w.versions, cx, NILFS_CPFILE_INO,
-				    NILFS_CPFILE_INO + 1);
-		if (!err)
-			err = versions_gather(&w.versions, cx);
-	}
-	w.again = true;
-	if (!err)
-		err = walk_plain(&w, cx);
-	versions_fini(&w.versions);
-	return err;
-}
-
-static void comparecps_fini(struct comparecps *c)
-{
-	free(c->states);
-	*c = (struct comparecps){.states = NULL};
-}
 
 struct account {
 	const struct account_sides *in;
@@ -250,6 +46,7 @@ struct account {
 	struct witness witness;
 	struct comparetree tree;
 	struct comparecps cps;
+	struct suspects suspects;
 	bool in_place; /* a block that may be in use was written */
 };
 
@@ -456,7 +253,29 @@ static int prepare_comparison(struct account *a, struct context *cx)
 	return 0;
 }
 
-static int compare_states(struct account *a, struct context *cx)
+/* A state, whose IFILE is NULL where it is not known, and AFTER as for
+   comparetree_run(). */
+typedef int state_fn(struct account *a, struct context *cx,
+		     const struct sides_state *state,
+		     const struct nilfs_inode *ifile, uint64_t after);
+
+static int compare_state(struct account *a, struct context *cx,
+			 const struct sides_state *state,
+			 const struct nilfs_inode *ifile, uint64_t after)
+{
+	return comparetree_run(&a->tree, cx, state, ifile, after);
+}
+
+static int suspect_state(struct account *a, struct context *cx,
+			 const struct sides_state *state,
+			 const struct nilfs_inode *ifile, uint64_t after)
+{
+	(void)ifile;
+	return suspects_compare(&a->suspects, cx, &a->s, state, after,
+				a->mounted);
+}
+
+static int for_states(struct account *a, struct context *cx, state_fn *each)
 {
 	struct sides_state state = {.latest = true};
 	size_t i;
@@ -469,7 +288,8 @@ static int compare_states(struct account *a, struct context *cx)
 		uint64_t after = state.latest ? 0 : c->cno;
 
 		state.cno = c->cno;
-		err = comparetree_run(&a->tree, cx, &state, ifile, after);
+		state.inodes = c->inodes;
+		err = each(a, cx, &state, ifile, after);
 		state = (struct sides_state){.snapshot = true};
 	}
 	return err;
@@ -480,11 +300,15 @@ static int compare_checkpoints(struct account *a, struct context *cx)
 	int err = comparecps_run(&a->cps, &a->s, cx, a->in->used);
 
 	if (!err)
-		err = compare_states(a, cx);
-	if (err || !a->s.doubts)
-		return err;
-	err = versions_gather(&a->s.versions, cx);
-	return err ? err : compare_states(a, cx);
+		err = for_states(a, cx, compare_state);
+	if (!err && a->s.doubts) {
+		err = versions_gather(&a->s.versions, cx);
+		if (!err)
+			err = for_states(a, cx, compare_state);
+	}
+	if (!err)
+		err = suspects_find(&a->suspects, cx, &a->s);
+	return err ? err : for_states(a, cx, suspect_state);
 }
 
 /*
@@ -536,6 +360,8 @@ static int run_comparisons(struct account *a, struct context *cx)
 static void fini(struct account *a)
 {
 	comparecps_fini(&a->cps);
+	suspects_fini(&a->suspects);
+	free(a->s.wrong);
 	sparse_fini(&a->tree.clean);
 	sparse_fini(&a->s.written);
 	sparse_fini(&a->s.whole);

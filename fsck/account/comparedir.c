@@ -344,6 +344,10 @@ int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
 	err = note_block(d, cx, size, blkoff, blocknr, block);
 	if (err)
 		return err;
+	if (!block && blocknr)
+		err = sides_note_wrong(s, cx, blocknr, 0);
+	if (err)
+		return err;
 	if (!block) {
 		/* Names are compared with what their inodes were. */
 		err = sides_doubt(s, cx, NILFS_IFILE_INO, NILFS_IFILE_INO + 1);

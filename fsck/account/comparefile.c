@@ -419,6 +419,14 @@ static int visit_unknown(void *arg, struct context *cx, uint64_t blkoff,
 	});
 }
 
+static int visit_node(void *arg, struct context *cx, uint64_t vblocknr,
+		      uint64_t blocknr)
+{
+	struct comparison *c = arg;
+
+	return sides_compare_node(c->s, cx, vblocknr, blocknr);
+}
+
 struct expected comparefile_walk(struct sides *s,
 				 const struct sides_state *state, uint64_t ino,
 				 const struct nilfs_inode *inode)
@@ -445,6 +453,7 @@ static int compare_blocks(struct comparison *c, struct context *cx,
 
 	c->e = comparefile_walk(c->s, c->state, c->ino, before);
 	c->e.visit = visit_block;
+	c->e.node = visit_node;
 	c->e.unknown = visit_unknown;
 	c->e.arg = c;
 	if (c->inode)

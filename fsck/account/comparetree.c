@@ -25,6 +25,8 @@
 #include "fsck/account/comparefile.h"
 #include "fsck/account/expected.h"
 #include "fsck/account/sides.h"
+#include "vol/cptable.h"
+#include "vol/dir.h"
 #include "vol/root.h"
 
 struct walk {
@@ -40,6 +42,7 @@ struct walk {
 	bool is_proven;	 /* it is what was written, which was found */
 	const struct attributes *block; /* what is compared of it */
 	bool is_stale;	 /* it is, but of an older checkpoint */
+	bool is_complete; /* as many inodes as its entry counted before */
 };
 
 static const struct nilfs_inode *inode_in(const struct walk *w, int side,
@@ -115,6 +118,35 @@ static bool is_written_so(struct walk *w, struct context *cx)
 }
 
 /*
+ * Whether no inode can have been where none is after the repair.  The bitmap of
+ * the ifile says so (IN_USE is 0), or is not known.
+ */
+static bool is_unused(struct walk *w, struct context *cx, int in_use)
+{
+	uint64_t before = w->block->before;
+
+	if (w->is_complete)
+		return true;
+	if (!in_use) /* a log that cannot be read may have had it */
+		return !sparse_count(w->s->unread) || is_written_so(w, cx);
+	return w->is_proven ||
+	       (before && !sparse_test(w->s->unread, before) &&
+		is_written_so(w, cx));
+}
+
+static int lose_perhaps(struct walk *w, struct context *cx, uint64_t first,
+			uint64_t last)
+{
+	const struct loss loss = {
+		.kind = LOSS_PERHAPS,
+		.ino = first,
+		.last_ino = last,
+	};
+
+	return sides_lose(w->s, cx, w->state, &loss, NULL, 0);
+}
+
+/*
  * An inode that could not be read before, or was missing: IS_EMPTY says that it
  * has no links.
  */
@@ -122,11 +154,6 @@ static int compare_unknown(struct walk *w, struct context *cx, uint64_t ino,
 			   bool is_empty, const struct nilfs_inode *after)
 {
 	const struct loss removed = {.kind = LOSS_REMOVED, .ino = ino};
-	const struct loss perhaps = {
-		.kind = LOSS_PERHAPS,
-		.ino = ino,
-		.last_ino = ino,
-	};
 	int in_use = attributes_is_in_use(ifile_of(w), cx, ino), err;
 	uint64_t n = losslist_count(w->s->losses);
 
@@ -138,11 +165,9 @@ static int compare_unknown(struct walk *w, struct context *cx, uint64_t ino,
 	if (!w->s->versions.gathered)
 		return sides_doubt(w->s, cx, ino, ino + 1);
 	err = comparefile_run(w->s, cx, w->state, ino, NULL, after);
-	/* Logs that cannot be read may have had it. */
 	if (!err && !after && in_use <= 0 &&
-	    n == losslist_count(w->s->losses) && sparse_count(w->s->unread) &&
-	    !is_written_so(w, cx))
-		err = sides_lose(w->s, cx, w->state, &perhaps, NULL, 0);
+	    n == losslist_count(w->s->losses) && !is_unused(w, cx, in_use))
+		err = lose_perhaps(w, cx, ino, ino);
 	return err;
 }
 
@@ -274,6 +299,8 @@ static int compare_block(struct walk *w, struct context *cx,
 	w->block = a;
 	w->s->foreign = 0;
 	ret = compare_inodes(w, cx, a->what);
+	if (!ret && a->before && !w->has_inodes && !w->is_proven)
+		ret = sides_note_wrong(w->s, cx, a->before, 0);
 	if (!ret)
 		ret = attributes_compare(a, cx);
 	if (ret > 0 || (!ret && w->s->contradicted))
@@ -342,6 +369,47 @@ static int visit_block(void *arg, struct context *cx,
 	return ret;
 }
 
+/* The first inode in block BLKOFF of the ifile or after it; past the last one:
+   UINT64_MAX. */
+static uint64_t first_inode(const struct walk *w, uint64_t blkoff)
+{
+	const struct palloc *p = &w->s->before->ifile_palloc;
+	struct palloc_block b;
+
+	for (; palloc_has_block(p, blkoff); blkoff++) {
+		palloc_locate(p, blkoff, &b);
+		if (b.kind == PALLOC_ENTRIES)
+			return b.first;
+	}
+	return UINT64_MAX;
+}
+
+/*
+ * Blocks [BLKOFF, END) of the ifile, which neither its map nor a log has.  Had
+ * all logs been read there were none.
+ */
+static int visit_unknown(void *arg, struct context *cx, uint64_t blkoff,
+			 uint64_t end)
+{
+	struct walk *w = arg;
+	uint64_t first = first_inode(w, blkoff), last = first_inode(w, end);
+
+	if (first < NILFS_USER_INO)
+		first = NILFS_USER_INO;
+	if (first >= last || w->is_complete || !sparse_count(w->s->unread))
+		return 0;
+	return lose_perhaps(w, cx, first,
+			    last == UINT64_MAX ? last : last - 1);
+}
+
+static int visit_node(void *arg, struct context *cx, uint64_t vblocknr,
+		      uint64_t blocknr)
+{
+	struct walk *w = arg;
+
+	return sides_compare_node(w->s, cx, vblocknr, blocknr);
+}
+
 /* Where the ifile could not be read: the inodes that are there. */
 static int doubt_inodes(struct walk *w, struct context *cx)
 {
@@ -357,6 +425,42 @@ static int doubt_inodes(struct walk *w, struct context *cx)
 	return err ? err : sides_doubt(w->s, cx, first.first, last.first);
 }
 
+/* Whether the repair made a directory for what has lost its name. */
+static bool has_new_directory(struct walk *w, struct context *cx)
+{
+	static const char name[] = "lost+found";
+	struct nilfs_inode inode;
+	struct root before;
+	struct file top;
+	uint64_t ino;
+	bool is_new = w->state->latest &&
+		      !root_file(&w->after, cx, NILFS_ROOT_INO, &top) &&
+		      !dir_lookup(&top, cx, name, sizeof(name) - 1, &ino) &&
+		      (root_open(&before, cx, w->s->before, w->state->cno) ||
+		       root_inode(&before, cx, ino, &inode));
+
+	fail_clear(cx);
+	return is_new;
+}
+
+/*
+ * Whether the state has as many inodes after the repair as its entry counted
+ * before: then there were no others.
+ */
+static bool is_complete(struct walk *w, struct context *cx)
+{
+	uint64_t cno = w->state->latest ? w->s->after->latest.cno :
+					  w->state->cno;
+	struct nilfs_checkpoint now;
+
+	if (!w->state->inodes || cptable_read(w->s->after, cx, cno, &now)) {
+		fail_clear(cx);
+		return false;
+	}
+	return le64_get(now.cp_inodes_count) ==
+	       w->state->inodes + has_new_directory(w, cx);
+}
+
 static int compare_ifiles(struct walk *w, struct context *cx, uint64_t after)
 {
 	uint32_t size = w->s->before->geo.block_size;
@@ -367,6 +471,8 @@ static int compare_ifiles(struct walk *w, struct context *cx, uint64_t after)
 	w->inodes[1] = malloc(size);
 	if (!err && (!w->inodes[0] || !w->inodes[1]))
 		err = fail(cx, -ENOMEM, "block of inodes");
+	if (!err)
+		w->is_complete = is_complete(w, cx);
 	if (!err)
 		err = expected_run(&w->e, cx);
 	if (!err && w->e.doubt)
@@ -402,6 +508,8 @@ int comparetree_run(struct comparetree *t, struct context *cx,
 	}
 	w.e = comparefile_walk(t->s, state, NILFS_IFILE_INO, ifile);
 	w.e.visit = visit_block;
+	w.e.node = visit_node;
+	w.e.unknown = visit_unknown;
 	w.e.arg = &w;
 	t->s->unconfirmed = t->s->recounted = false;
 	err = compare_ifiles(&w, cx, after);

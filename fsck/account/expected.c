@@ -153,12 +153,15 @@ static int visit_node(void *arg, struct context *cx,
 		      const struct mapcheck_pointer *p, uint64_t *blocknr,
 		      struct lifetime *life)
 {
-	int ret = find_place(arg, cx, p->ptr, blocknr);
+	struct expected *e = arg;
+	int ret = find_place(e, cx, p->ptr, blocknr), err = 0;
 
 	*life = p->within;
 	if (!ret)
 		*blocknr = 0;
-	return ret;
+	if (ret > 0 && e->node)
+		err = e->node(e->arg, cx, p->ptr, *blocknr);
+	return err ? err : ret;
 }
 
 static int visit_blocks(void *arg, struct context *cx,

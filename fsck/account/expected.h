@@ -30,6 +30,9 @@ struct expected {
 	/* In the order of the file; 0, or a failure that ends the walk. */
 	int (*visit)(void *arg, struct context *cx,
 		     const struct expected_block *b);
+	/* Each node of the map that the DAT has a place for; NULL: not wanted. */
+	int (*node)(void *arg, struct context *cx, uint64_t vblocknr,
+		    uint64_t blocknr);
 	/*
 	 * Blocks [BLKOFF, END) that neither map nor logs have; NULL: not
 	 * wanted.

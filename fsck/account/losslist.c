@@ -447,7 +447,10 @@ static void whose_text(const struct loss *loss, char whose[WHOSE_MAX])
 	char path[PATH_SHOWN];
 	int n;
 
-	if (is_of_several(loss))
+	if (loss->last_ino == UINT64_MAX)
+		n = snprintf(whose, WHOSE_MAX, "inodes from %" PRIu64 " on",
+			     loss->ino);
+	else if (is_of_several(loss))
 		n = snprintf(whose, WHOSE_MAX, "inodes %" PRIu64 " to %" PRIu64,
 			     loss->ino, loss->last_ino);
 	else
@@ -519,7 +522,7 @@ static void put_section(const struct loss *loss, struct report *r)
 		     value_bool(loss->snapshot));
 	put_number(r, "inode", "Inode", loss->ino, loss->ino);
 	put_number(r, "last_inode", "Last inode", loss->last_ino,
-		   loss->last_ino);
+		   loss->last_ino && loss->last_ino != UINT64_MAX);
 	report_string(r, "path", "Path", loss->path);
 	put_number(r, "block", "Block", loss->block, loss->block);
 	put_number(r, "offset", "Offset", loss->offset, is_range(loss));

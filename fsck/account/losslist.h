@@ -41,7 +41,8 @@ struct loss {
 	uint64_t cno;		 /* the checkpoint; of several, the first */
 	uint64_t last;		 /* of several checkpoints, the last */
 	uint64_t ino;		 /* 0: a checkpoint; of several, the first */
-	uint64_t last_ino;	 /* of LOSS_ATTRIBUTES, LOSS_PERHAPS: the last */
+	uint64_t last_ino;	 /* of LOSS_ATTRIBUTES, LOSS_PERHAPS: the last;
+				    UINT64_MAX: all later ones */
 	uint64_t dir;		 /* of a name: the directory */
 	uint64_t offset, length; /* bytes; of LOSS_LINKS: before, after */
 	uint64_t block;		 /* of LOSS_SYNCED: where the log begins */

@@ -5,8 +5,11 @@
 #include "fsck/account/sides.h"
 
 #include <errno.h>
+#include <string.h>
 
+#include "base/array.h"
 #include "vol/logcheck.h"
+#include "vol/translate.h"
 
 int sides_doubt(struct sides *s, struct context *cx, uint64_t first,
 		uint64_t end)
@@ -69,6 +72,26 @@ static int find_log(struct logindex *ix, struct context *cx,
 	return ret > 0 ? blocknr - log->pseg < log->nblocks : ret;
 }
 
+bool sides_log(struct sides *s, struct context *cx, uint64_t blocknr,
+	       struct logindex_log *log)
+{
+	struct logindex_segment segment;
+	int ret = find_log(s->logs_before, cx, s->before, blocknr, &segment,
+			   log);
+
+	fail_clear(cx);
+	return ret > 0;
+}
+
+int sides_note_wrong(struct sides *s, struct context *cx, uint64_t before,
+		     uint64_t after)
+{
+	if (array_reserve(cx, &s->wrong, &s->wrong_room, s->nwrong + 1))
+		return -ENOMEM;
+	s->wrong[s->nwrong++] = (struct sides_wrong){before, after};
+	return 0;
+}
+
 bool sides_listed(struct sides *s, struct context *cx, uint64_t blocknr,
 		  struct segsum_block *b)
 {
@@ -84,6 +107,28 @@ bool sides_listed(struct sides *s, struct context *cx, uint64_t blocknr,
 		*b = logindex_block(&log, &e, (uint32_t)(blocknr - e.blocknr));
 	fail_clear(cx);
 	return ret > 0;
+}
+
+int sides_compare_node(struct sides *s, struct context *cx, uint64_t vblocknr,
+		       uint64_t blocknr)
+{
+	struct segsum_block listed;
+	uint64_t after;
+
+	if (!sides_listed(s, cx, blocknr, &listed) ||
+	    listed.vblocknr != vblocknr)
+		return 0;
+	if (translate_vblock(s->after, cx, vblocknr, &after)) {
+		fail_clear(cx);
+		after = 0;
+	}
+	if (after && (after == blocknr ? !sparse_test(&s->written, after) :
+		      sides_read(s, cx, false, blocknr) &&
+			      sides_read(s, cx, true, after) &&
+			      !memcmp(s->blocks[0], s->blocks[1],
+				      s->before->geo.block_size)))
+		return 0;
+	return sides_note_wrong(s, cx, blocknr, after);
 }
 
 int sides_init_sums(struct sides *s, struct context *cx, uint64_t nblocks)

@@ -36,6 +36,12 @@ struct sides {
 		struct sparse known, right;
 	} sums[2]; /* before, after */
 	struct sparse written;	  /* blocks that the repair wrote */
+	/* Blocks of metadata that were not what was written, and where that is
+	   after the repair; 0: nowhere. */
+	struct sides_wrong {
+		uint64_t before, after;
+	} *wrong;
+	size_t nwrong, wrong_room;
 	struct losslist *losses;
 	char *blocks[2]; /* buffers: before, after */
 	/*
@@ -58,6 +64,7 @@ void sides_fini_sums(struct sides *s);
 /* One state of the file system, on both sides. */
 struct sides_state {
 	uint64_t cno; /* before the repair */
+	uint64_t inodes; /* that its entry counted then; 0: not known */
 	bool latest, snapshot;
 };
 
@@ -76,6 +83,21 @@ int sides_doubt(struct sides *s, struct context *cx, uint64_t first,
 /* Reads block BLOCKNR of one side into its buffer: 1, 0 where it cannot be. */
 int sides_read(struct sides *s, struct context *cx, bool after,
 	       uint64_t blocknr);
+
+/* Adds a block to S->wrong.  -ENOMEM. */
+int sides_note_wrong(struct sides *s, struct context *cx, uint64_t before,
+		     uint64_t after);
+
+/*
+ * Notes node VBLOCKNR, which a log lists at BLOCKNR, as wrong if it is not the same
+ * after the repair.  0, -ENOMEM.
+ */
+int sides_compare_node(struct sides *s, struct context *cx, uint64_t vblocknr,
+		       uint64_t blocknr);
+
+/* The log before the repair that has block BLOCKNR: false where none is known. */
+bool sides_log(struct sides *s, struct context *cx, uint64_t blocknr,
+	       struct logindex_log *log);
 
 /* What a log before the repair says of block BLOCKNR, if any lists it. */
 bool sides_listed(struct sides *s, struct context *cx, uint64_t blocknr,

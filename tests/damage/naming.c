@@ -49,15 +49,18 @@ static bool has_number(const char *line, const char *word, uint64_t number)
 	return false;
 }
 
-/* Whether LINE has "WORDs FIRST to LAST" around NUMBER. */
+/* Whether LINE has "WORDs FIRST to LAST" around NUMBER, or "WORDs from FIRST on"
+   before it. */
 static bool has_range(const char *line, const char *word, uint64_t number)
 {
 	const char *at = strstr(line, word);
-	uint64_t first, last;
+	uint64_t first, last = UINT64_MAX;
 
-	return at &&
-	       sscanf(at + strlen(word), "s %" SCNu64 " to %" SCNu64, &first,
-		      &last) == 2 &&
+	if (!at)
+		return false;
+	at += strlen(word);
+	return (sscanf(at, "s %" SCNu64 " to %" SCNu64, &first, &last) == 2 ||
+		sscanf(at, "s from %" SCNu64 " on", &first) == 1) &&
 	       first <= number && number <= last;
 }
 

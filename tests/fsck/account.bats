@@ -40,6 +40,25 @@ lose() {
 		status=none
 }
 
+# metadata FILE...: all blocks of them.
+metadata() {
+	local file
+
+	for file; do
+		dump.nilfs2 bmap -b "$image" "$file" |
+			awk '$NF == "data" { print $5 }'
+	done
+}
+
+# lose_all BLOCKS
+lose_all() {
+	local block
+
+	for block in $1; do
+		lose "$block"
+	done
+}
+
 # forget BLOCK: the same, and the checksum is right again.
 forget() {
 	head -c "$(block_size)" /dev/zero | overwrite "$1"
@@ -51,6 +70,22 @@ repair() {
 	lost=$(grep '^lost: ' <<<"$output")
 	echo "$lost"
 	run -0 fsck.nilfs2 -fn "$image"
+}
+
+# names INODE [STATE]: whether the losses have it.
+names() {
+	awk -v inode="$1" -v state="lost: ${2:-latest state}: inode" '
+		index($0, state) == 1 {
+			sub(/^.*: inodes? /, "")
+			sub(/,.*/, "")
+			sub(/: .*/, "")
+			n = split($0, f, " ")
+			if (f[1] == "from" && inode >= f[2] + 0)
+				found = 1
+			if (inode >= f[1] + 0 && inode <= f[n] + 0)
+				found = 1
+		}
+		END { exit !found }' <<<"$lost"
 }
 
 # is_sound [CHECKPOINT]: all files and their attributes are as they were.
@@ -191,6 +226,71 @@ is_sound() {
 		awk '/^i_links_count:/ { print $2 }')
 	[ "$links" -eq 2 ]
 	[[ $output == *"inode $inode, "*": the link count is 2, and was 1"* ]]
+}
+
+@test "inodes are missed whose block and log both are lost" {
+	begin special
+	inode=$(dump.nilfs2 inode "$image" /times/at0 |
+		awk '/^Inode:/ { print $2 }')
+	blocks=$(metadata ifile)
+	lose 12
+	lose_all "$blocks"
+	repair
+	names "$inode"
+}
+
+@test "a file without blocks is missed where only its inode was" {
+	begin snapshots
+	inode=$(dump.nilfs2 inode -c 2 "$image" /.nilfs |
+		awk '/^Inode:/ { print $2 }')
+	bitmap=$(mapped ifile 1 2)
+	lose "$(mapped ifile 2 2)"
+	lose "$bitmap"
+	repair
+	names "$inode" "snapshot 2"
+}
+
+@test "older metadata hides neither the checkpoint nor its inodes" {
+	begin special
+	inode=$(dump.nilfs2 inode "$image" /times/at0 |
+		awk '/^Inode:/ { print $2 }')
+	blocks=$(metadata ifile)
+	# No map and no log leads to the ifile: the summaries before are lost,
+	# and
+	# the last blocks of the checkpoint file and the DAT are of the state before.
+	dump.nilfs2 logs --json -b sound 0 >logs
+	for file in 4:0 3:0 3:1 3:2; do
+		gojq -r "[.logs[].blocks[] | select(.ino == ${file%:*} and
+			.blkoff == ${file#*:} and .level == 0)] |
+			\"\(.[-2].blocknr) \(.[-1].blocknr)\"" logs
+	done >stale
+	while read -r from to; do
+		dd if=sound of="$image" bs="$(block_size)" skip="$from" \
+			seek="$to" count=1 conv=notrunc status=none
+	done <stale
+	lose 1
+	lose 12
+	lose_all "$blocks"
+	run -4 fsck.nilfs2 -fyv "$image"
+	lost=$(grep '^lost: ' <<<"$output")
+	[[ $lost == *"lost: checkpoints 1 to 3"* ]]
+	names "$inode"
+}
+
+@test "data beside a lost node may be lost where the checksum says that more is" {
+	begin snapshots
+	node=$(dump.nilfs2 bmap -b --nodes -c 4 "$image" /d/f6 |
+		awk '$NF == "node" { print $5 }')
+	data=$(mapped /d/f6 3 4)
+	lose "$node"
+	repair
+	[ "$lost" = "lost: nothing" ]
+	cp --sparse=always sound "$image"
+	lose "$node"
+	lose "$data"
+	repair
+	[[ $lost == *"snapshot 2: inode 18, /d/f6: bytes 0 to "* ]]
+	[[ $lost == *"snapshot 4: inode 18, /d/f6: bytes 0 to "* ]]
 }
 
 @test "the manual has all kinds of losses" {

@@ -117,6 +117,35 @@ static void test_attributes(void)
 	losslist_fini(&l);
 }
 
+static void test_open_range(void)
+{
+	struct losslist l = {.items = NULL};
+	struct loss loss = zeros(4, 31, 0);
+
+	loss.kind = LOSS_PERHAPS;
+	loss.offset = loss.length = 0;
+	loss.last_ino = 31;
+	add(&l, loss);
+	loss.ino = 32;
+	loss.last_ino = UINT64_MAX;
+	add(&l, loss);
+	is_reported(&l, REPORT_TEXT, false,
+		    "lost: snapshot 4: inodes from 31 on: may have been files "
+		    "that are lost\n",
+		    "inodes of which no last one is known");
+	is_reported(&l, REPORT_JSON_LINES, false,
+		    "{\"record\":\"loss\",\"kind\":\"perhaps\",\"checkpoint\":4,"
+		    "\"last_checkpoint\":null,\"latest\":false,"
+		    "\"snapshot\":true,\"inode\":31,"
+		    "\"last_inode\":null,\"path\":null,"
+		    "\"block\":null,"
+		    "\"offset\":null,\"length\":null,"
+		    "\"links_before\":null,\"links\":null,"
+		    "\"from_checkpoint\":null,\"time\":null}\n",
+		    "the same for scripts");
+	losslist_fini(&l);
+}
+
 static void test_checkpoints(void)
 {
 	struct losslist l = {.items = NULL};
@@ -256,6 +285,7 @@ int main(void)
 	test_ranges();
 	test_drop();
 	test_attributes();
+	test_open_range();
 	test_checkpoints();
 	test_report();
 	test_many();
