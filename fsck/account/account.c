@@ -248,7 +248,7 @@ static int prepare_comparison(struct account *a, struct context *cx)
 	if (ret < 0)
 		return ret;
 	a->tree.s = &a->s;
-	a->tree.is_sound = a->in->is_sound;
+	a->s.is_sound = a->in->is_sound;
 	a->tree.is_dat_same = ret > 0 && !sparse_count(a->s.unread);
 	return 0;
 }
@@ -306,9 +306,7 @@ static int compare_checkpoints(struct account *a, struct context *cx)
 		if (!err)
 			err = for_states(a, cx, compare_state);
 	}
-	if (!err)
-		err = suspects_find(&a->suspects, cx, &a->s);
-	return err ? err : for_states(a, cx, suspect_state);
+	return err ? err : suspects_find(&a->suspects, cx, &a->s);
 }
 
 /*
@@ -345,7 +343,10 @@ static int run_comparisons(struct account *a, struct context *cx)
 	if (!err)
 		err = comparefile_synced(&a->s, cx);
 	if (!err && a->mounted < a->s.before->latest.cno)
-		err = newlogs_suspect(&a->s, cx, a->in->used, a->mounted);
+		err = newlogs_suspect(&a->s, cx, a->in->used, a->mounted,
+				      &a->suspects);
+	if (!err)
+		err = for_states(a, cx, suspect_state);
 	if (!err)
 		err = newlogs_run(&a->s, cx, a->in->used, a->supers.newest,
 				  a->in->is_whole);

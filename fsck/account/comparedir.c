@@ -318,6 +318,30 @@ int comparedir_confirm(struct comparedir *d, struct sides *s,
 	return ret < 0 ? ret : 0;
 }
 
+/*
+ * Whether the name in DE is that of another inode in directory AFTER now, and its
+ * own inode has as many names as before: then DE was wrong.
+ */
+static bool was_wrong(struct sides *s, struct context *cx,
+		      const struct sides_state *state, struct file *after,
+		      const struct dirent_entry *de)
+{
+	struct nilfs_inode then, now;
+	struct root root[2];
+	uint64_t ino;
+	bool was = s->is_sound &&
+		   !dir_lookup(after, cx, de->name, de->name_len, &ino) &&
+		   !root_open(&root[0], cx, s->before, state->cno) &&
+		   !root_open(&root[1], cx, s->after,
+			      state->latest ? 0 : state->cno) &&
+		   !root_inode(&root[0], cx, de->ino, &then) &&
+		   !root_inode(&root[1], cx, de->ino, &now) &&
+		   le16_get(then.i_links_count) == le16_get(now.i_links_count);
+
+	fail_clear(cx);
+	return was;
+}
+
 int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
 		     const struct sides_state *state, struct file *after,
 		     uint64_t blkoff, uint64_t blocknr)
@@ -357,7 +381,8 @@ int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
 	while (!err && dirent_iter_next(&it, &de)) {
 		if (!de.ino || comparedir_is_dots(&de) ||
 		    comparedir_has(d, &de) ||
-		    dirent_check(&de) == RULE_DIR_PRIVATE_INO)
+		    dirent_check(&de) == RULE_DIR_PRIVATE_INO ||
+		    was_wrong(s, cx, state, after, &de))
 			continue;
 		loss.ino = de.ino;
 		loss.is_open = dirconfirm_is_former(s, cx, state, after,

@@ -157,8 +157,9 @@ static int compare_unknown(struct walk *w, struct context *cx, uint64_t ino,
 	int in_use = attributes_is_in_use(ifile_of(w), cx, ino), err;
 	uint64_t n = losslist_count(w->s->losses);
 
-	if ((!in_use || (in_use < 0 && is_empty && w->has_inodes)) &&
-	    is_written_so(w, cx))
+	if ((!in_use && is_written_so(w, cx)) ||
+	    (in_use < 0 && is_empty && w->has_inodes &&
+	     (w->is_complete || is_written_so(w, cx))))
 		return 0;
 	if (in_use > 0 && !after && (!w->has_inodes || !is_empty))
 		return sides_lose(w->s, cx, w->state, &removed, NULL, 0);
@@ -489,7 +490,7 @@ static int compare_ifiles(struct walk *w, struct context *cx, uint64_t after)
  */
 static bool are_names_complete(const struct walk *w)
 {
-	return w->t->is_sound && w->s->versions.gathered && !w->e.doubt &&
+	return w->s->is_sound && w->s->versions.gathered && !w->e.doubt &&
 	       !w->s->recounted && !w->s->unconfirmed;
 }
 

@@ -16,7 +16,6 @@ struct comparetree {
 	 * files with unchanged inodes are unchanged.
 	 */
 	bool is_dat_same;
-	bool is_sound; /* after the repair all links and names agree */
 	struct sparse clean; /* blocks of ifiles without a difference */
 };
 

@@ -370,7 +370,8 @@ static bool is_whole(struct sides *s, struct context *cx,
 }
 
 int newlogs_suspect(struct sides *s, struct context *cx,
-		    const struct bitmap *used, uint64_t mounted)
+		    const struct bitmap *used, uint64_t mounted,
+		    struct suspects *suspects)
 {
 	uint64_t asked = UINT64_MAX; /* block of the ifile */
 	struct versions v;
@@ -389,6 +390,9 @@ int newlogs_suspect(struct sides *s, struct context *cx,
 	for (i = 0; i < v.n && !err; i++) {
 		if (!v.items[i].is_suspect || is_whole(s, cx, &v.items[i]))
 			continue;
+		err = suspects_add(suspects, cx, s, v.items[i].blocknr);
+		if (err)
+			break;
 		if (v.items[i].ino == NILFS_IFILE_INO) {
 			if (v.items[i].blkoff != asked)
 				err = suspect_inodes(s, cx, &root,

@@ -43,6 +43,7 @@ struct sides {
 	} *wrong;
 	size_t nwrong, wrong_room;
 	struct losslist *losses;
+	bool is_sound; /* after the repair all links and names agree */
 	char *blocks[2]; /* buffers: before, after */
 	/*
 	 * The first comparison only says which inodes are in doubt; the second

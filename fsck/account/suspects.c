@@ -88,6 +88,28 @@ static bool is_exact(struct sides *s, struct context *cx, uint64_t blocknr)
 	return node.nchildren < node.max / 2 || node.nchildren == node.max;
 }
 
+static int add_log(struct suspects *x, struct context *cx,
+		   const struct logindex_log *log)
+{
+	size_t i;
+
+	for (i = 0; i < x->n; i++)
+		if (x->logs[i].pseg == log->pseg)
+			return 0;
+	if (array_reserve(cx, &x->logs, &x->room, x->n + 1))
+		return -ENOMEM;
+	x->logs[x->n++] = *log;
+	return 0;
+}
+
+int suspects_add(struct suspects *x, struct context *cx, struct sides *s,
+		 uint64_t blocknr)
+{
+	struct logindex_log log;
+
+	return sides_log(s, cx, blocknr, &log) ? add_log(x, cx, &log) : 0;
+}
+
 /* Takes LOG, which has N blocks from FIRST on that were wrong, if these are not
    all that was wrong in it. */
 static int take_log(struct suspects *x, struct context *cx, struct sides *s,
@@ -101,10 +123,7 @@ static int take_log(struct suspects *x, struct context *cx, struct sides *s,
 	if (ret || sparse_test(&s->whole, log->pseg) ||
 	    (n == 1 && !is_exact(s, cx, first->after)))
 		return ret;
-	ret = array_reserve(cx, &x->logs, &x->room, x->n + 1);
-	if (!ret)
-		x->logs[x->n++] = *log;
-	return ret;
+	return add_log(x, cx, log);
 }
 
 int suspects_find(struct suspects *x, struct context *cx, struct sides *s)

@@ -26,6 +26,10 @@ struct suspects {
  */
 int suspects_find(struct suspects *x, struct context *cx, struct sides *s);
 
+/* Adds the log that has block BLOCKNR, if one does.  0, -ENOMEM. */
+int suspects_add(struct suspects *x, struct context *cx, struct sides *s,
+		 uint64_t blocknr);
+
 /*
  * Adds to the losses the blocks of files in these logs that STATE has after the
  * repair as it had them before; it is checkpoint AFTER now (0: the latest).  Logs

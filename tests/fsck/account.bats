@@ -293,6 +293,43 @@ is_sound() {
 	[[ $lost == *"snapshot 4: inode 18, /d/f6: bytes 0 to "* ]]
 }
 
+@test "a name that led to another file is no loss of that one" {
+	begin cleaned
+	place=$(dump.nilfs2 ls -i "$image" / | awk '$NF == "small-3" { print $1 }')
+	damage "dirent:/small-1" inode="$place"
+	run -4 fsck.nilfs2 -fn "$image"
+	repair
+	[ "$lost" = "lost: nothing" ]
+	is_sound
+}
+
+@test "files that were deleted are not missed where as many inodes are left" {
+	begin small-files
+	blocks=$(dump.nilfs2 bmap -b "$image" dat |
+		awk '$NF == "data" { print $(NF - 2) }')
+	perl -e 'srand 1; print pack "C*", map { int rand 256 } 1 .. 4096' >noise
+	for block in $blocks; do
+		dd if=noise of="$image" bs=4096 seek="$block" conv=notrunc \
+			status=none
+	done
+	repair
+	[[ $lost != *" was removed"* ]]
+	cmp <(dump.nilfs2 ls -R sound /) <(dump.nilfs2 ls -R "$image" /)
+}
+
+@test "what was moved into a log that is not proven may be lost in a snapshot" {
+	begin cleaned
+	# The block of the snapshot that was moved last, and the newest logs.
+	read -r n data < <(dump.nilfs2 bmap -b -c 2 "$image" /kept |
+		awk '$NF == "data" { print $1, $5 }' | sort -n -k 2 | tail -n 1)
+	blocks=$(dump.nilfs2 bmap -b "$image" dat |
+		awk '$NF == "data" { print $(NF - 2) }')
+	lose_all "$blocks"
+	lose "$data"
+	run -1 fsck.nilfs2 -fyv "$image"
+	[[ $output == *"lost: snapshot 2: inode 12, /kept: bytes "*" may not be"* ]]
+}
+
 @test "the manual has all kinds of losses" {
 	local key keys
 
