@@ -185,6 +185,16 @@ static int rewrite_block(struct fixer_job *job, struct context *cx,
 	return err;
 }
 
+/* The same, and what the check with these blocks found in the cpfile. */
+static int rewrite_and_fix(struct fixer_job *job, struct context *cx,
+			   const struct fix *fixes, size_t n)
+{
+	const struct plan_kind *k = &job->plan->kinds[RULE_FIX_CHECKPOINTS];
+	int err = rewrite_block(job, cx, fixes, n);
+
+	return err ? err : fix_checkpoints(job, cx, k->fixes, k->n);
+}
+
 static void report_block(struct fixer_job *job, const struct derived_block *b)
 {
 	if (b->level)
@@ -224,15 +234,28 @@ static void note_derived(struct repair *r, const struct derived *d)
 	report_count(&job, n[false], "");
 }
 
-/* One more log with the blocks, on the overlay. */
-static int write_log(struct repair *r, struct context *cx, struct derived *d)
+/* Whether entries of the cpfile need more than was DERIVED, which needs no
+   question. */
+static bool is_cpfile_due(const struct repair *r, const struct part *derived)
 {
-	static const bool none[RULE_FIX_COUNT];
+	return (derived->had & CPFILE) &&
+	       repair_current(r)->plan.kinds[RULE_FIX_CHECKPOINTS].n &&
+	       decision_of(r->ask.mode, RULE_DANGER_LOSES) == DECISION_REPAIR;
+}
+
+/* One more log with the blocks, on the overlay. */
+static int write_log(struct repair *r, struct context *cx, struct derived *d,
+		     const struct part *part)
+{
+	const bool taken[RULE_FIX_COUNT] = {
+		[RULE_FIX_CHECKPOINTS] = is_cpfile_due(r, part),
+	};
 	struct round round = {
 		.job = repair_job(r, cx),
 		.stage = RULE_STAGE_DAT,
-		.taken = none,
-		.instead = rewrite_block,
+		.taken = taken,
+		.instead = taken[RULE_FIX_CHECKPOINTS] ? rewrite_and_fix :
+							 rewrite_block,
 	};
 	const struct volume *vol = round.job.vol;
 	size_t i;
@@ -247,7 +270,8 @@ static int write_log(struct repair *r, struct context *cx, struct derived *d)
 }
 
 /* Writes the blocks to the overlay. */
-static int write_blocks(struct repair *r, struct context *cx, struct derived *d)
+static int write_blocks(struct repair *r, struct context *cx, struct derived *d,
+			const struct part *part)
 {
 	const struct volume *vol = repair_current(r)->check.vol;
 	int err;
@@ -256,7 +280,7 @@ static int write_blocks(struct repair *r, struct context *cx, struct derived *d)
 	err = derived_write(d, cx, &vol->geo,
 			    r->o->undo_file && !r->dev->zones);
 	if (!err && d->n)
-		err = write_log(r, cx, d);
+		err = write_log(r, cx, d, part);
 	patched_drop(r->patched);
 	return err;
 }
@@ -321,9 +345,10 @@ static bool is_allowed(const struct repair *r, const struct derived *d,
  * where it stays, 0.  *BEFORE is freed for that look.
  */
 static int keep_derived(struct repair *r, struct context *cx,
-			struct derived *d, struct look **before)
+			struct derived *d, const struct part *part,
+			struct look **before)
 {
-	int ret = write_blocks(r, cx, d);
+	int ret = write_blocks(r, cx, d, part);
 
 	if (ret || !d->n)
 		return ret ? ret : 1;
@@ -371,7 +396,7 @@ static int try_derived(struct repair *r, struct context *cx, struct derived *d,
 	if (ret > 0 &&
 	    !is_contradicted(repair_current(r), d, !(part->of & DAT)) &&
 	    !(part->whole && has_more(repair_current(r), part))) {
-		ret = keep_derived(r, cx, d, &before);
+		ret = keep_derived(r, cx, d, part, &before);
 		if (ret > 0) {
 			repair_forget(r, &before);
 			/* It was the DAT that led to other blocks. */

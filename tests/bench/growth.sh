@@ -9,6 +9,10 @@
 # the last one the bytes that it reads.  From 4 to 16 times a job may take at most 6 times the
 # instructions more that it takes from 1 to 4: n log n gives less than 5, the
 # square 16.
+#
+# Of what is lost of a volume there is a table as well: how often its repair checks
+# all of the volume, at most three times, and how many bytes it reads, at most
+# four times those in use.
 set -eu -o pipefail
 export SOURCE_DATE_EPOCH=1700000000 LC_ALL=C
 PATH=$NILFS2_BUILD/mkfs:$NILFS2_BUILD/fsck:$NILFS2_BUILD/gc:$NILFS2_BUILD/dump:$PATH
@@ -122,6 +126,78 @@ lost_jobs()
 	count_read lost.read
 }
 
+# lost_block FILE: zeros in its last block of data, or, with a level, of nodes
+lost_block()
+{
+	dd if=/dev/zero of=copy bs=4K count=1 conv=notrunc status=none \
+		seek="$(dump.nilfs2 bmap --nodes -b image "$1" |
+			awk -v level="${2:-0}" '$6 == level { block = $5 }
+				END { print block }')"
+}
+
+# lose WHAT: of the copy
+lose()
+{
+	case $1 in
+	first-MiB) dd if=/dev/zero of=copy bs=1M count=1 conv=notrunc \
+		status=none ;;
+	summary) dd if=/dev/zero of=copy bs=4K seek=2048 count=1 conv=notrunc \
+		status=none ;;
+	superblocks)
+		dd if=/dev/zero of=copy bs=1K seek=1 count=1 conv=notrunc \
+			status=none
+		dd if=/dev/zero of=copy bs=4K seek=$((256 * 256 - 1)) count=1 \
+			conv=notrunc status=none
+		;;
+	node) lost_block /file 1 ;;
+	directory) lost_block / ;;
+	*) lost_block "$1" ;;
+	esac
+}
+
+# lost_row WHAT: a row of the table, which is a test.
+lost_row()
+{
+	local use checks bytes status=0
+
+	cp --sparse=always image copy
+	use=$(($(stat -c %b copy) * 512))
+	lose "$1"
+	# shellcheck disable=SC2016 # $$ is that of the other shell
+	bytes=$(sh -c 'status=0
+		fsck.nilfs2 -yv copy >said 2>&1 || status=$?
+		sed -n "s/^rchar: //p" /proc/$$/io
+		exit "$status"') || status=$?
+	checks=$(grep -c ': segments: checking segments$' said)
+	tests=$((tests + 1))
+	line="$tests - lost: $1: $checks whole checks, reads $(
+		awk "BEGIN { printf \"%.1f\", $bytes / $use }") times what is in use"
+	if [ "$status" -eq 1 ] && [ "$checks" -le 3 ] &&
+		[ "$bytes" -le $((4 * use)) ]; then
+		echo "ok $line"
+	else
+		echo "not ok $line"
+		result=1
+	fi
+}
+
+# lost_table: a volume of two checkpoints
+lost_table()
+{
+	local what
+
+	rm -rf tree later image
+	mkdir tree later
+	head -c 40M /dev/zero | tr '\0' x >tree/file
+	seq -f 'tree/%g' 500 | xargs touch
+	touch later/other
+	mkfs.nilfs2 -q --size 256M -d tree -d later image
+	for what in first-MiB summary superblocks dat sufile cpfile ifile node \
+		directory; do
+		lost_row "$what"
+	done
+}
+
 # jobs WHAT N
 jobs()
 {
@@ -168,6 +244,7 @@ for what; do
 			result=1
 		fi
 	done
+	[ "$what" != lost ] || lost_table
 done
 echo "1..$tests"
 exit $result

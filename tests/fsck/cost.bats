@@ -114,3 +114,13 @@ zero() {
 	cmp -i 4096 -n $((256 * 1024 * 1024 - 8192)) \
 		image "$BATS_FILE_TMPDIR/image"
 }
+
+# How many inodes a checkpoint has shows once its entry leads to an ifile; that
+# goes into the same log.
+@test "the block of the cpfile is lost" {
+	zero "$(dump.nilfs2 bmap -b image cpfile |
+		awk '$1 == 0 && $NF == "data" { print $5 }')" 1
+	repair
+	grep -q '^repaired: checkpoint .*: has .* inodes' out
+	checks_are 3
+}
