@@ -89,7 +89,7 @@ int giveup_run(struct repair *r, struct context *cx)
 
 	/* With one less, errors in what it shared are those of the next one, or
 	   of the latest state. */
-	while (ret > 0 && repair_may_log(r) && giveup_is_due(r)) {
+	while (ret > 0 && stages_may_log(r) && giveup_is_due(r)) {
 		ret = give_up(r, cx);
 		if (ret > 0)
 			ret = repair_again(r, cx) ?: 1;

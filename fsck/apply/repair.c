@@ -67,8 +67,6 @@ struct look *repair_current(const struct repair *r)
 	return r->now ? r->now : r->first;
 }
 
-#define NO_STAGE (-1)	/* -EPERM, which nothing here fails with */
-
 bool repair_is_cut_off(const struct look *l)
 {
 	const struct volume *vol = l->check.vol;
@@ -78,138 +76,6 @@ bool repair_is_cut_off(const struct look *l)
 		return findings_count(l->check.findings, RULE_SB_DEVICE_SIZE);
 	return super_geometry(volume_super(vol), vol->dev->size, &geo) ==
 	       RULE_SB_DEVICE_SIZE;
-}
-
-/*
- * A new log takes the place of logs after the latest super root, which have
- * what was synchronized last, or newer checkpoints past a damaged log.  A
- * mount brings that back; only the user may give it up.  On zones a mount
- * fails to do away with them, so those that have nothing to be brought back
- * are no reason to wait.
- */
-static bool may_write_log(const struct repair *r, const struct look *l)
-{
-	const struct recovery *latest;
-
-	if (!l->complete)
-		return false;
-	latest = &l->check.vol->latest;
-	if (r->ask.mode != DECISION_MODE_SAFE)
-		return true;
-	if (findings_count(l->check.findings, RULE_LOG_CHAIN))
-		return false;
-	if (!latest->orphans_start)
-		return true;
-	return r->dev->zones && (r->no_data_behind || !latest->orphans_end);
-}
-
-/*
- * Nothing may be written over a DAT that leads nowhere, or takes numbers that
- * are in use for free.
- */
-static bool is_dat_unsafe(const struct look *l)
-{
-	return l->check.dat_broken ||
-	       findings_have_stage(l->check.findings, RULE_STAGE_NUMBERS);
-}
-
-/* A log would restore the first superblock, which was not requested. */
-static bool is_wiped(const struct repair *r)
-{
-	return findings_count(repair_current(r)->check.findings, RULE_SB_WIPED);
-}
-
-bool repair_may_log(const struct repair *r)
-{
-	const struct look *l = repair_current(r);
-
-	return may_write_log(r, l) && !is_dat_unsafe(l) && !is_wiped(r) &&
-	       !repair_is_cut_off(l);
-}
-
-/*
- * Whether superblocks need no round of their own: what is wrong is the one by
- * which the volume was not opened, and hides nothing.
- */
-static bool is_super_spare(const struct repair *r)
-{
-	const struct look *l = repair_current(r);
-	const struct plan_kind *k = &l->plan.kinds[RULE_FIX_SUPER];
-	bool wiped = is_wiped(r);
-	size_t i;
-
-	if (!l->complete || l->plan.kinds[RULE_FIX_ROOT].n)
-		return false;
-	for (i = 0; i < k->n; i++) {
-		if (k->fixes[i].place.kind != PLACE_SUPER ||
-		    k->fixes[i].place.number ==
-			    (uint64_t)l->check.vol->super_used)
-			return false;
-		wiped &= k->fixes[i].rule != RULE_SB_WIPED;
-	}
-	return k->n && !wiped && !r->given_up[RULE_FIX_SUPER];
-}
-
-/* The first stage, from FIRST on, that has something to be repaired, or
-   NO_STAGE. */
-static int stage_from(const struct repair *r, int first)
-{
-	const struct plan *plan = &repair_current(r)->plan;
-	int stage = NO_STAGE, of_kind;
-	size_t i;
-
-	for (i = 0; i < RULE_FIX_COUNT; i++) {
-		if (!plan->kinds[i].n || r->given_up[i])
-			continue;
-		of_kind = (int)rule_stage_of_fix((enum rule_fix)i);
-		if (of_kind >= first && (stage < 0 || of_kind < stage))
-			stage = of_kind;
-	}
-	if (repair_is_cut_off(repair_current(r)) ||
-	    (stage > RULE_STAGE_DEVICE && is_wiped(r) &&
-	     first <= RULE_STAGE_DEVICE) ||
-	    (stage > RULE_STAGE_DEVICE && stage != RULE_STAGE_ZONES &&
-	     !may_write_log(r, repair_current(r))))
-		return NO_STAGE;
-	if (stage > RULE_STAGE_DAT && is_dat_unsafe(repair_current(r)))
-		return NO_STAGE;
-	return stage;
-}
-
-/* Whether the superblocks are repaired in the same round as STAGE. */
-static bool takes_super(const struct repair *r, int stage)
-{
-	return stage > RULE_STAGE_DEVICE && !r->apart[stage] &&
-	       is_super_spare(r);
-}
-
-/* The stage of the next round, or NO_STAGE. */
-static int next_stage(const struct repair *r)
-{
-	int stage = stage_from(r, 0), after;
-
-	if (stage != RULE_STAGE_DEVICE || !is_super_spare(r))
-		return stage;
-	after = stage_from(r, RULE_STAGE_DEVICE + 1);
-	return takes_super(r, after) ? after : stage;
-}
-
-/* The kinds of STAGE that are repaired in a round: how many. */
-static unsigned int take_answers(struct repair *r, int stage,
-				 bool taken[RULE_FIX_COUNT])
-{
-	const struct plan *plan = &repair_current(r)->plan;
-	unsigned int n = 0;
-	size_t i;
-
-	for (i = 0; i < RULE_FIX_COUNT; i++) {
-		taken[i] = ((int)rule_stage_of_fix((enum rule_fix)i) == stage ||
-			    (i == RULE_FIX_SUPER && takes_super(r, stage))) &&
-			   plan->kinds[i].n && !r->given_up[i] &&
-			   !(r->apart[stage] && n);
-		n += taken[i];
-	}
-	return n;
 }
 
 void repair_forget(struct repair *r, struct look **lp)
@@ -425,7 +291,7 @@ static int run_round(struct repair *r, struct context *cx, int stage)
 	struct plan_count before[RULE_FIX_COUNT];
 	struct root_state state = r->state;
 	bool taken[RULE_FIX_COUNT];
-	unsigned int n = take_answers(r, stage, taken);
+	unsigned int n = stages_take(r, stage, taken);
 	int ret;
 
 	count_kinds(r, before);
@@ -443,40 +309,6 @@ static int run_round(struct repair *r, struct context *cx, int stage)
 	return ret;
 }
 
-static const char *const stages[] = {
-	[RULE_STAGE_BITS] = "flipped bits",
-	[RULE_STAGE_DEVICE] = "superblocks",
-	[RULE_STAGE_DAT] = "DAT",
-	[RULE_STAGE_METADATA] = "metadata",
-	[RULE_STAGE_TREE] = "files",
-	[RULE_STAGE_NAMES] = "names",
-	[RULE_STAGE_MOVES] = "moves",
-	[RULE_STAGE_COUNTS] = "counts",
-	[RULE_STAGE_ZONES] = "zones",
-};
-
-/* The next stage of which the user wants something, NO_STAGE, or -EINTR. */
-static int ask_for_stage(struct repair *r, struct context *cx)
-{
-	int stage, err;
-
-	do {
-		stage = next_stage(r);
-		if (stage < 0)
-			return NO_STAGE;
-		err = 0;
-		if (takes_super(r, stage))
-			err = ask_stage(&r->ask, cx, &repair_current(r)->plan,
-					RULE_STAGE_DEVICE);
-		if (!err)
-			err = ask_stage(&r->ask, cx, &repair_current(r)->plan,
-					(enum rule_stage)stage);
-		if (err)
-			return err;
-	} while (next_stage(r) != stage);
-	return stage;
-}
-
 static int run_rounds(struct repair *r, struct context *cx)
 {
 	int stage, err = 0;
@@ -487,12 +319,12 @@ static int run_rounds(struct repair *r, struct context *cx)
 			err = derivation_run(r, cx);
 		if (err)
 			return err;
-		stage = ask_for_stage(r, cx);
+		stage = stages_ask(r, cx);
 		if (stage < 0)
-			return stage == NO_STAGE ? 0 : stage;
+			return stage == STAGES_NONE ? 0 : stage;
 		r->rounds++;
 		tool_detail(r->tool, "round %u of repairs: %s", r->rounds,
-			    stages[stage]);
+			    stages_name(stage));
 		err = run_round(r, cx, stage);
 	}
 	return err;
@@ -553,7 +385,7 @@ int repair_run(struct repair *r, struct context *cx)
 {
 	int err = fix_bits_run(r, cx);
 
-	if (!err && r->ask.mode == DECISION_MODE_SAFE && is_wiped(r)) {
+	if (!err && r->ask.mode == DECISION_MODE_SAFE && stages_is_wiped(r)) {
 		overlay_drop(r->dev);
 		return 0;
 	}

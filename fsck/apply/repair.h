@@ -108,9 +108,26 @@ int repair_swap(struct repair *r, struct context *cx, struct look **look);
 /* Frees *LOOK, unless it is NULL or R->first, and sets it to NULL. */
 void repair_forget(struct repair *r, struct look **look);
 
+/* No stage; -EPERM, which no stage fails with. */
+#define STAGES_NONE (-1)
+
+/* The next stage of which the user wants something, which is asked; STAGES_NONE;
+   or -EINTR. */
+int stages_ask(struct repair *r, struct context *cx);
+
+/* What STAGE repairs, for a message. */
+const char *stages_name(int stage);
+
+/* The kinds that are repaired in a round of STAGE: how many. */
+unsigned int stages_take(const struct repair *r, int stage,
+			 bool taken[RULE_FIX_COUNT]);
+
+/* Whether a log would restore the first superblock, which was not requested. */
+bool stages_is_wiped(const struct repair *r);
+
 /* Whether a log may be written: all passes ran, and what it takes numbers from
    is sound. */
-bool repair_may_log(const struct repair *r);
+bool stages_may_log(const struct repair *r);
 
 /*
  * Whether snapshots have errors that are to be given up; makes plain checkpoints
