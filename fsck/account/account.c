@@ -311,7 +311,7 @@ static int compare_checkpoints(struct account *a, struct context *cx)
 
 /*
  * If the repair began with an older state than a superblock names, or without a
- * superblock, there may have been newer ones that nothing names.
+ * right superblock, there may have been newer ones that nothing names.
  */
 static void lose_newer(struct account *a, struct context *cx)
 {
@@ -321,7 +321,10 @@ static void lose_newer(struct account *a, struct context *cx)
 	};
 	struct nilfs_checkpoint cp;
 
-	if (a->supers.any && a->supers.claimed <= loss.cno)
+	/* Without a right checksum a superblock shows the last checkpoint only if it
+	   was written after that. */
+	if (a->supers.any && a->supers.claimed <= loss.cno &&
+	    (a->supers.newest || a->supers.clean == loss.cno))
 		return;
 	if (!cptable_read(a->s.before, cx, loss.cno, &cp))
 		loss.time = le64_get(cp.cp_create);

@@ -104,6 +104,9 @@ int comparesuper_run(struct losslist *l, struct context *cx, struct dev *before,
 			known->any = true;
 			if (cno > known->claimed)
 				known->claimed = cno;
+			if ((le16_get(sb.s_state) & NILFS_VALID_FS) &&
+			    cno > known->clean)
+				known->clean = cno;
 			if (super_check(&sb) == RULE_OK && cno > known->newest)
 				known->newest = cno;
 		}

@@ -293,6 +293,21 @@ is_sound() {
 	[[ $lost == *"snapshot 4: inode 18, /d/f6: bytes 0 to "* ]]
 }
 
+@test "after a crash only a right superblock shows that no log is missing" {
+	begin crash-sr
+	for at in $((1024 + 160)) $(($(stat -c %s "$image") - 4096 + 160)); do
+		printf x | dd of="$image" bs=1 seek="$at" conv=notrunc status=none
+	done
+	repair
+	[[ $lost == *"lost: what was written after checkpoint 14 "* ]]
+	begin snapshots
+	for at in $((1024 + 160)) $(($(stat -c %s "$image") - 4096 + 160)); do
+		printf x | dd of="$image" bs=1 seek="$at" conv=notrunc status=none
+	done
+	repair
+	[[ $lost != *"lost: what was written after"* ]]
+}
+
 @test "a name that led to another file is no loss of that one" {
 	begin cleaned
 	place=$(dump.nilfs2 ls -i "$image" / | awk '$NF == "small-3" { print $1 }')
