@@ -96,7 +96,7 @@ bool sides_listed(struct sides *s, struct context *cx, uint64_t blocknr,
 		  struct segsum_block *b)
 {
 	struct logindex_segment segment;
-	struct logindex_extent e;
+	struct logindex_extent e = { .count = 0 };
 	struct logindex_log log;
 	int ret = find_log(s->logs_before, cx, s->before, blocknr, &segment,
 			   &log);

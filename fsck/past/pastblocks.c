@@ -176,7 +176,7 @@ static int change_block(struct fixer_job *job, struct context *cx,
 			const struct pastblocks_block *b, uint64_t *pseg)
 {
 	const struct nilfs_geometry *g = &job->vol->geo;
-	struct segsum_block listed;
+	struct segsum_block listed = { .index = 0 };
 	int ret = dev_write(job->dev, cx, b->blocknr << g->block_bits,
 			    b->content, g->block_size);
 

@@ -159,7 +159,7 @@ static bool is_entry_0(const struct silent_change *c)
 	return !strcmp(c->structure, "dat:0");
 }
 
-/* Whether no checkpoint lies between two numbers, which nothing can tell apart. */
+/* Whether no checkpoint lies between two numbers, which nothing can distinguish. */
 static bool is_between(const struct silent_change *c)
 {
 	uint64_t from = c->old < c->now ? c->old : c->now;
