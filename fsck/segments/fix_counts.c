@@ -36,20 +36,13 @@ struct leaks {
 	bool past;		/* entries of snapshots */
 };
 
-/* Not what a plain checkpoint has: its files can still be read. */
-static bool is_left_over(const struct check *c, uint64_t vblocknr)
-{
-	return sparse_test(&c->unmapped, vblocknr) &&
-	       !sparse_test(&c->referenced, vblocknr);
-}
-
 static int find_entry(void *arg, struct context *cx, unsigned int worker,
 		      uint64_t vblocknr, const struct nilfs_dat_entry *de)
 {
 	const struct leaks *l = arg;
 	struct found *f = &l->found[worker];
 
-	if (l->past ? !is_left_over(l->c, vblocknr) :
+	if (l->past ? !check_is_unmapped(l->c, vblocknr, de) :
 		      !dat_is_current(de) || !check_is_leaked(l->c, vblocknr))
 		return 0;
 	if (array_reserve(cx, &f->numbers, &f->room, f->n + 1))

@@ -152,12 +152,6 @@ struct check {
 	bool files_known;
 
 	/*
-	 * Virtual blocks that live in a snapshot, not now, and that none of
-	 * these states refers to (pass tree).
-	 */
-	struct sparse unmapped;
-
-	/*
 	 * The places of findings of RULE_RELEASES, for the search for flipped
 	 * bits; with CHECK_RELEASES_MAX of them there are more, and RELEASES is
 	 * not to be read.  Borrowed from the caller, who collects them.
@@ -219,6 +213,16 @@ static inline uint64_t check_snapshot_of(const struct check *c, uint64_t start,
 static inline bool check_has_unmapped(const struct check *c)
 {
 	return c->kept_referenced && c->kept_entries > c->kept_referenced;
+}
+
+/* Whether virtual block VBLOCKNR, whose entry is DE, is such a one. */
+static inline bool check_is_unmapped(const struct check *c, uint64_t vblocknr,
+				     const struct nilfs_dat_entry *de)
+{
+	return !dat_is_current(de) && vblocknr < c->referenced.bits &&
+	       !sparse_test(&c->referenced, vblocknr) &&
+	       check_snapshot_of(c, le64_get(de->de_start),
+				 le64_get(de->de_end));
 }
 
 /* The set of LISTED for inode INO, or NULL if there is none. */

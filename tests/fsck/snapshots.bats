@@ -385,27 +385,3 @@ emptied() {
 	[ "$status" -eq 0 ]
 	is_clean
 }
-
-# Plain checkpoints, which the next cleaning deletes, have the block as well.
-@test "a node of a snapshot that leads to another file" {
-	begin snapshots
-	gc.nilfs2 -q --to-checkpoint 21 --to-snapshot 12 "$image"
-	remember
-	other=$(dump.nilfs2 bmap -b -c 12 "$image" /soft |
-		awk '$NF == "data" { print $4 }')
-	damage -c 12 bmap:14/1 "ptr[0]=$other"
-	expect bmap-unmapped
-	repairs
-}
-
-@test "a file of a snapshot without its blocks costs no plain checkpoint" {
-	begin snapshots
-	gc.nilfs2 -q --to-checkpoint 21 --to-snapshot 12 "$image"
-	before=$(dump.nilfs2 export -q -c 13 "$image" - | cksum)
-	damage -c 12 inode:14 i_size=0 i_blocks=0 i_bmap[{0,1,2,3,4,5,6}]=0
-	expect bmap-unmapped
-	run -1 fsck.nilfs2 -fy --undo-file=undo "$image"
-	[[ $output == *'snapshot 12: given up'* ]]
-	is_clean
-	[ "$(dump.nilfs2 export -q -c 13 "$image" - | cksum)" = "$before" ]
-}

@@ -154,7 +154,6 @@ void check_fini(struct check *c)
 	c->sums = NULL;
 	sparse_fini(&c->referenced);
 	sparse_fini(&c->lingering);
-	sparse_fini(&c->unmapped);
 	free(c->snapshots);
 	c->snapshots = NULL;
 	volume_close(c->vol);

@@ -64,7 +64,7 @@ static int search_entry(void *arg, struct context *cx, unsigned int worker,
 	struct leaks *leaks = &s->leaks[worker];
 
 	(void)cx;
-	if (s->past ? !sparse_test(&s->c->unmapped, vblocknr) :
+	if (s->past ? !check_is_unmapped(s->c, vblocknr, de) :
 		      !dat_is_current(de) || !check_is_leaked(s->c, vblocknr))
 		return 0;
 	if (leaks->count < LEAKS_NAMED)

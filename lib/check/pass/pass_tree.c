@@ -23,7 +23,6 @@
 
 #include "base/array.h"
 #include "check/check.h"
-#include "check/damage.h"
 #include "check/inodes/ifilewalk.h"
 #include "check/inodes/metacount.h"
 #include "check/inodes/pointers.h"
@@ -32,7 +31,6 @@
 #include "disk/checkpoint.h"
 #include "disk/inode.h"
 #include "vol/cptable.h"
-#include "vol/datscan.h"
 
 /* Bytes of the directory of a set, at most, a share of the budget. */
 #define DIRECTORY_SHARE 16
@@ -278,37 +276,6 @@ static int walk_older(struct tree *t, struct context *cx, bool kept)
 	return err;
 }
 
-static int note_unmapped(void *arg, struct context *cx, unsigned int worker,
-			 uint64_t vblocknr, const struct nilfs_dat_entry *de)
-{
-	struct check *c = arg;
-	int ret;
-
-	(void)worker;
-	if (dat_is_current(de) || vblocknr >= c->referenced.bits ||
-	    sparse_test(&c->referenced, vblocknr) ||
-	    !check_snapshot_of(c, le64_get(de->de_start), le64_get(de->de_end)))
-		return 0;
-	ret = sparse_add(&c->unmapped, cx, vblocknr);
-	return ret < 0 ? ret : 0;
-}
-
-/* What plain checkpoints refer to as well is left over with the next cleaning. */
-static int find_unmapped(struct check *c, struct context *cx)
-{
-	const struct datscan_visitor visitor = {
-		.used = note_unmapped,
-		.unreadable = check_skip_unreadable,
-		.arg = c,
-	};
-	int err;
-
-	if (!check_has_unmapped(c))
-		return 0;
-	err = sparse_init(&c->unmapped, cx, c->referenced.bits);
-	return err ? err : damage_forgive(cx, datscan_run(c->vol, cx, &visitor));
-}
-
 /*
  * Live blocks are referred to by the newest checkpoint: damage in others does
  * not matter for that.
@@ -332,8 +299,6 @@ static int walk_checkpoints(struct tree *t, struct context *cx)
 	if (!((t->pointers.partial | ifilewalk_partial(&t->ifiles)) &
 	      POINTERS_LOST))
 		t->check->kept_referenced = sparse_count(&t->check->referenced);
-	if (!err)
-		err = find_unmapped(t->check, cx);
 	findings_snapshots(t->check->findings, false);
 	if (t->check->sums)
 		t->check->sums->closed = true;
