@@ -81,6 +81,16 @@ latest() {
 	kernel_uses snapshots
 }
 
+@test "after two of them snapshots are right, whatever was deleted" {
+	image=$(copy_image snapshots)
+	cno=$(latest)
+	to 8
+	to "$cno"
+	gc.nilfs2 -q --free 0 --delete-checkpoints "8..20,22..$((cno + 1))" \
+		"$image" >/dev/null
+	run -0 fsck.nilfs2 -fn "$image"
+}
+
 @test "without a number it is the one before, and no minor one" {
 	image=$(copy_image cleaned)
 	run -1 fsck.nilfs2 --rollback "$image"

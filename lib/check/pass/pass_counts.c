@@ -35,6 +35,7 @@
 #include "disk/inode.h"
 #include "vol/datscan.h"
 #include "vol/liveness.h"
+#include "vol/root.h"
 #include "vol/sutable.h"
 #include "vol/translate.h"
 
@@ -49,7 +50,6 @@ struct leaks {
 struct search {
 	struct check *c;
 	struct leaks *leaks;	/* one a worker */
-	bool past;		/* for what snapshots should have */
 };
 
 static bool is_area_broken(const struct check *c, enum rule_area area)
@@ -64,8 +64,7 @@ static int search_entry(void *arg, struct context *cx, unsigned int worker,
 	struct leaks *leaks = &s->leaks[worker];
 
 	(void)cx;
-	if (s->past ? !check_is_unmapped(s->c, vblocknr, de) :
-		      !dat_is_current(de) || !check_is_leaked(s->c, vblocknr))
+	if (!dat_is_current(de) || !check_is_leaked(s->c, vblocknr))
 		return 0;
 	if (leaks->count < LEAKS_NAMED)
 		leaks->first[leaks->count] = vblocknr;
@@ -121,11 +120,10 @@ static bool is_none_left(const struct check *c)
 	       !is_area_broken(c, RULE_AREA_MAP);
 }
 
-/* The entries of the current state, or of the PAST, that no map leads to. */
-static int search(struct check *c, struct context *cx, bool past,
-		  struct leaks *all)
+/* The entries of the current state that no map leads to. */
+static int search(struct check *c, struct context *cx, struct leaks *all)
 {
-	struct search s = { .c = c, .past = past };
+	struct search s = { .c = c };
 	const struct datscan_visitor visitor = {
 		.used = search_entry,
 		.unreadable = check_skip_unreadable,
@@ -147,14 +145,62 @@ static int search(struct check *c, struct context *cx, bool past,
 static int check_leaks(struct check *c, struct context *cx)
 {
 	struct leaks all = { 0 };
-	int err = search(c, cx, false, &all);
+	int err = search(c, cx, &all);
 
 	if (!err && all.count)
 		report_leaks(c, &all);
 	return err;
 }
 
-/* The file in a snapshot that VBLOCKNR is of, by its log: 1, 0. */
+/*
+ * The pointer of a snapshot's map to what it has in place of block B: that of the
+ * inode's block where it has no such file, or nothing there.  1, 0.
+ */
+static int find_version(struct check *c, struct context *cx, uint64_t cno,
+			const struct segsum_block *b, uint64_t *ptr)
+{
+	struct root root;
+	struct file file;
+	int ret = root_open(&root, cx, c->vol, cno);
+
+	if (ret)
+		return ret;
+	if (b->ino == NILFS_IFILE_INO)
+		return blockmap_lookup(&root.ifile.map, cx, b->blkoff, ptr);
+	ret = root_file(&root, cx, b->ino, &file);
+	if (!ret)
+		ret = blockmap_lookup(&file.map, cx, b->blkoff, ptr);
+	if (ret && ret != -ENOENT)
+		return ret;
+	fail_clear(cx);
+	return blockmap_lookup(&root.ifile.map, cx,
+			       palloc_entry_blkoff(&c->vol->ifile_palloc,
+						   b->ino), ptr);
+}
+
+/*
+ * Whether snapshot CNO has a later version than block B, which has lived since
+ * checkpoint START.  After a return to an older checkpoint the blocks of that live
+ * in snapshots after it as well, which have no use for them.  1, 0.
+ */
+static int is_replaced(struct check *c, struct context *cx, uint64_t cno,
+		       const struct segsum_block *b, uint64_t start)
+{
+	struct nilfs_dat_entry de;
+	uint64_t ptr;
+	int ret;
+
+	/* Where a node was is not known, but of what it led to. */
+	if (b->is_node)
+		return 1;
+	ret = find_version(c, cx, cno, b, &ptr);
+	if (ret > 0)
+		ret = translate_entry(c->vol, cx, ptr, &de) ?:
+		      dat_is_in(&de, cno) && le64_get(de.de_start) > start;
+	return damage_forgive(cx, ret);
+}
+
+/* The file in a snapshot that VBLOCKNR is missing in, by its log: 1, 0. */
 static int find_file(struct check *c, struct context *cx, uint64_t vblocknr,
 		     struct place *place)
 {
@@ -170,31 +216,68 @@ static int find_file(struct check *c, struct context *cx, uint64_t vblocknr,
 	*place = place_inode(check_snapshot_of(c, le64_get(de.de_start),
 					       le64_get(de.de_end)), b.ino);
 	/* Of cpfile and SUFILE no snapshot has blocks. */
-	return b.is_virtual && b.vblocknr == vblocknr &&
-	       (b.ino == NILFS_IFILE_INO || !inode_is_metadata(b.ino));
+	if (!b.is_virtual || b.vblocknr != vblocknr ||
+	    (b.ino != NILFS_IFILE_INO && inode_is_metadata(b.ino)))
+		return 0;
+	ret = is_replaced(c, cx, place->cno, &b, le64_get(de.de_start));
+	return ret < 0 ? ret : !ret;
+}
+
+struct unmapped {
+	const struct check *c;
+	struct sparse set;	/* virtual blocks */
+};
+
+static int note_unmapped(void *arg, struct context *cx, unsigned int worker,
+			 uint64_t vblocknr, const struct nilfs_dat_entry *de)
+{
+	struct unmapped *u = arg;
+	int ret = check_is_unmapped(u->c, vblocknr, de) ?
+			  sparse_add(&u->set, cx, vblocknr) : 0;
+
+	(void)worker;
+	return ret < 0 ? ret : 0;
+}
+
+static int find_unmapped(struct unmapped *u, struct context *cx)
+{
+	const struct datscan_visitor visitor = {
+		.used = note_unmapped,
+		.unreadable = check_skip_unreadable,
+		.arg = u,
+	};
+	int err = sparse_init(&u->set, cx, u->c->referenced.bits);
+
+	return err ? err : datscan_run(u->c->vol, cx, &visitor);
 }
 
 /* Blocks of snapshots that their maps do not lead to, once a file. */
 static int check_past(struct check *c, struct context *cx)
 {
-	struct leaks all = { 0 };
+	const uint64_t end = c->referenced.bits;
+	struct unmapped u = { .c = c };
 	struct place last = { 0 }, place;
-	size_t i;
-	int ret = search(c, cx, true, &all);
+	size_t named = 0;
+	uint64_t number;
+	int ret = find_unmapped(&u, cx);
 
 	findings_snapshots(c->findings, true);
-	for (i = 0; i < LEAKS_NAMED && i < all.count && ret >= 0; i++) {
-		ret = find_file(c, cx, all.first[i], &place);
+	for (number = ret ? end : sparse_next(&u.set, 0, end);
+	     number < end && named < LEAKS_NAMED && ret >= 0;
+	     number = sparse_next(&u.set, number + 1, end)) {
+		ret = find_file(c, cx, number, &place);
 		if (ret <= 0 ||
 		    (place.ino == last.ino && place.cno == last.cno))
 			continue;
 		findings_add(c->findings, &(struct finding){
 			.rule = RULE_BMAP_UNMAPPED, .place = place,
-			.has_got = true, .got = all.first[i],
+			.has_got = true, .got = number,
 		});
 		last = place;
+		named++;
 	}
 	findings_snapshots(c->findings, false);
+	sparse_fini(&u.set);
 	return ret < 0 ? ret : 0;
 }
 
