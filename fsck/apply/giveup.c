@@ -5,9 +5,8 @@
  * What a snapshot has lost may be in no other place, and its errors would stop
  * every other tool for ever.  As a plain checkpoint it protects nothing any
  * more, and no tool asks for its files.  Its user has named it, or keeps what
- * the repair changes in an undo file, nothing else is wrong, and all could be read.
- * One is given up after the other: what is wrong with the next one may be repaired
- * then.
+ * the repair changes in an undo file, and nothing else is wrong.  One is given up
+ * after the other: what is wrong with the next one may be repaired then.
  */
 #include <inttypes.h>
 
@@ -15,13 +14,11 @@
 #include "fsck/apply/repair.h"
 #include "log/checkpoints.h"
 
-/* A read that has failed may not fail the next time. */
 static bool is_wanted(const struct repair *r, uint64_t cno)
 {
 	unsigned int i;
 
 	if (r->o->undo_file && !repair_current(r)->broken.others &&
-	    !r->dev->stats.failed_reads &&
 	    decision_of(r->ask.mode, RULE_DANGER_LOSES) == DECISION_REPAIR)
 		return true;
 	for (i = 0; i < r->o->give_up.n; i++)
