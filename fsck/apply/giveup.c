@@ -87,6 +87,9 @@ int giveup_run(struct repair *r, struct context *cx)
 	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
 	int ret = 1;
 
+	/* A read that has failed may not fail the next time. */
+	if (giveup_is_due(r) && r->dev->stats.failed_reads)
+		ret = repair_resume(r, cx) ?: repair_again(r, cx) ?: 1;
 	/* With one less, errors in what it shared are those of the next one, or
 	   of the latest state. */
 	while (ret > 0 && stages_may_log(r) && giveup_is_due(r)) {
