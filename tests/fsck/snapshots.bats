@@ -247,6 +247,25 @@ sizes() {
 	others_same 2
 }
 
+# The block of the inode has been written again since: that of another file changed.
+@test "a block that a snapshot's map has lost is missed, however new the inode is" {
+	mkdir one two three
+	head -c 9000 /dev/urandom | tee one/f >three/f
+	echo x >>three/f
+	echo 1 >one/g
+	echo 22 >two/g
+	mkfs.nilfs2 -q -B 64 --size 16M --snapshot -d one -d two -d three image
+	gc.nilfs2 -q -f --free 0 --to-checkpoint 1 image >/dev/null
+	gc.nilfs2 -q -f --free 0 --delete-checkpoints 1 image >/dev/null
+	head -c 9000 one/f >want
+	image=image
+	damage -c 2 inode:/f 'i_bmap[2]=0'
+	run -4 fsck.nilfs2 -fn image
+	[[ $output == *"bmap-unmapped: checkpoint 2: inode 11: "* ]]
+	run -1 fsck.nilfs2 -fy image
+	dump.nilfs2 cat -c 2 image /f | cmp - want
+}
+
 # emptied BLOCK [BYTES]: of a directory, entries from there on are removed.
 emptied() {
 	local at=${2-0} left

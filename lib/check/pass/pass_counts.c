@@ -25,12 +25,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/checked.h"
 #include "base/sort.h"
 #include "check/check.h"
 #include "check/damage.h"
 #include "check/inodes/metacount.h"
 #include "check/logs/lifelogs.h"
 #include "check/logs/mapsums.h"
+#include "disk/bmap.h"
 #include "disk/dat.h"
 #include "disk/inode.h"
 #include "vol/datscan.h"
@@ -153,50 +155,88 @@ static int check_leaks(struct check *c, struct context *cx)
 }
 
 /*
- * The pointer of a snapshot's map to what it has in place of block B: that of the
- * inode's block where it has no such file, or nothing there.  1, 0.
+ * The key and the level of block B in the map of its file, as the block itself has
+ * them if it is a node, whose log does not say where it was: 1, 0.
  */
-static int find_version(struct check *c, struct context *cx, uint64_t cno,
-			const struct segsum_block *b, uint64_t *ptr)
+static int find_key(struct check *c, struct context *cx, uint64_t blocknr,
+		    const struct segsum_block *b, uint64_t *key,
+		    unsigned int *level)
 {
-	struct root root;
-	struct file file;
-	int ret = root_open(&root, cx, c->vol, cno);
+	uint32_t size = c->vol->geo.block_size;
+	struct bmap_node node;
+	const void *block;
+	int ret;
 
+	*key = b->blkoff;
+	*level = 0;
+	if (!b->is_node)
+		return 1;
+	ret = cache_get(c->vol->cache, cx, blocknr, &block);
 	if (ret)
 		return ret;
-	if (b->ino == NILFS_IFILE_INO)
-		return blockmap_lookup(&root.ifile.map, cx, b->blkoff, ptr);
-	ret = root_file(&root, cx, b->ino, &file);
-	if (!ret)
-		ret = blockmap_lookup(&file.map, cx, b->blkoff, ptr);
-	if (ret && ret != -ENOENT)
-		return ret;
-	fail_clear(cx);
-	return blockmap_lookup(&root.ifile.map, cx,
-			       palloc_entry_blkoff(&c->vol->ifile_palloc,
-						   b->ino), ptr);
+	ret = bmap_node_check(size, block) == RULE_OK;
+	bmap_node_read(size, block, &node);
+	ret = ret && node.nchildren;
+	if (ret) {
+		*key = bmap_node_key(&node, 0);
+		*level = node.level;
+	}
+	cache_put(c->vol->cache, block);
+	return ret;
+}
+
+/* Whether FILE ends before KEY, or has no nodes of LEVEL. */
+static bool is_past_end(const struct file *file, uint64_t key,
+			unsigned int level)
+{
+	uint32_t size = file->map.vol->geo.block_size;
+	struct bmap_node root = { .level = 0 };
+
+	if (bmap_is_btree(file->map.root))
+		bmap_root_read(file->map.root, &root);
+	return key >= div_round_up(le64_get(file->inode.i_size), size) ||
+	       (level && level >= root.level);
 }
 
 /*
- * Whether snapshot CNO has a later version than block B, which has lived since
- * checkpoint START.  After a return to an older checkpoint the blocks of that live
- * in snapshots after it as well, which have no use for them.  1, 0.
+ * Whether snapshot CNO has no use for block B, which is at BLOCKNR and has lived
+ * since checkpoint START: its map has a later version there, the file ends before
+ * it, or there is none.  After a return to an older checkpoint the blocks of that
+ * live in snapshots after it as well.  1, 0.
  */
 static int is_replaced(struct check *c, struct context *cx, uint64_t cno,
-		       const struct segsum_block *b, uint64_t start)
+		       const struct segsum_block *b, uint64_t blocknr,
+		       uint64_t start)
 {
 	struct nilfs_dat_entry de;
-	uint64_t ptr;
-	int ret;
+	unsigned int level = 0;
+	struct root root;
+	struct file file;
+	uint64_t key = 0, ptr;
+	bool used = true;
+	int ret = root_open(&root, cx, c->vol, cno);
 
-	/* Where a node was is not known, but of what it led to. */
-	if (b->is_node)
-		return 1;
-	ret = find_version(c, cx, cno, b, &ptr);
+	if (!ret && b->ino != NILFS_IFILE_INO) {
+		ret = root_file(&root, cx, b->ino, &file);
+		if (ret == -ENOENT) {
+			fail_clear(cx);
+			ret = file_bit(&root.ifile, cx, &c->vol->ifile_palloc,
+				       b->ino, &used);
+			return ret < 0 ? damage_forgive(cx, ret) : !used;
+		}
+	}
+	if (!ret)
+		ret = find_key(c, cx, blocknr, b, &key, &level);
+	if (ret <= 0)
+		return damage_forgive(cx, ret);
+	ret = blockmap_lookup_at_level(b->ino == NILFS_IFILE_INO ?
+					       &root.ifile.map : &file.map,
+				       cx, key, level, &ptr);
 	if (ret > 0)
 		ret = translate_entry(c->vol, cx, ptr, &de) ?:
 		      dat_is_in(&de, cno) && le64_get(de.de_start) > start;
+	else if (!ret && b->ino != NILFS_IFILE_INO)
+		ret = is_past_end(&file, key, level);
 	return damage_forgive(cx, ret);
 }
 
@@ -219,7 +259,8 @@ static int find_file(struct check *c, struct context *cx, uint64_t vblocknr,
 	if (!b.is_virtual || b.vblocknr != vblocknr ||
 	    (b.ino != NILFS_IFILE_INO && inode_is_metadata(b.ino)))
 		return 0;
-	ret = is_replaced(c, cx, place->cno, &b, le64_get(de.de_start));
+	ret = is_replaced(c, cx, place->cno, &b, le64_get(de.de_blocknr),
+			  le64_get(de.de_start));
 	return ret < 0 ? ret : !ret;
 }
 
