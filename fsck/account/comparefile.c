@@ -293,15 +293,6 @@ static bool is_as_it_was(struct sides *s, struct context *cx, uint64_t before,
 		sides_is_proven(s, cx, after));
 }
 
-/* Whether both blocks, read into the buffers, have the same content. */
-static bool is_same_content(struct sides *s, struct context *cx,
-			    uint64_t before, uint64_t after)
-{
-	return sides_read(s, cx, false, before) &&
-	       sides_read(s, cx, true, after) &&
-	       !memcmp(s->blocks[0], s->blocks[1], s->before->geo.block_size);
-}
-
 /* The checkpoint with which the content of block AFTER was written, or 0. */
 static uint64_t origin_of(struct comparison *c, struct context *cx,
 			  uint64_t blkoff, uint64_t after)
@@ -315,7 +306,7 @@ static uint64_t origin_of(struct comparison *c, struct context *cx,
 	for (; i < v->n && v->items[i].ino == c->ino &&
 	       v->items[i].blkoff == blkoff && n < ORIGINS_MAX;
 	     i++, n++)
-		if (is_same_content(c->s, cx, v->items[i].blocknr, after))
+		if (sides_same_content(c->s, cx, v->items[i].blocknr, after))
 			return v->items[i].cno;
 	return 0;
 }
@@ -336,7 +327,7 @@ static bool is_synced(struct comparison *c, struct context *cx, uint64_t blkoff,
 			? rollforward_find(c->s->synced, c->ino, blkoff)
 			: NULL;
 
-	return b && is_same_content(c->s, cx, b->blocknr, after);
+	return b && sides_same_content(c->s, cx, b->blocknr, after);
 }
 
 /* Whether nothing says that block AFTER is what was written. */
@@ -383,7 +374,7 @@ static int visit_block(void *arg, struct context *cx,
 		return 0;
 	if (!after)
 		return lose_block(c, cx, LOSS_ZERO, b->blkoff, 0);
-	if (!before || is_same_content(c->s, cx, before, after) ||
+	if (!before || sides_same_content(c->s, cx, before, after) ||
 	    is_synced(c, cx, b->blkoff, after))
 		return 0;
 	ret = c->state->latest ?

@@ -19,9 +19,9 @@ int newlogs_run(struct sides *s, struct context *cx, const struct bitmap *used,
 /*
  * The state before has logs past checkpoint MOUNTED that a mount does not
  * accept: adds the blocks of files in those whose checksum does not match, if
- * the files have them after the repair, and the inodes in those of the ifile.  The
- * logs are in *SUSPECTS then: snapshots may have blocks that were moved there.  0,
- * -ENOMEM, -EINTR.
+ * the files have them after the repair, and the inodes in those of the ifile.
+ * The logs are in *SUSPECTS then: snapshots may have blocks that were moved
+ * there.  0, -ENOMEM, -EINTR.
  */
 int newlogs_suspect(struct sides *s, struct context *cx,
 		    const struct bitmap *used, uint64_t mounted,

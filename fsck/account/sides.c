@@ -83,6 +83,14 @@ bool sides_log(struct sides *s, struct context *cx, uint64_t blocknr,
 	return ret > 0;
 }
 
+bool sides_same_content(struct sides *s, struct context *cx, uint64_t before,
+			uint64_t after)
+{
+	return sides_read(s, cx, false, before) &&
+	       sides_read(s, cx, true, after) &&
+	       !memcmp(s->blocks[0], s->blocks[1], s->before->geo.block_size);
+}
+
 int sides_note_wrong(struct sides *s, struct context *cx, uint64_t before,
 		     uint64_t after)
 {
@@ -123,10 +131,7 @@ int sides_compare_node(struct sides *s, struct context *cx, uint64_t vblocknr,
 		after = 0;
 	}
 	if (after && (after == blocknr ? !sparse_test(&s->written, after) :
-		      sides_read(s, cx, false, blocknr) &&
-			      sides_read(s, cx, true, after) &&
-			      !memcmp(s->blocks[0], s->blocks[1],
-				      s->before->geo.block_size)))
+		      sides_same_content(s, cx, blocknr, after)))
 		return 0;
 	return sides_note_wrong(s, cx, blocknr, after);
 }

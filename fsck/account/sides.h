@@ -85,6 +85,11 @@ int sides_doubt(struct sides *s, struct context *cx, uint64_t first,
 int sides_read(struct sides *s, struct context *cx, bool after,
 	       uint64_t blocknr);
 
+/* Whether block BEFORE, before the repair, and AFTER, after it, have the same
+   content; reads both into the buffers. */
+bool sides_same_content(struct sides *s, struct context *cx, uint64_t before,
+			uint64_t after);
+
 /* Adds a block to S->wrong.  -ENOMEM. */
 int sides_note_wrong(struct sides *s, struct context *cx, uint64_t before,
 		     uint64_t after);

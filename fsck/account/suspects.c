@@ -156,10 +156,7 @@ static bool has_block(struct sides *s, struct context *cx, struct file *file,
 		   !translate_vblock(s->after, cx, vblocknr, &after) &&
 		   at == after &&
 		   ((at == before && !sparse_test(&s->written, at)) ||
-		    (sides_read(s, cx, false, before) &&
-		     sides_read(s, cx, true, at) &&
-		     !memcmp(s->blocks[0], s->blocks[1],
-			     s->before->geo.block_size)));
+		    sides_same_content(s, cx, before, at));
 
 	fail_clear(cx);
 	return has;

@@ -87,7 +87,7 @@ int giveup_run(struct repair *r, struct context *cx)
 	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
 	int ret = 1;
 
-	/* A read that has failed may not fail the next time. */
+	/* A read that failed may succeed when it is tried again. */
 	if (giveup_is_due(r) && r->dev->stats.failed_reads)
 		ret = repair_resume(r, cx) ?: repair_again(r, cx) ?: 1;
 	/* With one less, errors in what it shared are those of the next one, or

@@ -9,8 +9,8 @@
  *
  * What lies inside a log is the content of files, such as images of other
  * volumes, and not looked at.  So the device is read once, piece by piece, and a
- * log summed as far as it is in the piece.  A device that was formatted more than once has
- * logs with several seeds.
+ * log summed as far as it is in the piece.  A device that was formatted more
+ * than once has logs with several seeds.
  */
 #include "fsck/super/volscan.h"
 

@@ -179,7 +179,7 @@ pick_block() {
 	[ "$(grep -c ^log-datasum <<<"$output")" -eq 1 ]
 }
 
-@test "the checksum of a log that nothing needs is a warning" {
+@test "the checksum of a log without live blocks is a warning" {
 	image=$(copy_image snapshots)
 	{
 		dump.nilfs2 dat --all "$image" |
