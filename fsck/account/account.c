@@ -339,6 +339,9 @@ static int run_comparisons(struct account *a, struct context *cx)
 
 	if (!err)
 		err = open_before(a, cx);
+	/* First: it is so whatever else can be compared. */
+	if (!err)
+		lose_newer(a, cx);
 	if (!err)
 		err = prepare_comparison(a, cx);
 	if (!err)
@@ -353,8 +356,6 @@ static int run_comparisons(struct account *a, struct context *cx)
 	if (!err)
 		err = newlogs_run(&a->s, cx, a->in->used, a->supers.newest,
 				  a->in->is_whole);
-	if (!err)
-		lose_newer(a, cx);
 	if (!err)
 		err = losslist_find_paths(a->s.losses, cx, a->s.before,
 					  a->s.after);

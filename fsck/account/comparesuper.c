@@ -100,14 +100,17 @@ int comparesuper_run(struct losslist *l, struct context *cx, struct dev *before,
 		sb.s_bytes = le16_make(NILFS_SB_BYTES);
 		if (is_super || super_check(&sb) == RULE_OK) {
 			uint64_t cno = le64_get(sb.s_last_cno);
+			bool clean = le16_get(sb.s_state) & NILFS_VALID_FS;
 
 			known->any = true;
 			if (cno > known->claimed)
 				known->claimed = cno;
-			if ((le16_get(sb.s_state) & NILFS_VALID_FS) &&
-			    cno > known->clean)
+			if (clean && cno > known->clean)
 				known->clean = cno;
-			if (super_check(&sb) == RULE_OK && cno > known->newest)
+			/* The kernel writes the second one less often, but for
+			   an unmount. */
+			if (super_check(&sb) == RULE_OK && (!i || clean) &&
+			    cno > known->newest)
 				known->newest = cno;
 		}
 		agree += has_properties(&sb, &now);

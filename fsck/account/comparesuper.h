@@ -14,7 +14,7 @@
 /* What superblocks say of the latest checkpoint. */
 struct comparesuper_known {
 	bool any;	  /* there is one, its checksum right or not */
-	uint64_t newest;  /* of those with a right checksum, or 0 */
+	uint64_t newest;  /* of those that are right and up to date, or 0 */
 	uint64_t claimed; /* of all */
 	uint64_t clean;	  /* of those that say that it was unmounted, or 0 */
 };

@@ -374,7 +374,8 @@ static void checkpoint_text(const struct loss *loss, char what[WHAT_MAX])
 	else if (loss->kind == LOSS_NEWER)
 		snprintf(what, WHAT_MAX,
 			 "what was written after checkpoint %" PRIu64
-			 "%s%s, if anything",
+			 "%s%s, if anything, and marks of snapshots that were "
+			 "set since then",
 			 loss->cno, time[0] ? " of " : "", time);
 	else if (loss->kind == LOSS_SUPER)
 		snprintf(what, WHAT_MAX,

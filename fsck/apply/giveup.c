@@ -5,8 +5,9 @@
  * What a snapshot has lost may be in no other place, and its errors would stop
  * every other tool for ever.  As a plain checkpoint it protects nothing any
  * more, and no tool asks for its files.  Its user has named it, or keeps what
- * the repair changes in an undo file, and nothing else is wrong.  One is given up
- * after the other: what is wrong with the next one may be repaired then.
+ * the repair changes in an undo file.  One is given up after the other: what is
+ * wrong with the next one may be repaired then.  Where the latest state has errors
+ * as well, it must come out without any, or no snapshot is given up.
  */
 #include <inttypes.h>
 
@@ -14,12 +15,22 @@
 #include "fsck/apply/repair.h"
 #include "log/checkpoints.h"
 
+static bool is_any_wanted(const struct repair *r)
+{
+	return r->o->undo_file &&
+	       decision_of(r->ask.mode, RULE_DANGER_LOSES) == DECISION_REPAIR;
+}
+
+bool giveup_is_allowed(const struct repair *r)
+{
+	return r->o->give_up.n || is_any_wanted(r);
+}
+
 static bool is_wanted(const struct repair *r, uint64_t cno)
 {
 	unsigned int i;
 
-	if (r->o->undo_file && !repair_current(r)->broken.others &&
-	    decision_of(r->ask.mode, RULE_DANGER_LOSES) == DECISION_REPAIR)
+	if (is_any_wanted(r))
 		return true;
 	for (i = 0; i < r->o->give_up.n; i++)
 		if (r->o->give_up.cno[i] == cno)
@@ -83,7 +94,8 @@ static int give_up(struct repair *r, struct context *cx)
 
 int giveup_run(struct repair *r, struct context *cx)
 {
-	uint64_t before = improvement_errors(&repair_current(r)->check);
+	uint64_t left = repair_current(r)->broken.others ? 1 :
+		improvement_errors(&repair_current(r)->check);
 	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
 	int ret = 1;
 
@@ -98,7 +110,7 @@ int giveup_run(struct repair *r, struct context *cx)
 			ret = repair_again(r, cx) ?: 1;
 	}
 	if (ret < 0 || overlay_mark(r->dev) == mark ||
-	    improvement_errors(&repair_current(r)->check) < before)
+	    improvement_errors(&repair_current(r)->check) < left)
 		return ret < 0 ? ret : 0;
 	overlay_rewind(r->dev, mark);
 	repairlist_rewind(&r->repaired, nrepaired);

@@ -194,7 +194,7 @@ bool improvement_is_better(const struct check *now, const struct check *before,
 	return part ? part > 0 : compare_part(now, before, ALL, worse) > 0;
 }
 
-uint64_t improvement_errors(const struct check *c)
+static uint64_t count_errors(const struct check *c, enum part part)
 {
 	const struct rule_info *rule;
 	uint64_t errors = 0;
@@ -203,8 +203,18 @@ uint64_t improvement_errors(const struct check *c)
 	for (i = 0; (rule = rule_at(i)); i++)
 		if (rule->severity >= RULE_ERROR &&
 		    !(rule->traits & RULE_UNJUDGED))
-			errors += findings_count(c->findings, rule->rule);
+			errors += count_rule(c, rule, part);
 	return errors;
+}
+
+uint64_t improvement_errors(const struct check *c)
+{
+	return count_errors(c, ALL);
+}
+
+uint64_t improvement_errors_latest(const struct check *c)
+{
+	return count_errors(c, NEWEST);
 }
 
 bool improvement_meets(const struct check *now, const struct check *before,

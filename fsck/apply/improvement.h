@@ -27,6 +27,9 @@ bool improvement_is_better(const struct check *now, const struct check *before,
  */
 uint64_t improvement_errors(const struct check *c);
 
+/* The same without those of snapshots. */
+uint64_t improvement_errors_latest(const struct check *c);
+
 /* What a repair must have come to. */
 enum improvement_demand {
 	IMPROVEMENT_ONLY,

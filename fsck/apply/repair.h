@@ -130,9 +130,10 @@ bool stages_is_wiped(const struct repair *r);
 bool stages_may_log(const struct repair *r);
 
 /*
- * Whether snapshots have errors that are to be given up; makes plain checkpoints
- * of them, after all other repairs.  0, or a failure.
+ * Whether any snapshot may be given up; whether some have errors and are to be;
+ * makes plain checkpoints of them, after all other repairs.  0, or a failure.
  */
+bool giveup_is_allowed(const struct repair *r);
 bool giveup_is_due(const struct repair *r);
 int giveup_run(struct repair *r, struct context *cx);
 

@@ -9,7 +9,9 @@
  * the overlay, from the newest on, and the first that comes out without errors
  * is taken.  Where a segment of the state was written again no check can say
  * what files have instead of their blocks; then an older state that is whole is
- * better, and how many files it does not have is reported.
+ * better, and how many files it does not have is reported.  Where none comes out
+ * without errors, snapshots may be given up: a newer state without some of them is
+ * better than one that no tool takes.
  */
 
 #include <errno.h>
@@ -26,9 +28,12 @@
 
 /* The result of a candidate. */
 struct outcome {
+	unsigned int number;
+	bool gives;		/* snapshots up that cannot be repaired */
 	bool complete, dat_broken;
 	bool overwritten;	/* some blocks have other content */
-	uint64_t errors;
+	bool files;		/* there are some */
+	uint64_t latest, errors; /* without those of snapshots; all */
 };
 
 static struct outcome outcome_of(const struct repair *r)
@@ -39,6 +44,8 @@ static struct outcome outcome_of(const struct repair *r)
 		.complete = l->complete,
 		.dat_broken = l->check.dat_broken,
 		.overwritten = r->state.overwritten,
+		.files = l->check.files_known && l->check.files,
+		.latest = improvement_errors_latest(&l->check),
 		.errors = improvement_errors(&l->check),
 	};
 }
@@ -54,6 +61,10 @@ static bool is_better(const struct outcome *a, const struct outcome *b)
 		return a->complete;
 	if (a->dat_broken != b->dat_broken)
 		return b->dat_broken;
+	if (a->files != b->files)
+		return a->files;
+	if (a->latest != b->latest)
+		return a->latest < b->latest;
 	if (a->errors != b->errors)
 		return a->errors < b->errors;
 	return b->overwritten && !a->overwritten;
@@ -113,12 +124,14 @@ static int write_log(struct repair *r, struct context *cx)
 }
 
 static int attempt_state(struct repair *r, struct context *cx,
-			 unsigned int number)
+			 unsigned int number, bool gives)
 {
 	int err;
 
 	r->state_number = number;
 	err = repair_rounds(r, cx);
+	if (!err && gives && r->state.chosen)
+		err = giveup_run(r, cx);
 	if (!err && r->state.chosen)
 		tool_detail(r->tool, "state %u, checkpoint %" PRIu64 ": %"
 			    PRIu64 " errors after repairs", number,
@@ -126,31 +139,28 @@ static int attempt_state(struct repair *r, struct context *cx,
 	return err ? err : write_log(r, cx);
 }
 
-/* Candidates from NUMBER on; *BEST has the outcome of number 0. */
-static int try_older(struct repair *r, struct context *cx,
-		     struct outcome *best, size_t mark)
+/* Candidates from NUMBER on and before END, until one is good; the best becomes
+   *BEST. */
+static int try_from(struct repair *r, struct context *cx, unsigned int number,
+		    unsigned int end, bool gives, size_t mark,
+		    struct outcome *best)
 {
-	unsigned int number, taken = 0;
 	struct outcome o;
-	int err = 0;
+	int err;
 
-	for (number = 1; number < STATES_MAX; number++) {
+	for (; number < end && !is_good(best); number++) {
 		repair_restart(r, mark);
-		err = attempt_state(r, cx, number);
+		err = attempt_state(r, cx, number, gives);
 		if (err || !r->state.chosen)
-			break;
+			return err;
 		o = outcome_of(r);
 		if (!is_better(&o, best))
 			continue;
 		*best = o;
-		taken = number;
-		if (is_good(&o))
-			return 0;
+		best->number = number;
+		best->gives = gives;
 	}
-	if (err)
-		return err;
-	repair_restart(r, mark);
-	return attempt_state(r, cx, taken);
+	return 0;
 }
 
 int states_take(struct repair *r, struct context *cx)
@@ -178,13 +188,25 @@ int states_take(struct repair *r, struct context *cx)
 int states_run(struct repair *r, struct context *cx)
 {
 	size_t mark = overlay_mark(r->dev);
-	struct outcome o;
-	int err = attempt_state(r, cx, 0);
+	struct outcome best;
+	int err = attempt_state(r, cx, 0, false);
 
 	if (err || !r->state.chosen || r->o->state)
 		return err;
-	o = outcome_of(r);
-	return is_good(&o) ? 0 : try_older(r, cx, &o, mark);
+	best = outcome_of(r);
+	if (is_good(&best))
+		return 0;
+	err = try_from(r, cx, 1, STATES_MAX, false, mark, &best);
+	/* The one with the fewest errors needs the fewest of them given up. */
+	if (!err && giveup_is_allowed(r))
+		err = try_from(r, cx, best.number, best.number + 1, true, mark,
+			       &best);
+	if (!err && giveup_is_allowed(r))
+		err = try_from(r, cx, 0, STATES_MAX, true, mark, &best);
+	if (err || is_good(&best))
+		return err;
+	repair_restart(r, mark);
+	return attempt_state(r, cx, best.number, best.gives);
 }
 
 /*

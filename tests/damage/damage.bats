@@ -135,6 +135,25 @@ names_no_more() {
 	done
 }
 
+# 1002: errors of a snapshot keep those of the latest state from being repaired; 1021:
+# the newest state has no files, the one before it only with less snapshots.
+@test "with an undo file the latest state comes before snapshots" {
+	local seed
+
+	for seed in 1002 1021; do
+		run -0 "$NILFS2_BUILD/tests/damage/damage" --list --many 1 \
+			--seed "$seed" --fail refused,gone,LOST,status,crash \
+			"$corpus/snapshots/image"
+	done
+}
+
+# The newest logs are lost, and the first superblock, which alone names them.
+@test "what may have been written after the state of the second superblock is named" {
+	run -0 "$NILFS2_BUILD/tests/damage/damage" --list --many 1 \
+		--seed 1023 --fail refused,gone,LOST,status,crash \
+		"$corpus/snapshots/image"
+}
+
 @test "a snapshot that cannot be repaired is given up if that is asked for" {
 	local seed cno before
 

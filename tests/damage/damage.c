@@ -42,7 +42,7 @@ static const char usage_text[] =
 	"  -t, --totals        print no table for each image\n"
 	"  -f, --fail LIST     fail where a case ends as: "
 	"restored,false,named,\n"
-	"                      refused,unseen,option,LOST,status,crash "
+	"                      refused,gone,unseen,option,LOST,status,crash "
 	"(default: none)\n";
 
 static _Noreturn void usage(void)

@@ -34,7 +34,7 @@ judge() {
 		all=$((all + 1))
 		found=$(outcome "$id")
 		case $verdict,$found in
-		*,refused* | *,)
+		*,refused* | *,gone* | *,)
 			echo "$name $id $verdict: the kernel cannot read it" ;;
 		restored,"$sound" | false,"$sound") continue ;;
 		restored,* | false,*)

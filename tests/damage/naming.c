@@ -77,7 +77,7 @@ static bool has_checkpoint(const char *line, uint64_t cno)
 	uint64_t number;
 
 	if (has_words(line, "written after checkpoint", &number))
-		return cno > number;
+		return cno > number || strstr(line, "marks of snapshots");
 	if (has_words(line, "of checkpoints up to", &number))
 		return cno <= number;
 	return has_number(line, "checkpoint", cno) ||

@@ -36,6 +36,7 @@ const char *verdict_name(enum verdict verdict)
 	static const char *const names[VERDICTS] = {
 		[VERDICT_RESTORED] = "restored", [VERDICT_FALSE] = "false",
 		[VERDICT_NAMED] = "named",	 [VERDICT_REFUSED] = "refused",
+		[VERDICT_GONE] = "gone",
 		[VERDICT_UNSEEN] = "unseen",	 [VERDICT_OPTION] = "option",
 		[VERDICT_LOST] = "LOST",	 [VERDICT_STATUS] = "status",
 		[VERDICT_CRASH] = "crash",
@@ -62,7 +63,8 @@ static char *append_errors(char *text, FILE *errors)
 	return text;
 }
 
-static void take_before(struct judging *j)
+/* The image with the damage and without a repair, to be unmapped. */
+static char *damaged_image(const struct judging *j)
 {
 	const struct bench *b = j->bench;
 	char *bytes = mmap(NULL, b->size, PROT_READ | PROT_WRITE,
@@ -72,8 +74,15 @@ static void take_before(struct judging *j)
 		arena_die("memory");
 	memcpy(bytes, b->sound, b->size);
 	spoil_do(j->c, &b->targets, b->seed, bytes, b->sound, b->size);
-	state_take(&j->before, bytes, b->size);
-	munmap(bytes, b->size);
+	return bytes;
+}
+
+static void take_before(struct judging *j)
+{
+	char *bytes = damaged_image(j);
+
+	state_take(&j->before, bytes, j->bench->size);
+	munmap(bytes, j->bench->size);
 	j->has_before = true;
 }
 
@@ -210,11 +219,40 @@ static bool is_unseen(const struct judging *j, bool silent)
 
 	if (j->c->spoil == SPOIL_MANY)
 		return silent && j->o->hidden == j->o->unnamed &&
-		       strstr(j->text, "a mount ignores it");
+		       (strstr(j->text, "a mount ignores it") ||
+			strstr(j->text, "not unmounted cleanly"));
 	if (j->o->status || !silent)
 		return false;
 	return j->c->matched ? t->ino && !t->level && is_single(j) :
 			       strstr(j->text, "a mount ignores it") != NULL;
+}
+
+/*
+ * Whether the damage left no log of which the summary and the super root are
+ * what they were.
+ */
+static bool is_gone(const struct judging *j)
+{
+	const struct bench *b = j->bench;
+	const struct targets *t = &b->targets;
+	const struct nilfs_segment_summary *ss;
+	char *bytes = damaged_image(j);
+	bool gone = true;
+	size_t i;
+
+	for (i = 0; i < t->count && gone; i++) {
+		const struct target *root = &t->all[i];
+		uint64_t pseg = root->pseg << t->geo.block_bits;
+
+		if (root->kind != TARGET_SUPER_ROOT)
+			continue;
+		ss = (const void *)(b->sound + pseg);
+		gone = memcmp(bytes + pseg, ss, le32_get(ss->ss_sumbytes)) ||
+		       memcmp(bytes + root->offset, b->sound + root->offset,
+			      root->len);
+	}
+	munmap(bytes, b->size);
+	return gone;
 }
 
 static enum verdict judge(const struct judging *j, bool silent)
@@ -226,7 +264,9 @@ static enum verdict judge(const struct judging *j, bool silent)
 	if (!is_honest(o, silent))
 		return VERDICT_STATUS;
 	if (o->status >= CHECKER_UNCORRECTED)
-		return VERDICT_REFUSED;
+		return j->c->spoil == SPOIL_MANY && is_gone(j) ?
+			       VERDICT_GONE :
+			       VERDICT_REFUSED;
 	if (o->differing)
 		return VERDICT_NAMED;
 	return o->losses ? VERDICT_FALSE : VERDICT_RESTORED;

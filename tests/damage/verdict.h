@@ -12,6 +12,7 @@ enum verdict {
 	VERDICT_FALSE,	  /* the same, but the output names a loss */
 	VERDICT_NAMED,	  /* the output names all that is not */
 	VERDICT_REFUSED,  /* status 4 or 8, and nothing became worse */
+	VERDICT_GONE,	  /* the same, and no state is left to begin with */
 	VERDICT_UNSEEN,	  /* nothing but the lost content shows it */
 	VERDICT_OPTION,	  /* with an option of the repair more differs */
 	VERDICT_LOST,	  /* something differs, and no line names it */
