@@ -198,14 +198,15 @@ static void print_repairs(struct tool *tool, const struct repair *r,
 static bool is_forward_due(const struct look *l)
 {
 	return l->mode != DECISION_MODE_NO && l->mode != DECISION_MODE_ASK &&
-	       l->mode != DECISION_MODE_ASK_REBUILD && l->complete &&
+	       l->complete &&
 	       forward_is_due(l->check.vol);
 }
 
 /* What looks sound is compared with what is derived as well. */
-static bool is_rebuild_due(const struct look *l)
+static bool is_rebuild_due(const struct look *l, const struct options *o)
 {
-	return l->mode == DECISION_MODE_YES_REBUILD && l->complete;
+	return o->rebuild && l->mode != DECISION_MODE_NO &&
+	       (l->left || (l->mode == DECISION_MODE_YES && l->complete));
 }
 
 /* An older state is to become the latest one. */
@@ -230,7 +231,7 @@ static int run_check(struct tool *tool, const struct options *o,
 	if (!ret)
 		ret = run_look(tool, o, overlay, l);
 	if (!ret && (!plan_is_empty(&l->plan) || l->state_error ||
-		     is_forward_due(l) || is_rebuild_due(l) ||
+		     is_forward_due(l) || is_rebuild_due(l, o) ||
 		     is_state_due(l, o) || giveup_is_due(&r)))
 		ret = run_repair(&r, &tool->cx);
 	if (ret > 0) {

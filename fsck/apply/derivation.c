@@ -102,7 +102,7 @@ static int is_wanted(struct repair *r, struct context *cx)
 	struct look *l = repair_current(r);
 	int err;
 
-	if (r->o->rebuild)
+	if (r->rebuild)
 		return 1;
 	if (decision_of(r->ask.mode, RULE_DANGER_LOSES) != DECISION_REPAIR) {
 		err = ask_stage(&r->ask, cx, &l->plan, RULE_STAGE_DAT);
@@ -372,8 +372,8 @@ static int look_at_derived(struct repair *r, struct context *cx,
 		return ret ? ret : 1;
 	}
 	repair_forget(r, &tries->look);
-	ret = repair_try(r, cx, r->o->rebuild ? IMPROVEMENT_OR_SAME :
-						IMPROVEMENT_ONLY, before);
+	ret = repair_try(r, cx, r->rebuild ? IMPROVEMENT_OR_SAME :
+					     IMPROVEMENT_ONLY, before);
 	tries->worse[had] = !ret;
 	return ret;
 }
@@ -539,7 +539,7 @@ int derivation_run(struct repair *r, struct context *cx)
 	     now->check.vol->latest.orphans_start))
 		return 0;
 	ret = run_derivation(r, cx);
-	if (!ret && first && r->o->rebuild)
+	if (!ret && first && r->rebuild)
 		ret = rebuild_all(r, cx);
 	r->derived = r->looks + 1;
 	return ret;

@@ -167,7 +167,7 @@ struct fixer_job repair_job(struct repair *r, struct context *cx)
 		.vol = l->check.vol,
 		.plan = &l->plan,
 		.time = (uint64_t)cx->now,
-		.rebuild = r->o->rebuild,
+		.rebuild = r->rebuild,
 		.undo = r->o->undo_file,
 		.state = &r->state,
 		.state_number = r->state_number,
@@ -384,17 +384,16 @@ static void weigh_losses(struct repair *r, struct context *cx)
 int repair_run(struct repair *r, struct context *cx)
 {
 	int err = fix_bits_run(r, cx);
+	size_t mark = overlay_mark(r->dev);
 
 	if (!err && r->ask.mode == DECISION_MODE_SAFE && stages_is_wiped(r)) {
 		overlay_drop(r->dev);
 		return 0;
 	}
-	if (!err && !r->now)
-		err = states_choose_super(r, cx);
 	if (!err)
 		err = states_run(r, cx);
-	if (!err)
-		err = giveup_run(r, cx);
+	if (!err && r->o->rebuild)
+		err = states_rebuild(r, cx, mark);
 	if (!err)
 		weigh_losses(r, cx);
 	if (!err && !r->grave)

@@ -35,6 +35,7 @@ struct repair {
 	struct ask ask;
 	/* The rest is all zero in the beginning. */
 	struct look *now;	/* look after the last good round, or NULL */
+	bool rebuild;		/* as --rebuild asks, after repairs without it */
 	bool no_room;		/* for a log, at least once */
 	bool grave;		/* it came to such losses: nothing is done */
 	struct losses losses;
@@ -177,17 +178,18 @@ int states_take(struct repair *r, struct context *cx);
  * Repairs the state that superblocks lead to.  Where they lead to none, states
  * found on the device are repaired on the overlay, newest first, until one has
  * no errors left and was not overwritten; where there is none the one with the
- * least damage stays.  0, or a
- * failure.
+ * least damage stays, without the snapshots that may be given up.  Before that,
+ * where the superblocks differ in what never changes, and nothing is wrong by that
+ * which is not used, both become as it is.  0, or a failure.
  */
 int states_run(struct repair *r, struct context *cx);
 
 /*
- * Before any other repair: where the superblocks differ in what never changes,
- * and much is wrong by the one that the volume was opened by, nothing by the
- * other, both become that, and R->now is the look at it.  0, or a failure.
+ * The same for --rebuild, after states_run(), before which the overlay was at
+ * MARK.  What came out without errors is compared with what is derived, else all
+ * begins anew.  It stays only where that is no worse.  0, or a failure.
  */
-int states_choose_super(struct repair *r, struct context *cx);
+int states_rebuild(struct repair *r, struct context *cx, size_t mark);
 
 /*
  * Corrects the flipped bits found by the first look of R, as far as the user

@@ -185,7 +185,7 @@ int states_take(struct repair *r, struct context *cx)
 		    r->o->state);
 }
 
-int states_run(struct repair *r, struct context *cx)
+static int try_candidates(struct repair *r, struct context *cx)
 {
 	size_t mark = overlay_mark(r->dev);
 	struct outcome best;
@@ -263,7 +263,7 @@ static int try_other(struct repair *r, struct context *cx)
 	return err ? err : look_again(r, cx);
 }
 
-int states_choose_super(struct repair *r, struct context *cx)
+static int choose_super(struct repair *r, struct context *cx)
 {
 	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
 	int ret;
@@ -279,4 +279,59 @@ int states_choose_super(struct repair *r, struct context *cx)
 		repairlist_rewind(&r->repaired, nrepaired);
 	}
 	return ret < 0 ? ret : 0;
+}
+
+int states_run(struct repair *r, struct context *cx)
+{
+	/* Flipped bits were repaired: superblocks are no longer in doubt. */
+	int err = r->now && !r->rebuild ? 0 : choose_super(r, cx);
+
+	if (!err)
+		err = try_candidates(r, cx);
+	return err ? err : giveup_run(r, cx);
+}
+
+/* The next look, and what is asked until then, is for MODE. */
+static void set_mode(struct repair *r, enum decision_mode mode)
+{
+	r->rebuild = mode == DECISION_MODE_YES_REBUILD ||
+		     mode == DECISION_MODE_ASK_REBUILD;
+	repair_current(r)->mode = r->ask.mode = mode;
+	r->derived = 0;
+}
+
+int states_rebuild(struct repair *r, struct context *cx, size_t mark)
+{
+	const enum decision_mode mode = r->ask.mode;
+	const struct outcome plain = outcome_of(r);
+	const bool good = is_good(&plain);
+	size_t sound = overlay_mark(r->dev), nrepaired = r->repaired.n;
+	struct root_state state = r->state;
+	struct outcome o;
+	int err;
+
+	if (!good)
+		repair_restart(r, mark);
+	set_mode(r, mode == DECISION_MODE_YES ? DECISION_MODE_YES_REBUILD :
+						DECISION_MODE_ASK_REBUILD);
+	err = repair_resume(r, cx);
+	if (!err)
+		err = good ? repair_again(r, cx) : states_run(r, cx);
+	if (err)
+		return err;
+	o = outcome_of(r);
+	if (good ? is_good(&o) : is_better(&o, &plain))
+		return 0;
+	tool_detail(r->tool, "no better with metadata files rebuilt");
+	if (good) {
+		overlay_rewind(r->dev, sound);
+		repairlist_rewind(&r->repaired, nrepaired);
+		r->state = state;
+		set_mode(r, mode);
+		return repair_resume(r, cx);
+	}
+	repair_restart(r, mark);
+	set_mode(r, mode);
+	err = repair_resume(r, cx);
+	return err ? err : states_run(r, cx);
 }

@@ -20,13 +20,11 @@ enum decision_mode options_decision(const struct options *o, bool can_ask)
 	case OPTIONS_AUTO:
 		return DECISION_MODE_SAFE;
 	case OPTIONS_YES:
-		return o->rebuild ? DECISION_MODE_YES_REBUILD :
-				    DECISION_MODE_YES;
+		return DECISION_MODE_YES;
 	case OPTIONS_PLAIN:
 		if (!can_ask)
 			break;
-		return o->rebuild ? DECISION_MODE_ASK_REBUILD :
-				    DECISION_MODE_ASK;
+		return DECISION_MODE_ASK;
 	default:
 		break;
 	}
