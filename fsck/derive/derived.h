@@ -52,7 +52,9 @@ struct derived {
 	   readable log lists. */
 	uint64_t entries, lost;
 	uint64_t ended;		/* of ENTRIES: only their ends were wrong */
-	bool dat_stale;		/* its map is an older one than the logs have */
+	/* The map of the DAT led to an older version of a block, or does not
+	   have one that is needed: it is an older version itself. */
+	bool dat_stale;
 };
 
 /*

@@ -206,7 +206,8 @@ static int visit_pointer(void *arg, struct context *cx,
 	b.blocknr = *blocknr;
 	if (!p->level)
 		return w->block(w->arg, cx, &b, (enum liveblocks_worth)worth);
-	err = w->node(w->arg, cx, p->ptr,
+	err = !w->node ? 0 :
+	      w->node(w->arg, cx, p->ptr,
 		      state == ALIVE && worth == LIVEBLOCKS_SOUND);
 	return err ? err : worth != LIVEBLOCKS_LOST;
 }

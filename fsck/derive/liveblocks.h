@@ -123,7 +123,8 @@ struct liveblocks_walk {
 	const struct liveblocks_question *q;
 	int (*block)(void *arg, struct context *cx, const struct liveblock *b,
 		     enum liveblocks_worth worth);
-	/* A node that is followed; LIVES: in the checkpoint, in this file. */
+	/* A node that is followed; LIVES: in the checkpoint, in this file.  Or
+	   NULL. */
 	int (*node)(void *arg, struct context *cx, uint64_t vblocknr,
 		    bool lives);
 	void (*skip)(void *arg);	/* what comes next cannot be walked */

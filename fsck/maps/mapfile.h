@@ -32,15 +32,9 @@ struct mapfiles {
 };
 
 /*
- * Adds to F, which is broken, what older checkpoints have, the newest first, of
- * what is lost and the logs have not.  0, -ENOMEM, -EINTR.
- */
-int mapsearch_older(struct mapfiles *m, struct context *cx, struct mapfile *f);
-
-/*
  * Gives F, which is broken, a new map in the writer's checkpoint, of what is
- * sound of the old one and what was found; notes what became of it, and ends
- * the blocks that it has no longer.  A symbolic link whose target is lost is
+ * sound of the old one, what was found, and of what older checkpoints have of
+ * the rest; notes what became of it, and ends the blocks that it has no longer.  A symbolic link whose target is lost is
  * removed.  -ENOSPC, -ENOMEM, -EIO.
  */
 int maprebuild_run(struct mapfiles *m, struct context *cx, struct mapfile *f);

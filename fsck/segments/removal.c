@@ -26,7 +26,7 @@
 #include "base/sort.h"
 #include "check/damage.h"
 #include "check/logs/lifelogs.h"
-#include "fsck/dat/datlife.h"
+#include "fsck/derive/datlife.h"
 #include "log/move.h"
 #include "vol/blockmap.h"
 #include "vol/cptable.h"
