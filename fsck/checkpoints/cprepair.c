@@ -24,7 +24,7 @@
 
 #include "base/array.h"
 #include "disk/checkpoint.h"
-#include "fsck/derive/derive_checkpoint.h"
+#include "fsck/derive/pieces.h"
 
 #define INVALID (1u << NILFS_CHECKPOINT_INVALID)
 #define SNAPSHOT (1u << NILFS_CHECKPOINT_SNAPSHOT)
@@ -160,7 +160,7 @@ static int derive_entry(const struct cprepair *cm, struct context *cx,
 {
 	le32 count = e->cp->cp_checkpoints_count;
 	struct nilfs_checkpoint derived;
-	int ret = derive_checkpoint(cm->check, cx, e->cno, &derived);
+	int ret = pieces_checkpoint(cm->check, cx, e->cno, &derived);
 
 	if (ret > 0)
 		ret = cpcopies_is_followable(cm->check, cx, &derived, e->cno);

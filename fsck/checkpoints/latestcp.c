@@ -18,7 +18,7 @@
 #include "disk/bmap.h"
 #include "disk/checkpoint.h"
 #include "fsck/checkpoints/cpcopies.h"
-#include "fsck/derive/derive_checkpoint.h"
+#include "fsck/derive/pieces.h"
 #include "fsck/derive/liveblocks.h"
 #include "log/repairwriter.h"
 #include "vol/cptable.h"
@@ -98,8 +98,7 @@ static int find_entry(struct latestcp *k, struct context *cx,
 				     &k->cp);
 	cpcopies_fini(&copies);
 	if (!ret && !is_dat_lost(c))
-		ret = derive_checkpoint(c, cx, c->vol->latest.cno,
-					&k->cp);
+		ret = pieces_checkpoint(c, cx, c->vol->latest.cno, &k->cp);
 	if (!ret)
 		ret = make_entry(c, cx, &k->cp);
 	return ret < 0 ? ret : 0;

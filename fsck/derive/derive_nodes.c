@@ -13,6 +13,7 @@
  * old block must be in the new one as well.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,6 @@
 #include "disk/bmap.h"
 #include "disk/checkpoint.h"
 #include "disk/inode.h"
-#include "fsck/derive/contests.h"
 #include "fsck/derive/derived.h"
 #include "fsck/derive/holders.h"
 #include "fsck/past/around.h"
@@ -83,43 +83,35 @@ static bool has_number(const struct numbers *s, uint64_t number)
 	return i < s->n && s->list[i] == number;
 }
 
-/* The file that the log has the virtual block for, whichever lead to it. */
-static int doubt_owner(struct nodes *v, struct context *cx,
-		       const struct check *c, uint64_t vblocknr)
-{
-	struct segsum_block b = { .ino = 0 };
-	uint64_t blocknr;
-	int ret = translate_vblock(c->vol, cx, vblocknr, &blocknr);
-
-	if (!ret && geometry_has_block(&c->vol->geo, blocknr))
-		ret = lifelogs_find_block(cx, c, blocknr, &b, NULL);
-	if (ret <= 0)
-		return damage_forgive(cx, ret);
-	return inode_is_metadata(b.ino) ? 0 : add_number(&v->inos, cx, b.ino);
-}
-
-/* Notes whose map may be after FIX. */
+/* Notes whose map may be wrong after FIX. */
 static int doubt(struct nodes *v, struct context *cx, const struct check *c,
 		 const struct fix *fix)
 {
-	uint64_t ino = fix->place.ino;
+	uint64_t ino = fix->place.ino, blocknr;
 	bool of_map = rule_info(fix->rule)->area == RULE_AREA_MAP ||
 		      rule_has(fix->rule, RULE_DOUBTS_MAP);
 	bool of_ifile = rule_has(fix->rule, RULE_DOUBTS_IFILE) ||
 			(of_map && ino == NILFS_IFILE_INO);
-	int err = 0;
+	struct segsum_block b = { .ino = 0 };
+	int ret = 0;
 
 	if (of_ifile && fix->place.cno)
-		err = add_number(&v->cnos, cx, fix->place.cno);
-	if (!err && of_ifile)
-		err = add_number(&v->inos, cx, NILFS_IFILE_INO);
-	if (!err && of_map && ino && !inode_is_metadata(ino))
-		err = add_number(&v->inos, cx, ino);
-	if (!err && rule_has(fix->rule, RULE_CONTESTED) && fix->has_got)
-		err = doubt_owner(v, cx, c, fix->got) ?:
-		      add_number(&v->contested, cx, fix->got) ?:
+		ret = add_number(&v->cnos, cx, fix->place.cno);
+	if (!ret && of_ifile)
+		ret = add_number(&v->inos, cx, NILFS_IFILE_INO);
+	if (!ret && of_map && ino && !inode_is_metadata(ino))
+		ret = add_number(&v->inos, cx, ino);
+	if (ret || !rule_has(fix->rule, RULE_CONTESTED) || !fix->has_got)
+		return ret;
+	/* The file that the log has the block for, whichever lead to it. */
+	ret = translate_vblock(c->vol, cx, fix->got, &blocknr);
+	if (!ret && geometry_has_block(&c->vol->geo, blocknr))
+		ret = lifelogs_find_block(cx, c, blocknr, &b, NULL);
+	if (ret > 0 && !inode_is_metadata(b.ino))
+		ret = add_number(&v->inos, cx, b.ino);
+	ret = ret > 0 ? 0 : damage_forgive(cx, ret);
+	return ret ?: add_number(&v->contested, cx, fix->got) ?:
 		      add_number(&v->contests, cx, fix->place.cno);
-	return err;
 }
 
 static int doubt_inode(void *arg, struct context *cx, uint64_t ino)
@@ -139,9 +131,9 @@ static int list_doubts(struct nodes *v, struct context *cx,
 		for (j = 0; j < plan->kinds[i].n && !err; j++)
 			err = doubt(v, cx, c, &plan->kinds[i].fixes[j]);
 	for (i = 0; i < v->contests.n && !err; i++)
-		err = contests_ask(c->vol, cx, v->contests.list[i],
-				   v->contested.list, v->contested.n,
-				   doubt_inode, v);
+		err = holders_of(c->vol, cx, v->contests.list[i],
+				 v->contested.list, v->contested.n,
+				 doubt_inode, v);
 	return err;
 }
 
@@ -158,7 +150,7 @@ static int look_at(struct nodes *v, struct context *cx, uint64_t cno)
 	return err;
 }
 
-/* Those that are doubted first: a node is looked at once. */
+/* The holders in all checkpoints, and the places of wrong nodes. */
 static int look_at_all(struct nodes *v, struct context *cx)
 {
 	uint64_t *cnos = NULL, latest = v->vol->latest.cno;
@@ -166,6 +158,7 @@ static int look_at_all(struct nodes *v, struct context *cx)
 	int err = damage_forgive(cx, cptable_list(v->vol, cx, true, &cnos,
 						  &n));
 
+	/* Those that are doubted first: a node is looked at once. */
 	for (i = 0; i < v->cnos.n && !err; i++)
 		err = look_at(v, cx, v->cnos.list[i]);
 	if (!err && !has_number(&v->cnos, latest))
@@ -173,8 +166,17 @@ static int look_at_all(struct nodes *v, struct context *cx)
 	while (n-- && !err)
 		if (cnos[n] != latest && !has_number(&v->cnos, cnos[n]))
 			err = look_at(v, cx, cnos[n]);
-	holders_settle(&v->h);
 	free(cnos);
+	holders_settle(&v->h);
+	/* A wrong node is where what leads to it says that it is. */
+	for (i = 0; i < v->h.n && !err; i++) {
+		const struct holder *h = &v->h.list[i];
+
+		if (!h->is_inode && !h->suspect)
+			pieces_place(&v->pieces, h->ino, h->vblocknr, h->level,
+				     h->key);
+	}
+	pieces_settle(&v->pieces);
 	return err;
 }
 
@@ -219,27 +221,6 @@ static bool has_formless(const struct nodes *v, const struct holder *h)
 		    lifetime_contains(&p->list[i].life, &h->life))
 			return true;
 	return false;
-}
-
-/* Whether any log has a block for inode INO. */
-static bool has_pieces(const struct nodes *v, uint64_t ino)
-{
-	size_t i = pieces_from(&v->pieces, ino, 0, 0);
-
-	return i < v->pieces.n && v->pieces.list[i].ino == ino;
-}
-
-/* What an inode leads to are all of the highest level: 1, 0. */
-static int gather_top(struct nodes *v, struct context *cx,
-		      const struct holder *h)
-{
-	unsigned int level = NILFS_BTREE_LEVEL_MAX;
-	int ret;
-
-	do {
-		ret = gather_pointers(v, cx, h, --level);
-	} while (ret > 0 && !v->n && level);
-	return ret > 0 ? v->n > 0 : ret;
 }
 
 static bool is_below(const void *item, const void *key)
@@ -332,24 +313,6 @@ static void fill_node(const struct nodes *v, struct bmapnode *node)
 				v->children[i].ptr);
 }
 
-/*
- * Whether NODE, which H is, may be right and the DAT wrong: all that it points
- * to was once at that place of the file.
- */
-static bool is_plausible(const struct nodes *v, const struct holder *h,
-			 const struct bmap_node *node)
-{
-	uint32_t i;
-
-	if (node->level != h->level)
-		return false;
-	for (i = 0; i < node->nchildren; i++)
-		if (!pieces_has(&v->pieces, h->ino, v->level,
-				bmap_node_key(node, i), bmap_node_ptr(node, i)))
-			return false;
-	return true;
-}
-
 /* The content of block BLOCKNR, or zeros: 1, 0. */
 static int read_block(struct nodes *v, struct context *cx, uint64_t blocknr)
 {
@@ -372,6 +335,7 @@ static int derive_node(struct nodes *v, struct context *cx,
 	};
 	struct bmap_node old;
 	bool is_node;
+	uint32_t i;
 	int ret = gather_pointers(v, cx, h, h->level - 1);
 
 	if (ret <= 0 || !v->n || v->n > node.max ||
@@ -388,7 +352,13 @@ static int derive_node(struct nodes *v, struct context *cx,
 	ret = has_sound(v, cx, h, &old);
 	if (ret <= 0)
 		return ret;
-	block.plausible = is_node && is_plausible(v, h, &old);
+	/* The node may be right and the DAT wrong where all that it points to
+	   was once at that place of the file. */
+	block.plausible = is_node && old.level == h->level;
+	for (i = 0; i < old.nchildren && block.plausible; i++)
+		block.plausible = pieces_has(&v->pieces, h->ino, v->level,
+					     bmap_node_key(&old, i),
+					     bmap_node_ptr(&old, i));
 	bmapnode_init_block(&node, h->level);
 	fill_node(v, &node);
 	return derived_set(v->d, cx, &block, v->block, size);
@@ -414,16 +384,6 @@ static bool make_map(const struct nodes *v, struct nilfs_inode *inode)
 		fill_node(v, &root);
 	}
 	return true;
-}
-
-/* Where the entry of a checkpoint is: 1 and *BLOCK with its place, 0. */
-static int find_entry(struct nodes *v, struct context *cx,
-		      const struct holder *h, struct derived_block *block)
-{
-	block->ino = NILFS_CPFILE_INO;
-	block->blkoff = checkpoint_blkoff(&v->vol->geo, h->cno);
-	return damage_forgive(cx, file_lookup(&v->vol->cpfile, cx,
-					      block->blkoff, &block->blocknr));
 }
 
 /*
@@ -468,30 +428,43 @@ static int derive_map(struct nodes *v, struct context *cx,
 		.blocknr = h->blocknr, .ino = NILFS_IFILE_INO,
 		.blkoff = h->blkoff, .map_of = h->ino,
 	};
+	unsigned int level = NILFS_BTREE_LEVEL_MAX;
 	bool is_entry = holder_is_entry(h);
 	struct nilfs_inode *inode;
-	int ret = 0;
+	size_t at;
+	int ret;
 
-	if (v->h.logs_whole && !has_formless(v, h)) {
-		ret = gather_top(v, cx, h);
-		/* It never had a block, and has none. */
-		if (!ret && !v->n && !is_entry && !v->pieces.partial)
-			ret = !has_pieces(v, h->ino);
+	if (!v->h.logs_whole || has_formless(v, h))
+		return 0;
+	/* What an inode leads to are all of the highest level. */
+	do {
+		ret = gather_pointers(v, cx, h, --level);
+	} while (ret > 0 && !v->n && level);
+	/* Without any piece it never had a block, and has none. */
+	at = pieces_from(&v->pieces, h->ino, 0, 0);
+	if (ret > 0 && !v->n &&
+	    (is_entry || v->pieces.partial ||
+	     (at < v->pieces.n && v->pieces.list[at].ino == h->ino)))
+		return 0;
+	if (ret > 0 && is_entry) {
+		block.ino = NILFS_CPFILE_INO;
+		block.blkoff = checkpoint_blkoff(geo, h->cno);
+		ret = damage_forgive(cx, file_lookup(&v->vol->cpfile, cx,
+						     block.blkoff,
+						     &block.blocknr));
 	}
-	if (ret > 0 && is_entry)
-		ret = find_entry(v, cx, h, &block);
 	if (ret > 0)
 		ret = read_block(v, cx, block.blocknr);
 	if (ret <= 0)
 		return ret;
-	inode = is_entry ? &((struct nilfs_checkpoint *)(v->block +
-							 checkpoint_offset(
-								 geo, h->cno)))
-				    ->cp_ifile_inode
-			 : (struct nilfs_inode *)(v->block +
-						  palloc_entry_offset(
-							  &v->vol->ifile_palloc,
-							  h->ino));
+	if (is_entry)
+		inode = (void *)(v->block + checkpoint_offset(geo, h->cno) +
+				 offsetof(struct nilfs_checkpoint,
+					  cp_ifile_inode));
+	else
+		inode = (void *)(v->block +
+				 palloc_entry_offset(&v->vol->ifile_palloc,
+						     h->ino));
 	if (!make_map(v, inode))
 		return 0;
 	/* Many files have an empty map. */
@@ -500,39 +473,10 @@ static int derive_map(struct nodes *v, struct context *cx,
 				       geo->block_size);
 }
 
-/* Wrong nodes are where what leads to them says that they are. */
-static void place_nodes(struct nodes *v)
-{
-	size_t i;
-
-	for (i = 0; i < v->h.n; i++) {
-		const struct holder *h = &v->h.list[i];
-
-		if (!h->is_inode && !h->suspect)
-			pieces_place(&v->pieces, h->ino, h->vblocknr, h->level,
-				     h->key);
-	}
-	pieces_settle(&v->pieces);
-}
-
-static int derive_all(struct nodes *v, struct context *cx)
-{
-	size_t i;
-	int err = 0;
-
-	place_nodes(v);
-	for (i = 0; i < v->h.n && !err; i++) {
-		const struct holder *h = &v->h.list[i];
-
-		err = h->is_inode ? derive_map(v, cx, h) :
-				    derive_node(v, cx, h);
-	}
-	return err;
-}
-
 static int derive_holders(struct nodes *v, struct context *cx,
 			  const struct check *c)
 {
+	size_t i;
 	int err;
 
 	v->h.check = c;
@@ -552,8 +496,10 @@ static int derive_holders(struct nodes *v, struct context *cx,
 		err = around_open(&v->around, cx, v->vol);
 	if (!err)
 		err = look_at_all(v, cx);
-	if (!err)
-		err = derive_all(v, cx);
+	for (i = 0; i < v->h.n && !err; i++)
+		err = v->h.list[i].is_inode ?
+			      derive_map(v, cx, &v->h.list[i]) :
+			      derive_node(v, cx, &v->h.list[i]);
 	holders_fini(&v->h);
 	return err;
 }

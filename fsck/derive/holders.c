@@ -18,30 +18,24 @@
  * A map can be sound and lead to fewer blocks than it led to.  If the checker
  * says that some are missing and nothing is seen to be wrong, every holder is
  * suspect: to be compared with what the logs have for it.
+ *
+ * Where several files lead to a block the checker blames the second that it
+ * meets.  Whose the block is, is for the logs to say, so all of them are asked.
  */
 #include "fsck/derive/holders.h"
 
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "check/damage.h"
+#include "check/inodes/inodelist.h"
 #include "check/logs/lifelogs.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
-
-/*
- * Whether the logs list what P says.  Of a node that is reported once it is
- * read; a log that cannot be read may list it.
- */
-static bool is_listed(const struct holders *s, uint64_t ino,
-		      const struct mapcheck_pointer *p)
-{
-	return !s->logs_whole || p->level ||
-	       pieces_has(s->pieces, ino, 0, p->key, p->ptr);
-}
 
 int holders_judge(struct holders *s, struct context *cx, uint64_t ino,
 		  const struct mapcheck_pointer *p, struct vblock *vb)
@@ -51,28 +45,27 @@ int holders_judge(struct holders *s, struct context *cx, uint64_t ino,
 
 	if (state < 0)
 		return state;
-	return state == VBLOCKS_USED &&
-	       geometry_has_block(&s->check->vol->geo, vb->blocknr) &&
-	       lifetime_contains(&life, &p->within) && is_listed(s, ino, p);
+	if (state != VBLOCKS_USED ||
+	    !geometry_has_block(&s->check->vol->geo, vb->blocknr) ||
+	    !lifetime_contains(&life, &p->within))
+		return 0;
+	/* A node that is not listed is reported once it is read; a log that
+	   cannot be read may list the block. */
+	return !s->logs_whole || p->level ||
+	       pieces_has(s->pieces, ino, 0, p->key, p->ptr);
 }
 
+/* Adds H; one in which nothing wrong was seen, if the map is in doubt. */
 static int add_holder(struct holders *s, struct context *cx,
-		      const struct holder *h)
+		      const struct holder *h, bool suspect)
 {
+	if (suspect && !s->doubts)
+		return 0;
 	if (array_reserve(cx, &s->list, &s->room, s->n + 1))
 		return -ENOMEM;
-	s->list[s->n++] = *h;
+	s->list[s->n] = *h;
+	s->list[s->n++].suspect = suspect;
 	return 0;
-}
-
-/* H, in which nothing wrong was seen. */
-static int add_suspect(struct holders *s, struct context *cx,
-		       const struct holder *h)
-{
-	struct holder suspect = *h;
-
-	suspect.suspect = true;
-	return s->doubts ? add_holder(s, cx, &suspect) : 0;
 }
 
 static struct mapcheck_pointer pointer_of(const struct holder *h,
@@ -90,57 +83,41 @@ static struct mapcheck_pointer pointer_of(const struct holder *h,
 static int walk_node(struct holders *s, struct context *cx,
 		     const struct holder *h);
 
-/* Child I of NODE, below H: 1 where NODE is right about it, 0. */
-static int walk_child(struct holders *s, struct context *cx,
-		      const struct holder *h, const struct bmap_node *node,
-		      uint32_t i)
-{
-	const struct mapcheck_pointer p = pointer_of(h, node, i);
-	struct holder below = {
-		.ino = s->ino,
-		.cno = s->cno,
-		.vblocknr = p.ptr,
-		.level = p.level,
-		.key = p.key,
-		.end = h->end,
-	};
-	struct vblock vb;
-	int ret = holders_judge(s, cx, s->ino, &p, &vb);
-
-	if (ret <= 0 || !p.level)
-		return ret;
-	if (i + 1u < node->nchildren)
-		below.end = bmap_node_key(node, i + 1);
-	below.blocknr = vb.blocknr;
-	below.life = (struct lifetime){ vb.start, vb.end };
-	return walk_node(s, cx, &below);
-}
-
 /* The pointers of NODE, which is H or in it. */
 static int walk_children(struct holders *s, struct context *cx,
 			 const struct holder *h,
 			 const struct bmap_node *node)
 {
 	bool bad = false;
+	struct vblock vb;
 	uint32_t i;
 	int ret;
 
 	for (i = 0; i < node->nchildren; i++) {
-		ret = walk_child(s, cx, h, node, i);
+		const struct mapcheck_pointer p = pointer_of(h, node, i);
+
+		ret = holders_judge(s, cx, s->ino, &p, &vb);
+		if (ret > 0 && p.level) {
+			const struct holder below = {
+				.ino = s->ino,
+				.cno = s->cno,
+				.vblocknr = p.ptr,
+				.blocknr = vb.blocknr,
+				.life = { vb.start, vb.end },
+				.level = p.level,
+				.key = p.key,
+				.end = i + 1u < node->nchildren ?
+					       bmap_node_key(node, i + 1) :
+					       h->end,
+			};
+
+			ret = walk_node(s, cx, &below);
+		}
 		if (ret < 0)
 			return ret;
 		bad |= !ret;
 	}
-	return bad ? add_holder(s, cx, h) : add_suspect(s, cx, h);
-}
-
-static bool is_node(const struct holders *s, const struct holder *h,
-		    const void *block, const struct bmap_node *node)
-{
-	return bmap_node_check(s->check->vol->geo.block_size, block) ==
-		       RULE_OK &&
-	       node->level == h->level &&
-	       bmap_node_check_entries(node) == RULE_OK;
+	return add_holder(s, cx, h, !bad);
 }
 
 /* Whether some block of inode and level of H is at [KEY, END) while H lives. */
@@ -158,14 +135,24 @@ static bool has_other(const struct holders *s, const struct holder *h,
 	return false;
 }
 
-/* Whether all pointers of NODE, which is at the place of H, are right: 1, 0. */
-static int is_right(struct holders *s, struct context *cx,
-		    const struct holder *h, const struct bmap_node *node)
+/*
+ * Whether what leads to H is wrong about its keys, and not NODE, which is there:
+ * no other node is where NODE says that it is, nothing is where it says that it
+ * is not, and all its pointers are right.  1, 0.
+ */
+static int is_elsewhere(struct holders *s, struct context *cx,
+			const struct holder *h, const struct bmap_node *node)
 {
+	uint64_t first = bmap_node_key(node, 0);
+	uint64_t last = bmap_node_key(node, node->nchildren - 1u);
 	struct vblock vb;
 	uint32_t i;
 	int ret = 1;
 
+	if ((first != h->key && has_other(s, h, h->level, first, first + 1)) ||
+	    has_other(s, h, h->level - 1, h->key, first) ||
+	    (last >= h->end && has_other(s, h, h->level, h->end, h->end + 1)))
+		return 0;
 	for (i = 0; i < node->nchildren && ret > 0; i++) {
 		const struct mapcheck_pointer p = pointer_of(h, node, i);
 
@@ -175,224 +162,152 @@ static int is_right(struct holders *s, struct context *cx,
 	return ret;
 }
 
-/*
- * Whether NODE is what H says: 1; 0 where it is not, and in *WITNESSED whether
- * H is wrong about it: NODE is right by itself, no other node is where it says
- * that it is, and nothing is where it says that it is not.
- */
-static int compare_keys(struct holders *s, struct context *cx,
-			const struct holder *h, const struct bmap_node *node,
-			bool *witnessed)
-{
-	uint64_t first = bmap_node_key(node, 0);
-	uint64_t last = bmap_node_key(node, node->nchildren - 1u);
-	int ret;
-
-	*witnessed = false;
-	if (first == h->key && last < h->end)
-		return 1;
-	if ((first != h->key && has_other(s, h, h->level, first, first + 1)) ||
-	    has_other(s, h, h->level - 1, h->key, first) ||
-	    (last >= h->end && has_other(s, h, h->level, h->end, h->end + 1)))
-		return 0;
-	ret = is_right(s, cx, h, node);
-	*witnessed = ret > 0;
-	return ret < 0 ? ret : 0;
-}
-
-/* H, which is wrong, once. */
-static int add_node(struct holders *s, struct context *cx,
-		    const struct holder *h)
-{
-	int ret = damage_add(&s->seen, cx, h->vblocknr);
-
-	return ret > 0 ? add_holder(s, cx, h) : ret;
-}
-
-/* What NODE, which is as H says, points to. */
-static int walk_below(struct holders *s, struct context *cx,
-		      const struct holder *h,
-		      const struct bmap_node *node)
-{
-	int ret = damage_add(&s->seen, cx, h->vblocknr);
-
-	return ret > 0 ? walk_children(s, cx, h, node) : ret;
-}
-
-/* Whether the log has H for another file, or for no node: 1, 0. */
-static int is_anothers(struct holders *s, struct context *cx,
-		       const struct holder *h)
+/* 1, also where H, whose content is NODE or NULL, is wrong and is to be derived;
+   0 where what leads to it is wrong. */
+static int judge_node(struct holders *s, struct context *cx,
+		      const struct holder *h, const struct bmap_node *node)
 {
 	struct segsum_block b;
-	int ret = lifelogs_find_block(cx, s->check, h->blocknr, &b, NULL);
+	int ret;
 
-	if (ret <= 0)
-		return ret;
-	return b.ino != h->ino || !b.is_node || b.vblocknr != h->vblocknr;
-}
-
-/* H is no such node: 1 where it is to be one, 0 where what leads to it is
-   wrong. */
-static int judge_node(struct holders *s, struct context *cx,
-		      const struct holder *h)
-{
-	int ret = is_anothers(s, cx, h);
-
-	if (!ret)
-		ret = add_node(s, cx, h);
-	else if (ret > 0)
-		return 0;
-	return ret ? ret : 1;
-}
-
-/* What H, which is a node as NODE says, is worth: as walk_node(). */
-static int judge_keys(struct holders *s, struct context *cx,
-		      const struct holder *h,
-		      const struct bmap_node *node)
-{
-	bool witnessed;
-	int ret = compare_keys(s, cx, h, node, &witnessed);
-
-	if (ret > 0 && s->logs_whole &&
-	    !pieces_has(s->pieces, h->ino, h->level, h->key, h->vblocknr))
-		return 0;
+	if (node && bmap_node_key(node, 0) == h->key &&
+	    bmap_node_key(node, node->nchildren - 1u) < h->end) {
+		if (s->logs_whole && !pieces_has(s->pieces, h->ino, h->level,
+						 h->key, h->vblocknr))
+			return 0;
+		ret = damage_add(&s->seen, cx, h->vblocknr);
+		if (ret > 0)
+			ret = walk_children(s, cx, h, node);
+		return ret < 0 ? ret : 1;
+	}
+	if (node) {
+		ret = is_elsewhere(s, cx, h, node);
+	} else {
+		/* Its log may have it for another file, or for no node. */
+		ret = lifelogs_find_block(cx, s->check, h->blocknr, &b, NULL);
+		if (ret > 0)
+			ret = b.ino != h->ino || !b.is_node ||
+			      b.vblocknr != h->vblocknr;
+	}
+	if (ret)
+		return ret < 0 ? ret : 0;
+	ret = damage_add(&s->seen, cx, h->vblocknr);
 	if (ret > 0)
-		ret = walk_below(s, cx, h, node);
-	else if (!ret && !witnessed)
-		ret = add_node(s, cx, h);
-	return ret ? ret : !witnessed;
+		ret = add_holder(s, cx, h, false);
+	return ret < 0 ? ret : 1;
 }
 
-/* 1, also where H is wrong; 0 where what leads to it is. */
+/* As judge_node(), of what is there. */
 static int walk_node(struct holders *s, struct context *cx,
 		     const struct holder *h)
 {
+	uint32_t size = s->check->vol->geo.block_size;
 	struct cache *cache = s->check->vol->cache;
 	struct bmap_node node;
 	const void *block;
+	bool is_node;
 	int ret = cache_get(cache, cx, h->blocknr, &block);
 
 	if (ret == -EIO) {
 		fail_clear(cx);
-		return judge_node(s, cx, h);
+		return judge_node(s, cx, h, NULL);
 	}
 	if (ret)
 		return ret;
-	bmap_node_read(s->check->vol->geo.block_size, block, &node);
-	if (is_node(s, h, block, &node))
-		ret = judge_keys(s, cx, h, &node);
-	else
-		ret = judge_node(s, cx, h);
+	bmap_node_read(size, block, &node);
+	is_node = bmap_node_check(size, block) == RULE_OK &&
+		  node.level == h->level &&
+		  bmap_node_check_entries(&node) == RULE_OK;
+	ret = judge_node(s, cx, h, is_node ? &node : NULL);
 	cache_put(cache, block);
 	return ret;
-}
-
-static int walk_direct(struct holders *s, struct context *cx,
-		       const struct holder *h, const le64 *map)
-{
-	struct mapcheck_pointer p = { .within = h->life };
-	struct vblock vb;
-	int ret;
-
-	for (; p.key < NILFS_DIRECT_NBLOCKS; p.key++) {
-		p.ptr = bmap_direct_ptr(map, p.key);
-		if (!p.ptr)
-			continue;
-		ret = holders_judge(s, cx, s->ino, &p, &vb);
-		if (ret < 0)
-			return ret;
-		if (!ret)
-			return add_holder(s, cx, h);
-	}
-	return add_suspect(s, cx, h);
 }
 
 static int walk_inode(struct holders *s, struct context *cx,
 		      const struct holder *h,
 		      const struct nilfs_inode *inode)
 {
+	struct mapcheck_pointer p = { .within = h->life };
 	struct bmap_node root;
-
-	if (!inode_has_bmap(inode))
-		return 0;
-	if (!bmap_is_btree(inode->i_bmap))
-		return walk_direct(s, cx, h, inode->i_bmap);
-	if (bmap_root_check(inode->i_bmap) != RULE_OK)
-		return add_holder(s, cx, h);
-	bmap_root_read(inode->i_bmap, &root);
-	if (bmap_node_check_entries(&root) != RULE_OK)
-		return add_holder(s, cx, h);
-	return walk_children(s, cx, h, &root);
-}
-
-/* The block of the ifile that has the inode: 1, 0 where there is none. */
-static int find_inode(struct holders *s, struct context *cx,
-		      struct root *root, struct holder *h)
-{
-	const struct palloc *p = &s->check->vol->ifile_palloc;
 	struct vblock vb;
 	int ret;
 
-	h->blkoff = palloc_entry_blkoff(p, s->ino);
-	ret = blockmap_lookup(&root->ifile.map, cx, h->blkoff, &h->vblocknr);
+	if (!inode_has_bmap(inode))
+		return 0;
+	if (bmap_is_btree(inode->i_bmap)) {
+		if (bmap_root_check(inode->i_bmap) != RULE_OK)
+			return add_holder(s, cx, h, false);
+		bmap_root_read(inode->i_bmap, &root);
+		if (bmap_node_check_entries(&root) != RULE_OK)
+			return add_holder(s, cx, h, false);
+		return walk_children(s, cx, h, &root);
+	}
+	for (; p.key < NILFS_DIRECT_NBLOCKS; p.key++) {
+		p.ptr = bmap_direct_ptr(inode->i_bmap, p.key);
+		if (!p.ptr)
+			continue;
+		ret = holders_judge(s, cx, s->ino, &p, &vb);
+		if (ret <= 0)
+			return ret ? ret : add_holder(s, cx, h, false);
+	}
+	return add_holder(s, cx, h, true);
+}
+
+/* The inode of the current file and checkpoint, and in H the block of the ifile
+   that has it: 1, 0 where there is none. */
+static int find_inode(struct holders *s, struct context *cx, struct holder *h,
+		      struct nilfs_inode *inode)
+{
+	struct volume *vol = s->check->vol;
+	struct vblock vb;
+	struct root root;
+	int ret = root_open(&root, cx, vol, s->cno);
+
+	/* One that an older block has as deleted is in use all the same. */
+	if (!ret)
+		ret = root_inode_bytes(&root, cx, s->ino, inode);
+	h->blkoff = palloc_entry_blkoff(&vol->ifile_palloc, s->ino);
+	if (ret > 0)
+		ret = blockmap_lookup(&root.ifile.map, cx, h->blkoff,
+				      &h->vblocknr);
 	if (ret <= 0)
 		return ret;
 	ret = vblocks_find(&s->vblocks[0], cx, h->vblocknr, &vb);
 	if (ret < 0)
 		return ret;
 	if (ret != VBLOCKS_USED || vb.start > s->cno || vb.end <= s->cno ||
-	    !geometry_has_block(&s->check->vol->geo, vb.blocknr))
+	    !geometry_has_block(&vol->geo, vb.blocknr))
 		return 0;
 	h->blocknr = vb.blocknr;
 	h->life = (struct lifetime){ vb.start, vb.end };
 	return 1;
 }
 
-/* The map of a file in the current checkpoint. */
-static int walk_file(struct holders *s, struct context *cx)
-{
-	struct holder h = {
-		.ino = s->ino,
-		.cno = s->cno,
-		.is_inode = true,
-		.end = UINT64_MAX,
-	};
-	struct nilfs_inode inode;
-	struct root root;
-	int ret = root_open(&root, cx, s->check->vol, s->cno);
-
-	/* One that an older block has as deleted is in use all the same. */
-	if (!ret)
-		ret = root_inode_bytes(&root, cx, s->ino, &inode);
-	if (ret > 0)
-		ret = find_inode(s, cx, &root, &h);
-	return ret > 0 ? walk_inode(s, cx, &h, &inode) : ret;
-}
-
-static int walk_ifile(struct holders *s, struct context *cx)
-{
-	const struct holder h = {
-		.ino = NILFS_IFILE_INO,
-		.cno = s->cno,
-		.is_inode = true,
-		.life = { s->cno, s->cno + 1 },
-		.end = UINT64_MAX,
-	};
-	struct nilfs_checkpoint cp;
-	int ret = cptable_read(s->check->vol, cx, s->cno, &cp);
-
-	return ret ? ret : walk_inode(s, cx, &h, &cp.cp_ifile_inode);
-}
-
 int holders_add(struct holders *s, struct context *cx, uint64_t cno,
 		uint64_t ino, bool doubts)
 {
+	struct holder h = {
+		.ino = ino, .cno = cno, .is_inode = true, .end = UINT64_MAX,
+	};
+	struct nilfs_checkpoint cp;
+	struct nilfs_inode inode;
 	int ret;
 
 	s->cno = cno;
 	s->ino = ino;
 	s->doubts = doubts;
-	ret = ino == NILFS_IFILE_INO ? walk_ifile(s, cx) : walk_file(s, cx);
+	if (ino == NILFS_IFILE_INO) {
+		h.life = (struct lifetime){ cno, cno + 1 };
+		ret = cptable_read(s->check->vol, cx, cno, &cp);
+		if (!ret) {
+			inode = cp.cp_ifile_inode;
+			ret = 1;
+		}
+	} else {
+		ret = find_inode(s, cx, &h, &inode);
+	}
+	if (ret > 0)
+		ret = walk_inode(s, cx, &h, &inode);
 	ret = damage_forgive(cx, ret);
 	return ret ? ret : context_cancelled(cx);
 }
@@ -414,15 +329,6 @@ static int compare_holder(const void *a, const void *b)
 	return x->cno < y->cno ? -1 : x->cno > y->cno;
 }
 
-/* Whether any of the N holders LIST is wrong indeed. */
-static bool is_any_wrong(const struct holder *list, size_t n)
-{
-	while (n--)
-		if (!list[n].suspect)
-			return true;
-	return false;
-}
-
 /*
  * A block of the ifile that several checkpoints share is visited for each.  In
  * a map with actual errors there are no suspects.
@@ -434,10 +340,10 @@ void holders_settle(struct holders *s)
 
 	sort_in_place(s->list, s->n, sizeof(*s->list), compare_holder);
 	for (i = 0; i < s->n; i = next) {
+		wrong = false;
 		for (next = i;
-		     next < s->n && s->list[next].ino == s->list[i].ino;)
-			next++;
-		wrong = is_any_wrong(s->list + i, next - i);
+		     next < s->n && s->list[next].ino == s->list[i].ino; next++)
+			wrong |= !s->list[next].suspect;
 		for (; i < next; i++)
 			if (!(wrong && s->list[i].suspect) &&
 			    (!kept || compare_holder(&s->list[kept - 1],
@@ -460,4 +366,62 @@ void holders_fini(struct holders *s)
 	sparse_fini(&s->seen);
 	vblocks_fini(&s->vblocks[0]);
 	vblocks_fini(&s->vblocks[1]);
+}
+
+/* Whether the map of INO in ROOT leads to one of the N blocks LIST: 1, 0. */
+static int leads_to(struct root *root, struct context *cx, uint64_t ino,
+		    const uint64_t *list, size_t n)
+{
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	struct file file;
+	bool found = false;
+	size_t i;
+	int ret = root_file(root, cx, ino, &file);
+
+	if (ret || !inode_has_bmap(&file.inode))
+		return damage_forgive(cx, ret);
+	ret = blockmap_cursor_open(&cur, cx, &file.map, 0, true);
+	while (!ret && !found &&
+	       (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
+		i = search_lower_bound(list, n, item.ptr);
+		found = i < n && list[i] == item.ptr;
+		ret = 0;
+	}
+	blockmap_cursor_close(&cur);
+	/* A map that is broken has its own findings. */
+	return found ? 1 : damage_forgive(cx, ret);
+}
+
+int holders_of(struct volume *vol, struct context *cx, uint64_t cno,
+	       const uint64_t *list, size_t n,
+	       int (*found)(void *arg, struct context *cx, uint64_t ino),
+	       void *arg)
+{
+	struct inodelist inodes = { .chunks = NULL };
+	struct root root;
+	unsigned int k;
+	bool whole;
+	size_t i;
+	int ret;
+
+	if (!n)
+		return 0;
+	ret = root_open(&root, cx, vol, cno);
+	if (!ret)
+		ret = inodelist_fill(&root, cx, &inodes, &whole);
+	for (i = 0; i < inodes.nchunks && !ret; i++) {
+		const struct inodelist_chunk *chunk = inodes.chunks[i];
+
+		ret = context_cancelled(cx);
+		for (k = 0; k < INODELIST_CHUNK && !ret; k++) {
+			if (!(chunk->kind[k] & INODELIST_THERE))
+				continue;
+			ret = leads_to(&root, cx, chunk->first + k, list, n);
+			if (ret > 0)
+				ret = found(arg, cx, chunk->first + k);
+		}
+	}
+	inodelist_fini(&inodes);
+	return damage_forgive(cx, ret);
 }

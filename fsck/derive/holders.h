@@ -76,4 +76,14 @@ void holders_settle(struct holders *s);
 int holders_judge(struct holders *s, struct context *cx, uint64_t ino,
 		  const struct mapcheck_pointer *p, struct vblock *vb);
 
+/*
+ * Calls FOUND for each file of checkpoint CNO (0: the latest) with a pointer to
+ * one of the N virtual blocks LIST, ascending.  -ENOMEM, -EINTR, or what FOUND
+ * fails with.
+ */
+int holders_of(struct volume *vol, struct context *cx, uint64_t cno,
+	       const uint64_t *list, size_t n,
+	       int (*found)(void *arg, struct context *cx, uint64_t ino),
+	       void *arg);
+
 #endif

@@ -4,20 +4,32 @@
  *
  * A log says whose each of its blocks is, and of data where in the file; a node
  * begins with its first key.  The DAT says how long the block was part of the
- * file.  So all versions of a map are a sorted list of these.
+ * file.  So all versions of a map are a sorted list of these, and the map of a
+ * checkpoint is what lived then: without nodes it is direct, else the root holds
+ * the nodes of the highest level.  That is so of the ifile as well.  The rest of
+ * the entry of a checkpoint follows from the log with its super root, or is the
+ * same in all of them.
  */
 #include "fsck/derive/pieces.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "check/damage.h"
+#include "check/logs/lifelogs.h"
 #include "check/logs/listings.h"
 #include "check/vblocks.h"
 #include "disk/bmap.h"
+#include "disk/segsum.h"
+#include "log/meta/bmapnode.h"
+
+#define SECTOR 512u
+#define DIRECT_MAX (NILFS_INODE_BMAP_SIZE - 1)
 
 static int compare_piece(const void *a, const void *b)
 {
@@ -145,4 +157,113 @@ void pieces_place(struct pieces *p, uint64_t ino, uint64_t ptr,
 		return;
 	p->list[i].level = (uint8_t)level;
 	p->list[i].key = key;
+}
+
+/* What a map of a checkpoint has. */
+struct map {
+	uint64_t blocks, end;		/* how many; past the last of data */
+	unsigned int level;		/* the highest one; 0: data */
+	struct piece top[DIRECT_MAX];	/* its blocks, ascending by key */
+	unsigned int ntop;		/* may be more than TOP has room for */
+};
+
+/* Fills M with what P has of INO in CNO: false where that cannot be known. */
+static bool take_living(struct map *m, const struct pieces *p, uint64_t ino,
+			uint64_t cno)
+{
+	size_t i = pieces_from(p, ino, 0, 0);
+
+	if (p->partial)
+		return false;
+	for (; i < p->n && p->list[i].ino == ino; i++) {
+		const struct piece *piece = &p->list[i];
+
+		if (piece->life.start > cno || piece->life.end <= cno)
+			continue;
+		if (piece->level == PIECES_FORMLESS)
+			return false;
+		m->blocks++;
+		if (!piece->level)
+			m->end = piece->key + 1;
+		if (piece->level > m->level) {
+			m->level = piece->level;
+			m->ntop = 0;
+		}
+		if (m->ntop++ < DIRECT_MAX)
+			m->top[m->ntop - 1] = *piece;
+	}
+	return true;
+}
+
+int pieces_map(const struct check *c, struct context *cx,
+	       const struct pieces *p, uint64_t ino, uint64_t cno,
+	       struct nilfs_inode *inode, uint64_t *end)
+{
+	struct bmapnode root = bmapnode_root(inode->i_bmap);
+	struct pieces own = { .list = NULL };
+	struct map m = { .blocks = 0 };
+	bool direct, known;
+	unsigned int i;
+	int err = p ? 0 : pieces_gather(&own, cx, c, &ino, 1);
+
+	known = !err && take_living(&m, p ? p : &own, ino, cno);
+	pieces_fini(&own);
+	if (err == -EFBIG) {
+		fail_clear(cx);
+		return 0;
+	}
+	if (!known)
+		return damage_forgive(cx, err);
+	memset(inode->i_bmap, 0, sizeof(inode->i_bmap));
+	inode->i_blocks = le64_make(m.blocks *
+				    (c->vol->geo.block_size / SECTOR));
+	*end = m.end;
+	if (!m.ntop || m.ntop > DIRECT_MAX)
+		return 0;
+	direct = !m.level && m.top[m.ntop - 1].key < DIRECT_MAX;
+	if (!direct && m.ntop > root.max)
+		return 0;
+	if (!direct)
+		bmapnode_init_root(&root, m.level + 1);
+	for (i = 0; i < m.ntop; i++) {
+		if (direct)
+			inode->i_bmap[1 + m.top[i].key] =
+				le64_make(m.top[i].ptr);
+		else
+			bmapnode_insert(&root, i, m.top[i].key, m.top[i].ptr);
+	}
+	return 1;
+}
+
+int pieces_checkpoint(const struct check *c, struct context *cx, uint64_t cno,
+		      struct nilfs_checkpoint *cp)
+{
+	uint64_t segnum, end, time = c->vol->latest.ctime;
+	struct nilfs_inode *inode = &cp->cp_ifile_inode;
+	bool found = cno == c->vol->latest.cno;
+	struct logindex_log log;
+	struct lifelogs l;
+	int ret;
+
+	memset(cp, 0, sizeof(*cp));
+	ret = pieces_map(c, cx, NULL, NILFS_IFILE_INO, cno, inode, &end);
+	if (ret <= 0)
+		return ret;
+	/* When the log with its super root was made, unless that is gone. */
+	for (segnum = 0; segnum < c->vol->geo.nsegments && !found; segnum++) {
+		ret = lifelogs_open(&l, cx, c, segnum);
+		while (ret > 0 && !found &&
+		       (ret = lifelogs_next(&l, cx, &log)) > 0) {
+			found = log.cno == cno && (log.flags & NILFS_SS_SR);
+			if (found)
+				time = log.create;
+		}
+		if (ret < 0)
+			return ret;
+	}
+	cp->cp_cno = le64_make(cno);
+	cp->cp_create = le64_make(time);
+	inode->i_mode = le16_make(S_IFREG);
+	inode->i_links_count = le16_make(1);
+	return 1;
 }

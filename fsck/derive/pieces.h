@@ -10,6 +10,7 @@
 #include "base/context.h"
 #include "check/check.h"
 #include "check/mapcheck.h"
+#include "disk/ondisk.h"
 
 /* Of a block that is listed as a node and is none. */
 #define PIECES_FORMLESS UINT8_MAX
@@ -53,6 +54,23 @@ bool pieces_has(const struct pieces *p, uint64_t ino, unsigned int level,
 void pieces_place(struct pieces *p, uint64_t ino, uint64_t ptr,
 		  unsigned int level, uint64_t key);
 void pieces_settle(struct pieces *p);
+
+/*
+ * The map of inode INO in checkpoint CNO of C's volume, whose DAT must be sound:
+ * 1 and in *INODE the map and the count of blocks, in *END one past the last
+ * block of data; 0 where the blocks do not make one map.  P has the pieces of
+ * INO, or is NULL: the logs are read.  -ENOMEM, -EINTR.
+ */
+int pieces_map(const struct check *c, struct context *cx,
+	       const struct pieces *p, uint64_t ino, uint64_t cno,
+	       struct nilfs_inode *inode, uint64_t *end);
+
+/*
+ * The entry of checkpoint CNO, with the map of its ifile, with counts of 0 that
+ * a check corrects, and no snapshot.  As pieces_map().
+ */
+int pieces_checkpoint(const struct check *c, struct context *cx, uint64_t cno,
+		      struct nilfs_checkpoint *cp);
 
 /* Whether A lives as long as B, and both at the same time at all. */
 static inline bool lifetime_contains(const struct lifetime *a,

@@ -35,7 +35,7 @@
 #include "check/logs/listings.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
-#include "fsck/derive/contests.h"
+#include "fsck/derive/holders.h"
 #include "fsck/maps/mapfile.h"
 #include "fsck/past/around.h"
 #include "fsck/past/pastblocks.h"
@@ -97,7 +97,7 @@ static int list_files(struct mapfiles *m, struct context *cx,
 	}
 	m->ndoubted = sort_unique(m->doubted, m->ndoubted);
 	if (!err && m->n)
-		err = contests_ask(m->job->vol, cx, 0, m->doubted, m->ndoubted,
+		err = holders_of(m->job->vol, cx, 0, m->doubted, m->ndoubted,
 				   add_file, m);
 	m->n = sort_unique(m->inos, m->n);
 	return err;

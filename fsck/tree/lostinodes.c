@@ -22,7 +22,6 @@
 #include "check/names/dirread.h"
 #include "disk/dirent.h"
 #include "disk/inode.h"
-#include "fsck/derive/derive_checkpoint.h"
 #include "fsck/tree/inoderepair.h"
 
 struct search {
@@ -146,9 +145,9 @@ int lostinodes_map(struct lostinodes *c, struct context *cx, uint64_t cno,
 	int ret = c->listed ? 0 : read_logs(c, cx);
 
 	if (!ret)
-		ret = derive_checkpoint_map(c->job->check, cx,
-					    c->many ? NULL : &c->pieces, ino,
-					    cno, &derived, end);
+		ret = pieces_map(c->job->check, cx,
+				 c->many ? NULL : &c->pieces, ino, cno,
+				 &derived, end);
 	if (ret > 0)
 		*inode = derived;
 	return ret;
