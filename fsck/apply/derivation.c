@@ -24,7 +24,7 @@
 #include "dev/overlay.h"
 #include "dev/patched.h"
 #include "fsck/apply/round.h"
-#include "fsck/checkpoints/cpcontent.h"
+#include "fsck/checkpoints/cprepair.h"
 #include "fsck/derive/derived.h"
 #include "fsck/segments/removal.h"
 #include "log/meta/metafile.h"

@@ -2,6 +2,14 @@
 /*
  * The remaining blocks of the checkpoint file.
  *
+ * Each checkpoint writes its block of the cpfile again, with the entries of its
+ * neighbours as they were then.  Little of an entry ever changes: it is made
+ * once, may become a snapshot and a plain checkpoint again, and is deleted.  So
+ * an old copy is right about a checkpoint that still exists, and one that was
+ * deleted shows in its ifile, whose blocks have ended and are given to others
+ * as soon as a cleaner needs them.  If all are still there, nothing is lost by
+ * calling the checkpoint back.
+ *
  * Blocks to which the map leads are the right ones, whatever their content.
  * The logs list others: those that are live although nothing leads to them, and
  * older copies.  A block that is a hole in a sound map was deleted with the
@@ -15,9 +23,201 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "base/sort.h"
+#include "check/mapcheck.h"
 #include "check/vblocks.h"
 #include "disk/checkpoint.h"
+
+static int compare_copies(const void *a, const void *b)
+{
+	const struct listing *x = a, *y = b;
+
+	if (x->blkoff != y->blkoff)
+		return x->blkoff < y->blkoff ? -1 : 1;
+	return listing_is_older(x, y) ? 1 : listing_is_older(y, x) ? -1 : 0;
+}
+
+static int take_listing(void *arg, struct context *cx, const struct listing *b)
+{
+	struct cpcopies *copies = arg;
+
+	if (b->ino != NILFS_CPFILE_INO || b->is_node)
+		return 0;
+	if (array_reserve(cx, &copies->list, &copies->room, copies->n + 1))
+		return -ENOMEM;
+	copies->list[copies->n++] = *b;
+	return 0;
+}
+
+int cpcopies_load(struct cpcopies *copies, struct context *cx,
+		  const struct check *c)
+{
+	int err;
+
+	copies->check = c;
+	err = listings_visit(c, cx, take_listing, copies);
+	sort_in_place(copies->list, copies->n, sizeof(*copies->list),
+		      compare_copies);
+	return err;
+}
+
+void cpcopies_fini(struct cpcopies *copies)
+{
+	free(copies->list);
+	*copies = (struct cpcopies){ 0 };
+}
+
+static bool is_below(const void *item, const void *key)
+{
+	const struct listing *copy = item;
+
+	return copy->blkoff < *(const uint64_t *)key;
+}
+
+/* The copy of BLKOFF after L, of NULL the newest; or NULL. */
+static const struct listing *next_copy(const struct cpcopies *copies,
+				       uint64_t blkoff, const struct listing *l)
+{
+	const struct listing *end = copies->list + copies->n;
+
+	l = l ? l + 1 : copies->list + search_first(copies->list, copies->n,
+						    sizeof(*l), is_below,
+						    &blkoff);
+	return l < end && l->blkoff == blkoff ? l : NULL;
+}
+
+bool cpcopies_is_newest(const struct cpcopies *copies, uint64_t blkoff,
+			uint64_t blocknr)
+{
+	const struct listing *l = next_copy(copies, blkoff, NULL);
+
+	return l && l->blocknr == blocknr;
+}
+
+/* Copies the SIZE bytes at AT of the block that L lists: 1, 0 where it cannot be
+   read. */
+static int read_copy(const struct cpcopies *copies, struct context *cx,
+		     const struct listing *l, size_t at, void *buf, size_t size)
+{
+	struct cache *cache = copies->check->vol->cache;
+	const void *data;
+	int err = cache_get(cache, cx, l->blocknr, &data);
+
+	if (err == -EIO) {
+		fail_clear(cx);
+		return 0;
+	}
+	if (err)
+		return err;
+	memcpy(buf, (const char *)data + at, size);
+	cache_put(cache, data);
+	return 1;
+}
+
+/* The entry of CNO in the copy L, if it was made for it, valid or not: 1, 0. */
+static int read_entry(const struct cpcopies *copies, struct context *cx,
+		      const struct listing *l, uint64_t cno,
+		      struct nilfs_checkpoint *cp)
+{
+	size_t at = checkpoint_offset(&copies->check->vol->geo, cno);
+	int ret = read_copy(copies, cx, l, at, cp, sizeof(*cp));
+	enum rule rule;
+
+	if (ret <= 0)
+		return ret;
+	rule = checkpoint_check(cp, cno);
+	return le64_get(cp->cp_cno) == cno &&
+	       (rule == RULE_OK || rule == RULE_CP_SNAPSHOT_LIST);
+}
+
+int cpcopies_entry(const struct cpcopies *copies, struct context *cx,
+		   uint64_t cno, uint64_t except, struct nilfs_checkpoint *cp)
+{
+	const struct volume *vol = copies->check->vol;
+	uint64_t blkoff = checkpoint_blkoff(&vol->geo, cno);
+	const struct listing *l = next_copy(copies, blkoff, NULL);
+	int ret = 0;
+
+	for (; l && !ret; l = next_copy(copies, blkoff, l)) {
+		if (l->blocknr == except)
+			continue;
+		ret = read_entry(copies, cx, l, cno, cp);
+		if (ret > 0 && checkpoint_is_invalid(cp))
+			return 0;
+		if (ret > 0 && cno != vol->latest.cno)
+			ret = cpcopies_is_followable(copies->check, cx, cp,
+						     cno);
+	}
+	return ret;
+}
+
+int cpcopies_has(const struct cpcopies *copies, struct context *cx,
+		 const struct nilfs_checkpoint *cp, uint64_t cno,
+		 uint64_t except)
+{
+	/* From here on an entry never changes once it is made. */
+	const size_t at = offsetof(struct nilfs_checkpoint, cp_cno);
+	uint64_t blkoff = checkpoint_blkoff(&copies->check->vol->geo, cno);
+	const struct listing *l = next_copy(copies, blkoff, NULL);
+	struct nilfs_checkpoint old;
+	int ret = 0;
+
+	for (; l && !ret; l = next_copy(copies, blkoff, l))
+		if (l->blocknr != except)
+			ret = read_entry(copies, cx, l, cno, &old);
+	return ret <= 0 ? ret : !memcmp((const char *)cp + at,
+					(const char *)&old + at,
+					sizeof(old) - at);
+}
+
+/* A walk through an ifile that ends where something is missing. */
+struct following {
+	const struct check *check;
+	struct vblocks vblocks;
+	uint64_t cno;
+	bool has_root;		/* a block with the inode of the root */
+};
+
+static int visit_pointer(void *arg, struct context *cx,
+			 const struct mapcheck_pointer *p, uint64_t *blocknr,
+			 struct lifetime *life)
+{
+	struct following *f = arg;
+	const struct volume *vol = f->check->vol;
+	struct vblock vb;
+	int state = vblocks_find(&f->vblocks, cx, p->ptr, &vb);
+
+	if (state < 0)
+		return state;
+	if (state != VBLOCKS_USED ||
+	    !geometry_has_block(&vol->geo, vb.blocknr) ||
+	    vb.start > f->cno || vb.end <= f->cno)
+		return -ENOENT;
+	f->has_root |= !p->level && p->key == palloc_entry_blkoff(
+					&vol->ifile_palloc, NILFS_ROOT_INO);
+	*blocknr = vb.blocknr;
+	*life = p->within;
+	return 1;
+}
+
+int cpcopies_is_followable(const struct check *c, struct context *cx,
+			   const struct nilfs_checkpoint *cp, uint64_t cno)
+{
+	struct following f = { .check = c, .cno = cno };
+	struct mapcheck m = {
+		.vol = c->vol, .ino = NILFS_IFILE_INO, .visit = visit_pointer,
+		.arg = &f,
+	};
+	int ret;
+
+	vblocks_init(&f.vblocks, c->vol, NULL);
+	ret = mapcheck_run(&m, cx, &cp->cp_ifile_inode);
+	vblocks_fini(&f.vblocks);
+	if (ret == -ENOENT)
+		return 0;
+	return ret < 0 ? ret : !ret && f.has_root;
+}
 
 static int add_block(struct cpblocks *s, struct context *cx, uint64_t blkoff)
 {
@@ -27,19 +227,14 @@ static int add_block(struct cpblocks *s, struct context *cx, uint64_t blkoff)
 	return 0;
 }
 
-/* Whether logs may be missing in what was listed. */
-static bool has_hidden_logs(const struct check *c)
-{
-	return findings_have_area(c->findings, RULE_AREA_LOG, RULE_ERROR);
-}
-
 /*
  * Adds the blocks that only logs know.  One whose newest copy has ended was
- * deleted, when the last of its checkpoints was.
+ * deleted, when the last of its checkpoints was; unless logs may be missing.
  */
 static int add_copies(struct cpblocks *s, struct context *cx)
 {
-	bool hidden = has_hidden_logs(s->check);
+	bool hidden = findings_have_area(s->check->findings, RULE_AREA_LOG,
+					 RULE_ERROR);
 	struct vblocks vblocks;
 	struct vblock vb;
 	size_t i;
@@ -61,26 +256,6 @@ static int add_copies(struct cpblocks *s, struct context *cx)
 	return ret < 0 ? ret : 0;
 }
 
-static int list_blocks(struct cpblocks *s, struct context *cx)
-{
-	const struct volume *vol = s->check->vol;
-	const struct liveblocks *l = &s->live;
-	int err = add_block(s, cx, 0);
-	size_t i;
-
-	if (!err)
-		err = add_block(s, cx,
-				checkpoint_blkoff(&vol->geo, vol->latest.cno));
-	for (i = 0; i < l->n && !err; i++)
-		err = add_block(s, cx, l->list[i].blkoff);
-	for (i = 0; i < l->nlost && !err; i++)
-		err = add_block(s, cx, l->lost[i].blkoff);
-	if (l->partial && !err)
-		err = add_copies(s, cx);
-	s->n = sort_unique(s->blkoffs, s->n);
-	return err;
-}
-
 int cpblocks_init(struct cpblocks *s, struct context *cx,
 		  const struct check *c)
 {
@@ -91,13 +266,27 @@ int cpblocks_init(struct cpblocks *s, struct context *cx,
 		.read = true,
 		.logs = true,
 	};
+	const struct liveblocks *l = &s->live;
+	size_t i;
 	int err;
 
 	s->check = c;
 	err = cpcopies_load(&s->copies, cx, c);
 	if (!err)
 		err = liveblocks_gather(&s->live, cx, c, &q);
-	return err ? err : list_blocks(s, cx);
+	if (!err)
+		err = add_block(s, cx, 0);
+	if (!err)
+		err = add_block(s, cx, checkpoint_blkoff(&c->vol->geo,
+							 c->vol->latest.cno));
+	for (i = 0; i < l->n && !err; i++)
+		err = add_block(s, cx, l->list[i].blkoff);
+	for (i = 0; i < l->nlost && !err; i++)
+		err = add_block(s, cx, l->lost[i].blkoff);
+	if (l->partial && !err)
+		err = add_copies(s, cx);
+	s->n = sort_unique(s->blkoffs, s->n);
+	return err;
 }
 
 void cpblocks_fini(struct cpblocks *s)
@@ -128,14 +317,17 @@ int cpblocks_read(const struct cpblocks *s, struct context *cx,
 		  struct cpblock *b)
 {
 	const struct liveblock *live = liveblocks_find(&s->live, b->blkoff);
+	const struct listing *l = next_copy(&s->copies, b->blkoff, NULL);
 	struct volume *vol = s->check->vol;
+	uint32_t size = vol->geo.block_size;
 	const void *block;
-	int ret;
+	int ret = 0;
 
 	b->origin = CPBLOCKS_OLD;
 	b->vblocknr = b->blocknr = b->written = 0;
 	if (!live) {
-		ret = cpcopies_read(&s->copies, cx, b->blkoff, b->data);
+		for (; l && !ret; l = next_copy(&s->copies, b->blkoff, l))
+			ret = read_copy(&s->copies, cx, l, 0, b->data, size);
 		if (!ret)
 			make_empty(&vol->geo, b->blkoff, b->data);
 		return ret < 0 ? ret : 0;
@@ -143,13 +335,15 @@ int cpblocks_read(const struct cpblocks *s, struct context *cx,
 	ret = cache_get(vol->cache, cx, live->blocknr, &block);
 	if (ret)
 		return ret;
-	memcpy(b->data, block, vol->geo.block_size);
+	memcpy(b->data, block, size);
 	cache_put(vol->cache, block);
 	/* Blocks named by the map are the right ones. */
 	b->origin = live->seq && live->vblocknr ? CPBLOCKS_FOUND :
 						  CPBLOCKS_MAPPED;
 	b->vblocknr = live->vblocknr;
 	b->blocknr = live->blocknr;
-	b->written = cpcopies_written(&s->copies, b->blkoff, live->blocknr);
+	while (l && l->blocknr != live->blocknr)
+		l = next_copy(&s->copies, b->blkoff, l);
+	b->written = l ? l->cno : 0;
 	return 0;
 }

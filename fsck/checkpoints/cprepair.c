@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Entries of checkpoints, repaired.
+ * The content of the checkpoint file.
+ *
+ * All of it is repaired, whatever was found: entries block by block, then what
+ * is counted from them and the list of snapshots, which is in the order of
+ * numbers.
  *
  * Nearly all of an entry is the inode of its ifile, and that shows whether the
  * rest can be trusted: an entry whose ifile can be followed is of a checkpoint
@@ -78,39 +82,34 @@ static bool is_foreign(const struct cprepair *cm, const struct cpblock *b)
 	return right < made - made / 2;
 }
 
-static int note_block(struct cprepair *cm, struct context *cx,
-		      const struct cpblock *b)
+/* What the header and the entries of all blocks have of the list. */
+static int note_list(struct cprepair *cm, struct context *cx)
 {
 	const struct nilfs_geometry *geo = geo_of(cm);
-	uint64_t first = checkpoint_first(geo, b->blkoff), cno;
-	uint32_t count = checkpoint_count(geo, b->blkoff);
-	const struct nilfs_cpfile_header *header = b->data;
-	int err = 0;
-
-	if (!b->blkoff)
-		err = note_links(cm, cx, &header->ch_snapshot_list);
-	for (cno = first; cno < first + count && !err; cno++) {
-		const struct nilfs_checkpoint *cp =
-			(const void *)((const char *)b->data +
-				       checkpoint_offset(geo, cno));
-
-		if (checkpoint_is_snapshot(cp) && le64_get(cp->cp_cno) == cno)
-			err = note_links(cm, cx, &cp->cp_snapshot_list);
-	}
-	return err;
-}
-
-static int note_all(struct cprepair *cm, struct context *cx)
-{
-	struct cpblock b = { .data = malloc(geo_of(cm)->block_size) };
+	struct cpblock b = { .data = malloc(geo->block_size) };
+	const struct nilfs_cpfile_header *header = b.data;
+	const struct nilfs_checkpoint *cp;
+	uint64_t first, cno;
 	size_t i;
 	int err = b.data ? 0 : fail(cx, -ENOMEM, "block of the cpfile");
 
 	for (i = 0; i < cm->blocks.n && !err; i++) {
 		b.blkoff = cm->blocks.blkoffs[i];
 		err = cpblocks_read(&cm->blocks, cx, &b);
-		if (!err && !is_foreign(cm, &b))
-			err = note_block(cm, cx, &b);
+		if (err || is_foreign(cm, &b))
+			continue;
+		if (!b.blkoff)
+			err = note_links(cm, cx, &header->ch_snapshot_list);
+		first = checkpoint_first(geo, b.blkoff);
+		for (cno = first;
+		     cno < first + checkpoint_count(geo, b.blkoff) && !err;
+		     cno++) {
+			cp = (const void *)((const char *)b.data +
+					    checkpoint_offset(geo, cno));
+			if (checkpoint_is_snapshot(cp) &&
+			    le64_get(cp->cp_cno) == cno)
+				err = note_links(cm, cx, &cp->cp_snapshot_list);
+		}
 	}
 	free(b.data);
 	return err;
@@ -124,7 +123,7 @@ int cprepair_init(struct cprepair *cm, struct context *cx)
 		err = sparse_init(&cm->on, cx, latest(cm) + 1);
 	if (!err)
 		err = sparse_init(&cm->back, cx, latest(cm) + 1);
-	return err ? err : note_all(cm, cx);
+	return err ? err : note_list(cm, cx);
 }
 
 void cprepair_fini(struct cprepair *cm)
@@ -144,70 +143,51 @@ struct entry {
 	bool salvaged;		/* what the block said of it is lost */
 };
 
-static void set_flags(const struct entry *e, uint32_t flags)
+static void change_flags(struct nilfs_checkpoint *cp, uint32_t set,
+			 uint32_t clear)
 {
-	e->cp->cp_flags = le32_make(flags);
+	cp->cp_flags = le32_make((le32_get(cp->cp_flags) | set) & ~clear);
 }
 
-static uint32_t flags_of(const struct entry *e)
-{
-	return le32_get(e->cp->cp_flags);
-}
-
-/* The entry as the logs and the DAT have it: 1, 0 where it cannot be. */
-static int derive_entry(const struct cprepair *cm, struct context *cx,
-			struct entry *e)
-{
-	le32 count = e->cp->cp_checkpoints_count;
-	struct nilfs_checkpoint derived;
-	int ret = pieces_checkpoint(cm->check, cx, e->cno, &derived);
-
-	if (ret > 0)
-		ret = cpcopies_is_followable(cm->check, cx, &derived, e->cno);
-	if (ret <= 0)
-		return ret;
-	*e->cp = derived;
-	e->cp->cp_checkpoints_count = count;
-	fixers_note(cm->job, "checkpoint %llu: restored from the logs",
-		    (unsigned long long)e->cno);
-	return 1;
-}
-
-/* From older copies, or not at all. */
+/* From older copies, as logs and DAT have it, or not at all. */
 static int salvage_entry(const struct cprepair *cm, struct context *cx,
 			 struct entry *e)
 {
+	unsigned long long cno = e->cno;
 	le32 count = e->cp->cp_checkpoints_count;
-	struct nilfs_checkpoint old = { .cp_cno = le64_make(0) };
-	int ret = cpcopies_entry(&cm->blocks.copies, cx, e->cno,
-				 e->in->blocknr, &old);
+	struct nilfs_checkpoint new = { .cp_cno = le64_make(0) };
+	const char *how = "taken from an older log";
+	int ret = cpcopies_entry(&cm->blocks.copies, cx, cno, e->in->blocknr,
+				 &new);
 
 	e->salvaged = true;
+	if (!ret && (cno == latest(cm) || cno == e->in->written ||
+		     le64_get(new.cp_cno) != cno ||
+		     !checkpoint_is_invalid(&new))) {
+		how = "restored from the logs";
+		ret = pieces_checkpoint(cm->check, cx, cno, &new);
+		if (ret > 0)
+			ret = cpcopies_is_followable(cm->check, cx, &new, cno);
+		/* It may be its ifile that is damaged. */
+		if (!ret && !e->foreign &&
+		    checkpoint_check(e->cp, cno) == RULE_OK &&
+		    !checkpoint_is_invalid(e->cp))
+			return 0;
+		if (!ret)
+			fixers_note(cm->job, "checkpoint %llu: nothing is left "
+				    "of it", cno);
+	}
 	if (ret < 0)
 		return ret;
 	if (ret) {
-		fixers_note(cm->job, "checkpoint %llu: taken from an older log",
-			    (unsigned long long)e->cno);
-		*e->cp = old;
-		e->cp->cp_checkpoints_count = count;
-		return 0;
+		fixers_note(cm->job, "checkpoint %llu: %s", cno, how);
+		*e->cp = new;
+	} else {
+		memset(e->cp, 0, sizeof(*e->cp));
+		e->cp->cp_cno = le64_make(cno);
+		e->cp->cp_flags = le32_make(INVALID);
 	}
-	if (e->cno == latest(cm) || e->cno == e->in->written ||
-	    le64_get(old.cp_cno) != e->cno || !checkpoint_is_invalid(&old)) {
-		ret = derive_entry(cm, cx, e);
-		if (ret)
-			return ret < 0 ? ret : 0;
-		/* It may be its ifile that is damaged. */
-		if (!e->foreign && checkpoint_check(e->cp, e->cno) == RULE_OK &&
-		    !checkpoint_is_invalid(e->cp))
-			return 0;
-		fixers_note(cm->job, "checkpoint %llu: nothing is left of it",
-			    (unsigned long long)e->cno);
-	}
-	memset(e->cp, 0, sizeof(*e->cp));
 	e->cp->cp_checkpoints_count = count;
-	e->cp->cp_cno = le64_make(e->cno);
-	set_flags(e, INVALID);
 	return 0;
 }
 
@@ -252,7 +232,7 @@ static int repair_invalid(const struct cprepair *cm, struct context *cx,
 		return ret;
 	if (!ret && (e->cno == latest(cm) || (on && back)))
 		return salvage_entry(cm, cx, e);
-	set_flags(e, flags_of(e) & ~(ret ? INVALID : SNAPSHOT));
+	change_flags(e->cp, 0, ret ? INVALID : SNAPSHOT);
 	if (!ret)
 		return 0;
 	fixers_note(cm->job, "checkpoint %llu: is no longer deleted",
@@ -261,71 +241,32 @@ static int repair_invalid(const struct cprepair *cm, struct context *cx,
 	return 0;
 }
 
-/* Unknown flags of an entry with its number are alone in being wrong. */
-static int repair_flags(const struct cprepair *cm, struct context *cx,
-			struct entry *e)
-{
-	if (!(flags_of(e) & ~KNOWN_FLAGS))
-		return 0;
-	if (le64_get(e->cp->cp_cno) != e->cno)
-		return salvage_entry(cm, cx, e);
-	set_flags(e, flags_of(e) & KNOWN_FLAGS);
-	return 0;
-}
-
-/* Whether the list of snapshots has it, as far as one can know. */
-static bool is_listed(const struct cprepair *cm, const struct entry *e)
-{
-	bool on = sparse_test(&cm->on, e->cno);
-	bool back = sparse_test(&cm->back, e->cno);
-
-	return e->salvaged ? on || back : on && back;
-}
-
+/* An entry of a checkpoint that was made. */
 static int repair_made(const struct cprepair *cm, struct context *cx,
 		       struct entry *e)
 {
-	int err = e->foreign ? salvage_entry(cm, cx, e) : repair_flags(cm, cx,
-								       e);
+	bool on = sparse_test(&cm->on, e->cno);
+	bool back = sparse_test(&cm->back, e->cno);
+	bool unknown = le32_get(e->cp->cp_flags) & ~KNOWN_FLAGS;
+	int err = 0;
 
+	/* Unknown flags of an entry with its number are alone in being wrong. */
+	if (e->foreign || (unknown && le64_get(e->cp->cp_cno) != e->cno))
+		err = salvage_entry(cm, cx, e);
+	else if (unknown)
+		change_flags(e->cp, 0, ~KNOWN_FLAGS);
 	if (!err && !e->foreign)
 		err = checkpoint_is_invalid(e->cp) ? repair_invalid(cm, cx, e) :
 						     repair_valid(cm, cx, e);
+	/* Whether the list has it, as far as one can know. */
 	if (err || checkpoint_is_invalid(e->cp) ||
-	    checkpoint_is_snapshot(e->cp) || !is_listed(cm, e))
+	    checkpoint_is_snapshot(e->cp) ||
+	    !(e->salvaged ? on || back : on && back))
 		return err;
 	fixers_note(cm->job, "checkpoint %llu: is a snapshot again",
 		    (unsigned long long)e->cno);
-	set_flags(e, flags_of(e) | SNAPSHOT);
+	change_flags(e->cp, SNAPSHOT, 0);
 	return 0;
-}
-
-static int add_snapshot(struct cprepair *cm, struct context *cx, uint64_t cno)
-{
-	if (array_reserve(cx, &cm->snapshots, &cm->snapshots_room,
-			  cm->nsnapshots + 1))
-		return -ENOMEM;
-	cm->snapshots[cm->nsnapshots++] = cno;
-	return 0;
-}
-
-static int repair_entry(struct cprepair *cm, struct context *cx,
-			struct cprepair_block *b, struct entry *e)
-{
-	int err = 0;
-
-	if (e->cno > latest(cm)) {
-		if (!checkpoint_is_invalid(e->cp))
-			set_flags(e, INVALID);
-		return 0;
-	}
-	err = repair_made(cm, cx, e);
-	if (err || checkpoint_is_invalid(e->cp))
-		return err;
-	b->valid++;
-	if (!checkpoint_is_snapshot(e->cp))
-		return 0;
-	return add_snapshot(cm, cx, e->cno);
 }
 
 static int repair_entries(struct cprepair *cm, struct context *cx,
@@ -339,23 +280,39 @@ static int repair_entries(struct cprepair *cm, struct context *cx,
 		.in = &b->is,
 		.foreign = is_foreign(cm, &b->is),
 	};
-	int err = 0;
+	int err;
 
 	b->valid = 0;
-	for (i = 0; i < count && !err; i++) {
+	for (i = 0; i < count; i++) {
 		e.cno = first + i;
 		e.salvaged = false;
 		e.cp = (void *)((char *)b->is.data +
 				checkpoint_offset(geo, e.cno));
 		before = *e.cp;
-		err = repair_entry(cm, cx, b, &e);
+		if (e.cno <= latest(cm)) {
+			err = repair_made(cm, cx, &e);
+			if (err)
+				return err;
+		} else if (!checkpoint_is_invalid(e.cp)) {
+			e.cp->cp_flags = le32_make(INVALID);
+		}
 		b->changed |= memcmp(&before, e.cp, sizeof(before)) != 0;
+		if (checkpoint_is_invalid(e.cp))
+			continue;
+		b->valid++;
+		if (!checkpoint_is_snapshot(e.cp))
+			continue;
+		if (array_reserve(cx, &cm->snapshots, &cm->snapshots_room,
+				  cm->nsnapshots + 1))
+			return -ENOMEM;
+		cm->snapshots[cm->nsnapshots++] = e.cno;
 	}
-	return err;
+	return 0;
 }
 
-int cprepair_block(struct cprepair *cm, struct context *cx,
-		   struct cprepair_block *b)
+/* Reads and repairs block B, of which is.blkoff and is.data are given. */
+static int repair_block(struct cprepair *cm, struct context *cx,
+			struct cprepair_block *b)
 {
 	struct nilfs_checkpoint *first = b->is.data;
 	int err = cpblocks_read(&cm->blocks, cx, &b->is);
@@ -372,4 +329,109 @@ int cprepair_block(struct cprepair *cm, struct context *cx,
 		b->changed = true;
 	}
 	return 0;
+}
+
+static int put_blocks(struct cprepair *cm, struct context *cx)
+{
+	struct cprepair_block b = { .is.data = malloc(geo_of(cm)->block_size) };
+	size_t i;
+	int err = b.is.data ? 0 : fail(cx, -ENOMEM, "block of the cpfile");
+
+	for (i = 0; i < cm->blocks.n && !err; i++) {
+		unsigned long long blkoff = cm->blocks.blkoffs[i];
+
+		b.is.blkoff = blkoff;
+		err = repair_block(cm, cx, &b);
+		if (!err)
+			err = cm->put(cm->arg, cx, &b);
+		if (err)
+			break;
+		if (b.changed && b.is.origin == CPBLOCKS_MAPPED)
+			fixers_note(cm->job, "checkpoints of block %llu: made "
+				    "right", blkoff);
+		else if (b.valid && b.is.origin != CPBLOCKS_MAPPED)
+			fixers_note(cm->job, "checkpoints of block %llu: from "
+				    "the logs", blkoff);
+	}
+	free(b.is.data);
+	return err;
+}
+
+/* Changes SIZE bytes of the file at OFFSET of block BLKOFF to those of NEW. */
+static int change_bytes(const struct cprepair *cm, struct context *cx,
+			uint64_t blkoff, size_t offset, const void *new,
+			size_t size)
+{
+	char *buf = calloc(1, geo_of(cm)->block_size);
+	int ret = buf ? cm->look(cm->arg, cx, blkoff, buf) :
+			fail(cx, -ENOMEM, "block of the cpfile");
+
+	if (ret > 0 && !memcmp(buf + offset, new, size)) {
+		ret = 0;
+	} else if (ret >= 0) {
+		memcpy(buf + offset, new, size);
+		ret = cm->change(cm->arg, cx, blkoff, buf);
+		ret = ret ? ret : 1;
+	}
+	free(buf);
+	return ret;
+}
+
+int cprepair_change(const struct cprepair *cm, struct context *cx,
+		    uint64_t cno, size_t field, const void *new, size_t size)
+{
+	return change_bytes(cm, cx, checkpoint_blkoff(geo_of(cm), cno),
+			    checkpoint_offset(geo_of(cm), cno) + field, new,
+			    size);
+}
+
+/* Links the snapshots, each to the one before it and the one after it. */
+static int link_snapshots(struct cprepair *cm, struct context *cx)
+{
+	const uint64_t *snapshots = cm->snapshots;
+	size_t i, n = cm->nsnapshots;
+	bool changed = false;
+	int ret = 0;
+
+	for (i = 0; i < n && ret >= 0; i++) {
+		const struct nilfs_snapshot_list links = {
+			.ssl_next = le64_make(i + 1 < n ? snapshots[i + 1] : 0),
+			.ssl_prev = le64_make(i ? snapshots[i - 1] : 0),
+		};
+
+		ret = cprepair_change(cm, cx, snapshots[i],
+				      offsetof(struct nilfs_checkpoint,
+					       cp_snapshot_list),
+				      &links, sizeof(links));
+		changed |= ret > 0;
+	}
+	if (changed)
+		fixers_note(cm->job, "list of snapshots: linked again");
+	return ret < 0 ? ret : 0;
+}
+
+int cprepair_write(struct cprepair *cm, struct context *cx)
+{
+	struct nilfs_cpfile_header header = { .ch_ncheckpoints = le64_make(0) };
+	size_t n;
+	int ret = put_blocks(cm, cx);
+
+	if (!ret)
+		ret = link_snapshots(cm, cx);
+	if (ret)
+		return ret;
+	n = cm->nsnapshots;
+	header.ch_ncheckpoints = le64_make(cm->valid);
+	header.ch_nsnapshots = le64_make(n);
+	if (n) {
+		header.ch_snapshot_list.ssl_next = le64_make(cm->snapshots[0]);
+		header.ch_snapshot_list.ssl_prev =
+			le64_make(cm->snapshots[n - 1]);
+	}
+	ret = change_bytes(cm, cx, 0, 0, &header, sizeof(header));
+	if (ret > 0)
+		fixers_note(cm->job, "header of checkpoints: %llu, and of "
+			    "these %zu snapshots",
+			    (unsigned long long)cm->valid, n);
+	return ret < 0 ? ret : 0;
 }

@@ -8,7 +8,7 @@
  * They are derived from the DAT as it is; if that is wrong as well this does
  * not explain what was found, and is dropped.
  */
-#include "fsck/checkpoints/cpcontent.h"
+#include "fsck/checkpoints/cprepair.h"
 
 #include <errno.h>
 
@@ -20,13 +20,6 @@ struct output {
 	const struct cpcopies *copies;
 };
 
-/* Where block BLKOFF is: 1, 0, a failure. */
-static int find_output(const struct output *o, struct context *cx,
-		       uint64_t blkoff, uint64_t *blocknr)
-{
-	return file_lookup(&o->vol->cpfile, cx, blkoff, blocknr);
-}
-
 static int set_output(const struct output *o, struct context *cx,
 		      uint64_t blkoff, uint64_t blocknr, const void *content)
 {
@@ -37,19 +30,15 @@ static int set_output(const struct output *o, struct context *cx,
 	return derived_set(o->d, cx, &block, content, o->vol->geo.block_size);
 }
 
-/* A DAT that is wrong leads to other blocks, which are not to be changed. */
-static bool is_certain(const struct output *o, const struct cpblock *b)
-{
-	return b->origin == CPBLOCKS_MAPPED &&
-	       cpcopies_is_newest(o->copies, b->blkoff, b->blocknr);
-}
-
 static int put_output(void *arg, struct context *cx,
 		      const struct cprepair_block *b)
 {
 	const struct output *o = arg;
 
-	if (!is_certain(o, &b->is))
+	/* A DAT that is wrong leads to other blocks, which are not to be
+	   changed. */
+	if (b->is.origin != CPBLOCKS_MAPPED ||
+	    !cpcopies_is_newest(o->copies, b->is.blkoff, b->is.blocknr))
 		return fail(cx, -EUCLEAN, "a block of the cpfile is missing");
 	return b->changed ? set_output(o, cx, b->is.blkoff, b->is.blocknr,
 				       b->is.data) : 0;
@@ -61,7 +50,7 @@ static int read_output(void *arg, struct context *cx, uint64_t blkoff,
 	const struct output *o = arg;
 	uint32_t size = o->vol->geo.block_size;
 	uint64_t blocknr;
-	int ret = find_output(o, cx, blkoff, &blocknr);
+	int ret = file_lookup(&o->vol->cpfile, cx, blkoff, &blocknr);
 
 	if (ret <= 0)
 		return ret;
@@ -74,7 +63,7 @@ static int change_output(void *arg, struct context *cx, uint64_t blkoff,
 {
 	const struct output *o = arg;
 	uint64_t blocknr;
-	int ret = find_output(o, cx, blkoff, &blocknr);
+	int ret = file_lookup(&o->vol->cpfile, cx, blkoff, &blocknr);
 
 	if (!ret)
 		return fail(cx, -EUCLEAN, "a block of the cpfile is missing");
@@ -84,17 +73,17 @@ static int change_output(void *arg, struct context *cx, uint64_t blkoff,
 int derive_cpfile(struct derived *d, struct context *cx, struct fixer_job *job)
 {
 	struct output o = { .d = d, .vol = job->vol };
-	struct cpcontent c = {
-		.cm = { .job = job, .check = job->check },
+	struct cprepair cm = {
+		.job = job, .check = job->check,
 		.arg = &o, .put = put_output, .look = read_output,
 		.change = change_output,
 	};
-	int err = cprepair_init(&c.cm, cx);
+	int err = cprepair_init(&cm, cx);
 
-	o.copies = &c.cm.blocks.copies;
-	if (!err && liveblocks_is_whole(&c.cm.blocks.live))
-		err = cpcontent_write(&c, cx);
-	cprepair_fini(&c.cm);
+	o.copies = &cm.blocks.copies;
+	if (!err && liveblocks_is_whole(&cm.blocks.live))
+		err = cprepair_write(&cm, cx);
+	cprepair_fini(&cm);
 	if (damage_is(err))
 		derived_drop(d);
 	err = damage_forgive(cx, err);

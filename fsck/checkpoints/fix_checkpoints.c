@@ -13,15 +13,14 @@
 #include <string.h>
 
 #include "disk/checkpoint.h"
-#include "fsck/checkpoints/cpcontent.h"
+#include "fsck/checkpoints/cprepair.h"
 #include "fsck/checkpoints/latestcp.h"
-#include "fsck/plan/fixers.h"
 #include "log/repairwriter.h"
 
 #define SECTOR 512u
 
 struct repairing {
-	struct cpcontent out;
+	struct cprepair cm;
 	struct metafile *m;
 	const struct nilfs_geometry *geo;
 	bool rebuilt;		/* the file began without blocks */
@@ -66,12 +65,6 @@ static int read_block(void *arg, struct context *cx, uint64_t blkoff, void *buf)
 	return ret;
 }
 
-static int change_entry(struct repairing *f, struct context *cx, uint64_t cno,
-			size_t field, const void *new, size_t size)
-{
-	return cpcontent_change(&f->out, cx, cno, field, new, size);
-}
-
 /* What the look before this repair found of a checkpoint. */
 static const struct cpfield {
 	enum rule rule;
@@ -85,20 +78,6 @@ static const struct cpfield {
 	{ RULE_CP_CREATE, offsetof(struct nilfs_checkpoint, cp_create),
 	  "for its time" },
 };
-
-static int repair_field(struct repairing *f, struct context *cx,
-			const struct fix *fix, const struct cpfield *field)
-{
-	le64 want = le64_make(fix->want);
-	int ret = change_entry(f, cx, fix->place.number, field->at, &want,
-			       sizeof(want));
-
-	if (ret > 0)
-		fixers_note(f->out.cm.job, "checkpoint %llu: has %llu %s",
-			    (unsigned long long)fix->place.number,
-			    (unsigned long long)fix->want, field->what);
-	return ret < 0 ? ret : 0;
-}
 
 /* The inode of an ifile, in the entry of its checkpoint. */
 static int repair_ifile(struct repairing *f, struct context *cx,
@@ -118,7 +97,7 @@ static int repair_ifile(struct repairing *f, struct context *cx,
 	repairwriter_plain(&inode);
 	if (fix->rule == RULE_INODE_BLOCKS)
 		inode.i_blocks = le64_make(fix->want);
-	ret = change_entry(f, cx, cno, at, &inode, sizeof(inode));
+	ret = cprepair_change(&f->cm, cx, cno, at, &inode, sizeof(inode));
 	return ret < 0 ? ret : 0;
 }
 
@@ -134,30 +113,18 @@ static int repair_inode(struct repairing *f, struct context *cx,
 	void *data;
 
 	if (fix->rule == RULE_INODE_BLOCKS &&
-	    (!ifile || place->cno == f->out.cm.check->vol->latest.cno))
-		repairwriter_recount(f->out.cm.job->writer, place->ino,
+	    (!ifile || place->cno == f->cm.check->vol->latest.cno))
+		repairwriter_recount(f->cm.job->writer, place->ino,
 				     fix->want / (f->geo->block_size / SECTOR));
-	fixers_note(f->out.cm.job, "inodes of metadata files: fields made right");
+	fixers_note(f->cm.job, "inodes of metadata files: fields made right");
 	return ifile ? repair_ifile(f, cx, fix) :
 		       metafile_change(f->m, cx, 0, &data, NULL);
-}
-
-static int repair_inodes(struct repairing *f, struct context *cx,
-			 const struct fix *fixes, size_t n)
-{
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < n && !err; i++)
-		if (fixes[i].place.kind == PLACE_INODE)
-			err = repair_inode(f, cx, &fixes[i]);
-	return err;
 }
 
 /* The new checkpoint goes on from the counts of the latest one. */
 static int pass_counts_on(struct repairing *f, struct context *cx)
 {
-	uint64_t cno = f->out.cm.check->vol->latest.cno;
+	uint64_t cno = f->cm.check->vol->latest.cno;
 	struct nilfs_checkpoint cp;
 	const void *data;
 	int ret = metafile_look(f->m, cx, checkpoint_blkoff(f->geo, cno),
@@ -168,80 +135,74 @@ static int pass_counts_on(struct repairing *f, struct context *cx)
 	memcpy(&cp, (const char *)data + checkpoint_offset(f->geo, cno),
 	       sizeof(cp));
 	if (!checkpoint_is_invalid(&cp))
-		repairwriter_counts(f->out.cm.job->writer,
+		repairwriter_counts(f->cm.job->writer,
 				    le64_get(cp.cp_inodes_count),
 				    le64_get(cp.cp_blocks_count));
 	return 0;
 }
 
+/* Fields of entries that the look before this repair found wrong. */
 static int repair_fields(struct repairing *f, struct context *cx,
-			 const struct fix *fixes, size_t n)
+			 const struct fix *fix, bool *counts)
 {
-	bool counts = false;
-	size_t i, j;
-	int err = 0;
-
-	for (i = 0; i < n && !err; i++)
-		for (j = 0; j < sizeof(cpfields) / sizeof(cpfields[0]); j++) {
-			if (cpfields[j].rule != fixes[i].rule)
-				continue;
-			err = repair_field(f, cx, &fixes[i], &cpfields[j]);
-			counts |= fixes[i].rule != RULE_CP_CREATE;
-		}
-	return err || !counts ? err : pass_counts_on(f, cx);
-}
-
-static int repair_file_of(struct repairing *f, struct context *cx)
-{
-	int err = cprepair_init(&f->out.cm, cx);
-
-	if (err)
-		return err;
-	if (!f->rebuilt && !liveblocks_is_whole(&f->out.cm.blocks.live)) {
-		fixers_note(f->out.cm.job, "checkpoint file: left as it is");
-		return 0;
-	}
-	return cpcontent_write(&f->out, cx);
-}
-
-/*
- * mkfs.nilfs2 of nilfs-utils counted the block of the header as one sector;
- * one that is rebuilt counts like any other.
- */
-static void count_header(struct repairing *f, const struct fix *fixes, size_t n)
-{
+	le64 want = le64_make(fix->want);
 	size_t i;
+	int ret;
 
-	for (i = 0; i < n; i++)
-		if (fixes[i].rule == RULE_CP_HEADER_MISSING)
-			repairwriter_recount(f->out.cm.job->writer,
-					     NILFS_CPFILE_INO,
-					     metafile_nblocks(f->m));
+	for (i = 0; i < sizeof(cpfields) / sizeof(cpfields[0]); i++) {
+		if (cpfields[i].rule != fix->rule)
+			continue;
+		*counts |= fix->rule != RULE_CP_CREATE;
+		ret = cprepair_change(&f->cm, cx, fix->place.number,
+				      cpfields[i].at, &want, sizeof(want));
+		if (ret < 0)
+			return ret;
+		if (ret)
+			fixers_note(f->cm.job, "checkpoint %llu: has %llu %s",
+				    (unsigned long long)fix->place.number,
+				    (unsigned long long)fix->want,
+				    cpfields[i].what);
+	}
+	return 0;
 }
 
 int fix_checkpoints(struct fixer_job *job, struct context *cx,
 		    const struct fix *fixes, size_t n)
 {
 	struct repairing f = {
-		.out = {
-			.cm = { .job = job, .check = job->check },
+		.cm = {
+			.job = job, .check = job->check,
 			.arg = &f, .put = put_block, .look = read_block,
 			.change = change_block,
 		},
 		.m = repairwriter_file(job->writer, NILFS_CPFILE_INO),
 		.geo = &job->vol->geo,
 	};
+	bool counts = false;
+	size_t i;
 	int err;
 
 	f.rebuilt = metafile_is_empty(f.m);
 	if (latestcp_is_doubtful(job->check) && !f.rebuilt)
 		return 0;
-	count_header(&f, fixes, n);
-	err = repair_file_of(&f, cx);
-	if (!err)
-		err = repair_fields(&f, cx, fixes, n);
-	if (!err)
-		err = repair_inodes(&f, cx, fixes, n);
-	cprepair_fini(&f.out.cm);
+	/* mkfs.nilfs2 of nilfs-utils counted the block of the header as one
+	   sector; one that is rebuilt counts like any other. */
+	for (i = 0; i < n; i++)
+		if (fixes[i].rule == RULE_CP_HEADER_MISSING)
+			repairwriter_recount(job->writer, NILFS_CPFILE_INO,
+					     metafile_nblocks(f.m));
+	err = cprepair_init(&f.cm, cx);
+	if (!err && !f.rebuilt && !liveblocks_is_whole(&f.cm.blocks.live))
+		fixers_note(job, "checkpoint file: left as it is");
+	else if (!err)
+		err = cprepair_write(&f.cm, cx);
+	for (i = 0; i < n && !err; i++)
+		err = repair_fields(&f, cx, &fixes[i], &counts);
+	if (!err && counts)
+		err = pass_counts_on(&f, cx);
+	for (i = 0; i < n && !err; i++)
+		if (fixes[i].place.kind == PLACE_INODE)
+			err = repair_inode(&f, cx, &fixes[i]);
+	cprepair_fini(&f.cm);
 	return err;
 }

@@ -17,9 +17,8 @@
 #include "check/damage.h"
 #include "disk/bmap.h"
 #include "disk/checkpoint.h"
-#include "fsck/checkpoints/cpcopies.h"
+#include "fsck/checkpoints/cpblocks.h"
 #include "fsck/derive/pieces.h"
-#include "fsck/derive/liveblocks.h"
 #include "log/repairwriter.h"
 #include "vol/cptable.h"
 
