@@ -47,71 +47,47 @@ void groupfix_sort(struct groupfix *g)
 	g->n = sort_unique(g->groups, g->n);
 }
 
-static int count_free(struct groupfix *g, struct context *cx, uint64_t group,
-		      uint32_t *nfrees)
+static int count_group(struct groupfix *g, struct context *cx, uint64_t group)
 {
+	struct nilfs_palloc_group_desc *desc;
+	uint32_t nfrees = g->p->entries_per_group;
 	const void *bitmap;
+	void *data;
 	int ret = metafile_look(g->m, cx, palloc_bitmap_blkoff(g->p, group),
 				&bitmap);
 
-	if (ret < 0)
-		return ret;
-	*nfrees = g->p->entries_per_group;
+	if (ret > 0)
+		nfrees -= palloc_count(g->p, bitmap);
+	if (ret >= 0)
+		ret = metafile_change(g->m, cx,
+				      palloc_desc_blkoff(g->p, group), &data,
+				      NULL);
 	if (ret)
-		*nfrees -= palloc_count(g->p, bitmap);
-	return 0;
-}
-
-static int enter_count(struct groupfix *g, struct context *cx, uint64_t group,
-		       uint32_t nfrees)
-{
-	struct nilfs_palloc_group_desc *desc;
-	void *data;
-	int err = metafile_change(g->m, cx, palloc_desc_blkoff(g->p, group),
-				  &data, NULL);
-
-	if (err)
-		return err;
+		return ret;
 	desc = (void *)((char *)data + palloc_desc_offset(g->p, group));
 	desc->pg_nfrees = le32_make(nfrees);
 	return 0;
 }
 
-static int count_group(struct groupfix *g, struct context *cx, uint64_t group)
-{
-	uint32_t nfrees;
-	int err = count_free(g, cx, group, &nfrees);
-
-	return err ? err : enter_count(g, cx, group, nfrees);
-}
-
-/* All groups of the block of descriptors that has GROUP. */
-static int count_all(struct groupfix *g, struct context *cx, uint64_t group)
-{
-	uint32_t i;
-	int err = 0;
-
-	group -= group % g->p->groups_per_desc;
-	for (i = 0; i < g->p->groups_per_desc && !err; i++)
-		err = count_group(g, cx, group + i);
-	return err;
-}
-
 int groupfix_count(struct groupfix *g, struct context *cx)
 {
+	uint64_t group, end;
 	const void *descs;
 	size_t i;
 	int ret = 0;
 
 	groupfix_sort(g);
 	for (i = 0; i < g->n && ret >= 0; i++) {
-		ret = metafile_look(g->m, cx,
-				    palloc_desc_blkoff(g->p, g->groups[i]),
+		group = g->groups[i];
+		end = group + 1;
+		ret = metafile_look(g->m, cx, palloc_desc_blkoff(g->p, group),
 				    &descs);
-		if (ret > 0)
-			ret = count_group(g, cx, g->groups[i]);
-		else if (!ret)
-			ret = count_all(g, cx, g->groups[i]);
+		if (!ret) {
+			group -= group % g->p->groups_per_desc;
+			end = group + g->p->groups_per_desc;
+		}
+		for (; group < end && ret >= 0; group++)
+			ret = count_group(g, cx, group);
 	}
-	return ret;
+	return ret < 0 ? ret : 0;
 }

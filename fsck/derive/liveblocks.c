@@ -131,34 +131,25 @@ static int is_readable(const struct gathering *g, struct context *cx,
 
 enum { NOTHING, DEAD, ALIVE };
 
-/* Whether what is in the file of Q can be at block BLOCKNR. */
-static bool has_block(const struct check *c,
-		      const struct liveblocks_question *q, uint64_t blocknr)
-{
-	const struct nilfs_geometry *g = &c->vol->geo;
-	const struct bitmap *used = &c->used_segments;
-
-	return geometry_has_block(g, blocknr) &&
-	       (!q->missing || !used->bits ||
-		bitmap_test(used, geometry_segment_of(g, blocknr)));
-}
-
 /* What VBLOCKNR leads to in the checkpoint of Q, with *VB, or a failure. */
 static int find_life(struct vblocks *vblocks, struct context *cx,
 		     const struct check *c,
 		     const struct liveblocks_question *q, uint64_t vblocknr,
 		     struct vblock *vb)
 {
+	const struct nilfs_geometry *g = &c->vol->geo;
+	const struct bitmap *used = &c->used_segments;
 	int state = vblocks_find(vblocks, cx, vblocknr, vb);
-	bool lives = vb->start <= q->cno && vb->end > q->cno;
 
 	if (state < 0)
 		return state;
-	if (state != VBLOCKS_USED || !has_block(c, q, vb->blocknr))
+	if (state != VBLOCKS_USED || !geometry_has_block(g, vb->blocknr) ||
+	    (q->missing && used->bits &&
+	     !bitmap_test(used, geometry_segment_of(g, vb->blocknr))))
 		return NOTHING;
 	if (q->cno == c->vol->latest.cno)
-		lives = vb->end == NILFS_CNO_MAX;
-	return lives ? ALIVE : DEAD;
+		return vb->end == NILFS_CNO_MAX ? ALIVE : DEAD;
+	return vb->start <= q->cno && vb->end > q->cno ? ALIVE : DEAD;
 }
 
 /* What P, to BLOCKNR, is worth by the log that has that, if there are several
@@ -243,19 +234,6 @@ int liveblocks_walk(struct liveblocks_walk *w, struct context *cx)
 	return ret;
 }
 
-/* B, which lives, of a file of which only the rest is gathered. */
-static int pass_block(struct gathering *g, struct context *cx,
-		      const struct liveblock *b, enum liveblocks_worth worth)
-{
-	int err = b->blkoff > g->next ? add_gap(g, cx, b->blkoff) : 0;
-
-	g->l->astray |= worth != LIVEBLOCKS_SOUND;
-	g->l->nmapped++;
-	g->gap = false;
-	g->next = b->blkoff + 1;
-	return err;
-}
-
 static int gather_block(void *arg, struct context *cx,
 			const struct liveblock *b, enum liveblocks_worth worth)
 {
@@ -270,15 +248,20 @@ static int gather_block(void *arg, struct context *cx,
 	}
 	if (worth == LIVEBLOCKS_LOST)
 		return add_lost(l, cx, b->blkoff, b->vblocknr);
-	if (l->q.missing)
-		return pass_block(g, cx, b, worth);
+	if (l->q.missing) {
+		ret = b->blkoff > g->next ? add_gap(g, cx, b->blkoff) : 0;
+		l->astray |= worth != LIVEBLOCKS_SOUND;
+		l->nmapped++;
+		g->gap = false;
+		g->next = b->blkoff + 1;
+		return ret;
+	}
 	if (worth == LIVEBLOCKS_SHARED)
 		live.vblocknr = 0;
 	ret = is_readable(g, cx, l, b->blocknr);
-	if (ret < 0)
-		return ret;
-	return ret ? liveblocks_add(l, cx, &live) :
-		     add_lost(l, cx, b->blkoff, b->vblocknr);
+	if (ret > 0)
+		return liveblocks_add(l, cx, &live);
+	return ret ? ret : add_lost(l, cx, b->blkoff, b->vblocknr);
 }
 
 static int gather_node(void *arg, struct context *cx, uint64_t vblocknr,
@@ -298,28 +281,25 @@ static void gather_gap(void *arg)
 	g->l->partial = g->gap = true;
 }
 
-/* Whether a neighbour in L, by virtual block, has the block of I too. */
-static bool is_shared(const struct liveblocks *l, size_t i)
-{
-	const struct liveblock *b = &l->list[i];
-
-	return (i && b[-1].vblocknr == b->vblocknr) ||
-	       (i + 1 < l->n && b[1].vblocknr == b->vblocknr);
-}
-
 /* Two pointers to one block: all but one are wrong, and the logs know which. */
 static int doubt_shared(struct liveblocks *l, struct context *cx)
 {
+	uint64_t before = 0;
 	size_t i, kept = 0;
 	int err = 0;
 
 	sort_in_place(l->list, l->n, sizeof(*l->list), compare_vblocks);
 	for (i = 0; i < l->n && !err; i++) {
-		if (is_shared(l, i))
-			err = add_lost(l, cx, l->list[i].blkoff,
-				       l->list[i].vblocknr);
+		const struct liveblock *b = &l->list[i];
+		uint64_t blkoff = b->blkoff, vblocknr = b->vblocknr;
+		bool shared = (i && vblocknr == before) ||
+			      (i + 1 < l->n && b[1].vblocknr == vblocknr);
+
+		before = vblocknr;
+		if (shared)
+			err = add_lost(l, cx, blkoff, vblocknr);
 		else
-			l->list[kept++] = l->list[i];
+			l->list[kept++] = *b;
 	}
 	l->n = kept;
 	sort_in_place(l->list, l->n, sizeof(*l->list), compare_live);
@@ -361,9 +341,7 @@ static struct liveblock *find_in(const struct liveblocks *l, size_t n,
 {
 	const struct liveblock key = { .blkoff = blkoff };
 
-	if (!n)
-		return NULL;
-	return bsearch(&key, l->list, n, sizeof(key), compare_live);
+	return n ? bsearch(&key, l->list, n, sizeof(key), compare_live) : NULL;
 }
 
 static const struct liveblocks_lost *find_lost(const struct liveblocks *l,
@@ -371,9 +349,8 @@ static const struct liveblocks_lost *find_lost(const struct liveblocks *l,
 {
 	const struct liveblocks_lost key = { .blkoff = blkoff };
 
-	if (!l->nlost)
-		return NULL;
-	return bsearch(&key, l->lost, l->nlost, sizeof(key), compare_lost);
+	return l->nlost ? bsearch(&key, l->lost, l->nlost, sizeof(key),
+				  compare_lost) : NULL;
 }
 
 const struct liveblock *liveblocks_find(const struct liveblocks *l,
@@ -404,28 +381,12 @@ static bool may_have(const struct liveblocks *l, uint64_t blkoff)
 	       (i < l->ngaps && l->gaps[i].blkoff <= blkoff);
 }
 
-/* Whether VB, which is not alive, says that it was once, and until when. */
-static bool has_ended(const struct liveblocks *l, const struct vblock *vb)
-{
-	return vb->blocknr && vb->start < vb->end && vb->end <= l->q.cno;
-}
-
 static int compare_file(const void *key, const void *item)
 {
 	const struct liveblocks *l = item;
 	const uint64_t *ino = key;
 
 	return *ino < l->q.ino ? -1 : *ino > l->q.ino;
-}
-
-/* Whose block B is, of those that the logs are asked for. */
-static struct liveblocks *find_file(const struct gathering *g,
-				    const struct listing *b)
-{
-	struct liveblocks *l = bsearch(&b->ino, g->list, g->n, sizeof(*l),
-				       compare_file);
-
-	return l && l->asks ? l : NULL;
 }
 
 /* A block of L that a log lists. */
@@ -455,7 +416,9 @@ static int take_block(struct gathering *g, struct context *cx,
 		live.vblocknr = b->number;
 	else if (!lost || lost->vblocknr != b->number)
 		return 0;
-	live.ended = !live.vblocknr && has_ended(l, &vb);
+	/* It is not alive, and VB says that it was, and until when. */
+	live.ended = !live.vblocknr && vb.blocknr && vb.start < vb.end &&
+		     vb.end <= l->q.cno;
 	ret = is_readable(g, cx, l, b->blocknr);
 	return ret > 0 ? liveblocks_add(l, cx, &live) : ret;
 }
@@ -463,11 +426,12 @@ static int take_block(struct gathering *g, struct context *cx,
 static int take_listed(void *arg, struct context *cx, const struct listing *b)
 {
 	struct gathering *g = arg;
-	struct liveblocks *l = find_file(g, b);
+	struct liveblocks *l = bsearch(&b->ino, g->list, g->n, sizeof(*l),
+				       compare_file);
 	struct vblock vb;
 	int ret;
 
-	if (!l || (b->is_node && !l->q.missing))
+	if (!l || !l->asks || (b->is_node && !l->q.missing))
 		return 0;
 	if (!b->is_node)
 		return take_block(g, cx, l, b);
@@ -486,18 +450,11 @@ static unsigned int certainty(const struct liveblock *b)
 	return b->mapped ? 3 : b->ended ? 1 : 2;
 }
 
-/* Whether A is the better of two blocks with one offset. */
-static bool is_better(const struct liveblock *a, const struct liveblock *b)
-{
-	if (certainty(a) != certainty(b))
-		return certainty(a) > certainty(b);
-	return a->seq != b->seq ? a->seq > b->seq : a->blocknr > b->blocknr;
-}
-
 void liveblocks_settle(struct liveblocks *l)
 {
 	struct liveblock *last = NULL, *b;
 	size_t i, kept = 0;
+	bool better;
 
 	sort_in_place(l->list, l->n, sizeof(*l->list), compare_live);
 	for (i = 0; i < l->n; i++) {
@@ -505,12 +462,15 @@ void liveblocks_settle(struct liveblocks *l)
 		if (!last || last->blkoff != b->blkoff) {
 			last = &l->list[kept++];
 			*last = *b;
-		} else if (is_better(b, last)) {
-			l->astray |= last->mapped;
-			*last = *b;
-		} else {
-			l->astray |= b->mapped;
+			continue;
 		}
+		better = certainty(b) != certainty(last) ?
+				 certainty(b) > certainty(last) :
+			 b->seq != last->seq ? b->seq > last->seq :
+					       b->blocknr > last->blocknr;
+		l->astray |= better ? last->mapped : b->mapped;
+		if (better)
+			*last = *b;
 	}
 	l->n = kept;
 }
@@ -524,37 +484,29 @@ static int compare_places(const void *a, const void *b)
 	return (int)y->listed - (int)x->listed;
 }
 
-/* Drops what the logs have for another place, as the list does. */
-static void drop_misplaced(struct liveblocks *l)
+/*
+ * All logs were asked: what they have for another place, as the list does, is
+ * dropped, and what they have for none is to be copied.
+ */
+static void doubt_unlisted(struct liveblocks *l)
 {
 	size_t i, kept = 0;
 
 	sort_in_place(l->list, l->n, sizeof(*l->list), compare_places);
 	for (i = 0; i < l->n; i++) {
-		const struct liveblock *b = &l->list[i];
+		struct liveblock b = l->list[i];
 
-		if (kept && !b->listed &&
-		    l->list[kept - 1].blocknr == b->blocknr)
+		if (kept && !b.listed &&
+		    l->list[kept - 1].blocknr == b.blocknr) {
 			l->astray = true;
-		else
-			l->list[kept++] = *b;
+			continue;
+		}
+		if (!b.listed)
+			b.vblocknr = 0;
+		l->list[kept++] = b;
 	}
 	l->n = kept;
 	sort_in_place(l->list, l->n, sizeof(*l->list), compare_live);
-}
-
-/*
- * All logs were asked: what they have for another place is dropped, and what
- * they have for none is to be copied.
- */
-static void doubt_unlisted(struct liveblocks *l)
-{
-	size_t i;
-
-	drop_misplaced(l);
-	for (i = 0; i < l->n; i++)
-		if (!l->list[i].listed)
-			l->list[i].vblocknr = 0;
 }
 
 int liveblocks_gather_all(struct liveblocks *list, size_t n, struct context *cx,
