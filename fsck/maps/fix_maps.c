@@ -17,8 +17,9 @@
  * In snapshots, a node that was overwritten and cannot be derived from the
  * remaining logs leads to nothing.  Its pointer is removed from the root, so
  * that the file has a hole there, and the block count of the inode is set to
- * that of its map.  If the pointer to a broken node is in another node, the map
- * is not changed.
+ * that of its map.  So is a pointer of a root without nodes to a block that its
+ * log has for another place.  If the wrong pointer is in a node, the map is not
+ * changed.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -316,22 +317,46 @@ static void fini_files(struct mapfiles *m)
 	free(m->doubted);
 }
 
+/* Whether BLOCKNR can be what child I of ROOT leads to, in the map of INO: a node,
+   or the block that its log has for this place.  1, 0. */
+static int is_child(struct fixer_job *job, struct context *cx, uint64_t ino,
+		    const struct bmap_node *root, uint32_t i, uint64_t blocknr)
+{
+	struct segsum_block b;
+	const void *block;
+	int ret;
+
+	if (root->level == NILFS_BTREE_LEVEL_NODE_MIN) {
+		ret = lifelogs_find_block(cx, job->check, blocknr, &b, NULL);
+		if (ret <= 0)
+			return ret ? ret : 1;
+		return b.ino == ino && !b.is_node &&
+		       b.blkoff == bmap_node_key(root, i) &&
+		       b.vblocknr == bmap_node_ptr(root, i);
+	}
+	ret = cache_get(job->vol->cache, cx, blocknr, &block);
+	if (ret)
+		return ret;
+	ret = bmap_node_check(job->vol->geo.block_size, block) == RULE_OK;
+	cache_put(job->vol->cache, block);
+	return ret;
+}
+
 /*
  * Makes INODE, of file INO of a snapshot, what is left: its root without the
- * pointers to what is no node, as many blocks as its map has.  1, 0 where that
- * is what it is.
+ * pointers that are wrong, as many blocks as its map has.  1, 0 where that is
+ * what it is.
  */
 static int cut_inode(struct fixer_job *job, struct context *cx, uint64_t cno,
 		     uint64_t ino, struct nilfs_inode *inode)
 {
-	uint32_t size = job->vol->geo.block_size, i, n = 0, lost = 0;
+	uint32_t size = job->vol->geo.block_size, i, n = 0;
 	struct nilfs_inode left = *inode;
 	struct bmapnode to = bmapnode_root(left.i_bmap);
+	struct bmap_node root = { .nchildren = 0 };
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
-	struct bmap_node root;
 	uint64_t blocknr, blocks = 0;
-	const void *block;
 	struct file file;
 	int ret;
 
@@ -342,25 +367,20 @@ static int cut_inode(struct fixer_job *job, struct context *cx, uint64_t cno,
 	    bmap_root_check(inode->i_bmap) == RULE_OK) {
 		bmap_root_read(inode->i_bmap, &root);
 		bmapnode_init_root(&to, root.level);
-		for (i = 0; i < root.nchildren && !ret; i++) {
+		for (i = 0; i < root.nchildren && ret >= 0; i++) {
 			uint64_t ptr = bmap_node_ptr(&root, i);
 
 			ret = blockmap_resolve(&file.map, cx, ptr, &blocknr);
 			if (!ret)
-				ret = cache_get(job->vol->cache, cx, blocknr,
-						&block);
-			if (ret)
-				break;
-			if (bmap_node_check(size, block) == RULE_OK)
+				ret = is_child(job, cx, ino, &root, i, blocknr);
+			if (ret > 0)
 				bmapnode_insert(&to, n++,
 						bmap_node_key(&root, i), ptr);
-			cache_put(job->vol->cache, block);
 		}
-		lost = root.nchildren - n;
 		if (!n)
 			memset(left.i_bmap, 0, sizeof(left.i_bmap));
 	}
-	if (!ret)
+	if (ret >= 0)
 		ret = file_init(&file, cx, job->vol, ino, &left);
 	if (ret)
 		return ret;
@@ -373,10 +393,12 @@ static int cut_inode(struct fixer_job *job, struct context *cx, uint64_t cno,
 	left.i_blocks = le64_make(blocks * (size / SECTOR));
 	if (ret || !memcmp(inode, &left, sizeof(left)))
 		return ret;
-	if (lost)
+	if (root.nchildren > n)
 		fixers_note(job, "checkpoint %" PRIu64 ": inode %" PRIu64
-			    ": what %" PRIu32 " of its nodes led to is lost",
-			    cno, ino, lost);
+			    ": what %" PRIu32 " of its %s led to is lost", cno,
+			    ino, root.nchildren - n,
+			    root.level > NILFS_BTREE_LEVEL_NODE_MIN ?
+				    "nodes" : "pointers");
 	*inode = left;
 	return 1;
 }

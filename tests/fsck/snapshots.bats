@@ -266,6 +266,28 @@ sizes() {
 	dump.nilfs2 cat -c 2 image /f | cmp - want
 }
 
+# Its map is a tree without nodes, and a log is missing that might list others.
+@test "a wrong pointer of a sparse file in a snapshot costs that block alone" {
+	mkdir one two three
+	for block in 0 10 20; do
+		dd if=/dev/urandom of=one/f bs=4096 seek="$block" count=1 \
+			conv=notrunc status=none
+	done
+	echo 1 >two/g
+	echo 22 >three/g
+	mkfs.nilfs2 -q -B 64 --size 16M --snapshot -d one -d two -d three image
+	head -c $((20 * 4096)) one/f >want
+	head -c 4096 /dev/zero >>want
+	image=image
+	damage -c 1 inode:/f "i_bmap[6]=$(vblock /f 10 1)"
+	dump.nilfs2 set --expert -q image finfo:15/0 fi_cno=9
+	run -1 fsck.nilfs2 -fy image
+	[[ $output == *'what 1 of its pointers led to is lost'* ]]
+	[[ $output == *'lost: snapshot 1: '*'/f: bytes 81920 to 86015 are zero now'* ]]
+	[ "$(grep -c '^lost: ' <<<"$output")" -eq 1 ]
+	dump.nilfs2 cat -c 1 image /f | cmp - want
+}
+
 # emptied BLOCK [BYTES]: of a directory, entries from there on are removed.
 emptied() {
 	local at=${2-0} left
