@@ -51,62 +51,34 @@ static int find_entry(void *arg, struct context *cx, unsigned int worker,
 	return 0;
 }
 
-/* A file that no checkpoint has is of no known kind: no snapshot saw it. */
-static enum metafile_kind kind_of(const struct check *c, uint64_t vblocknr)
-{
-	return sparse_test(&c->lingering, vblocknr) ? METAFILE_MULTI :
-						      METAFILE_SINGLE;
-}
-
-static int end_entry(struct fixer_job *job, struct context *cx, bool past,
-		     uint64_t vblocknr)
-{
-	struct nilfs_dat_entry de;
-	int err;
-
-	if (!past)
-		return repairwriter_end(job->writer, cx, vblocknr,
-					kind_of(job->check, vblocknr));
-	err = translate_entry(job->vol, cx, vblocknr, &de);
-	return err ? err : repairwriter_set_end(job->writer, cx, vblocknr,
-						le64_get(de.de_start));
-}
-
 static int end_entries(struct fixer_job *job, struct context *cx, bool past,
 		       const struct found *f, uint64_t *ended)
 {
+	struct nilfs_dat_entry de;
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < f->n && !err; i++) {
-		err = end_entry(job, cx, past, f->numbers[i]);
+		uint64_t number = f->numbers[i];
+		/* A file that no checkpoint has is of no known kind: no
+		   snapshot saw it. */
+		bool seen = sparse_test(&job->check->lingering, number);
+
+		if (!past)
+			err = repairwriter_end(job->writer, cx, number,
+					       seen ? METAFILE_MULTI :
+						      METAFILE_SINGLE);
+		else
+			err = translate_entry(job->vol, cx, number, &de);
+		if (!err && past)
+			err = repairwriter_set_end(job->writer, cx, number,
+						   le64_get(de.de_start));
+		*ended += !err;
 		if (err == -EUCLEAN) {
 			fail_clear(cx);
 			err = 0;
-			continue;
 		}
-		*ended += !err;
 	}
-	return err;
-}
-
-static int run_counts(struct fixer_job *job, struct context *cx,
-		      struct leaks *l)
-{
-	const struct datscan_visitor visitor = {
-		.used = find_entry,
-		.unreadable = check_skip_unreadable,
-		.arg = l,
-	};
-	uint64_t ended = 0;
-	unsigned int i;
-	int err = datscan_run(job->vol, cx, &visitor);
-
-	for (i = 0; i < l->workers && !err; i++)
-		err = end_entries(job, cx, l->past, &l->found[i], &ended);
-	if (!err)
-		fixers_note(job, "DAT: %llu virtual blocks given up",
-			    (unsigned long long)ended);
 	return err;
 }
 
@@ -115,6 +87,12 @@ static int end_leaks(struct fixer_job *job, struct context *cx, bool past)
 	struct leaks l = {
 		.c = job->check, .workers = cx->threads, .past = past,
 	};
+	const struct datscan_visitor visitor = {
+		.used = find_entry,
+		.unreadable = check_skip_unreadable,
+		.arg = &l,
+	};
+	uint64_t ended = 0;
 	unsigned int i;
 	int err;
 
@@ -123,22 +101,16 @@ static int end_leaks(struct fixer_job *job, struct context *cx, bool past)
 	l.found = calloc(l.workers, sizeof(*l.found));
 	if (!l.found)
 		return fail(cx, -ENOMEM, "%u workers", l.workers);
-	err = run_counts(job, cx, &l);
-	for (i = 0; i < l.workers; i++)
+	err = datscan_run(job->vol, cx, &visitor);
+	for (i = 0; i < l.workers; i++) {
+		if (!err)
+			err = end_entries(job, cx, past, &l.found[i], &ended);
 		free(l.found[i].numbers);
+	}
 	free(l.found);
-	return err;
-}
-
-static int count_live(struct fixer_job *job, struct context *cx)
-{
-	uint64_t changed;
-	int err = exactcounts_count(job->writer, cx, job->vol, job->time,
-				    &changed);
-
-	if (!err && changed)
-		fixers_note(job, "live blocks of %llu segments: counted",
-			    (unsigned long long)changed);
+	if (!err)
+		fixers_note(job, "DAT: %llu virtual blocks given up",
+			    (unsigned long long)ended);
 	return err;
 }
 
@@ -146,6 +118,7 @@ int fix_counts(struct fixer_job *job, struct context *cx,
 	       const struct fix *fixes, size_t n)
 {
 	bool leaks = false, past = false, counts = false;
+	uint64_t changed = 0;
 	size_t i;
 	int err = 0;
 
@@ -157,7 +130,11 @@ int fix_counts(struct fixer_job *job, struct context *cx,
 	}
 	/* As of before the leaks end, which the writer counts itself. */
 	if (counts)
-		err = count_live(job, cx);
+		err = exactcounts_count(job->writer, cx, job->vol, job->time,
+					&changed);
+	if (!err && changed)
+		fixers_note(job, "live blocks of %llu segments: counted",
+			    (unsigned long long)changed);
 	if (!err && leaks)
 		err = end_leaks(job, cx, false);
 	return err || !past ? err : end_leaks(job, cx, true);

@@ -56,17 +56,6 @@ static uint64_t number_of(const struct fix *fix)
 	       fix->place.kind == PLACE_VBLOCK ? fix->place.number : 0;
 }
 
-static bool is_of_dat(const struct fix *fix)
-{
-	return fix->rule == RULE_LOG_UNLISTED && fix->place.kind == PLACE_BLOCK;
-}
-
-/* Of a segment with numbers that are free or another block's by the DAT. */
-static bool is_of_segment(const struct fix *fix)
-{
-	return fix->place.kind == PLACE_SEGMENT;
-}
-
 static int gather_listings(struct moves *m, struct context *cx,
 			   const struct fix *fixes, size_t n)
 {
@@ -92,23 +81,13 @@ static void add_segment(struct moves *m, uint64_t blocknr)
 	m->any = true;
 }
 
-/* Notes INO, of which logs may list blocks as another's. */
-static void add_ino(struct moves *m, uint64_t ino)
-{
-	size_t i = 0;
-
-	while (i < m->n && m->inos[i] != ino)
-		i++;
-	m->inos[i] = ino;
-	m->n += i == m->n;
-}
-
 /* Adds the segment with the block of FIX where its log alone can be wrong. */
 static int add(struct moves *m, struct context *cx, const struct fix *fix)
 {
 	uint64_t number = number_of(fix);
 	const struct listing *l = listings_find(&m->listings, number);
 	struct nilfs_dat_entry de;
+	size_t i = 0;
 	int err;
 
 	if (l && l->is_used &&
@@ -119,8 +98,13 @@ static int add(struct moves *m, struct context *cx, const struct fix *fix)
 	if (err || !geometry_has_block(&m->job->vol->geo,
 				       le64_get(de.de_blocknr)))
 		return damage_forgive(cx, err);
-	if (is_of_map(fix))
-		add_ino(m, fix->place.ino);
+	/* Logs may list blocks of this inode as another's. */
+	while (i < m->n && m->inos[i] != fix->place.ino)
+		i++;
+	if (is_of_map(fix)) {
+		m->inos[i] = fix->place.ino;
+		m->n += i == m->n;
+	}
 	add_segment(m, le64_get(de.de_blocknr));
 	return 0;
 }
@@ -137,7 +121,8 @@ static int list_blocks(struct moves *m, struct context *cx,
 	if (!m->inos)
 		return fail(cx, -ENOMEM, "%zu inodes", n);
 	for (i = 0; i < n && !err; i++) {
-		if (is_of_segment(&fixes[i]))
+		/* Of numbers that are free or another block's by the DAT. */
+		if (fixes[i].place.kind == PLACE_SEGMENT)
 			add_segment(m, geometry_segment_start(
 				&m->job->vol->geo, fixes[i].place.number));
 		/* A log that cannot be read may list what the others do not. */
@@ -145,36 +130,10 @@ static int list_blocks(struct moves *m, struct context *cx,
 			continue;
 		else if (number_of(&fixes[i]))
 			err = add(m, cx, &fixes[i]);
-		else if (is_of_dat(&fixes[i]))
+		else if (fixes[i].rule == RULE_LOG_UNLISTED &&
+			 fixes[i].place.kind == PLACE_BLOCK)
 			add_segment(m, fixes[i].place.number);
 	}
-	return err;
-}
-
-static void note_moved(struct moves *m)
-{
-	uint64_t segnum = bitmap_next_set(&m->segments, 0);
-
-	for (; segnum < m->segments.bits;
-	     segnum = bitmap_next_set(&m->segments, segnum + 1))
-		fixers_note(m->job, "segment %" PRIu64 ": what lives in it is "
-			    "moved, as its logs list some of it wrong",
-			    segnum);
-}
-
-static int empty_segments(struct moves *m, struct context *cx)
-{
-	struct removal r = {
-		.job = m->job,
-		.which = &m->segments,
-		.inos = m->inos,
-		.ninos = m->n,
-	};
-	int err = removal_run(&r, cx);
-
-	removal_fini(&r);
-	if (!err)
-		note_moved(m);
 	return err;
 }
 
@@ -182,12 +141,23 @@ int fix_moves(struct fixer_job *job, struct context *cx,
 	      const struct fix *fixes, size_t n)
 {
 	struct moves m = { .job = job };
+	struct removal r = { .job = job, .which = &m.segments };
+	uint64_t segnum;
 	int err = bitmap_init(&m.segments, cx, job->vol->geo.nsegments);
 
 	if (!err)
 		err = list_blocks(&m, cx, fixes, n);
-	if (!err && m.any)
-		err = empty_segments(&m, cx);
+	if (!err && m.any) {
+		r.inos = m.inos;
+		r.ninos = m.n;
+		err = removal_run(&r, cx);
+		removal_fini(&r);
+	}
+	for (segnum = 0; segnum < m.segments.bits && !err; segnum++)
+		if (bitmap_test(&m.segments, segnum))
+			fixers_note(job, "segment %" PRIu64 ": what lives in "
+				    "it is moved, as its logs list some of it "
+				    "wrong", segnum);
 	bitmap_fini(&m.segments);
 	free(m.inos);
 	listings_fini(&m.listings);

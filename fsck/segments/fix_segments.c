@@ -146,57 +146,41 @@ static uint32_t count_claims(const struct usage *u, uint64_t from, uint64_t end,
 	return n;
 }
 
-/* Whether the sound logs so far are all that there should be. */
-static bool is_all(const struct usage *u, uint64_t segnum, uint32_t expected,
-		   const struct usage_facts *facts)
+static int follow_logs(struct usage *u, struct context *cx, uint64_t segnum,
+		       uint32_t expected, struct usage_facts *facts)
 {
 	const struct nilfs_geometry *geo = &u->vol->geo;
 	uint64_t start = geometry_segment_start(geo, segnum);
 	uint64_t end = geometry_segment_end(geo, segnum);
-
-	return facts->nblocks == expected &&
-	       sparse_next(&u->facts.claimed, start + expected, end) >= end;
-}
-
-/* Whether LOG goes on where the sound ones end, is of a checkpoint, and lists
-   all of its blocks. */
-static bool goes_on(const struct lifelogs *l, const struct logindex_log *log,
-		    const struct usage_facts *facts)
-{
-	return !l->is_former && log->pseg == l->start + facts->nblocks &&
-	       !(log->flags & NILFS_SS_SYNDT) &&
-	       (log->verdict == RULE_OK ||
-		log->verdict == RULE_LOG_SUMBYTES_UNUSED);
-}
-
-/* Takes out of the claims what the log at PSEG lists. */
-static int settle_log(struct usage *u, struct context *cx, uint64_t pseg)
-{
 	struct nilfs_segment_summary ss;
-	int err = dev_read(u->vol->dev, cx, pseg << u->vol->geo.block_bits,
-			   &ss, sizeof(ss));
-
-	if (!err)
-		err = summary_read(&u->summary, cx, u->vol, pseg, &ss);
-	return err ? err : claims_settle_log(&u->claims, cx, &u->summary);
-}
-
-static int follow_logs(struct usage *u, struct context *cx, uint64_t segnum,
-		       uint32_t expected, struct usage_facts *facts)
-{
 	struct lifelogs l;
 	struct logindex_log log;
 	int ret = lifelogs_open(&l, cx, u->check, segnum);
 
-	while (ret > 0 && (ret = lifelogs_next(&l, cx, &log)) > 0 &&
-	       goes_on(&l, &log, facts)) {
-		ret = settle_log(u, cx, log.pseg);
+	while (ret > 0 && (ret = lifelogs_next(&l, cx, &log)) > 0) {
+		/* It goes on where the sound ones end, is of a checkpoint, and
+		   lists all of its blocks. */
+		if (l.is_former || log.pseg != start + facts->nblocks ||
+		    (log.flags & NILFS_SS_SYNDT) ||
+		    (log.verdict != RULE_OK &&
+		     log.verdict != RULE_LOG_SUMBYTES_UNUSED))
+			return 0;
+		ret = dev_read(u->vol->dev, cx, log.pseg << geo->block_bits,
+			       &ss, sizeof(ss));
+		if (!ret)
+			ret = summary_read(&u->summary, cx, u->vol, log.pseg,
+					   &ss);
+		if (!ret)
+			ret = claims_settle_log(&u->claims, cx, &u->summary);
 		if (ret)
-			break;
+			return ret;
 		facts->nblocks += log.nblocks;
 		facts->lastmod = log.create;
-		if (is_all(u, segnum, expected, facts))
-			break;
+		/* These are all that there should be. */
+		if (facts->nblocks == expected &&
+		    sparse_next(&u->facts.claimed, start + expected,
+				end) >= end)
+			return 0;
 		ret = 1;
 	}
 	return ret < 0 ? ret : 0;
@@ -251,12 +235,6 @@ struct segment {
 	struct usage_facts facts;
 };
 
-static bool is_damaged(const struct segment *s)
-{
-	return s->facts.behind &&
-	       (!s->known || s->expected > s->facts.nblocks);
-}
-
 /* Where the DAT names blocks of it. */
 static struct nilfs_segment_usage of_live(const struct segment *s)
 {
@@ -266,7 +244,8 @@ static struct nilfs_segment_usage of_live(const struct segment *s)
 
 	if (segusage_is_clean(&su) && s->known && !s->facts.listed)
 		return su;	/* the DAT alone says so */
-	if (is_damaged(s)) {
+	if (s->facts.behind &&
+	    (!s->known || s->expected > s->facts.nblocks)) {
 		flags |= ERROR;
 		if (nblocks < s->facts.last)
 			nblocks = s->facts.last;
@@ -369,45 +348,36 @@ static int enter_usage(struct metafile *sufile, struct context *cx,
 	return 0;
 }
 
-/* The entry of SEGNUM; -EUCLEAN too where its block is none of the SUFILE. */
-static int find_entry(struct volume *vol, struct context *cx, uint64_t segnum,
-		      struct nilfs_segment_usage_ext *su)
+/* What the entry says; one that cannot be read or believed says nothing, nor does
+   one in a block that is none of the SUFILE. */
+static int read_entry(struct fixer_job *job, struct context *cx,
+		      struct segment *s)
 {
-	uint64_t blkoff = segusage_blkoff(&vol->geo, segnum);
+	const struct recovery *latest = &job->vol->latest;
+	struct volume *vol = job->vol;
+	uint64_t blkoff = segusage_blkoff(&vol->geo, s->segnum);
+	struct nilfs_segment_usage_ext su;
+	bool garbage = false;
 	const void *block;
-	bool garbage;
 	int ret = file_block(&vol->sufile, cx, blkoff, &block);
 
 	if (ret > 0) {
 		garbage = segusage_is_garbage(&vol->geo, blkoff, block);
 		file_put(&vol->sufile, block);
-		if (garbage)
-			return -EUCLEAN;
 	}
-	return ret < 0 ? ret : sutable_read(vol, cx, segnum, su);
-}
-
-/* What the entry says; one that cannot be read or believed says nothing. */
-static int read_entry(struct fixer_job *job, struct context *cx,
-		      struct segment *s)
-{
-	const struct recovery *latest = &job->vol->latest;
-	struct nilfs_segment_usage_ext su;
-	int err = find_entry(job->vol, cx, s->segnum, &su);
-
-	if (damage_is(err)) {
-		fail_clear(cx);
-		err = 0;
-	} else if (!err) {
-		s->known = true;
-		s->was = su.su;
+	if (ret >= 0 && !garbage) {
+		ret = sutable_read(vol, cx, s->segnum, &su);
+		if (!ret) {
+			s->known = true;
+			s->was = su.su;
+		}
 	}
 	s->expected = le32_get(s->was.su_nblocks);
 	if (s->segnum == latest->segnum)
 		s->expected = (uint32_t)latest->offset;
 	if (s->expected > s->room)
 		s->expected = 0;
-	return err;
+	return ret < 0 ? damage_forgive(cx, ret) : 0;
 }
 
 #define PIECE_BLOCKS 64u
@@ -437,20 +407,6 @@ static int is_readable(struct fixer_job *job, struct context *cx,
 	return 0;
 }
 
-/* Where all is rebuilt a segment is erroneous if the device says so. */
-static int doubt_error(struct fixer_job *job, struct context *cx,
-		       struct segment *s)
-{
-	int ret;
-
-	if (!job->rebuild || !segusage_is_error(&s->was))
-		return 0;
-	ret = is_readable(job, cx, s);
-	if (ret > 0)
-		s->was.su_flags = le32_make(le32_get(s->was.su_flags) & ~ERROR);
-	return ret < 0 ? ret : 0;
-}
-
 static int repair_segment(struct fixer_job *job, struct context *cx,
 			  struct usage *u, uint64_t segnum, bool *changed)
 {
@@ -465,8 +421,14 @@ static int repair_segment(struct fixer_job *job, struct context *cx,
 
 	s.unwritable = job->dev->zones &&
 		       segzones_is_unusable(job->dev->zones, geo, segnum);
-	if (!err)
-		err = doubt_error(job, cx, &s);
+	/* Where all is rebuilt a segment is erroneous if the device says so. */
+	if (!err && job->rebuild && segusage_is_error(&s.was)) {
+		err = is_readable(job, cx, &s);
+		if (err > 0)
+			s.was.su_flags = le32_make(le32_get(s.was.su_flags) &
+						   ~ERROR);
+		err = err < 0 ? err : 0;
+	}
 	if (!err)
 		err = usage_of(u, cx, segnum, s.expected, &s.facts);
 	if (err)
@@ -527,69 +489,46 @@ int fix_segments_all(struct fixer_job *job, struct context *cx,
 	return err ? err : clear_beyond(job, cx);
 }
 
-/* The segments that FIXES name; all where there are none. */
-static void choose_segments(struct fixer_job *job, struct bitmap *which,
-			    const struct fix *fixes, size_t n)
-{
-	const struct nilfs_geometry *geo = &job->vol->geo;
-	uint64_t segnum;
-	size_t i;
-
-	for (segnum = 0; !n && segnum < geo->nsegments; segnum++)
-		bitmap_set(which, segnum);
-	for (i = 0; i < n; i++) {
-		const struct place *place = &fixes[i].place;
-
-		if (place->kind == PLACE_SEGMENT)
-			segnum = place->number;
-		else if (place->kind == PLACE_LOG)
-			segnum = geometry_segment_of(geo, place->number);
-		else
-			continue;
-		if (segnum < geo->nsegments)
-			bitmap_set(which, segnum);
-	}
-}
-
-static int rebuild_sufile(struct fixer_job *job, struct context *cx,
-			  struct bitmap *which)
-{
-	uint64_t segnum, changed;
-	int err;
-
-	for (segnum = 0; segnum < which->bits; segnum++)
-		bitmap_set(which, segnum);
-	err = fix_segments_all(job, cx, which, &changed);
-	if (!err && !job->plan->kinds[RULE_FIX_DAT].n)
-		err = exactcounts_count(job->writer, cx, job->vol, job->time,
-					&segnum);
-	if (!err)
-		fixers_note(job, "segment usage file: rebuilt, with %llu "
-			    "segments that are not clean",
-			    (unsigned long long)changed);
-	return err;
-}
-
 int fix_segments(struct fixer_job *job, struct context *cx,
 		 const struct fix *fixes, size_t n)
 {
-	struct metafile *sufile =
-		repairwriter_file(job->writer, NILFS_SUFILE_INO);
+	const struct nilfs_geometry *geo = &job->vol->geo;
 	bool rebuilt = repairwriter_is_rebuilt(job->writer, NILFS_SUFILE_INO);
+	uint64_t segnum, changed, counted;
 	struct bitmap which;
-	uint64_t changed = 1;
 	void *header;
-	int err = bitmap_init(&which, cx, job->vol->geo.nsegments);
+	size_t i;
+	int err = bitmap_init(&which, cx, geo->nsegments);
 
-	if (!err && rebuilt) {
-		err = rebuild_sufile(job, cx, &which);
-	} else if (!err) {
-		choose_segments(job, &which, fixes, n);
-		err = fix_segments_all(job, cx, &which, &changed);
-		changed += n;
+	/* The segments that FIXES name; all where there are none. */
+	for (segnum = 0; (rebuilt || !n) && !err && segnum < which.bits;
+	     segnum++)
+		bitmap_set(&which, segnum);
+	for (i = 0; i < n && !err; i++) {
+		const struct place *place = &fixes[i].place;
+
+		segnum = place->kind == PLACE_SEGMENT ? place->number :
+			 place->kind == PLACE_LOG ?
+				 geometry_segment_of(geo, place->number) :
+				 UINT64_MAX;
+		if (segnum < geo->nsegments)
+			bitmap_set(&which, segnum);
 	}
+	if (!err)
+		err = fix_segments_all(job, cx, &which, &changed);
+	if (!err && rebuilt && !job->plan->kinds[RULE_FIX_DAT].n)
+		err = exactcounts_count(job->writer, cx, job->vol, job->time,
+					&counted);
 	bitmap_fini(&which);
+	if (err)
+		return err;
+	if (rebuilt)
+		fixers_note(job, "segment usage file: rebuilt, with %llu "
+			    "segments that are not clean",
+			    (unsigned long long)changed);
 	/* Its counts are the writer's, who comes only where something is. */
-	return err || !changed ? err
-			       : metafile_change(sufile, cx, 0, &header, NULL);
+	return !rebuilt && !changed && !n ? 0 :
+	       metafile_change(repairwriter_file(job->writer,
+						 NILFS_SUFILE_INO),
+			       cx, 0, &header, NULL);
 }

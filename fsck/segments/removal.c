@@ -163,13 +163,6 @@ static int find_checkpoint(const struct removal *r,
 	return *cno || b->end == NILFS_CNO_MAX;
 }
 
-static bool is_needed(const struct removal *r, const struct removal_block *b)
-{
-	uint64_t cno;
-
-	return find_checkpoint(r, b, &cno);
-}
-
 /* Level and key of a block, which logs do not have of a node: 1, 0 where it is
    no node. */
 static int locate(struct removal *r, struct context *cx,
@@ -183,38 +176,7 @@ static int locate(struct removal *r, struct context *cx,
 					 key) : 1;
 }
 
-/* Whether the map of the file that the log names has B there, in CNO: 1, 0. */
-static int is_confirmed(struct removal *r, struct context *cx,
-			const struct removal_block *b, uint64_t cno)
-{
-	unsigned int level;
-	uint64_t key, ptr;
-	int ret = b->listed ? locate(r, cx, b, &level, &key) : 0;
-	struct place at;
-
-	if (ret > 0) {
-		at = place_map(cno, b->as.ino, key, level);
-		ret = datlife_pointer(r->job->vol, cx, &at, &ptr);
-	}
-	return ret > 0 ? ptr == b->vblocknr : damage_forgive(cx, ret);
-}
-
-/* ITEM of the map of INO leads to B. */
-static void identify(struct removal_block *b, uint64_t ino,
-		     const struct blockmap_item *item)
-{
-	b->as = (struct segsum_block){
-		.ino = ino,
-		.cno = b->as.ino == ino ? b->as.cno : b->start,
-		.vblocknr = b->vblocknr,
-		.blkoff = item->level ? 0 : item->key,
-		.is_virtual = true,
-		.is_node = item->level > 0,
-	};
-	b->listed = true;
-}
-
-/* Looks for B in the map of INO in checkpoint CNO: 1, 0. */
+/* Looks for B in the map of INO in checkpoint CNO: 1, and B as it is there, 0. */
 static int search_map(struct removal *r, struct context *cx,
 		      struct removal_block *b, uint64_t cno, uint64_t ino)
 {
@@ -232,10 +194,19 @@ static int search_map(struct removal *r, struct context *cx,
 		ret = blockmap_cursor_next(&cur, cx, &item);
 		found = ret > 0 && item.ptr == b->vblocknr;
 	}
-	if (found)
-		identify(b, ino, &item);
 	blockmap_cursor_close(&cur);
-	return found ? 1 : damage_forgive(cx, ret);
+	if (!found)
+		return damage_forgive(cx, ret);
+	b->as = (struct segsum_block){
+		.ino = ino,
+		.cno = b->as.ino == ino ? b->as.cno : b->start,
+		.vblocknr = b->vblocknr,
+		.blkoff = item.level ? 0 : item.key,
+		.is_virtual = true,
+		.is_node = item.level > 0,
+	};
+	b->listed = true;
+	return 1;
 }
 
 /*
@@ -245,7 +216,9 @@ static int search_map(struct removal *r, struct context *cx,
 static int is_identified(struct removal *r, struct context *cx,
 			 struct removal_block *b)
 {
-	uint64_t cno, named = b->as.ino;
+	uint64_t cno, key, ptr, named = b->as.ino;
+	unsigned int level;
+	struct place at;
 	size_t i;
 	int ret;
 
@@ -253,7 +226,12 @@ static int is_identified(struct removal *r, struct context *cx,
 		return 1;
 	if (!b->vblocknr)
 		return b->listed;
-	ret = is_confirmed(r, cx, b, cno);
+	ret = b->listed ? locate(r, cx, b, &level, &key) : 0;
+	if (ret > 0) {
+		at = place_map(cno, named, key, level);
+		ret = datlife_pointer(r->job->vol, cx, &at, &ptr);
+	}
+	ret = ret > 0 ? ptr == b->vblocknr : damage_forgive(cx, ret);
 	if (!ret)
 		ret = search_map(r, cx, b, cno, named);
 	for (i = 0; i < r->ninos && !ret; i++)
@@ -261,36 +239,30 @@ static int is_identified(struct removal *r, struct context *cx,
 	return ret ? ret : b->listed;
 }
 
-/* Whether it is known of all blocks of SEGNUM what they are, but of those that
-   only have to be freed: 1, 0. */
-static int is_known(struct removal *r, struct context *cx, uint64_t segnum)
-{
-	uint64_t end = geometry_segment_end(&r->job->vol->geo, segnum);
-	size_t i = find_block(r, geometry_segment_start(&r->job->vol->geo,
-							segnum));
-	int ret = ask_logs(r, cx, segnum);
-
-	for (; ret > 0 && i < r->n && r->blocks[i].blocknr < end; i++)
-		ret = is_identified(r, cx, &r->blocks[i]);
-	return ret;
-}
-
-/* Only segments of which all is known are emptied. */
+/* Only segments of which it is known what all blocks are, but those that only
+   have to be freed, are emptied. */
 static int choose_segments(struct removal *r, struct context *cx)
 {
-	const struct bitmap *which = r->which;
-	uint64_t segnum = bitmap_next_set(which, 0);
-	int ret = 0;
+	const struct nilfs_geometry *geo = &r->job->vol->geo;
+	uint64_t segnum = bitmap_next_set(r->which, 0), end;
+	size_t i;
+	int ret;
 
-	for (; segnum < which->bits && ret >= 0;
-	     segnum = bitmap_next_set(which, segnum + 1)) {
+	for (; segnum < r->which->bits;
+	     segnum = bitmap_next_set(r->which, segnum + 1)) {
 		ret = context_cancelled(cx);
 		if (!ret)
-			ret = is_known(r, cx, segnum);
+			ret = ask_logs(r, cx, segnum);
+		i = find_block(r, geometry_segment_start(geo, segnum));
+		end = geometry_segment_end(geo, segnum);
+		for (; ret > 0 && i < r->n && r->blocks[i].blocknr < end; i++)
+			ret = is_identified(r, cx, &r->blocks[i]);
+		if (ret < 0)
+			return ret;
 		if (!ret)
 			bitmap_clear(r->which, segnum);
 	}
-	return ret < 0 ? ret : 0;
+	return 0;
 }
 
 static bool is_chosen(const struct removal *r, const struct removal_block *b)
@@ -323,7 +295,10 @@ static bool goes_on(const struct removal *r, size_t i)
 
 static bool is_moved(const struct removal *r, const struct removal_block *b)
 {
-	return is_chosen(r, b) && is_needed(r, b) && !is_rewritten(b);
+	uint64_t cno;
+
+	return is_chosen(r, b) && find_checkpoint(r, b, &cno) &&
+	       !is_rewritten(b);
 }
 
 /* The COUNT blocks from FIRST on. */
@@ -372,10 +347,10 @@ static int leave_segment(struct removal *r, struct context *cx,
 			 const struct removal_block *b)
 {
 	unsigned int level;
-	uint64_t key;
+	uint64_t key, cno;
 	int ret = 1;
 
-	if (is_needed(r, b) && !is_rewritten(b))
+	if (find_checkpoint(r, b, &cno) && !is_rewritten(b))
 		return 0;
 	if (is_rewritten(b)) {
 		ret = locate(r, cx, b, &level, &key);
@@ -391,39 +366,24 @@ static int leave_segment(struct removal *r, struct context *cx,
 	return move_forget(r->job->writer, cx, b->vblocknr);
 }
 
-static int leave_all(struct removal *r, struct context *cx)
-{
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < r->n && !err; i++)
-		if (is_chosen(r, &r->blocks[i]))
-			err = leave_segment(r, cx, &r->blocks[i]);
-	return err;
-}
-
-static int scrap_all(struct removal *r, struct context *cx)
-{
-	uint64_t segnum = bitmap_next_set(r->which, 0);
-	int err = 0;
-
-	for (; segnum < r->which->bits && !err;
-	     segnum = bitmap_next_set(r->which, segnum + 1))
-		err = move_scrap(r->job->writer, cx, segnum);
-	return err;
-}
-
 int removal_run(struct removal *r, struct context *cx)
 {
+	uint64_t segnum;
+	size_t i;
 	int err = gather_blocks(r, cx);
 
 	if (!err)
 		err = choose_segments(r, cx);
 	if (!err)
 		err = move_all(r, cx);
-	if (!err)
-		err = leave_all(r, cx);
-	return err ? err : scrap_all(r, cx);
+	for (i = 0; i < r->n && !err; i++)
+		if (is_chosen(r, &r->blocks[i]))
+			err = leave_segment(r, cx, &r->blocks[i]);
+	for (segnum = bitmap_next_set(r->which, 0);
+	     segnum < r->which->bits && !err;
+	     segnum = bitmap_next_set(r->which, segnum + 1))
+		err = move_scrap(r->job->writer, cx, segnum);
+	return err;
 }
 
 void removal_fini(struct removal *r)
