@@ -38,13 +38,6 @@
 #include "vol/salvage.h"
 #include "vol/summary.h"
 
-/* Verdicts with which segments can be found, and are all there. */
-static bool is_placeable(enum rule rule)
-{
-	return rule == RULE_OK || (rule_has(rule, RULE_READABLE) &&
-				   rule != RULE_SB_DEVICE_SIZE);
-}
-
 /* The active superblock: 1, 0 where there is none; or a failure. */
 static int find_super(struct fixer_job *job, struct context *cx,
 		      struct nilfs_super_block *sb)
@@ -56,6 +49,7 @@ static int find_super(struct fixer_job *job, struct context *cx,
 	struct super_choice choice;
 	struct nilfs_geometry geo;
 	bool read[2] = { false };
+	enum rule rule;
 	int i, err;
 
 	for (i = 0; i < 2 && offset[i]; i++) {
@@ -70,7 +64,10 @@ static int find_super(struct fixer_job *job, struct context *cx,
 	if (choice.index < 0)
 		return 0;
 	*sb = copy[choice.index];
-	return is_placeable(super_geometry(sb, job->dev->size, &geo)) &&
+	/* Whether segments can be found, and are all there. */
+	rule = super_geometry(sb, job->dev->size, &geo);
+	return (rule == RULE_OK || (rule_has(rule, RULE_READABLE) &&
+				    rule != RULE_SB_DEVICE_SIZE)) &&
 	       super_check_features(sb) != RULE_SB_FEATURE_INCOMPAT;
 }
 
@@ -95,11 +92,6 @@ struct statediff {
 	uint64_t n;
 };
 
-static bool is_used(const struct nilfs_inode *inode)
-{
-	return le16_get(inode->i_links_count);
-}
-
 /* Counts in two blocks of entries; OTHER is NULL for a hole. */
 static void compare_entries(struct statediff *d, const char *block,
 			    const char *other)
@@ -112,7 +104,8 @@ static void compare_entries(struct statediff *d, const char *block,
 		const struct nilfs_inode *b =
 			other ? (const void *)(other + at) : &none;
 
-		d->n += (is_used(a) || is_used(b)) &&
+		d->n += (le16_get(a->i_links_count) ||
+			 le16_get(b->i_links_count)) &&
 			memcmp(a, b, sizeof(*a)) != 0;
 	}
 }
@@ -141,38 +134,28 @@ static int compare_block(struct statediff *d, struct context *cx, int from,
 	return 0;
 }
 
-static bool has_entries(const struct statediff *d, uint64_t blkoff)
-{
-	struct palloc_block where;
-
-	palloc_locate(d->palloc, blkoff, &where);
-	return where.kind == PALLOC_ENTRIES;
-}
-
-/* Block ITEM of ifile FROM, unless it is one that the other one shares. */
-static int compare_item(struct statediff *d, struct context *cx, int from,
-			const struct blockmap_item *item)
-{
-	uint64_t ptr;
-	int ret = context_cancelled(cx);
-
-	if (ret || !has_entries(d, item->key))
-		return ret;
-	ret = blockmap_lookup(&d->root[!from].ifile.map, cx, item->key, &ptr);
-	if (ret < 0 || (ret && ptr == item->ptr))
-		return ret < 0 ? ret : 0;
-	return compare_block(d, cx, from, item->key);
-}
-
 static int compare_from(struct statediff *d, struct context *cx, int from)
 {
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
+	struct palloc_block where;
+	uint64_t ptr;
 	int ret = blockmap_cursor_open(&cur, cx, &d->root[from].ifile.map, 0,
 				       false);
 
-	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0)
-		ret = compare_item(d, cx, from, &item);
+	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
+		ret = context_cancelled(cx);
+		palloc_locate(d->palloc, item.key, &where);
+		if (ret || where.kind != PALLOC_ENTRIES)
+			continue;
+		/* Most blocks are those that the other one has, too. */
+		ret = blockmap_lookup(&d->root[!from].ifile.map, cx, item.key,
+				      &ptr);
+		if (ret < 0)
+			break;
+		ret = ret && ptr == item.ptr ? 0 :
+		      compare_block(d, cx, from, item.key);
+	}
 	blockmap_cursor_close(&cur);
 	return ret;
 }
@@ -267,33 +250,16 @@ static int count_changes(struct restore *r, struct context *cx,
 	return err ? err : 1;
 }
 
-/* Puts super root I in its place where that is lost and can be proved. */
-static int restore_block(struct restore *r, struct context *cx, size_t i)
-{
-	uint64_t blocknr = r->rs.roots[i].pseg +
-			   le32_get(r->rs.roots[i].ss.ss_nblocks) - 1;
-	char *block = malloc(r->geo.block_size);
-	int ret = block ? rootderive_run(&r->rs, cx, i, block) :
-			  fail(cx, -ENOMEM, "super root");
-
-	if (ret > 0) {
-		ret = dev_write(r->job->dev, cx, blocknr << r->geo.block_bits,
-				block, r->geo.block_size);
-		fixers_note(r->job, "super root at block %" PRIu64 ": restored "
-			    "from the one before it", blocknr);
-	}
-	free(block);
-	return ret;
-}
-
 /* Tries those that are AS_NEW as superblocks or not: 1 for the one wanted. */
 static int choose_among(struct restore *r, struct context *cx, bool as_new,
 			unsigned int *number)
 {
+	char *block = malloc(r->geo.block_size);
+	uint64_t blocknr;
 	size_t i;
-	int ret;
+	int ret = block ? 0 : fail(cx, -ENOMEM, "super root");
 
-	for (i = 0; i < r->rs.nroots; i++) {
+	for (i = 0; i < r->rs.nroots && ret >= 0; i++) {
 		const struct root_log *root = &r->rs.roots[i];
 
 		if (r->job->state_cno &&
@@ -301,19 +267,30 @@ static int choose_among(struct restore *r, struct context *cx, bool as_new,
 			continue;
 		if (i < r->first || is_as_new_as_super(r, root) != as_new)
 			continue;
-		ret = restore_block(r, cx, i);
+		/* One that is lost and can be proved is put in its place. */
+		ret = rootderive_run(&r->rs, cx, i, block);
+		if (ret > 0) {
+			blocknr = root->pseg + le32_get(root->ss.ss_nblocks) - 1;
+			fixers_note(r->job, "super root at block %" PRIu64
+				    ": restored from the one before it",
+				    blocknr);
+			ret = dev_write(r->job->dev, cx,
+					blocknr << r->geo.block_bits, block,
+					r->geo.block_size);
+		}
 		if (!ret)
 			ret = rootsearch_state(&r->rs, cx, root, &r->at,
 					       &r->hurt);
-		if (ret < 0)
-			return ret;
-		if (!ret || (r->hurt && !was_complete(r, root)))
+		if (ret <= 0 || (r->hurt && !was_complete(r, root)))
 			continue;
 		r->taken = i;
-		if (!(*number)--)
+		if (!(*number)--) {
+			free(block);
 			return 1;
+		}
 	}
-	return 0;
+	free(block);
+	return ret < 0 ? ret : 0;
 }
 
 /* 1 and R->at for the state that the job asks for, 0 where there is none. */
@@ -380,27 +357,20 @@ static int note_given_up(struct restore *r, struct context *cx,
 	return 0;
 }
 
-/* One that superblocks named, and whose log is no log any more. */
-static void note_vanished(struct restore *r)
-{
-	uint64_t last = le64_get(r->sb->s_last_cno);
-	size_t i;
-
-	for (i = 0; i < r->rs.nroots; i++)
-		if (segsum_cno(&r->rs.roots[i].ss) == last)
-			return;
-	if (last > r->at.cno)
-		fixers_note(r->job, "checkpoint %" PRIu64 ": given up, there is "
-			    "no log at block %" PRIu64, last,
-			    le64_get(r->sb->s_last_pseg));
-}
-
 static int note_newer(struct restore *r, struct context *cx)
 {
+	uint64_t last = le64_get(r->sb->s_last_cno);
+	bool vanished = last > r->at.cno;
 	size_t i;
 	int err = 0;
 
-	note_vanished(r);
+	for (i = 0; i < r->rs.nroots; i++)
+		vanished &= segsum_cno(&r->rs.roots[i].ss) != last;
+	/* Superblocks named it, and its log is no log any more. */
+	if (vanished)
+		fixers_note(r->job, "checkpoint %" PRIu64 ": given up, there is "
+			    "no log at block %" PRIu64, last,
+			    le64_get(r->sb->s_last_pseg));
 	for (i = 0; i < r->taken && i < NAMED_MAX && !err; i++)
 		if (segsum_cno(&r->rs.roots[i].ss) > r->at.cno)
 			err = note_given_up(r, cx, &r->rs.roots[i]);
@@ -494,4 +464,24 @@ int fix_root_restore(struct fixer_job *job, struct context *cx,
 		ret = use_root(&r, cx);
 	rootsearch_fini(&r.rs);
 	return ret;
+}
+
+/* For damage that ends with one more log: the writer of the repair writes it, and
+   with it a new super root. */
+int fix_log(struct fixer_job *job, struct context *cx, const struct fix *fixes,
+	    size_t n)
+{
+	bool place = false, fields = false;
+	size_t i;
+
+	(void)cx;
+	for (i = 0; i < n; i++) {
+		place |= fixes[i].rule == RULE_ZONE_LAST_LOG;
+		fields |= fixes[i].rule != RULE_ZONE_LAST_LOG;
+	}
+	if (place)
+		fixers_note(job, "latest log: one more begins an empty zone");
+	if (fields)
+		fixers_note(job, "super root: rewritten");
+	return 0;
 }

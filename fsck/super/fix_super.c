@@ -158,42 +158,16 @@ static int repair_by_volume(struct fixer_job *job, struct context *cx,
 	return write_copies(job, cx, s, used, &sb);
 }
 
-/* Tries SB, alone, on DEV: 1 and the latest log, 0 where it leads nowhere. */
-static int try_super(struct context *cx, struct dev *dev, uint64_t offset2,
-		     const struct nilfs_super_block *sb,
-		     struct recovery *latest)
-{
-	static const struct nilfs_super_block none;
-	struct volume *vol = NULL;
-	int err = dev_write(dev, cx, NILFS_SB_OFFSET_BYTES, sb, sizeof(*sb));
-
-	if (!err && has_second(dev, sb, offset2))
-		err = dev_write(dev, cx, offset2, &none, sizeof(none));
-	if (!err)
-		err = volume_open(&vol, cx, dev, NULL);
-	if (!err)
-		*latest = vol->latest;
-	volume_close(vol);
-	switch (err) {
-	case 0:
-		return 1;
-	case -EUCLEAN:
-	case -EOPNOTSUPP:
-	case -EIO:
-		fail_clear(cx);
-		return 0;
-	default:
-		return err;
-	}
-}
-
-/* Copy I, its checksum made right, as the only one. */
+/* Copy I, its checksum made right, as the only one: 1 and *LATEST, the latest log,
+   0 where it leads nowhere. */
 static int try_copy(struct fixer_job *job, struct context *cx,
 		    const struct copies *s, int i,
 		    struct nilfs_super_block *sb, struct recovery *latest)
 {
+	static const struct nilfs_super_block none;
 	struct dev *overlay;
-	int ret;
+	struct volume *vol = NULL;
+	int err;
 
 	*sb = s->sb[i];
 	sb->s_magic = le16_make(NILFS_SUPER_MAGIC);
@@ -202,30 +176,22 @@ static int try_copy(struct fixer_job *job, struct context *cx,
 	/* The latest log may lie after the one that it names. */
 	set_valid(sb, false);
 	sb->s_sum = le32_make(super_checksum(sb));
-	ret = overlay_open(&overlay, cx, job->dev);
-	if (!ret)
-		ret = try_super(cx, overlay, s->offset[1], sb, latest);
+	err = overlay_open(&overlay, cx, job->dev);
+	if (err)
+		return err;
+	err = dev_write(overlay, cx, NILFS_SB_OFFSET_BYTES, sb, sizeof(*sb));
+	if (!err && has_second(overlay, sb, s->offset[1]))
+		err = dev_write(overlay, cx, s->offset[1], &none, sizeof(none));
+	if (!err)
+		err = volume_open(&vol, cx, overlay, NULL);
+	if (!err)
+		*latest = vol->latest;
+	volume_close(vol);
 	dev_close(overlay);
-	return ret;
-}
-
-/* A device that is too small: its rest may still exist. */
-static bool is_cut(struct fixer_job *job, const struct nilfs_super_block *sb)
-{
-	struct nilfs_geometry geo;
-
-	return super_geometry(sb, job->dev->size, &geo) == RULE_SB_DEVICE_SIZE;
-}
-
-/* What led to a super root may have a wrong label; a copy whose checksum is right has
-   not. */
-static void take_names(struct nilfs_super_block *sb,
-		       const struct nilfs_super_block *right)
-{
-	sb->s_ctime = right->s_ctime;
-	memcpy(sb->s_uuid, right->s_uuid, sizeof(sb->s_uuid));
-	memcpy(sb->s_volume_name, right->s_volume_name,
-	       sizeof(sb->s_volume_name));
+	if (err != -EUCLEAN && err != -EOPNOTSUPP && err != -EIO)
+		return err ? err : 1;
+	fail_clear(cx);
+	return 0;
 }
 
 /* 1 where one of the copies leads to a super root and both were repaired. */
@@ -234,6 +200,7 @@ static int repair_by_copies(struct fixer_job *job, struct context *cx,
 {
 	struct nilfs_super_block sb[2];
 	struct recovery latest[2] = { { 0 } };
+	struct nilfs_geometry geo;
 	int i, ret, best = -1;
 
 	for (i = 0; i < 2; i++) {
@@ -241,16 +208,25 @@ static int repair_by_copies(struct fixer_job *job, struct context *cx,
 				 : 0;
 		if (ret < 0)
 			return ret;
-		if (ret && is_cut(job, &sb[i]))
+		/* The device is too small: its rest may still exist. */
+		if (ret && super_geometry(&sb[i], job->dev->size, &geo) ==
+				   RULE_SB_DEVICE_SIZE)
 			return 0;
 		if (ret && (best < 0 || latest[i].cno > latest[best].cno))
 			best = i;
 	}
 	if (best < 0)
 		return 0;
+	/* What led to a super root may have a wrong label; a copy whose checksum
+	   is right has not. */
 	if (super_check(&s->sb[!best]) == RULE_OK &&
-	    super_check(&s->sb[best]) != RULE_OK)
-		take_names(&sb[best], &s->sb[!best]);
+	    super_check(&s->sb[best]) != RULE_OK) {
+		sb[best].s_ctime = s->sb[!best].s_ctime;
+		memcpy(sb[best].s_uuid, s->sb[!best].s_uuid,
+		       sizeof(sb[best].s_uuid));
+		memcpy(sb[best].s_volume_name, s->sb[!best].s_volume_name,
+		       sizeof(sb[best].s_volume_name));
+	}
 	set_cursor(&sb[best], &latest[best]);
 	set_valid(&sb[best], !latest[best].orphans_start);
 	ret = write_copies(job, cx, s, best, &sb[best]);
@@ -273,46 +249,34 @@ static struct nilfs_super_block remains(const struct copies *s)
 	return none;
 }
 
-/* The volume whose logs are the newest and lead to a super root. */
-static int choose_volume(struct fixer_job *job, struct context *cx,
-			 struct volscan *q, struct nilfs_super_block *sb)
-{
-	const struct nilfs_super_block old = *sb;
-	int ret = 0;
-
-	while (!ret) {
-		struct volscan_volume *v = NULL;
-		unsigned int i;
-
-		for (i = 0; i < q->nvolumes; i++)
-			if (q->volumes[i].nroots &&
-			    (!v || q->volumes[i].newest > v->newest))
-				v = &q->volumes[i];
-		if (!v)
-			return 0;
-		*sb = old;
-		ret = lostsuper_make(sb, cx, job->dev, v);
-		v->nroots = 0;
-	}
-	return ret;
-}
-
 static void progress(void *arg, uint64_t done)
 {
 	check_progress(arg, done);
 }
 
+/* The volume whose logs are the newest and lead to a super root. */
 static int repair_by_logs(struct fixer_job *job, struct context *cx,
 			  const struct copies *s)
 {
 	struct volscan q = { .progress = progress, .arg = job->check };
-	struct nilfs_super_block sb = remains(s);
-	int ret;
+	struct nilfs_super_block sb;
+	struct volscan_volume *v;
+	unsigned int i;
+	int ret = volscan_run(&q, cx, job->dev);
 
-	ret = volscan_run(&q, cx, job->dev);
-	if (!ret)
-		ret = choose_volume(job, cx, &q, &sb);
-	if (ret <= 0)
+	while (!ret) {
+		v = NULL;
+		for (i = 0; i < q.nvolumes; i++)
+			if (q.volumes[i].nroots &&
+			    (!v || q.volumes[i].newest > v->newest))
+				v = &q.volumes[i];
+		if (!v)
+			return 0;
+		sb = remains(s);
+		ret = lostsuper_make(&sb, cx, job->dev, v);
+		v->nroots = 0;
+	}
+	if (ret < 0)
 		return ret;
 	fixers_note(job, "superblocks: rebuilt from logs, with %u bytes a "
 		    "block and %u blocks a segment", 1024u <<

@@ -134,30 +134,29 @@ static int take_block(struct rootderive *d, struct context *cx,
 	return 0;
 }
 
-/* Whether LOG was written after the super root before, up to the lost one. */
-static bool is_since(const struct rootderive *d, const struct log *log)
+/* What LOG lists of the files, if it was written after the super root before, up
+   to the lost one; *NEXT is the segment that it names. */
+static int take_log(struct rootderive *d, struct context *cx,
+		    const struct log *log, struct segsum_iter *it,
+		    uint64_t *next)
 {
 	uint64_t seq = le64_get(log->ss.ss_seq);
 	uint64_t from = le64_get(d->before->ss.ss_seq);
 	uint64_t to = le64_get(d->root->ss.ss_seq);
-
-	return (seq > from || (seq == from && log->pseg > d->before->pseg)) &&
-	       (seq < to || (seq == to && log->pseg <= d->root->pseg));
-}
-
-static int take_log(struct rootderive *d, struct context *cx,
-		    struct segsum_iter *it, uint64_t pseg)
-{
 	struct segsum_block b;
 	int err = 0;
 
+	if (seq < from || (seq == from && log->pseg <= d->before->pseg) ||
+	    seq > to || (seq == to && log->pseg > d->root->pseg))
+		return 0;
+	*next = geometry_segment_of(d->rs->geo, le64_get(log->ss.ss_next));
 	while (!err && segsum_iter_next(it, &b))
 		if (b.ino >= NILFS_DAT_INO && b.ino < NILFS_DAT_INO + FILES)
-			err = take_block(d, cx, &b, pseg + b.index);
+			err = take_block(d, cx, &b, log->pseg + b.index);
 	return err;
 }
 
-/* The logs since then in segment SEGNUM; *NEXT is the one that they name. */
+/* The logs of segment SEGNUM. */
 static int take_segment(struct rootderive *d, struct context *cx,
 			uint64_t segnum, uint64_t *next)
 {
@@ -169,12 +168,9 @@ static int take_segment(struct rootderive *d, struct context *cx,
 
 	while (!ret && (ret = logsearch_next(&search, cx, &log))) {
 		search.next += ret < 0;
-		if (ret > 0 && is_since(d, &log)) {
-			*next = geometry_segment_of(geo,
-						    le64_get(log.ss.ss_next));
-			ret = take_log(d, cx, &search.summary.iter, log.pseg);
-		}
-		ret = ret > 0 ? 0 : damage_forgive(cx, ret);
+		if (ret > 0)
+			ret = take_log(d, cx, &log, &search.summary.iter, next);
+		ret = damage_forgive(cx, ret);
 	}
 	logsearch_close(&search);
 	return ret;
@@ -200,15 +196,6 @@ static int take_segments(struct rootderive *d, struct context *cx)
 	return err;
 }
 
-/* Whether the log proves the block once it has its sums: 1, 0, a failure. */
-static int is_proved(struct rootderive *d, struct context *cx)
-{
-	struct nilfs_super_root *sr = (void *)d->block;
-
-	sr->sr_sum = le32_make(superroot_checksum(d->rs->geo, d->block));
-	return witness_proves(&d->witness, cx, d->root->pseg, &d->made, 1);
-}
-
 /* Tries the numbers of blocks; bit 0 of TRY says whether a cleaner wrote it. */
 static int try_numbers(struct rootderive *d, struct context *cx)
 {
@@ -222,7 +209,10 @@ static int try_numbers(struct rootderive *d, struct context *cx)
 		for (i = 0, rest = try / 2; i < FILES; rest /= tries[i++])
 			inode_of(d, NILFS_DAT_INO + i)->i_blocks = le64_make(
 				d->blocks[i] + (rest % tries[i]) - FEWER);
-		ret = is_proved(d, cx);
+		sr->sr_sum = le32_make(superroot_checksum(d->rs->geo,
+							  d->block));
+		ret = witness_proves(&d->witness, cx, d->root->pseg, &d->made,
+				     1);
 	}
 	return ret;
 }

@@ -91,29 +91,6 @@ static int add_root(struct rootsearch *rs, struct context *cx,
 	return 0;
 }
 
-static int add_log(struct rootsearch *rs, struct context *cx,
-		   const struct log *log)
-{
-	const struct root_log root = { .pseg = log->pseg, .ss = log->ss };
-	uint64_t seq = le64_get(log->ss.ss_seq);
-
-	if (seq > rs->seq || (seq == rs->seq && log->pseg > rs->last_pseg)) {
-		rs->seq = seq;
-		rs->last_pseg = log->pseg;
-	}
-	return segsum_has_super_root(&log->ss) ? add_root(rs, cx, &root) : 0;
-}
-
-/* What cannot be read, or cannot be so long, is no log. */
-static int pass_over(struct logsearch *ls, struct context *cx, int ret)
-{
-	if (ret != -EIO && ret != -EUCLEAN)
-		return ret;
-	fail_clear(cx);
-	ls->next++;
-	return 1;
-}
-
 static int search_segment(struct rootsearch *rs, struct context *cx,
 			  uint64_t segnum)
 {
@@ -125,9 +102,25 @@ static int search_segment(struct rootsearch *rs, struct context *cx,
 	if (ret)
 		return ret;
 	while ((ret = logsearch_next(&ls, cx, &log))) {
-		ret = ret > 0 ? add_log(rs, cx, &log) :
-				pass_over(&ls, cx, ret);
+		const struct root_log root = { .pseg = log.pseg, .ss = log.ss };
+		uint64_t seq = le64_get(log.ss.ss_seq);
+
+		/* What cannot be read, or cannot be so long, is no log. */
+		if (ret == -EIO || ret == -EUCLEAN) {
+			fail_clear(cx);
+			ls.next++;
+			continue;
+		}
 		if (ret < 0)
+			break;
+		if (seq > rs->seq ||
+		    (seq == rs->seq && log.pseg > rs->last_pseg)) {
+			rs->seq = seq;
+			rs->last_pseg = log.pseg;
+		}
+		ret = segsum_has_super_root(&log.ss) ? add_root(rs, cx, &root) :
+						       0;
+		if (ret)
 			break;
 	}
 	logsearch_close(&ls);
@@ -160,23 +153,11 @@ static int find_super_root(struct rootsearch *rs, struct context *cx,
 	return ret;
 }
 
-/* Segments of logs are followed by the same one, as its first log says. */
-static le64 next_of(const struct rootsearch *rs, uint64_t pseg, uint64_t seq)
-{
-	uint64_t segnum = geometry_segment_of(rs->geo, pseg);
-	size_t i;
-
-	for (i = 0; i < rs->nroots; i++)
-		if (geometry_segment_of(rs->geo, rs->roots[i].pseg) == segnum &&
-		    le64_get(rs->roots[i].ss.ss_seq) == seq)
-			return rs->roots[i].ss.ss_next;
-	return le64_make(geometry_segment_start(rs->geo, segnum));
-}
-
 int rootsearch_add_named(struct rootsearch *rs, struct context *cx,
 			 const struct nilfs_super_block *sb)
 {
-	uint64_t pseg = le64_get(sb->s_last_pseg), at;
+	uint64_t pseg = le64_get(sb->s_last_pseg), at, segnum;
+	uint64_t seq = le64_get(sb->s_last_seq);
 	struct root_log root = { .pseg = pseg, .headless = true };
 	size_t i;
 	int ret;
@@ -195,10 +176,16 @@ int rootsearch_add_named(struct rootsearch *rs, struct context *cx,
 	root.ss.ss_flags = le16_make(NILFS_SS_SR);
 	root.ss.ss_create = sb->s_wtime;
 	root.ss.ss_nblocks = le32_make((uint32_t)(at + 1 - pseg));
-	root.ss.ss_next = next_of(rs, pseg, le64_get(sb->s_last_seq));
+	/* All logs of a segment are followed by the same one. */
+	segnum = geometry_segment_of(rs->geo, pseg);
+	root.ss.ss_next = le64_make(geometry_segment_start(rs->geo, segnum));
+	for (i = rs->nroots; i--;)
+		if (geometry_segment_of(rs->geo, rs->roots[i].pseg) == segnum &&
+		    le64_get(rs->roots[i].ss.ss_seq) == seq)
+			root.ss.ss_next = rs->roots[i].ss.ss_next;
 	ret = add_root(rs, cx, &root);
-	if (le64_get(sb->s_last_seq) >= rs->seq) {
-		rs->seq = le64_get(sb->s_last_seq);
+	if (seq >= rs->seq) {
+		rs->seq = seq;
 		rs->last_pseg = pseg;
 	}
 	sort_roots(rs);
@@ -251,53 +238,38 @@ static int find_cno(struct context *cx, struct volume *vol, uint64_t *cno)
 	return ret;
 }
 
-/* The blocks of the log at AT; its summary is known to be right. */
-static int check_blocks(struct rootsearch *rs, struct context *cx,
-			const struct recovery *at, bool *hurt)
-{
-	struct nilfs_segment_summary ss;
-	int err = logcheck_read(rs->vol, cx, at->pseg_start, at->seq, &ss);
-
-	*hurt = err == -EUCLEAN || err == -EIO;
-	if (!*hurt)
-		return err;
-	fail_clear(cx);
-	return 0;
-}
-
 int rootsearch_open(const struct rootsearch *rs, struct context *cx,
 		    const struct recovery *at, struct volume **volp)
 {
 	return volume_open_at(volp, cx, rs->dev, rs->geo, at);
 }
 
-/* Whether the cpfile of VOL ends with checkpoint CNO: 0, or damage. */
-static int check_cno(struct context *cx, struct volume *vol, uint64_t cno)
-{
-	uint64_t last;
-	int err = find_cno(cx, vol, &last);
-
-	if (!err && last != cno)
-		err = fail(cx, -EUCLEAN, "super root: is of checkpoint %llu",
-			   (unsigned long long)last);
-	return err;
-}
-
 int rootsearch_state(struct rootsearch *rs, struct context *cx,
 		     const struct root_log *root, struct recovery *at,
 		     bool *hurt)
 {
+	struct nilfs_segment_summary ss;
 	struct volume *vol = NULL;
+	uint64_t last = 0;
 	int err;
 
 	place_root(rs, root, at);
-	err = check_blocks(rs, cx, at, hurt);
+	/* The summary is known to be right, the blocks are not. */
+	err = logcheck_read(rs->vol, cx, at->pseg_start, at->seq, &ss);
+	*hurt = err == -EUCLEAN || err == -EIO;
+	if (*hurt) {
+		fail_clear(cx);
+		err = 0;
+	}
 	if (!err)
 		err = rootsearch_open(rs, cx, at, &vol);
-	if (!err && !at->cno)
-		err = find_cno(cx, vol, &at->cno);
-	if (!err && root->headless)
-		err = check_cno(cx, vol, at->cno);
+	if (!err && (!at->cno || root->headless))
+		err = find_cno(cx, vol, &last);
+	if (!at->cno)
+		at->cno = last;
+	if (!err && root->headless && last != at->cno)
+		err = fail(cx, -EUCLEAN, "super root: is of checkpoint %llu",
+			   (unsigned long long)last);
 	volume_close(vol);
 	if (damage_is(err)) {
 		fail_clear(cx);
@@ -345,21 +317,6 @@ static int has_checkpoint(const struct rootsearch *rs, struct context *cx,
 }
 
 /*
- * The root with the greatest checkpoint that is not older than the first one.
- */
-static struct root_log *find_contrary(const struct rootsearch *rs)
-{
-	struct root_log *root, *first = rs->roots, *best = first;
-
-	for (root = first; root < first + rs->nroots; root++)
-		if (segsum_cno(&root->ss) > segsum_cno(&best->ss) &&
-		    le64_get(root->ss.ss_create) >=
-			    le64_get(first->ss.ss_create))
-			best = root;
-	return best == first ? NULL : best;
-}
-
-/*
  * Which of the first root and LATER, which has the checkpoint of it, is
  * misnumbered: among logs of one second it may be one number against another.
  */
@@ -399,12 +356,21 @@ static void place_misnumbered(struct rootsearch *rs, struct root_log *wrong)
 /* Each root is found once at most. */
 static int find_misnumbered(struct rootsearch *rs, struct context *cx)
 {
-	struct root_log *later;
+	struct root_log *root, *first, *later;
 	int ret = 1;
 
-	while (ret > 0 && rs->nroots && (later = find_contrary(rs)) &&
-	       !(rs->roots[0].misnumbered && later->misnumbered)) {
-		ret = has_checkpoint(rs, cx, later, rs->roots);
+	while (ret > 0 && rs->nroots) {
+		/* The greatest checkpoint that is not older than the first. */
+		later = first = rs->roots;
+		for (root = first; root < first + rs->nroots; root++)
+			if (segsum_cno(&root->ss) > segsum_cno(&later->ss) &&
+			    le64_get(root->ss.ss_create) >=
+				    le64_get(first->ss.ss_create))
+				later = root;
+		if (later == first ||
+		    (first->misnumbered && later->misnumbered))
+			break;
+		ret = has_checkpoint(rs, cx, later, first);
 		if (ret > 0)
 			place_misnumbered(rs, choose_misnumbered(rs, later));
 	}

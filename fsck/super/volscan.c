@@ -41,21 +41,6 @@ struct scan {
 /* Sound logs are summed once; what only looks like logs may cost as much. */
 #define BUDGET 8
 
-/* Sizes that some volume could have, for any size of blocks. */
-static bool is_possible(const struct scan *scan, uint64_t off,
-			const struct nilfs_segment_summary *ss)
-{
-	uint32_t nblocks = le32_get(ss->ss_nblocks);
-	uint32_t sumbytes = le32_get(ss->ss_sumbytes);
-	uint32_t bytes = le16_get(ss->ss_bytes);
-
-	return le32_get(ss->ss_magic) == NILFS_SEGSUM_MAGIC &&
-	       bytes >= NILFS_SEGSUM_MIN_BYTES && bytes <= sumbytes &&
-	       bytes <= NILFS_MIN_BLOCK_SIZE && sumbytes <= SUMMARY_MAX &&
-	       nblocks >= NILFS_PSEG_MIN_BLOCKS &&
-	       (uint64_t)nblocks * STEP <= scan->dev->size - off;
-}
-
 /* The seed of the log at OFF, if its ss_sumsum is right. */
 static int find_seed(struct scan *scan, struct context *cx, uint64_t off,
 		     const struct nilfs_segment_summary *ss, uint32_t *seed)
@@ -132,42 +117,14 @@ static int find_block_size(struct scan *scan, struct context *cx,
 	return 0;
 }
 
-static struct volscan_volume *volume_of(struct volscan *q, uint32_t seed)
-{
-	unsigned int i;
-
-	for (i = 0; i < q->nvolumes; i++)
-		if (q->volumes[i].crc_seed == seed)
-			return &q->volumes[i];
-	return NULL;
-}
-
-static struct volscan_volume *add_volume(struct volscan *q, uint32_t seed,
-					 uint32_t block_size)
-{
-	struct volscan_volume *v;
-
-	if (q->nvolumes == VOLSCAN_VOLUMES)
-		return NULL;
-	v = &q->volumes[q->nvolumes++];
-	v->crc_seed = seed;
-	v->block_size = block_size;
-	return v;
-}
-
-static bool is_newer(const struct nilfs_segment_summary *a,
-		     const struct nilfs_segment_summary *b)
-{
-	return le64_get(a->ss_seq) >= le64_get(b->ss_seq);
-}
-
 /* Of two with the same number the one that lies behind, met later, is newer. */
 static void add_root(struct volscan_volume *v, uint64_t off,
 		     const struct nilfs_segment_summary *ss)
 {
 	unsigned int i = v->nroots;
 
-	while (i && is_newer(ss, &v->roots[i - 1].ss)) {
+	while (i && le64_get(ss->ss_seq) >=
+			    le64_get(v->roots[i - 1].ss.ss_seq)) {
 		if (i < VOLSCAN_ROOTS)
 			v->roots[i] = v->roots[i - 1];
 		i--;
@@ -209,26 +166,39 @@ static void add_log(struct volscan_volume *v, uint64_t off,
 static int take_log(struct scan *scan, struct context *cx, uint64_t off,
 		    const struct nilfs_segment_summary *ss, uint64_t *bytes)
 {
-	struct volscan_volume *v;
-	uint32_t seed = 0, size = 0;
+	uint32_t nblocks = le32_get(ss->ss_nblocks);
+	uint32_t sumbytes = le32_get(ss->ss_sumbytes);
+	uint32_t header = le16_get(ss->ss_bytes), seed = 0, size = 0;
+	struct volscan *q = scan->q;
+	unsigned int i = 0;
 	int err;
 
 	*bytes = 0;
-	if (!is_possible(scan, off, ss))
+	/* Sizes that some volume could have, for any size of blocks. */
+	if (le32_get(ss->ss_magic) != NILFS_SEGSUM_MAGIC ||
+	    header < NILFS_SEGSUM_MIN_BYTES || header > sumbytes ||
+	    header > NILFS_MIN_BLOCK_SIZE || sumbytes > SUMMARY_MAX ||
+	    nblocks < NILFS_PSEG_MIN_BLOCKS ||
+	    (uint64_t)nblocks * STEP > scan->dev->size - off)
 		return 0;
 	err = find_seed(scan, cx, off, ss, &seed);
 	if (err)
 		return err;
-	v = volume_of(scan->q, seed);
-	err = find_block_size(scan, cx, off, ss, seed, v ? v->block_size : 0,
+	while (i < q->nvolumes && q->volumes[i].crc_seed != seed)
+		i++;
+	err = find_block_size(scan, cx, off, ss, seed,
+			      i < q->nvolumes ? q->volumes[i].block_size : 0,
 			      &size);
 	if (err || !size)
 		return err;
-	if (!v)
-		v = add_volume(scan->q, seed, size);
-	if (v)
-		add_log(v, off, ss);
-	*bytes = (uint64_t)le32_get(ss->ss_nblocks) * size;
+	if (i == q->nvolumes && i < VOLSCAN_VOLUMES) {
+		q->volumes[q->nvolumes++] = (struct volscan_volume){
+			.crc_seed = seed, .block_size = size,
+		};
+	}
+	if (i < q->nvolumes)
+		add_log(&q->volumes[i], off, ss);
+	*bytes = (uint64_t)nblocks * size;
 	return 0;
 }
 
