@@ -234,56 +234,40 @@ static int step_chain(const struct search *s, struct chain *ch)
 	return feed_segment(s, ch);
 }
 
-/* Whether a superblock names the log at CH, which was complete then. */
-static bool is_named(const struct search *s, const struct chain *ch)
-{
-	const struct nilfs_super_block *sb;
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		sb = &s->supers.copy[i];
-		if (s->supers.read[i] && super_check(sb) == RULE_OK &&
-		    le64_get(sb->s_last_pseg) == ch->pseg &&
-		    le64_get(sb->s_last_seq) == ch->seq)
-			return true;
-	}
-	return false;
-}
-
-/*
- * Whether a log follows that of s->lb, which was complete then: 1, 0, or a
- * failure.
- */
-static int is_followed(struct search *s, struct context *cx, struct chain ch)
-{
-	struct logbits next = {.dev = s->lb.dev, .geo = &s->geo};
-	int ret = step_chain(s, &ch);
-
-	if (ret > 0)
-		ret = logbits_header(&next, cx, ch.pseg);
-	if (ret > 0)
-		ret = le64_get(next.ss.ss_seq) == ch.seq;
-	logbits_fini(&next);
-	return ret;
-}
-
 /* Reports the bits of the log of s->lb, where CH is. */
 static int add_chained(struct search *s, struct context *cx,
 		       const struct chain *ch)
 {
-	int followed = 1;
+	struct logbits next = {.dev = s->lb.dev, .geo = &s->geo};
+	struct chain after = *ch;
+	bool named = false;
+	int i, ret = 0;
 
 	if (!s->lb.nbits)
 		return 0;
-	if (!is_named(s, ch))
-		followed = is_followed(s, cx, *ch);
+	/* A log that a superblock names, or that others follow, was complete. */
+	for (i = 0; i < 2; i++) {
+		const struct nilfs_super_block *sb = &s->supers.copy[i];
+
+		named |= s->supers.read[i] && super_check(sb) == RULE_OK &&
+			 le64_get(sb->s_last_pseg) == ch->pseg &&
+			 le64_get(sb->s_last_seq) == ch->seq;
+	}
+	if (!named)
+		ret = step_chain(s, &after);
+	if (ret > 0)
+		ret = logbits_header(&next, cx, after.pseg);
+	if (ret > 0)
+		ret = le64_get(next.ss.ss_seq) == after.seq;
+	logbits_fini(&next);
+	if (ret < 0)
+		return ret;
+	if (named || ret || logbits_is_credible(&s->lb))
+		return add_log(s, cx, !named && !ret);
 	/* At the end of the chain it was most likely cut off.  Nor is it reported
 	   where all of its segment is read. */
-	if (!followed && !logbits_is_credible(&s->lb)) {
-		followed = sparse_add(&s->reported, cx, s->lb.pseg);
-		return followed < 0 ? followed : 0;
-	}
-	return followed < 0 ? followed : add_log(s, cx, !followed);
+	ret = sparse_add(&s->reported, cx, s->lb.pseg);
+	return ret < 0 ? ret : 0;
 }
 
 static int walk_chain(struct search *s, struct context *cx, struct chain ch)
@@ -320,28 +304,6 @@ static int search_chains(struct search *s, struct context *cx)
 	return err;
 }
 
-/* From the first place in the chain where no log was valid. */
-static int walk_gap(struct search *s, struct context *cx)
-{
-	struct chain ch = {
-		.pseg = s->c->vol->latest.gap_pseg,
-		.seq = s->c->vol->latest.gap_seq,
-		.nextnum = UINT64_MAX,
-	};
-
-	return ch.pseg ? walk_chain(s, cx, ch) : 0;
-}
-
-/* Whether the segment may hold logs that some state needs. */
-static bool is_in_use(const struct search *s, uint64_t segnum)
-{
-	const struct check *c = s->c;
-
-	return !c->vol || !c->used_segments.bits || !check_knows_sufile(c) ||
-	       bitmap_test(&c->used_segments, segnum) ||
-	       bitmap_test(&c->live_segments, segnum);
-}
-
 /*
  * Whether to read the blocks of the log of s->lb: 1, 0, or a failure.  Of file
  * data the passes have seen nothing that could be wrong, unless they summed it
@@ -368,16 +330,8 @@ static int is_concerned(struct search *s, struct context *cx)
 	return 0;
 }
 
-/* Sums up the log of s->lb: bits are added, 0, or a failure. */
-static int sum_log(struct search *s, struct context *cx)
-{
-	int err = logbits_blocks(&s->lb, cx);
-
-	return err ? err : add_log(s, cx, false);
-}
-
-/* The same, once, for a release because of what is in block BLOCKNR, if it is
-   the log's. */
+/* Sums up the log of s->lb, once, for a release because of what is in block
+   BLOCKNR, if it is the log's. */
 static int verify_log(struct search *s, struct context *cx, uint64_t blocknr)
 {
 	int ret;
@@ -386,7 +340,7 @@ static int verify_log(struct search *s, struct context *cx, uint64_t blocknr)
 		return 0;
 	ret = sparse_add(&s->asked, cx, s->lb.pseg);
 	if (ret > 0) {
-		ret = sum_log(s, cx);
+		ret = logbits_blocks(&s->lb, cx) ?: add_log(s, cx, false);
 		if (!ret && !s->lb.whole)
 			ret = sparse_add(&s->wrong, cx, s->lb.pseg);
 		if (ret > 0 && !s->c->data)
@@ -428,37 +382,30 @@ static int search_segment(struct search *s, struct context *cx, uint64_t segnum,
 		if (blocknr)
 			ret = verify_log(s, cx, blocknr);
 		else if ((ret = is_concerned(s, cx)) > 0)
-			ret = sum_log(s, cx);
+			ret = logbits_blocks(&s->lb, cx) ?:
+			      add_log(s, cx, false);
 		if (ret)
 			return ret;
 	}
 	return 0;
 }
 
+/* All segments that may hold logs which some state needs. */
 static int search_segments(struct search *s, struct context *cx)
 {
+	const struct check *c = s->c;
+	bool all = !c->vol || !c->used_segments.bits || !check_knows_sufile(c);
 	uint64_t segnum;
 	int err = 0;
 
 	for (segnum = 0; segnum < s->geo.nsegments && !err; segnum++) {
 		err = context_cancelled(cx);
-		if (!err && is_in_use(s, segnum))
+		if (!err && (all || bitmap_test(&c->used_segments, segnum) ||
+			     bitmap_test(&c->live_segments, segnum)))
 			err = search_segment(s, cx, segnum, 0);
 		check_progress(s->c, segnum);
 	}
 	return err;
-}
-
-static int search_all(struct search *s, struct context *cx)
-{
-	int i, err;
-
-	for (i = 0; i < 2; i++)
-		add_super(s, cx, i);
-	if (superbits_geometry(&s->supers, s->c->dev, &s->geo) < 0)
-		return 0;
-	err = search_chains(s, cx);
-	return err ? err : search_segments(s, cx);
 }
 
 /* The log of block BLKOFF of FILE, once: 0, or a failure. */
@@ -508,34 +455,29 @@ static int search_name(struct search *s, struct context *cx, struct root *root,
 	return search_inode(s, cx, root, le64_get(ino));
 }
 
-static int search_release(struct search *s, struct context *cx,
-			  const struct place *place)
-{
-	struct root root;
-	int ret = root_open(&root, cx, s->c->vol, place->cno);
-
-	s->unverified = false;
-	if (!ret)
-		ret = place->kind == PLACE_NAME ?
-			      search_name(s, cx, &root, place) :
-			      search_inode(s, cx, &root, place->ino);
-	ret = damage_forgive(cx, ret);
-	if (!ret && s->unverified && s->c->unverified)
-		ret = inoset_add(s->c->unverified, cx, place->ino);
-	return ret < 0 ? ret : 0;
-}
-
 static int search_releases(struct search *s, struct context *cx)
 {
 	const struct check *c = s->c;
+	struct root root;
 	size_t i;
-	int err = 0;
+	int ret = 0;
 
 	if (c->nreleases == CHECK_RELEASES_MAX)
 		return search_segments(s, cx);
-	for (i = 0; i < c->nreleases && !err; i++)
-		err = search_release(s, cx, &c->releases[i]);
-	return err;
+	for (i = 0; i < c->nreleases && ret >= 0; i++) {
+		const struct place *place = &c->releases[i];
+
+		s->unverified = false;
+		ret = root_open(&root, cx, c->vol, place->cno);
+		if (!ret)
+			ret = place->kind == PLACE_NAME ?
+				      search_name(s, cx, &root, place) :
+				      search_inode(s, cx, &root, place->ino);
+		ret = damage_forgive(cx, ret);
+		if (!ret && s->unverified && c->unverified)
+			ret = inoset_add(c->unverified, cx, place->ino);
+	}
+	return ret < 0 ? ret : 0;
 }
 
 static bool is_damaged(const struct check *c)
@@ -554,6 +496,7 @@ int pass_bits(struct check *c, struct context *cx)
 	struct search s = {.c = c};
 	struct sparse *const sets[] = {&s.reported, &s.asked, &s.wrong};
 	bool unmounted = false;
+	struct chain gap;
 	int i, err = 0;
 
 	if (!is_damaged(c)) {
@@ -567,12 +510,21 @@ int pass_bits(struct check *c, struct context *cx)
 	superbits_read(&s.supers, cx, c->dev);
 	s.lb = (struct logbits){.dev = c->dev, .geo = &s.geo};
 	if (!err && is_damaged(c)) {
-		err = search_all(&s, cx);
+		for (i = 0; i < 2; i++)
+			add_super(&s, cx, i);
+		if (superbits_geometry(&s.supers, s.c->dev, &s.geo) >= 0)
+			err = search_chains(&s, cx) ?: search_segments(&s, cx);
 	} else if (!err) {
 		s.geo = c->vol->geo;
 		err = spare ? search_chains(&s, cx) : 0;
-		if (!err && !unmounted)
-			err = walk_gap(&s, cx);
+		/* The first place in the chain where no log was valid. */
+		gap = (struct chain){
+			.pseg = c->vol->latest.gap_pseg,
+			.seq = c->vol->latest.gap_seq,
+			.nextnum = UINT64_MAX,
+		};
+		if (!err && !unmounted && gap.pseg)
+			err = walk_chain(&s, cx, gap);
 	}
 	if (!err && c->vol) {
 		s.geo = c->vol->geo;

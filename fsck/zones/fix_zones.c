@@ -23,21 +23,6 @@ struct zoning {
 	uint64_t emptied, finished;	/* segments; zones */
 };
 
-static int empty_zone(struct zoning *z, struct context *cx, uint64_t segnum)
-{
-	struct dev *dev = z->job->dev;
-	uint64_t n, end;
-	int ret = 0;
-
-	if (zonewalk_is_held(z->job->check, segnum))
-		return 0;
-	segzones_range(dev->zones, &z->job->vol->geo, segnum, &n, &end);
-	for (; n < end && !ret; n++)
-		ret = overlay_reset_last(dev, cx, n);
-	z->emptied++;
-	return ret;
-}
-
 static int finish_zone(struct zoning *z, struct context *cx, uint64_t n)
 {
 	struct dev *dev = z->job->dev;
@@ -49,19 +34,6 @@ static int finish_zone(struct zoning *z, struct context *cx, uint64_t n)
 		return ret;
 	z->finished++;
 	return dev_zone_finish(dev, cx, zone.start, zone.size);
-}
-
-static int finish_segment(struct zoning *z, struct context *cx,
-			  uint64_t segnum)
-{
-	uint64_t n, end;
-	int ret = 0;
-
-	segzones_range(z->job->dev->zones, &z->job->vol->geo, segnum, &n,
-		       &end);
-	for (; n < end && !ret; n++)
-		ret = finish_zone(z, cx, n);
-	return ret;
 }
 
 /* All that are active and will not be written to. */
@@ -86,18 +58,23 @@ static int repair_zone(void *arg, struct context *cx,
 		       const struct zonewalk_item *item)
 {
 	struct zoning *z = arg;
+	struct dev *dev = z->job->dev;
+	bool empty = item->rule == RULE_ZONE_CLEAN ||
+		     item->rule == RULE_ZONE_NEXT;
+	uint64_t n, end;
+	int ret = 0;
 
-	switch (item->rule) {
-	case RULE_ZONE_CLEAN:
-	case RULE_ZONE_NEXT:
-		return empty_zone(z, cx, item->segnum);
-	case RULE_ZONE_BEHIND:
-		return finish_segment(z, cx, item->segnum);
-	case RULE_ZONE_ACTIVE:
+	if (item->rule == RULE_ZONE_ACTIVE)
 		return finish_idle(z, cx);
-	default:
+	if ((!empty && item->rule != RULE_ZONE_BEHIND) ||
+	    (empty && zonewalk_is_held(z->job->check, item->segnum)))
 		return 0;
-	}
+	segzones_range(dev->zones, &z->job->vol->geo, item->segnum, &n, &end);
+	for (; n < end && !ret; n++)
+		ret = empty ? overlay_reset_last(dev, cx, n) :
+			      finish_zone(z, cx, n);
+	z->emptied += empty;
+	return ret;
 }
 
 int fix_zones(struct fixer_job *job, struct context *cx,
