@@ -42,39 +42,30 @@ static int read_entry(const struct check *c, struct context *cx,
 	return cpcopies_is_followable(c, cx, cp, cno);
 }
 
-/* The newest entry that the cpfile has, for what an ifile looks like. */
-static int read_older(const struct check *c, struct context *cx,
+/* An entry without a map.  The newest entry that the cpfile has shows what an
+   ifile looks like. */
+static int make_entry(const struct check *c, struct context *cx,
 		      struct nilfs_checkpoint *cp)
 {
+	struct nilfs_inode *ifile = &cp->cp_ifile_inode;
 	struct cptable_cursor cur;
 	struct nilfs_checkpoint next;
 	int ret = cptable_cursor_open(&cur, cx, c->vol);
 
+	memset(cp, 0, sizeof(*cp));
+	ifile->i_mode = le16_make(S_IFREG);
+	ifile->i_links_count = le16_make(1);
 	while (!ret && (ret = cptable_cursor_next(&cur, cx, &next)) > 0) {
 		ret = 0;
 		if (S_ISREG(le16_get(next.cp_ifile_inode.i_mode)))
 			*cp = next;
 	}
 	cptable_cursor_close(&cur);
-	return damage_forgive(cx, ret);
-}
-
-/* An entry without a map. */
-static int make_entry(const struct check *c, struct context *cx,
-		      struct nilfs_checkpoint *cp)
-{
-	struct nilfs_inode *ifile = &cp->cp_ifile_inode;
-	int err;
-
-	memset(cp, 0, sizeof(*cp));
-	ifile->i_mode = le16_make(S_IFREG);
-	ifile->i_links_count = le16_make(1);
-	err = read_older(c, cx, cp);
 	memset(ifile->i_bmap, 0, sizeof(ifile->i_bmap));
 	ifile->i_blocks = le64_make(0);
 	cp->cp_flags = le32_make(0);
 	cp->cp_cno = le64_make(c->vol->latest.cno);
-	return err;
+	return damage_forgive(cx, ret);
 }
 
 /* Nothing can be said of what is alive, whatever pointers there are. */
@@ -103,12 +94,6 @@ static int find_entry(struct latestcp *k, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-/* A map whose root shows that it cannot be used. */
-static bool has_bad_root(const struct nilfs_inode *inode)
-{
-	return bmap_is_btree(inode->i_bmap) && bmap_root_check(inode->i_bmap);
-}
-
 /* Marks INO again unless the map of INODE leads to all of it; LOGS: by them. */
 static int judge_file(struct latestcp *k, struct context *cx,
 		      const struct check *c, uint64_t ino,
@@ -127,25 +112,11 @@ static int judge_file(struct latestcp *k, struct context *cx,
 	if (!liveblocks_is_whole(&blocks) || !blocks.n)
 		k->rebuilt |= REPAIRWRITER_FILE(ino);
 	if (k->rebuilt & REPAIRWRITER_FILE(ino) &&
-	    (ino == NILFS_CPFILE_INO || !blocks.n || has_bad_root(inode)))
+	    (ino == NILFS_CPFILE_INO || !blocks.n ||
+	     (bmap_is_btree(inode->i_bmap) && bmap_root_check(inode->i_bmap))))
 		k->must |= REPAIRWRITER_FILE(ino);
 	liveblocks_fini(&blocks);
 	return err;
-}
-
-/* Whether the cpfile has a block that the logs have not, but another alive. */
-static bool leads_astray(const struct liveblocks *l)
-{
-	size_t i;
-
-	for (i = 0; i < l->nlost; i++) {
-		const struct liveblock *b =
-			liveblocks_find(l, l->lost[i].blkoff);
-
-		if (b && b->vblocknr)
-			return true;
-	}
-	return false;
 }
 
 /* 1, 0 where block BLKOFF of the cpfile cannot be read, or a failure. */
@@ -162,17 +133,6 @@ static int is_readable(struct volume *vol, struct context *cx, uint64_t blkoff)
 	return 0;
 }
 
-/* The same of what the next log needs: the header, the next checkpoint. */
-static int is_usable(struct volume *vol, struct context *cx)
-{
-	int ret = is_readable(vol, cx, 0);
-
-	if (ret > 0)
-		ret = is_readable(vol, cx, checkpoint_blkoff(
-				&vol->geo, vol->latest.cno + 1));
-	return ret;
-}
-
 /*
  * Some pointer leads to a number that is free.  If it is one of the cpfile,
  * and wrong, that is to be repaired with the DAT: no log could be written.
@@ -185,11 +145,24 @@ static int judge_free(struct latestcp *k, struct context *cx,
 		.inode = &c->vol->cpfile.inode,
 		.cno = c->vol->latest.cno,
 	};
+	uint64_t next = checkpoint_blkoff(&c->vol->geo, c->vol->latest.cno + 1);
 	struct liveblocks blocks = { 0 };
 	int ret = liveblocks_gather(&blocks, cx, c, &q);
+	bool usable = true;
+	size_t i;
 
+	/* It has a block that the logs have not, but another that is alive. */
+	for (i = 0; i < blocks.nlost && !ret; i++) {
+		const struct liveblock *b =
+			liveblocks_find(&blocks, blocks.lost[i].blkoff);
+
+		usable &= !b || !b->vblocknr;
+	}
 	if (!ret && !liveblocks_is_whole(&blocks)) {
-		ret = leads_astray(&blocks) ? 0 : is_usable(c->vol, cx);
+		/* The next log needs the header, and the next checkpoint. */
+		ret = usable ? is_readable(c->vol, cx, 0) : 0;
+		if (ret > 0)
+			ret = is_readable(c->vol, cx, next);
 		if (!ret)
 			k->rebuilt = k->must = REPAIRWRITER_FILE(NILFS_CPFILE_INO);
 	}

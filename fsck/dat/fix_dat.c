@@ -135,41 +135,32 @@ static int take_group(struct rebuild *r, struct context *cx, uint64_t group)
 	return groupfix_add(&r->g, cx, group);
 }
 
-/* The groups of a block of descriptors, from FIRST on. */
-static int take_groups(struct rebuild *r, struct context *cx, uint64_t first)
-{
-	uint32_t i;
-	int ret = take_block(r, cx, palloc_desc_blkoff(r->g.p, first),
-			     r->descs);
-
-	r->have_descs = ret > 0;
-	for (i = 0; i < r->g.p->groups_per_desc && ret >= 0; i++)
-		ret = take_group(r, cx, first + i);
-	return ret < 0 ? ret : context_cancelled(cx);
-}
-
-/* Goes through all that is listed. */
+/* Goes through all that is listed, a block of descriptors after the other. */
 static int take_all(struct rebuild *r, struct context *cx, bool tries)
 {
 	const struct palloc *p = r->g.p;
 	struct palloc_block what;
-	uint64_t end = 0;
+	uint64_t group, end = 0;
 	size_t i;
-	int err = 0;
+	int ret = 0;
 
 	r->tries = tries;
 	r->adopted = r->g.n = 0;
-	for (i = 0; i < r->own.n && !err; i++) {
+	for (i = 0; i < r->own.n && !ret; i++) {
 		if (!palloc_has_block(p, r->own.items[i].number))
 			break;
 		palloc_locate(p, r->own.items[i].number, &what);
 		if (what.group < end)
 			continue;
-		what.group -= what.group % p->groups_per_desc;
-		end = what.group + p->groups_per_desc;
-		err = take_groups(r, cx, what.group);
+		group = what.group - what.group % p->groups_per_desc;
+		end = group + p->groups_per_desc;
+		ret = take_block(r, cx, palloc_desc_blkoff(p, group), r->descs);
+		r->have_descs = ret > 0;
+		for (; group < end && ret >= 0; group++)
+			ret = take_group(r, cx, group);
+		ret = ret < 0 ? ret : context_cancelled(cx);
 	}
-	return err;
+	return ret;
 }
 
 /*
@@ -219,37 +210,31 @@ static int fill_group(struct rebuild *r, struct context *cx, uint64_t group)
 	return ret < 0 ? ret : 0;
 }
 
-/*
- * Whether GROUP may have had blocks: a log lists one, or, where some logs cannot
- * be read, one of a group after it.
- */
-static bool had_blocks(const struct rebuild *r, uint64_t group)
-{
-	const struct palloc *p = r->g.p;
-	size_t i = listings_from(&r->own, palloc_bitmap_blkoff(p, group));
-	struct palloc_block what;
-
-	if (i == r->own.n || r->own.partial)
-		return i < r->own.n;
-	palloc_locate(p, r->own.items[i].number, &what);
-	return what.group == group && what.kind != PALLOC_DESC;
-}
-
-/* Groups that are nothing but a wrong descriptor are not filled. */
+/* Fills the groups; of those that are nothing but a wrong descriptor only that. */
 static int fill_groups(struct rebuild *r, struct context *cx)
 {
 	struct groupfix empty = { .m = r->g.m, .p = r->g.p };
-	size_t i, n = 0;
+	struct palloc_block what;
+	size_t i, at, n = 0;
+	bool had_blocks;
 	int err = 0;
 
 	groupfix_sort(&r->g);
 	for (i = 0; i < r->g.n && !err; i++) {
-		if (had_blocks(r, r->g.groups[i])) {
-			n++;
-			err = fill_group(r, cx, r->g.groups[i]);
-		} else {
-			err = groupfix_add(&empty, cx, r->g.groups[i]);
+		uint64_t group = r->g.groups[i];
+
+		/* It may have had blocks: a log lists one, or, where some logs
+		   cannot be read, one of a group after it. */
+		at = listings_from(&r->own, palloc_bitmap_blkoff(r->g.p, group));
+		had_blocks = at < r->own.n;
+		if (had_blocks && !r->own.partial) {
+			palloc_locate(r->g.p, r->own.items[at].number, &what);
+			had_blocks = what.group == group &&
+				     what.kind != PALLOC_DESC;
 		}
+		n += had_blocks;
+		err = had_blocks ? fill_group(r, cx, group) :
+				   groupfix_add(&empty, cx, group);
 	}
 	if (!err)
 		err = groupfix_count(&empty, cx);
@@ -258,20 +243,6 @@ static int fill_groups(struct rebuild *r, struct context *cx)
 		fixers_note(r->job, "DAT: missing blocks of %zu %s filled", n,
 			    n == 1 ? "group" : "groups");
 	return err ? err : repairwriter_changed(r->job->writer, cx);
-}
-
-static int adopt_all(struct rebuild *r, struct context *cx)
-{
-	int err = take_all(r, cx, false);
-
-	if (err)
-		return err;
-	fixers_note(r->job, "DAT: map rebuilt over %zu blocks that the logs "
-		    "list", r->adopted);
-	if (r->own.partial)
-		fixers_note(r->job, "DAT: some logs cannot be read, so older "
-			    "blocks of it may have come back");
-	return fill_groups(r, cx);
 }
 
 /* An incomplete DAT is only used with --rebuild. */
@@ -287,24 +258,23 @@ static int make_map(struct rebuild *r, struct context *cx)
 	err = take_all(r, cx, true);
 	if (err)
 		return err;
-	if (!r->adopted)
+	if (!r->adopted) {
 		fixers_note(r->job, "DAT: left, no log lists any block of it");
-	else if (!r->job->rebuild && (r->g.n || r->own.partial))
-		fixers_note(r->job, "DAT: left, not all of it is in the logs");
-	else
-		err = adopt_all(r, cx);
-	return err;
-}
-
-/* The group of which FIX says that a block is missing, from a sound map. */
-static int add_group(struct rebuild *r, struct context *cx,
-		     const struct fix *fix)
-{
-	if (!rule_has(fix->rule, RULE_HIDES_GROUPS))
 		return 0;
-	if (fix->place.kind == PLACE_GROUP)
-		return groupfix_add(&r->g, cx, fix->place.number);
-	return groupfix_add_block(&r->g, cx, fix->place.blkoff);
+	}
+	if (!r->job->rebuild && (r->g.n || r->own.partial)) {
+		fixers_note(r->job, "DAT: left, not all of it is in the logs");
+		return 0;
+	}
+	err = take_all(r, cx, false);
+	if (err)
+		return err;
+	fixers_note(r->job, "DAT: map rebuilt over %zu blocks that the logs "
+		    "list", r->adopted);
+	if (r->own.partial)
+		fixers_note(r->job, "DAT: some logs cannot be read, so older "
+			    "blocks of it may have come back");
+	return fill_groups(r, cx);
 }
 
 /* REMAP: the map is rebuilt, else what it lacks is filled. */
@@ -321,8 +291,15 @@ static int rebuild_dat(struct fixer_job *job, struct context *cx,
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < n && !err && !remap; i++)
-		err = add_group(&r, cx, &fixes[i]);
+	/* The groups of which a block is missing, from a sound map. */
+	for (i = 0; i < n && !err && !remap; i++) {
+		if (!rule_has(fixes[i].rule, RULE_HIDES_GROUPS))
+			continue;
+		err = fixes[i].place.kind == PLACE_GROUP ?
+			      groupfix_add(&r.g, cx, fixes[i].place.number) :
+			      groupfix_add_block(&r.g, cx,
+						 fixes[i].place.blkoff);
+	}
 	if (!err && (remap || r.g.n))
 		err = listings_of_file(&r.own, cx, job->check, NILFS_DAT_INO);
 	if (!err && remap)

@@ -60,21 +60,6 @@ int derived_set(struct derived *d, struct context *cx,
 	return 0;
 }
 
-/* The checksum that the log at PSEG had before any patch; it has IS. */
-static struct derived_log *know_log(struct derived *d, struct context *cx,
-				    uint64_t pseg, le32 is)
-{
-	size_t i;
-
-	for (i = 0; i < d->nlogs; i++)
-		if (d->logs[i].pseg == pseg)
-			return &d->logs[i];
-	if (array_reserve(cx, &d->logs, &d->logs_room, d->nlogs + 1))
-		return NULL;
-	d->logs[d->nlogs] = (struct derived_log){ .pseg = pseg, .datasum = is };
-	return &d->logs[d->nlogs++];
-}
-
 /*
  * Gives the log at PSEG the checksum of its blocks as they are now: 1 where
  * that is the one it had, 0, or a failure.
@@ -83,26 +68,36 @@ static int seal_log(struct derived *d, struct context *cx,
 		    const struct nilfs_geometry *g, uint64_t pseg)
 {
 	struct nilfs_segment_summary *ss;
-	const struct derived_log *l = NULL;
 	struct segsum_crc crc;
 	bool written;
+	size_t i = 0;
 	char *block = malloc(g->block_size);
 	int ret = block ? dev_read(d->dev, cx, pseg << g->block_bits, block,
 				   g->block_size) :
 			  fail(cx, -ENOMEM, "summary of a log");
 
 	ss = (struct nilfs_segment_summary *)block;
-	if (!ret) {
-		l = know_log(d, cx, pseg, ss->ss_datasum);
-		ret = l ? logcheck_sum(d->dev, cx, g, pseg, ss, &crc) : -ENOMEM;
-	}
-	if (!ret && segsum_crc_check_datasum(&crc, ss) != RULE_OK) {
+	if (!ret)
+		ret = array_reserve(cx, &d->logs, &d->logs_room, d->nlogs + 1);
+	/* What it had before any patch is kept. */
+	while (i < d->nlogs && d->logs[i].pseg != pseg)
+		i++;
+	if (!ret && i == d->nlogs)
+		d->logs[d->nlogs++] = (struct derived_log){
+			.pseg = pseg, .datasum = ss->ss_datasum,
+		};
+	if (!ret)
+		ret = logcheck_sum(d->dev, cx, g, pseg, ss, &crc);
+	if (ret)
+		goto out;
+	if (segsum_crc_check_datasum(&crc, ss) != RULE_OK) {
 		ss->ss_datasum = le32_make(crc.sum);
 		ret = set_bytes(d, cx, pseg << g->block_bits, block,
 				g->block_size, &written);
 	}
-	if (ret >= 0 && l)
-		ret = crc.sum == le32_get(l->datasum);
+	if (ret >= 0)
+		ret = crc.sum == le32_get(d->logs[i].datasum);
+out:
 	free(block);
 	return ret;
 }
@@ -155,18 +150,6 @@ static int write_block(struct derived *d, struct context *cx,
 	return err ? err : dev_write(d->dev, cx, at, data, g->block_size);
 }
 
-/*
- * Whether B is of a file, and in a log that is no more: it cannot be moved with
- * its log, nor does it change any.
- */
-static bool is_stray(const struct derived *d, const struct nilfs_geometry *g,
-		     const struct derived_block *b)
-{
-	return !b->pseg && b->ino != NILFS_DAT_INO &&
-	       b->ino != NILFS_CPFILE_INO && b->ino != NILFS_SUFILE_INO &&
-	       zone_is_in_place(d->dev->zones, b->blocknr << g->block_bits);
-}
-
 int derived_write(struct derived *d, struct context *cx,
 		  const struct nilfs_geometry *g, bool any)
 {
@@ -177,9 +160,17 @@ int derived_write(struct derived *d, struct context *cx,
 	for (i = 0; i < d->n && !err; i++) {
 		const struct derived_block *b = &d->blocks[i];
 
+		/* One of a file, in a log that is no more, cannot be moved with
+		   its log, nor does it change any. */
+		bool stray = !b->pseg && b->ino != NILFS_DAT_INO &&
+			     b->ino != NILFS_CPFILE_INO &&
+			     b->ino != NILFS_SUFILE_INO &&
+			     zone_is_in_place(d->dev->zones,
+					      b->blocknr << g->block_bits);
+
 		if (b->written)
 			continue;
-		if (!b->proven && !(any && b->pseg) && !is_stray(d, g, b)) {
+		if (!b->proven && !(any && b->pseg) && !stray) {
 			d->blocks[kept++] = *b;
 			continue;
 		}
