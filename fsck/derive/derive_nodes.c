@@ -36,10 +36,6 @@
 /* Checkpoints that are asked for an inode at most. */
 #define ASK_MOST 64u
 
-struct child {
-	uint64_t key, ptr;
-};
-
 struct numbers {
 	uint64_t *list;		/* ascending, each once */
 	size_t n, room;
@@ -56,7 +52,7 @@ struct nodes {
 	struct numbers contested, contests;
 	struct around around;
 	/* The derived content of the current holder. */
-	struct child *children;
+	struct piece *children;
 	size_t n, room;
 	unsigned int level;	/* of the children */
 	char *block;
@@ -204,7 +200,7 @@ static int gather_pointers(struct nodes *v, struct context *cx,
 			return 0;
 		if (array_reserve(cx, &v->children, &v->room, v->n + 1))
 			return -ENOMEM;
-		v->children[v->n++] = (struct child){ piece->key, piece->ptr };
+		v->children[v->n++] = *piece;
 	}
 	return 1;
 }
@@ -225,7 +221,7 @@ static bool has_formless(const struct nodes *v, const struct holder *h)
 
 static bool is_below(const void *item, const void *key)
 {
-	const struct child *c = item;
+	const struct piece *c = item;
 
 	return c->key < *(const uint64_t *)key;
 }
@@ -304,15 +300,6 @@ static bool is_same_map(const struct nodes *v, const le64 *map)
 	return i == v->n && !v->level;
 }
 
-static void fill_node(const struct nodes *v, struct bmapnode *node)
-{
-	uint32_t i;
-
-	for (i = 0; i < v->n; i++)
-		bmapnode_insert(node, i, v->children[i].key,
-				v->children[i].ptr);
-}
-
 /* The content of block BLOCKNR, or zeros: 1, 0. */
 static int read_block(struct nodes *v, struct context *cx, uint64_t blocknr)
 {
@@ -360,30 +347,10 @@ static int derive_node(struct nodes *v, struct context *cx,
 					     bmap_node_key(&old, i),
 					     bmap_node_ptr(&old, i));
 	bmapnode_init_block(&node, h->level);
-	fill_node(v, &node);
+	for (i = 0; i < v->n; i++)
+		bmapnode_insert(&node, i, v->children[i].key,
+				v->children[i].ptr);
 	return derived_set(v->d, cx, &block, v->block, size);
-}
-
-/* Makes the map of INODE: false where it is that, or has no room. */
-static bool make_map(const struct nodes *v, struct nilfs_inode *inode)
-{
-	struct bmapnode root = bmapnode_root(inode->i_bmap);
-	bool direct = !v->level &&
-		      (!v->n || v->children[v->n - 1].key <
-					NILFS_DIRECT_NBLOCKS);
-	size_t i;
-
-	if (is_same_map(v, inode->i_bmap) || (!direct && v->n > root.max))
-		return false;
-	memset(inode->i_bmap, 0, sizeof(inode->i_bmap));
-	for (i = 0; direct && i < v->n; i++)
-		inode->i_bmap[1 + v->children[i].key] =
-			le64_make(v->children[i].ptr);
-	if (!direct) {
-		bmapnode_init_root(&root, v->level + 1);
-		fill_node(v, &root);
-	}
-	return true;
 }
 
 /*
@@ -465,7 +432,8 @@ static int derive_map(struct nodes *v, struct context *cx,
 		inode = (void *)(v->block +
 				 palloc_entry_offset(&v->vol->ifile_palloc,
 						     h->ino));
-	if (!make_map(v, inode))
+	if (is_same_map(v, inode->i_bmap) ||
+	    !pieces_put(v->children, v->n, v->level, inode->i_bmap))
 		return 0;
 	/* Many files have an empty map. */
 	ret = is_entry || !v->n ? 0 : take_inode(v, cx, h, inode);

@@ -29,7 +29,6 @@
 #include "log/meta/bmapnode.h"
 
 #define SECTOR 512u
-#define DIRECT_MAX (NILFS_INODE_BMAP_SIZE - 1)
 
 static int compare_piece(const void *a, const void *b)
 {
@@ -159,11 +158,32 @@ void pieces_place(struct pieces *p, uint64_t ino, uint64_t ptr,
 	p->list[i].key = key;
 }
 
+bool pieces_put(const struct piece *list, size_t n, unsigned int level,
+		le64 map[NILFS_INODE_BMAP_SIZE])
+{
+	struct bmapnode root = bmapnode_root(map);
+	bool direct = !level && (!n || list[n - 1].key < NILFS_DIRECT_NBLOCKS);
+	uint32_t i;
+
+	if (!direct && n > root.max)
+		return false;
+	memset(map, 0, NILFS_INODE_BMAP_SIZE * sizeof(*map));
+	if (!direct)
+		bmapnode_init_root(&root, level + 1);
+	for (i = 0; i < n; i++) {
+		if (direct)
+			map[1 + list[i].key] = le64_make(list[i].ptr);
+		else
+			bmapnode_insert(&root, i, list[i].key, list[i].ptr);
+	}
+	return true;
+}
+
 /* What a map of a checkpoint has. */
 struct map {
 	uint64_t blocks, end;		/* how many; past the last of data */
 	unsigned int level;		/* the highest one; 0: data */
-	struct piece top[DIRECT_MAX];	/* its blocks, ascending by key */
+	struct piece top[NILFS_DIRECT_NBLOCKS];	/* its blocks, ascending by key */
 	unsigned int ntop;		/* may be more than TOP has room for */
 };
 
@@ -189,7 +209,7 @@ static bool take_living(struct map *m, const struct pieces *p, uint64_t ino,
 			m->level = piece->level;
 			m->ntop = 0;
 		}
-		if (m->ntop++ < DIRECT_MAX)
+		if (m->ntop++ < NILFS_DIRECT_NBLOCKS)
 			m->top[m->ntop - 1] = *piece;
 	}
 	return true;
@@ -199,11 +219,9 @@ int pieces_map(const struct check *c, struct context *cx,
 	       const struct pieces *p, uint64_t ino, uint64_t cno,
 	       struct nilfs_inode *inode, uint64_t *end)
 {
-	struct bmapnode root = bmapnode_root(inode->i_bmap);
 	struct pieces own = { .list = NULL };
 	struct map m = { .blocks = 0 };
-	bool direct, known;
-	unsigned int i;
+	bool known;
 	int err = p ? 0 : pieces_gather(&own, cx, c, &ino, 1);
 
 	known = !err && take_living(&m, p ? p : &own, ino, cno);
@@ -214,25 +232,11 @@ int pieces_map(const struct check *c, struct context *cx,
 	}
 	if (!known)
 		return damage_forgive(cx, err);
-	memset(inode->i_bmap, 0, sizeof(inode->i_bmap));
 	inode->i_blocks = le64_make(m.blocks *
 				    (c->vol->geo.block_size / SECTOR));
 	*end = m.end;
-	if (!m.ntop || m.ntop > DIRECT_MAX)
-		return 0;
-	direct = !m.level && m.top[m.ntop - 1].key < DIRECT_MAX;
-	if (!direct && m.ntop > root.max)
-		return 0;
-	if (!direct)
-		bmapnode_init_root(&root, m.level + 1);
-	for (i = 0; i < m.ntop; i++) {
-		if (direct)
-			inode->i_bmap[1 + m.top[i].key] =
-				le64_make(m.top[i].ptr);
-		else
-			bmapnode_insert(&root, i, m.top[i].key, m.top[i].ptr);
-	}
-	return 1;
+	return m.ntop && m.ntop <= NILFS_DIRECT_NBLOCKS &&
+	       pieces_put(m.top, m.ntop, m.level, inode->i_bmap);
 }
 
 int pieces_checkpoint(const struct check *c, struct context *cx, uint64_t cno,

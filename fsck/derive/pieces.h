@@ -56,6 +56,13 @@ void pieces_place(struct pieces *p, uint64_t ino, uint64_t ptr,
 void pieces_settle(struct pieces *p);
 
 /*
+ * Makes MAP one that leads to the N pieces LIST, all of LEVEL, ascending by key;
+ * false where it has no room for them.
+ */
+bool pieces_put(const struct piece *list, size_t n, unsigned int level,
+		le64 map[NILFS_INODE_BMAP_SIZE]);
+
+/*
  * The map of inode INO in checkpoint CNO of C's volume, whose DAT must be sound:
  * 1 and in *INODE the map and the count of blocks, in *END one past the last
  * block of data; 0 where the blocks do not make one map.  P has the pieces of

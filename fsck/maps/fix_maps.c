@@ -317,8 +317,8 @@ static void fini_files(struct mapfiles *m)
 	free(m->doubted);
 }
 
-/* Whether BLOCKNR can be what child I of ROOT leads to, in the map of INO: a node,
-   or the block that its log has for this place.  1, 0. */
+/* Whether BLOCKNR can be what child I of ROOT, of the map of INO, leads to: a
+   node, or the block that its log has for this place.  1, 0. */
 static int is_child(struct fixer_job *job, struct context *cx, uint64_t ino,
 		    const struct bmap_node *root, uint32_t i, uint64_t blocknr)
 {

@@ -34,8 +34,8 @@ struct mapfiles {
 /*
  * Gives F, which is broken, a new map in the writer's checkpoint, of what is
  * sound of the old one, what was found, and of what older checkpoints have of
- * the rest; notes what became of it, and ends the blocks that it has no longer.  A symbolic link whose target is lost is
- * removed.  -ENOSPC, -ENOMEM, -EIO.
+ * the rest; notes what became of it, and ends the blocks that it has no longer.
+ * A symbolic link whose target is lost is removed.  -ENOSPC, -ENOMEM, -EIO.
  */
 int maprebuild_run(struct mapfiles *m, struct context *cx, struct mapfile *f);
 
