@@ -79,46 +79,39 @@ static const struct cpfield {
 	  "for its time" },
 };
 
-/* The inode of an ifile, in the entry of its checkpoint. */
-static int repair_ifile(struct repairing *f, struct context *cx,
+/*
+ * The inodes of the super root are right in every log that is written here;
+ * there only has to be one.  So is that of the new checkpoint's ifile; those of
+ * others are in the entries of their checkpoints.
+ */
+static int repair_inode(struct repairing *f, struct context *cx,
 			const struct fix *fix)
 {
 	const size_t at = offsetof(struct nilfs_checkpoint, cp_ifile_inode);
+	bool ifile = fix->place.ino == NILFS_IFILE_INO;
 	uint64_t cno = fix->place.cno;
 	struct nilfs_inode inode;
-	const void *data;
-	int ret = metafile_look(f->m, cx, checkpoint_blkoff(f->geo, cno),
-				&data);
+	const void *block;
+	void *header;
+	int ret;
 
+	if (fix->rule == RULE_INODE_BLOCKS &&
+	    (!ifile || cno == f->cm.check->vol->latest.cno))
+		repairwriter_recount(f->cm.job->writer, fix->place.ino,
+				     fix->want / (f->geo->block_size / SECTOR));
+	fixers_note(f->cm.job, "inodes of metadata files: fields made right");
+	if (!ifile)
+		return metafile_change(f->m, cx, 0, &header, NULL);
+	ret = metafile_look(f->m, cx, checkpoint_blkoff(f->geo, cno), &block);
 	if (ret <= 0)
 		return ret;
-	memcpy(&inode, (const char *)data + checkpoint_offset(f->geo, cno) + at,
+	memcpy(&inode, (const char *)block + checkpoint_offset(f->geo, cno) + at,
 	       sizeof(inode));
 	repairwriter_plain(&inode);
 	if (fix->rule == RULE_INODE_BLOCKS)
 		inode.i_blocks = le64_make(fix->want);
 	ret = cprepair_change(&f->cm, cx, cno, at, &inode, sizeof(inode));
 	return ret < 0 ? ret : 0;
-}
-
-/*
- * The inodes of the super root are right in every log that is written here;
- * there only has to be one.  So is that of the new checkpoint's ifile.
- */
-static int repair_inode(struct repairing *f, struct context *cx,
-			const struct fix *fix)
-{
-	const struct place *place = &fix->place;
-	bool ifile = place->ino == NILFS_IFILE_INO;
-	void *data;
-
-	if (fix->rule == RULE_INODE_BLOCKS &&
-	    (!ifile || place->cno == f->cm.check->vol->latest.cno))
-		repairwriter_recount(f->cm.job->writer, place->ino,
-				     fix->want / (f->geo->block_size / SECTOR));
-	fixers_note(f->cm.job, "inodes of metadata files: fields made right");
-	return ifile ? repair_ifile(f, cx, fix) :
-		       metafile_change(f->m, cx, 0, &data, NULL);
 }
 
 /* The new checkpoint goes on from the counts of the latest one. */
