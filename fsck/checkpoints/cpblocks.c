@@ -50,7 +50,7 @@ static int take_listing(void *arg, struct context *cx, const struct listing *b)
 	return 0;
 }
 
-int cpcopies_load(struct cpcopies *copies, struct context *cx,
+int cpblocks_load(struct cpcopies *copies, struct context *cx,
 		  const struct check *c)
 {
 	int err;
@@ -62,7 +62,7 @@ int cpcopies_load(struct cpcopies *copies, struct context *cx,
 	return err;
 }
 
-void cpcopies_fini(struct cpcopies *copies)
+void cpblocks_drop(struct cpcopies *copies)
 {
 	free(copies->list);
 	*copies = (struct cpcopies){ 0 };
@@ -87,7 +87,7 @@ static const struct listing *next_copy(const struct cpcopies *copies,
 	return l < end && l->blkoff == blkoff ? l : NULL;
 }
 
-bool cpcopies_is_newest(const struct cpcopies *copies, uint64_t blkoff,
+bool cpblocks_is_newest(const struct cpcopies *copies, uint64_t blkoff,
 			uint64_t blocknr)
 {
 	const struct listing *l = next_copy(copies, blkoff, NULL);
@@ -131,7 +131,7 @@ static int read_entry(const struct cpcopies *copies, struct context *cx,
 	       (rule == RULE_OK || rule == RULE_CP_SNAPSHOT_LIST);
 }
 
-int cpcopies_entry(const struct cpcopies *copies, struct context *cx,
+int cpblocks_entry(const struct cpcopies *copies, struct context *cx,
 		   uint64_t cno, uint64_t except, struct nilfs_checkpoint *cp)
 {
 	const struct volume *vol = copies->check->vol;
@@ -146,13 +146,13 @@ int cpcopies_entry(const struct cpcopies *copies, struct context *cx,
 		if (ret > 0 && checkpoint_is_invalid(cp))
 			return 0;
 		if (ret > 0 && cno != vol->latest.cno)
-			ret = cpcopies_is_followable(copies->check, cx, cp,
+			ret = cpblocks_is_followable(copies->check, cx, cp,
 						     cno);
 	}
 	return ret;
 }
 
-int cpcopies_has(const struct cpcopies *copies, struct context *cx,
+int cpblocks_has(const struct cpcopies *copies, struct context *cx,
 		 const struct nilfs_checkpoint *cp, uint64_t cno,
 		 uint64_t except)
 {
@@ -201,7 +201,7 @@ static int visit_pointer(void *arg, struct context *cx,
 	return 1;
 }
 
-int cpcopies_is_followable(const struct check *c, struct context *cx,
+int cpblocks_is_followable(const struct check *c, struct context *cx,
 			   const struct nilfs_checkpoint *cp, uint64_t cno)
 {
 	struct following f = { .check = c, .cno = cno };
@@ -271,7 +271,7 @@ int cpblocks_init(struct cpblocks *s, struct context *cx,
 	int err;
 
 	s->check = c;
-	err = cpcopies_load(&s->copies, cx, c);
+	err = cpblocks_load(&s->copies, cx, c);
 	if (!err)
 		err = liveblocks_gather(&s->live, cx, c, &q);
 	if (!err)
@@ -291,7 +291,7 @@ int cpblocks_init(struct cpblocks *s, struct context *cx,
 
 void cpblocks_fini(struct cpblocks *s)
 {
-	cpcopies_fini(&s->copies);
+	cpblocks_drop(&s->copies);
 	liveblocks_fini(&s->live);
 	free(s->blkoffs);
 	*s = (struct cpblocks){ 0 };

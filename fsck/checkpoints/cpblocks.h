@@ -22,14 +22,14 @@ struct cpcopies {
 	size_t n, room;
 };
 
-/* Fills COPIES, all zero at first.  -ENOMEM, -EINTR; cpcopies_fini() also
+/* Fills COPIES, all zero at first.  -ENOMEM, -EINTR; cpblocks_drop() also
    then. */
-int cpcopies_load(struct cpcopies *copies, struct context *cx,
+int cpblocks_load(struct cpcopies *copies, struct context *cx,
 		  const struct check *c);
-void cpcopies_fini(struct cpcopies *copies);
+void cpblocks_drop(struct cpcopies *copies);
 
 /* Whether the newest copy of BLKOFF is the one at BLOCKNR. */
-bool cpcopies_is_newest(const struct cpcopies *copies, uint64_t blkoff,
+bool cpblocks_is_newest(const struct cpcopies *copies, uint64_t blkoff,
 			uint64_t blocknr);
 
 /*
@@ -38,14 +38,14 @@ bool cpcopies_is_newest(const struct cpcopies *copies, uint64_t blkoff,
  * (the latest one's need not), 0 where it is deleted there or there is none, or
  * a failure.
  */
-int cpcopies_entry(const struct cpcopies *copies, struct context *cx,
+int cpblocks_entry(const struct cpcopies *copies, struct context *cx,
 		   uint64_t cno, uint64_t except, struct nilfs_checkpoint *cp);
 
 /*
  * Whether the newest copy of the entry of CNO, but the one at block EXCEPT, is
  * CP in all that never changes: 1, 0, or a failure.
  */
-int cpcopies_has(const struct cpcopies *copies, struct context *cx,
+int cpblocks_has(const struct cpcopies *copies, struct context *cx,
 		 const struct nilfs_checkpoint *cp, uint64_t cno,
 		 uint64_t except);
 
@@ -53,7 +53,7 @@ int cpcopies_has(const struct cpcopies *copies, struct context *cx,
  * Whether the ifile of CP, regardless of other damage, is that of checkpoint
  * CNO with all blocks below its map: 1, 0, or a failure (-ENOMEM, -EINTR).
  */
-int cpcopies_is_followable(const struct check *c, struct context *cx,
+int cpblocks_is_followable(const struct check *c, struct context *cx,
 			   const struct nilfs_checkpoint *cp, uint64_t cno);
 
 struct cpblocks {

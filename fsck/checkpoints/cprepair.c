@@ -157,7 +157,7 @@ static int salvage_entry(const struct cprepair *cm, struct context *cx,
 	le32 count = e->cp->cp_checkpoints_count;
 	struct nilfs_checkpoint new = { .cp_cno = le64_make(0) };
 	const char *how = "taken from an older log";
-	int ret = cpcopies_entry(&cm->blocks.copies, cx, cno, e->in->blocknr,
+	int ret = cpblocks_entry(&cm->blocks.copies, cx, cno, e->in->blocknr,
 				 &new);
 
 	e->salvaged = true;
@@ -167,7 +167,7 @@ static int salvage_entry(const struct cprepair *cm, struct context *cx,
 		how = "restored from the logs";
 		ret = pieces_checkpoint(cm->check, cx, cno, &new);
 		if (ret > 0)
-			ret = cpcopies_is_followable(cm->check, cx, &new, cno);
+			ret = cpblocks_is_followable(cm->check, cx, &new, cno);
 		/* It may be its ifile that is damaged. */
 		if (!ret && !e->foreign &&
 		    checkpoint_check(e->cp, cno) == RULE_OK &&
@@ -199,10 +199,10 @@ static int repair_valid(const struct cprepair *cm, struct context *cx,
 	int ret = 0;
 
 	if (numbered && e->in->origin == CPBLOCKS_MAPPED)
-		ret = cpcopies_has(&cm->blocks.copies, cx, e->cp, e->cno,
+		ret = cpblocks_has(&cm->blocks.copies, cx, e->cp, e->cno,
 				   e->in->blocknr);
 	if (!ret)
-		ret = cpcopies_is_followable(cm->check, cx, e->cp, e->cno);
+		ret = cpblocks_is_followable(cm->check, cx, e->cp, e->cno);
 	if (ret < 0)
 		return ret;
 	if (!ret)
@@ -227,7 +227,7 @@ static int repair_invalid(const struct cprepair *cm, struct context *cx,
 		return salvage_entry(cm, cx, e);
 	if (e->cno == latest(cm) || (on && back) ||
 	    (checkpoint_is_snapshot(e->cp) && (on || back)))
-		ret = cpcopies_is_followable(cm->check, cx, e->cp, e->cno);
+		ret = cpblocks_is_followable(cm->check, cx, e->cp, e->cno);
 	if (ret < 0)
 		return ret;
 	if (!ret && (e->cno == latest(cm) || (on && back)))

@@ -38,7 +38,7 @@ static int put_output(void *arg, struct context *cx,
 	/* A DAT that is wrong leads to other blocks, which are not to be
 	   changed. */
 	if (b->is.origin != CPBLOCKS_MAPPED ||
-	    !cpcopies_is_newest(o->copies, b->is.blkoff, b->is.blocknr))
+	    !cpblocks_is_newest(o->copies, b->is.blkoff, b->is.blocknr))
 		return fail(cx, -EUCLEAN, "a block of the cpfile is missing");
 	return b->changed ? set_output(o, cx, b->is.blkoff, b->is.blocknr,
 				       b->is.data) : 0;

@@ -39,7 +39,7 @@ static int read_entry(const struct check *c, struct context *cx,
 	file_put(&vol->cpfile, block);
 	if (checkpoint_check(cp, cno) == RULE_OK && !checkpoint_is_invalid(cp))
 		return 1;
-	return cpcopies_is_followable(c, cx, cp, cno);
+	return cpblocks_is_followable(c, cx, cp, cno);
 }
 
 /* An entry without a map.  The newest entry that the cpfile has shows what an
@@ -82,11 +82,11 @@ static int find_entry(struct latestcp *k, struct context *cx,
 
 	if (ret)
 		return ret < 0 ? ret : 0;
-	ret = cpcopies_load(&copies, cx, c);
+	ret = cpblocks_load(&copies, cx, c);
 	if (!ret)
-		ret = cpcopies_entry(&copies, cx, c->vol->latest.cno, 0,
+		ret = cpblocks_entry(&copies, cx, c->vol->latest.cno, 0,
 				     &k->cp);
-	cpcopies_fini(&copies);
+	cpblocks_drop(&copies);
 	if (!ret && !is_dat_lost(c))
 		ret = pieces_checkpoint(c, cx, c->vol->latest.cno, &k->cp);
 	if (!ret)

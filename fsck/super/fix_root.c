@@ -465,23 +465,3 @@ int fix_root_restore(struct fixer_job *job, struct context *cx,
 	rootsearch_fini(&r.rs);
 	return ret;
 }
-
-/* For damage that ends with one more log: the writer of the repair writes it, and
-   with it a new super root. */
-int fix_log(struct fixer_job *job, struct context *cx, const struct fix *fixes,
-	    size_t n)
-{
-	bool place = false, fields = false;
-	size_t i;
-
-	(void)cx;
-	for (i = 0; i < n; i++) {
-		place |= fixes[i].rule == RULE_ZONE_LAST_LOG;
-		fields |= fixes[i].rule != RULE_ZONE_LAST_LOG;
-	}
-	if (place)
-		fixers_note(job, "latest log: one more begins an empty zone");
-	if (fields)
-		fixers_note(job, "super root: rewritten");
-	return 0;
-}
