@@ -29,32 +29,6 @@
 #include "disk/segsum.h"
 #include "vol/logcheck.h"
 
-/* Whether blocks can be changed where they are: not without an undo file, and
-   not on zones, below whose write pointers nothing is ever written. */
-static bool is_in_place(const struct fixer_job *job)
-{
-	return job->undo && !job->dev->zones;
-}
-
-/* Gives the log at PSEG the checksum of its blocks as they are. */
-static int seal_log(struct fixer_job *job, struct context *cx, uint64_t pseg)
-{
-	uint64_t at = pseg << job->vol->geo.block_bits;
-	struct nilfs_segment_summary ss;
-	struct segsum_crc crc;
-	le32 sum;
-	int err = dev_read(job->dev, cx, at, &ss, sizeof(ss));
-
-	if (err)
-		return err;
-	err = logcheck_sum(job->dev, cx, &job->vol->geo, pseg, &ss, &crc);
-	if (err || segsum_crc_check_datasum(&crc, &ss) == RULE_OK)
-		return err;
-	sum = le32_make(crc.sum);
-	at += offsetof(struct nilfs_segment_summary, ss_datasum);
-	return dev_write(job->dev, cx, at, &sum, sizeof(sum));
-}
-
 static bool is_below(const void *item, const void *key)
 {
 	const struct pastblocks_block *b = item;
@@ -92,42 +66,34 @@ void pastblocks_drop(struct pastblocks *p, uint64_t vblocknr)
 	p->n--;
 }
 
-/* The entry of B: 1 where it can be changed, 0. */
-static int judge_block(struct pastblocks *p, struct context *cx,
-		       struct pastblocks_block *b)
+/*
+ * Fills in B, with its content in BUF: 1, 0 where it cannot be changed, or, but
+ * with CREATE, cannot be read.
+ */
+static int read_block(struct pastblocks *p, struct context *cx,
+		      struct pastblocks_block *b, bool create, void *buf)
 {
 	struct vblock vb;
-	int state;
+	int ret;
 
 	if (!p->vblocks.vol)
 		vblocks_init(&p->vblocks, p->job->vol, NULL);
-	state = vblocks_find(&p->vblocks, cx, b->vblocknr, &vb);
-	if (state < 0)
-		return state;
+	ret = vblocks_find(&p->vblocks, cx, b->vblocknr, &vb);
+	if (ret < 0)
+		return ret;
+	if (ret != VBLOCKS_USED || vb.start >= vb.end ||
+	    vb.end == NILFS_CNO_MAX ||
+	    !geometry_has_block(&p->job->vol->geo, vb.blocknr))
+		return 0;
 	b->blocknr = vb.blocknr;
 	b->life = (struct lifetime){ vb.start, vb.end };
-	return state == VBLOCKS_USED && vb.start < vb.end &&
-	       vb.end != NILFS_CNO_MAX &&
-	       geometry_has_block(&p->job->vol->geo, vb.blocknr);
-}
-
-/* Reads the content of B: 1, 0 where it cannot be read. */
-static int read_content(struct pastblocks *p, struct context *cx,
-			struct pastblocks_block *b, bool create)
-{
-	uint32_t size = p->job->vol->geo.block_size;
-	int err;
-
-	b->content = malloc(size);
-	if (!b->content)
-		return fail(cx, -ENOMEM, "block of a snapshot");
-	err = volume_read_blocks(p->job->vol, cx, b->blocknr, 1, b->content);
-	if (!err)
+	ret = volume_read_blocks(p->job->vol, cx, b->blocknr, 1, buf);
+	if (!ret)
 		return 1;
-	if (err != -EIO)
-		return err;
+	if (ret != -EIO)
+		return ret;
 	fail_clear(cx);
-	memset(b->content, 0, size);
+	memset(buf, 0, p->job->vol->geo.block_size);
 	return create;
 }
 
@@ -145,9 +111,10 @@ int pastblocks_change(struct pastblocks *p, struct context *cx,
 	*b = pastblocks_find(p, what->vblocknr);
 	if (*b)
 		return 1;
-	ret = judge_block(p, cx, &new);
-	if (ret > 0)
-		ret = read_content(p, cx, &new, create);
+	new.content = malloc(p->job->vol->geo.block_size);
+	if (!new.content)
+		return fail(cx, -ENOMEM, "block of a snapshot");
+	ret = read_block(p, cx, &new, create, new.content);
 	if (ret > 0 && array_reserve(cx, &p->list, &p->room, p->n + 1))
 		ret = -ENOMEM;
 	if (ret <= 0) {
@@ -161,6 +128,23 @@ int pastblocks_change(struct pastblocks *p, struct context *cx,
 	return 1;
 }
 
+int pastblocks_read(struct pastblocks *p, struct context *cx,
+		    uint64_t vblocknr, void *buf, struct lifetime *life)
+{
+	const struct pastblocks_block *b = pastblocks_find(p, vblocknr);
+	struct pastblocks_block new = { .vblocknr = vblocknr };
+	int ret;
+
+	if (b) {
+		memcpy(buf, b->content, p->job->vol->geo.block_size);
+		*life = b->life;
+		return 1;
+	}
+	ret = read_block(p, cx, &new, false, buf);
+	*life = new.life;
+	return ret;
+}
+
 int pastblocks_change_in(struct pastblocks *p, struct context *cx,
 			 struct file *file, uint64_t key, bool create,
 			 struct pastblocks_block **b)
@@ -171,50 +155,67 @@ int pastblocks_change_in(struct pastblocks *p, struct context *cx,
 	return ret > 0 ? pastblocks_change(p, cx, &what, create, b) : ret;
 }
 
-/* Writes the content of B; *PSEG becomes the log that has it, 0: none. */
-static int change_block(struct fixer_job *job, struct context *cx,
-			const struct pastblocks_block *b, uint64_t *pseg)
+/*
+ * Gives the log at PSEG the checksum of its blocks as they are, unless it has it
+ * already: damage that came after the log was written has left it as it was.
+ */
+static int seal_log(struct fixer_job *job, struct context *cx, uint64_t pseg)
 {
-	const struct nilfs_geometry *g = &job->vol->geo;
-	struct segsum_block listed = { .index = 0 };
-	int ret = dev_write(job->dev, cx, b->blocknr << g->block_bits,
-			    b->content, g->block_size);
+	uint64_t at = pseg << job->vol->geo.block_bits;
+	struct nilfs_segment_summary ss;
+	struct segsum_crc crc;
+	le32 sum;
+	int err = dev_read(job->dev, cx, at, &ss, sizeof(ss));
 
-	if (!ret)
-		ret = lifelogs_find_block(cx, job->check, b->blocknr, &listed,
-					  NULL);
-	*pseg = ret > 0 ? b->blocknr - listed.index : 0;
-	return ret < 0 ? ret : 0;
+	if (err)
+		return err;
+	err = logcheck_sum(job->dev, cx, &job->vol->geo, pseg, &ss, &crc);
+	if (err || segsum_crc_check_datasum(&crc, &ss) == RULE_OK)
+		return err;
+	sum = le32_make(crc.sum);
+	at += offsetof(struct nilfs_segment_summary, ss_datasum);
+	return dev_write(job->dev, cx, at, &sum, sizeof(sum));
 }
 
 /*
  * Gives the blocks their content where they are, and then each log that has some
- * of them the checksum for that, unless it has it already: damage that came
- * after the log was written has left it as it was.  Nothing is lost if that is
- * cut short, as the blocks were of no use.
+ * of them the checksum for that.  Nothing is lost if that is cut short, as the
+ * blocks were of no use.
  */
 static int write_in_place(struct pastblocks *p, struct context *cx)
 {
+	const struct nilfs_geometry *g = &p->job->vol->geo;
 	uint64_t *logs = calloc(p->n, sizeof(*logs));
-	size_t i, n;
-	int err = logs ? 0 : fail(cx, -ENOMEM, "logs of blocks");
+	size_t i, n = 0;
+	int ret = logs ? 0 : fail(cx, -ENOMEM, "logs of blocks");
 
-	for (i = 0; i < p->n && !err; i++)
-		err = change_block(p->job, cx, &p->list[i], &logs[i]);
-	n = err ? 0 : sort_unique(logs, p->n);
+	for (i = 0; i < p->n && ret >= 0; i++) {
+		const struct pastblocks_block *b = &p->list[i];
+		struct segsum_block listed = { .index = 0 };
+
+		ret = dev_write(p->job->dev, cx, b->blocknr << g->block_bits,
+				b->content, g->block_size);
+		if (!ret)
+			ret = lifelogs_find_block(cx, p->job->check,
+						  b->blocknr, &listed, NULL);
+		if (ret > 0)
+			logs[n++] = b->blocknr - listed.index;
+	}
+	n = ret < 0 ? 0 : sort_unique(logs, n);
 	/* A log that cannot be read as a whole has no right checksum anyway. */
-	for (i = 0; i < n && !err; i++)
-		if (logs[i])
-			err = damage_forgive(cx, seal_log(p->job, cx, logs[i]));
+	for (i = 0; i < n && ret >= 0; i++)
+		ret = damage_forgive(cx, seal_log(p->job, cx, logs[i]));
 	free(logs);
-	return err;
+	return ret < 0 ? ret : 0;
 }
 
 int pastblocks_write(struct pastblocks *p, struct context *cx)
 {
 	if (!p->n)
 		return 0;
-	if (is_in_place(p->job))
+	/* Not without an undo file, and not on zones, below whose write pointers
+	   nothing is ever written. */
+	if (p->job->undo && !p->job->dev->zones)
 		return write_in_place(p, cx);
 	return pastwrite_run(p, cx);
 }

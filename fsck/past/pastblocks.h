@@ -48,7 +48,14 @@ int pastblocks_change(struct pastblocks *p, struct context *cx,
 		      const struct pastblocks_block *what, bool create,
 		      struct pastblocks_block **b);
 
-/* The same of block KEY of FILE, as a snapshot has it. */
+/*
+ * Copies block VBLOCKNR to BUF, as it is or as the list has it, and its life to
+ * *LIFE: 1, 0 where it could not be changed, -ENOMEM, -EINTR.
+ */
+int pastblocks_read(struct pastblocks *p, struct context *cx,
+		    uint64_t vblocknr, void *buf, struct lifetime *life);
+
+/* pastblocks_change() of block KEY of FILE, as a snapshot has it. */
 int pastblocks_change_in(struct pastblocks *p, struct context *cx,
 			 struct file *file, uint64_t key, bool create,
 			 struct pastblocks_block **b);

@@ -87,108 +87,79 @@ static bool has_goal(const struct pastwrite *w, uint64_t key, uint64_t end)
 	       w->goals[at].key < end;
 }
 
-struct child {
-	uint64_t key, end;
-	unsigned int level;
-};
-
-static int follow(struct pastwrite *w, struct context *cx,
-		  const struct child *child, le64 *ptr);
+static int follow(struct pastwrite *w, struct context *cx, uint64_t key,
+		  uint64_t end, unsigned int level, le64 *ptr);
 
 /* The pointers of NODE, below END: 1 where one is another now, 0. */
 static int follow_all(struct pastwrite *w, struct context *cx,
-		      struct bmapnode *node, uint32_t count, uint64_t end)
+		      struct bmapnode *node, uint64_t end)
 {
+	uint32_t i, count = bmapnode_count(node);
 	int ret = 0, changed = 0;
-	uint32_t i;
 
 	for (i = 0; i < count && ret >= 0; i++) {
-		const struct child child = {
-			.key = bmapnode_key(node, i),
-			.end = i + 1 < count ? bmapnode_key(node, i + 1) : end,
-			.level = bmapnode_level(node) - 1u,
-		};
-
-		ret = follow(w, cx, &child, &node->ptrs[i]);
+		ret = follow(w, cx, bmapnode_key(node, i),
+			     i + 1 < count ? bmapnode_key(node, i + 1) : end,
+			     bmapnode_level(node) - 1u, &node->ptrs[i]);
 		changed |= ret > 0;
 	}
 	return ret < 0 ? ret : changed;
 }
 
-/* What is below the node in BLOCK, which CHILD leads to: 1, 0. */
-static int follow_node(struct pastwrite *w, struct context *cx,
-		       const struct child *child, void *block)
-{
-	uint32_t size = w->p->job->vol->geo.block_size;
-	struct bmapnode node = bmapnode_block(size, block);
-
-	if (bmap_node_check(size, block) != RULE_OK ||
-	    bmapnode_level(&node) != child->level)
-		return 0;
-	return follow_all(w, cx, &node, bmapnode_count(&node), child->end);
-}
-
-/* Gives block VBLOCKNR of the list its place in the log. */
-static int replace_block(struct pastwrite *w, struct context *cx,
-			 uint64_t vblocknr, le64 *ptr)
-{
-	struct pastblocks_block *b = pastblocks_find(w->p, vblocknr);
-	const struct past_block past = {
-		.ino = b->ino,
-		.blkoff = b->key,
-		.is_node = b->level > 0,
-		.vblocknr = vblocknr,
-	};
-	int err = 0;
-
-	if (!b->number)
-		err = past_replace(w->p->job->writer, cx, &past, b->content,
-				   &b->number);
-	if (err)
-		return err;
-	*ptr = le64_make(b->number);
-	return 1;
-}
-
-/* A node that is not in the list: it is if something below it is replaced. */
-static int look_below(struct pastwrite *w, struct context *cx,
-		      const struct child *child, uint64_t vblocknr)
+/*
+ * The pointer at PTR, to what is of LEVEL and has blocks [KEY, END) of the file:
+ * 1 where it is another now, 0.  A node that is not in the list gets there if
+ * something below it is replaced.
+ */
+static int follow(struct pastwrite *w, struct context *cx, uint64_t key,
+		  uint64_t end, unsigned int level, le64 *ptr)
 {
 	const struct pastblocks_block what = {
-		.ino = w->ino, .vblocknr = vblocknr,
-		.key = child->key, .level = child->level,
+		.ino = w->ino, .vblocknr = le64_get(*ptr),
+		.key = key, .level = level,
 	};
-	struct pastblocks_block *b;
-	int ret = pastblocks_change(w->p, cx, &what, false, &b);
+	struct pastblocks_block *b = pastblocks_find(w->p, what.vblocknr);
+	uint32_t size = w->p->job->vol->geo.block_size;
+	bool listed = b;
+	struct bmapnode node;
+	int ret;
 
-	if (ret <= 0)
-		return damage_forgive(cx, ret);
-	ret = follow_node(w, cx, child, b->content);
-	if (!ret)
-		pastblocks_drop(w->p, vblocknr);
-	return ret;
-}
-
-/* The pointer at PTR, CHILD of its holder: 1 where it is another now, 0. */
-static int follow(struct pastwrite *w, struct context *cx,
-		  const struct child *child, le64 *ptr)
-{
-	uint64_t vblocknr = le64_get(*ptr);
-	const struct pastblocks_block *b = pastblocks_find(w->p, vblocknr);
-	int ret = 1;
-
-	if (!vblocknr ||
-	    (b && (b->ino != w->ino || b->level != child->level)))
+	if (!what.vblocknr ||
+	    (b && (b->ino != w->ino || b->level != level)))
 		return 0;
-	if (b && !b->number && child->level)
-		ret = follow_node(w, cx, child, b->content);
-	if (!b && (!child->level || !has_goal(w, child->key, child->end)))
-		return 0;
-	if (!b)
-		ret = look_below(w, cx, child, vblocknr);
-	if (ret < 0 || (!b && !ret))
-		return ret;
-	return replace_block(w, cx, vblocknr, ptr);
+	if (!listed) {
+		if (!level || !has_goal(w, key, end))
+			return 0;
+		ret = pastblocks_change(w->p, cx, &what, false, &b);
+		if (ret <= 0)
+			return damage_forgive(cx, ret);
+	}
+	if (level && !b->number) {
+		node = bmapnode_block(size, b->content);
+		ret = bmap_node_check(size, b->content) == RULE_OK &&
+		      bmapnode_level(&node) == level
+			      ? follow_all(w, cx, &node, end) : 0;
+		if (!ret && !listed)
+			pastblocks_drop(w->p, what.vblocknr);
+		if (ret < 0 || (!ret && !listed))
+			return ret;
+	}
+	b = pastblocks_find(w->p, what.vblocknr);
+	if (!b->number) {
+		const struct past_block past = {
+			.ino = b->ino,
+			.blkoff = b->key,
+			.is_node = b->level > 0,
+			.vblocknr = b->vblocknr,
+		};
+
+		ret = past_replace(w->p->job->writer, cx, &past, b->content,
+				   &b->number);
+		if (ret)
+			return ret;
+	}
+	*ptr = le64_make(b->number);
+	return 1;
 }
 
 /* The map of INODE: 1 where it is another now, 0. */
@@ -196,55 +167,33 @@ static int follow_map(struct pastwrite *w, struct context *cx,
 		      struct nilfs_inode *inode)
 {
 	struct bmapnode root = bmapnode_root(inode->i_bmap);
-	struct child child = { .level = 0 };
 	int ret = 0, changed = 0;
+	uint64_t key;
 
 	if (bmap_is_btree(inode->i_bmap)) {
 		if (bmap_root_check(inode->i_bmap) != RULE_OK)
 			return 0;
-		return follow_all(w, cx, &root, bmapnode_count(&root),
-				  UINT64_MAX);
+		return follow_all(w, cx, &root, UINT64_MAX);
 	}
-	for (; child.key < NILFS_DIRECT_NBLOCKS && ret >= 0; child.key++) {
-		child.end = child.key + 1;
-		ret = follow(w, cx, &child, &inode->i_bmap[1 + child.key]);
+	for (key = 0; key < NILFS_DIRECT_NBLOCKS && ret >= 0; key++) {
+		ret = follow(w, cx, key, key + 1, 0, &inode->i_bmap[1 + key]);
 		changed |= ret > 0;
 	}
 	return ret < 0 ? ret : changed;
 }
 
-/* The current file, whose inode block WHAT of the ifile has. */
-static int change_inode(struct pastwrite *w, struct context *cx,
-			const struct pastblocks_block *what)
-{
-	uint32_t offset = palloc_entry_offset(&w->p->job->vol->ifile_palloc,
-					      w->ino);
-	bool listed = pastblocks_find(w->p, what->vblocknr);
-	struct pastblocks_block *b;
-	struct nilfs_inode inode;
-	char *block;
-	int ret = pastblocks_change(w->p, cx, what, false, &b);
-
-	if (ret <= 0)
-		return ret;
-	block = b->content;
-	memcpy(&inode, block + offset, sizeof(inode));
-	ret = inode_has_bmap(&inode) ? follow_map(w, cx, &inode) : 0;
-	if (ret > 0)
-		memcpy(block + offset, &inode, sizeof(inode));
-	else if (!ret && !listed)
-		pastblocks_drop(w->p, what->vblocknr);
-	return ret < 0 ? ret : 0;
-}
-
+/* The current file as checkpoint CNO has it, and its inode in the ifile. */
 static int look_at_file(struct pastwrite *w, struct context *cx, uint64_t cno)
 {
-	struct pastblocks_block what = {
+	const struct palloc *palloc = &w->p->job->vol->ifile_palloc;
+	struct pastblocks_block *b, what = {
 		.ino = NILFS_IFILE_INO,
-		.key = palloc_entry_blkoff(&w->p->job->vol->ifile_palloc,
-					   w->ino),
+		.key = palloc_entry_blkoff(palloc, w->ino),
 	};
+	struct nilfs_inode inode;
 	struct root root;
+	bool listed;
+	char *at;
 	int ret = root_open(&root, cx, w->p->job->vol, cno);
 
 	if (!ret)
@@ -254,7 +203,18 @@ static int look_at_file(struct pastwrite *w, struct context *cx, uint64_t cno)
 		ret = damage_add(&w->seen, cx, what.vblocknr);
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
-	return change_inode(w, cx, &what);
+	listed = pastblocks_find(w->p, what.vblocknr);
+	ret = pastblocks_change(w->p, cx, &what, false, &b);
+	if (ret <= 0)
+		return ret;
+	at = (char *)b->content + palloc_entry_offset(palloc, w->ino);
+	memcpy(&inode, at, sizeof(inode));
+	ret = inode_has_bmap(&inode) ? follow_map(w, cx, &inode) : 0;
+	if (ret > 0)
+		memcpy(at, &inode, sizeof(inode));
+	else if (!ret && !listed)
+		pastblocks_drop(w->p, what.vblocknr);
+	return ret < 0 ? ret : 0;
 }
 
 /* The maps of all files but ifiles. */
@@ -302,38 +262,30 @@ static int look_at_ifile(struct pastwrite *w, struct context *cx, uint64_t cno)
 	return 0;
 }
 
-/* The checkpoints in which any of the blocks lived. */
-static int list_checkpoints(struct pastwrite *w, struct context *cx)
+int pastwrite_run(struct pastblocks *p, struct context *cx)
 {
+	struct pastwrite w = { .p = p };
 	uint64_t start = UINT64_MAX, end = 0;
 	size_t i, n = 0;
-	int err = cptable_list(w->p->job->vol, cx, false, &w->cnos, &w->ncnos);
+	int err = cptable_list(p->job->vol, cx, false, &w.cnos, &w.ncnos);
 
-	for (i = 0; i < w->p->n; i++) {
-		const struct lifetime *life = &w->p->list[i].life;
+	for (i = 0; i < p->n; i++) {
+		const struct lifetime *life = &p->list[i].life;
 
 		start = life->start < start ? life->start : start;
 		end = life->end > end ? life->end : end;
 	}
-	for (i = 0; i < w->ncnos; i++)
-		if (w->cnos[i] >= start && w->cnos[i] < end)
-			w->cnos[n++] = w->cnos[i];
-	w->ncnos = n;
-	return err;
-}
-
-int pastwrite_run(struct pastblocks *p, struct context *cx)
-{
-	struct pastwrite w = { .p = p };
-	size_t i;
-	int err = list_checkpoints(&w, cx);
-
+	for (i = 0; i < w.ncnos; i++)
+		if (w.cnos[i] >= start && w.cnos[i] < end)
+			w.cnos[n++] = w.cnos[i];
+	w.ncnos = n;
 	if (!err)
 		err = sparse_init(&w.seen, cx, vblocks_end(p->job->vol, cx));
 	if (!err)
 		err = set_goals(&w, cx);
 	if (!err)
 		err = look_at_files(&w, cx);
+	/* Blocks of ifiles have joined the list. */
 	if (!err)
 		err = set_goals(&w, cx);
 	w.ino = NILFS_IFILE_INO;
