@@ -15,7 +15,7 @@
  * and only types, "." and ".." are repaired.
  *
  * Of snapshots blocks and inodes are repaired where other checkpoints show
- * what they were (pastnames.h, pastinodes.h).  Older plain checkpoints stay as
+ * what they were (pastnames.h, fix_inodes.h).  Older plain checkpoints stay as
  * they are.
  *
  * Links, after all names have their place.
@@ -37,9 +37,8 @@
 #include "fsck/names/pastnames.h"
 #include "fsck/past/pastblocks.h"
 #include "fsck/plan/fixers.h"
-#include "fsck/tree/fix_ifile.h"
+#include "fsck/tree/fix_inodes.h"
 #include "fsck/tree/inoderepair.h"
-#include "fsck/tree/pastinodes.h"
 #include "log/inodes.h"
 #include "log/newfile.h"
 
@@ -325,17 +324,18 @@ static int repair_past(struct fixer_job *job, struct context *cx,
 		       const struct fix *fixes, size_t n)
 {
 	struct pastblocks past = { .job = job };
-	int err = pastinodes_find(&past, cx, fixes, n);
+	int err = fix_inodes_past(&past, cx, fixes, n, FIX_INODES_LOST);
 
 	if (!err && !past.n)
 		err = pastnames_repair(&past, cx, fixes, n);
 	if (!err && !past.n)
-		err = pastinodes_repair(&past, cx, fixes, n);
+		err = fix_inodes_past(&past, cx, fixes, n, FIX_INODES_ALL);
 	/* Only where the links are right. */
 	if (!err && !past.n)
 		err = pastnames_remove(&past, cx, fixes, n);
 	if (!err && !past.n)
-		err = pastinodes_count(&past, cx, fixes, n);
+		err = fix_inodes_past(&past, cx, fixes, n,
+				      FIX_INODES_COUNTS);
 	if (!err)
 		err = pastblocks_write(&past, cx);
 	pastblocks_fini(&past);

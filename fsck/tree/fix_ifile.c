@@ -32,6 +32,7 @@
 #include "fsck/dat/groupfix.h"
 #include "fsck/past/pastblocks.h"
 #include "fsck/plan/fixers.h"
+#include "fsck/tree/fix_inodes.h"
 #include "log/repairwriter.h"
 #include "vol/root.h"
 

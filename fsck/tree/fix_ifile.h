@@ -33,19 +33,4 @@ int ifilefill_run(struct fixer_job *job, struct context *cx);
 int ifilefill_holes(struct fixer_job *job, struct context *cx,
 		    const uint64_t *blkoffs, size_t n);
 
-/*
- * Inodes that directories of FIXES name, in the newest checkpoint, and that are
- * empty and marked free, as are others of their blocks: those come back that
- * logs and other checkpoints show to be in use.  How many, or -ENOMEM, -EINTR,
- * or a failure of the writer.
- */
-int fix_inodes_named(struct fixer_job *job, struct context *cx,
-		     const struct fix *fixes, size_t n);
-
-/*
- * The same for inodes for which the logs have blocks that live although no map
- * leads to them: after damage of bitmaps.  0, or a failure as above.
- */
-int fix_inodes_leaked(struct fixer_job *job, struct context *cx);
-
 #endif

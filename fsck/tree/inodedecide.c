@@ -47,13 +47,8 @@
 /* Checkpoints that are asked once one has the inode. */
 #define ASK_MOST 256
 
-uint64_t inodedecide_ino(const struct fix *fix)
-{
-	return fix->rule == RULE_DIR_NO_INODE ? fix->got : fix->place.ino;
-}
-
-int inodedecide_open_inos(struct inodedecide *d, struct context *cx,
-			  struct fixer_job *job, const uint64_t *inos, size_t n)
+int inodedecide_open(struct inodedecide *d, struct context *cx,
+		     struct fixer_job *job, const uint64_t *inos, size_t n)
 {
 	const struct palloc *palloc = &job->vol->ifile_palloc;
 	uint64_t *blocks = calloc(n ? n : 1, sizeof(*blocks));
@@ -71,25 +66,6 @@ int inodedecide_open_inos(struct inodedecide *d, struct context *cx,
 		err = lostinodes_add(&d->lost, cx, palloc, blocks[i]);
 	free(blocks);
 	return err || !n ? err : around_open(&d->around, cx, job->vol);
-}
-
-int inodedecide_open(struct inodedecide *d, struct context *cx,
-		     struct fixer_job *job, const struct fix *fixes, size_t n,
-		     bool (*is_mine)(const struct fixer_job *job,
-				     const struct fix *fix))
-{
-	uint64_t *inos = calloc(n ? n : 1, sizeof(*inos));
-	size_t i, found = 0;
-	int err;
-
-	for (i = 0; inos && i < n; i++)
-		if (is_mine(job, &fixes[i]))
-			inos[found++] = inodedecide_ino(&fixes[i]);
-	err = inodedecide_open_inos(d, cx, job, inos, found);
-	if (!inos)
-		err = fail(cx, -ENOMEM, "%zu inodes", n);
-	free(inos);
-	return err;
 }
 
 void inodedecide_close(struct inodedecide *d)

@@ -48,23 +48,13 @@ struct inodecase {
 };
 
 /*
- * Prepares decisions about the inodes of those of the N FIXES that IS_MINE
- * says, and about those beside them, which may be no better.  -ENOMEM, -EINTR.
+ * Prepares decisions about the N inodes INOS, and about those beside them, which
+ * may be no better.  -ENOMEM, -EINTR.
  */
 int inodedecide_open(struct inodedecide *d, struct context *cx,
-		     struct fixer_job *job, const struct fix *fixes, size_t n,
-		     bool (*is_mine)(const struct fixer_job *job,
-				     const struct fix *fix));
-
-/* The same about the N inodes INOS. */
-int inodedecide_open_inos(struct inodedecide *d, struct context *cx,
-			  struct fixer_job *job, const uint64_t *inos,
-			  size_t n);
+		     struct fixer_job *job, const uint64_t *inos, size_t n);
 
 void inodedecide_close(struct inodedecide *d);
-
-/* The inode that FIX is about. */
-uint64_t inodedecide_ino(const struct fix *fix);
 
 /* Whether anything is wrong with the fields of C: 1, 0, -ENOMEM, -EINTR. */
 int inodedecide_is_wrong(struct inodedecide *d, struct context *cx,

@@ -1,105 +1,303 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Inodes changed in their place.
+ * Inodes changed in their place, in the latest state or in a snapshot.
  *
  * A writer hands out inode numbers and takes them back; what is wrong with the
- * bitmap itself, or with an inode that it calls free, is past it.
+ * bitmap itself, or with an inode that it calls free, is past it.  So the ifile
+ * of the latest state is changed block by block.  That of a snapshot has the
+ * same blocks, each of which lives in other checkpoints as well (pastblocks.h).
+ *
+ * What an inode is to be is decided for both alike (inodedecide.h).  One that
+ * comes with a map of the past has it repaired.
+ *
+ * Where nothing is known of an inode it is cleared.  In the latest state it is
+ * free then, and its names are for the repair of names; that waits for a round
+ * that repairs no directory, which may have the name and with it the type.  A
+ * root of which nothing is left is made again, empty, because everything else
+ * can be hung up in it.  In a snapshot an inode of nothing but zeros is taken
+ * for none.
  */
 #include "fsck/tree/inodeedit.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-int inodeedit_read(const struct inodeedit *e, struct context *cx,
-		   uint64_t ino, struct nilfs_inode *inode)
+#include "base/array.h"
+#include "check/damage.h"
+#include "disk/dirpack.h"
+#include "disk/inode.h"
+#include "fsck/maps/mapfile.h"
+#include "fsck/tree/inoderepair.h"
+#include "log/remap.h"
+#include "log/repairwriter.h"
+#include "vol/root.h"
+
+void inodeedit_open(struct inodeedit *e, struct fixer_job *job,
+		    struct pastblocks *past)
 {
-	const void *data;
-	int ret = metafile_look(e->ifile, cx,
-				palloc_entry_blkoff(e->palloc, ino), &data);
+	*e = (struct inodeedit){
+		.job = job,
+		.geo = &job->vol->geo,
+		.latest = job->vol->latest.cno,
+		.palloc = &job->vol->ifile_palloc,
+		.ifile = repairwriter_file(job->writer, NILFS_IFILE_INO),
+		.past = past,
+	};
+}
 
-	memset(inode, 0, sizeof(*inode));
+/* Reads block BLKOFF of the ifile of snapshot CNO: 1, 0. */
+static int read_past(struct inodeedit *e, struct context *cx, uint64_t cno,
+		     uint64_t blkoff, struct lifetime *life)
+{
+	struct root root;
+	uint64_t ptr;
+	int ret;
+
+	if (!e->block)
+		e->block = malloc(e->palloc->block_size);
+	if (!e->block)
+		return fail(cx, -ENOMEM, "block of inodes");
+	ret = root_open(&root, cx, e->job->vol, cno);
+	if (!ret)
+		ret = blockmap_lookup(&root.ifile.map, cx, blkoff, &ptr);
 	if (ret > 0)
-		memcpy(inode, (const char *)data +
-		       palloc_entry_offset(e->palloc, ino), sizeof(*inode));
+		ret = pastblocks_read(e->past, cx, ptr, e->block, life);
+	return damage_forgive(cx, ret);
+}
+
+int inodeedit_case(struct inodeedit *e, struct context *cx, uint64_t cno,
+		   uint64_t ino, enum rule rule, struct inodecase *c)
+{
+	uint64_t blkoff = palloc_entry_blkoff(e->palloc, ino);
+	const void *data;
+	int ret;
+
+	*c = (struct inodecase){
+		.cno = cno,
+		.ino = ino,
+		.life = { cno, NILFS_CNO_MAX },
+		.rule = rule,
+	};
+	if (cno == e->latest) {
+		ret = metafile_look(e->ifile, cx, blkoff, &data);
+	} else {
+		ret = read_past(e, cx, cno, blkoff, &c->life);
+		data = e->block;
+	}
+	if (ret > 0)
+		memcpy(&c->inode, (const char *)data +
+		       palloc_entry_offset(e->palloc, ino), sizeof(c->inode));
 	return ret;
 }
 
-int inodeedit_write(struct inodeedit *e, struct context *cx, uint64_t ino,
-		    const struct nilfs_inode *inode)
+/* Block BLKOFF of the ifile of CNO, to be changed: 1 and *DATA, 0. */
+static int change_block(struct inodeedit *e, struct context *cx, uint64_t cno,
+			uint64_t blkoff, void **data, bool *fresh)
 {
-	void *data;
-	int err = metafile_change(e->ifile, cx,
-				  palloc_entry_blkoff(e->palloc, ino), &data,
-				  NULL);
+	struct pastblocks_block *b;
+	struct root root;
+	int ret;
 
-	if (!err)
-		memcpy((char *)data + palloc_entry_offset(e->palloc, ino),
-		       inode, sizeof(*inode));
-	return err;
+	*fresh = false;
+	if (cno == e->latest) {
+		ret = metafile_change(e->ifile, cx, blkoff, data, fresh);
+		return ret ? ret : 1;
+	}
+	ret = root_open(&root, cx, e->job->vol, cno);
+	if (!ret)
+		ret = pastblocks_change_in(e->past, cx, &root.ifile, blkoff,
+					   false, &b);
+	if (ret > 0)
+		*data = b->content;
+	return damage_forgive(cx, ret);
+}
+
+int inodeedit_write(struct inodeedit *e, struct context *cx,
+		    const struct inodecase *c)
+{
+	struct inodecase old;
+	void *data;
+	bool fresh;
+	int ret = inodeedit_case(e, cx, c->cno, c->ino, c->rule, &old);
+
+	if (ret > 0 && !memcmp(&old.inode, &c->inode, sizeof(c->inode)))
+		return 0;
+	if (ret >= 0)
+		ret = change_block(e, cx, c->cno,
+				   palloc_entry_blkoff(e->palloc, c->ino),
+				   &data, &fresh);
+	if (ret > 0)
+		memcpy((char *)data + palloc_entry_offset(e->palloc, c->ino),
+		       &c->inode, sizeof(c->inode));
+	return ret;
 }
 
 int inodeedit_is_used(const struct inodeedit *e, struct context *cx,
-		      uint64_t ino)
+		      uint64_t cno, uint64_t ino)
 {
 	uint64_t group = palloc_group(e->palloc, ino);
 	const void *bitmap;
-	int ret = metafile_look(e->ifile, cx,
-				palloc_bitmap_blkoff(e->palloc, group),
-				&bitmap);
+	struct root root;
+	bool used = false;
+	int ret;
 
-	if (ret <= 0)
-		return ret;
-	return palloc_bit(bitmap, palloc_group_offset(e->palloc, ino));
+	if (cno == e->latest) {
+		ret = metafile_look(e->ifile, cx,
+				    palloc_bitmap_blkoff(e->palloc, group),
+				    &bitmap);
+		return ret > 0 ? palloc_bit(bitmap, palloc_group_offset(
+							    e->palloc, ino))
+			       : ret;
+	}
+	ret = root_open(&root, cx, e->job->vol, cno);
+	if (!ret)
+		ret = file_bit(&root.ifile, cx, e->palloc, ino, &used);
+	return ret < 0 ? damage_forgive(cx, ret) : used;
 }
 
-/* Counts what is free in the group of INO, whose bitmap has USED bits. */
-static int count_free_bits(struct inodeedit *e, struct context *cx,
-			   uint64_t ino, uint32_t used)
+int inodeedit_mark(struct inodeedit *e, struct context *cx, uint64_t cno,
+		   uint64_t ino, bool used)
 {
-	uint64_t group = palloc_group(e->palloc, ino);
+	const struct palloc *p = e->palloc;
+	uint64_t group = palloc_group(p, ino);
+	uint32_t bit = palloc_group_offset(p, ino), nfrees, i;
 	struct nilfs_palloc_group_desc *descs;
-	uint32_t i;
+	uint8_t *bitmap;
 	void *data;
 	bool fresh;
-	int err = metafile_change(e->ifile, cx,
-				  palloc_desc_blkoff(e->palloc, group), &data,
-				  &fresh);
+	int ret = change_block(e, cx, cno, palloc_bitmap_blkoff(p, group),
+			       &data, &fresh);
 
-	if (err)
-		return err;
+	if (ret <= 0 || palloc_bit(data, bit) == used)
+		return ret < 0 ? ret : 0;
+	bitmap = data;
+	bitmap[bit / 8] ^= (uint8_t)(1u << bit % 8);
+	nfrees = p->entries_per_group - palloc_count(p, bitmap);
+	if (cno == e->latest) {
+		e->bits = true;
+		if (ino >= NILFS_USER_INO)
+			e->more += used ? 1 : -1;
+	}
+	ret = change_block(e, cx, cno, palloc_desc_blkoff(p, group), &data,
+			   &fresh);
+	if (ret <= 0)
+		return ret;
 	descs = data;
-	for (i = 0; fresh && i < e->palloc->groups_per_desc; i++)
-		descs[i].pg_nfrees = le32_make(e->palloc->entries_per_group);
-	descs = (void *)((char *)data + palloc_desc_offset(e->palloc, group));
-	descs->pg_nfrees = le32_make(e->palloc->entries_per_group - used);
+	for (i = 0; fresh && i < p->groups_per_desc; i++)
+		descs[i].pg_nfrees = le32_make(p->entries_per_group);
+	descs = (void *)((char *)data + palloc_desc_offset(p, group));
+	descs->pg_nfrees = le32_make(nfrees);
 	return 0;
 }
 
-int inodeedit_mark(struct inodeedit *e, struct context *cx, uint64_t ino,
-		   bool used)
+int inodeedit_clear(struct inodeedit *e, struct context *cx, uint64_t cno,
+		    uint64_t ino)
 {
-	uint32_t bit = palloc_group_offset(e->palloc, ino);
-	uint8_t *bitmap;
-	void *data;
-	int err = metafile_change(e->ifile, cx,
-				  palloc_bitmap_blkoff(e->palloc,
-						       palloc_group(e->palloc,
-								    ino)),
-				  &data, NULL);
+	const struct inodecase none = { .cno = cno, .ino = ino };
+	int ret = inodeedit_write(e, cx, &none);
 
-	if (err || palloc_bit(data, bit) == used)
-		return err;
-	bitmap = data;
-	bitmap[bit / 8] ^= (uint8_t)(1u << bit % 8);
-	e->bits = true;
-	if (ino >= NILFS_USER_INO)
-		e->more += used ? 1 : -1;
-	return count_free_bits(e, cx, ino, palloc_count(e->palloc, bitmap));
+	return ret < 0 ? ret : inodeedit_mark(e, cx, cno, ino, false);
 }
 
-int inodeedit_clear(struct inodeedit *e, struct context *cx, uint64_t ino)
+/* A root with nothing in it, mounted all the same. */
+static int make_root(struct inodeedit *e, struct context *cx)
 {
-	static const struct nilfs_inode none;
-	int err = inodeedit_write(e, cx, ino, &none);
+	uint32_t block_size = e->geo->block_size;
+	struct inodecase c = {
+		.cno = e->latest,
+		.ino = NILFS_ROOT_INO,
+		.inode = {
+			.i_size = le64_make(block_size),
+			.i_ctime = le64_make(e->job->time),
+			.i_mtime = le64_make(e->job->time),
+			.i_mode = le16_make(S_IFDIR | 0755),
+			.i_links_count = le16_make(2),
+		},
+	};
+	struct remap *map = NULL;
+	struct dirpack p;
+	void *block = malloc(block_size);
+	int err = block ? 0 : fail(cx, -ENOMEM, "block of a directory");
 
-	return err ? err : inodeedit_mark(e, cx, ino, false);
+	if (err)
+		return err;
+	dirpack_init(&p, block, block_size);
+	dirpack_add(&p, NILFS_ROOT_INO, NILFS_FT_DIR, ".", 1);
+	dirpack_add(&p, NILFS_ROOT_INO, NILFS_FT_DIR, "..", 2);
+	dirpack_end(&p);
+	err = remap_open(&map, cx, e->job->writer, NILFS_ROOT_INO);
+	if (!err)
+		err = remap_put(map, cx, 0, block);
+	if (!err)
+		err = remap_finish(map, cx, &c.inode);
+	if (!err)
+		err = inodeedit_write(e, cx, &c);
+	remap_close(map);
+	free(block);
+	if (err >= 0)
+		fixers_note(e->job, "root directory: created as an empty one");
+	return err;
+}
+
+int inodeedit_decided(struct inodeedit *e, struct context *cx,
+		      const struct inodecase *c)
+{
+	if (c->cno != e->latest) {
+		if (c->other_cno && !c->same && e->job->revived)
+			*e->job->revived = true;
+		return inodeedit_write(e, cx, c);
+	}
+	if (c->old_map) {
+		if (array_reserve(cx, &e->revived, &e->revived_room,
+				  e->nrevived + 1))
+			return -ENOMEM;
+		e->revived[e->nrevived++] = c->ino;
+	}
+	e->ndirs += S_ISDIR(le16_get(c->inode.i_mode));
+	return inodeedit_write(e, cx, c);
+}
+
+int inodeedit_decide(struct inodeedit *e, struct context *cx,
+		     struct inodecase *c)
+{
+	enum rule rule;
+	int ret = inodedecide_run(&e->decide, cx, c);
+
+	if (ret)
+		return ret < 0 ? ret : inodeedit_decided(e, cx, c);
+	if (c->cno != e->latest) {
+		if (c->ino == NILFS_ROOT_INO || inode_is_empty(&c->inode))
+			return 0;
+		ret = inoderepair_check(e->job->vol, cx, c->ino, &c->inode,
+					&rule);
+		if (ret || (rule == RULE_OK &&
+			    !inode_is_garbage(e->geo, &c->inode)))
+			return ret;
+	} else if (c->ino == NILFS_ROOT_INO) {
+		return make_root(e, cx);
+	} else if (!e->last) {
+		e->nlater++;
+		return 0;
+	}
+	inodedecide_note(&e->decide, c, "lost, no checkpoint has it");
+	if (c->cno == e->latest)
+		return inodeedit_clear(e, cx, c->cno, c->ino);
+	memset(&c->inode, 0, sizeof(c->inode));
+	return inodeedit_write(e, cx, c);
+}
+
+int inodeedit_close(struct inodeedit *e, struct context *cx, int err)
+{
+	if (!err && e->nrevived)
+		err = fix_maps_of(e->job, cx, e->revived, e->nrevived);
+	if (!err)
+		repairwriter_counts_by(e->job->writer, e->more, 0);
+	if (!err && e->bits)
+		err = repairwriter_changed(e->job->writer, cx);
+	free(e->revived);
+	free(e->block);
+	inodedecide_close(&e->decide);
+	return err;
 }
