@@ -59,36 +59,6 @@ static bool is_allocators(const struct filling *f, uint64_t blkoff)
 	return what.kind != PALLOC_ENTRIES;
 }
 
-/* Block BLKOFF of the ifile is lost. */
-static int add_missing(struct filling *f, struct context *cx, uint64_t blkoff)
-{
-	if (is_allocators(f, blkoff))
-		return groupfix_add_block(&f->groups, cx, blkoff);
-	f->missing++;
-	return 0;
-}
-
-static int put_blocks(struct filling *f, struct context *cx)
-{
-	const struct liveblocks *l = &f->blocks;
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < l->n && !err; i++) {
-		const struct liveblock *b = &l->list[i];
-
-		if (b->vblocknr)
-			err = metafile_keep(f->ifile, cx, b->blkoff,
-					    b->vblocknr);
-		else
-			err = put_block(f, cx, b);
-	}
-	for (i = 0; i < l->nlost && !err; i++)
-		if (!liveblocks_find(l, l->lost[i].blkoff))
-			err = add_missing(f, cx, l->lost[i].blkoff);
-	return err;
-}
-
 static bool is_hole(const struct filling *f, uint64_t blkoff)
 {
 	size_t i;
@@ -186,80 +156,52 @@ static bool is_done(const struct filling *f)
 	return !f->unknown && !f->missing;
 }
 
-/* Checkpoints of block BLKOFF of the cpfile, the newest first. */
-static int ask_block(struct filling *f, struct context *cx, uint64_t blkoff)
+/* All checkpoints before the latest, the newest first. */
+static int ask_older(struct filling *f, struct context *cx)
 {
 	const struct nilfs_geometry *geo = &f->vol->geo;
-	uint64_t first = checkpoint_first(geo, blkoff);
-	uint64_t cno = first + checkpoint_count(geo, blkoff);
+	uint64_t cno = f->vol->latest.cno, blkoff = UINT64_MAX;
 	struct nilfs_checkpoint cp;
 	const void *data;
-	int ret = 1;
+	int ret = 0;
 
-	while (cno-- > first && ret > 0 && !is_done(f)) {
-		ret = metafile_look(f->cpfile, cx, blkoff, &data);
-		if (ret <= 0 || cno >= f->vol->latest.cno)
+	while (cno-- > 1 && ret >= 0 && !is_done(f)) {
+		if (blkoff != checkpoint_blkoff(geo, cno)) {
+			blkoff = checkpoint_blkoff(geo, cno);
+			ret = context_cancelled(cx);
+		}
+		if (!ret)
+			ret = metafile_look(f->cpfile, cx, blkoff, &data);
+		if (!ret)
+			cno = checkpoint_first(geo, blkoff);
+		if (ret <= 0)
 			continue;
 		memcpy(&cp, (const char *)data + checkpoint_offset(geo, cno),
 		       sizeof(cp));
-		if (checkpoint_is_invalid(&cp))
-			continue;
-		ret = ask_checkpoint(f, cx, cno, &cp);
-		ret = ret ? ret : 1;
+		ret = checkpoint_is_invalid(&cp) ? 0 :
+						   ask_checkpoint(f, cx, cno, &cp);
 	}
-	return ret < 0 ? ret : 0;
-}
-
-static int ask_older(struct filling *f, struct context *cx)
-{
-	uint64_t blkoff = checkpoint_blkoff(&f->vol->geo,
-					    f->vol->latest.cno) + 1;
-	int err = 0;
-
-	while (blkoff-- && !err && !is_done(f)) {
-		err = context_cancelled(cx);
-		if (!err)
-			err = ask_block(f, cx, blkoff);
-	}
-	if (!err && f->missing && !f->nholes)
+	if (ret >= 0 && f->missing && !f->nholes)
 		fixers_note(f->job, "%llu blocks of the ifile: lost with their "
 			    "inodes",
 			    (unsigned long long)f->missing);
-	return err;
+	return ret < 0 ? ret : 0;
 }
 
-static int fill_all(struct filling *f, struct context *cx)
+/* Finds the blocks of the latest ifile, of which *K is the checkpoint. */
+static int begin_filling(struct filling *f, struct context *cx,
+			 struct fixer_job *job, struct latestcp *k)
 {
-	struct latestcp k;
-	const struct nilfs_inode *inode = &k.cp.cp_ifile_inode;
 	const struct liveblocks_question q = {
 		.ino = NILFS_IFILE_INO,
-		.inode = inode,
-		.cno = f->vol->latest.cno,
+		.inode = &k->cp.cp_ifile_inode,
+		.cno = job->vol->latest.cno,
 		.read = true,
 		.logs = true,
 	};
-	uint64_t blocks, old;
-	int err = latestcp_find(&k, cx, f->job->check, 0);
+	int err;
 
-	if (!err)
-		err = liveblocks_gather(&f->blocks, cx, f->job->check, &q);
-	if (err)
-		return err;
-	old = le64_get(inode->i_blocks) / (f->vol->geo.block_size / SECTOR);
-	blocks = le64_get(k.cp.cp_blocks_count);
-	f->unknown = f->blocks.partial || !old;
-	repairwriter_counts(f->job->writer, le64_get(k.cp.cp_inodes_count),
-			    blocks - (old < blocks ? old : blocks));
-	fixers_note(f->job, "ifile: %zu blocks found by its map and the logs",
-		    f->blocks.n);
-	err = put_blocks(f, cx);
-	return err || is_done(f) ? err : ask_older(f, cx);
-}
-
-static struct filling begin_filling(struct fixer_job *job)
-{
-	return (struct filling){
+	*f = (struct filling){
 		.groups = {
 			.m = repairwriter_file(job->writer, NILFS_IFILE_INO),
 			.p = &job->vol->ifile_palloc,
@@ -269,73 +211,105 @@ static struct filling begin_filling(struct fixer_job *job)
 		.ifile = repairwriter_file(job->writer, NILFS_IFILE_INO),
 		.cpfile = repairwriter_file(job->writer, NILFS_CPFILE_INO),
 	};
+	err = latestcp_find(k, cx, job->check, 0);
+	return err ? err : liveblocks_gather(&f->blocks, cx, job->check, &q);
+}
+
+static void end_filling(struct filling *f)
+{
+	groupfix_fini(&f->groups);
+	liveblocks_fini(&f->blocks);
+}
+
+/* All that was found; what is lost counts as missing, or is of groups that are
+   made again. */
+static int put_blocks(struct filling *f, struct context *cx)
+{
+	const struct liveblocks *l = &f->blocks;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < l->n && !err; i++) {
+		const struct liveblock *b = &l->list[i];
+
+		if (b->vblocknr)
+			err = metafile_keep(f->ifile, cx, b->blkoff,
+					    b->vblocknr);
+		else
+			err = put_block(f, cx, b);
+	}
+	for (i = 0; i < l->nlost && !err; i++) {
+		if (liveblocks_find(l, l->lost[i].blkoff))
+			continue;
+		if (is_allocators(f, l->lost[i].blkoff))
+			err = groupfix_add_block(&f->groups, cx,
+						 l->lost[i].blkoff);
+		else
+			f->missing++;
+	}
+	return err;
 }
 
 int ifilefill_run(struct fixer_job *job, struct context *cx)
 {
-	struct filling f = begin_filling(job);
+	struct filling f;
+	struct latestcp k;
+	uint64_t blocks, old;
 	int err;
 
-	if (!metafile_is_empty(f.ifile))
+	if (!metafile_is_empty(repairwriter_file(job->writer, NILFS_IFILE_INO)))
 		return 0;
-	err = fill_all(&f, cx);
+	err = begin_filling(&f, cx, job, &k);
+	if (err)
+		goto out;
+	old = le64_get(k.cp.cp_ifile_inode.i_blocks) /
+	      (job->vol->geo.block_size / SECTOR);
+	blocks = le64_get(k.cp.cp_blocks_count);
+	f.unknown = f.blocks.partial || !old;
+	repairwriter_counts(job->writer, le64_get(k.cp.cp_inodes_count),
+			    blocks - (old < blocks ? old : blocks));
+	fixers_note(job, "ifile: %zu blocks found by its map and the logs",
+		    f.blocks.n);
+	err = put_blocks(&f, cx);
+	if (!err && !is_done(&f))
+		err = ask_older(&f, cx);
 	if (!err)
 		err = fix_ifile_groups(job, cx, &f.groups);
-	groupfix_fini(&f.groups);
-	liveblocks_fini(&f.blocks);
-	return err;
-}
-
-/* The block of a hole that the logs know. */
-static int fill_hole(struct filling *f, struct context *cx, uint64_t blkoff)
-{
-	const struct liveblock *b = liveblocks_find(&f->blocks, blkoff);
-	uint64_t ptr;
-	int ret = metafile_lookup(f->ifile, cx, blkoff, &ptr);
-
-	if (ret)
-		return ret < 0 ? ret : 0;
-	if (!b || !b->vblocknr) {
-		f->missing++;
-		return 0;
-	}
-	fixers_note(f->job, "block %llu of the ifile: found in the logs",
-		    (unsigned long long)blkoff);
-	return metafile_keep(f->ifile, cx, blkoff, b->vblocknr);
-}
-
-static int fill_holes(struct filling *f, struct context *cx)
-{
-	struct latestcp k;
-	const struct liveblocks_question q = {
-		.ino = NILFS_IFILE_INO,
-		.inode = &k.cp.cp_ifile_inode,
-		.cno = f->vol->latest.cno,
-		.read = true,
-		.logs = true,
-	};
-	int err = latestcp_find(&k, cx, f->job->check, 0);
-	size_t i;
-
-	if (!err)
-		err = liveblocks_gather(&f->blocks, cx, f->job->check, &q);
-	for (i = 0; i < f->nholes && !err; i++)
-		err = fill_hole(f, cx, f->holes[i]);
-	if (!err && f->missing)
-		err = ask_older(f, cx);
+out:
+	end_filling(&f);
 	return err;
 }
 
 int ifilefill_holes(struct fixer_job *job, struct context *cx,
 		    const uint64_t *blkoffs, size_t n)
 {
-	struct filling f = begin_filling(job);
-	int err = 0;
+	const struct liveblock *b;
+	struct filling f;
+	struct latestcp k;
+	uint64_t ptr;
+	size_t i;
+	int ret;
 
+	if (!n)
+		return 0;
+	ret = begin_filling(&f, cx, job, &k);
 	f.holes = blkoffs;
 	f.nholes = n;
-	if (n)
-		err = fill_holes(&f, cx);
-	liveblocks_fini(&f.blocks);
-	return err;
+	for (i = 0; i < n && ret >= 0; i++) {
+		ret = metafile_lookup(f.ifile, cx, blkoffs[i], &ptr);
+		if (ret)
+			continue;
+		b = liveblocks_find(&f.blocks, blkoffs[i]);
+		if (!b || !b->vblocknr) {
+			f.missing++;
+			continue;
+		}
+		fixers_note(job, "block %llu of the ifile: found in the logs",
+			    (unsigned long long)blkoffs[i]);
+		ret = metafile_keep(f.ifile, cx, blkoffs[i], b->vblocknr);
+	}
+	if (ret >= 0)
+		ret = f.missing ? ask_older(&f, cx) : 0;
+	end_filling(&f);
+	return ret;
 }

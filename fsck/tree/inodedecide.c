@@ -157,19 +157,16 @@ static int fits(struct inodedecide *d, struct context *cx,
 	return ret;
 }
 
-static bool is_same(const struct nilfs_inode *a, const struct nilfs_inode *b)
-{
-	return le64_get(a->i_ctime) == le64_get(b->i_ctime) &&
-	       le32_get(a->i_generation) == le32_get(b->i_generation) &&
-	       !memcmp(a->i_bmap, b->i_bmap, sizeof(a->i_bmap));
-}
-
 /* Enters INODE of checkpoint CNO in C where that has none that is better. */
 static int take_answer(struct inodedecide *d, struct context *cx,
 		       struct inodecase *c, uint64_t cno,
 		       const struct nilfs_inode *inode)
 {
-	bool same = is_same(inode, &c->inode);
+	const struct nilfs_inode *own = &c->inode;
+	bool same = le64_get(inode->i_ctime) == le64_get(own->i_ctime) &&
+		    le32_get(inode->i_generation) ==
+			    le32_get(own->i_generation) &&
+		    !memcmp(inode->i_bmap, own->i_bmap, sizeof(own->i_bmap));
 	int ret = same || !inode_has_bmap(inode);
 
 	if (!ret && !c->fits)
@@ -181,14 +178,6 @@ static int take_answer(struct inodedecide *d, struct context *cx,
 	c->other_cno = cno;
 	c->other = *inode;
 	return 0;
-}
-
-/* The newest one may share its block of the ifile with checkpoints before. */
-static bool is_shared(const struct inodedecide *d, const struct inodecase *c,
-		      const struct nilfs_inode *inode)
-{
-	return c->cno == d->job->vol->latest.cno &&
-	       !memcmp(inode, &c->inode, sizeof(*inode));
 }
 
 /* Asks checkpoint CNO: 1, 0 where the number was free, -ENOMEM, -EINTR. */
@@ -209,7 +198,9 @@ static int ask_checkpoint(struct inodedecide *d, struct context *cx,
 	if (ret < 0 || !used)
 		return ret < 0 ? ret : 0;
 	ret = damage_forgive(cx, root_inode_bytes(&root, cx, c->ino, &inode));
-	if (ret <= 0 || is_shared(d, c, &inode))
+	/* The newest one may share its block with checkpoints before. */
+	if (ret <= 0 || (c->cno == vol->latest.cno &&
+			 !memcmp(&inode, &c->inode, sizeof(inode))))
 		return ret < 0 ? ret : 1;
 	ret = inoderepair_judge(vol, cx, c->ino, &inode, &rule);
 	if (!ret && rule == RULE_OK)
@@ -263,46 +254,35 @@ int inodedecide_is_foreign(struct inodedecide *d, struct context *cx,
 	return ret < 0 ? damage_forgive(cx, ret) : b.ino != c->ino;
 }
 
-/* A directory without nodes has the blocks that it was counted to have. */
-static void set_dir_size(const struct inodedecide *d, struct inodecase *c)
-{
-	uint64_t bytes = c->got << d->job->vol->geo.block_bits;
-
-	if (le64_get(c->inode.i_blocks) == bytes / SECTOR)
-		c->inode.i_size = le64_make(bytes);
-}
-
-/* The type that the names say may be all that is wrong: 1, 0. */
-static int repair_type(struct inodedecide *d, struct context *cx,
-		       struct inodecase *c)
-{
-	enum rule rule;
-	int err;
-
-	if (!c->misnamed)
-		return 0;
-	inoderepair_set_type(c->type, &c->inode);
-	err = inoderepair_check(d->job->vol, cx, c->ino, &c->inode, &rule);
-	return err ? err : rule == RULE_OK;
-}
-
 /* The fields that are wrong, by the rest of the volume: 1, 0. */
 static int repair_fields(struct inodedecide *d, struct context *cx,
 			 struct inodecase *c)
 {
 	const struct nilfs_inode before = c->inode;
-	int ret = repair_type(d, cx, c);
+	uint64_t bytes = c->got << d->job->vol->geo.block_bits;
+	bool right = false;
+	enum rule rule;
+	int ret = 0;
 
-	if (c->rule == RULE_INODE_DIR_BLOCKS)
-		set_dir_size(d, c);
+	/* The type that the names say may be all that is wrong. */
+	if (c->misnamed) {
+		inoderepair_set_type(c->type, &c->inode);
+		ret = inoderepair_check(d->job->vol, cx, c->ino, &c->inode,
+					&rule);
+		right = !ret && rule == RULE_OK;
+	}
+	/* A directory without nodes has the blocks that it was counted to have. */
+	if (c->rule == RULE_INODE_DIR_BLOCKS &&
+	    le64_get(c->inode.i_blocks) == bytes / SECTOR)
+		c->inode.i_size = le64_make(bytes);
 	if (c->rule == RULE_INODE_MODE && c->fits &&
 	    le32_get(c->other.i_generation) == le32_get(before.i_generation))
 		c->inode.i_mode = c->other.i_mode;
-	if (!ret && c->rule != RULE_INODE_EMPTY &&
+	if (!ret && !right && c->rule != RULE_INODE_EMPTY &&
 	    (c->rule != RULE_INODE_MODE || !c->garbage))
 		ret = inoderepair_fields(d->job->vol, cx, c->ino, c->type,
 					 &c->inode);
-	if (ret > 0)
+	if (ret > 0 || right)
 		ret = memcmp(&before, &c->inode, sizeof(before)) != 0;
 	if (ret > 0)
 		inodedecide_note(d, c, "fields repaired");
@@ -311,43 +291,35 @@ static int repair_fields(struct inodedecide *d, struct context *cx,
 	return ret;
 }
 
-/* The map of C where its own can be right, with a size that fits: 1, 0. */
-static int keep_map(struct inodedecide *d, struct context *cx,
-		    struct inodecase *c)
-{
-	static const le64 none[NILFS_INODE_BMAP_SIZE];
-	const le64 *map = c->inode.i_bmap;
-	int ret = !memcmp(map, none, sizeof(none)) ?
-			  0 : fits(d, cx, c, map, true);
-
-	if (ret <= 0)
-		return ret;
-	memcpy(c->other.i_bmap, map, sizeof(none));
-	ret = inoderepair_fit(d->job->vol, cx, c->ino, &c->other);
-	return ret ? ret : 1;
-}
-
 /* Gives the other inode the map that the file had: 1, 0 where none is known. */
 static int find_map(struct inodedecide *d, struct context *cx,
 		    struct inodecase *c)
 {
+	static const le64 none[NILFS_INODE_BMAP_SIZE];
+	const struct nilfs_geometry *geo = &d->job->vol->geo;
 	struct nilfs_inode *inode = &c->other, derived = *inode;
-	unsigned int bits = d->job->vol->geo.block_bits;
-	uint64_t end, last = le64_get(inode->i_size) +
-			     d->job->vol->geo.block_size - 1;
+	uint64_t end, last = le64_get(inode->i_size) + geo->block_size - 1;
 	int ret;
 
 	if (c->same || !inode_has_bmap(inode))
 		return 1;
 	ret = lostinodes_map(&d->lost, cx, c->cno, c->ino, &derived, &end);
+	if (ret > 0) {
+		if (last >> geo->block_bits != end)
+			derived.i_size = le64_make(end << geo->block_bits);
+		c->from_logs = memcmp(inode->i_bmap, derived.i_bmap,
+				      sizeof(derived.i_bmap));
+		*inode = derived;
+		return 1;
+	}
+	/* Its own, where that can be right, with a size that fits. */
+	if (!ret && memcmp(c->inode.i_bmap, none, sizeof(none)))
+		ret = fits(d, cx, c, c->inode.i_bmap, true);
 	if (ret <= 0)
-		return ret < 0 ? ret : keep_map(d, cx, c);
-	if (last >> bits != end)
-		derived.i_size = le64_make(end << bits);
-	c->from_logs = memcmp(inode->i_bmap, derived.i_bmap,
-			      sizeof(derived.i_bmap));
-	*inode = derived;
-	return 1;
+		return ret;
+	memcpy(inode->i_bmap, c->inode.i_bmap, sizeof(none));
+	ret = inoderepair_fit(d->job->vol, cx, c->ino, inode);
+	return ret ? ret : 1;
 }
 
 /* Whether INODE is what C must be: one that is in use.  1, 0. */

@@ -9,8 +9,6 @@
  */
 #include "fsck/tree/inoderepair.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -67,31 +65,6 @@ int inoderepair_map_is_whole(struct volume *vol, struct context *cx,
 	return err ? err : e.whole;
 }
 
-/* Copies up to SIZE bytes of the first block: how many there are, 0 if none. */
-static int read_first(struct volume *vol, struct context *cx, uint64_t ino,
-		      const struct nilfs_inode *inode, void *buf, size_t size)
-{
-	struct nilfs_inode plain = *inode;
-	struct file file;
-	const void *data;
-	int ret;
-
-	plain.i_mode = le16_make(S_IFREG);
-	ret = file_init(&file, cx, vol, ino, &plain);
-	if (!ret) {
-		ret = file_block(&file, cx, 0, &data);
-		if (ret > 0) {
-			memcpy(buf, data, size);
-			file_put(&file, data);
-			return (int)size;
-		}
-	}
-	if (damage_is_fatal(ret))
-		return ret;
-	fail_clear(cx);
-	return 0;
-}
-
 static uint16_t mode_of(uint8_t type)
 {
 	static const uint16_t modes[NILFS_FT_MAX] = {
@@ -104,41 +77,14 @@ static uint16_t mode_of(uint8_t type)
 	return type < NILFS_FT_MAX ? modes[type] : 0;
 }
 
+static void set_mode(struct nilfs_inode *inode, uint16_t type)
+{
+	inode->i_mode = le16_make(type | (le16_get(inode->i_mode) & 07777));
+}
+
 void inoderepair_set_type(uint8_t type, struct nilfs_inode *inode)
 {
-	inode->i_mode = le16_make(mode_of(type) |
-				  (le16_get(inode->i_mode) & 07777));
-}
-
-static bool has_map(const struct nilfs_inode *inode)
-{
-	size_t i;
-
-	for (i = 0; i < NILFS_INODE_BMAP_SIZE; i++)
-		if (le64_get(inode->i_bmap[i]))
-			return true;
-	return false;
-}
-
-static int repair_mode(struct volume *vol, struct context *cx, uint64_t ino,
-		       uint8_t type, struct nilfs_inode *inode)
-{
-	uint16_t mode = mode_of(type);
-	int ret = 1;
-
-	if (ino == NILFS_ROOT_INO)
-		mode = S_IFDIR;
-	if (!mode && has_map(inode)) {
-		ret = damage_forgive(cx, inodetype_is_directory(vol, cx, ino,
-								inode));
-		mode = ret > 0 ? S_IFDIR : S_IFREG;
-	}
-	if (ret < 0 || !mode)
-		return ret < 0 ? ret : 0;
-	inode->i_mode = le16_make(mode | (le16_get(inode->i_mode) & 07777));
-	if (!inode_has_bmap(inode))
-		inode->i_blocks = le64_make(0);
-	return 1;
+	set_mode(inode, mode_of(type));
 }
 
 static void set_blocks(const struct volume *vol, struct nilfs_inode *inode,
@@ -161,64 +107,6 @@ int inoderepair_fit(struct volume *vol, struct context *cx, uint64_t ino,
 	if ((le64_get(inode->i_size) + vol->geo.block_size - 1) >> bits != e.end)
 		inode->i_size = le64_make(e.end << bits);
 	return 0;
-}
-
-/* The size that fits the last block. */
-static int repair_size(struct volume *vol, struct context *cx, uint64_t ino,
-		       struct nilfs_inode *inode)
-{
-	struct extent_of e;
-	int err = measure_file(vol, cx, ino, inode, &e);
-
-	if (err)
-		return err;
-	inode->i_size = le64_make(e.end << vol->geo.block_bits);
-	return 1;
-}
-
-static int repair_target(struct volume *vol, struct context *cx, uint64_t ino,
-			 struct nilfs_inode *inode)
-{
-	size_t size = vol->geo.block_size;
-	char *text = malloc(size);
-	int ret;
-
-	if (!text)
-		return fail(cx, -ENOMEM, "target of a symbolic link");
-	ret = read_first(vol, cx, ino, inode, text, size);
-	if (ret > 0)
-		ret = (int)strnlen(text, size);
-	free(text);
-	if (ret <= 0)
-		return ret;
-	inode->i_size = le64_make((uint64_t)ret);
-	return 1;
-}
-
-/* A root with blocks says how many. */
-static int repair_root(struct volume *vol, struct context *cx,
-		       struct nilfs_inode *inode)
-{
-	uint16_t mode = le16_get(inode->i_mode);
-	struct extent_of e;
-	int err = measure_file(vol, cx, NILFS_ROOT_INO, inode, &e);
-
-	if (err || !e.end)
-		return err;
-	if (!S_ISDIR(mode))
-		inode->i_mode = le16_make(S_IFDIR | (mode & 07777));
-	inode->i_size = le64_make(e.end << vol->geo.block_bits);
-	set_blocks(vol, inode, &e);
-	return 1;
-}
-
-static int repair_times(struct nilfs_inode *inode)
-{
-	if (le32_get(inode->i_ctime_nsec) >= NSEC_PER_SEC)
-		inode->i_ctime_nsec = le32_make(0);
-	if (le32_get(inode->i_mtime_nsec) >= NSEC_PER_SEC)
-		inode->i_mtime_nsec = le32_make(0);
-	return 1;
 }
 
 int inoderepair_judge(struct volume *vol, struct context *cx, uint64_t ino,
@@ -245,23 +133,88 @@ int inoderepair_check(struct volume *vol, struct context *cx, uint64_t ino,
 	return inoderepair_judge(vol, cx, ino, &linked, rule);
 }
 
+/* The bytes before the first zero byte of the target that INODE leads to, or 0. */
+static int target_length(struct volume *vol, struct context *cx, uint64_t ino,
+			 const struct nilfs_inode *inode)
+{
+	struct nilfs_inode plain = *inode;
+	struct file file;
+	const void *data;
+	int ret;
+
+	plain.i_mode = le16_make(S_IFREG);
+	ret = file_init(&file, cx, vol, ino, &plain);
+	if (!ret)
+		ret = file_block(&file, cx, 0, &data);
+	if (ret > 0) {
+		ret = (int)strnlen(data, vol->geo.block_size);
+		file_put(&file, data);
+		return ret;
+	}
+	if (!damage_is_fatal(ret))
+		fail_clear(cx);
+	return damage_is_fatal(ret) ? ret : 0;
+}
+
+static int repair_mode(struct volume *vol, struct context *cx, uint64_t ino,
+		       uint8_t type, struct nilfs_inode *inode)
+{
+	static const le64 none[NILFS_INODE_BMAP_SIZE];
+	uint16_t mode = ino == NILFS_ROOT_INO ? S_IFDIR : mode_of(type);
+	int ret = 1;
+
+	if (!mode && memcmp(inode->i_bmap, none, sizeof(none))) {
+		ret = damage_forgive(cx, inodetype_is_directory(vol, cx, ino,
+								inode));
+		mode = ret > 0 ? S_IFDIR : S_IFREG;
+	}
+	if (ret < 0 || !mode)
+		return ret < 0 ? ret : 0;
+	set_mode(inode, mode);
+	if (!inode_has_bmap(inode))
+		inode->i_blocks = le64_make(0);
+	return 1;
+}
+
 /* Repairs what breaks RULE: 1, 0 where nothing can be made of it. */
 static int repair_one(struct volume *vol, struct context *cx, uint64_t ino,
 		      uint8_t type, enum rule rule, struct nilfs_inode *inode)
 {
+	struct extent_of e;
+	int ret;
+
 	switch (rule) {
 	case RULE_INODE_MODE:
 		return repair_mode(vol, cx, ino, type, inode);
-	case RULE_INODE_ROOT:
-		return repair_root(vol, cx, inode);
 	case RULE_INODE_SYMLINK_SIZE:
 	case RULE_INODE_SYMLINK_TARGET:
-		return repair_target(vol, cx, ino, inode);
+		ret = target_length(vol, cx, ino, inode);
+		if (ret <= 0)
+			return ret;
+		inode->i_size = le64_make((uint64_t)ret);
+		return 1;
 	case RULE_INODE_NSEC:
-		return repair_times(inode);
+		if (le32_get(inode->i_ctime_nsec) >= NSEC_PER_SEC)
+			inode->i_ctime_nsec = le32_make(0);
+		if (le32_get(inode->i_mtime_nsec) >= NSEC_PER_SEC)
+			inode->i_mtime_nsec = le32_make(0);
+		return 1;
+	case RULE_INODE_ROOT:
+		/* A root with blocks says how many. */
+		ret = measure_file(vol, cx, NILFS_ROOT_INO, inode, &e);
+		if (ret || !e.end)
+			return ret;
+		if (!S_ISDIR(le16_get(inode->i_mode)))
+			set_mode(inode, S_IFDIR);
+		set_blocks(vol, inode, &e);
+		break;
 	default:
-		return repair_size(vol, cx, ino, inode);
+		ret = measure_file(vol, cx, ino, inode, &e);
+		if (ret)
+			return ret;
 	}
+	inode->i_size = le64_make(e.end << vol->geo.block_bits);
+	return 1;
 }
 
 int inoderepair_fields(struct volume *vol, struct context *cx, uint64_t ino,

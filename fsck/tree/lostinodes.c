@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "check/damage.h"
 #include "check/inodes/inodelist.h"
 #include "check/names/dirread.h"
@@ -30,19 +31,19 @@ struct search {
 	struct inodelist list;
 };
 
-static int compare_nametype(const void *a, const void *b)
+static bool is_below(const void *item, const void *key)
 {
-	const struct nametype *x = a, *y = b;
+	const struct nametype *type = item;
 
-	return x->ino < y->ino ? -1 : x->ino > y->ino;
+	return type->ino < *(const uint64_t *)key;
 }
 
 static struct nametype *find_type(const struct lostinodes *c, uint64_t ino)
 {
-	const struct nametype key = { .ino = ino };
+	size_t at = search_first(c->types, c->n, sizeof(*c->types), is_below,
+				 &ino);
 
-	return c->n ? bsearch(&key, c->types, c->n, sizeof(key),
-			      compare_nametype) : NULL;
+	return at < c->n && c->types[at].ino == ino ? &c->types[at] : NULL;
 }
 
 static int take_block(void *arg, struct context *cx,
