@@ -10,31 +10,34 @@
  * leaves free is an entry without inode.  If one name has no inode, and one
  * inode no name, they belong together.
  *
- * A block of a directory of a snapshot, as other checkpoints have it.
- *
- * They are asked from the nearest on, before and after in turn; one that shares
- * the block, or has another directory by the number, is of no help.
+ * Checkpoints are asked from the nearest on, before and after in turn; one that
+ * shares the block, or has another directory by the number, is of no help.
  */
-#include "fsck/names/pastentry.h"
-
 #include <string.h>
-#include <sys/stat.h>
 
 #include "check/damage.h"
 #include "disk/inode.h"
 #include "fsck/names/entrywalk.h"
+#include "fsck/names/pastnames.h"
 
 /* Checkpoints that are asked at most. */
 #define ASK_MOST 64
 
-/* The block as checkpoint CNO has it, if that is another: 1, 0. */
-static int read_other(struct pastentry *s, struct context *cx, uint64_t cno)
+#define STEP 8u
+
+void pastentry_ask(struct pastnames *s)
 {
-	struct volume *vol = s->root.vol;
+	around_begin(&s->o.around, s->where.life);
+	s->asked = 0;
+}
+
+/* The block as checkpoint CNO has it, if that is another: 1, 0. */
+static int read_other(struct pastnames *s, struct context *cx, uint64_t cno)
+{
 	struct vblock vb;
 	struct file file;
 	uint64_t ptr = 0;
-	int ret = root_open(&s->o.then, cx, vol, cno);
+	int ret = root_open(&s->o.then, cx, s->vol, cno);
 
 	if (!ret)
 		ret = root_file(&s->o.then, cx, s->ino, &file);
@@ -46,17 +49,11 @@ static int read_other(struct pastentry *s, struct context *cx, uint64_t cno)
 	ret = vblocks_find(&s->p->vblocks, cx, ptr, &vb);
 	if (ret != VBLOCKS_USED)
 		return ret < 0 ? ret : 0;
-	ret = volume_read_blocks(vol, cx, vb.blocknr, 1, s->other);
+	ret = volume_read_blocks(s->vol, cx, vb.blocknr, 1, s->other);
 	return ret ? damage_forgive(cx, ret) : 1;
 }
 
-void pastentry_ask(struct pastentry *s)
-{
-	around_begin(&s->o.around, s->where.life);
-	s->asked = 0;
-}
-
-int pastentry_next(struct pastentry *s, struct context *cx)
+int pastentry_next(struct pastnames *s, struct context *cx)
 {
 	uint64_t cno;
 	int more = 1, ret = 0;
@@ -67,41 +64,8 @@ int pastentry_next(struct pastentry *s, struct context *cx)
 	return more < 0 ? more : ret;
 }
 
-/* 1 unless checkpoint CNO has a file of another type. */
-static int has_dir(struct pastentry *s, struct context *cx, uint64_t cno)
-{
-	struct nilfs_inode inode;
-	int err = root_open(&s->o.then, cx, s->root.vol, cno);
-
-	if (!err)
-		err = root_inode(&s->o.then, cx, s->ino, &inode);
-	if (err) {
-		err = damage_forgive(cx, err);
-		return err ? err : 1;
-	}
-	return S_ISDIR(le16_get(inode.i_mode)) ||
-	       inode_check(&s->root.vol->geo, &inode, s->ino) != RULE_OK;
-}
-
-int pastentry_is_dir(struct pastentry *s, struct context *cx)
-{
-	const struct around *a = &s->o.around;
-	size_t first, end;
-	int ret = 1;
-
-	pastentry_ask(s);
-	first = a->below ? a->below - 1 : 0;
-	end = a->above < a->n ? a->above + 1 : a->n;
-	for (; first < end && ret > 0; first++)
-		ret = has_dir(s, cx, a->cnos[first]);
-	return ret;
-}
-
-#define STEP 8u
-
 /* The entry at byte AT of BLOCK, as one of the directory: true where sound. */
-static bool read_entry(struct pastentry *s,
-		       const char *block, uint32_t at,
+static bool read_entry(struct pastnames *s, const char *block, uint32_t at,
 		       struct entrywalk_entry *entry)
 {
 	struct entrywalk walk;
@@ -111,17 +75,13 @@ static bool read_entry(struct pastentry *s,
 	while (walk.it.offset <= at && entrywalk_next(&walk, entry))
 		if (entry->e.offset == at)
 			return !entry->bad_name &&
-			       (entry->fate == ENTRYWALK_FREE ||
-				entry->fate == ENTRYWALK_DOT ||
-				entry->fate == ENTRYWALK_DOTDOT ||
-				entry->fate == ENTRYWALK_NAME);
+			       entry->fate <= ENTRYWALK_NAME;
 	memset(entry, 0, sizeof(*entry));
 	return false;
 }
 
 /* Whether entries from byte AT on go on to the end of the block. */
-static bool makes_sense(const struct pastentry *s,
-			uint32_t at)
+static bool makes_sense(const struct pastnames *s, uint32_t at)
 {
 	struct dirent_iter it;
 	struct dirent_entry e;
@@ -135,56 +95,38 @@ static bool makes_sense(const struct pastentry *s,
 	return it.verdict == RULE_OK;
 }
 
-/* The least length from NEED to MOST of the entry at AT; 0: there is none. */
-static uint32_t find_length(const struct pastentry *s,
-			    uint32_t at, uint32_t need, uint32_t most)
-{
-	uint32_t length;
-
-	for (length = need; length <= most; length += STEP)
-		if (makes_sense(s, at + length))
-			return length;
-	return 0;
-}
-
-/* Whether the entry is "." or "..", and is so. */
-static bool is_dots(const struct pastentry *s,
-		    const struct entrywalk_entry *entry)
+/* Whether a sound ENTRY has the type of its inode, and "." and ".." are so. */
+static bool is_right(const struct pastnames *s,
+		     const struct entrywalk_entry *entry)
 {
 	const struct dirent_entry *e = &entry->e;
 	uint8_t len = entry->fate == ENTRYWALK_DOT ? 1 : 2;
 
+	if (entry->fate == ENTRYWALK_FREE)
+		return true;
+	if (entry->fate == ENTRYWALK_NAME)
+		return entry->type == e->type;
 	return e->type == NILFS_FT_DIR && e->name_len == len &&
 	       !memcmp(e->name, "..", len) &&
 	       (entry->fate == ENTRYWALK_DOTDOT || e->ino == s->ino);
 }
 
-static bool is_right(const struct pastentry *s,
-		     const struct entrywalk_entry *entry)
-{
-	switch (entry->fate) {
-	case ENTRYWALK_FREE:
-		return true;
-	case ENTRYWALK_NAME:
-		return entry->type == entry->e.type;
-	default:
-		return is_dots(s, entry);
-	}
-}
-
 /* Enters E at AT, with a length of MOST at most: true where that can be. */
-static bool enter_inode(struct pastentry *s, uint32_t at,
+static bool enter_inode(struct pastnames *s, uint32_t at,
 			const struct dirent_entry *e, uint32_t most)
 {
 	struct nilfs_dir_entry *de = (void *)(s->block + at);
-	uint32_t need = dirent_rec_len(e->name_len), length;
+	uint32_t need = dirent_rec_len(e->name_len);
+	uint32_t length = dirent_rec_len_decode(de->rec_len);
 
-	length = dirent_rec_len_decode(de->rec_len);
 	if (length < need || length % STEP || length > most ||
-	    !makes_sense(s, at + length))
-		length = find_length(s, at, need, most);
-	if (!length)
-		return false;
+	    !makes_sense(s, at + length)) {
+		for (length = need; length <= most; length += STEP)
+			if (makes_sense(s, at + length))
+				break;
+		if (length > most)
+			return false;
+	}
 	de->inode = le64_make(e->ino);
 	de->rec_len = dirent_rec_len_encode(length);
 	de->name_len = e->name_len;
@@ -193,22 +135,12 @@ static bool enter_inode(struct pastentry *s, uint32_t at,
 	return true;
 }
 
-/* Whether E, whatever its length, names an inode that there is. */
-static bool is_name(struct pastentry *s, const struct dirent_entry *e)
-{
-	struct inodelist_row row = inodelist_find(&s->list, e->ino);
-
-	return row.chunk && e->type &&
-	       (row.chunk->kind[row.at] & INODELIST_TYPE) == e->type &&
-	       dirent_check(e) == RULE_OK;
-}
-
 /* The entry at AT may be wrong in nothing but its length, MOST at most. */
-static bool repair_length(struct pastentry *s, uint32_t at,
-			  uint32_t most)
+static bool repair_length(struct pastnames *s, uint32_t at, uint32_t most)
 {
 	const struct nilfs_dir_entry *de = (void *)(s->block + at);
 	struct dirent_entry e = { .offset = at };
+	struct inodelist_row row;
 
 	if (s->block_size - at < dirent_rec_len(de->name_len))
 		return false;
@@ -216,46 +148,20 @@ static bool repair_length(struct pastentry *s, uint32_t at,
 	e.name_len = de->name_len;
 	e.type = de->file_type;
 	e.name = de->name;
-	return is_name(s, &e) && enter_inode(s, at, &e, most);
-}
-
-/* The entry at AT by the other block: 1 where it is right now, 0. */
-static int take_other(struct pastentry *s, struct context *cx,
-		      uint32_t at)
-{
-	struct entrywalk_entry other;
-	int ret;
-
-	if (!s->is_other || !read_entry(s, s->other, at, &other) ||
-	    other.fate == ENTRYWALK_FREE || !is_right(s, &other))
-		return 0;
-	ret = othernames_is_same(&s->o, cx, other.e.ino);
-	return ret <= 0 ? ret :
-			  enter_inode(s, at, &other.e, s->block_size - at);
-}
-
-/* The one name without an inode is that of the one inode without a name. */
-static bool match_missed(struct pastentry *s,
-			 const struct entrywalk_entry *entry,
-			 struct nilfs_dir_entry *de)
-{
-	struct inodelist_row row = inodelist_find(&s->list, s->missed);
-
-	if (s->nmissed != 1 || s->ndangling != 1 || entry->bad_name ||
-	    entry->fate != ENTRYWALK_DANGLING || !row.chunk ||
-	    (row.chunk->kind[row.at] & INODELIST_TYPE) != entry->e.type)
-		return false;
-	de->inode = le64_make(s->missed);
-	return true;
+	row = inodelist_find(&s->list, e.ino);
+	return row.chunk && e.type &&
+	       (row.chunk->kind[row.at] & INODELIST_TYPE) == e.type &&
+	       dirent_check(&e) == RULE_OK && enter_inode(s, at, &e, most);
 }
 
 /* Repairs the entry at AT: 1 where it is right now, 0. */
-static int repair_entry(struct pastentry *s, struct context *cx,
-			uint32_t at)
+static int repair_entry(struct pastnames *s, struct context *cx, uint32_t at)
 {
 	struct nilfs_dir_entry *de = (void *)(s->block + at);
-	struct entrywalk_entry entry;
+	struct entrywalk_entry entry, other;
 	bool sound = read_entry(s, s->block, at, &entry);
+	struct inodelist_row row;
+	int ret;
 
 	if (sound && entry.fate == ENTRYWALK_NAME)
 		de->file_type = entry.type;
@@ -264,14 +170,26 @@ static int repair_entry(struct pastentry *s, struct context *cx,
 			repair_length(s, at, entry.e.rec_len - STEP);
 		return 1;
 	}
-	if (match_missed(s, &entry, de))
+	/* The one name without an inode is that of the one inode without a
+	   name. */
+	row = inodelist_find(&s->list, s->missed);
+	if (s->nmissed == 1 && s->ndangling == 1 && !entry.bad_name &&
+	    entry.fate == ENTRYWALK_DANGLING && row.chunk &&
+	    (row.chunk->kind[row.at] & INODELIST_TYPE) == entry.e.type) {
+		de->inode = le64_make(s->missed);
 		return 1;
+	}
 	if (!entry.e.rec_len && repair_length(s, at, s->block_size - at))
 		return 1;
-	return take_other(s, cx, at);
+	if (!s->is_other || !read_entry(s, s->other, at, &other) ||
+	    other.fate == ENTRYWALK_FREE || !is_right(s, &other))
+		return 0;
+	ret = othernames_is_same(&s->o, cx, other.e.ino);
+	return ret <= 0 ? ret :
+			  enter_inode(s, at, &other.e, s->block_size - at);
 }
 
-int pastentry_repair(struct pastentry *s, struct context *cx)
+int pastentry_repair(struct pastnames *s, struct context *cx)
 {
 	struct entrywalk_entry entry;
 	uint32_t at = 0;

@@ -6,30 +6,30 @@
  * name gets one in the block, by its number.  Which inodes these are is known
  * once all other names of the snapshot are counted.
  */
-#include "fsck/names/pastentry.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "check/blockbatch.h"
 #include "check/damage.h"
 #include "check/names/dirread.h"
 #include "disk/dirpack.h"
+#include "disk/inode.h"
 #include "fsck/names/entrywalk.h"
+#include "fsck/names/pastnames.h"
 
 #define NAME_MAX_BYTES 32
 
 struct salvage {
-	struct pastentry *s;
+	struct pastnames *s;
 	struct dirpack pack;
 	char *block;	/* that is packed */
 	bool others;	/* another block is broken, and may have names */
 	bool full;
 	bool is_dir;	/* an entry says that the directory is one */
-	bool complete;	/* the current block is as it should be */
 };
 
 /* Counts the names in a block, but for the current one. */
@@ -68,18 +68,6 @@ static int count_block(void *arg, struct context *cx,
 	return 0;
 }
 
-static int count_names(struct salvage *v, struct context *cx)
-{
-	struct pastentry *s = v->s;
-	size_t i;
-
-	for (i = 0; i < s->list.nchunks; i++)
-		memset(s->list.chunks[i]->names, 0,
-		       sizeof(s->list.chunks[i]->names));
-	return dirread_run(&s->root, cx, &s->list, 0, s->list.ndirs,
-			   count_block, v);
-}
-
 /* How many names inode INO, of ROW, lacks. */
 static unsigned int lacks(const struct inodelist_row *row, uint64_t ino)
 {
@@ -94,18 +82,36 @@ static unsigned int lacks(const struct inodelist_row *row, uint64_t ino)
 	if (!(kind & INODELIST_ALLOCATED) || !links ||
 	    (kind & INODELIST_TYPE) == NILFS_FT_UNKNOWN)
 		return 0;
-	if ((kind & INODELIST_TYPE) == NILFS_FT_DIR)
+	if (inodelist_is_dir(kind))
 		links = 1;
 	return links > names ? links - names : 0;
 }
 
-/* How many inode INO, of ROW, is to get; those of mkfs never had any. */
-static unsigned int misses(const struct inodelist_row *row, uint64_t ino)
+/*
+ * The next inode from ROW, in *CHUNK, on that is to get names, which those of
+ * mkfs never had: how many, 0 at the end.
+ */
+static unsigned int next_lacking(struct inodelist *list, size_t *chunk,
+				 struct inodelist_row *row)
 {
-	return row->chunk->kind[row->at] & INODELIST_MKFS ? 0 : lacks(row, ino);
+	unsigned int n;
+
+	for (; *chunk < list->nchunks; ++*chunk, row->at = 0) {
+		row->chunk = list->chunks[*chunk];
+		for (; row->at < INODELIST_CHUNK; row->at++) {
+			if (row->chunk->kind[row->at] & INODELIST_MKFS)
+				continue;
+			n = lacks(row, row->chunk->first + row->at);
+			if (n)
+				return n;
+		}
+	}
+	return 0;
 }
 
-static bool is_taken(const struct salvage *v, const char *name, uint8_t len)
+/* Enters a name of inode INO, of ROW, which lacks one, unless it is taken. */
+static void enter_name(struct salvage *v, const struct inodelist_row *row,
+		       uint64_t ino, const char *name, uint8_t len)
 {
 	struct dirent_entry e;
 	struct dirent_iter it;
@@ -113,19 +119,9 @@ static bool is_taken(const struct salvage *v, const char *name, uint8_t len)
 	dirent_iter_init(&it, v->block, v->s->block_size);
 	while (it.offset < v->pack.used && dirent_iter_next(&it, &e))
 		if (e.ino && e.name_len == len && !memcmp(e.name, name, len))
-			return true;
-	return false;
-}
-
-/* Enters a name of inode INO, of ROW, which lacks one. */
-static void enter_name(struct salvage *v, const struct inodelist_row *row,
-		       uint64_t ino, const char *name, uint8_t len)
-{
-	uint8_t type = row->chunk->kind[row->at] & INODELIST_TYPE;
-
-	if (is_taken(v, name, len))
-		return;
-	if (dirpack_add(&v->pack, ino, type, name, len))
+			return;
+	if (dirpack_add(&v->pack, ino, row->chunk->kind[row->at] &
+			INODELIST_TYPE, name, len))
 		row->chunk->names[row->at]++;
 	else
 		v->full = true;
@@ -136,7 +132,7 @@ static void enter_name(struct salvage *v, const struct inodelist_row *row,
 static int take_names(struct salvage *v, struct context *cx, const char *block,
 		      bool then)
 {
-	struct pastentry *s = v->s;
+	struct pastnames *s = v->s;
 	struct entrywalk_entry entry;
 	struct entrywalk walk;
 	int ret = 1;
@@ -157,128 +153,130 @@ static int take_names(struct salvage *v, struct context *cx, const char *block,
 	return ret < 0 ? ret : 0;
 }
 
-/* Gives inode INO, of ROW, as many names of its number as it lacks. */
-static void number_name(struct salvage *v, const struct inodelist_row *row,
-			uint64_t ino)
-{
-	unsigned int n, most = misses(row, ino);
-	char name[NAME_MAX_BYTES];
-	int len;
-
-	for (n = 0; n < most && !v->full; n++) {
-		len = snprintf(name, sizeof(name), n ? "#%" PRIu64 "~%u"
-						     : "#%" PRIu64, ino, n);
-		enter_name(v, row, ino, name, (uint8_t)len);
-	}
-}
-
+/* Gives inodes as many names of their numbers as they lack. */
 static void number_all(struct salvage *v)
 {
-	struct inodelist *list = &v->s->list;
-	struct inodelist_row row;
-	size_t i;
+	struct inodelist_row row = { .at = 0 };
+	char name[NAME_MAX_BYTES];
+	unsigned int n, most;
+	size_t chunk = 0;
+	uint64_t ino;
+	int len;
 
-	for (i = 0; i < list->nchunks && !v->full; i++) {
-		row.chunk = list->chunks[i];
-		for (row.at = 0; row.at < INODELIST_CHUNK; row.at++)
-			number_name(v, &row, row.chunk->first + row.at);
+	while (!v->full &&
+	       (most = next_lacking(&v->s->list, &chunk, &row)) > 0) {
+		ino = row.chunk->first + row.at;
+		for (n = 0; n < most && !v->full; n++) {
+			len = snprintf(name, sizeof(name),
+				       n ? "#%" PRIu64 "~%u" : "#%" PRIu64,
+				       ino, n);
+			enter_name(v, &row, ino, name, (uint8_t)len);
+		}
+		row.at++;
 	}
-}
-
-/* "." and "..", by the directory that names this one. */
-static void take_dots(struct salvage *v)
-{
-	const struct pastentry *s = v->s;
-	size_t dir = inodelist_find_dir(&s->list, s->ino);
-	uint32_t by = dir < s->list.ndirs ? s->list.dirs[dir].parent : 0;
-
-	if (s->blkoff)
-		return;
-	dirpack_add(&v->pack, s->ino, NILFS_FT_DIR, ".", 1);
-	dirpack_add(&v->pack, by ? s->list.dirs[by - 1].ino : NILFS_ROOT_INO,
-		    NILFS_FT_DIR, "..", 2);
-}
-
-static bool is_any_lacking(struct salvage *v)
-{
-	struct inodelist *list = &v->s->list;
-	struct inodelist_row row;
-	size_t i;
-
-	for (i = 0; i < list->nchunks; i++) {
-		row.chunk = list->chunks[i];
-		for (row.at = 0; row.at < INODELIST_CHUNK; row.at++)
-			if (misses(&row, row.chunk->first + row.at))
-				return true;
-	}
-	return false;
 }
 
 /* Adds BY to the count of each name in the current block: false where an entry
    makes no sense. */
 static bool count_own(struct salvage *v, int by)
 {
-	struct pastentry *s = v->s;
+	struct pastnames *s = v->s;
 	struct entrywalk_entry entry;
 	struct entrywalk walk;
+	uint16_t *names;
 	bool sound = true;
 
 	entrywalk_init(&walk, &s->list, s->ino, s->blkoff, s->block,
 		       s->block_size);
 	while (entrywalk_next(&walk, &entry)) {
 		sound &= entry.fate <= ENTRYWALK_NAME && !entry.bad_name;
-		if (entry.fate == ENTRYWALK_NAME)
-			entry.row.chunk->names[entry.row.at] =
-				(uint16_t)(entry.row.chunk->names[entry.row.at] +
-					   by);
+		if (entry.fate != ENTRYWALK_NAME)
+			continue;
+		names = &entry.row.chunk->names[entry.row.at];
+		*names = (uint16_t)(*names + by);
 	}
 	return sound && walk.it.verdict == RULE_OK;
 }
 
-/* Whether the current block is sound, and no name is missing. */
-static bool is_complete(struct salvage *v)
-{
-	bool complete = count_own(v, 1) && !is_any_lacking(v);
-
-	count_own(v, -1);
-	return complete;
-}
-
+/* Packs the block from all names that are known. */
 static int fill_block(struct salvage *v, struct context *cx)
 {
-	int ret = count_names(v, cx);
+	struct pastnames *s = v->s;
+	size_t dir = inodelist_find_dir(&s->list, s->ino);
+	uint32_t by = dir < s->list.ndirs ? s->list.dirs[dir].parent : 0;
+	int ret;
 
-	if (ret)
-		return ret;
-	v->complete = is_complete(v);
-	if (v->complete || !v->is_dir)
-		return 0;
-	dirpack_init(&v->pack, v->block, v->s->block_size);
-	take_dots(v);
-	ret = take_names(v, cx, v->s->block, false);
-	pastentry_ask(v->s);
-	while (!ret && (ret = pastentry_next(v->s, cx)) > 0)
-		ret = take_names(v, cx, v->s->other, true);
+	dirpack_init(&v->pack, v->block, s->block_size);
+	/* ".." by the directory that names this one. */
+	if (!s->blkoff) {
+		dirpack_add(&v->pack, s->ino, NILFS_FT_DIR, ".", 1);
+		dirpack_add(&v->pack, by ? s->list.dirs[by - 1].ino :
+					   NILFS_ROOT_INO,
+			    NILFS_FT_DIR, "..", 2);
+	}
+	ret = take_names(v, cx, s->block, false);
+	pastentry_ask(s);
+	while (!ret && (ret = pastentry_next(s, cx)) > 0)
+		ret = take_names(v, cx, s->other, true);
 	if (!ret && !v->others)
 		number_all(v);
 	dirpack_end(&v->pack);
 	return ret;
 }
 
-int pastsalvage_run(struct pastentry *s, struct context *cx, bool partly)
+/* Whether the checkpoints that have the current block, and the next ones, have
+   a directory by that number, or nothing: 1, 0. */
+static int is_dir(struct pastnames *s, struct context *cx)
 {
-	struct salvage v = {
-		.s = s,
-		.block = malloc(s->block_size),
-		.is_dir = s->ino == NILFS_ROOT_INO,
-	};
-	int ret;
+	const struct around *a = &s->o.around;
+	struct nilfs_inode inode;
+	size_t at, end;
+	int err;
 
+	pastentry_ask(s);
+	at = a->below ? a->below - 1 : 0;
+	end = a->above < a->n ? a->above + 1 : a->n;
+	for (; at < end; at++) {
+		err = root_open(&s->o.then, cx, s->vol, a->cnos[at]);
+		if (!err)
+			err = root_inode(&s->o.then, cx, s->ino, &inode);
+		if (!err && !S_ISDIR(le16_get(inode.i_mode)) &&
+		    inode_check(&s->vol->geo, &inode, s->ino) == RULE_OK)
+			return 0;
+		err = damage_forgive(cx, err);
+		if (err)
+			return err;
+	}
+	return 1;
+}
+
+int pastsalvage_run(struct pastnames *s, struct context *cx, bool partly)
+{
+	struct salvage v = { .s = s, .is_dir = s->ino == NILFS_ROOT_INO };
+	struct inodelist_row row = { .at = 0 };
+	size_t i, chunk = 0;
+	bool complete;
+	int ret = is_dir(s, cx);
+
+	if (ret <= 0)
+		return ret;
+	for (i = 0; i < s->list.nchunks; i++)
+		memset(s->list.chunks[i]->names, 0,
+		       sizeof(s->list.chunks[i]->names));
+	ret = dirread_run(&s->root, cx, &s->list, 0, s->list.ndirs,
+			  count_block, &v);
+	if (ret)
+		return ret;
+	complete = count_own(&v, 1) && !next_lacking(&s->list, &chunk, &row);
+	count_own(&v, -1);
+	if (complete || !v.is_dir)
+		return complete;
+	v.block = malloc(s->block_size);
 	if (!v.block)
 		return fail(cx, -ENOMEM, "block of a directory");
 	ret = fill_block(&v, cx);
-	if (!ret && v.is_dir && (!v.full || partly) && !v.complete)
+	if (!ret && (!v.full || partly))
 		memcpy(s->block, v.block, s->block_size);
 	free(v.block);
-	return ret < 0 ? ret : v.complete || (v.is_dir && !v.full);
+	return ret < 0 ? ret : !v.full;
 }
