@@ -32,7 +32,6 @@
 #include "check/damage.h"
 #include "check/inodes/inodelist.h"
 #include "disk/inode.h"
-#include "fsck/names/dirwrite.h"
 #include "fsck/names/namefix.h"
 #include "fsck/names/pastnames.h"
 #include "fsck/past/pastblocks.h"
@@ -261,6 +260,7 @@ static void mark_refused(struct namefix *f)
 /* Finds out what every directory shall have. */
 static int settle_names(struct namefix *f, struct context *cx)
 {
+	size_t i;
 	int err = namescan_run(f, cx);
 
 	if (!err)
@@ -281,7 +281,10 @@ static int settle_names(struct namefix *f, struct context *cx)
 	if (err)
 		return err;
 	linkwrite_choose(f);
-	parents_mark(f);
+	for (i = 0; i < f->n.list.ndirs; i++) {
+		if (f->n.list.dirs[i].dotdot != namefix_parent(f, i))
+			f->flags[i] |= NAMEFIX_ENTRIES;
+	}
 	addnames_sort(&f->adds);
 	return 0;
 }
@@ -299,8 +302,7 @@ static int write_dirs(struct namefix *f, struct context *cx)
 	}
 	if (err || !f->lost.needed)
 		return err;
-	return f->lost.made ? dirwrite_make(f, cx) :
-			      dirwrite_run(f, cx, f->lost.dir);
+	return dirwrite_run(f, cx, f->lost.dir);
 }
 
 static int repair_names(struct namefix *f, struct context *cx)
@@ -362,8 +364,9 @@ int fix_names(struct fixer_job *job, struct context *cx,
 	free(f.targets);
 	inodelist_fini(&f.n.list);
 	dupnames_fini(&f.n.dups);
-	parents_fini(&f.parents);
+	free(f.parents.others);
 	nameset_fini(&f.found_tags);
-	addnames_fini(&f.adds);
+	free(f.adds.items);
+	free(f.adds.text);
 	return err;
 }

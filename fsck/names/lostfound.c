@@ -7,13 +7,10 @@
  * called by its number there.  What goes there is not kept in a list: a file
  * without a name is seen to be one in the list of inodes.
  */
-#include "fsck/names/lostfound.h"
-
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "fsck/names/dirwrite.h"
 #include "fsck/names/entrywalk.h"
 #include "fsck/names/namefix.h"
 #include "log/inodes.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a repair of names knows of the newest checkpoint. */
+/* A repair of names of the latest state: what its parts know and ask. */
 #ifndef NILFS2_FSCK_NAMEFIX_H
 #define NILFS2_FSCK_NAMEFIX_H
 
@@ -9,9 +9,6 @@
 
 #include "base/context.h"
 #include "check/names/names.h"
-#include "fsck/names/addnames.h"
-#include "fsck/names/lostfound.h"
-#include "fsck/names/parents.h"
 #include "fsck/plan/fixers.h"
 
 /* What is known of a directory: why it is written again, what becomes of it. */
@@ -38,6 +35,45 @@ enum namefix_topic {
 	NAMEFIX_NOTE_LOST,
 	NAMEFIX_NOTE_FREED,
 	NAMEFIX_NOTE_COUNT
+};
+
+/* A name to be added to a directory. */
+struct addnames_item {
+	uint64_t ino;
+	uint32_t dir;	/* index */
+	uint32_t at;	/* of the name, in `text` */
+	uint8_t len;
+};
+
+struct addnames {
+	struct addnames_item *items;
+	size_t count, room;
+	char *text;
+	size_t used, text_room;
+};
+
+/* Directory CHILD has a name in directory BY, but not its first one. */
+struct parents_other {
+	uint32_t child, by;	/* index */
+};
+
+struct parents {
+	struct parents_other *others;
+	size_t count, room;
+};
+
+#define LOSTFOUND_NAMES 10
+
+/* The directory for inodes that nothing names. */
+struct lostfound {
+	/* Inodes that the root calls "lost+found", "lost+found~1", ... */
+	uint64_t taken[LOSTFOUND_NAMES];
+	bool is_dir[LOSTFOUND_NAMES];
+	bool needed;
+	bool made;		/* by this repair */
+	uint32_t dir;		/* its index, NAMEFIX_MADE if made */
+	uint64_t ino;
+	uint32_t subdirs;	/* that go into it */
 };
 
 /* An entry that is to lead to another inode. */
@@ -140,5 +176,56 @@ int oldnames_run(struct namefix *f, struct context *cx);
  * gets them, and those that are to go, and counts of names follow.  -ENOMEM, -EINTR.
  */
 int oldnames_turn(struct namefix *f, struct context *cx);
+
+/* Adds NAME (LEN bytes) of INO to directory number DIR.  -ENOMEM. */
+int addnames_add(struct addnames *a, struct context *cx, uint32_t dir,
+		 uint64_t ino, const char *name, uint8_t len);
+
+/* Sorts them by directory; before addnames_of(). */
+void addnames_sort(struct addnames *a);
+
+/* The first of those for directory number DIR, and how many, in *COUNT. */
+const struct addnames_item *addnames_of(const struct addnames *a, uint32_t dir,
+					size_t *count);
+
+/* Directory number DIR names directory INO, which is not the root.  -ENOMEM. */
+int parents_name(struct namefix *f, struct context *cx, size_t dir,
+		 uint64_t ino);
+
+/*
+ * After all names: of several parents that which ".." names stays, else the
+ * one met first.
+ */
+void parents_choose(struct namefix *f);
+
+/* Gives a directory of each loop another parent, or none.  -ENOMEM. */
+int parents_break_loops(struct namefix *f, struct context *cx);
+
+struct dirwrite;
+struct entrywalk_entry;
+
+/* ENTRY is a name in the root directory. */
+void lostfound_meet(struct lostfound *lost,
+		    const struct entrywalk_entry *entry);
+
+/*
+ * After all names are known: decides what goes there, which directory it is,
+ * and takes an inode for it where there is none.  -ENOSPC, -ENOMEM, -EIO.
+ */
+int lostfound_settle(struct namefix *f, struct context *cx);
+
+/* Adds the names, and counts them, to the directory, which W writes. */
+int lostfound_fill(struct namefix *f, struct context *cx, struct dirwrite *w);
+
+/*
+ * Writes directory number DIR, or the lost+found directory that this repair
+ * makes (NAMEFIX_MADE): what can be read of it and stays, and what is added to
+ * it.  -ENOSPC, -ENOMEM, -EINTR, -EIO.
+ */
+int dirwrite_run(struct namefix *f, struct context *cx, size_t dir);
+
+/* Adds an entry; its name is changed if the directory has it already. */
+int dirwrite_add_new(struct dirwrite *w, struct context *cx, uint64_t ino,
+		     uint8_t type, const char *name, uint8_t len);
 
 #endif

@@ -10,17 +10,14 @@
  * known to end somewhere.  It is broken where another name leads into it from
  * outside, else where ".." disagrees with the name.
  */
-#include "fsck/names/parents.h"
+#include <errno.h>
 
-#include <stdlib.h>
 
 #include "base/array.h"
 #include "base/bitmap.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "fsck/names/namefix.h"
-
-#include <errno.h>
 
 #define MOST (1u << 20) /* other names; past that the first one stays */
 
@@ -205,20 +202,4 @@ int parents_break_loops(struct namefix *f, struct context *cx)
 	bitmap_fini(&way);
 	bitmap_fini(&again);
 	return err;
-}
-
-void parents_mark(struct namefix *f)
-{
-	size_t i;
-
-	for (i = 0; i < f->n.list.ndirs; i++) {
-		if (f->n.list.dirs[i].dotdot != namefix_parent(f, i))
-			f->flags[i] |= NAMEFIX_ENTRIES;
-	}
-}
-
-void parents_fini(struct parents *p)
-{
-	free(p->others);
-	*p = (struct parents){ .others = NULL };
 }
