@@ -106,6 +106,12 @@ bool namefix_is_missed(const struct inodelist_row *row)
 	       row->chunk->names[row->at] < row->chunk->links[row->at];
 }
 
+bool namefix_is_crowded(const struct inodelist_row *row)
+{
+	return is_file(row) &&
+	       row->chunk->names[row->at] > row->chunk->links[row->at];
+}
+
 bool namefix_is_unnamed(const struct inodelist_row *row)
 {
 	return namefix_is_missed(row) && !row->chunk->names[row->at] &&
@@ -125,12 +131,6 @@ bool namefix_is_orphaned(struct namefix *f, size_t dir)
 	       (row.chunk->links[row.at] || f->flags[dir] & NAMEFIX_PARENT);
 }
 
-static bool is_crowded(const struct inodelist_row *row)
-{
-	return is_file(row) &&
-	       row->chunk->names[row->at] > row->chunk->links[row->at];
-}
-
 bool namefix_has_missed(struct namefix *f)
 {
 	struct inodelist_row row;
@@ -143,7 +143,8 @@ bool namefix_has_missed(struct namefix *f)
 	for (i = 0; i < f->n.list.nchunks; i++) {
 		row.chunk = f->n.list.chunks[i];
 		for (row.at = 0; row.at < INODELIST_CHUNK; row.at++) {
-			if (namefix_is_missed(&row) || is_crowded(&row))
+			if (namefix_is_missed(&row) ||
+			    namefix_is_crowded(&row))
 				return true;
 		}
 	}
@@ -182,19 +183,6 @@ struct tag_reader {
 	bool known;
 };
 
-/* True for a name that is to stay as it is, unless another is the same. */
-static bool stays(const struct tag_reader *r,
-		  const struct entrywalk_entry *entry)
-{
-	const struct inodelist *list = &r->f->n.list;
-	size_t child;
-
-	if (entry->fate != ENTRYWALK_NAME || entry->bad_name)
-		return false;
-	child = inodelist_find_dir(list, entry->e.ino);
-	return child == list->ndirs || list->dirs[child].parent == r->dir + 1;
-}
-
 static int add_tag(struct tag_reader *r, struct context *cx, const char *name,
 		   uint8_t len)
 {
@@ -204,6 +192,7 @@ static int add_tag(struct tag_reader *r, struct context *cx, const char *name,
 	return ret < 0 && ret != -ENOBUFS ? ret : 0;
 }
 
+/* Names that are to stay as they are, unless another is the same. */
 static int take_tags(void *arg, struct context *cx,
 		     const struct blockbatch_item *item, const void *data,
 		     int err)
@@ -212,6 +201,7 @@ static int take_tags(void *arg, struct context *cx,
 	struct inodelist *list = &r->f->n.list;
 	struct entrywalk_entry entry;
 	struct entrywalk walk;
+	size_t child;
 	int ret = 0;
 
 	fail_clear(cx);
@@ -219,9 +209,15 @@ static int take_tags(void *arg, struct context *cx,
 		return damage_is_fatal(err) ? err : 0;
 	entrywalk_init(&walk, list, list->dirs[r->dir].ino, item->blkoff, data,
 		       r->f->n.root.vol->geo.block_size);
-	while (!ret && r->known && entrywalk_next(&walk, &entry))
-		if (stays(r, &entry))
-			ret = add_tag(r, cx, entry.e.name, entry.e.name_len);
+	while (!ret && r->known && entrywalk_next(&walk, &entry)) {
+		if (entry.fate != ENTRYWALK_NAME || entry.bad_name)
+			continue;
+		child = inodelist_find_dir(list, entry.e.ino);
+		if (child < list->ndirs &&
+		    list->dirs[child].parent != r->dir + 1)
+			continue;
+		ret = add_tag(r, cx, entry.e.name, entry.e.name_len);
+	}
 	return ret;
 }
 

@@ -121,7 +121,10 @@ uint64_t namefix_parent(const struct namefix *f, size_t dir);
 /* True where an inode in use, not a directory, has fewer names than links. */
 bool namefix_is_missed(const struct inodelist_row *row);
 
-/* The same with no name at all, unless it is an inode that mkfs makes. */
+/* The same with more. */
+bool namefix_is_crowded(const struct inodelist_row *row);
+
+/* Missed with no name at all, unless it is an inode that mkfs makes. */
 bool namefix_is_unnamed(const struct inodelist_row *row);
 
 /* True where directory number DIR is worth keeping and has no parent. */

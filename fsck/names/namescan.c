@@ -56,47 +56,18 @@ static bool is_right(const struct entrywalk_entry *entry, const char *dots)
 	       !memcmp(e->name, dots, e->name_len);
 }
 
-static int take_name(struct scan *s, struct context *cx,
-		     const struct entrywalk_entry *entry)
+static void count_name(const struct inodelist_row *row)
 {
-	const struct inodelist_row *row = &entry->row;
-	struct namefix *f = s->f;
-	int err = 0;
-
-	f->flags[s->dir] |= NAMEFIX_PARENT;
-	if (entry->bad_name)
-		mark_loss(s, NAMEFIX_BAD_NAME);
-	if (entry->type != entry->e.type)
-		f->flags[s->dir] |= NAMEFIX_ENTRIES;
 	if (row->chunk->names[row->at] < UINT16_MAX)
 		row->chunk->names[row->at]++;
-	if (entry->type == NILFS_FT_DIR &&
-	    (row->chunk->kind[row->at] & INODELIST_TYPE) == NILFS_FT_DIR)
-		err = parents_name(f, cx, s->dir, entry->e.ino);
-	if (s->ino == NILFS_ROOT_INO)
-		lostfound_meet(&f->lost, entry);
-	return err;
-}
-
-static void take_dotdot(struct scan *s, const struct entrywalk_entry *entry)
-{
-	struct inodelist_dir *dir = &s->f->n.list.dirs[s->dir];
-
-	dir->dotdot = entry->e.ino;
-	if (is_right(entry, ".."))
-		return;
-	s->f->flags[s->dir] |= NAMEFIX_ENTRIES;
-	if (!entry->row.chunk)
-		return;
-	dir->second_open = true;
-	if (s->ino == NILFS_ROOT_INO)
-		lostfound_meet(&s->f->lost, entry);
 }
 
 static int take_entry(struct scan *s, struct context *cx,
 		      const struct entrywalk_entry *entry)
 {
-	struct names *n = &s->f->n;
+	const struct inodelist_row *row = &entry->row;
+	struct namefix *f = s->f;
+	struct inodelist_dir *dir = &f->n.list.dirs[s->dir];
 	int err = 0;
 
 	switch (entry->fate) {
@@ -104,19 +75,37 @@ static int take_entry(struct scan *s, struct context *cx,
 		return 0;
 	case ENTRYWALK_DOT:
 		if (entry->e.ino != s->ino || !is_right(entry, "."))
-			s->f->flags[s->dir] |= NAMEFIX_ENTRIES;
+			f->flags[s->dir] |= NAMEFIX_ENTRIES;
 		break;
 	case ENTRYWALK_DOTDOT:
-		take_dotdot(s, entry);
+		dir->dotdot = entry->e.ino;
+		if (is_right(entry, ".."))
+			break;
+		f->flags[s->dir] |= NAMEFIX_ENTRIES;
+		if (!row->chunk)
+			break;
+		dir->second_open = true;
+		if (s->ino == NILFS_ROOT_INO)
+			lostfound_meet(&f->lost, entry);
 		break;
 	case ENTRYWALK_NAME:
-		err = take_name(s, cx, entry);
+		f->flags[s->dir] |= NAMEFIX_PARENT;
+		if (entry->bad_name)
+			mark_loss(s, NAMEFIX_BAD_NAME);
+		if (entry->type != entry->e.type)
+			f->flags[s->dir] |= NAMEFIX_ENTRIES;
+		count_name(row);
+		if (entry->type == NILFS_FT_DIR &&
+		    inodelist_is_dir(row->chunk->kind[row->at]))
+			err = parents_name(f, cx, s->dir, entry->e.ino);
+		if (s->ino == NILFS_ROOT_INO)
+			lostfound_meet(&f->lost, entry);
 		break;
 	default:
 		mark_loss(s, NAMEFIX_LOSES);
 		return 0;
 	}
-	return err ? err : dupnames_add(&n->dups, cx, &entry->e);
+	return err ? err : dupnames_add(&f->n.dups, cx, &entry->e);
 }
 
 static int take_block(void *arg, struct context *cx,
@@ -153,51 +142,35 @@ static int take_block(void *arg, struct context *cx,
 	return ret;
 }
 
-/*
- * What the map of directory number DIR says of it.  The size of one that was
- * removed in use is 0.
- */
-static void judge_map(struct namefix *f, size_t dir, const struct dirread *b)
-{
-	uint64_t ino = f->n.list.dirs[dir].ino;
-	struct inodelist_row row = inodelist_find(&f->n.list, ino);
-	uint64_t size = b->found * f->n.root.vol->geo.block_size;
-
-	if (b->broken || b->found != b->end || b->found < b->expected) {
-		f->flags[dir] |= NAMEFIX_GONE;
-		names_lose(&f->n, ino);
-	} else if (!b->found || (b->size != size && row.chunk->links[row.at])) {
-		f->flags[dir] |= NAMEFIX_ENTRIES;
-	}
-}
-
+/* Directories by what their maps say, and their blocks.  The size of one that
+   was removed in use is 0. */
 static int walk_dirs(struct scan *s, struct context *cx)
 {
 	struct namefix *f = s->f;
-	struct dirread blocks;
+	struct inodelist_row row;
+	struct dirread b;
+	uint64_t ino;
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < f->n.list.ndirs && !err; i++) {
 		err = dirread_add_all(&f->n.root, cx, &f->n.list, i, &s->batch,
-				      &blocks);
-		if (!err)
-			judge_map(f, i, &blocks);
+				      &b);
+		if (err)
+			break;
 		fail_clear(cx);
+		ino = f->n.list.dirs[i].ino;
+		row = inodelist_find(&f->n.list, ino);
+		if (b.broken || b.found != b.end || b.found < b.expected) {
+			f->flags[i] |= NAMEFIX_GONE;
+			names_lose(&f->n, ino);
+		} else if (!b.found ||
+			   (b.size != b.found * f->n.root.vol->geo.block_size &&
+			    row.chunk->links[row.at])) {
+			f->flags[i] |= NAMEFIX_ENTRIES;
+		}
 	}
 	return err ? err : blockbatch_flush(&s->batch, cx);
-}
-
-/* Directories with a name that may be there twice. */
-static void mark_suspects(struct namefix *f)
-{
-	const struct dupnames *d = &f->n.dups;
-	size_t i;
-
-	for (i = 0; i < d->nsuspects; i++) {
-		f->flags[d->suspects[i].dir] |= NAMEFIX_LOSES;
-		names_lose(&f->n, f->n.list.dirs[d->suspects[i].dir].ino);
-	}
 }
 
 /* Second entries that turn out to be names, now that parents are known. */
@@ -224,8 +197,7 @@ static int settle_seconds(struct namefix *f, struct context *cx)
 		}
 		f->flags[i] |= NAMEFIX_PARENT | NAMEFIX_ENTRIES;
 		row = inodelist_find(&f->n.list, ino);
-		if (row.chunk->names[row.at] < UINT16_MAX)
-			row.chunk->names[row.at]++;
+		count_name(&row);
 		err = parents_name(f, cx, i, ino);
 	}
 	return err;
@@ -234,6 +206,8 @@ static int settle_seconds(struct namefix *f, struct context *cx)
 int namescan_run(struct namefix *f, struct context *cx)
 {
 	struct scan s = { .f = f, .dir = f->n.list.ndirs };
+	const struct dupnames *d = &f->n.dups;
+	size_t i;
 	int err;
 
 	err = blockbatch_open(&s.batch, cx, f->n.root.vol, take_block, &s);
@@ -246,30 +220,28 @@ int namescan_run(struct namefix *f, struct context *cx)
 		err = dupnames_gather(&f->n, cx);
 	if (err)
 		return err;
-	mark_suspects(f);
+	/* Directories with a name that may be there twice. */
+	for (i = 0; i < d->nsuspects; i++) {
+		f->flags[d->suspects[i].dir] |= NAMEFIX_LOSES;
+		names_lose(&f->n, f->n.list.dirs[d->suspects[i].dir].ino);
+	}
 	parents_choose(f);
 	err = settle_seconds(f, cx);
 	parents_choose(f);
 	return err;
 }
 
-/* Takes what was found if its inode is missed. */
-static int take_found(struct scan *s, struct context *cx,
-		      const struct entrywalk_entry *entry)
-{
-	return namefix_found(s->f, cx, s->dir, &entry->row, entry->e.ino,
-			     entry->e.name, entry->e.name_len);
-}
-
-/* Looks at bytes FROM to END of the block of W. */
-static int search_names(struct scan *s, struct context *cx, struct entrywalk *w,
-			uint32_t from, uint32_t end)
+/* Takes what is found in bytes FROM to END of the block of W, of directory
+   number DIR, if its inode is missed. */
+static int search_names(struct namefix *f, struct context *cx, size_t dir,
+			struct entrywalk *w, uint32_t from, uint32_t end)
 {
 	struct entrywalk_entry entry;
 	int err = 0;
 
 	while (!err && entrywalk_search(w, from, end, &entry)) {
-		err = take_found(s, cx, &entry);
+		err = namefix_found(f, cx, dir, &entry.row, entry.e.ino,
+				    entry.e.name, entry.e.name_len);
 		from = entry.e.offset + entry.e.rec_len;
 	}
 	return err;
@@ -279,8 +251,7 @@ static int search_block(void *arg, struct context *cx,
 			const struct blockbatch_item *item, const void *data,
 			int err)
 {
-	struct scan *s = arg;
-	struct namefix *f = s->f;
+	struct namefix *f = arg;
 	uint32_t block_size = f->n.root.vol->geo.block_size;
 	struct entrywalk_entry entry;
 	struct entrywalk walk;
@@ -289,22 +260,20 @@ static int search_block(void *arg, struct context *cx,
 	fail_clear(cx);
 	if (!data)
 		return damage_is_fatal(err) ? err : 0;
-	s->dir = item->owner;
-	s->ino = f->n.list.dirs[s->dir].ino;
-	entrywalk_init(&walk, &f->n.list, s->ino, item->blkoff, data,
-		       block_size);
+	entrywalk_init(&walk, &f->n.list, f->n.list.dirs[item->owner].ino,
+		       item->blkoff, data, block_size);
 	while (!ret && entrywalk_next(&walk, &entry))
-		ret = search_names(s, cx, &walk, entrywalk_end(&entry),
+		ret = search_names(f, cx, item->owner, &walk,
+				   entrywalk_end(&entry),
 				   entry.e.offset + entry.e.rec_len);
 	if (!ret && walk.it.verdict)
-		ret = search_names(s, cx, &walk, walk.it.offset, block_size);
+		ret = search_names(f, cx, item->owner, &walk, walk.it.offset,
+				   block_size);
 	return ret;
 }
 
 int namescan_search(struct namefix *f, struct context *cx)
 {
-	struct scan s = { .f = f };
-
 	return dirread_run(&f->n.root, cx, &f->n.list, 0, f->n.list.ndirs,
-			   search_block, &s);
+			   search_block, f);
 }
