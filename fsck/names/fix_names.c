@@ -18,9 +18,7 @@
  * what they were (pastnames.h, fix_inodes.h).  Older plain checkpoints stay as
  * they are.
  *
- * Links, after all names have their place.
- *
- * A file has as many as names; one that had no links but has a name lost them
+ * Links come after all names have their place.  A file has as many as names; one that had no links but has a name lost them
  * to damage, since the name is removed before the last link.  Without either
  * it was deleted while in use, and was not freed later (nilfs_evict_inode()).
  */
@@ -41,29 +39,11 @@
 #include "log/inodes.h"
 #include "log/newfile.h"
 
-struct namefix;
-
-/* Decides which directories without links are to be freed. */
-static void linkwrite_choose(struct namefix *f)
-{
-	struct inodelist_row row;
-	size_t i;
-
-	for (i = 0; i < f->n.list.ndirs; i++) {
-		const struct inodelist_dir *d = &f->n.list.dirs[i];
-
-		row = inodelist_find(&f->n.list, d->ino);
-		if (!d->parent && !row.chunk->links[row.at] &&
-		    !(row.chunk->kind[row.at] & INODELIST_REFUSED) && d->ino >= NILFS_USER_INO &&
-		    !(f->flags[i] & (NAMEFIX_LOST | NAMEFIX_PARENT)))
-			f->flags[i] |= NAMEFIX_FREED;
-	}
-}
-
-/* Counts the directories in each that stays. */
+/* Directories without links that are to be freed, and how many are in each. */
 static void count_subdirs(struct namefix *f)
 {
 	struct inodelist_dir *dirs = f->n.list.dirs;
+	struct inodelist_row row;
 	size_t i;
 
 	for (i = 0; i < f->n.list.ndirs; i++)
@@ -71,11 +51,15 @@ static void count_subdirs(struct namefix *f)
 	for (i = 0; i < f->n.list.ndirs; i++) {
 		if (dirs[i].parent && dirs[i].parent != NAMEFIX_MADE + 1)
 			dirs[dirs[i].parent - 1].subdirs++;
+		row = inodelist_find(&f->n.list, dirs[i].ino);
+		if (!dirs[i].parent && !row.chunk->links[row.at] &&
+		    !(row.chunk->kind[row.at] & INODELIST_REFUSED) &&
+		    dirs[i].ino >= NILFS_USER_INO &&
+		    !(f->flags[i] & (NAMEFIX_LOST | NAMEFIX_PARENT)))
+			f->flags[i] |= NAMEFIX_FREED;
 	}
-	if (f->lost.made) {
-		i = inodelist_find_dir(&f->n.list, NILFS_ROOT_INO);
-		dirs[i].subdirs++;
-	}
+	if (f->lost.made)
+		dirs[inodelist_find_dir(&f->n.list, NILFS_ROOT_INO)].subdirs++;
 }
 
 static int set_links(struct namefix *f, struct context *cx, uint64_t ino,
@@ -85,10 +69,8 @@ static int set_links(struct namefix *f, struct context *cx, uint64_t ino,
 	struct nilfs_inode inode;
 	int err = inodes_read(w, cx, ino, &inode);
 
-	if (err == -ENOENT) {
-		fail_clear(cx);
-		return 0;
-	}
+	if (err == -ENOENT)
+		return damage_forgive(cx, err);
 	if (err)
 		return err;
 	namefix_note(f, NAMEFIX_NOTE_LINKS, "inode %llu: links are %llu, not "
@@ -120,102 +102,57 @@ static int free_inode(struct namefix *f, struct context *cx, uint64_t ino)
 	return inodes_free(w, cx, ino);
 }
 
-static int settle_dir(struct namefix *f, struct context *cx, size_t dir,
-		      const struct inodelist_row *row)
+/* Sets the links of INO to what its names are by now, or frees it: DIR is its
+   number as a directory. */
+static int settle_inode(struct namefix *f, struct context *cx, uint64_t ino,
+			const struct inodelist_row *row, size_t dir)
 {
 	const struct inodelist_dir *d = &f->n.list.dirs[dir];
-	uint16_t links = row->chunk->links[row->at];
-	uint64_t want = 2 + (uint64_t)d->subdirs;
-
-	if (row->chunk->kind[row->at] & INODELIST_REFUSED)
-		return 0;
-	if (f->flags[dir] & NAMEFIX_FREED)
-		return free_inode(f, cx, d->ino);
-	if (links == want || want > UINT16_MAX ||
-	    (!d->parent && d->ino != NILFS_ROOT_INO))
-		return 0;
-	return set_links(f, cx, d->ino, want);
-}
-
-static int settle_file(struct namefix *f, struct context *cx, uint64_t ino,
-		       const struct inodelist_row *row)
-{
+	uint8_t kind = row->chunk->kind[row->at];
 	uint16_t names = row->chunk->names[row->at];
 	uint16_t links = row->chunk->links[row->at];
+	uint64_t want;
 
-	uint8_t kind = row->chunk->kind[row->at];
-
-	if (ino < NILFS_USER_INO || !(kind & INODELIST_ALLOCATED) ||
-	    kind & INODELIST_REFUSED)
+	if (kind & INODELIST_REFUSED)
+		return 0;
+	if (inodelist_is_dir(kind)) {
+		if (f->flags[dir] & NAMEFIX_FREED)
+			return free_inode(f, cx, ino);
+		want = 2 + (uint64_t)d->subdirs;
+		return links == want || want > UINT16_MAX ||
+		       (!d->parent && ino != NILFS_ROOT_INO) ?
+			       0 : set_links(f, cx, ino, want);
+	}
+	if (ino < NILFS_USER_INO || !(kind & INODELIST_ALLOCATED))
 		return 0;
 	if (!names && !links)
 		return free_inode(f, cx, ino);
 	return names && names != links ? set_links(f, cx, ino, names) : 0;
 }
 
-/*
- * Sets the links of all inodes to what their names are by now, and frees those
- * that have neither.  -ENOMEM, -ENOSPC, -EIO.
- */
-static int linkwrite_run(struct namefix *f, struct context *cx)
+static int settle_links(struct namefix *f, struct context *cx)
 {
 	struct inodelist_row row;
 	size_t i, dir = 0;
 	int err = 0;
 
-	count_subdirs(f);
 	for (i = 0; i < f->n.list.nchunks && !err; i++) {
 		row.chunk = f->n.list.chunks[i];
 		for (row.at = 0; row.at < INODELIST_CHUNK && !err; row.at++) {
-			uint8_t kind = row.chunk->kind[row.at];
-
-			if (!kind)
+			if (!row.chunk->kind[row.at])
 				continue;
-			if ((kind & INODELIST_TYPE) == NILFS_FT_DIR)
-				err = settle_dir(f, cx, dir++, &row);
-			else
-				err = settle_file(f, cx, row.chunk->first +
-						  row.at, &row);
+			err = settle_inode(f, cx, row.chunk->first + row.at,
+					   &row, dir);
+			dir += inodelist_is_dir(row.chunk->kind[row.at]);
 		}
 	}
 	return err;
 }
 
-static bool may_lose(const struct fix *fixes, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		if (rule_info(fixes[i].rule)->danger > RULE_DANGER_SAFE)
-			return true;
-	}
-	return false;
-}
-
-static bool concerns_latest(const struct fixer_job *job,
-			    const struct fix *fixes, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		if (!fixes[i].place.cno ||
-		    fixes[i].place.cno == job->vol->latest.cno)
-			return true;
-	}
-	return false;
-}
-
-static bool has_root(struct inodelist *list)
-{
-	struct inodelist_row row = inodelist_find(list, NILFS_ROOT_INO);
-
-	return row.chunk && (row.chunk->kind[row.at] & INODELIST_TYPE) ==
-				    NILFS_FT_DIR;
-}
-
 /* The inodes of the newest checkpoint: 1, 0 where they cannot be had. */
 static int list_inodes(struct namefix *f, struct context *cx)
 {
+	struct inodelist_row row;
 	bool whole = false;
 	int err = root_open(&f->n.root, cx, f->job->vol, 0);
 
@@ -224,7 +161,9 @@ static int list_inodes(struct namefix *f, struct context *cx)
 	if (err && damage_is_fatal(err))
 		return err;
 	fail_clear(cx);
-	if (!err && whole && has_root(&f->n.list)) {
+	row = inodelist_find(&f->n.list, NILFS_ROOT_INO);
+	if (!err && whole && row.chunk &&
+	    inodelist_is_dir(row.chunk->kind[row.at])) {
 		f->flags = calloc(f->n.list.ndirs, sizeof(*f->flags));
 		return f->flags ? 1 : fail(cx, -ENOMEM, "directories");
 	}
@@ -280,7 +219,7 @@ static int settle_names(struct namefix *f, struct context *cx)
 		err = lostfound_settle(f, cx);
 	if (err)
 		return err;
-	linkwrite_choose(f);
+	count_subdirs(f);
 	for (i = 0; i < f->n.list.ndirs; i++) {
 		if (f->n.list.dirs[i].dotdot != namefix_parent(f, i))
 			f->flags[i] |= NAMEFIX_ENTRIES;
@@ -289,34 +228,24 @@ static int settle_names(struct namefix *f, struct context *cx)
 	return 0;
 }
 
-static int write_dirs(struct namefix *f, struct context *cx)
+/* The latest state. */
+static int repair_latest(struct namefix *f, struct context *cx)
 {
 	size_t i;
-	int err = 0;
-
-	for (i = 0; i < f->n.list.ndirs && !err; i++) {
-		if (f->lost.needed && i == f->lost.dir)
-			continue;
-		if (namefix_is_due(f, i))
-			err = dirwrite_run(f, cx, i);
-	}
-	if (err || !f->lost.needed)
-		return err;
-	return dirwrite_run(f, cx, f->lost.dir);
-}
-
-static int repair_names(struct namefix *f, struct context *cx)
-{
 	int ret = list_inodes(f, cx);
 
 	if (ret <= 0)
 		return ret;
 	mark_refused(f);
 	ret = settle_names(f, cx);
-	if (!ret)
-		ret = write_dirs(f, cx);
+	for (i = 0; i < f->n.list.ndirs && !ret; i++) {
+		if ((!f->lost.needed || i != f->lost.dir) && namefix_is_due(f, i))
+			ret = dirwrite_run(f, cx, i);
+	}
+	if (!ret && f->lost.needed)
+		ret = dirwrite_run(f, cx, f->lost.dir);
 	if (!ret && !namefix_is_partial(f))
-		ret = linkwrite_run(f, cx);
+		ret = settle_links(f, cx);
 	namefix_note_rest(f);
 	return ret;
 }
@@ -350,14 +279,20 @@ int fix_names(struct fixer_job *job, struct context *cx,
 	struct namefix f = {
 		.job = job,
 		.n.c = job->check,
-		.lossy = may_lose(fixes, n),
 	};
 	int found = fix_inodes_named(job, cx, fixes, n);
 	int err = found < 0 ? found : 0;
+	bool latest = false;
+	size_t i;
 
+	for (i = 0; i < n; i++) {
+		latest |= !fixes[i].place.cno ||
+			  fixes[i].place.cno == job->vol->latest.cno;
+		f.lossy |= rule_info(fixes[i].rule)->danger > RULE_DANGER_SAFE;
+	}
 	/* With more inodes the next round judges the names. */
-	if (!found && concerns_latest(job, fixes, n))
-		err = repair_names(&f, cx);
+	if (!found && latest)
+		err = repair_latest(&f, cx);
 	if (!err)
 		err = repair_past(job, cx, fixes, n);
 	free(f.flags);

@@ -95,31 +95,28 @@ static bool find_dir(struct namefix *f)
 }
 
 /* As nilfs_mkdir() does, with the content to come. */
-static int make_inode(struct namefix *f, struct context *cx)
-{
-	struct nilfs_inode root, inode = { .i_mode = { { 0 } } };
-	int err = inodes_read(f->job->writer, cx, NILFS_ROOT_INO, &root);
-
-	if (!err)
-		err = inodes_alloc(f->job->writer, cx, &f->lost.ino);
-	if (err)
-		return err;
-	inode.i_ctime = inode.i_mtime = le64_make(f->job->time);
-	inode.i_uid = root.i_uid;
-	inode.i_gid = root.i_gid;
-	inode.i_mode = le16_make(S_IFDIR | S_IRWXU);
-	inode.i_links_count = le16_make((uint16_t)(2 + f->lost.subdirs));
-	inode.i_flags = root.i_flags;
-	return inodes_write(f->job->writer, cx, f->lost.ino, &inode);
-}
-
 static int make_dir(struct namefix *f, struct context *cx)
 {
-	size_t root = inodelist_find_dir(&f->n.list, NILFS_ROOT_INO);
+	size_t dir = inodelist_find_dir(&f->n.list, NILFS_ROOT_INO);
+	struct writer *w = f->job->writer;
+	struct nilfs_inode root, inode = {
+		.i_ctime = le64_make(f->job->time),
+		.i_mtime = le64_make(f->job->time),
+		.i_mode = le16_make(S_IFDIR | S_IRWXU),
+		.i_links_count = le16_make((uint16_t)(2 + f->lost.subdirs)),
+	};
 	char name[NAME_MAX_LEN];
 	unsigned int i;
-	int err = make_inode(f, cx);
+	int err = inodes_read(w, cx, NILFS_ROOT_INO, &root);
 
+	if (!err)
+		err = inodes_alloc(w, cx, &f->lost.ino);
+	if (err)
+		return err;
+	inode.i_uid = root.i_uid;
+	inode.i_gid = root.i_gid;
+	inode.i_flags = root.i_flags;
+	err = inodes_write(w, cx, f->lost.ino, &inode);
 	if (err)
 		return err;
 	for (i = 0; i < LOSTFOUND_NAMES - 1 && f->lost.taken[i]; i++)
@@ -127,10 +124,10 @@ static int make_dir(struct namefix *f, struct context *cx)
 	name_of(i, name);
 	f->lost.made = true;
 	f->lost.dir = NAMEFIX_MADE;
-	f->flags[root] |= NAMEFIX_ENTRIES;
+	f->flags[dir] |= NAMEFIX_ENTRIES;
 	namefix_note(f, NAMEFIX_NOTE_DIR, "directory %llu: made as /%s",
 		     (unsigned long long)f->lost.ino, name);
-	return addnames_add(&f->adds, cx, (uint32_t)root, f->lost.ino, name,
+	return addnames_add(&f->adds, cx, (uint32_t)dir, f->lost.ino, name,
 			    (uint8_t)strlen(name));
 }
 
@@ -163,24 +160,9 @@ static int add_inode(struct namefix *f, struct context *cx, struct dirwrite *w,
 	return dirwrite_add_new(w, cx, ino, type, name, (uint8_t)len);
 }
 
-static int add_files(struct namefix *f, struct context *cx,
-		     struct dirwrite *w, struct inodelist_chunk *chunk)
-{
-	struct inodelist_row row = { .chunk = chunk };
-	int err = 0;
-
-	for (; row.at < INODELIST_CHUNK && !err; row.at++) {
-		if (!namefix_is_unnamed(&row))
-			continue;
-		chunk->names[row.at] = 1;
-		err = add_inode(f, cx, w, chunk->first + row.at,
-				chunk->kind[row.at] & INODELIST_TYPE);
-	}
-	return err;
-}
-
 int lostfound_fill(struct namefix *f, struct context *cx, struct dirwrite *w)
 {
+	struct inodelist_row row;
 	size_t i;
 	int err = 0;
 
@@ -189,7 +171,16 @@ int lostfound_fill(struct namefix *f, struct context *cx, struct dirwrite *w)
 			err = add_inode(f, cx, w, f->n.list.dirs[i].ino,
 					NILFS_FT_DIR);
 	}
-	for (i = 0; i < f->n.list.nchunks && !err; i++)
-		err = add_files(f, cx, w, f->n.list.chunks[i]);
+	for (i = 0; i < f->n.list.nchunks && !err; i++) {
+		row.chunk = f->n.list.chunks[i];
+		for (row.at = 0; row.at < INODELIST_CHUNK && !err; row.at++) {
+			if (!namefix_is_unnamed(&row))
+				continue;
+			row.chunk->names[row.at] = 1;
+			err = add_inode(f, cx, w, row.chunk->first + row.at,
+					row.chunk->kind[row.at] &
+						INODELIST_TYPE);
+		}
+	}
 	return err;
 }
