@@ -29,29 +29,25 @@ static bool is_called(const struct dirent_entry *e, const char *name)
 	       !memcmp(e->name, name, e->name_len);
 }
 
-/* Whether the block begins as the first one of another directory does. */
-static bool is_of_another(const struct entrywalk *w)
-{
-	struct dirent_iter it = w->it;
-	struct dirent_entry e;
-
-	if (!dirent_iter_next(&it, &e) || !is_called(&e, ".") ||
-	    e.ino == w->ino ||
-	    inodelist_find_dir(w->list, e.ino) == w->list->ndirs)
-		return false;
-	return dirent_iter_next(&it, &e) && is_called(&e, "..");
-}
-
 void entrywalk_init(struct entrywalk *w, struct inodelist *list, uint64_t ino,
 		    uint64_t blkoff, const void *block, uint32_t block_size)
 {
+	struct dirent_iter it;
+	struct dirent_entry e;
+
 	dirent_iter_init(&w->it, block, block_size);
 	w->list = list;
 	w->ino = ino;
 	w->first = !blkoff;
 	w->no_dot = false;
 	w->slot = 0;
-	if (blkoff && is_of_another(w))
+	if (!blkoff)
+		return;
+	/* Whether it begins as the first one of another directory does. */
+	it = w->it;
+	if (dirent_iter_next(&it, &e) && is_called(&e, ".") && e.ino != ino &&
+	    inodelist_find_dir(list, e.ino) < list->ndirs &&
+	    dirent_iter_next(&it, &e) && is_called(&e, ".."))
 		w->it.verdict = RULE_DIR_DOT;
 }
 
@@ -78,27 +74,21 @@ static void find_inode(struct entrywalk *w, struct entrywalk_entry *entry)
 	entry->type = type == NILFS_FT_UNKNOWN ? e->type : type;
 }
 
-/* True where the second entry is "..", though it is not called so. */
-static bool is_renamed_dotdot(const struct entrywalk *w,
-			      const struct entrywalk_entry *entry)
-{
-	size_t dir = inodelist_find_dir(w->list, w->ino);
-
-	if (entry->fate != ENTRYWALK_NAME && entry->fate != ENTRYWALK_ABOVE)
-		return false;
-	return inodelist_find_dir(w->list, entry->e.ino) < w->list->ndirs &&
-	       dir < w->list->ndirs && !w->list->dirs[dir].second_is_name;
-}
-
-static void judge_entry(struct entrywalk *w, struct entrywalk_entry *entry)
+int entrywalk_next(struct entrywalk *w, struct entrywalk_entry *entry)
 {
 	const struct dirent_entry *e = &entry->e;
-	bool dot = is_called(e, "."), dotdot = is_called(e, "..");
+	bool first = w->first && !w->slot, second = w->first && w->slot == 1;
+	bool dot, dotdot;
+	size_t dir;
 
-	bool second = w->first && w->slot == 1;
-
+	memset(entry, 0, sizeof(*entry));
+	if (!dirent_iter_next(&w->it, &entry->e))
+		return 0;
+	w->slot++;
+	dot = is_called(e, ".");
+	dotdot = is_called(e, "..");
 	entry->fate = ENTRYWALK_FREE;
-	if (w->first && !w->slot) {
+	if (first) {
 		w->no_dot = !dot && e->ino != w->ino;
 		if (!w->no_dot)
 			entry->fate = ENTRYWALK_DOT;
@@ -106,23 +96,20 @@ static void judge_entry(struct entrywalk *w, struct entrywalk_entry *entry)
 		entry->fate = ENTRYWALK_DOTDOT;
 	}
 	if (entry->fate != ENTRYWALK_FREE || !e->ino)
-		return;
+		return 1;
 	entry->bad_name = dirent_check(e) == RULE_DIR_NAME;
 	if (dot || dotdot)
 		entry->fate = ENTRYWALK_STRAY;
 	else
 		find_inode(w, entry);
-	if (second && !w->no_dot && is_renamed_dotdot(w, entry))
+	if (!second || w->no_dot || (entry->fate != ENTRYWALK_NAME &&
+				     entry->fate != ENTRYWALK_ABOVE))
+		return 1;
+	/* The second entry may be "..", though it is not called so. */
+	dir = inodelist_find_dir(w->list, w->ino);
+	if (inodelist_find_dir(w->list, e->ino) < w->list->ndirs &&
+	    dir < w->list->ndirs && !w->list->dirs[dir].second_is_name)
 		entry->fate = ENTRYWALK_DOTDOT;
-}
-
-int entrywalk_next(struct entrywalk *w, struct entrywalk_entry *entry)
-{
-	memset(entry, 0, sizeof(*entry));
-	if (!dirent_iter_next(&w->it, &entry->e))
-		return 0;
-	judge_entry(w, entry);
-	w->slot++;
 	return 1;
 }
 
@@ -138,50 +125,39 @@ uint32_t entrywalk_end(const struct entrywalk_entry *entry)
 	}
 }
 
-/*
- * Reads what stands at AT, where lengths are not to be believed: a name longer
- * than what there is of it goes on in zero bytes, its own or those of the next
- * entry.
- */
-static bool read_at(const struct entrywalk *w, uint32_t at,
-		    struct dirent_entry *e)
-{
-	const struct nilfs_dir_entry *de = (const void *)(w->it.block + at);
-	uint32_t room = w->it.block_size - at, most;
-
-	if (room < dirent_rec_len(1))
-		return false;
-	most = room - offsetof(struct nilfs_dir_entry, name);
-	if (most > de->name_len)
-		most = de->name_len;
-	e->name_len = (uint8_t)strnlen(de->name, most);
-	e->ino = le64_get(de->inode);
-	e->offset = at;
-	e->rec_len = dirent_rec_len(e->name_len);
-	e->type = de->file_type;
-	e->name = de->name;
-	return true;
-}
-
-static bool is_plausible(struct entrywalk *w, struct entrywalk_entry *entry)
-{
-	const struct dirent_entry *e = &entry->e;
-
-	if (!e->ino || dirent_check(e) || is_called(e, ".") ||
-	    is_called(e, ".."))
-		return false;
-	find_inode(w, entry);
-	return entry->fate == ENTRYWALK_NAME && entry->type == e->type;
-}
-
 int entrywalk_search(struct entrywalk *w, uint32_t from, uint32_t end,
 		     struct entrywalk_entry *entry)
 {
-	uint32_t at = (uint32_t)div_round_up(from, STEP) * STEP;
+	uint32_t at = (uint32_t)div_round_up(from, STEP) * STEP, room;
+	struct dirent_entry *e = &entry->e;
 
 	memset(entry, 0, sizeof(*entry));
 	for (; at < end; at += STEP) {
-		if (read_at(w, at, &entry->e) && is_plausible(w, entry))
+		const struct nilfs_dir_entry *de =
+			(const void *)(w->it.block + at);
+
+		room = w->it.block_size - at;
+		if (room < dirent_rec_len(1))
+			break;
+		/*
+		 * Lengths are not to be believed: a name longer than what there
+		 * is of it goes on in zero bytes, its own or those of the next
+		 * entry.
+		 */
+		room -= (uint32_t)offsetof(struct nilfs_dir_entry, name);
+		if (room > de->name_len)
+			room = de->name_len;
+		e->name_len = (uint8_t)strnlen(de->name, room);
+		e->ino = le64_get(de->inode);
+		e->offset = at;
+		e->rec_len = dirent_rec_len(e->name_len);
+		e->type = de->file_type;
+		e->name = de->name;
+		if (!e->ino || dirent_check(e) || is_called(e, ".") ||
+		    is_called(e, ".."))
+			continue;
+		find_inode(w, entry);
+		if (entry->fate == ENTRYWALK_NAME && entry->type == e->type)
 			return 1;
 	}
 	return 0;

@@ -77,31 +77,18 @@ void parents_choose(struct namefix *f)
 	}
 }
 
-/* Sets the bits of directory I and of those above it, as far as not set. */
-static void mark_way(const struct namefix *f, struct bitmap *marks, size_t i)
-{
-	const struct inodelist_dir *dirs = f->n.list.dirs;
-
-	while (!bitmap_test(marks, i)) {
-		bitmap_set(marks, i);
-		if (!dirs[i].parent)
-			break;
-		i = dirs[i].parent - 1;
-	}
-}
-
 /*
- * Follows parents from I: where the way ends, or joins one that was followed
- * before.
+ * Sets the bits in MARKS of directory I and of those above it, to where the way
+ * ends, which is what it returns, or joins one that is marked there or known.
  */
 static size_t follow_parents(const struct namefix *f,
-			     const struct bitmap *known,
-			     struct bitmap *way, size_t i)
+			     const struct bitmap *known, struct bitmap *marks,
+			     size_t i)
 {
 	const struct inodelist_dir *dirs = f->n.list.dirs;
 
-	while (!bitmap_test(known, i) && !bitmap_test(way, i)) {
-		bitmap_set(way, i);
+	while (!bitmap_test(known, i) && !bitmap_test(marks, i)) {
+		bitmap_set(marks, i);
 		if (!dirs[i].parent)
 			break;
 		i = dirs[i].parent - 1;
@@ -159,34 +146,10 @@ static size_t break_loop(struct namefix *f, const struct bitmap *known,
 	return parent;
 }
 
-static void break_all(struct namefix *f, struct bitmap *known,
-		      struct bitmap *way, struct bitmap *again)
-{
-	const struct inodelist_dir *dirs = f->n.list.dirs;
-	size_t i, at;
-
-	for (i = 0; i < f->n.list.ndirs; i++) {
-		at = follow_parents(f, known, way, i);
-		if (bitmap_test(known, at) || !dirs[at].parent)
-			mark_way(f, known, i);
-	}
-	for (i = 0; i < f->n.list.ndirs; i++) {
-		if (bitmap_test(known, i))
-			continue;
-		at = follow_parents(f, known, again, i);
-		if (!bitmap_test(known, at)) {
-			names_lose(&f->n, dirs[at].ino);
-			if (f->lossy)
-				at = break_loop(f, known, at);
-			mark_way(f, known, at);
-		}
-		mark_way(f, known, i);
-	}
-}
-
 int parents_break_loops(struct namefix *f, struct context *cx)
 {
-	size_t ndirs = f->n.list.ndirs;
+	const struct inodelist_dir *dirs = f->n.list.dirs;
+	size_t i, at, ndirs = f->n.list.ndirs;
 	struct bitmap known = { .words = NULL }, way = { .words = NULL },
 		      again = { .words = NULL };
 	int err;
@@ -196,8 +159,23 @@ int parents_break_loops(struct namefix *f, struct context *cx)
 		err = bitmap_init(&way, cx, ndirs);
 	if (!err)
 		err = bitmap_init(&again, cx, ndirs);
-	if (!err)
-		break_all(f, &known, &way, &again);
+	for (i = 0; i < ndirs && !err; i++) {
+		at = follow_parents(f, &known, &way, i);
+		if (bitmap_test(&known, at) || !dirs[at].parent)
+			follow_parents(f, &known, &known, i);
+	}
+	for (i = 0; i < ndirs && !err; i++) {
+		if (bitmap_test(&known, i))
+			continue;
+		at = follow_parents(f, &known, &again, i);
+		if (!bitmap_test(&known, at)) {
+			names_lose(&f->n, dirs[at].ino);
+			if (f->lossy)
+				at = break_loop(f, &known, at);
+			follow_parents(f, &known, &known, at);
+		}
+		follow_parents(f, &known, &known, i);
+	}
 	bitmap_fini(&known);
 	bitmap_fini(&way);
 	bitmap_fini(&again);
