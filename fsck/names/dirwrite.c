@@ -24,7 +24,6 @@
 #include "disk/dirpack.h"
 #include "fsck/names/entrywalk.h"
 #include "fsck/names/namefix.h"
-#include "fsck/names/newname.h"
 #include "log/inodes.h"
 #include "log/remap.h"
 #include "log/repairwriter.h"

@@ -13,15 +13,22 @@
  * Where lengths cannot be trusted entries are looked for step by step.  What
  * is found so may be left from a deleted entry: callers take only names that
  * are missing.
+ *
+ * What has no name, or one that another has, is called "name~1", "name~2", ...,
+ * cut where that would be too long.
  */
 #include "fsck/names/entrywalk.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/checked.h"
 
 #define STEP 8u
+#define TRIES 1000u	/* numbers after a name */
+#define SUFFIX_MAX 24
 
 static bool is_called(const struct dirent_entry *e, const char *name)
 {
@@ -160,5 +167,60 @@ int entrywalk_search(struct entrywalk *w, uint32_t from, uint32_t end,
 		if (entry->fate == ENTRYWALK_NAME && entry->type == e->type)
 			return 1;
 	}
+	return 0;
+}
+
+void newname_repair(struct newname *out, const char *name, uint8_t len,
+		    uint64_t ino)
+{
+	uint8_t i;
+
+	memset(out, 0, sizeof(*out));
+	memcpy(out->name, name, len);
+	out->len = len;
+	for (i = 0; i < len; i++) {
+		if (out->name[i] == '/' || !out->name[i])
+			out->name[i] = '_';
+	}
+	if (!len || (len <= 2 && !memcmp(out->name, "..", len)))
+		out->len = (uint8_t)snprintf(out->name, sizeof(out->name),
+					     "#%llu", (unsigned long long)ino);
+}
+
+/* NAME and then SUFFIX, in TO. */
+static void join_suffix(struct newname *to, const struct newname *name,
+			const char *suffix)
+{
+	size_t n = strlen(suffix), keep = name->len;
+
+	if (keep + n > NILFS_NAME_LEN)
+		keep = NILFS_NAME_LEN - n;
+	memset(to, 0, sizeof(*to));
+	memcpy(to->name, name->name, keep);
+	memcpy(to->name + keep, suffix, n);
+	to->len = (uint8_t)(keep + n);
+}
+
+int newname_find(struct newname *name, struct context *cx,
+		 struct nameset *tags, bool change, uint64_t ino)
+{
+	struct newname original = *name;
+	char suffix[SUFFIX_MAX];
+	unsigned int i;
+	int ret;
+
+	for (i = change ? 1 : 0; tags && i < TRIES; i++) {
+		snprintf(suffix, sizeof(suffix), "~%u", i);
+		if (i)
+			join_suffix(name, &original, suffix);
+		ret = nameset_add(tags, cx, nameset_tag(name->name, name->len));
+		/* Free, and now taken; or there are too many to know. */
+		if (ret == 1 || ret == -ENOBUFS)
+			return 0;
+		if (ret < 0)
+			return ret;
+	}
+	snprintf(suffix, sizeof(suffix), "~#%llu", (unsigned long long)ino);
+	join_suffix(name, &original, suffix);
 	return 0;
 }

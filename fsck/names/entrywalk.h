@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The entries of a directory block, and what a repair makes of each. */
+/* The entries of a directory block, what a repair makes of each, and names for
+   what needs another one. */
 #ifndef NILFS2_FSCK_ENTRYWALK_H
 #define NILFS2_FSCK_ENTRYWALK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/context.h"
 #include "check/inodes/inodelist.h"
+#include "check/names/nameset.h"
 #include "disk/dirent.h"
+#include "disk/ondisk.h"
 
 enum entrywalk_fate {
 	ENTRYWALK_FREE,		/* no entry */
@@ -57,5 +61,28 @@ uint32_t entrywalk_end(const struct entrywalk_entry *entry);
  */
 int entrywalk_search(struct entrywalk *w, uint32_t from, uint32_t end,
 		     struct entrywalk_entry *entry);
+
+/* Room for the tag of a name past its end. */
+#define NEWNAME_ROOM (NILFS_NAME_LEN + 9)
+
+struct newname {
+	char name[NEWNAME_ROOM];
+	uint8_t len;
+};
+
+/*
+ * Makes NAME (LEN bytes) of inode INO one that can be: without '/' and zero
+ * bytes, not empty, not "." or "..".
+ */
+void newname_repair(struct newname *out, const char *name, uint8_t len,
+		    uint64_t ino);
+
+/*
+ * Changes NAME until its tag is not in TAGS, and adds it; with CHANGE in any
+ * case.  TAGS is NULL where the directory has more names than could be kept:
+ * then it is made a name that hardly anybody has given.  -ENOMEM.
+ */
+int newname_find(struct newname *name, struct context *cx,
+		 struct nameset *tags, bool change, uint64_t ino);
 
 #endif

@@ -130,25 +130,6 @@ static int settle_inode(struct namefix *f, struct context *cx, uint64_t ino,
 	return names && names != links ? set_links(f, cx, ino, names) : 0;
 }
 
-static int settle_links(struct namefix *f, struct context *cx)
-{
-	struct inodelist_row row;
-	size_t i, dir = 0;
-	int err = 0;
-
-	for (i = 0; i < f->n.list.nchunks && !err; i++) {
-		row.chunk = f->n.list.chunks[i];
-		for (row.at = 0; row.at < INODELIST_CHUNK && !err; row.at++) {
-			if (!row.chunk->kind[row.at])
-				continue;
-			err = settle_inode(f, cx, row.chunk->first + row.at,
-					   &row, dir);
-			dir += inodelist_is_dir(row.chunk->kind[row.at]);
-		}
-	}
-	return err;
-}
-
 /* The inodes of the newest checkpoint: 1, 0 where they cannot be had. */
 static int list_inodes(struct namefix *f, struct context *cx)
 {
@@ -231,7 +212,8 @@ static int settle_names(struct namefix *f, struct context *cx)
 /* The latest state. */
 static int repair_latest(struct namefix *f, struct context *cx)
 {
-	size_t i;
+	struct inodelist_row row;
+	size_t i, dir = 0;
 	int ret = list_inodes(f, cx);
 
 	if (ret <= 0)
@@ -244,8 +226,11 @@ static int repair_latest(struct namefix *f, struct context *cx)
 	}
 	if (!ret && f->lost.needed)
 		ret = dirwrite_run(f, cx, f->lost.dir);
-	if (!ret && !namefix_is_partial(f))
-		ret = settle_links(f, cx);
+	for (i = 0; !ret && !namefix_is_partial(f) &&
+		    inodelist_next(&f->n.list, &i, &row);) {
+		ret = settle_inode(f, cx, row.chunk->first + row.at, &row, dir);
+		dir += inodelist_is_dir(row.chunk->kind[row.at]);
+	}
 	namefix_note_rest(f);
 	return ret;
 }

@@ -63,11 +63,8 @@ static bool look_up(struct namefix *f)
 		f->lost.subdirs++;
 		any = true;
 	}
-	for (i = 0; i < f->n.list.nchunks && !any; i++) {
-		row.chunk = f->n.list.chunks[i];
-		for (row.at = 0; row.at < INODELIST_CHUNK && !any; row.at++)
-			any = namefix_is_unnamed(&row);
-	}
+	for (i = 0; !any && inodelist_next(&f->n.list, &i, &row);)
+		any = namefix_is_unnamed(&row);
 	return any;
 }
 
@@ -171,16 +168,12 @@ int lostfound_fill(struct namefix *f, struct context *cx, struct dirwrite *w)
 			err = add_inode(f, cx, w, f->n.list.dirs[i].ino,
 					NILFS_FT_DIR);
 	}
-	for (i = 0; i < f->n.list.nchunks && !err; i++) {
-		row.chunk = f->n.list.chunks[i];
-		for (row.at = 0; row.at < INODELIST_CHUNK && !err; row.at++) {
-			if (!namefix_is_unnamed(&row))
-				continue;
-			row.chunk->names[row.at] = 1;
-			err = add_inode(f, cx, w, row.chunk->first + row.at,
-					row.chunk->kind[row.at] &
-						INODELIST_TYPE);
-		}
+	for (i = 0; !err && inodelist_next(&f->n.list, &i, &row);) {
+		if (!namefix_is_unnamed(&row))
+			continue;
+		row.chunk->names[row.at] = 1;
+		err = add_inode(f, cx, w, row.chunk->first + row.at,
+				row.chunk->kind[row.at] & INODELIST_TYPE);
 	}
 	return err;
 }

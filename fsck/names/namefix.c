@@ -140,13 +140,9 @@ bool namefix_has_missed(struct namefix *f)
 		if (namefix_is_orphaned(f, i))
 			return true;
 	}
-	for (i = 0; i < f->n.list.nchunks; i++) {
-		row.chunk = f->n.list.chunks[i];
-		for (row.at = 0; row.at < INODELIST_CHUNK; row.at++) {
-			if (namefix_is_missed(&row) ||
-			    namefix_is_crowded(&row))
-				return true;
-		}
+	for (i = 0; inodelist_next(&f->n.list, &i, &row);) {
+		if (namefix_is_missed(&row) || namefix_is_crowded(&row))
+			return true;
 	}
 	return false;
 }

@@ -68,13 +68,13 @@ static int count_block(void *arg, struct context *cx,
 	return 0;
 }
 
-/* How many names inode INO, of ROW, lacks. */
-static unsigned int lacks(const struct inodelist_row *row, uint64_t ino)
+/* How many names the inode of ROW lacks. */
+static unsigned int lacks(const struct inodelist_row *row)
 {
 	unsigned int names, links;
 	uint8_t kind;
 
-	if (!row->chunk || ino < NILFS_USER_INO)
+	if (!row->chunk || row->chunk->first + row->at < NILFS_USER_INO)
 		return 0;
 	kind = row->chunk->kind[row->at];
 	names = row->chunk->names[row->at];
@@ -85,28 +85,6 @@ static unsigned int lacks(const struct inodelist_row *row, uint64_t ino)
 	if (inodelist_is_dir(kind))
 		links = 1;
 	return links > names ? links - names : 0;
-}
-
-/*
- * The next inode from ROW, in *CHUNK, on that is to get names, which those of
- * mkfs never had: how many, 0 at the end.
- */
-static unsigned int next_lacking(struct inodelist *list, size_t *chunk,
-				 struct inodelist_row *row)
-{
-	unsigned int n;
-
-	for (; *chunk < list->nchunks; ++*chunk, row->at = 0) {
-		row->chunk = list->chunks[*chunk];
-		for (; row->at < INODELIST_CHUNK; row->at++) {
-			if (row->chunk->kind[row->at] & INODELIST_MKFS)
-				continue;
-			n = lacks(row, row->chunk->first + row->at);
-			if (n)
-				return n;
-		}
-	}
-	return 0;
 }
 
 /* Enters a name of inode INO, of ROW, which lacks one, unless it is taken. */
@@ -143,7 +121,7 @@ static int take_names(struct salvage *v, struct context *cx, const char *block,
 		if (entry.fate == ENTRYWALK_DOT && entry.e.ino != s->ino)
 			return 0;
 		if (entry.fate != ENTRYWALK_NAME || entry.bad_name ||
-		    !lacks(&entry.row, entry.e.ino))
+		    !lacks(&entry.row))
 			continue;
 		ret = then ? othernames_is_same(&s->o, cx, entry.e.ino) : 1;
 		if (ret > 0)
@@ -153,26 +131,28 @@ static int take_names(struct salvage *v, struct context *cx, const char *block,
 	return ret < 0 ? ret : 0;
 }
 
-/* Gives inodes as many names of their numbers as they lack. */
+/* Gives inodes as many names of their numbers as they lack, but for those of
+   mkfs, which never had any. */
 static void number_all(struct salvage *v)
 {
-	struct inodelist_row row = { .at = 0 };
+	struct inodelist_row row;
 	char name[NAME_MAX_BYTES];
 	unsigned int n, most;
-	size_t chunk = 0;
+	size_t next = 0;
 	uint64_t ino;
 	int len;
 
-	while (!v->full &&
-	       (most = next_lacking(&v->s->list, &chunk, &row)) > 0) {
+	while (!v->full && inodelist_next(&v->s->list, &next, &row)) {
+		if (row.chunk->kind[row.at] & INODELIST_MKFS)
+			continue;
 		ino = row.chunk->first + row.at;
+		most = lacks(&row);
 		for (n = 0; n < most && !v->full; n++) {
 			len = snprintf(name, sizeof(name),
 				       n ? "#%" PRIu64 "~%u" : "#%" PRIu64,
 				       ino, n);
 			enter_name(v, &row, ino, name, (uint8_t)len);
 		}
-		row.at++;
 	}
 }
 
@@ -253,8 +233,8 @@ static int is_dir(struct pastnames *s, struct context *cx)
 int pastsalvage_run(struct pastnames *s, struct context *cx, bool partly)
 {
 	struct salvage v = { .s = s, .is_dir = s->ino == NILFS_ROOT_INO };
-	struct inodelist_row row = { .at = 0 };
-	size_t i, chunk = 0;
+	struct inodelist_row row;
+	size_t i;
 	bool complete;
 	int ret = is_dir(s, cx);
 
@@ -267,7 +247,10 @@ int pastsalvage_run(struct pastnames *s, struct context *cx, bool partly)
 			  count_block, &v);
 	if (ret)
 		return ret;
-	complete = count_own(&v, 1) && !next_lacking(&s->list, &chunk, &row);
+	complete = count_own(&v, 1);
+	for (i = 0; complete && inodelist_next(&s->list, &i, &row);)
+		complete = row.chunk->kind[row.at] & INODELIST_MKFS ||
+			   !lacks(&row);
 	count_own(&v, -1);
 	if (complete || !v.is_dir)
 		return complete;

@@ -11,7 +11,6 @@
 
 #include "disk/dirpack.h"
 #include "fsck/names/entrywalk.h"
-#include "fsck/names/newname.h"
 
 #include "tap.h"
 

@@ -99,6 +99,22 @@ int inodelist_add(struct inodelist *list, struct context *cx, uint64_t ino,
 /* The row of INO, which may be any number. */
 struct inodelist_row inodelist_find(struct inodelist *list, uint64_t ino);
 
+/* The next inode, in *ROW, from the row *NEXT on, which is 0 at first and moves
+   on: false at the end. */
+static inline bool inodelist_next(const struct inodelist *list, size_t *next,
+				  struct inodelist_row *row)
+{
+	for (; *next < list->nchunks << INODELIST_CHUNK_BITS; ++*next) {
+		row->chunk = list->chunks[*next >> INODELIST_CHUNK_BITS];
+		row->at = *next % INODELIST_CHUNK;
+		if (!row->chunk->kind[row->at])
+			continue;
+		++*next;
+		return true;
+	}
+	return false;
+}
+
 /* The index of directory INO, or list->ndirs. */
 size_t inodelist_find_dir(const struct inodelist *list, uint64_t ino);
 
