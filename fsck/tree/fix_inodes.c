@@ -190,6 +190,23 @@ static int link_to(struct fixing *f, struct context *cx, struct inodecase *c,
 	return inodeedit_write(&f->e, cx, c);
 }
 
+/* Whether the map of inode C of a snapshot begins with a block that is alive
+   there: 1, 0. */
+static int has_live_block(struct fixing *f, struct context *cx,
+			  const struct inodecase *c)
+{
+	uint64_t ptr = inode_has_bmap(&c->inode) ?
+			       bmap_first_ptr(c->inode.i_bmap) : 0;
+	struct vblock vb;
+	int ret;
+
+	if (!ptr || inode_is_garbage(f->e.geo, &c->inode))
+		return 0;
+	ret = vblocks_find(&f->e.decide.vblocks, cx, ptr, &vb);
+	return ret < 0 ? ret : ret == VBLOCKS_USED && vb.start <= c->cno &&
+			       vb.end > c->cno;
+}
+
 /*
  * Inode C is there and marked free: one of the two is not right.  In a snapshot
  * it is in use if its blocks are alive, and none if no other checkpoint has it
@@ -198,29 +215,19 @@ static int link_to(struct fixing *f, struct context *cx, struct inodecase *c,
 static int settle_free(struct fixing *f, struct context *cx,
 		       struct inodecase *c)
 {
-	bool latest = c->cno == f->e.latest, used;
-	struct vblock vb;
-	uint64_t ptr;
-	int ret;
+	bool latest = c->cno == f->e.latest;
+	int ret, foreign;
 
 	if (!latest && f->e.job->plan->kinds[RULE_FIX_IFILE].n)
 		return 0;
-	ret = inodedecide_is_foreign(&f->e.decide, cx, c);
+	foreign = inodedecide_is_foreign(&f->e.decide, cx, c);
+	if (foreign < 0)
+		return foreign;
+	ret = latest ? inode_check(f->e.geo, &c->inode, c->ino) == RULE_OK :
+		       has_live_block(f, cx, c);
 	if (ret < 0)
 		return ret;
-	used = !ret && inode_check(f->e.geo, &c->inode, c->ino) == RULE_OK;
-	if (!latest) {
-		ptr = inode_has_bmap(&c->inode) &&
-		      !inode_is_garbage(f->e.geo, &c->inode) ?
-			      bmap_first_ptr(c->inode.i_bmap) : 0;
-		used = !ret && ptr;
-		ret = used ? vblocks_find(&f->e.decide.vblocks, cx, ptr, &vb) : 0;
-		if (ret < 0)
-			return ret;
-		used = used && ret == VBLOCKS_USED && vb.start <= c->cno &&
-		       vb.end > c->cno;
-	}
-	if (used) {
+	if (ret && !foreign) {
 		inodedecide_note(&f->e.decide, c, "marked as in use");
 		return inodeedit_mark(&f->e, cx, c->cno, c->ino, true);
 	}
