@@ -102,12 +102,12 @@ static int emit(struct dirwrite *w, struct context *cx, uint64_t ino,
 int dirwrite_add_new(struct dirwrite *w, struct context *cx, uint64_t ino,
 		     uint8_t type, const char *name, uint8_t len)
 {
-	struct newname free_name;
+	struct entrywalk_name free_name;
 	int err;
 
-	newname_repair(&free_name, name, len, ino);
-	err = newname_find(&free_name, cx, w->tags_known ? &w->tags : NULL,
-			   false, ino);
+	entrywalk_name_repair(&free_name, name, len, ino);
+	err = entrywalk_name_find(&free_name, cx,
+				  w->tags_known ? &w->tags : NULL, false, ino);
 	return err ? err : emit(w, cx, ino, type, free_name.name,
 				free_name.len);
 }
@@ -220,13 +220,13 @@ static int rename_entry(struct dirwrite *w, struct context *cx,
 	char old[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
 	char new[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
 	const struct dirent_entry *e = &entry->e;
-	struct newname name;
+	struct entrywalk_name name;
 	int err;
 
 	w->same = false;
-	newname_repair(&name, e->name, e->name_len, e->ino);
-	err = newname_find(&name, cx, w->tags_known ? &w->tags : NULL, change,
-			   e->ino);
+	entrywalk_name_repair(&name, e->name, e->name_len, e->ino);
+	err = entrywalk_name_find(&name, cx, w->tags_known ? &w->tags : NULL,
+				  change, e->ino);
 	if (err)
 		return err;
 	text_escape(old, sizeof(old), e->name, e->name_len);
@@ -442,7 +442,7 @@ int dirwrite_run(struct namefix *f, struct context *cx, size_t dir)
 	if (err)
 		return err;
 	old = inode;
-	w.adds = addnames_of(&f->adds, (uint32_t)dir, &w.nadds);
+	w.adds = namefix_adds_of(&f->adds, (uint32_t)dir, &w.nadds);
 	w.block = malloc(f->n.root.vol->geo.block_size);
 	if (!w.block)
 		return fail(cx, -ENOMEM, "block of a directory");

@@ -170,8 +170,8 @@ int entrywalk_search(struct entrywalk *w, uint32_t from, uint32_t end,
 	return 0;
 }
 
-void newname_repair(struct newname *out, const char *name, uint8_t len,
-		    uint64_t ino)
+void entrywalk_name_repair(struct entrywalk_name *out, const char *name,
+			   uint8_t len, uint64_t ino)
 {
 	uint8_t i;
 
@@ -188,8 +188,8 @@ void newname_repair(struct newname *out, const char *name, uint8_t len,
 }
 
 /* NAME and then SUFFIX, in TO. */
-static void join_suffix(struct newname *to, const struct newname *name,
-			const char *suffix)
+static void join_suffix(struct entrywalk_name *to,
+			const struct entrywalk_name *name, const char *suffix)
 {
 	size_t n = strlen(suffix), keep = name->len;
 
@@ -201,10 +201,10 @@ static void join_suffix(struct newname *to, const struct newname *name,
 	to->len = (uint8_t)(keep + n);
 }
 
-int newname_find(struct newname *name, struct context *cx,
-		 struct nameset *tags, bool change, uint64_t ino)
+int entrywalk_name_find(struct entrywalk_name *name, struct context *cx,
+			struct nameset *tags, bool change, uint64_t ino)
 {
-	struct newname original = *name;
+	struct entrywalk_name original = *name;
 	char suffix[SUFFIX_MAX];
 	unsigned int i;
 	int ret;

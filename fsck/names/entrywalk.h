@@ -63,10 +63,10 @@ int entrywalk_search(struct entrywalk *w, uint32_t from, uint32_t end,
 		     struct entrywalk_entry *entry);
 
 /* Room for the tag of a name past its end. */
-#define NEWNAME_ROOM (NILFS_NAME_LEN + 9)
+#define ENTRYWALK_NAME_ROOM (NILFS_NAME_LEN + 9)
 
-struct newname {
-	char name[NEWNAME_ROOM];
+struct entrywalk_name {
+	char name[ENTRYWALK_NAME_ROOM];
 	uint8_t len;
 };
 
@@ -74,15 +74,15 @@ struct newname {
  * Makes NAME (LEN bytes) of inode INO one that can be: without '/' and zero
  * bytes, not empty, not "." or "..".
  */
-void newname_repair(struct newname *out, const char *name, uint8_t len,
-		    uint64_t ino);
+void entrywalk_name_repair(struct entrywalk_name *out, const char *name,
+			   uint8_t len, uint64_t ino);
 
 /*
  * Changes NAME until its tag is not in TAGS, and adds it; with CHANGE in any
  * case.  TAGS is NULL where the directory has more names than could be kept:
  * then it is made a name that hardly anybody has given.  -ENOMEM.
  */
-int newname_find(struct newname *name, struct context *cx,
-		 struct nameset *tags, bool change, uint64_t ino);
+int entrywalk_name_find(struct entrywalk_name *name, struct context *cx,
+			struct nameset *tags, bool change, uint64_t ino);
 
 #endif

@@ -188,11 +188,11 @@ static int settle_names(struct namefix *f, struct context *cx)
 	if (err || namefix_is_partial(f))
 		return err;
 	if (namefix_has_missed(f)) {
-		err = oldnames_turn(f, cx);
+		err = othernames_turn(f, cx);
 		if (!err)
 			err = namescan_search(f, cx);
 		if (!err)
-			err = oldnames_run(f, cx);
+			err = othernames_gather(f, cx);
 		if (!err)
 			err = parents_break_loops(f, cx);
 	}
@@ -205,7 +205,7 @@ static int settle_names(struct namefix *f, struct context *cx)
 		if (f->n.list.dirs[i].dotdot != namefix_parent(f, i))
 			f->flags[i] |= NAMEFIX_ENTRIES;
 	}
-	addnames_sort(&f->adds);
+	namefix_sort_adds(&f->adds);
 	return 0;
 }
 
@@ -265,7 +265,7 @@ int fix_names(struct fixer_job *job, struct context *cx,
 		.job = job,
 		.n.c = job->check,
 	};
-	int found = fix_inodes_named(job, cx, fixes, n);
+	int found = revive_named(job, cx, fixes, n);
 	int err = found < 0 ? found : 0;
 	bool latest = false;
 	size_t i;

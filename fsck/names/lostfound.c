@@ -124,8 +124,8 @@ static int make_dir(struct namefix *f, struct context *cx)
 	f->flags[dir] |= NAMEFIX_ENTRIES;
 	namefix_note(f, NAMEFIX_NOTE_DIR, "directory %llu: made as /%s",
 		     (unsigned long long)f->lost.ino, name);
-	return addnames_add(&f->adds, cx, (uint32_t)dir, f->lost.ino, name,
-			    (uint8_t)strlen(name));
+	return namefix_add(&f->adds, cx, (uint32_t)dir, f->lost.ino, name,
+			   (uint8_t)strlen(name));
 }
 
 int lostfound_settle(struct namefix *f, struct context *cx)

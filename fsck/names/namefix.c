@@ -304,11 +304,11 @@ int namefix_found(struct namefix *f, struct context *cx, size_t dir,
 		     (unsigned long long)f->n.list.dirs[dir].ino, text,
 		     (unsigned long long)ino);
 	f->flags[dir] |= NAMEFIX_ENTRIES;
-	return addnames_add(&f->adds, cx, (uint32_t)dir, ino, name, len);
+	return namefix_add(&f->adds, cx, (uint32_t)dir, ino, name, len);
 }
 
-int addnames_add(struct addnames *a, struct context *cx, uint32_t dir,
-		 uint64_t ino, const char *name, uint8_t len)
+int namefix_add(struct addnames *a, struct context *cx, uint32_t dir,
+		uint64_t ino, const char *name, uint8_t len)
 {
 	struct addnames_item *items;
 	char *text;
@@ -341,7 +341,7 @@ static int compare_item(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-void addnames_sort(struct addnames *a)
+void namefix_sort_adds(struct addnames *a)
 {
 	sort_in_place(a->items, a->count, sizeof(*a->items), compare_item);
 }
@@ -353,8 +353,8 @@ static bool is_below(const void *item, const void *key)
 	return name->dir < *(const uint32_t *)key;
 }
 
-const struct addnames_item *addnames_of(const struct addnames *a, uint32_t dir,
-					size_t *count)
+const struct addnames_item *namefix_adds_of(const struct addnames *a,
+					    uint32_t dir, size_t *count)
 {
 	size_t first = search_first(a->items, a->count, sizeof(*a->items),
 				    is_below, &dir);

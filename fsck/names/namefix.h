@@ -171,25 +171,25 @@ int namescan_search(struct namefix *f, struct context *cx);
  * older checkpoints, newest first, up to one that has it whole, and adds the
  * names of inodes that are missed.  -ENOMEM, -EINTR.
  */
-int oldnames_run(struct namefix *f, struct context *cx);
+int othernames_gather(struct namefix *f, struct context *cx);
 
 /*
  * Finds entries that lead to an inode with more names than links, or to inode
  * 10, and led to one that has no name now in an older checkpoint: F->targets
  * gets them, and those that are to go, and counts of names follow.  -ENOMEM, -EINTR.
  */
-int oldnames_turn(struct namefix *f, struct context *cx);
+int othernames_turn(struct namefix *f, struct context *cx);
 
 /* Adds NAME (LEN bytes) of INO to directory number DIR.  -ENOMEM. */
-int addnames_add(struct addnames *a, struct context *cx, uint32_t dir,
-		 uint64_t ino, const char *name, uint8_t len);
+int namefix_add(struct addnames *a, struct context *cx, uint32_t dir,
+		uint64_t ino, const char *name, uint8_t len);
 
-/* Sorts them by directory; before addnames_of(). */
-void addnames_sort(struct addnames *a);
+/* Sorts them by directory; before namefix_adds_of(). */
+void namefix_sort_adds(struct addnames *a);
 
 /* The first of those for directory number DIR, and how many, in *COUNT. */
-const struct addnames_item *addnames_of(const struct addnames *a, uint32_t dir,
-					size_t *count);
+const struct addnames_item *namefix_adds_of(const struct addnames *a,
+					    uint32_t dir, size_t *count);
 
 /* Directory number DIR names directory INO, which is not the root.  -ENOMEM. */
 int parents_name(struct namefix *f, struct context *cx, size_t dir,

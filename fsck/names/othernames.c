@@ -214,7 +214,7 @@ static int look_in(struct oldnames *o, struct context *cx, uint64_t cno)
 	return err;
 }
 
-int oldnames_run(struct namefix *f, struct context *cx)
+int othernames_gather(struct namefix *f, struct context *cx)
 {
 	struct oldnames o = { .f = f, .other.now = &f->n.root };
 	const struct lifetime life = { f->n.root.cno, NILFS_CNO_MAX };
@@ -356,7 +356,7 @@ static int turn_block(void *arg, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-int oldnames_turn(struct namefix *f, struct context *cx)
+int othernames_turn(struct namefix *f, struct context *cx)
 {
 	struct oldnames o = { .f = f, .other.now = &f->n.root };
 	int err = around_open(&o.other.around, cx, f->n.root.vol);

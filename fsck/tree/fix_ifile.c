@@ -303,7 +303,7 @@ int fix_ifile(struct fixer_job *job, struct context *cx,
 			    "recomputed", g.n, g.n == 1 ? "group" : "groups");
 		err = repairwriter_changed(job->writer, cx);
 		if (!err)
-			err = fix_inodes_leaked(job, cx);
+			err = revive_leaked(job, cx);
 	}
 	groupfix_fini(&g);
 	return err ? err : repair_past(job, cx, fixes, n);

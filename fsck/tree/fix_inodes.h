@@ -33,13 +33,13 @@ int fix_inodes_past(struct pastblocks *p, struct context *cx,
  * logs and other checkpoints show to be in use.  How many, or -ENOMEM, -EINTR,
  * or a failure of the writer.
  */
-int fix_inodes_named(struct fixer_job *job, struct context *cx,
-		     const struct fix *fixes, size_t n);
+int revive_named(struct fixer_job *job, struct context *cx,
+		 const struct fix *fixes, size_t n);
 
 /*
  * The same for inodes for which the logs have blocks that live although no map
  * leads to them: after damage of bitmaps.  0, or a failure as above.
  */
-int fix_inodes_leaked(struct fixer_job *job, struct context *cx);
+int revive_leaked(struct fixer_job *job, struct context *cx);
 
 #endif

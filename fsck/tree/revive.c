@@ -74,8 +74,8 @@ static int revive_all(struct fixer_job *job, struct context *cx,
 	return ret ? ret : found;
 }
 
-int fix_inodes_named(struct fixer_job *job, struct context *cx,
-		     const struct fix *fixes, size_t n)
+int revive_named(struct fixer_job *job, struct context *cx,
+		 const struct fix *fixes, size_t n)
 {
 	uint64_t *inos = calloc(n ? n : 1, sizeof(*inos));
 	size_t i, found = 0;
@@ -139,7 +139,7 @@ static int read_segment(struct owners *o, struct context *cx, uint64_t segnum)
 	return ret;
 }
 
-int fix_inodes_leaked(struct fixer_job *job, struct context *cx)
+int revive_leaked(struct fixer_job *job, struct context *cx)
 {
 	struct owners o = { .n = 0 };
 	uint64_t segnum;

@@ -181,41 +181,41 @@ static void test_places(void)
 
 static void test_repaired(void)
 {
-	struct newname name;
+	struct entrywalk_name name;
 
-	newname_repair(&name, "a/b\0c", 5, 7);
+	entrywalk_name_repair(&name, "a/b\0c", 5, 7);
 	is_int(name.len, 5, "a name keeps its length");
 	ok(!memcmp(name.name, "a_b_c", 5), "without what cannot be in one");
-	newname_repair(&name, "", 0, 7);
+	entrywalk_name_repair(&name, "", 0, 7);
 	is_str(name.name, "#7", "one that is empty");
-	newname_repair(&name, "..", 2, 7);
+	entrywalk_name_repair(&name, "..", 2, 7);
 	is_str(name.name, "#7", "one that is taken in every directory");
-	newname_repair(&name, "...", 3, 7);
+	entrywalk_name_repair(&name, "...", 3, 7);
 	is_str(name.name, "...", "and one that is not");
 }
 
 static void test_free(void)
 {
 	struct nameset tags = { .slots = NULL };
-	struct newname name;
+	struct entrywalk_name name;
 	char longest[NILFS_NAME_LEN];
 
 	memset(longest, 'x', sizeof(longest));
 	is_int(nameset_clear(&tags, &cx), 0, "no names");
-	newname_repair(&name, "name", 4, 7);
-	newname_find(&name, &cx, &tags, false, 7);
+	entrywalk_name_repair(&name, "name", 4, 7);
+	entrywalk_name_find(&name, &cx, &tags, false, 7);
 	is_str(name.name, "name", "a name that is free");
-	newname_repair(&name, "name", 4, 7);
-	newname_find(&name, &cx, &tags, false, 7);
+	entrywalk_name_repair(&name, "name", 4, 7);
+	entrywalk_name_find(&name, &cx, &tags, false, 7);
 	is_str(name.name, "name~1", "once more");
-	newname_repair(&name, "name", 4, 7);
-	newname_find(&name, &cx, &tags, true, 7);
+	entrywalk_name_repair(&name, "name", 4, 7);
+	entrywalk_name_find(&name, &cx, &tags, true, 7);
 	is_str(name.name, "name~2", "and again");
-	newname_repair(&name, "name", 4, 7);
-	newname_find(&name, &cx, NULL, true, 7);
+	entrywalk_name_repair(&name, "name", 4, 7);
+	entrywalk_name_find(&name, &cx, NULL, true, 7);
 	is_str(name.name, "name~#7", "where it is not known");
-	newname_repair(&name, longest, NILFS_NAME_LEN, 7);
-	newname_find(&name, &cx, &tags, true, 7);
+	entrywalk_name_repair(&name, longest, NILFS_NAME_LEN, 7);
+	entrywalk_name_find(&name, &cx, &tags, true, 7);
 	is_int(name.len, NILFS_NAME_LEN, "the longest is not longer");
 	ok(!memcmp(name.name + NILFS_NAME_LEN - 3, "x~1", 3), "at its end");
 	nameset_fini(&tags);
