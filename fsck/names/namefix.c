@@ -233,44 +233,40 @@ int namefix_tags(struct namefix *f, struct context *cx, size_t dir,
 	return err ? err : r.known;
 }
 
-/* All names that directory number DIR has or gets, as far as is known. */
-static int learn_found(struct namefix *f, struct context *cx, size_t dir)
-{
-	struct tag_reader r = {
-		.f = f, .tags = &f->found_tags, .dir = dir, .known = true,
-	};
-	size_t i;
-	int ret;
-
-	if (f->found_tags.slots && f->found_dir == dir)
-		return 0;
-	f->found_dir = dir;
-	ret = namefix_tags(f, cx, dir, &f->found_tags);
-	for (i = 0; i < f->adds.count && ret > 0; i++) {
-		const struct addnames_item *item = &f->adds.items[i];
-		char name[NILFS_NAME_LEN + 1] = "";
-
-		if (item->dir != dir)
-			continue;
-		memcpy(name, f->adds.text + item->at, item->len);
-		ret = add_tag(&r, cx, name, item->len) ?: r.known;
-	}
-	f->found_known = ret > 0;
-	return ret < 0 ? ret : 0;
-}
-
 /*
- * Whether NAME is taken in directory number DIR, also where there are too many
- * names to know; takes it if not.  1, 0, -ENOMEM, -EINTR.
+ * Whether NAME is taken in directory number DIR, by a name that it has or gets,
+ * also where there are too many to know; takes it if not.  1, 0, -ENOMEM,
+ * -EINTR.
  */
 static int take_found(struct namefix *f, struct context *cx, size_t dir,
 		      const char *name, uint8_t len)
 {
-	char text[NILFS_NAME_LEN + 1] = "";
-	int ret = learn_found(f, cx, dir);
+	struct tag_reader r = {
+		.f = f, .tags = &f->found_tags, .dir = dir,
+		.known = f->found_known,
+	};
+	/* A tag is made of what has room past its end. */
+	char text[ENTRYWALK_NAME_ROOM] = "";
+	size_t i;
+	int ret = 0;
 
-	if (ret || !f->found_known)
-		return ret ? ret : 1;
+	if (!f->found_tags.slots || f->found_dir != dir) {
+		f->found_dir = dir;
+		ret = namefix_tags(f, cx, dir, &f->found_tags);
+		r.known = ret > 0;
+		for (i = 0; i < f->adds.count && ret >= 0 && r.known; i++) {
+			const struct addnames_item *item = &f->adds.items[i];
+			char other[ENTRYWALK_NAME_ROOM] = "";
+
+			if (item->dir != dir)
+				continue;
+			memcpy(other, f->adds.text + item->at, item->len);
+			ret = add_tag(&r, cx, other, item->len);
+		}
+		f->found_known = r.known;
+	}
+	if (ret < 0 || !r.known)
+		return ret < 0 ? ret : 1;
 	memcpy(text, name, len);
 	ret = nameset_add(&f->found_tags, cx, nameset_tag(text, len));
 	f->found_known = ret != -ENOBUFS;

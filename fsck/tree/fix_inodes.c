@@ -310,18 +310,16 @@ static int repair_latest(struct fixing *f, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-/* What a run is about: findings of the latest state, or some of snapshots. */
-#define LATEST (FIX_INODES_COUNTS + 1)
-
+/* Whether a run for WHICH is about FIX. */
 static bool is_mine(const struct fixing *f, const struct fix *fix,
-		    unsigned int which)
+		    enum fix_inodes_which which)
 {
 	if (which == FIX_INODES_LOST)
 		return fix->rule == RULE_DIR_NO_INODE && fix->place.cno &&
 		       fix->place.cno != f->e.latest;
 	if (fix->place.kind != PLACE_INODE)
 		return false;
-	if (which == LATEST)
+	if (which == FIX_INODES_LATEST)
 		return fix->place.cno == f->e.latest &&
 		       (!inode_is_metadata(fix->place.ino) ||
 			fix->rule == RULE_INODE_RESERVED_FREE);
@@ -337,7 +335,7 @@ static bool is_mine(const struct fixing *f, const struct fix *fix,
 }
 
 static int open_decide(struct fixing *f, struct context *cx,
-		       const struct fix *fixes, size_t n, unsigned int which)
+		       const struct fix *fixes, size_t n, enum fix_inodes_which which)
 {
 	uint64_t *inos = calloc(n ? n : 1, sizeof(*inos));
 	size_t i, found = 0;
@@ -354,7 +352,7 @@ static int open_decide(struct fixing *f, struct context *cx,
 }
 
 static int repair_all(struct fixing *f, struct context *cx,
-		      const struct fix *fixes, size_t n, unsigned int which)
+		      const struct fix *fixes, size_t n, enum fix_inodes_which which)
 {
 	size_t i;
 	int err = 0;
@@ -363,8 +361,9 @@ static int repair_all(struct fixing *f, struct context *cx,
 	f->e.nlater = 0;
 	for (i = 0; i < n && !err; i++)
 		if (is_mine(f, &fixes[i], which))
-			err = which == LATEST ? repair_latest(f, cx, &fixes[i])
-					      : repair_past(f, cx, &fixes[i]);
+			err = which == FIX_INODES_LATEST ?
+				      repair_latest(f, cx, &fixes[i]) :
+				      repair_past(f, cx, &fixes[i]);
 	return err;
 }
 
@@ -475,14 +474,14 @@ int fix_inodes(struct fixer_job *job, struct context *cx,
 	if (err || repairwriter_is_rebuilt(job->writer, NILFS_IFILE_INO))
 		return err;
 	inodeedit_open(&f.e, job, NULL);
-	err = open_decide(&f, cx, fixes, n, LATEST);
+	err = open_decide(&f, cx, fixes, n, FIX_INODES_LATEST);
 	if (!err)
 		err = fill_holes(&f, cx, fixes, n);
 	if (!err)
-		err = repair_all(&f, cx, fixes, n, LATEST);
+		err = repair_all(&f, cx, fixes, n, FIX_INODES_LATEST);
 	if (!err && f.e.nlater && !f.e.ndirs) {
 		f.e.last = true;
-		err = repair_all(&f, cx, fixes, n, LATEST);
+		err = repair_all(&f, cx, fixes, n, FIX_INODES_LATEST);
 	}
 	err = inodeedit_close(&f.e, cx, err);
 	if (!err)

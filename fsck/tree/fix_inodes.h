@@ -17,6 +17,8 @@ enum fix_inodes_which {
 	/* Those that have fewer names than links: the links become the number
 	   of the names whatever other checkpoints have. */
 	FIX_INODES_COUNTS,
+	/* Those of the latest state: for fix_inodes() alone. */
+	FIX_INODES_LATEST,
 };
 
 /*
