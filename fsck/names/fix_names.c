@@ -24,7 +24,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/context.h"
 #include "check/damage.h"

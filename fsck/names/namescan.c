@@ -12,7 +12,6 @@
  * names of these are taken.
  */
 
-#include <errno.h>
 
 #include "check/blockbatch.h"
 #include "check/damage.h"

@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "check/damage.h"
-#include "disk/inode.h"
 #include "fsck/names/entrywalk.h"
 #include "fsck/names/pastnames.h"
 
