@@ -202,6 +202,16 @@ sizes() {
 	diff <(grep -v '/d/f2$' sound) <(tree 4 | grep -v '/d/f2$')
 }
 
+# Every inode of the block has findings, and each is replaced, and noted, once.
+@test "inodes of a snapshot in a block of noise are replaced once" {
+	begin snapshots
+	spoil "$(map_block ifile 2 2)"
+	repair
+	is_clean
+	[[ $said == *"checkpoint 2: inode 12: restored from checkpoint 3"* ]]
+	[ -z "$(grep '^repaired: ' <<<"$said" | sort | uniq -d)" ]
+}
+
 # The number of a file changes to that of another one, or to 10, which is an
 # inode that mkfs.nilfs2 makes and nothing names.
 @test "a name in a snapshot that leads to another inode gets its own again" {
