@@ -41,9 +41,9 @@ static const char usage_text[] =
 	"                      are restored or named\n"
 	"  -t, --totals        print no table for each image\n"
 	"  -f, --fail LIST     fail where a case ends as: "
-	"restored,false,named,\n"
-	"                      refused,gone,unseen,option,LOST,status,crash "
-	"(default: none)\n";
+	"restored,unproved,false,\n"
+	"                      named,refused,gone,unseen,option,LOST,status,crash\n"
+	"                      (default: none)\n";
 
 static _Noreturn void usage(void)
 {

@@ -36,8 +36,8 @@ judge() {
 		case $verdict,$found in
 		*,refused* | *,gone* | *,)
 			echo "$name $id $verdict: the kernel cannot read it" ;;
-		restored,"$sound" | false,"$sound") continue ;;
-		restored,* | false,*)
+		restored,"$sound" | unproved,"$sound" | false,"$sound") continue ;;
+		restored,* | unproved,* | false,*)
 			echo "$name $id $verdict: the kernel finds another tree" ;;
 		*) continue ;;
 		esac

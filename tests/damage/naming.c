@@ -190,15 +190,36 @@ bool naming_has(const struct naming *n, const struct treesum_file *what)
 	return false;
 }
 
-unsigned int naming_losses(const char *text)
+/* Whether LINE only says what may be lost. */
+static bool is_open(const char *line)
 {
-	const char *at = text;
-	unsigned int n = 0;
+	static const char *const words[] = {
+		" may ", "perhaps", ", if an", "could not be read",
+	};
+	size_t i;
 
-	while ((at = strstr(at, "lost: "))) {
-		n += (at == text || at[-1] == '\n') &&
-		     strncmp(at, "lost: nothing", 13);
-		at++;
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strstr(line, words[i]))
+			return true;
+	return false;
+}
+
+unsigned int naming_losses(const char *text, unsigned int *facts)
+{
+	static const char lost[] = "lost: ";
+	char line[LINE_MAX_BYTES];
+	unsigned int n = 0;
+	size_t len;
+
+	*facts = 0;
+	for (; *text; text += len + (text[len] == '\n')) {
+		len = strcspn(text, "\n");
+		snprintf(line, sizeof(line), "%.*s", (int)len, text);
+		if (strncmp(line, lost, sizeof(lost) - 1) ||
+		    !strcmp(line, "lost: nothing"))
+			continue;
+		n++;
+		*facts += !is_open(line);
 	}
 	return n;
 }

@@ -26,7 +26,8 @@ struct naming {
  */
 bool naming_has(const struct naming *n, const struct treesum_file *what);
 
-/* How many losses TEXT lists. */
-unsigned int naming_losses(const char *text);
+/* How many losses TEXT lists; in *FACTS, how many of them without a word that
+   they are not certain. */
+unsigned int naming_losses(const char *text, unsigned int *facts);
 
 #endif

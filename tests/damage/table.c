@@ -103,5 +103,6 @@ void table_print_totals(const struct table *t)
 		print_row(target_kind_name(k), "all", "both", sum);
 	}
 	print_row("all", "all", "both", all);
-	printf("silent=%lu false=%lu\n", all[VERDICT_LOST], all[VERDICT_FALSE]);
+	printf("silent=%lu false=%lu unproved=%lu\n", all[VERDICT_LOST],
+	       all[VERDICT_FALSE], all[VERDICT_UNPROVED]);
 }

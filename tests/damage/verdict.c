@@ -34,9 +34,9 @@ struct judging {
 const char *verdict_name(enum verdict verdict)
 {
 	static const char *const names[VERDICTS] = {
-		[VERDICT_RESTORED] = "restored", [VERDICT_FALSE] = "false",
-		[VERDICT_NAMED] = "named",	 [VERDICT_REFUSED] = "refused",
-		[VERDICT_GONE] = "gone",
+		[VERDICT_RESTORED] = "restored", [VERDICT_UNPROVED] = "unproved",
+		[VERDICT_FALSE] = "false",	 [VERDICT_NAMED] = "named",
+		[VERDICT_REFUSED] = "refused",	 [VERDICT_GONE] = "gone",
 		[VERDICT_UNSEEN] = "unseen",	 [VERDICT_OPTION] = "option",
 		[VERDICT_LOST] = "LOST",	 [VERDICT_STATUS] = "status",
 		[VERDICT_CRASH] = "crash",
@@ -269,7 +269,9 @@ static enum verdict judge(const struct judging *j, bool silent)
 			       VERDICT_REFUSED;
 	if (o->differing)
 		return VERDICT_NAMED;
-	return o->losses ? VERDICT_FALSE : VERDICT_RESTORED;
+	if (o->facts)
+		return VERDICT_FALSE;
+	return o->losses ? VERDICT_UNPROVED : VERDICT_RESTORED;
 }
 
 static void repair(struct judging *j, const struct checker *checker,
@@ -283,7 +285,7 @@ static void repair(struct judging *j, const struct checker *checker,
 	*o = (struct outcome){.option = option};
 	o->status = checker_run(checker, "-fyv", option, &j->text);
 	j->text = append_errors(j->text, checker->arena->errors);
-	o->losses = naming_losses(j->text);
+	o->losses = naming_losses(j->text, &o->facts);
 	o->second = checker_run(checker, "-fn", data, &after);
 	state_take(&j->after, checker->arena->bytes, checker->arena->size);
 	compare_all(j);

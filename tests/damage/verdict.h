@@ -9,7 +9,8 @@
 
 enum verdict {
 	VERDICT_RESTORED, /* all is what it was, and the volume sound */
-	VERDICT_FALSE,	  /* the same, but the output names a loss */
+	VERDICT_UNPROVED, /* the same, but the output names what may be lost */
+	VERDICT_FALSE,	  /* the same, but the output says that it is lost */
 	VERDICT_NAMED,	  /* the output names all that is not */
 	VERDICT_REFUSED,  /* status 4 or 8, and nothing became worse */
 	VERDICT_GONE,	  /* the same, and no state is left to begin with */
@@ -28,7 +29,8 @@ struct outcome {
 	unsigned int differing; /* files and facts that differ, */
 	unsigned int unnamed;	/* of these: named by no line */
 	unsigned int hidden;	/* of these: unreadable before the repair */
-	unsigned int losses;	/* lines that name something */
+	unsigned int losses;	/* lines that name something, */
+	unsigned int facts;	/* of these: that do not say "may" */
 	const char *option;	/* of the repair, besides -y; or NULL */
 	char first[STATE_PATH_MAX + 64]; /* one of them, unnamed if any */
 };
