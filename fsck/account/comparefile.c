@@ -253,11 +253,25 @@ static bool is_anothers(struct sides *s, struct context *cx,
 	       listed.ino != e->ino;
 }
 
+/* Whether a log has the block that B points to for another place, in that file or
+   another one. */
+static bool is_misplaced(struct sides *s, struct context *cx,
+			 const struct expected *e,
+			 const struct expected_block *b)
+{
+	struct segsum_block listed;
+
+	return sides_listed(s, cx, b->blocknr, &listed) &&
+	       (listed.ino != e->ino || listed.is_node ||
+		listed.blkoff != b->blkoff);
+}
+
 uint64_t comparefile_settle(struct sides *s, struct context *cx,
 			    const struct expected *e,
 			    const struct expected_block *b, uint64_t after)
 {
 	const struct version *here, *there, *known;
+	bool misplaced;
 
 	if (!s->versions.gathered)
 		return b->blocknr;
@@ -267,8 +281,8 @@ uint64_t comparefile_settle(struct sides *s, struct context *cx,
 	if (b->blocknr && b->blocknr == after)
 		return b->blocknr;
 	/* The logs have another block of the file for what it had. */
-	known = is_anothers(s, cx, e, b) ?
-			expected_version(e, cx, b->blkoff, 0) : NULL;
+	misplaced = is_misplaced(s, cx, e, b);
+	known = misplaced ? expected_version(e, cx, b->blkoff, 0) : NULL;
 	if (known)
 		return known->blocknr;
 	here = version_at(&s->versions, e->ino, b->blkoff, b->blocknr);
@@ -280,8 +294,7 @@ uint64_t comparefile_settle(struct sides *s, struct context *cx,
 	known = expected_version(e, cx, b->blkoff, b->vblocknr);
 	if (known)
 		return known->blocknr;
-	return b->blocknr && there && is_anothers(s, cx, e, b) ? after
-							       : b->blocknr;
+	return b->blocknr && there && misplaced ? after : b->blocknr;
 }
 
 /* Whether the file has what it had, in the place where it was. */

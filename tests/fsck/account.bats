@@ -140,6 +140,30 @@ is_sound() {
 	[[ $lost == *"lost: latest state: inode "*", /many: bytes 4096 to 8191 "* ]]
 }
 
+# All names that the directory has now are proved.  Whether it had another one is
+# what the link counts of all files decide.
+@test "an inode elsewhere with another count may have a name in the directory" {
+	begin small-files
+	links=$(dump.nilfs2 inode "$image" / | awk '/^i_links_count:/ { print $2 }')
+	damage inode:2 i_links_count=$((links - 1))
+	forget "$(mapped /many 1)"
+	repair
+	[[ $lost == *", /many: bytes 4096 to 8191 could not be read"* ]]
+}
+
+@test "a pointer to the next block of the file hides none" {
+	begin cleaned
+	node=$(dump.nilfs2 bmap -b --nodes "$image" /kept |
+		awk '$NF == "node" { at = $5 } END { print at }')
+	cp --sparse=always "$image" other
+	next=$(dump.nilfs2 set --expert other "node:$node" "ptr[8]=1" |
+		awk '$2 == "ptr[8]" { print $3 }')
+	damage "node:$node" "ptr[7]=$next"
+	repair
+	[ "$lost" = "lost: nothing" ]
+	is_sound
+}
+
 @test "the first block of another directory hides the names that were there" {
 	begin special
 	other=$(mapped '/names/d-*' 0)
