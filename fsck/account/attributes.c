@@ -393,15 +393,16 @@ const char *attributes_find(const struct attributes *a, struct context *cx)
 	return block ? block : try_version(a, cx, later, pseg);
 }
 
-/* Inode I, now as in checkpoint FROM. */
+/* Inode I, now as in checkpoint FROM; IS_UNSURE: perhaps as it was. */
 static int lose_attribute(const struct attributes *a, struct context *cx,
-			  uint64_t i, uint64_t from)
+			  uint64_t i, uint64_t from, bool is_unsure)
 {
 	const struct loss loss = {
 		.kind = LOSS_ATTRIBUTES,
 		.ino = a->what->first + i,
 		.last_ino = a->what->first + i,
 		.from = from,
+		.is_unsure = is_unsure,
 	};
 
 	return sides_lose(a->s, cx, a->state, &loss, NULL, 0);
@@ -447,12 +448,16 @@ static bool is_remapped(const struct attributes *a, struct context *cx,
 static int compare_attribute(const struct attributes *a, struct context *cx,
 			     uint64_t i, bool suspect, uint64_t from)
 {
+	bool is_changed_now;
+
 	if (!is_of_user(a, i) || !links_of(inode_at(a, a->inodes[1], i)) ||
 	    !attributes_is_in_use(a->ifile, cx, a->what->first + i))
 		return 0;
+	is_changed_now = !suspect && is_changed(a, i);
 	if (from != UNCHANGED &&
-	    (suspect || is_changed(a, i) || is_remapped(a, cx, i)))
-		return lose_attribute(a, cx, i, from) ?: 1;
+	    (suspect || is_changed_now || is_remapped(a, cx, i)))
+		return lose_attribute(a, cx, i, from, !is_changed_now ||
+				      !links_of(inode_at(a, a->inodes[0], i))) ?: 1;
 	return suspect ? 0 : compare_links(a, cx, i);
 }
 

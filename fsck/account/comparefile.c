@@ -106,29 +106,50 @@ static int compare_file(struct sides *s, struct context *cx, struct root *root,
 	return 0;
 }
 
-/* Damaged logs whose content is not completely known. */
-static void lose_logs(struct sides *s, struct context *cx)
+/* Whether the log at PSEG is right after the repair, and files have all that is
+   in it. */
+static bool is_restored(struct sides *s, struct context *cx, struct root *root,
+			uint64_t pseg)
 {
-	struct loss loss = {.kind = LOSS_SYNCED, .latest = true};
-	unsigned int i;
+	struct logindex_segment segment;
+	struct logindex_log log;
+	struct logindex_extent e;
+	struct file file;
+	uint64_t after;
+	uint32_t i, j;
+	bool is = sides_is_proven(s, cx, pseg) &&
+		  versions_log(s->logs_after, cx, s->after, pseg, &segment,
+			       &log) &&
+		  log.pseg == pseg;
 
-	for (i = 0; i < s->synced->nholes; i++) {
-		loss.block = s->synced->holes[i];
-		losslist_add(s->losses, cx, &loss, NULL, 0);
+	for (i = 0; is && i < log.nextents; i++) {
+		is = !logindex_extent(segment.ix, cx, log.first + i, &e) &&
+		     !root_file(root, cx, e.ino, &file);
+		for (j = 0; is && j < e.count; j++)
+			is = file_lookup(&file, cx, e.blkoff + j, &after) > 0 &&
+			     sides_same_content(s, cx, e.blocknr + j, after);
 	}
+	fail_clear(cx);
+	return is;
 }
 
 int comparefile_synced(struct sides *s, struct context *cx)
 {
+	struct loss loss = {.kind = LOSS_SYNCED, .latest = true};
 	const struct rollforward *rf = s->synced;
 	struct root root;
 	uint64_t i;
 	int err;
 
-	if (s->after->latest.orphans_start)
+	if (s->after->latest.orphans_start ||
+	    !(rf->count || rf->nlost || rf->nholes))
 		return 0;
-	lose_logs(s, cx);
-	err = rf->count || rf->nlost ? root_open(&root, cx, s->after, 0) : 0;
+	err = root_open(&root, cx, s->after, 0);
+	for (i = 0; i < rf->nholes; i++) {
+		loss.block = rf->holes[i];
+		if (err || !is_restored(s, cx, &root, loss.block))
+			losslist_add(s->losses, cx, &loss, NULL, 0);
+	}
 	for (i = 0; i < rf->count && !err; i++)
 		err = compare_file(s, cx, &root, &rf->blocks[i], false);
 	for (i = 0; i < rf->nlost && !err; i++)
@@ -242,18 +263,7 @@ static const struct version *replaced_by(struct sides *s, struct context *cx,
 	return NULL;
 }
 
-/* Whether a log has the block that B points to as one of another file. */
-static bool is_anothers(struct sides *s, struct context *cx,
-			const struct expected *e,
-			const struct expected_block *b)
-{
-	struct segsum_block listed;
-
-	return sides_listed(s, cx, b->blocknr, &listed) &&
-	       listed.ino != e->ino;
-}
-
-/* Whether a log has the block that B points to for another place, in that file or
+/* Whether a log has the block that B leads to for another place, in that file or
    another one. */
 static bool is_misplaced(struct sides *s, struct context *cx,
 			 const struct expected *e,
@@ -261,9 +271,21 @@ static bool is_misplaced(struct sides *s, struct context *cx,
 {
 	struct segsum_block listed;
 
-	return sides_listed(s, cx, b->blocknr, &listed) &&
+	return versions_listed(&s->versions, cx, b->blocknr, &listed) &&
 	       (listed.ino != e->ino || listed.is_node ||
 		listed.blkoff != b->blkoff);
+}
+
+/* Whether the pointer in B is one to a block of another file.  The DAT may lead
+   there as well, which is no fault of the file. */
+static bool is_anothers(struct sides *s, struct context *cx,
+			const struct expected *e,
+			const struct expected_block *b)
+{
+	struct segsum_block listed;
+
+	return versions_listed(&s->versions, cx, b->blocknr, &listed) &&
+	       listed.ino != e->ino && listed.vblocknr == b->vblocknr;
 }
 
 uint64_t comparefile_settle(struct sides *s, struct context *cx,

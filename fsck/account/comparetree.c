@@ -181,6 +181,9 @@ static int compare_inode(struct walk *w, struct context *cx, uint64_t ino,
 		before = inode_in(w, 0, i);
 	if (w->has[1] && exists(inode_in(w, 1, i)))
 		after = inode_in(w, 1, i);
+	/* The bitmap denies that it was a file: the block is that of others. */
+	if (before && !after && !attributes_is_in_use(ifile_of(w), cx, ino))
+		before = NULL;
 	if (!before)
 		return compare_unknown(w, cx, ino,
 				       w->has[0] && !exists(inode_in(w, 0, i)),

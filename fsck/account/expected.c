@@ -34,6 +34,7 @@ static bool is_free(const struct nilfs_dat_entry *de)
 static enum life life_of(const struct expected *e, struct context *cx,
 			 const struct version *one)
 {
+	struct segsum_block listed;
 	struct nilfs_dat_entry de;
 
 	if (one->cno > e->vol->latest.cno)
@@ -44,8 +45,11 @@ static enum life life_of(const struct expected *e, struct context *cx,
 	}
 	if (is_free(&de))
 		return LIFE_DEAD;
+	/* An entry that leads to another block says nothing of this one. */
 	if (dat_check(&e->vol->geo, &de, e->vol->latest.cno) != RULE_OK ||
-	    dat_is_unwritten(&de))
+	    dat_is_unwritten(&de) ||
+	    (versions_listed(e->versions, cx, le64_get(de.de_blocknr),
+			     &listed) && listed.vblocknr != one->vblocknr))
 		return LIFE_UNKNOWN;
 	return dat_is_in(&de, e->cno) ? LIFE_ALIVE : LIFE_DEAD;
 }

@@ -291,7 +291,8 @@ static bool continues(const struct loss *last, const struct loss *loss)
 	if (loss->kind == LOSS_CHECKPOINT)
 		return !loss->snapshot && !last->snapshot &&
 		       last->last + 1 == loss->cno;
-	if (last->cno != loss->cno || last->from != loss->from)
+	if (last->cno != loss->cno || last->from != loss->from ||
+	    last->is_unsure != loss->is_unsure)
 		return false;
 	if (loss->kind == LOSS_ATTRIBUTES || loss->kind == LOSS_PERHAPS)
 		return last->last_ino + 1 == loss->ino;
@@ -423,7 +424,9 @@ static void what_text(const struct loss *loss, char what[WHAT_MAX])
 		range_text(loss, what);
 	else if (loss->kind == LOSS_ATTRIBUTES && loss->from)
 		snprintf(what, WHAT_MAX,
-			 "attributes are of checkpoint %" PRIu64, loss->from);
+			 "attributes are of checkpoint %" PRIu64 "%s",
+			 loss->from,
+			 loss->is_unsure ? ", and may have changed since" : "");
 	else if (loss->kind == LOSS_ATTRIBUTES)
 		snprintf(what, WHAT_MAX, "attributes may not be what they "
 					 "were");

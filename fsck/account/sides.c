@@ -59,28 +59,13 @@ static bool has_old_sum(struct sides *s, struct context *cx, uint64_t pseg,
 	       le32_get(before.ss_datasum) == le32_get(ss->ss_datasum);
 }
 
-/* Finds the log of VOL with block BLOCKNR, of any use of its segment: 1, 0. */
-static int find_log(struct logindex *ix, struct context *cx,
-		    struct volume *vol, uint64_t blocknr,
-		    struct logindex_segment *s, struct logindex_log *log)
-{
-	int ret = logindex_segment(ix, cx, vol,
-				   geometry_segment_of(&vol->geo, blocknr), s);
-
-	if (!ret)
-		ret = logindex_find_log(cx, s, s->n, blocknr, log);
-	return ret > 0 ? blocknr - log->pseg < log->nblocks : ret;
-}
-
 bool sides_log(struct sides *s, struct context *cx, uint64_t blocknr,
 	       struct logindex_log *log)
 {
 	struct logindex_segment segment;
-	int ret = find_log(s->logs_before, cx, s->before, blocknr, &segment,
-			   log);
 
-	fail_clear(cx);
-	return ret > 0;
+	return versions_log(s->logs_before, cx, s->before, blocknr, &segment,
+			    log);
 }
 
 bool sides_same_content(struct sides *s, struct context *cx, uint64_t before,
@@ -100,30 +85,13 @@ int sides_note_wrong(struct sides *s, struct context *cx, uint64_t before,
 	return 0;
 }
 
-bool sides_listed(struct sides *s, struct context *cx, uint64_t blocknr,
-		  struct segsum_block *b)
-{
-	struct logindex_segment segment;
-	struct logindex_extent e = { .count = 0 };
-	struct logindex_log log;
-	int ret = find_log(s->logs_before, cx, s->before, blocknr, &segment,
-			   &log);
-
-	if (ret > 0)
-		ret = logindex_find_extent(segment.ix, cx, &log, blocknr, &e);
-	if (ret > 0)
-		*b = logindex_block(&log, &e, (uint32_t)(blocknr - e.blocknr));
-	fail_clear(cx);
-	return ret > 0;
-}
-
 int sides_compare_node(struct sides *s, struct context *cx, uint64_t vblocknr,
 		       uint64_t blocknr)
 {
 	struct segsum_block listed;
 	uint64_t after;
 
-	if (!sides_listed(s, cx, blocknr, &listed) ||
+	if (!versions_listed(&s->versions, cx, blocknr, &listed) ||
 	    listed.vblocknr != vblocknr)
 		return 0;
 	if (translate_vblock(s->after, cx, vblocknr, &after)) {
@@ -201,8 +169,8 @@ bool sides_wrong_log(struct sides *s, struct context *cx, uint64_t blocknr,
 {
 	struct logindex_segment segment;
 	struct logindex_log log;
-	bool is_wrong = find_log(s->logs_before, cx, s->before, blocknr,
-				 &segment, &log) > 0 &&
+	bool is_wrong = versions_log(s->logs_before, cx, s->before, blocknr,
+				     &segment, &log) &&
 			!is_log_right(s, cx, log.pseg);
 
 	if (is_wrong)
@@ -227,8 +195,8 @@ bool sides_is_proven(struct sides *s, struct context *cx, uint64_t blocknr)
 {
 	struct logindex_segment segment;
 	struct logindex_log log;
-	bool is_proven = find_log(s->logs_after, cx, s->after, blocknr,
-				  &segment, &log) > 0 &&
+	bool is_proven = versions_log(s->logs_after, cx, s->after, blocknr,
+				      &segment, &log) &&
 			 is_log_proven(s, cx, log.pseg);
 
 	fail_clear(cx);

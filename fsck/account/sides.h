@@ -105,10 +105,6 @@ int sides_compare_node(struct sides *s, struct context *cx, uint64_t vblocknr,
 bool sides_log(struct sides *s, struct context *cx, uint64_t blocknr,
 	       struct logindex_log *log);
 
-/* What a log before the repair says of block BLOCKNR, if any lists it. */
-bool sides_listed(struct sides *s, struct context *cx, uint64_t blocknr,
-		  struct segsum_block *b);
-
 /*
  * Whether block BLOCKNR is proven after the repair: the checksum of the log
  * that has it matches, and is the one that it had before.

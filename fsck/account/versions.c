@@ -243,3 +243,32 @@ size_t versions_from(const struct versions *v, uint64_t ino, uint64_t blkoff)
 	return search_first(v->items, v->n, sizeof(*v->items), is_before,
 			    &spot);
 }
+
+bool versions_log(struct logindex *ix, struct context *cx, struct volume *vol,
+		  uint64_t blocknr, struct logindex_segment *s,
+		  struct logindex_log *log)
+{
+	int ret = logindex_segment(ix, cx, vol,
+				   geometry_segment_of(&vol->geo, blocknr), s);
+
+	if (!ret)
+		ret = logindex_find_log(cx, s, s->n, blocknr, log);
+	fail_clear(cx);
+	return ret > 0 && blocknr - log->pseg < log->nblocks;
+}
+
+bool versions_listed(const struct versions *v, struct context *cx,
+		     uint64_t blocknr, struct segsum_block *b)
+{
+	struct logindex_segment segment;
+	struct logindex_extent e = {.count = 0};
+	struct logindex_log log;
+	int ret = 0;
+
+	if (versions_log(v->logs, cx, v->vol, blocknr, &segment, &log))
+		ret = logindex_find_extent(segment.ix, cx, &log, blocknr, &e);
+	if (ret > 0)
+		*b = logindex_block(&log, &e, (uint32_t)(blocknr - e.blocknr));
+	fail_clear(cx);
+	return ret > 0;
+}

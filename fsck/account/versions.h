@@ -13,8 +13,8 @@
 
 #include "base/bitmap.h"
 #include "base/context.h"
+#include "check/logs/logindex.h"
 
-struct logindex;
 struct volume;
 
 /* One data block of a file, as it was written once or moved to. */
@@ -64,5 +64,15 @@ int versions_gather(struct versions *v, struct context *cx);
 /* Index of the first version of block BLKOFF of inode INO, or of a later
    block: newest first for each block; v->n where there is none. */
 size_t versions_from(const struct versions *v, uint64_t ino, uint64_t blkoff);
+
+/* The log of VOL, with index IX, that has block BLOCKNR, of any use of its
+   segment: false where none is known. */
+bool versions_log(struct logindex *ix, struct context *cx, struct volume *vol,
+		  uint64_t blocknr, struct logindex_segment *s,
+		  struct logindex_log *log);
+
+/* What a log says of block BLOCKNR of the device, if any lists it. */
+bool versions_listed(const struct versions *v, struct context *cx,
+		     uint64_t blocknr, struct segsum_block *b);
 
 #endif

@@ -164,6 +164,47 @@ is_sound() {
 	is_sound
 }
 
+# copy_block FROM TO: from the sound image, and the checksum stays what it was.
+copy_block() {
+	local size
+
+	size=$(block_size)
+	dd if=sound of="$image" bs="$size" skip="$1" seek="$2" count=1 \
+		conv=notrunc status=none
+}
+
+@test "an entry of the DAT that leads to another file is no fault of its own" {
+	begin small-files
+	# All files of several blocks of inodes lead elsewhere.
+	copy_block "$(mapped dat 163)" "$(mapped dat 164)"
+	repair
+	[ "$lost" = "lost: nothing" ]
+	is_sound
+}
+
+@test "files in a block of other inodes are no files that were there" {
+	begin small-files
+	# One in ten of both was deleted, others in each.
+	dd if=sound bs="$(block_size)" skip="$(inodes_at 1980)" count=1 \
+		status=none | overwrite "$(inodes_at 1825)"
+	repair
+	[[ $lost != *" removed"* ]]
+	[ "$(grep -vc ", and may have changed since" <<<"$lost")" -eq 0 ]
+	is_sound
+}
+
+@test "synced data is not lost where a flipped bit hid its log" {
+	begin crash-dsync
+	log=$(fsck.nilfs2 -fn "$image" 2>&1 |
+		sed -n 's/.*recovers what .* logs from block \([0-9]*\) to.*/\1/p')
+	byte=$(((log + 2) * $(block_size) + 94))
+	was=$(od -An -tu1 -j "$byte" -N 1 "$image")
+	printf "\\x$(printf %x $((was ^ 4)))" |
+		dd of="$image" bs=1 seek="$byte" conv=notrunc status=none
+	repair
+	[ "$lost" = "lost: nothing" ]
+}
+
 @test "the first block of another directory hides the names that were there" {
 	begin special
 	other=$(mapped '/names/d-*' 0)
