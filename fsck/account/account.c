@@ -349,8 +349,8 @@ static int run_comparisons(struct account *a, struct context *cx)
 	if (!err)
 		err = comparefile_synced(&a->s, cx);
 	if (!err && a->mounted < a->s.before->latest.cno)
-		err = newlogs_suspect(&a->s, cx, a->in->used, a->mounted,
-				      &a->suspects);
+		err = suspects_newer(&a->suspects, cx, &a->s, a->in->used,
+				     a->mounted);
 	if (!err)
 		err = for_states(a, cx, suspect_state);
 	if (!err)

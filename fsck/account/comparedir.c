@@ -21,7 +21,6 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "check/damage.h"
-#include "fsck/account/dirconfirm.h"
 #include "fsck/account/dirproof.h"
 #include "vol/dir.h"
 #include "vol/root.h"
@@ -38,15 +37,6 @@ static uint64_t hash(const char *name, size_t len, uint64_t ino)
 	return h;
 }
 
-static int add_name(struct comparedir *d, struct context *cx,
-		    const struct dir_entry *entry)
-{
-	if (array_reserve(cx, &d->names, &d->room, d->n + 1))
-		return -ENOMEM;
-	d->names[d->n++] = hash(entry->name, entry->len, entry->ino);
-	return 0;
-}
-
 /* What cannot be read of a directory after the repair is not lost by it. */
 static int read_names(struct comparedir *d, struct context *cx,
 		      struct file *after)
@@ -55,8 +45,12 @@ static int read_names(struct comparedir *d, struct context *cx,
 	struct dir_entry entry;
 	int ret = dir_cursor_open(&cur, cx, after);
 
-	while (!ret && (ret = dir_cursor_next_sound(&cur, cx, &entry)) > 0)
-		ret = add_name(d, cx, &entry);
+	while (!ret && (ret = dir_cursor_next_sound(&cur, cx, &entry)) > 0) {
+		ret = array_reserve(cx, &d->names, &d->room, d->n + 1);
+		if (!ret)
+			d->names[d->n++] =
+				hash(entry.name, entry.len, entry.ino);
+	}
 	dir_cursor_close(&cur);
 	sort_numbers(d->names, d->n);
 	d->read = true;
@@ -134,20 +128,6 @@ static int compare_number(struct sides *s, struct context *cx,
 	return sides_lose(s, cx, state, &loss, name, len);
 }
 
-static bool has_entry(const void *block, uint32_t size,
-		      const struct dirent_entry *wanted)
-{
-	struct dirent_entry de;
-	struct dirent_iter it;
-
-	dirent_iter_init(&it, block, size);
-	while (dirent_iter_next(&it, &de))
-		if (de.ino == wanted->ino && de.name_len == wanted->name_len &&
-		    !memcmp(de.name, wanted->name, de.name_len))
-			return true;
-	return false;
-}
-
 /* Adds the names in block BLKOFF after the repair, which was BLOCK, that are
    new ones of files which had others. */
 static int compare_new(struct sides *s, struct context *cx,
@@ -155,16 +135,23 @@ static int compare_new(struct sides *s, struct context *cx,
 		       uint64_t blkoff, const void *block)
 {
 	uint32_t size = s->before->geo.block_size;
-	struct dirent_entry de;
-	struct dirent_iter it;
+	struct dirent_entry de, was;
+	struct dirent_iter it, old;
 	const void *now;
+	bool is_new;
 	int err = 0, ret = file_block(after, cx, blkoff, &now);
 
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
 	dirent_iter_init(&it, now, size);
 	while (!err && dirent_iter_next(&it, &de)) {
-		if (de.ino && !has_entry(block, size, &de))
+		is_new = de.ino != 0;
+		dirent_iter_init(&old, block, size);
+		while (is_new && dirent_iter_next(&old, &was))
+			is_new = de.ino != was.ino ||
+				 de.name_len != was.name_len ||
+				 memcmp(de.name, was.name, de.name_len) != 0;
+		if (is_new)
 			err = compare_number(s, cx, state, after->ino, de.ino,
 					     de.name, de.name_len);
 	}
@@ -221,22 +208,34 @@ int comparedir_made(struct sides *s, struct context *cx,
 }
 
 /*
- * Whether the number INO of a name that is there no longer was in use: else the
- * block had been replaced by an older one, and the file deleted before.  1 also
- * where that is not known; 0, -ENOMEM, -EINTR.
+ * Whether the name in DE, which directory AFTER has no longer, is lost: 1, 0,
+ * -ENOMEM, -EINTR.  It is not if the directory has it with another inode, and its
+ * own has as many names as before: then DE was wrong.  Nor if its inode was not in
+ * use: the block had been replaced by an older one, and the file deleted before.
  */
-static int was_used(struct sides *s, struct context *cx,
-		    const struct sides_state *state, uint64_t ino)
+static int is_lost(struct sides *s, struct context *cx,
+		   const struct sides_state *state, struct file *after,
+		   const struct dirent_entry *de)
 {
-	struct root root;
+	struct nilfs_inode then, now;
+	struct root before, root;
 	bool used = true;
-	int ret = root_open(&root, cx, s->before, state->cno);
+	uint64_t ino;
+	int ret = root_open(&before, cx, s->before, state->cno);
 
-	if (!ret)
-		ret = file_bit(&root.ifile, cx, &s->before->ifile_palloc, ino,
-			       &used);
-	ret = damage_forgive(cx, ret < 0 ? ret : 0);
-	return ret ? ret : used;
+	if (ret)
+		return damage_forgive(cx, ret) ?: 1;
+	if (s->is_sound &&
+	    !dir_lookup(after, cx, de->name, de->name_len, &ino) &&
+	    !root_open(&root, cx, s->after, state->latest ? 0 : state->cno) &&
+	    !root_inode(&before, cx, de->ino, &then) &&
+	    !root_inode(&root, cx, de->ino, &now) &&
+	    le16_get(then.i_links_count) == le16_get(now.i_links_count))
+		return 0;
+	fail_clear(cx);
+	ret = file_bit(&before.ifile, cx, &s->before->ifile_palloc, de->ino,
+		       &used);
+	return damage_forgive(cx, ret < 0 ? ret : 0) ?: used;
 }
 
 /*
@@ -258,42 +257,35 @@ static bool has_names(const void *block, uint32_t size)
 	return !it.verdict;
 }
 
-/* Block BLOCKNR, before, as it was written; NULL where that is not known. */
-static const void *block_before(struct comparedir *d, struct sides *s,
-				struct context *cx, struct file *after,
-				uint64_t blkoff, uint64_t blocknr)
+/*
+ * Takes block BLKOFF, which was at BLOCKNR, as it was written, into *BLOCK, NULL
+ * where that is not known, and notes it and the names in it.
+ */
+static int take_block(struct comparedir *d, struct sides *s,
+		      struct context *cx, struct file *after, uint64_t blkoff,
+		      uint64_t blocknr, const void **block)
 {
 	uint32_t size = s->before->geo.block_size;
-	const void *found;
-
-	if (!blocknr)
-		return NULL;
-	found = dirproof_find(d, s, cx, after, blkoff, blocknr);
-	if (!found) {
-		if (!sides_read(s, cx, false, blocknr) ||
-		    !has_names(s->blocks[0], size) ||
-		    is_anothers(d, after->ino, blkoff, s->blocks[0], size))
-			return NULL;
-		found = s->blocks[0];
-	}
-	memcpy(d->block, found, size);
-	return d->block;
-}
-
-/* Notes the block, and the names in it: BLOCK is NULL where it is unknown. */
-static int note_block(struct comparedir *d, struct context *cx, uint32_t size,
-		      uint64_t blkoff, uint64_t blocknr, const void *block)
-{
+	const void *found = NULL;
 	struct dirent_entry de;
 	struct dirent_iter it;
 
+	if (!d->block && !(d->block = malloc(size)))
+		return fail(cx, -ENOMEM, "block of a directory");
+	if (blocknr)
+		found = dirproof_find(d, s, cx, after, blkoff, blocknr);
+	if (blocknr && !found && sides_read(s, cx, false, blocknr) &&
+	    has_names(s->blocks[0], size) &&
+	    !is_anothers(d, after->ino, blkoff, s->blocks[0], size))
+		found = s->blocks[0];
+	*block = found ? memcpy(d->block, found, size) : NULL;
 	if (array_reserve(cx, &d->blocks, &d->blocks_room, d->nblocks + 1))
 		return -ENOMEM;
 	d->blocks[d->nblocks++] =
-		(struct comparedir_place){blkoff, blocknr, block};
-	if (!block)
-		return 0;
-	dirent_iter_init(&it, block, size);
+		(struct comparedir_place){blkoff, blocknr, found};
+	if (!found)
+		return blocknr ? sides_note_wrong(s, cx, blocknr, 0) : 0;
+	dirent_iter_init(&it, d->block, size);
 	while (dirent_iter_next(&it, &de)) {
 		if (!de.ino)
 			continue;
@@ -313,33 +305,9 @@ int comparedir_confirm(struct comparedir *d, struct sides *s,
 	if (!d->nblocks || !s->versions.gathered || s->unconfirmed)
 		return 0;
 	sort_numbers(d->known, d->known_count);
-	ret = dirconfirm_run(d, s, cx, state, after);
+	ret = dirproof_confirm(d, s, cx, state, after);
 	s->unconfirmed = ret <= 0;
 	return ret < 0 ? ret : 0;
-}
-
-/*
- * Whether the name in DE is that of another inode in directory AFTER now, and its
- * own inode has as many names as before: then DE was wrong.
- */
-static bool was_wrong(struct sides *s, struct context *cx,
-		      const struct sides_state *state, struct file *after,
-		      const struct dirent_entry *de)
-{
-	struct nilfs_inode then, now;
-	struct root root[2];
-	uint64_t ino;
-	bool was = s->is_sound &&
-		   !dir_lookup(after, cx, de->name, de->name_len, &ino) &&
-		   !root_open(&root[0], cx, s->before, state->cno) &&
-		   !root_open(&root[1], cx, s->after,
-			      state->latest ? 0 : state->cno) &&
-		   !root_inode(&root[0], cx, de->ino, &then) &&
-		   !root_inode(&root[1], cx, de->ino, &now) &&
-		   le16_get(then.i_links_count) == le16_get(now.i_links_count);
-
-	fail_clear(cx);
-	return was;
 }
 
 int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
@@ -357,19 +325,11 @@ int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
 	struct loss loss = {.kind = LOSS_NAME, .dir = after->ino};
 	struct dirent_entry de;
 	struct dirent_iter it;
-	const void *block;
+	const void *block = NULL;
 	int ret, err = d->read ? 0 : read_names(d, cx, after);
 
-	if (err)
-		return err;
-	if (!d->block && !(d->block = malloc(size)))
-		return fail(cx, -ENOMEM, "block of a directory");
-	block = block_before(d, s, cx, after, blkoff, blocknr);
-	err = note_block(d, cx, size, blkoff, blocknr, block);
-	if (err)
-		return err;
-	if (!block && blocknr)
-		err = sides_note_wrong(s, cx, blocknr, 0);
+	if (!err)
+		err = take_block(d, s, cx, after, blkoff, blocknr, &block);
 	if (err)
 		return err;
 	if (!block) {
@@ -381,16 +341,18 @@ int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
 	while (!err && dirent_iter_next(&it, &de)) {
 		if (!de.ino || comparedir_is_dots(&de) ||
 		    comparedir_has(d, &de) ||
-		    dirent_check(&de) == RULE_DIR_PRIVATE_INO ||
-		    was_wrong(s, cx, state, after, &de))
+		    dirent_check(&de) == RULE_DIR_PRIVATE_INO)
 			continue;
+		ret = is_lost(s, cx, state, after, &de);
+		if (ret <= 0) {
+			err = ret;
+			continue;
+		}
 		loss.ino = de.ino;
-		loss.is_open = dirconfirm_is_former(s, cx, state, after,
-						    blocknr, &de);
-		ret = was_used(s, cx, state, de.ino);
-		err = ret > 0 ? sides_lose(s, cx, state, &loss, de.name,
-					   de.name_len) : ret;
-		if (ret > 0 && !err) /* what its inode was may be asked */
+		loss.is_open = dirproof_is_former(s, cx, state, after, blocknr,
+						  &de);
+		err = sides_lose(s, cx, state, &loss, de.name, de.name_len);
+		if (!err) /* what its inode was may be asked */
 			err = sides_doubt(s, cx, NILFS_IFILE_INO,
 					  NILFS_IFILE_INO + 1);
 	}

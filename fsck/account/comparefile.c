@@ -19,37 +19,6 @@
 #include "fsck/account/comparedir.h"
 #include "vol/root.h"
 
-/* Whether a mount before the repair would have written block BLKOFF of inode
-   INO of the latest state. */
-static bool has_synced(const struct sides *s, uint64_t ino, uint64_t blkoff)
-{
-	const struct rollforward lost = {
-		.blocks = s->synced->lost,
-		.count = s->synced->nlost,
-	};
-	const struct salvaged_block *b =
-		rollforward_find(s->synced, ino, blkoff);
-
-	if (!b || b->blkoff != blkoff)
-		b = rollforward_find(&lost, ino, blkoff);
-	return b && b->blkoff == blkoff;
-}
-
-static bool is_same(struct sides *s, struct context *cx, uint64_t before,
-		    uint64_t after)
-{
-	return before == after || !sides_read(s, cx, false, before) ||
-	       (after && sides_read(s, cx, true, after) &&
-		!memcmp(s->blocks[0], s->blocks[1], s->before->geo.block_size));
-}
-
-/* Whether version V is one that the repair wrote, and not where it was. */
-static bool is_new(struct sides *s, struct context *cx, const struct version *v)
-{
-	return sparse_test(&s->written, v->blocknr) &&
-	       !sides_is_proven(s, cx, v->blocknr);
-}
-
 /*
  * Whether block AFTER is what the newest log has for block BLKOFF of inode INO,
  * which a mount before the repair would not have found: 1, 0, -ENOMEM, -EINTR.
@@ -60,12 +29,15 @@ static int is_newest(struct sides *s, struct context *cx, uint64_t ino,
 	struct versions *v = &s->newer;
 	int err = v->gathered ? 0 : versions_gather(v, cx);
 	size_t i = err ? 0 : versions_from(v, ino, blkoff);
+	const struct version *one;
 
-	while (!err && i < v->n && is_new(s, cx, &v->items[i]))
+	/* Not what the repair wrote, unless that is where it was. */
+	while (!err && i < v->n &&
+	       sparse_test(&s->written, v->items[i].blocknr) &&
+	       !sides_is_proven(s, cx, v->items[i].blocknr))
 		i++;
-	if (err || i >= v->n || v->items[i].ino != ino ||
-	    v->items[i].blkoff != blkoff || v->items[i].is_suspect ||
-	    !sides_read(s, cx, true, v->items[i].blocknr))
+	one = err ? NULL : versions_at(v, i, ino, blkoff);
+	if (!one || one->is_suspect || !sides_read(s, cx, true, one->blocknr))
 		return err;
 	memcpy(s->blocks[0], s->blocks[1], s->before->geo.block_size);
 	return sides_read(s, cx, true, after) &&
@@ -94,7 +66,9 @@ static int compare_file(struct sides *s, struct context *cx, struct root *root,
 	if (ret < 0)
 		return damage_forgive(cx, ret);
 	if (loss.offset >= le64_get(file.inode.i_size) ||
-	    (!lost && is_same(s, cx, b->blocknr, ret ? after : 0)))
+	    (!lost && ((ret && b->blocknr == after) ||
+		       !sides_read(s, cx, false, b->blocknr) ||
+		       (ret && sides_same_content(s, cx, b->blocknr, after)))))
 		return 0;
 	if (!ret)
 		loss.kind = LOSS_ZERO;
@@ -177,9 +151,18 @@ static bool is_dir(const struct comparison *c)
 	return S_ISDIR(le16_get(c->inode->i_mode));
 }
 
-static int add_loss(struct comparison *c, struct context *cx, struct loss loss)
+static int lose_bytes(struct comparison *c, struct context *cx,
+		      enum loss_kind kind, uint64_t offset, uint64_t length,
+		      uint64_t from)
 {
-	loss.ino = c->ino;
+	const struct loss loss = {
+		.kind = kind,
+		.ino = c->ino,
+		.offset = offset,
+		.length = length,
+		.from = from,
+	};
+
 	return sides_lose(c->s, cx, c->state, &loss, NULL, 0);
 }
 
@@ -188,13 +171,7 @@ static int lose_block(struct comparison *c, struct context *cx,
 {
 	uint32_t size = c->s->before->geo.block_size;
 
-	return add_loss(c, cx,
-			(struct loss){
-				.kind = kind,
-				.offset = blkoff * size,
-				.length = size,
-				.from = from,
-			});
+	return lose_bytes(c, cx, kind, blkoff * size, size, from);
 }
 
 static int lose_file(struct comparison *c, struct context *cx)
@@ -202,7 +179,7 @@ static int lose_file(struct comparison *c, struct context *cx)
 	if (c->is_removed)
 		return 0;
 	c->is_removed = true;
-	return add_loss(c, cx, (struct loss){.kind = LOSS_REMOVED});
+	return lose_bytes(c, cx, LOSS_REMOVED, 0, 0, 0);
 }
 
 int comparefile_after(struct context *cx, struct file *file, uint64_t blkoff,
@@ -222,19 +199,12 @@ static const struct version *version_at(const struct versions *v, uint64_t ino,
 					uint64_t blkoff, uint64_t blocknr)
 {
 	size_t i = versions_from(v, ino, blkoff);
+	const struct version *one;
 
-	for (;
-	     i < v->n && v->items[i].ino == ino && v->items[i].blkoff == blkoff;
-	     i++)
-		if (v->items[i].blocknr == blocknr)
-			return &v->items[i];
-	return NULL;
-}
-
-static bool is_newer(const struct version *a, const struct version *b,
-		     uint64_t cno)
-{
-	return a && b && a->cno > b->cno && a->cno <= cno;
+	while ((one = versions_at(v, i, ino, blkoff)) &&
+	       one->blocknr != blocknr)
+		i++;
+	return one;
 }
 
 /*
@@ -247,20 +217,16 @@ static const struct version *replaced_by(struct sides *s, struct context *cx,
 					 const struct expected_block *b)
 {
 	const struct versions *v = &s->versions;
-	const struct version *newest = NULL;
+	const struct version *newest = NULL, *one;
 	size_t i = versions_from(v, e->ino, b->blkoff);
 
 	if (!expected_is_dead(e, cx, b->vblocknr))
 		return NULL;
-	for (; i < v->n && v->items[i].ino == e->ino &&
-	       v->items[i].blkoff == b->blkoff;
-	     i++) {
-		if (v->items[i].vblocknr == b->vblocknr)
-			return newest;
-		if (!newest && v->items[i].cno <= e->cno)
-			newest = &v->items[i];
-	}
-	return NULL;
+	while ((one = versions_at(v, i++, e->ino, b->blkoff)) &&
+	       one->vblocknr != b->vblocknr)
+		if (!newest && one->cno <= e->cno)
+			newest = one;
+	return one ? newest : NULL;
 }
 
 /* Whether a log has the block that B leads to for another place, in that file or
@@ -309,7 +275,7 @@ uint64_t comparefile_settle(struct sides *s, struct context *cx,
 		return known->blocknr;
 	here = version_at(&s->versions, e->ino, b->blkoff, b->blocknr);
 	there = version_at(&s->versions, e->ino, b->blkoff, after);
-	if (is_newer(there, here, e->cno))
+	if (there && here && there->cno > here->cno && there->cno <= e->cno)
 		return after;
 	if (here)
 		return here->blocknr;
@@ -319,30 +285,20 @@ uint64_t comparefile_settle(struct sides *s, struct context *cx,
 	return b->blocknr && there && misplaced ? after : b->blocknr;
 }
 
-/* Whether the file has what it had, in the place where it was. */
-static bool is_as_it_was(struct sides *s, struct context *cx, uint64_t before,
-			 uint64_t after)
-{
-	return before && before == after &&
-	       (!sparse_test(&s->written, after) ||
-		sides_is_proven(s, cx, after));
-}
-
 /* The checkpoint with which the content of block AFTER was written, or 0. */
 static uint64_t origin_of(struct comparison *c, struct context *cx,
 			  uint64_t blkoff, uint64_t after)
 {
 	const struct versions *v = &c->s->versions;
-	const struct version *at = version_at(v, c->ino, blkoff, after);
-	size_t i = versions_from(v, c->ino, blkoff), n = 0;
+	const struct version *one = version_at(v, c->ino, blkoff, after);
+	size_t i = versions_from(v, c->ino, blkoff), n;
 
-	if (at)
-		return at->cno;
-	for (; i < v->n && v->items[i].ino == c->ino &&
-	       v->items[i].blkoff == blkoff && n < ORIGINS_MAX;
-	     i++, n++)
-		if (sides_same_content(c->s, cx, v->items[i].blocknr, after))
-			return v->items[i].cno;
+	if (one)
+		return one->cno;
+	for (n = 0; n < ORIGINS_MAX &&
+		    (one = versions_at(v, i + n, c->ino, blkoff)); n++)
+		if (sides_same_content(c->s, cx, one->blocknr, after))
+			return one->cno;
 	return 0;
 }
 
@@ -353,67 +309,67 @@ static bool is_cut_off(const struct comparison *c, uint64_t blkoff)
 	       le64_get(c->inode->i_size);
 }
 
-/* Whether block AFTER is what was synced, and newer than what the file had. */
-static bool is_synced(struct comparison *c, struct context *cx, uint64_t blkoff,
-		      uint64_t after)
+/* Whether a mount before the repair would have written block BLKOFF of inode
+   INO of the latest state: it is compared with that. */
+static bool has_synced(const struct sides *s, uint64_t ino, uint64_t blkoff)
 {
+	const struct rollforward lost = {
+		.blocks = s->synced->lost,
+		.count = s->synced->nlost,
+	};
 	const struct salvaged_block *b =
-		c->state->latest
-			? rollforward_find(c->s->synced, c->ino, blkoff)
-			: NULL;
+		rollforward_find(s->synced, ino, blkoff);
 
-	return b && sides_same_content(c->s, cx, b->blocknr, after);
-}
-
-/* Whether nothing says that block AFTER is what was written. */
-static bool is_doubtful(const struct comparison *c, uint64_t blkoff,
-			uint64_t after)
-{
-	return sparse_test(c->s->unread, after) && !is_dir(c) &&
-	       !is_cut_off(c, blkoff);
+	if (!b || b->blkoff != blkoff)
+		b = rollforward_find(&lost, ino, blkoff);
+	return b && b->blkoff == blkoff;
 }
 
 static int visit_block(void *arg, struct context *cx,
 		       const struct expected_block *b)
 {
 	struct comparison *c = arg;
+	struct sides *s = c->s;
 	uint64_t before, after;
 	bool is_dead;
 	int ret;
 
 	if (!c->inode)
 		return lose_file(c, cx);
-	if (c->state->latest && has_synced(c->s, c->ino, b->blkoff))
+	if (c->state->latest && has_synced(s, c->ino, b->blkoff))
 		return 0;
 	ret = comparefile_after(cx, &c->after, b->blkoff, &after);
 	if (ret < 0)
 		return damage_is(ret) ? 0 : ret;
-	before = comparefile_settle(c->s, cx, &c->e, b, after);
+	before = comparefile_settle(s, cx, &c->e, b, after);
 	if (b->blocknr && b->blocknr != after && !c->is_foreign) {
-		c->is_foreign = is_anothers(c->s, cx, &c->e, b);
-		c->s->foreign += c->is_foreign;
+		c->is_foreign = is_anothers(s, cx, &c->e, b);
+		s->foreign += c->is_foreign;
 	}
 	is_dead = expected_is_dead(&c->e, cx, b->vblocknr);
-	c->s->contradicted |= is_dead;
-	if ((!is_dead || c->s->versions.gathered) &&
-	    is_as_it_was(c->s, cx, before, after))
-		return is_doubtful(c, b->blkoff, after) ?
-			lose_block(c, cx, LOSS_SUSPECT, b->blkoff, 0) : 0;
-	c->s->lost_names |= is_dir(c);
-	if (!c->s->versions.gathered)
-		return sides_doubt(c->s, cx, c->ino, c->ino + 1);
+	s->contradicted |= is_dead;
+	/* The file has what it had, in the place where it was. */
+	if ((!is_dead || s->versions.gathered) && before && before == after &&
+	    (!sparse_test(&s->written, after) ||
+	     sides_is_proven(s, cx, after)))
+		/* Where no readable log has it nothing says what was written. */
+		return sparse_test(s->unread, after) && !is_dir(c) &&
+				       !is_cut_off(c, b->blkoff) ?
+			       lose_block(c, cx, LOSS_SUSPECT, b->blkoff, 0) : 0;
+	s->lost_names |= is_dir(c);
+	if (!s->versions.gathered)
+		return sides_doubt(s, cx, c->ino, c->ino + 1);
 	if (is_dir(c))
-		return comparedir_block(&c->dir, c->s, cx, c->state, &c->after,
+		return comparedir_block(&c->dir, s, cx, c->state, &c->after,
 					b->blkoff, before);
 	if (is_cut_off(c, b->blkoff))
 		return 0;
 	if (!after)
 		return lose_block(c, cx, LOSS_ZERO, b->blkoff, 0);
-	if (!before || sides_same_content(c->s, cx, before, after) ||
-	    is_synced(c, cx, b->blkoff, after))
+	if (!before || sides_same_content(s, cx, before, after))
 		return 0;
 	ret = c->state->latest ?
-			is_newest(c->s, cx, c->ino, b->blkoff, after) : 0;
+			is_newest(s, cx, c->ino, b->blkoff, after) : 0;
 	if (ret)
 		return ret < 0 ? ret : 0;
 	return lose_block(c, cx, LOSS_STALE, b->blkoff,
@@ -438,11 +394,8 @@ static int visit_unknown(void *arg, struct context *cx, uint64_t blkoff,
 		size = end << c->s->before->geo.block_bits;
 	if (first >= size)
 		return 0;
-	return add_loss(c, cx, (struct loss){
-		.kind = is_dir(c) ? LOSS_UNKNOWN : LOSS_SUSPECT,
-		.offset = first,
-		.length = size - first,
-	});
+	return lose_bytes(c, cx, is_dir(c) ? LOSS_UNKNOWN : LOSS_SUSPECT, first,
+			  size - first, 0);
 }
 
 static int visit_node(void *arg, struct context *cx, uint64_t vblocknr,
@@ -472,47 +425,6 @@ struct expected comparefile_walk(struct sides *s,
 	};
 }
 
-static int compare_blocks(struct comparison *c, struct context *cx,
-			  const struct nilfs_inode *before)
-{
-	int err = 0;
-
-	c->e = comparefile_walk(c->s, c->state, c->ino, before);
-	c->e.visit = visit_block;
-	c->e.node = visit_node;
-	c->e.unknown = visit_unknown;
-	c->e.arg = c;
-	if (c->inode)
-		err = file_init(&c->after, cx, c->s->after, c->ino, c->inode);
-	if (!err)
-		err = expected_run(&c->e, cx);
-	if (!err && c->inode && is_dir(c))
-		err = comparedir_confirm(&c->dir, c->s, cx, c->state, &c->after);
-	if (!err && c->e.doubt)
-		err = sides_doubt(c->s, cx, c->ino, c->ino + 1);
-	if (!err && c->inode && c->ino == NILFS_ROOT_INO && c->state->latest)
-		err = comparedir_made(c->s, cx, c->state, &c->after);
-	comparedir_fini(&c->dir);
-	return damage_forgive(cx, err);
-}
-
-static int compare_sizes(struct comparison *c, struct context *cx,
-			 const struct nilfs_inode *before)
-{
-	uint64_t size = le64_get(before->i_size);
-	uint64_t now = le64_get(c->inode->i_size);
-
-	/* Another file had that size. */
-	if (is_dir(c) || size <= now || !inode_is_same_file(before, c->inode))
-		return 0;
-	return add_loss(c, cx,
-			(struct loss){
-				.kind = LOSS_TRUNCATED,
-				.offset = now,
-				.length = size - now,
-			});
-}
-
 /*
  * Whether AFTER is the file that BEFORE was.  A type that was repaired makes no
  * other file of it, unless there are no blocks any more.
@@ -539,15 +451,35 @@ int comparefile_run(struct sides *s, struct context *cx,
 		.state = state,
 		.ino = ino,
 		.inode = after,
+		.e = comparefile_walk(s, state, ino, before),
 	};
+	uint64_t size = before ? le64_get(before->i_size) : 0;
+	uint64_t now = after ? le64_get(after->i_size) : 0;
 	int err = 0;
 
 	if (before && (!after || !is_same_file(before, after)))
 		return lose_file(&c, cx);
-	if (before)
-		err = compare_sizes(&c, cx, before);
+	/* Another file may have had that size. */
+	if (before && !is_dir(&c) && size > now &&
+	    inode_is_same_file(before, after))
+		err = lose_bytes(&c, cx, LOSS_TRUNCATED, now, size - now, 0);
 	if (err || (before && !inode_has_bmap(before)) ||
 	    (after && !inode_has_bmap(after)))
 		return err;
-	return compare_blocks(&c, cx, before);
+	c.e.visit = visit_block;
+	c.e.node = visit_node;
+	c.e.unknown = visit_unknown;
+	c.e.arg = &c;
+	if (after)
+		err = file_init(&c.after, cx, s->after, ino, after);
+	if (!err)
+		err = expected_run(&c.e, cx);
+	if (!err && after && is_dir(&c))
+		err = comparedir_confirm(&c.dir, s, cx, state, &c.after);
+	if (!err && c.e.doubt)
+		err = sides_doubt(s, cx, ino, ino + 1);
+	if (!err && after && ino == NILFS_ROOT_INO && state->latest)
+		err = comparedir_made(s, cx, state, &c.after);
+	comparedir_fini(&c.dir);
+	return damage_forgive(cx, err);
 }

@@ -64,25 +64,6 @@ static bool is_inode(const struct walk *w, const struct nilfs_inode *inode,
 	       inode_check(&w->s->before->geo, inode, ino) == RULE_OK;
 }
 
-/* Whether the block before has any inode, or is not what it was. */
-static bool has_inodes(const struct walk *w, const struct palloc_block *b)
-{
-	uint64_t i;
-
-	for (i = 0; w->has[0] && i < b->count; i++)
-		if (is_inode(w, inode_in(w, 0, (uint32_t)i), b->first + i))
-			return true;
-	return false;
-}
-
-static bool is_same_inode(const struct nilfs_inode *a,
-			  const struct nilfs_inode *b)
-{
-	return !memcmp(a->i_bmap, b->i_bmap, sizeof(a->i_bmap)) &&
-	       le64_get(a->i_size) == le64_get(b->i_size) &&
-	       le16_get(a->i_mode) == le16_get(b->i_mode);
-}
-
 static struct file *ifile_of(struct walk *w)
 {
 	return w->e.inode ? &w->before : NULL;
@@ -117,23 +98,6 @@ static bool is_written_so(struct walk *w, struct context *cx)
 		(ret <= 0 || is_in_right_log(w, cx, bitmap)));
 }
 
-/*
- * Whether no inode can have been where none is after the repair.  The bitmap of
- * the ifile says so (IN_USE is 0), or is not known.
- */
-static bool is_unused(struct walk *w, struct context *cx, int in_use)
-{
-	uint64_t before = w->block->before;
-
-	if (w->is_complete)
-		return true;
-	if (!in_use) /* a log that cannot be read may have had it */
-		return !sparse_count(w->s->unread) || is_written_so(w, cx);
-	return w->is_proven ||
-	       (before && !sparse_test(w->s->unread, before) &&
-		is_written_so(w, cx));
-}
-
 static int lose_perhaps(struct walk *w, struct context *cx, uint64_t first,
 			uint64_t last)
 {
@@ -155,7 +119,7 @@ static int compare_unknown(struct walk *w, struct context *cx, uint64_t ino,
 {
 	const struct loss removed = {.kind = LOSS_REMOVED, .ino = ino};
 	int in_use = attributes_is_in_use(ifile_of(w), cx, ino), err;
-	uint64_t n = losslist_count(w->s->losses);
+	uint64_t n = losslist_count(w->s->losses), at = w->block->before;
 
 	if ((!in_use && is_written_so(w, cx)) ||
 	    (in_use < 0 && is_empty && w->has_inodes &&
@@ -166,10 +130,18 @@ static int compare_unknown(struct walk *w, struct context *cx, uint64_t ino,
 	if (!w->s->versions.gathered)
 		return sides_doubt(w->s, cx, ino, ino + 1);
 	err = comparefile_run(w->s, cx, w->state, ino, NULL, after);
-	if (!err && !after && in_use <= 0 &&
-	    n == losslist_count(w->s->losses) && !is_unused(w, cx, in_use))
-		err = lose_perhaps(w, cx, ino, ino);
-	return err;
+	if (err || after || in_use > 0 || n != losslist_count(w->s->losses) ||
+	    w->is_complete)
+		return err;
+	/* The bitmap says that there was none, or is not known: a log that cannot
+	   be read may have had it. */
+	if (!in_use && !sparse_count(w->s->unread))
+		return 0;
+	if (in_use && (w->is_proven ||
+		       (at && !sparse_test(w->s->unread, at) &&
+			is_written_so(w, cx))))
+		return 0;
+	return lose_perhaps(w, cx, ino, ino);
 }
 
 static int compare_inode(struct walk *w, struct context *cx, uint64_t ino,
@@ -188,32 +160,33 @@ static int compare_inode(struct walk *w, struct context *cx, uint64_t ino,
 		return compare_unknown(w, cx, ino,
 				       w->has[0] && !exists(inode_in(w, 0, i)),
 				       after);
-	if (after && w->t->is_dat_same && is_same_inode(before, after))
+	if (after && w->t->is_dat_same &&
+	    !memcmp(before->i_bmap, after->i_bmap, sizeof(before->i_bmap)) &&
+	    le64_get(before->i_size) == le64_get(after->i_size) &&
+	    le16_get(before->i_mode) == le16_get(after->i_mode))
 		return 0;
 	return comparefile_run(w->s, cx, w->state, ino, before, after);
-}
-
-/* Whether inode I, of the ones read, has as many names as before, none if it did
-   not exist. */
-static bool is_counted(const struct walk *w, uint32_t i)
-{
-	return w->has[0] && w->has[1] && !w->is_stale &&
-	       le16_get(inode_in(w, 0, i)->i_links_count) ==
-		       le16_get(inode_in(w, 1, i)->i_links_count);
 }
 
 static int compare_inodes(struct walk *w, struct context *cx,
 			  const struct palloc_block *b)
 {
-	uint64_t i;
+	bool are_known = w->has[0] && w->has[1] && !w->is_stale;
+	uint32_t i;
 	int err = 0;
 
-	w->has_inodes = has_inodes(w, b);
+	w->has_inodes = false;
+	for (i = 0; w->has[0] && i < b->count; i++)
+		w->has_inodes |= is_inode(w, inode_in(w, 0, i), b->first + i);
 	for (i = 0; i < b->count && !err; i++) {
 		if (inode_is_private(b->first + i))
 			continue;
-		w->s->recounted |= !is_counted(w, (uint32_t)i);
-		err = compare_inode(w, cx, b->first + i, (uint32_t)i);
+		/* As many names as before, none if it did not exist. */
+		w->s->recounted |=
+			!are_known ||
+			le16_get(inode_in(w, 0, i)->i_links_count) !=
+				le16_get(inode_in(w, 1, i)->i_links_count);
+		err = compare_inode(w, cx, b->first + i, i);
 	}
 	return err ? err : context_cancelled(cx);
 }
@@ -252,30 +225,6 @@ static void take_proven(struct walk *w, struct context *cx,
 	w->has[0] = w->is_proven = true;
 }
 
-/* Blocks of both sides that are the same block and were not written. */
-static bool is_shared(const struct walk *w, uint64_t before, uint64_t after)
-{
-	return before && before == after &&
-	       !sparse_test(&w->s->written, before);
-}
-
-static void mark_clean(struct walk *w, struct context *cx, uint64_t blocknr)
-{
-	if (sparse_add(&w->t->clean, cx, blocknr) < 0)
-		fail_clear(cx);
-}
-
-/* Whether BEFORE, which looks like an older version, is one. */
-static bool is_stale(struct walk *w, struct context *cx,
-		     const struct attributes *a)
-{
-	return !w->is_proven && attributes_is_stale(a, cx) &&
-	       (!w->has[1] || w->s->contradicted ||
-		memcmp(w->inodes[0], w->inodes[1],
-		       w->s->before->geo.block_size) ||
-		!sides_is_proven(w->s, cx, a->before));
-}
-
 /* Whether no inode is left in the block before, nor a bitmap to be believed. */
 static bool is_all_lost(struct walk *w, struct context *cx,
 			const struct palloc_block *what)
@@ -298,7 +247,13 @@ static int compare_block(struct walk *w, struct context *cx,
 
 	a->inodes[0] = w->has[0] ? w->inodes[0] : NULL;
 	a->is_proven = w->is_proven;
-	w->is_stale = a->is_stale = is_stale(w, cx, a);
+	/* It looks like an older version, and is not what was written so. */
+	w->is_stale = a->is_stale =
+		!w->is_proven && attributes_is_stale(a, cx) &&
+		(!w->has[1] || w->s->contradicted ||
+		 memcmp(w->inodes[0], w->inodes[1],
+			w->s->before->geo.block_size) ||
+		 !sides_is_proven(w->s, cx, a->before));
 	w->s->losses->incomplete |= is_all_lost(w, cx, a->what);
 	w->block = a;
 	w->s->foreign = 0;
@@ -313,38 +268,21 @@ static int compare_block(struct walk *w, struct context *cx,
 	return ret;
 }
 
-/* Reads block B of inodes, WHAT, at BEFORE and AFTER. */
-static struct attributes read_block(struct walk *w, struct context *cx,
-				    const struct expected_block *b,
-				    const struct palloc_block *what,
-				    uint64_t before, uint64_t after)
-{
-	struct attributes a = {
-		.s = w->s,
-		.state = w->state,
-		.e = &w->e,
-		.what = what,
-		.blkoff = b->blkoff,
-		.vblocknr = b->vblocknr,
-		.before = before,
-		.ifile = ifile_of(w),
-	};
-
-	read_inodes(w, cx, 0, before);
-	read_inodes(w, cx, 1, after);
-	a.inodes[1] = w->has[1] ? w->inodes[1] : NULL;
-	take_proven(w, cx, &a, after);
-	return a;
-}
-
 static int visit_block(void *arg, struct context *cx,
 		       const struct expected_block *b)
 {
 	struct walk *w = arg;
-	bool doubts = w->s->doubts;
-	uint64_t n = losslist_count(w->s->losses), before, after;
+	struct attributes a = {
+		.s = w->s,
+		.state = w->state,
+		.e = &w->e,
+		.blkoff = b->blkoff,
+		.vblocknr = b->vblocknr,
+		.ifile = ifile_of(w),
+	};
+	uint64_t n = losslist_count(w->s->losses), after;
+	bool doubts = w->s->doubts, is_shared;
 	struct palloc_block inodes;
-	struct attributes a;
 	int ret;
 
 	palloc_locate(&w->s->before->ifile_palloc, b->blkoff, &inodes);
@@ -355,20 +293,28 @@ static int visit_block(void *arg, struct context *cx,
 		w->s->recounted = true;
 		return damage_is(ret) ? 0 : ret;
 	}
-	before = comparefile_settle(w->s, cx, &w->e, b, after);
-	if (is_shared(w, before, after) &&
-	    (w->t->is_dat_same || sparse_test(&w->t->clean, before)))
+	a.what = &inodes;
+	a.before = comparefile_settle(w->s, cx, &w->e, b, after);
+	/* The same block on both sides, and not written. */
+	is_shared = a.before && a.before == after &&
+		    !sparse_test(&w->s->written, after);
+	if (is_shared &&
+	    (w->t->is_dat_same || sparse_test(&w->t->clean, after)))
 		return 0;
-	a = read_block(w, cx, b, &inodes, before, after);
+	read_inodes(w, cx, 0, a.before);
+	read_inodes(w, cx, 1, after);
+	a.inodes[1] = w->has[1] ? w->inodes[1] : NULL;
+	take_proven(w, cx, &a, after);
 	w->s->doubts = false;
-	if (!w->has[0] || (before != after && !w->t->is_dat_same))
+	if (!w->has[0] || (a.before != after && !w->t->is_dat_same))
 		ret = sides_doubt(w->s, cx, NILFS_IFILE_INO,
 				  NILFS_IFILE_INO + 1);
 	if (ret >= 0)
 		ret = compare_block(w, cx, &a);
-	if (!ret && !w->s->doubts && is_shared(w, before, after) &&
-	    n == losslist_count(w->s->losses))
-		mark_clean(w, cx, before);
+	if (!ret && !w->s->doubts && is_shared &&
+	    n == losslist_count(w->s->losses) &&
+	    sparse_add(&w->t->clean, cx, after) < 0)
+		fail_clear(cx);
 	w->s->doubts |= doubts;
 	return ret;
 }
@@ -414,59 +360,39 @@ static int visit_node(void *arg, struct context *cx, uint64_t vblocknr,
 	return sides_compare_node(w->s, cx, vblocknr, blocknr);
 }
 
-/* Where the ifile could not be read: the inodes that are there. */
-static int doubt_inodes(struct walk *w, struct context *cx)
-{
-	const struct palloc *p = &w->s->before->ifile_palloc;
-	struct palloc_block first, last = {.first = UINT64_MAX};
-	int err = sides_doubt(w->s, cx, NILFS_IFILE_INO, NILFS_IFILE_INO + 1);
-
-	palloc_locate(p, w->e.doubt_first, &first);
-	if (palloc_has_block(p, w->e.doubt_end))
-		palloc_locate(p, w->e.doubt_end, &last);
-	if (first.kind != PALLOC_ENTRIES)
-		first.first = 0;
-	return err ? err : sides_doubt(w->s, cx, first.first, last.first);
-}
-
-/* Whether the repair made a directory for what has lost its name. */
-static bool has_new_directory(struct walk *w, struct context *cx)
+/*
+ * Whether the state has as many inodes after the repair as its entry counted
+ * before: then there were no others.  A directory that the repair made for what
+ * has lost its name does not count.
+ */
+static bool is_complete(struct walk *w, struct context *cx)
 {
 	static const char name[] = "lost+found";
+	uint64_t cno = w->state->latest ? w->s->after->latest.cno :
+					  w->state->cno;
+	struct nilfs_checkpoint now;
 	struct nilfs_inode inode;
 	struct root before;
 	struct file top;
 	uint64_t ino;
-	bool is_new = w->state->latest &&
-		      !root_file(&w->after, cx, NILFS_ROOT_INO, &top) &&
-		      !dir_lookup(&top, cx, name, sizeof(name) - 1, &ino) &&
-		      (root_open(&before, cx, w->s->before, w->state->cno) ||
-		       root_inode(&before, cx, ino, &inode));
+	bool is_new = false, is_known = w->state->inodes &&
+					!cptable_read(w->s->after, cx, cno,
+						      &now);
 
+	if (is_known && w->state->latest)
+		is_new = !root_file(&w->after, cx, NILFS_ROOT_INO, &top) &&
+			 !dir_lookup(&top, cx, name, sizeof(name) - 1, &ino) &&
+			 (root_open(&before, cx, w->s->before, w->state->cno) ||
+			  root_inode(&before, cx, ino, &inode));
 	fail_clear(cx);
-	return is_new;
-}
-
-/*
- * Whether the state has as many inodes after the repair as its entry counted
- * before: then there were no others.
- */
-static bool is_complete(struct walk *w, struct context *cx)
-{
-	uint64_t cno = w->state->latest ? w->s->after->latest.cno :
-					  w->state->cno;
-	struct nilfs_checkpoint now;
-
-	if (!w->state->inodes || cptable_read(w->s->after, cx, cno, &now)) {
-		fail_clear(cx);
-		return false;
-	}
-	return le64_get(now.cp_inodes_count) ==
-	       w->state->inodes + has_new_directory(w, cx);
+	return is_known &&
+	       le64_get(now.cp_inodes_count) == w->state->inodes + is_new;
 }
 
 static int compare_ifiles(struct walk *w, struct context *cx, uint64_t after)
 {
+	const struct palloc *p = &w->s->before->ifile_palloc;
+	struct palloc_block first, last = {.first = UINT64_MAX};
 	uint32_t size = w->s->before->geo.block_size;
 	int err = root_open(&w->after, cx, w->s->after, after);
 
@@ -479,8 +405,18 @@ static int compare_ifiles(struct walk *w, struct context *cx, uint64_t after)
 		w->is_complete = is_complete(w, cx);
 	if (!err)
 		err = expected_run(&w->e, cx);
-	if (!err && w->e.doubt)
-		err = doubt_inodes(w, cx);
+	if (err || !w->e.doubt)
+		goto out;
+	/* The inodes where the ifile could not be read. */
+	err = sides_doubt(w->s, cx, NILFS_IFILE_INO, NILFS_IFILE_INO + 1);
+	palloc_locate(p, w->e.doubt_first, &first);
+	if (palloc_has_block(p, w->e.doubt_end))
+		palloc_locate(p, w->e.doubt_end, &last);
+	if (first.kind != PALLOC_ENTRIES)
+		first.first = 0;
+	if (!err)
+		err = sides_doubt(w->s, cx, first.first, last.first);
+out:
 	free(w->inodes[0]);
 	free(w->inodes[1]);
 	return damage_forgive(cx, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a block of a directory was, proved by the checksum of its log. */
+/* What proves the names of a directory: checksums of logs, and times of inodes. */
 #ifndef NILFS2_FSCK_DIRPROOF_H
 #define NILFS2_FSCK_DIRPROOF_H
 
@@ -26,5 +26,23 @@ const void *dirproof_find(const struct comparedir *d, struct sides *s,
  * where no entry was ever there.  False where BLOCK is not one of a directory.
  */
 bool dirproof_clear_rest(void *block, uint32_t size);
+
+/*
+ * Whether each name of directory AFTER was in it in STATE before the repair:
+ * read there, or shown by another version.  D has compared all its blocks.
+ * 1, 0, -ENOMEM, -EINTR.
+ */
+int dirproof_confirm(const struct comparedir *d, struct sides *s,
+		     struct context *cx, const struct sides_state *state,
+		     struct file *after);
+
+/*
+ * Whether DE, in the block at BLOCKNR of directory AFTER before the repair, is a
+ * name of a file that was deleted: another version has it, of a checkpoint in
+ * which another file had that inode.  Uses the buffers of the sides.
+ */
+bool dirproof_is_former(struct sides *s, struct context *cx,
+			const struct sides_state *state, struct file *after,
+			uint64_t blocknr, const struct dirent_entry *de);
 
 #endif

@@ -22,14 +22,6 @@ enum life {
 	LIFE_ALIVE,
 };
 
-/* As nilfs_dat_commit_free() leaves an entry. */
-static bool is_free(const struct nilfs_dat_entry *de)
-{
-	return dat_is_unwritten(de) &&
-	       le64_get(de->de_start) == NILFS_CNO_MIN &&
-	       le64_get(de->de_end) == NILFS_CNO_MIN;
-}
-
 /* What the DAT says of version ONE at the checkpoint. */
 static enum life life_of(const struct expected *e, struct context *cx,
 			 const struct version *one)
@@ -43,7 +35,9 @@ static enum life life_of(const struct expected *e, struct context *cx,
 		fail_clear(cx);
 		return LIFE_UNKNOWN;
 	}
-	if (is_free(&de))
+	/* As nilfs_dat_commit_free() leaves an entry. */
+	if (dat_is_unwritten(&de) && le64_get(de.de_start) == NILFS_CNO_MIN &&
+	    le64_get(de.de_end) == NILFS_CNO_MIN)
 		return LIFE_DEAD;
 	/* An entry that leads to another block says nothing of this one. */
 	if (dat_check(&e->vol->geo, &de, e->vol->latest.cno) != RULE_OK ||
@@ -62,14 +56,6 @@ bool expected_is_dead(const struct expected *e, struct context *cx,
 	return vblocknr && life_of(e, cx, &one) == LIFE_DEAD;
 }
 
-static bool is_at(const struct expected *e, size_t i, uint64_t blkoff)
-{
-	const struct versions *v = e->versions;
-
-	return i < v->n && v->items[i].ino == e->ino &&
-	       v->items[i].blkoff == blkoff;
-}
-
 const struct version *expected_version(const struct expected *e,
 				       struct context *cx, uint64_t blkoff,
 				       uint64_t vblocknr)
@@ -78,8 +64,7 @@ const struct version *expected_version(const struct expected *e,
 	size_t i = versions_from(e->versions, e->ino, blkoff);
 	enum life life;
 
-	for (; is_at(e, i, blkoff); i++) {
-		one = &e->versions->items[i];
+	for (; (one = versions_at(e->versions, i, e->ino, blkoff)); i++) {
 		if (one->cno > e->cno ||
 		    (vblocknr && one->vblocknr != vblocknr))
 			continue;
@@ -94,15 +79,6 @@ const struct version *expected_version(const struct expected *e,
 	return unsure;
 }
 
-static void note_doubt(struct expected *e, uint64_t key, uint64_t end)
-{
-	if (!e->doubt || key < e->doubt_first)
-		e->doubt_first = key;
-	if (!e->doubt || end > e->doubt_end)
-		e->doubt_end = end;
-	e->doubt = true;
-}
-
 static int visit_unknown(struct expected *e, struct context *cx,
 			 uint64_t blkoff, uint64_t end)
 {
@@ -114,21 +90,24 @@ static int visit_unknown(struct expected *e, struct context *cx,
 static int visit_gap(void *arg, struct context *cx, uint64_t key, uint64_t end)
 {
 	struct expected *e = arg;
+	const struct versions *v = e->versions;
 	const struct version *one;
 	struct expected_block b;
 	size_t i;
 	int err = 0;
 
-	note_doubt(e, key, end);
-	if (!e->versions->gathered)
+	if (!e->doubt || key < e->doubt_first)
+		e->doubt_first = key;
+	if (!e->doubt || end > e->doubt_end)
+		e->doubt_end = end;
+	e->doubt = true;
+	if (!v->gathered)
 		return 0;
 	end = end < e->limit ? end : e->limit;
-	i = versions_from(e->versions, e->ino, key);
-	while (i < e->versions->n && e->versions->items[i].ino == e->ino &&
-	       e->versions->items[i].blkoff < end && !err) {
-		b = (struct expected_block){
-			.blkoff = e->versions->items[i].blkoff,
-		};
+	i = versions_from(v, e->ino, key);
+	while (i < v->n && v->items[i].ino == e->ino &&
+	       v->items[i].blkoff < end && !err) {
+		b = (struct expected_block){.blkoff = v->items[i].blkoff};
 		err = visit_unknown(e, cx, key, b.blkoff);
 		key = b.blkoff + 1;
 		one = expected_version(e, cx, b.blkoff, 0);
@@ -136,7 +115,7 @@ static int visit_gap(void *arg, struct context *cx, uint64_t key, uint64_t end)
 			b.blocknr = one->blocknr;
 			err = e->visit(e->arg, cx, &b);
 		}
-		while (is_at(e, i, b.blkoff))
+		while (versions_at(v, i, e->ino, b.blkoff))
 			i++;
 	}
 	return err ? err : visit_unknown(e, cx, key, end);

@@ -20,6 +20,7 @@
 #include "check/damage.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
+#include "fsck/account/dirproof.h"
 #include "vol/root.h"
 #include "vol/translate.h"
 
@@ -33,18 +34,6 @@ static int compare_wrong(const void *a, const void *b)
 	return x->before < y->before ? -1 : x->before > y->before;
 }
 
-/* Sorts the blocks, each of which is there once then. */
-static void settle(struct sides *s)
-{
-	size_t i, n = 0;
-
-	sort_in_place(s->wrong, s->nwrong, sizeof(*s->wrong), compare_wrong);
-	for (i = 0; i < s->nwrong; i++)
-		if (!n || s->wrong[n - 1].before != s->wrong[i].before)
-			s->wrong[n++] = s->wrong[i];
-	s->nwrong = n;
-}
-
 /* Whether the checksum of the log at PSEG matches with N blocks from FIRST on as
    they are after the repair: 1, 0, -ENOMEM, -EINTR. */
 static int is_proven(struct sides *s, struct context *cx, uint64_t pseg,
@@ -52,12 +41,13 @@ static int is_proven(struct sides *s, struct context *cx, uint64_t pseg,
 {
 	struct witness_block blocks[WITNESSES_MAX];
 	uint32_t size = s->before->geo.block_size;
-	char *bytes = n <= WITNESSES_MAX ? malloc(n * size) : NULL;
 	int ret = 0;
+	char *bytes;
 	size_t i;
 
 	if (n > WITNESSES_MAX)
 		return 0;
+	bytes = malloc(n * size);
 	if (!bytes)
 		return fail(cx, -ENOMEM, "blocks of a log");
 	for (i = 0; i < n; i++) {
@@ -88,61 +78,52 @@ static bool is_exact(struct sides *s, struct context *cx, uint64_t blocknr)
 	return node.nchildren < node.max / 2 || node.nchildren == node.max;
 }
 
-static int add_log(struct suspects *x, struct context *cx,
-		   const struct logindex_log *log)
+/* Adds the log that has block BLOCKNR, if one does.  0, -ENOMEM. */
+static int add_log(struct suspects *x, struct context *cx, struct sides *s,
+		   uint64_t blocknr)
 {
+	struct logindex_log log;
 	size_t i;
 
+	if (!sides_log(s, cx, blocknr, &log))
+		return 0;
 	for (i = 0; i < x->n; i++)
-		if (x->logs[i].pseg == log->pseg)
+		if (x->logs[i].pseg == log.pseg)
 			return 0;
 	if (array_reserve(cx, &x->logs, &x->room, x->n + 1))
 		return -ENOMEM;
-	x->logs[x->n++] = *log;
+	x->logs[x->n++] = log;
 	return 0;
-}
-
-int suspects_add(struct suspects *x, struct context *cx, struct sides *s,
-		 uint64_t blocknr)
-{
-	struct logindex_log log;
-
-	return sides_log(s, cx, blocknr, &log) ? add_log(x, cx, &log) : 0;
-}
-
-/* Takes LOG, which has N blocks from FIRST on that were wrong, if these are not
-   all that was wrong in it. */
-static int take_log(struct suspects *x, struct context *cx, struct sides *s,
-		    const struct logindex_log *log,
-		    const struct sides_wrong *first, size_t n)
-{
-	int ret = is_proven(s, cx, log->pseg, first, n);
-
-	if (ret > 0)
-		return sparse_add(&s->whole, cx, log->pseg);
-	if (ret || sparse_test(&s->whole, log->pseg) ||
-	    (n == 1 && !is_exact(s, cx, first->after)))
-		return ret;
-	return add_log(x, cx, log);
 }
 
 int suspects_find(struct suspects *x, struct context *cx, struct sides *s)
 {
+	const struct sides_wrong *first;
 	struct logindex_log log;
-	uint64_t pseg;
+	uint64_t pseg, end;
 	size_t i, n;
 	int ret = 0;
 
-	settle(s);
+	sort_in_place(s->wrong, s->nwrong, sizeof(*s->wrong), compare_wrong);
+	for (i = n = 0; i < s->nwrong; i++)
+		if (!n || s->wrong[n - 1].before != s->wrong[i].before)
+			s->wrong[n++] = s->wrong[i];
+	s->nwrong = n;
 	for (i = 0; i < s->nwrong && ret >= 0; i += n) {
+		first = &s->wrong[i];
 		n = 1;
-		if (!sides_wrong_log(s, cx, s->wrong[i].before, &pseg) ||
+		if (!sides_wrong_log(s, cx, first->before, &pseg) ||
 		    !sides_log(s, cx, pseg, &log))
 			continue;
-		while (i + n < s->nwrong &&
-		       s->wrong[i + n].before < pseg + log.nblocks)
+		end = pseg + log.nblocks;
+		while (i + n < s->nwrong && s->wrong[i + n].before < end)
 			n++;
-		ret = take_log(x, cx, s, &log, &s->wrong[i], n);
+		ret = is_proven(s, cx, pseg, first, n);
+		if (ret > 0)
+			ret = sparse_add(&s->whole, cx, pseg);
+		else if (!ret && !sparse_test(&s->whole, pseg) &&
+			 (n > 1 || is_exact(s, cx, first->after)))
+			ret = add_log(x, cx, s, pseg);
 	}
 	return ret < 0 ? ret : 0;
 }
@@ -221,6 +202,139 @@ int suspects_compare(const struct suspects *x, struct context *cx,
 			err = err ? err : context_cancelled(cx);
 		}
 	}
+	return damage_forgive(cx, err);
+}
+
+/*
+ * Looks for what was wrong in the log of V, of FILE: if that is one block alone,
+ * which was replaced or is wrong where nothing is stored, the log is in S->whole
+ * then.  0, -ENOMEM, -EINTR.
+ */
+static int find_whole(struct sides *s, struct context *cx, struct file *file,
+		      const struct version *v)
+{
+	uint64_t now, pseg;
+	int ret = file_lookup(file, cx, v->blkoff, &now);
+
+	if (ret > 0 &&
+	    (now != v->blocknr || S_ISDIR(le16_get(file->inode.i_mode))) &&
+	    sides_wrong_log(s, cx, v->blocknr, &pseg) &&
+	    sides_read(s, cx, true, now) &&
+	    (now != v->blocknr ||
+	     dirproof_clear_rest(s->blocks[1], s->before->geo.block_size)))
+		sides_was(s, cx, pseg, v->blocknr, s->blocks[1]);
+	return damage_forgive(cx, ret < 0 ? ret : 0);
+}
+
+/* The inodes that the latest state has after the repair in block BLKOFF. */
+static int suspect_inodes(struct sides *s, struct context *cx,
+			  struct root *root, uint64_t blkoff)
+{
+	struct loss loss = {
+		.kind = LOSS_ATTRIBUTES,
+		.latest = true,
+		.cno = s->before->latest.cno,
+	};
+	struct nilfs_inode inode;
+	struct palloc_block b;
+	uint64_t ino;
+	int err = 0;
+
+	palloc_locate(&s->before->ifile_palloc, blkoff, &b);
+	if (b.kind != PALLOC_ENTRIES)
+		return 0;
+	for (ino = b.first; ino < b.first + b.count && !err; ino++) {
+		if (inode_is_private(ino))
+			continue;
+		err = root_inode(root, cx, ino, &inode);
+		loss.ino = loss.last_ino = ino;
+		if (!err)
+			losslist_add(s->losses, cx, &loss, NULL, 0);
+		err = damage_forgive(cx, err);
+	}
+	return err;
+}
+
+/* Version V of the latest state, where FILE has it after the repair. */
+static int suspect_block(struct sides *s, struct context *cx, struct file *file,
+			 const struct version *v)
+{
+	const struct loss loss = {
+		.kind = LOSS_SUSPECT,
+		.latest = true,
+		.cno = s->before->latest.cno,
+		.ino = v->ino,
+		.offset = v->blkoff << s->before->geo.block_bits,
+		.length = s->before->geo.block_size,
+	};
+	uint64_t blocknr;
+	int ret = file_lookup(file, cx, v->blkoff, &blocknr);
+
+	if (ret > 0 && blocknr == v->blocknr)
+		losslist_add(s->losses, cx, &loss, NULL, 0);
+	return damage_forgive(cx, ret < 0 ? ret : 0);
+}
+
+/* What a log past the checkpoint that a mount finds has: of SUSPECT, which is
+   NULL while it is looked for what was wrong in these logs. */
+static int visit_newer(struct suspects *suspects, struct context *cx,
+		       struct sides *s, const struct versions *v)
+{
+	uint64_t pseg, asked = UINT64_MAX; /* block of the ifile */
+	struct root root;
+	struct file file;
+	size_t i;
+	int ret = root_open(&root, cx, s->after, 0);
+
+	file = root.ifile;
+	for (i = 0; i < v->n && !ret; i++) {
+		const struct version *one = &v->items[i];
+		bool is_ifile = one->ino == NILFS_IFILE_INO;
+
+		if (!one->is_suspect)
+			continue;
+		if (suspects && sides_wrong_log(s, cx, one->blocknr, &pseg) &&
+		    sparse_test(&s->whole, pseg))
+			continue; /* but for a block that the account knows */
+		ret = suspects ? add_log(suspects, cx, s, one->blocknr) :
+				 context_cancelled(cx);
+		if (ret || (!is_ifile && inode_is_private(one->ino)))
+			continue;
+		if (suspects && is_ifile) {
+			if (one->blkoff != asked)
+				ret = suspect_inodes(s, cx, &root, one->blkoff);
+			asked = one->blkoff;
+			continue;
+		}
+		if (is_ifile)
+			file = root.ifile;
+		else if (one->ino != file.ino)
+			ret = root_file(&root, cx, one->ino, &file);
+		if (ret) {
+			file = root.ifile;
+			ret = damage_forgive(cx, ret);
+		} else
+			ret = suspects ? suspect_block(s, cx, &file, one) :
+					 find_whole(s, cx, &file, one);
+	}
+	return ret;
+}
+
+int suspects_newer(struct suspects *x, struct context *cx, struct sides *s,
+		   const struct bitmap *used, uint64_t mounted)
+{
+	struct versions v;
+	int err;
+
+	/* The repair may have set a log right. */
+	versions_init(&v, s->after, s->logs_after, used);
+	v.beyond = mounted;
+	err = versions_gather(&v, cx);
+	if (!err)
+		err = visit_newer(NULL, cx, s, &v);
+	if (!err)
+		err = visit_newer(x, cx, s, &v);
+	versions_fini(&v);
 	return damage_forgive(cx, err);
 }
 

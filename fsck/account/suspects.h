@@ -26,9 +26,15 @@ struct suspects {
  */
 int suspects_find(struct suspects *x, struct context *cx, struct sides *s);
 
-/* Adds the log that has block BLOCKNR, if one does.  0, -ENOMEM. */
-int suspects_add(struct suspects *x, struct context *cx, struct sides *s,
-		 uint64_t blocknr);
+/*
+ * The state before has logs past checkpoint MOUNTED that a mount does not
+ * accept: adds the blocks of files in those whose checksum does not match, if
+ * the files have them after the repair, and the inodes in those of the ifile.
+ * The logs are in *X then: snapshots may have blocks that were moved there.  0,
+ * -ENOMEM, -EINTR.
+ */
+int suspects_newer(struct suspects *x, struct context *cx, struct sides *s,
+		   const struct bitmap *used, uint64_t mounted);
 
 /*
  * Adds to the losses the blocks of files in these logs that STATE has after the

@@ -39,24 +39,17 @@ void versions_fini(struct versions *v)
 	memset(v, 0, sizeof(*v));
 }
 
-/* Inodes come mostly in order, from a walk through an ifile. */
-static bool has_range(const struct versions *v, uint64_t first, uint64_t end)
-{
-	const struct version_range *last;
-
-	if (!v->nranges)
-		return false;
-	last = &v->ranges[v->nranges - 1];
-	return last->first <= first && end <= last->end;
-}
-
 int versions_want(struct versions *v, struct context *cx, uint64_t first,
 		  uint64_t end)
 {
-	if (has_range(v, first, end))
+	struct version_range *last =
+		v->nranges ? &v->ranges[v->nranges - 1] : NULL;
+
+	/* Inodes come mostly in order, from a walk through an ifile. */
+	if (last && last->first <= first && end <= last->end)
 		return 0;
-	if (v->nranges && v->ranges[v->nranges - 1].end == first) {
-		v->ranges[v->nranges - 1].end = end;
+	if (last && last->end == first) {
+		last->end = end;
 		return 0;
 	}
 	if (array_reserve(cx, &v->ranges, &v->ranges_room, v->nranges + 1))
@@ -97,84 +90,51 @@ static bool ends_before(const void *item, const void *key)
 	return range->end <= *(const uint64_t *)key;
 }
 
-static bool is_wanted(const struct versions *v, const struct version *one)
-{
-	size_t i;
-
-	i = search_first(v->ranges, v->nranges, sizeof(*v->ranges), ends_before,
-			 &one->ino);
-	return i < v->nranges && v->ranges[i].first <= one->ino;
-}
-
-static int add_version(struct versions *v, struct context *cx,
-		       const struct version *one)
-{
-	if (array_reserve(cx, &v->items, &v->room, v->n + 1))
-		return -ENOMEM;
-	v->items[v->n++] = *one;
-	return 0;
-}
-
-/* Whether the blocks of LOG are not what its checksum says: 1, 0. */
-static int is_suspect(const struct versions *v, struct context *cx,
-		      const struct logindex_log *log)
-{
-	struct nilfs_segment_summary ss;
-	int err = dev_read(v->vol->dev, cx,
-			   log->pseg << v->vol->geo.block_bits, &ss,
-			   sizeof(ss));
-
-	if (!err)
-		err = logcheck_payload(v->vol, cx, log->pseg, &ss);
-	if (!damage_is(err))
-		return err;
-	fail_clear(cx);
-	return 1;
-}
-
-/* The blocks of E, an extent of LOG, of which ONE says more. */
-static int take_extent(struct versions *v, struct context *cx,
-		       const struct logindex_log *log,
-		       const struct logindex_extent *e,
-		       const struct version *of_log)
-{
-	bool is_beyond = log->cno > v->beyond;
-	struct version one = *of_log;
-	uint32_t i;
-	int err = 0;
-
-	one.ino = e->ino;
-	if (!e->is_virtual || e->is_node || !(is_beyond || is_wanted(v, &one)))
-		return 0;
-	one.cno = e->cno ? e->cno : log->cno;
-	for (i = 0; i < e->count && !err; i++) {
-		one.blkoff = e->blkoff + i;
-		one.vblocknr = e->vblocknr + i;
-		one.blocknr = e->blocknr + i;
-		err = add_version(v, cx, &one);
-	}
-	return err;
-}
-
+/* The wanted blocks of LOG; whether its checksum matches is asked for those
+   past v->beyond. */
 static int take_log(struct versions *v, struct context *cx,
 		    struct logindex *ix, const struct logindex_log *log)
 {
+	bool is_beyond = log->cno > v->beyond;
 	struct version one = {.seq = log->seq};
+	struct nilfs_segment_summary ss;
 	struct logindex_extent e;
-	uint32_t i;
-	int ret = 0;
+	uint32_t i, j;
+	size_t at;
+	int err = 0;
 
 	if ((log->flags & NILFS_SS_SR) && log->cno > v->newest)
 		v->newest = log->cno;
-	if (log->cno > v->beyond)
-		ret = is_suspect(v, cx, log);
-	one.is_suspect = ret > 0;
-	for (i = 0; i < log->nextents && ret >= 0; i++) {
-		ret = logindex_extent(ix, cx, log->first + i, &e);
-		if (!ret)
-			ret = take_extent(v, cx, log, &e, &one);
+	if (is_beyond) {
+		err = dev_read(v->vol->dev, cx,
+			       log->pseg << v->vol->geo.block_bits, &ss,
+			       sizeof(ss));
+		if (!err)
+			err = logcheck_payload(v->vol, cx, log->pseg, &ss);
+		one.is_suspect = damage_is(err);
+		err = damage_forgive(cx, err);
 	}
-	return ret < 0 ? ret : 0;
+	for (i = 0; i < log->nextents && !err; i++) {
+		err = logindex_extent(ix, cx, log->first + i, &e);
+		if (err || !e.is_virtual || e.is_node)
+			continue;
+		at = search_first(v->ranges, v->nranges, sizeof(*v->ranges),
+				  ends_before, &e.ino);
+		if (!is_beyond &&
+		    (at == v->nranges || v->ranges[at].first > e.ino))
+			continue;
+		if (array_reserve(cx, &v->items, &v->room, v->n + e.count))
+			return -ENOMEM;
+		one.ino = e.ino;
+		one.cno = e.cno ? e.cno : log->cno;
+		for (j = 0; j < e.count; j++) {
+			one.blkoff = e.blkoff + j;
+			one.vblocknr = e.vblocknr + j;
+			one.blocknr = e.blocknr + j;
+			v->items[v->n++] = one;
+		}
+	}
+	return err;
 }
 
 static int take_segment(struct versions *v, struct context *cx, uint64_t segnum)
@@ -242,6 +202,14 @@ size_t versions_from(const struct versions *v, uint64_t ino, uint64_t blkoff)
 
 	return search_first(v->items, v->n, sizeof(*v->items), is_before,
 			    &spot);
+}
+
+const struct version *versions_at(const struct versions *v, size_t i,
+				  uint64_t ino, uint64_t blkoff)
+{
+	const struct version *one = i < v->n ? &v->items[i] : NULL;
+
+	return one && one->ino == ino && one->blkoff == blkoff ? one : NULL;
 }
 
 bool versions_log(struct logindex *ix, struct context *cx, struct volume *vol,

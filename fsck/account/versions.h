@@ -65,6 +65,11 @@ int versions_gather(struct versions *v, struct context *cx);
    block: newest first for each block; v->n where there is none. */
 size_t versions_from(const struct versions *v, uint64_t ino, uint64_t blkoff);
 
+/* Number I of the versions, where that is one of block BLKOFF of inode INO, or
+   NULL: these are all from versions_from() on. */
+const struct version *versions_at(const struct versions *v, size_t i,
+				  uint64_t ino, uint64_t blkoff);
+
 /* The log of VOL, with index IX, that has block BLOCKNR, of any use of its
    segment: false where none is known. */
 bool versions_log(struct logindex *ix, struct context *cx, struct volume *vol,
