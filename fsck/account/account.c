@@ -51,41 +51,34 @@ struct account {
 };
 
 /*
- * The state that was repaired.  Its super root may be one that was restored in
- * its place.
+ * The state before: the newer one of a mount's and the one that was repaired.  The
+ * super root of that may be one that was restored in its place.
  */
-static int open_base(struct account *a, struct context *cx)
-{
-	const struct account_sides *in = a->in;
-	uint32_t size = in->after->geo.block_size;
-	uint64_t off = in->base->super_root * size;
-	char *block = malloc(size);
-	int err = block ? dev_read(in->overlay, cx, off, block, size) :
-			  fail(cx, -ENOMEM, "super root");
-
-	if (!err)
-		err = patched_open(&a->restored, cx, in->under);
-	if (!err)
-		err = patched_set(a->restored, cx, off, block, size);
-	free(block);
-	return err < 0 ? err :
-			 volume_open_at(&a->s.before, cx, a->restored,
-					&in->after->geo, in->base);
-}
-
-/* The state before: the newer one of a mount's and the one repaired. */
 static int open_before(struct account *a, struct context *cx)
 {
 	const struct account_sides *in = a->in;
+	uint32_t size = in->after->geo.block_size;
+	uint64_t off;
+	char *block;
 	int err = volume_open(&a->s.before, cx, in->under, NULL);
 
 	a->mounted = err ? 0 : a->s.before->latest.cno;
-	if (in->base &&
-	    (err ? damage_is(err) : in->base->cno > a->s.before->latest.cno)) {
+	if (in->base && (err ? damage_is(err) : in->base->cno > a->mounted)) {
 		fail_clear(cx);
 		volume_close(a->s.before);
 		a->s.before = NULL;
-		err = open_base(a, cx);
+		off = in->base->super_root * size;
+		block = malloc(size);
+		err = block ? dev_read(in->overlay, cx, off, block, size) :
+			      fail(cx, -ENOMEM, "super root");
+		if (!err)
+			err = patched_open(&a->restored, cx, in->under);
+		if (!err)
+			err = patched_set(a->restored, cx, off, block, size);
+		free(block);
+		if (err >= 0)
+			err = volume_open_at(&a->s.before, cx, a->restored,
+					     &in->after->geo, in->base);
 	}
 	if (!err && !geometry_is_same(&a->s.before->geo, &in->after->geo))
 		err = fail(cx, -EUCLEAN, "another geometry");
@@ -129,27 +122,19 @@ static int list_written(struct account *a, struct context *cx)
 	return err;
 }
 
-/* Whether an entry has its life, which the repair may have ended. */
-static bool is_same_life(const struct account *a,
-			 const struct nilfs_dat_entry *old,
-			 const struct nilfs_dat_entry *new)
-{
-	uint64_t end = le64_get(new->de_end);
-
-	return le64_get(old->de_start) == le64_get(new->de_start) &&
-	       (le64_get(old->de_end) == end ||
-		(le64_get(old->de_end) == NILFS_CNO_MAX &&
-		 end > a->s.before->latest.cno));
-}
-
-/* Whether the entries of a block, which was BEFORE (NULL: a hole), lead where
-   they led, and live as they lived; those that the repair added do not count. */
+/*
+ * Whether the entries of a block, which was BEFORE (NULL: a hole), lead where
+ * they led, and live as they lived, unless the repair ended that; those that it
+ * added do not count.
+ */
 static bool is_same_entries(const struct account *a, const char *before,
 			    const char *after)
 {
 	const struct nilfs_geometry *g = &a->s.before->geo;
+	const uint64_t latest = a->s.before->latest.cno;
 	static const struct nilfs_dat_entry none;
 	const struct nilfs_dat_entry *old = &none, *new;
+	uint64_t end, was;
 	uint32_t at;
 
 	for (at = 0; at + g->dat_entry_size <= g->block_size;
@@ -157,57 +142,51 @@ static bool is_same_entries(const struct account *a, const char *before,
 		new = (const void *)(after + at);
 		if (before)
 			old = (const void *)(before + at);
-		if (le64_get(new->de_start) > a->s.before->latest.cno)
+		if (le64_get(new->de_start) > latest)
 			continue;
+		end = le64_get(new->de_end);
+		was = le64_get(old->de_end);
 		if (le64_get(old->de_blocknr) != le64_get(new->de_blocknr) ||
-		    !is_same_life(a, old, new))
+		    le64_get(old->de_start) != le64_get(new->de_start) ||
+		    (end != was && (was != NILFS_CNO_MAX || end <= latest)))
 			return false;
 	}
 	return true;
 }
 
-/* The same of block BLKOFF of the DAT, now at BLOCKNR: 1, 0, or a failure. */
-static int is_same_dat_block(struct account *a, struct context *cx,
-			     uint64_t blkoff, uint64_t blocknr)
-{
-	struct palloc_block b;
-	uint64_t before;
-	int ret;
-
-	palloc_locate(&a->s.before->dat_palloc, blkoff, &b);
-	if (b.kind != PALLOC_ENTRIES)
-		return 1;
-	ret = file_lookup(&a->s.before->dat, cx, blkoff, &before);
-	if (ret < 0)
-		return damage_forgive(cx, ret);
-	if (ret && before == blocknr && !sparse_test(&a->s.written, blocknr))
-		return 1;
-	if (!sides_read(&a->s, cx, true, blocknr) ||
-	    (ret && !sides_read(&a->s, cx, false, before)))
-		return 0;
-	return is_same_entries(a, ret ? a->s.blocks[0] : NULL, a->s.blocks[1]);
-}
-
 /* Whether no entry of the DAT leads elsewhere than before: 1, 0, a failure. */
 static int is_same_dat(struct account *a, struct context *cx)
 {
+	struct sides *s = &a->s;
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
-	int ret =
-		blockmap_cursor_open(&cur, cx, &a->s.after->dat.map, 0, false);
-	int same = 1;
+	struct palloc_block b;
+	uint64_t before;
+	int ret = blockmap_cursor_open(&cur, cx, &s->after->dat.map, 0, false);
+	bool same = true;
 
-	while (!ret && same > 0) {
+	while (!ret && same) {
 		ret = blockmap_cursor_next(&cur, cx, &item);
 		if (ret <= 0)
 			break;
-		same = is_same_dat_block(a, cx, item.key, item.ptr);
 		ret = context_cancelled(cx);
+		palloc_locate(&s->before->dat_palloc, item.key, &b);
+		if (ret || b.kind != PALLOC_ENTRIES)
+			continue;
+		ret = file_lookup(&s->before->dat, cx, item.key, &before);
+		if (ret > 0 && before == item.ptr &&
+		    !sparse_test(&s->written, before)) {
+			ret = 0;
+			continue;
+		}
+		same = ret >= 0 && sides_read(s, cx, true, item.ptr) &&
+		       (!ret || sides_read(s, cx, false, before)) &&
+		       is_same_entries(a, ret ? s->blocks[0] : NULL,
+				       s->blocks[1]);
+		ret = ret < 0 ? ret : 0;
 	}
 	blockmap_cursor_close(&cur);
-	if (ret < 0)
-		return damage_forgive(cx, ret);
-	return same;
+	return ret < 0 ? damage_forgive(cx, ret) : same;
 }
 
 static void ignore(void *arg, const struct finding *f)
@@ -295,20 +274,6 @@ static int for_states(struct account *a, struct context *cx, state_fn *each)
 	return err;
 }
 
-static int compare_checkpoints(struct account *a, struct context *cx)
-{
-	int err = comparecps_run(&a->cps, &a->s, cx, a->in->used);
-
-	if (!err)
-		err = for_states(a, cx, compare_state);
-	if (!err && a->s.doubts) {
-		err = versions_gather(&a->s.versions, cx);
-		if (!err)
-			err = for_states(a, cx, compare_state);
-	}
-	return err ? err : suspects_find(&a->suspects, cx, &a->s);
-}
-
 /*
  * If the repair began with an older state than a superblock names, or without a
  * right superblock, there may have been newer ones that nothing names.
@@ -345,7 +310,16 @@ static int run_comparisons(struct account *a, struct context *cx)
 	if (!err)
 		err = prepare_comparison(a, cx);
 	if (!err)
-		err = compare_checkpoints(a, cx);
+		err = comparecps_run(&a->cps, &a->s, cx, a->in->used);
+	if (!err)
+		err = for_states(a, cx, compare_state);
+	if (!err && a->s.doubts) {
+		err = versions_gather(&a->s.versions, cx);
+		if (!err)
+			err = for_states(a, cx, compare_state);
+	}
+	if (!err)
+		err = suspects_find(&a->suspects, cx, &a->s);
 	if (!err)
 		err = comparefile_synced(&a->s, cx);
 	if (!err && a->mounted < a->s.before->latest.cno)
@@ -362,27 +336,6 @@ static int run_comparisons(struct account *a, struct context *cx)
 	return err;
 }
 
-static void fini(struct account *a)
-{
-	comparecps_fini(&a->cps);
-	suspects_fini(&a->suspects);
-	free(a->s.wrong);
-	sparse_fini(&a->tree.clean);
-	sparse_fini(&a->s.written);
-	sparse_fini(&a->s.whole);
-	sides_fini_sums(&a->s);
-	versions_fini(&a->s.versions);
-	versions_fini(&a->s.newer);
-	witness_fini(&a->witness);
-	findings_close(a->s.findings);
-	free(a->s.blocks[0]);
-	free(a->s.blocks[1]);
-	rollforward_free(a->s.synced);
-	logindex_close(a->s.logs_before);
-	volume_close(a->s.before);
-	dev_close(a->restored);
-}
-
 int account_run(struct losslist *l, struct context *cx,
 		const struct account_sides *sides)
 {
@@ -395,7 +348,23 @@ int account_run(struct losslist *l, struct context *cx,
 	};
 	int err = run_comparisons(&a, cx);
 
-	fini(&a);
+	comparecps_fini(&a.cps);
+	suspects_fini(&a.suspects);
+	free(a.s.wrong);
+	sparse_fini(&a.tree.clean);
+	sparse_fini(&a.s.written);
+	sparse_fini(&a.s.whole);
+	sides_fini_sums(&a.s);
+	versions_fini(&a.s.versions);
+	versions_fini(&a.s.newer);
+	witness_fini(&a.witness);
+	findings_close(a.s.findings);
+	free(a.s.blocks[0]);
+	free(a.s.blocks[1]);
+	rollforward_free(a.s.synced);
+	logindex_close(a.s.logs_before);
+	volume_close(a.s.before);
+	dev_close(a.restored);
 	if (!err || err == -EINTR)
 		return err;
 	fail_clear(cx);

@@ -85,23 +85,6 @@ static bool is_changed(const struct attributes *a, uint64_t i)
 	return !is_same(before, after) || !is_same_size(before, after);
 }
 
-/* Whether nothing of the block before is to be believed. */
-static bool is_suspect(const struct attributes *a)
-{
-	uint64_t i, changed = a->s->foreign;
-
-	if (a->is_proven)
-		return false;
-	if (!a->inodes[0] || a->is_stale)
-		return true;
-	for (i = 0; i < a->what->count; i++)
-		changed += is_changed(a, i) ||
-			   (is_of_user(a, i) && /* a file without links is one */
-			    !links_of(inode_at(a, a->inodes[0], i)) &&
-			    links_of(inode_at(a, a->inodes[1], i)));
-	return changed > 1;
-}
-
 int attributes_is_in_use(struct file *ifile, struct context *cx,
 				uint64_t ino)
 {
@@ -117,14 +100,6 @@ int attributes_is_in_use(struct file *ifile, struct context *cx,
 	return -ENOENT;
 }
 
-static bool is_version(const struct attributes *a, size_t i)
-{
-	const struct versions *v = &a->s->versions;
-
-	return i < v->n && v->items[i].ino == NILFS_IFILE_INO &&
-	       v->items[i].blkoff == a->blkoff;
-}
-
 bool attributes_is_stale(const struct attributes *a, struct context *cx)
 {
 	const struct versions *v = &a->s->versions;
@@ -135,8 +110,8 @@ bool attributes_is_stale(const struct attributes *a, struct context *cx)
 	if (!a->inodes[0] || !v->gathered)
 		return false;
 	for (i = versions_from(v, NILFS_IFILE_INO, a->blkoff);
-	     is_version(a, i) && asked < VERSIONS_MAX; i++) {
-		one = &v->items[i];
+	     asked < VERSIONS_MAX &&
+	     (one = versions_at(v, i, NILFS_IFILE_INO, a->blkoff)); i++) {
 		if (one->blocknr == a->before && !now)
 			now = one;
 		if (!now || one->cno >= now->cno ||
@@ -151,46 +126,40 @@ bool attributes_is_stale(const struct attributes *a, struct context *cx)
 	return false;
 }
 
-/* Sets FROM of the inodes whose attributes are those in version ONE, which is
-   the NEWEST that the checkpoint can have had, or not. */
-static void compare_version(const struct attributes *a,
-			    const struct version *one, bool newest,
-			    uint64_t *from)
-{
-	const struct nilfs_inode *then, *after;
-	uint64_t i;
-
-	for (i = 0; i < a->what->count; i++) {
-		then = inode_at(a, a->s->blocks[0], i);
-		after = inode_at(a, a->inodes[1], i);
-		if (!from[i] && links_of(after) && is_same(then, after) &&
-		    is_same_size(then, after))
-			from[i] = newest || a->vblocknr == one->vblocknr
-					  ? UNCHANGED : one->cno;
-	}
-}
-
-/* Finds the versions, from the nearest on, that the inodes are from. */
+/*
+ * Finds the versions, from the nearest on, that the inodes are from.  Those in the
+ * newest one that the checkpoint can have had are as they were.
+ */
 static void find_origins(const struct attributes *a, struct context *cx,
 			 bool later, uint64_t *from)
 {
 	const struct versions *v = &a->s->versions;
+	const struct nilfs_inode *then, *after;
+	const struct version *one;
 	unsigned int asked = 0;
-	bool newest = !later;
-	size_t i;
+	bool newest = !later, is_same_one;
+	size_t at;
+	uint64_t i;
 
-	for (i = versions_from(v, NILFS_IFILE_INO, a->blkoff);
-	     is_version(a, i) && asked < VERSIONS_MAX; i++) {
-		const struct version *one = &v->items[i];
-
+	for (at = versions_from(v, NILFS_IFILE_INO, a->blkoff);
+	     asked < VERSIONS_MAX &&
+	     (one = versions_at(v, at, NILFS_IFILE_INO, a->blkoff)); at++) {
 		if ((one->cno > a->state->cno) != later)
 			continue;
-		if (one->blocknr != a->before) {
-			asked++;
-			if (sides_read(a->s, cx, false, one->blocknr))
-				compare_version(a, one, newest, from);
-		}
+		is_same_one = newest || a->vblocknr == one->vblocknr;
 		newest = false;
+		if (one->blocknr == a->before)
+			continue;
+		asked++;
+		if (!sides_read(a->s, cx, false, one->blocknr))
+			continue;
+		for (i = 0; i < a->what->count; i++) {
+			then = inode_at(a, a->s->blocks[0], i);
+			after = inode_at(a, a->inodes[1], i);
+			if (!from[i] && links_of(after) &&
+			    is_same(then, after) && is_same_size(then, after))
+				from[i] = is_same_one ? UNCHANGED : one->cno;
+		}
 	}
 }
 
@@ -204,26 +173,17 @@ static void find_neighbours(const struct attributes *a,
 {
 	const struct versions *v = &a->s->versions;
 	size_t i = versions_from(v, NILFS_IFILE_INO, a->blkoff);
+	const struct version *one;
 
 	*earlier = *later = NULL;
-	for (; is_version(a, i) && !*earlier; i++) {
-		const struct version *one = &v->items[i];
-
+	for (; !*earlier &&
+	       (one = versions_at(v, i, NILFS_IFILE_INO, a->blkoff)); i++) {
 		if (one->cno > a->state->cno)
 			*later = one;
 		else if (one->blocknr != a->before &&
 			 (!a->vblocknr || one->vblocknr != a->vblocknr))
 			*earlier = one;
 	}
-}
-
-static bool is_same_in_all(const struct nilfs_inode *earlier,
-			   const struct nilfs_inode *later,
-			   const struct nilfs_inode *after)
-{
-	return links_of(after) && is_same(earlier, later) &&
-	       is_same_size(earlier, later) && is_same(later, after) &&
-	       is_same_size(later, after);
 }
 
 /*
@@ -233,6 +193,7 @@ static bool is_same_in_all(const struct nilfs_inode *earlier,
 static void compare_neighbours(const struct attributes *a, struct context *cx,
 			       uint64_t *from)
 {
+	const struct nilfs_inode *then, *next, *after;
 	const struct version *earlier, *later;
 	uint64_t i;
 
@@ -242,27 +203,15 @@ static void compare_neighbours(const struct attributes *a, struct context *cx,
 	memcpy(a->s->blocks[1], a->s->blocks[0], a->e->vol->geo.block_size);
 	if (!sides_read(a->s, cx, false, earlier->blocknr))
 		return;
-	for (i = 0; i < a->what->count; i++)
-		if (is_same_in_all(inode_at(a, a->s->blocks[0], i),
-				   inode_at(a, a->s->blocks[1], i),
-				   inode_at(a, a->inodes[1], i)))
+	for (i = 0; i < a->what->count; i++) {
+		then = inode_at(a, a->s->blocks[0], i);
+		next = inode_at(a, a->s->blocks[1], i);
+		after = inode_at(a, a->inodes[1], i);
+		if (links_of(after) && is_same(then, next) &&
+		    is_same_size(then, next) && is_same(next, after) &&
+		    is_same_size(next, after))
 			from[i] = UNCHANGED;
-}
-
-/*
- * Whether inode I is in use after the repair, and not as in THEN, another
- * version.  A count of blocks is not compared: only the repair may have it right.
- */
-static bool is_own(const struct attributes *a, struct context *cx, uint64_t i,
-		   const struct nilfs_inode *then)
-{
-	const struct nilfs_inode *after = inode_at(a, a->inodes[1], i);
-
-	if (!is_of_user(a, i) || !links_of(after) ||
-	    !attributes_is_in_use(a->ifile, cx, a->what->first + i))
-		return false;
-	return !then || !is_same(then, after) || !is_same_size(then, after) ||
-	       memcmp(then->i_bmap, after->i_bmap, sizeof(then->i_bmap)) != 0;
+	}
 }
 
 /* When files were deleted: up to inode UNTIL at the first time, then the other. */
@@ -272,42 +221,48 @@ struct deletion {
 	uint64_t until;
 };
 
-/* INODE as nilfs_evict_inode() leaves it: the time is that of nilfs_unlink(). */
-static void delete_inode(struct nilfs_inode *inode,
-			 const struct nilfs_inode *time)
-{
-	inode->i_blocks = le64_make(0);
-	inode->i_links_count = le16_make(0);
-	inode->i_flags = le32_make(0);
-	inode->i_ctime = time->i_ctime;
-	inode->i_ctime_nsec = time->i_ctime_nsec;
-}
-
 /*
  * Takes the block after the repair into the second buffer, and what is not its
- * own from OTHER, a version, or NULL: zeros.
+ * own from OTHER, a version, or NULL: zeros.  Its own are inodes in use that are
+ * not as in OTHER; a count of blocks is not compared, which only the repair may
+ * have right.
  */
 static const char *fill_unused(const struct attributes *a, struct context *cx,
 			       const char *other, const struct deletion *d)
 {
 	uint32_t size = a->e->vol->geo.inode_size;
+	const struct nilfs_inode *then, *time;
 	char *block = a->s->blocks[1];
 	struct nilfs_inode *inode;
+	bool is_used;
 	uint64_t i;
 
 	memcpy(block, a->inodes[1], a->e->vol->geo.block_size);
 	for (i = 0; i < a->what->count; i++) {
-		if (is_own(a, cx, i, other ? inode_at(a, other, i) : NULL))
-			continue;
 		inode = (void *)(block + i * size);
-		if (!other) {
+		then = other ? inode_at(a, other, i) : NULL;
+		is_used = !is_of_user(a, i) ||
+			  attributes_is_in_use(a->ifile, cx, a->what->first + i);
+		if (is_of_user(a, i) && is_used && links_of(inode) &&
+		    (!then || !is_same(then, inode) ||
+		     !is_same_size(then, inode) ||
+		     memcmp(then->i_bmap, inode->i_bmap, sizeof(then->i_bmap))))
+			continue;
+		if (!then) {
 			memset(inode, 0, size);
 			continue;
 		}
-		memcpy(inode, other + i * size, size);
-		if (d->are_known && links_of(inode) && is_of_user(a, i) &&
-		    !attributes_is_in_use(a->ifile, cx, a->what->first + i))
-			delete_inode(inode, &d->times[i >= d->until]);
+		memcpy(inode, then, size);
+		if (!d->are_known || !links_of(inode) || is_used)
+			continue;
+		/* As nilfs_evict_inode() leaves it: the time is that of
+		   nilfs_unlink(). */
+		time = &d->times[i >= d->until];
+		inode->i_blocks = le64_make(0);
+		inode->i_links_count = le16_make(0);
+		inode->i_flags = le32_make(0);
+		inode->i_ctime = time->i_ctime;
+		inode->i_ctime_nsec = time->i_ctime_nsec;
 	}
 	return block;
 }
@@ -336,34 +291,28 @@ static bool find_deleted(const struct attributes *a, struct context *cx,
 }
 
 /*
- * Files that were deleted together have the same time, or times that follow each
- * other as the inodes do: the blocks on both sides have them.
+ * Whether the block was like OTHER, a version, in what is not its own now.  Files
+ * that were deleted together have the same time, or times that follow each other
+ * as the inodes do: the blocks on both sides have them.
  */
-static void find_deletion(const struct attributes *a, struct context *cx,
-			  struct deletion *d)
-{
-	bool before = a->blkoff && find_deleted(a, cx, a->blkoff - 1, false,
-						&d->times[0]);
-	bool after = find_deleted(a, cx, a->blkoff + 1, true, &d->times[1]);
-
-	d->are_known = before || after;
-	if (!before)
-		d->times[0] = d->times[1];
-	if (!after)
-		d->times[1] = d->times[0];
-}
-
-/* Whether the block was like OTHER, a version, in what is not its own now. */
 static const char *try_version(const struct attributes *a, struct context *cx,
 			       const struct version *other, uint64_t pseg)
 {
 	struct deletion d = {.are_known = false};
+	bool before, after;
 	const char *block;
 	uint64_t most;
 
 	if (!other)
 		return NULL;
-	find_deletion(a, cx, &d);
+	before = a->blkoff &&
+		 find_deleted(a, cx, a->blkoff - 1, false, &d.times[0]);
+	after = find_deleted(a, cx, a->blkoff + 1, true, &d.times[1]);
+	d.are_known = before || after;
+	if (!before)
+		d.times[0] = d.times[1];
+	if (!after)
+		d.times[1] = d.times[0];
 	if (!sides_read(a->s, cx, false, other->blocknr))
 		return NULL;
 	most = d.are_known ? a->what->count : 0;
@@ -393,83 +342,68 @@ const char *attributes_find(const struct attributes *a, struct context *cx)
 	return block ? block : try_version(a, cx, later, pseg);
 }
 
-/* Inode I, now as in checkpoint FROM; IS_UNSURE: perhaps as it was. */
-static int lose_attribute(const struct attributes *a, struct context *cx,
-			  uint64_t i, uint64_t from, bool is_unsure)
+/*
+ * Inode I, of a block that is SUSPECT, which is as in checkpoint FROM: 1 where its
+ * attributes are a loss.  If not, the link count may be, where names were lost.
+ */
+static int compare_attribute(const struct attributes *a, struct context *cx,
+			     uint64_t i, bool suspect, uint64_t from)
 {
-	const struct loss loss = {
+	struct loss loss = {
 		.kind = LOSS_ATTRIBUTES,
 		.ino = a->what->first + i,
 		.last_ino = a->what->first + i,
 		.from = from,
-		.is_unsure = is_unsure,
 	};
+	const struct nilfs_inode *before, *after = inode_at(a, a->inodes[1], i);
+	bool changed, remapped;
 
-	return sides_lose(a->s, cx, a->state, &loss, NULL, 0);
-}
-
-/* Names, or directories, that inode I had, where names were lost. */
-static int compare_links(const struct attributes *a, struct context *cx,
-			 uint64_t i)
-{
-	struct loss loss = {.kind = LOSS_LINKS, .ino = a->what->first + i};
-	const struct nilfs_inode *after = inode_at(a, a->inodes[1], i);
-
-	if (!a->inodes[0] || !a->s->lost_names)
+	if (!is_of_user(a, i) || !links_of(after) ||
+	    !attributes_is_in_use(a->ifile, cx, loss.ino))
 		return 0;
-	loss.offset = links_of(inode_at(a, a->inodes[0], i));
-	loss.length = links_of(after);
-	if (loss.offset == loss.length)
+	before = a->inodes[0] ? inode_at(a, a->inodes[0], i) : NULL;
+	changed = !suspect && is_changed(a, i);
+	/* What the map led to was dead: it was an older version, as attributes are. */
+	remapped = before && inode_has_bmap(before) && inode_has_bmap(after) &&
+		   memcmp(before->i_bmap, after->i_bmap,
+			  sizeof(after->i_bmap)) &&
+		   expected_is_dead(a->e, cx, bmap_first_ptr(before->i_bmap));
+	if (from != UNCHANGED && (suspect || changed || remapped)) {
+		loss.is_unsure = !changed || !links_of(before);
+		return sides_lose(a->s, cx, a->state, &loss, NULL, 0) ?: 1;
+	}
+	if (suspect || !before || !a->s->lost_names ||
+	    links_of(before) == links_of(after))
 		return 0;
+	loss = (struct loss){
+		.kind = LOSS_LINKS,
+		.ino = loss.ino,
+		.offset = links_of(before),
+		.length = links_of(after),
+	};
 	/* A directory for what has lost its name. */
 	if (loss.ino == NILFS_ROOT_INO && loss.offset + 1 == loss.length)
 		return 0;
 	return sides_lose(a->s, cx, a->state, &loss, NULL, 0);
 }
 
-/*
- * Whether inode I has another map now, and what it led to was dead: the one
- * before was an older version, and its attributes are.
- */
-static bool is_remapped(const struct attributes *a, struct context *cx,
-			uint64_t i)
-{
-	const struct nilfs_inode *before, *after = inode_at(a, a->inodes[1], i);
-
-	if (!a->inodes[0])
-		return false;
-	before = inode_at(a, a->inodes[0], i);
-	return inode_has_bmap(before) && inode_has_bmap(after) &&
-	       memcmp(before->i_bmap, after->i_bmap, sizeof(after->i_bmap)) &&
-	       expected_is_dead(a->e, cx, bmap_first_ptr(before->i_bmap));
-}
-
-/* Inode I, of a block that is SUSPECT: 1 where it is a loss. */
-static int compare_attribute(const struct attributes *a, struct context *cx,
-			     uint64_t i, bool suspect, uint64_t from)
-{
-	bool is_changed_now;
-
-	if (!is_of_user(a, i) || !links_of(inode_at(a, a->inodes[1], i)) ||
-	    !attributes_is_in_use(a->ifile, cx, a->what->first + i))
-		return 0;
-	is_changed_now = !suspect && is_changed(a, i);
-	if (from != UNCHANGED &&
-	    (suspect || is_changed_now || is_remapped(a, cx, i)))
-		return lose_attribute(a, cx, i, from, !is_changed_now ||
-				      !links_of(inode_at(a, a->inodes[0], i))) ?: 1;
-	return suspect ? 0 : compare_links(a, cx, i);
-}
-
 int attributes_compare(const struct attributes *a, struct context *cx)
 {
+	uint64_t *from, i, changed = a->s->foreign;
 	bool suspect, any = false;
-	uint64_t *from, i;
 	int ret = 0;
 
 	if (!a->inodes[1])
 		return 0;
-	suspect = is_suspect(a);
+	/* Whether nothing of the block before is to be believed: it is none, or has
+	   changed in more than one inode, a file without links being one. */
+	for (i = 0; a->inodes[0] && i < a->what->count; i++)
+		changed += is_changed(a, i) ||
+			   (is_of_user(a, i) &&
+			    !links_of(inode_at(a, a->inodes[0], i)) &&
+			    links_of(inode_at(a, a->inodes[1], i)));
+	suspect = !a->is_proven &&
+		  (!a->inodes[0] || a->is_stale || changed > 1);
 	from = calloc(a->what->count, sizeof(*from));
 	if (!from)
 		return fail(cx, -ENOMEM, "origins of inodes");
