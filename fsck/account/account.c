@@ -25,10 +25,11 @@
 #include "dev/overlay.h"
 #include "dev/patched.h"
 #include "disk/checkpoint.h"
+#include "disk/field.h"
 #include "disk/ondisk.h"
+#include "disk/super.h"
 #include "fsck/account/comparecps.h"
 #include "fsck/account/comparefile.h"
-#include "fsck/account/comparesuper.h"
 #include "fsck/account/comparetree.h"
 #include "fsck/account/losslist.h"
 #include "fsck/account/newlogs.h"
@@ -40,7 +41,13 @@
 struct account {
 	const struct account_sides *in;
 	uint64_t mounted; /* checkpoint that a mount finds, or 0 */
-	struct comparesuper_known supers;
+	struct {
+		bool any;	  /* there is one, its checksum right or not */
+		uint64_t newest;  /* the last checkpoint of those that are right
+				     and up to date, or 0 */
+		uint64_t claimed; /* of all */
+		uint64_t clean;	  /* of those that were unmounted, or 0 */
+	} supers;
 	struct dev *restored; /* the device with a super root that was lost */
 	struct sides s;
 	struct witness witness;
@@ -49,6 +56,98 @@ struct account {
 	struct suspects suspects;
 	bool in_place; /* a block that may be in use was written */
 };
+
+static const char *const properties[] = {
+	"s_ctime",
+	"s_r_segments_percentage",
+	"s_max_mnt_count",
+	"s_checkinterval",
+	"s_creator_os",
+	"s_def_resuid",
+	"s_def_resgid",
+	"s_uuid",
+	"s_volume_name",
+	"s_c_interval",
+	"s_c_block_max",
+	"s_feature_compat",
+	"s_feature_compat_ro",
+	"s_feature_incompat",
+};
+
+#define NPROPERTIES (sizeof(properties) / sizeof(properties[0]))
+
+/* The bytes of property I in SB. */
+static char *property(struct nilfs_super_block *sb, size_t i, size_t *len)
+{
+	const struct field *field =
+		field_find(field_table_find("super_block"), properties[i]);
+
+	*len = field_length(field);
+	return (char *)sb + field->offset;
+}
+
+/*
+ * What only superblocks know: the label, the UUID, when the volume was made, and
+ * what a user tunes.  A copy whose checksum is right before the repair knows it.
+ * A wrong checksum still proves these fields where it matches with those of the
+ * repaired one.  Else a field is lost, if not both copies have it as it is now.
+ */
+static int compare_supers(struct account *a, struct context *cx)
+{
+	const struct loss loss = {.kind = LOSS_SUPER};
+	const uint64_t offset[2] = {NILFS_SB_OFFSET_BYTES,
+				    super_offset2(a->in->under->size)};
+	struct nilfs_super_block sb, all, now = *volume_super(a->in->after);
+	unsigned int agree = 0, right = 0, wrong = 0;
+	bool is_super, is_right, is_proven, agrees;
+	size_t i, j, len;
+	int err;
+
+	for (i = 0; i < 2; i++) {
+		if (!offset[i])
+			continue;
+		err = dev_read(a->in->under, cx, offset[i], &sb, sizeof(sb));
+		if (err == -EINTR)
+			return err;
+		fail_clear(cx);
+		if (err)
+			continue;
+		is_super = le16_get(sb.s_magic) == NILFS_SUPER_MAGIC;
+		/* Without these two it is not looked at, and may be right. */
+		sb.s_magic = le16_make(NILFS_SUPER_MAGIC);
+		sb.s_bytes = le16_make(NILFS_SB_BYTES);
+		is_right = super_check(&sb) == RULE_OK;
+		if (is_super || is_right) {
+			uint64_t cno = le64_get(sb.s_last_cno);
+			bool clean = le16_get(sb.s_state) & NILFS_VALID_FS;
+
+			a->supers.any = true;
+			if (cno > a->supers.claimed)
+				a->supers.claimed = cno;
+			if (clean && cno > a->supers.clean)
+				a->supers.clean = cno;
+			/* The kernel writes the second one less often, but for
+			   an unmount. */
+			if (is_right && (!i || clean) && cno > a->supers.newest)
+				a->supers.newest = cno;
+		}
+		all = sb;
+		agrees = true;
+		for (j = 0; j < NPROPERTIES; j++) {
+			const char *wanted = property(&now, j, &len);
+
+			agrees &= !memcmp(wanted, property(&sb, j, &len), len);
+			memcpy(property(&all, j, &len), wanted, len);
+		}
+		is_proven = super_check(&all) == RULE_OK;
+		agree += agrees;
+		right += is_proven;
+		wrong += is_right && !is_proven;
+	}
+	if (!right && (wrong || agree < 2))
+		losslist_add(a->s.losses, cx, &loss, NULL, 0);
+	return 0;
+}
 
 /*
  * The state before: the newer one of a mount's and the one that was repaired.  The
@@ -299,8 +398,7 @@ static void lose_newer(struct account *a, struct context *cx)
 
 static int run_comparisons(struct account *a, struct context *cx)
 {
-	int err = comparesuper_run(a->s.losses, cx, a->in->under,
-				   volume_super(a->in->after), &a->supers);
+	int err = compare_supers(a, cx);
 
 	if (!err)
 		err = open_before(a, cx);

@@ -109,39 +109,31 @@ static int compare_entry(struct walk *w, struct context *cx, uint64_t cno,
 	return 0;
 }
 
-/*
- * The last checkpoint that BLOCK, whose first one is FIRST, knows of.  The latest
- * one cannot have been deleted: a block that does not have it is an older version,
- * in which those after its last one did not exist yet.
- */
-static uint64_t last_known(const struct walk *w, const char *block,
-			   uint64_t first)
-{
-	const struct nilfs_geometry *g = &w->s->before->geo;
-	uint64_t cno = w->s->before->latest.cno;
-
-	while (cno >= first && checkpoint_is_invalid((const void *)(
-				       block + checkpoint_offset(g, cno))))
-		cno--;
-	return cno;
-}
-
+/* Block BLKOFF as it was, or NULL where that is not known. */
 static int compare_block(struct walk *w, struct context *cx, uint64_t blkoff,
 			 const char *block)
 {
 	const struct nilfs_geometry *g = &w->s->before->geo;
-	uint64_t cno = checkpoint_first(g, blkoff), known = UINT64_MAX;
-	uint32_t i, n = checkpoint_count(g, blkoff);
+	uint64_t cno = checkpoint_first(g, blkoff), known = UINT64_MAX, end;
+	uint64_t latest = w->s->before->latest.cno;
+	const char *cp;
 	int err = 0;
 
-	if (block && w->s->before->latest.cno - cno < n)
-		known = last_known(w, block, cno);
-	for (i = 0; i < n && !err; i++, cno++) {
-		const char *cp = block && cno <= known ?
-				block + checkpoint_offset(g, cno) : NULL;
-
-		if (cno <= w->s->before->latest.cno)
-			err = compare_entry(w, cx, cno, (const void *)cp);
+	end = cno + checkpoint_count(g, blkoff);
+	/*
+	 * The latest checkpoint cannot have been deleted: a block that does not have
+	 * it is an older version, in which those after its last one did not exist yet.
+	 */
+	if (block && latest >= cno && latest < end)
+		for (known = latest; known >= cno; known--) {
+			cp = block + checkpoint_offset(g, known);
+			if (!checkpoint_is_invalid((const void *)cp))
+				break;
+		}
+	for (; cno < end && cno <= latest && !err; cno++) {
+		cp = block && cno <= known ?
+			     block + checkpoint_offset(g, cno) : NULL;
+		err = compare_entry(w, cx, cno, (const void *)cp);
 	}
 	return err ? err : context_cancelled(cx);
 }
@@ -153,25 +145,19 @@ static bool read_block(struct walk *w, struct context *cx, uint64_t blkoff,
 	       is_cpfile_block(w, w->s->blocks[0], blkoff);
 }
 
-static bool read_version(struct walk *w, struct context *cx,
-			 const struct expected_block *b)
-{
-	const struct version *one =
-		expected_version(&w->e, cx, b->blkoff, b->vblocknr);
-
-	return one && read_block(w, cx, b->blkoff, one->blocknr);
-}
-
 static int visit_plain(void *arg, struct context *cx,
 		       const struct expected_block *b)
 {
 	struct walk *w = arg;
 	bool is_good = read_block(w, cx, b->blkoff, b->blocknr);
+	const struct version *one;
 
 	w->doubt |= !is_good;
 	if (!w->again)
 		return 0;
-	is_good = is_good || read_version(w, cx, b);
+	one = is_good ? NULL :
+			expected_version(&w->e, cx, b->blkoff, b->vblocknr);
+	is_good |= one && read_block(w, cx, b->blkoff, one->blocknr);
 	return compare_block(w, cx, b->blkoff,
 			     is_good ? w->s->blocks[0] : NULL);
 }
@@ -188,24 +174,18 @@ static int walk_plain(struct walk *w, struct context *cx)
 	return damage_forgive(cx, expected_run(&w->e, cx));
 }
 
-static int add_latest(struct walk *w, struct context *cx)
-{
-	uint64_t cno = w->s->before->latest.cno;
-	struct nilfs_checkpoint cp;
-	bool is_read = !cptable_read(w->s->before, cx, cno, &cp);
-
-	fail_clear(cx);
-	return add_state(w, cx, cno, is_read ? &cp : NULL);
-}
-
 int comparecps_run(struct comparecps *c, struct sides *s, struct context *cx,
 		   const struct bitmap *used)
 {
 	struct walk w = {.c = c, .s = s};
+	uint64_t latest = s->before->latest.cno;
+	struct nilfs_checkpoint cp;
+	bool is_read = !cptable_read(s->before, cx, latest, &cp);
 	int err;
 
+	fail_clear(cx);
 	versions_init(&w.versions, s->before, s->logs_before, used);
-	err = add_latest(&w, cx);
+	err = add_state(&w, cx, latest, is_read ? &cp : NULL);
 	if (!err)
 		err = walk_plain(&w, cx);
 	if (!err && (w.doubt || w.e.doubt)) {

@@ -398,14 +398,6 @@ static int visit_unknown(void *arg, struct context *cx, uint64_t blkoff,
 			  size - first, 0);
 }
 
-static int visit_node(void *arg, struct context *cx, uint64_t vblocknr,
-		      uint64_t blocknr)
-{
-	struct comparison *c = arg;
-
-	return sides_compare_node(c->s, cx, vblocknr, blocknr);
-}
-
 struct expected comparefile_walk(struct sides *s,
 				 const struct sides_state *state, uint64_t ino,
 				 const struct nilfs_inode *inode)
@@ -467,7 +459,7 @@ int comparefile_run(struct sides *s, struct context *cx,
 	    (after && !inode_has_bmap(after)))
 		return err;
 	c.e.visit = visit_block;
-	c.e.node = visit_node;
+	c.e.nodes = s;
 	c.e.unknown = visit_unknown;
 	c.e.arg = &c;
 	if (after)

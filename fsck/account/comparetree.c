@@ -352,14 +352,6 @@ static int visit_unknown(void *arg, struct context *cx, uint64_t blkoff,
 			    last == UINT64_MAX ? last : last - 1);
 }
 
-static int visit_node(void *arg, struct context *cx, uint64_t vblocknr,
-		      uint64_t blocknr)
-{
-	struct walk *w = arg;
-
-	return sides_compare_node(w->s, cx, vblocknr, blocknr);
-}
-
 /*
  * Whether the state has as many inodes after the repair as its entry counted
  * before: then there were no others.  A directory that the repair made for what
@@ -448,7 +440,7 @@ int comparetree_run(struct comparetree *t, struct context *cx,
 	}
 	w.e = comparefile_walk(t->s, state, NILFS_IFILE_INO, ifile);
 	w.e.visit = visit_block;
-	w.e.node = visit_node;
+	w.e.nodes = t->s;
 	w.e.unknown = visit_unknown;
 	w.e.arg = &w;
 	t->s->unconfirmed = t->s->recounted = false;

@@ -142,8 +142,8 @@ static int visit_node(void *arg, struct context *cx,
 	*life = p->within;
 	if (!ret)
 		*blocknr = 0;
-	if (ret > 0 && e->node)
-		err = e->node(e->arg, cx, p->ptr, *blocknr);
+	if (ret > 0 && e->nodes)
+		err = sides_compare_node(e->nodes, cx, p->ptr, *blocknr);
 	return err ? err : ret;
 }
 

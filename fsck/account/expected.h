@@ -12,6 +12,7 @@
 #include "base/context.h"
 #include "disk/ondisk.h"
 #include "find/finding.h"
+#include "fsck/account/sides.h"
 #include "fsck/account/versions.h"
 
 struct expected_block {
@@ -30,9 +31,8 @@ struct expected {
 	/* In the order of the file; 0, or a failure that ends the walk. */
 	int (*visit)(void *arg, struct context *cx,
 		     const struct expected_block *b);
-	/* Each node of the map that the DAT has a place for; NULL: not wanted. */
-	int (*node)(void *arg, struct context *cx, uint64_t vblocknr,
-		    uint64_t blocknr);
+	/* Nodes of the map are compared with those after the repair; NULL: not. */
+	struct sides *nodes;
 	/*
 	 * Blocks [BLKOFF, END) that neither map nor logs have; NULL: not
 	 * wanted.

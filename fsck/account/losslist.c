@@ -139,23 +139,6 @@ static int add_dir(struct search *s, struct context *cx, uint64_t ino,
 	return 0;
 }
 
-static bool is_self_or_parent(const struct dir_entry *entry)
-{
-	return !strcmp(entry->name, ".") || !strcmp(entry->name, "..");
-}
-
-static int take_entry(struct search *s, struct context *cx, size_t dir,
-		      const struct dir_entry *entry)
-{
-	if (is_self_or_parent(entry))
-		return 0;
-	if (entry->type != NILFS_FT_DIR && is_wanted(s, entry->ino))
-		set_paths(s, entry->ino, dir, entry->name);
-	return entry->type == NILFS_FT_DIR
-		       ? add_dir(s, cx, entry->ino, dir, entry->name)
-		       : 0;
-}
-
 static int read_dir(struct search *s, struct context *cx, size_t dir)
 {
 	struct dir_cursor cur = {.at_broken_block = false};
@@ -167,22 +150,31 @@ static int read_dir(struct search *s, struct context *cx, size_t dir)
 		set_paths(s, s->dirs[dir].ino, dir, NULL);
 	if (!ret)
 		ret = dir_cursor_open(&cur, cx, &file);
-	while (!ret && (ret = dir_cursor_next_sound(&cur, cx, &entry)) > 0)
-		ret = take_entry(s, cx, dir, &entry);
+	while (!ret && (ret = dir_cursor_next_sound(&cur, cx, &entry)) > 0) {
+		ret = 0;
+		if (dir_is_dots(&entry))
+			continue;
+		if (entry.type == NILFS_FT_DIR)
+			ret = add_dir(s, cx, entry.ino, dir, entry.name);
+		else if (is_wanted(s, entry.ino))
+			set_paths(s, entry.ino, dir, entry.name);
+	}
 	dir_cursor_close(&cur);
 	ret = damage_forgive(cx, ret);
 	return ret ? ret : context_cancelled(cx);
 }
 
-/* The inodes without a path; how many, or -ENOMEM. */
-static int list_wanted(struct search *s, struct context *cx)
+/* Reads the directories of checkpoint CNO of VOL, if losses are without a path. */
+static int search_state(struct search *s, struct context *cx,
+			struct volume *vol, uint64_t cno)
 {
-	const struct loss *loss;
 	size_t i;
+	int ret;
 
 	s->nwanted = 0;
 	for (i = s->first; i < s->end; i++) {
-		loss = &s->l->items[i];
+		const struct loss *loss = &s->l->items[i];
+
 		if (!loss->ino || loss->path || is_of_several(loss))
 			continue;
 		if (array_reserve(cx, &s->wanted, &s->wanted_room,
@@ -191,29 +183,9 @@ static int list_wanted(struct search *s, struct context *cx)
 		s->wanted[s->nwanted++] =
 			is_name(loss) ? loss->dir : loss->ino;
 	}
+	if (!s->nwanted)
+		return 0;
 	sort_numbers(s->wanted, s->nwanted);
-	return s->nwanted > 0;
-}
-
-static void forget_dirs(struct search *s)
-{
-	size_t i;
-
-	for (i = 0; i < s->ndirs; i++)
-		free(s->dirs[i].name);
-	s->ndirs = 0;
-	sparse_fini(&s->seen);
-}
-
-/* Reads the directories of checkpoint CNO of VOL. */
-static int search_state(struct search *s, struct context *cx,
-			struct volume *vol, uint64_t cno)
-{
-	size_t i;
-	int ret = list_wanted(s, cx);
-
-	if (ret <= 0)
-		return ret;
 	ret = root_open(&s->root, cx, vol, cno);
 	if (!ret)
 		ret = sparse_init(&s->seen, cx, INODES_MAX);
@@ -221,42 +193,36 @@ static int search_state(struct search *s, struct context *cx,
 		ret = add_dir(s, cx, NILFS_ROOT_INO, 0, NULL);
 	for (i = 0; i < s->ndirs && !ret; i++)
 		ret = read_dir(s, cx, i);
-	forget_dirs(s);
+	while (s->ndirs)
+		free(s->dirs[--s->ndirs].name);
+	sparse_fini(&s->seen);
 	return damage_forgive(cx, ret);
-}
-
-static int search_both(struct search *s, struct context *cx,
-		       struct volume *before, struct volume *after)
-{
-	const struct loss *loss = &s->l->items[s->first];
-	int err = search_state(s, cx, after, loss->latest ? 0 : loss->cno);
-
-	if (!err && before)
-		err = search_state(s, cx, before, loss->cno);
-	if (err != -ENOMEM)
-		return err;
-	fail_clear(cx);
-	return 0;
-}
-
-static bool is_same_state(const struct loss *a, const struct loss *b)
-{
-	return a->latest == b->latest && a->cno == b->cno && !a->ino == !b->ino;
 }
 
 int losslist_find_paths(struct losslist *l, struct context *cx,
 			struct volume *before, struct volume *after)
 {
 	struct search s = {.l = l};
+	const struct loss *first, *last;
 	int err = 0;
 
-	while (s.end < l->n && !err) {
-		s.first = s.end;
-		while (s.end < l->n &&
-		       is_same_state(&l->items[s.first], &l->items[s.end]))
+	for (; s.end < l->n && !err; s.first = s.end) {
+		/* Those of one state. */
+		first = last = &l->items[s.first];
+		for (; s.end < l->n && last->latest == first->latest &&
+		       last->cno == first->cno && !last->ino == !first->ino;
+		     last++)
 			s.end++;
-		if (l->items[s.first].ino)
-			err = search_both(&s, cx, before, after);
+		if (!first->ino)
+			continue;
+		err = search_state(&s, cx, after,
+				   first->latest ? 0 : first->cno);
+		if (!err && before)
+			err = search_state(&s, cx, before, first->cno);
+		if (err == -ENOMEM) {
+			fail_clear(cx);
+			err = 0;
+		}
 	}
 	free(s.wanted);
 	free(s.dirs);
@@ -300,20 +266,16 @@ static bool continues(const struct loss *last, const struct loss *loss)
 	       last->offset + last->length == loss->offset;
 }
 
-static void extend_loss(struct loss *last, const struct loss *loss)
-{
-	last->length += loss->length;
-	last->last = loss->last;
-	last->last_ino = loss->last_ino;
-}
-
 void losslist_add(struct losslist *l, struct context *cx,
 		  const struct loss *loss, const char *name, size_t len)
 {
+	struct loss *last = l->n ? &l->items[l->n - 1] : NULL;
 	char *copy = NULL;
 
-	if (l->n && continues(&l->items[l->n - 1], loss)) {
-		extend_loss(&l->items[l->n - 1], loss);
+	if (last && continues(last, loss)) {
+		last->length += loss->length;
+		last->last = loss->last;
+		last->last_ino = loss->last_ino;
 		return;
 	}
 	if (l->n >= LOSSLIST_MAX ||
@@ -400,7 +362,8 @@ static void checkpoint_text(const struct loss *loss, char what[WHAT_MAX])
 			 time[0] ? " of " : "", time);
 }
 
-static void range_text(const struct loss *loss, char what[WHAT_MAX])
+/* What became of an inode, or of bytes of it. */
+static void what_text(const struct loss *loss, char what[WHAT_MAX])
 {
 	static const char *const fates[] = {
 		[LOSS_ZERO] = "are zero now",
@@ -409,20 +372,17 @@ static void range_text(const struct loss *loss, char what[WHAT_MAX])
 		[LOSS_UNKNOWN] = "could not be read: names in them may be lost",
 		[LOSS_SUSPECT] = "may not be what was written",
 	};
-	int n = snprintf(what, WHAT_MAX, "bytes %" PRIu64 " to %" PRIu64 " %s",
-			 loss->offset, loss->offset + loss->length - 1,
-			 fates[loss->kind]);
+	int n;
 
-	if (loss->kind == LOSS_STALE && loss->from)
-		snprintf(what + n, WHAT_MAX - (size_t)n,
-			 ", of checkpoint %" PRIu64, loss->from);
-}
-
-static void what_text(const struct loss *loss, char what[WHAT_MAX])
-{
-	if (is_range(loss))
-		range_text(loss, what);
-	else if (loss->kind == LOSS_ATTRIBUTES && loss->from)
+	if (is_range(loss)) {
+		n = snprintf(what, WHAT_MAX,
+			     "bytes %" PRIu64 " to %" PRIu64 " %s",
+			     loss->offset, loss->offset + loss->length - 1,
+			     fates[loss->kind]);
+		if (loss->kind == LOSS_STALE && loss->from)
+			snprintf(what + n, WHAT_MAX - (size_t)n,
+				 ", of checkpoint %" PRIu64, loss->from);
+	} else if (loss->kind == LOSS_ATTRIBUTES && loss->from)
 		snprintf(what, WHAT_MAX,
 			 "attributes are of checkpoint %" PRIu64 "%s",
 			 loss->from,
@@ -431,9 +391,9 @@ static void what_text(const struct loss *loss, char what[WHAT_MAX])
 		snprintf(what, WHAT_MAX, "attributes may not be what they "
 					 "were");
 	else if (loss->kind == LOSS_PERHAPS)
-		snprintf(what, WHAT_MAX, "may have been %s that %s lost",
-			 is_of_several(loss) ? "files" : "a file",
-			 is_of_several(loss) ? "are" : "is");
+		snprintf(what, WHAT_MAX, "may have been %s lost",
+			 is_of_several(loss) ? "files that are" :
+					       "a file that is");
 	else if (loss->kind == LOSS_LINKS)
 		snprintf(what, WHAT_MAX,
 			 "the link count is %" PRIu64 ", and was %" PRIu64,
@@ -482,30 +442,6 @@ static void put_line(const struct loss *loss, struct report *r)
 	report_text(r, "lost: %s: %s: %s", state, whose, what);
 }
 
-static void put_text(const struct losslist *l, struct report *r, bool all)
-{
-	size_t i, shown;
-
-	if (!losslist_count(l) && !l->incomplete) {
-		report_text(r, "lost: nothing");
-		return;
-	}
-	shown = all || l->n <= FEW_LINES ? l->n : FEW_LINES;
-	for (i = 0; i < shown; i++)
-		put_line(&l->items[i], r);
-	if (shown < l->n)
-		report_text(r, "lost: %zu more, which -v and --json list",
-			    l->n - shown);
-	if (l->more)
-		report_text(r,
-			    "lost: %" PRIu64 " more, for which there was "
-			    "no memory",
-			    l->more);
-	if (l->incomplete)
-		report_text(r, "lost: perhaps more: not all of what was there "
-			       "before the repair could be compared");
-}
-
 static void put_number(struct report *r, const char *key, const char *label,
 		       uint64_t number, bool present)
 {
@@ -513,45 +449,61 @@ static void put_number(struct report *r, const char *key, const char *label,
 		     present ? value_u64(number) : value_absent());
 }
 
-static void put_section(const struct loss *loss, struct report *r)
-{
-	report_begin(r, "loss", NULL);
-	report_string(r, "kind", "Kind", kind_keys[loss->kind]);
-	report_u64(r, "checkpoint", "Checkpoint", loss->cno);
-	put_number(r, "last_checkpoint", "Last checkpoint", loss->last,
-		   loss->kind == LOSS_CHECKPOINT || loss->kind == LOSS_MARKS);
-	report_value(r, VALUE_BOOL, "latest", "Latest",
-		     value_bool(loss->latest));
-	report_value(r, VALUE_BOOL, "snapshot", "Snapshot",
-		     value_bool(loss->snapshot));
-	put_number(r, "inode", "Inode", loss->ino, loss->ino);
-	put_number(r, "last_inode", "Last inode", loss->last_ino,
-		   loss->last_ino && loss->last_ino != UINT64_MAX);
-	report_string(r, "path", "Path", loss->path);
-	put_number(r, "block", "Block", loss->block, loss->block);
-	put_number(r, "offset", "Offset", loss->offset, is_range(loss));
-	put_number(r, "length", "Length", loss->length, is_range(loss));
-	put_number(r, "links_before", "Links before", loss->offset,
-		   loss->kind == LOSS_LINKS);
-	put_number(r, "links", "Links", loss->length,
-		   loss->kind == LOSS_LINKS);
-	put_number(r, "from_checkpoint", "From checkpoint", loss->from,
-		   loss->from);
-	report_value(r, VALUE_TIME, "time", "Time",
-		     loss->time ? value_u64(loss->time) : value_absent());
-	report_end(r);
-}
-
 void losslist_report(const struct losslist *l, struct report *r, bool all)
 {
-	size_t i;
+	size_t i, shown = all || l->n <= FEW_LINES ? l->n : FEW_LINES;
+	const struct loss *loss;
 
 	if (report_is_text(r)) {
-		put_text(l, r, all);
+		for (i = 0; i < shown; i++)
+			put_line(&l->items[i], r);
+		if (shown < l->n)
+			report_text(r,
+				    "lost: %zu more, which -v and --json list",
+				    l->n - shown);
+		if (l->more)
+			report_text(r,
+				    "lost: %" PRIu64 " more, for which there "
+				    "was no memory",
+				    l->more);
+		if (l->incomplete)
+			report_text(r, "lost: perhaps more: not all of what "
+				       "was there before the repair could be "
+				       "compared");
+		else if (!losslist_count(l))
+			report_text(r, "lost: nothing");
 		return;
 	}
 	report_list(r, "losses");
-	for (i = 0; i < l->n; i++)
-		put_section(&l->items[i], r);
+	for (i = 0; i < l->n; i++) {
+		loss = &l->items[i];
+		report_begin(r, "loss", NULL);
+		report_string(r, "kind", "Kind", kind_keys[loss->kind]);
+		report_u64(r, "checkpoint", "Checkpoint", loss->cno);
+		put_number(r, "last_checkpoint", "Last checkpoint", loss->last,
+			   loss->kind == LOSS_CHECKPOINT ||
+				   loss->kind == LOSS_MARKS);
+		report_value(r, VALUE_BOOL, "latest", "Latest",
+			     value_bool(loss->latest));
+		report_value(r, VALUE_BOOL, "snapshot", "Snapshot",
+			     value_bool(loss->snapshot));
+		put_number(r, "inode", "Inode", loss->ino, loss->ino);
+		put_number(r, "last_inode", "Last inode", loss->last_ino,
+			   loss->last_ino && loss->last_ino != UINT64_MAX);
+		report_string(r, "path", "Path", loss->path);
+		put_number(r, "block", "Block", loss->block, loss->block);
+		put_number(r, "offset", "Offset", loss->offset, is_range(loss));
+		put_number(r, "length", "Length", loss->length, is_range(loss));
+		put_number(r, "links_before", "Links before", loss->offset,
+			   loss->kind == LOSS_LINKS);
+		put_number(r, "links", "Links", loss->length,
+			   loss->kind == LOSS_LINKS);
+		put_number(r, "from_checkpoint", "From checkpoint", loss->from,
+			   loss->from);
+		report_value(r, VALUE_TIME, "time", "Time",
+			     loss->time ? value_u64(loss->time) :
+					  value_absent());
+		report_end(r);
+	}
 	report_end(r);
 }

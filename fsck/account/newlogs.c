@@ -32,17 +32,6 @@ struct tail {
 	bool are_marks_lost; /* some block of the newest cpfile */
 };
 
-static void lose_checkpoints(struct tail *t, struct context *cx)
-{
-	const struct loss loss = {
-		.kind = LOSS_CHECKPOINT,
-		.cno = t->s->before->latest.cno + 1,
-		.last = t->last,
-	};
-
-	losslist_add(t->s->losses, cx, &loss, NULL, 0);
-}
-
 /* Inode INO, which is BEFORE in the newest ifile, or NULL if missing. */
 static int compare_inode(struct tail *t, struct context *cx, uint64_t ino,
 			 const struct nilfs_inode *before)
@@ -108,103 +97,69 @@ static int for_newest(struct tail *t, struct context *cx, uint64_t ino,
 	return err;
 }
 
-/* Whether the block of inode INO in the ifile has a version of the tail. */
-static bool has_inode(const struct tail *t, uint64_t ino)
-{
-	const struct versions *v = &t->all.versions;
-	uint64_t blkoff = palloc_entry_blkoff(&t->s->before->ifile_palloc, ino);
-	size_t i = versions_from(v, NILFS_IFILE_INO, blkoff);
-
-	return i < v->n && v->items[i].ino == NILFS_IFILE_INO &&
-	       v->items[i].blkoff == blkoff;
-}
-
-/* Files with blocks in the logs whose inodes are missing. */
-static int compare_files(struct tail *t, struct context *cx)
-{
-	const struct versions *v = &t->all.versions;
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < v->n && !err; i++)
-		if (!inode_is_private(v->items[i].ino) &&
-		    (!i || v->items[i].ino != v->items[i - 1].ino) &&
-		    !has_inode(t, v->items[i].ino))
-			err = compare_inode(t, cx, v->items[i].ino, NULL);
-	return err;
-}
-
-/* Adds CP, of a lost cpfile, if it is a snapshot. */
-static int compare_snapshot(struct tail *t, struct context *cx, uint64_t cno,
-			    const struct nilfs_checkpoint *cp)
-{
-	struct loss loss = {.kind = LOSS_CHECKPOINT, .snapshot = true};
-	struct nilfs_checkpoint now;
-	int err = cptable_read(t->s->after, cx, cno, &now);
-
-	if (err && !damage_is(err))
-		return err;
-	fail_clear(cx);
-	if (!err && checkpoint_is_snapshot(&now))
-		return 0;
-	if (!err)
-		loss.kind = LOSS_MARK;
-	loss.cno = loss.last = cno;
-	loss.time = le64_get(cp->cp_create);
-	losslist_add(t->s->losses, cx, &loss, NULL, 0);
-	return 0;
-}
-
 /* The snapshots in block BLKOFF of a lost cpfile. */
 static int compare_snapshots(struct tail *t, struct context *cx,
 			     uint64_t blkoff, uint64_t blocknr)
 {
 	const struct nilfs_geometry *g = &t->s->before->geo;
-	uint64_t cno = checkpoint_first(g, blkoff);
+	uint64_t cno = checkpoint_first(g, blkoff), end;
+	struct loss loss = {.snapshot = true};
 	const struct nilfs_checkpoint *cp;
-	uint32_t i;
-	int err = 0;
+	struct nilfs_checkpoint now;
+	int err;
 
 	if (!sides_read(t->s, cx, false, blocknr)) {
 		t->are_marks_lost = true;
 		return 0;
 	}
-	for (i = 0; i < checkpoint_count(g, blkoff) && !err; i++, cno++) {
+	end = cno + checkpoint_count(g, blkoff);
+	if (end > t->s->before->latest.cno + 1)
+		end = t->s->before->latest.cno + 1;
+	for (; cno < end; cno++) {
 		cp = (const void *)(t->s->blocks[0] +
 				    checkpoint_offset(g, cno));
-		if (cno > t->s->before->latest.cno)
-			break;
-		if (checkpoint_check(cp, cno) != RULE_OK)
+		if (checkpoint_check(cp, cno) != RULE_OK) {
 			t->are_marks_lost = true;
-		else if (!checkpoint_is_invalid(cp) &&
-			 checkpoint_is_snapshot(cp))
-			err = compare_snapshot(t, cx, cno, cp);
+			continue;
+		}
+		if (checkpoint_is_invalid(cp) || !checkpoint_is_snapshot(cp))
+			continue;
+		err = cptable_read(t->s->after, cx, cno, &now);
+		if (err && !damage_is(err))
+			return err;
+		fail_clear(cx);
+		if (!err && checkpoint_is_snapshot(&now))
+			continue;
+		loss.kind = err ? LOSS_CHECKPOINT : LOSS_MARK;
+		loss.cno = loss.last = cno;
+		loss.time = le64_get(cp->cp_create);
+		losslist_add(t->s->losses, cx, &loss, NULL, 0);
 	}
-	return err;
-}
-
-/* Whether the log of checkpoint CNO exists: each has blocks of the cpfile. */
-static bool has_log(const struct tail *t, uint64_t cno)
-{
-	const struct versions *v = &t->all.versions;
-	size_t i = versions_from(v, NILFS_CPFILE_INO, 0);
-
-	for (; i < v->n && v->items[i].ino == NILFS_CPFILE_INO; i++)
-		if (v->items[i].cno == cno)
-			return true;
-	return false;
+	return 0;
 }
 
 /* Which checkpoints were made snapshots since. */
 static int compare_marks(struct tail *t, struct context *cx)
 {
-	struct loss loss = {.kind = LOSS_MARKS, .cno = 1};
-	uint64_t cno = t->s->before->latest.cno;
+	const struct versions *v = &t->all.versions;
+	struct loss loss = {
+		.kind = LOSS_MARKS,
+		.cno = 1,
+		.last = t->s->before->latest.cno,
+	};
+	uint64_t cno = loss.last;
+	size_t i;
 	int err = for_newest(t, cx, NILFS_CPFILE_INO, compare_snapshots);
 
-	loss.last = cno;
-	while (cno < t->last && !t->are_marks_lost)
-		t->are_marks_lost = !has_log(t, ++cno);
+	/* Each log of a checkpoint has blocks of the cpfile. */
+	while (cno++ < t->last && !t->are_marks_lost) {
+		i = versions_from(v, NILFS_CPFILE_INO, 0);
+		while (i < v->n && v->items[i].ino == NILFS_CPFILE_INO &&
+		       v->items[i].cno != cno)
+			i++;
+		t->are_marks_lost = i >= v->n ||
+				    v->items[i].ino != NILFS_CPFILE_INO;
+	}
 	t->s->losses->incomplete |= t->are_marks_lost;
 	if (!err && t->are_marks_lost)
 		losslist_add(t->s->losses, cx, &loss, NULL, 0);
@@ -213,33 +168,39 @@ static int compare_marks(struct tail *t, struct context *cx)
 
 static int compare_tail(struct tail *t, struct context *cx)
 {
-	int err = root_open(&t->root, cx, t->s->after, 0);
-
-	if (!err)
-		err = compare_marks(t, cx);
-	if (!err)
-		err = for_newest(t, cx, NILFS_IFILE_INO, compare_inodes);
-	if (!err)
-		err = compare_files(t, cx);
-	return damage_forgive(cx, err);
-}
-
-static int read_logs(struct tail *t, struct context *cx)
-{
-	uint64_t latest = t->s->before->latest.cno;
+	const struct versions *v = &t->all.versions;
+	uint64_t latest = t->s->before->latest.cno, ino, blkoff;
+	struct loss loss = {.kind = LOSS_CHECKPOINT, .cno = latest + 1};
+	size_t i;
 	int err;
 
 	t->all.versions.beyond = latest;
 	err = versions_gather(&t->all.versions, cx);
-	if (t->all.versions.newest > t->last)
-		t->last = t->all.versions.newest;
+	if (v->newest > t->last)
+		t->last = v->newest;
 	if (err || t->last <= latest)
 		return err;
 	t->inodes = malloc(t->s->before->geo.block_size);
 	if (!t->inodes)
 		return fail(cx, -ENOMEM, "block of inodes");
-	lose_checkpoints(t, cx);
-	return compare_tail(t, cx);
+	loss.last = t->last;
+	losslist_add(t->s->losses, cx, &loss, NULL, 0);
+	err = root_open(&t->root, cx, t->s->after, 0);
+	if (!err)
+		err = compare_marks(t, cx);
+	if (!err)
+		err = for_newest(t, cx, NILFS_IFILE_INO, compare_inodes);
+	/* Files with blocks in the logs whose inodes are not. */
+	for (i = 0; i < v->n && !err; i++) {
+		ino = v->items[i].ino;
+		if (inode_is_private(ino) || (i && ino == v->items[i - 1].ino))
+			continue;
+		blkoff = palloc_entry_blkoff(&t->s->before->ifile_palloc, ino);
+		if (!versions_at(v, versions_from(v, NILFS_IFILE_INO, blkoff),
+				 NILFS_IFILE_INO, blkoff))
+			err = compare_inode(t, cx, ino, NULL);
+	}
+	return damage_forgive(cx, err);
 }
 
 int newlogs_run(struct sides *s, struct context *cx, const struct bitmap *used,
@@ -250,7 +211,7 @@ int newlogs_run(struct sides *s, struct context *cx, const struct bitmap *used,
 
 	versions_init(&t.all.versions, s->before, s->logs_before, used);
 	if (!is_whole || newest > s->before->latest.cno)
-		err = read_logs(&t, cx);
+		err = compare_tail(&t, cx);
 	/* What was gathered in the meantime. */
 	s->newer = t.all.newer;
 	versions_fini(&t.all.versions);

@@ -47,18 +47,6 @@ int sides_read(struct sides *s, struct context *cx, bool after,
 	return !err;
 }
 
-/* Whether the log at PSEG had the checksum SS has before the repair as well. */
-static bool has_old_sum(struct sides *s, struct context *cx, uint64_t pseg,
-			const struct nilfs_segment_summary *ss)
-{
-	struct nilfs_segment_summary before;
-	const struct volume *vol = s->before;
-
-	return !dev_read(vol->dev, cx, pseg << vol->geo.block_bits, &before,
-			 sizeof(before)) &&
-	       le32_get(before.ss_datasum) == le32_get(ss->ss_datasum);
-}
-
 bool sides_log(struct sides *s, struct context *cx, uint64_t blocknr,
 	       struct logindex_log *log)
 {
@@ -136,47 +124,25 @@ static bool note_sum(struct sides_sums *sums, struct context *cx, uint64_t pseg,
 	return is_right;
 }
 
-/* Whether the checksum of the log at PSEG, before the repair, matches. */
-static bool is_log_right(struct sides *s, struct context *cx, uint64_t pseg)
-{
-	struct sides_sums *sums = &s->sums[0];
-	int ret;
-
-	if (sparse_test(&sums->known, pseg))
-		return sparse_test(&sums->right, pseg);
-	ret = witness_proves(s->witness, cx, pseg, NULL, 0);
-	return ret < 0 || note_sum(sums, cx, pseg, ret);
-}
-
-/* Whether the log at PSEG, after the repair, has the sum that it had. */
-static bool is_log_proven(struct sides *s, struct context *cx, uint64_t pseg)
-{
-	struct sides_sums *sums = &s->sums[1];
-	struct nilfs_segment_summary ss;
-
-	if (sparse_test(&sums->known, pseg))
-		return sparse_test(&sums->right, pseg);
-	return note_sum(sums, cx, pseg,
-			!dev_read(s->after->dev, cx,
-				  pseg << s->after->geo.block_bits, &ss,
-				  sizeof(ss)) &&
-				has_old_sum(s, cx, pseg, &ss) &&
-				!logcheck_payload(s->after, cx, pseg, &ss));
-}
-
 bool sides_wrong_log(struct sides *s, struct context *cx, uint64_t blocknr,
 		     uint64_t *pseg)
 {
-	struct logindex_segment segment;
+	struct sides_sums *sums = &s->sums[0];
 	struct logindex_log log;
-	bool is_wrong = versions_log(s->logs_before, cx, s->before, blocknr,
-				     &segment, &log) &&
-			!is_log_right(s, cx, log.pseg);
+	bool is_right;
+	int ret;
 
-	if (is_wrong)
-		*pseg = log.pseg;
-	fail_clear(cx);
-	return is_wrong;
+	if (!sides_log(s, cx, blocknr, &log))
+		return false;
+	if (sparse_test(&sums->known, log.pseg))
+		is_right = sparse_test(&sums->right, log.pseg);
+	else {
+		ret = witness_proves(s->witness, cx, log.pseg, NULL, 0);
+		is_right = ret < 0 || note_sum(sums, cx, log.pseg, ret);
+		fail_clear(cx);
+	}
+	*pseg = log.pseg;
+	return !is_right;
 }
 
 bool sides_was(struct sides *s, struct context *cx, uint64_t pseg,
@@ -193,12 +159,23 @@ bool sides_was(struct sides *s, struct context *cx, uint64_t pseg,
 
 bool sides_is_proven(struct sides *s, struct context *cx, uint64_t blocknr)
 {
+	struct sides_sums *sums = &s->sums[1];
+	struct nilfs_segment_summary before, after;
 	struct logindex_segment segment;
 	struct logindex_log log;
-	bool is_proven = versions_log(s->logs_after, cx, s->after, blocknr,
-				      &segment, &log) &&
-			 is_log_proven(s, cx, log.pseg);
+	bool is_proven;
+	uint64_t off;
 
+	if (!versions_log(s->logs_after, cx, s->after, blocknr, &segment, &log))
+		return false;
+	if (sparse_test(&sums->known, log.pseg))
+		return sparse_test(&sums->right, log.pseg);
+	off = log.pseg << s->after->geo.block_bits;
+	is_proven = !dev_read(s->after->dev, cx, off, &after, sizeof(after)) &&
+		    !dev_read(s->before->dev, cx, off, &before,
+			      sizeof(before)) &&
+		    le32_get(before.ss_datasum) == le32_get(after.ss_datasum) &&
+		    !logcheck_payload(s->after, cx, log.pseg, &after);
 	fail_clear(cx);
-	return is_proven;
+	return note_sum(sums, cx, log.pseg, is_proven);
 }
