@@ -229,19 +229,6 @@ static const struct version *replaced_by(struct sides *s, struct context *cx,
 	return one ? newest : NULL;
 }
 
-/* Whether a log has the block that B leads to for another place, in that file or
-   another one. */
-static bool is_misplaced(struct sides *s, struct context *cx,
-			 const struct expected *e,
-			 const struct expected_block *b)
-{
-	struct segsum_block listed;
-
-	return versions_listed(&s->versions, cx, b->blocknr, &listed) &&
-	       (listed.ino != e->ino || listed.is_node ||
-		listed.blkoff != b->blkoff);
-}
-
 /* Whether the pointer in B is one to a block of another file.  The DAT may lead
    there as well, which is no fault of the file. */
 static bool is_anothers(struct sides *s, struct context *cx,
@@ -259,6 +246,7 @@ uint64_t comparefile_settle(struct sides *s, struct context *cx,
 			    const struct expected_block *b, uint64_t after)
 {
 	const struct version *here, *there, *known;
+	struct segsum_block listed;
 	bool misplaced;
 
 	if (!s->versions.gathered)
@@ -269,8 +257,12 @@ uint64_t comparefile_settle(struct sides *s, struct context *cx,
 	if (b->blocknr && b->blocknr == after)
 		return b->blocknr;
 	/* The logs have another block of the file for what it had. */
-	misplaced = is_misplaced(s, cx, e, b);
-	known = misplaced ? expected_version(e, cx, b->blkoff, 0) : NULL;
+	misplaced = versions_listed(&s->versions, cx, b->blocknr, &listed) &&
+		    (listed.ino != e->ino || listed.is_node ||
+		     listed.blkoff != b->blkoff);
+	/* It is the pointer that is wrong, or else the DAT. */
+	known = misplaced && listed.vblocknr == b->vblocknr ?
+			expected_version(e, cx, b->blkoff, 0) : NULL;
 	if (known)
 		return known->blocknr;
 	here = version_at(&s->versions, e->ino, b->blkoff, b->blocknr);

@@ -182,6 +182,14 @@ copy_block() {
 	is_sound
 }
 
+@test "an entry of the DAT that leads elsewhere in the file hides no version" {
+	begin cleaned-1k
+	copy_block "$(mapped dat 23)" "$(mapped dat 249)"
+	repair
+	[ "$lost" = "lost: nothing" ]
+	is_sound 17
+}
+
 @test "files in a block of other inodes are no files that were there" {
 	begin small-files
 	# One in ten of both was deleted, others in each.
