@@ -11,6 +11,7 @@
 #include "dev/overlay.h"
 #include "fsck_volume.h"
 #include "tap.h"
+#include "tests/testdev/fault.h"
 #include "vol/logsearch.h"
 #include "vol/volume.h"
 
@@ -214,6 +215,62 @@ static void test_overlay(struct rig *r)
 	dev_close(over);
 }
 
+/* How many logs are found where PLAN happens after the volume was opened; *AT is
+   how many reads that took, and *HAPPENED whether it has. */
+static unsigned int logs_under(struct rig *r, struct fault_plan *plan,
+			       uint64_t *at, bool *happened)
+{
+	struct context *cx = &r->v.cx;
+	struct logindex_segment s;
+	struct logindex *ix;
+	struct volume *vol;
+	struct dev *dev;
+	unsigned int n = 0;
+	uint64_t segnum;
+
+	plan->at = *at;
+	if (fault_open(&dev, cx, r->v.dev, plan) ||
+	    volume_open(&vol, cx, dev, NULL))
+		return 0;
+	*at = fault_counted(dev);
+	logindex_open(&ix, cx, &r->v.g, NULL);
+	for (segnum = 0; segnum < r->v.g.nsegments; segnum++)
+		n += logindex_segment(ix, cx, vol, segnum, &s) ? 0 : s.n;
+	*happened = fault_happened(dev);
+	logindex_close(ix);
+	volume_close(vol);
+	dev_close(dev);
+	return n;
+}
+
+/* A log is not missed because one read has failed, only where its place has. */
+static void test_unread(struct rig *r)
+{
+	struct fault_plan plan = { .counted = FAULT_READS };
+	uint64_t opened = 0, at, unused;
+	unsigned int whole, fewer = 0, tries = 0;
+	bool happened;
+
+	whole = logs_under(r, &plan, &opened, &happened);
+	plan.kind = FAULT_FAIL;
+	for (at = opened + 1; ; at++, tries++) {
+		unused = at;
+		fewer += logs_under(r, &plan, &unused, &happened) != whole;
+		if (!happened)
+			break;
+	}
+	ok(whole > 5 && tries > whole, "%u reads for %u logs", tries, whole);
+	is_int(fewer, 0, "any of them may fail once");
+	plan = (struct fault_plan){
+		.bad_off = geometry_segment_start(&r->v.g, 1)
+			   << r->v.g.block_bits,
+		.bad_bytes = 512,
+	};
+	unused = 0;
+	is_int(logs_under(r, &plan, &unused, &happened), whole - 1,
+	       "what cannot be read at all is passed over");
+}
+
 int main(void)
 {
 	struct rig r = { .ix = NULL };
@@ -224,6 +281,7 @@ int main(void)
 	test_index(&r, 1u << 20, "in memory");
 	test_index(&r, 1u << 10, "past it");
 	test_overlay(&r);
+	test_unread(&r);
 	test_lost(&r);
 	volume_close(r.vol);
 	log_volume_fini(&r.v);

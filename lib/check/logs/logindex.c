@@ -150,16 +150,23 @@ static int add_log(struct logindex *ix, struct context *cx,
 	return err ? err : records_add(&ix->logs, cx, &log);
 }
 
-/* On to a log with a sound summary, past what cannot be read. */
+/*
+ * On to a log with a sound summary, past what cannot be read.  A log that is not
+ * found is taken for one that was never there: so a read is tried twice.
+ */
 static int find_next(struct logsearch *search, struct context *cx,
 		     struct log *log)
 {
+	uint64_t failed = UINT64_MAX;
 	int ret = context_cancelled(cx);
 
 	while (!ret && (ret = logsearch_next(search, cx, log)) < 0 &&
 	       !damage_is_fatal(ret)) {
 		fail_clear(cx);
-		search->next++;
+		if (ret != -EIO || search->next == failed)
+			search->next++;
+		else
+			failed = search->next;
 		ret = context_cancelled(cx);
 	}
 	return ret;

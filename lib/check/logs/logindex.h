@@ -67,8 +67,8 @@ void logindex_close(struct logindex *ix);
 
 /*
  * The logs of segment SEGNUM of VOL, which is searched by the first call, block
- * by block where there is no log.  What cannot be read is passed over; a segment
- * that VOL does not have is empty.  -ENOMEM, -ENOBUFS, -EINTR.
+ * by block where there is no log.  What two reads in a row fail for is passed
+ * over; a segment that VOL does not have is empty.  -ENOMEM, -ENOBUFS, -EINTR.
  */
 int logindex_segment(struct logindex *ix, struct context *cx,
 		     struct volume *vol, uint64_t segnum,
