@@ -16,3 +16,10 @@ bats_require_minimum_version 1.5.0
 	echo "$output"
 	[ "$status" -eq 0 ]
 }
+
+@test "no loss is left out of the account for lack of memory" {
+	# The account is the last thing before the commit.
+	run "$BATS_TEST_DIRNAME/jobs.sh" -t 60 -k memory repair-lossy
+	echo "$output"
+	[ "$status" -eq 0 ]
+}

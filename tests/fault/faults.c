@@ -11,7 +11,8 @@
  * run has failed
  *
  *   - if it ends by a signal or a sanitizer, or does not end;
- *   - if it ends as the one without a fault, and what it leaves is not that;
+ *   - if it ends as the one without a fault, and what it leaves is not that, or
+ *     names fewer losses, and not that there may be more;
  *   - if it ends otherwise and says nothing, or with success;
  *   - if the judge calls what it left neither the old nor the new state.
  *
@@ -71,8 +72,7 @@ static const char *const cut_names[] = {
 
 struct run {
 	int status;		/* as wait() has it */
-	bool said;		/* anything */
-	char words[512];	/* the beginning */
+	char *said;
 };
 
 struct job {
@@ -81,10 +81,11 @@ struct job {
 	bool last;		/* the last line judges only jobs done */
 	char **command;
 	uint64_t most;		/* runs of a kind; others are left out evenly */
+	uint64_t tail;		/* only that many of the last calls, or 0 */
 	struct inject *inject;
 	struct filestate before;
 	const char *old, *new;	/* verdicts */
-	int status;		/* of a job that is done */
+	struct run done;	/* without a fault */
 	uint64_t counted[INJECT_KINDS];
 };
 
@@ -92,14 +93,27 @@ struct row {
 	uint64_t tried, failed;
 };
 
-static void read_words(struct run *r, int fd)
+/* A file is known by its number: there may be no memory for its name. */
+static void drop_paths(char *text)
 {
-	ssize_t n = pread(fd, r->words, sizeof(r->words) - 1, 0);
+	char *path, *end;
 
-	r->words[n > 0 ? n : 0] = 0;
-	r->words[strcspn(r->words, "\n")] = 0;
-	r->said = r->words[0];
+	while ((path = strstr(text, ", /")) && (end = strstr(path, ": "))) {
+		memmove(path, end, strlen(end) + 1);
+		text = path;
+	}
+}
+
+static char *read_words(int fd)
+{
+	off_t size = lseek(fd, 0, SEEK_END);
+	char *text = size < 0 ? NULL : calloc(1, (size_t)size + 1);
+
+	if (!text || pread(fd, text, (size_t)size, 0) != size)
+		err(99, "what the job said");
 	close(fd);
+	drop_paths(text);
+	return text;
 }
 
 static struct run run_command(struct job *j)
@@ -121,7 +135,7 @@ static struct run run_command(struct job *j)
 	posix_spawn_file_actions_destroy(&actions);
 	if (waitpid(pid, &r.status, 0) != pid)
 		err(99, "wait");
-	read_words(&r, said);
+	r.said = read_words(said);
 	return r;
 }
 
@@ -158,6 +172,51 @@ static const char *judge_state(const struct job *j, const char *verdict)
 	return "neither the old state nor the new one";
 }
 
+static bool has_line(const char *text, const char *line, size_t len)
+{
+	while (strncmp(text, line, len)) {
+		text = strchr(text, '\n');
+		if (!text)
+			return false;
+		text++;
+	}
+	return true;
+}
+
+/* Whether LINE, of LEN, names a loss. */
+static bool is_loss(const char *line, size_t len)
+{
+	return !strncmp(line, "lost: ", 6) &&
+	       strncmp(line, "lost: nothing", len - 1);
+}
+
+/*
+ * Whether SAID has all losses that WITHOUT, of the job without a fault, has, or
+ * that there may be more.
+ */
+static bool names_losses(const char *said, const char *without)
+{
+	const char *line = without, *end;
+
+	if (strstr(said, "lost: perhaps more: ") ||
+	    strstr(said, " more, for which there was no memory"))
+		return true;
+	for (; (end = strchr(line, '\n')); line = end + 1)
+		if (is_loss(line, (size_t)(end + 1 - line)) &&
+		    !has_line(said, line, (size_t)(end + 1 - line)))
+			return false;
+	return true;
+}
+
+static const char *judge_done(const struct job *j, const struct run *r,
+			      const char *verdict)
+{
+	if (!verdict || strcmp(verdict, j->new))
+		return "success, and the result is another";
+	return names_losses(r->said, j->done.said) ?
+	       NULL : "success, and a loss is not named";
+}
+
 static const char *judge_run(const struct job *j, const struct fault_way *w,
 			     const struct run *r, const char *verdict)
 {
@@ -165,14 +224,13 @@ static const char *judge_run(const struct job *j, const struct fault_way *w,
 		return "it does not end by itself";
 	if (WEXITSTATUS(r->status) == 124)
 		return "it does not end";
-	if (r->status == j->status)
-		return verdict && !strcmp(verdict, j->new) ?
-		       NULL : "success, and the result is another";
+	if (r->status == j->done.status)
+		return judge_done(j, r, verdict);
 	if (w->harmless)
 		return "that must not matter";
 	if (!r->status)
 		return "success";
-	if (!r->said)
+	if (!*r->said || *r->said == '\n')
 		return "a failure without a message";
 	return judge_state(j, verdict);
 }
@@ -193,10 +251,13 @@ static void note(struct row *row, const struct job *j, const char *kind,
 	row->failed++;
 	printf("# %s, %s %" PRIu64 ": %s", j->name, kind, at, why);
 	if (r)
-		printf("; status %#x: %s", (unsigned int)r->status, r->words);
+		printf("; status %#x: %.*s", (unsigned int)r->status,
+		       (int)strcspn(r->said, "\n"), r->said);
 	printf("\n");
 	if (verdict && getenv("FAULTS_VERBOSE"))
 		printf("%s", verdict);
+	if (r && getenv("FAULTS_VERBOSE"))
+		printf("%s", r->said);
 }
 
 static void print_row(const struct job *j, const char *kind,
@@ -228,13 +289,17 @@ static uint64_t try_way(struct job *j, const struct fault_way *w)
 
 	j->inject->kind = w->kind;
 	j->inject->way = w->way;
-	for (at = 1 + (n - 1) % step; at <= n; at += step) {
+	at = 1 + (n - 1) % step;
+	while (j->tail && at + j->tail <= n)
+		at += step;
+	for (; at <= n; at += step) {
 		j->inject->at = at;
 		r = run_before(j, &after);
 		verdict = filestate_judge(&after, j->judge);
 		note(&row, j, w->name, at, judge_run(j, w, &r, verdict),
 		     verdict, &r);
 		filestate_free(&after);
+		free(r.said);
 	}
 	j->inject->at = 0;
 	print_row(j, w->name, &row);
@@ -314,24 +379,23 @@ static struct powercut *learn(struct job *j)
 {
 	struct filestate after;
 	struct powercut *p;
-	struct run r;
+	struct run *r = &j->done;
 
 	filestate_load(&j->before);
 	j->old = filestate_judge(&j->before, j->judge);
 	j->inject->trace = memfd_create("trace", 0);
-	r = run_before(j, &after);
+	*r = run_before(j, &after);
 	p = powercut_open(j->inject->trace);
 	j->inject->trace = -1;
-	j->status = r.status;
 	memcpy(j->counted, j->inject->counted, sizeof(j->counted));
 	check_seen(j, p, &after);
 	j->new = filestate_judge(&after, j->judge);
 	filestate_free(&after);
 	/* fsck.nilfs2 ends with 1 when it has repaired. */
-	if (!j->old || !j->new || !WIFEXITED(r.status) ||
-	    WEXITSTATUS(r.status) > 1)
+	if (!j->old || !j->new || !WIFEXITED(r->status) ||
+	    WEXITSTATUS(r->status) > 1)
 		errx(1, "%s: fails without a fault: status %#x: %s", j->name,
-		     (unsigned int)r.status, r.words);
+		     (unsigned int)r->status, r->said);
 	return p;
 }
 
@@ -356,7 +420,7 @@ static void parse(struct job *j, int argc, char **argv)
 	unsigned int n = 0;
 	int c;
 
-	while ((c = getopt(argc, argv, "+j:k:lm:n:")) != -1) {
+	while ((c = getopt(argc, argv, "+j:k:lm:n:t:")) != -1) {
 		if (c == 'j')
 			j->judge = optarg;
 		else if (c == 'k')
@@ -367,6 +431,8 @@ static void parse(struct job *j, int argc, char **argv)
 			j->most = strtoull(optarg, NULL, 10);
 		else if (c == 'n')
 			j->none = optarg;
+		else if (c == 't')
+			j->tail = strtoull(optarg, NULL, 10);
 		else
 			exit(99);
 	}
@@ -399,5 +465,6 @@ int main(int argc, char **argv)
 			failed += try_cuts(&j, p, (enum cut_way)i);
 	powercut_close(p);
 	filestate_free(&j.before);
+	free(j.done.said);
 	return failed != 0;
 }

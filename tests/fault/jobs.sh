@@ -1,18 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# jobs.sh [-m MOST] [-k KINDS] [-p JOBS] [JOB...]: every job that writes, on a
-# small volume, with every call failing in turn and the power cut at every write
-# (faults.c), as a table.  MOST limits the runs of each kind, which are then
-# spread evenly; JOBS are worked on at once.
+# jobs.sh [-m MOST] [-t TAIL] [-k KINDS] [-p JOBS] [JOB...]: every job that
+# writes, on a small volume, with every call failing in turn and the power cut at
+# every write (faults.c), as a table.  MOST limits the runs of each kind, which are
+# then spread evenly; TAIL leaves only so many of the last calls; JOBS are worked
+# on at once.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 faults=$NILFS2_BUILD/tests/fault
 export SOURCE_DATE_EPOCH=1700000000 TMPDIR=${TMPDIR:-/tmp}
 
-most='' kinds='' parallel=1
-while getopts m:k:p: option; do
+most='' tail='' kinds='' parallel=1
+while getopts m:t:k:p: option; do
 	case $option in
 	m) most=$OPTARG ;;
+	t) tail=$OPTARG ;;
 	k) kinds=$OPTARG ;;
 	p) parallel=$OPTARG ;;
 	*) exit 99 ;;
@@ -119,7 +121,7 @@ run()
 		cd "$name"
 		$setup
 		# shellcheck disable=SC2086
-		"$faults/faults" ${most:+-m $most} ${kinds:+-k $kinds} \
+		"$faults/faults" ${most:+-m $most} ${tail:+-t $tail} ${kinds:+-k $kinds} \
 			${last:+-l} ${none:+-n "no volume
 "} -j "${judge:-$here/judge.sh ${none:+-w} image}" "$name" ${files:-image} -- \
 			timeout 60 "$faults/$tool.nilfs2" -j 1 "$@"
@@ -181,6 +183,9 @@ trees
 	files='image image.zones' run compact-zoned zoned \
 		gc $gc --compact=all image
 	run repair 'damaged inode:/large i_links_count=5' fsck -fy image
+	# Its attributes are lost.
+	judge="$here/judge.sh -w image" run repair-lossy \
+		'damaged inode:/large i_mode=0' fsck -fy image
 	files='image undo' judge="$here/judge_back.sh" run repair-undo undoable \
 		fsck -fy --undo-file undo image
 	run rebuild 'damaged suheader sh_ncleansegs=1' \
