@@ -94,13 +94,14 @@ undoable()
 	cp image before
 }
 
-# A file in pieces takes a kernel to write.
+# A file in pieces takes a kernel to write.  What has no segment in use is cut off.
 fragmented()
 {
 	local corpus
 
 	corpus=$("$here/../kernel/corpus.sh" --cached) &&
-		cp "$corpus/cleaned/image" image
+		cp "$corpus/cleaned/image" image &&
+		gc.nilfs2 -q --protect 0 --shrink=24M image
 }
 
 # run JOB SETUP TOOL ARGUMENT...: with the judge $judge, or judge.sh, of $files;
@@ -145,7 +146,9 @@ finish()
 
 started=()
 wanted=$*
-PATH=$NILFS2_BUILD/mkfs:$NILFS2_BUILD/fsck:$NILFS2_BUILD/dump:$PATH
+for tool in mkfs fsck dump gc; do
+	PATH=$NILFS2_BUILD/$tool:$PATH
+done
 uuid='-U 7b9d2a40-53c1-4e8f-8a16-0c2d4e6f8091'
 gc='--protect 0 --min-reclaimable 0'
 whole=read,reads,read-short,write,writes,write-full,write-short,flush,open,memory,cut
