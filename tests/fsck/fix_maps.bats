@@ -344,3 +344,16 @@ noise() {
 	repair
 	unchanged
 }
+
+@test "a node that says a level less is restored, and no map is made anew" {
+	image=$(copy_image deep-1k)
+	dump.nilfs2 cat "$image" /large >before
+	node=$(dump.nilfs2 bmap --nodes "$image" /large |
+		awk '$NF == "node" && $(NF - 1) == 2 { print $(NF - 2); exit }')
+	dump.nilfs2 set -q --expert --fix-checksums "$image" "node:$node" \
+		bn_level=1
+	repair
+	[[ $said == *"node of level 2 at block 0: restored from the logs"* ]]
+	[[ $said == *"lost: nothing"* ]]
+	dump.nilfs2 cat "$image" /large | cmp - before
+}
