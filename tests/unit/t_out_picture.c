@@ -148,6 +148,35 @@ static void test_svg(void)
 	picture_close(p);
 }
 
+/* The number of a line is written beside it: its foot is in the lower half. */
+static void test_numbers(void)
+{
+	struct picture *p = open_picture(8, 2, 4);
+	const char *text, *at, *y;
+	struct out *out;
+	unsigned int line, wrong = 0;
+	char number[64];
+	double foot;
+
+	if (out_open_memory(&cx, &out))
+		exit(99);
+	picture_svg(p, out, 30, &labels, 7, 8);
+	text = out_memory(out, NULL);
+	for (line = 0; line < 4; line++) {
+		snprintf(number, sizeof(number),
+			 " class=\"dim\" text-anchor=\"end\">%u</text>",
+			 line * 2);
+		at = strstr(text, number);
+		for (y = at; y && y > text && strncmp(y, "y=\"", 3); y--)
+			continue;
+		foot = y ? strtod(y + 3, NULL) : -1;
+		wrong += foot <= line * 30 + 15 || foot >= line * 30 + 30;
+	}
+	is_int(wrong, 0, "every line has its number beside it");
+	out_close(out, &cx);
+	picture_close(p);
+}
+
 static void test_hostile(void)
 {
 	struct out *out;
@@ -181,6 +210,7 @@ int main(void)
 	test_aggregate();
 	test_colour();
 	test_svg();
+	test_numbers();
 	test_hostile();
 	test_limits();
 	return tap_done();
