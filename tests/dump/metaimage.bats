@@ -133,6 +133,10 @@ no_content() {
 	run -1 bash -c "trap '' XFSZ; ulimit -f 64
 		dump.nilfs2 image '$image' meta"
 	[ ! -e meta ]
+	run -1 bash -c "trap '' XFSZ; ulimit -f 64
+		dump.nilfs2 image '$image' meta.qcow2"
+	[[ $output == *"File too large"* ]]
+	[ ! -e meta.qcow2 ]
 	run -1 dump.nilfs2 image /dev/null meta
 	[ ! -e meta ]
 }
