@@ -239,7 +239,7 @@ ended_by() {
 
 @test "too many files for the image" {
 	mkdir tree
-	(cd tree && seq -f 'file-%05.0f' 1 9000 | xargs touch)
+	(cd tree && seq -f 'file-%05.0f' 1 3000 | xargs touch)
 	image 270336
 	run mkfs -f -b 1024 -B 16 -d tree image
 	said 'No space left'
