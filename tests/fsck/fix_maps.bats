@@ -345,7 +345,7 @@ noise() {
 	unchanged
 }
 
-@test "a node that says a level less is restored, and no map is made anew" {
+@test "a node that says a level less is restored, and no map is rebuilt" {
 	image=$(copy_image deep-1k)
 	dump.nilfs2 cat "$image" /large >before
 	node=$(dump.nilfs2 bmap --nodes "$image" /large |
