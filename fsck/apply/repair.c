@@ -3,10 +3,10 @@
  * Rounds of repairs and checks.
  *
  * A round repairs one stage, the first one with something to repair, because
- * findings at later ones depend on it; with it the superblock by which the volume
- * was not opened, on which nothing depends.  Then all passes check the overlay.  A
+ * findings at later ones depend on it; with it those on which nothing depends
+ * (stages.c).  Then all passes check the overlay.  A
  * round that did not improve the volume, or failed, is taken back; if it had
- * several kinds of repair they are tried one by one.  A kind that leaves as
+ * several stages or kinds of repair they are tried one by one.  A kind that leaves as
  * many findings as before is dropped, and the rounds continue without it.  So
  * each round that is kept has improved the volume, and what is written to the
  * device was checked as a whole.
@@ -233,12 +233,13 @@ static void refuse_fixes(struct repair *r, int stage,
 			 const bool taken[RULE_FIX_COUNT], unsigned int ntaken,
 			 bool idle)
 {
+	bool fewer[RULE_FIX_COUNT];
 	size_t i;
 
-	if (ntaken > 1) {
-		r->apart[stage] = true;
+	while (ntaken > 1 && stages_take(r, stage, fewer) >= ntaken)
+		r->apart[stage]++;
+	if (ntaken > 1)
 		return;
-	}
 	for (i = 0; i < RULE_FIX_COUNT; i++) {
 		r->given_up[i] |= taken[i];
 		r->idle[i] |= taken[i] && idle;

@@ -22,6 +22,13 @@
 #include "fsck/plan/options.h"
 #include "vol/rollforward.h"
 
+/* How the kinds of a stage are repaired, once they came to nothing together. */
+enum stages_apart {
+	STAGES_TOGETHER,	/* with stages that do not depend on it */
+	STAGES_ALONE,
+	STAGES_KINDS_APART,	/* one kind a round */
+};
+
 /* Rounds after which a repair ends whatever is left. */
 #define REPAIR_ROUNDS 24
 
@@ -52,7 +59,7 @@ struct repair {
 	unsigned int state_number;	/* which one, 0 is the newest */
 	bool given_up[RULE_FIX_COUNT];	/* its fixer came to nothing, */
 	bool idle[RULE_FIX_COUNT];	/* and that without a try */
-	bool apart[RULE_STAGE_COUNT];	/* one kind a round, at that stage */
+	enum stages_apart apart[RULE_STAGE_COUNT];
 	bool revived;		/* inodes of snapshots, by other checkpoints */
 	struct repairlist repaired;
 	struct recovery base;	/* the log that it began with, if it chose */
@@ -112,6 +119,9 @@ void repair_forget(struct repair *r, struct look **look);
 /* No stage; -EPERM, which no stage fails with. */
 #define STAGES_NONE (-1)
 
+/* The stage that is due next, or STAGES_NONE. */
+int stages_next(const struct repair *r);
+
 /* The next stage of which the user wants something, which is asked; STAGES_NONE;
    or -EINTR. */
 int stages_ask(struct repair *r, struct context *cx);
@@ -119,7 +129,7 @@ int stages_ask(struct repair *r, struct context *cx);
 /* What STAGE repairs, for a message. */
 const char *stages_name(int stage);
 
-/* The kinds that are repaired in a round of STAGE: how many. */
+/* The kinds that are repaired in a round that begins with STAGE: how many. */
 unsigned int stages_take(const struct repair *r, int stage,
 			 bool taken[RULE_FIX_COUNT]);
 

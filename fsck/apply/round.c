@@ -50,7 +50,7 @@ static int apply_fixers(struct round *round, struct context *cx)
 		err = fixers_of((enum rule_fix)i)->apply(&round->job, cx,
 							 kind[i].fixes,
 							 kind[i].n);
-		if (!err && is_of_metadata(round->stage))
+		if (!err && is_of_metadata(rule_stage_of_fix((enum rule_fix)i)))
 			err = repairwriter_changed(round->job.writer, cx);
 	}
 	return err;

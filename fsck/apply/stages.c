@@ -5,8 +5,14 @@
  * It is the first one with something to be repaired that was not given up.
  * What cannot be trusted yet keeps later stages from being repaired: they would
  * write a log.
+ *
+ * What hides and pretends nothing goes into one log with the stage after it, as
+ * a check of the whole volume is what a repair costs.  If that is no better,
+ * each stage has a round of its own.
  */
 #include "fsck/apply/repair.h"
+
+#include <string.h>
 
 #include "disk/super.h"
 
@@ -79,16 +85,81 @@ static bool is_super_spare(const struct repair *r)
 	return k->n && !wiped && !r->given_up[RULE_FIX_SUPER];
 }
 
+/* How many inodes and blocks a checkpoint has: follows from its files. */
+static bool is_count(enum rule rule)
+{
+	return rule == RULE_INODE_COUNT || rule == RULE_INODE_COUNT_BLOCKS;
+}
+
+/*
+ * What the cpfile has besides its entries' ifiles, by which nothing else is
+ * found.
+ */
+static bool is_beside_files(enum rule rule)
+{
+	switch (rule) {
+	case RULE_CP_SNAPSHOT_LIST:
+	case RULE_CP_BLOCK_COUNT:
+	case RULE_CP_NCHECKPOINTS:
+	case RULE_CP_NSNAPSHOTS:
+	case RULE_CP_SNAPSHOT_NEXT:
+	case RULE_CP_SNAPSHOT_PREV:
+	case RULE_CP_CREATE:
+		return true;
+	default:
+		return is_count(rule);
+	}
+}
+
+static bool are_all(const struct plan_kind *k, bool (*is_one)(enum rule rule))
+{
+	size_t i;
+
+	for (i = 0; i < k->n; i++)
+		if (!is_one(k->fixes[i].rule))
+			return false;
+	return true;
+}
+
+static bool is_left(const struct repair *r, enum rule_fix fix)
+{
+	return repair_current(r)->plan.kinds[fix].n && !r->given_up[fix];
+}
+
+/*
+ * Whether KIND has something to be repaired now.  Counts of checkpoints that
+ * were made right before their files would be wrong again.
+ */
+static bool is_due(const struct repair *r, enum rule_fix kind)
+{
+	return is_left(r, kind) &&
+	       !(kind == RULE_FIX_CHECKPOINTS &&
+		 (is_left(r, RULE_FIX_IFILE) || is_left(r, RULE_FIX_INODES) ||
+		  is_left(r, RULE_FIX_MAPS)) &&
+		 are_all(&repair_current(r)->plan.kinds[kind], is_count));
+}
+
+/*
+ * Whether findings at later stages may come of what KIND repairs.  Nothing is
+ * found by the SUFILE.
+ */
+static bool misleads(const struct repair *r, enum rule_fix kind)
+{
+	return kind != RULE_FIX_SEGMENTS &&
+	       !(kind == RULE_FIX_CHECKPOINTS &&
+		 are_all(&repair_current(r)->plan.kinds[kind],
+			 is_beside_files));
+}
+
 /* The first stage, from FIRST on, that has something to be repaired, or
    STAGES_NONE. */
 static int stage_from(const struct repair *r, int first)
 {
-	const struct plan *plan = &repair_current(r)->plan;
 	int stage = STAGES_NONE, of_kind;
 	size_t i;
 
 	for (i = 0; i < RULE_FIX_COUNT; i++) {
-		if (!plan->kinds[i].n || r->given_up[i])
+		if (!is_due(r, (enum rule_fix)i))
 			continue;
 		of_kind = (int)rule_stage_of_fix((enum rule_fix)i);
 		if (of_kind >= first && (stage < 0 || of_kind < stage))
@@ -105,35 +176,39 @@ static int stage_from(const struct repair *r, int first)
 	return stage;
 }
 
-/* Whether the superblocks are repaired in the same round as STAGE. */
-static bool takes_super(const struct repair *r, int stage)
-{
-	return stage > RULE_STAGE_DEVICE && is_super_spare(r);
-}
-
-/* The stage of the next round, or STAGES_NONE. */
-static int next_stage(const struct repair *r)
+int stages_next(const struct repair *r)
 {
 	int stage = stage_from(r, 0), after;
 
 	if (stage != RULE_STAGE_DEVICE || !is_super_spare(r))
 		return stage;
 	after = stage_from(r, RULE_STAGE_DEVICE + 1);
-	return takes_super(r, after) ? after : stage;
+	return after > RULE_STAGE_DEVICE ? after : stage;
 }
 
 unsigned int stages_take(const struct repair *r, int stage,
 			 bool taken[RULE_FIX_COUNT])
 {
-	const struct plan *plan = &repair_current(r)->plan;
+	enum stages_apart apart = r->apart[stage];
+	int of_kind, last = stage;
+	bool alone = apart != STAGES_TOGETHER;
 	unsigned int n = 0;
 	size_t i;
 
+	/* The order of kinds is that of stages. */
 	for (i = 0; i < RULE_FIX_COUNT; i++) {
-		taken[i] = ((int)rule_stage_of_fix((enum rule_fix)i) == stage ||
-			    (i == RULE_FIX_SUPER && takes_super(r, stage))) &&
-			   plan->kinds[i].n && !r->given_up[i] &&
-			   !(r->apart[stage] && n);
+		of_kind = (int)rule_stage_of_fix((enum rule_fix)i);
+		if (of_kind > last && !alone && of_kind < RULE_STAGE_ZONES &&
+		    is_due(r, (enum rule_fix)i))
+			last = of_kind;
+		taken[i] = !(n && apart == STAGES_KINDS_APART) &&
+			   (i == RULE_FIX_SUPER && stage > RULE_STAGE_DEVICE ?
+				    is_super_spare(r) :
+				    is_due(r, (enum rule_fix)i) &&
+					    of_kind >= stage &&
+					    of_kind <= last);
+		alone |= taken[i] && of_kind >= stage &&
+			 misleads(r, (enum rule_fix)i);
 		n += taken[i];
 	}
 	return n;
@@ -158,21 +233,26 @@ const char *stages_name(int stage)
 
 int stages_ask(struct repair *r, struct context *cx)
 {
+	struct plan *plan = &repair_current(r)->plan;
+	bool taken[RULE_FIX_COUNT], left[RULE_FIX_COUNT];
 	int stage, err;
+	size_t i;
 
 	do {
-		stage = next_stage(r);
+		stage = stages_next(r);
 		if (stage < 0)
 			return STAGES_NONE;
-		err = 0;
-		if (takes_super(r, stage))
-			err = ask_stage(&r->ask, cx, &repair_current(r)->plan,
-					RULE_STAGE_DEVICE);
-		if (!err)
-			err = ask_stage(&r->ask, cx, &repair_current(r)->plan,
-					(enum rule_stage)stage);
-		if (err)
-			return err;
-	} while (next_stage(r) != stage);
+		stages_take(r, stage, taken);
+		for (i = 0; i < RULE_FIX_COUNT; i++) {
+			if (!taken[i])
+				continue;
+			err = ask_stage(&r->ask, cx, plan,
+					rule_stage_of_fix((enum rule_fix)i));
+			if (err)
+				return err;
+		}
+		stages_take(r, stage, left);
+	} while (stages_next(r) != stage ||
+		 memcmp(taken, left, sizeof(taken)) != 0);
 	return stage;
 }
