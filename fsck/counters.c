@@ -110,7 +110,7 @@ static int counters_recount(struct repair *r, struct context *cx)
 		.job = repair_job(r, cx),
 		.stage = RULE_STAGE_METADATA,
 		.taken = none,
-		.instead = rebuild_counters,
+		.begin = rebuild_counters,
 	};
 	int err;
 

@@ -72,6 +72,9 @@ struct tries {
 	   what; or NULL. */
 	struct look *look;
 	unsigned int at;
+	/* What another stage repairs came to nothing in the log of derived
+	   blocks: these are to be written AGAIN without it. */
+	bool bare, again;
 };
 
 /*
@@ -185,16 +188,6 @@ static int rewrite_block(struct fixer_job *job, struct context *cx,
 	return err;
 }
 
-/* The same, and what the check with these blocks found in the cpfile. */
-static int rewrite_and_fix(struct fixer_job *job, struct context *cx,
-			   const struct fix *fixes, size_t n)
-{
-	const struct plan_kind *k = &job->plan->kinds[RULE_FIX_CHECKPOINTS];
-	int err = rewrite_block(job, cx, fixes, n);
-
-	return err ? err : fix_checkpoints(job, cx, k->fixes, k->n);
-}
-
 static void report_block(struct fixer_job *job, const struct derived_block *b)
 {
 	if (b->level)
@@ -234,28 +227,31 @@ static void note_derived(struct repair *r, const struct derived *d)
 	report_count(&job, n[false], "");
 }
 
-/* Whether entries of the cpfile need more than was DERIVED, which needs no
-   question. */
-static bool is_cpfile_due(const struct repair *r, const struct part *derived)
+/*
+ * Takes what the stage that is due next repairs, by the look at the derived
+ * blocks, which needs no question: it goes into their log, and no other check is
+ * needed.
+ */
+static unsigned int take_next(const struct repair *r,
+			      bool taken[RULE_FIX_COUNT])
 {
-	return (derived->had & CPFILE) &&
-	       repair_current(r)->plan.kinds[RULE_FIX_CHECKPOINTS].n &&
-	       decision_of(r->ask.mode, RULE_DANGER_LOSES) == DECISION_REPAIR;
+	int stage = stages_next(r);
+
+	if (decision_of(r->ask.mode, RULE_DANGER_LOSES) != DECISION_REPAIR ||
+	    stage <= RULE_STAGE_DAT || stage >= RULE_STAGE_ZONES)
+		return 0;
+	return stages_take(r, stage, taken);
 }
 
-/* One more log with the blocks, on the overlay. */
+/* One more log with the blocks, and with what is TAKEN, on the overlay. */
 static int write_log(struct repair *r, struct context *cx, struct derived *d,
-		     const struct part *part)
+		     const bool taken[RULE_FIX_COUNT])
 {
-	const bool taken[RULE_FIX_COUNT] = {
-		[RULE_FIX_CHECKPOINTS] = is_cpfile_due(r, part),
-	};
 	struct round round = {
 		.job = repair_job(r, cx),
 		.stage = RULE_STAGE_DAT,
 		.taken = taken,
-		.instead = taken[RULE_FIX_CHECKPOINTS] ? rewrite_and_fix :
-							 rewrite_block,
+		.begin = rewrite_block,
 	};
 	const struct volume *vol = round.job.vol;
 	size_t i;
@@ -271,7 +267,7 @@ static int write_log(struct repair *r, struct context *cx, struct derived *d,
 
 /* Writes the blocks to the overlay. */
 static int write_blocks(struct repair *r, struct context *cx, struct derived *d,
-			const struct part *part)
+			const bool taken[RULE_FIX_COUNT])
 {
 	const struct volume *vol = repair_current(r)->check.vol;
 	int err;
@@ -280,7 +276,7 @@ static int write_blocks(struct repair *r, struct context *cx, struct derived *d,
 	err = derived_write(d, cx, &vol->geo,
 			    r->o->undo_file && !r->dev->zones);
 	if (!err && d->n)
-		err = write_log(r, cx, d, part);
+		err = write_log(r, cx, d, taken);
 	patched_drop(r->patched);
 	return err;
 }
@@ -342,18 +338,28 @@ static bool is_allowed(const struct repair *r, const struct derived *d,
 
 /*
  * Writes D, which R->now is a look at, and looks again at what is in a log: 1
- * where it stays, 0.  *BEFORE is freed for that look.
+ * where it stays, 0.  *BEFORE is freed for that look, if it is not the first.
  */
 static int keep_derived(struct repair *r, struct context *cx,
-			struct derived *d, const struct part *part,
+			struct derived *d, struct tries *tries,
 			struct look **before)
 {
-	int ret = write_blocks(r, cx, d, part);
+	bool taken[RULE_FIX_COUNT] = { false };
+	bool more = !tries->bare && take_next(r, taken);
+	int ret = write_blocks(r, cx, d, taken);
 
-	if (ret || !d->n)
-		return ret ? ret : 1;
-	repair_forget(r, before);
-	return repair_look(r, cx);
+	if (!ret && !d->n)
+		return 1;
+	if (!ret) {
+		if (*before != r->first)
+			repair_forget(r, before);
+		ret = repair_look(r, cx);
+	}
+	if (ret <= 0 && more) {
+		tries->again = tries->bare = true;
+		ret = repair_tolerate(r, cx, ret);
+	}
+	return ret;
 }
 
 /* 1 and R->now, and *BEFORE, where the blocks in HAD are better; or 0. */
@@ -396,7 +402,7 @@ static int try_derived(struct repair *r, struct context *cx, struct derived *d,
 	if (ret > 0 &&
 	    !is_contradicted(repair_current(r), d, !(part->of & DAT)) &&
 	    !(part->whole && has_more(repair_current(r), part))) {
-		ret = keep_derived(r, cx, d, part, &before);
+		ret = keep_derived(r, cx, d, tries, &before);
 		if (ret > 0) {
 			repair_forget(r, &before);
 			/* It was the DAT that led to other blocks. */
@@ -417,7 +423,10 @@ static int try_derived(struct repair *r, struct context *cx, struct derived *d,
 	} else if (looked) {
 		err = repair_resume(r, cx);
 	}
-	return ret ? ret : err;
+	if (ret || err || !tries->again)
+		return ret ? ret : err;
+	tries->again = false;
+	return try_derived(r, cx, d, part, tries);
 }
 
 /* All of the cpfile and of the SUFILE, as DAT and logs have it. */
@@ -433,9 +442,9 @@ static int redo_in_log(struct fixer_job *job, struct context *cx,
 	return err ? err : repairwriter_changed(job->writer, cx);
 }
 
-/* A log with what INSTEAD writes; FILES begin without blocks.  1 where it
+/* A log with what BEGIN writes; FILES begin without blocks.  1 where it
    stays, 0. */
-static int add_log(struct repair *r, struct context *cx, fixer_apply *instead,
+static int add_log(struct repair *r, struct context *cx, fixer_apply *begin,
 		   unsigned int files)
 {
 	static const bool none[RULE_FIX_COUNT];
@@ -444,7 +453,7 @@ static int add_log(struct repair *r, struct context *cx, fixer_apply *instead,
 		.job = repair_job(r, cx),
 		.stage = files ? RULE_STAGE_DAT : RULE_STAGE_METADATA,
 		.taken = none,
-		.instead = instead,
+		.begin = begin,
 		.rebuilt = files,
 	};
 	int ret = round_run(&round, cx);

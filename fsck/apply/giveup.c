@@ -74,7 +74,7 @@ static int give_up(struct repair *r, struct context *cx)
 		.job = repair_job(r, cx),
 		.stage = RULE_STAGE_COUNTS,
 		.taken = none,
-		.instead = unset,
+		.begin = unset,
 	};
 	unsigned int i;
 	int ret;

@@ -16,13 +16,14 @@
 struct round {
 	struct fixer_job job;	/* without a writer */
 	enum rule_stage stage;
-	const bool *taken;	/* kinds whose turn it is, by enum rule_fix */
+	fixer_apply *begin;	/* before all fixers, or NULL */
+	const bool *taken;	/* kinds whose turn it is, by enum rule_fix; NULL:
+				   none */
 	bool may_lose;		/* cpfile and ifile may be rebuilt */
 	size_t reclaim;		/* segments to take from old checkpoints */
 	/* Files that begin without blocks, REPAIRWRITER_FILE(): those given, and
 	   those that turn out to need it. */
 	unsigned int rebuilt;
-	fixer_apply *instead;	/* in place of all fixers, or NULL */
 	bool fresh_segment;	/* the latest one is emptied */
 };
 

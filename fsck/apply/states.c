@@ -256,7 +256,7 @@ static int try_other(struct repair *r, struct context *cx)
 	struct round round = {
 		.job = repair_job(r, cx),
 		.stage = RULE_STAGE_DEVICE,
-		.instead = fix_super_other,
+		.begin = fix_super_other,
 	};
 	int err = round_run(&round, cx);
 
