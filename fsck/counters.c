@@ -13,7 +13,6 @@
 
 #include "base/bitmap.h"
 #include "dev/overlay.h"
-#include "find/findprint.h"
 #include "fsck/apply/repair.h"
 #include "fsck/apply/round.h"
 #include "fsck/plan/fixers.h"
@@ -22,13 +21,6 @@
 #include "log/exactcounts.h"
 #include "log/repairwriter.h"
 #include "vol/sutable.h"
-
-static void print_finding(void *arg, const struct finding *f)
-{
-	struct tool *tool = arg;
-
-	findprint_finding(&tool->report, f);
-}
 
 /* What is wrong with the SUFILE is what is to be repaired; zones can wait. */
 static bool is_in_the_way(const struct rule_info *rule)
@@ -104,12 +96,10 @@ static int rebuild_counters(struct fixer_job *job, struct context *cx,
 
 static int counters_recount(struct repair *r, struct context *cx)
 {
-	static const bool none[RULE_FIX_COUNT];
 	struct check *c = &r->first->check;
 	struct round round = {
 		.job = repair_job(r, cx),
 		.stage = RULE_STAGE_METADATA,
-		.taken = none,
 		.begin = rebuild_counters,
 	};
 	int err;
@@ -131,7 +121,7 @@ static int run_rebuild(struct repair *r, struct context *cx)
 	int ret;
 
 	report_list(report, "findings");
-	ret = look_run(l, r->tool, r->o, r->dev, print_finding, r->tool);
+	ret = look_run(l, r->tool, r->o, r->dev, true);
 	if (ret)
 		return ret;
 	report_end(report);

@@ -20,13 +20,6 @@
 #include "fsck/plan/look.h"
 #include "fsck/summary.h"
 
-static void print_finding(void *arg, const struct finding *f)
-{
-	struct tool *tool = arg;
-
-	findprint_finding(&tool->report, f);
-}
-
 enum decision_mode session_mode(const struct tool *tool,
 				const struct options *o)
 {
@@ -42,7 +35,7 @@ static int run_look(struct tool *tool, const struct options *o, struct dev *dev,
 	int err;
 
 	report_list(r, "findings");
-	err = look_run(l, tool, o, dev, print_finding, tool);
+	err = look_run(l, tool, o, dev, true);
 	if (err)
 		return err;
 	report_end(r);

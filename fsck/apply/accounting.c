@@ -68,7 +68,7 @@ int accounting_settle(struct repair *r, struct context *cx)
 		return ret;
 	repairlist_add(&r->repaired, "superblocks: no longer say that there were "
 		       "errors");
-	ret = repair_improves(r, cx);
+	ret = repair_look(r, cx, IMPROVEMENT_ONLY);
 	return ret < 0 ? ret : 0;
 }
 

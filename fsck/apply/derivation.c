@@ -20,6 +20,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "dev/overlay.h"
 #include "dev/patched.h"
@@ -250,13 +251,13 @@ static int write_log(struct repair *r, struct context *cx, struct derived *d,
 	struct round round = {
 		.job = repair_job(r, cx),
 		.stage = RULE_STAGE_DAT,
-		.taken = taken,
 		.begin = rewrite_block,
 	};
 	const struct volume *vol = round.job.vol;
 	size_t i;
 
 	round.job.derived = d;
+	memcpy(round.taken, taken, sizeof(round.taken));
 	for (i = 0; i < d->n; i++)
 		round.fresh_segment |=
 			!is_rewritten(&d->blocks[i]) &&
@@ -353,7 +354,7 @@ static int keep_derived(struct repair *r, struct context *cx,
 	if (!ret) {
 		if (*before != r->first)
 			repair_forget(r, before);
-		ret = repair_look(r, cx);
+		ret = repair_look(r, cx, IMPROVEMENT_OR_SAME);
 	}
 	if (ret <= 0 && more) {
 		tries->again = tries->bare = true;
@@ -388,7 +389,7 @@ static int look_at_derived(struct repair *r, struct context *cx,
 static int try_derived(struct repair *r, struct context *cx, struct derived *d,
 		       struct part *part, struct tries *tries)
 {
-	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
+	struct repair_point from = repair_point(r);
 	struct look *before = NULL;
 	bool looked = false;
 	int ret = derive_all(r, cx, d, part), err = 0;
@@ -412,10 +413,9 @@ static int try_derived(struct repair *r, struct context *cx, struct derived *d,
 			return 1;
 		}
 	}
-	repairlist_rewind(&r->repaired, nrepaired);
 	ret = repair_tolerate(r, cx, ret < 0 ? ret : 0);
 	derived_drop(d);
-	overlay_rewind(r->dev, mark);
+	repair_back(r, &from);
 	if (before) {
 		err = repair_swap(r, cx, &before);
 		tries->look = before;
@@ -447,23 +447,20 @@ static int redo_in_log(struct fixer_job *job, struct context *cx,
 static int add_log(struct repair *r, struct context *cx, fixer_apply *begin,
 		   unsigned int files)
 {
-	static const bool none[RULE_FIX_COUNT];
-	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
+	struct repair_point from = repair_point(r);
 	struct round round = {
 		.job = repair_job(r, cx),
 		.stage = files ? RULE_STAGE_DAT : RULE_STAGE_METADATA,
-		.taken = none,
 		.begin = begin,
 		.rebuilt = files,
 	};
 	int ret = round_run(&round, cx);
 
-	if (!ret && overlay_mark(r->dev) != mark)
-		ret = files ? repair_improves(r, cx) : repair_look(r, cx);
-	if (ret <= 0) {
-		overlay_rewind(r->dev, mark);
-		repairlist_rewind(&r->repaired, nrepaired);
-	}
+	if (!ret && overlay_mark(r->dev) != from.overlay)
+		ret = repair_look(r, cx, files ? IMPROVEMENT_ONLY :
+						 IMPROVEMENT_OR_SAME);
+	if (ret <= 0)
+		repair_back(r, &from);
 	return repair_tolerate(r, cx, ret);
 }
 

@@ -89,29 +89,18 @@ static size_t sort_by_danger(struct plan_kind *k)
 	return n;
 }
 
-static bool has_errors(const struct look *l)
-{
-	return !l->complete || improvement_errors(&l->check);
-}
-
 /* The first N: 1 where they stay, 0 where not, or a failure. */
 static int correct_bits(struct repair *r, struct context *cx, size_t n,
-			bool no_errors)
+			enum improvement_demand demand)
 {
-	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
+	struct repair_point from = repair_point(r);
 	struct fixer_job job = repair_job(r, cx);
 	int ret = fix_bits(&job, cx, job.plan->kinds[RULE_FIX_BITS].fixes, n);
 
-	if (!ret && overlay_mark(r->dev) != mark)
-		ret = repair_look(r, cx);
-	if (ret > 0 && no_errors && has_errors(r->now)) {
-		repair_forget(r, &r->now);
-		ret = 0;
-	}
-	if (!ret) {
-		overlay_rewind(r->dev, mark);
-		repairlist_rewind(&r->repaired, nrepaired);
-	}
+	if (!ret && overlay_mark(r->dev) != from.overlay)
+		ret = repair_look(r, cx, demand);
+	if (!ret)
+		repair_back(r, &from);
 	return repair_tolerate(r, cx, ret);
 }
 
@@ -125,9 +114,9 @@ int fix_bits_run(struct repair *r, struct context *cx)
 		ret = ask_stage(&r->ask, cx, &r->first->plan, RULE_STAGE_BITS);
 	nsafe = ret ? 0 : sort_by_danger(k);
 	if (!ret && k->n > nsafe)
-		ret = correct_bits(r, cx, k->n, true);
+		ret = correct_bits(r, cx, k->n, IMPROVEMENT_SOUND);
 	if (!ret && nsafe)
-		ret = correct_bits(r, cx, nsafe, false);
+		ret = correct_bits(r, cx, nsafe, IMPROVEMENT_OR_SAME);
 	r->given_up[RULE_FIX_BITS] = true;
 	return ret < 0 ? ret : 0;
 }

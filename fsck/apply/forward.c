@@ -265,18 +265,17 @@ static void forget_forward(struct repair *r)
 /* Writes it, if that makes nothing worse. */
 static int write_synced(struct repair *r, struct context *cx)
 {
-	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
+	struct repair_point from = repair_point(r);
 	struct fixer_job job = repair_job(r, cx);
 	int ret = forward_run(&job, cx, r->synced, &r->awaited);
 
 	if (!ret)
-		ret = repair_look(r, cx);
+		ret = repair_look(r, cx, IMPROVEMENT_OR_SAME);
 	if (ret > 0) {
 		forget_forward(r);
 		return 0;
 	}
-	overlay_rewind(r->dev, mark);
-	repairlist_rewind(&r->repaired, nrepaired);
+	repair_back(r, &from);
 	return repair_tolerate(r, cx, ret);
 }
 

@@ -67,36 +67,25 @@ bool giveup_is_due(const struct repair *r)
    failure. */
 static int give_up(struct repair *r, struct context *cx)
 {
-	static const bool none[RULE_FIX_COUNT];
 	const struct look_broken *broken = &repair_current(r)->broken;
-	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
 	struct round round = {
 		.job = repair_job(r, cx),
 		.stage = RULE_STAGE_COUNTS,
-		.taken = none,
 		.begin = unset,
 	};
 	unsigned int i;
-	int ret;
 
 	for (i = 0; !is_wanted(r, broken->cno[i]); i++)
 		continue;
 	round.job.given_up = broken->cno[i];
-	ret = repair_run_round(r, cx, &round);
-	if (!ret)
-		ret = repair_look(r, cx);
-	if (ret <= 0) {
-		overlay_rewind(r->dev, mark);
-		repairlist_rewind(&r->repaired, nrepaired);
-	}
-	return repair_tolerate(r, cx, ret);
+	return repair_attempt(r, cx, &round, IMPROVEMENT_OR_SAME);
 }
 
 int giveup_run(struct repair *r, struct context *cx)
 {
 	uint64_t left = repair_current(r)->broken.others ? 1 :
 		improvement_errors(&repair_current(r)->check);
-	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
+	struct repair_point from = repair_point(r);
 	int ret = 1;
 
 	/* A read that failed may succeed when it is tried again. */
@@ -109,10 +98,9 @@ int giveup_run(struct repair *r, struct context *cx)
 		if (ret > 0)
 			ret = repair_again(r, cx) ?: 1;
 	}
-	if (ret < 0 || overlay_mark(r->dev) == mark ||
+	if (ret < 0 || overlay_mark(r->dev) == from.overlay ||
 	    improvement_errors(&repair_current(r)->check) < left)
 		return ret < 0 ? ret : 0;
-	overlay_rewind(r->dev, mark);
-	repairlist_rewind(&r->repaired, nrepaired);
+	repair_back(r, &from);
 	return repair_resume(r, cx);
 }

@@ -226,6 +226,8 @@ bool improvement_meets(const struct check *now, const struct check *before,
 		return improvement_is_better(now, before, worse);
 	case IMPROVEMENT_OR_SAME:
 		return !improvement_is_better(before, now, worse);
+	case IMPROVEMENT_SOUND:
+		return !improvement_errors(now);
 	default:
 		return true;
 	}

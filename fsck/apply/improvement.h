@@ -35,6 +35,7 @@ enum improvement_demand {
 	IMPROVEMENT_ONLY,
 	IMPROVEMENT_OR_SAME,		/* not worse */
 	IMPROVEMENT_ANY,
+	IMPROVEMENT_SOUND,		/* no error is left */
 };
 
 bool improvement_meets(const struct check *now, const struct check *before,

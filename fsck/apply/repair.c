@@ -48,14 +48,13 @@ static bool may_reclaim(const struct repair *r)
 
 int repair_run_round(struct repair *r, struct context *cx, struct round *round)
 {
-	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
+	struct repair_point from = repair_point(r);
 	int err = round_run(round, cx);
 
 	r->no_room |= err == -ENOSPC;
 	for (round->reclaim = RECLAIM_FIRST; err == -ENOSPC && may_reclaim(r) &&
 	     round->reclaim <= RECLAIM_MAX; round->reclaim *= 4) {
-		overlay_rewind(r->dev, mark);
-		repairlist_rewind(&r->repaired, nrepaired);
+		repair_back(r, &from);
 		fail_clear(cx);
 		err = round_run(round, cx);
 	}
@@ -100,9 +99,10 @@ int repair_try(struct repair *r, struct context *cx,
 	now->first = r->first;
 	now->awaited = &r->awaited;
 	now->state = &r->state;
-	ret = look_run(now, r->tool, r->o, r->dev, NULL, NULL);
+	ret = look_run(now, r->tool, r->o, r->dev, false);
 	if (!ret)
-		ret = improvement_meets(&now->check, &before->check, demand,
+		ret = (now->complete || demand != IMPROVEMENT_SOUND) &&
+		      improvement_meets(&now->check, &before->check, demand,
 					&worse);
 	if (!ret && demand == IMPROVEMENT_ONLY)
 		tool_detail(r->tool, "no better than before: %s",
@@ -129,9 +129,8 @@ int repair_swap(struct repair *r, struct context *cx, struct look **look)
 	return accounting_note(r, cx, repair_current(r));
 }
 
-/* The result: 1 and R->now if it meets DEMAND, 0, or a failure. */
-static int look_again(struct repair *r, struct context *cx,
-		      enum improvement_demand demand)
+int repair_look(struct repair *r, struct context *cx,
+		enum improvement_demand demand)
 {
 	struct look *before = NULL;
 	int ret = repair_try(r, cx, demand, &before);
@@ -140,21 +139,40 @@ static int look_again(struct repair *r, struct context *cx,
 	return ret;
 }
 
-int repair_look(struct repair *r, struct context *cx)
-{
-	return look_again(r, cx, IMPROVEMENT_OR_SAME);
-}
-
-int repair_improves(struct repair *r, struct context *cx)
-{
-	return look_again(r, cx, IMPROVEMENT_ONLY);
-}
-
 int repair_resume(struct repair *r, struct context *cx)
 {
-	int ret = look_again(r, cx, IMPROVEMENT_ANY);
+	int ret = repair_look(r, cx, IMPROVEMENT_ANY);
 
 	return ret < 0 ? ret : 0;
+}
+
+struct repair_point repair_point(const struct repair *r)
+{
+	return (struct repair_point){
+		.overlay = overlay_mark(r->dev),
+		.nrepaired = r->repaired.n,
+		.state = r->state,
+	};
+}
+
+void repair_back(struct repair *r, const struct repair_point *to)
+{
+	overlay_rewind(r->dev, to->overlay);
+	repairlist_rewind(&r->repaired, to->nrepaired);
+	r->state = to->state;
+}
+
+int repair_attempt(struct repair *r, struct context *cx, struct round *round,
+		   enum improvement_demand demand)
+{
+	struct repair_point from = repair_point(r);
+	int ret = repair_run_round(r, cx, round);
+
+	if (!ret && overlay_mark(r->dev) != from.overlay)
+		ret = repair_look(r, cx, demand);
+	if (ret <= 0)
+		repair_back(r, &from);
+	return repair_tolerate(r, cx, ret);
 }
 
 struct fixer_job repair_job(struct repair *r, struct context *cx)
@@ -186,23 +204,6 @@ static bool may_lose(const struct repair *r)
 	return decision_of(a->mode, RULE_DANGER_LOSES) == DECISION_REPAIR ||
 	       a->answers[RULE_FIX_CHECKPOINTS][RULE_DANGER_LOSES] == ASK_YES ||
 	       a->answers[RULE_FIX_INODES][RULE_DANGER_LOSES] == ASK_YES;
-}
-
-static int repair_stage(struct repair *r, struct context *cx, int stage,
-			const bool taken[RULE_FIX_COUNT])
-{
-	struct round round = {
-		.job = repair_job(r, cx),
-		.stage = (enum rule_stage)stage,
-		.taken = taken,
-		.may_lose = may_lose(r),
-	};
-	int err;
-
-	progress_begin(&r->tool->progress, "repairing", 0, false);
-	err = repair_run_round(r, cx, &round);
-	progress_end(&r->tool->progress);
-	return err;
 }
 
 static void count_kinds(struct repair *r,
@@ -265,47 +266,41 @@ static void accept_fixes(struct repair *r, const bool taken[RULE_FIX_COUNT],
 	}
 }
 
-/*
- * Repairs the kinds TAKEN and checks: 1 if that is better, 0, or a failure.
- * The result for a state that was chosen is known after all rounds only.
- */
-static int try_round(struct repair *r, struct context *cx, int stage,
-		     const bool taken[RULE_FIX_COUNT])
-{
-	size_t mark = overlay_mark(r->dev);
-	bool chosen = r->state.chosen;
-	int ret = repair_stage(r, cx, stage, taken);
-
-	chosen = r->state.chosen && !chosen;
-	if (!ret && overlay_mark(r->dev) != mark)
-		ret = look_again(r, cx,
-				 chosen ? IMPROVEMENT_ANY : IMPROVEMENT_ONLY);
-	if (ret > 0 && chosen)
-		r->state.overwritten = findings_have(
-			repair_current(r)->check.findings, RULE_OVERWRITTEN);
-	return repair_tolerate(r, cx, ret);
-}
-
+/* The result for a state that was chosen is known after all rounds only. */
 static int run_round(struct repair *r, struct context *cx, int stage)
 {
-	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
+	struct repair_point from = repair_point(r);
 	struct plan_count before[RULE_FIX_COUNT];
-	struct root_state state = r->state;
-	bool taken[RULE_FIX_COUNT];
-	unsigned int n = stages_take(r, stage, taken);
+	struct round round = {
+		.job = repair_job(r, cx),
+		.stage = (enum rule_stage)stage,
+		.may_lose = may_lose(r),
+	};
+	unsigned int n = stages_take(r, stage, round.taken);
+	bool idle, chosen;
 	int ret;
 
 	count_kinds(r, before);
-	ret = try_round(r, cx, stage, taken);
+	progress_begin(&r->tool->progress, "repairing", 0, false);
+	ret = repair_run_round(r, cx, &round);
+	progress_end(&r->tool->progress);
+	idle = overlay_mark(r->dev) == from.overlay;
+	chosen = r->state.chosen && !from.state.chosen;
+	if (!ret && !idle)
+		ret = repair_look(r, cx, chosen ? IMPROVEMENT_ANY :
+						  IMPROVEMENT_ONLY);
 	if (ret > 0) {
-		accept_fixes(r, taken, before);
+		if (chosen)
+			r->state.overwritten = findings_have(
+				repair_current(r)->check.findings,
+				RULE_OVERWRITTEN);
+		accept_fixes(r, round.taken, before);
 		return 0;
 	}
+	ret = repair_tolerate(r, cx, ret);
 	if (!ret) {
-		refuse_fixes(r, stage, taken, n, overlay_mark(r->dev) == mark);
-		overlay_rewind(r->dev, mark);
-		repairlist_rewind(&r->repaired, nrepaired);
-		r->state = state;
+		refuse_fixes(r, stage, round.taken, n, idle);
+		repair_back(r, &from);
 	}
 	return ret;
 }

@@ -93,18 +93,32 @@ void repair_restart(struct repair *r, size_t mark);
 /* The job of repairing what the latest look saw, without a writer. */
 struct fixer_job repair_job(struct repair *r, struct context *cx);
 
+/* Where a repair was, and goes back to. */
+struct repair_point {
+	size_t overlay, nrepaired;
+	struct root_state state;
+};
+
+struct repair_point repair_point(const struct repair *r);
+void repair_back(struct repair *r, const struct repair_point *to);
+
 /*
- * Checks the overlay: 1 if it is no worse than before, and R->now is that look,
- * 0 if it is, or a failure.
+ * Checks the overlay: 1 if that meets DEMAND, and R->now is that look, 0, or a
+ * failure.
  */
-int repair_look(struct repair *r, struct context *cx);
-
-/* The same: 1 where it is better, and 0 where it is not. */
-int repair_improves(struct repair *r, struct context *cx);
+int repair_look(struct repair *r, struct context *cx,
+		enum improvement_demand demand);
 
 /*
- * Checks the overlay: 1 if that meets DEMAND, and R->now is that look, *BEFORE
- * the one before it, for repair_swap() and repair_forget(); 0, or a failure.
+ * Runs ROUND as repair_run_round(), and checks what it changed: 1 where that
+ * meets DEMAND, and stays.  Else all is as it was: 0, or a failure.
+ */
+int repair_attempt(struct repair *r, struct context *cx, struct round *round,
+		   enum improvement_demand demand);
+
+/*
+ * The same, and *BEFORE is the look before that, for repair_swap() and
+ * repair_forget().
  */
 int repair_try(struct repair *r, struct context *cx,
 	       enum improvement_demand demand, struct look **before);

@@ -42,7 +42,7 @@ static int apply_fixers(struct round *round, struct context *cx)
 	size_t i;
 	int err = round->begin ? round->begin(&round->job, cx, NULL, 0) : 0;
 
-	for (i = 0; round->taken && i < RULE_FIX_COUNT && !err; i++) {
+	for (i = 0; i < RULE_FIX_COUNT && !err; i++) {
 		if (!is_due(round, (enum rule_fix)i))
 			continue;
 		err = fixers_of((enum rule_fix)i)->apply(&round->job, cx,

@@ -17,8 +17,7 @@ struct round {
 	struct fixer_job job;	/* without a writer */
 	enum rule_stage stage;
 	fixer_apply *begin;	/* before all fixers, or NULL */
-	const bool *taken;	/* kinds whose turn it is, by enum rule_fix; NULL:
-				   none */
+	bool taken[RULE_FIX_COUNT];	/* kinds whose turn it is */
 	bool may_lose;		/* cpfile and ifile may be rebuilt */
 	size_t reclaim;		/* segments to take from old checkpoints */
 	/* Files that begin without blocks, REPAIRWRITER_FILE(): those given, and

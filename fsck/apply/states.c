@@ -94,14 +94,12 @@ static int is_mounted(struct repair *r, struct context *cx)
  */
 static int write_log(struct repair *r, struct context *cx)
 {
-	static const bool taken[RULE_FIX_COUNT] = { [RULE_FIX_LOG] = true };
 	const struct look *l = repair_current(r);
 	struct round round = {
 		.job = repair_job(r, cx),
 		.stage = RULE_STAGE_COUNTS,
-		.taken = taken,
+		.taken = { [RULE_FIX_LOG] = true },
 	};
-	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
 	int ret;
 
 	if (!l->complete ||
@@ -111,16 +109,10 @@ static int write_log(struct repair *r, struct context *cx)
 	ret = is_mounted(r, cx);
 	if (ret)
 		return ret < 0 ? ret : 0;
-	ret = repair_run_round(r, cx, &round);
-	if (!ret)
-		ret = repair_look(r, cx);
-	if (ret > 0)
-		return 0;
-	overlay_rewind(r->dev, mark);
-	repairlist_rewind(&r->repaired, nrepaired);
-	if (!r->state.hurt)
+	ret = repair_attempt(r, cx, &round, IMPROVEMENT_OR_SAME);
+	if (!ret && !r->state.hurt)
 		fixers_note(&round.job, "superblocks: no log could be added");
-	return repair_tolerate(r, cx, ret);
+	return ret < 0 ? ret : 0;
 }
 
 static int attempt_state(struct repair *r, struct context *cx,
@@ -229,43 +221,12 @@ static bool is_due(const struct repair *r)
 	       l->plan.kinds[RULE_FIX_SUPER].n;
 }
 
-/* Checks the overlay: 1 if there is no error, 0 if there is, a failure. */
-static int look_again(struct repair *r, struct context *cx)
-{
-	struct look *now = calloc(1, sizeof(*now));
-	int ret;
-
-	if (!now)
-		return fail(cx, -ENOMEM, "repair");
-	now->mode = r->first->mode;
-	now->first = r->first;
-	now->awaited = &r->awaited;
-	now->state = &r->state;
-	ret = look_run(now, r->tool, r->o, r->dev, NULL, NULL);
-	if (!ret && now->complete && !improvement_errors(&now->check)) {
-		r->now = now;
-		return 1;
-	}
-	look_fini(now);
-	free(now);
-	return ret;
-}
-
-static int try_other(struct repair *r, struct context *cx)
+static int choose_super(struct repair *r, struct context *cx)
 {
 	struct round round = {
-		.job = repair_job(r, cx),
 		.stage = RULE_STAGE_DEVICE,
 		.begin = fix_super_other,
 	};
-	int err = round_run(&round, cx);
-
-	return err ? err : look_again(r, cx);
-}
-
-static int choose_super(struct repair *r, struct context *cx)
-{
-	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
 	int ret;
 
 	if (!is_due(r))
@@ -273,11 +234,8 @@ static int choose_super(struct repair *r, struct context *cx)
 	ret = ask_stage(&r->ask, cx, &r->first->plan, RULE_STAGE_DEVICE);
 	if (ret || !is_due(r))
 		return ret;
-	ret = try_other(r, cx);
-	if (!ret) {
-		overlay_rewind(r->dev, mark);
-		repairlist_rewind(&r->repaired, nrepaired);
-	}
+	round.job = repair_job(r, cx);
+	ret = repair_attempt(r, cx, &round, IMPROVEMENT_SOUND);
 	return ret < 0 ? ret : 0;
 }
 
@@ -305,8 +263,7 @@ int states_rebuild(struct repair *r, struct context *cx, size_t mark)
 	const enum decision_mode mode = r->ask.mode;
 	const struct outcome plain = outcome_of(r);
 	const bool good = is_good(&plain);
-	size_t sound = overlay_mark(r->dev), nrepaired = r->repaired.n;
-	struct root_state state = r->state;
+	struct repair_point from = repair_point(r);
 	struct outcome o;
 	int err;
 
@@ -324,9 +281,7 @@ int states_rebuild(struct repair *r, struct context *cx, size_t mark)
 		return 0;
 	tool_detail(r->tool, "no better with metadata files rebuilt");
 	if (good) {
-		overlay_rewind(r->dev, sound);
-		repairlist_rewind(&r->repaired, nrepaired);
-		r->state = state;
+		repair_back(r, &from);
 		set_mode(r, mode);
 		return repair_resume(r, cx);
 	}

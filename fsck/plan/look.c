@@ -45,6 +45,13 @@ static bool has_room(struct look_kept *k)
 	return true;
 }
 
+static void print_finding(void *arg, const struct finding *f)
+{
+	struct tool *tool = arg;
+
+	findprint_finding(&tool->report, f);
+}
+
 /* Any look between two rounds may be the last one, whose findings are what is
    left.  What does not fit was counted. */
 static void keep_finding(void *kept, const struct finding *f)
@@ -312,10 +319,9 @@ static void keep_snapshots(struct look *l, struct context *cx)
 }
 
 int look_run(struct look *l, struct tool *tool, const struct options *o,
-	     struct dev *dev, findings_sink *sink, void *arg)
+	     struct dev *dev, bool first)
 {
 	struct check *c = &l->check;
-	bool again = !sink;
 	int err;
 
 	*c = (struct check){
@@ -328,15 +334,15 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 		.failed_reads = dev->stats.failed_reads,
 		.progress = show_progress,
 		.progress_arg = tool,
-		.note = again ? NULL : print_note,
+		.note = first ? print_note : NULL,
 		.note_arg = tool,
 	};
-	err = findings_open(&c->findings, &tool->cx, sink ? sink : keep_finding,
-			    sink ? arg : &l->kept, o->everything);
+	err = findings_open(&c->findings, &tool->cx, first ? print_finding : keep_finding,
+			    first ? (void *)tool : &l->kept, o->everything);
 	if (err)
 		return err;
 	findings_watch(c->findings, plan_finding, l);
-	err = run_passes(l, tool, o, again);
+	err = run_passes(l, tool, o, !first);
 	if (!err)
 		note_history(l, o);
 	if (!err)

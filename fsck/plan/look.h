@@ -56,14 +56,14 @@ struct look {
 };
 
 /*
- * Looks at DEV (borrowed while L lives) as O asks; SINK gets the findings, of
- * each rule not more than O says.  SINK is NULL for a look at what a repair
- * came to: all passes, findings are kept and notes not given.  Progress goes to
- * TOOL. 0, or a failure of the checker.  L is freed with look_fini(), also
- * after a failure; all zero is accepted.
+ * Looks at DEV (borrowed while L lives) as O asks.  The FIRST look prints its
+ * findings, of each rule not more than O says, and its notes.  A look at what a
+ * repair came to runs all passes, and keeps findings.  Progress goes to TOOL.
+ * 0, or a failure of the checker.  L is freed with look_fini(), also after a
+ * failure; all zero is accepted.
  */
 int look_run(struct look *l, struct tool *tool, const struct options *o,
-	     struct dev *dev, findings_sink *sink, void *arg);
+	     struct dev *dev, bool first);
 void look_fini(struct look *l);
 
 /* Puts the findings that were kept, in a list KEY. */
