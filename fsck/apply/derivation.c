@@ -122,89 +122,46 @@ static bool is_rewritten(const struct derived_block *b)
 	       b->ino == NILFS_SUFILE_INO;
 }
 
-/* The segments with blocks that are moved; false where there are none. */
-static bool list_segments(const struct derived *d,
-			  const struct nilfs_geometry *geo,
-			  struct bitmap *segments)
-{
-	bool any = false;
-	size_t i;
-
-	for (i = 0; i < d->n; i++) {
-		const struct derived_block *b = &d->blocks[i];
-
-		if (is_rewritten(b))
-			continue;
-		bitmap_set(segments, geometry_segment_of(geo, b->blocknr));
-		any = true;
-	}
-	return any;
-}
-
-/* Moves all live blocks of SEGMENTS, with their patched content. */
-static int move_out(struct fixer_job *job, struct context *cx,
-		    const struct bitmap *segments)
-{
-	struct bitmap which = { 0 };
-	struct removal removal = { .job = job, .which = &which };
-	uint64_t segnum = bitmap_next_set(segments, 0);
-	int err = bitmap_init(&which, cx, segments->bits);
-
-	for (; !err && segnum < segments->bits;
-	     segnum = bitmap_next_set(segments, segnum + 1))
-		bitmap_set(&which, segnum);
-	if (!err)
-		err = removal_run(&removal, cx);
-	if (!err && bitmap_count(&which) != bitmap_count(segments))
-		err = fail(cx, -EUCLEAN, "not all of a segment is listed");
-	removal_fini(&removal);
-	bitmap_fini(&which);
-	return err;
-}
-
-/* Writes the derived blocks to the log of JOB. */
+/*
+ * Writes the derived blocks to the log of JOB.  Of segments with blocks that no
+ * commit rewrites all live blocks are moved, with their patched content.
+ */
 static int rewrite_block(struct fixer_job *job, struct context *cx,
 			 const struct fix *fixes, size_t n)
 {
 	const struct derived *d = job->derived;
 	struct bitmap segments = { 0 };
+	struct removal removal = { .job = job, .which = &segments };
+	int err = bitmap_init(&segments, cx, job->vol->geo.nsegments);
+	uint64_t moved;
 	size_t i;
-	int err = 0;
 
 	(void)fixes;
 	(void)n;
-	for (i = 0; i < d->n && !err; i++)
-		if (is_rewritten(&d->blocks[i]))
-			err = metafile_touch(
-				repairwriter_file(job->writer,
-						  d->blocks[i].ino),
-				cx, 0, d->blocks[i].blkoff);
+	for (i = 0; i < d->n && !err; i++) {
+		const struct derived_block *b = &d->blocks[i];
+
+		if (is_rewritten(b))
+			err = metafile_touch(repairwriter_file(job->writer,
+							       b->ino),
+					     cx, 0, b->blkoff);
+		else
+			bitmap_set(&segments,
+				   geometry_segment_of(&job->vol->geo,
+						       b->blocknr));
+	}
 	if (!err)
 		err = repairwriter_changed(job->writer, cx);
-	if (!err)
-		err = bitmap_init(&segments, cx, job->vol->geo.nsegments);
-	if (!err && list_segments(d, &job->vol->geo, &segments))
-		err = move_out(job, cx, &segments);
+	moved = err ? 0 : bitmap_count(&segments);
+	if (moved) {
+		err = removal_run(&removal, cx);
+		if (!err && bitmap_count(&segments) != moved)
+			err = fail(cx, -EUCLEAN, "not all of a segment is "
+				   "listed");
+		removal_fini(&removal);
+	}
 	bitmap_fini(&segments);
 	return err;
-}
-
-static void report_block(struct fixer_job *job, const struct derived_block *b)
-{
-	if (b->level)
-		fixers_note(job, "inode %" PRIu64 ": node of level %u at block "
-			    "%" PRIu64 ": restored from the logs", b->ino,
-			    b->level, b->blkoff);
-	else if (b->map_of)
-		fixers_note(job, "inode %" PRIu64 ": map restored from the "
-			    "logs", b->map_of);
-}
-
-static void report_count(struct fixer_job *job, size_t n, const char *how)
-{
-	if (n)
-		fixers_note(job, "%zu %s of metadata restored%s", n,
-			    n == 1 ? "block" : "blocks", how);
 }
 
 static void note_derived(struct repair *r, const struct derived *d)
@@ -219,13 +176,23 @@ static void note_derived(struct repair *r, const struct derived *d)
 		fixers_note(&job, "DAT: %" PRIu64 " entries freed that no log "
 			    "lists", d->lost);
 	for (i = 0; i < d->n; i++) {
-		report_block(&job, &d->blocks[i]);
-		n[d->blocks[i].proven] += !d->blocks[i].level &&
-					  !d->blocks[i].written;
+		const struct derived_block *b = &d->blocks[i];
+
+		if (b->level)
+			fixers_note(&job, "inode %" PRIu64 ": node of level %u "
+				    "at block %" PRIu64 ": restored from the "
+				    "logs", b->ino, b->level, b->blkoff);
+		else if (b->map_of)
+			fixers_note(&job, "inode %" PRIu64 ": map restored "
+				    "from the logs", b->map_of);
+		n[b->proven] += !b->level && !b->written;
 	}
-	report_count(&job, n[true], " in place, as the checksum of the log "
-		     "proves");
-	report_count(&job, n[false], "");
+	for (i = 2; i-- > 0;)
+		if (n[i])
+			fixers_note(&job, "%zu %s of metadata restored%s", n[i],
+				    n[i] == 1 ? "block" : "blocks",
+				    i ? " in place, as the checksum of the log "
+					"proves" : "");
 }
 
 /*
@@ -464,23 +431,6 @@ static int add_log(struct repair *r, struct context *cx, fixer_apply *begin,
 	return repair_tolerate(r, cx, ret);
 }
 
-/* The map of the DAT leads to older blocks than the logs have: 1, 0. */
-static int remap_dat(struct repair *r, struct context *cx)
-{
-	return add_log(r, cx, fix_dat_map, REPAIRWRITER_FILE(NILFS_DAT_INO));
-}
-
-/* For --rebuild, compares everything. */
-static int rebuild_all(struct repair *r, struct context *cx)
-{
-	int ret;
-
-	if (repair_current(r)->check.dat_broken)
-		return 0;
-	ret = add_log(r, cx, redo_in_log, 0);
-	return ret < 0 ? ret : 0;
-}
-
 /*
  * The first of these that stays.  A file that is as the logs have it, and
  * explains everything, was what is wrong.  Else maps go first: a DAT that fits
@@ -501,8 +451,10 @@ static int try_all(struct repair *r, struct context *cx, struct derived *d)
 		ret = try_derived(r, cx, d, &cpfile, &tries);
 	if (!ret)
 		ret = try_derived(r, cx, d, &dat, &tries);
+	/* The map of the DAT leads to older blocks than the logs have. */
 	if (!ret && d->dat_stale)
-		ret = remap_dat(r, cx);
+		ret = add_log(r, cx, fix_dat_map,
+			      REPAIRWRITER_FILE(NILFS_DAT_INO));
 	if (!ret)
 		ret = try_derived(r, cx, d, &maps, &tries);
 	if (!ret)
@@ -545,8 +497,9 @@ int derivation_run(struct repair *r, struct context *cx)
 	     now->check.vol->latest.orphans_start))
 		return 0;
 	ret = run_derivation(r, cx);
-	if (!ret && first && r->rebuild)
-		ret = rebuild_all(r, cx);
+	if (!ret && first && r->rebuild &&
+	    !repair_current(r)->check.dat_broken)
+		ret = add_log(r, cx, redo_in_log, 0);
 	r->derived = r->looks + 1;
-	return ret;
+	return ret < 0 ? ret : 0;
 }

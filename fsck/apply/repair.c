@@ -397,41 +397,19 @@ int repair_run(struct repair *r, struct context *cx)
 	return err ? err : overlay_is_changed(r->dev);
 }
 
-/* In a sequential zone there is a segment in its place. */
-static unsigned int count_supers(const struct repair *r, uint64_t offset2)
-{
-	return zone_is_in_place(r->dev->zones, offset2) ? 2 : 1;
-}
-
-static bool is_valid_super(const struct repair *r, struct context *cx,
-			   uint64_t offset)
-{
-	struct nilfs_super_block sb;
-	int err = dev_read(r->under, cx, offset, &sb, sizeof(sb));
-
-	fail_clear(cx);
-	return !err && super_check(&sb) == RULE_OK;
-}
-
-/* The first superblock is written last where the other one is not valid. */
-static int commit(struct repair *r, struct context *cx,
-		  const uint64_t supers[2])
-{
-	const uint64_t second_first[2] = { supers[1], supers[0] };
-	unsigned int n = count_supers(r, supers[1]);
-	bool alone = n == 2 && !is_valid_super(r, cx, supers[1]);
-
-	return overlay_commit_last(r->dev, cx, alone ? second_first : supers,
-				   n);
-}
-
+/*
+ * In a sequential zone there is a segment where the second superblock would be.
+ * The first superblock is written last where the second one is not valid.
+ */
 int repair_commit(struct repair *r, struct context *cx)
 {
-	const uint64_t supers[2] = {
+	uint64_t supers[2] = {
 		NILFS_SB_OFFSET_BYTES, super_offset2(r->dev->size)
 	};
 	const struct volume *vol = repair_current(r)->check.vol;
 	struct undo_volume saved = { .supers = { supers[0], supers[1] } };
+	unsigned int n = zone_is_in_place(r->dev->zones, supers[1]) ? 2 : 1;
+	struct nilfs_super_block second;
 	int err = context_cancelled(cx);
 
 	if (vol) {
@@ -441,7 +419,16 @@ int repair_commit(struct repair *r, struct context *cx)
 	}
 	if (!err && r->o->undo_file)
 		err = undo_save(cx, r->o->undo_file, r->dev, r->under, &saved);
-	return err ? err : commit(r, cx, supers);
+	if (err)
+		return err;
+	if (n == 2 && (dev_read(r->under, cx, supers[1], &second,
+				sizeof(second)) ||
+		       super_check(&second) != RULE_OK)) {
+		supers[0] = saved.supers[1];
+		supers[1] = saved.supers[0];
+	}
+	fail_clear(cx);
+	return overlay_commit_last(r->dev, cx, supers, n);
 }
 
 void repair_fini(struct repair *r)

@@ -12,51 +12,44 @@
 
 #define NOTE_MAX 512
 
-static const struct fixer table[] = {
-	{ RULE_FIX_BITS, fix_bits, "correct flipped bits in place",
+static const struct fixer table[RULE_FIX_COUNT] = {
+	[RULE_FIX_BITS] = { fix_bits, "correct flipped bits in place",
 	  "where the damage only looks like a flipped bit, that bit" },
-	{ RULE_FIX_SUPER, fix_super, "repair the superblocks",
+	[RULE_FIX_SUPER] = { fix_super, "repair the superblocks",
 	  "what only a lost superblock knew, as the label" },
-	{ RULE_FIX_ROOT, fix_root,
+	[RULE_FIX_ROOT] = { fix_root,
 	  "take the newest state that can be repaired",
 	  "what was written after that state" },
-	{ RULE_FIX_DAT, fix_dat,
+	[RULE_FIX_DAT] = { fix_dat,
 	  "set entries of the DAT to what the logs say",
 	  "blocks that no log lists" },
-	{ RULE_FIX_SEGMENTS, fix_segments,
+	[RULE_FIX_SEGMENTS] = { fix_segments,
 	  "set entries of segments to what the DAT and the logs say", NULL },
-	{ RULE_FIX_CHECKPOINTS, fix_checkpoints,
+	[RULE_FIX_CHECKPOINTS] = { fix_checkpoints,
 	  "make the checkpoint file right", NULL },
-	{ RULE_FIX_IFILE, fix_ifile, "count the inodes in use",
+	[RULE_FIX_IFILE] = { fix_ifile, "count the inodes in use",
 	  NULL },
-	{ RULE_FIX_INODES, fix_inodes,
+	[RULE_FIX_INODES] = { fix_inodes,
 	  "repair inodes and the files of inodes",
 	  "what is left of an inode may be older, or nothing" },
-	{ RULE_FIX_MAPS, fix_maps, "rebuild the maps of files",
+	[RULE_FIX_MAPS] = { fix_maps, "rebuild the maps of files",
 	  "blocks of files that cannot be found" },
-	{ RULE_FIX_NAMES, fix_names,
+	[RULE_FIX_NAMES] = { fix_names,
 	  "repair directories, names and links",
 	  "names that lead to nothing, or are there twice" },
-	{ RULE_FIX_MOVES, fix_moves,
+	[RULE_FIX_MOVES] = { fix_moves,
 	  "move what lives in segments whose logs list it wrong", NULL },
-	{ RULE_FIX_COUNTS, fix_counts,
+	[RULE_FIX_COUNTS] = { fix_counts,
 	  "give up blocks that nothing refers to, count live blocks", NULL },
-	{ RULE_FIX_LOG, fix_log, "write one more log", NULL },
-	{ RULE_FIX_ZONES, fix_zones,
+	[RULE_FIX_LOG] = { fix_log, "write one more log", NULL },
+	[RULE_FIX_ZONES] = { fix_zones,
 	  "empty the zones of clean segments, finish those of full ones",
 	  NULL },
-	{ RULE_FIX_NONE, NULL, NULL, NULL },
 };
 
 const struct fixer *fixers_of(enum rule_fix fix)
 {
-	size_t i;
-
-	for (i = 0; table[i].apply; i++) {
-		if (table[i].fix == fix)
-			return &table[i];
-	}
-	return NULL;
+	return table[fix].apply ? &table[fix] : NULL;
 }
 
 void fixers_note(struct fixer_job *job, const char *fmt, ...)

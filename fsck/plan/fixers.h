@@ -64,7 +64,6 @@ typedef int fixer_apply(struct fixer_job *job, struct context *cx,
 			const struct fix *fixes, size_t n);
 
 struct fixer {
-	enum rule_fix fix;
 	fixer_apply *apply;
 	const char *what;	/* "rebuild the counts of segments" */
 	const char *costs;	/* for a question: what is lost; or NULL */

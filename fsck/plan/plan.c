@@ -113,31 +113,23 @@ enum rule_danger plan_danger_of(enum rule_fix fix, const struct finding *f)
 	}
 }
 
-static int add_fix(struct plan_kind *k)
-{
-	size_t room = k->room ? 2 * k->room : 16;
-	struct fix *fixes = realloc(k->fixes, room * sizeof(*fixes));
-
-	if (!fixes)
-		return -ENOMEM;
-	k->fixes = fixes;
-	k->room = room;
-	return 0;
-}
-
 void plan_add(struct plan *plan, enum rule_fix fix, const struct finding *f)
 {
 	struct plan_kind *k = &plan->kinds[fix];
-	int err = 0;
+	size_t room = k->room ? 2 * k->room : 16;
+	struct fix *fixes;
 
 	k->found++;
 	if (k->n >= PLAN_MAX)
 		return;
-	if (k->n == k->room)
-		err = add_fix(k);
-	if (err) {
-		plan->err = err;
-		return;
+	if (k->n == k->room) {
+		fixes = realloc(k->fixes, room * sizeof(*fixes));
+		if (!fixes) {
+			plan->err = -ENOMEM;
+			return;
+		}
+		k->fixes = fixes;
+		k->room = room;
 	}
 	k->fixes[k->n++] = (struct fix){
 		.rule = f->rule,
