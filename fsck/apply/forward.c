@@ -67,18 +67,6 @@ static bool is_unusable(void *arg, uint64_t segnum)
 		f->known->unusable(f->known->arg, segnum));
 }
 
-static int mark_needed(const struct rollforward *rf, struct context *cx,
-		       const struct nilfs_geometry *geo, struct bitmap *needed)
-{
-	uint64_t i;
-	int ret = bitmap_init(needed, cx, geo->nsegments);
-
-	for (i = 0; i < rf->count && !ret; i++)
-		bitmap_set(needed,
-			   geometry_segment_of(geo, rf->blocks[i].blocknr));
-	return ret;
-}
-
 /* The blocks of one file that were salvaged. */
 struct salvage {
 	const struct salvaged_block *next;
@@ -153,37 +141,30 @@ static int rebuild_map(struct forward *f, struct context *cx, uint64_t ino,
 }
 
 /* A file that does not exist any more is skipped, as by the kernel. */
-static int take_file(struct forward *f, struct context *cx,
-		     struct salvage *s)
-{
-	uint64_t ino = s->next->ino;
-	struct nilfs_inode inode;
-	int ret = inodes_read(f->w, cx, ino, &inode);
-
-	if (ret == -ENOENT) {
-		fail_clear(cx);
-		return 0;
-	}
-	if (!ret)
-		ret = rebuild_map(f, cx, ino, &inode, s);
-	f->files++;
-	return ret;
-}
-
 static int take_files(struct forward *f, struct context *cx)
 {
 	const struct rollforward *rf = f->rf;
-	uint64_t i, n;
+	struct nilfs_inode inode;
+	uint64_t i, n, ino;
 	int ret = 0;
 
 	for (i = 0; i < rf->count && !ret; i += n) {
 		struct salvage s = { .next = &rf->blocks[i] };
 
+		ino = s.next->ino;
 		for (n = 1; i + n < rf->count; n++)
-			if (rf->blocks[i + n].ino != rf->blocks[i].ino)
+			if (rf->blocks[i + n].ino != ino)
 				break;
 		s.left = n;
-		ret = take_file(f, cx, &s);
+		ret = inodes_read(f->w, cx, ino, &inode);
+		if (ret == -ENOENT) {
+			fail_clear(cx);
+			ret = 0;
+			continue;
+		}
+		if (!ret)
+			ret = rebuild_map(f, cx, ino, &inode, &s);
+		f->files++;
 	}
 	return ret;
 }
@@ -219,11 +200,16 @@ int forward_collect(struct volume *vol, struct context *cx,
 		    struct rollforward **rfp, struct bitmap *needed)
 {
 	int ret = salvage_collect(vol, cx, rec, files, rfp);
+	uint64_t i;
 
 	if (!ret && (*rfp)->count)
-		ret = mark_needed(*rfp, cx, &vol->geo, needed);
-	if (!ret && (*rfp)->count)
+		ret = bitmap_init(needed, cx, vol->geo.nsegments);
+	if (!ret && (*rfp)->count) {
+		for (i = 0; i < (*rfp)->count; i++)
+			bitmap_set(needed, geometry_segment_of(
+				&vol->geo, (*rfp)->blocks[i].blocknr));
 		return 1;
+	}
 	rollforward_free(*rfp);
 	*rfp = NULL;
 	return ret;

@@ -40,15 +40,6 @@ struct dead {
 	uint64_t first, end;	/* checkpoints that have some of it */
 };
 
-static bool is_dat_sound(const struct fixer_job *job)
-{
-	const struct check *c = job->check;
-
-	return !c->dat_broken && !job->plan->kinds[RULE_FIX_DAT].n &&
-	       !findings_have_stage(c->findings, RULE_STAGE_NUMBERS) &&
-	       !findings_count(c->findings, RULE_BMAP_LIFETIME);
-}
-
 static bool is_dead(const struct fixer_job *job, const struct liveness *l,
 		    uint64_t segnum)
 {
@@ -99,11 +90,17 @@ static int choose_segments(struct reclaim *h, struct context *cx,
 	return ret;
 }
 
-static int add_dead(struct dead *d, struct context *cx, uint64_t vblocknr,
-		    const struct nilfs_dat_entry *de)
+static int visit_entry(void *arg, struct context *cx, unsigned int worker,
+		       uint64_t vblocknr, const struct nilfs_dat_entry *de)
 {
 	uint64_t start = le64_get(de->de_start), end = le64_get(de->de_end);
+	uint64_t blocknr = le64_get(de->de_blocknr);
+	struct dead *d = arg;
 
+	(void)worker;
+	if (!geometry_has_block(d->g, blocknr) ||
+	    !bitmap_test(&d->segments, geometry_segment_of(d->g, blocknr)))
+		return 0;
 	if (start < end && repairwriter_has_snapshot(d->writer, start, end))
 		return fail(cx, -ENOSPC, "virtual block %llu: may be of a "
 			    "snapshot", (unsigned long long)vblocknr);
@@ -115,48 +112,6 @@ static int add_dead(struct dead *d, struct context *cx, uint64_t vblocknr,
 	if (start < end && end > d->end)
 		d->end = end;
 	return 0;
-}
-
-static int visit_entry(void *arg, struct context *cx, unsigned int worker,
-		       uint64_t vblocknr, const struct nilfs_dat_entry *de)
-{
-	struct dead *d = arg;
-	uint64_t blocknr = le64_get(de->de_blocknr);
-
-	(void)worker;
-	if (!geometry_has_block(d->g, blocknr) ||
-	    !bitmap_test(&d->segments, geometry_segment_of(d->g, blocknr)))
-		return 0;
-	return add_dead(d, cx, vblocknr, de);
-}
-
-/* All numbers whose blocks are in the segments of H. */
-static int gather_dead(struct dead *d, struct context *cx,
-		       const struct fixer_job *job, const struct reclaim *h)
-{
-	const struct datscan_visitor visitor = {
-		.used = visit_entry,
-		.arg = d,
-	};
-	size_t i;
-	int ret = bitmap_init(&d->segments, cx, d->g->nsegments);
-
-	if (ret)
-		return ret;
-	for (i = 0; i < h->n; i++)
-		bitmap_set(&d->segments, h->segments[i]);
-	return datscan_run_alone(job->vol, cx, &visitor);
-}
-
-static int free_numbers(const struct dead *d, struct context *cx,
-			struct writer *w)
-{
-	size_t i;
-	int ret = 0;
-
-	for (i = 0; i < d->n && !ret; i++)
-		ret = move_forget(w, cx, d->numbers[i]);
-	return ret;
 }
 
 /* Dead blocks belong to no checkpoint that is kept. */
@@ -181,19 +136,6 @@ static int free_checkpoints(const struct dead *d, struct context *cx,
 	return ret;
 }
 
-static int free_segments(const struct reclaim *h, struct context *cx,
-			 struct fixer_job *job)
-{
-	size_t i;
-	int ret = 0;
-
-	for (i = 0; i < h->n && !ret; i++) {
-		bitmap_clear(&job->check->live_segments, h->segments[i]);
-		ret = move_free(job->writer, cx, h->segments[i]);
-	}
-	return ret;
-}
-
 static int give_up(const struct reclaim *h, struct context *cx,
 		   struct fixer_job *job)
 {
@@ -202,14 +144,25 @@ static int give_up(const struct reclaim *h, struct context *cx,
 		.writer = job->writer,
 		.first = UINT64_MAX,
 	};
-	int ret = gather_dead(&d, cx, job, h);
+	const struct datscan_visitor visitor = {
+		.used = visit_entry,
+		.arg = &d,
+	};
+	size_t i;
+	int ret = bitmap_init(&d.segments, cx, d.g->nsegments);
 
+	for (i = 0; i < h->n && !ret; i++)
+		bitmap_set(&d.segments, h->segments[i]);
 	if (!ret)
-		ret = free_numbers(&d, cx, job->writer);
+		ret = datscan_run_alone(job->vol, cx, &visitor);
+	for (i = 0; i < d.n && !ret; i++)
+		ret = move_forget(job->writer, cx, d.numbers[i]);
 	if (!ret)
 		ret = free_checkpoints(&d, cx, job);
-	if (!ret)
-		ret = free_segments(h, cx, job);
+	for (i = 0; i < h->n && !ret; i++) {
+		bitmap_clear(&job->check->live_segments, h->segments[i]);
+		ret = move_free(job->writer, cx, h->segments[i]);
+	}
 	if (!ret)
 		ret = repairwriter_changed(job->writer, cx);
 	if (!ret && d.first < d.end)
@@ -225,9 +178,13 @@ static int give_up(const struct reclaim *h, struct context *cx,
 int reclaim_take(struct reclaim *h, struct context *cx, struct fixer_job *job,
 		 size_t want)
 {
-	int ret = 0;
+	const struct check *c = job->check;
+	int ret;
 
-	if (!is_dat_sound(job) || job->dev->zones ||
+	if (c->dat_broken || job->plan->kinds[RULE_FIX_DAT].n ||
+	    findings_have_stage(c->findings, RULE_STAGE_NUMBERS) ||
+	    findings_count(c->findings, RULE_BMAP_LIFETIME) ||
+	    job->dev->zones ||
 	    job->vol->latest.orphans_start)
 		return fail(cx, -ENOSPC, "no clean segment is left");
 	ret = choose_segments(h, cx, job, want);

@@ -68,16 +68,6 @@ static bool has_changes(struct writer *w)
 	return false;
 }
 
-static void note_orphans(struct round *round)
-{
-	const struct recovery *latest = &round->job.vol->latest;
-
-	if (latest->orphans_start && !round->job.keeps_synced)
-		fixers_note(&round->job, "logs from block %" PRIu64 " to %"
-			    PRIu64 ": given up", latest->orphans_start,
-			    latest->orphans_end);
-}
-
 int round_name(const struct fixer_job *job, struct context *cx,
 	       const struct writer_end *end, bool valid)
 {
@@ -87,21 +77,6 @@ int round_name(const struct fixer_job *job, struct context *cx,
 		state |= NILFS_VALID_FS;
 	return newsupers_name(cx, job->dev, job->vol, end, job->time,
 			      (uint16_t)state);
-}
-
-static int finish_log(struct round *round, struct context *cx)
-{
-	struct writer_end end;
-	int err;
-
-	if (!round->rebuilt && !round->taken[RULE_FIX_LOG] &&
-	    !has_changes(round->job.writer))
-		return 0;
-	err = writer_commit(round->job.writer, cx, &end);
-	if (err)
-		return err;
-	note_orphans(round);
-	return round_name(&round->job, cx, &end, false);
 }
 
 /* Files whose map may have led to what is wrong with them. */
@@ -141,14 +116,8 @@ static int open_writer(struct round *round, struct context *cx)
 				 &options, &known);
 }
 
-/* The list of snapshots must be right before old checkpoints are dropped. */
-static bool are_snapshots_known(const struct round *round)
-{
-	return !round->job.plan->kinds[RULE_FIX_CHECKPOINTS].n ||
-	       round->taken[RULE_FIX_CHECKPOINTS];
-}
-
 /*
+ * The list of snapshots must be right before old checkpoints are dropped.
  * Fixers of metadata use the old content and write no log themselves: it is
  * dropped after them.  All others need the room.
  */
@@ -158,7 +127,8 @@ static int apply_in_room(struct round *round, struct context *cx,
 	bool behind = is_of_metadata(round->stage);
 	int err = 0;
 
-	if (round->reclaim && !are_snapshots_known(round))
+	if (round->reclaim && !round->taken[RULE_FIX_CHECKPOINTS] &&
+	    round->job.plan->kinds[RULE_FIX_CHECKPOINTS].n)
 		return fail(cx, -ENOSPC, "no clean segment is left, and "
 			    "snapshots are in doubt");
 	if (round->reclaim && !behind)
@@ -172,13 +142,23 @@ static int apply_in_room(struct round *round, struct context *cx,
 
 static int run_log(struct round *round, struct context *cx)
 {
+	const struct recovery *latest = &round->job.vol->latest;
 	struct reclaim reclaim = { 0 };
+	struct writer_end end;
 	int err = open_writer(round, cx);
 
 	if (!err)
 		err = apply_in_room(round, cx, &reclaim);
-	if (!err)
-		err = finish_log(round, cx);
+	if (!err && (round->rebuilt || round->taken[RULE_FIX_LOG] ||
+		     has_changes(round->job.writer))) {
+		err = writer_commit(round->job.writer, cx, &end);
+		if (!err && latest->orphans_start && !round->job.keeps_synced)
+			fixers_note(&round->job, "logs from block %" PRIu64
+				    " to %" PRIu64 ": given up",
+				    latest->orphans_start, latest->orphans_end);
+		if (!err)
+			err = round_name(&round->job, cx, &end, false);
+	}
 	writer_close(round->job.writer);
 	round->job.writer = NULL;
 	reclaim_fini(&reclaim, &round->job);
