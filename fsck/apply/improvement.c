@@ -70,23 +70,10 @@ bool improvement_loses_most(struct context *cx, const struct check *now,
 #define STAGE_UNREADABLE RULE_STAGE_COUNT
 #define STAGES (RULE_STAGE_COUNT + 1)
 
-static bool is_error(const struct rule_info *rule)
-{
-	return rule->severity >= RULE_ERROR || (rule->traits & RULE_AS_ERROR);
-}
-
 struct change {
 	bool fewer;
 	const struct rule_info *more;	/* one of those */
 };
-
-static void compare_counts(const struct rule_info *rule, uint64_t now,
-			   uint64_t before, struct change *change)
-{
-	change->fewer |= now < before;
-	if (now > before)
-		change->more = rule;
-}
 
 /* Whether a volume was opened both times, by superblocks that say the same. */
 static bool is_same_layout(const struct check *now, const struct check *before)
@@ -145,7 +132,7 @@ static int compare_part(const struct check *now, const struct check *before,
 			enum part part, const struct rule_info **worse)
 {
 	struct change errors[STAGES] = { { false, NULL } };
-	struct change warnings = { false, NULL };
+	struct change warnings = { false, NULL }, *change;
 	bool same = is_same_layout(now, before);
 	const struct rule_info *rule;
 	size_t i;
@@ -158,10 +145,12 @@ static int compare_part(const struct check *now, const struct check *before,
 		if (rule->fix == RULE_FIX_BITS ||
 		    (rule->traits & RULE_UNJUDGED))
 			continue;
-		compare_counts(rule, n, old,
-			       is_error(rule) ?
-				       &errors[stage_of(rule, n < old, same)] :
-				       &warnings);
+		change = rule->severity >= RULE_ERROR ||
+			 (rule->traits & RULE_AS_ERROR) ?
+			 &errors[stage_of(rule, n < old, same)] : &warnings;
+		change->fewer |= n < old;
+		if (n > old)
+			change->more = rule;
 	}
 	for (i = 0; i < STAGES; i++) {
 		*worse = errors[i].more;

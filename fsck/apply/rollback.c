@@ -39,34 +39,6 @@ static void ignore(void *arg, const struct finding *f)
 	(void)f;
 }
 
-static int walk_checkpoint(struct check *c, struct context *cx,
-			   const struct nilfs_checkpoint *cp)
-{
-	uint64_t cno = le64_get(cp->cp_cno);
-	const struct lifetime within = { cno, cno + 1 };
-	struct ifilewalk_sums sums;
-	struct pointers pointers;
-	struct ifilewalk ifile;
-	struct sparse reported = { 0 };
-	int ret = sparse_init(&reported, cx, c->referenced.bits);
-
-	pointers_init(&pointers, c, c->vol, &reported);
-	if (!ret) {
-		ret = ifilewalk_init(&ifile, cx, c, &pointers);
-		if (!ret)
-			ret = ifilewalk_run(&ifile, cx, cno,
-					    &cp->cp_ifile_inode, &within,
-					    &sums);
-		if (!ret)
-			ret = !pointers.partial &&
-			      !ifilewalk_partial(&ifile);
-		ifilewalk_fini(&ifile);
-	}
-	pointers_fini(&pointers);
-	sparse_fini(&reported);
-	return ret;
-}
-
 /*
  * Makes SET that of all that the maps of checkpoint CP name: its ifile's and
  * those of its files, nodes too.  1, or 0 where not all of it could be
@@ -83,13 +55,32 @@ static int gather_blocks(struct sparse *set, struct context *cx,
 		.used_segments = c->used_segments,
 		.logindex = c->logindex,
 	};
+	uint64_t cno = le64_get(cp->cp_cno), end = vblocks_end(c->vol, cx);
+	const struct lifetime within = { cno, cno + 1 };
+	struct sparse reported = { 0 };
+	struct ifilewalk_sums sums;
+	struct pointers pointers;
+	struct ifilewalk ifile;
 	int ret = findings_open(&alone.findings, cx, ignore, NULL, false);
 
 	if (!ret)
-		ret = sparse_init(&alone.referenced, cx,
-				  vblocks_end(c->vol, cx));
+		ret = sparse_init(&alone.referenced, cx, end);
 	if (!ret)
-		ret = walk_checkpoint(&alone, cx, cp);
+		ret = sparse_init(&reported, cx, end);
+	pointers_init(&pointers, &alone, alone.vol, &reported);
+	if (!ret) {
+		ret = ifilewalk_init(&ifile, cx, &alone, &pointers);
+		if (!ret)
+			ret = ifilewalk_run(&ifile, cx, cno,
+					    &cp->cp_ifile_inode, &within,
+					    &sums);
+		if (!ret)
+			ret = !pointers.partial &&
+			      !ifilewalk_partial(&ifile);
+		ifilewalk_fini(&ifile);
+	}
+	pointers_fini(&pointers);
+	sparse_fini(&reported);
 	findings_close(alone.findings);
 	*set = alone.referenced;
 	return ret;
@@ -138,20 +129,14 @@ static int take_entry(void *arg, struct context *cx, unsigned int worker,
 }
 
 /* One worker: the DAT of the new checkpoint is changed meanwhile. */
-static int change_dat(struct rollback *r, struct context *cx)
+static int change_lives(struct rollback *r, struct context *cx,
+			struct writer *w)
 {
 	const struct datscan_visitor visitor = {
 		.used = take_entry,
 		.arg = r,
 	};
-	return datscan_run_alone(r->vol, cx, &visitor);
-}
-
-static int change_lives(struct rollback *r, struct context *cx,
-			struct writer *w)
-{
-	uint64_t end = vblocks_end(r->vol, cx);
-	int ret = sparse_init(&r->metadata, cx, end);
+	int ret = sparse_init(&r->metadata, cx, vblocks_end(r->vol, cx));
 
 	r->w = w;
 	r->now = writer_cno(w);
@@ -160,19 +145,9 @@ static int change_lives(struct rollback *r, struct context *cx,
 	if (!ret)
 		ret = add_file(r, cx, &r->vol->sufile);
 	if (!ret)
-		ret = change_dat(r, cx);
+		ret = datscan_run_alone(r->vol, cx, &visitor);
 	sparse_fini(&r->metadata);
 	return ret ? ret : repairwriter_changed(w, cx);
-}
-
-/* If it is damaged, so is the new one: then the lifetimes are enough. */
-static int find_blocks(struct rollback *r, struct context *cx,
-		       const struct check *c, const struct nilfs_checkpoint *cp)
-{
-	int ret = gather_blocks(&r->then, cx, c, cp);
-
-	r->partial = !ret;
-	return ret < 0 ? ret : 0;
 }
 
 /*
@@ -230,8 +205,10 @@ int rollback_run(struct fixer_job *job, struct context *cx, uint64_t cno)
 	r.cno = le64_get(cp.cp_cno);
 	writerhints_fill(&known, job->check, job->plan, none);
 	known.from = &cp;
-	ret = find_blocks(&r, cx, job->check, &cp);
-	if (!ret)
+	/* If it is damaged, so is the new one: then the lifetimes are enough. */
+	ret = gather_blocks(&r.then, cx, job->check, &cp);
+	r.partial = !ret;
+	if (ret >= 0)
 		ret = repairwriter_open(&w, cx, job->vol, &options, &known);
 	if (!ret)
 		ret = change_lives(&r, cx, w);
