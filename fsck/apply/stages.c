@@ -91,24 +91,21 @@ static bool is_count(enum rule rule)
 	return rule == RULE_INODE_COUNT || rule == RULE_INODE_COUNT_BLOCKS;
 }
 
-/*
- * What the cpfile has besides its entries' ifiles, by which nothing else is
- * found.
- */
+/* What the cpfile says of checkpoints, by which nothing else is found. */
 static bool is_beside_files(enum rule rule)
 {
-	switch (rule) {
-	case RULE_CP_SNAPSHOT_LIST:
-	case RULE_CP_BLOCK_COUNT:
-	case RULE_CP_NCHECKPOINTS:
-	case RULE_CP_NSNAPSHOTS:
-	case RULE_CP_SNAPSHOT_NEXT:
-	case RULE_CP_SNAPSHOT_PREV:
-	case RULE_CP_CREATE:
-		return true;
-	default:
-		return is_count(rule);
-	}
+	return is_count(rule) || rule == RULE_CP_NCHECKPOINTS ||
+	       rule == RULE_CP_BLOCK_COUNT || rule == RULE_CP_CREATE;
+}
+
+/* What the SUFILE says of segments, by which no log is passed over. */
+static bool is_of_segments(enum rule rule)
+{
+	const struct rule_info *info = rule_info(rule);
+
+	return info->area == RULE_AREA_SEGMENTS &&
+	       info->severity < RULE_FATAL &&
+	       !(info->traits & (RULE_HIDES_LOGS | RULE_NEXT_LOG));
 }
 
 static bool are_all(const struct plan_kind *k, bool (*is_one)(enum rule rule))
@@ -140,15 +137,22 @@ static bool is_due(const struct repair *r, enum rule_fix kind)
 }
 
 /*
- * Whether findings at later stages may come of what KIND repairs.  Nothing is
- * found by the SUFILE.
+ * Whether findings at later stages may come of what KIND repairs.  A segment
+ * that is not in use seems to have none of the blocks that maps lead to.
  */
 static bool misleads(const struct repair *r, enum rule_fix kind)
 {
-	return kind != RULE_FIX_SEGMENTS &&
-	       !(kind == RULE_FIX_CHECKPOINTS &&
-		 are_all(&repair_current(r)->plan.kinds[kind],
-			 is_beside_files));
+	const struct look *l = repair_current(r);
+	const struct findings *f = l->check.findings;
+
+	if (kind == RULE_FIX_CHECKPOINTS)
+		return !are_all(&l->plan.kinds[kind], is_beside_files);
+	return kind != RULE_FIX_SEGMENTS ||
+	       !are_all(&l->plan.kinds[kind], is_of_segments) ||
+	       findings_count(f, RULE_BMAP_BLOCK_UNUSED) ||
+	       findings_count(f, RULE_SU_CLEAN_HOLDS) ||
+	       findings_count(f, RULE_SU_BEHIND) ||
+	       findings_count(f, RULE_LOG_UNLISTED);
 }
 
 /* The first stage, from FIRST on, that has something to be repaired, or

@@ -131,26 +131,66 @@ static int attempt_state(struct repair *r, struct context *cx,
 	return err ? err : write_log(r, cx);
 }
 
-/* Candidates from NUMBER on and before END, until one is good; the best becomes
-   *BEST. */
-static int try_from(struct repair *r, struct context *cx, unsigned int number,
-		    unsigned int end, bool gives, size_t mark,
-		    struct outcome *best)
+/*
+ * Whether a repair of candidate NUMBER can begin, as with the first one by the
+ * superblocks: 1, 0, or a failure.
+ */
+static int is_there(struct repair *r, struct context *cx, unsigned int number)
 {
-	struct outcome o;
-	int err;
+	const struct plan_kind *supers = &r->first->plan.kinds[RULE_FIX_SUPER];
+	struct root_state state = { 0 };
+	struct fixer_job job = repair_job(r, cx);
+	int err = overlay_open_trial(&job.dev, cx, r->under);
 
-	for (; number < end && !is_good(best); number++) {
-		repair_restart(r, mark);
+	job.check = &r->first->check;
+	job.vol = job.check->vol;
+	job.plan = &r->first->plan;
+	job.state = &state;
+	job.state_number = number;
+	job.note = NULL;
+	if (!err && supers->n)
+		err = fix_super(&job, cx, supers->fixes, supers->n);
+	if (!err)
+		err = fix_root(&job, cx, NULL, 0);
+	dev_close(job.dev);
+	return err ? err : state.chosen;
+}
+
+/* What has been tried: the best outcome, and the last one. */
+struct search {
+	struct outcome best, last;
+	size_t mark;
+};
+
+static bool is_last_best(const struct search *s)
+{
+	return s->last.number == s->best.number &&
+	       s->last.gives == s->best.gives;
+}
+
+/*
+ * Candidates from NUMBER on and before END, until one is good.  The best one so
+ * far is taken back only if there is another one.
+ */
+static int try_from(struct repair *r, struct context *cx, unsigned int number,
+		    unsigned int end, bool gives, struct search *s)
+{
+	int err, ret;
+
+	for (; number < end && !is_good(&s->best); number++) {
+		ret = !s->mark && is_last_best(s) ?
+		      is_there(r, cx, number) : 1;
+		if (ret <= 0)
+			return ret;
+		repair_restart(r, s->mark);
 		err = attempt_state(r, cx, number, gives);
+		s->last = outcome_of(r);
+		s->last.number = number;
+		s->last.gives = gives;
 		if (err || !r->state.chosen)
 			return err;
-		o = outcome_of(r);
-		if (!is_better(&o, best))
-			continue;
-		*best = o;
-		best->number = number;
-		best->gives = gives;
+		if (is_better(&s->last, &s->best))
+			s->best = s->last;
 	}
 	return 0;
 }
@@ -179,26 +219,23 @@ int states_take(struct repair *r, struct context *cx)
 
 static int try_candidates(struct repair *r, struct context *cx)
 {
-	size_t mark = overlay_mark(r->dev);
-	struct outcome best;
+	struct search s = { .mark = overlay_mark(r->dev) };
 	int err = attempt_state(r, cx, 0, false);
 
 	if (err || !r->state.chosen || r->o->state)
 		return err;
-	best = outcome_of(r);
-	if (is_good(&best))
-		return 0;
-	err = try_from(r, cx, 1, STATES_MAX, false, mark, &best);
+	s.best = s.last = outcome_of(r);
+	err = try_from(r, cx, 1, STATES_MAX, false, &s);
 	/* The one with the fewest errors needs the fewest of them given up. */
 	if (!err && giveup_is_allowed(r))
-		err = try_from(r, cx, best.number, best.number + 1, true, mark,
-			       &best);
+		err = try_from(r, cx, s.best.number, s.best.number + 1, true,
+			       &s);
 	if (!err && giveup_is_allowed(r))
-		err = try_from(r, cx, 0, STATES_MAX, true, mark, &best);
-	if (err || is_good(&best))
+		err = try_from(r, cx, 0, STATES_MAX, true, &s);
+	if (err || is_last_best(&s))
 		return err;
-	repair_restart(r, mark);
-	return attempt_state(r, cx, best.number, best.gives);
+	repair_restart(r, s.mark);
+	return attempt_state(r, cx, s.best.number, s.best.gives);
 }
 
 /*

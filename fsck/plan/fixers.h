@@ -9,7 +9,8 @@
  * open on the volume.  It may leave what it cannot repair.
  *
  * Repairs go stage by stage (enum rule_stage).  Fixers of a stage run together,
- * in the order of enum rule_fix, on one writer; those of later stages wait for
+ * in the order of enum rule_fix, on one writer; with them those of the next
+ * stage, if nothing of it can come of what is repaired before.  Others wait for
  * the next look, which may find that nothing is left for them, or other things.
  */
 #ifndef NILFS2_FSCK_FIXERS_H
