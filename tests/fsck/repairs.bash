@@ -112,11 +112,29 @@ case_trees() {
 	return "$bad"
 }
 
+# A whole check is what a repair costs: the first one, one of derived blocks or
+# of what other findings hid, and one of the result.  One more where no derivation
+# was better before another repair, or more was to be derived after it, and for what was
+# synced.
+case_four_checks=" bmap-vblock-free.cpfile bmap-vblock-free.sufile
+	inode-free.synced inode-symlink-target log-numbers.cleaned
+	palloc-entry-missing.older su-unreadable "
+
+case_checks() {
+	local most=3 n
+
+	[[ $case_four_checks != *[[:space:]]"$case_name"[[:space:]]* ]] || most=4
+	n=$(grep -c ': segments: checking segments$' said)
+	[ "$n" -le "$most" ] && return
+	echo "the repair: $n whole checks instead of $most"
+	return 1
+}
+
 # repair [OPTION...]: repairs the image; what it says is in "said".
 repair() {
 	status=0
 	rm -f undo
-	timeout 120 "$NILFS2_BUILD/fsck/fsck.nilfs2" -fy \
+	timeout 120 "$NILFS2_BUILD/fsck/fsck.nilfs2" -fyv \
 		"${case_options[@]}" "$@" --undo-file undo "$image" \
 		>said 2>&1 || status=$?
 }
@@ -185,6 +203,7 @@ case_repair() {
 	[ -z "$case_unrepaired" ] || { case_none; return; }
 	repair "${case_repair[@]}"
 	wanted_status "$case_repaired" || bad=1
+	case_checks || bad=1
 	case_undo || bad=1
 	case_again || bad=1
 	case_trees || bad=1
