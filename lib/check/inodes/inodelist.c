@@ -306,6 +306,14 @@ size_t inodelist_find_dir(const struct inodelist *list, uint64_t ino)
 	return i < list->ndirs && list->dirs[i].ino == ino ? i : list->ndirs;
 }
 
+bool inodelist_has_dir(struct inodelist *list, uint64_t ino)
+{
+	struct inodelist_row row = inodelist_find(list, ino);
+
+	return row.chunk && row.chunk->links[row.at] &&
+	       inodelist_is_dir(row.chunk->kind[row.at]);
+}
+
 bool inodelist_second_is_parent(const struct inodelist *list,
 				const struct inodelist_dir *dir)
 {

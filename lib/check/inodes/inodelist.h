@@ -118,6 +118,9 @@ static inline bool inodelist_next(const struct inodelist *list, size_t *next,
 /* The index of directory INO, or list->ndirs. */
 size_t inodelist_find_dir(const struct inodelist *list, uint64_t ino);
 
+/* Whether INO is a directory with links. */
+bool inodelist_has_dir(struct inodelist *list, uint64_t ino);
+
 /* True where the second entry of DIR, if it is open, leads to its parent. */
 bool inodelist_second_is_parent(const struct inodelist *list,
 				const struct inodelist_dir *dir);

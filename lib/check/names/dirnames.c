@@ -26,6 +26,7 @@
 
 /* Above this number of directories with two names, no parents are chosen. */
 #define OTHERS_MAX 256u
+#define REPORTED_MAX 49152u
 
 /* A directory, and one that names it but not first; both by index. */
 struct other_name {
@@ -45,6 +46,44 @@ struct dirnames {
 	struct other_name others[OTHERS_MAX];
 	unsigned int nothers;
 };
+
+/*
+ * Most blocks belong to many checkpoints.  These are checked newest first, so a
+ * finding names the newest one with the block.  Damage that was reported is in a
+ * table of limited size: on a volume with more damage some is reported more than
+ * once, which hardly matters.
+ */
+void names_report(struct names *n, const struct finding *finding,
+		  uint64_t which)
+{
+	uint64_t what = which * 0xff51afd7ed558ccdULL ^ finding->rule;
+	uint64_t ino = finding->place.ino;
+	struct context quiet;
+
+	n->doubts++;
+	if (n->trial || pairtable_find(&n->reported, what, ino))
+		return;
+	context_init(&quiet);
+	if (n->reported.used < REPORTED_MAX)
+		pairtable_add(&n->reported, &quiet, what, ino, 1);
+	findings_add(n->c->findings, finding);
+}
+
+void names_lose(struct names *n, uint64_t ino)
+{
+	n->doubts++;
+	if (!n->lost++)
+		n->first_lost = ino;
+}
+
+void names_unjudged(struct names *n, uint64_t ino, const char *why)
+{
+	names_report(n, &(struct finding){
+		.rule = RULE_INODE_LINKS_UNKNOWN,
+		.place = place_inode(n->root.cno, ino),
+		.detail = why && *why ? why : NULL,
+	}, 0);
+}
 
 /* Reports RULE for the entry at OFFSET, once for each block with it. */
 static void report_entry(struct dirnames *w, enum rule rule, uint32_t offset,
@@ -90,74 +129,52 @@ static bool is_name(const struct dirent_entry *e, const char *name)
 	       !memcmp(e->name, name, e->name_len);
 }
 
-static bool is_directory(struct inodelist *list, uint64_t ino)
-{
-	struct inodelist_row row = inodelist_find(list, ino);
-
-	return row.chunk && row.chunk->links[row.at] &&
-	       (row.chunk->kind[row.at] & INODELIST_TYPE) == NILFS_FT_DIR;
-}
-
 /*
- * Whether E, the first entry, is of a block of another directory: of the first
- * one, or of a later one.  A flipped bit is not another directory.  "." is never
- * removed, so what is not in use here is not that.
+ * Whether entry number SLOT of the block is "." or "..", or may be, and so no
+ * name.
  */
-static bool is_anothers(struct dirnames *w, const struct dirent_entry *e)
-{
-	uint64_t differs = e->ino ^ w->ino;
-
-	if (!e->ino)
-		return e->name_len && !is_name(e, ".");
-	return (differs & (differs - 1)) &&
-	       (!is_name(e, ".") || is_directory(&w->n->list, e->ino));
-}
-
-/* The first entry; true where it is the directory itself. */
-static bool take_dot(struct dirnames *w, const struct dirent_entry *e)
-{
-	bool named = is_name(e, "."), itself = e->ino == w->ino;
-
-	if (!itself)
-		report_entry(w, is_anothers(w, e) ? RULE_DIR_ANOTHER :
-						    RULE_DIR_DOT,
-			     e->offset, &w->ino, &e->ino);
-	else if (!named)
-		report_entry(w, RULE_DIR_DOT, e->offset, NULL, NULL);
-	w->no_dot = !named && !itself;
-	return !w->no_dot;
-}
-
-/* The second one; true where it is the parent, or may be. */
-static bool take_dotdot(struct dirnames *w, const struct dirent_entry *e)
+static bool is_dots(struct dirnames *w, const struct dirent_entry *e,
+		    unsigned int slot)
 {
 	struct inodelist_dir *dir = &w->n->list.dirs[w->dir];
+	uint64_t differs = e->ino ^ w->ino;
+	bool named, another;
 
-	if (!e->ino || !is_name(e, "..")) {
+	if (w->item->blkoff || slot > 1)
+		return false;
+	named = is_name(e, slot ? ".." : ".");
+	if (w->deleted)
+		return named;
+	if (!slot) {
 		/*
-		 * A difference from such a block is not visible from its
-		 * entries.
+		 * The block is another directory's: its first one, or a later
+		 * one.  A flipped bit is not another directory.  "." is never
+		 * removed, so what is not in use here is not that.
 		 */
+		another = !e->ino ? e->name_len && !named :
+			  (differs & (differs - 1)) &&
+			  (!named || inodelist_has_dir(&w->n->list, e->ino));
+		if (differs)
+			report_entry(w, another ? RULE_DIR_ANOTHER :
+						  RULE_DIR_DOT,
+				     e->offset, &w->ino, &e->ino);
+		else if (!named)
+			report_entry(w, RULE_DIR_DOT, e->offset, NULL, NULL);
+		w->no_dot = !named && differs;
+		return !w->no_dot;
+	}
+	if (!e->ino || !named) {
+		/* A difference from such a block is not visible from its
+		   entries. */
 		w->n->doubts++;
 		if (!e->ino || w->no_dot ||
-		    !is_directory(&w->n->list, e->ino))
+		    !inodelist_has_dir(&w->n->list, e->ino))
 			return false;
 		dir->second_open = true;
 		w->nopen++;
 	}
 	dir->dotdot = e->ino;
 	return true;
-}
-
-/* Whether entry number SLOT of the block is "." or "..", and so no name. */
-static bool is_dots(struct dirnames *w, const struct dirent_entry *e,
-		    unsigned int slot)
-{
-	if (w->item->blkoff || slot > 1)
-		return false;
-	if (w->deleted)
-		return is_name(e, slot ? ".." : ".");
-	return slot ? take_dotdot(w, e) : take_dot(w, e);
 }
 
 /* E, which is right by itself, says another type than the inode has. */
@@ -228,41 +245,41 @@ static void choose_parents(struct dirnames *w)
 	}
 }
 
-/* Decides what the open second entry of directory number I is. */
-static void settle_second(struct dirnames *w, size_t i)
-{
-	const struct blockbatch_item first = { .owner = i };
-	struct inodelist_dir *dir = &w->n->list.dirs[i];
-	struct inodelist_row row = inodelist_find(&w->n->list, dir->dotdot);
-	struct dirent_entry e = {
-		.ino = dir->dotdot, .offset = dirent_rec_len(1),
-	};
-
-	w->dir = i;
-	w->ino = dir->ino;
-	w->item = &first;
-	if (inodelist_second_is_parent(&w->n->list, dir)) {
-		report_entry(w, RULE_DIR_DOTDOT, e.offset, NULL, &e.ino);
-	} else {
-		dir->dotdot = INODELIST_NONE;
-		if (row.chunk->names[row.at] < UINT16_MAX)
-			row.chunk->names[row.at]++;
-		name_dir(w, &e);
-	}
-	w->item = NULL;
-}
-
-/* Chooses parents, and decides what second entries are by these. */
+/*
+ * Chooses parents, and determines by these what the open second entries of
+ * directories are: a damaged "..", or a name.
+ */
 static void settle_parents(struct dirnames *w)
 {
+	struct inodelist *list = &w->n->list;
 	size_t i;
 
 	choose_parents(w);
-	for (i = 0; w->nopen && i < w->n->list.ndirs; i++) {
-		if (!w->n->list.dirs[i].second_open)
+	for (i = 0; w->nopen && i < list->ndirs; i++) {
+		const struct blockbatch_item first = { .owner = i };
+		struct inodelist_dir *dir = &list->dirs[i];
+		struct inodelist_row row;
+		struct dirent_entry e = {
+			.ino = dir->dotdot, .offset = dirent_rec_len(1),
+		};
+
+		if (!dir->second_open)
 			continue;
 		w->nopen--;
-		settle_second(w, i);
+		w->dir = i;
+		w->ino = dir->ino;
+		w->item = &first;
+		if (inodelist_second_is_parent(list, dir)) {
+			report_entry(w, RULE_DIR_DOTDOT, e.offset, NULL,
+				     &e.ino);
+		} else {
+			row = inodelist_find(list, dir->dotdot);
+			dir->dotdot = INODELIST_NONE;
+			if (row.chunk->names[row.at] < UINT16_MAX)
+				row.chunk->names[row.at]++;
+			name_dir(w, &e);
+		}
+		w->item = NULL;
 	}
 	choose_parents(w);
 }
@@ -322,79 +339,74 @@ static int take_entry(struct dirnames *w, struct context *cx,
 	return err ? err : dupnames_add(&w->n->dups, cx, e);
 }
 
-static int take_entries(struct dirnames *w, struct context *cx,
-			const void *data)
-{
-	struct inodelist_dir *dir = &w->n->list.dirs[w->dir];
-	struct dirent_entry e;
-	struct dirent_iter it;
-	unsigned int slot;
-	int err = 0;
-
-	w->reported = w->no_dot = false;
-	dirent_iter_init(&it, data, w->n->root.vol->geo.block_size);
-	for (slot = 0; !err && dirent_iter_next(&it, &e); slot++)
-		err = take_entry(w, cx, &e, slot);
-	if (it.verdict) {
-		report_entry(w, it.verdict, it.offset, NULL, NULL);
-		names_lose(w->n, w->ino);
-	} else if (!w->item->blkoff && !w->deleted && !dir->dotdot) {
-		dir->dotdot = INODELIST_NONE;
-	}
-	return err;
-}
-
 static int take_block(void *arg, struct context *cx,
 		      const struct blockbatch_item *item, const void *data,
 		      int err)
 {
 	struct dirnames *w = arg;
+	struct inodelist_dir *dir;
+	struct dirent_entry e;
+	struct dirent_iter it;
+	unsigned int slot;
 	int ret = 0;
 
 	w->item = item;
 	if (item->owner != w->dir)
 		ret = begin_dir(w, cx, item->owner);
-	if (ret || data)
-		return ret ? ret : take_entries(w, cx, data);
-	if (damage_is_fatal(err))
-		return err;
-	names_lose(w->n, w->ino);
-	names_report(w->n, &(struct finding){
-		.rule = RULE_DIR_UNREADABLE,
-		.place = place_name(w->n->root.cno, w->ino, item->blkoff, 0),
-		.detail = cx->failure,
-	}, item->vblocknr);
-	fail_clear(cx);
-	return 0;
+	if (ret)
+		return ret;
+	if (!data) {
+		if (damage_is_fatal(err))
+			return err;
+		names_lose(w->n, w->ino);
+		names_report(w->n, &(struct finding){
+			.rule = RULE_DIR_UNREADABLE,
+			.place = place_name(w->n->root.cno, w->ino,
+					    item->blkoff, 0),
+			.detail = cx->failure,
+		}, item->vblocknr);
+		fail_clear(cx);
+		return 0;
+	}
+	dir = &w->n->list.dirs[w->dir];
+	w->reported = w->no_dot = false;
+	dirent_iter_init(&it, data, w->n->root.vol->geo.block_size);
+	for (slot = 0; !ret && dirent_iter_next(&it, &e); slot++)
+		ret = take_entry(w, cx, &e, slot);
+	if (it.verdict) {
+		report_entry(w, it.verdict, it.offset, NULL, NULL);
+		names_lose(w->n, w->ino);
+	} else if (!item->blkoff && !w->deleted && !dir->dotdot) {
+		dir->dotdot = INODELIST_NONE;
+	}
+	return ret;
 }
 
 /*
- * Checks the blocks of directory INO, which has links; the pass over files
- * reports a map that is broken, or does not fit the size.
+ * The blocks of all directories.  A map that is broken, or does not fit the
+ * size, is reported by the pass over files; of a directory with links names are
+ * missing then.
  */
-static void check_blocks(struct names *n, uint64_t ino,
-			 const struct dirread *b)
+static int add_all(struct names *n, struct context *cx,
+		   struct blockbatch *batch)
 {
-	if (b->broken || b->more || b->found != b->expected || !b->expected)
-		names_lose(n, ino);
-	if (!b->broken && !b->more && !b->expected)
-		names_report(n, &(struct finding){
-			.rule = RULE_DIR_DOT,
-			.place = place_inode(n->root.cno, ino),
-		}, 0);
-}
-
-static int add_all(void *arg, struct context *cx, struct blockbatch *batch)
-{
-	struct names *n = arg;
-	struct dirread blocks;
+	struct dirread b;
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < n->list.ndirs && !err; i++) {
-		err = dirread_add(&n->root, cx, &n->list, i, batch, &blocks);
-		if (!err && has_links(n, n->list.dirs[i].ino))
-			check_blocks(n, n->list.dirs[i].ino, &blocks);
+		uint64_t ino = n->list.dirs[i].ino;
+
+		err = dirread_add(&n->root, cx, &n->list, i, batch, &b);
+		if (err || !has_links(n, ino))
+			continue;
+		if (b.broken || b.more || b.found != b.expected || !b.expected)
+			names_lose(n, ino);
+		if (!b.broken && !b.more && !b.expected)
+			names_report(n, &(struct finding){
+				.rule = RULE_DIR_DOT,
+				.place = place_inode(n->root.cno, ino),
+			}, 0);
 	}
 	return err;
 }
@@ -407,7 +419,8 @@ int dirnames_read(struct names *n, struct context *cx, dirnames_source *source,
 
 	err = blockbatch_open(&w.batch, cx, n->root.vol, take_block, &w);
 	if (!err)
-		err = source(arg, cx, &w.batch);
+		err = source ? source(arg, cx, &w.batch) :
+			       add_all(n, cx, &w.batch);
 	if (!err)
 		err = blockbatch_flush(&w.batch, cx);
 	if (!err)
@@ -416,9 +429,4 @@ int dirnames_read(struct names *n, struct context *cx, dirnames_source *source,
 		settle_parents(&w);
 	blockbatch_close(&w.batch);
 	return err;
-}
-
-int dirnames_run(struct names *n, struct context *cx)
-{
-	return dirnames_read(n, cx, add_all, n);
 }

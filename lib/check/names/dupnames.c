@@ -8,7 +8,9 @@
  * read several times, for a part of its names each, so that memory is bounded
  * and a million names need one reading.
  *
- * The number of suspects remembered for a directory is limited.
+ * The number of suspects remembered for a directory is limited.  Their names are
+ * kept in lists, one for each tag, in one array.  Two names rarely share a tag;
+ * for names made to collide memory is limited.
  */
 #include "check/names/dupnames.h"
 
@@ -20,10 +22,52 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "check/names/dirread.h"
-#include "check/names/keptnames.h"
 #include "check/names/names.h"
 
 #define SUSPECTS_MAX 1024u
+#define NAMES_MAX 16u	/* of one tag, that are kept */
+
+struct keptname {
+	uint64_t ino;
+	uint32_t next; /* index + 1 */
+	uint8_t len;
+	char name[NILFS_NAME_LEN];
+};
+
+int keptnames_meet(struct keptnames *k, struct context *cx,
+		   struct dupnames_suspect *s,
+		   const struct dirent_entry *entry, uint64_t *ino)
+{
+	struct keptname *name;
+	unsigned int n = 0;
+	uint32_t i;
+
+	for (i = s->kept; i && n < NAMES_MAX; i = name->next, n++) {
+		name = &k->names[i - 1];
+		if (name->len != entry->name_len ||
+		    memcmp(name->name, entry->name, name->len))
+			continue;
+		*ino = name->ino;
+		return 1;
+	}
+	if (i)
+		return 0;
+	if (array_reserve(cx, &k->names, &k->room, k->count + 1))
+		return -ENOMEM;
+	name = &k->names[k->count++];
+	name->ino = entry->ino;
+	name->next = s->kept;
+	name->len = entry->name_len;
+	memcpy(name->name, entry->name, entry->name_len);
+	s->kept = (uint32_t)k->count;
+	return 0;
+}
+
+void keptnames_fini(struct keptnames *k)
+{
+	free(k->names);
+	*k = (struct keptnames){ .names = NULL };
+}
 
 /* A directory read again. */
 struct again {
@@ -36,18 +80,7 @@ struct again {
 	struct keptnames kept;
 };
 
-static int suspect_name(struct dupnames *d, struct context *cx, uint32_t dir,
-			uint32_t tag)
-{
-	if (d->nsuspects >= SUSPECTS_MAX)
-		return 0;
-	if (array_reserve(cx, &d->suspects, &d->suspects_room,
-			  d->nsuspects + 1))
-		return -ENOMEM;
-	d->suspects[d->nsuspects++] = (struct dupnames_suspect){ dir, tag, 0 };
-	return 0;
-}
-
+/* Adds a name of directory DIR by its TAG, which may make that a suspect. */
 static int add_tag(struct dupnames *d, struct context *cx, uint32_t dir,
 		   uint32_t tag)
 {
@@ -59,7 +92,13 @@ static int add_tag(struct dupnames *d, struct context *cx, uint32_t dir,
 	d->full = ret == -ENOBUFS;
 	if (d->full)
 		return 0;
-	return ret ? ret < 0 ? ret : 0 : suspect_name(d, cx, dir, tag);
+	if (ret || d->nsuspects >= SUSPECTS_MAX)
+		return ret < 0 ? ret : 0;
+	if (array_reserve(cx, &d->suspects, &d->suspects_room,
+			  d->nsuspects + 1))
+		return -ENOMEM;
+	d->suspects[d->nsuspects++] = (struct dupnames_suspect){ dir, tag, 0 };
+	return 0;
 }
 
 int dupnames_begin(struct dupnames *d, struct context *cx, uint32_t dir)
@@ -93,16 +132,6 @@ int dupnames_end(struct dupnames *d, struct context *cx)
 	return 0;
 }
 
-static void report_second(struct again *a, const struct blockbatch_item *item,
-			  uint32_t offset)
-{
-	names_report(a->n, &(struct finding){
-		.rule = RULE_DIR_DUPLICATE,
-		.place = place_name(a->n->root.cno, a->ino, item->blkoff,
-				    offset),
-	}, item->vblocknr << 16 ^ offset);
-}
-
 static bool is_below(const void *item, const void *key)
 {
 	const struct dupnames_suspect *suspect = item;
@@ -118,26 +147,14 @@ struct dupnames_suspect *dupnames_find(struct dupnames_suspect *suspects,
 	return i < n && suspects[i].tag == tag ? &suspects[i] : NULL;
 }
 
-/* A name of suspect S. */
-static int compare_names(struct again *a, struct context *cx,
-			 struct dupnames_suspect *s,
-			 const struct dirent_entry *e,
-			 const struct blockbatch_item *item)
-{
-	uint64_t ino;
-	int ret = keptnames_meet(&a->kept, cx, s, e, &ino);
-
-	if (ret > 0)
-		report_second(a, item, e->offset);
-	return ret < 0 ? ret : 0;
-}
-
 static int take_name(struct again *a, struct context *cx,
 		     const struct dirent_entry *e,
 		     const struct blockbatch_item *item)
 {
 	uint32_t tag = nameset_tag(e->name, e->name_len);
 	struct dupnames_suspect *s;
+	uint64_t ino;
+	int ret;
 
 	if (a->nparts) {
 		if ((uint64_t)tag * a->nparts >> 32 != a->part)
@@ -145,7 +162,14 @@ static int take_name(struct again *a, struct context *cx,
 		return add_tag(&a->n->dups, cx, a->dir, tag);
 	}
 	s = dupnames_find(a->suspects, a->nsuspects, tag);
-	return s ? compare_names(a, cx, s, e, item) : 0;
+	ret = s ? keptnames_meet(&a->kept, cx, s, e, &ino) : 0;
+	if (ret > 0)
+		names_report(a->n, &(struct finding){
+			.rule = RULE_DIR_DUPLICATE,
+			.place = place_name(a->n->root.cno, a->ino,
+					    item->blkoff, e->offset),
+		}, item->vblocknr << 16 ^ e->offset);
+	return ret < 0 ? ret : 0;
 }
 
 static int take_block(void *arg, struct context *cx,
@@ -185,32 +209,6 @@ static int read_again(struct again *a, struct context *cx)
 	return err;
 }
 
-/* Parts of so few names that the set holds each, with room for chance. */
-static uint32_t parts_of(const struct context *cx, uint64_t names)
-{
-	uint64_t parts = names / (cx->max_memory / 128 + 1) + 1;
-
-	return parts < UINT32_MAX ? (uint32_t)parts : UINT32_MAX;
-}
-
-static int look_for_suspects(struct names *n, struct context *cx,
-			     const struct dupnames_big *big)
-{
-	struct again a = {
-		.n = n,
-		.dir = big->dir,
-		.nparts = parts_of(cx, big->names),
-	};
-	int err = 0;
-
-	for (; a.part < a.nparts && !err; a.part++) {
-		err = dupnames_begin(&n->dups, cx, big->dir);
-		if (!err)
-			err = read_again(&a, cx);
-	}
-	return err;
-}
-
 static int compare_suspect(const void *a, const void *b)
 {
 	const struct dupnames_suspect *x = a, *y = b;
@@ -220,35 +218,26 @@ static int compare_suspect(const void *a, const void *b)
 	return x->tag < y->tag ? -1 : x->tag > y->tag;
 }
 
-/* Compares the names of the suspects from I on of one directory, *COUNT. */
-static int settle_dir(struct names *n, struct context *cx, size_t i,
-		      size_t *count)
-{
-	struct dupnames *d = &n->dups;
-	struct again a = {
-		.n = n,
-		.dir = d->suspects[i].dir,
-		.suspects = &d->suspects[i],
-	};
-	int err;
-
-	while (i + a.nsuspects < d->nsuspects &&
-	       a.suspects[a.nsuspects].dir == a.dir)
-		a.nsuspects++;
-	*count = a.nsuspects;
-	err = read_again(&a, cx);
-	keptnames_fini(&a.kept);
-	return err;
-}
-
 int dupnames_gather(struct names *n, struct context *cx)
 {
 	struct dupnames *d = &n->dups;
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < d->nbigs && !err; i++)
-		err = look_for_suspects(n, cx, &d->bigs[i]);
+	for (i = 0; i < d->nbigs && !err; i++) {
+		struct again a = { .n = n, .dir = d->bigs[i].dir };
+		/* Of so few names that the set holds each, with room for
+		   chance. */
+		uint64_t parts = d->bigs[i].names /
+				 (cx->max_memory / 128 + 1) + 1;
+
+		a.nparts = parts < UINT32_MAX ? (uint32_t)parts : UINT32_MAX;
+		for (; a.part < a.nparts && !err; a.part++) {
+			err = dupnames_begin(d, cx, a.dir);
+			if (!err)
+				err = read_again(&a, cx);
+		}
+	}
 	d->nbigs = 0;
 	sort_in_place(d->suspects, d->nsuspects, sizeof(*d->suspects),
 		      compare_suspect);
@@ -258,11 +247,21 @@ int dupnames_gather(struct names *n, struct context *cx)
 int dupnames_settle(struct names *n, struct context *cx)
 {
 	struct dupnames *d = &n->dups;
-	size_t i, count;
+	size_t i;
 	int err = dupnames_gather(n, cx);
 
-	for (i = 0; i < d->nsuspects && !err; i += count)
-		err = settle_dir(n, cx, i, &count);
+	for (i = 0; i < d->nsuspects && !err;) {
+		struct again a = {
+			.n = n,
+			.dir = d->suspects[i].dir,
+			.suspects = &d->suspects[i],
+		};
+
+		for (; i < d->nsuspects && d->suspects[i].dir == a.dir; i++)
+			a.nsuspects++;
+		err = read_again(&a, cx);
+		keptnames_fini(&a.kept);
+	}
 	d->nsuspects = 0;
 	return err;
 }

@@ -110,34 +110,6 @@ static void follow_parents(struct names *n, struct bitmap *known,
 	}
 }
 
-struct tree {
-	struct bitmap known, way;
-};
-
-static int open_tree(struct tree *t, struct names *n, struct context *cx)
-{
-	int err;
-
-	*t = (struct tree){ .known = { .words = NULL } };
-	err = bitmap_init(&t->known, cx, n->list.ndirs);
-	return err ? err : bitmap_init(&t->way, cx, n->list.ndirs);
-}
-
-static void close_tree(struct tree *t)
-{
-	bitmap_fini(&t->known);
-	bitmap_fini(&t->way);
-}
-
-/* Directories number I on, below END. */
-static void check_dirs(struct tree *t, struct names *n, size_t i, size_t end)
-{
-	for (; i < end; i++) {
-		check_parent(n, &n->list.dirs[i]);
-		follow_parents(n, &t->known, &t->way, i);
-	}
-}
-
 /* An inode whose links differ from its names, or which has neither. */
 static void judge_inode(struct names *n, uint64_t ino, uint8_t kind,
 			uint64_t links,
@@ -159,18 +131,17 @@ static void judge_inode(struct names *n, uint64_t ino, uint8_t kind,
 		report_inode(n, RULE_INODE_LINKS_NAMES, ino, &want, &links);
 }
 
-/*
- * A name whose inode has no links was reported, unless the entry was not read.
- */
+/* DIR is the index of the first directory in CHUNK. */
 static void judge_chunk(struct names *n, const struct inodelist_chunk *chunk,
-			size_t *dir)
+			size_t dir)
 {
 	unsigned int i;
 
 	for (i = 0; i < INODELIST_CHUNK; i++) {
-		bool is_dir = (chunk->kind[i] & INODELIST_TYPE) ==
-			      NILFS_FT_DIR;
+		bool is_dir = inodelist_is_dir(chunk->kind[i]);
 
+		/* A name whose inode has no links was reported, unless the
+		   entry was not read. */
 		if (!chunk->links[i])
 			n->doubts += chunk->names[i] != 0;
 		if (!chunk->kind[i])
@@ -179,48 +150,41 @@ static void judge_chunk(struct names *n, const struct inodelist_chunk *chunk,
 		    chunk->links[i] != chunk->names[i])
 			judge_inode(n, chunk->first + i, chunk->kind[i],
 				    chunk->links[i], chunk->names[i],
-				    is_dir ? &n->list.dirs[*dir] : NULL);
-		*dir += is_dir;
+				    is_dir ? &n->list.dirs[dir] : NULL);
+		dir += is_dir;
 	}
 }
 
-int linkcount_run(struct names *n, struct context *cx)
+int linkcount_run(struct names *n, struct context *cx, bool touched)
 {
-	size_t i, dir = 0;
-	struct tree tree;
-	int err = open_tree(&tree, n, cx);
+	struct inodelist *list = &n->list;
+	struct bitmap known = { .words = NULL }, way = { .words = NULL };
+	size_t i, dir, end;
+	int err = bitmap_init(&known, cx, list->ndirs);
 
 	if (!err)
-		check_dirs(&tree, n, 0, n->list.ndirs);
-	close_tree(&tree);
-	if (err)
-		return err;
-	if (n->lost) {
+		err = bitmap_init(&way, cx, list->ndirs);
+	for (i = 0; i < list->nchunks && !err; i++) {
+		uint64_t first = list->chunks[i]->first;
+
+		if (touched && !list->chunks[i]->touched)
+			continue;
+		dir = inodelist_first_dir(list, first);
+		end = inodelist_first_dir(list, first + INODELIST_CHUNK);
+		for (; dir < end; dir++) {
+			check_parent(n, &list->dirs[dir]);
+			follow_parents(n, &known, &way, dir);
+		}
+	}
+	bitmap_fini(&known);
+	bitmap_fini(&way);
+	if (!err && !touched && n->lost) {
 		names_unjudged(n, n->first_lost, NULL);
 		return 0;
 	}
-	for (i = 0; i < n->list.nchunks; i++)
-		judge_chunk(n, n->list.chunks[i], &dir);
-	return 0;
-}
-
-int linkcount_touched(struct names *n, struct context *cx)
-{
-	struct inodelist *list = &n->list;
-	struct tree tree;
-	size_t i, dir, end;
-	int err = open_tree(&tree, n, cx);
-
-	for (i = 0; i < list->nchunks && !err; i++) {
-		struct inodelist_chunk *chunk = list->chunks[i];
-
-		if (!chunk->touched)
-			continue;
-		dir = inodelist_first_dir(list, chunk->first);
-		end = inodelist_first_dir(list, chunk->first + INODELIST_CHUNK);
-		check_dirs(&tree, n, dir, end);
-		judge_chunk(n, chunk, &dir);
-	}
-	close_tree(&tree);
+	for (i = 0; i < list->nchunks && !err; i++)
+		if (!touched || list->chunks[i]->touched)
+			judge_chunk(n, list->chunks[i], inodelist_first_dir(
+					    list, list->chunks[i]->first));
 	return err;
 }

@@ -17,102 +17,266 @@
  * A name that comes to a directory may be one that it has in a block that is
  * not read.  Those that were in the replaced blocks cannot, so they are
  * remembered; for any other one the directory is read again.
+ *
+ * Inodes that differ are found in the blocks of the ifiles that are not shared:
+ * bitmaps are compared bit by bit, inodes field by field.  Most differ only in
+ * times and sizes of files, which names do not depend on.  An inode whose bit
+ * and bytes both differ is found twice, so the numbers are sorted before each
+ * is read.  A directory is unchanged if its size and the root of its map are,
+ * since blocks never change in place.
  */
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/checked.h"
+#include "base/sort.h"
 #include "check/blockbatch.h"
+#include "check/damage.h"
 #include "check/names/dirread.h"
-#include "check/names/ifilediff.h"
 #include "check/names/names.h"
+#include "disk/inode.h"
+#include "disk/palloc.h"
 #include "vol/mapdiff.h"
 
-#define CHANGES_SHARE 8 /* of the table memory, for inodes that differ */
-#define NAME_BYTES 32u /* of a directory to a name, about */
+#define CHANGES_SHARE 8	/* of the table memory, for inodes that differ */
+#define NAME_BYTES 32u	/* of a directory to a name, about */
 
 struct namediff {
 	struct names *n;
-	struct root *from;
-	struct ifilediff diff;
-	struct nameset gone; /* from directories of which blocks are kept */
-	bool keeping;	     /* which of them are processed */
+	struct root *from, *to;
+
+	/* Inodes that differ, ascending by number in the end. */
+	struct inodelist_change *changes;
+	size_t count, room;
+	uint64_t most;
+	bool sorted;		/* so far */
+	bool many;		/* there are more than are kept */
+
+	struct nameset gone;	/* from directories of which blocks are kept */
+	bool keeping;		/* which of them are processed */
 
 	/* The current directory. */
-	size_t dir; /* index */
+	size_t dir;		/* index */
 	struct blockbatch *batch;
-	const struct blockmap *map; /* of the side whose blocks are read */
-	bool added;		    /* that is the new one */
+	const struct blockmap *map;	/* of the side whose blocks are read */
+	bool added;		/* that is the new one */
 };
 
-/* Both versions of a directory; one of them may have no map. */
-struct versions {
-	struct blockmap maps[2];
-	const struct blockmap *a, *b; /* NULL: none */
-	uint64_t blocks_a, blocks_b;  /* by the size */
-};
-
-/* Of the blocks in which they differ. */
-struct measure {
-	const struct versions *v;
-	uint64_t only_a, only_b, both;
-	bool hole; /* one is missing, or past the size */
-};
-
-static void doubt_names(struct namediff *d)
+static int add_number(struct namediff *d, struct context *cx, uint64_t ino)
 {
-	d->n->doubts++;
+	d->many = d->count >= d->most;
+	if (d->many)
+		return 0;
+	if (array_reserve(cx, &d->changes, &d->room, d->count + 1))
+		return -ENOMEM;
+	d->sorted &= !d->count || d->changes[d->count - 1].ino < ino;
+	d->changes[d->count++] = (struct inodelist_change){ .ino = ino };
+	return 0;
 }
 
-static int open_version(struct blockmap *map, struct context *cx,
-			struct root *root, uint64_t ino, uint64_t *blocks)
+/* Bitmaps of the group that begins with inode FIRST; NULL: no bits. */
+static int compare_bitmaps(struct namediff *d, struct context *cx,
+			   uint64_t first, const le64 *a, const le64 *b)
 {
-	struct nilfs_inode inode;
-	int ret = root_inode_bytes(root, cx, ino, &inode);
+	const struct palloc *p = &d->to->vol->ifile_palloc;
+	uint64_t word;
+	uint32_t i;
+	int err = 0;
 
+	for (i = 0; i < p->entries_per_group / 64; i++, first += 64) {
+		word = (a ? le64_get(a[i]) : 0) ^ (b ? le64_get(b[i]) : 0);
+		for (; word && !err; word &= word - 1)
+			err = add_number(d, cx, first + (unsigned int)
+					 __builtin_ctzll(word));
+	}
+	return err;
+}
+
+/* Whether names and links do not depend on how A and B differ. */
+static bool is_same_inode(const struct nilfs_inode *a,
+			  const struct nilfs_inode *b)
+{
+	uint8_t type = inode_dirent_type(le16_get(a->i_mode));
+
+	if (type != inode_dirent_type(le16_get(b->i_mode)) ||
+	    le16_get(a->i_links_count) != le16_get(b->i_links_count))
+		return false;
+	return type != NILFS_FT_DIR || inode_has_same_map(a, b);
+}
+
+/* A block in which the ifiles differ. */
+static int compare_blocks(void *arg, struct context *cx,
+			  const struct mapdiff_item *item)
+{
+	struct namediff *d = arg;
+	const struct palloc *p = &d->to->vol->ifile_palloc;
+	const void *a = NULL, *b = NULL;
+	struct palloc_block what;
+	size_t i;
+	int err;
+
+	if (!palloc_has_block(p, item->key))
+		return fail(cx, -EUCLEAN, "ifile: block %llu past the end",
+			    (unsigned long long)item->key);
+	palloc_locate(p, item->key, &what);
+	if (what.kind == PALLOC_DESC || d->many)
+		return 0;
+	err = blockmap_borrow(&d->from->ifile.map, cx, item->a, &a);
+	if (!err)
+		err = blockmap_borrow(&d->to->ifile.map, cx, item->b, &b);
+	if (!err && what.kind == PALLOC_BITMAP) {
+		err = compare_bitmaps(d, cx, what.group * p->entries_per_group,
+				      a, b);
+		what.count = 0;
+	}
+	for (i = 0; i < what.count && !err; i++) {
+		size_t at = i * p->entry_size;
+
+		if (!a || !b || !is_same_inode(
+				(const void *)((const char *)a + at),
+				(const void *)((const char *)b + at)))
+			err = add_number(d, cx, what.first + i);
+	}
+	cache_put(d->to->vol->cache, a);
+	cache_put(d->to->vol->cache, b);
+	return err ? err : context_cancelled(cx);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const struct inodelist_change *x = a, *y = b;
+
+	return x->ino < y->ino ? -1 : x->ino > y->ino;
+}
+
+/* Completes C: 1 if names or links depend on the difference, else 0. */
+static int complete_change(struct namediff *d, struct context *cx,
+			   struct inodelist_change *c)
+{
+	struct volume *vol = d->to->vol;
+	struct inodelist_row row = inodelist_find(&d->n->list, c->ino);
+	struct nilfs_inode inode, old;
+	bool allocated = false;
+	uint16_t links = 0;
+	int ret = file_bit(&d->to->ifile, cx, &vol->ifile_palloc, c->ino,
+			   &allocated);
+
+	if (ret >= 0)
+		ret = root_inode_bytes(d->to, cx, c->ino, &inode);
+	if (ret > 0)
+		c->kind = inodelist_kind(vol, c->ino, &inode, allocated);
+	if (ret > 0 && c->kind)
+		c->links = le16_get(inode.i_links_count);
+	if (row.chunk) {
+		c->before = row.chunk->kind[row.at];
+		links = row.chunk->links[row.at];
+	}
+	c->map = inodelist_is_dir(c->kind) != inodelist_is_dir(c->before);
+	if (ret >= 0 && !c->map && inodelist_is_dir(c->kind)) {
+		ret = root_inode_bytes(d->from, cx, c->ino, &old);
+		c->map = !inode_has_same_map(&old, &inode);
+	}
 	if (ret < 0)
 		return ret;
-	*blocks =
-		div_round_up(le64_get(inode.i_size), root->vol->geo.block_size);
-	return blockmap_init(map, cx, root->vol, ino, &inode);
+	return c->map || c->kind != c->before || c->links != links;
 }
+
+/*
+ * Finds the inodes that differ, as far as names and links depend on them: type,
+ * links, whether it is there, and size and map of a directory; in at most BYTES.
+ * 1; 0 where an ifile cannot be read or more differ.  -ENOMEM, -EINTR.
+ */
+static int find_changes(struct namediff *d, struct context *cx, uint64_t bytes)
+{
+	size_t n = 0, i;
+	int ret;
+
+	d->most = bytes / sizeof(*d->changes);
+	d->sorted = true;
+	ret = mapdiff_run(cx, &d->from->ifile.map, &d->to->ifile.map,
+			  compare_blocks, d);
+	if (!ret && !d->sorted)
+		sort_in_place(d->changes, d->count, sizeof(*d->changes),
+			      compare_numbers);
+	if (!ret && !d->many) {
+		for (i = 0; i < d->count && ret >= 0; i++) {
+			struct inodelist_change *c = &d->changes[i];
+
+			if (i && c->ino == c[-1].ino)
+				continue;
+			ret = complete_change(d, cx, c);
+			if (ret > 0)
+				d->changes[n++] = *c;
+		}
+		d->count = n;
+	}
+	if (ret < 0 && damage_is_fatal(ret))
+		return ret;
+	if (ret < 0)
+		fail_clear(cx);
+	return ret >= 0 && !d->many;
+}
+
+/* A directory in both checkpoints, the older first; one may have no map. */
+struct versions {
+	struct blockmap room[2];
+	const struct blockmap *maps[2];	/* NULL: none */
+	uint64_t blocks[2];		/* by the size */
+};
 
 static int open_versions(const struct namediff *d, struct context *cx,
 			 const struct inodelist_change *c, struct versions *v)
 {
-	int err = 0;
+	struct root *roots[2] = { d->from, d->to };
+	const uint8_t kinds[2] = { c->before, c->kind };
+	struct nilfs_inode inode;
+	unsigned int i;
+	int ret;
 
-	*v = (struct versions){ .a = NULL };
-	if (inodelist_is_dir(c->before)) {
-		v->a = &v->maps[0];
-		err = open_version(&v->maps[0], cx, d->from, c->ino,
-				   &v->blocks_a);
+	*v = (struct versions){ .maps = { NULL } };
+	for (i = 0; i < 2; i++) {
+		if (!inodelist_is_dir(kinds[i]))
+			continue;
+		ret = root_inode_bytes(roots[i], cx, c->ino, &inode);
+		if (ret < 0)
+			return ret;
+		v->blocks[i] = div_round_up(le64_get(inode.i_size),
+					    d->to->vol->geo.block_size);
+		ret = blockmap_init(&v->room[i], cx, d->to->vol, c->ino,
+				    &inode);
+		if (ret)
+			return ret;
+		v->maps[i] = &v->room[i];
 	}
-	if (!err && inodelist_is_dir(c->kind)) {
-		v->b = &v->maps[1];
-		err = open_version(&v->maps[1], cx, &d->n->root, c->ino,
-				   &v->blocks_b);
-	}
-	return err;
+	return 0;
 }
+
+/* The blocks in which the versions of a directory differ. */
+struct measure {
+	struct versions v;
+	uint64_t only_a, only_b, both;
+	bool hole;		/* one is missing, or past the size */
+};
 
 static int count_block(void *arg, struct context *cx,
 		       const struct mapdiff_item *item)
 {
 	struct measure *m = arg;
+	const uint64_t *blocks = m->v.blocks;
 
 	(void)cx;
 	if (item->a && item->b) {
 		m->both++;
-		m->hole |= item->key >= m->v->blocks_b;
+		m->hole |= item->key >= blocks[1];
 	} else if (item->a) {
 		m->only_a++;
-		m->hole |= item->key < m->v->blocks_b;
+		m->hole |= item->key < blocks[1];
 	} else {
 		m->only_b++;
-		m->hole |= item->key < m->v->blocks_a ||
-			   item->key >= m->v->blocks_b;
+		m->hole |= item->key < blocks[0] || item->key >= blocks[1];
 	}
 	return 0;
 }
@@ -123,52 +287,44 @@ static uint64_t above(uint64_t a, uint64_t b)
 }
 
 /*
- * Whether directory C keeps blocks.  The old one has exactly those of its size;
- * the new one is doubted unless it has.
+ * Sets which of the directories that differ keep blocks.  It is a doubt where a
+ * change cannot be derived from the difference.  The old version of a directory
+ * has exactly the blocks of its size; the new one is doubted unless it has.
  */
-static int measure_diff(struct namediff *d, struct context *cx,
-			struct inodelist_change *c)
-{
-	struct versions v;
-	struct measure m = { .v = &v };
-	int err = open_versions(d, cx, c, &v);
-
-	if (!err)
-		err = mapdiff_run(cx, v.a, v.b, count_block, &m);
-	if (err)
-		return err;
-	c->kept = v.a && v.b && v.blocks_a > m.only_a + m.both;
-	if (m.hole || m.only_a != above(v.blocks_a, v.blocks_b) ||
-	    m.only_b != above(v.blocks_b, v.blocks_a) || (v.b && !v.blocks_b))
-		doubt_names(d);
-	return 0;
-}
-
-/* Whether C can be derived from the difference. */
-static bool is_plain(struct namediff *d, const struct inodelist_change *c)
-{
-	struct inodelist_row row = inodelist_find(&d->n->list, c->ino);
-
-	if ((c->before && !(c->before & INODELIST_TYPE)) ||
-	    (c->kind && !(c->kind & INODELIST_TYPE)))
-		return false;
-	if (inodelist_is_dir(c->before) && !row.chunk->links[row.at])
-		return false;
-	return !inodelist_is_dir(c->kind) || c->links;
-}
-
 static int prepare_diff(struct namediff *d, struct context *cx)
 {
+	struct names *n = d->n;
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < d->diff.count && !err && !d->n->doubts; i++) {
-		struct inodelist_change *c = &d->diff.changes[i];
+	for (i = 0; i < d->count && !err && !n->doubts; i++) {
+		struct inodelist_change *c = &d->changes[i];
+		struct inodelist_row row = inodelist_find(&n->list, c->ino);
+		struct measure m = { .only_a = 0 };
+		const uint64_t *blocks = m.v.blocks;
 
-		if (!is_plain(d, c))
-			doubt_names(d);
-		else if (c->map)
-			err = measure_diff(d, cx, c);
+		if ((c->before && !(c->before & INODELIST_TYPE)) ||
+		    (c->kind && !(c->kind & INODELIST_TYPE)) ||
+		    (inodelist_is_dir(c->before) &&
+		     !row.chunk->links[row.at]) ||
+		    (inodelist_is_dir(c->kind) && !c->links)) {
+			n->doubts++;
+			break;
+		}
+		if (!c->map)
+			continue;
+		err = open_versions(d, cx, c, &m.v);
+		if (!err)
+			err = mapdiff_run(cx, m.v.maps[0], m.v.maps[1],
+					  count_block, &m);
+		if (err)
+			break;
+		c->kept = m.v.maps[0] && m.v.maps[1] &&
+			  blocks[0] > m.only_a + m.both;
+		n->doubts += m.hole ||
+			     m.only_a != above(blocks[0], blocks[1]) ||
+			     m.only_b != above(blocks[1], blocks[0]) ||
+			     (m.v.maps[1] && !blocks[1]);
 	}
 	return err;
 }
@@ -199,17 +355,17 @@ static int add_blocks(void *arg, struct context *cx, struct blockbatch *batch)
 	int err = 0;
 
 	d->batch = batch;
-	for (i = 0; i < d->diff.count && !err; i++) {
-		const struct inodelist_change *c = &d->diff.changes[i];
+	for (i = 0; i < d->count && !err; i++) {
+		const struct inodelist_change *c = &d->changes[i];
 
 		if (!c->map || c->kept != d->keeping)
 			continue;
 		err = open_versions(d, cx, c, &v);
-		d->map = d->added ? v.b : v.a;
+		d->map = v.maps[d->added];
 		if (err || !d->map)
 			continue;
 		d->dir = inodelist_find_dir(&d->n->list, c->ino);
-		err = mapdiff_run(cx, v.a, v.b, add_block, d);
+		err = mapdiff_run(cx, v.maps[0], v.maps[1], add_block, d);
 	}
 	return err;
 }
@@ -219,19 +375,17 @@ static void remove_name(struct namediff *d, size_t dir, uint64_t ino)
 {
 	struct inodelist *list = &d->n->list;
 	struct inodelist_row row = inodelist_find(list, ino);
-	struct inodelist_dir *child;
 
 	if (!row.chunk || !row.chunk->names[row.at] ||
 	    row.chunk->names[row.at] == UINT16_MAX) {
-		doubt_names(d);
+		d->n->doubts++;
 		return;
 	}
 	row.chunk->names[row.at]--;
 	row.chunk->touched = true;
 	if (!inodelist_is_dir(row.chunk->kind[row.at]))
 		return;
-	child = &list->dirs[inodelist_find_dir(list, ino)];
-	child->parent = 0;
+	list->dirs[inodelist_find_dir(list, ino)].parent = 0;
 	list->dirs[dir].subdirs--;
 }
 
@@ -272,9 +426,8 @@ static bool turn_to(struct namediff *d, bool keeping)
 	size_t i;
 
 	d->keeping = keeping;
-	for (i = 0; i < d->diff.count; i++)
-		if (d->diff.changes[i].map &&
-		    d->diff.changes[i].kept == keeping)
+	for (i = 0; i < d->count; i++)
+		if (d->changes[i].map && d->changes[i].kept == keeping)
 			return true;
 	return false;
 }
@@ -286,8 +439,7 @@ static int remove_names(struct namediff *d, struct context *cx, bool keeping)
 
 	if (!turn_to(d, keeping))
 		return 0;
-	err = blockbatch_open(&batch, cx, d->n->root.vol, remove_block, d);
-
+	err = blockbatch_open(&batch, cx, d->to->vol, remove_block, d);
 	if (!err)
 		err = add_blocks(d, cx, &batch);
 	if (!err)
@@ -297,89 +449,58 @@ static int remove_names(struct namediff *d, struct context *cx, bool keeping)
 	return err;
 }
 
-/* Names that stay are of the type that they say only if the inode is. */
-static void doubt_types(struct namediff *d)
+static int add_names(struct namediff *d, struct context *cx)
 {
-	size_t i;
-
-	for (i = 0; i < d->diff.count; i++) {
-		const struct inodelist_change *c = &d->diff.changes[i];
-		struct inodelist_row row = inodelist_find(&d->n->list, c->ino);
-
-		if (row.chunk && row.chunk->names[row.at] &&
-		    (c->before ^ c->kind) & INODELIST_TYPE)
-			doubt_names(d);
-	}
-}
-
-/* Directories that are to be read again, about how many names each has. */
-static int estimate_names(struct names *n, struct context *cx)
-{
+	struct names *n = d->n;
 	struct dupnames *dups = &n->dups;
 	struct nilfs_inode inode;
 	size_t i;
 	int ret = 0;
 
+	d->added = true;
+	if (turn_to(d, false))
+		ret = dirnames_read(n, cx, add_blocks, d);
+	n->gone = &d->gone;
+	if (!ret && turn_to(d, true))
+		ret = dirnames_read(n, cx, add_blocks, d);
+	n->gone = NULL;
+	/* About how many names each directory has that is to be read again. */
 	for (i = 0; i < dups->nbigs && ret >= 0; i++) {
 		ret = root_inode_bytes(&n->root, cx,
 				       n->list.dirs[dups->bigs[i].dir].ino,
 				       &inode);
 		dups->bigs[i].names = le64_get(inode.i_size) / NAME_BYTES;
 	}
-	return ret < 0 ? ret : 0;
-}
-
-static int add_names(struct namediff *d, struct context *cx)
-{
-	struct names *n = d->n;
-	int err = 0;
-
-	d->added = true;
-	if (turn_to(d, false))
-		err = dirnames_read(n, cx, add_blocks, d);
-	n->gone = &d->gone;
-	if (!err && turn_to(d, true))
-		err = dirnames_read(n, cx, add_blocks, d);
-	n->gone = NULL;
-	if (!err)
-		err = estimate_names(n, cx);
-	return err ? err : dupnames_settle(n, cx);
-}
-
-static bool has_root(struct inodelist *list)
-{
-	struct inodelist_row row = inodelist_find(list, NILFS_ROOT_INO);
-
-	return row.chunk && row.chunk->links[row.at] &&
-	       inodelist_is_dir(row.chunk->kind[row.at]);
+	return ret < 0 ? ret : dupnames_settle(n, cx);
 }
 
 /* Carries the list over. */
 static int replace_names(struct namediff *d, struct context *cx)
 {
 	struct names *n = d->n;
+	size_t i;
 	int err = nameset_clear(&d->gone, cx);
 
 	if (!err)
 		err = remove_names(d, cx, false);
 	if (!err)
 		err = remove_names(d, cx, true);
-	doubt_types(d);
+	/* Names that stay are of the type that they say only if the inode is. */
+	for (i = 0; i < d->count; i++) {
+		const struct inodelist_change *c = &d->changes[i];
+		struct inodelist_row row = inodelist_find(&n->list, c->ino);
+
+		n->doubts += row.chunk && row.chunk->names[row.at] &&
+			     (c->before ^ c->kind) & INODELIST_TYPE;
+	}
 	if (!err)
-		err = inodelist_apply(&n->list, cx, d->diff.changes,
-				      d->diff.count);
-	if (!err && !has_root(&n->list))
-		doubt_names(d);
+		err = inodelist_apply(&n->list, cx, d->changes, d->count);
+	if (!err && !inodelist_has_dir(&n->list, NILFS_ROOT_INO))
+		n->doubts++;
 	if (err || n->doubts)
 		return err;
 	err = add_names(d, cx);
-	return err ? err : linkcount_touched(n, cx);
-}
-
-/* What memory does not suffice for is read whole, too. */
-static bool is_fatal(int err)
-{
-	return err == -EINTR;
+	return err ? err : linkcount_run(n, cx, true);
 }
 
 static int try_difference(struct namediff *d, struct context *cx)
@@ -394,7 +515,8 @@ static int try_difference(struct namediff *d, struct context *cx)
 		err = replace_names(d, cx);
 	n->trial = false;
 	n->dups.nsuspects = n->dups.nbigs = 0;
-	if (err && is_fatal(err))
+	/* What memory does not suffice for is read whole, too. */
+	if (err == -EINTR)
 		return err;
 	fail_clear(cx);
 	if (err || n->doubts)
@@ -406,17 +528,16 @@ static int try_difference(struct namediff *d, struct context *cx)
 int namediff_run(struct names *n, struct context *cx,
 		 struct namediff_base *base, uint64_t *work)
 {
-	struct namediff d = { .n = n, .from = &base->root };
+	struct namediff d = { .n = n, .from = &base->root, .to = &n->root };
 	int ret;
 
 	if (!base->root.vol)
 		return 0;
-	ret = ifilediff_find(&d.diff, cx, n->c->table_memory / CHANGES_SHARE,
-			     &base->root, &n->root, &n->list);
-	*work += d.diff.count;
-	if (ret > 0 && d.diff.count)
+	ret = find_changes(&d, cx, n->c->table_memory / CHANGES_SHARE);
+	*work += d.count;
+	if (ret > 0 && d.count)
 		ret = base->sound ? try_difference(&d, cx) : 0;
-	ifilediff_fini(&d.diff);
+	free(d.changes);
 	nameset_fini(&d.gone);
 	return ret;
 }

@@ -52,15 +52,11 @@ void names_unjudged(struct names *n, uint64_t ino, const char *why);
 
 /*
  * Reports what follows from all names of N's checkpoint: parents, loops, and,
- * if nothing was lost, links and inodes without a name.  -ENOMEM.
+ * if nothing was lost, links and inodes without a name.  TOUCHED: only of the
+ * chunks of N's list that were touched, where all others have what they had in
+ * a checkpoint without a finding.  -ENOMEM.
  */
-int linkcount_run(struct names *n, struct context *cx);
-
-/*
- * The same for the chunks of N's list that were touched, where all others have
- * what they had in a checkpoint without a finding.
- */
-int linkcount_touched(struct names *n, struct context *cx);
+int linkcount_run(struct names *n, struct context *cx, bool touched);
 
 /*
  * Adds blocks of directories to BATCH, each with the index of its directory in
@@ -70,14 +66,9 @@ typedef int dirnames_source(void *arg, struct context *cx,
 			    struct blockbatch *batch);
 
 /*
- * Reads all directories of N's list, reports wrong entries, and counts the
- * names in the list.  -ENOMEM, -EINTR.
- */
-int dirnames_run(struct names *n, struct context *cx);
-
-/*
- * The same with the blocks that SOURCE adds, of directories that have links;
- * what SOURCE fails with.
+ * Reads the blocks that SOURCE adds, of directories that have links, or, if that
+ * is NULL, all directories of N's list; reports wrong entries, and counts the
+ * names in the list.  -ENOMEM, -EINTR, what SOURCE fails with.
  */
 int dirnames_read(struct names *n, struct context *cx, dirnames_source *source,
 		  void *arg);

@@ -44,23 +44,7 @@ struct walk {
 	uint64_t plain;
 };
 
-/* The tree of the ifile in N's list, if that is whole and has a root. */
-static int check_tree(struct names *n, struct context *cx)
-{
-	struct inodelist_row row = inodelist_find(&n->list, NILFS_ROOT_INO);
-	int err;
-
-	if (!row.chunk || !row.chunk->links[row.at] ||
-	    (row.chunk->kind[row.at] & INODELIST_TYPE) != NILFS_FT_DIR) {
-		names_unjudged(n, NILFS_ROOT_INO, NULL);
-		return 0;
-	}
-	err = dirnames_run(n, cx);
-	if (!err)
-		err = dupnames_settle(n, cx);
-	return err ? err : linkcount_run(n, cx);
-}
-
+/* Reads the checkpoint whole: its ifile, and if that has a root all names. */
 static int check_names(struct names *n, struct context *cx)
 {
 	bool whole;
@@ -71,10 +55,17 @@ static int check_names(struct names *n, struct context *cx)
 	err = inodelist_fill(&n->root, cx, &n->list, &whole);
 	if (err)
 		return err;
-	if (whole)
-		err = check_tree(n, cx);
-	else
+	if (!whole) {
 		names_unjudged(n, NILFS_IFILE_INO, cx->failure);
+	} else if (!inodelist_has_dir(&n->list, NILFS_ROOT_INO)) {
+		names_unjudged(n, NILFS_ROOT_INO, NULL);
+	} else {
+		err = dirnames_read(n, cx, NULL, NULL);
+		if (!err)
+			err = dupnames_settle(n, cx);
+		if (!err)
+			err = linkcount_run(n, cx, false);
+	}
 	fail_clear(cx);
 	return err;
 }
