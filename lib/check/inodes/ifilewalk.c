@@ -23,12 +23,13 @@
 #include "check/check.h"
 #include "check/damage.h"
 #include "check/inodes/inodescan.h"
-#include "check/inodes/nodeahead.h"
+#include "disk/bmap.h"
 #include "disk/inode.h"
 #include "vol/ahead.h"
 
 #define BATCH_BLOCKS 4096u
 #define JOB_BLOCKS 16u
+#define NODES_AHEAD 1024u
 
 struct ifilewalk_worker {
 	struct volume *vol;
@@ -38,20 +39,6 @@ struct ifilewalk_worker {
 	uint64_t group;
 	bool have_group;
 };
-
-static int init_worker(struct ifilewalk *w, struct context *cx,
-		       unsigned int number)
-{
-	struct ifilewalk_worker *worker = &w->workers[number];
-	int err = 0;
-
-	worker->vol = number ? NULL : w->check->vol;
-	if (number)
-		err = check_open_again(w->check, cx, cx->threads, &worker->vol);
-	inodescan_init(&worker->scan, w->check, worker->vol,
-		       w->pointers->reported);
-	return err;
-}
 
 int ifilewalk_init(struct ifilewalk *w, struct context *cx,
 		   struct check *check, struct pointers *pointers)
@@ -63,8 +50,16 @@ int ifilewalk_init(struct ifilewalk *w, struct context *cx,
 	w->blocks = malloc(BATCH_BLOCKS * sizeof(*w->blocks));
 	if (!w->workers || !w->blocks)
 		return fail(cx, -ENOMEM, "blocks of inodes");
-	for (; w->nworkers < cx->threads && !err; w->nworkers++)
-		err = init_worker(w, cx, w->nworkers);
+	for (; w->nworkers < cx->threads && !err; w->nworkers++) {
+		struct ifilewalk_worker *worker = &w->workers[w->nworkers];
+
+		worker->vol = w->nworkers ? NULL : check->vol;
+		if (w->nworkers)
+			err = check_open_again(check, cx, cx->threads,
+					       &worker->vol);
+		inodescan_init(&worker->scan, check, worker->vol,
+			       pointers->reported);
+	}
 	return err;
 }
 
@@ -110,95 +105,127 @@ uint64_t ifilewalk_least(const struct ifilewalk *w)
 	return least;
 }
 
-/* The bitmap of GROUP, as this worker sees it. */
-static int find_bitmap(struct ifilewalk_worker *worker, struct context *cx,
-		       uint64_t group)
-{
-	const struct palloc *palloc = &worker->vol->ifile_palloc;
-	int ret;
-
-	if (worker->have_group && worker->group == group)
-		return 0;
-	drop_bitmap(worker);
-	ret = file_block(&worker->ifile, cx,
-			 palloc_bitmap_blkoff(palloc, group), &worker->bitmap);
-	if (ret <= 0)
-		worker->bitmap = NULL;
-	if (ret == -ENOMEM || ret == -ENOBUFS || ret == -EINTR)
-		return ret;
-	fail_clear(cx);
-	worker->group = group;
-	worker->have_group = true;
-	return 0;
-}
-
 static int scan_block(struct ifilewalk *w, struct context *cx,
 		      struct ifilewalk_worker *worker,
 		      const struct ifilewalk_block *b)
 {
+	const struct palloc *palloc = &worker->vol->ifile_palloc;
 	struct inodescan_block block = { .life = b->life,
 					 .before = w->before };
 	struct palloc_block what;
 	const void *data;
-	int err;
+	int ret;
 
-	err = cache_get(worker->vol->cache, cx, b->blocknr, &data);
-	if (err == -EIO) {
+	ret = cache_get(worker->vol->cache, cx, b->blocknr, &data);
+	if (ret == -EIO) {
 		findings_failed(w->check->findings, cx, RULE_DEV_UNREADABLE,
 				place_map(w->cno, NILFS_IFILE_INO, b->blkoff,
 					  0));
 		worker->scan.pointers.partial |= POINTERS_LOST;
 		return 0;
 	}
-	if (err)
-		return err;
-	palloc_locate(&worker->vol->ifile_palloc, b->blkoff, &what);
+	if (ret)
+		return ret;
+	palloc_locate(palloc, b->blkoff, &what);
 	block.first = what.first;
 	block.count = (uint32_t)what.count;
-	err = find_bitmap(worker, cx, what.group);
-	if (!err)
-		err = inodescan_run(&worker->scan, cx, &block, data,
-				    worker->bitmap);
+	if (!worker->have_group || worker->group != what.group) {
+		drop_bitmap(worker);
+		ret = file_block(&worker->ifile, cx,
+				 palloc_bitmap_blkoff(palloc, what.group),
+				 &worker->bitmap);
+		if (ret <= 0)
+			worker->bitmap = NULL;
+		if (ret == -ENOMEM || ret == -ENOBUFS || ret == -EINTR)
+			goto out;
+		fail_clear(cx);
+		worker->group = what.group;
+		worker->have_group = true;
+	}
+	ret = inodescan_run(&worker->scan, cx, &block, data, worker->bitmap);
+out:
 	cache_put_spent(worker->vol->cache, data);
-	return err;
+	return ret;
 }
 
-/* Blocks from B on, at most COUNT, that lie in a row. */
-static uint32_t row_length(const struct ifilewalk_block *b, uint32_t count)
-{
-	uint32_t n = 1;
+/* Nodes of the maps of some hundred inodes, ascending. */
+struct nodes {
+	uint64_t places[NODES_AHEAD];
+	unsigned int n;
+};
 
-	while (n < count && b[n].blocknr == b->blocknr + n)
-		n++;
-	return n;
+/* Adds what the root of the B-tree of INODE leads to, as far as there is room.
+   What is wrong with it is for others to say. */
+static int add_nodes(struct nodes *nodes, struct context *cx,
+		     struct vblocks *vblocks, const struct nilfs_inode *inode)
+{
+	struct bmap_node root;
+	struct vblock vb;
+	unsigned int at;
+	uint32_t i;
+	int state;
+
+	if (!le16_get(inode->i_links_count) || !inode_has_bmap(inode) ||
+	    !bmap_is_btree(inode->i_bmap) ||
+	    bmap_root_check(inode->i_bmap) != RULE_OK)
+		return 0;
+	bmap_root_read(inode->i_bmap, &root);
+	if (root.level == NILFS_BTREE_LEVEL_NODE_MIN)
+		return 0;
+	for (i = 0; i < root.nchildren && nodes->n < NODES_AHEAD; i++) {
+		state = vblocks_find(vblocks, cx, bmap_node_ptr(&root, i), &vb);
+		if (state < 0)
+			return state;
+		if (!geometry_has_block(&vblocks->vol->geo, vb.blocknr))
+			continue;
+		/* Mostly what is added is the greatest. */
+		for (at = nodes->n++;
+		     at && nodes->places[at - 1] > vb.blocknr; at--)
+			nodes->places[at] = nodes->places[at - 1];
+		nodes->places[at] = vb.blocknr;
+	}
+	return 0;
 }
 
 /*
- * Reads N blocks from B on into the cache, and announces the blocks that they
- * refer to.
+ * Reads N blocks from B on into the cache, and announces the nodes that they
+ * refer to.  A node is read when the walk of a map comes to it, one map after the
+ * other, and most maps have one or two.  So they are announced to the device at
+ * once, in its order.  That is all that most files have; below it, nodes of large
+ * files are contiguous and are read in large pieces anyway.
  */
 static int read_blocks(struct ifilewalk_worker *worker, struct context *cx,
 		       const struct ifilewalk_block *b, uint32_t n)
 {
+	const struct palloc *p = &worker->vol->ifile_palloc;
+	struct vblocks *vblocks = &worker->scan.pointers.vblocks[1];
 	struct cache *cache = worker->vol->cache;
-	struct nodeahead nodes = { .vblocks = &worker->scan.pointers.vblocks[1] };
-	const void *data;
-	uint32_t i, row;
+	struct ahead ahead = ahead_of(worker->vol);
+	struct nodes nodes;
+	const char *data;
+	uint32_t i, k, row;
 	int err = 0;
 
+	nodes.n = 0;
 	for (i = 0; i < n; i += row) {
-		row = row_length(b + i, n - i);
+		row = 1;
+		while (i + row < n && b[i + row].blocknr == b[i].blocknr + row)
+			row++;
 		cache_readahead(cache, cx, b[i].blocknr, row);
 	}
 	for (i = 0; i < n && !err; i++) {
-		if (cache_get(cache, cx, b[i].blocknr, &data)) {
+		if (cache_get(cache, cx, b[i].blocknr, (const void **)&data)) {
 			fail_clear(cx);
 			continue;
 		}
-		err = nodeahead_add(&nodes, cx, data);
+		for (k = 0; k < p->entries_per_block && !err; k++)
+			err = add_nodes(&nodes, cx, vblocks, (const void *)
+					(data + (size_t)k * p->entry_size));
 		cache_put(cache, data);
 	}
-	nodeahead_end(&nodes);
+	for (i = 0; i < nodes.n; i++)
+		ahead_add(&ahead, nodes.places[i], 1);
+	ahead_end(&ahead);
 	return err;
 }
 
@@ -219,45 +246,36 @@ static int run_job(struct context *cx, void *arg, unsigned int number,
 	return err;
 }
 
-static uint64_t inodes_so_far(const struct ifilewalk *w)
+/* What all workers have checked so far. */
+struct totals {
+	uint64_t inodes, blocks;
+};
+
+static struct totals totals_of(const struct ifilewalk *w)
 {
-	uint64_t sum = 0;
+	struct totals sum = { 0 };
 	unsigned int i;
 
-	for (i = 0; i < w->nworkers; i++)
-		sum += w->workers[i].scan.total_inodes;
+	for (i = 0; i < w->nworkers; i++) {
+		sum.inodes += w->workers[i].scan.total_inodes;
+		sum.blocks += w->workers[i].scan.total_blocks;
+	}
 	return sum;
-}
-
-static uint64_t blocks_so_far(const struct ifilewalk *w)
-{
-	uint64_t sum = 0;
-	unsigned int i;
-
-	for (i = 0; i < w->nworkers; i++)
-		sum += w->workers[i].scan.total_blocks;
-	return sum;
-}
-
-static void read_ahead(const struct ifilewalk *w)
-{
-	struct ahead ahead = ahead_of(w->check->vol);
-	uint32_t i;
-
-	for (i = 0; i < w->nblocks; i++)
-		ahead_add(&ahead, w->blocks[i].blocknr, 1);
-	ahead_end(&ahead);
 }
 
 static int run_batch(struct ifilewalk *w, struct context *cx)
 {
+	struct ahead ahead = ahead_of(w->check->vol);
 	uint64_t jobs = (w->nblocks + JOB_BLOCKS - 1) / JOB_BLOCKS;
+	uint32_t i;
 	int err;
 
-	read_ahead(w);
+	for (i = 0; i < w->nblocks; i++)
+		ahead_add(&ahead, w->blocks[i].blocknr, 1);
+	ahead_end(&ahead);
 	err = pool_run(cx, jobs, run_job, w);
 	w->nblocks = 0;
-	check_progress(w->check, inodes_so_far(w));
+	check_progress(w->check, totals_of(w).inodes);
 	return err;
 }
 
@@ -278,35 +296,27 @@ static int check_due(struct ifilewalk *w, struct context *cx)
 	return err;
 }
 
-/* A block of the allocator that is new makes the checks of its group due. */
-static int note_group(struct ifilewalk *w, struct context *cx,
-		      const struct palloc_block *what)
-{
-	int err = 0;
-
-	if (w->have_entries && w->due_entries != what->group)
-		err = check_due(w, cx);
-	if (what->kind != PALLOC_ENTRIES) {
-		w->due_counts = what->group;
-		w->have_counts = true;
-	}
-	if (what->kind != PALLOC_DESC) {
-		w->due_entries = what->group;
-		w->have_entries = true;
-	}
-	if (!err && what->kind == PALLOC_BITMAP)
-		err = inodecount_learn(&w->count, cx, what->group);
-	return err;
-}
-
+/* A block of the ifile that is new: it makes the checks of its group due, and is
+   one of the next batch if it has inodes. */
 static int take_block(struct ifilewalk *w, struct context *cx, uint64_t blkoff,
 		      const struct target *target)
 {
 	struct palloc_block what;
-	int err;
+	int err = 0;
 
 	palloc_locate(&w->check->vol->ifile_palloc, blkoff, &what);
-	err = note_group(w, cx, &what);
+	if (w->have_entries && w->due_entries != what.group)
+		err = check_due(w, cx);
+	if (what.kind != PALLOC_ENTRIES) {
+		w->due_counts = what.group;
+		w->have_counts = true;
+	}
+	if (what.kind != PALLOC_DESC) {
+		w->due_entries = what.group;
+		w->have_entries = true;
+	}
+	if (!err && what.kind == PALLOC_BITMAP)
+		err = inodecount_learn(&w->count, cx, what.group);
 	if (err || what.kind != PALLOC_ENTRIES)
 		return err;
 	w->blocks[w->nblocks++] = (struct ifilewalk_block){
@@ -337,28 +347,6 @@ static int visit_pointer(void *arg, struct context *cx,
 	return 1;
 }
 
-static int walk_map(struct ifilewalk *w, struct context *cx,
-		    const struct lifetime *within)
-{
-	struct mapcheck m = {
-		.vol = w->check->vol,
-		.findings = w->check->findings,
-		.cno = w->cno,
-		.ino = NILFS_IFILE_INO,
-		.within = *within,
-		.visit = visit_pointer,
-		.arg = w,
-	};
-	int ret = mapcheck_run(&m, cx, w->inode);
-
-	w->whole = !ret;
-	if (ret > 0)
-		w->pointers->partial |= POINTERS_LOST;
-	if (ret >= 0)
-		ret = run_batch(w, cx);
-	return ret;
-}
-
 static bool is_counted(void *arg, uint64_t group, uint64_t blocknr,
 		       uint32_t *used)
 {
@@ -375,7 +363,6 @@ static int start_walk(struct ifilewalk *w, struct context *cx, uint64_t cno,
 	unsigned int i;
 
 	w->cno = cno;
-	w->inode = inode;
 	w->met = 0;
 	w->pointers->cno = cno;
 	if (file_init(&w->ifile, cx, vol, NILFS_IFILE_INO, inode)) {
@@ -400,46 +387,6 @@ static int start_walk(struct ifilewalk *w, struct context *cx, uint64_t cno,
 		w->workers[i].scan.pointers.walk = w->pointers->walk;
 	}
 	return 1;
-}
-
-/* Without its bitmaps, or if they cannot be trusted, none is in use. */
-static bool is_countable(const struct ifilewalk *w)
-{
-	const struct findings *f = w->check->findings;
-
-	return !findings_count(f, RULE_PALLOC_BITMAP_MISSING) &&
-	       !findings_count(f, RULE_INODE_METADATA_MODE);
-}
-
-static int sum_up(struct ifilewalk *w, struct context *cx,
-		  uint64_t blocks_before, struct ifilewalk_sums *sums)
-{
-	int ret = inodecount_count(&w->count, cx, &w->ifile, &sums->inodes);
-
-	sums->inodes_known = ret > 0 && is_countable(w) &&
-			     !w->pointers->partial;
-	sums->own = w->met;
-	sums->blocks = w->met + blocks_so_far(w) - blocks_before;
-	sums->blocks_known = !w->pointers->walk && !w->pointers->partial &&
-			     !ifilewalk_partial(w);
-	return ret < 0 ? ret : 0;
-}
-
-/*
- * The block with the root's inode was scanned unless it is a hole, in which
- * case nilfs_get_root_dentry() fails.
- */
-static int check_root(struct ifilewalk *w, struct context *cx)
-{
-	uint64_t blocknr;
-	int ret = file_lookup(&w->ifile, cx,
-			      palloc_entry_blkoff(w->groups.palloc,
-						  NILFS_ROOT_INO), &blocknr);
-
-	if (!ret && w->whole)
-		findings_broken(w->check->findings, RULE_INODE_NO_ROOT,
-				place_inode(w->cno, NILFS_ROOT_INO));
-	return damage_forgive(cx, ret < 0 ? ret : 0);
 }
 
 /*
@@ -521,30 +468,64 @@ int ifilewalk_run(struct ifilewalk *w, struct context *cx, uint64_t cno,
 		  const struct nilfs_inode *inode,
 		  const struct lifetime *within, struct ifilewalk_sums *sums)
 {
-	uint64_t blocks_before = blocks_so_far(w);
+	const struct findings *f = w->check->findings;
+	uint64_t blocks_before = totals_of(w).blocks, blocknr;
 	bool ready = start_walk(w, cx, cno, inode);
+	const struct mapcheck m = {
+		.vol = w->check->vol,
+		.findings = w->check->findings,
+		.cno = cno,
+		.ino = NILFS_IFILE_INO,
+		.within = *within,
+		.visit = visit_pointer,
+		.arg = w,
+	};
+	bool whole;
 	unsigned int i;
-	int err;
+	int ret;
 
 	*sums = (struct ifilewalk_sums){ 0 };
-	err = walk_map(w, cx, within);
-	if (!err && ready && w->have_first)
-		err = check_marked(w, cx, &w->first);
-	if (!err && ready && w->have_first)
-		err = check_marked(w, cx, &w->previous);
+	ret = mapcheck_run(&m, cx, inode);
+	whole = !ret;
+	if (ret > 0)
+		w->pointers->partial |= POINTERS_LOST;
+	if (ret >= 0)
+		ret = run_batch(w, cx);
+	if (!ret && ready && w->have_first)
+		ret = check_marked(w, cx, &w->first);
+	if (!ret && ready && w->have_first)
+		ret = check_marked(w, cx, &w->previous);
 	for (i = 0; i < w->nworkers; i++)
 		drop_bitmap(&w->workers[i]);
-	if (err || !ready)
-		return err;
+	if (ret || !ready)
+		return ret;
 	if (!w->have_first)
 		w->first = w->ifile;
 	w->have_first = true;
 	w->previous = w->ifile;
-	if (w->pointers->walk)
-		err = check_due(w, cx);
-	else
-		err = groups_check(&w->groups, cx);
-	if (!err)
-		err = check_root(w, cx);
-	return err ? err : sum_up(w, cx, blocks_before, sums);
+	ret = w->pointers->walk ? check_due(w, cx) : groups_check(&w->groups, cx);
+	if (ret)
+		return ret;
+
+	/* The block with the root's inode was scanned unless it is a hole, in
+	   which case nilfs_get_root_dentry() fails. */
+	ret = file_lookup(&w->ifile, cx, palloc_entry_blkoff(
+				  w->groups.palloc, NILFS_ROOT_INO), &blocknr);
+	if (!ret && whole)
+		findings_broken(w->check->findings, RULE_INODE_NO_ROOT,
+				place_inode(cno, NILFS_ROOT_INO));
+	ret = damage_forgive(cx, ret < 0 ? ret : 0);
+	if (ret)
+		return ret;
+
+	ret = inodecount_count(&w->count, cx, &w->ifile, &sums->inodes);
+	/* Without its bitmaps, or if they cannot be trusted, none is in use. */
+	sums->inodes_known = ret > 0 && !w->pointers->partial &&
+			     !findings_count(f, RULE_PALLOC_BITMAP_MISSING) &&
+			     !findings_count(f, RULE_INODE_METADATA_MODE);
+	sums->own = w->met;
+	sums->blocks = w->met + totals_of(w).blocks - blocks_before;
+	sums->blocks_known = !w->pointers->walk && !w->pointers->partial &&
+			     !ifilewalk_partial(w);
+	return ret < 0 ? ret : 0;
 }

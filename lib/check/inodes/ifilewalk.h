@@ -40,11 +40,9 @@ struct ifilewalk {
 
 	/* The current checkpoint. */
 	uint64_t cno;
-	const struct nilfs_inode *inode;
 	struct file ifile;
 	struct groups groups;
 	uint64_t met;			/* blocks of the ifile, nodes too */
-	bool whole;			/* all of its map was walked */
 	/* Groups to be checked, as new blocks belong to them. */
 	uint64_t due_entries, due_counts;
 	bool have_entries, have_counts;

@@ -29,7 +29,6 @@
 #include "base/sort.h"
 #include "check/check.h"
 #include "check/damage.h"
-#include "check/inodes/metacount.h"
 #include "check/logs/lifelogs.h"
 #include "check/logs/mapsums.h"
 #include "disk/bmap.h"
@@ -386,7 +385,7 @@ static bool is_tree_whole(const struct check *c)
 {
 	return c->referenced.bits && !c->tree_broken &&
 	       !is_area_broken(c, RULE_AREA_CHECKPOINTS) &&
-	       !metacount_is_doubtful(c) &&
+	       !findings_have(c->findings, RULE_HIDES_GROUPS) &&
 	       !findings_count(c->findings, RULE_SU_UNREADABLE) &&
 	       !findings_count(c->findings, RULE_DEV_UNREADABLE);
 }

@@ -62,6 +62,14 @@ pass_run pass_names;
 pass_run pass_counts;
 
 /*
+ * Compares i_blocks in INODE, of metadata file INO (an ifile: of checkpoint
+ * CNO), with NBLOCKS that its map was found to have, nodes included; after its
+ * allocator was checked.
+ */
+void metacount_check(const struct check *c, uint64_t cno, uint64_t ino,
+		     const struct nilfs_inode *inode, uint64_t nblocks);
+
+/*
  * Reports a checkpoint that is newer than the one c->vol was opened at, and of
  * its history, where a log that is not valid ends the chain before it.  The
  * kernel mounts the older one without a word.  -ENOMEM, -EINTR.
