@@ -56,36 +56,6 @@ int inodecount_learn(struct inodecount *ic, struct context *cx, uint64_t group)
 	return 0;
 }
 
-/* Bits of reserved numbers, which are no inodes, but for the root. */
-static uint32_t count_reserved(const void *bitmap)
-{
-	uint32_t ino, count = 0;
-
-	for (ino = 0; ino < NILFS_USER_INO; ino++)
-		count += ino != NILFS_ROOT_INO && palloc_bit(bitmap, ino);
-	return count;
-}
-
-/* Counts GROUP's bitmap at BLOCKNR, unless it was counted there. */
-static int count_group(struct inodecount_group *group, struct context *cx,
-		       struct volume *vol, uint64_t blocknr)
-{
-	const void *bitmap;
-	int err;
-
-	if (group->blocknr == blocknr)
-		return 0;
-	err = cache_get(vol->cache, cx, blocknr, &bitmap);
-	if (err)
-		return err;
-	group->blocknr = blocknr;
-	group->bits = palloc_count(&vol->ifile_palloc, bitmap);
-	if (!group->number)
-		group->reserved = count_reserved(bitmap);
-	cache_put(vol->cache, bitmap);
-	return 0;
-}
-
 bool inodecount_known(const struct inodecount *ic, uint64_t group,
 		      uint64_t blocknr, uint32_t *bits)
 {
@@ -96,6 +66,30 @@ bool inodecount_known(const struct inodecount *ic, uint64_t group,
 		return false;
 	*bits = ic->groups[at].bits;
 	return true;
+}
+
+/* Counts GROUP's bitmap at BLOCKNR, unless it was counted there. */
+static int count_group(struct inodecount_group *group, struct context *cx,
+		       struct volume *vol, uint64_t blocknr)
+{
+	const void *bitmap;
+	uint32_t ino;
+	int err;
+
+	if (group->blocknr == blocknr)
+		return 0;
+	err = cache_get(vol->cache, cx, blocknr, &bitmap);
+	if (err)
+		return err;
+	group->blocknr = blocknr;
+	group->bits = palloc_count(&vol->ifile_palloc, bitmap);
+	group->reserved = 0;
+	/* Reserved numbers are no inodes, but for the root. */
+	for (ino = 0; !group->number && ino < NILFS_USER_INO; ino++)
+		group->reserved += ino != NILFS_ROOT_INO &&
+				   palloc_bit(bitmap, ino);
+	cache_put(vol->cache, bitmap);
+	return 0;
 }
 
 int inodecount_count(struct inodecount *ic, struct context *cx,

@@ -42,64 +42,34 @@ struct ifilelist {
 	uint64_t next;	/* numbers only ascend, whatever the blocks say */
 };
 
-/*
- * mkfs.nilfs2 created an empty file, ".nilfs", until nilfs-utils 2.2.10; in
- * 2010 it left its directory entry free, so the missing name is no error.
- */
-static bool is_of_mkfs(const struct volume *vol, uint64_t ino,
-		       const struct nilfs_inode *inode)
-{
-	uint64_t time = le64_get(volume_super(vol)->s_ctime);
-
-	return ino == NILFS_USER_INO &&
-	       inode_dirent_type(le16_get(inode->i_mode)) ==
-		       NILFS_FT_REG_FILE &&
-	       !le64_get(inode->i_size) && !le64_get(inode->i_blocks) &&
-	       le16_get(inode->i_links_count) == 1 &&
-	       le64_get(inode->i_ctime) == time &&
-	       le64_get(inode->i_mtime) == time;
-}
-
 uint8_t inodelist_kind(const struct volume *vol, uint64_t ino,
 		       const struct nilfs_inode *inode, bool allocated)
 {
 	uint8_t type = inode_dirent_type(le16_get(inode->i_mode));
+	uint16_t links = le16_get(inode->i_links_count);
+	uint8_t kind = type | INODELIST_THERE;
+	uint64_t made;
 
-	if (!allocated &&
-	    (!le16_get(inode->i_links_count) || type == NILFS_FT_UNKNOWN))
+	if (!allocated && (!links || type == NILFS_FT_UNKNOWN))
 		return 0;
 	if (inode_is_private(ino))
 		return 0;
-	return type | INODELIST_THERE |
-	       (allocated ? INODELIST_ALLOCATED : 0) |
-	       (is_of_mkfs(vol, ino, inode) ? INODELIST_MKFS : 0);
-}
-
-static int take_inode(struct ifilelist *scan, struct context *cx, uint64_t ino,
-		      const struct nilfs_inode *inode, bool allocated)
-{
-	uint8_t kind = inodelist_kind(scan->vol, ino, inode, allocated);
-
-	if (!kind || ino < scan->next)
-		return 0;
-	scan->next = ino + 1;
-	return inodelist_add(scan->list, cx, ino, kind, inode);
-}
-
-static int take_inodes(struct ifilelist *scan, struct context *cx,
-		       const struct palloc_block *what, const char *data)
-{
-	uint32_t bit = palloc_group_offset(scan->palloc, what->first), i;
-	bool have_bitmap = scan->group == what->group;
-	int err = 0;
-
-	for (i = 0; i < what->count && !err; i++)
-		err = take_inode(scan, cx, what->first + i,
-				 (const struct nilfs_inode *)(data +
-				 (size_t)i * scan->palloc->entry_size),
-				 have_bitmap &&
-					 palloc_bit(scan->bitmap, bit + i));
-	return err;
+	if (allocated)
+		kind |= INODELIST_ALLOCATED;
+	if (ino != NILFS_USER_INO)
+		return kind;
+	/*
+	 * mkfs.nilfs2 created an empty file, ".nilfs", until nilfs-utils 2.2.10;
+	 * in 2010 it left its directory entry free, so the missing name is no
+	 * error.
+	 */
+	made = le64_get(volume_super(vol)->s_ctime);
+	if (type == NILFS_FT_REG_FILE && links == 1 &&
+	    !le64_get(inode->i_size) && !le64_get(inode->i_blocks) &&
+	    le64_get(inode->i_ctime) == made &&
+	    le64_get(inode->i_mtime) == made)
+		kind |= INODELIST_MKFS;
+	return kind;
 }
 
 static int take_block(void *arg, struct context *cx,
@@ -107,72 +77,87 @@ static int take_block(void *arg, struct context *cx,
 		      int err)
 {
 	struct ifilelist *scan = arg;
+	const struct palloc *p = scan->palloc;
+	const struct nilfs_inode *inode;
 	struct palloc_block what;
+	bool have_bitmap;
+	uint32_t bit, i;
+	uint64_t ino;
+	uint8_t kind;
 
 	if (!data) {
 		*scan->whole = false;
 		return damage_is_fatal(err) ? err : 0;
 	}
-	palloc_locate(scan->palloc, item->blkoff, &what);
+	palloc_locate(p, item->blkoff, &what);
 	if (what.kind == PALLOC_BITMAP) {
-		memcpy(scan->bitmap, data, scan->palloc->block_size);
+		memcpy(scan->bitmap, data, p->block_size);
 		scan->group = what.group;
 	}
 	if (what.kind != PALLOC_ENTRIES)
 		return 0;
-	return take_inodes(scan, cx, &what, data);
+	have_bitmap = scan->group == what.group;
+	bit = palloc_group_offset(p, what.first);
+	err = 0;
+	for (i = 0; i < what.count && !err; i++) {
+		inode = (const void *)((const char *)data +
+				       (size_t)i * p->entry_size);
+		ino = what.first + i;
+		kind = inodelist_kind(scan->vol, ino, inode, have_bitmap &&
+				      palloc_bit(scan->bitmap, bit + i));
+		if (!kind || ino < scan->next)
+			continue;
+		scan->next = ino + 1;
+		err = inodelist_add(scan->list, cx, ino, kind, inode);
+	}
+	return err;
 }
 
-static int walk_ifile(struct ifilelist *scan, struct context *cx,
-		      const struct blockmap *map, struct blockbatch *batch)
+int inodelist_fill(struct root *root, struct context *cx,
+		  struct inodelist *list, bool *whole)
 {
+	const struct blockmap *map = &root->ifile.map;
+	struct ifilelist scan = {
+		.vol = root->vol,
+		.palloc = &root->vol->ifile_palloc,
+		.list = list,
+		.whole = whole,
+		.bitmap = malloc(root->vol->geo.block_size),
+		.group = UINT64_MAX,
+	};
+	struct blockbatch batch;
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
-	int ret;
+	int ret = blockbatch_open(&batch, cx, root->vol, take_block, &scan);
 
+	*whole = true;
+	if (!ret && !scan.bitmap)
+		ret = fail(cx, -ENOMEM, "bitmap of an ifile");
+	if (ret)
+		goto out;
 	ret = blockmap_cursor_open(&cur, cx, map, 0, false);
 	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
 		struct blockbatch_item block = { .blkoff = item.key };
 
 		ret = blockmap_resolve(map, cx, item.ptr, &block.blocknr);
 		if (!ret) {
-			ret = blockbatch_add(batch, cx, &block);
+			ret = blockbatch_add(&batch, cx, &block);
 		} else if (!damage_is_fatal(ret)) {
-			*scan->whole = false;
+			*whole = false;
 			ret = 0;
 		}
 	}
 	blockmap_cursor_close(&cur);
-	if (ret && damage_is_fatal(ret))
-		return ret;
-	if (ret)
-		*scan->whole = false;
-	return blockbatch_flush(batch, cx);
-}
-
-int inodelist_fill(struct root *root, struct context *cx,
-		  struct inodelist *list, bool *whole)
-{
-	struct ifilelist scan = {
-		.vol = root->vol,
-		.palloc = &root->vol->ifile_palloc,
-		.list = list,
-		.whole = whole,
-		.group = UINT64_MAX,
-	};
-	struct blockbatch batch;
-	int err;
-
-	*whole = true;
-	err = blockbatch_open(&batch, cx, root->vol, take_block, &scan);
-	scan.bitmap = malloc(root->vol->geo.block_size);
-	if (!err && !scan.bitmap)
-		err = fail(cx, -ENOMEM, "bitmap of an ifile");
-	if (!err)
-		err = walk_ifile(&scan, cx, &root->ifile.map, &batch);
+	if (ret && !damage_is_fatal(ret)) {
+		*whole = false;
+		ret = 0;
+	}
+	if (!ret)
+		ret = blockbatch_flush(&batch, cx);
+out:
 	free(scan.bitmap);
 	blockbatch_close(&batch);
-	return err;
+	return ret;
 }
 
 static bool begins_before(const void *item, const void *key)
@@ -191,24 +176,19 @@ static size_t chunk_behind(const struct inodelist *list, uint64_t ino)
 
 struct inodelist_row inodelist_find(struct inodelist *list, uint64_t ino)
 {
-	struct inodelist_row none = { NULL, 0 };
+	const struct inodelist_row none = { NULL, 0 };
 	struct inodelist_chunk *chunk;
 	size_t behind;
 
-	if (list->last < list->nchunks) {
-		chunk = list->chunks[list->last];
-		if (ino - chunk->first < INODELIST_CHUNK)
-			return (struct inodelist_row){ chunk,
-						       (unsigned int)(ino -
-							chunk->first) };
+	if (list->last >= list->nchunks ||
+	    ino - list->chunks[list->last]->first >= INODELIST_CHUNK) {
+		behind = chunk_behind(list, ino);
+		if (!behind || ino - list->chunks[behind - 1]->first >=
+				       INODELIST_CHUNK)
+			return none;
+		list->last = behind - 1;
 	}
-	behind = chunk_behind(list, ino);
-	if (!behind)
-		return none;
-	chunk = list->chunks[behind - 1];
-	if (ino - chunk->first >= INODELIST_CHUNK)
-		return none;
-	list->last = behind - 1;
+	chunk = list->chunks[list->last];
 	return (struct inodelist_row){ chunk,
 				       (unsigned int)(ino - chunk->first) };
 }
@@ -236,32 +216,27 @@ static int add_chunk(struct inodelist *list, struct context *cx, uint64_t ino,
 	return 0;
 }
 
-/* Keeps the map of INODE if there is room, and all before it were kept. */
-static int add_map(struct inodelist *list, struct context *cx,
-		   const struct nilfs_inode *inode)
-{
-	struct inodelist_map *map;
-
-	if (list->nmaps != list->ndirs ||
-	    list->nmaps >= cx->max_memory / INODELIST_MAPS_SHARE / sizeof(*map))
-		return 0;
-	if (array_reserve(cx, &list->maps, &list->maps_room, list->nmaps + 1))
-		return -ENOMEM;
-	map = &list->maps[list->nmaps++];
-	map->size = inode->i_size;
-	memcpy(map->bmap, inode->i_bmap, sizeof(map->bmap));
-	return 0;
-}
-
+/* Adds a directory, and keeps its map if there is room, and all before it were
+   kept. */
 static int add_dir(struct inodelist *list, struct context *cx, uint64_t ino,
 		   const struct nilfs_inode *inode)
 {
+	size_t most = cx->max_memory / INODELIST_MAPS_SHARE /
+		      sizeof(*list->maps);
+	struct inodelist_map *map;
+
 	if (list->ndirs >= UINT32_MAX)
 		return fail(cx, -ENOMEM, "table of directories");
 	if (array_reserve(cx, &list->dirs, &list->dirs_room, list->ndirs + 1))
 		return -ENOMEM;
-	if (add_map(list, cx, inode))
-		return -ENOMEM;
+	if (list->nmaps == list->ndirs && list->nmaps < most) {
+		if (array_reserve(cx, &list->maps, &list->maps_room,
+				  list->nmaps + 1))
+			return -ENOMEM;
+		map = &list->maps[list->nmaps++];
+		map->size = inode->i_size;
+		memcpy(map->bmap, inode->i_bmap, sizeof(map->bmap));
+	}
 	list->dirs[list->ndirs++] = (struct inodelist_dir){ .ino = ino };
 	return 0;
 }
@@ -323,36 +298,28 @@ bool inodelist_second_is_parent(const struct inodelist *list,
 	       list->dirs[dir->parent - 1].ino == dir->dotdot;
 }
 
-/* The row of a change, which is marked. */
-static int set_row(struct inodelist *list, struct context *cx,
-		   const struct inodelist_change *change)
-{
-	struct inodelist_row row = inodelist_find(list, change->ino);
-	int err;
-
-	if (!row.chunk) {
-		err = add_chunk(list, cx, change->ino,
-				chunk_behind(list, change->ino));
-		if (err)
-			return err;
-		row = inodelist_find(list, change->ino);
-	}
-	row.chunk->kind[row.at] = change->kind;
-	row.chunk->links[row.at] = change->links;
-	row.chunk->touched = true;
-	return 0;
-}
-
 /*
- * Fills DIRS with the directories of LIST as they are after CHANGES, PLACES
- * with the new index of each old one + 1, or 0: how many there are.
+ * The table of directories after CHANGES, by which MORE come to it.  PLACES has
+ * the new index of each old one + 1, or 0.
  */
-static size_t merge_dirs(const struct inodelist *list,
+static int renumber_dirs(struct inodelist *list, struct context *cx,
 			 const struct inodelist_change *changes, size_t count,
-			 struct inodelist_dir *dirs, uint32_t *places)
+			 size_t more)
 {
-	size_t n = 0, i = 0, end, c;
+	size_t room = 0, places_room = 0, n = 0, i = 0, end, c;
+	struct inodelist_dir *dirs;
+	uint32_t *places;
 
+	if (list->ndirs + more >= UINT32_MAX)
+		return fail(cx, -ENOMEM, "table of directories");
+	dirs = array_grow(cx, NULL, &room, list->ndirs + more, sizeof(*dirs));
+	places = array_grow(cx, NULL, &places_room, list->ndirs + 1,
+			    sizeof(*places));
+	if (!dirs || !places) {
+		free(dirs);
+		free(places);
+		return -ENOMEM;
+	}
 	for (c = 0; c <= count; c++) {
 		end = c < count ? inodelist_first_dir(list, changes[c].ino) :
 				  list->ndirs;
@@ -369,35 +336,13 @@ static size_t merge_dirs(const struct inodelist *list,
 			dirs[n++] = (struct inodelist_dir){
 				.ino = changes[c].ino };
 	}
-	return n;
-}
-
-/* The table of directories after CHANGES, by which MORE come to it. */
-static int renumber_dirs(struct inodelist *list, struct context *cx,
-			 const struct inodelist_change *changes, size_t count,
-			 size_t more)
-{
-	size_t room = 0, places_room = 0, i;
-	struct inodelist_dir *dirs;
-	uint32_t *places;
-
-	if (list->ndirs + more >= UINT32_MAX)
-		return fail(cx, -ENOMEM, "table of directories");
-	dirs = array_grow(cx, NULL, &room, list->ndirs + more, sizeof(*dirs));
-	places = array_grow(cx, NULL, &places_room, list->ndirs + 1,
-			    sizeof(*places));
-	if (!dirs || !places) {
-		free(dirs);
-		free(places);
-		return -ENOMEM;
-	}
-	list->ndirs = merge_dirs(list, changes, count, dirs, places);
-	for (i = 0; i < list->ndirs; i++)
+	for (i = 0; i < n; i++)
 		if (dirs[i].parent)
 			dirs[i].parent = places[dirs[i].parent - 1];
 	free(places);
 	free(list->dirs);
 	list->dirs = dirs;
+	list->ndirs = n;
 	list->dirs_room = room;
 	return 0;
 }
@@ -406,37 +351,44 @@ int inodelist_apply(struct inodelist *list, struct context *cx,
 		    const struct inodelist_change *changes, size_t count)
 {
 	size_t more = 0, less = 0, i;
+	struct inodelist_row row;
 	int err = 0;
 
 	list->nmaps = 0;
 	for (i = 0; i < count && !err; i++) {
-		bool before = inodelist_is_dir(changes[i].before);
-		bool now = inodelist_is_dir(changes[i].kind);
+		const struct inodelist_change *c = &changes[i];
+		bool before = inodelist_is_dir(c->before);
+		bool now = inodelist_is_dir(c->kind);
 
 		more += now && !before;
 		less += before && !now;
-		err = set_row(list, cx, &changes[i]);
+		row = inodelist_find(list, c->ino);
+		if (!row.chunk) {
+			err = add_chunk(list, cx, c->ino,
+					chunk_behind(list, c->ino));
+			if (err)
+				break;
+			row = inodelist_find(list, c->ino);
+		}
+		row.chunk->kind[row.at] = c->kind;
+		row.chunk->links[row.at] = c->links;
+		row.chunk->touched = true;
 	}
 	if (err || !(more + less))
 		return err;
 	return renumber_dirs(list, cx, changes, count, more);
 }
 
-static bool is_empty(const struct inodelist_chunk *chunk)
-{
-	static const uint8_t none[INODELIST_CHUNK];
-
-	return !memcmp(chunk->kind, none, sizeof(none));
-}
-
 void inodelist_settle(struct inodelist *list)
 {
+	static const uint8_t none[INODELIST_CHUNK];
 	size_t n = 0, i;
 
 	for (i = 0; i < list->nchunks; i++) {
 		struct inodelist_chunk *chunk = list->chunks[i];
 
-		if (chunk->touched && is_empty(chunk)) {
+		if (chunk->touched &&
+		    !memcmp(chunk->kind, none, sizeof(none))) {
 			free(chunk);
 			continue;
 		}

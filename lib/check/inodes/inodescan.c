@@ -79,36 +79,29 @@ static int visit_pointer(void *arg, struct context *cx,
 	return 1;
 }
 
-/* Checks pointer I of BLOCKS alone. */
-static int visit_block(struct inodescan *s, struct context *cx,
-		       const struct mapcheck_blocks *b, uint32_t i)
-{
-	const struct mapcheck_pointer p = {
-		.key = b->keys ? le64_get(b->keys[i]) : i,
-		.ptr = le64_get(b->ptrs[i]),
-		.within = b->within,
-	};
-	struct target target;
-	int ret = pointers_check(&s->pointers, cx, s->ino, &p, &target);
-
-	return ret < 0 ? ret : 0;
-}
-
 static int visit_blocks(void *arg, struct context *cx,
 			const struct mapcheck_blocks *b)
 {
 	struct inodescan *s = arg;
 	uint32_t i = 0, last = 0, n;
-	int err = 0;
+	struct target target;
+	int ret = 0;
 
-	while (i < b->count && !err) {
+	while (i < b->count && ret >= 0) {
 		if (!b->keys && !le64_get(b->ptrs[i])) {
 			i++;
 			continue;
 		}
 		n = pointers_check_run(&s->pointers, s->ino, b, i);
 		if (!n) {
-			err = visit_block(s, cx, b, i);
+			const struct mapcheck_pointer p = {
+				.key = b->keys ? le64_get(b->keys[i]) : i,
+				.ptr = le64_get(b->ptrs[i]),
+				.within = b->within,
+			};
+
+			ret = pointers_check(&s->pointers, cx, s->ino, &p,
+					     &target);
 			n = 1;
 		}
 		s->blocks += n;
@@ -117,45 +110,7 @@ static int visit_blocks(void *arg, struct context *cx,
 	}
 	if (s->blocks)
 		s->last_key = b->keys ? le64_get(b->keys[last]) : last;
-	return err;
-}
-
-static int walk_map(struct inodescan *s, struct context *cx,
-		    const struct nilfs_inode *inode,
-		    const struct lifetime *life)
-{
-	struct mapcheck m = {
-		.vol = s->pointers.vol,
-		.findings = s->check->findings,
-		.cno = s->pointers.cno,
-		.ino = s->ino,
-		.within = *life,
-		.visit = visit_pointer,
-		.visit_blocks = visit_blocks,
-		.arg = s,
-	};
-	int ret = mapcheck_run(&m, cx, inode);
-
-	if (ret > 0) {
-		s->pointers.partial = true;
-		s->whole = false;
-	}
 	return ret < 0 ? ret : 0;
-}
-
-/*
- * nilfs_find_entry() reads page after page, and marks the volume as erroneous
- * if there are more than i_blocks allows.
- */
-static void check_dir_count(const struct inodescan *s,
-			    const struct nilfs_inode *inode)
-{
-	uint64_t pages = div_round_up(le64_get(inode->i_size), DIR_PAGE);
-	uint64_t got = le64_get(inode->i_blocks) / (DIR_PAGE / SECTOR);
-
-	if (S_ISDIR(le16_get(inode->i_mode)) && pages && got < pages - 1)
-		findings_differ(s->check->findings, RULE_INODE_DIR_COUNT,
-				place_of(s), pages, got);
 }
 
 static void check_blocks(const struct inodescan *s,
@@ -164,6 +119,7 @@ static void check_blocks(const struct inodescan *s,
 	uint64_t unit = s->pointers.vol->geo.block_size / SECTOR;
 	uint64_t want = (s->blocks + s->nodes) * unit;
 	uint64_t got = le64_get(inode->i_blocks);
+	uint64_t pages = div_round_up(le64_get(inode->i_size), DIR_PAGE);
 
 	if (got == want)
 		return;
@@ -171,25 +127,14 @@ static void check_blocks(const struct inodescan *s,
 		return;
 	findings_differ(s->check->findings, RULE_INODE_BLOCKS, place_of(s),
 			want, got);
-	check_dir_count(s, inode);
-}
-
-/* Damage on the way to the target is reported where it is found. */
-static int check_target(const struct inodescan *s, struct context *cx,
-			const struct nilfs_inode *inode)
-{
-	size_t len;
-	int ret;
-
-	if (!s->blocks) {
-		report_broken(s, RULE_INODE_SYMLINK_BLOCK);
-		return 0;
-	}
-	ret = symlink_is_whole(s->pointers.vol, cx, s->ino, inode, &len);
-	if (!ret)
-		findings_differ(s->check->findings, RULE_INODE_SYMLINK_TARGET,
-				place_of(s), le64_get(inode->i_size), len);
-	return damage_forgive(cx, ret < 0 ? ret : 0);
+	/*
+	 * nilfs_find_entry() reads page after page, and marks the volume as
+	 * erroneous if there are more than i_blocks allows.
+	 */
+	got /= DIR_PAGE / SECTOR;
+	if (S_ISDIR(le16_get(inode->i_mode)) && pages && got < pages - 1)
+		findings_differ(s->check->findings, RULE_INODE_DIR_COUNT,
+				place_of(s), pages, got);
 }
 
 /*
@@ -199,28 +144,39 @@ static int check_target(const struct inodescan *s, struct context *cx,
 static int check_size(const struct inodescan *s, struct context *cx,
 		      const struct nilfs_inode *inode)
 {
+	struct findings *f = s->check->findings;
+	const struct volume *vol = s->pointers.vol;
 	uint16_t mode = le16_get(inode->i_mode);
-	uint64_t want = div_round_up(le64_get(inode->i_size),
-				     s->pointers.vol->geo.block_size);
-	uint64_t limit = INT64_MAX >> s->pointers.vol->geo.block_bits;
+	uint64_t size = le64_get(inode->i_size), got = s->blocks;
+	uint64_t want = div_round_up(size, vol->geo.block_size);
+	uint64_t limit = INT64_MAX >> vol->geo.block_bits;
+	size_t len;
+	int ret;
 
 	if (S_ISDIR(mode)) {
-		uint64_t got = s->blocks;
-
 		if (got == want && got)
 			got = s->last_key + 1;
 		if (got != want)
-			findings_differ(s->check->findings,
-					RULE_INODE_DIR_BLOCKS, place_of(s),
+			findings_differ(f, RULE_INODE_DIR_BLOCKS, place_of(s),
 					want, got);
 		return 0;
 	}
 	if (s->blocks && s->last_key >= want)
-		findings_differ(s->check->findings,
-				s->last_key < limit ? RULE_INODE_PAST_SIZE :
-						      RULE_INODE_PAST_LIMIT,
+		findings_differ(f, s->last_key < limit ? RULE_INODE_PAST_SIZE :
+							 RULE_INODE_PAST_LIMIT,
 				place_of(s), want, s->last_key + 1);
-	return S_ISLNK(mode) ? check_target(s, cx, inode) : 0;
+	if (!S_ISLNK(mode))
+		return 0;
+	if (!s->blocks) {
+		report_broken(s, RULE_INODE_SYMLINK_BLOCK);
+		return 0;
+	}
+	/* Damage on the way to the target is reported where it is found. */
+	ret = symlink_is_whole(s->pointers.vol, cx, s->ino, inode, &len);
+	if (!ret)
+		findings_differ(f, RULE_INODE_SYMLINK_TARGET, place_of(s),
+				size, len);
+	return damage_forgive(cx, ret < 0 ? ret : 0);
 }
 
 /* Checks an inode alone; false if its map is meaningless. */
@@ -259,23 +215,37 @@ static int scan_inode(struct inodescan *s, struct context *cx,
 		      const struct nilfs_inode *inode,
 		      const struct lifetime *life)
 {
-	int err = 0;
+	const struct mapcheck m = {
+		.vol = s->pointers.vol,
+		.findings = s->check->findings,
+		.cno = s->pointers.cno,
+		.ino = s->ino,
+		.within = *life,
+		.visit = visit_pointer,
+		.visit_blocks = visit_blocks,
+		.arg = s,
+	};
+	bool has_map = inode_has_bmap(inode);
+	int ret = 0;
 
 	s->blocks = s->nodes = 0;
 	s->whole = true;
 	s->total_inodes++;
 	if (!check_alone(s, inode))
 		return 0;
-	if (inode_has_bmap(inode))
-		err = walk_map(s, cx, inode, life);
-	if (err || !s->whole)
-		return err;
+	if (has_map)
+		ret = mapcheck_run(&m, cx, inode);
+	if (ret > 0) {
+		s->pointers.partial = true;
+		s->whole = false;
+	}
+	if (ret < 0 || !s->whole)
+		return ret < 0 ? ret : 0;
 	s->total_blocks += s->blocks + s->nodes;
 	check_blocks(s, inode);
-	if (inode_has_bmap(inode) && le16_get(inode->i_links_count) &&
-	    !s->size_judged)
-		err = check_size(s, cx, inode);
-	return err;
+	if (has_map && le16_get(inode->i_links_count) && !s->size_judged)
+		ret = check_size(s, cx, inode);
+	return ret;
 }
 
 /* Whether inode INO is to be checked; a wrong bit is reported. */
@@ -301,30 +271,22 @@ static bool is_in_use(struct inodescan *s, const struct nilfs_inode *inode,
 	return links || bit;
 }
 
-static bool is_marked_otherwise(const struct inodescan *s,
-				const struct inodescan_block *block,
-				const uint8_t *bitmap)
-{
-	uint32_t at = palloc_group_offset(&s->pointers.vol->ifile_palloc,
-					  s->ino);
-
-	return palloc_bit(bitmap, at) != palloc_bit(block->before, at);
-}
-
 int inodescan_run(struct inodescan *s, struct context *cx,
 		  const struct inodescan_block *block, const void *data,
 		  const uint8_t *bitmap)
 {
-	uint32_t size = s->pointers.vol->ifile_palloc.entry_size, i;
+	const struct palloc *p = &s->pointers.vol->ifile_palloc;
+	uint32_t i, at;
 	int err = 0;
 
 	for (i = 0; i < block->count && !err; i++) {
-		const struct nilfs_inode *inode =
-			(const void *)((const char *)data + (size_t)i * size);
+		const struct nilfs_inode *inode = (const void *)
+			((const char *)data + (size_t)i * p->entry_size);
 
 		s->ino = block->first + i;
-		if (block->before && bitmap && !is_marked_otherwise(s, block,
-								    bitmap))
+		at = palloc_group_offset(p, s->ino);
+		if (block->before && bitmap && palloc_bit(bitmap, at) ==
+					       palloc_bit(block->before, at))
 			continue;
 		if (is_in_use(s, inode, bitmap))
 			err = scan_inode(s, cx, inode, &block->life);
