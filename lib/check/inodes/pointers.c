@@ -70,33 +70,21 @@ static void report_pointer(struct pointers *p, uint64_t ino,
 		findings_add(p->check->findings, &f);
 }
 
-/* Whether nothing was said yet of the block of the DAT that PTR leads to. */
-static bool is_new_gap(struct pointers *p, const struct mapcheck_pointer *ptr)
+/* PTR leads to no entry in use: RULE, said once for a block of the DAT; without a
+   bitmap all of a group is free. */
+static void report_gap(struct pointers *p, uint64_t ino,
+		       const struct mapcheck_pointer *ptr, enum rule rule)
 {
 	const struct vblocks *v = vblocks_of(p, ptr);
 
-	if (ptr->ptr >= p->silent_start && ptr->ptr < p->silent_end)
-		return false;
-	p->silent_start = v->first;
-	p->silent_end = v->first + v->count;
-	return true;
-}
-
-static void report_missing(struct pointers *p, uint64_t ino,
-			   const struct mapcheck_pointer *ptr)
-{
 	p->partial |= POINTERS_LOST;
-	if (is_new_gap(p, ptr))
-		report_pointer(p, ino, ptr, RULE_BMAP_VBLOCK_MISSING, ptr->ptr);
-}
-
-static void report_free(struct pointers *p, uint64_t ino,
-			const struct mapcheck_pointer *ptr)
-{
-	p->partial |= POINTERS_LOST;
-	/* Without a bitmap all of the group is free. */
-	if (vblocks_of(p, ptr)->bitmap || is_new_gap(p, ptr))
-		report_pointer(p, ino, ptr, RULE_BMAP_VBLOCK_FREE, ptr->ptr);
+	if (rule == RULE_BMAP_VBLOCK_MISSING || !v->bitmap) {
+		if (ptr->ptr >= p->silent_start && ptr->ptr < p->silent_end)
+			return;
+		p->silent_start = v->first;
+		p->silent_end = v->first + v->count;
+	}
+	report_pointer(p, ino, ptr, rule, ptr->ptr);
 }
 
 /* Whether BLOCKNR, not of the current segment, is in one in use. */
@@ -122,23 +110,6 @@ static inline bool is_used(struct pointers *p, uint64_t blocknr)
 	       seek_segment(p, blocknr);
 }
 
-static void report_life(struct pointers *p, struct context *cx, uint64_t ino,
-			const struct mapcheck_pointer *ptr, uint64_t want,
-			uint64_t got)
-{
-	int first = sparse_add(p->reported, cx, ptr->ptr);
-
-	p->partial |= POINTERS_LOST;
-	if (p->check->dat_broken)
-		return;
-	if (first < 0)
-		fail_clear(cx);
-	if (first)
-		findings_differ(p->check->findings, RULE_BMAP_LIFETIME,
-				place_map(p->cno, ino, ptr->key, ptr->level),
-				want, got);
-}
-
 /*
  * The lifetime of the block at PTR, or of the holder if the entry is wrong, so
  * that the blocks below are not reported as well.
@@ -148,137 +119,21 @@ static struct lifetime check_life(struct pointers *p, struct context *cx,
 				  const struct mapcheck_pointer *ptr,
 				  const struct vblock *vb)
 {
-	if (vb->start > ptr->within.start)
-		report_life(p, cx, ino, ptr, ptr->within.start, vb->start);
-	else if (vb->end < ptr->within.end)
-		report_life(p, cx, ino, ptr, ptr->within.end, vb->end);
-	else
-		return (struct lifetime){ vb->start, vb->end };
-	return ptr->within;
-}
-
-/*
- * Records a virtual block: 1 if it is met for the first time, 0 if another
- * checkpoint has it too, -EEXIST if this one has it twice.
- */
-static int enter_number(struct pointers *p, struct context *cx, uint64_t number)
-{
-	int fresh = damage_add(&p->check->referenced, cx, number);
+	bool late = vb->start > ptr->within.start;
 	int first;
 
-	if (fresh < 0)
-		return fresh;
-	if (!p->walk)
-		return fresh ? fresh : -EEXIST;
-	first = damage_add(p->walk, cx, number);
-	return first < 0 ? first : first ? fresh : -EEXIST;
-}
-
-/* What keeps a virtual block from being entered: 0 where it was reported. */
-static int report_entering(struct pointers *p, struct context *cx,
-			   uint64_t ino, const struct mapcheck_pointer *ptr,
-			   int err)
-{
-	if (err == -EUCLEAN) {
+	if (!late && vb->end >= ptr->within.end)
+		return (struct lifetime){ vb->start, vb->end };
+	first = sparse_add(p->reported, cx, ptr->ptr);
+	p->partial |= POINTERS_LOST;
+	if (first < 0 && !p->check->dat_broken)
 		fail_clear(cx);
-		report_missing(p, ino, ptr);
-		return 0;
-	}
-	if (err == -EEXIST) {
-		report_pointer(p, ino, ptr, RULE_BMAP_TWICE, ptr->ptr);
-		return 0;
-	}
-	return err;
-}
-
-/*
- * What is wrong with the entry of PTR, one thing at most; the lifetime not
- * yet.  True where there is a block to go to all the same.
- */
-static bool check_entry(struct pointers *p, uint64_t ino,
-			const struct mapcheck_pointer *ptr,
-			enum vblocks_state state, const struct vblock *vb)
-{
-	bool there = is_used(p, vb->blocknr);
-
-	if (state == VBLOCKS_FREE)
-		report_free(p, ino, ptr);
-	else if (!vb->blocknr)
-		report_pointer(p, ino, ptr, RULE_BMAP_VBLOCK_UNWRITTEN,
-			       ptr->ptr);
-	else if (!there)
-		report_pointer(p, ino, ptr, RULE_BMAP_BLOCK_UNUSED,
-			       vb->blocknr);
-	return there;
-}
-
-/*
- * What the latest state refers to was all met before: something else that lives
- * now was not ended with the last checkpoint that has it.
- */
-static int note_life(struct pointers *p, struct context *cx, uint64_t number,
-		     const struct lifetime *life)
-{
-	int ret;
-
-	if (!p->walk || p->check->tree_broken || life->end != NILFS_CNO_MAX)
-		return 0;
-	ret = sparse_add(&p->check->lingering, cx, number);
-	return ret < 0 ? ret : 0;
-}
-
-/* Whether a log that can be read lists what is at PTR, used as VB says. */
-static bool is_in_log(const struct pointers *p, const struct vblock *vb)
-{
-	const struct check *c = p->check;
-	const struct nilfs_geometry *g = &p->vol->geo;
-
-	return geometry_has_block(g, vb->blocknr) &&
-	       !sparse_test(&c->claimed, vb->blocknr) &&
-	       bitmap_test(&c->used_segments,
-			   geometry_segment_of(g, vb->blocknr)) &&
-	       !bitmap_test(&c->broken_segments,
-			    geometry_segment_of(g, vb->blocknr)) &&
-	       !c->logs_shut && !findings_count(c->findings, RULE_SU_BEHIND) &&
-	       !findings_count(c->findings, RULE_SU_CLEAN_HOLDS);
-}
-
-/* Whether PTR, of metadata file INO, leads to a block of another: 1, 0. */
-static int is_foreign(struct pointers *p, struct context *cx, uint64_t ino,
-		      const struct mapcheck_pointer *ptr)
-{
-	const struct sparse *listed = check_listed(p->check, ino);
-	struct vblock vb;
-	int state;
-
-	if (!listed || ptr->ptr >= listed->bits ||
-	    sparse_test(listed, ptr->ptr) || p->check->dat_broken)
-		return 0;
-	state = vblocks_find(vblocks_of(p, ptr), cx, ptr->ptr, &vb);
-	return state < 0 ? state :
-	       state == VBLOCKS_USED && is_in_log(p, &vb);
-}
-
-/*
- * Whether there never was an inode INO, as far as the latest state shows that,
- * where PTR may hide a part of its ifile: 1, 0.
- */
-static int never_was(struct pointers *p, struct context *cx, uint64_t ino,
-		     const struct mapcheck_pointer *ptr)
-{
-	struct nilfs_inode inode;
-	struct root root;
-	int ret;
-
-	if (inode_is_private(ino) || ino == NILFS_ROOT_INO || ptr->level ||
-	    ptr->key == palloc_entry_blkoff(&p->vol->ifile_palloc, ino))
-		return 0;
-	ret = root_open(&root, cx, p->vol, 0);
-	if (!ret)
-		ret = root_inode_bytes(&root, cx, ino, &inode);
-	if (ret < 0)
-		return damage_forgive(cx, ret);
-	return !ret || inode_is_empty(&inode);
+	if (first && !p->check->dat_broken)
+		findings_differ(p->check->findings, RULE_BMAP_LIFETIME,
+				place_map(p->cno, ino, ptr->key, ptr->level),
+				late ? ptr->within.start : ptr->within.end,
+				late ? vb->start : vb->end);
+	return ptr->within;
 }
 
 /*
@@ -290,33 +145,67 @@ static int is_astray(struct pointers *p, struct context *cx,
 		     const struct mapcheck_pointer *ptr,
 		     const struct vblock *vb)
 {
+	struct nilfs_inode inode;
 	struct segsum_block b;
+	struct root root;
 	int ret;
 
 	if (vb->start > ptr->within.start || vb->end < ptr->within.end)
 		return 1;
 	ret = lifelogs_find_block(cx, p->check, vb->blocknr, &b, NULL);
+	if (ret < 0)
+		return damage_forgive(cx, ret);
 	/* What no log lists as anything is no reason to doubt a log. */
-	if (ret <= 0 || b.vblocknr != ptr->ptr)
-		return ret < 0 ? damage_forgive(cx, ret) : 1;
-	ret = never_was(p, cx, b.ino, ptr);
-	return ret < 0 ? ret : !ret;
+	if (!ret || b.vblocknr != ptr->ptr)
+		return 1;
+	/* The latest state shows whether there was the file, unless PTR hides
+	   that part of its ifile. */
+	if (inode_is_private(b.ino) || b.ino == NILFS_ROOT_INO || ptr->level ||
+	    ptr->key == palloc_entry_blkoff(&p->vol->ifile_palloc, b.ino))
+		return 1;
+	ret = root_open(&root, cx, p->vol, 0);
+	if (!ret)
+		ret = root_inode_bytes(&root, cx, b.ino, &inode);
+	if (ret < 0) {
+		ret = damage_forgive(cx, ret);
+		return ret ? ret : 1;
+	}
+	return ret && !inode_is_empty(&inode);
 }
 
-/* Reports the pointer PTR of metadata file INO, or the log of what it leads to:
-   1 where the pointer is wrong, 0. */
-static int report_foreign(struct pointers *p, struct context *cx, uint64_t ino,
-			  const struct mapcheck_pointer *ptr)
+/*
+ * Whether PTR, of metadata file INO, leads to a block of another by a log that
+ * can be read, and the log is right: 1, 0.  Either of them is reported.
+ */
+static int is_foreign(struct pointers *p, struct context *cx, uint64_t ino,
+		      const struct mapcheck_pointer *ptr)
 {
+	struct check *c = p->check;
+	const struct sparse *listed = check_listed(c, ino);
 	struct vblock vb;
-	int ret = vblocks_find(vblocks_of(p, ptr), cx, ptr->ptr, &vb);
+	uint64_t segnum;
+	int ret;
 
-	if (ret >= 0)
-		ret = is_astray(p, cx, ptr, &vb);
+	if (!listed || ptr->ptr >= listed->bits ||
+	    sparse_test(listed, ptr->ptr) || c->dat_broken)
+		return 0;
+	ret = vblocks_find(vblocks_of(p, ptr), cx, ptr->ptr, &vb);
+	if (ret != VBLOCKS_USED)
+		return ret < 0 ? ret : 0;
+	if (!geometry_has_block(&p->vol->geo, vb.blocknr) ||
+	    sparse_test(&c->claimed, vb.blocknr))
+		return 0;
+	segnum = geometry_segment_of(&p->vol->geo, vb.blocknr);
+	if (!bitmap_test(&c->used_segments, segnum) ||
+	    bitmap_test(&c->broken_segments, segnum) || c->logs_shut ||
+	    findings_count(c->findings, RULE_SU_BEHIND) ||
+	    findings_count(c->findings, RULE_SU_CLEAN_HOLDS))
+		return 0;
+	ret = is_astray(p, cx, ptr, &vb);
 	if (ret > 0)
 		report_pointer(p, ino, ptr, RULE_BMAP_OWNER, ptr->ptr);
 	else if (!ret)
-		findings_add(p->check->findings, &(struct finding){
+		findings_add(c->findings, &(struct finding){
 			.rule = RULE_LOG_PLACE,
 			.place = place_map(p->cno, ino, ptr->key, ptr->level),
 			.has_got = true, .got = ptr->ptr,
@@ -331,28 +220,33 @@ static inline bool is_summed(const struct pointers *p, uint64_t ino)
 	       !inode_is_metadata(ino);
 }
 
-static void sum_block(struct pointers *p, uint64_t ino,
-		      const struct mapcheck_pointer *ptr)
-{
-	struct mapsum sum = { 0 };
-
-	mapsum_add(&sum, ptr->ptr, ino, ptr->key);
-	mapsums_add(p->check->sums->mapped, ino, &sum);
-}
-
 int pointers_check(struct pointers *p, struct context *cx, uint64_t ino,
 		   const struct mapcheck_pointer *ptr, struct target *target)
 {
+	struct check *c = p->check;
+	struct mapsum sum = { 0 };
 	struct vblock vb = { 0 };
-	int fresh, state = is_foreign(p, cx, ino, ptr);
+	int fresh, first = 1, state = is_foreign(p, cx, ino, ptr);
 
-	if (state > 0)
-		state = report_foreign(p, cx, ino, ptr);
 	if (state)
 		return state < 0 ? state : 0;
-	fresh = enter_number(p, cx, ptr->ptr);
-	if (fresh < 0)
-		return report_entering(p, cx, ino, ptr, fresh);
+
+	/* Met for the first time, in another checkpoint too, or twice here. */
+	fresh = damage_add(&c->referenced, cx, ptr->ptr);
+	if (fresh >= 0)
+		first = p->walk ? damage_add(p->walk, cx, ptr->ptr) : fresh;
+	if (fresh == -EUCLEAN || first == -EUCLEAN) {
+		fail_clear(cx);
+		report_gap(p, ino, ptr, RULE_BMAP_VBLOCK_MISSING);
+		return 0;
+	}
+	if (fresh < 0 || first < 0)
+		return fresh < 0 ? fresh : first;
+	if (!first) {
+		report_pointer(p, ino, ptr, RULE_BMAP_TWICE, ptr->ptr);
+		return 0;
+	}
+
 	state = vblocks_find(vblocks_of(p, ptr), cx, ptr->ptr, &vb);
 	if (state < 0)
 		return state;
@@ -360,45 +254,42 @@ int pointers_check(struct pointers *p, struct context *cx, uint64_t ino,
 	if (!fresh && state != VBLOCKS_USED)
 		return 0;
 	if (state == VBLOCKS_MISSING)
-		report_missing(p, ino, ptr);
+		report_gap(p, ino, ptr, RULE_BMAP_VBLOCK_MISSING);
 	if (state == VBLOCKS_UNKNOWN)
 		p->partial |= POINTERS_LOST;
-	if (state == VBLOCKS_MISSING || state == VBLOCKS_UNKNOWN ||
-	    (fresh && !check_entry(p, ino, ptr, (enum vblocks_state)state,
-				   &vb)))
+	if (state == VBLOCKS_MISSING || state == VBLOCKS_UNKNOWN)
 		return 0;
+	if (fresh) {
+		bool there = is_used(p, vb.blocknr);
+
+		if (state == VBLOCKS_FREE)
+			report_gap(p, ino, ptr, RULE_BMAP_VBLOCK_FREE);
+		else if (!vb.blocknr)
+			report_pointer(p, ino, ptr, RULE_BMAP_VBLOCK_UNWRITTEN,
+				       ptr->ptr);
+		else if (!there)
+			report_pointer(p, ino, ptr, RULE_BMAP_BLOCK_UNUSED,
+				       vb.blocknr);
+		/* A free one is a block to go to all the same. */
+		if (!there)
+			return 0;
+	}
 	target->blocknr = vb.blocknr;
 	target->life = state == VBLOCKS_FREE ?
 		ptr->within : check_life(p, cx, ino, ptr, &vb);
-	if (fresh && !ptr->level && state == VBLOCKS_USED && is_summed(p, ino))
-		sum_block(p, ino, ptr);
-	if (fresh)
-		state = note_life(p, cx, ptr->ptr, &target->life);
+	if (!fresh)
+		return 0;
+	if (!ptr->level && state == VBLOCKS_USED && is_summed(p, ino)) {
+		mapsum_add(&sum, ptr->ptr, ino, ptr->key);
+		mapsums_add(c->sums->mapped, ino, &sum);
+	}
+	/*
+	 * What the latest state refers to was all met before: something else
+	 * that lives now was not ended with the last checkpoint that has it.
+	 */
+	if (p->walk && !c->tree_broken && target->life.end == NILFS_CNO_MAX)
+		state = sparse_add(&c->lingering, cx, ptr->ptr);
 	return state < 0 ? state : fresh;
-}
-
-/* Whether an entry is valid for a holder that lives WITHIN. */
-static inline bool is_sound(struct pointers *p, const struct vblock *vb,
-			    const struct lifetime *within)
-{
-	return is_used(p, vb->blocknr) && vb->start <= within->start &&
-	       vb->end >= within->end;
-}
-
-/* Adds the N pointers of B from FROM on, to blocks from FIRST on. */
-static void sum_run(struct pointers *p, uint64_t ino,
-		    const struct mapcheck_blocks *b, uint32_t from,
-		    uint64_t first, uint32_t n)
-{
-	struct mapsum sum = { 0 };
-	uint32_t i;
-
-	if (!n || !is_summed(p, ino))
-		return;
-	for (i = from; i < from + n; i++)
-		mapsum_add(&sum, first++, ino,
-			   b->keys ? le64_get(b->keys[i]) : i);
-	mapsums_add(p->check->sums->mapped, ino, &sum);
 }
 
 uint32_t pointers_check_run(struct pointers *p, uint64_t ino,
@@ -407,8 +298,9 @@ uint32_t pointers_check_run(struct pointers *p, uint64_t ino,
 	struct vblocks *v = &p->vblocks[0];
 	const le64 *ptrs = b->ptrs + from;
 	uint64_t first = le64_get(ptrs[0]);
+	struct mapsum sum = { 0 };
 	struct vblock vb;
-	uint32_t n;
+	uint32_t n, i;
 
 	if (p->walk || !vblocks_has(v, first))
 		return 0;
@@ -418,11 +310,17 @@ uint32_t pointers_check_run(struct pointers *p, uint64_t ino,
 		if (le64_get(ptrs[n]) != number || !vblocks_has(v, number))
 			break;
 		if (vblocks_at(v, number, &vb) != VBLOCKS_USED ||
-		    !is_sound(p, &vb, &b->within))
+		    !is_used(p, vb.blocknr) || vb.start > b->within.start ||
+		    vb.end < b->within.end)
 			break;
 	}
 	n = sparse_add_run(&p->check->referenced, first, n);
-	sum_run(p, ino, b, from, first, n);
+	if (!n || !is_summed(p, ino))
+		return n;
+	for (i = 0; i < n; i++)
+		mapsum_add(&sum, first + i, ino,
+			   b->keys ? le64_get(b->keys[from + i]) : from + i);
+	mapsums_add(p->check->sums->mapped, ino, &sum);
 	return n;
 }
 
