@@ -37,13 +37,6 @@ void claims_fini(struct claims *claims)
 	vblocks_fini(&claims->vblocks);
 }
 
-/* Whether it lives now or in a snapshot. */
-static inline bool is_kept(const struct claims *claims, const struct vblock *vb)
-{
-	return vb->end == NILFS_CNO_MAX ||
-	       check_snapshot_of(claims->c, vb->start, vb->end);
-}
-
 /*
  * 1 if the DAT has VBLOCKNR at BLOCKNR, or cannot be read; 2 and *VB if it is in
  * use there; 0, failure.
@@ -84,12 +77,15 @@ static int note_unclaimed(struct claims *claims, struct context *cx,
 	return state < 0 ? state : 0;
 }
 
-/* Whether a block that is_at(), or is_own_at(), says RET of lives now or in a
-   snapshot, as far as is known. */
+/* Whether a block that is_at() says RET of lives now or in a snapshot, as far as
+   is known. */
 static inline bool is_needed(struct claims *claims, int ret,
 			     const struct vblock *vb)
 {
-	bool needed = ret == 1 || (ret > 1 && is_kept(claims, vb));
+	bool needed = ret == 1 ||
+		      (ret > 1 && (vb->end == NILFS_CNO_MAX ||
+				   check_snapshot_of(claims->c, vb->start,
+						     vb->end)));
 
 	claims->any_needed |= needed;
 	return needed;
@@ -130,70 +126,40 @@ static int settle_word(struct claims *claims, struct context *cx,
 	return 0;
 }
 
-static int settle_run(struct claims *claims, struct context *cx,
-		      uint64_t blocknr, uint64_t ino,
-		      const struct segsum_run *run)
-{
-	uint32_t i, n;
-	int ret = 0;
-
-	for (i = 0; i < run->count && !ret; i += n) {
-		n = 64 - (blocknr + i) % 64;
-		if (n > run->count - i)
-			n = run->count - i;
-		ret = settle_word(claims, cx, blocknr + i, ino,
-				  run->items + i, n);
-	}
-	return ret;
-}
-
-/* The same where the log has block B of the DAT there, and the map. */
-static int is_own_at(struct claims *claims, struct context *cx,
-		     const struct segsum_block *b, uint64_t blocknr)
-{
-	uint64_t at;
-	int ret = blockmap_lookup_at_level(&claims->vblocks.vol->dat.map, cx,
-					   b->blkoff, b->level, &at);
-
-	if (ret < 0) {
-		ret = damage_forgive(cx, ret);
-		return ret ? ret : 1;
-	}
-	return ret && at == blocknr;
-}
-
-/* Records the owner of B, if it is a block of a metadata file. */
-static int note_owner(struct claims *claims, struct context *cx,
-		      const struct segsum_block *b)
-{
-	struct sparse *listed = check_listed(claims->c, b->ino);
-	int ret;
-
-	if (!listed || b->vblocknr >= listed->bits)
-		return 0;
-	ret = sparse_add(listed, cx, b->vblocknr);
-	return ret < 0 ? ret : 0;
-}
-
 static int settle_block(struct claims *claims, struct context *cx,
 			uint64_t blocknr, const struct segsum_block *b)
 {
-	struct sparse *claimed = &claims->c->claimed;
+	struct check *c = claims->c;
+	struct sparse *listed = check_listed(c, b->ino);
 	struct vblock vb;
+	uint64_t at;
 	int ret;
 
-	if (!sparse_test(claimed, blocknr))
+	if (!sparse_test(&c->claimed, blocknr))
 		return b->is_virtual ? note_unclaimed(claims, cx, b->vblocknr,
 						      blocknr) : 0;
-	ret = b->is_virtual ? is_at(claims, cx, b->vblocknr, blocknr, &vb) :
-			      is_own_at(claims, cx, b, blocknr);
+	if (b->is_virtual) {
+		ret = is_at(claims, cx, b->vblocknr, blocknr, &vb);
+	} else {
+		/* A block of the DAT: 1 also where its map cannot be read. */
+		ret = blockmap_lookup_at_level(&claims->vblocks.vol->dat.map,
+					       cx, b->blkoff, b->level, &at);
+		if (ret < 0) {
+			ret = damage_forgive(cx, ret);
+			ret = ret ? ret : 1;
+		} else {
+			ret = ret && at == blocknr;
+		}
+	}
 	if (ret <= 0)
 		return ret;
 	if (is_needed(claims, ret, &vb) && ret > 1 && !b->is_node &&
 	    !inode_is_metadata(b->ino))
 		mapsum_add(&claims->sum, b->vblocknr, b->ino, b->blkoff);
-	sparse_remove(claimed, blocknr);
-	return note_owner(claims, cx, b);
+	sparse_remove(&c->claimed, blocknr);
+	ret = listed && b->vblocknr < listed->bits ?
+		sparse_add(listed, cx, b->vblocknr) : 0;
+	return ret < 0 ? ret : 0;
 }
 
 int claims_settle_log(struct claims *claims, struct context *cx,
@@ -201,59 +167,29 @@ int claims_settle_log(struct claims *claims, struct context *cx,
 {
 	struct segsum_block b;
 	struct segsum_run run;
+	uint64_t blocknr;
+	uint32_t i, n;
 	int ret = 0;
 
 	while (!ret && segsum_iter_next(&summary->iter, &b)) {
 		claims->sum = (struct mapsum){ 0 };
 		ret = settle_block(claims, cx, summary->pseg + b.index, &b);
 		while (!ret && !check_listed(claims->c, b.ino) &&
-		       segsum_iter_run(&summary->iter, &run))
-			ret = settle_run(claims, cx, summary->pseg + run.index,
-					 b.ino, &run);
+		       segsum_iter_run(&summary->iter, &run)) {
+			blocknr = summary->pseg + run.index;
+			for (i = 0; i < run.count && !ret; i += n) {
+				n = 64 - (blocknr + i) % 64;
+				if (n > run.count - i)
+					n = run.count - i;
+				ret = settle_word(claims, cx, blocknr + i,
+						  b.ino, run.items + i, n);
+			}
+		}
 		if (claims->sum.blocks && claims->c->sums)
 			mapsums_add(claims->c->sums->listed, b.ino,
 				    &claims->sum);
 	}
 	return ret;
-}
-
-void claims_drop(struct check *c, uint64_t from, uint64_t end)
-{
-	uint64_t b;
-
-	for (b = sparse_next(&c->claimed, from, end); b < end;
-	     b = sparse_next(&c->claimed, b + 1, end))
-		sparse_remove(&c->claimed, b);
-}
-
-/* What is left of a segment. */
-struct rest {
-	uint64_t segnum, start, end;
-	uint64_t counted;	/* one past the last block in use */
-	bool clean;
-};
-
-static int describe_claim(struct check *c, struct context *cx, uint64_t blocknr,
-			  struct rest *r)
-{
-	const struct nilfs_geometry *geo = &c->vol->geo;
-	struct nilfs_segment_usage_ext su;
-	int err;
-
-	r->segnum = geometry_segment_of(geo, blocknr);
-	r->start = geometry_segment_start(geo, r->segnum);
-	r->end = geometry_segment_end(geo, r->segnum);
-	r->counted = r->end;
-	r->clean = false;
-	err = sutable_read(c->vol, cx, r->segnum, &su);
-	if (err)
-		return err;
-	r->counted = r->start + le32_get(su.su.su_nblocks);
-	r->clean = !segusage_is_dirty(&su.su) &&
-		   r->segnum != c->vol->latest.segnum;
-	if (r->segnum == c->vol->latest.segnum)
-		r->counted = r->start + c->vol->latest.offset;
-	return 0;
 }
 
 /* Takes the claims of [FROM, END) out: how many, and the last in *LAST. */
@@ -271,17 +207,21 @@ static uint64_t take_out(struct check *c, uint64_t from, uint64_t end,
 	return n;
 }
 
-/*
- * Whether a log follows the blocks in use, so that more of them are; not the
- * latest, after which there are none.
- */
-static bool has_more(struct check *c, struct context *cx, const struct rest *r)
+void claims_drop(struct check *c, uint64_t from, uint64_t end)
 {
-	uint64_t at = r->counted;	/* where it begins */
+	uint64_t last;
+
+	take_out(c, from, end, &last);
+}
+
+/*
+ * Whether a log begins at block AT, after the blocks in use of a segment, so that
+ * more of them are.
+ */
+static bool has_more(struct check *c, struct context *cx, uint64_t at)
+{
 	struct nilfs_segment_summary ss;
 
-	if (r->counted >= r->end || r->segnum == c->vol->latest.segnum)
-		return false;
 	if (dev_read(c->dev, cx, at << c->vol->geo.block_bits, &ss,
 		     sizeof(ss))) {
 		fail_clear(cx);
@@ -290,42 +230,42 @@ static bool has_more(struct check *c, struct context *cx, const struct rest *r)
 	return segsum_check(&c->vol->geo, &ss, at) == RULE_OK;
 }
 
-/* What one finding says of the whole segment.  The rest stays claimed. */
-static void report_segment(struct check *c, struct context *cx,
-			   const struct rest *r)
-{
-	const struct place place = place_number(PLACE_SEGMENT, r->segnum);
-	uint64_t n, last = 0;
-
-	if (r->clean) {
-		n = take_out(c, r->start, r->end, &last);
-		findings_differ(c->findings, RULE_SU_CLEAN_HOLDS, place, 0, n);
-		return;
-	}
-	if (!has_more(c, cx, r))
-		return;
-	if (take_out(c, r->counted, r->end, &last))
-		findings_differ(c->findings, RULE_SU_BEHIND, place,
-				last + 1 - r->start, r->counted - r->start);
-}
-
+/* What one finding says of a whole segment.  The rest stays claimed: *ANY. */
 static int report_segments(struct check *c, struct context *cx, bool *any)
 {
 	const struct nilfs_geometry *geo = &c->vol->geo;
-	const uint64_t end = c->claimed.bits;
-	struct rest r;
-	uint64_t b;
+	const uint64_t all = c->claimed.bits;
+	struct nilfs_segment_usage_ext su;
+	uint64_t b, end, start, counted, segnum, n, last = 0;
+	struct place place;
 	int err = 0;
 
 	*any = false;
-	for (b = sparse_next(&c->claimed, 0, end);
-	     !err && b < end && geometry_has_block(geo, b);
-	     b = sparse_next(&c->claimed, r.end, end)) {
-		err = describe_claim(c, cx, b, &r);
+	for (b = sparse_next(&c->claimed, 0, all);
+	     !err && b < all && geometry_has_block(geo, b);
+	     b = sparse_next(&c->claimed, end, all)) {
+		segnum = geometry_segment_of(geo, b);
+		start = geometry_segment_start(geo, segnum);
+		end = geometry_segment_end(geo, segnum);
+		place = place_number(PLACE_SEGMENT, segnum);
+		err = sutable_read(c->vol, cx, segnum, &su);
 		if (err)
 			return err;
-		report_segment(c, cx, &r);
-		*any |= sparse_next(&c->claimed, b, r.end) < r.end;
+		counted = start + le32_get(su.su.su_nblocks);
+		/* After the latest log there is none. */
+		if (segnum == c->vol->latest.segnum)
+			counted = end;
+		if (!segusage_is_dirty(&su.su) &&
+		    segnum != c->vol->latest.segnum) {
+			n = take_out(c, start, end, &last);
+			findings_differ(c->findings, RULE_SU_CLEAN_HOLDS, place,
+					0, n);
+		} else if (counted < end && has_more(c, cx, counted) &&
+			   take_out(c, counted, end, &last)) {
+			findings_differ(c->findings, RULE_SU_BEHIND, place,
+					last + 1 - start, counted - start);
+		}
+		*any |= sparse_next(&c->claimed, b, end) < end;
 		err = context_cancelled(cx);
 	}
 	return err;

@@ -6,32 +6,26 @@
  * blocks, that is little beside the DAT, and one window has all of them.  Where
  * they have few, the bits would take more memory than everything else: the DAT
  * is read once more for each window then.
+ *
+ * Several workers add them.  A block that is claimed already is in two entries;
+ * finding the other one takes another pass, on damaged volumes only.
  */
 #include "check/logs/claimwindow.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/sort.h"
 #include "base/sparse.h"
 #include "check/damage.h"
-#include "check/logs/claimer.h"
 #include "disk/geometry.h"
 #include "vol/blockmap.h"
 #include "vol/datscan.h"
 
 #define CHUNK_BYTES (SPARSE_CHUNK_BITS / 8)
-
-/* Adds the bytes that the bits of segment SEGNUM take, beside those of chunk
-   *LAST, to what is taken already. */
-static uint64_t add_bytes(const struct nilfs_geometry *geo, uint64_t segnum,
-			  uint64_t *last, uint64_t taken)
-{
-	uint64_t first = geometry_segment_start(geo, segnum) /
-			 SPARSE_CHUNK_BITS;
-	uint64_t end = (geometry_segment_end(geo, segnum) - 1) /
-		       SPARSE_CHUNK_BITS;
-
-	taken += (end - first + (first != *last)) * CHUNK_BYTES;
-	*last = end;
-	return taken;
-}
+#define MOST_NAMED 65536u	/* of entries that share blocks */
 
 /*
  * Where the window from FROM on ends, the start of a segment: its segments in
@@ -41,13 +35,20 @@ static uint64_t add_bytes(const struct nilfs_geometry *geo, uint64_t segnum,
 static uint64_t end_of(const struct check *c, uint64_t from)
 {
 	const struct nilfs_geometry *geo = &c->vol->geo;
-	uint64_t taken = 0, last = UINT64_MAX, segnum;
 	const struct bitmap *used = &c->used_segments;
+	uint64_t taken = 0, first, end, last = UINT64_MAX;
+	uint64_t segnum = from ? geometry_segment_of(geo, from) : 0;
 
-	segnum = from ? geometry_segment_of(geo, from) : 0;
 	segnum = bitmap_next_set(used, segnum);
 	while (segnum < used->bits) {
-		taken = add_bytes(geo, segnum, &last, taken);
+		/* The chunks of the set that its bits are in; it may share the
+		   first with the segment before. */
+		first = geometry_segment_start(geo, segnum) /
+			SPARSE_CHUNK_BITS;
+		end = (geometry_segment_end(geo, segnum) - 1) /
+		      SPARSE_CHUNK_BITS;
+		taken += (end - first + (first != last)) * CHUNK_BYTES;
+		last = end;
 		segnum = bitmap_next_set(used, segnum + 1);
 		if (taken >= c->table_memory / 2 && segnum < used->bits)
 			return geometry_segment_start(geo, segnum);
@@ -88,26 +89,119 @@ void claimwindow_blame(struct check *c, enum rule rule, uint64_t ptr,
 	c->dat_broken = true;
 }
 
-/* The blocks of the DAT itself; REPORT: those that it has twice. */
-static int fill_own(struct check *c, struct context *cx, bool report)
+int claimer_init(struct claimer *claimer, struct context *cx, struct check *c)
 {
-	struct blockmap_cursor cur;
-	struct blockmap_item item;
-	int ret;
+	*claimer = (struct claimer){ .c = c };
+	return sparse_init(&claimer->shared, cx, c->claimed.bits);
+}
 
-	ret = blockmap_cursor_open(&cur, cx, &c->vol->dat.map, 0, true);
-	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
-		ret = context_cancelled(cx);
-		if (ret || !geometry_has_block(&c->vol->geo, item.ptr))
+void claimer_fini(struct claimer *claimer)
+{
+	sparse_fini(&claimer->shared);
+}
+
+int claimer_flush(struct claimer *claimer, struct context *cx,
+		  struct claimer_pending *pending)
+{
+	uint64_t had, ignored;
+	int err = sparse_add_word(&claimer->c->claimed, cx, pending->first,
+				  pending->bits, &had);
+
+	pending->bits = 0;
+	if (err || !had)
+		return err;
+	__atomic_store_n(&claimer->any_shared, true, __ATOMIC_RELAXED);
+	return sparse_add_word(&claimer->shared, cx, pending->first, had,
+			       &ignored);
+}
+
+/* The entries that name a block named twice, 0 for the DAT itself. */
+struct owner {
+	uint64_t blocknr, vblocknr;
+};
+
+struct owners {
+	const struct claimer *claimer;
+	struct owner *list;
+	size_t count, room;
+};
+
+static int add_owner(struct owners *o, struct context *cx, uint64_t blocknr,
+		     uint64_t vblocknr)
+{
+	if (!sparse_test(&o->claimer->shared, blocknr) ||
+	    o->count == MOST_NAMED)
+		return 0;
+	if (array_reserve(cx, &o->list, &o->room, o->count + 1))
+		return -ENOMEM;
+	o->list[o->count++] = (struct owner){ blocknr, vblocknr };
+	return 0;
+}
+
+static int own_entry(void *arg, struct context *cx, unsigned int worker,
+		     uint64_t vblocknr, const struct nilfs_dat_entry *de)
+{
+	(void)worker;
+	return vblocknr ? add_owner(arg, cx, le64_get(de->de_blocknr),
+				    vblocknr) : 0;
+}
+
+static int own_block(void *arg, struct context *cx,
+		     const struct blockmap_item *item)
+{
+	return add_owner(arg, cx, item->ptr, 0);
+}
+
+static int compare_owners(const void *a, const void *b)
+{
+	const struct owner *x = a, *y = b;
+
+	if (x->blocknr != y->blocknr)
+		return x->blocknr < y->blocknr ? -1 : 1;
+	if (x->vblocknr != y->vblocknr)
+		return x->vblocknr < y->vblocknr ? -1 : 1;
+	return 0;
+}
+
+int claimer_report(struct claimer *claimer, struct context *cx)
+{
+	struct owners o = { .claimer = claimer };
+	const struct datscan_visitor visitor = {
+		.used = own_entry,
+		.own_block = own_block,
+		.unreadable = check_skip_unreadable,
+		.arg = &o,
+	};
+	const struct owner *first = NULL, *other;
+	char text[80];
+	size_t i;
+	int err = 0;
+
+	if (claimer->any_shared)
+		err = datscan_run_alone(claimer->c->vol, cx, &visitor);
+	sort_in_place(o.list, o.count, sizeof(*o.list), compare_owners);
+	/* One finding for each but the first that name a block. */
+	for (i = 0; i < o.count && !err; i++) {
+		other = &o.list[i];
+		if (!first || other->blocknr != first->blocknr) {
+			first = other;
 			continue;
-		ret = claimwindow_own(c, cx, item.ptr);
-		if (!ret && report)
-			claimwindow_blame(c, RULE_DAT_MAP_DOUBLE, item.ptr,
-					  item.key, item.level);
-		ret = ret < 0 ? ret : 0;
+		}
+		snprintf(text, sizeof(text), "the DAT itself has that block");
+		if (first->vblocknr)
+			snprintf(text, sizeof(text),
+				 "virtual block %llu has that block",
+				 (unsigned long long)first->vblocknr);
+		findings_add(claimer->c->findings, &(struct finding){
+			.rule = RULE_DAT_DOUBLE,
+			.place = place_number(PLACE_VBLOCK, other->vblocknr),
+			.has_got = true,
+			.got = other->blocknr,
+			.detail = text,
+		});
 	}
-	blockmap_cursor_close(&cur);
-	return damage_forgive(cx, ret);
+	free(o.list);
+	return err;
 }
 
 static int claim_entries(void *arg, struct context *cx, unsigned int worker,
@@ -135,22 +229,47 @@ static int claim_entries(void *arg, struct context *cx, unsigned int worker,
 	return err ? err : claimer_flush(claimer, cx, &pending);
 }
 
-static int fill_entries(struct check *c, struct context *cx, bool report)
+/*
+ * Fills the window from FROM on with the blocks of the DAT itself, and those of
+ * its entries; REPORT: what is there twice.
+ */
+static int fill(struct check *c, struct context *cx, uint64_t from, bool report)
 {
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
 	struct claimer claimer;
 	const struct datscan_visitor visitor = {
 		.entries = claim_entries,
 		.unreadable = check_skip_unreadable,
 		.arg = &claimer,
 	};
-	int err = claimer_init(&claimer, cx, c);
+	int ret;
 
-	if (!err)
-		err = datscan_run(c->vol, cx, &visitor);
-	if (!err && report)
-		err = claimer_report(&claimer, cx);
+	c->claimed_from = from;
+	c->claimed_end = end_of(c, from);
+	ret = blockmap_cursor_open(&cur, cx, &c->vol->dat.map, 0, true);
+	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
+		ret = context_cancelled(cx);
+		if (ret || !geometry_has_block(&c->vol->geo, item.ptr))
+			continue;
+		ret = claimwindow_own(c, cx, item.ptr);
+		if (!ret && report)
+			claimwindow_blame(c, RULE_DAT_MAP_DOUBLE, item.ptr,
+					  item.key, item.level);
+		ret = ret < 0 ? ret : 0;
+	}
+	blockmap_cursor_close(&cur);
+	ret = damage_forgive(cx, ret);
+	if (ret || c->dat_broken)
+		return ret;
+
+	ret = claimer_init(&claimer, cx, c);
+	if (!ret)
+		ret = datscan_run(c->vol, cx, &visitor);
+	if (!ret && report)
+		ret = claimer_report(&claimer, cx);
 	claimer_fini(&claimer);
-	return damage_forgive(cx, err);
+	return damage_forgive(cx, ret);
 }
 
 static void mark_segments(struct check *c)
@@ -165,18 +284,6 @@ static void mark_segments(struct check *c)
 		b = sparse_next(&c->claimed, geometry_segment_end(geo, segnum),
 				end);
 	}
-}
-
-static int fill(struct check *c, struct context *cx, uint64_t from, bool report)
-{
-	int err;
-
-	c->claimed_from = from;
-	c->claimed_end = end_of(c, from);
-	err = fill_own(c, cx, report);
-	if (!err && !c->dat_broken)
-		err = fill_entries(c, cx, report);
-	return err;
 }
 
 int claimwindow_survey(struct check *c, struct context *cx)

@@ -42,7 +42,6 @@
 #include "check/check.h"
 #include "check/damage.h"
 #include "check/groups.h"
-#include "check/logs/claimer.h"
 #include "check/logs/claimwindow.h"
 #include "check/logs/listings.h"
 #include "check/mapcheck.h"
