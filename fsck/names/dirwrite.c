@@ -20,7 +20,6 @@
 #include "check/damage.h"
 #include "check/names/dirread.h"
 #include "check/names/dupnames.h"
-#include "check/names/dupnames.h"
 #include "disk/dirpack.h"
 #include "fsck/names/entrywalk.h"
 #include "fsck/names/namefix.h"

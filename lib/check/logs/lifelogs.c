@@ -20,34 +20,19 @@
 #include "check/damage.h"
 #include "vol/sutable.h"
 
-/* One past the last block that logs of SEGNUM reach; 0: not known. */
-static uint64_t known_end(const struct lifelogs *l, struct context *cx,
-			  uint64_t segnum)
-{
-	struct volume *vol = l->c->vol;
-	struct nilfs_segment_usage_ext su;
-	struct context quiet;
-
-	if (segnum == vol->latest.segnum)
-		return l->start + vol->latest.offset;
-	context_child(cx, &quiet);
-	if (segnum == vol->latest.nextnum || !check_knows_sufile(l->c) ||
-	    sutable_read(vol, &quiet, segnum, &su) ||
-	    !le32_get(su.su.su_nblocks))
-		return 0;
-	return l->start + le32_get(su.su.su_nblocks);
-}
-
 int lifelogs_open(struct lifelogs *l, struct context *cx,
 		  const struct check *c, uint64_t segnum)
 {
 	struct volume *vol = c->vol;
 	bool known = c->used_segments.bits && check_knows_sufile(c);
+	struct nilfs_segment_usage_ext su;
+	struct context quiet;
 	int err;
 
 	*l = (struct lifelogs){
 		.c = c,
 		.start = geometry_segment_start(&vol->geo, segnum),
+		.limit = UINT64_MAX,
 	};
 	if (!c->logindex)
 		return fail(cx, -EINVAL, "no index of the logs");
@@ -60,8 +45,15 @@ int lifelogs_open(struct lifelogs *l, struct context *cx,
 	err = logindex_segment(c->logindex, cx, vol, segnum, &l->segment);
 	if (err)
 		return err;
-	l->end = known_end(l, cx, segnum);
-	l->limit = segnum == vol->latest.segnum ? l->end : UINT64_MAX;
+	if (segnum == vol->latest.segnum) {
+		l->end = l->limit = l->start + vol->latest.offset;
+		return 1;
+	}
+	context_child(cx, &quiet);
+	if (segnum != vol->latest.nextnum && check_knows_sufile(c) &&
+	    !sutable_read(vol, &quiet, segnum, &su) &&
+	    le32_get(su.su.su_nblocks))
+		l->end = l->start + le32_get(su.su.su_nblocks);
 	return 1;
 }
 
@@ -78,20 +70,6 @@ static bool is_cut_off(const struct lifelogs *l, const struct logindex_log *log)
 	return log->pseg + NILFS_PSEG_MIN_BLOCKS > l->limit;
 }
 
-static void judge_log(struct lifelogs *l, const struct logindex_log *log)
-{
-	if (!l->any) {
-		l->any = true;
-		l->seq = log->seq;
-		l->is_former = is_behind(l, log);
-	}
-	l->is_former |= log->seq != l->seq;
-	if (l->is_former)
-		return;
-	l->partial |= l->is_used && log->pseg != l->next;
-	l->next = log->pseg + log->nblocks;
-}
-
 int lifelogs_next(struct lifelogs *l, struct context *cx,
 		  struct logindex_log *log)
 {
@@ -103,7 +81,16 @@ int lifelogs_next(struct lifelogs *l, struct context *cx,
 		if (err || is_cut_off(l, log))
 			break;
 		l->log++;
-		judge_log(l, log);
+		if (!l->any) {
+			l->any = true;
+			l->seq = log->seq;
+			l->is_former = is_behind(l, log);
+		}
+		l->is_former |= log->seq != l->seq;
+		if (!l->is_former) {
+			l->partial |= l->is_used && log->pseg != l->next;
+			l->next = log->pseg + log->nblocks;
+		}
 		if (log->seq > l->c->vol->latest.seq)
 			continue;
 		l->current = *log;
@@ -145,39 +132,30 @@ int lifelogs_block(struct lifelogs *l, struct context *cx,
 	return 1;
 }
 
-/* The log of this life that has block BLOCKNR or ends before it: 1, 0. */
-static int find_log(struct lifelogs *l, struct context *cx, uint64_t blocknr,
-		    struct logindex_log *log)
-{
-	int ret;
-
-	if (!l->segment.n)
-		return 0;
-	ret = logindex_log(l->segment.ix, cx, l->segment.first, log);
-	if (ret || is_behind(l, log))
-		return ret;
-	ret = logindex_find_log(cx, &l->segment, l->segment.nsame, blocknr,
-				log);
-	return ret > 0 ? !is_cut_off(l, log) : ret;
-}
-
 int lifelogs_find_block(struct context *cx, const struct check *c,
 			uint64_t blocknr, struct segsum_block *b,
 			uint64_t *cno)
 {
+	const struct nilfs_geometry *geo = &c->vol->geo;
 	struct logindex_extent e;
 	struct logindex_log log;
 	struct lifelogs l;
-	const struct nilfs_geometry *geo = &c->vol->geo;
 	int ret;
 
 	if (!geometry_has_block(geo, blocknr))
 		return 0;
 	ret = lifelogs_open(&l, cx, c, geometry_segment_of(geo, blocknr));
-	if (ret > 0)
-		ret = find_log(&l, cx, blocknr, &log);
-	if (ret > 0)
-		ret = logindex_find_extent(l.segment.ix, cx, &log, blocknr, &e);
+	if (ret <= 0 || !l.segment.n)
+		return ret < 0 ? ret : 0;
+	/* The log of this life that has the block or ends before it. */
+	ret = logindex_log(l.segment.ix, cx, l.segment.first, &log);
+	if (ret || is_behind(&l, &log))
+		return ret;
+	ret = logindex_find_log(cx, &l.segment, l.segment.nsame, blocknr,
+				&log);
+	if (ret <= 0 || is_cut_off(&l, &log))
+		return ret < 0 ? ret : 0;
+	ret = logindex_find_extent(l.segment.ix, cx, &log, blocknr, &e);
 	if (ret <= 0)
 		return ret;
 	*b = logindex_block(&log, &e, (uint32_t)(blocknr - e.blocknr));

@@ -27,7 +27,8 @@ enum what {
 	FILE_BLOCKS,		/* data of a metadata file, */
 	OWNED,			/* virtual blocks of inodes, */
 	WANTED,			/* virtual blocks of a set, */
-	RANGE,			/* or of a range */
+	RANGE,			/* or of a range, */
+	VISITED,		/* or all, which are not collected */
 };
 
 struct gather {
@@ -39,6 +40,8 @@ struct gather {
 	size_t ninos;
 	const struct sparse *wanted;
 	uint64_t from, end;		/* of the range */
+	listings_visitor *visit;	/* of the last */
+	void *arg;
 	size_t cut;			/* items with which to cut */
 	size_t most;			/* items that the budget has room for */
 };
@@ -68,17 +71,6 @@ static void cut_band(struct listings *l)
 	l->n = kept;
 }
 
-/* Where the newest of each number are too many, the range becomes shorter. */
-static void narrow_band(struct gather *g)
-{
-	struct listings *l = g->l;
-
-	if (g->what != RANGE || l->n < g->most / 4 * 3)
-		return;
-	g->end = l->items[g->most / 2].number;
-	l->n = listings_from(l, g->end);
-}
-
 static int add_listing(struct gather *g, struct context *cx,
 		       const struct listing *one)
 {
@@ -86,7 +78,12 @@ static int add_listing(struct gather *g, struct context *cx,
 
 	if (l->n >= g->cut) {
 		cut_band(l);
-		narrow_band(g);
+		/* Where the newest of each number are too many, the range
+		   becomes shorter. */
+		if (g->what == RANGE && l->n >= g->most / 4 * 3) {
+			g->end = l->items[g->most / 2].number;
+			l->n = listings_from(l, g->end);
+		}
 		g->cut = l->n < FIRST_CUT / 2 ? FIRST_CUT : 2 * l->n;
 		if (g->what == RANGE && g->cut > g->most)
 			g->cut = g->most;
@@ -100,109 +97,84 @@ static int add_listing(struct gather *g, struct context *cx,
 	return 0;
 }
 
-static bool has_inode(const struct gather *g, uint64_t ino)
-{
-	size_t i = search_lower_bound(g->inos, g->ninos, ino);
-
-	return i < g->ninos && g->inos[i] == ino;
-}
-
-/* Whether E may have blocks that are wanted; of its numbers is_wanted() says. */
+/* Whether E may have blocks that are wanted; numbers are asked one by one. */
 static bool may_have(const struct gather *g, const struct logindex_extent *e)
 {
+	size_t i;
+
 	if (g->what == FILE_BLOCKS)
 		return e->ino == g->ino && !e->is_node;
 	if (!e->is_virtual)
 		return false;
-	if (g->what == OWNED)
-		return has_inode(g, e->ino);
-	return g->what == WANTED ||
+	if (g->what == OWNED) {
+		i = search_lower_bound(g->inos, g->ninos, e->ino);
+		return i < g->ninos && g->inos[i] == e->ino;
+	}
+	return g->what != RANGE ||
 	       (e->vblocknr < g->end && g->from - e->vblocknr < e->count) ||
 	       (e->vblocknr >= g->from && e->vblocknr < g->end);
 }
 
-static bool is_wanted(const struct gather *g, const struct listing *one)
-{
-	switch (g->what) {
-	case WANTED:
-		return sparse_test(g->wanted, one->number);
-	case RANGE:
-		return one->number >= g->from && one->number < g->end;
-	default:
-		return true;
-	}
-}
-
-/* Block I of E, an extent of LOG. */
-static struct listing listing_of(const struct lifelogs *l,
-				 const struct logindex_log *log,
-				 const struct logindex_extent *e, uint32_t i)
-{
-	return (struct listing){
-		.number = e->is_virtual ? e->vblocknr + i : 0,
-		.blocknr = e->blocknr + i,
-		.seq = log->seq,
-		.cno = e->cno ? e->cno : log->cno,
-		.ino = e->ino,
-		.blkoff = e->is_node ? e->blkoff : e->blkoff + i,
-		.is_node = e->is_node,
-		.is_used = l->is_used,
-		.is_former = l->is_former,
-	};
-}
-
+/* The blocks of E, an extent of LOG, that are wanted. */
 static int take_extent(struct gather *g, struct context *cx,
 		       const struct lifelogs *l,
 		       const struct logindex_log *log,
 		       const struct logindex_extent *e)
 {
-	struct listing one;
 	uint32_t i;
 	int err = 0;
 
 	for (i = 0; i < e->count && !err; i++) {
-		one = listing_of(l, log, e, i);
-		if (!is_wanted(g, &one))
+		struct listing one = {
+			.number = e->is_virtual ? e->vblocknr + i : 0,
+			.blocknr = e->blocknr + i,
+			.seq = log->seq,
+			.cno = e->cno ? e->cno : log->cno,
+			.ino = e->ino,
+			.blkoff = e->is_node ? e->blkoff : e->blkoff + i,
+			.is_node = e->is_node,
+			.is_used = l->is_used,
+			.is_former = l->is_former,
+		};
+
+		if (g->what == WANTED && !sparse_test(g->wanted, one.number))
+			continue;
+		if (g->what == RANGE &&
+		    (one.number < g->from || one.number >= g->end))
 			continue;
 		if (g->what == FILE_BLOCKS) {
 			one.number = one.blkoff;
 			/* Of these the newest counts, wherever it is. */
 			one.is_used = true;
 		}
-		err = add_listing(g, cx, &one);
+		err = g->visit ? g->visit(g->arg, cx, &one) :
+				 add_listing(g, cx, &one);
 	}
 	return err;
-}
-
-static int take_log(struct gather *g, struct context *cx, struct lifelogs *l,
-		    const struct logindex_log *log)
-{
-	struct logindex_extent e;
-	int err = 0, ret = 0;
-
-	while (!err && (ret = lifelogs_extent(l, cx, &e)) > 0)
-		if (may_have(g, &e))
-			err = take_extent(g, cx, l, log, &e);
-	if (log->verdict && l->is_used &&
-	    log->verdict != RULE_LOG_SUMBYTES_UNUSED)
-		g->l->partial = true;
-	return err ? err : ret;
 }
 
 static int take_segment(struct gather *g, struct context *cx, uint64_t segnum)
 {
 	struct lifelogs l;
 	struct logindex_log log;
-	int ret = lifelogs_open(&l, cx, g->c, segnum);
+	struct logindex_extent e;
+	int ret = lifelogs_open(&l, cx, g->c, segnum), err = 0;
 
-	while (ret > 0 && (ret = lifelogs_next(&l, cx, &log)) > 0) {
-		ret = l.is_former ? 0 : take_log(g, cx, &l, &log);
-		ret = ret ? ret : 1;
+	while (ret > 0 && !err && (ret = lifelogs_next(&l, cx, &log)) > 0) {
+		if (l.is_former && g->what != VISITED)
+			continue;
+		while (!err && (ret = lifelogs_extent(&l, cx, &e)) > 0)
+			if (may_have(g, &e))
+				err = take_extent(g, cx, &l, &log, &e);
+		if (log.verdict && l.is_used &&
+		    log.verdict != RULE_LOG_SUMBYTES_UNUSED)
+			g->l->partial = true;
+		ret = ret < 0 ? ret : 1;
 	}
 	g->l->partial |= l.partial;
 	if (l.partial && g->l->partial_segments.bits)
 		bitmap_set(&g->l->partial_segments, segnum);
-	return ret;
+	return err ? err : ret;
 }
 
 static int gather_listings(struct gather *g, struct context *cx)
@@ -259,47 +231,15 @@ int listings_of_file(struct listings *l, struct context *cx,
 	return gather_listings(&g, cx);
 }
 
-static int visit_log(struct lifelogs *l, struct context *cx,
-		     const struct logindex_log *log, listings_visitor *visit,
-		     void *arg)
-{
-	struct logindex_extent e;
-	struct listing one;
-	uint32_t i;
-	int err = 0, ret = 0;
-
-	while (!err && (ret = lifelogs_extent(l, cx, &e)) > 0) {
-		for (i = 0; e.is_virtual && i < e.count && !err; i++) {
-			one = listing_of(l, log, &e, i);
-			err = visit(arg, cx, &one);
-		}
-	}
-	return err ? err : ret;
-}
-
-static int visit_segment(const struct check *c, struct context *cx,
-			 uint64_t segnum, listings_visitor *visit, void *arg)
-{
-	struct lifelogs l;
-	struct logindex_log log;
-	int ret = lifelogs_open(&l, cx, c, segnum);
-
-	while (ret > 0 && (ret = lifelogs_next(&l, cx, &log)) > 0) {
-		ret = visit_log(&l, cx, &log, visit, arg);
-		ret = ret ? ret : 1;
-	}
-	return ret;
-}
-
 int listings_visit(const struct check *c, struct context *cx,
 		   listings_visitor *visit, void *arg)
 {
-	uint64_t segnum;
-	int ret = 0;
+	struct listings none = { .n = 0 };
+	struct gather g = {
+		.l = &none, .c = c, .what = VISITED, .visit = visit, .arg = arg,
+	};
 
-	for (segnum = 0; segnum < c->vol->geo.nsegments && !ret; segnum++)
-		ret = visit_segment(c, cx, segnum, visit, arg);
-	return ret;
+	return gather_listings(&g, cx);
 }
 
 /* A segment with logs that cannot be read is shut by the first repair. */

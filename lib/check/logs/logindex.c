@@ -133,65 +133,52 @@ static int add_extents(struct logindex *ix, struct context *cx,
 	return err;
 }
 
-static int add_log(struct logindex *ix, struct context *cx,
-		   struct logsearch *search, const struct log *found)
-{
-	struct logindex_log log = {
-		.pseg = found->pseg,
-		.seq = le64_get(found->ss.ss_seq),
-		.cno = segsum_cno(&found->ss),
-		.create = le64_get(found->ss.ss_create),
-		.first = ix->extents.n,
-		.nblocks = found->nblocks,
-		.flags = le16_get(found->ss.ss_flags),
-	};
-	int err = add_extents(ix, cx, &search->summary.iter, &log);
-
-	return err ? err : records_add(&ix->logs, cx, &log);
-}
-
-/*
- * On to a log with a sound summary, past what cannot be read.  A log that is not
- * found is taken for one that was never there: so a read is tried twice.
- */
-static int find_next(struct logsearch *search, struct context *cx,
-		     struct log *log)
-{
-	uint64_t failed = UINT64_MAX;
-	int ret = context_cancelled(cx);
-
-	while (!ret && (ret = logsearch_next(search, cx, log)) < 0 &&
-	       !damage_is_fatal(ret)) {
-		fail_clear(cx);
-		if (ret != -EIO || search->next == failed)
-			search->next++;
-		else
-			failed = search->next;
-		ret = context_cancelled(cx);
-	}
-	return ret;
-}
-
+/* A log that is not found is taken for one that was never there: what cannot be
+   read is tried twice. */
 static int read_segment(struct logindex *ix, struct context *cx,
 			struct volume *vol, uint64_t segnum)
 {
 	struct slot slot = ix->slots[segnum];
 	struct logsearch search;
-	struct log log;
-	uint64_t seq = 0;
+	struct log found;
+	uint64_t seq = 0, failed = UINT64_MAX;
 	int ret;
 
 	slot.first = ix->logs.n;
 	slot.is_read = true;
 	ret = logsearch_open(&search, cx, vol, segnum,
 			     geometry_segment_start(&vol->geo, segnum));
-	while (!ret && (ret = find_next(&search, cx, &log)) > 0) {
+	while (!ret) {
+		struct logindex_log log = { .first = ix->extents.n };
+
+		ret = context_cancelled(cx);
+		if (!ret)
+			ret = logsearch_next(&search, cx, &found);
+		if (!ret || (ret < 0 && damage_is_fatal(ret)))
+			break;
+		if (ret < 0) {
+			/* On past what cannot be read. */
+			fail_clear(cx);
+			if (ret != -EIO || search.next == failed)
+				search.next++;
+			else
+				failed = search.next;
+			ret = 0;
+			continue;
+		}
+		log.pseg = found.pseg;
+		log.seq = le64_get(found.ss.ss_seq);
+		log.cno = segsum_cno(&found.ss);
+		log.create = le64_get(found.ss.ss_create);
+		log.nblocks = found.nblocks;
+		log.flags = le16_get(found.ss.ss_flags);
 		if (!slot.n)
-			seq = le64_get(log.ss.ss_seq);
-		slot.nsame += slot.nsame == slot.n &&
-			      seq == le64_get(log.ss.ss_seq);
+			seq = log.seq;
+		slot.nsame += slot.nsame == slot.n && seq == log.seq;
 		slot.n++;
-		ret = add_log(ix, cx, &search, &log);
+		ret = add_extents(ix, cx, &search.summary.iter, &log);
+		if (!ret)
+			ret = records_add(&ix->logs, cx, &log);
 	}
 	logsearch_close(&search);
 	if (!ret)
