@@ -48,11 +48,6 @@ static struct place here(const struct logwalk *w)
 	return place_number(PLACE_LOG, w->pseg);
 }
 
-static uint64_t segment_end(const struct logwalk *w)
-{
-	return geometry_segment_end(&w->vol->geo, w->segnum);
-}
-
 /* Some logs of the segment cannot be read. */
 static void note_broken(struct logwalk *w)
 {
@@ -77,86 +72,55 @@ static void stop_walk(struct logwalk *w)
 {
 	w->broken = true;
 	note_broken(w);
-	claims_drop(w->c, w->pseg, segment_end(w));
-}
-
-/* The same because of RULE, unless there was reason to expect nothing. */
-static void stop_for(struct logwalk *w, enum rule rule)
-{
-	if (w->exact && !w->doubtful)
-		findings_broken(w->c->findings, rule, here(w));
-	stop_walk(w);
-}
-
-static void wrong_end(struct logwalk *w, uint64_t end)
-{
-	if (w->exact && !w->doubtful)
-		findings_differ(w->c->findings, RULE_SU_LOG_END,
-				place_number(PLACE_SEGMENT, w->segnum),
-				end - w->start, w->end - w->start);
-}
-
-/*
- * Whether SS, with a sequence number greater than the latest, is older all the
- * same, by its checkpoint and its time, and no other log has that number: it is
- * wrong then, and what the log lists is not.
- */
-static bool is_old(const struct logwalk *w,
-		   const struct nilfs_segment_summary *ss)
-{
-	const struct recovery *latest = &w->vol->latest;
-
-	return le64_get(ss->ss_seq) != w->odd && segsum_has_cno(ss) &&
-	       segsum_cno(ss) < latest->cno &&
-	       le64_get(ss->ss_create) <= latest->ctime;
+	claims_drop(w->c, w->pseg,
+		    geometry_segment_end(&w->vol->geo, w->segnum));
 }
 
 /* The first log says which number the others have; false: not to be read. */
 static bool check_sequence(struct logwalk *w, struct context *cx,
 			   const struct nilfs_segment_summary *ss)
 {
-	uint64_t seq = le64_get(ss->ss_seq), latest = w->vol->latest.seq;
+	const struct recovery *latest = &w->vol->latest;
+	struct findings *f = w->c->findings;
+	uint64_t seq = le64_get(ss->ss_seq);
 
 	if (w->any && seq != w->seq) {
 		if (!w->doubtful && !w->shut)
-			findings_differ(w->c->findings, RULE_LOG_SEQ, here(w),
-					w->seq, seq);
+			findings_differ(f, RULE_LOG_SEQ, here(w), w->seq, seq);
 		stop_walk(w);
 		return false;
 	}
 	if (w->any)
 		return true;
-	if (seq > latest && is_old(w, ss) && !w->shut) {
+	/*
+	 * With a number greater than the latest it is older all the same, by
+	 * its checkpoint and its time, and no other log has that number: it is
+	 * wrong then, and what the log lists is not.
+	 */
+	if (seq > latest->seq && !w->shut && seq != w->odd &&
+	    segsum_has_cno(ss) && segsum_cno(ss) < latest->cno &&
+	    le64_get(ss->ss_create) <= latest->ctime) {
 		w->odd = seq;
-		findings_differ(w->c->findings, RULE_LOG_SEQ, here(w), latest,
-				seq);
+		findings_differ(f, RULE_LOG_SEQ, here(w), latest->seq, seq);
 		return true;
 	}
 	w->any = true;
 	w->seq = seq;
-	if (seq > latest) {
+	if (seq > latest->seq) {
 		if (!w->shut)
-			findings_differ(w->c->findings, RULE_LOG_NEWER, here(w),
-					latest, seq);
+			findings_differ(f, RULE_LOG_NEWER, here(w),
+					latest->seq, seq);
 		stop_walk(w);
 		return false;
 	}
 	/* A number from very long ago, or that there is no room for, passes. */
-	if (!w->shut && latest - seq < w->sequences->bits &&
-	    !sparse_add(w->sequences, cx, latest - seq))
-		findings_differ(w->c->findings, RULE_LOG_SEQ_TWICE,
-				place_number(PLACE_SEGMENT, w->segnum), latest,
-				seq);
+	if (!w->shut && latest->seq - seq < w->sequences->bits &&
+	    !sparse_add(w->sequences, cx, latest->seq - seq))
+		findings_differ(f, RULE_LOG_SEQ_TWICE,
+				place_number(PLACE_SEGMENT, w->segnum),
+				latest->seq, seq);
 	fail_clear(cx);
 	return true;
-}
-
-/* Whether the log begins or continues as the one before it allows. */
-static bool fits_before(const struct logwalk *w, uint16_t flags)
-{
-	bool begins = flags & NILFS_SS_LOGBGN;
-
-	return !w->follows || begins == !!(w->flags & NILFS_SS_LOGEND);
 }
 
 /* What the header says of other things than its own size. */
@@ -164,39 +128,25 @@ static void check_fields(struct logwalk *w,
 			 const struct nilfs_segment_summary *ss)
 {
 	const struct nilfs_geometry *geo = &w->vol->geo;
+	struct findings *f = w->c->findings;
 	uint64_t next = le64_get(ss->ss_next);
 	uint16_t flags = le16_get(ss->ss_flags);
+	bool begins = flags & NILFS_SS_LOGBGN;
 
 	if (segsum_check_links(geo, ss) == RULE_LOG_FLAGS)
-		findings_broken(w->c->findings, RULE_LOG_FLAGS, here(w));
+		findings_broken(f, RULE_LOG_FLAGS, here(w));
 	if (w->pseg == w->vol->latest.pseg_start &&
 	    next != geometry_segment_start(geo, geometry_segment_of(geo, next)))
-		findings_broken(w->c->findings, RULE_LOG_NEXT, here(w));
-	if (!fits_before(w, flags) ||
+		findings_broken(f, RULE_LOG_NEXT, here(w));
+	/* It begins or continues as the log before it allows. */
+	if ((w->follows && begins != !!(w->flags & NILFS_SS_LOGEND)) ||
 	    (flags & NILFS_SS_SR && !(flags & NILFS_SS_LOGEND)))
-		findings_broken(w->c->findings, RULE_LOG_PARTS, here(w));
+		findings_broken(f, RULE_LOG_PARTS, here(w));
 	if (segsum_cno(ss) > w->vol->latest.cno)
-		findings_differ(w->c->findings, RULE_LOG_CNO, here(w),
-				w->vol->latest.cno, segsum_cno(ss));
+		findings_differ(f, RULE_LOG_CNO, here(w), w->vol->latest.cno,
+				segsum_cno(ss));
 	w->flags = flags;
 	w->follows = true;
-}
-
-/* Reports the owner of block B of the log, which cannot be read. */
-static int name_block(struct logwalk *w, struct context *cx,
-		      const struct segsum_block *b)
-{
-	uint64_t blocknr = w->pseg + b->index;
-	struct blockowner owner;
-	struct vblock vb;
-	int ret = vblocks_find(&w->claims.vblocks, cx, b->vblocknr, &vb);
-
-	if (ret != VBLOCKS_USED || vb.blocknr != blocknr)
-		return ret < 0 ? ret : 0;
-	ret = blockowner_of(&owner, cx, w->vol, blocknr, &vb, b);
-	if (!ret)
-		blockowner_unreadable(&owner, w->c->findings, blocknr);
-	return ret;
 }
 
 /* Names the blocks of files that keep the log from being summed up. */
@@ -204,8 +154,11 @@ static int name_unreadable(struct logwalk *w, struct context *cx,
 			   const struct nilfs_segment_summary *ss)
 {
 	const struct nilfs_geometry *geo = &w->vol->geo;
+	struct blockowner owner;
 	struct segsum_iter it;
 	struct segsum_block b;
+	struct vblock vb;
+	uint64_t blocknr;
 	int ret = 0;
 
 	segsum_iter_init(&it, geo, w->summary.buf,
@@ -214,9 +167,16 @@ static int name_unreadable(struct logwalk *w, struct context *cx,
 		/* The others are read in any case. */
 		if (b.is_node || b.ino < NILFS_USER_INO)
 			continue;
-		ret = logdata_can_read(&w->data, cx, w->vol, w->pseg + b.index);
+		blocknr = w->pseg + b.index;
+		ret = logdata_can_read(&w->data, cx, w->vol, blocknr);
+		if (ret)
+			continue;
+		ret = vblocks_find(&w->claims.vblocks, cx, b.vblocknr, &vb);
+		if (ret != VBLOCKS_USED || vb.blocknr != blocknr)
+			continue;
+		ret = blockowner_of(&owner, cx, w->vol, blocknr, &vb, &b);
 		if (!ret)
-			ret = name_block(w, cx, &b);
+			blockowner_unreadable(&owner, w->c->findings, blocknr);
 	}
 	return ret < 0 ? ret : 0;
 }
@@ -246,47 +206,41 @@ static int check_data(struct logwalk *w, struct context *cx,
 	return 0;
 }
 
-/* Whether the super root at the end of the log was made when that was. */
-static int has_same_time(struct logwalk *w, struct context *cx,
-			 const struct nilfs_segment_summary *ss)
-{
-	uint64_t blocknr = w->pseg + le32_get(ss->ss_nblocks) - 1;
-	const struct nilfs_super_root *sr;
-	const void *block;
-	int ret = cache_get(w->vol->cache, cx, blocknr, &block);
-
-	if (ret)
-		return ret;
-	sr = block;
-	ret = superroot_check(&w->vol->geo, block) == RULE_OK &&
-	      le64_get(sr->sr_nongc_ctime) == le64_get(ss->ss_create);
-	cache_put_spent(w->vol->cache, block);
-	return ret;
-}
-
 /*
  * The checkpoint that the log ends has its time; nilfs_segctor_do_construct()
- * takes it once for both.  Of a cleaner's log there is no third witness.
+ * takes it once for both.  The super root is the third witness; of a cleaner's
+ * log there is none.
  */
 static int check_time(struct logwalk *w, struct context *cx,
 		      const struct nilfs_segment_summary *ss)
 {
+	struct volume *vol = w->vol;
+	uint64_t cno = segsum_cno(ss), create = le64_get(ss->ss_create);
+	const struct nilfs_super_root *sr;
 	struct nilfs_checkpoint cp;
-	uint64_t cno = segsum_cno(ss);
-	int ret;
+	const void *block;
+	int err;
 
 	if (!segsum_has_super_root(ss) || !w->exact || w->c->dat_broken)
 		return 0;
-	ret = cptable_read(w->vol, cx, cno, &cp);
-	if (!ret && checkpoint_check(&cp, cno) == RULE_OK &&
-	    le64_get(cp.cp_create) != le64_get(ss->ss_create))
-		ret = has_same_time(w, cx, ss);
-	if (ret > 0)
+	err = cptable_read(vol, cx, cno, &cp);
+	if (err)
+		return damage_forgive(cx, err);
+	if (checkpoint_check(&cp, cno) != RULE_OK ||
+	    le64_get(cp.cp_create) == create)
+		return 0;
+	err = cache_get(vol->cache, cx,
+			w->pseg + le32_get(ss->ss_nblocks) - 1, &block);
+	if (err)
+		return damage_forgive(cx, err);
+	sr = block;
+	if (superroot_check(&vol->geo, block) == RULE_OK &&
+	    le64_get(sr->sr_nongc_ctime) == create)
 		findings_differ(w->c->findings, RULE_CP_CREATE,
-				place_number(PLACE_CHECKPOINT, cno),
-				le64_get(ss->ss_create),
+				place_number(PLACE_CHECKPOINT, cno), create,
 				le64_get(cp.cp_create));
-	return damage_forgive(cx, ret < 0 ? ret : 0);
+	cache_put_spent(vol->cache, block);
+	return 0;
 }
 
 /* A log with a valid header. */
@@ -314,71 +268,63 @@ static int check_log(struct logwalk *w, struct context *cx,
 	return w->c->data ? check_data(w, cx, ss) : 0;
 }
 
-/* The listing of such a log is not trusted either. */
-static void doubt_log(struct logwalk *w, uint32_t nblocks)
-{
-	claims_drop(w->c, w->pseg, w->pseg + nblocks);
-	note_broken(w);
-	w->doubtful = true;
-	w->follows = false;
-}
-
-static bool sum_is_right(const struct logwalk *w,
-			 const struct nilfs_segment_summary *ss)
-{
-	struct segsum_crc crc;
-
-	segsum_crc_init_sumsum(&crc, &w->vol->geo, ss);
-	segsum_crc_update(&crc, w->summary.buf,
-			  (size_t)segsum_nsumblk(&w->vol->geo, ss)
-			  << w->vol->geo.block_bits);
-	return segsum_crc_check_sumsum(&crc, ss) == RULE_OK;
-}
-
-/* Checks the log there, whose header fits the segment, and steps after it. */
-static int take_log(struct logwalk *w, struct context *cx,
-		    const struct nilfs_segment_summary *ss)
-{
-	uint32_t nblocks = le32_get(ss->ss_nblocks);
-	int err = summary_read(&w->summary, cx, w->vol, w->pseg, ss);
-
-	if (err) {
-		err = meet_damage(w, cx, err, RULE_LOG_SUMSUM);
-		doubt_log(w, nblocks);
-	} else if (!sum_is_right(w, ss)) {
-		if (w->exact && !w->doubtful)
-			findings_broken(w->c->findings, RULE_LOG_SUMSUM,
-					here(w));
-		doubt_log(w, nblocks);
-	} else if (check_sequence(w, cx, ss)) {
-		w->doubtful = false;
-		err = check_log(w, cx, ss);
-	}
-	if (!w->broken)
-		w->pseg += nblocks;
-	return err;
-}
-
+/* Checks the log at w->pseg, and steps after it. */
 static int walk_log(struct logwalk *w, struct context *cx)
 {
 	struct volume *vol = w->vol;
+	const struct nilfs_geometry *geo = &vol->geo;
 	struct nilfs_segment_summary ss;
+	struct segsum_crc crc;
+	uint32_t nblocks;
 	enum rule rule;
 	int err;
 
-	err = dev_read(vol->dev, cx, w->pseg << vol->geo.block_bits, &ss,
+	err = dev_read(vol->dev, cx, w->pseg << geo->block_bits, &ss,
 		       sizeof(ss));
 	if (err) {
 		err = meet_damage(w, cx, err, RULE_LOG_MAGIC);
 		stop_walk(w);
 		return err;
 	}
-	rule = segsum_check(&vol->geo, &ss, w->pseg);
+	rule = segsum_check(geo, &ss, w->pseg);
 	if (rule) {
-		stop_for(w, rule);
+		/* Unless there was reason to expect nothing. */
+		if (w->exact && !w->doubtful)
+			findings_broken(w->c->findings, rule, here(w));
+		stop_walk(w);
 		return 0;
 	}
-	return take_log(w, cx, &ss);
+	nblocks = le32_get(ss.ss_nblocks);
+	err = summary_read(&w->summary, cx, vol, w->pseg, &ss);
+	if (err) {
+		err = meet_damage(w, cx, err, RULE_LOG_SUMSUM);
+		goto doubt;
+	}
+	segsum_crc_init_sumsum(&crc, geo, &ss);
+	segsum_crc_update(&crc, w->summary.buf,
+			  (size_t)segsum_nsumblk(geo, &ss) << geo->block_bits);
+	if (segsum_crc_check_sumsum(&crc, &ss) != RULE_OK) {
+		if (w->exact && !w->doubtful)
+			findings_broken(w->c->findings, RULE_LOG_SUMSUM,
+					here(w));
+		goto doubt;
+	}
+	if (check_sequence(w, cx, &ss)) {
+		w->doubtful = false;
+		err = check_log(w, cx, &ss);
+	}
+	if (!w->broken)
+		w->pseg += nblocks;
+	return err;
+
+doubt:
+	/* The listing of such a log is not trusted either. */
+	claims_drop(w->c, w->pseg, w->pseg + nblocks);
+	note_broken(w);
+	w->doubtful = true;
+	w->follows = false;
+	w->pseg += nblocks;
+	return err;
 }
 
 /* W is set up but for the blocks of SEGNUM. */
@@ -404,7 +350,10 @@ static int walk_segment(struct logwalk *w, struct context *cx, uint64_t segnum,
 		bitmap_set_shared(&w->c->unclaimed_segments, segnum);
 	if (err || w->broken || w->pseg == w->end)
 		return err;
-	wrong_end(w, w->pseg);
+	if (w->exact && !w->doubtful)
+		findings_differ(w->c->findings, RULE_SU_LOG_END,
+				place_number(PLACE_SEGMENT, segnum),
+				w->pseg - w->start, nblocks);
 	stop_walk(w);
 	return 0;
 }

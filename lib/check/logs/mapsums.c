@@ -11,8 +11,6 @@
  */
 #include "check/logs/mapsums.h"
 
-#include <errno.h>
-
 #include "base/checked.h"
 #include "check/check.h"
 #include "check/damage.h"
@@ -32,6 +30,95 @@ struct mapsearch {
 	bool missing;		/* it is not there */
 };
 
+/* A block as its log lists it, and the key that the map has for it. */
+struct dispute {
+	const struct listing *l;
+	uint64_t key;
+	uint64_t below, above;	/* of its neighbours in the list; as wide as
+				   can be where it has none */
+};
+
+/* The key of the block that is BY blocks after that of D in its list: 1, 0. */
+static int find_neighbour(struct mapsearch *s, struct context *cx,
+			  const struct dispute *d, int by, uint64_t *key)
+{
+	struct segsum_block b, own;
+	int ret = lifelogs_find_block(cx, s->c, d->l->blocknr, &own, NULL);
+
+	if (ret > 0)
+		ret = lifelogs_find_block(cx, s->c,
+					  d->l->blocknr + (uint64_t)by, &b,
+					  NULL);
+	if (ret <= 0)
+		return damage_forgive(cx, ret);
+	*key = b.blkoff;
+	return b.finfo == own.finfo && b.ino == own.ino && !b.is_node;
+}
+
+/* Whether block KEY of the file can be there in the list. */
+static bool can_be(const struct mapsearch *s, const struct dispute *d,
+		   uint64_t key)
+{
+	uint64_t bytes = le64_get(s->file.inode.i_size);
+
+	return key >= d->below && key < d->above &&
+	       key < div_round_up(bytes, s->c->vol->geo.block_size);
+}
+
+/*
+ * Whether the log is wrong, and the map is right: 1 and d->key, 0.  The blocks
+ * of a file are in a log in their order, and within its size; and no two are at
+ * one place.  Where none of that shows anything the log is right: its checksum
+ * was verified, which that of a node is not.
+ */
+static int is_log_wrong(struct mapsearch *s, struct context *cx,
+			struct dispute *d)
+{
+	const struct listing *l = d->l;
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	struct segsum_block b;
+	uint64_t vblocknr, blocknr;
+	bool found = false;
+	int ret = blockmap_cursor_open(&cur, cx, &s->file.map, 0, false);
+
+	while (!ret && !found &&
+	       (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
+		found = item.ptr == l->number;
+		ret = context_cancelled(cx);
+	}
+	blockmap_cursor_close(&cur);
+	ret = damage_forgive(cx, ret < 0 ? ret : 0);
+	if (ret || !found)
+		return ret;
+	d->key = item.key;
+
+	ret = find_neighbour(s, cx, d, -1, &d->below);
+	d->below = ret > 0 ? d->below + 1 : 0;
+	if (ret >= 0)
+		ret = find_neighbour(s, cx, d, 1, &d->above);
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		d->above = UINT64_MAX;
+	if (can_be(s, d, d->key) != can_be(s, d, l->blkoff))
+		return can_be(s, d, d->key);
+
+	/* Whether the map has a block at the place, and the log of that too. */
+	ret = blockmap_lookup(&s->file.map, cx, l->blkoff, &vblocknr);
+	if (ret > 0) {
+		ret = blockmap_resolve(&s->file.map, cx, vblocknr, &blocknr);
+		ret = ret ? ret : 1;
+	}
+	if (ret > 0)
+		ret = lifelogs_find_block(cx, s->c, blocknr, &b, NULL);
+	if (ret <= 0)
+		return damage_forgive(cx, ret);
+	return b.ino == l->ino && b.blkoff == l->blkoff &&
+	       b.vblocknr == vblocknr && !b.is_node;
+}
+
+/* Goes to the file, which has no block where it is missing. */
 static int open_file(struct mapsearch *s, struct context *cx, uint64_t cno,
 		     uint64_t ino)
 {
@@ -58,165 +145,42 @@ static int open_file(struct mapsearch *s, struct context *cx, uint64_t cno,
 	return 0;
 }
 
-/* Whether the file has the block of L where L has it: 1, also where that
-   cannot be determined, 0. */
-static int has_block(struct mapsearch *s, struct context *cx,
-		     const struct listing *l)
+/* A block of one of the files, which the newest checkpoint that has to have it
+   may not have where the log has it. */
+static int visit_listing(void *arg, struct context *cx,
+			 const struct listing *l)
 {
-	uint64_t vblocknr;
+	struct mapsearch *s = arg;
+	struct findings *f = s->c->findings;
+	uint64_t latest = s->c->vol->latest.cno, cno, vblocknr;
+	struct dispute d = { .l = l };
+	struct nilfs_dat_entry de;
 	int ret;
 
-	if (s->missing)
-		return 1;
-	ret = blockmap_lookup(&s->file.map, cx, l->blkoff, &vblocknr);
-	if (ret < 0) {
-		ret = damage_forgive(cx, ret);
-		return ret ? ret : 1;
-	}
-	return ret && vblocknr == l->number;
-}
-
-/* The newest checkpoint that has to have the block of L: 1 and *CNO, 0. */
-static int find_life(const struct mapsearch *s, struct context *cx,
-		     const struct listing *l, uint64_t *cno)
-{
-	struct nilfs_dat_entry de;
-	int err = translate_entry(s->c->vol, cx, l->number, &de);
-
-	if (err == -ENOENT) {
-		fail_clear(cx);
+	if (l->is_node || !s->wanted[l->ino % MAPSUMS] ||
+	    inode_is_metadata(l->ino))
 		return 0;
-	}
-	if (err)
-		return damage_forgive(cx, err);
-	if (le64_get(de.de_blocknr) != l->blocknr)
-		return 0;
-	*cno = dat_is_current(&de) ? s->c->vol->latest.cno :
+	ret = translate_entry(s->c->vol, cx, l->number, &de);
+	if (ret)
+		return damage_forgive(cx, ret);
+	cno = dat_is_current(&de) ? latest :
 		check_snapshot_of(s->c, le64_get(de.de_start),
 				  le64_get(de.de_end));
-	return *cno != 0;
-}
-
-/* A block as its log lists it, and the key that the map has for it. */
-struct dispute {
-	const struct listing *l;
-	uint64_t key;		/* UINT64_MAX: none */
-	uint64_t below, above;	/* of its neighbours in the list; as wide as
-				   can be where it has none */
-};
-
-/* Sets the key that the map has for the block. */
-static int find_key(struct mapsearch *s, struct context *cx, struct dispute *d)
-{
-	struct blockmap_cursor cur;
-	struct blockmap_item item;
-	int ret = blockmap_cursor_open(&cur, cx, &s->file.map, 0, false);
-
-	d->key = UINT64_MAX;
-	while (!ret && d->key == UINT64_MAX &&
-	       (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
-		if (item.ptr == d->l->number)
-			d->key = item.key;
-		ret = context_cancelled(cx);
-	}
-	blockmap_cursor_close(&cur);
-	return damage_forgive(cx, ret < 0 ? ret : 0);
-}
-
-/* The key of the block that is BY blocks after that of D in its list: 1, 0. */
-static int find_neighbour(struct mapsearch *s, struct context *cx,
-			  const struct dispute *d, int by, uint64_t *key)
-{
-	struct segsum_block b, own;
-	int ret = lifelogs_find_block(cx, s->c, d->l->blocknr, &own, NULL);
-
-	if (ret > 0)
-		ret = lifelogs_find_block(cx, s->c,
-					  d->l->blocknr + (uint64_t)by, &b,
-					  NULL);
-	if (ret <= 0)
-		return damage_forgive(cx, ret);
-	*key = b.blkoff;
-	return b.finfo == own.finfo && b.ino == own.ino && !b.is_node;
-}
-
-static int find_neighbours(struct mapsearch *s, struct context *cx,
-			   struct dispute *d)
-{
-	int ret = find_neighbour(s, cx, d, -1, &d->below);
-
-	if (ret <= 0)
-		d->below = 0;
-	else
-		d->below++;
-	if (ret >= 0)
-		ret = find_neighbour(s, cx, d, 1, &d->above);
-	if (ret <= 0)
-		d->above = UINT64_MAX;
-	return ret < 0 ? ret : 0;
-}
-
-/* Whether block KEY of the file can be there in the list. */
-static bool can_be(const struct mapsearch *s, const struct dispute *d,
-		   uint64_t key)
-{
-	uint64_t bytes = le64_get(s->file.inode.i_size);
-
-	return key >= d->below && key < d->above &&
-	       key < div_round_up(bytes, s->c->vol->geo.block_size);
-}
-
-/* Whether the map has a block at the place, and the log of that too: 1, 0. */
-static int is_taken(struct mapsearch *s, struct context *cx,
-		    const struct dispute *d)
-{
-	struct segsum_block b;
-	uint64_t vblocknr, blocknr;
-	int ret = blockmap_lookup(&s->file.map, cx, d->l->blkoff, &vblocknr);
-
-	if (ret > 0) {
-		ret = blockmap_resolve(&s->file.map, cx, vblocknr, &blocknr);
-		ret = ret ? ret : 1;
-	}
-	if (ret > 0)
-		ret = lifelogs_find_block(cx, s->c, blocknr, &b, NULL);
-	if (ret <= 0)
-		return damage_forgive(cx, ret);
-	return b.ino == d->l->ino && b.blkoff == d->l->blkoff &&
-	       b.vblocknr == vblocknr && !b.is_node;
-}
-
-/*
- * Whether the log is wrong, and the map is right: 1, 0.  The blocks of a file
- * are in a log in their order, and within its size; and no two are at one
- * place.  Where none of that shows anything the log is right: its checksum was
- * verified, which that of a node is not.
- */
-static int is_log_wrong(struct mapsearch *s, struct context *cx,
-			struct dispute *d)
-{
-	int ret = find_key(s, cx, d);
-
-	if (!ret && d->key != UINT64_MAX)
-		ret = find_neighbours(s, cx, d);
-	if (ret || d->key == UINT64_MAX)
+	if (le64_get(de.de_blocknr) != l->blocknr || !cno)
+		return 0;
+	ret = open_file(s, cx, cno, l->ino);
+	if (ret || s->missing)
 		return ret;
-	if (can_be(s, d, d->key) != can_be(s, d, d->l->blkoff))
-		return can_be(s, d, d->key);
-	return is_taken(s, cx, d);
-}
+	ret = blockmap_lookup(&s->file.map, cx, l->blkoff, &vblocknr);
+	if (ret < 0)
+		return damage_forgive(cx, ret);
+	if (ret && vblocknr == l->number)
+		return 0;
 
-/* Reports that the map of the file, as of CNO, does not have L. */
-static int report_place(struct mapsearch *s, struct context *cx,
-			const struct listing *l, uint64_t cno)
-{
-	struct findings *f = s->c->findings;
-	struct dispute d = { .l = l };
-	int ret = is_log_wrong(s, cx, &d);
-
+	ret = is_log_wrong(s, cx, &d);
 	if (ret < 0)
 		return ret;
-	findings_snapshots(f, cno != s->c->vol->latest.cno);
+	findings_snapshots(f, cno != latest);
 	findings_add(f, &(struct finding){
 		.rule = ret ? RULE_LOG_PLACE : RULE_BMAP_PLACE,
 		.place = place_map(cno, l->ino, ret ? d.key : l->blkoff, 0),
@@ -225,27 +189,6 @@ static int report_place(struct mapsearch *s, struct context *cx,
 	findings_snapshots(f, false);
 	s->wanted[l->ino % MAPSUMS] = false;
 	return 0;
-}
-
-static int visit_listing(void *arg, struct context *cx,
-			 const struct listing *l)
-{
-	struct mapsearch *s = arg;
-	uint64_t cno = 0;
-	int ret;
-
-	if (l->is_node || !s->wanted[l->ino % MAPSUMS] ||
-	    inode_is_metadata(l->ino))
-		return 0;
-	ret = find_life(s, cx, l, &cno);
-	if (ret <= 0)
-		return ret;
-	ret = open_file(s, cx, cno, l->ino);
-	if (!ret)
-		ret = has_block(s, cx, l);
-	if (!ret)
-		ret = report_place(s, cx, l, cno);
-	return ret < 0 ? ret : 0;
 }
 
 int mapsums_check(struct check *c, struct context *cx)
