@@ -104,6 +104,7 @@ static void test_two(struct rig *r)
 	uint32_t bs = r->v.g.block_size;
 	uint64_t start = r->pseg * bs, data = start + r->nsumblk * bs;
 	uint64_t root = start + (r->nblocks - 1) * bs;
+	unsigned int bit, missed = 0;
 
 	flip(r, start + 40, 0);
 	flip(r, data + 5, 3);
@@ -118,6 +119,12 @@ static void test_two(struct rig *r)
 		   !r->lb.nbits,
 	   "two bits of blocks are not taken for one");
 	flip(r, data + 50, 3);
+	for (bit = 0; bit < 16; bit++) {
+		flip(r, root + 4 + bit / 8, bit % 8);
+		missed += solve(r) != 1 || !r->lb.whole || r->lb.nbits != 2;
+		flip(r, root + 4 + bit / 8, bit % 8);
+	}
+	is_int(missed, 0, "a bit of a block and any of sr_bytes");
 	flip(r, data + 5, 3);
 	flip(r, start + 8, 3);
 	flip(r, start + 9, 3);

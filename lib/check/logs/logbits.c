@@ -36,16 +36,6 @@ static uint64_t log_start(const struct logbits *lb)
 	return lb->pseg << lb->geo->block_bits;
 }
 
-/* Bytes from the beginning of the log to the end of its segment. */
-static uint64_t free_bits(const struct logbits *lb)
-{
-	const struct nilfs_geometry *geo = lb->geo;
-	uint64_t segnum = geometry_segment_of(geo, lb->pseg);
-
-	return (geometry_segment_end(geo, segnum) - lb->pseg)
-	       << geo->block_bits;
-}
-
 static uint64_t log_bytes(const struct logbits *lb)
 {
 	return (uint64_t)le32_get(lb->ss.ss_nblocks) << lb->geo->block_bits;
@@ -112,6 +102,10 @@ static int explain_sum(struct logbits *lb, uint32_t stored, uint32_t computed,
 /* 1 where the summary is right as corrected, 0, or a failure. */
 static int check_summary(struct logbits *lb, struct context *cx, uint32_t *sum)
 {
+	const struct nilfs_geometry *geo = lb->geo;
+	uint64_t segnum = geometry_segment_of(geo, lb->pseg);
+	uint64_t most = (geometry_segment_end(geo, segnum) - lb->pseg)
+			<< geo->block_bits;
 	uint32_t sumbytes;
 	int err = logbits_read(lb, cx, log_start(lb), &lb->ss, sizeof(lb->ss));
 
@@ -119,67 +113,20 @@ static int check_summary(struct logbits *lb, struct context *cx, uint32_t *sum)
 		return err;
 	*sum = le32_get(lb->ss.ss_sumsum);
 	sumbytes = le32_get(lb->ss.ss_sumbytes);
-	if (sumbytes < NILFS_SEGSUM_MIN_BYTES || sumbytes > free_bits(lb))
+	if (sumbytes < NILFS_SEGSUM_MIN_BYTES || sumbytes > most)
 		return 0;
 	err = sum_range(lb, cx, log_start(lb) + AT(ss_magic),
 			sumbytes - AT(ss_magic), sum);
 	if (err)
 		return err;
 	return *sum == le32_get(lb->ss.ss_sumsum) &&
-	       segsum_check(lb->geo, &lb->ss, lb->pseg) == RULE_OK;
-}
-
-/* Any bit of the summary but those of its length; 1, 0, or a failure. */
-static int solve_summary(struct logbits *lb, struct context *cx, uint32_t sum)
-{
-	uint64_t start = log_start(lb);
-	int ret = explain_sum(lb, le32_get(lb->ss.ss_sumsum), sum,
-			      start + AT(ss_sumsum), start + AT(ss_magic),
-			      le32_get(lb->ss.ss_sumbytes) - AT(ss_magic));
-
-	if (!ret)
-		return 0;
-	ret = check_summary(lb, cx, &sum);
-	if (ret <= 0)
-		lb->nbits--;
-	return ret;
-}
-
-static int try_length(struct logbits *lb, struct context *cx)
-{
-	uint64_t at = log_start(lb) + AT(ss_sumbytes);
-	unsigned int i;
-	uint32_t sum;
-	int ret = 0;
-
-	for (i = 0; i < 32 && !ret; i++) {
-		push_bit(lb, at + i / 8, i % 8, 32);
-		ret = check_summary(lb, cx, &sum);
-		if (ret <= 0)
-			lb->nbits--;
-	}
-	return ret;
+	       segsum_check(geo, &lb->ss, lb->pseg) == RULE_OK;
 }
 
 static bool has_magic(const struct nilfs_segment_summary *ss)
 {
 	return __builtin_popcount(le32_get(ss->ss_magic) ^
 				  NILFS_SEGSUM_MAGIC) <= 1;
-}
-
-static int find_header(struct logbits *lb, struct context *cx)
-{
-	uint32_t sum;
-	int ret = dev_read(lb->dev, cx, log_start(lb), &lb->ss, sizeof(lb->ss));
-
-	if (ret)
-		return ret;
-	if (!has_magic(&lb->ss))
-		return 0;
-	ret = check_summary(lb, cx, &sum);
-	if (!ret)
-		ret = solve_summary(lb, cx, sum);
-	return ret ? ret : try_length(lb, cx);
 }
 
 /* 1, or 0 where PSEG is no block of the volume. */
@@ -227,10 +174,33 @@ uint64_t logbits_next(struct logbits *lb, struct context *cx, uint64_t pseg,
 
 int logbits_header(struct logbits *lb, struct context *cx, uint64_t pseg)
 {
+	uint64_t start;
+	unsigned int i;
+	uint32_t sum;
 	int ret = prepare(lb, cx, pseg);
 
-	if (ret > 0)
-		ret = find_header(lb, cx);
+	if (ret <= 0)
+		return ret;
+	start = log_start(lb);
+	ret = dev_read(lb->dev, cx, start, &lb->ss, sizeof(lb->ss));
+	if (ret || !has_magic(&lb->ss))
+		return damage_forgive(cx, ret);
+	ret = check_summary(lb, cx, &sum);
+	/* Any bit of the summary but those of its length, */
+	if (!ret && explain_sum(lb, le32_get(lb->ss.ss_sumsum), sum,
+				start + AT(ss_sumsum), start + AT(ss_magic),
+				le32_get(lb->ss.ss_sumbytes) - AT(ss_magic))) {
+		ret = check_summary(lb, cx, &sum);
+		if (ret <= 0)
+			lb->nbits--;
+	}
+	/* and these. */
+	for (i = 0; i < 32 && !ret; i++) {
+		push_bit(lb, start + AT(ss_sumbytes) + i / 8, i % 8, 32);
+		ret = check_summary(lb, cx, &sum);
+		if (ret <= 0)
+			lb->nbits--;
+	}
 	return ret < 0 ? damage_forgive(cx, ret) : ret;
 }
 
@@ -283,26 +253,11 @@ static int solve_data(struct logbits *lb, struct context *cx,
 	return ret;
 }
 
-/* A bit of sr_bytes, the length that sr_sum is taken over: 1, 0. */
-static int try_root_length(struct logbits *lb, struct context *cx, uint64_t at)
-{
-	unsigned int i;
-	int ret = 0;
-
-	at += offsetof(struct nilfs_super_root, sr_bytes);
-	for (i = 0; i < 16 && !ret; i++) {
-		push_bit(lb, at + i / 8, i % 8, 16);
-		ret = check_root(lb, cx, &at);
-		if (ret <= 0)
-			lb->nbits--;
-	}
-	return ret;
-}
-
 /* The bit of the super root that explains its own sum: 1, 0. */
 static int solve_root(struct logbits *lb, struct context *cx)
 {
 	const struct nilfs_super_root *sr = (const void *)lb->buf;
+	unsigned int i;
 	uint64_t at;
 	int ret = check_root(lb, cx, &at);
 
@@ -316,38 +271,40 @@ static int solve_root(struct logbits *lb, struct context *cx)
 		if (ret <= 0)
 			lb->nbits--;
 	}
-	return ret ? ret : try_root_length(lb, cx, at);
-}
-
-static int solve_blocks(struct logbits *lb, struct context *cx)
-{
-	uint32_t before = lb->difference;
-	int ret = solve_data(lb, cx, lb->difference);
-
-	if (ret) {
-		lb->whole = ret > 0;
-		return ret < 0 ? ret : 0;
+	/* A bit of sr_bytes, the length that sr_sum is taken over. */
+	for (i = 0; i < 16 && !ret; i++) {
+		push_bit(lb, at + offsetof(struct nilfs_super_root, sr_bytes) +
+			 i / 8, i % 8, 16);
+		ret = check_root(lb, cx, &at);
+		if (ret <= 0)
+			lb->nbits--;
 	}
-	ret = solve_root(lb, cx);
-	if (ret <= 0)
-		return ret;
-	/* What the corrected super root leaves of the difference. */
-	ret = logbits_sum(lb, cx);
-	if (!ret && lb->readable)
-		ret = lb->difference ? solve_data(lb, cx, lb->difference) : 1;
-	lb->difference = before;
-	lb->whole = ret > 0;
-	return ret < 0 ? ret : 0;
+	return ret;
 }
 
 int logbits_blocks(struct logbits *lb, struct context *cx)
 {
-	int err = logbits_sum(lb, cx);
+	int ret = logbits_sum(lb, cx);
+	uint32_t before = lb->difference;
 
-	if (!err && lb->readable && lb->difference)
-		return damage_forgive(cx, solve_blocks(lb, cx));
-	lb->whole = lb->readable;
-	return err;
+	if (ret || !lb->readable || !before) {
+		lb->whole = lb->readable;
+		return ret;
+	}
+	ret = solve_data(lb, cx, before);
+	if (!ret) {
+		ret = solve_root(lb, cx);
+		if (ret <= 0)
+			return damage_forgive(cx, ret);
+		/* What the corrected super root leaves of the difference. */
+		ret = logbits_sum(lb, cx);
+		if (!ret && lb->readable)
+			ret = lb->difference ?
+				solve_data(lb, cx, lb->difference) : 1;
+		lb->difference = before;
+	}
+	lb->whole = ret > 0;
+	return damage_forgive(cx, ret < 0 ? ret : 0);
 }
 
 bool logbits_is_credible(const struct logbits *lb)
