@@ -41,22 +41,6 @@ static int find_checkpoint(struct volume *vol, struct context *cx,
 	return ret;
 }
 
-/* A checkpoint other than the latest that needs it. */
-static int find_holder(struct blockowner *o, struct context *cx,
-		       struct volume *vol, const struct vblock *vb)
-{
-	int ret = find_checkpoint(vol, cx, true, vb, &o->cno);
-
-	o->held = BLOCKOWNER_SNAPSHOT;
-	if (!ret) {
-		o->held = BLOCKOWNER_HISTORY;
-		ret = find_checkpoint(vol, cx, false, vb, &o->cno);
-	}
-	if (!ret)
-		o->held = BLOCKOWNER_NONE;
-	return ret < 0 ? ret : 0;
-}
-
 /* Whether the latest state has BLOCKNR where B says: 1, 0. */
 static int is_in_latest(struct context *cx, struct volume *vol,
 			uint64_t blocknr, const struct segsum_block *b)
@@ -94,9 +78,15 @@ int blockowner_of(struct blockowner *o, struct context *cx, struct volume *vol,
 	if (ret > 0) {
 		o->held = BLOCKOWNER_LATEST;
 		o->cno = vol->latest.cno;
-	} else if (!ret) {
-		ret = find_holder(o, cx, vol, vb);
+		return 0;
 	}
+	/* Or another checkpoint needs it. */
+	if (!ret)
+		ret = find_checkpoint(vol, cx, true, vb, &o->cno);
+	if (ret > 0)
+		o->held = BLOCKOWNER_SNAPSHOT;
+	if (!ret && (ret = find_checkpoint(vol, cx, false, vb, &o->cno)) > 0)
+		o->held = BLOCKOWNER_HISTORY;
 	/* What is in the way is reported elsewhere. */
 	if (damage_is(ret)) {
 		fail_clear(cx);
@@ -118,11 +108,15 @@ int blockowner_find(struct blockowner *o, struct context *cx,
 	return blockowner_of(o, cx, c->vol, blocknr, vb, ret ? &b : NULL);
 }
 
-static void describe_owner(const struct blockowner *o, char text[DETAIL_MAX])
+void blockowner_unreadable(const struct blockowner *o, struct findings *f,
+			   uint64_t blocknr)
 {
 	const struct segsum_block *b = &o->block;
+	char text[DETAIL_MAX];
 	int n;
 
+	if (o->held == BLOCKOWNER_NONE)
+		return;
 	if (o->is_listed)
 		n = snprintf(text, DETAIL_MAX, "block %" PRIu64 " of inode %"
 			     PRIu64, b->blkoff, b->ino);
@@ -131,21 +125,10 @@ static void describe_owner(const struct blockowner *o, char text[DETAIL_MAX])
 	if (o->cno)
 		snprintf(text + n, DETAIL_MAX - (size_t)n,
 			 " in checkpoint %" PRIu64, o->cno);
-}
-
-void blockowner_unreadable(const struct blockowner *o, struct findings *f,
-			   uint64_t blocknr)
-{
-	char text[DETAIL_MAX];
-	struct finding finding = {
+	findings_add(f, &(struct finding){
 		.rule = RULE_DEV_UNREADABLE,
 		.place = place_number(PLACE_BLOCK, blocknr),
 		.history = o->held == BLOCKOWNER_HISTORY,
-	};
-
-	if (o->held == BLOCKOWNER_NONE)
-		return;
-	describe_owner(o, text);
-	finding.detail = text;
-	findings_add(f, &finding);
+		.detail = text,
+	});
 }
