@@ -73,56 +73,9 @@ static int search_entry(void *arg, struct context *cx, unsigned int worker,
 	return 0;
 }
 
-/* Adds WORKER's leaks to ALL, which keeps the lowest. */
-static void merge_leaks(struct leaks *all, const struct leaks *worker)
-{
-	uint64_t both[2 * LEAKS_NAMED];
-	size_t n = 0, i;
-
-	for (i = 0; i < LEAKS_NAMED && i < all->count; i++)
-		both[n++] = all->first[i];
-	for (i = 0; i < LEAKS_NAMED && i < worker->count; i++)
-		both[n++] = worker->first[i];
-	sort_numbers(both, n);
-	for (i = 0; i < LEAKS_NAMED && i < n; i++)
-		all->first[i] = both[i];
-	all->count += worker->count;
-}
-
-static void report_leaks(struct check *c, const struct leaks *all)
-{
-	char text[32 * (LEAKS_NAMED + 1)];
-	struct finding f = {
-		.rule = RULE_DAT_LEAKED,
-		.place = place_number(PLACE_VOLUME, 0),
-		.has_want = true,
-		.has_got = true,
-		.got = all->count,
-		.detail = text,
-	};
-	size_t i, len = 0;
-
-	for (i = 0; i < LEAKS_NAMED && i < all->count; i++)
-		len += (size_t)snprintf(text + len, sizeof(text) - len,
-					"%s%llu", i ? ", " : "virtual blocks ",
-					(unsigned long long)all->first[i]);
-	if (all->count > LEAKS_NAMED)
-		snprintf(text + len, sizeof(text) - len, " and more");
-	findings_add(c->findings, &f);
-}
-
-/*
- * A pointer to an entry that is not live now was reported; without any, as many
- * entries referred to as there are leave none over.
- */
-static bool is_none_left(const struct check *c)
-{
-	return c->live_entries == c->live_referenced &&
-	       !is_area_broken(c, RULE_AREA_MAP);
-}
-
-/* The entries of the current state that no map leads to. */
-static int search(struct check *c, struct context *cx, struct leaks *all)
+/* The entries of the current state that no map leads to: how many, and the
+   lowest. */
+static int check_leaks(struct check *c, struct context *cx)
 {
 	struct search s = { .c = c };
 	const struct datscan_visitor visitor = {
@@ -130,26 +83,44 @@ static int search(struct check *c, struct context *cx, struct leaks *all)
 		.unreadable = check_skip_unreadable,
 		.arg = &s,
 	};
-	unsigned int i;
+	char text[32 * (LEAKS_NAMED + 1)];
+	uint64_t count = 0, *lowest = NULL;
+	size_t n = 0, i, k, len = 0;
 	int err;
 
 	s.leaks = calloc(cx->threads, sizeof(*s.leaks));
-	if (!s.leaks)
-		return fail(cx, -ENOMEM, "%u workers", cx->threads);
-	err = datscan_run(c->vol, cx, &visitor);
-	for (i = 0; i < cx->threads; i++)
-		merge_leaks(all, &s.leaks[i]);
+	lowest = calloc(cx->threads, sizeof(s.leaks->first));
+	if (!s.leaks || !lowest)
+		err = fail(cx, -ENOMEM, "%u workers", cx->threads);
+	else
+		err = datscan_run(c->vol, cx, &visitor);
+	for (i = 0; !err && i < cx->threads; i++) {
+		const struct leaks *leaks = &s.leaks[i];
+
+		for (k = 0; k < LEAKS_NAMED && k < leaks->count; k++)
+			lowest[n++] = leaks->first[k];
+		count += leaks->count;
+	}
+	if (err || !count)
+		goto out;
+	sort_numbers(lowest, n);
+	for (i = 0; i < LEAKS_NAMED && i < n; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+					"%s%llu", i ? ", " : "virtual blocks ",
+					(unsigned long long)lowest[i]);
+	if (count > LEAKS_NAMED)
+		snprintf(text + len, sizeof(text) - len, " and more");
+	findings_add(c->findings, &(struct finding){
+		.rule = RULE_DAT_LEAKED,
+		.place = place_number(PLACE_VOLUME, 0),
+		.has_want = true,
+		.has_got = true,
+		.got = count,
+		.detail = text,
+	});
+out:
 	free(s.leaks);
-	return err;
-}
-
-static int check_leaks(struct check *c, struct context *cx)
-{
-	struct leaks all = { 0 };
-	int err = search(c, cx, &all);
-
-	if (!err && all.count)
-		report_leaks(c, &all);
+	free(lowest);
 	return err;
 }
 
@@ -184,19 +155,6 @@ static int find_key(struct check *c, struct context *cx, uint64_t blocknr,
 	return ret;
 }
 
-/* Whether FILE ends before KEY, or has no nodes of LEVEL. */
-static bool is_past_end(const struct file *file, uint64_t key,
-			unsigned int level)
-{
-	uint32_t size = file->map.vol->geo.block_size;
-	struct bmap_node root = { .level = 0 };
-
-	if (bmap_is_btree(file->map.root))
-		bmap_root_read(file->map.root, &root);
-	return key >= div_round_up(le64_get(file->inode.i_size), size) ||
-	       (level && level >= root.level);
-}
-
 /*
  * Whether snapshot CNO has no use for block B, which is at BLOCKNR and has lived
  * since checkpoint START: its map has a later version there, the file ends before
@@ -207,15 +165,16 @@ static int is_replaced(struct check *c, struct context *cx, uint64_t cno,
 		       const struct segsum_block *b, uint64_t blocknr,
 		       uint64_t start)
 {
+	bool is_ifile = b->ino == NILFS_IFILE_INO, used = true;
+	struct bmap_node top = { .level = 0 };
 	struct nilfs_dat_entry de;
 	unsigned int level = 0;
 	struct root root;
 	struct file file;
-	uint64_t key = 0, ptr;
-	bool used = true;
+	uint64_t key = 0, ptr, size;
 	int ret = root_open(&root, cx, c->vol, cno);
 
-	if (!ret && b->ino != NILFS_IFILE_INO) {
+	if (!ret && !is_ifile) {
 		ret = root_file(&root, cx, b->ino, &file);
 		if (ret == -ENOENT) {
 			fail_clear(cx);
@@ -228,14 +187,19 @@ static int is_replaced(struct check *c, struct context *cx, uint64_t cno,
 		ret = find_key(c, cx, blocknr, b, &key, &level);
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
-	ret = blockmap_lookup_at_level(b->ino == NILFS_IFILE_INO ?
-					       &root.ifile.map : &file.map,
+	ret = blockmap_lookup_at_level(is_ifile ? &root.ifile.map : &file.map,
 				       cx, key, level, &ptr);
-	if (ret > 0)
+	if (ret > 0) {
 		ret = translate_entry(c->vol, cx, ptr, &de) ?:
 		      dat_is_in(&de, cno) && le64_get(de.de_start) > start;
-	else if (!ret && b->ino != NILFS_IFILE_INO)
-		ret = is_past_end(&file, key, level);
+	} else if (!ret && !is_ifile) {
+		/* The file ends before it, or has no nodes of the level. */
+		size = le64_get(file.inode.i_size);
+		if (bmap_is_btree(file.map.root))
+			bmap_root_read(file.map.root, &top);
+		ret = key >= div_round_up(size, c->vol->geo.block_size) ||
+		      (level && level >= top.level);
+	}
 	return damage_forgive(cx, ret);
 }
 
@@ -279,28 +243,23 @@ static int note_unmapped(void *arg, struct context *cx, unsigned int worker,
 	return ret < 0 ? ret : 0;
 }
 
-static int find_unmapped(struct unmapped *u, struct context *cx)
-{
-	const struct datscan_visitor visitor = {
-		.used = note_unmapped,
-		.unreadable = check_skip_unreadable,
-		.arg = u,
-	};
-	int err = sparse_init(&u->set, cx, u->c->referenced.bits);
-
-	return err ? err : datscan_run(u->c->vol, cx, &visitor);
-}
-
 /* Blocks of snapshots that their maps do not lead to, once a file. */
 static int check_past(struct check *c, struct context *cx)
 {
 	const uint64_t end = c->referenced.bits;
 	struct unmapped u = { .c = c };
+	const struct datscan_visitor visitor = {
+		.used = note_unmapped,
+		.unreadable = check_skip_unreadable,
+		.arg = &u,
+	};
 	struct place last = { 0 }, place;
 	size_t named = 0;
 	uint64_t number;
-	int ret = find_unmapped(&u, cx);
+	int ret = sparse_init(&u.set, cx, end);
 
+	if (!ret)
+		ret = datscan_run(c->vol, cx, &visitor);
 	findings_snapshots(c->findings, true);
 	for (number = ret ? end : sparse_next(&u.set, 0, end);
 	     number < end && named < LEAKS_NAMED && ret >= 0;
@@ -321,48 +280,16 @@ static int check_past(struct check *c, struct context *cx)
 	return ret < 0 ? ret : 0;
 }
 
-/* Impossible counts were reported before. */
-static void compare_counts(struct check *c, uint64_t segnum,
-			   const struct nilfs_segment_usage_ext *su,
-			   const struct liveness_counts *n)
-{
-	const struct place place = place_number(PLACE_SEGMENT, segnum);
-	uint32_t live = le32_get(su->su_nlive_blks);
-	uint32_t snapshot = le32_get(su->su_nsnapshot_blks);
-
-	if (!segusage_is_dirty(&su->su) || segusage_check_ext(su) != RULE_OK ||
-	    bitmap_test(&c->broken_segments, segnum))
-		return;
-	if (live != n->current + n->snapshot)
-		findings_differ(c->findings, RULE_SU_NLIVE, place,
-				n->current + n->snapshot, live);
-	if (snapshot != n->snapshot)
-		findings_differ(c->findings, RULE_SU_NSNAPSHOT, place,
-				n->snapshot, snapshot);
-}
-
-static int compare_segments(struct check *c, struct context *cx,
-			    const struct liveness *live)
-{
-	struct nilfs_segment_usage_ext su;
-	struct liveness_counts n;
-	struct sutable_cursor cur;
-	uint64_t segnum;
-	int ret = sutable_cursor_open(&cur, cx, c->vol, false);
-
-	while (!ret && (ret = sutable_cursor_next(&cur, cx, &segnum,
-						  &su)) > 0) {
-		n = liveness_of(live, segnum);
-		compare_counts(c, segnum, &su, &n);
-		ret = 0;
-	}
-	sutable_cursor_close(&cur);
-	return ret;
-}
-
+/* Counts of live blocks.  Impossible ones were reported before. */
 static int check_live(struct check *c, struct context *cx)
 {
-	struct liveness *live = NULL;
+	struct nilfs_segment_usage_ext su;
+	struct liveness *all = NULL;
+	struct liveness_counts n;
+	struct sutable_cursor cur;
+	struct place place;
+	uint32_t live, snapshot;
+	uint64_t segnum;
 	int ret;
 
 	if (!c->vol->geo.has_live_blks || is_area_broken(c, RULE_AREA_DAT) ||
@@ -373,10 +300,31 @@ static int check_live(struct check *c, struct context *cx)
 		check_note(c, "the counts of live blocks are older than the "
 			      "latest checkpoint");
 	if (ret > 0)
-		ret = liveness_count(c->vol, cx, UINT64_MAX, &live);
-	if (!ret && live)
-		ret = compare_segments(c, cx, live);
-	liveness_free(live);
+		ret = liveness_count(c->vol, cx, UINT64_MAX, &all);
+	if (ret || !all)
+		goto out;
+	ret = sutable_cursor_open(&cur, cx, c->vol, false);
+	while (!ret && (ret = sutable_cursor_next(&cur, cx, &segnum,
+						  &su)) > 0) {
+		ret = 0;
+		if (!segusage_is_dirty(&su.su) ||
+		    segusage_check_ext(&su) != RULE_OK ||
+		    bitmap_test(&c->broken_segments, segnum))
+			continue;
+		n = liveness_of(all, segnum);
+		place = place_number(PLACE_SEGMENT, segnum);
+		live = le32_get(su.su_nlive_blks);
+		snapshot = le32_get(su.su_nsnapshot_blks);
+		if (live != n.current + n.snapshot)
+			findings_differ(c->findings, RULE_SU_NLIVE, place,
+					n.current + n.snapshot, live);
+		if (snapshot != n.snapshot)
+			findings_differ(c->findings, RULE_SU_NSNAPSHOT, place,
+					n.snapshot, snapshot);
+	}
+	sutable_cursor_close(&cur);
+out:
+	liveness_free(all);
 	return ret;
 }
 
@@ -390,39 +338,35 @@ static bool is_tree_whole(const struct check *c)
 	       !findings_count(c->findings, RULE_DEV_UNREADABLE);
 }
 
-/* Whether each number is where the DAT has it, as far as other findings show. */
-static bool are_numbers_sound(const struct check *c)
-{
-	return !is_area_broken(c, RULE_AREA_DAT) &&
-	       !is_area_broken(c, RULE_AREA_MAP) &&
-	       !is_area_broken(c, RULE_AREA_ALLOCATOR) &&
-	       !findings_have(c->findings,
-			      RULE_HIDES_LOGS | RULE_OVERWRITTEN);
-}
-
-/* A damaged entry leaves its block unclaimed as well, and was reported. */
-static void report_unclaimed(struct check *c)
-{
-	const struct bitmap *segments = &c->unclaimed_segments;
-	uint64_t segnum = bitmap_next_set(segments, 0);
-
-	for (; segnum < segments->bits;
-	     segnum = bitmap_next_set(segments, segnum + 1))
-		findings_broken(c->findings, RULE_LOG_NUMBERS,
-				place_number(PLACE_SEGMENT, segnum));
-}
-
 int pass_counts(struct check *c, struct context *cx)
 {
 	/* An entry with a wrong life seems to be in snapshots. */
 	bool sound = !is_area_broken(c, RULE_AREA_DAT);
+	bool maps_sound = !is_area_broken(c, RULE_AREA_MAP);
+	const struct bitmap *segments = &c->unclaimed_segments;
+	uint64_t segnum;
 	int err = 0;
 
 	if (c->dat_broken)
 		return 0;
-	if (is_tree_whole(c) && are_numbers_sound(c))
-		report_unclaimed(c);
-	if (is_tree_whole(c) && !is_none_left(c))
+	/*
+	 * Each number is where the DAT has it, as far as other findings show.  A
+	 * damaged entry leaves its block unclaimed as well, and was reported.
+	 */
+	if (is_tree_whole(c) && sound && maps_sound &&
+	    !is_area_broken(c, RULE_AREA_ALLOCATOR) &&
+	    !findings_have(c->findings, RULE_HIDES_LOGS | RULE_OVERWRITTEN))
+		for (segnum = bitmap_next_set(segments, 0);
+		     segnum < segments->bits;
+		     segnum = bitmap_next_set(segments, segnum + 1))
+			findings_broken(c->findings, RULE_LOG_NUMBERS,
+					place_number(PLACE_SEGMENT, segnum));
+	/*
+	 * A pointer to an entry that is not live now was reported; without any,
+	 * as many entries referred to as there are leave none over.
+	 */
+	if (is_tree_whole(c) &&
+	    (c->live_entries != c->live_referenced || !maps_sound))
 		err = check_leaks(c, cx);
 	if (!err && sound && is_tree_whole(c) && check_has_unmapped(c))
 		err = check_past(c, cx);

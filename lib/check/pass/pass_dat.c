@@ -94,50 +94,44 @@ static void report_entry(struct scan *s, uint64_t vblocknr,
 	}
 }
 
-static int check_entry(struct scan *s, struct context *cx,
-		       struct claimer_pending *pending, uint64_t vblocknr,
-		       const struct nilfs_dat_entry *de)
-{
-	uint64_t blocknr = le64_get(de->de_blocknr);
-	uint64_t start = le64_get(de->de_start), end = le64_get(de->de_end);
-	bool inside = blocknr >= s->first_block && blocknr < s->end_block;
-
-	if (start > end || start > s->cno || (end > s->cno && ~end) ||
-	    (blocknr && !inside))
-		report_entry(s, vblocknr, de);
-	return inside ? claimer_add(&s->claimer, cx, pending, blocknr) : 0;
-}
-
-static bool is_kept(const struct scan *s, const struct nilfs_dat_entry *de)
-{
-	return s->c->nsnapshots && !dat_is_current(de) &&
-	       check_snapshot_of(s->c, le64_get(de->de_start),
-				 le64_get(de->de_end));
-}
-
 static int visit_entries(void *arg, struct context *cx, unsigned int worker,
 			 const struct datscan_block *block)
 {
 	struct scan *s = arg;
+	const struct check *c = s->c;
 	struct claimer_pending pending = { 0 };
-	uint32_t i = 0, end, live = 0, ended = 0;
+	const struct nilfs_dat_entry *de;
+	uint32_t i = 0, last, live = 0, ended = 0;
+	uint64_t blocknr, start, end;
+	bool inside;
 	int err = 0;
 
 	datruns_add(&s->c->datruns, worker, block);
 	if (!block->first) {
 		if (!datscan_is_used(block, 0))
-			findings_broken(s->c->findings, RULE_DAT_RESERVED,
+			findings_broken(c->findings, RULE_DAT_RESERVED,
 					place_number(PLACE_VBLOCK, 0));
 		i = 1;
 	}
 	for (i = datscan_next_used(block, i); i < block->count && !err;
-	     i = datscan_next_used(block, end)) {
-		end = datscan_next_free(block, i);
-		for (; i < end && !err; i++) {
-			live += dat_is_current(datscan_entry(block, i));
-			ended += is_kept(s, datscan_entry(block, i));
-			err = check_entry(s, cx, &pending, block->first + i,
-					  datscan_entry(block, i));
+	     i = datscan_next_used(block, last)) {
+		last = datscan_next_free(block, i);
+		for (; i < last && !err; i++) {
+			de = datscan_entry(block, i);
+			blocknr = le64_get(de->de_blocknr);
+			start = le64_get(de->de_start);
+			end = le64_get(de->de_end);
+			inside = blocknr >= s->first_block &&
+				 blocknr < s->end_block;
+			live += dat_is_current(de);
+			ended += c->nsnapshots && !dat_is_current(de) &&
+				 check_snapshot_of(c, start, end);
+			if (start > end || start > s->cno ||
+			    (end > s->cno && ~end) || (blocknr && !inside))
+				report_entry(s, block->first + i, de);
+			if (inside)
+				err = claimer_add(&s->claimer, cx, &pending,
+						  blocknr);
 		}
 	}
 	__atomic_add_fetch(&s->live, live, __ATOMIC_RELAXED);
@@ -204,36 +198,6 @@ static int datentries_check(struct check *c, struct context *cx)
 	return err;
 }
 
-static bool is_desc(const struct palloc *p, uint64_t blkoff)
-{
-	struct palloc_block what;
-
-	if (!palloc_has_block(p, blkoff))
-		return false;
-	palloc_locate(p, blkoff, &what);
-	return what.kind == PALLOC_DESC;
-}
-
-static int compare_entry(struct check *c, struct context *cx,
-			 const struct listing *l)
-{
-	uint64_t blocknr = 0;
-	int ret = file_lookup(&c->vol->dat, cx, l->number, &blocknr);
-
-	if (damage_is(ret)) {
-		fail_clear(cx);
-		return 0;
-	}
-	if (ret < 0 || blocknr == l->blocknr ||
-	    (!ret && !is_desc(&c->vol->dat_palloc, l->number)))
-		return ret < 0 ? ret : 0;
-	findings_differ(c->findings, RULE_DAT_MAP_NEWEST,
-			place_map(0, NILFS_DAT_INO, l->number, 0), l->blocknr,
-			blocknr);
-	c->dat_broken = true;
-	return 0;
-}
-
 /*
  * Reports the first block of the DAT that is elsewhere by the logs than by the
  * map, which is broken then (C->dat_broken).  It reads all logs: for a DAT in
@@ -241,14 +205,34 @@ static int compare_entry(struct check *c, struct context *cx,
  */
 static int datnewest_check(struct check *c, struct context *cx)
 {
+	const struct palloc *p = &c->vol->dat_palloc;
 	struct listings own = { 0 };
+	struct palloc_block what;
 	size_t i;
-	int err = listings_of_file(&own, cx, c, NILFS_DAT_INO);
+	int ret = listings_of_file(&own, cx, c, NILFS_DAT_INO);
 
-	for (i = 0; i < own.n && !own.partial && !err && !c->dat_broken; i++)
-		err = compare_entry(c, cx, &own.items[i]);
+	for (i = 0; i < own.n && !own.partial && !ret && !c->dat_broken; i++) {
+		const struct listing *l = &own.items[i];
+		uint64_t blocknr = 0;
+
+		ret = file_lookup(&c->vol->dat, cx, l->number, &blocknr);
+		if (ret < 0) {
+			ret = damage_forgive(cx, ret);
+			continue;
+		}
+		what.kind = PALLOC_ENTRIES;
+		if (palloc_has_block(p, l->number))
+			palloc_locate(p, l->number, &what);
+		if (blocknr != l->blocknr && (ret || what.kind == PALLOC_DESC)) {
+			findings_differ(c->findings, RULE_DAT_MAP_NEWEST,
+					place_map(0, NILFS_DAT_INO, l->number,
+						  0), l->blocknr, blocknr);
+			c->dat_broken = true;
+		}
+		ret = 0;
+	}
 	listings_fini(&own);
-	return err;
+	return ret;
 }
 
 struct own {
@@ -278,26 +262,17 @@ static int claim_own(void *arg, struct context *cx,
 	return 0;
 }
 
-static int check_map(struct check *c, struct context *cx, uint64_t *blocks)
+/*
+ * The findings may be caused by wrong blocks.  Of files only the SUFILE was
+ * read so far.
+ */
+static bool is_doubtful(const struct check *c)
 {
-	struct own own = { .c = c };
-	const struct mapcheck m = {
-		.vol = c->vol,
-		.findings = c->findings,
-		.ino = NILFS_DAT_INO,
-		.within = { 0, UINT64_MAX },
-		.visit = claim_own,
-		.arg = &own,
-	};
-	int ret = mapcheck_run(&m, cx, &c->vol->dat.inode);
-
-	if (ret > 0)
-		c->dat_broken = true;
-	*blocks = own.blocks;
-	return ret < 0 ? ret : 0;
+	return findings_have(c->findings, RULE_DOUBTS_DAT);
 }
 
-static int check_groups(struct check *c, struct context *cx)
+/* All of it but the map, which has BLOCKS blocks. */
+static int check_content(struct check *c, struct context *cx, uint64_t blocks)
 {
 	const struct groups groups = {
 		.file = &c->vol->dat,
@@ -312,29 +287,6 @@ static int check_groups(struct check *c, struct context *cx)
 	/* Its entries have the numbers of others. */
 	if (findings_count(c->findings, RULE_PALLOC_BLOCK))
 		c->dat_broken = true;
-	return err;
-}
-
-/*
- * The findings may be caused by wrong blocks.  Of files only the SUFILE was
- * read so far.
- */
-static bool is_doubtful(const struct check *c)
-{
-	return findings_have(c->findings, RULE_DOUBTS_DAT);
-}
-
-uint64_t pass_dat_work(const struct check *c)
-{
-	return le64_get(c->vol->dat.inode.i_blocks) >>
-	       (c->vol->geo.block_bits - 9);
-}
-
-/* All of it but the map. */
-static int check_content(struct check *c, struct context *cx, uint64_t blocks)
-{
-	int err = check_groups(c, cx);
-
 	if (!err && !c->dat_broken && is_doubtful(c))
 		err = datnewest_check(c, cx);
 	if (err || c->dat_broken)
@@ -343,21 +295,37 @@ static int check_content(struct check *c, struct context *cx, uint64_t blocks)
 	return datentries_check(c, cx);
 }
 
+uint64_t pass_dat_work(const struct check *c)
+{
+	return le64_get(c->vol->dat.inode.i_blocks) >>
+	       (c->vol->geo.block_bits - 9);
+}
+
 int pass_dat(struct check *c, struct context *cx)
 {
-	uint64_t blocks;
+	struct own own = { .c = c };
+	const struct mapcheck m = {
+		.vol = c->vol,
+		.findings = c->findings,
+		.ino = NILFS_DAT_INO,
+		.within = { 0, UINT64_MAX },
+		.visit = claim_own,
+		.arg = &own,
+	};
 	bool asked;
-	int err;
+	int ret = claimwindow_init(c, cx);
 
-	err = claimwindow_init(c, cx);
-	if (!err)
-		err = check_map(c, cx, &blocks);
+	if (!ret)
+		ret = mapcheck_run(&m, cx, &c->vol->dat.inode);
+	if (ret > 0)
+		c->dat_broken = true;
+	ret = ret < 0 ? ret : 0;
 	asked = is_doubtful(c);
-	if (!err && !c->dat_broken)
-		err = check_content(c, cx, blocks);
-	if (!err)
-		err = claimwindow_survey(c, cx);
-	if (!err && !c->dat_broken && !asked && is_doubtful(c))
-		err = datnewest_check(c, cx);
-	return err;
+	if (!ret && !c->dat_broken)
+		ret = check_content(c, cx, own.blocks);
+	if (!ret)
+		ret = claimwindow_survey(c, cx);
+	if (!ret && !c->dat_broken && !asked && is_doubtful(c))
+		ret = datnewest_check(c, cx);
+	return ret;
 }
