@@ -42,10 +42,14 @@ static struct place segment(uint64_t segnum)
 	return place_number(PLACE_SEGMENT, segnum);
 }
 
-static void check_usage(struct survey *s, uint64_t segnum,
-			const struct nilfs_segment_usage *su)
+/* A segment that the volume has. */
+static void take_segment(struct survey *s, uint64_t segnum,
+			 const struct nilfs_segment_usage_ext *ext)
 {
+	const struct recovery *latest = &s->c->vol->latest;
 	const struct nilfs_geometry *geo = &s->c->vol->geo;
+	const struct nilfs_segment_usage *su = &ext->su;
+	struct findings *f = s->c->findings;
 	uint32_t nblocks = le32_get(su->su_nblocks);
 	uint64_t room = geometry_segment_end(geo, segnum) -
 			geometry_segment_start(geo, segnum);
@@ -54,32 +58,18 @@ static void check_usage(struct survey *s, uint64_t segnum,
 	/* Segment 0 is shorter than the others. */
 	if (nblocks > room)
 		rule = RULE_SU_NBLOCKS;
-	if (rule == RULE_SU_NBLOCKS)
-		findings_differ(s->c->findings, rule, segment(segnum), room,
-				nblocks);
-	else if (rule == RULE_SU_CLEAN_NBLOCKS)
-		findings_differ(s->c->findings, rule, segment(segnum), 0,
-				nblocks);
+	if (rule == RULE_SU_NBLOCKS || rule == RULE_SU_CLEAN_NBLOCKS)
+		findings_differ(f, rule, segment(segnum),
+				rule == RULE_SU_NBLOCKS ? room : 0, nblocks);
 	else if (rule)
-		findings_broken(s->c->findings, rule, segment(segnum));
-}
-
-/* A segment that the volume has. */
-static void take_segment(struct survey *s, uint64_t segnum,
-			 const struct nilfs_segment_usage_ext *ext)
-{
-	const struct recovery *latest = &s->c->vol->latest;
-	const struct nilfs_segment_usage *su = &ext->su;
-	enum rule rule;
-
-	check_usage(s, segnum, su);
+		findings_broken(f, rule, segment(segnum));
 	rule = s->exact ? segusage_check_ext(ext) : RULE_OK;
 	if (rule)
-		findings_broken(s->c->findings, rule, segment(segnum));
+		findings_broken(f, rule, segment(segnum));
 	s->nclean += segusage_is_clean(su);
 	s->ndirty += segusage_is_dirty(su);
 	s->nshut += segusage_is_dirty(su) && segusage_is_error(su);
-	if (segusage_is_dirty(su) || le32_get(su->su_nblocks))
+	if (segusage_is_dirty(su) || nblocks)
 		bitmap_set(&s->c->used_segments, segnum);
 	if (segnum == latest->segnum) {
 		s->current = *su;
@@ -89,16 +79,6 @@ static void take_segment(struct survey *s, uint64_t segnum,
 		s->next = *su;
 		s->have_next = true;
 	}
-}
-
-/* An entry after the last segment: growing would make it one. */
-static void take_beyond(struct survey *s, uint64_t segnum,
-			const struct nilfs_segment_usage_ext *ext)
-{
-	if (segusage_is_clean(&ext->su) || s->beyond)
-		return;
-	findings_broken(s->c->findings, RULE_SU_BEYOND, segment(segnum));
-	s->beyond = true;
 }
 
 static void take_block(struct survey *s, uint64_t blkoff, const char *block)
@@ -114,23 +94,18 @@ static void take_block(struct survey *s, uint64_t blkoff, const char *block)
 	for (i = 0; i < count; i++, entry += size) {
 		segnum = first + i;
 		memcpy(&ext, entry, known);
-		if (segnum < geo->nsegments)
+		if (segnum < geo->nsegments) {
 			take_segment(s, segnum, &ext);
-		else
-			take_beyond(s, segnum, &ext);
+		} else if (!segusage_is_clean(&ext.su) && !s->beyond) {
+			/* Growing would make it a segment. */
+			findings_broken(s->c->findings, RULE_SU_BEYOND,
+					segment(segnum));
+			s->beyond = true;
+		}
 	}
 }
 
-/* Segments of block BLKOFF that the volume has: [*FIRST, *END). */
-static void segments_of(const struct nilfs_geometry *geo, uint64_t blkoff,
-			uint64_t *first, uint64_t *end)
-{
-	*first = segusage_first(geo, blkoff);
-	*end = *first + segusage_count(geo, blkoff);
-	if (*end > geo->nsegments)
-		*end = geo->nsegments;
-}
-
+/* Segments [FIRST, END) have no block. */
 static void take_hole(struct survey *s, uint64_t first, uint64_t end)
 {
 	const struct recovery *latest = &s->c->vol->latest;
@@ -141,17 +116,16 @@ static void take_hole(struct survey *s, uint64_t first, uint64_t end)
 }
 
 /*
- * Block BLKOFF cannot be read.  Below a broken node that holds for hundreds of
- * blocks, all for the same reason, which is reported once.
+ * Block BLKOFF, of segments [SEGNUM, END), cannot be read.  Below a broken node
+ * that holds for hundreds of blocks, all for the same reason, which is reported
+ * once.
  */
 static int lose_block(struct survey *s, struct context *cx, int err,
-		      uint64_t blkoff)
+		      uint64_t blkoff, uint64_t segnum, uint64_t end)
 {
 	char text[FAILURE_TEXT_MAX];
-	uint64_t segnum, end;
 
 	s->lost = true;
-	segments_of(&s->c->vol->geo, blkoff, &segnum, &end);
 	for (; segnum < end; segnum++) {
 		bitmap_set(&s->c->used_segments, segnum);
 		bitmap_set(&s->c->broken_segments, segnum);
@@ -169,21 +143,25 @@ static int lose_block(struct survey *s, struct context *cx, int err,
 static int survey_block(struct survey *s, struct context *cx, uint64_t blkoff)
 {
 	struct volume *vol = s->c->vol;
+	const struct nilfs_geometry *geo = &vol->geo;
+	/* The segments of the block that the volume has. */
+	uint64_t first = segusage_first(geo, blkoff);
+	uint64_t end = first + segusage_count(geo, blkoff);
 	const void *block;
-	uint64_t first, end;
 	bool garbage;
 	int ret = file_block(&vol->sufile, cx, blkoff, &block);
 
+	if (end > geo->nsegments)
+		end = geo->nsegments;
 	if (!ret && !blkoff)
 		ret = fail(cx, -EUCLEAN, "sufile: has no header block");
 	if (ret < 0)
-		return lose_block(s, cx, ret, blkoff);
+		return lose_block(s, cx, ret, blkoff, first, end);
 	if (!ret) {
-		segments_of(&vol->geo, blkoff, &first, &end);
 		take_hole(s, first, end);
 		return 0;
 	}
-	garbage = segusage_is_garbage(&vol->geo, blkoff, block);
+	garbage = segusage_is_garbage(geo, blkoff, block);
 	if (!garbage)
 		take_block(s, blkoff, block);
 	file_put(&vol->sufile, block);
@@ -191,37 +169,20 @@ static int survey_block(struct survey *s, struct context *cx, uint64_t blkoff)
 		return 0;
 	ret = fail(cx, -EUCLEAN, "sufile: block %llu: is no block of segments",
 		   (unsigned long long)blkoff);
-	return lose_block(s, cx, ret, blkoff);
-}
-
-static int survey_blocks(struct survey *s, struct context *cx)
-{
-	uint64_t blkoff, n = segusage_nblocks(&s->c->vol->geo);
-	int err = 0;
-
-	for (blkoff = 0; blkoff < n && !err; blkoff++) {
-		err = context_cancelled(cx);
-		if (!err)
-			err = survey_block(s, cx, blkoff);
-		check_progress(s->c, blkoff + 1);
-	}
-	return err;
-}
-
-/* The device ends before the last segments, whose entries were not read. */
-static bool is_cut_off(const struct volume *vol)
-{
-	return vol->geo.nsegments !=
-	       le64_get(volume_super(vol)->s_nsegments);
+	return lose_block(s, cx, ret, blkoff, first, end);
 }
 
 static int check_header(struct survey *s, struct context *cx)
 {
 	const struct place place = place_map(0, NILFS_SUFILE_INO, 0, 0);
+	const struct volume *vol = s->c->vol;
 	struct nilfs_sufile_header header;
 	int err;
 
-	if (s->lost || is_cut_off(s->c->vol))
+	/* Where the device ends before the last segments, their entries were
+	   not read. */
+	if (s->lost || vol->geo.nsegments !=
+		       le64_get(volume_super(vol)->s_nsegments))
 		return 0;
 	err = sutable_header(s->c->vol, cx, &header);
 	if (err)
@@ -247,66 +208,57 @@ static void check_active(struct survey *s, uint64_t segnum,
 	bitmap_set(&s->c->used_segments, segnum);
 }
 
-static void check_current(struct survey *s)
-{
-	const struct recovery *latest = &s->c->vol->latest;
-	uint32_t nblocks = le32_get(s->current.su_nblocks);
-
-	if (!s->have_current)
-		return;
-	check_active(s, latest->segnum, &s->current);
-	if (nblocks != latest->offset &&
-	    nblocks <= s->c->vol->geo.blocks_per_segment)
-		findings_differ(s->c->findings, RULE_SU_LOG_END,
-				segment(latest->segnum), latest->offset,
-				nblocks);
-}
-
-/* The writer goes on there from its beginning: nilfs_shift_to_next_segment(). */
-static void check_next(struct survey *s)
-{
-	const struct recovery *latest = &s->c->vol->latest;
-
-	if (latest->nextnum >= s->c->vol->geo.nsegments)
-		findings_broken(s->c->findings, RULE_LOG_NEXT,
-				place_number(PLACE_LOG, latest->pseg_start));
-	if (latest->nextnum == latest->segnum)
-		findings_broken(s->c->findings, RULE_SU_ACTIVE_SAME,
-				segment(latest->segnum));
-	if (!s->have_next || latest->nextnum == latest->segnum)
-		return;
-	check_active(s, latest->nextnum, &s->next);
-	if (le32_get(s->next.su_nblocks))
-		findings_differ(s->c->findings, RULE_SU_NEXT_NBLOCKS,
-				segment(latest->nextnum), 0,
-				le32_get(s->next.su_nblocks));
-}
-
 uint64_t pass_segments_work(const struct check *c)
 {
 	return segusage_nblocks(&c->vol->geo);
 }
 
-static int make_sets(struct check *c, struct context *cx)
+/* The writer goes on in the current segment where its logs end, and in the next
+   one from its beginning: nilfs_shift_to_next_segment(). */
+static void check_writers(struct survey *s)
 {
-	uint64_t nsegments = c->vol->geo.nsegments;
-	int ret = bitmap_init(&c->used_segments, cx, nsegments);
+	const struct recovery *latest = &s->c->vol->latest;
+	const struct nilfs_geometry *geo = &s->c->vol->geo;
+	struct findings *f = s->c->findings;
+	uint32_t nblocks = le32_get(s->current.su_nblocks);
 
-	if (!ret)
-		ret = bitmap_init(&c->broken_segments, cx, nsegments);
-	if (!ret && c->logs_under && !*c->logs_under)
-		ret = logindex_open(c->logs_under, cx, &c->vol->geo, NULL);
-	if (!ret)
-		ret = logindex_open(&c->logindex, cx, &c->vol->geo,
-				    c->logs_under ? *c->logs_under : NULL);
-	return ret;
+	if (s->have_current) {
+		check_active(s, latest->segnum, &s->current);
+		if (nblocks != latest->offset &&
+		    nblocks <= geo->blocks_per_segment)
+			findings_differ(f, RULE_SU_LOG_END,
+					segment(latest->segnum),
+					latest->offset, nblocks);
+	}
+	if (latest->nextnum >= geo->nsegments)
+		findings_broken(f, RULE_LOG_NEXT,
+				place_number(PLACE_LOG, latest->pseg_start));
+	if (latest->nextnum == latest->segnum)
+		findings_broken(f, RULE_SU_ACTIVE_SAME,
+				segment(latest->segnum));
+	if (!s->have_next || latest->nextnum == latest->segnum)
+		return;
+	check_active(s, latest->nextnum, &s->next);
+	if (le32_get(s->next.su_nblocks))
+		findings_differ(f, RULE_SU_NEXT_NBLOCKS,
+				segment(latest->nextnum), 0,
+				le32_get(s->next.su_nblocks));
 }
 
 int pass_segments(struct check *c, struct context *cx)
 {
+	const struct nilfs_geometry *geo = &c->vol->geo;
 	struct survey s = { .c = c };
-	int ret = make_sets(c, cx);
+	uint64_t blkoff, n = segusage_nblocks(geo);
+	int ret = bitmap_init(&c->used_segments, cx, geo->nsegments);
 
+	if (!ret)
+		ret = bitmap_init(&c->broken_segments, cx, geo->nsegments);
+	if (!ret && c->logs_under && !*c->logs_under)
+		ret = logindex_open(c->logs_under, cx, geo, NULL);
+	if (!ret)
+		ret = logindex_open(&c->logindex, cx, geo,
+				    c->logs_under ? *c->logs_under : NULL);
 	if (ret)
 		return ret;
 	ret = sutable_is_exact(c->vol, cx);
@@ -316,15 +268,20 @@ int pass_segments(struct check *c, struct context *cx)
 		ret = 0;
 	}
 	s.exact = ret;
-	ret = survey_blocks(&s, cx);
+	ret = 0;
+	for (blkoff = 0; blkoff < n && !ret; blkoff++) {
+		ret = context_cancelled(cx);
+		if (!ret)
+			ret = survey_block(&s, cx, blkoff);
+		check_progress(c, blkoff + 1);
+	}
 	if (!ret)
 		ret = check_header(&s, cx);
-	if (!ret) {
-		check_current(&s);
-		check_next(&s);
-	}
+	if (!ret)
+		check_writers(&s);
 	if (s.nshut)
 		check_note(c, "%llu segments are marked as erroneous: their "
-			   "logs are read as far as they can be", (unsigned long long)s.nshut);
+			   "logs are read as far as they can be",
+			   (unsigned long long)s.nshut);
 	return ret;
 }

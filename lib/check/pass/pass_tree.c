@@ -62,44 +62,15 @@ struct tree {
 	struct ifilewalk_sums sums;
 };
 
-static int add_checkpoint(struct tree *t, struct context *cx, uint64_t cno,
-			  const struct nilfs_checkpoint *cp)
-{
-	if (array_reserve(cx, &t->cps, &t->room, t->ncps + 1))
-		return -ENOMEM;
-	t->cps[t->ncps++] = (struct tree_checkpoint){
-		.cno = cno,
-		.kept = cno == t->check->vol->latest.cno ||
-			checkpoint_is_snapshot(cp),
-	};
-	return 0;
-}
-
 /* Takes the numbers of valid checkpoints from block BLKOFF of the cpfile. */
-static int list_block(struct tree *t, struct context *cx, uint64_t blkoff,
-		      const char *data)
-{
-	const struct nilfs_geometry *g = &t->check->vol->geo;
-	uint64_t first = checkpoint_first(g, blkoff);
-	uint32_t i, count = checkpoint_count(g, blkoff);
-	int err = 0;
-
-	for (i = 0; i < count && !err; i++) {
-		uint64_t cno = first + i;
-		const struct nilfs_checkpoint *cp =
-			(const void *)(data + checkpoint_offset(g, cno));
-
-		if (cno && cno <= t->check->vol->latest.cno &&
-		    !checkpoint_is_invalid(cp))
-			err = add_checkpoint(t, cx, cno, cp);
-	}
-	return err;
-}
-
 static int read_checkpoints(struct tree *t, struct context *cx,
 			    uint64_t blkoff, uint64_t blocknr)
 {
+	const struct nilfs_geometry *g = &t->check->vol->geo;
 	struct cache *cache = t->check->vol->cache;
+	uint64_t latest = t->check->vol->latest.cno;
+	uint64_t cno = checkpoint_first(g, blkoff);
+	uint64_t end = cno + checkpoint_count(g, blkoff);
 	const void *data;
 	int err = cache_get(cache, cx, blocknr, &data);
 
@@ -110,7 +81,20 @@ static int read_checkpoints(struct tree *t, struct context *cx,
 	}
 	if (err)
 		return err;
-	err = list_block(t, cx, blkoff, data);
+	for (; cno < end && !err; cno++) {
+		const struct nilfs_checkpoint *cp = (const void *)
+			((const char *)data + checkpoint_offset(g, cno));
+
+		if (!cno || cno > latest || checkpoint_is_invalid(cp))
+			continue;
+		err = array_reserve(cx, &t->cps, &t->room, t->ncps + 1);
+		if (!err)
+			t->cps[t->ncps++] = (struct tree_checkpoint){
+				.cno = cno,
+				.kept = cno == latest ||
+					checkpoint_is_snapshot(cp),
+			};
+	}
 	cache_put(cache, data);
 	return err;
 }
@@ -183,42 +167,35 @@ static int walk_metadata(struct tree *t, struct context *cx,
 }
 
 /*
- * mkfs.nilfs2 counted one inode too many before nilfs-utils 2.0.22, and the
- * kernel only adds and subtracts: such a volume keeps the error, which is
- * harmless.
- */
-static void check_inode_count(struct tree *t, struct place place,
-			      uint64_t count)
-{
-	if (!t->sums.inodes_known || t->sums.inodes == count)
-		return;
-	findings_add(t->check->findings, &(struct finding){
-		.rule = RULE_INODE_COUNT,
-		.place = place,
-		.has_want = true,
-		.has_got = true,
-		.want = t->sums.inodes,
-		.got = count,
-		.detail = count == t->sums.inodes + 1 ?
-			"one too many is harmless, mkfs.nilfs2 before "
-			"nilfs-utils 2.0.22 made it" : NULL,
-	});
-}
-
-/*
  * Compares the counts of checkpoint CNO with those of the walk.  Blocks are
  * counted in the newest one, and in those that equal it: shared parts are
  * skipped, and their size is not known without a count for each block of each
  * ifile.
+ *
+ * mkfs.nilfs2 counted one inode too many before nilfs-utils 2.0.22, and the
+ * kernel only adds and subtracts: such a volume keeps the error, which is
+ * harmless.
  */
 static void check_counts(struct tree *t, uint64_t cno,
 			 const struct nilfs_checkpoint *cp)
 {
 	const struct nilfs_super_block *sb = volume_super(t->check->vol);
 	uint64_t blocks = le64_get(cp->cp_blocks_count);
+	uint64_t inodes = le64_get(cp->cp_inodes_count);
 	struct place place = place_number(PLACE_CHECKPOINT, cno);
 
-	check_inode_count(t, place, le64_get(cp->cp_inodes_count));
+	if (t->sums.inodes_known && t->sums.inodes != inodes)
+		findings_add(t->check->findings, &(struct finding){
+			.rule = RULE_INODE_COUNT,
+			.place = place,
+			.has_want = true,
+			.has_got = true,
+			.want = t->sums.inodes,
+			.got = inodes,
+			.detail = inodes == t->sums.inodes + 1 ?
+				"one too many is harmless, mkfs.nilfs2 before "
+				"nilfs-utils 2.0.22 made it" : NULL,
+		});
 	if (t->sums.blocks_known)
 		metacount_check(t->check, cno, NILFS_IFILE_INO,
 				&cp->cp_ifile_inode, t->sums.own);
@@ -230,60 +207,45 @@ static void check_counts(struct tree *t, uint64_t cno,
 				place, t->sums.blocks, blocks);
 }
 
-static bool is_like_last(const struct tree *t, const struct nilfs_inode *ifile)
+static int walk_checkpoint(struct tree *t, struct context *cx, uint64_t cno)
 {
-	return t->have_last && !memcmp(t->last.i_bmap, ifile->i_bmap,
-				       sizeof(ifile->i_bmap));
-}
-
-static int walk_checkpoint(struct tree *t, struct context *cx, uint64_t cno,
-			   const struct nilfs_checkpoint *cp)
-{
-	const struct nilfs_inode *ifile = &cp->cp_ifile_inode;
-	bool newest = cno == t->check->vol->latest.cno;
+	struct check *c = t->check;
+	bool newest = cno == c->vol->latest.cno;
 	struct lifetime within = { cno, newest ? NILFS_CNO_MAX : cno + 1 };
-	enum rule rule;
-	int err = 0;
-
-	rule = inode_check(&t->check->vol->geo, ifile, NILFS_IFILE_INO);
-	if (rule != RULE_OK)
-		findings_broken(t->check->findings, rule,
-				place_inode(cno, NILFS_IFILE_INO));
-	if (!is_like_last(t, ifile))
-		err = ifilewalk_run(&t->ifiles, cx, cno, ifile, &within,
-				    &t->sums);
-	t->last = *ifile;
-	t->have_last = true;
-	if (!err && newest) {
-		t->check->files = t->sums.inodes;
-		t->check->files_known = t->sums.inodes_known &&
-					!t->ifiles.hidden && rule == RULE_OK;
-	}
-	if (!err)
-		check_counts(t, cno, cp);
-	return err;
-}
-
-/* From now on, blocks may have been met before. */
-static void expect_shared(struct tree *t)
-{
-	sparse_clear(&t->walk);
-	t->pointers.walk = &t->walk;
-}
-
-static int read_and_walk(struct tree *t, struct context *cx, uint64_t cno)
-{
+	const struct nilfs_inode *ifile;
 	struct nilfs_checkpoint cp;
-	int err = cptable_read(t->check->vol, cx, cno, &cp);
+	enum rule rule;
+	int err = cptable_read(c->vol, cx, cno, &cp);
 
 	if (err == -EIO || err == -EUCLEAN || err == -ENOENT) {
 		fail_clear(cx);
 		t->pointers.partial |= POINTERS_LOST;
 		return 0;
 	}
+	if (err)
+		return err;
+	ifile = &cp.cp_ifile_inode;
+	rule = inode_check(&c->vol->geo, ifile, NILFS_IFILE_INO);
+	if (rule != RULE_OK)
+		findings_broken(c->findings, rule,
+				place_inode(cno, NILFS_IFILE_INO));
+	/* Not where its map is that of the last one. */
+	if (!t->have_last || memcmp(t->last.i_bmap, ifile->i_bmap,
+				    sizeof(ifile->i_bmap)))
+		err = ifilewalk_run(&t->ifiles, cx, cno, ifile, &within,
+				    &t->sums);
+	t->last = *ifile;
+	t->have_last = true;
+	if (!err && newest) {
+		c->files = t->sums.inodes;
+		c->files_known = t->sums.inodes_known &&
+				 !t->ifiles.hidden && rule == RULE_OK;
+	}
 	if (!err)
-		err = walk_checkpoint(t, cx, cno, &cp);
-	expect_shared(t);
+		check_counts(t, cno, &cp);
+	/* From now on, blocks may have been met before. */
+	sparse_clear(&t->walk);
+	t->pointers.walk = &t->walk;
 	return err;
 }
 
@@ -297,7 +259,7 @@ static int walk_older(struct tree *t, struct context *cx, bool kept)
 		const struct tree_checkpoint *cp = &t->cps[i];
 
 		if (cp->kept == kept && cp->cno != t->check->vol->latest.cno)
-			err = read_and_walk(t, cx, cp->cno);
+			err = walk_checkpoint(t, cx, cp->cno);
 	}
 	return err;
 }
@@ -308,74 +270,53 @@ static int walk_older(struct tree *t, struct context *cx, bool kept)
  */
 static int walk_checkpoints(struct tree *t, struct context *cx)
 {
-	uint64_t latest = t->check->vol->latest.cno;
+	struct check *c = t->check;
+	uint64_t latest = c->vol->latest.cno;
 	bool there = t->ncps && t->cps[t->ncps - 1].cno == latest;
 	int err = 0;
 
 	if (there)
-		err = read_and_walk(t, cx, latest);
-	t->check->tree_broken = !there || t->pointers.partial ||
-				ifilewalk_partial(&t->ifiles);
+		err = walk_checkpoint(t, cx, latest);
+	c->tree_broken = !there || t->pointers.partial ||
+			 ifilewalk_partial(&t->ifiles);
 	/* With cpfile and SUFILE before it, these are all live blocks. */
 	if (there)
-		t->check->live_referenced = sparse_count(&t->check->referenced);
-	findings_snapshots(t->check->findings, true);
+		c->live_referenced = sparse_count(&c->referenced);
+	findings_snapshots(c->findings, true);
 	if (!err)
 		err = walk_older(t, cx, true);
 	if (!((t->pointers.partial | ifilewalk_partial(&t->ifiles)) &
 	      POINTERS_LOST))
-		t->check->kept_referenced = sparse_count(&t->check->referenced);
-	findings_snapshots(t->check->findings, false);
-	if (t->check->sums)
-		t->check->sums->closed = true;
-	findings_history(t->check->findings, true);
+		c->kept_referenced = sparse_count(&c->referenced);
+	findings_snapshots(c->findings, false);
+	if (c->sums)
+		c->sums->closed = true;
+	findings_history(c->findings, true);
 	if (!err)
 		err = walk_older(t, cx, false);
-	findings_history(t->check->findings, false);
-	return err;
-}
-
-/*
- * The kernel refuses inodes below s_first_ino that are not reserved ones
- * (NILFS_VALID_INODE()).  Each mkfs.nilfs2 writes NILFS_USER_INO, and nothing
- * changes it.
- */
-static void check_first_ino(const struct tree *t)
-{
-	const struct volume *vol = t->check->vol;
-
-	if (ifilewalk_least(&t->ifiles) < vol->geo.first_ino)
-		findings_differ(t->check->findings, RULE_SB_FIRST_INO_USED,
-				place_number(PLACE_SUPER,
-					     (uint64_t)vol->super_used),
-				NILFS_USER_INO, vol->geo.first_ino);
-}
-
-/* Makes the sets of virtual blocks, for all that the DAT can have. */
-static int make_sets(struct tree *t, struct context *cx)
-{
-	uint64_t most = cx->max_memory / DIRECTORY_SHARE / sizeof(uint64_t) *
-			SPARSE_CHUNK_BITS;
-	uint64_t end = vblocks_end(t->check->vol, cx);
-	int err;
-
-	if (end > most)
-		end = most;
-	err = sparse_init(&t->check->referenced, cx, end);
-	if (!err)
-		err = sparse_init(&t->check->lingering, cx, end);
-	if (!err)
-		err = sparse_init(&t->walk, cx, end);
-	if (!err)
-		err = sparse_init(&t->reported, cx, end);
+	findings_history(c->findings, false);
 	return err;
 }
 
 int pass_tree(struct check *c, struct context *cx)
 {
+	/* Sets of virtual blocks, for all that the DAT can have. */
+	uint64_t most = cx->max_memory / DIRECTORY_SHARE / sizeof(uint64_t) *
+			SPARSE_CHUNK_BITS;
+	uint64_t end = vblocks_end(c->vol, cx);
+	const struct volume *vol = c->vol;
 	struct tree t = { .check = c };
-	int err = make_sets(&t, cx);
+	int err;
 
+	if (end > most)
+		end = most;
+	err = sparse_init(&c->referenced, cx, end);
+	if (!err)
+		err = sparse_init(&c->lingering, cx, end);
+	if (!err)
+		err = sparse_init(&t.walk, cx, end);
+	if (!err)
+		err = sparse_init(&t.reported, cx, end);
 	pointers_init(&t.pointers, c, c->vol, &t.reported);
 	if (!err)
 		err = ifilewalk_init(&t.ifiles, cx, c, &t.pointers);
@@ -385,8 +326,16 @@ int pass_tree(struct check *c, struct context *cx)
 		err = walk_metadata(&t, cx, &c->vol->cpfile);
 	if (!err)
 		err = walk_checkpoints(&t, cx);
-	if (!err)
-		check_first_ino(&t);
+	/*
+	 * The kernel refuses inodes below s_first_ino that are not reserved ones
+	 * (NILFS_VALID_INODE()).  Each mkfs.nilfs2 writes NILFS_USER_INO, and
+	 * nothing changes it.
+	 */
+	if (!err && ifilewalk_least(&t.ifiles) < vol->geo.first_ino)
+		findings_differ(c->findings, RULE_SB_FIRST_INO_USED,
+				place_number(PLACE_SUPER,
+					     (uint64_t)vol->super_used),
+				NILFS_USER_INO, vol->geo.first_ino);
 	if (!err && !c->tree_broken)
 		err = synced_check(c, cx);
 	pointers_fini(&t.pointers);
