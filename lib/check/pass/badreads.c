@@ -33,33 +33,27 @@ static int find_block(const struct badreads *r, uint64_t blocknr)
 	return -1;
 }
 
-static void read_again(struct badreads *r, struct context *cx,
-		       uint64_t blocknr)
-{
-	struct dev *dev = r->c->dev;
-	uint64_t off = blocknr << r->c->vol->geo.block_bits;
-	size_t len = r->c->vol->geo.block_size;
-	struct context quiet;
-
-	context_child(cx, &quiet);
-	if (len > dev->size - off)
-		len = (size_t)(dev->size - off);
-	if (r->n < BLOCKS_MAX && find_block(r, blocknr) < 0 &&
-	    dev_read(dev, &quiet, off, r->buf, len))
-		r->blocks[r->n++] = (struct vblock){ .blocknr = blocknr };
-}
-
+/* Reads the blocks of a request that has failed one by one. */
 static int read_range(struct badreads *r, struct context *cx,
 		      const struct dev_failed *failed)
 {
+	struct dev *dev = r->c->dev;
 	uint32_t bits = r->c->vol->geo.block_bits;
-	uint64_t b;
+	struct context quiet;
+	uint64_t b, off;
+	size_t len;
 	int err = 0;
 
 	for (b = failed->off >> bits; b << bits < failed->end && !err; b++) {
 		err = context_cancelled(cx);
-		if (!err)
-			read_again(r, cx, b);
+		off = b << bits;
+		len = r->c->vol->geo.block_size;
+		if (len > dev->size - off)
+			len = (size_t)(dev->size - off);
+		context_child(cx, &quiet);
+		if (!err && r->n < BLOCKS_MAX && find_block(r, b) < 0 &&
+		    dev_read(dev, &quiet, off, r->buf, len))
+			r->blocks[r->n++] = (struct vblock){ .blocknr = b };
 	}
 	return err;
 }
@@ -92,48 +86,43 @@ static int skip_block(void *arg, struct context *cx, uint64_t blkoff)
 	return 0;
 }
 
-static int report_block(struct badreads *r, struct context *cx,
-			const struct vblock *vb)
-{
-	struct blockowner owner = { .held = BLOCKOWNER_NONE };
-	int err = 0;
-
-	if (vb->start)
-		err = blockowner_find(&owner, cx, r->c, vb->blocknr, vb);
-	if (err)
-		return err;
-	blockowner_unreadable(&owner, r->c->findings, vb->blocknr);
-	if (!vb->start && r->unsure)
-		findings_broken(r->c->findings, RULE_DEV_UNREADABLE,
-				place_number(PLACE_BLOCK, vb->blocknr));
-	else if (owner.held == BLOCKOWNER_NONE)
-		check_note(r->c, "block %llu cannot be read, but is not in use",
-			   (unsigned long long)vb->blocknr);
-	return 0;
-}
-
 static int report_blocks(struct badreads *r, struct context *cx)
 {
+	struct check *c = r->c;
 	const struct datscan_visitor visitor = {
 		.used = take_entry,
 		.unreadable = skip_block,
 		.arg = r,
 	};
 	/* A copy: looking makes more of them. */
-	struct dev_stats stats = r->c->dev->stats;
+	struct dev_stats stats = c->dev->stats;
 	unsigned int i;
 	size_t k;
 	int err = 0;
 
-	r->buf = malloc(r->c->vol->geo.block_size);
+	r->buf = malloc(c->vol->geo.block_size);
 	if (!r->buf)
 		return fail(cx, -ENOMEM, "block");
 	for (i = 0; i < stats.nfailed && !err; i++)
 		err = read_range(r, cx, &stats.failed[i]);
 	if (!err && r->n)
-		err = datscan_run(r->c->vol, cx, &visitor);
-	for (k = 0; k < r->n && !err; k++)
-		err = report_block(r, cx, &r->blocks[k]);
+		err = datscan_run(c->vol, cx, &visitor);
+	for (k = 0; k < r->n && !err; k++) {
+		struct blockowner owner = { .held = BLOCKOWNER_NONE };
+		const struct vblock *vb = &r->blocks[k];
+
+		if (vb->start)
+			err = blockowner_find(&owner, cx, c, vb->blocknr, vb);
+		if (err)
+			break;
+		blockowner_unreadable(&owner, c->findings, vb->blocknr);
+		if (!vb->start && r->unsure)
+			findings_broken(c->findings, RULE_DEV_UNREADABLE,
+					place_number(PLACE_BLOCK, vb->blocknr));
+		else if (owner.held == BLOCKOWNER_NONE)
+			check_note(c, "block %llu cannot be read, but is not "
+				   "in use", (unsigned long long)vb->blocknr);
+	}
 	free(r->buf);
 	return err;
 }

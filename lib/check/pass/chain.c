@@ -58,22 +58,17 @@ static int compare_numbers(const void *a, const void *b)
 	return is_older(a, b) ? 1 : is_older(b, a) ? -1 : 0;
 }
 
-/* Whether the chain led past LOG, by the segment after one without logs. */
-static bool is_behind(const struct beyond *b, const struct log *log)
-{
-	uint64_t seq = le64_get(log->ss.ss_seq);
-
-	return seq < b->latest->seq || (seq == b->latest->seq &&
-					log->pseg <= b->latest->pseg_start);
-}
-
 static int add_log(struct beyond *b, struct context *cx, const struct log *log)
 {
-	if (is_behind(b, log))
-		return 0;
-	if (le64_get(log->ss.ss_seq) > b->c->later_seq)
-		b->c->later_seq = le64_get(log->ss.ss_seq);
+	const struct recovery *latest = b->latest;
+	uint64_t seq = le64_get(log->ss.ss_seq);
 
+	/* The chain led past it, by the segment after one without logs. */
+	if (seq < latest->seq ||
+	    (seq == latest->seq && log->pseg <= latest->pseg_start))
+		return 0;
+	if (seq > b->c->later_seq)
+		b->c->later_seq = seq;
 	if ((le16_get(log->ss.ss_flags) & NILFS_SS_LOGBGN) &&
 	    (!b->first.pseg || is_older(log, &b->first)))
 		b->first = *log;
@@ -141,17 +136,6 @@ static int begins_with_next(struct beyond *b, struct context *cx,
 	return ret;
 }
 
-static void read_ahead(const struct beyond *b, uint64_t segnum)
-{
-	struct ahead ahead = ahead_of(b->c->vol);
-	const struct nilfs_geometry *geo = &b->c->vol->geo;
-	uint64_t i;
-
-	for (i = segnum; i < segnum + BATCH_SEGMENTS && i < geo->nsegments; i++)
-		ahead_add(&ahead, geometry_segment_start(geo, i), 1);
-	ahead_end(&ahead);
-}
-
 /*
  * The rest of the segment after the log that ended the chain, which may have
  * been cut off, the segment that would have been next, and of all others those
@@ -160,12 +144,19 @@ static void read_ahead(const struct beyond *b, uint64_t segnum)
 static int search_logs(struct beyond *b, struct context *cx)
 {
 	const struct nilfs_geometry *geo = &b->c->vol->geo;
-	uint64_t segnum, gap = geometry_segment_of(geo, b->latest->gap_pseg);
+	uint64_t segnum, i, gap = geometry_segment_of(geo, b->latest->gap_pseg);
 	int ret = search_segment(b, cx, gap, b->latest->gap_pseg + 1);
 
 	for (segnum = 0; segnum < geo->nsegments && !ret; segnum++) {
-		if (!(segnum % BATCH_SEGMENTS))
-			read_ahead(b, segnum);
+		if (!(segnum % BATCH_SEGMENTS)) {
+			struct ahead ahead = ahead_of(b->c->vol);
+
+			for (i = segnum; i < segnum + BATCH_SEGMENTS &&
+					 i < geo->nsegments; i++)
+				ahead_add(&ahead,
+					  geometry_segment_start(geo, i), 1);
+			ahead_end(&ahead);
+		}
 		ret = context_cancelled(cx);
 		if (ret || segnum == gap)
 			continue;
@@ -178,18 +169,6 @@ static int search_logs(struct beyond *b, struct context *cx)
 	return ret;
 }
 
-/* The super root of LOG, as far as it is needed to read its checkpoints. */
-static struct recovery root_of(const struct beyond *b, const struct log *log)
-{
-	return (struct recovery){
-		.cno = UINT64_MAX,
-		.super_root = log->pseg + le32_get(log->ss.ss_nblocks) - 1,
-		.pseg_start = log->pseg,
-		.seq = le64_get(log->ss.ss_seq),
-		.segnum = geometry_segment_of(&b->c->vol->geo, log->pseg),
-	};
-}
-
 /*
  * Whether the checkpoints of LOG have the latest one of the chain among them:
  * 1, 0, or a failure.
@@ -199,7 +178,14 @@ static int has_latest(struct beyond *b, struct context *cx,
 {
 	struct volume *vol = b->c->vol, *other = NULL;
 	struct nilfs_checkpoint here, there;
-	struct recovery at = root_of(b, log);
+	/* Its super root, as far as it is needed to read its checkpoints. */
+	const struct recovery at = {
+		.cno = UINT64_MAX,
+		.super_root = log->pseg + le32_get(log->ss.ss_nblocks) - 1,
+		.pseg_start = log->pseg,
+		.seq = le64_get(log->ss.ss_seq),
+		.segnum = geometry_segment_of(&vol->geo, log->pseg),
+	};
 	uint64_t cno = b->latest->cno;
 	int ret = cptable_read(vol, cx, cno, &here);
 
@@ -249,45 +235,37 @@ static bool is_roll_forward(const struct beyond *b)
 	const struct recovery *latest = b->latest;
 	uint64_t pseg = b->first.pseg, seq = le64_get(b->first.ss.ss_seq);
 
-	return latest->orphans_start && b->first.pseg &&
+	return latest->orphans_start && pseg &&
 	       (seq == latest->seq + 2 || seq == latest->last_seq + 2) &&
 	       pseg == geometry_segment_start(geo,
 					      geometry_segment_of(geo, pseg));
 }
 
-/* The newest super root that is of the history of the latest one, or a log. */
-static int judge_logs(struct beyond *b, struct context *cx)
-{
-	size_t i;
-	int ret = 0;
-
-	if (is_roll_forward(b))
-		return 0;
-
-	if (b->n)
-		qsort(b->roots, b->n, sizeof(*b->roots), compare_numbers);
-	for (i = 0; i < b->n && i < ROOTS_TRIED && !ret; i++) {
-		if (!b->first.pseg || is_older(&b->roots[i], &b->first))
-			break;
-		ret = has_latest(b, cx, &b->roots[i]);
-		if (ret > 0)
-			report_newer(b, &b->roots[i], true);
-	}
-	if (!ret && b->first.pseg &&
-	    le64_get(b->first.ss.ss_create) >= b->latest->ctime)
-		report_newer(b, &b->first, false);
-	return ret < 0 ? ret : 0;
-}
-
+/* Reports the newest super root that is of the history of the latest one, or a
+   log. */
 int chain_check(struct check *c, struct context *cx)
 {
 	struct beyond b = { .c = c, .latest = &c->vol->latest };
-	int err = 0;
+	size_t i;
+	int ret = 0;
 
 	if (b.latest->gap_pseg)
-		err = search_logs(&b, cx);
-	if (!err)
-		err = judge_logs(&b, cx);
+		ret = search_logs(&b, cx);
+	if (ret || is_roll_forward(&b))
+		goto out;
+	if (b.n)
+		qsort(b.roots, b.n, sizeof(*b.roots), compare_numbers);
+	for (i = 0; i < b.n && i < ROOTS_TRIED && !ret; i++) {
+		if (!b.first.pseg || is_older(&b.roots[i], &b.first))
+			break;
+		ret = has_latest(&b, cx, &b.roots[i]);
+		if (ret > 0)
+			report_newer(&b, &b.roots[i], true);
+	}
+	if (!ret && b.first.pseg &&
+	    le64_get(b.first.ss.ss_create) >= b.latest->ctime)
+		report_newer(&b, &b.first, false);
+out:
 	free(b.roots);
-	return err;
+	return ret < 0 ? ret : 0;
 }

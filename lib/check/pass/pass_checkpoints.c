@@ -98,39 +98,28 @@ static bool take_entry(struct survey *s, uint64_t cno,
 	return true;
 }
 
-/* Checkpoints that a block has room for and that were made. */
-static uint32_t made_in(const struct survey *s, uint64_t blkoff)
-{
-	uint32_t count = checkpoint_count(s->geo, blkoff);
-	uint64_t made;
-
-	if (blkoff > checkpoint_blkoff(s->geo, s->latest))
-		return 0;
-	made = s->latest + 1 - checkpoint_first(s->geo, blkoff);
-	return made < count ? (uint32_t)made : count;
-}
-
-static void take_header(struct survey *s, const void *block)
-{
-	memcpy(&s->header, block, sizeof(s->header));
-	s->have_header = true;
-	s->last_next = le64_get(s->header.ch_snapshot_list.ssl_next);
-	s->unbroken = true;
-}
-
 static void take_block(struct survey *s, uint64_t blkoff, const char *block)
 {
-	uint32_t size = s->geo->checkpoint_size, made = made_in(s, blkoff);
-	uint32_t room = checkpoint_count(s->geo, blkoff), i;
-	uint32_t header = checkpoint_per_block(s->geo) - room;
-	uint64_t first = checkpoint_first(s->geo, blkoff);
+	const struct nilfs_geometry *geo = s->geo;
+	uint32_t room = checkpoint_count(geo, blkoff), made = 0, i;
+	uint32_t header = checkpoint_per_block(geo) - room;
+	uint64_t first = checkpoint_first(geo, blkoff);
 	const struct nilfs_checkpoint *cp;
 	uint32_t valid = 0, future = 0;
 
-	if (!blkoff)
-		take_header(s, block);
+	/* Checkpoints that the block has room for and that were made. */
+	if (blkoff <= checkpoint_blkoff(geo, s->latest))
+		made = s->latest + 1 - first < room ?
+			(uint32_t)(s->latest + 1 - first) : room;
+	if (!blkoff) {
+		memcpy(&s->header, block, sizeof(s->header));
+		s->have_header = true;
+		s->last_next = le64_get(s->header.ch_snapshot_list.ssl_next);
+		s->unbroken = true;
+	}
 	for (i = 0; i < room; i++) {
-		cp = (const void *)(block + (uint64_t)(header + i) * size);
+		cp = (const void *)(block + (uint64_t)(header + i) *
+						    geo->checkpoint_size);
 		if (i < made)
 			valid += take_entry(s, first + i, cp);
 		else
@@ -162,10 +151,7 @@ static int survey_block(struct survey *s, struct context *cx,
 	err = blockmap_resolve(&vol->cpfile.map, cx, item->ptr, &blocknr);
 	if (err) {
 		hide_counts(s);
-		if (!damage_is(err))
-			return err;
-		fail_clear(cx);
-		return 0;
+		return damage_forgive(cx, err);
 	}
 	err = cache_get(vol->cache, cx, blocknr, &block);
 	if (err) {
@@ -178,54 +164,6 @@ static int survey_block(struct survey *s, struct context *cx,
 	return 0;
 }
 
-static int survey_blocks(struct survey *s, struct context *cx)
-{
-	struct blockmap_cursor cur;
-	struct blockmap_item item;
-	int ret, err = 0;
-
-	ret = blockmap_cursor_open(&cur, cx, &s->c->vol->cpfile.map, 0, false);
-	while (!ret && !err &&
-	       (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
-		ret = context_cancelled(cx);
-		if (!ret)
-			err = survey_block(s, cx, &item);
-		check_progress(s->c, item.key + 1);
-	}
-	blockmap_cursor_close(&cur);
-	if (damage_is(ret)) {
-		fail_clear(cx);
-		hide_counts(s);
-		ret = 0;
-	}
-	return err ? err : ret;
-}
-
-/* Checks of the whole file. */
-static void check_whole(struct survey *s)
-{
-	struct findings *f = s->c->findings;
-
-	if (s->unbroken && s->have_header) {
-		expect_number(s, RULE_CP_SNAPSHOT_NEXT, place_of(s->last), 0,
-			      s->last_next);
-		expect_number(s, RULE_CP_SNAPSHOT_PREV, place_of(0), s->last,
-			      le64_get(s->header.ch_snapshot_list.ssl_prev));
-	}
-	if (s->hidden)
-		return;
-	if (!s->have_latest)
-		findings_broken(f, RULE_CP_LATEST, place_of(s->latest));
-	if (!s->have_header) {
-		findings_broken(f, RULE_CP_HEADER_MISSING, block_place(0));
-		return;
-	}
-	expect_number(s, RULE_CP_NCHECKPOINTS, block_place(0), s->valid,
-		      le64_get(s->header.ch_ncheckpoints));
-	expect_number(s, RULE_CP_NSNAPSHOTS, block_place(0), s->snapshots,
-		      le64_get(s->header.ch_nsnapshots));
-}
-
 uint64_t pass_checkpoints_work(const struct check *c)
 {
 	return checkpoint_blkoff(&c->vol->geo, c->vol->latest.cno) + 1;
@@ -233,14 +171,50 @@ uint64_t pass_checkpoints_work(const struct check *c)
 
 int pass_checkpoints(struct check *c, struct context *cx)
 {
+	struct findings *f = c->findings;
 	struct survey s = {
 		.c = c,
 		.geo = &c->vol->geo,
 		.latest = c->vol->latest.cno,
 	};
-	int err = survey_blocks(&s, cx);
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	int ret, err = 0;
 
-	if (!err)
-		check_whole(&s);
-	return err;
+	ret = blockmap_cursor_open(&cur, cx, &c->vol->cpfile.map, 0, false);
+	while (!ret && !err &&
+	       (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
+		ret = context_cancelled(cx);
+		if (!ret)
+			err = survey_block(&s, cx, &item);
+		check_progress(c, item.key + 1);
+	}
+	blockmap_cursor_close(&cur);
+	if (damage_is(ret)) {
+		fail_clear(cx);
+		hide_counts(&s);
+		ret = 0;
+	}
+	if (err || ret)
+		return err ? err : ret;
+
+	if (s.unbroken && s.have_header) {
+		expect_number(&s, RULE_CP_SNAPSHOT_NEXT, place_of(s.last), 0,
+			      s.last_next);
+		expect_number(&s, RULE_CP_SNAPSHOT_PREV, place_of(0), s.last,
+			      le64_get(s.header.ch_snapshot_list.ssl_prev));
+	}
+	if (s.hidden)
+		return 0;
+	if (!s.have_latest)
+		findings_broken(f, RULE_CP_LATEST, place_of(s.latest));
+	if (!s.have_header) {
+		findings_broken(f, RULE_CP_HEADER_MISSING, block_place(0));
+		return 0;
+	}
+	expect_number(&s, RULE_CP_NCHECKPOINTS, block_place(0), s.valid,
+		      le64_get(s.header.ch_ncheckpoints));
+	expect_number(&s, RULE_CP_NSNAPSHOTS, block_place(0), s.snapshots,
+		      le64_get(s.header.ch_nsnapshots));
+	return 0;
 }

@@ -115,30 +115,6 @@ static int check_batch(struct context *cx, void *arg, unsigned int worker,
 	return err;
 }
 
-static int make_worker(struct crowd *crowd, struct context *cx,
-		       unsigned int i, unsigned int n)
-{
-	struct check *c = crowd->c;
-	struct volume *vol = c->vol;
-	int err = i ? check_open_again(c, cx, n, &vol) : 0;
-
-	if (!err)
-		logwalk_init(&crowd->walks[i], c, vol, &crowd->sequences);
-	return err;
-}
-
-static void free_workers(struct crowd *crowd, unsigned int n)
-{
-	unsigned int i;
-
-	for (i = 0; i < n && crowd->walks[i].vol; i++) {
-		logwalk_fini(&crowd->walks[i]);
-		if (i)
-			volume_close(crowd->walks[i].vol);
-	}
-	free(crowd->walks);
-}
-
 /* The segments of the present window of claims. */
 static int check_window(struct crowd *crowd, struct context *cx)
 {
@@ -155,21 +131,32 @@ static int check_window(struct crowd *crowd, struct context *cx)
 
 static int run_workers(struct crowd *crowd, struct context *cx)
 {
-	uint64_t nsegments = crowd->c->vol->geo.nsegments;
-	unsigned int n, i;
+	struct check *c = crowd->c;
+	unsigned int i, n = pool_workers(cx, div_round_up(
+			c->vol->geo.nsegments, BATCH_SEGMENTS));
 	int ret = 0;
 
-	n = pool_workers(cx, div_round_up(nsegments, BATCH_SEGMENTS));
 	crowd->walks = calloc(n, sizeof(*crowd->walks));
 	if (!crowd->walks)
 		return fail(cx, -ENOMEM, "%u workers", n);
-	for (i = 0; i < n && !ret; i++)
-		ret = make_worker(crowd, cx, i, n);
+	for (i = 0; i < n && !ret; i++) {
+		struct volume *vol = c->vol;
+
+		ret = i ? check_open_again(c, cx, n, &vol) : 0;
+		if (!ret)
+			logwalk_init(&crowd->walks[i], c, vol,
+				     &crowd->sequences);
+	}
 	if (!ret)
 		ret = check_window(crowd, cx);
-	while (!ret && (ret = claimwindow_next(crowd->c, cx)) > 0)
+	while (!ret && (ret = claimwindow_next(c, cx)) > 0)
 		ret = check_window(crowd, cx);
-	free_workers(crowd, n);
+	for (i = 0; i < n && crowd->walks[i].vol; i++) {
+		logwalk_fini(&crowd->walks[i]);
+		if (i)
+			volume_close(crowd->walks[i].vol);
+	}
+	free(crowd->walks);
 	return ret;
 }
 
@@ -178,25 +165,12 @@ uint64_t pass_logs_work(const struct check *c)
 	return c->vol->geo.nsegments;
 }
 
-/* Sets for what the logs list of metadata files, and sums for others. */
-static int make_sets(struct check *c, struct context *cx)
-{
-	uint64_t end = c->dat_broken ? 0 : vblocks_end(c->vol, cx);
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < CHECK_LISTED && end && !err; i++)
-		err = sparse_init(&c->listed[i], cx, end);
-	if (err || !end)
-		return err;
-	c->sums = calloc(1, sizeof(*c->sums));
-	return c->sums ? 0 : fail(cx, -ENOMEM, "sums of maps");
-}
-
 int pass_logs(struct check *c, struct context *cx)
 {
 	uint64_t latest = c->vol->latest.seq;
+	uint64_t end = c->dat_broken ? 0 : vblocks_end(c->vol, cx);
 	struct crowd crowd = { .c = c };
+	size_t i;
 	int err;
 
 	err = sparse_init(&crowd.sequences, cx, latest < SEQUENCES_MAX ?
@@ -204,8 +178,14 @@ int pass_logs(struct check *c, struct context *cx)
 	if (!err)
 		err = bitmap_init(&c->unclaimed_segments, cx,
 				  c->vol->geo.nsegments);
-	if (!err)
-		err = make_sets(c, cx);
+	/* For what the logs list of metadata files, and sums for others. */
+	for (i = 0; i < CHECK_LISTED && end && !err; i++)
+		err = sparse_init(&c->listed[i], cx, end);
+	if (!err && end) {
+		c->sums = calloc(1, sizeof(*c->sums));
+		if (!c->sums)
+			err = fail(cx, -ENOMEM, "sums of maps");
+	}
 	if (!err)
 		err = run_workers(&crowd, cx);
 	sparse_fini(&crowd.sequences);
