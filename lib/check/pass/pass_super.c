@@ -38,35 +38,28 @@ static int blame_reader(struct check *c, struct context *cx, int err,
 	return 0;
 }
 
-/* Copy I, which the volume was not opened by, leads nowhere: RULE. */
-static int check_unused(struct check *c, struct context *cx, int i,
-			enum rule rule)
+/* The copy that the volume was not opened by: does it lead nowhere? */
+static int check_other(struct check *c, struct context *cx)
 {
 	struct volume *vol = c->vol;
-	const struct nilfs_super_block *sb = &vol->super[i];
-	const struct nilfs_super_block *used = volume_super(vol);
+	const struct super_choice *choice = &vol->choice;
+	bool chosen = vol->super_used != choice->index;
+	int i = chosen ? choice->index : choice->spare;
+	const struct nilfs_super_block *sb, *used = volume_super(vol);
 	struct recovery rec;
 	int err;
 
+	if (i < 0)
+		return 0;
+	sb = &vol->super[i];
 	if (super_check_log(sb, &vol->geo) ||
 	    (le64_get(sb->s_last_pseg) == le64_get(used->s_last_pseg) &&
 	     le64_get(sb->s_last_seq) == le64_get(used->s_last_seq)))
 		return 0;
 	err = recovery_search(vol, cx, sb, false, &rec);
-	return blame_reader(c, cx, err, rule,
+	return blame_reader(c, cx, err, chosen ? RULE_SB_NO_SUPER_ROOT :
+						 RULE_SB_SPARE,
 			    place_number(PLACE_SUPER, (uint64_t)i));
-}
-
-static int check_other(struct check *c, struct context *cx)
-{
-	const struct super_choice *choice = &c->vol->choice;
-
-	if (c->vol->super_used != choice->index)
-		return check_unused(c, cx, choice->index,
-				    RULE_SB_NO_SUPER_ROOT);
-	if (choice->spare < 0)
-		return 0;
-	return check_unused(c, cx, choice->spare, RULE_SB_SPARE);
 }
 
 /* Whether checkpoint CNO is in the cpfile, in whose time it may be the last. */
@@ -110,59 +103,47 @@ static void compare_cno(struct check *c, struct context *cx, uint64_t cno)
 	vol->latest.cno = cno;
 }
 
-/*
- * The log of a cleaner keeps the time of the last one that was none.  In most
- * of its own the kernel loses the flag that says so: where a log begins,
- * nilfs_segctor_collect_blocks() sets NILFS_SS_LOGBGN alone.  So any time will
- * do between that of the volume and that of the log.
- */
-static bool is_possible_time(const struct volume *vol, uint64_t nongc)
-{
-	return nongc == vol->latest.ctime ||
-	       (nongc < vol->latest.ctime &&
-		nongc >= le64_get(volume_super(vol)->s_ctime));
-}
-
 /* The numbers that superblock, log and super root have in common. */
-static void compare_copies(struct check *c, struct context *cx,
-			   const struct nilfs_segment_summary *ss)
-{
-	const struct recovery *latest = &c->vol->latest;
-	const struct nilfs_super_root *sr = &c->vol->super_root;
-	struct place place = place_number(PLACE_BLOCK, latest->super_root);
-	uint64_t nongc = le64_get(sr->sr_nongc_ctime);
-
-	if (le16_get(sr->sr_flags))
-		findings_differ(c->findings, RULE_SR_FLAGS, place, 0,
-				le16_get(sr->sr_flags));
-	if (le16_get(sr->sr_bytes) != superroot_bytes(&c->vol->geo))
-		findings_differ(c->findings, RULE_SR_LENGTH, place,
-				superroot_bytes(&c->vol->geo),
-				le16_get(sr->sr_bytes));
-	if (!(le16_get(ss->ss_flags) & NILFS_SS_GC) &&
-	    !is_possible_time(c->vol, nongc))
-		findings_differ(c->findings, RULE_SR_NONGC_CTIME, place,
-				latest->ctime, nongc);
-	if (segsum_has_cno(ss))
-		compare_cno(c, cx, le64_get(ss->ss_cno));
-}
-
 static int check_super_root(struct check *c, struct context *cx)
 {
+	const struct volume *vol = c->vol;
+	const struct recovery *latest = &vol->latest;
+	const struct nilfs_super_root *sr = &vol->super_root;
+	struct place place = place_number(PLACE_BLOCK, latest->super_root);
+	uint64_t nongc = le64_get(sr->sr_nongc_ctime);
+	uint16_t bytes = le16_get(sr->sr_bytes);
 	struct nilfs_segment_summary ss;
 	const void *block;
-	int err = cache_get(c->vol->cache, cx, c->vol->latest.pseg_start,
-			    &block);
+	int err = cache_get(vol->cache, cx, latest->pseg_start, &block);
 
 	if (err)
 		return check_damage(c, cx, err, RULE_SB_NO_SUPER_ROOT,
 				    place_number(PLACE_VOLUME, 0));
 	memcpy(&ss, block, sizeof(ss));
-	cache_put(c->vol->cache, block);
+	cache_put(vol->cache, block);
 	/* One that was chosen without its log's header has nothing to compare. */
-	if (segsum_check(&c->vol->geo, &ss, c->vol->latest.pseg_start) ==
-	    RULE_OK)
-		compare_copies(c, cx, &ss);
+	if (segsum_check(&vol->geo, &ss, latest->pseg_start) != RULE_OK)
+		return 0;
+	if (le16_get(sr->sr_flags))
+		findings_differ(c->findings, RULE_SR_FLAGS, place, 0,
+				le16_get(sr->sr_flags));
+	if (bytes != superroot_bytes(&vol->geo))
+		findings_differ(c->findings, RULE_SR_LENGTH, place,
+				superroot_bytes(&vol->geo), bytes);
+	/*
+	 * The log of a cleaner keeps the time of the last one that was none.
+	 * In most of its own the kernel loses the flag that says so: where a log
+	 * begins, nilfs_segctor_collect_blocks() sets NILFS_SS_LOGBGN alone.  So
+	 * any time will do between that of the volume and that of the log.
+	 */
+	if (!(le16_get(ss.ss_flags) & NILFS_SS_GC) &&
+	    (nongc > latest->ctime ||
+	     (nongc < latest->ctime &&
+	      nongc < le64_get(volume_super(vol)->s_ctime))))
+		findings_differ(c->findings, RULE_SR_NONGC_CTIME, place,
+				latest->ctime, nongc);
+	if (segsum_has_cno(&ss))
+		compare_cno(c, cx, le64_get(ss.ss_cno));
 	return 0;
 }
 
@@ -216,20 +197,31 @@ static int blame_super_root(struct check *c, struct context *cx,
 	return blame_reader(c, cx, err, RULE_SR_METADATA, place);
 }
 
-/* Finds out why the volume could not be opened; WHY is what was said. */
-static int blame_super(struct check *c, struct context *cx,
-		       const struct supers *s, struct context *why)
+/* Opens c->vol, or finds out why it could not be opened. */
+static int open_volume(struct check *c, struct context *cx,
+		       const struct supers *s)
 {
 	const struct nilfs_super_block *sb = &s->copy[s->choice.index];
 	bool valid = le16_get(sb->s_state) & NILFS_VALID_FS;
 	struct volume *bare;
 	struct recovery rec;
-	int err = volume_open_bare(&bare, cx, c->dev);
+	struct context why;
+	int err = state_is_at(c->state, le64_get(sb->s_last_pseg),
+			      le64_get(sb->s_last_seq)) ?
+		volume_open_from(&c->vol, cx, c->dev, &c->state->at) :
+		volume_open(&c->vol, cx, c->dev, NULL);
 
+	if (err != -EUCLEAN && err != -EIO)
+		return check_damage(c, cx, err, RULE_SB_NO_SUPER_ROOT,
+				    place_number(PLACE_VOLUME, 0));
+	context_child(cx, &why);
+	context_adopt(&why, cx);
+	fail_clear(cx);
+	err = volume_open_bare(&bare, cx, c->dev);
 	if (!err)
 		err = recovery_search(bare, cx, sb, !valid, &rec);
 	if (!err)
-		err = blame_super_root(c, cx, bare, rec.super_root, why);
+		err = blame_super_root(c, cx, bare, rec.super_root, &why);
 	else
 		err = blame_reader(c, cx, err, RULE_SB_NO_SUPER_ROOT,
 				   place_number(PLACE_SUPER,
@@ -238,42 +230,28 @@ static int blame_super(struct check *c, struct context *cx,
 	return err;
 }
 
-static int open_volume(struct check *c, struct context *cx,
-		       const struct supers *s)
-{
-	const struct nilfs_super_block *sb = &s->copy[s->choice.index];
-	struct context why;
-	int err = state_is_at(c->state, le64_get(sb->s_last_pseg),
-			      le64_get(sb->s_last_seq)) ?
-		volume_open_from(&c->vol, cx, c->dev, &c->state->at) :
-		volume_open(&c->vol, cx, c->dev, NULL);
-
-	switch (err) {
-	case -EUCLEAN:
-	case -EIO:
-		context_child(cx, &why);
-		context_adopt(&why, cx);
-		fail_clear(cx);
-		return blame_super(c, cx, s, &why);
-	default:
-		return check_damage(c, cx, err, RULE_SB_NO_SUPER_ROOT,
-				    place_number(PLACE_VOLUME, 0));
-	}
-}
-
-/*
- * A log that has a summary where the chain ends is what a crash leaves of the
- * log being written, or what damage leaves of the last one.
- */
-static int note_cut_log(const struct check *c, struct context *cx)
+/* Not damage, but what the user sees is not all that the next mount shows. */
+static int note_state(const struct check *c, struct context *cx)
 {
 	const struct recovery *latest = &c->vol->latest;
 	const struct nilfs_segment_summary *ss;
 	const void *block;
 	int ret;
 
+	if (le16_get(volume_super(c->vol)->s_state) & NILFS_VALID_FS)
+		return 0;
+	check_note(c, "not unmounted cleanly; checking checkpoint %"
+		   PRIu64, latest->cno);
+	if (latest->orphans_start && latest->orphans_end)
+		check_note(c, "the next mount recovers what it can use of the "
+			   "logs from block %" PRIu64 " to %" PRIu64,
+			   latest->orphans_start, latest->orphans_end);
 	if (!latest->gap_pseg)
 		return 0;
+	/*
+	 * A log that has a summary where the chain ends is what a crash leaves
+	 * of the log being written, or what damage leaves of the last one.
+	 */
 	ret = cache_get(c->vol->cache, cx, latest->gap_pseg, &block);
 	if (ret)
 		return damage_forgive(cx, ret);
@@ -285,22 +263,6 @@ static int note_cut_log(const struct check *c, struct context *cx)
 			   latest->gap_pseg);
 	cache_put(c->vol->cache, block);
 	return 0;
-}
-
-/* Not damage, but what the user sees is not all that the next mount shows. */
-static int note_state(const struct check *c, struct context *cx)
-{
-	const struct recovery *latest = &c->vol->latest;
-
-	if (le16_get(volume_super(c->vol)->s_state) & NILFS_VALID_FS)
-		return 0;
-	check_note(c, "not unmounted cleanly; checking checkpoint %"
-		   PRIu64, latest->cno);
-	if (latest->orphans_start && latest->orphans_end)
-		check_note(c, "the next mount recovers what it can use of the "
-			   "logs from block %" PRIu64 " to %" PRIu64,
-			   latest->orphans_start, latest->orphans_end);
-	return note_cut_log(c, cx);
 }
 
 int pass_super(struct check *c, struct context *cx)

@@ -21,81 +21,41 @@ static struct place copy_place(int i)
 	return place_number(PLACE_SUPER, (uint64_t)i);
 }
 
-static int read_copies(struct check *c, struct context *cx, struct supers *s)
-{
-	const uint64_t offset[2] = {
-		NILFS_SB_OFFSET_BYTES, super_offset2(c->dev->size)
-	};
-	int i, err;
-
-	for (i = 0; i < 2; i++) {
-		err = dev_read(c->dev, cx, offset[i], &s->copy[i],
-			       sizeof(s->copy[i]));
-		s->read[i] = !err;
-		err = check_damage(c, cx, err, RULE_SB_UNREADABLE,
-				   copy_place(i));
-		if (err)
-			return err;
-	}
-	super_choose(s->read[0] ? &s->copy[0] : NULL,
-		     s->read[1] ? &s->copy[1] : NULL, c->dev->size,
-		     &s->choice);
-	return 0;
-}
-
-/* The field that breaks RULE, NULL where it is not one alone. */
-static const char *field_of(enum rule rule)
-{
-	switch (rule) {
-	case RULE_SB_MAGIC:
-	case RULE_SB_WIPED:
-		return "s_magic";
-	case RULE_SB_BYTES:
-		return "s_bytes";
-	case RULE_SB_REV_LEVEL:
-		return "s_rev_level";
-	case RULE_SB_BLOCK_SIZE:
-		return "s_log_block_size";
-	case RULE_SB_INODE_SIZE:
-		return "s_inode_size";
-	case RULE_SB_FIRST_INO:
-		return "s_first_ino";
-	case RULE_SB_BLOCKS_PER_SEGMENT:
-		return "s_blocks_per_segment";
-	case RULE_SB_R_SEGMENTS_PERCENTAGE:
-		return "s_r_segments_percentage";
-	case RULE_SB_NSEGMENTS:
-	case RULE_SB_DEVICE_SIZE:
-		return "s_nsegments";
-	case RULE_SB_FIRST_DATA_BLOCK:
-		return "s_first_data_block";
-	case RULE_SB_DAT_ENTRY_SIZE:
-		return "s_dat_entry_size";
-	case RULE_SB_CHECKPOINT_SIZE:
-		return "s_checkpoint_size";
-	case RULE_SB_SEGMENT_USAGE_SIZE:
-		return "s_segment_usage_size";
-	case RULE_SB_FEATURE_INCOMPAT:
-		return "s_feature_incompat";
-	case RULE_SB_FEATURE_COMPAT_RO:
-		return "s_feature_compat_ro";
-	case RULE_SB_LAST_PSEG:
-		return "s_last_pseg";
-	default:
-		return NULL;
-	}
-}
-
 static const struct field *find_field(const char *name)
 {
 	return field_find(field_table_find("super_block"), name);
 }
 
+/* The fields that break a rule alone. */
+static const struct {
+	enum rule rule;
+	const char *name;
+} broken_fields[] = {
+	{ RULE_SB_MAGIC, "s_magic" },
+	{ RULE_SB_WIPED, "s_magic" },
+	{ RULE_SB_BYTES, "s_bytes" },
+	{ RULE_SB_REV_LEVEL, "s_rev_level" },
+	{ RULE_SB_BLOCK_SIZE, "s_log_block_size" },
+	{ RULE_SB_INODE_SIZE, "s_inode_size" },
+	{ RULE_SB_FIRST_INO, "s_first_ino" },
+	{ RULE_SB_BLOCKS_PER_SEGMENT, "s_blocks_per_segment" },
+	{ RULE_SB_R_SEGMENTS_PERCENTAGE, "s_r_segments_percentage" },
+	{ RULE_SB_NSEGMENTS, "s_nsegments" },
+	{ RULE_SB_DEVICE_SIZE, "s_nsegments" },
+	{ RULE_SB_FIRST_DATA_BLOCK, "s_first_data_block" },
+	{ RULE_SB_DAT_ENTRY_SIZE, "s_dat_entry_size" },
+	{ RULE_SB_CHECKPOINT_SIZE, "s_checkpoint_size" },
+	{ RULE_SB_SEGMENT_USAGE_SIZE, "s_segment_usage_size" },
+	{ RULE_SB_FEATURE_INCOMPAT, "s_feature_incompat" },
+	{ RULE_SB_FEATURE_COMPAT_RO, "s_feature_compat_ro" },
+	{ RULE_SB_LAST_PSEG, "s_last_pseg" },
+};
+
 static void report_broken(struct check *c, const struct supers *s, int i,
 			  enum rule rule)
 {
 	struct finding f = { .rule = rule, .place = copy_place(i) };
-	const char *name = field_of(rule);
+	size_t k;
 
 	if (rule == RULE_SB_SUM) {
 		findings_differ(c->findings, rule, f.place,
@@ -103,15 +63,11 @@ static void report_broken(struct check *c, const struct supers *s, int i,
 				le32_get(s->copy[i].s_sum));
 		return;
 	}
-	if (name)
-		f.has_got = field_get(find_field(name), &s->copy[i], 0, &f.got);
+	for (k = 0; k < sizeof(broken_fields) / sizeof(*broken_fields); k++)
+		if (broken_fields[k].rule == rule)
+			f.has_got = field_get(find_field(broken_fields[k].name),
+					      &s->copy[i], 0, &f.got);
 	findings_add(c->findings, &f);
-}
-
-/* Rules that do not keep the rest from being read. */
-static bool is_decodable(enum rule rule)
-{
-	return rule == RULE_OK || rule_has(rule, RULE_READABLE);
 }
 
 /* Copy I, which is a superblock: does it make sense?  True if it can be used. */
@@ -125,7 +81,8 @@ static bool check_sense(struct check *c, struct supers *s, int i)
 	rule = super_geometry(&s->copy[i], c->dev->size, &geo);
 	if (rule)
 		report_broken(c, s, i, rule);
-	if (!is_decodable(rule))
+	/* Some rules do not keep the rest from being read. */
+	if (rule != RULE_OK && !rule_has(rule, RULE_READABLE))
 		return false;
 	if (super_check_log(&s->copy[i], &geo))
 		report_broken(c, s, i, RULE_SB_LAST_PSEG);
@@ -140,22 +97,12 @@ static bool is_other_size(const struct check *c, const struct supers *s)
 	return i >= 0 && le64_get(s->copy[i].s_dev_size) != c->dev->size;
 }
 
-/*
- * A second copy that cannot be one is no damage where there is no room for
- * it, as on very old volumes, or where the device has changed its size.
- */
-static bool is_missed(const struct check *c, const struct supers *s)
-{
-	return s->choice.index != 0 ||
-	       (!super_bad_offset2(&s->copy[0], super_offset2(c->dev->size)) &&
-		!is_other_size(c, s));
-}
-
 static void check_copy(struct check *c, struct supers *s, int i)
 {
 	enum rule verdict = s->choice.verdict[i];
 	bool is_super = verdict == RULE_OK || verdict == RULE_SB_PLACE;
 	bool usable = s->read[i] && is_super && check_sense(c, s, i);
+	bool is_missed;
 
 	if (i == s->choice.index)
 		s->usable = usable;
@@ -165,8 +112,17 @@ static void check_copy(struct check *c, struct supers *s, int i)
 	/* Only the first one is where others write what they put on a device. */
 	if (!i && verdict == RULE_SB_MAGIC)
 		verdict = RULE_SB_WIPED;
+	/*
+	 * A second copy that cannot be one is no damage where there is no room
+	 * for it, as on very old volumes, or where the device has changed its
+	 * size.
+	 */
+	is_missed = s->choice.index != 0 ||
+		    (!super_bad_offset2(&s->copy[0],
+					super_offset2(c->dev->size)) &&
+		     !is_other_size(c, s));
 	/* Where segments are cannot be said if the numbers make no sense. */
-	if (verdict == RULE_SB_PLACE ? usable : !i || is_missed(c, s))
+	if (verdict == RULE_SB_PLACE ? usable : !i || is_missed)
 		report_broken(c, s, i, verdict);
 }
 
@@ -206,34 +162,19 @@ static bool has_usual_entries(const struct nilfs_super_block *sb)
 		      NILFS_MIN_SEGMENT_USAGE_SIZE);
 }
 
-/*
- * Live-block counts come and go with one log: cut off between the superblocks,
- * the newer one names that, the other one the log before.
- */
-static enum rule rule_of_difference(const struct supers *s, const char *name)
-{
-	return !strcmp(name, "s_segment_usage_size") &&
-			       s->choice.reason != SUPER_SAME &&
-			       has_usual_entries(&s->copy[0]) &&
-			       has_usual_entries(&s->copy[1]) ?
-		       RULE_SB_FEATURES : RULE_SB_COPIES;
-}
-
-static void compare_copies(struct check *c, const struct supers *s)
-{
-	const char *const *name;
-
-	for (name = constant_fields; *name; name++)
-		if (!is_same(c, s, *name, rule_of_difference(s, *name)))
-			return;
-	is_same(c, s, "s_nsegments", RULE_SB_RESIZE);
-}
-
 static void check_chosen(struct check *c, const struct supers *s)
 {
 	const struct nilfs_super_block *sb = &s->copy[s->choice.index];
 	struct place place = copy_place(s->choice.index);
 	unsigned int state = le16_get(sb->s_state);
+	/*
+	 * Live-block counts come and go with one log: cut off between the
+	 * superblocks, the newer one names that, the other one the log before.
+	 */
+	bool cut_off = s->choice.reason != SUPER_SAME &&
+		       has_usual_entries(&s->copy[0]) &&
+		       has_usual_entries(&s->copy[1]);
+	const char *const *name;
 
 	if (is_other_size(c, s))
 		findings_differ(c->findings, RULE_SB_DEV_SIZE, place,
@@ -242,8 +183,14 @@ static void check_chosen(struct check *c, const struct supers *s)
 		findings_broken(c->findings, RULE_SB_STATE_ERROR, place);
 	if (state & NILFS_RESIZE_FS)
 		findings_broken(c->findings, RULE_SB_RESIZE, place);
-	if (s->choice.spare >= 0)
-		compare_copies(c, s);
+	if (s->choice.spare < 0)
+		return;
+	for (name = constant_fields; *name; name++)
+		if (!is_same(c, s, *name, cut_off &&
+			     !strcmp(*name, "s_segment_usage_size") ?
+				RULE_SB_FEATURES : RULE_SB_COPIES))
+			return;
+	is_same(c, s, "s_nsegments", RULE_SB_RESIZE);
 }
 
 void supers_borrow(struct nilfs_super_block *sb,
@@ -262,6 +209,9 @@ void supers_borrow(struct nilfs_super_block *sb,
 
 int supers_check(struct check *c, struct context *cx, struct supers *s)
 {
+	const uint64_t offset[2] = {
+		NILFS_SB_OFFSET_BYTES, super_offset2(c->dev->size)
+	};
 	int i, err;
 
 	memset(s, 0, sizeof(*s));
@@ -272,9 +222,18 @@ int supers_check(struct check *c, struct context *cx, struct supers *s)
 				SUPER_MIN_DEVICE, c->dev->size);
 		return 0;
 	}
-	err = read_copies(c, cx, s);
-	if (err)
-		return err;
+	for (i = 0; i < 2; i++) {
+		err = dev_read(c->dev, cx, offset[i], &s->copy[i],
+			       sizeof(s->copy[i]));
+		s->read[i] = !err;
+		err = check_damage(c, cx, err, RULE_SB_UNREADABLE,
+				   copy_place(i));
+		if (err)
+			return err;
+	}
+	super_choose(s->read[0] ? &s->copy[0] : NULL,
+		     s->read[1] ? &s->copy[1] : NULL, c->dev->size,
+		     &s->choice);
 	for (i = 0; i < 2; i++)
 		check_copy(c, s, i);
 	if (!s->known)
