@@ -70,70 +70,37 @@ static char *data_of(const struct blockbatch_half *h, uint32_t i)
 	return h->buf + ((size_t)i << h->vol->geo.block_bits);
 }
 
-/* Adds item I; false if it is too far away, or not on the volume. */
-static bool join_run(const struct blockbatch_half *h, struct gather *g,
-		     uint32_t i)
-{
-	uint64_t blocknr = h->items[i].blocknr;
-	unsigned int bits = h->vol->geo.block_bits;
-
-	return blocknr < h->vol->geo.nblocks &&
-	       gather_add(g, blocknr << bits, (size_t)1 << bits, data_of(h, i),
-			  h->buf + h->buf_bytes);
-}
-
-static int read_alone(struct blockbatch_half *h, struct context *cx, uint32_t i)
-{
-	return volume_read_blocks(h->vol, cx, h->items[i].blocknr, 1,
-				  data_of(h, i));
-}
-
 /* Reads the items from number K of the order on that go together: how many. */
 static uint32_t read_near(struct blockbatch_half *h, struct context *cx,
 			  uint32_t k)
 {
+	unsigned int bits = h->vol->geo.block_bits;
 	struct gather g = { .niov = 0 };
-	uint32_t n = 0, i;
+	uint32_t n = 0, i, item;
 	int err = -EIO;
 
-	while (k + n < h->count && join_run(h, &g, h->order[k + n]))
-		n++;
+	/* Up to one that is too far away, or not on the volume. */
+	for (; k + n < h->count; n++) {
+		item = h->order[k + n];
+		if (h->items[item].blocknr >= h->vol->geo.nblocks ||
+		    !gather_add(&g, h->items[item].blocknr << bits,
+				(size_t)1 << bits, data_of(h, item),
+				h->buf + h->buf_bytes))
+			break;
+	}
 	if (n)
 		err = gather_read(&g, cx, h->vol->dev);
 	else
 		n = 1;
 	for (i = k; i < k + n; i++) {
-		uint32_t item = h->order[i];
-
-		h->errs[item] = err ? read_alone(h, cx, item) : 0;
+		item = h->order[i];
+		h->errs[item] = !err ? 0 :
+			volume_read_blocks(h->vol, cx, h->items[item].blocknr,
+					   1, data_of(h, item));
 	}
 	if (err)
 		fail_clear(cx);
 	return n;
-}
-
-/* Sorts the few that are not in order yet: mostly they ascend. */
-static void put_in_order(struct blockbatch_half *h)
-{
-	uint32_t i, at;
-
-	for (i = 0; i < h->count; i++) {
-		for (at = i; at && h->items[h->order[at - 1]].blocknr >
-					   h->items[i].blocknr; at--)
-			h->order[at] = h->order[at - 1];
-		h->order[at] = i;
-	}
-}
-
-/* So that the disk has all requests before the first is waited for. */
-static void read_ahead(const struct blockbatch_half *h)
-{
-	struct ahead ahead = ahead_of(h->vol);
-	uint32_t i;
-
-	for (i = 0; i < h->count; i++)
-		ahead_add(&ahead, h->items[h->order[i]].blocknr, 1);
-	ahead_end(&ahead);
 }
 
 /* One half is read by any worker; failures are in its errs. */
@@ -141,29 +108,26 @@ static int read_half(struct context *cx, void *arg, unsigned int worker,
 		     bool skip)
 {
 	struct blockbatch_half *h = arg;
-	uint32_t i;
+	struct ahead ahead = ahead_of(h->vol);
+	uint32_t i, at;
 
 	(void)worker;
 	if (skip)
 		return 0;
-	put_in_order(h);
-	read_ahead(h);
+	/* Sorts the few that are not in order yet: mostly they ascend. */
+	for (i = 0; i < h->count; i++) {
+		for (at = i; at && h->items[h->order[at - 1]].blocknr >
+					   h->items[i].blocknr; at--)
+			h->order[at] = h->order[at - 1];
+		h->order[at] = i;
+	}
+	/* So that the disk has all requests before the first is waited for. */
+	for (i = 0; i < h->count; i++)
+		ahead_add(&ahead, h->items[h->order[i]].blocknr, 1);
+	ahead_end(&ahead);
 	for (i = 0; i < h->count;)
 		i += read_near(h, cx, i);
 	return 0;
-}
-
-static int take_blocks(const struct blockbatch *b,
-		       const struct blockbatch_half *h,
-		       struct context *cx, uint32_t i)
-{
-	const struct blockbatch_item *item = &h->items[i];
-
-	if (!h->errs[i])
-		return b->take(b->arg, cx, item, data_of(h, i), 0);
-	fail(cx, h->errs[i], "block %llu of the device",
-	     (unsigned long long)item->blocknr);
-	return b->take(b->arg, cx, item, NULL, h->errs[i]);
 }
 
 /* Those of the half that was read, if there is any. */
@@ -173,44 +137,41 @@ static int take_half(struct blockbatch *b, struct context *cx,
 	uint32_t i;
 	int ret = context_cancelled(cx);
 
-	for (i = 0; i < h->count && !ret; i++)
-		ret = take_blocks(b, h, cx, i);
+	for (i = 0; i < h->count && !ret; i++) {
+		const struct blockbatch_item *item = &h->items[i];
+
+		if (h->errs[i])
+			fail(cx, h->errs[i], "block %llu of the device",
+			     (unsigned long long)item->blocknr);
+		ret = b->take(b->arg, cx, item,
+			      h->errs[i] ? NULL : data_of(h, i), h->errs[i]);
+	}
 	h->count = 0;
 	return ret;
 }
 
 /*
- * What it takes to fill one half while the other is read.  One thread more than
- * this one has is enough: it reads, this one takes.
- */
-static int open_pool(struct blockbatch *b, struct context *cx)
-{
-	struct context few;
-	int err = open_half(&b->halves[1], cx, b->halves[0].vol, b->room);
-
-	if (err)
-		return err;
-
-	context_child(cx, &few);
-	few.threads = cx->threads < 2 ? 1 : 2;
-	if (pool_open(&b->pool, &few, 1)) {
-		context_adopt(cx, &few);
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-/*
  * Reads the full half and processes the one before meanwhile, which is then
- * empty.
+ * empty.  One thread more than this one has is enough: it reads, this one takes.
  */
 static int read_next(struct blockbatch *b, struct context *cx)
 {
 	struct blockbatch_half *full = &b->halves[b->filling];
-	int ret = b->pool ? 0 : open_pool(b, cx);
+	struct context few;
+	int ret = 0;
 
-	if (!ret)
-		ret = pool_wait(b->pool, cx, &b->reading);
+	if (!b->pool) {
+		ret = open_half(&b->halves[1], cx, full->vol, b->room);
+		if (ret)
+			return ret;
+		context_child(cx, &few);
+		few.threads = cx->threads < 2 ? 1 : 2;
+		if (pool_open(&b->pool, &few, 1)) {
+			context_adopt(cx, &few);
+			return -ENOMEM;
+		}
+	}
+	ret = pool_wait(b->pool, cx, &b->reading);
 	if (!ret)
 		ret = pool_give(b->pool, cx, read_half, full, &b->reading);
 	if (ret)

@@ -88,29 +88,23 @@ static uint32_t add_run(struct datruns_part *part, struct context *cx,
 	return n;
 }
 
-/* Adds entries [I, END) of BLOCK, or none of them. */
-static void add_chunk(struct datruns_part *part, struct context *cx,
-		      const struct datscan_block *block, uint32_t i,
-		      uint32_t end)
-{
-	size_t before = part->n;
-	uint32_t n = 1;
-
-	for (; i < end && n && part->n < before + CHUNK_RUNS; i += n)
-		n = add_run(part, cx, block, i, end);
-	if (i < end || !n)
-		part->n = before;
-}
-
 void datruns_add(struct datruns *r, unsigned int worker,
 		 const struct datscan_block *block)
 {
+	struct datruns_part *part = &r->parts[worker];
 	struct context cx = { .max_memory = r->bytes };
-	uint32_t i, n;
+	uint32_t i, end, n;
+	size_t before;
 
-	for (i = 0; i < block->count; i += n) {
-		n = block->count - i < CHUNK ? block->count - i : CHUNK;
-		add_chunk(&r->parts[worker], &cx, block, i, i + n);
+	for (i = 0; i < block->count; i = end) {
+		end = block->count - i < CHUNK ? block->count : i + CHUNK;
+		before = part->n;
+		/* All entries of a chunk, or none of them. */
+		for (n = 1; i < end && n && part->n < before + CHUNK_RUNS;
+		     i += n)
+			n = add_run(part, &cx, block, i, end);
+		if (i < end || !n)
+			part->n = before;
 	}
 }
 
@@ -149,39 +143,32 @@ static bool ends_before(const void *item, const void *key)
 	return run->number + run->count <= *(const uint64_t *)key;
 }
 
-/* N entries of RUN, from number AT on. */
-static char *expand_run(const struct datruns_part *part,
-			const struct datrun *run, uint64_t at, uint64_t n,
-			uint32_t stride, char *buf)
-{
-	const struct datrun_life *life = &part->lives[run->life];
-	uint64_t blocknr = run->blocknr + (at - run->number) * run->step;
-
-	for (; n--; blocknr += run->step, buf += stride) {
-		struct nilfs_dat_entry *de = (void *)buf;
-
-		de->de_blocknr = le64_make(blocknr);
-		de->de_start = le64_make(life->start);
-		de->de_end = le64_make(life->end);
-	}
-	return buf;
-}
-
 static bool expand_part(const struct datruns_part *part,
 			const struct palloc *palloc, uint64_t at, uint64_t end,
 			char *buf)
 {
 	size_t i = search_first(part->list, part->n, sizeof(*part->list),
 				ends_before, &at);
-	uint64_t until;
 
-	for (; at < end; i++, at = until) {
-		if (i == part->n || part->list[i].number > at)
+	for (; at < end; i++) {
+		const struct datrun *run = &part->list[i];
+		const struct datrun_life *life;
+		uint64_t until, blocknr;
+
+		if (i == part->n || run->number > at)
 			return false;
-		until = part->list[i].number + part->list[i].count;
+		until = run->number + run->count;
 		until = until < end ? until : end;
-		buf = expand_run(part, &part->list[i], at, until - at,
-				 palloc->entry_size, buf);
+		life = &part->lives[run->life];
+		blocknr = run->blocknr + (at - run->number) * run->step;
+		for (; at < until; at++, blocknr += run->step) {
+			struct nilfs_dat_entry *de = (void *)buf;
+
+			de->de_blocknr = le64_make(blocknr);
+			de->de_start = le64_make(life->start);
+			de->de_end = le64_make(life->end);
+			buf += palloc->entry_size;
+		}
 	}
 	return true;
 }

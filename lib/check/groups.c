@@ -129,58 +129,29 @@ static void judge_count(const struct groups *g,
 	findings_differ(g->findings, rule, place, want, got);
 }
 
-/* The descriptor of GROUP in the block DESCS, which may be missing. */
-static const struct nilfs_palloc_group_desc *
-desc_of(const struct groups *g, const char *descs, uint64_t group)
-{
-	if (!descs)
-		return NULL;
-	return (const void *)(descs + palloc_desc_offset(g->palloc, group));
-}
-
-/* Groups from FIRST on, below END, which have no blocks. */
-static void judge_empty(const struct groups *g, const char *descs,
-			uint64_t first, uint64_t end)
-{
-	const struct nilfs_palloc_group_desc *desc = desc_of(g, descs, first);
-
-	for (; desc && first < end; first++, desc++)
-		if (le32_get(desc->pg_nfrees) != g->palloc->entries_per_group)
-			judge_count(g, desc, first, 0, false);
-}
-
-/* Whether the bitmap of GROUP was counted: *USED. */
-static bool is_known(const struct groups *g, struct context *cx, uint64_t group,
-		     uint32_t *used)
-{
-	uint64_t blocknr;
-	int ret;
-
-	if (!g->known)
-		return false;
-	ret = file_lookup(g->file, cx, palloc_bitmap_blkoff(g->palloc, group),
-			  &blocknr);
-	if (ret < 0)
-		fail_clear(cx);
-	return ret > 0 && g->known(g->arg, group, blocknr, used);
-}
-
+/* The group whose descriptor is DESC, or missing. */
 static int check_count(const struct groups *g, struct context *cx,
-		       const char *descs, uint64_t group)
+		       const struct nilfs_palloc_group_desc *desc,
+		       uint64_t group)
 {
+	uint64_t blkoff = palloc_bitmap_blkoff(g->palloc, group), blocknr;
 	const void *bitmap;
 	uint32_t used;
 	int ret;
 
-	if (is_known(g, cx, group, &used)) {
-		judge_count(g, desc_of(g, descs, group), group, used, true);
-		return 0;
+	if (g->known) {
+		ret = file_lookup(g->file, cx, blkoff, &blocknr);
+		if (ret < 0)
+			fail_clear(cx);
+		if (ret > 0 && g->known(g->arg, group, blocknr, &used)) {
+			judge_count(g, desc, group, used, true);
+			return 0;
+		}
 	}
-	ret = borrow_block(g, cx, palloc_bitmap_blkoff(g->palloc, group), true,
-			   &bitmap);
+	ret = borrow_block(g, cx, blkoff, true, &bitmap);
 	if (ret < 0)
 		return seen(ret);
-	judge_count(g, desc_of(g, descs, group), group,
+	judge_count(g, desc, group,
 		    bitmap ? palloc_count(g->palloc, bitmap) : 0, bitmap);
 	give_back(g, bitmap);
 	return 0;
@@ -189,26 +160,33 @@ static int check_count(const struct groups *g, struct context *cx,
 int groups_check_counts(const struct groups *g, struct context *cx,
 			uint64_t group)
 {
-	uint64_t end = first_of_desc(g, group) + g->palloc->groups_per_desc;
-	const void *descs;
-	uint64_t next;
-	int ret;
+	uint64_t first = first_of_desc(g, group), next;
+	uint64_t end = first + g->palloc->groups_per_desc;
+	const struct nilfs_palloc_group_desc *descs = NULL;
+	const void *block;
+	int ret = borrow_block(g, cx, palloc_desc_blkoff(g->palloc, first),
+			       true, &block);
 
-	group = first_of_desc(g, group);
-	ret = borrow_block(g, cx, palloc_desc_blkoff(g->palloc, group), true,
-			   &descs);
-	for (; ret >= 0 && group < end; group++) {
+	if (block)
+		descs = (const void *)((const char *)block +
+				       palloc_desc_offset(g->palloc, first));
+	for (group = first; ret >= 0 && group < end; group++) {
 		ret = groups_next(g, cx, group, &next);
 		if (ret < 0)
 			break;
 		if (!ret || next > end)
 			next = end;
-		judge_empty(g, descs, group, next);
-		group = next;
+		/* Groups before the next one have no blocks. */
+		for (; group < next; group++)
+			if (descs && le32_get(descs[group - first].pg_nfrees) !=
+				     g->palloc->entries_per_group)
+				judge_count(g, &descs[group - first], group, 0,
+					    false);
 		if (group < end)
-			ret = check_count(g, cx, descs, group);
+			ret = check_count(g, cx, descs ? &descs[group - first] :
+							 NULL, group);
 	}
-	give_back(g, descs);
+	give_back(g, block);
 	return ret < 0 ? seen(ret) : 0;
 }
 
@@ -234,47 +212,37 @@ static void judge_missing(const struct groups *g, const void *bitmap,
 				0, used);
 }
 
-/* Checks GROUP's blocks of entries; *MET: entries up to the last. */
-static int walk_entries(const struct groups *g, struct context *cx,
-			const void *bitmap, uint64_t group, uint32_t *met)
+int groups_check_entries(const struct groups *g, struct context *cx,
+			 uint64_t group)
 {
-	uint64_t start = palloc_bitmap_blkoff(g->palloc, group) + 1;
+	uint64_t bitmap_at = palloc_bitmap_blkoff(g->palloc, group), last;
+	uint64_t start = bitmap_at + 1;
 	uint64_t end = start + g->palloc->blocks_per_group - 1;
+	uint32_t first, entries = g->palloc->entries_per_block;
+	uint32_t met = 0;		/* entries up to the last */
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
-	uint32_t first, entries = g->palloc->entries_per_block;
-	uint64_t last;
+	const void *bitmap;
 	int ret;
 
+	/* The check of the counts reports a bitmap that cannot be read. */
+	ret = borrow_block(g, cx, bitmap_at, false, &bitmap);
+	if (ret <= 0)
+		return seen(ret);
 	ret = blockmap_cursor_open(&cur, cx, &g->file->map, start, false);
 	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
 		ret = 0;
 		if (item.key >= end)
 			break;
 		first = (uint32_t)(item.key - start) * entries;
-		judge_missing(g, bitmap, group, *met, first);
+		judge_missing(g, bitmap, group, met, first);
 		last = blockmap_cursor_skip_row(&cur, item.key);
 		if (last >= end)
 			last = end - 1;
-		*met = (uint32_t)(last - start + 1) * entries;
+		met = (uint32_t)(last - start + 1) * entries;
 	}
 	blockmap_cursor_close(&cur);
-	return hide(cx, ret);
-}
-
-int groups_check_entries(const struct groups *g, struct context *cx,
-			 uint64_t group)
-{
-	const void *bitmap;
-	uint32_t met = 0;
-	int ret;
-
-	/* The check of the counts reports a bitmap that cannot be read. */
-	ret = borrow_block(g, cx, palloc_bitmap_blkoff(g->palloc, group), false,
-			   &bitmap);
-	if (ret <= 0)
-		return seen(ret);
-	ret = walk_entries(g, cx, bitmap, group, &met);
+	ret = hide(cx, ret);
 	if (!ret)
 		judge_missing(g, bitmap, group, met,
 			      g->palloc->entries_per_group);
@@ -282,27 +250,11 @@ int groups_check_entries(const struct groups *g, struct context *cx,
 	return seen(ret);
 }
 
-/* Reports the first block beyond the last group. */
-static int check_end(const struct groups *g, struct context *cx)
+int groups_check(const struct groups *g, struct context *cx)
 {
 	const struct palloc *p = g->palloc;
 	uint64_t ndescs = UINT64_C(1) << (64 - p->group_bits - p->desc_bits);
-	uint64_t blkoff;
-	int ret;
-
-	/* With very large entries all numbers of blocks are taken. */
-	if (!checked_mul(ndescs, p->blocks_per_desc, &blkoff))
-		return 0;
-	ret = next_block(g, cx, blkoff, &blkoff);
-	if (ret > 0)
-		findings_broken(g->findings, RULE_PALLOC_BLOCK,
-				place_map(g->cno, g->file->ino, blkoff, 0));
-	return ret < 0 ? seen(ret) : 0;
-}
-
-int groups_check(const struct groups *g, struct context *cx)
-{
-	uint64_t group = 0, from = 0, desc = UINT64_MAX;
+	uint64_t group = 0, from = 0, desc = UINT64_MAX, blkoff;
 	int err = 0, ret = 0;
 
 	while (!err && (ret = groups_next(g, cx, from, &group)) > 0) {
@@ -315,7 +267,15 @@ int groups_check(const struct groups *g, struct context *cx)
 			err = groups_check_entries(g, cx, group);
 		from = group + 1;
 	}
-	if (!err)
-		err = ret < 0 ? seen(ret) : check_end(g, cx);
-	return err;
+	if (err || ret < 0)
+		return err ? err : seen(ret);
+	/* Blocks beyond the last group.  With very large entries all numbers of
+	   blocks are taken. */
+	if (!checked_mul(ndescs, p->blocks_per_desc, &blkoff))
+		return 0;
+	ret = next_block(g, cx, blkoff, &blkoff);
+	if (ret > 0)
+		findings_broken(g->findings, RULE_PALLOC_BLOCK,
+				place_map(g->cno, g->file->ino, blkoff, 0));
+	return ret < 0 ? seen(ret) : 0;
 }

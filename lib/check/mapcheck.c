@@ -154,13 +154,6 @@ static int enter_node(struct walk *w, struct context *cx,
 	return context_cancelled(cx);
 }
 
-static uint64_t child_end(const struct level *l)
-{
-	if (l->index + 1u < l->node.nchildren)
-		return bmap_node_key(&l->node, l->index + 1);
-	return l->end;
-}
-
 static struct mapcheck_pointer pointer_of(const struct walk *w,
 					  const struct level *l)
 {
@@ -207,11 +200,12 @@ static int visit_node(struct walk *w, struct context *cx)
 {
 	struct level *l = &w->path[w->level];
 	struct mapcheck_pointer p = pointer_of(w, l);
-	uint64_t end = child_end(l), blocknr = 0;
 	struct lifetime life = p.within;
+	uint64_t end = l->end, blocknr = 0;
 	int ret;
 
-	l->index++;
+	if (++l->index < l->node.nchildren)
+		end = bmap_node_key(&l->node, l->index);
 	ret = w->m->visit(w->m->arg, cx, &p, &blocknr, &life);
 	if (!ret && blocknr && w->level == w->top)
 		ret = check_seen(w, cx, &p, blocknr);
@@ -256,63 +250,48 @@ static void leave_node(struct walk *w)
 	w->level++;
 }
 
-static int walk_tree(struct walk *w, struct context *cx)
-{
-	int err = 0;
-
-	while (w->level <= w->top && !err) {
-		const struct level *l = &w->path[w->level];
-
-		if (l->index == l->node.nchildren)
-			leave_node(w);
-		else if (w->level == NILFS_BTREE_LEVEL_NODE_MIN)
-			err = visit_blocks(w, cx);
-		else
-			err = visit_node(w, cx);
-	}
-	while (w->level <= w->top)
-		leave_node(w);
-	return err;
-}
-
-/* Enters the root. */
-static enum rule start_walk(struct walk *w, const le64 *map)
-{
-	enum rule rule = bmap_root_check(map);
-	struct bmap_node node;
-	struct level *root;
-
-	if (rule != RULE_OK)
-		return rule;
-	bmap_root_read(map, &node);
-	w->level = w->top = node.level;
-	root = &w->path[w->top];
-	root->block = NULL;
-	root->node = node;
-	root->index = 0;
-	root->end = UINT64_MAX;
-	root->life = w->m->within;
-	return bmap_node_check_entries(&node);
-}
-
 int mapcheck_run(const struct mapcheck *m, struct context *cx,
 		 const struct nilfs_inode *inode)
 {
-	struct walk w;
 	enum rule rule;
-	int err;
+	struct level *l;
+	struct walk w;
+	int err = 0;
 
 	if (!bmap_is_btree(inode->i_bmap))
 		return check_direct(m, cx, inode->i_bmap);
 
 	w.m = m;
 	w.partial = false;
-	rule = start_walk(&w, inode->i_bmap);
+	rule = bmap_root_check(inode->i_bmap);
+	if (rule == RULE_OK) {
+		struct bmap_node node;
+
+		bmap_root_read(inode->i_bmap, &node);
+		w.level = w.top = node.level;
+		l = &w.path[w.top];
+		l->block = NULL;
+		l->node = node;
+		l->index = 0;
+		l->end = UINT64_MAX;
+		l->life = m->within;
+		rule = bmap_node_check_entries(&node);
+	}
 	if (rule != RULE_OK) {
 		findings_broken(m->findings, rule, place_inode(m->cno, m->ino));
 		err = skip_node(m, cx, 0, UINT64_MAX);
 		return err ? err : 1;
 	}
-	err = walk_tree(&w, cx);
+	while (w.level <= w.top && !err) {
+		l = &w.path[w.level];
+		if (l->index == l->node.nchildren)
+			leave_node(&w);
+		else if (w.level == NILFS_BTREE_LEVEL_NODE_MIN)
+			err = visit_blocks(&w, cx);
+		else
+			err = visit_node(&w, cx);
+	}
+	while (w.level <= w.top)
+		leave_node(&w);
 	return err ? err : w.partial;
 }

@@ -54,12 +54,6 @@ void vblocks_fini(struct vblocks *v)
 	v->own = NULL;
 }
 
-/* True for a failure that the volume is to blame for. */
-static bool is_damage(int err)
-{
-	return err == -EIO || err == -EUCLEAN;
-}
-
 /* Borrows block BLKOFF of the DAT: a state with *DATA, or a failure. */
 static int borrow_block(struct vblocks *v, struct context *cx, uint64_t blkoff,
 			const void **data)
@@ -71,30 +65,10 @@ static int borrow_block(struct vblocks *v, struct context *cx, uint64_t blkoff,
 	*data = NULL;
 	if (!ret)
 		return VBLOCKS_MISSING;
-	if (!is_damage(ret))
+	if (ret != -EIO && ret != -EUCLEAN)
 		return ret;
 	fail_clear(cx);
 	return VBLOCKS_UNKNOWN;
-}
-
-static int find_bitmap(struct vblocks *v, struct context *cx, uint64_t group)
-{
-	const void *data;
-	int state;
-
-	if (v->have_group && v->group == group)
-		return 0;
-	drop_bitmap(v);
-	state = borrow_block(v, cx,
-			     palloc_bitmap_blkoff(&v->vol->dat_palloc, group),
-			     &data);
-	if (state < 0)
-		return state;
-	v->bitmap = data;
-	v->group = group;
-	v->have_group = true;
-	v->group_known = state != VBLOCKS_UNKNOWN;
-	return 0;
 }
 
 static bool is_cached(const struct vblocks *v, struct context *cx,
@@ -104,17 +78,6 @@ static bool is_cached(const struct vblocks *v, struct context *cx,
 
 	return file_lookup(&v->vol->dat, cx, blkoff, &blocknr) > 0 &&
 	       cache_has(v->vol->cache, blocknr);
-}
-
-/* If a block is missing after one in the cache, more will be needed. */
-static void read_ahead(struct vblocks *v, struct context *cx, uint64_t blkoff)
-{
-	struct context quiet;
-
-	context_child(cx, &quiet);
-	if (blkoff && !is_cached(v, &quiet, blkoff) &&
-	    is_cached(v, &quiet, blkoff - 1))
-		file_readahead(&v->vol->dat, &quiet, blkoff, READAHEAD_BLOCKS);
 }
 
 /* Block WHAT from the runs, where they have all of it. */
@@ -135,6 +98,7 @@ int vblocks_seek(struct vblocks *v, struct context *cx, uint64_t number)
 	const struct palloc *palloc = &v->vol->dat_palloc;
 	uint64_t blkoff = palloc_entry_blkoff(palloc, number);
 	struct palloc_block what;
+	struct context quiet;
 	const void *data;
 	int state = VBLOCKS_USED;
 
@@ -142,7 +106,13 @@ int vblocks_seek(struct vblocks *v, struct context *cx, uint64_t number)
 	drop_block(v);
 	data = expand(v, &what);
 	if (!data) {
-		read_ahead(v, cx, blkoff);
+		/* If a block is missing after one in the cache, more will be
+		   needed. */
+		context_child(cx, &quiet);
+		if (blkoff && !is_cached(v, &quiet, blkoff) &&
+		    is_cached(v, &quiet, blkoff - 1))
+			file_readahead(&v->vol->dat, &quiet, blkoff,
+				       READAHEAD_BLOCKS);
 		state = borrow_block(v, cx, blkoff, &data);
 	}
 	if (state < 0)
@@ -151,26 +121,18 @@ int vblocks_seek(struct vblocks *v, struct context *cx, uint64_t number)
 	v->state = (enum vblocks_state)state;
 	v->first = what.first;
 	v->count = what.count;
-	return data ? find_bitmap(v, cx, what.group) : 0;
-}
-
-/* The last child of a node, or 0 where it has none. */
-static uint64_t last_child(const struct bmap_node *node, uint64_t *key)
-{
-	if (!node->nchildren)
+	if (!data || (v->have_group && v->group == what.group))
 		return 0;
-	*key = bmap_node_key(node, node->nchildren - 1u);
-	return bmap_node_ptr(node, node->nchildren - 1u);
-}
-
-/* The last block of a file with a direct map. */
-static uint64_t last_direct(const le64 *map)
-{
-	uint64_t key = NILFS_DIRECT_NBLOCKS - 1;
-
-	while (key && !bmap_direct_ptr(map, key))
-		key--;
-	return key;
+	drop_bitmap(v);
+	state = borrow_block(v, cx, palloc_bitmap_blkoff(palloc, what.group),
+			     &data);
+	if (state < 0)
+		return state;
+	v->bitmap = data;
+	v->group = what.group;
+	v->have_group = true;
+	v->group_known = state != VBLOCKS_UNKNOWN;
+	return 0;
 }
 
 /* The last block of the DAT, as far as its map can be followed. */
@@ -179,23 +141,32 @@ static uint64_t last_key(struct volume *vol, struct context *cx)
 	const le64 *map = vol->dat.map.root;
 	uint64_t ptr, key = 0;
 	struct bmap_node node;
-	unsigned int level;
-	const void *block;
+	const void *block = NULL;
 
 	if (vol->dat.map.broken)
 		return 0;
-	if (!bmap_is_btree(map))
-		return last_direct(map);
-	bmap_root_read(map, &node);
-	ptr = last_child(&node, &key);
-	for (level = node.level; level > 1 && ptr; level--) {
-		if (cache_get(vol->cache, cx, ptr, &block))
-			break;
-		bmap_node_read(vol->geo.block_size, block, &node);
-		ptr = last_child(&node, &key);
-		cache_put(vol->cache, block);
+	if (!bmap_is_btree(map)) {
+		key = NILFS_DIRECT_NBLOCKS - 1;
+		while (key && !bmap_direct_ptr(map, key))
+			key--;
+		return key;
 	}
-	return key;
+	bmap_root_read(map, &node);
+	for (;;) {
+		unsigned int level = node.level;
+
+		ptr = 0;
+		if (node.nchildren) {
+			key = bmap_node_key(&node, node.nchildren - 1u);
+			ptr = bmap_node_ptr(&node, node.nchildren - 1u);
+		}
+		cache_put(vol->cache, block);
+		if (level <= 1 || !ptr || cache_get(vol->cache, cx, ptr, &block))
+			return key;
+		bmap_node_read(vol->geo.block_size, block, &node);
+		/* Whatever the node says, so that this ends. */
+		node.level = level - 1;
+	}
 }
 
 uint64_t vblocks_end(struct volume *vol, struct context *cx)

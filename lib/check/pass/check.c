@@ -100,28 +100,25 @@ static int run_pass(struct check *c, struct context *cx,
 	return err;
 }
 
-/* A byte for each entry that the DAT may have, and some. */
-static uint64_t table_memory(const struct check *c, struct context *cx)
-{
-	uint64_t most = vblocks_end(c->vol, cx) + TABLE_MEMORY_MIN;
-
-	return most < cx->max_memory ? most : cx->max_memory;
-}
-
 /* 1 where all of them were run, 0, or a failure. */
 static int run_passes(struct check *c, struct context *cx,
 		      const struct check_run *run)
 {
 	const struct pass *pass;
-	int err = pass_super(c, cx);
+	uint64_t most;
 	size_t i;
+	int err = pass_super(c, cx);
 
 	if (!err && c->vol && run->opened)
 		err = run->opened(run->arg, c, cx);
 	if (err || !c->vol)
 		return err < 0 ? err : 0;
-	if (!c->table_memory)
-		c->table_memory = table_memory(c, cx);
+	if (!c->table_memory) {
+		/* A byte for each entry that the DAT may have, and some. */
+		most = vblocks_end(c->vol, cx) + TABLE_MEMORY_MIN;
+		c->table_memory = most < cx->max_memory ? most :
+							  cx->max_memory;
+	}
 	for (i = 0; (pass = passes_at(i)) && !err; i++)
 		if (pass->counters || !run->counters)
 			err = run_pass(c, cx, pass, run);
@@ -210,26 +207,22 @@ uint64_t check_budget(uint64_t usual, uint64_t blocks, uint64_t memory)
 	return more > UINT64_MAX - usual ? UINT64_MAX : usual + more;
 }
 
-/* At most; all of them where the SUFILE does not say. */
-static uint64_t used_blocks(struct context *cx, struct volume *vol)
+void check_raise_budget(struct context *cx, struct volume *vol, uint64_t usual)
 {
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
 	uint64_t segments = vol->geo.nsegments, clean = 0;
 	struct nilfs_sufile_header header;
 
+	if (cx->max_memory != usual || pages <= 0 || size <= 0)
+		return;
+	/* All segments are in use where the SUFILE does not say. */
 	if (sutable_header(vol, cx, &header))
 		fail_clear(cx);
 	else
 		clean = le64_get(header.sh_ncleansegs);
-	return (segments - (clean < segments ? clean : 0)) *
-	       vol->geo.blocks_per_segment;
-}
-
-void check_raise_budget(struct context *cx, struct volume *vol, uint64_t usual)
-{
-	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-
-	if (cx->max_memory != usual || pages <= 0 || size <= 0)
-		return;
-	cx->max_memory = check_budget(usual, used_blocks(cx, vol),
+	if (clean < segments)
+		segments -= clean;
+	cx->max_memory = check_budget(usual, segments *
+				      vol->geo.blocks_per_segment,
 				      (uint64_t)pages * (uint64_t)size);
 }
