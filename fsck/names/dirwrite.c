@@ -259,7 +259,7 @@ static int take_name(struct dirwrite *w, struct context *cx,
 	s = dupnames_find(w->suspects, w->nsuspects,
 			  nameset_tag(e->name, e->name_len));
 	if (s)
-		ret = keptnames_meet(&w->kept, cx, s, e, &first);
+		ret = dupnames_meet(&w->kept, cx, s, e, &first);
 	if (ret < 0)
 		return ret;
 	if (ret && first != e->ino)
@@ -460,7 +460,7 @@ int dirwrite_run(struct namefix *f, struct context *cx, size_t dir)
 	if (!err)
 		err = inodes_write(f->job->writer, cx, w.ino, &inode);
 	remap_close(w.remap);
-	keptnames_fini(&w.kept);
+	dupnames_forget(&w.kept);
 	nameset_fini(&w.tags);
 	free(w.block);
 	return err;

@@ -89,18 +89,18 @@ void claimwindow_blame(struct check *c, enum rule rule, uint64_t ptr,
 	c->dat_broken = true;
 }
 
-int claimer_init(struct claimer *claimer, struct context *cx, struct check *c)
+int claimwindow_open(struct claimer *claimer, struct context *cx, struct check *c)
 {
 	*claimer = (struct claimer){ .c = c };
 	return sparse_init(&claimer->shared, cx, c->claimed.bits);
 }
 
-void claimer_fini(struct claimer *claimer)
+void claimwindow_close(struct claimer *claimer)
 {
 	sparse_fini(&claimer->shared);
 }
 
-int claimer_flush(struct claimer *claimer, struct context *cx,
+int claimwindow_flush(struct claimer *claimer, struct context *cx,
 		  struct claimer_pending *pending)
 {
 	uint64_t had, ignored;
@@ -163,7 +163,7 @@ static int compare_owners(const void *a, const void *b)
 	return 0;
 }
 
-int claimer_report(struct claimer *claimer, struct context *cx)
+int claimwindow_report(struct claimer *claimer, struct context *cx)
 {
 	struct owners o = { .claimer = claimer };
 	const struct datscan_visitor visitor = {
@@ -222,11 +222,11 @@ static int claim_entries(void *arg, struct context *cx, unsigned int worker,
 			blocknr = le64_get(datscan_entry(block, i)->de_blocknr);
 			if (blocknr >= c->vol->geo.first_data_block &&
 			    blocknr < c->claimed.bits)
-				err = claimer_add(claimer, cx, &pending,
+				err = claimwindow_add(claimer, cx, &pending,
 						  blocknr);
 		}
 	}
-	return err ? err : claimer_flush(claimer, cx, &pending);
+	return err ? err : claimwindow_flush(claimer, cx, &pending);
 }
 
 /*
@@ -263,12 +263,12 @@ static int fill(struct check *c, struct context *cx, uint64_t from, bool report)
 	if (ret || c->dat_broken)
 		return ret;
 
-	ret = claimer_init(&claimer, cx, c);
+	ret = claimwindow_open(&claimer, cx, c);
 	if (!ret)
 		ret = datscan_run(c->vol, cx, &visitor);
 	if (!ret && report)
-		ret = claimer_report(&claimer, cx);
-	claimer_fini(&claimer);
+		ret = claimwindow_report(&claimer, cx);
+	claimwindow_close(&claimer);
 	return damage_forgive(cx, ret);
 }
 

@@ -39,16 +39,16 @@ struct claimer_pending {
 	uint64_t bits;
 };
 
-/* -ENOMEM; claimer_fini() also then. */
-int claimer_init(struct claimer *claimer, struct context *cx, struct check *c);
-void claimer_fini(struct claimer *claimer);
+/* -ENOMEM; claimwindow_close() also then. */
+int claimwindow_open(struct claimer *claimer, struct context *cx, struct check *c);
+void claimwindow_close(struct claimer *claimer);
 
 /* Adds what is pending.  0, -ENOMEM. */
-int claimer_flush(struct claimer *claimer, struct context *cx,
+int claimwindow_flush(struct claimer *claimer, struct context *cx,
 		  struct claimer_pending *pending);
 
 /* Claims BLOCKNR, which is below C->claimed.bits, if it is in the window. */
-static inline int claimer_add(struct claimer *claimer, struct context *cx,
+static inline int claimwindow_add(struct claimer *claimer, struct context *cx,
 			      struct claimer_pending *pending, uint64_t blocknr)
 {
 	const struct check *c = claimer->c;
@@ -58,14 +58,14 @@ static inline int claimer_add(struct claimer *claimer, struct context *cx,
 	if (blocknr - c->claimed_from >= c->claimed_end - c->claimed_from)
 		return 0;
 	if (blocknr - blocknr % 64 != pending->first || pending->bits & bit)
-		err = claimer_flush(claimer, cx, pending);
+		err = claimwindow_flush(claimer, cx, pending);
 	pending->first = blocknr - blocknr % 64;
 	pending->bits |= bit;
 	return err;
 }
 
 /* Reports the entries that share a block, after all were added. */
-int claimer_report(struct claimer *claimer, struct context *cx);
+int claimwindow_report(struct claimer *claimer, struct context *cx);
 
 /*
  * After the first window was filled by the caller: reports what is claimed twice

@@ -26,7 +26,6 @@
 
 /* Above this number of directories with two names, no parents are chosen. */
 #define OTHERS_MAX 256u
-#define REPORTED_MAX 49152u
 
 /* A directory, and one that names it but not first; both by index. */
 struct other_name {
@@ -46,44 +45,6 @@ struct dirnames {
 	struct other_name others[OTHERS_MAX];
 	unsigned int nothers;
 };
-
-/*
- * Most blocks belong to many checkpoints.  These are checked newest first, so a
- * finding names the newest one with the block.  Damage that was reported is in a
- * table of limited size: on a volume with more damage some is reported more than
- * once, which hardly matters.
- */
-void names_report(struct names *n, const struct finding *finding,
-		  uint64_t which)
-{
-	uint64_t what = which * 0xff51afd7ed558ccdULL ^ finding->rule;
-	uint64_t ino = finding->place.ino;
-	struct context quiet;
-
-	n->doubts++;
-	if (n->trial || pairtable_find(&n->reported, what, ino))
-		return;
-	context_init(&quiet);
-	if (n->reported.used < REPORTED_MAX)
-		pairtable_add(&n->reported, &quiet, what, ino, 1);
-	findings_add(n->c->findings, finding);
-}
-
-void names_lose(struct names *n, uint64_t ino)
-{
-	n->doubts++;
-	if (!n->lost++)
-		n->first_lost = ino;
-}
-
-void names_unjudged(struct names *n, uint64_t ino, const char *why)
-{
-	names_report(n, &(struct finding){
-		.rule = RULE_INODE_LINKS_UNKNOWN,
-		.place = place_inode(n->root.cno, ino),
-		.detail = why && *why ? why : NULL,
-	}, 0);
-}
 
 /* Reports RULE for the entry at OFFSET, once for each block with it. */
 static void report_entry(struct dirnames *w, enum rule rule, uint32_t offset,

@@ -34,7 +34,7 @@ struct keptname {
 	char name[NILFS_NAME_LEN];
 };
 
-int keptnames_meet(struct keptnames *k, struct context *cx,
+int dupnames_meet(struct keptnames *k, struct context *cx,
 		   struct dupnames_suspect *s,
 		   const struct dirent_entry *entry, uint64_t *ino)
 {
@@ -63,7 +63,7 @@ int keptnames_meet(struct keptnames *k, struct context *cx,
 	return 0;
 }
 
-void keptnames_fini(struct keptnames *k)
+void dupnames_forget(struct keptnames *k)
 {
 	free(k->names);
 	*k = (struct keptnames){ .names = NULL };
@@ -162,7 +162,7 @@ static int take_name(struct again *a, struct context *cx,
 		return add_tag(&a->n->dups, cx, a->dir, tag);
 	}
 	s = dupnames_find(a->suspects, a->nsuspects, tag);
-	ret = s ? keptnames_meet(&a->kept, cx, s, e, &ino) : 0;
+	ret = s ? dupnames_meet(&a->kept, cx, s, e, &ino) : 0;
 	if (ret > 0)
 		names_report(a->n, &(struct finding){
 			.rule = RULE_DIR_DUPLICATE,
@@ -260,7 +260,7 @@ int dupnames_settle(struct names *n, struct context *cx)
 		for (; i < d->nsuspects && d->suspects[i].dir == a.dir; i++)
 			a.nsuspects++;
 		err = read_again(&a, cx);
-		keptnames_fini(&a.kept);
+		dupnames_forget(&a.kept);
 	}
 	d->nsuspects = 0;
 	return err;

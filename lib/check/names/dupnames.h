@@ -17,7 +17,7 @@ struct names;
 struct dupnames_suspect {
 	uint32_t dir;	/* index */
 	uint32_t tag;
-	uint32_t kept;	/* of keptnames_meet(): 0 at first */
+	uint32_t kept;	/* of dupnames_meet(): 0 at first */
 };
 
 /* A directory with names that were not examined yet. */
@@ -84,10 +84,10 @@ struct keptnames {
  * first such name in *INO where there was one, 0 where it is new, -ENOMEM.
  * Of many different names of one tag not all are remembered.
  */
-int keptnames_meet(struct keptnames *k, struct context *cx,
+int dupnames_meet(struct keptnames *k, struct context *cx,
 		   struct dupnames_suspect *s,
 		   const struct dirent_entry *entry, uint64_t *ino);
 
-void keptnames_fini(struct keptnames *k);
+void dupnames_forget(struct keptnames *k);
 
 #endif

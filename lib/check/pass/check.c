@@ -79,7 +79,7 @@ static const struct pass table[] = {
 	{ NULL, NULL, NULL, NULL, 0, false },
 };
 
-const struct pass *passes_at(size_t i)
+const struct pass *check_pass_at(size_t i)
 {
 	return table[i].run ? &table[i] : NULL;
 }
@@ -119,7 +119,7 @@ static int run_passes(struct check *c, struct context *cx,
 		c->table_memory = most < cx->max_memory ? most :
 							  cx->max_memory;
 	}
-	for (i = 0; (pass = passes_at(i)) && !err; i++)
+	for (i = 0; (pass = check_pass_at(i)) && !err; i++)
 		if (pass->counters || !run->counters)
 			err = run_pass(c, cx, pass, run);
 	return err ? err : 1;

@@ -130,13 +130,13 @@ static int visit_entries(void *arg, struct context *cx, unsigned int worker,
 			    (end > s->cno && ~end) || (blocknr && !inside))
 				report_entry(s, block->first + i, de);
 			if (inside)
-				err = claimer_add(&s->claimer, cx, &pending,
+				err = claimwindow_add(&s->claimer, cx, &pending,
 						  blocknr);
 		}
 	}
 	__atomic_add_fetch(&s->live, live, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&s->ended, ended, __ATOMIC_RELAXED);
-	return err ? err : claimer_flush(&s->claimer, cx, &pending);
+	return err ? err : claimwindow_flush(&s->claimer, cx, &pending);
 }
 
 static int count_block(void *arg, struct context *cx,
@@ -183,7 +183,7 @@ static int datentries_check(struct check *c, struct context *cx)
 	err = damage_forgive(cx, cptable_list(c->vol, cx, true, &c->snapshots,
 					      &c->nsnapshots));
 	if (!err)
-		err = claimer_init(&s.claimer, cx, c);
+		err = claimwindow_open(&s.claimer, cx, c);
 	if (!err)
 		err = datruns_begin(&c->datruns, cx, cx->threads,
 				    c->table_memory / RUNS_SHARE);
@@ -191,8 +191,8 @@ static int datentries_check(struct check *c, struct context *cx)
 		err = datscan_run(c->vol, cx, &visitor);
 	datruns_finish(&c->datruns);
 	if (!err)
-		err = claimer_report(&s.claimer, cx);
-	claimer_fini(&s.claimer);
+		err = claimwindow_report(&s.claimer, cx);
+	claimwindow_close(&s.claimer);
 	c->live_entries = s.live;
 	c->kept_entries = s.ended ? s.live + s.ended : 0;
 	return err;
@@ -291,7 +291,7 @@ static int check_content(struct check *c, struct context *cx, uint64_t blocks)
 		err = datnewest_check(c, cx);
 	if (err || c->dat_broken)
 		return err;
-	metacount_check(c, 0, NILFS_DAT_INO, &c->vol->dat.inode, blocks);
+	pass_tree_count(c, 0, NILFS_DAT_INO, &c->vol->dat.inode, blocks);
 	return datentries_check(c, cx);
 }
 

@@ -124,7 +124,7 @@ static int visit_pointer(void *arg, struct context *cx,
  * the first one for users.  Such a file stays after by a block less one sector
  * for each of these.
  */
-void metacount_check(const struct check *c, uint64_t cno, uint64_t ino,
+void pass_tree_count(const struct check *c, uint64_t cno, uint64_t ino,
 		     const struct nilfs_inode *inode, uint64_t nblocks)
 {
 	const struct nilfs_geometry *geo = &c->vol->geo;
@@ -162,7 +162,7 @@ static int walk_metadata(struct tree *t, struct context *cx,
 	if (ret > 0)
 		t->pointers.partial |= POINTERS_LOST;
 	if (!ret && !t->pointers.partial)
-		metacount_check(t->check, 0, t->ino, &file->inode, t->met);
+		pass_tree_count(t->check, 0, t->ino, &file->inode, t->met);
 	return ret < 0 ? ret : 0;
 }
 
@@ -197,7 +197,7 @@ static void check_counts(struct tree *t, uint64_t cno,
 				"nilfs-utils 2.0.22 made it" : NULL,
 		});
 	if (t->sums.blocks_known)
-		metacount_check(t->check, cno, NILFS_IFILE_INO,
+		pass_tree_count(t->check, cno, NILFS_IFILE_INO,
 				&cp->cp_ifile_inode, t->sums.own);
 	if (!(le64_get(sb->s_feature_compat_ro) &
 	      NILFS_FEATURE_COMPAT_RO_BLOCK_COUNT))

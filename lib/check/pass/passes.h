@@ -34,7 +34,7 @@ struct pass {
  * Pass number I of those that run on an open volume; NULL just past the last.
  * pass_super() comes before them.
  */
-const struct pass *passes_at(size_t i);
+const struct pass *check_pass_at(size_t i);
 
 /* Superblocks and super root; before c->vol is open, which it opens. */
 pass_run pass_super;
@@ -66,7 +66,7 @@ pass_run pass_counts;
  * CNO), with NBLOCKS that its map was found to have, nodes included; after its
  * allocator was checked.
  */
-void metacount_check(const struct check *c, uint64_t cno, uint64_t ino,
+void pass_tree_count(const struct check *c, uint64_t cno, uint64_t ino,
 		     const struct nilfs_inode *inode, uint64_t nblocks);
 
 /*

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The pass over zones: whether the kernel can write where it will.
- *
- * It needs the SUFILE, whose damage the pass over segments reports, and from
- * the pass over the DAT which segments only look clean.
+ * Comparing the zones of a volume with its SUFILE.
  *
  * The kernel writes a segment from its beginning and ignores write pointers.
  * So they must be where it will write: at the beginning of clean segments and
@@ -15,8 +12,6 @@
 #include "check/pass/zonewalk.h"
 
 #include "base/checked.h"
-#include "check/damage.h"
-#include "check/pass/passes.h"
 #include "dev/zone.h"
 #include "log/tables/segzones.h"
 #include "vol/sutable.h"
@@ -245,33 +240,4 @@ bool zonewalk_is_current(const struct check *c, uint64_t n)
 		if (segnum == latest->segnum || segnum == latest->nextnum)
 			return true;
 	return false;
-}
-
-static int add_finding(void *arg, struct context *cx,
-		       const struct zonewalk_item *item)
-{
-	struct check *c = arg;
-	struct place place = item->rule == RULE_ZONE_ACTIVE ?
-				     place_number(PLACE_VOLUME, 0) :
-				     place_number(PLACE_SEGMENT, item->segnum);
-
-	(void)cx;
-	if (item->rule == RULE_ZONE_UNWRITABLE ||
-	    item->rule == RULE_ZONE_SHARED)
-		findings_broken(c->findings, item->rule, place);
-	else
-		findings_differ(c->findings, item->rule, place, item->want,
-				item->got);
-	return 0;
-}
-
-int pass_zones(struct check *c, struct context *cx)
-{
-	/* Other passes report what could not be read. */
-	return damage_forgive(cx, zonewalk_run(c, cx, add_finding, c));
-}
-
-uint64_t pass_zones_work(const struct check *c)
-{
-	return c->dev->zones ? c->vol->geo.nsegments : 0;
 }
