@@ -315,6 +315,26 @@ static void try_option(struct outcome *o, const struct bench *b,
 		*o = other;
 }
 
+/* Whether --data names what *O does not. */
+static void judge_data(struct outcome *o, const struct bench *b,
+		       const struct damage_case *c,
+		       const struct checker *checker)
+{
+	struct outcome data;
+	struct judging j = {.o = &data, .bench = b, .c = c};
+
+	arena_restore(checker->arena, b->sound);
+	spoil_do(c, &b->targets, b->seed, checker->arena->bytes, b->sound,
+		 b->size);
+	repair(&j, checker, "--data");
+	if (data.verdict >= VERDICT_STATUS) {
+		*o = data;
+	} else if (!data.unnamed) {
+		o->verdict = VERDICT_NAMED;
+		o->unnamed = 0;
+	}
+}
+
 void verdict_find(struct outcome *o, const struct bench *bench,
 		  const struct damage_case *c, const struct checker *checker)
 {
@@ -341,6 +361,9 @@ void verdict_find(struct outcome *o, const struct bench *bench,
 		unlink(strchr(undo, '/'));
 		o->option = "--undo-file";
 	}
+	/* What only checksums of data know is asked with --data. */
+	if (c->spoil == SPOIL_MANY && !o->option && o->verdict == VERDICT_LOST)
+		judge_data(o, bench, c, checker);
 	/* Without this one there is nothing to be seen. */
 	if (!bench->options || o->option)
 		return;
