@@ -156,9 +156,6 @@ static int compare_inode(struct walk *w, struct context *cx, uint64_t ino,
 	/* The bitmap denies that it was a file: the block is that of others. */
 	if (before && !after && !attributes_is_in_use(ifile_of(w), cx, ino))
 		before = NULL;
-	/* Its bit is set whether there is one or not. */
-	if (!before && ino == NILFS_SKETCH_INO)
-		return 0;
 	if (!before)
 		return compare_unknown(w, cx, ino,
 				       w->has[0] && !exists(inode_in(w, 0, i)),

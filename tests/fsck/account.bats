@@ -418,15 +418,6 @@ copy_block() {
 	[[ $output == *"lost: snapshot 2: inode 12, /kept: bytes "*" may not be"* ]]
 }
 
-# Its bit is set in every volume, and nobody has ever made it.
-@test "the inode of the sketch file is not missed" {
-	begin cleaned-1k
-	lose "$(inodes_at 11)"
-	repair
-	[[ $lost == *"inode 11, /.nilfs: "* ]]
-	run -1 grep -E "inodes? 10(,| |:)" <<<"$lost"
-}
-
 @test "the manual has all kinds of losses" {
 	local key keys
 
