@@ -7,7 +7,8 @@
  * more, and no tool asks for its files.  Its user has named it, or keeps what
  * the repair changes in an undo file.  One is given up after the other: what is
  * wrong with the next one may be repaired then.  Where the latest state has errors
- * as well, it must come out without any, or no snapshot is given up.
+ * as well, it must come out without any, or no snapshot is given up that the user
+ * has not named.
  */
 #include <inttypes.h>
 
@@ -83,8 +84,9 @@ static int give_up(struct repair *r, struct context *cx)
 
 int giveup_run(struct repair *r, struct context *cx)
 {
-	uint64_t left = repair_current(r)->broken.others ? 1 :
-		improvement_errors(&repair_current(r)->check);
+	bool whole = repair_current(r)->broken.others && !r->o->give_up.n;
+	uint64_t left = whole ? 1 :
+				improvement_errors(&repair_current(r)->check);
 	struct repair_point from = repair_point(r);
 	int ret = 1;
 

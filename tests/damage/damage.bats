@@ -148,6 +148,15 @@ names_no_more() {
 	done
 }
 
+# Without --undo-file the user names it, whatever else is wrong.
+@test "a snapshot that is named is given up beside errors of the latest state" {
+	cd "$BATS_TEST_TMPDIR"
+	"$NILFS2_BUILD/tests/damage/damage" make \
+		"$corpus/snapshots/image" 1002-many image
+	run fsck.nilfs2 -fy --give-up=snapshot=21 image
+	[[ $output == *"snapshot 21: given up, is a plain checkpoint now"* ]]
+}
+
 # What --rebuild makes of several damages was less than what other repairs restore.
 @test "--rebuild costs no more than a repair without it, whatever is damaged" {
 	run -0 "$NILFS2_BUILD/tests/damage/damage" --list --many 1 --options \
