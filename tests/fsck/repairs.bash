@@ -118,7 +118,7 @@ case_trees() {
 # synced.
 case_four_checks=" bmap-vblock-free.cpfile bmap-vblock-free.sufile
 	inode-free.synced inode-symlink-target log-numbers.cleaned
-	palloc-entry-missing.older su-unreadable "
+	palloc-entry-missing.older su-active-clean.hole su-unreadable "
 
 case_checks() {
 	local most=3 n
