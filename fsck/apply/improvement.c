@@ -7,6 +7,9 @@
  * stage outweighs all that follow it, but superblocks with which the layout is
  * the same.
  *
+ * What is found in a snapshot that was not known before counts for nothing: the
+ * repair of its entry only shows it.
+ *
  * Damage that the newest checkpoint shares with a snapshot is found only in the
  * snapshot once the newest is repaired: that counts as better.
  *
@@ -114,17 +117,21 @@ enum part {
 static uint64_t count_rule(const struct check *c, const struct rule_info *rule,
 			   enum part part)
 {
-	uint64_t all = findings_count(c->findings, rule->rule);
 	uint64_t snapshots = findings_count_snapshots(c->findings,
 						      rule->rule);
+	uint64_t newest = findings_count(c->findings, rule->rule) - snapshots;
+	uint64_t revealed = c->revealed ? c->revealed[rule - rule_at(0)] : 0;
+	uint64_t all;
 
+	snapshots -= revealed < snapshots ? revealed : snapshots;
+	all = newest + snapshots;
 	if (part == ALL)
 		return all;
 	if (rule->traits & RULE_UNOWNED)
 		return 0;
 	if (part == OWNED)
 		return all;
-	return part == SNAPSHOTS ? snapshots : all - snapshots;
+	return part == SNAPSHOTS ? snapshots : newest;
 }
 
 /* BY_ERRORS or 1 better, -1 worse by *WORSE, 0 neither. */

@@ -97,6 +97,7 @@ int repair_try(struct repair *r, struct context *cx,
 		return fail(cx, -ENOMEM, "repair");
 	now->mode = before->mode;
 	now->first = r->first;
+	now->before = before;
 	now->awaited = &r->awaited;
 	now->state = &r->state;
 	ret = look_run(now, r->tool, r->o, r->dev, false);
@@ -107,6 +108,9 @@ int repair_try(struct repair *r, struct context *cx,
 	if (!ret && demand == IMPROVEMENT_ONLY)
 		tool_detail(r->tool, "no better than before: %s",
 			    worse ? worse->slug : "no improvement");
+	/* What is compared with it later is judged by all that it found. */
+	now->before = NULL;
+	now->check.revealed = NULL;
 	if (ret > 0) {
 		int err = accounting_note(r, cx, now);
 
@@ -226,6 +230,21 @@ int repair_tolerate(struct repair *r, struct context *cx, int ret)
 	return 0;
 }
 
+static bool is_of_snapshot(const void *latest, const struct fix *fix)
+{
+	return fix->place.cno && fix->place.cno != *(const uint64_t *)latest;
+}
+
+/* Repairs of KIND in the newest checkpoint do not wait for those in snapshots. */
+static bool can_leave_snapshots(const struct repair *r, struct plan_kind *kind)
+{
+	size_t n = kind->n;
+
+	plan_refuse(kind, is_of_snapshot,
+		    &repair_current(r)->check.vol->latest.cno);
+	return kind->n && kind->n < n;
+}
+
 /*
  * The round came to nothing, by the fault of one of the kinds TAKEN; IDLE: it
  * did not write anything.
@@ -242,8 +261,12 @@ static void refuse_fixes(struct repair *r, int stage,
 	if (ntaken > 1)
 		return;
 	for (i = 0; i < RULE_FIX_COUNT; i++) {
-		r->given_up[i] |= taken[i];
-		r->idle[i] |= taken[i] && idle;
+		if (!taken[i] ||
+		    (!idle && repair_current(r)->check.vol &&
+		     can_leave_snapshots(r, &repair_current(r)->plan.kinds[i])))
+			continue;
+		r->given_up[i] = true;
+		r->idle[i] |= idle;
 	}
 }
 

@@ -191,6 +191,19 @@ static void note_broken(struct look_broken *b, uint64_t cno)
 		b->others = true;
 }
 
+/* Of a snapshot that the look before did not know. */
+static void note_revealed(struct look *l, const struct finding *f)
+{
+	const struct rule_info *rule = rule_info(f->rule);
+	uint64_t cno = f->place.kind == PLACE_CHECKPOINT ? f->place.number :
+							   f->place.cno;
+
+	if (l->before && rule->area != RULE_AREA_CHECKPOINTS && cno &&
+	    check_snapshot_of(&l->check, cno, cno + 1) &&
+	    !check_snapshot_of(&l->before->check, cno, cno + 1))
+		l->revealed[rule - rule_at(0)]++;
+}
+
 /* That flag goes with the errors, whichever fixer repairs them. */
 static void plan_finding(void *arg, const struct finding *f)
 {
@@ -201,6 +214,7 @@ static void plan_finding(void *arg, const struct finding *f)
 	if (rule_info(f->rule)->severity >= RULE_ERROR &&
 	    !rule_has(f->rule, RULE_UNJUDGED))
 		note_broken(&l->broken, f->place.cno);
+	note_revealed(l, f);
 	if (!rule_has(f->rule, RULE_CLEARED_LAST)) {
 		plan_as(l, plan_fix_of(f), f);
 		plan_as(l, plan_second_of(f), f);
@@ -322,10 +336,17 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 	     struct dev *dev, bool first)
 {
 	struct check *c = &l->check;
+	size_t nrules = 0;
 	int err;
 
+	while (l->before && rule_at(nrules))
+		nrules++;
+	l->revealed = calloc(nrules + 1, sizeof(*l->revealed));
+	if (!l->revealed)
+		return fail(&tool->cx, -ENOMEM, "findings");
 	*c = (struct check){
 		.dev = dev,
+		.revealed = l->before ? l->revealed : NULL,
 		.data = o->data,
 		.awaited = l->awaited,
 		.state = l->state,
@@ -361,6 +382,7 @@ void look_fini(struct look *l)
 	plan_fini(&l->plan);
 	kept_fini(&l->kept);
 	free(l->releases);
+	free(l->revealed);
 	inoset_fini(&l->unverified);
 	logindex_close(l->logs_under);
 	memset(l, 0, sizeof(*l));

@@ -49,6 +49,9 @@ struct look {
 	/* The look before any repair, which moves blocks to logs of its own;
 	   NULL: this one. */
 	struct look *first;
+	/* The look that this one is compared with; NULL: none, or no more. */
+	const struct look *before;
+	uint64_t *revealed;	/* check.revealed */
 	/* check.logs_under of this look and of those after it. */
 	struct logindex *logs_under;
 	/* The kernel's word that it met errors may be taken back. */

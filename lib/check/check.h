@@ -36,6 +36,12 @@ struct check {
 	struct dev *dev;
 	struct volume *vol;	/* of the calling thread */
 	struct findings *findings;
+	/*
+	 * How often a rule was broken, by its place in the registry, in snapshots
+	 * that were not known before a repair.  Borrowed from the repair, which
+	 * judges by it; NULL: never.
+	 */
+	const uint64_t *revealed;
 	bool data;		/* verify the checksums of all logs */
 	uint64_t failed_reads;	/* of DEV before this check */
 

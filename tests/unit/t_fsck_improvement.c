@@ -13,9 +13,12 @@
 
 #define MOST 6
 
-/* A look: what it finds in the newest checkpoint, and in snapshots alone. */
+/*
+ * A look: what it finds in the newest checkpoint, and in snapshots alone; and of
+ * these in snapshots that are found only now.
+ */
 struct seen {
-	enum rule newest[MOST], snapshots[MOST];
+	enum rule newest[MOST], snapshots[MOST], revealed[MOST];
 	bool no_volume, dat_broken;
 };
 
@@ -36,15 +39,33 @@ static void add_all(struct findings *f, const enum rule rules[MOST])
 static void look(struct check *c, struct context *cx, struct volume *vol,
 		 const struct seen *seen)
 {
+	uint64_t *revealed;
+	size_t n = 0;
+
+	while (rule_at(n))
+		n++;
+	revealed = calloc(n, sizeof(*revealed));
+	if (!revealed)
+		exit(99);
+	for (n = 0; n < MOST && seen->revealed[n]; n++)
+		revealed[rule_info(seen->revealed[n]) - rule_at(0)]++;
 	*c = (struct check){
 		.vol = seen->no_volume ? NULL : vol,
 		.dat_broken = seen->dat_broken,
+		.revealed = revealed,
 	};
 	if (findings_open(&c->findings, cx, ignore, NULL, false))
 		exit(99);
 	add_all(c->findings, seen->newest);
 	findings_snapshots(c->findings, true);
 	add_all(c->findings, seen->snapshots);
+	add_all(c->findings, seen->revealed);
+}
+
+static void look_away(struct check *c)
+{
+	findings_close(c->findings);
+	free((void *)(uintptr_t)c->revealed);
 }
 
 /* Whether NOW is better than BEFORE; *WORSE is the rule that is to blame. */
@@ -62,8 +83,8 @@ static bool is_better(const struct seen *now, const struct seen *before,
 	look(&b, &cx, &vol, before);
 	better = improvement_is_better(&a, &b, &blamed);
 	*worse = blamed ? blamed->rule : RULE_OK;
-	findings_close(a.findings);
-	findings_close(b.findings);
+	look_away(&a);
+	look_away(&b);
 	return better;
 }
 
@@ -93,6 +114,9 @@ static const struct step {
 } steps[] = {
 	{ { .newest = { RULE_OK } }, { .newest = { RULE_DIR_DOT } },
 	  RULE_DIR_DOT, "nothing is better than an error" },
+	{ { .revealed = { RULE_BMAP_LIFETIME, RULE_BMAP_LIFETIME } },
+	  { .newest = { RULE_CP_CNO } },
+	  RULE_CP_CNO, "a snapshot with errors is better than none" },
 	{ { .newest = { RULE_OK } }, { .newest = { RULE_DIR_TYPE } },
 	  RULE_DIR_TYPE, "and than a warning" },
 	{ { .newest = { RULE_DIR_DOT } },
