@@ -114,24 +114,18 @@ enum part {
 	ALL,
 };
 
-static uint64_t count_rule(const struct check *c, const struct rule_info *rule,
-			   enum part part)
+/* Of rule number I, LATER or not; with what C revealed if that is to count. */
+static uint64_t count_rule(const struct check *c, size_t i, bool later,
+			   enum part part, bool revealed)
 {
-	uint64_t snapshots = findings_count_snapshots(c->findings,
-						      rule->rule);
-	uint64_t newest = findings_count(c->findings, rule->rule) - snapshots;
-	uint64_t revealed = c->revealed ? c->revealed[rule - rule_at(0)] : 0;
-	uint64_t all;
+	const uint64_t *n = c->tally[i].n[later];
+	uint64_t snapshots = n[CHECK_SNAPSHOTS] +
+			     (revealed ? n[CHECK_REVEALED] : 0);
 
-	snapshots -= revealed < snapshots ? revealed : snapshots;
-	all = newest + snapshots;
-	if (part == ALL)
-		return all;
-	if (rule->traits & RULE_UNOWNED)
+	if (part != ALL && (rule_at(i)->traits & RULE_UNOWNED))
 		return 0;
-	if (part == OWNED)
-		return all;
-	return part == SNAPSHOTS ? snapshots : newest;
+	return (part != SNAPSHOTS ? n[CHECK_NEWEST] : 0) +
+	       (part != NEWEST ? snapshots : 0);
 }
 
 /* BY_ERRORS or 1 better, -1 worse by *WORSE, 0 neither. */
@@ -144,9 +138,10 @@ static int compare_part(const struct check *now, const struct check *before,
 	const struct rule_info *rule;
 	size_t i;
 
-	for (i = 0; (rule = rule_at(i)); i++) {
-		uint64_t n = count_rule(now, rule, part);
-		uint64_t old = count_rule(before, rule, part);
+	/* Each rule twice: as it is, and as far as an ifile has it. */
+	for (i = 0; (rule = rule_at(i / 2)); i++) {
+		uint64_t n = count_rule(now, i / 2, i % 2, part, false);
+		uint64_t old = count_rule(before, i / 2, i % 2, part, false);
 
 		/* Bits are searched only once, so NOW has none. */
 		if (rule->fix == RULE_FIX_BITS ||
@@ -154,7 +149,9 @@ static int compare_part(const struct check *now, const struct check *before,
 			continue;
 		change = rule->severity >= RULE_ERROR ||
 			 (rule->traits & RULE_AS_ERROR) ?
-			 &errors[stage_of(rule, n < old, same)] : &warnings;
+			 &errors[i % 2 ? RULE_STAGE_TREE :
+					 stage_of(rule, n < old, same)] :
+			 &warnings;
 		change->fewer |= n < old;
 		if (n > old)
 			change->more = rule;
@@ -199,7 +196,8 @@ static uint64_t count_errors(const struct check *c, enum part part)
 	for (i = 0; (rule = rule_at(i)); i++)
 		if (rule->severity >= RULE_ERROR &&
 		    !(rule->traits & RULE_UNJUDGED))
-			errors += count_rule(c, rule, part);
+			errors += count_rule(c, i, false, part, true) +
+				  count_rule(c, i, true, part, true);
 	return errors;
 }
 

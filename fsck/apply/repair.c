@@ -108,9 +108,8 @@ int repair_try(struct repair *r, struct context *cx,
 	if (!ret && demand == IMPROVEMENT_ONLY)
 		tool_detail(r->tool, "no better than before: %s",
 			    worse ? worse->slug : "no improvement");
-	/* What is compared with it later is judged by all that it found. */
-	now->before = NULL;
-	now->check.revealed = NULL;
+	if (ret >= 0)
+		look_judged(now);
 	if (ret > 0) {
 		int err = accounting_note(r, cx, now);
 

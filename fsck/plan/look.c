@@ -191,17 +191,39 @@ static void note_broken(struct look_broken *b, uint64_t cno)
 		b->others = true;
 }
 
-/* Of a snapshot that the look before did not know. */
-static void note_revealed(struct look *l, const struct finding *f)
+/*
+ * A snapshot that the look before did not know had its errors then as well.
+ * Entries, bitmaps and maps of ifiles have rules in common with those of the DAT.
+ */
+static void count_finding(struct look *l, const struct finding *f)
 {
 	const struct rule_info *rule = rule_info(f->rule);
 	uint64_t cno = f->place.kind == PLACE_CHECKPOINT ? f->place.number :
 							   f->place.cno;
+	bool later = rule->fix == RULE_FIX_DAT &&
+		     f->place.ino == NILFS_IFILE_INO &&
+		     rule_stage_of_fix(plan_fix_of(f)) == RULE_STAGE_TREE;
+	enum check_whose whose = f->snapshot ? CHECK_SNAPSHOTS : CHECK_NEWEST;
 
-	if (l->before && rule->area != RULE_AREA_CHECKPOINTS && cno &&
-	    check_snapshot_of(&l->check, cno, cno + 1) &&
+	if (f->snapshot && l->before && cno &&
+	    rule->area != RULE_AREA_CHECKPOINTS &&
 	    !check_snapshot_of(&l->before->check, cno, cno + 1))
-		l->revealed[rule - rule_at(0)]++;
+		whose = CHECK_REVEALED;
+	l->tally[rule - rule_at(0)].n[later][whose]++;
+}
+
+void look_judged(struct look *l)
+{
+	size_t i;
+
+	for (i = 0; rule_at(i); i++) {
+		uint64_t(*n)[CHECK_WHOSE] = l->tally[i].n;
+
+		n[0][CHECK_SNAPSHOTS] += n[0][CHECK_REVEALED];
+		n[1][CHECK_SNAPSHOTS] += n[1][CHECK_REVEALED];
+		n[0][CHECK_REVEALED] = n[1][CHECK_REVEALED] = 0;
+	}
+	l->before = NULL;
 }
 
 /* That flag goes with the errors, whichever fixer repairs them. */
@@ -214,7 +236,7 @@ static void plan_finding(void *arg, const struct finding *f)
 	if (rule_info(f->rule)->severity >= RULE_ERROR &&
 	    !rule_has(f->rule, RULE_UNJUDGED))
 		note_broken(&l->broken, f->place.cno);
-	note_revealed(l, f);
+	count_finding(l, f);
 	if (!rule_has(f->rule, RULE_CLEARED_LAST)) {
 		plan_as(l, plan_fix_of(f), f);
 		plan_as(l, plan_second_of(f), f);
@@ -339,14 +361,14 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 	size_t nrules = 0;
 	int err;
 
-	while (l->before && rule_at(nrules))
+	while (rule_at(nrules))
 		nrules++;
-	l->revealed = calloc(nrules + 1, sizeof(*l->revealed));
-	if (!l->revealed)
+	l->tally = calloc(nrules, sizeof(*l->tally));
+	if (!l->tally)
 		return fail(&tool->cx, -ENOMEM, "findings");
 	*c = (struct check){
 		.dev = dev,
-		.revealed = l->before ? l->revealed : NULL,
+		.tally = l->tally,
 		.data = o->data,
 		.awaited = l->awaited,
 		.state = l->state,
@@ -382,7 +404,7 @@ void look_fini(struct look *l)
 	plan_fini(&l->plan);
 	kept_fini(&l->kept);
 	free(l->releases);
-	free(l->revealed);
+	free(l->tally);
 	inoset_fini(&l->unverified);
 	logindex_close(l->logs_under);
 	memset(l, 0, sizeof(*l));

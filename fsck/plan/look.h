@@ -49,9 +49,8 @@ struct look {
 	/* The look before any repair, which moves blocks to logs of its own;
 	   NULL: this one. */
 	struct look *first;
-	/* The look that this one is compared with; NULL: none, or no more. */
-	const struct look *before;
-	uint64_t *revealed;	/* check.revealed */
+	const struct look *before;	/* with which it is compared; NULL: none */
+	struct check_tally *tally;	/* check.tally */
 	/* check.logs_under of this look and of those after it. */
 	struct logindex *logs_under;
 	/* The kernel's word that it met errors may be taken back. */
@@ -68,6 +67,10 @@ struct look {
 int look_run(struct look *l, struct tool *tool, const struct options *o,
 	     struct dev *dev, bool first);
 void look_fini(struct look *l);
+
+/* L was compared with the look before: what is compared with it later is judged by
+   all that it found. */
+void look_judged(struct look *l);
 
 /* Puts the findings that were kept, in a list KEY. */
 void look_report_kept(const struct look *l, struct report *r, const char *key);

@@ -29,6 +29,19 @@
 
 #define CHECK_RELEASES_MAX 65536
 
+/* Whose the findings of a rule are. */
+enum check_whose {
+	CHECK_NEWEST,	/* of the newest checkpoint, or of none */
+	CHECK_SNAPSHOTS,
+	CHECK_REVEALED,	/* snapshots that the check before did not know */
+	CHECK_WHOSE
+};
+
+struct check_tally {
+	/* Apart: what is repaired with an ifile, whatever the rule is. */
+	uint64_t n[2][CHECK_WHOSE];
+};
+
 struct logindex;
 struct mapsums;
 
@@ -37,11 +50,11 @@ struct check {
 	struct volume *vol;	/* of the calling thread */
 	struct findings *findings;
 	/*
-	 * How often a rule was broken, by its place in the registry, in snapshots
-	 * that were not known before a repair.  Borrowed from the repair, which
-	 * judges by it; NULL: never.
+	 * How often each rule was broken, by its place in the registry, as
+	 * repairs are judged by it.  Borrowed from the caller, who counts; NULL:
+	 * nothing is judged.
 	 */
-	const uint64_t *revealed;
+	const struct check_tally *tally;
 	bool data;		/* verify the checksums of all logs */
 	uint64_t failed_reads;	/* of DEV before this check */
 

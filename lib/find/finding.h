@@ -26,6 +26,7 @@ struct finding {
 	bool has_want, has_got;
 	uint64_t want, got;	/* what the rule compares */
 	bool history;		/* of a checkpoint that is not kept */
+	bool snapshot;		/* see findings_snapshots(); the list sets both */
 	const char *detail;	/* more in words, or NULL; borrowed */
 };
 
@@ -58,8 +59,7 @@ void findings_history(struct findings *f, bool on);
 
 /*
  * With ON what is added from now on is of snapshots that the newest checkpoint
- * does not share it with: counted with all, and apart as well.  Not while other
- * threads may add.
+ * does not share it with, and is marked so.  Not while other threads may add.
  */
 void findings_snapshots(struct findings *f, bool on);
 
@@ -92,8 +92,5 @@ bool findings_have(const struct findings *f, unsigned int traits);
 bool findings_have_area(const struct findings *f, enum rule_area area,
 			enum rule_severity least);
 bool findings_have_stage(const struct findings *f, enum rule_stage stage);
-
-/* How often a rule, of those that findings_snapshots() sets apart. */
-uint64_t findings_count_snapshots(const struct findings *f, enum rule rule);
 
 #endif

@@ -23,8 +23,7 @@ struct findings {
 	bool past;		/* what is added is history */
 	bool snapshots;		/* or of snapshots */
 	uint64_t history;	/* how often that was */
-	/* By place in the registry: all, and after them those of snapshots. */
-	uint64_t counts[];
+	uint64_t counts[];	/* by place in the registry */
 };
 
 static size_t count_rules(void)
@@ -47,7 +46,7 @@ int findings_open(struct findings **fp, struct context *cx,
 	size_t nrules = count_rules();
 	struct findings *f;
 
-	f = calloc(1, sizeof(*f) + 2 * nrules * sizeof(f->counts[0]));
+	f = calloc(1, sizeof(*f) + nrules * sizeof(f->counts[0]));
 	*fp = f;
 	if (!f)
 		return fail(cx, -ENOMEM, "findings");
@@ -83,31 +82,22 @@ void findings_snapshots(struct findings *f, bool on)
 	f->snapshots = on;
 }
 
-static void add_history(struct findings *f, const struct finding *finding)
-{
-	struct finding past = *finding;
-
-	past.history = true;
-	if (f->most == UINT64_MAX)
-		f->sink(f->arg, &past);
-	f->history++;
-}
-
 void findings_add(struct findings *f, const struct finding *finding)
 {
-	size_t i = index_of(finding->rule);
+	struct finding marked = *finding;
+	uint64_t *count;
 
 	if (!f)
 		return;
 	pthread_mutex_lock(&f->lock);
+	marked.history = f->past;
+	marked.snapshot = f->snapshots;
+	count = f->past ? &f->history : &f->counts[index_of(finding->rule)];
 	if (f->watch && !f->past)
-		f->watch(f->watch_arg, finding);
-	if (f->snapshots)
-		f->counts[f->nrules + i]++;
-	if (f->past)
-		add_history(f, finding);
-	else if (f->counts[i]++ < f->most)
-		f->sink(f->arg, finding);
+		f->watch(f->watch_arg, &marked);
+	if (*count < f->most && (!f->past || f->most == UINT64_MAX))
+		f->sink(f->arg, &marked);
+	(*count)++;
 	pthread_mutex_unlock(&f->lock);
 }
 
@@ -145,11 +135,6 @@ static uint64_t count_at(const struct findings *f, size_t i)
 uint64_t findings_count_history(const struct findings *f)
 {
 	return f->history;
-}
-
-uint64_t findings_count_snapshots(const struct findings *f, enum rule rule)
-{
-	return count_at(f, f->nrules + index_of(rule));
 }
 
 uint64_t findings_count(const struct findings *f, enum rule rule)

@@ -14,58 +14,47 @@
 #define MOST 6
 
 /*
- * A look: what it finds in the newest checkpoint, and in snapshots alone; and of
- * these in snapshots that are found only now.
+ * A look: what it finds in the newest checkpoint, there in an ifile, in snapshots
+ * alone, and in snapshots that are found only now.
  */
 struct seen {
-	enum rule newest[MOST], snapshots[MOST], revealed[MOST];
+	enum rule newest[MOST], ifile[MOST], snapshots[MOST], revealed[MOST];
 	bool no_volume, dat_broken;
 };
 
-static void ignore(void *arg, const struct finding *f)
-{
-	(void)arg;
-	(void)f;
-}
-
-static void add_all(struct findings *f, const enum rule rules[MOST])
+static void add_all(struct check_tally *tally, const enum rule rules[MOST],
+		    bool later, enum check_whose whose)
 {
 	unsigned int i;
 
 	for (i = 0; i < MOST && rules[i]; i++)
-		findings_broken(f, rules[i], place_number(PLACE_VOLUME, 0));
+		tally[rule_info(rules[i]) - rule_at(0)].n[later][whose]++;
 }
 
-static void look(struct check *c, struct context *cx, struct volume *vol,
-		 const struct seen *seen)
+static void look(struct check *c, struct volume *vol, const struct seen *seen)
 {
-	uint64_t *revealed;
+	struct check_tally *tally;
 	size_t n = 0;
 
 	while (rule_at(n))
 		n++;
-	revealed = calloc(n, sizeof(*revealed));
-	if (!revealed)
+	tally = calloc(n, sizeof(*tally));
+	if (!tally)
 		exit(99);
-	for (n = 0; n < MOST && seen->revealed[n]; n++)
-		revealed[rule_info(seen->revealed[n]) - rule_at(0)]++;
 	*c = (struct check){
 		.vol = seen->no_volume ? NULL : vol,
 		.dat_broken = seen->dat_broken,
-		.revealed = revealed,
+		.tally = tally,
 	};
-	if (findings_open(&c->findings, cx, ignore, NULL, false))
-		exit(99);
-	add_all(c->findings, seen->newest);
-	findings_snapshots(c->findings, true);
-	add_all(c->findings, seen->snapshots);
-	add_all(c->findings, seen->revealed);
+	add_all(tally, seen->newest, false, CHECK_NEWEST);
+	add_all(tally, seen->ifile, true, CHECK_NEWEST);
+	add_all(tally, seen->snapshots, false, CHECK_SNAPSHOTS);
+	add_all(tally, seen->revealed, false, CHECK_REVEALED);
 }
 
 static void look_away(struct check *c)
 {
-	findings_close(c->findings);
-	free((void *)(uintptr_t)c->revealed);
+	free((void *)(uintptr_t)c->tally);
 }
 
 /* Whether NOW is better than BEFORE; *WORSE is the rule that is to blame. */
@@ -75,12 +64,10 @@ static bool is_better(const struct seen *now, const struct seen *before,
 	static struct volume vol;
 	const struct rule_info *blamed;
 	struct check a, b;
-	struct context cx;
 	bool better;
 
-	context_init(&cx);
-	look(&a, &cx, &vol, now);
-	look(&b, &cx, &vol, before);
+	look(&a, &vol, now);
+	look(&b, &vol, before);
 	better = improvement_is_better(&a, &b, &blamed);
 	*worse = blamed ? blamed->rule : RULE_OK;
 	look_away(&a);
@@ -117,6 +104,11 @@ static const struct step {
 	{ { .revealed = { RULE_BMAP_LIFETIME, RULE_BMAP_LIFETIME } },
 	  { .newest = { RULE_CP_CNO } },
 	  RULE_CP_CNO, "a snapshot with errors is better than none" },
+	{ { .ifile = { RULE_PALLOC_NFREES, RULE_PALLOC_NFREES } },
+	  { .newest = { RULE_CP_CNO } },
+	  RULE_CP_CNO, "an ifile with errors than a checkpoint without" },
+	{ { .newest = { RULE_CP_CNO } }, { .newest = { RULE_PALLOC_NFREES } },
+	  RULE_PALLOC_NFREES, "but not a DAT" },
 	{ { .newest = { RULE_OK } }, { .newest = { RULE_DIR_TYPE } },
 	  RULE_DIR_TYPE, "and than a warning" },
 	{ { .newest = { RULE_DIR_DOT } },
