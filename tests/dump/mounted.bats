@@ -7,10 +7,11 @@ bats_require_minimum_version 1.5.0
 load ../kernel/lab
 
 @test "a mounted device is read as it is, not as it was in the page cache" {
-	need_guest uml
+	backend=$(guest_with dump.nilfs2)
+	need_guest "$backend"
 	need_corpus
 	image=$(copy_image cleaned)
-	guest "$image" <<-EOF
+	guest --backend "$backend" "$image" <<-EOF
 		set -e
 		PATH=$NILFS2_BUILD/dump:$NILFS2_BUILD/fsck:\$PATH
 		nilfs_mount \$DEV1

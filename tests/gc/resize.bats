@@ -270,13 +270,9 @@ same_sizes() {
 	is_clean
 }
 
-# on_device OPTION...: gc.nilfs2, in a guest that has room for it: a program built
-# with sanitizers wants more addresses than user-mode Linux has.
+# on_device OPTION...: gc.nilfs2, in a guest.
 on_device() {
-	local backend=uml
-
-	! ldd "$(command -v gc.nilfs2)" | grep -q libasan || backend=qemu
-	guest --backend $backend "$image" <<-SCRIPT
+	guest --backend "$(guest_with gc.nilfs2)" "$image" <<-SCRIPT
 	$(command -v gc.nilfs2) --protect 0 $* "\$DEV1"
 	SCRIPT
 	[ "$status" -eq 0 ]

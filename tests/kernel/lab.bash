@@ -18,6 +18,16 @@ need_guest() {
 	[ ! -s "$known" ] || skip "$(<"$known")"
 }
 
+# guest_with PROGRAM: the guest that has room for it: one built with sanitizers wants
+# more addresses than user-mode Linux has.
+guest_with() {
+	if ldd "$(command -v "$1")" | grep -q libasan; then
+		echo qemu
+	else
+		echo uml
+	fi
+}
+
 # guest [GUEST.SH-OPTION...] IMAGE... <SCRIPT: like bats' run, for a script on
 # standard input; sets status, output (standard output), errors, and dmesg, the
 # kernel's log.
