@@ -75,7 +75,9 @@ damage_all() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	run timeout 20000 "$NILFS2_BUILD/tests/fuzz/$(program "$1")" "$1" "$image" \
 		"$2" "$SEED" <structures
-	[ "$status" -eq 0 ] || tail -n 30 <<<"$output"
+	# A line for each case, and after it what is wrong with it.
+	[ "$status" -eq 0 ] || awk '/^fields / { last = $0; next }
+		{ if (last) print last; last = ""; print }' <<<"$output" | head -n 200
 	[ "$status" -eq 0 ]
 	echo "${lines[-1]}"
 	[[ ${lines[-1]} == *changes ]]
