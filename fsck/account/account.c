@@ -14,47 +14,26 @@
 #include "fsck/account/account.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/context.h"
 #include "check/damage.h"
 #include "dev/overlay.h"
 #include "dev/patched.h"
 #include "disk/checkpoint.h"
 #include "disk/field.h"
-#include "disk/ondisk.h"
 #include "disk/super.h"
-#include "fsck/account/comparecps.h"
-#include "fsck/account/comparefile.h"
-#include "fsck/account/comparetree.h"
-#include "fsck/account/losslist.h"
-#include "fsck/account/newlogs.h"
 #include "fsck/account/sides.h"
-#include "fsck/account/suspects.h"
 #include "vol/cptable.h"
 #include "vol/salvage.h"
 
-struct account {
-	const struct account_sides *in;
-	uint64_t mounted; /* checkpoint that a mount finds, or 0 */
-	struct {
-		bool any;	  /* there is one, its checksum right or not */
-		uint64_t newest;  /* the last checkpoint of those that are right
-				     and up to date, or 0 */
-		uint64_t claimed; /* of all */
-		uint64_t clean;	  /* of those that were unmounted, or 0 */
-	} supers;
-	struct dev *restored; /* the device with a super root that was lost */
-	struct sides s;
-	struct witness witness;
-	struct comparetree tree;
-	struct comparecps cps;
-	struct suspects suspects;
-	bool in_place; /* a block that may be in use was written */
+/* What superblocks before the repair say. */
+struct supers {
+	bool any;	  /* there is one, its checksum right or not */
+	uint64_t newest;  /* the last checkpoint of those that are right and up to
+			     date, or 0 */
+	uint64_t claimed; /* of all */
+	uint64_t clean;	  /* of those that were unmounted, or 0 */
 };
 
 static const char *const properties[] = {
@@ -76,37 +55,32 @@ static const char *const properties[] = {
 
 #define NPROPERTIES (sizeof(properties) / sizeof(properties[0]))
 
-/* The bytes of property I in SB. */
-static char *property(struct nilfs_super_block *sb, size_t i, size_t *len)
-{
-	const struct field *field =
-		field_find(field_table_find("super_block"), properties[i]);
-
-	*len = field_length(field);
-	return (char *)sb + field->offset;
-}
-
 /*
- * What only superblocks know: the label, the UUID, when the volume was made, and
- * what a user tunes.  A copy whose checksum is right before the repair knows it.
- * A wrong checksum still proves these fields where it matches with those of the
- * repaired one.  Else a field is lost, if not both copies have it as it is now.
+ * What only superblocks know: the label, the UUID, when the volume was made,
+ * and what a user tunes.  A copy whose checksum is right before the repair
+ * knows it. A wrong checksum still proves these fields where it matches with
+ * those of the repaired one.  Else a field is lost, if not both copies have it
+ * as it is now.
  */
-static int compare_supers(struct account *a, struct context *cx)
+static int compare_supers(struct sides *s, struct context *cx,
+			  struct supers *supers)
 {
+	const struct field_table *table = field_table_find("super_block");
 	const struct loss loss = {.kind = LOSS_SUPER};
 	const uint64_t offset[2] = {NILFS_SB_OFFSET_BYTES,
-				    super_offset2(a->in->under->size)};
-	struct nilfs_super_block sb, all, now = *volume_super(a->in->after);
+				    super_offset2(s->in->under->size)};
+	const char *now = (const char *)volume_super(s->after);
 	unsigned int agree = 0, right = 0, wrong = 0;
 	bool is_super, is_right, is_proven, agrees;
-	size_t i, j, len;
+	const struct field *field;
+	struct nilfs_super_block sb;
+	size_t i, j;
 	int err;
 
 	for (i = 0; i < 2; i++) {
 		if (!offset[i])
 			continue;
-		err = dev_read(a->in->under, cx, offset[i], &sb, sizeof(sb));
+		err = dev_read(s->in->under, cx, offset[i], &sb, sizeof(sb));
 		if (err == -EINTR)
 			return err;
 		fail_clear(cx);
@@ -121,104 +95,126 @@ static int compare_supers(struct account *a, struct context *cx)
 			uint64_t cno = le64_get(sb.s_last_cno);
 			bool clean = le16_get(sb.s_state) & NILFS_VALID_FS;
 
-			a->supers.any = true;
-			if (cno > a->supers.claimed)
-				a->supers.claimed = cno;
-			if (clean && cno > a->supers.clean)
-				a->supers.clean = cno;
+			supers->any = true;
+			if (cno > supers->claimed)
+				supers->claimed = cno;
+			if (clean && cno > supers->clean)
+				supers->clean = cno;
 			/* The kernel writes the second one less often, but for
 			   an unmount. */
-			if (is_right && (!i || clean) && cno > a->supers.newest)
-				a->supers.newest = cno;
+			if (is_right && (!i || clean) && cno > supers->newest)
+				supers->newest = cno;
 		}
-		all = sb;
 		agrees = true;
 		for (j = 0; j < NPROPERTIES; j++) {
-			const char *wanted = property(&now, j, &len);
-
-			agrees &= !memcmp(wanted, property(&sb, j, &len), len);
-			memcpy(property(&all, j, &len), wanted, len);
+			field = field_find(table, properties[j]);
+			agrees &= !memcmp(now + field->offset,
+					  (char *)&sb + field->offset,
+					  field_length(field));
+			memcpy((char *)&sb + field->offset, now + field->offset,
+			       field_length(field));
 		}
-		is_proven = super_check(&all) == RULE_OK;
+		is_proven = super_check(&sb) == RULE_OK;
 		agree += agrees;
 		right += is_proven;
 		wrong += is_right && !is_proven;
 	}
 	if (!right && (wrong || agree < 2))
-		losslist_add(a->s.losses, cx, &loss, NULL, 0);
+		losslist_add(s->losses, cx, &loss, NULL, 0);
 	return 0;
 }
 
 /*
- * The state before: the newer one of a mount's and the one that was repaired.  The
- * super root of that may be one that was restored in its place.
+ * The state before: the newer one of a mount's and the one that was
+ * repaired.  The super root of that may be one that was restored in its place:
+ * on *RESTORED, the device with that.
  */
-static int open_before(struct account *a, struct context *cx)
+static int open_before(struct sides *s, struct context *cx,
+		       struct dev **restored)
 {
-	const struct account_sides *in = a->in;
-	uint32_t size = in->after->geo.block_size;
+	const struct account_sides *in = s->in;
+	uint32_t size = s->after->geo.block_size;
 	uint64_t off;
 	char *block;
-	int err = volume_open(&a->s.before, cx, in->under, NULL);
+	int err = volume_open(&s->before, cx, in->under, NULL);
 
-	a->mounted = err ? 0 : a->s.before->latest.cno;
-	if (in->base && (err ? damage_is(err) : in->base->cno > a->mounted)) {
+	s->mounted = err ? 0 : s->before->latest.cno;
+	if (in->base && (err ? damage_is(err) : in->base->cno > s->mounted)) {
 		fail_clear(cx);
-		volume_close(a->s.before);
-		a->s.before = NULL;
+		volume_close(s->before);
+		s->before = NULL;
 		off = in->base->super_root * size;
 		block = malloc(size);
 		err = block ? dev_read(in->overlay, cx, off, block, size) :
 			      fail(cx, -ENOMEM, "super root");
 		if (!err)
-			err = patched_open(&a->restored, cx, in->under);
+			err = patched_open(restored, cx, in->under);
 		if (!err)
-			err = patched_set(a->restored, cx, off, block, size);
+			err = patched_set(*restored, cx, off, block, size);
 		free(block);
 		if (err >= 0)
-			err = volume_open_at(&a->s.before, cx, a->restored,
-					     &in->after->geo, in->base);
+			err = volume_open_at(&s->before, cx, *restored,
+					     &s->after->geo, in->base);
 	}
-	if (!err && !geometry_is_same(&a->s.before->geo, &in->after->geo))
+	if (!err && !geometry_is_same(&s->before->geo, &s->after->geo))
 		err = fail(cx, -EUCLEAN, "another geometry");
 	return err ? err :
-		     salvage_collect(a->s.before, cx, &a->s.before->latest,
-				     in->after, &a->s.synced);
+		     salvage_collect(s->before, cx, &s->before->latest,
+				     s->after, &s->synced);
 }
 
-/* Blocks that were free before may be written. */
-static bool is_free(const struct account *a, uint64_t blocknr)
+/*
+ * If the repair began with an older state than a superblock names, or without a
+ * right superblock, there may have been newer ones that nothing names.
+ */
+static void lose_newer(struct sides *s, struct context *cx,
+		       const struct supers *supers)
 {
-	const struct volume *vol = a->s.before;
-	const struct recovery *latest = &vol->latest;
-	uint64_t segnum = geometry_segment_of(&vol->geo, blocknr);
+	struct loss loss = {
+		.kind = LOSS_NEWER,
+		.cno = s->before->latest.cno,
+	};
+	struct nilfs_checkpoint cp;
 
-	if (!geometry_has_block(&vol->geo, blocknr) ||
-	    segnum == latest->nextnum)
-		return true;
-	if (segnum == latest->segnum)
-		return blocknr >= geometry_segment_start(&vol->geo, segnum) +
-					  latest->offset;
-	return a->in->used->bits && !bitmap_test(a->in->used, segnum);
+	/* Without a right checksum a superblock shows the last checkpoint
+	   only if it was written after that. */
+	if (supers->any && supers->claimed <= loss.cno &&
+	    (supers->newest || supers->clean == loss.cno))
+		return;
+	if (!cptable_read(s->before, cx, loss.cno, &cp))
+		loss.time = le64_get(cp.cp_create);
+	fail_clear(cx);
+	losslist_add(s->losses, cx, &loss, NULL, 0);
 }
 
-static int list_written(struct account *a, struct context *cx)
+/* Lists in S->written: 1 where a block that may have been in use before is
+   one, 0, -ENOMEM. */
+static int list_written(struct sides *s, struct context *cx)
 {
-	unsigned int bits = a->s.before->geo.block_bits;
+	const struct nilfs_geometry *g = &s->before->geo;
+	const struct recovery *latest = &s->before->latest;
+	uint64_t off, b, segnum;
 	size_t cursor = 0, len;
-	uint64_t off, b;
-	int err = sparse_init(&a->s.written, cx,
-			      (a->in->under->size >> bits) + 1);
+	bool in_place = false;
 
-	while (!err &&
-	       overlay_next_range(a->in->overlay, &cursor, &off, &len)) {
-		for (b = off >> bits; b <= (off + len - 1) >> bits; b++) {
-			if (sparse_add(&a->s.written, cx, b) == -ENOMEM)
+	while (overlay_next_range(s->in->overlay, &cursor, &off, &len)) {
+		for (b = off >> g->block_bits;
+		     b <= (off + len - 1) >> g->block_bits; b++) {
+			if (sparse_add(&s->written, cx, b) == -ENOMEM)
 				return -ENOMEM;
-			a->in_place |= !is_free(a, b);
+			segnum = geometry_segment_of(g, b);
+			if (!geometry_has_block(g, b) ||
+			    segnum == latest->nextnum)
+				continue;
+			in_place |= segnum == latest->segnum ?
+					    b < geometry_segment_start(g, segnum) +
+							latest->offset :
+					    !s->in->used->bits ||
+						    bitmap_test(s->in->used,
+								segnum);
 		}
 	}
-	return err;
+	return in_place;
 }
 
 /*
@@ -226,11 +222,11 @@ static int list_written(struct account *a, struct context *cx)
  * they led, and live as they lived, unless the repair ended that; those that it
  * added do not count.
  */
-static bool is_same_entries(const struct account *a, const char *before,
+static bool is_same_entries(const struct sides *s, const char *before,
 			    const char *after)
 {
-	const struct nilfs_geometry *g = &a->s.before->geo;
-	const uint64_t latest = a->s.before->latest.cno;
+	const struct nilfs_geometry *g = &s->before->geo;
+	const uint64_t latest = s->before->latest.cno;
 	static const struct nilfs_dat_entry none;
 	const struct nilfs_dat_entry *old = &none, *new;
 	uint64_t end, was;
@@ -254,9 +250,8 @@ static bool is_same_entries(const struct account *a, const char *before,
 }
 
 /* Whether no entry of the DAT leads elsewhere than before: 1, 0, a failure. */
-static int is_same_dat(struct account *a, struct context *cx)
+static int is_same_dat(struct sides *s, struct context *cx)
 {
-	struct sides *s = &a->s;
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
 	struct palloc_block b;
@@ -280,7 +275,7 @@ static int is_same_dat(struct account *a, struct context *cx)
 		}
 		same = ret >= 0 && sides_read(s, cx, true, item.ptr) &&
 		       (!ret || sides_read(s, cx, false, before)) &&
-		       is_same_entries(a, ret ? s->blocks[0] : NULL,
+		       is_same_entries(s, ret ? s->blocks[0] : NULL,
 				       s->blocks[1]);
 		ret = ret < 0 ? ret : 0;
 	}
@@ -294,175 +289,114 @@ static void ignore(void *arg, const struct finding *f)
 	(void)f;
 }
 
-static int prepare_comparison(struct account *a, struct context *cx)
+/* The sets of blocks of S. */
+#define NSETS 7
+
+static void list_sets(struct sides *s, struct sparse *sets[NSETS])
 {
-	uint32_t size = a->s.before->geo.block_size;
-	int ret = findings_open(&a->s.findings, cx, ignore, NULL, false);
+	sets[0] = &s->written;
+	sets[1] = &s->clean;
+	sets[2] = &s->whole;
+	sets[3] = &s->summed[0];
+	sets[4] = &s->summed[1];
+	sets[5] = &s->right[0];
+	sets[6] = &s->right[1];
+}
+
+static int prepare_comparison(struct sides *s, struct context *cx)
+{
+	const struct nilfs_geometry *g = &s->before->geo;
+	uint64_t blocks = (s->in->under->size >> g->block_bits) + 1;
+	struct sparse *sets[NSETS];
+	int ret = findings_open(&s->findings, cx, ignore, NULL, false), i;
 
 	if (!ret)
-		ret = logindex_open(&a->s.logs_before, cx, &a->s.before->geo,
-				    a->in->logs_under);
-	versions_init(&a->s.versions, a->s.before, a->s.logs_before,
-		      a->in->used);
-	versions_init(&a->s.newer, a->s.after, a->s.logs_after, a->in->used);
-	a->s.newer.beyond = a->s.before->latest.cno;
-	a->witness.logbits.dev = a->s.before->dev;
-	a->witness.logbits.geo = &a->s.before->geo;
-	a->s.witness = &a->witness;
-	a->s.blocks[0] = malloc(size);
-	a->s.blocks[1] = malloc(size);
-	if (!ret && (!a->s.blocks[0] || !a->s.blocks[1]))
+		ret = logindex_open(&s->logs[0], cx, g, s->in->logs_under);
+	s->logs[1] = s->in->logs;
+	s->witness.logbits.dev = s->before->dev;
+	s->witness.logbits.geo = g;
+	s->blocks[0] = malloc(g->block_size);
+	s->blocks[1] = malloc(g->block_size);
+	if (!ret && (!s->blocks[0] || !s->blocks[1]))
 		ret = fail(cx, -ENOMEM, "blocks to compare");
+	if (blocks < g->nblocks)
+		blocks = g->nblocks;
+	list_sets(s, sets);
+	for (i = 0; i < NSETS && !ret; i++)
+		ret = sparse_init(sets[i], cx, blocks);
 	if (!ret)
-		ret = list_written(a, cx);
-	if (!ret)
-		ret = sparse_init(&a->tree.clean, cx, a->s.before->geo.nblocks);
-	if (!ret)
-		ret = sparse_init(&a->s.whole, cx, a->s.before->geo.nblocks);
-	if (!ret)
-		ret = sides_init_sums(&a->s, cx, a->s.before->geo.nblocks);
-	if (!ret && !a->in_place)
-		ret = is_same_dat(a, cx);
-	if (ret < 0)
-		return ret;
-	a->tree.s = &a->s;
-	a->s.is_sound = a->in->is_sound;
-	a->tree.is_dat_same = ret > 0 && !sparse_count(a->s.unread);
-	return 0;
+		ret = list_written(s, cx);
+	if (!ret) {
+		ret = is_same_dat(s, cx);
+		s->is_dat_same = ret > 0 && !sparse_count(s->in->unread);
+	}
+	return ret < 0 ? ret : 0;
 }
 
-/* A state, whose IFILE is NULL where it is not known, and AFTER as for
-   comparetree_run(). */
-typedef int state_fn(struct account *a, struct context *cx,
-		     const struct sides_state *state,
-		     const struct nilfs_inode *ifile, uint64_t after);
-
-static int compare_state(struct account *a, struct context *cx,
-			 const struct sides_state *state,
-			 const struct nilfs_inode *ifile, uint64_t after)
+static int run_comparisons(struct sides *s, struct context *cx,
+			   struct dev **restored)
 {
-	return comparetree_run(&a->tree, cx, state, ifile, after);
-}
-
-static int suspect_state(struct account *a, struct context *cx,
-			 const struct sides_state *state,
-			 const struct nilfs_inode *ifile, uint64_t after)
-{
-	(void)ifile;
-	return suspects_compare(&a->suspects, cx, &a->s, state, after,
-				a->mounted);
-}
-
-static int for_states(struct account *a, struct context *cx, state_fn *each)
-{
-	struct sides_state state = {.latest = true};
+	struct supers supers = {.any = false};
+	int err = compare_supers(s, cx, &supers), again;
 	size_t i;
-	int err = 0;
-
-	for (i = 0; i < a->cps.n && !err; i++) {
-		const struct comparecps_state *c = &a->cps.states[i];
-		const struct nilfs_inode *ifile =
-			c->is_known ? &c->ifile : NULL;
-		uint64_t after = state.latest ? 0 : c->cno;
-
-		state.cno = c->cno;
-		state.inodes = c->inodes;
-		err = each(a, cx, &state, ifile, after);
-		state = (struct sides_state){.snapshot = true};
-	}
-	return err;
-}
-
-/*
- * If the repair began with an older state than a superblock names, or without a
- * right superblock, there may have been newer ones that nothing names.
- */
-static void lose_newer(struct account *a, struct context *cx)
-{
-	struct loss loss = {
-		.kind = LOSS_NEWER,
-		.cno = a->s.before->latest.cno,
-	};
-	struct nilfs_checkpoint cp;
-
-	/* Without a right checksum a superblock shows the last checkpoint only if it
-	   was written after that. */
-	if (a->supers.any && a->supers.claimed <= loss.cno &&
-	    (a->supers.newest || a->supers.clean == loss.cno))
-		return;
-	if (!cptable_read(a->s.before, cx, loss.cno, &cp))
-		loss.time = le64_get(cp.cp_create);
-	fail_clear(cx);
-	losslist_add(a->s.losses, cx, &loss, NULL, 0);
-}
-
-static int run_comparisons(struct account *a, struct context *cx)
-{
-	int err = compare_supers(a, cx);
 
 	if (!err)
-		err = open_before(a, cx);
+		err = open_before(s, cx, restored);
+	if (err)
+		return err;
 	/* First: it is so whatever else can be compared. */
+	lose_newer(s, cx, &supers);
+	err = prepare_comparison(s, cx);
 	if (!err)
-		lose_newer(a, cx);
-	if (!err)
-		err = prepare_comparison(a, cx);
-	if (!err)
-		err = comparecps_run(&a->cps, &a->s, cx, a->in->used);
-	if (!err)
-		err = for_states(a, cx, compare_state);
-	if (!err && a->s.doubts) {
-		err = versions_gather(&a->s.versions, cx);
-		if (!err)
-			err = for_states(a, cx, compare_state);
+		err = comparecps_run(s, cx);
+	for (again = 0; again < 2 && !err; again++) {
+		s->is_first = !again;
+		if (again && !s->doubts)
+			break;
+		if (again)
+			err = versions_gather(&s->versions, cx, s, false,
+					      UINT64_MAX);
+		for (i = 0; i < s->nstates && !err; i++)
+			err = comparetree_run(s, cx, &s->states[i]);
 	}
 	if (!err)
-		err = suspects_find(&a->suspects, cx, &a->s);
+		err = suspects_find(s, cx);
 	if (!err)
-		err = comparefile_synced(&a->s, cx);
-	if (!err && a->mounted < a->s.before->latest.cno)
-		err = suspects_newer(&a->suspects, cx, &a->s, a->in->used,
-				     a->mounted);
+		err = suspects_synced(s, cx);
+	if (!err && s->mounted < s->before->latest.cno)
+		err = suspects_newer(s, cx);
+	for (i = 0; i < s->nstates && !err; i++)
+		err = suspects_compare(s, cx, &s->states[i]);
 	if (!err)
-		err = for_states(a, cx, suspect_state);
-	if (!err)
-		err = newlogs_run(&a->s, cx, a->in->used, a->supers.newest,
-				  a->in->is_whole);
-	if (!err)
-		err = losslist_find_paths(a->s.losses, cx, a->s.before,
-					  a->s.after);
-	return err;
+		err = comparecps_newer(s, cx, supers.newest);
+	return err ? err : losslist_find_paths(s->losses, cx, s->before,
+					       s->after);
 }
 
 int account_run(struct losslist *l, struct context *cx,
-		const struct account_sides *sides)
+		const struct account_sides *in)
 {
-	struct account a = {
-		.in = sides,
-		.s = {.after = sides->after,
-		      .logs_after = sides->logs,
-		      .losses = l,
-		      .unread = sides->unread},
-	};
-	int err = run_comparisons(&a, cx);
+	struct sides s = {.in = in, .after = in->after, .losses = l};
+	struct dev *restored = NULL;
+	struct sparse *sets[NSETS];
+	int err = run_comparisons(&s, cx, &restored), i;
 
-	comparecps_fini(&a.cps);
-	suspects_fini(&a.suspects);
-	free(a.s.wrong);
-	sparse_fini(&a.tree.clean);
-	sparse_fini(&a.s.written);
-	sparse_fini(&a.s.whole);
-	sides_fini_sums(&a.s);
-	versions_fini(&a.s.versions);
-	versions_fini(&a.s.newer);
-	witness_fini(&a.witness);
-	findings_close(a.s.findings);
-	free(a.s.blocks[0]);
-	free(a.s.blocks[1]);
-	rollforward_free(a.s.synced);
-	logindex_close(a.s.logs_before);
-	volume_close(a.s.before);
-	dev_close(a.restored);
+	list_sets(&s, sets);
+	for (i = 0; i < NSETS; i++)
+		sparse_fini(sets[i]);
+	free(s.states);
+	free(s.suspects);
+	free(s.wrong);
+	versions_fini(&s.versions);
+	versions_fini(&s.newer);
+	witness_fini(&s.witness);
+	findings_close(s.findings);
+	free(s.blocks[0]);
+	free(s.blocks[1]);
+	rollforward_free(s.synced);
+	logindex_close(s.logs[0]);
+	volume_close(s.before);
+	dev_close(restored);
 	if (!err || err == -EINTR)
 		return err;
 	fail_clear(cx);

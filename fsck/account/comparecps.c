@@ -1,208 +1,329 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Comparing the cpfile of both sides.
+ * Comparing the checkpoints of both sides, and a newer state that the repair
+ * could not start from.
  *
  * Blocks of the cpfile to which the map or the DAT before the repair do not
  * lead are searched in the logs.  The content of an invalid block is not known;
  * its checkpoints that are missing after the repair are named, although some of
  * them may have been deleted long before.
+ *
+ * If the latest super root cannot be read, the repair starts from an older one,
+ * and no map has the later blocks.  The summaries of the logs list them: blocks
+ * listed by a log after that super root that the file does not have after the
+ * repair are lost.  A file that was created and deleted since is named as well,
+ * as the deletion is not known.
  */
-#include "fsck/account/comparecps.h"
-
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "check/damage.h"
 #include "disk/checkpoint.h"
-#include "fsck/account/comparefile.h"
-#include "fsck/account/expected.h"
+#include "disk/inode.h"
+#include "fsck/account/sides.h"
 #include "vol/cptable.h"
 
-struct walk {
-	struct comparecps *c;
-	struct sides *s;
-	struct versions versions; /* of the cpfile alone */
-	struct expected e;
-	bool again; /* VERSIONS were gathered: losses are added */
-	bool doubt;
-};
-
-static void set_state(struct comparecps_state *state,
+/* What CP, unless it is NULL, says of checkpoint CNO. */
+static void set_state(struct sides_state *state,
 		      const struct nilfs_checkpoint *cp)
 {
+	if (!cp || state->is_known)
+		return;
 	state->is_known = true;
 	state->ifile = cp->cp_ifile_inode;
 	state->inodes = le64_get(cp->cp_inodes_count);
 }
 
-static int add_state(struct walk *w, struct context *cx, uint64_t cno,
+static int add_state(struct sides *s, struct context *cx, uint64_t cno,
 		     const struct nilfs_checkpoint *cp)
 {
-	struct comparecps *c = w->c;
-
-	if (array_reserve(cx, &c->states, &c->room, c->n + 1))
+	if (array_reserve(cx, &s->states, &s->states_room, s->nstates + 1))
 		return -ENOMEM;
-	c->states[c->n] = (struct comparecps_state){.cno = cno};
-	if (cp)
-		set_state(&c->states[c->n], cp);
-	c->n++;
+	s->states[s->nstates] =
+		(struct sides_state){.cno = cno, .latest = !s->nstates};
+	set_state(&s->states[s->nstates++], cp);
 	return 0;
 }
 
-static bool is_cpfile_block(const struct walk *w, const void *block,
-			    uint64_t blkoff)
+/*
+ * Looks for checkpoint CNO after the repair: 1 and *NOW, 0 where it is
+ * lost.  It was CP, NULL where that is not known.
+ */
+static int find_entry(struct sides *s, struct context *cx, uint64_t cno,
+		      const struct nilfs_checkpoint *cp,
+		      struct nilfs_checkpoint *now)
 {
-	const struct nilfs_geometry *g = &w->s->before->geo;
-	uint64_t cno = checkpoint_first(g, blkoff);
-	uint32_t i;
-
-	for (i = 0; i < checkpoint_count(g, blkoff); i++, cno++)
-		if (cno <= w->s->before->latest.cno &&
-		    checkpoint_check((const void *)((const char *)block +
-						    checkpoint_offset(g, cno)),
-				     cno) != RULE_OK)
-			return false;
-	return true;
-}
-
-static void lose_plain(struct walk *w, struct context *cx, enum loss_kind kind,
-		       uint64_t cno, const struct nilfs_checkpoint *cp)
-{
-	const struct loss loss = {
-		.kind = kind,
+	struct loss loss = {
+		.kind = LOSS_MARK,
 		.cno = cno,
 		.last = cno,
 		.snapshot = cp && checkpoint_is_snapshot(cp),
 		.time = cp ? le64_get(cp->cp_create) : 0,
 	};
+	int err = cptable_read(s->after, cx, cno, now);
 
-	losslist_add(w->s->losses, cx, &loss, NULL, 0);
+	if (err && !damage_is(err))
+		return err;
+	fail_clear(cx);
+	if (err)
+		loss.kind = LOSS_CHECKPOINT;
+	if (err || (loss.snapshot && !checkpoint_is_snapshot(now)))
+		losslist_add(s->losses, cx, &loss, NULL, 0);
+	return !err;
 }
 
 /* CP is NULL where it is not known what was there. */
-static int compare_entry(struct walk *w, struct context *cx, uint64_t cno,
+static int compare_entry(struct sides *s, struct context *cx, uint64_t cno,
 			 const struct nilfs_checkpoint *cp)
 {
 	struct nilfs_checkpoint now;
-	int err;
+	int ret;
 
 	if (cp && checkpoint_is_invalid(cp))
 		return 0;
-	err = cptable_read(w->s->after, cx, cno, &now);
-	if (err && damage_is(err)) {
-		fail_clear(cx);
-		lose_plain(w, cx, LOSS_CHECKPOINT, cno, cp);
-		return 0;
-	}
-	if (err)
-		return err;
-	if (cp && checkpoint_is_snapshot(cp) && !checkpoint_is_snapshot(&now))
-		lose_plain(w, cx, LOSS_MARK, cno, cp);
-	if (cno == w->s->before->latest.cno) {
-		if (cp && !w->c->states[0].is_known)
-			set_state(&w->c->states[0], cp);
-		return 0;
-	}
-	if (cp ? checkpoint_is_snapshot(cp) : checkpoint_is_snapshot(&now))
-		return add_state(w, cx, cno, cp);
+	ret = find_entry(s, cx, cno, cp, &now);
+	if (ret <= 0)
+		return ret;
+	if (cno == s->states[0].cno)
+		set_state(&s->states[0], cp);
+	else if (checkpoint_is_snapshot(cp ? cp : &now))
+		return add_state(s, cx, cno, cp);
 	return 0;
 }
 
-/* Block BLKOFF as it was, or NULL where that is not known. */
-static int compare_block(struct walk *w, struct context *cx, uint64_t blkoff,
-			 const char *block)
+/* Reads block BLKOFF of the cpfile, at BLOCKNR, if it is one. */
+static bool read_block(struct sides *s, struct context *cx, uint64_t blkoff,
+		       uint64_t blocknr)
 {
-	const struct nilfs_geometry *g = &w->s->before->geo;
-	uint64_t cno = checkpoint_first(g, blkoff), known = UINT64_MAX, end;
-	uint64_t latest = w->s->before->latest.cno;
+	const struct nilfs_geometry *g = &s->before->geo;
+	uint64_t cno = checkpoint_first(g, blkoff);
+	uint64_t end = cno + checkpoint_count(g, blkoff);
+	bool is = blocknr && sides_read(s, cx, false, blocknr);
+
+	for (; is && cno < end && cno <= s->before->latest.cno; cno++)
+		is = checkpoint_check((const void *)(s->blocks[0] +
+						     checkpoint_offset(g, cno)),
+				      cno) == RULE_OK;
+	return is;
+}
+
+static int visit_block(void *arg, struct context *cx,
+		       const struct filewalk_block *b)
+{
+	struct filewalk *w = arg;
+	struct sides *s = w->s;
+	const struct nilfs_geometry *g = &s->before->geo;
+	uint64_t cno = checkpoint_first(g, b->blkoff), known = UINT64_MAX;
+	uint64_t latest = s->before->latest.cno, end;
+	bool is_good = read_block(s, cx, b->blkoff, b->blocknr);
+	const struct version *had;
 	const char *cp;
 	int err = 0;
 
-	end = cno + checkpoint_count(g, blkoff);
+	w->doubt |= !is_good;
+	if (s->is_first)
+		return 0;
+	had = is_good ? NULL : versions_had(w, cx, b->blkoff, b->vblocknr);
+	is_good |= had && read_block(s, cx, b->blkoff, had->blocknr);
+	end = cno + checkpoint_count(g, b->blkoff);
 	/*
-	 * The latest checkpoint cannot have been deleted: a block that does not have
-	 * it is an older version, in which those after its last one did not exist yet.
+	 * The latest checkpoint cannot have been deleted: a block that does not
+	 * have it is an older version, in which those after its last one did
+	 * not exist yet.
 	 */
-	if (block && latest >= cno && latest < end)
+	if (is_good && latest >= cno && latest < end)
 		for (known = latest; known >= cno; known--) {
-			cp = block + checkpoint_offset(g, known);
+			cp = s->blocks[0] + checkpoint_offset(g, known);
 			if (!checkpoint_is_invalid((const void *)cp))
 				break;
 		}
 	for (; cno < end && cno <= latest && !err; cno++) {
-		cp = block && cno <= known ?
-			     block + checkpoint_offset(g, cno) : NULL;
-		err = compare_entry(w, cx, cno, (const void *)cp);
+		cp = is_good && cno <= known ?
+			     s->blocks[0] + checkpoint_offset(g, cno) : NULL;
+		err = compare_entry(s, cx, cno, (const void *)cp);
 	}
 	return err ? err : context_cancelled(cx);
 }
 
-static bool read_block(struct walk *w, struct context *cx, uint64_t blkoff,
-		       uint64_t blocknr)
+int comparecps_run(struct sides *s, struct context *cx)
 {
-	return blocknr && sides_read(w->s, cx, false, blocknr) &&
-	       is_cpfile_block(w, w->s->blocks[0], blkoff);
-}
-
-static int visit_plain(void *arg, struct context *cx,
-		       const struct expected_block *b)
-{
-	struct walk *w = arg;
-	bool is_good = read_block(w, cx, b->blkoff, b->blocknr);
-	const struct version *one;
-
-	w->doubt |= !is_good;
-	if (!w->again)
-		return 0;
-	one = is_good ? NULL :
-			expected_version(&w->e, cx, b->blkoff, b->vblocknr);
-	is_good |= one && read_block(w, cx, b->blkoff, one->blocknr);
-	return compare_block(w, cx, b->blkoff,
-			     is_good ? w->s->blocks[0] : NULL);
-}
-
-static int walk_plain(struct walk *w, struct context *cx)
-{
-	const struct sides_state latest = {.cno = w->s->before->latest.cno};
-
-	w->e = comparefile_walk(w->s, &latest, NILFS_CPFILE_INO,
-				&w->s->before->cpfile.inode);
-	w->e.versions = &w->versions;
-	w->e.visit = visit_plain;
-	w->e.arg = w;
-	return damage_forgive(cx, expected_run(&w->e, cx));
-}
-
-int comparecps_run(struct comparecps *c, struct sides *s, struct context *cx,
-		   const struct bitmap *used)
-{
-	struct walk w = {.c = c, .s = s};
-	uint64_t latest = s->before->latest.cno;
+	struct filewalk w = {
+		.s = s,
+		.cno = s->before->latest.cno,
+		.ino = NILFS_CPFILE_INO,
+		.inode = &s->before->cpfile.inode,
+		.visit = visit_block,
+		.arg = &w,
+	};
 	struct nilfs_checkpoint cp;
-	bool is_read = !cptable_read(s->before, cx, latest, &cp);
+	bool is_read = !cptable_read(s->before, cx, w.cno, &cp);
 	int err;
 
 	fail_clear(cx);
-	versions_init(&w.versions, s->before, s->logs_before, used);
-	err = add_state(&w, cx, latest, is_read ? &cp : NULL);
+	s->is_first = true;
+	err = add_state(s, cx, w.cno, is_read ? &cp : NULL);
 	if (!err)
-		err = walk_plain(&w, cx);
-	if (!err && (w.doubt || w.e.doubt)) {
-		err = versions_want(&w.versions, cx, NILFS_CPFILE_INO,
+		err = damage_forgive(cx, versions_walk(&w, cx));
+	if (!err && w.doubt) {
+		err = versions_want(&s->versions, cx, NILFS_CPFILE_INO,
 				    NILFS_CPFILE_INO + 1);
 		if (!err)
-			err = versions_gather(&w.versions, cx);
+			err = versions_gather(&s->versions, cx, s, false,
+					      UINT64_MAX);
 	}
-	w.again = true;
-	if (!err)
-		err = walk_plain(&w, cx);
-	versions_fini(&w.versions);
+	s->is_first = false;
+	return err ? err : damage_forgive(cx, versions_walk(&w, cx));
+}
+
+/* The state after that of the side before, from its logs. */
+struct tail {
+	struct sides *s;
+	struct sides_state state;
+	struct root root;    /* after the repair */
+	char *inodes;	     /* a block of them */
+	bool are_marks_lost; /* some block of the newest cpfile */
+};
+
+/* The snapshots in block V of a lost cpfile. */
+static int compare_snapshots(struct tail *t, struct context *cx,
+			     const struct version *v)
+{
+	struct sides *s = t->s;
+	const struct nilfs_geometry *g = &s->before->geo;
+	uint64_t cno = checkpoint_first(g, v->blkoff);
+	uint64_t end = cno + checkpoint_count(g, v->blkoff);
+	const struct nilfs_checkpoint *cp;
+	struct nilfs_checkpoint now;
+	bool is_read = sides_read(s, cx, false, v->blocknr);
+	int ret = 0;
+
+	t->are_marks_lost |= !is_read;
+	for (; is_read && ret >= 0 && cno < end &&
+	       cno <= s->before->latest.cno; cno++) {
+		cp = (const void *)(s->blocks[0] + checkpoint_offset(g, cno));
+		if (checkpoint_check(cp, cno) != RULE_OK)
+			t->are_marks_lost = true;
+		else if (!checkpoint_is_invalid(cp) &&
+			 checkpoint_is_snapshot(cp))
+			ret = find_entry(s, cx, cno, cp, &now);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+/* Inode INO, which is BEFORE in the newest ifile, or NULL if missing. */
+static int compare_inode(struct tail *t, struct context *cx, uint64_t ino,
+			 const struct nilfs_inode *before)
+{
+	struct nilfs_inode inode;
+	int err = root_inode(&t->root, cx, ino, &inode);
+
+	if (err && !damage_is(err))
+		return err;
+	fail_clear(cx);
+	return comparefile_run(t->s, cx, &t->state, ino, before,
+			       err ? NULL : &inode);
+}
+
+/* The inodes in block V of the newest ifile. */
+static int compare_inodes(struct tail *t, struct context *cx,
+			  const struct version *v)
+{
+	struct sides *s = t->s;
+	const struct nilfs_inode *inode;
+	struct palloc_block b;
+	bool any = false;
+	uint64_t i;
+	int err = 0;
+
+	palloc_locate(&s->before->ifile_palloc, v->blkoff, &b);
+	if (b.kind != PALLOC_ENTRIES || !sides_read(s, cx, false, v->blocknr))
+		return 0;
+	memcpy(t->inodes, s->blocks[0], s->before->geo.block_size);
+	for (i = 0; i < b.count && !err; i++) {
+		inode = sides_inode(s, t->inodes, i);
+		any |= sides_links(inode) != 0;
+		if (inode_is_private(b.first + i) || !sides_links(inode))
+			continue;
+		if (inode_check(&s->before->geo, inode, b.first + i) == RULE_OK)
+			err = compare_inode(t, cx, b.first + i, inode);
+		else
+			s->losses->incomplete = true;
+	}
+	/* A block of the ifile is not written without inodes in it. */
+	s->losses->incomplete |= !any;
 	return err;
 }
 
-void comparecps_fini(struct comparecps *c)
+static int compare_tail(struct tail *t, struct context *cx)
 {
-	free(c->states);
-	*c = (struct comparecps){.states = NULL};
+	struct sides *s = t->s;
+	const struct versions *v = &s->versions;
+	const struct version *all;
+	uint64_t latest = s->before->latest.cno, cno = latest, ino, blkoff;
+	const struct loss states = {
+		.kind = LOSS_CHECKPOINT,
+		.cno = latest + 1,
+		.last = t->state.cno,
+	};
+	const struct loss marks = {.kind = LOSS_MARKS, .cno = 1, .last = latest};
+	size_t i, n;
+	int err;
+
+	losslist_add(s->losses, cx, &states, NULL, 0);
+	err = root_open(&t->root, cx, s->after, 0);
+	if (err)
+		return err;
+	/* Which checkpoints were made snapshots since. */
+	all = versions_of(v, NILFS_CPFILE_INO, 0, UINT64_MAX, &n);
+	for (i = 0; i < n && !err; i++)
+		if (!i || all[i].blkoff != all[i - 1].blkoff)
+			err = compare_snapshots(t, cx, &all[i]);
+	/* Each log of a checkpoint has blocks of the cpfile. */
+	while (cno++ < t->state.cno && !t->are_marks_lost) {
+		for (i = 0; i < n && all[i].cno != cno; i++)
+			;
+		t->are_marks_lost = i == n;
+	}
+	s->losses->incomplete |= t->are_marks_lost;
+	if (!err && t->are_marks_lost)
+		losslist_add(s->losses, cx, &marks, NULL, 0);
+	all = versions_of(v, NILFS_IFILE_INO, 0, UINT64_MAX, &n);
+	for (i = 0; i < n && !err; i++)
+		if (!i || all[i].blkoff != all[i - 1].blkoff)
+			err = compare_inodes(t, cx, &all[i]);
+	/* Files with blocks in the logs whose inodes are not. */
+	for (i = 0; i < v->n && !err; i++) {
+		ino = v->items[i].ino;
+		if (inode_is_private(ino) || (i && ino == v->items[i - 1].ino))
+			continue;
+		blkoff = palloc_entry_blkoff(&s->before->ifile_palloc, ino);
+		versions_of(v, NILFS_IFILE_INO, blkoff, blkoff + 1, &n);
+		if (!n)
+			err = compare_inode(t, cx, ino, NULL);
+	}
+	return err;
+}
+
+int comparecps_newer(struct sides *s, struct context *cx, uint64_t newest)
+{
+	struct tail t = {.s = s, .state = {.cno = newest, .latest = true}};
+	uint64_t latest = s->before->latest.cno;
+	int err;
+
+	if (s->in->is_whole && newest <= latest)
+		return 0;
+	versions_fini(&s->versions);
+	err = versions_gather(&s->versions, cx, s, false, latest);
+	if (s->versions.newest > newest)
+		t.state.cno = s->versions.newest;
+	if (err || t.state.cno <= latest)
+		return err;
+	t.inodes = malloc(s->before->geo.block_size);
+	if (!t.inodes)
+		return fail(cx, -ENOMEM, "block of inodes");
+	err = damage_forgive(cx, compare_tail(&t, cx));
+	free(t.inodes);
+	return err;
 }

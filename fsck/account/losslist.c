@@ -21,9 +21,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/search.h"
-#include "base/sort.h"
-#include "base/sparse.h"
+#include "base/inoset.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "check/damage.h"
@@ -32,24 +30,21 @@
 
 #define PATH_DEPTH_MAX 4096u
 
-/* Directories with greater numbers are not read. */
-#define INODES_MAX (UINT64_C(1) << 32)
-
 struct directory {
 	uint64_t ino;
 	size_t parent;
 	char *name; /* NULL: the root */
 };
 
+/* Of one state. */
 struct search {
 	struct losslist *l;
-	size_t first, end; /* losses of one state */
+	size_t first, end; /* losses */
 	struct root root;
-	uint64_t *wanted; /* inodes, ascending */
-	size_t nwanted, wanted_room;
+	struct inoset wanted; /* inodes */
+	struct inoset seen;   /* directories */
 	struct directory *dirs;
 	size_t ndirs, dirs_room;
-	struct sparse seen; /* directories */
 };
 
 /* Whether LOSS is a name in a directory. */
@@ -66,9 +61,14 @@ static bool is_of_several(const struct loss *loss)
 
 static char *join_path(const struct search *s, size_t dir, const char *name)
 {
-	size_t len = 2 + (name ? strlen(name) : 0), depth = 0, i;
+	size_t len = 2, depth = 0, i;
 	char *path, *at;
 
+	if (!name) {
+		name = s->dirs[dir].name;
+		dir = s->dirs[dir].parent;
+	}
+	len += name ? strlen(name) : 0;
 	for (i = dir; s->dirs[i].name; i = s->dirs[i].parent) {
 		len += strlen(s->dirs[i].name) + 1;
 		if (++depth > PATH_DEPTH_MAX)
@@ -79,15 +79,11 @@ static char *join_path(const struct search *s, size_t dir, const char *name)
 		return NULL;
 	at = path + len - 1;
 	*at = '\0';
-	if (name) {
+	for (i = dir; name; i = s->dirs[i].parent) {
 		at -= strlen(name);
 		memcpy(at, name, strlen(name));
 		*--at = '/';
-	}
-	for (i = dir; s->dirs[i].name; i = s->dirs[i].parent) {
-		at -= strlen(s->dirs[i].name);
-		memcpy(at, s->dirs[i].name, strlen(s->dirs[i].name));
-		*--at = '/';
+		name = s->dirs[i].name;
 	}
 	if (!*at)
 		*--at = '/';
@@ -95,27 +91,20 @@ static char *join_path(const struct search *s, size_t dir, const char *name)
 	return path;
 }
 
-static bool is_wanted(const struct search *s, uint64_t ino)
-{
-	size_t i = search_lower_bound(s->wanted, s->nwanted, ino);
-
-	return i < s->nwanted && s->wanted[i] == ino;
-}
-
 /* INO is NAME in DIR, or with a NULL name DIR itself. */
 static void set_paths(struct search *s, uint64_t ino, size_t dir,
 		      const char *name)
 {
-	struct loss *loss;
+	struct loss *loss = &s->l->items[s->first];
 	size_t i;
 
-	for (i = s->first; i < s->end; i++) {
-		loss = &s->l->items[i];
+	if (!inoset_has(&s->wanted, ino))
+		return;
+	for (i = s->first; i < s->end; i++, loss++) {
 		if (loss->path || is_of_several(loss))
 			continue;
-		if (is_name(loss) && loss->dir == ino)
-			loss->path = name ? NULL :
-					    join_path(s, dir, loss->name);
+		if (is_name(loss) && loss->dir == ino && !name)
+			loss->path = join_path(s, dir, loss->name);
 		else if (!is_name(loss) && loss->ino == ino)
 			loss->path = join_path(s, dir, name);
 	}
@@ -124,78 +113,66 @@ static void set_paths(struct search *s, uint64_t ino, size_t dir,
 static int add_dir(struct search *s, struct context *cx, uint64_t ino,
 		   size_t parent, const char *name)
 {
-	int ret = damage_add(&s->seen, cx, ino);
+	int ret = inoset_add(&s->seen, cx, ino);
+	char *copy = NULL;
 
 	if (ret <= 0)
-		return damage_forgive(cx, ret);
-	if (array_reserve(cx, &s->dirs, &s->dirs_room, s->ndirs + 1))
+		return ret;
+	if (array_reserve(cx, &s->dirs, &s->dirs_room, s->ndirs + 1) ||
+	    (name && !(copy = strdup(name))))
 		return -ENOMEM;
-	s->dirs[s->ndirs] = (struct directory){.ino = ino, .parent = parent};
-	if (name)
-		s->dirs[s->ndirs].name = strdup(name);
-	if (name && !s->dirs[s->ndirs].name)
-		return -ENOMEM;
-	s->ndirs++;
+	s->dirs[s->ndirs++] = (struct directory){ino, parent, copy};
 	return 0;
 }
 
-static int read_dir(struct search *s, struct context *cx, size_t dir)
-{
-	struct dir_cursor cur = {.at_broken_block = false};
-	struct dir_entry entry;
-	struct file file;
-	int ret = root_file(&s->root, cx, s->dirs[dir].ino, &file);
-
-	if (is_wanted(s, s->dirs[dir].ino))
-		set_paths(s, s->dirs[dir].ino, dir, NULL);
-	if (!ret)
-		ret = dir_cursor_open(&cur, cx, &file);
-	while (!ret && (ret = dir_cursor_next_sound(&cur, cx, &entry)) > 0) {
-		ret = 0;
-		if (dir_is_dots(&entry))
-			continue;
-		if (entry.type == NILFS_FT_DIR)
-			ret = add_dir(s, cx, entry.ino, dir, entry.name);
-		else if (is_wanted(s, entry.ino))
-			set_paths(s, entry.ino, dir, entry.name);
-	}
-	dir_cursor_close(&cur);
-	ret = damage_forgive(cx, ret);
-	return ret ? ret : context_cancelled(cx);
-}
-
-/* Reads the directories of checkpoint CNO of VOL, if losses are without a path. */
+/* Reads the directories of checkpoint CNO of VOL, if losses are without a
+   path. */
 static int search_state(struct search *s, struct context *cx,
 			struct volume *vol, uint64_t cno)
 {
+	const struct loss *loss = &s->l->items[s->first];
+	struct dir_entry entry;
+	struct dir_cursor cur;
+	struct file file;
+	bool any = false;
 	size_t i;
-	int ret;
+	int ret = 0;
 
-	s->nwanted = 0;
-	for (i = s->first; i < s->end; i++) {
-		const struct loss *loss = &s->l->items[i];
-
-		if (!loss->ino || loss->path || is_of_several(loss))
+	for (i = s->first; i < s->end && ret >= 0; i++, loss++) {
+		if (loss->path || is_of_several(loss))
 			continue;
-		if (array_reserve(cx, &s->wanted, &s->wanted_room,
-				  s->nwanted + 1))
-			return -ENOMEM;
-		s->wanted[s->nwanted++] =
-			is_name(loss) ? loss->dir : loss->ino;
+		ret = inoset_add(&s->wanted, cx,
+				 is_name(loss) ? loss->dir : loss->ino);
+		any = true;
 	}
-	if (!s->nwanted)
-		return 0;
-	sort_numbers(s->wanted, s->nwanted);
-	ret = root_open(&s->root, cx, vol, cno);
-	if (!ret)
-		ret = sparse_init(&s->seen, cx, INODES_MAX);
-	if (!ret)
+	if (ret >= 0)
+		ret = any ? root_open(&s->root, cx, vol, cno) : 0;
+	if (any && !ret)
 		ret = add_dir(s, cx, NILFS_ROOT_INO, 0, NULL);
-	for (i = 0; i < s->ndirs && !ret; i++)
-		ret = read_dir(s, cx, i);
+	for (i = 0; i < s->ndirs && !ret; i++) {
+		set_paths(s, s->dirs[i].ino, i, NULL);
+		cur = (struct dir_cursor){.at_broken_block = false};
+		ret = root_file(&s->root, cx, s->dirs[i].ino, &file);
+		if (!ret)
+			ret = dir_cursor_open(&cur, cx, &file);
+		while (!ret &&
+		       (ret = dir_cursor_next_sound(&cur, cx, &entry)) > 0) {
+			ret = 0;
+			if (dir_is_dots(&entry))
+				continue;
+			if (entry.type == NILFS_FT_DIR)
+				ret = add_dir(s, cx, entry.ino, i, entry.name);
+			else
+				set_paths(s, entry.ino, i, entry.name);
+		}
+		dir_cursor_close(&cur);
+		ret = damage_forgive(cx, ret);
+		ret = ret ? ret : context_cancelled(cx);
+	}
 	while (s->ndirs)
 		free(s->dirs[--s->ndirs].name);
-	sparse_fini(&s->seen);
+	inoset_fini(&s->wanted);
+	inoset_fini(&s->seen);
 	return damage_forgive(cx, ret);
 }
 
@@ -224,7 +201,6 @@ int losslist_find_paths(struct losslist *l, struct context *cx,
 			err = 0;
 		}
 	}
-	free(s.wanted);
 	free(s.dirs);
 	return err;
 }
@@ -232,17 +208,29 @@ int losslist_find_paths(struct losslist *l, struct context *cx,
 /* Lines of text that are printed unless all are wanted. */
 #define FEW_LINES 20u
 
-static const char *const kind_keys[] = {
-	[LOSS_ZERO] = "zero",		[LOSS_STALE] = "stale",
-	[LOSS_TRUNCATED] = "truncated", [LOSS_UNKNOWN] = "unknown",
-	[LOSS_SUSPECT] = "suspect",	[LOSS_ATTRIBUTES] = "attributes",
-	[LOSS_LINKS] = "links",		[LOSS_PERHAPS] = "perhaps",
-	[LOSS_REMOVED] = "removed",
-	[LOSS_NAME] = "name",		[LOSS_RENAMED] = "renamed",
-	[LOSS_CHECKPOINT] = "checkpoint",
-	[LOSS_MARK] = "mark",		[LOSS_MARKS] = "marks",
-	[LOSS_NEWER] = "newer",		[LOSS_SUPER] = "superblock",
-	[LOSS_SYNCED] = "synced",
+/* The key of a kind, and what became of an inode or bytes of it. */
+static const struct {
+	const char *key, *fate;
+} kinds[] = {
+	[LOSS_ZERO] = {"zero", "are zero now"},
+	[LOSS_STALE] = {"stale", "are of an older version now"},
+	[LOSS_TRUNCATED] = {"truncated", "were cut off"},
+	[LOSS_UNKNOWN] = {"unknown",
+			  "could not be read: names in them may be lost"},
+	[LOSS_SUSPECT] = {"suspect", "may not be what was written"},
+	[LOSS_ATTRIBUTES] = {"attributes",
+			     "attributes may not be what they were"},
+	[LOSS_LINKS] = {"links", NULL},
+	[LOSS_PERHAPS] = {"perhaps", "may have been a file that is lost"},
+	[LOSS_REMOVED] = {"removed", "the file was removed"},
+	[LOSS_NAME] = {"name", "the name was removed"},
+	[LOSS_RENAMED] = {"renamed", "the name that it had was removed"},
+	[LOSS_CHECKPOINT] = {"checkpoint", NULL},
+	[LOSS_MARK] = {"mark", NULL},
+	[LOSS_MARKS] = {"marks", NULL},
+	[LOSS_NEWER] = {"newer", NULL},
+	[LOSS_SUPER] = {"superblock", NULL},
+	[LOSS_SYNCED] = {"synced", NULL},
 };
 
 static bool is_range(const struct loss *loss)
@@ -325,60 +313,55 @@ uint64_t losslist_count(const struct losslist *l)
 #define PATH_SHOWN 768
 #define WHOSE_MAX  (PATH_SHOWN + 64)
 
-static void checkpoint_text(const struct loss *loss, char what[WHAT_MAX])
+static void put_checkpoint(const struct loss *loss, struct report *r)
 {
 	char time[TIMEFMT_ISO_MAX] = "";
+	const char *of;
 
 	if (loss->time)
 		timefmt_iso((int64_t)loss->time, time);
+	of = time[0] ? " of " : "";
 	if (loss->kind == LOSS_SYNCED)
-		snprintf(what, WHAT_MAX, "latest state: data of fdatasync() in "
-			 "the log at block %" PRIu64, loss->block);
+		report_text(r,
+			    "lost: latest state: data of fdatasync() in the "
+			    "log at block %" PRIu64, loss->block);
 	else if (loss->kind == LOSS_NEWER)
-		snprintf(what, WHAT_MAX,
-			 "what was written after checkpoint %" PRIu64
-			 "%s%s, if anything, and marks of snapshots that were "
-			 "set since then",
-			 loss->cno, time[0] ? " of " : "", time);
+		report_text(r,
+			    "lost: what was written after checkpoint %" PRIu64
+			    "%s%s, if anything, and marks of snapshots that "
+			    "were set since then", loss->cno, of, time);
 	else if (loss->kind == LOSS_SUPER)
-		snprintf(what, WHAT_MAX,
-			 "superblock: label, UUID and other properties may not "
-			 "be what they were");
+		report_text(r, "lost: superblock: label, UUID and other "
+			       "properties may not be what they were");
 	else if (loss->kind == LOSS_MARKS)
-		snprintf(what, WHAT_MAX,
-			 "marks of snapshots that were set "
-			 "last, of checkpoints up to %" PRIu64 ", if any",
-			 loss->last);
+		report_text(r,
+			    "lost: marks of snapshots that were set last, of "
+			    "checkpoints up to %" PRIu64 ", if any",
+			    loss->last);
 	else if (loss->kind == LOSS_MARK)
-		snprintf(what, WHAT_MAX,
-			 "checkpoint %" PRIu64 " is no longer a snapshot",
-			 loss->cno);
+		report_text(r,
+			    "lost: checkpoint %" PRIu64 " is no longer a "
+			    "snapshot", loss->cno);
 	else if (loss->cno != loss->last)
-		snprintf(what, WHAT_MAX, "checkpoints %" PRIu64 " to %" PRIu64,
-			 loss->cno, loss->last);
+		report_text(r, "lost: checkpoints %" PRIu64 " to %" PRIu64,
+			    loss->cno, loss->last);
 	else
-		snprintf(what, WHAT_MAX, "%s %" PRIu64 "%s%s",
-			 loss->snapshot ? "snapshot" : "checkpoint", loss->cno,
-			 time[0] ? " of " : "", time);
+		report_text(r, "lost: %s %" PRIu64 "%s%s",
+			    loss->snapshot ? "snapshot" : "checkpoint",
+			    loss->cno, of, time);
 }
 
 /* What became of an inode, or of bytes of it. */
 static void what_text(const struct loss *loss, char what[WHAT_MAX])
 {
-	static const char *const fates[] = {
-		[LOSS_ZERO] = "are zero now",
-		[LOSS_STALE] = "are of an older version now",
-		[LOSS_TRUNCATED] = "were cut off",
-		[LOSS_UNKNOWN] = "could not be read: names in them may be lost",
-		[LOSS_SUSPECT] = "may not be what was written",
-	};
+	const char *fate = kinds[loss->kind].fate;
 	int n;
 
 	if (is_range(loss)) {
 		n = snprintf(what, WHAT_MAX,
 			     "bytes %" PRIu64 " to %" PRIu64 " %s",
 			     loss->offset, loss->offset + loss->length - 1,
-			     fates[loss->kind]);
+			     fate);
 		if (loss->kind == LOSS_STALE && loss->from)
 			snprintf(what + n, WHAT_MAX - (size_t)n,
 				 ", of checkpoint %" PRIu64, loss->from);
@@ -387,28 +370,21 @@ static void what_text(const struct loss *loss, char what[WHAT_MAX])
 			 "attributes are of checkpoint %" PRIu64 "%s",
 			 loss->from,
 			 loss->is_unsure ? ", and may have changed since" : "");
-	else if (loss->kind == LOSS_ATTRIBUTES)
-		snprintf(what, WHAT_MAX, "attributes may not be what they "
-					 "were");
-	else if (loss->kind == LOSS_PERHAPS)
-		snprintf(what, WHAT_MAX, "may have been %s lost",
-			 is_of_several(loss) ? "files that are" :
-					       "a file that is");
 	else if (loss->kind == LOSS_LINKS)
 		snprintf(what, WHAT_MAX,
 			 "the link count is %" PRIu64 ", and was %" PRIu64,
 			 loss->length, loss->offset);
 	else
-		snprintf(what, WHAT_MAX, "the %s was removed",
-			 loss->kind == LOSS_NAME      ? "name"
-			 : loss->kind == LOSS_RENAMED ? "name that it had"
-						      : "file");
+		snprintf(what, WHAT_MAX, "%s",
+			 loss->kind == LOSS_PERHAPS && is_of_several(loss) ?
+				 "may have been files that are lost" : fate);
 }
 
-/* "inode 12" or "inodes 12 to 27", with the path where that is known. */
-static void whose_text(const struct loss *loss, char whose[WHOSE_MAX])
+/* A loss of "inode 12" or "inodes 12 to 27", with the path where that is
+   known. */
+static void put_inode(const struct loss *loss, struct report *r)
 {
-	char path[PATH_SHOWN];
+	char state[64], what[WHAT_MAX], whose[WHOSE_MAX], path[PATH_SHOWN];
 	int n;
 
 	if (loss->last_ino == UINT64_MAX)
@@ -419,26 +395,15 @@ static void whose_text(const struct loss *loss, char whose[WHOSE_MAX])
 			     loss->ino, loss->last_ino);
 	else
 		n = snprintf(whose, WHOSE_MAX, "inode %" PRIu64, loss->ino);
-	if (!loss->path)
-		return;
-	text_escape(path, sizeof(path), loss->path, strlen(loss->path));
-	snprintf(whose + n, WHOSE_MAX - (size_t)n, ", %s", path);
-}
-
-static void put_line(const struct loss *loss, struct report *r)
-{
-	char state[64], what[WHAT_MAX], whose[WHOSE_MAX];
-
-	if (!loss->ino) {
-		checkpoint_text(loss, what);
-		report_text(r, "lost: %s", what);
-		return;
+	if (loss->path) {
+		text_escape(path, sizeof(path), loss->path,
+			    strlen(loss->path));
+		snprintf(whose + n, WHOSE_MAX - (size_t)n, ", %s", path);
 	}
 	snprintf(state, sizeof(state),
 		 loss->latest ? "latest state" : "snapshot %" PRIu64,
 		 loss->cno);
 	what_text(loss, what);
-	whose_text(loss, whose);
 	report_text(r, "lost: %s: %s: %s", state, whose, what);
 }
 
@@ -455,8 +420,11 @@ void losslist_report(const struct losslist *l, struct report *r, bool all)
 	const struct loss *loss;
 
 	if (report_is_text(r)) {
-		for (i = 0; i < shown; i++)
-			put_line(&l->items[i], r);
+		for (i = 0; i < shown; i++) {
+			loss = &l->items[i];
+			loss->ino ? put_inode(loss, r) :
+				    put_checkpoint(loss, r);
+		}
 		if (shown < l->n)
 			report_text(r,
 				    "lost: %zu more, which -v and --json list",
@@ -478,7 +446,7 @@ void losslist_report(const struct losslist *l, struct report *r, bool all)
 	for (i = 0; i < l->n; i++) {
 		loss = &l->items[i];
 		report_begin(r, "loss", NULL);
-		report_string(r, "kind", "Kind", kind_keys[loss->kind]);
+		report_string(r, "kind", "Kind", kinds[loss->kind].key);
 		report_u64(r, "checkpoint", "Checkpoint", loss->cno);
 		put_number(r, "last_checkpoint", "Last checkpoint", loss->last,
 			   loss->kind == LOSS_CHECKPOINT ||

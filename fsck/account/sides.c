@@ -9,15 +9,11 @@
 
 #include "base/array.h"
 #include "vol/logcheck.h"
-#include "vol/translate.h"
 
-int sides_doubt(struct sides *s, struct context *cx, uint64_t first,
-		uint64_t end)
+int sides_doubt(struct sides *s, struct context *cx, uint64_t ino)
 {
 	s->doubts = true;
-	return s->versions.gathered
-		       ? 0
-		       : versions_want(&s->versions, cx, first, end);
+	return s->is_first ? versions_want(&s->versions, cx, ino, ino + 1) : 0;
 }
 
 int sides_lose(struct sides *s, struct context *cx,
@@ -27,10 +23,10 @@ int sides_lose(struct sides *s, struct context *cx,
 	struct loss of_state = *loss;
 
 	s->lost_names |= loss->kind == LOSS_REMOVED || loss->kind == LOSS_NAME;
-	if (!s->versions.gathered)
-		return sides_doubt(s, cx, loss->ino, loss->ino + 1);
+	if (s->is_first)
+		return sides_doubt(s, cx, loss->ino);
 	of_state.latest = state->latest;
-	of_state.snapshot = state->snapshot;
+	of_state.snapshot = !state->latest;
 	of_state.cno = state->cno;
 	losslist_add(s->losses, cx, &of_state, name, len);
 	return 0;
@@ -45,15 +41,6 @@ int sides_read(struct sides *s, struct context *cx, bool after,
 	if (err)
 		fail_clear(cx);
 	return !err;
-}
-
-bool sides_log(struct sides *s, struct context *cx, uint64_t blocknr,
-	       struct logindex_log *log)
-{
-	struct logindex_segment segment;
-
-	return versions_log(s->logs_before, cx, s->before, blocknr, &segment,
-			    log);
 }
 
 bool sides_same_content(struct sides *s, struct context *cx, uint64_t before,
@@ -73,109 +60,90 @@ int sides_note_wrong(struct sides *s, struct context *cx, uint64_t before,
 	return 0;
 }
 
-int sides_compare_node(struct sides *s, struct context *cx, uint64_t vblocknr,
-		       uint64_t blocknr)
+struct logindex *sides_log(struct sides *s, struct context *cx, bool after,
+			   uint64_t blocknr, struct logindex_log *log)
 {
-	struct segsum_block listed;
-	uint64_t after;
+	struct volume *vol = after ? s->after : s->before;
+	struct logindex_segment segment;
+	int ret = logindex_segment(s->logs[after], cx, vol,
+				   geometry_segment_of(&vol->geo, blocknr),
+				   &segment);
 
-	if (!versions_listed(&s->versions, cx, blocknr, &listed) ||
-	    listed.vblocknr != vblocknr)
-		return 0;
-	if (translate_vblock(s->after, cx, vblocknr, &after)) {
-		fail_clear(cx);
-		after = 0;
-	}
-	if (after && (after == blocknr ? !sparse_test(&s->written, after) :
-		      sides_same_content(s, cx, blocknr, after)))
-		return 0;
-	return sides_note_wrong(s, cx, blocknr, after);
+	if (!ret)
+		ret = logindex_find_log(cx, &segment, segment.n, blocknr, log);
+	fail_clear(cx);
+	return ret > 0 && blocknr - log->pseg < log->nblocks ? segment.ix :
+							       NULL;
 }
 
-int sides_init_sums(struct sides *s, struct context *cx, uint64_t nblocks)
+bool sides_listed(struct sides *s, struct context *cx, uint64_t blocknr,
+		  struct segsum_block *b)
 {
-	int i, err = 0;
+	struct logindex_extent e = {.count = 0};
+	struct logindex_log log;
+	struct logindex *ix = sides_log(s, cx, false, blocknr, &log);
+	int ret = ix ? logindex_find_extent(ix, cx, &log, blocknr, &e) : 0;
 
-	for (i = 0; i < 2 && !err; i++) {
-		err = sparse_init(&s->sums[i].known, cx, nblocks);
-		if (!err)
-			err = sparse_init(&s->sums[i].right, cx, nblocks);
-	}
-	return err;
+	if (ret > 0)
+		*b = logindex_block(&log, &e, (uint32_t)(blocknr - e.blocknr));
+	fail_clear(cx);
+	return ret > 0;
 }
 
-void sides_fini_sums(struct sides *s)
+/* Whether the checksum of the log at *PSEG of a side, which has BLOCKNR,
+   matches, after the repair that which it had before: 1, 0, negative without
+   a log. */
+static int is_log_right(struct sides *s, struct context *cx, bool after,
+			uint64_t blocknr, uint64_t *pseg)
 {
-	int i;
+	struct nilfs_segment_summary then, now;
+	struct logindex_log log;
+	uint64_t off;
+	int ret;
 
-	for (i = 0; i < 2; i++) {
-		sparse_fini(&s->sums[i].known);
-		sparse_fini(&s->sums[i].right);
-	}
-}
-
-/* Without memory for it the log is read again. */
-static bool note_sum(struct sides_sums *sums, struct context *cx, uint64_t pseg,
-		     bool is_right)
-{
-	if ((is_right && sparse_add(&sums->right, cx, pseg) < 0) ||
-	    sparse_add(&sums->known, cx, pseg) < 0)
-		fail_clear(cx);
-	return is_right;
+	if (!sides_log(s, cx, after, blocknr, &log))
+		return -ENOENT;
+	*pseg = log.pseg;
+	if (sparse_test(&s->summed[after], log.pseg))
+		return sparse_test(&s->right[after], log.pseg);
+	off = log.pseg << s->after->geo.block_bits;
+	if (!after)
+		ret = witness_proves(&s->witness, cx, log.pseg, NULL, 0);
+	else
+		ret = !dev_read(s->after->dev, cx, off, &now, sizeof(now)) &&
+		      !dev_read(s->before->dev, cx, off, &then,
+				sizeof(then)) &&
+		      le32_get(then.ss_datasum) == le32_get(now.ss_datasum) &&
+		      !logcheck_payload(s->after, cx, log.pseg, &now);
+	/* Without memory for it the log is read again. */
+	if (ret == 0 || (ret > 0 &&
+			 sparse_add(&s->right[after], cx, log.pseg) >= 0))
+		sparse_add(&s->summed[after], cx, log.pseg);
+	fail_clear(cx);
+	return ret != 0;
 }
 
 bool sides_wrong_log(struct sides *s, struct context *cx, uint64_t blocknr,
 		     uint64_t *pseg)
 {
-	struct sides_sums *sums = &s->sums[0];
-	struct logindex_log log;
-	bool is_right;
-	int ret;
+	return !is_log_right(s, cx, false, blocknr, pseg);
+}
 
-	if (!sides_log(s, cx, blocknr, &log))
-		return false;
-	if (sparse_test(&sums->known, log.pseg))
-		is_right = sparse_test(&sums->right, log.pseg);
-	else {
-		ret = witness_proves(s->witness, cx, log.pseg, NULL, 0);
-		is_right = ret < 0 || note_sum(sums, cx, log.pseg, ret);
-		fail_clear(cx);
-	}
-	*pseg = log.pseg;
-	return !is_right;
+bool sides_is_proven(struct sides *s, struct context *cx, uint64_t blocknr)
+{
+	uint64_t pseg;
+
+	return is_log_right(s, cx, true, blocknr, &pseg) > 0;
 }
 
 bool sides_was(struct sides *s, struct context *cx, uint64_t pseg,
 	       uint64_t blocknr, const void *bytes)
 {
 	const struct witness_block block = {blocknr, bytes};
-	bool was = witness_proves(s->witness, cx, pseg, &block, 1) > 0;
+	bool was = witness_proves(&s->witness, cx, pseg, &block, 1) > 0;
 
+	if (was)
+		sparse_add(&s->whole, cx, pseg);
 	fail_clear(cx);
-	if (was && sparse_add(&s->whole, cx, pseg) < 0)
-		fail_clear(cx);
 	return was;
-}
-
-bool sides_is_proven(struct sides *s, struct context *cx, uint64_t blocknr)
-{
-	struct sides_sums *sums = &s->sums[1];
-	struct nilfs_segment_summary before, after;
-	struct logindex_segment segment;
-	struct logindex_log log;
-	bool is_proven;
-	uint64_t off;
-
-	if (!versions_log(s->logs_after, cx, s->after, blocknr, &segment, &log))
-		return false;
-	if (sparse_test(&sums->known, log.pseg))
-		return sparse_test(&sums->right, log.pseg);
-	off = log.pseg << s->after->geo.block_bits;
-	is_proven = !dev_read(s->after->dev, cx, off, &after, sizeof(after)) &&
-		    !dev_read(s->before->dev, cx, off, &before,
-			      sizeof(before)) &&
-		    le32_get(before.ss_datasum) == le32_get(after.ss_datasum) &&
-		    !logcheck_payload(s->after, cx, log.pseg, &after);
-	fail_clear(cx);
-	return note_sum(sums, cx, log.pseg, is_proven);
 }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The data beside metadata that was written over.
+ * Data that no pointer shows to be lost: beside metadata that was written over,
+ * and of fdatasync().
  *
- * Data has no other witness than the checksum of its log, which a repair without
- * --data does not compute.  If it matches with what the repair made of the blocks
- * of metadata that were wrong, all others are what was written.  If it does not,
- * more was written over, unless only one block was wrong and the repair is not
- * certain what it was.
+ * Data has no other witness than the checksum of its log, which a repair
+ * without --data does not compute.  If it matches with what the repair made of
+ * the blocks of metadata that were wrong, all others are what was written.  If
+ * it does not, more was written over, unless only one block was wrong and the
+ * repair is not certain what it was.
  */
-#include "fsck/account/suspects.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +19,93 @@
 #include "check/damage.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
-#include "fsck/account/dirproof.h"
-#include "vol/root.h"
+#include "fsck/account/sides.h"
 #include "vol/translate.h"
 
 /* Wrong blocks of a log that are replaced at most to prove the others. */
 #define WITNESSES_MAX 64u
+
+/* Block B, which is LOST or was salvaged, of the files of ROOT. */
+static int compare_salvaged(struct sides *s, struct context *cx,
+			    struct root *root, const struct salvaged_block *b,
+			    bool lost)
+{
+	struct loss loss = {
+		.kind = LOSS_STALE,
+		.ino = b->ino,
+		.offset = b->blkoff << s->before->geo.block_bits,
+		.length = s->before->geo.block_size,
+	};
+	struct file file;
+	uint64_t after = 0;
+	int ret = root_file(root, cx, b->ino, &file);
+
+	if (!ret)
+		ret = file_lookup(&file, cx, b->blkoff, &after);
+	/* A missing file is already in the list. */
+	if (ret < 0)
+		return damage_forgive(cx, ret);
+	if (loss.offset >= le64_get(file.inode.i_size) ||
+	    (!lost && ((ret && b->blocknr == after) ||
+		       !sides_read(s, cx, false, b->blocknr) ||
+		       (ret && sides_same_content(s, cx, b->blocknr, after)))))
+		return 0;
+	if (!ret)
+		loss.kind = LOSS_ZERO;
+	else
+		ret = comparefile_is_newest(s, cx, b->ino, b->blkoff, after);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	return sides_lose(s, cx, &s->states[0], &loss, NULL, 0);
+}
+
+/* Whether the log at PSEG is right after the repair, and files have all that is
+   in it. */
+static bool is_restored(struct sides *s, struct context *cx, struct root *root,
+			uint64_t pseg)
+{
+	struct logindex_log log;
+	struct logindex *ix = sides_log(s, cx, true, pseg, &log);
+	struct logindex_extent e;
+	struct file file;
+	uint64_t after;
+	uint32_t i, j;
+	bool is = ix && log.pseg == pseg && sides_is_proven(s, cx, pseg);
+
+	for (i = 0; is && i < log.nextents; i++) {
+		is = !logindex_extent(ix, cx, log.first + i, &e) &&
+		     !root_file(root, cx, e.ino, &file);
+		for (j = 0; is && j < e.count; j++)
+			is = file_lookup(&file, cx, e.blkoff + j, &after) > 0 &&
+			     sides_same_content(s, cx, e.blocknr + j, after);
+	}
+	fail_clear(cx);
+	return is;
+}
+
+int suspects_synced(struct sides *s, struct context *cx)
+{
+	struct loss loss = {.kind = LOSS_SYNCED, .latest = true};
+	const struct rollforward *rf = s->synced;
+	struct root root;
+	uint64_t i;
+	int err;
+
+	if (s->after->latest.orphans_start ||
+	    !(rf->count || rf->nlost || rf->nholes))
+		return 0;
+	err = root_open(&root, cx, s->after, 0);
+	for (i = 0; i < rf->nholes; i++) {
+		loss.block = rf->holes[i];
+		if (err || !is_restored(s, cx, &root, loss.block))
+			losslist_add(s->losses, cx, &loss, NULL, 0);
+	}
+	for (i = 0; i < rf->count && !err; i++)
+		err = compare_salvaged(s, cx, &root, &rf->blocks[i], false);
+	for (i = 0; i < rf->nlost && !err; i++)
+		err = compare_salvaged(s, cx, &root, &rf->lost[i], true);
+	return damage_forgive(cx, err);
+}
 
 static int compare_wrong(const void *a, const void *b)
 {
@@ -34,8 +114,8 @@ static int compare_wrong(const void *a, const void *b)
 	return x->before < y->before ? -1 : x->before > y->before;
 }
 
-/* Whether the checksum of the log at PSEG matches with N blocks from FIRST on as
-   they are after the repair: 1, 0, -ENOMEM, -EINTR. */
+/* Whether the checksum of the log at PSEG matches with N blocks from FIRST
+   on as they are after the repair: 1, 0, -ENOMEM, -EINTR. */
 static int is_proven(struct sides *s, struct context *cx, uint64_t pseg,
 		     const struct sides_wrong *first, size_t n)
 {
@@ -58,15 +138,15 @@ static int is_proven(struct sides *s, struct context *cx, uint64_t pseg,
 						   bytes + i * size};
 	}
 	if (i == n)
-		ret = witness_proves(s->witness, cx, pseg, blocks, n);
+		ret = witness_proves(&s->witness, cx, pseg, blocks, n);
 	free(bytes);
 	return ret;
 }
 
 /*
- * Whether the node at BLOCKNR after the repair is certain to be what was written.
- * One that was split keeps behind its children what it had there, and has from
- * half of the greatest number on.
+ * Whether the node at BLOCKNR after the repair is certain to be what was
+ * written. One that was split keeps behind its children what it had there, and
+ * has from half of the greatest number on.
  */
 static bool is_exact(struct sides *s, struct context *cx, uint64_t blocknr)
 {
@@ -79,28 +159,28 @@ static bool is_exact(struct sides *s, struct context *cx, uint64_t blocknr)
 }
 
 /* Adds the log that has block BLOCKNR, if one does.  0, -ENOMEM. */
-static int add_log(struct suspects *x, struct context *cx, struct sides *s,
-		   uint64_t blocknr)
+static int add_log(struct sides *s, struct context *cx, uint64_t blocknr)
 {
 	struct logindex_log log;
 	size_t i;
 
-	if (!sides_log(s, cx, blocknr, &log))
+	if (!sides_log(s, cx, false, blocknr, &log))
 		return 0;
-	for (i = 0; i < x->n; i++)
-		if (x->logs[i].pseg == log.pseg)
+	for (i = 0; i < s->nsuspects; i++)
+		if (s->suspects[i] == log.pseg)
 			return 0;
-	if (array_reserve(cx, &x->logs, &x->room, x->n + 1))
+	if (array_reserve(cx, &s->suspects, &s->suspects_room,
+			  s->nsuspects + 1))
 		return -ENOMEM;
-	x->logs[x->n++] = log;
+	s->suspects[s->nsuspects++] = log.pseg;
 	return 0;
 }
 
-int suspects_find(struct suspects *x, struct context *cx, struct sides *s)
+int suspects_find(struct sides *s, struct context *cx)
 {
 	const struct sides_wrong *first;
 	struct logindex_log log;
-	uint64_t pseg, end;
+	uint64_t pseg;
 	size_t i, n;
 	int ret = 0;
 
@@ -113,233 +193,193 @@ int suspects_find(struct suspects *x, struct context *cx, struct sides *s)
 		first = &s->wrong[i];
 		n = 1;
 		if (!sides_wrong_log(s, cx, first->before, &pseg) ||
-		    !sides_log(s, cx, pseg, &log))
+		    !sides_log(s, cx, false, pseg, &log))
 			continue;
-		end = pseg + log.nblocks;
-		while (i + n < s->nwrong && s->wrong[i + n].before < end)
+		while (i + n < s->nwrong &&
+		       s->wrong[i + n].before < pseg + log.nblocks)
 			n++;
 		ret = is_proven(s, cx, pseg, first, n);
 		if (ret > 0)
 			ret = sparse_add(&s->whole, cx, pseg);
 		else if (!ret && !sparse_test(&s->whole, pseg) &&
 			 (n > 1 || is_exact(s, cx, first->after)))
-			ret = add_log(x, cx, s, pseg);
+			ret = add_log(s, cx, pseg);
 	}
 	return ret < 0 ? ret : 0;
 }
 
-/* Whether FILE has block VBLOCKNR, which was at BEFORE, at BLKOFF, as it was. */
-static bool has_block(struct sides *s, struct context *cx, struct file *file,
-		      uint64_t blkoff, uint64_t vblocknr, uint64_t before)
-{
-	uint64_t at, after;
-	bool has = file_lookup(file, cx, blkoff, &at) > 0 &&
-		   !translate_vblock(s->after, cx, vblocknr, &after) &&
-		   at == after &&
-		   ((at == before && !sparse_test(&s->written, at)) ||
-		    sides_same_content(s, cx, before, at));
-
-	fail_clear(cx);
-	return has;
-}
-
-/* The blocks of E, an extent of data. */
-static void compare_extent(struct sides *s, struct context *cx,
-			   struct root *root, const struct sides_state *state,
-			   const struct logindex_extent *e)
+/* The blocks of E, an extent of data, that files have as they were. */
+static int compare_extent(struct sides *s, struct context *cx,
+			  struct root *root, const struct sides_state *state,
+			  const struct logindex_extent *e)
 {
 	struct loss loss = {
 		.kind = LOSS_SUSPECT,
-		.latest = state->latest,
-		.snapshot = state->snapshot,
-		.cno = state->cno,
 		.ino = e->ino,
 		.length = s->before->geo.block_size,
 	};
+	uint64_t blocknr, at, after;
 	struct file file;
 	uint32_t i;
+	int err = 0;
 
 	if (root_file(root, cx, e->ino, &file) ||
 	    S_ISDIR(le16_get(file.inode.i_mode))) {
 		fail_clear(cx);
-		return;
+		return 0;
 	}
-	for (i = 0; i < e->count; i++) {
+	for (i = 0; i < e->count && !err; i++) {
+		blocknr = e->blocknr + i;
 		loss.offset = (e->blkoff + i) * loss.length;
 		if (loss.offset < le64_get(file.inode.i_size) &&
-		    has_block(s, cx, &file, e->blkoff + i, e->vblocknr + i,
-			      e->blocknr + i))
-			losslist_add(s->losses, cx, &loss, NULL, 0);
+		    file_lookup(&file, cx, e->blkoff + i, &at) > 0 &&
+		    !translate_vblock(s->after, cx, e->vblocknr + i, &after) &&
+		    at == after &&
+		    ((at == blocknr && !sparse_test(&s->written, at)) ||
+		     sides_same_content(s, cx, blocknr, at)))
+			err = sides_lose(s, cx, state, &loss, NULL, 0);
+		fail_clear(cx);
 	}
+	return err;
 }
 
-int suspects_compare(const struct suspects *x, struct context *cx,
-		     struct sides *s, const struct sides_state *state,
-		     uint64_t after, uint64_t mounted)
+int suspects_compare(struct sides *s, struct context *cx,
+		     const struct sides_state *state)
 {
-	struct logindex_segment segment;
 	struct logindex_extent e;
+	struct logindex_log log;
+	struct logindex *ix;
 	struct root root;
-	size_t i;
 	uint32_t j;
-	int err = x->n ? root_open(&root, cx, s->after, after) : 0;
+	size_t i;
+	int err = s->nsuspects ? root_open(&root, cx, s->after,
+					   state->latest ? 0 : state->cno) :
+				 0;
 
-	for (i = 0; i < x->n && !err; i++) {
-		const struct logindex_log *log = &x->logs[i];
-
-		if (state->latest && log->cno > mounted)
+	for (i = 0; i < s->nsuspects && !err; i++) {
+		ix = sides_log(s, cx, false, s->suspects[i], &log);
+		if (!ix || (state->latest && log.cno > s->mounted))
 			continue;
-		err = logindex_segment(s->logs_before, cx, s->before,
-				       geometry_segment_of(&s->before->geo,
-							   log->pseg),
-				       &segment);
-		for (j = 0; j < log->nextents && !err; j++) {
-			err = logindex_extent(segment.ix, cx, log->first + j,
-					      &e);
+		for (j = 0; j < log.nextents && !err; j++) {
+			err = logindex_extent(ix, cx, log.first + j, &e);
 			if (!err && e.is_virtual && !e.is_node &&
 			    !inode_is_private(e.ino))
-				compare_extent(s, cx, &root, state, &e);
+				err = compare_extent(s, cx, &root, state, &e);
 			err = err ? err : context_cancelled(cx);
 		}
 	}
 	return damage_forgive(cx, err);
 }
 
-/*
- * Looks for what was wrong in the log of V, of FILE: if that is one block alone,
- * which was replaced or is wrong where nothing is stored, the log is in S->whole
- * then.  0, -ENOMEM, -EINTR.
- */
-static int find_whole(struct sides *s, struct context *cx, struct file *file,
-		      const struct version *v)
-{
-	uint64_t now, pseg;
-	int ret = file_lookup(file, cx, v->blkoff, &now);
-
-	if (ret > 0 &&
-	    (now != v->blocknr || S_ISDIR(le16_get(file->inode.i_mode))) &&
-	    sides_wrong_log(s, cx, v->blocknr, &pseg) &&
-	    sides_read(s, cx, true, now) &&
-	    (now != v->blocknr ||
-	     dirproof_clear_rest(s->blocks[1], s->before->geo.block_size)))
-		sides_was(s, cx, pseg, v->blocknr, s->blocks[1]);
-	return damage_forgive(cx, ret < 0 ? ret : 0);
-}
-
 /* The inodes that the latest state has after the repair in block BLKOFF. */
 static int suspect_inodes(struct sides *s, struct context *cx,
 			  struct root *root, uint64_t blkoff)
 {
-	struct loss loss = {
-		.kind = LOSS_ATTRIBUTES,
-		.latest = true,
-		.cno = s->before->latest.cno,
-	};
+	struct loss loss = {.kind = LOSS_ATTRIBUTES};
 	struct nilfs_inode inode;
 	struct palloc_block b;
-	uint64_t ino;
 	int err = 0;
 
 	palloc_locate(&s->before->ifile_palloc, blkoff, &b);
 	if (b.kind != PALLOC_ENTRIES)
 		return 0;
-	for (ino = b.first; ino < b.first + b.count && !err; ino++) {
-		if (inode_is_private(ino))
+	for (; b.count && !err; b.first++, b.count--) {
+		if (inode_is_private(b.first))
 			continue;
-		err = root_inode(root, cx, ino, &inode);
-		loss.ino = loss.last_ino = ino;
+		loss.ino = loss.last_ino = b.first;
+		err = root_inode(root, cx, b.first, &inode);
 		if (!err)
-			losslist_add(s->losses, cx, &loss, NULL, 0);
+			err = sides_lose(s, cx, &s->states[0], &loss, NULL, 0);
 		err = damage_forgive(cx, err);
 	}
 	return err;
 }
 
-/* Version V of the latest state, where FILE has it after the repair. */
-static int suspect_block(struct sides *s, struct context *cx, struct file *file,
-			 const struct version *v)
+/*
+ * Version V, which FILE has in the block at NOW after the repair: if the block
+ * is the only one in its log that was wrong, and was replaced or is wrong where
+ * nothing is stored, the log is in S->whole then.
+ */
+static void find_whole(struct sides *s, struct context *cx,
+		       const struct file *file, const struct version *v,
+		       uint64_t now)
 {
-	const struct loss loss = {
+	uint64_t pseg;
+
+	if ((now != v->blocknr || S_ISDIR(le16_get(file->inode.i_mode))) &&
+	    sides_wrong_log(s, cx, v->blocknr, &pseg) &&
+	    sides_read(s, cx, true, now) &&
+	    (now != v->blocknr ||
+	     dirproof_clear_rest(s->blocks[1], s->before->geo.block_size)))
+		sides_was(s, cx, pseg, v->blocknr, s->blocks[1]);
+}
+
+/*
+ * Version V, in a log past the checkpoint that a mount finds.  First it is
+ * looked for what was wrong in these logs, then for what the latest state,
+ * ROOT, has of them.  FILE is of the version before; *ASKED the last block of
+ * the ifile.
+ */
+static int visit_newer(struct sides *s, struct context *cx, struct root *root,
+		       struct file *file, const struct version *v, bool first,
+		       uint64_t *asked)
+{
+	struct loss loss = {
 		.kind = LOSS_SUSPECT,
-		.latest = true,
-		.cno = s->before->latest.cno,
 		.ino = v->ino,
 		.offset = v->blkoff << s->before->geo.block_bits,
 		.length = s->before->geo.block_size,
 	};
-	uint64_t blocknr;
-	int ret = file_lookup(file, cx, v->blkoff, &blocknr);
+	bool is_ifile = v->ino == NILFS_IFILE_INO;
+	uint64_t pseg, now, last = *asked;
+	int ret = 0;
 
-	if (ret > 0 && blocknr == v->blocknr)
-		losslist_add(s->losses, cx, &loss, NULL, 0);
-	return damage_forgive(cx, ret < 0 ? ret : 0);
+	if (!first && sides_wrong_log(s, cx, v->blocknr, &pseg) &&
+	    sparse_test(&s->whole, pseg))
+		return 0; /* but for a block that the account knows */
+	ret = first ? context_cancelled(cx) : add_log(s, cx, v->blocknr);
+	if (ret || (!is_ifile && inode_is_private(v->ino)))
+		return ret;
+	if (!first && is_ifile) {
+		*asked = v->blkoff;
+		return last == v->blkoff ?
+			       0 : suspect_inodes(s, cx, root, v->blkoff);
+	}
+	if (is_ifile)
+		*file = root->ifile;
+	else if (v->ino != file->ino)
+		ret = root_file(root, cx, v->ino, file);
+	if (ret) {
+		*file = root->ifile;
+		return damage_forgive(cx, ret);
+	}
+	ret = file_lookup(file, cx, v->blkoff, &now);
+	if (ret > 0 && first)
+		find_whole(s, cx, file, v, now);
+	else if (ret > 0 && now == v->blocknr)
+		ret = sides_lose(s, cx, &s->states[0], &loss, NULL, 0);
+	return ret < 0 ? damage_forgive(cx, ret) : 0;
 }
 
-/* What a log past the checkpoint that a mount finds has: of SUSPECT, which is
-   NULL while it is looked for what was wrong in these logs. */
-static int visit_newer(struct suspects *suspects, struct context *cx,
-		       struct sides *s, const struct versions *v)
+int suspects_newer(struct sides *s, struct context *cx)
 {
-	uint64_t pseg, asked = UINT64_MAX; /* block of the ifile */
+	struct versions v = {.ranges = NULL};
+	uint64_t asked = UINT64_MAX;
 	struct root root;
 	struct file file;
-	size_t i;
-	int ret = root_open(&root, cx, s->after, 0);
-
-	file = root.ifile;
-	for (i = 0; i < v->n && !ret; i++) {
-		const struct version *one = &v->items[i];
-		bool is_ifile = one->ino == NILFS_IFILE_INO;
-
-		if (!one->is_suspect)
-			continue;
-		if (suspects && sides_wrong_log(s, cx, one->blocknr, &pseg) &&
-		    sparse_test(&s->whole, pseg))
-			continue; /* but for a block that the account knows */
-		ret = suspects ? add_log(suspects, cx, s, one->blocknr) :
-				 context_cancelled(cx);
-		if (ret || (!is_ifile && inode_is_private(one->ino)))
-			continue;
-		if (suspects && is_ifile) {
-			if (one->blkoff != asked)
-				ret = suspect_inodes(s, cx, &root, one->blkoff);
-			asked = one->blkoff;
-			continue;
-		}
-		if (is_ifile)
-			file = root.ifile;
-		else if (one->ino != file.ino)
-			ret = root_file(&root, cx, one->ino, &file);
-		if (ret) {
-			file = root.ifile;
-			ret = damage_forgive(cx, ret);
-		} else
-			ret = suspects ? suspect_block(s, cx, &file, one) :
-					 find_whole(s, cx, &file, one);
-	}
-	return ret;
-}
-
-int suspects_newer(struct suspects *x, struct context *cx, struct sides *s,
-		   const struct bitmap *used, uint64_t mounted)
-{
-	struct versions v;
-	int err;
-
 	/* The repair may have set a log right. */
-	versions_init(&v, s->after, s->logs_after, used);
-	v.beyond = mounted;
-	err = versions_gather(&v, cx);
+	int err = versions_gather(&v, cx, s, true, s->mounted), first;
+	size_t i;
+
 	if (!err)
-		err = visit_newer(NULL, cx, s, &v);
-	if (!err)
-		err = visit_newer(x, cx, s, &v);
+		err = root_open(&root, cx, s->after, 0);
+	for (first = 1; first >= 0 && !err; first--) {
+		file = root.ifile;
+		for (i = 0; i < v.n && !err; i++)
+			if (v.items[i].is_suspect)
+				err = visit_newer(s, cx, &root, &file,
+						  &v.items[i], first, &asked);
+	}
 	versions_fini(&v);
 	return damage_forgive(cx, err);
-}
-
-void suspects_fini(struct suspects *x)
-{
-	free(x->logs);
-	*x = (struct suspects){.logs = NULL};
 }

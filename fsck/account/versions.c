@@ -1,36 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Versions of blocks, from all logs.
+ * Versions of blocks, from all logs, and those that a file had.
  *
  * Which segments are in use is what the SUFILE says, and that may be what is
  * damaged; so a clean segment is searched as well if it begins with a log.  The
  * list follows the number of blocks of the wanted files that the logs have, and
  * is bounded by the memory budget.
+ *
+ * A damaged map is still partly readable: everything beside the broken node,
+ * and a pointer whose DAT entry is lost still has the number of the virtual
+ * block.  The logs list which blocks were written for the rest of the file.
+ * Which of these belonged to it at a checkpoint follows from the DAT, as far as
+ * its entries can be read; if it has none, the newest is taken.
  */
-#include "fsck/account/versions.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/checked.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "check/damage.h"
-#include "check/logs/logindex.h"
+#include "check/mapcheck.h"
+#include "disk/dat.h"
+#include "disk/inode.h"
+#include "fsck/account/sides.h"
 #include "vol/logcheck.h"
-#include "vol/volume.h"
-
-void versions_init(struct versions *v, struct volume *vol,
-		   struct logindex *logs, const struct bitmap *used)
-{
-	*v = (struct versions){
-		.vol = vol,
-		.logs = logs,
-		.used = used,
-		.beyond = UINT64_MAX,
-	};
-}
+#include "vol/translate.h"
 
 void versions_fini(struct versions *v)
 {
@@ -42,7 +39,7 @@ void versions_fini(struct versions *v)
 int versions_want(struct versions *v, struct context *cx, uint64_t first,
 		  uint64_t end)
 {
-	struct version_range *last =
+	struct versions_range *last =
 		v->nranges ? &v->ranges[v->nranges - 1] : NULL;
 
 	/* Inodes come mostly in order, from a walk through an ifile. */
@@ -54,48 +51,30 @@ int versions_want(struct versions *v, struct context *cx, uint64_t first,
 	}
 	if (array_reserve(cx, &v->ranges, &v->ranges_room, v->nranges + 1))
 		return -ENOMEM;
-	v->ranges[v->nranges++] = (struct version_range){first, end};
+	v->ranges[v->nranges++] = (struct versions_range){first, end};
 	return 0;
 }
 
 static int compare_ranges(const void *a, const void *b)
 {
-	const struct version_range *x = a, *y = b;
+	const struct versions_range *x = a, *y = b;
 
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Sorts the ranges and joins those that overlap. */
-static void settle_ranges(struct versions *v)
-{
-	size_t i, n = 0;
-
-	sort_in_place(v->ranges, v->nranges, sizeof(*v->ranges),
-		      compare_ranges);
-	for (i = 0; i < v->nranges; i++) {
-		struct version_range r = v->ranges[i];
-
-		if (!n || v->ranges[n - 1].end < r.first)
-			v->ranges[n++] = r;
-		else if (v->ranges[n - 1].end < r.end)
-			v->ranges[n - 1].end = r.end;
-	}
-	v->nranges = n;
-}
-
 static bool ends_before(const void *item, const void *key)
 {
-	const struct version_range *range = item;
+	const struct versions_range *range = item;
 
 	return range->end <= *(const uint64_t *)key;
 }
 
-/* The wanted blocks of LOG; whether its checksum matches is asked for those
-   past v->beyond. */
-static int take_log(struct versions *v, struct context *cx,
-		    struct logindex *ix, const struct logindex_log *log)
+/* The wanted blocks of LOG, whose extents are in IX; whether its checksum
+   matches is asked for one past BEYOND. */
+static int take_log(struct versions *v, struct context *cx, struct volume *vol,
+		    struct logindex *ix, const struct logindex_log *log,
+		    uint64_t beyond)
 {
-	bool is_beyond = log->cno > v->beyond;
 	struct version one = {.seq = log->seq};
 	struct nilfs_segment_summary ss;
 	struct logindex_extent e;
@@ -105,12 +84,11 @@ static int take_log(struct versions *v, struct context *cx,
 
 	if ((log->flags & NILFS_SS_SR) && log->cno > v->newest)
 		v->newest = log->cno;
-	if (is_beyond) {
-		err = dev_read(v->vol->dev, cx,
-			       log->pseg << v->vol->geo.block_bits, &ss,
-			       sizeof(ss));
+	if (log->cno > beyond) {
+		err = dev_read(vol->dev, cx, log->pseg << vol->geo.block_bits,
+			       &ss, sizeof(ss));
 		if (!err)
-			err = logcheck_payload(v->vol, cx, log->pseg, &ss);
+			err = logcheck_payload(vol, cx, log->pseg, &ss);
 		one.is_suspect = damage_is(err);
 		err = damage_forgive(cx, err);
 	}
@@ -120,7 +98,7 @@ static int take_log(struct versions *v, struct context *cx,
 			continue;
 		at = search_first(v->ranges, v->nranges, sizeof(*v->ranges),
 				  ends_before, &e.ino);
-		if (!is_beyond &&
+		if (log->cno <= beyond &&
 		    (at == v->nranges || v->ranges[at].first > e.ino))
 			continue;
 		if (array_reserve(cx, &v->items, &v->room, v->n + e.count))
@@ -133,25 +111,6 @@ static int take_log(struct versions *v, struct context *cx,
 			one.blocknr = e.blocknr + j;
 			v->items[v->n++] = one;
 		}
-	}
-	return err;
-}
-
-static int take_segment(struct versions *v, struct context *cx, uint64_t segnum)
-{
-	struct logindex_segment s;
-	struct logindex_log log;
-	uint32_t i;
-	int err;
-
-	if (!(v->used->bits && bitmap_test(v->used, segnum)) &&
-	    !logindex_begins(v->logs, cx, v->vol, segnum))
-		return 0;
-	err = logindex_segment(v->logs, cx, v->vol, segnum, &s);
-	for (i = 0; i < s.n && !err; i++) {
-		err = logindex_log(s.ix, cx, s.first + i, &log);
-		if (!err)
-			err = take_log(v, cx, s.ix, &log);
 	}
 	return err;
 }
@@ -172,16 +131,43 @@ static int compare_version(const void *a, const void *b)
 	return x->blocknr > y->blocknr ? -1 : x->blocknr < y->blocknr;
 }
 
-int versions_gather(struct versions *v, struct context *cx)
+int versions_gather(struct versions *v, struct context *cx, struct sides *s,
+		    bool after, uint64_t beyond)
 {
+	const struct bitmap *used = s->in->used;
+	struct volume *vol = after ? s->after : s->before;
+	struct logindex_segment segment;
+	struct logindex_log log;
+	struct versions_range *r = v->ranges;
 	uint64_t segnum;
+	uint32_t i;
+	size_t n, at;
 	int err = 0;
 
-	settle_ranges(v);
-	for (segnum = 0; segnum < v->vol->geo.nsegments && !err; segnum++) {
+	/* Ranges that overlap are joined. */
+	sort_in_place(r, v->nranges, sizeof(*r), compare_ranges);
+	for (at = n = 0; at < v->nranges; at++) {
+		if (!n || r[n - 1].end < r[at].first)
+			r[n++] = r[at];
+		else if (r[n - 1].end < r[at].end)
+			r[n - 1].end = r[at].end;
+	}
+	v->nranges = n;
+	v->n = 0;
+	for (segnum = 0; segnum < vol->geo.nsegments && !err; segnum++) {
 		err = context_cancelled(cx);
-		if (!err)
-			err = take_segment(v, cx, segnum);
+		if (err || (!(used->bits && bitmap_test(used, segnum)) &&
+			    !logindex_begins(s->logs[after], cx, vol, segnum)))
+			continue;
+		err = logindex_segment(s->logs[after], cx, vol, segnum,
+				       &segment);
+		for (i = 0; i < segment.n && !err; i++) {
+			err = logindex_log(segment.ix, cx, segment.first + i,
+					   &log);
+			if (!err)
+				err = take_log(v, cx, vol, segment.ix, &log,
+					       beyond);
+		}
 	}
 	sort_in_place(v->items, v->n, sizeof(*v->items), compare_version);
 	v->gathered = true;
@@ -196,47 +182,197 @@ static bool is_before(const void *item, const void *key)
 	       (x->ino == spot->ino && x->blkoff < spot->blkoff);
 }
 
-size_t versions_from(const struct versions *v, uint64_t ino, uint64_t blkoff)
+const struct version *versions_of(const struct versions *v, uint64_t ino,
+				  uint64_t first, uint64_t end, size_t *n)
 {
-	const struct version spot = {.ino = ino, .blkoff = blkoff};
+	const struct version spots[2] = {{.ino = ino, .blkoff = first},
+					 {.ino = ino, .blkoff = end}};
+	size_t at = search_first(v->items, v->n, sizeof(*v->items), is_before,
+				 &spots[0]);
+	size_t until = search_first(v->items, v->n, sizeof(*v->items),
+				    is_before, &spots[1]);
 
-	return search_first(v->items, v->n, sizeof(*v->items), is_before,
-			    &spot);
+	*n = until > at ? until - at : 0;
+	return *n ? &v->items[at] : NULL;
 }
 
-const struct version *versions_at(const struct versions *v, size_t i,
-				  uint64_t ino, uint64_t blkoff)
-{
-	const struct version *one = i < v->n ? &v->items[i] : NULL;
+enum life {
+	LIFE_DEAD,
+	LIFE_UNKNOWN,
+	LIFE_ALIVE,
+};
 
-	return one && one->ino == ino && one->blkoff == blkoff ? one : NULL;
+/* What the DAT says of VBLOCKNR at the checkpoint. */
+static enum life life_of(const struct filewalk *w, struct context *cx,
+			 uint64_t vblocknr)
+{
+	struct volume *vol = w->s->before;
+	struct segsum_block listed;
+	struct nilfs_dat_entry de;
+
+	if (translate_entry(vol, cx, vblocknr, &de)) {
+		fail_clear(cx);
+		return LIFE_UNKNOWN;
+	}
+	/* As nilfs_dat_commit_free() leaves an entry. */
+	if (dat_is_unwritten(&de) && le64_get(de.de_start) == NILFS_CNO_MIN &&
+	    le64_get(de.de_end) == NILFS_CNO_MIN)
+		return LIFE_DEAD;
+	/* An entry that leads to another block says nothing of this one. */
+	if (dat_check(&vol->geo, &de, vol->latest.cno) != RULE_OK ||
+	    dat_is_unwritten(&de) ||
+	    (sides_listed(w->s, cx, le64_get(de.de_blocknr), &listed) &&
+	     listed.vblocknr != vblocknr))
+		return LIFE_UNKNOWN;
+	return dat_is_in(&de, w->cno) ? LIFE_ALIVE : LIFE_DEAD;
 }
 
-bool versions_log(struct logindex *ix, struct context *cx, struct volume *vol,
-		  uint64_t blocknr, struct logindex_segment *s,
-		  struct logindex_log *log)
+bool versions_is_dead(const struct filewalk *w, struct context *cx,
+		      uint64_t vblocknr)
 {
-	int ret = logindex_segment(ix, cx, vol,
-				   geometry_segment_of(&vol->geo, blocknr), s);
-
-	if (!ret)
-		ret = logindex_find_log(cx, s, s->n, blocknr, log);
-	fail_clear(cx);
-	return ret > 0 && blocknr - log->pseg < log->nblocks;
+	return vblocknr && life_of(w, cx, vblocknr) == LIFE_DEAD;
 }
 
-bool versions_listed(const struct versions *v, struct context *cx,
-		     uint64_t blocknr, struct segsum_block *b)
+const struct version *versions_had(const struct filewalk *w,
+				   struct context *cx, uint64_t blkoff,
+				   uint64_t vblocknr)
 {
-	struct logindex_segment segment;
-	struct logindex_extent e = {.count = 0};
-	struct logindex_log log;
-	int ret = 0;
+	const struct version *unsure = NULL, *all;
+	enum life life;
+	size_t i, n;
 
-	if (versions_log(v->logs, cx, v->vol, blocknr, &segment, &log))
-		ret = logindex_find_extent(segment.ix, cx, &log, blocknr, &e);
-	if (ret > 0)
-		*b = logindex_block(&log, &e, (uint32_t)(blocknr - e.blocknr));
-	fail_clear(cx);
-	return ret > 0;
+	all = versions_of(&w->s->versions, w->ino, blkoff, blkoff + 1, &n);
+	for (i = 0; i < n; i++) {
+		if (all[i].cno > w->cno ||
+		    (vblocknr && all[i].vblocknr != vblocknr))
+			continue;
+		if (vblocknr)
+			return &all[i];
+		life = all[i].cno > w->s->before->latest.cno ?
+			       LIFE_UNKNOWN :
+			       life_of(w, cx, all[i].vblocknr);
+		if (life == LIFE_ALIVE)
+			return &all[i];
+		if (life == LIFE_UNKNOWN && !unsure)
+			unsure = &all[i];
+	}
+	return unsure;
+}
+
+static int visit_unknown(struct filewalk *w, struct context *cx,
+			 uint64_t blkoff, uint64_t end)
+{
+	return w->unknown && blkoff < end ? w->unknown(w->arg, cx, blkoff, end) :
+					    0;
+}
+
+/* Blocks [KEY, END) of which no pointer could be read. */
+static int visit_gap(void *arg, struct context *cx, uint64_t key, uint64_t end)
+{
+	struct filewalk *w = arg;
+	const struct version *all, *had;
+	struct filewalk_block b;
+	size_t i, n;
+	int err = 0;
+
+	if (!w->doubt || key < w->doubt_first)
+		w->doubt_first = key;
+	if (!w->doubt || end > w->doubt_end)
+		w->doubt_end = end;
+	w->doubt = true;
+	if (w->s->is_first)
+		return 0;
+	end = end < w->limit ? end : w->limit;
+	all = versions_of(&w->s->versions, w->ino, key, end, &n);
+	for (i = 0; i < n && !err; i++) {
+		if (i && all[i].blkoff == all[i - 1].blkoff)
+			continue;
+		b = (struct filewalk_block){.blkoff = all[i].blkoff};
+		err = visit_unknown(w, cx, key, b.blkoff);
+		key = b.blkoff + 1;
+		had = err ? NULL : versions_had(w, cx, b.blkoff, 0);
+		if (had) {
+			b.blocknr = had->blocknr;
+			err = w->visit(w->arg, cx, &b);
+		}
+	}
+	return err ? err : visit_unknown(w, cx, key, end);
+}
+
+/* A node that a log lists is wrong if it is not the same after the repair. */
+static int visit_node(void *arg, struct context *cx,
+		      const struct mapcheck_pointer *p, uint64_t *blocknr,
+		      struct lifetime *life)
+{
+	struct filewalk *w = arg;
+	struct sides *s = w->s;
+	struct segsum_block listed;
+	uint64_t after;
+	int err = translate_vblock(s->before, cx, p->ptr, blocknr);
+
+	*life = p->within;
+	if (err) {
+		*blocknr = 0;
+		return damage_forgive(cx, err);
+	}
+	if (!w->unknown || !sides_listed(s, cx, *blocknr, &listed) ||
+	    listed.vblocknr != p->ptr)
+		return 1;
+	if (translate_vblock(s->after, cx, p->ptr, &after)) {
+		fail_clear(cx);
+		after = 0;
+	}
+	if (!after || (after == *blocknr ?
+			       sparse_test(&s->written, after) :
+			       !sides_same_content(s, cx, *blocknr, after)))
+		err = sides_note_wrong(s, cx, *blocknr, after);
+	return err ? err : 1;
+}
+
+static int visit_blocks(void *arg, struct context *cx,
+			const struct mapcheck_blocks *blocks)
+{
+	struct filewalk *w = arg;
+	struct filewalk_block b;
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < blocks->count && !err; i++) {
+		b = (struct filewalk_block){
+			.blkoff = blocks->keys ? le64_get(blocks->keys[i]) : i,
+			.vblocknr = le64_get(blocks->ptrs[i]),
+		};
+		if (!b.vblocknr || b.blkoff >= w->limit)
+			continue;
+		err = translate_vblock(w->s->before, cx, b.vblocknr,
+				       &b.blocknr);
+		err = damage_forgive(cx, err);
+		if (!err)
+			err = w->visit(w->arg, cx, &b);
+	}
+	return err;
+}
+
+int versions_walk(struct filewalk *w, struct context *cx)
+{
+	const struct mapcheck m = {
+		.vol = w->s->before,
+		.findings = w->s->findings,
+		.cno = w->cno,
+		.ino = w->ino,
+		.visit = visit_node,
+		.visit_blocks = visit_blocks,
+		.skip = visit_gap,
+		.arg = w,
+	};
+	int ret;
+
+	w->limit = w->inode && !inode_is_metadata(w->ino) ?
+			   div_round_up(le64_get(w->inode->i_size),
+					w->s->before->geo.block_size) :
+			   UINT64_MAX;
+	if (!w->inode)
+		return visit_gap(w, cx, 0, UINT64_MAX);
+	ret = mapcheck_run(&m, cx, w->inode);
+	return ret < 0 ? ret : 0;
 }

@@ -421,9 +421,9 @@ copy_block() {
 @test "the manual has all kinds of losses" {
 	local key keys
 
-	keys=$(sed -n '/kind_keys\[\]/,/};/p' \
+	keys=$(sed -n '/} kinds\[\]/,/};/p' \
 		"$NILFS2_SOURCE/fsck/account/losslist.c" |
-		grep -o '"[a-z_]*"' | tr -d '"')
+		grep -o '{"[a-z_]*"' | tr -d '{"')
 	[ "$(wc -w <<<"$keys")" -gt 12 ]
 	for key in $keys; do
 		grep -qE "^\.BR? $key( ,)?$" \
