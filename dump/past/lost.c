@@ -206,12 +206,6 @@ static int visit_entry(struct lost *f, struct context *cx,
 	return report_broken(f, look_at_removed(f, cx, e));
 }
 
-static bool is_dots(const struct dirent_entry *e)
-{
-	return e->name[0] == '.' &&
-	       (e->name_len == 1 || (e->name_len == 2 && e->name[1] == '.'));
-}
-
 static int visit_entries(struct lost *f, struct context *cx, const void *block)
 {
 	struct dirent_entry e;
@@ -220,7 +214,7 @@ static int visit_entries(struct lost *f, struct context *cx, const void *block)
 
 	dirent_iter_init(&it, block, f->latest.vol->geo.block_size);
 	while (!err && dirent_iter_next(&it, &e))
-		if (e.ino && e.name_len && !is_dots(&e))
+		if (e.ino && e.name_len && !dirent_is_dots(&e))
 			err = visit_entry(f, cx, &e);
 	if (!err && it.verdict != RULE_OK)
 		err = fail(cx, -EUCLEAN, "%s", rule_info(it.verdict)->text);

@@ -3,6 +3,7 @@
 #ifndef NILFS2_DISK_DIRENT_H
 #define NILFS2_DISK_DIRENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "disk/ondisk.h"
@@ -17,6 +18,13 @@ struct dirent_entry {
 	uint8_t type;		/* NILFS_FT_... or anything */
 	const char *name;
 };
+
+/* Whether it is "." or "..". */
+static inline bool dirent_is_dots(const struct dirent_entry *de)
+{
+	return de->name[0] == '.' &&
+	       (de->name_len == 1 || (de->name_len == 2 && de->name[1] == '.'));
+}
 
 /* A walk through the entries of one block. */
 struct dirent_iter {
