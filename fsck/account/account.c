@@ -30,8 +30,8 @@
 /* What superblocks before the repair say. */
 struct supers {
 	bool any;	  /* there is one, its checksum right or not */
-	uint64_t newest;  /* the last checkpoint of those that are right and up to
-			     date, or 0 */
+	uint64_t newest;  /* the last checkpoint of those that are right and
+			     up to date, or 0 */
 	uint64_t claimed; /* of all */
 	uint64_t clean;	  /* of those that were unmounted, or 0 */
 };
@@ -58,7 +58,7 @@ static const char *const properties[] = {
 /*
  * What only superblocks know: the label, the UUID, when the volume was made,
  * and what a user tunes.  A copy whose checksum is right before the repair
- * knows it. A wrong checksum still proves these fields where it matches with
+ * knows it.  A wrong checksum still proves these fields where it matches with
  * those of the repaired one.  Else a field is lost, if not both copies have it
  * as it is now.
  */
@@ -163,36 +163,15 @@ static int open_before(struct sides *s, struct context *cx,
 				     s->after, &s->synced);
 }
 
-/*
- * If the repair began with an older state than a superblock names, or without a
- * right superblock, there may have been newer ones that nothing names.
- */
-static void lose_newer(struct sides *s, struct context *cx,
-		       const struct supers *supers)
-{
-	struct loss loss = {
-		.kind = LOSS_NEWER,
-		.cno = s->before->latest.cno,
-	};
-	struct nilfs_checkpoint cp;
-
-	/* Without a right checksum a superblock shows the last checkpoint
-	   only if it was written after that. */
-	if (supers->any && supers->claimed <= loss.cno &&
-	    (supers->newest || supers->clean == loss.cno))
-		return;
-	if (!cptable_read(s->before, cx, loss.cno, &cp))
-		loss.time = le64_get(cp.cp_create);
-	fail_clear(cx);
-	losslist_add(s->losses, cx, &loss, NULL, 0);
-}
-
 /* Lists in S->written: 1 where a block that may have been in use before is
    one, 0, -ENOMEM. */
 static int list_written(struct sides *s, struct context *cx)
 {
 	const struct nilfs_geometry *g = &s->before->geo;
 	const struct recovery *latest = &s->before->latest;
+	const struct bitmap *used = s->in->used;
+	uint64_t end = geometry_segment_start(g, latest->segnum) +
+		       latest->offset;
 	uint64_t off, b, segnum;
 	size_t cursor = 0, len;
 	bool in_place = false;
@@ -203,59 +182,32 @@ static int list_written(struct sides *s, struct context *cx)
 			if (sparse_add(&s->written, cx, b) == -ENOMEM)
 				return -ENOMEM;
 			segnum = geometry_segment_of(g, b);
-			if (!geometry_has_block(g, b) ||
-			    segnum == latest->nextnum)
-				continue;
-			in_place |= segnum == latest->segnum ?
-					    b < geometry_segment_start(g, segnum) +
-							latest->offset :
-					    !s->in->used->bits ||
-						    bitmap_test(s->in->used,
-								segnum);
+			if (geometry_has_block(g, b) &&
+			    segnum != latest->nextnum)
+				in_place |= segnum == latest->segnum ?
+						    b < end :
+						    !used->bits ||
+						    bitmap_test(used, segnum);
 		}
 	}
 	return in_place;
 }
 
 /*
- * Whether the entries of a block, which was BEFORE (NULL: a hole), lead where
- * they led, and live as they lived, unless the repair ended that; those that it
- * added do not count.
+ * Whether the entries of the DAT lead where they led, and live as they lived,
+ * unless the repair ended that; those that it added do not count.  1, 0, a
+ * failure.
  */
-static bool is_same_entries(const struct sides *s, const char *before,
-			    const char *after)
+static int is_same_dat(struct sides *s, struct context *cx)
 {
 	const struct nilfs_geometry *g = &s->before->geo;
 	const uint64_t latest = s->before->latest.cno;
-	static const struct nilfs_dat_entry none;
-	const struct nilfs_dat_entry *old = &none, *new;
-	uint64_t end, was;
-	uint32_t at;
-
-	for (at = 0; at + g->dat_entry_size <= g->block_size;
-	     at += g->dat_entry_size) {
-		new = (const void *)(after + at);
-		if (before)
-			old = (const void *)(before + at);
-		if (le64_get(new->de_start) > latest)
-			continue;
-		end = le64_get(new->de_end);
-		was = le64_get(old->de_end);
-		if (le64_get(old->de_blocknr) != le64_get(new->de_blocknr) ||
-		    le64_get(old->de_start) != le64_get(new->de_start) ||
-		    (end != was && (was != NILFS_CNO_MAX || end <= latest)))
-			return false;
-	}
-	return true;
-}
-
-/* Whether no entry of the DAT leads elsewhere than before: 1, 0, a failure. */
-static int is_same_dat(struct sides *s, struct context *cx)
-{
+	struct nilfs_dat_entry old, new;
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
 	struct palloc_block b;
-	uint64_t before;
+	uint64_t before, end, was;
+	uint32_t at;
 	int ret = blockmap_cursor_open(&cur, cx, &s->after->dat.map, 0, false);
 	bool same = true;
 
@@ -274,19 +226,27 @@ static int is_same_dat(struct sides *s, struct context *cx)
 			continue;
 		}
 		same = ret >= 0 && sides_read(s, cx, true, item.ptr) &&
-		       (!ret || sides_read(s, cx, false, before)) &&
-		       is_same_entries(s, ret ? s->blocks[0] : NULL,
-				       s->blocks[1]);
+		       (!ret || sides_read(s, cx, false, before));
+		if (!ret) /* a hole */
+			memset(s->blocks[0], 0, g->block_size);
+		for (at = 0; same && at + g->dat_entry_size <= g->block_size;
+		     at += g->dat_entry_size) {
+			memcpy(&old, s->blocks[0] + at, sizeof(old));
+			memcpy(&new, s->blocks[1] + at, sizeof(new));
+			end = le64_get(new.de_end);
+			was = le64_get(old.de_end);
+			same = le64_get(new.de_start) > latest ||
+			       (le64_get(old.de_blocknr) ==
+					le64_get(new.de_blocknr) &&
+				le64_get(old.de_start) ==
+					le64_get(new.de_start) &&
+				(end == was ||
+				 (was == NILFS_CNO_MAX && end > latest)));
+		}
 		ret = ret < 0 ? ret : 0;
 	}
 	blockmap_cursor_close(&cur);
 	return ret < 0 ? damage_forgive(cx, ret) : same;
-}
-
-static void ignore(void *arg, const struct finding *f)
-{
-	(void)arg;
-	(void)f;
 }
 
 /* The sets of blocks of S. */
@@ -308,10 +268,8 @@ static int prepare_comparison(struct sides *s, struct context *cx)
 	const struct nilfs_geometry *g = &s->before->geo;
 	uint64_t blocks = (s->in->under->size >> g->block_bits) + 1;
 	struct sparse *sets[NSETS];
-	int ret = findings_open(&s->findings, cx, ignore, NULL, false), i;
+	int ret = logindex_open(&s->logs[0], cx, g, s->in->logs_under), i;
 
-	if (!ret)
-		ret = logindex_open(&s->logs[0], cx, g, s->in->logs_under);
 	s->logs[1] = s->in->logs;
 	s->witness.logbits.dev = s->before->dev;
 	s->witness.logbits.geo = g;
@@ -337,6 +295,8 @@ static int run_comparisons(struct sides *s, struct context *cx,
 			   struct dev **restored)
 {
 	struct supers supers = {.any = false};
+	struct loss newer = {.kind = LOSS_NEWER};
+	struct nilfs_checkpoint cp;
 	int err = compare_supers(s, cx, &supers), again;
 	size_t i;
 
@@ -344,8 +304,21 @@ static int run_comparisons(struct sides *s, struct context *cx,
 		err = open_before(s, cx, restored);
 	if (err)
 		return err;
-	/* First: it is so whatever else can be compared. */
-	lose_newer(s, cx, &supers);
+	/*
+	 * First, as it is so whatever else can be compared: if the repair began
+	 * with an older state than a superblock names, or without a right
+	 * superblock, there may have been newer ones that nothing names.
+	 * Without a right checksum a superblock shows the last checkpoint only
+	 * if it was written after that.
+	 */
+	newer.cno = s->before->latest.cno;
+	if (!supers.any || supers.claimed > newer.cno ||
+	    (!supers.newest && supers.clean != newer.cno)) {
+		if (!cptable_read(s->before, cx, newer.cno, &cp))
+			newer.time = le64_get(cp.cp_create);
+		fail_clear(cx);
+		losslist_add(s->losses, cx, &newer, NULL, 0);
+	}
 	err = prepare_comparison(s, cx);
 	if (!err)
 		err = comparecps_run(s, cx);
@@ -390,7 +363,6 @@ int account_run(struct losslist *l, struct context *cx,
 	versions_fini(&s.versions);
 	versions_fini(&s.newer);
 	witness_fini(&s.witness);
-	findings_close(s.findings);
 	free(s.blocks[0]);
 	free(s.blocks[1]);
 	rollforward_free(s.synced);

@@ -57,8 +57,8 @@ static bool is_changed(const struct ifilewalk *w, uint64_t i)
 
 	if (inode_is_private(w->what.first + i))
 		return false;
-	before = sides_inode(w->s, w->inodes[0], i);
-	after = sides_inode(w->s, w->inodes[1], i);
+	before = ifilewalk_inode(w, 0, i);
+	after = ifilewalk_inode(w, 1, i);
 	return sides_links(after) ? !is_same(before, after) :
 				    memcmp(before, after, sizeof(*after)) != 0;
 }
@@ -136,7 +136,7 @@ static void find_origins(const struct ifilewalk *w, struct context *cx,
 		if (!sides_read(s, cx, false, all[at].blocknr))
 			continue;
 		for (i = 0; i < w->what.count; i++) {
-			after = sides_inode(s, w->inodes[1], i);
+			after = ifilewalk_inode(w, 1, i);
 			if (!from[i] && sides_links(after) &&
 			    is_same(sides_inode(s, s->blocks[0], i), after))
 				from[i] = is_same_one ? UNCHANGED :
@@ -256,7 +256,7 @@ const char *attributes_find(const struct ifilewalk *w, struct context *cx)
 	uint64_t pseg, most;
 	int i;
 
-	if (!sides_wrong_log(s, cx, w->blocknr, &pseg))
+	if (sides_is_right(s, cx, false, w->blocknr, &pseg))
 		return NULL;
 	if (sides_was(s, cx, pseg, w->blocknr, block))
 		return block;
@@ -265,7 +265,7 @@ const char *attributes_find(const struct ifilewalk *w, struct context *cx)
 		return block;
 	/*
 	 * The block may have been like another version in what is not its own
-	 * now. Files that were deleted together have the same time, or times
+	 * now.  Files that were deleted together have the same time, or times
 	 * that follow each other as the inodes do: the blocks on both sides
 	 * have them.
 	 */
@@ -310,19 +310,20 @@ static int compare_attribute(const struct ifilewalk *w, struct context *cx,
 	const struct nilfs_inode *before = NULL, *after;
 	bool changed, remapped;
 
-	after = sides_inode(s, w->inodes[1], i);
+	after = ifilewalk_inode(w, 1, i);
 	if (inode_is_private(loss.ino) || !sides_links(after) ||
 	    !attributes_is_in_use(w->ifile, cx, loss.ino))
 		return 0;
 	if (w->has[0])
-		before = sides_inode(s, w->inodes[0], i);
+		before = ifilewalk_inode(w, 0, i);
 	changed = !suspect && is_changed(w, i);
 	/* What the map led to was dead: it was an older version, as
 	   attributes are. */
 	remapped = before && inode_has_bmap(before) && inode_has_bmap(after) &&
 		   memcmp(before->i_bmap, after->i_bmap,
 			  sizeof(after->i_bmap)) &&
-		   versions_is_dead(&w->w, cx, bmap_first_ptr(before->i_bmap));
+		   versions_life(&w->w, cx, bmap_first_ptr(before->i_bmap)) ==
+			   LIFE_DEAD;
 	if (from != UNCHANGED && (suspect || changed || remapped)) {
 		loss.is_unsure = !changed || !sides_links(before);
 		return sides_lose(s, cx, w->state, &loss, NULL, 0) ?: 1;
@@ -359,8 +360,8 @@ int attributes_compare(const struct ifilewalk *w, struct context *cx)
 	for (i = 0; w->has[0] && i < w->what.count; i++)
 		changed += is_changed(w, i) ||
 			   (!inode_is_private(w->what.first + i) &&
-			    !sides_links(sides_inode(s, w->inodes[0], i)) &&
-			    sides_links(sides_inode(s, w->inodes[1], i)));
+			    !sides_links(ifilewalk_inode(w, 0, i)) &&
+			    sides_links(ifilewalk_inode(w, 1, i)));
 	suspect = !w->is_proven && (!w->has[0] || w->is_stale || changed > 1);
 	from = calloc(w->what.count, sizeof(*from));
 	if (!from)
@@ -382,9 +383,9 @@ int attributes_compare(const struct ifilewalk *w, struct context *cx)
 		for (i = 0; later && i < w->what.count; i++) {
 			then = sides_inode(s, s->blocks[0], i);
 			next = sides_inode(s, s->blocks[1], i);
-			if (sides_links(sides_inode(s, w->inodes[1], i)) &&
+			if (sides_links(ifilewalk_inode(w, 1, i)) &&
 			    is_same(then, next) &&
-			    is_same(next, sides_inode(s, w->inodes[1], i)))
+			    is_same(next, ifilewalk_inode(w, 1, i)))
 				from[i] = UNCHANGED;
 		}
 	}

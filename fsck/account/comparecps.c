@@ -74,25 +74,6 @@ static int find_entry(struct sides *s, struct context *cx, uint64_t cno,
 	return !err;
 }
 
-/* CP is NULL where it is not known what was there. */
-static int compare_entry(struct sides *s, struct context *cx, uint64_t cno,
-			 const struct nilfs_checkpoint *cp)
-{
-	struct nilfs_checkpoint now;
-	int ret;
-
-	if (cp && checkpoint_is_invalid(cp))
-		return 0;
-	ret = find_entry(s, cx, cno, cp, &now);
-	if (ret <= 0)
-		return ret;
-	if (cno == s->states[0].cno)
-		set_state(&s->states[0], cp);
-	else if (checkpoint_is_snapshot(cp ? cp : &now))
-		return add_state(s, cx, cno, cp);
-	return 0;
-}
-
 /* Reads block BLKOFF of the cpfile, at BLOCKNR, if it is one. */
 static bool read_block(struct sides *s, struct context *cx, uint64_t blkoff,
 		       uint64_t blocknr)
@@ -118,9 +99,10 @@ static int visit_block(void *arg, struct context *cx,
 	uint64_t cno = checkpoint_first(g, b->blkoff), known = UINT64_MAX;
 	uint64_t latest = s->before->latest.cno, end;
 	bool is_good = read_block(s, cx, b->blkoff, b->blocknr);
+	const struct nilfs_checkpoint *cp;
 	const struct version *had;
-	const char *cp;
-	int err = 0;
+	struct nilfs_checkpoint now;
+	int ret = 0;
 
 	w->doubt |= !is_good;
 	if (s->is_first)
@@ -135,16 +117,25 @@ static int visit_block(void *arg, struct context *cx,
 	 */
 	if (is_good && latest >= cno && latest < end)
 		for (known = latest; known >= cno; known--) {
-			cp = s->blocks[0] + checkpoint_offset(g, known);
-			if (!checkpoint_is_invalid((const void *)cp))
+			cp = (const void *)(s->blocks[0] +
+					    checkpoint_offset(g, known));
+			if (!checkpoint_is_invalid(cp))
 				break;
 		}
-	for (; cno < end && cno <= latest && !err; cno++) {
-		cp = is_good && cno <= known ?
-			     s->blocks[0] + checkpoint_offset(g, cno) : NULL;
-		err = compare_entry(s, cx, cno, (const void *)cp);
+	for (; cno < end && cno <= latest && ret >= 0; cno++) {
+		cp = NULL; /* it is not known what was there */
+		if (is_good && cno <= known)
+			cp = (const void *)(s->blocks[0] +
+					    checkpoint_offset(g, cno));
+		if (cp && checkpoint_is_invalid(cp))
+			continue;
+		ret = find_entry(s, cx, cno, cp, &now);
+		if (ret > 0 && cno == latest)
+			set_state(&s->states[0], cp);
+		else if (ret > 0 && checkpoint_is_snapshot(cp ? cp : &now))
+			ret = add_state(s, cx, cno, cp);
 	}
-	return err ? err : context_cancelled(cx);
+	return ret < 0 ? ret : context_cancelled(cx);
 }
 
 int comparecps_run(struct sides *s, struct context *cx)
@@ -167,11 +158,11 @@ int comparecps_run(struct sides *s, struct context *cx)
 	if (!err)
 		err = damage_forgive(cx, versions_walk(&w, cx));
 	if (!err && w.doubt) {
-		err = versions_want(&s->versions, cx, NILFS_CPFILE_INO,
-				    NILFS_CPFILE_INO + 1);
+		err = sides_doubt(s, cx, NILFS_CPFILE_INO);
 		if (!err)
 			err = versions_gather(&s->versions, cx, s, false,
 					      UINT64_MAX);
+		s->doubts = false;
 	}
 	s->is_first = false;
 	return err ? err : damage_forgive(cx, versions_walk(&w, cx));
@@ -181,7 +172,6 @@ int comparecps_run(struct sides *s, struct context *cx)
 struct tail {
 	struct sides *s;
 	struct sides_state state;
-	struct root root;    /* after the repair */
 	char *inodes;	     /* a block of them */
 	bool are_marks_lost; /* some block of the newest cpfile */
 };
@@ -217,7 +207,7 @@ static int compare_inode(struct tail *t, struct context *cx, uint64_t ino,
 			 const struct nilfs_inode *before)
 {
 	struct nilfs_inode inode;
-	int err = root_inode(&t->root, cx, ino, &inode);
+	int err = root_inode(&t->s->roots[1], cx, ino, &inode);
 
 	if (err && !damage_is(err))
 		return err;
@@ -267,12 +257,13 @@ static int compare_tail(struct tail *t, struct context *cx)
 		.cno = latest + 1,
 		.last = t->state.cno,
 	};
-	const struct loss marks = {.kind = LOSS_MARKS, .cno = 1, .last = latest};
+	const struct loss marks = {LOSS_MARKS, .cno = 1, .last = latest};
 	size_t i, n;
 	int err;
 
 	losslist_add(s->losses, cx, &states, NULL, 0);
-	err = root_open(&t->root, cx, s->after, 0);
+	s->has_before = false;
+	err = root_open(&s->roots[1], cx, s->after, 0);
 	if (err)
 		return err;
 	/* Which checkpoints were made snapshots since. */

@@ -8,6 +8,16 @@
  *
  * What had no name any more is called by its number: in the directory itself,
  * or in one that the repair made in the root.
+ *
+ * What proves names.  The checksum of a log: a repair has the names, but not
+ * always in the places where they were.  The kernel leaves entries where they
+ * are, so a block is mostly an older version of it from which names were
+ * deleted since.  And the times of inodes: the kernel sets the time of change
+ * of an inode whenever it gets a name, loses one, or is renamed.  So an inode
+ * that has the same time in another checkpoint has the same names there, and a
+ * version of the directory from then proves those in it.  A name that was read
+ * in a broken block is believed unless such a version has it as well, of
+ * another time: then the block may be older than it should be.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,11 +30,18 @@
 #include "fsck/account/sides.h"
 #include "vol/dir.h"
 
-bool comparedir_is_dots(const struct dirent_entry *de)
-{
-	return de->name[0] == '.' &&
-	       (de->name_len == 1 || (de->name_len == 2 && de->name[1] == '.'));
-}
+/* Versions that are tried at most. */
+#define VERSIONS_MAX 64u
+
+/* What is known of a name. */
+enum name_bits {
+	NAME_IS = 1 << 0,     /* the directory has it after the repair */
+	NAME_WAS = 1 << 1,    /* a block before the repair had it */
+	NAME_NOW = 1 << 2,    /* one that was compared has it after it */
+	NAME_PROVEN = 1 << 3, /* of these: another version shows it */
+	NAME_READ = 1 << 4,   /* a broken block has it */
+	NAME_OLDER = 1 << 5,  /* another version has it, of another time */
+};
 
 /* FNV-1a with 64 bits. */
 static uint64_t hash_name(const struct dirent_entry *de)
@@ -37,8 +54,9 @@ static uint64_t hash_name(const struct dirent_entry *de)
 	return h;
 }
 
-uint64_t *comparedir_find(const struct comparedir *d,
-			  const struct dirent_entry *de)
+/* What is known of the name of DE, or NULL: nothing. */
+static uint64_t *find_name(const struct comparedir *d,
+			   const struct dirent_entry *de)
 {
 	struct pairtable_entry *name =
 		pairtable_find(&d->names, hash_name(de), de->ino);
@@ -46,10 +64,11 @@ uint64_t *comparedir_find(const struct comparedir *d,
 	return name ? &name->value : NULL;
 }
 
-int comparedir_note(struct comparedir *d, struct context *cx,
-		    const struct dirent_entry *de, enum comparedir_name what)
+/* Notes WHAT of the name of DE.  -ENOMEM. */
+static int note_name(struct comparedir *d, struct context *cx,
+		     const struct dirent_entry *de, enum name_bits what)
 {
-	uint64_t *known = comparedir_find(d, de);
+	uint64_t *known = find_name(d, de);
 
 	if (!known)
 		return pairtable_add(&d->names, cx, hash_name(de), de->ino,
@@ -72,22 +91,20 @@ static int read_names(struct comparedir *d, struct context *cx)
 			.name_len = entry.len,
 			.name = entry.name,
 		};
-		ret = comparedir_note(d, cx, &de, NAME_IS);
+		ret = note_name(d, cx, &de, NAME_IS);
 	}
 	dir_cursor_close(&cur);
 	d->read = true;
 	return damage_forgive(cx, ret);
 }
 
-/* Whether DE is gone: the directory has no such name of its inode any more. */
+/* Whether DE is a name that the directory has not any more. */
 static bool is_gone(const struct comparedir *d, const struct dirent_entry *de)
 {
-	const uint64_t *known;
+	const uint64_t *known = find_name(d, de);
 
-	if (!de->ino || comparedir_is_dots(de))
-		return false;
-	known = comparedir_find(d, de);
-	return !known || !(*known & NAME_IS);
+	return de->ino && !dirent_is_dots(de) &&
+	       (!known || !(*known & NAME_IS));
 }
 
 /*
@@ -107,15 +124,247 @@ static bool is_anothers(const struct comparedir *d, uint64_t blkoff,
 	if (!dirent_iter_next(&it, &de))
 		return false;
 	if (blkoff)
-		return de.ino && comparedir_is_dots(&de);
+		return de.ino && dirent_is_dots(&de);
 	differs = de.ino ^ d->after->ino;
 	if (!(differs & (differs - 1)))
 		return false;
 	do {
-		any |= de.ino && !comparedir_is_dots(&de);
+		any |= de.ino && !dirent_is_dots(&de);
 		gone |= is_gone(d, &de);
 	} while (dirent_iter_next(&it, &de));
 	return gone || !any;
+}
+
+/*
+ * Whether the block at BLOCKNR, in the log at PSEG, was version ONE without the
+ * names that are gone, deleted in either order: the first one first, the last
+ * entry that is left gets the room; backwards, one that is deleted later takes
+ * it along.  ENTRIES has room for all of them.
+ */
+static bool was_version(const struct comparedir *d, struct context *cx,
+			uint64_t pseg, uint64_t blocknr,
+			const struct version *one, struct dirent_entry *entries)
+{
+	struct sides *s = d->s;
+	uint32_t size = s->before->geo.block_size;
+	struct nilfs_dir_entry *de, *last;
+	char *block = s->blocks[1];
+	struct dirent_iter it;
+	size_t i, k, n, before;
+	int backwards;
+
+	for (backwards = 0; backwards < 2; backwards++) {
+		if (!sides_read(s, cx, false, one->blocknr))
+			return false;
+		memcpy(block, s->blocks[0], size);
+		n = before = 0;
+		dirent_iter_init(&it, block, size);
+		while (dirent_iter_next(&it, &entries[n]))
+			n++;
+		if (it.verdict) /* it is no block of a directory */
+			return false;
+		for (k = 0; k < n; k++) {
+			i = backwards ? n - 1 - k : k;
+			if (!is_gone(d, &entries[i])) {
+				before = i;
+				continue;
+			}
+			/* As nilfs_delete_entry(): the one before takes its
+			   room. */
+			de = (void *)(block + entries[i].offset);
+			de->inode = le64_make(0);
+			if (backwards)
+				before = i ? i - 1 : 0;
+			if (i == before)
+				continue;
+			last = (void *)(block + entries[before].offset);
+			last->rec_len = dirent_rec_len_encode(
+				dirent_rec_len_decode(last->rec_len) +
+				dirent_rec_len_decode(de->rec_len));
+		}
+		if (sides_was(s, cx, pseg, blocknr, block))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Finds what block BLKOFF of the directory, at BLOCKNR before the repair, was
+ * written as: its content after the repair, or an older version without the
+ * names that it has not after it.  Borrowed until the buffers of the sides are
+ * used again; NULL where no checksum proves one.
+ */
+static const void *find_written(const struct comparedir *d, struct context *cx,
+				uint64_t blkoff, uint64_t blocknr)
+{
+	struct sides *s = d->s;
+	size_t most = s->before->geo.block_size / dirent_rec_len(1) + 1;
+	struct dirent_entry *entries;
+	const struct version *all;
+	uint64_t pseg, now;
+	bool found = false;
+	size_t i, n;
+	int ret;
+
+	if (sides_is_right(s, cx, false, blocknr, &pseg))
+		return NULL;
+	ret = file_lookup(d->after, cx, blkoff, &now);
+	fail_clear(cx);
+	if (ret > 0 && sides_read(s, cx, true, now) &&
+	    sides_was(s, cx, pseg, blocknr, s->blocks[1]))
+		return s->blocks[1];
+	entries = calloc(most + 1, sizeof(*entries));
+	all = versions_of(&s->versions, d->after->ino, blkoff, blkoff + 1, &n);
+	for (i = 0; entries && !found && i < n && i < VERSIONS_MAX; i++)
+		found = all[i].blocknr != blocknr &&
+			was_version(d, cx, pseg, blocknr, &all[i], entries);
+	free(entries);
+	return found ? s->blocks[1] : NULL;
+}
+
+/* The inode INO now, in the state before the repair, and THEN, as checkpoint
+   CNO had it in the logs; false where one is not known.  Uses the second
+   buffer. */
+static bool read_inodes(struct sides *s, struct context *cx, uint64_t ino,
+			uint64_t cno, struct nilfs_inode *now,
+			struct nilfs_inode *then)
+{
+	const struct palloc *p = &s->before->ifile_palloc;
+	uint64_t blkoff = palloc_entry_blkoff(p, ino);
+	const struct version *all;
+	struct palloc_block b;
+	bool is_known;
+	size_t i = 0, n;
+
+	all = versions_of(&s->versions, NILFS_IFILE_INO, blkoff, blkoff + 1,
+			  &n);
+	while (i < n && all[i].cno > cno)
+		i++;
+	is_known = i < n && s->has_before &&
+		   !root_inode(&s->roots[0], cx, ino, now) &&
+		   !volume_read_blocks(s->before, cx, all[i].blocknr, 1,
+				       s->blocks[1]);
+	fail_clear(cx);
+	if (!is_known)
+		return false;
+	palloc_locate(p, blkoff, &b);
+	*then = *sides_inode(s, s->blocks[1], ino - b.first);
+	return true;
+}
+
+/* What version ONE of a block of the directory proves of new names. */
+static void ask_version(const struct comparedir *d, struct context *cx,
+			const struct version *one)
+{
+	struct sides *s = d->s;
+	uint32_t size = s->before->geo.block_size;
+	struct nilfs_inode now, then;
+	struct dirent_entry de;
+	struct dirent_iter it;
+	uint64_t *known;
+	size_t i;
+
+	for (i = 0; i < d->nblocks; i++)
+		if (d->blocks[i].blocknr == one->blocknr)
+			return; /* it is the one that could not be read */
+	if (!read_inodes(s, cx, d->after->ino, one->cno, &now, &then) ||
+	    le32_get(then.i_generation) != le32_get(now.i_generation) ||
+	    !sides_read(s, cx, false, one->blocknr) ||
+	    dirent_check_block(s->blocks[0], size))
+		return;
+	dirent_iter_init(&it, s->blocks[0], size);
+	while (dirent_iter_next(&it, &de)) {
+		known = de.ino ? find_name(d, &de) : NULL;
+		if (!known || !(*known & NAME_NOW) ||
+		    *known & (NAME_WAS | NAME_PROVEN))
+			continue;
+		/* Whether it has the same names in the state and then. */
+		if (read_inodes(s, cx, de.ino, one->cno, &now, &then) &&
+		    sides_links(&then) &&
+		    sides_links(&then) == sides_links(&now) &&
+		    le32_get(then.i_generation) == le32_get(now.i_generation) &&
+		    le64_get(then.i_ctime) == le64_get(now.i_ctime) &&
+		    le32_get(then.i_ctime_nsec) == le32_get(now.i_ctime_nsec))
+			*known |= NAME_PROVEN;
+		else
+			*known |= NAME_OLDER;
+	}
+}
+
+int comparedir_confirm(struct comparedir *d, struct context *cx)
+{
+	struct sides *s = d->s;
+	uint32_t size = s->before->geo.block_size;
+	const struct version *all;
+	struct dirent_entry de;
+	struct dirent_iter it;
+	uint64_t *known, is;
+	bool are_all = true;
+	size_t i, n;
+	int ret = 0;
+
+	if (!s->has_before || !d->has_new)
+		return s->has_before;
+	/* What could be read of blocks that are broken. */
+	for (i = 0; i < d->nblocks; i++) {
+		if (d->blocks[i].is_known || !d->blocks[i].blocknr ||
+		    !sides_read(s, cx, false, d->blocks[i].blocknr) ||
+		    !dirent_check_block(s->blocks[0], size))
+			continue;
+		dirent_iter_init(&it, s->blocks[0], size);
+		while (dirent_iter_next(&it, &de)) {
+			known = de.ino ? find_name(d, &de) : NULL;
+			if (known && !dirent_check(&de))
+				*known |= NAME_READ;
+		}
+	}
+	all = versions_of(&s->versions, d->after->ino, 0, UINT64_MAX, &n);
+	for (i = 0; i < n && !ret; i++) {
+		ask_version(d, cx, &all[i]);
+		ret = context_cancelled(cx);
+	}
+	for (i = 0; i < d->names.room; i++) {
+		is = d->names.slots[i].value;
+		are_all &= !(is & NAME_NOW) || is & (NAME_WAS | NAME_PROVEN) ||
+			   (is & NAME_READ && !(is & NAME_OLDER));
+	}
+	return ret ? ret : are_all;
+}
+
+/*
+ * Whether DE, in the block at BLOCKNR of the directory before the repair, is a
+ * name of a file that was deleted: another version has it, of a checkpoint in
+ * which another file had that inode.  Uses the buffers of the sides.
+ */
+static bool is_former(const struct comparedir *d, struct context *cx,
+		      uint64_t blocknr, const struct dirent_entry *de)
+{
+	struct sides *s = d->s;
+	struct nilfs_inode now, then;
+	const struct version *all;
+	struct dirent_entry other;
+	struct dirent_iter it;
+	bool found = false, any;
+	size_t i, n;
+
+	all = versions_of(&s->versions, d->after->ino, 0, UINT64_MAX, &n);
+	for (i = 0; i < n && s->has_before && !found; i++) {
+		if (all[i].blocknr == blocknr ||
+		    !sides_read(s, cx, false, all[i].blocknr))
+			continue;
+		any = false;
+		dirent_iter_init(&it, s->blocks[0],
+				 s->before->geo.block_size);
+		while (!any && dirent_iter_next(&it, &other))
+			any = other.ino == de->ino &&
+			      other.name_len == de->name_len &&
+			      !memcmp(other.name, de->name, de->name_len);
+		found = any &&
+			read_inodes(s, cx, de->ino, all[i].cno, &now, &then) &&
+			le32_get(then.i_generation) !=
+				le32_get(now.i_generation);
+	}
+	return found;
 }
 
 /* Adds NAME of inode INO in directory DIR if it is one that a repair gives
@@ -133,29 +382,31 @@ static int compare_number(const struct comparedir *d, struct context *cx,
 	return sides_lose(d->s, cx, d->state, &loss, name, len);
 }
 
-/* Adds the names in block BLKOFF after the repair, which was d->block, that are
-   new ones of files which had others. */
+/*
+ * Notes the names in block BLKOFF after the repair; if it IS_KNOWN what it had
+ * before, adds those that are new ones of files which had others.
+ */
 static int compare_new(struct comparedir *d, struct context *cx,
-		       uint64_t blkoff)
+		       uint64_t blkoff, bool is_known)
 {
-	uint32_t size = d->s->before->geo.block_size;
-	struct dirent_entry de, was;
-	struct dirent_iter it, old;
+	struct dirent_entry de;
+	struct dirent_iter it;
+	const uint64_t *known;
 	const void *now;
-	bool is_new;
 	int err = 0, ret = file_block(d->after, cx, blkoff, &now);
 
+	d->s->unconfirmed |= ret < 0;
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
-	dirent_iter_init(&it, now, size);
+	dirent_iter_init(&it, now, d->s->before->geo.block_size);
 	while (!err && dirent_iter_next(&it, &de)) {
-		is_new = de.ino != 0;
-		dirent_iter_init(&old, d->block, size);
-		while (is_new && dirent_iter_next(&old, &was))
-			is_new = de.ino != was.ino ||
-				 de.name_len != was.name_len ||
-				 memcmp(de.name, was.name, de.name_len) != 0;
-		if (is_new)
+		known = find_name(d, &de);
+		if (!de.ino || dirent_is_dots(&de) ||
+		    (known && *known & NAME_WAS))
+			continue;
+		d->has_new = true;
+		err = note_name(d, cx, &de, NAME_NOW);
+		if (!err && is_known)
 			err = compare_number(d, cx, d->after->ino, de.ino,
 					     de.name, de.name_len);
 	}
@@ -168,24 +419,24 @@ int comparedir_made(const struct comparedir *d, struct context *cx)
 	struct dir_cursor top = {.at_broken_block = false}, cur;
 	struct dir_entry entry, made;
 	struct nilfs_inode inode;
-	struct root before, after;
+	struct sides *s = d->s;
 	struct file file;
-	int ret = root_open(&before, cx, d->s->before, d->state->cno), err = 0;
+	int ret, err = 0;
 
-	if (!ret)
-		ret = root_open(&after, cx, d->s->after, 0);
-	if (!ret)
-		ret = dir_cursor_open(&top, cx, d->after);
+	if (!s->has_before)
+		return 0;
+	ret = dir_cursor_open(&top, cx, d->after);
 	while (!ret && !err &&
 	       (ret = dir_cursor_next_sound(&top, cx, &entry)) > 0) {
 		ret = 0;
 		if (entry.type != NILFS_FT_DIR || dir_is_dots(&entry) ||
-		    root_inode(&before, cx, entry.ino, &inode) != -ENOENT) {
+		    root_inode(&s->roots[0], cx, entry.ino, &inode) !=
+			    -ENOENT) {
 			fail_clear(cx);
 			continue;
 		}
 		cur = (struct dir_cursor){.at_broken_block = false};
-		err = root_file(&after, cx, entry.ino, &file);
+		err = root_file(&s->roots[1], cx, entry.ino, &file);
 		if (!err)
 			err = dir_cursor_open(&cur, cx, &file);
 		while (!err &&
@@ -211,24 +462,22 @@ static int is_lost(const struct comparedir *d, struct context *cx,
 		   const struct dirent_entry *de)
 {
 	struct sides *s = d->s;
+	struct root *before = &s->roots[0];
 	struct nilfs_inode then, now;
-	struct root before, root;
 	bool used = true;
 	uint64_t ino;
-	int ret = root_open(&before, cx, s->before, d->state->cno);
+	int ret;
 
-	if (ret)
-		return damage_forgive(cx, ret) ?: 1;
+	if (!s->has_before)
+		return 1;
 	if (s->in->is_sound &&
 	    !dir_lookup(d->after, cx, de->name, de->name_len, &ino) &&
-	    !root_open(&root, cx, s->after,
-		       d->state->latest ? 0 : d->state->cno) &&
-	    !root_inode(&before, cx, de->ino, &then) &&
-	    !root_inode(&root, cx, de->ino, &now) &&
+	    !root_inode(before, cx, de->ino, &then) &&
+	    !root_inode(&s->roots[1], cx, de->ino, &now) &&
 	    sides_links(&then) == sides_links(&now))
 		return 0;
 	fail_clear(cx);
-	ret = file_bit(&before.ifile, cx, &s->before->ifile_palloc, de->ino,
+	ret = file_bit(&before->ifile, cx, &s->before->ifile_palloc, de->ino,
 		       &used);
 	return damage_forgive(cx, ret < 0 ? ret : 0) ?: used;
 }
@@ -251,7 +500,7 @@ static int take_block(struct comparedir *d, struct context *cx,
 	if (!d->block && !(d->block = malloc(size)))
 		return fail(cx, -ENOMEM, "block of a directory");
 	if (blocknr)
-		found = dirproof_find(d, cx, blkoff, blocknr);
+		found = find_written(d, cx, blkoff, blocknr);
 	if (blocknr && !found && sides_read(s, cx, false, blocknr)) {
 		/* A name that leads to a reserved inode led nowhere: what it
 		   was to lead to is missed elsewhere, if it has no name now. */
@@ -273,7 +522,7 @@ static int take_block(struct comparedir *d, struct context *cx,
 	dirent_iter_init(&it, d->block, size);
 	while (!err && dirent_iter_next(&it, &de))
 		if (de.ino)
-			err = comparedir_note(d, cx, &de, NAME_WAS);
+			err = note_name(d, cx, &de, NAME_WAS);
 	return err ? err : 1;
 }
 
@@ -301,8 +550,9 @@ int comparedir_block(struct comparedir *d, struct context *cx, uint64_t blkoff,
 	if (!ret) {
 		/* Names are compared with what their inodes were. */
 		err = sides_doubt(s, cx, NILFS_IFILE_INO);
-		return err ? err :
-			     sides_lose(s, cx, d->state, &unknown, NULL, 0);
+		if (!err)
+			err = sides_lose(s, cx, d->state, &unknown, NULL, 0);
+		return err ? err : compare_new(d, cx, blkoff, false);
 	}
 	dirent_iter_init(&it, d->block, size);
 	while (!err && dirent_iter_next(&it, &de)) {
@@ -315,12 +565,12 @@ int comparedir_block(struct comparedir *d, struct context *cx, uint64_t blkoff,
 			continue;
 		}
 		loss.ino = de.ino;
-		loss.is_open = dirproof_is_former(d, cx, blocknr, &de);
+		loss.is_open = is_former(d, cx, blocknr, &de);
 		err = sides_lose(s, cx, d->state, &loss, de.name, de.name_len);
 		if (!err) /* what its inode was may be asked */
 			err = sides_doubt(s, cx, NILFS_IFILE_INO);
 	}
-	return err ? err : compare_new(d, cx, blkoff);
+	return err ? err : compare_new(d, cx, blkoff, true);
 }
 
 void comparedir_fini(struct comparedir *d)

@@ -43,7 +43,7 @@ int comparefile_is_newest(struct sides *s, struct context *cx, uint64_t ino,
 	all = versions_of(v, ino, blkoff, blkoff + 1, &n);
 	/* Not what the repair wrote, unless that is where it was. */
 	while (i < n && sparse_test(&s->written, all[i].blocknr) &&
-	       !sides_is_proven(s, cx, all[i].blocknr))
+	       sides_is_right(s, cx, true, all[i].blocknr, NULL) <= 0)
 		i++;
 	if (i == n || all[i].is_suspect ||
 	    !sides_read(s, cx, true, all[i].blocknr))
@@ -69,7 +69,7 @@ uint64_t comparefile_settle(const struct filewalk *w, struct context *cx,
 	 * A version newer than the one that the file points to, if the DAT says
 	 * that it had another one: then the pointer is of an older checkpoint.
 	 */
-	if (versions_is_dead(w, cx, b->vblocknr)) {
+	if (versions_life(w, cx, b->vblocknr) == LIFE_DEAD) {
 		for (i = 0; i < n && all[i].vblocknr != b->vblocknr; i++)
 			if (!known && all[i].cno <= w->cno)
 				known = &all[i];
@@ -136,23 +136,6 @@ static uint64_t origin_of(struct comparison *c, struct context *cx,
 	return 0;
 }
 
-/* Whether a mount before the repair would have written block BLKOFF of the
-   file, of the latest state: it is compared with that. */
-static bool has_synced(const struct comparison *c, uint64_t blkoff)
-{
-	const struct rollforward *synced = c->w.s->synced;
-	const struct rollforward lost = {
-		.blocks = synced->lost,
-		.count = synced->nlost,
-	};
-	const struct salvaged_block *b =
-		rollforward_find(synced, c->w.ino, blkoff);
-
-	if (!b || b->blkoff != blkoff)
-		b = rollforward_find(&lost, c->w.ino, blkoff);
-	return c->dir.state->latest && b && b->blkoff == blkoff;
-}
-
 static int visit_block(void *arg, struct context *cx,
 		       const struct filewalk_block *b)
 {
@@ -160,6 +143,11 @@ static int visit_block(void *arg, struct context *cx,
 	struct sides *s = c->w.s;
 	uint32_t size = s->before->geo.block_size;
 	uint64_t offset = b->blkoff * size, before, after;
+	const struct rollforward lost = {
+		.blocks = s->synced->lost,
+		.count = s->synced->nlost,
+	};
+	const struct salvaged_block *synced;
 	struct segsum_block listed;
 	bool is_dead, is_data;
 	int ret;
@@ -171,7 +159,11 @@ static int visit_block(void *arg, struct context *cx,
 		return lose_bytes(c, cx, LOSS_REMOVED, 0, 0, 0);
 	/* Bytes past the new end are reported as such. */
 	is_data = !c->is_dir && offset < le64_get(c->inode->i_size);
-	if (has_synced(c, b->blkoff))
+	/* If a mount before would have written it, it is compared with that. */
+	synced = rollforward_find(s->synced, c->w.ino, b->blkoff);
+	if (!synced || synced->blkoff != b->blkoff)
+		synced = rollforward_find(&lost, c->w.ino, b->blkoff);
+	if (c->dir.state->latest && synced && synced->blkoff == b->blkoff)
 		return 0;
 	ret = file_lookup(&c->after, cx, b->blkoff, &after);
 	if (ret < 0)
@@ -185,12 +177,12 @@ static int visit_block(void *arg, struct context *cx,
 				listed.vblocknr == b->vblocknr;
 		s->foreign += c->is_foreign;
 	}
-	is_dead = versions_is_dead(&c->w, cx, b->vblocknr);
+	is_dead = versions_life(&c->w, cx, b->vblocknr) == LIFE_DEAD;
 	s->contradicted |= is_dead;
 	/* The file has what it had, in the place where it was. */
 	if ((!is_dead || !s->is_first) && before && before == after &&
 	    (!sparse_test(&s->written, after) ||
-	     sides_is_proven(s, cx, after)))
+	     sides_is_right(s, cx, true, after, NULL) > 0))
 		/* Where no readable log has it nothing says what was
 		   written. */
 		return sparse_test(s->in->unread, after) && is_data ?
@@ -283,7 +275,7 @@ int comparefile_run(struct sides *s, struct context *cx,
 	if (!err)
 		err = versions_walk(&c.w, cx);
 	if (!err && c.is_dir && c.dir.nblocks && !s->unconfirmed) {
-		err = dirproof_confirm(&c.dir, cx);
+		err = comparedir_confirm(&c.dir, cx);
 		s->unconfirmed = err <= 0;
 		err = err < 0 ? err : 0;
 	}

@@ -19,16 +19,10 @@
 #include "vol/cptable.h"
 #include "vol/dir.h"
 
-static const struct nilfs_inode *inode_in(const struct ifilewalk *w, int side,
-					  uint64_t i)
-{
-	return sides_inode(w->s, w->inodes[side], i);
-}
-
 /* Whether inode I of the block before is one. */
 static bool is_inode(const struct ifilewalk *w, uint64_t i)
 {
-	const struct nilfs_inode *inode = inode_in(w, 0, i);
+	const struct nilfs_inode *inode = ifilewalk_inode(w, 0, i);
 
 	return sides_links(inode) &&
 	       inode_check(&w->s->before->geo, inode, w->what.first + i) ==
@@ -42,9 +36,9 @@ static bool is_in_right_log(struct ifilewalk *w, struct context *cx,
 {
 	uint64_t pseg;
 
-	return !sides_wrong_log(w->s, cx, blocknr, &pseg) ||
+	return sides_is_right(w->s, cx, false, blocknr, &pseg) ||
 	       (!sparse_test(&w->s->written, blocknr) &&
-		sides_is_proven(w->s, cx, blocknr));
+		sides_is_right(w->s, cx, true, blocknr, NULL) > 0);
 }
 
 /*
@@ -113,67 +107,60 @@ static int compare_unknown(struct ifilewalk *w, struct context *cx,
 	return lose_perhaps(w, cx, ino, ino);
 }
 
-static int compare_inode(struct ifilewalk *w, struct context *cx, uint64_t i)
-{
-	const struct nilfs_inode *before = NULL, *after = NULL;
-	uint64_t ino = w->what.first + i;
-
-	if (w->has[0] && !w->is_stale && is_inode(w, i))
-		before = inode_in(w, 0, i);
-	if (w->has[1] && sides_links(inode_in(w, 1, i)))
-		after = inode_in(w, 1, i);
-	/* The bitmap denies that it was a file: the block is that of others. */
-	if (before && !after && !attributes_is_in_use(w->ifile, cx, ino))
-		before = NULL;
-	if (!before)
-		return compare_unknown(w, cx, ino,
-				       w->has[0] &&
-					       !sides_links(inode_in(w, 0, i)),
-				       after);
-	if (after && w->s->is_dat_same &&
-	    !memcmp(before->i_bmap, after->i_bmap, sizeof(before->i_bmap)) &&
-	    le64_get(before->i_size) == le64_get(after->i_size) &&
-	    le16_get(before->i_mode) == le16_get(after->i_mode))
-		return 0;
-	return comparefile_run(w->s, cx, w->state, ino, before, after);
-}
-
 /* The inodes of a block on both sides. */
 static int compare_block(struct ifilewalk *w, struct context *cx)
 {
 	uint32_t size = w->s->before->geo.block_size;
+	const struct nilfs_inode *before, *after;
 	struct sides *s = w->s;
-	bool is_lost, are_known;
-	uint64_t i;
+	bool is_lost = w->has[0] && w->ifile, is_empty;
+	uint64_t i, ino;
 	int ret = 0;
 
 	/* It looks like an older version, and is not what was written so. */
 	w->is_stale = !w->is_proven && attributes_is_stale(w, cx) &&
 		      (!w->has[1] || s->contradicted ||
 		       memcmp(w->inodes[0], w->inodes[1], size) ||
-		       !sides_is_proven(s, cx, w->blocknr));
+		       sides_is_right(s, cx, true, w->blocknr, NULL) <= 0);
 	/* No inode is left in the block before, nor a bitmap to be believed. */
-	is_lost = w->has[0] && w->ifile;
 	w->has_inodes = false;
 	for (i = 0; w->has[0] && i < w->what.count; i++) {
 		is_lost &= inode_is_private(w->what.first + i) ||
-			   inode_is_empty(inode_in(w, 0, i));
+			   inode_is_empty(ifilewalk_inode(w, 0, i));
 		w->has_inodes |= is_inode(w, i);
 	}
 	s->losses->incomplete |=
 		is_lost && !file_is_counted(w->ifile, cx,
 					    &s->before->ifile_palloc,
 					    w->what.group);
-	are_known = w->has[0] && w->has[1] && !w->is_stale;
 	s->foreign = 0;
 	for (i = 0; i < w->what.count && !ret; i++) {
-		if (inode_is_private(w->what.first + i))
+		ino = w->what.first + i;
+		if (inode_is_private(ino))
 			continue;
+		before = w->has[0] ? ifilewalk_inode(w, 0, i) : NULL;
+		after = w->has[1] ? ifilewalk_inode(w, 1, i) : NULL;
 		/* As many names as before, none if it did not exist. */
-		s->recounted |= !are_known ||
-				sides_links(inode_in(w, 0, i)) !=
-					sides_links(inode_in(w, 1, i));
-		ret = compare_inode(w, cx, i);
+		s->recounted |= !before || !after || w->is_stale ||
+				sides_links(before) != sides_links(after);
+		is_empty = before && !sides_links(before);
+		if (after && !sides_links(after))
+			after = NULL;
+		/* The bitmap may deny that it was a file: the block is that of
+		   others. */
+		if (before && (w->is_stale || !is_inode(w, i) ||
+			       (!after &&
+				!attributes_is_in_use(w->ifile, cx, ino))))
+			before = NULL;
+		if (!before)
+			ret = compare_unknown(w, cx, ino, is_empty, after);
+		else if (!after || !s->is_dat_same ||
+			 memcmp(before->i_bmap, after->i_bmap,
+				sizeof(before->i_bmap)) ||
+			 le64_get(before->i_size) != le64_get(after->i_size) ||
+			 le16_get(before->i_mode) != le16_get(after->i_mode))
+			ret = comparefile_run(s, cx, w->state, ino, before,
+					      after);
 	}
 	if (!ret)
 		ret = context_cancelled(cx);
@@ -186,70 +173,57 @@ static int compare_block(struct ifilewalk *w, struct context *cx)
 	return ret;
 }
 
-/*
- * Reads a block on both sides, that before as it was written if a checksum
- * proves that: it was corrected, in its place or elsewhere.
- */
-static void read_block(struct ifilewalk *w, struct context *cx, uint64_t after)
-{
-	uint32_t size = w->s->before->geo.block_size;
-	const uint64_t blocknrs[2] = {w->blocknr, after};
-	const char *proven = w->inodes[1];
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		w->has[i] = blocknrs[i] &&
-			    sides_read(w->s, cx, i, blocknrs[i]);
-		if (w->has[i])
-			memcpy(w->inodes[i], w->s->blocks[i], size);
-	}
-	w->is_proven = false;
-	if (!w->blocknr || !w->has[1] ||
-	    (w->has[0] && !memcmp(w->inodes[0], w->inodes[1], size)))
-		return;
-	if (w->blocknr != after)
-		proven = attributes_find(w, cx);
-	else if (!sparse_test(&w->s->written, after) ||
-		 !sides_is_proven(w->s, cx, after))
-		proven = NULL;
-	if (!proven)
-		return;
-	memcpy(w->inodes[0], proven, size);
-	w->has[0] = w->is_proven = true;
-}
-
 static int visit_block(void *arg, struct context *cx,
 		       const struct filewalk_block *b)
 {
 	struct ifilewalk *w = arg;
 	struct sides *s = w->s;
-	uint64_t n = losslist_count(s->losses), after;
-	bool doubts = s->doubts, is_shared;
-	int ret;
+	uint32_t size = s->before->geo.block_size;
+	uint64_t n = losslist_count(s->losses), at[2];
+	bool doubts = s->doubts, is_shared, is_corrected;
+	const char *proven = NULL;
+	int ret, i;
 
 	palloc_locate(&s->before->ifile_palloc, b->blkoff, &w->what);
 	if (w->what.kind != PALLOC_ENTRIES)
 		return 0;
-	ret = file_lookup(&w->after.ifile, cx, b->blkoff, &after);
+	ret = file_lookup(&s->roots[1].ifile, cx, b->blkoff, &at[1]);
 	s->recounted |= ret < 0;
 	if (ret < 0)
 		return damage_forgive(cx, ret);
 	w->at = b;
-	w->blocknr = comparefile_settle(&w->w, cx, b, after);
+	w->blocknr = at[0] = comparefile_settle(&w->w, cx, b, at[1]);
 	/* The same block on both sides, and not written. */
-	is_shared = w->blocknr && w->blocknr == after &&
-		    !sparse_test(&s->written, after);
-	if (is_shared && (s->is_dat_same || sparse_test(&s->clean, after)))
+	is_shared = at[0] && at[0] == at[1] && !sparse_test(&s->written, at[1]);
+	if (is_shared && (s->is_dat_same || sparse_test(&s->clean, at[1])))
 		return 0;
-	read_block(w, cx, after);
+	for (i = 0; i < 2; i++) {
+		w->has[i] = at[i] && sides_read(s, cx, i, at[i]);
+		if (w->has[i])
+			memcpy(w->inodes[i], s->blocks[i], size);
+	}
+	/* The block before is what was written if a checksum proves that: it
+	   was corrected, in its place or elsewhere. */
+	is_corrected = at[0] && w->has[1] &&
+		       (!w->has[0] ||
+			memcmp(w->inodes[0], w->inodes[1], size));
+	if (is_corrected && at[0] != at[1])
+		proven = attributes_find(w, cx);
+	else if (is_corrected && sparse_test(&s->written, at[1]) &&
+		 sides_is_right(s, cx, true, at[1], NULL) > 0)
+		proven = w->inodes[1];
+	if (proven)
+		memcpy(w->inodes[0], proven, size);
+	w->is_proven = proven;
+	w->has[0] |= w->is_proven;
 	s->doubts = false;
 	ret = 0;
-	if (!w->has[0] || (w->blocknr != after && !s->is_dat_same))
+	if (!w->has[0] || (at[0] != at[1] && !s->is_dat_same))
 		ret = sides_doubt(s, cx, NILFS_IFILE_INO);
 	if (!ret)
 		ret = compare_block(w, cx);
 	if (!ret && !s->doubts && is_shared && n == losslist_count(s->losses)) {
-		sparse_add(&s->clean, cx, after);
+		sparse_add(&s->clean, cx, at[1]);
 		fail_clear(cx);
 	}
 	s->doubts |= doubts;
@@ -298,21 +272,19 @@ static bool is_complete(struct ifilewalk *w, struct context *cx)
 {
 	static const char name[] = "lost+found";
 	const struct sides_state *state = w->state;
-	uint64_t cno = state->latest ? w->s->after->latest.cno : state->cno;
+	struct sides *s = w->s;
+	uint64_t cno = state->latest ? s->after->latest.cno : state->cno, ino;
 	struct nilfs_checkpoint now;
 	struct nilfs_inode inode;
-	struct root before;
 	struct file top;
-	uint64_t ino;
 	bool is_new = false, is_known = state->inodes &&
-					!cptable_read(w->s->after, cx, cno,
-						      &now);
+					!cptable_read(s->after, cx, cno, &now);
 
 	if (is_known && state->latest)
-		is_new = !root_file(&w->after, cx, NILFS_ROOT_INO, &top) &&
+		is_new = !root_file(&s->roots[1], cx, NILFS_ROOT_INO, &top) &&
 			 !dir_lookup(&top, cx, name, sizeof(name) - 1, &ino) &&
-			 (root_open(&before, cx, w->s->before, state->cno) ||
-			  root_inode(&before, cx, ino, &inode));
+			 (!s->has_before ||
+			  root_inode(&s->roots[0], cx, ino, &inode));
 	fail_clear(cx);
 	return is_known &&
 	       le64_get(now.cp_inodes_count) == state->inodes + is_new;
@@ -334,8 +306,9 @@ int comparetree_run(struct sides *s, struct context *cx,
 		      .arg = &w},
 		.inodes = {malloc(p->block_size), malloc(p->block_size)},
 	};
+	struct versions *v = &s->versions;
 	size_t n = s->losses->n;
-	int err = root_open(&w.after, cx, s->after,
+	int err = root_open(&s->roots[1], cx, s->after,
 			    state->latest ? 0 : state->cno);
 
 	s->unconfirmed = s->recounted = false;
@@ -344,6 +317,7 @@ int comparetree_run(struct sides *s, struct context *cx,
 		err = fail(cx, -ENOMEM, "block of inodes");
 	if (err)
 		goto out;
+	s->has_before = !root_open(&s->roots[0], cx, s->before, state->cno);
 	if (state->is_known && !file_init(&w.before, cx, s->before,
 					  NILFS_IFILE_INO, &state->ifile)) {
 		w.ifile = &w.before;
@@ -360,9 +334,10 @@ int comparetree_run(struct sides *s, struct context *cx,
 			palloc_locate(p, w.w.doubt_end, &last);
 		if (first.kind != PALLOC_ENTRIES)
 			first.first = 0;
-		if (!err && s->is_first)
-			err = versions_want(&s->versions, cx, first.first,
-					    last.first);
+		if (!v->end || first.first < v->first)
+			v->first = first.first;
+		if (last.first > v->end)
+			v->end = last.first;
 	}
 	/*
 	 * Directories have all their names, although blocks of them could not

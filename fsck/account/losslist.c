@@ -5,12 +5,8 @@
  * Losses are added in the order of checkpoints, files and offsets, so a range
  * grows at the end of the list and one entry stands for all of it.
  *
- * Paths of inodes.
- *
- * An inode does not contain its name, so the directories of a state are read
- * from the root until all wanted inodes were found; once for each state with
- * losses.  Directories are in a table with the index of their parent, from
- * which paths are built.
+ * An inode does not contain its name, so the tree of a state is walked for the
+ * paths of all its losses; once for each state with losses.
  */
 #include "fsck/account/losslist.h"
 
@@ -25,27 +21,8 @@
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "check/damage.h"
-#include "vol/dir.h"
 #include "vol/root.h"
-
-#define PATH_DEPTH_MAX 4096u
-
-struct directory {
-	uint64_t ino;
-	size_t parent;
-	char *name; /* NULL: the root */
-};
-
-/* Of one state. */
-struct search {
-	struct losslist *l;
-	size_t first, end; /* losses */
-	struct root root;
-	struct inoset wanted; /* inodes */
-	struct inoset seen;   /* directories */
-	struct directory *dirs;
-	size_t ndirs, dirs_room;
-};
+#include "vol/tree.h"
 
 /* Whether LOSS is a name in a directory. */
 static bool is_name(const struct loss *loss)
@@ -59,149 +36,78 @@ static bool is_of_several(const struct loss *loss)
 	return loss->last_ino > loss->ino;
 }
 
-static char *join_path(const struct search *s, size_t dir, const char *name)
+/* Sets the paths of losses [FIRST, END) that checkpoint CNO of VOL has. */
+static int search_state(struct losslist *l, struct context *cx, size_t first,
+			size_t end, struct volume *vol, uint64_t cno)
 {
-	size_t len = 2, depth = 0, i;
-	char *path, *at;
-
-	if (!name) {
-		name = s->dirs[dir].name;
-		dir = s->dirs[dir].parent;
-	}
-	len += name ? strlen(name) : 0;
-	for (i = dir; s->dirs[i].name; i = s->dirs[i].parent) {
-		len += strlen(s->dirs[i].name) + 1;
-		if (++depth > PATH_DEPTH_MAX)
-			return NULL;
-	}
-	path = malloc(len);
-	if (!path)
-		return NULL;
-	at = path + len - 1;
-	*at = '\0';
-	for (i = dir; name; i = s->dirs[i].parent) {
-		at -= strlen(name);
-		memcpy(at, name, strlen(name));
-		*--at = '/';
-		name = s->dirs[i].name;
-	}
-	if (!*at)
-		*--at = '/';
-	memmove(path, at, strlen(at) + 1);
-	return path;
-}
-
-/* INO is NAME in DIR, or with a NULL name DIR itself. */
-static void set_paths(struct search *s, uint64_t ino, size_t dir,
-		      const char *name)
-{
-	struct loss *loss = &s->l->items[s->first];
-	size_t i;
-
-	if (!inoset_has(&s->wanted, ino))
-		return;
-	for (i = s->first; i < s->end; i++, loss++) {
-		if (loss->path || is_of_several(loss))
-			continue;
-		if (is_name(loss) && loss->dir == ino && !name)
-			loss->path = join_path(s, dir, loss->name);
-		else if (!is_name(loss) && loss->ino == ino)
-			loss->path = join_path(s, dir, name);
-	}
-}
-
-static int add_dir(struct search *s, struct context *cx, uint64_t ino,
-		   size_t parent, const char *name)
-{
-	int ret = inoset_add(&s->seen, cx, ino);
-	char *copy = NULL;
-
-	if (ret <= 0)
-		return ret;
-	if (array_reserve(cx, &s->dirs, &s->dirs_room, s->ndirs + 1) ||
-	    (name && !(copy = strdup(name))))
-		return -ENOMEM;
-	s->dirs[s->ndirs++] = (struct directory){ino, parent, copy};
-	return 0;
-}
-
-/* Reads the directories of checkpoint CNO of VOL, if losses are without a
-   path. */
-static int search_state(struct search *s, struct context *cx,
-			struct volume *vol, uint64_t cno)
-{
-	const struct loss *loss = &s->l->items[s->first];
-	struct dir_entry entry;
-	struct dir_cursor cur;
-	struct file file;
-	bool any = false;
+	const struct tree_options how = {.recursive = true};
+	struct inoset wanted = {.words = {.slots = NULL}};
+	struct tree *tree = NULL;
+	struct tree_item item;
+	struct root root;
+	struct loss *loss;
 	size_t i;
 	int ret = 0;
 
-	for (i = s->first; i < s->end && ret >= 0; i++, loss++) {
-		if (loss->path || is_of_several(loss))
+	for (i = first; i < end && ret >= 0; i++) {
+		loss = &l->items[i];
+		if (!loss->path && !is_of_several(loss))
+			ret = inoset_add(&wanted, cx, is_name(loss) ?
+						      loss->dir : loss->ino);
+	}
+	if (ret >= 0 && wanted.words.used)
+		ret = root_open(&root, cx, vol, cno);
+	if (!ret && wanted.words.used)
+		ret = tree_open(&tree, cx, &root, "/", &how);
+	while (!ret && tree && (ret = tree_next(tree, cx, &item)) > 0) {
+		fail_clear(cx);
+		ret = 0;
+		if (item.kind == TREE_LEAVE || !inoset_has(&wanted, item.ino))
 			continue;
-		ret = inoset_add(&s->wanted, cx,
-				 is_name(loss) ? loss->dir : loss->ino);
-		any = true;
-	}
-	if (ret >= 0)
-		ret = any ? root_open(&s->root, cx, vol, cno) : 0;
-	if (any && !ret)
-		ret = add_dir(s, cx, NILFS_ROOT_INO, 0, NULL);
-	for (i = 0; i < s->ndirs && !ret; i++) {
-		set_paths(s, s->dirs[i].ino, i, NULL);
-		cur = (struct dir_cursor){.at_broken_block = false};
-		ret = root_file(&s->root, cx, s->dirs[i].ino, &file);
-		if (!ret)
-			ret = dir_cursor_open(&cur, cx, &file);
-		while (!ret &&
-		       (ret = dir_cursor_next_sound(&cur, cx, &entry)) > 0) {
-			ret = 0;
-			if (dir_is_dots(&entry))
+		for (i = first; i < end; i++) {
+			loss = &l->items[i];
+			if (loss->path || is_of_several(loss) ||
+			    item.ino != (is_name(loss) ? loss->dir : loss->ino))
 				continue;
-			if (entry.type == NILFS_FT_DIR)
-				ret = add_dir(s, cx, entry.ino, i, entry.name);
-			else
-				set_paths(s, entry.ino, i, entry.name);
+			if (!is_name(loss))
+				loss->path = strndup(item.path, item.path_len);
+			else if (asprintf(&loss->path, "%s/%s",
+					  item.path_len > 1 ? item.path : "",
+					  loss->name) < 0)
+				loss->path = NULL;
 		}
-		dir_cursor_close(&cur);
-		ret = damage_forgive(cx, ret);
-		ret = ret ? ret : context_cancelled(cx);
 	}
-	while (s->ndirs)
-		free(s->dirs[--s->ndirs].name);
-	inoset_fini(&s->wanted);
-	inoset_fini(&s->seen);
+	tree_close(tree);
+	inoset_fini(&wanted);
 	return damage_forgive(cx, ret);
 }
 
 int losslist_find_paths(struct losslist *l, struct context *cx,
 			struct volume *before, struct volume *after)
 {
-	struct search s = {.l = l};
-	const struct loss *first, *last;
+	const struct loss *first;
+	size_t at, end;
 	int err = 0;
 
-	for (; s.end < l->n && !err; s.first = s.end) {
+	for (at = 0; at < l->n && !err; at = end) {
 		/* Those of one state. */
-		first = last = &l->items[s.first];
-		for (; s.end < l->n && last->latest == first->latest &&
-		       last->cno == first->cno && !last->ino == !first->ino;
-		     last++)
-			s.end++;
+		first = &l->items[at];
+		for (end = at; end < l->n &&
+			       l->items[end].latest == first->latest &&
+			       l->items[end].cno == first->cno &&
+			       !l->items[end].ino == !first->ino; end++)
+			;
 		if (!first->ino)
 			continue;
-		err = search_state(&s, cx, after,
+		err = search_state(l, cx, at, end, after,
 				   first->latest ? 0 : first->cno);
 		if (!err && before)
-			err = search_state(&s, cx, before, first->cno);
+			err = search_state(l, cx, at, end, before, first->cno);
 		if (err == -ENOMEM) {
 			fail_clear(cx);
 			err = 0;
 		}
 	}
-	free(s.dirs);
 	return err;
 }
 
@@ -238,29 +144,27 @@ static bool is_range(const struct loss *loss)
 	return loss->kind <= LOSS_SUSPECT;
 }
 
-static bool continues(const struct loss *last, const struct loss *loss)
-{
-	if (last->kind != loss->kind || last->latest != loss->latest)
-		return false;
-	if (loss->kind == LOSS_CHECKPOINT)
-		return !loss->snapshot && !last->snapshot &&
-		       last->last + 1 == loss->cno;
-	if (last->cno != loss->cno || last->from != loss->from ||
-	    last->is_unsure != loss->is_unsure)
-		return false;
-	if (loss->kind == LOSS_ATTRIBUTES || loss->kind == LOSS_PERHAPS)
-		return last->last_ino + 1 == loss->ino;
-	return is_range(loss) && last->ino == loss->ino &&
-	       last->offset + last->length == loss->offset;
-}
-
 void losslist_add(struct losslist *l, struct context *cx,
 		  const struct loss *loss, const char *name, size_t len)
 {
 	struct loss *last = l->n ? &l->items[l->n - 1] : NULL;
+	bool is_next = last && last->kind == loss->kind &&
+		       last->latest == loss->latest;
 	char *copy = NULL;
 
-	if (last && continues(last, loss)) {
+	if (is_next && loss->kind == LOSS_CHECKPOINT)
+		is_next = !loss->snapshot && !last->snapshot &&
+			  last->last + 1 == loss->cno;
+	else if (is_next && (loss->kind == LOSS_ATTRIBUTES ||
+			     loss->kind == LOSS_PERHAPS))
+		is_next = last->cno == loss->cno && last->from == loss->from &&
+			  last->is_unsure == loss->is_unsure &&
+			  last->last_ino + 1 == loss->ino;
+	else
+		is_next = is_next && is_range(loss) && last->cno == loss->cno &&
+			  last->from == loss->from && last->ino == loss->ino &&
+			  last->offset + last->length == loss->offset;
+	if (is_next) {
 		last->length += loss->length;
 		last->last = loss->last;
 		last->last_ino = loss->last_ino;
@@ -294,11 +198,9 @@ void losslist_drop(struct losslist *l, size_t first)
 
 void losslist_fini(struct losslist *l)
 {
-	size_t i;
-
-	for (i = 0; i < l->n; i++) {
-		free(l->items[i].name);
-		free(l->items[i].path);
+	while (l->n--) {
+		free(l->items[l->n].name);
+		free(l->items[l->n].path);
 	}
 	free(l->items);
 	memset(l, 0, sizeof(*l));
@@ -309,9 +211,8 @@ uint64_t losslist_count(const struct losslist *l)
 	return l->n + l->more;
 }
 
-#define WHAT_MAX 128
 #define PATH_SHOWN 768
-#define WHOSE_MAX  (PATH_SHOWN + 64)
+#define WHOSE_MAX  (PATH_SHOWN + 128)
 
 static void put_checkpoint(const struct loss *loss, struct report *r)
 {
@@ -351,60 +252,56 @@ static void put_checkpoint(const struct loss *loss, struct report *r)
 			    loss->cno, of, time);
 }
 
-/* What became of an inode, or of bytes of it. */
-static void what_text(const struct loss *loss, char what[WHAT_MAX])
-{
-	const char *fate = kinds[loss->kind].fate;
-	int n;
-
-	if (is_range(loss)) {
-		n = snprintf(what, WHAT_MAX,
-			     "bytes %" PRIu64 " to %" PRIu64 " %s",
-			     loss->offset, loss->offset + loss->length - 1,
-			     fate);
-		if (loss->kind == LOSS_STALE && loss->from)
-			snprintf(what + n, WHAT_MAX - (size_t)n,
-				 ", of checkpoint %" PRIu64, loss->from);
-	} else if (loss->kind == LOSS_ATTRIBUTES && loss->from)
-		snprintf(what, WHAT_MAX,
-			 "attributes are of checkpoint %" PRIu64 "%s",
-			 loss->from,
-			 loss->is_unsure ? ", and may have changed since" : "");
-	else if (loss->kind == LOSS_LINKS)
-		snprintf(what, WHAT_MAX,
-			 "the link count is %" PRIu64 ", and was %" PRIu64,
-			 loss->length, loss->offset);
-	else
-		snprintf(what, WHAT_MAX, "%s",
-			 loss->kind == LOSS_PERHAPS && is_of_several(loss) ?
-				 "may have been files that are lost" : fate);
-}
-
-/* A loss of "inode 12" or "inodes 12 to 27", with the path where that is
-   known. */
+/* What became of "inode 12" or "inodes 12 to 27", with the path where that is
+   known, or of bytes of it. */
 static void put_inode(const struct loss *loss, struct report *r)
 {
-	char state[64], what[WHAT_MAX], whose[WHOSE_MAX], path[PATH_SHOWN];
-	int n;
+	char whose[WHOSE_MAX], path[PATH_SHOWN], from[48] = "";
+	const char *fate = kinds[loss->kind].fate;
+	int n = snprintf(whose, WHOSE_MAX,
+			 loss->latest ? "latest state: inode" :
+					"snapshot %" PRIu64 ": inode",
+			 loss->cno);
 
 	if (loss->last_ino == UINT64_MAX)
-		n = snprintf(whose, WHOSE_MAX, "inodes from %" PRIu64 " on",
-			     loss->ino);
+		n += snprintf(whose + n, WHOSE_MAX - (size_t)n,
+			      "s from %" PRIu64 " on", loss->ino);
 	else if (is_of_several(loss))
-		n = snprintf(whose, WHOSE_MAX, "inodes %" PRIu64 " to %" PRIu64,
-			     loss->ino, loss->last_ino);
+		n += snprintf(whose + n, WHOSE_MAX - (size_t)n,
+			      "s %" PRIu64 " to %" PRIu64, loss->ino,
+			      loss->last_ino);
 	else
-		n = snprintf(whose, WHOSE_MAX, "inode %" PRIu64, loss->ino);
+		n += snprintf(whose + n, WHOSE_MAX - (size_t)n, " %" PRIu64,
+			      loss->ino);
 	if (loss->path) {
 		text_escape(path, sizeof(path), loss->path,
 			    strlen(loss->path));
 		snprintf(whose + n, WHOSE_MAX - (size_t)n, ", %s", path);
 	}
-	snprintf(state, sizeof(state),
-		 loss->latest ? "latest state" : "snapshot %" PRIu64,
-		 loss->cno);
-	what_text(loss, what);
-	report_text(r, "lost: %s: %s: %s", state, whose, what);
+	if (loss->kind == LOSS_STALE && loss->from)
+		snprintf(from, sizeof(from), ", of checkpoint %" PRIu64,
+			 loss->from);
+	if (is_range(loss))
+		report_text(r,
+			    "lost: %s: bytes %" PRIu64 " to %" PRIu64 " %s%s",
+			    whose, loss->offset,
+			    loss->offset + loss->length - 1, fate, from);
+	else if (loss->kind == LOSS_ATTRIBUTES && loss->from)
+		report_text(r,
+			    "lost: %s: attributes are of checkpoint %" PRIu64
+			    "%s", whose, loss->from,
+			    loss->is_unsure ? ", and may have changed since" :
+					      "");
+	else if (loss->kind == LOSS_LINKS)
+		report_text(r,
+			    "lost: %s: the link count is %" PRIu64
+			    ", and was %" PRIu64, whose, loss->length,
+			    loss->offset);
+	else if (loss->kind == LOSS_PERHAPS && is_of_several(loss))
+		report_text(r, "lost: %s: may have been files that are lost",
+			    whose);
+	else
+		report_text(r, "lost: %s: %s", whose, fate);
 }
 
 static void put_number(struct report *r, const char *key, const char *label,

@@ -21,7 +21,7 @@ enum loss_kind {
 	LOSS_SUSPECT,	 /* bytes of a log whose checksum did not match */
 	LOSS_ATTRIBUTES, /* inodes with the attributes of an older checkpoint */
 	LOSS_LINKS,	 /* a link count that changed with lost names */
-	LOSS_PERHAPS,	 /* inodes of which it is not known whether they were files */
+	LOSS_PERHAPS,	 /* inodes that may have been files, or not */
 	LOSS_REMOVED,	 /* a file that does not exist any more */
 	LOSS_NAME,	 /* a name that does not exist any more */
 	LOSS_RENAMED,	 /* the same, of which only the new name is known */
@@ -38,7 +38,7 @@ struct loss {
 	bool latest;		 /* of the latest state, which CNO was then */
 	bool snapshot;		 /* CNO was a snapshot */
 	bool is_open;		 /* none if no name of the state is missing */
-	bool is_unsure;		 /* of LOSS_ATTRIBUTES: they may be as they were */
+	bool is_unsure;		 /* of LOSS_ATTRIBUTES: may be as they were */
 	uint64_t cno;		 /* the checkpoint; of several, the first */
 	uint64_t last;		 /* of several checkpoints, the last */
 	uint64_t ino;		 /* 0: a checkpoint; of several, the first */

@@ -13,7 +13,8 @@
 int sides_doubt(struct sides *s, struct context *cx, uint64_t ino)
 {
 	s->doubts = true;
-	return s->is_first ? versions_want(&s->versions, cx, ino, ino + 1) : 0;
+	return !s->is_first || inoset_add(&s->versions.wanted, cx, ino) >= 0 ?
+		       0 : -ENOMEM;
 }
 
 int sides_lose(struct sides *s, struct context *cx,
@@ -90,11 +91,8 @@ bool sides_listed(struct sides *s, struct context *cx, uint64_t blocknr,
 	return ret > 0;
 }
 
-/* Whether the checksum of the log at *PSEG of a side, which has BLOCKNR,
-   matches, after the repair that which it had before: 1, 0, negative without
-   a log. */
-static int is_log_right(struct sides *s, struct context *cx, bool after,
-			uint64_t blocknr, uint64_t *pseg)
+int sides_is_right(struct sides *s, struct context *cx, bool after,
+		   uint64_t blocknr, uint64_t *pseg)
 {
 	struct nilfs_segment_summary then, now;
 	struct logindex_log log;
@@ -103,7 +101,8 @@ static int is_log_right(struct sides *s, struct context *cx, bool after,
 
 	if (!sides_log(s, cx, after, blocknr, &log))
 		return -ENOENT;
-	*pseg = log.pseg;
+	if (pseg)
+		*pseg = log.pseg;
 	if (sparse_test(&s->summed[after], log.pseg))
 		return sparse_test(&s->right[after], log.pseg);
 	off = log.pseg << s->after->geo.block_bits;
@@ -121,19 +120,6 @@ static int is_log_right(struct sides *s, struct context *cx, bool after,
 		sparse_add(&s->summed[after], cx, log.pseg);
 	fail_clear(cx);
 	return ret != 0;
-}
-
-bool sides_wrong_log(struct sides *s, struct context *cx, uint64_t blocknr,
-		     uint64_t *pseg)
-{
-	return !is_log_right(s, cx, false, blocknr, pseg);
-}
-
-bool sides_is_proven(struct sides *s, struct context *cx, uint64_t blocknr)
-{
-	uint64_t pseg;
-
-	return is_log_right(s, cx, true, blocknr, &pseg) > 0;
 }
 
 bool sides_was(struct sides *s, struct context *cx, uint64_t pseg,

@@ -9,12 +9,11 @@
 
 #include "base/bitmap.h"
 #include "base/context.h"
-#include "base/pairtable.h"
+#include "base/inoset.h"
 #include "base/sparse.h"
 #include "check/logs/logindex.h"
 #include "disk/dirent.h"
 #include "disk/palloc.h"
-#include "find/finding.h"
 #include "fsck/account/account.h"
 #include "fsck/account/losslist.h"
 #include "fsck/witness/witness.h"
@@ -34,10 +33,8 @@ struct version {
 /* Those that logs list of some inodes.  All zero is empty; freed with
    versions_fini(). */
 struct versions {
-	struct versions_range {
-		uint64_t first, end; /* inode numbers */
-	} *ranges;		     /* that are wanted */
-	size_t nranges, ranges_room;
+	struct inoset wanted; /* inodes, */
+	uint64_t first, end;  /* and these */
 	struct version *items;
 	size_t n, room;
 	uint64_t newest; /* the newest checkpoint of any log */
@@ -57,7 +54,6 @@ struct sides {
 	const struct account_sides *in;
 	struct volume *before, *after;
 	struct logindex *logs[2];  /* before, after; the second is borrowed */
-	struct findings *findings; /* of walks through damage */
 	/* Of BEFORE: blocks of fdatasync() that a mount puts into their
 	   files. */
 	struct rollforward *synced;
@@ -105,6 +101,8 @@ struct sides {
 	bool contradicted; /* the DAT denies that a file had a block */
 	bool lost_names; /* found by the first: names may be gone */
 	/* Of one state: */
+	struct root roots[2]; /* before, after */
+	bool has_before;      /* the first of them */
 	bool unconfirmed; /* a directory may have names that it had not */
 	bool recounted;	  /* an inode has another link count, or is unknown */
 };
@@ -143,21 +141,17 @@ bool sides_listed(struct sides *s, struct context *cx, uint64_t blocknr,
 		  struct segsum_block *b);
 
 /*
- * Whether block BLOCKNR is proven after the repair: the checksum of the log
- * that has it matches, and is the one that it had before.
+ * Whether the checksum of the log that has block BLOCKNR on a side matches, and
+ * after the repair is the one that it had before: then the block is proven.  1;
+ * 0 where it does not match, -ENOENT without a log.  *PSEG: its first block;
+ * NULL: not wanted.
  */
-bool sides_is_proven(struct sides *s, struct context *cx, uint64_t blocknr);
-
-/*
- * Whether the log that had block BLOCKNR before the repair has a checksum that
- * does not match: then *PSEG is its first block.
- */
-bool sides_wrong_log(struct sides *s, struct context *cx, uint64_t blocknr,
-		     uint64_t *pseg);
+int sides_is_right(struct sides *s, struct context *cx, bool after,
+		   uint64_t blocknr, uint64_t *pseg);
 
 /*
  * Whether BLOCKNR, in the log at PSEG, was BYTES when it was written: with them
- * its checksum matches.  The log, of sides_wrong_log(), is in S->whole then.
+ * its checksum matches.  The log, of sides_is_right(), is in S->whole then.
  */
 bool sides_was(struct sides *s, struct context *cx, uint64_t pseg,
 	       uint64_t blocknr, const void *bytes);
@@ -173,10 +167,6 @@ static inline uint16_t sides_links(const struct nilfs_inode *inode)
 {
 	return le16_get(inode->i_links_count);
 }
-
-/* Wants inodes from FIRST on, below END.  -ENOMEM past the memory budget. */
-int versions_want(struct versions *v, struct context *cx, uint64_t first,
-		  uint64_t end);
 
 /*
  * Reads all logs of a side with a valid summary, of segments in use or not, and
@@ -231,9 +221,15 @@ struct filewalk {
  */
 int versions_walk(struct filewalk *w, struct context *cx);
 
-/* Whether the DAT says that VBLOCKNR was not alive in the checkpoint. */
-bool versions_is_dead(const struct filewalk *w, struct context *cx,
-		      uint64_t vblocknr);
+/* What the DAT says of VBLOCKNR, 0 where none is known, at the checkpoint. */
+enum versions_life {
+	LIFE_DEAD,
+	LIFE_UNKNOWN,
+	LIFE_ALIVE,
+};
+
+enum versions_life versions_life(const struct filewalk *w, struct context *cx,
+				 uint64_t vblocknr);
 
 /*
  * Of the versions of block BLKOFF, the one that the file had: that the DAT says
@@ -270,7 +266,6 @@ struct ifilewalk {
 	struct filewalk w;
 	struct file before; /* the ifile, if it is known */
 	struct file *ifile; /* that, or NULL */
-	struct root after;
 	bool is_complete; /* as many inodes as its entry counted before */
 	const struct filewalk_block *at;
 	struct palloc_block what;
@@ -281,6 +276,12 @@ struct ifilewalk {
 	bool is_proven;	  /* it is what was written, which was found */
 	bool is_stale;	  /* it is, but of an older checkpoint */
 };
+
+static inline const struct nilfs_inode *
+ifilewalk_inode(const struct ifilewalk *w, int side, uint64_t i)
+{
+	return sides_inode(w->s, w->inodes[side], i);
+}
 
 /* What the bitmap of IFILE, or NULL, says of inode INO: 1 in use, 0 free,
    negative if it cannot be read, or has not as many as its descriptor says. */
@@ -337,8 +338,9 @@ struct comparedir {
 	struct sides *s;
 	const struct sides_state *state;
 	struct file *after;
-	bool read; /* NAMES has those after the repair */
-	/* Names with their inodes, and what is known of them: NAME_... */
+	bool read;    /* NAMES has those after the repair */
+	bool has_new; /* and some that may not have been there */
+	/* Names with their inodes, and bits of what is known of them */
 	struct pairtable names;
 	char *block; /* the one that is compared, as it was */
 	/* The blocks that were compared, which are not in their place as they
@@ -349,15 +351,6 @@ struct comparedir {
 		bool is_known;	  /* it could be read, or is proved */
 	} *blocks;
 	size_t nblocks, blocks_room;
-};
-
-enum comparedir_name {
-	NAME_IS = 1 << 0,     /* the directory has it after the repair */
-	NAME_WAS = 1 << 1,    /* a block before the repair had it */
-	NAME_ADDED = 1 << 2,  /* it has it, and no block that could be read had */
-	NAME_PROVEN = 1 << 3, /* of these: another version shows it */
-	NAME_READ = 1 << 4,   /* a broken block has it */
-	NAME_OLDER = 1 << 5,  /* another version has it, of another time */
 };
 
 /*
@@ -377,47 +370,12 @@ int comparedir_block(struct comparedir *d, struct context *cx, uint64_t blkoff,
 int comparedir_made(const struct comparedir *d, struct context *cx);
 void comparedir_fini(struct comparedir *d);
 
-/* Whether DE is "." or "..". */
-bool comparedir_is_dots(const struct dirent_entry *de);
-
-/* Notes WHAT of the name of DE.  -ENOMEM. */
-int comparedir_note(struct comparedir *d, struct context *cx,
-		    const struct dirent_entry *de, enum comparedir_name what);
-
-/* What is known of the name of DE, or NULL: nothing. */
-uint64_t *comparedir_find(const struct comparedir *d,
-			  const struct dirent_entry *de);
-
-/*
- * Finds what block BLKOFF of the directory, at BLOCKNR before the repair, was
- * written as: its content after the repair, or an older version without the
- * names that it has not after it.  Borrowed until the buffers of the sides are
- * used again; NULL where no checksum proves one.
- */
-const void *dirproof_find(const struct comparedir *d, struct context *cx,
-			  uint64_t blkoff, uint64_t blocknr);
-
-/*
- * Fills the room after the last entry of BLOCK, SIZE bytes, with zeros, as it
- * is where no entry was ever there.  False where BLOCK is not one of a
- * directory.
- */
-bool dirproof_clear_rest(void *block, uint32_t size);
-
 /*
  * Whether each name of the directory, of which all blocks were compared, was in
  * it before the repair: read there, or shown by another version.  1, 0,
  * -ENOMEM, -EINTR.
  */
-int dirproof_confirm(struct comparedir *d, struct context *cx);
-
-/*
- * Whether DE, in the block at BLOCKNR of the directory before the repair, is a
- * name of a file that was deleted: another version has it, of a checkpoint in
- * which another file had that inode.  Uses the buffers of the sides.
- */
-bool dirproof_is_former(const struct comparedir *d, struct context *cx,
-			uint64_t blocknr, const struct dirent_entry *de);
+int comparedir_confirm(struct comparedir *d, struct context *cx);
 
 /*
  * Adds the blocks that a mount before the repair would have recovered, and that

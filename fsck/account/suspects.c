@@ -25,10 +25,9 @@
 /* Wrong blocks of a log that are replaced at most to prove the others. */
 #define WITNESSES_MAX 64u
 
-/* Block B, which is LOST or was salvaged, of the files of ROOT. */
+/* Block B, which is LOST or was salvaged. */
 static int compare_salvaged(struct sides *s, struct context *cx,
-			    struct root *root, const struct salvaged_block *b,
-			    bool lost)
+			    const struct salvaged_block *b, bool lost)
 {
 	struct loss loss = {
 		.kind = LOSS_STALE,
@@ -38,7 +37,7 @@ static int compare_salvaged(struct sides *s, struct context *cx,
 	};
 	struct file file;
 	uint64_t after = 0;
-	int ret = root_file(root, cx, b->ino, &file);
+	int ret = root_file(&s->roots[1], cx, b->ino, &file);
 
 	if (!ret)
 		ret = file_lookup(&file, cx, b->blkoff, &after);
@@ -61,8 +60,7 @@ static int compare_salvaged(struct sides *s, struct context *cx,
 
 /* Whether the log at PSEG is right after the repair, and files have all that is
    in it. */
-static bool is_restored(struct sides *s, struct context *cx, struct root *root,
-			uint64_t pseg)
+static bool is_restored(struct sides *s, struct context *cx, uint64_t pseg)
 {
 	struct logindex_log log;
 	struct logindex *ix = sides_log(s, cx, true, pseg, &log);
@@ -70,11 +68,12 @@ static bool is_restored(struct sides *s, struct context *cx, struct root *root,
 	struct file file;
 	uint64_t after;
 	uint32_t i, j;
-	bool is = ix && log.pseg == pseg && sides_is_proven(s, cx, pseg);
+	bool is = ix && log.pseg == pseg &&
+		  sides_is_right(s, cx, true, pseg, NULL) > 0;
 
 	for (i = 0; is && i < log.nextents; i++) {
 		is = !logindex_extent(ix, cx, log.first + i, &e) &&
-		     !root_file(root, cx, e.ino, &file);
+		     !root_file(&s->roots[1], cx, e.ino, &file);
 		for (j = 0; is && j < e.count; j++)
 			is = file_lookup(&file, cx, e.blkoff + j, &after) > 0 &&
 			     sides_same_content(s, cx, e.blocknr + j, after);
@@ -87,23 +86,22 @@ int suspects_synced(struct sides *s, struct context *cx)
 {
 	struct loss loss = {.kind = LOSS_SYNCED, .latest = true};
 	const struct rollforward *rf = s->synced;
-	struct root root;
 	uint64_t i;
 	int err;
 
 	if (s->after->latest.orphans_start ||
 	    !(rf->count || rf->nlost || rf->nholes))
 		return 0;
-	err = root_open(&root, cx, s->after, 0);
+	err = root_open(&s->roots[1], cx, s->after, 0);
 	for (i = 0; i < rf->nholes; i++) {
 		loss.block = rf->holes[i];
-		if (err || !is_restored(s, cx, &root, loss.block))
+		if (err || !is_restored(s, cx, loss.block))
 			losslist_add(s->losses, cx, &loss, NULL, 0);
 	}
 	for (i = 0; i < rf->count && !err; i++)
-		err = compare_salvaged(s, cx, &root, &rf->blocks[i], false);
+		err = compare_salvaged(s, cx, &rf->blocks[i], false);
 	for (i = 0; i < rf->nlost && !err; i++)
-		err = compare_salvaged(s, cx, &root, &rf->lost[i], true);
+		err = compare_salvaged(s, cx, &rf->lost[i], true);
 	return damage_forgive(cx, err);
 }
 
@@ -143,21 +141,6 @@ static int is_proven(struct sides *s, struct context *cx, uint64_t pseg,
 	return ret;
 }
 
-/*
- * Whether the node at BLOCKNR after the repair is certain to be what was
- * written. One that was split keeps behind its children what it had there, and
- * has from half of the greatest number on.
- */
-static bool is_exact(struct sides *s, struct context *cx, uint64_t blocknr)
-{
-	struct bmap_node node;
-
-	if (!blocknr || !sides_read(s, cx, true, blocknr))
-		return false;
-	bmap_node_read(s->before->geo.block_size, s->blocks[1], &node);
-	return node.nchildren < node.max / 2 || node.nchildren == node.max;
-}
-
 /* Adds the log that has block BLOCKNR, if one does.  0, -ENOMEM. */
 static int add_log(struct sides *s, struct context *cx, uint64_t blocknr)
 {
@@ -180,7 +163,9 @@ int suspects_find(struct sides *s, struct context *cx)
 {
 	const struct sides_wrong *first;
 	struct logindex_log log;
+	struct bmap_node node;
 	uint64_t pseg;
+	bool is_exact;
 	size_t i, n;
 	int ret = 0;
 
@@ -192,7 +177,7 @@ int suspects_find(struct sides *s, struct context *cx)
 	for (i = 0; i < s->nwrong && ret >= 0; i += n) {
 		first = &s->wrong[i];
 		n = 1;
-		if (!sides_wrong_log(s, cx, first->before, &pseg) ||
+		if (sides_is_right(s, cx, false, first->before, &pseg) ||
 		    !sides_log(s, cx, false, pseg, &log))
 			continue;
 		while (i + n < s->nwrong &&
@@ -201,8 +186,22 @@ int suspects_find(struct sides *s, struct context *cx)
 		ret = is_proven(s, cx, pseg, first, n);
 		if (ret > 0)
 			ret = sparse_add(&s->whole, cx, pseg);
-		else if (!ret && !sparse_test(&s->whole, pseg) &&
-			 (n > 1 || is_exact(s, cx, first->after)))
+		if (ret || sparse_test(&s->whole, pseg))
+			continue;
+		/*
+		 * Whether one node after the repair is certain to be what was
+		 * written.  If it was split it keeps behind its children what
+		 * it had there, and has from half of the greatest number on.
+		 */
+		is_exact = n > 1;
+		if (n == 1 && first->after &&
+		    sides_read(s, cx, true, first->after)) {
+			bmap_node_read(s->before->geo.block_size, s->blocks[1],
+				       &node);
+			is_exact = node.nchildren < node.max / 2 ||
+				   node.nchildren == node.max;
+		}
+		if (is_exact)
 			ret = add_log(s, cx, pseg);
 	}
 	return ret < 0 ? ret : 0;
@@ -210,7 +209,7 @@ int suspects_find(struct sides *s, struct context *cx)
 
 /* The blocks of E, an extent of data, that files have as they were. */
 static int compare_extent(struct sides *s, struct context *cx,
-			  struct root *root, const struct sides_state *state,
+			  const struct sides_state *state,
 			  const struct logindex_extent *e)
 {
 	struct loss loss = {
@@ -223,7 +222,7 @@ static int compare_extent(struct sides *s, struct context *cx,
 	uint32_t i;
 	int err = 0;
 
-	if (root_file(root, cx, e->ino, &file) ||
+	if (root_file(&s->roots[1], cx, e->ino, &file) ||
 	    S_ISDIR(le16_get(file.inode.i_mode))) {
 		fail_clear(cx);
 		return 0;
@@ -249,10 +248,9 @@ int suspects_compare(struct sides *s, struct context *cx,
 	struct logindex_extent e;
 	struct logindex_log log;
 	struct logindex *ix;
-	struct root root;
 	uint32_t j;
 	size_t i;
-	int err = s->nsuspects ? root_open(&root, cx, s->after,
+	int err = s->nsuspects ? root_open(&s->roots[1], cx, s->after,
 					   state->latest ? 0 : state->cno) :
 				 0;
 
@@ -264,7 +262,7 @@ int suspects_compare(struct sides *s, struct context *cx,
 			err = logindex_extent(ix, cx, log.first + j, &e);
 			if (!err && e.is_virtual && !e.is_node &&
 			    !inode_is_private(e.ino))
-				err = compare_extent(s, cx, &root, state, &e);
+				err = compare_extent(s, cx, state, &e);
 			err = err ? err : context_cancelled(cx);
 		}
 	}
@@ -272,8 +270,7 @@ int suspects_compare(struct sides *s, struct context *cx,
 }
 
 /* The inodes that the latest state has after the repair in block BLKOFF. */
-static int suspect_inodes(struct sides *s, struct context *cx,
-			  struct root *root, uint64_t blkoff)
+static int suspect_inodes(struct sides *s, struct context *cx, uint64_t blkoff)
 {
 	struct loss loss = {.kind = LOSS_ATTRIBUTES};
 	struct nilfs_inode inode;
@@ -287,7 +284,7 @@ static int suspect_inodes(struct sides *s, struct context *cx,
 		if (inode_is_private(b.first))
 			continue;
 		loss.ino = loss.last_ino = b.first;
-		err = root_inode(root, cx, b.first, &inode);
+		err = root_inode(&s->roots[1], cx, b.first, &inode);
 		if (!err)
 			err = sides_lose(s, cx, &s->states[0], &loss, NULL, 0);
 		err = damage_forgive(cx, err);
@@ -296,33 +293,32 @@ static int suspect_inodes(struct sides *s, struct context *cx,
 }
 
 /*
- * Version V, which FILE has in the block at NOW after the repair: if the block
- * is the only one in its log that was wrong, and was replaced or is wrong where
- * nothing is stored, the log is in S->whole then.
+ * Fills the room after the last entry of BLOCK, SIZE bytes, with zeros, as it
+ * is where no entry was ever there.  False where BLOCK is not one of a
+ * directory.
  */
-static void find_whole(struct sides *s, struct context *cx,
-		       const struct file *file, const struct version *v,
-		       uint64_t now)
+static bool clear_rest(void *block, uint32_t size)
 {
-	uint64_t pseg;
+	struct dirent_entry de;
+	struct dirent_iter it;
+	uint32_t end = size;
 
-	if ((now != v->blocknr || S_ISDIR(le16_get(file->inode.i_mode))) &&
-	    sides_wrong_log(s, cx, v->blocknr, &pseg) &&
-	    sides_read(s, cx, true, now) &&
-	    (now != v->blocknr ||
-	     dirproof_clear_rest(s->blocks[1], s->before->geo.block_size)))
-		sides_was(s, cx, pseg, v->blocknr, s->blocks[1]);
+	if (dirent_check_block(block, size))
+		return false;
+	dirent_iter_init(&it, block, size);
+	while (dirent_iter_next(&it, &de))
+		end = de.offset + dirent_rec_len(de.name_len);
+	memset((char *)block + end, 0, size - end);
+	return true;
 }
 
 /*
  * Version V, in a log past the checkpoint that a mount finds.  First it is
- * looked for what was wrong in these logs, then for what the latest state,
- * ROOT, has of them.  FILE is of the version before; *ASKED the last block of
- * the ifile.
+ * looked for what was wrong in these logs, then for what the latest state has of
+ * them.  FILE is of the version before; *ASKED the last block of the ifile.
  */
-static int visit_newer(struct sides *s, struct context *cx, struct root *root,
-		       struct file *file, const struct version *v, bool first,
-		       uint64_t *asked)
+static int visit_newer(struct sides *s, struct context *cx, struct file *file,
+		       const struct version *v, bool first, uint64_t *asked)
 {
 	struct loss loss = {
 		.kind = LOSS_SUSPECT,
@@ -334,7 +330,7 @@ static int visit_newer(struct sides *s, struct context *cx, struct root *root,
 	uint64_t pseg, now, last = *asked;
 	int ret = 0;
 
-	if (!first && sides_wrong_log(s, cx, v->blocknr, &pseg) &&
+	if (!first && !sides_is_right(s, cx, false, v->blocknr, &pseg) &&
 	    sparse_test(&s->whole, pseg))
 		return 0; /* but for a block that the account knows */
 	ret = first ? context_cancelled(cx) : add_log(s, cx, v->blocknr);
@@ -343,42 +339,51 @@ static int visit_newer(struct sides *s, struct context *cx, struct root *root,
 	if (!first && is_ifile) {
 		*asked = v->blkoff;
 		return last == v->blkoff ?
-			       0 : suspect_inodes(s, cx, root, v->blkoff);
+			       0 : suspect_inodes(s, cx, v->blkoff);
 	}
 	if (is_ifile)
-		*file = root->ifile;
+		*file = s->roots[1].ifile;
 	else if (v->ino != file->ino)
-		ret = root_file(root, cx, v->ino, file);
+		ret = root_file(&s->roots[1], cx, v->ino, file);
 	if (ret) {
-		*file = root->ifile;
+		*file = s->roots[1].ifile;
 		return damage_forgive(cx, ret);
 	}
 	ret = file_lookup(file, cx, v->blkoff, &now);
-	if (ret > 0 && first)
-		find_whole(s, cx, file, v, now);
-	else if (ret > 0 && now == v->blocknr)
+	if (ret > 0 && !first && now == v->blocknr)
 		ret = sides_lose(s, cx, &s->states[0], &loss, NULL, 0);
+	/*
+	 * If the block is the only one in its log that was wrong, and was
+	 * replaced or is wrong where nothing is stored, the log is in S->whole
+	 * then.
+	 */
+	if (ret > 0 && first &&
+	    (now != v->blocknr || S_ISDIR(le16_get(file->inode.i_mode))) &&
+	    !sides_is_right(s, cx, false, v->blocknr, &pseg) &&
+	    sides_read(s, cx, true, now) &&
+	    (now != v->blocknr ||
+	     clear_rest(s->blocks[1], s->before->geo.block_size)))
+		sides_was(s, cx, pseg, v->blocknr, s->blocks[1]);
 	return ret < 0 ? damage_forgive(cx, ret) : 0;
 }
 
 int suspects_newer(struct sides *s, struct context *cx)
 {
-	struct versions v = {.ranges = NULL};
+	struct versions v = {.items = NULL};
 	uint64_t asked = UINT64_MAX;
-	struct root root;
 	struct file file;
 	/* The repair may have set a log right. */
 	int err = versions_gather(&v, cx, s, true, s->mounted), first;
 	size_t i;
 
 	if (!err)
-		err = root_open(&root, cx, s->after, 0);
+		err = root_open(&s->roots[1], cx, s->after, 0);
 	for (first = 1; first >= 0 && !err; first--) {
-		file = root.ifile;
+		file = s->roots[1].ifile;
 		for (i = 0; i < v.n && !err; i++)
 			if (v.items[i].is_suspect)
-				err = visit_newer(s, cx, &root, &file,
-						  &v.items[i], first, &asked);
+				err = visit_newer(s, cx, &file, &v.items[i],
+						  first, &asked);
 	}
 	versions_fini(&v);
 	return damage_forgive(cx, err);

@@ -31,42 +31,9 @@
 
 void versions_fini(struct versions *v)
 {
-	free(v->ranges);
+	inoset_fini(&v->wanted);
 	free(v->items);
 	memset(v, 0, sizeof(*v));
-}
-
-int versions_want(struct versions *v, struct context *cx, uint64_t first,
-		  uint64_t end)
-{
-	struct versions_range *last =
-		v->nranges ? &v->ranges[v->nranges - 1] : NULL;
-
-	/* Inodes come mostly in order, from a walk through an ifile. */
-	if (last && last->first <= first && end <= last->end)
-		return 0;
-	if (last && last->end == first) {
-		last->end = end;
-		return 0;
-	}
-	if (array_reserve(cx, &v->ranges, &v->ranges_room, v->nranges + 1))
-		return -ENOMEM;
-	v->ranges[v->nranges++] = (struct versions_range){first, end};
-	return 0;
-}
-
-static int compare_ranges(const void *a, const void *b)
-{
-	const struct versions_range *x = a, *y = b;
-
-	return x->first < y->first ? -1 : x->first > y->first;
-}
-
-static bool ends_before(const void *item, const void *key)
-{
-	const struct versions_range *range = item;
-
-	return range->end <= *(const uint64_t *)key;
 }
 
 /* The wanted blocks of LOG, whose extents are in IX; whether its checksum
@@ -79,7 +46,6 @@ static int take_log(struct versions *v, struct context *cx, struct volume *vol,
 	struct nilfs_segment_summary ss;
 	struct logindex_extent e;
 	uint32_t i, j;
-	size_t at;
 	int err = 0;
 
 	if ((log->flags & NILFS_SS_SR) && log->cno > v->newest)
@@ -96,10 +62,8 @@ static int take_log(struct versions *v, struct context *cx, struct volume *vol,
 		err = logindex_extent(ix, cx, log->first + i, &e);
 		if (err || !e.is_virtual || e.is_node)
 			continue;
-		at = search_first(v->ranges, v->nranges, sizeof(*v->ranges),
-				  ends_before, &e.ino);
-		if (log->cno <= beyond &&
-		    (at == v->nranges || v->ranges[at].first > e.ino))
+		if (log->cno <= beyond && !inoset_has(&v->wanted, e.ino) &&
+		    (e.ino < v->first || e.ino >= v->end))
 			continue;
 		if (array_reserve(cx, &v->items, &v->room, v->n + e.count))
 			return -ENOMEM;
@@ -138,21 +102,10 @@ int versions_gather(struct versions *v, struct context *cx, struct sides *s,
 	struct volume *vol = after ? s->after : s->before;
 	struct logindex_segment segment;
 	struct logindex_log log;
-	struct versions_range *r = v->ranges;
 	uint64_t segnum;
 	uint32_t i;
-	size_t n, at;
 	int err = 0;
 
-	/* Ranges that overlap are joined. */
-	sort_in_place(r, v->nranges, sizeof(*r), compare_ranges);
-	for (at = n = 0; at < v->nranges; at++) {
-		if (!n || r[n - 1].end < r[at].first)
-			r[n++] = r[at];
-		else if (r[n - 1].end < r[at].end)
-			r[n - 1].end = r[at].end;
-	}
-	v->nranges = n;
 	v->n = 0;
 	for (segnum = 0; segnum < vol->geo.nsegments && !err; segnum++) {
 		err = context_cancelled(cx);
@@ -196,21 +149,14 @@ const struct version *versions_of(const struct versions *v, uint64_t ino,
 	return *n ? &v->items[at] : NULL;
 }
 
-enum life {
-	LIFE_DEAD,
-	LIFE_UNKNOWN,
-	LIFE_ALIVE,
-};
-
-/* What the DAT says of VBLOCKNR at the checkpoint. */
-static enum life life_of(const struct filewalk *w, struct context *cx,
-			 uint64_t vblocknr)
+enum versions_life versions_life(const struct filewalk *w, struct context *cx,
+				 uint64_t vblocknr)
 {
 	struct volume *vol = w->s->before;
 	struct segsum_block listed;
 	struct nilfs_dat_entry de;
 
-	if (translate_entry(vol, cx, vblocknr, &de)) {
+	if (!vblocknr || translate_entry(vol, cx, vblocknr, &de)) {
 		fail_clear(cx);
 		return LIFE_UNKNOWN;
 	}
@@ -227,18 +173,12 @@ static enum life life_of(const struct filewalk *w, struct context *cx,
 	return dat_is_in(&de, w->cno) ? LIFE_ALIVE : LIFE_DEAD;
 }
 
-bool versions_is_dead(const struct filewalk *w, struct context *cx,
-		      uint64_t vblocknr)
-{
-	return vblocknr && life_of(w, cx, vblocknr) == LIFE_DEAD;
-}
-
 const struct version *versions_had(const struct filewalk *w,
 				   struct context *cx, uint64_t blkoff,
 				   uint64_t vblocknr)
 {
 	const struct version *unsure = NULL, *all;
-	enum life life;
+	enum versions_life life;
 	size_t i, n;
 
 	all = versions_of(&w->s->versions, w->ino, blkoff, blkoff + 1, &n);
@@ -250,7 +190,7 @@ const struct version *versions_had(const struct filewalk *w,
 			return &all[i];
 		life = all[i].cno > w->s->before->latest.cno ?
 			       LIFE_UNKNOWN :
-			       life_of(w, cx, all[i].vblocknr);
+			       versions_life(w, cx, all[i].vblocknr);
 		if (life == LIFE_ALIVE)
 			return &all[i];
 		if (life == LIFE_UNKNOWN && !unsure)
@@ -262,8 +202,9 @@ const struct version *versions_had(const struct filewalk *w,
 static int visit_unknown(struct filewalk *w, struct context *cx,
 			 uint64_t blkoff, uint64_t end)
 {
-	return w->unknown && blkoff < end ? w->unknown(w->arg, cx, blkoff, end) :
-					    0;
+	if (!w->unknown || blkoff >= end)
+		return 0;
+	return w->unknown(w->arg, cx, blkoff, end);
 }
 
 /* Blocks [KEY, END) of which no pointer could be read. */
@@ -357,7 +298,6 @@ int versions_walk(struct filewalk *w, struct context *cx)
 {
 	const struct mapcheck m = {
 		.vol = w->s->before,
-		.findings = w->s->findings,
 		.cno = w->cno,
 		.ino = w->ino,
 		.visit = visit_node,

@@ -418,6 +418,19 @@ copy_block() {
 	[[ $output == *"lost: snapshot 2: inode 12, /kept: bytes "*" may not be"* ]]
 }
 
+@test "names of a state that is lost, whose directory cannot be read" {
+	begin small-files
+	root=$(dump.nilfs2 logs --json "$image" |
+		gojq '.logs[-1] | .blocknr + .ss_nblocks - 1')
+	block=$(mapped / 0)
+	lose "$root"
+	lose "$block"
+	repair
+	[[ $lost == *"lost: checkpoint 4"* ]]
+	[[ $lost == *"inode 2, /: bytes 0 to 4095 could not be read"* ]]
+	names 21
+}
+
 @test "the manual has all kinds of losses" {
 	local key keys
 
