@@ -77,24 +77,6 @@ static int add_number(struct namediff *d, struct context *cx, uint64_t ino)
 	return 0;
 }
 
-/* Bitmaps of the group that begins with inode FIRST; NULL: no bits. */
-static int compare_bitmaps(struct namediff *d, struct context *cx,
-			   uint64_t first, const le64 *a, const le64 *b)
-{
-	const struct palloc *p = &d->to->vol->ifile_palloc;
-	uint64_t word;
-	uint32_t i;
-	int err = 0;
-
-	for (i = 0; i < p->entries_per_group / 64; i++, first += 64) {
-		word = (a ? le64_get(a[i]) : 0) ^ (b ? le64_get(b[i]) : 0);
-		for (; word && !err; word &= word - 1)
-			err = add_number(d, cx, first + (unsigned int)
-					 __builtin_ctzll(word));
-	}
-	return err;
-}
-
 /* Whether names and links do not depend on how A and B differ. */
 static bool is_same_inode(const struct nilfs_inode *a,
 			  const struct nilfs_inode *b)
@@ -107,15 +89,16 @@ static bool is_same_inode(const struct nilfs_inode *a,
 	return type != NILFS_FT_DIR || inode_has_same_map(a, b);
 }
 
-/* A block in which the ifiles differ. */
+/* A block in which the ifiles differ; NULL: no block. */
 static int compare_blocks(void *arg, struct context *cx,
 			  const struct mapdiff_item *item)
 {
 	struct namediff *d = arg;
 	const struct palloc *p = &d->to->vol->ifile_palloc;
 	const void *a = NULL, *b = NULL;
+	const le64 *x, *y;
 	struct palloc_block what;
-	size_t i;
+	uint64_t word, i;
 	int err;
 
 	if (!palloc_has_block(p, item->key))
@@ -127,12 +110,19 @@ static int compare_blocks(void *arg, struct context *cx,
 	err = blockmap_borrow(&d->from->ifile.map, cx, item->a, &a);
 	if (!err)
 		err = blockmap_borrow(&d->to->ifile.map, cx, item->b, &b);
-	if (!err && what.kind == PALLOC_BITMAP) {
-		err = compare_bitmaps(d, cx, what.group * p->entries_per_group,
-				      a, b);
-		what.count = 0;
+	for (i = 0; what.kind == PALLOC_BITMAP &&
+		    i < p->entries_per_group / 64 && !err; i++) {
+		x = a;
+		y = b;
+		word = (x ? le64_get(x[i]) : 0) ^ (y ? le64_get(y[i]) : 0);
+		for (; word && !err; word &= word - 1)
+			err = add_number(d, cx,
+					 what.group * p->entries_per_group +
+					 i * 64 + (unsigned int)
+					 __builtin_ctzll(word));
 	}
-	for (i = 0; i < what.count && !err; i++) {
+	for (i = 0; what.kind == PALLOC_ENTRIES && i < what.count && !err;
+	     i++) {
 		size_t at = i * p->entry_size;
 
 		if (!a || !b || !is_same_inode(
@@ -185,9 +175,9 @@ static int complete_change(struct namediff *d, struct context *cx,
 }
 
 /*
- * Finds the inodes that differ, as far as names and links depend on them: type,
- * links, whether it is there, and size and map of a directory; in at most BYTES.
- * 1; 0 where an ifile cannot be read or more differ.  -ENOMEM, -EINTR.
+ * Finds the inodes that differ, as far as names and links depend on them:
+ * type, links, whether it is there, and size and map of a directory; in at most
+ * BYTES.  1; 0 where an ifile cannot be read or more differ.  -ENOMEM, -EINTR.
  */
 static int find_changes(struct namediff *d, struct context *cx, uint64_t bytes)
 {
@@ -281,11 +271,6 @@ static int count_block(void *arg, struct context *cx,
 	return 0;
 }
 
-static uint64_t above(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
 /*
  * Sets which of the directories that differ keep blocks.  It is a doubt where a
  * change cannot be derived from the difference.  The old version of a directory
@@ -294,6 +279,7 @@ static uint64_t above(uint64_t a, uint64_t b)
 static int prepare_diff(struct namediff *d, struct context *cx)
 {
 	struct names *n = d->n;
+	uint64_t least;
 	size_t i;
 	int err = 0;
 
@@ -321,9 +307,9 @@ static int prepare_diff(struct namediff *d, struct context *cx)
 			break;
 		c->kept = m.v.maps[0] && m.v.maps[1] &&
 			  blocks[0] > m.only_a + m.both;
-		n->doubts += m.hole ||
-			     m.only_a != above(blocks[0], blocks[1]) ||
-			     m.only_b != above(blocks[1], blocks[0]) ||
+		least = blocks[0] < blocks[1] ? blocks[0] : blocks[1];
+		n->doubts += m.hole || m.only_a != blocks[0] - least ||
+			     m.only_b != blocks[1] - least ||
 			     (m.v.maps[1] && !blocks[1]);
 	}
 	return err;
@@ -370,32 +356,16 @@ static int add_blocks(void *arg, struct context *cx, struct blockbatch *batch)
 	return err;
 }
 
-/* Takes back that directory number DIR has a name of INO. */
-static void remove_name(struct namediff *d, size_t dir, uint64_t ino)
-{
-	struct inodelist *list = &d->n->list;
-	struct inodelist_row row = inodelist_find(list, ino);
-
-	if (!row.chunk || !row.chunk->names[row.at] ||
-	    row.chunk->names[row.at] == UINT16_MAX) {
-		d->n->doubts++;
-		return;
-	}
-	row.chunk->names[row.at]--;
-	row.chunk->touched = true;
-	if (!inodelist_is_dir(row.chunk->kind[row.at]))
-		return;
-	list->dirs[inodelist_find_dir(list, ino)].parent = 0;
-	list->dirs[dir].subdirs--;
-}
-
-/* A block that was sound: its first entries are "." and "..". */
+/* Takes back the names in a block that was sound: its first entries are "." and
+   "..". */
 static int remove_block(void *arg, struct context *cx,
 			const struct blockbatch_item *item, const void *data,
 			int err)
 {
 	struct namediff *d = arg;
-	uint64_t ino = d->n->list.dirs[item->owner].ino;
+	struct inodelist *list = &d->n->list;
+	struct inodelist_dir *dir = &list->dirs[item->owner];
+	struct inodelist_row row;
 	struct dirent_entry e;
 	struct dirent_iter it;
 	unsigned int slot;
@@ -404,20 +374,31 @@ static int remove_block(void *arg, struct context *cx,
 		return err;
 	err = 0;
 	if (!item->blkoff)
-		d->n->list.dirs[item->owner].dotdot = INODELIST_UNKNOWN;
+		dir->dotdot = INODELIST_UNKNOWN;
 	dirent_iter_init(&it, data, d->n->root.vol->geo.block_size);
-	for (slot = 0; !err && dirent_iter_next(&it, &e); slot++) {
+	for (slot = 0; err >= 0 && dirent_iter_next(&it, &e); slot++) {
 		if (!e.ino)
 			continue;
-		if (item->blkoff || slot > 1)
-			remove_name(d, item->owner, e.ino);
 		if (d->keeping)
-			err = nameset_add(
-				&d->gone, cx,
-				nameset_tag_in(ino, e.name, e.name_len));
-		err = err < 0 ? err : 0;
+			err = nameset_add(&d->gone, cx,
+					  nameset_tag_in(dir->ino, e.name,
+							 e.name_len));
+		if (!item->blkoff && slot <= 1)
+			continue;
+		row = inodelist_find(list, e.ino);
+		if (!row.chunk || !row.chunk->names[row.at] ||
+		    row.chunk->names[row.at] == UINT16_MAX) {
+			d->n->doubts++;
+			continue;
+		}
+		row.chunk->names[row.at]--;
+		row.chunk->touched = true;
+		if (!inodelist_is_dir(row.chunk->kind[row.at]))
+			continue;
+		list->dirs[inodelist_find_dir(list, e.ino)].parent = 0;
+		dir->subdirs--;
 	}
-	return err;
+	return err < 0 ? err : 0;
 }
 
 /* Turns to the directories that keep blocks, or the others: are there any? */
@@ -432,37 +413,47 @@ static bool turn_to(struct namediff *d, bool keeping)
 	return false;
 }
 
-static int remove_names(struct namediff *d, struct context *cx, bool keeping)
-{
-	struct blockbatch batch;
-	int err;
-
-	if (!turn_to(d, keeping))
-		return 0;
-	err = blockbatch_open(&batch, cx, d->to->vol, remove_block, d);
-	if (!err)
-		err = add_blocks(d, cx, &batch);
-	if (!err)
-		err = blockbatch_flush(&batch, cx);
-	blockbatch_close(&batch);
-	d->batch = NULL;
-	return err;
-}
-
-static int add_names(struct namediff *d, struct context *cx)
+/* Carries the list over. */
+static int replace_names(struct namediff *d, struct context *cx)
 {
 	struct names *n = d->n;
 	struct dupnames *dups = &n->dups;
 	struct nilfs_inode inode;
+	struct blockbatch batch;
 	size_t i;
-	int ret = 0;
+	int ret = nameset_clear(&d->gone, cx), keeping;
 
+	for (keeping = 0; keeping < 2 && !ret; keeping++) {
+		if (!turn_to(d, keeping))
+			continue;
+		ret = blockbatch_open(&batch, cx, d->to->vol, remove_block, d);
+		if (!ret)
+			ret = add_blocks(d, cx, &batch);
+		if (!ret)
+			ret = blockbatch_flush(&batch, cx);
+		blockbatch_close(&batch);
+		d->batch = NULL;
+	}
+	/* Names that stay have the type that they say only if the inode has. */
+	for (i = 0; i < d->count; i++) {
+		const struct inodelist_change *c = &d->changes[i];
+		struct inodelist_row row = inodelist_find(&n->list, c->ino);
+
+		n->doubts += row.chunk && row.chunk->names[row.at] &&
+			     (c->before ^ c->kind) & INODELIST_TYPE;
+	}
+	if (!ret)
+		ret = inodelist_apply(&n->list, cx, d->changes, d->count);
+	if (!ret && !inodelist_has_dir(&n->list, NILFS_ROOT_INO))
+		n->doubts++;
+	if (ret || n->doubts)
+		return ret;
 	d->added = true;
-	if (turn_to(d, false))
-		ret = dirnames_read(n, cx, add_blocks, d);
-	n->gone = &d->gone;
-	if (!ret && turn_to(d, true))
-		ret = dirnames_read(n, cx, add_blocks, d);
+	for (keeping = 0; keeping < 2 && !ret; keeping++) {
+		n->gone = keeping ? &d->gone : NULL;
+		if (turn_to(d, keeping))
+			ret = dirnames_read(n, cx, add_blocks, d);
+	}
 	n->gone = NULL;
 	/* About how many names each directory has that is to be read again. */
 	for (i = 0; i < dups->nbigs && ret >= 0; i++) {
@@ -471,72 +462,40 @@ static int add_names(struct namediff *d, struct context *cx)
 				       &inode);
 		dups->bigs[i].names = le64_get(inode.i_size) / NAME_BYTES;
 	}
-	return ret < 0 ? ret : dupnames_settle(n, cx);
-}
-
-/* Carries the list over. */
-static int replace_names(struct namediff *d, struct context *cx)
-{
-	struct names *n = d->n;
-	size_t i;
-	int err = nameset_clear(&d->gone, cx);
-
-	if (!err)
-		err = remove_names(d, cx, false);
-	if (!err)
-		err = remove_names(d, cx, true);
-	/* Names that stay are of the type that they say only if the inode is. */
-	for (i = 0; i < d->count; i++) {
-		const struct inodelist_change *c = &d->changes[i];
-		struct inodelist_row row = inodelist_find(&n->list, c->ino);
-
-		n->doubts += row.chunk && row.chunk->names[row.at] &&
-			     (c->before ^ c->kind) & INODELIST_TYPE;
-	}
-	if (!err)
-		err = inodelist_apply(&n->list, cx, d->changes, d->count);
-	if (!err && !inodelist_has_dir(&n->list, NILFS_ROOT_INO))
-		n->doubts++;
-	if (err || n->doubts)
-		return err;
-	err = add_names(d, cx);
-	return err ? err : linkcount_run(n, cx, true);
-}
-
-static int try_difference(struct namediff *d, struct context *cx)
-{
-	struct names *n = d->n;
-	int err;
-
-	n->trial = true;
-	n->doubts = 0;
-	err = prepare_diff(d, cx);
-	if (!err && !n->doubts)
-		err = replace_names(d, cx);
-	n->trial = false;
-	n->dups.nsuspects = n->dups.nbigs = 0;
-	/* What memory does not suffice for is read whole, too. */
-	if (err == -EINTR)
-		return err;
-	fail_clear(cx);
-	if (err || n->doubts)
-		return 0;
-	inodelist_settle(&n->list);
-	return 1;
+	if (ret >= 0)
+		ret = dupnames_settle(n, cx);
+	return ret ? ret : linkcount_run(n, cx, true);
 }
 
 int namediff_run(struct names *n, struct context *cx,
 		 struct namediff_base *base, uint64_t *work)
 {
 	struct namediff d = { .n = n, .from = &base->root, .to = &n->root };
-	int ret;
+	int ret, err = 0;
 
 	if (!base->root.vol)
 		return 0;
 	ret = find_changes(&d, cx, n->c->table_memory / CHANGES_SHARE);
 	*work += d.count;
-	if (ret > 0 && d.count)
-		ret = base->sound ? try_difference(&d, cx) : 0;
+	if (ret > 0 && d.count && !base->sound)
+		ret = 0;
+	if (ret > 0 && d.count) {
+		n->trial = true;
+		n->doubts = 0;
+		err = prepare_diff(&d, cx);
+		if (!err && !n->doubts)
+			err = replace_names(&d, cx);
+		n->trial = false;
+		n->dups.nsuspects = n->dups.nbigs = 0;
+		/* What memory does not suffice for is read whole, too. */
+		ret = !err && !n->doubts;
+		if (err == -EINTR)
+			ret = err;
+		else
+			fail_clear(cx);
+		if (ret > 0)
+			inodelist_settle(&n->list);
+	}
 	free(d.changes);
 	nameset_fini(&d.gone);
 	return ret;
