@@ -4,9 +4,9 @@
  * could not start from.
  *
  * Blocks of the cpfile to which the map or the DAT before the repair do not
- * lead are searched in the logs.  The content of an invalid block is not known;
- * its checkpoints that are missing after the repair are named, although some of
- * them may have been deleted long before.
+ * lead are searched in the logs.  The content of an invalid block is not known:
+ * its checkpoints that are missing after the repair may have been deleted long
+ * before, and so those of an older version.
  *
  * If the latest super root cannot be read, the repair starts from an older one,
  * and no map has the later blocks.  The summaries of the logs list them: blocks
@@ -49,10 +49,10 @@ static int add_state(struct sides *s, struct context *cx, uint64_t cno,
 
 /*
  * Looks for checkpoint CNO after the repair: 1 and *NOW, 0 where it is
- * lost.  It was CP, NULL where that is not known.
+ * lost.  It was CP, NULL where that is not known; UNSURE: or was deleted since.
  */
 static int find_entry(struct sides *s, struct context *cx, uint64_t cno,
-		      const struct nilfs_checkpoint *cp,
+		      const struct nilfs_checkpoint *cp, bool unsure,
 		      struct nilfs_checkpoint *now)
 {
 	struct loss loss = {
@@ -60,6 +60,7 @@ static int find_entry(struct sides *s, struct context *cx, uint64_t cno,
 		.cno = cno,
 		.last = cno,
 		.snapshot = cp && checkpoint_is_snapshot(cp),
+		.is_unsure = unsure,
 		.time = cp ? le64_get(cp->cp_create) : 0,
 	};
 	int err = cptable_read(s->after, cx, cno, now);
@@ -98,7 +99,7 @@ static int visit_block(void *arg, struct context *cx,
 	const struct nilfs_geometry *g = &s->before->geo;
 	uint64_t cno = checkpoint_first(g, b->blkoff), known = UINT64_MAX;
 	uint64_t latest = s->before->latest.cno, end;
-	bool is_good = read_block(s, cx, b->blkoff, b->blocknr);
+	bool is_good = read_block(s, cx, b->blkoff, b->blocknr), is_older;
 	const struct nilfs_checkpoint *cp;
 	const struct version *had;
 	struct nilfs_checkpoint now;
@@ -109,6 +110,8 @@ static int visit_block(void *arg, struct context *cx,
 		return 0;
 	had = is_good ? NULL : versions_had(w, cx, b->blkoff, b->vblocknr);
 	is_good |= had && read_block(s, cx, b->blkoff, had->blocknr);
+	/* Of another number, or there is no map that has one. */
+	is_older = !b->vblocknr || (had && had->vblocknr != b->vblocknr);
 	end = cno + checkpoint_count(g, b->blkoff);
 	/*
 	 * The latest checkpoint cannot have been deleted: a block that does not
@@ -129,7 +132,8 @@ static int visit_block(void *arg, struct context *cx,
 					    checkpoint_offset(g, cno));
 		if (cp && checkpoint_is_invalid(cp))
 			continue;
-		ret = find_entry(s, cx, cno, cp, &now);
+		ret = find_entry(s, cx, cno, cp,
+				 cno != latest && (!cp || is_older), &now);
 		if (ret > 0 && cno == latest)
 			set_state(&s->states[0], cp);
 		else if (ret > 0 && checkpoint_is_snapshot(cp ? cp : &now))
@@ -197,7 +201,7 @@ static int compare_snapshots(struct tail *t, struct context *cx,
 			t->are_marks_lost = true;
 		else if (!checkpoint_is_invalid(cp) &&
 			 checkpoint_is_snapshot(cp))
-			ret = find_entry(s, cx, cno, cp, &now);
+			ret = find_entry(s, cx, cno, cp, false, &now);
 	}
 	return ret < 0 ? ret : 0;
 }

@@ -154,6 +154,7 @@ void losslist_add(struct losslist *l, struct context *cx,
 
 	if (is_next && loss->kind == LOSS_CHECKPOINT)
 		is_next = !loss->snapshot && !last->snapshot &&
+			  last->is_unsure == loss->is_unsure &&
 			  last->last + 1 == loss->cno;
 	else if (is_next && (loss->kind == LOSS_ATTRIBUTES ||
 			     loss->kind == LOSS_PERHAPS))
@@ -216,6 +217,8 @@ uint64_t losslist_count(const struct losslist *l)
 
 static void put_checkpoint(const struct loss *loss, struct report *r)
 {
+	const char *unsure = loss->is_unsure ? ": may have been deleted before" :
+					       "";
 	char time[TIMEFMT_ISO_MAX] = "";
 	const char *of;
 
@@ -244,12 +247,12 @@ static void put_checkpoint(const struct loss *loss, struct report *r)
 			    "lost: checkpoint %" PRIu64 " is no longer a "
 			    "snapshot", loss->cno);
 	else if (loss->cno != loss->last)
-		report_text(r, "lost: checkpoints %" PRIu64 " to %" PRIu64,
-			    loss->cno, loss->last);
+		report_text(r, "lost: checkpoints %" PRIu64 " to %" PRIu64 "%s",
+			    loss->cno, loss->last, unsure);
 	else
-		report_text(r, "lost: %s %" PRIu64 "%s%s",
+		report_text(r, "lost: %s %" PRIu64 "%s%s%s",
 			    loss->snapshot ? "snapshot" : "checkpoint",
-			    loss->cno, of, time);
+			    loss->cno, of, time, unsure);
 }
 
 /* What became of "inode 12" or "inodes 12 to 27", with the path where that is
@@ -352,6 +355,8 @@ void losslist_report(const struct losslist *l, struct report *r, bool all)
 			     value_bool(loss->latest));
 		report_value(r, VALUE_BOOL, "snapshot", "Snapshot",
 			     value_bool(loss->snapshot));
+		report_value(r, VALUE_BOOL, "unsure", "Unsure",
+			     value_bool(loss->is_unsure));
 		put_number(r, "inode", "Inode", loss->ino, loss->ino);
 		put_number(r, "last_inode", "Last inode", loss->last_ino,
 			   loss->last_ino && loss->last_ino != UINT64_MAX);

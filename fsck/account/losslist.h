@@ -38,7 +38,8 @@ struct loss {
 	bool latest;		 /* of the latest state, which CNO was then */
 	bool snapshot;		 /* CNO was a snapshot */
 	bool is_open;		 /* none if no name of the state is missing */
-	bool is_unsure;		 /* of LOSS_ATTRIBUTES: may be as they were */
+	bool is_unsure;		 /* of LOSS_ATTRIBUTES: may be as they were; of
+				    LOSS_CHECKPOINT: may have been deleted */
 	uint64_t cno;		 /* the checkpoint; of several, the first */
 	uint64_t last;		 /* of several checkpoints, the last */
 	uint64_t ino;		 /* 0: a checkpoint; of several, the first */

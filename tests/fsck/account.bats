@@ -431,6 +431,24 @@ copy_block() {
 	names 21
 }
 
+# Older versions of the blocks still have checkpoints that were deleted.
+@test "checkpoints that were deleted are not said to have been there" {
+	begin cleaned-1k
+	dump.nilfs2 checkpoints -a sound | awk '$1 ~ /^[0-9]+$/ { print $1 }' \
+		>there
+	lose_all "$(metadata cpfile)"
+	run fsck.nilfs2 -fy "$image"
+	echo "$output"
+	[ "$status" -le 1 ]
+	[[ $output == *"may have been deleted before"* ]]
+	sed -nE '/ may /!s/^lost: checkpoints? ([0-9]+)( to ([0-9]+))?.*/\1 \3/p' \
+		<<<"$output" | while read -r first last; do
+		seq "$first" "${last:-$first}"
+	done >said
+	run -1 grep -vxFf there said
+	[ -z "$output" ]
+}
+
 @test "the manual has all kinds of losses" {
 	local key keys
 

@@ -136,7 +136,7 @@ static void test_open_range(void)
 	is_reported(&l, REPORT_JSON_LINES, false,
 		    "{\"record\":\"loss\",\"kind\":\"perhaps\",\"checkpoint\":4,"
 		    "\"last_checkpoint\":null,\"latest\":false,"
-		    "\"snapshot\":true,\"inode\":31,"
+		    "\"snapshot\":true,\"unsure\":false,\"inode\":31,"
 		    "\"last_inode\":null,\"path\":null,"
 		    "\"block\":null,"
 		    "\"offset\":null,\"length\":null,"
@@ -158,6 +158,10 @@ static void test_checkpoints(void)
 	}
 	is_int(l.n, 3, "a snapshot among checkpoints is a loss of its own");
 	is_int(l.items[0].last, 5, "those before it are one");
+	loss.is_unsure = true;
+	loss.last = loss.cno;
+	add(&l, loss);
+	is_int(l.n, 4, "and one that may have been deleted");
 	losslist_fini(&l);
 }
 
@@ -177,7 +181,7 @@ static void test_report(void)
 	is_reported(&l, REPORT_JSON_LINES, false,
 		    "{\"record\":\"loss\",\"kind\":\"zero\",\"checkpoint\":2,"
 		    "\"last_checkpoint\":null,\"latest\":false,"
-		    "\"snapshot\":true,\"inode\":12,"
+		    "\"snapshot\":true,\"unsure\":false,\"inode\":12,"
 		    "\"last_inode\":null,\"path\":\"/a\\nb\","
 		    "\"block\":null,"
 		    "\"offset\":4096,\"length\":4096,"
