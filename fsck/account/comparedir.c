@@ -456,7 +456,8 @@ int comparedir_made(const struct comparedir *d, struct context *cx)
  * -ENOMEM, -EINTR.  It is not if the directory has it with another inode, and
  * its own has as many names as before: then DE was wrong.  Nor if its inode was
  * not in use: the block had been replaced by an older one, and the file deleted
- * before.
+ * before.  Where that cannot be read, an inode that is missed is named by itself,
+ * and one that is there has all its names.
  */
 static int is_lost(const struct comparedir *d, struct context *cx,
 		   const struct dirent_entry *de)
@@ -464,21 +465,23 @@ static int is_lost(const struct comparedir *d, struct context *cx,
 	struct sides *s = d->s;
 	struct root *before = &s->roots[0];
 	struct nilfs_inode then, now;
-	bool used = true;
+	bool used = true, other;
 	uint64_t ino;
-	int ret;
+	int ret = -ENOENT, is;
 
-	if (!s->has_before)
-		return 1;
-	if (s->in->is_sound &&
-	    !dir_lookup(d->after, cx, de->name, de->name_len, &ino) &&
+	other = s->in->is_sound &&
+		!dir_lookup(d->after, cx, de->name, de->name_len, &ino);
+	is = root_inode(&s->roots[1], cx, de->ino, &now);
+	if (other && !is && s->has_before &&
 	    !root_inode(before, cx, de->ino, &then) &&
-	    !root_inode(&s->roots[1], cx, de->ino, &now) &&
 	    sides_links(&then) == sides_links(&now))
 		return 0;
 	fail_clear(cx);
-	ret = file_bit(&before->ifile, cx, &s->before->ifile_palloc, de->ino,
-		       &used);
+	if (s->has_before)
+		ret = file_bit(&before->ifile, cx, &s->before->ifile_palloc,
+			       de->ino, &used);
+	if (damage_is(ret) && other && (is == -ENOENT || !s->has_before))
+		used = false;
 	return damage_forgive(cx, ret < 0 ? ret : 0) ?: used;
 }
 
