@@ -25,7 +25,7 @@
 #include "dev/overlay.h"
 #include "dev/patched.h"
 #include "fsck/apply/round.h"
-#include "fsck/checkpoints/cprepair.h"
+#include "fsck/checkpoints/fix_checkpoints.h"
 #include "fsck/derive/derived.h"
 #include "fsck/segments/removal.h"
 #include "log/meta/metafile.h"
@@ -277,7 +277,7 @@ static int derive_all(struct repair *r, struct context *cx, struct derived *d,
 	size_t n;
 
 	if (part->of & CPFILE)
-		err = derive_cpfile(d, cx, &job);
+		err = fix_checkpoints_derive(d, cx, &job);
 	part->had = d->n ? CPFILE : 0;
 	n = d->n;
 	if (!err && (part->of & DAT))

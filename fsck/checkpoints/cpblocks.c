@@ -38,34 +38,36 @@ static int compare_copies(const void *a, const void *b)
 	return listing_is_older(x, y) ? 1 : listing_is_older(y, x) ? -1 : 0;
 }
 
-static int take_listing(void *arg, struct context *cx, const struct listing *b)
+static int take_copy(void *arg, struct context *cx, const struct listing *b)
 {
-	struct cpcopies *copies = arg;
+	struct cpblocks *s = arg;
 
 	if (b->ino != NILFS_CPFILE_INO || b->is_node)
 		return 0;
-	if (array_reserve(cx, &copies->list, &copies->room, copies->n + 1))
+	if (array_reserve(cx, &s->copies, &s->copies_room, s->ncopies + 1))
 		return -ENOMEM;
-	copies->list[copies->n++] = *b;
+	s->copies[s->ncopies++] = *b;
 	return 0;
 }
 
-int cpblocks_load(struct cpcopies *copies, struct context *cx,
+int cpblocks_load(struct cpblocks *s, struct context *cx,
 		  const struct check *c)
 {
 	int err;
 
-	copies->check = c;
-	err = listings_visit(c, cx, take_listing, copies);
-	sort_in_place(copies->list, copies->n, sizeof(*copies->list),
+	s->check = c;
+	err = listings_visit(c, cx, take_copy, s);
+	sort_in_place(s->copies, s->ncopies, sizeof(*s->copies),
 		      compare_copies);
 	return err;
 }
 
-void cpblocks_drop(struct cpcopies *copies)
+void cpblocks_fini(struct cpblocks *s)
 {
-	free(copies->list);
-	*copies = (struct cpcopies){ 0 };
+	liveblocks_fini(&s->live);
+	free(s->copies);
+	free(s->blkoffs);
+	*s = (struct cpblocks){ 0 };
 }
 
 static bool is_below(const void *item, const void *key)
@@ -76,31 +78,30 @@ static bool is_below(const void *item, const void *key)
 }
 
 /* The copy of BLKOFF after L, of NULL the newest; or NULL. */
-static const struct listing *next_copy(const struct cpcopies *copies,
+static const struct listing *next_copy(const struct cpblocks *s,
 				       uint64_t blkoff, const struct listing *l)
 {
-	const struct listing *end = copies->list + copies->n;
+	const struct listing *end = s->copies + s->ncopies;
 
-	l = l ? l + 1 : copies->list + search_first(copies->list, copies->n,
-						    sizeof(*l), is_below,
-						    &blkoff);
+	l = l ? l + 1 : s->copies + search_first(s->copies, s->ncopies,
+						 sizeof(*l), is_below, &blkoff);
 	return l < end && l->blkoff == blkoff ? l : NULL;
 }
 
-bool cpblocks_is_newest(const struct cpcopies *copies, uint64_t blkoff,
+bool cpblocks_is_newest(const struct cpblocks *s, uint64_t blkoff,
 			uint64_t blocknr)
 {
-	const struct listing *l = next_copy(copies, blkoff, NULL);
+	const struct listing *l = next_copy(s, blkoff, NULL);
 
 	return l && l->blocknr == blocknr;
 }
 
 /* Copies the SIZE bytes at AT of the block that L lists: 1, 0 where it cannot be
    read. */
-static int read_copy(const struct cpcopies *copies, struct context *cx,
+static int read_copy(const struct cpblocks *s, struct context *cx,
 		     const struct listing *l, size_t at, void *buf, size_t size)
 {
-	struct cache *cache = copies->check->vol->cache;
+	struct cache *cache = s->check->vol->cache;
 	const void *data;
 	int err = cache_get(cache, cx, l->blocknr, &data);
 
@@ -115,60 +116,30 @@ static int read_copy(const struct cpcopies *copies, struct context *cx,
 	return 1;
 }
 
-/* The entry of CNO in the copy L, if it was made for it, valid or not: 1, 0. */
-static int read_entry(const struct cpcopies *copies, struct context *cx,
-		      const struct listing *l, uint64_t cno,
-		      struct nilfs_checkpoint *cp)
+int cpblocks_entry(const struct cpblocks *s, struct context *cx, uint64_t cno,
+		   uint64_t except, bool follow, struct nilfs_checkpoint *cp)
 {
-	size_t at = checkpoint_offset(&copies->check->vol->geo, cno);
-	int ret = read_copy(copies, cx, l, at, cp, sizeof(*cp));
-	enum rule rule;
-
-	if (ret <= 0)
-		return ret;
-	rule = checkpoint_check(cp, cno);
-	return le64_get(cp->cp_cno) == cno &&
-	       (rule == RULE_OK || rule == RULE_CP_SNAPSHOT_LIST);
-}
-
-int cpblocks_entry(const struct cpcopies *copies, struct context *cx,
-		   uint64_t cno, uint64_t except, struct nilfs_checkpoint *cp)
-{
-	const struct volume *vol = copies->check->vol;
+	const struct volume *vol = s->check->vol;
 	uint64_t blkoff = checkpoint_blkoff(&vol->geo, cno);
-	const struct listing *l = next_copy(copies, blkoff, NULL);
+	size_t at = checkpoint_offset(&vol->geo, cno);
+	const struct listing *l = next_copy(s, blkoff, NULL);
+	enum rule rule;
 	int ret = 0;
 
-	for (; l && !ret; l = next_copy(copies, blkoff, l)) {
+	for (; l && !ret; l = next_copy(s, blkoff, l)) {
 		if (l->blocknr == except)
 			continue;
-		ret = read_entry(copies, cx, l, cno, cp);
-		if (ret > 0 && checkpoint_is_invalid(cp))
-			return 0;
-		if (ret > 0 && cno != vol->latest.cno)
-			ret = cpblocks_is_followable(copies->check, cx, cp,
-						     cno);
+		ret = read_copy(s, cx, l, at, cp, sizeof(*cp));
+		if (ret <= 0)
+			continue;
+		rule = checkpoint_check(cp, cno);
+		ret = le64_get(cp->cp_cno) == cno &&
+		      (rule == RULE_OK || rule == RULE_CP_SNAPSHOT_LIST);
+		if (ret && follow && !checkpoint_is_invalid(cp) &&
+		    cno != vol->latest.cno)
+			ret = cpblocks_is_followable(s->check, cx, cp, cno);
 	}
 	return ret;
-}
-
-int cpblocks_has(const struct cpcopies *copies, struct context *cx,
-		 const struct nilfs_checkpoint *cp, uint64_t cno,
-		 uint64_t except)
-{
-	/* From here on an entry never changes once it is made. */
-	const size_t at = offsetof(struct nilfs_checkpoint, cp_cno);
-	uint64_t blkoff = checkpoint_blkoff(&copies->check->vol->geo, cno);
-	const struct listing *l = next_copy(copies, blkoff, NULL);
-	struct nilfs_checkpoint old;
-	int ret = 0;
-
-	for (; l && !ret; l = next_copy(copies, blkoff, l))
-		if (l->blocknr != except)
-			ret = read_entry(copies, cx, l, cno, &old);
-	return ret <= 0 ? ret : !memcmp((const char *)cp + at,
-					(const char *)&old + at,
-					sizeof(old) - at);
 }
 
 /* A walk through an ifile that ends where something is missing. */
@@ -241,8 +212,8 @@ static int add_copies(struct cpblocks *s, struct context *cx)
 	int ret = 0;
 
 	vblocks_init(&vblocks, s->check->vol, NULL);
-	for (i = 0; i < s->copies.n && ret >= 0; i++) {
-		const struct listing *b = &s->copies.list[i];
+	for (i = 0; i < s->ncopies && ret >= 0; i++) {
+		const struct listing *b = &s->copies[i];
 
 		if (i && b[-1].blkoff == b->blkoff)
 			continue;
@@ -270,8 +241,7 @@ int cpblocks_init(struct cpblocks *s, struct context *cx,
 	size_t i;
 	int err;
 
-	s->check = c;
-	err = cpblocks_load(&s->copies, cx, c);
+	err = cpblocks_load(s, cx, c);
 	if (!err)
 		err = liveblocks_gather(&s->live, cx, c, &q);
 	if (!err)
@@ -289,53 +259,36 @@ int cpblocks_init(struct cpblocks *s, struct context *cx,
 	return err;
 }
 
-void cpblocks_fini(struct cpblocks *s)
-{
-	cpblocks_drop(&s->copies);
-	liveblocks_fini(&s->live);
-	free(s->blkoffs);
-	*s = (struct cpblocks){ 0 };
-}
-
-/* A block in which nothing is valid: nilfs_cpfile_block_init(). */
-static void make_empty(const struct nilfs_geometry *geo, uint64_t blkoff,
-		       void *data)
-{
-	uint64_t first = checkpoint_first(geo, blkoff), cno;
-	uint32_t count = checkpoint_count(geo, blkoff);
-
-	memset(data, 0, geo->block_size);
-	for (cno = first; cno < first + count; cno++) {
-		struct nilfs_checkpoint *cp =
-			(void *)((char *)data + checkpoint_offset(geo, cno));
-
-		cp->cp_flags = le32_make(1u << NILFS_CHECKPOINT_INVALID);
-	}
-}
-
 int cpblocks_read(const struct cpblocks *s, struct context *cx,
 		  struct cpblock *b)
 {
 	const struct liveblock *live = liveblocks_find(&s->live, b->blkoff);
-	const struct listing *l = next_copy(&s->copies, b->blkoff, NULL);
+	const struct listing *l = next_copy(s, b->blkoff, NULL);
 	struct volume *vol = s->check->vol;
-	uint32_t size = vol->geo.block_size;
+	const struct nilfs_geometry *geo = &vol->geo;
+	uint64_t cno = checkpoint_first(geo, b->blkoff);
+	uint32_t left = checkpoint_count(geo, b->blkoff);
 	const void *block;
 	int ret = 0;
 
 	b->origin = CPBLOCKS_OLD;
 	b->vblocknr = b->blocknr = b->written = 0;
 	if (!live) {
-		for (; l && !ret; l = next_copy(&s->copies, b->blkoff, l))
-			ret = read_copy(&s->copies, cx, l, 0, b->data, size);
-		if (!ret)
-			make_empty(&vol->geo, b->blkoff, b->data);
-		return ret < 0 ? ret : 0;
+		for (; l && !ret; l = next_copy(s, b->blkoff, l))
+			ret = read_copy(s, cx, l, 0, b->data, geo->block_size);
+		if (ret)
+			return ret < 0 ? ret : 0;
+		/* As nilfs_cpfile_block_init(). */
+		memset(b->data, 0, geo->block_size);
+		for (; left--; cno++)
+			cpblocks_at(geo, b->data, cno)->cp_flags =
+				le32_make(1u << NILFS_CHECKPOINT_INVALID);
+		return 0;
 	}
 	ret = cache_get(vol->cache, cx, live->blocknr, &block);
 	if (ret)
 		return ret;
-	memcpy(b->data, block, size);
+	memcpy(b->data, block, geo->block_size);
 	cache_put(vol->cache, block);
 	/* Blocks named by the map are the right ones. */
 	b->origin = live->seq && live->vblocknr ? CPBLOCKS_FOUND :
@@ -343,7 +296,7 @@ int cpblocks_read(const struct cpblocks *s, struct context *cx,
 	b->vblocknr = live->vblocknr;
 	b->blocknr = live->blocknr;
 	while (l && l->blocknr != live->blocknr)
-		l = next_copy(&s->copies, b->blkoff, l);
+		l = next_copy(s, b->blkoff, l);
 	b->written = l ? l->cno : 0;
 	return 0;
 }

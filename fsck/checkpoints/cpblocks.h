@@ -13,41 +13,38 @@
 #include "base/context.h"
 #include "check/check.h"
 #include "check/logs/listings.h"
+#include "disk/checkpoint.h"
 #include "disk/ondisk.h"
 #include "fsck/derive/liveblocks.h"
 
-struct cpcopies {
+struct cpblocks {
 	const struct check *check;
-	struct listing *list;	/* by block, the newest first */
+	struct listing *copies;	/* by block, the newest first */
+	size_t ncopies, copies_room;
+	struct liveblocks live;
+	uint64_t *blkoffs;	/* of the blocks that exist, ascending */
 	size_t n, room;
 };
 
-/* Fills COPIES, all zero at first.  -ENOMEM, -EINTR; cpblocks_drop() also
-   then. */
-int cpblocks_load(struct cpcopies *copies, struct context *cx,
+/* Fills S, all zero at first, with the copies, or with everything.  -ENOMEM,
+   -EINTR; cpblocks_fini() also then. */
+int cpblocks_load(struct cpblocks *s, struct context *cx,
 		  const struct check *c);
-void cpblocks_drop(struct cpcopies *copies);
+int cpblocks_init(struct cpblocks *s, struct context *cx,
+		  const struct check *c);
+void cpblocks_fini(struct cpblocks *s);
 
 /* Whether the newest copy of BLKOFF is the one at BLOCKNR. */
-bool cpblocks_is_newest(const struct cpcopies *copies, uint64_t blkoff,
+bool cpblocks_is_newest(const struct cpblocks *s, uint64_t blkoff,
 			uint64_t blocknr);
 
 /*
  * The entry of CNO from the newest copy, but the one at block EXCEPT (0: any),
- * that has a sound one: 1 where it is valid there and its ifile can be followed
- * (the latest one's need not), 0 where it is deleted there or there is none, or
- * a failure.
+ * that has a sound one, valid or deleted; with FOLLOW the ifile of a valid one
+ * can be followed (the latest one's need not): 1, 0, or a failure.
  */
-int cpblocks_entry(const struct cpcopies *copies, struct context *cx,
-		   uint64_t cno, uint64_t except, struct nilfs_checkpoint *cp);
-
-/*
- * Whether the newest copy of the entry of CNO, but the one at block EXCEPT, is
- * CP in all that never changes: 1, 0, or a failure.
- */
-int cpblocks_has(const struct cpcopies *copies, struct context *cx,
-		 const struct nilfs_checkpoint *cp, uint64_t cno,
-		 uint64_t except);
+int cpblocks_entry(const struct cpblocks *s, struct context *cx, uint64_t cno,
+		   uint64_t except, bool follow, struct nilfs_checkpoint *cp);
 
 /*
  * Whether the ifile of CP, regardless of other damage, is that of checkpoint
@@ -55,19 +52,6 @@ int cpblocks_has(const struct cpcopies *copies, struct context *cx,
  */
 int cpblocks_is_followable(const struct check *c, struct context *cx,
 			   const struct nilfs_checkpoint *cp, uint64_t cno);
-
-struct cpblocks {
-	const struct check *check;
-	struct cpcopies copies;
-	struct liveblocks live;
-	uint64_t *blkoffs;	/* ascending */
-	size_t n, room;
-};
-
-/* Gathers them; S is all zero.  -ENOMEM, -EINTR; cpblocks_fini() also then. */
-int cpblocks_init(struct cpblocks *s, struct context *cx,
-		  const struct check *c);
-void cpblocks_fini(struct cpblocks *s);
 
 /* How a block came to have its content. */
 enum cpblocks_origin {
@@ -91,5 +75,12 @@ struct cpblock {
  */
 int cpblocks_read(const struct cpblocks *s, struct context *cx,
 		  struct cpblock *b);
+
+/* The entry of CNO in BLOCK. */
+static inline struct nilfs_checkpoint *
+cpblocks_at(const struct nilfs_geometry *geo, void *block, uint64_t cno)
+{
+	return (void *)((char *)block + checkpoint_offset(geo, cno));
+}
 
 #endif

@@ -1,90 +1,481 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Repair of the checkpoint file, by a new log.
+ * The content of the checkpoint file: derived, or repaired by a new log.
  *
- * Blocks that were right stay where they are.  Where the file begins without
- * blocks, because its map cannot be used, they are entered in a new one.
+ * All of it is repaired, whatever was found: entries block by block, then what
+ * is counted from them and the list of snapshots, which is in the order of
+ * numbers.
  *
- * The counts of a checkpoint's inodes and blocks are those that the pass over
- * trees found.
+ * Nearly all of an entry is the inode of its ifile, and that shows whether the
+ * rest can be trusted: an entry whose ifile can be followed is of a checkpoint
+ * that exists, whatever its number or its flags have become.  One that cannot,
+ * or whose block is another, is looked up in older copies of its block, then
+ * derived from the logs.  Where these have nothing better it is called
+ * deleted, for there is nothing left to mount.  The checkpoint that the block
+ * was written with existed then, whatever the block says, and one that was
+ * deleted keeps its number.
+ *
+ * An entry is a snapshot if its flag says so or if the list, which leads there
+ * from both sides, says so: to keep one too many costs space, to lose one costs
+ * what it was made for.  A deleted entry with the flag is taken back if the
+ * list has it, for the kernel unlinks a snapshot before it deletes it.
+ *
+ * A derivation changes blocks in their places, if the map leads to all of them,
+ * and comes before that of the DAT: entries whose ifiles lead anywhere say
+ * nothing about the DAT, and lives that were derived from them would end blocks
+ * of files.  It takes the DAT as it is; if that is wrong as well this does not
+ * explain what was found, and is dropped.
+ *
+ * A log is for what is left then.  Blocks that were right stay where they are;
+ * where the file begins without blocks, because its map cannot be used, they
+ * are entered in a new one.  The counts of a checkpoint's inodes and blocks are
+ * those that the pass over trees found.
  */
+#include "fsck/checkpoints/fix_checkpoints.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "disk/checkpoint.h"
-#include "fsck/checkpoints/cprepair.h"
+#include "base/array.h"
+#include "base/sparse.h"
+#include "check/damage.h"
+#include "fsck/checkpoints/cpblocks.h"
 #include "fsck/checkpoints/latestcp.h"
+#include "fsck/derive/pieces.h"
 #include "log/repairwriter.h"
 
 #define SECTOR 512u
 
-struct repairing {
-	struct cprepair cm;
-	struct metafile *m;
+#define INVALID (1u << NILFS_CHECKPOINT_INVALID)
+#define SNAPSHOT (1u << NILFS_CHECKPOINT_SNAPSHOT)
+#define KNOWN_FLAGS                                                            \
+	(INVALID | SNAPSHOT | 1u << NILFS_CHECKPOINT_SKETCH |                  \
+	 1u << NILFS_CHECKPOINT_MINOR)
+
+struct cpfix {
+	struct fixer_job *job;
+	struct volume *vol;
 	const struct nilfs_geometry *geo;
-	bool rebuilt;		/* the file began without blocks */
+	uint64_t latest;
+	/* Where the blocks go: to the file of the new checkpoint, or, where that
+	   is NULL, to their places. */
+	struct metafile *m;
+	struct derived *d;
+	bool rebuilt;		/* the new file began without blocks */
+
+	struct cpblocks blocks;
+	/* Checkpoints that the list of snapshots leads to, on and back. */
+	struct sparse on, back;
+
+	/* Of the blocks repaired so far. */
+	uint64_t valid;
+	uint64_t *snapshots;	/* ascending */
+	size_t nsnapshots, snapshots_room;
 };
 
-static int change_block(void *arg, struct context *cx, uint64_t blkoff,
-			const void *content)
+/* LINKS say which checkpoints have snapshots for neighbours. */
+static int note_links(struct cpfix *f, struct context *cx,
+		      const struct nilfs_snapshot_list *links)
 {
-	const struct repairing *f = arg;
-	void *data;
-	int err = metafile_change(f->m, cx, blkoff, &data, NULL);
+	uint64_t next = le64_get(links->ssl_next);
+	uint64_t prev = le64_get(links->ssl_prev);
+	int ret = 0;
+
+	if (next && next <= f->latest)
+		ret = sparse_add(&f->on, cx, next);
+	if (ret >= 0 && prev && prev <= f->latest)
+		ret = sparse_add(&f->back, cx, prev);
+	return ret < 0 ? ret : 0;
+}
+
+/*
+ * Whether the block is none of the cpfile, or another one: most of the
+ * checkpoints that it should have do not have their numbers.
+ */
+static bool is_foreign(const struct cpfix *f, const struct cpblock *b)
+{
+	uint64_t first = checkpoint_first(f->geo, b->blkoff), cno;
+	uint64_t end = first + checkpoint_count(f->geo, b->blkoff);
+	const struct nilfs_checkpoint *cp;
+	uint32_t made = 0, right = 0;
+
+	for (cno = first; cno < end && cno <= f->latest; cno++, made++) {
+		cp = cpblocks_at(f->geo, b->data, cno);
+		right += le64_get(cp->cp_cno) == cno &&
+			 checkpoint_check(cp, cno) != RULE_CP_FLAGS;
+	}
+	return right < made - made / 2;
+}
+
+/* Gathers the blocks, and what header and entries have of the list. */
+static int gather_cpfile(struct cpfix *f, struct context *cx)
+{
+	struct cpblock b = { .data = malloc(f->geo->block_size) };
+	const struct nilfs_cpfile_header *header = b.data;
+	const struct nilfs_checkpoint *cp;
+	uint64_t cno, end;
+	size_t i;
+	int err = b.data ? 0 : fail(cx, -ENOMEM, "block of the cpfile");
 
 	if (!err)
-		memcpy(data, content, f->geo->block_size);
+		err = cpblocks_init(&f->blocks, cx, f->job->check);
+	if (!err)
+		err = sparse_init(&f->on, cx, f->latest + 1);
+	if (!err)
+		err = sparse_init(&f->back, cx, f->latest + 1);
+	for (i = 0; i < f->blocks.n && !err; i++) {
+		b.blkoff = f->blocks.blkoffs[i];
+		err = cpblocks_read(&f->blocks, cx, &b);
+		if (err || is_foreign(f, &b))
+			continue;
+		if (!b.blkoff)
+			err = note_links(f, cx, &header->ch_snapshot_list);
+		cno = checkpoint_first(f->geo, b.blkoff);
+		end = cno + checkpoint_count(f->geo, b.blkoff);
+		for (; cno < end && !err; cno++) {
+			cp = cpblocks_at(f->geo, b.data, cno);
+			if (checkpoint_is_snapshot(cp) &&
+			    le64_get(cp->cp_cno) == cno)
+				err = note_links(f, cx, &cp->cp_snapshot_list);
+		}
+	}
+	free(b.data);
 	return err;
 }
 
-/* The new checkpoint's file gets block B. */
-static int put_block(void *arg, struct context *cx,
-		     const struct cprepair_block *b)
+static void change_flags(struct nilfs_checkpoint *cp, uint32_t set,
+			 uint32_t clear)
 {
-	const struct repairing *f = arg;
-
-	if (b->is.origin == CPBLOCKS_OLD && !b->valid && b->is.blkoff)
-		return 0;
-	if (!b->changed && b->is.vblocknr) {
-		if (!f->rebuilt && b->is.origin == CPBLOCKS_MAPPED)
-			return 0;
-		return metafile_keep(f->m, cx, b->is.blkoff, b->is.vblocknr);
-	}
-	return change_block(arg, cx, b->is.blkoff, b->is.data);
+	cp->cp_flags = le32_make((le32_get(cp->cp_flags) | set) & ~clear);
 }
 
-static int read_block(void *arg, struct context *cx, uint64_t blkoff, void *buf)
+/*
+ * Makes CP, the entry of CNO in block B, which is FOREIGN if it is no such block,
+ * what it is from older copies, or as logs and DAT have it, or a deleted one.
+ */
+static int salvage_entry(const struct cpfix *f, struct context *cx,
+			 const struct cpblock *b, bool foreign, uint64_t cno,
+			 struct nilfs_checkpoint *cp)
 {
-	const struct repairing *f = arg;
-	const void *data;
-	int ret = metafile_look(f->m, cx, blkoff, &data);
+	le32 count = cp->cp_checkpoints_count;
+	struct nilfs_checkpoint new;
+	const char *how = "taken from an older log";
+	int ret = cpblocks_entry(&f->blocks, cx, cno, b->blocknr, true, &new);
+	bool deleted = ret > 0 && checkpoint_is_invalid(&new);
 
-	if (ret > 0)
-		memcpy(buf, data, f->geo->block_size);
+	if (ret < 0)
+		return ret;
+	if (!ret || (deleted && (cno == f->latest || cno == b->written))) {
+		deleted = false;
+		how = "restored from the logs";
+		ret = pieces_checkpoint(f->job->check, cx, cno, &new);
+		if (ret > 0)
+			ret = cpblocks_is_followable(f->job->check, cx, &new,
+						     cno);
+		if (ret < 0)
+			return ret;
+		/* It may be its ifile that is damaged. */
+		if (!ret && !foreign && checkpoint_check(cp, cno) == RULE_OK &&
+		    !checkpoint_is_invalid(cp))
+			return 0;
+		if (!ret)
+			fixers_note(f->job, "checkpoint %llu: nothing is left "
+				    "of it", (unsigned long long)cno);
+	}
+	if (ret && !deleted) {
+		fixers_note(f->job, "checkpoint %llu: %s",
+			    (unsigned long long)cno, how);
+		*cp = new;
+	} else {
+		memset(cp, 0, sizeof(*cp));
+		cp->cp_cno = le64_make(cno);
+		cp->cp_flags = le32_make(INVALID);
+	}
+	cp->cp_checkpoints_count = count;
+	return 0;
+}
+
+/* The same where something is wrong with it; CNO was made. */
+static int repair_entry(const struct cpfix *f, struct context *cx,
+			const struct cpblock *b, bool foreign, uint64_t cno,
+			struct nilfs_checkpoint *cp)
+{
+	/* From here on an entry never changes once it is made. */
+	const size_t at = offsetof(struct nilfs_checkpoint, cp_cno);
+	bool on = sparse_test(&f->on, cno), back = sparse_test(&f->back, cno);
+	bool exists = cno == f->latest || (on && back);
+	bool numbered = le64_get(cp->cp_cno) == cno;
+	bool valid = !checkpoint_is_invalid(cp);
+	bool unknown = le32_get(cp->cp_flags) & ~KNOWN_FLAGS;
+	/* Unknown flags of an entry with its number are alone in being wrong. */
+	bool lost = foreign || (!numbered && (unknown || !valid)) ||
+		    (!valid && cno == b->written);
+	struct nilfs_checkpoint old;
+	int ret = 0;
+
+	if (!lost) {
+		change_flags(cp, 0, ~KNOWN_FLAGS);
+		if (valid && numbered && b->origin == CPBLOCKS_MAPPED)
+			ret = cpblocks_entry(&f->blocks, cx, cno, b->blocknr,
+					     false, &old);
+		if (ret > 0)
+			ret = !memcmp((const char *)cp + at,
+				      (const char *)&old + at,
+				      sizeof(old) - at);
+		if (!ret && (valid || exists ||
+			     (checkpoint_is_snapshot(cp) && (on || back))))
+			ret = cpblocks_is_followable(f->job->check, cx, cp, cno);
+		lost = !ret && (valid || exists);
+	}
+	if (!ret && lost)
+		ret = salvage_entry(f, cx, b, foreign, cno, cp);
+	else if (ret > 0 && !valid)
+		fixers_note(f->job, "checkpoint %llu: is no longer deleted",
+			    (unsigned long long)cno);
+	else if (ret > 0 && !numbered)
+		fixers_note(f->job, "checkpoint %llu: has its number again",
+			    (unsigned long long)cno);
+	if (ret < 0)
+		return ret;
+	if (!lost) {
+		change_flags(cp, 0, ret ? INVALID : SNAPSHOT);
+		cp->cp_cno = le64_make(cno);
+	}
+	/* Whether the list has it, as far as one can know. */
+	if (checkpoint_is_invalid(cp) || checkpoint_is_snapshot(cp) ||
+	    !(lost ? on || back : on && back))
+		return 0;
+	fixers_note(f->job, "checkpoint %llu: is a snapshot again",
+		    (unsigned long long)cno);
+	change_flags(cp, SNAPSHOT, 0);
+	return 0;
+}
+
+/* Reads block B, of which blkoff and data are given, and repairs it: *CHANGED if
+   it is not what is there, with *VALID entries. */
+static int repair_block(struct cpfix *f, struct context *cx, struct cpblock *b,
+			bool *changed, uint32_t *valid)
+{
+	struct nilfs_checkpoint *cp, before;
+	uint64_t cno = checkpoint_first(f->geo, b->blkoff);
+	uint32_t left = checkpoint_count(f->geo, b->blkoff);
+	bool foreign;
+	int err = cpblocks_read(&f->blocks, cx, b);
+
+	if (err)
+		return err;
+	foreign = is_foreign(f, b);
+	*changed = !b->vblocknr;
+	*valid = 0;
+	for (; left--; cno++) {
+		cp = cpblocks_at(f->geo, b->data, cno);
+		before = *cp;
+		if (cno <= f->latest)
+			err = repair_entry(f, cx, b, foreign, cno, cp);
+		else if (!checkpoint_is_invalid(cp))
+			cp->cp_flags = le32_make(INVALID);
+		if (err)
+			return err;
+		*changed |= memcmp(&before, cp, sizeof(before)) != 0;
+		*valid += !checkpoint_is_invalid(cp);
+		if (checkpoint_is_invalid(cp) || !checkpoint_is_snapshot(cp))
+			continue;
+		if (array_reserve(cx, &f->snapshots, &f->snapshots_room,
+				  f->nsnapshots + 1))
+			return -ENOMEM;
+		f->snapshots[f->nsnapshots++] = cno;
+	}
+	f->valid += *valid;
+	cp = b->data;
+	if (b->blkoff && le32_get(cp->cp_checkpoints_count) != *valid) {
+		cp->cp_checkpoints_count = le32_make(*valid);
+		*changed = true;
+	}
+	return 0;
+}
+
+/* Block BLKOFF is CONTENT from now on. */
+static int set_block(const struct cpfix *f, struct context *cx, uint64_t blkoff,
+		     const void *content)
+{
+	struct derived_block block = {
+		.ino = NILFS_CPFILE_INO, .blkoff = blkoff,
+	};
+	void *data;
+	int ret;
+
+	if (f->m) {
+		ret = metafile_change(f->m, cx, blkoff, &data, NULL);
+		if (!ret)
+			memcpy(data, content, f->geo->block_size);
+		return ret;
+	}
+	ret = file_lookup(&f->vol->cpfile, cx, blkoff, &block.blocknr);
+	if (!ret)
+		return fail(cx, -EUCLEAN, "a block of the cpfile is missing");
+	return ret < 0 ? ret : derived_set(f->d, cx, &block, content,
+					   f->geo->block_size);
+}
+
+/* Repairs block B, of which blkoff and data are given, where it goes. */
+static int put_block(struct cpfix *f, struct context *cx, struct cpblock *b)
+{
+	unsigned long long blkoff = b->blkoff;
+	bool changed;
+	uint32_t valid;
+	int err = repair_block(f, cx, b, &changed, &valid);
+
+	if (err)
+		return err;
+	/* A DAT that is wrong leads to other blocks, which are not to be
+	   changed. */
+	if (!f->m && (b->origin != CPBLOCKS_MAPPED ||
+		      !cpblocks_is_newest(&f->blocks, b->blkoff, b->blocknr)))
+		return fail(cx, -EUCLEAN, "a block of the cpfile is missing");
+	if (b->origin == CPBLOCKS_OLD && !valid && b->blkoff)
+		return 0;
+	if (changed)
+		err = set_block(f, cx, b->blkoff, b->data);
+	else if (f->rebuilt || b->origin != CPBLOCKS_MAPPED)
+		err = metafile_keep(f->m, cx, b->blkoff, b->vblocknr);
+	if (!err && changed && b->origin == CPBLOCKS_MAPPED)
+		fixers_note(f->job, "checkpoints of block %llu: made right",
+			    blkoff);
+	else if (!err && valid && b->origin != CPBLOCKS_MAPPED)
+		fixers_note(f->job, "checkpoints of block %llu: from the logs",
+			    blkoff);
+	return err;
+}
+
+/* Changes SIZE bytes of the file at OFFSET of block BLKOFF, as it was put, to
+   those of NEW: 1, 0 where they are that. */
+static int change_bytes(const struct cpfix *f, struct context *cx,
+			uint64_t blkoff, size_t offset, const void *new,
+			size_t size)
+{
+	uint32_t block_size = f->geo->block_size;
+	char *buf = calloc(1, block_size);
+	const void *data;
+	uint64_t blocknr;
+	int ret;
+
+	if (!buf)
+		return fail(cx, -ENOMEM, "block of the cpfile");
+	if (f->m) {
+		ret = metafile_look(f->m, cx, blkoff, &data);
+		if (ret > 0)
+			memcpy(buf, data, block_size);
+	} else {
+		ret = file_lookup(&f->vol->cpfile, cx, blkoff, &blocknr);
+		if (ret > 0)
+			ret = dev_read(f->d->dev, cx, blocknr * block_size, buf,
+				       block_size);
+	}
+	if (ret >= 0 && memcmp(buf + offset, new, size)) {
+		memcpy(buf + offset, new, size);
+		ret = set_block(f, cx, blkoff, buf);
+		ret = ret ? ret : 1;
+	} else if (ret > 0) {
+		ret = 0;
+	}
+	free(buf);
 	return ret;
 }
 
-/* What the look before this repair found of a checkpoint. */
-static const struct cpfield {
-	enum rule rule;
-	size_t at;
-	const char *what;
-} cpfields[] = {
-	{ RULE_INODE_COUNT, offsetof(struct nilfs_checkpoint, cp_inodes_count),
-	  "inodes" },
-	{ RULE_INODE_COUNT_BLOCKS,
-	  offsetof(struct nilfs_checkpoint, cp_blocks_count), "blocks" },
-	{ RULE_CP_CREATE, offsetof(struct nilfs_checkpoint, cp_create),
-	  "for its time" },
-};
+/* The same with what is at FIELD of the entry of CNO. */
+static int change_entry(const struct cpfix *f, struct context *cx, uint64_t cno,
+			size_t field, const void *new, size_t size)
+{
+	return change_bytes(f, cx, checkpoint_blkoff(f->geo, cno),
+			    checkpoint_offset(f->geo, cno) + field, new, size);
+}
+
+/* Puts all blocks, links the snapshots and counts them in the header. */
+static int write_cpfile(struct cpfix *f, struct context *cx)
+{
+	struct nilfs_cpfile_header header = { .ch_ncheckpoints = le64_make(0) };
+	struct cpblock b = { .data = malloc(f->geo->block_size) };
+	struct nilfs_snapshot_list links;
+	uint64_t prev = 0, next;
+	bool changed = false;
+	size_t i;
+	int ret = b.data ? 0 : fail(cx, -ENOMEM, "block of the cpfile");
+
+	for (i = 0; i < f->blocks.n && !ret; i++) {
+		b.blkoff = f->blocks.blkoffs[i];
+		ret = put_block(f, cx, &b);
+	}
+	free(b.data);
+	for (i = 0; i < f->nsnapshots && ret >= 0; i++) {
+		next = i + 1 < f->nsnapshots ? f->snapshots[i + 1] : 0;
+		links.ssl_next = le64_make(next);
+		links.ssl_prev = le64_make(prev);
+		prev = f->snapshots[i];
+		ret = change_entry(f, cx, prev,
+				   offsetof(struct nilfs_checkpoint,
+					    cp_snapshot_list),
+				   &links, sizeof(links));
+		changed |= ret > 0;
+	}
+	if (changed)
+		fixers_note(f->job, "list of snapshots: linked again");
+	if (ret < 0)
+		return ret;
+	header.ch_ncheckpoints = le64_make(f->valid);
+	header.ch_nsnapshots = le64_make(f->nsnapshots);
+	header.ch_snapshot_list.ssl_next =
+		le64_make(prev ? f->snapshots[0] : 0);
+	header.ch_snapshot_list.ssl_prev = le64_make(prev);
+	ret = change_bytes(f, cx, 0, 0, &header, sizeof(header));
+	if (ret > 0)
+		fixers_note(f->job, "header of checkpoints: %llu, and of "
+			    "these %zu snapshots",
+			    (unsigned long long)f->valid, f->nsnapshots);
+	return ret < 0 ? ret : 0;
+}
+
+static struct cpfix cpfix_of(struct fixer_job *job)
+{
+	return (struct cpfix){
+		.job = job,
+		.vol = job->vol,
+		.geo = &job->vol->geo,
+		.latest = job->vol->latest.cno,
+	};
+}
+
+static void drop_cpfix(struct cpfix *f)
+{
+	cpblocks_fini(&f->blocks);
+	sparse_fini(&f->on);
+	sparse_fini(&f->back);
+	free(f->snapshots);
+}
+
+int fix_checkpoints_derive(struct derived *d, struct context *cx,
+			   struct fixer_job *job)
+{
+	struct cpfix f = cpfix_of(job);
+	int err;
+
+	f.d = d;
+	err = gather_cpfile(&f, cx);
+	if (!err && liveblocks_is_whole(&f.blocks.live))
+		err = write_cpfile(&f, cx);
+	drop_cpfix(&f);
+	if (damage_is(err))
+		derived_drop(d);
+	err = damage_forgive(cx, err);
+	return err ? err : derived_seal(d, cx, job->check);
+}
 
 /*
  * The inodes of the super root are right in every log that is written here;
  * there only has to be one.  So is that of the new checkpoint's ifile; those of
  * others are in the entries of their checkpoints.
  */
-static int repair_inode(struct repairing *f, struct context *cx,
+static int repair_inode(struct cpfix *f, struct context *cx,
 			const struct fix *fix)
 {
 	const size_t at = offsetof(struct nilfs_checkpoint, cp_ifile_inode);
@@ -95,11 +486,10 @@ static int repair_inode(struct repairing *f, struct context *cx,
 	void *header;
 	int ret;
 
-	if (fix->rule == RULE_INODE_BLOCKS &&
-	    (!ifile || cno == f->cm.check->vol->latest.cno))
-		repairwriter_recount(f->cm.job->writer, fix->place.ino,
+	if (fix->rule == RULE_INODE_BLOCKS && (!ifile || cno == f->latest))
+		repairwriter_recount(f->job->writer, fix->place.ino,
 				     fix->want / (f->geo->block_size / SECTOR));
-	fixers_note(f->cm.job, "inodes of metadata files: fields made right");
+	fixers_note(f->job, "inodes of metadata files: fields made right");
 	if (!ifile)
 		return metafile_change(f->m, cx, 0, &header, NULL);
 	ret = metafile_look(f->m, cx, checkpoint_blkoff(f->geo, cno), &block);
@@ -110,71 +500,74 @@ static int repair_inode(struct repairing *f, struct context *cx,
 	repairwriter_plain(&inode);
 	if (fix->rule == RULE_INODE_BLOCKS)
 		inode.i_blocks = le64_make(fix->want);
-	ret = cprepair_change(&f->cm, cx, cno, at, &inode, sizeof(inode));
+	ret = change_entry(f, cx, cno, at, &inode, sizeof(inode));
 	return ret < 0 ? ret : 0;
 }
 
-/* The new checkpoint goes on from the counts of the latest one. */
-static int pass_counts_on(struct repairing *f, struct context *cx)
+/* Fields of entries that the look before this repair found wrong.  The new
+   checkpoint goes on from the counts of the latest one. */
+static int repair_fields(struct cpfix *f, struct context *cx,
+			 const struct fix *fixes, size_t n)
 {
-	uint64_t cno = f->cm.check->vol->latest.cno;
+	static const struct cpfield {
+		enum rule rule;
+		size_t at;
+		const char *what;
+	} fields[] = {
+		{ RULE_INODE_COUNT,
+		  offsetof(struct nilfs_checkpoint, cp_inodes_count), "inodes" },
+		{ RULE_INODE_COUNT_BLOCKS,
+		  offsetof(struct nilfs_checkpoint, cp_blocks_count), "blocks" },
+		{ RULE_CP_CREATE, offsetof(struct nilfs_checkpoint, cp_create),
+		  "for its time" },
+	};
 	struct nilfs_checkpoint cp;
 	const void *data;
-	int ret = metafile_look(f->m, cx, checkpoint_blkoff(f->geo, cno),
-				&data);
+	bool counts = false;
+	size_t i, j;
+	int ret = 0;
 
-	if (ret <= 0)
-		return ret;
-	memcpy(&cp, (const char *)data + checkpoint_offset(f->geo, cno),
+	for (i = 0; i < n; i++) {
+		unsigned long long cno = fixes[i].place.number;
+		le64 want = le64_make(fixes[i].want);
+
+		for (j = 0; j < sizeof(fields) / sizeof(fields[0]); j++) {
+			if (fields[j].rule != fixes[i].rule)
+				continue;
+			counts |= fixes[i].rule != RULE_CP_CREATE;
+			ret = change_entry(f, cx, cno, fields[j].at, &want,
+					   sizeof(want));
+			if (ret < 0)
+				return ret;
+			if (ret)
+				fixers_note(f->job, "checkpoint %llu: has %llu "
+					    "%s", cno,
+					    (unsigned long long)fixes[i].want,
+					    fields[j].what);
+		}
+	}
+	if (counts)
+		ret = metafile_look(f->m, cx,
+				    checkpoint_blkoff(f->geo, f->latest), &data);
+	if (!counts || ret <= 0)
+		return ret < 0 ? ret : 0;
+	memcpy(&cp, (const char *)data + checkpoint_offset(f->geo, f->latest),
 	       sizeof(cp));
 	if (!checkpoint_is_invalid(&cp))
-		repairwriter_counts(f->cm.job->writer,
+		repairwriter_counts(f->job->writer,
 				    le64_get(cp.cp_inodes_count),
 				    le64_get(cp.cp_blocks_count));
-	return 0;
-}
-
-/* Fields of entries that the look before this repair found wrong. */
-static int repair_fields(struct repairing *f, struct context *cx,
-			 const struct fix *fix, bool *counts)
-{
-	le64 want = le64_make(fix->want);
-	size_t i;
-	int ret;
-
-	for (i = 0; i < sizeof(cpfields) / sizeof(cpfields[0]); i++) {
-		if (cpfields[i].rule != fix->rule)
-			continue;
-		*counts |= fix->rule != RULE_CP_CREATE;
-		ret = cprepair_change(&f->cm, cx, fix->place.number,
-				      cpfields[i].at, &want, sizeof(want));
-		if (ret < 0)
-			return ret;
-		if (ret)
-			fixers_note(f->cm.job, "checkpoint %llu: has %llu %s",
-				    (unsigned long long)fix->place.number,
-				    (unsigned long long)fix->want,
-				    cpfields[i].what);
-	}
 	return 0;
 }
 
 int fix_checkpoints(struct fixer_job *job, struct context *cx,
 		    const struct fix *fixes, size_t n)
 {
-	struct repairing f = {
-		.cm = {
-			.job = job, .check = job->check,
-			.arg = &f, .put = put_block, .look = read_block,
-			.change = change_block,
-		},
-		.m = repairwriter_file(job->writer, NILFS_CPFILE_INO),
-		.geo = &job->vol->geo,
-	};
-	bool counts = false;
+	struct cpfix f = cpfix_of(job);
 	size_t i;
 	int err;
 
+	f.m = repairwriter_file(job->writer, NILFS_CPFILE_INO);
 	f.rebuilt = metafile_is_empty(f.m);
 	if (latestcp_is_doubtful(job->check) && !f.rebuilt)
 		return 0;
@@ -184,18 +577,16 @@ int fix_checkpoints(struct fixer_job *job, struct context *cx,
 		if (fixes[i].rule == RULE_CP_HEADER_MISSING)
 			repairwriter_recount(job->writer, NILFS_CPFILE_INO,
 					     metafile_nblocks(f.m));
-	err = cprepair_init(&f.cm, cx);
-	if (!err && !f.rebuilt && !liveblocks_is_whole(&f.cm.blocks.live))
+	err = gather_cpfile(&f, cx);
+	if (!err && !f.rebuilt && !liveblocks_is_whole(&f.blocks.live))
 		fixers_note(job, "checkpoint file: left as it is");
 	else if (!err)
-		err = cprepair_write(&f.cm, cx);
-	for (i = 0; i < n && !err; i++)
-		err = repair_fields(&f, cx, &fixes[i], &counts);
-	if (!err && counts)
-		err = pass_counts_on(&f, cx);
+		err = write_cpfile(&f, cx);
+	if (!err)
+		err = repair_fields(&f, cx, fixes, n);
 	for (i = 0; i < n && !err; i++)
 		if (fixes[i].place.kind == PLACE_INODE)
 			err = repair_inode(&f, cx, &fixes[i]);
-	cprepair_fini(&f.cm);
+	drop_cpfix(&f);
 	return err;
 }

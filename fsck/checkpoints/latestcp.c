@@ -22,26 +22,6 @@
 #include "log/repairwriter.h"
 #include "vol/cptable.h"
 
-/* The entry as the cpfile has it: 1, 0 where it makes no sense. */
-static int read_entry(const struct check *c, struct context *cx,
-		      struct nilfs_checkpoint *cp)
-{
-	struct volume *vol = c->vol;
-	uint64_t cno = vol->latest.cno;
-	const void *block;
-	int ret = file_block(&vol->cpfile, cx,
-			     checkpoint_blkoff(&vol->geo, cno), &block);
-
-	if (ret <= 0)
-		return damage_forgive(cx, ret);
-	memcpy(cp, (const char *)block + checkpoint_offset(&vol->geo, cno),
-	       sizeof(*cp));
-	file_put(&vol->cpfile, block);
-	if (checkpoint_check(cp, cno) == RULE_OK && !checkpoint_is_invalid(cp))
-		return 1;
-	return cpblocks_is_followable(c, cx, cp, cno);
-}
-
 /* An entry without a map.  The newest entry that the cpfile has shows what an
    ifile looks like. */
 static int make_entry(const struct check *c, struct context *cx,
@@ -74,23 +54,38 @@ static bool is_dat_lost(const struct check *c)
 	return c->dat_broken || c->dat_bitmaps_lost;
 }
 
-static int find_entry(struct latestcp *k, struct context *cx,
-		      const struct check *c)
+/* The entry as the cpfile has it, else as an older copy, logs and DAT do. */
+static int find_entry(struct context *cx, const struct check *c,
+		      struct nilfs_checkpoint *cp)
 {
-	struct cpcopies copies = { 0 };
-	int ret = read_entry(c, cx, &k->cp);
+	struct volume *vol = c->vol;
+	uint64_t cno = vol->latest.cno;
+	struct cpblocks copies = { 0 };
+	const void *block;
+	int ret = file_block(&vol->cpfile, cx,
+			     checkpoint_blkoff(&vol->geo, cno), &block);
 
+	if (ret > 0) {
+		memcpy(cp, (const char *)block +
+		       checkpoint_offset(&vol->geo, cno), sizeof(*cp));
+		file_put(&vol->cpfile, block);
+		if (checkpoint_check(cp, cno) != RULE_OK ||
+		    checkpoint_is_invalid(cp))
+			ret = cpblocks_is_followable(c, cx, cp, cno);
+	}
+	ret = damage_forgive(cx, ret);
 	if (ret)
 		return ret < 0 ? ret : 0;
 	ret = cpblocks_load(&copies, cx, c);
 	if (!ret)
-		ret = cpblocks_entry(&copies, cx, c->vol->latest.cno, 0,
-				     &k->cp);
-	cpblocks_drop(&copies);
+		ret = cpblocks_entry(&copies, cx, cno, 0, true, cp);
+	if (ret > 0 && checkpoint_is_invalid(cp))
+		ret = 0;
+	cpblocks_fini(&copies);
 	if (!ret && !is_dat_lost(c))
-		ret = pieces_checkpoint(c, cx, c->vol->latest.cno, &k->cp);
+		ret = pieces_checkpoint(c, cx, cno, cp);
 	if (!ret)
-		ret = make_entry(c, cx, &k->cp);
+		ret = make_entry(c, cx, cp);
 	return ret < 0 ? ret : 0;
 }
 
@@ -119,20 +114,6 @@ static int judge_file(struct latestcp *k, struct context *cx,
 	return err;
 }
 
-/* 1, 0 where block BLKOFF of the cpfile cannot be read, or a failure. */
-static int is_readable(struct volume *vol, struct context *cx, uint64_t blkoff)
-{
-	const void *block;
-	int ret = file_block(&vol->cpfile, cx, blkoff, &block);
-
-	if (ret > 0)
-		file_put(&vol->cpfile, block);
-	if (!damage_is(ret))
-		return ret < 0 ? ret : 1;
-	fail_clear(cx);
-	return 0;
-}
-
 /*
  * Some pointer leads to a number that is free.  If it is one of the cpfile,
  * and wrong, that is to be repaired with the DAT: no log could be written.
@@ -140,34 +121,43 @@ static int is_readable(struct volume *vol, struct context *cx, uint64_t blkoff)
 static int judge_free(struct latestcp *k, struct context *cx,
 		      const struct check *c)
 {
+	struct volume *vol = c->vol;
 	const struct liveblocks_question q = {
 		.ino = NILFS_CPFILE_INO,
-		.inode = &c->vol->cpfile.inode,
-		.cno = c->vol->latest.cno,
+		.inode = &vol->cpfile.inode,
+		.cno = vol->latest.cno,
 	};
-	uint64_t next = checkpoint_blkoff(&c->vol->geo, c->vol->latest.cno + 1);
+	/* The next log needs the header, and the next checkpoint. */
+	const uint64_t needed[] = {
+		0, checkpoint_blkoff(&vol->geo, vol->latest.cno + 1),
+	};
 	struct liveblocks blocks = { 0 };
 	int ret = liveblocks_gather(&blocks, cx, c, &q);
-	bool usable = true;
+	bool whole = liveblocks_is_whole(&blocks), usable = true;
+	const struct liveblock *b;
+	const void *block;
 	size_t i;
 
 	/* It has a block that the logs have not, but another that is alive. */
-	for (i = 0; i < blocks.nlost && !ret; i++) {
-		const struct liveblock *b =
-			liveblocks_find(&blocks, blocks.lost[i].blkoff);
-
+	for (i = 0; i < blocks.nlost; i++) {
+		b = liveblocks_find(&blocks, blocks.lost[i].blkoff);
 		usable &= !b || !b->vblocknr;
 	}
-	if (!ret && !liveblocks_is_whole(&blocks)) {
-		/* The next log needs the header, and the next checkpoint. */
-		ret = usable ? is_readable(c->vol, cx, 0) : 0;
-		if (ret > 0)
-			ret = is_readable(c->vol, cx, next);
-		if (!ret)
-			k->rebuilt = k->must = REPAIRWRITER_FILE(NILFS_CPFILE_INO);
-	}
 	liveblocks_fini(&blocks);
-	return ret < 0 ? ret : 0;
+	if (ret || whole)
+		return ret;
+	for (i = 0; i < 2 && usable; i++) {
+		ret = file_block(&vol->cpfile, cx, needed[i], &block);
+		if (ret > 0)
+			file_put(&vol->cpfile, block);
+		usable = !damage_is(ret);
+		ret = damage_forgive(cx, ret);
+		if (ret < 0)
+			return ret;
+	}
+	if (!usable)
+		k->rebuilt = k->must = REPAIRWRITER_FILE(NILFS_CPFILE_INO);
+	return 0;
 }
 
 bool latestcp_is_doubtful(const struct check *c)
@@ -182,7 +172,7 @@ int latestcp_find(struct latestcp *k, struct context *cx,
 	int err;
 
 	k->rebuilt = k->must = 0;
-	err = find_entry(k, cx, c);
+	err = find_entry(cx, c, &k->cp);
 	if (err || is_dat_lost(c))
 		return err;
 	if (latestcp_is_doubtful(c))
