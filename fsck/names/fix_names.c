@@ -264,7 +264,7 @@ int fix_names(struct fixer_job *job, struct context *cx,
 		.job = job,
 		.n.c = job->check,
 	};
-	int found = revive_named(job, cx, fixes, n);
+	int found = fix_inodes_named(job, cx, fixes, n);
 	int err = found < 0 ? found : 0;
 	bool latest = false;
 	size_t i;

@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which inodes are in use: bitmaps and counts of the newest ifile, and of those
- * of snapshots.
+ * The blocks of the ifile, and which inodes are in use: bitmaps and counts of
+ * the newest ifile, and of those of snapshots.
+ *
+ * Its blocks are alive until they are changed, so the logs know all of them
+ * that the map of the newest ifile has lost, and they stay where they are.  A
+ * block that cannot be read is taken from the newest older checkpoint that has
+ * it.  The inodes in it are those of that checkpoint: what has changed of their
+ * files since is found by the next look.  If no log and no checkpoint has one,
+ * the bitmap is wrong, or its inodes are lost.
  *
  * A bitmap that is there is believed; one that is lost is made from the
  * inodes, of which those with links, and the reserved ones, are in use.  An
  * inode whose last link is gone and one that was freed look alike then, which
  * does no harm: the former cannot be open any longer.
  *
- * Which inodes of a snapshot are in use: three say so, the bitmap of a group,
+ * For the inodes of a snapshot there are three sources: the bitmap of a group,
  * the count of free ones in its descriptor, and the inodes themselves.
  *
  * An inode with links is in use, one whose block does not exist is not; about
  * others the bitmap is believed, unless the count in the descriptor is that of
- * the inodes with links.  Where the bitmap is as the inodes say, the count is
- * wrong; where a bitmap that is has as many as the descriptor says, the
- * bitmap; where a bitmap that cannot be one disagrees with both, it is, and the
- * count.  Otherwise something else is, as the way to a block of inodes, and
- * nothing is changed.
+ * the inodes with links.  If the bitmap is as the inodes say, the count is
+ * wrong; if a possible bitmap has as many as the descriptor says, the bitmap is;
+ * if the bitmap is impossible and disagrees with both, both are wrong.
+ * Otherwise something else is, as the way to a block of inodes, and nothing is
+ * changed.
  */
 #include "fsck/tree/fix_ifile.h"
 
@@ -26,12 +33,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/search.h"
+#include "base/sort.h"
 #include "check/damage.h"
+#include "disk/checkpoint.h"
+#include "disk/inode.h"
+#include "fsck/checkpoints/latestcp.h"
+#include "fsck/dat/groupfix.h"
+#include "fsck/derive/liveblocks.h"
 #include "fsck/past/pastblocks.h"
 #include "fsck/tree/fix_inodes.h"
+#include "fsck/tree/inodeedit.h"
 #include "log/repairwriter.h"
 #include "vol/root.h"
 
+#define SECTOR 512
 #define GARBAGE 2 /* impossible bits of a bitmap that is none */
 
 /* The group that is looked at: of the latest ifile, or of that of ROOT. */
@@ -43,32 +60,23 @@ struct group {
 	struct root root;
 	uint64_t cno, number;
 	char *block;			/* that was looked at last */
-	uint8_t *old, *right;		/* bitmaps */
+	uint8_t *old, *right;		/* bitmaps, in the same memory */
 	unsigned int impossible;	/* bits that none of these ever had */
 };
 
-/* Sets up all but what G is of.  -ENOMEM. */
+/* Sets up all but what G is of; G->block is the caller's to free().  -ENOMEM. */
 static int open_group(struct group *g, struct context *cx,
 		      struct fixer_job *job)
 {
-	*g = (struct group){
-		.job = job,
-		.p = &job->vol->ifile_palloc,
-		.past.job = job,
-	};
-	g->block = malloc(g->p->block_size);
-	g->old = malloc(g->p->block_size);
-	g->right = malloc(g->p->block_size);
-	return g->block && g->old && g->right ? 0 :
-		       fail(cx, -ENOMEM, "bitmaps of a group");
-}
+	const struct palloc *p = &job->vol->ifile_palloc;
 
-static void close_group(struct group *g)
-{
-	pastblocks_fini(&g->past);
-	free(g->block);
-	free(g->old);
-	free(g->right);
+	*g = (struct group){ .job = job, .p = p, .past.job = job };
+	g->block = malloc(3 * (size_t)p->block_size);
+	if (!g->block)
+		return fail(cx, -ENOMEM, "bitmaps of a group");
+	g->old = (uint8_t *)g->block + p->block_size;
+	g->right = g->old + p->block_size;
+	return 0;
 }
 
 /* Copies block BLKOFF of the ifile to G->block: 1, 0 for a hole. */
@@ -86,66 +94,51 @@ static int look(struct group *g, struct context *cx, uint64_t blkoff)
 }
 
 /*
- * What the block of inodes WHAT, or a hole (DATA is NULL), says of them.  STRICT:
- * no inode without links is in use, and the reserved ones are.
- */
-static void mark_inodes(struct group *g, const struct palloc_block *what,
-			const char *data, bool strict)
-{
-	struct nilfs_inode inode;
-	uint64_t i;
-
-	for (i = 0; i < what->count; i++) {
-		uint64_t ino = what->first + i;
-		uint32_t at = palloc_group_offset(g->p, ino);
-		uint8_t bit = (uint8_t)(1 << at % 8);
-		bool used = palloc_bit(g->old, at);
-
-		/* Bits that the bitmap cannot have had. */
-		g->impossible += ino < NILFS_USER_INO ? !used : !data && used;
-		if (ino < NILFS_USER_INO) {
-			if (strict)
-				g->right[at / 8] |= bit;
-			continue;
-		}
-		if (data)
-			memcpy(&inode, data + i * g->p->entry_size,
-			       sizeof(inode));
-		if (data && le16_get(inode.i_links_count))
-			g->right[at / 8] |= bit;
-		else if (!data || strict)
-			g->right[at / 8] &= (uint8_t)~bit;
-	}
-}
-
-/*
- * The bitmap as it is, and as it should be, with *NFREES free entries.  A hole
- * in a snapshot means that all is free; a group with inodes has lost its bitmap
+ * The bitmap as it is, and as it should be by the inodes, with *NFREES free
+ * entries: those with links are in use, those of blocks that do not exist are
+ * free.  STRICT: others are, too, and the reserved ones are in use.  A hole in a
+ * snapshot means that all is free; a group with inodes has lost its bitmap
  * there, which is -EUCLEAN.
  */
 static int make_bitmap(struct group *g, struct context *cx, bool strict,
 		       uint32_t *nfrees)
 {
-	uint64_t blkoff = palloc_bitmap_blkoff(g->p, g->number);
-	uint64_t end = blkoff + g->p->blocks_per_group;
+	const struct palloc *p = g->p;
+	uint64_t blkoff = palloc_bitmap_blkoff(p, g->number), i;
+	uint64_t end = blkoff + p->blocks_per_group;
 	struct palloc_block what;
+	struct nilfs_inode inode;
 	int ret = look(g, cx, blkoff);
-	bool hole = !ret;
+	bool hole = !ret, reserved, used;
 
 	g->impossible = 0;
 	if (hole)
-		memset(g->block, 0, g->p->block_size);
-	memcpy(g->old, g->block, g->p->block_size);
-	memcpy(g->right, g->block, g->p->block_size);
+		memset(g->block, 0, p->block_size);
+	memcpy(g->old, g->block, p->block_size);
+	memcpy(g->right, g->block, p->block_size);
 	while (ret >= 0 && ++blkoff < end) {
 		ret = look(g, cx, blkoff);
-		palloc_locate(g->p, blkoff, &what);
+		palloc_locate(p, blkoff, &what);
 		if (ret > 0 && hole && !g->latest)
 			return fail(cx, -EUCLEAN, "a group without its bitmap");
-		if (ret >= 0 && (!hole || g->latest))
-			mark_inodes(g, &what, ret ? g->block : NULL, strict);
+		for (i = 0; i < what.count && ret >= 0; i++) {
+			uint32_t at = palloc_group_offset(p, what.first + i);
+			uint8_t bit = (uint8_t)(1 << at % 8);
+
+			reserved = what.first + i < NILFS_USER_INO;
+			used = palloc_bit(g->old, at);
+			/* Bits that the bitmap cannot have had. */
+			g->impossible += reserved ? !used : !ret && used;
+			memcpy(&inode, g->block + i * p->entry_size,
+			       sizeof(inode));
+			if (reserved ? strict :
+				       ret && le16_get(inode.i_links_count))
+				g->right[at / 8] |= bit;
+			else if (!reserved && (!ret || strict))
+				g->right[at / 8] &= (uint8_t)~bit;
+		}
 	}
-	*nfrees = g->p->entries_per_group - palloc_count(g->p, g->right);
+	*nfrees = p->entries_per_group - palloc_count(p, g->right);
 	return ret < 0 ? ret : 0;
 }
 
@@ -162,7 +155,7 @@ static int change(struct group *g, struct context *cx, uint64_t blkoff,
 	return ret;
 }
 
-/* A group of a snapshot: 1 where it is changed, 0 where it stays as it is. */
+/* A group of a snapshot, which stays as it is where nothing says what is wrong. */
 static int repair_group(struct group *g, struct context *cx)
 {
 	uint64_t blkoff = palloc_desc_blkoff(g->p, g->number);
@@ -202,55 +195,16 @@ static int repair_group(struct group *g, struct context *cx)
 	if (ret > 0 && !right)
 		ret = change(g, cx, palloc_bitmap_blkoff(g->p, g->number), 0,
 			     g->right, g->p->block_size);
-	return ret;
+	if (ret > 0)
+		fixers_note(g->job, "checkpoint %" PRIu64 ": ifile: group %"
+			    PRIu64 " of inodes corrected", g->cno, g->number);
+	return ret < 0 ? ret : 0;
 }
 
-static void note_counts(struct group *g, uint64_t n)
-{
-	if (n)
-		fixers_note(g->job, "checkpoint %" PRIu64 ": ifile: %" PRIu64
-			    " %s of inodes corrected", g->cno, n,
-			    n == 1 ? "group" : "groups");
-}
-
-/*
- * Repairs bitmaps and counts of the groups that FIXES name in checkpoints other
- * than the latest.  -ENOMEM, -EINTR, or as pastblocks_write().
- */
-static int repair_past(struct fixer_job *job, struct context *cx,
-		       const struct fix *fixes, size_t n)
-{
-	struct group g;
-	uint64_t changed = 0;
-	size_t i;
-	int ret = open_group(&g, cx, job);
-
-	for (i = 0; i < n && ret >= 0; i++) {
-		const struct place *place = &fixes[i].place;
-
-		if (place->kind != PLACE_GROUP || !place->cno ||
-		    place->cno == job->vol->latest.cno)
-			continue;
-		if (place->cno != g.cno) {
-			note_counts(&g, changed);
-			changed = 0;
-		}
-		g.cno = place->cno;
-		g.number = place->number;
-		ret = repair_group(&g, cx);
-		changed += ret > 0;
-		if (ret >= 0)
-			ret = context_cancelled(cx);
-	}
-	note_counts(&g, changed);
-	if (ret >= 0)
-		ret = pastblocks_write(&g.past, cx);
-	close_group(&g);
-	return ret;
-}
-
-int fix_ifile_groups(struct fixer_job *job, struct context *cx,
-		     struct groupfix *groups)
+/* Makes bitmaps that are missing, and the counts, of the groups in GROUPS, whose
+   file is the ifile of JOB's writer; they are in order then. */
+static int repair_groups(struct fixer_job *job, struct context *cx,
+			 struct groupfix *groups)
 {
 	struct group g;
 	uint64_t blkoff;
@@ -274,37 +228,372 @@ int fix_ifile_groups(struct fixer_job *job, struct context *cx,
 		if (!ret)
 			memcpy(data, g.right, g.p->block_size);
 	}
-	close_group(&g);
+	free(g.block);
 	return ret < 0 ? ret : groupfix_count(groups, cx);
 }
 
 int fix_ifile(struct fixer_job *job, struct context *cx,
 	      const struct fix *fixes, size_t n)
 {
-	struct groupfix g = {
+	struct groupfix groups = {
 		.m = repairwriter_file(job->writer, NILFS_IFILE_INO),
 		.p = &job->vol->ifile_palloc,
 	};
+	struct group g;
 	size_t i;
-	int err = 0;
+	int err;
 
 	/* It is filled with what it had, and counted then. */
 	if (repairwriter_is_rebuilt(job->writer, NILFS_IFILE_INO))
 		return 0;
-	for (i = 0; i < n && !err; i++)
-		if (fixes[i].place.kind == PLACE_GROUP &&
-		    (!fixes[i].place.cno ||
-		     fixes[i].place.cno == job->vol->latest.cno))
-			err = groupfix_add(&g, cx, fixes[i].place.number);
+	err = open_group(&g, cx, job);
+	for (i = 0; i < n && !err; i++) {
+		const struct place *place = &fixes[i].place;
+
+		if (place->kind != PLACE_GROUP)
+			continue;
+		g.cno = place->cno;
+		g.number = place->number;
+		err = context_cancelled(cx);
+		if (!err)
+			err = g.cno && g.cno != job->vol->latest.cno ?
+				      repair_group(&g, cx) :
+				      groupfix_add(&groups, cx, g.number);
+	}
 	if (!err)
-		err = fix_ifile_groups(job, cx, &g);
-	if (!err && g.n) {
+		err = repair_groups(job, cx, &groups);
+	if (!err && groups.n) {
 		fixers_note(job, "inode file: bitmaps and counts of %zu %s "
-			    "recomputed", g.n, g.n == 1 ? "group" : "groups");
+			    "recomputed", groups.n,
+			    groups.n == 1 ? "group" : "groups");
 		err = repairwriter_changed(job->writer, cx);
 		if (!err)
-			err = revive_leaked(job, cx);
+			err = fix_inodes_leaked(job, cx);
 	}
-	groupfix_fini(&g);
-	return err ? err : repair_past(job, cx, fixes, n);
+	if (!err)
+		err = pastblocks_write(&g.past, cx);
+	pastblocks_fini(&g.past);
+	groupfix_fini(&groups);
+	free(g.block);
+	return err;
+}
+
+/* The newest ifile, to be filled. */
+struct filling {
+	struct fixer_job *job;
+	const struct palloc *p;
+	struct metafile *ifile;
+	bool all;			/* it began without blocks */
+	uint64_t *wanted;		/* blocks known to be missing, ascending */
+	size_t nwanted, room;
+	uint64_t missing;		/* of these, still */
+	bool unknown;			/* more may be missing than is known */
+	struct groupfix groups;		/* of which the allocator's are */
+};
+
+static int want_block(struct filling *f, struct context *cx, uint64_t blkoff)
+{
+	if (array_reserve(cx, &f->wanted, &f->room, f->nwanted + 1))
+		return -ENOMEM;
+	f->wanted[f->nwanted++] = blkoff;
+	return 0;
+}
+
+static bool is_wanted(const struct filling *f, uint64_t blkoff)
+{
+	size_t at = search_lower_bound(f->wanted, f->nwanted, blkoff);
+
+	return at < f->nwanted && f->wanted[at] == blkoff;
+}
+
+/* Whether the block of the ifile is missing, and that of no reserved inode: 1,
+   0. */
+static int is_hole(const struct filling *f, struct context *cx, uint64_t blkoff,
+		   struct palloc_block *what)
+{
+	uint64_t ptr;
+	int ret = metafile_lookup(f->ifile, cx, blkoff, &ptr);
+
+	palloc_locate(f->p, blkoff, what);
+	return ret < 0 ? ret : !ret && what->first >= NILFS_USER_INO;
+}
+
+/* Blocks of inodes that are missing, from that of a finding on to the next one
+   of its group. */
+static int list_holes(struct filling *f, struct context *cx,
+		      const struct fix *fixes, size_t n)
+{
+	struct palloc_block what;
+	uint64_t blkoff, end;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < n && ret >= 0; i++) {
+		if (fixes[i].rule != RULE_PALLOC_ENTRY_MISSING ||
+		    fixes[i].place.cno != f->job->vol->latest.cno)
+			continue;
+		blkoff = fixes[i].place.blkoff;
+		palloc_locate(f->p, blkoff, &what);
+		end = palloc_bitmap_blkoff(f->p, what.group) +
+		      f->p->blocks_per_group;
+		do {
+			ret = want_block(f, cx, blkoff++);
+			if (!ret && blkoff < end)
+				ret = is_hole(f, cx, blkoff, &what);
+		} while (ret > 0);
+	}
+	f->nwanted = sort_unique(f->wanted, f->nwanted);
+	return ret < 0 ? ret : 0;
+}
+
+/* Copies block B to the ifile. */
+static int put_block(struct filling *f, struct context *cx,
+		     const struct liveblock *b)
+{
+	struct cache *cache = f->job->vol->cache;
+	const void *from;
+	void *to;
+	int err = cache_get(cache, cx, b->blocknr, &from);
+
+	if (err)
+		return err;
+	err = metafile_change(f->ifile, cx, b->blkoff, &to, NULL);
+	if (!err)
+		memcpy(to, from, f->p->block_size);
+	cache_put(cache, from);
+	return err;
+}
+
+/* Puts in what the newest checkpoint has of it, L; what is lost counts as
+   missing, or is of groups that are made again. */
+static int put_living(struct filling *f, struct context *cx,
+		      const struct liveblocks *l)
+{
+	struct palloc_block what;
+	uint64_t blkoff, ptr;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < l->nlost && f->all && !ret; i++) {
+		blkoff = l->lost[i].blkoff;
+		palloc_locate(f->p, blkoff, &what);
+		if (liveblocks_find(l, blkoff))
+			continue;
+		ret = what.kind == PALLOC_ENTRIES ?
+			      want_block(f, cx, blkoff) :
+			      groupfix_add(&f->groups, cx, what.group);
+	}
+	for (i = 0; i < l->n && !ret; i++) {
+		const struct liveblock *b = &l->list[i];
+
+		if (!f->all && !is_wanted(f, b->blkoff))
+			continue;
+		ret = metafile_lookup(f->ifile, cx, b->blkoff, &ptr);
+		if (ret)
+			continue;
+		if (!f->all)
+			fixers_note(f->job, "block %" PRIu64 " of the ifile: "
+				    "found in the logs", b->blkoff);
+		ret = b->vblocknr ? metafile_keep(f->ifile, cx, b->blkoff,
+						  b->vblocknr) :
+				    put_block(f, cx, b);
+	}
+	for (i = 0; i < f->nwanted && ret >= 0; i++) {
+		ret = metafile_lookup(f->ifile, cx, f->wanted[i], &ptr);
+		f->missing += !ret;
+	}
+	return ret < 0 ? ret : 0;
+}
+
+/* Block B of checkpoint CNO, if the ifile has none for it, without inodes that
+   have been freed since. */
+static int take_block(struct filling *f, struct context *cx, uint64_t cno,
+		      const struct liveblock *b)
+{
+	bool wanted = is_wanted(f, b->blkoff);
+	const struct palloc *p = f->p;
+	struct palloc_block what;
+	uint64_t ptr, ino;
+	const void *bitmap;
+	void *data;
+	int ret;
+
+	if (!f->unknown && !wanted)
+		return 0;
+	ret = metafile_lookup(f->ifile, cx, b->blkoff, &ptr);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	ret = put_block(f, cx, b);
+	if (ret == -EIO)
+		return damage_forgive(cx, ret);
+	palloc_locate(p, b->blkoff, &what);
+	if (!ret && what.kind == PALLOC_ENTRIES) {
+		ret = metafile_change(f->ifile, cx, b->blkoff, &data, NULL);
+		if (!ret)
+			ret = metafile_look(f->ifile, cx,
+					    palloc_bitmap_blkoff(p, what.group),
+					    &bitmap);
+		for (ino = what.first; ret > 0 && what.count--; ino++)
+			if (!palloc_bit(bitmap, palloc_group_offset(p, ino)))
+				memset((char *)data +
+				       palloc_entry_offset(p, ino), 0,
+				       p->entry_size);
+	}
+	if (ret < 0)
+		return ret;
+	fixers_note(f->job, "block %" PRIu64 " of the ifile: restored from "
+		    "checkpoint %" PRIu64, b->blkoff, cno);
+	f->missing -= wanted;
+	return 0;
+}
+
+/* What is missing, from all checkpoints before the latest, the newest first. */
+static int ask_older(struct filling *f, struct context *cx)
+{
+	struct volume *vol = f->job->vol;
+	struct metafile *cpfile = repairwriter_file(f->job->writer,
+						    NILFS_CPFILE_INO);
+	uint64_t cno = vol->latest.cno, blkoff = UINT64_MAX;
+	le64 last[NILFS_INODE_BMAP_SIZE] = { 0 };
+	struct nilfs_checkpoint cp;
+	const void *data;
+	size_t i;
+	int ret = 0;
+
+	while (cno-- > 1 && ret >= 0 && (f->unknown || f->missing)) {
+		struct liveblocks_question q = {
+			.ino = NILFS_IFILE_INO,
+			.inode = &cp.cp_ifile_inode,
+			.cno = cno,
+		};
+		struct liveblocks old = { 0 };
+
+		if (blkoff != checkpoint_blkoff(&vol->geo, cno)) {
+			blkoff = checkpoint_blkoff(&vol->geo, cno);
+			ret = context_cancelled(cx);
+		}
+		if (!ret)
+			ret = metafile_look(cpfile, cx, blkoff, &data);
+		if (!ret)
+			cno = checkpoint_first(&vol->geo, blkoff);
+		if (ret <= 0)
+			continue;
+		ret = 0;
+		memcpy(&cp, (const char *)data +
+		       checkpoint_offset(&vol->geo, cno), sizeof(cp));
+		if (checkpoint_is_invalid(&cp) ||
+		    !memcmp(last, cp.cp_ifile_inode.i_bmap, sizeof(last)))
+			continue;
+		memcpy(last, cp.cp_ifile_inode.i_bmap, sizeof(last));
+		ret = liveblocks_gather(&old, cx, f->job->check, &q);
+		for (i = 0; i < old.n && !ret; i++)
+			ret = take_block(f, cx, cno, &old.list[i]);
+		if (liveblocks_is_whole(&old) && old.n)
+			f->unknown = false;
+		liveblocks_fini(&old);
+	}
+	if (ret >= 0 && f->missing && f->all)
+		fixers_note(f->job, "%" PRIu64 " blocks of the ifile: lost with "
+			    "their inodes", f->missing);
+	return ret < 0 ? ret : 0;
+}
+
+/* Inodes in use of blocks that were holes: freed if the block was not found, else
+   replaced where they are nothing.  1 where directories were restored, 0. */
+static int settle_holes(struct filling *f, struct context *cx)
+{
+	uint64_t latest = f->job->vol->latest.cno, nfreed = 0, ino;
+	uint64_t *inos = calloc(f->nwanted, sizeof(*inos));
+	struct palloc_block what;
+	struct inodecase c;
+	struct inodeedit e;
+	int hole, ret;
+	size_t i;
+
+	if (!inos)
+		return fail(cx, -ENOMEM, "%zu blocks of inodes", f->nwanted);
+	for (i = 0; i < f->nwanted; i++) {
+		palloc_locate(f->p, f->wanted[i], &what);
+		inos[i] = what.first;
+	}
+	ret = inodeedit_open(&e, cx, f->job, NULL, inos, f->nwanted);
+	for (i = 0; i < f->nwanted && ret >= 0; i++) {
+		ret = hole = is_hole(f, cx, f->wanted[i], &what);
+		for (ino = what.first; ino < what.first + what.count && ret >= 0;
+		     ino++) {
+			ret = inodeedit_is_used(&e, cx, latest, ino);
+			if (ret <= 0)
+				continue;
+			nfreed += hole;
+			if (hole) {
+				ret = inodeedit_mark(&e, cx, latest, ino, false);
+				continue;
+			}
+			ret = inodeedit_case(&e, cx, latest, ino,
+					     RULE_INODE_EMPTY, &c);
+			if (ret >= 0 && inode_is_empty(&c.inode) &&
+			    !inode_is_private(ino))
+				ret = inodeedit_decide(&e, cx, &c);
+		}
+	}
+	if (nfreed)
+		fixers_note(f->job, "%" PRIu64 " inodes marked free: no "
+			    "checkpoint has their blocks", nfreed);
+	free(inos);
+	ret = inodeedit_close(&e, cx, ret < 0 ? ret : 0);
+	return ret ? ret : e.ndirs > 0;
+}
+
+int fix_ifile_fill(struct fixer_job *job, struct context *cx,
+		   const struct fix *fixes, size_t n)
+{
+	struct filling f = {
+		.job = job,
+		.p = &job->vol->ifile_palloc,
+		.ifile = repairwriter_file(job->writer, NILFS_IFILE_INO),
+	};
+	struct latestcp k;
+	const struct liveblocks_question q = {
+		.ino = NILFS_IFILE_INO,
+		.inode = &k.cp.cp_ifile_inode,
+		.cno = job->vol->latest.cno,
+		.read = true,
+		.logs = true,
+	};
+	struct liveblocks blocks = { 0 };
+	uint64_t count, old;
+	int ret = 0;
+
+	f.groups = (struct groupfix){ .m = f.ifile, .p = f.p };
+	f.all = metafile_is_empty(f.ifile);
+	if (!f.all)
+		ret = list_holes(&f, cx, fixes, n);
+	if (ret || (!f.all && !f.nwanted))
+		goto out;
+	ret = latestcp_find(&k, cx, job->check, 0);
+	if (!ret)
+		ret = liveblocks_gather(&blocks, cx, job->check, &q);
+	if (ret)
+		goto out;
+	if (f.all) {
+		old = le64_get(k.cp.cp_ifile_inode.i_blocks) /
+		      (f.p->block_size / SECTOR);
+		count = le64_get(k.cp.cp_blocks_count);
+		f.unknown = blocks.partial || !old;
+		repairwriter_counts(job->writer, le64_get(k.cp.cp_inodes_count),
+				    count - (old < count ? old : count));
+		fixers_note(job, "ifile: %zu blocks found by its map and the "
+			    "logs", blocks.n);
+	}
+	ret = put_living(&f, cx, &blocks);
+	if (!ret)
+		ret = ask_older(&f, cx);
+	if (!ret)
+		ret = f.all ? repair_groups(job, cx, &f.groups) :
+			      settle_holes(&f, cx);
+out:
+	groupfix_fini(&f.groups);
+	liveblocks_fini(&blocks);
+	free(f.wanted);
+	return ret;
 }

@@ -7,7 +7,9 @@
  *
  * In a snapshot an empty inode, and one without links, which an older or newer
  * block of the ifile may have, was one where it is marked as in use and a
- * directory names it.
+ * directory names it.  In the latest state the mark may be lost as well: a
+ * directory names the inode then, or the logs still list its blocks, and the DAT
+ * says which of these live.
  */
 #include "fsck/tree/fix_inodes.h"
 
@@ -17,7 +19,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "disk/bmap.h"
+#include "base/sort.h"
+#include "check/logs/listings.h"
 #include "disk/inode.h"
 #include "fsck/tree/fix_ifile.h"
 #include "fsck/tree/inodeedit.h"
@@ -28,7 +31,7 @@ struct fixing {
 	struct inodeedit e;
 	uint64_t cno, blkoff;	/* block of the ifile that was looked at */
 	bool replaced;		/* all of it */
-	bool by_names;		/* nothing but its names says how many links */
+	enum fix_inodes_which which;
 };
 
 /* Whether INO is an inode of a user that is in use: 1, 0. */
@@ -40,94 +43,57 @@ static int is_used(const struct fixing *f, struct context *cx, uint64_t cno,
 }
 
 /*
- * Whether several inodes in use, of block WHAT of the ifile, are none, or
- * others than before: 1, 0.  Empty ones may be some that the kernel had not got
- * round to.
- */
-static int is_noise(struct fixing *f, struct context *cx, uint64_t cno,
-		    const struct palloc_block *what)
-{
-	unsigned int doubtful = 0;
-	struct inodecase c;
-	uint64_t ino;
-	int ret = 0;
-
-	for (ino = what->first; ino < what->first + what->count; ino++) {
-		ret = is_used(f, cx, cno, ino);
-		if (ret > 0)
-			ret = inodeedit_case(&f->e, cx, cno, ino, RULE_INODE_EMPTY, &c);
-		if (ret < 0)
-			return ret;
-		if (!ret || inode_is_empty(&c.inode) ||
-		    !inode_signs(f->e.geo, &c.inode))
-			continue;
-		ret = inode_is_garbage(f->e.geo, &c.inode) ? 1 :
-			      inodedecide_is_another(&f->e.decide, cx, &c);
-		if (ret < 0)
-			return ret;
-		doubtful += ret > 0;
-	}
-	return doubtful > 1;
-}
-
-/*
  * The block of the ifile that has inode INO, once: 1 where all of it is
- * something else, so that nothing can be made of what is wrong, 0.  What looks
- * right in it may have been spared.
+ * something else, so that nothing can be made of what is wrong, 0.  That is so
+ * if several of its inodes in use are none, or others than before; empty ones
+ * may be some that the kernel had not got round to.  What looks right in it may
+ * have been spared.
  */
 static int repair_block(struct fixing *f, struct context *cx, uint64_t cno,
 			uint64_t ino)
 {
-	uint64_t blkoff = palloc_entry_blkoff(f->e.palloc, ino);
+	uint64_t blkoff = palloc_entry_blkoff(f->e.palloc, ino), end;
+	unsigned int doubtful = 0;
 	struct palloc_block what;
 	struct inodecase c;
-	int ret;
+	int ret = 0;
 
 	if (f->cno == cno && f->blkoff == blkoff)
 		return f->replaced;
 	f->cno = cno;
 	f->blkoff = blkoff;
 	palloc_locate(f->e.palloc, blkoff, &what);
-	ret = is_noise(f, cx, cno, &what);
-	f->replaced = ret > 0;
-	if (ret <= 0)
-		return ret;
-	for (ino = what.first; ino < what.first + what.count && ret >= 0;
-	     ino++) {
+	end = what.first + what.count;
+	for (ino = what.first; ino < end && ret >= 0; ino++) {
+		ret = is_used(f, cx, cno, ino);
+		if (ret > 0)
+			ret = inodeedit_case(&f->e, cx, cno, ino,
+					     RULE_INODE_EMPTY, &c);
+		if (ret <= 0 || inode_is_empty(&c.inode) ||
+		    !inode_signs(f->e.geo, &c.inode))
+			continue;
+		if (!inode_is_garbage(f->e.geo, &c.inode))
+			ret = inodedecide_is_another(&f->e, cx, &c);
+		doubtful += ret > 0;
+	}
+	f->replaced = ret >= 0 && doubtful > 1;
+	if (!f->replaced)
+		return ret < 0 ? ret : 0;
+	for (ino = what.first; ino < end && ret >= 0; ino++) {
 		if (inode_is_private(ino))
 			continue;
 		ret = is_used(f, cx, cno, ino);
 		if (!ret && cno == f->e.latest)
 			ret = inodeedit_clear(&f->e, cx, cno, ino);
 		if (ret > 0)
-			ret = inodeedit_case(&f->e, cx, cno, ino, RULE_INODE_EMPTY, &c);
+			ret = inodeedit_case(&f->e, cx, cno, ino,
+					     RULE_INODE_EMPTY, &c);
 		if (ret > 0 && !inode_signs(f->e.geo, &c.inode))
-			ret = inodedecide_is_another(&f->e.decide, cx, &c);
+			ret = inodedecide_is_another(&f->e, cx, &c);
 		if (ret > 0)
 			ret = inodeedit_decide(&f->e, cx, &c);
 	}
 	return ret < 0 ? ret : 1;
-}
-
-/* A deleted inode that has its map yet is in use again, unless it is another
-   one than in a checkpoint with blocks that are alive: 1, 0. */
-static int undelete_inode(struct fixing *f, struct context *cx,
-			  struct inodecase *c)
-{
-	int ret;
-
-	if (inode_is_empty(&c->inode) || !inode_has_bmap(&c->inode) ||
-	    inode_is_garbage(f->e.geo, &c->inode))
-		return 0;
-	ret = inodedecide_is_another(&f->e.decide, cx, c);
-	if (ret < 0 || (ret && c->fits))
-		return ret < 0 ? ret : 0;
-	c->inode.i_links_count = le16_make(1);
-	ret = inoderepair_fit(f->e.job->vol, cx, c->ino, &c->inode);
-	if (ret)
-		return ret;
-	inodedecide_note(&f->e.decide, c, "no longer marked as deleted");
-	return inodeedit_write(&f->e, cx, c);
 }
 
 /* Inode C of a snapshot, if it is in use, and empty or a deleted one: 1 where it
@@ -141,31 +107,25 @@ static int restore_lost(struct fixing *f, struct context *cx,
 
 	if (ret <= 0)
 		return ret;
-	ret = undelete_inode(f, cx, c);
-	return ret || !(empty || named) ? ret : inodeedit_decide(&f->e, cx, c);
-}
-
-/*
- * A snapshot that lost inode FOUND lost others of its block with it; they may be
- * what is named by a directory that is found again.
- */
-static int restore_others(struct fixing *f, struct context *cx,
-			  const struct inodecase *found)
-{
-	struct palloc_block what;
-	struct inodecase c;
-	uint64_t ino;
-	int ret = 0;
-
-	palloc_locate(f->e.palloc,
-		      palloc_entry_blkoff(f->e.palloc, found->ino), &what);
-	for (ino = what.first; ino < what.first + what.count && ret >= 0;
-	     ino++) {
-		ret = inodeedit_case(&f->e, cx, found->cno, ino, RULE_INODE_EMPTY, &c);
-		if (ret > 0 && !inode_is_private(ino))
-			ret = restore_lost(f, cx, &c, false);
+	/* One that has its map yet is in use again, unless it is another one than
+	   in a checkpoint with blocks that are alive. */
+	if (!empty && inode_has_bmap(&c->inode) &&
+	    !inode_is_garbage(f->e.geo, &c->inode)) {
+		ret = inodedecide_is_another(&f->e, cx, c);
+		if (ret < 0)
+			return ret;
+		if (!ret || !c->fits) {
+			c->inode.i_links_count = le16_make(1);
+			ret = inoderepair_fit(f->e.job->vol, cx, c->ino,
+					      &c->inode);
+			if (ret)
+				return ret;
+			inodedecide_note(&f->e, c,
+					 "no longer marked as deleted");
+			return inodeedit_write(&f->e, cx, c);
+		}
 	}
-	return ret < 0 ? ret : 0;
+	return empty || named ? inodeedit_decide(&f->e, cx, c) : 0;
 }
 
 /*
@@ -180,31 +140,14 @@ static int link_to(struct fixing *f, struct context *cx, struct inodecase *c,
 
 	if (f->e.job->revived && *f->e.job->revived)
 		c->life.end = NILFS_CNO_MAX;
-	ret = inodedecide_ask(&f->e.decide, cx, c);
+	ret = inodedecide_ask(&f->e, cx, c);
 	if (ret < 0 || want > NILFS_LINK_MAX ||
-	    (ret && !f->by_names &&
+	    (ret && f->which != FIX_INODES_COUNTS &&
 	     le16_get(c->other.i_links_count) != want))
 		return ret < 0 ? ret : 0;
 	c->inode.i_links_count = le16_make((uint16_t)want);
-	inodedecide_note(&f->e.decide, c, "link count set to %" PRIu64, want);
+	inodedecide_note(&f->e, c, "link count set to %" PRIu64, want);
 	return inodeedit_write(&f->e, cx, c);
-}
-
-/* Whether the map of inode C of a snapshot begins with a block that is alive
-   there: 1, 0. */
-static int has_live_block(struct fixing *f, struct context *cx,
-			  const struct inodecase *c)
-{
-	uint64_t ptr = inode_has_bmap(&c->inode) ?
-			       bmap_first_ptr(c->inode.i_bmap) : 0;
-	struct vblock vb;
-	int ret;
-
-	if (!ptr || inode_is_garbage(f->e.geo, &c->inode))
-		return 0;
-	ret = vblocks_find(&f->e.decide.vblocks, cx, ptr, &vb);
-	return ret < 0 ? ret : ret == VBLOCKS_USED && vb.start <= c->cno &&
-			       vb.end > c->cno;
 }
 
 /*
@@ -215,29 +158,27 @@ static int has_live_block(struct fixing *f, struct context *cx,
 static int settle_free(struct fixing *f, struct context *cx,
 		       struct inodecase *c)
 {
-	bool latest = c->cno == f->e.latest;
-	int ret, foreign;
+	bool latest = c->cno == f->e.latest, lives, foreign;
+	int ret;
 
 	if (!latest && f->e.job->plan->kinds[RULE_FIX_IFILE].n)
 		return 0;
-	foreign = inodedecide_is_foreign(&f->e.decide, cx, c);
-	if (foreign < 0)
-		return foreign;
-	ret = latest ? inode_check(f->e.geo, &c->inode, c->ino) == RULE_OK :
-		       has_live_block(f, cx, c);
+	ret = inodedecide_first(&f->e, cx, c, &lives, &foreign);
 	if (ret < 0)
 		return ret;
-	if (ret && !foreign) {
-		inodedecide_note(&f->e.decide, c, "marked as in use");
+	if (!foreign &&
+	    (latest ? inode_check(f->e.geo, &c->inode, c->ino) == RULE_OK :
+		      lives && !inode_is_garbage(f->e.geo, &c->inode))) {
+		inodedecide_note(&f->e, c, "marked as in use");
 		return inodeedit_mark(&f->e, cx, c->cno, c->ino, true);
 	}
 	if (latest)
 		return inodeedit_clear(&f->e, cx, c->cno, c->ino);
-	ret = inodedecide_ask(&f->e.decide, cx, c);
+	ret = inodedecide_ask(&f->e, cx, c);
 	if (ret || (c->other_cno && inode_is_same_file(&c->other, &c->inode)))
 		return ret < 0 ? ret : 0;
 	memset(&c->inode, 0, sizeof(c->inode));
-	inodedecide_note(&f->e.decide, c, "cleared, it is marked free and no "
+	inodedecide_note(&f->e, c, "cleared, it is marked free and no "
 			 "checkpoint has it");
 	return inodeedit_write(&f->e, cx, c);
 }
@@ -252,14 +193,16 @@ static int repair_past(struct fixing *f, struct context *cx,
 		       const struct fix *fix)
 {
 	bool named = fix->rule == RULE_DIR_NO_INODE, lost;
+	uint64_t cno = fix->place.cno, ino = ino_of(fix);
 	enum rule rule = RULE_OK;
+	struct palloc_block what;
 	struct inodecase c;
-	int ret = repair_block(f, cx, fix->place.cno, ino_of(fix));
+	int ret = repair_block(f, cx, cno, ino);
 
 	if (ret)
 		return ret < 0 ? ret : 0;
-	ret = inodeedit_case(&f->e, cx, fix->place.cno, ino_of(fix),
-			named ? RULE_INODE_EMPTY : fix->rule, &c);
+	ret = inodeedit_case(&f->e, cx, cno, ino,
+			     named ? RULE_INODE_EMPTY : fix->rule, &c);
 	if (ret <= 0)
 		return ret;
 	c.got = fix->got;
@@ -273,16 +216,24 @@ static int repair_past(struct fixing *f, struct context *cx,
 		ret = link_to(f, cx, &c, fix->want);
 	else
 		ret = inodeedit_decide(&f->e, cx, &c);
-	if (ret)
-		return ret > 0 && lost ? restore_others(f, cx, &c) :
-		       ret > 0 ? 0 : ret;
-	if (!named && !inode_is_empty(&c.inode))
-		ret = inoderepair_check(f->e.job->vol, cx, c.ino, &c.inode,
-					&rule);
+	if (!ret && !named && !inode_is_empty(&c.inode))
+		ret = inoderepair_check(f->e.job->vol, cx, ino, &c.inode, &rule);
 	if (!ret && rule != RULE_OK)
-		inodedecide_note(&f->e.decide, &c, "not repaired, no other "
+		inodedecide_note(&f->e, &c, "not repaired, no other "
 				 "checkpoint has it as it was");
-	return ret;
+	if (ret <= 0 || !lost)
+		return ret < 0 ? ret : 0;
+	/* Others of its block were lost with it; they may be what is named by a
+	   directory that is found again. */
+	palloc_locate(f->e.palloc, palloc_entry_blkoff(f->e.palloc, ino),
+		      &what);
+	for (ino = what.first; ino < what.first + what.count && ret >= 0;
+	     ino++) {
+		ret = inodeedit_case(&f->e, cx, cno, ino, RULE_INODE_EMPTY, &c);
+		if (ret > 0 && !inode_is_private(ino))
+			ret = restore_lost(f, cx, &c, false);
+	}
+	return ret < 0 ? ret : 0;
 }
 
 static int repair_latest(struct fixing *f, struct context *cx,
@@ -304,191 +255,199 @@ static int repair_latest(struct fixing *f, struct context *cx,
 	ret = inodeedit_is_used(&f->e, cx, f->e.latest, ino);
 	if (ret < 0 || (!ret && ino != NILFS_ROOT_INO))
 		return ret;
-	ret = inodedecide_is_wrong(&f->e.decide, cx, &c);
+	ret = inodedecide_is_wrong(&f->e, cx, &c);
 	if (ret > 0)
 		ret = inodeedit_decide(&f->e, cx, &c);
 	return ret < 0 ? ret : 0;
 }
 
 /* Whether a run for WHICH is about FIX. */
-static bool is_mine(const struct fixing *f, const struct fix *fix,
+static bool is_mine(const struct fixer_job *job, const struct fix *fix,
 		    enum fix_inodes_which which)
 {
+	bool latest = fix->place.cno == job->vol->latest.cno;
+	bool past = fix->place.cno && !latest;
+
 	if (which == FIX_INODES_LOST)
-		return fix->rule == RULE_DIR_NO_INODE && fix->place.cno &&
-		       fix->place.cno != f->e.latest;
+		return past && fix->rule == RULE_DIR_NO_INODE;
 	if (fix->place.kind != PLACE_INODE)
 		return false;
-	if (which == FIX_INODES_LATEST)
-		return fix->place.cno == f->e.latest &&
-		       (!inode_is_metadata(fix->place.ino) ||
-			fix->rule == RULE_INODE_RESERVED_FREE);
+	if (which >= FIX_INODES_LATEST)
+		return latest && (!inode_is_metadata(fix->place.ino) ||
+				  fix->rule == RULE_INODE_RESERVED_FREE);
 	/* Of names too many it is not known which one is wrong. */
 	if (which == FIX_INODES_COUNTS &&
 	    (fix->rule != RULE_INODE_LINKS_NAMES || fix->want >= fix->got))
 		return false;
-	return fix->place.cno && fix->place.cno != f->e.latest &&
-	       !inode_is_metadata(fix->place.ino) &&
+	return past && !inode_is_metadata(fix->place.ino) &&
 	       fix->rule != RULE_INODE_RESERVED_FREE &&
 	       fix->rule != RULE_INODE_ORPHAN &&
 	       fix->rule != RULE_INODE_UNREACHABLE;
-}
-
-static int open_decide(struct fixing *f, struct context *cx,
-		       const struct fix *fixes, size_t n, enum fix_inodes_which which)
-{
-	uint64_t *inos = calloc(n ? n : 1, sizeof(*inos));
-	size_t i, found = 0;
-	int err;
-
-	if (!inos)
-		return fail(cx, -ENOMEM, "%zu inodes", n);
-	for (i = 0; i < n; i++)
-		if (is_mine(f, &fixes[i], which))
-			inos[found++] = ino_of(&fixes[i]);
-	err = inodedecide_open(&f->e.decide, cx, f->e.job, inos, found);
-	free(inos);
-	return err;
-}
-
-static int repair_all(struct fixing *f, struct context *cx,
-		      const struct fix *fixes, size_t n, enum fix_inodes_which which)
-{
-	size_t i;
-	int err = 0;
-
-	f->blkoff = UINT64_MAX;
-	f->e.nlater = 0;
-	for (i = 0; i < n && !err; i++)
-		if (is_mine(f, &fixes[i], which))
-			err = which == FIX_INODES_LATEST ?
-				      repair_latest(f, cx, &fixes[i]) :
-				      repair_past(f, cx, &fixes[i]);
-	return err;
 }
 
 int fix_inodes_past(struct pastblocks *p, struct context *cx,
 		    const struct fix *fixes, size_t n,
 		    enum fix_inodes_which which)
 {
-	struct fixing f = { .by_names = which == FIX_INODES_COUNTS };
+	struct fixing f = { .which = which };
+	uint64_t *inos = calloc(n ? n : 1, sizeof(*inos));
+	size_t i, found = 0;
+	bool again = true;
 	int err;
 
-	inodeedit_open(&f.e, p->job, p);
-	err = open_decide(&f, cx, fixes, n, which);
-	if (!err)
-		err = repair_all(&f, cx, fixes, n, which);
+	if (!inos)
+		return fail(cx, -ENOMEM, "%zu inodes", n);
+	for (i = 0; i < n; i++)
+		if (is_mine(p->job, &fixes[i], which))
+			inos[found++] = ino_of(&fixes[i]);
+	err = inodeedit_open(&f.e, cx, p->job, p, inos, found);
+	while (!err && again) {
+		f.blkoff = UINT64_MAX;
+		f.e.nlater = 0;
+		for (i = 0; i < n && !err; i++)
+			if (is_mine(p->job, &fixes[i], which))
+				err = which < FIX_INODES_LATEST ?
+					      repair_past(&f, cx, &fixes[i]) :
+					      repair_latest(&f, cx, &fixes[i]);
+		again = which == FIX_INODES_LATEST && f.e.nlater &&
+			!f.e.ndirs && !f.e.last;
+		f.e.last = true;
+	}
+	free(inos);
 	return inodeedit_close(&f.e, cx, err);
-}
-
-/* Whether the block of the ifile is missing, and that of no reserved inode: 1,
-   0. */
-static int is_hole(const struct fixing *f, struct context *cx, uint64_t blkoff)
-{
-	struct palloc_block what;
-	uint64_t ptr;
-	int ret = metafile_lookup(f->e.ifile, cx, blkoff, &ptr);
-
-	palloc_locate(f->e.palloc, blkoff, &what);
-	return ret < 0 ? ret : !ret && what.first >= NILFS_USER_INO;
-}
-
-/* Inodes of block BLKOFF, which was lost, in use: freed if it was not found,
-   *NFREED more, else replaced where they are nothing. */
-static int repair_hole(struct fixing *f, struct context *cx, uint64_t blkoff,
-		       uint64_t *nfreed)
-{
-	int missing = is_hole(f, cx, blkoff), ret = missing;
-	struct palloc_block what;
-	struct inodecase c;
-	uint64_t ino;
-
-	palloc_locate(f->e.palloc, blkoff, &what);
-	for (ino = what.first; ino < what.first + what.count && ret >= 0;
-	     ino++) {
-		ret = inodeedit_is_used(&f->e, cx, f->e.latest, ino);
-		if (ret <= 0)
-			continue;
-		*nfreed += missing;
-		if (missing) {
-			ret = inodeedit_mark(&f->e, cx, f->e.latest, ino,
-					     false);
-			continue;
-		}
-		ret = inodeedit_case(&f->e, cx, f->e.latest, ino, RULE_INODE_EMPTY, &c);
-		if (ret >= 0 && inode_is_empty(&c.inode) &&
-		    !inode_is_private(ino))
-			ret = inodeedit_decide(&f->e, cx, &c);
-	}
-	return ret < 0 ? ret : 0;
-}
-
-/*
- * Blocks of inodes that are missing, from that of a finding on to the next one
- * of its group: where no log and no checkpoint has one, the bitmap is wrong, or
- * its inodes are lost.
- */
-static int fill_holes(struct fixing *f, struct context *cx,
-		      const struct fix *fixes, size_t n)
-{
-	const struct palloc *p = f->e.palloc;
-	uint64_t *holes = NULL, nfreed = 0, blkoff, end;
-	size_t nholes = 0, room = 0, i;
-	struct palloc_block what;
-	int ret = 0;
-
-	for (i = 0; i < n && ret >= 0; i++) {
-		if (fixes[i].rule != RULE_PALLOC_ENTRY_MISSING ||
-		    fixes[i].place.cno != f->e.latest)
-			continue;
-		blkoff = fixes[i].place.blkoff;
-		palloc_locate(p, blkoff, &what);
-		end = palloc_bitmap_blkoff(p, what.group) + p->blocks_per_group;
-		do {
-			ret = array_reserve(cx, &holes, &room, nholes + 1);
-			if (ret)
-				break;
-			holes[nholes++] = blkoff++;
-			ret = blkoff < end ? is_hole(f, cx, blkoff) : 0;
-		} while (ret > 0);
-	}
-	if (ret >= 0)
-		ret = ifilefill_holes(f->e.job, cx, holes, nholes);
-	for (i = 0; i < nholes && !ret; i++)
-		ret = repair_hole(f, cx, holes[i], &nfreed);
-	if (nfreed)
-		fixers_note(f->e.job, "%" PRIu64 " inodes marked free: no "
-			    "checkpoint has their blocks", nfreed);
-	free(holes);
-	return ret;
 }
 
 int fix_inodes(struct fixer_job *job, struct context *cx,
 	       const struct fix *fixes, size_t n)
 {
 	struct pastblocks past = { .job = job };
-	struct fixing f = { .by_names = false };
-	int err = ifilefill_run(job, cx);
+	int ret = fix_ifile_fill(job, cx, fixes, n);
 
 	/* What was found is of the ifile that this one replaces. */
-	if (err || repairwriter_is_rebuilt(job->writer, NILFS_IFILE_INO))
-		return err;
-	inodeedit_open(&f.e, job, NULL);
-	err = open_decide(&f, cx, fixes, n, FIX_INODES_LATEST);
-	if (!err)
-		err = fill_holes(&f, cx, fixes, n);
-	if (!err)
-		err = repair_all(&f, cx, fixes, n, FIX_INODES_LATEST);
-	if (!err && f.e.nlater && !f.e.ndirs) {
-		f.e.last = true;
-		err = repair_all(&f, cx, fixes, n, FIX_INODES_LATEST);
-	}
-	err = inodeedit_close(&f.e, cx, err);
-	if (!err)
-		err = fix_inodes_past(&past, cx, fixes, n, FIX_INODES_ALL);
-	if (!err)
-		err = pastblocks_write(&past, cx);
+	if (ret < 0 || repairwriter_is_rebuilt(job->writer, NILFS_IFILE_INO))
+		return ret < 0 ? ret : 0;
+	ret = fix_inodes_past(&past, cx, fixes, n,
+			      ret ? FIX_INODES_SPARING : FIX_INODES_LATEST);
+	if (!ret)
+		ret = fix_inodes_past(&past, cx, fixes, n, FIX_INODES_ALL);
+	if (!ret)
+		ret = pastblocks_write(&past, cx);
 	pastblocks_fini(&past);
-	return err;
+	return ret;
 }
 
+/* Inode INO, empty or garbage and marked free, is in use where logs and
+   checkpoints show that it is, NAMED or not: 1, 0. */
+static int revive_inode(struct inodeedit *e, struct context *cx, uint64_t ino,
+			bool named)
+{
+	struct inodecase c;
+	int ret = inodeedit_is_used(e, cx, e->latest, ino);
+
+	if (ret || inode_is_private(ino))
+		return ret < 0 ? ret : 0;
+	ret = inodeedit_case(e, cx, e->latest, ino, RULE_INODE_EMPTY, &c);
+	if (ret <= 0 || (!inode_is_empty(&c.inode) &&
+			 !inode_is_garbage(e->geo, &c.inode)))
+		return ret < 0 ? ret : 0;
+	memset(&c.inode, 0, sizeof(c.inode));
+	c.must_live = true;
+	c.named = named;
+	ret = inodeedit_decide(e, cx, &c);
+	if (ret <= 0)
+		return ret;
+	ret = inodeedit_mark(e, cx, e->latest, ino, true);
+	return ret < 0 ? ret : 1;
+}
+
+/* Those of the N inodes INOS that are in use, and with one, once, the others of
+   its block: how many. */
+static int revive_all(struct fixer_job *job, struct context *cx,
+		      const uint64_t *inos, size_t n, bool named)
+{
+	struct palloc_block what;
+	struct inodeedit e;
+	uint64_t ino, looked_at = UINT64_MAX;
+	size_t i;
+	int ret, found = 0;
+
+	ret = inodeedit_open(&e, cx, job, NULL, inos, n);
+	for (i = 0; i < n && ret >= 0; i++) {
+		uint64_t blkoff = palloc_entry_blkoff(e.palloc, inos[i]);
+
+		ret = revive_inode(&e, cx, inos[i], named);
+		found += ret > 0;
+		if (ret <= 0 || looked_at == blkoff)
+			continue;
+		looked_at = blkoff;
+		palloc_locate(e.palloc, blkoff, &what);
+		for (ino = what.first;
+		     ino < what.first + what.count && ret >= 0; ino++) {
+			ret = revive_inode(&e, cx, ino, false);
+			found += ret > 0;
+		}
+	}
+	ret = inodeedit_close(&e, cx, ret < 0 ? ret : 0);
+	return ret ? ret : found;
+}
+
+int fix_inodes_named(struct fixer_job *job, struct context *cx,
+		     const struct fix *fixes, size_t n)
+{
+	uint64_t *inos = calloc(n ? n : 1, sizeof(*inos));
+	size_t i, found = 0;
+	int ret;
+
+	if (!inos)
+		return fail(cx, -ENOMEM, "%zu inodes", n);
+	for (i = 0; i < n; i++)
+		if (fixes[i].rule == RULE_DIR_NO_INODE &&
+		    fixes[i].place.cno == job->vol->latest.cno)
+			inos[found++] = fixes[i].got;
+	ret = found ? revive_all(job, cx, inos, found, true) : 0;
+	free(inos);
+	return ret;
+}
+
+/* Inodes that are marked free although they have blocks that live. */
+struct owners {
+	struct inodeedit e;
+	uint64_t *inos;
+	size_t n, room;
+};
+
+static int take_owner(void *arg, struct context *cx, const struct listing *b)
+{
+	struct owners *o = arg;
+	struct vblock vb;
+	int ret;
+
+	if (inode_is_private(b->ino) || (o->n && o->inos[o->n - 1] == b->ino))
+		return 0;
+	ret = vblocks_find(&o->e.vblocks, cx, b->number, &vb);
+	if (ret != VBLOCKS_USED || vb.end != NILFS_CNO_MAX ||
+	    vb.blocknr != b->blocknr)
+		return ret < 0 ? ret : 0;
+	ret = inodeedit_is_used(&o->e, cx, o->e.latest, b->ino);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	if (array_reserve(cx, &o->inos, &o->room, o->n + 1))
+		return -ENOMEM;
+	o->inos[o->n++] = b->ino;
+	return 0;
+}
+
+int fix_inodes_leaked(struct fixer_job *job, struct context *cx)
+{
+	struct owners o = { .n = 0 };
+	int ret = inodeedit_open(&o.e, cx, job, NULL, NULL, 0);
+
+	if (!ret)
+		ret = listings_visit(job->check, cx, take_owner, &o);
+	ret = inodeedit_close(&o.e, cx, ret);
+	o.n = sort_unique(o.inos, o.n);
+	if (!ret && o.n)
+		ret = revive_all(job, cx, o.inos, o.n, false);
+	free(o.inos);
+	return ret < 0 ? ret : 0;
+}

@@ -17,8 +17,10 @@ enum fix_inodes_which {
 	/* Those that have fewer names than links: the links become the number
 	   of the names whatever other checkpoints have. */
 	FIX_INODES_COUNTS,
-	/* Those of the latest state: for fix_inodes() alone. */
+	/* Those of the latest state, and those of which none is given up: for
+	   fix_inodes() alone. */
 	FIX_INODES_LATEST,
+	FIX_INODES_SPARING,
 };
 
 /*
@@ -35,13 +37,13 @@ int fix_inodes_past(struct pastblocks *p, struct context *cx,
  * logs and other checkpoints show to be in use.  How many, or -ENOMEM, -EINTR,
  * or a failure of the writer.
  */
-int revive_named(struct fixer_job *job, struct context *cx,
-		 const struct fix *fixes, size_t n);
+int fix_inodes_named(struct fixer_job *job, struct context *cx,
+		     const struct fix *fixes, size_t n);
 
 /*
  * The same for inodes for which the logs have blocks that live although no map
  * leads to them: after damage of bitmaps.  0, or a failure as above.
  */
-int revive_leaked(struct fixer_job *job, struct context *cx);
+int fix_inodes_leaked(struct fixer_job *job, struct context *cx);
 
 #endif

@@ -21,9 +21,13 @@
  * has ended since is for the repair of maps.
  *
  * Where no checkpoint has it the type is what its names say, or its content,
- * and its blocks are those that the logs list.
+ * and its blocks are those that the logs list.  A directory entry repeats the
+ * type of its inode, and any that names it knows it still: all directories of
+ * its checkpoint are read for that, once.  The logs list the blocks of a file
+ * with its number, and the DAT knows which of them the checkpoint has: that is
+ * its map.  They are read once, too.
  */
-#include "fsck/tree/inodedecide.h"
+#include "fsck/tree/inodeedit.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -33,11 +37,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/sort.h"
+#include "base/search.h"
 #include "check/damage.h"
+#include "check/inodes/inodelist.h"
 #include "check/logs/lifelogs.h"
+#include "check/names/dirread.h"
 #include "check/names/inodetype.h"
 #include "disk/bmap.h"
+#include "disk/dirent.h"
 #include "disk/inode.h"
 #include "fsck/tree/inoderepair.h"
 #include "vol/root.h"
@@ -47,35 +54,7 @@
 /* Checkpoints that are asked once one has the inode. */
 #define ASK_MOST 256
 
-int inodedecide_open(struct inodedecide *d, struct context *cx,
-		     struct fixer_job *job, const uint64_t *inos, size_t n)
-{
-	const struct palloc *palloc = &job->vol->ifile_palloc;
-	uint64_t *blocks = calloc(n ? n : 1, sizeof(*blocks));
-	size_t i, count;
-	int err = 0;
-
-	*d = (struct inodedecide){ .job = job, .lost = { .job = job } };
-	vblocks_init(&d->vblocks, job->vol, NULL);
-	if (!blocks)
-		return fail(cx, -ENOMEM, "blocks of %zu inodes", n);
-	for (i = 0; i < n; i++)
-		blocks[i] = palloc_entry_blkoff(palloc, inos[i]);
-	count = sort_unique(blocks, n);
-	for (i = 0; i < count && !err; i++)
-		err = lostinodes_add(&d->lost, cx, palloc, blocks[i]);
-	free(blocks);
-	return err || !n ? err : around_open(&d->around, cx, job->vol);
-}
-
-void inodedecide_close(struct inodedecide *d)
-{
-	around_close(&d->around);
-	vblocks_fini(&d->vblocks);
-	lostinodes_fini(&d->lost);
-}
-
-void inodedecide_note(struct inodedecide *d, const struct inodecase *c,
+void inodedecide_note(struct inodeedit *e, const struct inodecase *c,
 		      const char *fmt, ...)
 {
 	char text[128];
@@ -84,26 +63,82 @@ void inodedecide_note(struct inodedecide *d, const struct inodecase *c,
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	if (c->cno == d->job->vol->latest.cno)
-		fixers_note(d->job, "inode %" PRIu64 ": %s", c->ino, text);
+	if (c->cno == e->job->vol->latest.cno)
+		fixers_note(e->job, "inode %" PRIu64 ": %s", c->ino, text);
 	else
-		fixers_note(d->job, "checkpoint %" PRIu64 ": inode %" PRIu64
+		fixers_note(e->job, "checkpoint %" PRIu64 ": inode %" PRIu64
 			    ": %s", c->cno, c->ino, text);
 }
 
-int inodedecide_is_wrong(struct inodedecide *d, struct context *cx,
+/* Where the type of INO is, or NULL if it was not asked for. */
+static uint8_t *type_of(const struct inodeedit *e, uint64_t ino)
+{
+	size_t at = search_lower_bound(e->inos, e->n, ino);
+
+	return at < e->n && e->inos[at] == ino ? &e->types[at] : NULL;
+}
+
+static int take_names(void *arg, struct context *cx,
+		      const struct blockbatch_item *item, const void *data,
+		      int err)
+{
+	struct inodeedit *e = arg;
+	struct dirent_entry entry;
+	struct dirent_iter it;
+	uint8_t *type;
+
+	(void)cx;
+	(void)item;
+	if (!data)
+		return damage_is_fatal(err) ? err : 0;
+	dirent_iter_init(&it, data, e->job->vol->geo.block_size);
+	while (dirent_iter_next(&it, &entry)) {
+		type = type_of(e, entry.ino);
+		if (type && *type == NILFS_FT_UNKNOWN &&
+		    entry.type < NILFS_FT_MAX)
+			*type = entry.type;
+	}
+	return 0;
+}
+
+/* What the entries of checkpoint CNO that can be read say of all inodes. */
+static int read_names(struct inodeedit *e, struct context *cx, uint64_t cno)
+{
+	struct inodelist list = { 0 };
+	struct root root;
+	bool whole;
+	int err;
+
+	memset(e->types, NILFS_FT_UNKNOWN, e->n);
+	e->named = cno;
+	err = root_open(&root, cx, e->job->vol, cno);
+	if (err)
+		return damage_is_fatal(err) ? err : damage_forgive(cx, err);
+	err = inodelist_fill(&root, cx, &list, &whole);
+	if (!err)
+		err = dirread_run(&root, cx, &list, 0, list.ndirs, take_names,
+				  e);
+	inodelist_fini(&list);
+	if (!err)
+		fail_clear(cx);
+	return err;
+}
+
+int inodedecide_is_wrong(struct inodeedit *e, struct context *cx,
 			 struct inodecase *c)
 {
 	const struct nilfs_inode *inode = &c->inode;
-	struct volume *vol = d->job->vol;
+	struct volume *vol = e->job->vol;
 	unsigned int signs = inode_signs(&vol->geo, inode);
+	const uint8_t *type = type_of(e, c->ino);
 	enum rule rule;
-	int ret = lostinodes_type(&d->lost, cx, c->cno, c->ino, &c->type);
+	int ret = type && e->named != c->cno ? read_names(e, cx, c->cno) : 0;
 
 	if (!ret)
 		ret = inoderepair_check(vol, cx, c->ino, inode, &rule);
 	if (ret)
 		return ret;
+	c->type = type ? *type : NILFS_FT_UNKNOWN;
 	c->misnamed = c->ino != NILFS_ROOT_INO && c->type != NILFS_FT_UNKNOWN &&
 		      c->type != inode_dirent_type(le16_get(inode->i_mode));
 	if (c->misnamed && !signs) {
@@ -116,25 +151,25 @@ int inodedecide_is_wrong(struct inodedecide *d, struct context *cx,
 
 /* Whether PTR leads to a block that lives as long as the block of C, and, with
    LISTED, that its log has for the file: 1, 0. */
-static int reaches(struct inodedecide *d, struct context *cx,
+static int reaches(struct inodeedit *e, struct context *cx,
 		   const struct inodecase *c, uint64_t ptr, bool listed)
 {
 	struct segsum_block b = { .ino = c->ino };
 	struct vblock vb;
-	int ret = vblocks_find(&d->vblocks, cx, ptr, &vb);
+	int ret = vblocks_find(&e->vblocks, cx, ptr, &vb);
 
 	if (ret < 0)
 		return ret;
 	if (ret != VBLOCKS_USED || vb.start > c->life.start ||
 	    vb.end < c->life.end)
 		return 0;
-	ret = listed ? lifelogs_find_block(cx, d->job->check, vb.blocknr, &b,
+	ret = listed ? lifelogs_find_block(cx, e->job->check, vb.blocknr, &b,
 					   NULL) : 1;
 	return ret > 0 ? b.ino == c->ino : damage_forgive(cx, ret);
 }
 
 /* Whether all that MAP leads to first is there in the life of C: 1, 0. */
-static int fits(struct inodedecide *d, struct context *cx,
+static int fits(struct inodeedit *e, struct context *cx,
 		const struct inodecase *c,
 		const le64 map[NILFS_INODE_BMAP_SIZE], bool listed)
 {
@@ -145,7 +180,7 @@ static int fits(struct inodedecide *d, struct context *cx,
 	if (!bmap_is_btree(map)) {
 		for (i = 0; i < NILFS_DIRECT_NBLOCKS && ret > 0; i++)
 			if (bmap_direct_ptr(map, i))
-				ret = reaches(d, cx, c,
+				ret = reaches(e, cx, c,
 					      bmap_direct_ptr(map, i), listed);
 		return ret;
 	}
@@ -153,42 +188,21 @@ static int fits(struct inodedecide *d, struct context *cx,
 		return 0;
 	bmap_root_read(map, &root);
 	for (i = 0; i < root.nchildren && ret > 0; i++)
-		ret = reaches(d, cx, c, bmap_node_ptr(&root, i), listed);
+		ret = reaches(e, cx, c, bmap_node_ptr(&root, i), listed);
 	return ret;
 }
 
-/* Enters INODE of checkpoint CNO in C where that has none that is better. */
-static int take_answer(struct inodedecide *d, struct context *cx,
-		       struct inodecase *c, uint64_t cno,
-		       const struct nilfs_inode *inode)
-{
-	const struct nilfs_inode *own = &c->inode;
-	bool same = le64_get(inode->i_ctime) == le64_get(own->i_ctime) &&
-		    le32_get(inode->i_generation) ==
-			    le32_get(own->i_generation) &&
-		    !memcmp(inode->i_bmap, own->i_bmap, sizeof(own->i_bmap));
-	int ret = same || !inode_has_bmap(inode);
-
-	if (!ret && !c->fits)
-		ret = fits(d, cx, c, inode->i_bmap, false);
-	if (ret < 0 || (c->other_cno && (!ret || (c->fits && !same))))
-		return ret < 0 ? ret : 0;
-	c->same = same;
-	c->fits = ret;
-	c->other_cno = cno;
-	c->other = *inode;
-	return 0;
-}
-
-/* Asks checkpoint CNO: 1, 0 where the number was free, -ENOMEM, -EINTR. */
-static int ask_checkpoint(struct inodedecide *d, struct context *cx,
+/* Asks checkpoint CNO, whose inode C gets where it has none that is better: 1, 0
+   where the number was free, -ENOMEM, -EINTR. */
+static int ask_checkpoint(struct inodeedit *e, struct context *cx,
 			  struct inodecase *c, uint64_t cno)
 {
-	struct volume *vol = d->job->vol;
+	const struct nilfs_inode *own = &c->inode;
+	struct volume *vol = e->job->vol;
 	struct nilfs_inode inode;
 	struct root root;
 	enum rule rule;
-	bool used = true;
+	bool used = true, same;
 	int ret = root_open(&root, cx, vol, cno);
 
 	if (ret)
@@ -199,16 +213,29 @@ static int ask_checkpoint(struct inodedecide *d, struct context *cx,
 		return ret < 0 ? ret : 0;
 	ret = damage_forgive(cx, root_inode_bytes(&root, cx, c->ino, &inode));
 	/* The newest one may share its block with checkpoints before. */
-	if (ret <= 0 || (c->cno == vol->latest.cno &&
-			 !memcmp(&inode, &c->inode, sizeof(inode))))
+	if (ret <= 0 || inode_check(&vol->geo, &inode, c->ino) != RULE_OK ||
+	    (c->cno == vol->latest.cno &&
+	     !memcmp(&inode, own, sizeof(inode))))
 		return ret < 0 ? ret : 1;
-	ret = inoderepair_judge(vol, cx, c->ino, &inode, &rule);
-	if (!ret && rule == RULE_OK)
-		ret = take_answer(d, cx, c, cno, &inode);
-	return ret < 0 ? ret : 1;
+	ret = inoderepair_check(vol, cx, c->ino, &inode, &rule);
+	if (ret || rule != RULE_OK)
+		return ret ? ret : 1;
+	same = le64_get(inode.i_ctime) == le64_get(own->i_ctime) &&
+	       le32_get(inode.i_generation) == le32_get(own->i_generation) &&
+	       !memcmp(inode.i_bmap, own->i_bmap, sizeof(own->i_bmap));
+	ret = same || !inode_has_bmap(&inode);
+	if (!ret && !c->fits)
+		ret = fits(e, cx, c, inode.i_bmap, false);
+	if (ret < 0 || (c->other_cno && (!ret || (c->fits && !same))))
+		return ret < 0 ? ret : 1;
+	c->same = same;
+	c->fits = ret;
+	c->other_cno = cno;
+	c->other = inode;
+	return 1;
 }
 
-int inodedecide_ask(struct inodedecide *d, struct context *cx,
+int inodedecide_ask(struct inodeedit *e, struct context *cx,
 		    struct inodecase *c)
 {
 	bool empty = inode_is_empty(&c->inode);	/* which is not as it was */
@@ -219,47 +246,50 @@ int inodedecide_ask(struct inodedecide *d, struct context *cx,
 	if (c->asked)
 		return c->same;
 	c->asked = true;
-	around_begin(&d->around, c->life);
+	around_begin(&e->around, c->life);
 	while (ret >= 0 && left && !c->same && !(c->fits && empty) &&
-	       (ret = around_next(&d->around, cx, &cno)) > 0) {
-		ret = ask_checkpoint(d, cx, c, cno);
+	       (ret = around_next(&e->around, cx, &cno)) > 0) {
+		ret = ask_checkpoint(e, cx, c, cno);
 		if (!ret)
-			around_end_side(&d->around, cno);
+			around_end_side(&e->around, cno);
 		left -= c->other_cno != 0;
 	}
 	return ret < 0 ? ret : c->same;
 }
 
-int inodedecide_is_another(struct inodedecide *d, struct context *cx,
+int inodedecide_is_another(struct inodeedit *e, struct context *cx,
 			   struct inodecase *c)
 {
-	int ret = inodedecide_ask(d, cx, c);
+	int ret = inodedecide_ask(e, cx, c);
 
 	return ret < 0 ? ret : c->other_cno &&
 			       !inode_is_same_file(&c->other, &c->inode);
 }
 
-int inodedecide_is_foreign(struct inodedecide *d, struct context *cx,
-			   const struct inodecase *c)
+int inodedecide_first(struct inodeedit *e, struct context *cx,
+		      const struct inodecase *c, bool *lives, bool *foreign)
 {
 	uint64_t ptr = inode_has_bmap(&c->inode) ?
 			       bmap_first_ptr(c->inode.i_bmap) : 0;
 	struct segsum_block b = { .ino = c->ino };
 	struct vblock vb;
-	int ret = ptr ? vblocks_find(&d->vblocks, cx, ptr, &vb) : 0;
+	int ret = ptr ? vblocks_find(&e->vblocks, cx, ptr, &vb) : 0;
 
+	*lives = *foreign = false;
 	if (!ptr || ret != VBLOCKS_USED)
 		return ret < 0 ? ret : 0;
-	ret = lifelogs_find_block(cx, d->job->check, vb.blocknr, &b, NULL);
-	return ret < 0 ? damage_forgive(cx, ret) : b.ino != c->ino;
+	*lives = vb.start <= c->cno && vb.end > c->cno;
+	ret = lifelogs_find_block(cx, e->job->check, vb.blocknr, &b, NULL);
+	*foreign = ret > 0 && b.ino != c->ino;
+	return ret < 0 ? damage_forgive(cx, ret) : 0;
 }
 
 /* The fields that are wrong, by the rest of the volume: 1, 0. */
-static int repair_fields(struct inodedecide *d, struct context *cx,
+static int repair_fields(struct inodeedit *e, struct context *cx,
 			 struct inodecase *c)
 {
 	const struct nilfs_inode before = c->inode;
-	uint64_t bytes = c->got << d->job->vol->geo.block_bits;
+	uint64_t bytes = c->got << e->job->vol->geo.block_bits;
 	bool right = false;
 	enum rule rule;
 	int ret = 0;
@@ -267,7 +297,7 @@ static int repair_fields(struct inodedecide *d, struct context *cx,
 	/* The type that the names say may be all that is wrong. */
 	if (c->misnamed) {
 		inoderepair_set_type(c->type, &c->inode);
-		ret = inoderepair_check(d->job->vol, cx, c->ino, &c->inode,
+		ret = inoderepair_check(e->job->vol, cx, c->ino, &c->inode,
 					&rule);
 		right = !ret && rule == RULE_OK;
 	}
@@ -280,110 +310,134 @@ static int repair_fields(struct inodedecide *d, struct context *cx,
 		c->inode.i_mode = c->other.i_mode;
 	if (!ret && !right && c->rule != RULE_INODE_EMPTY &&
 	    (c->rule != RULE_INODE_MODE || !c->garbage))
-		ret = inoderepair_fields(d->job->vol, cx, c->ino, c->type,
+		ret = inoderepair_fields(e->job->vol, cx, c->ino, c->type,
 					 &c->inode);
 	if (ret > 0 || right)
 		ret = memcmp(&before, &c->inode, sizeof(before)) != 0;
 	if (ret > 0)
-		inodedecide_note(d, c, "fields repaired");
+		inodedecide_note(e, c, "fields repaired");
 	else
 		c->inode = before;
 	return ret;
 }
 
-/* Gives the other inode the map that the file had: 1, 0 where none is known. */
-static int find_map(struct inodedecide *d, struct context *cx,
-		    struct inodecase *c)
+/*
+ * Gives INODE the map of C, and its count of blocks, as the logs know it, and
+ * sets *END to one past its last block of data: 1, 0 where they know none.
+ */
+static int find_map(struct inodeedit *e, struct context *cx,
+		    const struct inodecase *c, struct nilfs_inode *inode,
+		    uint64_t *end)
 {
-	static const le64 none[NILFS_INODE_BMAP_SIZE];
-	const struct nilfs_geometry *geo = &d->job->vol->geo;
-	struct nilfs_inode *inode = &c->other, derived = *inode;
-	uint64_t end, last = le64_get(inode->i_size) + geo->block_size - 1;
-	int ret;
+	int err = 0;
 
-	if (c->same || !inode_has_bmap(inode))
-		return 1;
-	ret = lostinodes_map(&d->lost, cx, c->cno, c->ino, &derived, &end);
-	if (ret > 0) {
-		if (last >> geo->block_bits != end)
-			derived.i_size = le64_make(end << geo->block_bits);
-		c->from_logs = memcmp(inode->i_bmap, derived.i_bmap,
-				      sizeof(derived.i_bmap));
-		*inode = derived;
-		return 1;
+	if (!e->listed) {
+		err = pieces_gather(&e->pieces, cx, e->job->check, e->inos,
+				    e->n);
+		e->listed = true;
+		e->many = err == -EFBIG;
 	}
-	/* Its own, where that can be right, with a size that fits. */
-	if (!ret && memcmp(c->inode.i_bmap, none, sizeof(none)))
-		ret = fits(d, cx, c, c->inode.i_bmap, true);
-	if (ret <= 0)
-		return ret;
-	memcpy(inode->i_bmap, c->inode.i_bmap, sizeof(none));
-	ret = inoderepair_fit(d->job->vol, cx, c->ino, inode);
-	return ret ? ret : 1;
+	if (e->many && err) {
+		fail_clear(cx);
+		pieces_fini(&e->pieces);
+		err = 0;
+	}
+	return err ? err : pieces_map(e->job->check, cx,
+				      e->many ? NULL : &e->pieces, c->ino,
+				      c->cno, inode, end);
 }
 
 /* Whether INODE is what C must be: one that is in use.  1, 0. */
-static int is_live(struct inodedecide *d, struct context *cx,
+static int is_live(struct inodeedit *e, struct context *cx,
 		   const struct inodecase *c, const struct nilfs_inode *inode)
 {
 	if (!c->must_live)
 		return 1;
-	return inode_has_bmap(inode) ? fits(d, cx, c, inode->i_bmap, false) :
+	return inode_has_bmap(inode) ? fits(e, cx, c, inode->i_bmap, false) :
 				       c->named;
 }
 
-/* C becomes what the other checkpoint has: 1, 0. */
-static int take_other(struct inodedecide *d, struct context *cx,
+/* C becomes what the other checkpoint has, with the map that it had here: 1, 0. */
+static int take_other(struct inodeedit *e, struct context *cx,
 		      struct inodecase *c)
 {
-	int ret = find_map(d, cx, c);
+	static const le64 none[NILFS_INODE_BMAP_SIZE];
+	const struct nilfs_geometry *geo = &e->job->vol->geo;
+	struct nilfs_inode *inode = &c->other, derived = *inode;
+	uint64_t end, last = le64_get(inode->i_size) + geo->block_size - 1;
+	bool here = c->same || !inode_has_bmap(inode), from_logs = false;
+	int ret = here ? 1 : find_map(e, cx, c, &derived, &end);
 
+	if (ret > 0 && !here) {
+		if (last >> geo->block_bits != end)
+			derived.i_size = le64_make(end << geo->block_bits);
+		from_logs = memcmp(inode->i_bmap, derived.i_bmap, sizeof(none));
+		*inode = derived;
+	}
+	/* Its own, where that can be right, with a size that fits. */
+	if (!ret && memcmp(c->inode.i_bmap, none, sizeof(none))) {
+		ret = fits(e, cx, c, c->inode.i_bmap, true);
+		if (ret > 0) {
+			memcpy(inode->i_bmap, c->inode.i_bmap, sizeof(none));
+			ret = inoderepair_fit(e->job->vol, cx, c->ino, inode);
+			ret = ret ? ret : 1;
+		}
+	}
 	c->old_map = !ret;
 	if (ret < 0 || (!ret && !c->fits && c->life.end != NILFS_CNO_MAX))
 		return ret;
-	ret = is_live(d, cx, c, &c->other);
+	ret = is_live(e, cx, c, inode);
 	if (ret <= 0)
 		return ret;
-	c->inode = c->other;
-	inodedecide_note(d, c, "restored from checkpoint %" PRIu64 "%s",
+	c->inode = *inode;
+	inodedecide_note(e, c, "restored from checkpoint %" PRIu64 "%s",
 			 c->other_cno,
-			 c->from_logs ? ", its map from the logs" : "");
+			 from_logs ? ", its map from the logs" : "");
 	return 1;
 }
 
 /* C is made of what names and logs say: 1, 0. */
-static int make_inode(struct inodedecide *d, struct context *cx,
+static int make_inode(struct inodeedit *e, struct context *cx,
 		      struct inodecase *c)
 {
-	const struct nilfs_inode before = c->inode;
+	struct volume *vol = e->job->vol;
+	struct nilfs_inode made = {
+		.i_ctime = le64_make(e->job->time),
+		.i_mtime = le64_make(e->job->time),
+		.i_mode = le16_make(c->type == NILFS_FT_DIR ? 0700 : 0600),
+		.i_links_count = le16_make(1),
+	};
 	uint64_t end;
-	int ret = lostinodes_map(&d->lost, cx, c->cno, c->ino, &c->inode, &end);
+	int ret = find_map(e, cx, c, &made, &end);
 
+	if (ret <= 0)
+		return ret;
+	made.i_size = le64_make(end << vol->geo.block_bits);
+	if (c->type != NILFS_FT_UNKNOWN)
+		inoderepair_set_type(c->type, &made);
+	ret = inoderepair_fields(vol, cx, c->ino, c->type, &made);
 	if (ret > 0)
-		ret = lostinodes_make(&d->lost, cx, c->cno, c->ino, &c->inode,
-				      end);
-	if (ret > 0)
-		ret = is_live(d, cx, c, &c->inode);
-	if (ret > 0)
-		inodedecide_note(d, c, "rebuilt from the logs");
-	else
-		c->inode = before;
-	return ret;
+		ret = is_live(e, cx, c, &made);
+	if (ret <= 0)
+		return ret;
+	c->inode = made;
+	inodedecide_note(e, c, "rebuilt from the logs");
+	return 1;
 }
 
-int inodedecide_run(struct inodedecide *d, struct context *cx,
+int inodedecide_run(struct inodeedit *e, struct context *cx,
 		    struct inodecase *c)
 {
-	int ret = inodedecide_is_wrong(d, cx, c);
+	int ret = inodedecide_is_wrong(e, cx, c);
 	bool hopeless = c->garbage || c->rule == RULE_INODE_EMPTY ||
 			c->rule == RULE_INODE_LINKS_ZERO;
 
 	if (ret >= 0)
-		ret = inodedecide_ask(d, cx, c);
+		ret = inodedecide_ask(e, cx, c);
 	if (!ret && !hopeless)
-		ret = repair_fields(d, cx, c);
+		ret = repair_fields(e, cx, c);
 	if (ret < 0 || (ret && !c->same))
 		return ret;
-	ret = c->other_cno ? take_other(d, cx, c) : make_inode(d, cx, c);
-	return ret || !hopeless || c->must_live ? ret : repair_fields(d, cx, c);
+	ret = c->other_cno ? take_other(e, cx, c) : make_inode(e, cx, c);
+	return ret || !hopeless || c->must_live ? ret : repair_fields(e, cx, c);
 }

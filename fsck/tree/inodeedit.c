@@ -7,7 +7,7 @@
  * of the latest state is changed block by block.  That of a snapshot has the
  * same blocks, each of which lives in other checkpoints as well (pastblocks.h).
  *
- * What an inode is to be is decided for both alike (inodedecide.h).  One that
+ * What an inode is to be is decided for both alike (inodedecide.c).  One that
  * comes with a map of the past has it repaired.
  *
  * Where nothing is known of an inode it is cleared.  In the latest state it is
@@ -25,6 +25,7 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "check/damage.h"
 #include "disk/dirpack.h"
 #include "disk/inode.h"
@@ -34,44 +35,51 @@
 #include "log/repairwriter.h"
 #include "vol/root.h"
 
-void inodeedit_open(struct inodeedit *e, struct fixer_job *job,
-		    struct pastblocks *past)
+int inodeedit_open(struct inodeedit *e, struct context *cx,
+		   struct fixer_job *job, struct pastblocks *past,
+		   const uint64_t *inos, size_t n)
 {
+	const struct palloc *palloc = &job->vol->ifile_palloc;
+	uint64_t *blocks = calloc(n + 1, sizeof(*blocks)), ino;
+	struct palloc_block what;
+	size_t i;
+	int err;
+
 	*e = (struct inodeedit){
 		.job = job,
 		.geo = &job->vol->geo,
 		.latest = job->vol->latest.cno,
-		.palloc = &job->vol->ifile_palloc,
+		.palloc = palloc,
 		.ifile = repairwriter_file(job->writer, NILFS_IFILE_INO),
 		.past = past,
 	};
-}
-
-/* Reads block BLKOFF of the ifile of snapshot CNO: 1, 0. */
-static int read_past(struct inodeedit *e, struct context *cx, uint64_t cno,
-		     uint64_t blkoff, struct lifetime *life)
-{
-	struct root root;
-	uint64_t ptr;
-	int ret;
-
-	if (!e->block)
-		e->block = malloc(e->palloc->block_size);
-	if (!e->block)
-		return fail(cx, -ENOMEM, "block of inodes");
-	ret = root_open(&root, cx, e->job->vol, cno);
-	if (!ret)
-		ret = blockmap_lookup(&root.ifile.map, cx, blkoff, &ptr);
-	if (ret > 0)
-		ret = pastblocks_read(e->past, cx, ptr, e->block, life);
-	return damage_forgive(cx, ret);
+	vblocks_init(&e->vblocks, job->vol, NULL);
+	if (!blocks)
+		return fail(cx, -ENOMEM, "blocks of %zu inodes", n);
+	for (i = 0; i < n; i++)
+		blocks[i] = palloc_entry_blkoff(palloc, inos[i]);
+	n = sort_unique(blocks, n);
+	err = array_reserve(cx, &e->inos, &e->room,
+			    n * palloc->entries_per_block + 1);
+	for (i = 0; i < n && !err; i++) {
+		palloc_locate(palloc, blocks[i], &what);
+		for (ino = what.first; ino < what.first + what.count; ino++)
+			if (!inode_is_private(ino))
+				e->inos[e->n++] = ino;
+	}
+	free(blocks);
+	e->types = calloc(e->n + 1, sizeof(*e->types));
+	if (!err && !e->types)
+		return fail(cx, -ENOMEM, "types of %zu inodes", e->n);
+	return err || !n ? err : around_open(&e->around, cx, job->vol);
 }
 
 int inodeedit_case(struct inodeedit *e, struct context *cx, uint64_t cno,
 		   uint64_t ino, enum rule rule, struct inodecase *c)
 {
-	uint64_t blkoff = palloc_entry_blkoff(e->palloc, ino);
+	uint64_t blkoff = palloc_entry_blkoff(e->palloc, ino), ptr;
 	const void *data;
+	struct root root;
 	int ret;
 
 	*c = (struct inodecase){
@@ -83,8 +91,18 @@ int inodeedit_case(struct inodeedit *e, struct context *cx, uint64_t cno,
 	if (cno == e->latest) {
 		ret = metafile_look(e->ifile, cx, blkoff, &data);
 	} else {
-		ret = read_past(e, cx, cno, blkoff, &c->life);
+		if (!e->block)
+			e->block = malloc(e->palloc->block_size);
+		if (!e->block)
+			return fail(cx, -ENOMEM, "block of inodes");
 		data = e->block;
+		ret = root_open(&root, cx, e->job->vol, cno);
+		if (!ret)
+			ret = blockmap_lookup(&root.ifile.map, cx, blkoff, &ptr);
+		if (ret > 0)
+			ret = pastblocks_read(e->past, cx, ptr, e->block,
+					      &c->life);
+		ret = damage_forgive(cx, ret);
 	}
 	if (ret > 0)
 		memcpy(&c->inode, (const char *)data +
@@ -241,33 +259,37 @@ static int make_root(struct inodeedit *e, struct context *cx)
 	return err;
 }
 
-int inodeedit_decided(struct inodeedit *e, struct context *cx,
-		      const struct inodecase *c)
+int inodeedit_decide(struct inodeedit *e, struct context *cx,
+		     struct inodecase *c)
 {
-	if (c->cno != e->latest) {
-		if (c->other_cno && !c->same && e->job->revived)
-			*e->job->revived = true;
-		return inodeedit_write(e, cx, c);
-	}
-	if (c->old_map) {
+	bool latest = c->cno == e->latest;
+	enum rule rule;
+	int ret = inodedecide_run(e, cx, c);
+
+	if (ret < 0)
+		return ret;
+	if (ret > 0 && latest && c->old_map) {
 		if (array_reserve(cx, &e->revived, &e->revived_room,
 				  e->nrevived + 1))
 			return -ENOMEM;
 		e->revived[e->nrevived++] = c->ino;
 	}
-	e->ndirs += S_ISDIR(le16_get(c->inode.i_mode));
-	return inodeedit_write(e, cx, c);
-}
-
-int inodeedit_decide(struct inodeedit *e, struct context *cx,
-		     struct inodecase *c)
-{
-	enum rule rule;
-	int ret = inodedecide_run(&e->decide, cx, c);
-
-	if (ret)
-		return ret < 0 ? ret : inodeedit_decided(e, cx, c);
-	if (c->cno != e->latest) {
+	if (ret > 0) {
+		if (latest)
+			e->ndirs += S_ISDIR(le16_get(c->inode.i_mode));
+		else if (c->other_cno && !c->same && e->job->revived)
+			*e->job->revived = true;
+		return inodeedit_write(e, cx, c);
+	}
+	if (c->must_live)
+		return 0;
+	if (latest && c->ino == NILFS_ROOT_INO)
+		return make_root(e, cx);
+	if (latest && !e->last) {
+		e->nlater++;
+		return 0;
+	}
+	if (!latest) {
 		if (c->ino == NILFS_ROOT_INO || inode_is_empty(&c->inode))
 			return 0;
 		ret = inoderepair_check(e->job->vol, cx, c->ino, &c->inode,
@@ -275,14 +297,9 @@ int inodeedit_decide(struct inodeedit *e, struct context *cx,
 		if (ret || (rule == RULE_OK &&
 			    !inode_is_garbage(e->geo, &c->inode)))
 			return ret;
-	} else if (c->ino == NILFS_ROOT_INO) {
-		return make_root(e, cx);
-	} else if (!e->last) {
-		e->nlater++;
-		return 0;
 	}
-	inodedecide_note(&e->decide, c, "lost, no checkpoint has it");
-	if (c->cno == e->latest)
+	inodedecide_note(e, c, "lost, no checkpoint has it");
+	if (latest)
 		return inodeedit_clear(e, cx, c->cno, c->ino);
 	memset(&c->inode, 0, sizeof(c->inode));
 	return inodeedit_write(e, cx, c);
@@ -298,6 +315,10 @@ int inodeedit_close(struct inodeedit *e, struct context *cx, int err)
 		err = repairwriter_changed(e->job->writer, cx);
 	free(e->revived);
 	free(e->block);
-	inodedecide_close(&e->decide);
+	free(e->inos);
+	free(e->types);
+	pieces_fini(&e->pieces);
+	vblocks_fini(&e->vblocks);
+	around_close(&e->around);
 	return err;
 }

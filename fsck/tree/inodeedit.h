@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inodes of any checkpoint, changed in their place. */
+/* Inodes of any checkpoint: what they are to be (inodedecide.c), and how they are
+   changed in their place (inodeedit.c). */
 #ifndef NILFS2_FSCK_INODEEDIT_H
 #define NILFS2_FSCK_INODEEDIT_H
 
@@ -8,34 +9,78 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "check/vblocks.h"
+#include "disk/ondisk.h"
 #include "disk/palloc.h"
+#include "disk/rule.h"
+#include "fsck/derive/pieces.h"
+#include "fsck/past/around.h"
 #include "fsck/past/pastblocks.h"
-#include "fsck/tree/inodedecide.h"
 #include "log/meta/metafile.h"
+
+/* An inode of a checkpoint. */
+struct inodecase {
+	uint64_t cno, ino;
+	struct lifetime life;	/* of its block of the ifile; of the newest
+				   checkpoint: without an end */
+	enum rule rule;		/* that it breaks, and what the finding got */
+	uint64_t got;
+	struct nilfs_inode inode;
+	bool must_live;		/* it is marked free: only with blocks that live */
+	bool named;		/* ... or with none at all, since a name has it */
+
+	/* Filled in. */
+	uint8_t type;		/* NILFS_FT_..., by its names */
+	bool misnamed;		/* it has another one, and is wrong */
+	bool garbage;		/* more than a field is wrong */
+	bool asked;
+	/* The nearest checkpoint that has the inode, by preference as it was, or
+	   with blocks that this one has too; 0: none. */
+	uint64_t other_cno;
+	struct nilfs_inode other;
+	bool same, fits;
+	bool old_map;		/* it is to have a map that may have ended */
+};
 
 struct inodeedit {
 	struct fixer_job *job;
 	const struct nilfs_geometry *geo;
 	const struct palloc *palloc;
-	struct inodedecide decide;	/* opened by the caller */
-
 	uint64_t latest;	/* number of the latest state */
-	struct metafile *ifile;		/* of that; borrowed */
+	struct metafile *ifile;	/* of that; borrowed */
+	struct pastblocks *past;	/* of snapshots; borrowed */
+
+	/* For decisions. */
+	struct around around;
+	struct vblocks vblocks;
+	uint64_t *inos;		/* that were asked for, ascending */
+	uint8_t *types;		/* NILFS_FT_..., by their names */
+	size_t n, room;
+	uint64_t named;		/* checkpoint whose names were read; 0: none */
+	struct pieces pieces;	/* of those inodes */
+	bool listed;		/* these were gathered, */
+	bool many;		/* but are too many */
+	bool last;		/* inodes of the latest state of which nothing is
+				   known are cleared */
+
+	/* What came of them. */
 	int64_t more;		/* inodes in use there than before */
 	bool bits;		/* any bit there was changed */
 	uint64_t *revived;	/* whose maps are of the past */
 	size_t nrevived, revived_room;
 	size_t ndirs;		/* directories that can be read again */
 	size_t nlater;		/* inodes whose type is not known yet */
-	bool last;		/* those are cleared */
-
-	struct pastblocks *past;	/* of snapshots; borrowed */
-	char *block;		/* the one that was read last */
+	char *block;		/* of a snapshot, the one that was read last */
 };
 
-/* PAST: NULL where only the latest state is changed. */
-void inodeedit_open(struct inodeedit *e, struct fixer_job *job,
-		    struct pastblocks *past);
+/*
+ * Prepares repairs of the N inodes INOS, and of those beside them, which may be
+ * no better.  PAST: NULL where only the latest state is changed.  -ENOMEM,
+ * -EINTR; inodeedit_close() also then.
+ */
+int inodeedit_open(struct inodeedit *e, struct context *cx,
+		   struct fixer_job *job, struct pastblocks *past,
+		   const uint64_t *inos, size_t n);
 
 /*
  * Inode INO of checkpoint CNO, which breaks RULE, in *C: 1, 0 (and zeros) where
@@ -48,12 +93,8 @@ int inodeedit_case(struct inodeedit *e, struct context *cx, uint64_t cno,
 int inodeedit_write(struct inodeedit *e, struct context *cx,
 		    const struct inodecase *c);
 
-/* The same after inodedecide_run(). */
-int inodeedit_decided(struct inodeedit *e, struct context *cx,
-		      const struct inodecase *c);
-
-/* Makes inode C what it is to be, or gives it up: 1 where it is another now,
-   0. */
+/* Makes inode C what it is to be, or gives it up, unless it must live: 1 where it
+   is another now, 0. */
 int inodeedit_decide(struct inodeedit *e, struct context *cx,
 		     struct inodecase *c);
 
@@ -72,5 +113,37 @@ int inodeedit_clear(struct inodeedit *e, struct context *cx, uint64_t cno,
 /* The end, by ERR so far: the writer learns what was changed, and maps of the
    past are repaired. */
 int inodeedit_close(struct inodeedit *e, struct context *cx, int err);
+
+/* Whether anything is wrong with the fields of C: 1, 0, -ENOMEM, -EINTR. */
+int inodedecide_is_wrong(struct inodeedit *e, struct context *cx,
+			 struct inodecase *c);
+
+/*
+ * Asks the checkpoints that have another block of the ifile for C: 1 where one
+ * has it as it was, 0; what there is stands in C.  -ENOMEM, -EINTR.
+ */
+int inodedecide_ask(struct inodeedit *e, struct context *cx,
+		    struct inodecase *c);
+
+/* Whether those have another file by the number of C: 1, 0, -ENOMEM, -EINTR. */
+int inodedecide_is_another(struct inodeedit *e, struct context *cx,
+			   struct inodecase *c);
+
+/* Whether the block that the map of C leads to first LIVES in its checkpoint, and
+   is a FOREIGN one, another file's by its log.  0, -ENOMEM, -EINTR. */
+int inodedecide_first(struct inodeedit *e, struct context *cx,
+		      const struct inodecase *c, bool *lives, bool *foreign);
+
+/*
+ * Makes C->inode what it is to be, and notes it: 1; 0 where nothing is known of
+ * it.  -ENOMEM, -EINTR.
+ */
+int inodedecide_run(struct inodeedit *e, struct context *cx,
+		    struct inodecase *c);
+
+/* As fixers_note(), of C. */
+void inodedecide_note(struct inodeedit *e, const struct inodecase *c,
+		      const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 #endif

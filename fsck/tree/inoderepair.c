@@ -65,7 +65,7 @@ int inoderepair_map_is_whole(struct volume *vol, struct context *cx,
 	return err ? err : e.whole;
 }
 
-static uint16_t mode_of(uint8_t type)
+void inoderepair_set_type(uint8_t type, struct nilfs_inode *inode)
 {
 	static const uint16_t modes[NILFS_FT_MAX] = {
 		[NILFS_FT_REG_FILE] = S_IFREG, [NILFS_FT_DIR] = S_IFDIR,
@@ -74,17 +74,8 @@ static uint16_t mode_of(uint8_t type)
 		[NILFS_FT_SYMLINK] = S_IFLNK,
 	};
 
-	return type < NILFS_FT_MAX ? modes[type] : 0;
-}
-
-static void set_mode(struct nilfs_inode *inode, uint16_t type)
-{
-	inode->i_mode = le16_make(type | (le16_get(inode->i_mode) & 07777));
-}
-
-void inoderepair_set_type(uint8_t type, struct nilfs_inode *inode)
-{
-	set_mode(inode, mode_of(type));
+	inode->i_mode = le16_make(modes[type] |
+				  (le16_get(inode->i_mode) & 07777));
 }
 
 static void set_blocks(const struct volume *vol, struct nilfs_inode *inode,
@@ -109,13 +100,15 @@ int inoderepair_fit(struct volume *vol, struct context *cx, uint64_t ino,
 	return 0;
 }
 
-int inoderepair_judge(struct volume *vol, struct context *cx, uint64_t ino,
+int inoderepair_check(struct volume *vol, struct context *cx, uint64_t ino,
 		      const struct nilfs_inode *inode, enum rule *rule)
 {
+	struct nilfs_inode linked = *inode;
 	size_t len;
 	int ret;
 
-	*rule = inode_check(&vol->geo, inode, ino);
+	linked.i_links_count = le16_make(1);
+	*rule = inode_check(&vol->geo, &linked, ino);
 	if (*rule != RULE_OK || !S_ISLNK(le16_get(inode->i_mode)))
 		return 0;
 	ret = symlink_is_whole(vol, cx, ino, inode, &len);
@@ -124,96 +117,43 @@ int inoderepair_judge(struct volume *vol, struct context *cx, uint64_t ino,
 	return damage_forgive(cx, ret < 0 ? ret : 0);
 }
 
-int inoderepair_check(struct volume *vol, struct context *cx, uint64_t ino,
-		      const struct nilfs_inode *inode, enum rule *rule)
-{
-	struct nilfs_inode linked = *inode;
-
-	linked.i_links_count = le16_make(1);
-	return inoderepair_judge(vol, cx, ino, &linked, rule);
-}
-
-/* The bytes before the first zero byte of the target that INODE leads to, or 0. */
-static int target_length(struct volume *vol, struct context *cx, uint64_t ino,
-			 const struct nilfs_inode *inode)
-{
-	struct nilfs_inode plain = *inode;
-	struct file file;
-	const void *data;
-	int ret;
-
-	plain.i_mode = le16_make(S_IFREG);
-	ret = file_init(&file, cx, vol, ino, &plain);
-	if (!ret)
-		ret = file_block(&file, cx, 0, &data);
-	if (ret > 0) {
-		ret = (int)strnlen(data, vol->geo.block_size);
-		file_put(&file, data);
-		return ret;
-	}
-	if (!damage_is_fatal(ret))
-		fail_clear(cx);
-	return damage_is_fatal(ret) ? ret : 0;
-}
-
+/* Gives INODE a type: 1, 0 where nothing says which. */
 static int repair_mode(struct volume *vol, struct context *cx, uint64_t ino,
 		       uint8_t type, struct nilfs_inode *inode)
 {
 	static const le64 none[NILFS_INODE_BMAP_SIZE];
-	uint16_t mode = ino == NILFS_ROOT_INO ? S_IFDIR : mode_of(type);
-	int ret = 1;
+	int ret;
 
-	if (!mode && memcmp(inode->i_bmap, none, sizeof(none))) {
+	if (ino == NILFS_ROOT_INO)
+		type = NILFS_FT_DIR;
+	if (type == NILFS_FT_UNKNOWN) {
+		if (!memcmp(inode->i_bmap, none, sizeof(none)))
+			return 0;
 		ret = damage_forgive(cx, inodetype_is_directory(vol, cx, ino,
 								inode));
-		mode = ret > 0 ? S_IFDIR : S_IFREG;
+		if (ret < 0)
+			return ret;
+		type = ret ? NILFS_FT_DIR : NILFS_FT_REG_FILE;
 	}
-	if (ret < 0 || !mode)
-		return ret < 0 ? ret : 0;
-	set_mode(inode, mode);
+	inoderepair_set_type(type, inode);
 	if (!inode_has_bmap(inode))
 		inode->i_blocks = le64_make(0);
 	return 1;
 }
 
-/* Repairs what breaks RULE: 1, 0 where nothing can be made of it. */
-static int repair_one(struct volume *vol, struct context *cx, uint64_t ino,
-		      uint8_t type, enum rule rule, struct nilfs_inode *inode)
+/* Gives INODE the size of the target that it leads to: 1, 0 where there is none. */
+static int repair_target(struct volume *vol, struct context *cx, uint64_t ino,
+			 struct nilfs_inode *inode)
 {
-	struct extent_of e;
+	struct nilfs_inode longest = *inode;
+	size_t len = 0;
 	int ret;
 
-	switch (rule) {
-	case RULE_INODE_MODE:
-		return repair_mode(vol, cx, ino, type, inode);
-	case RULE_INODE_SYMLINK_SIZE:
-	case RULE_INODE_SYMLINK_TARGET:
-		ret = target_length(vol, cx, ino, inode);
-		if (ret <= 0)
-			return ret;
-		inode->i_size = le64_make((uint64_t)ret);
-		return 1;
-	case RULE_INODE_NSEC:
-		if (le32_get(inode->i_ctime_nsec) >= NSEC_PER_SEC)
-			inode->i_ctime_nsec = le32_make(0);
-		if (le32_get(inode->i_mtime_nsec) >= NSEC_PER_SEC)
-			inode->i_mtime_nsec = le32_make(0);
-		return 1;
-	case RULE_INODE_ROOT:
-		/* A root with blocks says how many. */
-		ret = measure_file(vol, cx, NILFS_ROOT_INO, inode, &e);
-		if (ret || !e.end)
-			return ret;
-		if (!S_ISDIR(le16_get(inode->i_mode)))
-			set_mode(inode, S_IFDIR);
-		set_blocks(vol, inode, &e);
-		break;
-	default:
-		ret = measure_file(vol, cx, ino, inode, &e);
-		if (ret)
-			return ret;
-	}
-	inode->i_size = le64_make(e.end << vol->geo.block_bits);
+	longest.i_size = le64_make(vol->geo.block_size);
+	ret = symlink_is_whole(vol, cx, ino, &longest, &len);
+	if (ret < 0 || !len)
+		return damage_forgive(cx, ret < 0 ? ret : 0);
+	inode->i_size = le64_make(len);
 	return 1;
 }
 
@@ -221,17 +161,44 @@ int inoderepair_fields(struct volume *vol, struct context *cx, uint64_t ino,
 		       uint8_t type, struct nilfs_inode *inode)
 {
 	enum rule rule, last = RULE_OK;
-	int ret = inoderepair_check(vol, cx, ino, inode, &rule);
+	struct extent_of e;
+	int ret;
 
-	while (!ret && rule != RULE_OK) {
+	while (!(ret = inoderepair_check(vol, cx, ino, inode, &rule)) &&
+	       rule != RULE_OK) {
 		/* What came of repairing the same was no better. */
 		if (rule == last)
 			return 0;
 		last = rule;
-		ret = repair_one(vol, cx, ino, type, rule, inode);
+		switch (rule) {
+		case RULE_INODE_MODE:
+			ret = repair_mode(vol, cx, ino, type, inode);
+			break;
+		case RULE_INODE_SYMLINK_SIZE:
+		case RULE_INODE_SYMLINK_TARGET:
+			ret = repair_target(vol, cx, ino, inode);
+			break;
+		case RULE_INODE_NSEC:
+			if (le32_get(inode->i_ctime_nsec) >= NSEC_PER_SEC)
+				inode->i_ctime_nsec = le32_make(0);
+			if (le32_get(inode->i_mtime_nsec) >= NSEC_PER_SEC)
+				inode->i_mtime_nsec = le32_make(0);
+			ret = 1;
+			break;
+		default:
+			ret = measure_file(vol, cx, ino, inode, &e);
+			/* A root with blocks says how many. */
+			if (ret || (rule == RULE_INODE_ROOT && !e.end))
+				return ret;
+			if (rule == RULE_INODE_ROOT) {
+				inoderepair_set_type(NILFS_FT_DIR, inode);
+				set_blocks(vol, inode, &e);
+			}
+			inode->i_size = le64_make(e.end << vol->geo.block_bits);
+			ret = 1;
+		}
 		if (ret <= 0)
 			return ret;
-		ret = inoderepair_check(vol, cx, ino, inode, &rule);
 	}
 	return ret ? ret : 1;
 }

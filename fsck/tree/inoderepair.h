@@ -13,13 +13,9 @@
 #include "vol/volume.h"
 
 /*
- * Sets *RULE to the first rule that INODE, of number INO, breaks by itself or by
- * the target that it leads to, or to RULE_OK.  -ENOMEM, -EINTR.
+ * Sets *RULE to the first rule that INODE, of number INO, breaks by itself, links
+ * left out, or by the target that it leads to, or to RULE_OK.  -ENOMEM, -EINTR.
  */
-int inoderepair_judge(struct volume *vol, struct context *cx, uint64_t ino,
-		      const struct nilfs_inode *inode, enum rule *rule);
-
-/* The same, links left out. */
 int inoderepair_check(struct volume *vol, struct context *cx, uint64_t ino,
 		      const struct nilfs_inode *inode, enum rule *rule);
 
