@@ -63,11 +63,17 @@ static int find_entry(struct sides *s, struct context *cx, uint64_t cno,
 		.is_unsure = unsure,
 		.time = cp ? le64_get(cp->cp_create) : 0,
 	};
-	int err = cptable_read(s->after, cx, cno, now);
+	int err;
 
+	*now = (struct nilfs_checkpoint){.cp_cno = le64_make(0)};
+	err = cptable_read(s->after, cx, cno, now);
 	if (err && !damage_is(err))
 		return err;
 	fail_clear(cx);
+	/* It was deleted, as another version of the block says. */
+	if (err && !cp && checkpoint_was_made(now, cno) &&
+	    le64_get(now->cp_create) != CHECKPOINT_LOST)
+		return 0;
 	if (err)
 		loss.kind = LOSS_CHECKPOINT;
 	if (err || (loss.snapshot && !checkpoint_is_snapshot(now)))
@@ -97,9 +103,10 @@ static int visit_block(void *arg, struct context *cx,
 	struct filewalk *w = arg;
 	struct sides *s = w->s;
 	const struct nilfs_geometry *g = &s->before->geo;
-	uint64_t cno = checkpoint_first(g, b->blkoff), known = UINT64_MAX;
 	uint64_t latest = s->before->latest.cno, end;
-	bool is_good = read_block(s, cx, b->blkoff, b->blocknr), is_older;
+	uint64_t cno = checkpoint_first(g, b->blkoff);
+	bool is_good = read_block(s, cx, b->blkoff, b->blocknr);
+	bool is_older, is_unmade;
 	const struct nilfs_checkpoint *cp;
 	const struct version *had;
 	struct nilfs_checkpoint now;
@@ -114,29 +121,30 @@ static int visit_block(void *arg, struct context *cx,
 	is_older = !b->vblocknr || (had && had->vblocknr != b->vblocknr);
 	end = cno + checkpoint_count(g, b->blkoff);
 	/*
-	 * The latest checkpoint cannot have been deleted: a block that does not
-	 * have it is an older version, in which those after its last one did
-	 * not exist yet.
+	 * In an older version of the block an entry may not be made yet: then
+	 * what the repair found in another one is what it was, as an entry never
+	 * changes.
 	 */
-	if (is_good && latest >= cno && latest < end)
-		for (known = latest; known >= cno; known--) {
-			cp = (const void *)(s->blocks[0] +
-					    checkpoint_offset(g, known));
-			if (!checkpoint_is_invalid(cp))
-				break;
-		}
 	for (; cno < end && cno <= latest && ret >= 0; cno++) {
 		cp = NULL; /* it is not known what was there */
-		if (is_good && cno <= known)
+		if (is_good)
 			cp = (const void *)(s->blocks[0] +
 					    checkpoint_offset(g, cno));
+		is_unmade = cp && !checkpoint_was_made(cp, cno);
+		if (is_unmade)
+			cp = NULL;
 		if (cp && checkpoint_is_invalid(cp))
 			continue;
 		ret = find_entry(s, cx, cno, cp,
 				 cno != latest && (!cp || is_older), &now);
-		if (ret > 0 && cno == latest)
+		if (ret > 0 && cno == latest) {
 			set_state(&s->states[0], cp);
-		else if (ret > 0 && checkpoint_is_snapshot(cp ? cp : &now))
+			continue;
+		}
+		/* One that was made of the logs has not counted its blocks. */
+		if (ret > 0 && is_unmade && le64_get(now.cp_nblk_inc))
+			cp = &now;
+		if (ret > 0 && checkpoint_is_snapshot(cp ? cp : &now))
 			ret = add_state(s, cx, cno, cp);
 	}
 	return ret < 0 ? ret : context_cancelled(cx);

@@ -8,7 +8,8 @@
  * an old copy is right about a checkpoint that still exists, and one that was
  * deleted shows in its ifile, whose blocks have ended and are given to others
  * as soon as a cleaner needs them.  If all are still there, nothing is lost by
- * calling the checkpoint back.
+ * calling the checkpoint back.  Of checkpoints that were made after the copy it
+ * says nothing.
  *
  * Blocks to which the map leads are the right ones, whatever their content.
  * The logs list others: those that are live although nothing leads to them, and
@@ -133,7 +134,7 @@ int cpblocks_entry(const struct cpblocks *s, struct context *cx, uint64_t cno,
 		if (ret <= 0)
 			continue;
 		rule = checkpoint_check(cp, cno);
-		ret = le64_get(cp->cp_cno) == cno &&
+		ret = checkpoint_was_made(cp, cno) &&
 		      (rule == RULE_OK || rule == RULE_CP_SNAPSHOT_LIST);
 		if (ret && follow && !checkpoint_is_invalid(cp) &&
 		    cno != vol->latest.cno)

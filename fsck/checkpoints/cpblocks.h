@@ -67,6 +67,8 @@ struct cpblock {
 	uint64_t vblocknr;	/* where that content is alive, or 0 */
 	uint64_t blocknr;	/* where it was read; 0: an older copy */
 	uint64_t written;	/* with this checkpoint; 0: not known */
+	bool foreign, old;	/* the caller's judgement: it is another block,
+				   or an older version */
 };
 
 /*

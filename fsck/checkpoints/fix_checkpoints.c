@@ -13,7 +13,8 @@
  * derived from the logs.  Where these have nothing better it is called
  * deleted, for there is nothing left to mount.  The checkpoint that the block
  * was written with existed then, whatever the block says, and one that was
- * deleted keeps its number.
+ * deleted keeps its number and its time: without them the block is an older
+ * version, from before it was made.
  *
  * An entry is a snapshot if its flag says so or if the list, which leads there
  * from both sides, says so: to keep one too many costs space, to lose one costs
@@ -89,23 +90,25 @@ static int note_links(struct cpfix *f, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-/*
- * Whether the block is none of the cpfile, or another one: most of the
- * checkpoints that it should have do not have their numbers.
- */
-static bool is_foreign(const struct cpfix *f, const struct cpblock *b)
+/* Reads B, of which blkoff and data are given, and judges it. */
+static int read_block(const struct cpfix *f, struct context *cx,
+		      struct cpblock *b)
 {
 	uint64_t first = checkpoint_first(f->geo, b->blkoff), cno;
 	uint64_t end = first + checkpoint_count(f->geo, b->blkoff);
-	const struct nilfs_checkpoint *cp;
+	const struct nilfs_checkpoint *cp = NULL;
 	uint32_t made = 0, right = 0;
+	int err = cpblocks_read(&f->blocks, cx, b);
 
 	for (cno = first; cno < end && cno <= f->latest; cno++, made++) {
 		cp = cpblocks_at(f->geo, b->data, cno);
 		right += le64_get(cp->cp_cno) == cno &&
 			 checkpoint_check(cp, cno) != RULE_CP_FLAGS;
 	}
-	return right < made - made / 2;
+	b->foreign = right < made - made / 2;
+	b->old = cp && checkpoint_is_invalid(cp) &&
+		 !checkpoint_was_made(cp, cno - 1);
+	return err;
 }
 
 /* Gathers the blocks, and what header and entries have of the list. */
@@ -126,8 +129,8 @@ static int gather_cpfile(struct cpfix *f, struct context *cx)
 		err = sparse_init(&f->back, cx, f->latest + 1);
 	for (i = 0; i < f->blocks.n && !err; i++) {
 		b.blkoff = f->blocks.blkoffs[i];
-		err = cpblocks_read(&f->blocks, cx, &b);
-		if (err || is_foreign(f, &b))
+		err = read_block(f, cx, &b);
+		if (err || b.foreign)
 			continue;
 		if (!b.blkoff)
 			err = note_links(f, cx, &header->ch_snapshot_list);
@@ -150,12 +153,10 @@ static void change_flags(struct nilfs_checkpoint *cp, uint32_t set,
 	cp->cp_flags = le32_make((le32_get(cp->cp_flags) | set) & ~clear);
 }
 
-/*
- * Makes CP, the entry of CNO in block B, which is FOREIGN if it is no such block,
- * what it is from older copies, or as logs and DAT have it, or a deleted one.
- */
+/* Makes CP, the entry of CNO in block B, what it is in other copies, or as logs
+   and DAT have it, or a deleted one. */
 static int salvage_entry(const struct cpfix *f, struct context *cx,
-			 const struct cpblock *b, bool foreign, uint64_t cno,
+			 const struct cpblock *b, uint64_t cno,
 			 struct nilfs_checkpoint *cp)
 {
 	le32 count = cp->cp_checkpoints_count;
@@ -176,29 +177,31 @@ static int salvage_entry(const struct cpfix *f, struct context *cx,
 		if (ret < 0)
 			return ret;
 		/* It may be its ifile that is damaged. */
-		if (!ret && !foreign && checkpoint_check(cp, cno) == RULE_OK &&
+		if (!ret && !b->foreign && checkpoint_check(cp, cno) == RULE_OK &&
 		    !checkpoint_is_invalid(cp))
 			return 0;
 		if (!ret)
 			fixers_note(f->job, "checkpoint %llu: nothing is left "
 				    "of it", (unsigned long long)cno);
 	}
-	if (ret && !deleted) {
+	new.cp_checkpoints_count = count;
+	if (!ret)
+		new = (struct nilfs_checkpoint){
+			.cp_flags = le32_make(INVALID),
+			.cp_checkpoints_count = count,
+			.cp_cno = le64_make(cno),
+			.cp_create = le64_make(CHECKPOINT_LOST),
+		};
+	else if (!deleted && memcmp(cp, &new, sizeof(new)))
 		fixers_note(f->job, "checkpoint %llu: %s",
 			    (unsigned long long)cno, how);
-		*cp = new;
-	} else {
-		memset(cp, 0, sizeof(*cp));
-		cp->cp_cno = le64_make(cno);
-		cp->cp_flags = le32_make(INVALID);
-	}
-	cp->cp_checkpoints_count = count;
+	*cp = new;
 	return 0;
 }
 
 /* The same where something is wrong with it; CNO was made. */
 static int repair_entry(const struct cpfix *f, struct context *cx,
-			const struct cpblock *b, bool foreign, uint64_t cno,
+			const struct cpblock *b, uint64_t cno,
 			struct nilfs_checkpoint *cp)
 {
 	/* From here on an entry never changes once it is made. */
@@ -209,8 +212,9 @@ static int repair_entry(const struct cpfix *f, struct context *cx,
 	bool valid = !checkpoint_is_invalid(cp);
 	bool unknown = le32_get(cp->cp_flags) & ~KNOWN_FLAGS;
 	/* Unknown flags of an entry with its number are alone in being wrong. */
-	bool lost = foreign || (!numbered && (unknown || !valid)) ||
-		    (!valid && cno == b->written);
+	bool lost = b->foreign || b->old || (!numbered && unknown) ||
+		    (!valid && (cno == b->written ||
+				!checkpoint_was_made(cp, cno)));
 	struct nilfs_checkpoint old;
 	int ret = 0;
 
@@ -229,7 +233,7 @@ static int repair_entry(const struct cpfix *f, struct context *cx,
 		lost = !ret && (valid || exists);
 	}
 	if (!ret && lost)
-		ret = salvage_entry(f, cx, b, foreign, cno, cp);
+		ret = salvage_entry(f, cx, b, cno, cp);
 	else if (ret > 0 && !valid)
 		fixers_note(f->job, "checkpoint %llu: is no longer deleted",
 			    (unsigned long long)cno);
@@ -260,19 +264,17 @@ static int repair_block(struct cpfix *f, struct context *cx, struct cpblock *b,
 	struct nilfs_checkpoint *cp, before;
 	uint64_t cno = checkpoint_first(f->geo, b->blkoff);
 	uint32_t left = checkpoint_count(f->geo, b->blkoff);
-	bool foreign;
-	int err = cpblocks_read(&f->blocks, cx, b);
+	int err = read_block(f, cx, b);
 
 	if (err)
 		return err;
-	foreign = is_foreign(f, b);
 	*changed = !b->vblocknr;
 	*valid = 0;
 	for (; left--; cno++) {
 		cp = cpblocks_at(f->geo, b->data, cno);
 		before = *cp;
 		if (cno <= f->latest)
-			err = repair_entry(f, cx, b, foreign, cno, cp);
+			err = repair_entry(f, cx, b, cno, cp);
 		else if (!checkpoint_is_invalid(cp))
 			cp->cp_flags = le32_make(INVALID);
 		if (err)

@@ -71,6 +71,12 @@ bool checkpoint_is_minor(const struct nilfs_checkpoint *cp)
 	return has_flag(cp, NILFS_CHECKPOINT_MINOR);
 }
 
+bool checkpoint_was_made(const struct nilfs_checkpoint *cp, uint64_t cno)
+{
+	return le64_get(cp->cp_cno) == cno &&
+	       (!checkpoint_is_invalid(cp) || le64_get(cp->cp_create));
+}
+
 enum rule checkpoint_check(const struct nilfs_checkpoint *cp, uint64_t cno)
 {
 	uint64_t next = le64_get(cp->cp_snapshot_list.ssl_next);

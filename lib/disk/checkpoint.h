@@ -25,6 +25,16 @@ bool checkpoint_is_snapshot(const struct nilfs_checkpoint *cp);
 bool checkpoint_is_invalid(const struct nilfs_checkpoint *cp);
 bool checkpoint_is_minor(const struct nilfs_checkpoint *cp);
 
+/* cp_create of an entry that a repair has given up. */
+#define CHECKPOINT_LOST 1
+
+/*
+ * True where CP is the entry of checkpoint CNO, valid or deleted.  Where it was
+ * not made yet the entry is invalid and has no time, and a number in the first
+ * block only (mkfs.nilfs2).
+ */
+bool checkpoint_was_made(const struct nilfs_checkpoint *cp, uint64_t cno);
+
 /*
  * Checks the entry at the place of checkpoint CNO; in an invalid one only the
  * flags mean anything.  The kernel checks CNO alone, and only for mounting.

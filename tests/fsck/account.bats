@@ -350,6 +350,24 @@ copy_block() {
 	names "$inode"
 }
 
+@test "an older block of checkpoints does not hide one that was made after it" {
+	begin many-snapshots-2k
+	# Two versions of the block that has checkpoint 59, the last one of its own
+	# log, which is lost with the ifile.
+	read -r older block < <(dump.nilfs2 logs --json -b "$image" |
+		gojq -r '[.logs[].blocks[]? | select(.ino == 4 and
+			.blkoff == 5 and .level == 0) | .blocknr] |
+			"\(.[-2]) \(.[-1])"')
+	[ "$block" = "$(mapped cpfile 5)" ]
+	log=$(dump.nilfs2 logs --json -b "$image" |
+		gojq "[.logs[] | .blocknr | select(. < $block)] | last")
+	dd if=sound of="$image" bs="$(block_size)" skip="$older" \
+		seek="$block" count=1 conv=notrunc status=none
+	lose "$log"
+	repair
+	[[ $lost == *"lost: checkpoint 59"* ]]
+}
+
 @test "data beside a lost node may be lost where the checksum says that more is" {
 	begin snapshots
 	node=$(dump.nilfs2 bmap -b --nodes -c 4 "$image" /d/f6 |

@@ -95,6 +95,29 @@ repaired() {
 	[ "$(snapshots "$image")" = "2 4 7 21 " ]
 }
 
+# stale_block: the first block of the cpfile as it was with checkpoint 4, when
+# mkfs.nilfs2 had numbered the entries after it.
+stale_block() {
+	local blocks
+
+	mapfile -t blocks < <(dump.nilfs2 logs --json -b "$image" |
+		gojq '.logs[].blocks[]? | select(.ino == 4 and .blkoff == 0 and
+			.level == 0) | .blocknr')
+	[ "${blocks[-1]}" = "$(dump.nilfs2 bmap -b "$image" cpfile |
+		awk '$1 == 0 && $NF == "data" { print $5 }')" ]
+	dd if="$sound" of="$image" bs=4096 skip="${blocks[3]}" \
+		seek="${blocks[-1]}" count=1 conv=notrunc status=none
+}
+
+@test "an older block deletes no checkpoint that was made after it" {
+	stale_block
+	run -1 fsck.nilfs2 -fy "$image"
+	[ "$(snapshots "$image")" = "2 4 7 21 " ]
+	cmp <(dump.nilfs2 checkpoints "$image" | awk '$1 + 0 && $1 < 21') \
+		<(dump.nilfs2 checkpoints "$sound" | awk '$1 + 0 && $1 < 21')
+	run -0 fsck.nilfs2 -n "$image"
+}
+
 @test "a deleted checkpoint stays deleted" {
 	zero_block 0
 	repaired

@@ -101,6 +101,21 @@ static void test_checkpoints(void)
 	test_checkpoint(2, 0, 0, 0, RULE_OK, "invalid: any number");
 }
 
+/* As the kernel creates and deletes it, and mkfs.nilfs2 prepares it. */
+static void test_made(void)
+{
+	struct nilfs_checkpoint cp = { .cp_flags = le32_make(2) };
+
+	ok(!checkpoint_was_made(&cp, 5), "an entry of a new block");
+	cp.cp_cno = le64_make(5);
+	ok(!checkpoint_was_made(&cp, 5), "one with its number only");
+	cp.cp_create = le64_make(1700000000);
+	ok(checkpoint_was_made(&cp, 5), "a deleted checkpoint");
+	cp.cp_flags = le32_make(0);
+	ok(checkpoint_was_made(&cp, 5), "a checkpoint");
+	ok(!checkpoint_was_made(&cp, 6), "at another place");
+}
+
 static void test_dat_entry(uint64_t blocknr, uint64_t start, uint64_t end,
 			   enum rule rule, const char *name)
 {
@@ -197,6 +212,7 @@ int main(void)
 	test_usage_places(256, 1);
 	test_flags();
 	test_checkpoints();
+	test_made();
 	test_dat_entries();
 	test_lifetimes();
 	test_foreign();
