@@ -25,7 +25,6 @@
 #include "dev/overlay.h"
 #include "dev/patched.h"
 #include "fsck/apply/round.h"
-#include "fsck/checkpoints/fix_checkpoints.h"
 #include "fsck/derive/derived.h"
 #include "fsck/segments/removal.h"
 #include "log/meta/metafile.h"

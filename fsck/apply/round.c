@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "fsck/checkpoints/latestcp.h"
+#include "fsck/checkpoints/cpblocks.h"
 #include "log/repairwriter.h"
 #include "log/newsupers.h"
 
@@ -96,9 +96,9 @@ static int open_writer(struct round *round, struct context *cx)
 	const struct writer_options options =
 		writer_options_on(round->job.vol, round->job.time);
 	struct repairwriter_known known;
-	struct latestcp last;
-	int err = latestcp_find(&last, cx, round->job.check,
-				doubted(round));
+	struct cpblocks_latest last;
+	int err = cpblocks_find_latest(&last, cx, round->job.check,
+				       doubted(round));
 
 	if (err)
 		return err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The blocks of a damaged checkpoint file: which exist, what is left of each,
- * and all copies of them, of any age, that logs list.
+ * and all copies of them, of any age, that logs list; and the newest state.
  */
 #ifndef NILFS2_FSCK_CPBLOCKS_H
 #define NILFS2_FSCK_CPBLOCKS_H
@@ -84,5 +84,37 @@ cpblocks_at(const struct nilfs_geometry *geo, void *block, uint64_t cno)
 {
 	return (void *)((char *)block + checkpoint_offset(geo, cno));
 }
+
+/* The state that a repair continues from: the entry of the latest checkpoint, and
+   whether the files it needs can be changed in place. */
+struct cpblocks_latest {
+	/*
+	 * For repairwriter_known.from: the entry of the latest
+	 * checkpoint.  Where no copy of it is left its ifile has no map, and
+	 * its counts are those of an older checkpoint.
+	 */
+	struct nilfs_checkpoint cp;
+	/*
+	 * For repairwriter_known.rebuilt: cpfile and ifile if their maps do not
+	 * lead to all of their blocks; and of these the ones without which no
+	 * log can be written.
+	 */
+	unsigned int rebuilt, must;
+};
+
+/*
+ * True where the DAT cannot say what is alive: its own repair comes first, and
+ * nothing is said of the cpfile and the ifile until then.
+ */
+bool cpblocks_is_doubtful(const struct check *c);
+
+/*
+ * Finds it in the cpfile as it is, or in the logs, which are asked as well
+ * whether the maps of the files DOUBTED (as in repairwriter_known.rebuilt) have
+ * the right blocks.  What begins again is filled by fix_checkpoints() and
+ * fix_inodes(), which must run then.  -ENOMEM, -EINTR.
+ */
+int cpblocks_find_latest(struct cpblocks_latest *k, struct context *cx,
+		  const struct check *c, unsigned int doubted);
 
 #endif

@@ -32,8 +32,6 @@
  * are entered in a new one.  The counts of a checkpoint's inodes and blocks are
  * those that the pass over trees found.
  */
-#include "fsck/checkpoints/fix_checkpoints.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +40,9 @@
 #include "base/sparse.h"
 #include "check/damage.h"
 #include "fsck/checkpoints/cpblocks.h"
-#include "fsck/checkpoints/latestcp.h"
+#include "fsck/derive/derived.h"
 #include "fsck/derive/pieces.h"
+#include "fsck/plan/fixers.h"
 #include "log/repairwriter.h"
 
 #define SECTOR 512u
@@ -111,18 +110,30 @@ static int read_block(const struct cpfix *f, struct context *cx,
 	return err;
 }
 
-/* Gathers the blocks, and what header and entries have of the list. */
-static int gather_cpfile(struct cpfix *f, struct context *cx)
+/* Begins with JOB: gathers the blocks, and what header and entries have of the
+   list.  close_cpfix() also after a failure. */
+static int open_cpfix(struct cpfix *f, struct context *cx,
+		      struct fixer_job *job, struct metafile *m,
+		      struct derived *d)
 {
-	struct cpblock b = { .data = malloc(f->geo->block_size) };
+	struct cpblock b = { .data = malloc(job->vol->geo.block_size) };
 	const struct nilfs_cpfile_header *header = b.data;
 	const struct nilfs_checkpoint *cp;
 	uint64_t cno, end;
 	size_t i;
 	int err = b.data ? 0 : fail(cx, -ENOMEM, "block of the cpfile");
 
+	*f = (struct cpfix){
+		.job = job,
+		.vol = job->vol,
+		.geo = &job->vol->geo,
+		.latest = job->vol->latest.cno,
+		.m = m,
+		.d = d,
+		.rebuilt = m && metafile_is_empty(m),
+	};
 	if (!err)
-		err = cpblocks_init(&f->blocks, cx, f->job->check);
+		err = cpblocks_init(&f->blocks, cx, job->check);
 	if (!err)
 		err = sparse_init(&f->on, cx, f->latest + 1);
 	if (!err)
@@ -145,6 +156,14 @@ static int gather_cpfile(struct cpfix *f, struct context *cx)
 	}
 	free(b.data);
 	return err;
+}
+
+static void close_cpfix(struct cpfix *f)
+{
+	cpblocks_fini(&f->blocks);
+	sparse_fini(&f->on);
+	sparse_fini(&f->back);
+	free(f->snapshots);
 }
 
 static void change_flags(struct nilfs_checkpoint *cp, uint32_t set,
@@ -437,35 +456,15 @@ static int write_cpfile(struct cpfix *f, struct context *cx)
 	return ret < 0 ? ret : 0;
 }
 
-static struct cpfix cpfix_of(struct fixer_job *job)
-{
-	return (struct cpfix){
-		.job = job,
-		.vol = job->vol,
-		.geo = &job->vol->geo,
-		.latest = job->vol->latest.cno,
-	};
-}
-
-static void drop_cpfix(struct cpfix *f)
-{
-	cpblocks_fini(&f->blocks);
-	sparse_fini(&f->on);
-	sparse_fini(&f->back);
-	free(f->snapshots);
-}
-
 int fix_checkpoints_derive(struct derived *d, struct context *cx,
 			   struct fixer_job *job)
 {
-	struct cpfix f = cpfix_of(job);
-	int err;
+	struct cpfix f;
+	int err = open_cpfix(&f, cx, job, NULL, d);
 
-	f.d = d;
-	err = gather_cpfile(&f, cx);
 	if (!err && liveblocks_is_whole(&f.blocks.live))
 		err = write_cpfile(&f, cx);
-	drop_cpfix(&f);
+	close_cpfix(&f);
 	if (damage_is(err))
 		derived_drop(d);
 	err = damage_forgive(cx, err);
@@ -473,9 +472,9 @@ int fix_checkpoints_derive(struct derived *d, struct context *cx,
 }
 
 /*
- * The inodes of the super root are right in every log that is written here;
- * there only has to be one.  So is that of the new checkpoint's ifile; those of
- * others are in the entries of their checkpoints.
+ * The inode of a metadata file.  Those of the super root are right in every log
+ * that is written here; there only has to be one.  So is that of the new
+ * checkpoint's ifile; those of others are in the entries of their checkpoints.
  */
 static int repair_inode(struct cpfix *f, struct context *cx,
 			const struct fix *fix)
@@ -506,52 +505,35 @@ static int repair_inode(struct cpfix *f, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-/* Fields of entries that the look before this repair found wrong.  The new
-   checkpoint goes on from the counts of the latest one. */
-static int repair_fields(struct cpfix *f, struct context *cx,
-			 const struct fix *fixes, size_t n)
+/* What the look before this repair found of an entry: a field, or the inode in
+   it.  Counts of the latest one are those that the new checkpoint begins with. */
+static int repair_field(struct cpfix *f, struct context *cx,
+			const struct fix *fix)
 {
-	static const struct cpfield {
-		enum rule rule;
-		size_t at;
-		const char *what;
-	} fields[] = {
-		{ RULE_INODE_COUNT,
-		  offsetof(struct nilfs_checkpoint, cp_inodes_count), "inodes" },
-		{ RULE_INODE_COUNT_BLOCKS,
-		  offsetof(struct nilfs_checkpoint, cp_blocks_count), "blocks" },
-		{ RULE_CP_CREATE, offsetof(struct nilfs_checkpoint, cp_create),
-		  "for its time" },
-	};
+	unsigned long long cno = fix->place.number, n = fix->want;
+	bool inodes = fix->rule == RULE_INODE_COUNT;
+	bool blocks = fix->rule == RULE_INODE_COUNT_BLOCKS;
+	size_t at = inodes ? offsetof(struct nilfs_checkpoint, cp_inodes_count) :
+		    blocks ? offsetof(struct nilfs_checkpoint, cp_blocks_count) :
+			     offsetof(struct nilfs_checkpoint, cp_create);
+	le64 want = le64_make(n);
 	struct nilfs_checkpoint cp;
 	const void *data;
-	bool counts = false;
-	size_t i, j;
-	int ret = 0;
+	int ret;
 
-	for (i = 0; i < n; i++) {
-		unsigned long long cno = fixes[i].place.number;
-		le64 want = le64_make(fixes[i].want);
-
-		for (j = 0; j < sizeof(fields) / sizeof(fields[0]); j++) {
-			if (fields[j].rule != fixes[i].rule)
-				continue;
-			counts |= fixes[i].rule != RULE_CP_CREATE;
-			ret = change_entry(f, cx, cno, fields[j].at, &want,
-					   sizeof(want));
-			if (ret < 0)
-				return ret;
-			if (ret)
-				fixers_note(f->job, "checkpoint %llu: has %llu "
-					    "%s", cno,
-					    (unsigned long long)fixes[i].want,
-					    fields[j].what);
-		}
-	}
-	if (counts)
+	if (fix->place.kind == PLACE_INODE)
+		return repair_inode(f, cx, fix);
+	if (!inodes && !blocks && fix->rule != RULE_CP_CREATE)
+		return 0;
+	ret = change_entry(f, cx, cno, at, &want, sizeof(want));
+	if (ret > 0)
+		fixers_note(f->job, "checkpoint %llu: has %llu %s", cno, n,
+			    inodes ? "inodes" :
+			    blocks ? "blocks" : "for its time");
+	if (ret >= 0 && (inodes || blocks))
 		ret = metafile_look(f->m, cx,
 				    checkpoint_blkoff(f->geo, f->latest), &data);
-	if (!counts || ret <= 0)
+	if (ret <= 0 || !(inodes || blocks))
 		return ret < 0 ? ret : 0;
 	memcpy(&cp, (const char *)data + checkpoint_offset(f->geo, f->latest),
 	       sizeof(cp));
@@ -565,30 +547,26 @@ static int repair_fields(struct cpfix *f, struct context *cx,
 int fix_checkpoints(struct fixer_job *job, struct context *cx,
 		    const struct fix *fixes, size_t n)
 {
-	struct cpfix f = cpfix_of(job);
+	struct metafile *m = repairwriter_file(job->writer, NILFS_CPFILE_INO);
+	struct cpfix f;
 	size_t i;
 	int err;
 
-	f.m = repairwriter_file(job->writer, NILFS_CPFILE_INO);
-	f.rebuilt = metafile_is_empty(f.m);
-	if (latestcp_is_doubtful(job->check) && !f.rebuilt)
+	if (cpblocks_is_doubtful(job->check) && !metafile_is_empty(m))
 		return 0;
 	/* mkfs.nilfs2 of nilfs-utils counted the block of the header as one
 	   sector; one that is rebuilt counts like any other. */
 	for (i = 0; i < n; i++)
 		if (fixes[i].rule == RULE_CP_HEADER_MISSING)
 			repairwriter_recount(job->writer, NILFS_CPFILE_INO,
-					     metafile_nblocks(f.m));
-	err = gather_cpfile(&f, cx);
+					     metafile_nblocks(m));
+	err = open_cpfix(&f, cx, job, m, NULL);
 	if (!err && !f.rebuilt && !liveblocks_is_whole(&f.blocks.live))
 		fixers_note(job, "checkpoint file: left as it is");
 	else if (!err)
 		err = write_cpfile(&f, cx);
-	if (!err)
-		err = repair_fields(&f, cx, fixes, n);
 	for (i = 0; i < n && !err; i++)
-		if (fixes[i].place.kind == PLACE_INODE)
-			err = repair_inode(&f, cx, &fixes[i]);
-	drop_cpfix(&f);
+		err = repair_field(&f, cx, &fixes[i]);
+	close_cpfix(&f);
 	return err;
 }

@@ -34,7 +34,7 @@
 #include "fsck/past/pastblocks.h"
 #include "fsck/plan/fixers.h"
 #include "fsck/tree/fix_inodes.h"
-#include "fsck/tree/inoderepair.h"
+#include "fsck/tree/inodeedit.h"
 #include "log/inodes.h"
 #include "log/newfile.h"
 
@@ -91,7 +91,7 @@ static int free_inode(struct namefix *f, struct context *cx, uint64_t ino)
 		return 0;
 	}
 	if (!ret)
-		ret = inoderepair_map_is_whole(f->n.root.vol, cx, ino, &inode);
+		ret = inodeedit_map_is_whole(f->n.root.vol, cx, ino, &inode);
 	if (ret > 0)
 		ret = newfile_drop(w, cx, ino, &inode);
 	if (ret)

@@ -96,6 +96,14 @@ fixer_apply fix_dat_map;
 bool fix_dat_is_rebuilt(const struct fix *fix);
 
 /*
+ * Derives the blocks of the cpfile of JOB's volume, if its map leads to all of
+ * them: entries by their ifiles, older copies and the logs, list and header by
+ * the entries.  -ENOMEM, -EINTR.
+ */
+int fix_checkpoints_derive(struct derived *d, struct context *cx,
+			   struct fixer_job *job);
+
+/*
  * Repairs the entries of the segments in WHICH, and clears those after the last
  * segment; *NCHANGED of the segments were wrong.  Counts of live blocks are
  * left as they are.

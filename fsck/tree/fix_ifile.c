@@ -26,8 +26,6 @@
  * Otherwise something else is, as the way to a block of inodes, and nothing is
  * changed.
  */
-#include "fsck/tree/fix_ifile.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -39,7 +37,7 @@
 #include "check/damage.h"
 #include "disk/checkpoint.h"
 #include "disk/inode.h"
-#include "fsck/checkpoints/latestcp.h"
+#include "fsck/checkpoints/cpblocks.h"
 #include "fsck/dat/groupfix.h"
 #include "fsck/derive/liveblocks.h"
 #include "fsck/past/pastblocks.h"
@@ -552,7 +550,7 @@ int fix_ifile_fill(struct fixer_job *job, struct context *cx,
 		.p = &job->vol->ifile_palloc,
 		.ifile = repairwriter_file(job->writer, NILFS_IFILE_INO),
 	};
-	struct latestcp k;
+	struct cpblocks_latest k;
 	const struct liveblocks_question q = {
 		.ino = NILFS_IFILE_INO,
 		.inode = &k.cp.cp_ifile_inode,
@@ -570,7 +568,7 @@ int fix_ifile_fill(struct fixer_job *job, struct context *cx,
 		ret = list_holes(&f, cx, fixes, n);
 	if (ret || (!f.all && !f.nwanted))
 		goto out;
-	ret = latestcp_find(&k, cx, job->check, 0);
+	ret = cpblocks_find_latest(&k, cx, job->check, 0);
 	if (!ret)
 		ret = liveblocks_gather(&blocks, cx, job->check, &q);
 	if (ret)

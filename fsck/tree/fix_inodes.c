@@ -22,9 +22,7 @@
 #include "base/sort.h"
 #include "check/logs/listings.h"
 #include "disk/inode.h"
-#include "fsck/tree/fix_ifile.h"
 #include "fsck/tree/inodeedit.h"
-#include "fsck/tree/inoderepair.h"
 #include "log/repairwriter.h"
 
 struct fixing {
@@ -116,7 +114,7 @@ static int restore_lost(struct fixing *f, struct context *cx,
 			return ret;
 		if (!ret || !c->fits) {
 			c->inode.i_links_count = le16_make(1);
-			ret = inoderepair_fit(f->e.job->vol, cx, c->ino,
+			ret = inodeedit_fit(f->e.job->vol, cx, c->ino,
 					      &c->inode);
 			if (ret)
 				return ret;
@@ -189,38 +187,53 @@ static uint64_t ino_of(const struct fix *fix)
 	return fix->rule == RULE_DIR_NO_INODE ? fix->got : fix->place.ino;
 }
 
-static int repair_past(struct fixing *f, struct context *cx,
-		       const struct fix *fix)
+/* In the latest state an inode that was repaired with another of its block is
+   left alone. */
+static int repair_one(struct fixing *f, struct context *cx,
+		      const struct fix *fix)
 {
 	bool named = fix->rule == RULE_DIR_NO_INODE, lost;
+	bool latest = fix->place.cno == f->e.latest;
 	uint64_t cno = fix->place.cno, ino = ino_of(fix);
 	enum rule rule = RULE_OK;
 	struct palloc_block what;
 	struct inodecase c;
-	int ret = repair_block(f, cx, cno, ino);
+	int ret;
 
-	if (ret)
+	if (fix->rule == RULE_INODE_RESERVED_FREE)
+		return inodeedit_mark(&f->e, cx, cno, ino, true);
+	ret = repair_block(f, cx, cno, ino);
+	if (ret < 0 || (ret && !latest))
 		return ret < 0 ? ret : 0;
 	ret = inodeedit_case(&f->e, cx, cno, ino,
 			     named ? RULE_INODE_EMPTY : fix->rule, &c);
-	if (ret <= 0)
+	if (ret < 0 || (!ret && !latest))
 		return ret;
-	c.got = fix->got;
 	lost = !le16_get(c.inode.i_links_count);
-	if (named)
+	if (named) {
 		ret = restore_lost(f, cx, &c, true);
-	else if (fix->rule == RULE_INODE_FREE)
+	} else if (fix->rule == RULE_INODE_FREE) {
 		ret = settle_free(f, cx, &c);
-	else if (fix->rule == RULE_INODE_LINKS_NAMES &&
-		 !inode_is_garbage(f->e.geo, &c.inode))
+	} else if (latest) {
+		ret = inodeedit_is_used(&f->e, cx, cno, ino);
+		if (ret > 0 || (!ret && ino == NILFS_ROOT_INO))
+			ret = inodedecide_is_wrong(&f->e, cx, &c);
+		if (ret > 0)
+			ret = inodeedit_decide(&f->e, cx, &c);
+	} else if (fix->rule == RULE_INODE_LINKS_NAMES &&
+		   !inode_is_garbage(f->e.geo, &c.inode)) {
 		ret = link_to(f, cx, &c, fix->want);
-	else
+	} else {
+		c.got = fix->got;
 		ret = inodeedit_decide(&f->e, cx, &c);
+	}
+	if (latest)
+		return ret < 0 ? ret : 0;
 	if (!ret && !named && !inode_is_empty(&c.inode))
-		ret = inoderepair_check(f->e.job->vol, cx, ino, &c.inode, &rule);
+		ret = inodeedit_check(f->e.job->vol, cx, ino, &c.inode, &rule);
 	if (!ret && rule != RULE_OK)
-		inodedecide_note(&f->e, &c, "not repaired, no other "
-				 "checkpoint has it as it was");
+		inodedecide_note(&f->e, &c, "not repaired, no other checkpoint "
+				 "has it as it was");
 	if (ret <= 0 || !lost)
 		return ret < 0 ? ret : 0;
 	/* Others of its block were lost with it; they may be what is named by a
@@ -236,31 +249,6 @@ static int repair_past(struct fixing *f, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-static int repair_latest(struct fixing *f, struct context *cx,
-			 const struct fix *fix)
-{
-	uint64_t ino = fix->place.ino;
-	struct inodecase c;
-	int ret;
-
-	if (fix->rule == RULE_INODE_RESERVED_FREE)
-		return inodeedit_mark(&f->e, cx, f->e.latest, ino, true);
-	ret = repair_block(f, cx, f->e.latest, ino);
-	if (ret >= 0)
-		ret = inodeedit_case(&f->e, cx, f->e.latest, ino, fix->rule, &c);
-	if (ret < 0)
-		return ret;
-	if (fix->rule == RULE_INODE_FREE)
-		return settle_free(f, cx, &c);
-	ret = inodeedit_is_used(&f->e, cx, f->e.latest, ino);
-	if (ret < 0 || (!ret && ino != NILFS_ROOT_INO))
-		return ret;
-	ret = inodedecide_is_wrong(&f->e, cx, &c);
-	if (ret > 0)
-		ret = inodeedit_decide(&f->e, cx, &c);
-	return ret < 0 ? ret : 0;
-}
-
 /* Whether a run for WHICH is about FIX. */
 static bool is_mine(const struct fixer_job *job, const struct fix *fix,
 		    enum fix_inodes_which which)
@@ -268,8 +256,9 @@ static bool is_mine(const struct fixer_job *job, const struct fix *fix,
 	bool latest = fix->place.cno == job->vol->latest.cno;
 	bool past = fix->place.cno && !latest;
 
-	if (which == FIX_INODES_LOST)
-		return past && fix->rule == RULE_DIR_NO_INODE;
+	if (which == FIX_INODES_LOST || which == FIX_INODES_NAMED)
+		return fix->rule == RULE_DIR_NO_INODE &&
+		       (which == FIX_INODES_LOST ? past : latest);
 	if (fix->place.kind != PLACE_INODE)
 		return false;
 	if (which >= FIX_INODES_LATEST)
@@ -285,35 +274,48 @@ static bool is_mine(const struct fixer_job *job, const struct fix *fix,
 	       fix->rule != RULE_INODE_UNREACHABLE;
 }
 
+/* The inodes that a run for WHICH is about; the caller's to free(). */
+static int list_inodes(struct fixer_job *job, struct context *cx,
+		       const struct fix *fixes, size_t n,
+		       enum fix_inodes_which which, uint64_t **inos,
+		       size_t *found)
+{
+	size_t i;
+
+	*found = 0;
+	*inos = calloc(n + 1, sizeof(**inos));
+	if (!*inos)
+		return fail(cx, -ENOMEM, "%zu inodes", n);
+	for (i = 0; i < n; i++)
+		if (is_mine(job, &fixes[i], which))
+			(*inos)[(*found)++] = ino_of(&fixes[i]);
+	return 0;
+}
+
 int fix_inodes_past(struct pastblocks *p, struct context *cx,
 		    const struct fix *fixes, size_t n,
 		    enum fix_inodes_which which)
 {
 	struct fixing f = { .which = which };
-	uint64_t *inos = calloc(n ? n : 1, sizeof(*inos));
-	size_t i, found = 0;
 	bool again = true;
-	int err;
+	uint64_t *inos;
+	size_t i, found;
+	int err = list_inodes(p->job, cx, fixes, n, which, &inos, &found);
 
-	if (!inos)
-		return fail(cx, -ENOMEM, "%zu inodes", n);
-	for (i = 0; i < n; i++)
-		if (is_mine(p->job, &fixes[i], which))
-			inos[found++] = ino_of(&fixes[i]);
+	if (err)
+		return err;
 	err = inodeedit_open(&f.e, cx, p->job, p, inos, found);
+	free(inos);
 	while (!err && again) {
 		f.blkoff = UINT64_MAX;
 		f.e.nlater = 0;
 		for (i = 0; i < n && !err; i++)
 			if (is_mine(p->job, &fixes[i], which))
-				err = which < FIX_INODES_LATEST ?
-					      repair_past(&f, cx, &fixes[i]) :
-					      repair_latest(&f, cx, &fixes[i]);
+				err = repair_one(&f, cx, &fixes[i]);
 		again = which == FIX_INODES_LATEST && f.e.nlater &&
 			!f.e.ndirs && !f.e.last;
 		f.e.last = true;
 	}
-	free(inos);
 	return inodeedit_close(&f.e, cx, err);
 }
 
@@ -394,60 +396,48 @@ static int revive_all(struct fixer_job *job, struct context *cx,
 int fix_inodes_named(struct fixer_job *job, struct context *cx,
 		     const struct fix *fixes, size_t n)
 {
-	uint64_t *inos = calloc(n ? n : 1, sizeof(*inos));
-	size_t i, found = 0;
-	int ret;
+	uint64_t *inos;
+	size_t found;
+	int ret = list_inodes(job, cx, fixes, n, FIX_INODES_NAMED, &inos,
+			      &found);
 
-	if (!inos)
-		return fail(cx, -ENOMEM, "%zu inodes", n);
-	for (i = 0; i < n; i++)
-		if (fixes[i].rule == RULE_DIR_NO_INODE &&
-		    fixes[i].place.cno == job->vol->latest.cno)
-			inos[found++] = fixes[i].got;
-	ret = found ? revive_all(job, cx, inos, found, true) : 0;
+	if (found)
+		ret = revive_all(job, cx, inos, found, true);
 	free(inos);
 	return ret;
 }
 
-/* Inodes that are marked free although they have blocks that live. */
-struct owners {
-	struct inodeedit e;
-	uint64_t *inos;
-	size_t n, room;
-};
-
+/* Adds to E the inode of a block that lives, if it is marked free. */
 static int take_owner(void *arg, struct context *cx, const struct listing *b)
 {
-	struct owners *o = arg;
+	struct inodeedit *e = arg;
 	struct vblock vb;
 	int ret;
 
-	if (inode_is_private(b->ino) || (o->n && o->inos[o->n - 1] == b->ino))
+	if (inode_is_private(b->ino) || (e->n && e->inos[e->n - 1] == b->ino))
 		return 0;
-	ret = vblocks_find(&o->e.vblocks, cx, b->number, &vb);
+	ret = vblocks_find(&e->vblocks, cx, b->number, &vb);
 	if (ret != VBLOCKS_USED || vb.end != NILFS_CNO_MAX ||
 	    vb.blocknr != b->blocknr)
 		return ret < 0 ? ret : 0;
-	ret = inodeedit_is_used(&o->e, cx, o->e.latest, b->ino);
+	ret = inodeedit_is_used(e, cx, e->latest, b->ino);
 	if (ret)
 		return ret < 0 ? ret : 0;
-	if (array_reserve(cx, &o->inos, &o->room, o->n + 1))
+	if (array_reserve(cx, &e->inos, &e->room, e->n + 1))
 		return -ENOMEM;
-	o->inos[o->n++] = b->ino;
+	e->inos[e->n++] = b->ino;
 	return 0;
 }
 
 int fix_inodes_leaked(struct fixer_job *job, struct context *cx)
 {
-	struct owners o = { .n = 0 };
-	int ret = inodeedit_open(&o.e, cx, job, NULL, NULL, 0);
+	struct inodeedit e;
+	int ret = inodeedit_open(&e, cx, job, NULL, NULL, 0);
 
 	if (!ret)
-		ret = listings_visit(job->check, cx, take_owner, &o);
-	ret = inodeedit_close(&o.e, cx, ret);
-	o.n = sort_unique(o.inos, o.n);
-	if (!ret && o.n)
-		ret = revive_all(job, cx, o.inos, o.n, false);
-	free(o.inos);
-	return ret < 0 ? ret : 0;
+		ret = listings_visit(job->check, cx, take_owner, &e);
+	e.n = sort_unique(e.inos, e.n);
+	if (!ret && e.n)
+		ret = revive_all(job, cx, e.inos, e.n, false);
+	return inodeedit_close(&e, cx, ret < 0 ? ret : 0);
 }

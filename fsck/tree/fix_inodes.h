@@ -7,6 +7,17 @@
 
 #include "base/context.h"
 #include "fsck/past/pastblocks.h"
+#include "fsck/plan/fixers.h"
+
+/*
+ * Fills the ifile of JOB's writer where it begins without blocks, or the holes
+ * that FIXES name: with the blocks that it had and, in place of what cannot be
+ * read, with what the newest older checkpoint has.  The cpfile is repaired
+ * before.  Inodes in use of holes that stay are freed.  1 where directories were
+ * restored, 0, or a failure of the writer, -ENOMEM, -EINTR.
+ */
+int fix_ifile_fill(struct fixer_job *job, struct context *cx,
+		   const struct fix *fixes, size_t n);
 
 enum fix_inodes_which {
 	/* Those of FIXES. */
@@ -17,8 +28,9 @@ enum fix_inodes_which {
 	/* Those that have fewer names than links: the links become the number
 	   of the names whatever other checkpoints have. */
 	FIX_INODES_COUNTS,
-	/* Those of the latest state, and those of which none is given up: for
-	   fix_inodes() alone. */
+	/* The rest is of the latest state, and for fix_inodes.c alone: those that
+	   directories name, all, all but none is given up. */
+	FIX_INODES_NAMED,
 	FIX_INODES_LATEST,
 	FIX_INODES_SPARING,
 };

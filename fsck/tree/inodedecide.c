@@ -46,7 +46,6 @@
 #include "disk/bmap.h"
 #include "disk/dirent.h"
 #include "disk/inode.h"
-#include "fsck/tree/inoderepair.h"
 #include "vol/root.h"
 
 #define SECTOR 512u
@@ -101,17 +100,17 @@ static int take_names(void *arg, struct context *cx,
 	return 0;
 }
 
-/* What the entries of checkpoint CNO that can be read say of all inodes. */
+/* Sets the type of all inodes to what the entries of checkpoint CNO that can be
+   read say of them. */
 static int read_names(struct inodeedit *e, struct context *cx, uint64_t cno)
 {
 	struct inodelist list = { 0 };
 	struct root root;
 	bool whole;
-	int err;
+	int err = root_open(&root, cx, e->job->vol, cno);
 
 	memset(e->types, NILFS_FT_UNKNOWN, e->n);
 	e->named = cno;
-	err = root_open(&root, cx, e->job->vol, cno);
 	if (err)
 		return damage_is_fatal(err) ? err : damage_forgive(cx, err);
 	err = inodelist_fill(&root, cx, &list, &whole);
@@ -135,7 +134,7 @@ int inodedecide_is_wrong(struct inodeedit *e, struct context *cx,
 	int ret = type && e->named != c->cno ? read_names(e, cx, c->cno) : 0;
 
 	if (!ret)
-		ret = inoderepair_check(vol, cx, c->ino, inode, &rule);
+		ret = inodeedit_check(vol, cx, c->ino, inode, &rule);
 	if (ret)
 		return ret;
 	c->type = type ? *type : NILFS_FT_UNKNOWN;
@@ -149,47 +148,43 @@ int inodedecide_is_wrong(struct inodeedit *e, struct context *cx,
 	return ret < 0 ? ret : rule != RULE_OK || c->misnamed || c->garbage;
 }
 
-/* Whether PTR leads to a block that lives as long as the block of C, and, with
-   LISTED, that its log has for the file: 1, 0. */
-static int reaches(struct inodeedit *e, struct context *cx,
-		   const struct inodecase *c, uint64_t ptr, bool listed)
-{
-	struct segsum_block b = { .ino = c->ino };
-	struct vblock vb;
-	int ret = vblocks_find(&e->vblocks, cx, ptr, &vb);
-
-	if (ret < 0)
-		return ret;
-	if (ret != VBLOCKS_USED || vb.start > c->life.start ||
-	    vb.end < c->life.end)
-		return 0;
-	ret = listed ? lifelogs_find_block(cx, e->job->check, vb.blocknr, &b,
-					   NULL) : 1;
-	return ret > 0 ? b.ino == c->ino : damage_forgive(cx, ret);
-}
-
-/* Whether all that MAP leads to first is there in the life of C: 1, 0. */
+/* Whether all that MAP leads to first lives as long as the block of C, and, with
+   LISTED, that the logs have it for the file: 1, 0. */
 static int fits(struct inodeedit *e, struct context *cx,
 		const struct inodecase *c,
 		const le64 map[NILFS_INODE_BMAP_SIZE], bool listed)
 {
+	bool tree = bmap_is_btree(map);
+	uint32_t i, n = NILFS_DIRECT_NBLOCKS;
 	struct bmap_node root;
-	uint32_t i;
-	int ret = 1;
+	struct vblock vb;
+	uint64_t ptr;
+	int ret;
 
-	if (!bmap_is_btree(map)) {
-		for (i = 0; i < NILFS_DIRECT_NBLOCKS && ret > 0; i++)
-			if (bmap_direct_ptr(map, i))
-				ret = reaches(e, cx, c,
-					      bmap_direct_ptr(map, i), listed);
-		return ret;
+	if (tree) {
+		if (bmap_root_check(map) != RULE_OK)
+			return 0;
+		bmap_root_read(map, &root);
+		n = root.nchildren;
 	}
-	if (bmap_root_check(map) != RULE_OK)
-		return 0;
-	bmap_root_read(map, &root);
-	for (i = 0; i < root.nchildren && ret > 0; i++)
-		ret = reaches(e, cx, c, bmap_node_ptr(&root, i), listed);
-	return ret;
+	for (i = 0; i < n; i++) {
+		struct segsum_block b = { .ino = c->ino };
+
+		ptr = tree ? bmap_node_ptr(&root, i) : bmap_direct_ptr(map, i);
+		if (!ptr && !tree)
+			continue;
+		ret = vblocks_find(&e->vblocks, cx, ptr, &vb);
+		if (ret < 0)
+			return ret;
+		if (ret != VBLOCKS_USED || vb.start > c->life.start ||
+		    vb.end < c->life.end)
+			return 0;
+		ret = listed ? lifelogs_find_block(cx, e->job->check,
+						   vb.blocknr, &b, NULL) : 1;
+		if (ret <= 0 || b.ino != c->ino)
+			return damage_forgive(cx, ret < 0 ? ret : 0);
+	}
+	return 1;
 }
 
 /* Asks checkpoint CNO, whose inode C gets where it has none that is better: 1, 0
@@ -217,7 +212,7 @@ static int ask_checkpoint(struct inodeedit *e, struct context *cx,
 	    (c->cno == vol->latest.cno &&
 	     !memcmp(&inode, own, sizeof(inode))))
 		return ret < 0 ? ret : 1;
-	ret = inoderepair_check(vol, cx, c->ino, &inode, &rule);
+	ret = inodeedit_check(vol, cx, c->ino, &inode, &rule);
 	if (ret || rule != RULE_OK)
 		return ret ? ret : 1;
 	same = le64_get(inode.i_ctime) == le64_get(own->i_ctime) &&
@@ -296,8 +291,8 @@ static int repair_fields(struct inodeedit *e, struct context *cx,
 
 	/* The type that the names say may be all that is wrong. */
 	if (c->misnamed) {
-		inoderepair_set_type(c->type, &c->inode);
-		ret = inoderepair_check(e->job->vol, cx, c->ino, &c->inode,
+		inodeedit_set_type(c->type, &c->inode);
+		ret = inodeedit_check(e->job->vol, cx, c->ino, &c->inode,
 					&rule);
 		right = !ret && rule == RULE_OK;
 	}
@@ -310,7 +305,7 @@ static int repair_fields(struct inodeedit *e, struct context *cx,
 		c->inode.i_mode = c->other.i_mode;
 	if (!ret && !right && c->rule != RULE_INODE_EMPTY &&
 	    (c->rule != RULE_INODE_MODE || !c->garbage))
-		ret = inoderepair_fields(e->job->vol, cx, c->ino, c->type,
+		ret = inodeedit_fields(e->job->vol, cx, c->ino, c->type,
 					 &c->inode);
 	if (ret > 0 || right)
 		ret = memcmp(&before, &c->inode, sizeof(before)) != 0;
@@ -379,7 +374,7 @@ static int take_other(struct inodeedit *e, struct context *cx,
 		ret = fits(e, cx, c, c->inode.i_bmap, true);
 		if (ret > 0) {
 			memcpy(inode->i_bmap, c->inode.i_bmap, sizeof(none));
-			ret = inoderepair_fit(e->job->vol, cx, c->ino, inode);
+			ret = inodeedit_fit(e->job->vol, cx, c->ino, inode);
 			ret = ret ? ret : 1;
 		}
 	}
@@ -414,8 +409,8 @@ static int make_inode(struct inodeedit *e, struct context *cx,
 		return ret;
 	made.i_size = le64_make(end << vol->geo.block_bits);
 	if (c->type != NILFS_FT_UNKNOWN)
-		inoderepair_set_type(c->type, &made);
-	ret = inoderepair_fields(vol, cx, c->ino, c->type, &made);
+		inodeedit_set_type(c->type, &made);
+	ret = inodeedit_fields(vol, cx, c->ino, c->type, &made);
 	if (ret > 0)
 		ret = is_live(e, cx, c, &made);
 	if (ret <= 0)
