@@ -100,14 +100,6 @@ static const struct listing *next_copy(const struct cpblocks *s,
 	return l < end && l->blkoff == blkoff ? l : NULL;
 }
 
-bool cpblocks_is_newest(const struct cpblocks *s, uint64_t blkoff,
-			uint64_t blocknr)
-{
-	const struct listing *l = next_copy(s, blkoff, NULL);
-
-	return l && l->blocknr == blocknr;
-}
-
 /* Copies the SIZE bytes at AT of the block that L lists: 1, 0 where it cannot be
    read. */
 static int read_copy(const struct cpblocks *s, struct context *cx,
@@ -271,7 +263,7 @@ int cpblocks_read(const struct cpblocks *s, struct context *cx,
 	int ret = 0;
 
 	b->origin = CPBLOCKS_OLD;
-	b->vblocknr = b->blocknr = b->written = 0;
+	b->vblocknr = b->blocknr = b->written = b->newest = 0;
 	if (!live) {
 		for (; l && !ret; l = next_copy(s, b->blkoff, l))
 			ret = read_copy(s, cx, l, 0, b->data, geo->block_size);
@@ -294,6 +286,7 @@ int cpblocks_read(const struct cpblocks *s, struct context *cx,
 						  CPBLOCKS_MAPPED;
 	b->vblocknr = live->vblocknr;
 	b->blocknr = live->blocknr;
+	b->newest = l && l->blocknr == live->blocknr;
 	while (l && l->blocknr != live->blocknr)
 		l = next_copy(s, b->blkoff, l);
 	b->written = l ? l->cno : 0;

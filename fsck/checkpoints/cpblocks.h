@@ -34,10 +34,6 @@ int cpblocks_init(struct cpblocks *s, struct context *cx,
 		  const struct check *c);
 void cpblocks_fini(struct cpblocks *s);
 
-/* Whether the newest copy of BLKOFF is the one at BLOCKNR. */
-bool cpblocks_is_newest(const struct cpblocks *s, uint64_t blkoff,
-			uint64_t blocknr);
-
 /*
  * The entry of CNO from the newest copy, but the one at block EXCEPT (0: any),
  * that has a sound one, valid or deleted; with FOLLOW the ifile of a valid one
@@ -67,6 +63,7 @@ struct cpblock {
 	uint64_t vblocknr;	/* where that content is alive, or 0 */
 	uint64_t blocknr;	/* where it was read; 0: an older copy */
 	uint64_t written;	/* with this checkpoint; 0: not known */
+	bool newest;		/* of its copies */
 	bool foreign, old;	/* the caller's judgement: it is another block,
 				   or an older version */
 };

@@ -275,47 +275,6 @@ static int repair_entry(const struct cpfix *f, struct context *cx,
 	return 0;
 }
 
-/* Reads block B, of which blkoff and data are given, and repairs it: *CHANGED if
-   it is not what is there, with *VALID entries. */
-static int repair_block(struct cpfix *f, struct context *cx, struct cpblock *b,
-			bool *changed, uint32_t *valid)
-{
-	struct nilfs_checkpoint *cp, before;
-	uint64_t cno = checkpoint_first(f->geo, b->blkoff);
-	uint32_t left = checkpoint_count(f->geo, b->blkoff);
-	int err = read_block(f, cx, b);
-
-	if (err)
-		return err;
-	*changed = !b->vblocknr;
-	*valid = 0;
-	for (; left--; cno++) {
-		cp = cpblocks_at(f->geo, b->data, cno);
-		before = *cp;
-		if (cno <= f->latest)
-			err = repair_entry(f, cx, b, cno, cp);
-		else if (!checkpoint_is_invalid(cp))
-			cp->cp_flags = le32_make(INVALID);
-		if (err)
-			return err;
-		*changed |= memcmp(&before, cp, sizeof(before)) != 0;
-		*valid += !checkpoint_is_invalid(cp);
-		if (checkpoint_is_invalid(cp) || !checkpoint_is_snapshot(cp))
-			continue;
-		if (array_reserve(cx, &f->snapshots, &f->snapshots_room,
-				  f->nsnapshots + 1))
-			return -ENOMEM;
-		f->snapshots[f->nsnapshots++] = cno;
-	}
-	f->valid += *valid;
-	cp = b->data;
-	if (b->blkoff && le32_get(cp->cp_checkpoints_count) != *valid) {
-		cp->cp_checkpoints_count = le32_make(*valid);
-		*changed = true;
-	}
-	return 0;
-}
-
 /* Block BLKOFF is CONTENT from now on. */
 static int set_block(const struct cpfix *f, struct context *cx, uint64_t blkoff,
 		     const void *content)
@@ -339,33 +298,56 @@ static int set_block(const struct cpfix *f, struct context *cx, uint64_t blkoff,
 					   f->geo->block_size);
 }
 
-/* Repairs block B, of which blkoff and data are given, where it goes. */
+/* Reads block B, of which blkoff and data are given, repairs it, and puts it where
+   it goes. */
 static int put_block(struct cpfix *f, struct context *cx, struct cpblock *b)
 {
-	unsigned long long blkoff = b->blkoff;
-	bool changed;
-	uint32_t valid;
-	int err = repair_block(f, cx, b, &changed, &valid);
+	struct nilfs_checkpoint *cp, before;
+	uint64_t cno = checkpoint_first(f->geo, b->blkoff);
+	uint32_t left = checkpoint_count(f->geo, b->blkoff), valid = 0;
+	bool changed, mapped;
+	int err = read_block(f, cx, b);
 
+	changed = !b->vblocknr;
+	mapped = b->origin == CPBLOCKS_MAPPED;
+	for (; left-- && !err; cno++) {
+		cp = cpblocks_at(f->geo, b->data, cno);
+		before = *cp;
+		if (cno <= f->latest)
+			err = repair_entry(f, cx, b, cno, cp);
+		else if (!checkpoint_is_invalid(cp))
+			cp->cp_flags = le32_make(INVALID);
+		changed |= memcmp(&before, cp, sizeof(before)) != 0;
+		valid += !checkpoint_is_invalid(cp);
+		if (checkpoint_is_invalid(cp) || !checkpoint_is_snapshot(cp))
+			continue;
+		if (array_reserve(cx, &f->snapshots, &f->snapshots_room,
+				  f->nsnapshots + 1))
+			return -ENOMEM;
+		f->snapshots[f->nsnapshots++] = cno;
+	}
 	if (err)
 		return err;
+	f->valid += valid;
+	cp = b->data;
+	if (b->blkoff && le32_get(cp->cp_checkpoints_count) != valid) {
+		cp->cp_checkpoints_count = le32_make(valid);
+		changed = true;
+	}
 	/* A DAT that is wrong leads to other blocks, which are not to be
 	   changed. */
-	if (!f->m && (b->origin != CPBLOCKS_MAPPED ||
-		      !cpblocks_is_newest(&f->blocks, b->blkoff, b->blocknr)))
+	if (!f->m && (!mapped || !b->newest))
 		return fail(cx, -EUCLEAN, "a block of the cpfile is missing");
 	if (b->origin == CPBLOCKS_OLD && !valid && b->blkoff)
 		return 0;
 	if (changed)
 		err = set_block(f, cx, b->blkoff, b->data);
-	else if (f->rebuilt || b->origin != CPBLOCKS_MAPPED)
+	else if (f->rebuilt || !mapped)
 		err = metafile_keep(f->m, cx, b->blkoff, b->vblocknr);
-	if (!err && changed && b->origin == CPBLOCKS_MAPPED)
-		fixers_note(f->job, "checkpoints of block %llu: made right",
-			    blkoff);
-	else if (!err && valid && b->origin != CPBLOCKS_MAPPED)
-		fixers_note(f->job, "checkpoints of block %llu: from the logs",
-			    blkoff);
+	if (!err && (mapped ? changed : valid))
+		fixers_note(f->job, "checkpoints of block %llu: %s",
+			    (unsigned long long)b->blkoff,
+			    mapped ? "made right" : "from the logs");
 	return err;
 }
 

@@ -6,9 +6,8 @@
  * Its blocks are alive until they are changed, so the logs know all of them
  * that the map of the newest ifile has lost, and they stay where they are.  A
  * block that cannot be read is taken from the newest older checkpoint that has
- * it.  The inodes in it are those of that checkpoint: what has changed of their
- * files since is found by the next look.  If no log and no checkpoint has one,
- * the bitmap is wrong, or its inodes are lost.
+ * it, with the inodes of that: what has changed of their files since is found by
+ * the next look.  If nothing has one its inodes are lost, or the bitmap is wrong.
  *
  * A bitmap that is there is believed; one that is lost is made from the
  * inodes, of which those with links, and the reserved ones, are in use.  An
@@ -16,15 +15,13 @@
  * does no harm: the former cannot be open any longer.
  *
  * For the inodes of a snapshot there are three sources: the bitmap of a group,
- * the count of free ones in its descriptor, and the inodes themselves.
- *
- * An inode with links is in use, one whose block does not exist is not; about
- * others the bitmap is believed, unless the count in the descriptor is that of
- * the inodes with links.  If the bitmap is as the inodes say, the count is
- * wrong; if a possible bitmap has as many as the descriptor says, the bitmap is;
- * if the bitmap is impossible and disagrees with both, both are wrong.
- * Otherwise something else is, as the way to a block of inodes, and nothing is
- * changed.
+ * the count of free ones in its descriptor, and the inodes themselves.  An inode
+ * with links is in use, one whose block does not exist is not; about others the
+ * bitmap is believed, unless the count is that of the inodes with links.  If the
+ * bitmap is as the inodes say, the count is wrong; if a possible bitmap has as
+ * many as the count, the bitmap is; if an impossible bitmap disagrees with both,
+ * both are wrong.  Otherwise something else is, as the way to a block of inodes,
+ * and nothing is changed.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -527,8 +524,7 @@ static int settle_holes(struct filling *f, struct context *cx)
 				ret = inodeedit_mark(&e, cx, latest, ino, false);
 				continue;
 			}
-			ret = inodeedit_case(&e, cx, latest, ino,
-					     RULE_INODE_EMPTY, &c);
+			ret = inodeedit_case(&e, cx, latest, ino, &c);
 			if (ret >= 0 && inode_is_empty(&c.inode) &&
 			    !inode_is_private(ino))
 				ret = inodeedit_decide(&e, cx, &c);

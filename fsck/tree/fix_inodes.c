@@ -20,7 +20,10 @@
 
 #include "base/array.h"
 #include "base/sort.h"
+#include "check/damage.h"
+#include "check/logs/lifelogs.h"
 #include "check/logs/listings.h"
+#include "disk/bmap.h"
 #include "disk/inode.h"
 #include "fsck/tree/inodeedit.h"
 #include "log/repairwriter.h"
@@ -31,14 +34,6 @@ struct fixing {
 	bool replaced;		/* all of it */
 	enum fix_inodes_which which;
 };
-
-/* Whether INO is an inode of a user that is in use: 1, 0. */
-static int is_used(const struct fixing *f, struct context *cx, uint64_t cno,
-		   uint64_t ino)
-{
-	return inode_is_private(ino) ? 0 :
-				       inodeedit_is_used(&f->e, cx, cno, ino);
-}
 
 /*
  * The block of the ifile that has inode INO, once: 1 where all of it is
@@ -63,10 +58,11 @@ static int repair_block(struct fixing *f, struct context *cx, uint64_t cno,
 	palloc_locate(f->e.palloc, blkoff, &what);
 	end = what.first + what.count;
 	for (ino = what.first; ino < end && ret >= 0; ino++) {
-		ret = is_used(f, cx, cno, ino);
+		if (inode_is_private(ino))
+			continue;
+		ret = inodeedit_is_used(&f->e, cx, cno, ino);
 		if (ret > 0)
-			ret = inodeedit_case(&f->e, cx, cno, ino,
-					     RULE_INODE_EMPTY, &c);
+			ret = inodeedit_case(&f->e, cx, cno, ino, &c);
 		if (ret <= 0 || inode_is_empty(&c.inode) ||
 		    !inode_signs(f->e.geo, &c.inode))
 			continue;
@@ -80,12 +76,11 @@ static int repair_block(struct fixing *f, struct context *cx, uint64_t cno,
 	for (ino = what.first; ino < end && ret >= 0; ino++) {
 		if (inode_is_private(ino))
 			continue;
-		ret = is_used(f, cx, cno, ino);
+		ret = inodeedit_is_used(&f->e, cx, cno, ino);
 		if (!ret && cno == f->e.latest)
 			ret = inodeedit_clear(&f->e, cx, cno, ino);
 		if (ret > 0)
-			ret = inodeedit_case(&f->e, cx, cno, ino,
-					     RULE_INODE_EMPTY, &c);
+			ret = inodeedit_case(&f->e, cx, cno, ino, &c);
 		if (ret > 0 && !inode_signs(f->e.geo, &c.inode))
 			ret = inodedecide_is_another(&f->e, cx, &c);
 		if (ret > 0)
@@ -100,9 +95,12 @@ static int restore_lost(struct fixing *f, struct context *cx,
 			struct inodecase *c, bool named)
 {
 	bool empty = inode_is_empty(&c->inode);
-	int ret = empty || !le16_get(c->inode.i_links_count) ?
-			  is_used(f, cx, c->cno, c->ino) : 0;
+	int ret;
 
+	if ((!empty && le16_get(c->inode.i_links_count)) ||
+	    inode_is_private(c->ino))
+		return 0;
+	ret = inodeedit_is_used(&f->e, cx, c->cno, c->ino);
 	if (ret <= 0)
 		return ret;
 	/* One that has its map yet is in use again, unless it is another one than
@@ -149,22 +147,34 @@ static int link_to(struct fixing *f, struct context *cx, struct inodecase *c,
 }
 
 /*
- * Inode C is there and marked free: one of the two is not right.  In a snapshot
- * it is in use if its blocks are alive, and none if no other checkpoint has it
- * either; the bitmap is to be repaired first.  1 where it is cleared there, 0.
+ * Inode C is there and marked free: one of the two is not right.  It is in use
+ * if its map does not begin with a block of another file and, in a snapshot, that
+ * is alive; there it is none if no other checkpoint has it either, and the bitmap
+ * is to be repaired first.  1 where it is cleared there, 0.
  */
 static int settle_free(struct fixing *f, struct context *cx,
 		       struct inodecase *c)
 {
-	bool latest = c->cno == f->e.latest, lives, foreign;
-	int ret;
+	uint64_t ptr = inode_has_bmap(&c->inode) ?
+			       bmap_first_ptr(c->inode.i_bmap) : 0;
+	bool latest = c->cno == f->e.latest, lives = false;
+	struct segsum_block b = { .ino = c->ino };
+	struct vblock vb;
+	int ret = 0;
 
 	if (!latest && f->e.job->plan->kinds[RULE_FIX_IFILE].n)
 		return 0;
-	ret = inodedecide_first(&f->e, cx, c, &lives, &foreign);
+	if (ptr)
+		ret = vblocks_find(&f->e.vblocks, cx, ptr, &vb);
+	if (ret >= 0 && ptr && ret == VBLOCKS_USED) {
+		lives = vb.start <= c->cno && vb.end > c->cno;
+		ret = damage_forgive(cx, lifelogs_find_block(
+						 cx, f->e.job->check,
+						 vb.blocknr, &b, NULL));
+	}
 	if (ret < 0)
 		return ret;
-	if (!foreign &&
+	if (b.ino == c->ino &&
 	    (latest ? inode_check(f->e.geo, &c->inode, c->ino) == RULE_OK :
 		      lives && !inode_is_garbage(f->e.geo, &c->inode))) {
 		inodedecide_note(&f->e, c, "marked as in use");
@@ -187,8 +197,7 @@ static uint64_t ino_of(const struct fix *fix)
 	return fix->rule == RULE_DIR_NO_INODE ? fix->got : fix->place.ino;
 }
 
-/* In the latest state an inode that was repaired with another of its block is
-   left alone. */
+/* Repairs the inode of FIX; one of the latest state if it is wrong still. */
 static int repair_one(struct fixing *f, struct context *cx,
 		      const struct fix *fix)
 {
@@ -205,10 +214,11 @@ static int repair_one(struct fixing *f, struct context *cx,
 	ret = repair_block(f, cx, cno, ino);
 	if (ret < 0 || (ret && !latest))
 		return ret < 0 ? ret : 0;
-	ret = inodeedit_case(&f->e, cx, cno, ino,
-			     named ? RULE_INODE_EMPTY : fix->rule, &c);
+	ret = inodeedit_case(&f->e, cx, cno, ino, &c);
 	if (ret < 0 || (!ret && !latest))
 		return ret;
+	if (!named)
+		c.rule = fix->rule;
 	lost = !le16_get(c.inode.i_links_count);
 	if (named) {
 		ret = restore_lost(f, cx, &c, true);
@@ -242,8 +252,8 @@ static int repair_one(struct fixing *f, struct context *cx,
 		      &what);
 	for (ino = what.first; ino < what.first + what.count && ret >= 0;
 	     ino++) {
-		ret = inodeedit_case(&f->e, cx, cno, ino, RULE_INODE_EMPTY, &c);
-		if (ret > 0 && !inode_is_private(ino))
+		ret = inodeedit_case(&f->e, cx, cno, ino, &c);
+		if (ret > 0)
 			ret = restore_lost(f, cx, &c, false);
 	}
 	return ret < 0 ? ret : 0;
@@ -348,7 +358,7 @@ static int revive_inode(struct inodeedit *e, struct context *cx, uint64_t ino,
 
 	if (ret || inode_is_private(ino))
 		return ret < 0 ? ret : 0;
-	ret = inodeedit_case(e, cx, e->latest, ino, RULE_INODE_EMPTY, &c);
+	ret = inodeedit_case(e, cx, e->latest, ino, &c);
 	if (ret <= 0 || (!inode_is_empty(&c.inode) &&
 			 !inode_is_garbage(e->geo, &c.inode)))
 		return ret < 0 ? ret : 0;

@@ -33,9 +33,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/search.h"
 #include "check/damage.h"
@@ -259,24 +257,6 @@ int inodedecide_is_another(struct inodeedit *e, struct context *cx,
 
 	return ret < 0 ? ret : c->other_cno &&
 			       !inode_is_same_file(&c->other, &c->inode);
-}
-
-int inodedecide_first(struct inodeedit *e, struct context *cx,
-		      const struct inodecase *c, bool *lives, bool *foreign)
-{
-	uint64_t ptr = inode_has_bmap(&c->inode) ?
-			       bmap_first_ptr(c->inode.i_bmap) : 0;
-	struct segsum_block b = { .ino = c->ino };
-	struct vblock vb;
-	int ret = ptr ? vblocks_find(&e->vblocks, cx, ptr, &vb) : 0;
-
-	*lives = *foreign = false;
-	if (!ptr || ret != VBLOCKS_USED)
-		return ret < 0 ? ret : 0;
-	*lives = vb.start <= c->cno && vb.end > c->cno;
-	ret = lifelogs_find_block(cx, e->job->check, vb.blocknr, &b, NULL);
-	*foreign = ret > 0 && b.ino != c->ino;
-	return ret < 0 ? damage_forgive(cx, ret) : 0;
 }
 
 /* The fields that are wrong, by the rest of the volume: 1, 0. */

@@ -80,7 +80,7 @@ static int measure_file(struct volume *vol, struct context *cx, uint64_t ino,
 }
 
 int inodeedit_map_is_whole(struct volume *vol, struct context *cx,
-			     uint64_t ino, const struct nilfs_inode *inode)
+			   uint64_t ino, const struct nilfs_inode *inode)
 {
 	struct extent_of e = { .whole = true };
 	int err = inode_has_bmap(inode) ?
@@ -103,7 +103,7 @@ void inodeedit_set_type(uint8_t type, struct nilfs_inode *inode)
 }
 
 int inodeedit_fit(struct volume *vol, struct context *cx, uint64_t ino,
-		    struct nilfs_inode *inode)
+		  struct nilfs_inode *inode)
 {
 	unsigned int bits = vol->geo.block_bits;
 	struct extent_of e;
@@ -118,7 +118,7 @@ int inodeedit_fit(struct volume *vol, struct context *cx, uint64_t ino,
 }
 
 int inodeedit_check(struct volume *vol, struct context *cx, uint64_t ino,
-		      const struct nilfs_inode *inode, enum rule *rule)
+		    const struct nilfs_inode *inode, enum rule *rule)
 {
 	struct nilfs_inode linked = *inode;
 	size_t len;
@@ -236,13 +236,14 @@ int inodeedit_open(struct inodeedit *e, struct context *cx,
 	}
 	free(blocks);
 	e->types = calloc(e->n + 1, sizeof(*e->types));
-	if (!err && !e->types)
+	e->block = malloc(palloc->block_size);
+	if (!err && (!e->types || !e->block))
 		return fail(cx, -ENOMEM, "types of %zu inodes", e->n);
 	return err || !n ? err : around_open(&e->around, cx, job->vol);
 }
 
 int inodeedit_case(struct inodeedit *e, struct context *cx, uint64_t cno,
-		   uint64_t ino, enum rule rule, struct inodecase *c)
+		   uint64_t ino, struct inodecase *c)
 {
 	uint64_t blkoff = palloc_entry_blkoff(e->palloc, ino), ptr;
 	const void *data;
@@ -253,15 +254,11 @@ int inodeedit_case(struct inodeedit *e, struct context *cx, uint64_t cno,
 		.cno = cno,
 		.ino = ino,
 		.life = { cno, NILFS_CNO_MAX },
-		.rule = rule,
+		.rule = RULE_INODE_EMPTY,
 	};
 	if (cno == e->latest) {
 		ret = metafile_look(e->ifile, cx, blkoff, &data);
 	} else {
-		if (!e->block)
-			e->block = malloc(e->palloc->block_size);
-		if (!e->block)
-			return fail(cx, -ENOMEM, "block of inodes");
 		data = e->block;
 		ret = root_open(&root, cx, e->job->vol, cno);
 		if (!ret)
@@ -305,7 +302,7 @@ int inodeedit_write(struct inodeedit *e, struct context *cx,
 	struct inodecase old;
 	void *data;
 	bool fresh;
-	int ret = inodeedit_case(e, cx, c->cno, c->ino, c->rule, &old);
+	int ret = inodeedit_case(e, cx, c->cno, c->ino, &old);
 
 	if (ret > 0 && !memcmp(&old.inode, &c->inode, sizeof(c->inode)))
 		return 0;

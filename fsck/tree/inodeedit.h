@@ -23,8 +23,8 @@ struct inodecase {
 	uint64_t cno, ino;
 	struct lifetime life;	/* of its block of the ifile; of the newest
 				   checkpoint: without an end */
-	enum rule rule;		/* that it breaks, and what the finding got */
-	uint64_t got;
+	enum rule rule;		/* of a finding, else RULE_INODE_EMPTY, */
+	uint64_t got;		/* and what that got */
 	struct nilfs_inode inode;
 	bool must_live;		/* it is marked free: only with blocks that live */
 	bool named;		/* ... or with none at all, since a name has it */
@@ -82,12 +82,10 @@ int inodeedit_open(struct inodeedit *e, struct context *cx,
 		   struct fixer_job *job, struct pastblocks *past,
 		   const uint64_t *inos, size_t n);
 
-/*
- * Inode INO of checkpoint CNO, which breaks RULE, in *C: 1, 0 (and zeros) where
- * its block is missing or, of a snapshot, cannot be changed.
- */
+/* Inode INO of checkpoint CNO in *C: 1, 0 (and zeros) where its block is missing
+   or, of a snapshot, cannot be changed. */
 int inodeedit_case(struct inodeedit *e, struct context *cx, uint64_t cno,
-		   uint64_t ino, enum rule rule, struct inodecase *c);
+		   uint64_t ino, struct inodecase *c);
 
 /* Inode C becomes C->inode: 1, 0 where it is that already. */
 int inodeedit_write(struct inodeedit *e, struct context *cx,
@@ -129,11 +127,6 @@ int inodedecide_ask(struct inodeedit *e, struct context *cx,
 int inodedecide_is_another(struct inodeedit *e, struct context *cx,
 			   struct inodecase *c);
 
-/* Whether the block that the map of C leads to first LIVES in its checkpoint, and
-   is a FOREIGN one, another file's by its log.  0, -ENOMEM, -EINTR. */
-int inodedecide_first(struct inodeedit *e, struct context *cx,
-		      const struct inodecase *c, bool *lives, bool *foreign);
-
 /*
  * Makes C->inode what it is to be, and notes it: 1; 0 where nothing is known of
  * it.  -ENOMEM, -EINTR.
@@ -151,11 +144,11 @@ void inodedecide_note(struct inodeedit *e, const struct inodecase *c,
  * left out, or by the target that it leads to, or to RULE_OK.  -ENOMEM, -EINTR.
  */
 int inodeedit_check(struct volume *vol, struct context *cx, uint64_t ino,
-		      const struct nilfs_inode *inode, enum rule *rule);
+		    const struct nilfs_inode *inode, enum rule *rule);
 
 /* Whether all of the map of INODE can be read: 1, 0, -ENOMEM, -EINTR. */
 int inodeedit_map_is_whole(struct volume *vol, struct context *cx,
-			     uint64_t ino, const struct nilfs_inode *inode);
+			   uint64_t ino, const struct nilfs_inode *inode);
 
 /*
  * Sets i_blocks to what the map of INODE, of number INO, has as far as it can
@@ -163,7 +156,7 @@ int inodeedit_map_is_whole(struct volume *vol, struct context *cx,
  * the end of that.  -ENOMEM, -EINTR.
  */
 int inodeedit_fit(struct volume *vol, struct context *cx, uint64_t ino,
-		    struct nilfs_inode *inode);
+		  struct nilfs_inode *inode);
 
 /*
  * Repairs what can be derived from INODE, the latest checkpoint's INO, and its
@@ -173,7 +166,7 @@ int inodeedit_fit(struct volume *vol, struct context *cx, uint64_t ino,
  * -ENOMEM, -EINTR.
  */
 int inodeedit_fields(struct volume *vol, struct context *cx, uint64_t ino,
-		       uint8_t type, struct nilfs_inode *inode);
+		     uint8_t type, struct nilfs_inode *inode);
 
 /* Makes INODE one of TYPE (NILFS_FT_..., not unknown), and nothing else. */
 void inodeedit_set_type(uint8_t type, struct nilfs_inode *inode);
