@@ -208,7 +208,7 @@ static int repair_groups(struct fixer_job *job, struct context *cx,
 	size_t i;
 	int ret = open_group(&g, cx, job);
 
-	groupfix_sort(groups);
+	groups->n = sort_unique(groups->groups, groups->n);
 	g.latest = groups->m;
 	for (i = 0; i < groups->n && ret >= 0; i++) {
 		g.number = groups->groups[i];
@@ -268,7 +268,7 @@ int fix_ifile(struct fixer_job *job, struct context *cx,
 	if (!err)
 		err = pastblocks_write(&g.past, cx);
 	pastblocks_fini(&g.past);
-	groupfix_fini(&groups);
+	free(groups.groups);
 	free(g.block);
 	return err;
 }
@@ -586,7 +586,7 @@ int fix_ifile_fill(struct fixer_job *job, struct context *cx,
 		ret = f.all ? repair_groups(job, cx, &f.groups) :
 			      settle_holes(&f, cx);
 out:
-	groupfix_fini(&f.groups);
+	free(f.groups.groups);
 	liveblocks_fini(&blocks);
 	free(f.wanted);
 	return ret;
