@@ -380,12 +380,14 @@ static int judge_file(struct cpblocks_latest *k, struct context *cx,
 	return err;
 }
 
-/*
- * Some pointer leads to a number that is free.  If it is one of the cpfile,
- * and wrong, that is to be repaired with the DAT: no log could be written.
- */
-static int judge_free(struct cpblocks_latest *k, struct context *cx,
-		      const struct check *c)
+bool cpblocks_is_doubtful(const struct check *c)
+{
+	return is_dat_lost(c) ||
+	       findings_have_stage(c->findings, RULE_STAGE_NUMBERS);
+}
+
+int cpblocks_find_latest(struct cpblocks_latest *k, struct context *cx,
+			 const struct check *c, unsigned int doubted)
 {
 	struct volume *vol = c->vol;
 	const struct liveblocks_question q = {
@@ -398,56 +400,43 @@ static int judge_free(struct cpblocks_latest *k, struct context *cx,
 		0, checkpoint_blkoff(&vol->geo, vol->latest.cno + 1),
 	};
 	struct liveblocks blocks = { 0 };
-	int ret = liveblocks_gather(&blocks, cx, c, &q);
-	bool whole = liveblocks_is_whole(&blocks), usable = true;
 	const struct liveblock *b;
 	const void *block;
+	bool usable = true;
 	size_t i;
+	int ret;
 
-	/* It has a block that the logs have not, but another that is alive. */
+	k->rebuilt = k->must = 0;
+	ret = find_entry(cx, c, &k->cp);
+	if (ret || is_dat_lost(c))
+		return ret;
+	if (!cpblocks_is_doubtful(c)) {
+		ret = judge_file(k, cx, c, NILFS_CPFILE_INO, q.inode,
+				 doubted & REPAIRWRITER_FILE(NILFS_CPFILE_INO));
+		return ret ? ret :
+			     judge_file(k, cx, c, NILFS_IFILE_INO,
+					&k->cp.cp_ifile_inode,
+					doubted & REPAIRWRITER_FILE(
+							  NILFS_IFILE_INO));
+	}
+	/* Some pointer leads to a number that is free.  If it is one of the
+	   cpfile, and wrong, that is to be repaired with the DAT: no log could be
+	   written.  It is wrong if the block has another number that is alive. */
+	ret = liveblocks_gather(&blocks, cx, c, &q);
 	for (i = 0; i < blocks.nlost; i++) {
 		b = liveblocks_find(&blocks, blocks.lost[i].blkoff);
 		usable &= !b || !b->vblocknr;
 	}
-	liveblocks_fini(&blocks);
-	if (ret || whole)
-		return ret;
-	for (i = 0; i < 2 && usable; i++) {
+	for (i = liveblocks_is_whole(&blocks) ? 2 : 0; i < 2 && usable && !ret;
+	     i++) {
 		ret = file_block(&vol->cpfile, cx, needed[i], &block);
 		if (ret > 0)
 			file_put(&vol->cpfile, block);
 		usable = !damage_is(ret);
-		ret = damage_forgive(cx, ret);
-		if (ret < 0)
-			return ret;
+		ret = ret > 0 ? 0 : damage_forgive(cx, ret);
 	}
-	if (!usable)
+	liveblocks_fini(&blocks);
+	if (!ret && !usable)
 		k->rebuilt = k->must = REPAIRWRITER_FILE(NILFS_CPFILE_INO);
-	return 0;
-}
-
-bool cpblocks_is_doubtful(const struct check *c)
-{
-	return is_dat_lost(c) ||
-	       findings_have_stage(c->findings, RULE_STAGE_NUMBERS);
-}
-
-int cpblocks_find_latest(struct cpblocks_latest *k, struct context *cx,
-		  const struct check *c, unsigned int doubted)
-{
-	int err;
-
-	k->rebuilt = k->must = 0;
-	err = find_entry(cx, c, &k->cp);
-	if (err || is_dat_lost(c))
-		return err;
-	if (cpblocks_is_doubtful(c))
-		return judge_free(k, cx, c);
-	err = judge_file(k, cx, c, NILFS_CPFILE_INO, &c->vol->cpfile.inode,
-			 doubted & REPAIRWRITER_FILE(NILFS_CPFILE_INO));
-	if (!err)
-		err = judge_file(k, cx, c, NILFS_IFILE_INO,
-				 &k->cp.cp_ifile_inode,
-				 doubted & REPAIRWRITER_FILE(NILFS_IFILE_INO));
-	return err;
+	return ret;
 }

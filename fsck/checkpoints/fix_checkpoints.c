@@ -454,76 +454,66 @@ int fix_checkpoints_derive(struct derived *d, struct context *cx,
 }
 
 /*
- * The inode of a metadata file.  Those of the super root are right in every log
- * that is written here; there only has to be one.  So is that of the new
- * checkpoint's ifile; those of others are in the entries of their checkpoints.
+ * What the look before this repair found: a field of an entry, or the inode of a
+ * metadata file.  Counts of the latest entry are those that the new checkpoint
+ * begins with.  Inodes of the super root are right in every log that is written
+ * here; there only has to be one.  So is that of the new checkpoint's ifile; those
+ * of others are in the entries of their checkpoints.
  */
-static int repair_inode(struct cpfix *f, struct context *cx,
-			const struct fix *fix)
+static int repair_finding(struct cpfix *f, struct context *cx,
+			  const struct fix *fix)
 {
-	const size_t at = offsetof(struct nilfs_checkpoint, cp_ifile_inode);
-	bool ifile = fix->place.ino == NILFS_IFILE_INO;
-	uint64_t cno = fix->place.cno;
-	struct nilfs_inode inode;
-	const void *block;
+	const struct place *place = &fix->place;
+	bool of_inode = place->kind == PLACE_INODE;
+	uint64_t cno = of_inode ? place->cno : place->number;
+	bool ifile = place->ino == NILFS_IFILE_INO;
+	bool inodes = fix->rule == RULE_INODE_COUNT;
+	bool blocks = fix->rule == RULE_INODE_COUNT_BLOCKS;
+	le64 want = le64_make(fix->want);
+	struct nilfs_checkpoint cp;
+	const void *data;
 	void *header;
 	int ret;
 
-	if (fix->rule == RULE_INODE_BLOCKS && (!ifile || cno == f->latest))
-		repairwriter_recount(f->job->writer, fix->place.ino,
+	if (!of_inode && !inodes && !blocks && fix->rule != RULE_CP_CREATE)
+		return 0;
+	if (of_inode && fix->rule == RULE_INODE_BLOCKS &&
+	    (!ifile || cno == f->latest))
+		repairwriter_recount(f->job->writer, place->ino,
 				     fix->want / (f->geo->block_size / SECTOR));
-	fixers_note(f->job, "inodes of metadata files: fields made right");
-	if (!ifile)
+	if (of_inode)
+		fixers_note(f->job, "inodes of metadata files: fields made "
+			    "right");
+	if (of_inode && !ifile)
 		return metafile_change(f->m, cx, 0, &header, NULL);
-	ret = metafile_look(f->m, cx, checkpoint_blkoff(f->geo, cno), &block);
+	ret = metafile_look(f->m, cx, checkpoint_blkoff(f->geo, cno), &data);
 	if (ret <= 0)
 		return ret;
-	memcpy(&inode, (const char *)block + checkpoint_offset(f->geo, cno) + at,
-	       sizeof(inode));
-	repairwriter_plain(&inode);
-	if (fix->rule == RULE_INODE_BLOCKS)
-		inode.i_blocks = le64_make(fix->want);
-	ret = change_entry(f, cx, cno, at, &inode, sizeof(inode));
-	return ret < 0 ? ret : 0;
-}
-
-/* What the look before this repair found of an entry: a field, or the inode in
-   it.  Counts of the latest one are those that the new checkpoint begins with. */
-static int repair_field(struct cpfix *f, struct context *cx,
-			const struct fix *fix)
-{
-	unsigned long long cno = fix->place.number, n = fix->want;
-	bool inodes = fix->rule == RULE_INODE_COUNT;
-	bool blocks = fix->rule == RULE_INODE_COUNT_BLOCKS;
-	size_t at = inodes ? offsetof(struct nilfs_checkpoint, cp_inodes_count) :
-		    blocks ? offsetof(struct nilfs_checkpoint, cp_blocks_count) :
-			     offsetof(struct nilfs_checkpoint, cp_create);
-	le64 want = le64_make(n);
-	struct nilfs_checkpoint cp;
-	const void *data;
-	int ret;
-
-	if (fix->place.kind == PLACE_INODE)
-		return repair_inode(f, cx, fix);
-	if (!inodes && !blocks && fix->rule != RULE_CP_CREATE)
-		return 0;
-	ret = change_entry(f, cx, cno, at, &want, sizeof(want));
-	if (ret > 0)
-		fixers_note(f->job, "checkpoint %llu: has %llu %s", cno, n,
+	memcpy(&cp, (const char *)data + checkpoint_offset(f->geo, cno),
+	       sizeof(cp));
+	if (of_inode)
+		repairwriter_plain(&cp.cp_ifile_inode);
+	if (of_inode && fix->rule == RULE_INODE_BLOCKS)
+		cp.cp_ifile_inode.i_blocks = want;
+	if (inodes)
+		cp.cp_inodes_count = want;
+	else if (blocks)
+		cp.cp_blocks_count = want;
+	else if (!of_inode)
+		cp.cp_create = want;
+	ret = change_entry(f, cx, cno, 0, &cp, sizeof(cp));
+	if (ret > 0 && !of_inode)
+		fixers_note(f->job, "checkpoint %llu: has %llu %s",
+			    (unsigned long long)cno,
+			    (unsigned long long)fix->want,
 			    inodes ? "inodes" :
 			    blocks ? "blocks" : "for its time");
-	if (ret >= 0 && (inodes || blocks))
-		ret = metafile_look(f->m, cx,
-				    checkpoint_blkoff(f->geo, f->latest), &data);
-	if (ret <= 0 || !(inodes || blocks))
-		return ret < 0 ? ret : 0;
-	memcpy(&cp, (const char *)data + checkpoint_offset(f->geo, f->latest),
-	       sizeof(cp));
-	if (!checkpoint_is_invalid(&cp))
+	if (ret >= 0 && (inodes || blocks) && cno == f->latest &&
+	    !checkpoint_is_invalid(&cp))
 		repairwriter_counts(f->job->writer,
 				    le64_get(cp.cp_inodes_count),
 				    le64_get(cp.cp_blocks_count));
-	return 0;
+	return ret < 0 ? ret : 0;
 }
 
 int fix_checkpoints(struct fixer_job *job, struct context *cx,
@@ -548,7 +538,7 @@ int fix_checkpoints(struct fixer_job *job, struct context *cx,
 	else if (!err)
 		err = write_cpfile(&f, cx);
 	for (i = 0; i < n && !err; i++)
-		err = repair_field(&f, cx, &fixes[i]);
+		err = repair_finding(&f, cx, &fixes[i]);
 	close_cpfix(&f);
 	return err;
 }
