@@ -77,6 +77,10 @@ static int add_piece(struct pieces *p, struct context *cx,
 	p->partial |= ret == VBLOCKS_UNKNOWN;
 	if (ret != VBLOCKS_USED || vb.blocknr != l->blocknr)
 		return 0;
+	/* No file has a place for it. */
+	if (!l->is_node &&
+	    l->blkoff >= (uint64_t)INT64_MAX >> vblocks->vol->geo.block_bits)
+		return 0;
 	piece.life = (struct lifetime){ vb.start, vb.end };
 	ret = l->is_node ? read_node(vblocks->vol, cx, l->blocknr, &piece) : 0;
 	if (ret)

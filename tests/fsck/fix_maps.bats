@@ -345,6 +345,24 @@ noise() {
 	unchanged
 }
 
+@test "a block past the largest file, by its log too, is none in any checkpoint" {
+	take cleaned
+	read -r node < <(dump.nilfs2 bmap -b --nodes "$image" /kept |
+		awk '$NF == "node" { at = $5 } END { print at }')
+	read -r block < <(dump.nilfs2 bmap -b "$image" /kept |
+		awk '$NF == "data" { at = $5 } END { print at }')
+	read -r log index < <(dump.nilfs2 logs --json -b "$image" |
+		gojq -r ".logs[] | .blocknr as \$log | .blocks[]? |
+			select(.blocknr == $block) | \"\(\$log) \(.index)\"")
+	damage "node:$node" "key[253]=36028797018963968"
+	damage "binfo:$log/$index" bi_blkoff=36028797018963968
+	expect inode-past-limit
+	# A hole is where it was.
+	trees before
+	repair
+	unchanged
+}
+
 @test "a node that says a level less is restored, and no map is rebuilt" {
 	image=$(copy_image deep-1k)
 	dump.nilfs2 cat "$image" /large >before
