@@ -98,29 +98,6 @@ static int take_names(void *arg, struct context *cx,
 	return 0;
 }
 
-/* Sets the type of all inodes to what the entries of checkpoint CNO that can be
-   read say of them. */
-static int read_names(struct inodeedit *e, struct context *cx, uint64_t cno)
-{
-	struct inodelist list = { 0 };
-	struct root root;
-	bool whole;
-	int err = root_open(&root, cx, e->job->vol, cno);
-
-	memset(e->types, NILFS_FT_UNKNOWN, e->n);
-	e->named = cno;
-	if (err)
-		return damage_is_fatal(err) ? err : damage_forgive(cx, err);
-	err = inodelist_fill(&root, cx, &list, &whole);
-	if (!err)
-		err = dirread_run(&root, cx, &list, 0, list.ndirs, take_names,
-				  e);
-	inodelist_fini(&list);
-	if (!err)
-		fail_clear(cx);
-	return err;
-}
-
 int inodedecide_is_wrong(struct inodeedit *e, struct context *cx,
 			 struct inodecase *c)
 {
@@ -128,11 +105,29 @@ int inodedecide_is_wrong(struct inodeedit *e, struct context *cx,
 	struct volume *vol = e->job->vol;
 	unsigned int signs = inode_signs(&vol->geo, inode);
 	const uint8_t *type = type_of(e, c->ino);
+	struct inodelist list = { 0 };
+	struct root root;
 	enum rule rule;
-	int ret = type && e->named != c->cno ? read_names(e, cx, c->cno) : 0;
+	bool whole;
+	int ret = 0;
 
-	if (!ret)
-		ret = inodeedit_check(vol, cx, c->ino, inode, &rule);
+	/* What the entries that can be read say of all inodes. */
+	if (type && e->named != c->cno) {
+		memset(e->types, NILFS_FT_UNKNOWN, e->n);
+		e->named = c->cno;
+		ret = root_open(&root, cx, vol, c->cno);
+		if (!ret)
+			ret = inodelist_fill(&root, cx, &list, &whole);
+		if (!ret)
+			ret = dirread_run(&root, cx, &list, 0, list.ndirs,
+					  take_names, e);
+		inodelist_fini(&list);
+		ret = damage_forgive(cx, ret);
+		if (ret)
+			return ret;
+		fail_clear(cx);
+	}
+	ret = inodeedit_check(vol, cx, c->ino, inode, &rule);
 	if (ret)
 		return ret;
 	c->type = type ? *type : NILFS_FT_UNKNOWN;
@@ -322,31 +317,25 @@ static int find_map(struct inodeedit *e, struct context *cx,
 				      c->cno, inode, end);
 }
 
-/* Whether INODE is what C must be: one that is in use.  1, 0. */
-static int is_live(struct inodeedit *e, struct context *cx,
-		   const struct inodecase *c, const struct nilfs_inode *inode)
-{
-	if (!c->must_live)
-		return 1;
-	return inode_has_bmap(inode) ? fits(e, cx, c, inode->i_bmap, false) :
-				       c->named;
-}
-
-/* C becomes what the other checkpoint has, with the map that it had here: 1, 0. */
-static int take_other(struct inodeedit *e, struct context *cx,
-		      struct inodecase *c)
+/* Makes c->other, of another checkpoint, what C is to be, with the map that it had
+   here; *FROM_LOGS where the logs say which.  1, 0. */
+static int fit_other(struct inodeedit *e, struct context *cx,
+		     struct inodecase *c, bool *from_logs)
 {
 	static const le64 none[NILFS_INODE_BMAP_SIZE];
 	const struct nilfs_geometry *geo = &e->job->vol->geo;
 	struct nilfs_inode *inode = &c->other, derived = *inode;
 	uint64_t end, last = le64_get(inode->i_size) + geo->block_size - 1;
-	bool here = c->same || !inode_has_bmap(inode), from_logs = false;
-	int ret = here ? 1 : find_map(e, cx, c, &derived, &end);
+	int ret;
 
-	if (ret > 0 && !here) {
+	if (c->same || !inode_has_bmap(inode))
+		return 1;
+	ret = find_map(e, cx, c, &derived, &end);
+	if (ret > 0) {
 		if (last >> geo->block_bits != end)
 			derived.i_size = le64_make(end << geo->block_bits);
-		from_logs = memcmp(inode->i_bmap, derived.i_bmap, sizeof(none));
+		*from_logs = memcmp(inode->i_bmap, derived.i_bmap,
+				    sizeof(none));
 		*inode = derived;
 	}
 	/* Its own, where that can be right, with a size that fits. */
@@ -359,45 +348,30 @@ static int take_other(struct inodeedit *e, struct context *cx,
 		}
 	}
 	c->old_map = !ret;
-	if (ret < 0 || (!ret && !c->fits && c->life.end != NILFS_CNO_MAX))
-		return ret;
-	ret = is_live(e, cx, c, inode);
-	if (ret <= 0)
-		return ret;
-	c->inode = *inode;
-	inodedecide_note(e, c, "restored from checkpoint %" PRIu64 "%s",
-			 c->other_cno,
-			 from_logs ? ", its map from the logs" : "");
-	return 1;
+	return ret ? ret : c->fits || c->life.end == NILFS_CNO_MAX;
 }
 
-/* C is made of what names and logs say: 1, 0. */
-static int make_inode(struct inodeedit *e, struct context *cx,
+/* Makes c->other of what names and logs say of C: 1, 0. */
+static int make_other(struct inodeedit *e, struct context *cx,
 		      struct inodecase *c)
 {
 	struct volume *vol = e->job->vol;
-	struct nilfs_inode made = {
+	uint64_t end;
+	int ret;
+
+	c->other = (struct nilfs_inode){
 		.i_ctime = le64_make(e->job->time),
 		.i_mtime = le64_make(e->job->time),
 		.i_mode = le16_make(c->type == NILFS_FT_DIR ? 0700 : 0600),
 		.i_links_count = le16_make(1),
 	};
-	uint64_t end;
-	int ret = find_map(e, cx, c, &made, &end);
-
+	ret = find_map(e, cx, c, &c->other, &end);
 	if (ret <= 0)
 		return ret;
-	made.i_size = le64_make(end << vol->geo.block_bits);
+	c->other.i_size = le64_make(end << vol->geo.block_bits);
 	if (c->type != NILFS_FT_UNKNOWN)
-		inodeedit_set_type(c->type, &made);
-	ret = inodeedit_fields(vol, cx, c->ino, c->type, &made);
-	if (ret > 0)
-		ret = is_live(e, cx, c, &made);
-	if (ret <= 0)
-		return ret;
-	c->inode = made;
-	inodedecide_note(e, c, "rebuilt from the logs");
-	return 1;
+		inodeedit_set_type(c->type, &c->other);
+	return inodeedit_fields(vol, cx, c->ino, c->type, &c->other);
 }
 
 int inodedecide_run(struct inodeedit *e, struct context *cx,
@@ -406,6 +380,7 @@ int inodedecide_run(struct inodeedit *e, struct context *cx,
 	int ret = inodedecide_is_wrong(e, cx, c);
 	bool hopeless = c->garbage || c->rule == RULE_INODE_EMPTY ||
 			c->rule == RULE_INODE_LINKS_ZERO;
+	bool from_logs = false;
 
 	if (ret >= 0)
 		ret = inodedecide_ask(e, cx, c);
@@ -413,6 +388,21 @@ int inodedecide_run(struct inodeedit *e, struct context *cx,
 		ret = repair_fields(e, cx, c);
 	if (ret < 0 || (ret && !c->same))
 		return ret;
-	ret = c->other_cno ? take_other(e, cx, c) : make_inode(e, cx, c);
-	return ret || !hopeless || c->must_live ? ret : repair_fields(e, cx, c);
+	ret = c->other_cno ? fit_other(e, cx, c, &from_logs) :
+			     make_other(e, cx, c);
+	if (ret > 0 && c->must_live)
+		ret = inode_has_bmap(&c->other) ?
+			      fits(e, cx, c, c->other.i_bmap, false) : c->named;
+	if (!ret && hopeless && !c->must_live)
+		return repair_fields(e, cx, c);
+	if (ret <= 0)
+		return ret;
+	c->inode = c->other;
+	if (c->other_cno)
+		inodedecide_note(e, c, "restored from checkpoint %" PRIu64 "%s",
+				 c->other_cno,
+				 from_logs ? ", its map from the logs" : "");
+	else
+		inodedecide_note(e, c, "rebuilt from the logs");
+	return 1;
 }
