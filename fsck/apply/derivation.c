@@ -10,7 +10,7 @@
  * A block is written in place if the checksum of its log proves it, or with an
  * undo file.  Otherwise blocks of DAT, cpfile and SUFILE are written to a new
  * log.  Blocks of files are shared by checkpoints: they keep their numbers, as
- * all live blocks of their segment are moved (removal.h).
+ * all live blocks of their segment are moved (fix_moves_empty()).
  *
  * A node that leads to blocks of the right files and offsets, but dead ones, is
  * an older version of itself, or the DAT is wrong about their ends.  It is the
@@ -26,7 +26,6 @@
 #include "dev/patched.h"
 #include "fsck/apply/round.h"
 #include "fsck/derive/derived.h"
-#include "fsck/segments/removal.h"
 #include "log/meta/metafile.h"
 #include "log/repairwriter.h"
 
@@ -130,7 +129,6 @@ static int rewrite_block(struct fixer_job *job, struct context *cx,
 {
 	const struct derived *d = job->derived;
 	struct bitmap segments = { 0 };
-	struct removal removal = { .job = job, .which = &segments };
 	int err = bitmap_init(&segments, cx, job->vol->geo.nsegments);
 	uint64_t moved;
 	size_t i;
@@ -153,11 +151,10 @@ static int rewrite_block(struct fixer_job *job, struct context *cx,
 		err = repairwriter_changed(job->writer, cx);
 	moved = err ? 0 : bitmap_count(&segments);
 	if (moved) {
-		err = removal_run(&removal, cx);
+		err = fix_moves_empty(job, cx, &segments, NULL, 0);
 		if (!err && bitmap_count(&segments) != moved)
 			err = fail(cx, -EUCLEAN, "not all of a segment is "
 				   "listed");
-		removal_fini(&removal);
 	}
 	bitmap_fini(&segments);
 	return err;

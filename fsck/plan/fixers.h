@@ -111,4 +111,14 @@ int fix_checkpoints_derive(struct derived *d, struct context *cx,
 int fix_segments_all(struct fixer_job *job, struct context *cx,
 		     const struct bitmap *which, uint64_t *nchanged);
 
+/*
+ * Moves what any checkpoint needs out of the segments in WHICH; the numbers of
+ * the rest are free, and the segments are in use without blocks.  A segment
+ * with a block that neither its logs nor maps identify is taken out of WHICH
+ * and stays.  Blocks of the NINOS inodes INOS may be listed as another's.
+ * -ENOSPC, -EUCLEAN, -EIO, -ENOMEM, -EINTR.
+ */
+int fix_moves_empty(struct fixer_job *job, struct context *cx,
+		    struct bitmap *which, const uint64_t *inos, size_t ninos);
+
 #endif

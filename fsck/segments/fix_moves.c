@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Repair: what lives where its log lists it by a wrong number, or as another
- * file's.
+ * Emptying segments, as a cleaner does, but for the sake of their logs.
  *
- * Only a cleaner reads the list, and that would take the block for another one:
- * nilfs_cleanerd gives up there, or moves what lives for dead.  So before a
- * cleaner comes all that lives leaves the segment (removal.h), and no list of
- * its logs is read again.  What no checkpoint has is freed with it.
- *
- * The same where logs list numbers that the DAT has free or elsewhere: a cleaner
- * would move what they list over the block that has such a number by then.
+ * A log may list a live block by a wrong number, or as another file's, or
+ * numbers that the DAT has free or elsewhere.  Only a cleaner reads the list:
+ * nilfs_cleanerd gives up there, or takes the block for another one and moves
+ * what lives for dead.  So before a cleaner comes all that lives leaves the
+ * segment, and no list of its logs is read again.  A number may be listed in one
+ * segment only, or the kernel's cleaner refuses to clean both (log/move.h), so
+ * all goes or nothing.
  *
  * That the log is wrong, and not the DAT, is certain where no log lists the
  * number and the map of a file agrees with the DAT.  Where the log has another
@@ -17,6 +16,17 @@
  * that owner has no such block.  Of a block of the DAT itself its log says only
  * where in the DAT it is: with a wrong map much else would be wrong, and this
  * repair make nothing better.
+ *
+ * What is in a segment is asked of the DAT, not of the logs.  They say whose
+ * each block is, and the map of that file is asked.  If it does not agree, the
+ * block is looked for in the maps: where DAT and map agree, the log is wrong.
+ * gc.nilfs2 does the opposite (gc/move/load.c): it reads which blocks there are
+ * from the logs, and skips a segment where they and the DAT differ.
+ *
+ * No checkpoint is given up: what any of them has is moved, and what none has is
+ * freed.  The segments are not clean then but in use without blocks, because the
+ * state before needs them until superblocks name the new one, and further logs
+ * of this repair must not go there.
  */
 #include "fsck/plan/fixers.h"
 
@@ -24,21 +34,359 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/array.h"
+#include "base/search.h"
+#include "base/sort.h"
 #include "check/damage.h"
+#include "check/logs/lifelogs.h"
 #include "check/logs/listings.h"
 #include "check/vblocks.h"
-#include "disk/dat.h"
-#include "fsck/segments/removal.h"
+#include "fsck/derive/datlife.h"
+#include "log/move.h"
+#include "vol/blockmap.h"
+#include "vol/cptable.h"
+#include "vol/datscan.h"
 #include "vol/translate.h"
 
-struct moves {
-	struct fixer_job *job;
-	struct listings listings;	/* of the numbers */
-	uint64_t *inos;			/* that the findings are of */
-	size_t n;
-	struct bitmap segments;
-	bool any;			/* segment */
+/* A block that the DAT has in one of the segments. */
+struct block {
+	uint64_t blocknr;
+	uint64_t vblocknr;	/* 0: a block of the DAT itself */
+	uint64_t start, end;
+	uint64_t cno;		/* the first checkpoint that has it, or 0 */
+	bool needed;		/* by a checkpoint, or by the latest state */
+	bool listed;		/* by its number */
+	struct segsum_block as;	/* by its log, or by a map */
 };
+
+struct emptying {
+	struct fixer_job *job;
+	struct bitmap *which;		/* the segments; borrowed */
+	const uint64_t *inos;		/* whose blocks logs may list as another's */
+	size_t ninos;
+	struct block *blocks;		/* ascending by place */
+	size_t n, room;
+};
+
+static int add_block(struct emptying *e, struct context *cx,
+		     const struct block *b)
+{
+	const struct nilfs_geometry *geo = &e->job->vol->geo;
+
+	if (!geometry_has_block(geo, b->blocknr) ||
+	    !bitmap_test(e->which, geometry_segment_of(geo, b->blocknr)))
+		return 0;
+	if (array_reserve(cx, &e->blocks, &e->room, e->n + 1))
+		return -ENOMEM;
+	e->blocks[e->n++] = *b;
+	return 0;
+}
+
+static int add_entry(void *arg, struct context *cx, unsigned int worker,
+		     uint64_t vblocknr, const struct nilfs_dat_entry *de)
+{
+	(void)worker;
+	return add_block(arg, cx, &(struct block){
+		.blocknr = le64_get(de->de_blocknr),
+		.vblocknr = vblocknr,
+		.start = le64_get(de->de_start),
+		.end = le64_get(de->de_end),
+	});
+}
+
+/* The map of the DAT says what the block is, not the log. */
+static int add_own(void *arg, struct context *cx,
+		   const struct blockmap_item *item)
+{
+	return add_block(arg, cx, &(struct block){
+		.blocknr = item->ptr,
+		.end = NILFS_CNO_MAX,
+		.as = {
+			.ino = NILFS_DAT_INO,
+			.level = (uint8_t)item->level,
+			.blkoff = item->key,
+		},
+	});
+}
+
+static int compare_block(const void *a, const void *b)
+{
+	const struct block *x = a, *y = b;
+
+	return (x->blocknr > y->blocknr) - (x->blocknr < y->blocknr);
+}
+
+/* All that the DAT has in the segments; a DAT that is not whole fails. */
+static int gather_blocks(struct emptying *e, struct context *cx)
+{
+	const struct datscan_visitor visitor = {
+		.used = add_entry,
+		.own_block = add_own,
+		.arg = e,
+	};
+	uint64_t *cnos = NULL;
+	size_t ncnos = 0, i, at;
+	int err = datscan_run_alone(e->job->vol, cx, &visitor);
+
+	sort_in_place(e->blocks, e->n, sizeof(*e->blocks), compare_block);
+	if (!err)
+		err = cptable_list(e->job->vol, cx, false, &cnos, &ncnos);
+	for (i = 0; i < e->n && !err; i++) {
+		struct block *b = &e->blocks[i];
+
+		at = search_lower_bound(cnos, ncnos, b->start);
+		if (at < ncnos && cnos[at] < b->end)
+			b->cno = cnos[at];
+		b->needed = b->cno || b->end == NILFS_CNO_MAX;
+	}
+	free(cnos);
+	return err;
+}
+
+/* Level and key of a block, which logs do not have of a node: 1, 0 where it is
+   no node. */
+static int locate(struct emptying *e, struct context *cx, const struct block *b,
+		  unsigned int *level, uint64_t *key)
+{
+	*level = b->as.level;
+	*key = b->as.blkoff;
+	return b->as.is_node && b->vblocknr ?
+		       blockmap_identify(e->job->vol, cx, b->blocknr, level,
+					 key) : 1;
+}
+
+/* Looks for B in the map of INO: 1, and B as it is there, 0. */
+static int search_map(struct emptying *e, struct context *cx, struct block *b,
+		      uint64_t ino)
+{
+	struct blockmap_cursor cur = { 0 };
+	struct blockmap_item item;
+	struct blockmap map;
+	bool found = false;
+	int ret = ino ? datlife_map(e->job->vol, cx, b->cno, ino, &map) : 0;
+
+	if (ret > 0) {
+		ret = blockmap_cursor_open(&cur, cx, &map, 0, true);
+		ret = ret ? ret : 1;
+	}
+	while (ret > 0 && !found) {
+		ret = blockmap_cursor_next(&cur, cx, &item);
+		found = ret > 0 && item.ptr == b->vblocknr;
+	}
+	blockmap_cursor_close(&cur);
+	if (!found)
+		return damage_forgive(cx, ret);
+	b->as = (struct segsum_block){
+		.ino = ino,
+		.cno = b->as.ino == ino ? b->as.cno : b->start,
+		.vblocknr = b->vblocknr,
+		.blkoff = item.level ? 0 : item.key,
+		.is_virtual = true,
+		.is_node = item.level > 0,
+	};
+	b->listed = true;
+	return 1;
+}
+
+/*
+ * Whether it is known what B is: a map leads to it where its log says, or
+ * elsewhere, or no map that can be read does and its log lists it.  1, 0.
+ */
+static int is_identified(struct emptying *e, struct context *cx,
+			 struct block *b)
+{
+	uint64_t key, ptr, named = b->as.ino;
+	unsigned int level;
+	struct place at;
+	size_t i;
+	int ret;
+
+	if (!b->needed)
+		return 1;
+	if (!b->vblocknr)
+		return b->listed;
+	ret = b->listed ? locate(e, cx, b, &level, &key) : 0;
+	if (ret > 0) {
+		at = place_map(b->cno, named, key, level);
+		ret = datlife_pointer(e->job->vol, cx, &at, &ptr);
+	}
+	ret = ret > 0 ? ptr == b->vblocknr : damage_forgive(cx, ret);
+	if (!ret)
+		ret = search_map(e, cx, b, named);
+	for (i = 0; i < e->ninos && !ret; i++)
+		ret = search_map(e, cx, b, e->inos[i]);
+	return ret ? ret : b->listed;
+}
+
+/* Whether it is known what all blocks of SEGNUM are, those from FIRST up to, not
+   including, END: 1, 0. */
+static int identify_segment(struct emptying *e, struct context *cx,
+			    uint64_t segnum, size_t first, size_t end)
+{
+	struct logindex_log log;
+	struct segsum_block as;
+	struct block *b;
+	bool whole = true;
+	struct lifelogs l;
+	size_t i = first;
+	int ret = lifelogs_open(&l, cx, e->job->check, segnum);
+
+	while (ret > 0 && (ret = lifelogs_next(&l, cx, &log)) > 0) {
+		if (l.is_former)
+			continue;
+		while ((ret = lifelogs_block(&l, cx, &as)) > 0) {
+			while (i < end && e->blocks[i].blocknr <
+						  log.pseg + as.index)
+				i++;
+			if (i == end)
+				break;
+			b = &e->blocks[i];
+			if (b->blocknr != log.pseg + as.index)
+				continue;
+			b->listed = !b->vblocknr && !as.is_virtual;
+			if (b->vblocknr && as.is_virtual) {
+				b->as = as;
+				b->listed = as.vblocknr == b->vblocknr;
+			}
+		}
+		if (ret < 0)
+			break;
+		whole &= log.verdict == RULE_OK ||
+			 log.verdict == RULE_LOG_SUMBYTES_UNUSED;
+		ret = 1;
+	}
+	if (ret < 0 || !whole || l.partial)
+		return ret < 0 ? ret : 0;
+	for (ret = 1; first < end && ret > 0; first++)
+		ret = is_identified(e, cx, &e->blocks[first]);
+	return ret;
+}
+
+/* Takes the segments of which that is not known out of WHICH, and their blocks
+   out of the list. */
+static int choose_segments(struct emptying *e, struct context *cx)
+{
+	const struct nilfs_geometry *geo = &e->job->vol->geo;
+	uint64_t segnum = bitmap_next_set(e->which, 0), last;
+	size_t first, end = 0, kept = 0;
+	int ret;
+
+	for (; segnum < e->which->bits;
+	     segnum = bitmap_next_set(e->which, segnum + 1)) {
+		last = geometry_segment_end(geo, segnum);
+		for (first = end; end < e->n && e->blocks[end].blocknr < last;)
+			end++;
+		ret = context_cancelled(cx);
+		if (!ret)
+			ret = identify_segment(e, cx, segnum, first, end);
+		if (ret < 0)
+			return ret;
+		if (!ret)
+			bitmap_clear(e->which, segnum);
+		while (ret && first < end)
+			e->blocks[kept++] = e->blocks[first++];
+	}
+	e->n = kept;
+	return 0;
+}
+
+/*
+ * Whether the commit writes B again: the DAT's have no other way, those of
+ * cpfile and SUFILE change with every checkpoint.
+ */
+static bool is_rewritten(const struct block *b)
+{
+	return !b->vblocknr || (b->end == NILFS_CNO_MAX &&
+				(b->as.ino == NILFS_CPFILE_INO ||
+				 b->as.ino == NILFS_SUFILE_INO));
+}
+
+static bool is_moved(const struct block *b)
+{
+	return b->needed && !is_rewritten(b);
+}
+
+/* Moves block *I and those that go on where the one before them ends, and steps
+   after them. */
+static int move_run(struct emptying *e, struct context *cx, size_t *i)
+{
+	const struct block *b = &e->blocks[*i], *a, *next;
+	struct move_run run = {
+		.ino = b->as.ino,
+		.cno = b->as.cno,
+		.node = b->as.is_node,
+		.vblocknr = b->vblocknr,
+		.blkoff = b->as.blkoff,
+	};
+	struct payload *p = payload_device(e->job->dev, b->blocknr,
+					   e->job->vol->geo.block_size);
+	int err;
+
+	if (!p)
+		return fail(cx, -ENOMEM, "blocks that are moved");
+	do {
+		run.count++;
+		a = &e->blocks[(*i)++];
+		next = a + 1;
+	} while (*i < e->n && is_moved(next) &&
+		 a->blocknr + 1 == next->blocknr &&
+		 a->vblocknr + 1 == next->vblocknr &&
+		 a->as.ino == next->as.ino && a->as.cno == next->as.cno &&
+		 a->as.is_node == next->as.is_node &&
+		 (a->as.is_node || a->as.blkoff + 1 == next->as.blkoff));
+	err = move_blocks(e->job->writer, cx, &run, p, 0);
+	payload_put(p);
+	return err;
+}
+
+/* The old number of what is rewritten ends, and is free like the others. */
+static int leave_block(struct emptying *e, struct context *cx,
+		       const struct block *b)
+{
+	unsigned int level;
+	uint64_t key;
+	int ret = 1;
+
+	if (is_rewritten(b)) {
+		ret = locate(e, cx, b, &level, &key);
+		if (!ret)
+			ret = fail(cx, -EUCLEAN, "block %llu: is no node",
+				   (unsigned long long)b->blocknr);
+		else if (ret > 0)
+			ret = move_metadata(e->job->writer, cx, b->as.ino,
+					    level, key);
+	}
+	if (ret < 0 || !b->vblocknr)
+		return ret < 0 ? ret : 0;
+	return move_forget(e->job->writer, cx, b->vblocknr);
+}
+
+int fix_moves_empty(struct fixer_job *job, struct context *cx,
+		    struct bitmap *which, const uint64_t *inos, size_t ninos)
+{
+	struct emptying e = {
+		.job = job, .which = which, .inos = inos, .ninos = ninos,
+	};
+	uint64_t segnum;
+	size_t i = 0;
+	int err = gather_blocks(&e, cx);
+
+	if (!err)
+		err = choose_segments(&e, cx);
+	while (i < e.n && !err)
+		if (is_moved(&e.blocks[i]))
+			err = move_run(&e, cx, &i);
+		else
+			i++;
+	for (i = 0; i < e.n && !err; i++)
+		if (!is_moved(&e.blocks[i]))
+			err = leave_block(&e, cx, &e.blocks[i]);
+	for (segnum = bitmap_next_set(which, 0); segnum < which->bits && !err;
+	     segnum = bitmap_next_set(which, segnum + 1))
+		err = move_scrap(job->writer, cx, segnum);
+	free(e.blocks);
+	return err;
+}
 
 /* Whether the log has another owner, or another place, than a map. */
 static bool is_of_map(const struct fix *fix)
@@ -56,110 +404,80 @@ static uint64_t number_of(const struct fix *fix)
 	       fix->place.kind == PLACE_VBLOCK ? fix->place.number : 0;
 }
 
-static int gather_listings(struct moves *m, struct context *cx,
-			   const struct fix *fixes, size_t n)
+/* The block of FIX, if its log alone can be wrong: 1, 0. */
+static int find_block(struct fixer_job *job, struct context *cx,
+		      const struct listings *listings, const struct fix *fix,
+		      uint64_t *blocknr)
 {
-	struct sparse wanted = { 0 };
-	size_t i;
-	int ret = sparse_init(&wanted, cx, vblocks_end(m->job->vol, cx));
-
-	for (i = 0; i < n && ret >= 0; i++)
-		if (number_of(&fixes[i]) &&
-		    number_of(&fixes[i]) < wanted.bits)
-			ret = sparse_add(&wanted, cx, number_of(&fixes[i]));
-	if (ret >= 0)
-		ret = listings_of_vblocks(&m->listings, cx, m->job->check,
-					  &wanted);
-	sparse_fini(&wanted);
-	return ret;
-}
-
-static void add_segment(struct moves *m, uint64_t blocknr)
-{
-	bitmap_set(&m->segments, geometry_segment_of(&m->job->vol->geo,
-						     blocknr));
-	m->any = true;
-}
-
-/* Adds the segment with the block of FIX where its log alone can be wrong. */
-static int add(struct moves *m, struct context *cx, const struct fix *fix)
-{
-	uint64_t number = number_of(fix);
-	const struct listing *l = listings_find(&m->listings, number);
+	const struct listing *l = listings_find(listings, number_of(fix));
 	struct nilfs_dat_entry de;
-	size_t i = 0;
 	int err;
 
+	*blocknr = fix->place.number;
+	/* Of numbers that are free or another block's by the DAT. */
+	if (fix->place.kind == PLACE_SEGMENT) {
+		*blocknr = geometry_segment_start(&job->vol->geo, *blocknr);
+		return 1;
+	}
+	/* A log that cannot be read may list what the others do not. */
+	if (listings->partial)
+		return 0;
+	if (!number_of(fix))
+		return fix->rule == RULE_LOG_UNLISTED &&
+		       fix->place.kind == PLACE_BLOCK;
 	if (l && l->is_used &&
 	    (!is_of_map(fix) ||
 	     (fix->rule == RULE_BMAP_OWNER && l->ino == fix->place.ino)))
 		return 0;
-	err = translate_entry(m->job->vol, cx, number, &de);
-	if (err || !geometry_has_block(&m->job->vol->geo,
-				       le64_get(de.de_blocknr)))
-		return damage_forgive(cx, err);
-	/* Logs may list blocks of this inode as another's. */
-	while (i < m->n && m->inos[i] != fix->place.ino)
-		i++;
-	if (is_of_map(fix)) {
-		m->inos[i] = fix->place.ino;
-		m->n += i == m->n;
-	}
-	add_segment(m, le64_get(de.de_blocknr));
-	return 0;
-}
-
-static int list_blocks(struct moves *m, struct context *cx,
-		       const struct fix *fixes, size_t n)
-{
-	size_t i;
-	int err = gather_listings(m, cx, fixes, n);
-
+	err = translate_entry(job->vol, cx, number_of(fix), &de);
 	if (err)
-		return err;
-	m->inos = calloc(n + 1, sizeof(*m->inos));
-	if (!m->inos)
-		return fail(cx, -ENOMEM, "%zu inodes", n);
-	for (i = 0; i < n && !err; i++) {
-		/* Of numbers that are free or another block's by the DAT. */
-		if (fixes[i].place.kind == PLACE_SEGMENT)
-			add_segment(m, geometry_segment_start(
-				&m->job->vol->geo, fixes[i].place.number));
-		/* A log that cannot be read may list what the others do not. */
-		else if (m->listings.partial)
-			continue;
-		else if (number_of(&fixes[i]))
-			err = add(m, cx, &fixes[i]);
-		else if (fixes[i].rule == RULE_LOG_UNLISTED &&
-			 fixes[i].place.kind == PLACE_BLOCK)
-			add_segment(m, fixes[i].place.number);
-	}
-	return err;
+		return damage_forgive(cx, err);
+	*blocknr = le64_get(de.de_blocknr);
+	return geometry_has_block(&job->vol->geo, *blocknr);
 }
 
 int fix_moves(struct fixer_job *job, struct context *cx,
 	      const struct fix *fixes, size_t n)
 {
-	struct moves m = { .job = job };
-	struct removal r = { .job = job, .which = &m.segments };
-	uint64_t segnum;
-	int err = bitmap_init(&m.segments, cx, job->vol->geo.nsegments);
+	const struct nilfs_geometry *geo = &job->vol->geo;
+	struct listings listings = { 0 };
+	struct bitmap segments = { 0 };
+	struct sparse wanted = { 0 };
+	uint64_t *inos = calloc(n + 1, sizeof(*inos));
+	uint64_t segnum, blocknr;
+	size_t i, ninos = 0;
+	int ret = sparse_init(&wanted, cx, vblocks_end(job->vol, cx));
 
-	if (!err)
-		err = list_blocks(&m, cx, fixes, n);
-	if (!err && m.any) {
-		r.inos = m.inos;
-		r.ninos = m.n;
-		err = removal_run(&r, cx);
-		removal_fini(&r);
+	for (i = 0; i < n && ret >= 0; i++)
+		if (number_of(&fixes[i]) && number_of(&fixes[i]) < wanted.bits)
+			ret = sparse_add(&wanted, cx, number_of(&fixes[i]));
+	if (ret >= 0)
+		ret = bitmap_init(&segments, cx, geo->nsegments);
+	if (!ret)
+		ret = listings_of_vblocks(&listings, cx, job->check, &wanted);
+	if (!ret && !inos)
+		ret = fail(cx, -ENOMEM, "%zu inodes", n);
+	for (i = 0; i < n && ret >= 0; i++) {
+		ret = find_block(job, cx, &listings, &fixes[i], &blocknr);
+		if (ret <= 0)
+			continue;
+		bitmap_set(&segments, geometry_segment_of(geo, blocknr));
+		/* Logs may list blocks of this inode as another's. */
+		if (is_of_map(&fixes[i]))
+			inos[ninos++] = fixes[i].place.ino;
 	}
-	for (segnum = 0; segnum < m.segments.bits && !err; segnum++)
-		if (bitmap_test(&m.segments, segnum))
+	ninos = sort_unique(inos, ninos);
+	if (ret >= 0)
+		ret = bitmap_count(&segments) ?
+			fix_moves_empty(job, cx, &segments, inos, ninos) : 0;
+	for (segnum = 0; segnum < segments.bits && !ret; segnum++)
+		if (bitmap_test(&segments, segnum))
 			fixers_note(job, "segment %" PRIu64 ": what lives in "
 				    "it is moved, as its logs list some of it "
 				    "wrong", segnum);
-	bitmap_fini(&m.segments);
-	free(m.inos);
-	listings_fini(&m.listings);
-	return err;
+	sparse_fini(&wanted);
+	bitmap_fini(&segments);
+	free(inos);
+	listings_fini(&listings);
+	return ret;
 }
