@@ -28,7 +28,6 @@
 
 #include "base/timefmt.h"
 #include "check/damage.h"
-#include "check/logs/logdata.h"
 #include "disk/segsum.h"
 #include "disk/super.h"
 #include "fsck/plan/fixers.h"
@@ -313,7 +312,7 @@ static int note_hurt(struct restore *r, struct context *cx)
 {
 	const struct root_log *root = &r->rs.roots[r->taken];
 	struct summary summary = { 0 };
-	char files[LOGDATA_FILES_MAX];
+	char files[SUMMARY_FILES_MAX];
 	int err;
 
 	if (root->headless) {
@@ -324,7 +323,7 @@ static int note_hurt(struct restore *r, struct context *cx)
 	}
 	err = summary_read(&summary, cx, r->rs.vol, root->pseg, &root->ss);
 	if (!err) {
-		logdata_files(&summary, files);
+		summary_files(&summary, files);
 		fixers_note(r->job, "log at block %" PRIu64 ": its blocks are "
 			    "not what was written: look at %s", root->pseg,
 			    files);

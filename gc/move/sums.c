@@ -37,10 +37,10 @@
 #include "base/pool.h"
 #include "base/search.h"
 #include "check/logs/logbits.h"
-#include "check/logs/logdata.h"
 #include "dev/patched.h"
 #include "gc/move/blame.h"
 #include "gc/move/load.h"
+#include "vol/logcheck.h"
 #include "vol/volume.h"
 
 /* What is known of a log; the argument of a job. */
@@ -53,8 +53,6 @@ struct summing {
 	struct sums *s;
 	const struct load *load;
 	struct pool *pool;
-	struct logdata *data;	/* one a worker */
-	unsigned int nworkers;
 	struct summed *logs;	/* as those of the load */
 };
 
@@ -139,10 +137,11 @@ static int sum_up(struct context *cx, void *arg, unsigned int worker, bool skip)
 	const struct load_log *log = &u->load->logs[job - u->logs];
 	int ret = skip ? 0 : is_on_device(u->s, cx, u->load, log);
 
+	(void)worker;
 	if (ret > 0) {
-		ret = logdata_is_right(&u->data[worker], cx, u->s->dev,
-				       &u->load->facts->vol->geo, log->pseg,
-				       &log->ss);
+		ret = logcheck_is_right(u->s->dev, cx,
+					&u->load->facts->vol->geo, log->pseg,
+					&log->ss);
 		if (ret >= 0)
 			job->state = ret ? RIGHT : WRONG;
 	}
@@ -365,10 +364,8 @@ static int begin_summing(struct summing *u, struct context *cx)
 	unsigned int depth = n < UINT32_MAX ? (unsigned int)n : UINT32_MAX;
 	int ret;
 
-	u->nworkers = pool_workers(cx, UINT64_MAX);
-	u->data = calloc(u->nworkers, sizeof(*u->data));
 	u->logs = calloc(n, sizeof(*u->logs));
-	if (!u->data || !u->logs ||
+	if (!u->logs ||
 	    reserve_good(u->s, u->load->facts->vol->geo.nsegments))
 		return fail(cx, -ENOMEM, "checksums of %zu logs", n);
 	find_known(u);
@@ -434,14 +431,9 @@ int sums_judge(struct summing *u, struct context *cx, uint64_t *bad)
 
 void sums_end(struct summing *u)
 {
-	unsigned int i;
-
 	if (!u)
 		return;
 	pool_close(u->pool);
-	for (i = 0; u->data && i < u->nworkers; i++)
-		logdata_free(&u->data[i]);
-	free(u->data);
 	free(u->logs);
 	free(u);
 }

@@ -2,8 +2,10 @@
 /*
  * Checks of a whole log.
  *
- * The payload is read in large pieces through one buffer, since a log can be
- * as long as a segment.
+ * The payload, which can be as long as a segment, is read through one buffer that
+ * stays in the cache of a processor, and bypassing the block cache, since nothing
+ * is read again.  So that a disk gets large requests the whole log is announced
+ * before.
  */
 #include "vol/logcheck.h"
 
@@ -28,6 +30,7 @@ int logcheck_sum(struct dev *dev, struct context *cx,
 	int err = buf ? 0 : fail(cx, -ENOMEM, "buffer for a log");
 
 	segsum_crc_init_datasum(crc, geo, ss);
+	dev_readahead(dev, at, end - at);
 	for (; at < end && !err; at += n) {
 		n = end - at < PIECE_BYTES ? end - at : PIECE_BYTES;
 		err = dev_read(dev, cx, at, buf, n);
@@ -38,28 +41,32 @@ int logcheck_sum(struct dev *dev, struct context *cx,
 	return err;
 }
 
+int logcheck_is_right(struct dev *dev, struct context *cx,
+		      const struct nilfs_geometry *geo, uint64_t pseg,
+		      const struct nilfs_segment_summary *ss)
+{
+	struct segsum_crc crc;
+	int err = logcheck_sum(dev, cx, geo, pseg, ss, &crc);
+
+	return err ? err : segsum_crc_check_datasum(&crc, ss) == RULE_OK;
+}
+
 int logcheck_payload(struct volume *vol, struct context *cx, uint64_t pseg,
 		     const struct nilfs_segment_summary *ss)
 {
 	const struct nilfs_geometry *geo = &vol->geo;
 	uint64_t nblocks = le32_get(ss->ss_nblocks);
-	struct segsum_crc crc;
-	enum rule rule;
-	int err;
+	int ret;
 
 	if (pseg >= geo->nblocks || nblocks > geo->nblocks - pseg)
 		return fail(cx, -EUCLEAN, "log at block %llu: reaches outside "
 			    "the device", (unsigned long long)pseg);
-	dev_readahead(vol->dev, pseg << geo->block_bits,
-		      nblocks << geo->block_bits);
-	err = logcheck_sum(vol->dev, cx, geo, pseg, ss, &crc);
-	if (err)
-		return err;
-	rule = segsum_crc_check_datasum(&crc, ss);
-	if (rule != RULE_OK)
-		return fail(cx, -EUCLEAN, "log at block %llu: %s",
-			    (unsigned long long)pseg, rule_info(rule)->text);
-	return 0;
+	ret = logcheck_is_right(vol->dev, cx, geo, pseg, ss);
+	if (!ret)
+		ret = fail(cx, -EUCLEAN, "log at block %llu: %s",
+			   (unsigned long long)pseg,
+			   rule_info(RULE_LOG_DATASUM)->text);
+	return ret < 0 ? ret : 0;
 }
 
 int logcheck_read(struct volume *vol, struct context *cx, uint64_t pseg,

@@ -32,6 +32,13 @@ int logcheck_payload(struct volume *vol, struct context *cx, uint64_t pseg,
 		     const struct nilfs_segment_summary *ss);
 
 /*
+ * The same of a log of DEV: 1 where its checksum matches, 0, -EIO, -ENOMEM.
+ */
+int logcheck_is_right(struct dev *dev, struct context *cx,
+		      const struct nilfs_geometry *geo, uint64_t pseg,
+		      const struct nilfs_segment_summary *ss);
+
+/*
  * Sums up all blocks of the log at PSEG of DEV with header SS into *CRC, which
  * segsum_crc_check_datasum() compares.  -EIO, -ENOMEM.
  */

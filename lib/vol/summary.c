@@ -8,6 +8,7 @@
 #include "vol/summary.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -57,6 +58,35 @@ int summary_next(struct summary *s, struct context *cx,
 	    s->iter.verdict == RULE_LOG_SUMBYTES_UNUSED)
 		return 0;
 	return fail_broken(s, cx, s->iter.verdict);
+}
+
+void summary_files(const struct summary *s, char text[SUMMARY_FILES_MAX])
+{
+	const struct nilfs_geometry *geo = &s->vol->geo;
+	const unsigned int most = 8;
+	unsigned int named = 0;
+	struct segsum_block b;
+	struct segsum_iter it;
+	size_t len = 0;
+
+	text[0] = '\0';
+	segsum_iter_init(&it, geo, s->buf,
+			 (size_t)segsum_nsumblk(geo, (const void *)s->buf)
+				 << geo->block_bits);
+	while (named <= most && len <= SUMMARY_FILES_MAX - sizeof(" and more") &&
+	       segsum_iter_next(&it, &b)) {
+		if (b.file_block)
+			continue;
+		if (named++ == most)
+			snprintf(text + len, SUMMARY_FILES_MAX - len,
+				 " and more");
+		else
+			len += (size_t)snprintf(text + len,
+						SUMMARY_FILES_MAX - len,
+						"%s%llu",
+						len ? ", " : "inodes ",
+						(unsigned long long)b.ino);
+	}
 }
 
 void summary_free(struct summary *s)

@@ -34,6 +34,11 @@ int summary_read(struct summary *s, struct context *cx, struct volume *vol,
 int summary_next(struct summary *s, struct context *cx,
 		 struct segsum_block *b);
 
+#define SUMMARY_FILES_MAX 160
+
+/* "inodes 5, 12, 13 and more": the owners of the blocks; S is not stepped. */
+void summary_files(const struct summary *s, char text[SUMMARY_FILES_MAX]);
+
 void summary_free(struct summary *s);
 
 #endif

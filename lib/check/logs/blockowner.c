@@ -15,7 +15,6 @@
 
 #include "base/search.h"
 #include "check/damage.h"
-#include "check/logs/lifelogs.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 
@@ -61,74 +60,45 @@ static int is_in_latest(struct context *cx, struct volume *vol,
 	return ret < 0 ? ret : ret && at == blocknr;
 }
 
-int blockowner_of(struct blockowner *o, struct context *cx, struct volume *vol,
-		  uint64_t blocknr, const struct vblock *vb,
-		  const struct segsum_block *b)
+int blockowner_report(struct findings *f, struct context *cx,
+		      struct volume *vol, uint64_t blocknr,
+		      const struct vblock *vb, const struct segsum_block *b)
 {
-	int ret = vb->end == NILFS_CNO_MAX;
+	int ret = vb->end == NILFS_CNO_MAX, n;
+	char text[DETAIL_MAX];
+	bool history = false;
+	uint64_t cno = 0;
 
-	*o = (struct blockowner){ .held = BLOCKOWNER_NONE };
 	if (b && (b->is_node || b->ino < NILFS_USER_INO))
 		return 0;
-	if (b) {
-		o->is_listed = true;
-		o->block = *b;
+	if (b)
 		ret = is_in_latest(cx, vol, blocknr, b);
-	}
-	if (ret > 0) {
-		o->held = BLOCKOWNER_LATEST;
-		o->cno = vol->latest.cno;
-		return 0;
-	}
+	if (ret > 0)
+		cno = vol->latest.cno;
 	/* Or another checkpoint needs it. */
 	if (!ret)
-		ret = find_checkpoint(vol, cx, true, vb, &o->cno);
-	if (ret > 0)
-		o->held = BLOCKOWNER_SNAPSHOT;
-	if (!ret && (ret = find_checkpoint(vol, cx, false, vb, &o->cno)) > 0)
-		o->held = BLOCKOWNER_HISTORY;
-	/* What is in the way is reported elsewhere. */
-	if (damage_is(ret)) {
-		fail_clear(cx);
-		o->held = BLOCKOWNER_LATEST;
-		ret = 0;
+		ret = find_checkpoint(vol, cx, true, vb, &cno);
+	if (!ret) {
+		ret = find_checkpoint(vol, cx, false, vb, &cno);
+		history = ret > 0;
 	}
-	return ret < 0 ? ret : 0;
-}
-
-int blockowner_find(struct blockowner *o, struct context *cx,
-		    const struct check *c, uint64_t blocknr,
-		    const struct vblock *vb)
-{
-	struct segsum_block b;
-	int ret = lifelogs_find_block(cx, c, blocknr, &b, NULL);
-
-	if (ret < 0)
+	/* What is in the way is reported elsewhere. */
+	if (!damage_is(ret) && ret <= 0)
 		return ret;
-	return blockowner_of(o, cx, c->vol, blocknr, vb, ret ? &b : NULL);
-}
-
-void blockowner_unreadable(const struct blockowner *o, struct findings *f,
-			   uint64_t blocknr)
-{
-	const struct segsum_block *b = &o->block;
-	char text[DETAIL_MAX];
-	int n;
-
-	if (o->held == BLOCKOWNER_NONE)
-		return;
-	if (o->is_listed)
+	fail_clear(cx);
+	if (b)
 		n = snprintf(text, DETAIL_MAX, "block %" PRIu64 " of inode %"
 			     PRIu64, b->blkoff, b->ino);
 	else
 		n = snprintf(text, DETAIL_MAX, "something that no log lists");
-	if (o->cno)
+	if (cno)
 		snprintf(text + n, DETAIL_MAX - (size_t)n,
-			 " in checkpoint %" PRIu64, o->cno);
+			 " in checkpoint %" PRIu64, cno);
 	findings_add(f, &(struct finding){
 		.rule = RULE_DEV_UNREADABLE,
 		.place = place_number(PLACE_BLOCK, blocknr),
-		.history = o->held == BLOCKOWNER_HISTORY,
+		.history = history,
 		.detail = text,
 	});
+	return 1;
 }

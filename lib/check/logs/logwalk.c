@@ -18,21 +18,18 @@
 #include "check/logs/logwalk.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "check/damage.h"
 #include "check/logs/blockowner.h"
 #include "disk/checkpoint.h"
 #include "disk/superroot.h"
 #include "vol/cptable.h"
+#include "vol/logcheck.h"
 
 void logwalk_init(struct logwalk *w, struct check *c, struct volume *vol,
 		  struct sparse *sequences)
 {
-	memset(w, 0, sizeof(*w));
-	w->c = c;
-	w->vol = vol;
-	w->sequences = sequences;
+	*w = (struct logwalk){ .c = c, .vol = vol, .sequences = sequences };
 	claims_init(&w->claims, c, vol);
 }
 
@@ -40,7 +37,6 @@ void logwalk_fini(struct logwalk *w)
 {
 	summary_free(&w->summary);
 	claims_fini(&w->claims);
-	logdata_free(&w->data);
 }
 
 static struct place here(const struct logwalk *w)
@@ -53,7 +49,7 @@ static void note_broken(struct logwalk *w)
 {
 	struct check *c = w->c;
 
-	if (!w->shut)
+	if (w->mode != LOGWALK_SHUT)
 		bitmap_set_shared(&c->broken_segments, w->segnum);
 	else if (bitmap_test(&c->live_segments, w->segnum))
 		__atomic_store_n(&c->logs_shut, true, __ATOMIC_RELAXED);
@@ -63,7 +59,7 @@ static void note_broken(struct logwalk *w)
 static int meet_damage(struct logwalk *w, struct context *cx, int err,
 		       enum rule rule)
 {
-	return w->shut ? damage_forgive(cx, err) :
+	return w->mode == LOGWALK_SHUT ? damage_forgive(cx, err) :
 			 check_damage(w->c, cx, err, rule, here(w));
 }
 
@@ -85,7 +81,7 @@ static bool check_sequence(struct logwalk *w, struct context *cx,
 	uint64_t seq = le64_get(ss->ss_seq);
 
 	if (w->any && seq != w->seq) {
-		if (!w->doubtful && !w->shut)
+		if (!w->doubtful && w->mode != LOGWALK_SHUT)
 			findings_differ(f, RULE_LOG_SEQ, here(w), w->seq, seq);
 		stop_walk(w);
 		return false;
@@ -97,7 +93,7 @@ static bool check_sequence(struct logwalk *w, struct context *cx,
 	 * its checkpoint and its time, and no other log has that number: it is
 	 * wrong then, and what the log lists is not.
 	 */
-	if (seq > latest->seq && !w->shut && seq != w->odd &&
+	if (seq > latest->seq && w->mode != LOGWALK_SHUT && seq != w->odd &&
 	    segsum_has_cno(ss) && segsum_cno(ss) < latest->cno &&
 	    le64_get(ss->ss_create) <= latest->ctime) {
 		w->odd = seq;
@@ -107,14 +103,14 @@ static bool check_sequence(struct logwalk *w, struct context *cx,
 	w->any = true;
 	w->seq = seq;
 	if (seq > latest->seq) {
-		if (!w->shut)
+		if (w->mode != LOGWALK_SHUT)
 			findings_differ(f, RULE_LOG_NEWER, here(w),
 					latest->seq, seq);
 		stop_walk(w);
 		return false;
 	}
 	/* A number from very long ago, or that there is no room for, passes. */
-	if (!w->shut && latest->seq - seq < w->sequences->bits &&
+	if (w->mode != LOGWALK_SHUT && latest->seq - seq < w->sequences->bits &&
 	    !sparse_add(w->sequences, cx, latest->seq - seq))
 		findings_differ(f, RULE_LOG_SEQ_TWICE,
 				place_number(PLACE_SEGMENT, w->segnum),
@@ -123,40 +119,14 @@ static bool check_sequence(struct logwalk *w, struct context *cx,
 	return true;
 }
 
-/* What the header says of other things than its own size. */
-static void check_fields(struct logwalk *w,
-			 const struct nilfs_segment_summary *ss)
-{
-	const struct nilfs_geometry *geo = &w->vol->geo;
-	struct findings *f = w->c->findings;
-	uint64_t next = le64_get(ss->ss_next);
-	uint16_t flags = le16_get(ss->ss_flags);
-	bool begins = flags & NILFS_SS_LOGBGN;
-
-	if (segsum_check_links(geo, ss) == RULE_LOG_FLAGS)
-		findings_broken(f, RULE_LOG_FLAGS, here(w));
-	if (w->pseg == w->vol->latest.pseg_start &&
-	    next != geometry_segment_start(geo, geometry_segment_of(geo, next)))
-		findings_broken(f, RULE_LOG_NEXT, here(w));
-	/* It begins or continues as the log before it allows. */
-	if ((w->follows && begins != !!(w->flags & NILFS_SS_LOGEND)) ||
-	    (flags & NILFS_SS_SR && !(flags & NILFS_SS_LOGEND)))
-		findings_broken(f, RULE_LOG_PARTS, here(w));
-	if (segsum_cno(ss) > w->vol->latest.cno)
-		findings_differ(f, RULE_LOG_CNO, here(w), w->vol->latest.cno,
-				segsum_cno(ss));
-	w->flags = flags;
-	w->follows = true;
-}
-
 /* Names the blocks of files that keep the log from being summed up. */
 static int name_unreadable(struct logwalk *w, struct context *cx,
 			   const struct nilfs_segment_summary *ss)
 {
 	const struct nilfs_geometry *geo = &w->vol->geo;
-	struct blockowner owner;
 	struct segsum_iter it;
 	struct segsum_block b;
+	const void *block;
 	struct vblock vb;
 	uint64_t blocknr;
 	int ret = 0;
@@ -168,42 +138,19 @@ static int name_unreadable(struct logwalk *w, struct context *cx,
 		if (b.is_node || b.ino < NILFS_USER_INO)
 			continue;
 		blocknr = w->pseg + b.index;
-		ret = logdata_can_read(&w->data, cx, w->vol, blocknr);
-		if (ret)
+		ret = cache_get(w->vol->cache, cx, blocknr, &block);
+		if (!ret)
+			cache_put_spent(w->vol->cache, block);
+		if (ret != -EIO)
 			continue;
+		fail_clear(cx);
 		ret = vblocks_find(&w->claims.vblocks, cx, b.vblocknr, &vb);
 		if (ret != VBLOCKS_USED || vb.blocknr != blocknr)
 			continue;
-		ret = blockowner_of(&owner, cx, w->vol, blocknr, &vb, &b);
-		if (!ret)
-			blockowner_unreadable(&owner, w->c->findings, blocknr);
+		ret = blockowner_report(w->c->findings, cx, w->vol, blocknr,
+					&vb, &b);
 	}
 	return ret < 0 ? ret : 0;
-}
-
-/* A log that was settled. */
-static int check_data(struct logwalk *w, struct context *cx,
-		      const struct nilfs_segment_summary *ss)
-{
-	char files[LOGDATA_FILES_MAX];
-	struct finding f = {
-		.rule = w->claims.any_needed || w->c->dat_broken ?
-			RULE_LOG_DATASUM : RULE_LOG_DATASUM_DEAD,
-		.place = here(w),
-		.detail = files,
-	};
-	int ret = logdata_is_right(&w->data, cx, w->vol->dev, &w->vol->geo,
-				   w->pseg, ss);
-
-	if (ret == -EIO) {
-		fail_clear(cx);
-		return w->shut ? 0 : name_unreadable(w, cx, ss);
-	}
-	if (ret)
-		return ret < 0 ? ret : 0;
-	logdata_files(&w->summary, files);
-	findings_add(w->c->findings, &f);
-	return 0;
 }
 
 /*
@@ -221,7 +168,7 @@ static int check_time(struct logwalk *w, struct context *cx,
 	const void *block;
 	int err;
 
-	if (!segsum_has_super_root(ss) || !w->exact || w->c->dat_broken)
+	if (!segsum_has_super_root(ss) || w->mode != LOGWALK_EXACT || w->c->dat_broken)
 		return 0;
 	err = cptable_read(vol, cx, cno, &cp);
 	if (err)
@@ -247,25 +194,61 @@ static int check_time(struct logwalk *w, struct context *cx,
 static int check_log(struct logwalk *w, struct context *cx,
 		     const struct nilfs_segment_summary *ss)
 {
+	const struct nilfs_geometry *geo = &w->vol->geo;
+	struct findings *f = w->c->findings;
+	uint64_t next = le64_get(ss->ss_next);
+	uint16_t flags = le16_get(ss->ss_flags);
+	bool begins = flags & NILFS_SS_LOGBGN;
+	char files[SUMMARY_FILES_MAX];
 	enum rule rule;
-	int err;
+	int ret;
 
-	check_fields(w, ss);
-	err = check_time(w, cx, ss);
+	if (segsum_check_links(geo, ss) == RULE_LOG_FLAGS)
+		findings_broken(f, RULE_LOG_FLAGS, here(w));
+	if (w->pseg == w->vol->latest.pseg_start &&
+	    next != geometry_segment_start(geo, geometry_segment_of(geo, next)))
+		findings_broken(f, RULE_LOG_NEXT, here(w));
+	/* It begins or continues as the log before it allows. */
+	if ((w->follows && begins != !!(w->flags & NILFS_SS_LOGEND)) ||
+	    (flags & NILFS_SS_SR && !(flags & NILFS_SS_LOGEND)))
+		findings_broken(f, RULE_LOG_PARTS, here(w));
+	if (segsum_cno(ss) > w->vol->latest.cno)
+		findings_differ(f, RULE_LOG_CNO, here(w), w->vol->latest.cno,
+				segsum_cno(ss));
+	w->flags = flags;
+	w->follows = true;
+
+	ret = check_time(w, cx, ss);
 	w->claims.any_needed = false;
-	if (!err)
-		err = claims_settle_log(&w->claims, cx, &w->summary);
-	if (err)
-		return err;
+	if (!ret)
+		ret = claims_settle_log(&w->claims, cx, &w->summary);
+	if (ret)
+		return ret;
 	rule = w->summary.iter.verdict;
-	if (rule && !w->shut)
-		findings_broken(w->c->findings, rule, here(w));
+	if (rule && w->mode != LOGWALK_SHUT)
+		findings_broken(f, rule, here(w));
 	if (rule && rule != RULE_LOG_SUMBYTES_UNUSED) {
 		w->claims.any_needed = true; /* not known */
 		claims_drop(w->c, w->pseg, w->pseg + le32_get(ss->ss_nblocks));
 		note_broken(w);
 	}
-	return w->c->data ? check_data(w, cx, ss) : 0;
+
+	if (w->c->data)
+		ret = logcheck_is_right(w->vol->dev, cx, geo, w->pseg, ss);
+	if (ret == -EIO) {
+		fail_clear(cx);
+		return w->mode == LOGWALK_SHUT ? 0 : name_unreadable(w, cx, ss);
+	}
+	if (ret || !w->c->data)
+		return ret < 0 ? ret : 0;
+	summary_files(&w->summary, files);
+	findings_add(f, &(struct finding){
+		.rule = w->claims.any_needed || w->c->dat_broken ?
+			RULE_LOG_DATASUM : RULE_LOG_DATASUM_DEAD,
+		.place = here(w),
+		.detail = files,
+	});
+	return 0;
 }
 
 /* Checks the log at w->pseg, and steps after it. */
@@ -289,7 +272,7 @@ static int walk_log(struct logwalk *w, struct context *cx)
 	rule = segsum_check(geo, &ss, w->pseg);
 	if (rule) {
 		/* Unless there was reason to expect nothing. */
-		if (w->exact && !w->doubtful)
+		if (w->mode == LOGWALK_EXACT && !w->doubtful)
 			findings_broken(w->c->findings, rule, here(w));
 		stop_walk(w);
 		return 0;
@@ -304,7 +287,7 @@ static int walk_log(struct logwalk *w, struct context *cx)
 	segsum_crc_update(&crc, w->summary.buf,
 			  (size_t)segsum_nsumblk(geo, &ss) << geo->block_bits);
 	if (segsum_crc_check_sumsum(&crc, &ss) != RULE_OK) {
-		if (w->exact && !w->doubtful)
+		if (w->mode == LOGWALK_EXACT && !w->doubtful)
 			findings_broken(w->c->findings, RULE_LOG_SUMSUM,
 					here(w));
 		goto doubt;
@@ -327,12 +310,12 @@ doubt:
 	return err;
 }
 
-/* W is set up but for the blocks of SEGNUM. */
-static int walk_segment(struct logwalk *w, struct context *cx, uint64_t segnum,
-			uint32_t nblocks)
+int logwalk_segment(struct logwalk *w, struct context *cx, uint64_t segnum,
+		    uint32_t nblocks, enum logwalk_mode mode)
 {
 	int err = 0;
 
+	w->mode = mode;
 	w->segnum = segnum;
 	w->start = w->pseg = geometry_segment_start(&w->vol->geo, segnum);
 	w->end = w->start + nblocks;
@@ -346,30 +329,14 @@ static int walk_segment(struct logwalk *w, struct context *cx, uint64_t segnum,
 			err = walk_log(w, cx);
 	}
 	/* A cleaner does not read what is marked as erroneous. */
-	if (!err && w->claims.any_unclaimed && !w->shut)
+	if (!err && w->claims.any_unclaimed && w->mode != LOGWALK_SHUT)
 		bitmap_set_shared(&w->c->unclaimed_segments, segnum);
 	if (err || w->broken || w->pseg == w->end)
 		return err;
-	if (w->exact && !w->doubtful)
+	if (w->mode == LOGWALK_EXACT && !w->doubtful)
 		findings_differ(w->c->findings, RULE_SU_LOG_END,
 				place_number(PLACE_SEGMENT, segnum),
 				w->pseg - w->start, nblocks);
 	stop_walk(w);
 	return 0;
-}
-
-int logwalk_segment(struct logwalk *w, struct context *cx, uint64_t segnum,
-		    uint32_t nblocks, bool exact)
-{
-	w->exact = exact;
-	w->shut = false;
-	return walk_segment(w, cx, segnum, nblocks);
-}
-
-int logwalk_shut(struct logwalk *w, struct context *cx, uint64_t segnum,
-		 uint32_t nblocks)
-{
-	w->exact = false;
-	w->shut = true;
-	return walk_segment(w, cx, segnum, nblocks);
 }

@@ -10,8 +10,19 @@
 
 #include "check/check.h"
 #include "check/logs/claims.h"
-#include "check/logs/logdata.h"
 #include "vol/summary.h"
+
+enum logwalk_mode {
+	/* Blocks in use end with a log; where the logs cannot be followed that
+	   is one finding, and the segment one of c->broken_segments. */
+	LOGWALK_EXACT,
+	/* How many are in use is not known: logs end where they end. */
+	LOGWALK_LOOSE,
+	/* The same in a segment that is marked as erroneous: logs that cannot be
+	   read or followed are no finding; c->logs_shut is set where something
+	   lives. */
+	LOGWALK_SHUT,
+};
 
 /* Of one worker. */
 struct logwalk {
@@ -24,7 +35,6 @@ struct logwalk {
 	struct sparse *sequences;
 	struct summary summary;
 	struct claims claims;
-	struct logdata data;
 
 	/* The segment, and the log in it. */
 	uint64_t segnum, start, end;	/* blocks in use */
@@ -32,8 +42,7 @@ struct logwalk {
 	uint64_t seq;			/* of the segment, valid if any */
 	uint64_t odd;			/* that of one log alone, or 0 */
 	bool any;
-	bool exact;			/* a log must end at END */
-	bool shut;			/* marked as erroneous */
+	enum logwalk_mode mode;
 	bool broken;			/* what follows cannot be determined */
 	bool doubtful;			/* the log before had a wrong header */
 	uint16_t flags;			/* of the log before, valid if follows */
@@ -46,19 +55,9 @@ void logwalk_fini(struct logwalk *w);
 
 /*
  * Checks the logs in the first NBLOCKS blocks of SEGNUM, and takes back the
- * claims of what they list.  Without EXACT that number cannot be trusted, and
- * the logs end where they end.  Where they cannot be followed that is one
- * finding, and the segment one of c->broken_segments.  0, or a failure of the
- * checker.
+ * claims of what they list.  0, or a failure of the checker.
  */
 int logwalk_segment(struct logwalk *w, struct context *cx, uint64_t segnum,
-		    uint32_t nblocks, bool exact);
-
-/*
- * The same for a segment that is marked as erroneous: logs there that cannot be
- * read or followed are no finding; c->logs_shut is set where something lives.
- */
-int logwalk_shut(struct logwalk *w, struct context *cx, uint64_t segnum,
-		 uint32_t nblocks);
+		    uint32_t nblocks, enum logwalk_mode mode);
 
 #endif

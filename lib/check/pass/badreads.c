@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "check/logs/blockowner.h"
+#include "check/logs/lifelogs.h"
 #include "vol/datscan.h"
 
 #define BLOCKS_MAX 64
@@ -108,18 +109,23 @@ static int report_blocks(struct badreads *r, struct context *cx)
 	if (!err && r->n)
 		err = datscan_run(c->vol, cx, &visitor);
 	for (k = 0; k < r->n && !err; k++) {
-		struct blockowner owner = { .held = BLOCKOWNER_NONE };
 		const struct vblock *vb = &r->blocks[k];
+		struct segsum_block b;
+		int ret = 0;
 
-		if (vb->start)
-			err = blockowner_find(&owner, cx, c, vb->blocknr, vb);
-		if (err)
-			break;
-		blockowner_unreadable(&owner, c->findings, vb->blocknr);
-		if (!vb->start && r->unsure)
+		if (vb->start) {
+			ret = lifelogs_find_block(cx, c, vb->blocknr, &b, NULL);
+			if (ret >= 0)
+				ret = blockowner_report(c->findings, cx, c->vol,
+							vb->blocknr, vb,
+							ret ? &b : NULL);
+		}
+		if (ret < 0)
+			err = ret;
+		else if (!vb->start && r->unsure)
 			findings_broken(c->findings, RULE_DEV_UNREADABLE,
 					place_number(PLACE_BLOCK, vb->blocknr));
-		else if (owner.held == BLOCKOWNER_NONE)
+		else if (!ret)
 			check_note(c, "block %llu cannot be read, but is not "
 				   "in use", (unsigned long long)vb->blocknr);
 	}

@@ -46,6 +46,7 @@ static int check_segment(struct crowd *crowd, struct context *cx,
 	const struct nilfs_geometry *geo = &w->vol->geo;
 	uint64_t start = geometry_segment_start(geo, segnum);
 	uint64_t end = geometry_segment_end(geo, segnum);
+	enum logwalk_mode mode = LOGWALK_LOOSE;
 	struct nilfs_segment_usage_ext su;
 	uint32_t nblocks;
 	int err;
@@ -56,7 +57,8 @@ static int check_segment(struct crowd *crowd, struct context *cx,
 	}
 	if (segnum == w->vol->latest.segnum)
 		return logwalk_segment(w, cx, segnum,
-				       (uint32_t)w->vol->latest.offset, true);
+				       (uint32_t)w->vol->latest.offset,
+				       LOGWALK_EXACT);
 	err = sutable_read(w->vol, cx, segnum, &su);
 	if (err)
 		return check_damage(c, cx, err, RULE_SU_UNREADABLE,
@@ -65,13 +67,12 @@ static int check_segment(struct crowd *crowd, struct context *cx,
 		return 0;
 	nblocks = le32_get(su.su.su_nblocks);
 	if (segusage_is_error(&su.su))
-		return logwalk_shut(w, cx, segnum, nblocks < end - start ?
-				    nblocks : (uint32_t)(end - start));
+		mode = LOGWALK_SHUT;
+	else if (nblocks <= end - start && segnum != w->vol->latest.nextnum)
+		mode = LOGWALK_EXACT;
 	if (nblocks > end - start)
-		return logwalk_segment(w, cx, segnum, (uint32_t)(end - start),
-				       false);
-	return logwalk_segment(w, cx, segnum, nblocks,
-			       segnum != w->vol->latest.nextnum);
+		nblocks = (uint32_t)(end - start);
+	return logwalk_segment(w, cx, segnum, nblocks, mode);
 }
 
 /*
