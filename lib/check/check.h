@@ -101,10 +101,11 @@ struct check {
 	/*
 	 * Blocks of the device that an entry of the DAT in use names, or the
 	 * DAT's own map (pass dat), of those from CLAIMED_FROM to CLAIMED_END,
-	 * a window (claimwindow.h).  The pass over logs takes out what the logs
-	 * list, window by window; what stays is listed nowhere.
+	 * a window (claims.h).  The pass over logs takes out what the logs
+	 * list, window by window; what stays is listed nowhere.  Those that two
+	 * entries name are in the second set, until they were reported.
 	 */
-	struct sparse claimed;
+	struct sparse claimed, claimed_twice;
 	uint64_t claimed_from, claimed_end;
 
 	/*

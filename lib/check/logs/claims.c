@@ -7,6 +7,13 @@
  * written in the order of virtual blocks, so the entry stands in the block of
  * the DAT that was looked at last.
  *
+ * A block takes a bit near others in use.  Where segments have many live
+ * blocks, that is little beside the DAT, and one window has all of them.  Where
+ * they have few, the bits would take more memory than everything else: the DAT
+ * is read once more for each window of the device then.  Several workers add
+ * them.  A block that is claimed already is in two entries; finding the other one
+ * takes another pass, on damaged volumes only.
+ *
  * A cleaner asks the DAT only whether v lives, not where (nilfs_vdesc_is_live()).
  * So a number that is listed in a segment in use is never free, nor another
  * block's: the kernel frees it together with the segment.  Otherwise it would
@@ -19,6 +26,12 @@
  */
 #include "check/logs/claims.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/sort.h"
 #include "check/damage.h"
 #include "disk/inode.h"
 #include "disk/segsum.h"
@@ -26,9 +39,282 @@
 #include "vol/datscan.h"
 #include "vol/sutable.h"
 
+#define CHUNK_BYTES (SPARSE_CHUNK_BITS / 8)
+#define MOST_NAMED 65536u	/* of entries that share blocks */
+
+/*
+ * Where the window from FROM on ends, the start of a segment: its segments in
+ * use take half of the table memory.  The other half is for claims on others,
+ * which are wrong.
+ */
+static uint64_t end_of(const struct check *c, uint64_t from)
+{
+	const struct nilfs_geometry *geo = &c->vol->geo;
+	const struct bitmap *used = &c->used_segments;
+	uint64_t taken = 0, first, end, last = UINT64_MAX;
+	uint64_t segnum = from ? geometry_segment_of(geo, from) : 0;
+
+	segnum = bitmap_next_set(used, segnum);
+	while (segnum < used->bits) {
+		/* The chunks of the set that its bits are in; it may share the
+		   first with the segment before. */
+		first = geometry_segment_start(geo, segnum) /
+			SPARSE_CHUNK_BITS;
+		end = (geometry_segment_end(geo, segnum) - 1) /
+		      SPARSE_CHUNK_BITS;
+		taken += (end - first + (first != last)) * CHUNK_BYTES;
+		last = end;
+		segnum = bitmap_next_set(used, segnum + 1);
+		if (taken >= c->table_memory / 2 && segnum < used->bits)
+			return geometry_segment_start(geo, segnum);
+	}
+	return c->claimed.bits;
+}
+
+int claims_begin(struct check *c, struct context *cx)
+{
+	const struct nilfs_geometry *geo = &c->vol->geo;
+	int err;
+
+	err = sparse_init(&c->claimed, cx,
+			  geometry_segment_end(geo, geo->nsegments - 1));
+	if (!err)
+		err = sparse_init(&c->claimed_twice, cx, c->claimed.bits);
+	if (!err)
+		err = bitmap_init(&c->live_segments, cx, geo->nsegments);
+	c->claimed_from = 0;
+	if (!err)
+		c->claimed_end = end_of(c, 0);
+	return err;
+}
+
+int claims_own(struct check *c, struct context *cx, uint64_t blocknr)
+{
+	if (blocknr - c->claimed_from >= c->claimed_end - c->claimed_from)
+		return 1;
+	return sparse_add(&c->claimed, cx, blocknr);
+}
+
+void claims_blame(struct check *c, enum rule rule, uint64_t ptr,
+		       uint64_t key, unsigned int level)
+{
+	findings_add(c->findings, &(struct finding){
+		.rule = rule,
+		.place = place_map(0, NILFS_DAT_INO, key, level),
+		.has_got = true, .got = ptr,
+	});
+	c->dat_broken = true;
+}
+
+int claims_flush(struct check *c, struct context *cx,
+		 struct claims_pending *pending)
+{
+	uint64_t had, ignored;
+	int err = sparse_add_word(&c->claimed, cx, pending->first,
+				  pending->bits, &had);
+
+	pending->bits = 0;
+	return err || !had ? err :
+		sparse_add_word(&c->claimed_twice, cx, pending->first, had,
+				&ignored);
+}
+
+/* The entries that name a block named twice, 0 for the DAT itself. */
+struct owner {
+	uint64_t blocknr, vblocknr;
+};
+
+struct owners {
+	const struct check *c;
+	struct owner *list;
+	size_t count, room;
+};
+
+static int add_owner(struct owners *o, struct context *cx, uint64_t blocknr,
+		     uint64_t vblocknr)
+{
+	if (!sparse_test(&o->c->claimed_twice, blocknr) ||
+	    o->count == MOST_NAMED)
+		return 0;
+	if (array_reserve(cx, &o->list, &o->room, o->count + 1))
+		return -ENOMEM;
+	o->list[o->count++] = (struct owner){ blocknr, vblocknr };
+	return 0;
+}
+
+static int own_entry(void *arg, struct context *cx, unsigned int worker,
+		     uint64_t vblocknr, const struct nilfs_dat_entry *de)
+{
+	(void)worker;
+	return vblocknr ? add_owner(arg, cx, le64_get(de->de_blocknr),
+				    vblocknr) : 0;
+}
+
+static int own_block(void *arg, struct context *cx,
+		     const struct blockmap_item *item)
+{
+	return add_owner(arg, cx, item->ptr, 0);
+}
+
+static int compare_owners(const void *a, const void *b)
+{
+	const struct owner *x = a, *y = b;
+
+	if (x->blocknr != y->blocknr)
+		return x->blocknr < y->blocknr ? -1 : 1;
+	if (x->vblocknr != y->vblocknr)
+		return x->vblocknr < y->vblocknr ? -1 : 1;
+	return 0;
+}
+
+int claims_report_twice(struct check *c, struct context *cx)
+{
+	struct owners o = { .c = c };
+	const struct datscan_visitor visitor = {
+		.used = own_entry,
+		.own_block = own_block,
+		.unreadable = check_skip_unreadable,
+		.arg = &o,
+	};
+	const struct owner *first = NULL, *other;
+	char text[80];
+	size_t i;
+	int err = 0;
+
+	if (c->claimed_twice.allocated)
+		err = datscan_run_alone(c->vol, cx, &visitor);
+	sort_in_place(o.list, o.count, sizeof(*o.list), compare_owners);
+	/* One finding for each but the first that name a block. */
+	for (i = 0; i < o.count && !err; i++) {
+		other = &o.list[i];
+		if (!first || other->blocknr != first->blocknr) {
+			first = other;
+			continue;
+		}
+		snprintf(text, sizeof(text), "the DAT itself has that block");
+		if (first->vblocknr)
+			snprintf(text, sizeof(text),
+				 "virtual block %llu has that block",
+				 (unsigned long long)first->vblocknr);
+		findings_add(c->findings, &(struct finding){
+			.rule = RULE_DAT_DOUBLE,
+			.place = place_number(PLACE_VBLOCK, other->vblocknr),
+			.has_got = true,
+			.got = other->blocknr,
+			.detail = text,
+		});
+	}
+	free(o.list);
+	return err;
+}
+
+static int claim_entries(void *arg, struct context *cx, unsigned int worker,
+			 const struct datscan_block *block)
+{
+	struct check *c = arg;
+	struct claims_pending pending = { 0 };
+	uint32_t i, end;
+	uint64_t blocknr;
+	int err = 0;
+
+	(void)worker;
+	for (i = datscan_next_used(block, !block->first);
+	     i < block->count && !err; i = datscan_next_used(block, end)) {
+		end = datscan_next_free(block, i);
+		for (; i < end && !err; i++) {
+			blocknr = le64_get(datscan_entry(block, i)->de_blocknr);
+			if (blocknr >= c->vol->geo.first_data_block &&
+			    blocknr < c->claimed.bits)
+				err = claims_add(c, cx, &pending, blocknr);
+		}
+	}
+	return err ? err : claims_flush(c, cx, &pending);
+}
+
+/*
+ * Fills the window from FROM on with the blocks of the DAT itself, and those of
+ * its entries; REPORT: what is there twice.
+ */
+static int fill(struct check *c, struct context *cx, uint64_t from, bool report)
+{
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	const struct datscan_visitor visitor = {
+		.entries = claim_entries,
+		.unreadable = check_skip_unreadable,
+		.arg = c,
+	};
+	int ret;
+
+	sparse_clear(&c->claimed_twice);
+	c->claimed_from = from;
+	c->claimed_end = end_of(c, from);
+	ret = blockmap_cursor_open(&cur, cx, &c->vol->dat.map, 0, true);
+	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
+		ret = context_cancelled(cx);
+		if (ret || !geometry_has_block(&c->vol->geo, item.ptr))
+			continue;
+		ret = claims_own(c, cx, item.ptr);
+		if (!ret && report)
+			claims_blame(c, RULE_DAT_MAP_DOUBLE, item.ptr, item.key,
+				     item.level);
+		ret = ret < 0 ? ret : 0;
+	}
+	blockmap_cursor_close(&cur);
+	ret = damage_forgive(cx, ret);
+	if (ret || c->dat_broken)
+		return ret;
+
+	ret = datscan_run(c->vol, cx, &visitor);
+	if (!ret && report)
+		ret = claims_report_twice(c, cx);
+	return damage_forgive(cx, ret);
+}
+
+static void mark_segments(struct check *c)
+{
+	const struct nilfs_geometry *geo = &c->vol->geo;
+	const uint64_t end = c->claimed_end;
+	uint64_t b = sparse_next(&c->claimed, c->claimed_from, end), segnum;
+
+	while (b < end) {
+		segnum = geometry_segment_of(geo, b);
+		bitmap_set(&c->live_segments, segnum);
+		b = sparse_next(&c->claimed, geometry_segment_end(geo, segnum),
+				end);
+	}
+}
+
+int claims_survey(struct check *c, struct context *cx)
+{
+	int err = 0;
+
+	mark_segments(c);
+	if (c->claimed_end == c->claimed.bits)
+		return 0;
+	while (!err && c->claimed_end < c->claimed.bits) {
+		sparse_clear(&c->claimed);
+		err = fill(c, cx, c->claimed_end, true);
+		mark_segments(c);
+	}
+	sparse_clear(&c->claimed);
+	return err ? err : fill(c, cx, 0, false);
+}
+
+int claims_next(struct check *c, struct context *cx)
+{
+	int err;
+
+	sparse_trim(&c->claimed);
+	if (c->claimed_end >= c->claimed.bits)
+		return 0;
+	err = fill(c, cx, c->claimed_end, false);
+	return err ? err : 1;
+}
+
 void claims_init(struct claims *claims, struct check *c, struct volume *vol)
 {
-	claims->c = c;
+	*claims = (struct claims){ .c = c };
 	vblocks_init(&claims->vblocks, vol, &c->datruns);
 }
 
@@ -41,10 +327,10 @@ void claims_fini(struct claims *claims)
  * 1 if the DAT has VBLOCKNR at BLOCKNR, or cannot be read; 2 and *VB if it is in
  * use there; 0, failure.
  */
-static inline int is_at(struct claims *claims, struct context *cx,
+static inline int is_at(struct vblocks *vblocks, struct context *cx,
 			uint64_t vblocknr, uint64_t blocknr, struct vblock *vb)
 {
-	int state = vblocks_find(&claims->vblocks, cx, vblocknr, vb);
+	int state = vblocks_find(vblocks, cx, vblocknr, vb);
 
 	switch (state) {
 	case VBLOCKS_USED:
@@ -114,7 +400,7 @@ static int settle_word(struct claims *claims, struct context *cx,
 				return ret;
 			continue;
 		}
-		ret = is_at(claims, cx, number, blocknr + i, &vb);
+		ret = is_at(&claims->vblocks, cx, number, blocknr + i, &vb);
 		if (ret < 0)
 			return ret;
 		if (is_needed(claims, ret, &vb) && ret > 1)
@@ -126,31 +412,34 @@ static int settle_word(struct claims *claims, struct context *cx,
 	return 0;
 }
 
+int claims_ask(struct vblocks *vblocks, struct context *cx, uint64_t blocknr,
+	       const struct segsum_block *b, struct vblock *vb)
+{
+	uint64_t at;
+	int ret;
+
+	if (b->is_virtual)
+		return is_at(vblocks, cx, b->vblocknr, blocknr, vb);
+	ret = blockmap_lookup_at_level(&vblocks->vol->dat.map, cx, b->blkoff,
+				       b->level, &at);
+	if (ret >= 0)
+		return ret && at == blocknr;
+	ret = damage_forgive(cx, ret);
+	return ret ? ret : 1;
+}
+
 static int settle_block(struct claims *claims, struct context *cx,
 			uint64_t blocknr, const struct segsum_block *b)
 {
 	struct check *c = claims->c;
 	struct sparse *listed = check_listed(c, b->ino);
 	struct vblock vb;
-	uint64_t at;
 	int ret;
 
 	if (!sparse_test(&c->claimed, blocknr))
 		return b->is_virtual ? note_unclaimed(claims, cx, b->vblocknr,
 						      blocknr) : 0;
-	if (b->is_virtual) {
-		ret = is_at(claims, cx, b->vblocknr, blocknr, &vb);
-	} else {
-		/* A block of the DAT: 1 also where its map cannot be read. */
-		ret = blockmap_lookup_at_level(&claims->vblocks.vol->dat.map,
-					       cx, b->blkoff, b->level, &at);
-		if (ret < 0) {
-			ret = damage_forgive(cx, ret);
-			ret = ret ? ret : 1;
-		} else {
-			ret = ret && at == blocknr;
-		}
-	}
+	ret = claims_ask(&claims->vblocks, cx, blocknr, b, &vb);
 	if (ret <= 0)
 		return ret;
 	if (is_needed(claims, ret, &vb) && ret > 1 && !b->is_node &&
@@ -214,28 +503,13 @@ void claims_drop(struct check *c, uint64_t from, uint64_t end)
 	take_out(c, from, end, &last);
 }
 
-/*
- * Whether a log begins at block AT, after the blocks in use of a segment, so that
- * more of them are.
- */
-static bool has_more(struct check *c, struct context *cx, uint64_t at)
-{
-	struct nilfs_segment_summary ss;
-
-	if (dev_read(c->dev, cx, at << c->vol->geo.block_bits, &ss,
-		     sizeof(ss))) {
-		fail_clear(cx);
-		return false;
-	}
-	return segsum_check(&c->vol->geo, &ss, at) == RULE_OK;
-}
-
 /* What one finding says of a whole segment.  The rest stays claimed: *ANY. */
 static int report_segments(struct check *c, struct context *cx, bool *any)
 {
 	const struct nilfs_geometry *geo = &c->vol->geo;
 	const uint64_t all = c->claimed.bits;
 	struct nilfs_segment_usage_ext su;
+	struct nilfs_segment_summary ss;
 	uint64_t b, end, start, counted, segnum, n, last = 0;
 	struct place place;
 	int err = 0;
@@ -260,11 +534,16 @@ static int report_segments(struct check *c, struct context *cx, bool *any)
 			n = take_out(c, start, end, &last);
 			findings_differ(c->findings, RULE_SU_CLEAN_HOLDS, place,
 					0, n);
-		} else if (counted < end && has_more(c, cx, counted) &&
+		} else if (counted < end &&
+			   !dev_read(c->dev, cx, counted << geo->block_bits,
+				     &ss, sizeof(ss)) &&
+			   segsum_check(geo, &ss, counted) == RULE_OK &&
 			   take_out(c, counted, end, &last)) {
+			/* A log begins there. */
 			findings_differ(c->findings, RULE_SU_BEHIND, place,
 					last + 1 - start, counted - start);
 		}
+		fail_clear(cx);
 		*any |= sparse_next(&c->claimed, b, end) < end;
 		err = context_cancelled(cx);
 	}

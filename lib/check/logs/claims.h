@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Comparing the blocks that the DAT claims with the listings of the logs.
+ * The blocks that the DAT claims, beside what the logs list.  A window of the
+ * device at a time: as much of it as the table memory of the check holds.
  */
 #ifndef NILFS2_CHECK_CLAIMS_H
 #define NILFS2_CHECK_CLAIMS_H
@@ -12,6 +13,69 @@
 #include "check/logs/mapsums.h"
 #include "check/vblocks.h"
 #include "vol/summary.h"
+
+/* Makes C->claimed and C->live_segments, which are empty; the first window. */
+int claims_begin(struct check *c, struct context *cx);
+
+/*
+ * Claims block BLOCKNR of the DAT itself: 1, 0 where it was claimed before,
+ * -ENOMEM.  1 too where it is not in the window.
+ */
+int claims_own(struct check *c, struct context *cx, uint64_t blocknr);
+
+/* Reports block PTR of the map of the DAT, at KEY and LEVEL, by RULE. */
+void claims_blame(struct check *c, enum rule rule, uint64_t ptr, uint64_t key,
+		  unsigned int level);
+
+/* Blocks to be claimed; neighbours mostly have neighbouring entries. */
+struct claims_pending {
+	uint64_t first;		/* a multiple of 64 */
+	uint64_t bits;
+};
+
+/* Adds what is pending, from any thread.  0, -ENOMEM. */
+int claims_flush(struct check *c, struct context *cx,
+		 struct claims_pending *pending);
+
+/* Claims BLOCKNR, which is below C->claimed.bits, if it is in the window. */
+static inline int claims_add(struct check *c, struct context *cx,
+			     struct claims_pending *pending, uint64_t blocknr)
+{
+	uint64_t bit = UINT64_C(1) << blocknr % 64;
+	int err = 0;
+
+	if (blocknr - c->claimed_from >= c->claimed_end - c->claimed_from)
+		return 0;
+	if (blocknr - blocknr % 64 != pending->first || pending->bits & bit)
+		err = claims_flush(c, cx, pending);
+	pending->first = blocknr - blocknr % 64;
+	pending->bits |= bit;
+	return err;
+}
+
+/* Reports the entries that share a block, after all were added. */
+int claims_report_twice(struct check *c, struct context *cx);
+
+/*
+ * After the first window was filled by the caller: reports what is claimed twice
+ * in the others and finds all of C->live_segments.  Ends in the first window.
+ * 0, or a failure of the checker.
+ */
+int claims_survey(struct check *c, struct context *cx);
+
+/*
+ * Goes to the window after the present one, the claims of which that are left
+ * stay.  1, 0 where there is none, or a failure of the checker.
+ */
+int claims_next(struct check *c, struct context *cx);
+
+/*
+ * What the DAT has where a log lists block BLOCKNR as B: 2 and *VB if B is in use
+ * there, 1 if it is not but its entry says so, or cannot be read, or it is of the
+ * DAT itself; 0 if not; or a failure of the checker.
+ */
+int claims_ask(struct vblocks *vblocks, struct context *cx, uint64_t blocknr,
+	       const struct segsum_block *b, struct vblock *vb);
 
 /* Of one worker. */
 struct claims {

@@ -169,6 +169,7 @@ void check_fini(struct check *c)
 	c->logindex = NULL;
 	datruns_fini(&c->datruns);
 	sparse_fini(&c->claimed);
+	sparse_fini(&c->claimed_twice);
 	for (i = 0; i < CHECK_LISTED; i++)
 		sparse_fini(&c->listed[i]);
 	free(c->sums);

@@ -30,7 +30,7 @@
  * One pass over all of them by several workers.  Most entries are valid, so a
  * few comparisons decide that here, and only for an invalid one the broken rule
  * is determined.  The block of an entry is added to the set of claimed ones
- * (claimwindow.h).
+ * (claims.h).
  *
  * An entry without a block was allocated and never written.  Entries that are
  * not in use keep their old content and are ignored.
@@ -42,7 +42,7 @@
 #include "check/check.h"
 #include "check/damage.h"
 #include "check/groups.h"
-#include "check/logs/claimwindow.h"
+#include "check/logs/claims.h"
 #include "check/logs/listings.h"
 #include "check/mapcheck.h"
 #include "check/pass/passes.h"
@@ -61,7 +61,6 @@ struct scan {
 	uint64_t nblocks;	/* of the DAT that were met */
 	uint64_t live;		/* entries */
 	uint64_t ended;		/* entries that snapshots have */
-	struct claimer claimer;
 };
 
 /* Names the rule that the entry of VBLOCKNR breaks. */
@@ -99,7 +98,7 @@ static int visit_entries(void *arg, struct context *cx, unsigned int worker,
 {
 	struct scan *s = arg;
 	const struct check *c = s->c;
-	struct claimer_pending pending = { 0 };
+	struct claims_pending pending = { 0 };
 	const struct nilfs_dat_entry *de;
 	uint32_t i = 0, last, live = 0, ended = 0;
 	uint64_t blocknr, start, end;
@@ -130,13 +129,12 @@ static int visit_entries(void *arg, struct context *cx, unsigned int worker,
 			    (end > s->cno && ~end) || (blocknr && !inside))
 				report_entry(s, block->first + i, de);
 			if (inside)
-				err = claimwindow_add(&s->claimer, cx, &pending,
-						  blocknr);
+				err = claims_add(s->c, cx, &pending, blocknr);
 		}
 	}
 	__atomic_add_fetch(&s->live, live, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&s->ended, ended, __ATOMIC_RELAXED);
-	return err ? err : claimwindow_flush(&s->claimer, cx, &pending);
+	return err ? err : claims_flush(s->c, cx, &pending);
 }
 
 static int count_block(void *arg, struct context *cx,
@@ -183,16 +181,13 @@ static int datentries_check(struct check *c, struct context *cx)
 	err = damage_forgive(cx, cptable_list(c->vol, cx, true, &c->snapshots,
 					      &c->nsnapshots));
 	if (!err)
-		err = claimwindow_open(&s.claimer, cx, c);
-	if (!err)
 		err = datruns_begin(&c->datruns, cx, cx->threads,
 				    c->table_memory / RUNS_SHARE);
 	if (!err)
 		err = datscan_run(c->vol, cx, &visitor);
 	datruns_finish(&c->datruns);
 	if (!err)
-		err = claimwindow_report(&s.claimer, cx);
-	claimwindow_close(&s.claimer);
+		err = claims_report_twice(c, cx);
 	c->live_entries = s.live;
 	c->kept_entries = s.ended ? s.live + s.ended : 0;
 	return err;
@@ -251,14 +246,14 @@ static int claim_own(void *arg, struct context *cx,
 
 	own->blocks++;
 	if (geometry_has_block(&c->vol->geo, p->ptr)) {
-		ret = claimwindow_own(c, cx, p->ptr);
+		ret = claims_own(c, cx, p->ptr);
 		*blocknr = p->ptr;
 		*life = p->within;
 		if (ret)
 			return ret;
 		rule = RULE_DAT_MAP_DOUBLE;
 	}
-	claimwindow_blame(c, rule, p->ptr, p->key, p->level);
+	claims_blame(c, rule, p->ptr, p->key, p->level);
 	return 0;
 }
 
@@ -313,7 +308,7 @@ int pass_dat(struct check *c, struct context *cx)
 		.arg = &own,
 	};
 	bool asked;
-	int ret = claimwindow_init(c, cx);
+	int ret = claims_begin(c, cx);
 
 	if (!ret)
 		ret = mapcheck_run(&m, cx, &c->vol->dat.inode);
@@ -324,7 +319,7 @@ int pass_dat(struct check *c, struct context *cx)
 	if (!ret && !c->dat_broken)
 		ret = check_content(c, cx, own.blocks);
 	if (!ret)
-		ret = claimwindow_survey(c, cx);
+		ret = claims_survey(c, cx);
 	if (!ret && !c->dat_broken && !asked && is_doubtful(c))
 		ret = datnewest_check(c, cx);
 	return ret;

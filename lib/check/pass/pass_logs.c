@@ -21,7 +21,6 @@
 #include "base/pool.h"
 #include "check/check.h"
 #include "check/logs/claims.h"
-#include "check/logs/claimwindow.h"
 #include "check/logs/logwalk.h"
 #include "check/logs/mapsums.h"
 #include "vol/ahead.h"
@@ -150,7 +149,7 @@ static int run_workers(struct crowd *crowd, struct context *cx)
 	}
 	if (!ret)
 		ret = check_window(crowd, cx);
-	while (!ret && (ret = claimwindow_next(c, cx)) > 0)
+	while (!ret && (ret = claims_next(c, cx)) > 0)
 		ret = check_window(crowd, cx);
 	for (i = 0; i < n && crowd->walks[i].vol; i++) {
 		logwalk_fini(&crowd->walks[i]);
