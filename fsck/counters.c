@@ -11,34 +11,27 @@
 
 #include <errno.h>
 
-#include "base/bitmap.h"
 #include "dev/overlay.h"
 #include "fsck/apply/repair.h"
 #include "fsck/apply/round.h"
 #include "fsck/plan/fixers.h"
 #include "fsck/plan/look.h"
 #include "fsck/session.h"
-#include "log/exactcounts.h"
 #include "log/repairwriter.h"
 #include "vol/sutable.h"
 
-/* What is wrong with the SUFILE is what is to be repaired; zones can wait. */
-static bool is_in_the_way(const struct rule_info *rule)
-{
-	return rule->severity >= RULE_ERROR &&
-	       rule->fix != RULE_FIX_SEGMENTS &&
-	       rule->second != RULE_FIX_SEGMENTS &&
-	       rule->fix != RULE_FIX_COUNTS && rule->fix != RULE_FIX_ZONES &&
-	       rule->fix != RULE_FIX_LOG;
-}
-
-static bool has_errors(const struct check *c)
+/* Errors of the SUFILE are what is to be repaired; zones can wait. */
+static bool has_other_errors(const struct check *c)
 {
 	const struct rule_info *rule;
 	size_t i;
 
 	for (i = 0; (rule = rule_at(i)); i++)
-		if (is_in_the_way(rule) &&
+		if (rule->severity >= RULE_ERROR &&
+		    rule->fix != RULE_FIX_SEGMENTS &&
+		    rule->second != RULE_FIX_SEGMENTS &&
+		    rule->fix != RULE_FIX_COUNTS &&
+		    rule->fix != RULE_FIX_ZONES && rule->fix != RULE_FIX_LOG &&
 		    findings_count(c->findings, rule->rule))
 			return true;
 	return !c->vol || c->dat_broken;
@@ -55,69 +48,36 @@ static bool is_header_wrong(struct check *c, struct context *cx)
 	       findings_count(c->findings, RULE_SU_NDIRTY);
 }
 
-static int fill_all(struct bitmap *which, struct context *cx, uint64_t n)
-{
-	uint64_t i;
-	int err = bitmap_init(which, cx, n);
-
-	for (i = 0; i < n && !err; i++)
-		bitmap_set(which, i);
-	return err;
-}
-
 /* In place of all fixers. */
 static int rebuild_counters(struct fixer_job *job, struct context *cx,
 			    const struct fix *fixes, size_t n)
 {
-	struct bitmap all = { 0 };
+	const struct fix recount = { .rule = RULE_SU_NLIVE };
 	uint64_t changed;
 	void *header;
-	int err = fill_all(&all, cx, job->vol->geo.nsegments);
+	int err = fix_segments_all(job, cx, NULL, &changed);
 
 	(void)fixes;
 	(void)n;
 	if (!err)
-		err = fix_segments_all(job, cx, &all, &changed);
-	if (!err)
-		err = exactcounts_count(job->writer, cx, job->vol, job->time,
-					&changed);
-	if (!err && changed)
-		fixers_note(job, "live blocks of %llu segments: counted",
-			    (unsigned long long)changed);
+		err = fix_counts(job, cx, &recount, 1);
 	if (!err && is_header_wrong(job->check, cx)) {
 		fixers_note(job, "segment usage file: header rebuilt");
 		err = metafile_change(
 			repairwriter_file(job->writer, NILFS_SUFILE_INO), cx, 0,
 			&header, NULL);
 	}
-	bitmap_fini(&all);
 	return err ? err : repairwriter_changed(job->writer, cx);
-}
-
-static int counters_recount(struct repair *r, struct context *cx)
-{
-	struct check *c = &r->first->check;
-	struct round round = {
-		.job = repair_job(r, cx),
-		.stage = RULE_STAGE_METADATA,
-		.begin = rebuild_counters,
-	};
-	int err;
-
-	if (c->vol->latest.orphans_start)
-		return fail(cx, -EBUSY, "%s: was not unmounted; a mount or -y "
-			    "comes first", r->tool->argv[0]);
-	err = round_run(&round, cx);
-	if (err || !overlay_is_changed(r->dev))
-		return err;
-	err = repair_commit(r, cx);
-	return err ? err : SESSION_REPAIRED;
 }
 
 static int run_rebuild(struct repair *r, struct context *cx)
 {
 	struct report *report = &r->tool->report;
 	struct look *l = r->first;
+	struct round round = {
+		.stage = RULE_STAGE_METADATA,
+		.begin = rebuild_counters,
+	};
 	int ret;
 
 	report_list(report, "findings");
@@ -125,12 +85,18 @@ static int run_rebuild(struct repair *r, struct context *cx)
 	if (ret)
 		return ret;
 	report_end(report);
-	if (has_errors(&l->check)) {
+	if (has_other_errors(&l->check)) {
 		tool_note(r->tool, "%s: nothing was counted: its errors are to "
 			  "be repaired first", r->tool->argv[0]);
 		return SESSION_UNCORRECTED;
 	}
-	ret = counters_recount(r, cx);
+	if (l->check.vol->latest.orphans_start)
+		return fail(cx, -EBUSY, "%s: was not unmounted; a mount or -y "
+			    "comes first", r->tool->argv[0]);
+	round.job = repair_job(r, cx);
+	ret = round_run(&round, cx);
+	if (!ret && overlay_is_changed(r->dev))
+		ret = repair_commit(r, cx) ?: SESSION_REPAIRED;
 	if (!ret)
 		tool_note(r->tool, "%s: the counters of all segments are right",
 			  r->tool->argv[0]);

@@ -104,9 +104,9 @@ int fix_checkpoints_derive(struct derived *d, struct context *cx,
 			   struct fixer_job *job);
 
 /*
- * Repairs the entries of the segments in WHICH, and clears those after the last
- * segment; *NCHANGED of the segments were wrong.  Counts of live blocks are
- * left as they are.
+ * Repairs the entries of the segments in WHICH, NULL for all, and clears those
+ * after the last segment; *NCHANGED of the segments were wrong.  Counts of live
+ * blocks are left as they are.
  */
 int fix_segments_all(struct fixer_job *job, struct context *cx,
 		     const struct bitmap *which, uint64_t *nchanged);

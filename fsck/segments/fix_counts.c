@@ -23,43 +23,47 @@
 #include "vol/datscan.h"
 #include "vol/translate.h"
 
-/* Numbers that one worker found. */
-struct found {
+/* Entries that nothing refers to. */
+struct leaks {
+	const struct check *c;
+	bool past;		/* of snapshots, not of the latest state */
 	uint64_t *numbers;
 	size_t n, room;
 };
 
-struct leaks {
-	const struct check *c;
-	struct found *found;	/* one a worker */
-	unsigned int workers;
-	bool past;		/* entries of snapshots */
-};
-
-static int find_entry(void *arg, struct context *cx, unsigned int worker,
-		      uint64_t vblocknr, const struct nilfs_dat_entry *de)
+static int find_leak(void *arg, struct context *cx, unsigned int worker,
+		     uint64_t vblocknr, const struct nilfs_dat_entry *de)
 {
-	const struct leaks *l = arg;
-	struct found *f = &l->found[worker];
+	struct leaks *l = arg;
 
+	(void)worker;
 	if (l->past ? !check_is_unmapped(l->c, vblocknr, de) :
 		      !dat_is_current(de) || !check_is_leaked(l->c, vblocknr))
 		return 0;
-	if (array_reserve(cx, &f->numbers, &f->room, f->n + 1))
+	if (array_reserve(cx, &l->numbers, &l->room, l->n + 1))
 		return -ENOMEM;
-	f->numbers[f->n++] = vblocknr;
+	l->numbers[l->n++] = vblocknr;
 	return 0;
 }
 
-static int end_entries(struct fixer_job *job, struct context *cx, bool past,
-		       const struct found *f, uint64_t *ended)
+static int end_leaks(struct fixer_job *job, struct context *cx, bool past)
 {
+	struct leaks l = { .c = job->check, .past = past };
+	const struct datscan_visitor visitor = {
+		.used = find_leak,
+		.unreadable = check_skip_unreadable,
+		.arg = &l,
+	};
 	struct nilfs_dat_entry de;
+	uint64_t ended = 0;
 	size_t i;
-	int err = 0;
+	int err;
 
-	for (i = 0; i < f->n && !err; i++) {
-		uint64_t number = f->numbers[i];
+	if (job->check->tree_broken || job->check->dat_broken)
+		return 0;
+	err = datscan_run_alone(job->vol, cx, &visitor);
+	for (i = 0; i < l.n && !err; i++) {
+		uint64_t number = l.numbers[i];
 		/* A file that no checkpoint has is of no known kind: no
 		   snapshot saw it. */
 		bool seen = sparse_test(&job->check->lingering, number);
@@ -73,41 +77,13 @@ static int end_entries(struct fixer_job *job, struct context *cx, bool past,
 		if (!err && past)
 			err = repairwriter_set_end(job->writer, cx, number,
 						   le64_get(de.de_start));
-		*ended += !err;
+		ended += !err;
 		if (err == -EUCLEAN) {
 			fail_clear(cx);
 			err = 0;
 		}
 	}
-	return err;
-}
-
-static int end_leaks(struct fixer_job *job, struct context *cx, bool past)
-{
-	struct leaks l = {
-		.c = job->check, .workers = cx->threads, .past = past,
-	};
-	const struct datscan_visitor visitor = {
-		.used = find_entry,
-		.unreadable = check_skip_unreadable,
-		.arg = &l,
-	};
-	uint64_t ended = 0;
-	unsigned int i;
-	int err;
-
-	if (job->check->tree_broken || job->check->dat_broken)
-		return 0;
-	l.found = calloc(l.workers, sizeof(*l.found));
-	if (!l.found)
-		return fail(cx, -ENOMEM, "%u workers", l.workers);
-	err = datscan_run(job->vol, cx, &visitor);
-	for (i = 0; i < l.workers; i++) {
-		if (!err)
-			err = end_entries(job, cx, past, &l.found[i], &ended);
-		free(l.found[i].numbers);
-	}
-	free(l.found);
+	free(l.numbers);
 	if (!err)
 		fixers_note(job, "DAT: %llu virtual blocks given up",
 			    (unsigned long long)ended);

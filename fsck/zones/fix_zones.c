@@ -23,35 +23,20 @@ struct zoning {
 	uint64_t emptied, finished;	/* segments; zones */
 };
 
-static int finish_zone(struct zoning *z, struct context *cx, uint64_t n)
+/* IS_ACTIVE: only if something was written to it. */
+static int finish_zone(struct zoning *z, struct context *cx, uint64_t n,
+		       bool is_active)
 {
 	struct dev *dev = z->job->dev;
 	struct zone zone;
 	int ret = dev_zone_report(dev, cx, n, &zone, 1);
 
 	if (ret || zone.kind != ZONE_SEQUENTIAL ||
-	    zone.pointer == zone.start + zone.capacity)
+	    zone.pointer == zone.start + zone.capacity ||
+	    (is_active && zone.pointer <= zone.start))
 		return ret;
 	z->finished++;
 	return dev_zone_finish(dev, cx, zone.start, zone.size);
-}
-
-/* All that are active and will not be written to. */
-static int finish_idle(struct zoning *z, struct context *cx)
-{
-	struct dev *dev = z->job->dev;
-	struct zone zone;
-	uint64_t n;
-	int ret = 0;
-
-	for (n = 0; n < dev->zones->count && !ret; n++) {
-		if (zonewalk_is_current(z->job->check, n))
-			continue;
-		ret = dev_zone_report(dev, cx, n, &zone, 1);
-		if (!ret && zone.pointer > zone.start)
-			ret = finish_zone(z, cx, n);
-	}
-	return ret;
 }
 
 static int repair_zone(void *arg, struct context *cx,
@@ -64,15 +49,20 @@ static int repair_zone(void *arg, struct context *cx,
 	uint64_t n, end;
 	int ret = 0;
 
-	if (item->rule == RULE_ZONE_ACTIVE)
-		return finish_idle(z, cx);
+	/* All that are active and will not be written to. */
+	if (item->rule == RULE_ZONE_ACTIVE) {
+		for (n = 0; n < dev->zones->count && !ret; n++)
+			if (!zonewalk_is_current(z->job->check, n))
+				ret = finish_zone(z, cx, n, true);
+		return ret;
+	}
 	if ((!empty && item->rule != RULE_ZONE_BEHIND) ||
 	    (empty && zonewalk_is_held(z->job->check, item->segnum)))
 		return 0;
 	segzones_range(dev->zones, &z->job->vol->geo, item->segnum, &n, &end);
 	for (; n < end && !ret; n++)
 		ret = empty ? overlay_reset_last(dev, cx, n) :
-			      finish_zone(z, cx, n);
+			      finish_zone(z, cx, n, false);
 	z->emptied += empty;
 	return ret;
 }
