@@ -20,7 +20,7 @@
 #include "dev/zone.h"
 #include "fsck/apply/improvement.h"
 #include "fsck/plan/fixers.h"
-#include "fsck/witness/superbits.h"
+#include "fsck/witness/witness.h"
 
 static void note_bit(struct fixer_job *job, const struct fix *fix)
 {
@@ -54,19 +54,17 @@ static int flip_back(struct fixer_job *job, struct context *cx,
 int fix_bits(struct fixer_job *job, struct context *cx, const struct fix *fixes,
 	     size_t n)
 {
-	struct nilfs_geometry geo = {0};
-	struct superbits supers;
+	struct witness_supers supers;
 	uint64_t byte;
 	size_t i;
 	int err = 0;
 
-	superbits_read(&supers, cx, job->dev);
-	superbits_geometry(&supers, job->dev, &geo);
+	witness_supers(&supers, cx, job->dev);
 	for (i = 0; i < n && !err; i++) {
 		if (fixes[i].place.kind == PLACE_SUPER)
 			byte = supers.offset[fixes[i].place.number];
 		else
-			byte = fixes[i].place.number << geo.block_bits;
+			byte = fixes[i].place.number << supers.geo.block_bits;
 		err = flip_back(job, cx, &fixes[i],
 				byte + fixes[i].place.offset);
 	}

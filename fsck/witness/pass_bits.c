@@ -38,7 +38,7 @@
 #include "check/damage.h"
 #include "check/logs/logbits.h"
 #include "disk/segsum.h"
-#include "fsck/witness/superbits.h"
+#include "fsck/witness/witness.h"
 #include "vol/root.h"
 
 #define DETAIL_MAX 160
@@ -46,7 +46,7 @@
 
 struct search {
 	struct check *c;
-	struct superbits supers;
+	struct witness_supers supers;
 	struct nilfs_geometry geo;
 	struct logbits lb;
 	char *summary;
@@ -56,11 +56,6 @@ struct search {
 	   logs those that no single bit makes right. */
 	struct sparse asked, wrong;
 	bool unverified;	/* the current release is in one of them */
-};
-
-struct owner {
-	bool is_data; /* of a file of a user */
-	char text[DETAIL_MAX / 2];
 };
 
 static void add_finding(struct search *s, struct context *cx, enum rule rule,
@@ -87,7 +82,7 @@ static void add_finding(struct search *s, struct context *cx, enum rule rule,
 
 static void add_super(struct search *s, struct context *cx, int i)
 {
-	const struct superbits *sb = &s->supers;
+	const struct witness_supers *sb = &s->supers;
 	struct place place = place_number(PLACE_SUPER, (uint64_t)i);
 	char detail[DETAIL_MAX];
 
@@ -100,190 +95,145 @@ static void add_super(struct search *s, struct context *cx, int i)
 		    (unsigned int)sb->bit[i], detail);
 }
 
-/* Reads the summary of the log of s->lb: 0, -EIO, -ENOMEM. */
-static int read_summary(struct search *s, struct context *cx, size_t *len)
+/* Begins with the blocks that the log of LB lists: 0, -EIO, -ENOMEM. */
+static int read_summary(struct search *s, struct context *cx,
+			const struct logbits *lb, struct segsum_iter *it)
 {
 	const struct nilfs_geometry *geo = &s->geo;
-	uint32_t nsumblk = segsum_nsumblk(geo, &s->lb.ss);
+	uint32_t nsumblk = segsum_nsumblk(geo, &lb->ss);
+	size_t len = (size_t)nsumblk << geo->block_bits;
 	char *grown = array_grow(cx, s->summary, &s->summary_room, nsumblk,
 				 geo->block_size);
+	int err;
 
 	if (!grown)
 		return -ENOMEM;
 	s->summary = grown;
-	*len = (size_t)nsumblk << geo->block_bits;
-	return logbits_read(&s->lb, cx, s->lb.pseg << geo->block_bits, grown,
-			    *len);
+	err = logbits_read(lb, cx, lb->pseg << geo->block_bits, grown, len);
+	if (!err)
+		segsum_iter_init(it, geo, grown, len);
+	return err;
 }
 
-/* What block BLOCKNR of the log of s->lb is. */
-static int describe_block(struct search *s, struct context *cx,
-			  uint64_t blocknr, struct owner *o)
+/* A flipped bit of the log of LB; TAIL: that may have been cut off. */
+static int add_bit(struct search *s, struct context *cx,
+		   const struct logbits *lb, const struct logbit *bit, bool tail)
 {
-	const struct nilfs_segment_summary *ss = &s->lb.ss;
-	uint64_t index = blocknr - s->lb.pseg;
+	uint64_t blocknr = bit->byte >> s->geo.block_bits;
+	uint64_t index = blocknr - lb->pseg;
+	struct place place = place_number(PLACE_BLOCK, blocknr);
+	char what[DETAIL_MAX / 2] = "not listed", detail[DETAIL_MAX];
+	enum rule rule = RULE_LOG_BIT;
 	struct segsum_iter it;
 	struct segsum_block b;
-	const char *what = "not listed";
-	size_t len;
 	int err;
 
-	o->is_data = false;
-	if (index < segsum_nsumblk(&s->geo, ss)) {
-		what = "segment summary";
-	} else if (segsum_has_super_root(ss) &&
-		   index == le32_get(ss->ss_nblocks) - 1) {
-		what = "super root";
+	if (index < segsum_nsumblk(&s->geo, &lb->ss)) {
+		strcpy(what, "segment summary");
+	} else if (segsum_has_super_root(&lb->ss) &&
+		   index == le32_get(lb->ss.ss_nblocks) - 1) {
+		strcpy(what, "super root");
 	} else {
-		err = read_summary(s, cx, &len);
+		err = read_summary(s, cx, lb, &it);
 		if (err)
 			return err;
-		segsum_iter_init(&it, &s->geo, s->summary, len);
 		while (segsum_iter_next(&it, &b)) {
 			if (b.index != index)
 				continue;
-			o->is_data = !b.is_node && b.ino >= NILFS_USER_INO;
-			snprintf(o->text, sizeof(o->text),
+			if (!b.is_node && b.ino >= NILFS_USER_INO)
+				rule = RULE_LOG_DATA_BIT;
+			snprintf(what, sizeof(what),
 				 b.is_node ? "node of inode %" PRIu64
 					   : "inode %" PRIu64 " block %" PRIu64,
 				 b.ino, b.blkoff);
-			return 0;
+			break;
 		}
 	}
-	snprintf(o->text, sizeof(o->text), "%s", what);
-	return 0;
-}
-
-/* One flipped bit of the log of s->lb; TAIL: that may have been cut off. */
-static int add_bit(struct search *s, struct context *cx,
-		   const struct logbit *bit, bool tail)
-{
-	uint64_t blocknr = bit->byte >> s->geo.block_bits;
-	struct place place = place_number(PLACE_BLOCK, blocknr);
-	char detail[DETAIL_MAX];
-	struct owner owner;
-	int err = describe_block(s, cx, blocknr, &owner);
-
-	if (err)
-		return err;
 	place.offset = (uint32_t)(bit->byte & (s->geo.block_size - 1));
 	snprintf(detail, sizeof(detail),
-		 "%s, byte %" PRIu32 ", bit %u; by chance 1 in %" PRIu64,
-		 owner.text, place.offset, bit->bit,
-		 (UINT64_C(1) << 32) / bit->positions);
-	add_finding(s, cx,
-		    tail	    ? RULE_LOG_TAIL_BIT
-		    : owner.is_data ? RULE_LOG_DATA_BIT
-				    : RULE_LOG_BIT,
-		    place, bit->byte, bit->bit, detail);
+		 "%s, byte %" PRIu32 ", bit %u; by chance 1 in %" PRIu64, what,
+		 place.offset, bit->bit, (UINT64_C(1) << 32) / bit->positions);
+	add_finding(s, cx, tail ? RULE_LOG_TAIL_BIT : rule, place, bit->byte,
+		    bit->bit, detail);
 	return 0;
 }
 
-/* Reports the bits of the log of s->lb, once. */
-static int add_log(struct search *s, struct context *cx, bool tail)
+/* Reports the bits of the log of LB, once. */
+static int add_log(struct search *s, struct context *cx,
+		   const struct logbits *lb, bool tail)
 {
 	unsigned int i;
-	int ret = s->lb.nbits ? sparse_add(&s->reported, cx, s->lb.pseg) : 0;
+	int ret = lb->nbits ? sparse_add(&s->reported, cx, lb->pseg) : 0;
 	int err = 0;
 
-	for (i = 0; ret > 0 && i < s->lb.nbits && !err; i++)
-		err = add_bit(s, cx, &s->lb.bits[i], tail);
+	for (i = 0; ret > 0 && i < lb->nbits && !err; i++)
+		err = add_bit(s, cx, lb, &lb->bits[i], tail);
 	return ret < 0 ? ret : err == -EIO ? 0 : err;
 }
 
-/* A walk along the chain, as the kernel's search for the latest super root. */
-struct chain {
-	uint64_t pseg, seq, nextnum;
-	bool ended; /* a segment without a valid log was met */
-};
-
-/* To the next segment: 1, or 0 where the chain ends. */
-static int feed_segment(const struct search *s, struct chain *ch)
-{
-	if (ch->ended || ch->nextnum >= s->geo.nsegments)
-		return 0;
-	ch->seq++;
-	ch->pseg = geometry_segment_start(&s->geo, ch->nextnum);
-	ch->ended = true;
-	return 1;
-}
-
-/* The log at CH into s->lb, if its number is right: 1, 0, or a failure. */
-static int take_log(struct search *s, struct context *cx,
-		    const struct chain *ch)
-{
-	int ret = logbits_header(&s->lb, cx, ch->pseg);
-
-	if (ret <= 0 || le64_get(s->lb.ss.ss_seq) != ch->seq)
-		return ret < 0 ? ret : 0;
-	ret = logbits_blocks(&s->lb, cx);
-	return ret ? ret : 1;
-}
-
-/* After the log of s->lb: where the chain goes on, 1, or 0. */
-static int step_chain(const struct search *s, struct chain *ch)
-{
-	const struct nilfs_segment_summary *ss = &s->lb.ss;
-	uint64_t segnum = geometry_segment_of(&s->geo, ch->pseg);
-
-	ch->ended = false;
-	ch->nextnum = geometry_segment_of(&s->geo, le64_get(ss->ss_next));
-	ch->pseg += le32_get(ss->ss_nblocks);
-	if (ch->pseg + 1 < geometry_segment_end(&s->geo, segnum))
-		return 1;
-	return feed_segment(s, ch);
-}
-
-/* Reports the bits of the log of s->lb, where CH is. */
+/* The same of a log of a chain, whether or not a log FOLLOWS. */
 static int add_chained(struct search *s, struct context *cx,
-		       const struct chain *ch)
+		       const struct logbits *lb, bool follows)
 {
-	struct logbits next = {.dev = s->lb.dev, .geo = &s->geo};
-	struct chain after = *ch;
-	bool named = false;
-	int i, ret = 0;
+	int i, ret;
 
-	if (!s->lb.nbits)
-		return 0;
-	/* A log that a superblock names, or that others follow, was complete. */
+	/* One that a superblock names was complete, as one before others. */
 	for (i = 0; i < 2; i++) {
 		const struct nilfs_super_block *sb = &s->supers.copy[i];
 
-		named |= s->supers.read[i] && super_check(sb) == RULE_OK &&
-			 le64_get(sb->s_last_pseg) == ch->pseg &&
-			 le64_get(sb->s_last_seq) == ch->seq;
+		follows |= s->supers.read[i] && super_check(sb) == RULE_OK &&
+			   le64_get(sb->s_last_pseg) == lb->pseg &&
+			   le64_get(sb->s_last_seq) ==
+				   le64_get(lb->ss.ss_seq);
 	}
-	if (!named)
-		ret = step_chain(s, &after);
-	if (ret > 0)
-		ret = logbits_header(&next, cx, after.pseg);
-	if (ret > 0)
-		ret = le64_get(next.ss.ss_seq) == after.seq;
-	logbits_fini(&next);
-	if (ret < 0)
-		return ret;
-	if (named || ret || logbits_is_credible(&s->lb))
-		return add_log(s, cx, !named && !ret);
+	if (follows || logbits_is_credible(lb))
+		return add_log(s, cx, lb, !follows);
 	/* At the end of the chain it was most likely cut off.  Nor is it reported
 	   where all of its segment is read. */
-	ret = sparse_add(&s->reported, cx, s->lb.pseg);
+	ret = sparse_add(&s->reported, cx, lb->pseg);
 	return ret < 0 ? ret : 0;
 }
 
-static int walk_chain(struct search *s, struct context *cx, struct chain ch)
+/* A walk along the chain from PSEG on, as the kernel's search for the latest super
+   root. */
+static int walk_chain(struct search *s, struct context *cx, uint64_t pseg,
+		      uint64_t seq)
 {
-	int ret, err;
+	struct logbits last = {.nbits = 0}; /* the log before this one */
+	uint64_t nextnum = UINT64_MAX, end;
+	bool ended = false; /* a segment without a valid log was met */
+	int ret, err = 0;
 
-	do {
-		ret = take_log(s, cx, &ch);
+	for (;;) {
+		ret = logbits_header(&s->lb, cx, pseg);
 		if (ret < 0)
 			return ret;
-		err = ret ? add_chained(s, cx, &ch) : 0;
+		ret = ret && le64_get(s->lb.ss.ss_seq) == seq;
+		if (last.nbits)
+			err = add_chained(s, cx, &last, ret);
+		if (!err && ret)
+			err = logbits_blocks(&s->lb, cx);
 		if (err)
 			return err;
-		ret = ret ? step_chain(s, &ch) : feed_segment(s, &ch);
-	} while (ret > 0);
-	return ret;
+		last.nbits = 0;
+		if (ret) {
+			last = s->lb;
+			ended = false;
+			nextnum = geometry_segment_of(
+				&s->geo, le64_get(s->lb.ss.ss_next));
+			end = geometry_segment_end(
+				&s->geo, geometry_segment_of(&s->geo, pseg));
+			pseg += le32_get(s->lb.ss.ss_nblocks);
+			if (pseg + 1 < end)
+				continue;
+		}
+		if (ended || nextnum >= s->geo.nsegments)
+			break;
+		seq++;
+		pseg = geometry_segment_start(&s->geo, nextnum);
+		ended = true;
+	}
+	return last.nbits ? add_chained(s, cx, &last, false) : 0;
 }
 
 /* From what the superblocks name. */
@@ -295,11 +245,8 @@ static int search_chains(struct search *s, struct context *cx)
 		const struct nilfs_super_block *sb = &s->supers.copy[i];
 
 		if (s->supers.read[i] && super_check(sb) == RULE_OK)
-			err = walk_chain(s, cx, (struct chain){
-				.pseg = le64_get(sb->s_last_pseg),
-				.seq = le64_get(sb->s_last_seq),
-				.nextnum = UINT64_MAX,
-			});
+			err = walk_chain(s, cx, le64_get(sb->s_last_pseg),
+					 le64_get(sb->s_last_seq));
 	}
 	return err;
 }
@@ -313,17 +260,15 @@ static int is_concerned(struct search *s, struct context *cx)
 {
 	struct segsum_iter it;
 	struct segsum_block b;
-	size_t len;
 	int err;
 
 	if (s->c->data || segsum_has_super_root(&s->lb.ss) ||
 	    findings_have_stage(s->c->findings, RULE_STAGE_NAMES) ||
 	    findings_count(s->c->findings, RULE_INODE_LINKS_NAMES))
 		return 1;
-	err = read_summary(s, cx, &len);
+	err = read_summary(s, cx, &s->lb, &it);
 	if (err)
 		return damage_forgive(cx, err);
-	segsum_iter_init(&it, &s->geo, s->summary, len);
 	while (segsum_iter_next(&it, &b))
 		if (b.is_node || b.ino < NILFS_USER_INO)
 			return 1;
@@ -340,7 +285,8 @@ static int verify_log(struct search *s, struct context *cx, uint64_t blocknr)
 		return 0;
 	ret = sparse_add(&s->asked, cx, s->lb.pseg);
 	if (ret > 0) {
-		ret = logbits_blocks(&s->lb, cx) ?: add_log(s, cx, false);
+		ret = logbits_blocks(&s->lb, cx) ?:
+		      add_log(s, cx, &s->lb, false);
 		if (!ret && !s->lb.whole)
 			ret = sparse_add(&s->wrong, cx, s->lb.pseg);
 		if (ret > 0 && !s->c->data)
@@ -383,7 +329,7 @@ static int search_segment(struct search *s, struct context *cx, uint64_t segnum,
 			ret = verify_log(s, cx, blocknr);
 		else if ((ret = is_concerned(s, cx)) > 0)
 			ret = logbits_blocks(&s->lb, cx) ?:
-			      add_log(s, cx, false);
+			      add_log(s, cx, &s->lb, false);
 		if (ret)
 			return ret;
 	}
@@ -496,7 +442,6 @@ int pass_bits(struct check *c, struct context *cx)
 	struct search s = {.c = c};
 	struct sparse *const sets[] = {&s.reported, &s.asked, &s.wrong};
 	bool unmounted = false;
-	struct chain gap;
 	int i, err = 0;
 
 	if (!is_damaged(c)) {
@@ -507,24 +452,21 @@ int pass_bits(struct check *c, struct context *cx)
 	}
 	for (i = 0; i < 3 && !err; i++)
 		err = sparse_init(sets[i], cx, c->dev->size / LEAST_BLOCK);
-	superbits_read(&s.supers, cx, c->dev);
+	witness_supers(&s.supers, cx, c->dev);
 	s.lb = (struct logbits){.dev = c->dev, .geo = &s.geo};
 	if (!err && is_damaged(c)) {
 		for (i = 0; i < 2; i++)
 			add_super(&s, cx, i);
-		if (superbits_geometry(&s.supers, s.c->dev, &s.geo) >= 0)
+		s.geo = s.supers.geo;
+		if (s.supers.choice >= 0)
 			err = search_chains(&s, cx) ?: search_segments(&s, cx);
 	} else if (!err) {
 		s.geo = c->vol->geo;
 		err = spare ? search_chains(&s, cx) : 0;
 		/* The first place in the chain where no log was valid. */
-		gap = (struct chain){
-			.pseg = c->vol->latest.gap_pseg,
-			.seq = c->vol->latest.gap_seq,
-			.nextnum = UINT64_MAX,
-		};
-		if (!err && !unmounted && gap.pseg)
-			err = walk_chain(&s, cx, gap);
+		if (!err && !unmounted && c->vol->latest.gap_pseg)
+			err = walk_chain(&s, cx, c->vol->latest.gap_pseg,
+					 c->vol->latest.gap_seq);
 	}
 	if (!err && c->vol) {
 		s.geo = c->vol->geo;

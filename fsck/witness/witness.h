@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Proof, by the checksum of a log, that blocks had a given content. */
+/*
+ * Proof by checksum: that blocks of a log had a given content, and which bit of a
+ * superblock is wrong.
+ */
 #ifndef NILFS2_FSCK_WITNESS_H
 #define NILFS2_FSCK_WITNESS_H
 
+#include <stdbool.h>
+
+#include "base/context.h"
 #include "check/logs/logbits.h"
+#include "disk/super.h"
 
 /* All zero but logbits.dev and logbits.geo; freed with witness_fini(). */
 struct witness {
@@ -29,5 +36,24 @@ int witness_proves(struct witness *w, struct context *cx, uint64_t pseg,
 		   const struct witness_block *blocks, size_t n);
 
 void witness_fini(struct witness *w);
+
+struct witness_supers {
+	uint64_t offset[2];		  /* bytes of the device; 0: no copy */
+	struct nilfs_super_block copy[2]; /* with the bit corrected */
+	bool read[2];
+	/* The byte of the copy, and the bit in it, that is wrong; -1: none. */
+	int byte[2], bit[2];
+	/* The copy that counts as corrected, and the layout of the volume by it;
+	   -1 where neither says where all segments are. */
+	int choice;
+	struct nilfs_geometry geo;
+};
+
+/*
+ * Reads both superblocks of DEV.  One that is not valid is corrected if there
+ * is just one bit whose flip makes it valid.
+ */
+void witness_supers(struct witness_supers *s, struct context *cx,
+		    struct dev *dev);
 
 #endif
