@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The logs of a segment, as far as they can be found, and which of them are of
- * its present life.
- */
+/* The logs of a segment, and which of them are of its present life. */
 #ifndef NILFS2_CHECK_LIFELOGS_H
 #define NILFS2_CHECK_LIFELOGS_H
 

@@ -97,36 +97,27 @@ static int add_listing(struct gather *g, struct context *cx,
 	return 0;
 }
 
-/* Whether E may have blocks that are wanted; numbers are asked one by one. */
-static bool may_have(const struct gather *g, const struct logindex_extent *e)
-{
-	size_t i;
-
-	if (g->what == FILE_BLOCKS)
-		return e->ino == g->ino && !e->is_node;
-	if (!e->is_virtual)
-		return false;
-	if (g->what == OWNED) {
-		i = search_lower_bound(g->inos, g->ninos, e->ino);
-		return i < g->ninos && g->inos[i] == e->ino;
-	}
-	return g->what != RANGE ||
-	       (e->vblocknr < g->end && g->from - e->vblocknr < e->count) ||
-	       (e->vblocknr >= g->from && e->vblocknr < g->end);
-}
-
 /* The blocks of E, an extent of LOG, that are wanted. */
 static int take_extent(struct gather *g, struct context *cx,
 		       const struct lifelogs *l,
 		       const struct logindex_log *log,
 		       const struct logindex_extent *e)
 {
+	size_t at;
 	uint32_t i;
 	int err = 0;
 
+	if (g->what == FILE_BLOCKS ? e->ino != g->ino || e->is_node :
+				     !e->is_virtual)
+		return 0;
+	if (g->what == OWNED) {
+		at = search_lower_bound(g->inos, g->ninos, e->ino);
+		if (at == g->ninos || g->inos[at] != e->ino)
+			return 0;
+	}
 	for (i = 0; i < e->count && !err; i++) {
 		struct listing one = {
-			.number = e->is_virtual ? e->vblocknr + i : 0,
+			.number = e->vblocknr + i,
 			.blocknr = e->blocknr + i,
 			.seq = log->seq,
 			.cno = e->cno ? e->cno : log->cno,
@@ -164,8 +155,7 @@ static int take_segment(struct gather *g, struct context *cx, uint64_t segnum)
 		if (l.is_former && g->what != VISITED)
 			continue;
 		while (!err && (ret = lifelogs_extent(&l, cx, &e)) > 0)
-			if (may_have(g, &e))
-				err = take_extent(g, cx, &l, &log, &e);
+			err = take_extent(g, cx, &l, &log, &e);
 		if (log.verdict && l.is_used &&
 		    log.verdict != RULE_LOG_SUMBYTES_UNUSED)
 			g->l->partial = true;

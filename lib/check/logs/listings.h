@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The listings of all logs, sorted: the newest position of each virtual block,
- * or of each block of the DAT.
- */
+/* What the logs list, sorted: of each block the newest position. */
 #ifndef NILFS2_CHECK_LISTINGS_H
 #define NILFS2_CHECK_LISTINGS_H
 
@@ -38,18 +35,16 @@ static inline uint64_t listing_rank(const struct listing *l)
 static inline bool listing_is_older(const struct listing *a,
 				    const struct listing *b)
 {
-	uint64_t x = listing_rank(a), y = listing_rank(b);
-
-	return x != y ? x < y : a->blocknr < b->blocknr;
+	return listing_rank(a) != listing_rank(b) ?
+		       listing_rank(a) < listing_rank(b) :
+		       a->blocknr < b->blocknr;
 }
 
 /* Ascending by number, each once.  All zero is empty. */
 struct listings {
 	struct listing *items;
 	size_t n, room;
-	/* Some log could not be read: what it lists is missing here, or is
-	   said of an older log. */
-	bool partial;
+	bool partial;	/* a log that could not be read may list something newer */
 	/* The segments of these logs, where the caller has made the set. */
 	struct bitmap partial_segments;
 };

@@ -13,9 +13,9 @@
  * which use of its segment a log is, is determined by those who ask
  * (lifelogs.h).  A repair checks the volume many times.  Each check has an index
  * of its own, which finds what the repair wrote, and takes the rest from that of
- * the device under the overlay.
- * Derived blocks that are patches over the device change no summary but for
- * ss_datasum, which is not here.
+ * the device under the overlay, which has no base itself.  Derived blocks that
+ * are patches over the device change no summary but for ss_datasum, which is not
+ * here.
  */
 #include "check/logs/logindex.h"
 
@@ -31,11 +31,11 @@ struct slot {
 	uint64_t first;
 	uint32_t n;
 	uint32_t nsame : 27;
-	uint32_t is_known : 1;	/* whether the base has it: */
-	uint32_t has_base : 1;
-	uint32_t is_changed : 1;	/* what was read is on an overlay */
-	uint32_t is_read : 1;
+	uint32_t is_asked : 1;
+	uint32_t is_own : 1;	/* not that of the base counts */
+	uint32_t is_begun : 1;	/* whether a log begins it is known: */
 	uint32_t begins : 1;
+	uint32_t is_read : 1;
 };
 
 struct logindex {
@@ -74,31 +74,7 @@ void logindex_close(struct logindex *ix)
 	free(ix);
 }
 
-/* Has slots for all segments in IX and its base: a sound volume needs none. */
-static int make_slots(struct logindex *ix, struct context *cx)
-{
-	for (; ix; ix = ix->base) {
-		if (!ix->slots)
-			ix->slots = calloc(ix->geo.nsegments,
-					   sizeof(*ix->slots));
-		if (!ix->slots)
-			return fail(cx, -ENOMEM, "the index of the logs");
-	}
-	return 0;
-}
-
-/* Whether B continues run E. */
-static bool goes_on(const struct logindex_extent *e, uint64_t blocknr,
-		    const struct segsum_block *b)
-{
-	return e->count && !e->is_node && !b->is_node &&
-	       e->finfo == b->finfo && e->blocknr + e->count == blocknr &&
-	       e->blkoff + e->count == b->blkoff &&
-	       e->is_virtual == b->is_virtual &&
-	       (!b->is_virtual || e->vblocknr + e->count == b->vblocknr);
-}
-
-/* The blocks that LOG lists, by SUMMARY. */
+/* The blocks that LOG lists, as runs. */
 static int add_extents(struct logindex *ix, struct context *cx,
 		       struct segsum_iter *iter, struct logindex_log *log)
 {
@@ -107,7 +83,11 @@ static int add_extents(struct logindex *ix, struct context *cx,
 	int err = 0;
 
 	while (!err && segsum_iter_next(iter, &b)) {
-		if (goes_on(&e, log->pseg + b.index, &b)) {
+		if (e.count && !e.is_node && !b.is_node &&
+		    e.finfo == b.finfo && e.is_virtual == b.is_virtual &&
+		    e.blocknr + e.count == log->pseg + b.index &&
+		    e.blkoff + e.count == b.blkoff &&
+		    (!b.is_virtual || e.vblocknr + e.count == b.vblocknr)) {
 			e.count++;
 			continue;
 		}
@@ -186,108 +166,78 @@ static int read_segment(struct logindex *ix, struct context *cx,
 	return ret;
 }
 
-/* Whether a log begins the segment, or something that cannot be read. */
-static bool begins_with_log(struct context *cx, struct volume *vol,
-			    uint64_t segnum)
-{
-	uint64_t start = geometry_segment_start(&vol->geo, segnum);
-	uint64_t off = start << vol->geo.block_bits;
-	struct nilfs_segment_summary ss;
-	struct context quiet;
-
-	if (dev_is_hole(vol->dev, off, sizeof(ss)))
-		return false;
-	context_child(cx, &quiet);
-	return dev_read(vol->dev, &quiet, off, &ss, sizeof(ss)) ||
-	       segsum_check(&vol->geo, &ss, start) == RULE_OK;
-}
-
-/* Whether a repair wrote to the segment. */
-static bool is_written(const struct volume *vol, uint64_t segnum)
+/*
+ * The slot of SEGNUM in *IX, which becomes the base where that has it.  The base
+ * never gets what was written over its device since.
+ */
+static int find_slot(struct logindex **ix, struct context *cx,
+		     struct volume *vol, uint64_t segnum, struct slot **slotp)
 {
 	const struct nilfs_geometry *geo = &vol->geo;
+	struct logindex *base = (*ix)->base, *i;
 	uint64_t start = geometry_segment_start(geo, segnum);
-	uint64_t n = geometry_segment_end(geo, segnum) - start;
+	uint64_t off = start << geo->block_bits;
+	uint64_t end = geometry_segment_end(geo, segnum) << geo->block_bits;
+	struct nilfs_segment_summary ss;
+	struct context quiet;
+	struct slot *slot;
 
-	return dev_hides(vol->dev, start << geo->block_bits,
-			 n << geo->block_bits);
-}
-
-/* SEGNUM was written to since the base was asked for it. */
-static void leave_base(struct logindex *ix, struct context *cx,
-		       struct volume *vol, uint64_t segnum)
-{
-	struct slot *slot = &ix->slots[segnum];
-
-	slot->begins = begins_with_log(cx, vol, segnum);
-	slot->has_base = false;
-	slot->is_changed = true;
-}
-
-/* The slot of SEGNUM in *IX, which becomes the base where that has it. */
-static struct slot *find_slot(struct logindex **ix, struct context *cx,
-			      struct volume *vol, uint64_t segnum)
-{
-	struct slot *slot = &(*ix)->slots[segnum];
-	const struct slot *below = (*ix)->base ?
-		&(*ix)->base->slots[segnum] : NULL;
-
-	if (!slot->is_known) {
-		slot->is_changed = is_written(vol, segnum);
-		slot->has_base = below && !slot->is_changed;
-		if (!slot->has_base)
-			slot->begins = begins_with_log(cx, vol, segnum);
-		slot->is_known = true;
+	/* A sound volume needs none. */
+	for (i = *ix; i; i = i->base) {
+		if (!i->slots)
+			i->slots = calloc(i->geo.nsegments, sizeof(*slot));
+		if (!i->slots)
+			return fail(cx, -ENOMEM, "the index of the logs");
 	}
-	if (slot->has_base && below->is_changed)
-		leave_base(*ix, cx, vol, segnum);
-	if (!slot->has_base)
-		return slot;
-	*ix = (*ix)->base;
-	return find_slot(ix, cx, vol, segnum);
+	slot = &(*ix)->slots[segnum];
+	if (!slot->is_own && (!slot->is_asked || !base->slots[segnum].is_read))
+		slot->is_own = !base || dev_hides(vol->dev, off, end - off);
+	slot->is_asked = true;
+	if (!slot->is_own) {
+		*ix = base;
+		slot = &base->slots[segnum];
+	}
+	if (!slot->is_begun) {
+		context_child(cx, &quiet);
+		slot->begins = !dev_is_hole(vol->dev, off, sizeof(ss)) &&
+			       (dev_read(vol->dev, &quiet, off, &ss,
+					 sizeof(ss)) ||
+				segsum_check(geo, &ss, start) == RULE_OK);
+		slot->is_begun = true;
+	}
+	*slotp = slot;
+	return 0;
 }
 
 int logindex_segment(struct logindex *ix, struct context *cx,
 		     struct volume *vol, uint64_t segnum,
 		     struct logindex_segment *s)
 {
-	struct logindex *has = ix;
 	struct slot *slot;
-	int err = 0;
+	int err;
 
 	*s = (struct logindex_segment){ .ix = ix };
 	if (segnum >= ix->geo.nsegments)
 		return 0;
-	err = make_slots(ix, cx);
+	err = find_slot(&s->ix, cx, vol, segnum, &slot);
+	if (!err && !slot->is_read)
+		err = read_segment(s->ix, cx, vol, segnum);
 	if (err)
 		return err;
-	slot = find_slot(&has, cx, vol, segnum);
-	/* The base never gets what was written since. */
-	if (!slot->is_read && is_written(vol, segnum)) {
-		has = ix;
-		slot = &ix->slots[segnum];
-		leave_base(ix, cx, vol, segnum);
-	}
-	if (!slot->is_read)
-		err = read_segment(has, cx, vol, segnum);
-	*s = (struct logindex_segment){
-		.ix = has,
-		.first = slot->first,
-		.n = slot->n,
-		.nsame = slot->nsame,
-	};
-	return err;
+	s->first = slot->first;
+	s->n = slot->n;
+	s->nsame = slot->nsame;
+	return 0;
 }
 
 bool logindex_begins(struct logindex *ix, struct context *cx,
 		     struct volume *vol, uint64_t segnum)
 {
-	if (segnum >= ix->geo.nsegments)
-		return false;
-	/* The next call of logindex_segment() says so. */
-	if (make_slots(ix, cx))
-		return true;
-	return find_slot(&ix, cx, vol, segnum)->begins;
+	struct slot *slot;
+
+	/* Of a failure the next call of logindex_segment() says so. */
+	return segnum < ix->geo.nsegments &&
+	       (find_slot(&ix, cx, vol, segnum, &slot) || slot->begins);
 }
 
 int logindex_log(struct logindex *ix, struct context *cx, uint64_t i,
