@@ -99,6 +99,13 @@ static int explain_sum(struct logbits *lb, uint32_t stored, uint32_t computed,
 	return 1;
 }
 
+/* RET, of a check with the bit that was added last, which stays if all is right. */
+static int keep_bit(struct logbits *lb, int ret)
+{
+	lb->nbits -= ret <= 0;
+	return ret;
+}
+
 /* 1 where the summary is right as corrected, 0, or a failure. */
 static int check_summary(struct logbits *lb, struct context *cx, uint32_t *sum)
 {
@@ -129,9 +136,12 @@ static bool has_magic(const struct nilfs_segment_summary *ss)
 				  NILFS_SEGSUM_MAGIC) <= 1;
 }
 
-/* 1, or 0 where PSEG is no block of the volume. */
-static int prepare(struct logbits *lb, struct context *cx, uint64_t pseg)
+/* Reads the header of the log at PSEG: 1, or 0 where that is no block of the
+   volume, or a failure. */
+static int begin_log(struct logbits *lb, struct context *cx, uint64_t pseg)
 {
+	int err;
+
 	if (!lb->buf)
 		lb->buf = aligned_alloc(PIECE_ALIGN, PIECE_BYTES);
 	if (!lb->buf)
@@ -140,7 +150,10 @@ static int prepare(struct logbits *lb, struct context *cx, uint64_t pseg)
 	lb->nbits = 0;
 	lb->difference = 0;
 	lb->readable = lb->whole = false;
-	return geometry_has_block(lb->geo, pseg);
+	if (!geometry_has_block(lb->geo, pseg))
+		return 0;
+	err = dev_read(lb->dev, cx, log_start(lb), &lb->ss, sizeof(lb->ss));
+	return err ? err : 1;
 }
 
 uint64_t logbits_next(struct logbits *lb, struct context *cx, uint64_t pseg,
@@ -177,29 +190,21 @@ int logbits_header(struct logbits *lb, struct context *cx, uint64_t pseg)
 	uint64_t start;
 	unsigned int i;
 	uint32_t sum;
-	int ret = prepare(lb, cx, pseg);
+	int ret = begin_log(lb, cx, pseg);
 
-	if (ret <= 0)
-		return ret;
+	if (ret <= 0 || !has_magic(&lb->ss))
+		return ret < 0 ? damage_forgive(cx, ret) : 0;
 	start = log_start(lb);
-	ret = dev_read(lb->dev, cx, start, &lb->ss, sizeof(lb->ss));
-	if (ret || !has_magic(&lb->ss))
-		return damage_forgive(cx, ret);
 	ret = check_summary(lb, cx, &sum);
 	/* Any bit of the summary but those of its length, */
 	if (!ret && explain_sum(lb, le32_get(lb->ss.ss_sumsum), sum,
 				start + AT(ss_sumsum), start + AT(ss_magic),
-				le32_get(lb->ss.ss_sumbytes) - AT(ss_magic))) {
-		ret = check_summary(lb, cx, &sum);
-		if (ret <= 0)
-			lb->nbits--;
-	}
+				le32_get(lb->ss.ss_sumbytes) - AT(ss_magic)))
+		ret = keep_bit(lb, check_summary(lb, cx, &sum));
 	/* and these. */
 	for (i = 0; i < 32 && !ret; i++) {
 		push_bit(lb, start + AT(ss_sumbytes) + i / 8, i % 8, 32);
-		ret = check_summary(lb, cx, &sum);
-		if (ret <= 0)
-			lb->nbits--;
+		ret = keep_bit(lb, check_summary(lb, cx, &sum));
 	}
 	return ret < 0 ? damage_forgive(cx, ret) : ret;
 }
@@ -239,18 +244,13 @@ static int solve_data(struct logbits *lb, struct context *cx,
 	uint64_t start = log_start(lb), root;
 	uint64_t summed = start + le32_get(lb->ss.ss_sumbytes);
 	const struct logbit *b = &lb->bits[lb->nbits];
-	int ret = explain_sum(lb, difference, 0, start, start + AT(ss_sumsum),
-			      log_bytes(lb) - AT(ss_sumsum));
+	bool in_summary;
 
-	if (!ret)
+	if (!explain_sum(lb, difference, 0, start, start + AT(ss_sumsum),
+			 log_bytes(lb) - AT(ss_sumsum)))
 		return 0;
-	if (b->byte < start + AT(ss_sumsum) || b->byte >= summed)
-		ret = check_root(lb, cx, &root);
-	else
-		ret = 0;
-	if (ret <= 0)
-		lb->nbits--;
-	return ret;
+	in_summary = b->byte >= start + AT(ss_sumsum) && b->byte < summed;
+	return keep_bit(lb, in_summary ? 0 : check_root(lb, cx, &root));
 }
 
 /* The bit of the super root that explains its own sum: 1, 0. */
@@ -266,18 +266,13 @@ static int solve_root(struct logbits *lb, struct context *cx)
 	if (le16_get(sr->sr_bytes) > SR_SUM_END &&
 	    explain_sum(lb, le32_get(sr->sr_sum),
 			superroot_checksum(lb->geo, lb->buf), at,
-			at + SR_SUM_END, le16_get(sr->sr_bytes) - SR_SUM_END)) {
-		ret = check_root(lb, cx, &at);
-		if (ret <= 0)
-			lb->nbits--;
-	}
+			at + SR_SUM_END, le16_get(sr->sr_bytes) - SR_SUM_END))
+		ret = keep_bit(lb, check_root(lb, cx, &at));
 	/* A bit of sr_bytes, the length that sr_sum is taken over. */
 	for (i = 0; i < 16 && !ret; i++) {
 		push_bit(lb, at + offsetof(struct nilfs_super_root, sr_bytes) +
 			 i / 8, i % 8, 16);
-		ret = check_root(lb, cx, &at);
-		if (ret <= 0)
-			lb->nbits--;
+		ret = keep_bit(lb, check_root(lb, cx, &at));
 	}
 	return ret;
 }
@@ -346,14 +341,13 @@ static int explain_summary(const struct logbits *lb, struct context *cx,
 int logbits_payload(struct logbits *lb, struct context *cx, uint64_t pseg,
 		    uint64_t most, uint64_t *nblocks)
 {
-	int ret = prepare(lb, cx, pseg);
+	int ret = most ? begin_log(lb, cx, pseg) : 0;
 
-	if (ret <= 0 || !most)
-		return ret;
-	ret = dev_read(lb->dev, cx, log_start(lb), &lb->ss, sizeof(lb->ss));
+	if (ret <= 0)
+		return ret < 0 ? damage_forgive(cx, ret) : 0;
 	*nblocks = le32_get(lb->ss.ss_nblocks);
-	if (!ret && *nblocks && *nblocks < most)
-		ret = explain_summary(lb, cx, *nblocks);
+	ret = *nblocks && *nblocks < most ?
+		explain_summary(lb, cx, *nblocks) : 0;
 	if (!ret) {
 		*nblocks = most;
 		ret = explain_summary(lb, cx, most);

@@ -30,56 +30,38 @@ struct mapsearch {
 	bool missing;		/* it is not there */
 };
 
-/* A block as its log lists it, and the key that the map has for it. */
-struct dispute {
-	const struct listing *l;
-	uint64_t key;
-	uint64_t below, above;	/* of its neighbours in the list; as wide as
-				   can be where it has none */
-};
-
-/* The key of the block that is BY blocks after that of D in its list: 1, 0. */
-static int find_neighbour(struct mapsearch *s, struct context *cx,
-			  const struct dispute *d, int by, uint64_t *key)
+/* The key of the block that is BY blocks after that of L in its list: 1, 0. */
+static int find_neighbour(const struct mapsearch *s, struct context *cx,
+			  const struct listing *l, int by, uint64_t *key)
 {
 	struct segsum_block b, own;
-	int ret = lifelogs_find_block(cx, s->c, d->l->blocknr, &own, NULL);
+	int ret = lifelogs_find_block(cx, s->c, l->blocknr, &own, NULL);
 
 	if (ret > 0)
-		ret = lifelogs_find_block(cx, s->c,
-					  d->l->blocknr + (uint64_t)by, &b,
-					  NULL);
+		ret = lifelogs_find_block(cx, s->c, l->blocknr + (uint64_t)by,
+					  &b, NULL);
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
 	*key = b.blkoff;
 	return b.finfo == own.finfo && b.ino == own.ino && !b.is_node;
 }
 
-/* Whether block KEY of the file can be there in the list. */
-static bool can_be(const struct mapsearch *s, const struct dispute *d,
-		   uint64_t key)
-{
-	uint64_t bytes = le64_get(s->file.inode.i_size);
-
-	return key >= d->below && key < d->above &&
-	       key < div_round_up(bytes, s->c->vol->geo.block_size);
-}
-
 /*
- * Whether the log is wrong, and the map is right: 1 and d->key, 0.  The blocks
- * of a file are in a log in their order, and within its size; and no two are at
- * one place.  Where none of that shows anything the log is right: its checksum
- * was verified, which that of a node is not.
+ * Whether the log that lists L is wrong, and the map is right: 1 and *KEY, the
+ * block's in the map, 0.  The blocks of a file are in a log in their order, and
+ * within its size; and no two are at one place.  Where none of that shows anything
+ * the log is right: its checksum was verified, which that of a node is not.
  */
 static int is_log_wrong(struct mapsearch *s, struct context *cx,
-			struct dispute *d)
+			const struct listing *l, uint64_t *key)
 {
-	const struct listing *l = d->l;
+	uint64_t end = div_round_up(le64_get(s->file.inode.i_size),
+				    s->c->vol->geo.block_size);
+	uint64_t above = 0, below = 0, vblocknr, blocknr;
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
 	struct segsum_block b;
-	uint64_t vblocknr, blocknr;
-	bool found = false;
+	bool found = false, by_map, by_log;
 	int ret = blockmap_cursor_open(&cur, cx, &s->file.map, 0, false);
 
 	while (!ret && !found &&
@@ -91,18 +73,21 @@ static int is_log_wrong(struct mapsearch *s, struct context *cx,
 	ret = damage_forgive(cx, ret < 0 ? ret : 0);
 	if (ret || !found)
 		return ret;
-	d->key = item.key;
+	*key = item.key;
 
-	ret = find_neighbour(s, cx, d, -1, &d->below);
-	d->below = ret > 0 ? d->below + 1 : 0;
+	/* Whether it can be there in the list. */
+	ret = find_neighbour(s, cx, l, -1, &below);
+	below = ret > 0 ? below + 1 : 0;
 	if (ret >= 0)
-		ret = find_neighbour(s, cx, d, 1, &d->above);
+		ret = find_neighbour(s, cx, l, 1, &above);
 	if (ret < 0)
 		return ret;
-	if (!ret)
-		d->above = UINT64_MAX;
-	if (can_be(s, d, d->key) != can_be(s, d, l->blkoff))
-		return can_be(s, d, d->key);
+	if (!ret || above > end)
+		above = end;
+	by_map = *key >= below && *key < above;
+	by_log = l->blkoff >= below && l->blkoff < above;
+	if (by_map != by_log)
+		return by_map;
 
 	/* Whether the map has a block at the place, and the log of that too. */
 	ret = blockmap_lookup(&s->file.map, cx, l->blkoff, &vblocknr);
@@ -152,8 +137,7 @@ static int visit_listing(void *arg, struct context *cx,
 {
 	struct mapsearch *s = arg;
 	struct findings *f = s->c->findings;
-	uint64_t latest = s->c->vol->latest.cno, cno, vblocknr;
-	struct dispute d = { .l = l };
+	uint64_t latest = s->c->vol->latest.cno, cno, vblocknr, key;
 	struct nilfs_dat_entry de;
 	int ret;
 
@@ -177,13 +161,13 @@ static int visit_listing(void *arg, struct context *cx,
 	if (ret && vblocknr == l->number)
 		return 0;
 
-	ret = is_log_wrong(s, cx, &d);
+	ret = is_log_wrong(s, cx, l, &key);
 	if (ret < 0)
 		return ret;
 	findings_snapshots(f, cno != latest);
 	findings_add(f, &(struct finding){
 		.rule = ret ? RULE_LOG_PLACE : RULE_BMAP_PLACE,
-		.place = place_map(cno, l->ino, ret ? d.key : l->blkoff, 0),
+		.place = place_map(cno, l->ino, ret ? key : l->blkoff, 0),
 		.has_got = true, .got = l->number,
 	});
 	findings_snapshots(f, false);

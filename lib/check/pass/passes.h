@@ -12,6 +12,8 @@
 
 #include "base/context.h"
 #include "check/check.h"
+#include "check/vblocks.h"
+#include "disk/segsum.h"
 
 struct check;
 
@@ -85,8 +87,18 @@ int synced_check(struct check *c, struct context *cx);
 /*
  * After the last pass, if reads have failed and no pass has reported any,
  * because blocks were skipped as known, or only read ahead: reports the blocks
- * that are in use (blockowner.h).  -ENOMEM, -EINTR.
+ * that are in use.  -ENOMEM, -EINTR.
  */
 int badreads_report(struct check *c, struct context *cx);
+
+/*
+ * Reports to F that BLOCKNR of VOL cannot be read, for which the DAT has the
+ * entry VB, and a log the listing B, or NULL: 1; 0 where no checkpoint has it.
+ * Blocks that passes read anyway, nodes and metadata files, have no owner here.
+ * -ENOMEM, -EINTR.
+ */
+int badreads_name(struct findings *f, struct context *cx, struct volume *vol,
+		  uint64_t blocknr, const struct vblock *vb,
+		  const struct segsum_block *b);
 
 #endif
