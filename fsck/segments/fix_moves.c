@@ -68,45 +68,34 @@ struct emptying {
 	size_t n, room;
 };
 
-static int add_block(struct emptying *e, struct context *cx,
-		     const struct block *b)
+static int add_block(void *arg, struct context *cx, uint64_t blocknr,
+		     uint64_t vblocknr, const struct nilfs_dat_entry *de,
+		     const struct blockmap_item *own)
 {
+	struct emptying *e = arg;
 	const struct nilfs_geometry *geo = &e->job->vol->geo;
+	struct block *b;
 
-	if (!geometry_has_block(geo, b->blocknr) ||
-	    !bitmap_test(e->which, geometry_segment_of(geo, b->blocknr)))
+	if (!geometry_has_block(geo, blocknr) ||
+	    !bitmap_test(e->which, geometry_segment_of(geo, blocknr)))
 		return 0;
 	if (array_reserve(cx, &e->blocks, &e->room, e->n + 1))
 		return -ENOMEM;
-	e->blocks[e->n++] = *b;
-	return 0;
-}
-
-static int add_entry(void *arg, struct context *cx, unsigned int worker,
-		     uint64_t vblocknr, const struct nilfs_dat_entry *de)
-{
-	(void)worker;
-	return add_block(arg, cx, &(struct block){
-		.blocknr = le64_get(de->de_blocknr),
+	b = &e->blocks[e->n++];
+	*b = (struct block){
+		.blocknr = blocknr,
 		.vblocknr = vblocknr,
-		.start = le64_get(de->de_start),
-		.end = le64_get(de->de_end),
-	});
-}
-
-/* The map of the DAT says what the block is, not the log. */
-static int add_own(void *arg, struct context *cx,
-		   const struct blockmap_item *item)
-{
-	return add_block(arg, cx, &(struct block){
-		.blocknr = item->ptr,
-		.end = NILFS_CNO_MAX,
-		.as = {
+		.start = de ? le64_get(de->de_start) : 0,
+		.end = de ? le64_get(de->de_end) : NILFS_CNO_MAX,
+	};
+	/* The map of the DAT says what the block is, not the log. */
+	if (own)
+		b->as = (struct segsum_block){
 			.ino = NILFS_DAT_INO,
-			.level = (uint8_t)item->level,
-			.blkoff = item->key,
-		},
-	});
+			.level = (uint8_t)own->level,
+			.blkoff = own->key,
+		};
+	return 0;
 }
 
 static int compare_block(const void *a, const void *b)
@@ -114,33 +103,6 @@ static int compare_block(const void *a, const void *b)
 	const struct block *x = a, *y = b;
 
 	return (x->blocknr > y->blocknr) - (x->blocknr < y->blocknr);
-}
-
-/* All that the DAT has in the segments; a DAT that is not whole fails. */
-static int gather_blocks(struct emptying *e, struct context *cx)
-{
-	const struct datscan_visitor visitor = {
-		.used = add_entry,
-		.own_block = add_own,
-		.arg = e,
-	};
-	uint64_t *cnos = NULL;
-	size_t ncnos = 0, i, at;
-	int err = datscan_run_alone(e->job->vol, cx, &visitor);
-
-	sort_in_place(e->blocks, e->n, sizeof(*e->blocks), compare_block);
-	if (!err)
-		err = cptable_list(e->job->vol, cx, false, &cnos, &ncnos);
-	for (i = 0; i < e->n && !err; i++) {
-		struct block *b = &e->blocks[i];
-
-		at = search_lower_bound(cnos, ncnos, b->start);
-		if (at < ncnos && cnos[at] < b->end)
-			b->cno = cnos[at];
-		b->needed = b->cno || b->end == NILFS_CNO_MAX;
-	}
-	free(cnos);
-	return err;
 }
 
 /* Level and key of a block, which logs do not have of a node: 1, 0 where it is
@@ -367,12 +329,30 @@ int fix_moves_empty(struct fixer_job *job, struct context *cx,
 	struct emptying e = {
 		.job = job, .which = which, .inos = inos, .ninos = ninos,
 	};
-	uint64_t segnum;
-	size_t i = 0;
-	int err = gather_blocks(&e, cx);
+	/* A DAT that is not whole fails. */
+	const struct datscan_visitor visitor = {
+		.block = add_block,
+		.arg = &e,
+	};
+	uint64_t segnum, *cnos = NULL;
+	size_t ncnos = 0, at, i;
+	int err = datscan_run_alone(job->vol, cx, &visitor);
 
+	sort_in_place(e.blocks, e.n, sizeof(*e.blocks), compare_block);
+	if (!err)
+		err = cptable_list(job->vol, cx, false, &cnos, &ncnos);
+	for (i = 0; i < e.n && !err; i++) {
+		struct block *b = &e.blocks[i];
+
+		at = search_lower_bound(cnos, ncnos, b->start);
+		if (at < ncnos && cnos[at] < b->end)
+			b->cno = cnos[at];
+		b->needed = b->cno || b->end == NILFS_CNO_MAX;
+	}
+	free(cnos);
 	if (!err)
 		err = choose_segments(&e, cx);
+	i = 0;
 	while (i < e.n && !err)
 		if (is_moved(&e.blocks[i]))
 			err = move_run(&e, cx, &i);

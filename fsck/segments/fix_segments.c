@@ -71,31 +71,23 @@ struct segment {
 	uint32_t last;		/* one past the last of these */
 };
 
-static int claim_block(struct work *w, struct context *cx, uint64_t blocknr)
+static int claim_block(void *arg, struct context *cx, uint64_t blocknr,
+		       uint64_t vblocknr, const struct nilfs_dat_entry *de,
+		       const struct blockmap_item *own)
 {
+	struct work *w = arg;
 	const struct nilfs_geometry *geo = &w->job->vol->geo;
 	int ret;
 
+	(void)vblocknr;
+	(void)de;
+	(void)own;
 	if (!geometry_has_block(geo, blocknr) ||
 	    (w->which && !bitmap_test(w->which,
 				      geometry_segment_of(geo, blocknr))))
 		return 0;
 	ret = sparse_add(&w->claimed, cx, blocknr);
 	return ret < 0 ? ret : 0;
-}
-
-static int claim_entry(void *arg, struct context *cx, unsigned int worker,
-		       uint64_t vblocknr, const struct nilfs_dat_entry *de)
-{
-	(void)worker;
-	(void)vblocknr;
-	return claim_block(arg, cx, le64_get(de->de_blocknr));
-}
-
-static int claim_own(void *arg, struct context *cx,
-		     const struct blockmap_item *item)
-{
-	return claim_block(arg, cx, item->ptr);
 }
 
 /* How many are claimed in [FROM, END), and one past the last in *LAST. */
@@ -365,8 +357,7 @@ int fix_segments_all(struct fixer_job *job, struct context *cx,
 	};
 	/* The pass over the DAT reported unreadable blocks. */
 	const struct datscan_visitor visitor = {
-		.used = claim_entry,
-		.own_block = claim_own,
+		.block = claim_block,
 		.unreadable = check_skip_unreadable,
 		.arg = &w,
 	};

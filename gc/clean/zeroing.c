@@ -28,14 +28,21 @@ struct space {
 	bool forecast;
 };
 
-static void note_block(struct space *s, uint64_t blocknr)
+static int note_block(void *arg, struct context *cx, uint64_t blocknr,
+		      uint64_t vblocknr, const struct nilfs_dat_entry *de,
+		      const struct blockmap_item *own)
 {
+	struct space *s = arg;
 	const struct nilfs_geometry *g = &s->vol->geo;
 	uint64_t segnum = geometry_segment_of(g, blocknr);
 	uint32_t used, seen;
 
+	(void)cx;
+	(void)vblocknr;
+	(void)de;
+	(void)own;
 	if (!geometry_has_block(g, blocknr))
-		return;
+		return 0;
 	used = (uint32_t)(blocknr - geometry_segment_start(g, segnum)) + 1;
 	seen = __atomic_load_n(&s->used[segnum], __ATOMIC_RELAXED);
 	while (seen < used &&
@@ -43,31 +50,13 @@ static void note_block(struct space *s, uint64_t blocknr)
 					    true, __ATOMIC_RELAXED,
 					    __ATOMIC_RELAXED))
 		;
-}
-
-static int take_entry(void *arg, struct context *cx, unsigned int worker,
-		      uint64_t vblocknr, const struct nilfs_dat_entry *de)
-{
-	(void)cx;
-	(void)worker;
-	(void)vblocknr;
-	note_block(arg, le64_get(de->de_blocknr));
-	return 0;
-}
-
-static int take_own(void *arg, struct context *cx,
-		    const struct blockmap_item *item)
-{
-	(void)cx;
-	note_block(arg, item->ptr);
 	return 0;
 }
 
 static int check_dat(struct space *s, struct context *cx)
 {
 	const struct datscan_visitor visitor = {
-		.used = take_entry,
-		.own_block = take_own,
+		.block = note_block,
 		.arg = s,
 	};
 	uint64_t n = s->vol->geo.nsegments, i;

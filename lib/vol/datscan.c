@@ -72,15 +72,20 @@ static int visit_entries(struct group_walk *w, struct context *cx,
 			 const struct datscan_block *block)
 {
 	const struct datscan_visitor *v = w->scan->visitor;
+	const struct nilfs_dat_entry *de;
 	uint32_t i;
 	int err = 0;
 
 	if (v->entries)
 		return v->entries(v->arg, cx, w->worker, block);
 	for (i = datscan_next_used(block, 0); i < block->count && !err;
-	     i = datscan_next_used(block, i + 1))
-		err = v->used(v->arg, cx, w->worker, block->first + i,
-			      datscan_entry(block, i));
+	     i = datscan_next_used(block, i + 1)) {
+		de = datscan_entry(block, i);
+		err = v->block ? v->block(v->arg, cx, le64_get(de->de_blocknr),
+					  block->first + i, de, NULL) :
+				 v->used(v->arg, cx, w->worker,
+					 block->first + i, de);
+	}
 	return err;
 }
 
@@ -270,6 +275,8 @@ static int take_item(struct scan *scan, struct context *cx,
 	err = blockmap_resolve(&scan->vol->dat.map, cx, item->ptr, &blocknr);
 	if (!err && v->own_block)
 		err = v->own_block(v->arg, cx, item);
+	if (!err && v->block)
+		err = v->block(v->arg, cx, item->ptr, 0, NULL, item);
 	if (err || item->level)
 		return err;
 	if (scan->batch->nextents == BATCH_EXTENTS) {

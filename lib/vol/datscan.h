@@ -44,6 +44,13 @@ struct datscan_visitor {
 	int (*own_block)(void *arg, struct context *cx,
 			 const struct blockmap_item *item);
 	/*
+	 * Called instead of both for each block that an entry in use names, DE
+	 * of VBLOCKNR, and that the map of the DAT has, OWN.
+	 */
+	int (*block)(void *arg, struct context *cx, uint64_t blocknr,
+		     uint64_t vblocknr, const struct nilfs_dat_entry *de,
+		     const struct blockmap_item *own);
+	/*
 	 * Called for each data block of the DAT that cannot be read, with the
 	 * failure in CX, by several workers at once; the scan continues without
 	 * it.  If it is NULL, or fails, the scan fails.

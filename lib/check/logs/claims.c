@@ -130,30 +130,20 @@ struct owners {
 	size_t count, room;
 };
 
-static int add_owner(struct owners *o, struct context *cx, uint64_t blocknr,
-		     uint64_t vblocknr)
+static int add_owner(void *arg, struct context *cx, uint64_t blocknr,
+		     uint64_t vblocknr, const struct nilfs_dat_entry *de,
+		     const struct blockmap_item *own)
 {
-	if (!sparse_test(&o->c->claimed_twice, blocknr) ||
-	    o->count == MOST_NAMED)
+	struct owners *o = arg;
+
+	(void)own;
+	if ((de && !vblocknr) || o->count == MOST_NAMED ||
+	    !sparse_test(&o->c->claimed_twice, blocknr))
 		return 0;
 	if (array_reserve(cx, &o->list, &o->room, o->count + 1))
 		return -ENOMEM;
 	o->list[o->count++] = (struct owner){ blocknr, vblocknr };
 	return 0;
-}
-
-static int own_entry(void *arg, struct context *cx, unsigned int worker,
-		     uint64_t vblocknr, const struct nilfs_dat_entry *de)
-{
-	(void)worker;
-	return vblocknr ? add_owner(arg, cx, le64_get(de->de_blocknr),
-				    vblocknr) : 0;
-}
-
-static int own_block(void *arg, struct context *cx,
-		     const struct blockmap_item *item)
-{
-	return add_owner(arg, cx, item->ptr, 0);
 }
 
 static int compare_owners(const void *a, const void *b)
@@ -171,8 +161,7 @@ int claims_report_twice(struct check *c, struct context *cx)
 {
 	struct owners o = { .c = c };
 	const struct datscan_visitor visitor = {
-		.used = own_entry,
-		.own_block = own_block,
+		.block = add_owner,
 		.unreadable = check_skip_unreadable,
 		.arg = &o,
 	};
@@ -310,17 +299,6 @@ int claims_next(struct check *c, struct context *cx)
 		return 0;
 	err = fill(c, cx, c->claimed_end, false);
 	return err ? err : 1;
-}
-
-void claims_init(struct claims *claims, struct check *c, struct volume *vol)
-{
-	*claims = (struct claims){ .c = c };
-	vblocks_init(&claims->vblocks, vol, &c->datruns);
-}
-
-void claims_fini(struct claims *claims)
-{
-	vblocks_fini(&claims->vblocks);
 }
 
 /*
@@ -481,40 +459,56 @@ int claims_settle_log(struct claims *claims, struct context *cx,
 	return ret;
 }
 
-/* Takes the claims of [FROM, END) out: how many, and the last in *LAST. */
-static uint64_t take_out(struct check *c, uint64_t from, uint64_t end,
-			 uint64_t *last)
+uint64_t claims_drop(struct check *c, uint64_t from, uint64_t end,
+		     uint64_t *last)
 {
 	uint64_t b, n = 0;
 
 	for (b = sparse_next(&c->claimed, from, end); b < end;
 	     b = sparse_next(&c->claimed, b + 1, end)) {
 		sparse_remove(&c->claimed, b);
-		*last = b;
+		if (last)
+			*last = b;
 		n++;
 	}
 	return n;
 }
 
-void claims_drop(struct check *c, uint64_t from, uint64_t end)
+static int name_block(void *arg, struct context *cx, uint64_t blocknr,
+		      uint64_t vblocknr, const struct nilfs_dat_entry *de,
+		      const struct blockmap_item *own)
 {
-	uint64_t last;
+	struct check *c = arg;
 
-	take_out(c, from, end, &last);
+	(void)cx;
+	(void)de;
+	if (sparse_test(&c->claimed, blocknr))
+		findings_add(c->findings, &(struct finding){
+			.rule = RULE_LOG_UNLISTED,
+			.place = own ? place_number(PLACE_BLOCK, blocknr) :
+				       place_number(PLACE_VBLOCK, vblocknr),
+			.has_got = !own, .got = own ? 0 : blocknr,
+		});
+	return 0;
 }
 
-/* What one finding says of a whole segment.  The rest stays claimed: *ANY. */
-static int report_segments(struct check *c, struct context *cx, bool *any)
+int claims_report(struct check *c, struct context *cx)
 {
 	const struct nilfs_geometry *geo = &c->vol->geo;
-	const uint64_t all = c->claimed.bits;
+	const struct datscan_visitor visitor = {
+		.block = name_block,
+		.unreadable = check_skip_unreadable,
+		.arg = c,
+	};
+	const uint64_t all = c->claimed.bits, latest = c->vol->latest.segnum;
 	struct nilfs_segment_usage_ext su;
 	struct nilfs_segment_summary ss;
 	uint64_t b, end, start, counted, segnum, n, last = 0;
 	struct place place;
+	bool any = false;
 	int err = 0;
 
-	*any = false;
+	/* What one finding says of a whole segment. */
 	for (b = sparse_next(&c->claimed, 0, all);
 	     !err && b < all && geometry_has_block(geo, b);
 	     b = sparse_next(&c->claimed, end, all)) {
@@ -524,72 +518,27 @@ static int report_segments(struct check *c, struct context *cx, bool *any)
 		place = place_number(PLACE_SEGMENT, segnum);
 		err = sutable_read(c->vol, cx, segnum, &su);
 		if (err)
-			return err;
-		counted = start + le32_get(su.su.su_nblocks);
+			break;
 		/* After the latest log there is none. */
-		if (segnum == c->vol->latest.segnum)
-			counted = end;
-		if (!segusage_is_dirty(&su.su) &&
-		    segnum != c->vol->latest.segnum) {
-			n = take_out(c, start, end, &last);
+		counted = segnum == latest ?
+			end : start + le32_get(su.su.su_nblocks);
+		if (!segusage_is_dirty(&su.su) && segnum != latest) {
+			n = claims_drop(c, start, end, &last);
 			findings_differ(c->findings, RULE_SU_CLEAN_HOLDS, place,
 					0, n);
 		} else if (counted < end &&
 			   !dev_read(c->dev, cx, counted << geo->block_bits,
 				     &ss, sizeof(ss)) &&
 			   segsum_check(geo, &ss, counted) == RULE_OK &&
-			   take_out(c, counted, end, &last)) {
+			   claims_drop(c, counted, end, &last)) {
 			/* A log begins there. */
 			findings_differ(c->findings, RULE_SU_BEHIND, place,
 					last + 1 - start, counted - start);
 		}
 		fail_clear(cx);
-		*any |= sparse_next(&c->claimed, b, end) < end;
+		any |= sparse_next(&c->claimed, b, end) < end;
 		err = context_cancelled(cx);
 	}
-	return err;
-}
-
-static int name_entry(void *arg, struct context *cx, unsigned int worker,
-		      uint64_t vblocknr, const struct nilfs_dat_entry *de)
-{
-	struct check *c = arg;
-	uint64_t blocknr = le64_get(de->de_blocknr);
-
-	(void)cx;
-	(void)worker;
-	if (sparse_test(&c->claimed, blocknr))
-		findings_add(c->findings, &(struct finding){
-			.rule = RULE_LOG_UNLISTED,
-			.place = place_number(PLACE_VBLOCK, vblocknr),
-			.has_got = true, .got = blocknr,
-		});
-	return 0;
-}
-
-static int name_own(void *arg, struct context *cx,
-		    const struct blockmap_item *item)
-{
-	struct check *c = arg;
-
-	(void)cx;
-	if (sparse_test(&c->claimed, item->ptr))
-		findings_broken(c->findings, RULE_LOG_UNLISTED,
-				place_number(PLACE_BLOCK, item->ptr));
-	return 0;
-}
-
-int claims_report(struct check *c, struct context *cx)
-{
-	const struct datscan_visitor visitor = {
-		.used = name_entry,
-		.own_block = name_own,
-		.unreadable = check_skip_unreadable,
-		.arg = c,
-	};
-	bool any;
-	int err = report_segments(c, cx, &any);
-
 	if (!err && any)
 		err = datscan_run(c->vol, cx, &visitor);
 	return check_damage(c, cx, err, RULE_LOG_UNLISTED,

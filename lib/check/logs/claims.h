@@ -77,7 +77,7 @@ int claims_next(struct check *c, struct context *cx);
 int claims_ask(struct vblocks *vblocks, struct context *cx, uint64_t blocknr,
 	       const struct segsum_block *b, struct vblock *vb);
 
-/* Of one worker. */
+/* Of one worker, who sets the first two, and zeros. */
 struct claims {
 	struct check *c;
 	struct vblocks vblocks;	/* of the worker's own volume */
@@ -88,9 +88,6 @@ struct claims {
 	bool any_needed;	/* a block of the log lives now, or in a snapshot */
 };
 
-void claims_init(struct claims *claims, struct check *c, struct volume *vol);
-void claims_fini(struct claims *claims);
-
 /*
  * Takes those claims back that the log of SUMMARY, which was just read, lists
  * as the DAT has them.  0, or a failure of the checker.
@@ -98,8 +95,10 @@ void claims_fini(struct claims *claims);
 int claims_settle_log(struct claims *claims, struct context *cx,
 		      struct summary *summary);
 
-/* Takes all claims of the blocks [FROM, END) back: nothing is known of them. */
-void claims_drop(struct check *c, uint64_t from, uint64_t end);
+/* Takes all claims of the blocks [FROM, END) back, of which nothing is known: how
+   many, and the last one in *LAST, unless that is NULL. */
+uint64_t claims_drop(struct check *c, uint64_t from, uint64_t end,
+		     uint64_t *last);
 
 /*
  * After all logs: reports the claims that are left, those of clean segments

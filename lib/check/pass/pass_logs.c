@@ -114,7 +114,7 @@ static void stop_walk(struct walk *w)
 	w->broken = true;
 	note_broken(w);
 	claims_drop(w->c, w->pseg,
-		    geometry_segment_end(&w->vol->geo, w->segnum));
+		    geometry_segment_end(&w->vol->geo, w->segnum), NULL);
 }
 
 /* The first log says which number the others have; false: not to be read. */
@@ -274,7 +274,8 @@ static int check_log(struct walk *w, struct context *cx,
 		findings_broken(f, rule, here(w));
 	if (rule && rule != RULE_LOG_SUMBYTES_UNUSED) {
 		w->claims.any_needed = true; /* not known */
-		claims_drop(w->c, w->pseg, w->pseg + le32_get(ss->ss_nblocks));
+		claims_drop(w->c, w->pseg, w->pseg + le32_get(ss->ss_nblocks),
+			    NULL);
 		note_broken(w);
 	}
 
@@ -347,7 +348,7 @@ static int walk_log(struct walk *w, struct context *cx)
 
 doubt:
 	/* The listing of such a log is not trusted either. */
-	claims_drop(w->c, w->pseg, w->pseg + nblocks);
+	claims_drop(w->c, w->pseg, w->pseg + nblocks, NULL);
 	note_broken(w);
 	w->doubtful = true;
 	w->follows = false;
@@ -411,7 +412,7 @@ static int check_segment(struct crowd *crowd, struct context *cx,
 	int err;
 
 	if (bitmap_test(&c->broken_segments, segnum)) {
-		claims_drop(c, start, end);
+		claims_drop(c, start, end, NULL);
 		return 0;
 	}
 	if (segnum == w->vol->latest.segnum)
@@ -434,35 +435,28 @@ static int check_segment(struct crowd *crowd, struct context *cx,
 	return walk_segment(w, cx, segnum, nblocks, mode);
 }
 
-/*
- * The summaries with which the segments of a batch begin, of a log that fills
- * its segment: 16 bytes a block and some for each file.
- */
-static void read_ahead(const struct crowd *crowd, uint64_t segnum, uint64_t end)
-{
-	const struct nilfs_geometry *geo = &crowd->c->vol->geo;
-	struct ahead ahead = ahead_of(crowd->c->vol);
-	uint64_t bytes = (uint64_t)geo->blocks_per_segment * SUMMARY_BYTES;
-
-	for (; segnum < end; segnum++)
-		if (bitmap_test(&crowd->c->used_segments, segnum))
-			ahead_add(&ahead, geometry_segment_start(geo, segnum),
-				  div_round_up(bytes, geo->block_size));
-	ahead_end(&ahead);
-}
-
 static int check_batch(struct context *cx, void *arg, unsigned int worker,
 		       uint64_t job)
 {
 	struct crowd *crowd = arg;
 	const struct bitmap *used = &crowd->c->used_segments;
-	uint64_t segnum = crowd->first + job * BATCH_SEGMENTS, end, done;
+	const struct nilfs_geometry *geo = &crowd->c->vol->geo;
+	struct ahead ahead = ahead_of(crowd->c->vol);
+	uint64_t first = crowd->first + job * BATCH_SEGMENTS, segnum, end, done;
 	int err = 0;
 
-	end = segnum + BATCH_SEGMENTS;
+	end = first + BATCH_SEGMENTS;
 	end = end < crowd->end ? end : crowd->end;
-	read_ahead(crowd, segnum, end);
-	for (; segnum < end && !err; segnum++) {
+	/* The summaries with which the segments begin, of a log that fills its
+	   segment: 16 bytes a block and some for each file. */
+	for (segnum = first; segnum < end; segnum++)
+		if (bitmap_test(used, segnum))
+			ahead_add(&ahead, geometry_segment_start(geo, segnum),
+				  div_round_up((uint64_t)SUMMARY_BYTES *
+					       geo->blocks_per_segment,
+					       geo->block_size));
+	ahead_end(&ahead);
+	for (segnum = first; segnum < end && !err; segnum++) {
 		if (bitmap_test(used, segnum))
 			err = check_segment(crowd, cx, &crowd->walks[worker],
 					    segnum);
@@ -496,8 +490,9 @@ static int run_workers(struct crowd *crowd, struct context *cx)
 			break;
 		*w = (struct walk){
 			.c = c, .vol = vol, .sequences = &crowd->sequences,
+			.claims = { .c = c },
 		};
-		claims_init(&w->claims, c, vol);
+		vblocks_init(&w->claims.vblocks, vol, &c->datruns);
 	}
 	/* The segments of each window of claims. */
 	for (more = !ret; more; more = ret > 0) {
@@ -512,7 +507,7 @@ static int run_workers(struct crowd *crowd, struct context *cx)
 	}
 	for (i = 0; i < n && crowd->walks[i].vol; i++) {
 		summary_free(&crowd->walks[i].summary);
-		claims_fini(&crowd->walks[i].claims);
+		vblocks_fini(&crowd->walks[i].claims.vblocks);
 		if (i)
 			volume_close(crowd->walks[i].vol);
 	}
