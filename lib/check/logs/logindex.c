@@ -252,45 +252,40 @@ int logindex_extent(struct logindex *ix, struct context *cx, uint64_t i,
 	return records_get(&ix->extents, cx, i, e);
 }
 
-int logindex_find_log(struct context *cx, const struct logindex_segment *s,
-		      uint32_t n, uint64_t blocknr, struct logindex_log *log)
+/* The last of N records of R from FIRST on that begins with a number up to BLOCKNR:
+   1 and *ITEM, 0.  They are in the order of these numbers. */
+static int find_record(struct records *r, struct context *cx, uint64_t first,
+		       uint64_t n, uint64_t blocknr, void *item)
 {
-	uint64_t low = s->first, high = s->first + n;
+	const uint64_t *number = item;
+	uint64_t high = first + n, middle;
 	int err = 0;
 
-	while (high - low > 1 && !err) {
-		uint64_t middle = low + (high - low) / 2;
-
-		err = logindex_log(s->ix, cx, middle, log);
-		if (log->pseg <= blocknr)
-			low = middle;
+	while (high - first > 1 && !err) {
+		middle = first + (high - first) / 2;
+		err = records_get(r, cx, middle, item);
+		if (!err && *number <= blocknr)
+			first = middle;
 		else
 			high = middle;
 	}
-	if (!err && high > low)
-		err = logindex_log(s->ix, cx, low, log);
-	return err ? err : high > low && log->pseg <= blocknr;
+	if (!err && n)
+		err = records_get(r, cx, first, item);
+	return err ? err : n && *number <= blocknr;
+}
+
+int logindex_find_log(struct context *cx, const struct logindex_segment *s,
+		      uint32_t n, uint64_t blocknr, struct logindex_log *log)
+{
+	return find_record(&s->ix->logs, cx, s->first, n, blocknr, log);
 }
 
 int logindex_find_extent(struct logindex *ix, struct context *cx,
 			 const struct logindex_log *log, uint64_t blocknr,
 			 struct logindex_extent *e)
 {
-	uint64_t low = log->first, high = log->first + log->nextents;
-	int err;
+	int ret = find_record(&ix->extents, cx, log->first, log->nextents,
+			      blocknr, e);
 
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		err = logindex_extent(ix, cx, middle, e);
-		if (err)
-			return err;
-		if (blocknr < e->blocknr)
-			high = middle;
-		else if (blocknr - e->blocknr >= e->count)
-			low = middle + 1;
-		else
-			return 1;
-	}
-	return 0;
+	return ret > 0 ? blocknr - e->blocknr < e->count : ret;
 }

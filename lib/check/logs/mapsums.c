@@ -103,33 +103,6 @@ static int is_log_wrong(struct mapsearch *s, struct context *cx,
 	       b.vblocknr == vblocknr && !b.is_node;
 }
 
-/* Goes to the file, which has no block where it is missing. */
-static int open_file(struct mapsearch *s, struct context *cx, uint64_t cno,
-		     uint64_t ino)
-{
-	struct nilfs_inode inode;
-	struct root root;
-	int ret;
-
-	if (s->ino == ino && s->cno == cno)
-		return 0;
-	s->cno = 0;
-	ret = root_open(&root, cx, s->c->vol, cno);
-	/* Also one without links. */
-	if (!ret)
-		ret = root_inode_bytes(&root, cx, ino, &inode);
-	s->missing = ret <= 0 || !inode_has_bmap(&inode);
-	if (!s->missing)
-		ret = file_init(&s->file, cx, s->c->vol, ino, &inode);
-	s->missing |= ret < 0;
-	ret = damage_forgive(cx, ret < 0 ? ret : 0);
-	if (ret)
-		return ret;
-	s->ino = ino;
-	s->cno = cno;
-	return 0;
-}
-
 /* A block of one of the files, which the newest checkpoint that has to have it
    may not have where the log has it. */
 static int visit_listing(void *arg, struct context *cx,
@@ -139,6 +112,8 @@ static int visit_listing(void *arg, struct context *cx,
 	struct findings *f = s->c->findings;
 	uint64_t latest = s->c->vol->latest.cno, cno, vblocknr, key;
 	struct nilfs_dat_entry de;
+	struct nilfs_inode inode;
+	struct root root;
 	int ret;
 
 	if (l->is_node || !s->wanted[l->ino % MAPSUMS] ||
@@ -152,9 +127,25 @@ static int visit_listing(void *arg, struct context *cx,
 				  le64_get(de.de_end));
 	if (le64_get(de.de_blocknr) != l->blocknr || !cno)
 		return 0;
-	ret = open_file(s, cx, cno, l->ino);
-	if (ret || s->missing)
-		return ret;
+	if (s->ino != l->ino || s->cno != cno) {
+		/* Also one without links. */
+		s->cno = 0;
+		ret = root_open(&root, cx, s->c->vol, cno);
+		if (!ret)
+			ret = root_inode_bytes(&root, cx, l->ino, &inode);
+		s->missing = ret <= 0 || !inode_has_bmap(&inode);
+		if (!s->missing)
+			ret = file_init(&s->file, cx, s->c->vol, l->ino,
+					&inode);
+		s->missing |= ret < 0;
+		ret = damage_forgive(cx, ret < 0 ? ret : 0);
+		if (ret)
+			return ret;
+		s->ino = l->ino;
+		s->cno = cno;
+	}
+	if (s->missing)
+		return 0;
 	ret = blockmap_lookup(&s->file.map, cx, l->blkoff, &vblocknr);
 	if (ret < 0)
 		return damage_forgive(cx, ret);

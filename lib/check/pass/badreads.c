@@ -47,26 +47,6 @@ static int find_checkpoint(struct volume *vol, struct context *cx,
 	return ret;
 }
 
-/* Whether the latest state has BLOCKNR where B says: 1, 0. */
-static int is_in_latest(struct context *cx, struct volume *vol,
-			uint64_t blocknr, const struct segsum_block *b)
-{
-	struct root root;
-	struct file file;
-	uint64_t at = 0;
-	int ret = root_open(&root, cx, vol, 0);
-
-	if (!ret)
-		ret = root_file(&root, cx, b->ino, &file);
-	if (!ret)
-		ret = file_lookup(&file, cx, b->blkoff, &at);
-	if (ret == -ENOENT) {
-		fail_clear(cx);
-		return 0;
-	}
-	return ret < 0 ? ret : ret && at == blocknr;
-}
-
 int badreads_name(struct findings *f, struct context *cx, struct volume *vol,
 		  uint64_t blocknr, const struct vblock *vb,
 		  const struct segsum_block *b)
@@ -74,12 +54,24 @@ int badreads_name(struct findings *f, struct context *cx, struct volume *vol,
 	int ret = vb->end == NILFS_CNO_MAX, n;
 	char text[DETAIL_MAX];
 	bool history = false;
-	uint64_t cno = 0;
+	uint64_t cno = 0, at;
+	struct root root;
+	struct file file;
 
 	if (b && (b->is_node || b->ino < NILFS_USER_INO))
 		return 0;
-	if (b)
-		ret = is_in_latest(cx, vol, blocknr, b);
+	if (b) {
+		/* Whether the latest state has it where B says. */
+		ret = root_open(&root, cx, vol, 0);
+		if (!ret)
+			ret = root_file(&root, cx, b->ino, &file);
+		if (!ret)
+			ret = file_lookup(&file, cx, b->blkoff, &at);
+		if (ret > 0)
+			ret = at == blocknr;
+		if (ret == -ENOENT)
+			ret = damage_forgive(cx, ret);
+	}
 	if (ret > 0)
 		cno = vol->latest.cno;
 	/* Or another checkpoint needs it. */
