@@ -37,17 +37,6 @@ static bool has_other_errors(const struct check *c)
 	return !c->vol || c->dat_broken;
 }
 
-/* Whether the header alone is reason to write one. */
-static bool is_header_wrong(struct check *c, struct context *cx)
-{
-	bool stale = c->vol->geo.has_live_blks &&
-		     sutable_is_exact(c->vol, cx) != 1;
-
-	fail_clear(cx);
-	return stale || findings_count(c->findings, RULE_SU_NCLEAN) ||
-	       findings_count(c->findings, RULE_SU_NDIRTY);
-}
-
 /* In place of all fixers. */
 static int rebuild_counters(struct fixer_job *job, struct context *cx,
 			    const struct fix *fixes, size_t n)
@@ -55,13 +44,21 @@ static int rebuild_counters(struct fixer_job *job, struct context *cx,
 	const struct fix recount = { .rule = RULE_SU_NLIVE };
 	uint64_t changed;
 	void *header;
+	bool stale;
 	int err = fix_segments_all(job, cx, NULL, &changed);
 
 	(void)fixes;
 	(void)n;
 	if (!err)
 		err = fix_counts(job, cx, &recount, 1);
-	if (!err && is_header_wrong(job->check, cx)) {
+	if (err)
+		return err;
+	/* Whether the header alone is reason to write one. */
+	stale = job->vol->geo.has_live_blks &&
+		sutable_is_exact(job->vol, cx) != 1;
+	fail_clear(cx);
+	if (stale || findings_count(job->check->findings, RULE_SU_NCLEAN) ||
+	    findings_count(job->check->findings, RULE_SU_NDIRTY)) {
 		fixers_note(job, "segment usage file: header rebuilt");
 		err = metafile_change(
 			repairwriter_file(job->writer, NILFS_SUFILE_INO), cx, 0,

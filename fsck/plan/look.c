@@ -25,7 +25,7 @@
 #include "disk/checkpoint.h"
 #include "find/findprint.h"
 #include "fsck/plan/fixers.h"
-#include "fsck/witness/pass_bits.h"
+#include "fsck/witness/witness.h"
 #include "vol/cptable.h"
 
 static bool has_room(struct look_kept *k)

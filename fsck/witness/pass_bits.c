@@ -24,7 +24,7 @@
  * than a flipped bit, and may look like it by chance, so that is a finding of
  * its own.
  */
-#include "fsck/witness/pass_bits.h"
+#include "fsck/witness/witness.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -38,7 +38,6 @@
 #include "check/damage.h"
 #include "check/logs/logbits.h"
 #include "disk/segsum.h"
-#include "fsck/witness/witness.h"
 #include "vol/root.h"
 
 #define DETAIL_MAX 160
@@ -78,21 +77,6 @@ static void add_finding(struct search *s, struct context *cx, enum rule rule,
 	f.got = got;
 	f.want = got ^ 1u << bit;
 	findings_add(s->c->findings, &f);
-}
-
-static void add_super(struct search *s, struct context *cx, int i)
-{
-	const struct witness_supers *sb = &s->supers;
-	struct place place = place_number(PLACE_SUPER, (uint64_t)i);
-	char detail[DETAIL_MAX];
-
-	if (sb->byte[i] < 0)
-		return;
-	place.offset = (uint32_t)sb->byte[i];
-	snprintf(detail, sizeof(detail), "byte %d, bit %d", sb->byte[i],
-		 sb->bit[i]);
-	add_finding(s, cx, RULE_SB_BIT, place, sb->offset[i] + place.offset,
-		    (unsigned int)sb->bit[i], detail);
 }
 
 /* Begins with the blocks that the log of LB lists: 0, -EIO, -ENOMEM. */
@@ -441,8 +425,10 @@ int pass_bits(struct check *c, struct context *cx)
 	bool spare = findings_have_stage(c->findings, RULE_STAGE_DEVICE);
 	struct search s = {.c = c};
 	struct sparse *const sets[] = {&s.reported, &s.asked, &s.wrong};
+	char detail[DETAIL_MAX];
 	bool unmounted = false;
-	int i, err = 0;
+	unsigned int i;
+	int err = 0;
 
 	if (!is_damaged(c)) {
 		unmounted = le16_get(volume_super(c->vol)->s_state) &
@@ -455,8 +441,19 @@ int pass_bits(struct check *c, struct context *cx)
 	witness_supers(&s.supers, cx, c->dev);
 	s.lb = (struct logbits){.dev = c->dev, .geo = &s.geo};
 	if (!err && is_damaged(c)) {
-		for (i = 0; i < 2; i++)
-			add_super(&s, cx, i);
+		for (i = 0; i < 2; i++) {
+			struct place at = place_number(PLACE_SUPER, i);
+			int byte = s.supers.byte[i], bit = s.supers.bit[i];
+
+			if (byte < 0)
+				continue;
+			at.offset = (uint32_t)byte;
+			snprintf(detail, sizeof(detail), "byte %d, bit %d",
+				 byte, bit);
+			add_finding(&s, cx, RULE_SB_BIT, at,
+				    s.supers.offset[i] + at.offset,
+				    (unsigned int)bit, detail);
+		}
 		s.geo = s.supers.geo;
 		if (s.supers.choice >= 0)
 			err = search_chains(&s, cx) ?: search_segments(&s, cx);

@@ -10,6 +10,7 @@
 
 #include "base/context.h"
 #include "check/logs/logbits.h"
+#include "check/pass/passes.h"
 #include "disk/super.h"
 
 /* All zero but logbits.dev and logbits.geo; freed with witness_fini(). */
@@ -55,5 +56,12 @@ struct witness_supers {
  */
 void witness_supers(struct witness_supers *s, struct context *cx,
 		    struct dev *dev);
+
+/*
+ * Flipped bits that checksums show, where the passes have found damage, or
+ * logs may be missing after a crash; after all of them, open or not.
+ */
+pass_run pass_bits;
+pass_estimate pass_bits_work;
 
 #endif
