@@ -40,7 +40,6 @@
 #include "log/repairwriter.h"
 #include "log/tables/segzones.h"
 #include "vol/datscan.h"
-#include "vol/sutable.h"
 #include "vol/volume.h"
 
 #define ACTIVE (1u << NILFS_SEGMENT_USAGE_ACTIVE)
@@ -260,20 +259,17 @@ static int read_entry(struct volume *vol, struct context *cx, struct segment *s)
 {
 	const struct nilfs_geometry *geo = &vol->geo;
 	uint64_t blkoff = segusage_blkoff(geo, s->segnum);
-	struct nilfs_segment_usage_ext su;
-	bool garbage = false;
 	const void *block;
 	int ret = file_block(&vol->sufile, cx, blkoff, &block);
 
+	s->known = !ret;
 	if (ret > 0) {
-		garbage = segusage_is_garbage(geo, blkoff, block);
+		s->known = !segusage_is_garbage(geo, blkoff, block);
+		if (s->known)
+			memcpy(&s->was, (const char *)block +
+					segusage_offset(geo, s->segnum),
+			       sizeof(s->was));
 		file_put(&vol->sufile, block);
-	}
-	if (ret >= 0 && !garbage) {
-		ret = sutable_read(vol, cx, s->segnum, &su);
-		s->known = !ret;
-		if (!ret)
-			s->was = su.su;
 	}
 	s->expected = s->segnum == vol->latest.segnum ?
 		(uint32_t)vol->latest.offset : le32_get(s->was.su_nblocks);

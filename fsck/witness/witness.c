@@ -30,12 +30,11 @@ int witness_proves(struct witness *w, struct context *cx, uint64_t pseg,
 	/* Once for several questions. */
 	if (!w->known || lb->pseg != pseg) {
 		ret = logbits_header(lb, cx, pseg);
-		w->is_log = ret > 0;
 		if (ret > 0)
 			ret = logbits_sum(lb, cx);
 		w->known = !ret;
 	}
-	if (ret || !w->is_log || !lb->readable)
+	if (ret || !lb->readable)
 		return ret;
 	first = pseg + segsum_nsumblk(geo, &lb->ss);
 	end = pseg + le32_get(lb->ss.ss_nblocks);

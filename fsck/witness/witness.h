@@ -16,8 +16,7 @@
 /* All zero but logbits.dev and logbits.geo; freed with witness_fini(). */
 struct witness {
 	struct logbits logbits;
-	bool known; /* logbits has the sums of a log */
-	bool is_log;
+	bool known; /* it was asked about the log at logbits.pseg */
 };
 
 struct witness_block {

@@ -58,10 +58,8 @@ struct listings {
 int listings_of_vblocks(struct listings *l, struct context *cx,
 			const struct check *c, const struct sparse *wanted);
 
-/*
- * The same of all virtual blocks that are listed for the N inodes INOS, which
- * ascend, nodes too.  -EFBIG past the memory budget.
- */
+/* The same of all virtual blocks that are listed for the N inodes INOS, which ascend,
+   nodes too.  -EFBIG past the memory budget. */
 int listings_of_inodes(struct listings *l, struct context *cx,
 		       const struct check *c, const uint64_t *inos, size_t n);
 

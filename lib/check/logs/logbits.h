@@ -22,10 +22,6 @@ struct logbit {
 	uint64_t positions;
 };
 
-/* Bits that a checksum may cover for a correction without a question: by chance 1 in
-   4096. */
-#define LOGBITS_POSITIONS_MAX (UINT64_C(1) << 20)
-
 /* All zero but DEV and GEO, which are borrowed. */
 struct logbits {
 	struct dev *dev;
@@ -40,7 +36,8 @@ struct logbits {
 	uint32_t difference; /* of ss_datasum and the blocks, by exclusive
 				or, before anything but the summary was
 				corrected */
-	bool readable;	     /* every block of the log can be read */
+	bool readable;	     /* every block of the log can be read, since it
+				was summed up */
 	bool whole;	     /* with these bits all its checksums match */
 };
 
@@ -51,11 +48,8 @@ struct logbits {
  */
 int logbits_header(struct logbits *lb, struct context *cx, uint64_t pseg);
 
-/*
- * The first block from PSEG on that begins as a log does, but for a bit; END
- * where none before it does.  Blocks that cannot be read do not.  After
- * logbits_header().
- */
+/* The first block from PSEG on that can be read and begins as a log does, but for a
+   bit, or END.  After logbits_header(). */
 uint64_t logbits_next(struct logbits *lb, struct context *cx, uint64_t pseg,
 		      uint64_t end);
 
@@ -70,10 +64,8 @@ int logbits_sum(struct logbits *lb, struct context *cx);
  */
 int logbits_blocks(struct logbits *lb, struct context *cx);
 
-/*
- * Whether damage of another kind looks like the bits in lb->bits so rarely that
- * they can be corrected without a question: in logs of up to 128 KiB.
- */
+/* Whether damage of another kind looks like the bits in lb->bits so rarely that they
+   can be corrected without a question: in logs of up to 128 KiB. */
 bool logbits_is_credible(const struct logbits *lb);
 
 /*

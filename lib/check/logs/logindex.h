@@ -74,10 +74,8 @@ int logindex_segment(struct logindex *ix, struct context *cx,
 		     struct volume *vol, uint64_t segnum,
 		     struct logindex_segment *s);
 
-/*
- * Whether a log begins segment SEGNUM, sound or not, or something that cannot
- * be read.  A segment without one is read only once.
- */
+/* Whether a log begins segment SEGNUM, sound or not, or something that cannot be
+   read. */
 bool logindex_begins(struct logindex *ix, struct context *cx,
 		     struct volume *vol, uint64_t segnum);
 
@@ -88,10 +86,8 @@ int logindex_log(struct logindex *ix, struct context *cx, uint64_t i,
 int logindex_extent(struct logindex *ix, struct context *cx, uint64_t i,
 		    struct logindex_extent *e);
 
-/*
- * The log of S before block BLOCKNR or at it, of the first N: 1 and *LOG, 0.
- * -ENOMEM.
- */
+/* The log of S before block BLOCKNR or at it, of the first N: 1 and *LOG, 0.
+   -ENOMEM. */
 int logindex_find_log(struct context *cx, const struct logindex_segment *s,
 		      uint32_t n, uint64_t blocknr, struct logindex_log *log);
 
@@ -100,10 +96,8 @@ int logindex_find_extent(struct logindex *ix, struct context *cx,
 			 const struct logindex_log *log, uint64_t blocknr,
 			 struct logindex_extent *e);
 
-/*
- * Block I of E, an extent of LOG; what the summary says about the file as a
- * whole is 0.
- */
+/* Block I of E, an extent of LOG; what the summary says about the file as a whole is
+   0. */
 static inline struct segsum_block
 logindex_block(const struct logindex_log *log, const struct logindex_extent *e,
 	       uint32_t i)
