@@ -95,8 +95,8 @@ int claims_own(struct check *c, struct context *cx, uint64_t blocknr)
 	return sparse_add(&c->claimed, cx, blocknr);
 }
 
-void claims_blame(struct check *c, enum rule rule, uint64_t ptr,
-		       uint64_t key, unsigned int level)
+void claims_blame(struct check *c, enum rule rule, uint64_t ptr, uint64_t key,
+		  unsigned int level)
 {
 	findings_add(c->findings, &(struct finding){
 		.rule = rule,
@@ -104,19 +104,6 @@ void claims_blame(struct check *c, enum rule rule, uint64_t ptr,
 		.has_got = true, .got = ptr,
 	});
 	c->dat_broken = true;
-}
-
-int claims_flush(struct check *c, struct context *cx,
-		 struct claims_pending *pending)
-{
-	uint64_t had, ignored;
-	int err = sparse_add_word(&c->claimed, cx, pending->first,
-				  pending->bits, &had);
-
-	pending->bits = 0;
-	return err || !had ? err :
-		sparse_add_word(&c->claimed_twice, cx, pending->first, had,
-				&ignored);
 }
 
 /* The entries that name a block named twice, 0 for the DAT itself. */
@@ -197,13 +184,25 @@ int claims_report_twice(struct check *c, struct context *cx)
 	return err;
 }
 
-static int claim_entries(void *arg, struct context *cx, unsigned int worker,
-			 const struct datscan_block *block)
+/* The 64 blocks from FIRST on of which BITS has one each. */
+static int claim_word(struct check *c, struct context *cx, uint64_t first,
+		      uint64_t bits)
 {
-	struct check *c = arg;
-	struct claims_pending pending = { 0 };
+	uint64_t had, ignored;
+	int err = sparse_add_word(&c->claimed, cx, first, bits, &had);
+
+	return err || !had ? err :
+		sparse_add_word(&c->claimed_twice, cx, first, had, &ignored);
+}
+
+int claims_entries(void *check, struct context *cx, unsigned int worker,
+		   const struct datscan_block *block)
+{
+	struct check *c = check;
+	uint64_t from = c->claimed_from ? c->claimed_from :
+					  c->vol->geo.first_data_block;
+	uint64_t n = c->claimed_end - from, first = 0, bits = 0, blocknr, bit;
 	uint32_t i, end;
-	uint64_t blocknr;
 	int err = 0;
 
 	(void)worker;
@@ -212,12 +211,19 @@ static int claim_entries(void *arg, struct context *cx, unsigned int worker,
 		end = datscan_next_free(block, i);
 		for (; i < end && !err; i++) {
 			blocknr = le64_get(datscan_entry(block, i)->de_blocknr);
-			if (blocknr >= c->vol->geo.first_data_block &&
-			    blocknr < c->claimed.bits)
-				err = claims_add(c, cx, &pending, blocknr);
+			if (blocknr - from >= n)
+				continue;
+			/* Neighbours mostly have neighbouring entries. */
+			bit = UINT64_C(1) << blocknr % 64;
+			if (blocknr - blocknr % 64 != first || bits & bit) {
+				err = claim_word(c, cx, first, bits);
+				first = blocknr - blocknr % 64;
+				bits = 0;
+			}
+			bits |= bit;
 		}
 	}
-	return err ? err : claims_flush(c, cx, &pending);
+	return err ? err : claim_word(c, cx, first, bits);
 }
 
 /*
@@ -229,7 +235,7 @@ static int fill(struct check *c, struct context *cx, uint64_t from, bool report)
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
 	const struct datscan_visitor visitor = {
-		.entries = claim_entries,
+		.entries = claims_entries,
 		.unreadable = check_skip_unreadable,
 		.arg = c,
 	};

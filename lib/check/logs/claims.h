@@ -12,6 +12,7 @@
 #include "check/check.h"
 #include "check/logs/mapsums.h"
 #include "check/vblocks.h"
+#include "vol/datscan.h"
 #include "vol/summary.h"
 
 /* Makes C->claimed and C->live_segments, which are empty; the first window. */
@@ -27,31 +28,12 @@ int claims_own(struct check *c, struct context *cx, uint64_t blocknr);
 void claims_blame(struct check *c, enum rule rule, uint64_t ptr, uint64_t key,
 		  unsigned int level);
 
-/* Blocks to be claimed; neighbours mostly have neighbouring entries. */
-struct claims_pending {
-	uint64_t first;		/* a multiple of 64 */
-	uint64_t bits;
-};
-
-/* Adds what is pending, from any thread.  0, -ENOMEM. */
-int claims_flush(struct check *c, struct context *cx,
-		 struct claims_pending *pending);
-
-/* Claims BLOCKNR, which is below C->claimed.bits, if it is in the window. */
-static inline int claims_add(struct check *c, struct context *cx,
-			     struct claims_pending *pending, uint64_t blocknr)
-{
-	uint64_t bit = UINT64_C(1) << blocknr % 64;
-	int err = 0;
-
-	if (blocknr - c->claimed_from >= c->claimed_end - c->claimed_from)
-		return 0;
-	if (blocknr - blocknr % 64 != pending->first || pending->bits & bit)
-		err = claims_flush(c, cx, pending);
-	pending->first = blocknr - blocknr % 64;
-	pending->bits |= bit;
-	return err;
-}
+/*
+ * Claims what the entries of BLOCK that are in use name in the window of CHECK,
+ * from any thread: datscan_visitor.  0, -ENOMEM.
+ */
+int claims_entries(void *check, struct context *cx, unsigned int worker,
+		   const struct datscan_block *block);
 
 /* Reports the entries that share a block, after all were added. */
 int claims_report_twice(struct check *c, struct context *cx);

@@ -24,19 +24,17 @@ int lifelogs_open(struct lifelogs *l, struct context *cx,
 		  const struct check *c, uint64_t segnum)
 {
 	struct volume *vol = c->vol;
+	uint64_t start = geometry_segment_start(&vol->geo, segnum);
 	bool known = c->used_segments.bits && check_knows_sufile(c);
 	struct nilfs_segment_usage_ext su;
 	struct context quiet;
 	int err;
 
 	*l = (struct lifelogs){
-		.c = c,
-		.start = geometry_segment_start(&vol->geo, segnum),
-		.limit = UINT64_MAX,
+		.c = c, .next = start, .limit = UINT64_MAX,
 	};
 	if (!c->logindex)
 		return fail(cx, -EINVAL, "no index of the logs");
-	l->next = l->start;
 	l->is_used = !known || bitmap_test(&c->used_segments, segnum) ||
 		     segnum == vol->latest.segnum;
 	if (!(known && l->is_used) &&
@@ -46,14 +44,14 @@ int lifelogs_open(struct lifelogs *l, struct context *cx,
 	if (err)
 		return err;
 	if (segnum == vol->latest.segnum) {
-		l->end = l->limit = l->start + vol->latest.offset;
+		l->end = l->limit = start + vol->latest.offset;
 		return 1;
 	}
 	context_child(cx, &quiet);
 	if (segnum != vol->latest.nextnum && check_knows_sufile(c) &&
 	    !sutable_read(vol, &quiet, segnum, &su) &&
 	    le32_get(su.su.su_nblocks))
-		l->end = l->start + le32_get(su.su.su_nblocks);
+		l->end = start + le32_get(su.su.su_nblocks);
 	return 1;
 }
 
@@ -64,12 +62,6 @@ static bool is_behind(const struct lifelogs *l, const struct logindex_log *log)
 	       (l->end && log->pseg >= l->end);
 }
 
-/* Whether LOG begins where no log of the latest state does. */
-static bool is_cut_off(const struct lifelogs *l, const struct logindex_log *log)
-{
-	return log->pseg + NILFS_PSEG_MIN_BLOCKS > l->limit;
-}
-
 int lifelogs_next(struct lifelogs *l, struct context *cx,
 		  struct logindex_log *log)
 {
@@ -78,7 +70,8 @@ int lifelogs_next(struct lifelogs *l, struct context *cx,
 	while (!err && l->log < l->segment.n) {
 		err = logindex_log(l->segment.ix, cx,
 				   l->segment.first + l->log, log);
-		if (err || is_cut_off(l, log))
+		/* None of the latest state begins after the limit. */
+		if (err || log->pseg + NILFS_PSEG_MIN_BLOCKS > l->limit)
 			break;
 		l->log++;
 		if (!l->any) {
@@ -153,7 +146,7 @@ int lifelogs_find_block(struct context *cx, const struct check *c,
 		return ret;
 	ret = logindex_find_log(cx, &l.segment, l.segment.nsame, blocknr,
 				&log);
-	if (ret <= 0 || is_cut_off(&l, &log))
+	if (ret <= 0 || log.pseg + NILFS_PSEG_MIN_BLOCKS > l.limit)
 		return ret < 0 ? ret : 0;
 	ret = logindex_find_extent(l.segment.ix, cx, &log, blocknr, &e);
 	if (ret <= 0)

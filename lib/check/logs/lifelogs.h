@@ -23,7 +23,7 @@ struct lifelogs {
 	struct logindex_extent extent;	/* whose blocks are next */
 	uint32_t nextents, block;	/* of the log, of the extent: returned */
 
-	uint64_t start, next;	/* where the first log, the next one begins */
+	uint64_t next;		/* where the next log begins, if none is missing */
 	uint64_t end;		/* of the logs in use; 0: not known */
 	uint64_t limit;		/* after it nothing is part of anything */
 	uint64_t seq;		/* of this life, valid if any */

@@ -144,41 +144,38 @@ static int take_extent(struct gather *g, struct context *cx,
 	return err;
 }
 
-static int take_segment(struct gather *g, struct context *cx, uint64_t segnum)
-{
-	struct lifelogs l;
-	struct logindex_log log;
-	struct logindex_extent e;
-	int ret = lifelogs_open(&l, cx, g->c, segnum), err = 0;
-
-	while (ret > 0 && !err && (ret = lifelogs_next(&l, cx, &log)) > 0) {
-		if (l.is_former && g->what != VISITED)
-			continue;
-		while (!err && (ret = lifelogs_extent(&l, cx, &e)) > 0)
-			err = take_extent(g, cx, &l, &log, &e);
-		if (log.verdict && l.is_used &&
-		    log.verdict != RULE_LOG_SUMBYTES_UNUSED)
-			g->l->partial = true;
-		ret = ret < 0 ? ret : 1;
-	}
-	g->l->partial |= l.partial;
-	if (l.partial && g->l->partial_segments.bits)
-		bitmap_set(&g->l->partial_segments, segnum);
-	return err ? err : ret;
-}
-
 static int gather_listings(struct gather *g, struct context *cx)
 {
+	struct listings *list = g->l;
+	struct logindex_extent e;
+	struct logindex_log log;
+	struct lifelogs l;
 	uint64_t segnum;
-	int err = 0;
+	int ret, err = 0;
 
 	g->most = cx->max_memory / 4 / sizeof(struct listing);
 	if (g->most < 2ull * FIRST_CUT)
 		g->most = 2ull * FIRST_CUT;
 	g->cut = FIRST_CUT;
-	for (segnum = 0; segnum < g->c->vol->geo.nsegments && !err; segnum++)
-		err = take_segment(g, cx, segnum);
-	cut_band(g->l);
+	for (segnum = 0; segnum < g->c->vol->geo.nsegments && !err; segnum++) {
+		ret = lifelogs_open(&l, cx, g->c, segnum);
+		while (ret > 0 && !err &&
+		       (ret = lifelogs_next(&l, cx, &log)) > 0) {
+			if (l.is_former && g->what != VISITED)
+				continue;
+			while (!err && (ret = lifelogs_extent(&l, cx, &e)) > 0)
+				err = take_extent(g, cx, &l, &log, &e);
+			if (log.verdict && l.is_used &&
+			    log.verdict != RULE_LOG_SUMBYTES_UNUSED)
+				list->partial = true;
+			ret = ret < 0 ? ret : 1;
+		}
+		list->partial |= l.partial;
+		if (l.partial && list->partial_segments.bits)
+			bitmap_set(&list->partial_segments, segnum);
+		err = !err && ret < 0 ? ret : err;
+	}
+	cut_band(list);
 	return err;
 }
 

@@ -253,51 +253,44 @@ static int solve_data(struct logbits *lb, struct context *cx,
 	return keep_bit(lb, in_summary ? 0 : check_root(lb, cx, &root));
 }
 
-/* The bit of the super root that explains its own sum: 1, 0. */
-static int solve_root(struct logbits *lb, struct context *cx)
-{
-	const struct nilfs_super_root *sr = (const void *)lb->buf;
-	unsigned int i;
-	uint64_t at;
-	int ret = check_root(lb, cx, &at);
-
-	if (ret)
-		return ret < 0 ? ret : 0;
-	if (le16_get(sr->sr_bytes) > SR_SUM_END &&
-	    explain_sum(lb, le32_get(sr->sr_sum),
-			superroot_checksum(lb->geo, lb->buf), at,
-			at + SR_SUM_END, le16_get(sr->sr_bytes) - SR_SUM_END))
-		ret = keep_bit(lb, check_root(lb, cx, &at));
-	/* A bit of sr_bytes, the length that sr_sum is taken over. */
-	for (i = 0; i < 16 && !ret; i++) {
-		push_bit(lb, at + offsetof(struct nilfs_super_root, sr_bytes) +
-			 i / 8, i % 8, 16);
-		ret = keep_bit(lb, check_root(lb, cx, &at));
-	}
-	return ret;
-}
-
 int logbits_blocks(struct logbits *lb, struct context *cx)
 {
+	const struct nilfs_super_root *sr = (const void *)lb->buf;
 	int ret = logbits_sum(lb, cx);
 	uint32_t before = lb->difference;
+	unsigned int i;
+	uint64_t at;
 
 	if (ret || !lb->readable || !before) {
 		lb->whole = lb->readable;
 		return ret;
 	}
 	ret = solve_data(lb, cx, before);
-	if (!ret) {
-		ret = solve_root(lb, cx);
-		if (ret <= 0)
-			return damage_forgive(cx, ret);
-		/* What the corrected super root leaves of the difference. */
-		ret = logbits_sum(lb, cx);
-		if (!ret && lb->readable)
-			ret = lb->difference ?
-				solve_data(lb, cx, lb->difference) : 1;
-		lb->difference = before;
+	if (ret)
+		goto out;
+	/* Or a bit of the super root explains its own sum, also one of sr_bytes,
+	   the length that this is taken over. */
+	ret = check_root(lb, cx, &at);
+	if (ret)
+		return ret < 0 ? damage_forgive(cx, ret) : 0;
+	if (le16_get(sr->sr_bytes) > SR_SUM_END &&
+	    explain_sum(lb, le32_get(sr->sr_sum),
+			superroot_checksum(lb->geo, lb->buf), at,
+			at + SR_SUM_END, le16_get(sr->sr_bytes) - SR_SUM_END))
+		ret = keep_bit(lb, check_root(lb, cx, &at));
+	for (i = 0; i < 16 && !ret; i++) {
+		push_bit(lb, at + offsetof(struct nilfs_super_root, sr_bytes) +
+			 i / 8, i % 8, 16);
+		ret = keep_bit(lb, check_root(lb, cx, &at));
 	}
+	if (ret <= 0)
+		return damage_forgive(cx, ret);
+	/* What the corrected super root leaves of the difference. */
+	ret = logbits_sum(lb, cx);
+	if (!ret && lb->readable)
+		ret = lb->difference ? solve_data(lb, cx, lb->difference) : 1;
+	lb->difference = before;
+out:
 	lb->whole = ret > 0;
 	return damage_forgive(cx, ret < 0 ? ret : 0);
 }

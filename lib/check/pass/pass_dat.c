@@ -98,12 +98,9 @@ static int visit_entries(void *arg, struct context *cx, unsigned int worker,
 {
 	struct scan *s = arg;
 	const struct check *c = s->c;
-	struct claims_pending pending = { 0 };
 	const struct nilfs_dat_entry *de;
 	uint32_t i = 0, last, live = 0, ended = 0;
 	uint64_t blocknr, start, end;
-	bool inside;
-	int err = 0;
 
 	datruns_add(&s->c->datruns, worker, block);
 	if (!block->first) {
@@ -112,29 +109,27 @@ static int visit_entries(void *arg, struct context *cx, unsigned int worker,
 					place_number(PLACE_VBLOCK, 0));
 		i = 1;
 	}
-	for (i = datscan_next_used(block, i); i < block->count && !err;
+	for (i = datscan_next_used(block, i); i < block->count;
 	     i = datscan_next_used(block, last)) {
 		last = datscan_next_free(block, i);
-		for (; i < last && !err; i++) {
+		for (; i < last; i++) {
 			de = datscan_entry(block, i);
 			blocknr = le64_get(de->de_blocknr);
 			start = le64_get(de->de_start);
 			end = le64_get(de->de_end);
-			inside = blocknr >= s->first_block &&
-				 blocknr < s->end_block;
 			live += dat_is_current(de);
 			ended += c->nsnapshots && !dat_is_current(de) &&
 				 check_snapshot_of(c, start, end);
 			if (start > end || start > s->cno ||
-			    (end > s->cno && ~end) || (blocknr && !inside))
+			    (end > s->cno && ~end) ||
+			    (blocknr && (blocknr < s->first_block ||
+					 blocknr >= s->end_block)))
 				report_entry(s, block->first + i, de);
-			if (inside)
-				err = claims_add(s->c, cx, &pending, blocknr);
 		}
 	}
 	__atomic_add_fetch(&s->live, live, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&s->ended, ended, __ATOMIC_RELAXED);
-	return err ? err : claims_flush(s->c, cx, &pending);
+	return claims_entries(s->c, cx, worker, block);
 }
 
 static int count_block(void *arg, struct context *cx,
