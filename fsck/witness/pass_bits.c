@@ -165,7 +165,7 @@ static int add_chained(struct search *s, struct context *cx,
 	for (i = 0; i < 2; i++) {
 		const struct nilfs_super_block *sb = &s->supers.copy[i];
 
-		follows |= s->supers.read[i] && super_check(sb) == RULE_OK &&
+		follows |= s->supers.valid[i] &&
 			   le64_get(sb->s_last_pseg) == lb->pseg &&
 			   le64_get(sb->s_last_seq) ==
 				   le64_get(lb->ss.ss_seq);
@@ -228,7 +228,7 @@ static int search_chains(struct search *s, struct context *cx)
 	for (i = 0; i < 2 && !err; i++) {
 		const struct nilfs_super_block *sb = &s->supers.copy[i];
 
-		if (s->supers.read[i] && super_check(sb) == RULE_OK)
+		if (s->supers.valid[i])
 			err = walk_chain(s, cx, le64_get(sb->s_last_pseg),
 					 le64_get(sb->s_last_seq));
 	}

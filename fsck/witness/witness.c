@@ -96,15 +96,16 @@ void witness_supers(struct witness_supers *s, struct context *cx,
 		.bit = {-1, -1},
 	};
 	for (i = 0; i < 2; i++) {
-		s->read[i] = s->offset[i] &&
-			     !dev_read(dev, cx, s->offset[i], &s->copy[i],
-				       sizeof(s->copy[i]));
-		fail_clear(cx);
-		if (s->read[i] && super_check(&s->copy[i]) != RULE_OK)
+		if (!s->offset[i] || dev_read(dev, cx, s->offset[i],
+					      &s->copy[i], sizeof(s->copy[i])))
+			continue;
+		if (super_check(&s->copy[i]) != RULE_OK)
 			correct_bit(&s->copy[i], &s->byte[i], &s->bit[i]);
+		s->valid[i] = super_check(&s->copy[i]) == RULE_OK;
 	}
-	super_choose(s->read[0] ? &s->copy[0] : NULL,
-		     s->read[1] ? &s->copy[1] : NULL, dev->size, &choice);
+	fail_clear(cx);
+	super_choose(s->valid[0] ? &s->copy[0] : NULL,
+		     s->valid[1] ? &s->copy[1] : NULL, dev->size, &choice);
 	s->choice = choice.index;
 	if (s->choice >= 0)
 		rule = super_geometry(&s->copy[s->choice], dev->size, &s->geo);

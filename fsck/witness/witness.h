@@ -40,7 +40,7 @@ void witness_fini(struct witness *w);
 struct witness_supers {
 	uint64_t offset[2];		  /* bytes of the device; 0: no copy */
 	struct nilfs_super_block copy[2]; /* with the bit corrected */
-	bool read[2];
+	bool valid[2];
 	/* The byte of the copy, and the bit in it, that is wrong; -1: none. */
 	int byte[2], bit[2];
 	/* The copy that counts as corrected, and the layout of the volume by it;

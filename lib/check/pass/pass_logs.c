@@ -72,8 +72,7 @@ struct walk {
 	struct claims claims;
 
 	/* The segment, and the log in it. */
-	uint64_t segnum, start, end;	/* blocks in use */
-	uint64_t pseg;
+	uint64_t segnum, pseg;
 	uint64_t seq;			/* of the segment, valid if any */
 	uint64_t odd;			/* that of one log alone, or 0 */
 	bool any;
@@ -363,17 +362,17 @@ doubt:
 static int walk_segment(struct walk *w, struct context *cx, uint64_t segnum,
 			uint32_t nblocks, enum walk_mode mode)
 {
+	uint64_t start = geometry_segment_start(&w->vol->geo, segnum);
 	int err = 0;
 
 	w->mode = mode;
 	w->segnum = segnum;
-	w->start = w->pseg = geometry_segment_start(&w->vol->geo, segnum);
-	w->end = w->start + nblocks;
+	w->pseg = start;
 	w->odd = 0;
 	w->any = w->broken = w->doubtful = w->follows = false;
 	w->claims.any_unclaimed = false;
 	while (!err && !w->broken &&
-	       w->pseg + NILFS_PSEG_MIN_BLOCKS <= w->end) {
+	       w->pseg + NILFS_PSEG_MIN_BLOCKS <= start + nblocks) {
 		err = context_cancelled(cx);
 		if (!err)
 			err = walk_log(w, cx);
@@ -381,12 +380,12 @@ static int walk_segment(struct walk *w, struct context *cx, uint64_t segnum,
 	/* A cleaner does not read what is marked as erroneous. */
 	if (!err && w->claims.any_unclaimed && w->mode != WALK_SHUT)
 		bitmap_set_shared(&w->c->unclaimed_segments, segnum);
-	if (err || w->broken || w->pseg == w->end)
+	if (err || w->broken || w->pseg == start + nblocks)
 		return err;
 	if (w->mode == WALK_EXACT && !w->doubtful)
 		findings_differ(w->c->findings, RULE_SU_LOG_END,
 				place_number(PLACE_SEGMENT, segnum),
-				w->pseg - w->start, nblocks);
+				w->pseg - start, nblocks);
 	stop_walk(w);
 	return 0;
 }
