@@ -449,8 +449,7 @@ static int try_all(struct repair *r, struct context *cx, struct derived *d)
 		ret = try_derived(r, cx, d, &dat, &tries);
 	/* The map of the DAT leads to older blocks than the logs have. */
 	if (!ret && d->dat_stale)
-		ret = add_log(r, cx, fix_dat_map,
-			      REPAIRWRITER_FILE(NILFS_DAT_INO));
+		ret = add_log(r, cx, fix_dat, REPAIRWRITER_FILE(NILFS_DAT_INO));
 	if (!ret)
 		ret = try_derived(r, cx, d, &maps, &tries);
 	if (!ret)

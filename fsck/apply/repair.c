@@ -252,6 +252,7 @@ static void refuse_fixes(struct repair *r, int stage,
 			 const bool taken[RULE_FIX_COUNT], unsigned int ntaken,
 			 bool idle)
 {
+	struct plan_count found[RULE_FIX_COUNT];
 	bool fewer[RULE_FIX_COUNT];
 	size_t i;
 
@@ -259,6 +260,7 @@ static void refuse_fixes(struct repair *r, int stage,
 		r->apart[stage]++;
 	if (ntaken > 1)
 		return;
+	count_kinds(r, found);
 	for (i = 0; i < RULE_FIX_COUNT; i++) {
 		if (!taken[i] ||
 		    (!idle && repair_current(r)->check.vol &&
@@ -266,23 +268,30 @@ static void refuse_fixes(struct repair *r, int stage,
 			continue;
 		r->given_up[i] = true;
 		r->idle[i] |= idle;
+		r->idle_with[i] = found[i];
 	}
 }
 
 /*
  * A round stays.  What had come to nothing because there was nothing that it
- * could do may have it now, and costs no look if not.
+ * could do may have it now, if the round was of no later stage, on which it
+ * does not depend, or the findings are others.
  */
 static void accept_fixes(struct repair *r, const bool taken[RULE_FIX_COUNT],
 			 const struct plan_count before[RULE_FIX_COUNT])
 {
 	struct plan_count now[RULE_FIX_COUNT];
+	bool reached = false;
 	size_t i;
 
 	count_kinds(r, now);
+	/* The order of kinds is that of stages. */
 	for (i = 0; i < RULE_FIX_COUNT; i++) {
-		r->given_up[i] &= !r->idle[i];
-		r->idle[i] = false;
+		reached |= taken[i];
+		if (r->idle[i] &&
+		    (reached || !plan_is_no_less(&now[i], &r->idle_with[i]) ||
+		     !plan_is_no_less(&r->idle_with[i], &now[i])))
+			r->given_up[i] = r->idle[i] = false;
 		r->given_up[i] |= taken[i] &&
 				  plan_is_no_less(&now[i], &before[i]);
 	}

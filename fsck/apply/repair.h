@@ -58,7 +58,8 @@ struct repair {
 	struct root_state state;	/* chosen if superblocks lead to none */
 	unsigned int state_number;	/* which one, 0 is the newest */
 	bool given_up[RULE_FIX_COUNT];	/* its fixer came to nothing, */
-	bool idle[RULE_FIX_COUNT];	/* and that without a try */
+	bool idle[RULE_FIX_COUNT];	/* and that without a try, with: */
+	struct plan_count idle_with[RULE_FIX_COUNT];
 	enum stages_apart apart[RULE_STAGE_COUNT];
 	bool revived;		/* inodes of snapshots, by other checkpoints */
 	struct repairlist repaired;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Bits and counts of a persistent allocator.
+ * Counts of a persistent allocator.
  *
  * The bitmap is what counts: the number of free entries follows from it.  A
  * missing block of descriptors is rebuilt completely, since it describes groups
@@ -8,23 +8,15 @@
  */
 #include "fsck/dat/groupfix.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/array.h"
 #include "base/sort.h"
-#include "disk/ondisk.h"
 
 int groupfix_add(struct groupfix *g, struct context *cx, uint64_t group)
 {
 	/* Findings come in order, mostly several of a group. */
 	if (g->n && g->groups[g->n - 1] == group)
 		return 0;
-	if (array_reserve(cx, &g->groups, &g->room, g->n + 1))
-		return -ENOMEM;
-	g->groups[g->n++] = group;
-	return 0;
+	return array_push(cx, &g->groups, &g->n, &g->room, group);
 }
 
 int groupfix_add_block(struct groupfix *g, struct context *cx,
@@ -36,58 +28,42 @@ int groupfix_add_block(struct groupfix *g, struct context *cx,
 	return groupfix_add(g, cx, what.group);
 }
 
-void groupfix_fini(struct groupfix *g)
-{
-	free(g->groups);
-	g->groups = NULL;
-}
-
-void groupfix_sort(struct groupfix *g)
-{
-	g->n = sort_unique(g->groups, g->n);
-}
-
-static int count_group(struct groupfix *g, struct context *cx, uint64_t group)
-{
-	struct nilfs_palloc_group_desc *desc;
-	uint32_t nfrees = g->p->entries_per_group;
-	const void *bitmap;
-	void *data;
-	int ret = metafile_look(g->m, cx, palloc_bitmap_blkoff(g->p, group),
-				&bitmap);
-
-	if (ret > 0)
-		nfrees -= palloc_count(g->p, bitmap);
-	if (ret >= 0)
-		ret = metafile_change(g->m, cx,
-				      palloc_desc_blkoff(g->p, group), &data,
-				      NULL);
-	if (ret)
-		return ret;
-	desc = (void *)((char *)data + palloc_desc_offset(g->p, group));
-	desc->pg_nfrees = le32_make(nfrees);
-	return 0;
-}
-
 int groupfix_count(struct groupfix *g, struct context *cx)
 {
-	uint64_t group, end;
-	const void *descs;
+	uint64_t group, end, blkoff;
+	struct nilfs_palloc_group_desc *desc;
+	const void *bitmap;
+	uint32_t nfrees;
+	void *data;
 	size_t i;
 	int ret = 0;
 
-	groupfix_sort(g);
+	g->n = sort_unique(g->groups, g->n);
 	for (i = 0; i < g->n && ret >= 0; i++) {
 		group = g->groups[i];
 		end = group + 1;
-		ret = metafile_look(g->m, cx, palloc_desc_blkoff(g->p, group),
-				    &descs);
+		blkoff = palloc_desc_blkoff(g->p, group);
+		ret = metafile_look(g->m, cx, blkoff, &bitmap);
 		if (!ret) {
 			group -= group % g->p->groups_per_desc;
 			end = group + g->p->groups_per_desc;
 		}
-		for (; group < end && ret >= 0; group++)
-			ret = count_group(g, cx, group);
+		for (; group < end && ret >= 0; group++) {
+			nfrees = g->p->entries_per_group;
+			ret = metafile_look(g->m, cx,
+					    palloc_bitmap_blkoff(g->p, group),
+					    &bitmap);
+			if (ret > 0)
+				nfrees -= palloc_count(g->p, bitmap);
+			if (ret >= 0)
+				ret = metafile_change(g->m, cx, blkoff, &data,
+						      NULL);
+			if (ret)
+				break;
+			desc = (void *)((char *)data +
+					palloc_desc_offset(g->p, group));
+			desc->pg_nfrees = le32_make(nfrees);
+		}
 	}
 	return ret < 0 ? ret : 0;
 }

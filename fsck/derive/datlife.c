@@ -16,29 +16,16 @@
 
 #include "base/search.h"
 #include "check/damage.h"
+#include "check/inodes/inodelist.h"
 #include "check/vblocks.h"
 #include "disk/inode.h"
 #include "vol/cptable.h"
+#include "vol/datscan.h"
 #include "vol/root.h"
 #include "vol/translate.h"
 
 /* Bytes of the directory of a set, at most, a share of the budget. */
 #define DIRECTORY_SHARE 16
-
-int datlife_init(struct datlife *d, struct context *cx, struct volume *vol)
-{
-	int ret = cptable_list(vol, cx, false, &d->cnos, &d->n);
-
-	d->vol = vol;
-	d->known = !ret;
-	return damage_forgive(cx, ret);
-}
-
-void datlife_fini(struct datlife *d)
-{
-	free(d->cnos);
-	d->cnos = NULL;
-}
 
 int datlife_map(struct volume *vol, struct context *cx, uint64_t cno,
 		uint64_t ino, struct blockmap *map)
@@ -72,72 +59,60 @@ int datlife_pointer(struct volume *vol, struct context *cx,
 	int ret = datlife_map(vol, cx, at->cno, at->ino, &map);
 
 	return ret <= 0 ? ret : blockmap_lookup_at_level(&map, cx, at->blkoff,
-							 at->level, ptr);
-}
-
-/* Makes AT, of a file, that of the block of the ifile with its inode. */
-static void go_to_inode(const struct volume *vol, struct place *at)
-{
-	*at = place_map(at->cno, NILFS_IFILE_INO,
-			palloc_entry_blkoff(&vol->ifile_palloc, at->ino), 0);
+						   at->level, ptr);
 }
 
 /*
- * When what leads to the block at AT, in the last checkpoint that has it, ended:
- * not after it.  What has no end in the DAT does not count.  0: not known.
+ * The pointer at AT, or where there is none that to the block of the ifile with
+ * the inode: 1, and AT is what leads there, 0 at the end.
  */
-static int find_holder(struct datlife *d, struct context *cx, struct place at,
-		       uint64_t *end)
+static int next_holder(struct volume *vol, struct context *cx, struct place *at,
+		       uint64_t *ptr)
 {
-	struct nilfs_dat_entry de;
-	uint64_t ptr;
-	int ret;
+	int ret = damage_forgive(cx, datlife_pointer(vol, cx, at, ptr));
 
-	for (;;) {
-		*end = 0;
-		at.level++;
-		ret = datlife_pointer(d->vol, cx, &at, &ptr);
-		if (!ret && at.ino != NILFS_IFILE_INO) {
-			go_to_inode(d->vol, &at);
-			ret = datlife_pointer(d->vol, cx, &at, &ptr);
-		}
-		if (ret > 0)
-			ret = translate_entry(d->vol, cx, ptr, &de) ?: 1;
-		if (ret <= 0)
-			return damage_forgive(cx, ret);
-		*end = le64_get(de.de_end);
-		if (*end != NILFS_CNO_MAX)
-			return 0;
+	if (!ret && !inode_is_metadata(at->ino)) {
+		*at = place_map(
+			at->cno, NILFS_IFILE_INO,
+			palloc_entry_blkoff(&vol->ifile_palloc, at->ino), 0);
+		ret = damage_forgive(cx, datlife_pointer(vol, cx, at, ptr));
 	}
+	at->level++;
+	return ret;
 }
 
-/* As datlife_find(), of what is at AT, but for the checkpoint. */
-static int find_life(struct datlife *d, struct context *cx,
-		     const struct listing *l, struct place *at,
-		     struct datlife_span *span)
+int datlife_find(struct datlife *d, struct context *cx, const struct listing *l,
+		 struct datlife_span *span)
 {
 	bool single = l->ino == NILFS_CPFILE_INO || l->ino == NILFS_SUFILE_INO;
+	struct place at = place_map(0, l->ino, l->blkoff, 0);
 	uint64_t latest = d->vol->latest.cno, ptr;
+	struct nilfs_dat_entry de;
 	size_t low, high = d->n, mid;
-	int ret;
+	int ret = !l->is_node ? 1 :
+				blockmap_identify(d->vol, cx, l->blocknr,
+						  &at.level, &at.blkoff);
 
+	span->held = 0;
+	if (ret <= 0)
+		return damage_forgive(cx, ret);
 	span->start = l->cno && l->cno <= latest ? l->cno : NILFS_CNO_MIN;
 	/* Of these only the latest state counts. */
 	if (single) {
-		ret = datlife_pointer(d->vol, cx, at, &ptr);
+		ret = datlife_pointer(d->vol, cx, &at, &ptr);
 		span->end = span->most = ret > 0 && ptr == l->number ?
 						 NILFS_CNO_MAX : span->start;
-		return ret < 0 ? ret : 1;
+		return ret < 0 ? damage_forgive(cx, ret) : 1;
 	}
 	if (!d->known)
 		return 0;
 	low = search_lower_bound(d->cnos, d->n, span->start);
 	while (low < high) {
 		mid = low + (high - low) / 2;
-		at->cno = d->cnos[mid];
-		ret = datlife_pointer(d->vol, cx, at, &ptr);
+		at.cno = d->cnos[mid];
+		ret = datlife_pointer(d->vol, cx, &at, &ptr);
 		if (ret < 0)
-			return ret;
+			return damage_forgive(cx, ret);
 		if (ret && ptr == l->number)
 			low = mid + 1;
 		else
@@ -147,28 +122,24 @@ static int find_life(struct datlife *d, struct context *cx,
 	if (low && d->cnos[low - 1] >= span->start)
 		span->end = d->cnos[low - 1] + 1;
 	span->most = low < d->n ? d->cnos[low] : latest;
-	if (span->end > latest) {
+	if (span->end > latest)
 		span->end = span->most = NILFS_CNO_MAX;
-	} else if (span->end > span->start) {
-		at->cno = span->end - 1;
-		ret = find_holder(d, cx, *at, &span->held);
-		return ret < 0 ? ret : 1;
-	}
-	return 1;
-}
-
-int datlife_find(struct datlife *d, struct context *cx,
-		 const struct listing *l, struct datlife_span *span)
-{
-	struct place at = place_map(0, l->ino, l->blkoff, 0);
-	int ret = !l->is_node ? 1 :
-		  blockmap_identify(d->vol, cx, l->blocknr, &at.level,
-				    &at.blkoff);
-
-	span->held = 0;
-	if (ret > 0)
-		ret = find_life(d, cx, l, &at, span);
-	return damage_forgive(cx, ret);
+	if (span->end > latest || span->end == span->start)
+		return 1;
+	/* It did not end before what leads to it, in the last checkpoint that
+	   has it.  What has no end in the DAT does not count. */
+	at.cno = span->end - 1;
+	at.level++;
+	do {
+		span->held = 0;
+		ret = next_holder(d->vol, cx, &at, &ptr);
+		if (ret > 0)
+			ret = translate_entry(d->vol, cx, ptr, &de) ?: 1;
+		if (ret > 0)
+			span->held = le64_get(de.de_end);
+	} while (span->held == NILFS_CNO_MAX);
+	ret = damage_forgive(cx, ret);
+	return ret < 0 ? ret : 1;
 }
 
 uint64_t datlife_end(const struct datlife_span *span, uint64_t end)
@@ -178,30 +149,6 @@ uint64_t datlife_end(const struct datlife_span *span, uint64_t end)
 	if (span->held > least && span->held <= span->most)
 		least = span->held;
 	return end >= least && end <= span->most ? end : least;
-}
-
-/* Adds to SET the pointer at AT, and what leads to it: nodes, and the block with
-   the inode, by its map in turn. */
-static int add_holders(struct sparse *set, struct context *cx,
-		       struct volume *vol, struct place at)
-{
-	uint64_t vblocknr;
-	int ret;
-
-	for (;;) {
-		ret = datlife_pointer(vol, cx, &at, &vblocknr);
-		if (ret > 0)
-			ret = damage_add(set, cx, vblocknr) ?: 1;
-		ret = damage_forgive(cx, ret);
-		if (ret < 0)
-			return ret;
-		if (ret)
-			at.level++;
-		else if (!inode_is_metadata(at.ino))
-			go_to_inode(vol, &at);
-		else
-			return 0;
-	}
 }
 
 int datlife_is_newest(const struct check *c, struct context *cx,
@@ -221,37 +168,149 @@ int datlife_is_newest(const struct check *c, struct context *cx,
 	return damage_forgive(cx, ret);
 }
 
-/* Whether the logs have other blocks at places of the map that FIX is about. */
-static bool is_misplaced(const struct plan *plan, const struct fix *fix)
-{
-	const struct plan_kind *kind = &plan->kinds[RULE_FIX_MAPS];
-	size_t i;
-
-	for (i = 0; i < kind->n; i++)
-		if (kind->fixes[i].rule == RULE_BMAP_PLACE &&
-		    kind->fixes[i].place.cno == fix->place.cno &&
-		    kind->fixes[i].place.ino == fix->place.ino)
-			return true;
-	return false;
-}
-
 int datlife_contradicted(struct sparse *set, struct context *cx,
 			 const struct check *c, const struct plan *plan)
 {
 	const struct plan_kind *kind = &plan->kinds[RULE_FIX_DAT];
+	const struct plan_kind *maps = &plan->kinds[RULE_FIX_MAPS];
 	struct volume *vol = c->vol;
 	uint64_t end = vblocks_end(vol, cx);
 	uint64_t most = cx->max_memory / DIRECTORY_SHARE / sizeof(uint64_t) *
 			SPARSE_CHUNK_BITS;
-	int err = sparse_init(set, cx, end < most ? end : most);
-	int is_newest = err ? err : datlife_is_newest(c, cx, &vol->cpfile);
-	size_t i;
+	int ret = sparse_init(set, cx, end < most ? end : most);
+	int is_newest = ret ? ret : datlife_is_newest(c, cx, &vol->cpfile);
+	struct place at;
+	uint64_t ptr;
+	size_t i, j;
 
-	err = is_newest < 0 ? is_newest : 0;
+	ret = is_newest < 0 ? is_newest : 0;
+	for (i = 0; i < kind->n && ret >= 0; i++) {
+		at = kind->fixes[i].place;
+		if (kind->fixes[i].rule != RULE_BMAP_LIFETIME ||
+		    (!is_newest && at.ino == NILFS_CPFILE_INO))
+			continue;
+		/* The logs may have other blocks at places of that map. */
+		for (j = 0; j < maps->n; j++)
+			if (maps->fixes[j].rule == RULE_BMAP_PLACE &&
+			    maps->fixes[j].place.cno == at.cno &&
+			    maps->fixes[j].place.ino == at.ino)
+				break;
+		if (j < maps->n)
+			continue;
+		while (ret >= 0 && (ret = next_holder(vol, cx, &at, &ptr)) > 0)
+			ret = damage_forgive(cx, damage_add(set, cx, ptr));
+	}
+	return ret < 0 ? ret : 0;
+}
+
+int datlife_files(struct volume *vol, struct context *cx, uint64_t cno,
+		  const struct numlist *wanted, struct numlist *files)
+{
+	struct inodelist inodes = { .chunks = NULL };
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	struct root root;
+	struct file file;
+	bool whole;
+	size_t i;
+	int ret;
+
+	if (!wanted->n)
+		return 0;
+	ret = root_open(&root, cx, vol, cno);
+	if (!ret)
+		ret = inodelist_fill(&root, cx, &inodes, &whole);
+	for (i = 0; i < inodes.nchunks * INODELIST_CHUNK && !ret; i++) {
+		const struct inodelist_chunk *chunk =
+			inodes.chunks[i / INODELIST_CHUNK];
+		uint64_t ino = chunk->first + i % INODELIST_CHUNK;
+
+		if (!(chunk->kind[i % INODELIST_CHUNK] & INODELIST_THERE))
+			continue;
+		ret = context_cancelled(cx);
+		if (!ret)
+			ret = root_file(&root, cx, ino, &file);
+		if (!ret && inode_has_bmap(&file.inode)) {
+			ret = blockmap_cursor_open(&cur, cx, &file.map, 0,
+						   true);
+			while (!ret && (ret = blockmap_cursor_next(&cur, cx,
+								   &item)) > 0)
+				ret = numlist_has(wanted, item.ptr);
+			blockmap_cursor_close(&cur);
+		}
+		/* A map that is broken has its own findings. */
+		ret = ret > 0 ? numlist_add(files, cx, ino) :
+				damage_forgive(cx, ret);
+	}
+	inodelist_fini(&inodes);
+	return damage_forgive(cx, ret);
+}
+
+#define OWN UINT64_MAX	/* the map of the DAT, not one of its entries */
+
+/* Entry NUMBER names a block: of these the first of the highest rank is
+   right. */
+static int claim_block(void *arg, struct context *cx, unsigned int worker,
+		       uint64_t number, const struct nilfs_dat_entry *de)
+{
+	struct datlife_owners *o = arg;
+	uint64_t start = le64_get(de->de_start), latest = o->c->vol->latest.cno;
+	uint64_t blocknr = le64_get(de->de_blocknr);
+	size_t i = search_lower_bound(o->shared.list, o->shared.n, blocknr);
+	uint64_t rank = 1 + (start <= latest ? start : 0);
+
+	(void)cx;
+	(void)worker;
+	if (sparse_test(&o->c->referenced, number))
+		rank += latest + 1;
+	if (number == OWN)
+		rank = UINT64_MAX;
+	if (number && i < o->shared.n && o->shared.list[i] == blocknr &&
+	    rank > o->list[i].rank)
+		o->list[i] = (struct datlife_owner){ number, rank };
+	return 0;
+}
+
+static int claim_own(void *arg, struct context *cx,
+		     const struct blockmap_item *item)
+{
+	const struct nilfs_dat_entry de = { .de_blocknr =
+						    le64_make(item->ptr) };
+
+	return claim_block(arg, cx, 0, OWN, &de);
+}
+
+int datlife_find_owners(struct datlife_owners *o, struct context *cx,
+			const struct check *c, const struct plan *plan)
+{
+	const struct plan_kind *kind = &plan->kinds[RULE_FIX_DAT];
+	const struct datscan_visitor visitor = {
+		.used = claim_block, .own_block = claim_own,
+		.unreadable = check_skip_unreadable,
+		.arg = o,
+	};
+	size_t i;
+	int err = 0;
+
+	o->c = c;
 	for (i = 0; i < kind->n && !err; i++)
-		if (kind->fixes[i].rule == RULE_BMAP_LIFETIME &&
-		    !is_misplaced(plan, &kind->fixes[i]) &&
-		    (is_newest || kind->fixes[i].place.ino != NILFS_CPFILE_INO))
-			err = add_holders(set, cx, vol, kind->fixes[i].place);
-	return err;
+		if (kind->fixes[i].rule == RULE_DAT_DOUBLE)
+			err = numlist_add(&o->shared, cx, kind->fixes[i].got);
+	numlist_settle(&o->shared);
+	if (err || !o->shared.n)
+		return err;
+	o->list = calloc(o->shared.n, sizeof(*o->list));
+	if (!o->list)
+		return fail(cx, -ENOMEM, "blocks that are claimed twice");
+	return damage_forgive(cx, datscan_run_alone(c->vol, cx, &visitor));
+}
+
+bool datlife_is_others(const struct datlife_owners *o, uint64_t blocknr,
+		       uint64_t number)
+{
+	const struct numlist *s = &o->shared;
+	size_t i = search_lower_bound(s->list, s->n, blocknr);
+
+	return i < s->n && s->list[i] == blocknr && o->list[i].rank &&
+	       o->list[i].number != number;
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Which checkpoints have a block: the correct content of its entry in the DAT.
- */
+/* Which checkpoints have a block, what leads to it: its entry in the DAT. */
 #ifndef NILFS2_FSCK_DATLIFE_H
 #define NILFS2_FSCK_DATLIFE_H
 
@@ -10,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "base/numlist.h"
 #include "base/sparse.h"
 #include "check/check.h"
 #include "check/logs/listings.h"
@@ -24,10 +23,6 @@ struct datlife {
 	bool known;		/* they could be listed */
 };
 
-/* Lists the checkpoints of VOL, as far as they can be read.  -ENOMEM, -EINTR. */
-int datlife_init(struct datlife *d, struct context *cx, struct volume *vol);
-void datlife_fini(struct datlife *d);
-
 /* From START up to, not including, END, or any checkpoint up to MOST. */
 struct datlife_span {
 	uint64_t start, end, most;
@@ -36,12 +31,12 @@ struct datlife_span {
 
 /*
  * The life of the block that L lists, where L says that it is: from when it was
- * written to the last checkpoint that has it.  It may have ended later, with a
- * checkpoint that is gone now, but not later than MOST.  START equals END where
- * none has it.  1, 0 where that cannot be determined, -ENOMEM, -EINTR.
+ * written to the last checkpoint that has it, but not later than MOST, as it
+ * may have ended with one that is gone.  START equals END where none has it.
+ * 1, 0 where that cannot be determined, -ENOMEM, -EINTR.
  */
-int datlife_find(struct datlife *d, struct context *cx,
-		 const struct listing *l, struct datlife_span *span);
+int datlife_find(struct datlife *d, struct context *cx, const struct listing *l,
+		 struct datlife_span *span);
 
 /* END where that can be the end of SPAN, which may have been a checkpoint that
    was deleted since; else the least that can be. */
@@ -54,7 +49,8 @@ uint64_t datlife_end(const struct datlife_span *span, uint64_t end);
 int datlife_map(struct volume *vol, struct context *cx, uint64_t cno,
 		uint64_t ino, struct blockmap *map);
 
-/* The pointer at a place of a map: 1 and *PTR, 0 where it has none, a failure. */
+/* The pointer at a place of a map: 1 and *PTR, 0 where it has none, a
+   failure. */
 int datlife_pointer(struct volume *vol, struct context *cx,
 		    const struct place *at, uint64_t *ptr);
 
@@ -68,12 +64,41 @@ int datlife_is_newest(const struct check *c, struct context *cx,
 /*
  * Makes SET, all zero at first, that of the virtual blocks whose lives findings
  * of PLAN contradict: blocks that do not live as long as the pointer to them,
- * and all that holds that pointer, as what does not live as long as they do may
- * be right, and one of them wrong.  Where the map of the cpfile is an older one,
- * or that of a file lacks blocks that live then, its pointers are what is wrong.
+ * and all that holds that pointer.  Where the map of the cpfile is an older
+ * one, or that of a file lacks blocks, its pointers are what is wrong.
  * -ENOMEM, -EINTR; sparse_fini() in any case.
  */
 int datlife_contradicted(struct sparse *set, struct context *cx,
 			 const struct check *c, const struct plan *plan);
+
+/*
+ * Adds to FILES each file of checkpoint CNO (0: the latest) with a pointer to
+ * one of WANTED.  -ENOMEM, -EINTR.
+ */
+int datlife_files(struct volume *vol, struct context *cx, uint64_t cno,
+		  const struct numlist *wanted, struct numlist *files);
+
+/* Blocks that several entries name, or one and the map of the DAT, and of each
+   whose it is. */
+struct datlife_owners {
+	const struct check *c;
+	struct numlist shared;
+	struct datlife_owner {
+		uint64_t number, rank;
+	} *list;		/* of these */
+};
+
+/*
+ * Finds the owners of the blocks that findings of PLAN say are claimed twice,
+ * in O, all zero: the map of the DAT, or the entry that a pointer leads to, or
+ * else the one that was written last.  -ENOMEM, -EINTR; both lists are to be
+ * freed.
+ */
+int datlife_find_owners(struct datlife_owners *o, struct context *cx,
+			const struct check *c, const struct plan *plan);
+
+/* Whether BLOCKNR, which entry NUMBER names, is another's. */
+bool datlife_is_others(const struct datlife_owners *o, uint64_t blocknr,
+		       uint64_t number);
 
 #endif

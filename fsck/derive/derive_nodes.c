@@ -9,6 +9,20 @@
  * the nodes that lived in its checkpoint.  The latest state is a life without
  * an end.
  *
+ * The trees of checkpoints share most of their blocks, so what is looked for is
+ * a holder of pointers: a node, or the block of the ifile with the root.  Each
+ * is looked at once.  What it points to must live as long, and the logs must
+ * list it as what the pointer says.
+ *
+ * Where a node does not begin with the key that its parent has for it, its
+ * pointers show which of the two is wrong, unless another node has that place.
+ * Where it is no node the log decides: if it is another's, the pointer is
+ * wrong.
+ *
+ * A map can be sound and lead to fewer blocks than it led to.  If the checker
+ * says that some are missing and nothing is seen to be wrong, every holder is
+ * suspect: to be compared with what the logs have for it.
+ *
  * With an unreadable log blocks may be missing.  Then all valid pointers of the
  * old block must be in the new one as well.
  */
@@ -18,65 +32,61 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/search.h"
+#include "base/numlist.h"
+#include "base/sort.h"
+#include "base/sparse.h"
 #include "check/damage.h"
 #include "check/logs/lifelogs.h"
 #include "check/logs/listings.h"
-#include "disk/bmap.h"
+#include "check/vblocks.h"
 #include "disk/checkpoint.h"
 #include "disk/inode.h"
+#include "fsck/derive/datlife.h"
 #include "fsck/derive/derived.h"
-#include "fsck/derive/holders.h"
+#include "fsck/derive/pieces.h"
 #include "fsck/past/around.h"
 #include "log/meta/bmapnode.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 #include "vol/translate.h"
 
-/* Checkpoints that are asked for an inode at most. */
-#define ASK_MOST 64u
-
-struct numbers {
-	uint64_t *list;		/* ascending, each once */
-	size_t n, room;
+/*
+ * A node, or the block of the ifile that has the inode.  The inode of an ifile
+ * is in the entry of its checkpoint, which is no virtual block.
+ */
+struct holder {
+	struct piece at; /* the inode: level and key 0, of the ifile's
+				   block the life; PTR 0: there is none */
+	uint64_t cno;	 /* a checkpoint that has it */
+	uint64_t blocknr;
+	uint64_t blkoff; /* of the inode: in the ifile */
+	uint64_t end;	 /* of a node: keys stay below */
+	bool is_inode;
+	bool suspect; /* nothing in it is seen to be wrong */
 };
 
 struct nodes {
 	struct derived *d;
+	const struct check *check; /* of VOL: */
 	struct volume *vol;	/* with what was derived so far */
-	struct holders h;
+	bool logs_whole;
 	struct pieces pieces;
-	struct numbers inos;	/* whose maps are in doubt */
-	struct numbers cnos;	/* checkpoints whose ifiles are */
+	struct numlist inos;	/* whose maps are in doubt */
+	struct numlist cnos;	/* checkpoints whose ifiles are */
 	/* Virtual blocks with several pointers, and checkpoints with these. */
-	struct numbers contested, contests;
-	struct around around;
-	/* The derived content of the current holder. */
-	struct piece *children;
+	struct numlist contested, contests;
+	struct holder *list; /* those that are wrong, or suspect */
 	size_t n, room;
-	unsigned int level;	/* of the children */
-	char *block;
+	bool doubts;	    /* of the map that is walked */
+	struct sparse seen; /* nodes that were examined */
+	struct vblocks vblocks[2];
+	struct around around;
+	char *block, *made; /* as it is, and as it must be */
 };
 
-static int add_number(struct numbers *s, struct context *cx, uint64_t number)
+static bool is_entry(const struct holder *h)
 {
-	size_t i = search_lower_bound(s->list, s->n, number);
-
-	if (i < s->n && s->list[i] == number)
-		return 0;
-	if (array_reserve(cx, &s->list, &s->room, s->n + 1))
-		return -ENOMEM;
-	memmove(s->list + i + 1, s->list + i, (s->n - i) * sizeof(*s->list));
-	s->list[i] = number;
-	s->n++;
-	return 0;
-}
-
-static bool has_number(const struct numbers *s, uint64_t number)
-{
-	size_t i = search_lower_bound(s->list, s->n, number);
-
-	return i < s->n && s->list[i] == number;
+	return h->is_inode && h->at.ino == NILFS_IFILE_INO;
 }
 
 /* Notes whose map may be wrong after FIX. */
@@ -92,11 +102,11 @@ static int doubt(struct nodes *v, struct context *cx, const struct check *c,
 	int ret = 0;
 
 	if (of_ifile && fix->place.cno)
-		ret = add_number(&v->cnos, cx, fix->place.cno);
+		ret = numlist_add(&v->cnos, cx, fix->place.cno);
 	if (!ret && of_ifile)
-		ret = add_number(&v->inos, cx, NILFS_IFILE_INO);
+		ret = numlist_add(&v->inos, cx, NILFS_IFILE_INO);
 	if (!ret && of_map && ino && !inode_is_metadata(ino))
-		ret = add_number(&v->inos, cx, ino);
+		ret = numlist_add(&v->inos, cx, ino);
 	if (ret || !rule_has(fix->rule, RULE_CONTESTED) || !fix->has_got)
 		return ret;
 	/* The file that the log has the block for, whichever lead to it. */
@@ -104,200 +114,297 @@ static int doubt(struct nodes *v, struct context *cx, const struct check *c,
 	if (!ret && geometry_has_block(&c->vol->geo, blocknr))
 		ret = lifelogs_find_block(cx, c, blocknr, &b, NULL);
 	if (ret > 0 && !inode_is_metadata(b.ino))
-		ret = add_number(&v->inos, cx, b.ino);
+		ret = numlist_add(&v->inos, cx, b.ino);
 	ret = ret > 0 ? 0 : damage_forgive(cx, ret);
-	return ret ?: add_number(&v->contested, cx, fix->got) ?:
-		      add_number(&v->contests, cx, fix->place.cno);
+	return ret						?:
+		       numlist_add(&v->contested, cx, fix->got) ?:
+		       numlist_add(&v->contests, cx, fix->place.cno);
 }
 
-static int doubt_inode(void *arg, struct context *cx, uint64_t ino)
+/*
+ * Whether pointer I of NODE can be one of H, which lives for all of its life:
+ * 1, what it is in *P and its entry in *VB, 0, or a failure.
+ */
+static int judge(struct nodes *v, struct context *cx, const struct holder *h,
+		 const struct bmap_node *node, uint32_t i,
+		 struct mapcheck_pointer *p, struct vblock *vb)
 {
-	struct nodes *v = arg;
+	struct lifetime life;
+	int state;
 
-	return add_number(&v->inos, cx, ino);
+	p->key = bmap_node_key(node, i);
+	p->ptr = bmap_node_ptr(node, i);
+	p->level = node->level - 1u;
+	state = vblocks_find(&v->vblocks[p->level > 0], cx, p->ptr, vb);
+	if (state < 0)
+		return state;
+	life = (struct lifetime){ vb->start, vb->end };
+	if (state != VBLOCKS_USED ||
+	    !geometry_has_block(&v->vol->geo, vb->blocknr) ||
+	    !lifetime_contains(&life, &h->at.life))
+		return 0;
+	/* A node that is not listed is reported once it is read; a log that
+	   cannot be read may list the block. */
+	return !v->logs_whole || p->level ||
+	       pieces_has(&v->pieces, h->at.ino, 0, p->key, p->ptr);
 }
 
-static int list_doubts(struct nodes *v, struct context *cx,
-		       const struct check *c, const struct plan *plan)
+/* Adds H; one in which nothing wrong was seen, if the map is in doubt. */
+static int add_holder(struct nodes *v, struct context *cx,
+		      const struct holder *h, bool suspect)
 {
-	size_t i, j;
-	int err = 0;
+	struct holder one = *h;
 
-	for (i = 0; i < RULE_FIX_COUNT && !err; i++)
-		for (j = 0; j < plan->kinds[i].n && !err; j++)
-			err = doubt(v, cx, c, &plan->kinds[i].fixes[j]);
-	for (i = 0; i < v->contests.n && !err; i++)
-		err = holders_of(c->vol, cx, v->contests.list[i],
-				 v->contested.list, v->contested.n,
-				 doubt_inode, v);
-	return err;
+	if (suspect && !v->doubts)
+		return 0;
+	one.suspect = suspect;
+	return array_push(cx, &v->list, &v->n, &v->room, one);
 }
 
-/* The holders in checkpoint CNO. */
-static int look_at(struct nodes *v, struct context *cx, uint64_t cno)
+static int walk_node(struct nodes *v, struct context *cx,
+		     const struct holder *h);
+
+/* The pointers of NODE, which is H or in it. */
+static int walk_children(struct nodes *v, struct context *cx,
+			 const struct holder *h, const struct bmap_node *node)
 {
-	size_t i;
-	int err = 0;
+	struct mapcheck_pointer p;
+	bool bad = false;
+	struct vblock vb;
+	uint32_t i;
+	int ret;
 
-	for (i = 0; i < v->inos.n && !err; i++)
-		err = holders_add(&v->h, cx, cno, v->inos.list[i],
-				  v->inos.list[i] != NILFS_IFILE_INO ||
-					  has_number(&v->cnos, cno));
-	return err;
+	for (i = 0; i < node->nchildren; i++) {
+		ret = judge(v, cx, h, node, i, &p, &vb);
+		if (ret > 0 && p.level) {
+			const struct holder below = {
+				.at = {
+					.ino = h->at.ino, .ptr = p.ptr,
+					.life = { vb.start, vb.end },
+					.level = (uint8_t)p.level, .key = p.key,
+				},
+				.cno = h->cno, .blocknr = vb.blocknr,
+				.end = i + 1u < node->nchildren ?
+					       bmap_node_key(node, i + 1) :
+					       h->end,
+			};
+
+			ret = walk_node(v, cx, &below);
+		}
+		if (ret < 0)
+			return ret;
+		bad |= !ret;
+	}
+	return add_holder(v, cx, h, !bad);
 }
 
-/* The holders in all checkpoints, and the places of wrong nodes. */
+/*
+ * Whether what leads to H is wrong about its keys, and not NODE, which is
+ * there: no other node is where NODE says that it is, nothing is where it says
+ * that it is not, and all its pointers are right.  1, 0.
+ */
+static int is_elsewhere(struct nodes *v, struct context *cx,
+			const struct holder *h, const struct bmap_node *node)
+{
+	uint64_t first = bmap_node_key(node, 0);
+	uint64_t last = bmap_node_key(node, node->nchildren - 1u);
+	struct mapcheck_pointer p;
+	struct vblock vb;
+	uint32_t i;
+	int ret = 1;
+
+	if ((first != h->at.key &&
+	     pieces_has_other(&v->pieces, &h->at, h->at.level, first,
+			      first + 1)) ||
+	    pieces_has_other(&v->pieces, &h->at, h->at.level - 1, h->at.key,
+			     first) ||
+	    (last >= h->end && pieces_has_other(&v->pieces, &h->at, h->at.level,
+						h->end, h->end + 1)))
+		return 0;
+	for (i = 0; i < node->nchildren && ret > 0; i++) {
+		ret = judge(v, cx, h, node, i, &p, &vb);
+		if (ret > 0)
+			ret = pieces_has(&v->pieces, h->at.ino, p.level, p.key,
+					 p.ptr);
+	}
+	return ret;
+}
+
+/* The node H: 1, also where it is wrong and is to be derived; 0 where what
+   leads to it is wrong. */
+static int walk_node(struct nodes *v, struct context *cx,
+		     const struct holder *h)
+{
+	uint32_t size = v->vol->geo.block_size;
+	struct cache *cache = v->vol->cache;
+	struct segsum_block b;
+	struct bmap_node node;
+	bool is_node, fits;
+	const void *block = NULL;
+	int ret = cache_get(cache, cx, h->blocknr, &block);
+
+	if (ret && ret != -EIO)
+		return ret;
+	fail_clear(cx);
+	is_node = !ret && bmap_node_check(size, block) == RULE_OK;
+	if (is_node) {
+		bmap_node_read(size, block, &node);
+		is_node = node.level == h->at.level &&
+			  bmap_node_check_entries(&node) == RULE_OK;
+	}
+	fits = is_node && bmap_node_key(&node, 0) == h->at.key &&
+	       bmap_node_key(&node, node.nchildren - 1u) < h->end;
+	if (fits) {
+		ret = v->logs_whole &&
+		      !pieces_has(&v->pieces, h->at.ino, h->at.level, h->at.key,
+				  h->at.ptr);
+	} else if (is_node) {
+		ret = is_elsewhere(v, cx, h, &node);
+	} else {
+		/* Its log may have it for another file, or for no node. */
+		ret = lifelogs_find_block(cx, v->check, h->blocknr, &b, NULL);
+		if (ret > 0)
+			ret = b.ino != h->at.ino || !b.is_node ||
+			      b.vblocknr != h->at.ptr;
+	}
+	if (ret > 0) {
+		ret = 0;
+	} else if (!ret) {
+		ret = damage_add(&v->seen, cx, h->at.ptr);
+		if (ret > 0)
+			ret = fits ? walk_children(v, cx, h, &node) :
+				     add_holder(v, cx, h, false);
+		ret = ret < 0 ? ret : 1;
+	}
+	if (block)
+		cache_put(cache, block);
+	return ret;
+}
+
+/* Adds the wrong holders of the map of inode INO in checkpoint CNO; with DOUBTS
+   all, those in which nothing is seen to be wrong as suspects. */
+static int walk_map(struct nodes *v, struct context *cx, uint64_t cno,
+		    uint64_t ino, bool doubts)
+{
+	struct holder h = {
+		.at = { .ino = ino, .life = { cno, cno + 1 } },
+		.cno = cno, .is_inode = true, .end = UINT64_MAX,
+		.blkoff = palloc_entry_blkoff(&v->vol->ifile_palloc, ino),
+	};
+	le64 buf[2 * NILFS_DIRECT_NBLOCKS];
+	struct nilfs_inode inode;
+	struct bmap_node node;
+	struct vblock vb = { 0 };
+	struct root root;
+	int ret = is_entry(&h) ? cptable_read(v->vol, cx, cno, &root.cp) :
+				 root_open(&root, cx, v->vol, cno);
+
+	v->doubts = doubts;
+	if (!ret && is_entry(&h)) {
+		inode = root.cp.cp_ifile_inode;
+		ret = 1;
+	} else if (!ret) {
+		/* Also one that an older block has as deleted. */
+		ret = root_inode_bytes(&root, cx, ino, &inode);
+		if (ret > 0)
+			ret = blockmap_lookup(&root.ifile.map, cx, h.blkoff,
+					      &h.at.ptr);
+		if (ret > 0)
+			ret = vblocks_find(&v->vblocks[0], cx, h.at.ptr, &vb);
+		h.blocknr = vb.blocknr;
+		h.at.life = (struct lifetime){ vb.start, vb.end };
+		if (ret >= 0)
+			ret = ret == VBLOCKS_USED && vb.start <= cno &&
+			      vb.end > cno &&
+			      geometry_has_block(&v->vol->geo, vb.blocknr);
+	}
+	if (ret > 0 && inode_has_bmap(&inode))
+		ret = pieces_read_map(inode.i_bmap, &node, buf) ?
+			      walk_children(v, cx, &h, &node) :
+			      add_holder(v, cx, &h, false);
+	ret = damage_forgive(cx, ret);
+	return ret < 0 ? ret : context_cancelled(cx);
+}
+
+/* By inode and level, as nodes are derived before what leads to them. */
+static int compare_holder(const void *a, const void *b)
+{
+	const struct holder *x = a, *y = b;
+
+	if (x->at.ino != y->at.ino)
+		return x->at.ino < y->at.ino ? -1 : 1;
+	if (x->is_inode != y->is_inode)
+		return x->is_inode ? 1 : -1;
+	if (x->at.level != y->at.level)
+		return x->at.level < y->at.level ? -1 : 1;
+	if (x->at.ptr != y->at.ptr || !is_entry(x))
+		return x->at.ptr < y->at.ptr ? -1 : x->at.ptr > y->at.ptr;
+	return x->cno < y->cno ? -1 : x->cno > y->cno;
+}
+
+/*
+ * The holders in all checkpoints, those that are doubted first, as a node is
+ * looked at once; then from the latest back; and the places of wrong nodes.
+ */
 static int look_at_all(struct nodes *v, struct context *cx)
 {
-	uint64_t *cnos = NULL, latest = v->vol->latest.cno;
-	size_t n = 0, i;
-	int err = damage_forgive(cx, cptable_list(v->vol, cx, true, &cnos,
-						  &n));
+	uint64_t *cnos = NULL, cno;
+	size_t n = 0, i, j, first = v->cnos.n;
+	bool doubted, wrong;
+	int err = damage_forgive(cx, cptable_list(v->vol, cx, true, &cnos, &n));
 
-	/* Those that are doubted first: a node is looked at once. */
-	for (i = 0; i < v->cnos.n && !err; i++)
-		err = look_at(v, cx, v->cnos.list[i]);
-	if (!err && !has_number(&v->cnos, latest))
-		err = look_at(v, cx, latest);
-	while (n-- && !err)
-		if (cnos[n] != latest && !has_number(&v->cnos, cnos[n]))
-			err = look_at(v, cx, cnos[n]);
+	for (i = 0; i <= first + n && !err; i++) {
+		cno = i < first ? v->cnos.list[i] :
+		      i > first ? cnos[n - (i - first)] : v->vol->latest.cno;
+		doubted = numlist_has(&v->cnos, cno);
+		for (j = 0; j < v->inos.n && !err && (i < first || !doubted);
+		     j++)
+			err = walk_map(v, cx, cno, v->inos.list[j],
+				       doubted || v->inos.list[j] !=
+							  NILFS_IFILE_INO);
+	}
 	free(cnos);
-	holders_settle(&v->h);
+	/* A block of the ifile that several checkpoints share is visited for
+	   each.  In a map with actual errors there are no suspects. */
+	sort_in_place(v->list, v->n, sizeof(*v->list), compare_holder);
+	for (i = n = 0; i < v->n; i = j) {
+		wrong = false;
+		for (j = i; j < v->n && v->list[j].at.ino == v->list[i].at.ino;
+		     j++)
+			wrong |= !v->list[j].suspect;
+		for (; i < j; i++)
+			if (!(wrong && v->list[i].suspect) &&
+			    (!n ||
+			     compare_holder(&v->list[n - 1], &v->list[i])))
+				v->list[n++] = v->list[i];
+	}
+	v->n = n;
 	/* A wrong node is where what leads to it says that it is. */
-	for (i = 0; i < v->h.n && !err; i++) {
-		const struct holder *h = &v->h.list[i];
+	for (i = 0; i < v->n && !err; i++) {
+		const struct holder *h = &v->list[i];
 
-		if (!h->is_inode && !h->suspect)
-			pieces_place(&v->pieces, h->ino, h->vblocknr, h->level,
-				     h->key);
+		for (j = v->pieces.n; !h->is_inode && !h->suspect && j--;) {
+			struct piece *p = &v->pieces.list[j];
+
+			if (p->ino != h->at.ino || p->ptr != h->at.ptr ||
+			    !p->level)
+				continue;
+			p->level = h->at.level;
+			p->key = h->at.key;
+			break;
+		}
 	}
 	pieces_settle(&v->pieces);
 	return err;
 }
 
-static bool is_of(const struct piece *p, uint64_t ino, unsigned int level)
+static bool is_same(const struct bmap_node *a, const struct bmap_node *b)
 {
-	return p->ino == ino && p->level == level;
-}
+	size_t size = a->nchildren * sizeof(*a->keys);
 
-/* Gathers what H held of LEVEL: 1, 0 where two are at the same place. */
-static int gather_pointers(struct nodes *v, struct context *cx,
-			   const struct holder *h, unsigned int level)
-{
-	const struct pieces *p = &v->pieces;
-	size_t i = pieces_from(p, h->ino, level, h->key);
-
-	v->n = 0;
-	v->level = level;
-	for (; i < p->n && is_of(&p->list[i], h->ino, level) &&
-	       p->list[i].key < h->end; i++) {
-		const struct piece *piece = &p->list[i];
-
-		if (!lifetime_contains(&piece->life, &h->life))
-			continue;
-		if (v->n && v->children[v->n - 1].key == piece->key)
-			return 0;
-		if (array_reserve(cx, &v->children, &v->room, v->n + 1))
-			return -ENOMEM;
-		v->children[v->n++] = *piece;
-	}
-	return 1;
-}
-
-/* Whether what H may lead to is listed as a node and is none: its place is not
-   known. */
-static bool has_formless(const struct nodes *v, const struct holder *h)
-{
-	const struct pieces *p = &v->pieces;
-	size_t i = pieces_from(p, h->ino, PIECES_FORMLESS, 0);
-
-	for (; i < p->n && is_of(&p->list[i], h->ino, PIECES_FORMLESS); i++)
-		if (p->list[i].ptr != h->vblocknr &&
-		    lifetime_contains(&p->list[i].life, &h->life))
-			return true;
-	return false;
-}
-
-static bool is_below(const void *item, const void *key)
-{
-	const struct piece *c = item;
-
-	return c->key < *(const uint64_t *)key;
-}
-
-static bool has_child(const struct nodes *v, const struct mapcheck_pointer *p)
-{
-	size_t i = search_first(v->children, v->n, sizeof(*v->children),
-				is_below, &p->key);
-
-	return i < v->n && v->children[i].key == p->key &&
-	       v->children[i].ptr == p->ptr;
-}
-
-/* Whether the new block has all that is sound in NODE, as it is: 1, 0. */
-static int has_sound(struct nodes *v, struct context *cx,
-		     const struct holder *h, const struct bmap_node *node)
-{
-	struct vblock vb;
-	uint32_t i;
-	int ret;
-
-	if (v->h.logs_whole)
-		return 1;
-	for (i = 0; i < node->nchildren; i++) {
-		const struct mapcheck_pointer p = {
-			.key = bmap_node_key(node, i),
-			.ptr = bmap_node_ptr(node, i),
-			.level = v->level,
-			.within = h->life,
-		};
-
-		if (p.key < h->key || p.key >= h->end || !p.ptr)
-			continue;
-		ret = holders_judge(&v->h, cx, h->ino, &p, &vb);
-		if (ret < 0)
-			return ret;
-		if (ret && !has_child(v, &p))
-			return 0;
-	}
-	return 1;
-}
-
-static bool is_same_node(const struct nodes *v, const struct bmap_node *node)
-{
-	uint32_t i;
-
-	if (node->nchildren != v->n || node->level != v->level + 1)
-		return false;
-	for (i = 0; i < v->n; i++)
-		if (bmap_node_key(node, i) != v->children[i].key ||
-		    bmap_node_ptr(node, i) != v->children[i].ptr)
-			return false;
-	return true;
-}
-
-/* Whether MAP leads to the children, and to nothing else. */
-static bool is_same_map(const struct nodes *v, const le64 *map)
-{
-	struct bmap_node root;
-	uint64_t key;
-	size_t i = 0;
-
-	if (bmap_is_btree(map)) {
-		bmap_root_read(map, &root);
-		return bmap_root_check(map) == RULE_OK &&
-		       is_same_node(v, &root);
-	}
-	for (key = 0; key < NILFS_DIRECT_NBLOCKS; key++) {
-		bool here = i < v->n && v->children[i].key == key;
-
-		if (bmap_direct_ptr(map, key) !=
-		    (here ? v->children[i].ptr : 0))
-			return false;
-		i += here;
-	}
-	return i == v->n && !v->level;
+	return a->nchildren == b->nchildren && a->level == b->level &&
+	       !memcmp(a->keys, b->keys, size) &&
+	       !memcmp(a->ptrs, b->ptrs, size);
 }
 
 /* The content of block BLOCKNR, or zeros: 1, 0. */
@@ -314,76 +421,48 @@ static int read_block(struct nodes *v, struct context *cx, uint64_t blocknr)
 static int derive_node(struct nodes *v, struct context *cx,
 		       const struct holder *h)
 {
-	uint32_t size = v->vol->geo.block_size;
-	struct bmapnode node = bmapnode_block(size, v->block);
+	uint32_t size = v->vol->geo.block_size, i;
 	struct derived_block block = {
-		.blocknr = h->blocknr, .ino = h->ino, .blkoff = h->key,
-		.level = (uint8_t)h->level,
+		.blocknr = h->blocknr, .ino = h->at.ino, .blkoff = h->at.key,
+		.level = h->at.level,
 	};
-	struct bmap_node old;
+	struct bmap_node old, new;
+	struct mapcheck_pointer p;
+	struct vblock vb;
 	bool is_node;
-	uint32_t i;
-	int ret = gather_pointers(v, cx, h, h->level - 1);
+	int ret, at;
 
-	if (ret <= 0 || !v->n || v->n > node.max ||
-	    v->children[0].key != h->key || (v->level && has_formless(v, h)))
-		return ret < 0 ? ret : 0;
+	if (!pieces_node(&v->pieces, &h->at, h->end, size, v->made))
+		return 0;
 	ret = read_block(v, cx, h->blocknr);
 	if (ret < 0)
 		return ret;
 	is_node = bmap_node_check(size, v->block) == RULE_OK;
 	bmap_node_read(size, v->block, &old);
-	if ((is_node && is_same_node(v, &old)) ||
-	    (h->suspect && !v->h.logs_whole))
+	bmap_node_read(size, v->made, &new);
+	if ((is_node && is_same(&old, &new)) || (h->suspect && !v->logs_whole))
 		return 0;
-	ret = has_sound(v, cx, h, &old);
-	if (ret <= 0)
-		return ret;
-	/* The node may be right and the DAT wrong where all that it points to
-	   was once at that place of the file. */
-	block.plausible = is_node && old.level == h->level;
-	for (i = 0; i < old.nchildren && block.plausible; i++)
-		block.plausible = pieces_has(&v->pieces, h->ino, v->level,
-					     bmap_node_key(&old, i),
-					     bmap_node_ptr(&old, i));
-	bmapnode_init_block(&node, h->level);
-	for (i = 0; i < v->n; i++)
-		bmapnode_insert(&node, i, v->children[i].key,
-				v->children[i].ptr);
-	return derived_set(v->d, cx, &block, v->block, size);
-}
-
-/*
- * INODE has its own map again.  A checkpoint in which an inode has the same one
- * has the same file: if that is not what INODE says it is, then all else is
- * another's, too.
- */
-static int take_inode(struct nodes *v, struct context *cx,
-		      const struct holder *h, struct nilfs_inode *inode)
-{
-	unsigned int asked = 0;
-	struct nilfs_inode other;
-	struct root root;
-	uint64_t cno;
-	int ret = 0;
-
-	around_begin(&v->around, h->life);
-	while (asked++ < ASK_MOST && (ret = around_next(&v->around, cx,
-							&cno)) > 0) {
-		ret = root_open(&root, cx, v->vol, cno);
-		if (!ret)
-			ret = root_inode(&root, cx, h->ino, &other);
-		if (damage_is_fatal(ret))
+	/* The new block has all that is sound in the old one, as it is.  If all
+	   that this points to was once at that place of the file, it may be
+	   right and the DAT wrong. */
+	block.plausible = is_node && old.level == h->at.level;
+	old.level = h->at.level;
+	for (i = 0; i < old.nchildren; i++) {
+		ret = v->logs_whole ? 0 : judge(v, cx, h, &old, i, &p, &vb);
+		p.key = bmap_node_key(&old, i);
+		p.ptr = bmap_node_ptr(&old, i);
+		if (ret < 0)
 			return ret;
-		if (ret || memcmp(other.i_bmap, inode->i_bmap,
-				  sizeof(other.i_bmap)))
-			continue;
-		if (!inode_is_same_file(&other, inode))
-			*inode = other;
-		return 0;
+		at = bmap_node_search(&new, p.key);
+		if (ret && p.key >= h->at.key && p.key < h->end && p.ptr &&
+		    (at < 0 || bmap_node_key(&new, at) != p.key ||
+		     bmap_node_ptr(&new, at) != p.ptr))
+			return 0;
+		block.plausible = block.plausible &&
+				  pieces_has(&v->pieces, h->at.ino,
+					     h->at.level - 1, p.key, p.ptr);
 	}
-	fail_clear(cx);
-	return ret < 0 && damage_is_fatal(ret) ? ret : 0;
+	return derived_set(v->d, cx, &block, v->made, size);
 }
 
 /* The map in an inode, in the ifile or in the entry of a checkpoint. */
@@ -393,107 +472,120 @@ static int derive_map(struct nodes *v, struct context *cx,
 	const struct nilfs_geometry *geo = &v->vol->geo;
 	struct derived_block block = {
 		.blocknr = h->blocknr, .ino = NILFS_IFILE_INO,
-		.blkoff = h->blkoff, .map_of = h->ino,
+		.blkoff = h->blkoff, .map_of = h->at.ino,
 	};
-	unsigned int level = NILFS_BTREE_LEVEL_MAX;
-	bool is_entry = holder_is_entry(h);
-	struct nilfs_inode *inode;
-	size_t at;
-	int ret;
+	bool is_cp = is_entry(h);
+	le64 buf[4 * NILFS_DIRECT_NBLOCKS];
+	struct nilfs_inode *inode, other;
+	struct bmap_node old, new;
+	struct pieces_root root;
+	uint32_t offset;
+	int ret = 1;
 
-	if (!v->h.logs_whole || has_formless(v, h))
+	if (!v->logs_whole ||
+	    !pieces_root(&v->pieces, h->at.ino, &h->at.life, &root) ||
+	    root.twice)
 		return 0;
-	/* What an inode leads to are all of the highest level. */
-	do {
-		ret = gather_pointers(v, cx, h, --level);
-	} while (ret > 0 && !v->n && level);
 	/* Without any piece it never had a block, and has none. */
-	at = pieces_from(&v->pieces, h->ino, 0, 0);
-	if (ret > 0 && !v->n &&
-	    (is_entry || v->pieces.partial ||
-	     (at < v->pieces.n && v->pieces.list[at].ino == h->ino)))
+	if (!root.blocks && (is_cp || v->pieces.partial || root.any_data))
 		return 0;
-	if (ret > 0 && is_entry) {
+	offset = palloc_entry_offset(&v->vol->ifile_palloc, h->at.ino);
+	if (is_cp) {
 		block.ino = NILFS_CPFILE_INO;
 		block.blkoff = checkpoint_blkoff(geo, h->cno);
-		ret = damage_forgive(cx, file_lookup(&v->vol->cpfile, cx,
-						     block.blkoff,
-						     &block.blocknr));
+		offset = checkpoint_offset(geo, h->cno) +
+			 offsetof(struct nilfs_checkpoint, cp_ifile_inode);
+		ret = damage_forgive(cx,
+				     file_lookup(&v->vol->cpfile, cx,
+						 block.blkoff, &block.blocknr));
 	}
 	if (ret > 0)
 		ret = read_block(v, cx, block.blocknr);
 	if (ret <= 0)
 		return ret;
-	if (is_entry)
-		inode = (void *)(v->block + checkpoint_offset(geo, h->cno) +
-				 offsetof(struct nilfs_checkpoint,
-					  cp_ifile_inode));
-	else
-		inode = (void *)(v->block +
-				 palloc_entry_offset(&v->vol->ifile_palloc,
-						     h->ino));
-	if (is_same_map(v, inode->i_bmap) ||
-	    !pieces_put(v->children, v->n, v->level, inode->i_bmap))
+	inode = (struct nilfs_inode *)(v->block + offset);
+	if (pieces_read_map(inode->i_bmap, &old, buf) &&
+	    pieces_read_map(root.map, &new, buf + 2 * NILFS_DIRECT_NBLOCKS) &&
+	    is_same(&old, &new))
 		return 0;
-	/* Many files have an empty map. */
-	ret = is_entry || !v->n ? 0 : take_inode(v, cx, h, inode);
-	return ret ? ret : derived_set(v->d, cx, &block, v->block,
-				       geo->block_size);
-}
-
-static int derive_holders(struct nodes *v, struct context *cx,
-			  const struct check *c)
-{
-	size_t i;
-	int err;
-
-	v->h.check = c;
-	v->h.pieces = &v->pieces;
-	v->h.logs_whole = listings_are_whole(c);
-	v->block = malloc(v->vol->geo.block_size);
-	err = v->block ? pieces_gather(&v->pieces, cx, c, v->inos.list,
-				       v->inos.n) :
-			 fail(cx, -ENOMEM, "block of a map");
-	/* More than there is memory for: they stay as they are. */
-	if (err == -EFBIG)
-		fail_clear(cx);
-	if (err)
-		return err == -EFBIG ? 0 : err;
-	err = holders_init(&v->h, cx);
-	if (!err)
-		err = around_open(&v->around, cx, v->vol);
-	if (!err)
-		err = look_at_all(v, cx);
-	for (i = 0; i < v->h.n && !err; i++)
-		err = v->h.list[i].is_inode ?
-			      derive_map(v, cx, &v->h.list[i]) :
-			      derive_node(v, cx, &v->h.list[i]);
-	holders_fini(&v->h);
-	return err;
+	memcpy(inode->i_bmap, root.map, sizeof(root.map));
+	/* A checkpoint in which an inode has the same map has the same file:
+	   if that is not what the inode says it is, then all else is
+	   another's, too. But many files have an empty map. */
+	around_begin(&v->around, h->at.life);
+	ret = is_cp || !root.blocks ? 0 :
+				      around_twin(&v->around, cx, v->vol,
+						  h->at.ino, inode, &other);
+	if (ret > 0 && !inode_is_same_file(&other, inode))
+		*inode = other;
+	return ret < 0 ?
+		       ret :
+		       derived_set(v->d, cx, &block, v->block, geo->block_size);
 }
 
 int derive_nodes(struct derived *d, struct context *cx, const struct check *c,
 		 const struct plan *plan)
 {
-	struct nodes v = { .d = d };
 	struct check fresh = *c;
-	int err = list_doubts(&v, cx, c, plan);
+	struct nodes v = {
+		.d = d, .check = &fresh,
+		.logs_whole = listings_are_whole(c),
+	};
+	uint32_t size = c->vol->geo.block_size;
+	size_t i, j;
+	int err = 0;
 
+	for (i = 0; i < RULE_FIX_COUNT; i++)
+		for (j = 0; j < plan->kinds[i].n && !err; j++)
+			err = doubt(&v, cx, c, &plan->kinds[i].fixes[j]);
+	numlist_settle(&v.contested);
+	numlist_settle(&v.contests);
+	for (i = 0; i < v.contests.n && !err; i++)
+		err = datlife_files(c->vol, cx, v.contests.list[i],
+				    &v.contested, &v.inos);
+	numlist_settle(&v.inos);
+	numlist_settle(&v.cnos);
 	if (!err && v.inos.n)
 		err = damage_forgive(cx, volume_open_at(&v.vol, cx, d->dev,
 							&c->vol->geo,
 							&c->vol->latest));
 	fresh.vol = v.vol;
-	if (!err && v.vol)
-		err = derive_holders(&v, cx, &fresh);
+	vblocks_init(&v.vblocks[0], v.vol, NULL);
+	vblocks_init(&v.vblocks[1], v.vol, NULL);
+	if (err || !v.vol)
+		goto out;
+	v.block = malloc(2ul * size);
+	v.made = v.block + size;
+	err = v.block ? pieces_gather(&v.pieces, cx, &fresh, v.inos.list,
+				      v.inos.n) :
+			fail(cx, -ENOMEM, "block of a map");
+	/* More than there is memory for: they stay as they are. */
+	if (err == -EFBIG) {
+		fail_clear(cx);
+		err = 0;
+		goto out;
+	}
+	if (!err)
+		err = sparse_init(&v.seen, cx, vblocks_end(v.vol, cx));
+	if (!err)
+		err = around_open(&v.around, cx, v.vol);
+	if (!err)
+		err = look_at_all(&v, cx);
+	for (i = 0; i < v.n && !err; i++)
+		err = v.list[i].is_inode ? derive_map(&v, cx, &v.list[i]) :
+					   derive_node(&v, cx, &v.list[i]);
+out:
 	if (!err)
 		err = derived_seal(d, cx, c);
+	vblocks_fini(&v.vblocks[0]);
+	vblocks_fini(&v.vblocks[1]);
 	free(v.block);
-	free(v.children);
+	free(v.list);
 	free(v.inos.list);
 	free(v.cnos.list);
 	free(v.contested.list);
 	free(v.contests.list);
+	sparse_fini(&v.seen);
 	around_close(&v.around);
 	pieces_fini(&v.pieces);
 	volume_close(v.vol);

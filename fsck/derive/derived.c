@@ -127,39 +127,29 @@ int derived_seal(struct derived *d, struct context *cx, const struct check *c)
 			continue;
 		block->pseg = block->blocknr - b.index;
 		if (block->pseg != sealed) {
-			ret = damage_forgive(cx, seal_log(d, cx, g,
-							  block->pseg));
+			ret = damage_forgive(cx,
+					     seal_log(d, cx, g, block->pseg));
 			proven = ret > 0;
 		}
 		block->proven = proven &&
-				zone_is_in_place(d->dev->zones,
-						 block->blocknr << g->block_bits);
+			zone_is_in_place(d->dev->zones,
+					 block->blocknr << g->block_bits);
 		sealed = block->pseg;
 	}
 	return ret < 0 ? ret : 0;
-}
-
-/* Writes block BLOCKNR as it reads; DATA is a buffer. */
-static int write_block(struct derived *d, struct context *cx,
-		       const struct nilfs_geometry *g, uint64_t blocknr,
-		       void *data)
-{
-	uint64_t at = blocknr << g->block_bits;
-	int err = dev_read(d->dev, cx, at, data, g->block_size);
-
-	return err ? err : dev_write(d->dev, cx, at, data, g->block_size);
 }
 
 int derived_write(struct derived *d, struct context *cx,
 		  const struct nilfs_geometry *g, bool any)
 {
 	void *data = malloc(g->block_size);
-	size_t i, kept = 0;
+	size_t i, j, kept = 0;
 	int err = data ? 0 : fail(cx, -ENOMEM, "a block");
 
 	for (i = 0; i < d->n && !err; i++) {
 		const struct derived_block *b = &d->blocks[i];
-
+		/* With it the checksum of the log, unless that proves it. */
+		uint64_t places[] = { b->blocknr, b->proven ? 0 : b->pseg };
 		/* One of a file, in a log that is no more, cannot be moved with
 		   its log, nor does it change any. */
 		bool stray = !b->pseg && b->ino != NILFS_DAT_INO &&
@@ -174,10 +164,14 @@ int derived_write(struct derived *d, struct context *cx,
 			d->blocks[kept++] = *b;
 			continue;
 		}
-		err = write_block(d, cx, g, b->blocknr, data);
-		/* The checksum of the log is another one then. */
-		if (!err && !b->proven && b->pseg)
-			err = write_block(d, cx, g, b->pseg, data);
+		for (j = 0; j < 2 && places[j] && !err; j++) {
+			err = dev_read(d->dev, cx, places[j] << g->block_bits,
+				       data, g->block_size);
+			if (!err)
+				err = dev_write(d->dev, cx,
+						places[j] << g->block_bits,
+						data, g->block_size);
+		}
 	}
 	free(data);
 	d->n = kept;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Derived metadata blocks: their content by the listings of the logs and the
- * trees of the checkpoints, as patches over the device.
- *
- * A derivation compares each block that it can derive with the device and
- * patches those that differ.  Nothing is written: the patched volume is checked
- * first, and then the blocks are written to the next log.
+ * trees of the checkpoints, as patches over the device.  The patched volume is
+ * checked first, and then the blocks are written to the next log.
  */
 #ifndef NILFS2_FSCK_DERIVED_H
 #define NILFS2_FSCK_DERIVED_H
@@ -66,10 +63,9 @@ int derived_set(struct derived *d, struct context *cx,
 		uint32_t block_size);
 
 /*
- * Patches the checksums of the logs that have derived blocks, so that they are
- * those of logs that are whole: what a mount checks.  Blocks with which the
- * checksum matches as it was are proven.  To be called once all blocks of a
- * derivation are set, before the volume is opened.  -ENOMEM, -EINTR.
+ * Patches the checksums of the logs that have derived blocks, for a mount;
+ * blocks with which the checksum matches as it was are proven.  Once all blocks
+ * of a derivation are set, before the volume is opened.  -ENOMEM, -EINTR.
  */
 int derived_seal(struct derived *d, struct context *cx,
 		 const struct check *c);

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "base/numlist.h"
 #include "check/check.h"
-#include "check/vblocks.h"
 #include "disk/ondisk.h"
 
 struct liveblock {
@@ -24,6 +24,7 @@ struct liveblock {
 	bool mapped;		/* the map leads to it */
 	bool listed;		/* a log has it for this place */
 	bool ended;		/* the DAT says that it was part of the file */
+	bool is_node;		/* only in a walk */
 };
 
 struct liveblocks_question {
@@ -37,10 +38,10 @@ struct liveblocks_question {
 	uint64_t limit;		/* blocks that its size makes room for */
 	bool dense;		/* a hole may be a lost block */
 	bool is_dir;		/* it may have lost its size */
-	/* Virtual blocks to which several pointers lead, ascending: the log
-	   says which is right. */
-	const uint64_t *doubted;
-	size_t ndoubted;
+	bool is_link;		/* symbolic, for the caller */
+	/* Virtual blocks to which several pointers lead: the log says which is
+	   right.  NULL: none. */
+	const struct numlist *doubted;
 };
 
 struct liveblocks {
@@ -49,9 +50,7 @@ struct liveblocks {
 	size_t n, room;
 	/* Blocks that the map names and does not lead to, ascending; the list
 	   may have them all the same. */
-	struct liveblocks_lost {
-		uint64_t blkoff, vblocknr;
-	} *lost;
+	struct liveblock *lost;
 	size_t nlost, lost_room;
 	/* The rest only where Q asks for what is missing: where there may be
 	   blocks [BLKOFF, END), ascending, and nodes that live. */
@@ -59,8 +58,7 @@ struct liveblocks {
 		uint64_t blkoff, end;
 	} *gaps;
 	size_t ngaps, gaps_room;
-	uint64_t *nodes;
-	size_t nnodes, nodes_room;
+	struct numlist nodes;
 	uint64_t end;		/* one past the last sound block of the map */
 	uint64_t nmapped;	/* sound blocks of the map, nodes too */
 	bool partial;		/* not all of the map could be walked */
@@ -84,10 +82,7 @@ void liveblocks_fini(struct liveblocks *l);
 int liveblocks_gather_all(struct liveblocks *list, size_t n, struct context *cx,
 			  const struct check *c);
 
-/* Adds B; liveblocks_settle() comes before any question, and leaves the best
-   block of each offset.  -ENOMEM. */
-int liveblocks_add(struct liveblocks *l, struct context *cx,
-		   const struct liveblock *b);
+/* After blocks were added to the list: leaves the best one of each offset. */
 void liveblocks_settle(struct liveblocks *l);
 
 /* Block BLKOFF, or NULL. */
@@ -115,26 +110,20 @@ enum liveblocks_worth {
 	LIVEBLOCKS_LOST,	/* nothing is there that lives, or another's */
 	LIVEBLOCKS_SHARED,	/* it is unknown which pointer is right */
 	LIVEBLOCKS_SOUND,	/* the block is this file's and lives */
+	LIVEBLOCKS_SKIPPED, /* what comes next cannot be walked; no block */
 };
 
-/* Calls for what the map of Q's file has, in its order: 0, or a failure. */
-struct liveblocks_walk {
-	const struct check *check;
-	const struct liveblocks_question *q;
-	int (*block)(void *arg, struct context *cx, const struct liveblock *b,
+typedef int liveblocks_visitor(void *arg, struct context *cx,
+			       const struct liveblock *b,
 		     enum liveblocks_worth worth);
-	/* A node that is followed; LIVES: in the checkpoint, in this file.  Or
-	   NULL. */
-	int (*node)(void *arg, struct context *cx, uint64_t vblocknr,
-		    bool lives);
-	void (*skip)(void *arg);	/* what comes next cannot be walked */
-	void *arg;
 
-	struct vblocks vblocks[2];	/* its own: of data, of nodes */
-};
-
-/* 0 where the whole map was walked, 1 where it was not, -ENOMEM, -EINTR, or
-   what one of the calls failed with. */
-int liveblocks_walk(struct liveblocks_walk *w, struct context *cx);
+/*
+ * Calls VISIT for what the map of Q's file has, in its order, nodes too.  0
+ * where the whole map was walked, 1 where it was not, -ENOMEM, -EINTR, or what
+ * VISIT failed with.
+ */
+int liveblocks_walk(const struct check *c, struct context *cx,
+		    const struct liveblocks_question *q,
+		    liveblocks_visitor *visit, void *arg);
 
 #endif

@@ -5,10 +5,10 @@
  * A log says whose each of its blocks is, and of data where in the file; a node
  * begins with its first key.  The DAT says how long the block was part of the
  * file.  So all versions of a map are a sorted list of these, and the map of a
- * checkpoint is what lived then: without nodes it is direct, else the root holds
- * the nodes of the highest level.  That is so of the ifile as well.  The rest of
- * the entry of a checkpoint follows from the log with its super root, or is the
- * same in all of them.
+ * checkpoint is what lived then: without nodes it is direct, else the root
+ * holds the nodes of the highest level.  That is so of the ifile as well.  The
+ * rest of the entry of a checkpoint follows from the log with its super root,
+ * or is the same in all of them.
  */
 #include "fsck/derive/pieces.h"
 
@@ -41,56 +41,6 @@ static int compare_piece(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* Level and first key of the node at BLOCKNR. */
-static int read_node(struct volume *vol, struct context *cx, uint64_t blocknr,
-		     struct piece *piece)
-{
-	struct bmap_node node;
-	const void *block;
-	int err = cache_get(vol->cache, cx, blocknr, &block);
-
-	piece->level = PIECES_FORMLESS;
-	if (err)
-		return damage_forgive(cx, err);
-	bmap_node_read(vol->geo.block_size, block, &node);
-	if (bmap_node_check(vol->geo.block_size, block) == RULE_OK &&
-	    bmap_node_check_entries(&node) == RULE_OK) {
-		piece->level = node.level;
-		piece->key = bmap_node_key(&node, 0);
-	}
-	cache_put(vol->cache, block);
-	return 0;
-}
-
-/* Adds what L lists, where the DAT agrees. */
-static int add_piece(struct pieces *p, struct context *cx,
-		     struct vblocks *vblocks, const struct listing *l)
-{
-	struct piece piece = {
-		.ino = l->ino, .key = l->blkoff, .ptr = l->number,
-	};
-	struct vblock vb;
-	int ret = vblocks_find(vblocks, cx, l->number, &vb);
-
-	if (ret < 0)
-		return ret;
-	p->partial |= ret == VBLOCKS_UNKNOWN;
-	if (ret != VBLOCKS_USED || vb.blocknr != l->blocknr)
-		return 0;
-	/* No file has a place for it. */
-	if (!l->is_node &&
-	    l->blkoff >= (uint64_t)INT64_MAX >> vblocks->vol->geo.block_bits)
-		return 0;
-	piece.life = (struct lifetime){ vb.start, vb.end };
-	ret = l->is_node ? read_node(vblocks->vol, cx, l->blocknr, &piece) : 0;
-	if (ret)
-		return ret;
-	if (array_reserve(cx, &p->list, &p->room, p->n + 1))
-		return -ENOMEM;
-	p->list[p->n++] = piece;
-	return 0;
-}
-
 void pieces_settle(struct pieces *p)
 {
 	sort_in_place(p->list, p->n, sizeof(*p->list), compare_piece);
@@ -99,18 +49,52 @@ void pieces_settle(struct pieces *p)
 int pieces_gather(struct pieces *p, struct context *cx, const struct check *c,
 		  const uint64_t *inos, size_t n)
 {
+	uint64_t most = (uint64_t)INT64_MAX >> c->vol->geo.block_bits;
+	uint32_t size = c->vol->geo.block_size;
 	struct listings l = { 0 };
 	struct vblocks vblocks;
+	struct bmap_node node;
+	struct vblock vb;
+	const void *block;
 	size_t i;
-	int err = listings_of_inodes(&l, cx, c, inos, n);
+	int ret = listings_of_inodes(&l, cx, c, inos, n);
 
 	vblocks_init(&vblocks, c->vol, NULL);
-	for (i = 0; i < l.n && !err; i++)
-		err = add_piece(p, cx, &vblocks, &l.items[i]);
+	for (i = 0; i < l.n && ret >= 0; i++) {
+		const struct listing *at = &l.items[i];
+		struct piece piece = {
+			.ino = at->ino, .key = at->blkoff, .ptr = at->number,
+			.level = at->is_node ? PIECES_FORMLESS : 0,
+		};
+
+		ret = vblocks_find(&vblocks, cx, at->number, &vb);
+		p->partial |= ret == VBLOCKS_UNKNOWN;
+		/* Where the DAT agrees. */
+		if (ret != VBLOCKS_USED || vb.blocknr != at->blocknr)
+			continue;
+		/* No file has a place for it. */
+		if (!at->is_node && at->blkoff >= most)
+			continue;
+		piece.life = (struct lifetime){ vb.start, vb.end };
+		if (at->is_node)
+			ret = cache_get(c->vol->cache, cx, at->blocknr, &block);
+		if (!ret && at->is_node) {
+			bmap_node_read(size, block, &node);
+			if (bmap_node_check(size, block) == RULE_OK &&
+			    bmap_node_check_entries(&node) == RULE_OK) {
+				piece.level = node.level;
+				piece.key = bmap_node_key(&node, 0);
+			}
+			cache_put(c->vol->cache, block);
+		}
+		ret = damage_forgive(cx, ret);
+		if (!ret)
+			ret = array_push(cx, &p->list, &p->n, &p->room, piece);
+	}
 	vblocks_fini(&vblocks);
 	listings_fini(&l);
 	pieces_settle(p);
-	return err ? err : context_cancelled(cx);
+	return ret < 0 ? ret : context_cancelled(cx);
 }
 
 void pieces_fini(struct pieces *p)
@@ -148,73 +132,117 @@ bool pieces_has(const struct pieces *p, uint64_t ino, unsigned int level,
 	return false;
 }
 
-void pieces_place(struct pieces *p, uint64_t ino, uint64_t ptr,
-		  unsigned int level, uint64_t key)
+bool pieces_has_other(const struct pieces *p, const struct piece *self,
+		      unsigned int level, uint64_t key, uint64_t end)
 {
-	size_t i = p->n;
+	size_t i = pieces_from(p, self->ino, level, key);
 
-	while (i-- && (p->list[i].ino != ino || p->list[i].ptr != ptr ||
-		       !p->list[i].level))
-		;
-	if (i >= p->n)
-		return;
-	p->list[i].level = (uint8_t)level;
-	p->list[i].key = key;
+	for (; i < p->n; i++) {
+		const struct piece *at = &p->list[i];
+
+		if (at->ino != self->ino || at->level != level ||
+		    at->key >= end)
+			break;
+		if (at->ptr != self->ptr && at->life.start < self->life.end &&
+		    self->life.start < at->life.end)
+			return true;
+	}
+	return false;
 }
 
-bool pieces_put(const struct piece *list, size_t n, unsigned int level,
-		le64 map[NILFS_INODE_BMAP_SIZE])
+bool pieces_node(const struct pieces *p, const struct piece *self, uint64_t end,
+		 uint32_t block_size, void *block)
 {
-	struct bmapnode root = bmapnode_root(map);
-	bool direct = !level && (!n || list[n - 1].key < NILFS_DIRECT_NBLOCKS);
-	uint32_t i;
+	struct bmapnode node = bmapnode_block(block_size, block);
+	unsigned int level = self->level - 1u;
+	const struct piece *at;
+	uint32_t n = 0;
+	size_t i;
 
-	if (!direct && n > root.max)
+	bmapnode_init_block(&node, self->level);
+	for (i = pieces_from(p, self->ino, level, self->key); i < p->n; i++) {
+		at = &p->list[i];
+		if (at->ino != self->ino || at->level != level ||
+		    at->key >= end)
+			break;
+		if (!lifetime_contains(&at->life, &self->life))
+			continue;
+		if (n == node.max ||
+		    (n && bmapnode_key(&node, n - 1) == at->key))
+			return false;
+		bmapnode_insert(&node, n++, at->key, at->ptr);
+	}
+	/* Of one that is listed as a node and is none the place is unknown. */
+	i = level ? pieces_from(p, self->ino, PIECES_FORMLESS, 0) : p->n;
+	for (; i < p->n && p->list[i].ino == self->ino; i++)
+		if (p->list[i].ptr != self->ptr &&
+		    lifetime_contains(&p->list[i].life, &self->life))
+			return false;
+	return n && bmapnode_key(&node, 0) == self->key;
+}
+
+bool pieces_root(const struct pieces *p, uint64_t ino,
+		 const struct lifetime *life, struct pieces_root *root)
+{
+	struct bmapnode node = bmapnode_root(root->map);
+	const struct piece *top[NILFS_DIRECT_NBLOCKS], *last = NULL;
+	size_t i = pieces_from(p, ino, 0, 0);
+	unsigned int n = 0;
+	bool direct;
+
+	*root = (struct pieces_root){ .blocks = 0 };
+	for (; i < p->n && p->list[i].ino == ino; i++) {
+		const struct piece *piece = &p->list[i];
+
+		root->any_data |= !piece->level;
+		if (!lifetime_contains(&piece->life, life))
+			continue;
+		if (piece->level == PIECES_FORMLESS)
+			return false;
+		if (last && last->level != piece->level) {
+			n = 0;
+			root->twice = false;
+		}
+		root->twice |= n && last->key == piece->key;
+		if (n < NILFS_DIRECT_NBLOCKS)
+			top[n] = piece;
+		n++;
+		last = piece;
+		root->blocks++;
+		if (!piece->level)
+			root->end = piece->key + 1;
+	}
+	direct = !last || (!last->level && last->key < NILFS_DIRECT_NBLOCKS);
+	if (n > (direct ? NILFS_DIRECT_NBLOCKS : node.max))
 		return false;
-	memset(map, 0, NILFS_INODE_BMAP_SIZE * sizeof(*map));
 	if (!direct)
-		bmapnode_init_root(&root, level + 1);
+		bmapnode_init_root(&node, last->level + 1u);
 	for (i = 0; i < n; i++) {
 		if (direct)
-			map[1 + list[i].key] = le64_make(list[i].ptr);
+			root->map[1 + top[i]->key] = le64_make(top[i]->ptr);
 		else
-			bmapnode_insert(&root, i, list[i].key, list[i].ptr);
+			bmapnode_insert(&node, i, top[i]->key, top[i]->ptr);
 	}
 	return true;
 }
 
-/* What a map of a checkpoint has. */
-struct map {
-	uint64_t blocks, end;		/* how many; past the last of data */
-	unsigned int level;		/* the highest one; 0: data */
-	struct piece top[NILFS_DIRECT_NBLOCKS];	/* its blocks, ascending by key */
-	unsigned int ntop;		/* may be more than TOP has room for */
-};
-
-/* Fills M with what P has of INO in CNO: false where that cannot be known. */
-static bool take_living(struct map *m, const struct pieces *p, uint64_t ino,
-			uint64_t cno)
+bool pieces_read_map(const le64 *map, struct bmap_node *node,
+		     le64 buf[2 * NILFS_DIRECT_NBLOCKS])
 {
-	size_t i = pieces_from(p, ino, 0, 0);
+	le64 *ptrs = buf + NILFS_DIRECT_NBLOCKS;
+	uint64_t key;
 
-	if (p->partial)
-		return false;
-	for (; i < p->n && p->list[i].ino == ino; i++) {
-		const struct piece *piece = &p->list[i];
-
-		if (piece->life.start > cno || piece->life.end <= cno)
+	if (bmap_is_btree(map)) {
+		bmap_root_read(map, node);
+		return bmap_root_check(map) == RULE_OK &&
+		       bmap_node_check_entries(node) == RULE_OK;
+	}
+	*node = (struct bmap_node){ .level = 1, .keys = buf, .ptrs = ptrs };
+	for (key = 0; key < NILFS_DIRECT_NBLOCKS; key++) {
+		if (!bmap_direct_ptr(map, key))
 			continue;
-		if (piece->level == PIECES_FORMLESS)
-			return false;
-		m->blocks++;
-		if (!piece->level)
-			m->end = piece->key + 1;
-		if (piece->level > m->level) {
-			m->level = piece->level;
-			m->ntop = 0;
-		}
-		if (m->ntop++ < NILFS_DIRECT_NBLOCKS)
-			m->top[m->ntop - 1] = *piece;
+		buf[node->nchildren] = le64_make(key);
+		ptrs[node->nchildren++] = le64_make(bmap_direct_ptr(map, key));
 	}
 	return true;
 }
@@ -223,12 +251,15 @@ int pieces_map(const struct check *c, struct context *cx,
 	       const struct pieces *p, uint64_t ino, uint64_t cno,
 	       struct nilfs_inode *inode, uint64_t *end)
 {
+	const struct lifetime life = { cno, cno + 1 };
 	struct pieces own = { .list = NULL };
-	struct map m = { .blocks = 0 };
+	struct pieces_root root;
 	bool known;
 	int err = p ? 0 : pieces_gather(&own, cx, c, &ino, 1);
 
-	known = !err && take_living(&m, p ? p : &own, ino, cno);
+	p = p ? p : &own;
+	known = !err && !p->partial && pieces_root(p, ino, &life, &root) &&
+		root.blocks;
 	pieces_fini(&own);
 	if (err == -EFBIG) {
 		fail_clear(cx);
@@ -236,11 +267,11 @@ int pieces_map(const struct check *c, struct context *cx,
 	}
 	if (!known)
 		return damage_forgive(cx, err);
-	inode->i_blocks = le64_make(m.blocks *
-				    (c->vol->geo.block_size / SECTOR));
-	*end = m.end;
-	return m.ntop && m.ntop <= NILFS_DIRECT_NBLOCKS &&
-	       pieces_put(m.top, m.ntop, m.level, inode->i_bmap);
+	memcpy(inode->i_bmap, root.map, sizeof(root.map));
+	inode->i_blocks =
+		le64_make(root.blocks * (c->vol->geo.block_size / SECTOR));
+	*end = root.end;
+	return 1;
 }
 
 int pieces_checkpoint(const struct check *c, struct context *cx, uint64_t cno,

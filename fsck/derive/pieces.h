@@ -10,6 +10,7 @@
 #include "base/context.h"
 #include "check/check.h"
 #include "check/mapcheck.h"
+#include "disk/bmap.h"
 #include "disk/ondisk.h"
 
 /* Of a block that is listed as a node and is none. */
@@ -47,26 +48,47 @@ size_t pieces_from(const struct pieces *p, uint64_t ino, unsigned int level,
 bool pieces_has(const struct pieces *p, uint64_t ino, unsigned int level,
 		uint64_t key, uint64_t ptr);
 
-/*
- * The node PTR of INO, whatever it says, is what is at KEY of LEVEL.  No other
- * question is answered until pieces_settle().
- */
-void pieces_place(struct pieces *p, uint64_t ino, uint64_t ptr,
-		  unsigned int level, uint64_t key);
+/* Whether any but SELF is at [KEY, END) of LEVEL in its inode while it
+   lives. */
+bool pieces_has_other(const struct pieces *p, const struct piece *self,
+		      unsigned int level, uint64_t key, uint64_t end);
+
+/* Puts them in order again, after a change. */
 void pieces_settle(struct pieces *p);
 
 /*
- * Makes MAP one that leads to the N pieces LIST, all of LEVEL, ascending by key;
- * false where it has no room for them.
+ * Makes BLOCK what SELF, a node whose keys stay below END, leads to: what all
+ * of its life has.  False where the pieces do not make one node.
  */
-bool pieces_put(const struct piece *list, size_t n, unsigned int level,
-		le64 map[NILFS_INODE_BMAP_SIZE]);
+bool pieces_node(const struct pieces *p, const struct piece *self,
+		 uint64_t end, uint32_t block_size, void *block);
+
+/* A map, by what all of a life has. */
+struct pieces_root {
+	le64 map[NILFS_INODE_BMAP_SIZE];	/* leads to the highest level */
+	uint64_t blocks;	/* how many, nodes too */
+	uint64_t end;		/* past the last of data */
+	bool any_data;		/* of whatever life */
+	bool twice;		/* two are at the same place: the later counts */
+};
 
 /*
- * The map of inode INO in checkpoint CNO of C's volume, whose DAT must be sound:
- * 1 and in *INODE the map and the count of blocks, in *END one past the last
- * block of data; 0 where the blocks do not make one map.  P has the pieces of
- * INO, or is NULL: the logs are read.  -ENOMEM, -EINTR.
+ * Makes ROOT the map of INO that lives for LIFE, empty where it has no block;
+ * false where the pieces do not make one map.
+ */
+bool pieces_root(const struct pieces *p, uint64_t ino,
+		 const struct lifetime *life, struct pieces_root *root);
+
+/* The pointers of MAP as a node, of a direct one in BUF; false where it is
+   none. */
+bool pieces_read_map(const le64 *map, struct bmap_node *node,
+		     le64 buf[2 * NILFS_DIRECT_NBLOCKS]);
+
+/*
+ * The map of inode INO in checkpoint CNO of C's volume, whose DAT must be
+ * sound: 1 and in *INODE the map and the count of blocks, in *END one past the
+ * last block of data; 0 where the blocks do not make one map.  P has the pieces
+ * of INO, or is NULL: the logs are read.  -ENOMEM, -EINTR.
  */
 int pieces_map(const struct check *c, struct context *cx,
 	       const struct pieces *p, uint64_t ino, uint64_t cno,
@@ -79,17 +101,11 @@ int pieces_map(const struct check *c, struct context *cx,
 int pieces_checkpoint(const struct check *c, struct context *cx, uint64_t cno,
 		      struct nilfs_checkpoint *cp);
 
-/* Whether A lives as long as B, and both at the same time at all. */
+/* Whether A lives as long as B. */
 static inline bool lifetime_contains(const struct lifetime *a,
 				     const struct lifetime *b)
 {
 	return a->start <= b->start && a->end >= b->end;
-}
-
-static inline bool lifetime_meets(const struct lifetime *a,
-				  const struct lifetime *b)
-{
-	return a->start < b->end && b->start < a->end;
 }
 
 #endif

@@ -9,10 +9,15 @@
 #include "fsck/past/around.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/search.h"
 #include "check/damage.h"
 #include "vol/cptable.h"
+#include "vol/root.h"
+
+/* Checkpoints that are asked for an inode at most. */
+#define ASK_MOST 64u
 
 int around_open(struct around *a, struct context *cx, struct volume *vol)
 {
@@ -25,6 +30,7 @@ void around_begin(struct around *a, struct lifetime life)
 	a->below = search_lower_bound(a->cnos, a->n, life.start);
 	a->above = search_lower_bound(a->cnos, a->n, life.end);
 	a->after = true;
+	a->asked = 0;
 }
 
 int around_next(struct around *a, struct context *cx, uint64_t *cno)
@@ -37,6 +43,27 @@ int around_next(struct around *a, struct context *cx, uint64_t *cno)
 	*cno = a->cnos[after ? a->above++ : --a->below];
 	a->after = !after;
 	return 1;
+}
+
+int around_twin(struct around *a, struct context *cx, struct volume *vol,
+		uint64_t ino, const struct nilfs_inode *inode,
+		struct nilfs_inode *other)
+{
+	struct root root;
+	uint64_t cno;
+	int ret = 1;
+
+	while (a->asked++ < ASK_MOST && (ret = around_next(a, cx, &cno)) > 0) {
+		ret = root_open(&root, cx, vol, cno);
+		if (!ret)
+			ret = root_inode(&root, cx, ino, other);
+		if (!ret && !memcmp(other->i_bmap, inode->i_bmap,
+				    sizeof(other->i_bmap)))
+			return 1;
+		if (damage_forgive(cx, ret))
+			return ret;
+	}
+	return ret < 0 ? ret : 0;
 }
 
 void around_end_side(struct around *a, uint64_t cno)

@@ -17,6 +17,7 @@ struct around {
 	size_t n;
 	size_t below, above;	/* those before and after that were not asked */
 	bool after;		/* the next one is of the latter */
+	unsigned int asked;	/* for an inode */
 };
 
 /*
@@ -33,6 +34,14 @@ void around_begin(struct around *a, struct lifetime life);
 
 /* The next one, in *CNO, after and before in turn: 1, 0 at the end, -EINTR. */
 int around_next(struct around *a, struct context *cx, uint64_t *cno);
+
+/*
+ * Inode INO in the next of a few checkpoints in which it has the map of INODE:
+ * 1 and *OTHER, 0 at the end, -ENOMEM, -EINTR.
+ */
+int around_twin(struct around *a, struct context *cx, struct volume *vol,
+		uint64_t ino, const struct nilfs_inode *inode,
+		struct nilfs_inode *other);
 
 /* Of those on the side of CNO, the last one, there are no more. */
 void around_end_side(struct around *a, uint64_t cno);

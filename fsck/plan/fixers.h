@@ -87,12 +87,8 @@ fixer_apply fix_bits, fix_super, fix_root, fix_dat, fix_segments,
  */
 fixer_apply fix_super_other;
 
-/* As fix_dat, but the map is rebuilt whatever was found: the DAT of the writer
-   begins without blocks. */
-fixer_apply fix_dat_map;
-
 /* True where FIX rebuilds the map of the DAT: fix_dat() then needs a writer
-   whose DAT begins without blocks. */
+   whose DAT begins without blocks, as it does without any finding. */
 bool fix_dat_is_rebuilt(const struct fix *fix);
 
 /*

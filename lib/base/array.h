@@ -28,4 +28,13 @@ void *array_grow(struct context *cx, void *items, size_t *room, size_t want,
 		grown_ ? 0 : -ENOMEM;                                      \
 	})
 
+/* Adds the item that follows to the *N ITEMS: 0 or -ENOMEM. */
+#define array_push(cx, items, n, room, ...)                                    \
+	({                                                                     \
+		int err_ = array_reserve(cx, items, room, *(n) + 1);           \
+		if (!err_)                                                     \
+			(*(items))[(*(n))++] = (__VA_ARGS__);                  \
+		err_;                                                          \
+	})
+
 #endif

@@ -89,6 +89,65 @@ repairs_entries() {
 	same_entries $(awk '$5 == "current" && $2 < 5000 { print $1 }' dat.sound)
 }
 
+# claim NUMBER BLOCK [FIELD=VALUE...]: an entry in use of the DAT names BLOCK.
+claim() {
+	damage "bitmap:dat/$1" bit=1
+	damage "dat:$1" "de_blocknr=$2" "${@:3}"
+}
+
+# free_numbers: two of them.
+free_numbers() {
+	dump.nilfs2 dat -f "$image" 1..99 |
+		awk '$NF == "free" && n++ < 2 { print $1 }'
+}
+
+# lose_log BLOCK: no log says any more what is in the segment of BLOCK.
+lose_log() {
+	dd if=/dev/zero of="$image" bs=4096 seek=$(($1 / 128 * 128)) count=1 \
+		conv=notrunc status=none
+}
+
+# A map leads to one of them; the other is elsewhere, or free.
+@test "two that name the same block of a log that is lost" {
+	local dead block number
+
+	begin cleaned
+	read -r number block < <(awk '$5 == "current" && $2 >= 4736 {
+		print $1, $2; exit }' dat.sound)
+	cp "$image" sound
+	dead=$(numbers dead 1 1)
+	damage "dat:$dead" "de_blocknr=$block"
+	lose_log "$block"
+	says "^dat-double: .*got $block"
+	repairs
+	same_entries "$dead" "$number"
+
+	mv sound "$image"
+	claim "$(free_numbers | head -n 1)" "$block" de_start=5 de_end=-1
+	lose_log "$block"
+	says "^dat-double: .*got $block"
+	repairs
+	same_entries "$number"
+}
+
+# No map leads to any of them: a cleaner has freed the number.
+@test "two dead ones that name the same block of a log that is lost" {
+	local early late block
+
+	begin cleaned
+	block=$(awk '{ used[$2] } END {
+		for (b = 3202; b in used; b++); print b }' dat.sound)
+	read -r early late < <(free_numbers | xargs)
+	claim "$early" "$block" de_start=7 de_end=9
+	claim "$late" "$block" de_start=8 de_end=9
+	lose_log "$block"
+	says "^dat-double: .*got $block"
+	repairs
+	dump.nilfs2 dat -a "$image" >now
+	run ! grep "^ *$early *$block " now
+	grep -q "^ *$late *$block *8 *9 *dead" now
+}
+
 @test "a block of entries full of noise" {
 	begin small-files
 	noise 5 | overwrite "$(map_block dat 3)"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Bitmaps, growing arrays, sorting. */
+/* Bitmaps, growing arrays, lists of numbers, sorting. */
 #include "base/array.h"
 #include "base/bitmap.h"
+#include "base/numlist.h"
 #include "base/sort.h"
 
 #include <errno.h>
@@ -207,6 +208,36 @@ static void test_sort_steps(size_t wanted)
 	   "the greatest %zu come to the end", wanted);
 }
 
+/* Against one bool per number. */
+static void test_numbers(void)
+{
+	bool model[300] = { false };
+	struct numlist list = { .n = 0 };
+	unsigned int i, wrong = 0, n = 0;
+	struct context cx;
+	uint32_t x = 5;
+
+	context_init(&cx);
+	ok(!numlist_has(&list, 0), "an empty list has no number");
+	for (i = 0; i < 200; i++) {
+		x = x * 1103515245 + 12345;
+		wrong += numlist_add(&list, &cx, (x >> 8) % 300) != 0;
+		model[(x >> 8) % 300] = true;
+	}
+	numlist_settle(&list);
+	for (i = 0; i < 300; i++) {
+		n += model[i];
+		wrong += numlist_has(&list, i) != model[i];
+	}
+	is_int(wrong, 0, "a list has what was added to it");
+	is_int(list.n, n, "each once");
+	cx.max_memory = 64;
+	while (!(i = (unsigned int)-numlist_add(&list, &cx, 7)))
+		;
+	is_int(i, ENOMEM, "and grows within the budget");
+	free(list.list);
+}
+
 int main(void)
 {
 	test_bitmap_random(300);
@@ -214,6 +245,7 @@ int main(void)
 	test_bitmap_random(1);
 	test_bitmap_limits();
 	test_array();
+	test_numbers();
 	test_sort(0, 1, "nothing is sorted");
 	test_sort(1, 1, "one item is");
 	test_sort(2, 100, "two are");
