@@ -2,50 +2,59 @@
 /*
  * Rewriting a directory.
  *
- * Block by block: each is packed again from the entries that are kept, and the
- * others are noted.  One that would not change is kept in place, and space is
+ * Block by block: the entries that are kept stay where they are, the others are
+ * noted and leave their room to the entry before, as the kernel does it; so
+ * what was wrong and is right again is often what the log of the block has a
+ * checksum of.  One that would not change is kept in place, and space is
  * reserved for a missing one; so the blocks written are in proportion to the
- * damage.  Names to be added go into blocks that change anyway, the rest to the
- * end.
+ * damage.  Names to be added go where there is room in blocks that change
+ * anyway, the rest to the end.
+ *
+ * A directory of a snapshot has the blocks that it has: names go wherever there
+ * is room, and those that find none are named in the root.
  *
  * The set of names of a directory is only needed to find a new unique name:
  * then it is read once more, before, for their tags.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "check/blockbatch.h"
 #include "check/damage.h"
 #include "check/names/dirread.h"
 #include "check/names/dupnames.h"
 #include "disk/dirpack.h"
-#include "fsck/names/entrywalk.h"
 #include "fsck/names/namefix.h"
 #include "log/inodes.h"
 #include "log/remap.h"
 #include "log/repairwriter.h"
 
+#define INO_NAME_MAX 24
 #define HOLE_MOST 64u /* blocks missing between others that keep theirs */
 
 struct dirwrite {
 	struct namefix *f;
 	struct remap *remap;
-	size_t dir;		/* index */
+	size_t dir; /* index */
 	uint64_t ino, parent;
-	bool refused;		/* its types, "." and ".." stay as they are */
-	bool is_lost_found;
-	uint64_t out;		/* blocks of the new directory so far */
-	bool begun;		/* the first of them is being packed, or was */
+	bool refused;	 /* its types, "." and ".." stay as they are */
+	bool takes_lost; /* what nothing names is named in it */
+	struct lostfound_at lost_at;
+	uint64_t out; /* blocks of the new directory so far */
+	bool begun;   /* the first of them is being packed, or was */
 	struct dirpack pack;
-	uint8_t *block;		/* that is being packed */
-	struct blockbatch_item from;	/* what it is made from; vblocknr 0:
-					   nothing */
-	bool same;		/* it would be what that was */
-	bool in_place;		/* it is written though empty */
-	const struct addnames_item *adds;	/* still to be added */
-	size_t nadds;
+	uint8_t *block;		     /* that is being packed */
+	uint8_t *source;	     /* what it is made from */
+	struct blockbatch_item from; /* where that was; vblocknr 0: nowhere */
+	bool readable;		     /* the source is known */
+	size_t add, adds_end;	     /* of F->adds: still to be added */
+	/* The next one, of those or of what goes to lost+found, once found. */
+	bool pending;
+	uint64_t pending_ino;
+	uint8_t pending_type;
+	struct entrywalk_name pending_name;
 	/* Names that may be there twice, and all, if TAGS_KNOWN. */
 	struct dupnames_suspect *suspects;
 	size_t nsuspects;
@@ -61,9 +70,7 @@ static int end_block(struct dirwrite *w, struct context *cx, uint64_t vblocknr)
 				   METAFILE_MULTI);
 
 	/* One that ended before had two users, and this was the last. */
-	if (err == -EUCLEAN)
-		fail_clear(cx);
-	return err == -EUCLEAN ? 0 : err;
+	return err == -EUCLEAN ? damage_forgive(cx, err) : err;
 }
 
 /*
@@ -81,91 +88,151 @@ static bool is_its_name(struct dirwrite *w, uint64_t ino)
 	return true;
 }
 
-static int begin_block(struct dirwrite *w, struct context *cx,
-		       const struct blockbatch_item *from);
-
-/* Adds an entry, to another block where this one is full. */
-static int emit(struct dirwrite *w, struct context *cx, uint64_t ino,
-		uint8_t type, const char *name, uint8_t len)
+/* The next name to be added, one that is free: 1 and the pending one, 0. */
+static int next_name(struct dirwrite *w, struct context *cx)
 {
+	const char *name = w->pending_name.name;
+	struct namefix *f = w->f;
+	struct inodelist_row row;
+	char number[INO_NAME_MAX];
+	uint8_t len = 0;
 	int err;
 
-	if (dirpack_add(&w->pack, ino, type, name, len))
-		return 0;
-	w->same = false;
-	err = begin_block(w, cx, NULL);
-	dirpack_add(&w->pack, ino, type, name, len);
-	return err;
+	while (!w->pending && w->add < w->adds_end) {
+		const struct addnames_item *add = &f->adds.items[w->add++];
+
+		w->pending_ino = add->ino;
+		w->pending_type = NILFS_FT_DIR;
+		row = inodelist_find(&f->n.list, add->ino);
+		if (row.chunk && row.chunk->kind[row.at])
+			w->pending_type =
+				row.chunk->kind[row.at] & INODELIST_TYPE;
+		name = f->adds.text + add->at;
+		len = add->len;
+		w->pending = add->ino == f->lost.ino ||
+			     w->pending_type != NILFS_FT_DIR ||
+			     is_its_name(w, add->ino);
+	}
+	if (w->pending && !len)
+		return 1;
+	if (!w->pending) {
+		if (!w->takes_lost ||
+		    !lostfound_next(f, w->dir, &w->lost_at, &w->pending_ino,
+				    &w->pending_type))
+			return 0;
+		w->pending = true;
+		name = number;
+		len = (uint8_t)snprintf(number, sizeof(number), "#%llu",
+					(unsigned long long)w->pending_ino);
+		namefix_note(f, NAMEFIX_NOTE_LOST,
+			     f->past ? "inode %llu: named by its number"
+				     : "inode %llu: put into the lost+found "
+				       "directory",
+			     (unsigned long long)w->pending_ino);
+	}
+	entrywalk_name_repair(&w->pending_name, name, len, w->pending_ino);
+	err = entrywalk_name_find(&w->pending_name, cx,
+				  w->tags_known ? &w->tags : NULL, false,
+				  w->pending_ino);
+	return err ? err : 1;
 }
 
-int dirwrite_add_new(struct dirwrite *w, struct context *cx, uint64_t ino,
-		     uint8_t type, const char *name, uint8_t len)
+/* Names that are to be added, as far as there is room in the block: 1 where
+   there was for any, 0. */
+static int add_names(struct dirwrite *w, struct context *cx)
 {
-	struct entrywalk_name free_name;
-	int err;
+	int ret, any = 0;
 
-	entrywalk_name_repair(&free_name, name, len, ino);
-	err = entrywalk_name_find(&free_name, cx,
-				  w->tags_known ? &w->tags : NULL, false, ino);
-	return err ? err : emit(w, cx, ino, type, free_name.name,
-				free_name.len);
+	while ((ret = next_name(w, cx)) > 0 &&
+	       dirpack_insert(w->block, w->pack.block_size, w->pending_ino,
+			      w->pending_type, w->pending_name.name,
+			      w->pending_name.len)) {
+		w->pending = false;
+		any = 1;
+	}
+	return ret < 0 ? ret : any;
 }
 
-/* Adds one of the names that were found again, or that of lost+found. */
-static int add_name(struct dirwrite *w, struct context *cx)
+/* The same of a snapshot: its block gets the content. */
+static int finish_past(struct dirwrite *w, struct context *cx, bool same)
 {
-	const struct addnames_item *add = w->adds++;
-	struct inodelist_row row = inodelist_find(&w->f->n.list, add->ino);
-	uint8_t type = NILFS_FT_DIR;
+	const struct pastblocks_block what = {
+		.ino = w->ino,
+		.vblocknr = w->from.vblocknr,
+		.key = w->from.blkoff,
+	};
+	struct pastblocks *past = w->f->past;
+	struct pastblocks_block *b;
+	size_t n = past->n;
+	int ret = what.vblocknr ? pastblocks_change(past, cx, &what, true, &b)
+				: 0;
+	bool is_new = past->n > n;
 
-	w->nadds--;
-	if (row.chunk && row.chunk->kind[row.at])
-		type = row.chunk->kind[row.at] & INODELIST_TYPE;
-	if (add->ino != w->f->lost.ino && type == NILFS_FT_DIR &&
-	    !is_its_name(w, add->ino))
+	w->f->waits |= !ret && !same && what.vblocknr;
+	if (ret <= 0)
+		return ret;
+	ret = add_names(w, cx);
+	if (!ret && same) {
+		if (is_new)
+			pastblocks_drop(past, what.vblocknr);
 		return 0;
-	return dirwrite_add_new(w, cx, add->ino, type,
-				w->f->adds.text + add->at, add->len);
+	}
+	memcpy(b->content, w->block, w->pack.block_size);
+	namefix_note(w->f, NAMEFIX_NOTE_DIR,
+		     "directory %llu: block %llu: repaired",
+		     (unsigned long long)w->ino, (unsigned long long)what.key);
+	return ret < 0 ? ret : 0;
 }
 
-/* Done with the block being packed, and the one that it was made from. */
-static int finish_block(struct dirwrite *w, struct context *cx)
+/* Done with the block being packed, and the one that it was made from.  The
+   LAST one takes names though it does not change. */
+static int finish_block(struct dirwrite *w, struct context *cx, bool last)
 {
 	uint64_t vblocknr = w->from.vblocknr;
-	int err = 0;
+	bool in_place = !vblocknr || w->from.blkoff == w->out, same;
+	bool used = w->pack.used || in_place;
+	int ret = 0;
 
 	if (!w->pack.block)
 		return 0;
-	if (w->same && w->from.blkoff == w->out) {
-		w->pack.block = NULL;
-		return remap_keep(w->remap, cx, w->out++, vblocknr);
-	}
-	/* The room that is left in a block which is written anyway. */
-	while (w->nadds && !err && w->pack.block_size - w->pack.used >=
-					   dirent_rec_len(NILFS_NAME_LEN))
-		err = add_name(w, cx);
-	if (!err && (w->pack.used || w->in_place)) {
-		dirpack_end(&w->pack);
-		err = remap_put(w->remap, cx, w->out++, w->block);
-	}
+	dirpack_end(&w->pack);
 	w->pack.block = NULL;
-	w->from.vblocknr = 0;
-	return err || !vblocknr ? err : end_block(w, cx, vblocknr);
+	same = vblocknr && in_place && w->readable &&
+	       !memcmp(w->block, w->source, w->pack.block_size);
+	if (w->f->past)
+		return finish_past(w, cx, same);
+	if (used && (!same || last))
+		ret = add_names(w, cx);
+	if (ret < 0)
+		return ret;
+	if (same && !ret)
+		return remap_keep(w->remap, cx, w->out++, vblocknr);
+	ret = used ? remap_put(w->remap, cx, w->out++, w->block) : 0;
+	return ret || !vblocknr ? ret : end_block(w, cx, vblocknr);
 }
 
-static void start_block(struct dirwrite *w, const struct blockbatch_item *from)
+/* DATA: what block FROM of the directory as it was has, or NULL. */
+static void start_block(struct dirwrite *w, const struct blockbatch_item *from,
+			const void *data)
 {
-	dirpack_init(&w->pack, w->block, w->f->n.root.vol->geo.block_size);
-	w->same = from && !w->begun == !from->blkoff;
-	w->in_place = !from || from->blkoff == w->out;
+	uint32_t size = w->f->n.root.vol->geo.block_size;
+
+	dirpack_init(&w->pack, w->block, size);
+	w->readable = data;
+	if (data) {
+		memcpy(w->source, data, size);
+		memcpy(w->block, data, size);
+	}
 	if (from)
 		w->from = *from;
 	else
 		w->from.vblocknr = 0;
+	if (w->f->past && from)
+		w->out = from->blkoff;
 	if (w->begun)
 		return;
 	w->begun = true;
-	if (w->refused)
+	if (w->refused || (w->f->past && w->from.blkoff))
 		return;
 	dirpack_add(&w->pack, w->ino, NILFS_FT_DIR, ".", 1);
 	dirpack_add(&w->pack, w->parent, NILFS_FT_DIR, "..", 2);
@@ -173,28 +240,44 @@ static void start_block(struct dirwrite *w, const struct blockbatch_item *from)
 
 /*
  * Begins a block, made from block FROM of the directory as it was (NULL: of
- * nothing), and ends the one before.
+ * nothing), which has DATA, and ends the one before.
  */
 static int begin_block(struct dirwrite *w, struct context *cx,
-		       const struct blockbatch_item *from)
+		       const struct blockbatch_item *from, const void *data)
 {
-	int err = finish_block(w, cx);
+	int err = finish_block(w, cx, false);
 
-	while (from && !err && w->out < from->blkoff &&
+	while (from && !err && !w->f->past && w->out < from->blkoff &&
 	       from->blkoff - w->out <= HOLE_MOST) {
-		start_block(w, NULL);
-		err = finish_block(w, cx);
+		start_block(w, NULL, NULL);
+		err = finish_block(w, cx, false);
 	}
-	start_block(w, from);
+	start_block(w, from, data);
 	return err;
 }
 
-/* Writes E, which leads to INO, of TYPE, now. */
+/*
+ * Keeps E where it is, which leads to INO, of TYPE, now; or, where there is no
+ * room, in another block.  A snapshot has none, and the inode a name less.
+ */
 static int keep_entry(struct dirwrite *w, struct context *cx,
 		      const struct dirent_entry *e, uint64_t ino, uint8_t type)
 {
-	w->same &= ino == e->ino && type == e->type;
-	return emit(w, cx, ino, type, e->name, e->name_len);
+	struct inodelist_row row;
+	int err = 0;
+
+	dirpack_skip(&w->pack, e->offset);
+	if (dirpack_add(&w->pack, ino, type, e->name, e->name_len))
+		return 0;
+	if (!w->f->past) {
+		err = begin_block(w, cx, NULL, NULL);
+		dirpack_add(&w->pack, ino, type, e->name, e->name_len);
+		return err;
+	}
+	row = inodelist_find(&w->f->n.list, ino);
+	if (row.chunk && row.chunk->names[row.at])
+		row.chunk->names[row.at]--;
+	return 0;
 }
 
 /* Reports that E is removed, and WHY. */
@@ -203,7 +286,6 @@ static int remove_entry(struct dirwrite *w, const struct dirent_entry *e,
 {
 	char text[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
 
-	w->same = false;
 	text_escape(text, sizeof(text), e->name, e->name_len);
 	namefix_note(w->f, NAMEFIX_NOTE_REMOVED,
 		     "directory %llu: removed '%s' of inode %llu, %s",
@@ -219,13 +301,16 @@ static int rename_entry(struct dirwrite *w, struct context *cx,
 	char old[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
 	char new[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
 	const struct dirent_entry *e = &entry->e;
+	struct dirent_entry renamed = *e;
 	struct entrywalk_name name;
-	int err;
+	int err = change ? 0 : othernames_name(w->f, cx, w->ino, e->ino, &name);
 
-	w->same = false;
-	entrywalk_name_repair(&name, e->name, e->name_len, e->ino);
-	err = entrywalk_name_find(&name, cx, w->tags_known ? &w->tags : NULL,
-				  change, e->ino);
+	if (!err)
+		entrywalk_name_repair(&name, e->name, e->name_len, e->ino);
+	if (err >= 0)
+		err = entrywalk_name_find(&name, cx,
+					  w->tags_known ? &w->tags : NULL,
+					  change, e->ino);
 	if (err)
 		return err;
 	text_escape(old, sizeof(old), e->name, e->name_len);
@@ -234,7 +319,9 @@ static int rename_entry(struct dirwrite *w, struct context *cx,
 		     "directory %llu: '%s' of inode %llu is now '%s'",
 		     (unsigned long long)w->ino, old,
 		     (unsigned long long)e->ino, new);
-	return emit(w, cx, e->ino, entry->type, name.name, name.len);
+	renamed.name = name.name;
+	renamed.name_len = name.len;
+	return keep_entry(w, cx, &renamed, e->ino, entry->type);
 }
 
 static int take_name(struct dirwrite *w, struct context *cx,
@@ -282,22 +369,18 @@ static int take_entry(struct dirwrite *w, struct context *cx,
 		[ENTRYWALK_ABOVE] = "which this directory lies in",
 	};
 	const struct dirent_entry *e = &entry->e;
-	bool dot = entry->fate == ENTRYWALK_DOT;
 	uint64_t ino;
 
 	switch (entry->fate) {
 	case ENTRYWALK_FREE:
-		return 0;
+		/* Its room may be all that the kernel has left of it. */
+		if (e->offset < w->pack.used)
+			return 0;
+		return keep_entry(w, cx, e, 0, e->type);
 	case ENTRYWALK_DOT:
 	case ENTRYWALK_DOTDOT:
-		if (w->refused)
-			return keep_entry(w, cx, e, e->ino, e->type);
-		/* They were written when the block began. */
-		w->same &= e->ino == (dot ? w->ino : w->parent) &&
-			   e->type == NILFS_FT_DIR &&
-			   e->name_len == (dot ? 1 : 2) &&
-			   !memcmp(e->name, "..", e->name_len);
-		return 0;
+		/* Else they were written when the block began. */
+		return w->refused ? keep_entry(w, cx, e, e->ino, e->type) : 0;
 	case ENTRYWALK_NAME:
 		return take_name(w, cx, entry);
 	default:
@@ -316,27 +399,17 @@ static int take_block(void *arg, struct context *cx,
 	struct dirwrite *w = arg;
 	struct entrywalk_entry entry;
 	struct entrywalk walk;
-	unsigned int dots = 0;
-	int ret;
+	int known = namefix_walk(w->f, cx, item, data, err, &walk), ret;
 
-	if (!data)
-		fail_clear(cx);
-	if (!data && damage_is_fatal(err))
-		return err;
-	ret = begin_block(w, cx, item);
-	if (!data) {
-		w->same = false;
-		return ret;
-	}
-	entrywalk_init(&walk, &w->f->n.list, w->ino, item->blkoff, data,
-		       w->f->n.root.vol->geo.block_size);
-	while (!ret && entrywalk_next(&walk, &entry)) {
-		dots += entry.fate == ENTRYWALK_DOT ||
-			entry.fate == ENTRYWALK_DOTDOT;
+	if (known < 0)
+		return known;
+	ret = begin_block(w, cx, item, known ? walk.it.block : NULL);
+	while (known && !ret && entrywalk_next(&walk, &entry))
 		ret = take_entry(w, cx, &entry);
-	}
-	if (walk.it.verdict || (!item->blkoff && dots < 2 && !w->refused))
-		w->same = false;
+	/* Nothing of the block was a directory's. */
+	if (known && !walk.slot)
+		memset(w->block + w->pack.used, 0,
+		       w->pack.block_size - w->pack.used);
 	return ret;
 }
 
@@ -358,7 +431,7 @@ static int prepare(struct dirwrite *w, struct context *cx)
 	while (i + w->nsuspects < d->nsuspects &&
 	       w->suspects[w->nsuspects].dir == w->dir)
 		w->nsuspects++;
-	if (!w->nadds && !w->nsuspects && !w->is_lost_found &&
+	if (w->add == w->adds_end && !w->nsuspects && !w->takes_lost &&
 	    !(w->f->flags[w->dir] & NAMEFIX_BAD_NAME))
 		return 0;
 	ret = namefix_tags(w->f, cx, w->dir, &w->tags);
@@ -376,10 +449,8 @@ static int end_nodes(struct dirwrite *w, struct context *cx,
 	int ret, err = 0;
 
 	ret = blockmap_init(&map, cx, w->f->n.root.vol, w->ino, inode);
-	if (ret) {
-		fail_clear(cx);
-		return damage_is_fatal(ret) ? ret : 0;
-	}
+	if (ret)
+		return damage_forgive(cx, ret);
 	ret = blockmap_cursor_open(&cur, cx, &map, 0, true);
 	while (!ret && !err &&
 	       (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
@@ -388,78 +459,100 @@ static int end_nodes(struct dirwrite *w, struct context *cx,
 			err = end_block(w, cx, item.ptr);
 	}
 	blockmap_cursor_close(&cur);
-	if (!err && ret)
-		fail_clear(cx);
-	return err ? err : damage_is_fatal(ret) ? ret : 0;
+	return err ? err : damage_forgive(cx, ret);
 }
 
-/* Adds the names that are new, and completes the map. */
-static int complete_dir(struct dirwrite *w, struct context *cx,
-			struct nilfs_inode *inode)
+/* The directory gets another map, by the writer. */
+static int write_latest(struct dirwrite *w, struct context *cx)
 {
-	int err = 0;
+	struct writer *writer = w->f->job->writer;
+	bool made = w->dir == NAMEFIX_MADE;
+	struct nilfs_inode inode, old;
+	int more = 0, err = inodes_read(writer, cx, w->ino, &inode);
 
-	if (!w->begun)
-		err = begin_block(w, cx, NULL);
-	if (w->nadds || w->is_lost_found)
-		w->same = false;
-	while (w->nadds && !err)
-		err = add_name(w, cx);
-	if (!err && w->is_lost_found)
-		err = lostfound_fill(w->f, cx, w);
+	if (err == -ENOENT) {
+		fail_clear(cx);
+		return 0;
+	}
+	old = inode;
 	if (!err)
-		err = finish_block(w, cx);
+		err = remap_open(&w->remap, cx, writer, w->ino);
+	if (!err && !made) {
+		err = dirread_run(&w->f->n.root, cx, &w->f->n.list, w->dir,
+				  w->dir + 1, take_block, w);
+		fail_clear(cx);
+	}
+	if (!err && !w->begun)
+		err = begin_block(w, cx, NULL, NULL);
 	if (!err)
-		err = remap_finish(w->remap, cx, inode);
-	inode->i_size = le64_make(w->out * w->f->n.root.vol->geo.block_size);
+		err = finish_block(w, cx, true);
+	while (!err && (more = next_name(w, cx)) > 0) {
+		start_block(w, NULL, NULL);
+		err = finish_block(w, cx, true);
+	}
+	err = err ? err : more;
+	if (!err)
+		err = remap_finish(w->remap, cx, &inode);
+	inode.i_size = le64_make(w->out * w->f->n.root.vol->geo.block_size);
+	if (!err && !made)
+		err = end_nodes(w, cx, &old);
+	if (!err)
+		err = inodes_write(writer, cx, w->ino, &inode);
+	remap_close(w->remap);
 	return err;
+}
+
+/* The blocks of the directory are changed.  What finds no room in them is as
+   without a name. */
+static int write_past(struct dirwrite *w, struct context *cx)
+{
+	struct namefix *f = w->f;
+	struct inodelist_row row;
+	int more = 0, err = dirread_run(&f->n.root, cx, &f->n.list, w->dir,
+					w->dir + 1, take_block, w);
+
+	if (!err)
+		err = finish_block(w, cx, true);
+	w->takes_lost = false;
+	while (!err && (more = next_name(w, cx)) > 0) {
+		row = inodelist_find(&f->n.list, w->pending_ino);
+		if (row.chunk && row.chunk->names[row.at])
+			row.chunk->names[row.at]--;
+		w->pending = false;
+	}
+	return err ? err : more;
 }
 
 int dirwrite_run(struct namefix *f, struct context *cx, size_t dir)
 {
+	uint32_t size = f->n.root.vol->geo.block_size;
 	bool made = dir == NAMEFIX_MADE;
 	struct dirwrite w = {
 		.f = f,
 		.dir = dir,
 		.ino = made ? f->lost.ino : f->n.list.dirs[dir].ino,
 		.parent = made ? NILFS_ROOT_INO : namefix_parent(f, dir),
+		.add = namefix_first_add(&f->adds, dir),
+		.adds_end = namefix_first_add(&f->adds, dir + 1),
 		.refused = !made && f->flags[dir] & NAMEFIX_REFUSED,
-		.is_lost_found = f->lost.needed && f->lost.dir == dir,
+		.takes_lost = !f->waits &&
+			      ((f->lost.needed && f->lost.dir == dir) ||
+			       (f->past && f->flags[dir] & NAMEFIX_GONE)),
 	};
-	struct nilfs_inode inode, old;
 	int err;
 
 	if (!made && f->flags[dir] & NAMEFIX_GONE)
-		namefix_note(f, NAMEFIX_NOTE_DIR, "directory %llu: written "
+		namefix_note(f, NAMEFIX_NOTE_DIR,
+			     "directory %llu: written "
 			     "again from what can be read of it",
 			     (unsigned long long)w.ino);
-	err = inodes_read(f->job->writer, cx, w.ino, &inode);
-	if (err == -ENOENT) {
-		fail_clear(cx);
-		return 0;
-	}
-	if (err)
-		return err;
-	old = inode;
-	w.adds = namefix_adds_of(&f->adds, (uint32_t)dir, &w.nadds);
-	w.block = malloc(f->n.root.vol->geo.block_size);
+	w.block = malloc(2 * (size_t)size);
 	if (!w.block)
 		return fail(cx, -ENOMEM, "block of a directory");
+	w.source = w.block + size;
 	err = prepare(&w, cx);
 	if (!err)
-		err = remap_open(&w.remap, cx, f->job->writer, w.ino);
-	if (!err && !made) {
-		err = dirread_run(&f->n.root, cx, &f->n.list, dir, dir + 1,
-				  take_block, &w);
-		fail_clear(cx);
-	}
-	if (!err)
-		err = complete_dir(&w, cx, &inode);
-	if (!err && !made)
-		err = end_nodes(&w, cx, &old);
-	if (!err)
-		err = inodes_write(f->job->writer, cx, w.ino, &inode);
-	remap_close(w.remap);
+		err = f->past ? write_past(&w, cx) : write_latest(&w, cx);
 	dupnames_forget(&w.kept);
 	nameset_fini(&w.tags);
 	free(w.block);

@@ -27,7 +27,7 @@
 #include "base/checked.h"
 
 #define STEP 8u
-#define TRIES 1000u	/* numbers after a name */
+#define TRIES 1000u /* numbers after a name */
 #define SUFFIX_MAX 24
 
 static bool is_called(const struct dirent_entry *e, const char *name)
@@ -75,8 +75,9 @@ static void find_inode(struct entrywalk *w, struct entrywalk_entry *entry)
 	type = row.chunk->kind[row.at] & INODELIST_TYPE;
 	if (type == NILFS_FT_UNKNOWN && !row.chunk->links[row.at])
 		return;
-	entry->fate = e->ino == NILFS_ROOT_INO || e->ino == w->ino ?
-			      ENTRYWALK_ABOVE : ENTRYWALK_NAME;
+	entry->fate = e->ino == NILFS_ROOT_INO || e->ino == w->ino
+			      ? ENTRYWALK_ABOVE
+			      : ENTRYWALK_NAME;
 	entry->row = row;
 	entry->type = type == NILFS_FT_UNKNOWN ? e->type : type;
 }
@@ -109,8 +110,8 @@ int entrywalk_next(struct entrywalk *w, struct entrywalk_entry *entry)
 		entry->fate = ENTRYWALK_STRAY;
 	else
 		find_inode(w, entry);
-	if (!second || w->no_dot || (entry->fate != ENTRYWALK_NAME &&
-				     entry->fate != ENTRYWALK_ABOVE))
+	if (!second || w->no_dot ||
+	    (entry->fate != ENTRYWALK_NAME && entry->fate != ENTRYWALK_ABOVE))
 		return 1;
 	/* The second entry may be "..", though it is not called so. */
 	dir = inodelist_find_dir(w->list, w->ino);

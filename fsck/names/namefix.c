@@ -13,11 +13,9 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "base/text.h"
-#include "check/blockbatch.h"
 #include "check/damage.h"
 #include "check/names/dirread.h"
 #include "disk/ondisk.h"
-#include "fsck/names/entrywalk.h"
 
 #define NOTE_MAX 512
 #define NOTE_MAX_EACH 100u
@@ -28,7 +26,7 @@ static const char *const rest[NAMEFIX_NOTE_COUNT] = {
 	[NAMEFIX_NOTE_RENAMED] = "names changed",
 	[NAMEFIX_NOTE_FOUND] = "names found again",
 	[NAMEFIX_NOTE_LINKS] = "link counts set",
-	[NAMEFIX_NOTE_LOST] = "inodes put into the lost+found directory",
+	[NAMEFIX_NOTE_LOST] = "inodes called by their numbers",
 	[NAMEFIX_NOTE_FREED] = "inodes freed",
 };
 
@@ -43,7 +41,7 @@ void namefix_note(struct namefix *f, enum namefix_topic topic, const char *fmt,
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	fixers_note(f->job, "%s", text);
+	fixers_note(f->job, "%s%s", f->prefix, text);
 }
 
 void namefix_note_rest(struct namefix *f)
@@ -52,28 +50,33 @@ void namefix_note_rest(struct namefix *f)
 
 	for (i = 0; i < NAMEFIX_NOTE_COUNT; i++) {
 		if (f->noted[i] > NOTE_MAX_EACH)
-			fixers_note(f->job, "%s: %llu more", rest[i],
+			fixers_note(f->job, "%s%s: %llu more", f->prefix,
+				    rest[i],
 				    (unsigned long long)f->noted[i] -
 					    NOTE_MAX_EACH);
 	}
 }
 
+int namefix_walk(struct namefix *f, struct context *cx,
+		 const struct blockbatch_item *item, const void *data, int err,
+		 struct entrywalk *walk)
+{
+	const struct pastblocks_block *b =
+		f->past ? pastblocks_find(f->past, item->vblocknr) : NULL;
+
+	fail_clear(cx);
+	if (b)
+		data = b->content;
+	if (!data)
+		return damage_is_fatal(err) ? err : 0;
+	entrywalk_init(walk, &f->n.list, f->n.list.dirs[item->owner].ino,
+		       item->blkoff, data, f->n.root.vol->geo.block_size);
+	return 1;
+}
+
 bool namefix_is_partial(const struct namefix *f)
 {
 	return !f->lossy && f->n.lost;
-}
-
-bool namefix_is_due(const struct namefix *f, size_t dir)
-{
-	const unsigned int loses = NAMEFIX_LOSES | NAMEFIX_GONE |
-				   NAMEFIX_BAD_NAME;
-	unsigned int flags = f->flags[dir];
-
-	if (flags & NAMEFIX_FREED)
-		return false;
-	if (!f->lossy)
-		return flags & NAMEFIX_ENTRIES && !(flags & loses);
-	return flags & (NAMEFIX_ENTRIES | loses);
 }
 
 uint64_t namefix_parent(const struct namefix *f, size_t dir)
@@ -105,12 +108,6 @@ bool namefix_is_missed(const struct inodelist_row *row)
 	       row->chunk->names[row->at] < row->chunk->links[row->at];
 }
 
-bool namefix_is_crowded(const struct inodelist_row *row)
-{
-	return is_file(row) &&
-	       row->chunk->names[row->at] > row->chunk->links[row->at];
-}
-
 bool namefix_is_unnamed(const struct inodelist_row *row)
 {
 	return namefix_is_missed(row) && !row->chunk->names[row->at] &&
@@ -140,7 +137,8 @@ bool namefix_has_missed(struct namefix *f)
 			return true;
 	}
 	for (i = 0; inodelist_next(&f->n.list, &i, &row);) {
-		if (namefix_is_missed(&row) || namefix_is_crowded(&row))
+		if (is_file(&row) &&
+		    row.chunk->names[row.at] != row.chunk->links[row.at])
 			return true;
 	}
 	return false;
@@ -161,7 +159,9 @@ uint64_t namefix_target(const struct namefix *f, size_t dir, uint64_t blkoff,
 			const struct dirent_entry *e)
 {
 	const struct namefix_target key = {
-		.dir = (uint32_t)dir, .blkoff = blkoff, .offset = e->offset,
+		.dir = (uint32_t)dir,
+		.blkoff = blkoff,
+		.offset = e->offset,
 	};
 	size_t i = search_first(f->targets, f->ntargets, sizeof(*f->targets),
 				is_before, &key);
@@ -197,13 +197,11 @@ static int take_tags(void *arg, struct context *cx,
 	struct entrywalk_entry entry;
 	struct entrywalk walk;
 	size_t child;
-	int ret = 0;
+	int ret = namefix_walk(r->f, cx, item, data, err, &walk);
 
-	fail_clear(cx);
-	if (!data)
-		return damage_is_fatal(err) ? err : 0;
-	entrywalk_init(&walk, list, list->dirs[r->dir].ino, item->blkoff, data,
-		       r->f->n.root.vol->geo.block_size);
+	if (ret <= 0)
+		return ret;
+	ret = 0;
 	while (!ret && r->known && entrywalk_next(&walk, &entry)) {
 		if (entry.fate != ENTRYWALK_NAME || entry.bad_name)
 			continue;
@@ -220,7 +218,10 @@ int namefix_tags(struct namefix *f, struct context *cx, size_t dir,
 		 struct nameset *tags)
 {
 	struct tag_reader r = {
-		.f = f, .tags = tags, .dir = dir, .known = true,
+		.f = f,
+		.tags = tags,
+		.dir = dir,
+		.known = true,
 	};
 	int err = nameset_clear(tags, cx);
 
@@ -232,69 +233,67 @@ int namefix_tags(struct namefix *f, struct context *cx, size_t dir,
 	return err ? err : r.known;
 }
 
-/*
- * Whether NAME is taken in directory number DIR, by a name that it has or gets,
- * also where there are too many to know; takes it if not.  1, 0, -ENOMEM,
- * -EINTR.
- */
-static int take_found(struct namefix *f, struct context *cx, size_t dir,
-		      const char *name, uint8_t len)
+int namefix_found(struct namefix *f, struct context *cx, size_t dir,
+		  const struct inodelist_row *row, uint64_t ino,
+		  const char *name, uint8_t len)
 {
 	struct tag_reader r = {
-		.f = f, .tags = &f->found_tags, .dir = dir,
+		.f = f,
+		.tags = &f->found_tags,
+		.dir = dir,
 		.known = f->found_known,
 	};
+	char text[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
 	/* A tag is made of what has room past its end. */
-	char text[ENTRYWALK_NAME_ROOM] = "";
-	size_t i;
+	char room[ENTRYWALK_NAME_ROOM] = "";
+	size_t child = inodelist_find_dir(&f->n.list, ino), i;
+	bool is_dir =
+		(row->chunk->kind[row->at] & INODELIST_TYPE) == NILFS_FT_DIR;
 	int ret = 0;
 
+	if (is_dir ? child == dir || !namefix_is_orphaned(f, child)
+		   : !namefix_is_missed(row) ||
+			     (f->past && row->chunk->names[row->at] &&
+			      !(f->flags[dir] &
+				(NAMEFIX_GONE | NAMEFIX_LOSES))))
+		return 0;
+	if (is_dir) {
+		f->n.list.dirs[child].parent = (uint32_t)dir + 1;
+		f->flags[child] |= NAMEFIX_KNOWN;
+		goto add;
+	}
+	/* The names that the directory has, and gets. */
 	if (!f->found_tags.slots || f->found_dir != dir) {
 		f->found_dir = dir;
 		ret = namefix_tags(f, cx, dir, &f->found_tags);
 		r.known = ret > 0;
 		for (i = 0; i < f->adds.count && ret >= 0 && r.known; i++) {
 			const struct addnames_item *item = &f->adds.items[i];
-			char other[ENTRYWALK_NAME_ROOM] = "";
 
 			if (item->dir != dir)
 				continue;
-			memcpy(other, f->adds.text + item->at, item->len);
-			ret = add_tag(&r, cx, other, item->len);
+			memset(room, 0, sizeof(room));
+			memcpy(room, f->adds.text + item->at, item->len);
+			ret = add_tag(&r, cx, room, item->len);
 		}
-		f->found_known = r.known;
 	}
-	if (ret < 0 || !r.known)
-		return ret < 0 ? ret : 1;
-	memcpy(text, name, len);
-	ret = nameset_add(&f->found_tags, cx, nameset_tag(text, len));
+	memset(room, 0, sizeof(room));
+	memcpy(room, name, len);
+	if (ret >= 0 && r.known)
+		ret = nameset_add(r.tags, cx, nameset_tag(room, len));
+	else if (ret >= 0)
+		ret = -ENOBUFS;
 	f->found_known = ret != -ENOBUFS;
-	return ret < 0 && ret != -ENOBUFS ? ret : ret != 1;
-}
-
-int namefix_found(struct namefix *f, struct context *cx, size_t dir,
-		  const struct inodelist_row *row, uint64_t ino,
-		  const char *name, uint8_t len)
-{
-	char text[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
-	size_t child;
-	int ret;
-
-	if ((row->chunk->kind[row->at] & INODELIST_TYPE) == NILFS_FT_DIR) {
-		child = inodelist_find_dir(&f->n.list, ino);
-		if (child == dir || !namefix_is_orphaned(f, child))
-			return 0;
-		f->n.list.dirs[child].parent = (uint32_t)dir + 1;
-	} else if (!namefix_is_missed(row)) {
+	if (ret < 0 && ret != -ENOBUFS)
+		return ret;
+	/* With too many to know, it may be there as well. */
+	if (ret != 1 && row->chunk->names[row->at])
 		return 0;
-	} else {
-		ret = take_found(f, cx, dir, name, len);
-		if (ret < 0 || (ret && row->chunk->names[row->at]))
-			return ret < 0 ? ret : 0;
-		row->chunk->names[row->at]++;
-	}
+	row->chunk->names[row->at]++;
+add:
 	text_escape(text, sizeof(text), name, len);
-	namefix_note(f, NAMEFIX_NOTE_FOUND, "directory %llu: found '%s' of "
+	namefix_note(f, NAMEFIX_NOTE_FOUND,
+		     "directory %llu: found '%s' of "
 		     "inode %llu again",
 		     (unsigned long long)f->n.list.dirs[dir].ino, text,
 		     (unsigned long long)ino);
@@ -321,7 +320,10 @@ int namefix_add(struct addnames *a, struct context *cx, uint32_t dir,
 	a->text = text;
 	memcpy(text + a->used, name, len);
 	items[a->count++] = (struct addnames_item){
-		.ino = ino, .dir = dir, .at = (uint32_t)a->used, .len = len,
+		.ino = ino,
+		.dir = dir,
+		.at = (uint32_t)a->used,
+		.len = len,
 	};
 	a->used += len;
 	return 0;
@@ -345,18 +347,11 @@ static bool is_below(const void *item, const void *key)
 {
 	const struct addnames_item *name = item;
 
-	return name->dir < *(const uint32_t *)key;
+	return name->dir < *(const size_t *)key;
 }
 
-const struct addnames_item *namefix_adds_of(const struct addnames *a,
-					    uint32_t dir, size_t *count)
+size_t namefix_first_add(const struct addnames *a, size_t dir)
 {
-	size_t first = search_first(a->items, a->count, sizeof(*a->items),
-				    is_below, &dir);
-
-	for (*count = 0; first + *count < a->count; ++*count) {
-		if (a->items[first + *count].dir != dir)
-			break;
-	}
-	return a->items + first;
+	return search_first(a->items, a->count, sizeof(*a->items), is_below,
+			    &dir);
 }

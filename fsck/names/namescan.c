@@ -12,17 +12,14 @@
  * names of these are taken.
  */
 
-
-#include "check/blockbatch.h"
 #include "check/damage.h"
 #include "check/names/dirread.h"
-#include "fsck/names/entrywalk.h"
 #include "fsck/names/namefix.h"
 
 struct scan {
 	struct namefix *f;
 	struct blockbatch batch;
-	size_t dir;		/* the current one, or ndirs */
+	size_t dir; /* the current one, or ndirs */
 	uint64_t ino;
 };
 
@@ -73,8 +70,10 @@ static int take_entry(struct scan *s, struct context *cx,
 	case ENTRYWALK_FREE:
 		return 0;
 	case ENTRYWALK_DOT:
-		if (entry->e.ino != s->ino || !is_right(entry, "."))
-			f->flags[s->dir] |= NAMEFIX_ENTRIES;
+		f->flags[s->dir] |=
+			entry->e.ino != s->ino || !is_right(entry, ".")
+				? NAMEFIX_ENTRIES
+				: NAMEFIX_KNOWN;
 		break;
 	case ENTRYWALK_DOTDOT:
 		dir->dotdot = entry->e.ino;
@@ -84,8 +83,6 @@ static int take_entry(struct scan *s, struct context *cx,
 		if (!row->chunk)
 			break;
 		dir->second_open = true;
-		if (s->ino == NILFS_ROOT_INO)
-			lostfound_meet(&f->lost, entry);
 		break;
 	case ENTRYWALK_NAME:
 		f->flags[s->dir] |= NAMEFIX_PARENT;
@@ -95,12 +92,17 @@ static int take_entry(struct scan *s, struct context *cx,
 			f->flags[s->dir] |= NAMEFIX_ENTRIES;
 		count_name(row);
 		if (entry->type == NILFS_FT_DIR &&
-		    inodelist_is_dir(row->chunk->kind[row->at]))
+		    inodelist_is_dir(row->chunk->kind[row->at])) {
+			if (entry->e.type == NILFS_FT_DIR)
+				f->flags[inodelist_find_dir(&f->n.list,
+							    entry->e.ino)] |=
+					NAMEFIX_KNOWN;
 			err = parents_name(f, cx, s->dir, entry->e.ino);
-		if (s->ino == NILFS_ROOT_INO)
-			lostfound_meet(&f->lost, entry);
+		}
 		break;
 	default:
+		f->ndangling += entry->fate == ENTRYWALK_DANGLING ||
+				entry->fate == ENTRYWALK_RESERVED;
 		mark_loss(s, NAMEFIX_LOSES);
 		return 0;
 	}
@@ -122,13 +124,12 @@ static int take_block(void *arg, struct context *cx,
 		ret = begin_dir(s, cx, item->owner);
 	if (ret)
 		return ret;
-	if (!data) {
+	ret = namefix_walk(f, cx, item, data, err, &walk);
+	if (ret <= 0) {
 		mark_loss(s, NAMEFIX_GONE);
-		fail_clear(cx);
-		return damage_is_fatal(err) ? err : 0;
+		return ret;
 	}
-	entrywalk_init(&walk, &f->n.list, s->ino, item->blkoff, data,
-		       f->n.root.vol->geo.block_size);
+	ret = 0;
 	while (!ret && entrywalk_next(&walk, &entry)) {
 		dot |= entry.fate == ENTRYWALK_DOT;
 		dotdot |= entry.fate == ENTRYWALK_DOTDOT;
@@ -139,37 +140,6 @@ static int take_block(void *arg, struct context *cx,
 	if (!item->blkoff && !(dot && dotdot))
 		f->flags[s->dir] |= NAMEFIX_ENTRIES;
 	return ret;
-}
-
-/* Directories by what their maps say, and their blocks.  The size of one that
-   was removed in use is 0. */
-static int walk_dirs(struct scan *s, struct context *cx)
-{
-	struct namefix *f = s->f;
-	struct inodelist_row row;
-	struct dirread b;
-	uint64_t ino;
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < f->n.list.ndirs && !err; i++) {
-		err = dirread_add_all(&f->n.root, cx, &f->n.list, i, &s->batch,
-				      &b);
-		if (err)
-			break;
-		fail_clear(cx);
-		ino = f->n.list.dirs[i].ino;
-		row = inodelist_find(&f->n.list, ino);
-		if (b.broken || b.found != b.end || b.found < b.expected) {
-			f->flags[i] |= NAMEFIX_GONE;
-			names_lose(&f->n, ino);
-		} else if (!b.found ||
-			   (b.size != b.found * f->n.root.vol->geo.block_size &&
-			    row.chunk->links[row.at])) {
-			f->flags[i] |= NAMEFIX_ENTRIES;
-		}
-	}
-	return err ? err : blockbatch_flush(&s->batch, cx);
 }
 
 /* Second entries that turn out to be names, now that parents are known. */
@@ -204,14 +174,35 @@ static int settle_seconds(struct namefix *f, struct context *cx)
 
 int namescan_run(struct namefix *f, struct context *cx)
 {
-	struct scan s = { .f = f, .dir = f->n.list.ndirs };
+	struct scan s = {.f = f, .dir = f->n.list.ndirs};
+	uint32_t block_size = f->n.root.vol->geo.block_size;
 	const struct dupnames *d = &f->n.dups;
+	struct inodelist_row row;
+	struct dirread b;
+	uint64_t ino;
 	size_t i;
 	int err;
 
 	err = blockbatch_open(&s.batch, cx, f->n.root.vol, take_block, &s);
+	for (i = 0; i < f->n.list.ndirs && !err; i++) {
+		err = dirread_add(&f->n.root, cx, &f->n.list, i, true, &s.batch,
+				  &b);
+		if (err)
+			break;
+		fail_clear(cx);
+		ino = f->n.list.dirs[i].ino;
+		row = inodelist_find(&f->n.list, ino);
+		if (b.broken || b.found != b.end || b.found < b.expected) {
+			f->flags[i] |= NAMEFIX_GONE;
+			names_lose(&f->n, ino);
+		} else if (!b.found || (b.size != b.found * block_size &&
+					row.chunk->links[row.at])) {
+			/* The size of one that was removed in use is 0. */
+			f->flags[i] |= NAMEFIX_ENTRIES;
+		}
+	}
 	if (!err)
-		err = walk_dirs(&s, cx);
+		err = blockbatch_flush(&s.batch, cx);
 	if (!err)
 		err = begin_dir(&s, cx, f->n.list.ndirs);
 	blockbatch_close(&s.batch);
@@ -251,23 +242,20 @@ static int search_block(void *arg, struct context *cx,
 			int err)
 {
 	struct namefix *f = arg;
-	uint32_t block_size = f->n.root.vol->geo.block_size;
 	struct entrywalk_entry entry;
 	struct entrywalk walk;
-	int ret = 0;
+	int ret = namefix_walk(f, cx, item, data, err, &walk);
 
-	fail_clear(cx);
-	if (!data)
-		return damage_is_fatal(err) ? err : 0;
-	entrywalk_init(&walk, &f->n.list, f->n.list.dirs[item->owner].ino,
-		       item->blkoff, data, block_size);
+	if (ret <= 0)
+		return ret;
+	ret = 0;
 	while (!ret && entrywalk_next(&walk, &entry))
 		ret = search_names(f, cx, item->owner, &walk,
 				   entrywalk_end(&entry),
 				   entry.e.offset + entry.e.rec_len);
 	if (!ret && walk.it.verdict)
 		ret = search_names(f, cx, item->owner, &walk, walk.it.offset,
-				   block_size);
+				   walk.it.block_size);
 	return ret;
 }
 

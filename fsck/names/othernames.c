@@ -6,17 +6,17 @@
  * is taken from there if its inode is the same as then: of the same type and
  * generation, since numbers are given out again.
  *
- * For the latest state that is done where directories lose names, which are
- * taken if their inodes are missed now.  Checkpoints that share a directory
- * share its map, and are looked at once.
+ * That is done where directories lose names, which are taken if their inodes
+ * are missed now.  Checkpoints that share a directory share its map, and are
+ * looked at once.
  *
- * A changed number in an entry leaves one inode without a name and gives another
- * one too many, or is one that no entry may have.  The newest checkpoint that
- * has the name says which was meant.  Where none does, and the block has other
- * wrong entries, it is an older one, or another directory's, and the name goes.
+ * A changed number in an entry leaves one inode without a name and gives
+ * another one too many, or is one that no entry may have.  The nearest
+ * checkpoint that has the name says which was meant; in a snapshot, if one name
+ * has no inode, and one inode no name, they belong together.  Where none does,
+ * and the block has other wrong entries, or is what the directory had before,
+ * it is an older one, or another directory's, and the name goes.
  */
-#include "fsck/names/othernames.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,111 +24,185 @@
 
 #include "base/array.h"
 #include "base/text.h"
-#include "check/blockbatch.h"
 #include "check/damage.h"
 #include "check/names/dirread.h"
 #include "disk/inode.h"
-#include "fsck/names/entrywalk.h"
 #include "fsck/names/namefix.h"
 #include "vol/dir.h"
 
-#define TURN_MOST 1024u	/* names that are asked for */
+#define TURN_MOST 1024u /* names that are asked for */
 
 /* Checkpoints that are asked for a name at most. */
 #define ASK_MOST 64u
 
-int othernames_is_same(struct othernames *o, struct context *cx, uint64_t ino)
+/* 1 where inode INO is now what it was then, 0, -ENOMEM, -EINTR. */
+static int is_same(struct namefix *f, struct context *cx, uint64_t ino)
 {
 	struct nilfs_inode then, now;
-	int err = root_inode(&o->then, cx, ino, &then);
+	int err = root_inode(&f->then, cx, ino, &then);
 
 	if (!err)
-		err = root_inode_bytes(o->now, cx, ino, &now);
+		err = root_inode_bytes(&f->n.root, cx, ino, &now);
 	if (err < 0)
 		return damage_forgive(cx, err);
 	return inode_is_same_file(&then, &now);
 }
 
-int othernames_find(struct othernames *o, struct context *cx, uint64_t dir,
-		    const struct dirent_entry *e,
-		    bool (*could_be)(void *arg, const struct dirent_entry *e,
-				     uint64_t ino),
-		    void *arg, uint64_t *ino)
+/* Begins with the checkpoints that are nearest. */
+static void begin_asking(struct namefix *f)
 {
-	const struct lifetime life = { o->now->cno, o->now->cno + 1 };
-	unsigned int asked = 0;
-	struct file file;
-	uint64_t cno;
-	int ret = 1;
+	const struct lifetime life = {f->n.root.cno, f->n.root.cno + 1};
 
-	around_begin(&o->around, life);
-	while (asked++ < ASK_MOST &&
-	       (ret = around_next(&o->around, cx, &cno)) > 0) {
-		ret = root_open(&o->then, cx, o->now->vol, cno);
+	around_begin(&f->around, life);
+}
+
+/* Directory INO in the next checkpoint that has it: 1 and *FILE, 0 where there
+   is none of the next *LEFT. */
+static int next_dir(struct namefix *f, struct context *cx, uint64_t ino,
+		    unsigned int *left, struct file *file)
+{
+	uint64_t cno;
+	int ret = 0;
+
+	while (*left && (ret = around_next(&f->around, cx, &cno)) > 0) {
+		--*left;
+		ret = root_open(&f->then, cx, f->n.root.vol, cno);
 		if (!ret)
-			ret = root_file(&o->then, cx, dir, &file);
+			ret = root_file(&f->then, cx, ino, file);
 		if (!ret)
-			ret = dir_lookup(&file, cx, e->name, e->name_len, ino);
-		ret = ret ? damage_forgive(cx, ret) : could_be(arg, e, *ino);
-		if (ret > 0)
-			ret = othernames_is_same(o, cx, *ino);
-		if (ret > 0)
-			ret = othernames_is_same(o, cx, dir);
+			ret = is_same(f, cx, ino);
+		if (ret > 0 || (ret && !damage_is(ret)))
+			return ret;
+		fail_clear(cx);
+		ret = 0;
+	}
+	return ret;
+}
+
+/* Whether INO has lost a name that E may be: of its type, and if E leads to
+   another inode, the only one. */
+static bool could_be(struct namefix *f, const struct dirent_entry *e,
+		     uint64_t ino)
+{
+	struct inodelist_row row = inodelist_find(&f->n.list, ino);
+	struct inodelist_row now = inodelist_find(&f->n.list, e->ino);
+	size_t dir = inodelist_find_dir(&f->n.list, ino);
+
+	if (!row.chunk || (row.chunk->kind[row.at] & INODELIST_TYPE) != e->type)
+		return false;
+	if (dir < f->n.list.ndirs)
+		return namefix_is_orphaned(f, dir);
+	return namefix_is_missed(&row) &&
+	       (!row.chunk->names[row.at] || !now.chunk ||
+		!now.chunk->kind[now.at]);
+}
+
+/* Block ITEM of its directory in the next checkpoint that has another one
+   there: 1 and *BLOCK, to be given back, 0. */
+static int next_block(struct namefix *f, struct context *cx,
+		      const struct blockbatch_item *item, unsigned int *left,
+		      struct file *file, const void **block)
+{
+	uint64_t ptr;
+	int ret;
+
+	while ((ret = next_dir(f, cx, f->n.list.dirs[item->owner].ino, left,
+			       file)) > 0) {
+		ret = blockmap_lookup(&file->map, cx, item->blkoff, &ptr);
+		if (ret > 0 && ptr != item->vblocknr)
+			ret = file_block(file, cx, item->blkoff, block);
+		else if (ret > 0)
+			ret = 0;
+		ret = damage_forgive(cx, ret);
 		if (ret)
 			return ret;
 	}
-	return ret < 0 ? ret : 0;
+	return ret;
 }
 
-/* A directory that loses names, as the last checkpoint had it. */
-struct torn {
-	uint32_t dir;		/* index */
-	bool done;
-	le32 generation;
-	le64 bmap[NILFS_INODE_BMAP_SIZE];
-};
-
-struct oldnames {
-	struct namefix *f;
-	struct othernames other;
-	struct torn *torn;
-	size_t count, room, done;
-	unsigned int asked;	/* names that lead to a wrong inode */
-};
-
-static int find_torn(struct oldnames *o, struct context *cx)
+/*
+ * Sets *INO to what the name of E, in block ITEM, leads to in the nearest
+ * checkpoint in which that is the same as now and can be meant: 1, 0.  The
+ * kernel leaves entries in their block.
+ */
+static int find_target(struct namefix *f, struct context *cx,
+		       const struct blockbatch_item *item,
+		       const struct dirent_entry *e, uint64_t *ino)
 {
-	struct namefix *f = o->f;
-	struct nilfs_inode inode;
-	struct torn *torn;
-	size_t i;
+	unsigned int left = ASK_MOST;
+	struct dirent_entry other;
+	struct dirent_iter it;
+	struct file file;
+	const void *block;
 	int ret;
 
-	for (i = 0; i < f->n.list.ndirs; i++) {
-		if (!(f->flags[i] & (NAMEFIX_GONE | NAMEFIX_LOSES)))
-			continue;
-		ret = root_inode_bytes(&f->n.root, cx, f->n.list.dirs[i].ino,
-				       &inode);
-		ret = damage_forgive(cx, ret);
-		if (ret < 0)
-			return ret;
-		if (!ret)
-			continue;
-		if (array_reserve(cx, &o->torn, &o->room, o->count + 1))
-			return -ENOMEM;
-		torn = &o->torn[o->count++];
-		torn->dir = (uint32_t)i;
-		torn->done = false;
-		torn->generation = inode.i_generation;
-		memcpy(torn->bmap, inode.i_bmap, sizeof(torn->bmap));
+	begin_asking(f);
+	while ((ret = next_block(f, cx, item, &left, &file, &block)) > 0) {
+		*ino = 0;
+		dirent_iter_init(&it, block, f->n.root.vol->geo.block_size);
+		while (dirent_iter_next(&it, &other))
+			if (other.ino && other.name_len == e->name_len &&
+			    !memcmp(other.name, e->name, e->name_len))
+				*ino = other.ino;
+		file_put(&file, block);
+		ret = *ino && could_be(f, e, *ino) ? is_same(f, cx, *ino) : 0;
+		if (ret)
+			break;
 	}
-	return 0;
+	return ret;
 }
 
-static int take_entry(struct oldnames *o, struct context *cx, uint32_t dir,
+int othernames_name(struct namefix *f, struct context *cx, uint64_t dir,
+		    uint64_t ino, struct entrywalk_name *name)
+{
+	unsigned int left = ASK_MOST;
+	struct dir_cursor cur;
+	struct dir_entry e;
+	struct file file;
+	int ret = 0;
+
+	begin_asking(f);
+	while (f->turned++ < TURN_MOST &&
+	       (ret = next_dir(f, cx, dir, &left, &file)) > 0) {
+		ret = dir_cursor_open(&cur, cx, &file);
+		while (!ret && (ret = dir_cursor_next_sound(&cur, cx, &e)) > 0)
+			ret = e.ino == ino && !dir_is_dots(&e);
+		dir_cursor_close(&cur);
+		ret = ret > 0 ? is_same(f, cx, ino) : damage_forgive(cx, ret);
+		if (ret)
+			break;
+	}
+	if (ret > 0)
+		entrywalk_name_repair(name, e.name, e.len, ino);
+	return ret;
+}
+
+/*
+ * Whether a block is one that an older checkpoint has in another place: nothing
+ * is written again that has not changed.  1, 0.
+ */
+static int is_older(struct namefix *f, struct context *cx,
+		    const struct blockbatch_item *item, const void *data)
+{
+	unsigned int left = ASK_MOST;
+	struct file file;
+	const void *block;
+	bool older = false;
+	int ret = 1;
+
+	begin_asking(f);
+	while (!older &&
+	       (ret = next_block(f, cx, item, &left, &file, &block)) > 0) {
+		older = f->then.cno < f->n.root.cno &&
+			!memcmp(block, data, f->n.root.vol->geo.block_size);
+		file_put(&file, block);
+	}
+	return ret;
+}
+
+static int take_entry(struct namefix *f, struct context *cx, size_t dir,
 		      const struct dir_entry *e)
 {
-	struct namefix *f = o->f;
 	struct inodelist_row row = inodelist_find(&f->n.list, e->ino);
 	bool missed;
 	int ret;
@@ -136,127 +210,109 @@ static int take_entry(struct oldnames *o, struct context *cx, uint32_t dir,
 	if ((e->len <= 2 && !memcmp(e->name, "..", e->len)) ||
 	    e->ino == NILFS_ROOT_INO || !row.chunk || !row.chunk->kind[row.at])
 		return 0;
-	missed = inodelist_is_dir(row.chunk->kind[row.at]) ?
-			 namefix_is_orphaned(f, inodelist_find_dir(&f->n.list,
-								   e->ino)) :
-			 namefix_is_missed(&row);
+	missed = inodelist_is_dir(row.chunk->kind[row.at])
+			 ? namefix_is_orphaned(
+				   f, inodelist_find_dir(&f->n.list, e->ino))
+			 : namefix_is_missed(&row);
 	if (!missed)
 		return 0;
-	ret = othernames_is_same(&o->other, cx, e->ino);
+	ret = is_same(f, cx, e->ino);
 	if (ret <= 0)
 		return ret;
 	row = inodelist_find(&f->n.list, e->ino);
 	return namefix_found(f, cx, dir, &row, e->ino, e->name, e->len);
 }
 
-/* Reads the directory as FILE has it; done if that is whole. */
-static int read_old(struct oldnames *o, struct context *cx, struct torn *torn,
-		    struct file *file)
+/*
+ * What the checkpoint that was asked has of directory number DIR, unless one of
+ * BEFORE had the same: 1 where it was read, 0.
+ */
+static int look_in(struct namefix *f, struct context *cx, size_t dir,
+		   struct root before[2])
 {
+	uint64_t ino = f->n.list.dirs[dir].ino;
+	struct nilfs_inode inode;
 	struct dir_cursor cur;
-	struct dir_entry entry;
-	bool whole = true;
-	int ret, err = 0;
+	struct dir_entry e;
+	struct file file;
+	int i, ret = root_file(&f->then, cx, ino, &file);
 
-	ret = dir_cursor_open(&cur, cx, file);
-	while (!ret && !err) {
-		ret = dir_cursor_next(&cur, cx, &entry);
-		if (ret > 0) {
-			err = take_entry(o, cx, torn->dir, &entry);
-			ret = 0;
-			continue;
-		}
-		if (!ret)
-			break;
-		whole = false;
-		if (cur.at_broken_block) {
-			fail_clear(cx);
-			ret = 0;
-		}
+	if (!ret)
+		ret = is_same(f, cx, ino);
+	for (i = 0; i < 2 && ret > 0; i++) {
+		ret = root_inode_bytes(&before[i], cx, ino, &inode);
+		if (ret > 0 && !memcmp(inode.i_bmap, file.inode.i_bmap,
+				       sizeof(inode.i_bmap)))
+			return 0;
+		ret = damage_forgive(cx, ret < 0 ? ret : 0) ?: 1;
 	}
+	if (ret <= 0)
+		return damage_forgive(cx, ret);
+	ret = dir_cursor_open(&cur, cx, &file);
+	while (!ret && (ret = dir_cursor_next_sound(&cur, cx, &e)) > 0)
+		ret = take_entry(f, cx, dir, &e);
 	dir_cursor_close(&cur);
-	if (err || damage_is_fatal(ret))
-		return err ? err : ret;
-	fail_clear(cx);
-	torn->done = whole && !ret;
-	o->done += torn->done;
-	return 0;
+	return damage_forgive(cx, ret) ?: 1;
 }
 
-/* What checkpoint CNO has of the directories. */
-static int look_in(struct oldnames *o, struct context *cx, uint64_t cno)
+/* Whether directory number DIR has lost names; or with ROOT, is that. */
+static bool is_torn(const struct namefix *f, size_t dir, bool root)
 {
-	struct file file;
-	size_t i;
-	int err = root_open(&o->other.then, cx, o->f->n.root.vol, cno);
+	return root ? f->n.list.dirs[dir].ino == NILFS_ROOT_INO
+		    : f->flags[dir] & (NAMEFIX_GONE | NAMEFIX_LOSES);
+}
 
-	if (err)
-		return damage_forgive(cx, err);
-	for (i = 0; i < o->count && !err; i++) {
-		struct torn *torn = &o->torn[i];
+static int gather_in(struct namefix *f, struct context *cx, bool root)
+{
+	struct root before[2] = {f->n.root, f->n.root};
+	size_t ndirs = f->n.list.ndirs, first = 0, i;
+	unsigned int left = ASK_MOST;
+	uint64_t cno;
+	bool any;
+	int ret = 0;
 
-		if (torn->done)
-			continue;
-		err = root_file(&o->other.then, cx,
-				o->f->n.list.dirs[torn->dir].ino, &file);
-		if (err) {
-			err = damage_forgive(cx, err);
+	while (first < ndirs && !is_torn(f, first, root))
+		first++;
+	begin_asking(f);
+	while (first < ndirs && ret >= 0 && left && namefix_has_missed(f) &&
+	       (ret = around_next(&f->around, cx, &cno)) > 0) {
+		ret = root_open(&f->then, cx, f->n.root.vol, cno);
+		if (ret) {
+			ret = damage_forgive(cx, ret);
 			continue;
 		}
-		if (!S_ISDIR(le16_get(file.inode.i_mode)) ||
-		    le32_get(file.inode.i_generation) !=
-			    le32_get(torn->generation) ||
-		    !memcmp(file.inode.i_bmap, torn->bmap, sizeof(torn->bmap)))
-			continue;
-		memcpy(torn->bmap, file.inode.i_bmap, sizeof(torn->bmap));
-		err = read_old(o, cx, torn, &file);
+		for (any = false, i = first; i < ndirs && ret >= 0; i++) {
+			ret = is_torn(f, i, root) ? look_in(f, cx, i, before)
+						  : 0;
+			any |= ret > 0;
+		}
+		left -= any;
+		before[1] = before[0];
+		before[0] = f->then;
 	}
-	return err;
+	return ret < 0 ? ret : 0;
 }
 
 int othernames_gather(struct namefix *f, struct context *cx)
 {
-	struct oldnames o = { .f = f, .other.now = &f->n.root };
-	const struct lifetime life = { f->n.root.cno, NILFS_CNO_MAX };
-	uint64_t cno;
-	int more = 1, err = find_torn(&o, cx);
+	int err = gather_in(f, cx, false);
 
-	if (!err && o.count)
-		err = around_open(&o.other.around, cx, f->n.root.vol);
-	if (!err && o.count)
-		around_begin(&o.other.around, life);
-	while (!err && o.done < o.count &&
-	       (more = around_next(&o.other.around, cx, &cno)) > 0)
-		err = look_in(&o, cx, cno);
-	around_close(&o.other.around);
-	free(o.torn);
-	return more < 0 ? more : err;
+	/* The root gets names that nothing is known of. */
+	return err || !f->past || !f->nmissed ? err : gather_in(f, cx, true);
 }
 
-/* Whether the inode of ENTRY has a name too many, or may have none. */
-static bool is_crowded(const struct entrywalk_entry *entry)
+/* Whether ENTRY leads to an inode with a name too many, or to none. */
+static bool is_suspect(const struct entrywalk_entry *entry)
 {
 	const struct inodelist_row *row = &entry->row;
 	uint8_t kind;
 
-	if (entry->bad_name || entry->fate == ENTRYWALK_RESERVED)
-		return !entry->bad_name;
-	if (entry->fate != ENTRYWALK_NAME)
-		return false;
+	if (entry->bad_name || entry->fate != ENTRYWALK_NAME)
+		return !entry->bad_name && (entry->fate == ENTRYWALK_RESERVED ||
+					    entry->fate == ENTRYWALK_DANGLING);
 	kind = row->chunk->kind[row->at];
 	return !inodelist_is_dir(kind) && !(kind & INODELIST_REFUSED) &&
 	       row->chunk->names[row->at] > row->chunk->links[row->at];
-}
-
-/* Whether INO has no name now, and is of the type that entry E says. */
-static bool could_be(void *arg, const struct dirent_entry *e, uint64_t ino)
-{
-	struct namefix *f = arg;
-	struct inodelist_row row = inodelist_find(&f->n.list, ino);
-
-	return row.chunk && !row.chunk->names[row.at] &&
-	       namefix_is_missed(&row) &&
-	       (row.chunk->kind[row.at] & INODELIST_TYPE) == e->type;
 }
 
 /* ENTRY of ITEM is to lead to INO, or to go (0). */
@@ -265,24 +321,33 @@ static int set_target(struct namefix *f, struct context *cx,
 		      const struct entrywalk_entry *entry, uint64_t ino)
 {
 	struct inodelist_row row = inodelist_find(&f->n.list, ino);
+	size_t child = inodelist_find_dir(&f->n.list, ino);
 	char text[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
 
 	if (ino) {
 		row.chunk->names[row.at]++;
+		if (child < f->n.list.ndirs) {
+			f->n.list.dirs[child].parent =
+				(uint32_t)item->owner + 1;
+			f->flags[child] |= NAMEFIX_KNOWN;
+		}
 		text_escape(text, sizeof(text), entry->e.name,
 			    entry->e.name_len);
-		namefix_note(f, NAMEFIX_NOTE_FOUND, "directory %llu: '%s' "
-			     "names inode %llu again, not %llu",
-			     (unsigned long long)
-				     f->n.list.dirs[item->owner].ino,
-			     text, (unsigned long long)ino,
-			     (unsigned long long)entry->e.ino);
+		namefix_note(
+			f, NAMEFIX_NOTE_FOUND,
+			"directory %llu: '%s' "
+			"names inode %llu again, not %llu",
+			(unsigned long long)f->n.list.dirs[item->owner].ino,
+			text, (unsigned long long)ino,
+			(unsigned long long)entry->e.ino);
 	}
 	if (array_reserve(cx, &f->targets, &f->targets_room, f->ntargets + 1))
 		return -ENOMEM;
 	f->targets[f->ntargets++] = (struct namefix_target){
-		.dir = (uint32_t)item->owner, .offset = entry->e.offset,
-		.blkoff = item->blkoff, .ino = ino,
+		.dir = (uint32_t)item->owner,
+		.offset = entry->e.offset,
+		.blkoff = item->blkoff,
+		.ino = ino,
 	};
 	if (entry->row.chunk)
 		entry->row.chunk->names[entry->row.at]--;
@@ -295,17 +360,14 @@ static int set_target(struct namefix *f, struct context *cx,
  * wrong.  What names in it lead to may have others.
  */
 static bool is_doubted(struct namefix *f, const struct blockbatch_item *item,
-		       const void *data)
+		       struct entrywalk walk)
 {
 	struct inodelist *list = &f->n.list;
 	uint64_t dir = list->dirs[item->owner].ino;
 	struct entrywalk_entry entry;
-	struct entrywalk walk;
 	bool doubted = false;
 	size_t child;
 
-	entrywalk_init(&walk, list, dir, item->blkoff, data,
-		       f->n.root.vol->geo.block_size);
 	while (!doubted && entrywalk_next(&walk, &entry)) {
 		if (entry.fate == ENTRYWALK_DOT) {
 			doubted = entry.e.ino != dir;
@@ -322,48 +384,91 @@ static bool is_doubted(struct namefix *f, const struct blockbatch_item *item,
 	return doubted || walk.no_dot || walk.it.verdict;
 }
 
+/*
+ * What ENTRY, one that is suspect, must lead to, in *INO, 0 for nothing: 1, 0
+ * where that is not known.
+ */
+static int find_meant(struct namefix *f, struct context *cx,
+		      const struct blockbatch_item *item,
+		      const struct entrywalk *walk,
+		      const struct entrywalk_entry *entry, bool doubted,
+		      uint64_t *ino)
+{
+	const struct inodelist_row *row = &entry->row;
+	struct entrywalk_entry other;
+	struct entrywalk again;
+	int surplus, ret = 0;
+
+	if (f->turned++ < TURN_MOST)
+		ret = find_target(f, cx, item, &entry->e, ino);
+	if (ret)
+		return ret;
+	*ino = f->missed;
+	if (entry->fate != ENTRYWALK_NAME)
+		return f->past && f->nmissed == 1 && f->ndangling == 1 &&
+		       could_be(f, &entry->e, f->missed);
+	*ino = 0;
+	/* Inodes of other checkpoints have the links that they had there. */
+	if (f->past && f->job->revived && *f->job->revived)
+		return 0;
+	if (doubted || f->turned > TURN_MOST || !(f->lossy || f->past))
+		return doubted;
+	/* With more of them it is not known which one is too many. */
+	surplus = row->chunk->names[row->at] - row->chunk->links[row->at];
+	for (again = *walk; entrywalk_next(&again, &other);)
+		surplus -= other.e.ino == entry->e.ino;
+	if (surplus < 0)
+		return 0;
+	return is_older(f, cx, item, walk->it.block);
+}
+
 static int turn_block(void *arg, struct context *cx,
 		      const struct blockbatch_item *item, const void *data,
 		      int err)
 {
-	struct oldnames *o = arg;
-	struct namefix *f = o->f;
-	uint64_t dir = f->n.list.dirs[item->owner].ino, ino = 0;
+	struct namefix *f = arg;
 	struct entrywalk_entry entry;
-	struct entrywalk walk;
+	struct entrywalk walk, from_start;
+	uint64_t ino = 0;
 	bool doubted;
-	int ret = 0;
+	int ret = namefix_walk(f, cx, item, data, err, &walk);
 
-	fail_clear(cx);
-	if (!data)
-		return damage_is_fatal(err) ? err : 0;
-	doubted = f->lossy && is_doubted(f, item, data);
+	if (ret <= 0)
+		return ret;
+	from_start = walk;
+	doubted = f->lossy && is_doubted(f, item, walk);
 	if (doubted)
 		f->flags[item->owner] |= NAMEFIX_LOSES;
-	entrywalk_init(&walk, &f->n.list, dir, item->blkoff, data,
-		       f->n.root.vol->geo.block_size);
 	while (ret >= 0 && entrywalk_next(&walk, &entry)) {
-		if (!is_crowded(&entry))
+		if (!is_suspect(&entry))
 			continue;
-		ret = o->asked++ < TURN_MOST
-			      ? othernames_find(&o->other, cx, dir, &entry.e,
-						could_be, f, &ino) : 0;
+		ret = find_meant(f, cx, item, &from_start, &entry, doubted,
+				 &ino);
+		if (ret > 0 && !ino && f->lossy)
+			f->flags[item->owner] |= NAMEFIX_LOSES;
 		if (ret > 0)
 			ret = set_target(f, cx, item, &entry, ino);
-		else if (!ret && doubted)
-			ret = set_target(f, cx, item, &entry, 0);
 	}
 	return ret < 0 ? ret : 0;
 }
 
 int othernames_turn(struct namefix *f, struct context *cx)
 {
-	struct oldnames o = { .f = f, .other.now = &f->n.root };
-	int err = around_open(&o.other.around, cx, f->n.root.vol);
+	struct inodelist_row row;
+	size_t i;
 
-	if (!err)
-		err = dirread_run(&f->n.root, cx, &f->n.list, 0,
-				  f->n.list.ndirs, turn_block, &o);
-	around_close(&o.other.around);
-	return err;
+	for (i = 0; i < f->n.list.ndirs; i++) {
+		if (!namefix_is_orphaned(f, i))
+			continue;
+		f->nmissed++;
+		f->missed = f->n.list.dirs[i].ino;
+	}
+	for (i = 0; inodelist_next(&f->n.list, &i, &row);) {
+		if (!namefix_is_unnamed(&row))
+			continue;
+		f->nmissed++;
+		f->missed = row.chunk->first + row.at;
+	}
+	return dirread_run(&f->n.root, cx, &f->n.list, 0, f->n.list.ndirs,
+			   turn_block, f);
 }

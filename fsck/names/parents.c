@@ -12,7 +12,6 @@
  */
 #include <errno.h>
 
-
 #include "base/array.h"
 #include "base/bitmap.h"
 #include "base/search.h"
@@ -38,8 +37,8 @@ int parents_name(struct namefix *f, struct context *cx, size_t dir,
 		return 0;
 	if (array_reserve(cx, &p->others, &p->room, p->count + 1))
 		return -ENOMEM;
-	p->others[p->count++] = (struct parents_other){ (uint32_t)at,
-							(uint32_t)dir };
+	p->others[p->count++] =
+		(struct parents_other){(uint32_t)at, (uint32_t)dir};
 	return 0;
 }
 
@@ -132,13 +131,14 @@ static size_t break_loop(struct namefix *f, const struct bitmap *known,
 	do {
 		parent = dirs[at].parent - 1;
 		other = find_other(f, known, at);
-		if (other || (victim == first &&
-			      dirs[at].dotdot != dirs[parent].ino))
+		if (other ||
+		    (victim == first && dirs[at].dotdot != dirs[parent].ino))
 			victim = at;
 		at = parent;
 	} while (at != first && !other);
 	parent = dirs[victim].parent - 1;
-	namefix_note(f, NAMEFIX_NOTE_REMOVED, "directory %llu: taken out of "
+	namefix_note(f, NAMEFIX_NOTE_REMOVED,
+		     "directory %llu: taken out of "
 		     "directory %llu, which lies within it",
 		     (unsigned long long)dirs[victim].ino,
 		     (unsigned long long)dirs[parent].ino);
@@ -150,8 +150,8 @@ int parents_break_loops(struct namefix *f, struct context *cx)
 {
 	const struct inodelist_dir *dirs = f->n.list.dirs;
 	size_t i, at, ndirs = f->n.list.ndirs;
-	struct bitmap known = { .words = NULL }, way = { .words = NULL },
-		      again = { .words = NULL };
+	struct bitmap known = {.words = NULL}, way = {.words = NULL},
+		      again = {.words = NULL};
 	int err;
 
 	err = bitmap_init(&known, cx, ndirs);

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Blocks of the past: a list by virtual block, with the content that each is
- * to have.
- *
- * For the repair of a snapshot its blocks can be changed.  How that is done is
- * up to pastwrite.c: many checkpoints may lead to a block, each by other
- * blocks.
+ * Blocks of the past: a list by virtual block, with the content that each is to
+ * have.
  *
  * A block that lives now is left alone.  What is wrong with it is wrong with
  * the newest checkpoint, which is repaired first, by new blocks of its own;
  * then it has ended.
  *
- * Where an undo file has what was there a block is changed where it is instead:
- * the exception to the rule that every change is one more log.
+ * Where an undo file has what was there a block is changed where it is: the
+ * exception to the rule that every change is one more log.  Else every
+ * checkpoint that has it gets a new one instead, with the same life
+ * (log/past.h): no node and no inode is in checkpoints that do not all have
+ * what it points to, so those that point to it are replaced likewise, each
+ * once, up to the inode of the ifile, which stands in the cpfile.  What was
+ * replaced is remembered, and several checkpoints share the new blocks as they
+ * did the old ones.  First come the maps of files, by which inodes change and
+ * so blocks of the ifile, then the maps of ifiles.  Of a map only what leads to
+ * one of the blocks is read.
  */
 #include "fsck/past/pastblocks.h"
 
@@ -26,8 +30,16 @@
 #include "base/sort.h"
 #include "check/damage.h"
 #include "check/logs/lifelogs.h"
+#include "disk/bmap.h"
+#include "disk/checkpoint.h"
+#include "disk/inode.h"
 #include "disk/segsum.h"
+#include "log/meta/bmapnode.h"
+#include "log/past.h"
+#include "log/repairwriter.h"
+#include "vol/cptable.h"
 #include "vol/logcheck.h"
+#include "vol/root.h"
 
 static bool is_below(const void *item, const void *key)
 {
@@ -49,8 +61,8 @@ struct pastblocks_block *pastblocks_find(const struct pastblocks *p,
 {
 	size_t at = find_place(p, vblocknr);
 
-	return at < p->n && p->list[at].vblocknr == vblocknr ? &p->list[at] :
-							       NULL;
+	return at < p->n && p->list[at].vblocknr == vblocknr ? &p->list[at]
+							     : NULL;
 }
 
 void pastblocks_drop(struct pastblocks *p, uint64_t vblocknr)
@@ -86,7 +98,7 @@ static int read_block(struct pastblocks *p, struct context *cx,
 	    !geometry_has_block(&p->job->vol->geo, vb.blocknr))
 		return 0;
 	b->blocknr = vb.blocknr;
-	b->life = (struct lifetime){ vb.start, vb.end };
+	b->life = (struct lifetime){vb.start, vb.end};
 	ret = volume_read_blocks(p->job->vol, cx, b->blocknr, 1, buf);
 	if (!ret)
 		return 1;
@@ -102,8 +114,10 @@ int pastblocks_change(struct pastblocks *p, struct context *cx,
 		      struct pastblocks_block **b)
 {
 	struct pastblocks_block new = {
-		.ino = what->ino, .vblocknr = what->vblocknr,
-		.key = what->key, .level = what->level,
+		.ino = what->ino,
+		.vblocknr = what->vblocknr,
+		.key = what->key,
+		.level = what->level,
 	};
 	size_t at = find_place(p, what->vblocknr);
 	int ret;
@@ -128,11 +142,11 @@ int pastblocks_change(struct pastblocks *p, struct context *cx,
 	return 1;
 }
 
-int pastblocks_read(struct pastblocks *p, struct context *cx,
-		    uint64_t vblocknr, void *buf, struct lifetime *life)
+int pastblocks_read(struct pastblocks *p, struct context *cx, uint64_t vblocknr,
+		    void *buf, struct lifetime *life)
 {
 	const struct pastblocks_block *b = pastblocks_find(p, vblocknr);
-	struct pastblocks_block new = { .vblocknr = vblocknr };
+	struct pastblocks_block new = {.vblocknr = vblocknr};
 	int ret;
 
 	if (b) {
@@ -149,75 +163,326 @@ int pastblocks_change_in(struct pastblocks *p, struct context *cx,
 			 struct file *file, uint64_t key, bool create,
 			 struct pastblocks_block **b)
 {
-	struct pastblocks_block what = { .ino = file->ino, .key = key };
+	struct pastblocks_block what = {.ino = file->ino, .key = key};
 	int ret = blockmap_lookup(&file->map, cx, key, &what.vblocknr);
 
 	return ret > 0 ? pastblocks_change(p, cx, &what, create, b) : ret;
 }
 
 /*
- * Gives the log at PSEG the checksum of its blocks as they are, unless it has it
- * already: damage that came after the log was written has left it as it was.
- */
-static int seal_log(struct fixer_job *job, struct context *cx, uint64_t pseg)
-{
-	uint64_t at = pseg << job->vol->geo.block_bits;
-	struct nilfs_segment_summary ss;
-	struct segsum_crc crc;
-	le32 sum;
-	int err = dev_read(job->dev, cx, at, &ss, sizeof(ss));
-
-	if (err)
-		return err;
-	err = logcheck_sum(job->dev, cx, &job->vol->geo, pseg, &ss, &crc);
-	if (err || segsum_crc_check_datasum(&crc, &ss) == RULE_OK)
-		return err;
-	sum = le32_make(crc.sum);
-	at += offsetof(struct nilfs_segment_summary, ss_datasum);
-	return dev_write(job->dev, cx, at, &sum, sizeof(sum));
-}
-
-/*
- * Gives the blocks their content where they are, and then each log that has some
- * of them the checksum for that.  Nothing is lost if that is cut short, as the
- * blocks were of no use.
+ * Gives the blocks their content where they are, and then each log that has
+ * some of them the checksum for that, unless it has it already: damage that
+ * came after the log was written has left it as it was.  Nothing is lost if
+ * that is cut short, as the blocks were of no use.
  */
 static int write_in_place(struct pastblocks *p, struct context *cx)
 {
 	const struct nilfs_geometry *g = &p->job->vol->geo;
-	uint64_t *logs = calloc(p->n, sizeof(*logs));
+	uint64_t *logs = calloc(p->n, sizeof(*logs)), at;
+	struct dev *dev = p->job->dev;
+	struct nilfs_segment_summary ss;
+	struct segsum_crc crc;
 	size_t i, n = 0;
+	le32 sum;
 	int ret = logs ? 0 : fail(cx, -ENOMEM, "logs of blocks");
 
 	for (i = 0; i < p->n && ret >= 0; i++) {
 		const struct pastblocks_block *b = &p->list[i];
-		struct segsum_block listed = { .index = 0 };
+		struct segsum_block listed = {.index = 0};
 
-		ret = dev_write(p->job->dev, cx, b->blocknr << g->block_bits,
+		ret = dev_write(dev, cx, b->blocknr << g->block_bits,
 				b->content, g->block_size);
 		if (!ret)
-			ret = lifelogs_find_block(cx, p->job->check,
-						  b->blocknr, &listed, NULL);
+			ret = lifelogs_find_block(cx, p->job->check, b->blocknr,
+						  &listed, NULL);
 		if (ret > 0)
 			logs[n++] = b->blocknr - listed.index;
 	}
 	n = ret < 0 ? 0 : sort_unique(logs, n);
 	/* A log that cannot be read as a whole has no right checksum anyway. */
-	for (i = 0; i < n && ret >= 0; i++)
-		ret = damage_forgive(cx, seal_log(p->job, cx, logs[i]));
+	for (i = 0; i < n && ret >= 0; i++) {
+		at = logs[i] << g->block_bits;
+		ret = dev_read(dev, cx, at, &ss, sizeof(ss));
+		if (!ret)
+			ret = logcheck_sum(dev, cx, g, logs[i], &ss, &crc);
+		if (!ret && segsum_crc_check_datasum(&crc, &ss) != RULE_OK) {
+			at += offsetof(struct nilfs_segment_summary,
+				       ss_datasum);
+			sum = le32_make(crc.sum);
+			ret = dev_write(dev, cx, at, &sum, sizeof(sum));
+		}
+		ret = damage_forgive(cx, ret);
+	}
 	free(logs);
 	return ret < 0 ? ret : 0;
+}
+
+/* Where in a file something is to be replaced. */
+struct goal {
+	uint64_t ino, key;
+};
+
+struct pastwrite {
+	struct pastblocks *p;
+	struct goal *goals; /* sorted */
+	size_t ngoals;
+	uint64_t *cnos; /* those that may have any of the blocks */
+	size_t ncnos;
+	uint64_t ino;	    /* the current file */
+	struct sparse seen; /* blocks of the ifile that had it */
+};
+
+static int compare_goal(const void *a, const void *b)
+{
+	const struct goal *x = a, *y = b;
+
+	if (x->ino != y->ino)
+		return x->ino < y->ino ? -1 : 1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static bool is_goal_below(const void *item, const void *key)
+{
+	return compare_goal(item, key) < 0;
+}
+
+static int set_goals(struct pastwrite *w, struct context *cx)
+{
+	size_t i;
+
+	free(w->goals);
+	w->ngoals = w->p->n;
+	w->goals = calloc(w->ngoals + 1, sizeof(*w->goals));
+	if (!w->goals)
+		return fail(cx, -ENOMEM, "blocks of snapshots");
+	for (i = 0; i < w->ngoals; i++)
+		w->goals[i] =
+			(struct goal){w->p->list[i].ino, w->p->list[i].key};
+	sort_in_place(w->goals, w->ngoals, sizeof(*w->goals), compare_goal);
+	return 0;
+}
+
+static int follow(struct pastwrite *w, struct context *cx, uint64_t key,
+		  uint64_t end, unsigned int level, le64 *ptr);
+
+/* The pointers of NODE, below END: 1 where one is another now, 0. */
+static int follow_all(struct pastwrite *w, struct context *cx,
+		      struct bmapnode *node, uint64_t end)
+{
+	uint32_t i, count = bmapnode_count(node);
+	int ret = 0, changed = 0;
+
+	for (i = 0; i < count && ret >= 0; i++) {
+		ret = follow(w, cx, bmapnode_key(node, i),
+			     i + 1 < count ? bmapnode_key(node, i + 1) : end,
+			     bmapnode_level(node) - 1u, &node->ptrs[i]);
+		changed |= ret > 0;
+	}
+	return ret < 0 ? ret : changed;
+}
+
+/*
+ * The pointer at PTR, to what is of LEVEL and has blocks [KEY, END) of the
+ * file: 1 where it is another now, 0.  A node that is not in the list gets
+ * there if something below it is replaced.
+ */
+static int follow(struct pastwrite *w, struct context *cx, uint64_t key,
+		  uint64_t end, unsigned int level, le64 *ptr)
+{
+	const struct pastblocks_block what = {
+		.ino = w->ino,
+		.vblocknr = le64_get(*ptr),
+		.key = key,
+		.level = level,
+	};
+	struct pastblocks_block *b = pastblocks_find(w->p, what.vblocknr);
+	const struct goal first = {w->ino, key};
+	uint32_t size = w->p->job->vol->geo.block_size;
+	bool listed = b;
+	struct bmapnode node;
+	size_t at;
+	int ret;
+
+	if (!what.vblocknr || (b && (b->ino != w->ino || b->level != level)))
+		return 0;
+	if (!listed) {
+		at = search_first(w->goals, w->ngoals, sizeof(*w->goals),
+				  is_goal_below, &first);
+		if (!level || at == w->ngoals || w->goals[at].ino != w->ino ||
+		    w->goals[at].key >= end)
+			return 0;
+		ret = pastblocks_change(w->p, cx, &what, false, &b);
+		if (ret <= 0)
+			return damage_forgive(cx, ret);
+	}
+	if (level && !b->number) {
+		node = bmapnode_block(size, b->content);
+		ret = bmap_node_check(size, b->content) == RULE_OK &&
+				      bmapnode_level(&node) == level
+			      ? follow_all(w, cx, &node, end)
+			      : 0;
+		if (!ret && !listed)
+			pastblocks_drop(w->p, what.vblocknr);
+		if (ret < 0 || (!ret && !listed))
+			return ret;
+	}
+	b = pastblocks_find(w->p, what.vblocknr);
+	if (!b->number) {
+		const struct past_block past = {
+			.ino = b->ino,
+			.blkoff = b->key,
+			.is_node = b->level > 0,
+			.vblocknr = b->vblocknr,
+		};
+
+		ret = past_replace(w->p->job->writer, cx, &past, b->content,
+				   &b->number);
+		if (ret)
+			return ret;
+	}
+	*ptr = le64_make(b->number);
+	return 1;
+}
+
+/* The map of INODE: 1 where it is another now, 0. */
+static int follow_map(struct pastwrite *w, struct context *cx,
+		      struct nilfs_inode *inode)
+{
+	struct bmapnode root = bmapnode_root(inode->i_bmap);
+	int ret = 0, changed = 0;
+	uint64_t key;
+
+	if (bmap_is_btree(inode->i_bmap)) {
+		if (bmap_root_check(inode->i_bmap) != RULE_OK)
+			return 0;
+		return follow_all(w, cx, &root, UINT64_MAX);
+	}
+	for (key = 0; key < NILFS_DIRECT_NBLOCKS && ret >= 0; key++) {
+		ret = follow(w, cx, key, key + 1, 0, &inode->i_bmap[1 + key]);
+		changed |= ret > 0;
+	}
+	return ret < 0 ? ret : changed;
+}
+
+/* The current file as checkpoint CNO has it, and its inode in the ifile. */
+static int look_at_file(struct pastwrite *w, struct context *cx, uint64_t cno)
+{
+	const struct palloc *palloc = &w->p->job->vol->ifile_palloc;
+	struct pastblocks_block *b,
+		what = {
+			.ino = NILFS_IFILE_INO,
+			.key = palloc_entry_blkoff(palloc, w->ino),
+		};
+	struct nilfs_inode inode;
+	struct root root;
+	bool listed;
+	char *at;
+	int ret = root_open(&root, cx, w->p->job->vol, cno);
+
+	if (!ret)
+		ret = blockmap_lookup(&root.ifile.map, cx, what.key,
+				      &what.vblocknr);
+	if (ret > 0)
+		ret = damage_add(&w->seen, cx, what.vblocknr);
+	if (ret <= 0)
+		return damage_forgive(cx, ret);
+	listed = pastblocks_find(w->p, what.vblocknr);
+	ret = pastblocks_change(w->p, cx, &what, false, &b);
+	if (ret <= 0)
+		return ret;
+	at = (char *)b->content + palloc_entry_offset(palloc, w->ino);
+	memcpy(&inode, at, sizeof(inode));
+	ret = inode_has_bmap(&inode) ? follow_map(w, cx, &inode) : 0;
+	if (ret > 0)
+		memcpy(at, &inode, sizeof(inode));
+	else if (!ret && !listed)
+		pastblocks_drop(w->p, what.vblocknr);
+	return ret < 0 ? ret : 0;
+}
+
+/* The ifile of checkpoint CNO. */
+static int look_at_ifile(struct pastwrite *w, struct context *cx, uint64_t cno)
+{
+	struct volume *vol = w->p->job->vol;
+	struct metafile *cpfile =
+		repairwriter_file(w->p->job->writer, NILFS_CPFILE_INO);
+	struct nilfs_checkpoint cp, *to;
+	void *data;
+	int ret = cptable_read(vol, cx, cno, &cp);
+
+	if (ret)
+		return damage_forgive(cx, ret);
+	ret = follow_map(w, cx, &cp.cp_ifile_inode);
+	if (ret <= 0)
+		return ret;
+	ret = metafile_change(cpfile, cx, checkpoint_blkoff(&vol->geo, cno),
+			      &data, NULL);
+	if (ret)
+		return ret;
+	to = (void *)((char *)data + checkpoint_offset(&vol->geo, cno));
+	memcpy(to->cp_ifile_inode.i_bmap, cp.cp_ifile_inode.i_bmap,
+	       sizeof(to->cp_ifile_inode.i_bmap));
+	return 0;
+}
+
+/* As pastblocks_write(), by one more log.  What leads to the blocks joins the
+   list. */
+static int write_log(struct pastblocks *p, struct context *cx)
+{
+	struct pastwrite w = {.p = p};
+	uint64_t start = UINT64_MAX, end = 0;
+	size_t i, j, n = 0;
+	int err = cptable_list(p->job->vol, cx, false, &w.cnos, &w.ncnos);
+
+	for (i = 0; i < p->n; i++) {
+		const struct lifetime *life = &p->list[i].life;
+
+		start = life->start < start ? life->start : start;
+		end = life->end > end ? life->end : end;
+	}
+	for (i = 0; i < w.ncnos; i++)
+		if (w.cnos[i] >= start && w.cnos[i] < end)
+			w.cnos[n++] = w.cnos[i];
+	w.ncnos = n;
+	if (!err)
+		err = sparse_init(&w.seen, cx, vblocks_end(p->job->vol, cx));
+	if (!err)
+		err = set_goals(&w, cx);
+	for (i = 0; i < w.ngoals && !err; i++) {
+		if (w.goals[i].ino == NILFS_IFILE_INO ||
+		    w.ino == w.goals[i].ino)
+			continue;
+		w.ino = w.goals[i].ino;
+		sparse_clear(&w.seen);
+		for (j = 0; j < w.ncnos && !err; j++)
+			err = look_at_file(&w, cx, w.cnos[j]);
+		if (!err)
+			err = context_cancelled(cx);
+	}
+	/* Blocks of ifiles have joined the list. */
+	if (!err)
+		err = set_goals(&w, cx);
+	w.ino = NILFS_IFILE_INO;
+	for (i = 0; i < w.ncnos && !err; i++) {
+		err = look_at_ifile(&w, cx, w.cnos[i]);
+		if (!err)
+			err = context_cancelled(cx);
+	}
+	sparse_fini(&w.seen);
+	free(w.goals);
+	free(w.cnos);
+	return err;
 }
 
 int pastblocks_write(struct pastblocks *p, struct context *cx)
 {
 	if (!p->n)
 		return 0;
-	/* Not without an undo file, and not on zones, below whose write pointers
-	   nothing is ever written. */
+	/* Not without an undo file, and not on zones, below whose write
+	   pointers nothing is ever written. */
 	if (p->job->undo && !p->job->dev->zones)
 		return write_in_place(p, cx);
-	return pastwrite_run(p, cx);
+	return write_log(p, cx);
 }
 
 void pastblocks_fini(struct pastblocks *p)
@@ -228,5 +493,5 @@ void pastblocks_fini(struct pastblocks *p)
 		free(p->list[i].content);
 	free(p->list);
 	vblocks_fini(&p->vblocks);
-	*p = (struct pastblocks){ .job = p->job };
+	*p = (struct pastblocks){.job = p->job};
 }

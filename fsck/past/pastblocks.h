@@ -76,8 +76,4 @@ int pastblocks_write(struct pastblocks *p, struct context *cx);
 
 void pastblocks_fini(struct pastblocks *p);
 
-/* As pastblocks_write(), by one more log.  Adds to the list of P what leads to
-   its blocks. */
-int pastwrite_run(struct pastblocks *p, struct context *cx);
-
 #endif

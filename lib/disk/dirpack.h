@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-
 struct dirpack {
 	uint8_t *block;		/* borrowed */
 	uint32_t block_size;
@@ -24,7 +23,20 @@ void dirpack_init(struct dirpack *p, void *block, uint32_t block_size);
 bool dirpack_add(struct dirpack *p, uint64_t ino, uint8_t type,
 		 const char *name, uint8_t len);
 
+/*
+ * Leaves what is before byte AT to the last entry, or, where there is none yet,
+ * to one that is free; nothing if the block is filled past that.
+ */
+void dirpack_skip(struct dirpack *p, uint32_t at);
+
 /* Completes the block; it may be without entries. */
 void dirpack_end(struct dirpack *p);
+
+/*
+ * Adds an entry to BLOCK, which is complete, as nilfs_add_link() does: in the
+ * first place with room that no entry needs; false where there is none.
+ */
+bool dirpack_insert(void *block, uint32_t block_size, uint64_t ino,
+		    uint8_t type, const char *name, uint8_t len);
 
 #endif

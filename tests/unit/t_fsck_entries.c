@@ -221,6 +221,74 @@ static void test_free(void)
 	nameset_fini(&tags);
 }
 
+/* Entry N goes, as nilfs_delete_entry() does it. */
+static void delete_entry(unsigned int n)
+{
+	uint32_t before = n ? at[n - 1] : 16, end = at[n] +
+			  le16_get(entry_at(at[n])->rec_len);
+
+	entry_at(at[n])->inode = le64_make(0);
+	entry_at(before)->rec_len = le16_make((uint16_t)(end - before));
+}
+
+/* What was deleted and comes back has its place again. */
+static void test_insert(void)
+{
+	uint8_t sound[BLOCK];
+	unsigned int fates, i, n = 0, bad = 0;
+	char name[NAMES];
+
+	make_block();
+	memcpy(sound, block, BLOCK);
+	for (i = 0; i < NAMES; i++) {
+		memset(name, 'a' + (int)i, i + 1);
+		delete_entry(i);
+		bad += !dirpack_insert(block, BLOCK, FIRST + i,
+				       NILFS_FT_REG_FILE, name,
+				       (uint8_t)(i + 1)) ||
+		       memcmp(block, sound, BLOCK) != 0;
+	}
+	is_int(bad, 0, "a name that comes back has its place again");
+	while (dirpack_insert(block, BLOCK, FIRST, NILFS_FT_REG_FILE, "zz", 2))
+		n++;
+	ok(n > 10 && n < BLOCK / 16, "names until there is no room: %u", n);
+	walk(0, &fates);
+	is_int(dirent_check_block(block, BLOCK), RULE_OK, "in a sound block");
+	is_int(fates, DOTS, "of names");
+}
+
+/* Entries that stay where they are; what is left out goes to the one before. */
+static void test_skip(void)
+{
+	uint8_t want[BLOCK], packed[BLOCK];
+	struct dirent_entry e;
+	struct dirent_iter it;
+	struct dirpack p;
+
+	make_block();
+	delete_entry(4);
+	delete_entry(0);
+	memcpy(want, block, BLOCK);
+	dirpack_init(&p, packed, BLOCK);
+	memcpy(packed, block, BLOCK);
+	dirent_iter_init(&it, block, BLOCK);
+	while (dirent_iter_next(&it, &e)) {
+		dirpack_skip(&p, e.offset);
+		dirpack_add(&p, e.ino, e.type, e.name, e.name_len);
+	}
+	dirpack_end(&p);
+	ok(!memcmp(packed, want, BLOCK), "what stays keeps its place");
+	dirpack_init(&p, packed, BLOCK);
+	dirpack_skip(&p, 64);
+	dirpack_add(&p, FIRST, NILFS_FT_REG_FILE, "a", 1);
+	dirpack_end(&p);
+	dirent_iter_init(&it, packed, BLOCK);
+	dirent_iter_next(&it, &e);
+	is_int(e.ino, 0, "nothing is before it");
+	dirent_iter_next(&it, &e);
+	is_int(e.offset, 64, "where it was");
+}
+
 int main(void)
 {
 	context_init(&cx);
@@ -230,6 +298,8 @@ int main(void)
 	test_places();
 	test_repaired();
 	test_free();
+	test_insert();
+	test_skip();
 	inodelist_fini(&list);
 	return tap_done();
 }

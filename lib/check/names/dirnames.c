@@ -358,7 +358,8 @@ static int add_all(struct names *n, struct context *cx,
 	for (i = 0; i < n->list.ndirs && !err; i++) {
 		uint64_t ino = n->list.dirs[i].ino;
 
-		err = dirread_add(&n->root, cx, &n->list, i, batch, &b);
+		err = dirread_add(&n->root, cx, &n->list, i, false, batch,
+				  &b);
 		if (err || !has_links(n, ino))
 			continue;
 		if (b.broken || b.more || b.found != b.expected || !b.expected)

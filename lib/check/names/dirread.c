@@ -13,9 +13,9 @@
 #include "base/checked.h"
 #include "disk/palloc.h"
 
-static int add_blocks(struct root *root, struct context *cx,
-		      const struct inodelist *list, size_t dir, bool all,
-		      struct blockbatch *batch, struct dirread *blocks)
+int dirread_add(struct root *root, struct context *cx,
+		const struct inodelist *list, size_t dir, bool all,
+		struct blockbatch *batch, struct dirread *blocks)
 {
 	struct blockbatch_item block = { .owner = dir };
 	struct nilfs_inode inode;
@@ -67,20 +67,6 @@ static int add_blocks(struct root *root, struct context *cx,
 	return err ? err : ret < 0 && damage_is_fatal(ret) ? ret : 0;
 }
 
-int dirread_add(struct root *root, struct context *cx,
-		const struct inodelist *list, size_t dir,
-		struct blockbatch *batch, struct dirread *blocks)
-{
-	return add_blocks(root, cx, list, dir, false, batch, blocks);
-}
-
-int dirread_add_all(struct root *root, struct context *cx,
-		    const struct inodelist *list, size_t dir,
-		    struct blockbatch *batch, struct dirread *blocks)
-{
-	return add_blocks(root, cx, list, dir, true, batch, blocks);
-}
-
 int dirread_run(struct root *root, struct context *cx,
 		const struct inodelist *list, size_t from, size_t end,
 		blockbatch_take *take, void *arg)
@@ -90,7 +76,7 @@ int dirread_run(struct root *root, struct context *cx,
 	int err = blockbatch_open(&batch, cx, root->vol, take, arg);
 
 	for (; from < end && !err; from++) {
-		err = dirread_add_all(root, cx, list, from, &batch, &blocks);
+		err = dirread_add(root, cx, list, from, true, &batch, &blocks);
 		if (!err)
 			fail_clear(cx);
 	}

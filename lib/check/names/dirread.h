@@ -22,17 +22,13 @@ struct dirread {
 
 /*
  * Adds the blocks of directory number DIR of LIST, the inodes of ROOT, to
- * BATCH, with DIR as owner, and says in *BLOCKS which these are.  What breaks
- * the map is no failure; -ENOMEM, -EINTR, what the batch fails with.
+ * BATCH, with DIR as owner, and says in *BLOCKS which these are; ALL: those past
+ * the size too, which may be what is wrong.  What breaks the map is no failure;
+ * -ENOMEM, -EINTR, what the batch fails with.
  */
 int dirread_add(struct root *root, struct context *cx,
-		const struct inodelist *list, size_t dir,
+		const struct inodelist *list, size_t dir, bool all,
 		struct blockbatch *batch, struct dirread *blocks);
-
-/* The same with the blocks past the size, which may be what is wrong. */
-int dirread_add_all(struct root *root, struct context *cx,
-		    const struct inodelist *list, size_t dir,
-		    struct blockbatch *batch, struct dirread *blocks);
 
 /*
  * Calls TAKE for the blocks of directories FROM up to, not including, END of

@@ -201,8 +201,8 @@ static int read_again(struct again *a, struct context *cx)
 	a->ino = a->n->list.dirs[a->dir].ino;
 	err = blockbatch_open(&batch, cx, a->n->root.vol, take_block, a);
 	if (!err)
-		err = dirread_add(&a->n->root, cx, &a->n->list, a->dir,
-				    &batch, &blocks);
+		err = dirread_add(&a->n->root, cx, &a->n->list, a->dir, false,
+				  &batch, &blocks);
 	if (!err)
 		err = blockbatch_flush(&batch, cx);
 	blockbatch_close(&batch);
