@@ -258,19 +258,20 @@ static void take_finding(void *arg, const struct finding *f)
 		findprint_finding(&k->tool->report, f);
 }
 
-static void show_progress(void *arg, uint64_t done)
+static void show_progress(void *arg, uint64_t done, uint64_t total)
 {
 	struct checking *k = arg;
 	struct progress *p = &k->tool->progress;
 
-	progress_update(p, p->total && done > p->total ? p->total : done);
+	p->total = total;
+	progress_update(p, total && done > total ? total : done);
 }
 
-static void begin_pass(void *arg, const struct pass *pass, uint64_t total)
+static void begin_pass(void *arg, const struct pass *pass)
 {
 	struct checking *k = arg;
 
-	progress_begin(&k->tool->progress, pass->doing, total, false);
+	progress_begin(&k->tool->progress, pass->doing, 0, false);
 }
 
 static void end_pass(void *arg)

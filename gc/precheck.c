@@ -83,20 +83,20 @@ static void show_error(void *arg, const struct finding *f)
 	findprint_finding(r, f);
 }
 
-static void show_progress(void *arg, uint64_t done)
+static void show_progress(void *arg, uint64_t done, uint64_t total)
 {
 	struct precheck *p = arg;
 	struct progress *progress = &p->tool->progress;
 
-	progress_update(progress, progress->total && done > progress->total ?
-					  progress->total : done);
+	progress->total = total;
+	progress_update(progress, total && done > total ? total : done);
 }
 
-static void show_pass(void *arg, const struct pass *pass, uint64_t total)
+static void show_pass(void *arg, const struct pass *pass)
 {
 	struct precheck *p = arg;
 
-	progress_begin(&p->tool->progress, pass->doing, total, false);
+	progress_begin(&p->tool->progress, pass->doing, 0, false);
 }
 
 static void end_pass(void *arg)

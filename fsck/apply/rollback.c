@@ -55,32 +55,20 @@ static int gather_blocks(struct sparse *set, struct context *cx,
 		.used_segments = c->used_segments,
 		.logindex = c->logindex,
 	};
-	uint64_t cno = le64_get(cp->cp_cno), end = vblocks_end(c->vol, cx);
+	uint64_t cno = le64_get(cp->cp_cno);
 	const struct lifetime within = { cno, cno + 1 };
-	struct sparse reported = { 0 };
-	struct ifilewalk_sums sums;
-	struct pointers pointers;
-	struct ifilewalk ifile;
+	struct ifilewalk ifile = { .check = NULL };
 	int ret = findings_open(&alone.findings, cx, ignore, NULL, false);
 
 	if (!ret)
-		ret = sparse_init(&alone.referenced, cx, end);
+		ret = ifilewalk_init(&ifile, cx, &alone,
+				     vblocks_end(c->vol, cx));
 	if (!ret)
-		ret = sparse_init(&reported, cx, end);
-	pointers_init(&pointers, &alone, alone.vol, &reported);
-	if (!ret) {
-		ret = ifilewalk_init(&ifile, cx, &alone, &pointers);
-		if (!ret)
-			ret = ifilewalk_run(&ifile, cx, cno,
-					    &cp->cp_ifile_inode, &within,
-					    &sums);
-		if (!ret)
-			ret = !pointers.partial &&
-			      !ifilewalk_partial(&ifile);
-		ifilewalk_fini(&ifile);
-	}
-	pointers_fini(&pointers);
-	sparse_fini(&reported);
+		ret = ifilewalk_run(&ifile, cx, cno, &cp->cp_ifile_inode,
+				    &within);
+	if (!ret)
+		ret = !ifilewalk_partial(&ifile);
+	ifilewalk_fini(&ifile);
 	findings_close(alone.findings);
 	*set = alone.referenced;
 	return ret;

@@ -14,7 +14,7 @@
  */
 #include "fsck/apply/round.h"
 
-#include "check/pass/zonewalk.h"
+#include "check/pass/passes.h"
 #include "disk/ondisk.h"
 #include "fsck/plan/fixers.h"
 #include "log/tables/segzones.h"
@@ -30,7 +30,7 @@ static bool is_unusable(void *arg, uint64_t segnum)
 		return true;
 	if (c->dev->zones &&
 	    (segzones_is_unusable(c->dev->zones, &c->vol->geo, segnum) ||
-	     zonewalk_is_held(c, segnum)))
+	     pass_zones_is_held(c, segnum)))
 		return true;
 	/* A SUFILE that was not found yet is trusted once it is found. */
 	return c->dat_broken && segnum != latest->nextnum &&

@@ -108,7 +108,7 @@ static int repair_file(struct mapfiles *m, struct context *cx, size_t i)
 	     l->n || ((l->q.is_dir || l->q.is_link) && l->ngaps)))
 		return maprebuild_run(m, cx, i);
 	/* The map is sound, and the inode counts its blocks wrong.  A block of
-	   the root may count as a sector (check/inodes/inodescan.c). */
+	   the root may count as a sector (check/inodes/pointers.c). */
 	if (got == want ||
 	    (l->q.ino == NILFS_ROOT_INO && got == want - unit + 1))
 		return 0;

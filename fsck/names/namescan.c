@@ -192,11 +192,13 @@ int namescan_run(struct namefix *f, struct context *cx)
 		fail_clear(cx);
 		ino = f->n.list.dirs[i].ino;
 		row = inodelist_find(&f->n.list, ino);
-		if (b.broken || b.found != b.end || b.found < b.expected) {
+		if (b.map.broken || b.map.found != b.map.end ||
+		    b.map.found < b.expected) {
 			f->flags[i] |= NAMEFIX_GONE;
 			names_lose(&f->n, ino);
-		} else if (!b.found || (b.size != b.found * block_size &&
-					row.chunk->links[row.at])) {
+		} else if (!b.map.found ||
+			   (b.size != b.map.found * block_size &&
+			    row.chunk->links[row.at])) {
 			/* The size of one that was removed in use is 0. */
 			f->flags[i] |= NAMEFIX_ENTRIES;
 		}

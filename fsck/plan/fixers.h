@@ -23,7 +23,6 @@
 #include "base/bitmap.h"
 #include "base/context.h"
 #include "check/check.h"
-#include "check/state.h"
 #include "dev/dev.h"
 #include "disk/rule.h"
 #include "fsck/plan/plan.h"

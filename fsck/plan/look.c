@@ -21,7 +21,6 @@
 #include "check/check.h"
 #include "check/logs/logindex.h"
 #include "check/pass/passes.h"
-#include "check/pass/zonewalk.h"
 #include "disk/checkpoint.h"
 #include "find/findprint.h"
 #include "fsck/plan/fixers.h"
@@ -87,12 +86,13 @@ static void kept_fini(struct look_kept *k)
 }
 
 /* What there is to do was an estimate, from a volume that may be damaged. */
-static void show_progress(void *arg, uint64_t done)
+static void show_progress(void *arg, uint64_t done, uint64_t total)
 {
 	struct tool *tool = arg;
 	struct progress *p = &tool->progress;
 
-	progress_update(p, p->total && done > p->total ? p->total : done);
+	p->total = total;
+	progress_update(p, total && done > total ? total : done);
 }
 
 static void print_note(void *arg, const char *text)
@@ -111,12 +111,12 @@ static bool is_clean(const struct check *c)
 }
 
 static int stop_at_first(void *arg, struct context *cx,
-			 const struct zonewalk_item *item)
+			 const struct finding *f)
 {
 	bool *any = arg;
 
 	(void)cx;
-	(void)item;
+	(void)f;
 	*any = true;
 	return -ECANCELED;
 }
@@ -128,7 +128,7 @@ static int stop_at_first(void *arg, struct context *cx,
 static int has_good_zones(struct check *c, struct context *cx)
 {
 	bool any = false;
-	int ret = zonewalk_run(c, cx, stop_at_first, &any);
+	int ret = pass_zones_walk(c, cx, stop_at_first, &any);
 
 	return any ? 0 : ret ? ret : 1;
 }
@@ -248,7 +248,7 @@ static void plan_finding(void *arg, const struct finding *f)
 }
 
 static const struct pass bits = {
-	"bits", "searching for flipped bits", pass_bits, pass_bits_work, 99, false
+	"bits", "searching for flipped bits", pass_bits, 99, false
 };
 
 /* A check as it is run for the user. */
@@ -268,12 +268,12 @@ static int opened(void *arg, struct check *c, struct context *cx)
 	return ret;
 }
 
-static void begin_pass(void *arg, const struct pass *pass, uint64_t total)
+static void begin_pass(void *arg, const struct pass *pass)
 {
 	const struct shown *s = arg;
 
 	tool_detail(s->tool, "%s: %s", pass->name, pass->doing);
-	progress_begin(&s->tool->progress, pass->doing, total, false);
+	progress_begin(&s->tool->progress, pass->doing, 0, false);
 	progress_until(&s->tool->progress, pass->until);
 }
 

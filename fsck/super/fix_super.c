@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "check/damage.h"
-#include "check/pass/supers.h"
+#include "check/pass/passes.h"
 #include "dev/overlay.h"
 #include "dev/zone.h"
 #include "disk/super.h"
@@ -148,7 +148,7 @@ static int repair_by_volume(struct fixer_job *job, struct context *cx,
 	struct nilfs_super_block sb = vol->super[used];
 
 	if (other)
-		supers_borrow(&sb, other);
+		pass_super_borrow(&sb, other);
 	if (findings_count(job->check->findings, RULE_SB_FIRST_INO_USED))
 		sb.s_first_ino = le32_make(NILFS_USER_INO);
 	borrow_fields(&sb, &s->sb[!used]);

@@ -415,11 +415,6 @@ static bool is_damaged(const struct check *c)
 	return !c->vol || findings_count_severity(c->findings, RULE_ERROR);
 }
 
-uint64_t pass_bits_work(const struct check *c)
-{
-	return c->vol && is_damaged(c) ? c->vol->geo.nsegments : 0;
-}
-
 int pass_bits(struct check *c, struct context *cx)
 {
 	bool spare = findings_have_stage(c->findings, RULE_STAGE_DEVICE);
@@ -430,6 +425,8 @@ int pass_bits(struct check *c, struct context *cx)
 	unsigned int i;
 	int err = 0;
 
+	if (c->vol && is_damaged(c))
+		c->work = c->vol->geo.nsegments;
 	if (!is_damaged(c)) {
 		unmounted = le16_get(volume_super(c->vol)->s_state) &
 			    NILFS_VALID_FS;

@@ -61,6 +61,5 @@ void witness_supers(struct witness_supers *s, struct context *cx,
  * logs may be missing after a crash; after all of them, open or not.
  */
 pass_run pass_bits;
-pass_estimate pass_bits_work;
 
 #endif

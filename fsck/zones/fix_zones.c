@@ -12,7 +12,7 @@
  * other way to move it.  Only an emulated one can be so, and one that lost what
  * was written.
  */
-#include "check/pass/zonewalk.h"
+#include "check/pass/passes.h"
 #include "dev/overlay.h"
 #include "dev/zone.h"
 #include "fsck/plan/fixers.h"
@@ -40,26 +40,26 @@ static int finish_zone(struct zoning *z, struct context *cx, uint64_t n,
 }
 
 static int repair_zone(void *arg, struct context *cx,
-		       const struct zonewalk_item *item)
+		       const struct finding *f)
 {
 	struct zoning *z = arg;
 	struct dev *dev = z->job->dev;
-	bool empty = item->rule == RULE_ZONE_CLEAN ||
-		     item->rule == RULE_ZONE_NEXT;
+	bool empty = f->rule == RULE_ZONE_CLEAN ||
+		     f->rule == RULE_ZONE_NEXT;
 	uint64_t n, end;
 	int ret = 0;
 
 	/* All that are active and will not be written to. */
-	if (item->rule == RULE_ZONE_ACTIVE) {
+	if (f->rule == RULE_ZONE_ACTIVE) {
 		for (n = 0; n < dev->zones->count && !ret; n++)
-			if (!zonewalk_is_current(z->job->check, n))
+			if (!pass_zones_is_current(z->job->check, n))
 				ret = finish_zone(z, cx, n, true);
 		return ret;
 	}
-	if ((!empty && item->rule != RULE_ZONE_BEHIND) ||
-	    (empty && zonewalk_is_held(z->job->check, item->segnum)))
+	if ((!empty && f->rule != RULE_ZONE_BEHIND) ||
+	    (empty && pass_zones_is_held(z->job->check, f->place.number)))
 		return 0;
-	segzones_range(dev->zones, &z->job->vol->geo, item->segnum, &n, &end);
+	segzones_range(dev->zones, &z->job->vol->geo, f->place.number, &n, &end);
 	for (; n < end && !ret; n++)
 		ret = empty ? overlay_reset_last(dev, cx, n) :
 			      finish_zone(z, cx, n, false);
@@ -77,7 +77,7 @@ int fix_zones(struct fixer_job *job, struct context *cx,
 	(void)n;
 	if (job->vol->latest.orphans_start || job->check->dat_broken)
 		return 0;
-	ret = zonewalk_run(job->check, cx, repair_zone, &z);
+	ret = pass_zones_walk(job->check, cx, repair_zone, &z);
 	if (ret)
 		return ret;
 	if (z.emptied)

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "check/damage.h"
 #include "dev/gather.h"
 #include "vol/ahead.h"
 
@@ -37,15 +38,6 @@ static int open_half(struct blockbatch_half *h, struct context *cx,
 	return 0;
 }
 
-static void close_half(struct blockbatch_half *h)
-{
-	free(h->buf);
-	free(h->items);
-	free(h->order);
-	free(h->errs);
-	*h = (struct blockbatch_half){ .vol = NULL };
-}
-
 int blockbatch_open(struct blockbatch *b, struct context *cx,
 		    struct volume *vol, blockbatch_take *take, void *arg)
 {
@@ -59,48 +51,22 @@ int blockbatch_open(struct blockbatch *b, struct context *cx,
 
 void blockbatch_close(struct blockbatch *b)
 {
+	struct blockbatch_half *h;
+
 	pool_close(b->pool);
 	b->pool = NULL;
-	close_half(&b->halves[0]);
-	close_half(&b->halves[1]);
+	for (h = b->halves; h < b->halves + 2; h++) {
+		free(h->buf);
+		free(h->items);
+		free(h->order);
+		free(h->errs);
+		*h = (struct blockbatch_half){ .vol = NULL };
+	}
 }
 
 static char *data_of(const struct blockbatch_half *h, uint32_t i)
 {
 	return h->buf + ((size_t)i << h->vol->geo.block_bits);
-}
-
-/* Reads the items from number K of the order on that go together: how many. */
-static uint32_t read_near(struct blockbatch_half *h, struct context *cx,
-			  uint32_t k)
-{
-	unsigned int bits = h->vol->geo.block_bits;
-	struct gather g = { .niov = 0 };
-	uint32_t n = 0, i, item;
-	int err = -EIO;
-
-	/* Up to one that is too far away, or not on the volume. */
-	for (; k + n < h->count; n++) {
-		item = h->order[k + n];
-		if (h->items[item].blocknr >= h->vol->geo.nblocks ||
-		    !gather_add(&g, h->items[item].blocknr << bits,
-				(size_t)1 << bits, data_of(h, item),
-				h->buf + h->buf_bytes))
-			break;
-	}
-	if (n)
-		err = gather_read(&g, cx, h->vol->dev);
-	else
-		n = 1;
-	for (i = k; i < k + n; i++) {
-		item = h->order[i];
-		h->errs[item] = !err ? 0 :
-			volume_read_blocks(h->vol, cx, h->items[item].blocknr,
-					   1, data_of(h, item));
-	}
-	if (err)
-		fail_clear(cx);
-	return n;
 }
 
 /* One half is read by any worker; failures are in its errs. */
@@ -109,7 +75,10 @@ static int read_half(struct context *cx, void *arg, unsigned int worker,
 {
 	struct blockbatch_half *h = arg;
 	struct ahead ahead = ahead_of(h->vol);
-	uint32_t i, at;
+	unsigned int bits = h->vol->geo.block_bits;
+	struct gather g;
+	uint32_t i, at, n, item;
+	int err;
 
 	(void)worker;
 	if (skip)
@@ -125,8 +94,27 @@ static int read_half(struct context *cx, void *arg, unsigned int worker,
 	for (i = 0; i < h->count; i++)
 		ahead_add(&ahead, h->items[h->order[i]].blocknr, 1);
 	ahead_end(&ahead);
-	for (i = 0; i < h->count;)
-		i += read_near(h, cx, i);
+	for (i = 0; i < h->count; i += n ? n : 1) {
+		/* Up to one that is too far away, or not on the volume. */
+		g.niov = 0;
+		for (n = 0; i + n < h->count; n++) {
+			item = h->order[i + n];
+			if (h->items[item].blocknr >= h->vol->geo.nblocks ||
+			    !gather_add(&g, h->items[item].blocknr << bits,
+					(size_t)1 << bits, data_of(h, item),
+					h->buf + h->buf_bytes))
+				break;
+		}
+		err = n ? gather_read(&g, cx, h->vol->dev) : -EIO;
+		for (at = i; at < i + (n ? n : 1); at++) {
+			item = h->order[at];
+			h->errs[item] = !err ? 0 : volume_read_blocks(h->vol,
+					cx, h->items[item].blocknr, 1,
+					data_of(h, item));
+		}
+		if (err)
+			fail_clear(cx);
+	}
 	return 0;
 }
 
@@ -150,36 +138,6 @@ static int take_half(struct blockbatch *b, struct context *cx,
 	return ret;
 }
 
-/*
- * Reads the full half and processes the one before meanwhile, which is then
- * empty.  One thread more than this one has is enough: it reads, this one takes.
- */
-static int read_next(struct blockbatch *b, struct context *cx)
-{
-	struct blockbatch_half *full = &b->halves[b->filling];
-	struct context few;
-	int ret = 0;
-
-	if (!b->pool) {
-		ret = open_half(&b->halves[1], cx, full->vol, b->room);
-		if (ret)
-			return ret;
-		context_child(cx, &few);
-		few.threads = cx->threads < 2 ? 1 : 2;
-		if (pool_open(&b->pool, &few, 1)) {
-			context_adopt(cx, &few);
-			return -ENOMEM;
-		}
-	}
-	ret = pool_wait(b->pool, cx, &b->reading);
-	if (!ret)
-		ret = pool_give(b->pool, cx, read_half, full, &b->reading);
-	if (ret)
-		return ret;
-	b->filling = !b->filling;
-	return take_half(b, cx, &b->halves[b->filling]);
-}
-
 int blockbatch_flush(struct blockbatch *b, struct context *cx)
 {
 	struct blockbatch_half *last = &b->halves[b->filling];
@@ -196,13 +154,72 @@ int blockbatch_add(struct blockbatch *b, struct context *cx,
 		   const struct blockbatch_item *item)
 {
 	struct blockbatch_half *h = &b->halves[b->filling];
+	struct context few;
 	int ret = 0;
 
-	if (h->count == b->room) {
-		ret = read_next(b, cx);
-		h = &b->halves[b->filling];
+	if (h->count < b->room) {
+		h->items[h->count++] = *item;
+		return 0;
 	}
+	/*
+	 * This half is read now and the one before processed meanwhile, which is
+	 * then empty.  One thread more than this one has is enough: it reads,
+	 * this one takes.
+	 */
+	if (!b->pool) {
+		ret = open_half(&b->halves[1], cx, h->vol, b->room);
+		if (ret)
+			return ret;
+		context_child(cx, &few);
+		few.threads = cx->threads < 2 ? 1 : 2;
+		if (pool_open(&b->pool, &few, 1)) {
+			context_adopt(cx, &few);
+			return -ENOMEM;
+		}
+	}
+	ret = pool_wait(b->pool, cx, &b->reading);
+	if (!ret)
+		ret = pool_give(b->pool, cx, read_half, h, &b->reading);
+	if (ret)
+		return ret;
+	b->filling = !b->filling;
+	h = &b->halves[b->filling];
+	ret = take_half(b, cx, h);
 	if (!ret)
 		h->items[h->count++] = *item;
 	return ret;
+}
+
+int blockbatch_add_map(struct blockbatch *b, struct context *cx,
+		       const struct blockmap *map, uint64_t owner,
+		       uint64_t end, struct blockbatch_map *found)
+{
+	struct blockbatch_item block = { .owner = owner };
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	int ret = blockmap_cursor_open(&cur, cx, map, 0, false), err = 0;
+
+	*found = (struct blockbatch_map){ 0 };
+	while (!ret && !err &&
+	       (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
+		ret = 0;
+		found->more = item.key >= end;
+		if (found->more)
+			break;
+		found->found++;
+		found->end = item.key + 1;
+		block.blkoff = item.key;
+		block.vblocknr = item.ptr;
+		err = blockmap_resolve(map, cx, item.ptr, &block.blocknr);
+		if (!err) {
+			err = blockbatch_add(b, cx, &block);
+			continue;
+		}
+		/* One that has no place on the disk breaks the map. */
+		found->broken = true;
+		err = damage_is_fatal(err) ? err : 0;
+	}
+	blockmap_cursor_close(&cur);
+	found->broken |= ret < 0;
+	return err ? err : damage_is_fatal(ret) ? ret : 0;
 }

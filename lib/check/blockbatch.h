@@ -7,6 +7,7 @@
 #ifndef NILFS2_CHECK_BLOCKBATCH_H
 #define NILFS2_CHECK_BLOCKBATCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/context.h"
@@ -19,10 +20,8 @@ struct blockbatch_item {
 	uint64_t vblocknr, blocknr;
 };
 
-/*
- * Called for each block added, in order.  DATA is NULL if it cannot be read;
- * the failure is then ERR and CX has its text.
- */
+/* Called for each block added, in order.  DATA is NULL if it cannot be read;
+   the failure is then ERR and CX has its text. */
 typedef int blockbatch_take(void *arg, struct context *cx,
 			    const struct blockbatch_item *item,
 			    const void *data, int err);
@@ -56,6 +55,23 @@ void blockbatch_close(struct blockbatch *b);
 /* Adds one; may take all that were added before.  What take() fails with. */
 int blockbatch_add(struct blockbatch *b, struct context *cx,
 		   const struct blockbatch_item *item);
+
+/* What a map was found to have. */
+struct blockbatch_map {
+	uint64_t found;		/* blocks that were added, or have no place */
+	uint64_t end;		/* one past the last of these */
+	bool more;		/* there are some past those asked for */
+	bool broken;		/* part of it cannot be read */
+};
+
+/*
+ * Adds the blocks of MAP below END, with OWNER, and says in *FOUND which these
+ * are.  What breaks the map is no failure; fails as blockbatch_add(), -ENOMEM,
+ * -EINTR.
+ */
+int blockbatch_add_map(struct blockbatch *b, struct context *cx,
+		       const struct blockmap *map, uint64_t owner,
+		       uint64_t end, struct blockbatch_map *found);
 
 /* Takes all that were added. */
 int blockbatch_flush(struct blockbatch *b, struct context *cx);

@@ -18,10 +18,10 @@
 #include "base/search.h"
 #include "base/sparse.h"
 #include "check/datruns.h"
-#include "check/state.h"
 #include "dev/dev.h"
 #include "disk/dat.h"
 #include "find/finding.h"
+#include "vol/recovery.h"
 #include "vol/volume.h"
 
 /* Metadata files that have their blocks by way of the DAT. */
@@ -45,6 +45,29 @@ struct check_tally {
 struct logindex;
 struct mapsums;
 
+/* A super root that was chosen because the superblocks do not lead to one. */
+struct root_state {
+	bool chosen;
+	bool hurt;		/* the checksum of its log is wrong */
+	bool newest;		/* no log on the device is newer than its log */
+	bool overwritten;	/* blocks of it have other content */
+	struct recovery at;
+	uint64_t seq;		/* of the next log: greater than that of any
+				   log on the device */
+};
+
+/* Whether log [PSEG, SEQ] is that of S, which was not followed by another. */
+static inline bool state_is_at(const struct root_state *s, uint64_t pseg,
+			       uint64_t seq)
+{
+	return s && s->chosen && s->at.pseg_start == pseg && s->at.seq == seq;
+}
+
+struct check_checkpoint {
+	uint64_t cno;
+	bool kept;		/* the latest, or a snapshot */
+};
+
 struct check {
 	struct dev *dev;
 	struct volume *vol;	/* of the calling thread */
@@ -65,9 +88,11 @@ struct check {
 	 */
 	uint64_t table_memory;
 
-	/* How far the pass is, of the work it was estimated to be. */
-	void (*progress)(void *arg, uint64_t done);
+	/* How far the pass is, of its TOTAL work, 0: not known; in the unit of the
+	   pass, which sets WORK. */
+	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
+	uint64_t work;
 
 	/* Called with notes, which are not findings; or NULL. */
 	void (*note)(void *arg, const char *text);
@@ -108,10 +133,8 @@ struct check {
 	struct sparse claimed, claimed_twice;
 	uint64_t claimed_from, claimed_end;
 
-	/*
-	 * Segments in use whose logs list virtual blocks that the DAT has free
-	 * or elsewhere (pass logs).
-	 */
+	/* Segments in use whose logs list virtual blocks that the DAT has free
+	   or elsewhere (pass logs). */
 	struct bitmap unclaimed_segments;
 
 	struct datruns datruns;	/* entries, as they are (pass dat) */
@@ -126,10 +149,8 @@ struct check {
 	 */
 	const struct bitmap *awaited;
 
-	/*
-	 * The super root that VOL is opened at, where superblocks name its log
-	 * and that could not be opened otherwise.  Borrowed too; NULL: none.
-	 */
+	/* The super root that VOL is opened at, where superblocks name its log
+	   and that could not be opened otherwise.  Borrowed too; NULL: none. */
 	const struct root_state *state;
 
 	/*
@@ -141,21 +162,15 @@ struct check {
 
 	struct mapsums *sums;	/* pass logs and pass tree; NULL: none */
 
-	/*
-	 * Virtual blocks that some checkpoint refers to (pass tree).
-	 */
+	/* Virtual blocks that some checkpoint refers to (pass tree). */
 	struct sparse referenced;
 
-	/*
-	 * Of these, the ones that live now although only older checkpoints
-	 * refer to them (pass tree).
-	 */
+	/* Of these, the ones that live now although only older checkpoints
+	   refer to them (pass tree). */
 	struct sparse lingering;
 
-	/*
-	 * Entries of the DAT in use that live now (pass dat), and how many of
-	 * them the latest state refers to (pass tree).
-	 */
+	/* Entries of the DAT in use that live now (pass dat), and how many of
+	   them the latest state refers to (pass tree). */
 	uint64_t live_entries, live_referenced;
 
 	/*
@@ -166,6 +181,11 @@ struct check {
 	uint64_t *snapshots;	/* ascending */
 	size_t nsnapshots;
 	uint64_t kept_entries, kept_referenced;
+
+	/* Valid checkpoints, of those blocks of the cpfile that can be read,
+	   ascending (pass tree). */
+	struct check_checkpoint *cps;
+	size_t ncps, cps_room;
 
 	/* Inodes of the newest checkpoint, where they could be counted. */
 	uint64_t files;
@@ -182,37 +202,27 @@ struct check {
 	   for no single bit.  Borrowed too; NULL: not wanted. */
 	struct inoset *unverified;
 
-	/*
-	 * The highest sequence number of a log that looks like a continuation
-	 * of the chain after its end; 0: none (pass super).
-	 */
+	/* The highest sequence number of a log that looks like a continuation
+	   of the chain after its end; 0: none (pass super). */
 	uint64_t later_seq;
 
-	/*
-	 * A segment with live blocks is marked as erroneous, and some of its
-	 * logs cannot be read (pass logs).
-	 */
+	/* A segment with live blocks is marked as erroneous, and some of its
+	   logs cannot be read (pass logs). */
 	bool logs_shut;
 
-	/*
-	 * The SUFILE that the DAT leads to is not the newest one: nothing in
-	 * it is believed.  Set while metadata is derived.
-	 */
+	/* The SUFILE that the DAT leads to is not the newest one: nothing in
+	   it is believed.  Set while metadata is derived. */
 	bool sufile_doubted;
 
 	bool dat_broken;	/* the DAT cannot be trusted as a whole */
 	bool dat_bitmaps_lost;	/* it has groups without a bitmap (pass dat) */
-	/*
-	 * Not all that is referred to could be followed: what is missing in
-	 * REFERENCED may be in use after all.
-	 */
+	/* Not all that is referred to could be followed: what is missing in
+	   REFERENCED may be in use after all. */
 	bool tree_broken;
 };
 
-/*
- * Whether virtual block VBLOCKNR, which is live now, is not part of the latest
- * state; after the pass over trees.
- */
+/* Whether virtual block VBLOCKNR, which is live now, is not part of the latest
+   state; after the pass over trees. */
 static inline bool check_is_leaked(const struct check *c, uint64_t vblocknr)
 {
 	return vblocknr && vblocknr < c->referenced.bits &&
@@ -227,12 +237,6 @@ static inline uint64_t check_snapshot_of(const struct check *c, uint64_t start,
 	size_t i = search_lower_bound(c->snapshots, c->nsnapshots, start);
 
 	return i < c->nsnapshots && c->snapshots[i] < end ? c->snapshots[i] : 0;
-}
-
-/* Whether snapshots do not refer to all entries that live in one. */
-static inline bool check_has_unmapped(const struct check *c)
-{
-	return c->kept_referenced && c->kept_entries > c->kept_referenced;
 }
 
 /* Whether virtual block VBLOCKNR, whose entry is DE, is such a one. */
@@ -256,7 +260,7 @@ static inline struct sparse *check_listed(struct check *c, uint64_t ino)
 static inline void check_progress(const struct check *c, uint64_t done)
 {
 	if (c->progress)
-		c->progress(c->progress_arg, done);
+		c->progress(c->progress_arg, done, c->work);
 }
 
 struct pass;
@@ -269,9 +273,8 @@ struct check_run {
 	const struct pass *extra;
 	/* After the superblocks, with an open volume: 1 ends the check there. */
 	int (*opened)(void *arg, struct check *c, struct context *cx);
-	/* A pass begins, of TOTAL work in the unit of check_progress(), 0: not
-	   known; and has ended. */
-	void (*begin)(void *arg, const struct pass *pass, uint64_t total);
+	/* A pass begins, and has ended. */
+	void (*begin)(void *arg, const struct pass *pass);
 	void (*end)(void *arg);
 	void *arg;
 };
@@ -297,10 +300,8 @@ int check_open_again(const struct check *c, struct context *cx, unsigned int n,
 /* Closes the volume and frees the sets. */
 void check_fini(struct check *c);
 
-/*
- * Whether the SUFILE is to be believed.  It was read by way of the DAT, and may
- * be another block where that is broken.
- */
+/* Whether the SUFILE is to be believed.  It was read by way of the DAT, and may
+   be another block where that is broken. */
 bool check_knows_sufile(const struct check *c);
 
 /* A note to the user, a phrase; from one thread. */
@@ -315,10 +316,8 @@ void check_note(const struct check *c, const char *fmt, ...)
 int check_damage(struct check *c, struct context *cx, int err, enum rule rule,
 		 struct place place);
 
-/*
- * For scans of the DAT (datscan_visitor): continues after a block that cannot
- * be read, which the pass over the DAT reports.
- */
+/* For scans of the DAT (datscan_visitor): continues after a block that cannot
+   be read, which the pass over the DAT reports. */
 int check_skip_unreadable(void *arg, struct context *cx, uint64_t blkoff);
 
 /*

@@ -39,10 +39,8 @@ static inline int damage_forgive(struct context *cx, int err)
 	return 0;
 }
 
-/*
- * Adds NUMBER, which was read from the volume, to S as sparse_add() does; past
- * the end of the set it is damage, -EUCLEAN.
- */
+/* Adds NUMBER, which was read from the volume, to S as sparse_add() does; past
+   the end of the set it is damage, -EUCLEAN. */
 static inline int damage_add(struct sparse *s, struct context *cx,
 			     uint64_t number)
 {

@@ -33,7 +33,7 @@ int datruns_begin(struct datruns *r, struct context *cx, unsigned int workers,
 	return 0;
 }
 
-/* The index of a life, or MOST_LIVES where there is no room for it. */
+/* The index of the life of DE, or MOST_LIVES where there is no room for it. */
 static uint32_t find_life(struct datruns_part *part, struct context *cx,
 			  const struct nilfs_dat_entry *de)
 {
@@ -53,57 +53,49 @@ static uint32_t find_life(struct datruns_part *part, struct context *cx,
 	return (uint32_t)n;
 }
 
-/* Whether DE has block BLOCKNR and the life of FIRST. */
-static bool follows(const struct nilfs_dat_entry *de,
-		    const struct nilfs_dat_entry *first, uint64_t blocknr)
-{
-	return le64_get(de->de_blocknr) == blocknr &&
-	       le64_get(de->de_start) == le64_get(first->de_start) &&
-	       le64_get(de->de_end) == le64_get(first->de_end);
-}
-
-/* Adds the run from entry I of BLOCK on, not beyond END: its length, 0. */
-static uint32_t add_run(struct datruns_part *part, struct context *cx,
-			const struct datscan_block *block, uint32_t i,
-			uint32_t end)
-{
-	const struct nilfs_dat_entry *first = datscan_entry(block, i);
-	uint64_t blocknr = le64_get(first->de_blocknr);
-	uint32_t n = 1, step, life = find_life(part, cx, first);
-
-	if (life == MOST_LIVES || blocknr >= MOST_NUMBER ||
-	    block->first + i >= MOST_NUMBER ||
-	    array_reserve(cx, &part->list, &part->room, part->n + 1))
-		return 0;
-	step = i + 1 < end && follows(datscan_entry(block, i + 1), first,
-				      blocknr + 1);
-	while (i + n < end && follows(datscan_entry(block, i + n), first,
-				      blocknr + (uint64_t)n * step))
-		n++;
-	part->list[part->n++] = (struct datrun){
-		.number = block->first + i, .count = (uint16_t)n,
-		.blocknr = blocknr, .life = (uint16_t)life,
-		.step = (uint8_t)step,
-	};
-	return n;
-}
-
 void datruns_add(struct datruns *r, unsigned int worker,
 		 const struct datscan_block *block)
 {
 	struct datruns_part *part = &r->parts[worker];
 	struct context cx = { .max_memory = r->bytes };
-	uint32_t i, end, n;
+	const struct nilfs_dat_entry *first, *de;
+	uint32_t i, end, n, life, step;
+	uint64_t blocknr;
 	size_t before;
 
 	for (i = 0; i < block->count; i = end) {
 		end = block->count - i < CHUNK ? block->count : i + CHUNK;
 		before = part->n;
 		/* All entries of a chunk, or none of them. */
-		for (n = 1; i < end && n && part->n < before + CHUNK_RUNS;
-		     i += n)
-			n = add_run(part, &cx, block, i, end);
-		if (i < end || !n)
+		for (; i < end && part->n < before + CHUNK_RUNS; i += n) {
+			first = datscan_entry(block, i);
+			blocknr = le64_get(first->de_blocknr);
+			life = find_life(part, &cx, first);
+			if (life == MOST_LIVES || blocknr >= MOST_NUMBER ||
+			    block->first + i >= MOST_NUMBER ||
+			    array_reserve(&cx, &part->list, &part->room,
+					  part->n + 1))
+				break;
+			for (n = 1, step = 0; i + n < end; n++) {
+				de = datscan_entry(block, i + n);
+				if (n == 1)
+					step = le64_get(de->de_blocknr) ==
+					       blocknr + 1;
+				if (le64_get(de->de_blocknr) !=
+					    blocknr + (uint64_t)n * step ||
+				    le64_get(de->de_start) !=
+					    le64_get(first->de_start) ||
+				    le64_get(de->de_end) !=
+					    le64_get(first->de_end))
+					break;
+			}
+			part->list[part->n++] = (struct datrun){
+				.number = block->first + i,
+				.count = (uint16_t)n, .blocknr = blocknr,
+				.life = (uint16_t)life, .step = (uint8_t)step,
+			};
+		}
+		if (i < end)
 			part->n = before;
 	}
 }
@@ -143,44 +135,40 @@ static bool ends_before(const void *item, const void *key)
 	return run->number + run->count <= *(const uint64_t *)key;
 }
 
-static bool expand_part(const struct datruns_part *part,
-			const struct palloc *palloc, uint64_t at, uint64_t end,
-			char *buf)
-{
-	size_t i = search_first(part->list, part->n, sizeof(*part->list),
-				ends_before, &at);
-
-	for (; at < end; i++) {
-		const struct datrun *run = &part->list[i];
-		const struct datrun_life *life;
-		uint64_t until, blocknr;
-
-		if (i == part->n || run->number > at)
-			return false;
-		until = run->number + run->count;
-		until = until < end ? until : end;
-		life = &part->lives[run->life];
-		blocknr = run->blocknr + (at - run->number) * run->step;
-		for (; at < until; at++, blocknr += run->step) {
-			struct nilfs_dat_entry *de = (void *)buf;
-
-			de->de_blocknr = le64_make(blocknr);
-			de->de_start = le64_make(life->start);
-			de->de_end = le64_make(life->end);
-			buf += palloc->entry_size;
-		}
-	}
-	return true;
-}
-
 bool datruns_expand(const struct datruns *r, const struct palloc *palloc,
 		    const struct palloc_block *what, char *buf)
 {
-	unsigned int i;
+	const uint64_t end = what->first + what->count;
+	const struct datruns_part *part;
+	const struct datrun_life *life;
+	const struct datrun *run;
+	uint64_t at = end, until, blocknr;
+	struct nilfs_dat_entry *de;
+	size_t k;
 
-	for (i = 0; i < r->nparts; i++)
-		if (expand_part(&r->parts[i], palloc, what->first,
-				what->first + what->count, buf))
+	/* All of a block is in one part. */
+	for (part = r->parts; part < r->parts + r->nparts; part++) {
+		at = what->first;
+		k = search_first(part->list, part->n, sizeof(*part->list),
+				 ends_before, &at);
+		for (; at < end && k < part->n; k++) {
+			run = &part->list[k];
+			if (run->number > at)
+				break;
+			until = run->number + run->count;
+			until = until < end ? until : end;
+			life = &part->lives[run->life];
+			blocknr = run->blocknr + (at - run->number) * run->step;
+			for (; at < until; at++, blocknr += run->step) {
+				de = (void *)(buf + (at - what->first) *
+						    palloc->entry_size);
+				de->de_blocknr = le64_make(blocknr);
+				de->de_start = le64_make(life->start);
+				de->de_end = le64_make(life->end);
+			}
+		}
+		if (at == end)
 			return true;
+	}
 	return false;
 }

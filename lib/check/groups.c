@@ -9,7 +9,8 @@
  * free.  Every bit of a bitmap stands for an entry.
  *
  * The walk visits only existing blocks, so that a file of few groups far apart
- * costs little.  What cannot be read is HIDDEN and not judged.
+ * costs little.  What cannot be read is not judged: a failure that says so ends
+ * a check, and is forgiven, as the check of the map reports it.
  */
 #include "check/groups.h"
 
@@ -19,27 +20,8 @@
 #include "check/damage.h"
 #include "vol/volume.h"
 
-#define HIDDEN (-ENODATA)
-
-/* The check of the map reports its failures. */
-static int hide(struct context *cx, int ret)
-{
-	if (!damage_is(ret))
-		return ret;
-	fail_clear(cx);
-	return HIDDEN;
-}
-
-/* What is hidden ends a check and is no failure of it. */
-static int seen(int ret)
-{
-	return ret == HIDDEN ? 0 : ret;
-}
-
-/*
- * Borrows block BLKOFF of the file: 1, 0 for a hole, HIDDEN, or a failure.
- * With REPORT one that cannot be read is reported.
- */
+/* Borrows block BLKOFF of the file: 1, 0 for a hole, or a failure.  With REPORT
+   one that cannot be read is reported. */
 static int borrow_block(const struct groups *g, struct context *cx,
 			uint64_t blkoff, bool report, const void **data)
 {
@@ -49,21 +31,15 @@ static int borrow_block(const struct groups *g, struct context *cx,
 	*data = NULL;
 	ret = file_lookup(g->file, cx, blkoff, &blocknr);
 	if (ret <= 0)
-		return hide(cx, ret);
+		return ret;
 	ret = cache_get(g->file->vol->cache, cx, blocknr, data);
 	if (ret == -EIO && report)
 		findings_failed(g->findings, cx, RULE_DEV_UNREADABLE,
 				place_map(g->cno, g->file->ino, blkoff, 0));
-	return ret ? hide(cx, ret) : 1;
+	return ret ? ret : 1;
 }
 
-static void give_back(const struct groups *g, const void *data)
-{
-	if (data)
-		file_put(g->file, data);
-}
-
-/* The first block from BLKOFF on: 1; 0: there is none; or as borrow_block(). */
+/* The first block from BLKOFF on: 1; 0: there is none; or a failure. */
 static int next_block(const struct groups *g, struct context *cx,
 		      uint64_t blkoff, uint64_t *found)
 {
@@ -77,7 +53,7 @@ static int next_block(const struct groups *g, struct context *cx,
 	blockmap_cursor_close(&cur);
 	if (ret > 0)
 		*found = item.key;
-	return hide(cx, ret);
+	return ret;
 }
 
 static uint64_t first_of_desc(const struct groups *g, uint64_t group)
@@ -129,41 +105,15 @@ static void judge_count(const struct groups *g,
 	findings_differ(g->findings, rule, place, want, got);
 }
 
-/* The group whose descriptor is DESC, or missing. */
-static int check_count(const struct groups *g, struct context *cx,
-		       const struct nilfs_palloc_group_desc *desc,
-		       uint64_t group)
-{
-	uint64_t blkoff = palloc_bitmap_blkoff(g->palloc, group), blocknr;
-	const void *bitmap;
-	uint32_t used;
-	int ret;
-
-	if (g->known) {
-		ret = file_lookup(g->file, cx, blkoff, &blocknr);
-		if (ret < 0)
-			fail_clear(cx);
-		if (ret > 0 && g->known(g->arg, group, blocknr, &used)) {
-			judge_count(g, desc, group, used, true);
-			return 0;
-		}
-	}
-	ret = borrow_block(g, cx, blkoff, true, &bitmap);
-	if (ret < 0)
-		return seen(ret);
-	judge_count(g, desc, group,
-		    bitmap ? palloc_count(g->palloc, bitmap) : 0, bitmap);
-	give_back(g, bitmap);
-	return 0;
-}
-
 int groups_check_counts(const struct groups *g, struct context *cx,
 			uint64_t group)
 {
-	uint64_t first = first_of_desc(g, group), next;
+	struct cache *cache = g->file->vol->cache;
+	uint64_t first = first_of_desc(g, group), next, blkoff, blocknr;
 	uint64_t end = first + g->palloc->groups_per_desc;
-	const struct nilfs_palloc_group_desc *descs = NULL;
-	const void *block;
+	const struct nilfs_palloc_group_desc *descs = NULL, *desc;
+	const void *block, *bitmap;
+	uint32_t used;
 	int ret = borrow_block(g, cx, palloc_desc_blkoff(g->palloc, first),
 			       true, &block);
 
@@ -182,12 +132,27 @@ int groups_check_counts(const struct groups *g, struct context *cx,
 				     g->palloc->entries_per_group)
 				judge_count(g, &descs[group - first], group, 0,
 					    false);
-		if (group < end)
-			ret = check_count(g, cx, descs ? &descs[group - first] :
-							 NULL, group);
+		if (group == end)
+			break;
+		desc = descs ? &descs[group - first] : NULL;
+		blkoff = palloc_bitmap_blkoff(g->palloc, group);
+		used = 0;
+		if (g->known && file_lookup(g->file, cx, blkoff, &blocknr) > 0 &&
+		    g->known(g->arg, group, blocknr, &used)) {
+			judge_count(g, desc, group, used, true);
+			continue;
+		}
+		fail_clear(cx);
+		ret = borrow_block(g, cx, blkoff, true, &bitmap);
+		if (bitmap)
+			used = palloc_count(g->palloc, bitmap);
+		if (ret >= 0)
+			judge_count(g, desc, group, used, bitmap);
+		cache_put(cache, bitmap);
+		ret = ret < 0 ? damage_forgive(cx, ret) : 0;
 	}
-	give_back(g, block);
-	return ret < 0 ? seen(ret) : 0;
+	cache_put(cache, block);
+	return ret < 0 ? damage_forgive(cx, ret) : 0;
 }
 
 /* Reports the entries [FIRST, END) of a group that are in use; none may be. */
@@ -228,7 +193,7 @@ int groups_check_entries(const struct groups *g, struct context *cx,
 	/* The check of the counts reports a bitmap that cannot be read. */
 	ret = borrow_block(g, cx, bitmap_at, false, &bitmap);
 	if (ret <= 0)
-		return seen(ret);
+		return damage_forgive(cx, ret);
 	ret = blockmap_cursor_open(&cur, cx, &g->file->map, start, false);
 	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
 		ret = 0;
@@ -242,12 +207,11 @@ int groups_check_entries(const struct groups *g, struct context *cx,
 		met = (uint32_t)(last - start + 1) * entries;
 	}
 	blockmap_cursor_close(&cur);
-	ret = hide(cx, ret);
 	if (!ret)
 		judge_missing(g, bitmap, group, met,
 			      g->palloc->entries_per_group);
-	give_back(g, bitmap);
-	return seen(ret);
+	cache_put(g->file->vol->cache, bitmap);
+	return damage_forgive(cx, ret);
 }
 
 int groups_check(const struct groups *g, struct context *cx)
@@ -268,7 +232,7 @@ int groups_check(const struct groups *g, struct context *cx)
 		from = group + 1;
 	}
 	if (err || ret < 0)
-		return err ? err : seen(ret);
+		return err ? err : damage_forgive(cx, ret);
 	/* Blocks beyond the last group.  With very large entries all numbers of
 	   blocks are taken. */
 	if (!checked_mul(ndescs, p->blocks_per_desc, &blkoff))
@@ -277,5 +241,5 @@ int groups_check(const struct groups *g, struct context *cx)
 	if (ret > 0)
 		findings_broken(g->findings, RULE_PALLOC_BLOCK,
 				place_map(g->cno, g->file->ino, blkoff, 0));
-	return ret < 0 ? seen(ret) : 0;
+	return ret < 0 ? damage_forgive(cx, ret) : 0;
 }

@@ -22,15 +22,11 @@ struct groups {
 	const struct palloc *palloc;
 	struct findings *findings;
 	uint64_t cno;			/* for places; 0: as of the super root */
-	/*
-	 * Entries below this are in use without being anything, so that their
-	 * blocks may be missing: 1 for the DAT, s_first_ino for an ifile.
-	 */
+	/* Entries below this are in use without being anything, so that their
+	   blocks may be missing: 1 for the DAT, s_first_ino for an ifile. */
 	uint64_t reserved;
-	/*
-	 * Whether the bits set in the bitmap of GROUP, which is at BLOCKNR, are
-	 * known from another checkpoint: *USED.  NULL: none are.
-	 */
+	/* Whether the bits set in the bitmap of GROUP, which is at BLOCKNR, are
+	   known from another checkpoint: *USED.  NULL: none are. */
 	bool (*known)(void *arg, uint64_t group, uint64_t blocknr,
 		      uint32_t *used);
 	void *arg;
@@ -46,10 +42,8 @@ struct groups {
 int groups_next(const struct groups *g, struct context *cx, uint64_t from,
 		uint64_t *group);
 
-/*
- * Checks all groups, in a time that follows what there is of the file.  Wrong
- * ones are findings; 0, -ENOMEM, -EINTR.  The others fail likewise.
- */
+/* Checks all groups, in a time that follows what there is of the file.  Wrong
+   ones are findings; 0, -ENOMEM, -EINTR.  The others fail likewise. */
 int groups_check(const struct groups *g, struct context *cx);
 
 /*
@@ -60,10 +54,8 @@ int groups_check(const struct groups *g, struct context *cx);
 int groups_check_counts(const struct groups *g, struct context *cx,
 			uint64_t group);
 
-/*
- * Checks that GROUP's entries in use have blocks: for groups whose bitmap or
- * any of whose blocks of entries is new.
- */
+/* Checks that GROUP's entries in use have blocks: for groups whose bitmap or
+   any of whose blocks of entries is new. */
 int groups_check_entries(const struct groups *g, struct context *cx,
 			 uint64_t group);
 

@@ -24,6 +24,7 @@
 
 #include <errno.h>
 
+#include "check/damage.h"
 #include "disk/bmap.h"
 #include "vol/volume.h"
 
@@ -43,205 +44,119 @@ struct walk {
 	struct level path[NILFS_BTREE_LEVEL_MAX];
 };
 
-static struct place place_of(const struct mapcheck *m, uint64_t key,
-			     unsigned int level)
+/* Data blocks: all that a direct map or a node of the lowest level points to. */
+static int visit_blocks(const struct mapcheck *m, struct context *cx,
+			const struct mapcheck_blocks *blocks)
 {
-	return place_map(m->cno, m->ino, key, level);
-}
-
-static int check_direct(const struct mapcheck *m, struct context *cx,
-			const le64 *map)
-{
-	const struct mapcheck_blocks blocks = {
-		.ptrs = map + 1,
-		.count = NILFS_DIRECT_NBLOCKS,
-		.within = m->within,
-	};
-	struct mapcheck_pointer p = { .within = m->within };
+	struct mapcheck_pointer p = { .within = blocks->within };
 	struct lifetime life;
 	uint64_t blocknr;
+	uint32_t i;
+	int ret = 0;
 
 	if (m->visit_blocks)
-		return m->visit_blocks(m->arg, cx, &blocks);
-	for (; p.key < NILFS_DIRECT_NBLOCKS; p.key++) {
-		int ret;
-
-		p.ptr = bmap_direct_ptr(map, p.key);
-		if (!p.ptr)
-			continue;
-		ret = m->visit(m->arg, cx, &p, &blocknr, &life);
-		if (ret < 0)
-			return ret;
+		return m->visit_blocks(m->arg, cx, blocks);
+	for (i = 0; i < blocks->count && ret >= 0; i++) {
+		p.key = blocks->keys ? le64_get(blocks->keys[i]) : i;
+		p.ptr = le64_get(blocks->ptrs[i]);
+		if (blocks->keys || p.ptr)
+			ret = m->visit(m->arg, cx, &p, &blocknr, &life);
 	}
-	return 0;
+	return ret < 0 ? ret : 0;
 }
 
 /*
- * Whether the node just read does not match the pointer to it, of KEY and a
- * node of LEVEL; true if it was reported.
- */
-static bool report_node(const struct walk *w, const struct level *l,
-			uint64_t key, unsigned int level)
-{
-	const struct mapcheck *m = w->m;
-	struct place place = place_of(m, key, level);
-	enum rule rule = bmap_node_check(m->vol->geo.block_size, l->block);
-	uint64_t first, last;
-
-	if (rule == RULE_OK && l->node.level != level) {
-		findings_differ(m->findings, RULE_BMAP_NODE_LEVEL, place,
-				level, l->node.level);
-		return true;
-	}
-	if (rule == RULE_OK)
-		rule = bmap_node_check_entries(&l->node);
-	if (rule != RULE_OK) {
-		findings_broken(m->findings, rule, place);
-		return true;
-	}
-	first = bmap_node_key(&l->node, 0);
-	last = bmap_node_key(&l->node, l->node.nchildren - 1u);
-	if (first != key) {
-		findings_differ(m->findings, RULE_BMAP_FIRST_KEY, place, key,
-				first);
-		return true;
-	}
-	if (last >= l->end) {
-		findings_differ(m->findings, RULE_BMAP_KEY_RANGE, place,
-				l->end - 1, last);
-		return true;
-	}
-	return false;
-}
-
-static int skip_node(const struct mapcheck *m, struct context *cx, uint64_t key,
-		     uint64_t end)
-{
-	return m->skip ? m->skip(m->arg, cx, key, end) : 0;
-}
-
-/*
- * Borrows the node at BLOCKNR that P, of a node whose keys end at END, leads
- * to, and enters it.  One that is broken or cannot be read is reported.
+ * Borrows the node at BLOCKNR that P leads to, and enters it: 1, or 0 where it
+ * cannot be read or does not match P, which is reported.
  */
 static int enter_node(struct walk *w, struct context *cx,
 		      const struct mapcheck_pointer *p, uint64_t end,
 		      uint64_t blocknr, const struct lifetime *life)
 {
 	const struct mapcheck *m = w->m;
+	struct place place = place_map(m->cno, m->ino, p->key, p->level);
 	struct level *l = &w->path[p->level];
-	int err;
+	uint64_t first, last;
+	enum rule rule;
+	int err = cache_get(m->vol->cache, cx, blocknr, &l->block);
 
-	err = cache_get(m->vol->cache, cx, blocknr, &l->block);
-	if (err == -EIO) {
-		findings_failed(m->findings, cx, RULE_DEV_UNREADABLE,
-				place_of(m, p->key, p->level));
-		w->partial = true;
-		return skip_node(m, cx, p->key, end);
-	}
+	if (err == -EIO)
+		findings_failed(m->findings, cx, RULE_DEV_UNREADABLE, place);
 	if (err)
-		return err;
+		return err == -EIO ? 0 : err;
 	bmap_node_read(m->vol->geo.block_size, l->block, &l->node);
 	l->index = 0;
 	l->end = end;
 	l->life = *life;
-	if (report_node(w, l, p->key, p->level)) {
-		cache_put(m->vol->cache, l->block);
-		w->partial = true;
-		return skip_node(m, cx, p->key, end);
+	rule = bmap_node_check(m->vol->geo.block_size, l->block);
+	if (rule == RULE_OK && l->node.level != p->level) {
+		findings_differ(m->findings, RULE_BMAP_NODE_LEVEL, place,
+				p->level, l->node.level);
+		goto refused;
 	}
-	w->level = p->level;
-	return context_cancelled(cx);
+	if (rule == RULE_OK)
+		rule = bmap_node_check_entries(&l->node);
+	if (rule != RULE_OK) {
+		findings_broken(m->findings, rule, place);
+		goto refused;
+	}
+	first = bmap_node_key(&l->node, 0);
+	last = bmap_node_key(&l->node, l->node.nchildren - 1u);
+	if (first == p->key && last < end) {
+		w->level = p->level;
+		err = context_cancelled(cx);
+		return err ? err : 1;
+	}
+	if (first != p->key)
+		findings_differ(m->findings, RULE_BMAP_FIRST_KEY, place,
+				p->key, first);
+	else
+		findings_differ(m->findings, RULE_BMAP_KEY_RANGE, place,
+				end - 1, last);
+refused:
+	cache_put(m->vol->cache, l->block);
+	return 0;
 }
 
-static struct mapcheck_pointer pointer_of(const struct walk *w,
-					  const struct level *l)
+/*
+ * Visits the next child of the present node, which is a node, and enters it if it
+ * is to be followed.  Of one that was seen before, of which what leads to it now
+ * may be another map, the first key is compared.
+ */
+static int visit_node(struct walk *w, struct context *cx)
 {
-	return (struct mapcheck_pointer){
+	const struct mapcheck *m = w->m;
+	struct level *l = &w->path[w->level];
+	struct mapcheck_pointer p = {
 		.key = bmap_node_key(&l->node, l->index),
 		.ptr = bmap_node_ptr(&l->node, l->index),
 		.level = w->level - 1,
 		.within = l->life,
 	};
-}
-
-/*
- * Whether the node at BLOCKNR, all of it seen before, begins with the key of P:
- * what leads to it now may be another map.
- */
-static int check_seen(struct walk *w, struct context *cx,
-		      const struct mapcheck_pointer *p, uint64_t blocknr)
-{
-	const struct mapcheck *m = w->m;
-	uint32_t size = m->vol->geo.block_size;
-	struct bmap_node node;
-	const void *block;
-	uint64_t first;
-	int err = cache_get(m->vol->cache, cx, blocknr, &block);
-
-	if (err == -EIO)
-		fail_clear(cx);
-	if (err)
-		return err == -EIO ? 0 : err;
-	bmap_node_read(size, block, &node);
-	first = p->key;
-	if (bmap_node_check(size, block) == RULE_OK && node.nchildren)
-		first = bmap_node_key(&node, 0);
-	cache_put(m->vol->cache, block);
-	if (first != p->key) {
-		findings_differ(m->findings, RULE_BMAP_FIRST_KEY,
-				place_of(m, p->key, p->level), p->key, first);
-		w->partial = true;
-	}
-	return 0;
-}
-
-static int visit_node(struct walk *w, struct context *cx)
-{
-	struct level *l = &w->path[w->level];
-	struct mapcheck_pointer p = pointer_of(w, l);
 	struct lifetime life = p.within;
-	uint64_t end = l->end, blocknr = 0;
+	uint64_t end = l->end, blocknr = 0, first;
+	unsigned int level;
 	int ret;
 
 	if (++l->index < l->node.nchildren)
 		end = bmap_node_key(&l->node, l->index);
-	ret = w->m->visit(w->m->arg, cx, &p, &blocknr, &life);
-	if (!ret && blocknr && w->level == w->top)
-		ret = check_seen(w, cx, &p, blocknr);
-	if (!ret)
-		return skip_node(w->m, cx, p.key, end);
-	if (ret < 0)
-		return ret;
-	return enter_node(w, cx, &p, end, blocknr, &life);
-}
-
-/* Visits all that a node of the lowest level points to. */
-static int visit_blocks(struct walk *w, struct context *cx)
-{
-	struct level *l = &w->path[w->level];
-	const struct mapcheck_blocks blocks = {
-		.keys = l->node.keys,
-		.ptrs = l->node.ptrs,
-		.count = l->node.nchildren,
-		.within = l->life,
-	};
-	struct lifetime life;
-	uint64_t blocknr;
-	int ret;
-
-	if (w->m->visit_blocks) {
-		l->index = l->node.nchildren;
-		return w->m->visit_blocks(w->m->arg, cx, &blocks);
+	ret = m->visit(m->arg, cx, &p, &blocknr, &life);
+	if (ret > 0) {
+		ret = enter_node(w, cx, &p, end, blocknr, &life);
+		w->partial |= !ret;
+	} else if (!ret && blocknr && w->level == w->top) {
+		ret = blockmap_identify(m->vol, cx, blocknr, &level, &first);
+		if (ret > 0 && first != p.key) {
+			findings_differ(m->findings, RULE_BMAP_FIRST_KEY,
+					place_map(m->cno, m->ino, p.key,
+						  p.level), p.key, first);
+			w->partial = true;
+		}
+		ret = damage_forgive(cx, ret < 0 ? ret : 0);
 	}
-	for (; l->index < l->node.nchildren; l->index++) {
-		struct mapcheck_pointer p = pointer_of(w, l);
-
-		ret = w->m->visit(w->m->arg, cx, &p, &blocknr, &life);
-		if (ret < 0)
-			return ret;
-	}
-	return 0;
+	if (ret)
+		return ret < 0 ? ret : 0;
+	return m->skip ? m->skip(m->arg, cx, p.key, end) : 0;
 }
 
 static void leave_node(struct walk *w)
@@ -259,7 +174,11 @@ int mapcheck_run(const struct mapcheck *m, struct context *cx,
 	int err = 0;
 
 	if (!bmap_is_btree(inode->i_bmap))
-		return check_direct(m, cx, inode->i_bmap);
+		return visit_blocks(m, cx, &(struct mapcheck_blocks){
+			.ptrs = inode->i_bmap + 1,
+			.count = NILFS_DIRECT_NBLOCKS,
+			.within = m->within,
+		});
 
 	w.m = m;
 	w.partial = false;
@@ -279,17 +198,25 @@ int mapcheck_run(const struct mapcheck *m, struct context *cx,
 	}
 	if (rule != RULE_OK) {
 		findings_broken(m->findings, rule, place_inode(m->cno, m->ino));
-		err = skip_node(m, cx, 0, UINT64_MAX);
+		if (m->skip)
+			err = m->skip(m->arg, cx, 0, UINT64_MAX);
 		return err ? err : 1;
 	}
 	while (w.level <= w.top && !err) {
 		l = &w.path[w.level];
-		if (l->index == l->node.nchildren)
+		if (l->index == l->node.nchildren) {
 			leave_node(&w);
-		else if (w.level == NILFS_BTREE_LEVEL_NODE_MIN)
-			err = visit_blocks(&w, cx);
-		else
+		} else if (w.level == NILFS_BTREE_LEVEL_NODE_MIN) {
+			l->index = l->node.nchildren;
+			err = visit_blocks(m, cx, &(struct mapcheck_blocks){
+				.keys = l->node.keys,
+				.ptrs = l->node.ptrs,
+				.count = l->node.nchildren,
+				.within = l->life,
+			});
+		} else {
 			err = visit_node(&w, cx);
+		}
 	}
 	while (w.level <= w.top)
 		leave_node(&w);

@@ -54,10 +54,8 @@ struct mapcheck {
 	int (*visit)(void *arg, struct context *cx,
 		     const struct mapcheck_pointer *p, uint64_t *blocknr,
 		     struct lifetime *life);
-	/*
-	 * Where it is not NULL, called for data blocks instead of visit():
-	 * 0, or a failure that ends the walk.
-	 */
+	/* Where it is not NULL, called for data blocks instead of visit():
+	   0, or a failure that ends the walk. */
 	int (*visit_blocks)(void *arg, struct context *cx,
 			    const struct mapcheck_blocks *blocks);
 	/*

@@ -28,30 +28,20 @@ void vblocks_init(struct vblocks *v, struct volume *vol,
 	*v = (struct vblocks){ .vol = vol, .runs = runs };
 }
 
-static void drop_block(struct vblocks *v)
+static void give_back(struct vblocks *v, const void *data)
 {
-	if (v->block && v->block != v->own)
-		file_put(&v->vol->dat, v->block);
-	v->block = NULL;
-	v->count = 0;
-}
-
-static void drop_bitmap(struct vblocks *v)
-{
-	if (v->bitmap)
-		file_put(&v->vol->dat, v->bitmap);
-	v->bitmap = NULL;
-	v->have_group = false;
+	if (data && data != v->own)
+		file_put(&v->vol->dat, data);
 }
 
 void vblocks_fini(struct vblocks *v)
 {
 	if (!v->vol)
 		return;
-	drop_bitmap(v);
-	drop_block(v);
+	give_back(v, v->bitmap);
+	give_back(v, v->block);
 	free(v->own);
-	v->own = NULL;
+	vblocks_init(v, v->vol, v->runs);
 }
 
 /* Borrows block BLKOFF of the DAT: a state with *DATA, or a failure. */
@@ -80,19 +70,6 @@ static bool is_cached(const struct vblocks *v, struct context *cx,
 	       cache_has(v->vol->cache, blocknr);
 }
 
-/* Block WHAT from the runs, where they have all of it. */
-static const char *expand(struct vblocks *v, const struct palloc_block *what)
-{
-	const struct palloc *palloc = &v->vol->dat_palloc;
-
-	if (!v->runs || !v->runs->nparts)
-		return NULL;
-	if (!v->own)
-		v->own = calloc(1, palloc->block_size);
-	return v->own && datruns_expand(v->runs, palloc, what, v->own) ? v->own :
-									 NULL;
-}
-
 int vblocks_seek(struct vblocks *v, struct context *cx, uint64_t number)
 {
 	const struct palloc *palloc = &v->vol->dat_palloc;
@@ -103,8 +80,14 @@ int vblocks_seek(struct vblocks *v, struct context *cx, uint64_t number)
 	int state = VBLOCKS_USED;
 
 	palloc_locate(palloc, blkoff, &what);
-	drop_block(v);
-	data = expand(v, &what);
+	give_back(v, v->block);
+	v->block = NULL;
+	v->count = 0;
+	if (v->runs && v->runs->nparts && !v->own)
+		v->own = calloc(1, palloc->block_size);
+	data = NULL;
+	if (v->runs && v->own && datruns_expand(v->runs, palloc, &what, v->own))
+		data = v->own;
 	if (!data) {
 		/* If a block is missing after one in the cache, more will be
 		   needed. */
@@ -123,7 +106,9 @@ int vblocks_seek(struct vblocks *v, struct context *cx, uint64_t number)
 	v->count = what.count;
 	if (!data || (v->have_group && v->group == what.group))
 		return 0;
-	drop_bitmap(v);
+	give_back(v, v->bitmap);
+	v->bitmap = NULL;
+	v->have_group = false;
 	state = borrow_block(v, cx, palloc_bitmap_blkoff(palloc, what.group),
 			     &data);
 	if (state < 0)
@@ -135,46 +120,39 @@ int vblocks_seek(struct vblocks *v, struct context *cx, uint64_t number)
 	return 0;
 }
 
-/* The last block of the DAT, as far as its map can be followed. */
-static uint64_t last_key(struct volume *vol, struct context *cx)
+uint64_t vblocks_end(struct volume *vol, struct context *cx)
 {
 	const le64 *map = vol->dat.map.root;
-	uint64_t ptr, key = 0;
+	unsigned int level = 0;
+	struct palloc_block what;
 	struct bmap_node node;
+	struct context quiet;
 	const void *block = NULL;
+	uint64_t ptr, key = 0;
 
-	if (vol->dat.map.broken)
-		return 0;
-	if (!bmap_is_btree(map)) {
+	context_child(cx, &quiet);
+	if (!vol->dat.map.broken && bmap_is_btree(map)) {
+		bmap_root_read(map, &node);
+		level = node.level;
+	} else if (!vol->dat.map.broken) {
 		key = NILFS_DIRECT_NBLOCKS - 1;
 		while (key && !bmap_direct_ptr(map, key))
 			key--;
-		return key;
 	}
-	bmap_root_read(map, &node);
-	for (;;) {
-		unsigned int level = node.level;
-
+	/* Its last block, as far as the map can be followed; levels descend,
+	   whatever the nodes say, so that this ends. */
+	for (; level; level--) {
 		ptr = 0;
 		if (node.nchildren) {
 			key = bmap_node_key(&node, node.nchildren - 1u);
 			ptr = bmap_node_ptr(&node, node.nchildren - 1u);
 		}
 		cache_put(vol->cache, block);
-		if (level <= 1 || !ptr || cache_get(vol->cache, cx, ptr, &block))
-			return key;
+		if (level == 1 || !ptr ||
+		    cache_get(vol->cache, &quiet, ptr, &block))
+			break;
 		bmap_node_read(vol->geo.block_size, block, &node);
-		/* Whatever the node says, so that this ends. */
-		node.level = level - 1;
 	}
-}
-
-uint64_t vblocks_end(struct volume *vol, struct context *cx)
-{
-	struct palloc_block what;
-	struct context quiet;
-
-	context_child(cx, &quiet);
-	palloc_locate(&vol->dat_palloc, last_key(vol, &quiet), &what);
+	palloc_locate(&vol->dat_palloc, key, &what);
 	return what.first + what.count;
 }

@@ -42,10 +42,8 @@ struct vblock {
 	uint64_t blocknr, start, end;
 };
 
-/*
- * Nothing is read or owned before the first question.  RUNS, borrowed, are of
- * the DAT of VOL; NULL: all is read.
- */
+/* Nothing is read or owned before the first question.  RUNS, borrowed, are of
+   the DAT of VOL; NULL: all is read. */
 void vblocks_init(struct vblocks *v, struct volume *vol,
 		  const struct datruns *runs);
 /* Gives back what is borrowed. */
@@ -78,10 +76,8 @@ vblocks_at(const struct vblocks *v, uint64_t number, struct vblock *vb)
 	return VBLOCKS_FREE;
 }
 
-/*
- * The state of virtual block NUMBER, with the entry in *VB if it is used or
- * free, else zeros.  A failure as vblocks_seek().
- */
+/* The state of virtual block NUMBER, with the entry in *VB if it is used or
+   free, else zeros.  A failure as vblocks_seek(). */
 static inline int vblocks_find(struct vblocks *v, struct context *cx,
 			       uint64_t number, struct vblock *vb)
 {

@@ -66,8 +66,10 @@ void findings_snapshots(struct findings *f, bool on);
 /* Adds one; from any thread.  F may be NULL: it is dropped. */
 void findings_add(struct findings *f, const struct finding *finding);
 
-/* The commonest forms: a rule and a place; and two numbers that differ. */
+/* The commonest forms: a rule and a place; and a number; and two that differ. */
 void findings_broken(struct findings *f, enum rule rule, struct place place);
+void findings_got(struct findings *f, enum rule rule, struct place place,
+		  uint64_t got);
 void findings_differ(struct findings *f, enum rule rule, struct place place,
 		     uint64_t want, uint64_t got);
 

@@ -106,6 +106,14 @@ void findings_broken(struct findings *f, enum rule rule, struct place place)
 	findings_add(f, &(struct finding){ .rule = rule, .place = place });
 }
 
+void findings_got(struct findings *f, enum rule rule, struct place place,
+		  uint64_t got)
+{
+	findings_add(f, &(struct finding){
+		.rule = rule, .place = place, .has_got = true, .got = got,
+	});
+}
+
 void findings_differ(struct findings *f, enum rule rule, struct place place,
 		     uint64_t want, uint64_t got)
 {

@@ -11,18 +11,22 @@
  * others if part of a group is new.  Blocks of inodes that are not new were
  * checked with the bitmaps of another checkpoint: those with an inode that this
  * one marks otherwise are checked again.
+ *
+ * Inodes in use are counted in the bitmaps, not taken from the descriptors, which
+ * are compared with them.  The place of each group's last counted bitmap is kept,
+ * and one that has not moved is not counted again.
  */
 #include "check/inodes/ifilewalk.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/context.h"
+#include "base/array.h"
 #include "base/pool.h"
+#include "base/search.h"
 #include "check/check.h"
 #include "check/damage.h"
-#include "check/inodes/inodescan.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
 #include "vol/ahead.h"
@@ -30,22 +34,46 @@
 #define BATCH_BLOCKS 4096u
 #define JOB_BLOCKS 16u
 #define NODES_AHEAD 1024u
+#define NO_GROUP UINT64_MAX
+
+/* A block of inodes that is new. */
+struct ifilewalk_block {
+	uint64_t blkoff, blocknr;
+	struct lifetime life;
+};
+
+/* The bitmap of a group, as it was last counted. */
+struct ifilewalk_group {
+	uint64_t number;
+	uint64_t blocknr;	/* 0: not yet */
+	uint32_t bits;		/* set in it */
+	uint32_t reserved;	/* of these, for numbers that are no inodes */
+};
 
 struct ifilewalk_worker {
-	struct volume *vol;
-	struct inodescan scan;
+	struct pointers pointers;
 	struct file ifile;
 	const void *bitmap;	/* borrowed, NULL: cannot be read */
-	uint64_t group;
-	bool have_group;
+	uint64_t group;		/* of it, or NO_GROUP */
 };
 
 int ifilewalk_init(struct ifilewalk *w, struct context *cx,
-		   struct check *check, struct pointers *pointers)
+		   struct check *check, uint64_t end)
 {
-	int err = 0;
+	struct volume *vol = check->vol;
+	int err;
 
-	*w = (struct ifilewalk){ .check = check, .pointers = pointers };
+	*w = (struct ifilewalk){ .check = check, .least = UINT64_MAX,
+				 .due_entries = NO_GROUP,
+				 .due_counts = NO_GROUP };
+	pointers_init(&w->pointers, check, vol, &w->reported);
+	err = sparse_init(&check->referenced, cx, end);
+	if (!err)
+		err = sparse_init(&w->walk, cx, end);
+	if (!err)
+		err = sparse_init(&w->reported, cx, end);
+	if (err)
+		return err;
 	w->workers = calloc(cx->threads, sizeof(*w->workers));
 	w->blocks = malloc(BATCH_BLOCKS * sizeof(*w->blocks));
 	if (!w->workers || !w->blocks)
@@ -53,12 +81,12 @@ int ifilewalk_init(struct ifilewalk *w, struct context *cx,
 	for (; w->nworkers < cx->threads && !err; w->nworkers++) {
 		struct ifilewalk_worker *worker = &w->workers[w->nworkers];
 
-		worker->vol = w->nworkers ? NULL : check->vol;
-		if (w->nworkers)
-			err = check_open_again(check, cx, cx->threads,
-					       &worker->vol);
-		inodescan_init(&worker->scan, check, worker->vol,
-			       pointers->reported);
+		if (w->nworkers) {
+			vol = NULL;
+			err = check_open_again(check, cx, cx->threads, &vol);
+		}
+		worker->group = NO_GROUP;
+		pointers_init(&worker->pointers, check, vol, &w->reported);
 	}
 	return err;
 }
@@ -68,7 +96,7 @@ static void drop_bitmap(struct ifilewalk_worker *worker)
 	if (worker->bitmap)
 		file_put(&worker->ifile, worker->bitmap);
 	worker->bitmap = NULL;
-	worker->have_group = false;
+	worker->group = NO_GROUP;
 }
 
 void ifilewalk_fini(struct ifilewalk *w)
@@ -76,157 +104,86 @@ void ifilewalk_fini(struct ifilewalk *w)
 	unsigned int i;
 
 	for (i = 0; i < w->nworkers; i++) {
-		inodescan_fini(&w->workers[i].scan);
+		pointers_fini(&w->workers[i].pointers);
 		if (i)
-			volume_close(w->workers[i].vol);
+			volume_close(w->workers[i].pointers.vol);
 	}
+	pointers_fini(&w->pointers);
+	sparse_fini(&w->walk);
+	sparse_fini(&w->reported);
 	free(w->workers);
 	free(w->blocks);
-	inodecount_fini(&w->count);
-}
-
-unsigned int ifilewalk_partial(const struct ifilewalk *w)
-{
-	unsigned int partial = w->hidden ? POINTERS_LOST : 0, i;
-
-	for (i = 0; i < w->nworkers; i++)
-		partial |= w->workers[i].scan.pointers.partial;
-	return partial;
-}
-
-uint64_t ifilewalk_least(const struct ifilewalk *w)
-{
-	uint64_t least = UINT64_MAX;
-	unsigned int i;
-
-	for (i = 0; i < w->nworkers; i++)
-		if (w->workers[i].scan.least < least)
-			least = w->workers[i].scan.least;
-	return least;
-}
-
-static int scan_block(struct ifilewalk *w, struct context *cx,
-		      struct ifilewalk_worker *worker,
-		      const struct ifilewalk_block *b)
-{
-	const struct palloc *palloc = &worker->vol->ifile_palloc;
-	struct inodescan_block block = { .life = b->life,
-					 .before = w->before };
-	struct palloc_block what;
-	const void *data;
-	int ret;
-
-	ret = cache_get(worker->vol->cache, cx, b->blocknr, &data);
-	if (ret == -EIO) {
-		findings_failed(w->check->findings, cx, RULE_DEV_UNREADABLE,
-				place_map(w->cno, NILFS_IFILE_INO, b->blkoff,
-					  0));
-		worker->scan.pointers.partial |= POINTERS_LOST;
-		return 0;
-	}
-	if (ret)
-		return ret;
-	palloc_locate(palloc, b->blkoff, &what);
-	block.first = what.first;
-	block.count = (uint32_t)what.count;
-	if (!worker->have_group || worker->group != what.group) {
-		drop_bitmap(worker);
-		ret = file_block(&worker->ifile, cx,
-				 palloc_bitmap_blkoff(palloc, what.group),
-				 &worker->bitmap);
-		if (ret <= 0)
-			worker->bitmap = NULL;
-		if (ret == -ENOMEM || ret == -ENOBUFS || ret == -EINTR)
-			goto out;
-		fail_clear(cx);
-		worker->group = what.group;
-		worker->have_group = true;
-	}
-	ret = inodescan_run(&worker->scan, cx, &block, data, worker->bitmap);
-out:
-	cache_put_spent(worker->vol->cache, data);
-	return ret;
-}
-
-/* Nodes of the maps of some hundred inodes, ascending. */
-struct nodes {
-	uint64_t places[NODES_AHEAD];
-	unsigned int n;
-};
-
-/* Adds what the root of the B-tree of INODE leads to, as far as there is room.
-   What is wrong with it is for others to say. */
-static int add_nodes(struct nodes *nodes, struct context *cx,
-		     struct vblocks *vblocks, const struct nilfs_inode *inode)
-{
-	struct bmap_node root;
-	struct vblock vb;
-	unsigned int at;
-	uint32_t i;
-	int state;
-
-	if (!le16_get(inode->i_links_count) || !inode_has_bmap(inode) ||
-	    !bmap_is_btree(inode->i_bmap) ||
-	    bmap_root_check(inode->i_bmap) != RULE_OK)
-		return 0;
-	bmap_root_read(inode->i_bmap, &root);
-	if (root.level == NILFS_BTREE_LEVEL_NODE_MIN)
-		return 0;
-	for (i = 0; i < root.nchildren && nodes->n < NODES_AHEAD; i++) {
-		state = vblocks_find(vblocks, cx, bmap_node_ptr(&root, i), &vb);
-		if (state < 0)
-			return state;
-		if (!geometry_has_block(&vblocks->vol->geo, vb.blocknr))
-			continue;
-		/* Mostly what is added is the greatest. */
-		for (at = nodes->n++;
-		     at && nodes->places[at - 1] > vb.blocknr; at--)
-			nodes->places[at] = nodes->places[at - 1];
-		nodes->places[at] = vb.blocknr;
-	}
-	return 0;
+	free(w->counted);
 }
 
 /*
  * Reads N blocks from B on into the cache, and announces the nodes that they
  * refer to.  A node is read when the walk of a map comes to it, one map after the
  * other, and most maps have one or two.  So they are announced to the device at
- * once, in its order.  That is all that most files have; below it, nodes of large
- * files are contiguous and are read in large pieces anyway.
+ * once, in its order, as far as there is room.  That is all that most files have;
+ * below it, nodes of large files are contiguous and are read in large pieces
+ * anyway.  What is wrong with a root is for others to say.
  */
 static int read_blocks(struct ifilewalk_worker *worker, struct context *cx,
 		       const struct ifilewalk_block *b, uint32_t n)
 {
-	const struct palloc *p = &worker->vol->ifile_palloc;
-	struct vblocks *vblocks = &worker->scan.pointers.vblocks[1];
-	struct cache *cache = worker->vol->cache;
-	struct ahead ahead = ahead_of(worker->vol);
-	struct nodes nodes;
-	const char *data;
-	uint32_t i, k, row;
-	int err = 0;
+	struct vblocks *vblocks = &worker->pointers.vblocks[1];
+	const struct palloc *p = &vblocks->vol->ifile_palloc;
+	struct cache *cache = vblocks->vol->cache;
+	struct ahead ahead = ahead_of(vblocks->vol);
+	uint64_t places[NODES_AHEAD];	/* ascending */
+	const struct nilfs_inode *inode;
+	uint32_t i, k, c, at, row, nplaces = 0;
+	struct bmap_node root;
+	struct vblock vb;
+	const void *data;
+	int state = 0;
 
-	nodes.n = 0;
 	for (i = 0; i < n; i += row) {
 		row = 1;
 		while (i + row < n && b[i + row].blocknr == b[i].blocknr + row)
 			row++;
 		cache_readahead(cache, cx, b[i].blocknr, row);
 	}
-	for (i = 0; i < n && !err; i++) {
-		if (cache_get(cache, cx, b[i].blocknr, (const void **)&data)) {
+	for (i = 0; i < n && state >= 0; i++) {
+		if (cache_get(cache, cx, b[i].blocknr, &data)) {
 			fail_clear(cx);
 			continue;
 		}
-		for (k = 0; k < p->entries_per_block && !err; k++)
-			err = add_nodes(&nodes, cx, vblocks, (const void *)
-					(data + (size_t)k * p->entry_size));
+		for (k = 0; k < p->entries_per_block && state >= 0; k++) {
+			inode = (const void *)((const char *)data +
+					       (size_t)k * p->entry_size);
+			if (!le16_get(inode->i_links_count) ||
+			    !inode_has_bmap(inode) ||
+			    !bmap_is_btree(inode->i_bmap) ||
+			    bmap_root_check(inode->i_bmap) != RULE_OK)
+				continue;
+			bmap_root_read(inode->i_bmap, &root);
+			if (root.level == NILFS_BTREE_LEVEL_NODE_MIN)
+				continue;
+			for (c = 0; c < root.nchildren &&
+				    nplaces < NODES_AHEAD; c++) {
+				state = vblocks_find(vblocks, cx,
+						     bmap_node_ptr(&root, c),
+						     &vb);
+				if (state < 0)
+					break;
+				if (!geometry_has_block(&vblocks->vol->geo,
+							vb.blocknr))
+					continue;
+				/* Mostly what is added is the greatest. */
+				for (at = nplaces++; at && places[at - 1] >
+						     vb.blocknr; at--)
+					places[at] = places[at - 1];
+				places[at] = vb.blocknr;
+			}
+		}
 		cache_put(cache, data);
 	}
-	for (i = 0; i < nodes.n; i++)
-		ahead_add(&ahead, nodes.places[i], 1);
+	for (i = 0; i < nplaces; i++)
+		ahead_add(&ahead, places[i], 1);
 	ahead_end(&ahead);
-	return err;
+	return state < 0 ? state : 0;
 }
 
 static int run_job(struct context *cx, void *arg, unsigned int number,
@@ -234,39 +191,63 @@ static int run_job(struct context *cx, void *arg, unsigned int number,
 {
 	struct ifilewalk *w = arg;
 	struct ifilewalk_worker *worker = &w->workers[number];
+	struct volume *vol = worker->pointers.vol;
+	const struct palloc *palloc = &vol->ifile_palloc;
 	const struct ifilewalk_block *b = w->blocks + job * JOB_BLOCKS;
-	uint32_t n = w->nblocks - (uint32_t)job * JOB_BLOCKS, i;
-	int err;
+	uint32_t n = w->nblocks - (uint32_t)job * JOB_BLOCKS;
+	const struct ifilewalk_block *end = b + (n < JOB_BLOCKS ? n :
+						 JOB_BLOCKS);
+	struct pointers_block block = { .before = w->before };
+	struct palloc_block what;
+	const void *data;
+	int ret = read_blocks(worker, cx, b, (uint32_t)(end - b));
 
-	if (n > JOB_BLOCKS)
-		n = JOB_BLOCKS;
-	err = read_blocks(worker, cx, b, n);
-	for (i = 0; i < n && !err; i++)
-		err = scan_block(w, cx, worker, &b[i]);
-	return err;
-}
-
-/* What all workers have checked so far. */
-struct totals {
-	uint64_t inodes, blocks;
-};
-
-static struct totals totals_of(const struct ifilewalk *w)
-{
-	struct totals sum = { 0 };
-	unsigned int i;
-
-	for (i = 0; i < w->nworkers; i++) {
-		sum.inodes += w->workers[i].scan.total_inodes;
-		sum.blocks += w->workers[i].scan.total_blocks;
+	for (; b < end && !ret; b++) {
+		ret = cache_get(vol->cache, cx, b->blocknr, &data);
+		if (ret == -EIO) {
+			findings_failed(w->check->findings, cx,
+					RULE_DEV_UNREADABLE,
+					place_map(worker->pointers.cno,
+						  NILFS_IFILE_INO, b->blkoff,
+						  0));
+			worker->pointers.partial |= POINTERS_LOST;
+			ret = 0;
+			continue;
+		}
+		if (ret)
+			break;
+		palloc_locate(palloc, b->blkoff, &what);
+		block.first = what.first;
+		block.count = (uint32_t)what.count;
+		block.life = b->life;
+		if (worker->group != what.group) {
+			drop_bitmap(worker);
+			ret = file_block(&worker->ifile, cx,
+					 palloc_bitmap_blkoff(palloc,
+							      what.group),
+					 &worker->bitmap);
+			if (ret <= 0)
+				worker->bitmap = NULL;
+			if (!damage_is_fatal(ret)) {
+				fail_clear(cx);
+				worker->group = what.group;
+				ret = 0;
+			}
+		}
+		if (!ret)
+			ret = pointers_scan_inodes(&worker->pointers, cx,
+						   &block, data,
+						   worker->bitmap);
+		cache_put_spent(vol->cache, data);
 	}
-	return sum;
+	return ret;
 }
 
 static int run_batch(struct ifilewalk *w, struct context *cx)
 {
 	struct ahead ahead = ahead_of(w->check->vol);
 	uint64_t jobs = (w->nblocks + JOB_BLOCKS - 1) / JOB_BLOCKS;
+	const struct pointers *scan;
 	uint32_t i;
 	int err;
 
@@ -275,124 +256,156 @@ static int run_batch(struct ifilewalk *w, struct context *cx)
 	ahead_end(&ahead);
 	err = pool_run(cx, jobs, run_job, w);
 	w->nblocks = 0;
-	check_progress(w->check, totals_of(w).inodes);
+	w->total_inodes = w->total_blocks = 0;
+	for (i = 0; i < w->nworkers; i++) {
+		scan = &w->workers[i].pointers;
+		w->total_inodes += scan->total_inodes;
+		w->total_blocks += scan->total_blocks;
+		w->partial |= scan->partial;
+		if (scan->least < w->least)
+			w->least = scan->least;
+	}
+	check_progress(w->check, w->total_inodes);
 	return err;
 }
 
-/*
- * Checks the allocator where what was met so far makes it due.  For the first
- * checkpoint all of it is checked, later.
- */
-static int check_due(struct ifilewalk *w, struct context *cx)
+static bool is_below(const void *item, const void *key)
 {
-	bool later = !w->pointers->walk;
-	int err = 0;
+	const struct ifilewalk_group *group = item;
 
-	if (!later && w->have_counts)
-		err = groups_check_counts(&w->groups, cx, w->due_counts);
-	if (!later && !err && w->have_entries)
-		err = groups_check_entries(&w->groups, cx, w->due_entries);
-	w->have_counts = w->have_entries = false;
-	return err;
+	return group->number < *(const uint64_t *)key;
 }
 
-/* A block of the ifile that is new: it makes the checks of its group due, and is
-   one of the next batch if it has inodes. */
-static int take_block(struct ifilewalk *w, struct context *cx, uint64_t blkoff,
-		      const struct target *target)
+/* Where GROUP is in w->counted, or belongs; *HAS: it is there. */
+static size_t find_group(const struct ifilewalk *w, uint64_t group, bool *has)
 {
-	struct palloc_block what;
-	int err = 0;
+	size_t at = search_first(w->counted, w->ncounted, sizeof(*w->counted),
+				 is_below, &group);
 
-	palloc_locate(&w->check->vol->ifile_palloc, blkoff, &what);
-	if (w->have_entries && w->due_entries != what.group)
-		err = check_due(w, cx);
-	if (what.kind != PALLOC_ENTRIES) {
-		w->due_counts = what.group;
-		w->have_counts = true;
-	}
-	if (what.kind != PALLOC_DESC) {
-		w->due_entries = what.group;
-		w->have_entries = true;
-	}
-	if (!err && what.kind == PALLOC_BITMAP)
-		err = inodecount_learn(&w->count, cx, what.group);
-	if (err || what.kind != PALLOC_ENTRIES)
-		return err;
-	w->blocks[w->nblocks++] = (struct ifilewalk_block){
-		.blkoff = blkoff,
-		.blocknr = target->blocknr,
-		.life = target->life,
-	};
-	return w->nblocks < BATCH_BLOCKS ? 0 : run_batch(w, cx);
-}
-
-static int visit_pointer(void *arg, struct context *cx,
-			 const struct mapcheck_pointer *p, uint64_t *blocknr,
-			 struct lifetime *life)
-{
-	struct ifilewalk *w = arg;
-	struct target target;
-	int ret;
-
-	w->met++;
-	ret = pointers_check(w->pointers, cx, NILFS_IFILE_INO, p, &target);
-	if (ret <= 0)
-		return ret;
-	*blocknr = target.blocknr;
-	*life = target.life;
-	if (!p->level)
-		return take_block(w, cx, p->key, &target);
-	pointers_read_node(w->pointers, cx, target.blocknr);
-	return 1;
+	*has = at < w->ncounted && w->counted[at].number == group;
+	return at;
 }
 
 static bool is_counted(void *arg, uint64_t group, uint64_t blocknr,
 		       uint32_t *used)
 {
 	const struct ifilewalk *w = arg;
+	bool has;
+	size_t at = find_group(w, group, &has);
 
-	return inodecount_known(&w->count, group, blocknr, used);
+	if (!has || w->counted[at].blocknr != blocknr)
+		return false;
+	*used = w->counted[at].bits;
+	return true;
 }
 
-/* Turns to a checkpoint: 1, 0 where its ifile's map has a broken root. */
-static int start_walk(struct ifilewalk *w, struct context *cx, uint64_t cno,
-		      const struct nilfs_inode *inode)
+/* The inodes in use in the current ifile: 1, 0 if a bitmap cannot be read. */
+static int count_inodes(struct ifilewalk *w, struct context *cx, uint64_t *used)
 {
-	struct volume *vol = w->check->vol;
-	unsigned int i;
+	const struct palloc *palloc = w->groups.palloc;
+	struct ifilewalk_group *g;
+	const void *bitmap;
+	uint64_t blocknr;
+	uint32_t ino;
+	int ret;
 
-	w->cno = cno;
-	w->met = 0;
-	w->pointers->cno = cno;
-	if (file_init(&w->ifile, cx, vol, NILFS_IFILE_INO, inode)) {
-		fail_clear(cx);
-		return 0;
-	}
-	w->groups = (struct groups){
-		.file = &w->ifile,
-		.palloc = &vol->ifile_palloc,
-		.findings = w->check->findings,
-		.cno = cno,
-		.reserved = NILFS_USER_INO,
-		.known = is_counted,
-		.arg = w,
-		.hidden = &w->hidden,
-	};
-	for (i = 0; i < w->nworkers; i++) {
-		w->workers[i].ifile = w->ifile;
-		w->workers[i].ifile.vol = w->workers[i].vol;
-		w->workers[i].ifile.map.vol = w->workers[i].vol;
-		w->workers[i].scan.pointers.cno = cno;
-		w->workers[i].scan.pointers.walk = w->pointers->walk;
+	for (g = w->counted; g < w->counted + w->ncounted; g++) {
+		ret = file_lookup(&w->ifile, cx,
+				  palloc_bitmap_blkoff(palloc, g->number),
+				  &blocknr);
+		if (!ret)
+			continue;
+		if (ret > 0 && g->blocknr == blocknr) {
+			*used += g->bits - g->reserved;
+			continue;
+		}
+		if (ret > 0)
+			ret = cache_get(w->ifile.vol->cache, cx, blocknr,
+					&bitmap);
+		if (ret)
+			return damage_forgive(cx, ret);
+		g->blocknr = blocknr;
+		g->bits = palloc_count(palloc, bitmap);
+		g->reserved = 0;
+		/* Reserved numbers are no inodes, but for the root. */
+		for (ino = 0; !g->number && ino < NILFS_USER_INO; ino++)
+			g->reserved += ino != NILFS_ROOT_INO &&
+				       palloc_bit(bitmap, ino);
+		cache_put(w->ifile.vol->cache, bitmap);
+		*used += g->bits - g->reserved;
 	}
 	return 1;
 }
 
+/* Checks the allocator where what was met so far makes it due.  For the first
+   checkpoint all of it is checked, later. */
+static int check_due(struct ifilewalk *w, struct context *cx)
+{
+	bool later = !w->pointers.walk;
+	int err = 0;
+
+	if (!later && w->due_counts != NO_GROUP)
+		err = groups_check_counts(&w->groups, cx, w->due_counts);
+	if (!later && !err && w->due_entries != NO_GROUP)
+		err = groups_check_entries(&w->groups, cx, w->due_entries);
+	w->due_counts = w->due_entries = NO_GROUP;
+	return err;
+}
+
 /*
- * Adds the blocks of inodes of GROUP that OTHER has as well, if their bits in
- * its bitmap, at BEFORE, differ from those in the bitmap at NOW.
+ * A block of the ifile that is new makes the checks of its group due, and is one
+ * of the next batch if it has inodes.
  */
+static int visit_pointer(void *arg, struct context *cx,
+			 const struct mapcheck_pointer *p, uint64_t *blocknr,
+			 struct lifetime *life)
+{
+	struct ifilewalk *w = arg;
+	struct palloc_block what;
+	struct target target;
+	bool has = true;
+	size_t at = 0;
+	int err = 0, ret;
+
+	w->sums.own++;
+	ret = pointers_check(&w->pointers, cx, p, &target);
+	if (ret <= 0)
+		return ret;
+	*blocknr = target.blocknr;
+	*life = target.life;
+	if (p->level) {
+		pointers_read_node(&w->pointers, cx, target.blocknr);
+		return 1;
+	}
+	palloc_locate(&w->check->vol->ifile_palloc, p->key, &what);
+	if (w->due_entries != NO_GROUP && w->due_entries != what.group)
+		err = check_due(w, cx);
+	if (what.kind != PALLOC_ENTRIES)
+		w->due_counts = what.group;
+	if (what.kind != PALLOC_DESC)
+		w->due_entries = what.group;
+	if (what.kind == PALLOC_BITMAP)
+		at = find_group(w, what.group, &has);
+	if (!err && !has)
+		err = array_reserve(cx, &w->counted, &w->room, w->ncounted + 1);
+	if (!err && !has) {
+		memmove(w->counted + at + 1, w->counted + at,
+			(w->ncounted++ - at) * sizeof(*w->counted));
+		w->counted[at] = (struct ifilewalk_group){
+			.number = what.group };
+	}
+	if (err || what.kind != PALLOC_ENTRIES)
+		return err;
+	w->blocks[w->nblocks++] = (struct ifilewalk_block){
+		.blkoff = p->key,
+		.blocknr = target.blocknr,
+		.life = target.life,
+	};
+	return w->nblocks < BATCH_BLOCKS ? 0 : run_batch(w, cx);
+}
+
+/* Adds the blocks of inodes of GROUP that OTHER has as well, if their bits in
+   its bitmap, at BEFORE, differ from those in the bitmap at NOW. */
 static int add_marked(struct ifilewalk *w, struct context *cx,
 		      struct file *other, uint64_t group, const uint8_t *now,
 		      const uint8_t *before)
@@ -421,7 +434,7 @@ static int add_marked(struct ifilewalk *w, struct context *cx,
 		w->blocks[w->nblocks++] = (struct ifilewalk_block){
 			.blkoff = blkoff,
 			.blocknr = blocknr,
-			.life = { w->cno, w->cno + 1 },
+			.life = { w->pointers.cno, w->pointers.cno + 1 },
 		};
 	}
 	return ret;
@@ -433,7 +446,7 @@ static int check_marked(struct ifilewalk *w, struct context *cx,
 {
 	uint64_t group = 0, blkoff, now, before;
 	const void *bits, *old;
-	int ret, err = 0;
+	int ret = 0, err = 0;
 
 	while (!err && (ret = groups_next(&w->groups, cx, group, &group)) > 0) {
 		blkoff = palloc_bitmap_blkoff(w->groups.palloc, group++);
@@ -461,18 +474,19 @@ static int check_marked(struct ifilewalk *w, struct context *cx,
 		}
 		err = damage_forgive(cx, ret < 0 ? ret : 0);
 	}
-	return err;
+	return err ? err : damage_forgive(cx, ret < 0 ? ret : 0);
 }
 
 int ifilewalk_run(struct ifilewalk *w, struct context *cx, uint64_t cno,
 		  const struct nilfs_inode *inode,
-		  const struct lifetime *within, struct ifilewalk_sums *sums)
+		  const struct lifetime *within)
 {
 	const struct findings *f = w->check->findings;
-	uint64_t blocks_before = totals_of(w).blocks, blocknr;
-	bool ready = start_walk(w, cx, cno, inode);
+	struct volume *vol = w->check->vol;
+	struct ifilewalk_sums *sums = &w->sums;
+	uint64_t blocks_before = w->total_blocks, blocknr;
 	const struct mapcheck m = {
-		.vol = w->check->vol,
+		.vol = vol,
 		.findings = w->check->findings,
 		.cno = cno,
 		.ino = NILFS_IFILE_INO,
@@ -480,32 +494,59 @@ int ifilewalk_run(struct ifilewalk *w, struct context *cx, uint64_t cno,
 		.visit = visit_pointer,
 		.arg = w,
 	};
-	bool whole;
+	bool ready, whole;
 	unsigned int i;
 	int ret;
 
+	if (w->ifile.vol && !memcmp(w->ifile.inode.i_bmap, inode->i_bmap,
+				    sizeof(inode->i_bmap)))
+		return 0;
+	w->pointers.cno = cno;
+	w->pointers.ino = NILFS_IFILE_INO;
+	/* Only its map is walked if that has a broken root. */
+	ready = !file_init(&w->ifile, cx, vol, NILFS_IFILE_INO, inode);
+	if (!ready)
+		fail_clear(cx);
+	w->groups = (struct groups){
+		.file = &w->ifile,
+		.palloc = &vol->ifile_palloc,
+		.findings = w->check->findings,
+		.cno = cno,
+		.reserved = NILFS_USER_INO,
+		.known = is_counted,
+		.arg = w,
+		.hidden = &w->hidden,
+	};
+	for (i = 0; i < w->nworkers; i++) {
+		struct ifilewalk_worker *worker = &w->workers[i];
+
+		worker->ifile = w->ifile;
+		worker->ifile.vol = worker->pointers.vol;
+		worker->ifile.map.vol = worker->pointers.vol;
+		worker->pointers.cno = cno;
+		worker->pointers.walk = w->pointers.walk;
+	}
 	*sums = (struct ifilewalk_sums){ 0 };
 	ret = mapcheck_run(&m, cx, inode);
 	whole = !ret;
 	if (ret > 0)
-		w->pointers->partial |= POINTERS_LOST;
+		w->pointers.partial |= POINTERS_LOST;
 	if (ret >= 0)
 		ret = run_batch(w, cx);
-	if (!ret && ready && w->have_first)
+	if (!ret && ready && w->first.vol)
 		ret = check_marked(w, cx, &w->first);
-	if (!ret && ready && w->have_first)
+	if (!ret && ready && w->first.vol)
 		ret = check_marked(w, cx, &w->previous);
 	for (i = 0; i < w->nworkers; i++)
 		drop_bitmap(&w->workers[i]);
 	if (ret || !ready)
-		return ret;
-	if (!w->have_first)
+		goto out;
+	if (!w->first.vol)
 		w->first = w->ifile;
-	w->have_first = true;
 	w->previous = w->ifile;
-	ret = w->pointers->walk ? check_due(w, cx) : groups_check(&w->groups, cx);
+	ret = w->pointers.walk ? check_due(w, cx) : groups_check(&w->groups, cx);
 	if (ret)
-		return ret;
+		goto out;
 
 	/* The block with the root's inode was scanned unless it is a hole, in
 	   which case nilfs_get_root_dentry() fails. */
@@ -516,16 +557,17 @@ int ifilewalk_run(struct ifilewalk *w, struct context *cx, uint64_t cno,
 				place_inode(cno, NILFS_ROOT_INO));
 	ret = damage_forgive(cx, ret < 0 ? ret : 0);
 	if (ret)
-		return ret;
-
-	ret = inodecount_count(&w->count, cx, &w->ifile, &sums->inodes);
+		goto out;
+	ret = count_inodes(w, cx, &sums->inodes);
 	/* Without its bitmaps, or if they cannot be trusted, none is in use. */
-	sums->inodes_known = ret > 0 && !w->pointers->partial &&
+	sums->inodes_known = ret > 0 && !w->pointers.partial &&
 			     !findings_count(f, RULE_PALLOC_BITMAP_MISSING) &&
 			     !findings_count(f, RULE_INODE_METADATA_MODE);
-	sums->own = w->met;
-	sums->blocks = w->met + totals_of(w).blocks - blocks_before;
-	sums->blocks_known = !w->pointers->walk && !w->pointers->partial &&
-			     !ifilewalk_partial(w);
+	sums->blocks = sums->own + w->total_blocks - blocks_before;
+	sums->blocks_known = !w->pointers.walk && !ifilewalk_partial(w);
+out:
+	/* From now on, blocks may have been met before. */
+	sparse_clear(&w->walk);
+	w->pointers.walk = &w->walk;
 	return ret < 0 ? ret : 0;
 }

@@ -7,46 +7,19 @@
 #define NILFS2_CHECK_IFILEWALK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/context.h"
+#include "base/sparse.h"
 #include "check/groups.h"
-#include "check/inodes/inodecount.h"
 #include "check/inodes/pointers.h"
 #include "disk/ondisk.h"
 
 struct check;
+struct ifilewalk_block;
+struct ifilewalk_group;
 struct ifilewalk_worker;
-
-/* A block of inodes that is new. */
-struct ifilewalk_block {
-	uint64_t blkoff, blocknr;
-	struct lifetime life;
-};
-
-struct ifilewalk {
-	struct check *check;
-	struct pointers *pointers;	/* borrowed: of the calling thread */
-	struct inodecount count;
-	struct ifilewalk_worker *workers;
-	unsigned int nworkers;
-	struct ifilewalk_block *blocks;	/* to be checked */
-	uint32_t nblocks;
-	/* Ifiles that were walked: the first one, the last one. */
-	struct file first, previous;
-	bool have_first;
-	const uint8_t *before;		/* bitmap with which blocks were checked */
-	bool hidden;			/* inodes in use have no block */
-
-	/* The current checkpoint. */
-	uint64_t cno;
-	struct file ifile;
-	struct groups groups;
-	uint64_t met;			/* blocks of the ifile, nodes too */
-	/* Groups to be checked, as new blocks belong to them. */
-	uint64_t due_entries, due_counts;
-	bool have_entries, have_counts;
-};
 
 /* What is known of the checkpoint that was walked. */
 struct ifilewalk_sums {
@@ -55,23 +28,56 @@ struct ifilewalk_sums {
 	uint64_t own;		/* of BLOCKS, the ifile's own */
 };
 
-/* POINTERS must outlive it.  -ENOMEM, -EIO; ifilewalk_fini() also then. */
+struct ifilewalk {
+	struct check *check;
+	struct pointers pointers;	/* of maps of metadata files */
+	struct sparse walk;	/* what was met in the current checkpoint */
+	struct sparse reported;	/* lifetimes that were reported */
+	struct ifilewalk_worker *workers;
+	unsigned int nworkers;
+	struct ifilewalk_block *blocks;	/* to be checked */
+	uint32_t nblocks;
+	struct ifilewalk_group *counted;	/* groups, ascending */
+	size_t ncounted, room;
+	/* Ifiles that were walked: the first one, the last one. */
+	struct file first, previous;
+	const uint8_t *before;		/* bitmap with which blocks were checked */
+	bool hidden;			/* inodes in use have no block */
+	/* Of all workers, in all checkpoints. */
+	uint64_t total_inodes, total_blocks;
+	uint64_t least;	/* number of a user's inode with links; UINT64_MAX */
+	unsigned int partial;		/* POINTERS_... */
+
+	/* The current checkpoint. */
+	struct file ifile;
+	struct groups groups;
+	struct ifilewalk_sums sums;
+	/* Groups to be checked, as new blocks belong to them; UINT64_MAX. */
+	uint64_t due_entries, due_counts;
+};
+
+/*
+ * Makes the sets of virtual blocks, all below END; check->referenced is left to
+ * the caller.  -ENOMEM, -EIO; ifilewalk_fini() also then.
+ */
 int ifilewalk_init(struct ifilewalk *w, struct context *cx,
-		   struct check *check, struct pointers *pointers);
+		   struct check *check, uint64_t end);
 void ifilewalk_fini(struct ifilewalk *w);
 
 /*
- * Walks the ifile INODE of checkpoint CNO; WITHIN are the checkpoints that are
- * known to share it.  In the first call everything is new.  -ENOMEM, -EINTR.
+ * Walks the ifile INODE of checkpoint CNO, for w->sums, unless its map is that
+ * of the last one; WITHIN are the checkpoints that are known to share it.  In
+ * the first call everything is new.  -ENOMEM, -EINTR.
  */
 int ifilewalk_run(struct ifilewalk *w, struct context *cx, uint64_t cno,
 		  const struct nilfs_inode *inode,
-		  const struct lifetime *within, struct ifilewalk_sums *sums);
+		  const struct lifetime *within);
 
-/* The least number of a user's inode with links, in any; UINT64_MAX: none. */
-uint64_t ifilewalk_least(const struct ifilewalk *w);
-
-/* Why not all that the ifiles refer to could be followed, POINTERS_...; or 0. */
-unsigned int ifilewalk_partial(const struct ifilewalk *w);
+/* Why not all that was referred to could be followed, POINTERS_...; or 0. */
+static inline unsigned int ifilewalk_partial(const struct ifilewalk *w)
+{
+	return w->pointers.partial | w->partial |
+	       (w->hidden ? POINTERS_LOST : 0);
+}
 
 #endif

@@ -116,7 +116,6 @@ static int take_block(void *arg, struct context *cx,
 int inodelist_fill(struct root *root, struct context *cx,
 		  struct inodelist *list, bool *whole)
 {
-	const struct blockmap *map = &root->ifile.map;
 	struct ifilelist scan = {
 		.vol = root->vol,
 		.palloc = &root->vol->ifile_palloc,
@@ -125,36 +124,19 @@ int inodelist_fill(struct root *root, struct context *cx,
 		.bitmap = malloc(root->vol->geo.block_size),
 		.group = UINT64_MAX,
 	};
+	struct blockbatch_map found = { 0 };
 	struct blockbatch batch;
-	struct blockmap_cursor cur;
-	struct blockmap_item item;
 	int ret = blockbatch_open(&batch, cx, root->vol, take_block, &scan);
 
 	*whole = true;
 	if (!ret && !scan.bitmap)
 		ret = fail(cx, -ENOMEM, "bitmap of an ifile");
-	if (ret)
-		goto out;
-	ret = blockmap_cursor_open(&cur, cx, map, 0, false);
-	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
-		struct blockbatch_item block = { .blkoff = item.key };
-
-		ret = blockmap_resolve(map, cx, item.ptr, &block.blocknr);
-		if (!ret) {
-			ret = blockbatch_add(&batch, cx, &block);
-		} else if (!damage_is_fatal(ret)) {
-			*whole = false;
-			ret = 0;
-		}
-	}
-	blockmap_cursor_close(&cur);
-	if (ret && !damage_is_fatal(ret)) {
-		*whole = false;
-		ret = 0;
-	}
+	if (!ret)
+		ret = blockbatch_add_map(&batch, cx, &root->ifile.map, 0,
+					 UINT64_MAX, &found);
 	if (!ret)
 		ret = blockbatch_flush(&batch, cx);
-out:
+	*whole &= !found.broken;
 	free(scan.bitmap);
 	blockbatch_close(&batch);
 	return ret;
@@ -167,13 +149,6 @@ static bool begins_before(const void *item, const void *key)
 	return (*chunk)->first <= *(const uint64_t *)key;
 }
 
-/* The first chunk that begins after INO; the one before may hold it. */
-static size_t chunk_behind(const struct inodelist *list, uint64_t ino)
-{
-	return search_first(list->chunks, list->nchunks, sizeof(*list->chunks),
-			    begins_before, &ino);
-}
-
 struct inodelist_row inodelist_find(struct inodelist *list, uint64_t ino)
 {
 	const struct inodelist_row none = { NULL, 0 };
@@ -182,7 +157,9 @@ struct inodelist_row inodelist_find(struct inodelist *list, uint64_t ino)
 
 	if (list->last >= list->nchunks ||
 	    ino - list->chunks[list->last]->first >= INODELIST_CHUNK) {
-		behind = chunk_behind(list, ino);
+		behind = search_first(list->chunks, list->nchunks,
+				      sizeof(*list->chunks), begins_before,
+				      &ino);
 		if (!behind || ino - list->chunks[behind - 1]->first >=
 				       INODELIST_CHUNK)
 			return none;
@@ -216,43 +193,37 @@ static int add_chunk(struct inodelist *list, struct context *cx, uint64_t ino,
 	return 0;
 }
 
-/* Adds a directory, and keeps its map if there is room, and all before it were
-   kept. */
-static int add_dir(struct inodelist *list, struct context *cx, uint64_t ino,
-		   const struct nilfs_inode *inode)
-{
-	size_t most = cx->max_memory / INODELIST_MAPS_SHARE /
-		      sizeof(*list->maps);
-	struct inodelist_map *map;
-
-	if (list->ndirs >= UINT32_MAX)
-		return fail(cx, -ENOMEM, "table of directories");
-	if (array_reserve(cx, &list->dirs, &list->dirs_room, list->ndirs + 1))
-		return -ENOMEM;
-	if (list->nmaps == list->ndirs && list->nmaps < most) {
-		if (array_reserve(cx, &list->maps, &list->maps_room,
-				  list->nmaps + 1))
-			return -ENOMEM;
-		map = &list->maps[list->nmaps++];
-		map->size = inode->i_size;
-		memcpy(map->bmap, inode->i_bmap, sizeof(map->bmap));
-	}
-	list->dirs[list->ndirs++] = (struct inodelist_dir){ .ino = ino };
-	return 0;
-}
-
 int inodelist_add(struct inodelist *list, struct context *cx, uint64_t ino,
 		  uint8_t kind, const struct nilfs_inode *inode)
 {
+	size_t most = cx->max_memory / INODELIST_MAPS_SHARE /
+		      sizeof(*list->maps);
 	struct inodelist_chunk *chunk;
+	struct inodelist_map *map;
 	unsigned int at = ino & (INODELIST_CHUNK - 1);
 	int err = 0;
 
 	if (!list->nchunks || ino - list->chunks[list->nchunks - 1]->first >=
 				      INODELIST_CHUNK)
 		err = add_chunk(list, cx, ino, list->nchunks);
-	if (!err && inodelist_is_dir(kind))
-		err = add_dir(list, cx, ino, inode);
+	if (!err && inodelist_is_dir(kind)) {
+		if (list->ndirs >= UINT32_MAX)
+			return fail(cx, -ENOMEM, "table of directories");
+		if (array_reserve(cx, &list->dirs, &list->dirs_room,
+				  list->ndirs + 1))
+			return -ENOMEM;
+		/* Its map, if all before it were kept, and there is room. */
+		if (list->nmaps == list->ndirs && list->nmaps < most) {
+			if (array_reserve(cx, &list->maps, &list->maps_room,
+					  list->nmaps + 1))
+				return -ENOMEM;
+			map = &list->maps[list->nmaps++];
+			map->size = inode->i_size;
+			memcpy(map->bmap, inode->i_bmap, sizeof(map->bmap));
+		}
+		list->dirs[list->ndirs++] = (struct inodelist_dir){
+			.ino = ino };
+	}
 	if (err)
 		return err;
 	chunk = list->chunks[list->nchunks - 1];
@@ -298,10 +269,8 @@ bool inodelist_second_is_parent(const struct inodelist *list,
 	       list->dirs[dir->parent - 1].ino == dir->dotdot;
 }
 
-/*
- * The table of directories after CHANGES, by which MORE come to it.  PLACES has
- * the new index of each old one + 1, or 0.
- */
+/* The table of directories after CHANGES, by which MORE come to it.  PLACES has
+   the new index of each old one + 1, or 0. */
 static int renumber_dirs(struct inodelist *list, struct context *cx,
 			 const struct inodelist_change *changes, size_t count,
 			 size_t more)
@@ -365,7 +334,10 @@ int inodelist_apply(struct inodelist *list, struct context *cx,
 		row = inodelist_find(list, c->ino);
 		if (!row.chunk) {
 			err = add_chunk(list, cx, c->ino,
-					chunk_behind(list, c->ino));
+					search_first(list->chunks,
+						     list->nchunks,
+						     sizeof(*list->chunks),
+						     begins_before, &c->ino));
 			if (err)
 				break;
 			row = inodelist_find(list, c->ino);

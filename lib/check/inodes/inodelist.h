@@ -89,10 +89,8 @@ struct inodelist_row {
 	unsigned int at;
 };
 
-/*
- * Adds INODE, of number INO, greater than all before, and of KIND; a directory
- * also to the table of directories.  -ENOMEM past the memory budget.
- */
+/* Adds INODE, of number INO, greater than all before, and of KIND; a directory
+   also to the table of directories.  -ENOMEM past the memory budget. */
 int inodelist_add(struct inodelist *list, struct context *cx, uint64_t ino,
 		  uint8_t kind, const struct nilfs_inode *inode);
 

@@ -20,24 +20,51 @@
  * Numbers without an entry are reported once for a block of the DAT.  Where
  * the DAT's own map is broken its pass has said so, its entries may be those
  * of other numbers, and nothing is said of them here.
+ *
+ * The inodes of an ifile, each with its map.
+ *
+ * The bitmap says which are in use.  A deleted inode keeps its bytes, but has
+ * no links (nilfs_evict_inode() writes it before it frees it), so that links
+ * without a bit are a number that will be given out twice.  A bit without
+ * links is a file that was open when the last name went.  A checkpoint of that
+ * moment may well have it, its size already 0 if it is a directory
+ * (nilfs_rmdir()); in the newest checkpoint it is one that will never be
+ * freed, which does no harm.
+ *
+ * What a walk over the map counted is compared with the inode.  i_blocks
+ * counts nodes too, in units of 512 bytes; only the root is left with the one
+ * block that mkfs.nilfs2 of nilfs-utils counted as 1.  Truncation takes all
+ * blocks past the size, and directories have no holes, which the kernel refuses
+ * to read (nilfs_check_page()).  The target of a
+ * symbolic link is read, as directories are.  Of a map that could not be walked
+ * whole, or part of which was walked for another checkpoint, nothing is known
+ * and nothing said.
+ *
+ * Names are looked at elsewhere, and so is whether links are as many as names.
  */
 #include "check/inodes/pointers.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 
+#include "base/checked.h"
 #include "check/check.h"
 #include "check/damage.h"
 #include "check/logs/lifelogs.h"
 #include "check/logs/mapsums.h"
 #include "disk/inode.h"
 #include "vol/root.h"
+#include "vol/symlink.h"
 
 #define READAHEAD_NODES 32u
+#define SECTOR 512
+#define DIR_PAGE 4096	/* of memory, on most machines */
 
 void pointers_init(struct pointers *p, struct check *check,
 		   struct volume *vol, struct sparse *reported)
 {
-	*p = (struct pointers){ .check = check, .vol = vol, .reported = reported };
+	*p = (struct pointers){ .check = check, .vol = vol,
+				.reported = reported, .least = UINT64_MAX };
 	vblocks_init(&p->vblocks[0], vol, &check->datruns);
 	vblocks_init(&p->vblocks[1], vol, &check->datruns);
 }
@@ -48,34 +75,28 @@ void pointers_fini(struct pointers *p)
 	vblocks_fini(&p->vblocks[1]);
 }
 
-static struct vblocks *vblocks_of(struct pointers *p,
-				  const struct mapcheck_pointer *ptr)
+static struct place place_of_pointer(const struct pointers *p,
+				     const struct mapcheck_pointer *ptr)
 {
-	return &p->vblocks[ptr->level > 0];
+	return place_map(p->cno, p->ino, ptr->key, ptr->level);
 }
 
-static void report_pointer(struct pointers *p, uint64_t ino,
+static void report_pointer(struct pointers *p,
 			   const struct mapcheck_pointer *ptr, enum rule rule,
 			   uint64_t got)
 {
-	struct finding f = {
-		.rule = rule,
-		.place = place_map(p->cno, ino, ptr->key, ptr->level),
-		.has_got = true,
-		.got = got,
-	};
-
 	p->partial |= rule == RULE_BMAP_TWICE ? POINTERS_TWICE : POINTERS_LOST;
 	if (!p->check->dat_broken || rule == RULE_BMAP_TWICE)
-		findings_add(p->check->findings, &f);
+		findings_got(p->check->findings, rule,
+			     place_of_pointer(p, ptr), got);
 }
 
 /* PTR leads to no entry in use: RULE, said once for a block of the DAT; without a
    bitmap all of a group is free. */
-static void report_gap(struct pointers *p, uint64_t ino,
+static void report_gap(struct pointers *p,
 		       const struct mapcheck_pointer *ptr, enum rule rule)
 {
-	const struct vblocks *v = vblocks_of(p, ptr);
+	const struct vblocks *v = &p->vblocks[ptr->level > 0];
 
 	p->partial |= POINTERS_LOST;
 	if (rule == RULE_BMAP_VBLOCK_MISSING || !v->bitmap) {
@@ -84,16 +105,18 @@ static void report_gap(struct pointers *p, uint64_t ino,
 		p->silent_start = v->first;
 		p->silent_end = v->first + v->count;
 	}
-	report_pointer(p, ino, ptr, rule, ptr->ptr);
+	report_pointer(p, ptr, rule, ptr->ptr);
 }
 
-/* Whether BLOCKNR, not of the current segment, is in one in use. */
-static bool seek_segment(struct pointers *p, uint64_t blocknr)
+/* Whether BLOCKNR is in a segment in use; the current one is asked first. */
+static inline bool is_used(struct pointers *p, uint64_t blocknr)
 {
 	const struct nilfs_geometry *g = &p->vol->geo;
 	const struct bitmap *used = &p->check->used_segments;
 	uint64_t segnum;
 
+	if (blocknr >= p->used_start && blocknr < p->used_end)
+		return true;
 	if (!geometry_has_block(g, blocknr))
 		return false;
 	segnum = geometry_segment_of(g, blocknr);
@@ -104,92 +127,28 @@ static bool seek_segment(struct pointers *p, uint64_t blocknr)
 	return true;
 }
 
-static inline bool is_used(struct pointers *p, uint64_t blocknr)
-{
-	return (blocknr >= p->used_start && blocknr < p->used_end) ||
-	       seek_segment(p, blocknr);
-}
-
 /*
- * The lifetime of the block at PTR, or of the holder if the entry is wrong, so
- * that the blocks below are not reported as well.
+ * Whether PTR, of a metadata file, leads to a block of another by a log that can
+ * be read, and the log is right: 1, 0.  Either of them is reported.  PTR is what
+ * is wrong if the block does not live as long, or the log names a file that there
+ * was.
  */
-static struct lifetime check_life(struct pointers *p, struct context *cx,
-				  uint64_t ino,
-				  const struct mapcheck_pointer *ptr,
-				  const struct vblock *vb)
-{
-	bool late = vb->start > ptr->within.start;
-	int first;
-
-	if (!late && vb->end >= ptr->within.end)
-		return (struct lifetime){ vb->start, vb->end };
-	first = sparse_add(p->reported, cx, ptr->ptr);
-	p->partial |= POINTERS_LOST;
-	if (first < 0 && !p->check->dat_broken)
-		fail_clear(cx);
-	if (first && !p->check->dat_broken)
-		findings_differ(p->check->findings, RULE_BMAP_LIFETIME,
-				place_map(p->cno, ino, ptr->key, ptr->level),
-				late ? ptr->within.start : ptr->within.end,
-				late ? vb->start : vb->end);
-	return ptr->within;
-}
-
-/*
- * Whether PTR is what is wrong, and not the log of its block, used as VB says:
- * the block does not live as long, or the log names a file that there was. 1,
- * 0.
- */
-static int is_astray(struct pointers *p, struct context *cx,
-		     const struct mapcheck_pointer *ptr,
-		     const struct vblock *vb)
-{
-	struct nilfs_inode inode;
-	struct segsum_block b;
-	struct root root;
-	int ret;
-
-	if (vb->start > ptr->within.start || vb->end < ptr->within.end)
-		return 1;
-	ret = lifelogs_find_block(cx, p->check, vb->blocknr, &b, NULL);
-	if (ret < 0)
-		return damage_forgive(cx, ret);
-	/* What no log lists as anything is no reason to doubt a log. */
-	if (!ret || b.vblocknr != ptr->ptr)
-		return 1;
-	/* The latest state shows whether there was the file, unless PTR hides
-	   that part of its ifile. */
-	if (inode_is_private(b.ino) || b.ino == NILFS_ROOT_INO || ptr->level ||
-	    ptr->key == palloc_entry_blkoff(&p->vol->ifile_palloc, b.ino))
-		return 1;
-	ret = root_open(&root, cx, p->vol, 0);
-	if (!ret)
-		ret = root_inode_bytes(&root, cx, b.ino, &inode);
-	if (ret < 0) {
-		ret = damage_forgive(cx, ret);
-		return ret ? ret : 1;
-	}
-	return ret && !inode_is_empty(&inode);
-}
-
-/*
- * Whether PTR, of metadata file INO, leads to a block of another by a log that
- * can be read, and the log is right: 1, 0.  Either of them is reported.
- */
-static int is_foreign(struct pointers *p, struct context *cx, uint64_t ino,
+static int is_foreign(struct pointers *p, struct context *cx,
 		      const struct mapcheck_pointer *ptr)
 {
 	struct check *c = p->check;
-	const struct sparse *listed = check_listed(c, ino);
+	const struct sparse *listed = check_listed(c, p->ino);
+	struct nilfs_inode inode;
+	struct segsum_block b;
 	struct vblock vb;
+	struct root root;
 	uint64_t segnum;
 	int ret;
 
 	if (!listed || ptr->ptr >= listed->bits ||
 	    sparse_test(listed, ptr->ptr) || c->dat_broken)
 		return 0;
-	ret = vblocks_find(vblocks_of(p, ptr), cx, ptr->ptr, &vb);
+	ret = vblocks_find(&p->vblocks[ptr->level > 0], cx, ptr->ptr, &vb);
 	if (ret != VBLOCKS_USED)
 		return ret < 0 ? ret : 0;
 	if (!geometry_has_block(&p->vol->geo, vb.blocknr) ||
@@ -201,32 +160,57 @@ static int is_foreign(struct pointers *p, struct context *cx, uint64_t ino,
 	    findings_count(c->findings, RULE_SU_BEHIND) ||
 	    findings_count(c->findings, RULE_SU_CLEAN_HOLDS))
 		return 0;
-	ret = is_astray(p, cx, ptr, &vb);
-	if (ret > 0)
-		report_pointer(p, ino, ptr, RULE_BMAP_OWNER, ptr->ptr);
-	else if (!ret)
-		findings_add(c->findings, &(struct finding){
-			.rule = RULE_LOG_PLACE,
-			.place = place_map(p->cno, ino, ptr->key, ptr->level),
-			.has_got = true, .got = ptr->ptr,
-		});
-	return ret;
+	if (vb.start > ptr->within.start || vb.end < ptr->within.end)
+		goto astray;
+	ret = lifelogs_find_block(cx, c, vb.blocknr, &b, NULL);
+	if (ret < 0) {
+		ret = damage_forgive(cx, ret);
+		if (ret)
+			return ret;
+		goto log_wrong;
+	}
+	/* What no log lists as anything is no reason to doubt a log.  The latest
+	   state shows whether there was the file, unless PTR hides that part of
+	   its ifile. */
+	if (!ret || b.vblocknr != ptr->ptr || inode_is_private(b.ino) ||
+	    b.ino == NILFS_ROOT_INO || ptr->level ||
+	    ptr->key == palloc_entry_blkoff(&p->vol->ifile_palloc, b.ino))
+		goto astray;
+	ret = root_open(&root, cx, p->vol, 0);
+	if (!ret)
+		ret = root_inode_bytes(&root, cx, b.ino, &inode);
+	if (ret < 0) {
+		ret = damage_forgive(cx, ret);
+		if (ret)
+			return ret;
+		goto astray;
+	}
+	if (ret && !inode_is_empty(&inode))
+		goto astray;
+log_wrong:
+	findings_got(c->findings, RULE_LOG_PLACE, place_of_pointer(p, ptr),
+		     ptr->ptr);
+	return 0;
+astray:
+	report_pointer(p, ptr, RULE_BMAP_OWNER, ptr->ptr);
+	return 1;
 }
 
 /* Whether the blocks of file INO are added up now. */
-static inline bool is_summed(const struct pointers *p, uint64_t ino)
+static inline bool is_summed(const struct pointers *p)
 {
 	return p->check->sums && !p->check->sums->closed &&
-	       !inode_is_metadata(ino);
+	       !inode_is_metadata(p->ino);
 }
 
-int pointers_check(struct pointers *p, struct context *cx, uint64_t ino,
+int pointers_check(struct pointers *p, struct context *cx,
 		   const struct mapcheck_pointer *ptr, struct target *target)
 {
 	struct check *c = p->check;
 	struct mapsum sum = { 0 };
 	struct vblock vb = { 0 };
-	int fresh, first = 1, state = is_foreign(p, cx, ino, ptr);
+	bool late, there;
+	int fresh, first = 1, state = is_foreign(p, cx, ptr);
 
 	if (state)
 		return state < 0 ? state : 0;
@@ -237,63 +221,81 @@ int pointers_check(struct pointers *p, struct context *cx, uint64_t ino,
 		first = p->walk ? damage_add(p->walk, cx, ptr->ptr) : fresh;
 	if (fresh == -EUCLEAN || first == -EUCLEAN) {
 		fail_clear(cx);
-		report_gap(p, ino, ptr, RULE_BMAP_VBLOCK_MISSING);
+		report_gap(p, ptr, RULE_BMAP_VBLOCK_MISSING);
 		return 0;
 	}
 	if (fresh < 0 || first < 0)
 		return fresh < 0 ? fresh : first;
 	if (!first) {
-		report_pointer(p, ino, ptr, RULE_BMAP_TWICE, ptr->ptr);
+		report_pointer(p, ptr, RULE_BMAP_TWICE, ptr->ptr);
 		return 0;
 	}
 
-	state = vblocks_find(vblocks_of(p, ptr), cx, ptr->ptr, &vb);
+	state = vblocks_find(&p->vblocks[ptr->level > 0], cx, ptr->ptr,
+			    &vb);
 	if (state < 0)
 		return state;
 	/* Everything else was checked when it was new. */
 	if (!fresh && state != VBLOCKS_USED)
 		return 0;
 	if (state == VBLOCKS_MISSING)
-		report_gap(p, ino, ptr, RULE_BMAP_VBLOCK_MISSING);
+		report_gap(p, ptr, RULE_BMAP_VBLOCK_MISSING);
 	if (state == VBLOCKS_UNKNOWN)
 		p->partial |= POINTERS_LOST;
 	if (state == VBLOCKS_MISSING || state == VBLOCKS_UNKNOWN)
 		return 0;
 	if (fresh) {
-		bool there = is_used(p, vb.blocknr);
-
+		there = is_used(p, vb.blocknr);
 		if (state == VBLOCKS_FREE)
-			report_gap(p, ino, ptr, RULE_BMAP_VBLOCK_FREE);
+			report_gap(p, ptr, RULE_BMAP_VBLOCK_FREE);
 		else if (!vb.blocknr)
-			report_pointer(p, ino, ptr, RULE_BMAP_VBLOCK_UNWRITTEN,
+			report_pointer(p, ptr, RULE_BMAP_VBLOCK_UNWRITTEN,
 				       ptr->ptr);
 		else if (!there)
-			report_pointer(p, ino, ptr, RULE_BMAP_BLOCK_UNUSED,
+			report_pointer(p, ptr, RULE_BMAP_BLOCK_UNUSED,
 				       vb.blocknr);
 		/* A free one is a block to go to all the same. */
 		if (!there)
 			return 0;
 	}
+	/* The lifetime is that of the holder if the entry is wrong, so that the
+	   blocks below are not reported as well. */
 	target->blocknr = vb.blocknr;
-	target->life = state == VBLOCKS_FREE ?
-		ptr->within : check_life(p, cx, ino, ptr, &vb);
+	target->life = (struct lifetime){ vb.start, vb.end };
+	late = vb.start > ptr->within.start;
+	if (state == VBLOCKS_FREE || late || vb.end < ptr->within.end)
+		target->life = ptr->within;
+	if (state != VBLOCKS_FREE && (late || vb.end < ptr->within.end)) {
+		p->partial |= POINTERS_LOST;
+		first = sparse_add(p->reported, cx, ptr->ptr);
+		if (first < 0 && !c->dat_broken)
+			fail_clear(cx);
+		if (first && !c->dat_broken)
+			findings_differ(c->findings, RULE_BMAP_LIFETIME,
+					place_of_pointer(p, ptr),
+					late ? ptr->within.start :
+					       ptr->within.end,
+					late ? vb.start : vb.end);
+	}
 	if (!fresh)
 		return 0;
-	if (!ptr->level && state == VBLOCKS_USED && is_summed(p, ino)) {
-		mapsum_add(&sum, ptr->ptr, ino, ptr->key);
-		mapsums_add(c->sums->mapped, ino, &sum);
+	if (!ptr->level && state == VBLOCKS_USED && is_summed(p)) {
+		mapsum_add(&sum, ptr->ptr, p->ino, ptr->key);
+		mapsums_add(c->sums->mapped, p->ino, &sum);
 	}
-	/*
-	 * What the latest state refers to was all met before: something else
-	 * that lives now was not ended with the last checkpoint that has it.
-	 */
+	/* What the latest state refers to was all met before: something else
+	   that lives now was not ended with the last checkpoint that has it. */
 	if (p->walk && !c->tree_broken && target->life.end == NILFS_CNO_MAX)
 		state = sparse_add(&c->lingering, cx, ptr->ptr);
 	return state < 0 ? state : fresh;
 }
 
-uint32_t pointers_check_run(struct pointers *p, uint64_t ino,
-			    const struct mapcheck_blocks *b, uint32_t from)
+/*
+ * The same for data blocks, the pointers of B from FROM on: how many are valid and
+ * met here first.  0 only means that pointers_check() must examine the first.
+ */
+static uint32_t check_run(struct pointers *p,
+			  const struct mapcheck_blocks *b, uint32_t from)
 {
 	struct vblocks *v = &p->vblocks[0];
 	const le64 *ptrs = b->ptrs + from;
@@ -315,12 +317,12 @@ uint32_t pointers_check_run(struct pointers *p, uint64_t ino,
 			break;
 	}
 	n = sparse_add_run(&p->check->referenced, first, n);
-	if (!n || !is_summed(p, ino))
+	if (!n || !is_summed(p))
 		return n;
 	for (i = 0; i < n; i++)
-		mapsum_add(&sum, first + i, ino,
+		mapsum_add(&sum, first + i, p->ino,
 			   b->keys ? le64_get(b->keys[from + i]) : from + i);
-	mapsums_add(p->check->sums->mapped, ino, &sum);
+	mapsums_add(p->check->sums->mapped, p->ino, &sum);
 	return n;
 }
 
@@ -335,4 +337,226 @@ void pointers_read_node(struct pointers *p, struct context *cx,
 	}
 	if (!p->run)
 		p->ahead = 0;
+}
+
+static struct place place_of(const struct pointers *p)
+{
+	return place_inode(p->cno, p->ino);
+}
+
+static void report_broken(const struct pointers *p, enum rule rule)
+{
+	findings_broken(p->check->findings, rule, place_of(p));
+}
+
+/* Of nodes only. */
+static int visit_pointer(void *arg, struct context *cx,
+			 const struct mapcheck_pointer *ptr, uint64_t *blocknr,
+			 struct lifetime *life)
+{
+	struct pointers *p = arg;
+	struct target target = { .blocknr = 0 };
+	int ret = pointers_check(p, cx, ptr, &target);
+
+	p->nodes++;
+	*blocknr = target.blocknr;
+	if (ret <= 0) {
+		p->whole = false;
+		return ret;
+	}
+	*life = target.life;
+	pointers_read_node(p, cx, target.blocknr);
+	return 1;
+}
+
+static int visit_blocks(void *arg, struct context *cx,
+			const struct mapcheck_blocks *b)
+{
+	struct pointers *p = arg;
+	uint32_t i = 0, last = 0, n;
+	struct target target;
+	int ret = 0;
+
+	while (i < b->count && ret >= 0) {
+		if (!b->keys && !le64_get(b->ptrs[i])) {
+			i++;
+			continue;
+		}
+		n = check_run(p, b, i);
+		if (!n) {
+			const struct mapcheck_pointer ptr = {
+				.key = b->keys ? le64_get(b->keys[i]) : i,
+				.ptr = le64_get(b->ptrs[i]),
+				.within = b->within,
+			};
+
+			ret = pointers_check(p, cx, &ptr, &target);
+			n = 1;
+		}
+		p->blocks += n;
+		i += n;
+		last = i - 1;
+	}
+	if (p->blocks)
+		p->last_key = b->keys ? le64_get(b->keys[last]) : last;
+	return ret < 0 ? ret : 0;
+}
+
+/*
+ * Compares with INODE what its map holds.  The kernel's cleaner refuses to move a
+ * block past the size of the largest file (nilfs_ioctl_move_inode_block()).
+ */
+static int check_counts(const struct pointers *p, struct context *cx,
+			const struct nilfs_inode *inode)
+{
+	struct findings *f = p->check->findings;
+	struct volume *vol = p->vol;
+	uint16_t mode = le16_get(inode->i_mode);
+	uint64_t unit = vol->geo.block_size / SECTOR;
+	uint64_t want = (p->blocks + p->nodes) * unit;
+	uint64_t got = le64_get(inode->i_blocks);
+	uint64_t size = le64_get(inode->i_size);
+	uint64_t pages = div_round_up(size, DIR_PAGE);
+	size_t len;
+	int ret;
+
+	if (got != want &&
+	    (p->ino != NILFS_ROOT_INO || got != want - unit + 1)) {
+		findings_differ(f, RULE_INODE_BLOCKS, place_of(p), want, got);
+		/*
+		 * nilfs_find_entry() reads page after page, and marks the volume
+		 * as erroneous if there are more than i_blocks allows.
+		 */
+		got /= DIR_PAGE / SECTOR;
+		if (S_ISDIR(mode) && pages && got < pages - 1)
+			findings_differ(f, RULE_INODE_DIR_COUNT, place_of(p),
+					pages, got);
+	}
+	if (!inode_has_bmap(inode) || !le16_get(inode->i_links_count) ||
+	    p->size_judged)
+		return 0;
+
+	want = div_round_up(size, vol->geo.block_size);
+	got = p->blocks;
+	if (S_ISDIR(mode)) {
+		if (got == want && got)
+			got = p->last_key + 1;
+		if (got != want)
+			findings_differ(f, RULE_INODE_DIR_BLOCKS, place_of(p),
+					want, got);
+		return 0;
+	}
+	if (p->blocks && p->last_key >= want)
+		findings_differ(f, p->last_key < (uint64_t)INT64_MAX >>
+						 vol->geo.block_bits ?
+				RULE_INODE_PAST_SIZE : RULE_INODE_PAST_LIMIT,
+				place_of(p), want, p->last_key + 1);
+	if (!S_ISLNK(mode))
+		return 0;
+	if (!p->blocks) {
+		report_broken(p, RULE_INODE_SYMLINK_BLOCK);
+		return 0;
+	}
+	/* Damage on the way to the target is reported where it is found. */
+	ret = symlink_is_whole(vol, cx, p->ino, inode, &len);
+	if (!ret)
+		findings_differ(f, RULE_INODE_SYMLINK_TARGET, place_of(p),
+				size, len);
+	return damage_forgive(cx, ret < 0 ? ret : 0);
+}
+
+/* Checks an inode that is in use, first alone, then with its map. */
+static int scan_inode(struct pointers *p, struct context *cx,
+		      const struct nilfs_inode *inode,
+		      const struct lifetime *life)
+{
+	const struct mapcheck m = {
+		.vol = p->vol,
+		.findings = p->check->findings,
+		.cno = p->cno,
+		.ino = p->ino,
+		.within = *life,
+		.visit = visit_pointer,
+		.visit_blocks = visit_blocks,
+		.arg = p,
+	};
+	struct nilfs_inode linked = *inode;
+	bool empty;
+	enum rule rule;
+	int ret = 0;
+
+	p->blocks = p->nodes = 0;
+	p->whole = true;
+	p->total_inodes++;
+	if (!le16_get(inode->i_links_count) && p->ino != NILFS_ROOT_INO) {
+		empty = inode_is_empty(inode);
+		if (p->cno == p->check->vol->latest.cno) {
+			report_broken(p, empty ? RULE_INODE_EMPTY :
+						 RULE_INODE_ORPHAN);
+			/* It may have had blocks. */
+			if (empty)
+				p->partial |= POINTERS_LOST;
+		}
+		if (empty)
+			return 0;
+		linked.i_links_count = le16_make(1);
+	}
+	rule = inode_check(&p->vol->geo, &linked, p->ino);
+	if (rule != RULE_OK)
+		report_broken(p, rule);
+	p->size_judged = rule == RULE_INODE_SIZE ||
+			 rule == RULE_INODE_DIR_SIZE ||
+			 rule == RULE_INODE_SYMLINK_SIZE;
+	/* Then its map is meaningless. */
+	if (rule == RULE_INODE_MODE) {
+		p->partial = true;
+		return 0;
+	}
+	if (inode_has_bmap(inode))
+		ret = mapcheck_run(&m, cx, inode);
+	if (ret > 0) {
+		p->partial = true;
+		p->whole = false;
+	}
+	if (ret < 0 || !p->whole)
+		return ret < 0 ? ret : 0;
+	p->total_blocks += p->blocks + p->nodes;
+	return check_counts(p, cx, inode);
+}
+
+int pointers_scan_inodes(struct pointers *p, struct context *cx,
+			 const struct pointers_block *block, const void *data,
+			 const uint8_t *bitmap)
+{
+	const struct palloc *palloc = &p->vol->ifile_palloc;
+	const struct nilfs_inode *inode;
+	bool links, bit;
+	uint32_t i, at;
+	int err = 0;
+
+	for (i = 0; i < block->count && !err; i++) {
+		inode = (const void *)((const char *)data +
+				       (size_t)i * palloc->entry_size);
+		p->ino = block->first + i;
+		at = palloc_group_offset(palloc, p->ino);
+		links = le16_get(inode->i_links_count);
+		bit = bitmap ? palloc_bit(bitmap, at) : links;
+		if (block->before && bitmap &&
+		    bit == palloc_bit(block->before, at))
+			continue;
+		if (p->ino < NILFS_USER_INO) {
+			if (!bit && bitmap)
+				report_broken(p, RULE_INODE_RESERVED_FREE);
+			if (p->ino == NILFS_ROOT_INO)
+				err = scan_inode(p, cx, inode, &block->life);
+			continue;
+		}
+		if (links && !bit)
+			report_broken(p, RULE_INODE_FREE);
+		if (links && p->ino < p->least)
+			p->least = p->ino;
+		if (links || bit)
+			err = scan_inode(p, cx, inode, &block->life);
+	}
+	return err;
 }

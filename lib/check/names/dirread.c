@@ -17,13 +17,10 @@ int dirread_add(struct root *root, struct context *cx,
 		const struct inodelist *list, size_t dir, bool all,
 		struct blockbatch *batch, struct dirread *blocks)
 {
-	struct blockbatch_item block = { .owner = dir };
-	struct nilfs_inode inode;
 	uint64_t ino = list->dirs[dir].ino;
-	struct blockmap_cursor cur;
-	struct blockmap_item item;
+	struct nilfs_inode inode;
 	struct blockmap map;
-	int ret = 0, err = 0;
+	int ret = 0;
 
 	memset(blocks, 0, sizeof(*blocks));
 	memset(&inode, 0, sizeof(inode));
@@ -36,35 +33,14 @@ int dirread_add(struct root *root, struct context *cx,
 	}
 	if (ret >= 0)
 		ret = blockmap_init(&map, cx, root->vol, ino, &inode);
-	blocks->broken = ret < 0;
+	blocks->map.broken = ret < 0;
 	if (ret < 0)
 		return damage_is_fatal(ret) ? ret : 0;
 	blocks->size = le64_get(inode.i_size);
 	blocks->expected = div_round_up(blocks->size,
 					root->vol->geo.block_size);
-	ret = blockmap_cursor_open(&cur, cx, &map, 0, false);
-	while (!ret && !err &&
-	       (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
-		ret = 0;
-		blocks->more = item.key >= blocks->expected;
-		if (blocks->more && !all)
-			break;
-		blocks->found++;
-		blocks->end = item.key + 1;
-		block.blkoff = item.key;
-		block.vblocknr = item.ptr;
-		err = blockmap_resolve(&map, cx, item.ptr, &block.blocknr);
-		if (!err) {
-			err = blockbatch_add(batch, cx, &block);
-			continue;
-		}
-		/* One that has no place on the disk breaks the map. */
-		blocks->broken = true;
-		err = damage_is_fatal(err) ? err : 0;
-	}
-	blockmap_cursor_close(&cur);
-	blocks->broken |= ret < 0;
-	return err ? err : ret < 0 && damage_is_fatal(ret) ? ret : 0;
+	return blockbatch_add_map(batch, cx, &map, dir, all ? UINT64_MAX :
+				  blocks->expected, &blocks->map);
 }
 
 int dirread_run(struct root *root, struct context *cx,

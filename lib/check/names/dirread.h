@@ -14,26 +14,21 @@
 struct dirread {
 	uint64_t size;		/* bytes, as the inode says */
 	uint64_t expected;	/* blocks, by the size */
-	uint64_t found;		/* how many of the requested ones the map has */
-	uint64_t end;		/* one past the last of these */
-	bool more;		/* the map has some past the size */
-	bool broken;		/* part of the map cannot be read */
+	struct blockbatch_map map;	/* the requested ones that it has */
 };
 
 /*
  * Adds the blocks of directory number DIR of LIST, the inodes of ROOT, to
- * BATCH, with DIR as owner, and says in *BLOCKS which these are; ALL: those past
- * the size too, which may be what is wrong.  What breaks the map is no failure;
- * -ENOMEM, -EINTR, what the batch fails with.
+ * BATCH, with DIR as owner, and says in *BLOCKS which these are; with ALL also
+ * those past the size, which may be what is wrong.  What breaks the map is no
+ * failure; -ENOMEM, -EINTR, what the batch fails with.
  */
 int dirread_add(struct root *root, struct context *cx,
 		const struct inodelist *list, size_t dir, bool all,
 		struct blockbatch *batch, struct dirread *blocks);
 
-/*
- * Calls TAKE for the blocks of directories FROM up to, not including, END of
- * LIST, those past the size too.  What TAKE fails with, -ENOMEM, -EINTR.
- */
+/* Calls TAKE for the blocks of directories FROM up to, not including, END of
+   LIST, those past the size too.  What TAKE fails with, -ENOMEM, -EINTR. */
 int dirread_run(struct root *root, struct context *cx,
 		const struct inodelist *list, size_t from, size_t end,
 		blockbatch_take *take, void *arg);

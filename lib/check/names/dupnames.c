@@ -80,27 +80,6 @@ struct again {
 	struct keptnames kept;
 };
 
-/* Adds a name of directory DIR by its TAG, which may make that a suspect. */
-static int add_tag(struct dupnames *d, struct context *cx, uint32_t dir,
-		   uint32_t tag)
-{
-	int ret;
-
-	if (d->full)
-		return 0;
-	ret = nameset_add(&d->set, cx, tag);
-	d->full = ret == -ENOBUFS;
-	if (d->full)
-		return 0;
-	if (ret || d->nsuspects >= SUSPECTS_MAX)
-		return ret < 0 ? ret : 0;
-	if (array_reserve(cx, &d->suspects, &d->suspects_room,
-			  d->nsuspects + 1))
-		return -ENOMEM;
-	d->suspects[d->nsuspects++] = (struct dupnames_suspect){ dir, tag, 0 };
-	return 0;
-}
-
 int dupnames_begin(struct dupnames *d, struct context *cx, uint32_t dir)
 {
 	d->dir = dir;
@@ -112,14 +91,24 @@ int dupnames_begin(struct dupnames *d, struct context *cx, uint32_t dir)
 int dupnames_add(struct dupnames *d, struct context *cx,
 		 const struct dirent_entry *entry)
 {
-	d->names++;
-	return add_tag(d, cx, d->dir,
-		       nameset_tag(entry->name, entry->name_len));
-}
+	uint32_t tag = nameset_tag(entry->name, entry->name_len);
+	int ret;
 
-void dupnames_reread(struct dupnames *d)
-{
-	d->full = true;
+	d->names++;
+	if (d->full)
+		return 0;
+	ret = nameset_add(&d->set, cx, tag);
+	d->full = ret == -ENOBUFS;
+	if (d->full)
+		return 0;
+	/* A tag that is there already makes it a suspect. */
+	if (ret || d->nsuspects >= SUSPECTS_MAX)
+		return ret < 0 ? ret : 0;
+	if (array_reserve(cx, &d->suspects, &d->suspects_room,
+			  d->nsuspects + 1))
+		return -ENOMEM;
+	d->suspects[d->nsuspects++] = (struct dupnames_suspect){ d->dir, tag, 0 };
+	return 0;
 }
 
 int dupnames_end(struct dupnames *d, struct context *cx)
@@ -147,38 +136,16 @@ struct dupnames_suspect *dupnames_find(struct dupnames_suspect *suspects,
 	return i < n && suspects[i].tag == tag ? &suspects[i] : NULL;
 }
 
-static int take_name(struct again *a, struct context *cx,
-		     const struct dirent_entry *e,
-		     const struct blockbatch_item *item)
-{
-	uint32_t tag = nameset_tag(e->name, e->name_len);
-	struct dupnames_suspect *s;
-	uint64_t ino;
-	int ret;
-
-	if (a->nparts) {
-		if ((uint64_t)tag * a->nparts >> 32 != a->part)
-			return 0;
-		return add_tag(&a->n->dups, cx, a->dir, tag);
-	}
-	s = dupnames_find(a->suspects, a->nsuspects, tag);
-	ret = s ? dupnames_meet(&a->kept, cx, s, e, &ino) : 0;
-	if (ret > 0)
-		names_report(a->n, &(struct finding){
-			.rule = RULE_DIR_DUPLICATE,
-			.place = place_name(a->n->root.cno, a->ino,
-					    item->blkoff, e->offset),
-		}, item->vblocknr << 16 ^ e->offset);
-	return ret < 0 ? ret : 0;
-}
-
 static int take_block(void *arg, struct context *cx,
 		      const struct blockbatch_item *item, const void *data,
 		      int err)
 {
 	struct again *a = arg;
+	struct dupnames_suspect *s;
 	struct dirent_entry e;
 	struct dirent_iter it;
+	uint64_t ino;
+	uint32_t tag;
 
 	if (!data) {
 		fail_clear(cx);
@@ -186,10 +153,25 @@ static int take_block(void *arg, struct context *cx,
 	}
 	err = 0;
 	dirent_iter_init(&it, data, a->n->root.vol->geo.block_size);
-	while (!err && dirent_iter_next(&it, &e))
-		if (e.ino)
-			err = take_name(a, cx, &e, item);
-	return err;
+	while (err >= 0 && dirent_iter_next(&it, &e)) {
+		if (!e.ino)
+			continue;
+		tag = nameset_tag(e.name, e.name_len);
+		if (a->nparts) {
+			if ((uint64_t)tag * a->nparts >> 32 == a->part)
+				err = dupnames_add(&a->n->dups, cx, &e);
+			continue;
+		}
+		s = dupnames_find(a->suspects, a->nsuspects, tag);
+		err = s ? dupnames_meet(&a->kept, cx, s, &e, &ino) : 0;
+		if (err > 0)
+			names_report(a->n, &(struct finding){
+				.rule = RULE_DIR_DUPLICATE,
+				.place = place_name(a->n->root.cno, a->ino,
+						    item->blkoff, e.offset),
+			}, item->vblocknr << 16 ^ e.offset);
+	}
+	return err < 0 ? err : 0;
 }
 
 static int read_again(struct again *a, struct context *cx)

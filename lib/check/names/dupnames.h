@@ -31,26 +31,19 @@ struct dupnames {
 	struct nameset set;	/* of the current directory */
 	uint32_t dir;
 	uint64_t names;		/* of it, so far */
-	bool full;		/* the set cannot hold more of them */
+	bool full;		/* the set cannot hold more of them, or some are
+				   not added: it is read again when it ends */
 	struct dupnames_suspect *suspects;
 	size_t nsuspects, suspects_room;
 	struct dupnames_big *bigs;
 	size_t nbigs, bigs_room;
 };
 
-/*
- * Begins the directory of index DIR, adds the names of it, ends it.  Failures
- * are -ENOMEM.
- */
+/* Begins the directory of index DIR, adds the names of it, ends it.  Failures
+   are -ENOMEM. */
 int dupnames_begin(struct dupnames *d, struct context *cx, uint32_t dir);
 int dupnames_add(struct dupnames *d, struct context *cx,
 		 const struct dirent_entry *entry);
-
-/*
- * The current directory has blocks that are not added: read all of it when it
- * has ended.
- */
-void dupnames_reread(struct dupnames *d);
 
 int dupnames_end(struct dupnames *d, struct context *cx);
 

@@ -41,31 +41,22 @@ int inodetype_is_directory(struct volume *vol, struct context *cx,
 	       de.name[0] == '.';
 }
 
-static int is_link(struct volume *vol, struct context *cx, uint64_t ino,
-		   const struct nilfs_inode *inode)
-{
-	size_t len;
-
-	if ((le16_get(inode->i_mode) & 0777) != 0777)
-		return 0;
-	return symlink_is_whole(vol, cx, ino, inode, &len);
-}
-
 int inodetype_is_wrong(struct volume *vol, struct context *cx, uint64_t ino,
 		       const struct nilfs_inode *inode, uint8_t type)
 {
 	uint16_t mode = le16_get(inode->i_mode);
+	size_t len;
 	int ret = 0;
 
 	if (inode_signs(&vol->geo, inode))
 		return 0;
-	if (type == NILFS_FT_DIR) {
+	if (type == NILFS_FT_DIR || S_ISDIR(mode)) {
 		ret = inodetype_is_directory(vol, cx, ino, inode);
-	} else if (S_ISDIR(mode)) {
-		ret = inodetype_is_directory(vol, cx, ino, inode);
-		ret = ret < 0 ? ret : !ret;
+		if (ret >= 0 && type != NILFS_FT_DIR)
+			ret = !ret;
 	} else if (S_ISLNK(mode)) {
-		ret = is_link(vol, cx, ino, inode);
+		if ((mode & 0777) == 0777)
+			ret = symlink_is_whole(vol, cx, ino, inode, &len);
 		ret = ret < 0 ? ret : !ret;
 	} else if (type == NILFS_FT_REG_FILE || type == NILFS_FT_SYMLINK) {
 		ret = le64_get(inode->i_blocks) && !inode_has_bmap(inode);

@@ -18,10 +18,8 @@
 int inodetype_is_wrong(struct volume *vol, struct context *cx, uint64_t ino,
 		       const struct nilfs_inode *inode, uint8_t type);
 
-/*
- * Whether the first block of INODE, number INO, begins as that of a directory
- * does, with "." for itself, whatever its type: 1, 0, -EUCLEAN, -EIO.
- */
+/* Whether the first block of INODE, number INO, begins as that of a directory
+   does, with "." for itself, whatever its type: 1, 0, -EUCLEAN, -EIO. */
 int inodetype_is_directory(struct volume *vol, struct context *cx,
 			   uint64_t ino, const struct nilfs_inode *inode);
 

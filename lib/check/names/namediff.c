@@ -452,7 +452,7 @@ static int replace_names(struct namediff *d, struct context *cx)
 	for (keeping = 0; keeping < 2 && !ret; keeping++) {
 		n->gone = keeping ? &d->gone : NULL;
 		if (turn_to(d, keeping))
-			ret = dirnames_read(n, cx, add_blocks, d);
+			ret = names_read(n, cx, add_blocks, d);
 	}
 	n->gone = NULL;
 	/* About how many names each directory has that is to be read again. */
@@ -464,7 +464,7 @@ static int replace_names(struct namediff *d, struct context *cx)
 	}
 	if (ret >= 0)
 		ret = dupnames_settle(n, cx);
-	return ret ? ret : linkcount_run(n, cx, true);
+	return ret ? ret : names_compare(n, cx, true);
 }
 
 int namediff_run(struct names *n, struct context *cx,

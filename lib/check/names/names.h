@@ -44,10 +44,8 @@ void names_report(struct names *n, const struct finding *finding,
 /* Remembers that not all of directory INO could be read. */
 void names_lose(struct names *n, uint64_t ino);
 
-/*
- * Reports that links were not compared because of INO, a directory or the
- * ifile; WHY in words, or NULL.
- */
+/* Reports that links were not compared because of INO, a directory or the
+   ifile; WHY in words, or NULL. */
 void names_unjudged(struct names *n, uint64_t ino, const char *why);
 
 /*
@@ -56,22 +54,20 @@ void names_unjudged(struct names *n, uint64_t ino, const char *why);
  * chunks of N's list that were touched, where all others have what they had in
  * a checkpoint without a finding.  -ENOMEM.
  */
-int linkcount_run(struct names *n, struct context *cx, bool touched);
+int names_compare(struct names *n, struct context *cx, bool touched);
 
-/*
- * Adds blocks of directories to BATCH, each with the index of its directory in
- * the list as owner, those of one directory together.
- */
-typedef int dirnames_source(void *arg, struct context *cx,
-			    struct blockbatch *batch);
+/* Adds blocks of directories to BATCH, each with the index of its directory in
+   the list as owner, those of one directory together. */
+typedef int names_source(void *arg, struct context *cx,
+			 struct blockbatch *batch);
 
 /*
  * Reads the blocks that SOURCE adds, of directories that have links, or, if that
  * is NULL, all directories of N's list; reports wrong entries, and counts the
  * names in the list.  -ENOMEM, -EINTR, what SOURCE fails with.
  */
-int dirnames_read(struct names *n, struct context *cx, dirnames_source *source,
-		  void *arg);
+int names_read(struct names *n, struct context *cx, names_source *source,
+	       void *arg);
 
 /* What is known of the checkpoint that N's list is of. */
 struct namediff_base {

@@ -52,53 +52,33 @@ static uint32_t *find_slot(uint32_t *slots, size_t nslots, uint32_t tag)
 	return &slots[i];
 }
 
-static bool rehash(struct nameset *set, size_t nslots)
-{
-	size_t i;
-
-	for (i = 0; i < set->nslots; i++) {
-		uint32_t *slot;
-
-		if (!set->slots[i])
-			continue;
-		slot = find_slot(set->spare, nslots, set->slots[i]);
-		if (!slot)
-			return false;
-		*slot = set->slots[i];
-	}
-	return true;
-}
-
-static int grow_set(struct nameset *set, struct context *cx)
-{
-	size_t nslots = 2 * set->nslots, room = set->room;
-	uint32_t *slots = set->slots;
-	int err;
-
-	if (nslots > cx->max_memory / 4 / sizeof(*slots))
-		return -ENOBUFS;
-	err = make_room(cx, &set->spare, &set->spare_room, nslots);
-	if (err)
-		return err;
-	if (!rehash(set, nslots))
-		return -ENOBUFS;
-	set->slots = set->spare;
-	set->room = set->spare_room;
-	set->nslots = nslots;
-	set->spare = slots;
-	set->spare_room = room;
-	return 0;
-}
-
 int nameset_add(struct nameset *set, struct context *cx, uint32_t tag)
 {
-	uint32_t *slot;
+	uint32_t *slot, *slots;
+	size_t i, room, nslots = 2 * set->nslots;
+	int err;
 
 	if (set->used >= set->nslots / 2) {
-		int err = grow_set(set, cx);
-
+		if (nslots > cx->max_memory / 4 / sizeof(*slot))
+			return -ENOBUFS;
+		err = make_room(cx, &set->spare, &set->spare_room, nslots);
 		if (err)
 			return err;
+		for (i = 0; i < set->nslots; i++) {
+			if (!set->slots[i])
+				continue;
+			slot = find_slot(set->spare, nslots, set->slots[i]);
+			if (!slot)
+				return -ENOBUFS;
+			*slot = set->slots[i];
+		}
+		slots = set->slots;
+		room = set->room;
+		set->slots = set->spare;
+		set->room = set->spare_room;
+		set->nslots = nslots;
+		set->spare = slots;
+		set->spare_room = room;
 	}
 	slot = find_slot(set->slots, set->nslots, tag);
 	if (!slot)

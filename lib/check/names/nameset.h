@@ -37,10 +37,8 @@ static inline uint64_t nameset_word(const char *name, uint32_t len)
 			 le64_get(word);
 }
 
-/*
- * The tag of a name in a directory entry, which has room for the name rounded
- * up to 4 bytes past a multiple of 8: never 0.
- */
+/* The tag of a name in a directory entry, which has room for the name rounded
+   up to 4 bytes past a multiple of 8: never 0. */
 static inline uint32_t nameset_tag(const char *name, uint32_t len)
 {
 	uint64_t h = len;
@@ -70,10 +68,8 @@ static inline uint32_t nameset_tag_in(uint64_t ino, const char *name,
 /* Makes it empty.  -ENOMEM. */
 int nameset_clear(struct nameset *set, struct context *cx);
 
-/*
- * Adds TAG: 1 where it is new, 0 where it is there, -ENOBUFS (without a text)
- * where a quarter of the memory budget is full, -ENOMEM.
- */
+/* Adds TAG: 1 where it is new, 0 where it is there, -ENOBUFS (without a text)
+   where a quarter of the memory budget is full, -ENOMEM. */
 int nameset_add(struct nameset *set, struct context *cx, uint32_t tag);
 
 /* Whether TAG is in SET, which has been cleared once. */

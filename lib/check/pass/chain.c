@@ -17,6 +17,12 @@
  * result to a segment that no log leads to, and then the superblocks.  Where it
  * was interrupted between both, the next one begins again, and nothing is
  * damaged.
+ *
+ * After a crash the next mount writes the blocks of logs of fdatasync() into the
+ * files that they name (nilfs_recover_dsync_blocks()), and fails if it cannot:
+ * the volume is not mounted then.  So each of these files has to be one of the
+ * latest checkpoint, and a log of which only a part is of fdatasync() must not
+ * be among them.
  */
 #include "check/pass/passes.h"
 
@@ -28,10 +34,13 @@
 #include "base/array.h"
 #include "check/damage.h"
 #include "disk/checkpoint.h"
+#include "disk/inode.h"
 #include "disk/segsum.h"
 #include "vol/ahead.h"
 #include "vol/cptable.h"
 #include "vol/logsearch.h"
+#include "vol/rollforward.h"
+#include "vol/root.h"
 
 #define ROOTS_TRIED 64
 #define BATCH_SEGMENTS 64
@@ -58,32 +67,8 @@ static int compare_numbers(const void *a, const void *b)
 	return is_older(a, b) ? 1 : is_older(b, a) ? -1 : 0;
 }
 
-static int add_log(struct beyond *b, struct context *cx, const struct log *log)
-{
-	const struct recovery *latest = b->latest;
-	uint64_t seq = le64_get(log->ss.ss_seq);
-
-	/* The chain led past it, by the segment after one without logs. */
-	if (seq < latest->seq ||
-	    (seq == latest->seq && log->pseg <= latest->pseg_start))
-		return 0;
-	if (seq > b->c->later_seq)
-		b->c->later_seq = seq;
-	if ((le16_get(log->ss.ss_flags) & NILFS_SS_LOGBGN) &&
-	    (!b->first.pseg || is_older(log, &b->first)))
-		b->first = *log;
-	if (!segsum_has_super_root(&log->ss))
-		return 0;
-	if (array_reserve(cx, &b->roots, &b->room, b->n + 1))
-		return -ENOMEM;
-	b->roots[b->n++] = *log;
-	return 0;
-}
-
-/*
- * Whether the chain could have led to the log SS of segment SEGNUM.  Where the
- * chain ended with a segment it may have gone on in another one.
- */
+/* Whether the chain could have led to the log SS of segment SEGNUM.  Where the
+   chain ended with a segment it may have gone on in another one. */
 static bool is_next(const struct beyond *b, uint64_t segnum,
 		    const struct nilfs_segment_summary *ss)
 {
@@ -96,11 +81,14 @@ static bool is_next(const struct beyond *b, uint64_t segnum,
 	       (segnum == gap || pseg == geometry_segment_start(geo, gap));
 }
 
+/* Takes the logs of segment SEGNUM from block FROM on that may have followed. */
 static int search_segment(struct beyond *b, struct context *cx,
 			  uint64_t segnum, uint64_t from)
 {
+	const struct recovery *latest = b->latest;
 	struct logsearch search;
 	struct log log;
+	uint64_t seq;
 	int ret = logsearch_open(&search, cx, b->c->vol, segnum, from);
 
 	while (!ret && (ret = logsearch_next(&search, cx, &log))) {
@@ -108,31 +96,30 @@ static int search_segment(struct beyond *b, struct context *cx,
 			fail_clear(cx);
 			search.next++;
 			ret = 0;
-		} else if (ret > 0) {
-			ret = is_next(b, segnum, &log.ss) ?
-				add_log(b, cx, &log) : 0;
 		}
+		if (ret < 0)
+			break;
+		if (!ret)
+			continue;
+		ret = 0;
+		seq = le64_get(log.ss.ss_seq);
+		/* Or the chain led past it, by the segment after one without
+		   logs. */
+		if (!is_next(b, segnum, &log.ss) || seq < latest->seq ||
+		    (seq == latest->seq && log.pseg <= latest->pseg_start))
+			continue;
+		if (seq > b->c->later_seq)
+			b->c->later_seq = seq;
+		if ((le16_get(log.ss.ss_flags) & NILFS_SS_LOGBGN) &&
+		    (!b->first.pseg || is_older(&log, &b->first)))
+			b->first = log;
+		if (!segsum_has_super_root(&log.ss))
+			continue;
+		ret = array_reserve(cx, &b->roots, &b->room, b->n + 1);
+		if (!ret)
+			b->roots[b->n++] = log;
 	}
 	logsearch_close(&search);
-	return ret;
-}
-
-/* Whether a log of the chain begins segment SEGNUM: 1, 0, or a failure. */
-static int begins_with_next(struct beyond *b, struct context *cx,
-			    uint64_t segnum)
-{
-	struct volume *vol = b->c->vol;
-	uint64_t pseg = geometry_segment_start(&vol->geo, segnum);
-	const struct nilfs_segment_summary *ss;
-	const void *block;
-	int ret = cache_get(vol->cache, cx, pseg, &block);
-
-	if (ret)
-		return damage_forgive(cx, ret);
-	ss = block;
-	ret = segsum_check(&vol->geo, ss, pseg) == RULE_OK &&
-	      is_next(b, segnum, ss);
-	cache_put(vol->cache, block);
 	return ret;
 }
 
@@ -143,13 +130,17 @@ static int begins_with_next(struct beyond *b, struct context *cx,
  */
 static int search_logs(struct beyond *b, struct context *cx)
 {
-	const struct nilfs_geometry *geo = &b->c->vol->geo;
-	uint64_t segnum, i, gap = geometry_segment_of(geo, b->latest->gap_pseg);
+	struct volume *vol = b->c->vol;
+	const struct nilfs_geometry *geo = &vol->geo;
+	const struct nilfs_segment_summary *ss;
+	const void *block;
+	uint64_t segnum, i, start;
+	uint64_t gap = geometry_segment_of(geo, b->latest->gap_pseg);
 	int ret = search_segment(b, cx, gap, b->latest->gap_pseg + 1);
 
 	for (segnum = 0; segnum < geo->nsegments && !ret; segnum++) {
 		if (!(segnum % BATCH_SEGMENTS)) {
-			struct ahead ahead = ahead_of(b->c->vol);
+			struct ahead ahead = ahead_of(vol);
 
 			for (i = segnum; i < segnum + BATCH_SEGMENTS &&
 					 i < geo->nsegments; i++)
@@ -160,19 +151,25 @@ static int search_logs(struct beyond *b, struct context *cx)
 		ret = context_cancelled(cx);
 		if (ret || segnum == gap)
 			continue;
-		ret = segnum == b->latest->nextnum ||
-		      begins_with_next(b, cx, segnum);
-		if (ret > 0)
-			ret = search_segment(b, cx, segnum,
-				geometry_segment_start(geo, segnum));
+		start = geometry_segment_start(geo, segnum);
+		if (segnum != b->latest->nextnum) {
+			ret = cache_get(vol->cache, cx, start, &block);
+			if (ret) {
+				ret = damage_forgive(cx, ret);
+				continue;
+			}
+			ss = block;
+			ret = segsum_check(geo, ss, start) != RULE_OK ||
+			      !is_next(b, segnum, ss);
+			cache_put(vol->cache, block);
+		}
+		ret = ret ? 0 : search_segment(b, cx, segnum, start);
 	}
 	return ret;
 }
 
-/*
- * Whether the checkpoints of LOG have the latest one of the chain among them:
- * 1, 0, or a failure.
- */
+/* Whether the checkpoints of LOG have the latest one of the chain among them:
+   1, 0, or a failure. */
 static int has_latest(struct beyond *b, struct context *cx,
 		      const struct log *log)
 {
@@ -224,48 +221,89 @@ static void report_newer(struct beyond *b, const struct log *log, bool is_root)
 	findings_add(b->c->findings, &f);
 }
 
-/*
- * Whether what was found begins with a roll-forward that did not come to the
- * superblocks.  nilfs_prepare_segment_for_recovery() leaves out a
- * sequence number, so that no log leads there.
- */
-static bool is_roll_forward(const struct beyond *b)
-{
-	const struct nilfs_geometry *geo = &b->c->vol->geo;
-	const struct recovery *latest = b->latest;
-	uint64_t pseg = b->first.pseg, seq = le64_get(b->first.ss.ss_seq);
-
-	return latest->orphans_start && pseg &&
-	       (seq == latest->seq + 2 || seq == latest->last_seq + 2) &&
-	       pseg == geometry_segment_start(geo,
-					      geometry_segment_of(geo, pseg));
-}
-
 /* Reports the newest super root that is of the history of the latest one, or a
    log. */
 int chain_check(struct check *c, struct context *cx)
 {
-	struct beyond b = { .c = c, .latest = &c->vol->latest };
+	const struct nilfs_geometry *geo = &c->vol->geo;
+	const struct recovery *latest = &c->vol->latest;
+	struct beyond b = { .c = c, .latest = latest };
+	uint64_t pseg, seq;
 	size_t i;
 	int ret = 0;
 
-	if (b.latest->gap_pseg)
+	if (latest->gap_pseg)
 		ret = search_logs(&b, cx);
-	if (ret || is_roll_forward(&b))
+	if (ret)
+		goto out;
+	/*
+	 * A roll-forward that did not come to the superblocks:
+	 * nilfs_prepare_segment_for_recovery() leaves out a sequence number, so
+	 * that no log leads there.
+	 */
+	pseg = b.first.pseg;
+	seq = le64_get(b.first.ss.ss_seq);
+	if (latest->orphans_start && pseg &&
+	    (seq == latest->seq + 2 || seq == latest->last_seq + 2) &&
+	    pseg == geometry_segment_start(geo, geometry_segment_of(geo, pseg)))
 		goto out;
 	if (b.n)
 		qsort(b.roots, b.n, sizeof(*b.roots), compare_numbers);
 	for (i = 0; i < b.n && i < ROOTS_TRIED && !ret; i++) {
-		if (!b.first.pseg || is_older(&b.roots[i], &b.first))
+		if (!pseg || is_older(&b.roots[i], &b.first))
 			break;
 		ret = has_latest(&b, cx, &b.roots[i]);
 		if (ret > 0)
 			report_newer(&b, &b.roots[i], true);
 	}
-	if (!ret && b.first.pseg &&
-	    le64_get(b.first.ss.ss_create) >= b.latest->ctime)
+	if (!ret && pseg && le64_get(b.first.ss.ss_create) >= latest->ctime)
 		report_newer(&b, &b.first, false);
 out:
 	free(b.roots);
 	return ret < 0 ? ret : 0;
+}
+
+int chain_check_synced(struct check *c, struct context *cx)
+{
+	const struct recovery *latest = &c->vol->latest;
+	struct rollforward *rf = NULL;
+	const struct salvaged_block *b;
+	struct nilfs_inode inode;
+	struct root root;
+	uint64_t i;
+	int ret;
+
+	if (le16_get(volume_super(c->vol)->s_state) & NILFS_VALID_FS)
+		return 0;
+	ret = rollforward_collect(c->vol, cx, latest, &rf);
+	if (ret == -EUCLEAN)
+		findings_failed(c->findings, cx, RULE_LOG_SYNCED,
+				place_number(PLACE_LOG, latest->orphans_start));
+	if (!ret)
+		ret = root_open(&root, cx, c->vol, 0);
+	/* Blocks are sorted by file; a file is asked for once. */
+	for (i = 0; !ret && i < rf->count; i++) {
+		b = &rf->blocks[i];
+		if (i && b[-1].ino == b->ino)
+			continue;
+		/* Whether nilfs_iget() finds it. */
+		ret = -ENOENT;
+		if (!inode_is_private(b->ino) && (b->ino < NILFS_USER_INO ||
+				b->ino >= c->vol->geo.first_ino))
+			ret = root_inode(&root, cx, b->ino, &inode);
+		if (!ret)
+			ret = inode_dirent_type(le16_get(inode.i_mode)) !=
+			      NILFS_FT_UNKNOWN;
+		if (ret == -ENOENT) {
+			fail_clear(cx);
+			ret = 0;
+		}
+		if (!ret)
+			findings_broken(c->findings, RULE_LOG_SYNCED,
+					place_map(root.cno, b->ino, b->blkoff,
+						  0));
+		ret = ret < 0 ? ret : 0;
+	}
+	rollforward_free(rf);
+	return damage_forgive(cx, ret);
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "check/damage.h"
 #include "check/logs/logindex.h"
 #include "check/pass/passes.h"
 #include "check/vblocks.h"
@@ -38,18 +39,10 @@ void check_note(const struct check *c, const char *fmt, ...)
 int check_damage(struct check *c, struct context *cx, int err, enum rule rule,
 		 struct place place)
 {
-	switch (err) {
-	case -EIO:
-		rule = RULE_DEV_UNREADABLE;
-		break;
-	case -EUCLEAN:
-	case -ENOENT:
-		break;
-	default:
-		return err;
-	}
-	findings_failed(c->findings, cx, rule, place);
-	return 0;
+	if (damage_is(err))
+		findings_failed(c->findings, cx, err == -EIO ?
+				RULE_DEV_UNREADABLE : rule, place);
+	return damage_is(err) ? 0 : err;
 }
 
 int check_skip_unreadable(void *arg, struct context *cx, uint64_t blkoff)
@@ -66,17 +59,15 @@ int check_skip_unreadable(void *arg, struct context *cx, uint64_t blkoff)
  * are read once, and the trees take as long as both.
  */
 static const struct pass table[] = {
-	{ "segments", "checking segments", pass_segments,
-	  pass_segments_work, 2, true },
-	{ "dat", "checking the DAT", pass_dat, pass_dat_work, 20, true },
-	{ "zones", "checking zones", pass_zones, pass_zones_work, 22, true },
-	{ "logs", "checking logs", pass_logs, pass_logs_work, 40, true },
-	{ "checkpoints", "checking checkpoints", pass_checkpoints,
-	  pass_checkpoints_work, 42, true },
-	{ "tree", "checking files", pass_tree, pass_tree_work, 80, false },
-	{ "names", "checking names", pass_names, NULL, 95, false },
-	{ "counts", "checking counts", pass_counts, NULL, 98, false },
-	{ NULL, NULL, NULL, NULL, 0, false },
+	{ "segments", "checking segments", pass_segments, 2, true },
+	{ "dat", "checking the DAT", pass_dat, 20, true },
+	{ "zones", "checking zones", pass_zones, 22, true },
+	{ "logs", "checking logs", pass_logs, 40, true },
+	{ "checkpoints", "checking checkpoints", pass_checkpoints, 42, true },
+	{ "tree", "checking files", pass_tree, 80, false },
+	{ "names", "checking names", pass_names, 95, false },
+	{ "counts", "checking counts", pass_counts, 98, false },
+	{ NULL, NULL, NULL, 0, false },
 };
 
 const struct pass *check_pass_at(size_t i)
@@ -91,50 +82,41 @@ static int run_pass(struct check *c, struct context *cx,
 
 	if (err)
 		return err;
+	c->work = 0;
 	if (run->begin)
-		run->begin(run->arg, pass,
-			   pass->estimate ? pass->estimate(c) : 0);
+		run->begin(run->arg, pass);
 	err = pass->run(c, cx);
 	if (run->end)
 		run->end(run->arg);
 	return err;
 }
 
-/* 1 where all of them were run, 0, or a failure. */
-static int run_passes(struct check *c, struct context *cx,
-		      const struct check_run *run)
+int check_volume(struct check *c, struct context *cx,
+		 const struct check_run *run)
 {
 	const struct pass *pass;
 	uint64_t most;
 	size_t i;
-	int err = pass_super(c, cx);
+	int err = pass_super(c, cx), whole;
 
 	if (!err && c->vol && run->opened)
 		err = run->opened(run->arg, c, cx);
-	if (err || !c->vol)
-		return err < 0 ? err : 0;
-	if (!c->table_memory) {
+	whole = !err && c->vol;
+	err = err < 0 ? err : 0;
+	if (whole && !c->table_memory) {
 		/* A byte for each entry that the DAT may have, and some. */
 		most = vblocks_end(c->vol, cx) + TABLE_MEMORY_MIN;
 		c->table_memory = most < cx->max_memory ? most :
 							  cx->max_memory;
 	}
-	for (i = 0; (pass = check_pass_at(i)) && !err; i++)
+	for (i = 0; whole && (pass = check_pass_at(i)) && !err; i++)
 		if (pass->counters || !run->counters)
 			err = run_pass(c, cx, pass, run);
-	return err ? err : 1;
-}
-
-int check_volume(struct check *c, struct context *cx,
-		 const struct check_run *run)
-{
-	int ret = run_passes(c, cx, run), err = ret < 0 ? ret : 0;
-
 	if (!err && run->extra)
 		err = run_pass(c, cx, run->extra, run);
 	if (!err)
 		err = badreads_report(c, cx);
-	return err ? err : ret;
+	return err ? err : whole;
 }
 
 int check_open_again(const struct check *c, struct context *cx, unsigned int n,
@@ -176,6 +158,8 @@ void check_fini(struct check *c)
 	c->sums = NULL;
 	sparse_fini(&c->referenced);
 	sparse_fini(&c->lingering);
+	free(c->cps);
+	c->cps = NULL;
 	free(c->snapshots);
 	c->snapshots = NULL;
 	volume_close(c->vol);

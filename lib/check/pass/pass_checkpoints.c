@@ -31,10 +31,8 @@ struct survey {
 	bool have_header, have_latest;
 	bool hidden;			/* not all entries were seen */
 	uint64_t valid, snapshots;	/* entries */
-	/*
-	 * The snapshot met last, 0: the header; where it leads; nothing was
-	 * hidden since.
-	 */
+	/* The snapshot met last, 0: the header; where it leads; nothing was
+	   hidden since. */
 	uint64_t last, last_next;
 	bool unbroken;
 };
@@ -50,32 +48,18 @@ static struct place place_of(uint64_t cno)
 	return cno ? place_number(PLACE_CHECKPOINT, cno) : block_place(0);
 }
 
-static void expect_number(struct survey *s, enum rule rule, struct place place,
-			  uint64_t want, uint64_t got)
+static void expect_number(const struct survey *s, enum rule rule,
+			  struct place place, uint64_t want, uint64_t got)
 {
 	if (want != got)
 		findings_differ(s->c->findings, rule, place, want, got);
-}
-
-static void take_snapshot(struct survey *s, uint64_t cno,
-			  const struct nilfs_snapshot_list *links)
-{
-	s->snapshots++;
-	if (s->unbroken) {
-		expect_number(s, RULE_CP_SNAPSHOT_NEXT, place_of(s->last), cno,
-			      s->last_next);
-		expect_number(s, RULE_CP_SNAPSHOT_PREV, place_of(cno), s->last,
-			      le64_get(links->ssl_prev));
-	}
-	s->last = cno;
-	s->last_next = le64_get(links->ssl_next);
-	s->unbroken = true;
 }
 
 /* An entry of a checkpoint that was made; true where it is valid. */
 static bool take_entry(struct survey *s, uint64_t cno,
 		       const struct nilfs_checkpoint *cp)
 {
+	const struct nilfs_snapshot_list *links = &cp->cp_snapshot_list;
 	enum rule rule = checkpoint_check(cp, cno);
 
 	if (rule == RULE_CP_CNO)
@@ -93,8 +77,18 @@ static bool take_entry(struct survey *s, uint64_t cno,
 	}
 	s->valid++;
 	s->have_latest |= cno == s->latest;
-	if (checkpoint_is_snapshot(cp))
-		take_snapshot(s, cno, &cp->cp_snapshot_list);
+	if (!checkpoint_is_snapshot(cp))
+		return true;
+	s->snapshots++;
+	if (s->unbroken) {
+		expect_number(s, RULE_CP_SNAPSHOT_NEXT, place_of(s->last), cno,
+			      s->last_next);
+		expect_number(s, RULE_CP_SNAPSHOT_PREV, place_of(cno), s->last,
+			      le64_get(links->ssl_prev));
+	}
+	s->last = cno;
+	s->last_next = le64_get(links->ssl_next);
+	s->unbroken = true;
 	return true;
 }
 
@@ -134,41 +128,6 @@ static void take_block(struct survey *s, uint64_t blkoff, const char *block)
 				block_place(blkoff), 0, future);
 }
 
-static void hide_counts(struct survey *s)
-{
-	s->hidden = true;
-	s->unbroken = false;
-}
-
-static int survey_block(struct survey *s, struct context *cx,
-			const struct blockmap_item *item)
-{
-	struct volume *vol = s->c->vol;
-	const void *block;
-	uint64_t blocknr;
-	int err;
-
-	err = blockmap_resolve(&vol->cpfile.map, cx, item->ptr, &blocknr);
-	if (err) {
-		hide_counts(s);
-		return damage_forgive(cx, err);
-	}
-	err = cache_get(vol->cache, cx, blocknr, &block);
-	if (err) {
-		hide_counts(s);
-		return check_damage(s->c, cx, err, RULE_DEV_UNREADABLE,
-				    block_place(item->key));
-	}
-	take_block(s, item->key, block);
-	cache_put_spent(vol->cache, block);
-	return 0;
-}
-
-uint64_t pass_checkpoints_work(const struct check *c)
-{
-	return checkpoint_blkoff(&c->vol->geo, c->vol->latest.cno) + 1;
-}
-
 int pass_checkpoints(struct check *c, struct context *cx)
 {
 	struct findings *f = c->findings;
@@ -179,20 +138,39 @@ int pass_checkpoints(struct check *c, struct context *cx)
 	};
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
-	int ret, err = 0;
+	struct cache *cache = c->vol->cache;
+	const void *block;
+	uint64_t blocknr;
+	int ret, found, err = 0;
 
+	c->work = checkpoint_blkoff(s.geo, s.latest) + 1;
 	ret = blockmap_cursor_open(&cur, cx, &c->vol->cpfile.map, 0, false);
 	while (!ret && !err &&
 	       (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
-		ret = context_cancelled(cx);
-		if (!ret)
-			err = survey_block(&s, cx, &item);
 		check_progress(c, item.key + 1);
+		ret = context_cancelled(cx);
+		if (ret)
+			break;
+		found = blockmap_resolve(&c->vol->cpfile.map, cx, item.ptr,
+					 &blocknr);
+		err = found ? found : cache_get(cache, cx, blocknr, &block);
+		if (!err) {
+			take_block(&s, item.key, block);
+			cache_put_spent(cache, block);
+			continue;
+		}
+		/* What cannot be read hides entries. */
+		s.hidden = true;
+		s.unbroken = false;
+		err = found ? damage_forgive(cx, err) :
+			      check_damage(c, cx, err, RULE_DEV_UNREADABLE,
+					   block_place(item.key));
 	}
 	blockmap_cursor_close(&cur);
 	if (damage_is(ret)) {
 		fail_clear(cx);
-		hide_counts(&s);
+		s.hidden = true;
+		s.unbroken = false;
 		ret = 0;
 	}
 	if (err || ret)

@@ -10,30 +10,19 @@
  * asked by the pass over logs, which reads what was written there.  Whether
  * anybody needs them is left to the passes after that one.
  *
- * Where that makes little sense the map is held against the logs.
- *
- * With a broken map nothing is said of what it should lead to, and the DAT
- * counts as broken.
- *
- * Comparing the map of the DAT with the logs.
- *
  * A damaged map may look valid, as that of a B-tree which is taken for a direct
- * one, and lead to wrong blocks.  Everything looks lost then, and a repair
- * would lose it.  But the logs list each block of the DAT, and the newest log
- * is right.
+ * one, and lead to wrong blocks.  Everything looks lost then, and a repair would
+ * lose it.  But the logs list each block of the DAT, and the newest log is right:
+ * where findings make little sense the map is held against the logs.  A hole may
+ * be where a block was deleted since, which logs do not record; but descriptors
+ * are never deleted.  With a broken map nothing is said of what it should lead
+ * to, and the DAT counts as broken.
  *
- * A hole may be where a block was deleted since, which logs do not record; but
- * descriptors are never deleted.
- *
- * The entries of the DAT.
- *
- * One pass over all of them by several workers.  Most entries are valid, so a
- * few comparisons decide that here, and only for an invalid one the broken rule
- * is determined.  The block of an entry is added to the set of claimed ones
- * (claims.h).
- *
- * An entry without a block was allocated and never written.  Entries that are
- * not in use keep their old content and are ignored.
+ * Entries are read in one pass by several workers.  Most are valid, so a few
+ * comparisons decide that, and only for an invalid one the broken rule is
+ * determined.  The block of an entry is added to the set of claimed ones
+ * (claims.h).  An entry without a block was allocated and never written.
+ * Entries that are not in use keep their old content and are ignored.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -58,6 +47,7 @@ struct scan {
 	const struct nilfs_geometry *geo;
 	uint64_t cno;
 	uint64_t first_block, end_block;	/* where segments are */
+	uint64_t own_blocks;	/* of its map, nodes too */
 	uint64_t nblocks;	/* of the DAT that were met */
 	uint64_t live;		/* entries */
 	uint64_t ended;		/* entries that snapshots have */
@@ -70,27 +60,15 @@ static void report_entry(struct scan *s, uint64_t vblocknr,
 	struct place place = place_number(PLACE_VBLOCK, vblocknr);
 	struct findings *f = s->c->findings;
 	enum rule rule = dat_check(s->geo, de, s->cno);
+	uint64_t start = le64_get(de->de_start), end = le64_get(de->de_end);
 
-	switch (rule) {
-	case RULE_OK:
-		return;
-	case RULE_DAT_LIFETIME:
-		findings_differ(f, rule, place, le64_get(de->de_start),
-				le64_get(de->de_end));
-		return;
-	case RULE_DAT_START:
+	if (rule == RULE_DAT_LIFETIME)
+		findings_differ(f, rule, place, start, end);
+	else if (rule == RULE_DAT_START || rule == RULE_DAT_END)
 		findings_differ(f, rule, place, s->cno,
-				le64_get(de->de_start));
-		return;
-	case RULE_DAT_END:
-		findings_differ(f, rule, place, s->cno, le64_get(de->de_end));
-		return;
-	default:
-		findings_add(f, &(struct finding){
-			.rule = rule, .place = place,
-			.has_got = true, .got = le64_get(de->de_blocknr),
-		});
-	}
+				rule == RULE_DAT_START ? start : end);
+	else if (rule != RULE_OK)
+		findings_got(f, rule, place, le64_get(de->de_blocknr));
 }
 
 static int visit_entries(void *arg, struct context *cx, unsigned int worker,
@@ -156,23 +134,19 @@ static int report_unreadable(void *arg, struct context *cx, uint64_t blkoff)
  * C->claimed.  The map of the DAT is sound, and what it claims for itself is
  * in that set already.  0, -ENOMEM, -EINTR.
  */
-static int datentries_check(struct check *c, struct context *cx)
+static int check_entries(struct scan *s, struct context *cx)
 {
-	struct scan s = {
-		.c = c,
-		.geo = &c->vol->geo,
-		.cno = c->vol->latest.cno,
-		.first_block = c->vol->geo.first_data_block,
-		.end_block = c->claimed.bits,
-	};
+	struct check *c = s->c;
 	const struct datscan_visitor visitor = {
 		.entries = visit_entries,
 		.own_block = count_block,
 		.unreadable = report_unreadable,
-		.arg = &s,
+		.arg = s,
 	};
 	int err;
 
+	s->first_block = s->geo->first_data_block;
+	s->end_block = c->claimed.bits;
 	err = damage_forgive(cx, cptable_list(c->vol, cx, true, &c->snapshots,
 					      &c->nsnapshots));
 	if (!err)
@@ -183,8 +157,8 @@ static int datentries_check(struct check *c, struct context *cx)
 	datruns_finish(&c->datruns);
 	if (!err)
 		err = claims_report_twice(c, cx);
-	c->live_entries = s.live;
-	c->kept_entries = s.ended ? s.live + s.ended : 0;
+	c->live_entries = s->live;
+	c->kept_entries = s->ended ? s->live + s->ended : 0;
 	return err;
 }
 
@@ -193,7 +167,7 @@ static int datentries_check(struct check *c, struct context *cx)
  * map, which is broken then (C->dat_broken).  It reads all logs: for a DAT in
  * doubt.  0, -ENOMEM, -EINTR.
  */
-static int datnewest_check(struct check *c, struct context *cx)
+static int compare_newest(struct check *c, struct context *cx)
 {
 	const struct palloc *p = &c->vol->dat_palloc;
 	struct listings own = { 0 };
@@ -225,97 +199,86 @@ static int datnewest_check(struct check *c, struct context *cx)
 	return ret;
 }
 
-struct own {
-	struct check *c;
-	uint64_t blocks;	/* nodes too */
-};
-
 static int claim_own(void *arg, struct context *cx,
 		     const struct mapcheck_pointer *p, uint64_t *blocknr,
 		     struct lifetime *life)
 {
-	struct own *own = arg;
-	struct check *c = own->c;
+	struct scan *s = arg;
 	enum rule rule = RULE_DAT_MAP_BLOCKNR;
 	int ret;
 
-	own->blocks++;
-	if (geometry_has_block(&c->vol->geo, p->ptr)) {
-		ret = claims_own(c, cx, p->ptr);
+	s->own_blocks++;
+	if (geometry_has_block(s->geo, p->ptr)) {
+		ret = claims_own(s->c, cx, p->ptr);
 		*blocknr = p->ptr;
 		*life = p->within;
 		if (ret)
 			return ret;
 		rule = RULE_DAT_MAP_DOUBLE;
 	}
-	claims_blame(c, rule, p->ptr, p->key, p->level);
+	claims_blame(s->c, rule, p->ptr, p->key, p->level);
 	return 0;
 }
 
-/*
- * The findings may be caused by wrong blocks.  Of files only the SUFILE was
- * read so far.
- */
+/* The findings may be caused by wrong blocks.  Of files only the SUFILE was
+   read so far. */
 static bool is_doubtful(const struct check *c)
 {
 	return findings_have(c->findings, RULE_DOUBTS_DAT);
 }
 
-/* All of it but the map, which has BLOCKS blocks. */
-static int check_content(struct check *c, struct context *cx, uint64_t blocks)
-{
-	const struct groups groups = {
-		.file = &c->vol->dat,
-		.palloc = &c->vol->dat_palloc,
-		.findings = c->findings,
-		.reserved = 1,
-	};
-	int err = groups_check(&groups, cx);
-
-	c->dat_bitmaps_lost = findings_count(c->findings,
-					     RULE_PALLOC_BITMAP_MISSING);
-	/* Its entries have the numbers of others. */
-	if (findings_count(c->findings, RULE_PALLOC_BLOCK))
-		c->dat_broken = true;
-	if (!err && !c->dat_broken && is_doubtful(c))
-		err = datnewest_check(c, cx);
-	if (err || c->dat_broken)
-		return err;
-	pass_tree_count(c, 0, NILFS_DAT_INO, &c->vol->dat.inode, blocks);
-	return datentries_check(c, cx);
-}
-
-uint64_t pass_dat_work(const struct check *c)
-{
-	return le64_get(c->vol->dat.inode.i_blocks) >>
-	       (c->vol->geo.block_bits - 9);
-}
-
 int pass_dat(struct check *c, struct context *cx)
 {
-	struct own own = { .c = c };
+	struct scan s = {
+		.c = c,
+		.geo = &c->vol->geo,
+		.cno = c->vol->latest.cno,
+	};
+	struct file *dat = &c->vol->dat;
 	const struct mapcheck m = {
 		.vol = c->vol,
 		.findings = c->findings,
 		.ino = NILFS_DAT_INO,
 		.within = { 0, UINT64_MAX },
 		.visit = claim_own,
-		.arg = &own,
+		.arg = &s,
+	};
+	const struct groups groups = {
+		.file = dat,
+		.palloc = &c->vol->dat_palloc,
+		.findings = c->findings,
+		.reserved = 1,
 	};
 	bool asked;
 	int ret = claims_begin(c, cx);
 
+	c->work = le64_get(dat->inode.i_blocks) >> (s.geo->block_bits - 9);
 	if (!ret)
-		ret = mapcheck_run(&m, cx, &c->vol->dat.inode);
-	if (ret > 0)
-		c->dat_broken = true;
-	ret = ret < 0 ? ret : 0;
+		ret = mapcheck_run(&m, cx, &dat->inode);
+	if (ret < 0)
+		return ret;
+	c->dat_broken |= ret > 0;
 	asked = is_doubtful(c);
-	if (!ret && !c->dat_broken)
-		ret = check_content(c, cx, own.blocks);
-	if (!ret)
-		ret = claims_survey(c, cx);
+	if (!c->dat_broken) {
+		ret = groups_check(&groups, cx);
+		c->dat_bitmaps_lost = findings_count(c->findings,
+						RULE_PALLOC_BITMAP_MISSING);
+		/* Its entries have the numbers of others. */
+		if (findings_count(c->findings, RULE_PALLOC_BLOCK))
+			c->dat_broken = true;
+		if (!ret && !c->dat_broken && is_doubtful(c))
+			ret = compare_newest(c, cx);
+	}
+	if (ret < 0)
+		return ret;
+	if (!c->dat_broken) {
+		pass_tree_count(c, 0, NILFS_DAT_INO, &dat->inode, s.own_blocks);
+		ret = check_entries(&s, cx);
+		if (ret)
+			return ret;
+	}
+	ret = claims_survey(c, cx);
 	if (!ret && !c->dat_broken && !asked && is_doubtful(c))
-		ret = datnewest_check(c, cx);
+		ret = compare_newest(c, cx);
 	return ret;
 }

@@ -514,11 +514,6 @@ static int run_workers(struct crowd *crowd, struct context *cx)
 	return ret;
 }
 
-uint64_t pass_logs_work(const struct check *c)
-{
-	return c->vol->geo.nsegments;
-}
-
 int pass_logs(struct check *c, struct context *cx)
 {
 	uint64_t latest = c->vol->latest.seq;
@@ -527,6 +522,7 @@ int pass_logs(struct check *c, struct context *cx)
 	size_t i;
 	int err;
 
+	c->work = c->vol->geo.nsegments;
 	err = sparse_init(&crowd.sequences, cx, latest < SEQUENCES_MAX ?
 			  latest + 1 : SEQUENCES_MAX);
 	if (!err)

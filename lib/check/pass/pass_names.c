@@ -29,70 +29,22 @@
 #include "check/inodes/inodelist.h"
 #include "check/names/names.h"
 #include "check/pass/passes.h"
-#include "disk/checkpoint.h"
-#include "vol/cptable.h"
 
 #define PLAIN_WORK 1000000u /* inodes of plain checkpoints, at least */
 #define DIFF_WORK 256u /* to compare two checkpoints, in inodes */
 
 struct walk {
-	uint64_t *cnos;		/* all checkpoints, ascending */
-	size_t count;
 	struct namediff_base last;	/* the one checked last */
-	/* What was read, in inodes. */
-	uint64_t kept;	/* of the latest checkpoint and the snapshots */
-	uint64_t plain;
+	/* What was read, in inodes: of the latest checkpoint and the snapshots,
+	   which are kept, and of others. */
+	uint64_t kept, plain;
 };
-
-/* Reads the checkpoint whole: its ifile, and if that has a root all names. */
-static int check_names(struct names *n, struct context *cx)
-{
-	bool whole;
-	int err;
-
-	n->lost = 0;
-	inodelist_clear(&n->list);
-	err = inodelist_fill(&n->root, cx, &n->list, &whole);
-	if (err)
-		return err;
-	if (!whole) {
-		names_unjudged(n, NILFS_IFILE_INO, cx->failure);
-	} else if (!inodelist_has_dir(&n->list, NILFS_ROOT_INO)) {
-		names_unjudged(n, NILFS_ROOT_INO, NULL);
-	} else {
-		err = dirnames_read(n, cx, NULL, NULL);
-		if (!err)
-			err = dupnames_settle(n, cx);
-		if (!err)
-			err = linkcount_run(n, cx, false);
-	}
-	fail_clear(cx);
-	return err;
-}
-
-/* Whether CNO is a snapshot; also if its entry cannot be read. */
-static bool is_kept(const struct names *n, struct context *cx, uint64_t cno)
-{
-	struct nilfs_checkpoint cp;
-
-	if (cno == n->c->vol->latest.cno)
-		return true;
-	if (!cptable_read(n->c->vol, cx, cno, &cp))
-		return checkpoint_is_snapshot(&cp);
-	fail_clear(cx);
-	return true;
-}
-
-static bool is_enough(const struct names *n, const struct walk *w)
-{
-	return !n->c->data && w->plain >= PLAIN_WORK && w->plain >= w->kept;
-}
 
 /* Checkpoint CNO, as far as it differs from the last one; adds up inodes. */
 static int check_checkpoint(struct names *n, struct context *cx,
 			    struct walk *w, uint64_t cno, uint64_t *inodes)
 {
-	struct namediff_base *last = &w->last;
+	bool whole;
 	int ret = root_open(&n->root, cx, n->c->vol, cno);
 
 	*inodes += DIFF_WORK;
@@ -103,76 +55,76 @@ static int check_checkpoint(struct names *n, struct context *cx,
 		fail_clear(cx);
 		return 0;
 	}
-	ret = namediff_run(n, cx, last, inodes);
-	if (!ret) {
-		n->doubts = 0;
-		ret = check_names(n, cx);
-		last->sound = !n->doubts;
-		inodelist_settle(&n->list);
-		*inodes += (uint64_t)n->list.nchunks * INODELIST_CHUNK;
+	ret = namediff_run(n, cx, &w->last, inodes);
+	if (ret)
+		goto out;
+	/* It is read whole: its ifile, and if that has a root all names. */
+	n->doubts = n->lost = 0;
+	inodelist_clear(&n->list);
+	ret = inodelist_fill(&n->root, cx, &n->list, &whole);
+	if (ret)
+		return ret;
+	if (!whole) {
+		names_unjudged(n, NILFS_IFILE_INO, cx->failure);
+	} else if (!inodelist_has_dir(&n->list, NILFS_ROOT_INO)) {
+		names_unjudged(n, NILFS_ROOT_INO, NULL);
+	} else {
+		ret = names_read(n, cx, NULL, NULL);
+		if (!ret)
+			ret = dupnames_settle(n, cx);
+		if (!ret)
+			ret = names_compare(n, cx, false);
 	}
-	last->root = n->root;
+	if (!ret)
+		fail_clear(cx);
+	w->last.sound = !n->doubts;
+	inodelist_settle(&n->list);
+	*inodes += (uint64_t)n->list.nchunks * INODELIST_CHUNK;
+out:
+	w->last.root = n->root;
 	return ret < 0 ? ret : 0;
 }
 
-/* The latest checkpoint and the snapshots. */
-static int check_kept(struct names *n, struct context *cx, struct walk *w)
+/* Those but the latest that are kept, or, until it is enough, the others. */
+static int check_older(struct names *n, struct context *cx, struct walk *w,
+		       bool kept)
 {
-	uint64_t latest = n->c->vol->latest.cno;
-	size_t i;
-	int err = check_checkpoint(n, cx, w, latest, &w->kept);
-
-	findings_snapshots(n->c->findings, true);
-	for (i = w->count; i-- > 0 && !err;) {
-		if (w->cnos[i] != latest && is_kept(n, cx, w->cnos[i]))
-			err = check_checkpoint(n, cx, w, w->cnos[i], &w->kept);
-		check_progress(n->c, w->count - i);
-	}
-	findings_snapshots(n->c->findings, false);
-	return err;
-}
-
-static int check_others(struct names *n, struct context *cx, struct walk *w)
-{
+	const struct check *c = n->c;
 	size_t i;
 	int err = 0;
 
-	for (i = w->count; i-- > 0 && !err && !is_enough(n, w);) {
-		if (!is_kept(n, cx, w->cnos[i]))
-			err = check_checkpoint(n, cx, w, w->cnos[i],
-					       &w->plain);
-	}
-	return err;
-}
+	for (i = c->ncps; i-- > 0 && !err;) {
+		const struct check_checkpoint *cp = &c->cps[i];
 
-static int check_all(struct names *n, struct context *cx)
-{
-	struct walk w = { .cnos = NULL };
-	int err = cptable_list(n->c->vol, cx, false, &w.cnos, &w.count);
-
-	if (err && damage_is_fatal(err))
-		return err;
-	if (err) {
-		fail_clear(cx);
-		w.count = 0;
+		if (!kept && !c->data && w->plain >= PLAIN_WORK &&
+		    w->plain >= w->kept)
+			break;
+		if (cp->kept == kept && cp->cno != c->vol->latest.cno)
+			err = check_checkpoint(n, cx, w, cp->cno, kept ?
+					       &w->kept : &w->plain);
+		if (kept)
+			check_progress(c, c->ncps - i);
 	}
-	err = check_kept(n, cx, &w);
-	findings_history(n->c->findings, true);
-	if (!err)
-		err = check_others(n, cx, &w);
-	findings_history(n->c->findings, false);
-	free(w.cnos);
 	return err;
 }
 
 int pass_names(struct check *c, struct context *cx)
 {
+	struct walk w = { .kept = 0 };
 	struct names n = { .c = c };
 	int err;
 
 	if (c->dat_broken)
 		return 0;
-	err = check_all(&n, cx);
+	err = check_checkpoint(&n, cx, &w, c->vol->latest.cno, &w.kept);
+	findings_snapshots(c->findings, true);
+	if (!err)
+		err = check_older(&n, cx, &w, true);
+	findings_snapshots(c->findings, false);
+	findings_history(c->findings, true);
+	if (!err)
+		err = check_older(&n, cx, &w, false);
+	findings_history(c->findings, false);
 	inodelist_fini(&n.list);
 	dupnames_fini(&n.dups);
 	pairtable_fini(&n.reported);

@@ -81,40 +81,6 @@ static void take_segment(struct survey *s, uint64_t segnum,
 	}
 }
 
-static void take_block(struct survey *s, uint64_t blkoff, const char *block)
-{
-	const struct nilfs_geometry *geo = &s->c->vol->geo;
-	uint64_t first = segusage_first(geo, blkoff), segnum;
-	uint32_t size = geo->segment_usage_size;
-	const char *entry = block + segusage_offset(geo, first);
-	struct nilfs_segment_usage_ext ext = { 0 };
-	uint32_t i, count = segusage_count(geo, blkoff);
-	uint32_t known = size < sizeof(ext) ? size : (uint32_t)sizeof(ext);
-
-	for (i = 0; i < count; i++, entry += size) {
-		segnum = first + i;
-		memcpy(&ext, entry, known);
-		if (segnum < geo->nsegments) {
-			take_segment(s, segnum, &ext);
-		} else if (!segusage_is_clean(&ext.su) && !s->beyond) {
-			/* Growing would make it a segment. */
-			findings_broken(s->c->findings, RULE_SU_BEYOND,
-					segment(segnum));
-			s->beyond = true;
-		}
-	}
-}
-
-/* Segments [FIRST, END) have no block. */
-static void take_hole(struct survey *s, uint64_t first, uint64_t end)
-{
-	const struct recovery *latest = &s->c->vol->latest;
-
-	s->nclean += end - first;
-	s->have_current |= latest->segnum >= first && latest->segnum < end;
-	s->have_next |= latest->nextnum >= first && latest->nextnum < end;
-}
-
 /*
  * Block BLKOFF, of segments [SEGNUM, END), cannot be read.  Below a broken node
  * that holds for hundreds of blocks, all for the same reason, which is reported
@@ -143,56 +109,49 @@ static int lose_block(struct survey *s, struct context *cx, int err,
 static int survey_block(struct survey *s, struct context *cx, uint64_t blkoff)
 {
 	struct volume *vol = s->c->vol;
+	const struct recovery *latest = &vol->latest;
 	const struct nilfs_geometry *geo = &vol->geo;
-	/* The segments of the block that the volume has. */
-	uint64_t first = segusage_first(geo, blkoff);
-	uint64_t end = first + segusage_count(geo, blkoff);
+	struct nilfs_segment_usage_ext ext = { 0 };
+	uint32_t size = geo->segment_usage_size;
+	uint32_t known = size < sizeof(ext) ? size : (uint32_t)sizeof(ext);
+	/* The segments of the block, and END of those that the volume has. */
+	uint64_t first = segusage_first(geo, blkoff), segnum;
+	uint64_t last = first + segusage_count(geo, blkoff);
+	uint64_t end = last < geo->nsegments ? last : geo->nsegments;
 	const void *block;
-	bool garbage;
+	const char *entry;
 	int ret = file_block(&vol->sufile, cx, blkoff, &block);
 
-	if (end > geo->nsegments)
-		end = geo->nsegments;
 	if (!ret && !blkoff)
 		ret = fail(cx, -EUCLEAN, "sufile: has no header block");
+	if (ret > 0 && segusage_is_garbage(geo, blkoff, block)) {
+		file_put(&vol->sufile, block);
+		ret = fail(cx, -EUCLEAN, "sufile: block %llu: is no block of "
+			   "segments", (unsigned long long)blkoff);
+	}
 	if (ret < 0)
 		return lose_block(s, cx, ret, blkoff, first, end);
 	if (!ret) {
-		take_hole(s, first, end);
+		s->nclean += end - first;
+		s->have_current |= latest->segnum >= first &&
+				   latest->segnum < end;
+		s->have_next |= latest->nextnum >= first &&
+				latest->nextnum < end;
 		return 0;
 	}
-	garbage = segusage_is_garbage(geo, blkoff, block);
-	if (!garbage)
-		take_block(s, blkoff, block);
+	entry = (const char *)block + segusage_offset(geo, first);
+	for (segnum = first; segnum < last; segnum++, entry += size) {
+		memcpy(&ext, entry, known);
+		if (segnum < end) {
+			take_segment(s, segnum, &ext);
+		} else if (!segusage_is_clean(&ext.su) && !s->beyond) {
+			/* Growing would make it a segment. */
+			findings_broken(s->c->findings, RULE_SU_BEYOND,
+					segment(segnum));
+			s->beyond = true;
+		}
+	}
 	file_put(&vol->sufile, block);
-	if (!garbage)
-		return 0;
-	ret = fail(cx, -EUCLEAN, "sufile: block %llu: is no block of segments",
-		   (unsigned long long)blkoff);
-	return lose_block(s, cx, ret, blkoff, first, end);
-}
-
-static int check_header(struct survey *s, struct context *cx)
-{
-	const struct place place = place_map(0, NILFS_SUFILE_INO, 0, 0);
-	const struct volume *vol = s->c->vol;
-	struct nilfs_sufile_header header;
-	int err;
-
-	/* Where the device ends before the last segments, their entries were
-	   not read. */
-	if (s->lost || vol->geo.nsegments !=
-		       le64_get(volume_super(vol)->s_nsegments))
-		return 0;
-	err = sutable_header(s->c->vol, cx, &header);
-	if (err)
-		return check_damage(s->c, cx, err, RULE_SU_UNREADABLE, place);
-	if (le64_get(header.sh_ncleansegs) != s->nclean)
-		findings_differ(s->c->findings, RULE_SU_NCLEAN, place,
-				s->nclean, le64_get(header.sh_ncleansegs));
-	if (le64_get(header.sh_ndirtysegs) != s->ndirty)
-		findings_differ(s->c->findings, RULE_SU_NDIRTY, place,
-				s->ndirty, le64_get(header.sh_ndirtysegs));
 	return 0;
 }
 
@@ -206,11 +165,6 @@ static void check_active(struct survey *s, uint64_t segnum,
 		findings_broken(s->c->findings, RULE_SU_ACTIVE_ERROR,
 				segment(segnum));
 	bitmap_set(&s->c->used_segments, segnum);
-}
-
-uint64_t pass_segments_work(const struct check *c)
-{
-	return segusage_nblocks(&c->vol->geo);
 }
 
 /* The writer goes on in the current segment where its logs end, and in the next
@@ -248,10 +202,13 @@ static void check_writers(struct survey *s)
 int pass_segments(struct check *c, struct context *cx)
 {
 	const struct nilfs_geometry *geo = &c->vol->geo;
+	const struct place place = place_map(0, NILFS_SUFILE_INO, 0, 0);
+	struct nilfs_sufile_header header;
 	struct survey s = { .c = c };
 	uint64_t blkoff, n = segusage_nblocks(geo);
 	int ret = bitmap_init(&c->used_segments, cx, geo->nsegments);
 
+	c->work = n;
 	if (!ret)
 		ret = bitmap_init(&c->broken_segments, cx, geo->nsegments);
 	if (!ret && c->logs_under && !*c->logs_under)
@@ -275,8 +232,21 @@ int pass_segments(struct check *c, struct context *cx)
 			ret = survey_block(&s, cx, blkoff);
 		check_progress(c, blkoff + 1);
 	}
-	if (!ret)
-		ret = check_header(&s, cx);
+	/* Where the device ends before the last segments, their entries were
+	   not read. */
+	if (!ret && !s.lost &&
+	    geo->nsegments == le64_get(volume_super(c->vol)->s_nsegments)) {
+		ret = sutable_header(c->vol, cx, &header);
+		if (!ret && le64_get(header.sh_ncleansegs) != s.nclean)
+			findings_differ(c->findings, RULE_SU_NCLEAN, place,
+					s.nclean,
+					le64_get(header.sh_ncleansegs));
+		if (!ret && le64_get(header.sh_ndirtysegs) != s.ndirty)
+			findings_differ(c->findings, RULE_SU_NDIRTY, place,
+					s.ndirty,
+					le64_get(header.sh_ndirtysegs));
+		ret = check_damage(c, cx, ret, RULE_SU_UNREADABLE, place);
+	}
 	if (!ret)
 		check_writers(&s);
 	if (s.nshut)

@@ -6,6 +6,12 @@
  * and holds it against its log.  It needs nothing, and leaves an open volume
  * to the others; where there is none, there is nothing more to check.
  *
+ * Superblocks are written alternately, so one is normally older than the other:
+ * that is not a finding, nor is a missing flag of a clean unmount in the older.
+ * Fields that only mkfs.nilfs2 writes must be equal.  The position of the second
+ * follows from the size of the device.  If that has changed since the volume was
+ * made, the copy is not found there, and the change of size is reported.
+ *
  * Logs after the super root are not looked at: the next mount recovers what
  * is of use in them.  What the number of the latest checkpoint leads to is the
  * matter of the pass over checkpoints.
@@ -18,17 +24,241 @@
 #include "check/check.h"
 #include "check/damage.h"
 #include "check/pass/passes.h"
-#include "check/pass/supers.h"
+#include "disk/field.h"
 #include "disk/inode.h"
 #include "disk/segsum.h"
 #include "disk/superroot.h"
 #include "vol/cptable.h"
 #include "vol/recovery.h"
 
-/*
- * What cannot be read on the way to a super root is as bad as what is wrong
- * there: no mount gets past it.
- */
+struct supers {
+	struct nilfs_super_block copy[2];
+	bool read[2];
+	struct super_choice choice;	/* as the kernel makes it */
+	bool usable;		/* the chosen copy says where everything is */
+	bool known;		/* one of them does, or is of a newer format */
+};
+
+static struct place copy_place(int i)
+{
+	return place_number(PLACE_SUPER, (uint64_t)i);
+}
+
+static const struct field *find_field(const char *name)
+{
+	return field_find(field_table_find("super_block"), name);
+}
+
+/* The fields that break a rule alone. */
+static const struct {
+	enum rule rule;
+	const char *name;
+} broken_fields[] = {
+	{ RULE_SB_MAGIC, "s_magic" },
+	{ RULE_SB_WIPED, "s_magic" },
+	{ RULE_SB_BYTES, "s_bytes" },
+	{ RULE_SB_REV_LEVEL, "s_rev_level" },
+	{ RULE_SB_BLOCK_SIZE, "s_log_block_size" },
+	{ RULE_SB_INODE_SIZE, "s_inode_size" },
+	{ RULE_SB_FIRST_INO, "s_first_ino" },
+	{ RULE_SB_BLOCKS_PER_SEGMENT, "s_blocks_per_segment" },
+	{ RULE_SB_R_SEGMENTS_PERCENTAGE, "s_r_segments_percentage" },
+	{ RULE_SB_NSEGMENTS, "s_nsegments" },
+	{ RULE_SB_DEVICE_SIZE, "s_nsegments" },
+	{ RULE_SB_FIRST_DATA_BLOCK, "s_first_data_block" },
+	{ RULE_SB_DAT_ENTRY_SIZE, "s_dat_entry_size" },
+	{ RULE_SB_CHECKPOINT_SIZE, "s_checkpoint_size" },
+	{ RULE_SB_SEGMENT_USAGE_SIZE, "s_segment_usage_size" },
+	{ RULE_SB_FEATURE_INCOMPAT, "s_feature_incompat" },
+	{ RULE_SB_FEATURE_COMPAT_RO, "s_feature_compat_ro" },
+	{ RULE_SB_LAST_PSEG, "s_last_pseg" },
+};
+
+static void report_broken(struct check *c, const struct supers *s, int i,
+			  enum rule rule)
+{
+	struct finding f = { .rule = rule, .place = copy_place(i) };
+	size_t k;
+
+	if (rule == RULE_SB_SUM) {
+		findings_differ(c->findings, rule, f.place,
+				super_checksum(&s->copy[i]),
+				le32_get(s->copy[i].s_sum));
+		return;
+	}
+	for (k = 0; k < sizeof(broken_fields) / sizeof(*broken_fields); k++)
+		if (broken_fields[k].rule == rule)
+			f.has_got = field_get(find_field(broken_fields[k].name),
+					      &s->copy[i], 0, &f.got);
+	findings_add(c->findings, &f);
+}
+
+static bool is_other_size(const struct check *c, const struct supers *s)
+{
+	int i = s->choice.index;
+
+	return i >= 0 && le64_get(s->copy[i].s_dev_size) != c->dev->size;
+}
+
+static void check_copy(struct check *c, struct supers *s, int i)
+{
+	enum rule verdict = s->choice.verdict[i];
+	bool is_missed, usable = false;
+	enum rule features, rule;
+	struct nilfs_geometry geo;
+
+	/* Does one that is a superblock make sense? */
+	if (s->read[i] && (verdict == RULE_OK || verdict == RULE_SB_PLACE)) {
+		features = super_check_features(&s->copy[i]);
+		if (features)
+			report_broken(c, s, i, features);
+		rule = super_geometry(&s->copy[i], c->dev->size, &geo);
+		if (rule)
+			report_broken(c, s, i, rule);
+		/* Some rules do not keep the rest from being read. */
+		if (rule == RULE_OK || rule_has(rule, RULE_READABLE)) {
+			if (super_check_log(&s->copy[i], &geo))
+				report_broken(c, s, i, RULE_SB_LAST_PSEG);
+			usable = features != RULE_SB_FEATURE_INCOMPAT;
+			s->known = true;
+		}
+	}
+	if (i == s->choice.index)
+		s->usable = usable;
+	if (!s->read[i] || verdict == RULE_OK)
+		return;
+	/* Only the first one is where others write what they put on a device. */
+	if (!i && verdict == RULE_SB_MAGIC)
+		verdict = RULE_SB_WIPED;
+	/*
+	 * A second copy that cannot be one is no damage where there is no room
+	 * for it, as on very old volumes, or where the device has changed its
+	 * size.
+	 */
+	is_missed = s->choice.index != 0 ||
+		    (!super_bad_offset2(&s->copy[0],
+					super_offset2(c->dev->size)) &&
+		     !is_other_size(c, s));
+	/* Where segments are cannot be said if the numbers make no sense. */
+	if (verdict == RULE_SB_PLACE ? usable : !i || is_missed)
+		report_broken(c, s, i, verdict);
+}
+
+static const char *const constant_fields[] = {
+	"s_rev_level", "s_crc_seed", "s_log_block_size", "s_first_data_block",
+	"s_blocks_per_segment", "s_ctime", "s_inode_size", "s_dat_entry_size",
+	"s_checkpoint_size", "s_segment_usage_size", NULL
+};
+
+/* Reports RULE where the field NAME differs; false where it does. */
+static bool is_same(struct check *c, const struct supers *s, const char *name,
+		    enum rule rule)
+{
+	const struct field *field = find_field(name);
+	struct finding f = {
+		.rule = rule,
+		.place = copy_place(!s->choice.index),
+		.detail = name,
+	};
+
+	f.has_want = field_get(field, &s->copy[s->choice.index], 0, &f.want);
+	f.has_got = field_get(field, &s->copy[!s->choice.index], 0, &f.got);
+	if (f.want == f.got)
+		return true;
+	findings_add(c->findings, &f);
+	return false;
+}
+
+static void check_chosen(struct check *c, const struct supers *s)
+{
+	const struct nilfs_super_block *sb = &s->copy[s->choice.index];
+	struct place place = copy_place(s->choice.index);
+	unsigned int state = le16_get(sb->s_state);
+	/*
+	 * Live-block counts come and go with one log: cut off between the
+	 * superblocks, the newer one names that, the other one the log before.
+	 */
+	bool cut_off = s->choice.reason != SUPER_SAME;
+	unsigned int i;
+	const char *const *name;
+
+	for (i = 0; i < 2; i++)
+		cut_off &= le16_get(s->copy[i].s_segment_usage_size) ==
+			   (le64_get(s->copy[i].s_feature_compat) &
+			    NILFS_FEATURE_COMPAT_SUFILE_LIVE_BLKS_EXT ?
+				    NILFS_EXT_SEGMENT_USAGE_SIZE :
+				    NILFS_MIN_SEGMENT_USAGE_SIZE);
+	if (is_other_size(c, s))
+		findings_differ(c->findings, RULE_SB_DEV_SIZE, place,
+				le64_get(sb->s_dev_size), c->dev->size);
+	if (state & NILFS_ERROR_FS)
+		findings_broken(c->findings, RULE_SB_STATE_ERROR, place);
+	if (state & NILFS_RESIZE_FS)
+		findings_broken(c->findings, RULE_SB_RESIZE, place);
+	if (s->choice.spare < 0)
+		return;
+	for (name = constant_fields; *name; name++)
+		if (!is_same(c, s, *name, cut_off &&
+			     !strcmp(*name, "s_segment_usage_size") ?
+				RULE_SB_FEATURES : RULE_SB_COPIES))
+			return;
+	is_same(c, s, "s_nsegments", RULE_SB_RESIZE);
+}
+
+void pass_super_borrow(struct nilfs_super_block *sb,
+		       const struct nilfs_super_block *other)
+{
+	const char *const *name;
+	const struct field *field;
+
+	for (name = constant_fields; *name; name++) {
+		field = find_field(*name);
+		memcpy((char *)sb + field->offset,
+		       (const char *)other + field->offset,
+		       field_length(field));
+	}
+}
+
+/* Reads both superblocks and reports what is wrong with them, and between them. */
+static int check_supers(struct check *c, struct context *cx, struct supers *s)
+{
+	const uint64_t offset[2] = {
+		NILFS_SB_OFFSET_BYTES, super_offset2(c->dev->size)
+	};
+	int i, err;
+
+	memset(s, 0, sizeof(*s));
+	s->choice.index = -1;
+	if (c->dev->size < SUPER_MIN_DEVICE) {
+		findings_differ(c->findings, RULE_SB_DEVICE_SMALL,
+				place_number(PLACE_VOLUME, 0),
+				SUPER_MIN_DEVICE, c->dev->size);
+		return 0;
+	}
+	for (i = 0; i < 2; i++) {
+		err = dev_read(c->dev, cx, offset[i], &s->copy[i],
+			       sizeof(s->copy[i]));
+		s->read[i] = !err;
+		err = check_damage(c, cx, err, RULE_SB_UNREADABLE,
+				   copy_place(i));
+		if (err)
+			return err;
+	}
+	super_choose(s->read[0] ? &s->copy[0] : NULL,
+		     s->read[1] ? &s->copy[1] : NULL, c->dev->size,
+		     &s->choice);
+	for (i = 0; i < 2; i++)
+		check_copy(c, s, i);
+	if (!s->known)
+		findings_broken(c->findings, RULE_SB_LOST,
+				place_number(PLACE_VOLUME, 0));
+	if (s->choice.index >= 0)
+		check_chosen(c, s);
+	return 0;
+}
+
+/* What cannot be read on the way to a super root is as bad as what is wrong
+   there: no mount gets past it. */
 static int blame_reader(struct check *c, struct context *cx, int err,
 			enum rule rule, struct place place)
 {
@@ -59,7 +289,7 @@ static int check_other(struct check *c, struct context *cx)
 	err = recovery_search(vol, cx, sb, false, &rec);
 	return blame_reader(c, cx, err, chosen ? RULE_SB_NO_SUPER_ROOT :
 						 RULE_SB_SPARE,
-			    place_number(PLACE_SUPER, (uint64_t)i));
+			    copy_place(i));
 }
 
 /* Whether checkpoint CNO is in the cpfile, in whose time it may be the last. */
@@ -76,42 +306,16 @@ static bool has_checkpoint(struct volume *vol, struct context *cx, uint64_t cno)
 	return !err && le64_get(cp.cp_cno) == cno;
 }
 
-/*
- * The number of the latest checkpoint is that of the last one in the cpfile:
- * the greater of two that are there.  Where neither is it is the log's, which
- * has it from when it was written, as have all entries of the DAT that it
- * brought; the kernel goes by the superblock.
- */
-static void compare_cno(struct check *c, struct context *cx, uint64_t cno)
-{
-	struct volume *vol = c->vol;
-	uint64_t last = vol->latest.cno;
-
-	if (cno == last)
-		return;
-	if (has_checkpoint(vol, cx, last) &&
-	    (last > cno || !has_checkpoint(vol, cx, cno))) {
-		findings_differ(c->findings, RULE_SR_CNO,
-				place_number(PLACE_LOG,
-					     vol->latest.pseg_start),
-				last, cno);
-		return;
-	}
-	findings_differ(c->findings, RULE_SB_LAST_CNO,
-			place_number(PLACE_SUPER, (uint64_t)vol->super_used),
-			cno, vol->latest.cno);
-	vol->latest.cno = cno;
-}
-
 /* The numbers that superblock, log and super root have in common. */
 static int check_super_root(struct check *c, struct context *cx)
 {
-	const struct volume *vol = c->vol;
+	struct volume *vol = c->vol;
 	const struct recovery *latest = &vol->latest;
 	const struct nilfs_super_root *sr = &vol->super_root;
 	struct place place = place_number(PLACE_BLOCK, latest->super_root);
 	uint64_t nongc = le64_get(sr->sr_nongc_ctime);
 	uint16_t bytes = le16_get(sr->sr_bytes);
+	uint64_t cno, last;
 	struct nilfs_segment_summary ss;
 	const void *block;
 	int err = cache_get(vol->cache, cx, latest->pseg_start, &block);
@@ -142,70 +346,42 @@ static int check_super_root(struct check *c, struct context *cx)
 	      nongc < le64_get(volume_super(vol)->s_ctime))))
 		findings_differ(c->findings, RULE_SR_NONGC_CTIME, place,
 				latest->ctime, nongc);
-	if (segsum_has_cno(&ss))
-		compare_cno(c, cx, le64_get(ss.ss_cno));
+	/*
+	 * The number of the latest checkpoint is that of the last one in the
+	 * cpfile: the greater of two that are there.  Where neither is it is the
+	 * log's, which has it from when it was written, as have all entries of
+	 * the DAT that it brought; the kernel goes by the superblock.
+	 */
+	cno = le64_get(ss.ss_cno);
+	last = latest->cno;
+	if (!segsum_has_cno(&ss) || cno == last)
+		return 0;
+	if (has_checkpoint(vol, cx, last) &&
+	    (last > cno || !has_checkpoint(vol, cx, cno))) {
+		findings_differ(c->findings, RULE_SR_CNO,
+				place_number(PLACE_LOG, latest->pseg_start),
+				last, cno);
+		return 0;
+	}
+	findings_differ(c->findings, RULE_SB_LAST_CNO,
+			copy_place(vol->super_used), cno, last);
+	vol->latest.cno = cno;
 	return 0;
 }
 
-static const uint64_t inos[3] = {
-	NILFS_DAT_INO, NILFS_CPFILE_INO, NILFS_SUFILE_INO
-};
-
-/* What is wrong with the fields; the maps are walked by later passes. */
-static void check_metadata(struct check *c)
-{
-	const struct nilfs_inode *const inodes[3] = {
-		&c->vol->dat.inode, &c->vol->cpfile.inode,
-		&c->vol->sufile.inode
-	};
-	enum rule rule;
-	unsigned int i;
-
-	for (i = 0; i < 3; i++) {
-		rule = inode_check(&c->vol->geo, inodes[i], inos[i]);
-		if (rule)
-			findings_broken(c->findings, rule,
-					place_inode(0, inos[i]));
-	}
-}
-
-/*
- * Says what is wrong with the super root at BLOCKNR, from which the volume
- * could not be opened; WHY is what the reader said.
- */
-static int blame_super_root(struct check *c, struct context *cx,
-			    struct volume *bare, uint64_t blocknr,
-			    struct context *why)
-{
-	struct place place = place_number(PLACE_BLOCK, blocknr);
-	char *block = malloc(bare->geo.block_size);
-	enum rule rule;
-	int err;
-
-	if (!block)
-		return fail(cx, -ENOMEM, "super root");
-	err = volume_read_blocks(bare, cx, blocknr, 1, block);
-	if (!err) {
-		rule = superroot_check(&bare->geo, block);
-		if (rule)
-			findings_broken(c->findings, rule, place);
-		else
-			findings_failed(c->findings, why, RULE_SR_METADATA,
-					place);
-	}
-	free(block);
-	return blame_reader(c, cx, err, RULE_SR_METADATA, place);
-}
-
-/* Opens c->vol, or finds out why it could not be opened. */
+/* Opens c->vol, or finds out why it could not be opened: what is wrong with the
+   super root, or what the reader said. */
 static int open_volume(struct check *c, struct context *cx,
 		       const struct supers *s)
 {
 	const struct nilfs_super_block *sb = &s->copy[s->choice.index];
 	bool valid = le16_get(sb->s_state) & NILFS_VALID_FS;
+	struct place place = copy_place(s->choice.index);
+	enum rule rule = RULE_SB_NO_SUPER_ROOT;
 	struct volume *bare;
 	struct recovery rec;
 	struct context why;
+	char *block = NULL;
 	int err = state_is_at(c->state, le64_get(sb->s_last_pseg),
 			      le64_get(sb->s_last_seq)) ?
 		volume_open_from(&c->vol, cx, c->dev, &c->state->at) :
@@ -220,70 +396,88 @@ static int open_volume(struct check *c, struct context *cx,
 	err = volume_open_bare(&bare, cx, c->dev);
 	if (!err)
 		err = recovery_search(bare, cx, sb, !valid, &rec);
-	if (!err)
-		err = blame_super_root(c, cx, bare, rec.super_root, &why);
+	if (err)
+		goto out;
+	rule = RULE_SR_METADATA;
+	place = place_number(PLACE_BLOCK, rec.super_root);
+	block = malloc(bare->geo.block_size);
+	err = block ? volume_read_blocks(bare, cx, rec.super_root, 1, block) :
+		      fail(cx, -ENOMEM, "super root");
+	if (err)
+		goto out;
+	rule = superroot_check(&bare->geo, block);
+	if (rule)
+		findings_broken(c->findings, rule, place);
 	else
-		err = blame_reader(c, cx, err, RULE_SB_NO_SUPER_ROOT,
-				   place_number(PLACE_SUPER,
-						(uint64_t)s->choice.index));
+		findings_failed(c->findings, &why, RULE_SR_METADATA, place);
+out:
+	free(block);
 	volume_close(bare);
-	return err;
-}
-
-/* Not damage, but what the user sees is not all that the next mount shows. */
-static int note_state(const struct check *c, struct context *cx)
-{
-	const struct recovery *latest = &c->vol->latest;
-	const struct nilfs_segment_summary *ss;
-	const void *block;
-	int ret;
-
-	if (le16_get(volume_super(c->vol)->s_state) & NILFS_VALID_FS)
-		return 0;
-	check_note(c, "not unmounted cleanly; checking checkpoint %"
-		   PRIu64, latest->cno);
-	if (latest->orphans_start && latest->orphans_end)
-		check_note(c, "the next mount recovers what it can use of the "
-			   "logs from block %" PRIu64 " to %" PRIu64,
-			   latest->orphans_start, latest->orphans_end);
-	if (!latest->gap_pseg)
-		return 0;
-	/*
-	 * A log that has a summary where the chain ends is what a crash leaves
-	 * of the log being written, or what damage leaves of the last one.
-	 */
-	ret = cache_get(c->vol->cache, cx, latest->gap_pseg, &block);
-	if (ret)
-		return damage_forgive(cx, ret);
-	ss = block;
-	if (segsum_check(&c->vol->geo, ss, latest->gap_pseg) == RULE_OK &&
-	    le64_get(ss->ss_seq) == latest->gap_seq)
-		check_note(c, "the log at block %" PRIu64 " was not written "
-			   "completely, or is damaged: a mount ignores it",
-			   latest->gap_pseg);
-	cache_put(c->vol->cache, block);
-	return 0;
+	return blame_reader(c, cx, err, rule, place);
 }
 
 int pass_super(struct check *c, struct context *cx)
 {
+	const struct nilfs_segment_summary *ss;
+	const struct nilfs_inode *inodes[3];
+	const struct recovery *latest;
+	const void *block;
 	struct supers s;
-	int err = supers_check(c, cx, &s);
+	enum rule rule;
+	unsigned int i;
+	int err = check_supers(c, cx, &s);
 
 	if (err || !s.usable)
 		return err;
 	err = open_volume(c, cx, &s);
 	if (err || !c->vol)
 		return err;
-	err = note_state(c, cx);
+	latest = &c->vol->latest;
+	if (!(le16_get(volume_super(c->vol)->s_state) & NILFS_VALID_FS)) {
+		/* Not damage, but what the user sees is not all that the next
+		   mount shows. */
+		check_note(c, "not unmounted cleanly; checking checkpoint %"
+			   PRIu64, latest->cno);
+		if (latest->orphans_start && latest->orphans_end)
+			check_note(c, "the next mount recovers what it can use "
+				   "of the logs from block %" PRIu64 " to %"
+				   PRIu64, latest->orphans_start,
+				   latest->orphans_end);
+		/*
+		 * A log that has a summary where the chain ends is what a crash
+		 * leaves of the log being written, or what damage leaves of the
+		 * last one.
+		 */
+		block = NULL;
+		if (latest->gap_pseg)
+			err = cache_get(c->vol->cache, cx, latest->gap_pseg,
+					&block);
+		ss = block;
+		if (latest->gap_pseg && !err &&
+		    segsum_check(&c->vol->geo, ss, latest->gap_pseg) ==
+			    RULE_OK && le64_get(ss->ss_seq) == latest->gap_seq)
+			check_note(c, "the log at block %" PRIu64 " was not "
+				   "written completely, or is damaged: a mount "
+				   "ignores it", latest->gap_pseg);
+		if (!err)
+			cache_put(c->vol->cache, block);
+		err = damage_forgive(cx, err);
+	}
 	if (!err)
 		err = check_other(c, cx);
-	if (!err && !state_is_at(c->state, c->vol->latest.pseg_start,
-				 c->vol->latest.seq))
+	if (!err && !state_is_at(c->state, latest->pseg_start, latest->seq))
 		err = chain_check(c, cx);
 	if (!err)
 		err = check_super_root(c, cx);
-	if (!err)
-		check_metadata(c);
+	/* The fields of metadata files; their maps are walked by later passes. */
+	inodes[0] = &c->vol->dat.inode;
+	inodes[1] = &c->vol->cpfile.inode;
+	inodes[2] = &c->vol->sufile.inode;
+	for (i = 0; i < 3 && !err; i++) {
+		rule = inode_check(&c->vol->geo, inodes[i], NILFS_DAT_INO + i);
+		if (rule)
+			findings_broken(c->findings, rule,
+					place_inode(0, NILFS_DAT_INO + i));
+	}
 	return err;
 }

@@ -20,44 +20,32 @@ struct check;
 /* 0, or a failure of the checker itself; see check.h. */
 typedef int pass_run(struct check *c, struct context *cx);
 
-/* How much work it is, in the unit of check_progress(); 0: not known. */
-typedef uint64_t pass_estimate(const struct check *c);
-
 struct pass {
 	const char *name;	/* one word */
 	const char *doing;	/* of the line of progress: "checking ..." */
 	pass_run *run;
-	pass_estimate *estimate;	/* NULL: not known */
 	unsigned int until;	/* percent of a check that are done after it */
 	bool counters;		/* what the SUFILE counts rests on it */
 };
 
-/*
- * Pass number I of those that run on an open volume; NULL just past the last.
- * pass_super() comes before them.
- */
+/* Pass number I of those that run on an open volume; NULL just past the last.
+   pass_super() comes before them. */
 const struct pass *check_pass_at(size_t i);
 
 /* Superblocks and super root; before c->vol is open, which it opens. */
 pass_run pass_super;
 /* SUFILE: entries, counts, which segments are used. */
 pass_run pass_segments;
-pass_estimate pass_segments_work;
 /* DAT: its map, its allocator, its entries; claims blocks. */
 pass_run pass_dat;
-pass_estimate pass_dat_work;
 /* Zones of the device, where it has some, against SUFILE and DAT. */
 pass_run pass_zones;
-pass_estimate pass_zones_work;
 /* Logs of used segments, against SUFILE and DAT. */
 pass_run pass_logs;
-pass_estimate pass_logs_work;
 /* Checkpoint file: entries, counts, the list of snapshots. */
 pass_run pass_checkpoints;
-pass_estimate pass_checkpoints_work;
 /* Maps, ifiles and inodes of all checkpoints, shared parts once. */
 pass_run pass_tree;
-pass_estimate pass_tree_work;
 /* Directories and links of the checkpoints. */
 pass_run pass_names;
 /* What the DAT has and no pointer refers to; live-block counters. */
@@ -78,11 +66,33 @@ void pass_tree_count(const struct check *c, uint64_t cno, uint64_t ino,
  */
 int chain_check(struct check *c, struct context *cx);
 
+/* Reports files of logs of fdatasync() after the latest checkpoint that it does
+   not have, for which the next mount fails; its ifile can be read.  -ENOMEM. */
+int chain_check_synced(struct check *c, struct context *cx);
+
+/* What never changes in superblock SB becomes what OTHER has. */
+void pass_super_borrow(struct nilfs_super_block *sb,
+		       const struct nilfs_super_block *other);
+
+/* Gets each error of zones, of a segment or the volume; as pass_zones_walk(). */
+typedef int pass_zones_visit(void *arg, struct context *cx,
+			     const struct finding *f);
+
 /*
- * Reports files of logs of fdatasync() after the latest checkpoint that it does
- * not have, for which the next mount fails; its ifile can be read.  -ENOMEM.
+ * Compares the SUFILE of c->vol with the zones of c->dev, and calls VISIT for
+ * each error; without zones there are none.  Segments in which the DAT names
+ * blocks (c->live_segments) are not treated as clean.  Fails as
+ * sutable_cursor_next(), dev_zone_report() and VISIT.
  */
-int synced_check(struct check *c, struct context *cx);
+int pass_zones_walk(struct check *c, struct context *cx,
+		    pass_zones_visit *visit, void *arg);
+
+/* Whether the zones of SEGNUM have blocks in use, apart from its own entry in
+   the SUFILE. */
+bool pass_zones_is_held(const struct check *c, uint64_t segnum);
+
+/* Whether zone N is one of the latest segment, or of the next one. */
+bool pass_zones_is_current(const struct check *c, uint64_t n);
 
 /*
  * After the last pass, if reads have failed and no pass has reported any,
