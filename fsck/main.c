@@ -18,6 +18,9 @@
 
 static int check_options(struct tool *tool, const struct options *o)
 {
+	const char *const inputs[] = { tool->argv[0], NULL };
+	const struct output_how how = { .volume = true, .inputs = inputs };
+
 	if (o->undo_file && (o->mode == OPTIONS_NO || o->undo))
 		return tool_usage(tool, "--undo-file: nothing is repaired");
 	if (o->output && (o->undo || o->undo_file || o->quick ||
@@ -30,33 +33,7 @@ static int check_options(struct tool *tool, const struct options *o)
 		return tool_usage(tool, "--state: for checks and repairs only");
 	if (o->ddrescue_map && o->undo)
 		return tool_usage(tool, "--ddrescue-map: nothing is read");
-	if (!o->undo_file)
-		return 0;
-	return undo_check(&tool->cx, o->undo_file, tool->argv[0]);
-}
-
-static int go_back(struct tool *tool, const struct options *o,
-		   struct dev *dev)
-{
-	int err = undo_restore(&tool->cx, o->undo, dev, o->force);
-
-	if (!err)
-		tool_note(tool, "%s: is as it was before the repair",
-			  tool->argv[0]);
-	return err;
-}
-
-/* A copy that could not be checked is of no use, and gets no name. */
-static int end_copy(struct tool *tool, const struct options *o,
-		    struct target *t, int err)
-{
-	int ret = err < 0 ? err : output_commit(t->copy, &tool->cx);
-
-	if (ret < 0)
-		return ret;
-	tool_note(tool, "%s: left as it is; the repaired copy is %s",
-		  tool->argv[0], o->output);
-	return err;
+	return o->undo_file ? output_check(&tool->cx, o->undo_file, &how) : 0;
 }
 
 static int run_fsck(struct tool *tool, const void *options)
@@ -64,7 +41,7 @@ static int run_fsck(struct tool *tool, const void *options)
 	struct options asked = *(const struct options *)options;
 	const struct options *o = &asked;
 	struct target t;
-	int err;
+	int err, ret;
 
 	if (o->list_rules) {
 		findprint_rules(&tool->report);
@@ -79,14 +56,21 @@ static int run_fsck(struct tool *tool, const void *options)
 	err = target_open(&t, tool, tool->argv[0], o);
 	/* Data that was not read is found by the checksums of logs. */
 	asked.data |= t.unread;
-	if (!err && o->undo)
-		err = go_back(tool, o, t.dev);
-	else if (!err && o->mode == OPTIONS_COUNTERS)
-		err = damage_failed(&tool->cx, counters_run(tool, o, t.dev));
-	else if (!err)
+	if (!err && o->undo) {
+		err = undo_restore(&tool->cx, o->undo, t.dev, o->force);
+		if (!err)
+			tool_note(tool, "%s: is as it was before the repair",
+				  tool->argv[0]);
+	} else if (!err) {
 		err = damage_failed(&tool->cx, session_run(tool, o, t.dev));
-	if (t.copy)
-		err = end_copy(tool, o, &t, err);
+	}
+	/* A copy that could not be checked is of no use, and gets no name. */
+	ret = t.copy && err >= 0 ? output_commit(t.copy, &tool->cx) : 0;
+	if (ret < 0)
+		err = ret;
+	else if (t.copy && err >= 0)
+		tool_note(tool, "%s: left as it is; the repaired copy is %s",
+			  tool->argv[0], o->output);
 	target_close(&t);
 	if (err >= 0)
 		progress_until(&tool->progress, 100);

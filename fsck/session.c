@@ -4,11 +4,26 @@
  *
  * The first look is printed as it goes; what was repaired, and what is left
  * then, once it is on the device.
+ *
+ * The last word.
+ *
+ * What is said about the volume is what its headers count.  Where one of them
+ * cannot be read, the passes have said so, and the counts are left out.
+ *
+ * Counters rebuilt without any other repair.
+ *
+ * A kernel knows nothing of live-block counts and leaves them behind, so to
+ * count again is no rare thing, and the tree of files has no part in it: only
+ * the passes run that show whether DAT, logs and checkpoints can be counted
+ * on.  Everything is compared with what it should be, and where nothing
+ * differs nothing is written.
  */
 #include "fsck/session.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/terminal.h"
@@ -16,127 +31,113 @@
 #include "dev/patched.h"
 #include "find/findprint.h"
 #include "fsck/apply/repair.h"
-#include "fsck/apply/round.h"
-#include "fsck/plan/look.h"
-#include "fsck/summary.h"
+#include "log/repairwriter.h"
+#include "vol/cptable.h"
+#include "vol/sutable.h"
 
 enum decision_mode session_mode(const struct tool *tool,
 				const struct options *o)
 {
-	return options_decision(o, report_is_text(&tool->report) &&
-				terminal_is(STDIN_FILENO) &&
-				terminal_is(STDOUT_FILENO));
+	if (o->mode == OPTIONS_AUTO)
+		return DECISION_MODE_SAFE;
+	if (o->mode == OPTIONS_YES)
+		return DECISION_MODE_YES;
+	return o->mode == OPTIONS_PLAIN && report_is_text(&tool->report) &&
+			       terminal_is(STDIN_FILENO) &&
+			       terminal_is(STDOUT_FILENO) ?
+		       DECISION_MODE_ASK : DECISION_MODE_NO;
 }
 
-static int run_look(struct tool *tool, const struct options *o, struct dev *dev,
-		    struct look *l)
+#define VERDICT_MAX 160
+
+static void put_line(const struct session_summary *s, struct report *r)
 {
-	struct report *r = &tool->report;
+	uint64_t errors = s->fatal + s->errors;
+	char text[VERDICT_MAX];
+	size_t n;
+
+	if (!errors && !s->warnings)
+		snprintf(text, VERDICT_MAX, s->repaired ? "repaired" : "clean");
+	else
+		snprintf(text, VERDICT_MAX,
+			 "%s%" PRIu64 " error%s, %" PRIu64 " warning%s%s",
+			 s->repaired ? "repaired, but " : "", errors,
+			 errors == 1 ? "" : "s", s->warnings,
+			 s->warnings == 1 ? "" : "s",
+			 s->repaired ? " left" : "");
+	n = strlen(text);
+	if (s->losses)
+		snprintf(text + n, VERDICT_MAX - n, ", %" PRIu64 " loss%s%s",
+			 s->losses, s->losses == 1 ? "" : "es",
+			 s->losses_known ? "" : " and perhaps more");
+	else if (!s->losses_known)
+		snprintf(text + n, VERDICT_MAX - n,
+			 ", losses could not be determined");
+	if (!s->counted) {
+		report_text(r, "%s: %s", s->device, text);
+		return;
+	}
+	report_text(r, "%s: %s, %" PRIu64 " files, checkpoint %" PRIu64
+		    ", %" PRIu64 "/%" PRIu64 " segments", s->device, text,
+		    s->files, s->cno, s->used_segments, s->segments);
+}
+
+static void put_count(const struct session_summary *s, struct report *r,
+		      const char *key, const char *label, uint64_t v)
+{
+	report_value(r, VALUE_U64, key, label,
+		     s->counted ? value_u64(v) : value_absent());
+}
+
+void session_report(const struct session_summary *s, struct report *r)
+{
+	if (report_is_text(r)) {
+		put_line(s, r);
+		return;
+	}
+	report_begin(r, "summary", NULL);
+	report_string(r, "device", "Device", s->device);
+	report_value(r, VALUE_BOOL, "clean", "Clean",
+		     value_bool(!s->fatal && !s->errors && s->losses_known));
+	report_value(r, VALUE_BOOL, "complete", "Complete",
+		     value_bool(s->complete));
+	report_value(r, VALUE_BOOL, "repaired", "Repaired",
+		     value_bool(s->repaired));
+	report_u64(r, "losses", "Losses", s->losses);
+	report_value(r, VALUE_BOOL, "losses_known", "Losses known",
+		     value_bool(s->losses_known));
+	report_u64(r, "fatal", "Fatal", s->fatal);
+	report_u64(r, "errors", "Errors", s->errors);
+	report_u64(r, "warnings", "Warnings", s->warnings);
+	report_u64(r, "history", "History", s->history);
+	report_value(r, VALUE_BOOL, "unmounted", "Unmounted",
+		     s->open ? value_bool(s->unmounted) : value_absent());
+	report_value(r, VALUE_BOOL, "error_state", "Error state",
+		     s->open ? value_bool(s->has_errors) : value_absent());
+	report_value(r, VALUE_U64, "checkpoint", "Checkpoint",
+		     s->open ? value_u64(s->cno) : value_absent());
+	put_count(s, r, "snapshots", "Snapshots", s->snapshots);
+	put_count(s, r, "files", "Files", s->files);
+	put_count(s, r, "segments", "Segments", s->segments);
+	put_count(s, r, "used_segments", "Used segments", s->used_segments);
+	report_end(r);
+}
+
+/* The first look, whose findings are printed. */
+static int run_look(struct repair *r, bool counts)
+{
+	struct report *report = &r->tool->report;
 	int err;
 
-	report_list(r, "findings");
-	err = look_run(l, tool, o, dev, true);
+	report_list(report, "findings");
+	err = look_run(r->first, r->tool, r->o, r->dev, true);
 	if (err)
 		return err;
-	report_end(r);
-	findprint_counts(r, l->check.findings, o->everything);
+	report_end(report);
+	if (counts)
+		findprint_counts(report, r->first->check.findings,
+				 r->o->everything);
 	return 0;
-}
-
-/* What the user might want to know of what was not repaired. */
-static void note_left(struct tool *tool, const struct options *o,
-		      const struct dev *dev, const struct look *l)
-{
-	const char *name = tool->argv[0];
-
-	if (!l->left || o->mode == OPTIONS_NO || o->quick)
-		return;
-	if (session_mode(tool, o) == DECISION_MODE_NO)
-		tool_note(tool, "%s: not on a terminal, so nothing was "
-			  "repaired; -y repairs", name);
-	else if (!dev->writable)
-		tool_note(tool, "%s: cannot be written to, so nothing was "
-			  "repaired", name);
-	else
-		tool_note(tool, "%s: %" PRIu64 " finding%s left that %s "
-			  "may repair at a cost", name, l->left,
-			  l->left == 1 ? " is" : "s are",
-			  l->mode == DECISION_MODE_SAFE ? "-y" : "--rebuild");
-}
-
-/* The way out where errors of snapshots are left after all repairs. */
-static void note_broken(struct tool *tool, const struct options *o,
-			const struct look *l)
-{
-	const struct look_broken *b = &l->broken;
-	const char *name = tool->argv[0];
-
-	if (!b->n || !l->complete || o->mode != OPTIONS_YES)
-		return;
-	tool_note(tool, "%s: snapshot %" PRIu64 "%s cannot be repaired; -y "
-		  "--give-up=snapshot=%" PRIu64 " makes a plain checkpoint of it, "
-		  "-y --undo-file FILE of all of them", name, b->cno[0],
-		  b->n > 1 ? " and others" : "", b->cno[0]);
-}
-
-/* A DAT that is in the logs whole was repaired before it is left. */
-static void note_dat(struct tool *tool, const struct options *o,
-		     const struct dev *dev, const struct look *l)
-{
-	if (l->check.dat_broken && !o->rebuild && dev->writable &&
-	    session_mode(tool, o) != DECISION_MODE_NO)
-		tool_note(tool, "%s: its DAT is broken, and not whole in the "
-			  "logs; --rebuild makes it of what there is",
-			  tool->argv[0]);
-}
-
-/* 0, SESSION_REPAIRED or SESSION_UNCORRECTED, by what is left. */
-static int print_result(struct tool *tool, const struct look *l, bool repaired,
-			const struct losslist *losses)
-{
-	struct summary s = {
-		.device = tool->argv[0],
-		.complete = l->complete,
-		.repaired = repaired,
-		.losses = losslist_count(losses),
-		.losses_known = !losses->more && !losses->incomplete,
-	};
-
-	summary_gather(&s, &tool->cx, &l->check);
-	if (!tool->quiet || !report_is_text(&tool->report))
-		summary_report(&s, &tool->report);
-	if (s.fatal || s.errors || !s.open)
-		return SESSION_UNCORRECTED;
-	return repaired ? SESSION_REPAIRED : 0;
-}
-
-static void note_nothing(const struct repair *r)
-{
-	const struct volume *vol = r->first->check.vol;
-	const char *name = r->tool->argv[0];
-
-	if (r->grave)
-		tool_note(r->tool, "%s: nothing was changed: of %" PRIu64
-			  " files repairs would leave %" PRIu64 "; --rebuild "
-			  "does that", name, r->losses.files, r->losses.left);
-	else if (!vol && r->o->mode == OPTIONS_YES)
-		tool_note(r->tool, "%s: nothing was changed: there is no "
-			  "superblock to begin with", name);
-	else if (findings_count(r->first->check.findings, RULE_SB_WIPED))
-		tool_note(r->tool, "%s: nothing was changed: the first "
-			  "superblock was wiped or overwritten, which may be "
-			  "intended; -y brings it back", name);
-	else if (r->rounds)
-		tool_note(r->tool, "%s: nothing was changed: no repair made "
-			  "it better", name);
-	else if (findings_count(r->first->check.findings,
-				RULE_SB_DEVICE_SIZE))
-		tool_note(r->tool, "%s: nothing was changed: the device is "
-			  "smaller than its volume", name);
-	else if (vol && vol->latest.orphans_start)
-		tool_note(r->tool, "%s: nothing was changed, for the sake of "
-			  "the logs after the latest checkpoint: a mount "
-			  "brings them back, -y gives them up", name);
 }
 
 /* A log had no place: then something is left, if nothing made one. */
@@ -145,104 +146,174 @@ static bool lacks_room(const struct repair *r, const struct look *last)
 	return r->no_room && !plan_is_empty(&last->plan);
 }
 
-static void note_room(const struct repair *r, const struct look *last)
+/* What the user might want to know of what L saw and was not repaired. */
+static void note_left(const struct repair *r, const struct look *l)
 {
+	const struct look_broken *b = &l->broken;
+	const struct options *o = r->o;
 	const char *name = r->tool->argv[0];
+	bool asked = session_mode(r->tool, o) != DECISION_MODE_NO;
 
-	if (!lacks_room(r, last))
-		return;
-	if (r->o->undo_file)
-		tool_note(r->tool, "%s: no segment is free for a repair, nor "
-			  "to be had for one", name);
-	else
-		tool_note(r->tool, "%s: no segment is free for a repair; with "
-			  "-y --undo-file FILE it may take those of old "
+	if (lacks_room(r, l))
+		tool_note(r->tool, o->undo_file ?
+			  "%s: no segment is free for a repair, nor to be had "
+			  "for one" :
+			  "%s: no segment is free for a repair; with -y "
+			  "--undo-file FILE it may take those of old "
 			  "checkpoints", name);
-}
-
-/* 1 where something was repaired, 0 where not, or a failure. */
-static int run_repair(struct repair *r, struct context *cx)
-{
-	int ret = repair_run(r, cx);
-
-	if (ret > 0) {
-		ret = accounting_run(r, cx);
-		if (!ret)
-			ret = repair_commit(r, cx);
-		return ret ? ret : 1;
+	if (l->left && o->mode != OPTIONS_NO && !o->quick) {
+		if (!asked)
+			tool_note(r->tool, "%s: not on a terminal, so nothing "
+				  "was repaired; -y repairs", name);
+		else if (!r->under->writable)
+			tool_note(r->tool, "%s: cannot be written to, so "
+				  "nothing was repaired", name);
+		else
+			tool_note(r->tool, "%s: %" PRIu64 " finding%s left "
+				  "that %s may repair at a cost", name, l->left,
+				  l->left == 1 ? " is" : "s are",
+				  l->mode == DECISION_MODE_SAFE ? "-y" :
+								  "--rebuild");
 	}
-	if (!ret)
-		note_nothing(r);
-	return ret;
+	/* A DAT that is in the logs whole was repaired before it is left. */
+	if (l->check.dat_broken && !o->rebuild && r->under->writable && asked)
+		tool_note(r->tool, "%s: its DAT is broken, and not whole in "
+			  "the logs; --rebuild makes it of what there is",
+			  name);
+	/* The way out where errors of snapshots are left after all repairs. */
+	if (b->n && l->complete && o->mode == OPTIONS_YES)
+		tool_note(r->tool, "%s: snapshot %" PRIu64 "%s cannot be "
+			  "repaired; -y --give-up=snapshot=%" PRIu64 " makes "
+			  "a plain checkpoint of it, -y --undo-file FILE of "
+			  "all of them", name, b->cno[0],
+			  b->n > 1 ? " and others" : "", b->cno[0]);
 }
 
-/* LOSSES is NULL where giving up the present state was what was asked for. */
-static void print_repairs(struct tool *tool, const struct repair *r,
-			  const struct losslist *losses)
+/* 0, SESSION_REPAIRED or SESSION_UNCORRECTED, by what is left. */
+static int print_result(struct repair *r, const struct look *l, bool repaired)
 {
-	repairlist_report(&r->repaired, &tool->report);
-	if (losses)
-		losslist_report(losses, &tool->report, tool->verbose);
-	if (r->now)
-		look_report_kept(r->now, &tool->report, "left");
-}
-
-/* What every mount does needs no question. */
-static bool is_forward_due(const struct look *l)
-{
-	return l->mode != DECISION_MODE_NO && l->mode != DECISION_MODE_ASK &&
-	       l->complete &&
-	       forward_is_due(l->check.vol);
-}
-
-/* What looks sound is compared with what is derived as well. */
-static bool is_rebuild_due(const struct look *l, const struct options *o)
-{
-	return o->rebuild && l->mode != DECISION_MODE_NO &&
-	       (l->left || (l->mode == DECISION_MODE_YES && l->complete));
-}
-
-/* An older state is to become the latest one. */
-static bool is_state_due(const struct look *l, const struct options *o)
-{
-	return o->state && l->mode != DECISION_MODE_NO && l->complete;
-}
-
-static int run_check(struct tool *tool, const struct options *o,
-		     struct dev *dev,
-		     struct dev *patched, struct dev *overlay, struct look *l)
-{
-	struct repair r = {
-		.tool = tool, .o = o, .dev = overlay, .under = dev, .first = l,
-		.patched = patched,
-		.ask = { .tool = tool, .mode = l->mode, .fd = STDIN_FILENO },
+	struct context *cx = &r->tool->cx;
+	const struct findings *f = l->check.findings;
+	struct volume *vol = l->check.vol;
+	struct session_summary s = {
+		.device = r->tool->argv[0],
+		.complete = l->complete,
+		.repaired = repaired,
+		.losses = losslist_count(&r->account),
+		.losses_known = !r->account.more && !r->account.incomplete,
+		.fatal = findings_count_severity(f, RULE_FATAL),
+		.history = findings_count_history(f),
+		.open = vol,
 	};
-	const struct look *last = l;
-	int ret = o->state ? states_take(&r, &tool->cx) : 0;
+	struct nilfs_cpfile_header cpfile = { 0 };
+	struct nilfs_sufile_header sufile = { 0 };
+	struct nilfs_checkpoint cp = { 0 };
+	unsigned int state;
+	uint64_t nclean;
 
-	l->state = o->state ? &r.state : NULL;
+	s.errors = findings_count_severity(f, RULE_ERROR) - s.fatal;
+	s.warnings = findings_count_severity(f, RULE_WARNING) - s.errors -
+		     s.fatal;
+	if (s.open) {
+		state = le16_get(volume_super(vol)->s_state);
+		s.unmounted = state & NILFS_VALID_FS;
+		s.has_errors = state & NILFS_ERROR_FS;
+		s.cno = vol->latest.cno;
+		s.counted = !cptable_header(vol, cx, &cpfile) &&
+			    !cptable_read(vol, cx, s.cno, &cp) &&
+			    !sutable_header(vol, cx, &sufile);
+		fail_clear(cx);
+	}
+	if (s.counted) {
+		nclean = le64_get(sufile.sh_ncleansegs);
+		s.files = le64_get(cp.cp_inodes_count);
+		s.snapshots = le64_get(cpfile.ch_nsnapshots);
+		s.segments = vol->geo.nsegments;
+		/* As the SUFILE has it; a count that is wrong is a finding. */
+		s.used_segments = nclean < s.segments ? s.segments - nclean : 0;
+	}
+	if (!r->tool->quiet || !report_is_text(&r->tool->report))
+		session_report(&s, &r->tool->report);
+	if (s.fatal || s.errors || !s.open)
+		return SESSION_UNCORRECTED;
+	return repaired ? SESSION_REPAIRED : 0;
+}
+
+static void note_nothing(const struct repair *r)
+{
+	const struct volume *vol = r->first->check.vol;
+	const struct findings *f = r->first->check.findings;
+	const char *why = NULL;
+
+	if (r->grave)
+		tool_note(r->tool, "%s: nothing was changed: of %" PRIu64
+			  " files repairs would leave %" PRIu64 "; --rebuild "
+			  "does that", r->tool->argv[0], r->losses.files,
+			  r->losses.left);
+	else if (!vol && r->o->mode == OPTIONS_YES)
+		why = ": there is no superblock to begin with";
+	else if (findings_count(f, RULE_SB_WIPED))
+		why = ": the first superblock was wiped or overwritten, which "
+		      "may be intended; -y brings it back";
+	else if (r->rounds)
+		why = ": no repair made it better";
+	else if (findings_count(f, RULE_SB_DEVICE_SIZE))
+		why = ": the device is smaller than its volume";
+	else if (vol && vol->latest.orphans_start)
+		why = ", for the sake of the logs after the latest checkpoint: "
+		      "a mount brings them back, -y gives them up";
+	if (why)
+		tool_note(r->tool, "%s: nothing was changed%s",
+			  r->tool->argv[0], why);
+}
+
+/*
+ * What every mount does needs no question.  With --rebuild what looks sound is
+ * compared with what is derived as well; with --state an older state is to
+ * become the latest one.
+ */
+static bool is_repair_due(const struct repair *r)
+{
+	const struct look *l = r->first;
+	bool repairs = l->mode != DECISION_MODE_NO;
+
+	return !plan_is_empty(&l->plan) || l->state_error ||
+	       (repairs && l->mode != DECISION_MODE_ASK && l->complete &&
+		forward_is_due(l->check.vol)) ||
+	       (repairs && r->o->rebuild &&
+		(l->left || (l->mode == DECISION_MODE_YES && l->complete))) ||
+	       (repairs && r->o->state && l->complete) ||
+	       states_gives_up(r);
+}
+
+static int run_check(struct repair *r, struct context *cx)
+{
+	const struct look *last = r->first;
+	int ret = r->o->state ? states_take(r, cx) : 0;
+
+	r->first->state = r->o->state ? &r->state : NULL;
 	if (!ret)
-		ret = run_look(tool, o, overlay, l);
-	if (!ret && (!plan_is_empty(&l->plan) || l->state_error ||
-		     is_forward_due(l) || is_rebuild_due(l, o) ||
-		     is_state_due(l, o) || giveup_is_due(&r)))
-		ret = run_repair(&r, &tool->cx);
+		ret = run_look(r, true);
+	if (!ret && is_repair_due(r)) {
+		ret = repair_run(r, cx);
+		if (!ret)
+			note_nothing(r);
+		if (ret > 0)
+			ret = accounting_run(r, cx) ?: repair_commit(r, cx) ?: 1;
+	}
 	if (ret > 0) {
-		print_repairs(tool, &r, &r.account);
-		last = r.now ? r.now : l;
+		repair_report(r, &r->tool->report);
+		losslist_report(&r->account, &r->tool->report,
+				r->tool->verbose);
+		if (r->now)
+			look_report_kept(r->now, &r->tool->report, "left");
+		last = repair_current(r);
 	}
-	if (ret >= 0) {
-		note_room(&r, last);
-		note_left(tool, o, dev, last);
-		note_dat(tool, o, dev, last);
-		note_broken(tool, o, last);
-		ret = print_result(tool, last, ret, &r.account);
-		if (ret >= 0 && lacks_room(&r, last))
-			ret = SESSION_UNCORRECTED;
-	}
-	repair_fini(&r);
-	l->state = NULL;
-	return ret;
+	if (ret < 0)
+		return ret;
+	note_left(r, last);
+	ret = print_result(r, last, ret);
+	return ret >= 0 && lacks_room(r, last) ? SESSION_UNCORRECTED : ret;
 }
 
 static bool is_sound(const struct look *l)
@@ -251,15 +322,37 @@ static bool is_sound(const struct look *l)
 	       !findings_count_severity(l->check.findings, RULE_ERROR);
 }
 
-/* Fails with the first error of the look at what a rollback came to. */
-static int refuse_rollback(const struct repair *r, struct context *cx)
+/*
+ * Goes back on R's overlay, looks again, and keeps it if it is sound still.
+ * It may have files that were deleted while they were open, as that checkpoint
+ * has.  What is damaged is to be repaired first: how would one know what is
+ * old?
+ */
+static int roll_back(struct repair *r, struct context *cx)
 {
-	const struct look_kept *k = &r->now->kept;
 	char place[PLACE_TEXT_MAX] = "cannot be read";
 	const char *text = "not all of it is there";
+	const struct look_kept *k;
+	int err = run_look(r, true);
 	size_t i;
 
-	for (i = 0; i < k->n; i++) {
+	if (err)
+		return err;
+	if (!is_sound(r->first)) {
+		tool_warn(r->tool, "%s: damaged, so no rollback; -y repairs",
+			  r->tool->argv[0]);
+		return print_result(r, r->first, false);
+	}
+	err = rollback_run(r, cx, r->o->rollback.cno);
+	if (!err)
+		err = repair_resume(r, cx);
+	if (!err && is_sound(r->now))
+		err = repair_commit(r, cx);
+	if (err)
+		return err;
+	/* The first error of the look at what it came to. */
+	k = &r->now->kept;
+	for (i = 0; i < k->n && !is_sound(r->now); i++) {
 		const struct rule_info *rule = rule_info(k->findings[i].rule);
 
 		if (rule->severity < RULE_ERROR)
@@ -268,70 +361,119 @@ static int refuse_rollback(const struct repair *r, struct context *cx)
 		text = rule->text;
 		break;
 	}
-	return fail(cx, -EUCLEAN, "%s: checkpoint %" PRIu64 " is damaged: %s: "
-		    "%s; nothing was changed", r->tool->argv[0],
-		    r->o->rollback.cno, place, text);
+	if (!is_sound(r->now))
+		return fail(cx, -EUCLEAN, "%s: checkpoint %" PRIu64 " is "
+			    "damaged: %s: %s; nothing was changed",
+			    r->tool->argv[0], r->o->rollback.cno, place, text);
+	repair_report(r, &r->tool->report);
+	look_report_kept(r->now, &r->tool->report, "left");
+	return print_result(r, r->now, true);
 }
 
-/*
- * Goes back on R's overlay, looks again, and keeps it if it is sound still.  It may
- * have files that were deleted while they were open, as that checkpoint has.
- */
-static int roll_back(struct repair *r, struct context *cx)
+/* In place of all fixers. */
+static int rebuild_counters(struct fixer_job *job, struct context *cx,
+			    const struct fix *fixes, size_t n)
 {
-	struct fixer_job job = repair_job(r, cx);
-	int err = rollback_run(&job, cx, r->o->rollback.cno);
+	const struct findings *f = job->check->findings;
+	const struct fix recount = { .rule = RULE_SU_NLIVE };
+	uint64_t changed;
+	void *header;
+	bool stale;
+	int err = fix_segments_all(job, cx, NULL, &changed);
 
+	(void)fixes, (void)n;
 	if (!err)
-		err = repair_resume(r, cx);
+		err = fix_counts(job, cx, &recount, 1);
 	if (err)
 		return err;
-	return is_sound(r->now) ? repair_commit(r, cx) :
-				  refuse_rollback(r, cx);
+	/* The header alone may be reason to write one. */
+	stale = job->vol->geo.has_live_blks &&
+		sutable_is_exact(job->vol, cx) != 1;
+	fail_clear(cx);
+	if (stale || findings_count(f, RULE_SU_NCLEAN) ||
+	    findings_count(f, RULE_SU_NDIRTY)) {
+		fixers_note(job, "segment usage file: header rebuilt");
+		err = metafile_change(
+			repairwriter_file(job->writer, NILFS_SUFILE_INO), cx, 0,
+			&header, NULL);
+	}
+	return err ? err : repairwriter_changed(job->writer, cx);
 }
 
-/* What is damaged is to be repaired first: how would one know what is old? */
-static int go_back(struct tool *tool, const struct options *o,
-		   struct dev *dev, struct dev *overlay, struct look *l)
+static int count_again(struct repair *r, struct context *cx)
 {
-	struct repair r = {
-		.tool = tool, .o = o, .dev = overlay, .under = dev, .first = l,
+	struct round round = {
+		.stage = RULE_STAGE_METADATA,
+		.begin = rebuild_counters,
 	};
-	int ret = run_look(tool, o, overlay, l);
+	const struct check *c = &r->first->check;
+	const struct rule_info *rule;
+	bool errors;
+	int ret = run_look(r, false);
+	size_t i;
 
-	if (!ret && !is_sound(l)) {
-		tool_warn(tool, "%s: damaged, so no rollback; -y repairs",
-			  tool->argv[0]);
-		ret = print_result(tool, l, false, &r.account);
-	} else if (!ret) {
-		ret = roll_back(&r, &tool->cx);
-		if (!ret)
-			print_repairs(tool, &r, NULL);
-		if (!ret)
-			ret = print_result(tool, r.now, true, &r.account);
+	if (ret)
+		return ret;
+	/* Errors on which counts would rest: what is wrong with the SUFILE is
+	   what is to be repaired; zones can wait. */
+	errors = !c->vol || c->dat_broken;
+	for (i = 0; (rule = rule_at(i)) && !errors; i++)
+		errors = rule->severity >= RULE_ERROR &&
+			 rule->fix != RULE_FIX_SEGMENTS &&
+			 rule->second != RULE_FIX_SEGMENTS &&
+			 rule->fix != RULE_FIX_COUNTS &&
+			 rule->fix != RULE_FIX_ZONES &&
+			 rule->fix != RULE_FIX_LOG &&
+			 findings_count(c->findings, rule->rule);
+	if (errors) {
+		tool_note(r->tool, "%s: nothing was counted: its errors are to "
+			  "be repaired first", r->tool->argv[0]);
+		return SESSION_UNCORRECTED;
 	}
-	repair_fini(&r);
+	if (c->vol->latest.orphans_start)
+		return fail(cx, -EBUSY, "%s: was not unmounted; a mount or -y "
+			    "comes first", r->tool->argv[0]);
+	round.job = repair_job(r, cx);
+	ret = round_run(&round, cx);
+	if (ret)
+		return ret;
+	if (overlay_is_changed(r->dev))
+		ret = repair_commit(r, cx) ?: SESSION_REPAIRED;
+	else
+		tool_note(r->tool, "%s: the counters of all segments are right",
+			  r->tool->argv[0]);
+	if (ret >= 0)
+		repair_report(r, &r->tool->report);
 	return ret;
 }
 
 int session_run(struct tool *tool, const struct options *o, struct dev *dev)
 {
+	bool counters = o->mode == OPTIONS_COUNTERS;
 	struct look l = { .mode = session_mode(tool, o) };
-	struct dev *patched = NULL, *overlay = NULL;
-	int err;
+	struct repair r = {
+		.tool = tool, .o = o, .under = dev, .first = &l,
+		.ask = { .tool = tool, .fd = STDIN_FILENO },
+	};
+	int err = 0;
 
 	if (!dev->writable || o->quick)
 		l.mode = DECISION_MODE_NO;
-	if (l.mode != DECISION_MODE_NO || o->rollback.wanted)
+	r.ask.mode = l.mode;
+	if (l.mode != DECISION_MODE_NO || o->rollback.wanted || counters)
 		tool_promise(tool);
-	err = patched_open(&patched, &tool->cx, dev);
+	if (!counters && !o->rollback.wanted)
+		err = patched_open(&r.patched, &tool->cx, dev);
 	if (!err)
-		err = overlay_open(&overlay, &tool->cx, patched);
+		err = overlay_open(&r.dev, &tool->cx,
+				   r.patched ? r.patched : dev);
 	if (!err)
-		err = o->rollback.wanted ? go_back(tool, o, dev, overlay, &l) :
-				run_check(tool, o, dev, patched, overlay, &l);
+		err = counters ? count_again(&r, &tool->cx) :
+		      o->rollback.wanted ? roll_back(&r, &tool->cx) :
+					   run_check(&r, &tool->cx);
+	repair_fini(&r);
 	look_fini(&l);
-	dev_close(overlay);
-	dev_close(patched);
+	dev_close(r.dev);
+	dev_close(r.patched);
 	return err;
 }

@@ -3,19 +3,30 @@
 #ifndef NILFS2_FSCK_SESSION_H
 #define NILFS2_FSCK_SESSION_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "cli/tool.h"
 #include "dev/dev.h"
+#include "find/decision.h"
 #include "fsck/plan/options.h"
+#include "out/report.h"
 
 /* Exit status of fsck(8). */
 #define SESSION_REPAIRED 1
 #define SESSION_UNCORRECTED 4
 
 /*
- * Checks the volume on DEV as O asks, repairs it, and puts findings, repairs
- * and a summary on the tool's report.  0 where there was no error,
- * SESSION_REPAIRED where there is none now, SESSION_UNCORRECTED, or a failure:
- * then nothing was changed, unless the failure is DEV's.
+ * Checks the volume on DEV as O asks, repairs it, or goes back to a
+ * checkpoint, and puts findings, repairs and a summary on the tool's report.
+ * 0 where there was no error, SESSION_REPAIRED where there is none now,
+ * SESSION_UNCORRECTED, or a failure: then nothing was changed, unless the
+ * failure is DEV's.
+ *
+ * For OPTIONS_COUNTERS it makes what the SUFILE says of segments what the DAT
+ * and the logs say, live-block counts included: 0 where it was so,
+ * SESSION_UNCORRECTED where the volume has errors on which that would rest,
+ * and -EBUSY where logs must be rolled forward first.
  */
 int session_run(struct tool *tool, const struct options *o, struct dev *dev);
 
@@ -24,12 +35,26 @@ enum decision_mode session_mode(const struct tool *tool,
 				const struct options *o);
 
 /*
- * Makes what the SUFILE of the volume on DEV says of segments what the DAT and
- * the logs say, live-block counts included.  0 where it was so,
- * SESSION_REPAIRED, SESSION_UNCORRECTED where the volume has errors on which
- * that would rest, or a failure: -EBUSY where logs must be rolled forward
- * first.
+ * The last word of a check: one line for people, as other checkers have it, and
+ * one object for scripts.
  */
-int counters_run(struct tool *tool, const struct options *o, struct dev *dev);
+struct session_summary {
+	const char *device;	/* as the user named it */
+	bool complete;		/* all passes were run */
+	bool repaired;		/* what is said is what came of it */
+	uint64_t losses;	/* of the repair, listed or not */
+	bool losses_known;	/* all of them are listed */
+	uint64_t fatal, errors, warnings;	/* findings */
+	uint64_t history;	/* more findings, which are history */
+	bool open;		/* the volume could be opened: what follows */
+	bool unmounted;		/* cleanly */
+	bool has_errors;	/* the kernel has said so */
+	uint64_t cno;		/* the latest checkpoint */
+	bool counted;		/* its counts could be read: what follows */
+	uint64_t files, snapshots, segments, used_segments;
+};
+
+/* Puts one line of text, or the section "summary". */
+void session_report(const struct session_summary *s, struct report *r);
 
 #endif

@@ -7,45 +7,221 @@
  *
  * Zones are kept to, those of an image file, too: a repair leaves an image that
  * can be brought to a device still.
+ *
+ * A volume on a failing device.
+ *
+ * Each read of a device with bad sectors takes long and may be the last one
+ * that works, so it is read once, in large pieces, and small ones where these
+ * fail; everything else is done with the copy.  Where ddrescue has made the
+ * copy already, its map file says what it lacks.
  */
 #include "fsck/target.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/zeros.h"
 #include "dev/badareas.h"
 #include "dev/devfile.h"
 #include "dev/probe.h"
 #include "dev/qcow2.h"
 #include "dev/zoned.h"
 #include "disk/super.h"
-#include "fsck/rescue.h"
 #include "fsck/session.h"
 #include "vol/owner.h"
+
+#define PIECE (1u << 20)
+#define SMALL_PIECE 4096u
+
+/* The number at *TEXT, in C's notation, and steps past it. */
+static bool take_number(char **text, uint64_t *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoull(*text, &end, 0);
+	if (end == *text || errno || strchr(*text, '-') == *text)
+		return false;
+	*text = end + strspn(end, " \t");
+	return true;
+}
+
+/* Adds [FROM, END), as far as the device goes. */
+static int add_area(struct dev *bad, struct context *cx, uint64_t from,
+		    uint64_t end)
+{
+	if (end > bad->size)
+		end = bad->size;
+	return from < end ? badareas_add(bad, cx, from, end - from) : 0;
+}
+
+/*
+ * Adds what the map file PATH of GNU ddrescue does not have as rescued to BAD:
+ * also what it does not mention.  -EBADMSG for anything that is no such file.
+ */
+static int read_map(struct dev *bad, struct context *cx, const char *path)
+{
+	uint64_t end = 0, pos, size, next;	/* of what was mentioned so far */
+	FILE *f = fopen(path, "re");
+	bool begun = false, good = true;
+	char *text = NULL, *at;
+	unsigned int line = 0;
+	size_t room = 0;
+	int err = 0;
+
+	if (!f)
+		return fail(cx, -errno, "%s", path);
+	while (!err && good && getline(&text, &room, f) >= 0) {
+		line++;
+		at = text + strspn(text, " \t");
+		if (!*at || *at == '#' || *at == '\n')
+			continue;
+		good = take_number(&at, &pos);
+		/* "POSITION STATUS ...", where ddrescue was, comes before the
+		   areas, "POSITION SIZE STATUS", ascending. */
+		if (!begun) {
+			begun = true;
+			good = good && *at && strchr("?*/-FG+", *at);
+			continue;
+		}
+		good = good && take_number(&at, &size) && *at &&
+		       strchr("?*/-+", *at) && pos >= end &&
+		       !__builtin_add_overflow(pos, size, &next);
+		if (!good)
+			break;
+		err = add_area(bad, cx, end, pos);
+		if (!err && *at != '+')
+			err = add_area(bad, cx, pos, next);
+		end = next;
+	}
+	free(text);
+	if (!err && ferror(f))
+		err = fail(cx, -EIO, "%s", path);
+	if (!err && !(good && begun))
+		err = fail(cx, -EBADMSG, "%s: line %u: not of a ddrescue map "
+			   "file", path, line);
+	fclose(f);
+	return err ? err : add_area(bad, cx, end, UINT64_MAX);
+}
+
+struct copying {
+	struct dev *source, *copy, *bad;
+	char *buf;		/* PIECE bytes */
+};
+
+/* Where the run of small pieces that are all zero, or none is, ends. */
+static size_t end_of_run(const char *buf, size_t at, size_t len, bool zero)
+{
+	size_t n;
+
+	for (; at < len; at += n) {
+		n = len - at < SMALL_PIECE ? len - at : SMALL_PIECE;
+		if (zeros_only(buf + at, n) != zero)
+			break;
+	}
+	return at;
+}
+
+/* Copies LEN bytes, or, where some cannot be read, small pieces of them; of
+   these notes which cannot be read. */
+static int copy_piece(struct copying *c, struct context *cx, uint64_t off,
+		      size_t len)
+{
+	size_t at, n;
+	int err = -EIO;
+
+	if (!badareas_have(c->bad, off, len))
+		err = dev_read(c->source, cx, off, c->buf, len);
+	/* What is zero stays a hole. */
+	for (at = 0; !err; at += n) {
+		at = end_of_run(c->buf, at, len, true);
+		n = end_of_run(c->buf, at, len, false) - at;
+		if (!n)
+			return 0;
+		err = dev_write(c->copy, cx, off + at, c->buf + at, n);
+		if (err)
+			return err;
+	}
+	if (err != -EIO)
+		return err;
+	fail_clear(cx);
+	if (len <= SMALL_PIECE)
+		return badareas_add(c->bad, cx, off, len);
+	for (at = 0, err = 0; at < len && !err; at += n) {
+		n = len - at < SMALL_PIECE ? len - at : SMALL_PIECE;
+		err = copy_piece(c, cx, off + at, n);
+		if (!err)
+			err = context_cancelled(cx);
+	}
+	return err;
+}
+
+int target_copy(struct dev **copy, struct dev **bad, struct tool *tool,
+		struct dev *source, const struct output *file,
+		const char *map)
+{
+	struct context *cx = &tool->cx;
+	struct copying c = { .source = source };
+	uint64_t size = source->size, off, len, bytes;
+	int err = devfile_create(copy, cx, file);
+	size_t n;
+
+	if (err)
+		return err;
+	err = devfile_resize(*copy, cx, size);
+	if (!err)
+		err = badareas_open(bad, cx, *copy);
+	if (!err && map)
+		err = read_map(*bad, cx, map);
+	if (err)
+		return err;
+	c.copy = *copy;
+	c.bad = *bad;
+	c.buf = malloc(PIECE);
+	if (!c.buf)
+		return fail(cx, -ENOMEM, "%s: buffer", source->name);
+	progress_begin(&tool->progress, "copying", size, true);
+	for (off = 0; off < size && !err; off += len) {
+		len = size - off < PIECE ? size - off : PIECE;
+		err = copy_piece(&c, cx, off, (size_t)len);
+		progress_update(&tool->progress, off + len);
+		if (!err)
+			err = context_cancelled(cx);
+	}
+	progress_end(&tool->progress);
+	free(c.buf);
+	if (!err)
+		err = dev_flush(*copy, cx);
+	n = err ? 0 : badareas_count(*bad, &bytes);
+	if (n)
+		tool_warn(tool, "%s: %" PRIu64 " bytes in %zu area%s could not "
+			  "be read; they are zeros in %s", tool->argv[0],
+			  bytes, n, n == 1 ? "" : "s", output_path(file));
+	return err;
+}
 
 #define SUPER_BYTES 1024u
 
 /* What is asked for: to write, to write if that is possible, or to read. */
 enum need { NEED_WRITE, NEED_MAYBE, NEED_READ };
 
-static enum need need_of(const struct tool *tool, const struct options *o)
-{
-	if (o->output)
-		return NEED_READ;
-	if (o->undo || o->rollback.wanted || o->mode == OPTIONS_COUNTERS)
-		return NEED_WRITE;
-	if (o->quick || session_mode(tool, o) == DECISION_MODE_NO)
-		return NEED_READ;
-	return NEED_MAYBE;
-}
-
-/* What is mounted is not written to; *NEED is what is left of it. */
-static int check_use(struct tool *tool, const char *path,
+/* What O needs; what is mounted is not written to. */
+static int find_need(struct tool *tool, const char *path,
 		     const struct options *o, enum need *need)
 {
 	struct context *cx = &tool->cx;
 	struct probe_use use;
 
+	*need = NEED_MAYBE;
+	if (!o->output && (o->undo || o->rollback.wanted ||
+			   o->mode == OPTIONS_COUNTERS))
+		*need = NEED_WRITE;
+	else if (o->output || o->quick ||
+		 session_mode(tool, o) == DECISION_MODE_NO)
+		*need = NEED_READ;
 	/* Without an answer on PATH, opening it fails with the reason. */
 	if (probe_mounted(cx, path, &use)) {
 		fail_clear(cx);
@@ -66,12 +242,6 @@ static int check_use(struct tool *tool, const char *path,
 	return 0;
 }
 
-/* One that cannot be written to can still be checked. */
-static bool is_protected(int err)
-{
-	return err == -EACCES || err == -EPERM || err == -EROFS;
-}
-
 static int open_file(struct target *t, struct context *cx, const char *path,
 		     enum need need)
 {
@@ -79,41 +249,13 @@ static int open_file(struct target *t, struct context *cx, const char *path,
 
 	if (need != NEED_READ) {
 		err = devfile_open(&t->file, cx, path, DEVFILE_WRITE);
-		if (need == NEED_WRITE || !is_protected(err))
+		/* One that cannot be written to can still be checked. */
+		if (need == NEED_WRITE ||
+		    (err != -EACCES && err != -EPERM && err != -EROFS))
 			return err;
 		fail_clear(cx);
 	}
 	return devfile_open(&t->file, cx, path, DEVFILE_READ);
-}
-
-/* A device is read like any other when its zones cannot be read. */
-static int do_without_zones(struct target *t, struct tool *tool,
-			    const char *path, enum need need)
-{
-	struct context *cx = &tool->cx;
-	int err;
-
-	if (need == NEED_WRITE)
-		return -EOPNOTSUPP;
-	tool_note(tool, "%s: zones are not checked, and nothing is repaired: "
-		  "%s", path, cx->failure);
-	fail_clear(cx);
-	dev_close(t->file);
-	t->file = NULL;
-	err = open_file(t, cx, path, NEED_READ);
-	t->dev = t->file;
-	return err;
-}
-
-/* What stood where a zone is now cannot be written there again. */
-static int check_undo(struct context *cx, const struct target *t,
-		      const char *path, const struct options *o)
-{
-	if (!t->dev->zones || (!o->undo && !o->undo_file))
-		return 0;
-	return fail(cx, -EOPNOTSUPP, "%s: --undo%s: has zones, to which what "
-		    "was there cannot be written back", path,
-		    o->undo ? "" : "-file");
 }
 
 /*
@@ -155,45 +297,19 @@ static int make_copy(struct target *t, struct tool *tool,
 	if (!err)
 		err = output_open(&t->copy, &tool->cx, o->output, &how);
 	if (!err)
-		err = rescue_copy(&t->file, &t->dev, tool, t->source, t->copy,
+		err = target_copy(&t->file, &t->dev, tool, t->source, t->copy,
 				  o->ddrescue_map);
 	t->unread = !err && badareas_count(t->dev, &bytes);
 	return err;
 }
 
-/* With the areas that ddrescue could not read. */
-static int add_map(struct target *t, struct context *cx,
-		   const struct options *o)
-{
-	struct dev *bad;
-	uint64_t bytes;
-	int err = badareas_open(&bad, cx, t->dev);
-
-	if (err)
-		return err;
-	t->under = t->dev;
-	t->dev = bad;
-	if (o->ddrescue_map)
-		err = rescue_read_map(bad, cx, o->ddrescue_map);
-	t->unread = !err && badareas_count(bad, &bytes);
-	return err;
-}
-
-/* The superblock that is not to be used counts as unreadable. */
-static int hide_super(struct target *t, struct context *cx,
-		      const struct options *o)
-{
-	uint64_t off = o->superblock == 1 ? super_offset2(t->dev->size) :
-					    NILFS_SB_OFFSET_BYTES;
-
-	return o->superblock ? badareas_add(t->dev, cx, off, SUPER_BYTES) : 0;
-}
-
-/* The device below what counts as unreadable. */
+/* The device, with the areas that ddrescue could not read. */
 static int open_device(struct target *t, struct tool *tool, const char *path,
 		       const struct options *o, enum need need)
 {
 	struct context *cx = &tool->cx;
+	struct dev *bad;
+	uint64_t bytes;
 	int err;
 
 	owner_guard(t->file);
@@ -201,30 +317,53 @@ static int open_device(struct target *t, struct tool *tool, const char *path,
 	if (!o->data)
 		devfile_random(t->file);
 	err = qcow2_open(&t->dev, cx, t->file);
-	if (!err && t->dev == t->file) {
-		err = zoned_open(&t->dev, cx, t->file, path);
-		if (err && err != -ENOMEM)
-			err = do_without_zones(t, tool, path, need);
-	} else if (!err && need != NEED_READ) {
+	if (!err && t->dev != t->file && need != NEED_READ)
 		err = fail_said(cx, -EROFS, "%s: a qcow2 image can only be "
 				"checked (-n), or repaired in a copy (-y "
 				"--output)", path);
+	if (!err && t->dev == t->file) {
+		err = zoned_open(&t->dev, cx, t->file, path);
+		if (err && err != -ENOMEM && need == NEED_WRITE)
+			return -EOPNOTSUPP;
+		/* It is read like any other when its zones cannot be read. */
+		if (err && err != -ENOMEM) {
+			tool_note(tool, "%s: zones are not checked, and "
+				  "nothing is repaired: %s", path,
+				  cx->failure);
+			fail_clear(cx);
+			dev_close(t->file);
+			t->file = NULL;
+			err = open_file(t, cx, path, NEED_READ);
+			t->dev = t->file;
+		}
 	}
-	if (!err)
-		err = check_undo(cx, t, path, o);
-	return err || !(o->ddrescue_map || o->superblock) ?
-		       err : add_map(t, cx, o);
+	/* What stood where a zone is now cannot be written there again. */
+	if (!err && t->dev->zones && (o->undo || o->undo_file))
+		err = fail(cx, -EOPNOTSUPP, "%s: --undo%s: has zones, to which "
+			   "what was there cannot be written back", path,
+			   o->undo ? "" : "-file");
+	if (err || !(o->ddrescue_map || o->superblock))
+		return err;
+	err = badareas_open(&bad, cx, t->dev);
+	if (err)
+		return err;
+	t->under = t->dev;
+	t->dev = bad;
+	if (o->ddrescue_map)
+		err = read_map(bad, cx, o->ddrescue_map);
+	t->unread = !err && badareas_count(t->dev, &bytes);
+	return err;
 }
 
 int target_open(struct target *t, struct tool *tool, const char *path,
 		const struct options *o)
 {
-	enum need need = need_of(tool, o);
 	struct context *cx = &tool->cx;
+	enum need need;
 	int err;
 
 	memset(t, 0, sizeof(*t));
-	err = check_use(tool, path, o, &need);
+	err = find_need(tool, path, o, &need);
 	if (!err)
 		err = open_file(t, cx, path, need);
 	if (!err)
@@ -233,7 +372,12 @@ int target_open(struct target *t, struct tool *tool, const char *path,
 		return err;
 	err = o->output ? make_copy(t, tool, o) :
 			  open_device(t, tool, path, o, need);
-	return err ? err : hide_super(t, cx, o);
+	/* The superblock that is not to be used counts as unreadable. */
+	if (!err && o->superblock)
+		err = badareas_add(t->dev, cx, o->superblock == 1 ?
+				   super_offset2(t->dev->size) :
+				   NILFS_SB_OFFSET_BYTES, SUPER_BYTES);
+	return err;
 }
 
 void target_close(struct target *t)

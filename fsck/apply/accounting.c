@@ -23,39 +23,26 @@
 #include "dev/overlay.h"
 #include "disk/super.h"
 #include "fsck/account/account.h"
-#include "fsck/apply/improvement.h"
 #include "log/newsupers.h"
-
-/* Superblocks with STATE, on the overlay. */
-static int write_state(struct repair *r, struct context *cx,
-		       unsigned int state)
-{
-	struct volume *vol = repair_current(r)->check.vol;
-	struct nilfs_super_block sb = *volume_super(vol);
-
-	sb.s_state = le16_make((uint16_t)state);
-	sb.s_wtime = le64_make((uint64_t)cx->now);
-	sb.s_sum = le32_make(super_checksum(&sb));
-	vol->super[vol->super_used] = sb;
-	return newsupers_write(cx, r->dev, &sb, newsupers_offset2(vol));
-}
 
 int accounting_settle(struct repair *r, struct context *cx)
 {
 	const struct look *l = repair_current(r);
+	struct volume *vol = l->check.vol;
 	unsigned int before, state;
+	struct nilfs_super_block sb;
 	int ret;
 
-	if (!l->check.vol || improvement_errors(&l->check))
+	if (!vol || improvement_errors(&l->check))
 		return 0;
-	before = le16_get(volume_super(l->check.vol)->s_state);
-	state = before;
+	sb = *volume_super(vol);
+	state = before = le16_get(sb.s_state);
 	/* Marked so, the log that they name is taken for the latest. */
-	if (overlay_is_changed(r->dev) && !forward_is_due(l->check.vol) &&
-	    !l->check.vol->latest.passed)
+	if (overlay_is_changed(r->dev) && !forward_is_due(vol) &&
+	    !vol->latest.passed)
 		state |= NILFS_VALID_FS;
 	if (l->state_error) {
-		ret = ask_state(&r->ask, cx);
+		ret = plan_ask_state(&r->ask, cx);
 		if (ret < 0)
 			return ret;
 		if (ret)
@@ -63,31 +50,16 @@ int accounting_settle(struct repair *r, struct context *cx)
 	}
 	if (state == before)
 		return 0;
-	ret = write_state(r, cx, state);
+	sb.s_state = le16_make((uint16_t)state);
+	sb.s_wtime = le64_make((uint64_t)cx->now);
+	sb.s_sum = le32_make(super_checksum(&sb));
+	vol->super[vol->super_used] = sb;
+	ret = newsupers_write(cx, r->dev, &sb, newsupers_offset2(vol));
 	if (ret || !(before & ~state))
 		return ret;
-	repairlist_add(&r->repaired, "superblocks: no longer say that there were "
-		       "errors");
+	repair_note(r, "superblocks: no longer say that there were errors");
 	ret = repair_look(r, cx, IMPROVEMENT_ONLY);
 	return ret < 0 ? ret : 0;
-}
-
-/* Whether the log of the latest state was there before the repair. */
-static bool is_original(const struct repair *r, struct context *cx,
-			const struct volume *vol)
-{
-	struct nilfs_segment_summary now, before;
-	uint64_t off = vol->latest.pseg_start << vol->geo.block_bits;
-	struct context quiet;
-	bool is_read;
-
-	context_child(cx, &quiet);
-	is_read = !dev_read(r->under, &quiet, off, &before, sizeof(before)) &&
-		  !dev_read(r->dev, &quiet, off, &now, sizeof(now));
-	/* A repair may have set them right. */
-	now.ss_datasum = before.ss_datasum;
-	now.ss_sumsum = before.ss_sumsum;
-	return is_read && !memcmp(&before, &now, sizeof(now));
 }
 
 /* Sets in *ALL what is set in FIRST, if ALL is empty, and in MORE. */
@@ -111,9 +83,23 @@ int accounting_note(struct repair *r, struct context *cx,
 		    const struct look *now)
 {
 	const struct check *c = &now->check, *first = &r->first->check;
+	struct nilfs_segment_summary was, is;
+	struct context quiet;
+	uint64_t off;
 	int err;
 
-	if (!c->vol || !is_original(r, cx, c->vol))
+	if (!c->vol)
+		return 0;
+	/* Was the log of the latest state there before the repair? */
+	off = c->vol->latest.pseg_start << c->vol->geo.block_bits;
+	context_child(cx, &quiet);
+	if (dev_read(r->under, &quiet, off, &was, sizeof(was)) ||
+	    dev_read(r->dev, &quiet, off, &is, sizeof(is)))
+		return 0;
+	/* A repair may have set them right. */
+	is.ss_datasum = was.ss_datasum;
+	is.ss_sumsum = was.ss_sumsum;
+	if (memcmp(&was, &is, sizeof(is)))
 		return 0;
 	r->base = c->vol->latest;
 	r->has_base = true;
@@ -165,49 +151,33 @@ static int add_unread(struct sparse *unread, struct context *cx,
 	return ret < 0 ? ret : err;
 }
 
-/*
- * Blocks in segments with logs that could not be read: no checksum says whether
- * they are what was written.
- */
-static int find_unread(struct sparse *unread, struct context *cx,
-		       const struct repair *r)
-{
-	const struct bitmap *broken = r->broken.bits ?
-		&r->broken : &r->first->check.broken_segments;
-	const struct check *now = &repair_current(r)->check;
-	struct logbits lb = { .dev = r->under, .geo = &now->vol->geo };
-	uint64_t segnum = broken->bits ? bitmap_next_set(broken, 0) : 0;
-	int err = sparse_init(unread, cx, now->vol->geo.nblocks);
-
-	for (; segnum < broken->bits && !err;
-	     segnum = bitmap_next_set(broken, segnum + 1))
-		err = add_unread(unread, cx, now, &lb, segnum);
-	logbits_fini(&lb);
-	return err;
-}
-
 int accounting_run(struct repair *r, struct context *cx)
 {
 	const struct findings *f = r->first->check.findings;
+	const struct check *now = &repair_current(r)->check;
+	const struct bitmap *broken = r->broken.bits ?
+		&r->broken : &r->first->check.broken_segments;
+	struct logbits lb = { .dev = r->under };
 	struct sparse unread = { 0 };
 	const struct account_sides sides = {
 		.unread = &unread,
 		.under = r->under,
 		.overlay = r->dev,
-		.after = repair_current(r)->check.vol,
-		.logs = repair_current(r)->check.logindex,
+		.after = now->vol,
+		.logs = now->logindex,
 		.logs_under = r->first->logs_under,
 		.used = r->used.bits ? &r->used :
 				       &r->first->check.used_segments,
 		.base = r->has_base ? &r->base : NULL,
-		.is_sound = !improvement_errors(&repair_current(r)->check) &&
-			    !findings_count(repair_current(r)->check.findings,
+		.is_sound = !improvement_errors(now) &&
+			    !findings_count(now->findings,
 					    RULE_INODE_LINKS_UNKNOWN),
 		.is_whole = r->first->check.vol &&
 			    listings_are_whole(&r->first->check) &&
 			    !findings_count(f, RULE_SB_NO_SUPER_ROOT) &&
 			    !findings_count(f, RULE_LOG_CHAIN),
 	};
+	uint64_t segnum;
 	int err;
 
 	if (!sides.after || !sides.logs) {
@@ -215,7 +185,14 @@ int accounting_run(struct repair *r, struct context *cx)
 		return 0;
 	}
 	progress_begin(&r->tool->progress, "comparing", 0, false);
-	err = find_unread(&unread, cx, r);
+	/* Blocks in segments with logs that could not be read: no checksum says
+	   whether they are what was written. */
+	lb.geo = &now->vol->geo;
+	err = sparse_init(&unread, cx, now->vol->geo.nblocks);
+	for (segnum = bitmap_next_set(broken, 0); segnum < broken->bits && !err;
+	     segnum = bitmap_next_set(broken, segnum + 1))
+		err = add_unread(&unread, cx, now, &lb, segnum);
+	logbits_fini(&lb);
 	if (!err)
 		err = account_run(&r->account, cx, &sides);
 	sparse_fini(&unread);

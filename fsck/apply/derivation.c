@@ -24,31 +24,11 @@
 
 #include "dev/overlay.h"
 #include "dev/patched.h"
-#include "fsck/apply/round.h"
 #include "fsck/derive/derived.h"
 #include "log/meta/metafile.h"
 #include "log/repairwriter.h"
 
 #define TRIES 4
-
-/* Kinds of repair whose findings a derivation may explain. */
-static const enum rule_fix kinds[] = {
-	RULE_FIX_DAT, RULE_FIX_SEGMENTS, RULE_FIX_CHECKPOINTS, RULE_FIX_IFILE,
-	RULE_FIX_INODES, RULE_FIX_MAPS, RULE_FIX_COUNTS,
-};
-
-/* Whether a name that leads nowhere may be the fault of a map. */
-static bool have_doubts(const struct plan *plan)
-{
-	const struct plan_kind *names = &plan->kinds[RULE_FIX_NAMES];
-	size_t i;
-
-	for (i = 0; i < names->n; i++)
-		if (rule_has(names->fixes[i].rule,
-			     RULE_DOUBTS_MAP | RULE_DOUBTS_IFILE))
-			return true;
-	return false;
-}
 
 enum { CPFILE = 1, DAT = 2, MAPS = 4, ALL = 7 };
 
@@ -67,8 +47,8 @@ struct part {
  */
 struct tries {
 	bool worse[ALL + 1];
-	/* The last look at what is better, and does not explain everything, and at
-	   what; or NULL. */
+	/* The last look at what is better, and does not explain everything, and
+	   at what; or NULL. */
 	struct look *look;
 	unsigned int at;
 	/* What another stage repairs came to nothing in the log of derived
@@ -77,40 +57,27 @@ struct tries {
 };
 
 /*
- * After a derivation of the DAT it may be seen for the first time that no map
- * leads to some entry; after one of the cpfile, how many inodes a checkpoint
- * has.
+ * Whether L, after AFTER, has findings that a derivation may explain.  After
+ * one of the DAT it may be seen for the first time that no map leads to some
+ * entry; after one of the cpfile, how many inodes a checkpoint has.
  */
-static bool may_follow(enum rule_fix kind, const struct part *after)
-{
-	return (kind == RULE_FIX_COUNTS && (after->of & DAT)) ||
-	       (kind == RULE_FIX_CHECKPOINTS && (after->of & CPFILE));
-}
-
-/* Whether L, after AFTER, has findings that a derivation may explain. */
 static bool has_more(const struct look *l, const struct part *after)
 {
+	const struct plan_kind *kinds = l->plan.kinds;
+	const struct plan_kind *names = &kinds[RULE_FIX_NAMES];
 	size_t i;
 
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!may_follow(kinds[i], after) && l->plan.kinds[kinds[i]].n)
+	for (i = RULE_FIX_DAT; i <= RULE_FIX_MAPS; i++)
+		if (kinds[i].n &&
+		    !(i == RULE_FIX_CHECKPOINTS && (after->of & CPFILE)))
 			return true;
-	return l->check.dat_broken || have_doubts(&l->plan);
-}
-
-/* Whether the user agrees, if there are findings: 1, 0, -EINTR. */
-static int is_wanted(struct repair *r, struct context *cx)
-{
-	struct look *l = repair_current(r);
-	int err;
-
-	if (r->rebuild)
-		return 1;
-	if (decision_of(r->ask.mode, RULE_DANGER_LOSES) != DECISION_REPAIR) {
-		err = ask_stage(&r->ask, cx, &l->plan, RULE_STAGE_DAT);
-		return err ? err : l->plan.kinds[RULE_FIX_DAT].n > 0;
-	}
-	return has_more(l, &(struct part){ 0 });
+	/* A name that leads nowhere may be the fault of a map. */
+	for (i = 0; i < names->n; i++)
+		if (rule_has(names->fixes[i].rule,
+			     RULE_DOUBTS_MAP | RULE_DOUBTS_IFILE))
+			return true;
+	return l->check.dat_broken ||
+	       (kinds[RULE_FIX_COUNTS].n && !(after->of & DAT));
 }
 
 /* Whether the commit of a log can rewrite B. */
@@ -160,91 +127,6 @@ static int rewrite_block(struct fixer_job *job, struct context *cx,
 	return err;
 }
 
-static void note_derived(struct repair *r, const struct derived *d)
-{
-	struct fixer_job job = repair_job(r, &r->tool->cx);
-	size_t i, n[2] = { 0, 0 };
-
-	if (d->entries)
-		fixers_note(&job, "DAT: %" PRIu64 " entries restored from the "
-			    "logs", d->entries);
-	if (d->lost)
-		fixers_note(&job, "DAT: %" PRIu64 " entries freed that no log "
-			    "lists", d->lost);
-	for (i = 0; i < d->n; i++) {
-		const struct derived_block *b = &d->blocks[i];
-
-		if (b->level)
-			fixers_note(&job, "inode %" PRIu64 ": node of level %u "
-				    "at block %" PRIu64 ": restored from the "
-				    "logs", b->ino, b->level, b->blkoff);
-		else if (b->map_of)
-			fixers_note(&job, "inode %" PRIu64 ": map restored "
-				    "from the logs", b->map_of);
-		n[b->proven] += !b->level && !b->written;
-	}
-	for (i = 2; i-- > 0;)
-		if (n[i])
-			fixers_note(&job, "%zu %s of metadata restored%s", n[i],
-				    n[i] == 1 ? "block" : "blocks",
-				    i ? " in place, as the checksum of the log "
-					"proves" : "");
-}
-
-/*
- * Takes what the stage that is due next repairs, by the look at the derived
- * blocks, which needs no question: it goes into their log, and no other check is
- * needed.
- */
-static unsigned int take_next(const struct repair *r,
-			      bool taken[RULE_FIX_COUNT])
-{
-	int stage = stages_next(r);
-
-	if (decision_of(r->ask.mode, RULE_DANGER_LOSES) != DECISION_REPAIR ||
-	    stage <= RULE_STAGE_DAT || stage >= RULE_STAGE_ZONES)
-		return 0;
-	return stages_take(r, stage, taken);
-}
-
-/* One more log with the blocks, and with what is TAKEN, on the overlay. */
-static int write_log(struct repair *r, struct context *cx, struct derived *d,
-		     const bool taken[RULE_FIX_COUNT])
-{
-	struct round round = {
-		.job = repair_job(r, cx),
-		.stage = RULE_STAGE_DAT,
-		.begin = rewrite_block,
-	};
-	const struct volume *vol = round.job.vol;
-	size_t i;
-
-	round.job.derived = d;
-	memcpy(round.taken, taken, sizeof(round.taken));
-	for (i = 0; i < d->n; i++)
-		round.fresh_segment |=
-			!is_rewritten(&d->blocks[i]) &&
-			geometry_segment_of(&vol->geo, d->blocks[i].blocknr) ==
-				vol->latest.segnum;
-	return round_run(&round, cx);
-}
-
-/* Writes the blocks to the overlay. */
-static int write_blocks(struct repair *r, struct context *cx, struct derived *d,
-			const bool taken[RULE_FIX_COUNT])
-{
-	const struct volume *vol = repair_current(r)->check.vol;
-	int err;
-
-	note_derived(r, d);
-	err = derived_write(d, cx, &vol->geo,
-			    r->o->undo_file && !r->dev->zones);
-	if (!err && d->n)
-		err = write_log(r, cx, d, taken);
-	patched_drop(r->patched);
-	return err;
-}
-
 /*
  * Whether a file, some node of which may as well have been right (ANY: any
  * file), has another number of blocks than it should.
@@ -289,29 +171,66 @@ static int derive_all(struct repair *r, struct context *cx, struct derived *d,
 	return err;
 }
 
-/* Whether D may be tried: in safe mode nothing may be lost. */
-static bool is_allowed(const struct repair *r, const struct derived *d,
-		       const struct part *part)
-{
-	if (!d->n || (r->ask.mode == DECISION_MODE_SAFE && d->lost))
-		return false;
-	return !part->whole ||
-	       (!d->lost &&
-		!((part->of & DAT) && d->ended == d->entries));
-}
-
 /*
- * Writes D, which R->now is a look at, and looks again at what is in a log: 1
- * where it stays, 0.  *BEFORE is freed for that look, if it is not the first.
+ * Writes D, which R->now is a look at, to the overlay: in their places, or in
+ * one more log, and looks again at what is in a log: 1 where it stays, 0.
+ * *BEFORE is freed for that look, if it is not the first.  What the stage that
+ * is due next repairs, by the look at the derived blocks, which needs no
+ * question, goes into their log, and no other check is needed.
  */
 static int keep_derived(struct repair *r, struct context *cx,
 			struct derived *d, struct tries *tries,
 			struct look **before)
 {
-	bool taken[RULE_FIX_COUNT] = { false };
-	bool more = !tries->bare && take_next(r, taken);
-	int ret = write_blocks(r, cx, d, taken);
+	const struct volume *vol = repair_current(r)->check.vol;
+	struct round round = {
+		.job = repair_job(r, cx),
+		.stage = RULE_STAGE_DAT,
+		.begin = rewrite_block,
+	};
+	int stage = tries->bare ? STAGES_NONE : stages_next(r), ret;
+	bool more = decision_of(r->ask.mode, RULE_DANGER_LOSES) ==
+			    DECISION_REPAIR &&
+		    stage > RULE_STAGE_DAT && stage < RULE_STAGE_ZONES &&
+		    stages_take(r, stage, round.taken);
+	size_t i, n[2] = { 0, 0 };
 
+	if (d->entries)
+		fixers_note(&round.job, "DAT: %" PRIu64 " entries restored "
+			    "from the logs", d->entries);
+	if (d->lost)
+		fixers_note(&round.job, "DAT: %" PRIu64 " entries freed that "
+			    "no log lists", d->lost);
+	for (i = 0; i < d->n; i++) {
+		const struct derived_block *b = &d->blocks[i];
+
+		if (b->level)
+			fixers_note(&round.job, "inode %" PRIu64 ": node of "
+				    "level %u at block %" PRIu64 ": restored "
+				    "from the logs", b->ino, b->level,
+				    b->blkoff);
+		else if (b->map_of)
+			fixers_note(&round.job, "inode %" PRIu64 ": map "
+				    "restored from the logs", b->map_of);
+		n[b->proven] += !b->level && !b->written;
+	}
+	for (i = 2; i-- > 0;)
+		if (n[i])
+			fixers_note(&round.job, "%zu %s of metadata restored%s",
+				    n[i], n[i] == 1 ? "block" : "blocks",
+				    i ? " in place, as the checksum of the log "
+					"proves" : "");
+	ret = derived_write(d, cx, &vol->geo,
+			    r->o->undo_file && !r->dev->zones);
+	round.job.derived = d;
+	for (i = 0; i < d->n; i++)
+		round.fresh_segment |=
+			!is_rewritten(&d->blocks[i]) &&
+			geometry_segment_of(&vol->geo, d->blocks[i].blocknr) ==
+				vol->latest.segnum;
+	if (!ret && d->n)
+		ret = round_run(&round, cx);
+	patched_drop(r->patched);
 	if (!ret && !d->n)
 		return 1;
 	if (!ret) {
@@ -357,7 +276,10 @@ static int try_derived(struct repair *r, struct context *cx, struct derived *d,
 	bool looked = false;
 	int ret = derive_all(r, cx, d, part), err = 0;
 
-	if (!ret && is_allowed(r, d, part)) {
+	/* In safe mode nothing may be lost. */
+	if (!ret && d->n && !(r->ask.mode == DECISION_MODE_SAFE && d->lost) &&
+	    (!part->whole ||
+	     (!d->lost && !((part->of & DAT) && d->ended == d->entries)))) {
 		tool_detail(r->tool, "%zu blocks of metadata derived from the "
 			    "logs", d->n);
 		ret = look_at_derived(r, cx, tries, part->had, &before);
@@ -405,28 +327,6 @@ static int redo_in_log(struct fixer_job *job, struct context *cx,
 	return err ? err : repairwriter_changed(job->writer, cx);
 }
 
-/* A log with what BEGIN writes; FILES begin without blocks.  1 where it
-   stays, 0. */
-static int add_log(struct repair *r, struct context *cx, fixer_apply *begin,
-		   unsigned int files)
-{
-	struct repair_point from = repair_point(r);
-	struct round round = {
-		.job = repair_job(r, cx),
-		.stage = files ? RULE_STAGE_DAT : RULE_STAGE_METADATA,
-		.begin = begin,
-		.rebuilt = files,
-	};
-	int ret = round_run(&round, cx);
-
-	if (!ret && overlay_mark(r->dev) != from.overlay)
-		ret = repair_look(r, cx, files ? IMPROVEMENT_ONLY :
-						 IMPROVEMENT_OR_SAME);
-	if (ret <= 0)
-		repair_back(r, &from);
-	return repair_tolerate(r, cx, ret);
-}
-
 /*
  * The first of these that stays.  A file that is as the logs have it, and
  * explains everything, was what is wrong.  Else maps go first: a DAT that fits
@@ -441,6 +341,11 @@ static int try_all(struct repair *r, struct context *cx, struct derived *d)
 	struct part both = { .of = DAT | MAPS };
 	struct part rest = { .of = DAT };
 	struct tries tries = { .look = NULL };
+	struct round remap = {
+		.stage = RULE_STAGE_DAT,
+		.begin = fix_dat,
+		.rebuilt = REPAIRWRITER_FILE(NILFS_DAT_INO),
+	};
 	int ret = 0;
 
 	if (repair_current(r)->plan.kinds[RULE_FIX_CHECKPOINTS].n)
@@ -448,8 +353,10 @@ static int try_all(struct repair *r, struct context *cx, struct derived *d)
 	if (!ret)
 		ret = try_derived(r, cx, d, &dat, &tries);
 	/* The map of the DAT leads to older blocks than the logs have. */
-	if (!ret && d->dat_stale)
-		ret = add_log(r, cx, fix_dat, REPAIRWRITER_FILE(NILFS_DAT_INO));
+	if (!ret && d->dat_stale) {
+		remap.job = repair_job(r, cx);
+		ret = repair_attempt(r, cx, &remap, IMPROVEMENT_ONLY);
+	}
 	if (!ret)
 		ret = try_derived(r, cx, d, &maps, &tries);
 	if (!ret)
@@ -463,38 +370,47 @@ static int try_all(struct repair *r, struct context *cx, struct derived *d)
 	return ret;
 }
 
-/* Once more after a success: with the trees whole, more follows from them. */
-static int run_derivation(struct repair *r, struct context *cx)
-{
-	unsigned int tries;
-	int ret = 1;
-
-	for (tries = 0; tries < TRIES && ret > 0; tries++) {
-		struct derived d = { .dev = r->dev, .patched = r->patched };
-
-		ret = is_wanted(r, cx);
-		if (ret > 0)
-			ret = try_all(r, cx, &d);
-		derived_fini(&d);
-	}
-	return ret < 0 ? ret : 0;
-}
-
 int derivation_run(struct repair *r, struct context *cx)
 {
 	struct look *now = repair_current(r);
+	const struct part none = { 0 };
 	bool first = !r->derived;
-	int ret;
+	bool decided = decision_of(r->ask.mode, RULE_DANGER_LOSES) ==
+		       DECISION_REPAIR;
+	struct round redo = {
+		.stage = RULE_STAGE_METADATA,
+		.begin = redo_in_log,
+	};
+	unsigned int tries;
+	int ret = 1;
 
 	if (r->derived == r->looks + 1 || !now->complete || !now->check.vol ||
 	    !r->patched || repair_is_cut_off(now) ||
 	    (r->ask.mode == DECISION_MODE_SAFE &&
 	     now->check.vol->latest.orphans_start))
 		return 0;
-	ret = run_derivation(r, cx);
-	if (!ret && first && r->rebuild &&
-	    !repair_current(r)->check.dat_broken)
-		ret = add_log(r, cx, redo_in_log, 0);
+	/* Once more after a success: with the trees whole, more follows from
+	   them. */
+	for (tries = 0; tries < TRIES && ret > 0; tries++) {
+		struct derived d = { .dev = r->dev, .patched = r->patched };
+
+		/* Whether the user agrees, if there are findings. */
+		now = repair_current(r);
+		ret = r->rebuild || (decided && has_more(now, &none));
+		if (!r->rebuild && !decided) {
+			ret = plan_ask(&r->ask, cx, &now->plan,
+					RULE_STAGE_DAT);
+			ret = ret ? ret : now->plan.kinds[RULE_FIX_DAT].n > 0;
+		}
+		if (ret > 0)
+			ret = try_all(r, cx, &d);
+		derived_fini(&d);
+	}
+	if (ret >= 0 && first && r->rebuild &&
+	    !repair_current(r)->check.dat_broken) {
+		redo.job = repair_job(r, cx);
+		ret = repair_attempt(r, cx, &redo, IMPROVEMENT_OR_SAME);
+	}
 	r->derived = r->looks + 1;
 	return ret < 0 ? ret : 0;
 }

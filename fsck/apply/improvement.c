@@ -30,34 +30,31 @@
 
 #define FEW 32u
 
-/*
- * Whether there can be as many inodes in the blocks that live now, or in all
- * blocks where the live ones were not counted.
- */
-static bool is_possible(const struct check *c, uint64_t files)
-{
-	const struct nilfs_geometry *geo = &c->vol->geo;
-	uint64_t blocks = c->live_entries ? c->live_entries :
-		geometry_segment_end(geo, geo->nsegments - 1);
-
-	return files / (geo->block_size / geo->inode_size) <= blocks;
-}
-
 /* The counted number, else that of the checkpoint; 0: not known. */
 static uint64_t files_of(struct context *cx, const struct check *c)
 {
+	const struct nilfs_geometry *geo;
 	struct nilfs_checkpoint cp;
+	uint64_t files, blocks;
 
 	if (c->files_known)
 		return c->files;
 	if (!c->vol)
 		return 0;
-	if (!cptable_read(c->vol, cx, c->vol->latest.cno, &cp) &&
-	    checkpoint_check(&cp, c->vol->latest.cno) == RULE_OK &&
-	    is_possible(c, le64_get(cp.cp_inodes_count)))
-		return le64_get(cp.cp_inodes_count);
-	fail_clear(cx);
-	return 0;
+	if (cptable_read(c->vol, cx, c->vol->latest.cno, &cp) ||
+	    checkpoint_check(&cp, c->vol->latest.cno) != RULE_OK) {
+		fail_clear(cx);
+		return 0;
+	}
+	/* Not more than fit into the blocks that live now, or into all blocks
+	   where the live ones were not counted. */
+	geo = &c->vol->geo;
+	files = le64_get(cp.cp_inodes_count);
+	blocks = c->live_entries ? c->live_entries :
+				   geometry_segment_end(geo,
+							geo->nsegments - 1);
+	return files / (geo->block_size / geo->inode_size) <= blocks ? files :
+								       0;
 }
 
 bool improvement_loses_most(struct context *cx, const struct check *now,
@@ -77,14 +74,6 @@ struct change {
 	bool fewer;
 	const struct rule_info *more;	/* one of those */
 };
-
-/* Whether a volume was opened both times, by superblocks that say the same. */
-static bool is_same_layout(const struct check *now, const struct check *before)
-{
-	return now->vol && before->vol &&
-	       geometry_is_same(&now->vol->geo, &before->vol->geo) &&
-	       now->vol->geo.first_ino == before->vol->geo.first_ino;
-}
 
 /*
  * A block that cannot be read hides what is in it, a name without an inode the
@@ -134,7 +123,10 @@ static int compare_part(const struct check *now, const struct check *before,
 {
 	struct change errors[STAGES] = { { false, NULL } };
 	struct change warnings = { false, NULL }, *change;
-	bool same = is_same_layout(now, before);
+	/* A volume was opened both times, by superblocks that say the same. */
+	bool same = now->vol && before->vol &&
+		    geometry_is_same(&now->vol->geo, &before->vol->geo) &&
+		    now->vol->geo.first_ino == before->vol->geo.first_ino;
 	const struct rule_info *rule;
 	size_t i;
 

@@ -4,11 +4,11 @@
  *
  * A round repairs one stage, the first one with something to repair, because
  * findings at later ones depend on it; with it those on which nothing depends
- * (stages.c).  Then all passes check the overlay.  A
- * round that did not improve the volume, or failed, is taken back; if it had
- * several stages or kinds of repair they are tried one by one.  A kind that leaves as
- * many findings as before is dropped, and the rounds continue without it.  So
- * each round that is kept has improved the volume, and what is written to the
+ * (stages.c).  Then all passes check the overlay.  A round that did not
+ * improve the volume, or failed, is taken back; if it had several stages or
+ * kinds of repair they are tried one by one.  A kind that leaves as many
+ * findings as before is dropped, and the rounds continue without it.  So each
+ * round that is kept has improved the volume, and what is written to the
  * device was checked as a whole.
  *
  * A round without a free segment.
@@ -17,49 +17,29 @@
  * segments are used, and more if that is not enough.  The overwritten blocks
  * belonged to the volume, so all of them must be saved in an undo file, and the
  * user must have accepted losses.
+ *
+ * The list of what was repaired.
+ *
+ * A repair that is taken back must not be reported, so nothing is printed
+ * before the commit.  Lack of memory costs a phrase, not the repair.
  */
 #include "fsck/apply/repair.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "check/damage.h"
 #include "dev/overlay.h"
 #include "dev/zone.h"
 #include "disk/super.h"
-#include "fsck/apply/improvement.h"
-#include "fsck/apply/repairlist.h"
-#include "fsck/apply/round.h"
 #include "fsck/apply/undo.h"
-#include "fsck/plan/fixers.h"
 
 /* Number of segments to use, first and last attempt. */
 #define RECLAIM_FIRST 2u
 #define RECLAIM_MAX 2048u
-
-/* Whether old checkpoints may be written over. */
-static bool may_reclaim(const struct repair *r)
-{
-	return r->o->undo_file && decision_of(r->ask.mode,
-					      RULE_DANGER_LOSES) ==
-					  DECISION_REPAIR;
-}
-
-int repair_run_round(struct repair *r, struct context *cx, struct round *round)
-{
-	struct repair_point from = repair_point(r);
-	int err = round_run(round, cx);
-
-	r->no_room |= err == -ENOSPC;
-	for (round->reclaim = RECLAIM_FIRST; err == -ENOSPC && may_reclaim(r) &&
-	     round->reclaim <= RECLAIM_MAX; round->reclaim *= 4) {
-		repair_back(r, &from);
-		fail_clear(cx);
-		err = round_run(round, cx);
-	}
-	return err;
-}
 
 struct look *repair_current(const struct repair *r)
 {
@@ -75,6 +55,50 @@ bool repair_is_cut_off(const struct look *l)
 		return findings_count(l->check.findings, RULE_SB_DEVICE_SIZE);
 	return super_geometry(volume_super(vol), vol->dev->size, &geo) ==
 	       RULE_SB_DEVICE_SIZE;
+}
+
+void repair_note(void *arg, const char *text)
+{
+	struct repair *r = arg;
+	struct repair_lines *m = &r->repaired;
+	char *line = m->n < REPAIR_LINES_MAX &&
+		     array_has_room(&m->lines, &m->room, m->n) ?
+			     strdup(text) : NULL;
+
+	if (line)
+		m->lines[m->n++] = line;
+	else
+		m->more++;
+}
+
+/* Forgets all phrases but the first N. */
+static void forget_lines(struct repair *r, size_t n)
+{
+	while (r->repaired.n > n)
+		free(r->repaired.lines[--r->repaired.n]);
+}
+
+void repair_report(const struct repair *r, struct report *report)
+{
+	const struct repair_lines *m = &r->repaired;
+	bool text = report_is_text(report);
+	size_t i;
+
+	if (!text)
+		report_list(report, "repairs");
+	for (i = 0; i < m->n; i++) {
+		if (text) {
+			report_text(report, "repaired: %s", m->lines[i]);
+			continue;
+		}
+		report_begin(report, "repair", NULL);
+		report_string(report, "text", "Text", m->lines[i]);
+		report_end(report);
+	}
+	if (!text)
+		report_end(report);
+	else if (m->more)
+		report_text(report, "repaired: %" PRIu64 " more", m->more);
 }
 
 void repair_forget(struct repair *r, struct look **lp)
@@ -113,7 +137,7 @@ int repair_try(struct repair *r, struct context *cx,
 	if (ret > 0) {
 		int err = accounting_note(r, cx, now);
 
-		ask_forget(&r->ask, &now->plan);
+		plan_forget(&r->ask, &now->plan);
 		r->now = now;
 		r->looks++;
 		*beforep = before;
@@ -161,20 +185,49 @@ struct repair_point repair_point(const struct repair *r)
 void repair_back(struct repair *r, const struct repair_point *to)
 {
 	overlay_rewind(r->dev, to->overlay);
-	repairlist_rewind(&r->repaired, to->nrepaired);
+	forget_lines(r, to->nrepaired);
 	r->state = to->state;
+}
+
+int repair_tolerate(struct repair *r, struct context *cx, int ret)
+{
+	if (!damage_is(ret) && ret != -ENOSPC)
+		return ret;
+	tool_detail(r->tool, "%s", cx->failure);
+	fail_clear(cx);
+	return 0;
 }
 
 int repair_attempt(struct repair *r, struct context *cx, struct round *round,
 		   enum improvement_demand demand)
 {
+	bool may_reclaim = r->o->undo_file &&
+			   decision_of(r->ask.mode, RULE_DANGER_LOSES) ==
+				   DECISION_REPAIR;
 	struct repair_point from = repair_point(r);
-	int ret = repair_run_round(r, cx, round);
+	bool chosen;
+	int ret;
 
-	if (!ret && overlay_mark(r->dev) != from.overlay)
-		ret = repair_look(r, cx, demand);
+	progress_begin(&r->tool->progress, "repairing", 0, false);
+	ret = round_run(round, cx);
+	r->no_room |= ret == -ENOSPC;
+	for (round->reclaim = RECLAIM_FIRST; ret == -ENOSPC && may_reclaim &&
+	     round->reclaim <= RECLAIM_MAX; round->reclaim *= 4) {
+		repair_back(r, &from);
+		fail_clear(cx);
+		ret = round_run(round, cx);
+	}
+	progress_end(&r->tool->progress);
+	round->idle = overlay_mark(r->dev) == from.overlay;
+	/* The result for a state that was chosen is known after all rounds. */
+	chosen = r->state.chosen && !from.state.chosen;
+	if (!ret && !round->idle)
+		ret = repair_look(r, cx, chosen ? IMPROVEMENT_ANY : demand);
 	if (ret <= 0)
 		repair_back(r, &from);
+	else if (chosen)
+		r->state.overwritten = findings_have(
+			repair_current(r)->check.findings, RULE_OVERWRITTEN);
 	return repair_tolerate(r, cx, ret);
 }
 
@@ -192,21 +245,11 @@ struct fixer_job repair_job(struct repair *r, struct context *cx)
 		.undo = r->o->undo_file,
 		.state = &r->state,
 		.state_number = r->state_number,
-		.keeps_synced = r->synced,
+		.synced = r->synced,
 		.revived = &r->revived,
-		.note = repairlist_add,
-		.arg = &r->repaired,
+		.note = repair_note,
+		.arg = r,
 	};
-}
-
-/* Whether the user has said that checkpoints or inodes may be lost. */
-static bool may_lose(const struct repair *r)
-{
-	const struct ask *a = &r->ask;
-
-	return decision_of(a->mode, RULE_DANGER_LOSES) == DECISION_REPAIR ||
-	       a->answers[RULE_FIX_CHECKPOINTS][RULE_DANGER_LOSES] == ASK_YES ||
-	       a->answers[RULE_FIX_INODES][RULE_DANGER_LOSES] == ASK_YES;
 }
 
 static void count_kinds(struct repair *r,
@@ -220,162 +263,112 @@ static void count_kinds(struct repair *r,
 		found[i] = plan_count(&l->plan.kinds[i], cno);
 }
 
-int repair_tolerate(struct repair *r, struct context *cx, int ret)
-{
-	if (!damage_is(ret) && ret != -ENOSPC)
-		return ret;
-	tool_detail(r->tool, "%s", cx->failure);
-	fail_clear(cx);
-	return 0;
-}
-
 static bool is_of_snapshot(const void *latest, const struct fix *fix)
 {
 	return fix->place.cno && fix->place.cno != *(const uint64_t *)latest;
 }
 
-/* Repairs of KIND in the newest checkpoint do not wait for those in snapshots. */
-static bool can_leave_snapshots(const struct repair *r, struct plan_kind *kind)
+static int run_round(struct repair *r, struct context *cx, int stage)
 {
-	size_t n = kind->n;
-
-	plan_refuse(kind, is_of_snapshot,
-		    &repair_current(r)->check.vol->latest.cno);
-	return kind->n && kind->n < n;
-}
-
-/*
- * The round came to nothing, by the fault of one of the kinds TAKEN; IDLE: it
- * did not write anything.
- */
-static void refuse_fixes(struct repair *r, int stage,
-			 const bool taken[RULE_FIX_COUNT], unsigned int ntaken,
-			 bool idle)
-{
-	struct plan_count found[RULE_FIX_COUNT];
+	const struct ask *a = &r->ask;
+	struct plan_count before[RULE_FIX_COUNT], now[RULE_FIX_COUNT];
 	bool fewer[RULE_FIX_COUNT];
-	size_t i;
-
-	while (ntaken > 1 && stages_take(r, stage, fewer) >= ntaken)
-		r->apart[stage]++;
-	if (ntaken > 1)
-		return;
-	count_kinds(r, found);
-	for (i = 0; i < RULE_FIX_COUNT; i++) {
-		if (!taken[i] ||
-		    (!idle && repair_current(r)->check.vol &&
-		     can_leave_snapshots(r, &repair_current(r)->plan.kinds[i])))
-			continue;
-		r->given_up[i] = true;
-		r->idle[i] |= idle;
-		r->idle_with[i] = found[i];
-	}
-}
-
-/*
- * A round stays.  What had come to nothing because there was nothing that it
- * could do may have it now, if the round was of no later stage, on which it
- * does not depend, or the findings are others.
- */
-static void accept_fixes(struct repair *r, const bool taken[RULE_FIX_COUNT],
-			 const struct plan_count before[RULE_FIX_COUNT])
-{
-	struct plan_count now[RULE_FIX_COUNT];
+	struct round round = {
+		.job = repair_job(r, cx),
+		.stage = (enum rule_stage)stage,
+		/* The user has said that checkpoints or inodes may be lost. */
+		.may_lose =
+			decision_of(a->mode, RULE_DANGER_LOSES) ==
+				DECISION_REPAIR ||
+			a->answers[RULE_FIX_CHECKPOINTS][RULE_DANGER_LOSES] ==
+				ASK_YES ||
+			a->answers[RULE_FIX_INODES][RULE_DANGER_LOSES] ==
+				ASK_YES,
+	};
+	unsigned int n = stages_take(r, stage, round.taken);
 	bool reached = false;
 	size_t i;
+	int ret;
 
+	count_kinds(r, before);
+	ret = repair_attempt(r, cx, &round, IMPROVEMENT_ONLY);
+	if (ret < 0)
+		return ret;
+	if (!ret) {
+		/* By the fault of one of the kinds. */
+		while (n > 1 && stages_take(r, stage, fewer) >= n)
+			r->apart[stage]++;
+		for (i = 0; i < RULE_FIX_COUNT && n <= 1; i++) {
+			struct plan_kind *kind =
+				&repair_current(r)->plan.kinds[i];
+			size_t all = kind->n;
+
+			if (!round.taken[i])
+				continue;
+			/* Repairs in the newest checkpoint do not wait for
+			   those in snapshots. */
+			if (!round.idle && round.job.vol)
+				plan_refuse(kind, is_of_snapshot,
+					    &round.job.vol->latest.cno);
+			if (kind->n && kind->n < all)
+				continue;
+			r->given_up[i] = true;
+			r->idle[i] |= round.idle;
+			r->idle_with[i] = before[i];
+		}
+		return 0;
+	}
+	/* What had come to nothing because there was nothing that it could do
+	   may have it now, if the round was of no later stage, on which it does
+	   not depend, or the findings are others. */
 	count_kinds(r, now);
 	/* The order of kinds is that of stages. */
 	for (i = 0; i < RULE_FIX_COUNT; i++) {
-		reached |= taken[i];
+		reached |= round.taken[i];
 		if (r->idle[i] &&
 		    (reached || !plan_is_no_less(&now[i], &r->idle_with[i]) ||
 		     !plan_is_no_less(&r->idle_with[i], &now[i])))
 			r->given_up[i] = r->idle[i] = false;
-		r->given_up[i] |= taken[i] &&
+		r->given_up[i] |= round.taken[i] &&
 				  plan_is_no_less(&now[i], &before[i]);
 	}
-}
-
-/* The result for a state that was chosen is known after all rounds only. */
-static int run_round(struct repair *r, struct context *cx, int stage)
-{
-	struct repair_point from = repair_point(r);
-	struct plan_count before[RULE_FIX_COUNT];
-	struct round round = {
-		.job = repair_job(r, cx),
-		.stage = (enum rule_stage)stage,
-		.may_lose = may_lose(r),
-	};
-	unsigned int n = stages_take(r, stage, round.taken);
-	bool idle, chosen;
-	int ret;
-
-	count_kinds(r, before);
-	progress_begin(&r->tool->progress, "repairing", 0, false);
-	ret = repair_run_round(r, cx, &round);
-	progress_end(&r->tool->progress);
-	idle = overlay_mark(r->dev) == from.overlay;
-	chosen = r->state.chosen && !from.state.chosen;
-	if (!ret && !idle)
-		ret = repair_look(r, cx, chosen ? IMPROVEMENT_ANY :
-						  IMPROVEMENT_ONLY);
-	if (ret > 0) {
-		if (chosen)
-			r->state.overwritten = findings_have(
-				repair_current(r)->check.findings,
-				RULE_OVERWRITTEN);
-		accept_fixes(r, round.taken, before);
-		return 0;
-	}
-	ret = repair_tolerate(r, cx, ret);
-	if (!ret) {
-		refuse_fixes(r, stage, round.taken, n, idle);
-		repair_back(r, &from);
-	}
-	return ret;
-}
-
-static int run_rounds(struct repair *r, struct context *cx)
-{
-	int stage, err = 0;
-
-	while (r->rounds < REPAIR_ROUNDS && !err) {
-		err = forward_first(r, cx);
-		if (!err)
-			err = derivation_run(r, cx);
-		if (err)
-			return err;
-		stage = stages_ask(r, cx);
-		if (stage < 0)
-			return stage == STAGES_NONE ? 0 : stage;
-		r->rounds++;
-		tool_detail(r->tool, "round %u of repairs: %s", r->rounds,
-			    stages_name(stage));
-		err = run_round(r, cx, stage);
-	}
-	return err;
+	return 0;
 }
 
 int repair_rounds(struct repair *r, struct context *cx)
 {
-	int err = run_rounds(r, cx);
+	static const char *const names[] = {
+		[RULE_STAGE_DEVICE] = "superblocks",
+		[RULE_STAGE_DAT] = "DAT",
+		[RULE_STAGE_METADATA] = "metadata",
+		[RULE_STAGE_TREE] = "files",
+		[RULE_STAGE_NAMES] = "names",
+		[RULE_STAGE_MOVES] = "moves",
+		[RULE_STAGE_COUNTS] = "counts",
+		[RULE_STAGE_ZONES] = "zones",
+	};
+	int stage, err = 0;
 
-	return err ? err : forward_last(r, cx);
-}
-
-static void forget_refused(struct repair *r)
-{
-	r->rounds = 0;
 	memset(r->given_up, 0, sizeof(r->given_up));
 	memset(r->idle, 0, sizeof(r->idle));
 	memset(r->apart, 0, sizeof(r->apart));
-}
-
-int repair_again(struct repair *r, struct context *cx)
-{
-	forget_refused(r);
-	return repair_rounds(r, cx);
+	for (r->rounds = 0; r->rounds < REPAIR_ROUNDS && !err;) {
+		err = forward_first(r, cx);
+		if (!err)
+			err = derivation_run(r, cx);
+		if (err)
+			break;
+		stage = stages_ask(r, cx);
+		if (stage == STAGES_NONE)
+			break;
+		if (stage < 0)
+			return stage;
+		r->rounds++;
+		tool_detail(r->tool, "round %u of repairs: %s", r->rounds,
+			    names[stage]);
+		err = run_round(r, cx, stage);
+	}
+	return err ? err : forward_last(r, cx);
 }
 
 static void forget_synced(struct repair *r)
@@ -390,22 +383,10 @@ void repair_restart(struct repair *r, size_t mark)
 	repair_forget(r, &r->now);
 	forget_synced(r);
 	overlay_rewind(r->dev, mark);
-	repairlist_rewind(&r->repaired, 0);
+	forget_lines(r, 0);
 	r->state.chosen = false;
 	r->looks++;
 	r->asked_synced = r->no_data_behind = false;
-	forget_refused(r);
-}
-
-/* What leaves next to nothing is no repair, unless all is to be rebuilt. */
-static void weigh_losses(struct repair *r, struct context *cx)
-{
-	if (!r->now || r->o->rebuild ||
-	    !improvement_loses_most(cx, &r->now->check, &r->first->check,
-				    &r->losses))
-		return;
-	r->grave = true;
-	overlay_drop(r->dev);
 }
 
 int repair_run(struct repair *r, struct context *cx)
@@ -421,9 +402,14 @@ int repair_run(struct repair *r, struct context *cx)
 		err = states_run(r, cx);
 	if (!err && r->o->rebuild)
 		err = states_rebuild(r, cx, mark);
-	if (!err)
-		weigh_losses(r, cx);
-	if (!err && !r->grave)
+	/* What leaves next to nothing is no repair, unless all is to be
+	   rebuilt. */
+	r->grave = !err && r->now && !r->o->rebuild &&
+		   improvement_loses_most(cx, &r->now->check, &r->first->check,
+					  &r->losses);
+	if (r->grave)
+		overlay_drop(r->dev);
+	else if (!err)
 		err = accounting_settle(r, cx);
 	return err ? err : overlay_is_changed(r->dev);
 }
@@ -468,6 +454,7 @@ void repair_fini(struct repair *r)
 	forget_synced(r);
 	bitmap_fini(&r->used);
 	bitmap_fini(&r->broken);
-	repairlist_fini(&r->repaired);
+	forget_lines(r, 0);
+	free(r->repaired.lines);
 	losslist_fini(&r->account);
 }

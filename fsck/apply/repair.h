@@ -2,6 +2,10 @@
 /*
  * Repairs: rounds of repairs and checks on an overlay, and the commit of the
  * result.
+ *
+ * Whatever changes the overlay is a round, and is tried in one way
+ * (repair_attempt()): it is applied, the whole volume is checked, and what came
+ * of it is kept, or taken back.
  */
 #ifndef NILFS2_FSCK_REPAIR_H
 #define NILFS2_FSCK_REPAIR_H
@@ -14,12 +18,10 @@
 #include "dev/dev.h"
 #include "fsck/account/losslist.h"
 #include "fsck/apply/improvement.h"
-#include "fsck/apply/repairlist.h"
-#include "fsck/apply/round.h"
-#include "fsck/plan/ask.h"
 #include "fsck/plan/fixers.h"
 #include "fsck/plan/look.h"
 #include "fsck/plan/options.h"
+#include "out/report.h"
 #include "vol/rollforward.h"
 
 /* How the kinds of a stage are repaired, once they came to nothing together. */
@@ -29,8 +31,40 @@ enum stages_apart {
 	STAGES_KINDS_APART,	/* one kind a round */
 };
 
+/* One round of repairs: the fixers of a stage, a log, superblocks. */
+struct round {
+	struct fixer_job job;	/* without a writer */
+	enum rule_stage stage;
+	fixer_apply *begin;	/* before all fixers, or NULL */
+	bool taken[RULE_FIX_COUNT];	/* kinds whose turn it is */
+	bool may_lose;		/* cpfile and ifile may be rebuilt */
+	size_t reclaim;		/* segments to take from old checkpoints */
+	/* Files that begin without blocks, REPAIRWRITER_FILE(): those given,
+	   and those that turn out to need it. */
+	unsigned int rebuilt;
+	bool fresh_segment;	/* the latest one is emptied */
+	const struct nilfs_checkpoint *from;	/* whose files the log has at
+						   first; NULL: the latest */
+	/* There is a log in any case, and nothing after it is to be recovered:
+	   superblocks say so. */
+	bool recovered;
+	bool idle;		/* out of repair_attempt(): it wrote nothing */
+};
+
+/* Runs it.  0, or a failure that ends the repair. */
+int round_run(struct round *round, struct context *cx);
+
 /* Rounds after which a repair ends whatever is left. */
 #define REPAIR_ROUNDS 24
+
+/* The most phrases of fixers that are kept until the commit. */
+#define REPAIR_LINES_MAX 10000
+
+struct repair_lines {
+	char **lines;
+	size_t n, room;
+	uint64_t more;		/* that were not kept */
+};
 
 struct repair {
 	struct tool *tool;
@@ -62,7 +96,7 @@ struct repair {
 	struct plan_count idle_with[RULE_FIX_COUNT];
 	enum stages_apart apart[RULE_STAGE_COUNT];
 	bool revived;		/* inodes of snapshots, by other checkpoints */
-	struct repairlist repaired;
+	struct repair_lines repaired;
 	struct recovery base;	/* the log that it began with, if it chose */
 	bool has_base;
 	/* Of the first look that got so far, before the repair of anything but
@@ -80,13 +114,10 @@ struct repair {
 int repair_run(struct repair *r, struct context *cx);
 
 /*
- * Rounds of repairs, until there is nothing left that they could make better.
- * 0, or a failure.
+ * Rounds of repairs, also of what came to nothing before, until there is
+ * nothing left that they could make better.  0, or a failure.
  */
 int repair_rounds(struct repair *r, struct context *cx);
-
-/* The same once more, after something else was changed. */
-int repair_again(struct repair *r, struct context *cx);
 
 /* Takes everything back that repairs did since the overlay was at MARK. */
 void repair_restart(struct repair *r, size_t mark);
@@ -111,16 +142,17 @@ int repair_look(struct repair *r, struct context *cx,
 		enum improvement_demand demand);
 
 /*
- * Runs ROUND as repair_run_round(), and checks what it changed: 1 where that
- * meets DEMAND, and stays.  Else all is as it was: 0, or a failure.
+ * Runs ROUND, and checks what it changed: 1 where that meets DEMAND, and
+ * stays; where the round chose another state, in any case.  Else all is as it
+ * was: 0, or a failure.  Without a place for a log it is tried again with
+ * segments that only old checkpoints need, if R may write over these;
+ * R->no_room says that there was none.
  */
 int repair_attempt(struct repair *r, struct context *cx, struct round *round,
 		   enum improvement_demand demand);
 
-/*
- * The same, and *BEFORE is the look before that, for repair_swap() and
- * repair_forget().
- */
+/* As repair_look(), and *BEFORE is the look before that, for repair_swap() and
+   repair_forget(). */
 int repair_try(struct repair *r, struct context *cx,
 	       enum improvement_demand demand, struct look **before);
 
@@ -130,38 +162,6 @@ int repair_swap(struct repair *r, struct context *cx, struct look **look);
 
 /* Frees *LOOK, unless it is NULL or R->first, and sets it to NULL. */
 void repair_forget(struct repair *r, struct look **look);
-
-/* No stage; -EPERM, which no stage fails with. */
-#define STAGES_NONE (-1)
-
-/* The stage that is due next, or STAGES_NONE. */
-int stages_next(const struct repair *r);
-
-/* The next stage of which the user wants something, which is asked; STAGES_NONE;
-   or -EINTR. */
-int stages_ask(struct repair *r, struct context *cx);
-
-/* What STAGE repairs, for a message. */
-const char *stages_name(int stage);
-
-/* The kinds that are repaired in a round that begins with STAGE: how many. */
-unsigned int stages_take(const struct repair *r, int stage,
-			 bool taken[RULE_FIX_COUNT]);
-
-/* Whether a log would restore the first superblock, which was not requested. */
-bool stages_is_wiped(const struct repair *r);
-
-/* Whether a log may be written: all passes ran, and what it takes numbers from
-   is sound. */
-bool stages_may_log(const struct repair *r);
-
-/*
- * Whether any snapshot may be given up; whether some have errors and are to be;
- * makes plain checkpoints of them, after all other repairs.  0, or a failure.
- */
-bool giveup_is_allowed(const struct repair *r);
-bool giveup_is_due(const struct repair *r);
-int giveup_run(struct repair *r, struct context *cx);
 
 /* R->now is a look at the overlay as it is, after it went back: 0. */
 int repair_resume(struct repair *r, struct context *cx);
@@ -178,20 +178,48 @@ int repair_tolerate(struct repair *r, struct context *cx, int ret);
 /* Whether the device of L was truncated, and must be extended first. */
 bool repair_is_cut_off(const struct look *l);
 
-/*
- * Commits the overlay to the device, and saves the overwritten blocks to the
- * undo file.
- */
+/* Commits the overlay; the undo file gets what that overwrites. */
 int repair_commit(struct repair *r, struct context *cx);
 
 void repair_fini(struct repair *r);
 
+/* Keeps a copy of TEXT for the report: fixer_job.note of R. */
+void repair_note(void *r, const char *text);
+
 /*
- * As round_run(); where that has no place for a log, and R may write over old
- * checkpoints, again with segments that only these need (round.h).  Says in
- * R->no_room that there was none.
+ * Puts the lines "repaired: PHRASE", or the list "repairs" of sections with the
+ * member text.
  */
-int repair_run_round(struct repair *r, struct context *cx, struct round *round);
+void repair_report(const struct repair *r, struct report *report);
+
+/*
+ * What follows has a file of its own each (stages.c, states.c, ...) and
+ * returns 0 or a failure that ends the repair, unless it says more.
+ */
+
+/* No stage; -EPERM, which no stage fails with. */
+#define STAGES_NONE (-1)
+
+/* The stage that is due next, or STAGES_NONE. */
+int stages_next(const struct repair *r);
+
+/* The next stage of which the user wants something, which is asked;
+   STAGES_NONE; or -EINTR. */
+int stages_ask(struct repair *r, struct context *cx);
+
+/* The kinds that are repaired in a round that begins with STAGE: how many. */
+unsigned int stages_take(const struct repair *r, int stage,
+			 bool taken[RULE_FIX_COUNT]);
+
+/* Whether a log would restore the first superblock, which was not requested. */
+bool stages_is_wiped(const struct repair *r);
+
+/* Whether a log may be written: all passes ran, and what it takes numbers from
+   is sound. */
+bool stages_may_log(const struct repair *r);
+
+/* The first snapshot with errors that is to be given up for that, or 0. */
+uint64_t states_gives_up(const struct repair *r);
 
 /*
  * Makes the state that the user asks for, R->o->state, the one on the overlay,
@@ -203,32 +231,27 @@ int states_take(struct repair *r, struct context *cx);
  * Repairs the state that superblocks lead to.  Where they lead to none, states
  * found on the device are repaired on the overlay, newest first, until one has
  * no errors left and was not overwritten; where there is none the one with the
- * least damage stays, without the snapshots that may be given up.  Before that,
- * where the superblocks differ in what never changes, and nothing is wrong by that
- * which is not used, both become as it is.  0, or a failure.
+ * least damage stays, without the snapshots that may be given up.  Before
+ * that, where the superblocks differ in what never changes, and nothing is
+ * wrong by that which is not used, both become as it is.
  */
 int states_run(struct repair *r, struct context *cx);
 
 /*
  * The same for --rebuild, after states_run(), before which the overlay was at
- * MARK.  What came out without errors is compared with what is derived, else all
- * begins anew.  It stays only where that is no worse.  0, or a failure.
+ * MARK.  What came out without errors is compared with what is derived, else
+ * all begins anew.  It stays only where that is no worse.
  */
 int states_rebuild(struct repair *r, struct context *cx, size_t mark);
 
-/*
- * Corrects the flipped bits found by the first look of R, as far as the user
- * agrees and the volume gets no worse: R->now is the look at the result.  0, or
- * a failure.
- */
+/* Corrects the flipped bits found by the first look, as far as the user agrees
+   and the volume gets no worse. */
 int fix_bits_run(struct repair *r, struct context *cx);
 
 /*
- * Derives the metadata of R's volume where the latest look found damage that
- * this may repair, checks the result, and writes the derived blocks to one
- * more log on the overlay.  What is no better than before is dropped.  Does
- * nothing before a super root was found, and once for each state.  0, or a
- * failure that ends the repair.
+ * Derives metadata where the latest look found damage that this may repair,
+ * and writes what makes it better to the overlay.  Does nothing before a super
+ * root was found, and once for each state.
  */
 int derivation_run(struct repair *r, struct context *cx);
 
@@ -240,55 +263,31 @@ int derivation_run(struct repair *r, struct context *cx);
 int accounting_note(struct repair *r, struct context *cx,
 		    const struct look *now);
 
-/*
- * Compares the state before the repair with what it came to, before its commit:
- * R->account.  0, or -EINTR.
- */
+/* Compares the state before the repair with what it came to: R->account. */
 int accounting_run(struct repair *r, struct context *cx);
 
-/*
- * Sets the state in the superblocks on the overlay of R to that of a volume
- * without errors, if it is one.  Asks before it takes back that the kernel met
- * errors.  0, or a failure.
- */
+/* Sets the state in the superblocks on the overlay to that of a volume without
+   errors, if it is one; asks before it forgets that the kernel met errors. */
 int accounting_settle(struct repair *r, struct context *cx);
 
 /* Whether a mount of VOL would have to look for data-sync logs. */
 bool forward_is_due(const struct volume *vol);
 
-/* Whether C found the metadata sound enough to write a log on it. */
-bool forward_is_possible(const struct check *c);
-
-/*
- * What data-sync logs of VOL after the super root REC hold, *RFP, for
- * rollforward_free(), and in *NEEDED, all zero at first, the segments that it
- * is in (bitmap_fini() in any case).  FILES as for salvage_collect().  1, 0
- * where they hold nothing of use, then *RFP is NULL, or a failure.
- */
-int forward_collect(struct volume *vol, struct context *cx,
-		    const struct recovery *rec, struct volume *files,
-		    struct rollforward **rfp, struct bitmap *needed);
-
-/*
- * Writes RF into its files, adds a checkpoint, and writes superblocks that name
- * it and are marked valid: nilfs_salvage_orphan_logs().  The segments NEEDED
- * must not be written to before those superblocks are on the device.  0,
- * -ENOSPC, -EUCLEAN, -EIO.
- */
-int forward_run(struct fixer_job *job, struct context *cx,
-		const struct rollforward *rf, const struct bitmap *needed);
-
-/*
- * Before the first round of R: writes what a mount would recover to a log, and
- * R->now is the look at that; or, if metadata is broken, leaves it to
- * forward_last().  0, or a failure.
- */
+/* Before the first round: writes what a mount would recover to a log; or, if
+   metadata is broken, leaves it to forward_last(). */
 int forward_first(struct repair *r, struct context *cx);
 
-/*
- * After all rounds: writes the remaining data to a log, or drops it, and
- * reports that.
- */
+/* After all rounds: writes what is left of it to a log, or drops it, and
+   reports that. */
 int forward_last(struct repair *r, struct context *cx);
+
+/*
+ * Adds a checkpoint to the volume of R, which a look found to be sound, that
+ * has the files of checkpoint CNO (0: the last one before the latest that is
+ * no minor one), and writes superblocks that name it.  No checkpoint is lost
+ * by that, and another one leads back.  -ENOENT where there is no such
+ * checkpoint, -ENOSPC, -EIO.
+ */
+int rollback_run(struct repair *r, struct context *cx, uint64_t cno);
 
 #endif

@@ -13,25 +13,21 @@
  * The blocks of cpfile and SUFILE are of no checkpoint.  They stay as they are
  * and go on: it is a new checkpoint in the same history.
  */
+#include "fsck/apply/repair.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
-#include "base/context.h"
 #include "base/sparse.h"
-#include "check/check.h"
 #include "check/damage.h"
 #include "check/inodes/ifilewalk.h"
 #include "check/vblocks.h"
 #include "disk/checkpoint.h"
 #include "disk/dat.h"
-#include "disk/ondisk.h"
-#include "fsck/apply/round.h"
 #include "log/repairwriter.h"
 #include "vol/blockmap.h"
 #include "vol/cptable.h"
 #include "vol/datscan.h"
-#include "vol/volume.h"
 
 static void ignore(void *arg, const struct finding *f)
 {
@@ -84,22 +80,6 @@ struct rollback {
 	uint64_t now;		/* the new one */
 };
 
-/* Adds the virtual blocks of FILE. */
-static int add_file(struct rollback *r, struct context *cx, struct file *file)
-{
-	struct blockmap_cursor cur;
-	struct blockmap_item item;
-	int ret = blockmap_cursor_open(&cur, cx, &file->map, 0, true);
-
-	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
-		ret = damage_add(&r->metadata, cx, item.ptr);
-		if (ret > 0)
-			ret = 0;
-	}
-	blockmap_cursor_close(&cur);
-	return ret;
-}
-
 static int take_entry(void *arg, struct context *cx, unsigned int worker,
 		      uint64_t vblocknr, const struct nilfs_dat_entry *de)
 {
@@ -116,98 +96,85 @@ static int take_entry(void *arg, struct context *cx, unsigned int worker,
 				    then ? NILFS_CNO_MAX : r->now);
 }
 
-/* One worker: the DAT of the new checkpoint is changed meanwhile. */
-static int change_lives(struct rollback *r, struct context *cx,
-			struct writer *w)
+/*
+ * Sets the ends of all blocks by which checkpoint JOB->back is the latest.  One
+ * worker: the DAT of the new checkpoint is changed meanwhile.
+ */
+static int change_lives(struct fixer_job *job, struct context *cx,
+			const struct fix *fixes, size_t n)
 {
+	struct rollback r = {
+		.vol = job->vol,
+		.w = job->writer,
+		.cno = le64_get(job->back->cp_cno),
+		.now = writer_cno(job->writer),
+	};
 	const struct datscan_visitor visitor = {
 		.used = take_entry,
-		.arg = r,
+		.arg = &r,
 	};
-	int ret = sparse_init(&r->metadata, cx, vblocks_end(r->vol, cx));
+	struct file *const files[2] = { &r.vol->cpfile, &r.vol->sufile };
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	int i, ret = gather_blocks(&r.then, cx, job->check, job->back);
 
-	r->w = w;
-	r->now = writer_cno(w);
-	if (!ret)
-		ret = add_file(r, cx, &r->vol->cpfile);
-	if (!ret)
-		ret = add_file(r, cx, &r->vol->sufile);
-	if (!ret)
-		ret = datscan_run_alone(r->vol, cx, &visitor);
-	sparse_fini(&r->metadata);
-	return ret ? ret : repairwriter_changed(w, cx);
-}
-
-/*
- * The last checkpoint before the latest one that is not the cleaner's; 0: there
- * is none.
- */
-static int find_previous(struct context *cx, struct volume *vol,
-			 uint64_t *cno)
-{
-	struct cptable_cursor cur;
-	struct nilfs_checkpoint cp;
-	int ret = cptable_cursor_open(&cur, cx, vol);
-
-	*cno = 0;
-	while (!ret && (ret = cptable_cursor_next(&cur, cx, &cp)) > 0) {
-		if (le64_get(cp.cp_cno) < vol->latest.cno &&
-		    !checkpoint_is_minor(&cp))
-			*cno = le64_get(cp.cp_cno);
-		ret = 0;
-	}
-	cptable_cursor_close(&cur);
-	return ret;
-}
-
-static int find_checkpoint(struct context *cx, struct volume *vol,
-			   uint64_t cno, struct nilfs_checkpoint *cp)
-{
-	int ret = cno ? 0 : find_previous(cx, vol, &cno);
-
-	if (ret)
-		return ret;
-	if (!cno)
-		return fail_said(cx, -ENOENT, "no checkpoint before the latest one");
-	ret = cptable_read(vol, cx, cno, cp);
-	if (ret == -ENOENT || cno > vol->latest.cno)
-		return fail_said(cx, -ENOENT, "checkpoint %" PRIu64
-				 ": does not exist", cno);
-	return ret;
-}
-
-int rollback_run(struct fixer_job *job, struct context *cx, uint64_t cno)
-{
-	static const bool none[RULE_FIX_COUNT];
-	const struct writer_options options =
-		writer_options_on(job->vol, job->time);
-	struct rollback r = { .vol = job->vol };
-	struct nilfs_checkpoint cp;
-	struct writer *w = NULL;
-	struct repairwriter_known known;
-	struct writer_end end;
-	int ret = find_checkpoint(cx, job->vol, cno, &cp);
-
-	if (ret)
-		return ret;
-	r.cno = le64_get(cp.cp_cno);
-	writerhints_fill(&known, job->check, job->plan, none);
-	known.from = &cp;
-	/* If it is damaged, so is the new one: then the lifetimes are enough. */
-	ret = gather_blocks(&r.then, cx, job->check, &cp);
+	(void)fixes, (void)n;
+	/* If it is damaged, so is the new one: lifetimes are enough then. */
 	r.partial = !ret;
 	if (ret >= 0)
-		ret = repairwriter_open(&w, cx, job->vol, &options, &known);
+		ret = sparse_init(&r.metadata, cx, vblocks_end(r.vol, cx));
+	for (i = 0; i < 2 && !ret; i++) {
+		ret = blockmap_cursor_open(&cur, cx, &files[i]->map, 0, true);
+		while (!ret &&
+		       (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
+			ret = damage_add(&r.metadata, cx, item.ptr);
+			ret = ret < 0 ? ret : 0;
+		}
+		blockmap_cursor_close(&cur);
+	}
 	if (!ret)
-		ret = change_lives(&r, cx, w);
-	if (!ret)
-		ret = writer_commit(w, cx, &end);
-	if (!ret)
-		ret = round_name(job, cx, &end, true);
-	writer_close(w);
+		ret = datscan_run_alone(r.vol, cx, &visitor);
+	sparse_fini(&r.metadata);
 	sparse_fini(&r.then);
 	if (!ret)
 		fixers_note(job, "checkpoint %" PRIu64 ": has the files of "
-			    "checkpoint %" PRIu64, end.cno, r.cno);
-	return ret;
+			    "checkpoint %" PRIu64, r.now, r.cno);
+	return ret ? ret : repairwriter_changed(job->writer, cx);
+}
+
+int rollback_run(struct repair *r, struct context *cx, uint64_t cno)
+{
+	struct nilfs_checkpoint cp;
+	struct round round = {
+		.job = repair_job(r, cx),
+		.stage = RULE_STAGE_TREE,
+		.begin = change_lives,
+		.from = &cp,
+		.recovered = true,
+	};
+	struct volume *vol = round.job.vol;
+	struct cptable_cursor cur;
+	bool any = !cno;
+	int ret = any ? cptable_cursor_open(&cur, cx, vol) : 0;
+
+	/* The last one before the latest that is not the cleaner's. */
+	while (any && !ret && (ret = cptable_cursor_next(&cur, cx, &cp)) > 0) {
+		if (le64_get(cp.cp_cno) < vol->latest.cno &&
+		    !checkpoint_is_minor(&cp))
+			cno = le64_get(cp.cp_cno);
+		ret = 0;
+	}
+	if (any)
+		cptable_cursor_close(&cur);
+	if (ret)
+		return ret;
+	if (!cno)
+		return fail_said(cx, -ENOENT, "no checkpoint before the latest "
+				 "one");
+	ret = cptable_read(vol, cx, cno, &cp);
+	if (ret == -ENOENT || cno > vol->latest.cno)
+		return fail_said(cx, -ENOENT, "checkpoint %" PRIu64
+				 ": does not exist", cno);
+	round.job.back = &cp;
+	return ret ? ret : round_run(&round, cx);
 }

@@ -5,29 +5,287 @@
  * Superblocks and zones are repaired in place.  Everything else is a new log:
  * the fixers change the files of a new checkpoint, and superblocks that name it
  * complete the round.  If the fixers changed nothing there is no log.
+ *
+ * The writer of that log.
+ *
+ * Live blocks are those that the DAT claims: every block that a checkpoint
+ * refers to has an entry there, and the DAT's own are claimed as well.  The
+ * SUFILE matters only if the DAT is damaged.  A metadata file is rebuilt if
+ * blocks of it, or paths to them, are lost.  If only their content is wrong, it
+ * is repaired in place.  On zones a log begins with an empty one, so a segment
+ * that shares its zone with blocks in use cannot be allocated.
+ *
+ * Making room for a repair by dropping old checkpoints.
+ *
+ * The kernel reserves eight segments from its users, but not from removing
+ * files or changing their times, so a volume can be without a clean segment for
+ * a log.  The last segments are then filled with versions of metadata, whose
+ * live blocks are of plain checkpoints only.  A cleaner would free these first,
+ * with the checkpoints, and so does a repair: overwriting them loses nothing of
+ * the latest state or of a snapshot, even if it is interrupted.  The DAT shows
+ * which blocks are live, and the checkpoint file, repaired before, which
+ * checkpoints are snapshots.  If either is in doubt no segment is used.
  */
-#include "fsck/apply/round.h"
+#include "fsck/apply/repair.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
+#include "base/array.h"
+#include "base/search.h"
+#include "check/pass/passes.h"
+#include "disk/ondisk.h"
+#include "disk/segusage.h"
 #include "fsck/checkpoints/cpblocks.h"
-#include "log/repairwriter.h"
+#include "log/checkpoints.h"
+#include "log/move.h"
 #include "log/newsupers.h"
+#include "log/repairwriter.h"
+#include "log/tables/segzones.h"
+#include "vol/cptable.h"
+#include "vol/datscan.h"
+#include "vol/liveness.h"
+#include "vol/sutable.h"
 
-/* Files that begin again are filled at every stage. */
-#define FILLED_REBUILT (REPAIRWRITER_FILE(NILFS_CPFILE_INO) | \
-			REPAIRWRITER_FILE(NILFS_IFILE_INO))
+/* The metadata file that is repaired by a kind, or 0. */
+static const uint8_t file_of[RULE_FIX_COUNT] = {
+	[RULE_FIX_DAT] = NILFS_DAT_INO,
+	[RULE_FIX_CHECKPOINTS] = NILFS_CPFILE_INO,
+	[RULE_FIX_SEGMENTS] = NILFS_SUFILE_INO,
+	[RULE_FIX_INODES] = NILFS_IFILE_INO,
+};
 
-/* Files that begin without blocks are filled by their fixers. */
-static bool is_due(const struct round *round, enum rule_fix fix)
+static bool is_unusable(void *arg, uint64_t segnum)
 {
-	return round->taken[fix] ||
-	       (fix == RULE_FIX_CHECKPOINTS && (round->rebuilt & FILLED_REBUILT)) ||
-	       (fix == RULE_FIX_INODES &&
-		(round->rebuilt & REPAIRWRITER_FILE(NILFS_IFILE_INO))) ||
-	       (fix == RULE_FIX_SEGMENTS &&
-		(round->rebuilt & REPAIRWRITER_FILE(NILFS_SUFILE_INO)));
+	const struct check *c = arg;
+	const struct recovery *latest = &c->vol->latest;
+
+	if (segnum == latest->segnum ||
+	    bitmap_test(&c->live_segments, segnum) ||
+	    (c->awaited && bitmap_test(c->awaited, segnum)))
+		return true;
+	if (c->dev->zones &&
+	    (segzones_is_unusable(c->dev->zones, &c->vol->geo, segnum) ||
+	     pass_zones_is_held(c, segnum)))
+		return true;
+	/* A SUFILE that was not found yet is trusted once it is found. */
+	return c->dat_broken && segnum != latest->nextnum &&
+	       check_knows_sufile(c) && bitmap_test(&c->used_segments, segnum);
+}
+
+/*
+ * The files that begin again for FIX, of KIND: that of KIND if a part of it is
+ * lost.  Or the SUFILE, if it leads to numbers that are free and cannot be
+ * read there, as no log can be written without it, not even one that repairs
+ * the DAT; or if it shares a block with the cpfile, for which that is
+ * reported, as it is checked later: if the SUFILE makes no sense it is the one
+ * that is wrong, and either would end what is the other's.
+ */
+static unsigned int lost_files(const struct round *round, enum rule_fix kind,
+			       const struct fix *fix)
+{
+	const struct place *place = &fix->place;
+	const struct check *c = round->job.check;
+	unsigned int sufile = REPAIRWRITER_FILE(NILFS_SUFILE_INO), files = 0;
+
+	if (kind == RULE_FIX_CHECKPOINTS && round->taken[RULE_FIX_SEGMENTS] &&
+	    rule_has(fix->rule, RULE_CONTESTED) &&
+	    place->ino == NILFS_CPFILE_INO)
+		files |= sufile;
+	if (!round->taken[kind])
+		return files;
+	if (kind == RULE_FIX_DAT) {
+		if (rule_stage(rule_info(fix->rule)) == RULE_STAGE_NUMBERS &&
+		    place->ino == NILFS_SUFILE_INO &&
+		    findings_count(c->findings, RULE_SU_UNREADABLE))
+			files |= sufile;
+		return fix_dat_is_rebuilt(fix) ?
+			       files | REPAIRWRITER_FILE(NILFS_DAT_INO) : files;
+	}
+	if (rule_has(fix->rule, RULE_LOSES_PART) &&
+	    (place->kind == PLACE_MAP || place->kind == PLACE_INODE) &&
+	    place->ino && place->ino == file_of[kind] &&
+	    (!place->cno || place->cno == c->vol->latest.cno))
+		files |= REPAIRWRITER_FILE(file_of[kind]);
+	return files;
+}
+
+/* What the look and the repairs that are taken say to the writer. */
+static struct repairwriter_known known_of(const struct round *round)
+{
+	struct check *c = round->job.check;
+	const struct recovery *latest = &c->vol->latest;
+	const struct plan_kind *kinds = round->job.plan->kinds;
+	const struct plan_kind *moves = &kinds[RULE_FIX_MOVES];
+	struct repairwriter_known known = {
+		.unusable = is_unusable,
+		.arg = c,
+		.from = round->from,
+		.rebuilt = round->rebuilt,
+		/* The place of the next log may be part of what is broken. */
+		.fresh_segment =
+			round->fresh_segment ||
+			findings_have(c->findings, RULE_NEXT_LOG) ||
+			bitmap_test(&c->live_segments, latest->nextnum) ||
+			bitmap_test(&c->broken_segments, latest->segnum),
+	};
+	size_t i, j;
+
+	if (state_is_at(c->state, latest->pseg_start, latest->seq)) {
+		known.fresh_segment = true;
+		known.seq = c->state->seq;
+	} else if (c->later_seq && latest->orphans_start) {
+		/* After those of an interrupted roll-forward too: logs that it
+		   left would else follow the new ones. */
+		known.seq = (c->later_seq > latest->last_seq ?
+				     c->later_seq : latest->last_seq) + 2;
+	}
+	for (i = 0; i < RULE_FIX_COUNT; i++)
+		for (j = 0; j < kinds[i].n; j++)
+			known.rebuilt |= lost_files(round, (enum rule_fix)i,
+						    &kinds[i].fixes[j]);
+	/* The latest log's segment may be one that is emptied: only
+	   LOG_UNLISTED has the block, the others its virtual number. */
+	for (j = 0; j < moves->n && round->taken[RULE_FIX_MOVES]; j++)
+		known.fresh_segment |=
+			moves->fixes[j].rule != RULE_LOG_UNLISTED ||
+			geometry_segment_of(&c->vol->geo, moves->fixes[j].got) ==
+				latest->segnum;
+	return known;
+}
+
+/* The content of the segments that are dropped. */
+struct reclaim {
+	const struct nilfs_geometry *g;
+	const struct writer *writer;
+	struct bitmap segments;
+	size_t nsegments;
+	uint64_t *numbers;
+	size_t n, room;
+	uint64_t first, end;	/* checkpoints that have some of it */
+};
+
+/* Takes up to WANT segments, the lowest ones, with nothing that is needed. */
+static int choose_segments(struct reclaim *d, struct context *cx,
+			   const struct fixer_job *job, size_t want)
+{
+	const struct recovery *latest = &job->vol->latest;
+	const struct check *c = job->check;
+	struct nilfs_segment_usage_ext su;
+	struct liveness *l;
+	uint64_t segnum;
+	int err = bitmap_init(&d->segments, cx, d->g->nsegments);
+
+	if (!err)
+		err = liveness_count(job->vol, cx, UINT64_MAX, &l);
+	if (err)
+		return err;
+	for (segnum = 0; segnum < d->g->nsegments && d->nsegments < want &&
+	     !err; segnum++) {
+		struct liveness_counts counts = liveness_of(l, segnum);
+
+		if (segnum == latest->segnum || segnum == latest->nextnum ||
+		    !bitmap_test(&c->used_segments, segnum) ||
+		    (c->awaited && bitmap_test(c->awaited, segnum)) ||
+		    counts.current || counts.snapshot)
+			continue;
+		err = sutable_read(job->vol, cx, segnum, &su);
+		/* Nothing can be written to one that is erroneous. */
+		if (err || segusage_is_error(&su.su))
+			continue;
+		bitmap_set(&d->segments, segnum);
+		d->nsegments++;
+	}
+	liveness_free(l);
+	return err;
+}
+
+static int visit_entry(void *arg, struct context *cx, unsigned int worker,
+		       uint64_t vblocknr, const struct nilfs_dat_entry *de)
+{
+	uint64_t start = le64_get(de->de_start), end = le64_get(de->de_end);
+	uint64_t blocknr = le64_get(de->de_blocknr);
+	struct reclaim *d = arg;
+
+	(void)worker;
+	if (!geometry_has_block(d->g, blocknr) ||
+	    !bitmap_test(&d->segments, geometry_segment_of(d->g, blocknr)))
+		return 0;
+	if (start < end && repairwriter_has_snapshot(d->writer, start, end))
+		return fail(cx, -ENOSPC, "virtual block %llu: may be of a "
+			    "snapshot", (unsigned long long)vblocknr);
+	if (array_reserve(cx, &d->numbers, &d->room, d->n + 1))
+		return -ENOMEM;
+	d->numbers[d->n++] = vblocknr;
+	if (start < end && start < d->first)
+		d->first = start;
+	if (start < end && end > d->end)
+		d->end = end;
+	return 0;
+}
+
+/*
+ * Releases up to WANT segments to the writer, with their content: virtual
+ * numbers are freed, and plain checkpoints that refer to them deleted.  Nothing
+ * in them is of the latest state or of a snapshot.  Until the writer is done
+ * they are no live segments.
+ */
+static int reclaim_segments(struct reclaim *d, struct context *cx,
+			    struct fixer_job *job, size_t want)
+{
+	const struct check *c = job->check;
+	const struct datscan_visitor visitor = {
+		.used = visit_entry,
+		.arg = d,
+	};
+	uint64_t segnum, *cnos = NULL;
+	size_t i, n = 0;
+	int err;
+
+	if (c->dat_broken || job->plan->kinds[RULE_FIX_DAT].n ||
+	    findings_have_stage(c->findings, RULE_STAGE_NUMBERS) ||
+	    findings_count(c->findings, RULE_BMAP_LIFETIME) ||
+	    job->dev->zones ||
+	    job->vol->latest.orphans_start)
+		return fail(cx, -ENOSPC, "no clean segment is left");
+	d->g = &job->vol->geo;
+	d->writer = job->writer;
+	d->first = UINT64_MAX;
+	err = choose_segments(d, cx, job, want);
+	if (!err && !d->nsegments)
+		err = fail(cx, -ENOSPC, "no segment is left that only old "
+			   "checkpoints need");
+	if (!err)
+		err = datscan_run_alone(job->vol, cx, &visitor);
+	for (i = 0; i < d->n && !err; i++)
+		err = move_forget(job->writer, cx, d->numbers[i]);
+	/* Dead blocks belong to no checkpoint that is kept. */
+	if (!err)
+		err = cptable_list(job->vol, cx, false, &cnos, &n);
+	for (i = search_lower_bound(cnos, n, d->first); i < n &&
+	     cnos[i] < d->end && cnos[i] < job->vol->latest.cno && !err; i++) {
+		err = checkpoints_delete(job->writer, cx, cnos[i]);
+		if (err != -EBUSY)
+			continue;
+		fail_clear(cx);
+		err = 0;
+	}
+	free(cnos);
+	for (segnum = bitmap_next_set(&d->segments, 0);
+	     segnum < d->segments.bits && !err;
+	     segnum = bitmap_next_set(&d->segments, segnum + 1)) {
+		bitmap_clear(&job->check->live_segments, segnum);
+		err = move_free(job->writer, cx, segnum);
+	}
+	if (!err)
+		err = repairwriter_changed(job->writer, cx);
+	if (!err && d->first < d->end)
+		fixers_note(job, "plain checkpoints from %llu to %llu: given "
+			    "up, for room in %zu segments",
+			    (unsigned long long)d->first,
+			    (unsigned long long)d->end - 1, d->nsegments);
+	return err;
 }
 
 static bool is_of_metadata(enum rule_stage stage)
@@ -35,81 +293,56 @@ static bool is_of_metadata(enum rule_stage stage)
 	return stage == RULE_STAGE_DAT || stage == RULE_STAGE_METADATA;
 }
 
-/* The next fixer allocates from the files that a fixer has changed directly. */
 static int apply_fixers(struct round *round, struct context *cx)
 {
+	static const unsigned int ifile = REPAIRWRITER_FILE(NILFS_IFILE_INO);
+	/* Files that begin without blocks are filled by their fixers. */
+	static const unsigned int filled[RULE_FIX_COUNT] = {
+		[RULE_FIX_CHECKPOINTS] =
+			REPAIRWRITER_FILE(NILFS_CPFILE_INO) | ifile,
+		[RULE_FIX_INODES] = ifile,
+		[RULE_FIX_SEGMENTS] = REPAIRWRITER_FILE(NILFS_SUFILE_INO),
+	};
 	const struct plan_kind *kind = round->job.plan->kinds;
 	size_t i;
 	int err = round->begin ? round->begin(&round->job, cx, NULL, 0) : 0;
 
 	for (i = 0; i < RULE_FIX_COUNT && !err; i++) {
-		if (!is_due(round, (enum rule_fix)i))
+		if (!round->taken[i] && !(round->rebuilt & filled[i]))
 			continue;
 		err = fixers_of((enum rule_fix)i)->apply(&round->job, cx,
 							 kind[i].fixes,
 							 kind[i].n);
+		/* The next fixer allocates from the files that this one has
+		   changed directly. */
 		if (!err && is_of_metadata(rule_stage_of_fix((enum rule_fix)i)))
 			err = repairwriter_changed(round->job.writer, cx);
 	}
 	return err;
 }
 
-static bool has_changes(struct writer *w)
-{
-	static const uint64_t inos[] = {
-		NILFS_DAT_INO, NILFS_CPFILE_INO, NILFS_SUFILE_INO,
-		NILFS_IFILE_INO
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(inos) / sizeof(inos[0]); i++)
-		if (metafile_is_changed(repairwriter_file(w, inos[i])))
-			return true;
-	return false;
-}
-
-int round_name(const struct fixer_job *job, struct context *cx,
-	       const struct writer_end *end, bool valid)
-{
-	unsigned int state = le16_get(volume_super(job->vol)->s_state);
-
-	if (valid)
-		state |= NILFS_VALID_FS;
-	return newsupers_name(cx, job->dev, job->vol, end, job->time,
-			      (uint16_t)state);
-}
-
-/* Files whose map may have led to what is wrong with them. */
-static unsigned int doubted(const struct round *round)
-{
-	unsigned int files = 0;
-
-	if (round->taken[RULE_FIX_CHECKPOINTS])
-		files |= REPAIRWRITER_FILE(NILFS_CPFILE_INO);
-	if (round->taken[RULE_FIX_INODES])
-		files |= REPAIRWRITER_FILE(NILFS_IFILE_INO);
-	return files;
-}
-
 static int open_writer(struct round *round, struct context *cx)
 {
 	const struct writer_options options =
 		writer_options_on(round->job.vol, round->job.time);
-	struct repairwriter_known known;
+	struct repairwriter_known known = known_of(round);
+	unsigned int doubted = 0;
 	struct cpblocks_latest last;
-	int err = cpblocks_find_latest(&last, cx, round->job.check,
-				       doubted(round));
+	int err;
 
+	/* Files whose map may have led to what is wrong with them. */
+	if (round->taken[RULE_FIX_CHECKPOINTS])
+		doubted |= REPAIRWRITER_FILE(NILFS_CPFILE_INO);
+	if (round->taken[RULE_FIX_INODES])
+		doubted |= REPAIRWRITER_FILE(NILFS_IFILE_INO);
+	err = cpblocks_find_latest(&last, cx, round->job.check, doubted);
 	if (err)
 		return err;
-	writerhints_fill(&known, round->job.check, round->job.plan,
-			 round->taken);
 	if ((last.must & ~known.rebuilt) && !round->may_lose)
 		return fail(cx, -EUCLEAN, "no log without a new checkpoint "
 			    "file or ifile");
-	known.from = &last.cp;
-	known.fresh_segment |= round->fresh_segment;
-	known.rebuilt |= round->rebuilt;
+	if (!known.from)
+		known.from = &last.cp;
 	known.rebuilt |= round->taken[RULE_FIX_INODES] ? last.rebuilt : last.must;
 	round->rebuilt = known.rebuilt;
 	return repairwriter_open(&round->job.writer, cx, round->job.vol,
@@ -121,57 +354,59 @@ static int open_writer(struct round *round, struct context *cx)
  * Fixers of metadata use the old content and write no log themselves: it is
  * dropped after them.  All others need the room.
  */
-static int apply_in_room(struct round *round, struct context *cx,
-			 struct reclaim *reclaim)
+int round_run(struct round *round, struct context *cx)
 {
-	bool behind = is_of_metadata(round->stage);
-	int err = 0;
+	struct fixer_job *job = &round->job;
+	struct reclaim d = { 0 };
+	bool behind = is_of_metadata(round->stage), changed;
+	const struct recovery *latest;
+	struct writer_end end;
+	unsigned int state;
+	uint64_t i;
+	int err;
 
-	if (round->reclaim && !round->taken[RULE_FIX_CHECKPOINTS] &&
-	    round->job.plan->kinds[RULE_FIX_CHECKPOINTS].n)
-		return fail(cx, -ENOSPC, "no clean segment is left, and "
-			    "snapshots are in doubt");
-	if (round->reclaim && !behind)
-		err = reclaim_take(reclaim, cx, &round->job, round->reclaim);
+	if (round->stage <= RULE_STAGE_DEVICE ||
+	    (job->vol && round->stage == RULE_STAGE_ZONES))
+		return apply_fixers(round, cx);
+	if (!job->vol)
+		return 0;
+	latest = &job->vol->latest;
+	state = le16_get(volume_super(job->vol)->s_state);
+	err = open_writer(round, cx);
+	if (!err && round->reclaim && !round->taken[RULE_FIX_CHECKPOINTS] &&
+	    job->plan->kinds[RULE_FIX_CHECKPOINTS].n)
+		err = fail(cx, -ENOSPC, "no clean segment is left, and "
+			   "snapshots are in doubt");
+	if (!err && round->reclaim && !behind)
+		err = reclaim_segments(&d, cx, job, round->reclaim);
 	if (!err)
 		err = apply_fixers(round, cx);
 	if (!err && round->reclaim && behind)
-		err = reclaim_take(reclaim, cx, &round->job, round->reclaim);
-	return err;
-}
-
-static int run_log(struct round *round, struct context *cx)
-{
-	const struct recovery *latest = &round->job.vol->latest;
-	struct reclaim reclaim = { 0 };
-	struct writer_end end;
-	int err = open_writer(round, cx);
-
-	if (!err)
-		err = apply_in_room(round, cx, &reclaim);
-	if (!err && (round->rebuilt || round->taken[RULE_FIX_LOG] ||
-		     has_changes(round->job.writer))) {
-		err = writer_commit(round->job.writer, cx, &end);
-		if (!err && latest->orphans_start && !round->job.keeps_synced)
-			fixers_note(&round->job, "logs from block %" PRIu64
+		err = reclaim_segments(&d, cx, job, round->reclaim);
+	changed = round->rebuilt || round->recovered ||
+		  round->taken[RULE_FIX_LOG];
+	for (i = NILFS_DAT_INO; i <= NILFS_IFILE_INO && !err; i++)
+		changed |= metafile_is_changed(repairwriter_file(job->writer,
+								 i));
+	if (!err && changed) {
+		err = writer_commit(job->writer, cx, &end);
+		if (!err && latest->orphans_start && !job->synced &&
+		    !round->recovered)
+			fixers_note(job, "logs from block %" PRIu64
 				    " to %" PRIu64 ": given up",
 				    latest->orphans_start, latest->orphans_end);
+		if (round->recovered)
+			state |= NILFS_VALID_FS;
 		if (!err)
-			err = round_name(&round->job, cx, &end, false);
+			err = newsupers_name(cx, job->dev, job->vol, &end,
+					     job->time, (uint16_t)state);
 	}
-	writer_close(round->job.writer);
-	round->job.writer = NULL;
-	reclaim_fini(&reclaim, &round->job);
+	writer_close(job->writer);
+	job->writer = NULL;
+	for (i = bitmap_next_set(&d.segments, 0); i < d.segments.bits;
+	     i = bitmap_next_set(&d.segments, i + 1))
+		bitmap_set(&job->check->live_segments, i);
+	bitmap_fini(&d.segments);
+	free(d.numbers);
 	return err;
-}
-
-int round_run(struct round *round, struct context *cx)
-{
-	if (round->stage == RULE_STAGE_DEVICE)
-		return apply_fixers(round, cx);
-	if (!round->job.vol)
-		return 0;
-	if (round->stage == RULE_STAGE_ZONES)
-		return apply_fixers(round, cx);
-	return run_log(round, cx);
 }

@@ -6,9 +6,9 @@
  * What cannot be trusted yet keeps later stages from being repaired: they would
  * write a log.
  *
- * What hides and pretends nothing goes into one log with the stage after it, as
- * a check of the whole volume is what a repair costs.  If that is no better,
- * each stage has a round of its own.
+ * What hides and pretends nothing (RULE_STANDALONE) goes into one log with the
+ * stage after it, as a check of the whole volume is what a repair costs.  If
+ * that is no better, each stage has a round of its own.
  */
 #include "fsck/apply/repair.h"
 
@@ -85,80 +85,42 @@ static bool is_super_spare(const struct repair *r)
 	return k->n && !wiped && !r->given_up[RULE_FIX_SUPER];
 }
 
-/* How many inodes and blocks a checkpoint has: follows from its files. */
-static bool is_count(enum rule rule)
-{
-	return rule == RULE_INODE_COUNT || rule == RULE_INODE_COUNT_BLOCKS;
-}
-
-/* What the cpfile says of checkpoints, by which nothing else is found. */
-static bool is_beside_files(enum rule rule)
-{
-	return is_count(rule) || rule == RULE_CP_NCHECKPOINTS ||
-	       rule == RULE_CP_BLOCK_COUNT || rule == RULE_CP_CREATE;
-}
-
-/* What the SUFILE says of segments, by which no log is passed over. */
-static bool is_of_segments(enum rule rule)
-{
-	const struct rule_info *info = rule_info(rule);
-
-	return info->area == RULE_AREA_SEGMENTS &&
-	       info->severity < RULE_FATAL &&
-	       !(info->traits & (RULE_HIDES_LOGS | RULE_NEXT_LOG));
-}
-
-static bool are_all(const struct plan_kind *k, bool (*is_one)(enum rule rule))
+static bool have_all(const struct plan_kind *k, unsigned int trait)
 {
 	size_t i;
 
 	for (i = 0; i < k->n; i++)
-		if (!is_one(k->fixes[i].rule))
+		if (!rule_has(k->fixes[i].rule, trait))
 			return false;
 	return true;
 }
 
-static bool is_left(const struct repair *r, enum rule_fix fix)
-{
-	return repair_current(r)->plan.kinds[fix].n && !r->given_up[fix];
-}
-
 /*
- * Whether KIND has something to be repaired now.  Counts of checkpoints that
- * were made right before their files would be wrong again.
+ * Whether KIND has something to be repaired now.  Bits were flipped back
+ * before all rounds.  Counts of checkpoints that were made right before their
+ * files would be wrong again.
  */
 static bool is_due(const struct repair *r, enum rule_fix kind)
 {
-	return is_left(r, kind) &&
-	       !(kind == RULE_FIX_CHECKPOINTS &&
-		 (is_left(r, RULE_FIX_IFILE) || is_left(r, RULE_FIX_INODES) ||
-		  is_left(r, RULE_FIX_MAPS)) &&
-		 are_all(&repair_current(r)->plan.kinds[kind], is_count));
-}
+	const struct plan_kind *kinds = repair_current(r)->plan.kinds;
+	int i;
 
-/*
- * Whether findings at later stages may come of what KIND repairs.  A segment
- * that is not in use seems to have none of the blocks that maps lead to.
- */
-static bool misleads(const struct repair *r, enum rule_fix kind)
-{
-	const struct look *l = repair_current(r);
-	const struct findings *f = l->check.findings;
-
-	if (kind == RULE_FIX_CHECKPOINTS)
-		return !are_all(&l->plan.kinds[kind], is_beside_files);
-	return kind != RULE_FIX_SEGMENTS ||
-	       !are_all(&l->plan.kinds[kind], is_of_segments) ||
-	       findings_count(f, RULE_BMAP_BLOCK_UNUSED) ||
-	       findings_count(f, RULE_SU_CLEAN_HOLDS) ||
-	       findings_count(f, RULE_SU_BEHIND) ||
-	       findings_count(f, RULE_LOG_UNLISTED);
+	if (kind == RULE_FIX_BITS || !kinds[kind].n || r->given_up[kind])
+		return false;
+	if (kind != RULE_FIX_CHECKPOINTS ||
+	    !have_all(&kinds[kind], RULE_COUNTS_FILES))
+		return true;
+	for (i = RULE_FIX_IFILE; i <= RULE_FIX_MAPS; i++)
+		if (kinds[i].n && !r->given_up[i])
+			return false;
+	return true;
 }
 
 /* The first stage, from FIRST on, that has something to be repaired, or
    STAGES_NONE. */
 static int stage_from(const struct repair *r, int first)
 {
+	const struct look *l = repair_current(r);
 	int stage = STAGES_NONE, of_kind;
 	size_t i;
 
@@ -169,13 +131,12 @@ static int stage_from(const struct repair *r, int first)
 		if (of_kind >= first && (stage < 0 || of_kind < stage))
 			stage = of_kind;
 	}
-	if (repair_is_cut_off(repair_current(r)) ||
+	if (repair_is_cut_off(l) ||
 	    (stage > RULE_STAGE_DEVICE && stages_is_wiped(r) &&
 	     first <= RULE_STAGE_DEVICE) ||
 	    (stage > RULE_STAGE_DEVICE && stage != RULE_STAGE_ZONES &&
-	     !may_write_log(r, repair_current(r))))
-		return STAGES_NONE;
-	if (stage > RULE_STAGE_DAT && is_dat_unsafe(repair_current(r)))
+	     !may_write_log(r, l)) ||
+	    (stage > RULE_STAGE_DAT && is_dat_unsafe(l)))
 		return STAGES_NONE;
 	return stage;
 }
@@ -193,6 +154,7 @@ int stages_next(const struct repair *r)
 unsigned int stages_take(const struct repair *r, int stage,
 			 bool taken[RULE_FIX_COUNT])
 {
+	const struct look *l = repair_current(r);
 	enum stages_apart apart = r->apart[stage];
 	int of_kind, last = stage;
 	bool alone = apart != STAGES_TOGETHER;
@@ -211,28 +173,17 @@ unsigned int stages_take(const struct repair *r, int stage,
 				    is_due(r, (enum rule_fix)i) &&
 					    of_kind >= stage &&
 					    of_kind <= last);
+		/* Findings at later stages may come of this kind. */
 		alone |= taken[i] && of_kind >= stage &&
-			 misleads(r, (enum rule_fix)i);
+			 ((i != RULE_FIX_CHECKPOINTS &&
+			   i != RULE_FIX_SEGMENTS) ||
+			  !have_all(&l->plan.kinds[i], RULE_STANDALONE) ||
+			  (i == RULE_FIX_SEGMENTS &&
+			   findings_have(l->check.findings,
+					 RULE_DOUBTS_CLEAN)));
 		n += taken[i];
 	}
 	return n;
-}
-
-const char *stages_name(int stage)
-{
-	static const char *const names[] = {
-		[RULE_STAGE_BITS] = "flipped bits",
-		[RULE_STAGE_DEVICE] = "superblocks",
-		[RULE_STAGE_DAT] = "DAT",
-		[RULE_STAGE_METADATA] = "metadata",
-		[RULE_STAGE_TREE] = "files",
-		[RULE_STAGE_NAMES] = "names",
-		[RULE_STAGE_MOVES] = "moves",
-		[RULE_STAGE_COUNTS] = "counts",
-		[RULE_STAGE_ZONES] = "zones",
-	};
-
-	return names[stage];
 }
 
 int stages_ask(struct repair *r, struct context *cx)
@@ -250,7 +201,7 @@ int stages_ask(struct repair *r, struct context *cx)
 		for (i = 0; i < RULE_FIX_COUNT; i++) {
 			if (!taken[i])
 				continue;
-			err = ask_stage(&r->ask, cx, plan,
+			err = plan_ask(&r->ask, cx, plan,
 					rule_stage_of_fix((enum rule_fix)i));
 			if (err)
 				return err;

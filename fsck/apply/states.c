@@ -4,14 +4,32 @@
  *
  * How much is lost with a state that is damaged cannot be said before it is
  * repaired: a block of metadata may be found again in the logs, or be of a
- * file that is not needed.  To give a state up loses all that was written since
- * the one before it, and with it snapshots.  So each candidate is repaired on
- * the overlay, from the newest on, and the first that comes out without errors
- * is taken.  Where a segment of the state was written again no check can say
- * what files have instead of their blocks; then an older state that is whole is
- * better, and how many files it does not have is reported.  Where none comes out
- * without errors, snapshots may be given up: a newer state without some of them is
- * better than one that no tool takes.
+ * file that is not needed.  To give a state up loses all that was written
+ * since the one before it, and with it snapshots.  So each candidate is
+ * repaired on the overlay, from the newest on, and the first that comes out
+ * without errors is taken.  Where a segment of the state was written again no
+ * check can say what files have instead of their blocks; then an older state
+ * that is whole is better, and how many files it does not have is reported.
+ * Where none comes out without errors, snapshots may be given up: a newer
+ * state without some of them is better than one that no tool takes.
+ *
+ * Snapshots that cannot be repaired.
+ *
+ * What a snapshot has lost may be in no other place, and its errors would stop
+ * every other tool for ever.  As a plain checkpoint it protects nothing any
+ * more, and no tool asks for its files.  Its user has named it, or keeps what
+ * the repair changes in an undo file.  One is given up after the other: what
+ * is wrong with the next one may be repaired then.  Where the latest state has
+ * errors as well, it must come out without any, or no snapshot is given up
+ * that the user has not named.
+ *
+ * Two superblocks that contradict each other.
+ *
+ * Both have a checksum that is right, and one says of the layout what is not
+ * so.  The volume was opened by that which the kernel takes.  If that is the
+ * wrong one, sound metadata looks broken, and to repair it would be the end of
+ * the volume: checkpoints of another size than they have are none.  So the
+ * other one is tried first, and is right where it finds nothing wrong.
  */
 
 #include <errno.h>
@@ -20,9 +38,8 @@
 
 #include "check/damage.h"
 #include "dev/overlay.h"
-#include "fsck/apply/improvement.h"
 #include "fsck/apply/repair.h"
-#include "fsck/apply/round.h"
+#include "log/checkpoints.h"
 
 #define STATES_MAX 8
 
@@ -70,24 +87,6 @@ static bool is_better(const struct outcome *a, const struct outcome *b)
 	return b->overwritten && !a->overwritten;
 }
 
-/* Whether a mount takes the log of the state, after which there is no other:
-   1, 0. */
-static int is_mounted(struct repair *r, struct context *cx)
-{
-	struct volume *vol = NULL;
-	int err;
-
-	if (!r->state.newest)
-		return 0;
-	err = volume_open(&vol, cx, r->dev, NULL);
-	if (!err)
-		err = state_is_at(&r->state, vol->latest.pseg_start,
-				  vol->latest.seq) &&
-		      !vol->latest.orphans_start;
-	volume_close(vol);
-	return damage_forgive(cx, err);
-}
-
 /*
  * Superblocks name a log that a mount may refuse, or that is followed by
  * dropped logs: if no repair wrote a log, one with the same state is added.
@@ -100,19 +99,97 @@ static int write_log(struct repair *r, struct context *cx)
 		.stage = RULE_STAGE_COUNTS,
 		.taken = { [RULE_FIX_LOG] = true },
 	};
-	int ret;
+	struct volume *vol = NULL;
+	int ret = 0;
 
 	if (!l->complete ||
 	    !state_is_at(&r->state, l->check.vol->latest.pseg_start,
 			 l->check.vol->latest.seq))
 		return 0;
-	ret = is_mounted(r, cx);
+	/* Does a mount take it, and is there no other after it? */
+	if (r->state.newest)
+		ret = volume_open(&vol, cx, r->dev, NULL);
+	if (!ret && vol)
+		ret = state_is_at(&r->state, vol->latest.pseg_start,
+				  vol->latest.seq) &&
+		      !vol->latest.orphans_start;
+	volume_close(vol);
+	ret = damage_forgive(cx, ret);
 	if (ret)
 		return ret < 0 ? ret : 0;
 	ret = repair_attempt(r, cx, &round, IMPROVEMENT_OR_SAME);
 	if (!ret && !r->state.hurt)
 		fixers_note(&round.job, "superblocks: no log could be added");
 	return ret < 0 ? ret : 0;
+}
+
+static bool may_give_any(const struct repair *r)
+{
+	return r->o->undo_file &&
+	       decision_of(r->ask.mode, RULE_DANGER_LOSES) == DECISION_REPAIR;
+}
+
+uint64_t states_gives_up(const struct repair *r)
+{
+	const struct look *l = repair_current(r);
+	unsigned int i, j;
+
+	if (!l->complete || l->mode == DECISION_MODE_NO)
+		return 0;
+	for (i = 0; i < l->broken.n; i++) {
+		if (may_give_any(r))
+			return l->broken.cno[i];
+		for (j = 0; j < r->o->give_up.n; j++)
+			if (r->o->give_up.cno[j] == l->broken.cno[i])
+				return l->broken.cno[i];
+	}
+	return 0;
+}
+
+static int unset_snapshot(struct fixer_job *job, struct context *cx,
+			  const struct fix *fixes, size_t n)
+{
+	int err = checkpoints_unset(job->writer, cx, job->given_up);
+
+	(void)fixes, (void)n;
+	if (!err)
+		fixers_note(job, "snapshot %" PRIu64 ": given up, is a plain "
+			    "checkpoint now", job->given_up);
+	return err;
+}
+
+/* Makes plain checkpoints of those that have errors, after all other repairs.
+   0, or a failure. */
+static int give_up(struct repair *r, struct context *cx)
+{
+	bool whole = repair_current(r)->broken.others && !r->o->give_up.n;
+	uint64_t left = whole ? 1 :
+				improvement_errors(&repair_current(r)->check);
+	struct repair_point from = repair_point(r);
+	int ret = 1;
+
+	/* A read that failed may succeed when it is tried again. */
+	if (states_gives_up(r) && r->dev->stats.failed_reads)
+		ret = repair_resume(r, cx) ?: repair_rounds(r, cx) ?: 1;
+	/* With one less, errors in what it shared are those of the next one, or
+	   of the latest state. */
+	while (ret > 0 && stages_may_log(r) && states_gives_up(r)) {
+		struct round round = {
+			.job = repair_job(r, cx),
+			.stage = RULE_STAGE_COUNTS,
+			.begin = unset_snapshot,
+		};
+
+		round.job.given_up = states_gives_up(r);
+		ret = repair_attempt(r, cx, &round, IMPROVEMENT_OR_SAME);
+		if (ret > 0)
+			ret = repair_rounds(r, cx) ?: 1;
+	}
+	if (ret < 0 || overlay_mark(r->dev) == from.overlay ||
+	    improvement_errors(&repair_current(r)->check) < left)
+		return ret < 0 ? ret : 0;
+	repair_back(r, &from);
+	return repair_resume(r, cx);
 }
 
 static int attempt_state(struct repair *r, struct context *cx,
@@ -123,37 +200,12 @@ static int attempt_state(struct repair *r, struct context *cx,
 	r->state_number = number;
 	err = repair_rounds(r, cx);
 	if (!err && gives && r->state.chosen)
-		err = giveup_run(r, cx);
+		err = give_up(r, cx);
 	if (!err && r->state.chosen)
 		tool_detail(r->tool, "state %u, checkpoint %" PRIu64 ": %"
 			    PRIu64 " errors after repairs", number,
 			    r->state.at.cno, outcome_of(r).errors);
 	return err ? err : write_log(r, cx);
-}
-
-/*
- * Whether a repair of candidate NUMBER can begin, as with the first one by the
- * superblocks: 1, 0, or a failure.
- */
-static int is_there(struct repair *r, struct context *cx, unsigned int number)
-{
-	const struct plan_kind *supers = &r->first->plan.kinds[RULE_FIX_SUPER];
-	struct root_state state = { 0 };
-	struct fixer_job job = repair_job(r, cx);
-	int err = overlay_open_trial(&job.dev, cx, r->under);
-
-	job.check = &r->first->check;
-	job.vol = job.check->vol;
-	job.plan = &r->first->plan;
-	job.state = &state;
-	job.state_number = number;
-	job.note = NULL;
-	if (!err && supers->n)
-		err = fix_super(&job, cx, supers->fixes, supers->n);
-	if (!err)
-		err = fix_root(&job, cx, NULL, 0);
-	dev_close(job.dev);
-	return err ? err : state.chosen;
 }
 
 /* What has been tried: the best outcome, and the last one. */
@@ -169,19 +221,37 @@ static bool is_last_best(const struct search *s)
 }
 
 /*
- * Candidates from NUMBER on and before END, until one is good.  The best one so
- * far is taken back only if there is another one.
+ * Candidates from NUMBER on and before END, until one is good.  The best one
+ * so far is taken back only if there is another one: if a repair of it can
+ * begin, as with the first one by the superblocks.
  */
 static int try_from(struct repair *r, struct context *cx, unsigned int number,
 		    unsigned int end, bool gives, struct search *s)
 {
-	int err, ret;
+	const struct plan_kind *supers = &r->first->plan.kinds[RULE_FIX_SUPER];
+	int err;
 
 	for (; number < end && !is_good(&s->best); number++) {
-		ret = !s->mark && is_last_best(s) ?
-		      is_there(r, cx, number) : 1;
-		if (ret <= 0)
-			return ret;
+		if (!s->mark && is_last_best(s)) {
+			struct root_state state = { 0 };
+			struct fixer_job job = repair_job(r, cx);
+
+			job.check = &r->first->check;
+			job.vol = job.check->vol;
+			job.plan = &r->first->plan;
+			job.state = &state;
+			job.state_number = number;
+			job.note = NULL;
+			err = overlay_open_trial(&job.dev, cx, r->under);
+			if (!err && supers->n)
+				err = fix_super(&job, cx, supers->fixes,
+						supers->n);
+			if (!err)
+				err = fix_root(&job, cx, NULL, 0);
+			dev_close(job.dev);
+			if (err || !state.chosen)
+				return err;
+		}
 		repair_restart(r, s->mark);
 		err = attempt_state(r, cx, number, gives);
 		s->last = outcome_of(r);
@@ -198,17 +268,12 @@ static int try_from(struct repair *r, struct context *cx, unsigned int number,
 int states_take(struct repair *r, struct context *cx)
 {
 	struct check check = { .dev = r->dev };
-	struct fixer_job job = {
-		.check = &check,
-		.dev = r->dev,
-		.time = (uint64_t)cx->now,
-		.state = &r->state,
-		.state_cno = r->o->state,
-		.note = repairlist_add,
-		.arg = &r->repaired,
-	};
-	int err = fix_root(&job, cx, NULL, 0);
+	struct fixer_job job = repair_job(r, cx);
+	int err;
 
+	job.check = &check;
+	job.state_cno = r->o->state;
+	err = fix_root(&job, cx, NULL, 0);
 	if (err || r->state.chosen)
 		return err;
 	return fail_said(cx, -ENOENT, "%s: no log ends checkpoint %" PRIu64
@@ -217,73 +282,50 @@ int states_take(struct repair *r, struct context *cx)
 		    r->o->state);
 }
 
-static int try_candidates(struct repair *r, struct context *cx)
+int states_run(struct repair *r, struct context *cx)
 {
-	struct search s = { .mark = overlay_mark(r->dev) };
-	int err = attempt_state(r, cx, 0, false);
-
-	if (err || !r->state.chosen || r->o->state)
-		return err;
-	s.best = s.last = outcome_of(r);
-	err = try_from(r, cx, 1, STATES_MAX, false, &s);
-	/* The one with the fewest errors needs the fewest of them given up. */
-	if (!err && giveup_is_allowed(r))
-		err = try_from(r, cx, s.best.number, s.best.number + 1, true,
-			       &s);
-	if (!err && giveup_is_allowed(r))
-		err = try_from(r, cx, 0, STATES_MAX, true, &s);
-	if (err || is_last_best(&s))
-		return err;
-	repair_restart(r, s.mark);
-	return attempt_state(r, cx, s.best.number, s.best.gives);
-}
-
-/*
- * Two superblocks that contradict each other.
- *
- * Both have a checksum that is right, and one says of the layout what is not
- * so.  The volume was opened by that which the kernel takes.  If that is the
- * wrong one, sound metadata looks broken, and to repair it would be the end of
- * the volume: checkpoints of another size than they have are none.  So the
- * other one is tried first, and is right where it finds nothing wrong.
- */
-
-/* Whether they differ, and something else is wrong. */
-static bool is_due(const struct repair *r)
-{
-	const struct look *l = r->first;
-	uint64_t differ = findings_count(l->check.findings, RULE_SB_COPIES);
-
-	return l->complete && differ && improvement_errors(&l->check) > differ &&
-	       l->plan.kinds[RULE_FIX_SUPER].n;
-}
-
-static int choose_super(struct repair *r, struct context *cx)
-{
-	struct round round = {
+	const struct check *c = &r->first->check;
+	const struct plan_kind *supers = &r->first->plan.kinds[RULE_FIX_SUPER];
+	uint64_t differ = findings_count(c->findings, RULE_SB_COPIES);
+	bool gives = r->o->give_up.n || may_give_any(r);
+	struct round other = {
 		.stage = RULE_STAGE_DEVICE,
 		.begin = fix_super_other,
 	};
-	int ret;
+	struct search s;
+	int err;
 
-	if (!is_due(r))
-		return 0;
-	ret = ask_stage(&r->ask, cx, &r->first->plan, RULE_STAGE_DEVICE);
-	if (ret || !is_due(r))
-		return ret;
-	round.job = repair_job(r, cx);
-	ret = repair_attempt(r, cx, &round, IMPROVEMENT_SOUND);
-	return ret < 0 ? ret : 0;
-}
-
-int states_run(struct repair *r, struct context *cx)
-{
-	/* Flipped bits were repaired: superblocks are no longer in doubt. */
-	int err = r->now && !r->rebuild ? 0 : choose_super(r, cx);
-
-	if (!err)
-		err = try_candidates(r, cx);
-	return err ? err : giveup_run(r, cx);
+	/* Where flipped bits were repaired superblocks are not in doubt. */
+	differ = r->first->complete && supers->n && (!r->now || r->rebuild) ?
+			 differ : 0;
+	if (differ && improvement_errors(c) > differ) {
+		err = plan_ask(&r->ask, cx, &r->first->plan,
+			       RULE_STAGE_DEVICE);
+		other.job = repair_job(r, cx);
+		if (!err && supers->n)
+			err = repair_attempt(r, cx, &other, IMPROVEMENT_SOUND);
+		if (err < 0)
+			return err;
+	}
+	s.mark = overlay_mark(r->dev);
+	err = attempt_state(r, cx, 0, false);
+	if (err)
+		return err;
+	if (!r->state.chosen || r->o->state)
+		return give_up(r, cx);
+	s.best = s.last = outcome_of(r);
+	err = try_from(r, cx, 1, STATES_MAX, false, &s);
+	/* The one with the fewest errors needs the fewest of them given up. */
+	if (!err && gives)
+		err = try_from(r, cx, s.best.number, s.best.number + 1, true,
+			       &s);
+	if (!err && gives)
+		err = try_from(r, cx, 0, STATES_MAX, true, &s);
+	if (!err && !is_last_best(&s)) {
+		repair_restart(r, s.mark);
+		err = attempt_state(r, cx, s.best.number, s.best.gives);
+	}
+	return err ? err : give_up(r, cx);
 }
 
 /* The next look, and what is asked until then, is for MODE. */
@@ -310,7 +352,7 @@ int states_rebuild(struct repair *r, struct context *cx, size_t mark)
 						DECISION_MODE_ASK_REBUILD);
 	err = repair_resume(r, cx);
 	if (!err)
-		err = good ? repair_again(r, cx) : states_run(r, cx);
+		err = good ? repair_rounds(r, cx) : states_run(r, cx);
 	if (err)
 		return err;
 	o = outcome_of(r);

@@ -1,25 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writing an undo file.
+ * Undo files.
  *
- * It is complete and on its disk before the device is changed.  A repair writes
- * to free space except for the superblocks, so these alone would restore the
- * old volume; the rest restores every byte.
+ * One is complete and on its disk before the device is changed.  A repair
+ * writes to free space except for the superblocks, so these alone would
+ * restore the old volume; the rest restores every byte.  The ranges are in the
+ * order of the commit, superblocks last, after a header with their number:
+ * they are counted first.
  *
- * The ranges are in the order of the commit, superblocks last, after a header
- * with their number: they are counted first.
+ * Restoring from one.
+ *
+ * The superblocks are written first, each with a flush: with both of them the
+ * volume is the old one, whose logs a repair does not change, and the new logs
+ * may be overwritten.  In the other order an interruption would leave
+ * superblocks that name overwritten logs.  They are the last ranges of the
+ * file, so the file is read twice, after passes that only verify it; it is
+ * not held in memory.
+ *
+ * What was written to the volume after the repair would be lost, also where
+ * the superblocks do not show it.  So each piece of the device has to be what
+ * the repair wrote, or what is to be put there: an interruption of either
+ * leaves some of both.
  */
 #include "fsck/apply/undo.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/crc.h"
+#include "base/uuidtext.h"
 #include "dev/devfile.h"
 #include "dev/overlay.h"
+#include "disk/super.h"
 
 #define CHUNK (64u << 10)
+#define SUPERS 2u
+
+/* As much of LEN bytes as fits into one of LIMIT. */
+static size_t at_most(uint64_t len, size_t limit)
+{
+	return len < limit ? (size_t)len : limit;
+}
 
 struct saver {
 	struct dev *file, *under, *overlay;
@@ -27,6 +50,7 @@ struct saver {
 	uint64_t pos;		/* in the file */
 	uint32_t sum;
 	unsigned char *chunk;
+	uint64_t ranges, bytes;	/* with their checksums, so far */
 };
 
 static int put_bytes(struct saver *s, struct context *cx, const void *buf,
@@ -39,7 +63,7 @@ static int put_bytes(struct saver *s, struct context *cx, const void *buf,
 	return err;
 }
 
-/* Unreadable blocks are saved as zeros. */
+/* Reads what stands there; unreadable blocks are saved as zeros. */
 static int read_old(struct saver *s, struct context *cx, uint64_t off,
 		    size_t len)
 {
@@ -49,8 +73,7 @@ static int read_old(struct saver *s, struct context *cx, uint64_t off,
 	if (err != -EIO)
 		return err;
 	for (at = 0; at < len; at += n) {
-		n = len - at < OVERLAY_PAGE_BYTES ? len - at :
-						    OVERLAY_PAGE_BYTES;
+		n = at_most(len - at, OVERLAY_PAGE_BYTES);
 		fail_clear(cx);
 		if (dev_read(s->under, cx, off + at, s->chunk + at, n))
 			memset(s->chunk + at, 0, n);
@@ -59,34 +82,27 @@ static int read_old(struct saver *s, struct context *cx, uint64_t off,
 	return 0;
 }
 
-static int put_old(struct saver *s, struct context *cx, uint64_t off,
-		   uint64_t len)
+/* A range: what stands there, and checksums of what a commit writes there. */
+static int put_range(struct saver *s, struct context *cx, uint64_t off,
+		     uint64_t len)
 {
-	size_t n;
-	int err = 0;
+	struct undo_range range = { le64_make(off), le64_make(len) };
+	le32 sums[CHUNK / UNDO_PIECE];
+	size_t at, n, piece;
+	uint64_t done;
+	int err = put_bytes(s, cx, &range, sizeof(range));
 
-	for (; len && !err; off += n, len -= n) {
-		n = len < CHUNK ? (size_t)len : CHUNK;
-		err = read_old(s, cx, off, n);
+	for (done = 0; done < len && !err; done += n) {
+		n = at_most(len - done, CHUNK);
+		err = read_old(s, cx, off + done, n);
 		if (!err)
 			err = put_bytes(s, cx, s->chunk, n);
 	}
-	return err;
-}
-
-/* The checksums of what a commit writes there. */
-static int put_sums(struct saver *s, struct context *cx, uint64_t off,
-		    uint64_t len)
-{
-	le32 sums[CHUNK / UNDO_PIECE];
-	size_t at, n, piece;
-	int err = 0;
-
-	for (; len && !err; off += n, len -= n) {
-		n = len < CHUNK ? (size_t)len : CHUNK;
-		err = dev_read(s->overlay, cx, off, s->chunk, n);
+	for (done = 0; done < len && !err; done += n) {
+		n = at_most(len - done, CHUNK);
+		err = dev_read(s->overlay, cx, off + done, s->chunk, n);
 		for (at = 0; at < n; at += piece) {
-			piece = n - at < UNDO_PIECE ? n - at : UNDO_PIECE;
+			piece = at_most(n - at, UNDO_PIECE);
 			sums[at / UNDO_PIECE] =
 				le32_make(crc32_le(0, s->chunk + at, piece));
 		}
@@ -96,114 +112,39 @@ static int put_sums(struct saver *s, struct context *cx, uint64_t off,
 	return err;
 }
 
-static int put_range(struct saver *s, struct context *cx, uint64_t off,
-		     uint64_t len)
+/* Counts a range, if it is one, and with WRITE writes it. */
+static int take_range(struct saver *s, struct context *cx, bool write,
+		      uint64_t off, uint64_t end)
 {
-	struct undo_range range = { le64_make(off), le64_make(len) };
-	int err = put_bytes(s, cx, &range, sizeof(range));
-
-	if (!err)
-		err = put_old(s, cx, off, len);
-	return err ? err : put_sums(s, cx, off, len);
+	if (off >= end)
+		return 0;
+	s->ranges++;
+	s->bytes += end - off + undo_sums_bytes(end - off);
+	return write ? put_range(s, cx, off, end - off) : 0;
 }
 
-/* A range of an overlay, less the pages of superblocks in it. */
-struct piece {
-	uint64_t off, len;
-};
-
-static unsigned int cut_range(const struct saver *s, struct piece range,
-			      struct piece pieces[3])
+/* All ranges of the overlay, less the pages of superblocks in them. */
+static int each_range(struct saver *s, struct context *cx, bool write)
 {
-	uint64_t end = range.off + range.len, page;
-	unsigned int i, n = 0;
-
-	for (i = 0; i < 2; i++) {
-		page = s->supers[i] & ~(uint64_t)(OVERLAY_PAGE_BYTES - 1);
-		if (page < range.off || page >= end)
-			continue;
-		if (page > range.off)
-			pieces[n++] = (struct piece){ range.off,
-						      page - range.off };
-		range.off = page + OVERLAY_PAGE_BYTES;
-	}
-	if (range.off < end)
-		pieces[n++] = (struct piece){ range.off, end - range.off };
-	return n;
-}
-
-struct totals {
-	uint64_t ranges, bytes;
-};
-
-/* Counts all but superblocks, or, with WRITE, writes them. */
-static int each_range(struct saver *s, struct context *cx, bool write,
-		      struct totals *totals)
-{
-	struct piece pieces[3];
 	size_t cursor = 0, len;
-	unsigned int i, n;
-	uint64_t off;
+	uint64_t off, end, page;
+	unsigned int i;
 	int err = 0;
 
 	while (!err && overlay_next_range(s->overlay, &cursor, &off, &len)) {
-		n = cut_range(s, (struct piece){ off, len }, pieces);
-		for (i = 0; i < n && !err; i++) {
-			totals->ranges++;
-			totals->bytes += pieces[i].len +
-					 undo_sums_bytes(pieces[i].len);
-			if (write)
-				err = put_range(s, cx, pieces[i].off,
-						pieces[i].len);
+		end = off + len;
+		for (i = 0; i < SUPERS && !err; i++) {
+			page = s->supers[i] &
+			       ~(uint64_t)(OVERLAY_PAGE_BYTES - 1);
+			if (page < off || page >= end)
+				continue;
+			err = take_range(s, cx, write, off, page);
+			off = page + OVERLAY_PAGE_BYTES;
 		}
+		if (!err)
+			err = take_range(s, cx, write, off, end);
 	}
 	return err;
-}
-
-static int put_all(struct saver *s, struct context *cx,
-		   const struct undo_volume *volume)
-{
-	struct totals totals = { 0, 0 }, written = { 0, 0 };
-	struct undo_header h = {
-		.version = le32_make(UNDO_VERSION),
-		.supers = le32_make(2),
-		.device_size = le64_make(s->under->size),
-		.block_size = le32_make(volume->block_size),
-		.piece = le32_make(UNDO_PIECE),
-	};
-	le32 sum;
-	int i, err = each_range(s, cx, false, &totals);
-
-	if (err)
-		return err;
-	memcpy(h.magic, UNDO_MAGIC, sizeof(h.magic));
-	memcpy(h.uuid, volume->uuid, sizeof(h.uuid));
-	totals.ranges += 2;
-	totals.bytes += 2ull * OVERLAY_PAGE_BYTES +
-			2 * undo_sums_bytes(OVERLAY_PAGE_BYTES) + sizeof(h) +
-			sizeof(sum) +
-			totals.ranges * sizeof(struct undo_range);
-	h.nranges = le64_make(totals.ranges);
-	h.file_size = le64_make(totals.bytes);
-	err = devfile_resize(s->file, cx, totals.bytes);
-	if (!err)
-		err = put_bytes(s, cx, &h, sizeof(h));
-	if (!err)
-		err = each_range(s, cx, true, &written);
-	for (i = 0; i < 2 && !err; i++)
-		err = put_range(s, cx, s->supers[i], OVERLAY_PAGE_BYTES);
-	sum = le32_make(s->sum);
-	if (!err)
-		err = put_bytes(s, cx, &sum, sizeof(sum));
-	return err;
-}
-
-int undo_check(struct context *cx, const char *path, const char *device)
-{
-	const char *const inputs[] = { device, NULL };
-	const struct output_how how = { .volume = true, .inputs = inputs };
-
-	return output_check(cx, path, &how);
 }
 
 int undo_save(struct context *cx, const char *path, struct dev *overlay,
@@ -212,9 +153,22 @@ int undo_save(struct context *cx, const char *path, struct dev *overlay,
 	struct saver s = {
 		.under = under, .overlay = overlay,
 		.supers = volume->supers,
+		.ranges = SUPERS,
+		.bytes = SUPERS * (OVERLAY_PAGE_BYTES +
+				   undo_sums_bytes(OVERLAY_PAGE_BYTES)),
 	};
 	const struct output_how how = { .volume = true };
+	struct undo_header h = {
+		.magic = UNDO_MAGIC,
+		.version = le32_make(UNDO_VERSION),
+		.supers = le32_make(SUPERS),
+		.device_size = le64_make(under->size),
+		.block_size = le32_make(volume->block_size),
+		.piece = le32_make(UNDO_PIECE),
+	};
 	struct output *file;
+	unsigned int i;
+	le32 sum;
 	int err;
 
 	s.chunk = malloc(CHUNK);
@@ -224,11 +178,275 @@ int undo_save(struct context *cx, const char *path, struct dev *overlay,
 	if (!err)
 		err = devfile_create(&s.file, cx, file);
 	if (!err)
-		err = put_all(&s, cx, volume);
+		err = each_range(&s, cx, false);
+	s.bytes += sizeof(h) + sizeof(sum) +
+		   s.ranges * sizeof(struct undo_range);
+	memcpy(h.uuid, volume->uuid, sizeof(h.uuid));
+	h.nranges = le64_make(s.ranges);
+	h.file_size = le64_make(s.bytes);
+	if (!err)
+		err = devfile_resize(s.file, cx, s.bytes);
+	if (!err)
+		err = put_bytes(&s, cx, &h, sizeof(h));
+	if (!err)
+		err = each_range(&s, cx, true);
+	for (i = 0; i < SUPERS && !err; i++)
+		err = put_range(&s, cx, s.supers[i], OVERLAY_PAGE_BYTES);
+	sum = le32_make(s.sum);
+	if (!err)
+		err = put_bytes(&s, cx, &sum, sizeof(sum));
 	if (!err)
 		err = output_commit(file, cx);
 	dev_close(s.file);
 	output_close(file);
 	free(s.chunk);
+	return err;
+}
+
+struct undoing {
+	const char *path;
+	struct dev *file, *dev;
+	struct undo_header h;
+	uint64_t nranges, first_super;
+	unsigned char *chunk, *now;	/* of the file, and of the device */
+	uint64_t block;		/* the last one that is changed */
+	uint64_t nchanged;	/* blocks */
+	char first[64];		/* of them, by its name */
+	bool known;		/* a superblock is that of this volume */
+	bool foreign;		/* one is of that with the next UUID */
+	uint8_t uuid[16];
+};
+
+static int report_broken(const struct undoing *u, struct context *cx,
+			 const char *what)
+{
+	return fail(cx, -EUCLEAN, "%s: undo file: %s", u->path, what);
+}
+
+/* The header and the checksum. */
+static int check_file(struct undoing *u, struct context *cx)
+{
+	uint64_t off, end = u->file->size - sizeof(le32);
+	uint32_t sum = 0;
+	size_t n;
+	le32 want;
+	int err;
+
+	if (u->file->size < sizeof(u->h) + sizeof(le32))
+		return report_broken(u, cx, "too short");
+	err = dev_read(u->file, cx, 0, &u->h, sizeof(u->h));
+	if (err)
+		return err;
+	if (memcmp(u->h.magic, UNDO_MAGIC, sizeof(u->h.magic)))
+		return fail(cx, -EINVAL, "%s: is no undo file", u->path);
+	if (le32_get(u->h.version) != UNDO_VERSION)
+		return fail(cx, -EINVAL, "%s: is an undo file of version %u, "
+			    "and this is version %u; use the fsck.nilfs2 that "
+			    "made it", u->path, le32_get(u->h.version),
+			    UNDO_VERSION);
+	if (le64_get(u->h.file_size) != u->file->size)
+		return report_broken(u, cx, "not as long as it was");
+	if (le64_get(u->h.device_size) != u->dev->size)
+		return fail(cx, -EINVAL,
+			    "%s: undo file of a device of %llu bytes", u->path,
+			    (unsigned long long)le64_get(u->h.device_size));
+	u->nranges = le64_get(u->h.nranges);
+	if (le32_get(u->h.supers) != SUPERS || u->nranges < SUPERS)
+		return report_broken(u, cx, "no superblocks");
+	if (le32_get(u->h.piece) != UNDO_PIECE)
+		return report_broken(u, cx, "no such pieces");
+	u->first_super = u->nranges - SUPERS;
+	for (off = 0; off < end && !err; off += n) {
+		n = at_most(end - off, CHUNK);
+		err = dev_read(u->file, cx, off, u->chunk, n);
+		if (!err)
+			sum = crc32_le(sum, u->chunk, n);
+	}
+	if (!err)
+		err = dev_read(u->file, cx, end, &want, sizeof(want));
+	if (!err && le32_get(want) != sum)
+		err = report_broken(u, cx, "its checksum does not match");
+	return err;
+}
+
+/* Byte OFF of range N is in a block that is neither the old nor the new one. */
+static void note_change(struct undoing *u, uint64_t n, uint64_t off)
+{
+	uint32_t size = le32_get(u->h.block_size);
+	uint64_t block = size ? off / size : off;
+
+	if (u->nchanged && block == u->block)
+		return;
+	u->block = block;
+	if (u->nchanged++)
+		return;
+	if (n >= u->first_super)
+		snprintf(u->first, sizeof(u->first), "superblock %u",
+			 (unsigned int)(n - u->first_super) + 1);
+	else
+		snprintf(u->first, sizeof(u->first), "%s %llu",
+			 size ? "block" : "byte", (unsigned long long)block);
+}
+
+/*
+ * Compares LEN bytes at OFF of the device, of range N, with u->chunk and with
+ * the SUMS of what the repair wrote.  A piece that cannot be read counts as
+ * changed.
+ */
+static int compare_pieces(struct undoing *u, struct context *cx, uint64_t n,
+			  uint64_t off, size_t len, const le32 *sums)
+{
+	int err = dev_read(u->dev, cx, off, u->now, len);
+	bool whole = err != -EIO;
+	size_t at, piece;
+
+	if (err && whole)
+		return err;
+	for (at = 0; at < len; at += piece) {
+		unsigned char *now = u->now + at;
+
+		piece = at_most(len - at, UNDO_PIECE);
+		fail_clear(cx);
+		if ((!whole && dev_read(u->dev, cx, off + at, now, piece)) ||
+		    (memcmp(now, u->chunk + at, piece) &&
+		     crc32_le(0, now, piece) !=
+			     le32_get(sums[at / UNDO_PIECE])))
+			note_change(u, n, off + at);
+	}
+	fail_clear(cx);
+	return 0;
+}
+
+/* Whether the superblock at OFF, of LEN bytes, is one of the volume. */
+static int look_at_super(struct undoing *u, struct context *cx, uint64_t off,
+			 uint64_t len)
+{
+	struct nilfs_super_block sb;
+	int err;
+
+	if (len < sizeof(sb))
+		return report_broken(u, cx, "a superblock that cannot be");
+	err = dev_read(u->dev, cx, off, &sb, sizeof(sb));
+	if (err == -EIO)
+		fail_clear(cx);
+	if (err || super_check(&sb) != RULE_OK)
+		return err == -EIO ? 0 : err;
+	if (!memcmp(sb.s_uuid, u->h.uuid, sizeof(u->uuid))) {
+		u->known = true;
+	} else {
+		u->foreign = true;
+		memcpy(u->uuid, sb.s_uuid, sizeof(u->uuid));
+	}
+	return 0;
+}
+
+/*
+ * Range N, LEN bytes at OFF of the device, at POS of the file, where the
+ * checksums follow: writes it, superblocks to stable storage, or compares it.
+ */
+static int take_record(struct undoing *u, struct context *cx, bool write,
+		       uint64_t n, uint64_t off, uint64_t len, uint64_t pos)
+{
+	bool super = n >= u->first_super;
+	uint64_t sums_at = pos + len, before = u->nchanged;
+	le32 sums[CHUNK / UNDO_PIECE];
+	size_t part;
+	int err = 0;
+
+	if (super && !write)
+		err = look_at_super(u, cx, off, len);
+	for (; len && !err; off += part, pos += part, len -= part) {
+		part = at_most(len, CHUNK);
+		err = dev_read(u->file, cx, pos, u->chunk, part);
+		if (!err && !write)
+			err = dev_read(u->file, cx, sums_at, sums,
+				       undo_sums_bytes(part));
+		if (!err)
+			err = write ? dev_write(u->dev, cx, off, u->chunk,
+						part) :
+				      compare_pieces(u, cx, n, off, part, sums);
+		sums_at += undo_sums_bytes(part);
+	}
+	u->known |= super && !write && u->nchanged == before;
+	return !err && super && write ? dev_flush(u->dev, cx) : err;
+}
+
+/* What is done with ranges. */
+enum pass { PASS_VERIFY, PASS_COMPARE, PASS_WRITE };
+
+/* PASS for ranges [FIRST, END).  Only what does not write is interrupted. */
+static int walk_records(struct undoing *u, struct context *cx, enum pass pass,
+			uint64_t first, uint64_t end)
+{
+	uint64_t limit = u->file->size - sizeof(le32), pos = sizeof(u->h), i;
+	struct undo_range range;
+	uint64_t off, len, sums;
+	int err = 0;
+
+	for (i = 0; i < end && !err; i++) {
+		if (limit - pos < sizeof(range))
+			return report_broken(u, cx, "ends before its ranges");
+		err = dev_read(u->file, cx, pos, &range, sizeof(range));
+		if (err)
+			return err;
+		pos += sizeof(range);
+		off = le64_get(range.offset);
+		len = le64_get(range.length);
+		sums = undo_sums_bytes(len);
+		if (len > limit - pos || sums > limit - pos - len ||
+		    off > u->dev->size || len > u->dev->size - off)
+			return report_broken(u, cx, "a range that cannot be");
+		if (pass != PASS_WRITE)
+			err = context_cancelled(cx);
+		if (!err && i >= first && pass != PASS_VERIFY)
+			err = take_record(u, cx, pass == PASS_WRITE, i, off,
+					  len, pos);
+		pos += len + sums;
+	}
+	return err;
+}
+
+int undo_restore(struct context *cx, const char *path, struct dev *dev,
+		 bool force)
+{
+	static const uint8_t unknown[16];
+	struct undoing u = { .path = path, .dev = dev };
+	char is[UUIDTEXT_MAX], was[UUIDTEXT_MAX], others[64] = "";
+	int err;
+
+	u.chunk = malloc(2ul * CHUNK);
+	if (!u.chunk)
+		return fail(cx, -ENOMEM, "%s: undo file", path);
+	u.now = u.chunk + CHUNK;
+	err = devfile_open(&u.file, cx, path, DEVFILE_READ);
+	if (!err)
+		err = check_file(&u, cx);
+	if (!err)
+		err = walk_records(&u, cx, PASS_VERIFY, 0, u.nranges);
+	if (!err)
+		err = walk_records(&u, cx, PASS_COMPARE, 0, u.nranges);
+	if (!err && !u.known && u.foreign &&
+	    memcmp(u.h.uuid, unknown, sizeof(unknown)))
+		err = fail(cx, -EINVAL, "%s: is volume %s, and %s is of volume "
+			   "%s; nothing was written", dev->name,
+			   uuidtext_format(u.uuid, is), path,
+			   uuidtext_format(u.h.uuid, was));
+	if (u.nchanged > 1)
+		snprintf(others, sizeof(others), ", nor are %llu others",
+			 (unsigned long long)u.nchanged - 1);
+	if (!err && !force && u.nchanged)
+		err = fail(cx, -ESTALE, "%s: %s is not what the repair wrote%s: "
+			   "the volume was changed after %s was written; "
+			   "--force goes back nevertheless", dev->name, u.first,
+			   others, path);
+	if (!err)
+		err = walk_records(&u, cx, PASS_WRITE, u.first_super,
+				   u.nranges);
+	if (!err)
+		err = walk_records(&u, cx, PASS_WRITE, 0, u.first_super);
+	if (!err)
+		err = dev_flush(dev, cx);
+	dev_close(u.file);
+	free(u.chunk);
 	return err;
 }

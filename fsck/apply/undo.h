@@ -45,9 +45,6 @@ static inline uint64_t undo_sums_bytes(uint64_t len)
 	return (len / UNDO_PIECE + (len % UNDO_PIECE != 0)) * sizeof(le32);
 }
 
-/* Whether undo_save() may create PATH for DEVICE: as output_check(). */
-int undo_check(struct context *cx, const char *path, const char *device);
-
 /* The volume of an undo file. */
 struct undo_volume {
 	uint64_t supers[2];	/* bytes at which its superblocks are */

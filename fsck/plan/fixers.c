@@ -12,6 +12,26 @@
 
 #define NOTE_MAX 512
 
+/* One more log, for damage that ends with it: the writer of the repair writes
+   it, and with it a new super root. */
+static int write_log(struct fixer_job *job, struct context *cx,
+		     const struct fix *fixes, size_t n)
+{
+	bool place = false, fields = false;
+	size_t i;
+
+	(void)cx;
+	for (i = 0; i < n; i++) {
+		place |= fixes[i].rule == RULE_ZONE_LAST_LOG;
+		fields |= fixes[i].rule != RULE_ZONE_LAST_LOG;
+	}
+	if (place)
+		fixers_note(job, "latest log: one more begins an empty zone");
+	if (fields)
+		fixers_note(job, "super root: rewritten");
+	return 0;
+}
+
 static const struct fixer table[RULE_FIX_COUNT] = {
 	[RULE_FIX_BITS] = { fix_bits, "correct flipped bits in place",
 	  "where the damage only looks like a flipped bit, that bit" },
@@ -41,7 +61,7 @@ static const struct fixer table[RULE_FIX_COUNT] = {
 	  "move what lives in segments whose logs list it wrong", NULL },
 	[RULE_FIX_COUNTS] = { fix_counts,
 	  "give up blocks that nothing refers to, count live blocks", NULL },
-	[RULE_FIX_LOG] = { fix_log, "write one more log", NULL },
+	[RULE_FIX_LOG] = { write_log, "write one more log", NULL },
 	[RULE_FIX_ZONES] = { fix_zones,
 	  "empty the zones of clean segments, finish those of full ones",
 	  NULL },

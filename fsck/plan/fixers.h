@@ -29,6 +29,7 @@
 #include "log/writer.h"
 
 struct derived;
+struct rollforward;
 
 struct fixer_job {
 	/* The look that made the plan; its volume is open, or NULL where it
@@ -45,9 +46,11 @@ struct fixer_job {
 	struct root_state *state;	/* to be chosen where superblocks lead nowhere */
 	unsigned int state_number;	/* the newest that will do is 0 */
 	uint64_t state_cno;	/* of this checkpoint only; 0: any */
-	bool keeps_synced;	/* of logs after the latest: is written later */
+	const struct rollforward *synced;	/* in logs after the latest: is
+						   written later; or NULL */
 	const struct derived *derived;	/* blocks to be written, or NULL */
 	uint64_t given_up;	/* a snapshot, or 0 */
+	const struct nilfs_checkpoint *back;	/* to be the latest, or NULL */
 	bool *revived;	/* whether inodes of snapshots were replaced by those of
 			   other checkpoints, in any round; or NULL */
 
@@ -78,7 +81,7 @@ void fixers_note(struct fixer_job *job, const char *fmt, ...)
 
 fixer_apply fix_bits, fix_super, fix_root, fix_dat, fix_segments,
 	fix_checkpoints, fix_ifile, fix_inodes, fix_maps, fix_names, fix_moves,
-	fix_counts, fix_log, fix_zones;
+	fix_counts, fix_zones;
 
 /*
  * As fix_super, but what never changes becomes what the superblock has by

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/check.h"
+#include "base/array.h"
 #include "check/logs/logindex.h"
 #include "check/pass/passes.h"
 #include "disk/checkpoint.h"
@@ -26,23 +26,6 @@
 #include "fsck/plan/fixers.h"
 #include "fsck/witness/witness.h"
 #include "vol/cptable.h"
-
-static bool has_room(struct look_kept *k)
-{
-	size_t room = k->room ? 2 * k->room : 16;
-	struct finding *findings;
-
-	if (k->n < k->room)
-		return true;
-	if (k->n >= LOOK_KEPT_MAX)
-		return false;
-	findings = realloc(k->findings, room * sizeof(*findings));
-	if (!findings)
-		return false;
-	k->findings = findings;
-	k->room = room;
-	return true;
-}
 
 static void print_finding(void *arg, const struct finding *f)
 {
@@ -57,7 +40,8 @@ static void keep_finding(void *kept, const struct finding *f)
 {
 	struct look_kept *k = kept;
 
-	if (!has_room(k))
+	if (k->n >= LOOK_KEPT_MAX ||
+	    !array_has_room(&k->findings, &k->room, k->n))
 		return;
 	k->findings[k->n] = *f;
 	if (f->detail)
@@ -73,16 +57,6 @@ void look_report_kept(const struct look *l, struct report *r, const char *key)
 	for (i = 0; i < l->kept.n; i++)
 		findprint_finding(r, &l->kept.findings[i]);
 	report_end(r);
-}
-
-static void kept_fini(struct look_kept *k)
-{
-	size_t i;
-
-	for (i = 0; i < k->n; i++)
-		free((char *)(uintptr_t)k->findings[i].detail);
-	free(k->findings);
-	memset(k, 0, sizeof(*k));
 }
 
 /* What there is to do was an estimate, from a volume that may be damaged. */
@@ -102,46 +76,36 @@ static void print_note(void *arg, const char *text)
 	tool_note(tool, "%s: %s", tool->argv[0], text);
 }
 
-static bool is_clean(const struct check *c)
-{
-	unsigned int state = le16_get(volume_super(c->vol)->s_state);
-
-	return (state & NILFS_VALID_FS) && !(state & NILFS_ERROR_FS) &&
-	       !findings_count_severity(c->findings, RULE_ERROR);
-}
-
 static int stop_at_first(void *arg, struct context *cx,
 			 const struct finding *f)
 {
 	bool *any = arg;
 
-	(void)cx;
-	(void)f;
+	(void)cx, (void)f;
 	*any = true;
 	return -ECANCELED;
 }
 
 /*
- * A kernel that frees segments leaves their zones as they are, and a sound
- * volume to which it cannot write.  1 where that is not so, 0, or a failure.
+ * 1 where superblocks and super root say enough, 0, or a failure.  A kernel that
+ * frees segments leaves their zones as they are, and a sound volume to which it
+ * cannot write.
  */
-static int has_good_zones(struct check *c, struct context *cx)
-{
-	bool any = false;
-	int ret = pass_zones_walk(c, cx, stop_at_first, &any);
-
-	return any ? 0 : ret ? ret : 1;
-}
-
-/* 1 where superblocks and super root say enough, 0, or a failure. */
 static int is_enough(struct check *c, struct context *cx,
 		     const struct options *o)
 {
+	unsigned int state = le16_get(volume_super(c->vol)->s_state);
+	bool any = false;
+	int ret;
+
 	if (o->quick)
 		return 1;
-	if (o->mode != OPTIONS_AUTO || o->always || !is_clean(c))
+	if (o->mode != OPTIONS_AUTO || o->always ||
+	    !(state & NILFS_VALID_FS) || (state & NILFS_ERROR_FS) ||
+	    findings_count_severity(c->findings, RULE_ERROR))
 		return 0;
-	return has_good_zones(c, cx);
+	ret = pass_zones_walk(c, cx, stop_at_first, &any);
+	return any ? 0 : ret ? ret : 1;
 }
 
 static void plan_as(struct look *l, enum rule_fix fix, const struct finding *f)
@@ -156,28 +120,7 @@ static void plan_as(struct look *l, enum rule_fix fix, const struct finding *f)
 		plan_add(&l->plan, fix, f);
 }
 
-/* For the search for flipped bits; if not all can be kept it reads all logs. */
-static void note_release(struct look *l, const struct finding *f)
-{
-	struct check *c = &l->check;
-	size_t room = l->releases_room ? 2 * l->releases_room : 64;
-	struct place *places;
-
-	if (c->nreleases == CHECK_RELEASES_MAX)
-		return;
-	if (c->nreleases == l->releases_room) {
-		places = realloc(l->releases, room * sizeof(*places));
-		if (!places) {
-			c->nreleases = CHECK_RELEASES_MAX;
-			return;
-		}
-		l->releases = places;
-		l->releases_room = room;
-		c->releases = places;
-	}
-	l->releases[c->nreleases++] = f->place;
-}
-
+/* That CNO has errors; 0: what is of no checkpoint. */
 static void note_broken(struct look_broken *b, uint64_t cno)
 {
 	unsigned int i;
@@ -226,18 +169,28 @@ void look_judged(struct look *l)
 	l->before = NULL;
 }
 
-/* That flag goes with the errors, whichever fixer repairs them. */
 static void plan_finding(void *arg, const struct finding *f)
 {
+	const struct rule_info *rule = rule_info(f->rule);
 	struct look *l = arg;
+	struct check *c = &l->check;
 
-	if (rule_has(f->rule, RULE_RELEASES))
-		note_release(l, f);
-	if (rule_info(f->rule)->severity >= RULE_ERROR &&
-	    !rule_has(f->rule, RULE_UNJUDGED))
+	/* For the search for flipped bits; if not all can be kept it reads all
+	   logs. */
+	if ((rule->traits & RULE_RELEASES) &&
+	    c->nreleases < CHECK_RELEASES_MAX) {
+		if (array_has_room(&l->releases, &l->releases_room,
+				   c->nreleases))
+			l->releases[c->nreleases++] = f->place;
+		else
+			c->nreleases = CHECK_RELEASES_MAX;
+		c->releases = l->releases;
+	}
+	if (rule->severity >= RULE_ERROR && !(rule->traits & RULE_UNJUDGED))
 		note_broken(&l->broken, f->place.cno);
 	count_finding(l, f);
-	if (!rule_has(f->rule, RULE_CLEARED_LAST)) {
+	/* That flag goes with the errors, whichever fixer repairs them. */
+	if (!(rule->traits & RULE_CLEARED_LAST)) {
 		plan_as(l, plan_fix_of(f), f);
 		plan_as(l, plan_second_of(f), f);
 	} else if (decision_of(l->mode, RULE_DANGER_SAFE) == DECISION_LEAVE) {
@@ -284,54 +237,10 @@ static void end_pass(void *arg)
 	progress_end(&s->tool->progress);
 }
 
-static void note_history(const struct look *l, const struct options *o)
-{
-	uint64_t n = findings_count_history(l->check.findings);
-
-	if (n && !o->everything)
-		check_note(&l->check, "%" PRIu64 " more in checkpoints that are "
-			   "no snapshots; --all shows", n);
-}
-
-static int run_passes(struct look *l, struct tool *tool,
-		      const struct options *o, bool again)
-{
-	struct shown shown = { .tool = tool, .o = o, .again = again };
-	const struct check_run run = {
-		.counters = o->mode == OPTIONS_COUNTERS,
-		.extra = again || o->quick || o->mode == OPTIONS_COUNTERS ?
-			 NULL : &bits,
-		.opened = opened,
-		.begin = begin_pass,
-		.end = end_pass,
-		.arg = &shown,
-	};
-	int ret = check_volume(&l->check, &tool->cx, &run);
-
-	l->complete = ret > 0;
-	return ret < 0 ? ret : 0;
-}
-
 static bool is_unverified(const void *arg, const struct fix *fix)
 {
 	return rule_has(fix->rule, RULE_RELEASES) &&
 	       inoset_has(arg, fix->place.ino);
-}
-
-/*
- * A file without links is freed, and the type in an entry set to that of its
- * inode, without a question only where these are what was written.
- */
-static void withhold_releases(struct look *l)
-{
-	struct plan_kind *k = &l->plan.kinds[RULE_FIX_NAMES];
-	uint64_t n = k->nrefused;
-
-	if (decision_of(l->mode, RULE_DANGER_LOSES) == DECISION_REPAIR)
-		return;
-	plan_refuse(k, is_unverified,
-		    l->first ? &l->first->unverified : &l->unverified);
-	l->left += k->nrefused - n;
 }
 
 /* What the latest state has is for its own repairs. */
@@ -357,9 +266,22 @@ static void keep_snapshots(struct look *l, struct context *cx)
 int look_run(struct look *l, struct tool *tool, const struct options *o,
 	     struct dev *dev, bool first)
 {
+	struct context *cx = &tool->cx;
 	struct check *c = &l->check;
 	size_t nrules = 0;
-	int err;
+	struct plan_kind *names = &l->plan.kinds[RULE_FIX_NAMES];
+	struct shown shown = { .tool = tool, .o = o, .again = !first };
+	const struct check_run run = {
+		.counters = o->mode == OPTIONS_COUNTERS,
+		.extra = !first || o->quick || o->mode == OPTIONS_COUNTERS ?
+			 NULL : &bits,
+		.opened = opened,
+		.begin = begin_pass,
+		.end = end_pass,
+		.arg = &shown,
+	};
+	uint64_t n;
+	int ret;
 
 	while (rule_at(nrules))
 		nrules++;
@@ -380,29 +302,43 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 		.note = first ? print_note : NULL,
 		.note_arg = tool,
 	};
-	err = findings_open(&c->findings, &tool->cx, first ? print_finding : keep_finding,
+	ret = findings_open(&c->findings, cx,
+			    first ? print_finding : keep_finding,
 			    first ? (void *)tool : &l->kept, o->everything);
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	findings_watch(c->findings, plan_finding, l);
-	err = run_passes(l, tool, o, !first);
-	if (!err)
-		note_history(l, o);
-	if (!err)
-		withhold_releases(l);
-	if (!err)
-		keep_snapshots(l, &tool->cx);
-	if (!err && l->plan.err)
-		err = fail(&tool->cx, l->plan.err, "plan of repairs");
-	return err;
+	ret = check_volume(c, cx, &run);
+	l->complete = ret > 0;
+	if (ret < 0)
+		return ret;
+	n = findings_count_history(c->findings);
+	if (n && !o->everything)
+		check_note(c, "%" PRIu64 " more in checkpoints that are no "
+			   "snapshots; --all shows", n);
+	/* A file without links is freed, and the type in an entry set to that of
+	   its inode, without a question only where these are what was
+	   written. */
+	if (decision_of(l->mode, RULE_DANGER_LOSES) != DECISION_REPAIR) {
+		n = names->nrefused;
+		plan_refuse(names, is_unverified,
+			    l->first ? &l->first->unverified : &l->unverified);
+		l->left += names->nrefused - n;
+	}
+	keep_snapshots(l, cx);
+	return l->plan.err ? fail(cx, l->plan.err, "plan of repairs") : 0;
 }
 
 void look_fini(struct look *l)
 {
+	size_t i;
+
 	check_fini(&l->check);
 	findings_close(l->check.findings);
 	plan_fini(&l->plan);
-	kept_fini(&l->kept);
+	for (i = 0; i < l->kept.n; i++)
+		free((char *)(uintptr_t)l->kept.findings[i].detail);
+	free(l->kept.findings);
 	free(l->releases);
 	free(l->tally);
 	inoset_fini(&l->unverified);

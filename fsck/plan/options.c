@@ -14,23 +14,6 @@
 
 enum { GROUP_MODE = 1, GROUP_DEPTH };
 
-enum decision_mode options_decision(const struct options *o, bool can_ask)
-{
-	switch (o->mode) {
-	case OPTIONS_AUTO:
-		return DECISION_MODE_SAFE;
-	case OPTIONS_YES:
-		return DECISION_MODE_YES;
-	case OPTIONS_PLAIN:
-		if (!can_ask)
-			break;
-		return DECISION_MODE_ASK;
-	default:
-		break;
-	}
-	return DECISION_MODE_NO;
-}
-
 static int set_rollback(struct context *cx, const char *arg, void *where)
 {
 	struct options_rollback *r = where;

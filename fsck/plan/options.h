@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "cli/option.h"
-#include "find/decision.h"
 
 enum options_mode {
 	OPTIONS_PLAIN,		/* nothing said */
@@ -45,8 +44,5 @@ struct options {
 };
 
 extern const struct cli_option options_rows[];
-
-/* What may be repaired; CAN_ASK: a user can answer. */
-enum decision_mode options_decision(const struct options *o, bool can_ask);
 
 #endif

@@ -5,14 +5,23 @@
  * Kinds whose fixer makes everything again from what is sound need one finding
  * only; those that repair object by object get theirs in the order in which the
  * passes met them.
+ *
+ * A question shows one finding, how many there are, what would be done and
+ * what it costs.  There is no question for each single finding: fixers make
+ * things again from what they count, so half of an answer would be none.  An
+ * end of the input is a no to all that is left.
  */
 #include "fsck/plan/plan.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/array.h"
 #include "disk/inode.h"
+#include "find/findprint.h"
+#include "fsck/plan/fixers.h"
 
 /* A map that is broken is repaired with its file. */
 static enum rule_fix fix_of_file(uint64_t ino, enum rule_fix other)
@@ -28,22 +37,6 @@ static enum rule_fix fix_of_file(uint64_t ino, enum rule_fix other)
 		return RULE_FIX_INODES;
 	default:
 		return other;
-	}
-}
-
-/* What cannot be read is repaired as what stands there. */
-static enum rule_fix fix_unreadable(const struct place *place)
-{
-	switch (place->kind) {
-	case PLACE_SUPER:
-		return RULE_FIX_SUPER;
-	case PLACE_LOG:
-		return RULE_FIX_SEGMENTS;
-	case PLACE_MAP:
-	case PLACE_NAME:
-		return fix_of_file(place->ino, RULE_FIX_MAPS);
-	default:
-		return RULE_FIX_NONE;
 	}
 }
 
@@ -66,7 +59,13 @@ enum rule_fix plan_fix_of(const struct finding *f)
 		return is_of_metadata_inode(info, place) ?
 		       RULE_FIX_CHECKPOINTS : info->fix;
 	case RULE_SCOPE_PLACE:
-		return fix_unreadable(place);
+		/* What cannot be read is repaired as what stands there. */
+		if (place->kind == PLACE_SUPER)
+			return RULE_FIX_SUPER;
+		if (place->kind == PLACE_LOG)
+			return RULE_FIX_SEGMENTS;
+		return place->kind == PLACE_MAP || place->kind == PLACE_NAME ?
+		       fix_of_file(place->ino, RULE_FIX_MAPS) : RULE_FIX_NONE;
 	case RULE_SCOPE_FILE:
 		return fix_of_file(place->ino, info->fix);
 	case RULE_SCOPE_GROUP:
@@ -116,20 +115,13 @@ enum rule_danger plan_danger_of(enum rule_fix fix, const struct finding *f)
 void plan_add(struct plan *plan, enum rule_fix fix, const struct finding *f)
 {
 	struct plan_kind *k = &plan->kinds[fix];
-	size_t room = k->room ? 2 * k->room : 16;
-	struct fix *fixes;
 
 	k->found++;
 	if (k->n >= PLAN_MAX)
 		return;
-	if (k->n == k->room) {
-		fixes = realloc(k->fixes, room * sizeof(*fixes));
-		if (!fixes) {
-			plan->err = -ENOMEM;
-			return;
-		}
-		k->fixes = fixes;
-		k->room = room;
+	if (!array_has_room(&k->fixes, &k->room, k->n)) {
+		plan->err = -ENOMEM;
+		return;
 	}
 	k->fixes[k->n++] = (struct fix){
 		.rule = f->rule,
@@ -154,21 +146,18 @@ struct plan_count plan_count(const struct plan_kind *kind, uint64_t latest)
 	return count;
 }
 
-/* Whether both are of the same object; each round makes a new checkpoint. */
-static bool is_same_fix(const struct fix *a, const struct fix *b)
+bool plan_is_no_less(const struct plan_count *now,
+		     const struct plan_count *before)
 {
-	return a->rule == b->rule && a->place.kind == b->place.kind &&
+	const struct fix *a = &now->first, *b = &before->first;
+
+	/* The same object; each round makes a new checkpoint. */
+	return now->all >= before->all && now->newest >= before->newest &&
+	       a->rule == b->rule && a->place.kind == b->place.kind &&
 	       a->place.ino == b->place.ino &&
 	       a->place.number == b->place.number &&
 	       a->place.blkoff == b->place.blkoff &&
 	       a->place.level == b->place.level;
-}
-
-bool plan_is_no_less(const struct plan_count *now,
-		     const struct plan_count *before)
-{
-	return now->all >= before->all && now->newest >= before->newest &&
-	       is_same_fix(&now->first, &before->first);
 }
 
 void plan_refuse(struct plan_kind *kind,
@@ -207,4 +196,141 @@ void plan_fini(struct plan *plan)
 	for (i = 0; i < RULE_FIX_COUNT; i++)
 		free(plan->kinds[i].fixes);
 	memset(plan, 0, sizeof(*plan));
+}
+
+static enum rule_danger danger_of(enum rule_fix kind, const struct fix *fix)
+{
+	const struct finding f = { .rule = fix->rule, .place = fix->place };
+
+	return plan_danger_of(kind, &f);
+}
+
+/* 1 for yes, 0 for no, or -EINTR. */
+static int put_question(struct ask *a, struct context *cx)
+{
+	unsigned char c;
+	int first, err;
+	ssize_t n;
+
+	for (;;) {
+		out_string(a->tool->out,
+			   "  Repair? (y)es, (n)o, yes to (a)ll: ");
+		out_flush(a->tool->out);
+		first = 0;
+		do {
+			n = read(a->fd, &c, 1);
+			err = context_cancelled(cx);
+			if (err)
+				return err;
+			if (n == 1 && c != '\n' && c != ' ' && !first)
+				first = c;
+		} while ((n == 1 && c != '\n') || (n < 0 && errno == EINTR));
+		if (first == 'a' || first == 'A')
+			a->all = true;
+		if (first == 'y' || first == 'Y' || a->all)
+			return 1;
+		if (first == 'n' || first == 'N')
+			return 0;
+		/* No more lines. */
+		if (!first && n != 1) {
+			out_char(a->tool->out, '\n');
+			return 0;
+		}
+	}
+}
+
+/* What of K, of kind FIX, has DANGER, if that was not asked. */
+static int ask_kind(struct ask *a, struct context *cx, enum rule_fix fix,
+		    enum rule_danger danger, const struct plan_kind *k)
+{
+	enum ask_answer *answer = &a->answers[fix][danger];
+	struct report *r = &a->tool->report;
+	const struct fixer *fixer = fixers_of(fix);
+	const struct fix *first = NULL;
+	size_t i, n = 0;
+	int ret = 1;
+
+	for (i = 0; i < k->n; i++)
+		if (danger_of(fix, &k->fixes[i]) == danger && !n++)
+			first = &k->fixes[i];
+	if (!n || *answer != ASK_PENDING)
+		return 0;
+	if (decision_of(a->mode, danger) == DECISION_ASK && !a->all) {
+		findprint_finding(r, &(struct finding){
+			.rule = first->rule, .place = first->place,
+			.has_want = first->has_want, .want = first->want,
+			.has_got = first->has_got, .got = first->got,
+		});
+		if (n > 1)
+			report_text(r, "  and %zu more repaired in the same "
+				    "way", n - 1);
+		report_text(r, "  What would be done: %s", fixer->what);
+		report_text(r, "  What it may cost: %s",
+			    danger == RULE_DANGER_SAFE ? "nothing" :
+			    fixer->costs ? fixer->costs :
+					   "part of what is broken");
+		ret = put_question(a, cx);
+	}
+	if (ret >= 0)
+		*answer = ret ? ASK_YES : ASK_NO;
+	return ret < 0 ? ret : 0;
+}
+
+struct refusal {
+	const struct ask *a;
+	enum rule_fix fix;
+};
+
+static bool is_refused(const void *arg, const struct fix *fix)
+{
+	const struct refusal *r = arg;
+
+	return r->a->answers[r->fix][danger_of(r->fix, fix)] == ASK_NO;
+}
+
+void plan_forget(const struct ask *a, struct plan *plan)
+{
+	struct refusal r = { .a = a };
+	size_t i;
+
+	for (i = 0; i < RULE_FIX_COUNT; i++) {
+		r.fix = (enum rule_fix)i;
+		plan_refuse(&plan->kinds[i], is_refused, &r);
+	}
+}
+
+int plan_ask(struct ask *a, struct context *cx, struct plan *plan,
+	      enum rule_stage stage)
+{
+	unsigned int i, danger;
+	int err = 0;
+
+	for (i = 0; i < RULE_FIX_COUNT && !err; i++) {
+		if (rule_stage_of_fix((enum rule_fix)i) != stage)
+			continue;
+		for (danger = 0; danger < ASK_DANGERS && !err; danger++)
+			err = ask_kind(a, cx, (enum rule_fix)i,
+				       (enum rule_danger)danger,
+				       &plan->kinds[i]);
+	}
+	if (!err)
+		plan_forget(a, plan);
+	return err;
+}
+
+int plan_ask_state(struct ask *a, struct context *cx)
+{
+	int ret = 1;
+
+	if (a->state == ASK_PENDING && !a->all &&
+	    decision_of(a->mode, RULE_DANGER_SAFE) == DECISION_ASK) {
+		report_text(&a->tool->report, "The kernel has met errors on "
+			    "the volume, and says so in the superblocks.");
+		report_text(&a->tool->report, "  What would be done: no longer "
+			    "say so, as there are none now");
+		ret = put_question(a, cx);
+	}
+	if (ret >= 0 && a->state == ASK_PENDING)
+		a->state = ret ? ASK_YES : ASK_NO;
+	return ret < 0 ? ret : a->state == ASK_YES;
 }

@@ -13,7 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/tool.h"
 #include "disk/rule.h"
+#include "find/decision.h"
 #include "find/finding.h"
 
 /* The most findings of a kind that are kept. */
@@ -85,8 +87,9 @@ bool plan_is_no_less(const struct plan_count *now,
 		     const struct plan_count *before);
 
 /*
- * Moves those fixes of KIND that IS_REFUSED says, called with ARG, after what is
- * left, whose order stays: other repairs of the kind leave them as they are.
+ * Moves those fixes of KIND that IS_REFUSED says, called with ARG, after what
+ * is left, whose order stays: other repairs of the kind leave them as they
+ * are.
  */
 void plan_refuse(struct plan_kind *kind,
 		 bool (*is_refused)(const void *arg, const struct fix *fix),
@@ -96,5 +99,41 @@ bool plan_is_empty(const struct plan *plan);
 
 /* Frees it, and makes it empty again; all zero is empty. */
 void plan_fini(struct plan *plan);
+
+/*
+ * Questions: what of a plan does the user want?  Each kind of repair is asked
+ * for once, however often it is found and however many rounds there are; what
+ * costs something is asked for apart.
+ */
+enum ask_answer {
+	ASK_PENDING,
+	ASK_NO,
+	ASK_YES,
+};
+
+#define ASK_DANGERS (RULE_DANGER_REBUILD + 1)
+
+/* All zero but TOOL, MODE and FD: nothing was asked. */
+struct ask {
+	struct tool *tool;
+	enum decision_mode mode;
+	int fd;			/* where the answers come from */
+	bool all;		/* no more questions: the answer is yes */
+	enum ask_answer answers[RULE_FIX_COUNT][ASK_DANGERS];
+	enum ask_answer state;	/* the word that there were errors */
+};
+
+/*
+ * Takes out of PLAN what the user does not want repaired of the kinds of STAGE,
+ * which is asked for where it was not.  0, -EINTR.
+ */
+int plan_ask(struct ask *a, struct context *cx, struct plan *plan,
+	      enum rule_stage stage);
+
+/* Takes out what was refused before; asks nothing. */
+void plan_forget(const struct ask *a, struct plan *plan);
+
+/* Whether that the kernel has met errors may be forgotten: 1, 0, -EINTR. */
+int plan_ask_state(struct ask *a, struct context *cx);
 
 #endif

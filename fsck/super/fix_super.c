@@ -8,7 +8,7 @@
  * volume could not be opened, each copy is tried with a checksum made right,
  * on an overlay: if it leads to a super root, whose own checksum and log's
  * checksum depend on it, its numbers are right too.  Where both are lost, the
- * logs on the device have what is needed (lostsuper.h); only the label and the
+ * logs on the device have what is needed (volscan.h); only the label and the
  * like are gone then, unless a copy still has them.
  */
 #include "fsck/plan/fixers.h"
@@ -39,6 +39,7 @@ static int read_copies(struct fixer_job *job, struct context *cx,
 	int i, err = 0;
 
 	memset(s, 0, sizeof(*s));
+	s->keeps_wiped = findings_count(job->check->findings, RULE_SB_WIPED);
 	s->offset[0] = NILFS_SB_OFFSET_BYTES;
 	s->offset[1] = super_offset2(job->dev->size);
 	for (i = 0; i < 2 && s->offset[i] && !err; i++) {
@@ -61,44 +62,37 @@ static bool has_second(const struct dev *dev,
 	return zone_is_in_place(dev->zones, offset);
 }
 
-/* Puts SB where copy I stands, unless it is there; on stable storage then. */
-static int write_copy(struct fixer_job *job, struct context *cx,
-		      const struct copies *s, int i,
-		      const struct nilfs_super_block *sb)
-{
-	int err;
-
-	if (i && !has_second(job->dev, sb, s->offset[1]))
-		return 0;
-	if (!i && s->keeps_wiped)
-		return 0;
-	if (s->read[i] && !memcmp(&s->sb[i], sb, sizeof(*sb)))
-		return 0;
-	err = dev_write(job->dev, cx, s->offset[i], sb, sizeof(*sb));
-	if (!err)
-		err = dev_flush(job->dev, cx);
-	if (!err)
-		fixers_note(job, "superblock %d: rewritten", i + 1);
-	return err;
-}
-
 /*
- * Both copies become SB, that of USED last: it is right as it is, and until the
- * other is on stable storage it may be the only one.
+ * Both copies become SB, that of USED last, each on stable storage then: it is
+ * right as it is, and until the other is on stable storage it may be the only
+ * one.
  */
 static int write_copies(struct fixer_job *job, struct context *cx,
 			const struct copies *s, int used,
 			struct nilfs_super_block *sb)
 {
 	unsigned int state = le16_get(sb->s_state);
-	int err;
+	int n, err = 0;
 
 	sb->s_dev_size = le64_make(job->dev->size);
 	sb->s_wtime = le64_make(job->time);
 	sb->s_state = le16_make((uint16_t)(state & ~NILFS_RESIZE_FS));
 	sb->s_sum = le32_make(super_checksum(sb));
-	err = write_copy(job, cx, s, !used, sb);
-	return err ? err : write_copy(job, cx, s, used, sb);
+	for (n = 0; n < 2 && !err; n++) {
+		int i = n ? used : !used;
+
+		if (i ? !has_second(job->dev, sb, s->offset[1]) :
+			s->keeps_wiped)
+			continue;
+		if (s->read[i] && !memcmp(&s->sb[i], sb, sizeof(*sb)))
+			continue;
+		err = dev_write(job->dev, cx, s->offset[i], sb, sizeof(*sb));
+		if (!err)
+			err = dev_flush(job->dev, cx);
+		if (!err)
+			fixers_note(job, "superblock %d: rewritten", i + 1);
+	}
+	return err;
 }
 
 /* The numbers of SB which the kernel refuses, as the other copy has them. */
@@ -113,29 +107,27 @@ static void borrow_fields(struct nilfs_super_block *sb,
 		return;
 	percentage = le32_get(other->s_r_segments_percentage);
 	if (percentage < 1 || percentage > 99)
-		percentage = LOSTSUPER_RESERVED;
+		percentage = VOLSCAN_RESERVED;
 	sb->s_r_segments_percentage = le32_make(percentage);
 }
 
 /*
- * The log that was found from a copy is the latest.  Whether the copy was valid
- * says nothing if it is not the one that counted: what counts is whether a
- * mount has to look what lies after that log.
+ * The log that was found is the latest.  Whether the copy was valid says
+ * nothing if it is not the one that counted: with JUDGED it is if a mount has
+ * not to look what lies after that log.
  */
 static void set_cursor(struct nilfs_super_block *sb,
-		       const struct recovery *latest)
-{
-	sb->s_last_cno = le64_make(latest->cno);
-	sb->s_last_pseg = le64_make(latest->pseg_start);
-	sb->s_last_seq = le64_make(latest->seq);
-}
-
-static void set_valid(struct nilfs_super_block *sb, bool valid)
+		       const struct recovery *latest, bool judged)
 {
 	unsigned int state = le16_get(sb->s_state) & ~NILFS_VALID_FS;
 
-	sb->s_state = le16_make((uint16_t)(valid ? state | NILFS_VALID_FS :
-						   state));
+	sb->s_last_cno = le64_make(latest->cno);
+	sb->s_last_pseg = le64_make(latest->pseg_start);
+	sb->s_last_seq = le64_make(latest->seq);
+	if (judged && !latest->orphans_start)
+		state |= NILFS_VALID_FS;
+	if (judged)
+		sb->s_state = le16_make((uint16_t)state);
 }
 
 /* Both copies with what never changes as that of OTHER, NULL for their own. */
@@ -152,117 +144,99 @@ static int repair_by_volume(struct fixer_job *job, struct context *cx,
 	if (findings_count(job->check->findings, RULE_SB_FIRST_INO_USED))
 		sb.s_first_ino = le32_make(NILFS_USER_INO);
 	borrow_fields(&sb, &s->sb[!used]);
-	set_cursor(&sb, &vol->latest);
-	if (used != vol->choice.index)
-		set_valid(&sb, !vol->latest.orphans_start);
+	set_cursor(&sb, &vol->latest, used != vol->choice.index);
 	return write_copies(job, cx, s, used, &sb);
 }
 
-/* Copy I, its checksum made right, as the only one: 1 and *LATEST, the latest log,
-   0 where it leads nowhere. */
-static int try_copy(struct fixer_job *job, struct context *cx,
-		    const struct copies *s, int i,
-		    struct nilfs_super_block *sb, struct recovery *latest)
-{
-	static const struct nilfs_super_block none;
-	struct dev *overlay;
-	struct volume *vol = NULL;
-	int err;
-
-	*sb = s->sb[i];
-	sb->s_magic = le16_make(NILFS_SUPER_MAGIC);
-	sb->s_bytes = le16_make(NILFS_SB_BYTES);
-	borrow_fields(sb, &s->sb[!i]);
-	/* The latest log may lie after the one that it names. */
-	set_valid(sb, false);
-	sb->s_sum = le32_make(super_checksum(sb));
-	err = overlay_open(&overlay, cx, job->dev);
-	if (err)
-		return err;
-	err = dev_write(overlay, cx, NILFS_SB_OFFSET_BYTES, sb, sizeof(*sb));
-	if (!err && has_second(overlay, sb, s->offset[1]))
-		err = dev_write(overlay, cx, s->offset[1], &none, sizeof(none));
-	if (!err)
-		err = volume_open(&vol, cx, overlay, NULL);
-	if (!err)
-		*latest = vol->latest;
-	volume_close(vol);
-	dev_close(overlay);
-	if (err != -EUCLEAN && err != -EOPNOTSUPP && err != -EIO)
-		return err ? err : 1;
-	fail_clear(cx);
-	return 0;
-}
-
-/* 1 where one of the copies leads to a super root and both were repaired. */
+/*
+ * Each copy, its checksum made right, is tried as the only one: 1 where one of
+ * them leads to a super root, and both were repaired by that.
+ */
 static int repair_by_copies(struct fixer_job *job, struct context *cx,
 			    const struct copies *s)
 {
-	struct nilfs_super_block sb[2];
-	struct recovery latest[2] = { { 0 } };
+	static const struct nilfs_super_block none;
+	struct recovery latest = { 0 };
+	struct nilfs_super_block best = none, sb;
 	struct nilfs_geometry geo;
-	int i, ret, best = -1;
+	struct volume *vol;
+	struct dev *overlay;
+	int i, err, used = -1;
 
 	for (i = 0; i < 2; i++) {
-		ret = s->read[i] ? try_copy(job, cx, s, i, &sb[i], &latest[i])
-				 : 0;
-		if (ret < 0)
-			return ret;
+		if (!s->read[i])
+			continue;
+		sb = s->sb[i];
+		sb.s_magic = le16_make(NILFS_SUPER_MAGIC);
+		sb.s_bytes = le16_make(NILFS_SB_BYTES);
+		borrow_fields(&sb, &s->sb[!i]);
+		/* The latest log may lie after the one that it names. */
+		sb.s_state = le16_make((uint16_t)(le16_get(sb.s_state) &
+						  ~NILFS_VALID_FS));
+		sb.s_sum = le32_make(super_checksum(&sb));
+		err = overlay_open(&overlay, cx, job->dev);
+		if (err)
+			return err;
+		vol = NULL;
+		err = dev_write(overlay, cx, NILFS_SB_OFFSET_BYTES, &sb,
+				sizeof(sb));
+		if (!err && has_second(overlay, &sb, s->offset[1]))
+			err = dev_write(overlay, cx, s->offset[1], &none,
+					sizeof(none));
+		if (!err)
+			err = volume_open(&vol, cx, overlay, NULL);
+		if (!err && (used < 0 || vol->latest.cno > latest.cno)) {
+			used = i;
+			best = sb;
+			latest = vol->latest;
+		}
+		volume_close(vol);
+		dev_close(overlay);
 		/* The device is too small: its rest may still exist. */
-		if (ret && super_geometry(&sb[i], job->dev->size, &geo) ==
-				   RULE_SB_DEVICE_SIZE)
+		if (!err && super_geometry(&sb, job->dev->size, &geo) ==
+				    RULE_SB_DEVICE_SIZE)
 			return 0;
-		if (ret && (best < 0 || latest[i].cno > latest[best].cno))
-			best = i;
+		if (err && err != -EUCLEAN && err != -EOPNOTSUPP &&
+		    err != -EIO)
+			return err;
+		fail_clear(cx);
 	}
-	if (best < 0)
+	if (used < 0)
 		return 0;
-	/* What led to a super root may have a wrong label; a copy whose checksum
-	   is right has not. */
-	if (super_check(&s->sb[!best]) == RULE_OK &&
-	    super_check(&s->sb[best]) != RULE_OK) {
-		sb[best].s_ctime = s->sb[!best].s_ctime;
-		memcpy(sb[best].s_uuid, s->sb[!best].s_uuid,
-		       sizeof(sb[best].s_uuid));
-		memcpy(sb[best].s_volume_name, s->sb[!best].s_volume_name,
-		       sizeof(sb[best].s_volume_name));
+	/* What led to a super root may have a wrong label; a copy whose
+	   checksum is right has not. */
+	if (super_check(&s->sb[!used]) == RULE_OK &&
+	    super_check(&s->sb[used]) != RULE_OK) {
+		best.s_ctime = s->sb[!used].s_ctime;
+		memcpy(best.s_uuid, s->sb[!used].s_uuid, sizeof(best.s_uuid));
+		memcpy(best.s_volume_name, s->sb[!used].s_volume_name,
+		       sizeof(best.s_volume_name));
 	}
-	set_cursor(&sb[best], &latest[best]);
-	set_valid(&sb[best], !latest[best].orphans_start);
-	ret = write_copies(job, cx, s, best, &sb[best]);
-	return ret ? ret : 1;
-}
-
-/* What a copy still has, to be completed: the label, the UUID. */
-static struct nilfs_super_block remains(const struct copies *s)
-{
-	static const struct nilfs_super_block none;
-	int i;
-
-	for (i = 0; i < 2; i++)
-		if (!super_check(&s->sb[i]))
-			return s->sb[i];
-	for (i = 0; i < 2; i++)
-		if (le16_get(s->sb[i].s_magic) == NILFS_SUPER_MAGIC &&
-		    le32_get(s->sb[i].s_rev_level) == NILFS_CURRENT_REV)
-			return s->sb[i];
-	return none;
-}
-
-static void progress(void *arg, uint64_t done)
-{
-	check_progress(arg, done);
+	set_cursor(&best, &latest, true);
+	err = write_copies(job, cx, s, used, &best);
+	return err ? err : 1;
 }
 
 /* The volume whose logs are the newest and lead to a super root. */
 static int repair_by_logs(struct fixer_job *job, struct context *cx,
 			  const struct copies *s)
 {
-	struct volscan q = { .progress = progress, .arg = job->check };
+	static const struct nilfs_super_block none;
+	const struct nilfs_super_block *rest = &none;
+	struct volscan q = { .check = job->check };
 	struct nilfs_super_block sb;
 	struct volscan_volume *v;
 	unsigned int i;
 	int ret = volscan_run(&q, cx, job->dev);
+
+	/* What a copy still has, to be completed: the label, the UUID. */
+	for (i = 2; i-- > 0;)
+		if (le16_get(s->sb[i].s_magic) == NILFS_SUPER_MAGIC &&
+		    le32_get(s->sb[i].s_rev_level) == NILFS_CURRENT_REV)
+			rest = &s->sb[i];
+	for (i = 2; i-- > 0;)
+		if (!super_check(&s->sb[i]))
+			rest = &s->sb[i];
 
 	while (!ret) {
 		v = NULL;
@@ -272,8 +246,8 @@ static int repair_by_logs(struct fixer_job *job, struct context *cx,
 				v = &q.volumes[i];
 		if (!v)
 			return 0;
-		sb = remains(s);
-		ret = lostsuper_make(&sb, cx, job->dev, v);
+		sb = *rest;
+		ret = volscan_super(&sb, cx, job->dev, v);
 		v->nroots = 0;
 	}
 	if (ret < 0)
@@ -285,27 +259,21 @@ static int repair_by_logs(struct fixer_job *job, struct context *cx,
 	return fix_root_restore(job, cx, &sb);
 }
 
-static bool have_rule(const struct fix *fixes, size_t n, enum rule rule)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (fixes[i].rule == rule)
-			return true;
-	return false;
-}
-
 int fix_super(struct fixer_job *job, struct context *cx,
 	      const struct fix *fixes, size_t n)
 {
-	bool lost = have_rule(fixes, n, RULE_SB_LOST);
+	bool lost = false, wiped = false;
 	struct copies s;
 	int ret = read_copies(job, cx, &s);
+	size_t i;
 
 	if (ret)
 		return ret;
-	s.keeps_wiped = findings_count(job->check->findings, RULE_SB_WIPED) &&
-			!have_rule(fixes, n, RULE_SB_WIPED);
+	for (i = 0; i < n; i++) {
+		lost |= fixes[i].rule == RULE_SB_LOST;
+		wiped |= fixes[i].rule == RULE_SB_WIPED;
+	}
+	s.keeps_wiped &= !wiped;
 	if (job->vol)
 		return repair_by_volume(job, cx, &s, NULL);
 	ret = repair_by_copies(job, cx, &s);
@@ -320,10 +288,8 @@ int fix_super_other(struct fixer_job *job, struct context *cx,
 	struct copies s;
 	int err = read_copies(job, cx, &s);
 
-	(void)fixes;
-	(void)n;
-	if (err)
-		return err;
-	s.keeps_wiped = findings_count(job->check->findings, RULE_SB_WIPED);
-	return repair_by_volume(job, cx, &s, &s.sb[!job->vol->super_used]);
+	(void)fixes, (void)n;
+	return err ? err :
+		     repair_by_volume(job, cx, &s,
+				      &s.sb[!job->vol->super_used]);
 }

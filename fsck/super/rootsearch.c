@@ -13,15 +13,25 @@
  * checkpoint decides, which grows by one with each super root, and at last the
  * time, which has seconds only and goes back when the clock is set.
  *
- * A number may be wrong although all checksums are right.  A state that has the
- * checkpoint of another one is the later one, whatever their numbers say: of the
- * two the log that contradicts more of the others is misnumbered, and gets the
- * place after the log before it by checkpoints.  It is put there by what it is
- * compared by, so the order stays one.
+ * A number may be wrong although all checksums are right.  A state that has
+ * the checkpoint of another one is the later one, whatever their numbers say:
+ * of the two the log that contradicts more of the others is misnumbered, and
+ * gets the place after the log before it by checkpoints.  It is put there by
+ * what it is compared by, so the order stays one.
  *
  * Of a state whose segments were reclaimed and written again the super root may
  * be right, but blocks are not what its DAT says: only a check of the whole
  * state shows that.
+ *
+ * A super root that is lost, from the one before it.
+ *
+ * The logs since then list each block of DAT, cpfile and SUFILE that was
+ * written, as these have new places.  What they hang from is the root of a map
+ * in the super root: the pointers there that lead to one of them are replaced.
+ * Sizes and times of these files do not change.  How many blocks they have got
+ * or lost is not known exactly, nor whether the log is a cleaner's, so some
+ * numbers are tried.  The checksum of the log shows which of them is right, bit
+ * for bit.
  */
 #include "fsck/super/rootsearch.h"
 
@@ -127,47 +137,33 @@ static int search_segment(struct rootsearch *rs, struct context *cx,
 	return ret;
 }
 
-/*
- * The super root after PSEG in its segment: 1 and *BLOCKNR, 0 for none that can
- * be read; or a failure.
- */
-static int find_super_root(struct rootsearch *rs, struct context *cx,
-			   uint64_t pseg, uint64_t *blocknr)
-{
-	uint64_t b, end = geometry_segment_end(
-				rs->geo, geometry_segment_of(rs->geo, pseg));
-	const void *block;
-	int ret = 0;
-
-	*blocknr = 0;
-	for (b = pseg + 1; b < end && !ret; b++) {
-		ret = cache_get(rs->vol->cache, cx, b, &block);
-		if (ret) {
-			ret = damage_forgive(cx, ret);
-			continue;
-		}
-		ret = superroot_check(rs->geo, block) == RULE_OK;
-		cache_put(rs->vol->cache, block);
-		*blocknr = b;
-	}
-	return ret;
-}
-
 int rootsearch_add_named(struct rootsearch *rs, struct context *cx,
 			 const struct nilfs_super_block *sb)
 {
-	uint64_t pseg = le64_get(sb->s_last_pseg), at, segnum;
+	uint64_t pseg = le64_get(sb->s_last_pseg), at, end, segnum;
 	uint64_t seq = le64_get(sb->s_last_seq);
 	struct root_log root = { .pseg = pseg, .headless = true };
+	const void *block;
 	size_t i;
-	int ret;
+	int ret = 0;
 
 	if (!geometry_has_block(rs->geo, pseg))
 		return 0;
 	for (i = 0; i < rs->nroots; i++)
 		if (rs->roots[i].pseg == pseg)
 			return 0;
-	ret = find_super_root(rs, cx, pseg, &at);
+	segnum = geometry_segment_of(rs->geo, pseg);
+	end = geometry_segment_end(rs->geo, segnum);
+	for (at = pseg + 1; at < end; at++) {
+		ret = cache_get(rs->vol->cache, cx, at, &block);
+		if (!ret) {
+			ret = superroot_check(rs->geo, block) == RULE_OK;
+			cache_put(rs->vol->cache, block);
+		}
+		ret = damage_forgive(cx, ret);
+		if (ret)
+			break;
+	}
 	if (ret <= 0)
 		return ret;
 	root.ss.ss_seq = sb->s_last_seq;
@@ -177,7 +173,6 @@ int rootsearch_add_named(struct rootsearch *rs, struct context *cx,
 	root.ss.ss_create = sb->s_wtime;
 	root.ss.ss_nblocks = le32_make((uint32_t)(at + 1 - pseg));
 	/* All logs of a segment are followed by the same one. */
-	segnum = geometry_segment_of(rs->geo, pseg);
 	root.ss.ss_next = le64_make(geometry_segment_start(rs->geo, segnum));
 	for (i = rs->nroots; i--;)
 		if (geometry_segment_of(rs->geo, rs->roots[i].pseg) == segnum &&
@@ -220,37 +215,14 @@ static void place_root(const struct rootsearch *rs,
 	at->offset = end - geometry_segment_start(geo, at->segnum);
 }
 
-/* The greatest number of a checkpoint, for logs that do not have it. */
-static int find_cno(struct context *cx, struct volume *vol, uint64_t *cno)
-{
-	struct cptable_cursor cur;
-	struct nilfs_checkpoint cp;
-	int ret = cptable_cursor_open(&cur, cx, vol);
-
-	*cno = 0;
-	while (!ret && (ret = cptable_cursor_next(&cur, cx, &cp)) > 0) {
-		*cno = le64_get(cp.cp_cno);
-		ret = 0;
-	}
-	cptable_cursor_close(&cur);
-	if (!ret && !*cno)
-		ret = fail(cx, -EUCLEAN, "cpfile: no checkpoint");
-	return ret;
-}
-
-int rootsearch_open(const struct rootsearch *rs, struct context *cx,
-		    const struct recovery *at, struct volume **volp)
-{
-	return volume_open_at(volp, cx, rs->dev, rs->geo, at);
-}
-
 int rootsearch_state(struct rootsearch *rs, struct context *cx,
 		     const struct root_log *root, struct recovery *at,
 		     bool *hurt)
 {
 	struct nilfs_segment_summary ss;
 	struct volume *vol = NULL;
-	uint64_t last = 0;
+	uint64_t last = 0, *cnos;
+	size_t n;
 	int err;
 
 	place_root(rs, root, at);
@@ -262,9 +234,16 @@ int rootsearch_state(struct rootsearch *rs, struct context *cx,
 		err = 0;
 	}
 	if (!err)
-		err = rootsearch_open(rs, cx, at, &vol);
-	if (!err && (!at->cno || root->headless))
-		err = find_cno(cx, vol, &last);
+		err = volume_open_at(&vol, cx, rs->dev, rs->geo, at);
+	/* The greatest number of a checkpoint, for logs that do not have it. */
+	if (!err && (!at->cno || root->headless)) {
+		err = cptable_list(vol, cx, false, &cnos, &n);
+		if (!err && !n)
+			err = fail(cx, -EUCLEAN, "cpfile: no checkpoint");
+		if (!err)
+			last = cnos[n - 1];
+		free(cnos);
+	}
 	if (!at->cno)
 		at->cno = last;
 	if (!err && root->headless && last != at->cno)
@@ -281,70 +260,53 @@ int rootsearch_state(struct rootsearch *rs, struct context *cx,
 	return err ? err : 1;
 }
 
-/* Reads checkpoint CNO of the state of ROOT.  Failures as cptable_read(). */
-static int read_checkpoint(const struct rootsearch *rs, struct context *cx,
-			   const struct root_log *root, uint64_t cno,
-			   struct nilfs_checkpoint *cp)
-{
-	struct volume *vol = NULL;
-	struct recovery at;
-	int err;
-
-	place_root(rs, root, &at);
-	err = rootsearch_open(rs, cx, &at, &vol);
-	if (!err)
-		err = cptable_read(vol, cx, cno, cp);
-	volume_close(vol);
-	return err;
-}
-
 /* Whether LATER has the checkpoint of EARLIER: 1, 0, or a failure. */
 static int has_checkpoint(const struct rootsearch *rs, struct context *cx,
 			  const struct root_log *later,
 			  const struct root_log *earlier)
 {
-	struct nilfs_checkpoint a, b;
-	uint64_t cno = segsum_cno(&earlier->ss);
-	int err = read_checkpoint(rs, cx, later, cno, &a);
+	const struct root_log *const roots[2] = { later, earlier };
+	struct nilfs_checkpoint cp[2];
+	struct volume *vol;
+	struct recovery at;
+	int i, err = 0;
 
-	if (!err)
-		err = read_checkpoint(rs, cx, earlier, cno, &b);
-	if (err == -ENOENT) {
-		fail_clear(cx);
-		return 0;
+	for (i = 0; i < 2 && !err; i++) {
+		vol = NULL;
+		place_root(rs, roots[i], &at);
+		err = volume_open_at(&vol, cx, rs->dev, rs->geo, &at);
+		if (!err)
+			err = cptable_read(vol, cx, segsum_cno(&earlier->ss),
+					   &cp[i]);
+		volume_close(vol);
 	}
-	return err ? damage_forgive(cx, err) : checkpoint_is_same(&a, &b);
+	return err ? damage_forgive(cx, err) :
+		     checkpoint_is_same(&cp[0], &cp[1]);
 }
 
 /*
- * Which of the first root and LATER, which has the checkpoint of it, is
- * misnumbered: among logs of one second it may be one number against another.
+ * Puts that of the first root and LATER, which has the checkpoint of it, that
+ * is misnumbered after the log with the checkpoint before, of those numbered
+ * right.  Among logs of one second it may be one number against another.
  */
-static struct root_log *choose_misnumbered(const struct rootsearch *rs,
-					   struct root_log *later)
+static void place_misnumbered(struct rootsearch *rs, struct root_log *later)
 {
-	struct root_log *root, *first = rs->roots;
+	struct root_log *first = rs->roots, *wrong, *root;
+	const struct root_log *before = NULL;
 	size_t against_first = 0, against_later = 0;
+	uint64_t cno;
 
-	if (first->misnumbered || later->misnumbered)
-		return first->misnumbered ? later : first;
 	for (root = first; root < first + rs->nroots; root++) {
-		uint64_t cno = segsum_cno(&root->ss);
-
+		cno = segsum_cno(&root->ss);
 		against_first += cno > segsum_cno(&first->ss);
 		against_later += root < later && cno < segsum_cno(&later->ss);
 	}
-	return against_first >= against_later ? first : later;
-}
-
-/* Puts WRONG after the log with the checkpoint before, of those numbered right. */
-static void place_misnumbered(struct rootsearch *rs, struct root_log *wrong)
-{
-	const struct root_log *root, *before = NULL;
-	uint64_t cno = segsum_cno(&wrong->ss);
-
+	wrong = against_first >= against_later ? first : later;
+	if (first->misnumbered || later->misnumbered)
+		wrong = first->misnumbered ? later : first;
 	wrong->misnumbered = true;
-	for (root = rs->roots; root < rs->roots + rs->nroots; root++)
+	cno = segsum_cno(&wrong->ss);
+	for (root = first; root < first + rs->nroots; root++)
 		if (!root->misnumbered && segsum_cno(&root->ss) < cno &&
 		    (!before || segsum_cno(&root->ss) > segsum_cno(&before->ss)))
 			before = root;
@@ -353,13 +315,22 @@ static void place_misnumbered(struct rootsearch *rs, struct root_log *wrong)
 	sort_roots(rs);
 }
 
-/* Each root is found once at most. */
-static int find_misnumbered(struct rootsearch *rs, struct context *cx)
+int rootsearch_run(struct rootsearch *rs, struct context *cx)
 {
 	struct root_log *root, *first, *later;
-	int ret = 1;
+	uint64_t segnum;
+	int ret = volume_open_layout(&rs->vol, cx, rs->dev, rs->geo);
 
-	while (ret > 0 && rs->nroots) {
+	for (segnum = 0; segnum < rs->geo->nsegments && !ret; segnum++) {
+		ret = context_cancelled(cx);
+		if (!ret)
+			ret = search_segment(rs, cx, segnum);
+		if (rs->check)
+			check_progress(rs->check, segnum);
+	}
+	sort_roots(rs);
+	/* Each misnumbered root is found once at most. */
+	while (!ret && rs->nroots) {
 		/* The greatest checkpoint that is not older than the first. */
 		later = first = rs->roots;
 		for (root = first; root < first + rs->nroots; root++)
@@ -371,24 +342,219 @@ static int find_misnumbered(struct rootsearch *rs, struct context *cx)
 		    (first->misnumbered && later->misnumbered))
 			break;
 		ret = has_checkpoint(rs, cx, later, first);
-		if (ret > 0)
-			place_misnumbered(rs, choose_misnumbered(rs, later));
+		if (ret <= 0)
+			break;
+		place_misnumbered(rs, later);
+		ret = 0;
 	}
-	return ret < 0 ? ret : 0;
+	return ret;
 }
 
-int rootsearch_run(struct rootsearch *rs, struct context *cx)
-{
-	uint64_t segnum;
-	int err = volume_open_layout(&rs->vol, cx, rs->dev, rs->geo);
+#define FILES 3			/* DAT, cpfile, SUFILE */
+#define FEWER 1			/* blocks that a file may have lost */
+#define OLDER_MAX 8		/* super roots before it that are looked at */
+#define SEGMENTS_MAX 256	/* that may lie between the two */
 
-	for (segnum = 0; segnum < rs->geo->nsegments && !err; segnum++) {
-		err = context_cancelled(cx);
-		if (!err)
-			err = search_segment(rs, cx, segnum);
-		if (rs->progress)
-			rs->progress(rs->arg, segnum);
+/* Numbers of blocks that are tried; the DAT grows with the files. */
+static const unsigned int tries[FILES] = { 512, 6, 4 };
+
+struct rootderive {
+	const struct rootsearch *rs;
+	const struct root_log *root, *before;
+	struct witness witness;
+	struct witness_block made;
+	char *block;
+	/* As before: */
+	uint64_t blocks[FILES];
+	le64 maps[FILES][NILFS_INODE_BMAP_SIZE];
+	uint64_t nongc;
+};
+
+static struct nilfs_inode *inode_in(const struct rootderive *d, uint64_t ino)
+{
+	return (struct nilfs_inode *)(uintptr_t)superroot_inode(
+		d->rs->geo, d->block, ino);
+}
+
+static uint64_t super_root_of(const struct root_log *root)
+{
+	return root->pseg + le32_get(root->ss.ss_nblocks) - 1;
+}
+
+/* Reads the super root of ROOT: 1, 0 where there is none, or a failure. */
+static int read_root(const struct rootsearch *rs, struct context *cx,
+		     const struct root_log *root, char *block)
+{
+	int err = volume_read_blocks(rs->vol, cx, super_root_of(root), 1,
+				     block);
+
+	if (err)
+		return damage_forgive(cx, err);
+	return superroot_check(rs->geo, block) == RULE_OK;
+}
+
+/* Block B, at BLOCKNR, which the map of its file may have in its root. */
+static int take_block(struct rootderive *d, struct context *cx,
+		      const struct segsum_block *b, uint64_t blocknr)
+{
+	struct nilfs_inode *inode = inode_in(d, b->ino);
+	struct nilfs_btree_node *top = (void *)inode->i_bmap;
+	le64 *keys = inode->i_bmap + 1;
+	le64 *ptrs = keys + NILFS_BTREE_ROOT_NCHILDREN_MAX;
+	uint64_t ptr = b->is_virtual ? b->vblocknr : blocknr;
+	uint64_t key = b->blkoff;
+	struct bmap_node root, node = { 0 };
+	uint16_t n, i = 0;
+	const void *block;
+	int err;
+
+	if (!bmap_is_btree(inode->i_bmap) && !b->is_node) {
+		if (key < NILFS_DIRECT_NBLOCKS)
+			inode->i_bmap[1 + key] = le64_make(ptr);
+		return 0;
 	}
-	sort_roots(rs);
-	return err ? err : find_misnumbered(rs, cx);
+	if (b->is_node) {
+		err = cache_get(d->rs->vol->cache, cx, blocknr, &block);
+		if (err)
+			return damage_forgive(cx, err);
+		bmap_node_read(d->rs->geo->block_size, block, &node);
+		key = node.nchildren ? bmap_node_key(&node, 0) : 0;
+		cache_put(d->rs->vol->cache, block);
+	}
+	/* A map that became a B-tree.  What is in use of it is set, the rest is
+	   what the direct map had: nilfs_btree_commit_convert_and_insert(). */
+	if (!bmap_is_btree(inode->i_bmap)) {
+		memcpy(inode->i_bmap, d->maps[b->ino - NILFS_DAT_INO],
+		       sizeof(inode->i_bmap));
+		top->bn_flags = NILFS_BTREE_NODE_ROOT;
+		top->bn_level = NILFS_BTREE_LEVEL_NODE_MIN + 1;
+		top->bn_nchildren = le16_make(0);
+	}
+	bmap_root_read(inode->i_bmap, &root);
+	if (node.level + 1 != root.level)
+		return 0;
+	/* Pointer KEY of the root; one that is new comes last. */
+	n = le16_get(top->bn_nchildren);
+	while (i < n && le64_get(keys[i]) != key)
+		i++;
+	if (i == NILFS_BTREE_ROOT_NCHILDREN_MAX ||
+	    (i == n && n && le64_get(keys[n - 1]) > key))
+		return 0;
+	keys[i] = le64_make(key);
+	ptrs[i] = le64_make(ptr);
+	if (i == n)
+		top->bn_nchildren = le16_make(n + 1);
+	return 0;
+}
+
+/*
+ * What the logs of segment SEGNUM list of the files, if they were written after
+ * the super root before, up to the lost one; *NEXT is the segment that the last
+ * one names.
+ */
+static int take_segment(struct rootderive *d, struct context *cx,
+			uint64_t segnum, uint64_t *next)
+{
+	const struct nilfs_geometry *geo = d->rs->geo;
+	uint64_t from = le64_get(d->before->ss.ss_seq);
+	uint64_t to = le64_get(d->root->ss.ss_seq), seq;
+	struct logsearch search;
+	struct segsum_block b;
+	struct log log;
+	int ret = logsearch_open(&search, cx, d->rs->vol, segnum,
+				 geometry_segment_start(geo, segnum));
+
+	while (!ret && (ret = logsearch_next(&search, cx, &log))) {
+		search.next += ret < 0;
+		if (ret < 0) {
+			ret = damage_forgive(cx, ret);
+			continue;
+		}
+		ret = 0;
+		seq = le64_get(log.ss.ss_seq);
+		if (seq < from ||
+		    (seq == from && log.pseg <= d->before->pseg) ||
+		    seq > to || (seq == to && log.pseg > d->root->pseg))
+			continue;
+		*next = geometry_segment_of(geo, le64_get(log.ss.ss_next));
+		while (!ret && segsum_iter_next(&search.summary.iter, &b))
+			if (b.ino >= NILFS_DAT_INO &&
+			    b.ino < NILFS_DAT_INO + FILES)
+				ret = take_block(d, cx, &b,
+						 log.pseg + b.index);
+	}
+	logsearch_close(&search);
+	return ret;
+}
+
+/* Tries the numbers of blocks; bit 0 of TRY says whether a cleaner wrote it. */
+static int try_numbers(struct rootderive *d, struct context *cx)
+{
+	struct nilfs_super_root *sr = (void *)d->block;
+	unsigned int try, rest, i;
+	int ret = 0;
+
+	for (try = 0; try < 2 * tries[0] * tries[1] * tries[2] && !ret; try++) {
+		sr->sr_nongc_ctime = try % 2 ? le64_make(d->nongc) :
+					       d->root->ss.ss_create;
+		for (i = 0, rest = try / 2; i < FILES; rest /= tries[i++])
+			inode_in(d, NILFS_DAT_INO + i)->i_blocks = le64_make(
+				d->blocks[i] + (rest % tries[i]) - FEWER);
+		sr->sr_sum = le32_make(superroot_checksum(d->rs->geo,
+							  d->block));
+		ret = witness_proves(&d->witness, cx, d->root->pseg, &d->made,
+				     1);
+	}
+	return ret;
+}
+
+int rootsearch_derive(const struct rootsearch *rs, struct context *cx, size_t i,
+		      char *block)
+{
+	const struct nilfs_geometry *geo = rs->geo;
+	const struct nilfs_super_root *sr = (const void *)block;
+	struct rootderive d = {
+		.rs = rs,
+		.root = &rs->roots[i],
+		.witness.logbits = { .dev = rs->dev, .geo = geo },
+		.made = { super_root_of(&rs->roots[i]), block },
+		.block = block,
+	};
+	size_t end = i + OLDER_MAX < rs->nroots ? i + OLDER_MAX : rs->nroots;
+	uint64_t last = geometry_segment_of(geo, d.root->pseg), now, next;
+	const struct nilfs_inode *inode;
+	uint32_t bytes;
+	unsigned int n;
+	int ret = d.root->headless ? 1 : read_root(rs, cx, d.root, block);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	while (++i < end && !ret) {
+		d.before = &rs->roots[i];
+		ret = read_root(rs, cx, d.before, block);
+	}
+	if (ret <= 0)
+		return ret;
+	ret = 0;
+	bytes = le16_get(sr->sr_bytes);
+	memset(block + bytes, 0, geo->block_size - bytes);
+	d.nongc = le64_get(sr->sr_nongc_ctime);
+	for (n = 0; n < FILES; n++) {
+		inode = inode_in(&d, NILFS_DAT_INO + n);
+		d.blocks[n] = le64_get(inode->i_blocks);
+		memcpy(d.maps[n], inode->i_bmap, sizeof(d.maps[n]));
+	}
+	/* Where nothing follows in its segment its own log leads on. */
+	now = geometry_segment_of(geo, d.before->pseg);
+	next = geometry_segment_of(geo, le64_get(d.before->ss.ss_next));
+	for (n = 0; n < SEGMENTS_MAX && now < geo->nsegments && !ret; n++) {
+		ret = take_segment(&d, cx, now, &next);
+		if (now == last)
+			break;
+		now = next;
+	}
+	if (!ret)
+		ret = try_numbers(&d, cx);
+	witness_fini(&d.witness);
+	return ret;
 }

@@ -28,12 +28,11 @@ struct root_log {
 	uint64_t offset;	/* in blocks in its segment, or as SEQ */
 };
 
-/* All zero but for DEV, GEO, PROGRESS and ARG in the beginning. */
+/* All zero but for DEV, GEO and CHECK in the beginning. */
 struct rootsearch {
 	struct dev *dev;		/* borrowed */
 	const struct nilfs_geometry *geo;
-	void (*progress)(void *arg, uint64_t done);	/* in segments; or NULL */
-	void *arg;
+	const struct check *check;	/* its progress, in segments; or NULL */
 
 	struct volume *vol;		/* without super root */
 	struct root_log *roots;		/* newest first */
@@ -49,7 +48,7 @@ struct rootsearch {
  */
 int rootsearch_compare(const void *a, const void *b);
 
-/* Lists the logs in all segments.  -ENOMEM, -EINTR; rootsearch_fini() always. */
+/* Lists the logs in all segments.  -ENOMEM, -EINTR; rootsearch_fini() then. */
 int rootsearch_run(struct rootsearch *rs, struct context *cx);
 void rootsearch_fini(struct rootsearch *rs);
 
@@ -69,17 +68,13 @@ int rootsearch_state(struct rootsearch *rs, struct context *cx,
 		     const struct root_log *root, struct recovery *at,
 		     bool *hurt);
 
-/* Opens the volume at AT.  Failures as volume_open(). */
-int rootsearch_open(const struct rootsearch *rs, struct context *cx,
-		    const struct recovery *at, struct volume **volp);
-
 /*
  * What block rs->roots[I] has for a super root must have been, in BLOCK (a
  * block), where the one on the device is none: 1 if the checksum of its log
  * proves it, 0 where it does not or the super root is right; -ENOMEM, -EINTR.
  */
-int rootderive_run(const struct rootsearch *rs, struct context *cx, size_t i,
-		   char *block);
+int rootsearch_derive(const struct rootsearch *rs, struct context *cx, size_t i,
+		      char *block);
 
 /*
  * Looks for super roots on job->dev, newest first, and makes number

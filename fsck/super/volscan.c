@@ -8,9 +8,18 @@
  * that logs name as their next ones show how large segments are.
  *
  * What lies inside a log is the content of files, such as images of other
- * volumes, and not looked at.  So the device is read once, piece by piece, and a
- * log summed as far as it is in the piece.  A device that was formatted more
+ * volumes, and not looked at.  So the device is read once, piece by piece, and
+ * a log summed as far as it is in the piece.  A device that was formatted more
  * than once has logs with several seeds.
+ *
+ * A superblock rebuilt.
+ *
+ * Seed and block size are known from the logs, the size of inodes from that of
+ * the super root.  What is left to find is how large segments are and how
+ * large the entries of the metadata files.  Each guess can be held against the
+ * SUFILE: the segment of the log with the super root has as many blocks in use
+ * as lie up to the end of that log, and the next one is in use too.  A wrong
+ * guess reads the wrong entry, or counts from the wrong place.
  */
 #include "fsck/super/volscan.h"
 
@@ -18,7 +27,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/crc.h"
+#include "base/uuidtext.h"
+#include "check/damage.h"
+#include "disk/segsum.h"
+#include "disk/segusage.h"
+#include "disk/super.h"
+#include "vol/sutable.h"
+#include "vol/volume.h"
 
 #define STEP NILFS_MIN_BLOCK_SIZE	/* no log begins between two */
 #define PIECE (1u << 20)
@@ -40,23 +57,6 @@ struct scan {
 
 /* Sound logs are summed once; what only looks like logs may cost as much. */
 #define BUDGET 8
-
-/* The seed of the log at OFF, if its ss_sumsum is right. */
-static int find_seed(struct scan *scan, struct context *cx, uint64_t off,
-		     const struct nilfs_segment_summary *ss, uint32_t *seed)
-{
-	uint32_t len = le32_get(ss->ss_sumbytes);
-	uint8_t *buf = len <= scan->dev->size - off ? malloc(len) : NULL;
-	int err;
-
-	if (!buf)
-		return fail(cx, -EUCLEAN, "summary of %u bytes", len);
-	err = dev_read(scan->dev, cx, off, buf, len);
-	*seed = crc32_le_seed(le32_get(ss->ss_sumsum), buf + SUMSUM_FROM,
-			      len - SUMSUM_FROM);
-	free(buf);
-	return err;
-}
 
 /* Goes on with *SUM over the bytes from FROM up to END of the device. */
 static int sum_range(struct scan *scan, struct context *cx, uint64_t from,
@@ -117,49 +117,36 @@ static int find_block_size(struct scan *scan, struct context *cx,
 	return 0;
 }
 
-/* Of two with the same number the one that lies behind, met later, is newer. */
-static void add_root(struct volscan_volume *v, uint64_t off,
-		     const struct nilfs_segment_summary *ss)
+static void add_log(struct volscan_volume *v, uint64_t off,
+		    const struct nilfs_segment_summary *ss)
 {
+	uint64_t next = le64_get(ss->ss_next), rest;
 	unsigned int i = v->nroots;
 
-	while (i && le64_get(ss->ss_seq) >=
-			    le64_get(v->roots[i - 1].ss.ss_seq)) {
+	v->logs++;
+	if (le64_get(ss->ss_create) > v->newest)
+		v->newest = le64_get(ss->ss_create);
+	/* The greatest common divisor; the first segment begins after the
+	   superblock. */
+	if (next < NILFS_SEG_MIN_BLOCKS)
+		next = 0;
+	for (; next; next = rest) {
+		rest = v->segment_blocks % next;
+		v->segment_blocks = next;
+	}
+	if (!segsum_has_super_root(ss))
+		return;
+	/* Of two with the same number the one that lies behind, met later, is
+	   newer. */
+	for (; i && le64_get(ss->ss_seq) >=
+			    le64_get(v->roots[i - 1].ss.ss_seq); i--)
 		if (i < VOLSCAN_ROOTS)
 			v->roots[i] = v->roots[i - 1];
-		i--;
-	}
 	if (i == VOLSCAN_ROOTS)
 		return;
 	v->roots[i] = (struct volscan_root){ .offset = off, .ss = *ss };
 	if (v->nroots < VOLSCAN_ROOTS)
 		v->nroots++;
-}
-
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
-static void add_log(struct volscan_volume *v, uint64_t off,
-		    const struct nilfs_segment_summary *ss)
-{
-	uint64_t next = le64_get(ss->ss_next);
-
-	v->logs++;
-	if (le64_get(ss->ss_create) > v->newest)
-		v->newest = le64_get(ss->ss_create);
-	/* The first segment begins after the superblock. */
-	if (next >= NILFS_SEG_MIN_BLOCKS)
-		v->segment_blocks = common_divisor(v->segment_blocks, next);
-	if (le16_get(ss->ss_flags) & NILFS_SS_SR)
-		add_root(v, off, ss);
 }
 
 /* Takes what may be a log at OFF; its bytes, or 0 where it is none. */
@@ -168,9 +155,10 @@ static int take_log(struct scan *scan, struct context *cx, uint64_t off,
 {
 	uint32_t nblocks = le32_get(ss->ss_nblocks);
 	uint32_t sumbytes = le32_get(ss->ss_sumbytes);
-	uint32_t header = le16_get(ss->ss_bytes), seed = 0, size = 0;
+	uint32_t header = le16_get(ss->ss_bytes), seed, size = 0;
 	struct volscan *q = scan->q;
 	unsigned int i = 0;
+	uint8_t *buf;
 	int err;
 
 	*bytes = 0;
@@ -181,7 +169,14 @@ static int take_log(struct scan *scan, struct context *cx, uint64_t off,
 	    nblocks < NILFS_PSEG_MIN_BLOCKS ||
 	    (uint64_t)nblocks * STEP > scan->dev->size - off)
 		return 0;
-	err = find_seed(scan, cx, off, ss, &seed);
+	buf = sumbytes <= scan->dev->size - off ? malloc(sumbytes) : NULL;
+	if (!buf)
+		return fail(cx, -EUCLEAN, "summary of %u bytes", sumbytes);
+	err = dev_read(scan->dev, cx, off, buf, sumbytes);
+	if (!err)
+		seed = crc32_le_seed(le32_get(ss->ss_sumsum), buf + SUMSUM_FROM,
+				     sumbytes - SUMSUM_FROM);
+	free(buf);
 	if (err)
 		return err;
 	while (i < q->nvolumes && q->volumes[i].crc_seed != seed)
@@ -202,47 +197,19 @@ static int take_log(struct scan *scan, struct context *cx, uint64_t off,
 	return 0;
 }
 
-/* Looks at the piece; *NEXT: where to go on, after the last log in it. */
-static int look_at(struct scan *scan, struct context *cx, uint64_t *next)
-{
-	struct nilfs_segment_summary ss;
-	uint64_t at = 0, bytes;
-	int err;
-
-	for (; at + sizeof(ss) <= scan->len; at += bytes ? bytes : STEP) {
-		memcpy(&ss, scan->piece + at, sizeof(ss));
-		err = take_log(scan, cx, scan->off + at, &ss, &bytes);
-		if (err && err != -EIO && err != -EUCLEAN)
-			return err;
-		if (err) {
-			fail_clear(cx);
-			bytes = 0;
-		}
-	}
-	*next = scan->off + (at > scan->len ? at : scan->len);
-	return 0;
-}
-
 /*
- * How much to read next, after a read of LEN bytes that FAILED or not: less
- * and less around a bad place, which may cost a disk seconds each time, and
- * more and more after it.
+ * Reads less and less around a bad place, which may cost a disk seconds each
+ * time, and more and more after it.
  */
-static size_t next_piece(size_t len, bool failed)
-{
-	if (!failed)
-		return len < PIECE / 2 ? 2 * len : PIECE;
-	return len / 8 / STEP * STEP > STEP ? len / 8 / STEP * STEP : STEP;
-}
-
 static int walk_device(struct scan *scan, struct context *cx)
 {
-	uint64_t off = 0, size = scan->dev->size / STEP * STEP;
+	uint64_t off = 0, size = scan->dev->size / STEP * STEP, at, bytes;
+	struct nilfs_segment_summary ss;
 	size_t len, piece = PIECE;
+	int err;
 
 	while (off < size) {
-		int err = context_cancelled(cx);
-
+		err = context_cancelled(cx);
 		if (err)
 			return err;
 		len = size - off < piece ? (size_t)(size - off) : piece;
@@ -253,18 +220,32 @@ static int walk_device(struct scan *scan, struct context *cx)
 		scan->off = off;
 		err = dev_read(scan->dev, cx, off, scan->piece, len);
 		scan->len = err ? 0 : len;
-		piece = next_piece(len, err);
+		if (err)
+			piece = len / 8 / STEP > 1 ? len / 8 / STEP * STEP :
+						     STEP;
+		else
+			piece = len < PIECE / 2 ? 2 * len : PIECE;
 		if (err == -EIO) {
 			fail_clear(cx);
 			off += len > STEP ? 0 : len;
 			continue;
 		}
-		if (!err)
-			err = look_at(scan, cx, &off);
+		/* Goes on after the last log in the piece. */
+		for (at = 0; !err && at + sizeof(ss) <= len;
+		     at += bytes ? bytes : STEP) {
+			memcpy(&ss, scan->piece + at, sizeof(ss));
+			err = take_log(scan, cx, off + at, &ss, &bytes);
+			if (err == -EIO || err == -EUCLEAN) {
+				fail_clear(cx);
+				err = 0;
+				bytes = 0;
+			}
+		}
 		if (err)
 			return err;
-		if (scan->q->progress)
-			scan->q->progress(scan->q->arg, off);
+		off += at > len ? at : len;
+		if (scan->q->check)
+			check_progress(scan->q->check, off);
 	}
 	return 0;
 }
@@ -284,4 +265,179 @@ int volscan_run(struct volscan *q, struct context *cx, struct dev *dev)
 	free(scan.piece);
 	free(scan.buffer);
 	return err;
+}
+
+#define GUESSES 64		/* sizes of segments that are tried */
+
+struct guess {
+	struct nilfs_geometry g;
+	struct recovery at;
+	const struct nilfs_segment_summary *ss;
+};
+
+/* 1 where the SUFILE says what must be true of the latest log; damage only says
+   that the guess is wrong. */
+static int try_volume(struct context *cx, struct dev *dev, struct guess *guess)
+{
+	struct nilfs_geometry *g = &guess->g;
+	uint64_t most = g->nblocks / g->blocks_per_segment, count, segnum;
+	struct nilfs_segment_usage_ext now, next, su;
+	struct nilfs_sufile_header header;
+	struct sutable_cursor cur;
+	struct volume *vol;
+	bool fits = false;
+	int err = volume_open_at(&vol, cx, dev, g, &guess->at);
+
+	if (err)
+		return damage_forgive(cx, err);
+	err = sutable_read(vol, cx, guess->at.segnum, &now);
+	if (!err)
+		err = sutable_read(vol, cx, guess->at.nextnum, &next);
+	if (err)
+		goto out;
+	fits = segusage_is_dirty(&now.su) && segusage_is_dirty(&next.su) &&
+	       le32_get(now.su.su_nblocks) == guess->at.offset;
+	if (!fits)
+		goto out;
+	/* All segments, by the counts of the SUFILE and its entries with
+	   errors; their number must fit the device, whatever the SUFILE says.
+	   */
+	err = sutable_header(vol, cx, &header);
+	if (!err && !checked_add(le64_get(header.sh_ncleansegs),
+				 le64_get(header.sh_ndirtysegs), &count))
+		count = most + 1;
+	if (!err)
+		err = sutable_cursor_open(&cur, cx, vol, false);
+	if (!err) {
+		while ((err = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0)
+			count += count <= most && segusage_is_error(&su.su) &&
+				 !segusage_is_dirty(&su.su);
+		sutable_cursor_close(&cur);
+	}
+	g->nsegments = !err && count <= most && count > guess->at.segnum &&
+				       count > guess->at.nextnum ?
+			       count : most;
+out:
+	volume_close(vol);
+	return err ? damage_forgive(cx, err) : fits;
+}
+
+/* Entries of both sizes that the SUFILE is known to have. */
+static int try_segment(struct context *cx, struct dev *dev,
+		       struct guess *guess, uint64_t bps)
+{
+	static const uint32_t sizes[] = {
+		NILFS_MIN_SEGMENT_USAGE_SIZE, NILFS_EXT_SEGMENT_USAGE_SIZE
+	};
+	struct nilfs_geometry *g = &guess->g;
+	unsigned int i;
+	int ret = 0;
+
+	g->blocks_per_segment = (uint32_t)bps;
+	g->nsegments = div_round_up(g->nblocks, bps);
+	guess->at.segnum = geometry_segment_of(g, guess->at.pseg_start);
+	guess->at.nextnum = geometry_segment_of(g,
+						le64_get(guess->ss->ss_next));
+	guess->at.offset = guess->at.super_root + 1 -
+			   geometry_segment_start(g, guess->at.segnum);
+	if (guess->at.segnum >= guess->g.nsegments ||
+	    guess->at.nextnum >= guess->g.nsegments ||
+	    guess->at.super_root >=
+		    geometry_segment_end(&guess->g, guess->at.segnum))
+		return 0;
+	for (i = 0; i < 2 && !ret; i++) {
+		guess->g.segment_usage_size = sizes[i];
+		guess->g.has_live_blks = i;
+		ret = try_volume(cx, dev, guess);
+	}
+	return ret;
+}
+
+/* With the size of an inode by that of the super root of ROOT, and segments as
+   large as divisors of what the logs name as next ones, the greatest first. */
+static int try_root(struct context *cx, struct dev *dev, struct guess *guess,
+		    const struct volscan_volume *v,
+		    const struct volscan_root *root)
+{
+	struct nilfs_geometry *g = &guess->g;
+	uint64_t pseg = root->offset >> g->block_bits, n, bps;
+	struct nilfs_super_root sr;
+	uint32_t rest;
+	int ret;
+
+	guess->ss = &root->ss;
+	guess->at = (struct recovery){
+		.cno = segsum_cno(&root->ss),
+		.pseg_start = pseg,
+		.super_root = pseg + le32_get(root->ss.ss_nblocks) - 1,
+		.seq = le64_get(root->ss.ss_seq),
+		.ctime = le64_get(root->ss.ss_create),
+	};
+	ret = dev_read(dev, cx, guess->at.super_root << g->block_bits, &sr,
+		       sizeof(sr));
+	if (ret)
+		return damage_forgive(cx, ret);
+	rest = le16_get(sr.sr_bytes) - offsetof(struct nilfs_super_root,
+						sr_dat);
+	if (rest % 3 || rest / 3 < NILFS_MIN_INODE_SIZE ||
+	    rest / 3 > g->block_size / 4)
+		return 0;
+	g->inode_size = rest / 3;
+	for (n = 1; n <= GUESSES && !ret; n++) {
+		bps = v->segment_blocks / n;
+		if (v->segment_blocks % n || bps > UINT32_MAX)
+			continue;
+		if (bps < NILFS_SEG_MIN_BLOCKS)
+			break;
+		ret = try_segment(cx, dev, guess, bps);
+	}
+	return ret;
+}
+
+int volscan_super(struct nilfs_super_block *sb, struct context *cx,
+		  struct dev *dev, const struct volscan_volume *v)
+{
+	static const uint8_t none[16];
+	uint32_t percentage = le32_get(sb->s_r_segments_percentage);
+	unsigned int errors = le16_get(sb->s_errors);
+	struct guess guess = {
+		.g = {
+			.block_size = v->block_size,
+			.block_bits = (uint32_t)__builtin_ctz(v->block_size),
+			.crc_seed = v->crc_seed,
+			.dat_entry_size = NILFS_MIN_DAT_ENTRY_SIZE,
+			.checkpoint_size = NILFS_MIN_CHECKPOINT_SIZE,
+			.first_ino = NILFS_USER_INO,
+			.first_data_block = div_round_up(4096, v->block_size),
+		},
+	};
+	unsigned int i;
+	int ret = 0;
+
+	guess.g.nblocks = dev->size >> guess.g.block_bits;
+	for (i = 0; i < v->nroots && !ret; i++)
+		ret = try_root(cx, dev, &guess, v, &v->roots[i]);
+	if (ret <= 0)
+		return ret;
+	super_set_geometry(sb, dev->size, &guess.g);
+	sb->s_feature_compat = le64_make(guess.g.has_live_blks);
+	sb->s_feature_compat_ro =
+		le64_make(NILFS_FEATURE_COMPAT_RO_BLOCK_COUNT);
+	sb->s_feature_incompat = le64_make(0);
+	/* What the user chose, if it was lost, gets what mkfs.nilfs2 gives. */
+	if (percentage < 1 || percentage > 99)
+		sb->s_r_segments_percentage = le32_make(VOLSCAN_RESERVED);
+	if (errors < NILFS_ERRORS_CONTINUE || errors > NILFS_ERRORS_PANIC)
+		sb->s_errors = le16_make(NILFS_ERRORS_CONTINUE);
+	if (!le64_get(sb->s_ctime))
+		sb->s_ctime = le64_make(guess.at.ctime);
+	if (!memcmp(sb->s_uuid, none, sizeof(sb->s_uuid)))
+		uuidtext_of(none, guess.ss, sizeof(*guess.ss), sb->s_uuid);
+	sb->s_creator_os = le32_make(NILFS_OS_LINUX);
+	sb->s_last_cno = le64_make(guess.at.cno);
+	sb->s_last_pseg = le64_make(guess.at.pseg_start);
+	sb->s_last_seq = le64_make(guess.at.seq);
+	sb->s_state = le16_make(0);
+	sb->s_sum = le32_make(super_checksum(sb));
+	return 1;
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "check/check.h"
 #include "dev/dev.h"
 #include "disk/ondisk.h"
 
@@ -37,9 +38,7 @@ struct volscan_volume {
 struct volscan {
 	struct volscan_volume volumes[VOLSCAN_VOLUMES];
 	unsigned int nvolumes;
-	/* How far it is, in bytes of the device; or NULL. */
-	void (*progress)(void *arg, uint64_t done);
-	void *arg;
+	const struct check *check;	/* its progress, in bytes; or NULL */
 };
 
 /*
@@ -49,7 +48,7 @@ struct volscan {
 int volscan_run(struct volscan *q, struct context *cx, struct dev *dev);
 
 /* s_r_segments_percentage where it is not known: that of mkfs.nilfs2. */
-#define LOSTSUPER_RESERVED 5
+#define VOLSCAN_RESERVED 5
 
 /*
  * Sets in SB the layout of volume V on DEV, the log of one of its super roots,
@@ -57,7 +56,7 @@ int volscan_run(struct volscan *q, struct context *cx, struct dev *dev);
  * value that SB has, if that is one that can be.  1, or 0 where no super root
  * of V can be read with any layout; -ENOMEM, -EINTR.
  */
-int lostsuper_make(struct nilfs_super_block *sb, struct context *cx,
-		   struct dev *dev, const struct volscan_volume *v);
+int volscan_super(struct nilfs_super_block *sb, struct context *cx,
+		  struct dev *dev, const struct volscan_volume *v);
 
 #endif

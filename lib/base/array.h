@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "base/context.h"
 
@@ -35,6 +36,22 @@ void *array_grow(struct context *cx, void *items, size_t *room, size_t want,
 		if (!err_)                                                     \
 			(*(items))[(*(n))++] = (__VA_ARGS__);                  \
 		err_;                                                          \
+	})
+
+/*
+ * Whether there is room in *ITEMS for one more than N, where no memory is no
+ * failure: what does not fit is counted, or found again.
+ */
+#define array_has_room(items, room, n)                                     \
+	({                                                                 \
+		size_t more_ = *(room) ? 2 * *(room) : 16;                 \
+		void *grown_ = (n) < *(room) ? NULL :                      \
+			realloc(*(items), more_ * sizeof(**(items)));      \
+		if (grown_) {                                              \
+			*(items) = grown_;                                 \
+			*(room) = more_;                                   \
+		}                                                          \
+		(n) < *(room);                                             \
 	})
 
 #endif

@@ -130,6 +130,12 @@ enum rule_trait {
 	/* No repair is judged by it: none removes it, and one that is tried
 	   may hide it for a while. */
 	RULE_UNJUDGED = 1 << 15,
+	/* Of cpfile or SUFILE: no later finding comes of it. */
+	RULE_STANDALONE = 1 << 16,
+	/* A count of what files have, which is wrong again after their repair. */
+	RULE_COUNTS_FILES = 1 << 17,
+	/* The SUFILE may take a segment in use for a clean one. */
+	RULE_DOUBTS_CLEAN = 1 << 18,
 };
 
 struct rule_info {
@@ -158,12 +164,6 @@ bool rule_has(enum rule rule, unsigned int traits);
 /* The stage of a kind of repair, of a rule. */
 enum rule_stage rule_stage_of_fix(enum rule_fix fix);
 enum rule_stage rule_stage(const struct rule_info *info);
-
-/* Whether all files depend on it: super root, maps, DAT, cpfile, SUFILE. */
-static inline bool rule_is_of_metadata(const struct rule_info *info)
-{
-	return info->area >= RULE_AREA_ROOT && info->area <= RULE_AREA_SEGMENTS;
-}
 
 /* The rule of that slug, or NULL. */
 const struct rule_info *rule_find(const char *slug);

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "fsck/summary.h"
+#include "fsck/session.h"
 #include "tap.h"
 
 #define BLOCK 4096u
@@ -232,7 +232,7 @@ static void test_many(void)
 	context_init(&cx);
 }
 
-static void is_summed_up(const struct summary *s, const char *want,
+static void is_summed_up(const struct session_summary *s, const char *want,
 			 const char *name)
 {
 	struct report r;
@@ -241,13 +241,13 @@ static void is_summed_up(const struct summary *s, const char *want,
 	if (out_open_memory(&cx, &out))
 		exit(99);
 	report_init(&r, out, REPORT_TEXT);
-	summary_report(s, &r);
+	session_report(s, &r);
 	report_fini(&r);
 	is_str(out_memory(out, NULL), want, name);
 	out_close(out, &cx);
 }
 
-static bool is_clean(const struct summary *s)
+static bool is_clean(const struct session_summary *s)
 {
 	struct report r;
 	struct out *out;
@@ -256,7 +256,7 @@ static bool is_clean(const struct summary *s)
 	if (out_open_memory(&cx, &out))
 		exit(99);
 	report_init(&r, out, REPORT_JSON_LINES);
-	summary_report(s, &r);
+	session_report(s, &r);
 	report_fini(&r);
 	clean = strstr(out_memory(out, NULL), "\"clean\":true");
 	out_close(out, &cx);
@@ -265,7 +265,7 @@ static bool is_clean(const struct summary *s)
 
 static void test_summary(void)
 {
-	struct summary s = {.device = "d", .losses_known = true};
+	struct session_summary s = {.device = "d", .losses_known = true};
 
 	is_summed_up(&s, "d: clean\n", "no repair, no losses");
 	s.repaired = true;

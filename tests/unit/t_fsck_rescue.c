@@ -4,7 +4,7 @@
  * place is the same, these are zeros and cannot be read until they are written
  * to, and what the device has as zeros is a hole.
  */
-#include "fsck/rescue.h"
+#include "fsck/target.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ int main(void)
 	close(mkstemp(path));
 	unlink(path);
 	is_int(output_open(&file, &tool.cx, path, &how), 0, "a new file");
-	is_int(rescue_copy(&copy, &bad, &tool, source, file, NULL), 0, "a copy");
+	is_int(target_copy(&copy, &bad, &tool, source, file, NULL), 0, "a copy");
 	is_int(output_commit(file, &tool.cx), 0, "is complete");
 	output_close(file);
 	check_copy(&tool.cx, copy, bad);
