@@ -6,7 +6,7 @@
  */
 #include <errno.h>
 
-#include "gc/sim/volume/simahead.h"
+#include "gc/sim/volume/simplace.h"
 #include "gc/sim/volume/simclean.h"
 #include "gc/sim/writers/simrandom.h"
 

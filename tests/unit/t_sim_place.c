@@ -14,7 +14,7 @@
 #include <math.h>
 
 #include "gc/sim/run/simrun.h"
-#include "gc/sim/volume/simahead.h"
+#include "gc/sim/volume/simplace.h"
 #include "gc/sim/writers/simwork.h"
 
 #include "sample.h"

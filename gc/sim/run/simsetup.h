@@ -7,7 +7,7 @@
 #include "gc/sim/run/simoptions.h"
 #include "gc/sim/run/simrun.h"
 #include "gc/sim/trace/simreplay.h"
-#include "gc/sim/volume/simahead.h"
+#include "gc/sim/volume/simplace.h"
 #include "gc/sim/volume/simclean.h"
 #include "gc/sim/volume/simimage.h"
 #include "gc/sim/volume/simvol.h"

@@ -41,19 +41,6 @@ void simchain_close(struct simchain *c)
 	*c = (struct simchain){ 0 };
 }
 
-void simchain_add(struct simchain *c, uint64_t time)
-{
-	c->total++;
-	if (time < c->times)
-		c->counts[time]++;
-}
-
-void simchain_reset(struct simchain *c)
-{
-	memset(c->counts, 0, c->times * sizeof(*c->counts));
-	c->total = 0;
-}
-
 /* The sum of living is what lives of all that was written up to a time. */
 void simchain_settle(struct simchain *c)
 {
@@ -98,55 +85,16 @@ static double uniform_cost(double u)
 	return low;
 }
 
-/* What enters the chain, and when its first blocks may die. */
-struct entry {
-	double time;		/* shorter lives are in the hot group */
-	double hot;		/* traffic of these */
-	double traffic;		/* of what enters group 1 */
-	double live;		/* in the hot group */
-};
-
-static struct entry enter(const struct simchain *c, uint32_t hot)
-{
-	struct entry e = { .traffic = 1 };
-	size_t i;
-
-	if (!hot)
-		return e;
-	for (i = 1; i < c->times && (double)i * c->dead[i] < hot; i++)
-		;
-	e.time = (double)i;
-	e.hot = c->dead[i];
-	e.traffic = 1 - e.hot + e.hot * c->hot_valid;
-	/* Of each that is written, those short-lived ones that are not dead. */
-	e.live = c->living[i] - (double)i * (1 - e.hot);
-	return e;
-}
-
-/* Of what has entered the chain, the share that lives at TIME. */
-static double surviving(const struct simchain *c, const struct entry *e,
+/*
+ * Of what has entered the chain, the share that lives at TIME, where none dies
+ * before BEGIN, until which ALL of it live.
+ */
+static double surviving(const struct simchain *c, double begin, double all,
 			double time)
 {
-	double all = 1 - at(c, c->dead, e->time);
-
-	if (time <= e->time || all <= 0)
+	if (time <= begin || all <= 0)
 		return 1;
 	return (1 - at(c, c->dead, time)) / all;
-}
-
-/* What lives of it between two times. */
-static double live_between(const struct simchain *c, const struct entry *e,
-			   double from, double to)
-{
-	double all = 1 - at(c, c->dead, e->time), early;
-
-	if (all <= 0)
-		return 0;
-	early = fmax(fmin(to, e->time) - from, 0);
-	from = fmax(from, e->time);
-	to = fmax(to, e->time);
-	return e->traffic * (early + (at(c, c->living, to) -
-				      at(c, c->living, from)) / all);
 }
 
 double simchain_amplification(double hot, const double *valid,
@@ -166,21 +114,39 @@ double simchain_amplification(double hot, const double *valid,
 void simchain_cost(const struct simchain *c, struct simchain_sizes *s,
 		   double segments, double live)
 {
-	struct entry e = enter(c, s->size[0]);
-	double flow = e.traffic, time = 0, left;
+	double begin = 0, hot = 0, enters = 1, time = 0, all, flow, left, early;
+	double from, to;
 	uint32_t g, last = s->groups - 1;
+	size_t i;
 
 	segments -= s->size[0];
-	live -= e.live;
+	if (s->size[0]) {
+		for (i = 1; i < c->times &&
+			    (double)i * c->dead[i] < s->size[0]; i++)
+			;
+		begin = (double)i;
+		hot = c->dead[i];
+		enters = 1 - hot + hot * c->hot_valid;
+		/* Of each that is written, what is not dead. */
+		live -= c->living[i] - (double)i * (1 - hot);
+	}
 	s->valid[0] = s->size[0] ? c->hot_valid : 0;
 	s->amplification = INFINITY;
+	all = 1 - at(c, c->dead, begin);
+	flow = enters;
 	for (g = 1; g < last; g++) {
 		/* Half of the last segment is still to be written. */
 		left = time + (s->size[g] - 0.5) / flow;
 		if (!(left < (double)c->times) || flow < 1e-9)
 			return;
-		s->valid[g] = surviving(c, &e, left) / surviving(c, &e, time);
-		live -= live_between(c, &e, time, left);
+		s->valid[g] = surviving(c, begin, all, left) /
+			      surviving(c, begin, all, time);
+		if (all > 0) {
+			early = fmax(fmin(left, begin) - time, 0);
+			from = at(c, c->living, fmax(time, begin));
+			to = at(c, c->living, fmax(left, begin));
+			live -= enters * (early + (to - from) / all);
+		}
 		segments -= s->size[g];
 		flow *= s->valid[g];
 		time = left;
@@ -189,8 +155,7 @@ void simchain_cost(const struct simchain *c, struct simchain_sizes *s,
 		return;
 	s->size[last] = (uint32_t)segments;
 	s->valid[last] = 1 - 1 / uniform_cost(fmax(live, 0) / segments);
-	s->amplification = simchain_amplification(e.hot, s->valid,
-						  s->groups);
+	s->amplification = simchain_amplification(hot, s->valid, s->groups);
 }
 
 /* Tries all sizes of group G; takes the best where it is better than BEST. */

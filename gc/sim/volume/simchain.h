@@ -44,13 +44,7 @@ struct simchain_sizes {
 int simchain_open(struct simchain *c, struct context *cx, size_t times);
 void simchain_close(struct simchain *c);
 
-/*
- * A block that the user has written again lived for TIME; or begins again.
- */
-void simchain_add(struct simchain *c, uint64_t time);
-void simchain_reset(struct simchain *c);
-
-/* Sums up what was added. */
+/* Sums up the counts. */
 void simchain_settle(struct simchain *c);
 
 /*

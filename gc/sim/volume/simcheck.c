@@ -9,8 +9,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
-
 
 /* A block is where the map says, and that is inside what was written. */
 static int check_map(const struct simvol *v, struct context *cx)
@@ -31,40 +29,39 @@ static int check_map(const struct simvol *v, struct context *cx)
 	return 0;
 }
 
-static int check_segment(const struct simvol *v, struct context *cx,
-			 uint32_t i, uint32_t needed)
-{
-	const struct policy_segment *s = &v->segments[i];
-
-	if (v->needed[i] != needed)
-		return fail(cx, -EUCLEAN, "segment %" PRIu32 ": %" PRIu32
-			    " blocks are needed, not %" PRIu32, i, needed,
-			    v->needed[i]);
-	if (v->config.counts == SIMVOL_EXACT && s->live != needed)
-		return fail(cx, -EUCLEAN, "segment %" PRIu32 ": policies see "
-			    "%" PRIu32 " blocks for %" PRIu32, i, s->live,
-			    needed);
-	if (s->written > s->blocks || needed > s->written)
-		return fail(cx, -EUCLEAN, "segment %" PRIu32 " is overfull", i);
-	if (v->state[i] == SIMVOL_CLEAN && s->written)
-		return fail(cx, -EUCLEAN, "segment %" PRIu32 " is clean and "
-			    "written", i);
-	return 0;
-}
-
+/* Counts of segments, from their places, and the sums of these. */
 static int check_segments(const struct simvol *v, struct context *cx)
 {
-	uint32_t *needed = calloc(v->config.nsegments, sizeof(*needed));
-	uint32_t i;
-	int ret = 0;
+	uint64_t written = 0, garbage = 0;
+	uint32_t i, needed, live;
 
-	if (!needed)
-		return fail(cx, -ENOMEM, "check");
-	simpast_count(v, needed);
-	for (i = 0; i < v->config.nsegments && !ret; i++)
-		ret = check_segment(v, cx, i, needed[i]);
-	free(needed);
-	return ret;
+	for (i = 0; i < v->config.nsegments; i++) {
+		const struct policy_segment *s = &v->segments[i];
+
+		needed = simpast_count(v, i, &live);
+		if (v->needed[i] != needed)
+			return fail(cx, -EUCLEAN, "segment %" PRIu32 ": %"
+				    PRIu32 " blocks are needed, not %" PRIu32,
+				    i, needed, v->needed[i]);
+		if (v->config.counts == SIMVOL_EXACT && s->live != needed)
+			return fail(cx, -EUCLEAN, "segment %" PRIu32
+				    ": policies see %" PRIu32 " blocks for %"
+				    PRIu32, i, s->live, needed);
+		if (s->written > s->blocks || needed > s->written)
+			return fail(cx, -EUCLEAN, "segment %" PRIu32
+				    " is overfull", i);
+		if (v->state[i] == SIMVOL_CLEAN && s->written)
+			return fail(cx, -EUCLEAN, "segment %" PRIu32
+				    " is clean and written", i);
+		written += s->written;
+		if (v->state[i] == SIMVOL_FULL)
+			garbage += s->written - needed;
+	}
+	if (written != v->nwritten || garbage != v->ngarbage)
+		return fail(cx, -EUCLEAN, "%" PRIu64 " blocks are garbage of %"
+			    PRIu64 ", not %" PRIu64 " of %" PRIu64, garbage,
+			    written, v->ngarbage, v->nwritten);
+	return 0;
 }
 
 /* Those in the ring are those that are clean. */
@@ -86,30 +83,11 @@ static int check_clean(const struct simvol *v, struct context *cx)
 	return 0;
 }
 
-static int check_totals(const struct simvol *v, struct context *cx)
-{
-	uint64_t written = 0, garbage = 0;
-	uint32_t i;
-
-	for (i = 0; i < v->config.nsegments; i++) {
-		written += v->segments[i].written;
-		if (v->state[i] == SIMVOL_FULL)
-			garbage += v->segments[i].written - v->needed[i];
-	}
-	if (written != v->nwritten || garbage != v->ngarbage)
-		return fail(cx, -EUCLEAN, "%" PRIu64 " blocks are garbage of %"
-			    PRIu64 ", not %" PRIu64 " of %" PRIu64, garbage,
-			    written, v->ngarbage, v->nwritten);
-	return 0;
-}
-
 int simcheck_volume(const struct simvol *v, struct context *cx)
 {
 	int ret = check_map(v, cx);
 
 	if (!ret)
 		ret = check_segments(v, cx);
-	if (!ret)
-		ret = check_totals(v, cx);
 	return ret ? ret : check_clean(v, cx);
 }

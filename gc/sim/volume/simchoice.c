@@ -74,25 +74,19 @@ bool simchoice_prefers(const struct simchoice *c, uint32_t a, uint32_t b)
 	return b < a;
 }
 
-static uint64_t time_of(const struct simchoice *c, uint32_t segnum)
-{
-	if (c->config.kind && c->config.kind->data_ages)
-		return c->vol->ages.youngest[segnum];
-	return c->vol->segments[segnum].lastmod;
-}
-
 /* How important SEGNUM is, with the age that counts. */
 static uint64_t importance(const struct simchoice *c, uint32_t segnum)
 {
 	const struct policy *p = c->config.policy;
 	struct policy_segment s = c->vol->segments[segnum];
 	struct policy_env env;
-	uint64_t now, then;
+	uint64_t now, then = s.lastmod;
 
 	if (!p->ages)
 		return p->importance(&s, c->env);
+	if (c->config.kind && c->config.kind->data_ages)
+		then = c->vol->ages.youngest[segnum];
 	now = simvol_time(c->vol);
-	then = time_of(c, segnum);
 	env = *c->env;
 	env.nongc_ctime = now > then ? now - then : 0;
 	s.lastmod = 0;
@@ -195,63 +189,33 @@ void simchoice_sort(struct policy_rank *ranks, size_t n)
 	sort_in_place(ranks, n, sizeof(*ranks), compare_ranks);
 }
 
-/* The mean time of the data of SEGNUM that lives. */
-static uint64_t mean_time(const struct simchoice *c, uint32_t segnum)
-{
-	const struct simvol_ages *a = &c->vol->ages;
-
-	return a->n[segnum] ? a->sum[segnum] / a->n[segnum] :
-			      c->vol->segments[segnum].lastmod;
-}
-
 /*
- * The segments with dead blocks, by their mean times, the oldest first, and the
- * time of the youngest in *LATEST.
- */
-static uint32_t rank_by_age(struct simchoice *c, uint64_t *latest)
-{
-	uint32_t i, n = 0;
-
-	*latest = 0;
-	for (i = 0; i < c->vol->config.nsegments; i++) {
-		if (!is_candidate(c, i) ||
-		    c->vol->needed[i] == c->vol->segments[i].written)
-			continue;
-		c->ranks[n] = (struct policy_rank){ mean_time(c, i), i };
-		if (c->ranks[n].importance > *latest)
-			*latest = c->ranks[n].importance;
-		n++;
-	}
-	simchoice_sort(c->ranks, n);
-	return n;
-}
-
-/* 60 % how old it is, between the oldest and the latest, 40 % how empty. */
-static double cost_of(const struct simchoice *c, const struct policy_rank *r,
-		      uint64_t latest)
-{
-	const struct policy_segment *s = &c->vol->segments[r->index];
-	double range = (double)(latest + 1 - c->ranks[0].importance);
-	double age = (double)(latest + 1 - r->importance) / range;
-	double dead = (double)(s->written - c->vol->needed[r->index]) /
-		      s->written;
-
-	return -(AGE_WEIGHT * age + (100 - AGE_WEIGHT) * dead);
-}
-
-/*
- * Victims of f2fs' ATGC: segments that are older than the latest by a threshold,
- * of these the oldest fifth, of these the one with the least cost.  If none is
- * so old, there is no threshold.
+ * Victims of f2fs' ATGC: segments with dead blocks that are older than the
+ * latest by a threshold, of these the oldest fifth, of these the one with the
+ * least cost: 60 % how old it is, between the oldest and the latest, 40 % how
+ * empty.  If none is so old, there is no threshold.  The time of a segment is
+ * the mean of its data that lives.
  */
 static int64_t choose_by_age(struct simchoice *c)
 {
-	uint64_t latest, threshold = c->config.parameter;
-	uint32_t n = rank_by_age(c, &latest), old = 0, i, most;
-	double least = INFINITY, cost;
+	const struct simvol *v = c->vol;
+	const struct simvol_ages *a = &v->ages;
+	uint64_t latest = 0, time;
+	uint32_t n = 0, old = 0, i, most;
+	double least = INFINITY, cost, age, dead, range;
 	int64_t best = -1;
 
-	while (old < n && latest - c->ranks[old].importance >= threshold)
+	for (i = 0; i < v->config.nsegments; i++) {
+		if (!is_candidate(c, i) ||
+		    v->needed[i] == v->segments[i].written)
+			continue;
+		time = a->n[i] ? a->sum[i] / a->n[i] : v->segments[i].lastmod;
+		c->ranks[n++] = (struct policy_rank){ time, i };
+		latest = time > latest ? time : latest;
+	}
+	simchoice_sort(c->ranks, n);
+	while (old < n &&
+	       latest - c->ranks[old].importance >= c->config.parameter)
 		old++;
 	if (!old)
 		old = n;
@@ -259,11 +223,17 @@ static int64_t choose_by_age(struct simchoice *c)
 	if (most < OLDEST_LEAST)
 		most = OLDEST_LEAST;
 	for (i = 0; i < old && i < most; i++) {
-		cost = cost_of(c, &c->ranks[i], latest);
+		const struct policy_rank *r = &c->ranks[i];
+		const struct policy_segment *s = &v->segments[r->index];
+
+		range = (double)(latest + 1 - c->ranks[0].importance);
+		age = (double)(latest + 1 - r->importance) / range;
+		dead = (double)(s->written - v->needed[r->index]) / s->written;
+		cost = -(AGE_WEIGHT * age + (100 - AGE_WEIGHT) * dead);
 		if (cost >= least)
 			continue;
 		least = cost;
-		best = (int64_t)c->ranks[i].index;
+		best = (int64_t)r->index;
 	}
 	return best >= 0 ? best : choose_of_all(c);
 }
@@ -337,41 +307,31 @@ bool simchoice_range(size_t i, uint32_t *least, uint32_t *most)
 	return k->has_parameter;
 }
 
-/* TEXT after a colon. */
-static int parse_parameter(const char *text, uint32_t *parameter)
-{
-	size_t digits = strspn(text, "0123456789");
-
-	if (!digits || digits > DIGITS || text[digits])
-		return -EINVAL;
-	*parameter = (uint32_t)strtoul(text, NULL, 10);
-	return 0;
-}
-
-static int parse_kind(struct simchoice_policy *p, const struct simchoice_kind *k,
-		      const char *rest)
-{
-	p->kind = k;
-	p->policy = &k->policy;
-	p->parameter = k->parameter;
-	if (!*rest)
-		return 0;
-	if (!k->has_parameter || parse_parameter(rest + 1, &p->parameter))
-		return -EINVAL;
-	return p->parameter || !k->parameter ? 0 : -EINVAL;
-}
-
 int simchoice_parse(struct simchoice_policy *p, const char *text)
 {
-	size_t length = strcspn(text, ":"), i;
+	size_t length = strcspn(text, ":"), digits, i;
+	const struct simchoice_kind *k;
 
 	*p = (struct simchoice_policy){ .name = text };
 	for (i = 0; i < KINDS; i++)
 		if (strlen(kinds[i].policy.name) == length &&
 		    !strncmp(kinds[i].policy.name, text, length))
-			return parse_kind(p, &kinds[i], text + length);
-	p->policy = policy_parse(text, &p->parameter);
-	return p->policy ? 0 : -EINVAL;
+			break;
+	if (i == KINDS) {
+		p->policy = policy_parse(text, &p->parameter);
+		return p->policy ? 0 : -EINVAL;
+	}
+	k = p->kind = &kinds[i];
+	p->policy = &k->policy;
+	p->parameter = k->parameter;
+	text += length;
+	if (!*text)
+		return 0;
+	digits = strspn(++text, "0123456789");
+	if (!k->has_parameter || !digits || digits > DIGITS || text[digits])
+		return -EINVAL;
+	p->parameter = (uint32_t)strtoul(text, NULL, 10);
+	return p->parameter || !k->parameter ? 0 : -EINVAL;
 }
 
 int64_t simchoice_next(struct simchoice *c)
@@ -397,26 +357,11 @@ void simchoice_changed(struct simchoice *c, uint32_t segnum, bool full)
 	*(younger < n ? &c->older[younger] : &c->youngest) = older;
 }
 
-/* Those that are full already, by their times. */
-static void list_full(struct simchoice *c)
-{
-	uint32_t i, n = 0;
-
-	for (i = 0; i < c->vol->config.nsegments; i++)
-		if (!c->taken[i])
-			c->ranks[n++] = (struct policy_rank){
-				c->vol->segments[i].lastmod, i
-			};
-	simchoice_sort(c->ranks, n);
-	for (i = 0; i < n; i++)
-		simchoice_changed(c, (uint32_t)c->ranks[i].index, true);
-}
-
 int simchoice_open(struct simchoice *c, const struct simvol *v,
 		   const struct policy_env *env, const uint8_t *taken,
 		   const struct simchoice_config *config)
 {
-	uint32_t n = v->config.nsegments;
+	uint32_t n = v->config.nsegments, full = 0, i;
 
 	*c = (struct simchoice){
 		.config = *config,
@@ -432,7 +377,15 @@ int simchoice_open(struct simchoice *c, const struct simvol *v,
 	c->ranks = calloc(n, sizeof(*c->ranks));
 	if (!c->older || !c->younger || !c->ranks)
 		return -ENOMEM;
-	list_full(c);
+	/* Those that are full already, by their times. */
+	for (i = 0; i < n; i++)
+		if (!taken[i])
+			c->ranks[full++] = (struct policy_rank){
+				v->segments[i].lastmod, i
+			};
+	simchoice_sort(c->ranks, full);
+	for (i = 0; i < full; i++)
+		simchoice_changed(c, (uint32_t)c->ranks[i].index, true);
 	return 0;
 }
 
@@ -443,3 +396,54 @@ void simchoice_close(struct simchoice *c)
 	free(c->ranks);
 	*c = (struct simchoice){ 0 };
 }
+
+/*
+ * Ages of data, for policies that look at these instead of those of segments.  A
+ * block that is moved keeps its time.
+ */
+
+void simages_put(struct simvol *v, uint32_t id, uint32_t old, uint32_t segnum,
+		 bool moved)
+{
+	struct simvol_ages *a = &v->ages;
+
+	if (old != SIMVOL_NONE)
+		simages_drop(v, id, old);
+	if (!moved)
+		a->of[id] = simvol_time(v);
+	a->sum[segnum] += a->of[id];
+	a->n[segnum]++;
+	if (a->of[id] > a->youngest[segnum])
+		a->youngest[segnum] = a->of[id];
+}
+
+void simages_drop(struct simvol *v, uint32_t id, uint32_t old)
+{
+	uint32_t segnum = old / v->config.blocks;
+
+	v->ages.sum[segnum] -= v->ages.of[id];
+	v->ages.n[segnum]--;
+}
+
+int simages_open(struct simvol *v, struct context *cx)
+{
+	struct simvol_ages *a = &v->ages;
+	uint32_t n = v->config.nsegments, id, segnum;
+
+	a->of = calloc(v->config.data, sizeof(*a->of));
+	a->sum = calloc(n, sizeof(*a->sum));
+	a->youngest = calloc(n, sizeof(*a->youngest));
+	a->n = calloc(n, sizeof(*a->n));
+	if (!a->of || !a->sum || !a->youngest || !a->n)
+		return fail(cx, -ENOMEM, "ages of data");
+	/* What is there already is as old as its segment. */
+	for (id = 0; id < v->config.data; id++) {
+		if (v->at[id] == SIMVOL_NONE)
+			continue;
+		segnum = v->at[id] / v->config.blocks;
+		a->of[id] = v->segments[segnum].lastmod;
+		simages_put(v, id, SIMVOL_NONE, segnum, true);
+	}
+	return 0;
+}
+

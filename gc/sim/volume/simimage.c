@@ -55,66 +55,6 @@ static int put_held(void *arg, struct context *cx, uint64_t segnum,
 	return 0;
 }
 
-/* Candidates are what gc.nilfs2 says they are. */
-static void take_candidates(struct simimage *image, const struct facts *f)
-{
-	size_t i;
-
-	for (i = 0; i < f->n; i++) {
-		uint64_t segnum = f->segments[i].segnum;
-
-		image->segments[segnum] = f->segments[i];
-		image->state[segnum] = SIMVOL_FULL;
-	}
-	for (i = 0; i < image->nsegments; i++) {
-		const struct policy_segment *s = &image->segments[i];
-		uint32_t held = s->snapshot + s->protected;
-
-		image->held += held;
-		image->data += s->live - held;
-	}
-}
-
-static int allocate_segments(struct simimage *image, struct context *cx,
-			     const struct nilfs_geometry *g)
-{
-	uint32_t i;
-
-	if (g->nsegments * g->blocks_per_segment >= SIMVOL_NONE)
-		return fail(cx, -EINVAL, "volume: too large to be simulated");
-	image->nsegments = (uint32_t)g->nsegments;
-	image->blocks = (uint32_t)g->blocks_per_segment;
-	image->block_size = g->block_size;
-	image->segments = calloc(image->nsegments, sizeof(*image->segments));
-	image->state = calloc(image->nsegments, sizeof(*image->state));
-	if (!image->segments || !image->state)
-		return fail(cx, -ENOMEM, "volume");
-	for (i = 0; i < image->nsegments; i++) {
-		image->segments[i].segnum = i;
-		image->segments[i].blocks =
-			(uint32_t)(geometry_segment_end(g, i) -
-				   geometry_segment_start(g, i));
-	}
-	return 0;
-}
-
-/* Places are made for as many blocks as a segment has, and no more. */
-static int check_segment_sizes(const struct simimage *image, struct context *cx)
-{
-	uint32_t i;
-
-	for (i = 0; i < image->nsegments; i++) {
-		const struct policy_segment *s = &image->segments[i];
-
-		if (s->written > s->blocks || s->live > s->written)
-			return fail(cx, -EUCLEAN, "segment %" PRIu32 ": %"
-				    PRIu32 " blocks written, %" PRIu32
-				    " living, of %" PRIu32 "; run fsck.nilfs2",
-				    i, s->written, s->live, s->blocks);
-	}
-	return 0;
-}
-
 /* Notes the segment of each block of E. */
 static int add_hot(void *arg, struct context *cx, const struct extent *e)
 {
@@ -153,18 +93,51 @@ static int read_volume(struct simimage *image, struct context *cx,
 		       struct volume *vol, const struct option_list *hot)
 {
 	struct reading r = { .image = image };
-	int ret = allocate_segments(image, cx, &vol->geo);
+	const struct nilfs_geometry *g = &vol->geo;
+	struct policy_segment *s;
+	uint32_t i, held;
+	size_t k;
+	int ret;
 
-	if (!ret)
-		ret = facts_gather(&r.facts, cx, vol, 0, NULL);
+	if (g->nsegments * g->blocks_per_segment >= SIMVOL_NONE)
+		return fail(cx, -EINVAL, "volume: too large to be simulated");
+	image->nsegments = (uint32_t)g->nsegments;
+	image->blocks = (uint32_t)g->blocks_per_segment;
+	image->block_size = g->block_size;
+	image->segments = calloc(image->nsegments, sizeof(*image->segments));
+	image->state = calloc(image->nsegments, sizeof(*image->state));
+	if (!image->segments || !image->state)
+		return fail(cx, -ENOMEM, "volume");
+	for (i = 0; i < image->nsegments; i++) {
+		image->segments[i].segnum = i;
+		image->segments[i].blocks =
+			(uint32_t)(geometry_segment_end(g, i) -
+				   geometry_segment_start(g, i));
+	}
+	ret = facts_gather(&r.facts, cx, vol, 0, NULL);
 	if (!ret)
 		ret = facts_count_metadata(&r.facts, cx);
 	if (!ret)
 		ret = sutable_walk(vol, cx, false, put_held, &r);
-	if (!ret)
-		take_candidates(image, &r.facts);
-	if (!ret)
-		ret = check_segment_sizes(image, cx);
+	/* Candidates are what gc.nilfs2 says they are. */
+	for (k = 0; !ret && k < r.facts.n; k++) {
+		uint64_t segnum = r.facts.segments[k].segnum;
+
+		image->segments[segnum] = r.facts.segments[k];
+		image->state[segnum] = SIMVOL_FULL;
+	}
+	for (i = 0; !ret && i < image->nsegments; i++) {
+		s = &image->segments[i];
+		held = s->snapshot + s->protected;
+		image->held += held;
+		image->data += s->live - held;
+		/* Places are made for as many blocks as a segment has. */
+		if (s->written > s->blocks || s->live > s->written)
+			ret = fail(cx, -EUCLEAN, "segment %" PRIu32 ": %"
+				   PRIu32 " blocks written, %" PRIu32
+				   " living, of %" PRIu32 "; run fsck.nilfs2",
+				   i, s->written, s->live, s->blocks);
+	}
 	if (!ret)
 		ret = read_hot(image, cx, vol, hot);
 	image->now = r.facts.env.nongc_ctime;
@@ -223,63 +196,11 @@ static int put_hot(const struct simimage *image, struct context *cx,
 	return 0;
 }
 
-/* The rest of segment I: live blocks, then the past, then dead ones. */
-static void put_blocks(struct simvol *v, uint32_t i, uint32_t hot,
-		       uint32_t *id)
-{
-	const struct policy_segment *s = &v->segments[i];
-	uint32_t first = i * v->config.blocks, place = first + hot, n;
-
-	v->needed[i] = s->live;
-	for (n = current_of(s) - hot; n; n--) {
-		v->owner[place] = *id;
-		v->at[(*id)++] = place++;
-	}
-	for (n = s->snapshot + s->protected; n; n--) {
-		v->owner[place] = 0;
-		v->death[place++] = 1;
-	}
-	for (; place < first + s->written; place++)
-		v->owner[place] = 0;
-}
-
-/*
- * The first second: the kernel's last log, from which policies count ages, may
- * be older than what was moved without it.
- */
-static uint64_t start_of(const struct simimage *image)
-{
-	uint64_t now = image->now;
-	uint32_t i;
-
-	for (i = 0; i < image->nsegments; i++)
-		if (image->segments[i].lastmod >= now)
-			now = image->segments[i].lastmod + 1;
-	return now;
-}
-
-static void put_segments(const struct simimage *image, struct simvol *v,
-			 const uint32_t *hot)
-{
-	uint32_t i, id = (uint32_t)image->nhot;
-
-	v->nclean = 0;
-	v->now = v->start = v->config.second ? start_of(image) : image->now;
-	for (i = 0; i < image->nsegments; i++) {
-		v->segments[i] = image->segments[i];
-		v->state[i] = image->state[i];
-		put_blocks(v, i, hot[i], &id);
-		/* In the order in which the kernel would take them. */
-		if (v->state[i] == SIMVOL_CLEAN)
-			v->clean[v->nclean++] = i;
-	}
-	simvol_count(v);
-}
-
 int simimage_put(const struct simimage *image, struct context *cx,
 		 struct simvol *v)
 {
 	uint32_t *hot = calloc(image->nsegments, sizeof(*hot));
+	uint32_t i, n, place, end, id = (uint32_t)image->nhot;
 	int ret = hot ? put_hot(image, cx, v, hot) :
 			fail(cx, -ENOMEM, "segments");
 
@@ -289,8 +210,44 @@ int simimage_put(const struct simimage *image, struct context *cx,
 		if (!v->snapshots)
 			ret = fail(cx, -ENOMEM, "snapshots");
 	}
-	if (!ret)
-		put_segments(image, v, hot);
+	if (ret)
+		goto out;
+	v->nclean = 0;
+	v->now = image->now;
+	/*
+	 * The first second: the kernel's last log, from which policies count
+	 * ages, may be older than what was moved without it.
+	 */
+	for (i = 0; v->config.second && i < image->nsegments; i++)
+		if (image->segments[i].lastmod >= v->now)
+			v->now = image->segments[i].lastmod + 1;
+	v->start = v->now;
+	for (i = 0; i < image->nsegments; i++) {
+		const struct policy_segment *s = &image->segments[i];
+
+		v->segments[i] = *s;
+		v->state[i] = image->state[i];
+		v->needed[i] = s->live;
+		/* After the hot ones live blocks, the past, then dead ones. */
+		place = i * v->config.blocks;
+		end = place + s->written;
+		place += hot[i];
+		for (n = current_of(s) - hot[i]; n; n--) {
+			v->owner[place] = id;
+			v->at[id++] = place++;
+		}
+		for (n = s->snapshot + s->protected; n; n--) {
+			v->owner[place] = 0;
+			v->death[place++] = 1;
+		}
+		for (; place < end; place++)
+			v->owner[place] = 0;
+		/* In the order in which the kernel would take them. */
+		if (v->state[i] == SIMVOL_CLEAN)
+			v->clean[v->nclean++] = i;
+	}
+	simvol_count(v);
+out:
 	free(hot);
 	return ret;
 }

@@ -47,16 +47,6 @@ int simmeta_open(struct simvol *v, struct context *cx)
 	return 0;
 }
 
-void simmeta_close(struct simvol *v)
-{
-	unsigned int k;
-
-	for (k = 0; k < SIMVOL_KINDS; k++) {
-		free(v->layers[k].dirty);
-		free(v->layers[k].words);
-	}
-}
-
 static inline void set_dirty(struct simvol *v, enum simvol_kind kind,
 			     uint32_t index)
 {
@@ -101,8 +91,12 @@ static inline int write_dirty(struct simvol *v, struct context *cx,
 {
 	struct simvol_layer *l = &v->layers[kind];
 	uint32_t id = l->base + index;
+	/*
+	 * Metadata keeps no past of its own: DAT and nodes of snapshots are
+	 * few beside data.
+	 */
 	int ret = simvol_append(v, cx, simvol_log_of(v, id, SIMPLACE_USER),
-				id);
+				id, v->at[id] != SIMVOL_NONE);
 
 	if (ret)
 		return ret;

@@ -22,6 +22,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gc/sim/volume/simchain.h"
 #include "gc/sim/volume/simchoice.h"
@@ -115,11 +116,6 @@ static void end_queues(struct simvol *v, uint32_t group)
 	notify_all(v);
 }
 
-static bool is_before(const struct simvol *v, uint32_t a, int64_t b)
-{
-	return b < 0 || v->past[a].opened < v->past[b].opened;
-}
-
 int64_t simmidas_victim(struct simvol *v)
 {
 	const struct simmidas *m = v->place.midas;
@@ -129,15 +125,18 @@ int64_t simmidas_victim(struct simvol *v)
 	for (i = 0; i < m->queues; i++)
 		first[i] = -1;
 	for (i = 0; i < v->config.nsegments && m->queues; i++) {
+		bool is_full = v->state[i] == SIMVOL_FULL;
+
 		group = v->past[i].log;
-		if (v->state[i] != SIMVOL_FULL && v->state[i] != SIMVOL_OPEN)
+		if (!is_full && v->state[i] != SIMVOL_OPEN)
 			continue;
-		if (v->state[i] == SIMVOL_FULL && group >= m->queues)
+		if (is_full && group >= m->queues)
 			dead |= v->segments[i].written - v->needed[i];
 		if (group >= m->queues)
 			continue;
 		length[group]++;
-		if (v->state[i] == SIMVOL_FULL && is_before(v, i, first[group]))
+		if (is_full && (first[group] < 0 || v->past[i].opened <
+				v->past[first[group]].opened))
 			first[group] = i;
 	}
 	for (group = 0; group < m->queues; group++)
@@ -177,116 +176,87 @@ static void forget_victims(struct simmidas *m)
 	}
 }
 
-static void check_queues(struct simvol *v)
+static void take_sizes(struct simvol *v, const struct simchain_sizes *s)
 {
 	struct simmidas *m = v->place.midas;
-	uint32_t group;
-	double lived;
+	uint32_t last = s->groups - 1, group, i, n;
+	uint32_t from = m->queues < last ? m->queues : last;
 
-	m->checks = false;
-	for (group = 0; group <= m->last; group++) {
-		if (!m->cleaned[group])
-			continue;
-		lived = m->lived[group] / m->cleaned[group];
-		if (fabs(lived - m->sizes.valid[group]) <= OFF_BY)
-			continue;
-		end_queues(v, group);
-		return;
-	}
-}
-
-/* What is too much of GROUP now, its first segments, is of the last one. */
-static void shorten(struct simvol *v, uint32_t group)
-{
-	struct simmidas *m = v->place.midas;
-	uint32_t i, n = 0;
-
-	for (i = 0; i < v->config.nsegments; i++)
-		if (v->state[i] == SIMVOL_FULL && v->past[i].log == group)
-			m->ranks[n++] = (struct policy_rank){
-				v->past[i].opened, i
-			};
-	simchoice_sort(m->ranks, n);
-	for (i = 0; i + m->sizes.size[group] < n; i++)
-		v->past[m->ranks[i].index].log = (uint8_t)m->last;
-}
-
-/* Segments of no queue, before and now, are of the last group. */
-static void merge(struct simvol *v, uint32_t from)
-{
-	struct simmidas *m = v->place.midas;
-	uint32_t i;
-
+	m->sizes = *s;
+	m->last = m->queues = last;
+	m->checks = true;
+	/* Segments of no queue, before and now, are of the last group. */
 	for (i = from < 2 ? 2 : from; i < v->place.logs; i++)
 		simvol_end_log(v, i);
 	for (i = 0; i < v->config.nsegments; i++)
 		if (v->state[i] == SIMVOL_FULL && v->past[i].log >= from &&
 		    v->past[i].log < v->place.logs)
-			v->past[i].log = (uint8_t)m->last;
-}
-
-static void take_sizes(struct simvol *v, const struct simchain_sizes *s)
-{
-	struct simmidas *m = v->place.midas;
-	uint32_t before = m->queues, group;
-
-	m->sizes = *s;
-	m->last = s->groups - 1;
-	m->queues = m->last;
-	m->checks = true;
-	merge(v, before < m->last ? before : m->last);
-	for (group = 0; group < m->last; group++)
-		shorten(v, group);
+			v->past[i].log = (uint8_t)last;
+	/* So are the first ones of a group that is too long now. */
+	for (group = 0; group < last; group++) {
+		for (i = n = 0; i < v->config.nsegments; i++)
+			if (v->state[i] == SIMVOL_FULL &&
+			    v->past[i].log == group)
+				m->ranks[n++] = (struct policy_rank){
+					v->past[i].opened, i
+				};
+		simchoice_sort(m->ranks, n);
+		for (i = 0; i + s->size[group] < n; i++)
+			v->past[m->ranks[i].index].log = (uint8_t)last;
+	}
 	notify_all(v);
-}
-
-static bool trusts_heat(const struct simmidas *m)
-{
-	return m->chain.hot_valid <= HOT_LIVED &&
-	       (double)m->hot >= HOT_TRAFFIC * (double)m->epoch;
-}
-
-static uint64_t moved_until_now(const struct simvol *v)
-{
-	return v->totals.moved[SIMVOL_DATA] + v->totals.held;
 }
 
 static void end_epoch(struct simvol *v)
 {
 	struct simmidas *m = v->place.midas;
-	double segments = v->config.nsegments - v->nclean, live;
-	double measured = 1 + (double)(moved_until_now(v) - m->moved) /
-				      (double)m->epoch;
-	struct simchain_sizes s;
+	double segments = v->config.nsegments - v->nclean;
+	uint64_t moved = v->totals.moved[SIMVOL_DATA] + v->totals.held;
 	uint64_t needed = 0;
+	struct simchain_sizes s;
+	bool trusts_heat;
 	uint32_t i;
 
 	for (i = 0; i < v->config.nsegments; i++)
 		needed += v->needed[i];
-	live = (double)needed / v->config.blocks;
 	simchain_settle(&m->chain);
 	if (m->cleaned[0] && m->sizes.size[0])
 		m->chain.hot_valid = m->lived[0] / m->cleaned[0];
-	s = simchain_best(&m->chain, v->place.classes, trusts_heat(m),
-			  segments, live);
-	if (s.amplification < measured)
+	trusts_heat = m->chain.hot_valid <= HOT_LIVED &&
+		      (double)m->hot >= HOT_TRAFFIC * (double)m->epoch;
+	s = simchain_best(&m->chain, v->place.classes, trusts_heat, segments,
+			  (double)needed / v->config.blocks);
+	if (s.amplification < 1 + (double)(moved - m->moved) / (double)m->epoch)
 		take_sizes(v, &s);
-	simchain_reset(&m->chain);
+	memset(m->chain.counts, 0,
+	       m->chain.times * sizeof(*m->chain.counts));
+	m->chain.total = 0;
 	forget_victims(m);
 	m->hot = 0;
 	m->begun = v->totals.user;
-	m->moved = moved_until_now(v);
+	m->moved = moved;
 }
 
+/* Checks what was expected in the middle of an epoch, and ends it. */
 static void pass_time(struct simvol *v)
 {
 	struct simmidas *m = v->place.midas;
 	uint64_t age = v->totals.user - m->begun;
+	uint32_t group;
 
 	if (age == m->epoch / CHECK_FROM)
 		forget_victims(m);
-	if (age == m->epoch / CHECK_TO && m->checks)
-		check_queues(v);
+	if (age == m->epoch / CHECK_TO && m->checks) {
+		m->checks = false;
+		for (group = 0; group <= m->last; group++) {
+			if (!m->cleaned[group] ||
+			    fabs(m->lived[group] / m->cleaned[group] -
+				 m->sizes.valid[group]) <= OFF_BY)
+				continue;
+			end_queues(v, group);
+			break;
+		}
+	}
 	if (age >= m->epoch)
 		end_epoch(v);
 	if (!m->nlives || (double)(v->totals.user - m->spanned) < m->span)
@@ -297,53 +267,40 @@ static void pass_time(struct simvol *v)
 	m->nlives = 0;
 }
 
-/* The user writes ID again, which has been at PLACE. */
-static void warm(struct simvol *v, uint32_t id, uint32_t place)
-{
-	struct simmidas *m = v->place.midas;
-	const struct simvol_past *past = &v->past[place / v->config.blocks];
-
-	if (past->log != 1)
-		return;
-	if ((double)(v->totals.user - past->opened) <= m->span)
-		m->heat[id] += m->heat[id] < HOT;
-	else
-		m->heat[id] -= m->heat[id] > 0;
-}
-
-static void cool(struct simmidas *m, uint32_t id)
-{
-	unsigned int by = m->victim > 1 ? 0 : m->victim ? 1 : 2;
-
-	m->heat[id] -= (uint8_t)(m->heat[id] < by ? m->heat[id] : by);
-}
-
-static unsigned int choose_for_user(struct simvol *v, uint32_t id)
-{
-	struct simmidas *m = v->place.midas;
-	uint64_t now = v->totals.user + 1, last = v->place.written[id];
-
-	pass_time(v);
-	if (last)
-		simchain_add(&m->chain, (now - last) / v->config.blocks);
-	v->place.written[id] = now;
-	if (v->at[id] != SIMVOL_NONE)
-		warm(v, id, v->at[id]);
-	m->hot += m->heat[id] == HOT;
-	if (m->queues && !m->sizes.size[0])
-		return 1;
-	return m->heat[id] < HOT;
-}
-
 unsigned int simmidas_choose(struct simvol *v, uint32_t id,
 			     enum simplace_cause why)
 {
 	struct simmidas *m = v->place.midas;
+	uint64_t now = v->totals.user + 1, last = v->place.written[id], life;
+	unsigned int cooler = m->victim > 1 ? 0 : m->victim ? 1 : 2;
+	const struct simvol_past *past;
 
-	if (why == SIMPLACE_USER)
-		return choose_for_user(v, id);
 	if (why == SIMPLACE_PAST)
 		return m->last;
-	cool(m, id);
-	return m->victim < m->last ? m->victim + 1 : m->last;
+	if (why == SIMPLACE_MOVED) {
+		m->heat[id] -= (uint8_t)(m->heat[id] < cooler ? m->heat[id] :
+								cooler);
+		return m->victim < m->last ? m->victim + 1 : m->last;
+	}
+	pass_time(v);
+	if (last) {
+		life = (now - last) / v->config.blocks;
+		m->chain.total++;
+		if (life < m->chain.times)
+			m->chain.counts[life]++;
+	}
+	v->place.written[id] = now;
+	/* Warmer or cooler by how long it has lived in group 1. */
+	if (v->at[id] != SIMVOL_NONE) {
+		past = &v->past[v->at[id] / v->config.blocks];
+		if (past->log == 1 &&
+		    (double)(v->totals.user - past->opened) <= m->span)
+			m->heat[id] += m->heat[id] < HOT;
+		else if (past->log == 1)
+			m->heat[id] -= m->heat[id] > 0;
+	}
+	m->hot += m->heat[id] == HOT;
+	if (m->queues && !m->sizes.size[0])
+		return 1;
+	return m->heat[id] < HOT;
 }

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The past of a simulated volume.
+ * The past of a simulated volume: which dead blocks are still needed.
  *
  * A dead block is held by a snapshot within its life, or by the protection
  * period.  When a snapshot is deleted or the period ends, all places are
  * examined again, as gc.nilfs2 does with the DAT at each batch.  The other ways
  * of counting are approximations.
+ *
+ * Holes are written into as f2fs does where space is short ("slack space
+ * recycling"; Lee et al., "F2FS: A new file system for flash storage", FAST
+ * 2015, call it threaded logging).  A place has a stamp: the checkpoint in which
+ * it was written.  Where that was an earlier one, its block is part of a complete
+ * checkpoint when it dies, and the stamp becomes the present one, so that the
+ * place waits for the next.
  */
 #include "gc/sim/volume/simvol.h"
 
@@ -25,34 +32,21 @@ int simpast_take(struct simvol *v, struct context *cx)
 	return 0;
 }
 
-static bool is_place_needed(const struct simvol *v, uint32_t place)
+uint32_t simpast_count(const struct simvol *v, uint32_t segnum, uint32_t *live)
 {
-	uint32_t id = v->owner[place];
-
-	if (id == SIMVOL_NONE)
-		return false;
-	return v->at[id] == place || (v->birth && simvol_is_held(v, place));
-}
-
-static uint32_t count_segment(const struct simvol *v, uint32_t segnum,
-			      uint32_t *live)
-{
-	uint32_t first = segnum * v->config.blocks, i, needed = 0;
+	uint32_t first = segnum * v->config.blocks, i, id, needed = 0;
 
 	*live = 0;
 	for (i = first; i < first + v->segments[segnum].written; i++) {
-		needed += is_place_needed(v, i);
-		*live += v->owner[i] != SIMVOL_NONE && v->at[v->owner[i]] == i;
+		id = v->owner[i];
+		if (id == SIMVOL_NONE)
+			continue;
+		if (v->at[id] == i)
+			++*live;
+		else if (v->birth && simvol_is_held(v, i))
+			needed++;
 	}
-	return needed;
-}
-
-void simpast_count(const struct simvol *v, uint32_t *needed)
-{
-	uint32_t i, live;
-
-	for (i = 0; i < v->config.nsegments; i++)
-		needed[i] = count_segment(v, i, &live);
+	return needed + *live;
 }
 
 /* Counts all of them again, and updates the counts that policies use. */
@@ -61,7 +55,7 @@ static void recount(struct simvol *v)
 	uint32_t i, live;
 
 	for (i = 0; i < v->config.nsegments; i++) {
-		v->needed[i] = count_segment(v, i, &live);
+		v->needed[i] = simpast_count(v, i, &live);
 		if (v->config.counts != SIMVOL_EXACT)
 			continue;
 		v->segments[i].live = v->needed[i];
@@ -71,15 +65,23 @@ static void recount(struct simvol *v)
 	simvol_count(v);
 }
 
-/*
- * The rule of the published patches: what was found to be for snapshots when
- * it was moved may be dead now, so that it is counted by half.
- */
-static void halve(struct simvol *v)
+void simpast_drop(struct simvol *v)
 {
-	uint32_t i, half = v->config.blocks / 2;
+	uint32_t *first, i, half = v->config.blocks / 2;
 
-	for (i = 0; i < v->config.nsegments; i++) {
+	if (v->nsnapshots == v->nkept)
+		return;
+	first = &v->snapshots[v->nkept];
+	v->nsnapshots--;
+	memmove(first, first + 1,
+		(v->nsnapshots - v->nkept) * sizeof(*first));
+	recount(v);
+	/*
+	 * The rule of the published patches: what was found to be for snapshots
+	 * when it was moved may be dead now, so that it is counted by half.
+	 */
+	for (i = 0; v->config.counts == SIMVOL_HALVED &&
+		    i < v->config.nsegments; i++) {
 		struct policy_segment *s = &v->segments[i];
 
 		if (s->snapshot <= half || s->live <= half)
@@ -89,23 +91,58 @@ static void halve(struct simvol *v)
 	}
 }
 
-void simpast_drop(struct simvol *v)
-{
-	uint32_t *first;
-
-	if (v->nsnapshots == v->nkept)
-		return;
-	first = &v->snapshots[v->nkept];
-	v->nsnapshots--;
-	memmove(first, first + 1,
-		(v->nsnapshots - v->nkept) * sizeof(*first));
-	recount(v);
-	if (v->config.counts == SIMVOL_HALVED)
-		halve(v);
-}
-
 void simpast_protect(struct simvol *v, uint32_t cno)
 {
 	v->protect_cno = cno;
 	recount(v);
+}
+
+int simholes_open(struct simvol *v, struct context *cx)
+{
+	struct simvol_holes *h = &v->holes;
+	uint32_t n = v->config.nsegments;
+
+	h->stamp = calloc(v->nplaces, sizeof(*h->stamp));
+	h->waiting = calloc(n, sizeof(*h->waiting));
+	h->since = calloc(n, sizeof(*h->since));
+	if (!h->stamp || !h->waiting || !h->since)
+		return fail(cx, -ENOMEM, "holes");
+	return 0;
+}
+
+void simholes_put(struct simvol *v, uint32_t place)
+{
+	v->holes.stamp[place] = v->cno;
+}
+
+void simholes_drop(struct simvol *v, uint32_t place)
+{
+	struct simvol_holes *h = &v->holes;
+	uint32_t segnum = place / v->config.blocks;
+
+	if (h->stamp[place] == v->cno) {
+		h->stamp[place] = 0;
+		return;
+	}
+	h->stamp[place] = v->cno;
+	if (h->since[segnum] != v->cno)
+		h->waiting[segnum] = 0;
+	h->since[segnum] = v->cno;
+	h->waiting[segnum]++;
+}
+
+bool simholes_is_hole(const struct simvol *v, uint32_t place)
+{
+	uint32_t id = v->owner[place];
+
+	return (id == SIMVOL_NONE || v->at[id] != place) &&
+	       v->holes.stamp[place] != v->cno;
+}
+
+uint32_t simholes_taken(const struct simvol *v, uint32_t segnum)
+{
+	const struct simvol_holes *h = &v->holes;
+
+	return v->needed[segnum] +
+	       (h->since[segnum] == v->cno ? h->waiting[segnum] : 0);
 }

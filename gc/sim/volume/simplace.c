@@ -104,50 +104,32 @@ static void clean_sepbit(struct simvol *v, uint32_t segnum)
 	p->ended = 0;
 }
 
-/* Blocks that are not garbage of full segments. */
-static double count_valid(const struct simvol *v)
-{
-	return (double)(v->nwritten - v->ngarbage);
-}
-
-/* One more write is in the queue, and what it has too much leaves it. */
-static void note_write(struct simvol *v)
-{
-	struct simplace *p = &v->place;
-
-	p->queue++;
-	if ((double)p->queue <= fmin(count_valid(v), p->span))
-		return;
-	p->queue--;
-	if ((double)p->queue > p->span)
-		p->queue--;
-}
-
-static unsigned int choose_sepbit_user(struct simvol *v, uint32_t id)
-{
-	struct simplace *p = &v->place;
-	uint64_t now = v->totals.user + 1, last = p->written[id];
-	bool is_short = last && now - last < p->queue &&
-			(double)(now - last) < p->span;
-
-	p->written[id] = now;
-	note_write(v);
-	return !is_short;
-}
-
 static unsigned int choose_sepbit(struct simvol *v, uint32_t id,
 				  enum simplace_cause why)
 {
-	const struct simplace *p = &v->place;
-	double age = (double)(v->totals.user - p->written[id]);
+	struct simplace *p = &v->place;
+	uint64_t now = v->totals.user + 1, last = p->written[id];
+	double age = (double)(v->totals.user - last);
+	bool is_short;
 
-	if (why == SIMPLACE_USER)
-		return choose_sepbit_user(v, id);
 	if (why == SIMPLACE_PAST)
 		return 5;
-	if (p->was_short)
+	if (why == SIMPLACE_MOVED && p->was_short)
 		return 2;
-	return 3u + (age >= 4 * p->span) + (age >= 16 * p->span);
+	if (why == SIMPLACE_MOVED)
+		return 3u + (age >= 4 * p->span) + (age >= 16 * p->span);
+	is_short = last && now - last < p->queue &&
+		   (double)(now - last) < p->span;
+	p->written[id] = now;
+	/* One more is in the queue, and what it has too much leaves it. */
+	p->queue++;
+	if ((double)p->queue <= fmin((double)(v->nwritten - v->ngarbage),
+				     p->span))
+		return !is_short;
+	p->queue--;
+	if ((double)p->queue > p->span)
+		p->queue--;
+	return !is_short;
 }
 
 /*
@@ -216,20 +198,6 @@ uint32_t simplace_logs(const struct simplace_kind *kind, uint32_t classes)
 	return (classes ? classes : kind->classes) + kind->users_log;
 }
 
-static bool allocate_places(struct simplace *p, uint64_t blocks)
-{
-	const struct simplace_kind *k = p->kind;
-
-	if (k->levels)
-		p->levels = malloc(blocks);
-	if (k->times)
-		p->written = calloc(blocks, sizeof(*p->written));
-	if (k->ahead)
-		p->next = malloc(blocks * sizeof(*p->next));
-	return (!k->levels || p->levels) && (!k->times || p->written) &&
-	       (!k->ahead || p->next);
-}
-
 int simplace_open(struct simplace *p, struct context *cx,
 		  const struct simplace_kind *kind, uint32_t classes,
 		  uint64_t blocks)
@@ -240,7 +208,14 @@ int simplace_open(struct simplace *p, struct context *cx,
 		.logs = simplace_logs(kind, classes),
 		.span = INFINITY,
 	};
-	if (!allocate_places(p, blocks))
+	if (kind->levels)
+		p->levels = malloc(blocks);
+	if (kind->times)
+		p->written = calloc(blocks, sizeof(*p->written));
+	if (kind->ahead)
+		p->next = malloc(blocks * sizeof(*p->next));
+	if ((kind->levels && !p->levels) || (kind->times && !p->written) ||
+	    (kind->ahead && !p->next))
 		return fail(cx, -ENOMEM, "placement of %llu blocks",
 			    (unsigned long long)blocks);
 	if (p->levels)
@@ -258,4 +233,68 @@ void simplace_close(struct simplace *p)
 	free(p->written);
 	free(p->next);
 	*p = (struct simplace){ 0 };
+}
+
+/*
+ * The future of a run: its operations are gone through once before.  Four bytes
+ * are kept for each block that is written.
+ */
+
+int simahead_open(struct simahead *a, struct context *cx, uint64_t blocks)
+{
+	size_t bytes = blocks * sizeof(*a->latest);
+
+	*a = (struct simahead){ .blocks = blocks };
+	a->latest = malloc(bytes);
+	a->first = malloc(bytes);
+	if (!a->latest || !a->first)
+		return fail(cx, -ENOMEM, "future of all blocks");
+	memset(a->latest, 0xff, bytes);
+	memset(a->first, 0xff, bytes);
+	return 0;
+}
+
+void simahead_close(struct simahead *a)
+{
+	free(a->next);
+	free(a->latest);
+	free(a->first);
+	*a = (struct simahead){ 0 };
+}
+
+int simahead_add(struct simahead *a, struct context *cx,
+		 const struct simop *op)
+{
+	uint64_t i;
+
+	if (op->kind == SIMOP_SYNC)
+		return 0;
+	if (op->block > a->blocks || op->count > a->blocks - op->block)
+		return fail(cx, -EINVAL, "the user reaches past the end");
+	if (op->count >= SIMPLACE_NEVER - a->n)
+		return fail(cx, -EINVAL, "--placement future: too many writes");
+	for (i = op->block; i < op->block + op->count; i++) {
+		if (op->kind == SIMOP_WRITE && a->n == a->room) {
+			size_t room = a->room ? 2 * a->room : 0x10000;
+			uint32_t *grown = realloc(a->next,
+						  room * sizeof(*grown));
+
+			if (!grown)
+				return fail(cx, -ENOMEM,
+					    "future of all writes");
+			a->next = grown;
+			a->room = room;
+		}
+		/* What the block was until now ends. */
+		if (a->latest[i] != SIMPLACE_NEVER)
+			a->next[a->latest[i]] = (uint32_t)a->n;
+		else if (a->first[i] == SIMPLACE_NEVER)
+			a->first[i] = (uint32_t)a->n;
+		a->latest[i] = SIMPLACE_NEVER;
+		if (op->kind == SIMOP_WRITE) {
+			a->latest[i] = (uint32_t)a->n;
+			a->next[a->n++] = SIMPLACE_NEVER;
+		}
+	}
+	return 0;
 }

@@ -19,28 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-
 #define LARGE_PAGE (2u << 20)
-
-static int check_volume_config(struct context *cx,
-			       const struct simvol_config *c)
-{
-	if (!c->nsegments || !c->data)
-		return fail(cx, -EINVAL, "volume: no segments or no blocks");
-	if (c->blocks < 2)
-		return fail(cx, -EINVAL, "volume: a segment has no room for a "
-			    "summary and a block");
-	if ((uint64_t)c->nsegments * c->blocks >= SIMVOL_NONE)
-		return fail(cx, -EINVAL, "volume: more than %" PRIu32
-			    " blocks; take larger ones", SIMVOL_NONE - 1);
-	if (c->data > (uint64_t)c->nsegments * c->blocks)
-		return fail(cx, -EINVAL, "volume: %" PRIu64 " blocks of data "
-			    "do not fit", c->data);
-	if (c->summary_span == 1)
-		return fail(cx, -EINVAL, "volume: a summary block describes "
-			    "itself only");
-	return 0;
-}
 
 /*
  * N times NONE.  Maps are read all over the place, where large pages save most
@@ -58,10 +37,36 @@ static uint32_t *nones(size_t n)
 	return p;
 }
 
-static int allocate_maps(struct simvol *v)
+int simvol_open(struct simvol *v, struct context *cx,
+		const struct simvol_config *config)
 {
-	uint32_t n = v->config.nsegments;
+	const struct simvol_config *c = config;
+	uint32_t n = c->nsegments, i;
+	int ret = 0;
 
+	*v = (struct simvol){ .config = *c, .cno = 1 };
+	if (!n || !c->data)
+		return fail(cx, -EINVAL, "volume: no segments or no blocks");
+	if (c->blocks < 2)
+		return fail(cx, -EINVAL, "volume: a segment has no room for a "
+			    "summary and a block");
+	if ((uint64_t)n * c->blocks >= SIMVOL_NONE)
+		return fail(cx, -EINVAL, "volume: more than %" PRIu32
+			    " blocks; take larger ones", SIMVOL_NONE - 1);
+	if (c->data > (uint64_t)n * c->blocks)
+		return fail(cx, -EINVAL, "volume: %" PRIu64 " blocks of data "
+			    "do not fit", c->data);
+	if (c->summary_span == 1)
+		return fail(cx, -EINVAL, "volume: a summary block describes "
+			    "itself only");
+	ret = simmeta_open(v, cx);
+	if (ret)
+		return ret;
+	v->nplaces = n * c->blocks;
+	v->nclean = n;
+	v->protect_cno = SIMVOL_NONE;
+	for (i = 0; i < SIMVOL_LOGS; i++)
+		v->logs[i].segnum = SIMVOL_NONE;
 	v->at = nones(v->nlogical);
 	v->owner = nones(v->nplaces);
 	v->segments = calloc(n, sizeof(*v->segments));
@@ -70,57 +75,45 @@ static int allocate_maps(struct simvol *v)
 	v->wear = calloc(n, sizeof(*v->wear));
 	v->clean = calloc(n, sizeof(*v->clean));
 	v->past = calloc(n, sizeof(*v->past));
-	if (v->config.history) {
+	if (c->history) {
 		v->birth = calloc(v->nplaces, sizeof(*v->birth));
 		v->death = calloc(v->nplaces, sizeof(*v->death));
 	}
 	if (!v->at || !v->owner || !v->segments || !v->needed || !v->state ||
-	    !v->wear || !v->clean || !v->past)
-		return -ENOMEM;
-	return v->config.history && (!v->birth || !v->death) ? -ENOMEM : 0;
-}
-
-int simvol_open(struct simvol *v, struct context *cx,
-		const struct simvol_config *config)
-{
-	uint32_t i;
-	int ret;
-
-	*v = (struct simvol){ .config = *config, .cno = 1 };
-	ret = check_volume_config(cx, config);
-	if (!ret)
-		ret = simmeta_open(v, cx);
-	if (ret)
-		return ret;
-	v->nplaces = config->nsegments * config->blocks;
-	v->nclean = config->nsegments;
-	v->protect_cno = SIMVOL_NONE;
-	for (i = 0; i < SIMVOL_LOGS; i++)
-		v->logs[i].segnum = SIMVOL_NONE;
-	if (allocate_maps(v))
+	    !v->wear || !v->clean || !v->past ||
+	    (c->history && (!v->birth || !v->death)))
 		return fail(cx, -ENOMEM, "volume of %" PRIu32 " blocks",
 			    v->nplaces);
-	ret = simplace_open(&v->place, cx, config->placement ?
-			    config->placement : &simplace_list[0],
-			    config->classes, config->data);
-	if (!ret && config->holes)
+	ret = simplace_open(&v->place, cx, c->placement ? c->placement :
+			    &simplace_list[0], c->classes, c->data);
+	if (!ret && c->holes)
 		ret = simholes_open(v, cx);
 	if (ret)
 		return ret;
-	for (i = 0; i < config->nsegments; i++) {
+	for (i = 0; i < n; i++) {
 		v->clean[i] = i;
 		v->segments[i].segnum = i;
-		v->segments[i].blocks = config->blocks;
+		v->segments[i].blocks = c->blocks;
 	}
 	return v->place.kind->open ? v->place.kind->open(v, cx) : 0;
 }
 
 void simvol_close(struct simvol *v)
 {
-	simmeta_close(v);
+	unsigned int k;
+
+	for (k = 0; k < SIMVOL_KINDS; k++) {
+		free(v->layers[k].dirty);
+		free(v->layers[k].words);
+	}
 	simplace_close(&v->place);
-	simages_close(v);
-	simholes_close(v);
+	free(v->ages.of);
+	free(v->ages.sum);
+	free(v->ages.youngest);
+	free(v->ages.n);
+	free(v->holes.stamp);
+	free(v->holes.waiting);
+	free(v->holes.since);
 	free(v->at);
 	free(v->owner);
 	free(v->birth);
@@ -182,74 +175,60 @@ void simvol_release(struct simvol *v, uint32_t segnum)
 	simvol_set_state(v, segnum, SIMVOL_CLEAN);
 }
 
-static void close_segment(struct simvol *v, uint32_t segnum)
-{
-	simvol_set_state(v, segnum, SIMVOL_FULL);
-	if (v->config.frees_dead && !v->needed[segnum])
-		simvol_release(v, segnum);
-}
-
 void simvol_end_log(struct simvol *v, unsigned int log)
 {
 	uint32_t segnum = v->logs[log].segnum;
 
 	v->logs[log].segnum = SIMVOL_NONE;
-	if (segnum != SIMVOL_NONE)
-		close_segment(v, segnum);
+	if (segnum == SIMVOL_NONE)
+		return;
+	simvol_set_state(v, segnum, SIMVOL_FULL);
+	if (v->config.frees_dead && !v->needed[segnum])
+		simvol_release(v, segnum);
 }
 
-/* The next clean segment, for LOG. */
-static void open_clean(struct simvol *v, struct simvol_log *log)
-{
-	log->segnum = v->clean[v->clean_first];
-	v->clean_first = (v->clean_first + 1) % v->config.nsegments;
-	v->nclean--;
-	v->past[log->segnum] = (struct simvol_past){
-		.opened = v->totals.user,
-		.log = (uint8_t)(log - v->logs),
-	};
-}
-
-/* Where few are clean, one with holes, for LOG: whether there is one. */
-static bool open_holes(struct simvol *v, struct simvol_log *log)
-{
-	unsigned int number = (unsigned int)(log - v->logs);
-	int64_t segnum;
-
-	if (v->nclean >= v->config.holes || number == v->place.logs ||
-	    !v->holes.choose)
-		return false;
-	segnum = v->holes.choose(v->holes.arg, number);
-	if (segnum < 0)
-		return false;
-	log->segnum = (uint32_t)segnum;
-	return true;
-}
-
+/* LOG goes on in a segment with holes, if few are clean, or in a clean one. */
 static int next_segment(struct simvol *v, struct context *cx,
 			struct simvol_log *log)
 {
-	if (log->segnum != SIMVOL_NONE)
-		close_segment(v, log->segnum);
-	log->segnum = SIMVOL_NONE;
-	log->fills = open_holes(v, log);
+	unsigned int number = (unsigned int)(log - v->logs);
+	int64_t segnum = -1;
+
+	simvol_end_log(v, number);
+	if (v->nclean < v->config.holes && number != v->place.logs &&
+	    v->holes.choose)
+		segnum = v->holes.choose(v->holes.arg, number);
+	log->fills = segnum >= 0;
 	if (!log->fills && !v->nclean)
 		return fail(cx, -ENOSPC, "no clean segment is left after %"
 			    PRIu64 " blocks of the user", v->totals.user);
-	if (!log->fills)
-		open_clean(v, log);
+	if (log->fills) {
+		log->segnum = (uint32_t)segnum;
+	} else {
+		log->segnum = v->clean[v->clean_first];
+		v->clean_first = (v->clean_first + 1) % v->config.nsegments;
+		v->nclean--;
+		v->past[log->segnum] = (struct simvol_past){
+			.opened = v->totals.user,
+			.log = (uint8_t)number,
+		};
+	}
 	log->offset = 0;
 	simvol_set_state(v, log->segnum, SIMVOL_OPEN);
 	return 0;
 }
 
-/* The next place of LOG, for ID (NONE: for a summary). */
-static inline uint32_t take_next(struct simvol *v, struct simvol_log *log,
-				 uint32_t id)
+/* The next place of LOG, for ID (NONE: for a summary); FILLS: of a hole. */
+static inline uint32_t take_place(struct simvol *v, struct simvol_log *log,
+				  uint32_t id, bool fills)
 {
 	struct policy_segment *s = &v->segments[log->segnum];
 	uint32_t place = log->segnum * v->config.blocks + log->offset++;
 
+	if (!fills) {
+		s->written++;
+		v->nwritten++;
+	}
 	v->owner[place] = id;
 	s->lastmod = simvol_time(v);
 	if (id == SIMVOL_NONE)
@@ -257,15 +236,6 @@ static inline uint32_t take_next(struct simvol *v, struct simvol_log *log,
 	s->live++;
 	v->needed[log->segnum]++;
 	return place;
-}
-
-/* The same of a segment that was clean. */
-static uint32_t take_place(struct simvol *v, struct simvol_log *log,
-			   uint32_t id)
-{
-	v->segments[log->segnum].written++;
-	v->nwritten++;
-	return take_next(v, log, id);
 }
 
 static bool is_full(const struct simvol *v, const struct simvol_log *log)
@@ -287,13 +257,13 @@ static int next_place(struct simvol *v, struct context *cx, unsigned int n,
 	if (ret)
 		return ret;
 	if (span && log->offset % span == 0) {
-		take_place(v, log, SIMVOL_NONE);
+		take_place(v, log, SIMVOL_NONE, false);
 		v->totals.summary++;
 		/* The last block of a segment may be one. */
 		if (is_full(v, log))
 			return next_place(v, cx, n, id, place);
 	}
-	*place = take_place(v, log, id);
+	*place = take_place(v, log, id, false);
 	return 0;
 }
 
@@ -324,7 +294,7 @@ static int next_hole(struct simvol *v, struct context *cx, unsigned int n,
 	if (ret)
 		return ret;
 	skip_taken(v, log);
-	*place = log->fills ? take_next(v, log, id) : take_place(v, log, id);
+	*place = take_place(v, log, id, log->fills);
 	v->totals.filled += log->fills;
 	simholes_put(v, *place);
 	if (v->at[id] != SIMVOL_NONE)
@@ -384,8 +354,7 @@ unsigned int simvol_log_of(struct simvol *v, uint32_t id,
 	return p->kind->choose ? p->kind->choose(v, id, why) : 0;
 }
 
-/* What is written for the user is born now; what is moved was born before. */
-static int append(struct simvol *v, struct context *cx, unsigned int log,
+int simvol_append(struct simvol *v, struct context *cx, unsigned int log,
 		  uint32_t id, bool moved)
 {
 	uint32_t old = v->at[id], place, segnum;
@@ -410,16 +379,6 @@ static int append(struct simvol *v, struct context *cx, unsigned int log,
 	return 0;
 }
 
-int simvol_append(struct simvol *v, struct context *cx, unsigned int log,
-		  uint32_t id)
-{
-	/*
-	 * Metadata keeps no past of its own: DAT and nodes of snapshots are
-	 * few beside data.
-	 */
-	return append(v, cx, log, id, v->at[id] != SIMVOL_NONE);
-}
-
 int simvol_append_past(struct simvol *v, struct context *cx, unsigned int log,
 		       uint32_t place)
 {
@@ -441,7 +400,8 @@ int simvol_append_past(struct simvol *v, struct context *cx, unsigned int log,
 
 int simvol_write(struct simvol *v, struct context *cx, uint32_t id)
 {
-	int ret = append(v, cx, simvol_log_of(v, id, SIMPLACE_USER), id, false);
+	int ret = simvol_append(v, cx, simvol_log_of(v, id, SIMPLACE_USER), id,
+				false);
 
 	if (ret)
 		return ret;

@@ -200,9 +200,12 @@ int simvol_write(struct simvol *v, struct context *cx, uint32_t id);
 /* The user has no use for data block ID any more. */
 void simvol_trim(struct simvol *v, uint32_t id);
 
-/* Puts ID, wherever it is, at the end of LOG; for simmeta and simclean. */
+/*
+ * Puts ID, wherever it is, at the end of LOG.  What is written for the user is
+ * born now; what is MOVED was born before.  -ENOSPC.
+ */
 int simvol_append(struct simvol *v, struct context *cx, unsigned int log,
-		  uint32_t id);
+		  uint32_t id, bool moved);
 
 /*
  * The same for a block at PLACE that only the past needs: its copy has the same
@@ -215,9 +218,11 @@ int simvol_append_past(struct simvol *v, struct context *cx, unsigned int log,
 unsigned int simvol_log_of(struct simvol *v, uint32_t id,
 			   enum simplace_cause why);
 
-/* From now on there are ages of data, by those of segments. -ENOMEM. */
+/*
+ * From now on there are ages of data (simchoice.c), by those of segments.
+ * -ENOMEM.
+ */
 int simages_open(struct simvol *v, struct context *cx);
-void simages_close(struct simvol *v);
 
 /* Data block ID was at OLD (or NONE) and is now in SEGNUM, moved or new. */
 void simages_put(struct simvol *v, uint32_t id, uint32_t old, uint32_t segnum,
@@ -226,9 +231,8 @@ void simages_put(struct simvol *v, uint32_t id, uint32_t old, uint32_t segnum,
 /* Data block ID is no longer at OLD. */
 void simages_drop(struct simvol *v, uint32_t id, uint32_t old);
 
-/* From now on there are holes. -ENOMEM. */
+/* From now on there are holes (simpast.c). -ENOMEM. */
 int simholes_open(struct simvol *v, struct context *cx);
-void simholes_close(struct simvol *v);
 
 /* ID was written to PLACE, or has died there. */
 void simholes_put(struct simvol *v, uint32_t place);
@@ -271,14 +275,16 @@ void simpast_drop(struct simvol *v);
 void simpast_protect(struct simvol *v, uint32_t cno);
 
 /*
- * The live blocks of each full segment, by examining all places: what the
- * counts should be.  NEEDED has room for all segments.
+ * The blocks of SEGNUM that are needed, by examining all its places: what its
+ * count should be; *LIVE of them are of the latest state.
  */
-void simpast_count(const struct simvol *v, uint32_t *needed);
+uint32_t simpast_count(const struct simvol *v, uint32_t segnum, uint32_t *live);
 
-/* Sets up the layers by V's config, and V's nlogical. -ENOMEM, -EINVAL. */
+/*
+ * Sets up the layers by V's config, and V's nlogical.  -ENOMEM, -EINVAL.
+ * simvol_close() closes them, as all that simages_open(), simholes_open() do.
+ */
 int simmeta_open(struct simvol *v, struct context *cx);
-void simmeta_close(struct simvol *v);
 
 /* Block ID has another place: what describes it is dirty. */
 void simmeta_touch_layers(struct simvol *v, uint32_t id, bool moved);
