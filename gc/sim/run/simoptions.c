@@ -241,77 +241,6 @@ const struct cli_option simoptions_rows[] = {
 	{ 0 },
 };
 
-static int check_sizes(struct context *cx, const struct simoptions *o)
-{
-	if (o->block_size & (o->block_size - 1))
-		return fail(cx, -EINVAL, "--block-size: %" PRIu64 " is no power "
-			    "of two", o->block_size);
-	if (o->segment_size % o->block_size)
-		return fail(cx, -EINVAL, "--segment-size: %" PRIu64 " is no "
-			    "number of blocks of %" PRIu64, o->segment_size,
-			    o->block_size);
-	if (o->segment_size / o->block_size < 2 ||
-	    o->segment_size / o->block_size > BLOCKS_OF_SEGMENT)
-		return fail(cx, -EINVAL, "--segment-size: %" PRIu64 " is not "
-			    "2 to %" PRIu32 " blocks of %" PRIu64,
-			    o->segment_size, BLOCKS_OF_SEGMENT, o->block_size);
-	return 0;
-}
-
-static int check_conditions(struct context *cx, const struct simoptions *o)
-{
-	bool past = o->run.snapshot_every || o->snapshot_seconds ||
-		    o->run.protect;
-	const struct {
-		bool is_wrong;
-		const char *text;
-	} checks[] = {
-		{ o->vol.summary_span == 1,
-		  "--summaries: a block of them describes itself only" },
-		/* f2fs has nothing of these. */
-		{ o->vol.holes && (o->vol.summary_span || past),
-		  "--fill-holes excludes --summaries, snapshots and "
-		  "--protect" },
-		{ o->vol.holes && o->cleaner.choice.garbage,
-		  "--fill-holes and --garbage-threshold exclude each other" },
-		{ o->run.syncs && (!o->vol.node_fanout || o->run.dirty_pages),
-		  "--sync needs --nodes, without --dirty-pages" },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
-		if (checks[i].is_wrong)
-			return fail(cx, -EINVAL, "%s", checks[i].text);
-	return 0;
-}
-
-static int check_cleaner(struct context *cx, const struct simoptions *o)
-{
-	if (o->cleaner.low && o->cleaner.high && o->cleaner.high < o->cleaner.low)
-		return fail(cx, -EINVAL, "--high: %" PRIu32 " is less than "
-			    "--low, %" PRIu32, o->cleaner.high, o->cleaner.low);
-	return 0;
-}
-
-static int check_placement(struct context *cx, const struct simoptions *o)
-{
-	const struct simplace_kind *k = o->vol.placement;
-	uint32_t most = k->most ? k->most : SIMPLACE_CLASSES;
-
-	if (o->vol.classes && !k->least)
-		return fail(cx, -EINVAL, "--classes: the placement %s has a "
-			    "given number of them", k->name);
-	if (o->vol.classes && (o->vol.classes < k->least || o->vol.classes > most))
-		return fail(cx, -EINVAL, "--classes: %" PRIu32 ": the "
-			    "placement %s has %" PRIu32 " to %" PRIu32,
-			    o->vol.classes, k->name, k->least, most);
-	if (k->ahead && o->run.dirty_pages)
-		return fail(cx, -EINVAL, "--dirty-pages: the placement %s "
-			    "knows what is written only without them",
-			    k->name);
-	return 0;
-}
-
 int simoptions_check_words(struct context *cx, const struct simoptions *o,
 			   const struct simchoice_policy *p)
 {
@@ -338,14 +267,55 @@ int simoptions_check_words(struct context *cx, const struct simoptions *o,
 
 int simoptions_check(struct context *cx, const struct simoptions *o)
 {
-	int err = check_sizes(cx, o);
+	const struct simplace_kind *k = o->vol.placement;
+	uint32_t most = k->most ? k->most : SIMPLACE_CLASSES;
+	bool past = o->run.snapshot_every || o->snapshot_seconds ||
+		    o->run.protect;
+	int err;
 
-	if (!err)
-		err = check_conditions(cx, o);
-	if (!err)
-		err = simsetup_work(cx, o,
-				    &(struct simwork_config){ .data = 1 });
-	if (!err)
-		err = check_cleaner(cx, o);
-	return err ? err : check_placement(cx, o);
+	if (o->block_size & (o->block_size - 1))
+		return fail(cx, -EINVAL, "--block-size: %" PRIu64 " is no power "
+			    "of two", o->block_size);
+	if (o->segment_size % o->block_size)
+		return fail(cx, -EINVAL, "--segment-size: %" PRIu64 " is no "
+			    "number of blocks of %" PRIu64, o->segment_size,
+			    o->block_size);
+	if (o->segment_size / o->block_size < 2 ||
+	    o->segment_size / o->block_size > BLOCKS_OF_SEGMENT)
+		return fail(cx, -EINVAL, "--segment-size: %" PRIu64 " is not "
+			    "2 to %" PRIu32 " blocks of %" PRIu64,
+			    o->segment_size, BLOCKS_OF_SEGMENT, o->block_size);
+	if (o->vol.summary_span == 1)
+		return fail(cx, -EINVAL, "--summaries: a block of them "
+			    "describes itself only");
+	/* f2fs has nothing of these. */
+	if (o->vol.holes && (o->vol.summary_span || past))
+		return fail(cx, -EINVAL, "--fill-holes excludes --summaries, "
+			    "snapshots and --protect");
+	if (o->vol.holes && o->cleaner.choice.garbage)
+		return fail(cx, -EINVAL, "--fill-holes and --garbage-threshold "
+			    "exclude each other");
+	if (o->run.syncs && (!o->vol.node_fanout || o->run.dirty_pages))
+		return fail(cx, -EINVAL, "--sync needs --nodes, without "
+			    "--dirty-pages");
+	err = simsetup_work(cx, o, &(struct simwork_config){ .data = 1 });
+	if (err)
+		return err;
+	if (o->cleaner.low && o->cleaner.high &&
+	    o->cleaner.high < o->cleaner.low)
+		return fail(cx, -EINVAL, "--high: %" PRIu32 " is less than "
+			    "--low, %" PRIu32, o->cleaner.high, o->cleaner.low);
+	if (o->vol.classes && !k->least)
+		return fail(cx, -EINVAL, "--classes: the placement %s has a "
+			    "given number of them", k->name);
+	if (o->vol.classes && (o->vol.classes < k->least ||
+			       o->vol.classes > most))
+		return fail(cx, -EINVAL, "--classes: %" PRIu32 ": the "
+			    "placement %s has %" PRIu32 " to %" PRIu32,
+			    o->vol.classes, k->name, k->least, most);
+	if (k->ahead && o->run.dirty_pages)
+		return fail(cx, -EINVAL, "--dirty-pages: the placement %s "
+			    "knows what is written only without them",
+			    k->name);
+	return 0;
 }

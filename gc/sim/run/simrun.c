@@ -17,44 +17,17 @@
 /* Steps between two checks for cancellation. */
 #define PATIENCE 0xffffu
 
-/*
- * Dirty pages: a bit each, and where the sweep is.
- */
-
-/* For pages 0 ... N - 1.  -ENOMEM; to be closed also then. */
-static int simdirty_open(struct simdirty *d, struct context *cx, uint64_t n)
-{
-	*d = (struct simdirty){ 0 };
-	return bitmap_init(&d->map, cx, n);
-}
-
-static void simdirty_close(struct simdirty *d)
-{
-	bitmap_fini(&d->map);
-}
-
-static void simdirty_add(struct simdirty *d, uint64_t page)
-{
-	d->count += !bitmap_test(&d->map, page);
-	bitmap_set(&d->map, page);
-}
-
-static void simdirty_drop(struct simdirty *d, uint64_t page)
-{
-	d->count -= bitmap_test(&d->map, page);
-	bitmap_clear(&d->map, page);
-}
-
-/* Takes the next one out; there must be one. */
-static uint64_t simdirty_take(struct simdirty *d)
+/* Takes the next dirty page out; there must be one. */
+static uint32_t take_dirty(struct simdirty *d)
 {
 	uint64_t page = bitmap_next_set(&d->map, d->next);
 
 	if (page == d->map.bits)
 		page = bitmap_next_set(&d->map, 0);
 	d->next = page + 1;
-	simdirty_drop(d, page);
-	return page;
+	d->count--;
+	bitmap_clear(&d->map, page);
+	return (uint32_t)page;
 }
 
 int simrun_open(struct simrun *r, struct context *cx, struct simvol *v,
@@ -68,14 +41,13 @@ int simrun_open(struct simrun *r, struct context *cx, struct simvol *v,
 	};
 	if (config->protect)
 		simpast_protect(v, 0);
-	if (!config->dirty_pages)
-		return 0;
-	return simdirty_open(&r->dirty, cx, v->config.data);
+	return config->dirty_pages ?
+		       bitmap_init(&r->dirty.map, cx, v->config.data) : 0;
 }
 
 void simrun_close(struct simrun *r)
 {
-	simdirty_close(&r->dirty);
+	bitmap_fini(&r->dirty.map);
 	free(r->samples);
 	r->samples = NULL;
 }
@@ -99,32 +71,6 @@ static int take_snapshot(struct simrun *r, struct context *cx)
 	return ret;
 }
 
-/* An eighth of the protection period has passed. */
-static void pass_time(struct simrun *r)
-{
-	uint32_t *mark = &r->marks[r->nmarks++ % SIMRUN_PERIODS];
-
-	r->next_mark = r->vol->now + r->config.protect / SIMRUN_PERIODS;
-	simpast_protect(r->vol, *mark);
-	*mark = r->vol->cno;
-}
-
-static int take_sample(struct simrun *r, struct context *cx)
-{
-	struct simvol_totals t = simrun_totals(r);
-
-	if (array_reserve(cx, &r->samples, &r->room, r->nsamples + 1))
-		return -ENOMEM;
-	r->samples[r->nsamples++] = (struct simrun_sample){
-		.user = t.user,
-		.written = simrun_written(&t),
-		.clean = r->vol->nclean,
-		.starved = simrun_starved(r->vol),
-	};
-	r->next_sample = r->vol->now + r->config.sample_every;
-	return 0;
-}
-
 static bool is_time(uint64_t every, uint64_t next, const struct simrun *r)
 {
 	return every && r->vol->now >= next;
@@ -134,79 +80,63 @@ static bool is_time(uint64_t every, uint64_t next, const struct simrun *r)
 static int do_chores(struct simrun *r, struct context *cx)
 {
 	const struct simrun_config *c = &r->config;
+	struct simvol *v = r->vol;
+	struct simvol_totals t;
+	uint32_t *mark;
 	int ret = 0;
 
 	if (is_time(c->flush_every, r->next_flush, r))
 		ret = flush(r, cx);
 	if (!ret && is_time(c->snapshot_every, r->next_snapshot, r))
 		ret = take_snapshot(r, cx);
-	if (!ret && is_time(c->protect, r->next_mark, r))
-		pass_time(r);
-	if (!ret && is_time(c->sample_every, r->next_sample, r))
-		ret = take_sample(r, cx);
-	if (!ret && is_time(c->check_every, r->next_check, r)) {
-		r->next_check = r->vol->now + c->check_every;
-		ret = simcheck_volume(r->vol, cx);
+	/* A part of the protection period has passed. */
+	if (!ret && is_time(c->protect, r->next_mark, r)) {
+		mark = &r->marks[r->nmarks++ % SIMRUN_PERIODS];
+		r->next_mark = v->now + c->protect / SIMRUN_PERIODS;
+		simpast_protect(v, *mark);
+		*mark = v->cno;
 	}
-	if (!ret && (r->vol->now & PATIENCE) == 0)
+	if (!ret && is_time(c->sample_every, r->next_sample, r)) {
+		if (array_reserve(cx, &r->samples, &r->room, r->nsamples + 1))
+			return -ENOMEM;
+		t = simrun_totals(r);
+		r->samples[r->nsamples++] = (struct simrun_sample){
+			.user = t.user,
+			.written = simrun_written(&t),
+			.clean = v->nclean,
+			.starved = simrun_starved(v),
+		};
+		r->next_sample = v->now + c->sample_every;
+	}
+	if (!ret && is_time(c->check_every, r->next_check, r)) {
+		r->next_check = v->now + c->check_every;
+		ret = simcheck_volume(v, cx);
+	}
+	if (!ret && (v->now & PATIENCE) == 0)
 		ret = context_cancelled(cx);
 	return ret;
 }
 
-/* Segments that a flush of what is dirty may take. */
-static uint64_t segments_for_flush(const struct simvol *v)
-{
-	return simmeta_dirty(v) / v->config.blocks;
-}
-
-static int clean_for_user(struct simrun *r, struct context *cx)
-{
-	const struct simvol *v = r->vol;
-
-	if (simclean_is_due(r->cleaner))
-		return simclean_round(r->cleaner, cx);
-	/* Too much dirty metadata is flushed while it can be. */
-	if (simmeta_dirty(v) > v->config.blocks &&
-	    v->nclean < r->cleaner->config.low + segments_for_flush(v))
-		return simmeta_flush(r->vol, cx);
-	return 0;
-}
-
-/* Writes block ID to the volume. */
+/* Writes block ID to the volume, after what must be cleaned for it. */
 static int write_block(struct simrun *r, struct context *cx, uint32_t id)
 {
-	int ret = clean_for_user(r, cx);
-
-	if (!ret)
-		ret = simvol_write(r->vol, cx, id);
-	return ret ? ret : do_chores(r, cx);
-}
-
-static int write_page(struct simrun *r, struct context *cx, uint64_t page)
-{
-	r->asked++;
-	if (!r->config.dirty_pages)
-		return write_block(r, cx, (uint32_t)page);
-	simdirty_add(&r->dirty, page);
-	if (r->dirty.count <= r->config.dirty_pages)
-		return 0;
-	return write_block(r, cx, (uint32_t)simdirty_take(&r->dirty));
-}
-
-static int sync_all(struct simrun *r, struct context *cx)
-{
+	struct simvol *v = r->vol;
+	uint64_t dirty;
 	int ret = 0;
 
-	while (!ret && r->dirty.count)
-		ret = write_block(r, cx, (uint32_t)simdirty_take(&r->dirty));
-	return ret ? ret : flush(r, cx);
-}
-
-static void trim_page(struct simrun *r, uint64_t page)
-{
-	if (r->config.dirty_pages)
-		simdirty_drop(&r->dirty, page);
-	simvol_trim(r->vol, (uint32_t)page);
+	if (simclean_is_due(r->cleaner)) {
+		ret = simclean_round(r->cleaner, cx);
+	} else {
+		/* Too much dirty metadata is flushed while it can be. */
+		dirty = simmeta_dirty(v);
+		if (dirty > v->config.blocks &&
+		    v->nclean < r->cleaner->config.low +
+				dirty / v->config.blocks)
+			ret = simmeta_flush(v, cx);
+	}
+	if (!ret)
+		ret = simvol_write(v, cx, id);
+	return ret ? ret : do_chores(r, cx);
 }
 
 /*
@@ -233,21 +163,40 @@ static int pass_clock(struct simrun *r, struct context *cx,
 
 int simrun_step(struct simrun *r, struct context *cx, const struct simop *op)
 {
-	uint64_t i;
+	struct simdirty *d = &r->dirty;
+	uint64_t most = r->config.dirty_pages, page, end;
 	int ret = pass_clock(r, cx, op);
 
 	if (ret)
 		return ret;
-	if (op->kind == SIMOP_SYNC)
-		return sync_all(r, cx);
+	if (op->kind == SIMOP_SYNC) {
+		while (!ret && d->count)
+			ret = write_block(r, cx, take_dirty(d));
+		return ret ? ret : flush(r, cx);
+	}
 	if (op->block > r->vol->config.data ||
 	    op->count > r->vol->config.data - op->block)
 		return fail(cx, -EINVAL, "the user reaches past the end");
-	for (i = 0; i < op->count && !ret; i++) {
-		if (op->kind == SIMOP_TRIM)
-			trim_page(r, op->block + i);
-		else
-			ret = write_page(r, cx, op->block + i);
+	end = op->block + op->count;
+	for (page = op->block; page < end && !ret; page++) {
+		bool is_dirty = most && bitmap_test(&d->map, page);
+
+		if (op->kind == SIMOP_TRIM) {
+			if (is_dirty)
+				bitmap_clear(&d->map, page);
+			d->count -= is_dirty;
+			simvol_trim(r->vol, (uint32_t)page);
+			continue;
+		}
+		r->asked++;
+		if (!most) {
+			ret = write_block(r, cx, (uint32_t)page);
+			continue;
+		}
+		d->count += !is_dirty;
+		bitmap_set(&d->map, page);
+		if (d->count > most)
+			ret = write_block(r, cx, take_dirty(d));
 	}
 	if (!ret && r->config.syncs && op->kind == SIMOP_WRITE)
 		ret = simmeta_sync(r->vol, cx, (uint32_t)op->block,
@@ -272,16 +221,6 @@ struct simvol_totals simrun_totals(const struct simrun *r)
 	for (i = 0; i < sizeof(t) / sizeof(*numbers); i++)
 		numbers[i] -= start[i];
 	return t;
-}
-
-void simrun_halve(struct simrun *r)
-{
-	struct simvol_totals t = simrun_totals(r);
-
-	r->half = (struct simrun_half){
-		.user = simrun_asked(r),
-		.written = simrun_written(&t),
-	};
 }
 
 uint64_t simrun_asked(const struct simrun *r)

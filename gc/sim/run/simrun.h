@@ -14,6 +14,7 @@
 #include "gc/sim/volume/simvol.h"
 #include "gc/sim/writers/simop.h"
 
+/* Dirty pages: a bit each, how many, and where the sweep is. */
 struct simdirty {
 	struct bitmap map;
 	uint64_t count, next;
@@ -70,9 +71,6 @@ int simrun_step(struct simrun *r, struct context *cx, const struct simop *op);
 
 /* From now on is measured. */
 void simrun_measure(struct simrun *r);
-
-/* Half of what is to be measured is done: takes note of that. */
-void simrun_halve(struct simrun *r);
 
 /* What was done since then. */
 struct simvol_totals simrun_totals(const struct simrun *r);

@@ -21,27 +21,16 @@
 #define SAMPLES 240u
 #define SHOWN 0x1000u	/* blocks between two steps of the progress */
 
-static bool has_metadata(const struct simoptions *o)
-{
-	return o->vol.node_fanout || o->vol.dat_fanout;
-}
-
 /* The fewest clean segments with which no step runs out of them. */
 static uint64_t least_clean(const struct simoptions *o)
 {
 	uint64_t logs = simplace_logs(o->vol.placement, o->vol.classes) +
 			o->vol.metadata_log;
 
+	if (!o->vol.node_fanout && !o->vol.dat_fanout)
+		return logs + o->cleaner.step;
 	/* Each moved block may dirty a node and two blocks of the DAT. */
-	return logs + o->cleaner.step * (has_metadata(o) ? 4ull : 1ull) +
-	       (has_metadata(o) ? 2 : 0);
-}
-
-static bool has_past(const struct simsetup *s)
-{
-	return s->options->run.snapshot_every || s->options->snapshot_seconds ||
-	       s->options->run.protect ||
-	       (s->input->image && s->input->image->held);
+	return logs + o->cleaner.step * 4ull + 2;
 }
 
 int simsetup_work(struct context *cx, const struct simoptions *o,
@@ -68,36 +57,6 @@ static const struct simtrace_volume *trace_volume(const struct simsetup *s)
 	return simtrace_volume(s->input->trace, s->input->volume);
 }
 
-/*
- * The segments for all DATA of a trace, at least as many as the cleaner needs
- * beside it.
- */
-static uint64_t segments_for(const struct simoptions *o, uint64_t data,
-			     uint32_t blocks)
-{
-	uint64_t least = div_round_up(data, blocks) + least_clean(o) + 1;
-	uint64_t n = div_round_up(100 * data, (uint64_t)blocks * o->fill);
-
-	return n > least ? n : least;
-}
-
-/*
- * The segments that DATA may take where cleaning is by garbage: that of open
- * segments does not count, a step has its victims until its end, and each log
- * may end.
- */
-static uint64_t segments_by_garbage(const struct simoptions *o, uint64_t data,
-				    uint32_t blocks)
-{
-	uint64_t spare = 2 * least_clean(o);
-
-	/* More than there can be: the product would not fit. */
-	if (spare > SIMVOL_NONE / blocks)
-		return spare;
-	return div_round_up(100 * (data + spare * blocks),
-			    (uint64_t)blocks * (100 - o->cleaner.choice.garbage)) + spare;
-}
-
 /* Blocks of the trace that take the place of hot ones of the image. */
 static uint64_t old_blocks(const struct simsetup *s)
 {
@@ -105,12 +64,6 @@ static uint64_t old_blocks(const struct simsetup *s)
 	uint64_t all = trace_volume(s)->blocks;
 
 	return hot < all ? hot : all;
-}
-
-/* The others, which the image does not have yet. */
-static uint64_t new_blocks(const struct simsetup *s)
-{
-	return trace_volume(s)->blocks - old_blocks(s);
 }
 
 /* N segments become those of C, if there can be so many. */
@@ -125,76 +78,59 @@ static int set_segments(struct simvol_config *c, struct context *cx, uint64_t n)
 	return 0;
 }
 
-/* The segments that there are by number, or that the data of a trace needs. */
-static int count_segments(const struct simsetup *s, struct context *cx,
-			  struct simvol_config *c)
-{
-	const struct simoptions *o = s->options;
-
-	if (s->input->trace && !o->vol.nsegments)
-		return set_segments(c, cx,
-				    segments_for(o, c->data, c->blocks));
-	return set_segments(c, cx, o->vol.nsegments ? o->vol.nsegments :
-						      SIMOPTIONS_SEGMENTS);
-}
-
-/* Blocks of data, and the segments for them. */
+/*
+ * Blocks of data, and the segments for them.  An image has its own sizes; the
+ * blocks of a trace come to its data, but for those that are hot there.
+ */
 static int size_volume(const struct simsetup *s, struct context *cx,
 		       struct simvol_config *c)
 {
 	const struct simoptions *o = s->options;
+	const struct simimage *image = s->input->image;
+	uint32_t garbage = o->cleaner.choice.garbage;
+	uint64_t n = o->vol.nsegments, least, spare;
 	int err = 0;
 
+	if (image) {
+		c->blocks = image->blocks;
+		c->nsegments = image->nsegments;
+		c->data = image->data;
+		if (s->input->trace)
+			c->data += trace_volume(s)->blocks - old_blocks(s);
+		return 0;
+	}
 	c->blocks = (uint32_t)(o->segment_size / o->block_size);
 	if (s->input->trace)
 		c->data = trace_volume(s)->blocks;
-	if (!c->data || !o->cleaner.choice.garbage)
-		err = count_segments(s, cx, c);
+	if (!n && s->input->trace) {
+		/* At least as many as the cleaner needs beside the data. */
+		n = div_round_up(100 * c->data, (uint64_t)c->blocks * o->fill);
+		least = div_round_up(c->data, c->blocks) + least_clean(o) + 1;
+		n = n > least ? n : least;
+	}
+	if (!c->data || !garbage)
+		err = set_segments(c, cx, n ? n : SIMOPTIONS_SEGMENTS);
 	if (err)
 		return err;
 	if (!c->data)
 		c->data = (uint64_t)c->nsegments * c->blocks * o->fill / 100;
-	if (o->cleaner.choice.garbage)
-		return set_segments(c, cx, segments_by_garbage(o, c->data,
-							       c->blocks));
+	if (garbage) {
+		/*
+		 * That of open segments does not count, a step has its victims
+		 * until its end, and each log may end.  Where there are more
+		 * than there can be the product would not fit.
+		 */
+		spare = n = 2 * least_clean(o);
+		if (spare <= SIMVOL_NONE / c->blocks)
+			n += div_round_up(100 * (c->data + spare * c->blocks),
+					  (uint64_t)c->blocks *
+						  (100 - garbage));
+		return set_segments(c, cx, n);
+	}
 	if (!s->input->trace && c->data > (uint64_t)c->nsegments * c->blocks)
 		return fail(cx, -EINVAL, "--data: %" PRIu64 " blocks do not "
 			    "fit into %" PRIu32 " segments of %" PRIu32,
 			    c->data, c->nsegments, c->blocks);
-	return 0;
-}
-
-/* An image has its own sizes; the blocks of a trace come to its data. */
-static void size_by_image(const struct simsetup *s, struct simvol_config *c)
-{
-	const struct simimage *image = s->input->image;
-
-	c->blocks = image->blocks;
-	c->nsegments = image->nsegments;
-	c->data = image->data + (s->input->trace ? new_blocks(s) : 0);
-}
-
-/* Clean segments with which a round begins, and with which it ends. */
-static uint64_t low_of(const struct simoptions *o)
-{
-	return o->cleaner.low ? o->cleaner.low : least_clean(o);
-}
-
-static uint64_t high_of(const struct simoptions *o)
-{
-	return o->cleaner.high > low_of(o) ? o->cleaner.high : low_of(o);
-}
-
-static int check_high(const struct simsetup *s, struct context *cx)
-{
-	const struct simoptions *o = s->options;
-
-	if (high_of(o) > s->vol.config.nsegments)
-		return fail(cx, -EINVAL, "%s: %" PRIu64 " clean segments are "
-			    "more than all %" PRIu32,
-			    o->cleaner.high > low_of(o) ? "--high" :
-			    o->cleaner.low ? "--low" : "--step",
-			    high_of(o), s->vol.config.nsegments);
 	return 0;
 }
 
@@ -205,69 +141,53 @@ static uint64_t warm_up(const struct simoptions *o, uint64_t all)
 				    o->warm_up.blocks;
 }
 
-/* What comes before the measurement: all data once, and age. */
-static uint64_t blocks_before(const struct simsetup *s)
-{
-	const struct simoptions *o = s->options;
-	uint64_t data = s->vol.config.data, all;
-
-	if (s->input->trace)
-		return warm_up(o, trace_volume(s)->written);
-	all = o->writes ? o->writes : 5 * data;
-	if (s->input->image)
-		return warm_up(o, all);
-	return data + (o->warm_up.is_given || o->writes ? warm_up(o, all) :
-							  5 * data);
-}
-
-/* What is measured: all that is left of a trace, or so much of it. */
-static uint64_t blocks_measured(const struct simsetup *s)
-{
-	uint64_t asked = s->options->writes, all;
-
-	if (!s->input->trace)
-		return asked ? asked : 5 * s->vol.config.data;
-	all = trace_volume(s)->written;
-	all -= s->before < all ? s->before : all;
-	return asked && asked < all ? asked : all;
-}
-
 int simsetup_plan(struct simsetup *s, struct context *cx,
 		  const struct simoptions *o, const struct siminput *input)
 {
+	const struct simimage *image = input->image;
 	struct simvol_config *c = &s->vol.config;
-	int err = 0;
+	uint64_t all, left;
+	int err;
 
 	*s = (struct simsetup){ .options = o, .input = input };
 	*c = o->vol;
-	if (input->image)
-		size_by_image(s, c);
-	else
-		err = size_volume(s, cx, c);
-	if (!err)
-		err = check_high(s, cx);
+	err = size_volume(s, cx, c);
 	if (err)
 		return err;
+	s->low = o->cleaner.low ? o->cleaner.low : least_clean(o);
+	s->high = o->cleaner.high > s->low ? o->cleaner.high : s->low;
+	if (s->high > c->nsegments)
+		return fail(cx, -EINVAL, "%s: %" PRIu64 " clean segments are "
+			    "more than all %" PRIu32,
+			    s->high > s->low ? "--high" :
+			    o->cleaner.low ? "--low" : "--step",
+			    s->high, c->nsegments);
 	c->clocked = o->clock == SIMOPTIONS_TIME;
-	c->history = has_past(s);
-	c->hot = input->image && o->hot_files.count ? input->image->nhot :
-						      c->data * o->hot / 100;
-	s->before = blocks_before(s);
-	s->asked = blocks_measured(s);
+	c->history = o->run.snapshot_every || o->snapshot_seconds ||
+		     o->run.protect || (image && image->held);
+	c->hot = image && o->hot_files.count ? image->nhot :
+					       c->data * o->hot / 100;
+	/*
+	 * What comes before the measurement is all data once, and age.  What is
+	 * measured is all that is left of a trace, or so much of it.
+	 */
+	if (input->trace) {
+		all = trace_volume(s)->written;
+		s->before = warm_up(o, all);
+		left = all - (s->before < all ? s->before : all);
+		s->asked = o->writes && o->writes < left ? o->writes : left;
+	} else {
+		s->asked = o->writes ? o->writes : 5 * c->data;
+		s->before = warm_up(o, s->asked);
+		if (!image && !o->warm_up.is_given && !o->writes)
+			s->before = 5 * c->data;
+		if (!image)
+			s->before += c->data;
+	}
 	s->work = o->work;
 	s->work.data = c->data;
 	s->work.hot = c->hot;
 	return simsetup_work(cx, o, &s->work);
-}
-
-static int open_volume(struct simsetup *s, struct context *cx)
-{
-	const struct simvol_config c = s->vol.config;
-	int ret = simvol_open(&s->vol, cx, &c);
-
-	if (!ret && s->input->image)
-		ret = simimage_put(s->input->image, cx, &s->vol);
-	return ret;
 }
 
 struct simclean_config simsetup_cleaner(const struct simsetup *s,
@@ -282,8 +202,8 @@ struct simclean_config simsetup_cleaner(const struct simsetup *s,
 	c.choice.root_ages = o->ages == SIMOPTIONS_ROOT;
 	c.choice.seed = o->work.seed;
 	c.env.metadata_weight = policy->parameter;
-	c.low = (uint32_t)low_of(o);
-	c.high = (uint32_t)high_of(o);
+	c.low = (uint32_t)s->low;
+	c.high = (uint32_t)s->high;
 	if (c.mc_min_reclaimable == SIMOPTIONS_SAME)
 		c.mc_min_reclaimable = c.min_reclaimable;
 	if (o->scarce != SIMOPTIONS_SAME)
@@ -355,32 +275,6 @@ static inline int next_of_source(struct simsetup_source *s, struct context *cx,
 	return 1;
 }
 
-/* How often contradictions are looked for: in a build for that always. */
-static uint64_t check_every(const struct simsetup *s)
-{
-#ifdef __SANITIZE_ADDRESS__
-	if (!s->options->run.check_every)
-		return s->vol.nplaces;
-#endif
-	return s->options->run.check_every;
-}
-
-static int open_run(struct simsetup *s, struct context *cx)
-{
-	const struct simoptions *o = s->options;
-	struct simrun_config c = o->run;
-
-	c.snapshot_time = o->snapshot_seconds * UINT64_C(1000000);
-	c.check_every = check_every(s);
-	if (s->input->trace && s->before >= trace_volume(s)->written)
-		return fail(cx, -EINVAL, "--warm-up: the trace writes %" PRIu64
-			    " blocks, of which nothing is left",
-			    trace_volume(s)->written);
-	if (o->curve || o->svg)
-		c.sample_every = s->asked / SAMPLES + 1;
-	return simrun_open(&s->run, cx, &s->vol, &s->cleaner, &c);
-}
-
 /* All that the user will do, for a placement that knows it. */
 static int look_ahead(struct simsetup *s, struct context *cx)
 {
@@ -407,28 +301,47 @@ static int look_ahead(struct simsetup *s, struct context *cx)
 
 int simsetup_open(struct simsetup *s, struct context *cx,
 		  const struct simoptions *options,
-		  const struct siminput *input, const struct simchoice_policy *policy)
+		  const struct siminput *input,
+		  const struct simchoice_policy *policy)
 {
-	int ret = simsetup_plan(s, cx, options, input);
+	const struct simoptions *o = options;
+	const struct simtrace_volume *trace = NULL;
+	struct simrun_config c = o->run;
+	int ret = simsetup_plan(s, cx, o, input);
+	const struct simvol_config volume = s->vol.config;
 	const struct simclean_config cleaner = simsetup_cleaner(s, policy);
 
+	if (input->trace)
+		trace = trace_volume(s);
 	if (!ret)
-		ret = simoptions_check_words(cx, options, policy);
-	if (!ret && input->trace && !trace_volume(s)->span &&
-	    (options->clock == SIMOPTIONS_TIME || options->snapshot_seconds))
-		ret = fail_said(cx, -EINVAL, "%s: has no times",
-				options->trace);
+		ret = simoptions_check_words(cx, o, policy);
+	if (!ret && trace && !trace->span &&
+	    (o->clock == SIMOPTIONS_TIME || o->snapshot_seconds))
+		ret = fail_said(cx, -EINVAL, "%s: has no times", o->trace);
 	if (!ret)
-		ret = open_volume(s, cx);
+		ret = simvol_open(&s->vol, cx, &volume);
+	if (!ret && input->image)
+		ret = simimage_put(input->image, cx, &s->vol);
 	if (!ret)
 		ret = simclean_open(&s->cleaner, cx, &s->vol, &cleaner);
 	if (!ret)
 		ret = open_source(s, cx, &s->source);
-	if (!ret)
-		ret = open_run(s, cx);
-	if (!ret && s->vol.place.kind->ahead)
-		ret = look_ahead(s, cx);
-	return ret;
+	if (!ret && trace && s->before >= trace->written)
+		ret = fail(cx, -EINVAL, "--warm-up: the trace writes %" PRIu64
+			   " blocks, of which nothing is left",
+			   trace->written);
+	if (ret)
+		return ret;
+	c.snapshot_time = o->snapshot_seconds * UINT64_C(1000000);
+#ifdef __SANITIZE_ADDRESS__
+	/* A build for that always looks for contradictions. */
+	if (!c.check_every)
+		c.check_every = s->vol.nplaces;
+#endif
+	if (o->curve || o->svg)
+		c.sample_every = s->asked / SAMPLES + 1;
+	ret = simrun_open(&s->run, cx, &s->vol, &s->cleaner, &c);
+	return !ret && s->vol.place.kind->ahead ? look_ahead(s, cx) : ret;
 }
 
 void simsetup_close(struct simsetup *s)
@@ -454,58 +367,50 @@ uint64_t simsetup_total(const struct simsetup *s)
 	return s->before + s->asked;
 }
 
-/* Generated operations have a time where it is said what a second is. */
-static uint64_t time_of_work(const struct simsetup *s)
-{
-	uint32_t second = s->options->vol.second;
-
-	return second ? wide_mul_div(s->run.asked, 1000000, 0, second) : 0;
-}
-
-/*
- * The measurement begins, and half of it is done: returns how many blocks there
- * are to be before the next look at it.
- */
-static uint64_t note_progress(struct simsetup *s)
-{
-	uint64_t now = s->run.asked, half = s->before + s->asked / 2, due;
-
-	if (!s->measures && now >= s->before) {
-		s->measures = true;
-		simrun_measure(&s->run);
-	}
-	if (!s->halved && now >= half) {
-		s->halved = true;
-		simrun_halve(&s->run);
-	}
-	due = !s->measures ? s->before : !s->halved ? half : simsetup_total(s);
-	return due > now && due < now + SHOWN ? due : now + SHOWN;
-}
-
 int simsetup_run(struct simsetup *s, struct context *cx,
 		 void (*progress)(void *arg, uint64_t done), void *arg)
 {
 	/* A trace goes to its end, or as far as is to be measured. */
 	bool ends = !s->input->trace || s->options->writes;
-	uint64_t due = 1;
+	bool measures = !s->before, halved = false;
+	uint64_t due = 1, now, next, total = simsetup_total(s);
+	uint64_t half = s->before + s->asked / 2;
+	uint32_t second = s->options->vol.second;
+	struct simvol_totals t;
 	struct simop op;
-	int ret = 0;
+	int ret;
 
-	s->measures = !s->before;
-	while (!ret) {
-		if (s->run.asked >= due) {
-			due = note_progress(s);
+	for (;;) {
+		now = s->run.asked;
+		if (now >= due) {
+			if (!measures && now >= s->before) {
+				measures = true;
+				simrun_measure(&s->run);
+			}
+			if (!halved && now >= half) {
+				halved = true;
+				t = simrun_totals(&s->run);
+				s->run.half.user = simrun_asked(&s->run);
+				s->run.half.written = simrun_written(&t);
+			}
+			/* Until the next look at it. */
+			next = !measures ? s->before : !halved ? half : total;
+			due = next > now && next < now + SHOWN ? next :
+								 now + SHOWN;
 			if (progress)
-				progress(arg, s->run.asked);
-			if (ends && s->run.asked >= simsetup_total(s))
-				break;
+				progress(arg, now);
+			if (ends && now >= total)
+				return 0;
 		}
 		ret = next_of_source(&s->source, cx, &op);
 		if (ret <= 0)
-			break;
+			return ret;
+		/* Where it is said what a second is there is a time. */
 		if (!s->input->trace)
-			op.time = time_of_work(s);
+			op.time = second ? wide_mul_div(s->run.asked, 1000000,
+							0, second) : 0;
 		ret = simrun_step(&s->run, cx, &op);
+		if (ret)
+			return ret;
 	}
-	return ret;
 }

@@ -38,9 +38,10 @@ struct simsetup {
 	struct simsetup_source source;
 	struct simahead ahead;	/* of a placement that knows it */
 	struct simrun run;
+	uint64_t low, high;	/* clean segments with which a round begins,
+				   and ends */
 	uint64_t before;		/* blocks before the measurement */
 	uint64_t asked;			/* that are to be measured */
-	bool measures, halved;		/* these points are passed */
 };
 
 /*

@@ -111,14 +111,17 @@ int simaddress_touch(struct simaddress *a, struct context *cx, uint32_t file,
 	return 0;
 }
 
-/* Sorts the chunks by file and number. */
-static int sort_places(struct simaddress *a, struct context *cx)
+int simaddress_settle(struct simaddress *a, struct context *cx,
+		      const struct simaddress_file *files, size_t nfiles,
+		      bool raw, uint32_t block_size, uint64_t *blocks)
 {
-	size_t i;
+	uint64_t gaps = 0, at, first;
+	size_t i, f;
 
 	a->places = calloc(a->nchunks + 1, sizeof(*a->places));
 	if (!a->places)
 		return fail(cx, -ENOMEM, "table of addresses");
+	/* By file and number. */
 	pairtable_sort(&a->table);
 	for (i = 0; i < a->nchunks; i++) {
 		const struct pairtable_entry *e = &a->table.slots[i];
@@ -131,78 +134,48 @@ static int sort_places(struct simaddress *a, struct context *cx)
 	}
 	pairtable_fini(&a->table);
 	a->last_chunk = 0;
-	return 0;
-}
-
-/* Numbers the chunks from FROM to TO - 1, which are all those of a file. */
-static int number_file(struct simaddress *a, struct context *cx, size_t from,
-		       size_t to, uint64_t gaps, uint64_t *blocks)
-{
-	uint64_t at = *blocks, first;
-	size_t i;
-
-	for (i = from; i < to; i++) {
-		const struct simaddress_place *p = &a->places[i];
-		struct simaddress_chunk *c = &a->chunks[p->chunk];
-
-		first = gaps ? at + p->number * SIMADDRESS_CHUNK : at;
-		if (first >= UINT32_MAX)
-			break;
-		c->first = (uint32_t)first;
-		if (!gaps)
-			at += (unsigned int)__builtin_popcountll(c->written);
-	}
-	*blocks = at + gaps;
-	if (i < to || *blocks >= UINT32_MAX)
-		return fail(cx, -EINVAL, "volume: reaches further than can be "
-			    "simulated");
-	return 0;
-}
-
-int simaddress_settle(struct simaddress *a, struct context *cx,
-		      const struct simaddress_file *files, size_t nfiles,
-		      bool raw, uint32_t block_size, uint64_t *blocks)
-{
-	size_t from = 0, to, f;
-	uint64_t gaps = 0;
-	int err = sort_places(a, cx);
-
-	for (f = 0; f < nfiles && !err; f++) {
-		for (to = from; to < a->nchunks && a->places[to].file == f;)
-			to++;
+	for (f = i = 0; f < nfiles; f++) {
 		if (raw)
 			gaps = div_round_up(files[f].end, block_size);
-		err = number_file(a, cx, from, to, gaps,
-				  &blocks[files[f].volume]);
-		from = to;
+		at = first = blocks[files[f].volume];
+		for (; i < a->nchunks && a->places[i].file == f; i++) {
+			const struct simaddress_place *p = &a->places[i];
+			struct simaddress_chunk *c = &a->chunks[p->chunk];
+
+			first = gaps ? at + p->number * SIMADDRESS_CHUNK : at;
+			if (first >= UINT32_MAX)
+				break;
+			c->first = (uint32_t)first;
+			if (!gaps)
+				at += (unsigned int)__builtin_popcountll(
+					c->written);
+		}
+		at += gaps;
+		if (first >= UINT32_MAX || at >= UINT32_MAX)
+			return fail(cx, -EINVAL, "volume: reaches further than "
+				    "can be simulated");
+		blocks[files[f].volume] = at;
 	}
-	return err;
-}
-
-/* The first place at or past chunk NUMBER of FILE. */
-static size_t lower_bound(const struct simaddress *a, uint32_t file,
-			  uint64_t number)
-{
-	size_t low = 0, high = a->nchunks, mid;
-
-	while (low < high) {
-		const struct simaddress_place *p;
-
-		mid = low + (high - low) / 2;
-		p = &a->places[mid];
-		if (p->file < file || (p->file == file && p->number < number))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return 0;
 }
 
 void simaddress_range(const struct simaddress *a, uint32_t file, uint64_t first,
 		      uint64_t last, bool raw, uint64_t *block, uint64_t *count)
 {
-	size_t i = lower_bound(a, file, first / SIMADDRESS_CHUNK);
+	size_t i = 0, high = a->nchunks, middle;
 
+	/* The first place at or past the chunk of FIRST. */
+	while (i < high) {
+		const struct simaddress_place *p;
+
+		middle = i + (high - i) / 2;
+		p = &a->places[middle];
+		if (p->file < file || (p->file == file &&
+				       p->number < first / SIMADDRESS_CHUNK))
+			i = middle + 1;
+		else
+			high = middle;
+	}
 	*count = 0;
 	for (; i < a->nchunks && a->places[i].file == file; i++) {
 		const struct simaddress_place *p = &a->places[i];

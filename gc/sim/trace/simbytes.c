@@ -39,19 +39,6 @@ static const struct {
 	{ 257, 5, "ustar" },			/* tar, POSIX.1 */
 };
 
-static bool is_packed(const char *bytes, size_t have)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
-		if (magics[i].at + magics[i].len <= have &&
-		    !memcmp(bytes + magics[i].at, magics[i].bytes,
-			    magics[i].len))
-			return true;
-	/* Blocks of zeros are the end of a tar archive, and here all of it. */
-	return have >= HEAD && !bytes[0] && !memcmp(bytes, bytes + 1, HEAD - 1);
-}
-
 /* Bytes of the file itself: their number, 0 at the end. */
 static ssize_t read_some(struct simbytes *b, struct context *cx, void *buf,
 			 size_t room)
@@ -109,25 +96,12 @@ static int unpack_failed(const struct simbytes *b, struct context *cx)
 			 text ? text : "damaged data");
 }
 
-static bool accept_packed(const struct libarchive *la, struct archive *a)
-{
-	/* What the library was built without, a program may do. */
-	return la->archive_read_support_filter_bzip2(a) >= ARCHIVE_WARN &&
-	       la->archive_read_support_filter_compress(a) >= ARCHIVE_WARN &&
-	       la->archive_read_support_filter_gzip(a) >= ARCHIVE_WARN &&
-	       la->archive_read_support_filter_lz4(a) >= ARCHIVE_WARN &&
-	       la->archive_read_support_filter_lzip(a) >= ARCHIVE_WARN &&
-	       la->archive_read_support_filter_xz(a) >= ARCHIVE_WARN &&
-	       la->archive_read_support_filter_zstd(a) >= ARCHIVE_WARN &&
-	       la->archive_read_support_format_tar(a) == ARCHIVE_OK &&
-	       la->archive_read_support_format_empty(a) == ARCHIVE_OK &&
-	       la->archive_read_support_format_raw(a) == ARCHIVE_OK;
-}
-
 /* From now on through libarchive, which also gets what was read before. */
 static int unpack(struct simbytes *b, struct context *cx)
 {
 	struct simbytes_packed *p = calloc(1, sizeof(*p));
+	const struct libarchive *la;
+	struct archive *a;
 	int ret;
 
 	b->packed = p;
@@ -146,50 +120,51 @@ static int unpack(struct simbytes *b, struct context *cx)
 	memcpy(p->buf, b->buf, b->end);
 	b->end = 0;
 	b->ended = false;
-	if (!accept_packed(&p->la, p->archive) ||
-	    p->la.archive_read_open(p->archive, p, NULL, give_bytes, NULL) !=
-		    ARCHIVE_OK)
+	la = &p->la;
+	a = p->archive;
+	/* What the library was built without, a program may do. */
+	if (la->archive_read_support_filter_bzip2(a) < ARCHIVE_WARN ||
+	    la->archive_read_support_filter_compress(a) < ARCHIVE_WARN ||
+	    la->archive_read_support_filter_gzip(a) < ARCHIVE_WARN ||
+	    la->archive_read_support_filter_lz4(a) < ARCHIVE_WARN ||
+	    la->archive_read_support_filter_lzip(a) < ARCHIVE_WARN ||
+	    la->archive_read_support_filter_xz(a) < ARCHIVE_WARN ||
+	    la->archive_read_support_filter_zstd(a) < ARCHIVE_WARN ||
+	    la->archive_read_support_format_tar(a) != ARCHIVE_OK ||
+	    la->archive_read_support_format_empty(a) != ARCHIVE_OK ||
+	    la->archive_read_support_format_raw(a) != ARCHIVE_OK ||
+	    la->archive_read_open(a, p, NULL, give_bytes, NULL) != ARCHIVE_OK)
 		return unpack_failed(b, cx);
 	return 0;
-}
-
-/* The next member: 1, or 0 at the end. */
-static int next_member(const struct simbytes *b, struct context *cx)
-{
-	struct simbytes_packed *p = b->packed;
-	struct archive_entry *entry;
-	int status = p->la.archive_read_next_header(p->archive, &entry);
-
-	if (status == ARCHIVE_EOF && !p->has_file)
-		return fail_said(cx, -EINVAL, "%s: no regular file with "
-				 "anything in it is in the archive", b->path);
-	if (status == ARCHIVE_EOF)
-		return 0;
-	if (status < ARCHIVE_WARN)
-		return unpack_failed(b, cx);
-	p->in_member = true;
-	return 1;
 }
 
 static ssize_t unpack_some(struct simbytes *b, struct context *cx, void *buf,
 			   size_t room)
 {
 	struct simbytes_packed *p = b->packed;
+	struct archive_entry *entry;
 	la_ssize_t n;
-	int ret;
+	int status;
 
 	p->cx = cx;
-	for (;;) {
-		ret = p->in_member ? 1 : next_member(b, cx);
-		if (ret <= 0)
-			return ret;
+	for (;; p->in_member = false) {
+		if (!p->in_member) {
+			status = p->la.archive_read_next_header(p->archive,
+								&entry);
+			if (status == ARCHIVE_EOF && !p->has_file)
+				return fail_said(cx, -EINVAL, "%s: no regular "
+						 "file with anything in it is "
+						 "in the archive", b->path);
+			if (status == ARCHIVE_EOF)
+				return 0;
+			if (status < ARCHIVE_WARN)
+				return unpack_failed(b, cx);
+			p->in_member = true;
+		}
 		n = p->la.archive_read_data(p->archive, buf, room);
 		p->has_file |= n > 0;
-		if (n > 0)
-			return n;
-		if (n < 0)
-			return unpack_failed(b, cx);
-		p->in_member = false;
+		if (n)
+			return n > 0 ? n : unpack_failed(b, cx);
 	}
 }
 
@@ -251,7 +226,8 @@ static int fill_buffer(struct simbytes *b, struct context *cx)
 int simbytes_open(struct simbytes *b, struct context *cx, const char *path)
 {
 	const char *bytes;
-	size_t have;
+	bool packed;
+	size_t have, i;
 	int ret;
 
 	*b = (struct simbytes){ .path = "standard input", .fd = STDIN_FILENO };
@@ -265,9 +241,16 @@ int simbytes_open(struct simbytes *b, struct context *cx, const char *path)
 	if (!b->buf)
 		return fail(cx, -ENOMEM, "%s", path);
 	ret = simbytes_peek(b, cx, HEAD, &bytes, &have);
-	if (!ret && is_packed(bytes, have))
-		ret = unpack(b, cx);
-	return ret;
+	if (ret)
+		return ret;
+	/* Blocks of zeros are the end of a tar archive, and here all of it. */
+	packed = have >= HEAD && !bytes[0] &&
+		 !memcmp(bytes, bytes + 1, HEAD - 1);
+	for (i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
+		packed |= magics[i].at + magics[i].len <= have &&
+			  !memcmp(bytes + magics[i].at, magics[i].bytes,
+				  magics[i].len);
+	return packed ? unpack(b, cx) : 0;
 }
 
 void simbytes_close(struct simbytes *b)
@@ -321,7 +304,3 @@ int simbytes_peek(struct simbytes *b, struct context *cx, size_t n,
 	return 0;
 }
 
-void simbytes_take(struct simbytes *b, size_t n)
-{
-	b->start += n;
-}

@@ -40,17 +40,12 @@ static bool number(struct simformat_text t, uint64_t *value)
 	return true;
 }
 
-/* VALUE in units of UNIT ns. */
-static bool scaled(uint64_t value, uint64_t unit, uint64_t *time)
-{
-	return !__builtin_mul_overflow(value, unit, time);
-}
-
+/* T in units of UNIT ns. */
 static bool time_in(struct simformat_text t, uint64_t unit, uint64_t *time)
 {
 	uint64_t v;
 
-	return number(t, &v) && scaled(v, unit, time);
+	return number(t, &v) && !__builtin_mul_overflow(v, unit, time);
 }
 
 /* The same as the time of E. */
@@ -61,18 +56,18 @@ static bool take_time(struct simformat_text t, uint64_t unit,
 	return e->timed;
 }
 
-/* Seconds with or without decimals. */
-static bool seconds(struct simformat_text t, uint64_t *time)
+/* The same in seconds with or without decimals. */
+static bool take_seconds(struct simformat_text t, struct simformat_event *e)
 {
 	const char *point = memchr(t.at, '.', t.len);
-	struct simformat_text whole = t, rest = none;
+	struct simformat_text rest = none;
 	uint64_t fraction = 0, unit = NS_PER_S;
 	size_t i;
 
 	if (point) {
-		whole.len = (size_t)(point - t.at);
 		rest.at = point + 1;
-		rest.len = t.len - whole.len - 1;
+		rest.len = t.len - (size_t)(rest.at - t.at);
+		t.len = (size_t)(point - t.at);
 	}
 	for (i = 0; i < rest.len; i++) {
 		unsigned int digit = (unsigned int)(rest.at[i] - '0');
@@ -82,27 +77,17 @@ static bool seconds(struct simformat_text t, uint64_t *time)
 		unit /= 10;
 		fraction += digit * unit;
 	}
-	return time_in(whole, NS_PER_S, time) &&
-	       !__builtin_add_overflow(*time, fraction, time);
-}
-
-static bool take_seconds(struct simformat_text t, struct simformat_event *e)
-{
-	e->timed = seconds(t, &e->time);
+	e->timed = time_in(t, NS_PER_S, &e->time) &&
+		   !__builtin_add_overflow(e->time, fraction, &e->time);
 	return e->timed;
-}
-
-static bool is_place(const struct simformat_event *e)
-{
-	return e->offset < SIMFORMAT_OFFSET_MAX &&
-	       e->length < SIMFORMAT_OFFSET_MAX - e->offset;
 }
 
 static bool bytes(struct simformat_text offset, struct simformat_text length,
 		  struct simformat_event *e)
 {
 	return number(offset, &e->offset) && number(length, &e->length) &&
-	       is_place(e);
+	       e->offset < SIMFORMAT_OFFSET_MAX &&
+	       e->length < SIMFORMAT_OFFSET_MAX - e->offset;
 }
 
 static bool sectors(struct simformat_text offset, struct simformat_text length,
@@ -120,6 +105,21 @@ static bool is_word(struct simformat_text t, const char *word)
 {
 	/* The text may have zeros in it. */
 	return t.len == strlen(word) && !strncasecmp(t.at, word, t.len);
+}
+
+/* What a word means; NULL at the end of a list of them. */
+struct word {
+	const char *word;
+	enum simformat_kind kind;
+};
+
+static enum simformat_kind kind_of_word(const struct word *words,
+					struct simformat_text t)
+{
+	for (; words->word; words++)
+		if (is_word(t, words->word))
+			return words->kind;
+	return SIMFORMAT_BAD;
 }
 
 static bool is_blank(char c)
@@ -254,69 +254,49 @@ static bool is_device(struct simformat_text t)
 	return number(major, &n) && number(minor, &n);
 }
 
-/* What RWBS says of a request of some LENGTH. */
-static enum simformat_kind kind_of_rwbs(struct simformat_text rwbs,
-					bool has_length)
-{
-	if (!has_length)
-		return memchr(rwbs.at, 'F', rwbs.len) ? SIMFORMAT_SYNC :
-							SIMFORMAT_OTHER;
-	if (memchr(rwbs.at, 'Z', rwbs.len))
-		return SIMFORMAT_OTHER;		/* of a zone */
-	if (memchr(rwbs.at, 'D', rwbs.len))
-		return SIMFORMAT_TRIM;
-	if (memchr(rwbs.at, 'W', rwbs.len))
-		return SIMFORMAT_WRITE;
-	return memchr(rwbs.at, 'R', rwbs.len) ? SIMFORMAT_READ :
-						SIMFORMAT_OTHER;
-}
-
-/* What blkparse prints after the last event. */
-static bool is_summary(const char *line)
-{
-	return (!strncmp(line, "CPU", 3) && isdigit((unsigned char)line[3])) ||
-	       !strncmp(line, "Total (", 7) || !strncmp(line, "Input file ", 11);
-}
-
 static enum simformat_kind parse_blkparse(struct simformat_state *state,
 					  char *line, size_t len,
 					  struct simformat_event *e)
 {
 	struct simformat_text f[FIELDS];
 	unsigned int n = cut_blanks(line, len, f);
-	enum simformat_kind kind;
 	uint64_t sequence;
 
 	if (n < 6 || !is_device(f[0]) || !number(f[2], &sequence) ||
 	    !take_seconds(f[3], e)) {
-		state->summary |= is_summary(line);
+		/* What blkparse prints after the last event. */
+		state->summary |= (!strncmp(line, "CPU", 3) &&
+				   isdigit((unsigned char)line[3])) ||
+				  !strncmp(line, "Total (", 7) ||
+				  !strncmp(line, "Input file ", 11);
 		return state->summary || !n ? SIMFORMAT_OTHER : SIMFORMAT_BAD;
 	}
 	if (f[5].len != 1 || *f[5].at != 'Q' || n < 7)
 		return SIMFORMAT_OTHER;
 	e->volume = f[0];
+	/* Without a length. */
 	if (n < 10 || f[8].len != 1 || *f[8].at != '+')
-		return kind_of_rwbs(f[6], false);
-	kind = kind_of_rwbs(f[6], true);
-	return sectors(f[7], f[9], e) ? kind : SIMFORMAT_BAD;
+		return memchr(f[6].at, 'F', f[6].len) ? SIMFORMAT_SYNC :
+							SIMFORMAT_OTHER;
+	if (!sectors(f[7], f[9], e))
+		return SIMFORMAT_BAD;
+	if (memchr(f[6].at, 'Z', f[6].len))
+		return SIMFORMAT_OTHER;		/* of a zone */
+	if (memchr(f[6].at, 'D', f[6].len))
+		return SIMFORMAT_TRIM;
+	if (memchr(f[6].at, 'W', f[6].len))
+		return SIMFORMAT_WRITE;
+	return memchr(f[6].at, 'R', f[6].len) ? SIMFORMAT_READ :
+						SIMFORMAT_OTHER;
 }
 
 static bool looks_blkparse(char *line, size_t len)
 {
+	struct simformat_event e = SIMFORMAT_EVENT_NONE;
 	struct simformat_text f[FIELDS];
-	uint64_t time;
 
 	return cut_blanks(line, len, f) >= 6 && is_device(f[0]) &&
-	       seconds(f[3], &time);
-}
-
-/* Files that are devices are volumes of their own. */
-static void set_file(struct simformat_text name, struct simformat_event *e)
-{
-	if (name.len > 5 && !memcmp(name.at, "/dev/", 5))
-		e->volume = name;
-	else
-		e->file = name;
+	       take_seconds(f[3], &e);
 }
 
 /* N words from F on: FILE ACTION [OFFSET LENGTH] */
@@ -325,51 +305,34 @@ static enum simformat_kind parse_action(struct simformat_state *state,
 					unsigned int n,
 					struct simformat_event *e)
 {
-	enum simformat_kind kind = SIMFORMAT_BAD;
+	static const struct word actions[] = {
+		{ "write", SIMFORMAT_WRITE },	{ "read", SIMFORMAT_READ },
+		{ "trim", SIMFORMAT_TRIM },	{ "add", SIMFORMAT_OTHER },
+		{ "open", SIMFORMAT_OTHER },	{ "close", SIMFORMAT_OTHER },
+		{ "sync", SIMFORMAT_SYNC },	{ "datasync", SIMFORMAT_SYNC },
+		{ "syncfs", SIMFORMAT_SYNC },
+		{ "sync_file_range", SIMFORMAT_SYNC },
+		{ NULL, SIMFORMAT_BAD },
+	};
+	enum simformat_kind kind;
 	uint64_t wait;
 
 	if (n < 2)
 		return SIMFORMAT_BAD;
-	set_file(f[0], e);
-	if (is_word(f[1], "add") || is_word(f[1], "open") ||
-	    is_word(f[1], "close"))
-		return SIMFORMAT_OTHER;
-	if (is_word(f[1], "sync") || is_word(f[1], "datasync") ||
-	    is_word(f[1], "syncfs") || is_word(f[1], "sync_file_range"))
-		return SIMFORMAT_SYNC;
-	if (is_word(f[1], "wait") && n >= 3) {
-		if (!time_in(f[2], NS_PER_US, &wait) ||
-		    __builtin_add_overflow(state->waited, wait,
-					   &state->waited))
-			return SIMFORMAT_BAD;
-		return SIMFORMAT_OTHER;
-	}
-	if (is_word(f[1], "write"))
-		kind = SIMFORMAT_WRITE;
-	else if (is_word(f[1], "read"))
-		kind = SIMFORMAT_READ;
-	else if (is_word(f[1], "trim"))
-		kind = SIMFORMAT_TRIM;
+	/* Files that are devices are volumes of their own. */
+	if (f[0].len > 5 && !memcmp(f[0].at, "/dev/", 5))
+		e->volume = f[0];
+	else
+		e->file = f[0];
+	if (is_word(f[1], "wait") && n >= 3)
+		return time_in(f[2], NS_PER_US, &wait) &&
+		       !__builtin_add_overflow(state->waited, wait,
+					       &state->waited) ?
+			       SIMFORMAT_OTHER : SIMFORMAT_BAD;
+	kind = kind_of_word(actions, f[1]);
+	if (kind == SIMFORMAT_OTHER || kind == SIMFORMAT_SYNC)
+		return kind;
 	return n >= 4 && bytes(f[2], f[3], e) ? kind : SIMFORMAT_BAD;
-}
-
-/* DIRECTION,OFFSET,LENGTH: 0 for a read, 1 for a write. */
-static enum simformat_kind parse_fio1(char *line, size_t len,
-				      struct simformat_event *e)
-{
-	struct simformat_text f[FIELDS];
-
-	if (cut_commas(line, len, f) != 3 || f[0].len != 1 ||
-	    !bytes(f[1], f[2], e))
-		return SIMFORMAT_BAD;
-	switch (*f[0].at) {
-	case '0':
-		return SIMFORMAT_READ;
-	case '1':
-		return SIMFORMAT_WRITE;
-	default:
-		return SIMFORMAT_BAD;
-	}
 }
 
 static enum simformat_kind parse_fio(struct simformat_state *state, char *line,
@@ -383,8 +346,14 @@ static enum simformat_kind parse_fio(struct simformat_state *state, char *line,
 		return state->fio_version == 2 || state->fio_version == 3 ?
 			       SIMFORMAT_OTHER : SIMFORMAT_BAD;
 	}
-	if (!state->fio_version)
-		return parse_fio1(line, len, e);
+	/* DIRECTION,OFFSET,LENGTH: 0 for a read, 1 for a write. */
+	if (!state->fio_version) {
+		if (cut_commas(line, len, f) != 3 || f[0].len != 1 ||
+		    !bytes(f[1], f[2], e))
+			return SIMFORMAT_BAD;
+		return *f[0].at == '0' ? SIMFORMAT_READ :
+		       *f[0].at == '1' ? SIMFORMAT_WRITE : SIMFORMAT_BAD;
+	}
 	n = cut_blanks(line, len, f);
 	if (state->fio_version == 2) {
 		e->time = state->waited;
@@ -399,52 +368,23 @@ static enum simformat_kind parse_fio(struct simformat_state *state, char *line,
 
 enum { TIME, OPERATION, OFFSET, LENGTH, VOLUME };
 
-/* A heading: which of its columns is which.  False: it is none. */
-static bool take_columns(struct simformat_state *state,
-			 const struct simformat_text *f, unsigned int n)
+static enum simformat_kind parse_csv(struct simformat_state *state, char *line,
+				     size_t len, struct simformat_event *e)
 {
 	static const char *const names[SIMFORMAT_COLUMNS] = {
 		"time", "operation", "offset", "length", "volume",
 	};
-	unsigned int i, k, found[SIMFORMAT_COLUMNS] = { 0 };
-
-	for (i = 0; i < n; i++)
-		for (k = 0; k < SIMFORMAT_COLUMNS; k++)
-			if (is_word(f[i], names[k]))
-				found[k] = i + 1;
-	if (!found[OPERATION] || !found[OFFSET] || !found[LENGTH])
-		return false;
-	memcpy(state->columns, found, sizeof(found));
-	state->has_columns = true;
-	return true;
-}
-
-static enum simformat_kind kind_of_operation(struct simformat_text word)
-{
-	static const struct {
-		const char *word;
-		enum simformat_kind kind;
-	} rows[] = {
+	static const struct word operations[] = {
 		{ "w", SIMFORMAT_WRITE },    { "write", SIMFORMAT_WRITE },
 		{ "r", SIMFORMAT_READ },     { "read", SIMFORMAT_READ },
 		{ "d", SIMFORMAT_TRIM },     { "discard", SIMFORMAT_TRIM },
 		{ "trim", SIMFORMAT_TRIM },  { "delete", SIMFORMAT_TRIM },
 		{ "sync", SIMFORMAT_SYNC },  { "flush", SIMFORMAT_SYNC },
-		{ "datasync", SIMFORMAT_SYNC },
+		{ "datasync", SIMFORMAT_SYNC }, { NULL, SIMFORMAT_BAD },
 	};
-	size_t i;
-
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (is_word(word, rows[i].word))
-			return rows[i].kind;
-	return SIMFORMAT_BAD;
-}
-
-static enum simformat_kind parse_csv(struct simformat_state *state, char *line,
-				     size_t len, struct simformat_event *e)
-{
 	struct simformat_text f[FIELDS], c[SIMFORMAT_COLUMNS];
-	unsigned int n = cut_commas(line, len, f), i, at;
+	unsigned int n = cut_commas(line, len, f), i, k, at;
+	unsigned int found[SIMFORMAT_COLUMNS] = { 0 };
 	enum simformat_kind kind;
 
 	if (n > FIELDS)
@@ -453,10 +393,19 @@ static enum simformat_kind parse_csv(struct simformat_state *state, char *line,
 		at = state->has_columns ? state->columns[i] : i + 1;
 		c[i] = at && at <= n ? f[at - 1] : none;
 	}
-	kind = kind_of_operation(c[OPERATION]);
-	if (kind == SIMFORMAT_BAD)
-		return take_columns(state, f, n) ? SIMFORMAT_OTHER :
-						   SIMFORMAT_BAD;
+	kind = kind_of_word(operations, c[OPERATION]);
+	if (kind == SIMFORMAT_BAD) {
+		/* It may be a heading: which of the columns is which. */
+		for (i = 0; i < n; i++)
+			for (k = 0; k < SIMFORMAT_COLUMNS; k++)
+				if (is_word(f[i], names[k]))
+					found[k] = i + 1;
+		if (!found[OPERATION] || !found[OFFSET] || !found[LENGTH])
+			return SIMFORMAT_BAD;
+		memcpy(state->columns, found, sizeof(found));
+		state->has_columns = true;
+		return SIMFORMAT_OTHER;
+	}
 	if (c[TIME].len && !take_seconds(c[TIME], e))
 		return SIMFORMAT_BAD;
 	e->volume = c[VOLUME];
@@ -493,19 +442,6 @@ const char *const simformat_names[] = {
 /* A line of a format is not longer. */
 #define GUESSED 512
 
-static bool is_of(const struct simformat *format, char *line, size_t len)
-{
-	struct simformat_state state = { 0 };
-	struct simformat_event e = SIMFORMAT_EVENT_NONE;
-
-	if (format->heading && !strncasecmp(line, format->heading,
-					    strlen(format->heading)))
-		return true;
-	return format->looks ? format->looks(line, len) :
-			       format->parse(&state, line, len, &e) !=
-				       SIMFORMAT_BAD;
-}
-
 const struct simformat *simformat_guess(const char *line, size_t len)
 {
 	char copy[GUESSED + 1];
@@ -514,11 +450,19 @@ const struct simformat *simformat_guess(const char *line, size_t len)
 	if (len > GUESSED)
 		len = GUESSED;
 	for (i = 0; i < simformat_count; i++) {
+		const struct simformat *f = &simformat_list[i];
+		struct simformat_event e = SIMFORMAT_EVENT_NONE;
+		struct simformat_state state = { 0 };
+
 		/* What looks at a line may change it. */
 		memcpy(copy, line, len);
 		copy[len] = '\0';
-		if (is_of(&simformat_list[i], copy, len))
-			return &simformat_list[i];
+		if (f->heading &&
+		    !strncasecmp(copy, f->heading, strlen(f->heading)))
+			return f;
+		if (f->looks ? f->looks(copy, len) :
+			       f->parse(&state, copy, len, &e) != SIMFORMAT_BAD)
+			return f;
 	}
 	return NULL;
 }

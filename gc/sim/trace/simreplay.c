@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Replaying a trace.
+ * Steps of a trace: kept, and replayed.
  *
- * The steps that simtrace.c has kept, with places in the map of addresses
- * replaced by numbers of blocks.
+ * Numbers are stored in groups of seven bits.  A page is written when it is
+ * full; each stream knows the numbers of its pages.  Numbers that belong
+ * together are never on two pages, and the rest of a page is zeros; a stored
+ * group never begins with a zero.  Where they are replayed, places in the map of
+ * addresses are replaced by numbers of blocks.
  */
 #include "gc/sim/trace/simreplay.h"
 
@@ -11,8 +14,48 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/checked.h"
 #include "base/tempfile.h"
+
+#define NUMBER_MAX 10u		/* bytes of 64 bits */
+
+int simreplay_keep(struct simspool *s, struct simspool_stream *t,
+		   struct context *cx, const uint64_t *numbers, unsigned int n)
+{
+	int err = 0, fd = s->file - 1;
+	unsigned int i;
+	uint64_t v;
+
+	if (!t->page) {
+		t->page = calloc(1, SIMSPOOL_PAGE);
+		if (!t->page)
+			return fail(cx, -ENOMEM, "trace");
+	}
+	if (t->used + n * NUMBER_MAX > SIMSPOOL_PAGE) {
+		if (fd < 0)
+			err = tempfile_open(cx, &fd);
+		s->file = fd + 1;
+		if (!err)
+			err = array_reserve(cx, &t->pages, &t->room,
+					    t->npages + 1);
+		if (!err)
+			err = tempfile_write(cx, fd, (uint64_t)s->pages *
+					     SIMSPOOL_PAGE, t->page,
+					     SIMSPOOL_PAGE);
+		if (err)
+			return err;
+		t->pages[t->npages++] = s->pages++;
+		t->used = 0;
+		memset(t->page, 0, SIMSPOOL_PAGE);
+	}
+	for (i = 0; i < n; i++) {
+		for (v = numbers[i]; v >= 0x80; v >>= 7)
+			t->page[t->used++] = (uint8_t)(v | 0x80);
+		t->page[t->used++] = (uint8_t)v;
+	}
+	return 0;
+}
 
 int simreplay_open(struct simreplay *c, struct context *cx,
 		   const struct simtrace *t, size_t volume)
@@ -73,38 +116,12 @@ static uint64_t next_number(struct simreplay *c)
 	return v;
 }
 
-static void next_write(struct simreplay *c, struct simop *op)
-{
-	const struct simtrace *t = c->trace;
-	uint64_t stored = next_number(c);
-
-	/* See simspool_signed(). */
-	c->slot += stored >> 1 ^ (0 - (stored & 1));
-	op->block = simaddress_block(&t->addresses, c->slot, t->config.raw);
-	c->slot += op->count;
-}
-
-/* Whole blocks that are ever written; up to the end a part is whole. */
-static void next_trim(struct simreplay *c, struct simop *op)
-{
-	const struct simtrace *t = c->trace;
-	uint32_t file = (uint32_t)next_number(c);
-	uint64_t offset = next_number(c);
-	uint64_t end = offset + next_number(c);
-	uint64_t bs = t->config.block_size, first = div_round_up(offset, bs);
-	uint64_t last = end / bs;
-
-	if (end >= t->extents[file].end)
-		last = div_round_up(end, bs);
-	op->count = 0;
-	if (first < last)
-		simaddress_range(&t->addresses, file, first, last,
-				 t->config.raw, &op->block, &op->count);
-}
-
 int simreplay_next(struct simreplay *c, struct context *cx, struct simop *op)
 {
-	uint64_t tag;
+	const struct simtrace *t = c->trace;
+	uint64_t bs = t->config.block_size, tag, stored, offset, end;
+	uint64_t first, last;
+	uint32_t file;
 	int ret;
 
 	while ((ret = has_step(c, cx)) > 0) {
@@ -117,10 +134,30 @@ int simreplay_next(struct simreplay *c, struct context *cx, struct simop *op)
 		};
 		if (op->kind == SIMOP_SYNC)
 			return 1;
-		if (op->kind == SIMOP_WRITE)
-			next_write(c, op);
-		else
-			next_trim(c, op);
+		if (op->kind == SIMOP_WRITE) {
+			/* A difference of either sign. */
+			stored = next_number(c);
+			c->slot += stored >> 1 ^ (0 - (stored & 1));
+			op->block = simaddress_block(&t->addresses, c->slot,
+						     t->config.raw);
+			c->slot += op->count;
+		} else {
+			/*
+			 * Whole blocks that are ever written; up to the end a
+			 * part is whole.
+			 */
+			file = (uint32_t)next_number(c);
+			offset = next_number(c);
+			end = offset + next_number(c);
+			first = div_round_up(offset, bs);
+			last = end >= t->extents[file].end ?
+				       div_round_up(end, bs) : end / bs;
+			op->count = 0;
+			if (first < last)
+				simaddress_range(&t->addresses, file, first,
+						 last, t->config.raw,
+						 &op->block, &op->count);
+		}
 		if (op->count)
 			return 1;
 	}

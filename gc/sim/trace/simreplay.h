@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The steps of one volume of a trace, one after the other. */
+/*
+ * The steps of a trace are kept to be replayed, several times and at the same
+ * time.
+ */
 #ifndef NILFS2_GC_SIM_SIMREPLAY_H
 #define NILFS2_GC_SIM_SIMREPLAY_H
 
 #include "gc/sim/trace/simtrace.h"
 #include "gc/sim/writers/simop.h"
 
-/* Any number of them may read the same trace. */
+/* Numbers that are stored together are on one page: at most this many. */
+#define SIMREPLAY_NUMBERS 5u
+
+/* Adds N NUMBERS.  -ENOMEM, also where no temporary file can be had. */
+int simreplay_keep(struct simspool *s, struct simspool_stream *t,
+		   struct context *cx, const uint64_t *numbers, unsigned int n);
+
+/* The steps of one volume.  Any number of these may read the same trace. */
 struct simreplay {
 	const struct simtrace *trace;
 	const struct simspool_stream *steps;

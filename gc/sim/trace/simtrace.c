@@ -18,8 +18,10 @@
 #include "base/array.h"
 #include "base/checked.h"
 #include "base/sort.h"
+#include "base/tempfile.h"
 #include "base/text.h"
 #include "gc/sim/trace/simbytes.h"
+#include "gc/sim/trace/simreplay.h"
 #include "gc/sim/writers/simop.h"
 
 /* Lines between two looks at how many of them are bad. */
@@ -29,36 +31,27 @@
 #define NAME_SHOWN 64u
 #define VOLUMES_SHOWN 8u
 
-/*
- * Names: a hash table finds the first file with the same hash, or the second,
- * and so on; the name itself decides.
- */
-
-static uint64_t hash_name(struct simformat_text name)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);	/* FNV-1a */
-	size_t i;
-
-	for (i = 0; i < name.len; i++)
-		hash = (hash ^ (unsigned char)name.at[i]) *
-		       UINT64_C(0x100000001b3);
-	return hash;
-}
-
 static bool is_name(const struct simtrace_file *file, struct simformat_text name)
 {
 	return file->len == name.len && !memcmp(file->name, name.at, name.len);
 }
 
-/* The number of the file NAME, or -1. */
+/*
+ * The number of the file NAME, or -1: a hash table finds the first file with
+ * the same hash, or the second, and so on; the name itself decides.
+ */
 static int64_t find_file(struct simtrace *t, struct simformat_text name,
 			 uint64_t *hash, uint64_t *same)
 {
 	const struct pairtable_entry *entry;
+	size_t i;
 
 	if (t->last_file && is_name(&t->files[t->last_file - 1], name))
 		return t->last_file - 1;
-	*hash = hash_name(name);
+	*hash = UINT64_C(0xcbf29ce484222325);	/* FNV-1a */
+	for (i = 0; i < name.len; i++)
+		*hash = (*hash ^ (unsigned char)name.at[i]) *
+			UINT64_C(0x100000001b3);
 	for (*same = 0; ; ++*same) {
 		entry = pairtable_find(&t->names, *same, *hash);
 		if (!entry)
@@ -90,24 +83,6 @@ static int add_volume(struct simtrace *t, struct context *cx, const char *name,
 	return 0;
 }
 
-/* The volume of a new file: all that have a file name share one. */
-static int volume_of(struct simtrace *t, struct context *cx,
-		     const struct simformat_event *e, const char *name,
-		     uint32_t *number)
-{
-	int err = 0;
-
-	if (!e->file.len)
-		return add_volume(t, cx, name, number);
-	if (!t->shared) {
-		err = add_volume(t, cx, "", number);
-		if (!err)
-			t->shared = *number + 1;
-	}
-	*number = t->shared - 1;
-	return err;
-}
-
 static bool is_chosen(const struct simtrace *t, const char *volume)
 {
 	const char *want = t->config.volume;
@@ -120,8 +95,8 @@ static int add_file(struct simtrace *t, struct context *cx,
 		    struct simformat_text name, uint64_t hash, uint64_t same)
 {
 	struct simtrace_file *file;
-	uint32_t volume = 0;
-	int err;
+	uint32_t volume = t->shared - 1;
+	int err = 0;
 
 	if (array_reserve(cx, &t->files, &t->files_room, t->nfiles + 1) ||
 	    array_reserve(cx, &t->extents, &t->extents_room, t->nfiles + 1))
@@ -133,7 +108,11 @@ static int add_file(struct simtrace *t, struct context *cx,
 	if (!file->name)
 		return no_memory(t, cx);
 	memcpy(file->name, name.at, name.len);
-	err = volume_of(t, cx, e, file->name, &volume);
+	/* All that have a file name share one volume. */
+	if (!e->file.len || !t->shared)
+		err = add_volume(t, cx, e->file.len ? "" : file->name, &volume);
+	if (!err && e->file.len)
+		t->shared = volume + 1;
 	if (!err)
 		err = pairtable_add(&t->names, cx, same, hash, t->nfiles + 1);
 	if (err) {
@@ -157,7 +136,7 @@ static int keep_step(struct simtrace *t, struct context *cx,
 	numbers[0] = count << 2 | ((uint64_t)kind + 1);
 	numbers[1] = now - v->span;
 	v->span = now;
-	return simspool_add(&t->spool, &v->steps, cx, numbers, n);
+	return simreplay_keep(&t->spool, &v->steps, cx, numbers, n);
 }
 
 /* Whether a second volume, of which none was asked for, makes it an error. */
@@ -187,62 +166,31 @@ static int keep_write(struct simtrace *t, struct context *cx, uint32_t file,
 	err = simaddress_touch(&t->addresses, cx, file, first, count, &slot);
 	if (err)
 		return err;
-	numbers[2] = simspool_signed(slot - v->slot);
-	v->slot = slot + count;
+	/* Small differences of either sign are small numbers. */
+	slot -= v->slot;
+	v->slot += slot + count;
+	numbers[2] = slot << 1 ^ (0 - (slot >> 63));
 	return keep_step(t, cx, v, SIMOP_WRITE, count, numbers, 3);
-}
-
-static int keep_trim(struct simtrace *t, struct context *cx, uint32_t file,
-		     const struct simformat_event *e)
-{
-	struct simtrace_volume *v = &t->volumes[t->extents[file].volume];
-	uint64_t numbers[5] = { 0, 0, file, e->offset, e->length };
-
-	if (!t->files[file].chosen || is_ambiguous(t))
-		return 0;
-	return keep_step(t, cx, v, SIMOP_TRIM, 0, numbers, 5);
-}
-
-/* A flush of a device or file, or, where none is named, of all. */
-static int keep_sync(struct simtrace *t, struct context *cx, int64_t file)
-{
-	uint64_t numbers[2];
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < t->nvolumes && !err; i++) {
-		if (file >= 0 && t->extents[file].volume != i)
-			continue;
-		if (is_chosen(t, t->volumes[i].name))
-			err = keep_step(t, cx, &t->volumes[i], SIMOP_SYNC, 0,
-					numbers, 2);
-	}
-	return err;
-}
-
-/* The clock of the trace, which never goes back. */
-static void take_time(struct simtrace *t, const struct simformat_event *e)
-{
-	if (!e->timed)
-		return;
-	if (!t->has_times)
-		t->origin = t->latest = e->time;
-	t->has_times = true;
-	if (e->time < t->latest)
-		t->counts.unordered++;
-	else
-		t->latest = e->time;
 }
 
 static int take_event(struct simtrace *t, struct context *cx,
 		      enum simformat_kind kind, const struct simformat_event *e)
 {
 	struct simformat_text name = e->file.len ? e->file : e->volume;
-	uint64_t hash = 0, same = 0;
+	uint64_t numbers[SIMREPLAY_NUMBERS], hash = 0, same = 0;
 	int64_t file;
-	int err;
+	size_t i;
+	int err = 0;
 
-	take_time(t, e);
+	/* The clock of the trace, which never goes back. */
+	if (e->timed) {
+		if (!t->has_times)
+			t->origin = t->latest = e->time;
+		t->has_times = true;
+		t->counts.unordered += e->time < t->latest;
+		if (e->time > t->latest)
+			t->latest = e->time;
+	}
 	switch (kind) {
 	case SIMFORMAT_WRITE:
 		t->counts.writes++;
@@ -259,11 +207,25 @@ static int take_event(struct simtrace *t, struct context *cx,
 	case SIMFORMAT_TRIM:
 		t->counts.trims++;
 		file = find_file(t, name, &hash, &same);
-		return file < 0 ? 0 : keep_trim(t, cx, (uint32_t)file, e);
+		if (file < 0 || !t->files[file].chosen || is_ambiguous(t))
+			return 0;
+		numbers[2] = (uint64_t)file;
+		numbers[3] = e->offset;
+		numbers[4] = e->length;
+		return keep_step(t, cx, &t->volumes[t->extents[file].volume],
+				 SIMOP_TRIM, 0, numbers, 5);
 	case SIMFORMAT_SYNC:
+		/* Of a device or file, or, where none is named, of all. */
 		t->counts.syncs++;
 		file = name.len ? find_file(t, name, &hash, &same) : -1;
-		return file < 0 && name.len ? 0 : keep_sync(t, cx, file);
+		if (file < 0 && name.len)
+			return 0;
+		for (i = 0; i < t->nvolumes && !err; i++)
+			if ((file < 0 || t->extents[file].volume == i) &&
+			    is_chosen(t, t->volumes[i].name))
+				err = keep_step(t, cx, &t->volumes[i],
+						SIMOP_SYNC, 0, numbers, 2);
+		return err;
 	case SIMFORMAT_READ:
 		t->counts.reads++;
 		return 0;
@@ -282,10 +244,13 @@ static void count_line(struct simtrace *t, enum simformat_kind kind)
 		t->counts.first_bad = t->counts.lines;
 }
 
-static int too_bad(const struct simtrace *t, struct context *cx)
+/* -EINVAL where more than one of a hundred lines are not understood. */
+static int check_bad(const struct simtrace *t, struct context *cx)
 {
 	const char *format = t->format ? t->format->name : "that is asked for";
 
+	if (t->counts.bad <= t->counts.lines / 100)
+		return 0;
 	return fail_said(cx, -EINVAL, "%s: %" PRIu64 " of %" PRIu64 " lines "
 			 "are not of the format %s, the first is line %" PRIu64
 			 "; --trace-format names another one", t->config.path,
@@ -293,93 +258,50 @@ static int too_bad(const struct simtrace *t, struct context *cx)
 			 t->counts.first_bad);
 }
 
-/* More than one of a hundred lines. */
-static bool is_too_bad(const struct simtrace *t)
-{
-	return t->counts.bad > t->counts.lines / 100;
-}
-
-/* What is due every now and then. */
-static int look_up(const struct simtrace *t, struct context *cx,
-		   const struct simbytes *b)
-{
-	if (t->config.progress)
-		t->config.progress(t->config.arg, b->taken);
-	if (t->counts.lines > PATIENCE && is_too_bad(t))
-		return too_bad(t, cx);
-	return context_cancelled(cx);
-}
-
-/* Lines that belong to no format. */
-static bool is_void(const char *line, size_t len)
-{
-	return !line[strspn(line, " \t")] || (*line == '#' && len);
-}
-
-/* The first line; fields without any digit are a heading. */
-static bool is_heading(const struct simtrace *t, const char *line)
-{
-	const struct simtrace_counts *c = &t->counts;
-
-	return c->lines == 1 && strchr(line, ',') &&
-	       !line[strcspn(line, "0123456789")];
-}
-
-/* The format, by the first line that has one. */
-static int guess_format(struct simtrace *t, struct context *cx,
-			const char *line, size_t len)
-{
-	t->format = simformat_guess(line, len);
-	if (t->format || t->counts.lines < GUESSES)
-		return 0;
-	return fail_said(cx, -EINVAL, "%s: none of the first lines is of a "
-			 "known format of traces", t->config.path);
-}
-
-/*
- * Past the mark of the byte order of UTF-8, which is at the start of a file, and
- * where files were put behind each other of a line.
- */
-static void skip_mark(char **line, size_t *len)
-{
-	static const char mark[] = "\xef\xbb\xbf";
-	size_t n = sizeof(mark) - 1;
-
-	if (*len < n || memcmp(*line, mark, n))
-		return;
-	*line += n;
-	*len -= n;
-}
-
 /* One line: 1, 0 at the end. */
 static int take_line(struct simtrace *t, struct context *cx,
 		     struct simformat_state *state, struct simbytes *b)
 {
+	static const char mark[] = "\xef\xbb\xbf";
 	struct simformat_event e = SIMFORMAT_EVENT_NONE;
 	enum simformat_kind kind = SIMFORMAT_BAD;
 	char *line;
 	size_t len;
-	int err = 0, ret = simbytes_line(b, cx, &line, &len);
+	int ret = simbytes_line(b, cx, &line, &len);
 
 	if (ret <= 0)
 		return ret;
 	t->counts.lines++;
-	skip_mark(&line, &len);
-	if (is_void(line, len)) {
+	/*
+	 * The mark of the byte order of UTF-8 is at the start of a file, and
+	 * where files were put behind each other of a line.
+	 */
+	if (len >= sizeof(mark) - 1 && !memcmp(line, mark, sizeof(mark) - 1)) {
+		line += sizeof(mark) - 1;
+		len -= sizeof(mark) - 1;
+	}
+	/* Lines that belong to no format. */
+	if (!line[strspn(line, " \t")] || (*line == '#' && len)) {
 		t->counts.other++;
 		return 1;
 	}
-	if (!t->format)
-		err = guess_format(t, cx, line, len);
-	if (err)
-		return err;
+	/* The format, by the first line that has one. */
+	if (!t->format) {
+		t->format = simformat_guess(line, len);
+		if (!t->format && t->counts.lines >= GUESSES)
+			return fail_said(cx, -EINVAL, "%s: none of the first "
+					 "lines is of a known format of traces",
+					 t->config.path);
+	}
 	if (t->format)
 		kind = t->format->parse(state, line, len, &e);
-	if (kind == SIMFORMAT_BAD && is_heading(t, line))
+	/* In the first line fields without any digit are a heading. */
+	if (kind == SIMFORMAT_BAD && t->counts.lines == 1 &&
+	    strchr(line, ',') && !line[strcspn(line, "0123456789")])
 		kind = SIMFORMAT_OTHER;
 	count_line(t, kind);
-	err = take_event(t, cx, kind, &e);
-	return err ? err : 1;
+	ret = take_event(t, cx, kind, &e);
+	return ret ? ret : 1;
 }
 
 /* One record, with what follows it: 1, 0 at the end. */
@@ -431,7 +353,14 @@ static int read_all(struct simtrace *t, struct context *cx, struct simbytes *b)
 		t->format = format;
 	while ((ret = records ? take_record(t, cx, &state, b) :
 				take_line(t, cx, &state, b)) > 0) {
-		ret = t->counts.lines & PATIENCE ? 0 : look_up(t, cx, b);
+		if (t->counts.lines & PATIENCE)
+			continue;
+		if (t->config.progress)
+			t->config.progress(t->config.arg, b->taken);
+		if (t->counts.lines > PATIENCE)
+			ret = check_bad(t, cx);
+		if (ret >= 0)
+			ret = context_cancelled(cx);
 		if (ret)
 			return ret;
 	}
@@ -450,37 +379,12 @@ static int compare_writes(const void *a, const void *b)
 	return strcmp((*x)->name, (*y)->name);
 }
 
-/* The most written ones, as a text. */
-static int list_volumes(const struct simtrace *t, struct context *cx,
-			char *text, size_t size)
-{
-	const struct simtrace_volume **sorted =
-		calloc(t->nvolumes, sizeof(*sorted));
-	char name[NAME_SHOWN];
-	size_t i, used = 0;
-
-	if (!sorted)
-		return no_memory(t, cx);
-	for (i = 0; i < t->nvolumes; i++)
-		sorted[i] = &t->volumes[i];
-	sort_in_place(sorted, t->nvolumes, sizeof(*sorted), compare_writes);
-	for (i = 0; i < t->nvolumes && i < VOLUMES_SHOWN && used < size; i++) {
-		text_escape(name, sizeof(name), sorted[i]->name,
-			    strlen(sorted[i]->name));
-		used += (size_t)snprintf(text + used, size - used,
-					 "%s%s (%" PRIu64 " writes)",
-					 i ? ", " : "", name,
-					 sorted[i]->writes);
-	}
-	free(sorted);
-	return 0;
-}
-
 static int choose_volumes(struct simtrace *t, struct context *cx)
 {
+	const struct simtrace_volume **sorted;
 	const char *want = t->config.volume;
-	char list[FAILURE_TEXT_MAX / 2];
-	size_t i;
+	char list[FAILURE_TEXT_MAX / 2], name[NAME_SHOWN];
+	size_t i, used = 0;
 
 	t->chosen = calloc(t->nvolumes, sizeof(*t->chosen));
 	if (!t->chosen)
@@ -490,8 +394,23 @@ static int choose_volumes(struct simtrace *t, struct context *cx)
 			t->chosen[t->nchosen++] = i;
 	if (t->nchosen && !is_ambiguous(t))
 		return 0;
-	if (list_volumes(t, cx, list, sizeof(list)))
-		return -ENOMEM;
+	/* The most written ones, as a text. */
+	sorted = calloc(t->nvolumes, sizeof(*sorted));
+	if (!sorted)
+		return no_memory(t, cx);
+	for (i = 0; i < t->nvolumes; i++)
+		sorted[i] = &t->volumes[i];
+	sort_in_place(sorted, t->nvolumes, sizeof(*sorted), compare_writes);
+	for (i = 0; i < t->nvolumes && i < VOLUMES_SHOWN &&
+		    used < sizeof(list); i++) {
+		text_escape(name, sizeof(name), sorted[i]->name,
+			    strlen(sorted[i]->name));
+		used += (size_t)snprintf(list + used, sizeof(list) - used,
+					 "%s%s (%" PRIu64 " writes)",
+					 i ? ", " : "", name,
+					 sorted[i]->writes);
+	}
+	free(sorted);
 	if (want)
 		return fail_said(cx, -EINVAL, "%s: no volume %s is written; "
 				 "of %zu: %s", t->config.path, want,
@@ -506,10 +425,10 @@ static int settle(struct simtrace *t, struct context *cx)
 {
 	uint64_t *blocks;
 	size_t i;
-	int err;
+	int err = check_bad(t, cx);
 
-	if (is_too_bad(t))
-		return too_bad(t, cx);
+	if (err)
+		return err;
 	if (!t->nvolumes)
 		return fail_said(cx, -EINVAL, "%s: no write in the trace",
 				 t->config.path);
@@ -551,7 +470,8 @@ void simtrace_close(struct simtrace *t)
 
 	for (i = 0; i < t->nvolumes; i++) {
 		free(t->volumes[i].name);
-		simspool_stream_fini(&t->volumes[i].steps);
+		free(t->volumes[i].steps.page);
+		free(t->volumes[i].steps.pages);
 	}
 	for (i = 0; i < t->nfiles; i++)
 		free(t->files[i].name);
@@ -561,7 +481,7 @@ void simtrace_close(struct simtrace *t)
 	free(t->chosen);
 	pairtable_fini(&t->names);
 	simaddress_fini(&t->addresses);
-	simspool_fini(&t->spool);
+	tempfile_close(t->spool.file - 1);
 	*t = (struct simtrace){ 0 };
 }
 
@@ -570,8 +490,12 @@ uint64_t simtrace_bytes(const struct simtrace *t)
 	uint64_t bytes = simaddress_bytes(&t->addresses);
 	size_t i;
 
-	for (i = 0; i < t->nvolumes; i++)
-		bytes += simspool_bytes(&t->volumes[i].steps);
+	for (i = 0; i < t->nvolumes; i++) {
+		const struct simspool_stream *s = &t->volumes[i].steps;
+
+		bytes += (s->page ? SIMSPOOL_PAGE : 0) +
+			 s->room * sizeof(*s->pages);
+	}
 	for (i = 0; i < t->nfiles; i++)
 		bytes += t->files[i].len + 1;
 	return bytes + t->volumes_room * sizeof(*t->volumes) +

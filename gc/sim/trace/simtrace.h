@@ -22,7 +22,6 @@
 #include "base/pairtable.h"
 #include "gc/sim/trace/simaddress.h"
 #include "gc/sim/trace/simformat.h"
-#include "gc/sim/trace/simspool.h"
 
 struct simtrace_config {
 	const char *path;	/* "-" is standard input */
@@ -43,6 +42,26 @@ struct simtrace_counts {
 	uint64_t bad;		/* not understood */
 	uint64_t first_bad;	/* number of that line, from 1 on */
 	uint64_t unordered;	/* with a time before that of the last one */
+};
+
+/*
+ * Steps take a few bytes each: see simreplay.c.  Those of each volume are in
+ * pages of a temporary file, which a trace of less than a page does not need.
+ */
+#define SIMSPOOL_PAGE 8192u
+
+/* The file of all volumes.  All zero is one without pages. */
+struct simspool {
+	int file;		/* descriptor + 1; 0: none yet */
+	uint32_t pages;		/* in it */
+};
+
+/* The numbers of one volume.  All zero is the empty one. */
+struct simspool_stream {
+	uint8_t *page;		/* the last one */
+	size_t used;
+	uint32_t *pages;	/* those before, in the file */
+	size_t npages, room;
 };
 
 struct simtrace_volume {

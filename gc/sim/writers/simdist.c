@@ -50,62 +50,42 @@ int simdist_number(struct context *cx, const char *option, const char *text,
 	return 0;
 }
 
-static int parse_parameters(struct context *cx, const char *option, char *text,
-			    struct simdist *d)
-{
-	double *values[PARAMETERS] = { &d->a, &d->b };
-	unsigned int n = kinds[d->kind].parameters, i;
-	char *word, *rest;
-	int err = 0;
-
-	for (i = 0; i < n && !err; i++) {
-		word = strtok_r(i ? NULL : text, ":", &rest);
-		if (!word)
-			return fail(cx, -EINVAL, "%s: '%s' has %u numbers",
-				    option, kinds[d->kind].name, n);
-		err = simdist_number(cx, option, word, i ? 0.001 : 1, LARGEST,
-				     values[i]);
-	}
-	if (!err && strtok_r(NULL, ":", &rest))
-		return fail(cx, -EINVAL, "%s: '%s' has %u numbers", option,
-			    kinds[d->kind].name, n);
-	if (!err && d->kind == SIMDIST_UNIFORM && d->a > d->b)
-		return fail(cx, -EINVAL, "%s: %g is more than %g", option, d->a,
-			    d->b);
-	return err;
-}
-
 int simdist_parse(struct context *cx, const char *option, const char *text,
 		  struct simdist *d)
 {
 	size_t len = strcspn(text, ":"), i;
-	char rest[64];
+	double *values[PARAMETERS] = { &d->a, &d->b };
+	char list[64], *word = list, *rest;
+	unsigned int n;
+	int err = 0;
 
 	for (i = 0; i < KINDS; i++)
 		if (strlen(kinds[i].name) == len &&
 		    !strncmp(kinds[i].name, text, len))
 			break;
-	if (i == KINDS || strlen(text + len) >= sizeof(rest))
+	if (i == KINDS || strlen(text + len) >= sizeof(list))
 		return fail(cx, -EINVAL, "%s: '%s' is no distribution; fixed, "
 			    "uniform, exponential, lognormal and pareto are",
 			    option, text);
 	*d = (struct simdist){ .kind = (enum simdist_kind)i };
-	snprintf(rest, sizeof(rest), "%s", text + len + (text[len] == ':'));
-	return parse_parameters(cx, option, rest, d);
-}
-
-/* From above 0 to 1. */
-static double positive(struct simrandom *r)
-{
-	return 1 - simrandom_fraction(r);
-}
-
-/* Box and Muller, Ann. Math. Stat. 29(2), 1958. */
-static double normal(struct simrandom *r)
-{
-	double radius = sqrt(-2 * log(positive(r)));
-
-	return radius * cos(2 * M_PI * simrandom_fraction(r));
+	snprintf(list, sizeof(list), "%s", text + len + (text[len] == ':'));
+	n = kinds[d->kind].parameters;
+	for (i = 0; i < n && !err; i++) {
+		word = strtok_r(i ? NULL : list, ":", &rest);
+		if (!word)
+			break;
+		err = simdist_number(cx, option, word, i ? 0.001 : 1, LARGEST,
+				     values[i]);
+	}
+	if (err)
+		return err;
+	if (!word || strtok_r(NULL, ":", &rest))
+		return fail(cx, -EINVAL, "%s: '%s' has %u numbers", option,
+			    kinds[d->kind].name, n);
+	if (d->kind == SIMDIST_UNIFORM && d->a > d->b)
+		return fail(cx, -EINVAL, "%s: %g is more than %g", option, d->a,
+			    d->b);
+	return 0;
 }
 
 double simdist_mean(const struct simdist *d)
@@ -127,7 +107,7 @@ double simdist_mean(const struct simdist *d)
 uint64_t simdist_next(const struct simdist *d, struct simrandom *r,
 		      uint64_t max)
 {
-	double v = d->a;
+	double v = d->a, radius;
 
 	switch (d->kind) {
 	case SIMDIST_FIXED:
@@ -136,13 +116,16 @@ uint64_t simdist_next(const struct simdist *d, struct simrandom *r,
 		v += floor(simrandom_fraction(r) * (d->b - d->a + 1));
 		break;
 	case SIMDIST_EXPONENTIAL:
-		v *= -log(positive(r));
+		v *= -log(1 - simrandom_fraction(r));
 		break;
 	case SIMDIST_LOGNORMAL:
-		v *= exp(d->b * normal(r));
+		/* Box and Muller, Ann. Math. Stat. 29(2), 1958. */
+		radius = sqrt(-2 * log(1 - simrandom_fraction(r)));
+		v *= exp(d->b * (radius *
+				 cos(2 * M_PI * simrandom_fraction(r))));
 		break;
 	case SIMDIST_PARETO:
-		v *= pow(positive(r), -1 / d->b);
+		v *= pow(1 - simrandom_fraction(r), -1 / d->b);
 		break;
 	}
 	if (!(v < (double)max))

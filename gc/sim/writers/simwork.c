@@ -101,68 +101,23 @@ struct simwork_files {
 	uint32_t doomed;	/* next block of the file that is deleted */
 };
 
-static void close_files(struct simwork_files *f)
-{
-	if (!f)
-		return;
-	bitmap_fini(&f->used);
-	free(f->chain);
-	free(f->heap);
-	free(f);
-}
-
-/* No files yet. */
-static int open_files(struct simwork *w, struct context *cx)
-{
-	struct simwork_files *f = calloc(1, sizeof(*f));
-	uint64_t data = w->config.data;
-	int err;
-
-	w->files = f;
-	if (!f)
-		return fail(cx, -ENOMEM, "workload");
-	f->data = f->free = data;
-	f->first = f->last = f->doomed = NONE;
-	err = bitmap_init(&f->used, cx, data);
-	f->chain = malloc(data * sizeof(*f->chain));
-	/* Of files of a block each; what is not used takes no memory. */
-	f->heap = malloc(data * sizeof(*f->heap));
-	return err || !f->chain || !f->heap ? fail(cx, -ENOMEM, "workload") : 0;
-}
-
-static void swap_files(struct simwork_files *f, size_t a, size_t b)
-{
-	struct lasting file = f->heap[a];
-
-	f->heap[a] = f->heap[b];
-	f->heap[b] = file;
-}
-
-static void push_file(struct simwork_files *f, uint64_t end, uint32_t first)
-{
-	size_t i = f->nfiles;
-
-	f->heap[f->nfiles++] = (struct lasting){ end, first };
-	for (; i && f->heap[i].end < f->heap[(i - 1) / 2].end; i = (i - 1) / 2)
-		swap_files(f, i, (i - 1) / 2);
-}
-
 /* Takes the file that ends first: its first block. */
 static uint32_t pop_file(struct simwork_files *f)
 {
 	uint32_t first = f->heap[0].first;
+	struct lasting moved = f->heap[--f->nfiles];
 	size_t i = 0, child;
 
-	f->heap[0] = f->heap[--f->nfiles];
 	while ((child = 2 * i + 1) < f->nfiles) {
 		if (child + 1 < f->nfiles &&
 		    f->heap[child + 1].end < f->heap[child].end)
 			child++;
-		if (f->heap[i].end <= f->heap[child].end)
+		if (moved.end <= f->heap[child].end)
 			break;
-		swap_files(f, i, child);
+		f->heap[i] = f->heap[child];
 		i = child;
 	}
+	f->heap[i] = moved;
 	return first;
 }
 
@@ -193,31 +148,23 @@ static void take_blocks(struct simwork_files *f, struct simop *op)
 static void end_file(struct simwork *w)
 {
 	struct simwork_files *f = w->files;
-	uint32_t first = f->first;
+	struct lasting *heap = f->heap;
+	uint64_t end = f->written + simdist_next(&w->config.lifetime,
+						 &w->random, UINT64_MAX / 4);
+	size_t i;
 
+	for (i = f->nfiles++; i && end < heap[(i - 1) / 2].end; i = (i - 1) / 2)
+		heap[i] = heap[(i - 1) / 2];
+	heap[i] = (struct lasting){ end, f->first };
 	f->chain[f->last] = NONE;
 	f->first = f->last = NONE;
-	push_file(f, f->written + simdist_next(&w->config.lifetime, &w->random,
-					       UINT64_MAX / 4), first);
-}
-
-/* The next blocks of the file that is deleted. */
-static void drop_blocks(struct simwork_files *f, struct simop *op)
-{
-	uint64_t from = f->doomed, at = from;
-
-	do {
-		bitmap_clear(&f->used, at);
-		f->doomed = f->chain[at++];
-	} while (f->doomed == at);
-	f->free += at - from;
-	*op = (struct simop){ SIMOP_TRIM, from, at - from, 0 };
 }
 
 /* A part of a file is written or trimmed. */
 static void next_lifetimes(struct simwork *w, struct simop *op)
 {
 	struct simwork_files *f = w->files;
+	uint64_t from, at;
 
 	/* A new file, once what it needs is free. */
 	if (!f->wanted)
@@ -226,28 +173,19 @@ static void next_lifetimes(struct simwork *w, struct simop *op)
 	    f->nfiles &&
 	    (f->wanted > f->free || f->heap[0].end <= f->written))
 		f->doomed = pop_file(f);
-	if (f->doomed != NONE) {
-		drop_blocks(f, op);
+	if (f->doomed == NONE) {
+		take_blocks(f, op);
+		if (!f->wanted)
+			end_file(w);
 		return;
 	}
-	take_blocks(f, op);
-	if (!f->wanted)
-		end_file(w);
-}
-
-/* For a volume that is not empty: all blocks are of files. */
-static void fill_with_files(struct simwork *w)
-{
-	struct simwork_files *f = w->files;
-	struct simop op;
-
-	while (f->free) {
-		f->wanted = simdist_next(&w->config.size, &w->random,
-					 f->free);
-		while (f->wanted)
-			take_blocks(f, &op);
-		end_file(w);
-	}
+	from = at = f->doomed;
+	do {
+		bitmap_clear(&f->used, at);
+		f->doomed = f->chain[at++];
+	} while (f->doomed == at);
+	f->free += at - from;
+	*op = (struct simop){ SIMOP_TRIM, from, at - from, 0 };
 }
 
 /* Deletes one of the hot files, then makes it again. */
@@ -300,32 +238,45 @@ const struct simwork_kind *simwork_find(const char *name)
 	return NULL;
 }
 
-static int check_work_config(struct context *cx, const struct simwork_config *c)
+int simwork_open(struct simwork *w, struct context *cx,
+		 const struct simwork_config *config)
 {
+	const struct simwork_config *c = config;
+	const struct simwork_kind *k = c->kind;
+	struct simwork_files *f;
+	uint64_t n, i, j;
+	uint32_t file;
+	int err;
+
+	*w = (struct simwork){ .config = *c, .random.state = c->seed };
 	if (!c->file_blocks || c->data < c->file_blocks)
 		return fail(cx, -EINVAL, "workload: no whole file fits");
-	if (c->kind->next == next_hot_cold &&
-	    (c->hot < c->file_blocks || c->data < c->hot + c->file_blocks ||
-	     c->hot_writes > 100))
+	if ((k->next == next_hot_cold &&
+	     (c->hot < c->file_blocks || c->data < c->hot + c->file_blocks ||
+	      c->hot_writes > 100)) ||
+	    (k->next == next_bounded && (!c->hot || c->hot == c->data)))
 		return fail(cx, -EINVAL, "workload: all or nothing is hot");
-	if (c->kind->next == next_bounded && (!c->hot || c->hot == c->data))
-		return fail(cx, -EINVAL, "workload: all or nothing is hot");
-	if (c->kind->next == next_files && c->hot < c->file_blocks)
+	if (k->next == next_files && c->hot < c->file_blocks)
 		return fail(cx, -EINVAL, "workload: no file is hot");
-	return 0;
-}
-
-static uint64_t files_of(const struct simwork *w)
-{
-	return w->config.data / w->config.file_blocks;
-}
-
-/* All files, each once, as Fisher and Yates shuffle. */
-static int shuffle(struct simwork *w, struct context *cx)
-{
-	uint64_t n = files_of(w), i, j;
-	uint32_t file;
-
+	simdist_zipf_init(&w->zipf, k->next == next_bounded ? c->hot : c->data,
+			  c->skew);
+	if (k->lives) {
+		f = w->files = calloc(1, sizeof(*f));
+		if (!f)
+			return fail(cx, -ENOMEM, "workload");
+		f->data = f->free = c->data;
+		f->first = f->last = f->doomed = NONE;
+		err = bitmap_init(&f->used, cx, c->data);
+		f->chain = malloc(c->data * sizeof(*f->chain));
+		/* Files of a block each; what is not used takes no memory. */
+		f->heap = malloc(c->data * sizeof(*f->heap));
+		if (err || !f->chain || !f->heap)
+			return fail(cx, -ENOMEM, "workload");
+	}
+	if (!k->mixed)
+		return 0;
+	/* All files, each once, as Fisher and Yates shuffle. */
+	n = c->data / c->file_blocks;
 	if (n > UINT32_MAX)
 		return fail(cx, -EINVAL, "workload: too many files");
 	w->order = malloc(n * sizeof(*w->order));
@@ -342,82 +293,62 @@ static int shuffle(struct simwork *w, struct context *cx)
 	return 0;
 }
 
-int simwork_open(struct simwork *w, struct context *cx,
-		 const struct simwork_config *config)
-{
-	int ret;
-
-	*w = (struct simwork){ .config = *config,
-			       .random.state = config->seed };
-	ret = check_work_config(cx, config);
-	simdist_zipf_init(&w->zipf, config->kind->next == next_bounded ?
-				    config->hot : config->data, config->skew);
-	if (!ret && config->kind->lives)
-		ret = open_files(w, cx);
-	if (!ret && config->kind->mixed)
-		ret = shuffle(w, cx);
-	return ret;
-}
-
 void simwork_close(struct simwork *w)
 {
-	close_files(w->files);
+	if (w->files) {
+		bitmap_fini(&w->files->used);
+		free(w->files->chain);
+		free(w->files->heap);
+	}
+	free(w->files);
 	w->files = NULL;
 	free(w->order);
 	w->order = NULL;
 }
 
-/* Steps of the first pass. */
-static uint64_t steps_to_fill(const struct simwork *w)
+/* Steps of the first pass, in which all data is written once. */
+static uint64_t steps_to_fill(const struct simwork_config *c)
 {
-	if (w->config.kind->lives)
+	if (c->kind->lives)
 		return 0;
-	return w->config.kind->mixed ? files_of(w) : w->config.data;
-}
-
-/* Whether all data has been written once. */
-static bool simwork_is_filled(const struct simwork *w)
-{
-	return w->filled == steps_to_fill(w);
+	return c->kind->mixed ? c->data / c->file_blocks : c->data;
 }
 
 void simwork_skip(struct simwork *w)
 {
-	w->filled = steps_to_fill(w);
-	if (w->config.kind->lives)
-		fill_with_files(w);
-}
+	struct simwork_files *f = w->files;
+	struct simop op;
 
-/* Some of the blocks are trimmed in place of being written. */
-static void trim_some(struct simwork *w, struct simop *op)
-{
-	uint32_t trims = w->config.trims;
-
-	if (trims && op->kind == SIMOP_WRITE &&
-	    simrandom_below(&w->random, 100) < trims)
-		op->kind = SIMOP_TRIM;
-}
-
-static void next_filling(struct simwork *w, struct simop *op)
-{
-	uint64_t n = w->filled++;
-
-	if (!w->order) {
-		write_one(op, n);
-		return;
+	w->filled = steps_to_fill(&w->config);
+	/* All blocks are of files. */
+	while (f && f->free) {
+		f->wanted = simdist_next(&w->config.size, &w->random, f->free);
+		while (f->wanted)
+			take_blocks(f, &op);
+		end_file(w);
 	}
-	op->kind = SIMOP_WRITE;
-	op->block = (uint64_t)w->order[n] * w->config.file_blocks;
-	op->count = w->config.file_blocks;
 }
 
 void simwork_next(struct simwork *w, struct simop *op)
 {
-	if (!simwork_is_filled(w)) {
-		next_filling(w, op);
+	const struct simwork_config *c = &w->config;
+
+	if (w->filled != steps_to_fill(c)) {
+		if (!w->order)
+			write_one(op, w->filled);
+		else
+			*op = (struct simop){
+				SIMOP_WRITE,
+				(uint64_t)w->order[w->filled] * c->file_blocks,
+				c->file_blocks,
+			};
+		w->filled++;
 		return;
 	}
-	w->config.kind->next(w, op);
-	if (!w->config.kind->mixed && !w->config.kind->lives)
-		trim_some(w, op);
+	c->kind->next(w, op);
+	/* Some of the blocks are trimmed in place of being written. */
+	if (c->trims && !c->kind->mixed && !c->kind->lives &&
+	    op->kind == SIMOP_WRITE &&
+	    simrandom_below(&w->random, 100) < c->trims)
+		op->kind = SIMOP_TRIM;
 }
