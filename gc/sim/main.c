@@ -53,6 +53,7 @@ struct portion {
 	uint64_t total, parts;
 };
 
+/* The progress of all runs, when PARTS of this one are done. */
 static void add_progress(struct portion *p, uint64_t parts)
 {
 	struct jobs *jobs = p->jobs;
@@ -75,23 +76,10 @@ static void show_asked(void *arg, uint64_t done)
 					     PARTS, 0, p->total));
 }
 
-/* What is taken of run I, which has ended. */
-static int take_result(struct jobs *j, struct context *cx,
-		       struct simsetup *s, size_t i, const char *policy)
+static int simulate(struct jobs *j, struct context *cx, size_t i)
 {
 	const struct simoptions *o = j->plan->options;
 	bool is_last = i == j->plan->nruns - 1;
-
-	simrow_take(&j->rows[i], s);
-	if (is_last && o->curve)
-		simreport_curve(&j->tool->report, &s->run, policy);
-	if (is_last && o->wear)
-		simreport_wear(&j->tool->report, &s->run);
-	return j->drawn ? simsvg_take(&j->drawn[i], cx, &s->run, policy) : 0;
-}
-
-static int simulate(struct jobs *j, struct context *cx, size_t i)
-{
 	struct siminput input = *j->input;
 	struct portion portion = { .jobs = j };
 	struct simplan_run run;
@@ -105,8 +93,16 @@ static int simulate(struct jobs *j, struct context *cx, size_t i)
 	portion.total = ret ? 0 : simsetup_total(&s);
 	if (!ret)
 		ret = simsetup_run(&s, cx, show_asked, &portion);
-	if (!ret)
-		ret = take_result(j, cx, &s, i, run.policy->name);
+	if (ret)
+		goto out;
+	simrow_take(&j->rows[i], &s);
+	if (is_last && o->curve)
+		simreport_curve(&j->tool->report, &s.run, run.policy->name);
+	if (is_last && o->wear)
+		simreport_wear(&j->tool->report, &s.run);
+	if (j->drawn)
+		ret = simsvg_take(&j->drawn[i], cx, &s.run, run.policy->name);
+out:
 	simsetup_close(&s);
 	add_progress(&portion, PARTS);
 	return ret;
@@ -125,47 +121,20 @@ static int do_run(struct context *cx, void *arg, unsigned int worker,
 	return simrow_fail(&j->rows[i], cx, ret);
 }
 
-static int do_runs(struct jobs *j)
-{
-	struct tool *tool = j->tool;
-	int ret;
-
-	pthread_mutex_init(&j->lock, NULL);
-	progress_begin(&tool->progress,
-		       j->plan->nruns > 1 ? "runs" : j->plan->names.items[0],
-		       (uint64_t)PARTS * j->plan->nruns, false);
-	ret = pool_run(&tool->cx, j->plan->nruns, do_run, j);
-	progress_end(&tool->progress);
-	pthread_mutex_destroy(&j->lock);
-	return ret;
-}
-
-static int list_victims(struct tool *tool, struct simsetup *s, uint32_t n)
+/* The first victims of the last run, which does not begin. */
+static int list_victims(struct tool *tool, const struct simplan *plan,
+			const struct siminput *input)
 {
 	static const struct column columns[] = {
 		{ "segment", "SEGMENT", VALUE_U64, 10 },
 		{ "live", "LIVE", VALUE_U64, 8 },
 	};
-	struct table t;
-	int64_t i;
-
-	table_begin(&t, &tool->report, "victims", columns, 2);
-	while (n-- && (i = simclean_choose(&s->cleaner)) >= 0)
-		table_row(&t, (struct value[]){
-			value_u64((uint64_t)i),
-			value_u64(s->vol.segments[i].live),
-		});
-	table_end(&t);
-	return 0;
-}
-
-/* The first victims of the last run, which does not begin. */
-static int list_of_last(struct tool *tool, const struct simplan *plan,
-			const struct siminput *input)
-{
 	struct siminput of_volume = *input;
 	struct simplan_run run;
 	struct simsetup s;
+	struct table t;
+	int64_t segnum;
+	uint32_t i;
 	int ret = simplan_run(plan, &tool->cx, plan->nruns - 1, &run);
 
 	if (ret)
@@ -173,8 +142,20 @@ static int list_of_last(struct tool *tool, const struct simplan *plan,
 	of_volume.volume = run.volume;
 	ret = simsetup_open(&s, &tool->cx, &run.options, &of_volume,
 			    run.policy);
-	if (!ret)
-		ret = list_victims(tool, &s, run.options.victims);
+	if (ret)
+		goto out;
+	table_begin(&t, &tool->report, "victims", columns, 2);
+	for (i = 0; i < run.options.victims; i++) {
+		segnum = simclean_choose(&s.cleaner);
+		if (segnum < 0)
+			break;
+		table_row(&t, (struct value[]){
+			value_u64((uint64_t)segnum),
+			value_u64(s.vol.segments[segnum].live),
+		});
+	}
+	table_end(&t);
+out:
 	simsetup_close(&s);
 	return ret;
 }
@@ -198,116 +179,109 @@ static int warn_failures(struct tool *tool, const struct simplan *plan,
 	return ret;
 }
 
-static int note_no_picture(struct tool *tool)
+/* Draws the runs that have ended, or the sweep. */
+static int draw(struct jobs *j)
 {
-	tool_note(tool, "--svg: no run has a number, so there is no picture");
-	return 0;
-}
-
-/* Draws those runs that have ended; DRAWN are zero for others. */
-static int draw_runs(struct jobs *j)
-{
-	struct simsvg_run *drawn = j->drawn;
+	const char *path = j->plan->options->svg;
+	struct context *cx = &j->tool->cx;
+	bool drawn = false;
 	size_t i, n = 0;
+	int ret = 0;
 
-	for (i = 0; i < j->plan->nruns; i++) {
-		struct simsvg_run last = drawn[i];
+	if (!j->drawn) {
+		ret = simsvg_write_sweep(cx, path, &j->picture, j->plan,
+					 j->rows, &drawn);
+	} else {
+		for (i = 0; i < j->plan->nruns; i++) {
+			struct simsvg_run last = j->drawn[i];
 
-		if (!j->rows[i].ended)
-			continue;
-		drawn[i] = (struct simsvg_run){ 0 };
-		drawn[n++] = last;
+			if (!j->rows[i].ended)
+				continue;
+			j->drawn[i] = (struct simsvg_run){ 0 };
+			j->drawn[n++] = last;
+		}
+		drawn = n;
+		if (drawn)
+			ret = simsvg_write(cx, path, &j->picture, j->drawn, n);
 	}
-	if (!n)
-		return note_no_picture(j->tool);
-	return simsvg_write(&j->tool->cx, j->plan->options->svg, &j->picture,
-			    drawn, n);
-}
-
-static int draw_sweep(struct jobs *j)
-{
-	bool drawn;
-	int ret = simsvg_write_sweep(&j->tool->cx, j->plan->options->svg,
-				     &j->picture, j->plan, j->rows, &drawn);
-
-	return ret || drawn ? ret : note_no_picture(j->tool);
-}
-
-/* A picture that could not be written is refused before the runs begin. */
-static int check_picture(struct jobs *j)
-{
-	const struct simoptions *o = j->plan->options;
-	size_t words = (size_t)j->tool->argc;
-
-	j->inputs = calloc(words + 2, sizeof(*j->inputs));
-	if (!j->inputs)
-		return fail(&j->tool->cx, -ENOMEM, "%s", o->svg);
-	memcpy(j->inputs, j->tool->argv, words * sizeof(*j->inputs));
-	j->inputs[words] = o->trace;
-	j->picture = (struct output_how){
-		.there = o->force ? OUTPUT_REPLACE : OUTPUT_ASK,
-		.stream = true,
-		.inputs = j->inputs,
-	};
-	return output_check(&j->tool->cx, o->svg, &j->picture);
-}
-
-static int merge_results(struct tool *tool, const struct simplan *plan,
-			 struct simrow *rows, struct simmerge *merge)
-{
-	int ret;
-
-	merge->rows = rows;
-	ret = simmerge_read(merge, &tool->cx, plan, tool->argv, tool->argc);
-	if (!ret && merge->others)
-		tool_note(tool, "%" PRIu64 " results of other runs are ignored",
-			  merge->others);
+	if (!ret && !drawn)
+		tool_note(j->tool, "--svg: no run has a number, so there is no "
+			  "picture");
 	return ret;
 }
 
-static int do_jobs(struct tool *tool, struct jobs *j)
+/* Does all runs, or takes the results of others, and reports them. */
+static int do_jobs(struct jobs *j)
 {
+	struct tool *tool = j->tool;
 	const struct simplan *plan = j->plan;
-	struct simmerge merge = { 0 };
+	const struct simoptions *o = plan->options;
+	struct simmerge merge = { .rows = j->rows };
 	int ret;
 
-	if (j->input->trace && !plan->options->csv)
+	if (j->input->trace && !o->csv)
 		simreport_trace(&tool->report, j->input->trace);
-	ret = plan->options->merge ? merge_results(tool, plan, j->rows, &merge) :
-				     do_runs(j);
+	if (o->merge) {
+		ret = simmerge_read(&merge, &tool->cx, plan, tool->argv,
+				    tool->argc);
+		if (!ret && merge.others)
+			tool_note(tool, "%" PRIu64 " results of other runs are "
+				  "ignored", merge.others);
+	} else {
+		pthread_mutex_init(&j->lock, NULL);
+		progress_begin(&tool->progress, plan->nruns > 1 ? "runs" :
+			       plan->names.items[0],
+			       (uint64_t)PARTS * plan->nruns, false);
+		ret = pool_run(&tool->cx, plan->nruns, do_run, j);
+		progress_end(&tool->progress);
+		pthread_mutex_destroy(&j->lock);
+	}
 	if (!ret)
 		ret = simreport_runs(&tool->report, &tool->cx, plan, j->rows,
-				     plan->options->merge ? merge.image :
-							    tool->argv[0]);
-	simmerge_close(&merge);
-	if (!ret && j->drawn)
-		ret = draw_runs(j);
-	else if (!ret && plan->options->svg)
-		ret = draw_sweep(j);
+				     o->merge ? merge.image : tool->argv[0]);
+	free(merge.image);
+	if (!ret && o->svg)
+		ret = draw(j);
 	return ret ? ret : warn_failures(tool, plan, j->rows);
 }
 
 static int simulate_all(struct tool *tool, const struct simplan *plan,
 			const struct siminput *input)
 {
+	const struct simoptions *o = plan->options;
 	struct jobs j = {
 		.tool = tool,
 		.plan = plan,
 		.input = input,
 		.rows = calloc(plan->nruns, sizeof(*j.rows)),
 	};
-	bool draws = plan->options->svg && !simplan_is_sweep(plan);
-	size_t i;
+	bool draws = o->svg && !simplan_is_sweep(plan);
+	size_t words = (size_t)tool->argc, i;
 	int ret = 0;
 
 	if (draws)
 		j.drawn = calloc(plan->nruns, sizeof(*j.drawn));
 	if (!j.rows || (draws && !j.drawn))
 		ret = fail(&tool->cx, -ENOMEM, "results");
-	if (!ret && plan->options->svg)
-		ret = check_picture(&j);
+	if (!ret && o->svg) {
+		/* What cannot be written is refused before the runs begin. */
+		j.inputs = calloc(words + 2, sizeof(*j.inputs));
+		if (!j.inputs) {
+			ret = fail(&tool->cx, -ENOMEM, "%s", o->svg);
+			goto out;
+		}
+		memcpy(j.inputs, tool->argv, words * sizeof(*j.inputs));
+		j.inputs[words] = o->trace;
+		j.picture = (struct output_how){
+			.there = o->force ? OUTPUT_REPLACE : OUTPUT_ASK,
+			.stream = true,
+			.inputs = j.inputs,
+		};
+		ret = output_check(&tool->cx, o->svg, &j.picture);
+	}
 	if (!ret)
-		ret = do_jobs(tool, &j);
+		ret = do_jobs(&j);
+out:
 	for (i = 0; i < plan->nruns; i++) {
 		if (j.drawn)
 			simsvg_free(&j.drawn[i]);
@@ -320,145 +294,51 @@ static int simulate_all(struct tool *tool, const struct simplan *plan,
 	return ret;
 }
 
-static void show_bytes(void *arg, uint64_t done)
+/* Whether O's options fit each other; those of a sweep are looked at later. */
+static int check_options(struct tool *tool, const struct simoptions *o)
 {
-	struct tool *tool = arg;
+	bool clocked = o->clock == SIMOPTIONS_TIME;
+	const char *wrong = NULL;
 
-	progress_update(&tool->progress, done);
+	if (clocked && tool->argc && !o->merge)
+		wrong = "--clock time: segments of an image have another one";
+	else if (clocked && (!o->trace || o->vol.second))
+		wrong = "--clock time needs --trace, without --second";
+	else if (o->snapshot_seconds && !o->trace && !o->vol.second)
+		wrong = "--snapshot-seconds needs --trace or --second";
+	else if (!o->trace && (o->volume || o->trace_format || o->addresses))
+		wrong = "--volume, --trace-format and --addresses need --trace";
+	else if (o->hot_files.count && !tool->argc && !o->merge)
+		wrong = "--hot-file: there is no image";
+	return wrong ? tool_usage(tool, "%s", wrong) : 0;
 }
 
-static int read_trace(struct tool *tool, const struct simoptions *o,
-		      const struct simimage *image, struct simtrace *trace)
-{
-	const struct simtrace_config config = {
-		.path = o->trace,
-		.format = (unsigned int)o->trace_format,
-		.block_size = image->block_size ? image->block_size :
-						  (uint32_t)o->block_size,
-		.volume = o->volume,
-		.raw = o->addresses,
-		.progress = show_bytes,
-		.arg = tool,
-	};
-	struct stat st;
-	uint64_t size = 0;
-	int ret;
-
-	if (!stat(o->trace, &st) && S_ISREG(st.st_mode))
-		size = (uint64_t)st.st_size;
-	progress_begin(&tool->progress, "trace", size, true);
-	ret = simtrace_open(trace, &tool->cx, &config);
-	progress_end(&tool->progress);
-	return ret;
-}
-
-struct check {
-	bool is_wrong;
-	const char *text;
-};
-
-static int check_all(struct tool *tool, const struct check *checks, size_t n)
-{
-	for (; n--; checks++)
-		if (checks->is_wrong)
-			return tool_usage(tool, "%s", checks->text);
-	return 0;
-}
-
-#define CHECKS(checks) checks, sizeof(checks) / sizeof((checks)[0])
-
+/*
+ * Whether what is asked for of all runs, or on an image, is asked for in a way
+ * that makes sense.  An image has its own sizes, whatever is swept.
+ */
 static int check_sweep(struct tool *tool, const struct simplan *plan)
 {
+	const struct simoptions *usual = &simoptions_defaults;
 	const struct simoptions *o = plan->options;
-	const struct check checks[] = {
-		{ simplan_is_sweep(plan) && (o->curve || o->wear || o->victims),
-		  "--curve, --wear and --victims are of runs without --sweep, "
-		  "--seeds and --csv" },
-		{ o->emit && (o->csv || o->svg),
-		  "--emit excludes --csv and --svg" },
-		{ o->emit && o->trace && !strcmp(o->trace, "-"),
-		  "--emit: standard input is read only once" },
-	};
+	struct simplan_run run;
+	size_t i;
+	int ret;
 
 	if (tool->argc > 1 && !o->merge)
 		return tool_usage(tool, "unexpected argument '%s'",
 				  tool->argv[1]);
-	return check_all(tool, CHECKS(checks));
-}
-
-static int check_trace_options(struct tool *tool, const struct simoptions *o)
-{
-	bool clocked = o->clock == SIMOPTIONS_TIME;
-	const struct check checks[] = {
-		{ clocked && tool->argc && !o->merge,
-		  "--clock time: segments of an image have another one" },
-		{ clocked && (!o->trace || o->vol.second),
-		  "--clock time needs --trace, without --second" },
-		{ o->snapshot_seconds && !o->trace && !o->vol.second,
-		  "--snapshot-seconds needs --trace or --second" },
-		{ !o->trace && (o->volume || o->trace_format || o->addresses),
-		  "--volume, --trace-format and --addresses need --trace" },
-		{ o->hot_files.count && !tool->argc && !o->merge,
-		  "--hot-file: there is no image" },
-	};
-
-	return check_all(tool, CHECKS(checks));
-}
-
-/* The only run is the one that --emit has given this key. */
-static int check_key(struct tool *tool, const struct simplan *plan)
-{
-	struct simplan_run run;
-	char key[SIMPARAM_TEXT];
-	int ret;
-
-	if (!plan->options->key)
+	if (simplan_is_sweep(plan) && (o->curve || o->wear || o->victims))
+		return tool_usage(tool, "--curve, --wear and --victims are of "
+				  "runs without --sweep, --seeds and --csv");
+	if (o->emit && (o->csv || o->svg))
+		return tool_usage(tool, "--emit excludes --csv and --svg");
+	if (o->emit && o->trace && !strcmp(o->trace, "-"))
+		return tool_usage(tool, "--emit: standard input is read only "
+				  "once");
+	if (!tool->argc || o->merge)
 		return 0;
-	if (plan->nruns > 1)
-		return tool_usage(tool, "--key: there are %zu runs",
-				  plan->nruns);
-	ret = simplan_run(plan, &tool->cx, 0, &run);
-	if (ret)
-		return ret;
-	simparam_key_text(simparam_key(&run, tool->argv[0]), key);
-	return strcmp(key, plan->options->key) ?
-		       tool_usage(tool, "--key: the key of these options and "
-				  "this version is %s", key) : 0;
-}
-
-/*
- * What each run asks for is in the range of its volume.  Where a trace has
- * several of these, a run says so by itself; an image may not have been read.
- */
-static int check_ranges(struct tool *tool, const struct simplan *plan,
-			const struct siminput *input)
-{
-	struct simplan_run run;
-	struct simsetup s;
-	size_t i;
-	int ret = 0;
-
-	if (plan->nvolumes > 1 || (tool->argc && !input->image))
-		return 0;
-	for (i = 0; i < plan->nruns && !ret; i += plan->nseeds) {
-		ret = simplan_run(plan, &tool->cx, i, &run);
-		if (!ret)
-			ret = simsetup_plan(&s, &tool->cx, &run.options, input);
-	}
-	return ret ? tool_usage_failed(tool, ret) : 0;
-}
-
-/* An image has its own sizes, whatever is swept. */
-static int check_image_options(struct tool *tool, const struct simplan *plan)
-{
-	const struct simoptions *usual = &simoptions_defaults;
-	struct simplan_run run;
-	const struct simoptions *o = &run.options;
-	size_t i;
-	int ret;
-
-	if (!tool->argc || plan->options->merge)
-		return 0;
+	o = &run.options;
 	for (i = 0; i < plan->nruns; i += plan->nseeds) {
 		ret = simplan_run(plan, &tool->cx, i, &run);
 		if (ret)
@@ -477,75 +357,124 @@ static int check_image_options(struct tool *tool, const struct simplan *plan)
 	return 0;
 }
 
-static int do_plan(struct tool *tool, const struct simplan *plan,
-		   const struct siminput *input)
+/*
+ * What is known once the trace and the image are: whether the only run is the
+ * one that --emit has given this key, and whether what each run asks for is in
+ * the range of its volume.  Where a trace has several of these, a run says so by
+ * itself; an image may not have been read.
+ */
+static int check_runs(struct tool *tool, const struct simplan *plan,
+		      const struct siminput *input)
 {
 	const struct simoptions *o = plan->options;
-	int ret = check_key(tool, plan);
+	char key[SIMPARAM_TEXT];
+	struct simplan_run run;
+	struct simsetup s;
+	size_t i;
+	int ret = 0;
 
-	if (!ret && o->svg && simplan_is_sweep(plan) &&
+	if (o->key && plan->nruns > 1)
+		return tool_usage(tool, "--key: there are %zu runs",
+				  plan->nruns);
+	if (o->key) {
+		ret = simplan_run(plan, &tool->cx, 0, &run);
+		if (ret)
+			return ret;
+		simparam_key_text(simparam_key(&run, tool->argv[0]), key);
+		if (strcmp(key, o->key) != 0)
+			return tool_usage(tool, "--key: the key of these "
+					  "options and this version is %s",
+					  key);
+	}
+	if (o->svg && simplan_is_sweep(plan) &&
 	    simsvg_count_plots(plan) > SIMSVG_PLOTS_MAX)
-		ret = tool_usage(tool, "--svg: there are more than %u plots",
-				 SIMSVG_PLOTS_MAX);
-	if (!ret)
-		ret = check_ranges(tool, plan, input);
-	if (ret)
-		return ret;
-	if (o->emit)
-		return simparam_commands(&tool->report, &tool->cx, plan,
-					tool->argv[0]);
-	if (!o->merge)
-		ret = simbudget_check(&tool->cx, plan, input);
-	if (ret)
-		return ret;
-	return o->victims ? list_of_last(tool, plan, input) :
-			    simulate_all(tool, plan, input);
+		return tool_usage(tool, "--svg: there are more than %u plots",
+				  SIMSVG_PLOTS_MAX);
+	if (plan->nvolumes > 1 || (tool->argc && !input->image))
+		return 0;
+	for (i = 0; i < plan->nruns && !ret; i += plan->nseeds) {
+		ret = simplan_run(plan, &tool->cx, i, &run);
+		if (!ret)
+			ret = simsetup_plan(&s, &tool->cx, &run.options, input);
+	}
+	return ret ? tool_usage_failed(tool, ret) : 0;
+}
+
+static void show_bytes(void *arg, uint64_t done)
+{
+	struct tool *tool = arg;
+
+	progress_update(&tool->progress, done);
 }
 
 #define NOT_GIVEN UINT64_MAX
 
 /*
- * What all runs may take: --max-memory, or the memory of the machine.  What reads
- * an image has the usual caches then, as they need no more.
+ * Reads what the runs of PLAN begin with, and does them.  All of them may take
+ * --max-memory, or the memory of the machine; what reads an image has the usual
+ * caches then, as they need no more.
  */
-static uint64_t take_budget(struct tool *tool)
-{
-	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-	uint64_t given = tool->cx.max_memory;
-
-	if (given != NOT_GIVEN)
-		return given;
-	tool->cx.max_memory = CONTEXT_MAX_MEMORY_DEFAULT;
-	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : given;
-}
-
-/* Reads what the runs of PLAN begin with, and does them. */
 static int run_plan(struct tool *tool, struct simplan *plan)
 {
-	uint64_t budget = take_budget(tool);
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+	struct context *cx = &tool->cx;
+	uint64_t budget = cx->max_memory, bytes = 0;
 	const struct simoptions *o = plan->options;
+	struct simtrace_config config;
 	struct simimage image = { 0 };
 	struct siminput input = { 0 };
 	struct simtrace trace = { 0 };
 	struct dev *dev = NULL;
+	struct stat st;
 	int ret = 0;
 
+	if (budget == NOT_GIVEN) {
+		cx->max_memory = CONTEXT_MAX_MEMORY_DEFAULT;
+		if (pages > 0 && size > 0)
+			budget = (uint64_t)pages * (uint64_t)size;
+	}
 	if (tool->argc && !o->emit && !o->merge)
-		ret = devfile_open(&dev, &tool->cx, tool->argv[0],
-				   DEVFILE_READ);
+		ret = devfile_open(&dev, cx, tool->argv[0], DEVFILE_READ);
 	if (!ret && dev)
-		ret = simimage_read(&image, &tool->cx, dev, &o->hot_files);
+		ret = simimage_read(&image, cx, dev, &o->hot_files);
 	if (dev)
 		input.image = &image;
-	tool->cx.max_memory = budget;
-	if (!ret && o->trace)
-		ret = read_trace(tool, o, &image, &trace);
+	cx->max_memory = budget;
+	if (!ret && o->trace) {
+		config = (struct simtrace_config){
+			.path = o->trace,
+			.format = (unsigned int)o->trace_format,
+			.block_size = image.block_size ?
+					      image.block_size :
+					      (uint32_t)o->block_size,
+			.volume = o->volume,
+			.raw = o->addresses,
+			.progress = show_bytes,
+			.arg = tool,
+		};
+		if (!stat(o->trace, &st) && S_ISREG(st.st_mode))
+			bytes = (uint64_t)st.st_size;
+		progress_begin(&tool->progress, "trace", bytes, true);
+		ret = simtrace_open(&trace, cx, &config);
+		progress_end(&tool->progress);
+	}
 	if (!ret && o->trace) {
 		input.trace = &trace;
 		simplan_set_trace(plan, &trace);
 	}
 	if (!ret)
-		ret = do_plan(tool, plan, &input);
+		ret = check_runs(tool, plan, &input);
+	if (!ret && !o->emit && !o->merge)
+		ret = simbudget_check(cx, plan, &input);
+	if (ret)
+		goto out;
+	if (o->emit)
+		ret = simparam_commands(&tool->report, cx, plan, tool->argv[0]);
+	else if (o->victims)
+		ret = list_victims(tool, plan, &input);
+	else
+		ret = simulate_all(tool, plan, &input);
+out:
 	simtrace_close(&trace);
 	simimage_close(&image);
 	dev_close(dev);
@@ -556,7 +485,7 @@ static int run_gcsim(struct tool *tool, const void *options)
 {
 	const struct simoptions *o = options;
 	struct simplan plan;
-	int ret = check_trace_options(tool, o);
+	int ret = check_options(tool, o);
 
 	if (ret)
 		return ret;
@@ -565,8 +494,6 @@ static int run_gcsim(struct tool *tool, const void *options)
 		ret = tool_usage_failed(tool, ret);
 	if (!ret)
 		ret = check_sweep(tool, &plan);
-	if (!ret)
-		ret = check_image_options(tool, &plan);
 	if (!ret)
 		ret = run_plan(tool, &plan);
 	simplan_close(&plan);

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "gc/sim/sweep/simaxis.h"
-#include "gc/sim/sweep/simstat.h"
+#include "gc/sim/sweep/simplan.h"
+#include "gc/sim/sweep/simrow.h"
 
 #include "tap.h"
 

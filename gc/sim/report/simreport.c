@@ -39,51 +39,6 @@ void simreport_wear(struct report *r, const struct simrun *run)
 	histogram_report(&h, r, "wear", VALUE_U64, BAR);
 }
 
-enum {
-	K_VOLUME, K_POLICY, KIND, K_WRITTEN, K_MOVED, K_RECLAIMED
-};
-
-static const struct column kind_columns[] = {
-	[K_VOLUME] = { "volume", "VOLUME", VALUE_STRING, 12 },
-	[K_POLICY] = { "policy", "POLICY", VALUE_PLAIN, 17 },
-	[KIND] = { "kind", "KIND", VALUE_PLAIN, 8 },
-	[K_WRITTEN] = { "blocks_written", "WRITTEN", VALUE_U64, 11 },
-	[K_MOVED] = { "blocks_moved", "MOVED", VALUE_U64, 11 },
-	[K_RECLAIMED] = { "blocks_reclaimed", "RECLAIMED", VALUE_U64, 11 },
-};
-
-static void put_kind(struct table *t, const struct simplan_run *run,
-		     const char *kind, const uint64_t counts[3])
-{
-	const struct value v[] = {
-		[K_VOLUME] = value_string(run->volume_name ? run->volume_name : ""),
-		[K_POLICY] = value_string(run->policy->name),
-		[KIND] = value_string(kind),
-		[K_WRITTEN] = value_u64(counts[0]),
-		[K_MOVED] = value_u64(counts[1]),
-		[K_RECLAIMED] = value_u64(counts[2]),
-	};
-
-	if (counts[0] || counts[1] || counts[2])
-		table_row(t, run->volume_name ? v : v + 1);
-}
-
-static void put_kinds(struct table *t, const struct simplan_run *run,
-		      const struct simrow *row)
-{
-	static const char *const names[] = { "data", "node", "DAT" };
-	const struct simvol_totals *c = &row->totals;
-	unsigned int k;
-
-	for (k = 0; k < SIMVOL_KINDS; k++)
-		put_kind(t, run, names[k],
-			 (uint64_t[]){ c->written[k], c->moved[k],
-				       c->reclaimed[k] });
-	put_kind(t, run, "past", (uint64_t[]){ 0, c->held, 0 });
-	put_kind(t, run, "summary",
-		 (uint64_t[]){ c->summary, 0, c->reclaimed_summary });
-}
-
 void simreport_trace(struct report *r, const struct simtrace *t)
 {
 	const struct simtrace_counts *c = &t->counts;
@@ -219,44 +174,15 @@ static bool is_seed(const struct cli_option *row)
 	       row->at == offsetof(struct simoptions, work.seed);
 }
 
-static bool is_axis(const struct simplan *p, const struct cli_option *row)
-{
-	size_t i;
-
-	for (i = 0; i < p->naxes; i++)
-		if (p->rows[i] == row)
-			return true;
-	return p->nseeds > 1 && is_seed(row);
-}
-
-/* "block-size" is block_size and BLOCK-SIZE. */
-static void add_parameter(struct simreport *s, const struct cli_option *row)
-{
-	const struct column column = {
-		.kind = simparam_kind(row),
-		.width = PARAMETER_WIDTH,
-	};
-	struct place *p;
-	struct column *c = add_column(s, PARAMETER, &column, &p);
-	size_t i;
-
-	p->option = row;
-	snprintf(p->key, sizeof(p->key), "%s", row->name);
-	snprintf(p->head, sizeof(p->head), "%s", row->name);
-	for (i = 0; p->key[i]; i++) {
-		if (p->key[i] == '-')
-			p->key[i] = '_';
-		p->head[i] = (char)toupper((unsigned char)p->head[i]);
-	}
-	c->key = p->key;
-	c->head = is_axis(s->plan, row) ? p->head : NULL;
-}
-
 /* What runs were asked for; with SEEDS also those. */
 static void add_parameters(struct simreport *s, bool seeds)
 {
-	bool sweep = simplan_is_sweep(s->plan), each = s->plan->nvolumes > 1;
+	const struct simplan *plan = s->plan;
+	bool sweep = simplan_is_sweep(plan), each = plan->nvolumes > 1, is_axis;
 	const struct cli_option *row;
+	struct column *c;
+	struct place *p;
+	size_t i;
 
 	s->count = 0;
 	if (sweep)
@@ -266,9 +192,27 @@ static void add_parameters(struct simreport *s, bool seeds)
 	if (!each && s->count)
 		s->columns[s->count - 1].head = NULL;
 	add_heads(s, POLICY, POLICY);
-	for (row = simoptions_rows; sweep && row->name; row++)
-		if (simparam_is(row) && (seeds || !is_seed(row)))
-			add_parameter(s, row);
+	for (row = simoptions_rows; sweep && row->name; row++) {
+		if (!simparam_is(row) || (!seeds && is_seed(row)))
+			continue;
+		c = add_column(s, PARAMETER, &(struct column){
+			.kind = simparam_kind(row), .width = PARAMETER_WIDTH,
+		}, &p);
+		p->option = row;
+		/* "block-size" is block_size and BLOCK-SIZE. */
+		snprintf(p->key, sizeof(p->key), "%s", row->name);
+		snprintf(p->head, sizeof(p->head), "%s", row->name);
+		for (i = 0; p->key[i]; i++) {
+			if (p->key[i] == '-')
+				p->key[i] = '_';
+			p->head[i] = (char)toupper((unsigned char)p->head[i]);
+		}
+		is_axis = plan->nseeds > 1 && is_seed(row);
+		for (i = 0; i < plan->naxes; i++)
+			is_axis |= plan->rows[i] == row;
+		c->key = p->key;
+		c->head = is_axis ? p->head : NULL;
+	}
 }
 
 /* What they did; in text with notes and errors only where there are some. */
@@ -287,20 +231,13 @@ static void add_fields(struct simreport *s, bool notes, bool errors)
 	}
 }
 
-static struct value value_of_mean(enum source source, const struct simstat *s)
-{
-	double v = source == MEAN ? s->mean : source == INTERVAL ? s->interval :
-		   source == LEAST ? s->least : s->most;
-
-	if (s->n < (source == INTERVAL ? 2 : 1))
-		return value_absent();
-	return value_ratio((uint64_t)(v * MICRO + 0.5), (uint64_t)MICRO);
-}
-
 static struct value value_of(const struct simreport *s, struct place *p,
 			     const struct simplan_run *run,
 			     const struct line *line)
 {
+	const struct simstat *stat = &line->stat;
+	double mean = 0;
+
 	switch (p->source) {
 	case KEY:
 		simparam_key_text(simparam_key(run, s->image), p->text);
@@ -319,10 +256,23 @@ static struct value value_of(const struct simreport *s, struct place *p,
 	case FIELD:
 		return simrow_value(line->row, p->field);
 	case SEEDS:
-		return value_u64(line->stat.n);
-	default:
-		return value_of_mean(p->source, &line->stat);
+		return value_u64(stat->n);
+	case MEAN:
+		mean = stat->mean;
+		break;
+	case INTERVAL:
+		mean = stat->interval;
+		break;
+	case LEAST:
+		mean = stat->least;
+		break;
+	case MOST:
+		mean = stat->most;
+		break;
 	}
+	if (stat->n < (p->source == INTERVAL ? 2 : 1))
+		return value_absent();
+	return value_ratio((uint64_t)(mean * MICRO + 0.5), (uint64_t)MICRO);
 }
 
 static void begin_table(struct simreport *s, const char *name)
@@ -351,73 +301,39 @@ static int put_line(struct simreport *s, struct context *cx,
 	return 0;
 }
 
-/* The sum of all volumes, or what failed; run I is that of the first one. */
-static int sum_volumes(const struct simreport *s, struct context *cx, size_t i,
-		       struct simrow *sum)
-{
-	size_t v, n = s->plan->nvolumes, failed = 0;
-
-	*sum = (struct simrow){ 0 };
-	for (v = 0; v < n; v++, i += s->plan->npolicies * s->plan->nseeds) {
-		if (s->rows[i].ended)
-			simrow_add(sum, &s->rows[i]);
-		failed += !s->rows[i].ended;
-	}
-	return failed ? simrow_fail(sum, cx,
-				    fail(cx, -EINVAL, "%zu of %zu volumes "
-					 "failed", failed, n)) : 0;
-}
-
-/* A line for the sum of all volumes, for each run of the first volume. */
+/*
+ * A line for the sum of all volumes, or what failed, for each run of the first
+ * volume.
+ */
 static int put_totals(struct simreport *s, struct context *cx)
 {
-	size_t per_volume = s->plan->npolicies * s->plan->nseeds, i;
+	size_t n = s->plan->nvolumes, i, v, at, failed;
+	size_t per_volume = s->plan->npolicies * s->plan->nseeds;
 	struct simrow sum;
 	int err = 0;
 
 	for (i = 0; i < s->plan->nruns && !err; i++) {
-		if (i / per_volume % s->plan->nvolumes)
+		if (i / per_volume % n)
 			continue;
-		err = sum_volumes(s, cx, i, &sum);
+		sum = (struct simrow){ 0 };
+		failed = 0;
+		for (v = 0; v < n; v++) {
+			at = i + v * per_volume;
+			if (s->rows[at].ended)
+				simrow_add(&sum, &s->rows[at]);
+			else
+				failed++;
+		}
+		if (failed)
+			err = simrow_fail(&sum, cx, fail(cx, -EINVAL, "%zu of "
+							 "%zu volumes failed",
+							 failed, n));
 		if (!err)
 			err = put_line(s, cx, &(struct line){
 				.run = i, .row = &sum, .volume = "total" });
 		simrow_free(&sum);
 	}
 	return err;
-}
-
-/* What notes are in any row, and whether one has failed. */
-static uint32_t notes_of(const struct simreport *s, bool *failed)
-{
-	uint32_t notes = 0;
-	size_t i;
-
-	*failed = false;
-	for (i = 0; i < s->plan->nruns; i++) {
-		*failed |= !s->rows[i].ended;
-		notes |= s->rows[i].notes;
-	}
-	return notes;
-}
-
-static void explain_notes(struct report *r, uint32_t notes)
-{
-	static const char *const texts[] = {
-		"no-victim: no segment became clean while it was measured, so "
-		"there is nothing to compare",
-		"not-steady: the halves of what was measured differ by more "
-		"than 5 %",
-		"too-small: what the cleaner needs is more than a tenth of "
-		"the room that is left",
-	};
-	size_t i;
-
-	if (notes)
-		report_text_block(r);
-	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (notes & 1u << i)
-			report_text(r, "%s", texts[i]);
 }
 
 /* A line for each run, in CSV with the mean of those that differ by seed. */
@@ -437,50 +353,96 @@ static int put_runs(struct simreport *s, struct context *cx)
 	return err;
 }
 
-static int put_csv(struct simreport *s, struct context *cx)
-{
-	add_parameters(s, true);
-	add_fields(s, true, true);
-	add_heads(s, SEEDS, INTERVAL);
-	return put_runs(s, cx);
-}
-
 /* In text the totals are lines of the same table. */
 static int put_runs_and_totals(struct simreport *s, struct context *cx)
 {
-	bool failed, many = s->plan->nvolumes > 1;
-	uint32_t notes = notes_of(s, &failed);
+	static const char *const texts[] = {
+		"no-victim: no segment became clean while it was measured, so "
+		"there is nothing to compare",
+		"not-steady: the halves of what was measured differ by more "
+		"than 5 %",
+		"too-small: what the cleaner needs is more than a tenth of "
+		"the room that is left",
+	};
+	bool failed = false, many = s->plan->nvolumes > 1;
+	bool is_text = report_is_text(s->report);
+	uint32_t notes = 0;
+	size_t i;
 	int err;
 
+	for (i = 0; i < s->plan->nruns; i++) {
+		failed |= !s->rows[i].ended;
+		notes |= s->rows[i].notes;
+	}
 	add_parameters(s, true);
 	add_fields(s, notes, failed);
 	err = put_runs(s, cx);
-	if (many && !err && !report_is_text(s->report)) {
+	if (many && !err && !is_text) {
 		table_end(&s->out);
 		begin_table(s, "totals");
 	}
 	if (many && !err)
 		err = put_totals(s, cx);
 	table_end(&s->out);
-	if (report_is_text(s->report))
-		explain_notes(s->report, notes);
+	if (!is_text || !notes)
+		return err;
+	report_text_block(s->report);
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (notes & 1u << i)
+			report_text(s->report, "%s", texts[i]);
 	return err;
 }
 
-static int put_all_kinds(struct simreport *s, struct context *cx)
+enum {
+	K_VOLUME, K_POLICY, KIND, K_WRITTEN, K_MOVED, K_RECLAIMED
+};
+
+static const struct column kind_columns[] = {
+	[K_VOLUME] = { "volume", "VOLUME", VALUE_STRING, 12 },
+	[K_POLICY] = { "policy", "POLICY", VALUE_PLAIN, 17 },
+	[KIND] = { "kind", "KIND", VALUE_PLAIN, 8 },
+	[K_WRITTEN] = { "blocks_written", "WRITTEN", VALUE_U64, 11 },
+	[K_MOVED] = { "blocks_moved", "MOVED", VALUE_U64, 11 },
+	[K_RECLAIMED] = { "blocks_reclaimed", "RECLAIMED", VALUE_U64, 11 },
+};
+
+/* What kinds of blocks the runs wrote, moved and gave free. */
+static int put_kinds(struct simreport *s, struct context *cx)
 {
+	static const char *const names[] = { "data", "node", "DAT", "past",
+					     "summary" };
 	size_t skip = s->plan->nvolumes == 1, i;
 	struct simplan_run run;
+	unsigned int k;
 	int err = 0;
 
 	table_begin(&s->out, s->report, "kinds", kind_columns + skip,
 		    sizeof(kind_columns) / sizeof(kind_columns[0]) - skip);
 	for (i = 0; i < s->plan->nruns && !err; i++) {
+		const struct simvol_totals *c = &s->rows[i].totals;
+		const uint64_t counts[][3] = {
+			{ c->written[0], c->moved[0], c->reclaimed[0] },
+			{ c->written[1], c->moved[1], c->reclaimed[1] },
+			{ c->written[2], c->moved[2], c->reclaimed[2] },
+			{ 0, c->held, 0 },
+			{ c->summary, 0, c->reclaimed_summary },
+		};
+
 		err = simplan_run(s->plan, cx, i, &run);
-		if (skip)
-			run.volume_name = NULL;
-		if (!err)
-			put_kinds(&s->out, &run, &s->rows[i]);
+		for (k = 0; k < sizeof(names) / sizeof(names[0]) && !err; k++) {
+			const struct value v[] = {
+				[K_VOLUME] = value_string(run.volume_name ?
+							  run.volume_name : ""),
+				[K_POLICY] = value_string(run.policy->name),
+				[KIND] = value_string(names[k]),
+				[K_WRITTEN] = value_u64(counts[k][0]),
+				[K_MOVED] = value_u64(counts[k][1]),
+				[K_RECLAIMED] = value_u64(counts[k][2]),
+			};
+
+			if (counts[k][0] || counts[k][1] || counts[k][2])
+				table_row(&s->out, v + skip);
+		}
 	}
 	table_end(&s->out);
 	return err;
@@ -502,20 +464,6 @@ static int put_means(struct simreport *s, struct context *cx)
 	return err;
 }
 
-static int put_tables(struct simreport *s, struct context *cx)
-{
-	int err;
-
-	if (s->csv)
-		return put_csv(s, cx);
-	err = put_runs_and_totals(s, cx);
-	if (!err && !simplan_is_sweep(s->plan))
-		err = put_all_kinds(s, cx);
-	if (!err && s->plan->nseeds > 1)
-		err = put_means(s, cx);
-	return err;
-}
-
 int simreport_runs(struct report *r, struct context *cx,
 		   const struct simplan *plan, const struct simrow *rows,
 		   const char *image)
@@ -531,7 +479,20 @@ int simreport_runs(struct report *r, struct context *cx,
 	s->image = image;
 	s->csv = plan->options->csv;
 	s->numbers = calloc(plan->nseeds, sizeof(*s->numbers));
-	err = s->numbers ? put_tables(s, cx) : fail(cx, -ENOMEM, "results");
+	if (!s->numbers) {
+		err = fail(cx, -ENOMEM, "results");
+	} else if (s->csv) {
+		add_parameters(s, true);
+		add_fields(s, true, true);
+		add_heads(s, SEEDS, INTERVAL);
+		err = put_runs(s, cx);
+	} else {
+		err = put_runs_and_totals(s, cx);
+		if (!err && !simplan_is_sweep(plan))
+			err = put_kinds(s, cx);
+		if (!err && plan->nseeds > 1)
+			err = put_means(s, cx);
+	}
 	free(s->numbers);
 	free(s);
 	return err;

@@ -44,33 +44,29 @@ static const struct picture_kind kinds[] = {
 	[SIMVOL_HELD] = { "not to be cleaned", "h", SVG_GRAY, false, true },
 };
 
-static int take_map(struct simsvg_run *s, struct context *cx,
-		    const struct simvol *v)
-{
-	uint32_t i, lines = (v->config.nsegments + COLUMNS - 1) / COLUMNS;
-	int ret = picture_open(cx, kinds, sizeof(kinds) / sizeof(kinds[0]),
-			       v->config.nsegments, COLUMNS,
-			       lines < LINES ? lines : LINES, &s->map);
-
-	for (i = 0; !ret && i < v->config.nsegments; i++)
-		picture_add(s->map, i, v->state[i],
-			    (double)v->needed[i] / v->config.blocks);
-	return ret;
-}
-
 int simsvg_take(struct simsvg_run *s, struct context *cx, struct simrun *run,
 		const char *policy)
 {
+	const struct simvol *v = run->vol;
+	uint32_t n = v->config.nsegments, i;
+	uint32_t lines = (n + COLUMNS - 1) / COLUMNS;
+	int ret;
+
 	*s = (struct simsvg_run){
 		.policy = policy,
 		.samples = run->samples,
 		.nsamples = run->nsamples,
-		.nsegments = run->vol->config.nsegments,
-		.blocks = run->vol->config.blocks,
+		.nsegments = n,
+		.blocks = v->config.blocks,
 	};
 	run->samples = NULL;
 	run->nsamples = run->room = 0;
-	return take_map(s, cx, run->vol);
+	ret = picture_open(cx, kinds, sizeof(kinds) / sizeof(kinds[0]), n,
+			   COLUMNS, lines < LINES ? lines : LINES, &s->map);
+	for (i = 0; !ret && i < n; i++)
+		picture_add(s->map, i, v->state[i],
+			    (double)v->needed[i] / v->config.blocks);
+	return ret;
 }
 
 void simsvg_free(struct simsvg_run *s)
@@ -79,36 +75,19 @@ void simsvg_free(struct simsvg_run *s)
 	picture_close(s->map);
 }
 
-static double clean_at(const struct simsvg_run *s, size_t i)
+/*
+ * One of the curves, for all runs: of clean segments, or the AMPLIFICATION of
+ * each WINDOW of samples.
+ */
+static int put_plot(struct out *out, struct context *cx, struct chart *chart,
+		    bool amplification, const struct simsvg_run *runs, size_t n)
 {
-	return 100.0 * s->samples[i].clean / s->nsegments;
-}
-
-/* Blocks written per block of the user, in the samples up to I. */
-static double amplification_at(const struct simsvg_run *s, size_t i)
-{
-	const struct simrun_sample *to = &s->samples[i];
 	static const struct simrun_sample zero;
-	const struct simrun_sample *from = i < WINDOW ? &zero : to - WINDOW;
-	uint64_t user = to->user - from->user;
-	double waf = user ? (double)(to->written - from->written) /
-				    (double)user : 1;
-
-	return waf < WAF_MAX ? waf : WAF_MAX;
-}
-
-/* One of the curves, for all runs. */
-struct plot {
-	struct chart chart;
-	double (*value)(const struct simsvg_run *s, size_t i);
-};
-
-static int put_plot(struct out *out, struct context *cx, struct plot *plot,
-		    const struct simsvg_run *runs, size_t n)
-{
 	struct chart_series series[CHART_SERIES_MAX];
+	const struct simrun_sample *to, *from;
 	struct chart_point *points;
 	size_t total = 0, at = 0, r, i;
+	double y, user;
 
 	n = n < CHART_SERIES_MAX ? n : CHART_SERIES_MAX;
 	for (r = 0; r < n; r++)
@@ -123,48 +102,25 @@ static int put_plot(struct out *out, struct context *cx, struct plot *plot,
 			.count = runs[r].nsamples,
 		};
 		for (i = 0; i < runs[r].nsamples; i++, at++) {
-			double x = (double)runs[r].samples[i].user;
-			double y = plot->value(&runs[r], i);
-
-			points[at] = (struct chart_point){ x, y };
-			if (x > plot->chart.x.max)
-				plot->chart.x.max = x;
-			if (y > plot->chart.y.max)
-				plot->chart.y.max = y;
+			to = &runs[r].samples[i];
+			from = i < WINDOW ? &zero : to - WINDOW;
+			user = (double)(to->user - from->user);
+			y = 100.0 * to->clean / runs[r].nsegments;
+			if (amplification)
+				y = user > 0 ? (double)(to->written -
+							from->written) / user :
+					       1;
+			if (amplification && y > WAF_MAX)
+				y = WAF_MAX;
+			points[at] = (struct chart_point){ (double)to->user,
+							   y };
+			chart->x.max = fmax(chart->x.max, points[at].x);
+			chart->y.max = fmax(chart->y.max, y);
 		}
 	}
-	chart_lines(out, &plot->chart, series, (unsigned int)n);
+	chart_lines(out, chart, series, (unsigned int)n);
 	free(points);
 	return 0;
-}
-
-static int put_plots(struct out *out, struct context *cx,
-		     const struct simsvg_run *runs, size_t n)
-{
-	struct plot clean = {
-		.chart = {
-			.title = "Clean segments",
-			.x = { "blocks written by the user", CHART_COUNT },
-			.y = { "share of all segments", CHART_PERCENT },
-			.left = SVG_MARGIN, .top = SVG_HEAD,
-			.width = WIDTH, .height = PLOT,
-		},
-		.value = clean_at,
-	};
-	struct plot waf = {
-		.chart = {
-			.title = "Write amplification",
-			.x = { "blocks written by the user", CHART_COUNT },
-			.y = { "blocks written per block of the user",
-			       CHART_COUNT },
-			.left = SVG_MARGIN, .top = SVG_HEAD + PLOT + 20,
-			.width = WIDTH, .height = PLOT,
-		},
-		.value = amplification_at,
-	};
-	int ret = put_plot(out, cx, &clean, runs, n);
-
-	return ret ? ret : put_plot(out, cx, &waf, runs, n);
 }
 
 /* The segments of each run, below TOP; returns where they end. */
@@ -195,6 +151,20 @@ static unsigned int put_maps(struct out *out, const struct simsvg_run *runs,
 static int put_all(struct out *out, struct context *cx,
 		   const struct simsvg_run *runs, size_t n)
 {
+	struct chart clean = {
+		.title = "Clean segments",
+		.x = { "blocks written by the user", CHART_COUNT },
+		.y = { "share of all segments", CHART_PERCENT },
+		.left = SVG_MARGIN, .top = SVG_HEAD,
+		.width = WIDTH, .height = PLOT,
+	};
+	struct chart waf = {
+		.title = "Write amplification",
+		.x = { "blocks written by the user", CHART_COUNT },
+		.y = { "blocks written per block of the user", CHART_COUNT },
+		.left = SVG_MARGIN, .top = SVG_HEAD + PLOT + 20,
+		.width = WIDTH, .height = PLOT,
+	};
 	unsigned int top = SVG_HEAD + 2 * PLOT + 40;
 	char subtitle[128];
 	int ret;
@@ -205,7 +175,9 @@ static int put_all(struct out *out, struct context *cx,
 		  put_maps(NULL, runs, n, top),
 		  n > 1 ? "Simulated cleaning by policy" :
 			  "Simulated cleaning", subtitle);
-	ret = put_plots(out, cx, runs, n);
+	ret = put_plot(out, cx, &clean, false, runs, n);
+	if (!ret)
+		ret = put_plot(out, cx, &waf, true, runs, n);
 	put_maps(out, runs, n, top);
 	svg_end(out);
 	return ret;
@@ -270,25 +242,20 @@ static bool number_of(const struct cli_option *row, const char *item,
 	return end != item && !*end && isfinite(*x);
 }
 
-static bool is_numeric(const struct simplan *p, size_t axis)
-{
-	double x;
-	size_t i;
-
-	for (i = 0; i < p->axes[axis].count; i++)
-		if (!number_of(p->rows[axis], p->axes[axis].items[i], &x))
-			return false;
-	return true;
-}
-
 /* The first axis of several values, with NUMERIC of numbers; or naxes. */
 static size_t find_axis(const struct simplan *p, bool numeric)
 {
-	size_t k = 0;
+	size_t k, i;
+	double x;
 
-	while (k < p->naxes && (p->axes[k].count < 2 ||
-				(numeric && !is_numeric(p, k))))
-		k++;
+	for (k = 0; k < p->naxes; k++) {
+		for (i = 0; i < p->axes[k].count && numeric; i++)
+			if (!number_of(p->rows[k], p->axes[k].items[i], &x))
+				break;
+		if (p->axes[k].count > 1 &&
+		    (!numeric || i == p->axes[k].count))
+			break;
+	}
 	return k;
 }
 
@@ -352,42 +319,11 @@ static bool stat_of(const struct sweep *s, size_t run, struct simstat *stat)
 	return stat->n != 0;
 }
 
-static bool has_number(const struct sweep *s)
-{
-	struct simstat stat;
-	size_t i;
-
-	for (i = 0; i < s->plan->nruns; i += s->plan->nseeds)
-		if (stat_of(s, i, &stat))
-			return true;
-	return false;
-}
-
 static int compare_points(const void *a, const void *b)
 {
 	const struct chart_point *x = a, *y = b;
 
 	return (x->x > y->x) - (x->x < y->x);
-}
-
-/* The points of a series; of words, the marks of policies are side by side. */
-static size_t take_points(const struct sweep *s, size_t other, size_t policy,
-			  struct chart_point *points)
-{
-	size_t i, n = 0, of = series_of(s);
-	double shift = s->words ? SPREAD * (((double)policy + 0.5) /
-					    (double)of - 0.5) : 0;
-	struct simstat stat;
-
-	for (i = 0; i < items_of(s); i++) {
-		if (!stat_of(s, run_of(s, other, i, policy), &stat))
-			continue;
-		points[n++] = (struct chart_point){
-			s->xs[i] + shift, stat.mean, stat.interval,
-		};
-	}
-	sort_in_place(points, n, sizeof(*points), compare_points);
-	return n;
 }
 
 /* What a plot is of: "placement dac, skew 1", or the only one. */
@@ -420,24 +356,37 @@ static int put_sweep_plot(const struct sweep *s, struct out *out,
 			  struct context *cx, size_t other, size_t part,
 			  unsigned int top)
 {
-	size_t first = part * CHART_SERIES_MAX, n = series_of(s) - first, i;
+	size_t first = part * CHART_SERIES_MAX, of = series_of(s), i, k, count;
+	size_t items = items_of(s), n = of - first;
 	struct chart_series series[CHART_SERIES_MAX];
 	struct chart chart = s->chart;
-	struct chart_point *points;
+	struct chart_point *points, *at;
+	struct simstat stat;
 	char title[TEXT];
+	double shift;
 
 	n = n < CHART_SERIES_MAX ? n : CHART_SERIES_MAX;
-	points = calloc(n * items_of(s), sizeof(*points));
+	points = calloc(n * items, sizeof(*points));
 	if (!points)
 		return fail(cx, -ENOMEM, "plots");
 	for (i = 0; i < n; i++) {
-		struct chart_point *at = points + i * items_of(s);
-
+		at = points + i * items;
+		/* Of words, the marks of policies are side by side. */
+		shift = s->words ? SPREAD * (((double)(first + i) + 0.5) /
+						     (double)of - 0.5) : 0;
+		for (k = count = 0; k < items; k++) {
+			if (!stat_of(s, run_of(s, other, k, first + i), &stat))
+				continue;
+			at[count++] = (struct chart_point){
+				s->xs[k] + shift, stat.mean, stat.interval,
+			};
+		}
+		sort_in_place(at, count, sizeof(*at), compare_points);
 		series[i] = (struct chart_series){
 			.name = s->axis ? s->plan->policies[first + i].name :
 					  "write amplification",
 			.points = at,
-			.count = take_points(s, other, first + i, at),
+			.count = count,
 			.dots = s->words,
 		};
 	}
@@ -449,13 +398,37 @@ static int put_sweep_plot(const struct sweep *s, struct out *out,
 	return 0;
 }
 
-/* Both scales, for all points of all plots. */
-static void set_scales(struct sweep *s)
+/* Both axes, and their scales for all points of all plots. */
+static void set_axes(struct sweep *s, char label[TEXT])
 {
 	struct chart *c = &s->chart;
 	size_t i, n = items_of(s);
 	struct simstat stat;
 
+	/* "fill (percent)" */
+	snprintf(label, TEXT, s->axis && s->row->arg ? "%s (%s)" : "%s",
+		 s->axis ? s->axis->name : "policy",
+		 s->axis ? s->row->arg : NULL);
+	for (i = 0; label[i]; i++)
+		label[i] = (char)tolower((unsigned char)label[i]);
+	*c = (struct chart){
+		.x = { .label = label },
+		.y = { .label = "blocks written per block of the user" },
+		.left = SVG_MARGIN, .width = PLOT_WIDTH, .height = PLOT_HEIGHT,
+	};
+	if (s->row && s->row->kind == OPTION_SIZE)
+		c->x.unit = CHART_BYTES;
+	for (i = 0; i < n; i++)
+		if (s->words)
+			s->xs[i] = (double)i;
+		else
+			number_of(s->row, s->axis->items[i], &s->xs[i]);
+	if (s->words) {
+		c->x.words = s->axis ?
+			(const char *const *)s->axis->items :
+			(const char *const *)s->plan->names.items;
+		c->x.nwords = (unsigned int)n;
+	}
 	c->y.min = 1;
 	for (i = 0; i < s->plan->nruns; i += s->plan->nseeds) {
 		if (!stat_of(s, i, &stat))
@@ -472,74 +445,15 @@ static void set_scales(struct sweep *s)
 	}
 }
 
-/* "fill (percent)" */
-static void label_x(const struct sweep *s, char label[TEXT])
-{
-	size_t i;
-
-	if (!s->axis) {
-		snprintf(label, TEXT, "policy");
-		return;
-	}
-	snprintf(label, TEXT, s->row->arg ? "%s (%s)" : "%s", s->axis->name,
-		 s->row->arg);
-	for (i = 0; label[i]; i++)
-		label[i] = (char)tolower((unsigned char)label[i]);
-}
-
-static void set_axes(struct sweep *s, char label[TEXT])
-{
-	size_t i;
-
-	label_x(s, label);
-	s->chart = (struct chart){
-		.x = { .label = label },
-		.y = { .label = "blocks written per block of the user" },
-		.left = SVG_MARGIN, .width = PLOT_WIDTH, .height = PLOT_HEIGHT,
-	};
-	if (s->row && s->row->kind == OPTION_SIZE)
-		s->chart.x.unit = CHART_BYTES;
-	for (i = 0; i < items_of(s); i++)
-		if (s->words)
-			s->xs[i] = (double)i;
-		else
-			number_of(s->row, s->axis->items[i], &s->xs[i]);
-	if (s->words) {
-		s->chart.x.words = s->axis ?
-			(const char *const *)s->axis->items :
-			(const char *const *)s->plan->names.items;
-		s->chart.x.nwords = (unsigned int)items_of(s);
-	}
-	set_scales(s);
-}
-
-static int put_sweep(struct sweep *s, struct out *out, struct context *cx)
-{
-	size_t n = simsvg_count_plots(s->plan), parts, i;
-	char label[TEXT], subtitle[TEXT] = "one run each";
-	int err = 0;
-
-	set_axes(s, label);
-	if (s->plan->nseeds > 1)
-		snprintf(subtitle, TEXT, "mean of %zu runs each; bars are the "
-			 "intervals of 95 %% confidence", s->plan->nseeds);
-	svg_begin(out, PLOT_WIDTH + 2 * SVG_MARGIN,
-		  SVG_HEAD + (unsigned int)n * (PLOT_HEIGHT + GAP),
-		  "Simulated cleaning", subtitle);
-	parts = (series_of(s) + CHART_SERIES_MAX - 1) / CHART_SERIES_MAX;
-	for (i = 0; i < n && !err; i++)
-		err = put_sweep_plot(s, out, cx, i / parts, i % parts,
-			       SVG_HEAD + (unsigned int)i * (PLOT_HEIGHT + GAP));
-	svg_end(out);
-	return err;
-}
-
 int simsvg_write_sweep(struct context *cx, const char *path,
 		       const struct output_how *how,
 		       const struct simplan *plan, const struct simrow *rows,
 		       bool *drawn)
 {
+	size_t n = simsvg_count_plots(plan), parts, i;
+	char label[TEXT], subtitle[TEXT] = "one run each";
 	struct sweep s = { .plan = plan, .rows = rows };
+	struct simstat stat;
 	struct outfile file;
 	int err = 0;
 
@@ -547,13 +461,31 @@ int simsvg_write_sweep(struct context *cx, const char *path,
 	choose_axis(&s);
 	s.xs = calloc(items_of(&s), sizeof(*s.xs));
 	s.numbers = calloc(plan->nseeds, sizeof(*s.numbers));
-	if (!s.xs || !s.numbers)
+	if (!s.xs || !s.numbers) {
 		err = fail(cx, -ENOMEM, "plots");
-	*drawn = !err && has_number(&s);
+		goto out;
+	}
+	for (i = 0; i < plan->nruns && !*drawn; i += plan->nseeds)
+		*drawn = stat_of(&s, i, &stat);
 	if (*drawn)
 		err = outfile_open(&file, cx, path, how);
-	if (!err && *drawn)
-		err = outfile_close(&file, cx, put_sweep(&s, file.out, cx));
+	if (err || !*drawn)
+		goto out;
+	set_axes(&s, label);
+	if (plan->nseeds > 1)
+		snprintf(subtitle, TEXT, "mean of %zu runs each; bars are the "
+			 "intervals of 95 %% confidence", plan->nseeds);
+	svg_begin(file.out, PLOT_WIDTH + 2 * SVG_MARGIN,
+		  SVG_HEAD + (unsigned int)n * (PLOT_HEIGHT + GAP),
+		  "Simulated cleaning", subtitle);
+	parts = (series_of(&s) + CHART_SERIES_MAX - 1) / CHART_SERIES_MAX;
+	for (i = 0; i < n && !err; i++)
+		err = put_sweep_plot(&s, file.out, cx, i / parts, i % parts,
+				     SVG_HEAD + (unsigned int)i *
+						(PLOT_HEIGHT + GAP));
+	svg_end(file.out);
+	err = outfile_close(&file, cx, err);
+out:
 	free(s.xs);
 	free(s.numbers);
 	return err;

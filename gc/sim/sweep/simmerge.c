@@ -22,159 +22,83 @@
  * Members of a JSON object that is one line.
  */
 
-enum simjson_kind {
-	SIMJSON_STRING,
-	SIMJSON_NUMBER,
-	SIMJSON_OTHER,	/* true, false, null, and what has members */
+enum member_kind {
+	MEMBER_STRING,
+	MEMBER_NUMBER,
+	MEMBER_OTHER,	/* true, false, null, and what has members */
 };
 
-struct simjson_member {
-	enum simjson_kind kind;
+struct member {
+	enum member_kind kind;
 	const char *name;
 	char *text;	/* of a string, or of a number as it is */
 };
 
-/* Where a reader is in a line that ends with NUL. */
-struct simjson {
-	char *at;
-};
-
-static void skip_blanks(struct simjson *j)
+/* Takes C, after blanks, at *AT, where a reader is in a line. */
+static bool take(char **at, char c)
 {
-	j->at += strspn(j->at, " \t\r\n");
-}
-
-/* Takes C, after blanks. */
-static bool take(struct simjson *j, char c)
-{
-	skip_blanks(j);
-	if (*j->at != c)
+	*at += strspn(*at, " \t\r\n");
+	if (**at != c)
 		return false;
-	j->at++;
+	++*at;
 	return true;
 }
 
-/* The four digits at P, or -1. */
-static int32_t read_unit(const char *p)
-{
-	char digits[5] = "";
-
-	memcpy(digits, p, strnlen(p, 4));
-	return strspn(digits, "0123456789abcdefABCDEF") == 4 ?
-		       (int32_t)strtoul(digits, NULL, 16) : -1;
-}
-
-/* Puts a character of the basic plane at TO as UTF-8; returns the end. */
-static char *put_unit(char *to, uint32_t c)
-{
-	if (c < 0x80) {
-		*to++ = (char)c;
-		return to;
-	}
-	if (c < 0x800) {
-		*to++ = (char)(0xc0 | c >> 6);
-	} else {
-		*to++ = (char)(0xe0 | c >> 12);
-		*to++ = (char)(0x80 | (c >> 6 & 0x3f));
-	}
-	*to++ = (char)(0x80 | (c & 0x3f));
-	return to;
-}
-
 /* The escape after a backslash, put at *TO; false: there is none such. */
-static bool take_escape(struct simjson *j, char **to)
+static bool take_escape(char **at, char **to)
 {
 	static const char from[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
-	const char *found = *j->at ? strchr(from, *j->at) : NULL;
-	int32_t unit;
+	const char *found = **at ? strchr(from, **at) : NULL;
+	char digits[5] = "", *p = *to;
+	uint32_t c;
 
 	if (found) {
 		*(*to)++ = bytes[found - from];
-		j->at++;
+		++*at;
 		return true;
 	}
-	unit = *j->at == 'u' ? read_unit(j->at + 1) : -1;
-	if (unit <= 0)
+	if (**at != 'u')
 		return false;
-	*to = put_unit(*to, (uint32_t)unit);
-	j->at += 5;
+	memcpy(digits, *at + 1, strnlen(*at + 1, 4));
+	c = strspn(digits, "0123456789abcdefABCDEF") == 4 ?
+		    (uint32_t)strtoul(digits, NULL, 16) : 0;
+	if (!c)
+		return false;
+	/* A character of the basic plane, as UTF-8. */
+	if (c < 0x80) {
+		*p++ = (char)c;
+	} else if (c < 0x800) {
+		*p++ = (char)(0xc0 | c >> 6);
+		*p++ = (char)(0x80 | (c & 0x3f));
+	} else {
+		*p++ = (char)(0xe0 | c >> 12);
+		*p++ = (char)(0x80 | (c >> 6 & 0x3f));
+		*p++ = (char)(0x80 | (c & 0x3f));
+	}
+	*to = p;
+	*at += 5;
 	return true;
 }
 
 /* A string, or NULL. */
-static char *take_string(struct simjson *j)
+static char *take_string(char **at)
 {
 	char *start, *to;
 
-	if (!take(j, '"'))
+	if (!take(at, '"'))
 		return NULL;
-	start = to = j->at;
-	while (*j->at && *j->at != '"') {
-		if (*j->at != '\\')
-			*to++ = *j->at++;
-		else if (j->at++, !take_escape(j, &to))
+	start = to = *at;
+	while (**at && **at != '"') {
+		if (**at != '\\')
+			*to++ = *(*at)++;
+		else if (++*at, !take_escape(at, &to))
 			return NULL;
 	}
-	if (!*j->at)
+	if (!**at)
 		return NULL;
-	j->at++;
+	++*at;
 	*to = '\0';
 	return start;
-}
-
-/* An array or an object, whatever it has. */
-static bool skip_nested(struct simjson *j)
-{
-	unsigned int depth = 0;
-
-	do {
-		skip_blanks(j);
-		if (*j->at == '"') {
-			if (!take_string(j))
-				return false;
-			continue;
-		}
-		if (!*j->at)
-			return false;
-		depth += *j->at == '[' || *j->at == '{';
-		depth -= *j->at == ']' || *j->at == '}';
-		j->at++;
-	} while (depth);
-	return true;
-}
-
-static bool take_value(struct simjson *j, struct simjson_member *m)
-{
-	char *start;
-	size_t len;
-
-	skip_blanks(j);
-	m->kind = SIMJSON_OTHER;
-	m->text = NULL;
-	if (*j->at == '"') {
-		m->kind = SIMJSON_STRING;
-		m->text = take_string(j);
-		return m->text;
-	}
-	if (*j->at == '[' || *j->at == '{')
-		return skip_nested(j);
-	/* The byte before becomes the first, so that there is room for a NUL. */
-	len = strcspn(j->at, ",}] \t\r\n");
-	start = j->at - 1;
-	memmove(start, j->at, len);
-	start[len] = '\0';
-	j->at += len;
-	m->text = start;
-	if (*start == '-' || (*start >= '0' && *start <= '9'))
-		m->kind = SIMJSON_NUMBER;
-	return len;
-}
-
-/* At the first member of LINE; -1 where it does not begin with an object. */
-static int simjson_open(struct simjson *j, char *line)
-{
-	j->at = line;
-	return take(j, '{') ? 0 : -1;
 }
 
 /*
@@ -182,14 +106,48 @@ static int simjson_open(struct simjson *j, char *line)
  * are in the line, which is changed: no text becomes longer when its escapes are
  * replaced.
  */
-static int simjson_next(struct simjson *j, struct simjson_member *m)
+static int next_member(char **at, struct member *m)
 {
-	if (take(j, '}'))
+	unsigned int depth = 0;
+	size_t len;
+
+	if (take(at, '}'))
 		return 0;
-	take(j, ',');
-	m->name = take_string(j);
-	if (!m->name || !take(j, ':') || !take_value(j, m))
+	take(at, ',');
+	*m = (struct member){ .kind = MEMBER_OTHER, .name = take_string(at) };
+	if (!m->name || !take(at, ':'))
 		return -1;
+	*at += strspn(*at, " \t\r\n");
+	if (**at == '"') {
+		m->kind = MEMBER_STRING;
+		m->text = take_string(at);
+		return m->text ? 1 : -1;
+	}
+	if (**at != '[' && **at != '{') {
+		/* The byte before becomes the first: a NUL has room. */
+		len = strcspn(*at, ",}] \t\r\n");
+		m->text = *at - 1;
+		memmove(m->text, *at, len);
+		m->text[len] = '\0';
+		*at += len;
+		if (*m->text == '-' || (*m->text >= '0' && *m->text <= '9'))
+			m->kind = MEMBER_NUMBER;
+		return len ? 1 : -1;
+	}
+	/* An array or an object, whatever it has. */
+	do {
+		*at += strspn(*at, " \t\r\n");
+		if (**at == '"') {
+			if (!take_string(at))
+				return -1;
+			continue;
+		}
+		if (!**at)
+			return -1;
+		depth += **at == '[' || **at == '{';
+		depth -= **at == ']' || **at == '}';
+		++*at;
+	} while (depth);
 	return 1;
 }
 
@@ -242,137 +200,94 @@ static int find_keys(struct merging *m, struct context *cx, const char *image)
 	return err;
 }
 
-/* The run of that key, or NULL. */
-static const struct place *find_place(const struct merging *m, const char *text)
-{
-	struct place want = { .key = strtoull(text, NULL, 16) };
-
-	return bsearch(&want, m->places, m->plan->nruns, sizeof(want),
-		       compare_places);
-}
-
-/* Takes a number of the row; others are not kept. */
-static void take_number(struct simrow *row, const struct simjson_member *m)
-{
-	const struct simrow_field *f;
-
-	for (f = simrow_fields; f->column.key; f++) {
-		if (f->value || strcmp(f->column.key, m->name) != 0)
-			continue;
-		row->ended = true;
-		simrow_set(row, f, strtoull(m->text, NULL, 10));
-	}
-}
-
 /* 1: LINE is a result; 0: it is something else; -1: it is damaged. */
 static int read_result(struct result *result, char *line)
 {
-	struct simjson_member m;
-	struct simjson json;
+	struct simrow *row = &result->row;
+	const struct simrow_field *f;
+	struct member m;
 	int ret;
 
 	*result = (struct result){ 0 };
-	if (simjson_open(&json, line))
+	if (!take(&line, '{'))
 		return 0;
-	while ((ret = simjson_next(&json, &m)) > 0) {
-		if (m.kind == SIMJSON_NUMBER)
-			take_number(&result->row, &m);
-		if (m.kind != SIMJSON_STRING)
+	while ((ret = next_member(&line, &m)) > 0) {
+		/* Numbers of the row; others are not kept. */
+		for (f = simrow_fields; m.kind == MEMBER_NUMBER &&
+					f->column.key; f++) {
+			if (f->value || strcmp(f->column.key, m.name) != 0)
+				continue;
+			row->ended = true;
+			simrow_set(row, f, strtoull(m.text, NULL, 10));
+		}
+		if (m.kind != MEMBER_STRING)
 			continue;
 		if (!strcmp(m.name, "key"))
 			result->key = m.text;
 		if (!strcmp(m.name, "image"))
 			result->image = m.text;
 		if (!strcmp(m.name, "error"))
-			result->row.error = m.text;
+			row->error = m.text;
 	}
 	return ret ? ret : result->key != NULL;
-}
-
-static bool is_same(const struct simrow *a, const struct simrow *b)
-{
-	const struct simrow_field *f;
-
-	for (f = simrow_fields; f->column.key; f++)
-		if (!f->value &&
-		    simrow_value(a, f).number != simrow_value(b, f).number)
-			return false;
-	return true;
 }
 
 static int take_result(struct merging *m, struct context *cx,
 		       const struct result *result)
 {
-	const struct place *place = find_place(m, result->key);
-	struct simrow *row = place ? &m->merge->rows[place->run] : NULL;
+	const struct simrow *read = &result->row;
+	struct place *place, want = { .key = strtoull(result->key, NULL, 16) };
+	const struct simrow_field *f;
+	struct simrow *row;
 
-	if (!row) {
+	place = bsearch(&want, m->places, m->plan->nruns, sizeof(want),
+			compare_places);
+	if (!place) {
 		m->merge->others++;
 		return 0;
 	}
+	row = &m->merge->rows[place->run];
 	/* A run that failed, for lack of memory say, can be done again. */
-	if (row->ended && result->row.ended && !is_same(row, &result->row))
-		return fail(cx, -EINVAL, "%s: line %" PRIu64 ": run %s has "
-			    "another result than before", m->path, m->line,
-			    result->key);
-	if (row->ended || (row->error && !result->row.ended))
+	for (f = simrow_fields; row->ended && read->ended && f->column.key; f++)
+		if (!f->value && simrow_value(row, f).number !=
+				 simrow_value(read, f).number)
+			return fail(cx, -EINVAL, "%s: line %" PRIu64 ": run %s "
+				    "has another result than before", m->path,
+				    m->line, result->key);
+	if (row->ended || (row->error && !read->ended))
 		return 0;
 	simrow_free(row);
-	*row = result->row;
+	*row = *read;
 	row->error = row->error ? strdup(row->error) : NULL;
-	return result->row.error && !row->error ?
-		       fail(cx, -ENOMEM, "results") : 0;
-}
-
-static int read_lines(struct merging *m, struct context *cx,
-		      struct simbytes *bytes)
-{
-	struct result result;
-	char *line;
-	size_t len;
-	int ret, err = 0;
-
-	while (!err && (ret = simbytes_line(bytes, cx, &line, &len)) != 0) {
-		if (ret < 0)
-			return ret;
-		m->line++;
-		ret = read_result(&result, line);
-		if (ret < 0)
-			return fail(cx, -EINVAL, "%s: line %" PRIu64 " is no "
-				    "JSON", m->path, m->line);
-		if (ret && !m->places)
-			err = find_keys(m, cx, result.image);
-		if (ret && !err)
-			err = take_result(m, cx, &result);
-	}
-	return err;
+	return read->error && !row->error ? fail(cx, -ENOMEM, "results") : 0;
 }
 
 static int read_file(struct merging *m, struct context *cx, const char *path)
 {
+	struct result result;
 	struct simbytes bytes;
-	int err = simbytes_open(&bytes, cx, path);
+	char *line;
+	size_t len;
+	int err = simbytes_open(&bytes, cx, path), ret;
 
 	m->path = path;
 	m->line = 0;
-	if (!err)
-		err = read_lines(m, cx, &bytes);
-	simbytes_close(&bytes);
-	return err;
-}
-
-static int miss_others(const struct merging *m, struct context *cx)
-{
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < m->plan->nruns && !err; i++) {
-		struct simrow *row = &m->merge->rows[i];
-
-		if (!row->ended && !row->error)
-			err = simrow_fail(row, cx,
-					  fail(cx, -ENOENT, "no result"));
+	while (!err && (ret = simbytes_line(&bytes, cx, &line, &len)) != 0) {
+		if (ret < 0) {
+			err = ret;
+			break;
+		}
+		m->line++;
+		ret = read_result(&result, line);
+		if (ret < 0)
+			err = fail(cx, -EINVAL, "%s: line %" PRIu64 " is no "
+				   "JSON", m->path, m->line);
+		if (ret > 0 && !m->places)
+			err = find_keys(m, cx, result.image);
+		if (ret > 0 && !err)
+			err = take_result(m, cx, &result);
 	}
+	simbytes_close(&bytes);
 	return err;
 }
 
@@ -380,6 +295,8 @@ int simmerge_read(struct simmerge *m, struct context *cx,
 		  const struct simplan *plan, char *const *paths, int count)
 {
 	struct merging merging = { .merge = m, .plan = plan };
+	struct simrow *row;
+	size_t run;
 	int i, err = 0;
 
 	if (!count)
@@ -387,11 +304,12 @@ int simmerge_read(struct simmerge *m, struct context *cx,
 	for (i = 0; i < count && !err; i++)
 		err = read_file(&merging, cx, paths[i]);
 	free(merging.places);
-	return err ? err : miss_others(&merging, cx);
+	for (run = 0; run < plan->nruns && !err; run++) {
+		row = &m->rows[run];
+		if (!row->ended && !row->error)
+			err = simrow_fail(row, cx,
+					  fail(cx, -ENOENT, "no result"));
+	}
+	return err;
 }
 
-void simmerge_close(struct simmerge *m)
-{
-	free(m->image);
-	m->image = NULL;
-}

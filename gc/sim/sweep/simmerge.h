@@ -8,7 +8,8 @@
 
 struct simmerge {
 	struct simrow *rows;	/* room for each run, all zero at first */
-	char *image;		/* owned; as the results name it, or NULL */
+	char *image;		/* as the results name it, or NULL; owned by
+				   the caller */
 	uint64_t others;	/* results of other runs, which are ignored */
 };
 
@@ -20,6 +21,5 @@ struct simmerge {
  */
 int simmerge_read(struct simmerge *m, struct context *cx,
 		  const struct simplan *plan, char *const *paths, int count);
-void simmerge_close(struct simmerge *m);	/* not the rows */
 
 #endif

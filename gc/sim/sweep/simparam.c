@@ -52,42 +52,14 @@ enum value_kind simparam_kind(const struct cli_option *row)
 	}
 }
 
-/* The options that have a function: each is one of these. */
-static struct value value_of_call(const struct cli_option *row,
-				  const struct simoptions *o, char *text)
-{
-	const struct simoptions_amount *a = &o->warm_up;
-
-	if (row->at == AT(vol.placement))
-		return value_string(o->vol.placement->name);
-	if (row->at == AT(work.kind))
-		return value_string(o->work.kind->name);
-	if (!a->is_given)
-		return value_absent();
-	if (a->percent)
-		snprintf(text, SIMPARAM_TEXT, "%" PRIu32 "%%", a->percent);
-	else
-		snprintf(text, SIMPARAM_TEXT, "%" PRIu64, a->blocks);
-	return value_string(text);
-}
-
-static struct value value_of_list(const struct option_list *list, char *text)
-{
-	size_t i, used = 0;
-
-	if (!list->count)
-		return value_absent();
-	for (i = 0; i < list->count && used < SIMPARAM_TEXT; i++)
-		used += (size_t)snprintf(text + used, SIMPARAM_TEXT - used,
-					 "%s%s", i ? "," : "", list->items[i]);
-	return value_string(text);
-}
-
 struct value simparam_value(const struct cli_option *row,
 			    const struct simoptions *o,
 			    char text[SIMPARAM_TEXT])
 {
 	const void *p = (const char *)o + row->at;
+	const struct simoptions_amount *a = &o->warm_up;
+	const struct option_list *list = p;
+	size_t i, used = 0;
 
 	switch (row->kind) {
 	case OPTION_FLAG:
@@ -102,9 +74,25 @@ struct value simparam_value(const struct cli_option *row,
 	case OPTION_CHOICE:
 		return value_string(row->choices[*(const int *)p]);
 	case OPTION_LIST:
-		return value_of_list(p, text);
+		if (!list->count)
+			return value_absent();
+		for (i = 0; i < list->count && used < SIMPARAM_TEXT; i++)
+			used += (size_t)snprintf(text + used,
+						 SIMPARAM_TEXT - used, "%s%s",
+						 i ? "," : "", list->items[i]);
+		return value_string(text);
 	case OPTION_CALL:
-		return value_of_call(row, o, text);
+		/* The options that have a function: each is one of these. */
+		if (row->at == AT(vol.placement))
+			return value_string(o->vol.placement->name);
+		if (row->at == AT(work.kind))
+			return value_string(o->work.kind->name);
+		if (!a->is_given)
+			return value_absent();
+		snprintf(text, SIMPARAM_TEXT, "%" PRIu64 "%s",
+			 a->percent ? a->percent : a->blocks,
+			 a->percent ? "%" : "");
+		return value_string(text);
 	default:
 		return value_string(*(const char *const *)p);
 	}
@@ -113,21 +101,16 @@ struct value simparam_value(const struct cli_option *row,
 #define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
 
-static void hash(uint64_t *key, const char *bytes, size_t len)
-{
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		*key = (*key ^ (unsigned char)bytes[i]) * FNV_PRIME;
-}
-
-/* A line of it; TEXT of NULL is another one than "". */
+/* A line of KEY; TEXT of NULL is another one than "". */
 static void hash_line(uint64_t *key, const char *name, const char *text)
 {
-	hash(key, name, strlen(name));
-	hash(key, text ? "=" : "", text ? 1 : 0);
-	hash(key, text ? text : "", text ? strlen(text) : 0);
-	hash(key, "\n", 1);
+	const char *parts[] = { name, text ? "=" : "", text ? text : "", "\n" };
+	const char *at;
+	size_t i;
+
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		for (at = parts[i]; *at; at++)
+			*key = (*key ^ (unsigned char)*at) * FNV_PRIME;
 }
 
 /* The argument that gives ROW what O has, or NULL. */
@@ -201,34 +184,33 @@ static void put_option(struct out *out, const char *name, const char *arg)
 		put_word(out, arg);
 }
 
-static void put_parameter(struct out *out, const struct cli_option *row,
-			  const struct simoptions *o)
-{
-	char text[SIMPARAM_TEXT], usual[SIMPARAM_TEXT];
-	const char *arg = argument(row, o, text);
-	const char *other = argument(row, &simoptions_defaults, usual);
-	const struct option_list *list;
-	size_t i;
-
-	if (row->kind == OPTION_LIST) {
-		list = (const void *)((const char *)o + row->at);
-		for (i = 0; i < list->count; i++)
-			put_option(out, row->name, list->items[i]);
-	} else if (arg && (!other || strcmp(arg, other) != 0)) {
-		put_option(out, row->name,
-			   row->kind == OPTION_FLAG ? NULL : arg);
-	}
-}
-
+/* Puts the command of RUN: what is not as usual, and its key. */
 static void put_command(struct out *out, const struct simplan_run *run,
 			const char *key, const char *image)
 {
+	const struct simoptions *o = &run->options;
+	char text[SIMPARAM_TEXT], usual[SIMPARAM_TEXT];
+	const struct option_list *list;
 	const struct cli_option *row;
+	const char *arg, *other;
+	size_t i;
 
 	out_string(out, "gcsim.nilfs2");
-	for (row = simoptions_rows; row->name; row++)
-		if (simparam_is(row))
-			put_parameter(out, row, &run->options);
+	for (row = simoptions_rows; row->name; row++) {
+		if (!simparam_is(row))
+			continue;
+		if (row->kind == OPTION_LIST) {
+			list = (const void *)((const char *)o + row->at);
+			for (i = 0; i < list->count; i++)
+				put_option(out, row->name, list->items[i]);
+			continue;
+		}
+		arg = argument(row, o, text);
+		other = argument(row, &simoptions_defaults, usual);
+		if (arg && (!other || strcmp(arg, other) != 0))
+			put_option(out, row->name,
+				   row->kind == OPTION_FLAG ? NULL : arg);
+	}
 	if (run->volume_name)
 		put_option(out, "volume", run->volume_name);
 	put_option(out, "policy", run->policy->name);
@@ -240,32 +222,6 @@ static void put_command(struct out *out, const struct simplan_run *run,
 	}
 }
 
-static int emit_run(struct report *r, struct context *cx, struct table *t,
-		    const struct simplan *plan, size_t i, const char *image)
-{
-	char key[SIMPARAM_TEXT];
-	struct simplan_run run;
-	struct out *line;
-	int err = simplan_run(plan, cx, i, &run);
-
-	if (!err)
-		err = out_open_memory(cx, &line);
-	if (err)
-		return err;
-	simparam_key_text(simparam_key(&run, image), key);
-	put_command(line, &run, key, image);
-	if (report_is_text(r)) {
-		out_string(r->out, out_memory(line, NULL));
-		out_char(r->out, '\n');
-	} else {
-		table_row(t, (struct value[]){
-			value_string(key),
-			value_string(out_memory(line, NULL)),
-		});
-	}
-	return out_close(line, cx);
-}
-
 int simparam_commands(struct report *r, struct context *cx,
 		      const struct simplan *plan, const char *image)
 {
@@ -273,15 +229,36 @@ int simparam_commands(struct report *r, struct context *cx,
 		{ "key", NULL, VALUE_PLAIN },
 		{ "command", NULL, VALUE_STRING },
 	};
+	bool is_text = report_is_text(r);
+	char key[SIMPARAM_TEXT];
+	struct simplan_run run;
+	struct out *line;
 	struct table t;
 	size_t i;
 	int err = 0;
 
-	if (!report_is_text(r))
+	if (!is_text)
 		table_begin(&t, r, "commands", columns, 2);
-	for (i = 0; i < plan->nruns && !err; i++)
-		err = emit_run(r, cx, &t, plan, i, image);
-	if (!report_is_text(r))
+	for (i = 0; i < plan->nruns && !err; i++) {
+		err = simplan_run(plan, cx, i, &run);
+		if (!err)
+			err = out_open_memory(cx, &line);
+		if (err)
+			break;
+		simparam_key_text(simparam_key(&run, image), key);
+		put_command(line, &run, key, image);
+		if (is_text) {
+			out_string(r->out, out_memory(line, NULL));
+			out_char(r->out, '\n');
+		} else {
+			table_row(&t, (struct value[]){
+				value_string(key),
+				value_string(out_memory(line, NULL)),
+			});
+		}
+		err = out_close(line, cx);
+	}
+	if (!is_text)
 		table_end(&t);
 	return err;
 }

@@ -10,20 +10,245 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "gc/sim/run/simsetup.h"
 #include "gc/sim/sweep/simparam.h"
 
-/* TEXT is no policy: which part of it is wrong. */
-static int refuse_policy(struct context *cx, const char *text)
-{
-	size_t length = strcspn(text, ":"), i;
-	const char *name;
-	uint32_t least, most;
+/*
+ * Lists and ranges of arguments.
+ *
+ * Numbers of a range are whole multiples of the last decimal that one of them
+ * has, so that 0.1:0.5:0.1 has five, whatever a tenth is in binary.
+ */
 
+#define DECIMALS_MAX 6u
+#define DIGITS_MAX 12u
+#define SUFFIX_MAX 8u
+#define TEXT_MAX 48u
+
+/* A decimal number as it is written. */
+struct decimal {
+	uint64_t digits;	/* without the point */
+	unsigned int decimals;
+	char suffix[SUFFIX_MAX];
+};
+
+/* LEN characters at TEXT; false where they are no number. */
+static bool read_decimal(const char *text, size_t len, struct decimal *d)
+{
+	bool point = false;
+	unsigned int n = 0;
+	size_t i;
+
+	*d = (struct decimal){ 0 };
+	for (i = 0; i < len; i++) {
+		if (text[i] == '.' && n && !point) {
+			point = true;
+			continue;
+		}
+		if (text[i] < '0' || text[i] > '9')
+			break;
+		if (++n > DIGITS_MAX)
+			return false;
+		d->digits = 10 * d->digits + (uint64_t)(text[i] - '0');
+		d->decimals += point;
+	}
+	if (!n || len - i >= SUFFIX_MAX || d->decimals > DECIMALS_MAX)
+		return false;
+	memcpy(d->suffix, text + i, len - i);
+	return !strpbrk(d->suffix, "0123456789.:");
+}
+
+/* FIRST, LAST, STEP of the LEN characters at TEXT; false: it is no range. */
+static bool read_range(const char *text, size_t len, struct decimal parts[3])
+{
+	const char *end = text + len, *colon;
+	unsigned int n = 0, decimals = 0, i;
+
+	do {
+		colon = memchr(text, ':', (size_t)(end - text));
+		len = (size_t)((colon ? colon : end) - text);
+		if (n == 3 || !read_decimal(text, len, &parts[n]))
+			return false;
+		if (parts[n].decimals > decimals)
+			decimals = parts[n].decimals;
+		n++;
+		text += len + 1;
+	} while (colon);
+	if (n < 2)
+		return false;
+	if (n == 2) {
+		parts[2] = parts[0];
+		parts[2].digits = 1;
+		parts[2].decimals = 0;
+	}
+	for (i = 0; i < 3; i++) {
+		for (; parts[i].decimals < decimals; parts[i].decimals++)
+			parts[i].digits *= 10;
+		if (strcmp(parts[i].suffix, parts[0].suffix) != 0)
+			return false;
+	}
+	return true;
+}
+
+static int add_item(struct simaxis *a, struct context *cx, const char *word,
+		    size_t len)
+{
+	if (a->count == SIMAXIS_ITEMS_MAX)
+		return fail(cx, -EINVAL, "--sweep: %s has more than %u values",
+			    a->name, SIMAXIS_ITEMS_MAX);
+	if (array_reserve(cx, &a->items, &a->room, a->count + 1))
+		return -ENOMEM;
+	a->items[a->count] = strndup(word, len);
+	if (!a->items[a->count])
+		return fail(cx, -ENOMEM, "sweep");
+	a->count++;
+	return 0;
+}
+
+/* The LEN characters at TEXT are PARTS. */
+static int add_range(struct simaxis *a, struct context *cx, const char *text,
+		     size_t len, const struct decimal parts[3])
+{
+	uint64_t at = parts[0].digits, last = parts[1].digits, one = 1;
+	uint64_t step = parts[2].digits;
+	const char *suffix = parts[0].suffix;
+	int decimals = (int)parts[0].decimals, i, err = 0;
+	char item[TEXT_MAX];
+
+	if (!step || at > last)
+		return fail(cx, -EINVAL, "--sweep: %s: '%.*s' is a range "
+			    "without numbers", a->name, (int)len, text);
+	for (i = 0; i < decimals; i++)
+		one *= 10;
+	for (; at <= last && !err; at += step) {
+		if (decimals)
+			snprintf(item, sizeof(item), "%" PRIu64 ".%0*" PRIu64
+				 "%s", at / one, decimals, at % one, suffix);
+		else
+			snprintf(item, sizeof(item), "%" PRIu64 "%s", at,
+				 suffix);
+		err = add_item(a, cx, item, strlen(item));
+	}
+	return err;
+}
+
+/* Adds the words and ranges of LIST. */
+static int add_list(struct simaxis *a, struct context *cx, const char *list)
+{
+	struct decimal parts[3];
+	size_t len;
+	int err;
+
+	do {
+		len = strcspn(list, ",");
+		if (!len)
+			return fail(cx, -EINVAL, "--sweep: %s: a value is "
+				    "missing", a->name);
+		err = read_range(list, len, parts) ?
+			      add_range(a, cx, list, len, parts) :
+			      add_item(a, cx, list, len);
+		list += len;
+	} while (!err && *list++);
+	return err;
+}
+
+int simaxis_parse(struct simaxis *a, struct context *cx, const char *text)
+{
+	const char *equals = strchr(text, '=');
+
+	*a = (struct simaxis){ 0 };
+	if (!equals || equals == text)
+		return fail(cx, -EINVAL, "--sweep: '%s' is not "
+			    "OPTION=VALUES", text);
+	a->name = strndup(text, (size_t)(equals - text));
+	if (!a->name)
+		return fail(cx, -ENOMEM, "sweep");
+	return add_list(a, cx, equals + 1);
+}
+
+void simaxis_free(struct simaxis *a)
+{
+	size_t i;
+
+	for (i = 0; i < a->count; i++)
+		free(a->items[i]);
+	free(a->items);
+	free(a->name);
+	*a = (struct simaxis){ 0 };
+}
+
+static const char *word_of(const struct cli_option *row, size_t i)
+{
+	if (row->choices)
+		return row->choices[i];
+	return row->word ? row->word(i) : NULL;
+}
+
+/*
+ * Puts the words of the row's argument in the place of the word "all", where
+ * there is one, and sets *HAS_ALL then.
+ */
+static int expand(struct simaxis *a, struct context *cx,
+		  const struct cli_option *row, bool *has_all)
+{
+	struct simaxis all = { .name = a->name };
+	const char *word;
+	size_t i, k;
+	int err = 0;
+
+	for (i = 0; i < a->count && !err; i++) {
+		word = a->items[i];
+		if (strcmp(word, "all") != 0 || !word_of(row, 0)) {
+			err = add_item(&all, cx, word, strlen(word));
+			continue;
+		}
+		*has_all = true;
+		for (k = 0; !err && (word = word_of(row, k)); k++)
+			err = add_item(&all, cx, word, strlen(word));
+	}
+	a->name = NULL;
+	simaxis_free(a);
+	*a = all;
+	return err;
+}
+
+/* All policies, each in the place where it was asked for. */
+static int take_policies(struct simplan *p, struct context *cx)
+{
+	const struct option_list *list = &p->options->policies;
+	const struct cli_option *row = option_find(simoptions_rows, "policy");
+	const char *text = NULL, *name;
+	uint32_t least, most;
+	size_t i, length;
+	int err = 0;
+
+	for (i = 0; i < list->count && !err; i++)
+		err = add_list(&p->names, cx, list->items[i]);
+	if (!err && !p->names.count)
+		err = add_list(&p->names, cx, row->word(0));
+	if (!err)
+		err = expand(&p->names, cx, row, &p->has_all);
+	if (err)
+		return err;
+	p->npolicies = p->names.count;
+	p->policies = calloc(p->npolicies, sizeof(*p->policies));
+	if (!p->policies)
+		return fail(cx, -ENOMEM, "policies");
+	for (i = 0; i < p->npolicies; i++) {
+		text = p->names.items[i];
+		if (simchoice_parse(&p->policies[i], text))
+			break;
+	}
+	if (i == p->npolicies)
+		return 0;
+	/* TEXT is no policy: which part of it is wrong. */
+	length = strcspn(text, ":");
 	for (i = 0; (name = simchoice_word(i)); i++)
 		if (strlen(name) == length && !strncmp(name, text, length))
 			break;
@@ -36,135 +261,65 @@ static int refuse_policy(struct context *cx, const char *text)
 		    PRIu32 " to %" PRIu32, text, least, most);
 }
 
-/* All policies, each in the place where it was asked for. */
-static int take_policies(struct simplan *p, struct context *cx)
+static int take_axis(struct simplan *p, struct context *cx, const char *text)
 {
-	const struct option_list *list = &p->options->policies;
-	const struct cli_option *row = option_find(simoptions_rows, "policy");
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < list->count && !err; i++)
-		err = simaxis_add(&p->names, cx, list->items[i]);
-	if (!err && !p->names.count)
-		err = simaxis_add(&p->names, cx, row->word(0));
-	if (!err)
-		err = simaxis_expand(&p->names, cx, row, &p->has_all);
-	if (err)
-		return err;
-	p->npolicies = p->names.count;
-	p->policies = calloc(p->npolicies, sizeof(*p->policies));
-	if (!p->policies)
-		return fail(cx, -ENOMEM, "policies");
-	for (i = 0; i < p->npolicies; i++)
-		if (simchoice_parse(&p->policies[i], p->names.items[i]))
-			return refuse_policy(cx, p->names.items[i]);
-	return 0;
-}
-
-/* Whether runs can have different values of ROW: not of what is read once. */
-static bool may_differ(const struct cli_option *row)
-{
+	/* What is read once, so that runs cannot have different ones. */
 	static const char *const shared[] = {
 		"addresses", "hot-file", "trace", "trace-format",
 	};
-	size_t i;
-
-	for (i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
-		if (!strcmp(shared[i], row->name))
-			return false;
-	return simparam_is(row);
-}
-
-/* Whether an axis of ROW makes sense beside those so far. */
-static int check_axis(const struct simplan *p, struct context *cx,
-		      const struct cli_option *row, const char *name)
-{
-	const struct simoptions *o = p->options;
 	const struct cli_option *trace = option_find(simoptions_rows, "trace");
-	size_t i;
-
-	if (!row || !may_differ(row))
-		return fail(cx, -EINVAL, "--sweep: '%s' is no option that runs "
-			    "can have different values of", name);
-	if (o->trace && row->against == trace->group)
-		return fail(cx, -EINVAL, "--sweep: --%s and --trace exclude "
-			    "each other", name);
-	if (o->trace && row->at == offsetof(struct simoptions, block_size))
-		return fail(cx, -EINVAL, "--sweep: a trace is read for one "
-			    "size of blocks");
-	if (o->seeds > 1 && row->at == offsetof(struct simoptions, work.seed))
-		return fail(cx, -EINVAL, "--sweep: --seeds has the seeds");
-	for (i = 0; i < p->naxes; i++)
-		if (row == p->rows[i] ||
-		    (row->against && row->against == p->rows[i]->group) ||
-		    (row->group && row->group == p->rows[i]->against))
-			return fail(cx, -EINVAL, "--sweep: %s and %s exclude "
-				    "each other", p->rows[i]->name, name);
-	return 0;
-}
-
-static int take_axis(struct simplan *p, struct context *cx, const char *text)
-{
+	const struct simoptions *o = p->options;
 	struct simaxis *a = &p->axes[p->naxes];
-	const struct cli_option *row;
+	const struct cli_option *row, *other;
+	bool may_differ;
+	size_t i;
 	int err;
 
 	if (p->naxes == SIMPLAN_AXES_MAX)
 		return fail(cx, -EINVAL, "--sweep: more than %u of them",
 			    SIMPLAN_AXES_MAX);
 	err = simaxis_parse(a, cx, text);
-	row = err ? NULL : option_find(simoptions_rows, a->name);
+	if (err)
+		goto out;
+	row = option_find(simoptions_rows, a->name);
+	may_differ = row && simparam_is(row);
+	for (i = 0; i < sizeof(shared) / sizeof(shared[0]) && row; i++)
+		may_differ &= strcmp(shared[i], row->name) != 0;
+	if (!may_differ)
+		err = fail(cx, -EINVAL, "--sweep: '%s' is no option that runs "
+			   "can have different values of", a->name);
+	else if (o->trace && row->against == trace->group)
+		err = fail(cx, -EINVAL, "--sweep: --%s and --trace exclude "
+			   "each other", a->name);
+	else if (o->trace && row->at == offsetof(struct simoptions, block_size))
+		err = fail(cx, -EINVAL, "--sweep: a trace is read for one "
+			   "size of blocks");
+	else if (o->seeds > 1 &&
+		 row->at == offsetof(struct simoptions, work.seed))
+		err = fail(cx, -EINVAL, "--sweep: --seeds has the seeds");
+	for (i = 0; i < p->naxes && !err; i++) {
+		other = p->rows[i];
+		if (row == other ||
+		    (row->against && row->against == other->group) ||
+		    (row->group && row->group == other->against))
+			err = fail(cx, -EINVAL, "--sweep: %s and %s exclude "
+				   "each other", other->name, a->name);
+	}
 	if (!err)
-		err = check_axis(p, cx, row, a->name);
+		err = expand(a, cx, row, &p->has_all);
 	if (!err)
-		err = simaxis_expand(a, cx, row, &p->has_all);
-	if (err) {
+		p->rows[p->naxes++] = row;
+out:
+	if (err)
 		simaxis_free(a);
-		return err;
-	}
-	p->rows[p->naxes++] = row;
-	return 0;
-}
-
-static int count_runs(struct simplan *p, struct context *cx)
-{
-	size_t i, n = p->npolicies * p->nseeds;
-
-	for (i = 0; i < p->naxes && n <= SIMOPTIONS_RUNS_MAX; i++)
-		n *= p->axes[i].count;
-	if (n > SIMOPTIONS_RUNS_MAX)
-		return fail(cx, -EINVAL, "--sweep: more than %u runs",
-			    SIMOPTIONS_RUNS_MAX);
-	p->nruns = n;
-	return 0;
-}
-
-/*
- * Every value of every axis is one that its option takes.  Which of all words can
- * do what is asked for is seen in their rows.
- */
-static int check_values(const struct simplan *p, struct context *cx)
-{
-	struct simplan_run run;
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < p->nruns && !err; i += p->nseeds) {
-		err = simplan_run(p, cx, i, &run);
-		if (!err)
-			err = simoptions_check(cx, &run.options);
-		if (!err && !p->has_all)
-			err = simoptions_check_words(cx, &run.options,
-						     run.policy);
-	}
 	return err;
 }
 
 int simplan_open(struct simplan *p, struct context *cx,
 		 const struct simoptions *options)
 {
-	size_t i;
+	struct simplan_run run;
+	size_t i, n;
 	int err;
 
 	*p = (struct simplan){
@@ -176,9 +331,28 @@ int simplan_open(struct simplan *p, struct context *cx,
 			       fail(cx, -EINVAL, "--seeds: no run at all");
 	for (i = 0; i < options->sweeps.count && !err; i++)
 		err = take_axis(p, cx, options->sweeps.items[i]);
-	if (!err)
-		err = count_runs(p, cx);
-	return err ? err : check_values(p, cx);
+	if (err)
+		return err;
+	n = p->npolicies * p->nseeds;
+	for (i = 0; i < p->naxes && n <= SIMOPTIONS_RUNS_MAX; i++)
+		n *= p->axes[i].count;
+	if (n > SIMOPTIONS_RUNS_MAX)
+		return fail(cx, -EINVAL, "--sweep: more than %u runs",
+			    SIMOPTIONS_RUNS_MAX);
+	p->nruns = n;
+	/*
+	 * Every value of every axis is one that its option takes.  Which of all
+	 * words can do what is asked for is seen in their rows.
+	 */
+	for (i = 0; i < p->nruns && !err; i += p->nseeds) {
+		err = simplan_run(p, cx, i, &run);
+		if (!err)
+			err = simoptions_check(cx, &run.options);
+		if (!err && !p->has_all)
+			err = simoptions_check_words(cx, &run.options,
+						     run.policy);
+	}
+	return err;
 }
 
 void simplan_close(struct simplan *p)
@@ -199,28 +373,12 @@ void simplan_set_trace(struct simplan *p, const struct simtrace *trace)
 	p->nvolumes = trace->nchosen;
 }
 
-/* "yes" and "no", as a flag has no argument on the command line. */
-static int store_flag(struct context *cx, const struct cli_option *row,
-		      struct simoptions *o, const char *text)
-{
-	bool *flag = (void *)((char *)o + row->at);
-
-	*flag = !strcmp(text, "yes");
-	return *flag || !strcmp(text, "no") ? 0 :
-	       fail(cx, -EINVAL, "--sweep: %s: '%s' is neither yes nor no",
-		    row->name, text);
-}
-
-static int store(struct context *cx, const struct cli_option *row,
-		 struct simoptions *o, const char *text)
-{
-	return row->kind == OPTION_FLAG ? store_flag(cx, row, o, text) :
-					  option_store(cx, row, o, text);
-}
-
 int simplan_run(const struct simplan *p, struct context *cx, size_t i,
 		struct simplan_run *run)
 {
+	const struct cli_option *row;
+	const char *text;
+	bool *flag;
 	size_t k;
 	int err = 0;
 
@@ -234,9 +392,20 @@ int simplan_run(const struct simplan *p, struct context *cx, size_t i,
 	if (p->trace && p->options->volume)
 		run->volume_name = simtrace_volume(p->trace, run->volume)->name;
 	for (k = p->naxes; k-- && !err;) {
-		run->values[k] = p->axes[k].items[i % p->axes[k].count];
-		err = store(cx, p->rows[k], &run->options, run->values[k]);
+		row = p->rows[k];
+		text = p->axes[k].items[i % p->axes[k].count];
+		run->values[k] = text;
 		i /= p->axes[k].count;
+		if (row->kind != OPTION_FLAG) {
+			err = option_store(cx, row, &run->options, text);
+			continue;
+		}
+		/* A flag has no argument on the command line. */
+		flag = (void *)((char *)&run->options + row->at);
+		*flag = !strcmp(text, "yes");
+		if (!*flag && strcmp(text, "no") != 0)
+			err = fail(cx, -EINVAL, "--sweep: %s: '%s' is neither "
+				   "yes nor no", row->name, text);
 	}
 	return err;
 }

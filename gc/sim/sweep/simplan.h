@@ -12,10 +12,29 @@
 #include <stddef.h>
 
 #include "base/context.h"
+#include "cli/option.h"
 #include "gc/sim/run/simoptions.h"
-#include "gc/sim/sweep/simaxis.h"
 #include "gc/sim/trace/simtrace.h"
 #include "gc/sim/volume/simchoice.h"
+
+#define SIMAXIS_ITEMS_MAX 100000u
+
+/* The values of one option that a sweep goes through. */
+struct simaxis {
+	char *name;		/* of the option */
+	char **items;		/* its arguments, in order */
+	size_t count, room;
+};
+
+/*
+ * Reads "NAME=LIST".  LIST has words with commas between them; one of the form
+ * FIRST:LAST or FIRST:LAST:STEP, of decimal numbers with the same letters after
+ * each, stands for all numbers FIRST, FIRST + STEP, ... up to LAST.  -EINVAL with
+ * the failure text, -ENOMEM; to be freed also then.
+ */
+int simaxis_parse(struct simaxis *a, struct context *cx, const char *text);
+
+void simaxis_free(struct simaxis *a);
 
 #define SIMPLAN_AXES_MAX 16u
 

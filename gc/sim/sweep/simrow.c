@@ -9,6 +9,7 @@
 #include "gc/sim/sweep/simrow.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
@@ -75,38 +76,13 @@ const struct simrow_field simrow_fields[] = {
 	{ { NULL } },
 };
 
-static void take_wear(struct simrow *row, const struct simvol *v)
-{
-	uint32_t i;
-
-	row->wear_least = UINT32_MAX;
-	for (i = 0; i < v->config.nsegments; i++) {
-		uint32_t wear = v->wear[i];
-
-		row->wear_sum += wear;
-		row->wear_least = wear < row->wear_least ? wear :
-							   row->wear_least;
-		row->wear_most = wear > row->wear_most ? wear : row->wear_most;
-	}
-}
-
-/* Whether both halves of what was measured have the same amplification. */
-static bool is_steady(const struct simrow *row)
-{
-	uint64_t rest = row->asked - row->half_asked;
-
-	return row->half_asked && rest &&
-	       simstat_is_steady((double)row->half_written /
-					 (double)row->half_asked,
-				 (double)(row->written - row->half_written) /
-					 (double)rest);
-}
-
 void simrow_take(struct simrow *row, const struct simsetup *s)
 {
 	const struct simrun *run = &s->run;
 	const struct simvol *v = run->vol;
+	uint64_t rest;
 	unsigned int k;
+	uint32_t i;
 
 	*row = (struct simrow){
 		.ended = true,
@@ -120,15 +96,31 @@ void simrow_take(struct simrow *row, const struct simsetup *s)
 		.blocks = v->config.blocks,
 		.clean = v->nclean,
 		.starved = simrun_starved(v),
+		.wear_least = UINT32_MAX,
 	};
 	row->written = simrun_written(&row->totals);
 	row->moved = row->totals.held;
 	for (k = 0; k < SIMVOL_KINDS; k++)
 		row->moved += row->totals.moved[k];
-	take_wear(row, v);
+	for (i = 0; i < v->config.nsegments; i++) {
+		uint32_t wear = v->wear[i];
+
+		row->wear_sum += wear;
+		if (wear < row->wear_least)
+			row->wear_least = wear;
+		if (wear > row->wear_most)
+			row->wear_most = wear;
+	}
+	/* Both halves of what was measured have the same amplification. */
+	rest = row->asked - row->half_asked;
 	if (!row->totals.released)
 		row->notes |= SIMROW_NOTHING;
-	else if (!is_steady(row))
+	else if (!row->half_asked || !rest ||
+		 !simstat_is_steady((double)row->half_written /
+					    (double)row->half_asked,
+				    (double)(row->written -
+					     row->half_written) /
+					    (double)rest))
 		row->notes |= SIMROW_UNSTEADY;
 	if (simsetup_is_small(s))
 		row->notes |= SIMROW_SMALL;
@@ -175,26 +167,10 @@ struct value simrow_value(const struct simrow *row,
 	return row->ended ? value_u64(number_of(row, field)) : value_absent();
 }
 
-static uint64_t sum_of(enum simrow_sum sum, uint64_t a, uint64_t b)
-{
-	switch (sum) {
-	case SIMROW_SUM:
-		return a + b;
-	case SIMROW_LEAST:
-		return a < b ? a : b;
-	case SIMROW_MOST:
-		return a > b ? a : b;
-	case SIMROW_COMMON:
-		return a & b;
-	case SIMROW_SAME:
-		break;
-	}
-	return b;
-}
-
 void simrow_add(struct simrow *sum, const struct simrow *row)
 {
 	const struct simrow_field *f;
+	uint64_t a, b;
 
 	if (!sum->ended) {
 		*sum = *row;
@@ -203,18 +179,20 @@ void simrow_add(struct simrow *sum, const struct simrow *row)
 		sum->notes &= SIMROW_NOTHING;
 		return;
 	}
-	for (f = simrow_fields; f->column.key; f++)
-		if (!f->value)
-			simrow_set(sum, f, sum_of(f->sum, number_of(sum, f),
-						  number_of(row, f)));
-}
-
-static bool get_number(const struct simrow *row, double *number)
-{
-	if (!amplification(row).present)
-		return false;
-	*number = (double)row->written / (double)row->asked;
-	return true;
+	for (f = simrow_fields; f->column.key; f++) {
+		if (f->value)
+			continue;
+		a = number_of(sum, f);
+		b = number_of(row, f);
+		if (f->sum == SIMROW_SUM)
+			b += a;
+		else if (f->sum == SIMROW_COMMON)
+			b &= a;
+		else if ((f->sum == SIMROW_LEAST && a < b) ||
+			 (f->sum == SIMROW_MOST && a > b))
+			b = a;
+		simrow_set(sum, f, b);
+	}
 }
 
 struct simstat simrow_stat(const struct simrow *rows, size_t n,
@@ -223,6 +201,85 @@ struct simstat simrow_stat(const struct simrow *rows, size_t n,
 	size_t i, count = 0;
 
 	for (i = 0; i < n; i++)
-		count += get_number(&rows[i], &numbers[count]);
+		if (amplification(&rows[i]).present)
+			numbers[count++] = (double)rows[i].written /
+					   (double)rows[i].asked;
 	return simstat_of(numbers, count);
+}
+
+/*
+ * Means and how far they can be trusted.
+ *
+ * For whole degrees of freedom the probability that a number of Student's
+ * distribution is between -t and t is a finite sum of powers of cos(atan(t /
+ * sqrt(degrees))): formulas 26.7.3 and 26.7.4 of Abramowitz and Stegun, Handbook
+ * of Mathematical Functions.  So a quantile is found by halving an interval, and
+ * no table is needed.
+ */
+
+#define CONFIDENCE 0.95
+#define NORMAL 1.959963984540054	/* the quantile without end */
+/* From here on a quantile is that to three decimals. */
+#define DEGREES_MAX 10000u
+#define STEPS 100
+#define PI 3.141592653589793
+
+/* P(-T < x < T). */
+static double student_within(double t, size_t degrees)
+{
+	double angle = atan(t / sqrt((double)degrees));
+	double c = cos(angle), term = degrees % 2 ? c : 1, sum = 0;
+	size_t i;
+
+	/* Powers 1, 3, ... of odd degrees, 0, 2, ... of even ones. */
+	for (i = degrees % 2; i + 2 <= degrees; i += 2) {
+		sum += term;
+		term *= c * c * (double)(i + 1) / (double)(i + 2);
+	}
+	sum *= sin(angle);
+	return degrees % 2 ? 2 / PI * (angle + sum) : sum;
+}
+
+double simstat_student(size_t degrees)
+{
+	double low = NORMAL, high = 13;	/* 12.706 of one degree */
+	int i;
+
+	if (degrees > DEGREES_MAX)
+		return NORMAL;
+	for (i = 0; i < STEPS; i++) {
+		double t = (low + high) / 2;
+
+		if (student_within(t, degrees) < CONFIDENCE)
+			low = t;
+		else
+			high = t;
+	}
+	return low;
+}
+
+struct simstat simstat_of(const double *values, size_t n)
+{
+	struct simstat s = { .n = n };
+	double squares = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		s.mean += values[i] / (double)n;
+		s.least = !i || values[i] < s.least ? values[i] : s.least;
+		s.most = !i || values[i] > s.most ? values[i] : s.most;
+	}
+	for (i = 0; i < n; i++)
+		squares += (values[i] - s.mean) * (values[i] - s.mean);
+	if (n > 1)
+		s.interval = simstat_student(n - 1) *
+			     sqrt(squares / (double)(n - 1) / (double)n);
+	return s;
+}
+
+bool simstat_is_steady(double first, double second)
+{
+	double less = first < second ? first : second;
+
+	return fabs(first - second) <= SIMSTAT_STEADY * less;
 }
