@@ -460,7 +460,9 @@ static int run_plan(struct tool *tool, struct simplan *plan)
 	}
 	if (!ret && o->trace) {
 		input.trace = &trace;
-		simplan_set_trace(plan, &trace);
+		plan->trace = &trace;
+		plan->nvolumes = trace.nchosen;
+		plan->nruns *= trace.nchosen;
 	}
 	if (!ret)
 		ret = check_runs(tool, plan, &input);

@@ -448,27 +448,13 @@ static int put_kinds(struct simreport *s, struct context *cx)
 	return err;
 }
 
-static int put_means(struct simreport *s, struct context *cx)
-{
-	size_t n = s->plan->nseeds, i;
-	int err = 0;
-
-	add_parameters(s, false);
-	add_heads(s, SEEDS, MOST);
-	begin_table(s, "means");
-	for (i = 0; i < s->plan->nruns && !err; i += n)
-		err = put_line(s, cx, &(struct line){
-			.run = i,
-			.stat = simrow_stat(s->rows + i, n, s->numbers) });
-	table_end(&s->out);
-	return err;
-}
-
 int simreport_runs(struct report *r, struct context *cx,
 		   const struct simplan *plan, const struct simrow *rows,
 		   const char *image)
 {
 	struct simreport *s = calloc(1, sizeof(*s));
+	bool means = false;
+	size_t i;
 	int err;
 
 	if (!s)
@@ -490,8 +476,18 @@ int simreport_runs(struct report *r, struct context *cx,
 		err = put_runs_and_totals(s, cx);
 		if (!err && !simplan_is_sweep(plan))
 			err = put_kinds(s, cx);
-		if (!err && plan->nseeds > 1)
-			err = put_means(s, cx);
+		means = plan->nseeds > 1 && !err;
+	}
+	if (means) {
+		add_parameters(s, false);
+		add_heads(s, SEEDS, MOST);
+		begin_table(s, "means");
+		for (i = 0; i < plan->nruns && !err; i += plan->nseeds)
+			err = put_line(s, cx, &(struct line){
+				.run = i,
+				.stat = simrow_stat(rows + i, plan->nseeds,
+						    s->numbers) });
+		table_end(&s->out);
 	}
 	free(s->numbers);
 	free(s);

@@ -148,8 +148,9 @@ static unsigned int put_maps(struct out *out, const struct simsvg_run *runs,
 	return top;
 }
 
-static int put_all(struct out *out, struct context *cx,
-		   const struct simsvg_run *runs, size_t n)
+int simsvg_write(struct context *cx, const char *path,
+		 const struct output_how *how, const struct simsvg_run *runs,
+		 size_t n)
 {
 	struct chart clean = {
 		.title = "Clean segments",
@@ -167,32 +168,22 @@ static int put_all(struct out *out, struct context *cx,
 	};
 	unsigned int top = SVG_HEAD + 2 * PLOT + 40;
 	char subtitle[128];
-	int ret;
-
-	snprintf(subtitle, sizeof(subtitle), "%u segments of %u blocks",
-		 runs->nsegments, runs->blocks);
-	svg_begin(out, WIDTH + 2 * SVG_MARGIN,
-		  put_maps(NULL, runs, n, top),
-		  n > 1 ? "Simulated cleaning by policy" :
-			  "Simulated cleaning", subtitle);
-	ret = put_plot(out, cx, &clean, false, runs, n);
-	if (!ret)
-		ret = put_plot(out, cx, &waf, true, runs, n);
-	put_maps(out, runs, n, top);
-	svg_end(out);
-	return ret;
-}
-
-int simsvg_write(struct context *cx, const char *path,
-		 const struct output_how *how, const struct simsvg_run *runs,
-		 size_t n)
-{
 	struct outfile file;
 	int ret = outfile_open(&file, cx, path, how);
 
 	if (ret)
 		return ret;
-	ret = put_all(file.out, cx, runs, n);
+	snprintf(subtitle, sizeof(subtitle), "%u segments of %u blocks",
+		 runs->nsegments, runs->blocks);
+	svg_begin(file.out, WIDTH + 2 * SVG_MARGIN,
+		  put_maps(NULL, runs, n, top),
+		  n > 1 ? "Simulated cleaning by policy" :
+			  "Simulated cleaning", subtitle);
+	ret = put_plot(file.out, cx, &clean, false, runs, n);
+	if (!ret)
+		ret = put_plot(file.out, cx, &waf, true, runs, n);
+	put_maps(file.out, runs, n, top);
+	svg_end(file.out);
 	return outfile_close(&file, cx, ret);
 }
 

@@ -139,34 +139,26 @@ static int write_block(struct simrun *r, struct context *cx, uint32_t id)
 	return ret ? ret : do_chores(r, cx);
 }
 
-/*
- * The snapshots that were due until OP.  After a pause these are several of the
- * same state, of which no more are made than are kept.
- */
-static int pass_clock(struct simrun *r, struct context *cx,
-		      const struct simop *op)
-{
-	uint64_t every = r->config.snapshot_time, due;
-	int ret = 0;
-
-	r->vol->clock = op->time;
-	if (!every || op->time < r->next_snapshot_time)
-		return 0;
-	due = (op->time - r->next_snapshot_time) / every + 1;
-	r->next_snapshot_time += due * every;
-	if (due > (uint64_t)r->config.snapshots + 1)
-		due = (uint64_t)r->config.snapshots + 1;
-	while (!ret && due--)
-		ret = take_snapshot(r, cx);
-	return ret;
-}
-
 int simrun_step(struct simrun *r, struct context *cx, const struct simop *op)
 {
 	struct simdirty *d = &r->dirty;
-	uint64_t most = r->config.dirty_pages, page, end;
-	int ret = pass_clock(r, cx, op);
+	uint64_t most = r->config.dirty_pages, page, end, due = 0;
+	uint64_t every = r->config.snapshot_time;
+	int ret = 0;
 
+	/*
+	 * The snapshots that were due until OP.  After a pause these are
+	 * several of the same state, of which no more are made than are kept.
+	 */
+	r->vol->clock = op->time;
+	if (every && op->time >= r->next_snapshot_time) {
+		due = (op->time - r->next_snapshot_time) / every + 1;
+		r->next_snapshot_time += due * every;
+		if (due > (uint64_t)r->config.snapshots + 1)
+			due = (uint64_t)r->config.snapshots + 1;
+	}
+	while (!ret && due--)
+		ret = take_snapshot(r, cx);
 	if (ret)
 		return ret;
 	if (op->kind == SIMOP_SYNC) {
@@ -221,11 +213,6 @@ struct simvol_totals simrun_totals(const struct simrun *r)
 	for (i = 0; i < sizeof(t) / sizeof(*numbers); i++)
 		numbers[i] -= start[i];
 	return t;
-}
-
-uint64_t simrun_asked(const struct simrun *r)
-{
-	return r->asked - r->asked_start;
 }
 
 uint64_t simrun_written(const struct simvol_totals *t)

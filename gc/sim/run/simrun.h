@@ -79,7 +79,10 @@ struct simvol_totals simrun_totals(const struct simrun *r);
 uint64_t simrun_written(const struct simvol_totals *t);
 
 /* Blocks that the user wrote since simrun_measure(), to memory or not. */
-uint64_t simrun_asked(const struct simrun *r);
+static inline uint64_t simrun_asked(const struct simrun *r)
+{
+	return r->asked - r->asked_start;
+}
 
 /*
  * Segments that are at least half live by the counts of policies, but of which

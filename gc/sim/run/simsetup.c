@@ -362,11 +362,6 @@ bool simsetup_is_small(const struct simsetup *s)
 	return SIMSETUP_SMALL * reserve > blocks - c->data;
 }
 
-uint64_t simsetup_total(const struct simsetup *s)
-{
-	return s->before + s->asked;
-}
-
 int simsetup_run(struct simsetup *s, struct context *cx,
 		 void (*progress)(void *arg, uint64_t done), void *arg)
 {

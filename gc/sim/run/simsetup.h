@@ -78,7 +78,10 @@ int simsetup_work(struct context *cx, const struct simoptions *o,
 bool simsetup_is_small(const struct simsetup *s);
 
 /* Blocks that the user will write in all. */
-uint64_t simsetup_total(const struct simsetup *s);
+static inline uint64_t simsetup_total(const struct simsetup *s)
+{
+	return s->before + s->asked;
+}
 
 /* Runs it to the end.  PROGRESS (or NULL) is called with the blocks so far. */
 int simsetup_run(struct simsetup *s, struct context *cx,

@@ -224,33 +224,31 @@ struct simstat simrow_stat(const struct simrow *rows, size_t n,
 #define STEPS 100
 #define PI 3.141592653589793
 
-/* P(-T < x < T). */
-static double student_within(double t, size_t degrees)
-{
-	double angle = atan(t / sqrt((double)degrees));
-	double c = cos(angle), term = degrees % 2 ? c : 1, sum = 0;
-	size_t i;
-
-	/* Powers 1, 3, ... of odd degrees, 0, 2, ... of even ones. */
-	for (i = degrees % 2; i + 2 <= degrees; i += 2) {
-		sum += term;
-		term *= c * c * (double)(i + 1) / (double)(i + 2);
-	}
-	sum *= sin(angle);
-	return degrees % 2 ? 2 / PI * (angle + sum) : sum;
-}
-
 double simstat_student(size_t degrees)
 {
 	double low = NORMAL, high = 13;	/* 12.706 of one degree */
-	int i;
+	double t, angle, c, term, sum;
+	size_t i;
+	int step;
 
 	if (degrees > DEGREES_MAX)
 		return NORMAL;
-	for (i = 0; i < STEPS; i++) {
-		double t = (low + high) / 2;
-
-		if (student_within(t, degrees) < CONFIDENCE)
+	for (step = 0; step < STEPS; step++) {
+		t = (low + high) / 2;
+		angle = atan(t / sqrt((double)degrees));
+		c = cos(angle);
+		term = degrees % 2 ? c : 1;
+		sum = 0;
+		/* Powers 1, 3, ... of odd degrees, 0, 2, ... of even ones. */
+		for (i = degrees % 2; i + 2 <= degrees; i += 2) {
+			sum += term;
+			term *= c * c * (double)(i + 1) / (double)(i + 2);
+		}
+		sum *= sin(angle);
+		/* P(-T < x < T) */
+		if (degrees % 2)
+			sum = 2 / PI * (angle + sum);
+		if (sum < CONFIDENCE)
 			low = t;
 		else
 			high = t;

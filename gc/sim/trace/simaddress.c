@@ -45,37 +45,6 @@ static int too_large(struct context *cx)
 			 size_format(cx->max_memory, text));
 }
 
-/* The chunk NUMBER of FILE, which is added if it is new. */
-static int find_chunk(struct simaddress *a, struct context *cx, uint32_t file,
-		      uint64_t number, uint32_t *chunk)
-{
-	struct pairtable_entry *entry;
-	int err;
-
-	if (a->last_chunk && a->last_file == file && a->last_number == number) {
-		*chunk = a->last_chunk - 1;
-		return 0;
-	}
-	entry = pairtable_find(&a->table, file, number);
-	if (entry) {
-		*chunk = (uint32_t)entry->value - 1;
-	} else {
-		if (a->nchunks == CHUNKS_MAX ||
-		    array_reserve(cx, &a->chunks, &a->room, a->nchunks + 1))
-			return too_large(cx);
-		*chunk = (uint32_t)a->nchunks;
-		a->chunks[a->nchunks++] = (struct simaddress_chunk){ 0 };
-		err = pairtable_add(&a->table, cx, file, number,
-				    a->nchunks);
-		if (err || simaddress_bytes(a) > cx->max_memory)
-			return too_large(cx);
-	}
-	a->last_file = file;
-	a->last_number = number;
-	a->last_chunk = *chunk + 1;
-	return 0;
-}
-
 /* Bits FIRST ... of a chunk, COUNT of them or as many as there are. */
 static uint64_t bits_from(unsigned int first, uint64_t count)
 {
@@ -88,25 +57,43 @@ static uint64_t bits_from(unsigned int first, uint64_t count)
 int simaddress_touch(struct simaddress *a, struct context *cx, uint32_t file,
 		     uint64_t block, uint64_t count, uint64_t *slot)
 {
-	bool is_first = true;
-	uint32_t chunk = 0;
-	int err;
+	const struct pairtable_entry *entry;
+	uint64_t end = block + count, number;
+	bool is_first = true, is_known;
+	unsigned int bit;
+	uint32_t chunk;
 
-	while (count) {
-		unsigned int bit = block % SIMADDRESS_CHUNK;
-		uint64_t room = SIMADDRESS_CHUNK - bit;
-
-		err = find_chunk(a, cx, file, block / SIMADDRESS_CHUNK, &chunk);
-		if (err)
-			return err;
-		a->chunks[chunk].written |= bits_from(bit, count);
+	for (; block < end; block = (number + 1) * SIMADDRESS_CHUNK) {
+		number = block / SIMADDRESS_CHUNK;
+		is_known = a->last_chunk && a->last_file == file &&
+			   a->last_number == number;
+		entry = is_known ? NULL :
+				   pairtable_find(&a->table, file, number);
+		if (is_known) {
+			chunk = a->last_chunk - 1;
+		} else if (entry) {
+			chunk = (uint32_t)entry->value - 1;
+		} else {
+			if (a->nchunks == CHUNKS_MAX ||
+			    array_reserve(cx, &a->chunks, &a->room,
+					  a->nchunks + 1))
+				return too_large(cx);
+			chunk = (uint32_t)a->nchunks;
+			a->chunks[a->nchunks++] =
+				(struct simaddress_chunk){ 0 };
+			if (pairtable_add(&a->table, cx, file, number,
+					  a->nchunks) ||
+			    simaddress_bytes(a) > cx->max_memory)
+				return too_large(cx);
+		}
+		a->last_file = file;
+		a->last_number = number;
+		a->last_chunk = chunk + 1;
+		bit = block % SIMADDRESS_CHUNK;
+		a->chunks[chunk].written |= bits_from(bit, end - block);
 		if (is_first)
 			*slot = (uint64_t)chunk * SIMADDRESS_CHUNK + bit;
 		is_first = false;
-		if (room > count)
-			room = count;
-		block += room;
-		count -= room;
 	}
 	return 0;
 }

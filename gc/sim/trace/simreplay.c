@@ -74,33 +74,6 @@ void simreplay_close(struct simreplay *c)
 	c->page = NULL;
 }
 
-/* Whether there is another step: 1, or 0 at the end; -ENOMEM. */
-static int has_step(struct simreplay *c, struct context *cx)
-{
-	const struct simspool_stream *t = c->steps;
-	int err;
-
-	while (c->at == c->end || !c->page[c->at]) {
-		if (c->next > t->npages || !t->page)
-			return 0;
-		c->at = 0;
-		c->end = SIMSPOOL_PAGE;
-		if (c->next == t->npages) {
-			memcpy(c->page, t->page, t->used);
-			c->end = t->used;
-		} else {
-			err = tempfile_read(cx, c->trace->spool.file - 1,
-					    (uint64_t)t->pages[c->next] *
-						    SIMSPOOL_PAGE,
-					    c->page, SIMSPOOL_PAGE);
-			if (err)
-				return err;
-		}
-		c->next++;
-	}
-	return 1;
-}
-
 /* The next number of the step; there must be one. */
 static uint64_t next_number(struct simreplay *c)
 {
@@ -119,12 +92,32 @@ static uint64_t next_number(struct simreplay *c)
 int simreplay_next(struct simreplay *c, struct context *cx, struct simop *op)
 {
 	const struct simtrace *t = c->trace;
+	const struct simspool_stream *steps = c->steps;
 	uint64_t bs = t->config.block_size, tag, stored, offset, end;
 	uint64_t first, last;
 	uint32_t file;
-	int ret;
+	int err;
 
-	while ((ret = has_step(c, cx)) > 0) {
+	for (;;) {
+		/* The rest of a page is zeros. */
+		while (c->at == c->end || !c->page[c->at]) {
+			if (c->next > steps->npages || !steps->page)
+				return 0;
+			c->at = 0;
+			c->end = SIMSPOOL_PAGE;
+			if (c->next < steps->npages) {
+				err = tempfile_read(cx, t->spool.file - 1,
+					(uint64_t)steps->pages[c->next] *
+						SIMSPOOL_PAGE,
+					c->page, SIMSPOOL_PAGE);
+				if (err)
+					return err;
+			} else {
+				memcpy(c->page, steps->page, steps->used);
+				c->end = steps->used;
+			}
+			c->next++;
+		}
 		tag = next_number(c);
 		c->time += next_number(c);
 		*op = (struct simop){
@@ -161,5 +154,4 @@ int simreplay_next(struct simreplay *c, struct context *cx, struct simop *op)
 		if (op->count)
 			return 1;
 	}
-	return ret;
 }

@@ -44,14 +44,10 @@ static int64_t find_file(struct simtrace *t, struct simformat_text name,
 			 uint64_t *hash, uint64_t *same)
 {
 	const struct pairtable_entry *entry;
-	size_t i;
 
 	if (t->last_file && is_name(&t->files[t->last_file - 1], name))
 		return t->last_file - 1;
-	*hash = UINT64_C(0xcbf29ce484222325);	/* FNV-1a */
-	for (i = 0; i < name.len; i++)
-		*hash = (*hash ^ (unsigned char)name.at[i]) *
-			UINT64_C(0x100000001b3);
+	*hash = text_hash(name.at, name.len);
 	for (*same = 0; ; ++*same) {
 		entry = pairtable_find(&t->names, *same, *hash);
 		if (!entry)
@@ -68,21 +64,6 @@ static int no_memory(const struct simtrace *t, struct context *cx)
 	return fail(cx, -ENOMEM, "%s", t->config.path);
 }
 
-static int add_volume(struct simtrace *t, struct context *cx, const char *name,
-		      uint32_t *number)
-{
-	struct simtrace_volume *v;
-
-	if (array_reserve(cx, &t->volumes, &t->volumes_room, t->nvolumes + 1))
-		return -ENOMEM;
-	v = &t->volumes[t->nvolumes];
-	*v = (struct simtrace_volume){ .name = strdup(name) };
-	if (!v->name)
-		return no_memory(t, cx);
-	*number = (uint32_t)t->nvolumes++;
-	return 0;
-}
-
 static bool is_chosen(const struct simtrace *t, const char *volume)
 {
 	const char *want = t->config.volume;
@@ -90,37 +71,47 @@ static bool is_chosen(const struct simtrace *t, const char *volume)
 	return !want || !strcmp(want, "each") || !strcmp(want, volume);
 }
 
+/* Adds the file NAME, and its volume: all that have a file name share one. */
 static int add_file(struct simtrace *t, struct context *cx,
 		    const struct simformat_event *e,
 		    struct simformat_text name, uint64_t hash, uint64_t same)
 {
-	struct simtrace_file *file;
-	uint32_t volume = t->shared - 1;
-	int err = 0;
+	bool is_new = !e->file.len || !t->shared;
+	size_t volume = is_new ? t->nvolumes : t->shared - 1;
+	struct simtrace_volume *v;
+	char *text;
+	int err;
 
 	if (array_reserve(cx, &t->files, &t->files_room, t->nfiles + 1) ||
-	    array_reserve(cx, &t->extents, &t->extents_room, t->nfiles + 1))
+	    array_reserve(cx, &t->extents, &t->extents_room, t->nfiles + 1) ||
+	    (is_new && array_reserve(cx, &t->volumes, &t->volumes_room,
+				     t->nvolumes + 1)))
 		return -ENOMEM;
-	file = &t->files[t->nfiles];
-	*file = (struct simtrace_file){
-		.name = calloc(1, name.len + 1), .len = name.len,
-	};
-	if (!file->name)
+	text = calloc(1, name.len + 1);
+	if (!text)
 		return no_memory(t, cx);
-	memcpy(file->name, name.at, name.len);
-	/* All that have a file name share one volume. */
-	if (!e->file.len || !t->shared)
-		err = add_volume(t, cx, e->file.len ? "" : file->name, &volume);
-	if (!err && e->file.len)
-		t->shared = volume + 1;
-	if (!err)
-		err = pairtable_add(&t->names, cx, same, hash, t->nfiles + 1);
+	memcpy(text, name.at, name.len);
+	v = &t->volumes[volume];
+	if (is_new) {
+		*v = (struct simtrace_volume){
+			.name = strdup(e->file.len ? "" : text),
+		};
+		t->nvolumes += v->name != NULL;
+	}
+	err = v->name ? pairtable_add(&t->names, cx, same, hash,
+				      t->nfiles + 1) : no_memory(t, cx);
 	if (err) {
-		free(file->name);
+		free(text);
 		return err;
 	}
-	file->chosen = is_chosen(t, t->volumes[volume].name);
-	t->extents[t->nfiles++] = (struct simaddress_file){ .volume = volume };
+	if (e->file.len)
+		t->shared = (uint32_t)volume + 1;
+	t->files[t->nfiles] = (struct simtrace_file){
+		.name = text, .len = name.len, .chosen = is_chosen(t, v->name),
+	};
+	t->extents[t->nfiles++] = (struct simaddress_file){
+		.volume = (uint32_t)volume,
+	};
 	t->last_file = (uint32_t)t->nfiles;
 	return 0;
 }
@@ -420,36 +411,12 @@ static int choose_volumes(struct simtrace *t, struct context *cx)
 			 t->nvolumes, list);
 }
 
-/* What can be said only after the last line. */
-static int settle(struct simtrace *t, struct context *cx)
-{
-	uint64_t *blocks;
-	size_t i;
-	int err = check_bad(t, cx);
-
-	if (err)
-		return err;
-	if (!t->nvolumes)
-		return fail_said(cx, -EINVAL, "%s: no write in the trace",
-				 t->config.path);
-	err = choose_volumes(t, cx);
-	if (err)
-		return err;
-	blocks = calloc(t->nvolumes, sizeof(*blocks));
-	if (!blocks)
-		return no_memory(t, cx);
-	err = simaddress_settle(&t->addresses, cx, t->extents, t->nfiles,
-				t->config.raw, t->config.block_size, blocks);
-	for (i = 0; i < t->nvolumes; i++)
-		t->volumes[i].blocks = blocks[i];
-	free(blocks);
-	return err;
-}
-
 int simtrace_open(struct simtrace *t, struct context *cx,
 		  const struct simtrace_config *config)
 {
 	struct simbytes bytes;
+	uint64_t *blocks;
+	size_t i;
 	int ret;
 
 	*t = (struct simtrace){ .config = *config };
@@ -458,9 +425,24 @@ int simtrace_open(struct simtrace *t, struct context *cx,
 	ret = simbytes_open(&bytes, cx, config->path);
 	if (!ret)
 		ret = read_all(t, cx, &bytes);
-	if (!ret)
-		ret = settle(t, cx);
 	simbytes_close(&bytes);
+	if (!ret)
+		ret = check_bad(t, cx);
+	if (!ret && !t->nvolumes)
+		ret = fail_said(cx, -EINVAL, "%s: no write in the trace",
+				config->path);
+	if (!ret)
+		ret = choose_volumes(t, cx);
+	if (ret)
+		return ret;
+	blocks = calloc(t->nvolumes, sizeof(*blocks));
+	if (!blocks)
+		return no_memory(t, cx);
+	ret = simaddress_settle(&t->addresses, cx, t->extents, t->nfiles,
+				config->raw, config->block_size, blocks);
+	for (i = 0; i < t->nvolumes; i++)
+		t->volumes[i].blocks = blocks[i];
+	free(blocks);
 	return ret;
 }
 
@@ -504,8 +486,3 @@ uint64_t simtrace_bytes(const struct simtrace *t)
 	       t->names.room * sizeof(*t->names.slots);
 }
 
-const struct simtrace_volume *simtrace_volume(const struct simtrace *t,
-					      size_t i)
-{
-	return &t->volumes[t->chosen[i]];
-}

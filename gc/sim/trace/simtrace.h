@@ -119,7 +119,10 @@ void simtrace_close(struct simtrace *t);
 uint64_t simtrace_bytes(const struct simtrace *t);
 
 /* The I-th of the volumes that were chosen. */
-const struct simtrace_volume *simtrace_volume(const struct simtrace *t,
-					      size_t i);
+static inline const struct simtrace_volume *
+simtrace_volume(const struct simtrace *t, size_t i)
+{
+	return &t->volumes[t->chosen[i]];
+}
 
 #endif

@@ -29,13 +29,16 @@ static int check_map(const struct simvol *v, struct context *cx)
 	return 0;
 }
 
-/* Counts of segments, from their places, and the sums of these. */
+/*
+ * Counts of segments, from their places, and the sums of these; those in the
+ * ring are those that are clean.
+ */
 static int check_segments(const struct simvol *v, struct context *cx)
 {
 	uint64_t written = 0, garbage = 0;
-	uint32_t i, needed, live;
+	uint32_t n = v->config.nsegments, i, needed, live, clean = 0, segnum;
 
-	for (i = 0; i < v->config.nsegments; i++) {
+	for (i = 0; i < n; i++) {
 		const struct policy_segment *s = &v->segments[i];
 
 		needed = simpast_count(v, i, &live);
@@ -54,6 +57,7 @@ static int check_segments(const struct simvol *v, struct context *cx)
 			return fail(cx, -EUCLEAN, "segment %" PRIu32
 				    " is clean and written", i);
 		written += s->written;
+		clean += v->state[i] == SIMVOL_CLEAN;
 		if (v->state[i] == SIMVOL_FULL)
 			garbage += s->written - needed;
 	}
@@ -61,16 +65,6 @@ static int check_segments(const struct simvol *v, struct context *cx)
 		return fail(cx, -EUCLEAN, "%" PRIu64 " blocks are garbage of %"
 			    PRIu64 ", not %" PRIu64 " of %" PRIu64, garbage,
 			    written, v->ngarbage, v->nwritten);
-	return 0;
-}
-
-/* Those in the ring are those that are clean. */
-static int check_clean(const struct simvol *v, struct context *cx)
-{
-	uint32_t n = v->config.nsegments, i, clean = 0, segnum;
-
-	for (i = 0; i < n; i++)
-		clean += v->state[i] == SIMVOL_CLEAN;
 	if (clean != v->nclean)
 		return fail(cx, -EUCLEAN, "%" PRIu32 " segments are clean, not "
 			    "%" PRIu32, clean, v->nclean);
@@ -87,7 +81,5 @@ int simcheck_volume(const struct simvol *v, struct context *cx)
 {
 	int ret = check_map(v, cx);
 
-	if (!ret)
-		ret = check_segments(v, cx);
-	return ret ? ret : check_clean(v, cx);
+	return ret ? ret : check_segments(v, cx);
 }

@@ -122,33 +122,30 @@ static int64_t choose_of_all(struct simchoice *c)
 	return best;
 }
 
-static int64_t draw_one(struct simchoice *c)
-{
-	uint32_t n = c->vol->config.nsegments, i, segnum = 0;
-
-	for (i = 0; i < DRAWS; i++) {
-		segnum = (uint32_t)simrandom_below(&c->random, n);
-		if (is_candidate(c, segnum))
-			return segnum;
-	}
-	for (i = 0; i < n; i++, segnum = (segnum + 1) % n)
-		if (is_candidate(c, segnum))
-			return segnum;
-	return -1;
-}
-
-/* The best of so many that are drawn, one of them perhaps several times. */
+/*
+ * The best of so many that are drawn, one of them perhaps several times.  Where
+ * no draw finds a segment, the next one that is one is taken.
+ */
 static int64_t choose_drawn(struct simchoice *c)
 {
-	int64_t best = -1, segnum;
+	uint32_t n = c->vol->config.nsegments, i, k, segnum = 0;
 	uint64_t worth = 0;
-	uint32_t i;
+	int64_t best = -1;
+	bool found;
 
 	for (i = 0; i < c->config.parameter; i++) {
-		segnum = draw_one(c);
-		if (segnum < 0)
+		found = false;
+		for (k = 0; k < DRAWS && !found; k++) {
+			segnum = (uint32_t)simrandom_below(&c->random, n);
+			found = is_candidate(c, segnum);
+		}
+		for (k = 0; k < n && !found; k++) {
+			segnum = (segnum + 1) % n;
+			found = is_candidate(c, segnum);
+		}
+		if (!found)
 			break;
-		consider(c, (uint32_t)segnum, &best, &worth);
+		consider(c, segnum, &best, &worth);
 	}
 	return best;
 }

@@ -70,27 +70,8 @@ static int add_hot(void *arg, struct context *cx, const struct extent *e)
 	return 0;
 }
 
-static int read_hot(struct simimage *image, struct context *cx,
-		    struct volume *vol, const struct option_list *hot)
-{
-	struct root root;
-	uint64_t ino;
-	size_t i;
-	int ret = hot->count ? root_open(&root, cx, vol, 0) : 0;
-
-	for (i = 0; i < hot->count && !ret; i++) {
-		ret = dir_resolve(&root, cx, hot->items[i], &ino);
-		if (ret == -ENOENT || ret == -ENOTDIR)
-			return fail_said(cx, ret, "%s: no such file on the "
-					 "volume", hot->items[i]);
-		if (!ret)
-			ret = spread_walk(cx, &root, ino, add_hot, image);
-	}
-	return ret;
-}
-
 static int read_volume(struct simimage *image, struct context *cx,
-		       struct volume *vol, const struct option_list *hot)
+		       struct volume *vol)
 {
 	struct reading r = { .image = image };
 	const struct nilfs_geometry *g = &vol->geo;
@@ -138,8 +119,6 @@ static int read_volume(struct simimage *image, struct context *cx,
 				   " living, of %" PRIu32 "; run fsck.nilfs2",
 				   i, s->written, s->live, s->blocks);
 	}
-	if (!ret)
-		ret = read_hot(image, cx, vol, hot);
 	image->now = r.facts.env.nongc_ctime;
 	facts_fini(&r.facts);
 	return ret;
@@ -149,11 +128,24 @@ int simimage_read(struct simimage *image, struct context *cx, struct dev *dev,
 		  const struct option_list *hot)
 {
 	struct volume *vol = NULL;
+	struct root root;
+	uint64_t ino;
+	size_t i;
 	int ret = volume_open(&vol, cx, dev, NULL);
 
 	*image = (struct simimage){ 0 };
 	if (!ret)
-		ret = read_volume(image, cx, vol, hot);
+		ret = read_volume(image, cx, vol);
+	if (!ret && hot->count)
+		ret = root_open(&root, cx, vol, 0);
+	for (i = 0; i < hot->count && !ret; i++) {
+		ret = dir_resolve(&root, cx, hot->items[i], &ino);
+		if (ret == -ENOENT || ret == -ENOTDIR)
+			fail_said(cx, ret, "%s: no such file on the volume",
+				  hot->items[i]);
+		if (!ret)
+			ret = spread_walk(cx, &root, ino, add_hot, image);
+	}
 	volume_close(vol);
 	return ret;
 }

@@ -79,12 +79,6 @@ void simmeta_move(struct simvol *v, uint32_t id)
 	v->totals.moved[kind]++;
 }
 
-uint64_t simmeta_dirty(const struct simvol *v)
-{
-	return (uint64_t)v->layers[SIMVOL_NODE].ndirty +
-	       v->layers[SIMVOL_DAT].ndirty;
-}
-
 /* Writes the dirty block INDEX of the layer. */
 static inline int write_dirty(struct simvol *v, struct context *cx,
 		       enum simvol_kind kind, uint32_t index)

@@ -110,11 +110,6 @@ int simholes_open(struct simvol *v, struct context *cx)
 	return 0;
 }
 
-void simholes_put(struct simvol *v, uint32_t place)
-{
-	v->holes.stamp[place] = v->cno;
-}
-
 void simholes_drop(struct simvol *v, uint32_t place)
 {
 	struct simvol_holes *h = &v->holes;
@@ -129,14 +124,6 @@ void simholes_drop(struct simvol *v, uint32_t place)
 		h->waiting[segnum] = 0;
 	h->since[segnum] = v->cno;
 	h->waiting[segnum]++;
-}
-
-bool simholes_is_hole(const struct simvol *v, uint32_t place)
-{
-	uint32_t id = v->owner[place];
-
-	return (id == SIMVOL_NONE || v->at[id] != place) &&
-	       v->holes.stamp[place] != v->cno;
 }
 
 uint32_t simholes_taken(const struct simvol *v, uint32_t segnum)

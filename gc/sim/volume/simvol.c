@@ -267,14 +267,18 @@ static int next_place(struct simvol *v, struct context *cx, unsigned int n,
 	return 0;
 }
 
-/* What is no hole is passed over. */
+/* Goes to the next hole: dead, and not needed by the last checkpoint. */
 static void skip_taken(const struct simvol *v, struct simvol_log *log)
 {
-	uint32_t first = log->segnum * v->config.blocks;
+	uint32_t place, id;
 
-	while (log->fills && log->offset < v->segments[log->segnum].blocks &&
-	       !simholes_is_hole(v, first + log->offset))
-		log->offset++;
+	for (; log->fills && !is_full(v, log); log->offset++) {
+		place = log->segnum * v->config.blocks + log->offset;
+		id = v->owner[place];
+		if ((id == SIMVOL_NONE || v->at[id] != place) &&
+		    v->holes.stamp[place] != v->cno)
+			break;
+	}
 }
 
 /*
@@ -296,7 +300,7 @@ static int next_hole(struct simvol *v, struct context *cx, unsigned int n,
 	skip_taken(v, log);
 	*place = take_place(v, log, id, log->fills);
 	v->totals.filled += log->fills;
-	simholes_put(v, *place);
+	v->holes.stamp[*place] = v->cno;
 	if (v->at[id] != SIMVOL_NONE)
 		simholes_drop(v, v->at[id]);
 	return 0;

@@ -234,12 +234,8 @@ void simages_drop(struct simvol *v, uint32_t id, uint32_t old);
 /* From now on there are holes (simpast.c). -ENOMEM. */
 int simholes_open(struct simvol *v, struct context *cx);
 
-/* ID was written to PLACE, or has died there. */
-void simholes_put(struct simvol *v, uint32_t place);
+/* What was written to PLACE has died there. */
 void simholes_drop(struct simvol *v, uint32_t place);
-
-/* Whether PLACE, which was written, is a hole. */
-bool simholes_is_hole(const struct simvol *v, uint32_t place);
 
 /* Places of SEGNUM that are none. */
 uint32_t simholes_taken(const struct simvol *v, uint32_t segnum);
@@ -300,7 +296,11 @@ static inline void simmeta_touch(struct simvol *v, uint32_t id, bool moved)
 void simmeta_move(struct simvol *v, uint32_t id);
 
 /* Blocks that a flush would write. */
-uint64_t simmeta_dirty(const struct simvol *v);
+static inline uint64_t simmeta_dirty(const struct simvol *v)
+{
+	return (uint64_t)v->layers[SIMVOL_NODE].ndirty +
+	       v->layers[SIMVOL_DAT].ndirty;
+}
 
 /*
  * Writes those nodes that are dirty of the COUNT data blocks from FIRST on,

@@ -133,17 +133,6 @@ uint64_t simdist_next(const struct simdist *d, struct simrandom *r,
 	return v < 1 ? 1 : (uint64_t)(v + 0.5);
 }
 
-/* (exp(X) - 1) / X, and log(1 + X) / X, also where X is next to 0. */
-static double expm1_over(double x)
-{
-	return fabs(x) > 1e-8 ? expm1(x) / x : 1 + x / 2;
-}
-
-static double log1p_over(double x)
-{
-	return fabs(x) > 1e-8 ? log1p(x) / x : 1 - x / 2;
-}
-
 /* x^-skew, its integral from 1 to X, and the inverse of that. */
 static double curve(const struct simdist_zipf *z, double x)
 {
@@ -152,9 +141,10 @@ static double curve(const struct simdist_zipf *z, double x)
 
 static double integral(const struct simdist_zipf *z, double x)
 {
-	double l = log(x);
+	double l = log(x), y = (1 - z->skew) * l;
 
-	return expm1_over((1 - z->skew) * l) * l;
+	/* (exp(y) - 1) / y, also where y is next to 0. */
+	return (fabs(y) > 1e-8 ? expm1(y) / y : 1 + y / 2) * l;
 }
 
 static double inverse(const struct simdist_zipf *z, double area)
@@ -162,7 +152,10 @@ static double inverse(const struct simdist_zipf *z, double area)
 	double t = area * (1 - z->skew);
 
 	/* Rounding errors of an area without end. */
-	return t <= -1 ? z->n : exp(log1p_over(t) * area);
+	if (t <= -1)
+		return z->n;
+	/* log(1 + t) / t, also where t is next to 0. */
+	return exp((fabs(t) > 1e-8 ? log1p(t) / t : 1 - t / 2) * area);
 }
 
 void simdist_zipf_init(struct simdist_zipf *z, uint64_t n, double skew)

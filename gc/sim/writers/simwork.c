@@ -101,26 +101,6 @@ struct simwork_files {
 	uint32_t doomed;	/* next block of the file that is deleted */
 };
 
-/* Takes the file that ends first: its first block. */
-static uint32_t pop_file(struct simwork_files *f)
-{
-	uint32_t first = f->heap[0].first;
-	struct lasting moved = f->heap[--f->nfiles];
-	size_t i = 0, child;
-
-	while ((child = 2 * i + 1) < f->nfiles) {
-		if (child + 1 < f->nfiles &&
-		    f->heap[child + 1].end < f->heap[child].end)
-			child++;
-		if (moved.end <= f->heap[child].end)
-			break;
-		f->heap[i] = f->heap[child];
-		i = child;
-	}
-	f->heap[i] = moved;
-	return first;
-}
-
 /* Free blocks next to each other, as many as are wanted or there are. */
 static void take_blocks(struct simwork_files *f, struct simop *op)
 {
@@ -164,15 +144,29 @@ static void end_file(struct simwork *w)
 static void next_lifetimes(struct simwork *w, struct simop *op)
 {
 	struct simwork_files *f = w->files;
+	struct lasting *heap = f->heap, moved;
 	uint64_t from, at;
+	size_t i = 0, child;
 
 	/* A new file, once what it needs is free. */
 	if (!f->wanted)
 		f->wanted = simdist_next(&w->config.size, &w->random, f->data);
-	if (f->doomed == NONE && f->last == NONE &&
-	    f->nfiles &&
-	    (f->wanted > f->free || f->heap[0].end <= f->written))
-		f->doomed = pop_file(f);
+	if (f->doomed == NONE && f->last == NONE && f->nfiles &&
+	    (f->wanted > f->free || heap[0].end <= f->written)) {
+		/* The file that ends first leaves the heap. */
+		f->doomed = heap[0].first;
+		moved = heap[--f->nfiles];
+		while ((child = 2 * i + 1) < f->nfiles) {
+			if (child + 1 < f->nfiles &&
+			    heap[child + 1].end < heap[child].end)
+				child++;
+			if (moved.end <= heap[child].end)
+				break;
+			heap[i] = heap[child];
+			i = child;
+		}
+		heap[i] = moved;
+	}
 	if (f->doomed == NONE) {
 		take_blocks(f, op);
 		if (!f->wanted)
