@@ -119,7 +119,7 @@ static void look_ahead(struct simahead *a, struct context *cx, struct simvol *v,
 
 	if (!v->place.kind->ahead)
 		return;
-	must(simahead_open(a, cx, v->config.data));
+	must(simplace_ahead_open(a, cx, v->config.data));
 	for (i = 0; i < STEPS; i++) {
 		const struct simop op = {
 			steps[i].what < 50 ? SIMOP_WRITE : SIMOP_TRIM,
@@ -127,7 +127,7 @@ static void look_ahead(struct simahead *a, struct context *cx, struct simvol *v,
 		};
 
 		if (steps[i].what < 56)
-			must(simahead_add(a, cx, &op));
+			must(simplace_ahead_add(a, cx, &op));
 	}
 	v->place.ahead = a->next;
 }
@@ -208,7 +208,7 @@ static int compare(uint64_t seed, struct outcome *out)
 		       policies[policy].name, config.placement->name,
 		       cx.failure);
 	simclean_close(&k);
-	simahead_close(&ahead);
+	simplace_ahead_close(&ahead);
 	simvol_close(&v);
 	return same;
 }

@@ -63,10 +63,10 @@ static void look_ahead(struct rig *r)
 	uint32_t i;
 
 	open_user(r);
-	must(simahead_open(&r->ahead, &r->cx, DATA));
+	must(simplace_ahead_open(&r->ahead, &r->cx, DATA));
 	for (i = 0; i < WRITES; i++) {
 		simwork_next(&r->work, &op);
-		must(simahead_add(&r->ahead, &r->cx, &op));
+		must(simplace_ahead_add(&r->ahead, &r->cx, &op));
 	}
 	simwork_close(&r->work);
 	r->vol.place.ahead = r->ahead.next;
@@ -114,7 +114,7 @@ static double simulated(const char *placement, const char *policy)
 	simrun_close(&r.run);
 	simwork_close(&r.work);
 	simclean_close(&r.cleaner);
-	simahead_close(&r.ahead);
+	simplace_ahead_close(&r.ahead);
 	simvol_close(&r.vol);
 	return (double)simrun_written(&t) / (double)t.user;
 }

@@ -43,7 +43,7 @@ static void test_student(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(degrees) / sizeof(degrees[0]); i++) {
-		double t = simstat_student(degrees[i]);
+		double t = simrow_student(degrees[i]);
 
 		ok(fabs(integral(t, (double)degrees[i]) - 0.95) < 2e-5,
 		   "95 %% are within %.4f of %zu degrees", t, degrees[i]);
@@ -53,25 +53,25 @@ static void test_student(void)
 static void test_means(void)
 {
 	const double values[] = { 2, 4, 4, 4, 5, 5, 7, 9 };
-	struct simstat s = simstat_of(values, 8);
+	struct simstat s = simrow_stat_of(values, 8);
 
 	/* The sum of squared distances is 32, of 7 degrees. */
 	ok(fabs(s.mean - 5) < 1e-12 && s.least == 2 && s.most == 9,
 	   "mean, least, most");
-	ok(fabs(s.interval - simstat_student(7) * sqrt(32. / 7 / 8)) < 1e-9,
+	ok(fabs(s.interval - simrow_student(7) * sqrt(32. / 7 / 8)) < 1e-9,
 	   "the interval");
-	s = simstat_of(values, 1);
+	s = simrow_stat_of(values, 1);
 	ok(s.n == 1 && s.mean == 2 && s.interval == 0, "of one number");
-	s = simstat_of(values + 1, 3);
+	s = simrow_stat_of(values + 1, 3);
 	ok(s.interval == 0 && s.mean == 4, "of equal ones");
-	ok(simstat_of(values, 0).n == 0, "of none");
+	ok(simrow_stat_of(values, 0).n == 0, "of none");
 }
 
 static void test_steady(void)
 {
-	ok(simstat_is_steady(2, 2.09) && simstat_is_steady(2.09, 2),
+	ok(simrow_is_steady(2, 2.09) && simrow_is_steady(2.09, 2),
 	   "within 5 %%");
-	ok(!simstat_is_steady(2, 2.11) && !simstat_is_steady(2.11, 2),
+	ok(!simrow_is_steady(2, 2.11) && !simrow_is_steady(2.11, 2),
 	   "not within");
 }
 
@@ -81,13 +81,13 @@ static const char *values_of(const char *text)
 	static char all[512];
 	struct simaxis a;
 	size_t i;
-	int err = simaxis_parse(&a, &cx, text);
+	int err = simplan_axis_parse(&a, &cx, text);
 
 	*all = '\0';
 	for (i = 0; i < a.count && !err; i++)
 		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s",
 			 i ? " " : "", a.items[i]);
-	simaxis_free(&a);
+	simplan_axis_free(&a);
 	return err ? cx.failure : all;
 }
 

@@ -137,8 +137,9 @@ static int size_volume(const struct simsetup *s, struct context *cx,
 /* Blocks of the warm-up, of which ALL is what a share is of. */
 static uint64_t warm_up(const struct simoptions *o, uint64_t all)
 {
-	return o->warm_up.percent ? wide_mul_div(all, o->warm_up.percent, 0, 100) :
-				    o->warm_up.blocks;
+	return o->warm_up.percent ?
+		       wide_mul_div(all, o->warm_up.percent, 0, 100) :
+		       o->warm_up.blocks;
 }
 
 int simsetup_plan(struct simsetup *s, struct context *cx,
@@ -284,10 +285,10 @@ static int look_ahead(struct simsetup *s, struct context *cx)
 	int ret = open_source(s, cx, &source);
 
 	if (!ret)
-		ret = simahead_open(&s->ahead, cx, s->vol.config.data);
+		ret = simplace_ahead_open(&s->ahead, cx, s->vol.config.data);
 	while (!ret && done < total &&
 	       (ret = next_of_source(&source, cx, &op)) > 0) {
-		ret = simahead_add(&s->ahead, cx, &op);
+		ret = simplace_ahead_add(&s->ahead, cx, &op);
 		done += op.kind == SIMOP_WRITE ? op.count : 0;
 	}
 	close_source(&source);
@@ -348,7 +349,7 @@ void simsetup_close(struct simsetup *s)
 {
 	simrun_close(&s->run);
 	close_source(&s->source);
-	simahead_close(&s->ahead);
+	simplace_ahead_close(&s->ahead);
 	simclean_close(&s->cleaner);
 	simvol_close(&s->vol);
 }

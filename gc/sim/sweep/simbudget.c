@@ -57,11 +57,6 @@ static void add(struct memory *m, const char *part, const char *remedy,
 	m->remedy = remedy;
 }
 
-static uint64_t map_of(uint64_t blocks)
-{
-	return (blocks * PLACE / LARGE_PAGE + 1) * LARGE_PAGE;
-}
-
 static const char *remedy_of_size(const struct simsetup *s)
 {
 	if (s->input->image)
@@ -87,7 +82,8 @@ static void add_volume(struct memory *m, const struct simsetup *s,
 	if (c->dat_fanout)
 		logical += div_round_up(logical, c->dat_fanout);
 	add(m, "maps of blocks", remedy_of_size(s),
-	    map_of(places) + map_of(logical), 1);
+	    places * PLACE / LARGE_PAGE + logical * PLACE / LARGE_PAGE + 2,
+	    LARGE_PAGE);
 	if (c->history)
 		add(m, "the past of blocks",
 		    "--snapshot-every and --protect (none)", places, HISTORY);

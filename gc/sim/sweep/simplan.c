@@ -99,9 +99,9 @@ static bool read_range(const char *text, size_t len, struct decimal parts[3])
 static int add_item(struct simaxis *a, struct context *cx, const char *word,
 		    size_t len)
 {
-	if (a->count == SIMAXIS_ITEMS_MAX)
+	if (a->count == SIMPLAN_ITEMS_MAX)
 		return fail(cx, -EINVAL, "--sweep: %s has more than %u values",
-			    a->name, SIMAXIS_ITEMS_MAX);
+			    a->name, SIMPLAN_ITEMS_MAX);
 	if (array_reserve(cx, &a->items, &a->room, a->count + 1))
 		return -ENOMEM;
 	a->items[a->count] = strndup(word, len);
@@ -158,7 +158,8 @@ static int add_list(struct simaxis *a, struct context *cx, const char *list)
 	return err;
 }
 
-int simaxis_parse(struct simaxis *a, struct context *cx, const char *text)
+int simplan_axis_parse(struct simaxis *a, struct context *cx,
+		       const char *text)
 {
 	const char *equals = strchr(text, '=');
 
@@ -172,7 +173,7 @@ int simaxis_parse(struct simaxis *a, struct context *cx, const char *text)
 	return add_list(a, cx, equals + 1);
 }
 
-void simaxis_free(struct simaxis *a)
+void simplan_axis_free(struct simaxis *a)
 {
 	size_t i;
 
@@ -213,7 +214,7 @@ static int expand(struct simaxis *a, struct context *cx,
 			err = add_item(&all, cx, word, strlen(word));
 	}
 	a->name = NULL;
-	simaxis_free(a);
+	simplan_axis_free(a);
 	*a = all;
 	return err;
 }
@@ -278,7 +279,7 @@ static int take_axis(struct simplan *p, struct context *cx, const char *text)
 	if (p->naxes == SIMPLAN_AXES_MAX)
 		return fail(cx, -EINVAL, "--sweep: more than %u of them",
 			    SIMPLAN_AXES_MAX);
-	err = simaxis_parse(a, cx, text);
+	err = simplan_axis_parse(a, cx, text);
 	if (err)
 		goto out;
 	row = option_find(simoptions_rows, a->name);
@@ -311,7 +312,7 @@ static int take_axis(struct simplan *p, struct context *cx, const char *text)
 		p->rows[p->naxes++] = row;
 out:
 	if (err)
-		simaxis_free(a);
+		simplan_axis_free(a);
 	return err;
 }
 
@@ -360,8 +361,8 @@ void simplan_close(struct simplan *p)
 	size_t i;
 
 	for (i = 0; i < p->naxes; i++)
-		simaxis_free(&p->axes[i]);
-	simaxis_free(&p->names);
+		simplan_axis_free(&p->axes[i]);
+	simplan_axis_free(&p->names);
 	free(p->policies);
 	*p = (struct simplan){ 0 };
 }

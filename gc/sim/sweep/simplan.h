@@ -17,7 +17,7 @@
 #include "gc/sim/trace/simtrace.h"
 #include "gc/sim/volume/simchoice.h"
 
-#define SIMAXIS_ITEMS_MAX 100000u
+#define SIMPLAN_ITEMS_MAX 100000u
 
 /* The values of one option that a sweep goes through. */
 struct simaxis {
@@ -32,9 +32,10 @@ struct simaxis {
  * each, stands for all numbers FIRST, FIRST + STEP, ... up to LAST.  -EINVAL with
  * the failure text, -ENOMEM; to be freed also then.
  */
-int simaxis_parse(struct simaxis *a, struct context *cx, const char *text);
+int simplan_axis_parse(struct simaxis *a, struct context *cx,
+		       const char *text);
 
-void simaxis_free(struct simaxis *a);
+void simplan_axis_free(struct simaxis *a);
 
 #define SIMPLAN_AXES_MAX 16u
 

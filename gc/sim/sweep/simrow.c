@@ -80,6 +80,7 @@ void simrow_take(struct simrow *row, const struct simsetup *s)
 {
 	const struct simrun *run = &s->run;
 	const struct simvol *v = run->vol;
+	double first, second;
 	uint64_t rest;
 	unsigned int k;
 	uint32_t i;
@@ -113,14 +114,11 @@ void simrow_take(struct simrow *row, const struct simsetup *s)
 	}
 	/* Both halves of what was measured have the same amplification. */
 	rest = row->asked - row->half_asked;
+	first = (double)row->half_written / (double)row->half_asked;
+	second = (double)(row->written - row->half_written) / (double)rest;
 	if (!row->totals.released)
 		row->notes |= SIMROW_NOTHING;
-	else if (!row->half_asked || !rest ||
-		 !simstat_is_steady((double)row->half_written /
-					    (double)row->half_asked,
-				    (double)(row->written -
-					     row->half_written) /
-					    (double)rest))
+	else if (!row->half_asked || !rest || !simrow_is_steady(first, second))
 		row->notes |= SIMROW_UNSTEADY;
 	if (simsetup_is_small(s))
 		row->notes |= SIMROW_SMALL;
@@ -204,7 +202,7 @@ struct simstat simrow_stat(const struct simrow *rows, size_t n,
 		if (amplification(&rows[i]).present)
 			numbers[count++] = (double)rows[i].written /
 					   (double)rows[i].asked;
-	return simstat_of(numbers, count);
+	return simrow_stat_of(numbers, count);
 }
 
 /*
@@ -224,7 +222,7 @@ struct simstat simrow_stat(const struct simrow *rows, size_t n,
 #define STEPS 100
 #define PI 3.141592653589793
 
-double simstat_student(size_t degrees)
+double simrow_student(size_t degrees)
 {
 	double low = NORMAL, high = 13;	/* 12.706 of one degree */
 	double t, angle, c, term, sum;
@@ -256,7 +254,7 @@ double simstat_student(size_t degrees)
 	return low;
 }
 
-struct simstat simstat_of(const double *values, size_t n)
+struct simstat simrow_stat_of(const double *values, size_t n)
 {
 	struct simstat s = { .n = n };
 	double squares = 0;
@@ -270,14 +268,14 @@ struct simstat simstat_of(const double *values, size_t n)
 	for (i = 0; i < n; i++)
 		squares += (values[i] - s.mean) * (values[i] - s.mean);
 	if (n > 1)
-		s.interval = simstat_student(n - 1) *
+		s.interval = simrow_student(n - 1) *
 			     sqrt(squares / (double)(n - 1) / (double)n);
 	return s;
 }
 
-bool simstat_is_steady(double first, double second)
+bool simrow_is_steady(double first, double second)
 {
 	double less = first < second ? first : second;
 
-	return fabs(first - second) <= SIMSTAT_STEADY * less;
+	return fabs(first - second) <= SIMROW_STEADY * less;
 }

@@ -22,23 +22,23 @@ struct simstat {
 };
 
 /* Of VALUES, by Student's distribution of N - 1 degrees of freedom. */
-struct simstat simstat_of(const double *values, size_t n);
+struct simstat simrow_stat_of(const double *values, size_t n);
 
 /*
  * The quantile of Student's distribution (Student, "The probable error of a
  * mean", Biometrika 6(1), 1908) with which 95 % of the numbers are in between
  * its negative and itself.  DEGREES is at least 1.
  */
-double simstat_student(size_t degrees);
+double simrow_student(size_t degrees);
 
 /* Halves of a steady run differ by this at most, of the smaller one. */
-#define SIMSTAT_STEADY 0.05
+#define SIMROW_STEADY 0.05
 
-bool simstat_is_steady(double first, double second);
+bool simrow_is_steady(double first, double second);
 
 /* What is to be known before a number is believed. */
 #define SIMROW_NOTHING 1u	/* no segment became clean: nothing measured */
-#define SIMROW_UNSTEADY 2u	/* the halves differ: SIMSTAT_STEADY */
+#define SIMROW_UNSTEADY 2u	/* the halves differ: SIMROW_STEADY */
 #define SIMROW_SMALL 4u		/* simsetup_is_small() */
 
 struct simrow {

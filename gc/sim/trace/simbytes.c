@@ -168,17 +168,6 @@ static ssize_t unpack_some(struct simbytes *b, struct context *cx, void *buf,
 	}
 }
 
-static void close_packed(struct simbytes_packed *p)
-{
-	if (!p)
-		return;
-	if (p->archive)
-		p->la.archive_read_free(p->archive);
-	libarchive_close(&p->la);
-	free(p->buf);
-	free(p);
-}
-
 #else
 
 static int unpack(struct simbytes *b, struct context *cx)
@@ -193,11 +182,6 @@ static ssize_t unpack_some(struct simbytes *b, struct context *cx, void *buf,
 	(void)buf;
 	(void)room;
 	return unpack(b, cx);
-}
-
-static void close_packed(struct simbytes_packed *p)
-{
-	(void)p;
 }
 
 #endif
@@ -255,7 +239,17 @@ int simbytes_open(struct simbytes *b, struct context *cx, const char *path)
 
 void simbytes_close(struct simbytes *b)
 {
-	close_packed(b->packed);
+#ifdef HAVE_LIBARCHIVE
+	struct simbytes_packed *p = b->packed;
+
+	if (p && p->archive)
+		p->la.archive_read_free(p->archive);
+	if (p) {
+		libarchive_close(&p->la);
+		free(p->buf);
+		free(p);
+	}
+#endif
 	if (b->fd > STDIN_FILENO)
 		close(b->fd);
 	free(b->buf);

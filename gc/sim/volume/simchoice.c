@@ -399,13 +399,13 @@ void simchoice_close(struct simchoice *c)
  * block that is moved keeps its time.
  */
 
-void simages_put(struct simvol *v, uint32_t id, uint32_t old, uint32_t segnum,
-		 bool moved)
+void simchoice_ages_put(struct simvol *v, uint32_t id, uint32_t old,
+			uint32_t segnum, bool moved)
 {
 	struct simvol_ages *a = &v->ages;
 
 	if (old != SIMVOL_NONE)
-		simages_drop(v, id, old);
+		simchoice_ages_drop(v, id, old);
 	if (!moved)
 		a->of[id] = simvol_time(v);
 	a->sum[segnum] += a->of[id];
@@ -414,7 +414,7 @@ void simages_put(struct simvol *v, uint32_t id, uint32_t old, uint32_t segnum,
 		a->youngest[segnum] = a->of[id];
 }
 
-void simages_drop(struct simvol *v, uint32_t id, uint32_t old)
+void simchoice_ages_drop(struct simvol *v, uint32_t id, uint32_t old)
 {
 	uint32_t segnum = old / v->config.blocks;
 
@@ -422,7 +422,7 @@ void simages_drop(struct simvol *v, uint32_t id, uint32_t old)
 	v->ages.n[segnum]--;
 }
 
-int simages_open(struct simvol *v, struct context *cx)
+int simchoice_ages_open(struct simvol *v, struct context *cx)
 {
 	struct simvol_ages *a = &v->ages;
 	uint32_t n = v->config.nsegments, id, segnum;
@@ -439,7 +439,7 @@ int simages_open(struct simvol *v, struct context *cx)
 			continue;
 		segnum = v->at[id] / v->config.blocks;
 		a->of[id] = v->segments[segnum].lastmod;
-		simages_put(v, id, SIMVOL_NONE, segnum, true);
+		simchoice_ages_put(v, id, SIMVOL_NONE, segnum, true);
 	}
 	return 0;
 }

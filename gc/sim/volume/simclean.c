@@ -135,7 +135,7 @@ static int64_t choose_holes(void *arg, unsigned int log)
 		i = (uint32_t)((o->next + step) % n);
 		if (v->state[i] != SIMVOL_FULL || v->past[i].log != log)
 			continue;
-		taken = simholes_taken(v, i);
+		taken = simpast_holes_taken(v, i);
 		if (taken >= v->segments[i].written)
 			continue;
 		looked++;
@@ -229,7 +229,7 @@ int simclean_open(struct simclean *c, struct context *cx, struct simvol *v,
 	ret = c->victims ? open_order(c, config->env.max_search ?
 				      config->env.max_search : n) : -ENOMEM;
 	if (!ret && chooses && choice->kind && choice->kind->data_ages)
-		ret = simages_open(v, cx);
+		ret = simchoice_ages_open(v, cx);
 	if (!ret && chooses)
 		ret = simchoice_open(&c->choice, v, &c->config.env,
 				     c->order.taken, choice);

@@ -97,7 +97,7 @@ void simpast_protect(struct simvol *v, uint32_t cno)
 	recount(v);
 }
 
-int simholes_open(struct simvol *v, struct context *cx)
+int simpast_holes_open(struct simvol *v, struct context *cx)
 {
 	struct simvol_holes *h = &v->holes;
 	uint32_t n = v->config.nsegments;
@@ -110,7 +110,7 @@ int simholes_open(struct simvol *v, struct context *cx)
 	return 0;
 }
 
-void simholes_drop(struct simvol *v, uint32_t place)
+void simpast_holes_drop(struct simvol *v, uint32_t place)
 {
 	struct simvol_holes *h = &v->holes;
 	uint32_t segnum = place / v->config.blocks;
@@ -126,7 +126,7 @@ void simholes_drop(struct simvol *v, uint32_t place)
 	h->waiting[segnum]++;
 }
 
-uint32_t simholes_taken(const struct simvol *v, uint32_t segnum)
+uint32_t simpast_holes_taken(const struct simvol *v, uint32_t segnum)
 {
 	const struct simvol_holes *h = &v->holes;
 

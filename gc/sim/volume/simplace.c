@@ -240,7 +240,8 @@ void simplace_close(struct simplace *p)
  * are kept for each block that is written.
  */
 
-int simahead_open(struct simahead *a, struct context *cx, uint64_t blocks)
+int simplace_ahead_open(struct simahead *a, struct context *cx,
+			uint64_t blocks)
 {
 	size_t bytes = blocks * sizeof(*a->latest);
 
@@ -254,7 +255,7 @@ int simahead_open(struct simahead *a, struct context *cx, uint64_t blocks)
 	return 0;
 }
 
-void simahead_close(struct simahead *a)
+void simplace_ahead_close(struct simahead *a)
 {
 	free(a->next);
 	free(a->latest);
@@ -262,8 +263,8 @@ void simahead_close(struct simahead *a)
 	*a = (struct simahead){ 0 };
 }
 
-int simahead_add(struct simahead *a, struct context *cx,
-		 const struct simop *op)
+int simplace_ahead_add(struct simahead *a, struct context *cx,
+		       const struct simop *op)
 {
 	uint64_t i;
 

@@ -108,11 +108,12 @@ struct simahead {
 };
 
 /* For blocks 0 ... BLOCKS - 1.  -ENOMEM; to be closed also then. */
-int simahead_open(struct simahead *a, struct context *cx, uint64_t blocks);
-void simahead_close(struct simahead *a);
+int simplace_ahead_open(struct simahead *a, struct context *cx,
+			uint64_t blocks);
+void simplace_ahead_close(struct simahead *a);
 
 /* OP comes next.  -ENOMEM, -EINVAL: too many writes, no such block. */
-int simahead_add(struct simahead *a, struct context *cx,
-		 const struct simop *op);
+int simplace_ahead_add(struct simahead *a, struct context *cx,
+		       const struct simop *op);
 
 #endif

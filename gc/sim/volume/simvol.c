@@ -87,7 +87,7 @@ int simvol_open(struct simvol *v, struct context *cx,
 	ret = simplace_open(&v->place, cx, c->placement ? c->placement :
 			    &simplace_list[0], c->classes, c->data);
 	if (!ret && c->holes)
-		ret = simholes_open(v, cx);
+		ret = simpast_holes_open(v, cx);
 	if (ret)
 		return ret;
 	for (i = 0; i < n; i++) {
@@ -302,7 +302,7 @@ static int next_hole(struct simvol *v, struct context *cx, unsigned int n,
 	v->totals.filled += log->fills;
 	v->holes.stamp[*place] = v->cno;
 	if (v->at[id] != SIMVOL_NONE)
-		simholes_drop(v, v->at[id]);
+		simpast_holes_drop(v, v->at[id]);
 	return 0;
 }
 
@@ -377,7 +377,7 @@ int simvol_append(struct simvol *v, struct context *cx, unsigned int log,
 	}
 	/* An open segment is not to be chosen: nothing has changed. */
 	if (v->ages.of && id < v->config.data)
-		simages_put(v, id, old, segnum, moved);
+		simchoice_ages_put(v, id, old, segnum, moved);
 	if (old != SIMVOL_NONE)
 		die(v, old, id, moved ? 0 : v->cno);
 	return 0;
@@ -424,9 +424,9 @@ void simvol_trim(struct simvol *v, uint32_t id)
 		return;
 	v->at[id] = SIMVOL_NONE;
 	if (v->ages.of)
-		simages_drop(v, id, old);
+		simchoice_ages_drop(v, id, old);
 	if (v->holes.stamp)
-		simholes_drop(v, old);
+		simpast_holes_drop(v, old);
 	die(v, old, id, v->cno);
 	simmeta_touch(v, id, false);
 }

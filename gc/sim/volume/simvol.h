@@ -222,23 +222,23 @@ unsigned int simvol_log_of(struct simvol *v, uint32_t id,
  * From now on there are ages of data (simchoice.c), by those of segments.
  * -ENOMEM.
  */
-int simages_open(struct simvol *v, struct context *cx);
+int simchoice_ages_open(struct simvol *v, struct context *cx);
 
 /* Data block ID was at OLD (or NONE) and is now in SEGNUM, moved or new. */
-void simages_put(struct simvol *v, uint32_t id, uint32_t old, uint32_t segnum,
-		 bool moved);
+void simchoice_ages_put(struct simvol *v, uint32_t id, uint32_t old,
+			uint32_t segnum, bool moved);
 
 /* Data block ID is no longer at OLD. */
-void simages_drop(struct simvol *v, uint32_t id, uint32_t old);
+void simchoice_ages_drop(struct simvol *v, uint32_t id, uint32_t old);
 
 /* From now on there are holes (simpast.c). -ENOMEM. */
-int simholes_open(struct simvol *v, struct context *cx);
+int simpast_holes_open(struct simvol *v, struct context *cx);
 
 /* What was written to PLACE has died there. */
-void simholes_drop(struct simvol *v, uint32_t place);
+void simpast_holes_drop(struct simvol *v, uint32_t place);
 
 /* Places of SEGNUM that are none. */
-uint32_t simholes_taken(const struct simvol *v, uint32_t segnum);
+uint32_t simpast_holes_taken(const struct simvol *v, uint32_t segnum);
 
 /* Counts what nwritten and ngarbage are. */
 void simvol_count(struct simvol *v);
@@ -278,7 +278,7 @@ uint32_t simpast_count(const struct simvol *v, uint32_t segnum, uint32_t *live);
 
 /*
  * Sets up the layers by V's config, and V's nlogical.  -ENOMEM, -EINVAL.
- * simvol_close() closes them, as all that simages_open(), simholes_open() do.
+ * simvol_close() closes them, as what the other two open.
  */
 int simmeta_open(struct simvol *v, struct context *cx);
 
