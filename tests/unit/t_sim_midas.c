@@ -18,7 +18,7 @@
 
 #include "gc/sim/run/simrun.h"
 #include "gc/sim/volume/simchain.h"
-#include "gc/sim/volume/simmidas.h"
+#include "gc/sim/volume/simplace.h"
 #include "gc/sim/writers/simwork.h"
 
 #include "tap.h"

@@ -74,34 +74,30 @@ bool simchoice_prefers(const struct simchoice *c, uint32_t a, uint32_t b)
 	return b < a;
 }
 
-/* How important SEGNUM is, with the age that counts. */
-static uint64_t importance(const struct simchoice *c, uint32_t segnum)
+/*
+ * Notes SEGNUM where it comes before BEST, of which the importance is WORTH,
+ * with the age that counts.
+ */
+static void consider(const struct simchoice *c, uint32_t segnum, int64_t *best,
+		     uint64_t *worth)
 {
 	const struct policy *p = c->config.policy;
 	struct policy_segment s = c->vol->segments[segnum];
 	struct policy_env env;
-	uint64_t now, then = s.lastmod;
+	uint64_t now, then = s.lastmod, w;
 
-	if (!p->ages)
-		return p->importance(&s, c->env);
-	if (c->config.kind && c->config.kind->data_ages)
-		then = c->vol->ages.youngest[segnum];
-	now = simvol_time(c->vol);
-	env = *c->env;
-	env.nongc_ctime = now > then ? now - then : 0;
-	s.lastmod = 0;
-	if (c->config.root_ages)
-		env.nongc_ctime = (uint64_t)(sqrt((double)env.nongc_ctime) *
-					     FRACTIONS);
-	return p->importance(&s, &env);
-}
-
-/* Notes SEGNUM where it comes before BEST, of which the importance is WORTH. */
-static void consider(const struct simchoice *c, uint32_t segnum, int64_t *best,
-		     uint64_t *worth)
-{
-	uint64_t w = importance(c, segnum);
-
+	if (p->ages) {
+		if (c->config.kind && c->config.kind->data_ages)
+			then = c->vol->ages.youngest[segnum];
+		now = simvol_time(c->vol);
+		env = *c->env;
+		env.nongc_ctime = now > then ? now - then : 0;
+		s.lastmod = 0;
+		if (c->config.root_ages)
+			env.nongc_ctime = (uint64_t)(FRACTIONS *
+				sqrt((double)env.nongc_ctime));
+	}
+	w = p->importance(&s, p->ages ? &env : c->env);
 	if (*best >= 0 && (w < *worth || (w == *worth &&
 	    !simchoice_prefers(c, (uint32_t)*best, segnum))))
 		return;

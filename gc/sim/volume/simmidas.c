@@ -17,7 +17,7 @@
  * of group 0 is cleaned, and was not moved.  Where that proved wrong, or was
  * seldom so, the next sizes are without a hot group.
  */
-#include "gc/sim/volume/simmidas.h"
+#include "gc/sim/volume/simplace.h"
 
 #include <errno.h>
 #include <math.h>

@@ -31,7 +31,6 @@
 #include <string.h>
 
 #include "gc/sim/volume/simchain.h"
-#include "gc/sim/volume/simmidas.h"
 #include "gc/sim/volume/simvol.h"
 
 static unsigned int choose_survivors(struct simvol *v, uint32_t id,
