@@ -83,6 +83,7 @@ static void consider(const struct simchoice *c, uint32_t segnum, int64_t *best,
 {
 	const struct policy *p = c->config.policy;
 	struct policy_segment s = c->vol->segments[segnum];
+	const struct policy_env *used = c->env;
 	struct policy_env env;
 	uint64_t now, then = s.lastmod, w;
 
@@ -96,8 +97,9 @@ static void consider(const struct simchoice *c, uint32_t segnum, int64_t *best,
 		if (c->config.root_ages)
 			env.nongc_ctime = (uint64_t)(FRACTIONS *
 				sqrt((double)env.nongc_ctime));
+		used = &env;
 	}
-	w = p->importance(&s, p->ages ? &env : c->env);
+	w = p->importance(&s, used);
 	if (*best >= 0 && (w < *worth || (w == *worth &&
 	    !simchoice_prefers(c, (uint32_t)*best, segnum))))
 		return;

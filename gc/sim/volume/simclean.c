@@ -342,6 +342,7 @@ static int clean_segment(struct simvol *v, struct context *cx, uint32_t segnum)
 {
 	uint32_t place = segnum * v->config.blocks, id, ahead;
 	uint32_t end = place + v->segments[segnum].written;
+	const uint32_t *owner = v->owner, *at = v->at;
 	int ret = 0;
 
 	if (v->place.kind->clean)
@@ -349,26 +350,28 @@ static int clean_segment(struct simvol *v, struct context *cx, uint32_t segnum)
 	for (; place < end && !ret; place++) {
 		/* Accesses to the map are scattered: prefetch. */
 		ahead = place + AHEAD;
-		if (ahead < v->nplaces && v->owner[ahead] != SIMVOL_NONE)
-			__builtin_prefetch(&v->at[v->owner[ahead]]);
-		id = v->owner[place];
+		if (ahead < v->nplaces && owner[ahead] != SIMVOL_NONE)
+			__builtin_prefetch(&at[owner[ahead]]);
+		id = owner[place];
 		if (id == SIMVOL_NONE) {
 			v->totals.reclaimed_summary++;
-		} else if (v->at[id] == place && id >= v->config.data) {
+		} else if (at[id] != place) {
+			if (!v->birth || !simvol_is_held(v, place)) {
+				v->totals.reclaimed[simvol_kind_of(v, id)]++;
+				continue;
+			}
+			v->totals.held++;
+			ret = simvol_append_past(v, cx, simvol_log_of(v, id,
+						 SIMPLACE_PAST), place);
+		} else if (id >= v->config.data) {
 			simmeta_move(v, id);
-		} else if (v->at[id] == place) {
+		} else {
 			ret = simvol_append(v, cx, simvol_log_of(v, id,
 					    SIMPLACE_MOVED), id, true);
 			if (ret)
 				break;
 			v->totals.moved[SIMVOL_DATA]++;
 			simmeta_touch(v, id, true);
-		} else if (v->birth && simvol_is_held(v, place)) {
-			v->totals.held++;
-			ret = simvol_append_past(v, cx, simvol_log_of(v, id,
-						 SIMPLACE_PAST), place);
-		} else {
-			v->totals.reclaimed[simvol_kind_of(v, id)]++;
 		}
 	}
 	v->totals.cleaned++;
