@@ -294,7 +294,7 @@ out:
 	return ret;
 }
 
-/* Whether O's options fit each other; those of a sweep are looked at later. */
+/* Whether O's options can be combined; those of a sweep are checked later. */
 static int check_options(struct tool *tool, const struct simoptions *o)
 {
 	bool clocked = o->clock == SIMOPTIONS_TIME;
@@ -314,8 +314,8 @@ static int check_options(struct tool *tool, const struct simoptions *o)
 }
 
 /*
- * Whether what is asked for of all runs, or on an image, is asked for in a way
- * that makes sense.  An image has its own sizes, whatever is swept.
+ * Whether options that concern all runs, or an image, can be combined.  An image
+ * has its own sizes, whatever is swept.
  */
 static int check_sweep(struct tool *tool, const struct simplan *plan)
 {
@@ -358,10 +358,10 @@ static int check_sweep(struct tool *tool, const struct simplan *plan)
 }
 
 /*
- * What is known once the trace and the image are: whether the only run is the
- * one that --emit has given this key, and whether what each run asks for is in
- * the range of its volume.  Where a trace has several of these, a run says so by
- * itself; an image may not have been read.
+ * Checks that need the trace and the image: the only run is the one that --emit
+ * has given this key, and what each run asks for is in the range of its volume.
+ * If a trace has several volumes, that is left to the runs, as it is if the image
+ * was not read.
  */
 static int check_runs(struct tool *tool, const struct simplan *plan,
 		      const struct siminput *input)
@@ -460,9 +460,7 @@ static int run_plan(struct tool *tool, struct simplan *plan)
 	}
 	if (!ret && o->trace) {
 		input.trace = &trace;
-		plan->trace = &trace;
-		plan->nvolumes = trace.nchosen;
-		plan->nruns *= trace.nchosen;
+		simplan_set_trace(plan, &trace);
 	}
 	if (!ret)
 		ret = check_runs(tool, plan, &input);

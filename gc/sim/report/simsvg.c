@@ -362,7 +362,7 @@ static int put_sweep_plot(const struct sweep *s, struct out *out,
 		return fail(cx, -ENOMEM, "plots");
 	for (i = 0; i < n; i++) {
 		at = points + i * items;
-		/* Of words, the marks of policies are side by side. */
+		/* Over a word, the marks of policies are side by side. */
 		shift = s->words ? SPREAD * (((double)(first + i) + 0.5) /
 						     (double)of - 0.5) : 0;
 		for (k = count = 0; k < items; k++) {
@@ -397,9 +397,9 @@ static void set_axes(struct sweep *s, char label[TEXT])
 	struct simstat stat;
 
 	/* "fill (percent)" */
-	snprintf(label, TEXT, s->axis && s->row->arg ? "%s (%s)" : "%s",
+	snprintf(label, TEXT, s->row && s->row->arg ? "%s (%s)" : "%s",
 		 s->axis ? s->axis->name : "policy",
-		 s->axis ? s->row->arg : NULL);
+		 s->row ? s->row->arg : NULL);
 	for (i = 0; label[i]; i++)
 		label[i] = (char)tolower((unsigned char)label[i]);
 	*c = (struct chart){

@@ -335,7 +335,7 @@ int simsetup_open(struct simsetup *s, struct context *cx,
 		return ret;
 	c.snapshot_time = o->snapshot_seconds * UINT64_C(1000000);
 #ifdef __SANITIZE_ADDRESS__
-	/* A build for that always looks for contradictions. */
+	/* A build with AddressSanitizer always checks. */
 	if (!c.check_every)
 		c.check_every = s->vol.nplaces;
 #endif
@@ -389,7 +389,7 @@ int simsetup_run(struct simsetup *s, struct context *cx,
 				s->run.half.user = simrun_asked(&s->run);
 				s->run.half.written = simrun_written(&t);
 			}
-			/* Until the next look at it. */
+			/* When to look at it again. */
 			next = !measures ? s->before : !halved ? half : total;
 			due = next > now && next < now + SHOWN ? next :
 								 now + SHOWN;
@@ -401,7 +401,7 @@ int simsetup_run(struct simsetup *s, struct context *cx,
 		ret = next_of_source(&s->source, cx, &op);
 		if (ret <= 0)
 			return ret;
-		/* Where it is said what a second is there is a time. */
+		/* With --second, generated operations have a time. */
 		if (!s->input->trace)
 			op.time = second ? wide_mul_div(s->run.asked, 1000000,
 							0, second) : 0;

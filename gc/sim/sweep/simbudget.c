@@ -103,7 +103,6 @@ static void add_volume(struct memory *m, const struct simsetup *s,
 static void add_choices(struct memory *m, const struct simsetup *s,
 			const struct simchoice_policy *policy)
 {
-	const struct simvol_ages *a = &s->vol.ages;
 	const struct simvol_config *c = &s->vol.config;
 	const struct simplace_kind *k = c->placement;
 	const char *part = "the placement", *remedy = "--placement (another)";
@@ -129,9 +128,9 @@ static void add_choices(struct memory *m, const struct simsetup *s,
 		return;
 	part = "ages of data";
 	remedy = "--policy (another)";
-	add(m, part, remedy, c->data, sizeof(*a->of));
-	add(m, part, remedy, c->nsegments,
-	    sizeof(*a->sum) + sizeof(*a->youngest) + sizeof(*a->n));
+	add(m, part, remedy, c->data, sizeof(*s->vol.ages.of));
+	add(m, part, remedy, c->nsegments, sizeof(*s->vol.ages.sum) +
+	    sizeof(*s->vol.ages.youngest) + sizeof(*s->vol.ages.n));
 }
 
 static void add_user(struct memory *m, const struct simsetup *s)

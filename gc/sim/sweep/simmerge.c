@@ -124,7 +124,7 @@ static int next_member(char **at, struct member *m)
 		return m->text ? 1 : -1;
 	}
 	if (**at != '[' && **at != '{') {
-		/* The byte before becomes the first: a NUL has room. */
+		/* It is moved by one byte, to make room for a NUL. */
 		len = strcspn(*at, ",}] \t\r\n");
 		m->text = *at - 1;
 		memmove(m->text, *at, len);

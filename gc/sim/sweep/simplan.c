@@ -367,6 +367,13 @@ void simplan_close(struct simplan *p)
 	*p = (struct simplan){ 0 };
 }
 
+void simplan_set_trace(struct simplan *p, const struct simtrace *trace)
+{
+	p->trace = trace;
+	p->nruns *= trace->nchosen;
+	p->nvolumes = trace->nchosen;
+}
+
 int simplan_run(const struct simplan *p, struct context *cx, size_t i,
 		struct simplan_run *run)
 {

@@ -41,8 +41,7 @@ void simplan_axis_free(struct simaxis *a);
 
 struct simplan {
 	const struct simoptions *options;	/* borrowed */
-	/* Borrowed, or NULL; NRUNS are for each volume that it has chosen. */
-	const struct simtrace *trace;
+	const struct simtrace *trace;		/* borrowed, or NULL */
 	struct simaxis axes[SIMPLAN_AXES_MAX];
 	const struct cli_option *rows[SIMPLAN_AXES_MAX];
 	size_t naxes;
@@ -78,6 +77,9 @@ void simplan_name(const struct simplan *p, const struct simplan_run *run,
 int simplan_open(struct simplan *p, struct context *cx,
 		 const struct simoptions *options);
 void simplan_close(struct simplan *p);
+
+/* Each of them is for each volume that TRACE has chosen. */
+void simplan_set_trace(struct simplan *p, const struct simtrace *trace);
 
 /* Run number I.  -EINVAL where an axis has a value that its option refuses. */
 int simplan_run(const struct simplan *p, struct context *cx, size_t i,

@@ -112,7 +112,7 @@ void simrow_take(struct simrow *row, const struct simsetup *s)
 		if (wear > row->wear_most)
 			row->wear_most = wear;
 	}
-	/* Both halves of what was measured have the same amplification. */
+	/* It is steady if both halves have the same amplification. */
 	rest = row->asked - row->half_asked;
 	first = (double)row->half_written / (double)row->half_asked;
 	second = (double)(row->written - row->half_written) / (double)rest;

@@ -280,7 +280,7 @@ int64_t simclean_choose(struct simclean *c)
 	if (v->place.kind->victim)
 		i = v->place.kind->victim(v);
 	if (i < 0 && c->has_tree) {
-		/* If it has garbage enough; all are looked at else. */
+		/* The winner, if it has enough garbage; else all are examined. */
 		if (c->tree.winners[1] != NONE)
 			i = c->tree.winners[1];
 		if (i >= 0 && c->config.choice.garbage &&

@@ -192,7 +192,7 @@ static void take_sizes(struct simvol *v, const struct simchain_sizes *s)
 		if (v->state[i] == SIMVOL_FULL && v->past[i].log >= from &&
 		    v->past[i].log < v->place.logs)
 			v->past[i].log = (uint8_t)last;
-	/* So are the first ones of a group that is too long now. */
+	/* So are the first segments of a group that is too long now. */
 	for (group = 0; group < last; group++) {
 		for (i = n = 0; i < v->config.nsegments; i++)
 			if (v->state[i] == SIMVOL_FULL &&
