@@ -453,8 +453,9 @@ int comparedir_made(const struct comparedir *d, struct context *cx)
 
 /*
  * Whether the name in DE, which the directory has no longer, is lost: 1, 0,
- * -ENOMEM, -EINTR.  It is not if the directory has it with another inode, and
- * its own has as many names as before: then DE was wrong.  Nor if its inode was
+ * -ENOMEM, -EINTR.  It is not if the directory has it with another inode, or is
+ * of a snapshot, where a repair makes up no names, and its own has as many names
+ * as before: then DE was wrong.  Nor if its inode was
  * not in use: the block had been replaced by an older one, and the file deleted
  * before.  Where that cannot be read, an inode that is missed is named by itself,
  * and one that is there has all its names.
@@ -472,8 +473,8 @@ static int is_lost(const struct comparedir *d, struct context *cx,
 	other = s->in->is_sound &&
 		!dir_lookup(d->after, cx, de->name, de->name_len, &ino);
 	is = root_inode(&s->roots[1], cx, de->ino, &now);
-	if (other && !is && s->has_before &&
-	    !root_inode(before, cx, de->ino, &then) &&
+	if ((other || (s->in->is_sound && !d->state->latest)) && !is &&
+	    s->has_before && !root_inode(before, cx, de->ino, &then) &&
 	    sides_links(&then) == sides_links(&now))
 		return 0;
 	fail_clear(cx);

@@ -83,6 +83,9 @@ static int compare_unknown(struct ifilewalk *w, struct context *cx,
 	int in_use = attributes_is_in_use(w->ifile, cx, ino), err;
 	uint64_t n = losslist_count(s->losses);
 
+	/* There were no others than those that are there now. */
+	if (!after && w->is_complete)
+		return 0;
 	if ((!in_use && is_written_so(w, cx)) ||
 	    (in_use < 0 && is_empty && w->has_inodes &&
 	     (w->is_complete || is_written_so(w, cx))))
@@ -148,9 +151,12 @@ static int compare_block(struct ifilewalk *w, struct context *cx)
 			after = NULL;
 		/* The bitmap may deny that it was a file: the block is that of
 		   others. */
-		if (before && (w->is_stale || !is_inode(w, i) ||
-			       (!after &&
-				!attributes_is_in_use(w->ifile, cx, ino))))
+		if (before &&
+		    (w->is_stale || !is_inode(w, i) ||
+		     (after ? w->is_complete &&
+				      !inode_is_same_file(before, after) :
+			      w->is_complete ||
+				      !attributes_is_in_use(w->ifile, cx, ino))))
 			before = NULL;
 		if (!before)
 			ret = compare_unknown(w, cx, ino, is_empty, after);

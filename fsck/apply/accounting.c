@@ -21,9 +21,11 @@
 #include "check/logs/listings.h"
 #include "check/logs/logbits.h"
 #include "dev/overlay.h"
+#include "disk/checkpoint.h"
 #include "disk/super.h"
 #include "fsck/account/account.h"
 #include "log/newsupers.h"
+#include "vol/cptable.h"
 
 int accounting_settle(struct repair *r, struct context *cx)
 {
@@ -151,6 +153,32 @@ static int add_unread(struct sparse *unread, struct context *cx,
 	return ret < 0 ? ret : err;
 }
 
+/* Marks of snapshots that were given up, also of those that only the repair had
+   brought back. */
+static void name_unset(struct repair *r, struct context *cx,
+		       struct volume *after)
+{
+	struct loss loss = { .kind = LOSS_MARK };
+	struct nilfs_checkpoint cp;
+	size_t i, k;
+
+	for (i = 0; i < r->nunset; i++) {
+		loss.cno = loss.last = r->unset[i];
+		if (cptable_read(after, cx, loss.cno, &cp) ||
+		    checkpoint_is_snapshot(&cp)) {
+			fail_clear(cx);
+			continue;
+		}
+		for (k = 0; k < r->account.n; k++)
+			if (r->account.items[k].kind == LOSS_MARK &&
+			    r->account.items[k].cno == loss.cno)
+				break;
+		loss.time = le64_get(cp.cp_create);
+		if (k == r->account.n)
+			losslist_add(&r->account, cx, &loss, NULL, 0);
+	}
+}
+
 int accounting_run(struct repair *r, struct context *cx)
 {
 	const struct findings *f = r->first->check.findings;
@@ -195,6 +223,8 @@ int accounting_run(struct repair *r, struct context *cx)
 	logbits_fini(&lb);
 	if (!err)
 		err = account_run(&r->account, cx, &sides);
+	if (!err)
+		name_unset(r, cx, now->vol);
 	sparse_fini(&unread);
 	progress_end(&r->tool->progress);
 	return err;

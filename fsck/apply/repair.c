@@ -457,4 +457,5 @@ void repair_fini(struct repair *r)
 	forget_lines(r, 0);
 	free(r->repaired.lines);
 	losslist_fini(&r->account);
+	free(r->unset);
 }

@@ -103,6 +103,8 @@ struct repair {
 	   what kept others from it; no bits where R->first did. */
 	struct bitmap used, broken;
 	struct losslist account;
+	uint64_t *unset;	/* snapshots that were given up */
+	size_t nunset, unset_room;
 	unsigned int looks;	/* states of the overlay so far */
 	unsigned int derived;	/* LOOKS + 1 at the last derivation */
 };

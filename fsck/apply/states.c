@@ -36,6 +36,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "check/damage.h"
 #include "dev/overlay.h"
 #include "fsck/apply/repair.h"
@@ -183,7 +184,9 @@ static int give_up(struct repair *r, struct context *cx)
 		round.job.given_up = states_gives_up(r);
 		ret = repair_attempt(r, cx, &round, IMPROVEMENT_OR_SAME);
 		if (ret > 0)
-			ret = repair_rounds(r, cx) ?: 1;
+			ret = array_push(cx, &r->unset, &r->nunset,
+					 &r->unset_room, round.job.given_up) ?:
+			      repair_rounds(r, cx) ?: 1;
 	}
 	if (ret < 0 || overlay_mark(r->dev) == from.overlay ||
 	    improvement_errors(&repair_current(r)->check) < left)

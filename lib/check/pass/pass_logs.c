@@ -212,7 +212,11 @@ static int check_time(struct walk *w, struct context *cx,
 	const void *block;
 	int err;
 
-	if (!segsum_has_super_root(ss) || w->mode != WALK_EXACT || w->c->dat_broken)
+	if (!segsum_has_super_root(ss) || w->mode != WALK_EXACT ||
+	    w->c->dat_broken)
+		return 0;
+	/* Its number is wrong: another log ends the latest checkpoint. */
+	if (cno == vol->latest.cno && w->pseg != vol->latest.pseg_start)
 		return 0;
 	err = cptable_read(vol, cx, cno, &cp);
 	if (err)
