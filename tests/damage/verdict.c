@@ -343,7 +343,7 @@ void verdict_find(struct outcome *o, const struct bench *bench,
 				   c->target->kind >= TARGET_BLOCKS ?
 				   options[0] : NULL;
 	struct judging j = {.o = o, .bench = bench, .c = c};
-	char undo[64];
+	char undo[64], rebuild[80];
 	size_t i;
 
 	repair(&j, checker, data);
@@ -351,15 +351,18 @@ void verdict_find(struct outcome *o, const struct bench *bench,
 		repair(&j, checker, options[0]);
 	snprintf(undo, sizeof(undo), "--undo-file=/tmp/damage-undo.%d",
 		 (int)getpid());
-	/* What cannot be repaired may be given up. */
-	if (c->spoil == SPOIL_MANY && !o->option && o->status == CHECKER_UNCORRECTED &&
-	    o->verdict == VERDICT_REFUSED) {
+	snprintf(rebuild, sizeof(rebuild), "--rebuild %s", undo);
+	/* What cannot be repaired may be given up, and what the logs do not have
+	   rebuilt of what there is. */
+	for (i = 0; i < 2 && c->spoil == SPOIL_MANY && (i || !o->option) &&
+		    o->status == CHECKER_UNCORRECTED &&
+		    o->verdict == VERDICT_REFUSED; i++) {
 		arena_restore(checker->arena, bench->sound);
 		spoil_do(c, &bench->targets, bench->seed, checker->arena->bytes,
 			 bench->sound, bench->size);
-		repair(&j, checker, undo);
+		repair(&j, checker, i ? rebuild : undo);
 		unlink(strchr(undo, '/'));
-		o->option = "--undo-file";
+		o->option = i ? "--rebuild" : "--undo-file";
 	}
 	/* What only checksums of data know is asked with --data. */
 	if (c->spoil == SPOIL_MANY && !o->option && o->verdict == VERDICT_LOST)

@@ -20,7 +20,8 @@ struct checker {
 };
 
 /*
- * Runs the checker with the options MODE and, if not NULL, MORE.  Returns its
+ * Runs the checker with the options MODE and, if not NULL, MORE, one or two with a
+ * blank between them.  Returns its
  * status, and in *TEXTP, if not NULL, what it said, to be freed.
  */
 int checker_run(const struct checker *c, const char *mode, const char *more,
