@@ -72,6 +72,7 @@ static void open_bench(struct bench *b)
 static void close_bench(struct bench *b)
 {
 	sparse_fini(&b->check.claimed);
+	sparse_fini(&b->check.claimed_twice);
 	datruns_fini(&b->check.datruns);
 	bitmap_fini(&b->check.live_segments);
 	logindex_close(b->check.logindex);
