@@ -313,6 +313,7 @@ static int run_round(struct repair *r, struct context *cx, int stage)
 			if (kind->n && kind->n < all)
 				continue;
 			r->given_up[i] = true;
+			r->stale[i] = false;
 			r->idle[i] |= round.idle;
 			r->idle_with[i] = before[i];
 		}
@@ -329,10 +330,27 @@ static int run_round(struct repair *r, struct context *cx, int stage)
 		    (reached || !plan_is_no_less(&now[i], &r->idle_with[i]) ||
 		     !plan_is_no_less(&r->idle_with[i], &now[i])))
 			r->given_up[i] = r->idle[i] = false;
+		r->stale[i] = r->given_up[i];
 		r->given_up[i] |= round.taken[i] &&
 				  plan_is_no_less(&now[i], &before[i]);
 	}
 	return 0;
+}
+
+/* Whether there was a kind that came to nothing before the last round that
+   stays: it is tried once more, when nothing else is left. */
+static bool forget_stale(struct repair *r)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < RULE_FIX_COUNT; i++) {
+		if (!r->stale[i])
+			continue;
+		r->given_up[i] = r->stale[i] = false;
+		any = true;
+	}
+	return any;
 }
 
 int repair_rounds(struct repair *r, struct context *cx)
@@ -351,6 +369,7 @@ int repair_rounds(struct repair *r, struct context *cx)
 
 	memset(r->given_up, 0, sizeof(r->given_up));
 	memset(r->idle, 0, sizeof(r->idle));
+	memset(r->stale, 0, sizeof(r->stale));
 	memset(r->apart, 0, sizeof(r->apart));
 	for (r->rounds = 0; r->rounds < REPAIR_ROUNDS && !err;) {
 		err = forward_first(r, cx);
@@ -359,6 +378,8 @@ int repair_rounds(struct repair *r, struct context *cx)
 		if (err)
 			break;
 		stage = stages_ask(r, cx);
+		if (stage == STAGES_NONE && forget_stale(r))
+			continue;
 		if (stage == STAGES_NONE)
 			break;
 		if (stage < 0)

@@ -94,6 +94,7 @@ struct repair {
 	bool given_up[RULE_FIX_COUNT];	/* its fixer came to nothing, */
 	bool idle[RULE_FIX_COUNT];	/* and that without a try, with: */
 	struct plan_count idle_with[RULE_FIX_COUNT];
+	bool stale[RULE_FIX_COUNT];	/* before a round that stays */
 	enum stages_apart apart[RULE_STAGE_COUNT];
 	bool revived;		/* inodes of snapshots, by other checkpoints */
 	struct repair_lines repaired;
