@@ -96,19 +96,6 @@ static void put_size(struct usage *u, uint64_t bytes)
 	out_string(u->tool->out, text);
 }
 
-static void put_text(struct usage *u, const struct row *row)
-{
-	const struct value path = value_bytes(row->path, row->len);
-
-	put_size(u, row->space.all);
-	if (u->o->shared) {
-		put_size(u, row->space.unique);
-		put_size(u, row->space.held);
-	}
-	value_put(u->tool->out, VALUE_STRING, NULL, &path, 0, false);
-	out_char(u->tool->out, '\n');
-}
-
 static struct value shared_value(const struct usage *u, uint64_t bytes)
 {
 	return u->o->shared ? value_u64(bytes) : value_absent();
@@ -116,17 +103,27 @@ static struct value shared_value(const struct usage *u, uint64_t bytes)
 
 static void put_row(struct usage *u, const struct row *row)
 {
-	if (report_is_text(&u->tool->report))
-		put_text(u, row);
-	else
+	const struct value path = value_bytes(row->path, row->len);
+	struct out *out = u->tool->out;
+
+	if (!report_is_text(&u->tool->report)) {
 		table_row(&u->table, (struct value[]){
 			[BYTES] = value_u64(row->space.all),
-			[PATH] = value_bytes(row->path, row->len),
+			[PATH] = path,
 			[INODE] = value_u64(row->ino),
 			[TYPE] = value_string(listing_type(row->type)),
 			[UNIQUE] = shared_value(u, row->space.unique),
 			[HELD] = shared_value(u, row->space.held),
 		});
+		return;
+	}
+	put_size(u, row->space.all);
+	if (u->o->shared) {
+		put_size(u, row->space.unique);
+		put_size(u, row->space.held);
+	}
+	value_put(out, VALUE_STRING, NULL, &path, 0, false);
+	out_char(out, '\n');
 }
 
 /* Keeps the row if it is one of the largest. */
@@ -175,38 +172,29 @@ static int add_row(struct usage *u, const struct tree_item *item,
 	return out_error(u->tool->out);
 }
 
-/* Asks the DAT who has the block at PTR, a virtual one. */
-static int add_block(struct usage *u, uint64_t ptr, struct space *space)
-{
-	struct volume *vol = u->root->vol;
-	struct nilfs_dat_entry de;
-	int err = translate_entry(vol, &u->tool->cx, ptr, &de);
-
-	if (err)
-		return err;
-	if (held_count(&u->held, &de) == 1)
-		space->unique += vol->geo.block_size;
-	if (held_state(&u->held, &de) == HELD_SNAPSHOT)
-		space->held += vol->geo.block_size;
-	return 0;
-}
-
+/* Asks the DAT who has the blocks of the file. */
 static int add_blocks(struct usage *u, const struct tree_item *item,
 		      struct space *space)
 {
 	struct context *cx = &u->tool->cx;
+	struct volume *vol = u->root->vol;
 	struct blockmap_cursor cur = { .map = NULL };
 	struct blockmap_item block;
+	struct nilfs_dat_entry de;
 	struct blockmap map;
-	int ret = blockmap_init(&map, cx, u->root->vol, item->ino,
-				item->inode);
+	int ret = blockmap_init(&map, cx, vol, item->ino, item->inode);
 
 	if (!ret)
 		ret = blockmap_cursor_open(&cur, cx, &map, 0, true);
 	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &block)) > 0) {
-		ret = add_block(u, block.ptr, space);
-		if (!ret)
-			ret = context_cancelled(cx);
+		ret = translate_entry(vol, cx, block.ptr, &de);
+		if (ret)
+			break;
+		if (held_count(&u->held, &de) == 1)
+			space->unique += vol->geo.block_size;
+		if (held_state(&u->held, &de) == HELD_SNAPSHOT)
+			space->held += vol->geo.block_size;
+		ret = context_cancelled(cx);
 	}
 	blockmap_cursor_close(&cur);
 	return ret;
@@ -242,14 +230,31 @@ static void add_to_parent(struct usage *u, const struct space *space)
 	sum->held += space->held;
 }
 
-/* A file is counted under the first of its names. */
-static int add_file(struct usage *u, const struct tree_item *item)
+static int take_item(struct usage *u, const struct tree_item *item)
 {
+	struct context *cx = &u->tool->cx;
 	struct space space;
 	int ret = 1;
 
+	if (item->kind == TREE_LEAVE) {
+		space = u->sums[--u->depth];
+		add_to_parent(u, &space);
+		return add_row(u, item, &space);
+	}
+	if (item->kind == TREE_BROKEN) {
+		image_file_failed(u->tool, item->path, item->path_len,
+				  item->error);
+		u->broken = true;
+		return 0;
+	}
+	if (item->entered) {
+		if (array_reserve(cx, &u->sums, &u->room, u->depth + 1))
+			return -ENOMEM;
+		return measure_item(u, item, &u->sums[u->depth++]);
+	}
+	/* A file is counted under the first of its names. */
 	if (le16_get(item->inode->i_links_count) > 1)
-		ret = inoset_add(&u->linked, &u->tool->cx, item->ino);
+		ret = inoset_add(&u->linked, cx, item->ino);
 	if (ret <= 0)
 		return ret;
 	ret = measure_item(u, item, &space);
@@ -259,77 +264,32 @@ static int add_file(struct usage *u, const struct tree_item *item)
 	return u->o->all || !item->depth ? add_row(u, item, &space) : 0;
 }
 
-static int enter_directory(struct usage *u, const struct tree_item *item)
-{
-	if (array_reserve(&u->tool->cx, &u->sums, &u->room, u->depth + 1))
-		return -ENOMEM;
-	return measure_item(u, item, &u->sums[u->depth++]);
-}
-
-static int leave_directory(struct usage *u, const struct tree_item *item)
-{
-	const struct space space = u->sums[--u->depth];
-
-	add_to_parent(u, &space);
-	return add_row(u, item, &space);
-}
-
-static int take_item(struct usage *u, const struct tree_item *item)
-{
-	if (item->kind == TREE_LEAVE)
-		return leave_directory(u, item);
-	if (item->kind == TREE_BROKEN) {
-		image_file_failed(u->tool, item->path, item->path_len,
-				  item->error);
-		u->broken = true;
-		return 0;
-	}
-	return item->entered ? enter_directory(u, item) : add_file(u, item);
-}
-
-static int measure_files(struct usage *u, struct root *root, const char *path)
+static int show_usage(struct usage *u, struct root *root, const char *path)
 {
 	const struct tree_options how = { .recursive = true, .inodes = true };
+	struct report *r = &u->tool->report;
 	struct context *cx = &u->tool->cx;
 	struct tree *tree = NULL;
 	struct tree_item item;
-	int ret = tree_open(&tree, cx, root, path, &how);
+	size_t i;
+	int ret;
 
+	if (!report_is_text(r))
+		table_begin(&u->table, r, "usage", columns, COLUMNS);
 	u->root = root;
+	ret = tree_open(&tree, cx, root, path, &how);
 	if (!ret && u->o->shared)
 		ret = held_load(&u->held, cx, root->vol);
 	while (!ret && (ret = tree_next(tree, cx, &item)) > 0)
 		ret = take_item(u, &item);
 	tree_close(tree);
-	return ret;
-}
-
-static int show_usage(struct usage *u, struct root *root, const char *path)
-{
-	struct report *r = &u->tool->report;
-	size_t i;
-	int err;
-
-	if (!report_is_text(r))
-		table_begin(&u->table, r, "usage", columns, COLUMNS);
-	err = measure_files(u, root, path);
-	for (i = 0; i < u->count && !err; i++)
+	if (ret)
+		return ret;
+	for (i = 0; i < u->count; i++)
 		put_row(u, &u->rows[i]);
-	if (!err && !report_is_text(r))
+	if (!report_is_text(r))
 		table_end(&u->table);
-	if (err)
-		return err;
 	return u->broken;
-}
-
-static void free_usage(struct usage *u)
-{
-	while (u->count)
-		free(u->rows[--u->count].copy);
-	free(u->rows);
-	held_free(&u->held);
-	free(u->sums);
-	inoset_fini(&u->linked);
 }
 
 /*
@@ -372,57 +332,51 @@ static size_t remove_ranges(uint64_t *list, size_t count,
 	return left;
 }
 
-static int count_freed(struct freeing *f, struct context *cx,
-		       struct volume *vol, struct range_set *ranges)
-{
-	const struct datscan_visitor visitor = {
-		.used = count_entry,
-		.arg = f,
-	};
-	struct held *then = &f->then;
-	int err = held_load(&f->now, cx, vol);
-
-	if (!err)
-		err = held_load(then, cx, vol);
-	if (err)
-		return err;
-	then->count = remove_ranges(then->cnos, then->count, ranges,
-				    vol->latest.cno);
-	then->nsnapshots = remove_ranges(then->snapshots, then->nsnapshots,
-					 ranges, vol->latest.cno);
-	err = range_check_met(cx, "checkpoint", ranges);
-	return err ? err : datscan_run(vol, cx, &visitor);
-}
-
-static void put_freed(struct report *r, const struct freeing *f,
-		      uint32_t block_bits)
-{
-	report_begin(r, "free", NULL);
-	report_u64(r, "checkpoints", "Checkpoints", f->now.count - f->then.count);
-	report_u64(r, "snapshots", "Snapshots",
-		   f->now.nsnapshots - f->then.nsnapshots);
-	report_u64(r, "unique_blocks", "Unique blocks", f->unique);
-	report_u64(r, "freed_blocks", "Blocks freed", f->freed);
-	report_size(r, "freed_bytes", "Bytes freed", f->freed << block_bits);
-	report_end(r);
-}
-
 static int run_freed(struct tool *tool, const char *text)
 {
 	struct dump_image im = { .dev = NULL };
 	struct range_set ranges = { .count = 0 };
 	struct freeing f = { .unique = 0 };
-	int err = range_parse_list(&tool->cx, "--free", text, &ranges);
+	const struct datscan_visitor visitor = {
+		.used = count_entry,
+		.arg = &f,
+	};
+	struct held *now = &f.now, *then = &f.then;
+	struct report *r = &tool->report;
+	struct context *cx = &tool->cx;
+	uint64_t latest;
+	int err = range_parse_list(cx, "--free", text, &ranges);
 
 	tool->bad_usage = err == -EINVAL;
 	if (!err)
 		err = image_open(&im, tool, tool->argv[0], NULL);
 	if (!err)
-		err = count_freed(&f, &tool->cx, im.vol, &ranges);
+		err = held_load(now, cx, im.vol);
 	if (!err)
-		put_freed(&tool->report, &f, im.vol->geo.block_bits);
-	held_free(&f.now);
-	held_free(&f.then);
+		err = held_load(then, cx, im.vol);
+	if (err)
+		goto out;
+	latest = im.vol->latest.cno;
+	then->count = remove_ranges(then->cnos, then->count, &ranges, latest);
+	then->nsnapshots = remove_ranges(then->snapshots, then->nsnapshots,
+					 &ranges, latest);
+	err = range_check_met(cx, "checkpoint", &ranges);
+	if (!err)
+		err = datscan_run(im.vol, cx, &visitor);
+	if (err)
+		goto out;
+	report_begin(r, "free", NULL);
+	report_u64(r, "checkpoints", "Checkpoints", now->count - then->count);
+	report_u64(r, "snapshots", "Snapshots",
+		   now->nsnapshots - then->nsnapshots);
+	report_u64(r, "unique_blocks", "Unique blocks", f.unique);
+	report_u64(r, "freed_blocks", "Blocks freed", f.freed);
+	report_size(r, "freed_bytes", "Bytes freed",
+		    f.freed << im.vol->geo.block_bits);
+	report_end(r);
+out:
+	held_free(now);
+	held_free(then);
 	range_set_free(&ranges);
 	image_close(&im);
 	return err;
@@ -443,7 +397,12 @@ static int du_run(struct tool *tool, const void *options)
 	if (!err)
 		err = show_usage(&u, &im.root,
 				 tool->argc > 1 ? tool->argv[1] : "/");
-	free_usage(&u);
+	while (u.count)
+		free(u.rows[--u.count].copy);
+	free(u.rows);
+	held_free(&u.held);
+	free(u.sums);
+	inoset_fini(&u.linked);
 	image_close(&im);
 	return err;
 }

@@ -28,39 +28,33 @@
 #include "vol/tree.h"
 #include "vol/volume.h"
 
-static int add_step(struct trail *t, struct context *cx, const char *name,
-		    size_t len)
-{
-	if (array_reserve(cx, &t->path, &t->room, t->len + len + 2) ||
-	    array_reserve(cx, &t->steps, &t->steps_room, t->count + 1))
-		return -ENOMEM;
-	t->climbs |= len == 2 && !memcmp(name, "..", 2);
-	t->steps[t->count++] = (struct trail_step){
-		.name = t->len + 1,
-		.len = len,
-	};
-	t->path[t->len] = '/';
-	memcpy(t->path + t->len + 1, name, len);
-	t->len += len + 1;
-	t->path[t->len] = '\0';
-	return 0;
-}
-
 int filenames_set_trail(struct trail *t, struct context *cx, const char *path,
 			size_t len)
 {
 	const char *end = path + len, *name;
-	int err = 0;
+	size_t size;
 
-	while (path < end && !err) {
+	for (; path < end; path++) {
 		name = path;
 		while (path < end && *path != '/')
 			path++;
-		if (path > name && (path - name > 1 || *name != '.'))
-			err = add_step(t, cx, name, (size_t)(path - name));
-		path++;
+		size = (size_t)(path - name);
+		if (!size || (size == 1 && *name == '.'))
+			continue;
+		if (array_reserve(cx, &t->path, &t->room, t->len + size + 2) ||
+		    array_reserve(cx, &t->steps, &t->steps_room, t->count + 1))
+			return -ENOMEM;
+		t->climbs |= size == 2 && !memcmp(name, "..", 2);
+		t->steps[t->count++] = (struct trail_step){
+			.name = t->len + 1,
+			.len = size,
+		};
+		t->path[t->len] = '/';
+		memcpy(t->path + t->len + 1, name, size);
+		t->len += size + 1;
+		t->path[t->len] = '\0';
 	}
-	return err;
+	return 0;
 }
 
 void filenames_free_trail(struct trail *t)
@@ -104,27 +98,14 @@ static int look_up(struct file *dir, struct context *cx, const char *name,
 	return 0;
 }
 
-/* Reads the directory of a step for its name, once if it is damaged. */
-static int search_step(struct trail *t, struct context *cx, struct root *root,
-		       struct trail_step *step)
-{
-	uint64_t ino;
-	struct file file;
-	int err = file_init(&file, cx, root->vol, step->dir, &step->inode);
-
-	if (!err)
-		err = look_up(&file, cx, t->path + step->name, step->len,
-			      &ino);
-	step->child = err ? 0 : ino;
-	step->known = !err || err == -ENOENT || err == -EUCLEAN || err == -EIO;
-	return err;
-}
-
-/* From directory DIR by one name. */
+/* From directory DIR by one name; DIR is read once if it is damaged. */
 static int take_step(struct trail *t, struct context *cx, struct root *root,
 		     struct trail_step *step, uint64_t dir)
 {
+	const char *name = t->path + step->name;
 	struct nilfs_inode inode;
+	struct file file;
+	uint64_t ino;
 	int err = root_inode(root, cx, dir, &inode);
 
 	if (err)
@@ -136,11 +117,15 @@ static int take_step(struct trail *t, struct context *cx, struct root *root,
 	    inode_has_same_map(&step->inode, &inode))
 		return step->child ? 0
 				   : fail(cx, -ENOENT, "'%.*s'",
-					  (int)step->len,
-					  t->path + step->name);
+					  (int)step->len, name);
 	step->dir = dir;
 	step->inode = inode;
-	return search_step(t, cx, root, step);
+	err = file_init(&file, cx, root->vol, dir, &inode);
+	if (!err)
+		err = look_up(&file, cx, name, step->len, &ino);
+	step->child = err ? 0 : ino;
+	step->known = !err || err == -ENOENT || err == -EUCLEAN || err == -EIO;
+	return err;
 }
 
 int filenames_follow(struct trail *t, struct context *cx, struct root *root,
@@ -240,26 +225,18 @@ int filenames_path(struct root *root, struct context *cx, uint64_t dir,
 	return err;
 }
 
-static bool has_path(const struct filenames *f, const char *path, size_t len)
+int filenames_add(struct filenames *f, struct context *cx, const char *path,
+		  size_t len)
 {
+	struct filename *name;
 	size_t i;
 
 	for (i = 0; i < f->count; i++) {
 		const struct trail *t = &f->items[i].trail;
 
 		if (t->len == len && (!len || !memcmp(t->path, path, len)))
-			return true;
+			return 0;
 	}
-	return false;
-}
-
-int filenames_add(struct filenames *f, struct context *cx, const char *path,
-		  size_t len)
-{
-	struct filename *name;
-
-	if (has_path(f, path, len))
-		return 0;
 	if (array_reserve(cx, &f->items, &f->room, f->count + 1))
 		return -ENOMEM;
 	name = &f->items[f->count++];
@@ -288,15 +265,6 @@ static int add_entry(struct filenames *f, struct context *cx,
 	return 0;
 }
 
-static void drop_name(struct filenames *f, size_t i)
-{
-	filenames_free_trail(&f->items[i].trail);
-	memmove(&f->items[i], &f->items[i + 1],
-		(f->count - i - 1) * sizeof(f->items[0]));
-	f->count--;
-	f->changed = true;
-}
-
 /* Name I does not lead to the file: is the entry at another path? */
 static int move_name(struct filenames *f, struct context *cx,
 		     struct root *root, size_t i)
@@ -307,8 +275,10 @@ static int move_name(struct filenames *f, struct context *cx,
 	struct file file;
 	int err = -ENOENT;
 
-	f->items[i].trail = (struct trail){ .path = NULL };
-	drop_name(f, i);
+	f->count--;
+	memmove(&f->items[i], &f->items[i + 1],
+		(f->count - i) * sizeof(f->items[0]));
+	f->changed = true;
 	last = old.trail.count ? &old.trail.steps[old.trail.count - 1] : NULL;
 	if (last && old.dir)
 		err = open_directory(root, cx, old.dir, &file);
@@ -325,39 +295,31 @@ static int move_name(struct filenames *f, struct context *cx,
 	return 0;
 }
 
-/* Verifies name I: 1 if it leads to the file. */
-static int verify_name(struct filenames *f, struct context *cx,
-		       struct root *root, size_t i)
-{
-	struct filename *name = &f->items[i];
-	uint64_t ino;
-	int err = filenames_follow(&name->trail, cx, root, &ino);
-
-	if (err && !is_absence(err))
-		return err;
-	fail_clear(cx);
-	if (err || ino != f->ino)
-		return 0;
-	if (name->trail.count)
-		name->dir = name->trail.steps[name->trail.count - 1].dir;
-	return 1;
-}
-
 /* Moved names are put at the end, and found to be right there. */
 static int verify_names(struct filenames *f, struct context *cx,
 			struct root *root)
 {
 	size_t i = 0, left = f->count;
-	int ret = 0;
+	uint64_t ino;
+	int err = 0;
 
-	while (left-- && ret >= 0) {
-		ret = verify_name(f, cx, root, i);
-		if (ret > 0)
-			i++;
-		else if (!ret)
-			ret = move_name(f, cx, root, i);
+	while (left-- && !err) {
+		struct filename *name = &f->items[i];
+		const struct trail *t = &name->trail;
+
+		err = filenames_follow(&name->trail, cx, root, &ino);
+		if (err && !is_absence(err))
+			return err;
+		fail_clear(cx);
+		if (err || ino != f->ino) {
+			err = move_name(f, cx, root, i);
+			continue;
+		}
+		if (t->count)
+			name->dir = t->steps[t->count - 1].dir;
+		i++;
 	}
-	return ret < 0 ? ret : 0;
+	return err;
 }
 
 struct search {
@@ -396,37 +358,27 @@ static int search_directory(void *arg, struct context *cx,
 	return ret;
 }
 
-static int search_names(struct filenames *f, struct context *cx,
-			struct root *root)
-{
-	struct search s = { .f = f, .root = root };
-	int err = inodechange_run_dirs(cx, f->before.vol ? &f->before : NULL, root,
-				search_directory, &s);
-
-	if (err || !s.broken)
-		return err;
-	return fail(cx, -EUCLEAN, "directory %llu: names cannot be read",
-		    (unsigned long long)s.broken);
-}
-
-/* As many as an inode like this has. */
-static size_t count_names(const struct nilfs_inode *inode)
-{
-	return S_ISDIR(le16_get(inode->i_mode))
-		       ? 1
-		       : le16_get(inode->i_links_count);
-}
-
 int filenames_update(struct filenames *f, struct context *cx,
 		     struct root *root, const struct nilfs_inode *inode)
 {
+	struct search s = { .f = f, .root = root };
+	unsigned int names = le16_get(inode->i_links_count);
 	int err;
 
 	if (f->ino == NILFS_ROOT_INO)
 		return filenames_add(f, cx, "", 0);
+	if (S_ISDIR(le16_get(inode->i_mode)))
+		names = 1;
 	err = verify_names(f, cx, root);
-	if (!err && f->count < count_names(inode))
-		err = search_names(f, cx, root);
+	if (!err && f->count < names) {
+		err = inodechange_run_dirs(cx,
+					   f->before.vol ? &f->before : NULL,
+					   root, search_directory, &s);
+		if (!err && s.broken)
+			err = fail(cx, -EUCLEAN,
+				   "directory %llu: names cannot be read",
+				   (unsigned long long)s.broken);
+	}
 	f->before = *root;
 	return err;
 }

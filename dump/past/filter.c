@@ -41,38 +41,25 @@ bool filter_takes_name(const struct filter *f, const char *name, size_t len)
 	return !fnmatch(f->pattern, text, 0);
 }
 
-/* The path, or that of a directory above it; it may lack the first slash. */
-static bool fits_path(const char *pattern, const char *path)
-{
-	if (!fnmatch(pattern, path, FNM_LEADING_DIR))
-		return true;
-	return *path == '/' && *pattern != '/' &&
-	       !fnmatch(pattern, path + 1, FNM_LEADING_DIR);
-}
-
-static bool takes_path(const struct filter *f, const char *path)
-{
-	const char *name = strrchr(path, '/');
-
-	if (!f->pattern)
-		return true;
-	if (f->of_paths)
-		return fits_path(f->pattern, path);
-	return filter_takes_name(f, name ? name + 1 : path,
-				 strlen(name ? name + 1 : path));
-}
-
 bool filter_takes(const struct filter *f, const char *path,
 		  const struct nilfs_inode *inode)
 {
 	uint8_t type = inode_dirent_type(le16_get(inode->i_mode));
 	uint64_t size = le64_get(inode->i_size);
 	int64_t mtime = inode_mtime(inode).sec;
+	const char *name = strrchr(path, '/');
 
-	return f->types & 1u << type && size >= f->size.min &&
-	       size <= f->size.max && mtime >= f->newer && mtime < f->older &&
-	       (f->owner == UINT64_MAX || f->owner == le32_get(inode->i_uid)) &&
-	       takes_path(f, path);
+	if (!(f->types & 1u << type) || size < f->size.min ||
+	    size > f->size.max || mtime < f->newer || mtime >= f->older ||
+	    (f->owner != UINT64_MAX && f->owner != le32_get(inode->i_uid)))
+		return false;
+	name = name ? name + 1 : path;
+	if (!f->of_paths)
+		return filter_takes_name(f, name, strlen(name));
+	/* Or that of a directory above it; it may lack the first slash. */
+	return !fnmatch(f->pattern, path, FNM_LEADING_DIR) ||
+	       (*path == '/' && *f->pattern != '/' &&
+		!fnmatch(f->pattern, path + 1, FNM_LEADING_DIR));
 }
 
 int filter_parse_size(struct context *cx, const char *text, void *where)

@@ -66,13 +66,6 @@ static int put_logged(void *arg, struct logged_file *file)
 	return out_error(f->tool->out);
 }
 
-/* An item whose path ends with a NUL. */
-static bool takes_item(const struct finder *f, const struct tree_item *item)
-{
-	return item->kind == TREE_ENTRY && item->inode &&
-	       filter_takes(&f->filter, item->path, item->inode);
-}
-
 static int walk_files(struct finder *f, struct root *root)
 {
 	const struct tree_options how = { .recursive = true, .inodes = true };
@@ -87,7 +80,8 @@ static int walk_files(struct finder *f, struct root *root)
 			image_file_failed(f->tool, item.path, item.path_len,
 					  item.error);
 			f->rows->broken = true;
-		} else if (takes_item(f, &item)) {
+		} else if (item.kind == TREE_ENTRY && item.inode &&
+			   filter_takes(&f->filter, item.path, item.inode)) {
 			ret = put_file(f, root, &item);
 		}
 	}
@@ -97,6 +91,7 @@ static int walk_files(struct finder *f, struct root *root)
 
 static int search_files(struct finder *f)
 {
+	struct context *cx = &f->tool->cx;
 	const struct lost_search search = {
 		.filter = &f->filter,
 		.deleted = f->o->deleted,
@@ -107,33 +102,25 @@ static int search_files(struct finder *f)
 	const struct logged_search logs = {
 		.filter = &f->filter, .found = put_logged, .arg = f,
 	};
-	int err = 0;
-
-	listing_begin(f->rows);
-	if (!f->o->deleted)
-		err = walk_files(f, &f->root);
-	if (!err && (f->o->all || f->o->deleted))
-		err = lost_run(&f->tool->cx, &f->root, &search);
-	if (!err && f->o->deleted)
-		err = logged_run(&f->tool->cx, &f->root, &logs);
-	if (!err)
-		listing_end(f->rows);
-	return err;
-}
-
-static int run_finder(struct finder *f)
-{
 	struct dump_image im = { .dev = NULL };
 	int err = image_open_root(&im, f->tool, f->tool->argv[0],
 				  f->o->checkpoint, false);
 
 	f->root = im.root;
-	if (!err)
-		err = search_files(f);
-	image_close(&im);
 	if (err)
-		return err;
-	return f->rows->broken;
+		goto out;
+	listing_begin(f->rows);
+	if (!f->o->deleted)
+		err = walk_files(f, &f->root);
+	if (!err && (f->o->all || f->o->deleted))
+		err = lost_run(cx, &f->root, &search);
+	if (!err && f->o->deleted)
+		err = logged_run(cx, &f->root, &logs);
+	if (!err)
+		listing_end(f->rows);
+out:
+	image_close(&im);
+	return err ? err : f->rows->broken;
 }
 
 static int find_run(struct tool *tool, const void *options)
@@ -157,7 +144,7 @@ static int find_run(struct tool *tool, const void *options)
 	f.rows->logs = o->deleted;
 	f.rows->checkpoints = o->all || o->deleted ||
 			      !report_is_text(&tool->report);
-	err = run_finder(&f);
+	err = search_files(&f);
 	listing_fini(f.rows);
 	free(f.rows);
 	return err;

@@ -126,12 +126,14 @@ static struct value changed_of(const struct version *v)
 	return v->known ? value_u64(v->changed) : value_absent();
 }
 
-/* The names, escaped, with commas between them. */
-static struct value names_text(struct history *h, const struct version *v)
+static void put_row(struct history *h, const struct version *v)
 {
+	const struct nilfs_inode *inode = &v->inode;
 	const char *path = v->names, *end = v->names + v->names_len;
+	char mode[FIELDS_MODE_MAX];
 	size_t len = 0;
 
+	/* The names, escaped, with commas between them. */
 	for (; path < end; path += strlen(path) + 1) {
 		size_t size = strlen(path), room = TEXT_ESCAPED_MAX(size) + 2;
 
@@ -144,14 +146,6 @@ static struct value names_text(struct history *h, const struct version *v)
 		}
 		len += text_escape(h->names + len, room - 2, path, size);
 	}
-	return len ? value_bytes(h->names, len) : value_absent();
-}
-
-static void put_row(struct history *h, const struct version *v)
-{
-	const struct nilfs_inode *inode = &v->inode;
-	char mode[FIELDS_MODE_MAX];
-
 	fields_mode(mode, le16_get(inode->i_mode));
 	table_row(&h->table, (struct value[]){
 		[FIRST] = value_u64(v->first),
@@ -166,37 +160,17 @@ static void put_row(struct history *h, const struct version *v)
 		[SIZE] = value_u64(le64_get(inode->i_size)),
 		[CHANGED] = changed_of(v),
 		[MODIFIED] = value_u64(le64_get(inode->i_mtime)),
-		[NAME] = names_text(h, v),
+		[NAME] = len ? value_bytes(h->names, len) : value_absent(),
 	});
-}
-
-static void put_device(struct report *r, const struct nilfs_inode *inode)
-{
-	uint32_t major, minor;
-
-	inode_rdev(inode, &major, &minor);
-	report_u64(r, "major", NULL, major);
-	report_u64(r, "minor", NULL, minor);
-}
-
-static void put_names(struct report *r, const struct version *v)
-{
-	const char *path = v->names, *end = v->names + v->names_len;
-	struct table table;
-
-	table_begin(&table, r, "names", name_columns, 1);
-	for (; path < end; path += strlen(path) + 1) {
-		const struct value name = value_string(path);
-
-		table_row(&table, &name);
-	}
-	table_end(&table);
 }
 
 static void put_section(struct report *r, const struct version *v)
 {
 	const struct nilfs_inode *i = &v->inode;
+	const char *path = v->names, *end = v->names + v->names_len;
 	uint16_t mode = le16_get(i->i_mode);
+	uint32_t major, minor;
+	struct table table;
 
 	report_begin(r, "versions", NULL);
 	report_u64(r, "first", NULL, v->first);
@@ -217,9 +191,18 @@ static void put_section(struct report *r, const struct version *v)
 	report_u64(r, "mtime_nsec", NULL, le32_get(i->i_mtime_nsec));
 	report_time(r, "ctime", NULL, le64_get(i->i_ctime));
 	report_u64(r, "ctime_nsec", NULL, le32_get(i->i_ctime_nsec));
-	if (inode_has_rdev(i))
-		put_device(r, i);
-	put_names(r, v);
+	if (inode_has_rdev(i)) {
+		inode_rdev(i, &major, &minor);
+		report_u64(r, "major", NULL, major);
+		report_u64(r, "minor", NULL, minor);
+	}
+	table_begin(&table, r, "names", name_columns, 1);
+	for (; path < end; path += strlen(path) + 1) {
+		const struct value name = value_string(path);
+
+		table_row(&table, &name);
+	}
+	table_end(&table);
 	report_end(r);
 }
 
@@ -245,9 +228,7 @@ static int open_checkpoint(struct history *h, struct context *cx, uint64_t cno)
 	return err;
 }
 
-/*
- * The first round: what the path leads to.
- */
+/* The first round: what the path leads to. */
 
 static int add_follower(struct history *h, struct context *cx, uint64_t ino)
 {
@@ -303,9 +284,7 @@ static int collect_files(struct history *h, struct context *cx)
 	return err;
 }
 
-/*
- * The second round: their versions.
- */
+/* The second round: their versions. */
 
 static int end_version(struct history *h, struct follower *f)
 {
@@ -353,28 +332,12 @@ static int count_changed(struct history *h, struct context *cx,
 	return err;
 }
 
-static int copy_names(struct follower *f, struct context *cx)
-{
-	size_t len = 0, i;
-
-	for (i = 0; i < f->names.count; i++) {
-		const char *path = trail_path(&f->names.items[i].trail);
-		size_t size = strlen(path) + 1;
-
-		if (array_reserve(cx, &f->paths, &f->paths_room, len + size))
-			return -ENOMEM;
-		memcpy(f->paths + len, path, size);
-		len += size;
-	}
-	f->version.names_len = len;
-	return 0;
-}
-
 static int begin_version(struct history *h, struct context *cx,
 			 struct follower *f)
 {
 	struct nilfs_inode before = f->version.inode;
 	bool same = f->version.ino && inode_is_same_file(&before, &f->inode);
+	size_t len = 0, i;
 	int err;
 
 	f->version = (struct version){
@@ -386,7 +349,17 @@ static int begin_version(struct history *h, struct context *cx,
 	f->open = true;
 	err = count_changed(h, cx, same ? &before : NULL, &f->version);
 	err = report_checkpoint(h, h->root.cno, err);
-	return err ? err : copy_names(f, cx);
+	for (i = 0; i < f->names.count && !err; i++) {
+		const char *path = trail_path(&f->names.items[i].trail);
+		size_t size = strlen(path) + 1;
+
+		if (array_reserve(cx, &f->paths, &f->paths_room, len + size))
+			return -ENOMEM;
+		memcpy(f->paths + len, path, size);
+		len += size;
+	}
+	f->version.names_len = len;
+	return err;
 }
 
 /* Reads the inode in the present checkpoint. */
@@ -437,12 +410,6 @@ static int update_names(struct history *h, struct context *cx,
 	return report_checkpoint(h, h->root.cno, err);
 }
 
-static bool is_same_version(const struct follower *f)
-{
-	return f->open && !f->names.changed &&
-	       !memcmp(&f->inode, &f->version.inode, sizeof(f->inode));
-}
-
 static void extend_version(struct history *h, struct follower *f)
 {
 	f->version.last = h->root.cno;
@@ -459,7 +426,8 @@ static int visit_follower(struct history *h, struct context *cx,
 	if (!f->there)
 		return end_version(h, f);
 	err = update_names(h, cx, f);
-	if (!err && !is_same_version(f)) {
+	if (!err && (!f->open || f->names.changed ||
+		     memcmp(&f->inode, &f->version.inode, sizeof(f->inode)))) {
 		err = end_version(h, f);
 		if (!err)
 			err = begin_version(h, cx, f);
@@ -487,70 +455,39 @@ static int visit_checkpoint(struct history *h, struct context *cx, uint64_t cno)
 	return err ? err : context_cancelled(cx);
 }
 
-static int follow_all(struct history *h, struct context *cx)
+/* Of an inode, or of all that is at a path at some time. */
+static int show_versions(struct history *h, const char *what)
 {
+	struct context *cx = &h->tool->cx;
+	uint64_t ino = 0;
 	size_t i;
-	int err = 0;
+	int err;
 
+	h->any_file = *what >= '0' && *what <= '9';
+	if (!h->any_file) {
+		err = filenames_set_trail(&h->path, cx, what, strlen(what));
+		if (err)
+			return err;
+	} else if (option_number(cx, "INO|PATH", what, UINT64_MAX, &ino)) {
+		return tool_usage(h->tool, "'%s' is no inode number", what);
+	} else if (inode_is_private(ino)) {
+		return tool_usage(h->tool, "inode %llu is not one of a file",
+				  (unsigned long long)ino);
+	}
+	err = cptable_list(h->vol, cx, false, &h->cnos, &h->checkpoints);
+	if (!err)
+		err = h->any_file ? add_follower(h, cx, ino)
+				  : collect_files(h, cx);
 	for (i = 0; i < h->checkpoints && !err; i++)
 		err = visit_checkpoint(h, cx, h->cnos[i]);
 	for (i = 0; i < h->count && !err; i++)
 		err = end_version(h, &h->followers[i]);
-	return err;
-}
-
-static void free_history(struct history *h)
-{
-	size_t i;
-
-	for (i = 0; i < h->count; i++) {
-		filenames_fini(&h->followers[i].names);
-		free(h->followers[i].paths);
-	}
-	free(h->followers);
-	free(h->cnos);
-	free(h->names);
-	pairtable_fini(&h->files);
-	filenames_free_trail(&h->path);
-}
-
-/* Decides what is followed: an inode, or all that is at a path at some time. */
-static int begin_walk(struct history *h, const char *what)
-{
-	struct context *cx = &h->tool->cx;
-	uint64_t ino;
-	int err;
-
-	if (*what < '0' || *what > '9') {
-		err = filenames_set_trail(&h->path, cx, what, strlen(what));
-		if (!err)
-			err = cptable_list(h->vol, cx, false, &h->cnos,
-					   &h->checkpoints);
-		return err ? err : collect_files(h, cx);
-	}
-	h->any_file = true;
-	if (option_number(cx, "INO|PATH", what, UINT64_MAX, &ino))
-		return tool_usage(h->tool, "'%s' is no inode number", what);
-	if (inode_is_private(ino))
-		return tool_usage(h->tool, "inode %llu is not one of a file",
-				  (unsigned long long)ino);
-	err = cptable_list(h->vol, cx, false, &h->cnos, &h->checkpoints);
-	return err ? err : add_follower(h, cx, ino);
-}
-
-static int show_versions(struct history *h, const char *what)
-{
-	struct context *cx = &h->tool->cx;
-	int err = begin_walk(h, what);
-
-	if (!err)
-		err = follow_all(h, cx);
 	if (err || h->found)
 		return err;
 	if (!h->any_file)
 		return fail_said(cx, -ENOENT, "%s: in no checkpoint", what);
 	return fail_said(cx, -ENOENT, "inode %llu: in no checkpoint",
-			 (unsigned long long)h->followers[0].names.ino);
+			 (unsigned long long)ino);
 }
 
 static int history_run(struct tool *tool, const void *options)
@@ -558,22 +495,30 @@ static int history_run(struct tool *tool, const void *options)
 	struct history h = { .tool = tool };
 	struct report *r = &tool->report;
 	struct dump_image im = { .dev = NULL };
+	size_t i;
 	int err = image_open(&im, tool, tool->argv[0], NULL);
 
 	(void)options;
-	if (!err && report_is_text(r))
-		table_begin(&h.table, r, "versions", columns, COLUMNS);
-	else if (!err)
-		report_list(r, "versions");
 	h.vol = im.vol;
-	if (!err) {
+	if (!err && report_is_text(r)) {
+		table_begin(&h.table, r, "versions", columns, COLUMNS);
 		err = show_versions(&h, tool->argv[1]);
-		if (report_is_text(r))
-			table_end(&h.table);
-		else if (!err)
+		table_end(&h.table);
+	} else if (!err) {
+		report_list(r, "versions");
+		err = show_versions(&h, tool->argv[1]);
+		if (!err)
 			report_end(r);
 	}
-	free_history(&h);
+	for (i = 0; i < h.count; i++) {
+		filenames_fini(&h.followers[i].names);
+		free(h.followers[i].paths);
+	}
+	free(h.followers);
+	free(h.cnos);
+	free(h.names);
+	pairtable_fini(&h.files);
+	filenames_free_trail(&h.path);
 	image_close(&im);
 	return err ? err : h.broken;
 }

@@ -41,8 +41,7 @@ struct logblock {
 
 struct gather {
 	struct volume *vol;
-	const struct logfile *const *files;
-	size_t nfiles;
+	struct logfiles *files;
 	logblocks_found *found;
 	void *arg;
 
@@ -55,7 +54,6 @@ struct gather {
 	uint64_t ino;		/* was looked up last; 0: none */
 	bool is_wanted;
 
-	struct pairtable *proven; /* of logs: logitems_is_proven() */
 	struct extent *extents;
 	size_t nextents, extents_room;
 };
@@ -109,67 +107,52 @@ static bool is_in_range(const struct gather *g, uint64_t ino, bool is_node,
 	       (is_node || (blkoff >= g->from && blkoff < g->to));
 }
 
-/* Leaves what does not fit for another pass. */
-static int narrow(struct gather *g, struct context *cx)
-{
-	const struct logblock middle = g->items[g->most / 2];
-	size_t i, kept = 0;
-
-	if (middle.ino > g->first) {
-		g->end = middle.ino;
-	} else if (!middle.is_node && middle.blkoff > g->from) {
-		g->end = middle.ino + 1;
-		g->to = middle.blkoff;
-	} else {
-		return fail(cx, -ENOMEM, "inode %llu: its blocks in logs",
-			    (unsigned long long)middle.ino);
-	}
-	for (i = 0; i < g->count; i++)
-		if (is_in_range(g, g->items[i].ino, g->items[i].is_node,
-				g->items[i].blkoff))
-			g->items[kept++] = g->items[i];
-	g->count = kept;
-	g->ino = 0;
-	return 0;
-}
-
+/* Merges what was collected, and leaves what does not fit for another pass. */
 static int shrink(struct gather *g, struct context *cx)
 {
-	int err = 0;
+	struct logblock middle;
+	size_t i, kept = 0;
 
 	merge_blocks(g);
-	if (g->count >= g->most / 4 * 3)
-		err = narrow(g, cx);
+	if (g->count >= g->most / 4 * 3) {
+		middle = g->items[g->most / 2];
+		if (middle.ino > g->first) {
+			g->end = middle.ino;
+		} else if (!middle.is_node && middle.blkoff > g->from) {
+			g->end = middle.ino + 1;
+			g->to = middle.blkoff;
+		} else {
+			return fail(cx, -ENOMEM,
+				    "inode %llu: its blocks in logs",
+				    (unsigned long long)middle.ino);
+		}
+		for (i = 0; i < g->count; i++)
+			if (is_in_range(g, g->items[i].ino, g->items[i].is_node,
+					g->items[i].blkoff))
+				g->items[kept++] = g->items[i];
+		g->count = kept;
+		g->ino = 0;
+	}
 	g->cut = g->count < FIRST_CUT / 2 ? FIRST_CUT : 2 * g->count;
 	if (g->cut > g->most)
 		g->cut = g->most;
-	return err;
-}
-
-static bool is_before(const void *item, const void *key)
-{
-	const struct logfile *const *file = item;
-
-	return (*file)->ino < *(const uint64_t *)key;
-}
-
-static bool has_file(const struct gather *g, uint64_t ino)
-{
-	size_t i = search_first(g->files, g->nfiles, sizeof(*g->files),
-				is_before, &ino);
-
-	return i < g->nfiles && g->files[i]->ino == ino;
+	return 0;
 }
 
 static int take_item(void *arg, struct context *cx, const struct log *log,
 		     const struct segsum_block *b)
 {
 	struct gather *g = arg;
+	const struct logfiles *files = g->files;
+	size_t i;
 	int err = 0;
 
 	if (g->ino != b->ino) {
 		g->ino = b->ino;
-		g->is_wanted = has_file(g, b->ino);
+		g->is_wanted = false;
+		for (i = logfiles_from(files, b->ino);
+		     i < files->count && files->items[i].ino == b->ino; i++)
+			g->is_wanted |= files->items[i].wanted;
 	}
 	if (!g->is_wanted || !is_in_range(g, b->ino, b->is_node, b->blkoff))
 		return 0;
@@ -215,20 +198,6 @@ static bool is_below(const void *item, const void *key)
 	return compare_place(item, key) < 0;
 }
 
-/* The newest block at the place of KEY that CNO can have, or NULL. */
-static const struct logblock *find_block(const struct gather *g,
-					 const struct logblock *key,
-					 uint64_t cno)
-{
-	size_t i = search_first(g->items, g->count, sizeof(*g->items),
-				is_below, key);
-
-	for (; i < g->count && !compare_place(&g->items[i], key); i++)
-		if (g->items[i].cno <= cno)
-			return &g->items[i];
-	return NULL;
-}
-
 /* A walk through the map of a file. */
 struct walk {
 	struct gather *g;
@@ -237,40 +206,32 @@ struct walk {
 	uint64_t lost;		/* of these */
 };
 
-/* The place of PTR, data block KEY or a node: 1, *BLOCKNR; 0 if it is lost. */
+/*
+ * The place of PTR, data block KEY or a node, which is the newest one that the
+ * file can have: 1, *BLOCKNR; 0 if it is lost.
+ */
 static int find_place(struct walk *w, struct context *cx, uint64_t ptr,
 		      uint64_t key, bool is_node, uint64_t *blocknr)
 {
+	const struct gather *g = w->g;
 	const struct logblock place = {
 		.ino = w->file->ino,
 		.number = ptr,
 		.blkoff = is_node ? 0 : key,
 		.is_node = is_node,
 	};
-	const struct logblock *b = find_block(w->g, &place, w->file->last);
+	const struct logblock *b;
+	size_t i = search_first(g->items, g->count, sizeof(*g->items),
+				is_below, &place);
 
-	if (!b)
-		return 0;
-	*blocknr = b->blocknr;
-	return logitems_is_proven(w->g->vol, cx, w->g->proven,
-				  b->blocknr - b->index);
-}
-
-static int add_block(struct walk *w, struct context *cx, uint64_t blkoff,
-		     uint64_t blocknr)
-{
-	struct gather *g = w->g;
-	struct extent *last =
-		g->nextents ? &g->extents[g->nextents - 1] : NULL;
-
-	if (last && last->blkoff + last->count == blkoff &&
-	    last->blocknr + last->count == blocknr) {
-		last->count++;
-		return 0;
+	for (; i < g->count && !compare_place(&g->items[i], &place); i++) {
+		b = &g->items[i];
+		if (b->cno > w->file->last)
+			continue;
+		*blocknr = b->blocknr;
+		return logitems_is_proven(g->vol, cx, &g->files->proven,
+					  b->blocknr - b->index);
 	}
-	if (array_reserve(cx, &g->extents, &g->extents_room, g->nextents + 1))
-		return -ENOMEM;
-	g->extents[g->nextents++] = (struct extent){ blkoff, blocknr, 1 };
 	return 0;
 }
 
@@ -290,14 +251,25 @@ static void lose_blocks(struct walk *w, uint64_t key, uint64_t end)
 static int walk_data(struct walk *w, struct context *cx, uint64_t key,
 		     uint64_t ptr)
 {
+	struct gather *g = w->g;
+	struct extent *last =
+		g->nextents ? &g->extents[g->nextents - 1] : NULL;
 	uint64_t blocknr;
 	int ret = find_place(w, cx, ptr, key, false, &blocknr);
 
-	if (ret > 0)
-		return add_block(w, cx, key, blocknr);
 	if (!ret)
 		lose_blocks(w, key, key + 1);
-	return ret;
+	if (ret <= 0)
+		return ret;
+	if (last && last->blkoff + last->count == key &&
+	    last->blocknr + last->count == blocknr) {
+		last->count++;
+		return 0;
+	}
+	if (array_reserve(cx, &g->extents, &g->extents_room, g->nextents + 1))
+		return -ENOMEM;
+	g->extents[g->nextents++] = (struct extent){ key, blocknr, 1 };
+	return 0;
 }
 
 static int walk_children(struct walk *w, struct context *cx,
@@ -383,15 +355,6 @@ static int walk_map(struct walk *w, struct context *cx,
 	return err;
 }
 
-/* The bytes of a file that are not in LOST of its blocks. */
-static uint64_t whole_bytes(const struct gather *g, const struct walk *w,
-			    uint64_t size)
-{
-	uint64_t lost = w->lost << g->vol->geo.block_bits;
-
-	return lost < size ? size - lost : 0;
-}
-
 /* Finds FILE, with further passes where it is not whole in this one. */
 static int find_content(struct gather *g, struct context *cx,
 			const struct logfile *file, bool partial)
@@ -399,7 +362,7 @@ static int find_content(struct gather *g, struct context *cx,
 	struct logblocks_file found = { .file = file };
 	struct walk w = { .g = g, .file = file };
 	int err = logfiles_inode(cx, g->vol, file, &found.inode);
-	uint64_t size = le64_get(found.inode.i_size);
+	uint64_t size = le64_get(found.inode.i_size), lost;
 
 	if (err)
 		return damage_forgive(cx, err);
@@ -419,37 +382,39 @@ static int find_content(struct gather *g, struct context *cx,
 		return err;
 	found.extents = g->extents;
 	found.count = g->nextents;
-	found.whole = whole_bytes(g, &w, size);
+	lost = w.lost << g->vol->geo.block_bits;
+	found.whole = lost < size ? size - lost : 0;
 	return g->found(g->arg, cx, &found);
 }
 
 int logblocks_run(struct volume *vol, struct context *cx,
-		  const struct logfile *const *files, size_t count,
-		  struct pairtable *proven, logblocks_found *found, void *arg)
+		  struct logfiles *files, logblocks_found *found, void *arg)
 {
 	struct gather g = {
 		.vol = vol,
 		.files = files,
-		.nfiles = count,
-		.proven = proven,
 		.found = found,
 		.arg = arg,
 		.most = cx->max_memory / 4 / sizeof(struct logblock),
 	};
-	size_t i = 0;
-	bool partial;
+	const struct logfile *file = files->items;
+	const struct logfile *const last = file + files->count;
+	uint64_t end = 0;
+	bool partial = false;
 	int err = 0;
 
 	if (g.most < 2 * FIRST_CUT)
 		g.most = 2 * FIRST_CUT;
-	while (!err && i < count) {
-		uint64_t end;
-
-		err = gather_blocks(&g, cx, files[i]->ino, 0, UINT64_MAX);
-		end = g.end;
-		partial = g.to != UINT64_MAX;
-		for (; !err && i < count && files[i]->ino < end; i++)
-			err = find_content(&g, cx, files[i], partial);
+	for (; file < last && !err; file++) {
+		if (!file->wanted)
+			continue;
+		if (file->ino >= end) {
+			err = gather_blocks(&g, cx, file->ino, 0, UINT64_MAX);
+			end = g.end;
+			partial = g.to != UINT64_MAX;
+		}
+		if (!err)
+			err = find_content(&g, cx, file, partial);
 	}
 	free(g.items);
 	free(g.extents);

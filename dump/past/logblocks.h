@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "base/pairtable.h"
 #include "dump/past/logfiles.h"
 #include "vol/extent.h"
 #include "vol/volume.h"
@@ -26,15 +25,13 @@ typedef int logblocks_found(void *arg, struct context *cx,
 			    const struct logblocks_file *file);
 
 /*
- * Calls FOUND for each of the COUNT FILES, which ascend by number.  A block counts
- * as found if the map of the file leads to it and the checksum of its log is
- * right, which PROVEN remembers.  What cannot be read counts as lost.  Memory is
- * bounded: the logs are read again for files that do not fit the budget with the
- * others.  -ENOMEM if the nodes of one file alone do not, -EINTR; failures of
- * FOUND.
+ * Calls FOUND for each of FILES that is wanted.  A block counts as found if the map
+ * of the file leads to it and the checksum of its log is right.  What cannot be
+ * read counts as lost.  Memory is bounded: the logs are read again for files that
+ * do not fit the budget with the others.  -ENOMEM if the nodes of one file alone
+ * do not, -EINTR; failures of FOUND.
  */
 int logblocks_run(struct volume *vol, struct context *cx,
-		  const struct logfile *const *files, size_t count,
-		  struct pairtable *proven, logblocks_found *found, void *arg);
+		  struct logfiles *files, logblocks_found *found, void *arg);
 
 #endif

@@ -80,39 +80,6 @@ static void merge_files(struct logfiles *f)
 	f->count = kept;
 }
 
-static int add_file(struct collector *c, struct context *cx,
-		    const struct logfile *file)
-{
-	struct logfiles *f = c->files;
-
-	if (f->count >= c->cut) {
-		merge_files(f);
-		c->cut = f->count < FIRST_CUT / 2 ? FIRST_CUT : 2 * f->count;
-	}
-	if (array_reserve(cx, &f->items, &f->room, f->count + 1))
-		return -ENOMEM;
-	f->items[f->count++] = *file;
-	return 0;
-}
-
-/*
- * Whether the latest state has INODE, or may have it, where its ifile is
- * damaged: 1, 0.
- */
-static int is_in_latest(struct collector *c, struct context *cx, uint64_t ino,
-			const struct nilfs_inode *inode)
-{
-	struct nilfs_inode other;
-	int err = root_inode(c->latest, cx, ino, &other);
-
-	if (!err)
-		return inode_is_same_file(inode, &other);
-	if (!damage_is(err))
-		return err;
-	fail_clear(cx);
-	return err != -ENOENT;
-}
-
 /* Whether the log that has the inode of FILE is whole: 1, 0. */
 static int is_proven(struct logfiles *files, struct context *cx,
 		     struct volume *vol, const struct logfile *file)
@@ -121,60 +88,56 @@ static int is_proven(struct logfiles *files, struct context *cx,
 				  file->blocknr - file->index);
 }
 
+/*
+ * Adds the file of INODE, unless the latest state has it, or may have it, where
+ * its ifile is damaged.
+ */
 static int take_inode(struct collector *c, struct context *cx, uint64_t ino,
 		      const struct nilfs_inode *inode,
 		      const struct logfile *found)
 {
-	const struct nilfs_geometry *geo = &c->latest->vol->geo;
+	struct logfiles *f = c->files;
+	struct volume *vol = c->latest->vol;
 	struct logfile file = *found;
-	int ret, in_latest;
+	struct nilfs_inode other;
+	bool in_latest;
+	int ret;
 
 	if (inode_is_private(ino) || !le16_get(inode->i_links_count) ||
-	    inode_check(geo, inode, ino) != RULE_OK)
+	    inode_check(&vol->geo, inode, ino) != RULE_OK)
 		return 0;
 	file.ino = ino;
 	file.generation = le32_get(inode->i_generation);
 	file.type = le16_get(inode->i_mode) & S_IFMT;
-	in_latest = is_in_latest(c, cx, ino, inode);
-	if (in_latest < 0)
-		return in_latest;
+	ret = root_inode(c->latest, cx, ino, &other);
+	if (ret && !damage_is(ret))
+		return ret;
+	in_latest = ret ? ret != -ENOENT : inode_is_same_file(inode, &other);
+	fail_clear(cx);
 	if (!in_latest && c->proven_only) {
-		ret = is_proven(c->files, cx, c->latest->vol, found);
+		ret = is_proven(f, cx, vol, found);
 		if (ret <= 0)
 			return ret;
 	}
-	ret = S_ISDIR(file.type) ? inoset_add(&c->files->dirs, cx, ino) : 0;
-	if (ret < 0)
-		return ret;
-	return in_latest ? 0 : add_file(c, cx, &file);
-}
-
-static int take_block(struct collector *c, struct context *cx,
-		      const struct palloc_block *where,
-		      const struct logfile *found)
-{
-	struct volume *vol = c->latest->vol;
-	const char *data = NULL;
-	const void *block;
-	uint64_t i;
-	int err = cache_get(vol->cache, cx, found->blocknr, &block);
-
-	if (err)
-		return damage_forgive(cx, err);
-	data = block;
-	for (i = 0; i < where->count && !err; i++)
-		err = take_inode(c, cx, where->first + i,
-				 (const void *)(data + i * vol->geo.inode_size),
-				 found);
-	cache_put(vol->cache, block);
-	return err;
+	ret = S_ISDIR(file.type) ? inoset_add(&f->dirs, cx, ino) : 0;
+	if (ret < 0 || in_latest)
+		return ret < 0 ? ret : 0;
+	if (f->count >= c->cut) {
+		merge_files(f);
+		c->cut = f->count < FIRST_CUT / 2 ? FIRST_CUT : 2 * f->count;
+	}
+	if (array_reserve(cx, &f->items, &f->room, f->count + 1))
+		return -ENOMEM;
+	f->items[f->count++] = file;
+	return 0;
 }
 
 static int take_item(void *arg, struct context *cx, const struct log *log,
 		     const struct segsum_block *b)
 {
 	struct collector *c = arg;
-	const struct palloc *p = &c->latest->vol->ifile_palloc;
+	struct volume *vol = c->latest->vol;
+	const struct palloc *p = &vol->ifile_palloc;
 	const uint64_t cno = logitems_cno(log, b);
 	const struct logfile found = {
 		.first = cno,
@@ -184,13 +147,27 @@ static int take_item(void *arg, struct context *cx, const struct log *log,
 		.index = b->index,
 	};
 	struct palloc_block where;
+	const void *block;
+	const char *data;
+	uint64_t i;
+	int err;
 
-	if (b->ino != NILFS_IFILE_INO || b->is_node ||
-	    cno > c->latest->vol->latest.cno || !palloc_has_block(p, b->blkoff))
+	if (b->ino != NILFS_IFILE_INO || b->is_node || cno > vol->latest.cno ||
+	    !palloc_has_block(p, b->blkoff))
 		return 0;
 	palloc_locate(p, b->blkoff, &where);
-	return where.kind == PALLOC_ENTRIES ? take_block(c, cx, &where, &found)
-					    : 0;
+	if (where.kind != PALLOC_ENTRIES)
+		return 0;
+	err = cache_get(vol->cache, cx, found.blocknr, &block);
+	if (err)
+		return damage_forgive(cx, err);
+	data = block;
+	for (i = 0; i < where.count && !err; i++)
+		err = take_inode(c, cx, where.first + i,
+				 (const void *)(data + i * vol->geo.inode_size),
+				 &found);
+	cache_put(vol->cache, block);
+	return err;
 }
 
 struct marking {
@@ -198,65 +175,69 @@ struct marking {
 	const struct root *root;
 };
 
-/* Marks the files that are in the block, whose first inode is FIRST. */
-static void mark_files(struct marking *m, const char *data, uint64_t first,
-		       uint64_t end)
-{
-	struct logfiles *f = m->files;
-	size_t i = logfiles_from(f, first);
-
-	for (; i < f->count && f->items[i].ino < end; i++) {
-		struct logfile *file = &f->items[i];
-		const struct nilfs_inode *inode =
-			(const void *)(data + (file->ino - first) *
-						      m->root->vol->geo.inode_size);
-
-		if (le16_get(inode->i_links_count) &&
-		    le32_get(inode->i_generation) == file->generation &&
-		    (le16_get(inode->i_mode) & S_IFMT) == file->type)
-			file->known = true;
-	}
-}
-
+/* Marks the files that a block of an older ifile has. */
 static int mark_block(void *arg, struct context *cx,
 		      const struct mapdiff_item *item)
 {
 	struct marking *m = arg;
+	struct logfiles *f = m->files;
 	struct volume *vol = m->root->vol;
+	const struct nilfs_inode *inode;
 	struct palloc_block where;
 	const void *block = NULL;
+	struct logfile *file;
+	uint64_t end;
 	size_t i;
 	int err;
 
 	if (!item->a || !palloc_has_block(&vol->ifile_palloc, item->key))
 		return context_cancelled(cx);
 	palloc_locate(&vol->ifile_palloc, item->key, &where);
-	i = logfiles_from(m->files, where.first);
-	if (where.kind != PALLOC_ENTRIES || i == m->files->count ||
-	    m->files->items[i].ino >= where.first + where.count)
+	end = where.first + where.count;
+	i = logfiles_from(f, where.first);
+	if (where.kind != PALLOC_ENTRIES || i == f->count ||
+	    f->items[i].ino >= end)
 		return context_cancelled(cx);
 	err = blockmap_borrow(&m->root->ifile.map, cx, item->a, &block);
-	if (!err)
-		mark_files(m, block, where.first, where.first + where.count);
+	for (; !err && i < f->count && f->items[i].ino < end; i++) {
+		file = &f->items[i];
+		inode = (const void *)((const char *)block +
+				       (file->ino - where.first) *
+					       vol->geo.inode_size);
+		if (le16_get(inode->i_links_count) &&
+		    le32_get(inode->i_generation) == file->generation &&
+		    (le16_get(inode->i_mode) & S_IFMT) == file->type)
+			file->known = true;
+	}
 	cache_put(vol->cache, block);
 	return damage_forgive(cx, err);
 }
 
 /*
- * Marks what older checkpoints have.  Blocks of the ifile that two of them
- * share are read once; the files of one that cannot be read are left to the
- * logs.
+ * Collects the files, and marks what older checkpoints have.  Blocks of the ifile
+ * that two of them share are read once; the files of one that cannot be read are
+ * left to the logs.
  */
-static int mark_known(struct logfiles *files, struct context *cx,
-		      const struct root *latest)
+static int collect(struct logfiles *files, struct context *cx,
+		   struct root *latest, bool proven_only)
 {
+	struct collector c = {
+		.files = files,
+		.latest = latest,
+		.cut = FIRST_CUT,
+		.proven_only = proven_only,
+	};
 	struct marking m = { .files = files, .root = latest };
 	struct root newer = *latest, older;
 	uint64_t *cnos;
-	size_t count, i;
-	int err = cptable_list(latest->vol, cx, false, &cnos, &count);
+	size_t i;
+	int err = logitems_run(latest->vol, cx, take_item, &c);
 
-	for (i = count; i-- > 0 && !err;) {
+	merge_files(files);
+	if (err || !files->count)
+		return err;
+	err = cptable_list(latest->vol, cx, false, &cnos, &i);
+	while (!err && i-- > 0) {
 		if (cnos[i] >= latest->cno)
 			continue;
 		err = root_open(&older, cx, latest->vol, cnos[i]);
@@ -271,44 +252,18 @@ static int mark_known(struct logfiles *files, struct context *cx,
 	return err;
 }
 
-static int collect(struct logfiles *files, struct context *cx,
-		   struct root *latest, bool proven_only)
-{
-	struct collector c = {
-		.files = files,
-		.latest = latest,
-		.cut = FIRST_CUT,
-		.proven_only = proven_only,
-	};
-	int err = logitems_run(latest->vol, cx, take_item, &c);
-
-	merge_files(files);
-	if (!err && files->count)
-		err = mark_known(files, cx, latest);
-	return err;
-}
-
-/* Whether the logs of all files that are not known are whole: 1, 0. */
-static int are_proven(struct logfiles *files, struct context *cx,
-		      struct volume *vol)
-{
-	size_t i;
-	int ret = 1;
-
-	for (i = 0; i < files->count && ret > 0; i++)
-		if (!files->items[i].known)
-			ret = is_proven(files, cx, vol, &files->items[i]);
-	return ret;
-}
-
 int logfiles_collect(struct logfiles *files, struct context *cx,
 		     struct root *latest)
 {
 	int ret = collect(files, cx, latest, false);
+	size_t i;
 
 	if (ret)
 		return ret;
-	ret = are_proven(files, cx, latest->vol);
+	for (i = 0, ret = 1; i < files->count && ret > 0; i++)
+		if (!files->items[i].known)
+			ret = is_proven(files, cx, latest->vol,
+					&files->items[i]);
 	if (ret)
 		return ret < 0 ? ret : 0;
 	files->count = 0;

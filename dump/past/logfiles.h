@@ -17,6 +17,7 @@ struct logfile {
 	uint32_t generation;
 	uint16_t type;		/* S_IFREG and so on */
 	bool known;		/* a checkpoint has it */
+	bool wanted;		/* its content is searched for */
 	uint64_t first, last;	/* checkpoints of the inodes that were found */
 	uint64_t seq, blocknr;	/* of the newest one: its block in an ifile */
 	uint32_t index;		/* of that block, from the beginning of its log */

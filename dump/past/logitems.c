@@ -20,48 +20,22 @@
 /* Values of a table of logs. */
 enum { PROVEN = 1, NOT_PROVEN };
 
-static bool begins_with_log(struct volume *vol, struct context *cx,
-			    uint64_t start)
-{
-	struct nilfs_segment_summary ss;
-
-	return !dev_read(vol->dev, cx, start << vol->geo.block_bits, &ss,
-			 sizeof(ss)) &&
-	       segsum_check(&vol->geo, &ss, start) == RULE_OK;
-}
-
-/* Nothing is known of it where the volume was opened without its metadata. */
-static bool is_in_use(struct volume *vol, struct context *cx, uint64_t segnum)
-{
-	struct nilfs_segment_usage_ext su;
-
-	return !vol->sufile.vol || sutable_read(vol, cx, segnum, &su) ||
-	       !segusage_is_clean(&su.su);
-}
-
+/* Nothing is known of its use where the volume was opened without metadata. */
 static bool may_have_logs(struct volume *vol, struct context *cx,
 			  uint64_t segnum)
 {
+	const uint64_t start = geometry_segment_start(&vol->geo, segnum);
+	struct nilfs_segment_usage_ext su;
+	struct nilfs_segment_summary ss;
 	struct context quiet;
 
 	context_child(cx, &quiet);
-	return begins_with_log(vol, &quiet,
-			       geometry_segment_start(&vol->geo, segnum)) ||
-	       is_in_use(vol, &quiet, segnum);
-}
-
-/* On to a log with a sound summary, past what cannot be read. */
-static int search_log(struct logsearch *search, struct context *cx,
-		      struct log *log)
-{
-	int ret;
-
-	while ((ret = logsearch_next(search, cx, log)) < 0 &&
-	       !damage_is_fatal(ret)) {
-		fail_clear(cx);
-		search->next++;
-	}
-	return ret;
+	if (!dev_read(vol->dev, &quiet, start << vol->geo.block_bits, &ss,
+		      sizeof(ss)) &&
+	    segsum_check(&vol->geo, &ss, start) == RULE_OK)
+		return true;
+	return !vol->sufile.vol || sutable_read(vol, &quiet, segnum, &su) ||
+	       !segusage_is_clean(&su.su);
 }
 
 int logitems_segment(struct volume *vol, struct context *cx, uint64_t segnum,
@@ -75,10 +49,16 @@ int logitems_segment(struct volume *vol, struct context *cx, uint64_t segnum,
 		return 0;
 	ret = logsearch_open(&search, cx, vol, segnum,
 			     geometry_segment_start(&vol->geo, segnum));
-	while (!ret && (ret = search_log(&search, cx, &log)) > 0) {
-		ret = context_cancelled(cx);
-		if (!ret)
-			ret = visit(arg, cx, &search, &log);
+	while (!ret && (ret = logsearch_next(&search, cx, &log))) {
+		if (ret > 0) {
+			ret = context_cancelled(cx);
+			if (!ret)
+				ret = visit(arg, cx, &search, &log);
+		} else if (!damage_is_fatal(ret)) {
+			fail_clear(cx);
+			search.next++;
+			ret = 0;
+		}
 	}
 	logsearch_close(&search);
 	return ret;
@@ -114,13 +94,17 @@ int logitems_run(struct volume *vol, struct context *cx, logitems_visit *visit,
 	return err;
 }
 
-/* Whether the log at block PSEG is whole: 1, 0. */
-static int check_log(struct volume *vol, struct context *cx, uint64_t pseg)
+int logitems_is_proven(struct volume *vol, struct context *cx,
+		       struct pairtable *proven, uint64_t pseg)
 {
+	struct pairtable_entry *known = pairtable_find(proven, 0, pseg);
 	struct nilfs_segment_summary ss;
-	int err = dev_read(vol->dev, cx, pseg << vol->geo.block_bits, &ss,
-			   sizeof(ss));
+	int err;
 
+	if (known)
+		return known->value == PROVEN;
+	err = dev_read(vol->dev, cx, pseg << vol->geo.block_bits, &ss,
+		       sizeof(ss));
 	if (!err && segsum_check(&vol->geo, &ss, pseg) != RULE_OK)
 		err = -EUCLEAN;
 	if (!err)
@@ -129,21 +113,7 @@ static int check_log(struct volume *vol, struct context *cx, uint64_t pseg)
 		return err;
 	if (err)
 		fail_clear(cx);
-	return !err;
-}
-
-int logitems_is_proven(struct volume *vol, struct context *cx,
-		       struct pairtable *proven, uint64_t pseg)
-{
-	struct pairtable_entry *known = pairtable_find(proven, 0, pseg);
-	int ret;
-
-	if (known)
-		return known->value == PROVEN;
-	ret = check_log(vol, cx, pseg);
-	if (ret < 0)
-		return ret;
-	if (pairtable_add(proven, cx, 0, pseg, ret ? PROVEN : NOT_PROVEN))
+	if (pairtable_add(proven, cx, 0, pseg, err ? NOT_PROVEN : PROVEN))
 		return -ENOMEM;
-	return ret;
+	return !err;
 }
