@@ -21,7 +21,6 @@
 #include "base/array.h"
 #include "base/pairtable.h"
 #include "dump/common/image.h"
-#include "dump/export/export_dirs.h"
 #include "dump/export/export_names.h"
 #include "dump/export/export_paths.h"
 #include "dump/export/export_sink.h"
@@ -69,8 +68,7 @@ struct export
 	char *paths;
 	size_t paths_used, paths_room;
 	struct export_names names;
-	struct export_paths given; /* to deleted files */
-	struct export_dirs dirs;   /* of these, and those that were deleted */
+	struct export_paths given; /* to deleted files, and directories */
 	struct file file;
 	const struct file *found; /* where the content is of one from logs */
 	struct content content;
@@ -79,34 +77,12 @@ struct export
 	uint64_t broken; /* files that were left out, or are not whole */
 };
 
-/* The path that the file was exported as, or NULL. */
-static const char *exported_as(const struct export *e,
-			       const struct tree_item *item)
-{
-	const struct pairtable_entry *link = pairtable_find(
-		&e->links, le32_get(item->inode->i_generation), item->ino);
-
-	return link ? e->paths + link->value - 1 : NULL;
-}
-
-static int remember_path(struct export *e, const struct export_file *file)
-{
-	struct context *cx = &e->tool->cx;
-	size_t at = e->paths_used, len = strlen(file->path) + 1;
-
-	if (array_reserve(cx, &e->paths, &e->paths_room, at + len))
-		return -ENOMEM;
-	memcpy(e->paths + at, file->path, len);
-	e->paths_used += len;
-	return pairtable_add(&e->links, cx, le32_get(file->inode->i_generation),
-			     file->ino, at + 1);
-}
-
 /* Fills FILE.  A single file is exported under its own name. */
 static void describe_file(struct export *e, const struct tree_item *item,
 			  struct export_file *file)
 {
 	bool directory = S_ISDIR(le16_get(item->inode->i_mode));
+	const struct pairtable_entry *link = NULL;
 
 	*file = (struct export_file){
 		.path = item->depth || directory ? item->path + item->inner
@@ -116,7 +92,11 @@ static void describe_file(struct export *e, const struct tree_item *item,
 		.inode = item->inode,
 	};
 	if (!directory && le16_get(item->inode->i_links_count) > 1)
-		file->linked = exported_as(e, item);
+		link = pairtable_find(&e->links,
+				      le32_get(item->inode->i_generation),
+				      item->ino);
+	if (link)
+		file->linked = e->paths + link->value - 1;
 }
 
 /* Exports a symbolic link or a regular file, whose content is opened for it. */
@@ -152,6 +132,7 @@ static int put_file(struct export *e, struct export_file *file)
 {
 	struct context *cx = &e->tool->cx;
 	mode_t mode = le16_get(file->inode->i_mode);
+	size_t at = e->paths_used, len;
 	int ret;
 
 	if (!file->linked && (S_ISREG(mode) || S_ISLNK(mode)))
@@ -164,41 +145,20 @@ static int put_file(struct export *e, struct export_file *file)
 			    (unsigned int)mode);
 	if (ret || file->linked || le16_get(file->inode->i_links_count) < 2)
 		return ret;
-	return remember_path(e, file);
-}
-
-/* A directory that the sink is in. */
-static int look_at_names(struct export *e, const struct export_file *dir)
-{
-	struct context *cx = &e->tool->cx;
-	bool dots = false;
-	int ret = file_init(&e->file, cx, e->root->vol, dir->ino, dir->inode);
-
-	/* The walk reports a broken map. */
-	if (ret == -EUCLEAN || ret == -EIO)
-		fail_clear(cx);
-	ret = export_names_enter(&e->names, cx, &e->file, &dots);
-	if (ret || !dots)
-		return ret;
-	return -fail(cx, -EUCLEAN, "has \".\" or \"..\" twice, or for "
-		     "another directory, which is left out");
-}
-
-static int put_directory(struct export *e, const struct export_file *file)
-{
-	int ret = e->sink->ops->enter(e->sink, &e->tool->cx, file);
-
-	if (ret) {
-		tree_skip(e->tree);
-		return ret;
-	}
-	return look_at_names(e, file);
+	len = strlen(file->path) + 1;
+	if (array_reserve(cx, &e->paths, &e->paths_room, at + len))
+		return -ENOMEM;
+	memcpy(e->paths + at, file->path, len);
+	e->paths_used += len;
+	return pairtable_add(&e->links, cx, le32_get(file->inode->i_generation),
+			     file->ino, at + 1);
 }
 
 static int put_entry(struct export *e, const struct tree_item *item)
 {
 	struct context *cx = &e->tool->cx;
 	struct export_file file;
+	bool dots = false;
 	int ret;
 
 	if (item->depth && !tree_name_is_sane(item->name, item->name_len)) {
@@ -212,11 +172,28 @@ static int put_entry(struct export *e, const struct tree_item *item)
 			     "the first one was exported");
 	}
 	describe_file(e, item, &file);
-	ret = S_ISDIR(le16_get(item->inode->i_mode)) ?
-		      put_directory(e, &file) : put_file(e, &file);
-	if (!ret)
-		e->sink->tally.files++;
-	return ret;
+	if (!S_ISDIR(le16_get(item->inode->i_mode))) {
+		ret = put_file(e, &file);
+		e->sink->tally.files += !ret;
+		return ret;
+	}
+	ret = e->sink->ops->enter(e->sink, cx, &file);
+	if (ret) {
+		tree_skip(e->tree);
+		return ret;
+	}
+	ret = file_init(&e->file, cx, e->root->vol, file.ino, file.inode);
+	/* The walk reports a broken map. */
+	if (ret == -EUCLEAN || ret == -EIO)
+		fail_clear(cx);
+	ret = export_names_enter(&e->names, cx, &e->file, &dots);
+	if (ret)
+		return ret;
+	if (dots)
+		return -fail(cx, -EUCLEAN, "has \".\" or \"..\" twice, or for "
+			     "another directory, which is left out");
+	e->sink->tally.files++;
+	return 0;
 }
 
 /* Reports the file at PATH if RET is positive; passes on what is negative. */
@@ -229,39 +206,32 @@ static int note_file(struct export *e, const char *path, size_t len, int ret)
 	return ret < 0 ? ret : 0;
 }
 
-static int put_item(struct export *e, const struct tree_item *item)
+static void file_broken(void *arg, const char *path, size_t len, int err)
 {
-	struct export_file file;
-	int ret;
-
-	if (item->kind == TREE_BROKEN) {
-		ret = -item->error;
-	} else if (item->kind == TREE_LEAVE) {
-		describe_file(e, item, &file);
-		export_names_leave(&e->names);
-		ret = e->sink->ops->leave(e->sink, &e->tool->cx, &file);
-	} else {
-		ret = put_entry(e, item);
-	}
-	return note_file(e, item->path, item->path_len, ret);
+	note_file(arg, path, len, -err);
 }
 
 static int walk_tree(struct export *e, const char *path)
 {
 	const struct tree_options how = {.recursive = true, .inodes = true};
 	struct context *cx = &e->tool->cx;
+	struct export_file file;
 	struct tree_item item;
 	int ret;
 
 	ret = tree_open(&e->tree, cx, e->root, path, &how);
-	while (!ret) {
-		ret = tree_next(e->tree, cx, &item);
-		if (ret <= 0)
-			break;
-		ret = put_item(e, &item);
+	while (!ret && (ret = tree_next(e->tree, cx, &item)) > 0) {
+		if (item.kind == TREE_BROKEN) {
+			ret = -item.error;
+		} else if (item.kind == TREE_LEAVE) {
+			describe_file(e, &item, &file);
+			export_names_leave(&e->names);
+			ret = e->sink->ops->leave(e->sink, cx, &file);
+		} else {
+			ret = put_entry(e, &item);
+		}
+		ret = note_file(e, item.path, item.path_len, ret);
 	}
-	if (!ret)
-		ret = e->sink->ops->finish(e->sink, cx);
 	tree_close(e->tree);
 	return ret;
 }
@@ -314,59 +284,22 @@ static int difference_found(void *arg, const char *path, size_t len, uint64_t a,
 	return note_file(e, path, len, ret) < 0 ? ret : ret > 0;
 }
 
-static void difference_broken(void *arg, const char *path, size_t len, int err)
+static int put_deleted_item(struct export *e, const struct tree_item *item)
 {
-	note_file(arg, path, len, -err);
-}
-
-/* Puts the differences from checkpoint SINCE. */
-static int put_differences(struct export *e, uint64_t since)
-{
-	const struct tree_diff_sink sink = {difference_found, difference_broken,
-					    e, true};
 	struct context *cx = &e->tool->cx;
-	struct root base;
-	int ret = root_open(&base, cx, e->root->vol, since);
-
-	if (!ret)
-		ret = tree_diff(cx, &base, e->root, "/", &sink);
-	return ret ? ret : e->sink->ops->finish(e->sink, cx);
-}
-
-/* Whether each part of the path is a name. */
-static bool is_path_sane(const struct tree_item *item)
-{
+	bool directory = S_ISDIR(le16_get(item->inode->i_mode));
 	const char *at = item->path, *end = at + item->path_len;
+	struct export_file file;
+	const char *slash;
 	size_t len;
+	int ret;
 
 	for (; at < end; at += len) {
 		at += *at == '/';
 		len = strcspn(at, "/");
 		if (!tree_name_is_sane(at, len))
-			return false;
+			return -fail(cx, -EUCLEAN, "not a name of a file");
 	}
-	return true;
-}
-
-static int put_deleted_file(struct export *e, struct export_file *file)
-{
-	size_t above = (size_t)(file->name - file->path);
-	int ret = export_dirs_go(&e->dirs, &e->tool->cx, e->sink, file->path,
-				 above - !!above);
-
-	return ret ? ret : put_file(e, file);
-}
-
-static int put_deleted_item(struct export *e, const struct tree_item *item)
-{
-	struct context *cx = &e->tool->cx;
-	bool directory = S_ISDIR(le16_get(item->inode->i_mode));
-	struct export_file file;
-	const char *slash;
-	int ret;
-
-	if (!is_path_sane(item))
-		return -fail(cx, -EUCLEAN, "not a name of a file");
 	describe_file(e, item, &file);
 	ret = export_paths_give(&e->given, cx, file.path, directory,
 				&file.path);
@@ -374,8 +307,14 @@ static int put_deleted_item(struct export *e, const struct tree_item *item)
 		return ret;
 	slash = strrchr(file.path, '/');
 	file.name = slash ? slash + 1 : file.path;
-	ret = directory ? export_dirs_add(&e->dirs, cx, &file)
-			: put_deleted_file(e, &file);
+	if (directory) {
+		ret = export_paths_add(&e->given, cx, &file);
+	} else {
+		ret = export_paths_go(&e->given, cx, e->sink, file.path,
+				      slash ? (size_t)(slash - file.path) : 0);
+		if (!ret)
+			ret = put_file(e, &file);
+	}
 	if (!ret)
 		e->sink->tally.files++;
 	return ret;
@@ -422,11 +361,6 @@ static void deleted_broken(void *arg, uint64_t cno, int err)
 	e->broken++;
 }
 
-static void directory_failed(void *arg, const char *path, int error)
-{
-	note_file(arg, path, strlen(path), error);
-}
-
 static int put_all_deleted(struct export *e, char *pattern)
 {
 	struct context *cx = &e->tool->cx;
@@ -449,10 +383,8 @@ static int put_all_deleted(struct export *e, char *pattern)
 	e->root = latest;
 	if (!ret)
 		ret = logged_run(cx, latest, &logs);
-	if (!ret)
-		ret = export_dirs_put(&e->dirs, cx, e->sink, directory_failed,
-				      e);
-	return ret ? ret : e->sink->ops->finish(e->sink, cx);
+	return ret ? ret : export_paths_put(&e->given, cx, e->sink, file_broken,
+					    e);
 }
 
 /* Says what the target could not keep, once per kind: true where anything. */
@@ -487,16 +419,6 @@ static bool report_losses(struct export *e)
 	return any || e->broken;
 }
 
-static int put_files(struct export *e, char *path,
-		     const struct export_options *o)
-{
-	if (o->deleted)
-		return put_all_deleted(e, path);
-	if (o->since)
-		return put_differences(e, o->since);
-	return walk_tree(e, path ? path : "/");
-}
-
 static int export_to(struct export *e, const char *target, char *path,
 		     const struct export_options *o)
 {
@@ -507,7 +429,10 @@ static int export_to(struct export *e, const char *target, char *path,
 		.stream = true,
 		.inputs = inputs,
 	};
+	const struct tree_diff_sink differences = {difference_found,
+						   file_broken, e, true};
 	struct context *cx = &tool->cx;
+	struct root base;
 	uint64_t blocks = path ? 0 : le64_get(e->root->cp.cp_blocks_count);
 	int ret;
 
@@ -519,7 +444,17 @@ static int export_to(struct export *e, const char *target, char *path,
 	e->sink->progress = &tool->progress;
 	progress_begin(&tool->progress, "export",
 		       blocks << e->root->vol->geo.block_bits, true);
-	ret = put_files(e, path, o);
+	if (o->deleted) {
+		ret = put_all_deleted(e, path);
+	} else if (o->since) {
+		ret = root_open(&base, cx, e->root->vol, o->since);
+		if (!ret)
+			ret = tree_diff(cx, &base, e->root, "/", &differences);
+	} else {
+		ret = walk_tree(e, path ? path : "/");
+	}
+	if (!ret && e->sink->ops->finish)
+		ret = e->sink->ops->finish(e->sink, cx);
 	progress_end(&tool->progress);
 	if (!ret)
 		ret = report_losses(e);
@@ -564,7 +499,6 @@ static int export_run(struct tool *tool, const void *options)
 	export_paths_fini(&e->given);
 	free(e->paths);
 	export_names_fini(&e->names);
-	export_dirs_fini(&e->dirs);
 	free(e->buffer);
 	free(e);
 	return ret;

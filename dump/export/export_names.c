@@ -48,48 +48,37 @@ static uint64_t sum_of(const char *name, size_t len)
 	return (h ^ h >> 29) * 0xbf58476d1ce4e5b9ULL;
 }
 
-static void look_at_dots(struct gathering *g, const struct dir_entry *entry)
-{
-	if (entry->len == 1) {
-		g->dot++;
-		g->elsewhere |= entry->ino != g->level->ino;
-	} else {
-		g->dotdot++;
-		g->elsewhere |= g->above && entry->ino != g->above;
-	}
-}
-
-/* 1 where the sums are too many for the budget. */
-static int take_entry(struct gathering *g, struct context *cx,
-		      const struct dir_entry *entry)
-{
-	uint64_t sum = sum_of(entry->name, entry->len);
-
-	if (!strcmp(entry->name, ".") || !strcmp(entry->name, ".."))
-		look_at_dots(g, entry);
-	if (sum % g->shares != g->share)
-		return 0;
-	if (g->n == g->most)
-		return 1;
-	if (array_reserve(cx, &g->sums, &g->room, g->n + 1))
-		return -ENOMEM;
-	g->sums[g->n++] = sum;
-	return 0;
-}
-
-/* The walk reports what cannot be read. */
+/*
+ * Collects the sums of a share: 1 where they are too many for the budget.  The
+ * walk reports what cannot be read.
+ */
 static int read_share(struct gathering *g, struct context *cx,
 		      struct file *dir)
 {
 	struct dir_cursor cur;
 	struct dir_entry entry;
+	uint64_t sum;
 	int ret = dir_cursor_open(&cur, cx, dir);
 
 	g->n = g->dot = g->dotdot = 0;
 	while (!ret && (ret = dir_cursor_next_sound(&cur, cx, &entry)) > 0) {
-		ret = take_entry(g, cx, &entry);
+		if (!strcmp(entry.name, ".")) {
+			g->dot++;
+			g->elsewhere |= entry.ino != g->level->ino;
+		} else if (!strcmp(entry.name, "..")) {
+			g->dotdot++;
+			g->elsewhere |= g->above && entry.ino != g->above;
+		}
+		ret = context_cancelled(cx);
+		sum = sum_of(entry.name, entry.len);
+		if (ret || sum % g->shares != g->share)
+			continue;
+		if (g->n == g->most)
+			ret = 1;
+		else
+			ret = array_reserve(cx, &g->sums, &g->room, g->n + 1);
 		if (!ret)
-			ret = context_cancelled(cx);
+			g->sums[g->n++] = sum;
 	}
 	dir_cursor_close(&cur);
 	if (ret >= 0 || ret == -ENOMEM || ret == -EINTR)
@@ -105,44 +94,38 @@ static int compare_numbers(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-static int note_twice(struct gathering *g, struct context *cx)
+/* Notes what occurs twice, in as many shares as it takes. */
+static int gather(struct gathering *g, struct context *cx, struct file *dir)
 {
 	struct export_level *l = g->level;
 	size_t i;
-
-	if (g->n)
-		qsort(g->sums, g->n, sizeof(*g->sums), compare_numbers);
-	for (i = 1; i < g->n; i++) {
-		if (g->sums[i] != g->sums[i - 1] ||
-		    (l->n && l->twice[l->n - 1].sum == g->sums[i]))
-			continue;
-		if (array_reserve(cx, &l->twice, &l->room, l->n + 1))
-			return -ENOMEM;
-		l->twice[l->n++] = (struct twice){ .sum = g->sums[i] };
-	}
-	return 0;
-}
-
-/* In as many shares as it takes. */
-static int gather(struct gathering *g, struct context *cx, struct file *dir)
-{
-	int ret = 0;
+	int ret;
 
 	g->shares = 1;
-	while (g->share < g->shares && ret >= 0) {
+	while (g->share < g->shares) {
 		ret = read_share(g, cx, dir);
-		if (ret > 0) {
+		if (ret < 0)
+			return ret;
+		if (ret) {
 			g->shares *= 2;
-			g->share = g->level->n = 0;
-		} else if (!ret) {
-			ret = note_twice(g, cx);
-			g->share++;
+			g->share = l->n = 0;
+			continue;
+		}
+		g->share++;
+		if (g->n)
+			qsort(g->sums, g->n, sizeof(*g->sums), compare_numbers);
+		for (i = 1; i < g->n; i++) {
+			if (g->sums[i] != g->sums[i - 1] ||
+			    (l->n && l->twice[l->n - 1].sum == g->sums[i]))
+				continue;
+			if (array_reserve(cx, &l->twice, &l->room, l->n + 1))
+				return -ENOMEM;
+			l->twice[l->n++] = (struct twice){ .sum = g->sums[i] };
 		}
 	}
-	if (g->level->n)
-		qsort(g->level->twice, g->level->n, sizeof(*g->level->twice),
-		      compare_numbers);
-	return ret;
+	if (l->n)
+		qsort(l->twice, l->n, sizeof(*l->twice), compare_numbers);
+	return 0;
 }
 
 int export_names_enter(struct export_names *names, struct context *cx,

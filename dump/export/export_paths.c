@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Paths in the target, of files that come from more than one tree.
+ * Paths and directories of files that come in no order, from more than one tree.
  *
  * At one path older trees can have other files, or a directory where a newer
  * one has a symbolic link, which must not lead to the files of the directory.
@@ -9,9 +9,13 @@
  *
  * Of files only hashes of 64 bits are kept: if two are equal, a file is
  * numbered without need.
+ *
+ * A directory is made when a file needs it, and gets its attributes last: a file
+ * that comes later would change its time, and its mode may allow none.
  */
 #include "dump/export/export_paths.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,40 +24,32 @@
 #include "base/text.h"
 #include "disk/ondisk.h"
 
+struct export_dir_entry {
+	char *path;
+	size_t order; /* in which they were added */
+	struct nilfs_inode inode;
+};
+
+static const char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 static struct pairtable_entry *find(const struct pairtable *t,
 				    const char *path, size_t len)
 {
 	return pairtable_find(t, text_hash(path, len), 0);
 }
 
-/* Notes that the path of LEN bytes is in use. */
-static int take(struct export_paths *p, struct context *cx, size_t len)
-{
-	return pairtable_add(&p->given, cx, text_hash(p->path, len), 0, 1);
-}
-
-/* Puts NAME, shortened if need be, at AT and a number after it. */
-static size_t put_number(struct export_paths *p, size_t at, const char *name,
-			 size_t len, uint64_t number)
-{
-	char text[24];
-	size_t n = (size_t)snprintf(text, sizeof(text), ".~%llu~",
-				    (unsigned long long)number);
-
-	if (len > NILFS_NAME_LEN - n)
-		len = NILFS_NAME_LEN - n;
-	memcpy(p->path + at, name, len);
-	memcpy(p->path + at + len, text, n + 1);
-	return at + len + n;
-}
-
 /* Sets `path` to one in directory ABOVE that is not in use, and takes it. */
 static int give_name(struct export_paths *p, struct context *cx,
 		     const char *above, const char *name, size_t len)
 {
-	size_t at = strlen(above), end;
+	size_t at = strlen(above), end, n;
 	struct pairtable_entry *e;
-	uint64_t number;
+	char text[24];
 
 	if (array_reserve(cx, &p->path, &p->path_room,
 			  at + NILFS_NAME_LEN + 2))
@@ -65,57 +61,46 @@ static int give_name(struct export_paths *p, struct context *cx,
 	end = at + len;
 	p->path[end] = '\0';
 	e = find(&p->given, p->path, end);
-	if (!e)
-		return take(p, cx, end);
-	number = e->value;
-	do {
-		end = put_number(p, at, name, len, number++);
-	} while (find(&p->given, p->path, end));
-	e->value = number;
-	return take(p, cx, end);
-}
-
-/* Notes that the directory of LEN bytes was given `path`. */
-static int remember_directory(struct export_paths *p, struct context *cx,
-			      const char *path, size_t len)
-{
-	size_t at = p->text_used, size = strlen(p->path) + 1;
-
-	if (array_reserve(cx, &p->text, &p->text_room, at + size))
-		return -ENOMEM;
-	memcpy(p->text + at, p->path, size);
-	p->text_used += size;
-	return pairtable_add(&p->dirs, cx, text_hash(path, len), 0, at + 1);
-}
-
-/* The length of the longest beginning of PATH that was given a directory. */
-static size_t known_part(const struct export_paths *p, const char *path,
-			 size_t len)
-{
-	while (len && !find(&p->dirs, path, len))
-		while (--len && path[len] != '/')
-			;
-	return len;
+	while (e && find(&p->given, p->path, end)) {
+		/* A number after it, which is shortened if need be. */
+		n = (size_t)snprintf(text, sizeof(text), ".~%llu~",
+				     (unsigned long long)e->value++);
+		if (len > NILFS_NAME_LEN - n)
+			len = NILFS_NAME_LEN - n;
+		end = at + len + n;
+		memcpy(p->path + at + len, text, n + 1);
+	}
+	return pairtable_add(&p->given, cx, text_hash(p->path, end), 0, 1);
 }
 
 /* *GIVEN is in TEXT. */
 static int give_directory(struct export_paths *p, struct context *cx,
 			  const char *path, size_t len, const char **given)
 {
-	size_t at = known_part(p, path, len);
+	size_t at = len, size, n;
+	const char *name;
 	int err = 0;
 
+	/* The longest beginning of PATH that was given a directory. */
+	while (at && !find(&p->dirs, path, at))
+		while (--at && path[at] != '/')
+			;
 	*given = at ? p->text + find(&p->dirs, path, at)->value - 1 : "";
 	while (at < len && !err) {
-		const char *name = path + at + !!at;
-		size_t n = strcspn(name, "/");
-
+		name = path + at + !!at;
+		n = strcspn(name, "/");
 		at = (size_t)(name - path) + n;
 		err = give_name(p, cx, *given, name, n);
-		if (!err)
-			err = remember_directory(p, cx, path, at);
-		if (!err)
-			*given = p->text + p->text_used - strlen(p->path) - 1;
+		if (err)
+			break;
+		size = strlen(p->path) + 1;
+		if (array_reserve(cx, &p->text, &p->text_room,
+				  p->text_used + size))
+			return -ENOMEM;
+		*given = memcpy(p->text + p->text_used, p->path, size);
+		err = pairtable_add(&p->dirs, cx, text_hash(path, at), 0,
+				    p->text_used + 1);
+		p->text_used += size;
 	}
 	return err;
 }
@@ -123,25 +108,140 @@ static int give_directory(struct export_paths *p, struct context *cx,
 int export_paths_give(struct export_paths *p, struct context *cx,
 		      const char *path, bool directory, const char **given)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = name_of(path);
+	size_t above = name == path ? 0 : (size_t)(name - path) - 1;
 	int err;
 
 	if (directory)
 		return give_directory(p, cx, path, strlen(path), given);
-	err = give_directory(p, cx, path, slash ? (size_t)(slash - path) : 0,
-			     given);
+	err = give_directory(p, cx, path, above, given);
 	if (!err)
 		err = give_name(p, cx, *given, name, strlen(name));
 	*given = p->path;
 	return err;
 }
 
+/* Leaves the current directory; INODE, if not NULL, has its attributes. */
+static int leave(struct export_paths *p, struct context *cx,
+		 struct export_sink *sink, const struct nilfs_inode *inode)
+{
+	const struct export_file dir = {
+		.path = p->at,
+		.name = name_of(p->at),
+		.inode = inode,
+		.late = true,
+	};
+	int ret = sink->ops->leave(sink, cx, &dir);
+
+	p->at_len = (size_t)(dir.name - p->at);
+	p->at_len -= !!p->at_len;
+	p->at[p->at_len] = '\0';
+	return ret;
+}
+
+/* Enters the directory that the first LEN bytes of PATH lead to. */
+static int enter(struct export_paths *p, struct context *cx,
+		 struct export_sink *sink, const char *path, size_t len)
+{
+	struct export_file dir = {.late = true};
+	size_t before = p->at_len;
+	int ret;
+
+	if (array_reserve(cx, &p->at, &p->at_room, len + 1))
+		return -ENOMEM;
+	memcpy(p->at + before, path + before, len - before);
+	p->at[len] = '\0';
+	dir.path = p->at;
+	dir.name = name_of(p->at);
+	ret = sink->ops->enter(sink, cx, &dir);
+	p->at_len = ret ? before : len;
+	p->at[p->at_len] = '\0';
+	return ret;
+}
+
+int export_paths_go(struct export_paths *p, struct context *cx,
+		    struct export_sink *sink, const char *path, size_t len)
+{
+	size_t n;
+	int ret = 0;
+
+	/* Up to a directory that is PATH or above it. */
+	while (!ret && (n = p->at_len) &&
+	       (n > len || memcmp(p->at, path, n) ||
+		(n < len && path[n] != '/')))
+		ret = leave(p, cx, sink, NULL);
+	while (!ret && p->at_len < len) {
+		n = p->at_len + !!p->at_len;
+		n += strcspn(path + n, "/");
+		ret = enter(p, cx, sink, path, n);
+	}
+	return ret;
+}
+
+int export_paths_add(struct export_paths *p, struct context *cx,
+		     const struct export_file *file)
+{
+	struct export_dir_entry entry = {
+		.path = strdup(file->path),
+		.order = p->used,
+		.inode = *file->inode,
+	};
+
+	if (!entry.path)
+		return fail(cx, -ENOMEM, "%s", file->path);
+	if (array_reserve(cx, &p->entries, &p->room, p->used + 1)) {
+		free(entry.path);
+		return -ENOMEM;
+	}
+	p->entries[p->used++] = entry;
+	return 0;
+}
+
+/* What a path is the beginning of comes before it. */
+static int compare_backwards(const void *a, const void *b)
+{
+	const struct export_dir_entry *one = a, *two = b;
+	int order = strcmp(two->path, one->path);
+
+	return order ? order : one->order < two->order ? -1 : 1;
+}
+
+int export_paths_put(struct export_paths *p, struct context *cx,
+		     struct export_sink *sink,
+		     void (*failed)(void *arg, const char *path, size_t len,
+				    int err),
+		     void *arg)
+{
+	struct export_dir_entry *entries = p->entries;
+	size_t i, len;
+	int ret = 0;
+
+	if (p->used)
+		qsort(entries, p->used, sizeof(*entries), compare_backwards);
+	for (i = 0; i < p->used && ret >= 0; i++) {
+		if (i && !strcmp(entries[i].path, entries[i - 1].path))
+			continue;
+		len = strlen(entries[i].path);
+		ret = export_paths_go(p, cx, sink, entries[i].path, len);
+		if (!ret)
+			ret = leave(p, cx, sink, &entries[i].inode);
+		if (ret > 0)
+			failed(arg, entries[i].path, len, -ret);
+	}
+	return ret < 0 ? ret : 0;
+}
+
 void export_paths_fini(struct export_paths *p)
 {
+	size_t i;
+
 	pairtable_fini(&p->given);
 	pairtable_fini(&p->dirs);
 	free(p->text);
 	free(p->path);
+	for (i = 0; i < p->used; i++)
+		free(p->entries[i].path);
+	free(p->entries);
+	free(p->at);
 	*p = (struct export_paths){.text_used = 0};
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Paths in the target, of files that come from more than one tree. */
+/*
+ * Paths and directories in the target, of files that come in no order, and from
+ * more than one tree.
+ */
 #ifndef NILFS2_DUMP_EXPORT_PATHS_H
 #define NILFS2_DUMP_EXPORT_PATHS_H
 
@@ -8,6 +11,7 @@
 
 #include "base/context.h"
 #include "base/pairtable.h"
+#include "dump/export/export_sink.h"
 
 /* All zero: none was given. */
 struct export_paths {
@@ -17,6 +21,11 @@ struct export_paths {
 	size_t text_used, text_room;
 	char *path; /* the last one that was given */
 	size_t path_room;
+
+	struct export_dir_entry *entries;
+	size_t used, room;
+	char *at; /* the directory that the sink is in */
+	size_t at_len, at_room;
 };
 
 /*
@@ -26,6 +35,25 @@ struct export_paths {
  */
 int export_paths_give(struct export_paths *p, struct context *cx,
 		      const char *path, bool directory, const char **given);
+
+/* Goes to the directory PATH (LEN bytes); as enter() and leave() of a sink. */
+int export_paths_go(struct export_paths *p, struct context *cx,
+		    struct export_sink *sink, const char *path, size_t len);
+
+/* Copies what is needed of FILE, a directory.  -ENOMEM. */
+int export_paths_add(struct export_paths *p, struct context *cx,
+		     const struct export_file *file);
+
+/*
+ * Sets the attributes of all of them, of a directory after those in it; the
+ * first of several at one path counts.  FAILED is called for one that the sink
+ * fails at, with the negative errno.
+ */
+int export_paths_put(struct export_paths *p, struct context *cx,
+		     struct export_sink *sink,
+		     void (*failed)(void *arg, const char *path, size_t len,
+				    int err),
+		     void *arg);
 
 void export_paths_fini(struct export_paths *p);
 

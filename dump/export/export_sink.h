@@ -75,7 +75,7 @@ struct export_ops {
 	 */
 	int (*remove)(struct export_sink *sink, struct context *cx,
 		      const char *path);
-	/* Ends a complete export. */
+	/* Ends a complete export.  NULL: there is nothing to do. */
 	int (*finish)(struct export_sink *sink, struct context *cx);
 	/* Frees; an export that was not finished is incomplete. */
 	void (*close)(struct export_sink *sink);

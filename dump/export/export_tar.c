@@ -67,11 +67,6 @@ struct export_tar {
 	size_t len, room;
 };
 
-static struct export_tar *tar_of(struct export_sink *sink)
-{
-	return (struct export_tar *)sink;
-}
-
 #define NAME_MAX_USTAR 100u
 
 /* A ustar header; numbers are octal digits. */
@@ -153,77 +148,21 @@ static int add_number(struct export_tar *t, struct context *cx, const char *key,
 			  (size_t)(number_u64(text, v) - text));
 }
 
-/* A decimal number: -1.5 s is second -2 and half a second more. */
-static int add_time(struct export_tar *t, struct context *cx, const char *key,
-		    int64_t sec, uint32_t nsec)
-{
-	uint64_t whole = (uint64_t)sec;
-	char text[40], *to = text;
-	unsigned int i;
-
-	if (sec < 0) {
-		*to++ = '-';
-		whole = 0 - whole - (nsec != 0);
-		nsec = nsec ? 1000000000 - nsec : 0;
-	}
-	to = number_u64(to, whole);
-	if (nsec) {
-		*to = '.';
-		for (i = 9; i > 0; i--, nsec /= 10)
-			to[i] = (char)('0' + nsec % 10);
-		to += 10;
-	}
-	return add_record(t, cx, key, text, (size_t)(to - text));
-}
-
-static bool is_utf8(const char *text, size_t len)
-{
-	size_t n;
-
-	for (; len; text += n, len -= n) {
-		n = text_utf8(text, len);
-		if (!n)
-			return false;
-	}
-	return true;
-}
-
 /* The name, in FIELD if it fits, otherwise (or always: KEY) in a record. */
 static int put_name(struct export_tar *t, struct context *cx, char *field,
 		    const char *key, const char *name, bool always)
 {
-	size_t len = strlen(name);
+	size_t len = strlen(name), left = len, n = 0;
 	int err = 0;
 
 	memcpy(field, name, len < NAME_MAX_USTAR ? len : NAME_MAX_USTAR);
 	if (len <= NAME_MAX_USTAR && !always)
 		return 0;
-	if (!is_utf8(name, len))
+	while (left && (n = text_utf8(name + len - left, left)))
+		left -= n;
+	if (left)
 		err = add_record(t, cx, "hdrcharset", "BINARY", 6);
 	return err ? err : add_record(t, cx, key, name, len);
-}
-
-static int put_names(struct export_tar *t, struct context *cx, struct ustar *h,
-		     const struct entry *e)
-{
-	int err;
-
-	if (e->sparse) {
-		err = add_number(t, cx, "GNU.sparse.major", 1);
-		if (!err)
-			err = add_number(t, cx, "GNU.sparse.minor", 0);
-		if (!err)
-			err = put_name(t, cx, h->name, "GNU.sparse.name",
-				       e->path, true);
-		if (!err)
-			err = add_number(t, cx, "GNU.sparse.realsize",
-					 e->real_size);
-	} else {
-		err = put_name(t, cx, h->name, "path", e->path, false);
-	}
-	if (err || !e->link)
-		return err;
-	return put_name(t, cx, h->linkname, "linkpath", e->link, false);
 }
 
 /* A number in its field if it fits, otherwise in a record. */
@@ -240,9 +179,11 @@ static int put_numbers(struct export_tar *t, struct context *cx,
 		       struct ustar *h, const struct entry *e)
 {
 	struct inode_time mtime = inode_mtime(e->inode);
-	bool fits = mtime.sec >= 0 &&
-		    (uint64_t)mtime.sec <= OCTAL_MAX(sizeof(h->mtime));
+	uint64_t seconds = (uint64_t)mtime.sec;
+	bool fits = mtime.sec >= 0 && seconds <= OCTAL_MAX(sizeof(h->mtime));
 	uint32_t major = 0, minor = 0;
+	char text[40], *to = text;
+	unsigned int i;
 	int err;
 
 	put_octal(h->mode, sizeof(h->mode),
@@ -255,9 +196,23 @@ static int put_numbers(struct export_tar *t, struct context *cx,
 	if (!err)
 		err = put_number(t, cx, h->size, sizeof(h->size), "size",
 				 e->size);
-	if (!err && (!fits || mtime.nsec))
-		err = add_time(t, cx, "mtime", mtime.sec, mtime.nsec);
-	put_octal(h->mtime, sizeof(h->mtime), fits ? (uint64_t)mtime.sec : 0);
+	put_octal(h->mtime, sizeof(h->mtime), fits ? seconds : 0);
+	/* A decimal number: -1.5 s is second -2 and half a second more. */
+	if (mtime.sec < 0) {
+		*to++ = '-';
+		seconds = 0 - seconds - (mtime.nsec != 0);
+		mtime.nsec = mtime.nsec ? 1000000000 - mtime.nsec : 0;
+	}
+	to = number_u64(to, seconds);
+	if (mtime.nsec) {
+		fits = false;
+		*to = '.';
+		for (i = 9; i > 0; i--, mtime.nsec /= 10)
+			to[i] = (char)('0' + mtime.nsec % 10);
+		to += 10;
+	}
+	if (!err && !fits)
+		err = add_record(t, cx, "mtime", text, (size_t)(to - text));
 	if (e->type == TYPE_CHARACTER || e->type == TYPE_BLOCK)
 		inode_rdev(e->inode, &major, &minor);
 	put_device_number(h->devmajor, major);
@@ -300,21 +255,35 @@ static int put_records(struct export_tar *t, struct context *cx)
 	return err ? err : tar_stream_align(t->stream, cx, UNIT);
 }
 
-/* Puts the headers of ENTRY; its bytes follow, then the stream is aligned. */
+/* Puts the headers of an entry; its bytes follow, then the stream is aligned. */
 static int put_entry(struct export_tar *t, struct context *cx,
-		     const struct entry *entry)
+		     const struct entry *e)
 {
 	struct ustar h;
 	int err;
 
 	memset(&h, 0, sizeof(h));
 	t->len = 0;
-	err = put_names(t, cx, &h, entry);
+	if (e->sparse) {
+		err = add_number(t, cx, "GNU.sparse.major", 1);
+		if (!err)
+			err = add_number(t, cx, "GNU.sparse.minor", 0);
+		if (!err)
+			err = put_name(t, cx, h.name, "GNU.sparse.name",
+				       e->path, true);
+		if (!err)
+			err = add_number(t, cx, "GNU.sparse.realsize",
+					 e->real_size);
+	} else {
+		err = put_name(t, cx, h.name, "path", e->path, false);
+	}
+	if (!err && e->link)
+		err = put_name(t, cx, h.linkname, "linkpath", e->link, false);
 	if (!err)
-		err = put_numbers(t, cx, &h, entry);
+		err = put_numbers(t, cx, &h, e);
 	if (!err && t->len)
 		err = put_records(t, cx);
-	return err ? err : put_ustar(t, cx, &h, (char)entry->type);
+	return err ? err : put_ustar(t, cx, &h, (char)e->type);
 }
 
 static struct entry entry_of(const struct export_file *file, enum type type)
@@ -324,20 +293,20 @@ static struct entry entry_of(const struct export_file *file, enum type type)
 	};
 }
 
-static int put_directory(struct export_tar *t, struct context *cx,
+static int put_directory(struct export_sink *sink, struct context *cx,
 			 const struct export_file *file)
 {
 	struct entry entry = entry_of(file, TYPE_DIRECTORY);
 
 	if (!*file->path)
 		entry.path = ".";
-	return put_entry(t, cx, &entry);
+	return put_entry((struct export_tar *)sink, cx, &entry);
 }
 
 static int tar_enter(struct export_sink *sink, struct context *cx,
 		     const struct export_file *file)
 {
-	return file->late ? 0 : put_directory(tar_of(sink), cx, file);
+	return file->late ? 0 : put_directory(sink, cx, file);
 }
 
 static int tar_leave(struct export_sink *sink, struct context *cx,
@@ -345,7 +314,7 @@ static int tar_leave(struct export_sink *sink, struct context *cx,
 {
 	bool last = file->late && file->inode;
 
-	return last ? put_directory(tar_of(sink), cx, file) : 0;
+	return last ? put_directory(sink, cx, file) : 0;
 }
 
 /* The form of a file in the stream, before it is written. */
@@ -355,11 +324,6 @@ struct measures {
 	uint64_t map;  /* bytes of their text */
 	bool tail;     /* the file ends in a hole */
 };
-
-static uint64_t round_up(uint64_t v)
-{
-	return (v + UNIT - 1) / UNIT * UNIT;
-}
 
 /* Bytes of a line for each of the two numbers. */
 static uint64_t line_bytes(uint64_t offset, uint64_t len)
@@ -432,99 +396,76 @@ static int put_map(struct export_tar *t, struct context *cx, struct file *file,
 	return ret ? ret : tar_stream_align(t->stream, cx, UNIT);
 }
 
-/* Copies the runs one after the other; holes are not in the stream. */
-static int put_content(struct export_tar *t, struct context *cx,
-		       struct content *content, uint64_t promised)
-{
-	struct content_piece piece;
-	uint64_t done = 0;
-	int ret, err;
-
-	for (;;) {
-		ret = content_next(content, cx, &piece);
-		if (ret <= 0 || piece.len > promised - done)
-			break;
-		err = tar_stream_put(t->stream, cx, content->buffer, piece.len);
-		if (!err)
-			err = context_cancelled(cx);
-		if (err)
-			return err;
-		done += piece.len;
-		export_sink_count(&t->sink, piece.len);
-	}
-	if (ret >= 0 && done < promised)
-		ret = fail(cx, -ESTALE, "file changed while it was read");
-	err = tar_stream_put_zeroes(t->stream, cx, promised - done);
-	if (!err)
-		err = tar_stream_align(t->stream, cx, UNIT);
-	return err ? err : -ret;
-}
-
 static int put_regular(struct export_tar *t, struct context *cx,
 		       const struct export_file *file)
 {
 	struct content *content = file->content;
 	struct entry entry = entry_of(file, TYPE_FILE);
+	struct content_piece piece;
 	struct measures m;
-	int err = measure(cx, content->file, &m);
+	uint64_t left;
+	int err = measure(cx, content->file, &m), ret = 0;
 
 	if (err)
 		return err == -ENOMEM || err == -EINTR ? err : -err;
 	entry.sparse = m.data < content->size;
 	entry.real_size = content->size;
-	entry.size = entry.sparse ? round_up(m.map) + m.data : m.data;
+	entry.size = m.data;
+	if (entry.sparse)
+		entry.size += (m.map + UNIT - 1) / UNIT * UNIT;
 	err = put_entry(t, cx, &entry);
 	if (!err && entry.sparse)
 		err = put_map(t, cx, content->file, &m);
-	return err ? err : put_content(t, cx, content, m.data);
-}
-
-static enum type type_of(const struct export_file *file)
-{
-	switch (le16_get(file->inode->i_mode) & S_IFMT) {
-	case S_IFLNK:
-		return TYPE_SYMLINK;
-	case S_IFCHR:
-		return TYPE_CHARACTER;
-	case S_IFBLK:
-		return TYPE_BLOCK;
-	default:
-		return TYPE_FIFO;
+	/* The runs one after the other; holes are not in the stream. */
+	for (left = m.data; !err; left -= piece.len) {
+		ret = content_next(content, cx, &piece);
+		if (ret <= 0 || piece.len > left)
+			break;
+		err = tar_stream_put(t->stream, cx, content->buffer, piece.len);
+		if (!err)
+			err = context_cancelled(cx);
+		if (!err)
+			export_sink_count(&t->sink, piece.len);
 	}
-}
-
-static int put_other(struct export_tar *t, struct context *cx,
-		     const struct export_file *file)
-{
-	struct entry entry = entry_of(file, type_of(file));
-
-	entry.link = file->target;
-	return put_entry(t, cx, &entry);
-}
-
-static int put_link(struct export_tar *t, struct context *cx,
-		    const struct export_file *file)
-{
-	struct entry entry = entry_of(file, TYPE_HARD_LINK);
-
-	entry.link = file->linked;
-	return put_entry(t, cx, &entry);
+	if (err)
+		return err;
+	if (ret > 0 || (!ret && left))
+		ret = fail(cx, -ESTALE, "file changed while it was read");
+	err = tar_stream_put_zeroes(t->stream, cx, left);
+	if (!err)
+		err = tar_stream_align(t->stream, cx, UNIT);
+	return err ? err : -ret;
 }
 
 static int tar_put(struct export_sink *sink, struct context *cx,
 		   const struct export_file *file)
 {
-	struct export_tar *t = tar_of(sink);
-	mode_t mode = le16_get(file->inode->i_mode);
+	struct export_tar *t = (struct export_tar *)sink;
+	struct entry entry = entry_of(file, TYPE_FIFO);
 
-	if (S_ISSOCK(mode)) {
+	if (S_ISSOCK(le16_get(file->inode->i_mode))) {
 		sink->tally.losses[EXPORT_LOSS_SOCKET]++;
 		return 0;
 	}
-	if (file->linked)
-		return put_link(t, cx, file);
-	return S_ISREG(mode) ? put_regular(t, cx, file)
-			     : put_other(t, cx, file);
+	entry.link = file->linked ? file->linked : file->target;
+	if (file->linked) {
+		entry.type = TYPE_HARD_LINK;
+		return put_entry(t, cx, &entry);
+	}
+	switch (le16_get(file->inode->i_mode) & S_IFMT) {
+	case S_IFREG:
+		return put_regular(t, cx, file);
+	case S_IFLNK:
+		entry.type = TYPE_SYMLINK;
+		break;
+	case S_IFCHR:
+		entry.type = TYPE_CHARACTER;
+		break;
+	case S_IFBLK:
+		entry.type = TYPE_BLOCK;
+		break;
+	}
+	return put_entry(t, cx, &entry);
 }
 
 /*
@@ -534,7 +475,7 @@ static int tar_put(struct export_sink *sink, struct context *cx,
 static int tar_remove(struct export_sink *sink, struct context *cx,
 		      const char *path)
 {
-	struct export_tar *t = tar_of(sink);
+	struct export_tar *t = (struct export_tar *)sink;
 	const char *slash = strrchr(path, '/');
 	int dir = slash ? (int)(slash + 1 - path) : 0;
 	static const struct nilfs_inode nothing;
@@ -553,7 +494,7 @@ static int tar_remove(struct export_sink *sink, struct context *cx,
 
 static int tar_finish(struct export_sink *sink, struct context *cx)
 {
-	struct export_tar *t = tar_of(sink);
+	struct export_tar *t = (struct export_tar *)sink;
 	int err = tar_stream_put_zeroes(t->stream, cx, 2ull * UNIT);
 
 	if (!err)
@@ -563,7 +504,7 @@ static int tar_finish(struct export_sink *sink, struct context *cx)
 
 static void tar_close(struct export_sink *sink)
 {
-	struct export_tar *t = tar_of(sink);
+	struct export_tar *t = (struct export_tar *)sink;
 
 	tar_stream_close(t->stream);
 	free(t->records);

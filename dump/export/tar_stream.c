@@ -100,44 +100,36 @@ static la_ssize_t write_filtered(struct archive *a, void *arg,
 }
 
 /* Sets up the filter and the one entry; libarchive says what went wrong. */
-static bool begin_entry(struct tar_stream *s, struct archive_entry *entry,
-			const char *filter)
-{
-	const struct libarchive *la = &s->la;
-	struct archive *a = s->archive;
-
-	la->archive_entry_set_filetype(entry, AE_IFREG);
-	if (la->archive_write_set_format_raw(a) != ARCHIVE_OK ||
-	    la->archive_write_add_filter_by_name(a, filter) < ARCHIVE_WARN)
-		return false;
-	/* Equal input, equal bytes: gzip would note the time. */
-	if (!strcmp(filter, "gzip") &&
-	    la->archive_write_set_filter_option(a, NULL, "timestamp", NULL) !=
-		    ARCHIVE_OK)
-		return false;
-	return la->archive_write_set_bytes_in_last_block(a, 1) ==
-		       ARCHIVE_OK &&
-	       la->archive_write_open(a, s, NULL, write_filtered, NULL) ==
-		       ARCHIVE_OK &&
-	       la->archive_write_header(a, entry) == ARCHIVE_OK;
-}
-
 static int open_filter(struct tar_stream *s, struct context *cx,
 		       const char *filter)
 {
+	const struct libarchive *la = &s->la;
 	struct archive_entry *entry;
-	int err;
+	struct archive *a;
+	int err = libarchive_open(&s->la, cx);
 
-	err = libarchive_open(&s->la, cx);
 	if (err)
 		return err;
-	entry = s->la.archive_entry_new();
-	s->archive = s->la.archive_write_new();
-	if (!s->archive || !entry)
+	entry = la->archive_entry_new();
+	s->archive = a = la->archive_write_new();
+	if (!a || !entry) {
 		err = fail(cx, -ENOMEM, "%s", s->path);
-	else if (!begin_entry(s, entry, filter))
+		goto out;
+	}
+	la->archive_entry_set_filetype(entry, AE_IFREG);
+	/* Equal input, equal bytes: gzip would note the time. */
+	if (la->archive_write_set_format_raw(a) != ARCHIVE_OK ||
+	    la->archive_write_add_filter_by_name(a, filter) < ARCHIVE_WARN ||
+	    (!strcmp(filter, "gzip") &&
+	     la->archive_write_set_filter_option(a, NULL, "timestamp", NULL) !=
+		     ARCHIVE_OK) ||
+	    la->archive_write_set_bytes_in_last_block(a, 1) != ARCHIVE_OK ||
+	    la->archive_write_open(a, s, NULL, write_filtered, NULL) !=
+		    ARCHIVE_OK ||
+	    la->archive_write_header(a, entry) != ARCHIVE_OK)
 		err = archive_failed(s, cx);
-	s->la.archive_entry_free(entry);
+out:
+	la->archive_entry_free(entry);
 	return err;
 }
 
@@ -197,36 +189,28 @@ static void close_filter(struct tar_stream *s)
 
 #endif
 
-static int open_target(struct tar_stream *s, struct context *cx,
-		       const struct output_how *how)
-{
-	int err, fd = STDOUT_FILENO;
-
-	if (strcmp(s->path, "-")) {
-		err = output_open(&s->file, cx, s->path, how);
-		if (err)
-			return err;
-		fd = output_fd(s->file);
-	} else if (isatty(fd)) {
-		return fail(cx, -EINVAL,
-			    "not writing a tar stream to a terminal");
-	} else {
-		s->path = "standard output";
-	}
-	return out_open(cx, fd, s->path, &s->out);
-}
-
 int tar_stream_open(struct tar_stream **stream, struct context *cx,
 		    const char *path, const struct output_how *how)
 {
 	struct tar_stream *s = calloc(1, sizeof(*s));
-	int suffix = find_suffix(path), err;
+	int suffix = find_suffix(path), err = 0, fd = STDOUT_FILENO;
 
 	*stream = NULL;
 	if (!s)
 		return fail(cx, -ENOMEM, "%s", path);
 	s->path = path;
-	err = open_target(s, cx, how);
+	if (strcmp(path, "-")) {
+		err = output_open(&s->file, cx, path, how);
+		if (!err)
+			fd = output_fd(s->file);
+	} else if (isatty(fd)) {
+		err = fail(cx, -EINVAL,
+			   "not writing a tar stream to a terminal");
+	} else {
+		s->path = "standard output";
+	}
+	if (!err)
+		err = out_open(cx, fd, s->path, &s->out);
 	if (!err && suffix >= 0 && suffixes[suffix].filter)
 		err = open_filter(s, cx, suffixes[suffix].filter);
 	if (err)
