@@ -43,32 +43,25 @@ static const struct cli_option mount_rows[] = {
 
 #ifdef HAVE_LIBFUSE
 
-/* The absolute path of directory PATH, to be freed. */
-static int find_directory(struct context *cx, const char *path, char **dir)
-{
-	struct stat st;
-
-	*dir = realpath(path, NULL);
-	if (!*dir || stat(*dir, &st))
-		return fail(cx, -errno, "%s", path);
-	if (!S_ISDIR(st.st_mode))
-		return fail(cx, -ENOTDIR, "%s", path);
-	return 0;
-}
-
 static int mount_image(struct tool *tool, const struct mount_options *o,
 		       struct dump_image *im)
 {
+	const char *path = tool->argv[1];
+	char *dir = realpath(path, NULL);
 	struct mount_fuse_options how = {
 		.source = tool->argv[0],
+		.dir = dir,
 		.foreground = o->foreground,
 		.allow_other = o->allow_other,
 	};
 	struct mountfs fs = { .buffer = NULL };
-	char *dir;
-	int ret = find_directory(&tool->cx, tool->argv[1], &dir);
+	struct stat st;
+	int ret = 0;
 
-	how.dir = dir;
+	if (!dir || stat(dir, &st))
+		ret = fail(&tool->cx, -errno, "%s", path);
+	else if (!S_ISDIR(st.st_mode))
+		ret = fail(&tool->cx, -ENOTDIR, "%s", path);
 	if (!ret)
 		ret = mountfs_init(&fs, &tool->cx, im->vol,
 				   o->all ? NULL : &im->root, getuid(),

@@ -71,70 +71,34 @@ struct mount_ahead {
 	bool ending, ended;
 };
 
-/* Waits for files to give: their number, 0 at the end. */
-static unsigned int wait_for_batch(struct mount_ahead *a)
-{
-	unsigned int count;
-
-	pthread_mutex_lock(&a->lock);
-	while (!a->count && !a->ending)
-		pthread_cond_wait(&a->changed, &a->lock);
-	count = a->ending ? 0 : a->count;
-	a->ended = !count;
-	pthread_mutex_unlock(&a->lock);
-	return count;
-}
-
-/* Whether NODE is to be given now: not what the kernel waits for. */
-static bool begin_file(struct mount_ahead *a, uint64_t node)
-{
-	bool wanted;
-
-	pthread_mutex_lock(&a->lock);
-	wanted = !a->ending && node != a->asked;
-	a->giving = wanted ? node : 0;
-	pthread_mutex_unlock(&a->lock);
-	return wanted;
-}
-
-static void end_batch(struct mount_ahead *a)
-{
-	pthread_mutex_lock(&a->lock);
-	a->count = 0;
-	a->giving = 0;
-	pthread_cond_broadcast(&a->changed);
-	pthread_mutex_unlock(&a->lock);
-}
-
+/* Gives one batch after the other, without what the kernel waits for. */
 static void *give_files(void *arg)
 {
 	struct mount_ahead *a = arg;
-	unsigned int count, i;
+	const struct given *file;
 
-	while ((count = wait_for_batch(a)) > 0) {
-		for (i = 0; i < count; i++)
-			if (begin_file(a, a->batch[i].node))
-				a->store(a->arg, a->batch[i].node,
-					 a->bytes + a->batch[i].at,
-					 a->batch[i].len);
-		end_batch(a);
+	pthread_mutex_lock(&a->lock);
+	for (;;) {
+		while (!a->count && !a->ending)
+			pthread_cond_wait(&a->changed, &a->lock);
+		if (a->ending)
+			break;
+		for (file = a->batch; file < a->batch + a->count; file++) {
+			if (a->ending || file->node == a->asked)
+				continue;
+			a->giving = file->node;
+			pthread_mutex_unlock(&a->lock);
+			a->store(a->arg, file->node, a->bytes + file->at,
+				 file->len);
+			pthread_mutex_lock(&a->lock);
+			a->giving = 0;
+		}
+		a->count = 0;
+		pthread_cond_broadcast(&a->changed);
 	}
+	a->ended = true;
+	pthread_mutex_unlock(&a->lock);
 	return NULL;
-}
-
-/* Waits are not to depend on the time of day. */
-static int start_thread(struct mount_ahead *a)
-{
-	pthread_condattr_t attr;
-	int err;
-
-	pthread_mutex_init(&a->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&a->changed, &attr);
-	pthread_condattr_destroy(&attr);
-	err = pthread_create(&a->thread, NULL, give_files, a);
-	return err ? fail(a->cx, -err, "thread") : 0;
 }
 
 int mount_ahead_open(struct mount_ahead **ahead, struct context *cx,
@@ -144,6 +108,7 @@ int mount_ahead_open(struct mount_ahead **ahead, struct context *cx,
 		     void *arg)
 {
 	struct mount_ahead *a = calloc(1, sizeof(*a));
+	pthread_condattr_t attr;
 	int err;
 
 	*ahead = NULL;
@@ -158,23 +123,20 @@ int mount_ahead_open(struct mount_ahead **ahead, struct context *cx,
 	a->store = store;
 	a->arg = arg;
 	a->first = a->next = NOWHERE;
-	err = start_thread(a);
+	/* Waits are not to depend on the time of day. */
+	pthread_mutex_init(&a->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&a->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	err = pthread_create(&a->thread, NULL, give_files, a);
 	if (err) {
 		free(a->bytes);
 		free(a);
-		return err;
+		return fail(cx, -err, "thread");
 	}
 	*ahead = a;
 	return 0;
-}
-
-static void forget_files(struct mount_ahead *a)
-{
-	pairtable_fini(&a->places);
-	a->places = (struct pairtable){ .used = 0 };
-	a->used = 0;
-	a->first = a->next = NOWHERE;
-	a->window = 0;
 }
 
 void mount_ahead_listed(struct mount_ahead *a, uint64_t node,
@@ -184,8 +146,13 @@ void mount_ahead_listed(struct mount_ahead *a, uint64_t node,
 	    st->st_size > MOUNT_AHEAD_SIZE ||
 	    pairtable_find(&a->places, node, 0))
 		return;
-	if (a->used == LISTED_MAX)
-		forget_files(a);
+	if (a->used == LISTED_MAX) {
+		pairtable_fini(&a->places);
+		a->places = (struct pairtable){ .used = 0 };
+		a->used = 0;
+		a->first = a->next = NOWHERE;
+		a->window = 0;
+	}
 	if (array_reserve(a->cx, &a->files, &a->room, a->used + 1) ||
 	    pairtable_add(&a->places, a->cx, node, 0, a->used + 1)) {
 		fail_clear(a->cx);
@@ -196,57 +163,12 @@ void mount_ahead_listed(struct mount_ahead *a, uint64_t node,
 	};
 }
 
-/* The window of a read at PLACE, which grows while a sequence goes on. */
-static void move_window(struct mount_ahead *a, size_t place)
-{
-	bool near = place >= a->first && place < a->next + WINDOW_MAX;
-
-	if (!near)
-		a->window = 0;
-	else if (!a->window)
-		a->window = FIRST_FILES;
-	else if (a->window < WINDOW_MAX)
-		a->window *= 2;
-	if (near && place < a->next)
-		return;
-	a->first = place;
-	a->next = place + 1;
-}
-
-static bool is_busy(struct mount_ahead *a)
-{
-	bool busy;
-
-	pthread_mutex_lock(&a->lock);
-	busy = a->count || a->ending;
-	pthread_mutex_unlock(&a->lock);
-	return busy;
-}
-
-/* Appends the content of FILE to the batch, which has room; false: it cannot be. */
-static bool read_whole(struct mount_ahead *a, const struct listed *file,
-		       struct given *given, size_t at)
-{
-	const char *bytes;
-	size_t len;
-
-	if (mountfs_read(a->fs, a->cx, file->node, 0, file->size, &bytes,
-			 &len)) {
-		fail_clear(a->cx);
-		return false;
-	}
-	if (len != file->size)
-		return false;
-	memcpy(a->bytes + at, bytes, len);
-	*given = (struct given){ file->node, at, len };
-	return true;
-}
-
 /* Fills the batch with at most MAX files that come next: their number. */
 static unsigned int fill_batch(struct mount_ahead *a, unsigned int max)
 {
-	size_t end = a->next + BATCH_FILES, bytes = 0;
+	size_t end = a->next + BATCH_FILES, used = 0, len;
 	unsigned int count = 0;
+	const char *bytes;
 
 	a->first = a->next;
 	if (end > a->used)
@@ -254,12 +176,18 @@ static unsigned int fill_batch(struct mount_ahead *a, unsigned int max)
 	for (; a->next < end && count < max; a->next++) {
 		const struct listed *file = &a->files[a->next];
 
-		if (file->size > BATCH_BYTES - bytes)
+		if (file->size > BATCH_BYTES - used)
 			break;
-		if (!read_whole(a, file, &a->batch[count], bytes))
+		if (mountfs_read(a->fs, a->cx, file->node, 0, file->size,
+				 &bytes, &len)) {
+			fail_clear(a->cx);
 			continue;
-		bytes += file->size;
-		count++;
+		}
+		if (len != file->size)
+			continue;
+		memcpy(a->bytes + used, bytes, len);
+		a->batch[count++] = (struct given){ file->node, used, len };
+		used += len;
 	}
 	return count;
 }
@@ -268,8 +196,12 @@ static unsigned int fill_batch(struct mount_ahead *a, unsigned int max)
 static void hand_over(struct mount_ahead *a, unsigned int max)
 {
 	unsigned int count;
+	bool busy;
 
-	if (!max || is_busy(a))
+	pthread_mutex_lock(&a->lock);
+	busy = a->count || a->ending;
+	pthread_mutex_unlock(&a->lock);
+	if (!max || busy)
 		return;
 	count = fill_batch(a, max);
 	pthread_mutex_lock(&a->lock);
@@ -282,11 +214,24 @@ void mount_ahead_asked(struct mount_ahead *a, uint64_t node)
 {
 	const struct pairtable_entry *found = pairtable_find(&a->places, node,
 							     0);
+	size_t place;
+	bool near;
 
 	a->continued = found != NULL;
 	if (!found)
 		return;
-	move_window(a, found->value - 1);
+	place = found->value - 1;
+	near = place >= a->first && place < a->next + WINDOW_MAX;
+	if (!near)
+		a->window = 0;
+	else if (!a->window)
+		a->window = FIRST_FILES;
+	else if (a->window < WINDOW_MAX)
+		a->window *= 2;
+	if (!near || place >= a->next) {
+		a->first = place;
+		a->next = place + 1;
+	}
 	hand_over(a, a->window);
 }
 

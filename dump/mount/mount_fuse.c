@@ -40,12 +40,11 @@ static struct mount_fuse *mount_of(fuse_req_t req)
 	return fuse_req_userdata(req);
 }
 
-/*
- * The errno that a program gets for ERR.  What the volume has lost is EIO, and
- * printed on standard error.
- */
-static int errno_of(struct mount_fuse *m, int err)
+/* What the volume has lost is EIO, and printed on standard error. */
+static void reply_error(fuse_req_t req, int err)
 {
+	struct mount_fuse *m = mount_of(req);
+
 	switch (err) {
 	case -ENOENT:
 	case -ENOTDIR:
@@ -53,21 +52,16 @@ static int errno_of(struct mount_fuse *m, int err)
 	case -ENXIO:
 	case -EINVAL:
 	case -EINTR:
-		return -err;
+		break;
 	case -ENOMEM:
 	case -ENOBUFS:
-		return ENOMEM;
+		err = -ENOMEM;
+		break;
 	default:
 		tool_failed(m->tool, NULL, err);
-		return EIO;
+		err = -EIO;
 	}
-}
-
-static void reply_error(fuse_req_t req, int err)
-{
-	struct mount_fuse *m = mount_of(req);
-
-	fuse_reply_err(req, errno_of(m, err));
+	fuse_reply_err(req, -err);
 	fail_clear(&m->tool->cx);
 }
 
@@ -385,69 +379,35 @@ static int answer(struct mount_fuse *m, struct fuse_buf *buf)
 	return 1;
 }
 
-/* Answers requests; signals are let in where none is being answered. */
-static int serve(struct mount_fuse *m, struct fuse_buf *buf,
-		 const sigset_t *signals)
+/* In the process that stays.  Signals are let in where nothing is answered. */
+static int serve(struct mount_fuse *m, const sigset_t *signals)
 {
 	struct context *cx = &m->tool->cx;
-	struct pollfd poll_fd = {
-		.fd = fuse_session_fd(m->session), .events = POLLIN,
-	};
-	int ret = 1;
-
-	while (ret > 0 && !fuse_session_exited(m->session) && !*cx->cancel) {
-		if (ppoll(&poll_fd, 1, NULL, signals) >= 0)
-			ret = answer(m, buf);
-		else if (errno != EINTR)
-			ret = fail(cx, -errno, "wait for requests");
-	}
-	return ret < 0 && !*cx->failure ? fail(cx, ret, "requests") : ret;
-}
-
-/* The other thread may wait for a request that was not answered yet. */
-static void end_ahead(struct mount_fuse *m, struct fuse_buf *buf)
-{
-	struct pollfd poll_fd = {
-		.fd = fuse_session_fd(m->session), .events = POLLIN,
-	};
-
-	while (!mount_ahead_end(m->ahead))
-		if (poll(&poll_fd, 1, 10) > 0 && answer(m, buf) <= 0)
-			break;
-	mount_ahead_close(m->ahead);
-	m->ahead = NULL;
-}
-
-/* In the process that stays. */
-static int serve_all(struct mount_fuse *m, const sigset_t *signals)
-{
 	struct fuse_buf buf = { .mem = NULL };
-	int ret = mount_ahead_open(&m->ahead, &m->tool->cx, m->fs, store_file,
-				   m);
+	struct pollfd poll_fd = {
+		.fd = fuse_session_fd(m->session), .events = POLLIN,
+	};
+	int ret = mount_ahead_open(&m->ahead, cx, m->fs, store_file, m);
 
 	if (ret)
 		return ret;
-	ret = serve(m, &buf, signals);
-	end_ahead(m, &buf);
+	ret = 1;
+	while (ret > 0 && !fuse_session_exited(m->session) && !*cx->cancel) {
+		if (ppoll(&poll_fd, 1, NULL, signals) >= 0)
+			ret = answer(m, &buf);
+		else if (errno != EINTR)
+			ret = fail(cx, -errno, "wait for requests");
+	}
+	if (ret < 0 && !*cx->failure)
+		ret = fail(cx, ret, "requests");
+	/* The other thread may wait for a request that was not answered yet. */
+	while (!mount_ahead_end(m->ahead))
+		if (poll(&poll_fd, 1, 10) > 0 && answer(m, &buf) <= 0)
+			break;
+	mount_ahead_close(m->ahead);
+	m->ahead = NULL;
 	free(buf.mem);
 	return ret < 0 ? ret : 0;
-}
-
-static int mount_and_serve(struct mount_fuse *m,
-			   const struct mount_fuse_options *options,
-			   const sigset_t *signals)
-{
-	struct context *cx = &m->tool->cx;
-	int ret;
-
-	if (fuse_session_mount(m->session, options->dir))
-		return fail_said(cx, -EIO, "%s: cannot mount", options->dir);
-	if (fuse_daemonize(options->foreground))
-		ret = fail(cx, -EIO, "background");
-	else
-		ret = serve_all(m, signals);
-	fuse_session_unmount(m->session);
-	return ret;
 }
 
 int mount_fuse_run(struct tool *tool, struct mountfs *fs,
@@ -468,11 +428,15 @@ int mount_fuse_run(struct tool *tool, struct mountfs *fs,
 	sigaddset(&ends, SIGHUP);
 	sigprocmask(SIG_BLOCK, &ends, &before);
 	m.session = fuse_session_new(&args, &mount_ops, sizeof(mount_ops), &m);
-	if (m.session)
-		ret = mount_and_serve(&m, options, &before);
-	else
+	if (!m.session || fuse_session_mount(m.session, options->dir)) {
 		ret = fail_said(&tool->cx, -EIO, "%s: cannot mount",
 				options->dir);
+	} else {
+		ret = fuse_daemonize(options->foreground)
+			      ? fail(&tool->cx, -EIO, "background")
+			      : serve(&m, &before);
+		fuse_session_unmount(m.session);
+	}
 	if (m.session)
 		fuse_session_destroy(m.session);
 	fuse_opt_free_args(&args);

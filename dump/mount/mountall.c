@@ -48,15 +48,11 @@ static uint64_t node_cno(const struct mountfs *fs, uint64_t node)
 	return node >> fs->ino_bits;
 }
 
-static uint64_t node_ino(const struct mountfs *fs, uint64_t node)
-{
-	return node & ((UINT64_C(1) << fs->ino_bits) - 1);
-}
-
 bool mountall_has(const struct mountfs *fs, uint64_t node)
 {
-	return fs->all &&
-	       (!node_cno(fs, node) || node_ino(fs, node) == LINK_INO);
+	const uint64_t ino = node & ((UINT64_C(1) << fs->ino_bits) - 1);
+
+	return fs->all && (!node_cno(fs, node) || ino == LINK_INO);
 }
 
 static bool is_directory(const struct mountfs *fs, uint64_t node)
@@ -110,15 +106,6 @@ static bool parse_cno(const char *name, uint64_t *cno)
 	return !strcmp(name, text);
 }
 
-/* NAME as timefmt_iso() writes a time: false where it is none. */
-static bool parse_time(const char *name, int64_t *time)
-{
-	char text[TIMEFMT_ISO_MAX];
-
-	return timefmt_parse(name, time) &&
-	       !strcmp(name, timefmt_iso(*time, text));
-}
-
 static int compare_times(const void *a, const void *b)
 {
 	const struct mountfs_time *x = a, *y = b;
@@ -128,37 +115,22 @@ static int compare_times(const void *a, const void *b)
 	return x->cno < y->cno ? -1 : x->cno > y->cno;
 }
 
-/* Sorts the times, and leaves the newest checkpoint of each second. */
-static void sort_times(struct mountfs *fs)
-{
-	size_t i, used = 0;
-
-	sort_in_place(fs->times, fs->ntimes, sizeof(*fs->times),
-		      compare_times);
-	for (i = 0; i < fs->ntimes; i++) {
-		if (i + 1 < fs->ntimes &&
-		    fs->times[i + 1].time == fs->times[i].time)
-			continue;
-		fs->times[used++] = fs->times[i];
-	}
-	fs->ntimes = used;
-}
-
+/* The times, sorted; of each second the newest checkpoint. */
 static int read_times(struct mountfs *fs, struct context *cx)
 {
 	struct mountfs_time *times = NULL;
 	struct cptable_cursor cur;
 	struct nilfs_checkpoint cp;
-	size_t used = 0, room = 0;
+	size_t count = 0, room = 0, i;
 	int ret;
 
 	if (fs->times)
 		return 0;
 	ret = cptable_cursor_open(&cur, cx, fs->vol);
 	while (!ret && (ret = cptable_cursor_next(&cur, cx, &cp)) > 0) {
-		ret = array_reserve(cx, &times, &room, used + 1);
+		ret = array_reserve(cx, &times, &room, count + 1);
 		if (!ret)
-			times[used++] = (struct mountfs_time){
+			times[count++] = (struct mountfs_time){
 				(int64_t)le64_get(cp.cp_create), cur.cno - 1
 			};
 	}
@@ -168,8 +140,11 @@ static int read_times(struct mountfs *fs, struct context *cx)
 		return ret;
 	}
 	fs->times = times;
-	fs->ntimes = used;
-	sort_times(fs);
+	fs->ntimes = 0;
+	sort_in_place(times, count, sizeof(*times), compare_times);
+	for (i = 0; i < count; i++)
+		if (i + 1 == count || times[i + 1].time != times[i].time)
+			times[fs->ntimes++] = times[i];
 	return 0;
 }
 
@@ -197,47 +172,39 @@ static int find_time(struct mountfs *fs, struct context *cx, int64_t time,
 	return 0;
 }
 
-static int find_at_top(struct mountfs *fs, struct context *cx,
-		       const char *name, uint64_t *node)
+int mountall_lookup(struct mountfs *fs, struct context *cx, uint64_t parent,
+		    const char *name, uint64_t *node)
 {
-	uint64_t cno;
+	const bool top = parent == MOUNTFS_TOP;
+	char text[TIMEFMT_ISO_MAX];
+	struct nilfs_checkpoint cp;
 	struct root *root;
+	uint64_t cno = 0;
+	int64_t time;
 	size_t i;
 	int err;
 
-	for (i = DOTS; i < FIXED; i++) {
+	for (i = DOTS; top && i < FIXED; i++) {
 		if (strcmp(name, fixed_names[i].name))
 			continue;
 		*node = fixed_names[i].node;
 		return 0;
 	}
-	if (!parse_cno(name, &cno) || !cno)
-		return fail(cx, -ENOENT, "'%s'", name);
-	err = mountfs_root(fs, cx, cno, &root);
-	return err ? err : mountfs_node(fs, cx, cno, NILFS_ROOT_INO, node);
-}
-
-int mountall_lookup(struct mountfs *fs, struct context *cx, uint64_t parent,
-		    const char *name, uint64_t *node)
-{
-	struct nilfs_checkpoint cp;
-	uint64_t cno;
-	int64_t time;
-	int err;
-
-	if (parent == MOUNTFS_TOP)
-		return find_at_top(fs, cx, name, node);
-	if (parent == SNAPSHOTS && parse_cno(name, &cno)) {
+	if (top && parse_cno(name, &cno) && cno) {
+		err = mountfs_root(fs, cx, cno, &root);
+	} else if (parent == SNAPSHOTS && parse_cno(name, &cno)) {
 		err = cptable_read(fs->vol, cx, cno, &cp);
 		if (!err && !checkpoint_is_snapshot(&cp))
 			err = fail(cx, -ENOENT, "'%s'", name);
-	} else if (parent == TIMES && parse_time(name, &time)) {
+	} else if (parent == TIMES && timefmt_parse(name, &time) &&
+		   !strcmp(name, timefmt_iso(time, text))) {
 		err = find_time(fs, cx, time, &cno);
 	} else {
 		return fail(cx, is_directory(fs, parent) ? -ENOENT : -ENOTDIR,
 			    "'%s'", name);
 	}
-	return err ? err : mountfs_node(fs, cx, cno, LINK_INO, node);
+	return err ? err : mountfs_node(fs, cx, cno,
+					top ? NILFS_ROOT_INO : LINK_INO, node);
 }
 
 /* Gives the entry NAME, which is NODE. */

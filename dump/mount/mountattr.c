@@ -36,16 +36,20 @@ int mountattr_list(struct mountfs *fs, struct context *cx, uint64_t node,
 	return err;
 }
 
-/* Adds to SET the segments that blocks of FILE are in. */
-static int collect_segments(struct file *file, struct context *cx,
-			    struct bitmap *set)
+/* The segments that blocks of FILE are in, as "1-3,7". */
+static int print_segments(FILE *out, struct context *cx, struct file *file)
 {
 	const struct nilfs_geometry *geo = &file->vol->geo;
+	uint64_t at, segnum, first, end = 0;
 	struct extent_cursor cur;
+	const char *comma = "";
+	struct bitmap set;
 	struct extent e;
-	uint64_t at, segnum;
-	int ret = extent_cursor_open(&cur, cx, file, 0);
+	int ret = bitmap_init(&set, cx, geo->nsegments);
 
+	if (ret)
+		return ret;
+	ret = extent_cursor_open(&cur, cx, file, 0);
 	while (!ret &&
 	       (ret = extent_cursor_next(&cur, cx, UINT32_MAX, &e)) > 0) {
 		ret = context_cancelled(cx);
@@ -53,70 +57,28 @@ static int collect_segments(struct file *file, struct context *cx,
 		     at = geometry_segment_end(geo, segnum)) {
 			segnum = geometry_segment_of(geo, at);
 			if (segnum < geo->nsegments)
-				bitmap_set(set, segnum);
+				bitmap_set(&set, segnum);
 		}
 	}
 	extent_cursor_close(&cur);
-	return ret;
-}
-
-/* The numbers in SET as "1-3,7". */
-static void print_set(FILE *out, const struct bitmap *set)
-{
-	const char *comma = "";
-	uint64_t first, end = 0;
-
-	while ((first = bitmap_next_set(set, end)) < set->bits) {
-		end = bitmap_next_clear(set, first);
+	while (!ret && (first = bitmap_next_set(&set, end)) < set.bits) {
+		end = bitmap_next_clear(&set, first);
 		fprintf(out, "%s%llu", comma, (unsigned long long)first);
 		if (end - first > 1)
 			fprintf(out, "-%llu", (unsigned long long)end - 1);
 		comma = ",";
 	}
-}
-
-static int print_segments(FILE *out, struct context *cx, struct file *file)
-{
-	struct bitmap set;
-	int err = bitmap_init(&set, cx, file->vol->geo.nsegments);
-
-	if (!err)
-		err = collect_segments(file, cx, &set);
-	if (!err)
-		print_set(out, &set);
 	bitmap_fini(&set);
-	return err;
-}
-
-static int print_xattr(struct mountfs *fs, struct context *cx, uint64_t node,
-		       const char *name, FILE *out)
-{
-	struct nilfs_inode inode;
-	struct file file;
-	struct root *root;
-	uint64_t ino;
-	int err = mountfs_inode(fs, cx, node, &root, &ino, &inode);
-
-	if (err)
-		return err;
-	if (!S_ISREG(le16_get(inode.i_mode)) &&
-	    !S_ISDIR(le16_get(inode.i_mode)))
-		return fail(cx, -ENODATA, "%s", name);
-	if (!strcmp(name, xattr_checkpoint)) {
-		fprintf(out, "%llu", (unsigned long long)root->cno);
-		return 0;
-	}
-	if (!strcmp(name, xattr_inode)) {
-		fprintf(out, "%llu", (unsigned long long)ino);
-		return 0;
-	}
-	err = file_init(&file, cx, fs->vol, ino, &inode);
-	return err ? err : print_segments(out, cx, &file);
+	return ret;
 }
 
 int mountattr_get(struct mountfs *fs, struct context *cx, uint64_t node,
 		  const char *name, char **value, size_t *len)
 {
+	struct nilfs_inode inode;
+	struct file file;
+	struct root *root;
+	uint64_t ino;
 	FILE *out;
 	int err;
 
@@ -125,10 +87,24 @@ int mountattr_get(struct mountfs *fs, struct context *cx, uint64_t node,
 	    (strcmp(name, xattr_checkpoint) && strcmp(name, xattr_inode) &&
 	     strcmp(name, xattr_segments)))
 		return fail(cx, -ENODATA, "%s", name);
+	err = mountfs_inode(fs, cx, node, &root, &ino, &inode);
+	if (err)
+		return err;
+	if (!S_ISREG(le16_get(inode.i_mode)) &&
+	    !S_ISDIR(le16_get(inode.i_mode)))
+		return fail(cx, -ENODATA, "%s", name);
 	out = open_memstream(value, len);
 	if (!out)
 		return fail(cx, -ENOMEM, "%s", name);
-	err = print_xattr(fs, cx, node, name, out);
+	if (!strcmp(name, xattr_segments)) {
+		err = file_init(&file, cx, fs->vol, ino, &inode);
+		if (!err)
+			err = print_segments(out, cx, &file);
+	} else {
+		fprintf(out, "%llu", (unsigned long long)
+				     (!strcmp(name, xattr_inode) ? ino
+								 : root->cno));
+	}
 	if (fclose(out) && !err)
 		err = fail(cx, -ENOMEM, "%s", name);
 	if (err) {

@@ -16,11 +16,6 @@
 #include "vol/tree.h"
 #include "vol/volume.h"
 
-static bool is_possible(const struct dir_entry *entry)
-{
-	return dir_is_dots(entry) || tree_name_is_sane(entry->name, entry->len);
-}
-
 static int fail_lost(const struct file *file, struct context *cx)
 {
 	return fail(cx, -EUCLEAN, "directory %llu: not all of its names can be "
@@ -38,8 +33,11 @@ static int next_entry(struct dir_cursor *cur, struct context *cx,
 
 	for (;;) {
 		ret = dir_cursor_next(cur, cx, entry);
-		if (ret < 0 ? !cur->at_broken_block :
-			      !ret || is_possible(entry))
+		if (ret < 0 && !cur->at_broken_block)
+			return ret;
+		if (!ret || (ret > 0 &&
+			     (dir_is_dots(entry) ||
+			      tree_name_is_sane(entry->name, entry->len))))
 			return ret;
 		*lost = true;
 	}
@@ -95,16 +93,6 @@ int mountdir_find(struct file *file, struct context *cx, uint64_t node,
 	return lost ? fail_lost(file, cx) : fail(cx, -ENOENT, "'%s'", name);
 }
 
-/* The position behind the entry that the cursor gave. */
-static uint64_t position_of(const struct dir_cursor *cur, bool lost)
-{
-	struct dir_position at;
-
-	dir_cursor_save(cur, &at);
-	return (at.blkoff << cur->scan.file->vol->geo.block_bits) + at.offset +
-	       lost;
-}
-
 int mountdir_list(struct file *file, struct context *cx, uint64_t position,
 		  mountdir_take take, void *arg)
 {
@@ -115,12 +103,15 @@ int mountdir_list(struct file *file, struct context *cx, uint64_t position,
 		(uint32_t)(bytes & ((UINT64_C(1) << block_bits) - 1)),
 	};
 	struct dir_cursor cur = { .at_broken_block = false };
+	struct dir_position at;
 	struct dir_entry entry;
 	bool lost = position & 1, taken = false;
 	int ret = dir_cursor_open_at(&cur, cx, file, &from);
 
 	while (!ret && (ret = next_entry(&cur, cx, &entry, &lost)) > 0) {
-		ret = take(arg, &entry, position_of(&cur, lost));
+		dir_cursor_save(&cur, &at);
+		ret = take(arg, &entry,
+			   (at.blkoff << block_bits) + at.offset + lost);
 		taken = taken || ret >= 0;
 	}
 	dir_cursor_close(&cur);

@@ -26,29 +26,25 @@
 /* Bits of a node; fuse_ino_t has one more. */
 #define NODE_BITS 63
 
-static void set_above(struct mountfs *fs, uint32_t uid, uint32_t gid)
-{
-	int64_t created = (int64_t)le64_get(volume_super(fs->vol)->s_wtime);
-
-	fs->above = (struct stat){
-		.st_uid = uid,
-		.st_gid = gid,
-		.st_blksize = (blksize_t)fs->vol->geo.block_size,
-		.st_atim = { .tv_sec = created },
-		.st_mtim = { .tv_sec = created },
-		.st_ctim = { .tv_sec = created },
-	};
-}
-
 int mountfs_init(struct mountfs *fs, struct context *cx, struct volume *vol,
 		 const struct root *root, uint32_t uid, uint32_t gid)
 {
 	uint64_t cno = vol->latest.cno;
+	int64_t created = (int64_t)le64_get(volume_super(vol)->s_wtime);
 
-	memset(fs, 0, sizeof(*fs));
-	fs->vol = vol;
-	fs->all = !root;
-	fs->ino_bits = NODE_BITS;
+	*fs = (struct mountfs){
+		.vol = vol,
+		.all = !root,
+		.ino_bits = NODE_BITS,
+		.above = {
+			.st_uid = uid,
+			.st_gid = gid,
+			.st_blksize = (blksize_t)vol->geo.block_size,
+			.st_atim = { .tv_sec = created },
+			.st_mtim = { .tv_sec = created },
+			.st_ctim = { .tv_sec = created },
+		},
+	};
 	if (root)
 		fs->roots[fs->nroots++] = *root;
 	for (; fs->all && cno; cno >>= 1)
@@ -56,7 +52,6 @@ int mountfs_init(struct mountfs *fs, struct context *cx, struct volume *vol,
 	if (fs->ino_bits < 16)
 		return fail(cx, -EOVERFLOW, "checkpoint %llu",
 			    (unsigned long long)vol->latest.cno);
-	set_above(fs, uid, gid);
 	fs->buffer = malloc(BUFFER_SIZE);
 	return fs->buffer ? 0 : fail(cx, -ENOMEM, "buffer");
 }
@@ -105,58 +100,42 @@ int mountfs_root(struct mountfs *fs, struct context *cx, uint64_t cno,
 	return 0;
 }
 
-/* The checkpoint that NODE is in, and its inode number there. */
-static int locate(struct mountfs *fs, struct context *cx, uint64_t node,
-		  struct root **root, uint64_t *ino)
-{
-	*ino = node & ((UINT64_C(1) << fs->ino_bits) - 1);
-	if (!fs->all && node == MOUNTFS_TOP)
-		*ino = NILFS_ROOT_INO;
-	return mountfs_root(fs, cx, node >> fs->ino_bits, root);
-}
-
-/* What the kernel takes for no file: nilfs_read_inode_common(), and VFS. */
-static int check_inode(struct context *cx, uint64_t ino,
-		       const struct nilfs_inode *inode)
-{
-	uint16_t mode = le16_get(inode->i_mode);
-	uint64_t size = le64_get(inode->i_size);
-
-	if (inode_is_private(ino))
-		return fail(cx, -EUCLEAN, "inode %llu: not one for users",
-			    (unsigned long long)ino);
-	if (inode_dirent_type(mode) == NILFS_FT_UNKNOWN)
-		return fail(cx, -EUCLEAN, "inode %llu: mode 0%o: not a type of "
-			    "file", (unsigned long long)ino,
-			    (unsigned int)mode);
-	if (size > INT64_MAX)
-		return fail(cx, -EUCLEAN, "inode %llu: size %llu",
-			    (unsigned long long)ino, (unsigned long long)size);
-	return 0;
-}
-
 /*
- * Reads the inode of INO in ROOT.  One that does not exist is lost: no
- * node is made of anything but a name.
+ * An inode that does not exist is lost: no node is made of anything but a name.
+ * So is what the kernel takes for no file: nilfs_read_inode_common(), and VFS.
  */
-static int read_inode(struct root *root, struct context *cx, uint64_t ino,
-		      struct nilfs_inode *inode)
-{
-	int err = root_inode(root, cx, ino, inode);
-
-	if (err == -ENOENT)
-		err = fail(cx, -EUCLEAN, "inode %llu: has a name, but is not "
-			   "in checkpoint %llu", (unsigned long long)ino,
-			   (unsigned long long)root->cno);
-	return err ? err : check_inode(cx, ino, inode);
-}
-
 int mountfs_inode(struct mountfs *fs, struct context *cx, uint64_t node,
 		  struct root **root, uint64_t *ino, struct nilfs_inode *inode)
 {
-	int err = locate(fs, cx, node, root, ino);
+	uint16_t mode;
+	int err;
 
-	return err ? err : read_inode(*root, cx, *ino, inode);
+	*ino = node & ((UINT64_C(1) << fs->ino_bits) - 1);
+	if (!fs->all && node == MOUNTFS_TOP)
+		*ino = NILFS_ROOT_INO;
+	err = mountfs_root(fs, cx, node >> fs->ino_bits, root);
+	if (err)
+		return err;
+	err = root_inode(*root, cx, *ino, inode);
+	if (err == -ENOENT)
+		return fail(cx, -EUCLEAN, "inode %llu: has a name, but is not "
+			    "in checkpoint %llu", (unsigned long long)*ino,
+			    (unsigned long long)(*root)->cno);
+	if (err)
+		return err;
+	mode = le16_get(inode->i_mode);
+	if (inode_is_private(*ino))
+		return fail(cx, -EUCLEAN, "inode %llu: not one for users",
+			    (unsigned long long)*ino);
+	if (inode_dirent_type(mode) == NILFS_FT_UNKNOWN)
+		return fail(cx, -EUCLEAN, "inode %llu: mode 0%o: not a type of "
+			    "file", (unsigned long long)*ino,
+			    (unsigned int)mode);
+	if (le64_get(inode->i_size) > INT64_MAX)
+		return fail(cx, -EUCLEAN, "inode %llu: size %llu",
+			    (unsigned long long)*ino,
+			    (unsigned long long)le64_get(inode->i_size));
+	return 0;
 }
 
 /* The file that NODE is, of type TYPE of its mode. */
@@ -181,35 +160,11 @@ static struct timespec time_of(struct inode_time time)
 	return (struct timespec){ .tv_sec = time.sec, .tv_nsec = time.nsec };
 }
 
-static void fill_stat(const struct mountfs *fs, uint64_t node, uint64_t ino,
-		      const struct nilfs_inode *inode, struct stat *st)
-{
-	uint32_t major, minor;
-
-	*st = (struct stat){
-		.st_ino = fs->all ? node : ino,
-		.st_mode = le16_get(inode->i_mode),
-		.st_nlink = le16_get(inode->i_links_count),
-		.st_uid = le32_get(inode->i_uid),
-		.st_gid = le32_get(inode->i_gid),
-		.st_size = (off_t)le64_get(inode->i_size),
-		.st_blocks = (blkcnt_t)le64_get(inode->i_blocks),
-		.st_blksize = (blksize_t)fs->vol->geo.block_size,
-		/* The kernel shows the time of modification for both. */
-		.st_atim = time_of(inode_mtime(inode)),
-		.st_mtim = time_of(inode_mtime(inode)),
-		.st_ctim = time_of(inode_ctime(inode)),
-	};
-	if (inode_has_rdev(inode)) {
-		inode_rdev(inode, &major, &minor);
-		st->st_rdev = makedev(major, minor);
-	}
-}
-
 int mountfs_stat(struct mountfs *fs, struct context *cx, uint64_t node,
 		 struct stat *st)
 {
 	struct nilfs_inode inode;
+	uint32_t major, minor;
 	struct root *root;
 	uint64_t ino;
 	int err;
@@ -217,9 +172,27 @@ int mountfs_stat(struct mountfs *fs, struct context *cx, uint64_t node,
 	if (mountall_has(fs, node))
 		return mountall_stat(fs, cx, node, st);
 	err = mountfs_inode(fs, cx, node, &root, &ino, &inode);
-	if (!err)
-		fill_stat(fs, node, ino, &inode, st);
-	return err;
+	if (err)
+		return err;
+	*st = (struct stat){
+		.st_ino = fs->all ? node : ino,
+		.st_mode = le16_get(inode.i_mode),
+		.st_nlink = le16_get(inode.i_links_count),
+		.st_uid = le32_get(inode.i_uid),
+		.st_gid = le32_get(inode.i_gid),
+		.st_size = (off_t)le64_get(inode.i_size),
+		.st_blocks = (blkcnt_t)le64_get(inode.i_blocks),
+		.st_blksize = (blksize_t)fs->vol->geo.block_size,
+		/* The kernel shows the time of modification for both. */
+		.st_atim = time_of(inode_mtime(&inode)),
+		.st_mtim = time_of(inode_mtime(&inode)),
+		.st_ctim = time_of(inode_ctime(&inode)),
+	};
+	if (inode_has_rdev(&inode)) {
+		inode_rdev(&inode, &major, &minor);
+		st->st_rdev = makedev(major, minor);
+	}
+	return 0;
 }
 
 /* The checkpoint number of a node, 0 where there is only one. */
@@ -228,25 +201,24 @@ static uint64_t cno_of(const struct mountfs *fs, uint64_t node)
 	return fs->all ? node >> fs->ino_bits : 0;
 }
 
-static int lookup_in_dir(struct mountfs *fs, struct context *cx,
-			 uint64_t parent, const char *name, uint64_t *node)
-{
-	struct file dir;
-	uint64_t ino;
-	int err = open_file(fs, cx, parent, S_IFDIR, -ENOTDIR, &dir);
-
-	if (!err)
-		err = mountdir_find(&dir, cx, parent, &fs->hint, name, &ino);
-	return err ? err : mountfs_node(fs, cx, cno_of(fs, parent), ino, node);
-}
-
 int mountfs_lookup(struct mountfs *fs, struct context *cx, uint64_t parent,
 		   const char *name, uint64_t *node, struct stat *st)
 {
-	int err = mountall_has(fs, parent) ?
-			  mountall_lookup(fs, cx, parent, name, node) :
-			  lookup_in_dir(fs, cx, parent, name, node);
+	struct file dir;
+	uint64_t ino;
+	int err;
 
+	if (mountall_has(fs, parent)) {
+		err = mountall_lookup(fs, cx, parent, name, node);
+	} else {
+		err = open_file(fs, cx, parent, S_IFDIR, -ENOTDIR, &dir);
+		if (!err)
+			err = mountdir_find(&dir, cx, parent, &fs->hint, name,
+					    &ino);
+		if (!err)
+			err = mountfs_node(fs, cx, cno_of(fs, parent), ino,
+					   node);
+	}
 	return err ? err : mountfs_stat(fs, cx, *node, st);
 }
 
@@ -398,72 +370,45 @@ int mountfs_read(struct mountfs *fs, struct context *cx, uint64_t node,
 	return 0;
 }
 
-/* The first byte from AT on that is, or is not, in a run of blocks. */
-static int seek_in(struct extent_cursor *cur, struct context *cx, bool hole,
-		   uint32_t bits, uint64_t at, uint64_t size, uint64_t *found)
-{
-	struct extent e;
-	int ret;
-
-	*found = hole ? at : size;
-	while ((ret = extent_cursor_next(cur, cx, UINT32_MAX, &e)) > 0) {
-		uint64_t begin = e.blkoff << bits;
-
-		if (e.blkoff > (size - 1) >> bits)
-			break;
-		if (!hole) {
-			*found = begin > at ? begin : at;
-			break;
-		}
-		if (begin > *found)
-			break;
-		*found = (e.blkoff + e.count) << bits;
-	}
-	if (*found > size)
-		*found = size;
-	return ret < 0 ? ret : 0;
-}
-
 int mountfs_seek(struct mountfs *fs, struct context *cx, uint64_t node,
 		 uint64_t offset, bool hole, uint64_t *found)
 {
 	uint32_t bits = fs->vol->geo.block_bits;
 	struct extent_cursor cur;
+	uint64_t size, begin;
+	struct extent e;
 	struct file file;
-	uint64_t size;
-	int err = open_file(fs, cx, node, S_IFREG, -EINVAL, &file);
+	int ret = open_file(fs, cx, node, S_IFREG, -EINVAL, &file);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	size = le64_get(file.inode.i_size);
 	if (offset >= size)
 		return fail(cx, -ENXIO, "past the end");
-	err = extent_cursor_open(&cur, cx, &file, offset >> bits);
-	if (!err)
-		err = seek_in(&cur, cx, hole, bits, offset, size, found);
+	*found = hole ? offset : size;
+	ret = extent_cursor_open(&cur, cx, &file, offset >> bits);
+	while (!ret &&
+	       (ret = extent_cursor_next(&cur, cx, UINT32_MAX, &e)) > 0) {
+		begin = e.blkoff << bits;
+		if (e.blkoff > (size - 1) >> bits)
+			break;
+		if (!hole) {
+			*found = begin > offset ? begin : offset;
+			break;
+		}
+		if (begin > *found)
+			break;
+		*found = (e.blkoff + e.count) << bits;
+		ret = 0;
+	}
 	extent_cursor_close(&cur);
-	if (!err && !hole && *found == size)
-		err = fail(cx, -ENXIO, "only a hole");
-	return err;
-}
-
-/*
- * How many inodes ROOT may have before its ifile needs another block of group
- * descriptors: nilfs_palloc_count_max_entries().
- */
-static int count_inodes(struct root *root, struct context *cx, uint64_t *count)
-{
-	const struct palloc *p = &root->vol->ifile_palloc;
-	uint64_t group = 0, blocknr;
-	int ret;
-
-	do {
-		group += p->groups_per_desc;
-		ret = file_lookup(&root->ifile, cx,
-				  palloc_desc_blkoff(p, group), &blocknr);
-	} while (ret > 0);
-	*count = group * p->entries_per_group;
-	return ret;
+	if (ret < 0)
+		return ret;
+	if (*found > size)
+		*found = size;
+	if (!hole && *found == size)
+		return fail(cx, -ENXIO, "only a hole");
+	return 0;
 }
 
 int mountfs_statfs(struct mountfs *fs, struct context *cx,
@@ -475,16 +420,27 @@ int mountfs_statfs(struct mountfs *fs, struct context *cx,
 		geo->nsegments, le32_get(sb->s_r_segments_percentage));
 	struct nilfs_sufile_header header;
 	uint64_t cno = fs->all ? fs->vol->latest.cno : 0;
+	const struct palloc *p = &fs->vol->ifile_palloc;
 	struct root *root;
-	uint64_t clean, inodes, used;
-	int err = mountfs_root(fs, cx, cno, &root);
+	uint64_t group = 0, clean, inodes, used, blocknr;
+	int ret = mountfs_root(fs, cx, cno, &root);
 
-	if (!err)
-		err = count_inodes(root, cx, &inodes);
-	if (!err)
-		err = sutable_header(fs->vol, cx, &header);
-	if (err)
-		return err;
+	if (ret)
+		return ret;
+	/*
+	 * As many as there may be before the ifile needs another block of group
+	 * descriptors: nilfs_palloc_count_max_entries().
+	 */
+	do {
+		group += p->groups_per_desc;
+		ret = file_lookup(&root->ifile, cx,
+				  palloc_desc_blkoff(p, group), &blocknr);
+	} while (ret > 0);
+	if (!ret)
+		ret = sutable_header(fs->vol, cx, &header);
+	if (ret)
+		return ret;
+	inodes = group * p->entries_per_group;
 	used = le64_get(root->cp.cp_inodes_count);
 	clean = le64_get(header.sh_ncleansegs);
 	*st = (struct statvfs){
