@@ -70,70 +70,44 @@ static const struct {
 		"dead: the DAT has been rewritten elsewhere" },
 };
 
-static bool is_same(const struct segsum_block *a, const struct segsum_block *b)
-{
-	return a->ino == b->ino && a->blkoff == b->blkoff &&
-	       a->is_node == b->is_node && a->vblocknr == b->vblocknr;
-}
-
-/* The entry leads elsewhere: to a copy of this block or to another one? */
-static int judge_elsewhere(struct verdict_facts *v, struct context *cx,
-			   struct volume *vol, const struct segsum_block *b)
-{
-	struct logfind f;
-	int err;
-
-	v->elsewhere = le64_get(v->entry.de.de_blocknr);
-	v->verdict = VERDICT_REUSED;
-	if (!geometry_has_block(&vol->geo, v->elsewhere))
-		return 0;
-	err = logfind_block(&f, cx, vol, v->elsewhere);
-	if (!err && f.part == LOGFIND_PAYLOAD && is_same(&f.block, b))
-		v->verdict = VERDICT_MOVED;
-	return err;
-}
-
-static int judge_virtual(struct verdict_facts *v, struct context *cx,
-			 struct volume *vol, const struct held *held,
-			 uint64_t blocknr, const struct segsum_block *b)
-{
-	int err;
-
-	err = held_read(&v->entry, cx, vol, held, b->vblocknr);
-	if (err)
-		return err;
-	v->verdict = v->entry.state;
-	if (!v->entry.used || le64_get(v->entry.de.de_blocknr) == blocknr)
-		return 0;
-	return judge_elsewhere(v, cx, vol, b);
-}
-
-static int judge_dat(struct verdict_facts *v, struct context *cx,
-		     struct volume *vol, uint64_t blocknr,
-		     const struct segsum_block *b)
-{
-	int ret = blockmap_lookup_at_level(&vol->dat.map, cx, b->blkoff,
-					   b->is_node ? b->level : 0,
-					   &v->elsewhere);
-
-	if (ret <= 0)
-		v->elsewhere = 0;
-	v->verdict = v->elsewhere == blocknr ? HELD_CURRENT :
-					       VERDICT_REPLACED;
-	if (v->verdict == HELD_CURRENT)
-		v->elsewhere = 0;
-	return ret < 0 ? ret : 0;
-}
-
 /* Judges block BLOCKNR, which its log lists as B.  -EUCLEAN, -EIO, -ENOMEM. */
 static int verdict_find(struct verdict_facts *v, struct context *cx,
 			struct volume *vol, const struct held *held,
 			uint64_t blocknr, const struct segsum_block *b)
 {
-	*v = (struct verdict_facts){ .verdict = HELD_DEAD };
-	if (b->is_virtual)
-		return judge_virtual(v, cx, vol, held, blocknr, b);
-	return judge_dat(v, cx, vol, blocknr, b);
+	struct logfind f;
+	int ret;
+
+	*v = (struct verdict_facts){ .verdict = VERDICT_REPLACED };
+	if (!b->is_virtual) {
+		ret = blockmap_lookup_at_level(&vol->dat.map, cx, b->blkoff,
+					       b->is_node ? b->level : 0,
+					       &v->elsewhere);
+		if (ret > 0 && v->elsewhere == blocknr)
+			v->verdict = HELD_CURRENT;
+		if (ret <= 0 || v->elsewhere == blocknr)
+			v->elsewhere = 0;
+		return ret < 0 ? ret : 0;
+	}
+	ret = held_read(&v->entry, cx, vol, held, b->vblocknr);
+	v->verdict = ret ? HELD_DEAD : v->entry.state;
+	if (ret || !v->entry.used)
+		return ret;
+	v->elsewhere = le64_get(v->entry.de.de_blocknr);
+	if (v->elsewhere == blocknr) {
+		v->elsewhere = 0;
+		return 0;
+	}
+	/* The entry leads to a copy of this block or to another one. */
+	v->verdict = VERDICT_REUSED;
+	if (!geometry_has_block(&vol->geo, v->elsewhere))
+		return 0;
+	ret = logfind_block(&f, cx, vol, v->elsewhere);
+	if (!ret && f.part == LOGFIND_PAYLOAD && f.block.ino == b->ino &&
+	    f.block.blkoff == b->blkoff && f.block.is_node == b->is_node &&
+	    f.block.vblocknr == b->vblocknr)
+		v->verdict = VERDICT_MOVED;
+	return ret;
 }
 
 struct block_options {
@@ -179,38 +153,6 @@ static unsigned int super_in(const struct volume *vol, uint64_t blocknr)
 	return 0;
 }
 
-static void say_area(struct block_view *b, uint64_t blocknr)
-{
-	struct report *r = &b->tool->report;
-	unsigned int copy = super_in(b->vol, blocknr);
-	const char *area = "after the segments";
-
-	if (geometry_has_block(&b->vol->geo, blocknr))
-		area = "segment";
-	else if (copy)
-		area = copy == 1 ? "first superblock" : "second superblock";
-	else if (blocknr < b->vol->geo.first_data_block)
-		area = "before the segments";
-	report_string(r, "area", "Area", area);
-}
-
-static int say_segment(struct block_view *b, uint64_t segnum)
-{
-	struct report *r = &b->tool->report;
-	struct nilfs_segment_usage_ext su;
-	int err;
-
-	err = sutable_read(b->vol, &b->tool->cx, segnum, &su);
-	if (err)
-		return err;
-	report_u64(r, "segment", "Segment", segnum);
-	report_flags(r, usage_flags, "su_flags", "Flags of the segment",
-		     le32_get(su.su.su_flags));
-	report_u64(r, "su_nblocks", "Blocks in use of it",
-		   le32_get(su.su.su_nblocks));
-	return 0;
-}
-
 static const char *const part_names[] = {
 	[LOGFIND_NONE] = "none",
 	[LOGFIND_SUMMARY] = "summary",
@@ -218,24 +160,6 @@ static const char *const part_names[] = {
 	[LOGFIND_PAYLOAD] = "payload",
 	[LOGFIND_UNLISTED] = "unlisted",
 };
-
-static void say_log(struct block_view *b, const struct logfind *f,
-		    uint64_t blocknr)
-{
-	struct report *r = &b->tool->report;
-
-	report_string(r, "part", "Part of a log", part_names[f->part]);
-	if (f->part == LOGFIND_NONE)
-		return;
-	report_begin(r, "log", "Log");
-	report_u64(r, "blocknr", "First block", f->log.pseg);
-	report_u64(r, "index", "Number in the log", blocknr - f->log.pseg);
-	report_u64(r, "ss_seq", "Sequence number",
-		   le64_get(f->log.ss.ss_seq));
-	report_time(r, "ss_create", "Created", le64_get(f->log.ss.ss_create));
-	report_bool(r, "chained", "Follows from the start", f->chained);
-	report_end(r);
-}
 
 /* The node itself has its level and first key; the summary may not. */
 static int say_node(struct block_view *b, uint64_t blocknr)
@@ -259,51 +183,30 @@ static int say_node(struct block_view *b, uint64_t blocknr)
 	return 0;
 }
 
-/* The checkpoint to look up a path in, 0 if the block has none */
-static uint64_t choose_checkpoint(const struct block_view *b,
-				  const struct verdict_facts *v)
-{
-	if (!verdicts[v->verdict].held)
-		return 0;
-	if (!b->cno)
-		return held_newest(&b->held, &v->entry.de);
-	return held_by(&v->entry.de, b->cno) ? b->cno : 0;
-}
-
-/* The path to INO in checkpoint CNO, or NULL. */
-static int find_path(struct block_view *b, uint64_t cno, uint64_t ino,
-		     char **path)
-{
-	struct context *cx = &b->tool->cx;
-	int err = 0;
-
-	*path = NULL;
-	if (!cno)
-		return 0;
-	if (b->root.cno != cno)
-		err = root_open(&b->root, cx, b->vol, cno);
-	if (!err)
-		err = tree_find_path(&b->root, cx, ino, path);
-	if (err != -ENOENT)
-		return err;
-	fail_clear(cx);
-	return 0;
-}
-
+/* The path in a checkpoint that has the block, if there is one. */
 static int say_path(struct block_view *b, uint64_t ino,
 		    const struct verdict_facts *v)
 {
 	struct report *r = &b->tool->report;
-	uint64_t cno;
-	char *path;
-	int err;
+	struct context *cx = &b->tool->cx;
+	char *path = NULL;
+	uint64_t cno = 0;
+	int err = 0;
 
 	if (!b->path || position_file_name(ino))
 		return 0;
-	cno = choose_checkpoint(b, v);
-	err = find_path(b, cno, ino, &path);
-	if (err)
+	if (verdicts[v->verdict].held && !b->cno)
+		cno = held_newest(&b->held, &v->entry.de);
+	else if (verdicts[v->verdict].held && held_by(&v->entry.de, b->cno))
+		cno = b->cno;
+	if (cno && b->root.cno != cno)
+		err = root_open(&b->root, cx, b->vol, cno);
+	if (cno && !err)
+		err = tree_find_path(&b->root, cx, ino, &path);
+	if (err && err != -ENOENT)
 		return err;
+	if (err)
+		fail_clear(cx);
 	report_string(r, "path", "Path", path);
 	report_value(r, VALUE_U64, "path_cno", "Path in checkpoint",
 		     cno ? value_u64(cno) : value_absent());
@@ -357,55 +260,74 @@ static void say_verdict(struct block_view *b, const struct verdict_facts *v)
 	report_end(r);
 }
 
-static int say_payload(struct block_view *b, const struct segsum_block *s,
-		       uint64_t blocknr)
-{
-	struct verdict_facts v;
-	int err = verdict_find(&v, &b->tool->cx, b->vol, &b->held, blocknr, s);
-
-	if (!err)
-		err = say_file(b, s, &v, blocknr);
-	if (!err)
-		say_verdict(b, &v);
-	return err;
-}
-
 static int say_contents(struct block_view *b, uint64_t blocknr)
 {
 	struct report *r = &b->tool->report;
+	struct context *cx = &b->tool->cx;
+	struct nilfs_segment_usage_ext su;
+	struct verdict_facts v;
 	struct logfind f;
-	int err;
+	uint64_t segnum = geometry_segment_of(&b->vol->geo, blocknr);
+	int err = sutable_read(b->vol, cx, segnum, &su);
 
-	err = say_segment(b, geometry_segment_of(&b->vol->geo, blocknr));
-	if (!err)
-		err = logfind_block(&f, &b->tool->cx, b->vol, blocknr);
 	if (err)
 		return err;
-	say_log(b, &f, blocknr);
+	report_u64(r, "segment", "Segment", segnum);
+	report_flags(r, usage_flags, "su_flags", "Flags of the segment",
+		     le32_get(su.su.su_flags));
+	report_u64(r, "su_nblocks", "Blocks in use of it",
+		   le32_get(su.su.su_nblocks));
+	err = logfind_block(&f, cx, b->vol, blocknr);
+	if (err)
+		return err;
+	report_string(r, "part", "Part of a log", part_names[f.part]);
+	if (f.part == LOGFIND_NONE)
+		return 0;
+	report_begin(r, "log", "Log");
+	report_u64(r, "blocknr", "First block", f.log.pseg);
+	report_u64(r, "index", "Number in the log", blocknr - f.log.pseg);
+	report_u64(r, "ss_seq", "Sequence number", le64_get(f.log.ss.ss_seq));
+	report_time(r, "ss_create", "Created", le64_get(f.log.ss.ss_create));
+	report_bool(r, "chained", "Follows from the start", f.chained);
+	report_end(r);
 	if (f.part == LOGFIND_SUPER_ROOT)
 		report_bool(r, "latest", "The latest super root",
 			    blocknr == b->vol->latest.super_root);
 	if (f.part != LOGFIND_PAYLOAD)
 		return 0;
-	return say_payload(b, &f.block, blocknr);
+	err = verdict_find(&v, cx, b->vol, &b->held, blocknr, &f.block);
+	if (!err)
+		err = say_file(b, &f.block, &v, blocknr);
+	if (!err)
+		say_verdict(b, &v);
+	return err;
 }
 
 static int say_block(struct block_view *b, uint64_t blocknr)
 {
+	const struct nilfs_geometry *geo = &b->vol->geo;
+	const bool in_segment = geometry_has_block(geo, blocknr);
+	const char *area = "after the segments";
 	struct report *r = &b->tool->report;
+	unsigned int copy = super_in(b->vol, blocknr);
 	int err = 0;
 
-	if (blocknr >= b->vol->geo.nblocks && !super_in(b->vol, blocknr))
+	if (blocknr >= geo->nblocks && !copy)
 		return fail(&b->tool->cx, -EINVAL,
 			    "block %llu: the device has %llu",
 			    (unsigned long long)blocknr,
-			    (unsigned long long)b->vol->geo.nblocks);
+			    (unsigned long long)geo->nblocks);
+	if (in_segment)
+		area = "segment";
+	else if (copy)
+		area = copy == 1 ? "first superblock" : "second superblock";
+	else if (blocknr < geo->first_data_block)
+		area = "before the segments";
 	report_begin(r, "block", NULL);
 	report_u64(r, "blocknr", "Block", blocknr);
-	report_u64(r, "byte", "Byte of the device",
-		   blocknr << b->vol->geo.block_bits);
-	say_area(b, blocknr);
-	if (geometry_has_block(&b->vol->geo, blocknr))
+	report_u64(r, "byte", "Byte of the device", blocknr << geo->block_bits);
+	report_string(r, "area", "Area", area);
+	if (in_segment)
 		err = say_contents(b, blocknr);
 	report_end(r);
 	if (report_is_text(r))

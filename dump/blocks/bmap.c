@@ -92,35 +92,6 @@ static void take_hole(struct bmap *b, uint64_t up_to)
 	});
 }
 
-static void take_run(struct bmap *b, const struct maprun *run)
-{
-	if (run->level) {
-		if (b->options->nodes && !b->options->summary)
-			put_run(b, run);
-		return;
-	}
-	take_hole(b, run->blkoff);
-	b->next = run->last + 1;
-	if (!b->options->summary)
-		put_run(b, run);
-}
-
-static int show_runs(struct bmap *b)
-{
-	struct context *cx = &b->tool->cx;
-	struct maprun run;
-	int ret;
-
-	ret = mapwalk_open(&b->walk, cx, &b->file.map, true,
-			   b->options->blocks);
-	while (!ret && (ret = mapwalk_next(&b->walk, cx, &run)) > 0) {
-		take_run(b, &run);
-		ret = context_cancelled(cx);
-	}
-	mapwalk_close(&b->walk);
-	return ret;
-}
-
 static void say_sums(struct bmap *b, uint64_t size_blocks)
 {
 	struct report *r = &b->tool->report;
@@ -144,18 +115,31 @@ static int show_map(struct bmap *b)
 {
 	uint64_t size_blocks = div_round_up(le64_get(b->file.inode.i_size),
 					    b->file.vol->geo.block_size);
-	int err;
+	const struct bmap_options *o = b->options;
+	struct context *cx = &b->tool->cx;
+	struct maprun run;
+	int ret;
 
-	if (!b->options->summary)
+	if (!o->summary)
 		table_begin(&b->table, &b->tool->report, "runs", columns,
 			    RUN_COUNT);
-	err = show_runs(b);
-	if (!err)
+	ret = mapwalk_open(&b->walk, cx, &b->file.map, true, o->blocks);
+	while (!ret && (ret = mapwalk_next(&b->walk, cx, &run)) > 0) {
+		if (!run.level) {
+			take_hole(b, run.blkoff);
+			b->next = run.last + 1;
+		}
+		if (!o->summary && (!run.level || o->nodes))
+			put_run(b, &run);
+		ret = context_cancelled(cx);
+	}
+	mapwalk_close(&b->walk);
+	if (!ret)
 		take_hole(b, size_blocks);
-	if (!b->options->summary)
+	if (!o->summary)
 		table_end(&b->table);
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	say_sums(b, size_blocks);
 	return b->walk.unmapped != 0;
 }

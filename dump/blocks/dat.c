@@ -183,24 +183,12 @@ static int show_one(struct dat *d, uint64_t vblocknr)
 	return 0;
 }
 
-static int show_word(struct dat *d, const char *word)
-{
-	struct range range;
-	int err;
-
-	err = range_parse(&d->tool->cx, "VBLOCK", word, &range);
-	if (err)
-		return err;
-	if (range.first == range.last)
-		return show_one(d, range.first);
-	return show_range(d, range);
-}
-
 static int dat_run(struct tool *tool, const void *options)
 {
 	const struct dat_options *o = options;
 	struct dat d = { .tool = tool, .free = o->free };
 	struct dump_image im;
+	struct range range;
 	int i, err;
 
 	if (o->all == (tool->argc > 1))
@@ -212,8 +200,13 @@ static int dat_run(struct tool *tool, const void *options)
 	}
 	if (!err && o->all)
 		err = show_all(&d);
-	for (i = 1; i < tool->argc && !err; i++)
-		err = show_word(&d, tool->argv[i]);
+	for (i = 1; i < tool->argc && !err; i++) {
+		err = range_parse(&tool->cx, "VBLOCK", tool->argv[i], &range);
+		if (!err)
+			err = range.first == range.last
+				      ? show_one(&d, range.first)
+				      : show_range(&d, range);
+	}
 	held_free(&d.held);
 	image_close(&im);
 	return err;

@@ -141,12 +141,9 @@ void held_report(struct report *r, const struct held *h,
 }
 
 /*
- * An entry of the DAT and whether it is in use.
- *
  * Translation uses the entry alone; to explain a block the bitmap is needed
  * too, because a freed number keeps its old entry.
  */
-
 int held_read(struct held_entry *e, struct context *cx, struct volume *vol,
 		  const struct held *h, uint64_t vblocknr)
 {

@@ -42,16 +42,6 @@ static void say_time(struct report *r, const char *key, const char *label,
 	report_string(r, key, label, text);
 }
 
-static void say_rdev(struct report *r, const struct nilfs_inode *inode)
-{
-	char text[32];
-	uint32_t major, minor;
-
-	inode_rdev(inode, &major, &minor);
-	snprintf(text, sizeof(text), "%u:%u", major, minor);
-	report_string(r, "rdev", "Device", text);
-}
-
 /* Walks the whole map for its sums; a broken node is reported, not fatal. */
 static int say_map(struct tool *tool, const struct blockmap *map)
 {
@@ -80,36 +70,21 @@ static int say_map(struct tool *tool, const struct blockmap *map)
 	return ret ? ret : walk.unmapped != 0;
 }
 
-static void say_meaning(struct tool *tool, const struct subject *s)
-{
-	struct report *r = &tool->report;
-	uint16_t mode = le16_get(s->inode.i_mode);
-	char text[FIELDS_MODE_MAX];
-
-	fields_mode(text, mode);
-	report_string(r, "type", "Type", types[inode_dirent_type(mode)]);
-	report_string(r, "mode_text", "Mode", text);
-	say_time(r, "ctime", "Inode changed", inode_ctime(&s->inode));
-	say_time(r, "mtime", "Contents changed", inode_mtime(&s->inode));
-	if (inode_has_rdev(&s->inode))
-		say_rdev(r, &s->inode);
-}
-
-static bool has_map(const struct subject *s)
-{
-	return inode_is_metadata(s->ino) || inode_has_bmap(&s->inode);
-}
-
 static int show_inode(struct tool *tool, struct root *root,
 		      const struct subject *s)
 {
+	const bool has_map = inode_is_metadata(s->ino) ||
+			     inode_has_bmap(&s->inode);
+	uint16_t mode = le16_get(s->inode.i_mode);
 	struct report *r = &tool->report;
+	char text[FIELDS_MODE_MAX], rdev[32];
+	uint32_t major, minor;
 	struct position place;
 	struct file file;
 	int err, found = 0;
 
 	err = position_of_inode(&place, &tool->cx, root, s->ino);
-	if (!err && has_map(s))
+	if (!err && has_map)
 		err = subject_file(s, &tool->cx, root, &file);
 	report_begin(r, "inode", NULL);
 	report_u64(r, "ino", "Inode", s->ino);
@@ -117,8 +92,17 @@ static int show_inode(struct tool *tool, struct root *root,
 	report_bool(r, "allocated", "In use", s->allocated);
 	fields_report(r, field_table_find("inode"), &s->inode);
 	report_begin(r, "meaning", "Which means");
-	say_meaning(tool, s);
-	if (!err && has_map(s))
+	fields_mode(text, mode);
+	report_string(r, "type", "Type", types[inode_dirent_type(mode)]);
+	report_string(r, "mode_text", "Mode", text);
+	say_time(r, "ctime", "Inode changed", inode_ctime(&s->inode));
+	say_time(r, "mtime", "Contents changed", inode_mtime(&s->inode));
+	if (inode_has_rdev(&s->inode)) {
+		inode_rdev(&s->inode, &major, &minor);
+		snprintf(rdev, sizeof(rdev), "%u:%u", major, minor);
+		report_string(r, "rdev", "Device", rdev);
+	}
+	if (!err && has_map)
 		found = say_map(tool, &file.map);
 	report_end(r);
 	if (place.blocknr)

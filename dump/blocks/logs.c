@@ -146,38 +146,34 @@ static void accuse(struct logs *l, const char *what, uint64_t blocknr,
 	l->broken++;
 }
 
-static bool sumsum_is_right(struct logs *l, const struct log *log)
-{
-	const struct nilfs_geometry *geo = &l->vol->geo;
-	struct segsum_crc crc;
-
-	segsum_crc_init_sumsum(&crc, geo, &log->ss);
-	segsum_crc_update(&crc, l->summary.buf,
-			  (size_t)segsum_nsumblk(geo, &log->ss)
-			  << geo->block_bits);
-	if (segsum_crc_check_sumsum(&crc, &log->ss) == RULE_OK)
-		return true;
-	accuse(l, "log", log->pseg, RULE_LOG_SUMSUM);
-	return false;
-}
-
 /* Reads and sums up; a verdict is a fact, only failures are returned. */
 static int find_facts(struct logs *l, struct log_facts *f)
 {
+	const struct nilfs_geometry *geo = &l->vol->geo;
 	struct context *cx = &l->tool->cx;
+	const struct log *log = f->log;
+	struct segsum_crc crc;
 	int err;
 
-	err = summary_read(&l->summary, cx, l->vol, f->log->pseg,
-			   &f->log->ss);
+	err = summary_read(&l->summary, cx, l->vol, log->pseg, &log->ss);
 	if (err == -EUCLEAN)
 		complain(l);
 	else if (err)
 		return err;
 	f->readable = !err;
-	f->sumsum_right = f->readable && sumsum_is_right(l, f->log);
+	if (f->readable) {
+		segsum_crc_init_sumsum(&crc, geo, &log->ss);
+		segsum_crc_update(&crc, l->summary.buf,
+				  (size_t)segsum_nsumblk(geo, &log->ss)
+				  << geo->block_bits);
+		f->sumsum_right = segsum_crc_check_sumsum(&crc, &log->ss) ==
+				  RULE_OK;
+		if (!f->sumsum_right)
+			accuse(l, "log", log->pseg, RULE_LOG_SUMSUM);
+	}
 	if (!l->o->verify)
 		return 0;
-	err = logcheck_payload(l->vol, cx, f->log->pseg, &f->log->ss);
+	err = logcheck_payload(l->vol, cx, log->pseg, &log->ss);
 	if (err == -EUCLEAN)
 		complain(l);
 	else if (err)
@@ -205,23 +201,6 @@ static void put_row(struct logs *l, const struct log_facts *f)
 		[ROW_PAYLOAD] = f->datasum_right,
 		[ROW_FLAGS] = value_u64(le16_get(ss->ss_flags)),
 	});
-}
-
-static void say_header(struct logs *l, const struct log_facts *f)
-{
-	struct report *r = &l->tool->report;
-
-	report_u64(r, "segment", "Segment", f->segnum);
-	report_u64(r, "blocknr", "First block", f->log->pseg);
-	report_string(r, "state", "State", state_names[f->state]);
-	fields_report_first(r, field_table_find("segment_summary"),
-			    &f->log->ss, le16_get(f->log->ss.ss_bytes));
-	report_u64(r, "summary_blocks", "Summary blocks",
-		   segsum_nsumblk(&l->vol->geo, &f->log->ss));
-	report_bool(r, "sumsum_is_right", "ss_sumsum is right",
-		    f->sumsum_right);
-	report_value(r, VALUE_BOOL, "datasum_is_right", "ss_datasum is right",
-		     f->datasum_right);
 }
 
 /* The super root is the last block and is in no list of the summary. */
@@ -296,59 +275,49 @@ static void put_block(struct table *t, uint64_t pseg,
 	table_row(t, v);
 }
 
-static void say_blocks(struct logs *l, const struct log *log)
+static int say_contents(struct logs *l, const struct log *log)
 {
 	struct summary *s = &l->summary;
 	struct segsum_block b;
 	struct table t;
+	enum rule rule;
 
-	table_begin(&t, &l->tool->report, "blocks", block_columns,
-		    BLOCK_COUNT);
-	while (segsum_iter_next(&s->iter, &b))
-		put_block(&t, log->pseg, &b);
-	table_end(&t);
-}
-
-/* Starts the walk over the summary again. */
-static void rewind_summary(struct logs *l)
-{
-	struct summary *s = &l->summary;
-
-	segsum_iter_init(&s->iter, &l->vol->geo, s->buf, s->capacity *
-			 l->vol->geo.block_size);
-}
-
-/* Names what ended a walk early. */
-static void check_walk(struct logs *l, const struct log *log)
-{
-	enum rule rule = l->summary.iter.verdict;
-
+	say_files(l);
+	rule = s->iter.verdict; /* what ended the walk early */
 	if (rule != RULE_OK && rule != RULE_LOG_SUMBYTES_UNUSED)
 		accuse(l, "log", log->pseg, rule);
-}
-
-static int say_contents(struct logs *l, const struct log_facts *f)
-{
-	say_files(l);
-	check_walk(l, f->log);
 	if (l->blocks) {
-		rewind_summary(l);
-		say_blocks(l, f->log);
+		segsum_iter_init(&s->iter, &l->vol->geo, s->buf,
+				 s->capacity * l->vol->geo.block_size);
+		table_begin(&t, &l->tool->report, "blocks", block_columns,
+			    BLOCK_COUNT);
+		while (segsum_iter_next(&s->iter, &b))
+			put_block(&t, log->pseg, &b);
+		table_end(&t);
 	}
-	if (!segsum_has_super_root(&f->log->ss))
-		return 0;
-	return say_super_root(l, f->log);
+	return segsum_has_super_root(&log->ss) ? say_super_root(l, log) : 0;
 }
 
 static int say_log(struct logs *l, const struct log_facts *f)
 {
+	const struct nilfs_segment_summary *ss = &f->log->ss;
 	struct report *r = &l->tool->report;
 	int err = 0;
 
 	report_begin(r, "log", NULL);
-	say_header(l, f);
+	report_u64(r, "segment", "Segment", f->segnum);
+	report_u64(r, "blocknr", "First block", f->log->pseg);
+	report_string(r, "state", "State", state_names[f->state]);
+	fields_report_first(r, field_table_find("segment_summary"), ss,
+			    le16_get(ss->ss_bytes));
+	report_u64(r, "summary_blocks", "Summary blocks",
+		   segsum_nsumblk(&l->vol->geo, ss));
+	report_bool(r, "sumsum_is_right", "ss_sumsum is right",
+		    f->sumsum_right);
+	report_value(r, VALUE_BOOL, "datasum_is_right", "ss_datasum is right",
+		     f->datasum_right);
 	if (f->readable)
-		err = say_contents(l, f);
+		err = say_contents(l, f->log);
 	report_end(r);
 	if (!err && report_is_text(r))
 		out_char(r->out, '\n');
@@ -392,74 +361,59 @@ static enum logs_state state_of(const struct walk *w, const struct log *log)
 	return seq >= w->logs->vol->latest.seq ? LOGS_NEWER : LOGS_STALE;
 }
 
-static void check_end(struct walk *w)
-{
-	if (w->scan.pseg >= w->counted)
-		return;
-	tool_warn(w->logs->tool,
-		  "segment %llu: no log at block %llu, where one should be",
-		  (unsigned long long)w->segnum,
-		  (unsigned long long)w->scan.pseg);
-	w->logs->broken++;
-}
-
 /* The logs that follow one another from the beginning of the segment. */
 static int show_chain(struct walk *w)
 {
-	struct context *cx = &w->logs->tool->cx;
+	struct logs *l = w->logs;
+	struct context *cx = &l->tool->cx;
 	enum logs_state state;
 	struct log log;
 	int ret;
 
 	while ((ret = logscan_next(&w->scan, cx, &log)) > 0) {
 		state = state_of(w, &log);
-		if (state == LOGS_STALE && !w->logs->o->stale)
+		if (state == LOGS_STALE && !l->o->stale)
 			break;
 		ret = context_cancelled(cx);
 		if (!ret)
-			ret = show_log(w->logs, w->segnum, state,
-					    &log);
+			ret = show_log(l, w->segnum, state, &log);
 		if (ret)
 			return ret;
 	}
-	if (ret >= 0)
-		check_end(w);
+	if (ret >= 0 && w->scan.pseg < w->counted) {
+		tool_warn(l->tool,
+			  "segment %llu: no log at block %llu, where one "
+			  "should be", (unsigned long long)w->segnum,
+			  (unsigned long long)w->scan.pseg);
+		l->broken++;
+	}
 	return ret < 0 ? ret : 0;
 }
 
-static int show_stale(struct walk *w)
+static int show_segment(struct logs *l, uint64_t segnum,
+			const struct nilfs_segment_usage_ext *su)
 {
-	struct context *cx = &w->logs->tool->cx;
+	struct walk w = { .logs = l, .segnum = segnum };
+	struct context *cx = &l->tool->cx;
 	struct logsearch search;
 	struct log log;
 	int ret;
 
-	ret = logsearch_open(&search, cx, w->logs->vol, w->segnum,
-			     w->scan.pseg);
-	while (!ret && (ret = logsearch_next(&search, cx, &log)) > 0)
-		ret = show_log(w->logs, w->segnum,
-				    state_of(w, &log), &log);
-	logsearch_close(&search);
-	return ret;
-}
-
-static int show_segment(struct logs *logs, uint64_t segnum,
-			const struct nilfs_segment_usage_ext *su)
-{
-	struct walk w = { .logs = logs, .segnum = segnum };
-	int err;
-
-	if (segusage_is_clean(&su->su) && !logs->o->stale)
+	if (segusage_is_clean(&su->su) && !l->o->stale)
 		return 0;
-	err = logscan_open(&w.scan, &logs->tool->cx, logs->vol, segnum, 0);
-	if (err)
-		return err;
+	ret = logscan_open(&w.scan, cx, l->vol, segnum, 0);
+	if (ret)
+		return ret;
 	if (!segusage_is_clean(&su->su))
 		w.counted = w.scan.pseg + le32_get(su->su.su_nblocks);
-	err = show_chain(&w);
-	if (!err && logs->o->stale)
-		err = show_stale(&w);
-	return err;
+	ret = show_chain(&w);
+	if (ret || !l->o->stale)
+		return ret;
+	ret = logsearch_open(&search, cx, l->vol, segnum, w.scan.pseg);
+	while (!ret && (ret = logsearch_next(&search, cx, &log)) > 0)
+		ret = show_log(l, segnum, state_of(&w, &log), &log);
+	logsearch_close(&search);
+	return ret;
 }
 
 static int show_range(struct logs *logs, const char *word)
@@ -505,28 +459,6 @@ static int show_all(struct logs *logs)
 	return ret;
 }
 
-static int show_logs(struct logs *logs)
-{
-	struct tool *tool = logs->tool;
-	int i, err = 0;
-
-	if (logs->o->brief)
-		table_begin(&logs->table, &tool->report, "logs", row_columns,
-			    ROW_COUNT);
-	else
-		report_list(&tool->report, "logs");
-	if (tool->argc == 1)
-		err = show_all(logs);
-	for (i = 1; i < tool->argc && !err; i++)
-		err = show_range(logs, tool->argv[i]);
-	if (logs->o->brief)
-		table_end(&logs->table);
-	else
-		report_end(&tool->report);
-	summary_free(&logs->summary);
-	return err ? err : logs->broken != 0;
-}
-
 static int logs_run(struct tool *tool, const void *options)
 {
 	const struct logs_options *o = options;
@@ -534,13 +466,28 @@ static int logs_run(struct tool *tool, const void *options)
 		.tool = tool, .o = o, .blocks = o->blocks || tool->verbose,
 	};
 	struct dump_image im;
-	int err = image_open(&im, tool, tool->argv[0], NULL);
+	int i, err = image_open(&im, tool, tool->argv[0], NULL);
 
 	logs.vol = im.vol;
-	if (!err)
-		err = show_logs(&logs);
+	if (err)
+		goto out;
+	if (o->brief)
+		table_begin(&logs.table, &tool->report, "logs", row_columns,
+			    ROW_COUNT);
+	else
+		report_list(&tool->report, "logs");
+	if (tool->argc == 1)
+		err = show_all(&logs);
+	for (i = 1; i < tool->argc && !err; i++)
+		err = show_range(&logs, tool->argv[i]);
+	if (o->brief)
+		table_end(&logs.table);
+	else
+		report_end(&tool->report);
+	summary_free(&logs.summary);
+out:
 	image_close(&im);
-	return err;
+	return err ? err : logs.broken != 0;
 }
 
 const struct cli_command logs_command = {

@@ -22,26 +22,18 @@ unsigned int mapwalk_levels(const struct blockmap *map)
 	return root.level;
 }
 
-static int last_direct(const struct blockmap *map, uint64_t *key)
-{
-	unsigned int i;
-
-	for (i = NILFS_DIRECT_NBLOCKS; i > 0; i--) {
-		*key = i - 1;
-		if (bmap_direct_ptr(map->root, *key))
-			return 1;
-	}
-	return 0;
-}
-
 int mapwalk_last(const struct blockmap *map, struct context *cx,
 		 uint64_t *key)
 {
 	struct blockmap_cursor cur;
 	int ret;
 
-	if (!mapwalk_levels(map))
-		return last_direct(map, key);
+	if (!mapwalk_levels(map)) {
+		for (*key = NILFS_DIRECT_NBLOCKS; (*key)-- > 0;)
+			if (bmap_direct_ptr(map->root, *key))
+				return 1;
+		return 0;
+	}
 	ret = blockmap_cursor_open(&cur, cx, map, UINT64_MAX, false);
 	if (!ret && cur.level == 1 && cur.path[1].node.nchildren) {
 		*key = bmap_node_key(&cur.path[1].node,
@@ -61,35 +53,11 @@ int mapwalk_open(struct mapwalk *walk, struct context *cx,
 	return blockmap_cursor_open(&walk->cursor, cx, map, 0, nodes);
 }
 
-/* The last key below the node that the cursor yielded. */
-static uint64_t last_below(const struct blockmap_cursor *cur)
-{
-	const struct blockmap_level *l = &cur->path[cur->level];
-	uint64_t end = l->end;
-
-	if (l->index + 1 < l->node.nchildren)
-		end = bmap_node_key(&l->node, l->index + 1);
-	return end - 1;
-}
-
-static void count_run(struct mapwalk *walk, const struct maprun *one)
-{
-	walk->unmapped += !one->blocknr;
-	if (one->level) {
-		walk->nodes++;
-		return;
-	}
-	walk->data++;
-	if (walk->data == 1 || one->blocknr != walk->disk_end ||
-	    one->blkoff != walk->file_end)
-		walk->extents++;
-	walk->disk_end = one->blocknr + 1;
-	walk->file_end = one->blkoff + 1;
-}
-
+/* Takes and counts one block. */
 static int next_one(struct mapwalk *walk, struct context *cx,
 		    struct maprun *one)
 {
+	const struct blockmap_level *l;
 	struct blockmap_item item;
 	int ret;
 
@@ -103,16 +71,28 @@ static int next_one(struct mapwalk *walk, struct context *cx,
 		.ptr = item.ptr,
 		.level = item.level,
 	};
-	if (item.level)
-		one->last = last_below(&walk->cursor);
 	ret = blockmap_resolve(walk->map, cx, item.ptr, &one->blocknr);
-	if (ret == -EUCLEAN) {
+	if (ret && ret != -EUCLEAN)
+		return ret;
+	if (ret) {
 		fail_clear(cx);
 		one->blocknr = 0;
-	} else if (ret) {
-		return ret;
 	}
-	count_run(walk, one);
+	walk->unmapped += !one->blocknr;
+	if (item.level) {
+		l = &walk->cursor.path[walk->cursor.level];
+		one->last = (l->index + 1 < l->node.nchildren
+				     ? bmap_node_key(&l->node, l->index + 1)
+				     : l->end) - 1;
+		walk->nodes++;
+		return 1;
+	}
+	walk->data++;
+	if (walk->data == 1 || one->blocknr != walk->disk_end ||
+	    one->blkoff != walk->file_end)
+		walk->extents++;
+	walk->disk_end = one->blocknr + 1;
+	walk->file_end = one->blkoff + 1;
 	return 1;
 }
 
