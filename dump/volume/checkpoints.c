@@ -69,34 +69,25 @@ struct listing {
 	int status;
 };
 
-static int count_holdings(struct listing *l, struct keepers *k)
-{
-	struct context *cx = &l->tool->cx;
-	int err;
-
-	k->holdings.blocks = calloc(k->holdings.count ? k->holdings.count : 1,
-				    sizeof(*k->holdings.blocks));
-	if (!k->holdings.blocks)
-		return fail(cx, -ENOMEM, "counts of blocks");
-	err = holdings_count(l->vol, cx, &k->holdings);
-	if (err) {
-		free(k->holdings.blocks);
-		k->holdings.blocks = NULL;
-	}
-	return err;
-}
-
 static int find_keepers(struct listing *l, struct keepers *k, bool snapshots)
 {
+	struct holdings *h = &k->holdings;
 	struct context *cx = &l->tool->cx;
-	int err = cptable_list(l->vol, cx, snapshots, &k->cnos,
-			       &k->holdings.count);
+	int err = cptable_list(l->vol, cx, snapshots, &k->cnos, &h->count);
 
-	k->holdings.cnos = k->cnos;
+	h->cnos = k->cnos;
 	/* What failed for one kind would fail again for the other. */
-	if (!err && !l->o->fast && !l->status)
-		err = image_note(l->tool, &l->status, count_holdings(l, k));
-	return err;
+	if (err || l->o->fast || l->status)
+		return err;
+	h->blocks = calloc(h->count ? h->count : 1, sizeof(*h->blocks));
+	if (!h->blocks)
+		return fail(cx, -ENOMEM, "counts of blocks");
+	err = holdings_count(l->vol, cx, h);
+	if (err) {
+		free(h->blocks);
+		h->blocks = NULL;
+	}
+	return image_note(l->tool, &l->status, err);
 }
 
 static void free_keepers(struct keepers *k)
@@ -136,46 +127,28 @@ static void show_checkpoint(struct listing *l, uint64_t cno,
 	l->left--;
 }
 
-static bool is_wanted(struct listing *l, uint64_t cno,
-		      const struct nilfs_checkpoint *cp)
-{
-	if (!range_has(&l->ranges, cno))
-		return false;
-	if (checkpoint_is_snapshot(cp))
-		return true;
-	return !l->o->snapshots && (l->o->all || !checkpoint_is_minor(cp));
-}
-
 static int list_one(struct listing *l, uint64_t cno)
 {
 	struct context *cx = &l->tool->cx;
 	struct nilfs_checkpoint cp;
-	int err = cptable_read(l->vol, cx, cno, &cp);
+	int err = context_cancelled(cx);
 
 	if (err)
+		return err;
+	err = cptable_read(l->vol, cx, cno, &cp);
+	if (err)
 		return image_note(l->tool, &l->status, err);
-	if (is_wanted(l, cno, &cp))
+	if (range_has(&l->ranges, cno) &&
+	    (checkpoint_is_snapshot(&cp) ||
+	     (!l->o->snapshots && (l->o->all || !checkpoint_is_minor(&cp)))))
 		show_checkpoint(l, cno, &cp);
 	return out_error(l->tool->out);
 }
 
-static int list_checkpoints(struct listing *l)
+static int run_listing(struct listing *l)
 {
 	const struct holdings *h = &l->all.holdings;
 	size_t i;
-	int err = 0;
-
-	for (i = 0; i < h->count && l->left && !err; i++) {
-		err = context_cancelled(&l->tool->cx);
-		if (!err)
-			err = list_one(l, h->cnos[l->o->reverse ?
-						  h->count - 1 - i : i]);
-	}
-	return err;
-}
-
-static int run_listing(struct listing *l)
-{
 	int err = find_keepers(l, &l->all, false);
 
 	if (!err)
@@ -184,7 +157,8 @@ static int run_listing(struct listing *l)
 		return err;
 	table_begin(&l->table, &l->tool->report, "checkpoints", columns,
 		    COLUMNS);
-	err = list_checkpoints(l);
+	for (i = 0; i < h->count && l->left && !err; i++)
+		err = list_one(l, h->cnos[l->o->reverse ? h->count - 1 - i : i]);
 	table_end(&l->table);
 	if (!err && l->left)
 		err = range_check_met(&l->tool->cx, "checkpoint", &l->ranges);

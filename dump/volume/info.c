@@ -48,7 +48,7 @@ static uint64_t reserved_segments(const struct volume *vol)
 }
 
 /* Says sizes: of blocks, segments, the device and what is kept in reserve. */
-static void info_volume_report_geometry(struct volume *vol, struct report *r)
+static void report_geometry(struct volume *vol, struct report *r)
 {
 	const struct nilfs_geometry *g = &vol->geo;
 	uint64_t segment = (uint64_t)g->blocks_per_segment << g->block_bits;
@@ -76,16 +76,6 @@ static void info_volume_report_geometry(struct volume *vol, struct report *r)
 	report_end(r);
 }
 
-/* Blocks are sorted by inode. */
-static uint64_t count_files(const struct rollforward *rf)
-{
-	uint64_t i, n = 0;
-
-	for (i = 0; i < rf->count; i++)
-		n += !i || rf->blocks[i].ino != rf->blocks[i - 1].ino;
-	return n;
-}
-
 /* What an ordinary mount would do before anything else. */
 struct mount {
 	char text[TEXT_MAX];
@@ -97,15 +87,16 @@ static int find_mount(struct volume *vol, struct context *cx, struct mount *m)
 	const struct nilfs_super_block *first = &vol->super[vol->choice.index];
 	bool valid = le16_get(volume_super(vol)->s_state) & NILFS_VALID_FS;
 	struct rollforward *rf = NULL;
+	uint64_t i;
 	int err = rollforward_collect(vol, cx, &vol->latest, &rf);
 
 	*m = (struct mount){ .text = "do nothing" };
 	if (err && err != -EUCLEAN)
 		return err;
-	if (rf) {
-		m->blocks = rf->count;
-		m->files = count_files(rf);
-	}
+	m->blocks = rf ? rf->count : 0;
+	/* They are sorted by inode. */
+	for (i = 0; i < m->blocks; i++)
+		m->files += !i || rf->blocks[i].ino != rf->blocks[i - 1].ino;
 	if (refusal_find(first, vol->dev->size, m->text, sizeof(m->text)))
 		;
 	else if (err)
@@ -124,32 +115,17 @@ static int find_mount(struct volume *vol, struct context *cx, struct mount *m)
 	return 0;
 }
 
-static int report_mount(struct volume *vol, struct context *cx,
-			struct report *r)
-{
-	struct mount m;
-	int err = find_mount(vol, cx, &m);
-
-	if (err)
-		return err;
-	report_string(r, "mount", "A mount would", m.text);
-	if (!report_is_text(r)) {
-		report_u64(r, "roll_forward_blocks", "", m.blocks);
-		report_u64(r, "roll_forward_files", "", m.files);
-	}
-	return 0;
-}
-
 static struct value nonzero(uint64_t v)
 {
 	return v ? value_u64(v) : value_absent();
 }
 
 /* Shows where the latest state is and how a mount would find it. */
-static int info_volume_report_latest(struct volume *vol, struct context *cx,
-				     struct report *r)
+static int report_latest(struct volume *vol, struct context *cx,
+			 struct report *r)
 {
 	const struct recovery *rec = &vol->latest;
+	struct mount m;
 	int err;
 
 	report_begin(r, "latest", "Latest state");
@@ -166,7 +142,13 @@ static int info_volume_report_latest(struct volume *vol, struct context *cx,
 		     nonzero(rec->orphans_start));
 	report_value(r, VALUE_U64, "orphans_last", "Last log after it",
 		     nonzero(rec->orphans_end));
-	err = report_mount(vol, cx, r);
+	err = find_mount(vol, cx, &m);
+	if (!err)
+		report_string(r, "mount", "A mount would", m.text);
+	if (!err && !report_is_text(r)) {
+		report_u64(r, "roll_forward_blocks", "", m.blocks);
+		report_u64(r, "roll_forward_files", "", m.files);
+	}
 	report_end(r);
 	return err;
 }
@@ -175,18 +157,6 @@ struct usage {
 	uint64_t clean, dirty, error, written;
 	uint64_t stale;		/* segments whose live counts are */
 };
-
-/*
- * Marks that mainline kernels leave when they write a volume with counts of
- * live blocks: a reused segment has none, a freed one still has its old ones.
- */
-static bool is_stale(const struct nilfs_segment_usage_ext *su)
-{
-	if (segusage_check_ext(su) != RULE_OK)
-		return true;
-	return segusage_is_dirty(&su->su) && le32_get(su->su.su_nblocks) &&
-	       !le64_get(su->su_nlive_lastmod);
-}
 
 static int count_segments(struct volume *vol, struct context *cx,
 			  struct usage *u)
@@ -205,61 +175,19 @@ static int count_segments(struct volume *vol, struct context *cx,
 		u->dirty += segusage_is_dirty(&su.su);
 		u->error += segusage_is_error(&su.su);
 		u->written += le32_get(su.su.su_nblocks);
-		u->stale += vol->geo.has_live_blks && is_stale(&su);
+		/*
+		 * Marks that mainline kernels leave: a reused segment has no
+		 * counts of live blocks, a freed one still has its old ones.
+		 */
+		u->stale += vol->geo.has_live_blks &&
+			    (segusage_check_ext(&su) != RULE_OK ||
+			     (segusage_is_dirty(&su.su) &&
+			      le32_get(su.su.su_nblocks) &&
+			      !le64_get(su.su_nlive_lastmod)));
 	}
 	sutable_cursor_close(&cur);
 	u->clean += vol->geo.nsegments - seen;
 	return ret;
-}
-
-static int report_segments(struct volume *vol, struct context *cx,
-			   struct report *r, struct usage *u)
-{
-	uint64_t segment = (uint64_t)vol->geo.blocks_per_segment
-			   << vol->geo.block_bits;
-	uint64_t reserve = reserved_segments(vol), clean;
-	struct nilfs_sufile_header header;
-	int err = sutable_header(vol, cx, &header);
-
-	if (!err)
-		err = count_segments(vol, cx, u);
-	if (err)
-		return err;
-	clean = le64_get(header.sh_ncleansegs);
-	report_u64(r, "clean_segments", "Clean segments", u->clean);
-	report_u64(r, "dirty_segments", "Segments in use", u->dirty);
-	report_u64(r, "error_segments", "Erroneous segments", u->error);
-	report_u64(r, "sh_ncleansegs", "Clean, as recorded", clean);
-	report_u64(r, "sh_ndirtysegs", "In use, as recorded",
-		   le64_get(header.sh_ndirtysegs));
-	report_size(r, "written_bytes", "Written",
-		    u->written << vol->geo.block_bits);
-	report_size(r, "free_bytes", "Free", u->clean * segment);
-	report_size(r, "available_bytes", "Available",
-		    u->clean > reserve ? (u->clean - reserve) * segment : 0);
-	return 0;
-}
-
-static int report_checkpoints(struct volume *vol, struct context *cx,
-			      struct report *r)
-{
-	struct nilfs_cpfile_header header;
-	struct nilfs_checkpoint cp;
-	int err = cptable_header(vol, cx, &header);
-
-	if (err)
-		return err;
-	report_u64(r, "checkpoints", "Checkpoints",
-		   le64_get(header.ch_ncheckpoints));
-	report_u64(r, "snapshots", "Snapshots",
-		   le64_get(header.ch_nsnapshots));
-	err = cptable_read(vol, cx, vol->latest.cno, &cp);
-	if (err)
-		return err;
-	report_u64(r, "inodes", "Inodes", le64_get(cp.cp_inodes_count));
-	report_u64(r, "blocks", "Blocks of files",
-		   le64_get(cp.cp_blocks_count));
-	return 0;
 }
 
 static void report_live_counts(struct volume *vol, struct context *cx,
@@ -284,41 +212,65 @@ static void report_live_counts(struct volume *vol, struct context *cx,
 	report_end(r);
 }
 
+static int report_counts(struct volume *vol, struct context *cx,
+			 struct report *r, struct usage *u)
+{
+	uint64_t segment = (uint64_t)vol->geo.blocks_per_segment
+			   << vol->geo.block_bits;
+	uint64_t reserve = reserved_segments(vol);
+	struct nilfs_sufile_header sufile;
+	struct nilfs_cpfile_header cpfile;
+	struct nilfs_checkpoint cp;
+	int err = sutable_header(vol, cx, &sufile);
+
+	if (!err)
+		err = count_segments(vol, cx, u);
+	if (err)
+		return err;
+	report_u64(r, "clean_segments", "Clean segments", u->clean);
+	report_u64(r, "dirty_segments", "Segments in use", u->dirty);
+	report_u64(r, "error_segments", "Erroneous segments", u->error);
+	report_u64(r, "sh_ncleansegs", "Clean, as recorded",
+		   le64_get(sufile.sh_ncleansegs));
+	report_u64(r, "sh_ndirtysegs", "In use, as recorded",
+		   le64_get(sufile.sh_ndirtysegs));
+	report_size(r, "written_bytes", "Written",
+		    u->written << vol->geo.block_bits);
+	report_size(r, "free_bytes", "Free", u->clean * segment);
+	report_size(r, "available_bytes", "Available",
+		    u->clean > reserve ? (u->clean - reserve) * segment : 0);
+	err = cptable_header(vol, cx, &cpfile);
+	if (err)
+		return err;
+	report_u64(r, "checkpoints", "Checkpoints",
+		   le64_get(cpfile.ch_ncheckpoints));
+	report_u64(r, "snapshots", "Snapshots",
+		   le64_get(cpfile.ch_nsnapshots));
+	err = cptable_read(vol, cx, vol->latest.cno, &cp);
+	if (err)
+		return err;
+	report_u64(r, "inodes", "Inodes", le64_get(cp.cp_inodes_count));
+	report_u64(r, "blocks", "Blocks of files",
+		   le64_get(cp.cp_blocks_count));
+	return 0;
+}
+
 /*
  * Says how many segments, bytes, checkpoints and inodes there are, and what
  * becomes of the counts of live blocks.  Reads the SUFILE.  -EUCLEAN, -EIO,
  * after what could be said was said.
  */
-static int info_volume_report_usage(struct volume *vol, struct context *cx,
-				    struct report *r)
+static int report_usage(struct volume *vol, struct context *cx,
+			struct report *r)
 {
 	struct usage u = { .clean = 0 };
 	int err;
 
 	report_begin(r, "usage", "Usage");
-	err = report_segments(vol, cx, r, &u);
-	if (!err)
-		err = report_checkpoints(vol, cx, r);
+	err = report_counts(vol, cx, r, &u);
 	report_end(r);
 	report_live_counts(vol, cx, r, &u, !err);
 	return err;
-}
-
-/* Zeros for NULL. */
-static void list_zones(const struct zones *z, struct report *r)
-{
-	static const struct zones nothing;
-
-	z = z ? z : &nothing;
-	report_size(r, "zone_bytes", "Zone", z->size);
-	report_size(r, "capacity_bytes", "Least capacity", z->capacity);
-	report_u64(r, "zones", "Zones", z->count);
-	report_u64(r, "conventional", "Conventional at start",
-		   z->count && z->kinds[0] == ZONE_CONVENTIONAL ?
-			   zone_run_end(z, 0) : 0);
-	report_bool(r, "last_conventional", "Conventional at end",
-		    z->count && z->kinds[z->count - 1] == ZONE_CONVENTIONAL);
-	report_u64(r, "max_active", "Active at most", z->max_active);
 }
 
 /* What has the zones of DEV, as of PATH: DEV itself if there are none. */
@@ -348,6 +300,8 @@ static int report_zones(struct context *cx, const char *path, struct dev *dev,
 		[PROBE_ZONES_HOST_AWARE] = "host-aware",
 		[PROBE_ZONES_HOST_MANAGED] = "host-managed",
 	};
+	static const struct zones nothing;
+	const struct zones *z;
 	enum probe_zone_model model;
 	struct dev *disk = dev;
 	int err = probe_zoned(cx, path, &model);
@@ -356,12 +310,22 @@ static int report_zones(struct context *cx, const char *path, struct dev *dev,
 		err = open_zones(&disk, cx, dev, path, model);
 	if (err)
 		return err;
+	z = disk->zones ? disk->zones : &nothing;
 	if (disk->zones || model != PROBE_ZONES_NONE || !report_is_text(r)) {
 		report_begin(r, "zones", "Zones");
 		report_string(r, "model", "Model",
 			      disk->zones && !dev->is_block_device ?
 				      "image" : models[model]);
-		list_zones(disk->zones, r);
+		report_size(r, "zone_bytes", "Zone", z->size);
+		report_size(r, "capacity_bytes", "Least capacity", z->capacity);
+		report_u64(r, "zones", "Zones", z->count);
+		report_u64(r, "conventional", "Conventional at start",
+			   z->count && z->kinds[0] == ZONE_CONVENTIONAL ?
+				   zone_run_end(z, 0) : 0);
+		report_bool(r, "last_conventional", "Conventional at end",
+			    z->count && z->kinds[z->count - 1] ==
+						ZONE_CONVENTIONAL);
+		report_u64(r, "max_active", "Active at most", z->max_active);
 		report_end(r);
 	}
 	if (disk != dev)
@@ -375,11 +339,10 @@ static int report_volume(struct tool *tool, struct volume *vol)
 	struct context *cx = &tool->cx;
 	int status = 0, err;
 
-	info_volume_report_geometry(vol, r);
-	err = image_note(tool, &status, info_volume_report_latest(vol, cx, r));
+	report_geometry(vol, r);
+	err = image_note(tool, &status, report_latest(vol, cx, r));
 	if (!err)
-		err = image_note(tool, &status,
-				 info_volume_report_usage(vol, cx, r));
+		err = image_note(tool, &status, report_usage(vol, cx, r));
 	if (!err)
 		err = image_note(tool, &status, report_zones(cx, tool->argv[0],
 							     vol->dev, r));
@@ -405,25 +368,6 @@ int info_report(struct tool *tool, const struct info_super *s,
 	info_super_report_features(sb, &tool->report);
 	info_super_report_state(sb, &tool->report);
 	return vol ? report_volume(tool, vol) : 0;
-}
-
-/* The lines of the summary that need no more than superblock SB. */
-static void summarize_super(const struct nilfs_super_block *sb,
-			    uint64_t dev_size, struct report *r)
-{
-	size_t label = strnlen(sb->s_volume_name, sizeof(sb->s_volume_name));
-	unsigned int state = le16_get(sb->s_state);
-	char uuid[UUIDTEXT_MAX];
-
-	report_value(r, VALUE_STRING, "label", "Label", label ?
-		     value_bytes(sb->s_volume_name, label) : value_absent());
-	report_string(r, "uuid", "UUID",
-		      uuidtext_format(sb->s_uuid, uuid));
-	report_size(r, "device_bytes", "Size", dev_size);
-	report_time(r, "written", "Last written", le64_get(sb->s_wtime));
-	report_string(r, "state", "State", state & NILFS_ERROR_FS ?
-		      "the kernel found errors" : state & NILFS_VALID_FS ?
-		      "unmounted cleanly" : "not unmounted cleanly");
 }
 
 static int summarize_volume(struct volume *vol, struct context *cx,
@@ -464,16 +408,30 @@ static int report_summary(struct tool *tool, const struct info_super *s,
 {
 	struct report *r = &tool->report;
 	int used = vol ? vol->super_used : s->choice.index;
-	char text[TEXT_MAX];
+	const struct nilfs_super_block *sb;
+	char text[TEXT_MAX], uuid[UUIDTEXT_MAX];
+	unsigned int state;
+	size_t label;
 	int err = 0;
 
 	if (used < 0)
 		return 0;
+	sb = &s->copy[used];
+	label = strnlen(sb->s_volume_name, sizeof(sb->s_volume_name));
+	state = le16_get(sb->s_state);
 	report_begin(r, "summary", NULL);
-	summarize_super(&s->copy[used], dev_size, r);
+	report_value(r, VALUE_STRING, "label", "Label", label ?
+		     value_bytes(sb->s_volume_name, label) : value_absent());
+	report_string(r, "uuid", "UUID",
+		      uuidtext_format(sb->s_uuid, uuid));
+	report_size(r, "device_bytes", "Size", dev_size);
+	report_time(r, "written", "Last written", le64_get(sb->s_wtime));
+	report_string(r, "state", "State", state & NILFS_ERROR_FS ?
+		      "the kernel found errors" : state & NILFS_VALID_FS ?
+		      "unmounted cleanly" : "not unmounted cleanly");
 	if (vol)
 		err = summarize_volume(vol, &tool->cx, r);
-	else if (refusal_find(&s->copy[used], dev_size, text, sizeof(text)))
+	else if (refusal_find(sb, dev_size, text, sizeof(text)))
 		report_string(r, "mount", "A mount would", text);
 	report_end(r);
 	return err;

@@ -21,14 +21,6 @@
 
 static const char *const copy_names[2] = { "first", "second" };
 
-static bool read_copy(struct info_super *s, struct context *cx,
-		      struct dev *dev, int i)
-{
-	s->offset[i] = i ? super_offset2(dev->size) : NILFS_SB_OFFSET_BYTES;
-	return s->offset[i] && !dev_read(dev, cx, s->offset[i], &s->copy[i],
-					 sizeof(s->copy[i]));
-}
-
 void info_super_read(struct info_super *s, const struct context *cx,
 		     struct dev *dev)
 {
@@ -38,8 +30,12 @@ void info_super_read(struct info_super *s, const struct context *cx,
 
 	memset(s, 0, sizeof(*s));
 	context_child(cx, &child);
+	s->offset[0] = NILFS_SB_OFFSET_BYTES;
+	s->offset[1] = super_offset2(dev->size);
 	for (i = 0; i < 2; i++)
-		read[i] = read_copy(s, &child, dev, i);
+		read[i] = s->offset[i] &&
+			  !dev_read(dev, &child, s->offset[i], &s->copy[i],
+				    sizeof(s->copy[i]));
 	super_choose(read[0] ? &s->copy[0] : NULL,
 		     read[1] ? &s->copy[1] : NULL, dev->size, &s->choice);
 	for (i = 0; i < 2; i++)
@@ -93,10 +89,15 @@ static void put_side_by_side(const struct info_super *s,
 	table_end(&t);
 }
 
-static void put_copies(const struct info_super *s, struct report *r)
+void info_super_report_fields(const struct info_super *s,
+			      struct report *r)
 {
 	int i;
 
+	if (report_is_text(r)) {
+		put_side_by_side(s, r);
+		return;
+	}
 	report_list(r, "superblocks");
 	for (i = 0; i < 2; i++) {
 		report_begin(r, "superblock", NULL);
@@ -112,37 +113,15 @@ static void put_copies(const struct info_super *s, struct report *r)
 	report_end(r);
 }
 
-void info_super_report_fields(const struct info_super *s,
-			      struct report *report)
-{
-	if (report_is_text(report))
-		put_side_by_side(s, report);
-	else
-		put_copies(s, report);
-}
-
-/* The copies describe the same volume, so that one can stand for the other. */
-static bool is_same_layout(const struct info_super *s,
-			   const struct volume *vol, int i)
-{
-	struct nilfs_geometry geo = { .nsegments = 0 };
-
-	/* What cannot be decoded leaves zeros, which are no volume's. */
-	super_geometry(&s->copy[i], vol->dev->size, &geo);
-	return geo.block_size == vol->geo.block_size &&
-	       geo.blocks_per_segment == vol->geo.blocks_per_segment &&
-	       geo.nsegments == vol->geo.nsegments &&
-	       geo.crc_seed == vol->geo.crc_seed;
-}
-
 /*
- * Whether copy I could replace the other: it must be valid and its log must
- * lead to a super root, which the kernel then follows onwards.
+ * Whether copy I could replace the other: it must be valid and of the same
+ * layout, and its log must lead to a super root, which the kernel then follows.
  */
 static bool could_take_over(const struct info_super *s,
 			    const struct context *cx, struct volume *vol,
 			    int i, char text[TEXT_MAX])
 {
+	struct nilfs_geometry geo = { .nsegments = 0 };
 	struct recovery rec;
 	struct context child;
 
@@ -151,7 +130,12 @@ static bool could_take_over(const struct info_super *s,
 			 verdict_text(s->choice.verdict[i]));
 		return false;
 	}
-	if (!is_same_layout(s, vol, i)) {
+	/* What cannot be decoded leaves zeros, which are no volume's. */
+	super_geometry(&s->copy[i], vol->dev->size, &geo);
+	if (geo.block_size != vol->geo.block_size ||
+	    geo.blocks_per_segment != vol->geo.blocks_per_segment ||
+	    geo.nsegments != vol->geo.nsegments ||
+	    geo.crc_seed != vol->geo.crc_seed) {
 		snprintf(text, TEXT_MAX, "no: it describes another layout");
 		return false;
 	}
@@ -165,40 +149,34 @@ static bool could_take_over(const struct info_super *s,
 	return true;
 }
 
-static void report_other(const struct info_super *s, struct report *r,
-			 const struct context *cx, struct volume *vol)
-{
-	char text[TEXT_MAX];
-	bool could = could_take_over(s, cx, vol, !vol->super_used, text);
-
-	report_string(r, "other", "Other usable", text);
-	if (!report_is_text(r))
-		report_bool(r, "other_could_take_over", "", could);
-}
-
 void info_super_report_choice(const struct info_super *s,
 			      struct report *r, const struct context *cx,
 			      struct volume *vol)
 {
 	int used = vol ? vol->super_used : s->choice.index;
-	char why[TEXT_MAX];
+	char text[TEXT_MAX];
+	bool could;
 	int i;
 
-	snprintf(why, sizeof(why), "%s%s",
+	snprintf(text, sizeof(text), "%s%s",
 		 super_reason_text(s->choice.reason),
 		 used == s->choice.index ? "" :
 		 ", but leads to no super root");
 	report_begin(r, "choice", "Active superblock");
 	report_string(r, "used", "Which", used < 0 ? NULL : copy_names[used]);
-	report_string(r, "reason", "Why", why);
+	report_string(r, "reason", "Why", text);
 	for (i = 0; i < 2; i++)
 		report_string(r, i ? "second" : "first",
 			      i ? "Second" : "First",
 			      verdict_text(s->choice.verdict[i]));
 	report_u64(r, "first_offset", "First at byte", s->offset[0]);
 	report_u64(r, "second_offset", "Second at byte", s->offset[1]);
-	if (vol)
-		report_other(s, r, cx, vol);
+	if (vol) {
+		could = could_take_over(s, cx, vol, !vol->super_used, text);
+		report_string(r, "other", "Other usable", text);
+		if (!report_is_text(r))
+			report_bool(r, "other_could_take_over", "", could);
+	}
 	report_end(r);
 }
 

@@ -78,41 +78,29 @@ static void end_run(struct map *m)
 	});
 }
 
-static void add_to_run(struct map *m, unsigned int class,
-		       const struct segment *s)
+static void take_segment(struct map *m, uint64_t segnum,
+			 const struct nilfs_segment_usage_ext *su)
 {
 	struct run *run = &m->run;
-
-	if (run->class != class || run->next != s->segnum) {
-		end_run(m);
-		*run = (struct run){
-			.class = class,
-			.first = s->segnum,
-		};
-	}
-	run->next = s->segnum + 1;
-	run->kept += segment_kept(s);
-	run->blocks += s->blocks;
-}
-
-static int take_segment(struct map *m, uint64_t segnum,
-			const struct nilfs_segment_usage_ext *su)
-{
 	struct segmap_segment shown;
 	struct segment s;
 	unsigned int class;
-	int err;
 
 	segment_outline(&m->src, segnum, su, &s);
 	shown = segment_to_map(&s);
 	class = segmap_class_of(&shown);
 	m->counts[class]++;
-	if (m->picture)
+	if (m->picture) {
 		segmap_add(m->picture, segnum, &shown);
-	else
-		add_to_run(m, class, &s);
-	err = context_cancelled(&m->tool->cx);
-	return err ? err : out_error(m->tool->out);
+		return;
+	}
+	if (run->class != class || run->next != segnum) {
+		end_run(m);
+		*run = (struct run){ .class = class, .first = segnum };
+	}
+	run->next = segnum + 1;
+	run->kept += segment_kept(&s);
+	run->blocks += s.blocks;
 }
 
 static int walk_segments(struct map *m)
@@ -124,32 +112,14 @@ static int walk_segments(struct map *m)
 	int ret;
 
 	ret = sutable_cursor_open(&cur, cx, m->src.vol, true);
-	while (!ret && (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0)
-		ret = take_segment(m, segnum, &su);
+	while (!ret && (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
+		take_segment(m, segnum, &su);
+		ret = context_cancelled(cx);
+		if (!ret)
+			ret = out_error(m->tool->out);
+	}
 	sutable_cursor_close(&cur);
 	return ret;
-}
-
-static enum picture_colour colour_of(const struct map_options *o)
-{
-	enum picture_colour colour = terminal_colour(STDOUT_FILENO);
-
-	if (o->colour == COLOUR_NEVER)
-		return PICTURE_PLAIN;
-	if (o->colour == COLOUR_ALWAYS && colour == PICTURE_PLAIN)
-		return PICTURE_256;
-	return colour;
-}
-
-static void say_counts(struct map *m)
-{
-	struct report *r = &m->tool->report;
-	unsigned int i;
-
-	report_begin(r, "segments", NULL);
-	for (i = 0; i < SEGMAP_CLASSES; i++)
-		report_u64(r, segmap_keys[i], segmap_keys[i], m->counts[i]);
-	report_end(r);
 }
 
 static int write_svg(struct map *m)
@@ -174,29 +144,22 @@ static int write_svg(struct map *m)
 	return outfile_close(&file, cx, 0);
 }
 
-/* Cells on a line and lines of a picture for a terminal, or a file of text. */
-static void size_for_text(uint64_t total, unsigned int *width,
-			  unsigned int *height)
-{
-	unsigned int numbers = number_digits(total) + 1;
-
-	terminal_size(STDOUT_FILENO, width, height);
-	*width -= *width > 2 * numbers ? numbers : 0;
-	if (!terminal_is(STDOUT_FILENO))
-		*height = FILE_LINES;
-	else if (*height > 2 * SEGMAP_CLASSES)
-		*height -= 2 * SEGMAP_CLASSES;
-}
-
+/* For a file of SVG, a terminal, or a file of text. */
 static int open_picture(struct map *m)
 {
 	uint64_t total = m->src.vol->geo.nsegments;
-	unsigned int width, height;
+	unsigned int width, height, numbers = number_digits(total) + 1;
 
-	if (m->o->svg)
+	if (m->o->svg) {
 		m->cell = segmap_svg_size(total, &width, &height);
-	else
-		size_for_text(total, &width, &height);
+	} else {
+		terminal_size(STDOUT_FILENO, &width, &height);
+		width -= width > 2 * numbers ? numbers : 0;
+		if (!terminal_is(STDOUT_FILENO))
+			height = FILE_LINES;
+		else if (height > 2 * SEGMAP_CLASSES)
+			height -= 2 * SEGMAP_CLASSES;
+	}
 	if (m->o->width)
 		width = m->o->width;
 	if (height > div_round_up(total, width))
@@ -207,14 +170,19 @@ static int open_picture(struct map *m)
 
 static void write_text(struct map *m)
 {
+	enum picture_colour colour = terminal_colour(STDOUT_FILENO);
 	struct picture_labels labels = segmap_labels(&m->volume);
 	struct out *out = m->tool->out;
 	char text[SEGMAP_TITLE_MAX];
 	struct value title = value_string(segmap_title(&m->volume, text));
 
+	if (m->o->colour == COLOUR_NEVER)
+		colour = PICTURE_PLAIN;
+	else if (m->o->colour == COLOUR_ALWAYS && colour == PICTURE_PLAIN)
+		colour = PICTURE_256;
 	value_put(out, VALUE_STRING, NULL, &title, 0, false);
 	out_printf(out, "\n%s\n\n", segmap_subtitle(&m->volume, text));
-	picture_text(m->picture, out, &labels, colour_of(m->o));
+	picture_text(m->picture, out, &labels, colour);
 }
 
 static int draw_map(struct map *m)
@@ -233,15 +201,21 @@ static int draw_map(struct map *m)
 
 static int list_runs(struct map *m)
 {
+	struct report *r = &m->tool->report;
+	unsigned int i;
 	int err;
 
-	table_begin(&m->table, &m->tool->report, "map", columns, COLUMNS);
+	table_begin(&m->table, r, "map", columns, COLUMNS);
 	err = image_note(m->tool, &m->status, walk_segments(m));
 	end_run(m);
 	table_end(&m->table);
-	if (!err)
-		say_counts(m);
-	return err ? err : m->status;
+	if (err)
+		return err;
+	report_begin(r, "segments", NULL);
+	for (i = 0; i < SEGMAP_CLASSES; i++)
+		report_u64(r, segmap_keys[i], segmap_keys[i], m->counts[i]);
+	report_end(r);
+	return m->status;
 }
 
 static int map_run(struct tool *tool, const void *options)

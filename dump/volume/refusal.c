@@ -44,59 +44,6 @@ static bool find_feature(const struct refusal *r, le64 word, uint64_t known,
 			      "optional features (%llx)", how, bits);
 }
 
-static bool check_inode_size(const struct refusal *r)
-{
-	unsigned int size = le16_get(r->sb->s_inode_size);
-
-	if (size > r->block_size)
-		return refuse(r, "too large inode size: %u bytes", size);
-	if (size < NILFS_MIN_INODE_SIZE)
-		return refuse(r, "too small inode size: %u bytes", size);
-	if (offsetof(struct nilfs_super_root, sr_dat) + 3ull * size >
-	    r->block_size)
-		return refuse(r, "too large inode size for super root: "
-			      "%u bytes", size);
-	return false;
-}
-
-static bool check_numbers(const struct refusal *r)
-{
-	unsigned int ino = le32_get(r->sb->s_first_ino);
-	unsigned int bps = le32_get(r->sb->s_blocks_per_segment);
-	unsigned int percentage = le32_get(r->sb->s_r_segments_percentage);
-
-	if (ino < NILFS_USER_INO)
-		return refuse(r, "too small lower limit for non-reserved inode "
-			      "numbers: %u", ino);
-	if (bps < NILFS_SEG_MIN_BLOCKS)
-		return refuse(r, "too short segment: %u blocks", bps);
-	if (percentage < 1 || percentage > 99)
-		return refuse(r, "invalid reserved segments percentage: %u",
-			      percentage);
-	return false;
-}
-
-static bool check_segments(const struct refusal *r)
-{
-	unsigned long long nsegments = le64_get(r->sb->s_nsegments);
-	uint32_t bps = le32_get(r->sb->s_blocks_per_segment);
-	unsigned long long most = UINT64_MAX / bps;
-	unsigned long long nblocks = r->dev_size / r->block_size;
-	unsigned long long last = le64_get(r->sb->s_last_pseg) / bps;
-
-	if (nsegments > most)
-		return refuse(r, "segment count %llu exceeds upper limit "
-			      "(%llu segments)", nsegments, most);
-	if (nblocks && nblocks < nsegments * bps)
-		return refuse(r, "total number of segment blocks %llu exceeds "
-			      "device size (%llu blocks)", nsegments * bps,
-			      nblocks);
-	if (last >= nsegments)
-		return refuse(r, "pointed segment number is out of range: "
-			      "segnum=%llu, nsegments=%llu", last, nsegments);
-	return false;
-}
-
 static bool check_entry(const struct refusal *r, const char *what, le16 entry,
 			unsigned int least)
 {
@@ -112,6 +59,11 @@ static bool check_layout(struct refusal *r)
 {
 	const struct nilfs_super_block *sb = r->sb;
 	unsigned int shift = le32_get(sb->s_log_block_size);
+	unsigned int inode = le16_get(sb->s_inode_size);
+	unsigned int ino = le32_get(sb->s_first_ino);
+	unsigned int bps = le32_get(sb->s_blocks_per_segment);
+	unsigned int percentage = le32_get(sb->s_r_segments_percentage);
+	unsigned long long nsegments = le64_get(sb->s_nsegments), nblocks, last;
 
 	if (shift > NILFS_MAX_BLOCK_BITS - NILFS_MIN_BLOCK_BITS)
 		return refuse(r, "too large filesystem blocksize: 2 ^ %u KiB",
@@ -123,8 +75,36 @@ static bool check_layout(struct refusal *r)
 			      "of mkfs.nilfs(2).", le32_get(sb->s_rev_level),
 			      le16_get(sb->s_minor_rev_level),
 			      NILFS_CURRENT_REV, NILFS_MINOR_REV);
-	return check_inode_size(r) || check_numbers(r) || check_segments(r) ||
-	       check_entry(r, "DAT entry", sb->s_dat_entry_size,
+	if (inode > r->block_size)
+		return refuse(r, "too large inode size: %u bytes", inode);
+	if (inode < NILFS_MIN_INODE_SIZE)
+		return refuse(r, "too small inode size: %u bytes", inode);
+	if (offsetof(struct nilfs_super_root, sr_dat) + 3ull * inode >
+	    r->block_size)
+		return refuse(r, "too large inode size for super root: "
+			      "%u bytes", inode);
+	if (ino < NILFS_USER_INO)
+		return refuse(r, "too small lower limit for non-reserved inode "
+			      "numbers: %u", ino);
+	if (bps < NILFS_SEG_MIN_BLOCKS)
+		return refuse(r, "too short segment: %u blocks", bps);
+	if (percentage < 1 || percentage > 99)
+		return refuse(r, "invalid reserved segments percentage: %u",
+			      percentage);
+	if (nsegments > UINT64_MAX / bps)
+		return refuse(r, "segment count %llu exceeds upper limit "
+			      "(%llu segments)", nsegments,
+			      (unsigned long long)UINT64_MAX / bps);
+	nblocks = r->dev_size / r->block_size;
+	if (nblocks && nblocks < nsegments * bps)
+		return refuse(r, "total number of segment blocks %llu exceeds "
+			      "device size (%llu blocks)", nsegments * bps,
+			      nblocks);
+	last = le64_get(sb->s_last_pseg) / bps;
+	if (last >= nsegments)
+		return refuse(r, "pointed segment number is out of range: "
+			      "segnum=%llu, nsegments=%llu", last, nsegments);
+	return check_entry(r, "DAT entry", sb->s_dat_entry_size,
 			   NILFS_MIN_DAT_ENTRY_SIZE) ||
 	       check_entry(r, "checkpoint", sb->s_checkpoint_size,
 			   NILFS_MIN_CHECKPOINT_SIZE) ||

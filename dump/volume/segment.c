@@ -38,22 +38,6 @@ void segment_close(struct segment_source *src)
 	src->live = NULL;
 }
 
-static unsigned int stored_state(const struct segment_source *src,
-				 uint64_t segnum,
-				 const struct nilfs_segment_usage *su)
-{
-	const struct recovery *latest = &src->vol->latest;
-	unsigned int state = 0;
-
-	if (segnum == latest->segnum || segnum == latest->nextnum)
-		state |= SEGMENT_ACTIVE;
-	if (segusage_is_dirty(su))
-		state |= SEGMENT_DIRTY;
-	if (segusage_is_error(su))
-		state |= SEGMENT_ERROR;
-	return state;
-}
-
 /* The sequence number is that of the first log; an unwritten one has none. */
 static int find_sequence(struct segment_source *src, struct context *cx,
 			 struct segment *s)
@@ -76,28 +60,18 @@ static int find_sequence(struct segment_source *src, struct context *cx,
 	return 0;
 }
 
-/* As the cleaner checks before it uses a segment: nilfs_acc_blocks(). */
-static bool is_protected(const struct segment_source *src,
-			 const struct segment *s)
-{
-	if (!(s->state & SEGMENT_DIRTY) || s->state & SEGMENT_ERROR)
-		return false;
-	return s->state & SEGMENT_ACTIVE ||
-	       (s->has_sequence && s->sequence >= src->prot_seq);
-}
-
 void segment_outline(const struct segment_source *src, uint64_t segnum,
 		     const struct nilfs_segment_usage_ext *su,
 		     struct segment *s)
 {
 	const struct nilfs_geometry *geo = &src->vol->geo;
+	const struct recovery *latest = &src->vol->latest;
 	struct liveness_counts counts = { .current = 0 };
 
 	if (src->live)
 		counts = liveness_of(src->live, segnum);
 	*s = (struct segment){
 		.segnum = segnum,
-		.state = stored_state(src, segnum, &su->su),
 		.blocks = (uint32_t)(geometry_segment_end(geo, segnum) -
 				     geometry_segment_start(geo, segnum)),
 		.written = le32_get(su->su.su_nblocks),
@@ -108,6 +82,12 @@ void segment_outline(const struct segment_source *src, uint64_t segnum,
 		.su = *su,
 		.has_stored = geo->has_live_blks,
 	};
+	if (segnum == latest->segnum || segnum == latest->nextnum)
+		s->state |= SEGMENT_ACTIVE;
+	if (segusage_is_dirty(&su->su))
+		s->state |= SEGMENT_DIRTY;
+	if (segusage_is_error(&su->su))
+		s->state |= SEGMENT_ERROR;
 }
 
 int segment_describe(struct segment_source *src, struct context *cx,
@@ -119,33 +99,11 @@ int segment_describe(struct segment_source *src, struct context *cx,
 	segment_outline(src, segnum, su, s);
 	if (s->written && s->state & SEGMENT_DIRTY)
 		err = find_sequence(src, cx, s);
-	if (is_protected(src, s))
+	/* As the cleaner checks before it uses one: nilfs_acc_blocks(). */
+	if (s->state & SEGMENT_DIRTY && !(s->state & SEGMENT_ERROR) &&
+	    (s->state & SEGMENT_ACTIVE ||
+	     (s->has_sequence && s->sequence >= src->prot_seq)))
 		s->state |= SEGMENT_PROTECTED;
-	return err;
-}
-
-/* True for a block of file contents, directories among them. */
-static bool is_data(const struct segsum_block *b)
-{
-	return b->is_virtual && !b->is_node && b->ino != NILFS_CPFILE_INO &&
-	       b->ino != NILFS_SUFILE_INO && b->ino != NILFS_IFILE_INO;
-}
-
-/* Whether the block with that number is still at BLOCKNR, and for whom. */
-static int find_use(struct segment_source *src, struct context *cx,
-		    uint64_t vblocknr, uint64_t blocknr,
-		    enum liveness_kind *kind)
-{
-	struct nilfs_dat_entry de;
-	int err = translate_entry(src->vol, cx, vblocknr, &de);
-
-	*kind = LIVENESS_DEAD;
-	if (err == -ENOENT) {
-		fail_clear(cx);
-		return 0;
-	}
-	if (!err && le64_get(de.de_blocknr) == blocknr)
-		*kind = liveness_of_entry(src->live, &de);
 	return err;
 }
 
@@ -153,6 +111,7 @@ static int count_log(struct segment_source *src, struct context *cx,
 		     const struct log *log, struct segment *s)
 {
 	enum liveness_kind kind;
+	struct nilfs_dat_entry de;
 	struct segsum_block b;
 	int ret;
 
@@ -162,12 +121,18 @@ static int count_log(struct segment_source *src, struct context *cx,
 	s->overhead += segsum_nsumblk(&src->vol->geo, &log->ss) +
 		       segsum_has_super_root(&log->ss);
 	while ((ret = summary_next(&src->summary, cx, &b)) > 0) {
-		if (!is_data(&b))
+		/* Only contents of files, directories among them. */
+		if (!b.is_virtual || b.is_node || b.ino == NILFS_CPFILE_INO ||
+		    b.ino == NILFS_SUFILE_INO || b.ino == NILFS_IFILE_INO)
 			continue;
-		ret = find_use(src, cx, b.vblocknr, log->pseg + b.index,
-			       &kind);
-		if (ret)
+		ret = translate_entry(src->vol, cx, b.vblocknr, &de);
+		if (ret && ret != -ENOENT)
 			return ret;
+		if (ret)
+			fail_clear(cx);
+		if (ret || le64_get(de.de_blocknr) != log->pseg + b.index)
+			continue;
+		kind = liveness_of_entry(src->live, &de);
 		s->data += kind != LIVENESS_DEAD;
 		s->live_data += kind == LIVENESS_CURRENT;
 	}
@@ -231,19 +196,14 @@ void segment_total_init(struct segment_total *t)
 	histogram_linear(&t->use, USE_MAX, USE_BUCKETS);
 }
 
-static void add_states(struct segment_total *t, unsigned int state)
-{
-	t->segments++;
-	t->clean += !state;
-	t->active += (state & SEGMENT_ACTIVE) != 0;
-	t->dirty += (state & SEGMENT_DIRTY) != 0;
-	t->error += (state & SEGMENT_ERROR) != 0;
-	t->protected += (state & SEGMENT_PROTECTED) != 0;
-}
-
 void segment_total_add(struct segment_total *t, const struct segment *s)
 {
-	add_states(t, s->state);
+	t->segments++;
+	t->clean += !s->state;
+	t->active += (s->state & SEGMENT_ACTIVE) != 0;
+	t->dirty += (s->state & SEGMENT_DIRTY) != 0;
+	t->error += (s->state & SEGMENT_ERROR) != 0;
+	t->protected += (s->state & SEGMENT_PROTECTED) != 0;
 	t->blocks += s->blocks;
 	t->written += s->written;
 	t->live += s->live;
@@ -264,8 +224,12 @@ void segment_total_add(struct segment_total *t, const struct segment *s)
 					    s->blocks).number, 1);
 }
 
-static void report_states(const struct segment_total *t, struct report *r)
+void segment_total_report(const struct segment_total *t,
+			  struct report *r, uint32_t block_size)
 {
+	uint64_t kept = t->live + t->snapshot + t->recent;
+
+	report_begin(r, "totals", "Totals");
 	report_u64(r, "segments", "Segments", t->segments);
 	report_u64(r, "clean_segments", "Clean", t->clean);
 	report_u64(r, "dirty_segments", "In use", t->dirty);
@@ -274,13 +238,10 @@ static void report_states(const struct segment_total *t, struct report *r)
 	report_u64(r, "protected_segments", "Protected", t->protected);
 	report_u64(r, "blocks", "Blocks", t->blocks);
 	report_u64(r, "written", "Written", t->written);
-}
-
-static void report_counts(const struct segment_total *t, struct report *r,
-			  uint32_t block_size)
-{
-	uint64_t kept = t->live + t->snapshot + t->recent;
-
+	if (t->without_counts) {
+		report_end(r);
+		return;
+	}
 	report_u64(r, "live", "Live", t->live);
 	report_u64(r, "snapshot", "Snapshots only", t->snapshot);
 	report_u64(r, "recent", "Recent only", t->recent);
@@ -294,15 +255,6 @@ static void report_counts(const struct segment_total *t, struct report *r,
 	report_size(r, "dead_bytes", "Dead bytes", t->dead * block_size);
 	report_value(r, VALUE_PERCENT, "use", "Use",
 		     value_percent(kept, t->blocks));
-}
-
-void segment_total_report(const struct segment_total *t,
-			  struct report *r, uint32_t block_size)
-{
-	report_begin(r, "totals", "Totals");
-	report_states(t, r);
-	if (!t->without_counts)
-		report_counts(t, r, block_size);
 	report_end(r);
 }
 

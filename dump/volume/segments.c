@@ -114,45 +114,6 @@ static int add_column(struct context *cx, struct columns *columns,
 	return 0;
 }
 
-static int add_usual(struct context *cx, struct columns *columns,
-		     bool recent)
-{
-	unsigned int i;
-	int err = 0;
-
-	for (i = 0; i < sizeof(usual) / sizeof(usual[0]) && !err; i++)
-		if (usual[i] != RECENT || recent)
-			err = add_column(cx, columns, usual[i]);
-	return err;
-}
-
-static int add_all(struct context *cx, struct columns *columns)
-{
-	unsigned int i;
-	int err = 0;
-
-	for (i = 0; i < COLUMNS && !err; i++)
-		err = add_column(cx, columns, i);
-	return err;
-}
-
-static int add_word(struct context *cx, struct columns *columns,
-		    const char *word, size_t len)
-{
-	unsigned int column;
-	char name[64];
-	int err;
-
-	if (len >= sizeof(name))
-		len = sizeof(name) - 1;
-	memcpy(name, word, len);
-	name[len] = '\0';
-	if (!strcmp(name, "all"))
-		return add_all(cx, columns);
-	err = find_column(cx, name, &column);
-	return err ? err : add_column(cx, columns, column);
-}
-
 /*
  * Takes the words of LIST ("segment,live"; "all"; "+data" adds to the default
  * ones, among which RECENT says whether "recent" is).  NULL: the default ones.
@@ -160,22 +121,34 @@ static int add_word(struct context *cx, struct columns *columns,
 static int parse_columns(struct context *cx, const char *list, bool recent,
 			 struct columns *columns)
 {
+	unsigned int i, column;
+	char name[64];
+	size_t len, n;
 	int err = 0;
 
 	*columns = (struct columns){ .count = 0 };
-	if (!list || *list == '+')
-		err = add_usual(cx, columns, recent);
-	if (!list || err)
+	for (i = 0; i < sizeof(usual) / sizeof(usual[0]) && !err; i++)
+		if ((!list || *list == '+') && (usual[i] != RECENT || recent))
+			err = add_column(cx, columns, usual[i]);
+	if (!list)
 		return err;
-	list += *list == '+';
-	for (;;) {
-		size_t len = strcspn(list, ",");
-
-		err = add_word(cx, columns, list, len);
-		if (err || !list[len])
-			return err;
-		list += len + 1;
+	for (list += *list == '+'; !err; list += len + 1) {
+		len = strcspn(list, ",");
+		n = len < sizeof(name) ? len : sizeof(name) - 1;
+		memcpy(name, list, n);
+		name[n] = '\0';
+		if (!strcmp(name, "all")) {
+			for (i = 0; i < COLUMNS && !err; i++)
+				err = add_column(cx, columns, i);
+		} else {
+			err = find_column(cx, name, &column);
+			if (!err)
+				err = add_column(cx, columns, column);
+		}
+		if (!list[len])
+			break;
 	}
+	return err;
 }
 
 static struct value nonzero(uint64_t v)
@@ -217,15 +190,6 @@ static void fill_values(struct value v[COLUMNS], const struct segment *s)
 			value_u64(le32_get(s->su.su_nsnapshot_blks));
 		v[STORED_TIME] = nonzero(le64_get(s->su.su_nlive_lastmod));
 	}
-}
-
-/* A number to sort by; absent values are 0. */
-static uint64_t sort_value(unsigned int column, const struct segment *s)
-{
-	struct value v[COLUMNS];
-
-	fill_values(v, s);
-	return v[column].present ? v[column].number : 0;
 }
 
 static void put_row(const struct columns *columns, struct table *table,
@@ -294,34 +258,24 @@ static const char *state_word(size_t i)
 	return i < STATE_NAMES ? state_names[i].name : NULL;
 }
 
-static int add_state(struct context *cx, const char *word, size_t len,
-		     unsigned int *states)
-{
-	size_t i;
-
-	for (i = 0; i < STATE_NAMES; i++) {
-		if (strlen(state_names[i].name) != len ||
-		    memcmp(state_names[i].name, word, len) != 0)
-			continue;
-		*states |= state_names[i].bit;
-		return 0;
-	}
-	return fail(cx, -EINVAL, "--state: '%.*s' is none of active, dirty, "
-		    "error, protected, clean", (int)len, word);
-}
-
 static int parse_states(struct context *cx, const char *arg, void *where)
 {
 	unsigned int *states = where;
-	int err;
+	size_t len, i;
 
-	for (;;) {
-		size_t len = strcspn(arg, ",");
-
-		err = add_state(cx, arg, len, states);
-		if (err || !arg[len])
-			return err;
-		arg += len + 1;
+	for (;; arg += len + 1) {
+		len = strcspn(arg, ",");
+		for (i = 0; i < STATE_NAMES; i++)
+			if (strlen(state_names[i].name) == len &&
+			    !memcmp(state_names[i].name, arg, len))
+				break;
+		if (i == STATE_NAMES)
+			return fail(cx, -EINVAL, "--state: '%.*s' is none of "
+				    "active, dirty, error, protected, clean",
+				    (int)len, arg);
+		*states |= state_names[i].bit;
+		if (!arg[len])
+			return 0;
 	}
 }
 
@@ -376,12 +330,16 @@ static int show_segment(struct listing *l, struct segment *s)
 	return out_error(l->tool->out);
 }
 
+/* Keeps a number to sort by; absent values are 0. */
 static int remember(struct listing *l, const struct segment *s)
 {
+	struct value all_values[COLUMNS], *v = &all_values[l->sort_column];
+
 	if (array_reserve(&l->tool->cx, &l->keys, &l->room, l->nkeys + 1))
 		return -ENOMEM;
+	fill_values(all_values, s);
 	l->keys[l->nkeys++] = (struct sort_key){
-		.key = sort_value(l->sort_column, s),
+		.key = v->present ? v->number : 0,
 		.segnum = s->segnum,
 	};
 	return 0;
@@ -490,45 +448,37 @@ static int list_segments(struct listing *l)
 	return err ? err : l->status;
 }
 
-static int prepare_listing(struct listing *l)
+static int segments_run(struct tool *tool, const void *options)
 {
-	const struct segments_options *o = l->o;
-	struct tool *tool = l->tool;
+	const struct segments_options *o = options;
+	struct listing l = {
+		.tool = tool,
+		.o = o,
+		.sorted = o->sort || o->reverse,
+		.left = o->lines,
+	};
+	struct dump_image im = { .dev = NULL };
 	struct context *cx = &tool->cx;
 	int err;
 
-	l->sorted = o->sort || o->reverse;
-	l->left = o->lines;
-	segment_total_init(&l->total);
-	err = parse_columns(cx, o->columns, o->period != 0, &l->columns);
+	segment_total_init(&l.total);
+	err = parse_columns(cx, o->columns, o->period != 0, &l.columns);
 	if (!err)
 		err = find_column(cx, o->sort ? o->sort : "segment",
-				  &l->sort_column);
+				  &l.sort_column);
 	if (!err)
 		err = range_parse_set(cx, "segments", tool->argc - 1,
-				      tool->argv + 1, &l->ranges);
-	if (err)
-		tool->bad_usage = err == -EINVAL;
-	return err;
-}
-
-static int segments_run(struct tool *tool, const void *options)
-{
-	struct listing l = { .tool = tool, .o = options };
-	struct dump_image im = { .dev = NULL };
-	int err;
-
-	err = prepare_listing(&l);
+				      tool->argv + 1, &l.ranges);
+	tool->bad_usage = err == -EINVAL;
 	if (!err)
 		err = image_open(&im, tool, tool->argv[0], NULL);
 	if (!err)
-		err = image_note(l.tool, &l.status,
-				 segment_open(&l.src, &tool->cx, im.vol,
-					      l.o->period));
+		err = image_note(tool, &l.status,
+				 segment_open(&l.src, cx, im.vol, o->period));
 	if (!err)
 		err = list_segments(&l);
 	if (!err && (l.sorted || l.left))
-		err = range_check_met(&tool->cx, "segment", &l.ranges);
+		err = range_check_met(cx, "segment", &l.ranges);
 	free(l.keys);
 	range_set_free(&l.ranges);
 	segment_close(&l.src);
