@@ -126,55 +126,37 @@ static int cat_file(struct cat *cat, struct root *root, const char *path)
 	return err;
 }
 
-/* A hole at the very end exists only where the file is made that long. */
-static int end_output(struct cat *cat)
-{
-	off_t at;
-
-	if (!cat->skipped)
-		return 0;
-	at = lseek(STDOUT_FILENO, 0, SEEK_CUR);
-	if (at < 0 || ftruncate(STDOUT_FILENO, at))
-		return fail(&cat->tool->cx, -errno, "standard output");
-	return 0;
-}
-
-/* 0, 1 where a file could not be read, or a failure that ends it all. */
-static int cat_all(struct cat *cat, struct root *root, char **paths)
-{
-	struct tool *tool = cat->tool;
-	int status = 0, err;
-
-	for (; *paths && !out_error(tool->out); paths++) {
-		err = cat_file(cat, root, *paths);
-		if (err == -EINTR || err == -ENOMEM)
-			return err;
-		if (err) {
-			tool_failed(tool, *paths, err);
-			status = 1;
-		}
-	}
-	err = end_output(cat);
-	return err ? err : status;
-}
-
 static int cat_run(struct tool *tool, const void *options)
 {
 	const struct cat_options *o = options;
 	struct cat cat = {.tool = tool, .seekable = can_seek()};
 	struct dump_image im = {.dev = NULL};
-	int ret;
+	char **path = tool->argv + 1;
+	int status = 0, ret;
+	off_t at;
 
 	cat.buffer = malloc(CONTENT_BUFFER_SIZE);
 	if (!cat.buffer)
 		return fail(&tool->cx, -ENOMEM, "buffer");
 	ret = image_open_root(&im, tool, tool->argv[0], o->checkpoint,
 			      o->recover);
-	if (!ret)
-		ret = cat_all(&cat, &im.root, tool->argv + 1);
+	for (; !ret && *path && !out_error(tool->out); path++) {
+		ret = cat_file(&cat, &im.root, *path);
+		if (!ret || ret == -EINTR || ret == -ENOMEM)
+			continue;
+		tool_failed(tool, *path, ret);
+		status = 1;
+		ret = 0;
+	}
+	/* A hole at the very end exists only where the file is that long. */
+	if (!ret && cat.skipped) {
+		at = lseek(STDOUT_FILENO, 0, SEEK_CUR);
+		if (at < 0 || ftruncate(STDOUT_FILENO, at))
+			ret = fail(&tool->cx, -errno, "standard output");
+	}
 	image_close(&im);
 	free(cat.buffer);
-	return ret;
+	return ret ? ret : status;
 }
 
 const struct cli_command cat_command = {

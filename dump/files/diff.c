@@ -37,47 +37,36 @@ static struct value number(uint64_t ino)
 	return ino ? value_u64(ino) : value_absent();
 }
 
-/* "M PATH (size,mtime)". */
-static void put_text(struct out *out, char letter, const struct value *path,
-		     unsigned int what)
+/* As text "M PATH (size,mtime)". */
+static int found(void *arg, const char *path, size_t len, uint64_t a,
+		 uint64_t b, unsigned int what)
 {
+	struct output *o = arg;
+	struct out *out = o->tool->out;
 	struct value flags = value_u64(what);
+	struct value v[COLUMNS] = {
+		[PATH] = value_bytes(path, len),
+		[INODE_1] = number(a),
+		[INODE_2] = number(b),
+	};
 
-	out_char(out, letter);
-	out_char(out, ' ');
-	value_put(out, VALUE_STRING, NULL, path, 0, false);
+	o->different = true;
+	if (!report_is_text(&o->tool->report)) {
+		v[CHANGE] = value_string(!a ? "added" : !b ? "removed"
+							   : "changed");
+		if (a && b)
+			v[WHAT] = flags;
+		table_row(&o->table, v);
+		return 0;
+	}
+	out_string(out, !a ? "A " : !b ? "D " : "M ");
+	value_put(out, VALUE_STRING, NULL, &v[PATH], 0, false);
 	if (what) {
 		out_string(out, " (");
 		value_put(out, VALUE_FLAGS, tree_diff_names, &flags, 0, false);
 		out_char(out, ')');
 	}
 	out_char(out, '\n');
-}
-
-static int found(void *arg, const char *path, size_t len, uint64_t a,
-		 uint64_t b, unsigned int what)
-{
-	struct output *o = arg;
-	struct value v[COLUMNS] = {
-		[PATH] = value_bytes(path, len),
-		[INODE_1] = number(a),
-		[INODE_2] = number(b),
-	};
-	char letter = 'M';
-
-	if (!a)
-		letter = 'A';
-	else if (!b)
-		letter = 'D';
-	o->different = true;
-	if (report_is_text(&o->tool->report)) {
-		put_text(o->tool->out, letter, &v[PATH], what);
-		return 0;
-	}
-	v[CHANGE] = value_string(!a ? "added" : !b ? "removed" : "changed");
-	if (a && b)
-		v[WHAT] = value_u64(what);
-	table_row(&o->table, v);
 	return 0;
 }
 

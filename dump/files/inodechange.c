@@ -33,45 +33,17 @@ static const struct nilfs_inode *directory(const struct nilfs_inode *inode,
 		       : NULL;
 }
 
-static int visit_inode(const struct comparison *c, struct context *cx,
-		       struct inodechange change)
-{
-	if (c->dirs) {
-		change.a = directory(change.a, change.ino);
-		change.b = directory(change.b, change.ino);
-		if (!change.a && !change.b)
-			return 0;
-		if (change.a && change.b &&
-		    inode_has_same_map(change.a, change.b))
-			return 0;
-	}
-	return c->visit(c->arg, cx, &change);
-}
-
-static int visit_inodes(const struct comparison *c, struct context *cx,
-			const struct palloc_block *where, const char *a,
-			const char *b)
-{
-	size_t size = c->root->vol->geo.inode_size, i;
-	int err = context_cancelled(cx);
-
-	for (i = 0; i < where->count && !err; i++)
-		err = visit_inode(c, cx, (struct inodechange){
-			.ino = where->first + i,
-			.a = a ? (const void *)(a + i * size) : NULL,
-			.b = b ? (const void *)(b + i * size) : NULL,
-		});
-	return err;
-}
-
 static int compare_block(void *arg, struct context *cx,
 			 const struct mapdiff_item *item)
 {
 	const struct comparison *c = arg;
 	const struct blockmap *map = &c->root->ifile.map;
 	struct volume *vol = c->root->vol;
+	const size_t size = vol->geo.inode_size;
 	const void *a = NULL, *b = NULL;
+	struct inodechange change;
 	struct palloc_block where;
+	size_t i;
 	int err;
 
 	if (!palloc_has_block(&vol->ifile_palloc, item->key))
@@ -84,7 +56,26 @@ static int compare_block(void *arg, struct context *cx,
 	if (!err)
 		err = blockmap_borrow(map, cx, item->b, &b);
 	if (!err)
-		err = visit_inodes(c, cx, &where, a, b);
+		err = context_cancelled(cx);
+	for (i = 0; i < where.count && !err; i++) {
+		change = (struct inodechange){
+			.ino = where.first + i,
+			.a = a ? (const void *)((const char *)a + i * size)
+			       : NULL,
+			.b = b ? (const void *)((const char *)b + i * size)
+			       : NULL,
+		};
+		if (c->dirs) {
+			change.a = directory(change.a, change.ino);
+			change.b = directory(change.b, change.ino);
+			if (!change.a && !change.b)
+				continue;
+			if (change.a && change.b &&
+			    inode_has_same_map(change.a, change.b))
+				continue;
+		}
+		err = c->visit(c->arg, cx, &change);
+	}
 	cache_put(vol->cache, a);
 	cache_put(vol->cache, b);
 	return err;

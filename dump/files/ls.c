@@ -45,14 +45,6 @@ static const struct cli_option ls_rows[] = {
 	{ 0 },
 };
 
-/* The directory given is not listed itself. */
-static bool is_listed(const struct listing *rows, const struct tree_item *item)
-{
-	if (item->kind != TREE_ENTRY)
-		return false;
-	return item->depth || !item->entered || rows->recursive;
-}
-
 static int list_path(struct listing *rows, const char *path, bool dots)
 {
 	const struct tree_options how = {
@@ -77,7 +69,9 @@ static int list_path(struct listing *rows, const char *path, bool dots)
 			image_file_failed(rows->tool, item.path, item.path_len,
 					  item.error);
 			rows->broken = true;
-		} else if (is_listed(rows, &item)) {
+		} else if (item.kind == TREE_ENTRY &&
+			   (item.depth || !item.entered || rows->recursive)) {
+			/* The directory given is not listed itself. */
 			listing_put(rows, &item);
 		}
 	}

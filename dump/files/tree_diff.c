@@ -232,15 +232,17 @@ static int push(struct diff *d, struct context *cx, const uint64_t ino[2])
 	return 0;
 }
 
-/* Compares the content of two files of one type: adds to *WHAT. */
-static int compare_content(struct diff *d, struct context *cx,
-			   const uint64_t ino[2],
-			   const struct nilfs_inode inode[2],
-			   unsigned int *what)
+/* What differs of two files, in *WHAT; the content of those of one type too. */
+static int compare_inodes(struct diff *d, struct context *cx,
+			  const uint64_t ino[2],
+			  const struct nilfs_inode inode[2], unsigned int *what)
 {
 	mode_t mode = le16_get(inode[0].i_mode);
 	int i, ret = 0;
 
+	*what = compare_attributes(&inode[0], &inode[1]);
+	if (ino[0] != ino[1])
+		*what |= TREE_DIFF_INODE;
 	if (*what & TREE_DIFF_TYPE || !(S_ISREG(mode) || S_ISLNK(mode)))
 		return 0;
 	if (*what & TREE_DIFF_SIZE) {
@@ -258,35 +260,14 @@ static int compare_content(struct diff *d, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-/* Reports what is at the path, on one side or on both. */
-static int report_change(struct diff *d, struct context *cx,
-			 const uint64_t ino[2],
-			 const struct nilfs_inode inode[2])
-{
-	unsigned int what = 0;
-	int err;
-
-	if (ino[0] && ino[1]) {
-		what = compare_attributes(&inode[0], &inode[1]);
-		if (ino[0] != ino[1])
-			what |= TREE_DIFF_INODE;
-		err = compare_content(d, cx, ino, inode, &what);
-		if (err)
-			return err;
-		if (!what)
-			return 0;
-	}
-	return d->sink->found(d->sink->arg, d->path, d->path_len, ino[0],
-			      ino[1], what);
-}
-
-/* Reads the inodes at the path. */
+/* Compares, and reports, what is at the path, on one side or on both. */
 static int compare_files(struct diff *d, struct context *cx,
 			 const uint64_t ino[2])
 {
 	struct nilfs_inode inode[2];
 	uint64_t dirs[2] = {0, 0};
-	int i, err;
+	unsigned int what = 0;
+	int i, err = 0;
 
 	for (i = 0; i < 2; i++) {
 		if (!ino[i])
@@ -297,25 +278,16 @@ static int compare_files(struct diff *d, struct context *cx,
 		if (S_ISDIR(le16_get(inode[i].i_mode)))
 			dirs[i] = ino[i];
 	}
-	err = report_change(d, cx, ino, inode);
+	if (ino[0] && ino[1])
+		err = compare_inodes(d, cx, ino, inode, &what);
+	if (!err && (what || !ino[0] || !ino[1]))
+		err = d->sink->found(d->sink->arg, d->path, d->path_len,
+				     ino[0], ino[1], what);
 	if (err > 0)
 		return 0;
 	if (err)
 		err = report_broken(d, err);
 	return err ? err : push(d, cx, dirs);
-}
-
-/* Compares an entry of the current pair. */
-static int compare_entry(struct diff *d, struct context *cx,
-			 const struct entry *e)
-{
-	int err = set_path(d, cx, d->dir_len, d->names + e->name, e->len);
-
-	if (err)
-		return err;
-	if (e->ino[0] != e->ino[1] || inoset_has(&d->changed, e->ino[0]))
-		return compare_files(d, cx, e->ino);
-	return e->type == NILFS_FT_DIR ? push(d, cx, e->ino) : 0;
 }
 
 /* Reports an entry of the current pair that does not count. */
@@ -400,25 +372,11 @@ static int by_name_and_place(const void *a, const void *b, void *names)
 	return order ? order : x->name < y->name ? -1 : 1;
 }
 
-/* Merges E into LAST, which has the same name; of two on one side the first. */
-static int merge_entry(struct diff *d, struct context *cx, struct entry *last,
-		       const struct entry *e)
-{
-	int side = e->ino[0] == 0;
-
-	if (last->ino[side])
-		return report_name(d, cx, d->names + e->name, e->len,
-				   "the directory has this name twice; "
-				   "the first one counts");
-	last->ino[side] = e->ino[side];
-	return 0;
-}
-
-/* Makes one entry of two with one name, one on each side. */
+/* Makes one entry of two with one name, one on each side: of two the first. */
 static int merge(struct diff *d, struct context *cx)
 {
 	size_t i, n = 0;
-	int err = 0;
+	int err = 0, side;
 
 	if (!d->count)
 		return 0;
@@ -427,10 +385,15 @@ static int merge(struct diff *d, struct context *cx)
 	for (i = 1; i < d->count && !err; i++) {
 		struct entry *last = &d->entries[n], *e = &d->entries[i];
 
-		if (!by_name(last, e, d->names))
-			err = merge_entry(d, cx, last, e);
-		else
+		side = e->ino[0] == 0;
+		if (by_name(last, e, d->names))
 			d->entries[++n] = *e;
+		else if (!last->ino[side])
+			last->ino[side] = e->ino[side];
+		else
+			err = report_name(d, cx, d->names + e->name, e->len,
+					  "the directory has this name twice; "
+					  "the first one counts");
 	}
 	d->count = n + 1;
 	return err;
@@ -440,6 +403,7 @@ static int merge(struct diff *d, struct context *cx)
 static int compare_waiting(struct diff *d, struct context *cx)
 {
 	const struct waiting w = d->waiting[--d->depth];
+	const struct entry *e;
 	size_t len = d->paths_len - w.path, i;
 	bool same = w.ino[0] == w.ino[1] && !inoset_has(&d->changed, w.ino[0]);
 	int err = set_path(d, cx, 0, "", 0);
@@ -458,8 +422,17 @@ static int compare_waiting(struct diff *d, struct context *cx)
 		err = collect(d, cx, 1, w.ino[1], (bool[2]){false, true});
 	if (!err)
 		err = merge(d, cx);
-	for (i = 0; i < d->count && !err; i++)
-		err = compare_entry(d, cx, &d->entries[i]);
+	for (i = 0; i < d->count && !err; i++) {
+		e = &d->entries[i];
+		err = set_path(d, cx, d->dir_len, d->names + e->name, e->len);
+		if (err)
+			break;
+		if (e->ino[0] != e->ino[1] ||
+		    inoset_has(&d->changed, e->ino[0]))
+			err = compare_files(d, cx, e->ino);
+		else if (e->type == NILFS_FT_DIR)
+			err = push(d, cx, e->ino);
+	}
 	return err ? err : context_cancelled(cx);
 }
 
