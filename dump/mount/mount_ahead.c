@@ -163,19 +163,25 @@ void mount_ahead_listed(struct mount_ahead *a, uint64_t node,
 	};
 }
 
-/* Fills the batch with at most MAX files that come next: their number. */
-static unsigned int fill_batch(struct mount_ahead *a, unsigned int max)
+/* Hands at most MAX files that come next to the thread, if that has none. */
+static void hand_over(struct mount_ahead *a, unsigned int max)
 {
 	size_t end = a->next + BATCH_FILES, used = 0, len;
+	const struct listed *file;
 	unsigned int count = 0;
 	const char *bytes;
+	bool busy;
 
+	pthread_mutex_lock(&a->lock);
+	busy = a->count || a->ending;
+	pthread_mutex_unlock(&a->lock);
+	if (!max || busy)
+		return;
 	a->first = a->next;
 	if (end > a->used)
 		end = a->used;
 	for (; a->next < end && count < max; a->next++) {
-		const struct listed *file = &a->files[a->next];
-
+		file = &a->files[a->next];
 		if (file->size > BATCH_BYTES - used)
 			break;
 		if (mountfs_read(a->fs, a->cx, file->node, 0, file->size,
@@ -189,21 +195,6 @@ static unsigned int fill_batch(struct mount_ahead *a, unsigned int max)
 		a->batch[count++] = (struct given){ file->node, used, len };
 		used += len;
 	}
-	return count;
-}
-
-/* Hands at most MAX files to the thread, if that has none. */
-static void hand_over(struct mount_ahead *a, unsigned int max)
-{
-	unsigned int count;
-	bool busy;
-
-	pthread_mutex_lock(&a->lock);
-	busy = a->count || a->ending;
-	pthread_mutex_unlock(&a->lock);
-	if (!max || busy)
-		return;
-	count = fill_batch(a, max);
 	pthread_mutex_lock(&a->lock);
 	a->count = count;
 	pthread_cond_broadcast(&a->changed);

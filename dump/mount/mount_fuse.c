@@ -35,15 +35,10 @@ struct mount_fuse {
 	char target[SYMLINK_TARGET_MAX + 1];
 };
 
-static struct mount_fuse *mount_of(fuse_req_t req)
-{
-	return fuse_req_userdata(req);
-}
-
 /* What the volume has lost is EIO, and printed on standard error. */
 static void reply_error(fuse_req_t req, int err)
 {
-	struct mount_fuse *m = mount_of(req);
+	struct mount_fuse *m = fuse_req_userdata(req);
 
 	switch (err) {
 	case -ENOENT:
@@ -88,7 +83,7 @@ static struct fuse_entry_param entry_of(uint64_t node, const struct stat *st)
 
 static void mount_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-	struct mount_fuse *m = mount_of(req);
+	struct mount_fuse *m = fuse_req_userdata(req);
 	struct fuse_entry_param entry;
 	struct stat st = { 0 };
 	uint64_t node = 0;
@@ -109,7 +104,7 @@ static void mount_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 static void mount_getattr(fuse_req_t req, fuse_ino_t node,
 			  struct fuse_file_info *info)
 {
-	struct mount_fuse *m = mount_of(req);
+	struct mount_fuse *m = fuse_req_userdata(req);
 	struct stat st;
 	int err = mountfs_stat(m->fs, &m->tool->cx, node, &st);
 
@@ -122,7 +117,7 @@ static void mount_getattr(fuse_req_t req, fuse_ino_t node,
 
 static void mount_readlink(fuse_req_t req, fuse_ino_t node)
 {
-	struct mount_fuse *m = mount_of(req);
+	struct mount_fuse *m = fuse_req_userdata(req);
 	int err = mountfs_readlink(m->fs, &m->tool->cx, node, m->target);
 
 	if (err)
@@ -145,21 +140,25 @@ static void reply_open(fuse_req_t req, struct fuse_file_info *info, bool none)
 static void mount_open(fuse_req_t req, fuse_ino_t node,
 		       struct fuse_file_info *info)
 {
+	const struct mount_fuse *m = fuse_req_userdata(req);
+
 	(void)node;
-	reply_open(req, info, mount_of(req)->no_open);
+	reply_open(req, info, m->no_open);
 }
 
 static void mount_opendir(fuse_req_t req, fuse_ino_t node,
 			  struct fuse_file_info *info)
 {
+	const struct mount_fuse *m = fuse_req_userdata(req);
+
 	(void)node;
-	reply_open(req, info, mount_of(req)->no_opendir);
+	reply_open(req, info, m->no_opendir);
 }
 
 static void mount_read(fuse_req_t req, fuse_ino_t node, size_t size,
 		       off_t offset, struct fuse_file_info *info)
 {
-	struct mount_fuse *m = mount_of(req);
+	struct mount_fuse *m = fuse_req_userdata(req);
 	const char *bytes;
 	size_t got;
 	int err;
@@ -200,6 +199,7 @@ static int take_entry(void *arg, const struct mountfs_entry *from)
 	struct fuse_entry_param entry = entry_of(from->node, &from->st);
 	char *at = l->bytes + l->used;
 	size_t room = l->room - l->used, len;
+	const struct mount_fuse *m = fuse_req_userdata(l->req);
 
 	len = l->attributes ?
 		      fuse_add_direntry_plus(l->req, at, room, from->name,
@@ -210,15 +210,14 @@ static int take_entry(void *arg, const struct mountfs_entry *from)
 		return 1;
 	l->used += len;
 	if (l->attributes)
-		mount_ahead_listed(mount_of(l->req)->ahead, from->node,
-				   &from->st);
+		mount_ahead_listed(m->ahead, from->node, &from->st);
 	return 0;
 }
 
 static void list_directory(fuse_req_t req, fuse_ino_t node, size_t size,
 			   off_t offset, bool attributes)
 {
-	struct mount_fuse *m = mount_of(req);
+	struct mount_fuse *m = fuse_req_userdata(req);
 	struct listing l = {
 		.req = req,
 		.attributes = attributes,
@@ -252,7 +251,7 @@ static void mount_readdirplus(fuse_req_t req, fuse_ino_t node, size_t size,
 
 static void mount_statfs(fuse_req_t req, fuse_ino_t node)
 {
-	struct mount_fuse *m = mount_of(req);
+	struct mount_fuse *m = fuse_req_userdata(req);
 	struct statvfs st;
 	int err = mountfs_statfs(m->fs, &m->tool->cx, &st);
 
@@ -278,7 +277,7 @@ static void reply_bytes(fuse_req_t req, const char *bytes, size_t len,
 static void mount_getxattr(fuse_req_t req, fuse_ino_t node, const char *name,
 			   size_t size)
 {
-	struct mount_fuse *m = mount_of(req);
+	struct mount_fuse *m = fuse_req_userdata(req);
 	char *value;
 	size_t len;
 	int err = mountattr_get(m->fs, &m->tool->cx, node, name, &value, &len);
@@ -292,7 +291,7 @@ static void mount_getxattr(fuse_req_t req, fuse_ino_t node, const char *name,
 
 static void mount_listxattr(fuse_req_t req, fuse_ino_t node, size_t size)
 {
-	struct mount_fuse *m = mount_of(req);
+	struct mount_fuse *m = fuse_req_userdata(req);
 	const char *list;
 	size_t len;
 	int err = mountattr_list(m->fs, &m->tool->cx, node, &list, &len);
@@ -306,7 +305,7 @@ static void mount_listxattr(fuse_req_t req, fuse_ino_t node, size_t size)
 static void mount_lseek(fuse_req_t req, fuse_ino_t node, off_t offset,
 			int whence, struct fuse_file_info *info)
 {
-	struct mount_fuse *m = mount_of(req);
+	struct mount_fuse *m = fuse_req_userdata(req);
 	uint64_t found;
 	int err = offset < 0 ? -ENXIO :
 			       mountfs_seek(m->fs, &m->tool->cx, node,
@@ -343,27 +342,6 @@ print_libfuse(enum fuse_log_level level, const char *fmt, va_list ap)
 		return;
 	fputs("dump.nilfs2: ", stderr);
 	vfprintf(stderr, fmt, ap);
-}
-
-/* The words of a command line that libfuse parses. */
-static int make_arguments(struct fuse_args *args,
-			  const struct mount_fuse_options *options)
-{
-	char *words = NULL, *source = NULL;
-	int err = 0;
-
-	if (asprintf(&source, "fsname=%s", options->source) < 0)
-		return -ENOMEM;
-	if (fuse_opt_add_opt(&words, "ro,subtype=nilfs2") ||
-	    fuse_opt_add_opt_escaped(&words, source) ||
-	    (options->allow_other &&
-	     fuse_opt_add_opt(&words, "allow_other,default_permissions")) ||
-	    fuse_opt_add_arg(args, "dump.nilfs2") ||
-	    fuse_opt_add_arg(args, "-o") || fuse_opt_add_arg(args, words))
-		err = -ENOMEM;
-	free(source);
-	free(words);
-	return err;
 }
 
 /* Answers a request that is there: 1, 0 at the end, or a failure. */
@@ -415,13 +393,24 @@ int mount_fuse_run(struct tool *tool, struct mountfs *fs,
 {
 	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
 	struct mount_fuse m = { .tool = tool, .fs = fs };
+	char *words = NULL, *source = NULL;
 	sigset_t ends, before;
-	int ret;
+	int ret = 0;
 
 	fuse_set_log_func(print_libfuse);
-	ret = make_arguments(&args, options);
+	if (asprintf(&source, "fsname=%s", options->source) < 0)
+		source = NULL;
+	if (!source || fuse_opt_add_opt(&words, "ro,subtype=nilfs2") ||
+	    fuse_opt_add_opt_escaped(&words, source) ||
+	    (options->allow_other &&
+	     fuse_opt_add_opt(&words, "allow_other,default_permissions")) ||
+	    fuse_opt_add_arg(&args, "dump.nilfs2") ||
+	    fuse_opt_add_arg(&args, "-o") || fuse_opt_add_arg(&args, words))
+		ret = fail(&tool->cx, -ENOMEM, "options of the mount");
+	free(source);
+	free(words);
 	if (ret)
-		return fail(&tool->cx, ret, "options of the mount");
+		return ret;
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);

@@ -254,27 +254,12 @@ static int list_checkpoints(struct mountfs *fs, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-static int list_times(struct mountfs *fs, struct context *cx, uint64_t position,
-		      mountfs_take take, void *arg)
-{
-	char name[TIMEFMT_ISO_MAX];
-	uint64_t node;
-	size_t i;
-	int ret = read_times(fs, cx);
-
-	for (i = position - DOTS; !ret && i < fs->ntimes; i++) {
-		timefmt_iso(fs->times[i].time, name);
-		ret = mountfs_node(fs, cx, fs->times[i].cno, LINK_INO, &node);
-		if (!ret)
-			ret = give(fs, cx, name, node, DOTS + i + 1, take, arg);
-	}
-	return ret < 0 ? ret : 0;
-}
-
 int mountall_list(struct mountfs *fs, struct context *cx, uint64_t node,
 		  uint64_t position, mountfs_take take, void *arg)
 {
-	size_t fixed = node == MOUNTFS_TOP ? FIXED : DOTS;
+	size_t fixed = node == MOUNTFS_TOP ? FIXED : DOTS, i;
+	char name[TIMEFMT_ISO_MAX];
+	uint64_t link;
 	int ret = 0;
 
 	if (!is_directory(fs, node))
@@ -287,8 +272,15 @@ int mountall_list(struct mountfs *fs, struct context *cx, uint64_t node,
 	}
 	if (ret)
 		return ret < 0 ? ret : 0;
-	if (node == TIMES)
-		return list_times(fs, cx, position, take, arg);
-	return list_checkpoints(fs, cx, position, fixed, node == SNAPSHOTS,
-				take, arg);
+	if (node != TIMES)
+		return list_checkpoints(fs, cx, position, fixed,
+					node == SNAPSHOTS, take, arg);
+	ret = read_times(fs, cx);
+	for (i = position - DOTS; !ret && i < fs->ntimes; i++) {
+		timefmt_iso(fs->times[i].time, name);
+		ret = mountfs_node(fs, cx, fs->times[i].cno, LINK_INO, &link);
+		if (!ret)
+			ret = give(fs, cx, name, link, DOTS + i + 1, take, arg);
+	}
+	return ret < 0 ? ret : 0;
 }

@@ -195,12 +195,6 @@ int mountfs_stat(struct mountfs *fs, struct context *cx, uint64_t node,
 	return 0;
 }
 
-/* The checkpoint number of a node, 0 where there is only one. */
-static uint64_t cno_of(const struct mountfs *fs, uint64_t node)
-{
-	return fs->all ? node >> fs->ino_bits : 0;
-}
-
 int mountfs_lookup(struct mountfs *fs, struct context *cx, uint64_t parent,
 		   const char *name, uint64_t *node, struct stat *st)
 {
@@ -216,7 +210,7 @@ int mountfs_lookup(struct mountfs *fs, struct context *cx, uint64_t parent,
 			err = mountdir_find(&dir, cx, parent, &fs->hint, name,
 					    &ino);
 		if (!err)
-			err = mountfs_node(fs, cx, cno_of(fs, parent), ino,
+			err = mountfs_node(fs, cx, parent >> fs->ino_bits, ino,
 					   node);
 	}
 	return err ? err : mountfs_stat(fs, cx, *node, st);
@@ -256,7 +250,7 @@ static int list_entry(void *arg, const struct dir_entry *from, uint64_t next)
 int mountfs_list(struct mountfs *fs, struct context *cx, uint64_t node,
 		 uint64_t position, mountfs_take take, void *arg)
 {
-	struct listing l = { fs, cx, cno_of(fs, node), take, arg };
+	struct listing l = { fs, cx, node >> fs->ino_bits, take, arg };
 	struct file dir;
 	int err;
 
@@ -419,11 +413,10 @@ int mountfs_statfs(struct mountfs *fs, struct context *cx,
 	uint64_t reserved = reserve_segments(
 		geo->nsegments, le32_get(sb->s_r_segments_percentage));
 	struct nilfs_sufile_header header;
-	uint64_t cno = fs->all ? fs->vol->latest.cno : 0;
 	const struct palloc *p = &fs->vol->ifile_palloc;
 	struct root *root;
 	uint64_t group = 0, clean, inodes, used, blocknr;
-	int ret = mountfs_root(fs, cx, cno, &root);
+	int ret = mountfs_root(fs, cx, fs->vol->latest.cno, &root);
 
 	if (ret)
 		return ret;

@@ -124,7 +124,7 @@ int mountfs_inode(struct mountfs *fs, struct context *cx, uint64_t node,
 /*
  * For mountall.c: checkpoint CNO, valid until other checkpoints are opened,
  * and the node of inode INO in it; -EOVERFLOW for numbers that no node can
- * have.
+ * have.  Where only one checkpoint is mounted CNO does not matter.
  */
 int mountfs_root(struct mountfs *fs, struct context *cx, uint64_t cno,
 		 struct root **root);
