@@ -191,28 +191,6 @@ static const struct {
 
 enum { SET, NAME, ALIAS, BIT, ENABLED, EFFECT, FEATURE_COLUMNS };
 
-/* Bits of SET that have no name, one row for all. */
-static void put_unknown(const struct nilfs_super_block *sb, struct table *t,
-			enum super_feature_set set)
-{
-	uint64_t bits = super_feature_word(sb, set);
-	const struct super_feature *f;
-	size_t i;
-
-	for (i = 0; (f = super_feature_at(i)); i++)
-		if (f->set == set)
-			bits &= ~f->bit;
-	if (!bits)
-		return;
-	table_row(t, (struct value[FEATURE_COLUMNS]){
-		[SET] = value_string(sets[set].name),
-		[NAME] = value_string("unknown"),
-		[BIT] = value_u64(bits),
-		[ENABLED] = value_bool(true),
-		[EFFECT] = value_string(sets[set].unknown),
-	});
-}
-
 void info_super_report_features(const struct nilfs_super_block *sb,
 				struct report *report)
 {
@@ -225,11 +203,15 @@ void info_super_report_features(const struct nilfs_super_block *sb,
 		[EFFECT] = { "mount", "MOUNT", VALUE_STRING, 0, NULL },
 	};
 	const struct super_feature *f;
+	uint64_t unknown[sizeof(sets) / sizeof(sets[0])];
 	struct table t;
 	size_t i;
 
+	for (i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+		unknown[i] = super_feature_word(sb, (enum super_feature_set)i);
 	table_begin(&t, report, "features", columns, FEATURE_COLUMNS);
-	for (i = 0; (f = super_feature_at(i)); i++)
+	for (i = 0; (f = super_feature_at(i)); i++) {
+		unknown[f->set] &= ~f->bit;
 		table_row(&t, (struct value[FEATURE_COLUMNS]){
 			[SET] = value_string(sets[f->set].name),
 			[NAME] = value_string(f->name),
@@ -238,8 +220,17 @@ void info_super_report_features(const struct nilfs_super_block *sb,
 			[ENABLED] = value_bool(super_feature_word(sb, f->set) &
 					       f->bit),
 		});
+	}
+	/* Bits without a name, one row for all of a set. */
 	for (i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
-		put_unknown(sb, &t, (enum super_feature_set)i);
+		if (unknown[i])
+			table_row(&t, (struct value[FEATURE_COLUMNS]){
+				[SET] = value_string(sets[i].name),
+				[NAME] = value_string("unknown"),
+				[BIT] = value_u64(unknown[i]),
+				[ENABLED] = value_bool(true),
+				[EFFECT] = value_string(sets[i].unknown),
+			});
 	table_end(&t);
 }
 

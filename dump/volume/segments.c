@@ -290,17 +290,6 @@ static bool is_share(const struct segment *s, uint32_t part, uint32_t percent)
 	return (uint64_t)part * 100 >= (uint64_t)percent * s->blocks;
 }
 
-static bool is_wanted(const struct listing *l, const struct segment *s)
-{
-	const struct segments_options *o = l->o;
-	unsigned int state = s->state | (is_clean(s) ? STATE_CLEAN : 0);
-
-	if (o->states && !(state & o->states))
-		return false;
-	return is_share(s, segment_dead(s), o->min_dead) &&
-	       is_share(s, segment_kept(s), o->min_live);
-}
-
 /* Clean ones are listed if requested. */
 static bool lists_clean(const struct listing *l)
 {
@@ -330,43 +319,46 @@ static int show_segment(struct listing *l, struct segment *s)
 	return out_error(l->tool->out);
 }
 
-/* Keeps a number to sort by; absent values are 0. */
-static int remember(struct listing *l, const struct segment *s)
-{
-	struct value all_values[COLUMNS], *v = &all_values[l->sort_column];
-
-	if (array_reserve(&l->tool->cx, &l->keys, &l->room, l->nkeys + 1))
-		return -ENOMEM;
-	fill_values(all_values, s);
-	l->keys[l->nkeys++] = (struct sort_key){
-		.key = v->present ? v->number : 0,
-		.segnum = s->segnum,
-	};
-	return 0;
-}
-
 /* Takes the next segment in order. */
 static int take_segment(struct listing *l, uint64_t segnum,
 			const struct nilfs_segment_usage_ext *su)
 {
+	const struct segments_options *o = l->o;
+	struct context *cx = &l->tool->cx;
 	bool data = l->sorted && needs_data(l->sort_column);
+	struct value all_values[COLUMNS], *v = &all_values[l->sort_column];
 	struct segment s;
 	int err;
 
 	if (!range_has(&l->ranges, segnum))
 		return 0;
-	err = segment_describe(&l->src, &l->tool->cx, segnum, su, &s);
+	err = segment_describe(&l->src, cx, segnum, su, &s);
 	err = image_note(l->tool, &l->status, err);
-	if (err || !is_wanted(l, &s))
+	if (err)
 		return err;
-	if (data || (l->o->totals && l->columns.data))
+	if ((o->states &&
+	     !((s.state | (is_clean(&s) ? STATE_CLEAN : 0)) & o->states)) ||
+	    !is_share(&s, segment_dead(&s), o->min_dead) ||
+	    !is_share(&s, segment_kept(&s), o->min_live))
+		return 0;
+	if (data || (o->totals && l->columns.data))
 		err = count_data(l, &s);
 	if (err)
 		return err;
 	segment_total_add(&l->total, &s);
 	if (is_clean(&s) && !lists_clean(l))
 		return 0;
-	return l->sorted ? remember(l, &s) : show_segment(l, &s);
+	if (!l->sorted)
+		return show_segment(l, &s);
+	/* Keeps a number to sort by; absent values are 0. */
+	if (array_reserve(cx, &l->keys, &l->room, l->nkeys + 1))
+		return -ENOMEM;
+	fill_values(all_values, &s);
+	l->keys[l->nkeys++] = (struct sort_key){
+		.key = v->present ? v->number : 0,
+		.segnum = segnum,
+	};
+	return 0;
 }
 
 static int walk_segments(struct listing *l)
