@@ -94,56 +94,48 @@ static int compare_numbers(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Notes what occurs twice, in as many shares as it takes. */
-static int gather(struct gathering *g, struct context *cx, struct file *dir)
+int export_names_enter(struct export_names *names, struct context *cx,
+		       struct file *dir, bool *dots)
 {
-	struct export_level *l = g->level;
+	struct gathering g = { .most = cx->max_memory / 64, .shares = 1 };
+	struct export_level *l;
 	size_t i;
-	int ret;
+	int ret = 0;
 
-	g->shares = 1;
-	while (g->share < g->shares) {
-		ret = read_share(g, cx, dir);
-		if (ret < 0)
-			return ret;
-		if (ret) {
-			g->shares *= 2;
-			g->share = l->n = 0;
-			continue;
+	l = array_grow(cx, names->levels, &names->room, names->depth + 1,
+		       sizeof(*l));
+	if (!l)
+		return -ENOMEM;
+	names->levels = l;
+	if (names->depth)
+		g.above = l[names->depth - 1].ino;
+	l += names->depth++;
+	*l = (struct export_level){ .ino = dir->ino };
+	g.level = l;
+	/* In as many shares as it takes. */
+	while (g.share < g.shares && ret >= 0) {
+		ret = read_share(&g, cx, dir);
+		if (ret > 0) {
+			g.shares *= 2;
+			g.share = l->n = 0;
 		}
-		g->share++;
-		if (g->n)
-			qsort(g->sums, g->n, sizeof(*g->sums), compare_numbers);
-		for (i = 1; i < g->n; i++) {
-			if (g->sums[i] != g->sums[i - 1] ||
-			    (l->n && l->twice[l->n - 1].sum == g->sums[i]))
+		if (ret)
+			continue;
+		g.share++;
+		if (g.n)
+			qsort(g.sums, g.n, sizeof(*g.sums), compare_numbers);
+		for (i = 1; i < g.n && !ret; i++) {
+			if (g.sums[i] != g.sums[i - 1] ||
+			    (l->n && l->twice[l->n - 1].sum == g.sums[i]))
 				continue;
-			if (array_reserve(cx, &l->twice, &l->room, l->n + 1))
-				return -ENOMEM;
-			l->twice[l->n++] = (struct twice){ .sum = g->sums[i] };
+			ret = array_reserve(cx, &l->twice, &l->room, l->n + 1);
+			if (!ret)
+				l->twice[l->n++] =
+					(struct twice){ .sum = g.sums[i] };
 		}
 	}
 	if (l->n)
 		qsort(l->twice, l->n, sizeof(*l->twice), compare_numbers);
-	return 0;
-}
-
-int export_names_enter(struct export_names *names, struct context *cx,
-		       struct file *dir, bool *dots)
-{
-	struct gathering g = { .most = cx->max_memory / 64 };
-	int ret;
-
-	g.level = array_grow(cx, names->levels, &names->room, names->depth + 1,
-			     sizeof(*g.level));
-	if (!g.level)
-		return -ENOMEM;
-	names->levels = g.level;
-	if (names->depth)
-		g.above = g.level[names->depth - 1].ino;
-	g.level += names->depth++;
-	*g.level = (struct export_level){ .ino = dir->ino };
-	ret = gather(&g, cx, dir);
 	*dots = g.dot > 1 || g.dotdot > 1 || g.elsewhere;
 	free(g.sums);
 	return ret;

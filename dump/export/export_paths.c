@@ -139,30 +139,11 @@ static int leave(struct export_paths *p, struct context *cx,
 	return ret;
 }
 
-/* Enters the directory that the first LEN bytes of PATH lead to. */
-static int enter(struct export_paths *p, struct context *cx,
-		 struct export_sink *sink, const char *path, size_t len)
-{
-	struct export_file dir = {.late = true};
-	size_t before = p->at_len;
-	int ret;
-
-	if (array_reserve(cx, &p->at, &p->at_room, len + 1))
-		return -ENOMEM;
-	memcpy(p->at + before, path + before, len - before);
-	p->at[len] = '\0';
-	dir.path = p->at;
-	dir.name = name_of(p->at);
-	ret = sink->ops->enter(sink, cx, &dir);
-	p->at_len = ret ? before : len;
-	p->at[p->at_len] = '\0';
-	return ret;
-}
-
 int export_paths_go(struct export_paths *p, struct context *cx,
 		    struct export_sink *sink, const char *path, size_t len)
 {
-	size_t n;
+	struct export_file dir = {.late = true};
+	size_t n, before;
 	int ret = 0;
 
 	/* Up to a directory that is PATH or above it. */
@@ -171,9 +152,18 @@ int export_paths_go(struct export_paths *p, struct context *cx,
 		(n < len && path[n] != '/')))
 		ret = leave(p, cx, sink, NULL);
 	while (!ret && p->at_len < len) {
-		n = p->at_len + !!p->at_len;
+		before = p->at_len;
+		n = before + !!before;
 		n += strcspn(path + n, "/");
-		ret = enter(p, cx, sink, path, n);
+		if (array_reserve(cx, &p->at, &p->at_room, n + 1))
+			return -ENOMEM;
+		memcpy(p->at + before, path + before, n - before);
+		p->at[n] = '\0';
+		dir.path = p->at;
+		dir.name = name_of(p->at);
+		ret = sink->ops->enter(sink, cx, &dir);
+		p->at_len = ret ? before : n;
+		p->at[p->at_len] = '\0';
 	}
 	return ret;
 }

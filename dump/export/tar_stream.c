@@ -23,14 +23,12 @@
 #endif
 #include "out/out.h"
 
-struct archive;
-
 struct tar_stream {
 	struct out *out;
-	struct archive *archive; /* that writes to it; NULL: not compressed */
 	const char *path;
 #ifdef HAVE_LIBARCHIVE
 	struct libarchive la;
+	struct archive *archive; /* that writes to it; NULL: not compressed */
 #endif
 	uint64_t bytes;	     /* put so far */
 	struct output *file; /* NULL: standard output */
@@ -133,34 +131,6 @@ out:
 	return err;
 }
 
-static int put_filtered(struct tar_stream *s, struct context *cx,
-			const char *bytes, size_t len)
-{
-	while (len) {
-		la_ssize_t n = s->la.archive_write_data(s->archive, bytes, len);
-
-		if (n <= 0)
-			return archive_failed(s, cx);
-		bytes += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
-static int finish_filter(struct tar_stream *s, struct context *cx)
-{
-	return s->la.archive_write_close(s->archive) == ARCHIVE_OK
-		       ? 0
-		       : archive_failed(s, cx);
-}
-
-static void close_filter(struct tar_stream *s)
-{
-	if (s->archive)
-		s->la.archive_write_free(s->archive);
-	libarchive_close(&s->la);
-}
-
 #else
 
 static int open_filter(struct tar_stream *s, struct context *cx,
@@ -168,23 +138,6 @@ static int open_filter(struct tar_stream *s, struct context *cx,
 {
 	return fail_said(cx, -EOPNOTSUPP, "%s: %s: built without libarchive",
 			 s->path, filter);
-}
-
-static int put_filtered(struct tar_stream *s, struct context *cx,
-			const char *bytes, size_t len)
-{
-	(void)bytes;
-	return fail(cx, -EOPNOTSUPP, "%s: %zu bytes", s->path, len);
-}
-
-static int finish_filter(struct tar_stream *s, struct context *cx)
-{
-	return fail(cx, -EOPNOTSUPP, "%s", s->path);
-}
-
-static void close_filter(struct tar_stream *s)
-{
-	(void)s;
 }
 
 #endif
@@ -223,16 +176,20 @@ int tar_stream_open(struct tar_stream **stream, struct context *cx,
 int tar_stream_put(struct tar_stream *s, struct context *cx, const void *bytes,
 		   size_t len)
 {
-	int err = 0;
-
 	s->bytes += len;
-	if (s->archive)
-		err = put_filtered(s, cx, bytes, len);
-	else
-		out_bytes(s->out, bytes, len);
-	if (!err && out_error(s->out))
-		err = fail(cx, out_error(s->out), "%s", s->path);
-	return err;
+#ifdef HAVE_LIBARCHIVE
+	while (s->archive && len) {
+		la_ssize_t n = s->la.archive_write_data(s->archive, bytes, len);
+
+		if (n <= 0)
+			return archive_failed(s, cx);
+		bytes = (const char *)bytes + n;
+		len -= (size_t)n;
+	}
+#endif
+	out_bytes(s->out, bytes, len);
+	return out_error(s->out) ? fail(cx, out_error(s->out), "%s", s->path)
+				 : 0;
 }
 
 int tar_stream_put_zeroes(struct tar_stream *s, struct context *cx,
@@ -259,12 +216,14 @@ int tar_stream_align(struct tar_stream *s, struct context *cx, uint32_t unit)
 
 int tar_stream_finish(struct tar_stream *s, struct context *cx)
 {
-	int err = s->archive ? finish_filter(s, cx) : 0;
+	int err;
 
-	if (!err) {
-		err = out_close(s->out, cx);
-		s->out = NULL;
-	}
+#ifdef HAVE_LIBARCHIVE
+	if (s->archive && s->la.archive_write_close(s->archive) != ARCHIVE_OK)
+		return archive_failed(s, cx);
+#endif
+	err = out_close(s->out, cx);
+	s->out = NULL;
 	return err || !s->file ? err : output_commit(s->file, cx);
 }
 
@@ -275,7 +234,11 @@ void tar_stream_close(struct tar_stream *s)
 	if (!s)
 		return;
 	context_init(&unused);
-	close_filter(s);
+#ifdef HAVE_LIBARCHIVE
+	if (s->archive)
+		s->la.archive_write_free(s->archive);
+	libarchive_close(&s->la);
+#endif
 	out_close(s->out, &unused);
 	output_close(s->file);
 	free(s);
