@@ -209,7 +209,7 @@ static int say_path(struct block_view *b, uint64_t ino,
 		fail_clear(cx);
 	report_string(r, "path", "Path", path);
 	report_value(r, VALUE_U64, "path_cno", "Path in checkpoint",
-		     cno ? value_u64(cno) : value_absent());
+		     value_nonzero(cno));
 	free(path);
 	return 0;
 }

@@ -32,11 +32,6 @@ struct output {
 	bool broken;
 };
 
-static struct value number(uint64_t ino)
-{
-	return ino ? value_u64(ino) : value_absent();
-}
-
 /* As text "M PATH (size,mtime)". */
 static int found(void *arg, const char *path, size_t len, uint64_t a,
 		 uint64_t b, unsigned int what)
@@ -46,8 +41,8 @@ static int found(void *arg, const char *path, size_t len, uint64_t a,
 	struct value flags = value_u64(what);
 	struct value v[COLUMNS] = {
 		[PATH] = value_bytes(path, len),
-		[INODE_1] = number(a),
-		[INODE_2] = number(b),
+		[INODE_1] = value_nonzero(a),
+		[INODE_2] = value_nonzero(b),
 	};
 
 	o->different = true;

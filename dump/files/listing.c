@@ -108,6 +108,13 @@ const char *listing_type(uint8_t type)
 	return type_names[type < NILFS_FT_MAX ? type : NILFS_FT_UNKNOWN];
 }
 
+static void report_broken(struct listing *rows, const struct tree_item *item,
+			  int err)
+{
+	image_file_failed(rows->tool, item->path, item->path_len, err);
+	rows->broken = true;
+}
+
 /* The target of the item, absent where it is no link or cannot be read. */
 static struct value target_of(struct listing *rows,
 			      const struct tree_item *item)
@@ -128,15 +135,8 @@ static struct value target_of(struct listing *rows,
 		err = symlink_target(&rows->file, cx, rows->target, &len);
 	if (!err)
 		return value_bytes(rows->target, len);
-	image_file_failed(rows->tool, item->path, item->path_len, err);
-	rows->broken = true;
+	report_broken(rows, item, err);
 	return value_absent();
-}
-
-/* That of the row; absent where no checkpoint has the file. */
-static struct value checkpoint_of(const struct listing *rows)
-{
-	return rows->cno ? value_u64(rows->cno) : value_absent();
 }
 
 static void put_json(struct listing *rows, const struct tree_item *item)
@@ -145,7 +145,7 @@ static void put_json(struct listing *rows, const struct tree_item *item)
 	struct value v[J_COUNT] = {
 		[J_PATH] = value_bytes(item->path, item->path_len),
 		[J_INODE] = value_u64(item->ino),
-		[J_CHECKPOINT] = checkpoint_of(rows),
+		[J_CHECKPOINT] = value_nonzero(rows->cno),
 		[J_TYPE] = value_string(listing_type(item->type)),
 	};
 
@@ -275,7 +275,7 @@ static void put_details(struct listing *rows, const struct tree_item *item)
 	const struct nilfs_inode *inode = item->inode;
 	char mode[FIELDS_MODE_MAX], size[SIZE_TEXT_MAX], whole[WHOLE_TEXT_MAX];
 	struct value v[T_COUNT] = {
-		[T_CHECKPOINT] = checkpoint_of(rows),
+		[T_CHECKPOINT] = value_nonzero(rows->cno),
 		[T_INODE] = value_u64(item->ino),
 		[T_NAME] = name_text(rows, item),
 	};
@@ -297,7 +297,7 @@ static void put_name(struct listing *rows, const struct tree_item *item)
 {
 	bool paths = rows->recursive || !item->depth;
 	struct value ino = value_u64(item->ino);
-	struct value cno = checkpoint_of(rows);
+	struct value cno = value_nonzero(rows->cno);
 	struct value name = paths ? value_bytes(item->path, item->path_len)
 				  : value_bytes(item->name, item->name_len);
 	struct out *out = rows->tool->out;
@@ -343,7 +343,9 @@ void listing_begin(struct listing *rows)
 
 void listing_put(struct listing *rows, const struct tree_item *item)
 {
-	if (!report_is_text(&rows->tool->report))
+	if (item->kind == TREE_BROKEN)
+		report_broken(rows, item, item->error);
+	else if (!report_is_text(&rows->tool->report))
 		put_json(rows, item);
 	else if (rows->details)
 		put_details(rows, item);

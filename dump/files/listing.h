@@ -46,7 +46,7 @@ struct listing {
 /* The head, once. */
 void listing_begin(struct listing *rows);
 
-/* Puts one entry of a walk. */
+/* Puts one entry of a walk, or reports what could not be read there. */
 void listing_put(struct listing *rows, const struct tree_item *item);
 
 /* Completes a listing that did not fail. */

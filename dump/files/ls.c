@@ -65,15 +65,11 @@ static int list_path(struct listing *rows, const char *path, bool dots)
 		if (ret <= 0)
 			break;
 		ret = 0;
-		if (item.kind == TREE_BROKEN) {
-			image_file_failed(rows->tool, item.path, item.path_len,
-					  item.error);
-			rows->broken = true;
-		} else if (item.kind == TREE_ENTRY &&
-			   (item.depth || !item.entered || rows->recursive)) {
-			/* The directory given is not listed itself. */
+		/* The directory given is not listed itself. */
+		if (item.kind == TREE_BROKEN ||
+		    (item.kind == TREE_ENTRY &&
+		     (item.depth || !item.entered || rows->recursive)))
 			listing_put(rows, &item);
-		}
 	}
 	if (!ret)
 		listing_end(rows);

@@ -76,14 +76,10 @@ static int walk_files(struct finder *f, struct root *root)
 
 	while (!ret && (ret = tree_next(tree, cx, &item)) > 0) {
 		ret = 0;
-		if (item.kind == TREE_BROKEN) {
-			image_file_failed(f->tool, item.path, item.path_len,
-					  item.error);
-			f->rows->broken = true;
-		} else if (item.kind == TREE_ENTRY && item.inode &&
-			   filter_takes(&f->filter, item.path, item.inode)) {
+		if (item.kind == TREE_BROKEN ||
+		    (item.kind == TREE_ENTRY && item.inode &&
+		     filter_takes(&f->filter, item.path, item.inode)))
 			ret = put_file(f, root, &item);
-		}
 	}
 	tree_close(tree);
 	return ret;

@@ -80,6 +80,12 @@ static inline struct value value_u64(uint64_t v)
 	return (struct value){ .present = true, .number = v };
 }
 
+/* The same, absent where it is 0. */
+static inline struct value value_nonzero(uint64_t v)
+{
+	return v ? value_u64(v) : value_absent();
+}
+
 static inline struct value value_i64(int64_t v)
 {
 	return (struct value){ .present = true, .number = (uint64_t)v };
