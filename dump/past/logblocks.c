@@ -13,7 +13,7 @@
  * with it.  If it does not fit the memory budget the files of the greater numbers
  * are left for another pass, and of one file its later blocks.
  */
-#include "dump/past/logblocks.h"
+#include "dump/past/logfiles.h"
 
 #include <errno.h>
 #include <stdlib.h>

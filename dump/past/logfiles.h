@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files that no checkpoint has any more, and whose inode a log still has. */
+/* Files that no checkpoint has any more, of which logs still have the inode. */
 #ifndef NILFS2_DUMP_LOGFILES_H
 #define NILFS2_DUMP_LOGFILES_H
 
@@ -10,7 +10,9 @@
 #include "base/context.h"
 #include "base/inoset.h"
 #include "base/pairtable.h"
+#include "vol/extent.h"
 #include "vol/root.h"
+#include "vol/volume.h"
 
 struct logfile {
 	uint64_t ino;
@@ -53,5 +55,29 @@ size_t logfiles_from(const struct logfiles *files, uint64_t ino);
 /* Copies the newest inode of FILE.  -EIO. */
 int logfiles_inode(struct context *cx, struct volume *vol,
 		   const struct logfile *file, struct nilfs_inode *inode);
+
+/* The content of one, as logs list it: logblocks.c. */
+struct logblocks_file {
+	const struct logfile *file;
+	struct nilfs_inode inode;
+	/* What was found of the content; never NULL. */
+	const struct extent *extents;
+	size_t count;
+	uint64_t whole;		/* bytes found, with holes; the size: all */
+};
+
+/* A negative errno ends the search. */
+typedef int logblocks_found(void *arg, struct context *cx,
+			    const struct logblocks_file *file);
+
+/*
+ * Calls FOUND for each of FILES that is wanted.  A block counts as found if the map
+ * of the file leads to it and the checksum of its log is right.  What cannot be
+ * read counts as lost.  Memory is bounded: the logs are read again for files that
+ * do not fit the budget with the others.  -ENOMEM if the nodes of one file alone
+ * do not, -EINTR; failures of FOUND.
+ */
+int logblocks_run(struct volume *vol, struct context *cx,
+		  struct logfiles *files, logblocks_found *found, void *arg);
 
 #endif

@@ -27,7 +27,6 @@
 #include "disk/dirent.h"
 #include "disk/inode.h"
 #include "dump/past/filenames.h"
-#include "dump/past/logblocks.h"
 #include "dump/past/logfiles.h"
 #include "dump/past/logitems.h"
 #include "vol/cptable.h"

@@ -22,8 +22,6 @@
 #include "disk/segusage.h"
 #include "dump/common/commands.h"
 #include "dump/common/image.h"
-#include "dump/volume/info_super.h"
-#include "dump/volume/refusal.h"
 #include "vol/cptable.h"
 #include "vol/rollforward.h"
 #include "vol/sutable.h"
@@ -115,11 +113,6 @@ static int find_mount(struct volume *vol, struct context *cx, struct mount *m)
 	return 0;
 }
 
-static struct value nonzero(uint64_t v)
-{
-	return v ? value_u64(v) : value_absent();
-}
-
 /* Shows where the latest state is and how a mount would find it. */
 static int report_latest(struct volume *vol, struct context *cx,
 			 struct report *r)
@@ -139,9 +132,9 @@ static int report_latest(struct volume *vol, struct context *cx,
 	report_u64(r, "next_segment", "Next segment", rec->nextnum);
 	report_u64(r, "passed", "Newer than superblock", rec->passed);
 	report_value(r, VALUE_U64, "orphans_first", "First log after it",
-		     nonzero(rec->orphans_start));
+		     value_nonzero(rec->orphans_start));
 	report_value(r, VALUE_U64, "orphans_last", "Last log after it",
-		     nonzero(rec->orphans_end));
+		     value_nonzero(rec->orphans_end));
 	err = find_mount(vol, cx, &m);
 	if (!err)
 		report_string(r, "mount", "A mount would", m.text);

@@ -1,11 +1,59 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What `info` says, for reports that contain it. */
+/* What `info` says, for reports that contain it; its parts. */
 #ifndef NILFS2_DUMP_INFO_H
 #define NILFS2_DUMP_INFO_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "cli/tool.h"
-#include "dump/volume/info_super.h"
+#include "dev/dev.h"
+#include "disk/super.h"
 #include "vol/volume.h"
+
+/*
+ * Both superblocks: their fields, which is used, whether the other could
+ * replace it.
+ */
+struct info_super {
+	struct nilfs_super_block copy[2];
+	uint64_t offset[2];		/* bytes; 0: the device has no place */
+	bool shown[2];			/* looks like one, valid or not */
+	struct super_choice choice;
+};
+
+/* Reads both copies from DEV; one that cannot be read is not shown. */
+void info_super_read(struct info_super *s, const struct context *cx,
+		     struct dev *dev);
+
+/* Says every field of both copies. */
+void info_super_report_fields(const struct info_super *s,
+			      struct report *report);
+
+/*
+ * Says which copy counts and why, and whether the other could take over.  VOL
+ * is NULL where no copy leads to a volume.
+ */
+void info_super_report_choice(const struct info_super *s,
+			      struct report *report,
+			      const struct context *cx, struct volume *vol);
+
+/* Says the features of superblock SB, known and unknown. */
+void info_super_report_features(const struct nilfs_super_block *sb,
+				struct report *report);
+
+/* Says the state of superblock SB. */
+void info_super_report_state(const struct nilfs_super_block *sb,
+			     struct report *report);
+
+/*
+ * Whether the kernel would refuse to mount the volume of SB, a superblock that
+ * it chose, on a device of DEV_SIZE bytes, whatever the logs are: sets TEXT,
+ * "be refused: " and what the kernel says then, or leaves it alone.
+ */
+bool refusal_find(const struct nilfs_super_block *sb, uint64_t dev_size,
+		  char *text, size_t size);
 
 /*
  * Says both superblocks S of a device of DEV_SIZE bytes, which counts, and what

@@ -6,7 +6,7 @@
  * by side with a mark where they differ.  A copy that is not valid is shown
  * anyway if it has the magic number.
  */
-#include "dump/volume/info_super.h"
+#include "dump/volume/info.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -245,8 +245,7 @@ void info_super_report_state(const struct nilfs_super_block *sb,
 	report_bool(r, "resize", "Resize under way", state & NILFS_RESIZE_FS);
 	report_time(r, "created", "Created", le64_get(sb->s_ctime));
 	report_value(r, VALUE_TIME, "mounted", "Last mounted",
-		     le64_get(sb->s_mtime) ?
-		     value_u64(le64_get(sb->s_mtime)) : value_absent());
+		     value_nonzero(le64_get(sb->s_mtime)));
 	report_time(r, "written", "Last written", le64_get(sb->s_wtime));
 	report_u64(r, "mounts", "Mounts", le16_get(sb->s_mnt_count));
 	report_end(r);

@@ -7,7 +7,7 @@
  * at the end, once the super root was found, load_nilfs().  What only decides
  * whether a superblock is one was checked before.
  */
-#include "dump/volume/refusal.h"
+#include "dump/volume/info.h"
 
 #include <stdarg.h>
 #include <stdio.h>

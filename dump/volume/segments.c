@@ -151,11 +151,6 @@ static int parse_columns(struct context *cx, const char *list, bool recent,
 	return err;
 }
 
-static struct value nonzero(uint64_t v)
-{
-	return v ? value_u64(v) : value_absent();
-}
-
 /* What is not known of S is absent. */
 static void fill_values(struct value v[COLUMNS], const struct segment *s)
 {
@@ -167,7 +162,7 @@ static void fill_values(struct value v[COLUMNS], const struct segment *s)
 	v[STATE] = v[FLAGS] = value_u64(s->state);
 	if (s->has_sequence)
 		v[SEQUENCE] = value_u64(s->sequence);
-	v[MODIFIED] = nonzero(le64_get(s->su.su.su_lastmod));
+	v[MODIFIED] = value_nonzero(le64_get(s->su.su.su_lastmod));
 	v[BLOCKS] = value_u64(s->blocks);
 	v[WRITTEN] = value_u64(s->written);
 	if (s->has_counts) {
@@ -188,7 +183,7 @@ static void fill_values(struct value v[COLUMNS], const struct segment *s)
 		v[STORED_LIVE] = value_u64(le32_get(s->su.su_nlive_blks));
 		v[STORED_SNAPSHOT] =
 			value_u64(le32_get(s->su.su_nsnapshot_blks));
-		v[STORED_TIME] = nonzero(le64_get(s->su.su_nlive_lastmod));
+		v[STORED_TIME] = value_nonzero(le64_get(s->su.su_nlive_lastmod));
 	}
 }
 
