@@ -322,41 +322,7 @@ struct measures {
 	uint64_t runs;
 	uint64_t data; /* bytes in them */
 	uint64_t map;  /* bytes of their text */
-	bool tail;     /* the file ends in a hole */
 };
-
-/* Bytes of a line for each of the two numbers. */
-static uint64_t line_bytes(uint64_t offset, uint64_t len)
-{
-	return number_digits(offset) + number_digits(len) + 2;
-}
-
-static int measure(struct context *cx, struct file *file, struct measures *m)
-{
-	struct content_piece run = {.offset = 0};
-	struct content content;
-	int ret;
-
-	memset(m, 0, sizeof(*m));
-	ret = content_open(&content, cx, file, NULL);
-	while (!ret) {
-		ret = content_next_run(&content, cx, &run);
-		if (ret <= 0)
-			break;
-		m->runs++;
-		m->data += run.len;
-		m->map += line_bytes(run.offset, run.len);
-		ret = context_cancelled(cx);
-	}
-	content_close(&content);
-	m->tail = run.offset + run.len < content.size;
-	if (m->tail) {
-		m->runs++;
-		m->map += line_bytes(content.size, 0);
-	}
-	m->map += number_digits(m->runs) + 1;
-	return ret;
-}
 
 static int put_line(struct export_tar *t, struct context *cx, uint64_t v)
 {
@@ -366,34 +332,40 @@ static int put_line(struct export_tar *t, struct context *cx, uint64_t v)
 	return tar_stream_put(t->stream, cx, text, (size_t)(end - text));
 }
 
-static int put_run(struct export_tar *t, struct context *cx, uint64_t offset,
-		   uint64_t len)
+/* One run, a line for each of its numbers: measures it, or writes it if PUT. */
+static int take_run(struct export_tar *t, struct context *cx,
+		    struct measures *m, bool put, uint64_t offset, uint64_t len)
 {
-	int err = put_line(t, cx, offset);
+	int err;
 
-	return err ? err : put_line(t, cx, len);
+	if (put) {
+		err = put_line(t, cx, offset);
+		return err ? err : put_line(t, cx, len);
+	}
+	m->runs++;
+	m->data += len;
+	m->map += number_digits(offset) + number_digits(len) + 2;
+	return context_cancelled(cx);
 }
 
-static int put_map(struct export_tar *t, struct context *cx, struct file *file,
-		   const struct measures *m)
+/* The map of FILE, which ends with an empty run where the file does in a hole. */
+static int walk_map(struct export_tar *t, struct context *cx,
+		    struct file *file, struct measures *m, bool put)
 {
-	struct content_piece run;
+	struct content_piece run = {.offset = 0};
 	struct content content;
-	int ret;
+	int ret = content_open(&content, cx, file, NULL);
 
-	ret = content_open(&content, cx, file, NULL);
-	if (!ret)
+	if (!ret && put)
 		ret = put_line(t, cx, m->runs);
-	while (!ret) {
-		ret = content_next_run(&content, cx, &run);
-		if (ret <= 0)
-			break;
-		ret = put_run(t, cx, run.offset, run.len);
-	}
+	while (!ret && (ret = content_next_run(&content, cx, &run)) > 0)
+		ret = take_run(t, cx, m, put, run.offset, run.len);
 	content_close(&content);
-	if (!ret && m->tail)
-		ret = put_run(t, cx, content.size, 0);
-	return ret ? ret : tar_stream_align(t->stream, cx, UNIT);
+	if (!ret && run.offset + run.len < content.size)
+		ret = take_run(t, cx, m, put, content.size, 0);
+	if (!ret && put)
+		ret = tar_stream_align(t->stream, cx, UNIT);
+	return ret;
 }
 
 static int put_regular(struct export_tar *t, struct context *cx,
@@ -402,20 +374,22 @@ static int put_regular(struct export_tar *t, struct context *cx,
 	struct content *content = file->content;
 	struct entry entry = entry_of(file, TYPE_FILE);
 	struct content_piece piece;
-	struct measures m;
+	struct measures m = {.runs = 0};
 	uint64_t left;
-	int err = measure(cx, content->file, &m), ret = 0;
+	int err = walk_map(t, cx, content->file, &m, false), ret = 0;
 
 	if (err)
 		return err == -ENOMEM || err == -EINTR ? err : -err;
 	entry.sparse = m.data < content->size;
 	entry.real_size = content->size;
 	entry.size = m.data;
-	if (entry.sparse)
+	if (entry.sparse) {
+		m.map += number_digits(m.runs) + 1;
 		entry.size += (m.map + UNIT - 1) / UNIT * UNIT;
+	}
 	err = put_entry(t, cx, &entry);
 	if (!err && entry.sparse)
-		err = put_map(t, cx, content->file, &m);
+		err = walk_map(t, cx, content->file, &m, true);
 	/* The runs one after the other; holes are not in the stream. */
 	for (left = m.data; !err; left -= piece.len) {
 		ret = content_next(content, cx, &piece);
