@@ -155,23 +155,6 @@ static bool is_not_newer(const void *item, const void *key)
 	return t->time <= *(const int64_t *)key;
 }
 
-/* The newest checkpoint that is not newer than TIME. */
-static int find_time(struct mountfs *fs, struct context *cx, int64_t time,
-		     uint64_t *cno)
-{
-	int err = read_times(fs, cx);
-	size_t i;
-
-	if (err)
-		return err;
-	i = search_first(fs->times, fs->ntimes, sizeof(*fs->times),
-			 is_not_newer, &time);
-	if (!i)
-		return fail(cx, -ENOENT, "no checkpoint is that old");
-	*cno = fs->times[i - 1].cno;
-	return 0;
-}
-
 int mountall_lookup(struct mountfs *fs, struct context *cx, uint64_t parent,
 		    const char *name, uint64_t *node)
 {
@@ -198,7 +181,15 @@ int mountall_lookup(struct mountfs *fs, struct context *cx, uint64_t parent,
 			err = fail(cx, -ENOENT, "'%s'", name);
 	} else if (parent == TIMES && timefmt_parse(name, &time) &&
 		   !strcmp(name, timefmt_iso(time, text))) {
-		err = find_time(fs, cx, time, &cno);
+		/* The newest checkpoint that is not newer. */
+		err = read_times(fs, cx);
+		if (err)
+			return err;
+		i = search_first(fs->times, fs->ntimes, sizeof(*fs->times),
+				 is_not_newer, &time);
+		if (!i)
+			return fail(cx, -ENOENT, "no checkpoint is that old");
+		cno = fs->times[i - 1].cno;
 	} else {
 		return fail(cx, is_directory(fs, parent) ? -ENOENT : -ENOTDIR,
 			    "'%s'", name);

@@ -51,8 +51,8 @@ struct search {
 };
 
 /*
- * The file of TYPE that had number INO at checkpoint CNO, or NULL; *CERTAIN:
- * its inode was there before and after that.
+ * The file that had number INO at checkpoint CNO, or NULL; *CERTAIN: its inode
+ * was there before and after that.
  */
 static struct logfile *file_at(const struct search *s, struct context *cx,
 			       uint64_t ino, uint64_t cno, bool *certain)
