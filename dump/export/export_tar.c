@@ -237,29 +237,11 @@ static int put_ustar(struct export_tar *t, struct context *cx, struct ustar *h,
 	return tar_stream_put(t->stream, cx, h, sizeof(*h));
 }
 
-static int put_records(struct export_tar *t, struct context *cx)
-{
-	struct ustar h = {.name = "PaxHeader"};
-	int err;
-
-	put_octal(h.mode, sizeof(h.mode), 0644);
-	put_octal(h.uid, sizeof(h.uid), 0);
-	put_octal(h.gid, sizeof(h.gid), 0);
-	put_octal(h.size, sizeof(h.size), t->len);
-	put_octal(h.mtime, sizeof(h.mtime), 0);
-	put_octal(h.devmajor, sizeof(h.devmajor), 0);
-	put_octal(h.devminor, sizeof(h.devminor), 0);
-	err = put_ustar(t, cx, &h, 'x');
-	if (!err)
-		err = tar_stream_put(t->stream, cx, t->records, t->len);
-	return err ? err : tar_stream_align(t->stream, cx, UNIT);
-}
-
 /* Puts the headers of an entry; its bytes follow, then the stream is aligned. */
 static int put_entry(struct export_tar *t, struct context *cx,
 		     const struct entry *e)
 {
-	struct ustar h;
+	struct ustar h, x = {.name = "PaxHeader"};
 	int err;
 
 	memset(&h, 0, sizeof(h));
@@ -281,8 +263,20 @@ static int put_entry(struct export_tar *t, struct context *cx,
 		err = put_name(t, cx, h.linkname, "linkpath", e->link, false);
 	if (!err)
 		err = put_numbers(t, cx, &h, e);
-	if (!err && t->len)
-		err = put_records(t, cx);
+	if (!err && t->len) {
+		put_octal(x.mode, sizeof(x.mode), 0644);
+		put_octal(x.uid, sizeof(x.uid), 0);
+		put_octal(x.gid, sizeof(x.gid), 0);
+		put_octal(x.size, sizeof(x.size), t->len);
+		put_octal(x.mtime, sizeof(x.mtime), 0);
+		put_octal(x.devmajor, sizeof(x.devmajor), 0);
+		put_octal(x.devminor, sizeof(x.devminor), 0);
+		err = put_ustar(t, cx, &x, 'x');
+		if (!err)
+			err = tar_stream_put(t->stream, cx, t->records, t->len);
+		if (!err)
+			err = tar_stream_align(t->stream, cx, UNIT);
+	}
 	return err ? err : put_ustar(t, cx, &h, (char)e->type);
 }
 
