@@ -117,9 +117,13 @@ static uint64_t count_rule(const struct check *c, size_t i, bool later,
 	       (part != NEWEST ? snapshots : 0);
 }
 
-/* BY_ERRORS or 1 better, -1 worse by *WORSE, 0 neither. */
+/*
+ * BY_ERRORS or 1 better, -1 worse by *WORSE, 0 neither; by the first *UP_TO stages,
+ * which are those up to the one that decides if errors do.
+ */
 static int compare_part(const struct check *now, const struct check *before,
-			enum part part, const struct rule_info **worse)
+			enum part part, size_t *up_to,
+			const struct rule_info **worse)
 {
 	struct change errors[STAGES] = { { false, NULL } };
 	struct change warnings = { false, NULL }, *change;
@@ -148,20 +152,21 @@ static int compare_part(const struct check *now, const struct check *before,
 		if (n > old)
 			change->more = rule;
 	}
-	for (i = 0; i < STAGES; i++) {
+	for (i = 0; i < *up_to; i++) {
 		*worse = errors[i].more;
-		if (*worse)
-			return -1;
-		if (errors[i].fewer)
-			return BY_ERRORS;
+		if (!*worse && !errors[i].fewer)
+			continue;
+		*up_to = i + 1;
+		return *worse ? -1 : BY_ERRORS;
 	}
-	*worse = warnings.more;
+	*worse = *up_to < STAGES ? NULL : warnings.more;
 	return *worse ? -1 : warnings.fewer;
 }
 
 bool improvement_is_better(const struct check *now, const struct check *before,
 			   const struct rule_info **worse)
 {
+	size_t up_to = STAGES;
 	int part;
 
 	*worse = NULL;
@@ -169,14 +174,16 @@ bool improvement_is_better(const struct check *now, const struct check *before,
 		return now->vol;
 	if (now->dat_broken != before->dat_broken)
 		return before->dat_broken;
-	part = compare_part(now, before, NEWEST, worse);
+	part = compare_part(now, before, NEWEST, &up_to, worse);
+	/* What the newest has at later stages was hidden. */
 	if (part)
 		return part > 0 &&
 		       compare_part(now, before,
-				    part == BY_ERRORS ? OWNED : ALL,
+				    part == BY_ERRORS ? OWNED : ALL, &up_to,
 				    worse) >= 0;
-	part = compare_part(now, before, SNAPSHOTS, worse);
-	return part ? part > 0 : compare_part(now, before, ALL, worse) > 0;
+	part = compare_part(now, before, SNAPSHOTS, &up_to, worse);
+	return part ? part > 0 :
+		      compare_part(now, before, ALL, &up_to, worse) > 0;
 }
 
 static uint64_t count_errors(const struct check *c, enum part part)
