@@ -29,6 +29,7 @@ struct account_sides {
 	/* The log that the repair began with, if it may be another than a
 	   mount would have found, or NULL. */
 	const struct recovery *base;
+	uint64_t files; /* inodes of the latest state after it; 0: not known */
 	bool is_whole; /* no log is known to be damaged or missing */
 	bool is_sound; /* after the repair all links and names agree */
 };

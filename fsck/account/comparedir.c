@@ -367,17 +367,26 @@ static bool is_former(const struct comparedir *d, struct context *cx,
 	return found;
 }
 
-/* Adds NAME of inode INO in directory DIR if it is one that a repair gives
-   to what has lost its own. */
+/* Adds NAME of inode INO in directory DIR if it is one that a repair gives to what
+   has lost its own: "#12", or "NAME~1" where NAME is another's. */
 static int compare_number(const struct comparedir *d, struct context *cx,
 			  uint64_t dir, uint64_t ino, const char *name,
 			  size_t len)
 {
 	const struct loss loss = {.kind = LOSS_RENAMED, .dir = dir, .ino = ino};
 	char number[32];
-	int n = snprintf(number, sizeof(number), "#%" PRIu64, ino);
+	size_t n = (size_t)snprintf(number, sizeof(number), "#%" PRIu64, ino);
+	size_t at = len;
+	uint64_t other;
+	bool is_made = len >= n && !memcmp(name, number, n);
 
-	if (len < (size_t)n || memcmp(name, number, (size_t)n))
+	while (at && name[at - 1] >= '0' && name[at - 1] <= '9')
+		at--;
+	at -= at > 1 && name[at - 1] == '#';
+	if (!is_made && at > 1 && at < len && name[at - 1] == '~')
+		is_made = !dir_lookup(d->after, cx, name, at - 1, &other);
+	fail_clear(cx);
+	if (!is_made)
 		return 0;
 	return sides_lose(d->s, cx, d->state, &loss, name, len);
 }
@@ -468,14 +477,18 @@ static int is_lost(const struct comparedir *d, struct context *cx,
 	struct nilfs_inode then, now;
 	bool used = true, other;
 	uint64_t ino;
-	int ret = -ENOENT, is;
+	int ret = -ENOENT, is, was = -ENOENT;
 
 	other = s->in->is_sound &&
 		!dir_lookup(d->after, cx, de->name, de->name_len, &ino);
 	is = root_inode(&s->roots[1], cx, de->ino, &now);
-	if ((other || (s->in->is_sound && !d->state->latest)) && !is &&
-	    s->has_before && !root_inode(before, cx, de->ino, &then) &&
+	if (s->has_before)
+		was = root_inode(before, cx, de->ino, &then);
+	if ((other || (s->in->is_sound && !d->state->latest)) && !is && !was &&
 	    sides_links(&then) == sides_links(&now))
+		return 0;
+	/* It never led to a file. */
+	if (other && is == -ENOENT && was == -ENOENT && s->has_before)
 		return 0;
 	fail_clear(cx);
 	if (s->has_before)

@@ -58,6 +58,14 @@ static bool is_written_so(struct ifilewalk *w, struct context *cx)
 		(ret <= 0 || is_in_right_log(w, cx, bitmap)));
 }
 
+/* Whether there is no inode INO after the repair, nor was there one: as many are
+   in use as the entry counted. */
+static bool is_none(struct ifilewalk *w, struct context *cx, uint64_t ino)
+{
+	return w->is_complete &&
+	       !attributes_is_in_use(&w->s->roots[1].ifile, cx, ino);
+}
+
 static int lose_perhaps(struct ifilewalk *w, struct context *cx, uint64_t first,
 			uint64_t last)
 {
@@ -83,8 +91,7 @@ static int compare_unknown(struct ifilewalk *w, struct context *cx,
 	int in_use = attributes_is_in_use(w->ifile, cx, ino), err;
 	uint64_t n = losslist_count(s->losses);
 
-	/* There were no others than those that are there now. */
-	if (!after && w->is_complete)
+	if (!after && is_none(w, cx, ino))
 		return 0;
 	if ((!in_use && is_written_so(w, cx)) ||
 	    (in_use < 0 && is_empty && w->has_inodes &&
@@ -155,7 +162,7 @@ static int compare_block(struct ifilewalk *w, struct context *cx)
 		    (w->is_stale || !is_inode(w, i) ||
 		     (after ? w->is_complete &&
 				      !inode_is_same_file(before, after) :
-			      w->is_complete ||
+			      is_none(w, cx, ino) ||
 				      !attributes_is_in_use(w->ifile, cx, ino))))
 			before = NULL;
 		if (!before)
@@ -292,8 +299,11 @@ static bool is_complete(struct ifilewalk *w, struct context *cx)
 			 (!s->has_before ||
 			  root_inode(&s->roots[0], cx, ino, &inode));
 	fail_clear(cx);
+	/* The entry may count one too many. */
 	return is_known &&
-	       le64_get(now.cp_inodes_count) == state->inodes + is_new;
+	       (state->latest ? s->in->files :
+				le64_get(now.cp_inodes_count)) ==
+		       state->inodes + is_new;
 }
 
 int comparetree_run(struct sides *s, struct context *cx,

@@ -197,6 +197,7 @@ int accounting_run(struct repair *r, struct context *cx)
 		.used = r->used.bits ? &r->used :
 				       &r->first->check.used_segments,
 		.base = r->has_base ? &r->base : NULL,
+		.files = now->files_known ? now->files : 0,
 		.is_sound = !improvement_errors(now) &&
 			    !findings_count(now->findings,
 					    RULE_INODE_LINKS_UNKNOWN),
