@@ -44,7 +44,7 @@
 #include "fsck/derive/datlife.h"
 #include "fsck/derive/derived.h"
 #include "fsck/derive/pieces.h"
-#include "fsck/past/around.h"
+#include "fsck/past/pastblocks.h"
 #include "log/meta/bmapnode.h"
 #include "vol/cptable.h"
 #include "vol/root.h"

@@ -35,7 +35,6 @@
 #include "disk/inode.h"
 #include "fsck/derive/datlife.h"
 #include "fsck/maps/mapfile.h"
-#include "fsck/past/around.h"
 #include "fsck/past/pastblocks.h"
 #include "log/inodes.h"
 #include "log/meta/bmapnode.h"
@@ -287,7 +286,7 @@ static int cut_files(struct fixer_job *job, struct context *cx,
 		if (!ret)
 			ret = pastblocks_change_in(
 				&past, cx, &root.ifile,
-				palloc_entry_blkoff(p, at->ino), false, &b);
+				palloc_entry_blkoff(p, at->ino), &b);
 		if (ret > 0) {
 			ret = cut_inode(
 				job, cx, at->cno, at->ino,

@@ -11,7 +11,6 @@
 #include "check/blockbatch.h"
 #include "check/names/names.h"
 #include "fsck/names/entrywalk.h"
-#include "fsck/past/around.h"
 #include "fsck/past/pastblocks.h"
 #include "fsck/plan/fixers.h"
 

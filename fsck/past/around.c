@@ -6,7 +6,7 @@
  * nearer the likelier.  Those that share the wrong block are no help, and are
  * left out by its life.
  */
-#include "fsck/past/around.h"
+#include "fsck/past/pastblocks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +15,6 @@
 #include "check/damage.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
-
-/* Checkpoints that are asked for an inode at most. */
-#define ASK_MOST 64u
 
 int around_open(struct around *a, struct context *cx, struct volume *vol)
 {
@@ -53,7 +50,8 @@ int around_twin(struct around *a, struct context *cx, struct volume *vol,
 	uint64_t cno;
 	int ret = 1;
 
-	while (a->asked++ < ASK_MOST && (ret = around_next(a, cx, &cno)) > 0) {
+	while (a->asked++ < AROUND_MOST &&
+	       (ret = around_next(a, cx, &cno)) > 0) {
 		ret = root_open(&root, cx, vol, cno);
 		if (!ret)
 			ret = root_inode(&root, cx, ino, other);
@@ -77,5 +75,5 @@ void around_end_side(struct around *a, uint64_t cno)
 void around_close(struct around *a)
 {
 	free(a->cnos);
-	*a = (struct around){ .cnos = NULL };
+	*a = (struct around){.cnos = NULL};
 }

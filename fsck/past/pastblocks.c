@@ -49,17 +49,11 @@ static bool is_below(const void *item, const void *key)
 	return b->vblocknr < *vblocknr;
 }
 
-/* Where in the list VBLOCKNR is, or would be. */
-static size_t find_place(const struct pastblocks *p, uint64_t vblocknr)
-{
-	return search_first(p->list, p->n, sizeof(*p->list), is_below,
-			    &vblocknr);
-}
-
 struct pastblocks_block *pastblocks_find(const struct pastblocks *p,
 					 uint64_t vblocknr)
 {
-	size_t at = find_place(p, vblocknr);
+	size_t at = search_first(p->list, p->n, sizeof(*p->list), is_below,
+				 &vblocknr);
 
 	return at < p->n && p->list[at].vblocknr == vblocknr ? &p->list[at]
 							     : NULL;
@@ -68,26 +62,26 @@ struct pastblocks_block *pastblocks_find(const struct pastblocks *p,
 void pastblocks_drop(struct pastblocks *p, uint64_t vblocknr)
 {
 	struct pastblocks_block *b = pastblocks_find(p, vblocknr);
-	size_t behind;
 
 	if (!b)
 		return;
 	free(b->content);
-	behind = (size_t)(p->list + p->n - b) - 1;
-	memmove(b, b + 1, behind * sizeof(*b));
 	p->n--;
+	memmove(b, b + 1, (size_t)((char *)(p->list + p->n) - (char *)b));
 }
 
-/*
- * Fills in B, with its content in BUF: 1, 0 where it cannot be changed, or, but
- * with CREATE, cannot be read.
- */
-static int read_block(struct pastblocks *p, struct context *cx,
-		      struct pastblocks_block *b, bool create, void *buf)
+int pastblocks_read(struct pastblocks *p, struct context *cx,
+		    struct pastblocks_block *b, void *buf)
 {
+	const struct pastblocks_block *listed = pastblocks_find(p, b->vblocknr);
 	struct vblock vb;
 	int ret;
 
+	if (listed) {
+		memcpy(buf, listed->content, p->job->vol->geo.block_size);
+		*b = *listed;
+		return 1;
+	}
 	if (!p->vblocks.vol)
 		vblocks_init(&p->vblocks, p->job->vol, NULL);
 	ret = vblocks_find(&p->vblocks, cx, b->vblocknr, &vb);
@@ -106,7 +100,7 @@ static int read_block(struct pastblocks *p, struct context *cx,
 		return ret;
 	fail_clear(cx);
 	memset(buf, 0, p->job->vol->geo.block_size);
-	return create;
+	return 0;
 }
 
 int pastblocks_change(struct pastblocks *p, struct context *cx,
@@ -119,7 +113,7 @@ int pastblocks_change(struct pastblocks *p, struct context *cx,
 		.key = what->key,
 		.level = what->level,
 	};
-	size_t at = find_place(p, what->vblocknr);
+	size_t at;
 	int ret;
 
 	*b = pastblocks_find(p, what->vblocknr);
@@ -128,45 +122,30 @@ int pastblocks_change(struct pastblocks *p, struct context *cx,
 	new.content = malloc(p->job->vol->geo.block_size);
 	if (!new.content)
 		return fail(cx, -ENOMEM, "block of a snapshot");
-	ret = read_block(p, cx, &new, create, new.content);
+	ret = pastblocks_read(p, cx, &new, new.content);
+	if (!ret && create && new.blocknr)
+		ret = 1;
 	if (ret > 0 && array_reserve(cx, &p->list, &p->room, p->n + 1))
 		ret = -ENOMEM;
 	if (ret <= 0) {
 		free(new.content);
 		return ret;
 	}
-	memmove(p->list + at + 1, p->list + at, (p->n - at) * sizeof(new));
+	for (at = p->n++; at && p->list[at - 1].vblocknr > new.vblocknr; at--)
+		p->list[at] = p->list[at - 1];
 	p->list[at] = new;
-	p->n++;
 	*b = p->list + at;
 	return 1;
 }
 
-int pastblocks_read(struct pastblocks *p, struct context *cx, uint64_t vblocknr,
-		    void *buf, struct lifetime *life)
-{
-	const struct pastblocks_block *b = pastblocks_find(p, vblocknr);
-	struct pastblocks_block new = {.vblocknr = vblocknr};
-	int ret;
-
-	if (b) {
-		memcpy(buf, b->content, p->job->vol->geo.block_size);
-		*life = b->life;
-		return 1;
-	}
-	ret = read_block(p, cx, &new, false, buf);
-	*life = new.life;
-	return ret;
-}
-
 int pastblocks_change_in(struct pastblocks *p, struct context *cx,
-			 struct file *file, uint64_t key, bool create,
+			 struct file *file, uint64_t key,
 			 struct pastblocks_block **b)
 {
 	struct pastblocks_block what = {.ino = file->ino, .key = key};
 	int ret = blockmap_lookup(&file->map, cx, key, &what.vblocknr);
 
-	return ret > 0 ? pastblocks_change(p, cx, &what, create, b) : ret;
+	return ret > 0 ? pastblocks_change(p, cx, &what, false, b) : ret;
 }
 
 /*
@@ -217,131 +196,86 @@ static int write_in_place(struct pastblocks *p, struct context *cx)
 	return ret < 0 ? ret : 0;
 }
 
-/* Where in a file something is to be replaced. */
-struct goal {
-	uint64_t ino, key;
-};
-
 struct pastwrite {
 	struct pastblocks *p;
-	struct goal *goals; /* sorted */
-	size_t ngoals;
 	uint64_t *cnos; /* those that may have any of the blocks */
 	size_t ncnos;
-	uint64_t ino;	    /* the current file */
+	uint64_t ino;	/* the current file */
+	uint64_t *keys; /* ascending: of what is to be replaced in it */
+	size_t nkeys, room;
 	struct sparse seen; /* blocks of the ifile that had it */
 };
 
-static int compare_goal(const void *a, const void *b)
+/*
+ * The pointers of NODE, which has blocks of the file before END: 1 where one is
+ * another now, 0.  A node that is not in the list gets there if something below
+ * it is replaced.
+ */
+static int follow(struct pastwrite *w, struct context *cx,
+		  struct bmapnode *node, uint64_t end)
 {
-	const struct goal *x = a, *y = b;
-
-	if (x->ino != y->ino)
-		return x->ino < y->ino ? -1 : 1;
-	return x->key < y->key ? -1 : x->key > y->key;
-}
-
-static bool is_goal_below(const void *item, const void *key)
-{
-	return compare_goal(item, key) < 0;
-}
-
-static int set_goals(struct pastwrite *w, struct context *cx)
-{
-	size_t i;
-
-	free(w->goals);
-	w->ngoals = w->p->n;
-	w->goals = calloc(w->ngoals + 1, sizeof(*w->goals));
-	if (!w->goals)
-		return fail(cx, -ENOMEM, "blocks of snapshots");
-	for (i = 0; i < w->ngoals; i++)
-		w->goals[i] =
-			(struct goal){w->p->list[i].ino, w->p->list[i].key};
-	sort_in_place(w->goals, w->ngoals, sizeof(*w->goals), compare_goal);
-	return 0;
-}
-
-static int follow(struct pastwrite *w, struct context *cx, uint64_t key,
-		  uint64_t end, unsigned int level, le64 *ptr);
-
-/* The pointers of NODE, below END: 1 where one is another now, 0. */
-static int follow_all(struct pastwrite *w, struct context *cx,
-		      struct bmapnode *node, uint64_t end)
-{
+	uint32_t size = w->p->job->vol->geo.block_size;
 	uint32_t i, count = bmapnode_count(node);
-	int ret = 0, changed = 0;
+	struct pastblocks_block *b, what = {.ino = w->ino};
+	struct bmapnode child;
+	bool listed, changed = false;
+	uint64_t next;
+	size_t at;
+	int ret = 0;
 
+	what.level = bmapnode_level(node) - 1u;
 	for (i = 0; i < count && ret >= 0; i++) {
-		ret = follow(w, cx, bmapnode_key(node, i),
-			     i + 1 < count ? bmapnode_key(node, i + 1) : end,
-			     bmapnode_level(node) - 1u, &node->ptrs[i]);
-		changed |= ret > 0;
+		what.vblocknr = bmapnode_ptr(node, i);
+		what.key = bmapnode_key(node, i);
+		next = i + 1 < count ? bmapnode_key(node, i + 1) : end;
+		b = pastblocks_find(w->p, what.vblocknr);
+		listed = b;
+		ret = 0;
+		if (!what.vblocknr ||
+		    (b && (b->ino != w->ino || b->level != what.level)))
+			continue;
+		if (!listed) {
+			at = search_lower_bound(w->keys, w->nkeys, what.key);
+			if (!what.level || at == w->nkeys ||
+			    w->keys[at] >= next)
+				continue;
+			ret = pastblocks_change(w->p, cx, &what, false, &b);
+			if (ret <= 0) {
+				ret = damage_forgive(cx, ret);
+				continue;
+			}
+		}
+		if (what.level && !b->number) {
+			child = bmapnode_block(size, b->content);
+			ret = bmap_node_check(size, b->content) == RULE_OK &&
+					      bmapnode_level(&child) ==
+						      what.level
+				      ? follow(w, cx, &child, next)
+				      : 0;
+			if (!ret && !listed)
+				pastblocks_drop(w->p, what.vblocknr);
+			if (ret < 0 || (!ret && !listed))
+				continue;
+		}
+		b = pastblocks_find(w->p, what.vblocknr);
+		ret = 0;
+		if (!b->number) {
+			const struct past_block past = {
+				.ino = b->ino,
+				.blkoff = b->key,
+				.is_node = b->level > 0,
+				.vblocknr = b->vblocknr,
+			};
+
+			ret = past_replace(w->p->job->writer, cx, &past,
+					   b->content, &b->number);
+			if (ret)
+				return ret;
+		}
+		node->ptrs[i] = le64_make(b->number);
+		changed = true;
 	}
 	return ret < 0 ? ret : changed;
-}
-
-/*
- * The pointer at PTR, to what is of LEVEL and has blocks [KEY, END) of the
- * file: 1 where it is another now, 0.  A node that is not in the list gets
- * there if something below it is replaced.
- */
-static int follow(struct pastwrite *w, struct context *cx, uint64_t key,
-		  uint64_t end, unsigned int level, le64 *ptr)
-{
-	const struct pastblocks_block what = {
-		.ino = w->ino,
-		.vblocknr = le64_get(*ptr),
-		.key = key,
-		.level = level,
-	};
-	struct pastblocks_block *b = pastblocks_find(w->p, what.vblocknr);
-	const struct goal first = {w->ino, key};
-	uint32_t size = w->p->job->vol->geo.block_size;
-	bool listed = b;
-	struct bmapnode node;
-	size_t at;
-	int ret;
-
-	if (!what.vblocknr || (b && (b->ino != w->ino || b->level != level)))
-		return 0;
-	if (!listed) {
-		at = search_first(w->goals, w->ngoals, sizeof(*w->goals),
-				  is_goal_below, &first);
-		if (!level || at == w->ngoals || w->goals[at].ino != w->ino ||
-		    w->goals[at].key >= end)
-			return 0;
-		ret = pastblocks_change(w->p, cx, &what, false, &b);
-		if (ret <= 0)
-			return damage_forgive(cx, ret);
-	}
-	if (level && !b->number) {
-		node = bmapnode_block(size, b->content);
-		ret = bmap_node_check(size, b->content) == RULE_OK &&
-				      bmapnode_level(&node) == level
-			      ? follow_all(w, cx, &node, end)
-			      : 0;
-		if (!ret && !listed)
-			pastblocks_drop(w->p, what.vblocknr);
-		if (ret < 0 || (!ret && !listed))
-			return ret;
-	}
-	b = pastblocks_find(w->p, what.vblocknr);
-	if (!b->number) {
-		const struct past_block past = {
-			.ino = b->ino,
-			.blkoff = b->key,
-			.is_node = b->level > 0,
-			.vblocknr = b->vblocknr,
-		};
-
-		ret = past_replace(w->p->job->writer, cx, &past, b->content,
-				   &b->number);
-		if (ret)
-			return ret;
-	}
-	*ptr = le64_make(b->number);
-	return 1;
 }
 
 /* The map of INODE: 1 where it is another now, 0. */
@@ -349,19 +283,22 @@ static int follow_map(struct pastwrite *w, struct context *cx,
 		      struct nilfs_inode *inode)
 {
 	struct bmapnode root = bmapnode_root(inode->i_bmap);
-	int ret = 0, changed = 0;
-	uint64_t key;
+	struct nilfs_btree_node head = {
+		.bn_level = 1,
+		.bn_nchildren = le16_make(NILFS_DIRECT_NBLOCKS),
+	};
+	le64 keys[NILFS_DIRECT_NBLOCKS];
+	uint64_t i;
 
-	if (bmap_is_btree(inode->i_bmap)) {
-		if (bmap_root_check(inode->i_bmap) != RULE_OK)
-			return 0;
-		return follow_all(w, cx, &root, UINT64_MAX);
-	}
-	for (key = 0; key < NILFS_DIRECT_NBLOCKS && ret >= 0; key++) {
-		ret = follow(w, cx, key, key + 1, 0, &inode->i_bmap[1 + key]);
-		changed |= ret > 0;
-	}
-	return ret < 0 ? ret : changed;
+	if (bmap_is_btree(inode->i_bmap))
+		return bmap_root_check(inode->i_bmap) != RULE_OK
+			       ? 0
+			       : follow(w, cx, &root, UINT64_MAX);
+	for (i = 0; i < NILFS_DIRECT_NBLOCKS; i++)
+		keys[i] = le64_make(i);
+	root = (struct bmapnode){&head, keys, inode->i_bmap + 1,
+				 NILFS_DIRECT_NBLOCKS};
+	return follow(w, cx, &root, NILFS_DIRECT_NBLOCKS);
 }
 
 /* The current file as checkpoint CNO has it, and its inode in the ifile. */
@@ -425,64 +362,62 @@ static int look_at_ifile(struct pastwrite *w, struct context *cx, uint64_t cno)
 	return 0;
 }
 
-/* As pastblocks_write(), by one more log.  What leads to the blocks joins the
-   list. */
-static int write_log(struct pastblocks *p, struct context *cx)
-{
-	struct pastwrite w = {.p = p};
-	uint64_t start = UINT64_MAX, end = 0;
-	size_t i, j, n = 0;
-	int err = cptable_list(p->job->vol, cx, false, &w.cnos, &w.ncnos);
-
-	for (i = 0; i < p->n; i++) {
-		const struct lifetime *life = &p->list[i].life;
-
-		start = life->start < start ? life->start : start;
-		end = life->end > end ? life->end : end;
-	}
-	for (i = 0; i < w.ncnos; i++)
-		if (w.cnos[i] >= start && w.cnos[i] < end)
-			w.cnos[n++] = w.cnos[i];
-	w.ncnos = n;
-	if (!err)
-		err = sparse_init(&w.seen, cx, vblocks_end(p->job->vol, cx));
-	if (!err)
-		err = set_goals(&w, cx);
-	for (i = 0; i < w.ngoals && !err; i++) {
-		if (w.goals[i].ino == NILFS_IFILE_INO ||
-		    w.ino == w.goals[i].ino)
-			continue;
-		w.ino = w.goals[i].ino;
-		sparse_clear(&w.seen);
-		for (j = 0; j < w.ncnos && !err; j++)
-			err = look_at_file(&w, cx, w.cnos[j]);
-		if (!err)
-			err = context_cancelled(cx);
-	}
-	/* Blocks of ifiles have joined the list. */
-	if (!err)
-		err = set_goals(&w, cx);
-	w.ino = NILFS_IFILE_INO;
-	for (i = 0; i < w.ncnos && !err; i++) {
-		err = look_at_ifile(&w, cx, w.cnos[i]);
-		if (!err)
-			err = context_cancelled(cx);
-	}
-	sparse_fini(&w.seen);
-	free(w.goals);
-	free(w.cnos);
-	return err;
-}
-
 int pastblocks_write(struct pastblocks *p, struct context *cx)
 {
+	struct pastwrite w = {.p = p};
+	uint64_t start = UINT64_MAX, end = 0, *inos;
+	size_t i, j, n = 0, ninos;
+	int err;
+
 	if (!p->n)
 		return 0;
 	/* Not without an undo file, and not on zones, below whose write
 	   pointers nothing is ever written. */
 	if (p->job->undo && !p->job->dev->zones)
 		return write_in_place(p, cx);
-	return write_log(p, cx);
+	inos = calloc(p->n + 1, sizeof(*inos));
+	if (!inos)
+		return fail(cx, -ENOMEM, "files of blocks of snapshots");
+	for (i = 0; i < p->n; i++) {
+		const struct lifetime *life = &p->list[i].life;
+
+		inos[i] = p->list[i].ino;
+		start = life->start < start ? life->start : start;
+		end = life->end > end ? life->end : end;
+	}
+	/* Blocks of ifiles join the list, so these come last. */
+	ninos = sort_unique(inos, p->n);
+	inos[ninos++] = NILFS_IFILE_INO;
+	err = cptable_list(p->job->vol, cx, false, &w.cnos, &w.ncnos);
+	for (i = 0; i < w.ncnos; i++)
+		if (w.cnos[i] >= start && w.cnos[i] < end)
+			w.cnos[n++] = w.cnos[i];
+	w.ncnos = n;
+	if (!err)
+		err = sparse_init(&w.seen, cx, vblocks_end(p->job->vol, cx));
+	for (i = 0; i < ninos && !err; i++) {
+		w.ino = inos[i];
+		if (w.ino == NILFS_IFILE_INO && i + 1 < ninos)
+			continue;
+		w.nkeys = 0;
+		for (j = 0; j < p->n && !err; j++)
+			if (p->list[j].ino == w.ino)
+				err = array_push(cx, &w.keys, &w.nkeys, &w.room,
+						 p->list[j].key);
+		sort_numbers(w.keys, w.nkeys);
+		sparse_clear(&w.seen);
+		for (j = 0; j < w.ncnos && !err; j++)
+			err = w.ino == NILFS_IFILE_INO
+				      ? look_at_ifile(&w, cx, w.cnos[j])
+				      : look_at_file(&w, cx, w.cnos[j]);
+		if (!err)
+			err = context_cancelled(cx);
+	}
+	sparse_fini(&w.seen);
+	free(w.keys);
+	free(w.cnos);
+	free(inos);
+	return err;
 }
 
 void pastblocks_fini(struct pastblocks *p)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Blocks of checkpoints of the past, snapshots above all, with other content
- * than they have.
+ * than they have (pastblocks.c); other checkpoints, from the nearest on
+ * (around.c).
  */
 #ifndef NILFS2_FSCK_PASTBLOCKS_H
 #define NILFS2_FSCK_PASTBLOCKS_H
@@ -15,6 +16,46 @@
 #include "check/vblocks.h"
 #include "fsck/plan/fixers.h"
 #include "vol/file.h"
+
+/* Checkpoints that are asked for an inode, or a name, at most. */
+#define AROUND_MOST 64u
+
+/* All zero at first. */
+struct around {
+	uint64_t *cnos;		/* of all checkpoints, ascending */
+	size_t n;
+	size_t below, above;	/* those before and after that were not asked */
+	bool after;		/* the next one is of the latter */
+	unsigned int asked;	/* by around_twin(), and users */
+};
+
+/*
+ * Lists the checkpoints of VOL; none where they cannot be read.  -ENOMEM,
+ * -EINTR.
+ */
+int around_open(struct around *a, struct context *cx, struct volume *vol);
+
+/*
+ * Begins with those nearest to LIFE, of something that all in it share.  Of
+ * what the newest checkpoint has it has no end, and all others are before.
+ */
+void around_begin(struct around *a, struct lifetime life);
+
+/* The next one, in *CNO, after and before in turn: 1, 0 at the end, -EINTR. */
+int around_next(struct around *a, struct context *cx, uint64_t *cno);
+
+/*
+ * Inode INO in the next of a few checkpoints in which it has the map of INODE:
+ * 1 and *OTHER, 0 at the end, -ENOMEM, -EINTR.
+ */
+int around_twin(struct around *a, struct context *cx, struct volume *vol,
+		uint64_t ino, const struct nilfs_inode *inode,
+		struct nilfs_inode *other);
+
+/* Of those on the side of CNO, the last one, there are no more. */
+void around_end_side(struct around *a, uint64_t cno);
+
+void around_close(struct around *a);
 
 struct pastblocks_block {
 	uint64_t ino;
@@ -49,15 +90,15 @@ int pastblocks_change(struct pastblocks *p, struct context *cx,
 		      struct pastblocks_block **b);
 
 /*
- * Copies block VBLOCKNR to BUF, as it is or as the list has it, and its life to
- * *LIFE: 1, 0 where it could not be changed, -ENOMEM, -EINTR.
+ * Copies block B->vblocknr to BUF, as it is or as the list has it, and fills in
+ * B: 1, 0 where it could not be changed, -ENOMEM, -EINTR.
  */
 int pastblocks_read(struct pastblocks *p, struct context *cx,
-		    uint64_t vblocknr, void *buf, struct lifetime *life);
+		    struct pastblocks_block *b, void *buf);
 
 /* pastblocks_change() of block KEY of FILE, as a snapshot has it. */
 int pastblocks_change_in(struct pastblocks *p, struct context *cx,
-			 struct file *file, uint64_t key, bool create,
+			 struct file *file, uint64_t key,
 			 struct pastblocks_block **b);
 
 /* The block VBLOCKNR of the list, or NULL. */

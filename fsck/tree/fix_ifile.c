@@ -143,7 +143,7 @@ static int change(struct group *g, struct context *cx, uint64_t blkoff,
 {
 	struct pastblocks_block *b;
 	int ret = pastblocks_change_in(&g->past, cx, &g->root.ifile, blkoff,
-				       false, &b);
+				       &b);
 
 	if (ret > 0)
 		memcpy((char *)b->content + offset, from, size);

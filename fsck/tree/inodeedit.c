@@ -245,7 +245,8 @@ int inodeedit_open(struct inodeedit *e, struct context *cx,
 int inodeedit_case(struct inodeedit *e, struct context *cx, uint64_t cno,
 		   uint64_t ino, struct inodecase *c)
 {
-	uint64_t blkoff = palloc_entry_blkoff(e->palloc, ino), ptr;
+	uint64_t blkoff = palloc_entry_blkoff(e->palloc, ino);
+	struct pastblocks_block block = { .level = 0 };
 	const void *data;
 	struct root root;
 	int ret;
@@ -262,10 +263,12 @@ int inodeedit_case(struct inodeedit *e, struct context *cx, uint64_t cno,
 		data = e->block;
 		ret = root_open(&root, cx, e->job->vol, cno);
 		if (!ret)
-			ret = blockmap_lookup(&root.ifile.map, cx, blkoff, &ptr);
-		if (ret > 0)
-			ret = pastblocks_read(e->past, cx, ptr, e->block,
-					      &c->life);
+			ret = blockmap_lookup(&root.ifile.map, cx, blkoff,
+					      &block.vblocknr);
+		if (ret > 0) {
+			ret = pastblocks_read(e->past, cx, &block, e->block);
+			c->life = block.life;
+		}
 		ret = damage_forgive(cx, ret);
 	}
 	if (ret > 0)
@@ -290,7 +293,7 @@ static int change_block(struct inodeedit *e, struct context *cx, uint64_t cno,
 	ret = root_open(&root, cx, e->job->vol, cno);
 	if (!ret)
 		ret = pastblocks_change_in(e->past, cx, &root.ifile, blkoff,
-					   false, &b);
+					   &b);
 	if (ret > 0)
 		*data = b->content;
 	return damage_forgive(cx, ret);

@@ -14,7 +14,6 @@
 #include "disk/palloc.h"
 #include "disk/rule.h"
 #include "fsck/derive/pieces.h"
-#include "fsck/past/around.h"
 #include "fsck/past/pastblocks.h"
 #include "log/meta/metafile.h"
 
