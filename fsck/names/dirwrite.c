@@ -40,16 +40,15 @@ struct dirwrite {
 	size_t dir; /* index */
 	uint64_t ino, parent;
 	bool refused;	 /* its types, "." and ".." stay as they are */
-	bool takes_lost; /* what nothing names is named in it */
-	struct lostfound_at lost_at;
-	uint64_t out; /* blocks of the new directory so far */
-	bool begun;   /* the first of them is being packed, or was */
+	bool takes_lost; /* what nothing names is named in it: */
+	size_t lost_dir, lost_row; /* where to look for the next of that */
+	uint64_t out;		   /* blocks of the new directory so far */
+	bool begun; /* the first of them is being packed, or was */
 	struct dirpack pack;
 	uint8_t *block;		     /* that is being packed */
 	uint8_t *source;	     /* what it is made from */
 	struct blockbatch_item from; /* where that was; vblocknr 0: nowhere */
 	bool readable;		     /* the source is known */
-	size_t add, adds_end;	     /* of F->adds: still to be added */
 	/* The next one, of those or of what goes to lost+found, once found. */
 	bool pending;
 	uint64_t pending_ino;
@@ -91,44 +90,62 @@ static bool is_its_name(struct dirwrite *w, uint64_t ino)
 /* The next name to be added, one that is free: 1 and the pending one, 0. */
 static int next_name(struct dirwrite *w, struct context *cx)
 {
-	const char *name = w->pending_name.name;
 	struct namefix *f = w->f;
+	struct inodelist *list = &f->n.list;
+	const char *name = NULL;
 	struct inodelist_row row;
 	char number[INO_NAME_MAX];
-	uint8_t len = 0;
+	uint8_t type, len = 0;
 	int err;
 
-	while (!w->pending && w->add < w->adds_end) {
-		const struct addnames_item *add = &f->adds.items[w->add++];
-
-		w->pending_ino = add->ino;
-		w->pending_type = NILFS_FT_DIR;
-		row = inodelist_find(&f->n.list, add->ino);
-		if (row.chunk && row.chunk->kind[row.at])
-			w->pending_type =
-				row.chunk->kind[row.at] & INODELIST_TYPE;
-		name = f->adds.text + add->at;
-		len = add->len;
-		w->pending = add->ino == f->lost.ino ||
-			     w->pending_type != NILFS_FT_DIR ||
-			     is_its_name(w, add->ino);
-	}
-	if (w->pending && !len)
+	if (w->pending)
 		return 1;
-	if (!w->pending) {
-		if (!w->takes_lost ||
-		    !lostfound_next(f, w->dir, &w->lost_at, &w->pending_ino,
-				    &w->pending_type))
-			return 0;
-		w->pending = true;
+	while (!name && f->next_add < f->nadds &&
+	       f->adds[f->next_add].dir == w->dir) {
+		const struct namefix_add *add = &f->adds[f->next_add++];
+
+		row = inodelist_find(list, add->ino);
+		type = row.chunk && row.chunk->kind[row.at]
+			       ? row.chunk->kind[row.at] & INODELIST_TYPE
+			       : NILFS_FT_DIR;
+		if (add->ino != f->lost_ino && type == NILFS_FT_DIR &&
+		    !is_its_name(w, add->ino))
+			continue;
+		w->pending_ino = add->ino;
+		w->pending_type = type;
+		name = f->add_text + add->at;
+		len = add->len;
+	}
+	while (!name && w->takes_lost && w->dir == f->lost_dir &&
+	       w->lost_dir < list->ndirs) {
+		w->pending_ino = list->dirs[w->lost_dir].ino;
+		w->pending_type = NILFS_FT_DIR;
+		if (f->flags[w->lost_dir++] & NAMEFIX_LOST)
+			name = number;
+	}
+	while (!name && w->takes_lost &&
+	       inodelist_next(list, &w->lost_row, &row)) {
+		/* In a snapshot links may be right if names were lost. */
+		if (!namefix_is_unnamed(&row) &&
+		    !(f->past && namefix_missing(&row) > 0 &&
+		      (f->nmissed || f->flags[w->dir] & NAMEFIX_GONE)))
+			continue;
+		row.chunk->names[row.at]++;
+		w->pending_ino = row.chunk->first + row.at;
+		w->pending_type = row.chunk->kind[row.at] & INODELIST_TYPE;
 		name = number;
-		len = (uint8_t)snprintf(number, sizeof(number), "#%llu",
-					(unsigned long long)w->pending_ino);
+	}
+	if (!name)
+		return 0;
+	w->pending = true;
+	if (name == number) {
+		len = (uint8_t)snprintf(number, sizeof(number), "#%" PRIu64,
+					w->pending_ino);
 		namefix_note(f, NAMEFIX_NOTE_LOST,
-			     f->past ? "inode %llu: named by its number"
-				     : "inode %llu: put into the lost+found "
-				       "directory",
-			     (unsigned long long)w->pending_ino);
+			     f->past ? "inode %" PRIu64 ": named by its number"
+				     : "inode %" PRIu64 ": put into the "
+				       "lost+found directory",
+			     w->pending_ino);
 	}
 	entrywalk_name_repair(&w->pending_name, name, len, w->pending_ino);
 	err = entrywalk_name_find(&w->pending_name, cx,
@@ -153,70 +170,76 @@ static int add_names(struct dirwrite *w, struct context *cx)
 	return ret < 0 ? ret : any;
 }
 
-/* The same of a snapshot: its block gets the content. */
-static int finish_past(struct dirwrite *w, struct context *cx, bool same)
+/* Done with the block being packed, and the one that it was made from; of a
+   snapshot that gets the content.  The LAST one takes names though it does not
+   change. */
+static int finish_block(struct dirwrite *w, struct context *cx, bool last)
 {
 	const struct pastblocks_block what = {
 		.ino = w->ino,
 		.vblocknr = w->from.vblocknr,
 		.key = w->from.blkoff,
 	};
+	bool in_place = !what.vblocknr || what.key == w->out, same;
+	bool used = w->pack.used || in_place;
 	struct pastblocks *past = w->f->past;
 	struct pastblocks_block *b;
-	size_t n = past->n;
-	int ret = what.vblocknr ? pastblocks_change(past, cx, &what, true, &b)
-				: 0;
-	bool is_new = past->n > n;
-
-	w->f->waits |= !ret && !same && what.vblocknr;
-	if (ret <= 0)
-		return ret;
-	ret = add_names(w, cx);
-	if (!ret && same) {
-		if (is_new)
-			pastblocks_drop(past, what.vblocknr);
-		return 0;
-	}
-	memcpy(b->content, w->block, w->pack.block_size);
-	namefix_note(w->f, NAMEFIX_NOTE_DIR,
-		     "directory %llu: block %llu: repaired",
-		     (unsigned long long)w->ino, (unsigned long long)what.key);
-	return ret < 0 ? ret : 0;
-}
-
-/* Done with the block being packed, and the one that it was made from.  The
-   LAST one takes names though it does not change. */
-static int finish_block(struct dirwrite *w, struct context *cx, bool last)
-{
-	uint64_t vblocknr = w->from.vblocknr;
-	bool in_place = !vblocknr || w->from.blkoff == w->out, same;
-	bool used = w->pack.used || in_place;
+	size_t n = past ? past->n : 0;
 	int ret = 0;
 
 	if (!w->pack.block)
 		return 0;
 	dirpack_end(&w->pack);
 	w->pack.block = NULL;
-	same = vblocknr && in_place && w->readable &&
+	same = what.vblocknr && in_place && w->readable &&
 	       !memcmp(w->block, w->source, w->pack.block_size);
-	if (w->f->past)
-		return finish_past(w, cx, same);
-	if (used && (!same || last))
-		ret = add_names(w, cx);
-	if (ret < 0)
+	if (!past) {
+		if (used && (!same || last))
+			ret = add_names(w, cx);
+		if (ret < 0)
+			return ret;
+		if (same && !ret)
+			return remap_keep(w->remap, cx, w->out++,
+					  what.vblocknr);
+		ret = used ? remap_put(w->remap, cx, w->out++, w->block) : 0;
+		return ret || !what.vblocknr ? ret
+					     : end_block(w, cx, what.vblocknr);
+	}
+	if (!what.vblocknr)
+		return 0;
+	ret = pastblocks_change(past, cx, &what, true, &b);
+	w->f->waits |= !ret && !same;
+	if (ret <= 0)
 		return ret;
-	if (same && !ret)
-		return remap_keep(w->remap, cx, w->out++, vblocknr);
-	ret = used ? remap_put(w->remap, cx, w->out++, w->block) : 0;
-	return ret || !vblocknr ? ret : end_block(w, cx, vblocknr);
+	ret = add_names(w, cx);
+	if (!ret && same) {
+		if (past->n > n)
+			pastblocks_drop(past, what.vblocknr);
+		return 0;
+	}
+	memcpy(b->content, w->block, w->pack.block_size);
+	namefix_note(w->f, NAMEFIX_NOTE_DIR,
+		     "directory %" PRIu64 ": block %" PRIu64 ": repaired",
+		     w->ino, what.key);
+	return ret < 0 ? ret : 0;
 }
 
-/* DATA: what block FROM of the directory as it was has, or NULL. */
-static void start_block(struct dirwrite *w, const struct blockbatch_item *from,
-			const void *data)
+/*
+ * Begins a block, made from block FROM of the directory as it was (NULL: of
+ * nothing), which has DATA (NULL: it cannot be read), and ends the one before.
+ */
+static int begin_block(struct dirwrite *w, struct context *cx,
+		       const struct blockbatch_item *from, const void *data)
 {
 	uint32_t size = w->f->n.root.vol->geo.block_size;
+	int err = finish_block(w, cx, false);
 
+	while (from && !err && !w->f->past && w->out < from->blkoff &&
+	       from->blkoff - w->out <= HOLE_MOST) {
+		err = begin_block(w, cx, NULL, NULL);
+		if (!err)
+			err = finish_block(w, cx, false);
+	}
 	dirpack_init(&w->pack, w->block, size);
 	w->readable = data;
 	if (data) {
@@ -230,29 +253,12 @@ static void start_block(struct dirwrite *w, const struct blockbatch_item *from,
 	if (w->f->past && from)
 		w->out = from->blkoff;
 	if (w->begun)
-		return;
+		return err;
 	w->begun = true;
 	if (w->refused || (w->f->past && w->from.blkoff))
-		return;
+		return err;
 	dirpack_add(&w->pack, w->ino, NILFS_FT_DIR, ".", 1);
 	dirpack_add(&w->pack, w->parent, NILFS_FT_DIR, "..", 2);
-}
-
-/*
- * Begins a block, made from block FROM of the directory as it was (NULL: of
- * nothing), which has DATA, and ends the one before.
- */
-static int begin_block(struct dirwrite *w, struct context *cx,
-		       const struct blockbatch_item *from, const void *data)
-{
-	int err = finish_block(w, cx, false);
-
-	while (from && !err && !w->f->past && w->out < from->blkoff &&
-	       from->blkoff - w->out <= HOLE_MOST) {
-		start_block(w, NULL, NULL);
-		err = finish_block(w, cx, false);
-	}
-	start_block(w, from, data);
 	return err;
 }
 
@@ -288,9 +294,9 @@ static int remove_entry(struct dirwrite *w, const struct dirent_entry *e,
 
 	text_escape(text, sizeof(text), e->name, e->name_len);
 	namefix_note(w->f, NAMEFIX_NOTE_REMOVED,
-		     "directory %llu: removed '%s' of inode %llu, %s",
-		     (unsigned long long)w->ino, text,
-		     (unsigned long long)e->ino, why);
+		     "directory %" PRIu64 ": removed '%s' of inode %" PRIu64
+		     ", %s",
+		     w->ino, text, e->ino, why);
 	return 0;
 }
 
@@ -316,28 +322,54 @@ static int rename_entry(struct dirwrite *w, struct context *cx,
 	text_escape(old, sizeof(old), e->name, e->name_len);
 	text_escape(new, sizeof(new), name.name, name.len);
 	namefix_note(w->f, NAMEFIX_NOTE_RENAMED,
-		     "directory %llu: '%s' of inode %llu is now '%s'",
-		     (unsigned long long)w->ino, old,
-		     (unsigned long long)e->ino, new);
+		     "directory %" PRIu64 ": '%s' of inode %" PRIu64
+		     " is now '%s'",
+		     w->ino, old, e->ino, new);
 	renamed.name = name.name;
 	renamed.name_len = name.len;
 	return keep_entry(w, cx, &renamed, e->ino, entry->type);
 }
 
-static int take_name(struct dirwrite *w, struct context *cx,
-		     const struct entrywalk_entry *entry)
+/* Keeps ENTRY, changed if need be, or reports that it goes. */
+static int take_entry(struct dirwrite *w, struct context *cx,
+		      const struct entrywalk_entry *entry)
 {
+	static const char *const why[] = {
+		[ENTRYWALK_NAME] = "which has other names",
+		[ENTRYWALK_STRAY] = "which belongs elsewhere",
+		[ENTRYWALK_RESERVED] = "which is reserved",
+		[ENTRYWALK_DANGLING] = "which does not exist",
+		[ENTRYWALK_ABOVE] = "which this directory lies in",
+	};
 	const struct dirent_entry *e = &entry->e;
 	const struct inodelist_row *row = &entry->row;
-	uint64_t ino = namefix_target(w->f, w->dir, w->from.blkoff, e);
+	struct namefix *f = w->f;
+	const struct namefix_target *t = f->targets + f->next_target,
+				    *end = f->targets + f->ntargets;
+	uint64_t ino = e->ino, first = 0;
 	struct dupnames_suspect *s;
-	uint64_t first = 0;
 	int ret = 0;
 
-	if (!ino)
-		return remove_entry(w, e, "which has other names");
-	if (ino != e->ino)
+	if (entry->fate == ENTRYWALK_FREE)
+		/* Its room may be all that the kernel has left of it. */
+		return e->offset < w->pack.used
+			       ? 0
+			       : keep_entry(w, cx, e, 0, e->type);
+	if (entry->fate == ENTRYWALK_DOT || entry->fate == ENTRYWALK_DOTDOT)
+		/* Else they were written when the block began. */
+		return w->refused ? keep_entry(w, cx, e, e->ino, e->type) : 0;
+	while (t < end && t->dir == w->dir &&
+	       (t->blkoff < w->from.blkoff ||
+		(t->blkoff == w->from.blkoff && t->offset < e->offset)))
+		t++;
+	if (t < end && t->dir == w->dir && t->blkoff == w->from.blkoff &&
+	    t->offset == e->offset)
+		ino = t->ino;
+	f->next_target = (size_t)(t - f->targets);
+	if (ino && ino != e->ino)
 		return keep_entry(w, cx, e, ino, e->type);
+	if (!ino || entry->fate != ENTRYWALK_NAME)
+		return remove_entry(w, e, why[entry->fate]);
 	if (inodelist_is_dir(row->chunk->kind[row->at]) &&
 	    !is_its_name(w, e->ino))
 		return remove_entry(w, e, "a directory with another name");
@@ -356,39 +388,6 @@ static int take_name(struct dirwrite *w, struct context *cx,
 		return remove_entry(w, e, "which is there twice");
 	}
 	return keep_entry(w, cx, e, e->ino, w->refused ? e->type : entry->type);
-}
-
-/* Keeps ENTRY, or reports it. */
-static int take_entry(struct dirwrite *w, struct context *cx,
-		      const struct entrywalk_entry *entry)
-{
-	static const char *const why[] = {
-		[ENTRYWALK_STRAY] = "which belongs elsewhere",
-		[ENTRYWALK_RESERVED] = "which is reserved",
-		[ENTRYWALK_DANGLING] = "which does not exist",
-		[ENTRYWALK_ABOVE] = "which this directory lies in",
-	};
-	const struct dirent_entry *e = &entry->e;
-	uint64_t ino;
-
-	switch (entry->fate) {
-	case ENTRYWALK_FREE:
-		/* Its room may be all that the kernel has left of it. */
-		if (e->offset < w->pack.used)
-			return 0;
-		return keep_entry(w, cx, e, 0, e->type);
-	case ENTRYWALK_DOT:
-	case ENTRYWALK_DOTDOT:
-		/* Else they were written when the block began. */
-		return w->refused ? keep_entry(w, cx, e, e->ino, e->type) : 0;
-	case ENTRYWALK_NAME:
-		return take_name(w, cx, entry);
-	default:
-		ino = namefix_target(w->f, w->dir, w->from.blkoff, e);
-		if (ino && ino != e->ino)
-			return keep_entry(w, cx, e, ino, e->type);
-		return remove_entry(w, e, why[entry->fate]);
-	}
 }
 
 /* What stays of a block of the directory as it was. */
@@ -413,67 +412,20 @@ static int take_block(void *arg, struct context *cx,
 	return ret;
 }
 
-/* What is known of the directory before it is read: names that may be there
-   twice and, where any will be added or changed, which there are. */
-static int prepare(struct dirwrite *w, struct context *cx)
-{
-	const struct dupnames *d = &w->f->n.dups;
-	size_t i = 0;
-	int ret;
-
-	if (w->dir == NAMEFIX_MADE) {
-		w->tags_known = true;
-		return nameset_clear(&w->tags, cx);
-	}
-	while (i < d->nsuspects && d->suspects[i].dir < w->dir)
-		i++;
-	w->suspects = d->suspects + i;
-	while (i + w->nsuspects < d->nsuspects &&
-	       w->suspects[w->nsuspects].dir == w->dir)
-		w->nsuspects++;
-	if (w->add == w->adds_end && !w->nsuspects && !w->takes_lost &&
-	    !(w->f->flags[w->dir] & NAMEFIX_BAD_NAME))
-		return 0;
-	ret = namefix_tags(w->f, cx, w->dir, &w->tags);
-	w->tags_known = ret > 0;
-	return ret < 0 ? ret : 0;
-}
-
-/* Ends the nodes of the map that INODE had, as far as they can be read. */
-static int end_nodes(struct dirwrite *w, struct context *cx,
-		     const struct nilfs_inode *inode)
-{
-	struct blockmap_cursor cur;
-	struct blockmap_item item;
-	struct blockmap map;
-	int ret, err = 0;
-
-	ret = blockmap_init(&map, cx, w->f->n.root.vol, w->ino, inode);
-	if (ret)
-		return damage_forgive(cx, ret);
-	ret = blockmap_cursor_open(&cur, cx, &map, 0, true);
-	while (!ret && !err &&
-	       (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
-		ret = 0;
-		if (item.level)
-			err = end_block(w, cx, item.ptr);
-	}
-	blockmap_cursor_close(&cur);
-	return err ? err : damage_forgive(cx, ret);
-}
-
 /* The directory gets another map, by the writer. */
 static int write_latest(struct dirwrite *w, struct context *cx)
 {
 	struct writer *writer = w->f->job->writer;
+	struct volume *vol = w->f->n.root.vol;
 	bool made = w->dir == NAMEFIX_MADE;
+	struct blockmap_cursor cur = {.map = NULL};
+	struct blockmap_item item;
+	struct blockmap map;
 	struct nilfs_inode inode, old;
-	int more = 0, err = inodes_read(writer, cx, w->ino, &inode);
+	int ret, more = 0, err = inodes_read(writer, cx, w->ino, &inode);
 
-	if (err == -ENOENT) {
-		fail_clear(cx);
-		return 0;
-	}
+	if (err == -ENOENT)
+		return damage_forgive(cx, err);
 	old = inode;
 	if (!err)
 		err = remap_open(&w->remap, cx, writer, w->ino);
@@ -487,72 +439,108 @@ static int write_latest(struct dirwrite *w, struct context *cx)
 	if (!err)
 		err = finish_block(w, cx, true);
 	while (!err && (more = next_name(w, cx)) > 0) {
-		start_block(w, NULL, NULL);
-		err = finish_block(w, cx, true);
+		err = begin_block(w, cx, NULL, NULL);
+		if (!err)
+			err = finish_block(w, cx, true);
 	}
 	err = err ? err : more;
 	if (!err)
 		err = remap_finish(w->remap, cx, &inode);
-	inode.i_size = le64_make(w->out * w->f->n.root.vol->geo.block_size);
-	if (!err && !made)
-		err = end_nodes(w, cx, &old);
+	inode.i_size = le64_make(w->out * vol->geo.block_size);
+	/* The nodes of the map that it had end, as far as they can be read. */
+	if (!err && !made) {
+		ret = blockmap_init(&map, cx, vol, w->ino, &old);
+		if (!ret)
+			ret = blockmap_cursor_open(&cur, cx, &map, 0, true);
+		while (!ret && !err &&
+		       (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
+			ret = 0;
+			if (item.level)
+				err = end_block(w, cx, item.ptr);
+		}
+		blockmap_cursor_close(&cur);
+		err = err ? err : damage_forgive(cx, ret);
+	}
 	if (!err)
 		err = inodes_write(writer, cx, w->ino, &inode);
 	remap_close(w->remap);
 	return err;
 }
 
-/* The blocks of the directory are changed.  What finds no room in them is as
-   without a name. */
-static int write_past(struct dirwrite *w, struct context *cx)
-{
-	struct namefix *f = w->f;
-	struct inodelist_row row;
-	int more = 0, err = dirread_run(&f->n.root, cx, &f->n.list, w->dir,
-					w->dir + 1, take_block, w);
-
-	if (!err)
-		err = finish_block(w, cx, true);
-	w->takes_lost = false;
-	while (!err && (more = next_name(w, cx)) > 0) {
-		row = inodelist_find(&f->n.list, w->pending_ino);
-		if (row.chunk && row.chunk->names[row.at])
-			row.chunk->names[row.at]--;
-		w->pending = false;
-	}
-	return err ? err : more;
-}
-
 int dirwrite_run(struct namefix *f, struct context *cx, size_t dir)
 {
 	uint32_t size = f->n.root.vol->geo.block_size;
+	const struct dupnames *d = &f->n.dups;
 	bool made = dir == NAMEFIX_MADE;
 	struct dirwrite w = {
 		.f = f,
 		.dir = dir,
-		.ino = made ? f->lost.ino : f->n.list.dirs[dir].ino,
+		.ino = made ? f->lost_ino : f->n.list.dirs[dir].ino,
 		.parent = made ? NILFS_ROOT_INO : namefix_parent(f, dir),
-		.add = namefix_first_add(&f->adds, dir),
-		.adds_end = namefix_first_add(&f->adds, dir + 1),
 		.refused = !made && f->flags[dir] & NAMEFIX_REFUSED,
 		.takes_lost = !f->waits &&
-			      ((f->lost.needed && f->lost.dir == dir) ||
+			      ((f->lost_needed && f->lost_dir == dir) ||
 			       (f->past && f->flags[dir] & NAMEFIX_GONE)),
+		.tags_known = made,
 	};
-	int err;
+	struct inodelist_row row;
+	size_t i = 0;
+	int more = 0, err = 0;
 
 	if (!made && f->flags[dir] & NAMEFIX_GONE)
 		namefix_note(f, NAMEFIX_NOTE_DIR,
-			     "directory %llu: written "
-			     "again from what can be read of it",
-			     (unsigned long long)w.ino);
+			     "directory %" PRIu64
+			     ": written again from what can be read of it",
+			     w.ino);
+	/* Directories are written in order, but for one. */
+	if (dir == f->lost_dir)
+		f->next_add = f->next_target = 0;
+	while (f->next_add < f->nadds && f->adds[f->next_add].dir < dir)
+		f->next_add++;
+	while (f->next_target < f->ntargets &&
+	       f->targets[f->next_target].dir < dir)
+		f->next_target++;
 	w.block = malloc(2 * (size_t)size);
 	if (!w.block)
 		return fail(cx, -ENOMEM, "block of a directory");
 	w.source = w.block + size;
-	err = prepare(&w, cx);
+	/* Names that may be there twice and, where any will be added or
+	   changed, which there are. */
+	while (i < d->nsuspects && d->suspects[i].dir < dir)
+		i++;
+	w.suspects = d->suspects + i;
+	while (i + w.nsuspects < d->nsuspects &&
+	       w.suspects[w.nsuspects].dir == dir)
+		w.nsuspects++;
+	if (made) {
+		err = nameset_clear(&w.tags, cx);
+	} else if ((f->next_add < f->nadds &&
+		    f->adds[f->next_add].dir == dir) ||
+		   w.nsuspects || w.takes_lost ||
+		   f->flags[dir] & NAMEFIX_BAD_NAME) {
+		err = namefix_tags(f, cx, dir, &w.tags);
+		w.tags_known = err > 0;
+	}
+	if (err < 0)
+		goto out;
+	if (!f->past) {
+		err = write_latest(&w, cx);
+		goto out;
+	}
+	/* What finds no room in the blocks is as without a name. */
+	err = dirread_run(&f->n.root, cx, &f->n.list, dir, dir + 1, take_block,
+			  &w);
 	if (!err)
-		err = f->past ? write_past(&w, cx) : write_latest(&w, cx);
+		err = finish_block(&w, cx, true);
+	w.takes_lost = false;
+	while (!err && (more = next_name(&w, cx)) > 0) {
+		row = inodelist_find(&f->n.list, w.pending_ino);
+		if (row.chunk && row.chunk->names[row.at])
+			row.chunk->names[row.at]--;
+		w.pending = false;
+	}
+	err = err ? err : more;
+out:
 	dupnames_forget(&w.kept);
 	nameset_fini(&w.tags);
 	free(w.block);

@@ -17,7 +17,7 @@
  * What has no name, or one that another has, is called "name~1", "name~2", ...,
  * cut where that would be too long.
  */
-#include "fsck/names/entrywalk.h"
+#include "fsck/names/namefix.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -95,42 +95,33 @@ int entrywalk_next(struct entrywalk *w, struct entrywalk_entry *entry)
 	w->slot++;
 	dot = is_called(e, ".");
 	dotdot = is_called(e, "..");
+	entry->right = e->type == NILFS_FT_DIR && (first ? dot : dotdot);
 	entry->fate = ENTRYWALK_FREE;
-	if (first) {
+	if (first)
 		w->no_dot = !dot && e->ino != w->ino;
-		if (!w->no_dot)
-			entry->fate = ENTRYWALK_DOT;
+	if (first && !w->no_dot) {
+		entry->fate = ENTRYWALK_DOT;
 	} else if (second && dotdot && e->ino) {
 		entry->fate = ENTRYWALK_DOTDOT;
+	} else if (e->ino) {
+		entry->bad_name = dirent_check(e) == RULE_DIR_NAME;
+		if (dot || dotdot)
+			entry->fate = ENTRYWALK_STRAY;
+		else
+			find_inode(w, entry);
 	}
-	if (entry->fate != ENTRYWALK_FREE || !e->ino)
-		return 1;
-	entry->bad_name = dirent_check(e) == RULE_DIR_NAME;
-	if (dot || dotdot)
-		entry->fate = ENTRYWALK_STRAY;
-	else
-		find_inode(w, entry);
-	if (!second || w->no_dot ||
-	    (entry->fate != ENTRYWALK_NAME && entry->fate != ENTRYWALK_ABOVE))
-		return 1;
 	/* The second entry may be "..", though it is not called so. */
-	dir = inodelist_find_dir(w->list, w->ino);
-	if (inodelist_find_dir(w->list, e->ino) < w->list->ndirs &&
-	    dir < w->list->ndirs && !w->list->dirs[dir].second_is_name)
+	dir = second ? inodelist_find_dir(w->list, w->ino) : w->list->ndirs;
+	if (dir < w->list->ndirs && !w->no_dot &&
+	    (entry->fate == ENTRYWALK_NAME || entry->fate == ENTRYWALK_ABOVE) &&
+	    inodelist_find_dir(w->list, e->ino) < w->list->ndirs &&
+	    !w->list->dirs[dir].second_is_name)
 		entry->fate = ENTRYWALK_DOTDOT;
+	entry->end = e->offset;
+	if (entry->fate == ENTRYWALK_DOT || entry->fate == ENTRYWALK_DOTDOT ||
+	    entry->fate == ENTRYWALK_NAME)
+		entry->end += dirent_rec_len(e->name_len);
 	return 1;
-}
-
-uint32_t entrywalk_end(const struct entrywalk_entry *entry)
-{
-	switch (entry->fate) {
-	case ENTRYWALK_DOT:
-	case ENTRYWALK_DOTDOT:
-	case ENTRYWALK_NAME:
-		return entry->e.offset + dirent_rec_len(entry->e.name_len);
-	default:
-		return entry->e.offset;
-	}
 }
 
 int entrywalk_search(struct entrywalk *w, uint32_t from, uint32_t end,
@@ -185,43 +176,35 @@ void entrywalk_name_repair(struct entrywalk_name *out, const char *name,
 	}
 	if (!len || (len <= 2 && !memcmp(out->name, "..", len)))
 		out->len = (uint8_t)snprintf(out->name, sizeof(out->name),
-					     "#%llu", (unsigned long long)ino);
-}
-
-/* NAME and then SUFFIX, in TO. */
-static void join_suffix(struct entrywalk_name *to,
-			const struct entrywalk_name *name, const char *suffix)
-{
-	size_t n = strlen(suffix), keep = name->len;
-
-	if (keep + n > NILFS_NAME_LEN)
-		keep = NILFS_NAME_LEN - n;
-	memset(to, 0, sizeof(*to));
-	memcpy(to->name, name->name, keep);
-	memcpy(to->name + keep, suffix, n);
-	to->len = (uint8_t)(keep + n);
+					     "#%" PRIu64, ino);
 }
 
 int entrywalk_name_find(struct entrywalk_name *name, struct context *cx,
 			struct nameset *tags, bool change, uint64_t ino)
 {
 	struct entrywalk_name original = *name;
-	char suffix[SUFFIX_MAX];
+	char suffix[SUFFIX_MAX] = "";
+	size_t n, keep;
 	unsigned int i;
 	int ret;
 
-	for (i = change ? 1 : 0; tags && i < TRIES; i++) {
-		snprintf(suffix, sizeof(suffix), "~%u", i);
-		if (i)
-			join_suffix(name, &original, suffix);
+	for (i = change ? 1 : 0;; i++) {
+		if (!tags || i == TRIES)
+			snprintf(suffix, sizeof(suffix), "~#%" PRIu64, ino);
+		else if (i)
+			snprintf(suffix, sizeof(suffix), "~%u", i);
+		n = strlen(suffix);
+		keep = original.len + n > NILFS_NAME_LEN ? NILFS_NAME_LEN - n
+							 : original.len;
+		memset(name, 0, sizeof(*name));
+		memcpy(name->name, original.name, keep);
+		memcpy(name->name + keep, suffix, n);
+		name->len = (uint8_t)(keep + n);
+		if (!tags || i == TRIES)
+			return 0;
 		ret = nameset_add(tags, cx, nameset_tag(name->name, name->len));
 		/* Free, and now taken; or there are too many to know. */
-		if (ret == 1 || ret == -ENOBUFS)
-			return 0;
-		if (ret < 0)
-			return ret;
+		if (ret)
+			return ret == 1 || ret == -ENOBUFS ? 0 : ret;
 	}
-	snprintf(suffix, sizeof(suffix), "~#%llu", (unsigned long long)ino);
-	join_suffix(name, &original, suffix);
-	return 0;
 }

@@ -31,6 +31,7 @@
 #include <stdlib.h>
 
 #include "base/context.h"
+#include "base/sort.h"
 #include "check/damage.h"
 #include "check/inodes/inodelist.h"
 #include "disk/inode.h"
@@ -43,52 +44,9 @@
 #include "log/newfile.h"
 #include "vol/cptable.h"
 
-static int set_links(struct namefix *f, struct context *cx, uint64_t ino,
-		     uint64_t links)
-{
-	struct writer *w = f->job->writer;
-	struct nilfs_inode inode;
-	int err = inodes_read(w, cx, ino, &inode);
-
-	if (err == -ENOENT)
-		return damage_forgive(cx, err);
-	if (err)
-		return err;
-	namefix_note(f, NAMEFIX_NOTE_LINKS,
-		     "inode %llu: links are %llu, not "
-		     "%u",
-		     (unsigned long long)ino, (unsigned long long)links,
-		     le16_get(inode.i_links_count));
-	inode.i_links_count = le16_make((uint16_t)links);
-	return inodes_write(w, cx, ino, &inode);
-}
-
-/* Frees INO; blocks of a broken map are left to who looks for such. */
-static int free_inode(struct namefix *f, struct context *cx, uint64_t ino)
-{
-	struct writer *w = f->job->writer;
-	struct nilfs_inode inode;
-	int ret = inodes_read(w, cx, ino, &inode);
-
-	if (ret == -ENOENT || (!ret && inode_is_empty(&inode))) {
-		fail_clear(cx);
-		return 0;
-	}
-	if (!ret)
-		ret = inodeedit_map_is_whole(f->n.root.vol, cx, ino, &inode);
-	if (ret > 0)
-		ret = newfile_drop(w, cx, ino, &inode);
-	if (ret)
-		return ret;
-	namefix_note(f, NAMEFIX_NOTE_FREED,
-		     "inode %llu: freed, it has "
-		     "neither links nor names",
-		     (unsigned long long)ino);
-	return inodes_free(w, cx, ino);
-}
-
-/* Sets the links of INO to what its names are by now, or frees it: DIR is its
-   number as a directory. */
+/* Sets the links of INO to what its names are by now, or frees it, where blocks
+   of a broken map are left to who looks for such: DIR is its number as a
+   directory. */
 static int settle_inode(struct namefix *f, struct context *cx, uint64_t ino,
 			const struct inodelist_row *row, size_t dir)
 {
@@ -96,72 +54,100 @@ static int settle_inode(struct namefix *f, struct context *cx, uint64_t ino,
 	uint8_t kind = row->chunk->kind[row->at];
 	uint16_t names = row->chunk->names[row->at];
 	uint16_t links = row->chunk->links[row->at];
-	uint64_t want;
+	struct writer *w = f->job->writer;
+	struct nilfs_inode inode;
+	uint64_t want = links;
+	bool goes = false;
+	int ret;
 
 	if (kind & INODELIST_REFUSED)
 		return 0;
 	if (inodelist_is_dir(kind)) {
-		if (f->flags[dir] & NAMEFIX_FREED)
-			return free_inode(f, cx, ino);
-		want = 2 + (uint64_t)d->subdirs;
-		return links == want || want > UINT16_MAX ||
-				       (!d->parent && ino != NILFS_ROOT_INO)
-			       ? 0
-			       : set_links(f, cx, ino, want);
+		goes = f->flags[dir] & NAMEFIX_FREED;
+		if (d->parent || ino == NILFS_ROOT_INO)
+			want = 2 + (uint64_t)d->subdirs;
+	} else if (ino >= NILFS_USER_INO && kind & INODELIST_ALLOCATED) {
+		goes = !names && !links;
+		want = names ? names : links;
 	}
-	if (ino < NILFS_USER_INO || !(kind & INODELIST_ALLOCATED))
+	if (!goes && (want == links || want > UINT16_MAX))
 		return 0;
-	if (!names && !links)
-		return free_inode(f, cx, ino);
-	return names && names != links ? set_links(f, cx, ino, names) : 0;
+	ret = inodes_read(w, cx, ino, &inode);
+	if (ret)
+		return ret == -ENOENT ? damage_forgive(cx, ret) : ret;
+	if (!goes) {
+		namefix_note(f, NAMEFIX_NOTE_LINKS,
+			     "inode %" PRIu64 ": links are %" PRIu64 ", not %u",
+			     ino, want, le16_get(inode.i_links_count));
+		inode.i_links_count = le16_make((uint16_t)want);
+		return inodes_write(w, cx, ino, &inode);
+	}
+	if (inode_is_empty(&inode))
+		return 0;
+	ret = inodeedit_map_is_whole(f->n.root.vol, cx, ino, &inode);
+	if (ret > 0)
+		ret = newfile_drop(w, cx, ino, &inode);
+	if (ret)
+		return ret;
+	namefix_note(f, NAMEFIX_NOTE_FREED,
+		     "inode %" PRIu64 ": freed, it has neither links nor names",
+		     ino);
+	return inodes_free(w, cx, ino);
 }
 
-/* The inodes of checkpoint CNO: 1, 0 where they cannot be had. */
+/* The inodes of checkpoint CNO, and marks those, and directories, of findings
+   that the user refused: 1, 0 where they cannot be had. */
 static int list_inodes(struct namefix *f, struct context *cx, uint64_t cno)
 {
+	const struct plan_kind *k = &f->job->plan->kinds[RULE_FIX_NAMES];
+	struct inodelist *list = &f->n.list;
 	struct inodelist_row row;
 	bool whole = false;
+	size_t i, dir;
 	int err = root_open(&f->n.root, cx, f->job->vol, cno);
 
 	if (!err)
-		err = inodelist_fill(&f->n.root, cx, &f->n.list, &whole);
+		err = inodelist_fill(&f->n.root, cx, list, &whole);
 	if (err && damage_is_fatal(err))
 		return err;
 	fail_clear(cx);
-	row = inodelist_find(&f->n.list, NILFS_ROOT_INO);
-	if (!err && whole && row.chunk &&
-	    inodelist_is_dir(row.chunk->kind[row.at])) {
-		f->flags = calloc(f->n.list.ndirs, sizeof(*f->flags));
-		return f->flags ? 1 : fail(cx, -ENOMEM, "directories");
+	whole &= !err;
+	row = inodelist_find(list, NILFS_ROOT_INO);
+	if (!whole || !row.chunk ||
+	    !inodelist_is_dir(row.chunk->kind[row.at])) {
+		namefix_note(f, NAMEFIX_NOTE_DIR,
+			     "directories and links: not repaired, %s",
+			     whole ? "there is no root directory"
+				   : "not all inodes can be read");
+		return 0;
 	}
-	namefix_note(f, NAMEFIX_NOTE_DIR,
-		     "directories and links: not repaired, %s",
-		     err || !whole ? "not all inodes can be read"
-				   : "there is no root directory");
-	return 0;
-}
-
-/* Marks the inodes and directories of the findings that the user refused. */
-static void mark_refused(struct namefix *f)
-{
-	const struct plan_kind *k = &f->job->plan->kinds[RULE_FIX_NAMES];
-	struct inodelist_row row;
-	size_t i, dir;
-
+	f->flags = calloc(list->ndirs, sizeof(*f->flags));
+	if (!f->flags)
+		return fail(cx, -ENOMEM, "directories");
 	for (i = k->n; i < k->n + k->nrefused; i++) {
 		const struct fix *fix = &k->fixes[i];
 
 		if (rule_info(fix->rule)->danger > RULE_DANGER_SAFE ||
 		    fix->place.cno != f->n.root.cno)
 			continue;
-		dir = inodelist_find_dir(&f->n.list, fix->place.ino);
-		row = inodelist_find(&f->n.list, fix->place.ino);
+		dir = inodelist_find_dir(list, fix->place.ino);
+		row = inodelist_find(list, fix->place.ino);
 		if (rule_info(fix->rule)->area == RULE_AREA_DIRECTORY &&
-		    dir < f->n.list.ndirs)
+		    dir < list->ndirs)
 			f->flags[dir] |= NAMEFIX_REFUSED;
 		else if (row.chunk)
 			row.chunk->kind[row.at] |= INODELIST_REFUSED;
 	}
+	return 1;
+}
+
+static int compare_item(const void *a, const void *b)
+{
+	const struct namefix_add *x = a, *y = b;
+
+	if (x->dir != y->dir)
+		return x->dir < y->dir ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
 }
 
 /* Finds out what every directory shall have. */
@@ -174,7 +160,7 @@ static int settle_names(struct namefix *f, struct context *cx)
 
 	if (!err)
 		err = parents_break_loops(f, cx);
-	if (err || namefix_is_partial(f))
+	if (err || (!f->lossy && f->n.lost))
 		return err;
 	if (namefix_has_missed(f)) {
 		err = othernames_turn(f, cx);
@@ -186,7 +172,7 @@ static int settle_names(struct namefix *f, struct context *cx)
 			err = parents_break_loops(f, cx);
 	}
 	if (!err)
-		err = lostfound_settle(f, cx);
+		err = parents_settle_lost(f, cx);
 	if (err)
 		return err;
 	/* How many are in each, and which are to be freed. */
@@ -204,27 +190,10 @@ static int settle_names(struct namefix *f, struct context *cx)
 		    !(f->flags[i] & (NAMEFIX_LOST | NAMEFIX_PARENT)))
 			f->flags[i] |= NAMEFIX_FREED;
 	}
-	if (f->lost.made)
+	if (f->lost_dir == NAMEFIX_MADE)
 		dirs[inodelist_find_dir(&f->n.list, NILFS_ROOT_INO)].subdirs++;
-	namefix_sort_adds(&f->adds);
+	sort_in_place(f->adds, f->nadds, sizeof(*f->adds), compare_item);
 	return 0;
-}
-
-/* Whether directory number DIR is to be written again. */
-static bool is_due(const struct namefix *f, size_t dir)
-{
-	const unsigned int loses =
-		NAMEFIX_LOSES | NAMEFIX_GONE | NAMEFIX_BAD_NAME;
-	unsigned int flags = f->flags[dir];
-
-	/* Of a snapshot it may be a file that is taken for one. */
-	if (flags & NAMEFIX_FREED || (f->lost.needed && dir == f->lost.dir) ||
-	    (f->past && !(flags & NAMEFIX_KNOWN) &&
-	     f->n.list.dirs[dir].ino != NILFS_ROOT_INO))
-		return false;
-	if (!f->lossy)
-		return flags & NAMEFIX_ENTRIES && !(flags & loses);
-	return flags & (NAMEFIX_ENTRIES | loses);
 }
 
 /*
@@ -241,29 +210,39 @@ static int repair_names(struct fixer_job *job, struct context *cx,
 		.past = past,
 		.n.c = job->check,
 	};
+	const unsigned int loses =
+		NAMEFIX_LOSES | NAMEFIX_GONE | NAMEFIX_BAD_NAME;
 	struct inodelist_row row;
 	size_t i, dir = 0;
 	int ret;
 
 	if (past)
-		snprintf(f.prefix, sizeof(f.prefix),
-			 "checkpoint %llu: ", (unsigned long long)cno);
+		snprintf(f.prefix, sizeof(f.prefix), "checkpoint %" PRIu64 ": ",
+			 cno);
 	for (i = 0; i < n; i++)
 		f.lossy |= rule_info(fixes[i].rule)->danger > RULE_DANGER_SAFE;
 	ret = list_inodes(&f, cx, cno);
 	if (ret <= 0)
 		goto out;
-	mark_refused(&f);
 	ret = around_open(&f.around, cx, f.n.root.vol);
 	if (!ret)
 		ret = settle_names(&f, cx);
 	for (i = 0; i < f.n.list.ndirs && !ret; i++) {
-		if (is_due(&f, i))
+		unsigned int flags = f.flags[i];
+
+		/* Of a snapshot it may be a file that is taken for one. */
+		if (flags & NAMEFIX_FREED ||
+		    (f.lost_needed && i == f.lost_dir) ||
+		    (past && !(flags & NAMEFIX_KNOWN) &&
+		     f.n.list.dirs[i].ino != NILFS_ROOT_INO))
+			continue;
+		if (f.lossy ? flags & (NAMEFIX_ENTRIES | loses)
+			    : flags & NAMEFIX_ENTRIES && !(flags & loses))
 			ret = dirwrite_run(&f, cx, i);
 	}
-	if (!ret && f.lost.needed)
-		ret = dirwrite_run(&f, cx, f.lost.dir);
-	for (i = 0; !ret && !past && !namefix_is_partial(&f) &&
+	if (!ret && f.lost_needed)
+		ret = dirwrite_run(&f, cx, f.lost_dir);
+	for (i = 0; !ret && !past && (f.lossy || !f.n.lost) &&
 		    inodelist_next(&f.n.list, &i, &row);) {
 		ret = settle_inode(&f, cx, row.chunk->first + row.at, &row,
 				   dir);
@@ -277,10 +256,10 @@ out:
 	free(f.targets);
 	inodelist_fini(&f.n.list);
 	dupnames_fini(&f.n.dups);
-	free(f.parents.others);
+	free(f.others);
 	nameset_fini(&f.found_tags);
-	free(f.adds.items);
-	free(f.adds.text);
+	free(f.adds);
+	free(f.add_text);
 	return ret;
 }
 
@@ -293,37 +272,28 @@ static bool has_fix(const struct fix *fixes, size_t n, uint64_t cno)
 	return i < n;
 }
 
-/* Names of snapshots that have findings, then, if some of their files are
-   called by their numbers, of the others, from the newest on. */
-static int repair_snapshots(struct pastblocks *past, struct context *cx,
-			    const struct fix *fixes, size_t n)
-{
-	struct fixer_job *job = past->job;
-	bool numbered = false;
-	uint64_t *cnos = NULL;
-	size_t count = 0, i;
-	int round, err = damage_forgive(
-			   cx, cptable_list(job->vol, cx, true, &cnos, &count));
-
-	for (round = 0; round < 1 + numbered && !err; round++)
-		for (i = count; i-- && !err;)
-			if (cnos[i] != job->vol->latest.cno &&
-			    has_fix(fixes, n, cnos[i]) == !round)
-				err = repair_names(job, cx, fixes, n, cnos[i],
-						   past, &numbered);
-	free(cnos);
-	return err;
-}
-
 /* Snapshots: what names lead to first, which may be all that is wrong. */
 static int repair_past(struct fixer_job *job, struct context *cx,
 		       const struct fix *fixes, size_t n)
 {
 	struct pastblocks past = {.job = job};
-	int err = fix_inodes_past(&past, cx, fixes, n, FIX_INODES_LOST);
+	bool numbered = false;
+	uint64_t *cnos = NULL;
+	size_t count = 0, i;
+	int round, err = fix_inodes_past(&past, cx, fixes, n, FIX_INODES_LOST);
 
 	if (!err && !past.n)
-		err = repair_snapshots(&past, cx, fixes, n);
+		err = damage_forgive(
+			cx, cptable_list(job->vol, cx, true, &cnos, &count));
+	/* Names of those that have findings, then, if some of their files are
+	   called by their numbers, of the others, from the newest on. */
+	for (round = 0; round < 1 + numbered && !err; round++)
+		for (i = count; i-- && !err;)
+			if (cnos[i] != job->vol->latest.cno &&
+			    has_fix(fixes, n, cnos[i]) == !round)
+				err = repair_names(job, cx, fixes, n, cnos[i],
+						   &past, &numbered);
+	free(cnos);
 	if (!err && !past.n)
 		err = fix_inodes_past(&past, cx, fixes, n, FIX_INODES_ALL);
 	if (!err && !past.n)

@@ -10,8 +10,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/search.h"
-#include "base/sort.h"
 #include "base/text.h"
 #include "check/damage.h"
 #include "check/names/dirread.h"
@@ -50,10 +48,8 @@ void namefix_note_rest(struct namefix *f)
 
 	for (i = 0; i < NAMEFIX_NOTE_COUNT; i++) {
 		if (f->noted[i] > NOTE_MAX_EACH)
-			fixers_note(f->job, "%s%s: %llu more", f->prefix,
-				    rest[i],
-				    (unsigned long long)f->noted[i] -
-					    NOTE_MAX_EACH);
+			fixers_note(f->job, "%s%s: %" PRIu64 " more", f->prefix,
+				    rest[i], f->noted[i] - NOTE_MAX_EACH);
 	}
 }
 
@@ -74,9 +70,10 @@ int namefix_walk(struct namefix *f, struct context *cx,
 	return 1;
 }
 
-bool namefix_is_partial(const struct namefix *f)
+void namefix_lose(struct namefix *f, size_t dir, unsigned int flag)
 {
-	return !f->lossy && f->n.lost;
+	f->flags[dir] |= flag;
+	names_lose(&f->n, f->n.list.dirs[dir].ino);
 }
 
 uint64_t namefix_parent(const struct namefix *f, size_t dir)
@@ -86,31 +83,27 @@ uint64_t namefix_parent(const struct namefix *f, size_t dir)
 	if (d->ino == NILFS_ROOT_INO)
 		return NILFS_ROOT_INO;
 	if (d->parent == NAMEFIX_MADE + 1)
-		return f->lost.ino;
+		return f->lost_ino;
 	if (d->parent)
 		return f->n.list.dirs[d->parent - 1].ino;
 	return d->dotdot ? d->dotdot : NILFS_ROOT_INO;
 }
 
-static bool is_file(const struct inodelist_row *row)
+int namefix_missing(const struct inodelist_row *row)
 {
 	uint8_t kind = row->chunk->kind[row->at];
 
-	return kind & INODELIST_ALLOCATED && !(kind & INODELIST_REFUSED) &&
-	       (kind & INODELIST_TYPE) != NILFS_FT_UNKNOWN &&
-	       (kind & INODELIST_TYPE) != NILFS_FT_DIR &&
-	       row->chunk->first + row->at >= NILFS_USER_INO;
-}
-
-bool namefix_is_missed(const struct inodelist_row *row)
-{
-	return is_file(row) &&
-	       row->chunk->names[row->at] < row->chunk->links[row->at];
+	if (!(kind & INODELIST_ALLOCATED) || kind & INODELIST_REFUSED ||
+	    (kind & INODELIST_TYPE) == NILFS_FT_UNKNOWN ||
+	    inodelist_is_dir(kind) ||
+	    row->chunk->first + row->at < NILFS_USER_INO)
+		return 0;
+	return row->chunk->links[row->at] - row->chunk->names[row->at];
 }
 
 bool namefix_is_unnamed(const struct inodelist_row *row)
 {
-	return namefix_is_missed(row) && !row->chunk->names[row->at] &&
+	return namefix_missing(row) > 0 && !row->chunk->names[row->at] &&
 	       !(row->chunk->kind[row->at] & INODELIST_MKFS);
 }
 
@@ -137,55 +130,17 @@ bool namefix_has_missed(struct namefix *f)
 			return true;
 	}
 	for (i = 0; inodelist_next(&f->n.list, &i, &row);) {
-		if (is_file(&row) &&
-		    row.chunk->names[row.at] != row.chunk->links[row.at])
+		if (namefix_missing(&row))
 			return true;
 	}
 	return false;
 }
 
-static bool is_before(const void *item, const void *key)
-{
-	const struct namefix_target *a = item, *b = key;
-
-	if (a->dir != b->dir)
-		return a->dir < b->dir;
-	if (a->blkoff != b->blkoff)
-		return a->blkoff < b->blkoff;
-	return a->offset < b->offset;
-}
-
-uint64_t namefix_target(const struct namefix *f, size_t dir, uint64_t blkoff,
-			const struct dirent_entry *e)
-{
-	const struct namefix_target key = {
-		.dir = (uint32_t)dir,
-		.blkoff = blkoff,
-		.offset = e->offset,
-	};
-	size_t i = search_first(f->targets, f->ntargets, sizeof(*f->targets),
-				is_before, &key);
-
-	if (i == f->ntargets || is_before(&key, &f->targets[i]))
-		return e->ino;
-	return f->targets[i].ino;
-}
-
 struct tag_reader {
 	struct namefix *f;
 	struct nameset *tags;
-	size_t dir;
-	bool known;
+	bool known; /* all of them */
 };
-
-static int add_tag(struct tag_reader *r, struct context *cx, const char *name,
-		   uint8_t len)
-{
-	int ret = nameset_add(r->tags, cx, nameset_tag(name, len));
-
-	r->known &= ret != -ENOBUFS;
-	return ret < 0 && ret != -ENOBUFS ? ret : 0;
-}
 
 /* Names that are to stay as they are, unless another is the same. */
 static int take_tags(void *arg, struct context *cx,
@@ -201,28 +156,24 @@ static int take_tags(void *arg, struct context *cx,
 
 	if (ret <= 0)
 		return ret;
-	ret = 0;
-	while (!ret && r->known && entrywalk_next(&walk, &entry)) {
+	while (ret >= 0 && r->known && entrywalk_next(&walk, &entry)) {
 		if (entry.fate != ENTRYWALK_NAME || entry.bad_name)
 			continue;
 		child = inodelist_find_dir(list, entry.e.ino);
-		if (child < list->ndirs &&
-		    list->dirs[child].parent != r->dir + 1)
-			continue;
-		ret = add_tag(r, cx, entry.e.name, entry.e.name_len);
+		if (child == list->ndirs ||
+		    list->dirs[child].parent == item->owner + 1)
+			ret = nameset_add(
+				r->tags, cx,
+				nameset_tag(entry.e.name, entry.e.name_len));
+		r->known = ret != -ENOBUFS;
 	}
-	return ret;
+	return ret < 0 && r->known ? ret : 0;
 }
 
 int namefix_tags(struct namefix *f, struct context *cx, size_t dir,
 		 struct nameset *tags)
 {
-	struct tag_reader r = {
-		.f = f,
-		.tags = tags,
-		.dir = dir,
-		.known = true,
-	};
+	struct tag_reader r = {f, tags, true};
 	int err = nameset_clear(tags, cx);
 
 	if (err)
@@ -237,121 +188,78 @@ int namefix_found(struct namefix *f, struct context *cx, size_t dir,
 		  const struct inodelist_row *row, uint64_t ino,
 		  const char *name, uint8_t len)
 {
-	struct tag_reader r = {
-		.f = f,
-		.tags = &f->found_tags,
-		.dir = dir,
-		.known = f->found_known,
-	};
+	const struct namefix_add *add;
 	char text[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
 	/* A tag is made of what has room past its end. */
 	char room[ENTRYWALK_NAME_ROOM] = "";
 	size_t child = inodelist_find_dir(&f->n.list, ino), i;
-	bool is_dir =
-		(row->chunk->kind[row->at] & INODELIST_TYPE) == NILFS_FT_DIR;
 	int ret = 0;
 
-	if (is_dir ? child == dir || !namefix_is_orphaned(f, child)
-		   : !namefix_is_missed(row) ||
-			     (f->past && row->chunk->names[row->at] &&
-			      !(f->flags[dir] &
-				(NAMEFIX_GONE | NAMEFIX_LOSES))))
-		return 0;
-	if (is_dir) {
+	if (child < f->n.list.ndirs) {
+		if (child == dir || !namefix_is_orphaned(f, child))
+			return 0;
 		f->n.list.dirs[child].parent = (uint32_t)dir + 1;
 		f->flags[child] |= NAMEFIX_KNOWN;
 		goto add;
 	}
+	if (namefix_missing(row) <= 0 ||
+	    (f->past && row->chunk->names[row->at] &&
+	     !(f->flags[dir] & (NAMEFIX_GONE | NAMEFIX_LOSES))))
+		return 0;
 	/* The names that the directory has, and gets. */
 	if (!f->found_tags.slots || f->found_dir != dir) {
 		f->found_dir = dir;
 		ret = namefix_tags(f, cx, dir, &f->found_tags);
-		r.known = ret > 0;
-		for (i = 0; i < f->adds.count && ret >= 0 && r.known; i++) {
-			const struct addnames_item *item = &f->adds.items[i];
-
-			if (item->dir != dir)
+		f->found_known = ret > 0;
+		for (i = 0; i < f->nadds && ret >= 0 && f->found_known; i++) {
+			add = &f->adds[i];
+			if (add->dir != dir)
 				continue;
-			memset(room, 0, sizeof(room));
-			memcpy(room, f->adds.text + item->at, item->len);
-			ret = add_tag(&r, cx, room, item->len);
+			ret = nameset_add(
+				&f->found_tags, cx,
+				nameset_tag(f->add_text + add->at, add->len));
+			f->found_known = ret >= 0;
 		}
 	}
-	memset(room, 0, sizeof(room));
 	memcpy(room, name, len);
-	if (ret >= 0 && r.known)
-		ret = nameset_add(r.tags, cx, nameset_tag(room, len));
-	else if (ret >= 0)
-		ret = -ENOBUFS;
-	f->found_known = ret != -ENOBUFS;
+	if (f->found_known)
+		ret = nameset_add(&f->found_tags, cx, nameset_tag(room, len));
+	f->found_known &= ret >= 0;
 	if (ret < 0 && ret != -ENOBUFS)
 		return ret;
 	/* With too many to know, it may be there as well. */
-	if (ret != 1 && row->chunk->names[row->at])
+	if (row->chunk->names[row->at] && (!f->found_known || !ret))
 		return 0;
 	row->chunk->names[row->at]++;
 add:
 	text_escape(text, sizeof(text), name, len);
 	namefix_note(f, NAMEFIX_NOTE_FOUND,
-		     "directory %llu: found '%s' of "
-		     "inode %llu again",
-		     (unsigned long long)f->n.list.dirs[dir].ino, text,
-		     (unsigned long long)ino);
+		     "directory %" PRIu64 ": found '%s' of inode %" PRIu64
+		     " again",
+		     f->n.list.dirs[dir].ino, text, ino);
 	f->flags[dir] |= NAMEFIX_ENTRIES;
-	return namefix_add(&f->adds, cx, (uint32_t)dir, ino, name, len);
+	return namefix_add(f, cx, (uint32_t)dir, ino, name, len);
 }
 
-int namefix_add(struct addnames *a, struct context *cx, uint32_t dir,
+int namefix_add(struct namefix *f, struct context *cx, uint32_t dir,
 		uint64_t ino, const char *name, uint8_t len)
 {
-	struct addnames_item *items;
 	char *text;
 
-	if (a->used > UINT32_MAX - NILFS_NAME_LEN)
+	if (f->add_used > UINT32_MAX - ENTRYWALK_NAME_ROOM)
 		return fail(cx, -ENOMEM, "names to be added");
-	items = array_grow(cx, a->items, &a->room, a->count + 1,
-			   sizeof(*items));
-	if (!items)
+	if (array_reserve(cx, &f->add_text, &f->add_room,
+			  f->add_used + ENTRYWALK_NAME_ROOM))
 		return -ENOMEM;
-	a->items = items;
-	text = array_grow(cx, a->text, &a->text_room, a->used + len, 1);
-	if (!text)
-		return -ENOMEM;
-	a->text = text;
-	memcpy(text + a->used, name, len);
-	items[a->count++] = (struct addnames_item){
-		.ino = ino,
-		.dir = dir,
-		.at = (uint32_t)a->used,
-		.len = len,
-	};
-	a->used += len;
-	return 0;
-}
-
-static int compare_item(const void *a, const void *b)
-{
-	const struct addnames_item *x = a, *y = b;
-
-	if (x->dir != y->dir)
-		return x->dir < y->dir ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
-}
-
-void namefix_sort_adds(struct addnames *a)
-{
-	sort_in_place(a->items, a->count, sizeof(*a->items), compare_item);
-}
-
-static bool is_below(const void *item, const void *key)
-{
-	const struct addnames_item *name = item;
-
-	return name->dir < *(const size_t *)key;
-}
-
-size_t namefix_first_add(const struct addnames *a, size_t dir)
-{
-	return search_first(a->items, a->count, sizeof(*a->items), is_below,
-			    &dir);
+	text = f->add_text + f->add_used;
+	memset(text, 0, ENTRYWALK_NAME_ROOM);
+	memcpy(text, name, len);
+	f->add_used += len;
+	return array_push(cx, &f->adds, &f->nadds, &f->adds_room,
+			  (struct namefix_add){
+				  .ino = ino,
+				  .dir = dir,
+				  .at = (uint32_t)(text - f->add_text),
+				  .len = len,
+			  });
 }

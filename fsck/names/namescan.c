@@ -23,13 +23,6 @@ struct scan {
 	uint64_t ino;
 };
 
-/* Names go, or change, where directory number DIR is written again. */
-static void mark_loss(struct scan *s, unsigned int flag)
-{
-	s->f->flags[s->dir] |= flag;
-	names_lose(&s->f->n, s->ino);
-}
-
 static int begin_dir(struct scan *s, struct context *cx, uint64_t dir)
 {
 	struct names *n = &s->f->n;
@@ -44,71 +37,6 @@ static int begin_dir(struct scan *s, struct context *cx, uint64_t dir)
 	return dupnames_begin(&n->dups, cx, (uint32_t)dir);
 }
 
-static bool is_right(const struct entrywalk_entry *entry, const char *dots)
-{
-	const struct dirent_entry *e = &entry->e;
-
-	return e->type == NILFS_FT_DIR && e->name_len == strlen(dots) &&
-	       !memcmp(e->name, dots, e->name_len);
-}
-
-static void count_name(const struct inodelist_row *row)
-{
-	if (row->chunk->names[row->at] < UINT16_MAX)
-		row->chunk->names[row->at]++;
-}
-
-static int take_entry(struct scan *s, struct context *cx,
-		      const struct entrywalk_entry *entry)
-{
-	const struct inodelist_row *row = &entry->row;
-	struct namefix *f = s->f;
-	struct inodelist_dir *dir = &f->n.list.dirs[s->dir];
-	int err = 0;
-
-	switch (entry->fate) {
-	case ENTRYWALK_FREE:
-		return 0;
-	case ENTRYWALK_DOT:
-		f->flags[s->dir] |=
-			entry->e.ino != s->ino || !is_right(entry, ".")
-				? NAMEFIX_ENTRIES
-				: NAMEFIX_KNOWN;
-		break;
-	case ENTRYWALK_DOTDOT:
-		dir->dotdot = entry->e.ino;
-		if (is_right(entry, ".."))
-			break;
-		f->flags[s->dir] |= NAMEFIX_ENTRIES;
-		if (!row->chunk)
-			break;
-		dir->second_open = true;
-		break;
-	case ENTRYWALK_NAME:
-		f->flags[s->dir] |= NAMEFIX_PARENT;
-		if (entry->bad_name)
-			mark_loss(s, NAMEFIX_BAD_NAME);
-		if (entry->type != entry->e.type)
-			f->flags[s->dir] |= NAMEFIX_ENTRIES;
-		count_name(row);
-		if (entry->type == NILFS_FT_DIR &&
-		    inodelist_is_dir(row->chunk->kind[row->at])) {
-			if (entry->e.type == NILFS_FT_DIR)
-				f->flags[inodelist_find_dir(&f->n.list,
-							    entry->e.ino)] |=
-					NAMEFIX_KNOWN;
-			err = parents_name(f, cx, s->dir, entry->e.ino);
-		}
-		break;
-	default:
-		f->ndangling += entry->fate == ENTRYWALK_DANGLING ||
-				entry->fate == ENTRYWALK_RESERVED;
-		mark_loss(s, NAMEFIX_LOSES);
-		return 0;
-	}
-	return err ? err : dupnames_add(&f->n.dups, cx, &entry->e);
-}
-
 static int take_block(void *arg, struct context *cx,
 		      const struct blockbatch_item *item, const void *data,
 		      int err)
@@ -116,60 +44,70 @@ static int take_block(void *arg, struct context *cx,
 	struct scan *s = arg;
 	struct namefix *f = s->f;
 	struct entrywalk_entry entry;
+	const struct dirent_entry *e = &entry.e;
+	struct inodelist_dir *dir;
 	struct entrywalk walk;
-	bool dot = false, dotdot = false;
+	unsigned int dots = 0; /* of "." and "..", those that are there */
+	uint16_t *flags = &f->flags[item->owner];
 	int ret = 0;
 
 	if (item->owner != s->dir)
 		ret = begin_dir(s, cx, item->owner);
 	if (ret)
 		return ret;
+	dir = &f->n.list.dirs[s->dir];
 	ret = namefix_walk(f, cx, item, data, err, &walk);
 	if (ret <= 0) {
-		mark_loss(s, NAMEFIX_GONE);
+		namefix_lose(f, s->dir, NAMEFIX_GONE);
 		return ret;
 	}
 	ret = 0;
 	while (!ret && entrywalk_next(&walk, &entry)) {
-		dot |= entry.fate == ENTRYWALK_DOT;
-		dotdot |= entry.fate == ENTRYWALK_DOTDOT;
-		ret = take_entry(s, cx, &entry);
-	}
-	if (walk.it.verdict)
-		mark_loss(s, NAMEFIX_GONE);
-	if (!item->blkoff && !(dot && dotdot))
-		f->flags[s->dir] |= NAMEFIX_ENTRIES;
-	return ret;
-}
-
-/* Second entries that turn out to be names, now that parents are known. */
-static int settle_seconds(struct namefix *f, struct context *cx)
-{
-	struct inodelist_row row;
-	uint64_t ino;
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < f->n.list.ndirs && !err; i++) {
-		struct inodelist_dir *dir = &f->n.list.dirs[i];
-
-		if (!dir->second_open ||
-		    inodelist_second_is_parent(&f->n.list, dir))
+		switch (entry.fate) {
+		case ENTRYWALK_FREE:
 			continue;
-		ino = dir->dotdot;
-		dir->dotdot = INODELIST_NONE;
-		dir->second_is_name = true;
-		if (ino == NILFS_ROOT_INO || ino == dir->ino) {
-			f->flags[i] |= NAMEFIX_LOSES;
-			names_lose(&f->n, dir->ino);
+		case ENTRYWALK_DOT:
+			dots |= 1;
+			*flags |= e->ino != s->ino || !entry.right
+					  ? NAMEFIX_ENTRIES
+					  : NAMEFIX_KNOWN;
+			break;
+		case ENTRYWALK_DOTDOT:
+			dots |= 2;
+			dir->dotdot = e->ino;
+			if (entry.right)
+				break;
+			*flags |= NAMEFIX_ENTRIES;
+			if (entry.row.chunk)
+				dir->second_open = true;
+			break;
+		case ENTRYWALK_NAME:
+			*flags |= NAMEFIX_PARENT;
+			if (entry.bad_name)
+				namefix_lose(f, s->dir, NAMEFIX_BAD_NAME);
+			if (entry.type != e->type)
+				*flags |= NAMEFIX_ENTRIES;
+			else if (entry.type == NILFS_FT_DIR &&
+				 inodelist_is_dir(
+					 entry.row.chunk->kind[entry.row.at]))
+				f->flags[inodelist_find_dir(
+					&f->n.list, e->ino)] |= NAMEFIX_KNOWN;
+			ret = parents_name(f, cx, s->dir, &entry.row, e->ino);
+			break;
+		default:
+			f->ndangling += entry.fate == ENTRYWALK_DANGLING ||
+					entry.fate == ENTRYWALK_RESERVED;
+			namefix_lose(f, s->dir, NAMEFIX_LOSES);
 			continue;
 		}
-		f->flags[i] |= NAMEFIX_PARENT | NAMEFIX_ENTRIES;
-		row = inodelist_find(&f->n.list, ino);
-		count_name(&row);
-		err = parents_name(f, cx, i, ino);
+		if (!ret)
+			ret = dupnames_add(&f->n.dups, cx, e);
 	}
-	return err;
+	if (walk.it.verdict)
+		namefix_lose(f, s->dir, NAMEFIX_GONE);
+	if (!item->blkoff && dots != 3)
+		*flags |= NAMEFIX_ENTRIES;
+	return ret;
 }
 
 int namescan_run(struct namefix *f, struct context *cx)
@@ -178,6 +116,7 @@ int namescan_run(struct namefix *f, struct context *cx)
 	uint32_t block_size = f->n.root.vol->geo.block_size;
 	const struct dupnames *d = &f->n.dups;
 	struct inodelist_row row;
+	struct inodelist_dir *dir;
 	struct dirread b;
 	uint64_t ino;
 	size_t i;
@@ -190,12 +129,10 @@ int namescan_run(struct namefix *f, struct context *cx)
 		if (err)
 			break;
 		fail_clear(cx);
-		ino = f->n.list.dirs[i].ino;
-		row = inodelist_find(&f->n.list, ino);
+		row = inodelist_find(&f->n.list, f->n.list.dirs[i].ino);
 		if (b.map.broken || b.map.found != b.map.end ||
 		    b.map.found < b.expected) {
-			f->flags[i] |= NAMEFIX_GONE;
-			names_lose(&f->n, ino);
+			namefix_lose(f, i, NAMEFIX_GONE);
 		} else if (!b.map.found ||
 			   (b.size != b.map.found * block_size &&
 			    row.chunk->links[row.at])) {
@@ -213,29 +150,28 @@ int namescan_run(struct namefix *f, struct context *cx)
 	if (err)
 		return err;
 	/* Directories with a name that may be there twice. */
-	for (i = 0; i < d->nsuspects; i++) {
-		f->flags[d->suspects[i].dir] |= NAMEFIX_LOSES;
-		names_lose(&f->n, f->n.list.dirs[d->suspects[i].dir].ino);
+	for (i = 0; i < d->nsuspects; i++)
+		namefix_lose(f, d->suspects[i].dir, NAMEFIX_LOSES);
+	parents_choose(f);
+	/* Second entries that turn out to be names, now that parents are
+	   known. */
+	for (i = 0; i < f->n.list.ndirs && !err; i++) {
+		dir = &f->n.list.dirs[i];
+		if (!dir->second_open ||
+		    inodelist_second_is_parent(&f->n.list, dir))
+			continue;
+		ino = dir->dotdot;
+		dir->dotdot = INODELIST_NONE;
+		dir->second_is_name = true;
+		if (ino == NILFS_ROOT_INO || ino == dir->ino) {
+			namefix_lose(f, i, NAMEFIX_LOSES);
+			continue;
+		}
+		f->flags[i] |= NAMEFIX_PARENT | NAMEFIX_ENTRIES;
+		row = inodelist_find(&f->n.list, ino);
+		err = parents_name(f, cx, i, &row, ino);
 	}
 	parents_choose(f);
-	err = settle_seconds(f, cx);
-	parents_choose(f);
-	return err;
-}
-
-/* Takes what is found in bytes FROM to END of the block of W, of directory
-   number DIR, if its inode is missed. */
-static int search_names(struct namefix *f, struct context *cx, size_t dir,
-			struct entrywalk *w, uint32_t from, uint32_t end)
-{
-	struct entrywalk_entry entry;
-	int err = 0;
-
-	while (!err && entrywalk_search(w, from, end, &entry)) {
-		err = namefix_found(f, cx, dir, &entry.row, entry.e.ino,
-				    entry.e.name, entry.e.name_len);
-		from = entry.e.offset + entry.e.rec_len;
-	}
 	return err;
 }
 
@@ -244,20 +180,28 @@ static int search_block(void *arg, struct context *cx,
 			int err)
 {
 	struct namefix *f = arg;
-	struct entrywalk_entry entry;
+	struct entrywalk_entry entry, found;
 	struct entrywalk walk;
-	int ret = namefix_walk(f, cx, item, data, err, &walk);
+	uint32_t from, end;
+	int more, ret = namefix_walk(f, cx, item, data, err, &walk);
 
 	if (ret <= 0)
 		return ret;
-	ret = 0;
-	while (!ret && entrywalk_next(&walk, &entry))
-		ret = search_names(f, cx, item->owner, &walk,
-				   entrywalk_end(&entry),
-				   entry.e.offset + entry.e.rec_len);
-	if (!ret && walk.it.verdict)
-		ret = search_names(f, cx, item->owner, &walk, walk.it.offset,
-				   walk.it.block_size);
+	/* What follows an entry, and what is behind the last one. */
+	do {
+		more = entrywalk_next(&walk, &entry);
+		from = more ? entry.end : walk.it.offset;
+		end = more		? entry.e.offset + entry.e.rec_len
+		      : walk.it.verdict ? walk.it.block_size
+					: 0;
+		ret = 0;
+		while (!ret && entrywalk_search(&walk, from, end, &found)) {
+			ret = namefix_found(f, cx, item->owner, &found.row,
+					    found.e.ino, found.e.name,
+					    found.e.name_len);
+			from = found.e.offset + found.e.rec_len;
+		}
+	} while (!ret && more);
 	return ret;
 }
 

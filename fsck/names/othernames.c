@@ -32,9 +32,6 @@
 
 #define TURN_MOST 1024u /* names that are asked for */
 
-/* Checkpoints that are asked for a name at most. */
-#define ASK_MOST 64u
-
 /* 1 where inode INO is now what it was then, 0, -ENOMEM, -EINTR. */
 static int is_same(struct namefix *f, struct context *cx, uint64_t ino)
 {
@@ -57,15 +54,15 @@ static void begin_asking(struct namefix *f)
 }
 
 /* Directory INO in the next checkpoint that has it: 1 and *FILE, 0 where there
-   is none of the next *LEFT. */
+   is none of a few. */
 static int next_dir(struct namefix *f, struct context *cx, uint64_t ino,
-		    unsigned int *left, struct file *file)
+		    struct file *file)
 {
 	uint64_t cno;
 	int ret = 0;
 
-	while (*left && (ret = around_next(&f->around, cx, &cno)) > 0) {
-		--*left;
+	while (f->around.asked++ < AROUND_MOST &&
+	       (ret = around_next(&f->around, cx, &cno)) > 0) {
 		ret = root_open(&f->then, cx, f->n.root.vol, cno);
 		if (!ret)
 			ret = root_file(&f->then, cx, ino, file);
@@ -92,7 +89,7 @@ static bool could_be(struct namefix *f, const struct dirent_entry *e,
 		return false;
 	if (dir < f->n.list.ndirs)
 		return namefix_is_orphaned(f, dir);
-	return namefix_is_missed(&row) &&
+	return namefix_missing(&row) > 0 &&
 	       (!row.chunk->names[row.at] || !now.chunk ||
 		!now.chunk->kind[now.at]);
 }
@@ -100,14 +97,14 @@ static bool could_be(struct namefix *f, const struct dirent_entry *e,
 /* Block ITEM of its directory in the next checkpoint that has another one
    there: 1 and *BLOCK, to be given back, 0. */
 static int next_block(struct namefix *f, struct context *cx,
-		      const struct blockbatch_item *item, unsigned int *left,
-		      struct file *file, const void **block)
+		      const struct blockbatch_item *item, struct file *file,
+		      const void **block)
 {
 	uint64_t ptr;
 	int ret;
 
-	while ((ret = next_dir(f, cx, f->n.list.dirs[item->owner].ino, left,
-			       file)) > 0) {
+	while ((ret = next_dir(f, cx, f->n.list.dirs[item->owner].ino, file)) >
+	       0) {
 		ret = blockmap_lookup(&file->map, cx, item->blkoff, &ptr);
 		if (ret > 0 && ptr != item->vblocknr)
 			ret = file_block(file, cx, item->blkoff, block);
@@ -129,7 +126,6 @@ static int find_target(struct namefix *f, struct context *cx,
 		       const struct blockbatch_item *item,
 		       const struct dirent_entry *e, uint64_t *ino)
 {
-	unsigned int left = ASK_MOST;
 	struct dirent_entry other;
 	struct dirent_iter it;
 	struct file file;
@@ -137,7 +133,7 @@ static int find_target(struct namefix *f, struct context *cx,
 	int ret;
 
 	begin_asking(f);
-	while ((ret = next_block(f, cx, item, &left, &file, &block)) > 0) {
+	while ((ret = next_block(f, cx, item, &file, &block)) > 0) {
 		*ino = 0;
 		dirent_iter_init(&it, block, f->n.root.vol->geo.block_size);
 		while (dirent_iter_next(&it, &other))
@@ -155,7 +151,6 @@ static int find_target(struct namefix *f, struct context *cx,
 int othernames_name(struct namefix *f, struct context *cx, uint64_t dir,
 		    uint64_t ino, struct entrywalk_name *name)
 {
-	unsigned int left = ASK_MOST;
 	struct dir_cursor cur;
 	struct dir_entry e;
 	struct file file;
@@ -163,7 +158,7 @@ int othernames_name(struct namefix *f, struct context *cx, uint64_t dir,
 
 	begin_asking(f);
 	while (f->turned++ < TURN_MOST &&
-	       (ret = next_dir(f, cx, dir, &left, &file)) > 0) {
+	       (ret = next_dir(f, cx, dir, &file)) > 0) {
 		ret = dir_cursor_open(&cur, cx, &file);
 		while (!ret && (ret = dir_cursor_next_sound(&cur, cx, &e)) > 0)
 			ret = e.ino == ino && !dir_is_dots(&e);
@@ -184,43 +179,18 @@ int othernames_name(struct namefix *f, struct context *cx, uint64_t dir,
 static int is_older(struct namefix *f, struct context *cx,
 		    const struct blockbatch_item *item, const void *data)
 {
-	unsigned int left = ASK_MOST;
 	struct file file;
 	const void *block;
 	bool older = false;
 	int ret = 1;
 
 	begin_asking(f);
-	while (!older &&
-	       (ret = next_block(f, cx, item, &left, &file, &block)) > 0) {
+	while (!older && (ret = next_block(f, cx, item, &file, &block)) > 0) {
 		older = f->then.cno < f->n.root.cno &&
 			!memcmp(block, data, f->n.root.vol->geo.block_size);
 		file_put(&file, block);
 	}
 	return ret;
-}
-
-static int take_entry(struct namefix *f, struct context *cx, size_t dir,
-		      const struct dir_entry *e)
-{
-	struct inodelist_row row = inodelist_find(&f->n.list, e->ino);
-	bool missed;
-	int ret;
-
-	if ((e->len <= 2 && !memcmp(e->name, "..", e->len)) ||
-	    e->ino == NILFS_ROOT_INO || !row.chunk || !row.chunk->kind[row.at])
-		return 0;
-	missed = inodelist_is_dir(row.chunk->kind[row.at])
-			 ? namefix_is_orphaned(
-				   f, inodelist_find_dir(&f->n.list, e->ino))
-			 : namefix_is_missed(&row);
-	if (!missed)
-		return 0;
-	ret = is_same(f, cx, e->ino);
-	if (ret <= 0)
-		return ret;
-	row = inodelist_find(&f->n.list, e->ino);
-	return namefix_found(f, cx, dir, &row, e->ino, e->name, e->len);
 }
 
 /*
@@ -232,9 +202,11 @@ static int look_in(struct namefix *f, struct context *cx, size_t dir,
 {
 	uint64_t ino = f->n.list.dirs[dir].ino;
 	struct nilfs_inode inode;
+	struct inodelist_row row;
 	struct dir_cursor cur;
 	struct dir_entry e;
 	struct file file;
+	size_t child;
 	int i, ret = root_file(&f->then, cx, ino, &file);
 
 	if (!ret)
@@ -249,56 +221,65 @@ static int look_in(struct namefix *f, struct context *cx, size_t dir,
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
 	ret = dir_cursor_open(&cur, cx, &file);
-	while (!ret && (ret = dir_cursor_next_sound(&cur, cx, &e)) > 0)
-		ret = take_entry(f, cx, dir, &e);
+	while (!ret && (ret = dir_cursor_next_sound(&cur, cx, &e)) > 0) {
+		child = inodelist_find_dir(&f->n.list, e.ino);
+		row = inodelist_find(&f->n.list, e.ino);
+		ret = 0;
+		if (!e.len || dir_is_dots(&e) || e.ino == NILFS_ROOT_INO ||
+		    !row.chunk ||
+		    !(child < f->n.list.ndirs ? namefix_is_orphaned(f, child)
+					      : namefix_missing(&row) > 0))
+			continue;
+		ret = is_same(f, cx, e.ino);
+		if (ret > 0)
+			ret = namefix_found(f, cx, dir, &row, e.ino, e.name,
+					    e.len);
+	}
 	dir_cursor_close(&cur);
 	return damage_forgive(cx, ret) ?: 1;
 }
 
-/* Whether directory number DIR has lost names; or with ROOT, is that. */
-static bool is_torn(const struct namefix *f, size_t dir, bool root)
-{
-	return root ? f->n.list.dirs[dir].ino == NILFS_ROOT_INO
-		    : f->flags[dir] & (NAMEFIX_GONE | NAMEFIX_LOSES);
-}
-
-static int gather_in(struct namefix *f, struct context *cx, bool root)
-{
-	struct root before[2] = {f->n.root, f->n.root};
-	size_t ndirs = f->n.list.ndirs, first = 0, i;
-	unsigned int left = ASK_MOST;
-	uint64_t cno;
-	bool any;
-	int ret = 0;
-
-	while (first < ndirs && !is_torn(f, first, root))
-		first++;
-	begin_asking(f);
-	while (first < ndirs && ret >= 0 && left && namefix_has_missed(f) &&
-	       (ret = around_next(&f->around, cx, &cno)) > 0) {
-		ret = root_open(&f->then, cx, f->n.root.vol, cno);
-		if (ret) {
-			ret = damage_forgive(cx, ret);
-			continue;
-		}
-		for (any = false, i = first; i < ndirs && ret >= 0; i++) {
-			ret = is_torn(f, i, root) ? look_in(f, cx, i, before)
-						  : 0;
-			any |= ret > 0;
-		}
-		left -= any;
-		before[1] = before[0];
-		before[0] = f->then;
-	}
-	return ret < 0 ? ret : 0;
-}
-
 int othernames_gather(struct namefix *f, struct context *cx)
 {
-	int err = gather_in(f, cx, false);
+	/* Directories that have lost names; then, of a snapshot, the root,
+	   which gets names that nothing is known of. */
+	int round, nrounds = f->past && f->nmissed ? 2 : 1, ret = 0;
+	struct root before[2];
+	size_t i, ntorn;
+	unsigned int left;
+	uint64_t cno;
+	bool any;
 
-	/* The root gets names that nothing is known of. */
-	return err || !f->past || !f->nmissed ? err : gather_in(f, cx, true);
+	for (round = 0; round < nrounds && ret >= 0; round++) {
+		before[0] = before[1] = f->n.root;
+		left = AROUND_MOST;
+		ntorn = 1;
+		begin_asking(f);
+		while (ntorn && ret >= 0 && left && namefix_has_missed(f) &&
+		       (ret = around_next(&f->around, cx, &cno)) > 0) {
+			ret = root_open(&f->then, cx, f->n.root.vol, cno);
+			if (ret) {
+				ret = damage_forgive(cx, ret);
+				continue;
+			}
+			any = false;
+			ntorn = 0;
+			for (i = 0; i < f->n.list.ndirs && ret >= 0; i++) {
+				if (round ? f->n.list.dirs[i].ino !=
+						    NILFS_ROOT_INO
+					  : !(f->flags[i] &
+					      (NAMEFIX_GONE | NAMEFIX_LOSES)))
+					continue;
+				ntorn++;
+				ret = look_in(f, cx, i, before);
+				any |= ret > 0;
+			}
+			left -= any;
+			before[1] = before[0];
+			before[0] = f->then;
+		}
+	}
+	return ret < 0 ? ret : 0;
 }
 
 /* Whether ENTRY leads to an inode with a name too many, or to none. */
@@ -313,46 +294,6 @@ static bool is_suspect(const struct entrywalk_entry *entry)
 	kind = row->chunk->kind[row->at];
 	return !inodelist_is_dir(kind) && !(kind & INODELIST_REFUSED) &&
 	       row->chunk->names[row->at] > row->chunk->links[row->at];
-}
-
-/* ENTRY of ITEM is to lead to INO, or to go (0). */
-static int set_target(struct namefix *f, struct context *cx,
-		      const struct blockbatch_item *item,
-		      const struct entrywalk_entry *entry, uint64_t ino)
-{
-	struct inodelist_row row = inodelist_find(&f->n.list, ino);
-	size_t child = inodelist_find_dir(&f->n.list, ino);
-	char text[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
-
-	if (ino) {
-		row.chunk->names[row.at]++;
-		if (child < f->n.list.ndirs) {
-			f->n.list.dirs[child].parent =
-				(uint32_t)item->owner + 1;
-			f->flags[child] |= NAMEFIX_KNOWN;
-		}
-		text_escape(text, sizeof(text), entry->e.name,
-			    entry->e.name_len);
-		namefix_note(
-			f, NAMEFIX_NOTE_FOUND,
-			"directory %llu: '%s' "
-			"names inode %llu again, not %llu",
-			(unsigned long long)f->n.list.dirs[item->owner].ino,
-			text, (unsigned long long)ino,
-			(unsigned long long)entry->e.ino);
-	}
-	if (array_reserve(cx, &f->targets, &f->targets_room, f->ntargets + 1))
-		return -ENOMEM;
-	f->targets[f->ntargets++] = (struct namefix_target){
-		.dir = (uint32_t)item->owner,
-		.offset = entry->e.offset,
-		.blkoff = item->blkoff,
-		.ino = ino,
-	};
-	if (entry->row.chunk)
-		entry->row.chunk->names[entry->row.at]--;
-	f->flags[item->owner] |= NAMEFIX_ENTRIES;
-	return 0;
 }
 
 /*
@@ -427,9 +368,14 @@ static int turn_block(void *arg, struct context *cx,
 		      int err)
 {
 	struct namefix *f = arg;
-	struct entrywalk_entry entry;
+	uint16_t *flags = &f->flags[item->owner];
+	char text[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
+	struct inodelist *list = &f->n.list;
 	struct entrywalk walk, from_start;
+	struct entrywalk_entry entry;
+	struct inodelist_row row;
 	uint64_t ino = 0;
+	size_t child;
 	bool doubted;
 	int ret = namefix_walk(f, cx, item, data, err, &walk);
 
@@ -438,16 +384,45 @@ static int turn_block(void *arg, struct context *cx,
 	from_start = walk;
 	doubted = f->lossy && is_doubted(f, item, walk);
 	if (doubted)
-		f->flags[item->owner] |= NAMEFIX_LOSES;
+		*flags |= NAMEFIX_LOSES;
 	while (ret >= 0 && entrywalk_next(&walk, &entry)) {
 		if (!is_suspect(&entry))
 			continue;
 		ret = find_meant(f, cx, item, &from_start, &entry, doubted,
 				 &ino);
-		if (ret > 0 && !ino && f->lossy)
-			f->flags[item->owner] |= NAMEFIX_LOSES;
-		if (ret > 0)
-			ret = set_target(f, cx, item, &entry, ino);
+		if (ret <= 0)
+			continue;
+		/* It is to lead to INO, or to go. */
+		*flags |= !ino && f->lossy ? NAMEFIX_LOSES | NAMEFIX_ENTRIES
+					   : NAMEFIX_ENTRIES;
+		if (ino) {
+			row = inodelist_find(list, ino);
+			row.chunk->names[row.at]++;
+			child = inodelist_find_dir(list, ino);
+			if (child < list->ndirs) {
+				list->dirs[child].parent =
+					(uint32_t)item->owner + 1;
+				f->flags[child] |= NAMEFIX_KNOWN;
+			}
+			text_escape(text, sizeof(text), entry.e.name,
+				    entry.e.name_len);
+			namefix_note(f, NAMEFIX_NOTE_FOUND,
+				     "directory %" PRIu64
+				     ": '%s' names inode %" PRIu64
+				     " again, not %" PRIu64,
+				     list->dirs[item->owner].ino, text, ino,
+				     entry.e.ino);
+		}
+		if (entry.row.chunk)
+			entry.row.chunk->names[entry.row.at]--;
+		ret = array_push(cx, &f->targets, &f->ntargets,
+				 &f->targets_room,
+				 (struct namefix_target){
+					 .dir = (uint32_t)item->owner,
+					 .offset = entry.e.offset,
+					 .blkoff = item->blkoff,
+					 .ino = ino,
+				 });
 	}
 	return ret < 0 ? ret : 0;
 }
@@ -458,16 +433,16 @@ int othernames_turn(struct namefix *f, struct context *cx)
 	size_t i;
 
 	for (i = 0; i < f->n.list.ndirs; i++) {
-		if (!namefix_is_orphaned(f, i))
-			continue;
-		f->nmissed++;
-		f->missed = f->n.list.dirs[i].ino;
+		if (namefix_is_orphaned(f, i)) {
+			f->nmissed++;
+			f->missed = f->n.list.dirs[i].ino;
+		}
 	}
 	for (i = 0; inodelist_next(&f->n.list, &i, &row);) {
-		if (!namefix_is_unnamed(&row))
-			continue;
-		f->nmissed++;
-		f->missed = row.chunk->first + row.at;
+		if (namefix_is_unnamed(&row)) {
+			f->nmissed++;
+			f->missed = row.chunk->first + row.at;
+		}
 	}
 	return dirread_run(&f->n.root, cx, &f->n.list, 0, f->n.list.ndirs,
 			   turn_block, f);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One parent for each directory.
+ * One parent for each directory, and a place for what nothing names.
  *
  * The first to name a directory is taken for its parent, others are kept aside
  * until all ".." are known.  What is named once more than it may be loses that
@@ -9,37 +9,51 @@
  * A loop is found by following parents from every directory to one that is
  * known to end somewhere.  It is broken where another name leads into it from
  * outside, else where ".." disagrees with the name.
+ *
+ * What nothing names goes into "lost+found" in the root, for the owner of the
+ * root only, as other checkers have it; where a file has that name, another
+ * one.  An inode is called by its number there.  What goes there is not kept in
+ * a list: a file without a name is seen to be one in the list of inodes.  None
+ * is made in a snapshot, which has the blocks that it has: what nothing names
+ * is named in directories that have lost names, and in the root.
  */
-#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/bitmap.h"
 #include "base/search.h"
 #include "base/sort.h"
+#include "check/damage.h"
 #include "fsck/names/namefix.h"
+#include "log/inodes.h"
+#include "vol/dir.h"
 
 #define MOST (1u << 20) /* other names; past that the first one stays */
+#define LOSTFOUND_NAMES 10
+#define NAME_MAX_LEN 16 /* of one of its names */
 
 int parents_name(struct namefix *f, struct context *cx, size_t dir,
-		 uint64_t ino)
+		 const struct inodelist_row *row, uint64_t ino)
 {
 	struct inodelist *list = &f->n.list;
-	struct parents *p = &f->parents;
-	size_t at = inodelist_find_dir(list, ino);
+	size_t at;
 
+	if (row->chunk->names[row->at] < UINT16_MAX)
+		row->chunk->names[row->at]++;
+	if (!inodelist_is_dir(row->chunk->kind[row->at]))
+		return 0;
+	at = inodelist_find_dir(list, ino);
 	if (!list->dirs[at].parent) {
 		list->dirs[at].parent = (uint32_t)dir + 1;
 		return 0;
 	}
-	f->flags[dir] |= NAMEFIX_LOSES;
-	names_lose(&f->n, list->dirs[dir].ino);
-	if (p->count >= MOST)
+	namefix_lose(f, dir, NAMEFIX_LOSES);
+	if (f->nothers >= MOST)
 		return 0;
-	if (array_reserve(cx, &p->others, &p->room, p->count + 1))
-		return -ENOMEM;
-	p->others[p->count++] =
-		(struct parents_other){(uint32_t)at, (uint32_t)dir};
-	return 0;
+	return array_push(cx, &f->others, &f->nothers, &f->others_room,
+			  (uint64_t)at << 32 | dir);
 }
 
 /* BY (index + 1, 0: none) becomes the parent of directory CHILD. */
@@ -51,24 +65,15 @@ static void set_parent(struct namefix *f, size_t child, uint32_t by)
 	d->parent = by;
 }
 
-static int compare_other(const void *a, const void *b)
-{
-	const struct parents_other *x = a, *y = b;
-
-	if (x->child != y->child)
-		return x->child < y->child ? -1 : 1;
-	return x->by < y->by ? -1 : x->by > y->by;
-}
-
 void parents_choose(struct namefix *f)
 {
 	const struct inodelist_dir *dirs = f->n.list.dirs;
-	struct parents *p = &f->parents;
 	size_t i;
 
-	sort_in_place(p->others, p->count, sizeof(*p->others), compare_other);
-	for (i = 0; i < p->count; i++) {
-		uint32_t child = p->others[i].child, by = p->others[i].by;
+	sort_numbers(f->others, f->nothers);
+	for (i = 0; i < f->nothers; i++) {
+		size_t child = f->others[i] >> 32;
+		uint32_t by = (uint32_t)f->others[i];
 
 		if (dirs[by].ino == dirs[child].dotdot &&
 		    dirs[dirs[child].parent - 1].ino != dirs[by].ino)
@@ -95,28 +100,6 @@ static size_t follow_parents(const struct namefix *f,
 	return i;
 }
 
-static bool is_below(const void *item, const void *key)
-{
-	const struct parents_other *other = item;
-
-	return other->child < *(const size_t *)key;
-}
-
-/* Another parent for CHILD of those known to lie outside, index + 1, or 0. */
-static uint32_t find_other(const struct namefix *f, const struct bitmap *known,
-			   size_t child)
-{
-	const struct parents *p = &f->parents;
-	size_t i = search_first(p->others, p->count, sizeof(*p->others),
-				is_below, &child);
-
-	for (; i < p->count && p->others[i].child == child; i++) {
-		if (bitmap_test(known, p->others[i].by))
-			return p->others[i].by + 1;
-	}
-	return 0;
-}
-
 /*
  * Breaks the loop that directory FIRST is part of, after the directory that
  * it returns: from there all of it leads to what got another parent, or none.
@@ -125,12 +108,18 @@ static size_t break_loop(struct namefix *f, const struct bitmap *known,
 			 size_t first)
 {
 	const struct inodelist_dir *dirs = f->n.list.dirs;
-	size_t at = first, victim = first, parent;
+	size_t at = first, victim = first, parent, i;
 	uint32_t other = 0;
 
 	do {
 		parent = dirs[at].parent - 1;
-		other = find_other(f, known, at);
+		/* Another parent, of those known to lie outside. */
+		i = search_lower_bound(f->others, f->nothers,
+				       (uint64_t)at << 32);
+		for (; !other && i < f->nothers && f->others[i] >> 32 == at;
+		     i++)
+			if (bitmap_test(known, (uint32_t)f->others[i]))
+				other = (uint32_t)f->others[i] + 1;
 		if (other ||
 		    (victim == first && dirs[at].dotdot != dirs[parent].ino))
 			victim = at;
@@ -138,10 +127,9 @@ static size_t break_loop(struct namefix *f, const struct bitmap *known,
 	} while (at != first && !other);
 	parent = dirs[victim].parent - 1;
 	namefix_note(f, NAMEFIX_NOTE_REMOVED,
-		     "directory %llu: taken out of "
-		     "directory %llu, which lies within it",
-		     (unsigned long long)dirs[victim].ino,
-		     (unsigned long long)dirs[parent].ino);
+		     "directory %" PRIu64 ": taken out of directory %" PRIu64
+		     ", which lies within it",
+		     dirs[victim].ino, dirs[parent].ino);
 	set_parent(f, victim, other);
 	return parent;
 }
@@ -152,9 +140,8 @@ int parents_break_loops(struct namefix *f, struct context *cx)
 	size_t i, at, ndirs = f->n.list.ndirs;
 	struct bitmap known = {.words = NULL}, way = {.words = NULL},
 		      again = {.words = NULL};
-	int err;
+	int err = bitmap_init(&known, cx, ndirs);
 
-	err = bitmap_init(&known, cx, ndirs);
 	if (!err)
 		err = bitmap_init(&way, cx, ndirs);
 	if (!err)
@@ -179,5 +166,92 @@ int parents_break_loops(struct namefix *f, struct context *cx)
 	bitmap_fini(&known);
 	bitmap_fini(&way);
 	bitmap_fini(&again);
+	return err;
+}
+
+/* As nilfs_mkdir() does, with the content to come. */
+static int make_lost(struct namefix *f, struct context *cx, const char *name)
+{
+	size_t dir = inodelist_find_dir(&f->n.list, NILFS_ROOT_INO);
+	struct writer *w = f->job->writer;
+	struct nilfs_inode root,
+		inode = {
+			.i_ctime = le64_make(f->job->time),
+			.i_mtime = le64_make(f->job->time),
+			.i_mode = le16_make(S_IFDIR | S_IRWXU),
+			.i_links_count =
+				le16_make((uint16_t)(2 + f->lost_subdirs)),
+		};
+	int err = inodes_read(w, cx, NILFS_ROOT_INO, &root);
+
+	if (!err)
+		err = inodes_alloc(w, cx, &f->lost_ino);
+	if (err)
+		return err;
+	inode.i_uid = root.i_uid;
+	inode.i_gid = root.i_gid;
+	inode.i_flags = root.i_flags;
+	err = inodes_write(w, cx, f->lost_ino, &inode);
+	if (err)
+		return err;
+	f->lost_dir = NAMEFIX_MADE;
+	f->flags[dir] |= NAMEFIX_ENTRIES;
+	namefix_note(f, NAMEFIX_NOTE_DIR, "directory %" PRIu64 ": made as /%s",
+		     f->lost_ino, name);
+	return namefix_add(f, cx, (uint32_t)dir, f->lost_ino, name,
+			   (uint8_t)strlen(name));
+}
+
+int parents_settle_lost(struct namefix *f, struct context *cx)
+{
+	size_t i, at, ndirs = f->n.list.ndirs;
+	struct inodelist_dir *dirs = f->n.list.dirs;
+	char name[NAME_MAX_LEN] = "lost+found";
+	struct inodelist_row row;
+	struct file root;
+	int err = 0;
+
+	for (i = 0; i < ndirs; i++) {
+		if (!namefix_is_orphaned(f, i) ||
+		    f->lost_subdirs >= NILFS_LINK_MAX - 2)
+			continue;
+		f->flags[i] |= NAMEFIX_LOST;
+		f->lost_subdirs++;
+		f->lost_needed = true;
+	}
+	for (i = 0; !f->lost_needed && inodelist_next(&f->n.list, &i, &row);)
+		f->lost_needed = namefix_is_unnamed(&row);
+	if (f->past) {
+		f->lost_dir = (uint32_t)inodelist_find_dir(&f->n.list,
+							   NILFS_ROOT_INO);
+		f->lost_ino = NILFS_ROOT_INO;
+		/* Other directories may have no room for what they had. */
+		f->lost_needed |= f->nadds || f->nmissed;
+	}
+	if (f->past || !f->lost_needed)
+		goto out;
+	/* A directory of that name in the root, or the first name that is
+	   free. */
+	err = root_file(&f->n.root, cx, NILFS_ROOT_INO, &root);
+	for (i = 0; i < LOSTFOUND_NAMES && !err; i++) {
+		if (i)
+			snprintf(name, sizeof(name), "lost+found~%zu", i);
+		err = dir_lookup(&root, cx, name, strlen(name), &f->lost_ino);
+		at = err ? ndirs : inodelist_find_dir(&f->n.list, f->lost_ino);
+		if (at == ndirs || !dirs[at].parent ||
+		    dirs[dirs[at].parent - 1].ino != NILFS_ROOT_INO)
+			continue;
+		f->lost_dir = (uint32_t)at;
+		f->flags[at] |= NAMEFIX_ENTRIES;
+		goto out;
+	}
+	err = damage_forgive(cx, err);
+	if (!err)
+		err = make_lost(f, cx, name);
+out:
+	for (i = 0; i < ndirs && !err; i++) {
+		if (f->flags[i] & NAMEFIX_LOST)
+			dirs[i].parent = f->lost_dir + 1;
+	}
 	return err;
 }

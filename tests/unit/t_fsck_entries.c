@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "disk/dirpack.h"
-#include "fsck/names/entrywalk.h"
+#include "fsck/names/namefix.h"
 
 #include "tap.h"
 
@@ -100,7 +100,7 @@ static unsigned int walk(uint64_t blkoff, unsigned int *fates)
 			found |= 1u << (entry.e.ino - FIRST);
 		else
 			*fates |= 1u << entry.fate | entry.bad_name << 30;
-		found |= search(&w, entrywalk_end(&entry),
+		found |= search(&w, entry.end,
 				entry.e.offset + entry.e.rec_len);
 	}
 	return w.it.verdict ? found | search(&w, w.it.offset, BLOCK) : found;
