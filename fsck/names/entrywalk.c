@@ -170,10 +170,9 @@ void entrywalk_name_repair(struct entrywalk_name *out, const char *name,
 	memset(out, 0, sizeof(*out));
 	memcpy(out->name, name, len);
 	out->len = len;
-	for (i = 0; i < len; i++) {
+	for (i = 0; i < len; i++)
 		if (out->name[i] == '/' || !out->name[i])
 			out->name[i] = '_';
-	}
 	if (!len || (len <= 2 && !memcmp(out->name, "..", len)))
 		out->len = (uint8_t)snprintf(out->name, sizeof(out->name),
 					     "#%" PRIu64, ino);

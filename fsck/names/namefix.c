@@ -80,13 +80,13 @@ uint64_t namefix_parent(const struct namefix *f, size_t dir)
 {
 	const struct inodelist_dir *d = &f->n.list.dirs[dir];
 
-	if (d->ino == NILFS_ROOT_INO)
+	if (d->ino == NILFS_ROOT_INO || (!d->parent && !d->dotdot))
 		return NILFS_ROOT_INO;
-	if (d->parent == NAMEFIX_MADE + 1)
-		return f->lost_ino;
-	if (d->parent)
-		return f->n.list.dirs[d->parent - 1].ino;
-	return d->dotdot ? d->dotdot : NILFS_ROOT_INO;
+	if (!d->parent)
+		return d->dotdot;
+	return d->parent == NAMEFIX_MADE + 1
+		       ? f->lost_ino
+		       : f->n.list.dirs[d->parent - 1].ino;
 }
 
 int namefix_missing(const struct inodelist_row *row)
@@ -125,14 +125,12 @@ bool namefix_has_missed(struct namefix *f)
 	struct inodelist_row row;
 	size_t i;
 
-	for (i = 0; i < f->n.list.ndirs; i++) {
+	for (i = 0; i < f->n.list.ndirs; i++)
 		if (namefix_is_orphaned(f, i))
 			return true;
-	}
-	for (i = 0; inodelist_next(&f->n.list, &i, &row);) {
+	for (i = 0; inodelist_next(&f->n.list, &i, &row);)
 		if (namefix_missing(&row))
 			return true;
-	}
 	return false;
 }
 

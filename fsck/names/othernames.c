@@ -48,9 +48,8 @@ static int is_same(struct namefix *f, struct context *cx, uint64_t ino)
 /* Begins with the checkpoints that are nearest. */
 static void begin_asking(struct namefix *f)
 {
-	const struct lifetime life = {f->n.root.cno, f->n.root.cno + 1};
-
-	around_begin(&f->around, life);
+	around_begin(&f->around,
+		     (struct lifetime){f->n.root.cno, f->n.root.cno + 1});
 }
 
 /* Directory INO in the next checkpoint that has it: 1 and *FILE, 0 where there
@@ -243,6 +242,8 @@ int othernames_gather(struct namefix *f, struct context *cx)
 {
 	/* Directories that have lost names; then, of a snapshot, the root,
 	   which gets names that nothing is known of. */
+	const unsigned int torn = NAMEFIX_GONE | NAMEFIX_LOSES;
+	const struct inodelist_dir *dirs = f->n.list.dirs;
 	int round, nrounds = f->past && f->nmissed ? 2 : 1, ret = 0;
 	struct root before[2];
 	size_t i, ntorn;
@@ -265,10 +266,8 @@ int othernames_gather(struct namefix *f, struct context *cx)
 			any = false;
 			ntorn = 0;
 			for (i = 0; i < f->n.list.ndirs && ret >= 0; i++) {
-				if (round ? f->n.list.dirs[i].ino !=
-						    NILFS_ROOT_INO
-					  : !(f->flags[i] &
-					      (NAMEFIX_GONE | NAMEFIX_LOSES)))
+				if (round ? dirs[i].ino != NILFS_ROOT_INO
+					  : !(f->flags[i] & torn))
 					continue;
 				ntorn++;
 				ret = look_in(f, cx, i, before);
@@ -286,12 +285,11 @@ int othernames_gather(struct namefix *f, struct context *cx)
 static bool is_suspect(const struct entrywalk_entry *entry)
 {
 	const struct inodelist_row *row = &entry->row;
-	uint8_t kind;
+	uint8_t kind = row->chunk ? row->chunk->kind[row->at] : 0;
 
 	if (entry->bad_name || entry->fate != ENTRYWALK_NAME)
 		return !entry->bad_name && (entry->fate == ENTRYWALK_RESERVED ||
 					    entry->fate == ENTRYWALK_DANGLING);
-	kind = row->chunk->kind[row->at];
 	return !inodelist_is_dir(kind) && !(kind & INODELIST_REFUSED) &&
 	       row->chunk->names[row->at] > row->chunk->links[row->at];
 }

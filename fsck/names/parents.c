@@ -174,23 +174,22 @@ static int make_lost(struct namefix *f, struct context *cx, const char *name)
 {
 	size_t dir = inodelist_find_dir(&f->n.list, NILFS_ROOT_INO);
 	struct writer *w = f->job->writer;
-	struct nilfs_inode root,
-		inode = {
-			.i_ctime = le64_make(f->job->time),
-			.i_mtime = le64_make(f->job->time),
-			.i_mode = le16_make(S_IFDIR | S_IRWXU),
-			.i_links_count =
-				le16_make((uint16_t)(2 + f->lost_subdirs)),
-		};
+	struct nilfs_inode root, inode;
 	int err = inodes_read(w, cx, NILFS_ROOT_INO, &root);
 
 	if (!err)
 		err = inodes_alloc(w, cx, &f->lost_ino);
 	if (err)
 		return err;
-	inode.i_uid = root.i_uid;
-	inode.i_gid = root.i_gid;
-	inode.i_flags = root.i_flags;
+	inode = (struct nilfs_inode){
+		.i_ctime = le64_make(f->job->time),
+		.i_mtime = le64_make(f->job->time),
+		.i_uid = root.i_uid,
+		.i_gid = root.i_gid,
+		.i_flags = root.i_flags,
+		.i_mode = le16_make(S_IFDIR | S_IRWXU),
+		.i_links_count = le16_make((uint16_t)(2 + f->lost_subdirs)),
+	};
 	err = inodes_write(w, cx, f->lost_ino, &inode);
 	if (err)
 		return err;
@@ -249,9 +248,8 @@ int parents_settle_lost(struct namefix *f, struct context *cx)
 	if (!err)
 		err = make_lost(f, cx, name);
 out:
-	for (i = 0; i < ndirs && !err; i++) {
+	for (i = 0; i < ndirs && !err; i++)
 		if (f->flags[i] & NAMEFIX_LOST)
 			dirs[i].parent = f->lost_dir + 1;
-	}
 	return err;
 }

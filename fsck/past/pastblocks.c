@@ -107,12 +107,7 @@ int pastblocks_change(struct pastblocks *p, struct context *cx,
 		      const struct pastblocks_block *what, bool create,
 		      struct pastblocks_block **b)
 {
-	struct pastblocks_block new = {
-		.ino = what->ino,
-		.vblocknr = what->vblocknr,
-		.key = what->key,
-		.level = what->level,
-	};
+	struct pastblocks_block new = *what;
 	size_t at;
 	int ret;
 
@@ -301,21 +296,39 @@ static int follow_map(struct pastwrite *w, struct context *cx,
 	return follow(w, cx, &root, NILFS_DIRECT_NBLOCKS);
 }
 
-/* The current file as checkpoint CNO has it, and its inode in the ifile. */
-static int look_at_file(struct pastwrite *w, struct context *cx, uint64_t cno)
+/* The current file as checkpoint CNO has it, and its inode, which is in the
+   ifile, or of the ifile in the cpfile. */
+static int look_at(struct pastwrite *w, struct context *cx, uint64_t cno)
 {
-	const struct palloc *palloc = &w->p->job->vol->ifile_palloc;
-	struct pastblocks_block *b,
-		what = {
-			.ino = NILFS_IFILE_INO,
-			.key = palloc_entry_blkoff(palloc, w->ino),
-		};
+	struct volume *vol = w->p->job->vol;
+	const struct palloc *palloc = &vol->ifile_palloc;
+	struct pastblocks_block *b, what = {.ino = NILFS_IFILE_INO};
+	struct nilfs_checkpoint cp, *to;
 	struct nilfs_inode inode;
 	struct root root;
 	bool listed;
-	char *at;
-	int ret = root_open(&root, cx, w->p->job->vol, cno);
+	void *data;
+	int ret;
 
+	if (w->ino == NILFS_IFILE_INO) {
+		ret = cptable_read(vol, cx, cno, &cp);
+		if (ret)
+			return damage_forgive(cx, ret);
+		ret = follow_map(w, cx, &cp.cp_ifile_inode);
+		if (ret <= 0)
+			return ret;
+		ret = metafile_change(
+			repairwriter_file(w->p->job->writer, NILFS_CPFILE_INO),
+			cx, checkpoint_blkoff(&vol->geo, cno), &data, NULL);
+		if (ret)
+			return ret;
+		to = (void *)((char *)data + checkpoint_offset(&vol->geo, cno));
+		memcpy(to->cp_ifile_inode.i_bmap, cp.cp_ifile_inode.i_bmap,
+		       sizeof(to->cp_ifile_inode.i_bmap));
+		return 0;
+	}
+	what.key = palloc_entry_blkoff(palloc, w->ino);
+	ret = root_open(&root, cx, vol, cno);
 	if (!ret)
 		ret = blockmap_lookup(&root.ifile.map, cx, what.key,
 				      &what.vblocknr);
@@ -327,39 +340,14 @@ static int look_at_file(struct pastwrite *w, struct context *cx, uint64_t cno)
 	ret = pastblocks_change(w->p, cx, &what, false, &b);
 	if (ret <= 0)
 		return ret;
-	at = (char *)b->content + palloc_entry_offset(palloc, w->ino);
-	memcpy(&inode, at, sizeof(inode));
+	data = (char *)b->content + palloc_entry_offset(palloc, w->ino);
+	memcpy(&inode, data, sizeof(inode));
 	ret = inode_has_bmap(&inode) ? follow_map(w, cx, &inode) : 0;
 	if (ret > 0)
-		memcpy(at, &inode, sizeof(inode));
+		memcpy(data, &inode, sizeof(inode));
 	else if (!ret && !listed)
 		pastblocks_drop(w->p, what.vblocknr);
 	return ret < 0 ? ret : 0;
-}
-
-/* The ifile of checkpoint CNO. */
-static int look_at_ifile(struct pastwrite *w, struct context *cx, uint64_t cno)
-{
-	struct volume *vol = w->p->job->vol;
-	struct metafile *cpfile =
-		repairwriter_file(w->p->job->writer, NILFS_CPFILE_INO);
-	struct nilfs_checkpoint cp, *to;
-	void *data;
-	int ret = cptable_read(vol, cx, cno, &cp);
-
-	if (ret)
-		return damage_forgive(cx, ret);
-	ret = follow_map(w, cx, &cp.cp_ifile_inode);
-	if (ret <= 0)
-		return ret;
-	ret = metafile_change(cpfile, cx, checkpoint_blkoff(&vol->geo, cno),
-			      &data, NULL);
-	if (ret)
-		return ret;
-	to = (void *)((char *)data + checkpoint_offset(&vol->geo, cno));
-	memcpy(to->cp_ifile_inode.i_bmap, cp.cp_ifile_inode.i_bmap,
-	       sizeof(to->cp_ifile_inode.i_bmap));
-	return 0;
 }
 
 int pastblocks_write(struct pastblocks *p, struct context *cx)
@@ -407,9 +395,7 @@ int pastblocks_write(struct pastblocks *p, struct context *cx)
 		sort_numbers(w.keys, w.nkeys);
 		sparse_clear(&w.seen);
 		for (j = 0; j < w.ncnos && !err; j++)
-			err = w.ino == NILFS_IFILE_INO
-				      ? look_at_ifile(&w, cx, w.cnos[j])
-				      : look_at_file(&w, cx, w.cnos[j]);
+			err = look_at(&w, cx, w.cnos[j]);
 		if (!err)
 			err = context_cancelled(cx);
 	}

@@ -79,7 +79,7 @@ struct pastblocks {
 };
 
 /*
- * The block that WHAT names (what is filled in is not looked at), to have its
+ * The block that WHAT names (what is filled in is 0), to have its
  * content changed; a second time with the content that it was given: 1 and *B,
  * which is valid until the next call.  With CREATE one that cannot be read is
  * all zero.  0 where there is no such block, it cannot be read, or it lives in
