@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/logs/lifelogs.h"
 #include "check/logs/listings.h"
 #include "check/logs/logbits.h"
 #include "dev/overlay.h"
@@ -139,9 +138,9 @@ static int add_unread(struct sparse *unread, struct context *cx,
 	uint64_t next = geometry_segment_start(geo, segnum);
 	struct lifelogs l;
 	struct logindex_log log;
-	int ret = lifelogs_open(&l, cx, c, segnum), err = 0;
+	int ret = listings_open(&l, cx, c, segnum), err = 0;
 
-	while (ret > 0 && !err && (ret = lifelogs_next(&l, cx, &log)) > 0) {
+	while (ret > 0 && !err && (ret = listings_next(&l, cx, &log)) > 0) {
 		if (l.is_former)
 			continue;
 		err = add_gap(unread, cx, lb, &next, log.pseg);

@@ -21,9 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/sort.h"
+#include "base/numlist.h"
 #include "check/logs/listings.h"
-#include "fsck/dat/groupfix.h"
 #include "log/repairwriter.h"
 
 bool fix_dat_is_rebuilt(const struct fix *fix)
@@ -44,7 +43,7 @@ struct rebuild {
 	const struct palloc *p;
 	struct listings own;
 	size_t adopted, filled; /* blocks, groups */
-	struct groupfix wrong;	/* no more than their counts are */
+	struct numlist wrong;	/* groups of which no more than counts are */
 	char *descs;			/* the current block of descriptors */
 	bool have_descs;
 	uint8_t *bitmap;		/* of the current group */
@@ -125,7 +124,7 @@ static int fill_group(struct rebuild *r, struct context *cx, uint64_t group)
 		had_blocks = what.group == group && what.kind != PALLOC_DESC;
 	}
 	if (!had_blocks)
-		return groupfix_add(&r->wrong, cx, group);
+		return numlist_add(&r->wrong, cx, group);
 	r->filled++;
 	ret = fill_block(r, cx, palloc_desc_blkoff(p, group), 0);
 	if (!ret)
@@ -226,6 +225,47 @@ static int make_map(struct rebuild *r, struct context *cx)
 	return 0;
 }
 
+int fix_dat_count_groups(struct metafile *m, struct context *cx,
+			 const struct palloc *p, struct numlist *groups)
+{
+	uint64_t group, end, blkoff;
+	struct nilfs_palloc_group_desc *desc;
+	const void *bitmap;
+	uint32_t nfrees;
+	void *data;
+	size_t i;
+	int ret = 0;
+
+	numlist_settle(groups);
+	for (i = 0; i < groups->n && ret >= 0; i++) {
+		group = groups->list[i];
+		end = group + 1;
+		blkoff = palloc_desc_blkoff(p, group);
+		ret = metafile_look(m, cx, blkoff, &bitmap);
+		if (!ret) {
+			group -= group % p->groups_per_desc;
+			end = group + p->groups_per_desc;
+		}
+		for (; group < end && ret >= 0; group++) {
+			nfrees = p->entries_per_group;
+			ret = metafile_look(m, cx,
+					    palloc_bitmap_blkoff(p, group),
+					    &bitmap);
+			if (ret > 0)
+				nfrees -= palloc_count(p, bitmap);
+			if (ret >= 0)
+				ret = metafile_change(m, cx, blkoff, &data,
+						      NULL);
+			if (ret)
+				break;
+			desc = (void *)((char *)data +
+					palloc_desc_offset(p, group));
+			desc->pg_nfrees = le32_make(nfrees);
+		}
+	}
+	return ret < 0 ? ret : 0;
+}
+
 int fix_dat(struct fixer_job *job, struct context *cx, const struct fix *fixes,
 	    size_t n)
 {
@@ -233,42 +273,42 @@ int fix_dat(struct fixer_job *job, struct context *cx, const struct fix *fixes,
 		.job = job,
 		.m = repairwriter_file(job->writer, NILFS_DAT_INO),
 		.p = &job->vol->dat_palloc,
+		.own.of_file = NILFS_DAT_INO,
 	};
-	struct groupfix lacking = { .m = r.m, .p = r.p };
+	struct numlist lacking = { .n = 0 };
+	struct palloc_block what;
 	bool remap = !n;
 	size_t i;
 	int err = 0;
 
-	r.wrong = lacking;
 	for (i = 0; i < n; i++)
 		remap |= fix_dat_is_rebuilt(&fixes[i]);
 	/* The groups of which a block is missing, from a sound map. */
 	for (i = 0; i < n && !err && !remap; i++) {
 		if (!rule_has(fixes[i].rule, RULE_HIDES_GROUPS))
 			continue;
-		err = fixes[i].place.kind == PLACE_GROUP ?
-			      groupfix_add(&lacking, cx,
-					   fixes[i].place.number) :
-			      groupfix_add_block(&lacking, cx,
-						 fixes[i].place.blkoff);
+		what.group = fixes[i].place.number;
+		if (fixes[i].place.kind != PLACE_GROUP)
+			palloc_locate(r.p, fixes[i].place.blkoff, &what);
+		err = numlist_add(&lacking, cx, what.group);
 	}
-	lacking.n = sort_unique(lacking.groups, lacking.n);
+	numlist_settle(&lacking);
 	if (!err && (remap || lacking.n))
-		err = listings_of_file(&r.own, cx, job->check, NILFS_DAT_INO);
+		err = listings_gather(&r.own, cx, job->check);
 	if (!err && remap)
 		err = make_map(&r, cx);
 	for (i = 0; i < lacking.n && !err; i++)
-		err = fill_group(&r, cx, lacking.groups[i]);
+		err = fill_group(&r, cx, lacking.list[i]);
 	if (!err)
-		err = groupfix_count(&r.wrong, cx);
+		err = fix_dat_count_groups(r.m, cx, r.p, &r.wrong);
 	if (!err && r.filled)
 		fixers_note(job, "DAT: missing blocks of %zu %s filled",
 			    r.filled, r.filled == 1 ? "group" : "groups");
 	if (!err && (remap || lacking.n))
 		err = repairwriter_changed(job->writer, cx);
 	free(r.descs);
-	free(r.wrong.groups);
-	free(lacking.groups);
+	free(r.wrong.list);
+	free(lacking.list);
 	listings_fini(&r.own);
 	return err;
 }

@@ -20,7 +20,6 @@
 #include "check/vblocks.h"
 #include "disk/inode.h"
 #include "vol/cptable.h"
-#include "vol/datscan.h"
 #include "vol/root.h"
 #include "vol/translate.h"
 
@@ -142,20 +141,11 @@ int datlife_find(struct datlife *d, struct context *cx, const struct listing *l,
 	return ret < 0 ? ret : 1;
 }
 
-uint64_t datlife_end(const struct datlife_span *span, uint64_t end)
-{
-	uint64_t least = span->end;
-
-	if (span->held > least && span->held <= span->most)
-		least = span->held;
-	return end >= least && end <= span->most ? end : least;
-}
-
 int datlife_is_newest(const struct check *c, struct context *cx,
 		      struct file *file)
 {
-	struct listings l = { 0 };
-	int ret = listings_of_file(&l, cx, c, file->ino) ?: 1;
+	struct listings l = { .of_file = file->ino };
+	int ret = listings_gather(&l, cx, c) ?: 1;
 	uint64_t blocknr;
 	size_t i;
 
@@ -207,7 +197,6 @@ int datlife_files(struct volume *vol, struct context *cx, uint64_t cno,
 		  const struct numlist *wanted, struct numlist *files)
 {
 	struct inodelist inodes = { .chunks = NULL };
-	struct blockmap_cursor cur;
 	struct blockmap_item item;
 	struct root root;
 	struct file file;
@@ -230,14 +219,9 @@ int datlife_files(struct volume *vol, struct context *cx, uint64_t cno,
 		ret = context_cancelled(cx);
 		if (!ret)
 			ret = root_file(&root, cx, ino, &file);
-		if (!ret && inode_has_bmap(&file.inode)) {
-			ret = blockmap_cursor_open(&cur, cx, &file.map, 0,
-						   true);
-			while (!ret && (ret = blockmap_cursor_next(&cur, cx,
-								   &item)) > 0)
-				ret = numlist_has(wanted, item.ptr);
-			blockmap_cursor_close(&cur);
-		}
+		if (!ret && inode_has_bmap(&file.inode))
+			ret = blockmap_find_pointer(&file.map, cx, wanted->list,
+						    wanted->n, true, &item);
 		/* A map that is broken has its own findings. */
 		ret = ret > 0 ? numlist_add(files, cx, ino) :
 				damage_forgive(cx, ret);
@@ -246,71 +230,53 @@ int datlife_files(struct volume *vol, struct context *cx, uint64_t cno,
 	return damage_forgive(cx, ret);
 }
 
-#define OWN UINT64_MAX	/* the map of the DAT, not one of its entries */
-
-/* Entry NUMBER names a block: of these the first of the highest rank is
-   right. */
-static int claim_block(void *arg, struct context *cx, unsigned int worker,
-		       uint64_t number, const struct nilfs_dat_entry *de)
-{
-	struct datlife_owners *o = arg;
-	uint64_t start = le64_get(de->de_start), latest = o->c->vol->latest.cno;
-	uint64_t blocknr = le64_get(de->de_blocknr);
-	size_t i = search_lower_bound(o->shared.list, o->shared.n, blocknr);
-	uint64_t rank = 1 + (start <= latest ? start : 0);
-
-	(void)cx;
-	(void)worker;
-	if (sparse_test(&o->c->referenced, number))
-		rank += latest + 1;
-	if (number == OWN)
-		rank = UINT64_MAX;
-	if (number && i < o->shared.n && o->shared.list[i] == blocknr &&
-	    rank > o->list[i].rank)
-		o->list[i] = (struct datlife_owner){ number, rank };
-	return 0;
-}
-
-static int claim_own(void *arg, struct context *cx,
-		     const struct blockmap_item *item)
-{
-	const struct nilfs_dat_entry de = { .de_blocknr =
-						    le64_make(item->ptr) };
-
-	return claim_block(arg, cx, 0, OWN, &de);
-}
-
 int datlife_find_owners(struct datlife_owners *o, struct context *cx,
 			const struct check *c, const struct plan *plan)
 {
 	const struct plan_kind *kind = &plan->kinds[RULE_FIX_DAT];
-	const struct datscan_visitor visitor = {
-		.used = claim_block, .own_block = claim_own,
-		.unreadable = check_skip_unreadable,
-		.arg = o,
-	};
+	uint64_t start, latest = c->vol->latest.cno;
+	struct datlife_owner one, *last;
+	struct nilfs_dat_entry de;
 	size_t i;
 	int err = 0;
 
-	o->c = c;
-	for (i = 0; i < kind->n && !err; i++)
-		if (kind->fixes[i].rule == RULE_DAT_DOUBLE)
-			err = numlist_add(&o->shared, cx, kind->fixes[i].got);
-	numlist_settle(&o->shared);
-	if (err || !o->shared.n)
-		return err;
-	o->list = calloc(o->shared.n, sizeof(*o->list));
-	if (!o->list)
-		return fail(cx, -ENOMEM, "blocks that are claimed twice");
-	return damage_forgive(cx, datscan_run_alone(c->vol, cx, &visitor));
+	/* A finding has the first entry that names the block, 0 for the DAT
+	   itself, and another one.  The first of the highest rank is right. */
+	for (i = 0; i < 2 * kind->n && !err; i++) {
+		const struct fix *fix = &kind->fixes[i / 2];
+
+		if (fix->rule != RULE_DAT_DOUBLE)
+			continue;
+		one = (struct datlife_owner){
+			.blocknr = fix->got, .rank = UINT64_MAX,
+			.number = i % 2 ? fix->place.number : fix->want,
+		};
+		if (one.number) {
+			err = translate_entry(c->vol, cx, one.number, &de);
+			if (err) {
+				err = damage_forgive(cx, err);
+				continue;
+			}
+			start = le64_get(de.de_start);
+			one.rank = 1 + (start <= latest ? start : 0);
+			if (sparse_test(&c->referenced, one.number))
+				one.rank += latest + 1;
+		}
+		last = o->n ? &o->list[o->n - 1] : NULL;
+		if (!last || last->blocknr != one.blocknr)
+			err = array_push(cx, &o->list, &o->n, &o->room, one);
+		else if (one.rank > last->rank)
+			*last = one;
+	}
+	sort_in_place(o->list, o->n, sizeof(*o->list), sort_compare_number);
+	return err;
 }
 
 bool datlife_is_others(const struct datlife_owners *o, uint64_t blocknr,
 		       uint64_t number)
 {
-	const struct numlist *s = &o->shared;
-	size_t i = search_lower_bound(s->list, s->n, blocknr);
+	size_t i = search_number(o->list, o->n, sizeof(*o->list), blocknr);
 
-	return i < s->n && s->list[i] == blocknr && o->list[i].rank &&
+	return i < o->n && o->list[i].blocknr == blocknr &&
 	       o->list[i].number != number;
 }

@@ -38,10 +38,6 @@ struct datlife_span {
 int datlife_find(struct datlife *d, struct context *cx, const struct listing *l,
 		 struct datlife_span *span);
 
-/* END where that can be the end of SPAN, which may have been a checkpoint that
-   was deleted since; else the least that can be. */
-uint64_t datlife_end(const struct datlife_span *span, uint64_t end);
-
 /*
  * The map of inode INO in checkpoint CNO (0: the latest); of cpfile and SUFILE
  * there is one only.  1, 0 where the checkpoint has no such inode, a failure.
@@ -78,21 +74,21 @@ int datlife_contradicted(struct sparse *set, struct context *cx,
 int datlife_files(struct volume *vol, struct context *cx, uint64_t cno,
 		  const struct numlist *wanted, struct numlist *files);
 
-/* Blocks that several entries name, or one and the map of the DAT, and of each
-   whose it is. */
+/* Of blocks that several entries name, or one and the map of the DAT, whose each
+   of them is.  Ascending; all zero at first. */
 struct datlife_owners {
-	const struct check *c;
-	struct numlist shared;
 	struct datlife_owner {
-		uint64_t number, rank;
-	} *list;		/* of these */
+		uint64_t blocknr;	/* first: they are sorted by it */
+		uint64_t number;	/* 0: the DAT itself */
+		uint64_t rank;
+	} *list;			/* to be freed with free() */
+	size_t n, room;
 };
 
 /*
- * Finds the owners of the blocks that findings of PLAN say are claimed twice,
- * in O, all zero: the map of the DAT, or the entry that a pointer leads to, or
- * else the one that was written last.  -ENOMEM, -EINTR; both lists are to be
- * freed.
+ * Finds the owners of the blocks that findings of PLAN say are claimed twice:
+ * the map of the DAT, or the entry that a pointer leads to, or else the one that
+ * was written last.  -ENOMEM, -EINTR.
  */
 int datlife_find_owners(struct datlife_owners *o, struct context *cx,
 			const struct check *c, const struct plan *plan);

@@ -27,7 +27,6 @@
 
 #include "base/array.h"
 #include "check/damage.h"
-#include "check/logs/lifelogs.h"
 #include "check/logs/listings.h"
 #include "disk/dat.h"
 #include "fsck/derive/datlife.h"
@@ -59,8 +58,7 @@ struct derive {
 	bool bits_doubted;		/* of the group: not as counted */
 	struct sparse contradicted;	/* by pointers: their lives */
 	struct listings own;		/* blocks of the DAT */
-	struct listings band;		/* virtual blocks below BAND_END */
-	uint64_t band_end;
+	struct listings band;		/* virtual blocks of a range */
 	struct doubt *doubts;
 	size_t ndoubts, doubt_room;
 	struct block desc, bitmap, entries;
@@ -140,14 +138,14 @@ static int find_listing(struct derive *v, struct context *cx, uint64_t number,
 {
 	int err = 0;
 
-	if (number >= v->band_end) {
+	if (number >= v->band.end) {
 		listings_fini(&v->band);
-		v->band_end = UINT64_MAX;
+		v->band.from = number;
+		v->band.end = UINT64_MAX;
 		err = bitmap_init(&v->band.partial_segments, cx,
 				  v->vol->geo.nsegments);
 		if (!err)
-			err = listings_of_range(&v->band, cx, v->c, number,
-						&v->band_end);
+			err = listings_gather(&v->band, cx, v->c);
 	}
 	*l = err ? NULL : listings_find(&v->band, number);
 	return err;
@@ -180,7 +178,7 @@ static int is_contradicted(struct derive *v, struct context *cx,
 	    dat_check(&v->vol->geo, de, v->vol->latest.cno) != RULE_OK ||
 	    is_unused(v, blocknr))
 		return 1;
-	ret = lifelogs_find_block(cx, v->c, blocknr, &b, NULL);
+	ret = listings_find_block(cx, v->c, blocknr, &b, NULL);
 	if (ret < 0)
 		return ret;
 	/* A log that cannot be read may list it, unless it is another's; but a
@@ -414,8 +412,8 @@ static int settle_entry(struct derive *v, struct context *cx,
 	uint64_t segnum =
 		geometry_segment_of(&vol->geo, doubt->listing.blocknr);
 	uint64_t at = doubt->listing.blocknr -
-		      geometry_segment_start(&vol->geo, segnum),
-		 limit;
+		      geometry_segment_start(&vol->geo, segnum);
+	uint64_t limit, end = span->end;
 	bool is_free = doubt->was_freed && span->start == span->end;
 	struct nilfs_segment_usage_ext su;
 	struct nilfs_dat_entry *de;
@@ -436,9 +434,15 @@ static int settle_entry(struct derive *v, struct context *cx,
 	if (ret <= 0)
 		return ret;
 	de = (void *)(v->entries.new + palloc_entry_offset(v->p, number));
+	/* Its old end if that is possible, which may have been a checkpoint that
+	   was deleted since; else the least that is. */
+	if (span->held > span->end && span->held <= span->most)
+		end = span->held;
+	if (doubt->end >= end && doubt->end <= span->most)
+		end = doubt->end;
 	de->de_start = le64_make(span->start);
-	de->de_end = le64_make(datlife_end(span, doubt->end));
-	if (doubt->contradicted && le64_get(de->de_end) == doubt->end) {
+	de->de_end = le64_make(end);
+	if (doubt->contradicted && end == doubt->end) {
 		v->d->entries--;
 		v->d->ended -= doubt->is_placed;
 	}
@@ -499,6 +503,7 @@ int derive_dat(struct derived *d, struct context *cx, struct check *c,
 {
 	struct derive v = {
 		.d = d, .c = c, .vol = c->vol, .p = &c->vol->dat_palloc,
+		.own.of_file = NILFS_DAT_INO,
 	};
 	struct block *blocks[] = { &v.desc, &v.bitmap, &v.entries };
 	char *all = malloc(6ul * v.p->block_size);
@@ -527,7 +532,7 @@ int derive_dat(struct derived *d, struct context *cx, struct check *c,
 		ret = bitmap_init(&v.own.partial_segments, cx,
 				  v.vol->geo.nsegments);
 	if (!ret)
-		ret = listings_of_file(&v.own, cx, c, NILFS_DAT_INO);
+		ret = listings_gather(&v.own, cx, c);
 	/* Group by group, for as long as there are descriptors, of which no
 	   block is ever deleted. */
 	for (group = 0; !ret;) {
@@ -546,7 +551,6 @@ int derive_dat(struct derived *d, struct context *cx, struct check *c,
 		ret = derived_seal(d, cx, c);
 	free(all);
 	free(v.doubts);
-	free(v.owners.shared.list);
 	free(v.owners.list);
 	listings_fini(&v.own);
 	sparse_fini(&v.contradicted);

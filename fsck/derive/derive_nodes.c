@@ -36,7 +36,6 @@
 #include "base/sort.h"
 #include "base/sparse.h"
 #include "check/damage.h"
-#include "check/logs/lifelogs.h"
 #include "check/logs/listings.h"
 #include "check/vblocks.h"
 #include "disk/checkpoint.h"
@@ -112,7 +111,7 @@ static int doubt(struct nodes *v, struct context *cx, const struct check *c,
 	/* The file that the log has the block for, whichever lead to it. */
 	ret = translate_vblock(c->vol, cx, fix->got, &blocknr);
 	if (!ret && geometry_has_block(&c->vol->geo, blocknr))
-		ret = lifelogs_find_block(cx, c, blocknr, &b, NULL);
+		ret = listings_find_block(cx, c, blocknr, &b, NULL);
 	if (ret > 0 && !inode_is_metadata(b.ino))
 		ret = numlist_add(&v->inos, cx, b.ino);
 	ret = ret > 0 ? 0 : damage_forgive(cx, ret);
@@ -262,7 +261,7 @@ static int walk_node(struct nodes *v, struct context *cx,
 		ret = is_elsewhere(v, cx, h, &node);
 	} else {
 		/* Its log may have it for another file, or for no node. */
-		ret = lifelogs_find_block(cx, v->check, h->blocknr, &b, NULL);
+		ret = listings_find_block(cx, v->check, h->blocknr, &b, NULL);
 		if (ret > 0)
 			ret = b.ino != h->at.ino || !b.is_node ||
 			      b.vblocknr != h->at.ptr;

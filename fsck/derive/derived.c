@@ -14,7 +14,7 @@
 #include "base/array.h"
 #include "base/sort.h"
 #include "check/damage.h"
-#include "check/logs/lifelogs.h"
+#include "check/logs/listings.h"
 #include "dev/patched.h"
 #include "dev/zone.h"
 #include "disk/segsum.h"
@@ -53,11 +53,10 @@ int derived_set(struct derived *d, struct context *cx,
 
 	if (ret <= 0)
 		return ret;
-	if (array_reserve(cx, &d->blocks, &d->room, d->n + 1))
-		return -ENOMEM;
-	d->blocks[d->n] = *block;
-	d->blocks[d->n++].written = written;
-	return 0;
+	ret = array_push(cx, &d->blocks, &d->n, &d->room, *block);
+	if (!ret)
+		d->blocks[d->n - 1].written = written;
+	return ret;
 }
 
 /*
@@ -102,13 +101,6 @@ out:
 	return ret;
 }
 
-static int compare_block(const void *a, const void *b)
-{
-	const struct derived_block *x = a, *y = b;
-
-	return (x->blocknr > y->blocknr) - (x->blocknr < y->blocknr);
-}
-
 int derived_seal(struct derived *d, struct context *cx, const struct check *c)
 {
 	const struct nilfs_geometry *g = &c->vol->geo;
@@ -118,11 +110,12 @@ int derived_seal(struct derived *d, struct context *cx, const struct check *c)
 	size_t i;
 	int ret = 0;
 
-	sort_in_place(d->blocks, d->n, sizeof(*d->blocks), compare_block);
+	sort_in_place(d->blocks, d->n, sizeof(*d->blocks),
+		      sort_compare_number);
 	for (i = 0; i < d->n && ret >= 0; i++) {
 		struct derived_block *block = &d->blocks[i];
 
-		ret = lifelogs_find_block(cx, c, block->blocknr, &b, NULL);
+		ret = listings_find_block(cx, c, block->blocknr, &b, NULL);
 		if (ret <= 0)
 			continue;
 		block->pseg = block->blocknr - b.index;

@@ -18,7 +18,7 @@
 
 /* A block that was derived. */
 struct derived_block {
-	uint64_t blocknr;
+	uint64_t blocknr;	/* first: they are sorted by it */
 	uint64_t ino;
 	uint64_t blkoff;	/* of a node the first block below it */
 	uint64_t pseg;		/* of the log that has it, once sealed; or 0 */

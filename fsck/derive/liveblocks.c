@@ -28,7 +28,6 @@
 
 #include "base/array.h"
 #include "base/sort.h"
-#include "check/logs/lifelogs.h"
 #include "check/logs/listings.h"
 #include "check/mapcheck.h"
 #include "check/vblocks.h"
@@ -52,19 +51,12 @@ struct walk {
 	struct vblocks vblocks[2]; /* of data, of nodes */
 };
 
-static int compare_live(const void *a, const void *b)
-{
-	const struct liveblock *x = a, *y = b;
-
-	return x->blkoff < y->blkoff ? -1 : x->blkoff > y->blkoff;
-}
-
 static struct liveblock *find_in(struct liveblock *list, size_t n,
 				 uint64_t blkoff)
 {
-	const struct liveblock key = { .blkoff = blkoff };
+	size_t i = search_number(list, n, sizeof(*list), blkoff);
 
-	return n ? bsearch(&key, list, n, sizeof(key), compare_live) : NULL;
+	return i < n && list[i].blkoff == blkoff ? &list[i] : NULL;
 }
 
 const struct liveblock *liveblocks_find(const struct liveblocks *l,
@@ -76,12 +68,6 @@ const struct liveblock *liveblocks_find(const struct liveblocks *l,
 bool liveblocks_is_lost(const struct liveblocks *l, uint64_t blkoff)
 {
 	return find_in(l->lost, l->nlost, blkoff);
-}
-
-static int add_lost(struct liveblocks *l, struct context *cx,
-		    const struct liveblock *b)
-{
-	return array_push(cx, &l->lost, &l->nlost, &l->lost_room, *b);
 }
 
 /* What lies between the last sound block and END, which comes after it. */
@@ -164,7 +150,7 @@ static int visit_pointer(void *arg, struct context *cx,
 	/* If there are several pointers to it, its log decides. */
 	if (worth == LIVEBLOCKS_SOUND && q->doubted &&
 	    numlist_has(q->doubted, p->ptr)) {
-		ret = lifelogs_find_block(cx, w->check, vb.blocknr, &listed,
+		ret = listings_find_block(cx, w->check, vb.blocknr, &listed,
 					  NULL);
 		if (ret <= 0 || listed.vblocknr != p->ptr)
 			worth = LIVEBLOCKS_SHARED;
@@ -235,7 +221,7 @@ static int gather_block(void *arg, struct context *cx,
 		return 0;
 	}
 	if (worth == LIVEBLOCKS_LOST)
-		return add_lost(l, cx, b);
+		return array_push(cx, &l->lost, &l->nlost, &l->lost_room, *b);
 	if (l->q.missing) {
 		ret = b->blkoff > g->next ? add_gap(g, cx, b->blkoff) : 0;
 		l->astray |= !lives;
@@ -247,9 +233,10 @@ static int gather_block(void *arg, struct context *cx,
 	if (worth == LIVEBLOCKS_SHARED)
 		live.vblocknr = 0;
 	ret = is_readable(g, cx, l, b->blocknr);
-	if (ret > 0)
-		return array_push(cx, &l->list, &l->n, &l->room, live);
-	return ret ? ret : add_lost(l, cx, b);
+	if (ret < 0)
+		return ret;
+	return ret ? array_push(cx, &l->list, &l->n, &l->room, live) :
+		     array_push(cx, &l->lost, &l->nlost, &l->lost_room, *b);
 }
 
 static int walk_map(struct gathering *g, struct context *cx,
@@ -277,14 +264,15 @@ static int walk_map(struct gathering *g, struct context *cx,
 
 		at = search_lower_bound(all.list, all.n, b.vblocknr) + 1;
 		if (at < all.n && all.list[at] == b.vblocknr)
-			ret = add_lost(l, cx, &b);
+			ret = array_push(cx, &l->lost, &l->nlost, &l->lost_room,
+					 b);
 		else
 			l->list[kept++] = b;
 	}
 	free(all.list);
 	l->n = ret ? l->n : kept;
-	sort_in_place(l->list, l->n, sizeof(*l->list), compare_live);
-	sort_in_place(l->lost, l->nlost, sizeof(*l->lost), compare_live);
+	sort_in_place(l->list, l->n, sizeof(*l->list), sort_compare_number);
+	sort_in_place(l->lost, l->nlost, sizeof(*l->lost), sort_compare_number);
 	if (!ret && g->next < l->q.limit)
 		ret = add_gap(g, cx, l->q.limit);
 	l->end = g->next;
@@ -292,28 +280,12 @@ static int walk_map(struct gathering *g, struct context *cx,
 	return ret;
 }
 
-static int compare_gap(const void *key, const void *item)
-{
-	const struct liveblocks_gap *gap = item;
-	const uint64_t *blkoff = key;
-
-	return *blkoff < gap->blkoff ? -1 : *blkoff >= gap->end;
-}
-
-static int compare_file(const void *key, const void *item)
-{
-	const struct liveblocks *l = item;
-	const uint64_t *ino = key;
-
-	return *ino < l->q.ino ? -1 : *ino > l->q.ino;
-}
-
 /* A block that a log lists, of whichever file. */
 static int take_listed(void *arg, struct context *cx, const struct listing *b)
 {
 	struct gathering *g = arg;
-	struct liveblocks *l =
-		bsearch(&b->ino, g->list, g->n, sizeof(*l), compare_file);
+	size_t at = search_number(g->list, g->n, sizeof(*g->list), b->ino);
+	struct liveblocks *l = &g->list[at];
 	struct liveblock live = {
 		.blkoff = b->blkoff, .blocknr = b->blocknr,
 		.seq = listing_rank(b), .listed = true,
@@ -322,17 +294,18 @@ static int take_listed(void *arg, struct context *cx, const struct listing *b)
 	bool alive;
 	int ret;
 
-	if (!l || !l->asks || (b->is_node && !l->q.missing))
+	if (at == g->n || l->q.ino != b->ino || !l->asks ||
+	    (b->is_node && !l->q.missing))
 		return 0;
 	mapped = b->is_node ? NULL : find_in(l->list, l->walked, b->blkoff);
 	lost = b->is_node ? NULL : find_in(l->lost, l->nlost, b->blkoff);
 	if (mapped && mapped->vblocknr == b->number)
 		mapped->listed |= mapped->blocknr == b->blocknr;
 	/* What is neither lost nor in a gap is not missing. */
+	at = search_number(l->gaps, l->ngaps, sizeof(*l->gaps), b->blkoff + 1);
 	if ((mapped && mapped->listed) ||
 	    (l->q.missing && !b->is_node && !lost &&
-	     !(l->ngaps && bsearch(&b->blkoff, l->gaps, l->ngaps,
-				   sizeof(*l->gaps), compare_gap))))
+	     !(at && b->blkoff < l->gaps[at - 1].end)))
 		return 0;
 	ret = find_life(&g->vblocks, cx, g->check, &l->q, b->number, &vb);
 	if (ret < 0)
@@ -365,7 +338,7 @@ void liveblocks_settle(struct liveblocks *l)
 	size_t i, kept = 0;
 	bool better;
 
-	sort_in_place(l->list, l->n, sizeof(*l->list), compare_live);
+	sort_in_place(l->list, l->n, sizeof(*l->list), sort_compare_number);
 	for (i = 0; i < l->n; i++) {
 		b = &l->list[i];
 		if (!last || last->blkoff != b->blkoff) {

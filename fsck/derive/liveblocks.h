@@ -16,7 +16,7 @@
 #include "disk/ondisk.h"
 
 struct liveblock {
-	uint64_t blkoff;
+	uint64_t blkoff;	/* first: lists are sorted by it */
 	uint64_t vblocknr;	/* alive; 0: lost by the DAT, to be copied */
 	uint64_t blocknr;	/* of the device, can be read */
 	uint64_t seq;		/* of its segment; 0: the map leads to it */
@@ -28,7 +28,7 @@ struct liveblock {
 };
 
 struct liveblocks_question {
-	uint64_t ino;		/* not the DAT's */
+	uint64_t ino;		/* first; not the DAT's */
 	const struct nilfs_inode *inode;
 	uint64_t cno;		/* as of this checkpoint; the latest: still */
 	bool read;		/* see whether each block can be read */
@@ -45,7 +45,7 @@ struct liveblocks_question {
 };
 
 struct liveblocks {
-	struct liveblocks_question q;
+	struct liveblocks_question q;	/* first: lists are sorted by it */
 	struct liveblock *list;	/* ascending, each offset once */
 	size_t n, room;
 	/* Blocks that the map names and does not lead to, ascending; the list

@@ -21,7 +21,6 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "check/damage.h"
-#include "check/logs/lifelogs.h"
 #include "check/logs/listings.h"
 #include "check/vblocks.h"
 #include "disk/bmap.h"
@@ -51,13 +50,13 @@ int pieces_gather(struct pieces *p, struct context *cx, const struct check *c,
 {
 	uint64_t most = (uint64_t)INT64_MAX >> c->vol->geo.block_bits;
 	uint32_t size = c->vol->geo.block_size;
-	struct listings l = { 0 };
+	struct listings l = { .inos = inos, .ninos = n };
 	struct vblocks vblocks;
 	struct bmap_node node;
 	struct vblock vb;
 	const void *block;
 	size_t i;
-	int ret = listings_of_inodes(&l, cx, c, inos, n);
+	int ret = n ? listings_gather(&l, cx, c) : 0;
 
 	vblocks_init(&vblocks, c->vol, NULL);
 	for (i = 0; i < l.n && ret >= 0; i++) {
@@ -290,9 +289,9 @@ int pieces_checkpoint(const struct check *c, struct context *cx, uint64_t cno,
 		return ret;
 	/* When the log with its super root was made, unless that is gone. */
 	for (segnum = 0; segnum < c->vol->geo.nsegments && !found; segnum++) {
-		ret = lifelogs_open(&l, cx, c, segnum);
+		ret = listings_open(&l, cx, c, segnum);
 		while (ret > 0 && !found &&
-		       (ret = lifelogs_next(&l, cx, &log)) > 0) {
+		       (ret = listings_next(&l, cx, &log)) > 0) {
 			found = log.cno == cno && (log.flags & NILFS_SS_SR);
 			if (found)
 				time = log.create;

@@ -29,7 +29,6 @@
 #include "base/checked.h"
 #include "base/numlist.h"
 #include "check/damage.h"
-#include "check/logs/lifelogs.h"
 #include "check/logs/listings.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
@@ -66,7 +65,7 @@ static int extend_size(struct mapfiles *m, struct context *cx, size_t i,
 	if (!ret)
 		ret = file_lookup(&file, cx, last, &blocknr);
 	if (ret > 0)
-		ret = lifelogs_find_block(cx, m->job->check, blocknr, &b, NULL);
+		ret = listings_find_block(cx, m->job->check, blocknr, &b, NULL);
 	if (ret <= 0 || b.ino != ino || b.is_node || b.blkoff != last)
 		return ret < 0 ? damage_forgive(cx, ret) : 0;
 	size = (last + 1) << vol->geo.block_bits;
@@ -223,7 +222,7 @@ static int cut_inode(struct fixer_job *job, struct context *cx, uint64_t cno,
 				ret = blockmap_identify(job->vol, cx, blocknr,
 							&level, &first);
 			} else if (!ret) {
-				ret = lifelogs_find_block(cx, job->check,
+				ret = listings_find_block(cx, job->check,
 							  blocknr, &b, NULL);
 				if (ret >= 0)
 					ret = !ret ||

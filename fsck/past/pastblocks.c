@@ -29,7 +29,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "check/damage.h"
-#include "check/logs/lifelogs.h"
+#include "check/logs/listings.h"
 #include "disk/bmap.h"
 #include "disk/checkpoint.h"
 #include "disk/inode.h"
@@ -167,7 +167,7 @@ static int write_in_place(struct pastblocks *p, struct context *cx)
 		ret = dev_write(dev, cx, b->blocknr << g->block_bits,
 				b->content, g->block_size);
 		if (!ret)
-			ret = lifelogs_find_block(cx, p->job->check, b->blocknr,
+			ret = listings_find_block(cx, p->job->check, b->blocknr,
 						  &listed, NULL);
 		if (ret > 0)
 			logs[n++] = b->blocknr - listed.index;

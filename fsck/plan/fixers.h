@@ -22,6 +22,7 @@
 
 #include "base/bitmap.h"
 #include "base/context.h"
+#include "base/numlist.h"
 #include "check/check.h"
 #include "dev/dev.h"
 #include "disk/rule.h"
@@ -29,6 +30,8 @@
 #include "log/writer.h"
 
 struct derived;
+struct metafile;
+struct palloc;
 struct rollforward;
 
 struct fixer_job {
@@ -92,6 +95,14 @@ fixer_apply fix_super_other;
 /* True where FIX rebuilds the map of the DAT: fix_dat() then needs a writer
    whose DAT begins without blocks, as it does without any finding. */
 bool fix_dat_is_rebuilt(const struct fix *fix);
+
+/*
+ * Makes the counts of free entries of GROUPS, in file M with allocator P, those
+ * of their bitmaps, in a missing block of descriptors all of them.  GROUPS are
+ * in order then.
+ */
+int fix_dat_count_groups(struct metafile *m, struct context *cx,
+			 const struct palloc *p, struct numlist *groups);
 
 /*
  * Derives the blocks of the cpfile of JOB's volume, if its map leads to all of

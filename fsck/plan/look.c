@@ -201,7 +201,7 @@ static void plan_finding(void *arg, const struct finding *f)
 }
 
 static const struct pass bits = {
-	"bits", "searching for flipped bits", pass_bits, 99, false
+	"bits", "searching for flipped bits", witness_search, 99, false
 };
 
 /* A check as it is run for the user. */

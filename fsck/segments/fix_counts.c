@@ -40,10 +40,7 @@ static int find_leak(void *arg, struct context *cx, unsigned int worker,
 	if (l->past ? !check_is_unmapped(l->c, vblocknr, de) :
 		      !dat_is_current(de) || !check_is_leaked(l->c, vblocknr))
 		return 0;
-	if (array_reserve(cx, &l->numbers, &l->room, l->n + 1))
-		return -ENOMEM;
-	l->numbers[l->n++] = vblocknr;
-	return 0;
+	return array_push(cx, &l->numbers, &l->n, &l->room, vblocknr);
 }
 
 static int end_leaks(struct fixer_job *job, struct context *cx, bool past)

@@ -38,7 +38,6 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "check/damage.h"
-#include "check/logs/lifelogs.h"
 #include "check/logs/listings.h"
 #include "check/vblocks.h"
 #include "fsck/derive/datlife.h"
@@ -50,7 +49,7 @@
 
 /* A block that the DAT has in one of the segments. */
 struct block {
-	uint64_t blocknr;
+	uint64_t blocknr;	/* first: they are sorted by it */
 	uint64_t vblocknr;	/* 0: a block of the DAT itself */
 	uint64_t start, end;
 	uint64_t cno;		/* the first checkpoint that has it, or 0 */
@@ -74,35 +73,24 @@ static int add_block(void *arg, struct context *cx, uint64_t blocknr,
 {
 	struct emptying *e = arg;
 	const struct nilfs_geometry *geo = &e->job->vol->geo;
-	struct block *b;
-
-	if (!geometry_has_block(geo, blocknr) ||
-	    !bitmap_test(e->which, geometry_segment_of(geo, blocknr)))
-		return 0;
-	if (array_reserve(cx, &e->blocks, &e->room, e->n + 1))
-		return -ENOMEM;
-	b = &e->blocks[e->n++];
-	*b = (struct block){
+	struct block b = {
 		.blocknr = blocknr,
 		.vblocknr = vblocknr,
 		.start = de ? le64_get(de->de_start) : 0,
 		.end = de ? le64_get(de->de_end) : NILFS_CNO_MAX,
 	};
+
+	if (!geometry_has_block(geo, blocknr) ||
+	    !bitmap_test(e->which, geometry_segment_of(geo, blocknr)))
+		return 0;
 	/* The map of the DAT says what the block is, not the log. */
 	if (own)
-		b->as = (struct segsum_block){
+		b.as = (struct segsum_block){
 			.ino = NILFS_DAT_INO,
 			.level = (uint8_t)own->level,
 			.blkoff = own->key,
 		};
-	return 0;
-}
-
-static int compare_block(const void *a, const void *b)
-{
-	const struct block *x = a, *y = b;
-
-	return (x->blocknr > y->blocknr) - (x->blocknr < y->blocknr);
+	return array_push(cx, &e->blocks, &e->n, &e->room, b);
 }
 
 /* Level and key of a block, which logs do not have of a node: 1, 0 where it is
@@ -121,22 +109,14 @@ static int locate(struct emptying *e, struct context *cx, const struct block *b,
 static int search_map(struct emptying *e, struct context *cx, struct block *b,
 		      uint64_t ino)
 {
-	struct blockmap_cursor cur = { 0 };
 	struct blockmap_item item;
 	struct blockmap map;
-	bool found = false;
 	int ret = ino ? datlife_map(e->job->vol, cx, b->cno, ino, &map) : 0;
 
-	if (ret > 0) {
-		ret = blockmap_cursor_open(&cur, cx, &map, 0, true);
-		ret = ret ? ret : 1;
-	}
-	while (ret > 0 && !found) {
-		ret = blockmap_cursor_next(&cur, cx, &item);
-		found = ret > 0 && item.ptr == b->vblocknr;
-	}
-	blockmap_cursor_close(&cur);
-	if (!found)
+	if (ret > 0)
+		ret = blockmap_find_pointer(&map, cx, &b->vblocknr, 1, true,
+					    &item);
+	if (ret <= 0)
 		return damage_forgive(cx, ret);
 	b->as = (struct segsum_block){
 		.ino = ino,
@@ -191,12 +171,12 @@ static int identify_segment(struct emptying *e, struct context *cx,
 	bool whole = true;
 	struct lifelogs l;
 	size_t i = first;
-	int ret = lifelogs_open(&l, cx, e->job->check, segnum);
+	int ret = listings_open(&l, cx, e->job->check, segnum);
 
-	while (ret > 0 && (ret = lifelogs_next(&l, cx, &log)) > 0) {
+	while (ret > 0 && (ret = listings_next(&l, cx, &log)) > 0) {
 		if (l.is_former)
 			continue;
-		while ((ret = lifelogs_block(&l, cx, &as)) > 0) {
+		while ((ret = listings_block(&l, cx, &as)) > 0) {
 			while (i < end && e->blocks[i].blocknr <
 						  log.pseg + as.index)
 				i++;
@@ -338,7 +318,7 @@ int fix_moves_empty(struct fixer_job *job, struct context *cx,
 	size_t ncnos = 0, at, i;
 	int err = datscan_run_alone(job->vol, cx, &visitor);
 
-	sort_in_place(e.blocks, e.n, sizeof(*e.blocks), compare_block);
+	sort_in_place(e.blocks, e.n, sizeof(*e.blocks), sort_compare_number);
 	if (!err)
 		err = cptable_list(job->vol, cx, false, &cnos, &ncnos);
 	for (i = 0; i < e.n && !err; i++) {
@@ -420,9 +400,9 @@ int fix_moves(struct fixer_job *job, struct context *cx,
 	      const struct fix *fixes, size_t n)
 {
 	const struct nilfs_geometry *geo = &job->vol->geo;
-	struct listings listings = { 0 };
-	struct bitmap segments = { 0 };
 	struct sparse wanted = { 0 };
+	struct listings listings = { .wanted = &wanted };
+	struct bitmap segments = { 0 };
 	uint64_t *inos = calloc(n + 1, sizeof(*inos));
 	uint64_t segnum, blocknr;
 	size_t i, ninos = 0;
@@ -434,7 +414,7 @@ int fix_moves(struct fixer_job *job, struct context *cx,
 	if (ret >= 0)
 		ret = bitmap_init(&segments, cx, geo->nsegments);
 	if (!ret)
-		ret = listings_of_vblocks(&listings, cx, job->check, &wanted);
+		ret = listings_gather(&listings, cx, job->check);
 	if (!ret && !inos)
 		ret = fail(cx, -ENOMEM, "%zu inodes", n);
 	for (i = 0; i < n && ret >= 0; i++) {

@@ -33,7 +33,7 @@
 #include "check/check.h"
 #include "check/damage.h"
 #include "check/logs/claims.h"
-#include "check/logs/lifelogs.h"
+#include "check/logs/listings.h"
 #include "disk/segusage.h"
 #include "fsck/plan/fixers.h"
 #include "log/exactcounts.h"
@@ -118,9 +118,9 @@ static int follow_logs(struct work *w, struct context *cx, struct segment *s)
 	struct lifelogs l;
 	struct vblock vb;
 	uint64_t blocknr;
-	int ret = lifelogs_open(&l, cx, w->job->check, s->segnum);
+	int ret = listings_open(&l, cx, w->job->check, s->segnum);
 
-	while (ret > 0 && (ret = lifelogs_next(&l, cx, &log)) > 0) {
+	while (ret > 0 && (ret = listings_next(&l, cx, &log)) > 0) {
 		/* It goes on where the sound ones end, is of a checkpoint, and
 		   lists all of its blocks. */
 		if (l.is_former || log.pseg != s->start + s->nblocks ||
@@ -128,7 +128,7 @@ static int follow_logs(struct work *w, struct context *cx, struct segment *s)
 		    (log.verdict != RULE_OK &&
 		     log.verdict != RULE_LOG_SUMBYTES_UNUSED))
 			return 0;
-		while (ret >= 0 && (ret = lifelogs_block(&l, cx, &b)) > 0) {
+		while (ret >= 0 && (ret = listings_block(&l, cx, &b)) > 0) {
 			blocknr = log.pseg + b.index;
 			if (!sparse_test(&w->claimed, blocknr))
 				continue;

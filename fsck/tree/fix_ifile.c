@@ -35,7 +35,6 @@
 #include "disk/checkpoint.h"
 #include "disk/inode.h"
 #include "fsck/checkpoints/cpblocks.h"
-#include "fsck/dat/groupfix.h"
 #include "fsck/derive/liveblocks.h"
 #include "fsck/past/pastblocks.h"
 #include "fsck/tree/fix_inodes.h"
@@ -199,7 +198,7 @@ static int repair_group(struct group *g, struct context *cx)
 /* Makes bitmaps that are missing, and the counts, of the groups in GROUPS, whose
    file is the ifile of JOB's writer; they are in order then. */
 static int repair_groups(struct fixer_job *job, struct context *cx,
-			 struct groupfix *groups)
+			 struct numlist *groups)
 {
 	struct group g;
 	uint64_t blkoff;
@@ -208,10 +207,10 @@ static int repair_groups(struct fixer_job *job, struct context *cx,
 	size_t i;
 	int ret = open_group(&g, cx, job);
 
-	groups->n = sort_unique(groups->groups, groups->n);
-	g.latest = groups->m;
+	numlist_settle(groups);
+	g.latest = repairwriter_file(job->writer, NILFS_IFILE_INO);
 	for (i = 0; i < groups->n && ret >= 0; i++) {
-		g.number = groups->groups[i];
+		g.number = groups->list[i];
 		blkoff = palloc_bitmap_blkoff(g.p, g.number);
 		ret = look(&g, cx, blkoff);
 		if (ret)
@@ -224,16 +223,13 @@ static int repair_groups(struct fixer_job *job, struct context *cx,
 			memcpy(data, g.right, g.p->block_size);
 	}
 	free(g.block);
-	return ret < 0 ? ret : groupfix_count(groups, cx);
+	return ret < 0 ? ret : fix_dat_count_groups(g.latest, cx, g.p, groups);
 }
 
 int fix_ifile(struct fixer_job *job, struct context *cx,
 	      const struct fix *fixes, size_t n)
 {
-	struct groupfix groups = {
-		.m = repairwriter_file(job->writer, NILFS_IFILE_INO),
-		.p = &job->vol->ifile_palloc,
-	};
+	struct numlist groups = { .n = 0 };
 	struct group g;
 	size_t i;
 	int err;
@@ -253,7 +249,7 @@ int fix_ifile(struct fixer_job *job, struct context *cx,
 		if (!err)
 			err = g.cno && g.cno != job->vol->latest.cno ?
 				      repair_group(&g, cx) :
-				      groupfix_add(&groups, cx, g.number);
+				      numlist_add(&groups, cx, g.number);
 	}
 	if (!err)
 		err = repair_groups(job, cx, &groups);
@@ -268,7 +264,7 @@ int fix_ifile(struct fixer_job *job, struct context *cx,
 	if (!err)
 		err = pastblocks_write(&g.past, cx);
 	pastblocks_fini(&g.past);
-	free(groups.groups);
+	free(groups.list);
 	free(g.block);
 	return err;
 }
@@ -283,7 +279,7 @@ struct filling {
 	size_t nwanted, room;
 	uint64_t missing;		/* of these, still */
 	bool unknown;			/* more may be missing than is known */
-	struct groupfix groups;		/* of which the allocator's are */
+	struct numlist groups;		/* of which the allocator's are */
 };
 
 static int want_block(struct filling *f, struct context *cx, uint64_t blkoff)
@@ -376,7 +372,7 @@ static int put_living(struct filling *f, struct context *cx,
 			continue;
 		ret = what.kind == PALLOC_ENTRIES ?
 			      want_block(f, cx, blkoff) :
-			      groupfix_add(&f->groups, cx, what.group);
+			      numlist_add(&f->groups, cx, what.group);
 	}
 	for (i = 0; i < l->n && !ret; i++) {
 		const struct liveblock *b = &l->list[i];
@@ -558,7 +554,6 @@ int fix_ifile_fill(struct fixer_job *job, struct context *cx,
 	uint64_t count, old;
 	int ret = 0;
 
-	f.groups = (struct groupfix){ .m = f.ifile, .p = f.p };
 	f.all = metafile_is_empty(f.ifile);
 	if (!f.all)
 		ret = list_holes(&f, cx, fixes, n);
@@ -586,7 +581,7 @@ int fix_ifile_fill(struct fixer_job *job, struct context *cx,
 		ret = f.all ? repair_groups(job, cx, &f.groups) :
 			      settle_holes(&f, cx);
 out:
-	free(f.groups.groups);
+	free(f.groups.list);
 	liveblocks_fini(&blocks);
 	free(f.wanted);
 	return ret;

@@ -21,7 +21,6 @@
 #include "base/array.h"
 #include "base/sort.h"
 #include "check/damage.h"
-#include "check/logs/lifelogs.h"
 #include "check/logs/listings.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
@@ -168,7 +167,7 @@ static int settle_free(struct fixing *f, struct context *cx,
 		ret = vblocks_find(&f->e.vblocks, cx, ptr, &vb);
 	if (ret >= 0 && ptr && ret == VBLOCKS_USED) {
 		lives = vb.start <= c->cno && vb.end > c->cno;
-		ret = damage_forgive(cx, lifelogs_find_block(
+		ret = damage_forgive(cx, listings_find_block(
 						 cx, f->e.job->check,
 						 vb.blocknr, &b, NULL));
 	}

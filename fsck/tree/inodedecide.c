@@ -38,7 +38,7 @@
 #include "base/search.h"
 #include "check/damage.h"
 #include "check/inodes/inodelist.h"
-#include "check/logs/lifelogs.h"
+#include "check/logs/listings.h"
 #include "check/names/dirread.h"
 #include "check/names/inodetype.h"
 #include "disk/bmap.h"
@@ -172,7 +172,7 @@ static int fits(struct inodeedit *e, struct context *cx,
 		if (ret != VBLOCKS_USED || vb.start > c->life.start ||
 		    vb.end < c->life.end)
 			return 0;
-		ret = listed ? lifelogs_find_block(cx, e->job->check,
+		ret = listed ? listings_find_block(cx, e->job->check,
 						   vb.blocknr, &b, NULL) : 1;
 		if (ret <= 0 || b.ino != c->ino)
 			return damage_forgive(cx, ret < 0 ? ret : 0);

@@ -1,21 +1,70 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Proof by checksum.
+ * The search for flipped bits, once a check has found damage; and proof that a
+ * block that was derived from other sources is what once stood there.
  *
- * A block of metadata that was derived from other sources may or may not be
- * what once stood there.  The log that wrote it has a checksum over it.  The
- * difference of that checksum and the blocks as they are is known after the
- * log was read once; by what an exchanged block changes it follows from that
- * block alone (base/crcsolve.h).
+ * The log that wrote the block has a checksum over it.  The difference of that
+ * checksum and the blocks as they are is known after the log was read once; by
+ * what an exchanged block changes it follows from that block alone
+ * (base/crcsolve.h).
+ *
+ * The search needs a superblock for the layout and the seed of the checksums, and
+ * nothing else: a flipped bit in the latest log keeps a volume from being
+ * opened at its latest state.  Read are the logs that the superblocks name,
+ * those that follow them in the chain, and the others of segments in use; of a
+ * volume whose SUFILE is unknown, those of all segments.  Others that have
+ * nothing but file data are read only if all data is checked.  Each bit that a
+ * checksum names becomes a finding with the byte that stands there and the one
+ * that should.
+ *
+ * Where nothing but a superblock is wrong, as one that leads to a log which
+ * does not match, the logs from there on are all that is read.
+ *
+ * Where a repair would release content because of what an inode says, the logs
+ * that hold it, and the entries that name it, are read: a flipped bit may say so,
+ * or a log that is wrong in another way, from which nothing is released.
+ *
+ * After a crash the search for the latest super root ends, or goes on in the
+ * next segment, where no log is valid.  That place is looked at even if nothing
+ * else is wrong.  If no log follows there, one that was cut off is more likely
+ * than a flipped bit, and may look like it by chance, so that is a finding of
+ * its own.
  *
  * A superblock is so small that every bit can be tried, those of its length and
  * of the seed of its checksum like any other.
  */
 #include "fsck/witness/witness.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
 #include "base/crcsolve.h"
+#include "base/inoset.h"
+#include "check/check.h"
 #include "check/damage.h"
 #include "disk/segsum.h"
+#include "vol/root.h"
+
+#define DETAIL_MAX 160
+#define LEAST_BLOCK 1024
+
+struct search {
+	struct check *c;
+	struct witness_supers supers;
+	struct nilfs_geometry geo;
+	struct logbits lb;
+	char *summary;
+	size_t summary_room;
+	struct sparse reported; /* logs whose bits were reported, or doubted */
+	/* Blocks that releases are about, and the logs read for them; of these
+	   logs those that no single bit makes right. */
+	struct sparse asked, wrong;
+	bool unverified;	/* the current release is in one of them */
+};
 
 int witness_proves(struct witness *w, struct context *cx, uint64_t pseg,
 		   const struct witness_block *blocks, size_t n)
@@ -60,27 +109,25 @@ void witness_fini(struct witness *w)
 	logbits_fini(&w->logbits);
 }
 
-/* The only bit whose flip makes SB valid; SB has it flipped then. */
-static void correct_bit(struct nilfs_super_block *sb, int *byte, int *bit)
+/* The only bit of copy I whose flip makes that valid is flipped. */
+static void correct_super(struct witness_supers *s, int i)
 {
-	uint8_t *p = (uint8_t *)sb;
-	unsigned int found = 0;
-	size_t i;
+	uint8_t *p = (uint8_t *)&s->copy[i];
+	unsigned int found = 0, n;
 
-	*byte = *bit = -1;
-	for (i = 0; i < 8 * sizeof(*sb); i++) {
-		p[i / 8] ^= (uint8_t)(1u << i % 8);
-		if (super_check(sb) == RULE_OK) {
+	for (n = 0; n < 8 * sizeof(s->copy[i]); n++) {
+		p[n / 8] ^= (uint8_t)(1u << n % 8);
+		if (super_check(&s->copy[i]) == RULE_OK) {
 			found++;
-			*byte = (int)(i / 8);
-			*bit = (int)(i % 8);
+			s->byte[i] = (int)(n / 8);
+			s->bit[i] = (int)(n % 8);
 		}
-		p[i / 8] ^= (uint8_t)(1u << i % 8);
+		p[n / 8] ^= (uint8_t)(1u << n % 8);
 	}
 	if (found == 1)
-		p[*byte] ^= (uint8_t)(1u << *bit);
+		p[s->byte[i]] ^= (uint8_t)(1u << s->bit[i]);
 	else
-		*byte = *bit = -1;
+		s->byte[i] = s->bit[i] = -1;
 }
 
 void witness_supers(struct witness_supers *s, struct context *cx,
@@ -100,7 +147,7 @@ void witness_supers(struct witness_supers *s, struct context *cx,
 					      &s->copy[i], sizeof(s->copy[i])))
 			continue;
 		if (super_check(&s->copy[i]) != RULE_OK)
-			correct_bit(&s->copy[i], &s->byte[i], &s->bit[i]);
+			correct_super(s, i);
 		s->valid[i] = super_check(&s->copy[i]) == RULE_OK;
 	}
 	fail_clear(cx);
@@ -112,4 +159,408 @@ void witness_supers(struct witness_supers *s, struct context *cx,
 	if (rule == RULE_SB_DEVICE_SIZE ||
 	    (rule != RULE_OK && !rule_has(rule, RULE_READABLE)))
 		s->choice = -1;
+}
+
+static void add_finding(struct search *s, struct context *cx, enum rule rule,
+			struct place place, uint64_t byte, unsigned int bit,
+			const char *detail)
+{
+	uint8_t got;
+	struct finding f = {
+		.rule = rule,
+		.place = place,
+		.detail = detail,
+		.has_want = true,
+		.has_got = true,
+	};
+
+	if (dev_read(s->c->dev, cx, byte, &got, 1)) {
+		fail_clear(cx);
+		return;
+	}
+	f.got = got;
+	f.want = got ^ 1u << bit;
+	findings_add(s->c->findings, &f);
+}
+
+/* Begins with the blocks that the log of LB lists: 0, -EIO, -ENOMEM. */
+static int read_summary(struct search *s, struct context *cx,
+			const struct logbits *lb, struct segsum_iter *it)
+{
+	const struct nilfs_geometry *geo = &s->geo;
+	uint32_t nsumblk = segsum_nsumblk(geo, &lb->ss);
+	size_t len = (size_t)nsumblk << geo->block_bits;
+	char *grown = array_grow(cx, s->summary, &s->summary_room, nsumblk,
+				 geo->block_size);
+	int err;
+
+	if (!grown)
+		return -ENOMEM;
+	s->summary = grown;
+	err = logbits_read(lb, cx, lb->pseg << geo->block_bits, grown, len);
+	if (!err)
+		segsum_iter_init(it, geo, grown, len);
+	return err;
+}
+
+/* A flipped bit of the log of LB; TAIL: that may have been cut off. */
+static int add_bit(struct search *s, struct context *cx,
+		   const struct logbits *lb, const struct logbit *bit, bool tail)
+{
+	uint64_t blocknr = bit->byte >> s->geo.block_bits;
+	uint64_t index = blocknr - lb->pseg;
+	struct place place = place_number(PLACE_BLOCK, blocknr);
+	char what[DETAIL_MAX / 2] = "not listed", detail[DETAIL_MAX];
+	enum rule rule = RULE_LOG_BIT;
+	struct segsum_iter it;
+	struct segsum_block b;
+	int err;
+
+	if (index < segsum_nsumblk(&s->geo, &lb->ss)) {
+		strcpy(what, "segment summary");
+	} else if (segsum_has_super_root(&lb->ss) &&
+		   index == le32_get(lb->ss.ss_nblocks) - 1) {
+		strcpy(what, "super root");
+	} else {
+		err = read_summary(s, cx, lb, &it);
+		if (err)
+			return err;
+		while (segsum_iter_next(&it, &b)) {
+			if (b.index != index)
+				continue;
+			if (!b.is_node && b.ino >= NILFS_USER_INO)
+				rule = RULE_LOG_DATA_BIT;
+			snprintf(what, sizeof(what),
+				 b.is_node ? "node of inode %" PRIu64
+					   : "inode %" PRIu64 " block %" PRIu64,
+				 b.ino, b.blkoff);
+			break;
+		}
+	}
+	place.offset = (uint32_t)(bit->byte & (s->geo.block_size - 1));
+	snprintf(detail, sizeof(detail),
+		 "%s, byte %" PRIu32 ", bit %u; by chance 1 in %" PRIu64, what,
+		 place.offset, bit->bit, (UINT64_C(1) << 32) / bit->positions);
+	add_finding(s, cx, tail ? RULE_LOG_TAIL_BIT : rule, place, bit->byte,
+		    bit->bit, detail);
+	return 0;
+}
+
+/* Reports the bits of the log of LB, once. */
+static int add_log(struct search *s, struct context *cx,
+		   const struct logbits *lb, bool tail)
+{
+	unsigned int i;
+	int ret = lb->nbits ? sparse_add(&s->reported, cx, lb->pseg) : 0;
+	int err = 0;
+
+	for (i = 0; ret > 0 && i < lb->nbits && !err; i++)
+		err = add_bit(s, cx, lb, &lb->bits[i], tail);
+	return ret < 0 ? ret : err == -EIO ? 0 : err;
+}
+
+/* The same of a log of a chain, whether or not a log FOLLOWS. */
+static int add_chained(struct search *s, struct context *cx,
+		       const struct logbits *lb, bool follows)
+{
+	int i, ret;
+
+	/* One that a superblock names was complete, as one before others. */
+	for (i = 0; i < 2; i++) {
+		const struct nilfs_super_block *sb = &s->supers.copy[i];
+
+		follows |= s->supers.valid[i] &&
+			   le64_get(sb->s_last_pseg) == lb->pseg &&
+			   le64_get(sb->s_last_seq) ==
+				   le64_get(lb->ss.ss_seq);
+	}
+	if (follows || logbits_is_credible(lb))
+		return add_log(s, cx, lb, !follows);
+	/* At the end of the chain it was most likely cut off.  Nor is it reported
+	   where all of its segment is read. */
+	ret = sparse_add(&s->reported, cx, lb->pseg);
+	return ret < 0 ? ret : 0;
+}
+
+/* A walk along the chain from PSEG on, as the kernel's search for the latest super
+   root. */
+static int walk_chain(struct search *s, struct context *cx, uint64_t pseg,
+		      uint64_t seq)
+{
+	struct logbits last = {.nbits = 0}; /* the log before this one */
+	uint64_t nextnum = UINT64_MAX, end;
+	bool ended = false; /* a segment without a valid log was met */
+	int ret, err = 0;
+
+	for (;;) {
+		ret = logbits_header(&s->lb, cx, pseg);
+		if (ret < 0)
+			return ret;
+		ret = ret && le64_get(s->lb.ss.ss_seq) == seq;
+		if (last.nbits)
+			err = add_chained(s, cx, &last, ret);
+		if (!err && ret)
+			err = logbits_blocks(&s->lb, cx);
+		if (err)
+			return err;
+		last.nbits = 0;
+		if (ret) {
+			last = s->lb;
+			ended = false;
+			nextnum = geometry_segment_of(
+				&s->geo, le64_get(s->lb.ss.ss_next));
+			end = geometry_segment_end(
+				&s->geo, geometry_segment_of(&s->geo, pseg));
+			pseg += le32_get(s->lb.ss.ss_nblocks);
+			if (pseg + 1 < end)
+				continue;
+		}
+		if (ended || nextnum >= s->geo.nsegments)
+			break;
+		seq++;
+		pseg = geometry_segment_start(&s->geo, nextnum);
+		ended = true;
+	}
+	return last.nbits ? add_chained(s, cx, &last, false) : 0;
+}
+
+/* From what the superblocks name. */
+static int search_chains(struct search *s, struct context *cx)
+{
+	int i, err = 0;
+
+	for (i = 0; i < 2 && !err; i++) {
+		const struct nilfs_super_block *sb = &s->supers.copy[i];
+
+		if (s->supers.valid[i])
+			err = walk_chain(s, cx, le64_get(sb->s_last_pseg),
+					 le64_get(sb->s_last_seq));
+	}
+	return err;
+}
+
+/*
+ * Whether to read the blocks of the log of s->lb: 1, 0, or a failure.  Of file
+ * data the passes have seen nothing that could be wrong, unless they summed it
+ * up, or met damage in a directory, whose blocks look like any other's.
+ */
+static int is_concerned(struct search *s, struct context *cx)
+{
+	struct segsum_iter it;
+	struct segsum_block b;
+	int err;
+
+	if (s->c->data || segsum_has_super_root(&s->lb.ss) ||
+	    findings_have_stage(s->c->findings, RULE_STAGE_NAMES) ||
+	    findings_count(s->c->findings, RULE_INODE_LINKS_NAMES))
+		return 1;
+	err = read_summary(s, cx, &s->lb, &it);
+	if (err)
+		return damage_forgive(cx, err);
+	while (segsum_iter_next(&it, &b))
+		if (b.is_node || b.ino < NILFS_USER_INO)
+			return 1;
+	return 0;
+}
+
+/* Sums up the log of s->lb, once, for a release because of what is in block
+   BLOCKNR, if it is the log's. */
+static int verify_log(struct search *s, struct context *cx, uint64_t blocknr)
+{
+	int ret;
+
+	if (blocknr - s->lb.pseg >= le32_get(s->lb.ss.ss_nblocks))
+		return 0;
+	ret = sparse_add(&s->asked, cx, s->lb.pseg);
+	if (ret > 0) {
+		ret = logbits_blocks(&s->lb, cx) ?:
+		      add_log(s, cx, &s->lb, false);
+		if (!ret && !s->lb.whole)
+			ret = sparse_add(&s->wrong, cx, s->lb.pseg);
+		if (ret > 0 && !s->c->data)
+			findings_broken(s->c->findings, RULE_LOG_DATASUM,
+					place_number(PLACE_LOG, s->lb.pseg));
+	}
+	if (ret >= 0 && sparse_test(&s->wrong, s->lb.pseg)) {
+		s->unverified = true;
+		ret = sparse_add(&s->wrong, cx, blocknr);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+/*
+ * The logs of a segment, all of one sequence number: that of block BLOCKNR, or, if
+ * it is 0, those that are concerned.
+ */
+static int search_segment(struct search *s, struct context *cx, uint64_t segnum,
+			  uint64_t blocknr)
+{
+	uint64_t pseg = geometry_segment_start(&s->geo, segnum);
+	uint64_t end = geometry_segment_end(&s->geo, segnum), seq = 0;
+	bool any = false;
+	int ret;
+
+	while (pseg + NILFS_PSEG_MIN_BLOCKS <= end) {
+		ret = logbits_header(&s->lb, cx, pseg);
+		if (ret < 0)
+			return ret;
+		if (!ret) {
+			pseg = logbits_next(&s->lb, cx, pseg + 1, end);
+			continue;
+		}
+		if (any && le64_get(s->lb.ss.ss_seq) != seq)
+			return 0;
+		any = true;
+		seq = le64_get(s->lb.ss.ss_seq);
+		pseg += le32_get(s->lb.ss.ss_nblocks);
+		if (blocknr)
+			ret = verify_log(s, cx, blocknr);
+		else if ((ret = is_concerned(s, cx)) > 0)
+			ret = logbits_blocks(&s->lb, cx) ?:
+			      add_log(s, cx, &s->lb, false);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* All segments that may hold logs which some state needs. */
+static int search_segments(struct search *s, struct context *cx)
+{
+	const struct check *c = s->c;
+	bool all = !c->vol || !c->used_segments.bits || !check_knows_sufile(c);
+	uint64_t segnum;
+	int err = 0;
+
+	for (segnum = 0; segnum < s->geo.nsegments && !err; segnum++) {
+		err = context_cancelled(cx);
+		if (!err && (all || bitmap_test(&c->used_segments, segnum) ||
+			     bitmap_test(&c->live_segments, segnum)))
+			err = search_segment(s, cx, segnum, 0);
+		check_progress(s->c, segnum);
+	}
+	return err;
+}
+
+/* The log of block BLKOFF of FILE, once: 0, or a failure. */
+static int search_block(struct search *s, struct context *cx, struct file *file,
+			uint64_t blkoff)
+{
+	uint64_t blocknr;
+	int ret = file_lookup(file, cx, blkoff, &blocknr);
+
+	if (ret <= 0)
+		return ret;
+	ret = sparse_add(&s->asked, cx, blocknr);
+	if (ret > 0)
+		return search_segment(s, cx,
+				      geometry_segment_of(&s->geo, blocknr),
+				      blocknr);
+	s->unverified |= sparse_test(&s->wrong, blocknr);
+	return ret;
+}
+
+/* The logs with the inodes that would be released, and with the entry of a
+   directory that names one. */
+static int search_releases(struct search *s, struct context *cx)
+{
+	const struct check *c = s->c;
+	struct root root;
+	struct file dir;
+	le64 ino;	/* which an entry begins with */
+	const void *block;
+	size_t i;
+	int ret = 0;
+
+	if (c->nreleases == CHECK_RELEASES_MAX)
+		return search_segments(s, cx);
+	for (i = 0; i < c->nreleases && ret >= 0; i++) {
+		const struct place *at = &c->releases[i];
+		const struct palloc *p = &c->vol->ifile_palloc;
+
+		s->unverified = false;
+		ret = root_open(&root, cx, c->vol, at->cno);
+		if (!ret)
+			ret = search_block(s, cx, &root.ifile,
+					   palloc_entry_blkoff(p, at->ino));
+		if (!ret && at->kind == PLACE_NAME) {
+			ret = root_file(&root, cx, at->ino, &dir);
+			if (!ret)
+				ret = search_block(s, cx, &dir, at->blkoff);
+			if (!ret)
+				ret = file_block(&dir, cx, at->blkoff, &block);
+		}
+		if (ret > 0) {
+			memcpy(&ino, (const char *)block + at->offset,
+			       sizeof(ino));
+			file_put(&dir, block);
+			ret = search_block(s, cx, &root.ifile,
+					   palloc_entry_blkoff(
+						   p, le64_get(ino)));
+		}
+		ret = damage_forgive(cx, ret);
+		if (!ret && s->unverified && c->unverified)
+			ret = inoset_add(c->unverified, cx, at->ino);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+int witness_search(struct check *c, struct context *cx)
+{
+	bool spare = findings_have_stage(c->findings, RULE_STAGE_DEVICE);
+	struct search s = {.c = c};
+	struct sparse *const sets[] = {&s.reported, &s.asked, &s.wrong};
+	bool damaged = !c->vol ||
+		       findings_count_severity(c->findings, RULE_ERROR);
+	char detail[DETAIL_MAX];
+	bool unmounted = false;
+	unsigned int i;
+	int err = 0;
+
+	if (c->vol && damaged)
+		c->work = c->vol->geo.nsegments;
+	if (!damaged) {
+		unmounted = le16_get(volume_super(c->vol)->s_state) &
+			    NILFS_VALID_FS;
+		if (unmounted && !spare && !c->nreleases)
+			return 0;
+	}
+	for (i = 0; i < 3 && !err; i++)
+		err = sparse_init(sets[i], cx, c->dev->size / LEAST_BLOCK);
+	witness_supers(&s.supers, cx, c->dev);
+	s.lb = (struct logbits){.dev = c->dev, .geo = &s.geo};
+	if (!err && damaged) {
+		for (i = 0; i < 2; i++) {
+			struct place at = place_number(PLACE_SUPER, i);
+			int byte = s.supers.byte[i], bit = s.supers.bit[i];
+
+			if (byte < 0)
+				continue;
+			at.offset = (uint32_t)byte;
+			snprintf(detail, sizeof(detail), "byte %d, bit %d",
+				 byte, bit);
+			add_finding(&s, cx, RULE_SB_BIT, at,
+				    s.supers.offset[i] + at.offset,
+				    (unsigned int)bit, detail);
+		}
+		s.geo = s.supers.geo;
+		if (s.supers.choice >= 0)
+			err = search_chains(&s, cx) ?: search_segments(&s, cx);
+	} else if (!err) {
+		s.geo = c->vol->geo;
+		err = spare ? search_chains(&s, cx) : 0;
+		/* The first place in the chain where no log was valid. */
+		if (!err && !unmounted && c->vol->latest.gap_pseg)
+			err = walk_chain(&s, cx, c->vol->latest.gap_pseg,
+					 c->vol->latest.gap_seq);
+	}
+	if (!err && c->vol) {
+		s.geo = c->vol->geo;
+		err = search_releases(&s, cx);
+	}
+	logbits_fini(&s.lb);
+	free(s.summary);
+	for (i = 0; i < 3; i++)
+		sparse_fini(sets[i]);
+	return err;
 }

@@ -60,6 +60,6 @@ void witness_supers(struct witness_supers *s, struct context *cx,
  * Flipped bits that checksums show, where the passes have found damage, or
  * logs may be missing after a crash; after all of them, open or not.
  */
-pass_run pass_bits;
+pass_run witness_search;
 
 #endif

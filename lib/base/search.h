@@ -7,21 +7,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Index of the first of COUNT ascending NUMBERS that is >= WANTED, or COUNT. */
-static inline size_t search_lower_bound(const uint64_t *numbers, size_t count,
-					uint64_t wanted)
+/*
+ * Index of the first of COUNT ITEMS of SIZE bytes that is >= WANTED, or COUNT.
+ * They begin with a uint64_t, and are in the order of these.
+ */
+static inline size_t search_number(const void *items, size_t count, size_t size,
+				   uint64_t wanted)
 {
 	size_t low = 0, high = count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
+		const void *item = (const char *)items + middle * size;
 
-		if (numbers[middle] < wanted)
+		if (*(const uint64_t *)item < wanted)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	return low;
+}
+
+/* Index of the first of COUNT ascending NUMBERS that is >= WANTED, or COUNT. */
+static inline size_t search_lower_bound(const uint64_t *numbers, size_t count,
+					uint64_t wanted)
+{
+	return search_number(numbers, count, sizeof(*numbers), wanted);
 }
 
 /*

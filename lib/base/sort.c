@@ -102,7 +102,7 @@ void sort_in_place(void *items, size_t count, size_t size,
 		sort_step(items, count, size, compare);
 }
 
-static int compare_numbers(const void *a, const void *b)
+int sort_compare_number(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
@@ -111,7 +111,7 @@ static int compare_numbers(const void *a, const void *b)
 
 void sort_numbers(uint64_t *numbers, size_t n)
 {
-	sort_in_place(numbers, n, sizeof(*numbers), compare_numbers);
+	sort_in_place(numbers, n, sizeof(*numbers), sort_compare_number);
 }
 
 size_t sort_unique(uint64_t *numbers, size_t n)

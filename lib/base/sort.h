@@ -24,6 +24,9 @@ void sort_begin(void *items, size_t count, size_t size,
 void sort_step(void *items, size_t count, size_t size,
 	       int (*compare)(const void *a, const void *b));
 
+/* Compares items that begin with a uint64_t by that. */
+int sort_compare_number(const void *a, const void *b);
+
 /* Sorts N numbers, ascending. */
 void sort_numbers(uint64_t *numbers, size_t n);
 

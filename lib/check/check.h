@@ -111,7 +111,7 @@ struct check {
 	struct bitmap used_segments, broken_segments;
 
 	/*
-	 * What the logs list, as far as it was asked for (lifelogs.h).  Made
+	 * What the logs list, as far as it was asked for (listings.h).  Made
 	 * by the pass over segments; a pointer, because those who ask have a
 	 * const check.
 	 */

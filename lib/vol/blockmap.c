@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "disk/rule.h"
 #include "vol/translate.h"
 #include "vol/volume.h"
@@ -373,6 +374,25 @@ void blockmap_cursor_close(struct blockmap_cursor *cur)
 		for (level = cur->level; level <= cur->top; level++)
 			cache_put(cur->map->vol->cache, cur->path[level].block);
 	cur->map = NULL;
+}
+
+int blockmap_find_pointer(const struct blockmap *map, struct context *cx,
+			  const uint64_t *numbers, size_t n, bool nodes,
+			  struct blockmap_item *item)
+{
+	struct blockmap_cursor cur;
+	bool found = false;
+	size_t i;
+	int ret = blockmap_cursor_open(&cur, cx, map, 0, nodes);
+
+	while (!ret && !found &&
+	       (ret = blockmap_cursor_next(&cur, cx, item)) > 0) {
+		i = search_lower_bound(numbers, n, item->ptr);
+		found = i < n && numbers[i] == item->ptr;
+		ret = context_cancelled(cx);
+	}
+	blockmap_cursor_close(&cur);
+	return ret ? ret : found;
 }
 
 int blockmap_identify(struct volume *vol, struct context *cx, uint64_t blocknr,

@@ -112,6 +112,14 @@ uint64_t blockmap_cursor_skip_row(struct blockmap_cursor *cur, uint64_t key);
 void blockmap_cursor_close(struct blockmap_cursor *cur);
 
 /*
+ * The first pointer of MAP, with NODES also to a node, that is one of the N
+ * ascending NUMBERS: 1 and *ITEM, 0.  Fails as blockmap_cursor_next(); -EINTR.
+ */
+int blockmap_find_pointer(const struct blockmap *map, struct context *cx,
+			  const uint64_t *numbers, size_t n, bool nodes,
+			  struct blockmap_item *item);
+
+/*
  * Translates a pointer of the map to a disk block: itself for the DAT,
  * otherwise through the DAT.
  */

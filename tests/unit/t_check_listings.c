@@ -95,7 +95,7 @@ static void look(struct bench *b)
 		exit(99);
 	for (i = 1; i < NUMBERS; i++)
 		sparse_add(&b->wanted, cx, i);
-	memset(&b->l, 0, sizeof(b->l));
+	b->l = (struct listings){ .wanted = &b->wanted };
 }
 
 static void look_away(struct bench *b)
@@ -160,7 +160,7 @@ static void test_vblocks(struct bench *b)
 	size_t i;
 
 	look(b);
-	is_int(listings_of_vblocks(&b->l, &b->v.cx, &b->check, &b->wanted), 0,
+	is_int(listings_gather(&b->l, &b->v.cx, &b->check), 0,
 	       "what the logs list");
 	is_int(compare_dat(b, &known), 0, "is where the DAT has it");
 	ok(known > 7500, "of %u blocks", known);
@@ -184,7 +184,7 @@ static void test_wanted(struct bench *b)
 	sparse_add(&b->wanted, &b->v.cx, 77);
 	sparse_add(&b->wanted, &b->v.cx, 5000);
 	sparse_add(&b->wanted, &b->v.cx, NUMBERS - 1);
-	is_int(listings_of_vblocks(&b->l, &b->v.cx, &b->check, &b->wanted), 0,
+	is_int(listings_gather(&b->l, &b->v.cx, &b->check), 0,
 	       "what some ask for");
 	ok(b->l.n == 2 && b->l.items[0].number == 77 &&
 	   b->l.items[1].number == 5000, "is what they get, where it is");
@@ -200,8 +200,8 @@ static void test_dat(struct bench *b)
 	unsigned int bad = 0, n = 0;
 
 	look(b);
-	is_int(listings_of_file(&b->l, &b->v.cx, &b->check,
-				NILFS_DAT_INO), 0,
+	b->l = (struct listings){ .of_file = NILFS_DAT_INO };
+	is_int(listings_gather(&b->l, &b->v.cx, &b->check), 0,
 	       "what the logs list of the DAT");
 	blockmap_cursor_open(&cur, &b->v.cx, &b->check.vol->dat.map, 0, false);
 	while (blockmap_cursor_next(&cur, &b->v.cx, &item) > 0) {
@@ -253,14 +253,14 @@ static void test_clean(struct bench *b, uint64_t segnum)
 	look(b);
 	ok(bitmap_test(&b->check.used_segments, segnum), "a segment in use");
 	bitmap_clear(&b->check.used_segments, segnum);
-	listings_of_vblocks(&b->l, &b->v.cx, &b->check, &b->wanted);
+	listings_gather(&b->l, &b->v.cx, &b->check);
 	is_int(compare_dat(b, &known), 0, "is read if it is said to be clean");
 	ok(count_unused(b, segnum) > 50, "which is reported");
 	look_away(b);
 	look(b);
 	ok(!bitmap_test(&b->check.used_segments, copy_segment(b, segnum)),
 	   "what a clean one has of the same blocks");
-	listings_of_vblocks(&b->l, &b->v.cx, &b->check, &b->wanted);
+	listings_gather(&b->l, &b->v.cx, &b->check);
 	is_int(compare_dat(b, &known), 0, "does not count");
 	ok(!b->l.partial, "and nothing is missing");
 	look_away(b);
@@ -275,12 +275,12 @@ static void test_lost(struct bench *b, uint64_t segnum)
 	le32 none = le32_make(0);
 
 	look(b);
-	listings_of_vblocks(&b->l, &b->v.cx, &b->check, &b->wanted);
+	listings_gather(&b->l, &b->v.cx, &b->check);
 	all = (unsigned int)b->l.n;
 	look_away(b);
 	dev_write(b->v.dev, &b->v.cx, at, &none, sizeof(none));
 	look(b);
-	is_int(listings_of_vblocks(&b->l, &b->v.cx, &b->check, &b->wanted), 0,
+	is_int(listings_gather(&b->l, &b->v.cx, &b->check), 0,
 	       "a log that is gone");
 	ok(b->l.partial, "is missed");
 	missing = compare_dat(b, &known);

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/logs/lifelogs.h"
 #include "check/logs/listings.h"
 #include "check/pass/passes.h"
 #include "disk/segusage.h"
@@ -144,9 +143,9 @@ static void test_lives(struct rig *r, unsigned int wanted, const char *what)
 	unsigned int present = 0, former = 0;
 	struct lifelogs l;
 	struct logindex_log log;
-	int ret = lifelogs_open(&l, &r->v.cx, &r->check, r->segnum);
+	int ret = listings_open(&l, &r->v.cx, &r->check, r->segnum);
 
-	while (ret > 0 && (ret = lifelogs_next(&l, &r->v.cx, &log)) > 0) {
+	while (ret > 0 && (ret = listings_next(&l, &r->v.cx, &log)) > 0) {
 		present += !l.is_former;
 		former += l.is_former;
 		if (log.pseg == r->stale)
@@ -189,19 +188,19 @@ static void test_visit(struct rig *r, const char *what)
 static void test_listings(struct rig *r, const char *what)
 {
 	const struct listing *l;
-	struct listings list = { 0 };
 	struct sparse wanted = { 0 };
+	struct listings list = { .wanted = &wanted };
 
 	is_int(sparse_init(&wanted, &r->v.cx, 1u << 20), 0, what);
 	sparse_add(&wanted, &r->v.cx, r->vblocknr);
-	is_int(listings_of_vblocks(&list, &r->v.cx, &r->check, &wanted), 0,
+	is_int(listings_gather(&list, &r->v.cx, &r->check), 0,
 	       "listings of a virtual block");
 	l = listings_find(&list, r->vblocknr);
 	ok(l && !is_stale(r, l->blocknr), "not the stale one");
 	listings_fini(&list);
 	sparse_fini(&wanted);
-	is_int(listings_of_file(&list, &r->v.cx, &r->check,
-				NILFS_DAT_INO), 0,
+	list.of_file = NILFS_DAT_INO;
+	is_int(listings_gather(&list, &r->v.cx, &r->check), 0,
 	       "listings of the DAT");
 	l = listings_find(&list, 0);
 	ok(l && !is_stale(r, l->blocknr), "not the stale one");
@@ -212,9 +211,9 @@ static void test_listings(struct rig *r, const char *what)
 static uint64_t count_reads(struct rig *r)
 {
 	uint64_t before = r->v.dev->stats.reads;
-	struct listings list = { 0 };
+	struct listings list = { .of_file = NILFS_DAT_INO };
 
-	listings_of_file(&list, &r->v.cx, &r->check, NILFS_DAT_INO);
+	listings_gather(&list, &r->v.cx, &r->check);
 	listings_fini(&list);
 	return r->v.dev->stats.reads - before;
 }

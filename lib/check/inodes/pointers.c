@@ -50,7 +50,7 @@
 #include "base/checked.h"
 #include "check/check.h"
 #include "check/damage.h"
-#include "check/logs/lifelogs.h"
+#include "check/logs/listings.h"
 #include "check/logs/mapsums.h"
 #include "disk/inode.h"
 #include "vol/root.h"
@@ -162,7 +162,7 @@ static int is_foreign(struct pointers *p, struct context *cx,
 		return 0;
 	if (vb.start > ptr->within.start || vb.end < ptr->within.end)
 		goto astray;
-	ret = lifelogs_find_block(cx, c, vb.blocknr, &b, NULL);
+	ret = listings_find_block(cx, c, vb.blocknr, &b, NULL);
 	if (ret < 0) {
 		ret = damage_forgive(cx, ret);
 		if (ret)

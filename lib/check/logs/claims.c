@@ -95,17 +95,6 @@ int claims_own(struct check *c, struct context *cx, uint64_t blocknr)
 	return sparse_add(&c->claimed, cx, blocknr);
 }
 
-void claims_blame(struct check *c, enum rule rule, uint64_t ptr, uint64_t key,
-		  unsigned int level)
-{
-	findings_add(c->findings, &(struct finding){
-		.rule = rule,
-		.place = place_map(0, NILFS_DAT_INO, key, level),
-		.has_got = true, .got = ptr,
-	});
-	c->dat_broken = true;
-}
-
 /* The entries that name a block named twice, 0 for the DAT itself. */
 struct owner {
 	uint64_t blocknr, vblocknr;
@@ -127,10 +116,8 @@ static int add_owner(void *arg, struct context *cx, uint64_t blocknr,
 	if ((de && !vblocknr) || o->count == MOST_NAMED ||
 	    !sparse_test(&o->c->claimed_twice, blocknr))
 		return 0;
-	if (array_reserve(cx, &o->list, &o->room, o->count + 1))
-		return -ENOMEM;
-	o->list[o->count++] = (struct owner){ blocknr, vblocknr };
-	return 0;
+	return array_push(cx, &o->list, &o->count, &o->room,
+			  (struct owner){ blocknr, vblocknr });
 }
 
 static int compare_owners(const void *a, const void *b)
@@ -177,6 +164,7 @@ int claims_report_twice(struct check *c, struct context *cx)
 			.place = place_number(PLACE_VBLOCK, other->vblocknr),
 			.has_got = true,
 			.got = other->blocknr,
+			.want = first->vblocknr,	/* for a repair */
 			.detail = text,
 		});
 	}
@@ -250,9 +238,12 @@ static int fill(struct check *c, struct context *cx, uint64_t from, bool report)
 		if (ret || !geometry_has_block(&c->vol->geo, item.ptr))
 			continue;
 		ret = claims_own(c, cx, item.ptr);
-		if (!ret && report)
-			claims_blame(c, RULE_DAT_MAP_DOUBLE, item.ptr, item.key,
-				     item.level);
+		if (!ret && report) {
+			findings_got(c->findings, RULE_DAT_MAP_DOUBLE,
+				     place_map(0, NILFS_DAT_INO, item.key,
+					       item.level), item.ptr);
+			c->dat_broken = true;
+		}
 		ret = ret < 0 ? ret : 0;
 	}
 	blockmap_cursor_close(&cur);
@@ -266,32 +257,30 @@ static int fill(struct check *c, struct context *cx, uint64_t from, bool report)
 	return damage_forgive(cx, ret);
 }
 
-static void mark_segments(struct check *c)
-{
-	const struct nilfs_geometry *geo = &c->vol->geo;
-	const uint64_t end = c->claimed_end;
-	uint64_t b = sparse_next(&c->claimed, c->claimed_from, end), segnum;
-
-	while (b < end) {
-		segnum = geometry_segment_of(geo, b);
-		bitmap_set(&c->live_segments, segnum);
-		b = sparse_next(&c->claimed, geometry_segment_end(geo, segnum),
-				end);
-	}
-}
-
 int claims_survey(struct check *c, struct context *cx)
 {
+	const struct nilfs_geometry *geo = &c->vol->geo;
+	uint64_t b, end, segnum;
+	bool several = false;
 	int err = 0;
 
-	mark_segments(c);
-	if (c->claimed_end == c->claimed.bits)
-		return 0;
-	while (!err && c->claimed_end < c->claimed.bits) {
+	for (;;) {
+		end = c->claimed_end;
+		b = sparse_next(&c->claimed, c->claimed_from, end);
+		while (b < end) {
+			segnum = geometry_segment_of(geo, b);
+			bitmap_set(&c->live_segments, segnum);
+			b = sparse_next(&c->claimed,
+					geometry_segment_end(geo, segnum), end);
+		}
+		if (err || end >= c->claimed.bits)
+			break;
+		several = true;
 		sparse_clear(&c->claimed);
-		err = fill(c, cx, c->claimed_end, true);
-		mark_segments(c);
+		err = fill(c, cx, end, true);
 	}
+	if (!several)
+		return 0;
 	sparse_clear(&c->claimed);
 	return err ? err : fill(c, cx, 0, false);
 }
@@ -412,42 +401,38 @@ int claims_ask(struct vblocks *vblocks, struct context *cx, uint64_t blocknr,
 	return ret ? ret : 1;
 }
 
-static int settle_block(struct claims *claims, struct context *cx,
-			uint64_t blocknr, const struct segsum_block *b)
-{
-	struct check *c = claims->c;
-	struct sparse *listed = check_listed(c, b->ino);
-	struct vblock vb;
-	int ret;
-
-	if (!sparse_test(&c->claimed, blocknr))
-		return b->is_virtual ? note_unclaimed(claims, cx, b->vblocknr,
-						      blocknr) : 0;
-	ret = claims_ask(&claims->vblocks, cx, blocknr, b, &vb);
-	if (ret <= 0)
-		return ret;
-	if (is_needed(claims, ret, &vb) && ret > 1 && !b->is_node &&
-	    !inode_is_metadata(b->ino))
-		mapsum_add(&claims->sum, b->vblocknr, b->ino, b->blkoff);
-	sparse_remove(&c->claimed, blocknr);
-	ret = listed && b->vblocknr < listed->bits ?
-		sparse_add(listed, cx, b->vblocknr) : 0;
-	return ret < 0 ? ret : 0;
-}
-
 int claims_settle_log(struct claims *claims, struct context *cx,
 		      struct summary *summary)
 {
+	struct check *c = claims->c;
+	struct sparse *listed;
 	struct segsum_block b;
 	struct segsum_run run;
+	struct vblock vb;
 	uint64_t blocknr;
 	uint32_t i, n;
 	int ret = 0;
 
 	while (!ret && segsum_iter_next(&summary->iter, &b)) {
+		blocknr = summary->pseg + b.index;
+		listed = check_listed(c, b.ino);
 		claims->sum = (struct mapsum){ 0 };
-		ret = settle_block(claims, cx, summary->pseg + b.index, &b);
-		while (!ret && !check_listed(claims->c, b.ino) &&
+		if (sparse_test(&c->claimed, blocknr))
+			ret = claims_ask(&claims->vblocks, cx, blocknr, &b,
+					 &vb);
+		else if (b.is_virtual)
+			ret = note_unclaimed(claims, cx, b.vblocknr, blocknr);
+		if (ret > 0) {
+			if (is_needed(claims, ret, &vb) && ret > 1 &&
+			    !b.is_node && !inode_is_metadata(b.ino))
+				mapsum_add(&claims->sum, b.vblocknr, b.ino,
+					   b.blkoff);
+			sparse_remove(&c->claimed, blocknr);
+			ret = listed && b.vblocknr < listed->bits ?
+				sparse_add(listed, cx, b.vblocknr) : 0;
+			ret = ret < 0 ? ret : 0;
+		}
+		while (!ret && !listed &&
 		       segsum_iter_run(&summary->iter, &run)) {
 			blocknr = summary->pseg + run.index;
 			for (i = 0; i < run.count && !ret; i += n) {
@@ -458,9 +443,8 @@ int claims_settle_log(struct claims *claims, struct context *cx,
 						  b.ino, run.items + i, n);
 			}
 		}
-		if (claims->sum.blocks && claims->c->sums)
-			mapsums_add(claims->c->sums->listed, b.ino,
-				    &claims->sum);
+		if (claims->sum.blocks && c->sums)
+			mapsums_add(c->sums->listed, b.ino, &claims->sum);
 	}
 	return ret;
 }

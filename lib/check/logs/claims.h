@@ -24,10 +24,6 @@ int claims_begin(struct check *c, struct context *cx);
  */
 int claims_own(struct check *c, struct context *cx, uint64_t blocknr);
 
-/* Reports block PTR of the map of the DAT, at KEY and LEVEL, by RULE. */
-void claims_blame(struct check *c, enum rule rule, uint64_t ptr, uint64_t key,
-		  unsigned int level);
-
 /*
  * Claims what the entries of BLOCK that are in use name in the window of CHECK,
  * from any thread: datscan_visitor.  0, -ENOMEM.

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The listings of all logs.
+ * The logs of a segment's present and former life, and what all of them list.
  *
- * The logs of all segments are read once, in the order of the device.  A list
- * grows to twice the number of blocks in it, and is then reduced to the newest
- * of each; so memory does not depend on the history in the logs.
+ * A segment is written from its beginning, so logs of a former life are after
+ * those of this one.  Those of one life have one sequence number, which the
+ * first log has: a greater number later is not newer, if the volume once went
+ * back to an older checkpoint.  If the first log is lost the next one counts,
+ * unless it is after the blocks that the SUFILE has in use.
  *
- * Only logs of a segment's present life count: a number in an older one may
+ * Segments are searched block by block and not followed from log to log
+ * (logindex.h): a damaged summary hides only its own log.  Which segments are in
+ * use is recorded in the SUFILE, which may be wrong, so a clean one is searched
+ * as well if it begins with a log: mostly one block is read.
+ *
+ * For a table the logs of all segments are read in the order of the device.  A
+ * list grows to twice the number of blocks in it, and is then reduced to the
+ * newest of each; so memory does not depend on the history in the logs.  Only
+ * logs of a segment's present life count there: a number in an older one may
  * have been reused.
  */
 #include "check/logs/listings.h"
@@ -18,33 +28,137 @@
 #include "base/array.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "check/check.h"
-#include "check/logs/lifelogs.h"
+#include "check/damage.h"
+#include "vol/sutable.h"
 
 #define FIRST_CUT 4096u
 
-enum what {
-	FILE_BLOCKS,		/* data of a metadata file, */
-	OWNED,			/* virtual blocks of inodes, */
-	WANTED,			/* virtual blocks of a set, */
-	RANGE,			/* or of a range, */
-	VISITED,		/* or all, which are not collected */
-};
+int listings_open(struct lifelogs *l, struct context *cx,
+		  const struct check *c, uint64_t segnum)
+{
+	struct volume *vol = c->vol;
+	uint64_t start = geometry_segment_start(&vol->geo, segnum);
+	bool known = c->used_segments.bits && check_knows_sufile(c);
+	struct nilfs_segment_usage_ext su;
+	struct context quiet;
+	int err;
 
-struct gather {
-	struct listings *l;
-	const struct check *c;
-	enum what what;
-	uint64_t ino;			/* of the first */
-	const uint64_t *inos;		/* of the second, ascending */
-	size_t ninos;
-	const struct sparse *wanted;
-	uint64_t from, end;		/* of the range */
-	listings_visitor *visit;	/* of the last */
-	void *arg;
-	size_t cut;			/* items with which to cut */
-	size_t most;			/* items that the budget has room for */
-};
+	*l = (struct lifelogs){
+		.c = c, .next = start, .limit = UINT64_MAX,
+	};
+	if (!c->logindex)
+		return fail(cx, -EINVAL, "no index of the logs");
+	l->is_used = !known || bitmap_test(&c->used_segments, segnum) ||
+		     segnum == vol->latest.segnum;
+	if (!(known && l->is_used) &&
+	    !logindex_begins(c->logindex, cx, vol, segnum))
+		return 0;
+	err = logindex_segment(c->logindex, cx, vol, segnum, &l->segment);
+	if (err)
+		return err;
+	if (segnum == vol->latest.segnum) {
+		l->end = l->limit = start + vol->latest.offset;
+		return 1;
+	}
+	context_child(cx, &quiet);
+	if (segnum != vol->latest.nextnum && check_knows_sufile(c) &&
+	    !sutable_read(vol, &quiet, segnum, &su) &&
+	    le32_get(su.su.su_nblocks))
+		l->end = start + le32_get(su.su.su_nblocks);
+	return 1;
+}
+
+/* Whether LOG, the first one found, may be of a former life. */
+static bool is_behind(const struct lifelogs *l, const struct logindex_log *log)
+{
+	return log->seq > l->c->vol->latest.seq ||
+	       (l->end && log->pseg >= l->end);
+}
+
+int listings_next(struct lifelogs *l, struct context *cx,
+		  struct logindex_log *log)
+{
+	int err = context_cancelled(cx);
+
+	while (!err && l->log < l->segment.n) {
+		err = logindex_log(l->segment.ix, cx,
+				   l->segment.first + l->log, log);
+		/* None of the latest state begins after the limit. */
+		if (err || log->pseg + NILFS_PSEG_MIN_BLOCKS > l->limit)
+			break;
+		l->log++;
+		if (!l->any) {
+			l->any = true;
+			l->seq = log->seq;
+			l->is_former = is_behind(l, log);
+		}
+		l->is_former |= log->seq != l->seq;
+		if (!l->is_former) {
+			l->partial |= l->is_used && log->pseg != l->next;
+			l->next = log->pseg + log->nblocks;
+		}
+		if (log->seq > l->c->vol->latest.seq)
+			continue;
+		l->current = *log;
+		l->nextents = l->block = l->extent.count = 0;
+		return 1;
+	}
+	if (!err)
+		l->partial |= l->is_used && l->next < l->end;
+	return err;
+}
+
+int listings_block(struct lifelogs *l, struct context *cx,
+		   struct segsum_block *b)
+{
+	int err;
+
+	if (l->block == l->extent.count) {
+		if (l->nextents == l->current.nextents)
+			return 0;
+		err = logindex_extent(l->segment.ix, cx,
+				      l->current.first + l->nextents,
+				      &l->extent);
+		if (err)
+			return err;
+		l->nextents++;
+		l->block = 0;
+	}
+	*b = logindex_block(&l->current, &l->extent, l->block++);
+	return 1;
+}
+
+int listings_find_block(struct context *cx, const struct check *c,
+			uint64_t blocknr, struct segsum_block *b,
+			uint64_t *cno)
+{
+	const struct nilfs_geometry *geo = &c->vol->geo;
+	struct logindex_extent e;
+	struct logindex_log log;
+	struct lifelogs l;
+	int ret;
+
+	if (!geometry_has_block(geo, blocknr))
+		return 0;
+	ret = listings_open(&l, cx, c, geometry_segment_of(geo, blocknr));
+	if (ret <= 0 || !l.segment.n)
+		return ret < 0 ? ret : 0;
+	/* The log of this life that has the block or ends before it. */
+	ret = logindex_log(l.segment.ix, cx, l.segment.first, &log);
+	if (ret || is_behind(&l, &log))
+		return ret;
+	ret = logindex_find_log(cx, &l.segment, l.segment.nsame, blocknr,
+				&log);
+	if (ret <= 0 || log.pseg + NILFS_PSEG_MIN_BLOCKS > l.limit)
+		return ret < 0 ? ret : 0;
+	ret = logindex_find_extent(l.segment.ix, cx, &log, blocknr, &e);
+	if (ret <= 0)
+		return ret;
+	*b = logindex_block(&log, &e, (uint32_t)(blocknr - e.blocknr));
+	if (cno)
+		*cno = b->cno ? b->cno : log.cno;
+	return 1;
+}
 
 /* By number; of one number the one to be believed first. */
 static int compare_listing(const void *a, const void *b)
@@ -60,7 +174,8 @@ static int compare_listing(const void *a, const void *b)
 	return x->blocknr > y->blocknr ? -1 : x->blocknr < y->blocknr;
 }
 
-static void cut_band(struct listings *l)
+/* Leaves the newest of each number. */
+static void leave_newest(struct listings *l)
 {
 	size_t i, kept = 0;
 
@@ -71,48 +186,21 @@ static void cut_band(struct listings *l)
 	l->n = kept;
 }
 
-static int add_listing(struct gather *g, struct context *cx,
-		       const struct listing *one)
-{
-	struct listings *l = g->l;
-
-	if (l->n >= g->cut) {
-		cut_band(l);
-		/* Where the newest of each number are too many, the range
-		   becomes shorter. */
-		if (g->what == RANGE && l->n >= g->most / 4 * 3) {
-			g->end = l->items[g->most / 2].number;
-			l->n = listings_from(l, g->end);
-		}
-		g->cut = l->n < FIRST_CUT / 2 ? FIRST_CUT : 2 * l->n;
-		if (g->what == RANGE && g->cut > g->most)
-			g->cut = g->most;
-		if (g->what == OWNED && l->n > 2 * g->most)
-			return fail(cx, -EFBIG, "blocks of files, as the logs "
-				    "list them");
-	}
-	if (array_reserve(cx, &l->items, &l->room, l->n + 1))
-		return -ENOMEM;
-	l->items[l->n++] = *one;
-	return 0;
-}
-
-/* The blocks of E, an extent of LOG, that are wanted. */
-static int take_extent(struct gather *g, struct context *cx,
-		       const struct lifelogs *l,
-		       const struct logindex_log *log,
+/* The blocks of E, an extent of the log that LIFE is at, that are wanted. */
+static int take_extent(struct listings *l, struct context *cx,
+		       const struct lifelogs *life,
 		       const struct logindex_extent *e)
 {
+	const struct logindex_log *log = &life->current;
 	size_t at;
 	uint32_t i;
 	int err = 0;
 
-	if (g->what == FILE_BLOCKS ? e->ino != g->ino || e->is_node :
-				     !e->is_virtual)
+	if (l->of_file ? e->ino != l->of_file || e->is_node : !e->is_virtual)
 		return 0;
-	if (g->what == OWNED) {
-		at = search_lower_bound(g->inos, g->ninos, e->ino);
-		if (at == g->ninos || g->inos[at] != e->ino)
+	if (l->inos) {
+		at = search_lower_bound(l->inos, l->ninos, e->ino);
+		if (at == l->ninos || l->inos[at] != e->ino)
 			return 0;
 	}
 	for (i = 0; i < e->count && !err; i++) {
@@ -124,109 +212,90 @@ static int take_extent(struct gather *g, struct context *cx,
 			.ino = e->ino,
 			.blkoff = e->is_node ? e->blkoff : e->blkoff + i,
 			.is_node = e->is_node,
-			.is_used = l->is_used,
-			.is_former = l->is_former,
+			.is_used = life->is_used,
+			.is_former = life->is_former,
 		};
 
-		if (g->what == WANTED && !sparse_test(g->wanted, one.number))
+		if ((l->wanted && !sparse_test(l->wanted, one.number)) ||
+		    (l->end &&
+		     (one.number < l->from || one.number >= l->end)))
 			continue;
-		if (g->what == RANGE &&
-		    (one.number < g->from || one.number >= g->end))
-			continue;
-		if (g->what == FILE_BLOCKS) {
+		if (l->of_file) {
 			one.number = one.blkoff;
 			/* Of these the newest counts, wherever it is. */
 			one.is_used = true;
 		}
-		err = g->visit ? g->visit(g->arg, cx, &one) :
-				 add_listing(g, cx, &one);
+		if (l->visit) {
+			err = l->visit(l->arg, cx, &one);
+			continue;
+		}
+		if (l->n >= l->cut) {
+			leave_newest(l);
+			/* Where the newest of each number are too many, the
+			   range becomes shorter. */
+			if (l->end && l->n >= l->most / 4 * 3) {
+				l->end = l->items[l->most / 2].number;
+				l->n = listings_from(l, l->end);
+			}
+			l->cut = l->n < FIRST_CUT / 2 ? FIRST_CUT : 2 * l->n;
+			if (l->end && l->cut > l->most)
+				l->cut = l->most;
+			if (l->inos && l->n > 2 * l->most)
+				return fail(cx, -EFBIG, "blocks of files, as "
+					    "the logs list them");
+		}
+		err = array_push(cx, &l->items, &l->n, &l->room, one);
 	}
 	return err;
 }
 
-static int gather_listings(struct gather *g, struct context *cx)
+int listings_gather(struct listings *l, struct context *cx,
+		    const struct check *c)
 {
-	struct listings *list = g->l;
 	struct logindex_extent e;
 	struct logindex_log log;
-	struct lifelogs l;
+	struct lifelogs life;
 	uint64_t segnum;
+	uint32_t i;
 	int ret, err = 0;
 
-	g->most = cx->max_memory / 4 / sizeof(struct listing);
-	if (g->most < 2ull * FIRST_CUT)
-		g->most = 2ull * FIRST_CUT;
-	g->cut = FIRST_CUT;
-	for (segnum = 0; segnum < g->c->vol->geo.nsegments && !err; segnum++) {
-		ret = lifelogs_open(&l, cx, g->c, segnum);
+	l->most = cx->max_memory / 4 / sizeof(struct listing);
+	if (l->most < 2ull * FIRST_CUT)
+		l->most = 2ull * FIRST_CUT;
+	l->cut = FIRST_CUT;
+	for (segnum = 0; segnum < c->vol->geo.nsegments && !err; segnum++) {
+		ret = listings_open(&life, cx, c, segnum);
 		while (ret > 0 && !err &&
-		       (ret = lifelogs_next(&l, cx, &log)) > 0) {
-			if (l.is_former && g->what != VISITED)
+		       (ret = listings_next(&life, cx, &log)) > 0) {
+			if (life.is_former && !l->visit)
 				continue;
-			while (!err && (ret = lifelogs_extent(&l, cx, &e)) > 0)
-				err = take_extent(g, cx, &l, &log, &e);
-			if (log.verdict && l.is_used &&
+			for (i = 0; i < log.nextents && !err; i++) {
+				err = logindex_extent(life.segment.ix, cx,
+						      log.first + i, &e);
+				if (!err)
+					err = take_extent(l, cx, &life, &e);
+			}
+			if (log.verdict && life.is_used &&
 			    log.verdict != RULE_LOG_SUMBYTES_UNUSED)
-				list->partial = true;
-			ret = ret < 0 ? ret : 1;
+				l->partial = true;
 		}
-		list->partial |= l.partial;
-		if (l.partial && list->partial_segments.bits)
-			bitmap_set(&list->partial_segments, segnum);
+		l->partial |= life.partial;
+		if (life.partial && l->partial_segments.bits)
+			bitmap_set(&l->partial_segments, segnum);
 		err = !err && ret < 0 ? ret : err;
 	}
-	cut_band(list);
+	leave_newest(l);
+	if (l->end)
+		l->n = listings_from(l, l->end);
 	return err;
-}
-
-int listings_of_vblocks(struct listings *l, struct context *cx,
-			const struct check *c, const struct sparse *wanted)
-{
-	struct gather g = { .l = l, .c = c, .what = WANTED, .wanted = wanted };
-
-	return gather_listings(&g, cx);
-}
-
-int listings_of_inodes(struct listings *l, struct context *cx,
-		       const struct check *c, const uint64_t *inos, size_t n)
-{
-	struct gather g = {
-		.l = l, .c = c, .what = OWNED, .inos = inos, .ninos = n,
-	};
-
-	return gather_listings(&g, cx);
-}
-
-int listings_of_range(struct listings *l, struct context *cx,
-		      const struct check *c, uint64_t from, uint64_t *end)
-{
-	struct gather g = {
-		.l = l, .c = c, .what = RANGE, .from = from, .end = *end,
-	};
-	int err = gather_listings(&g, cx);
-
-	*end = g.end;
-	l->n = listings_from(l, g.end);
-	return err;
-}
-
-int listings_of_file(struct listings *l, struct context *cx,
-		     const struct check *c, uint64_t ino)
-{
-	struct gather g = { .l = l, .c = c, .what = FILE_BLOCKS, .ino = ino };
-
-	return gather_listings(&g, cx);
 }
 
 int listings_visit(const struct check *c, struct context *cx,
 		   listings_visitor *visit, void *arg)
 {
-	struct listings none = { .n = 0 };
-	struct gather g = {
-		.l = &none, .c = c, .what = VISITED, .visit = visit, .arg = arg,
-	};
+	struct listings all = { .visit = visit, .arg = arg };
 
-	return gather_listings(&g, cx);
+	return listings_gather(&all, cx, c);
 }
 
 /* A segment with logs that cannot be read is shut by the first repair. */
@@ -242,19 +311,6 @@ void listings_fini(struct listings *l)
 	free(l->items);
 	bitmap_fini(&l->partial_segments);
 	memset(l, 0, sizeof(*l));
-}
-
-static bool is_below(const void *item, const void *key)
-{
-	const struct listing *listing = item;
-
-	return listing->number < *(const uint64_t *)key;
-}
-
-size_t listings_from(const struct listings *l, uint64_t number)
-{
-	return search_first(l->items, l->n, sizeof(*l->items), is_below,
-			    &number);
 }
 
 const struct listing *listings_find(const struct listings *l, uint64_t number)

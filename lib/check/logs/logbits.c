@@ -31,16 +31,6 @@
 #define AT(field) offsetof(struct nilfs_segment_summary, field)
 #define SR_SUM_END sizeof(le32)
 
-static uint64_t log_start(const struct logbits *lb)
-{
-	return lb->pseg << lb->geo->block_bits;
-}
-
-static uint64_t log_bytes(const struct logbits *lb)
-{
-	return (uint64_t)le32_get(lb->ss.ss_nblocks) << lb->geo->block_bits;
-}
-
 int logbits_read(const struct logbits *lb, struct context *cx, uint64_t off,
 		 void *buf, size_t len)
 {
@@ -77,12 +67,6 @@ static int sum_range(const struct logbits *lb, struct context *cx, uint64_t off,
 	return err;
 }
 
-static void push_bit(struct logbits *lb, uint64_t byte, unsigned int bit,
-		     uint64_t positions)
-{
-	lb->bits[lb->nbits++] = (struct logbit){byte, bit, positions};
-}
-
 /*
  * Adds the bit that explains that the sum COMPUTED of LEN bytes at OFF is not
  * STORED, a number at SUM_AT: 1, or 0 where there is none.
@@ -94,8 +78,10 @@ static int explain_sum(struct logbits *lb, uint32_t stored, uint32_t computed,
 
 	if (n == CRCSOLVE_NONE)
 		return 0;
-	push_bit(lb, n < 8 * len ? off + n / 8 : sum_at + (n - 8 * len) / 8,
-		 (unsigned int)(n % 8), 8 * (len + sizeof(le32)));
+	lb->bits[lb->nbits++] = (struct logbit){
+		n < 8 * len ? off + n / 8 : sum_at + (n - 8 * len) / 8,
+		(unsigned int)(n % 8), 8 * (len + sizeof(le32)),
+	};
 	return 1;
 }
 
@@ -114,15 +100,16 @@ static int check_summary(struct logbits *lb, struct context *cx, uint32_t *sum)
 	uint64_t most = (geometry_segment_end(geo, segnum) - lb->pseg)
 			<< geo->block_bits;
 	uint32_t sumbytes;
-	int err = logbits_read(lb, cx, log_start(lb), &lb->ss, sizeof(lb->ss));
+	int err = logbits_read(lb, cx, lb->start, &lb->ss, sizeof(lb->ss));
 
 	if (err)
 		return err;
+	lb->bytes = (uint64_t)le32_get(lb->ss.ss_nblocks) << geo->block_bits;
 	*sum = le32_get(lb->ss.ss_sumsum);
 	sumbytes = le32_get(lb->ss.ss_sumbytes);
 	if (sumbytes < NILFS_SEGSUM_MIN_BYTES || sumbytes > most)
 		return 0;
-	err = sum_range(lb, cx, log_start(lb) + AT(ss_magic),
+	err = sum_range(lb, cx, lb->start + AT(ss_magic),
 			sumbytes - AT(ss_magic), sum);
 	if (err)
 		return err;
@@ -147,12 +134,13 @@ static int begin_log(struct logbits *lb, struct context *cx, uint64_t pseg)
 	if (!lb->buf)
 		return fail(cx, -ENOMEM, "buffer for logs");
 	lb->pseg = pseg;
+	lb->start = pseg << lb->geo->block_bits;
 	lb->nbits = 0;
 	lb->difference = 0;
 	lb->readable = lb->whole = false;
 	if (!geometry_has_block(lb->geo, pseg))
 		return 0;
-	err = dev_read(lb->dev, cx, log_start(lb), &lb->ss, sizeof(lb->ss));
+	err = dev_read(lb->dev, cx, lb->start, &lb->ss, sizeof(lb->ss));
 	return err ? err : 1;
 }
 
@@ -187,23 +175,24 @@ uint64_t logbits_next(struct logbits *lb, struct context *cx, uint64_t pseg,
 
 int logbits_header(struct logbits *lb, struct context *cx, uint64_t pseg)
 {
-	uint64_t start;
 	unsigned int i;
 	uint32_t sum;
 	int ret = begin_log(lb, cx, pseg);
 
 	if (ret <= 0 || !has_magic(&lb->ss))
 		return ret < 0 ? damage_forgive(cx, ret) : 0;
-	start = log_start(lb);
 	ret = check_summary(lb, cx, &sum);
 	/* Any bit of the summary but those of its length, */
 	if (!ret && explain_sum(lb, le32_get(lb->ss.ss_sumsum), sum,
-				start + AT(ss_sumsum), start + AT(ss_magic),
+				lb->start + AT(ss_sumsum),
+				lb->start + AT(ss_magic),
 				le32_get(lb->ss.ss_sumbytes) - AT(ss_magic)))
 		ret = keep_bit(lb, check_summary(lb, cx, &sum));
 	/* and these. */
 	for (i = 0; i < 32 && !ret; i++) {
-		push_bit(lb, start + AT(ss_sumbytes) + i / 8, i % 8, 32);
+		lb->bits[lb->nbits++] = (struct logbit){
+			lb->start + AT(ss_sumbytes) + i / 8, i % 8, 32,
+		};
 		ret = keep_bit(lb, check_summary(lb, cx, &sum));
 	}
 	return ret < 0 ? damage_forgive(cx, ret) : ret;
@@ -212,8 +201,8 @@ int logbits_header(struct logbits *lb, struct context *cx, uint64_t pseg)
 int logbits_sum(struct logbits *lb, struct context *cx)
 {
 	uint32_t sum;
-	int err = sum_range(lb, cx, log_start(lb) + AT(ss_sumsum),
-			    log_bytes(lb) - AT(ss_sumsum), &sum);
+	int err = sum_range(lb, cx, lb->start + AT(ss_sumsum),
+			    lb->bytes - AT(ss_sumsum), &sum);
 
 	lb->readable = !err;
 	if (!err)
@@ -229,7 +218,7 @@ static int check_root(struct logbits *lb, struct context *cx, uint64_t *at)
 
 	if (!segsum_has_super_root(&lb->ss))
 		return 1;
-	*at = log_start(lb) + log_bytes(lb) - bs;
+	*at = lb->start + lb->bytes - bs;
 	err = logbits_read(lb, cx, *at, lb->buf, bs);
 	return err ? err : superroot_check(lb->geo, lb->buf) == RULE_OK;
 }
@@ -241,13 +230,13 @@ static int check_root(struct logbits *lb, struct context *cx, uint64_t *at)
 static int solve_data(struct logbits *lb, struct context *cx,
 		      uint32_t difference)
 {
-	uint64_t start = log_start(lb), root;
+	uint64_t start = lb->start, root;
 	uint64_t summed = start + le32_get(lb->ss.ss_sumbytes);
 	const struct logbit *b = &lb->bits[lb->nbits];
 	bool in_summary;
 
 	if (!explain_sum(lb, difference, 0, start, start + AT(ss_sumsum),
-			 log_bytes(lb) - AT(ss_sumsum)))
+			 lb->bytes - AT(ss_sumsum)))
 		return 0;
 	in_summary = b->byte >= start + AT(ss_sumsum) && b->byte < summed;
 	return keep_bit(lb, in_summary ? 0 : check_root(lb, cx, &root));
@@ -279,8 +268,10 @@ int logbits_blocks(struct logbits *lb, struct context *cx)
 			at + SR_SUM_END, le16_get(sr->sr_bytes) - SR_SUM_END))
 		ret = keep_bit(lb, check_root(lb, cx, &at));
 	for (i = 0; i < 16 && !ret; i++) {
-		push_bit(lb, at + offsetof(struct nilfs_super_root, sr_bytes) +
-			 i / 8, i % 8, 16);
+		lb->bits[lb->nbits++] = (struct logbit){
+			at + offsetof(struct nilfs_super_root, sr_bytes) +
+				i / 8, i % 8, 16,
+		};
 		ret = keep_bit(lb, check_root(lb, cx, &at));
 	}
 	if (ret <= 0)
@@ -306,45 +297,38 @@ bool logbits_is_credible(const struct logbits *lb)
 	return true;
 }
 
-/* The same of a log of NBLOCKS blocks, whose header is in lb->ss: 1, 0. */
-static int explain_summary(const struct logbits *lb, struct context *cx,
-			   uint64_t nblocks)
-{
-	uint64_t len = nblocks << lb->geo->block_bits, start = log_start(lb);
-	uint32_t sumbytes = le32_get(lb->ss.ss_sumbytes), sum, all;
-	le32 computed;
-	int err;
-
-	if (sumbytes < NILFS_SEGSUM_MIN_BYTES || sumbytes > len)
-		return 0;
-	err = sum_range(lb, cx, start + AT(ss_magic), sumbytes - AT(ss_magic),
-			&sum);
-	if (!err)
-		err = sum_range(lb, cx, start + AT(ss_sumsum),
-				len - AT(ss_sumsum), &all);
-	if (err)
-		return err;
-	all ^= le32_get(lb->ss.ss_datasum);
-	computed = le32_make(sum);
-	return all == crc32_le_zeros(sum ^ le32_get(lb->ss.ss_sumsum),
-				     len - sumbytes) ||
-	       all == crcsolve_exchange(&lb->ss.ss_sumsum, &computed,
-					sizeof(computed), len - AT(ss_magic));
-}
-
 int logbits_payload(struct logbits *lb, struct context *cx, uint64_t pseg,
 		    uint64_t most, uint64_t *nblocks)
 {
-	int ret = most ? begin_log(lb, cx, pseg) : 0;
+	int ret = most ? begin_log(lb, cx, pseg) : 0, i;
+	uint32_t sumbytes, sum, all;
+	uint64_t len, said;
+	le32 computed;
 
 	if (ret <= 0)
 		return ret < 0 ? damage_forgive(cx, ret) : 0;
-	*nblocks = le32_get(lb->ss.ss_nblocks);
-	ret = *nblocks && *nblocks < most ?
-		explain_summary(lb, cx, *nblocks) : 0;
-	if (!ret) {
-		*nblocks = most;
-		ret = explain_summary(lb, cx, most);
+	said = le32_get(lb->ss.ss_nblocks);
+	sumbytes = le32_get(lb->ss.ss_sumbytes);
+	ret = 0;
+	for (i = said && said < most ? 0 : 1; i < 2 && !ret; i++) {
+		*nblocks = i ? most : said;
+		len = *nblocks << lb->geo->block_bits;
+		if (sumbytes < NILFS_SEGSUM_MIN_BYTES || sumbytes > len)
+			continue;
+		ret = sum_range(lb, cx, lb->start + AT(ss_magic),
+				sumbytes - AT(ss_magic), &sum);
+		if (!ret)
+			ret = sum_range(lb, cx, lb->start + AT(ss_sumsum),
+					len - AT(ss_sumsum), &all);
+		if (ret)
+			break;
+		all ^= le32_get(lb->ss.ss_datasum);
+		computed = le32_make(sum);
+		ret = all == crc32_le_zeros(sum ^ le32_get(lb->ss.ss_sumsum),
+					    len - sumbytes) ||
+		      all == crcsolve_exchange(&lb->ss.ss_sumsum, &computed,
+					       sizeof(computed),
+					       len - AT(ss_magic));
 	}
 	return ret < 0 ? damage_forgive(cx, ret) : ret;
 }

@@ -29,7 +29,7 @@ struct logbits {
 	char *buf;
 
 	/* Of the last logbits_header(): */
-	uint64_t pseg;
+	uint64_t pseg, start, bytes; /* the last two in bytes */
 	struct nilfs_segment_summary ss; /* with its bits corrected */
 	struct logbit bits[LOGBITS_MAX];
 	unsigned int nbits;

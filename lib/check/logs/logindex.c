@@ -11,7 +11,7 @@
  *
  * The index records what is in the logs, and knows neither SUFILE nor DAT: of
  * which use of its segment a log is, is determined by those who ask
- * (lifelogs.h).  A repair checks the volume many times.  Each check has an index
+ * (listings.h).  A repair checks the volume many times.  Each check has an index
  * of its own, which finds what the repair wrote, and takes the rest from that of
  * the device under the overlay, which has no base itself.  Derived blocks that
  * are patches over the device change no summary but for ss_datasum, which is not
@@ -74,10 +74,19 @@ void logindex_close(struct logindex *ix)
 	free(ix);
 }
 
-/* The blocks that LOG lists, as runs. */
-static int add_extents(struct logindex *ix, struct context *cx,
-		       struct segsum_iter *iter, struct logindex_log *log)
+/* Adds the log FOUND, and the blocks that it lists as runs. */
+static int add_log(struct logindex *ix, struct context *cx,
+		   const struct log *found, struct segsum_iter *iter)
 {
+	struct logindex_log log = {
+		.pseg = found->pseg,
+		.seq = le64_get(found->ss.ss_seq),
+		.cno = segsum_cno(&found->ss),
+		.create = le64_get(found->ss.ss_create),
+		.first = ix->extents.n,
+		.nblocks = found->nblocks,
+		.flags = le16_get(found->ss.ss_flags),
+	};
 	struct logindex_extent e = { .count = 0 };
 	struct segsum_block b;
 	int err = 0;
@@ -85,7 +94,7 @@ static int add_extents(struct logindex *ix, struct context *cx,
 	while (!err && segsum_iter_next(iter, &b)) {
 		if (e.count && !e.is_node && !b.is_node &&
 		    e.finfo == b.finfo && e.is_virtual == b.is_virtual &&
-		    e.blocknr + e.count == log->pseg + b.index &&
+		    e.blocknr + e.count == log.pseg + b.index &&
 		    e.blkoff + e.count == b.blkoff &&
 		    (!b.is_virtual || e.vblocknr + e.count == b.vblocknr)) {
 			e.count++;
@@ -94,7 +103,7 @@ static int add_extents(struct logindex *ix, struct context *cx,
 		if (e.count)
 			err = records_add(&ix->extents, cx, &e);
 		e = (struct logindex_extent){
-			.blocknr = log->pseg + b.index,
+			.blocknr = log.pseg + b.index,
 			.vblocknr = b.vblocknr,
 			.blkoff = b.blkoff,
 			.ino = b.ino,
@@ -108,9 +117,9 @@ static int add_extents(struct logindex *ix, struct context *cx,
 	}
 	if (!err && e.count)
 		err = records_add(&ix->extents, cx, &e);
-	log->verdict = (uint16_t)iter->verdict;
-	log->nextents = (uint32_t)(ix->extents.n - log->first);
-	return err;
+	log.verdict = (uint16_t)iter->verdict;
+	log.nextents = (uint32_t)(ix->extents.n - log.first);
+	return err ? err : records_add(&ix->logs, cx, &log);
 }
 
 /* A log that is not found is taken for one that was never there: what cannot be
@@ -129,36 +138,27 @@ static int read_segment(struct logindex *ix, struct context *cx,
 	ret = logsearch_open(&search, cx, vol, segnum,
 			     geometry_segment_start(&vol->geo, segnum));
 	while (!ret) {
-		struct logindex_log log = { .first = ix->extents.n };
-
 		ret = context_cancelled(cx);
 		if (!ret)
 			ret = logsearch_next(&search, cx, &found);
 		if (!ret || (ret < 0 && damage_is_fatal(ret)))
 			break;
-		if (ret < 0) {
-			/* On past what cannot be read. */
-			fail_clear(cx);
-			if (ret != -EIO || search.next == failed)
-				search.next++;
-			else
-				failed = search.next;
-			ret = 0;
+		if (ret > 0) {
+			if (!slot.n)
+				seq = le64_get(found.ss.ss_seq);
+			slot.nsame += slot.nsame == slot.n &&
+				      seq == le64_get(found.ss.ss_seq);
+			slot.n++;
+			ret = add_log(ix, cx, &found, &search.summary.iter);
 			continue;
 		}
-		log.pseg = found.pseg;
-		log.seq = le64_get(found.ss.ss_seq);
-		log.cno = segsum_cno(&found.ss);
-		log.create = le64_get(found.ss.ss_create);
-		log.nblocks = found.nblocks;
-		log.flags = le16_get(found.ss.ss_flags);
-		if (!slot.n)
-			seq = log.seq;
-		slot.nsame += slot.nsame == slot.n && seq == log.seq;
-		slot.n++;
-		ret = add_extents(ix, cx, &search.summary.iter, &log);
-		if (!ret)
-			ret = records_add(&ix->logs, cx, &log);
+		/* On past what cannot be read. */
+		fail_clear(cx);
+		if (ret != -EIO || search.next == failed)
+			search.next++;
+		else
+			failed = search.next;
+		ret = 0;
 	}
 	logsearch_close(&search);
 	if (!ret)

@@ -14,7 +14,6 @@
 #include "base/checked.h"
 #include "check/check.h"
 #include "check/damage.h"
-#include "check/logs/lifelogs.h"
 #include "check/logs/listings.h"
 #include "disk/dat.h"
 #include "disk/inode.h"
@@ -30,22 +29,6 @@ struct mapsearch {
 	bool missing;		/* it is not there */
 };
 
-/* The key of the block that is BY blocks after that of L in its list: 1, 0. */
-static int find_neighbour(const struct mapsearch *s, struct context *cx,
-			  const struct listing *l, int by, uint64_t *key)
-{
-	struct segsum_block b, own;
-	int ret = lifelogs_find_block(cx, s->c, l->blocknr, &own, NULL);
-
-	if (ret > 0)
-		ret = lifelogs_find_block(cx, s->c, l->blocknr + (uint64_t)by,
-					  &b, NULL);
-	if (ret <= 0)
-		return damage_forgive(cx, ret);
-	*key = b.blkoff;
-	return b.finfo == own.finfo && b.ino == own.ino && !b.is_node;
-}
-
 /*
  * Whether the log that lists L is wrong, and the map is right: 1 and *KEY, the
  * block's in the map, 0.  The blocks of a file are in a log in their order, and
@@ -57,33 +40,33 @@ static int is_log_wrong(struct mapsearch *s, struct context *cx,
 {
 	uint64_t end = div_round_up(le64_get(s->file.inode.i_size),
 				    s->c->vol->geo.block_size);
-	uint64_t above = 0, below = 0, vblocknr, blocknr;
-	struct blockmap_cursor cur;
+	uint64_t above = end, below = 0, vblocknr, blocknr;
 	struct blockmap_item item;
-	struct segsum_block b;
-	bool found = false, by_map, by_log;
-	int ret = blockmap_cursor_open(&cur, cx, &s->file.map, 0, false);
+	struct segsum_block own, b;
+	bool by_map, by_log;
+	int by, ret = blockmap_find_pointer(&s->file.map, cx, &l->number, 1,
+					    false, &item);
 
-	while (!ret && !found &&
-	       (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
-		found = item.ptr == l->number;
-		ret = context_cancelled(cx);
-	}
-	blockmap_cursor_close(&cur);
-	ret = damage_forgive(cx, ret < 0 ? ret : 0);
-	if (ret || !found)
-		return ret;
+	if (ret <= 0)
+		return damage_forgive(cx, ret);
 	*key = item.key;
 
 	/* Whether it can be there in the list. */
-	ret = find_neighbour(s, cx, l, -1, &below);
-	below = ret > 0 ? below + 1 : 0;
-	if (ret >= 0)
-		ret = find_neighbour(s, cx, l, 1, &above);
-	if (ret < 0)
+	ret = listings_find_block(cx, s->c, l->blocknr, &own, NULL);
+	for (by = -1; by <= 1 && ret > 0; by += 2) {
+		ret = listings_find_block(cx, s->c, l->blocknr + (uint64_t)by,
+					  &b, NULL);
+		ret = ret < 0 ? damage_forgive(cx, ret) : ret;
+		if (ret > 0 && b.finfo == own.finfo && b.ino == own.ino &&
+		    !b.is_node) {
+			below = by < 0 ? b.blkoff + 1 : below;
+			above = by > 0 && b.blkoff < end ? b.blkoff : above;
+		}
+		ret = ret < 0 ? ret : 1;
+	}
+	ret = damage_forgive(cx, ret < 0 ? ret : 0);
+	if (ret)
 		return ret;
-	if (!ret || above > end)
-		above = end;
 	by_map = *key >= below && *key < above;
 	by_log = l->blkoff >= below && l->blkoff < above;
 	if (by_map != by_log)
@@ -96,7 +79,7 @@ static int is_log_wrong(struct mapsearch *s, struct context *cx,
 		ret = ret ? ret : 1;
 	}
 	if (ret > 0)
-		ret = lifelogs_find_block(cx, s->c, blocknr, &b, NULL);
+		ret = listings_find_block(cx, s->c, blocknr, &b, NULL);
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
 	return b.ino == l->ino && b.blkoff == l->blkoff &&
@@ -156,11 +139,9 @@ static int visit_listing(void *arg, struct context *cx,
 	if (ret < 0)
 		return ret;
 	findings_snapshots(f, cno != latest);
-	findings_add(f, &(struct finding){
-		.rule = ret ? RULE_LOG_PLACE : RULE_BMAP_PLACE,
-		.place = place_map(cno, l->ino, ret ? key : l->blkoff, 0),
-		.has_got = true, .got = l->number,
-	});
+	findings_got(f, ret ? RULE_LOG_PLACE : RULE_BMAP_PLACE,
+		     place_map(cno, l->ino, ret ? key : l->blkoff, 0),
+		     l->number);
 	findings_snapshots(f, false);
 	s->wanted[l->ino % MAPSUMS] = false;
 	return 0;

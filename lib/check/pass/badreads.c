@@ -19,7 +19,7 @@
 
 #include "base/search.h"
 #include "check/damage.h"
-#include "check/logs/lifelogs.h"
+#include "check/logs/listings.h"
 #include "vol/cptable.h"
 #include "vol/datscan.h"
 #include "vol/root.h"
@@ -200,7 +200,7 @@ static int report_blocks(struct badreads *r, struct context *cx)
 		int ret = 0;
 
 		if (vb->start) {
-			ret = lifelogs_find_block(cx, c, vb->blocknr, &b, NULL);
+			ret = listings_find_block(cx, c, vb->blocknr, &b, NULL);
 			if (ret >= 0)
 				ret = badreads_name(c->findings, cx, c->vol,
 						    vb->blocknr, vb,

@@ -26,7 +26,7 @@
 #include "base/checked.h"
 #include "check/check.h"
 #include "check/damage.h"
-#include "check/logs/lifelogs.h"
+#include "check/logs/listings.h"
 #include "check/logs/mapsums.h"
 #include "disk/bmap.h"
 #include "disk/dat.h"
@@ -162,7 +162,7 @@ static int find_file(struct check *c, struct context *cx, uint64_t vblocknr,
 	int ret = translate_entry(c->vol, cx, vblocknr, &de);
 
 	if (!ret && geometry_has_block(&c->vol->geo, le64_get(de.de_blocknr)))
-		ret = lifelogs_find_block(cx, c, le64_get(de.de_blocknr), &b,
+		ret = listings_find_block(cx, c, le64_get(de.de_blocknr), &b,
 					  NULL);
 	if (ret <= 0)
 		return damage_forgive(cx, ret);

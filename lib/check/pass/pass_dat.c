@@ -170,10 +170,10 @@ static int check_entries(struct scan *s, struct context *cx)
 static int compare_newest(struct check *c, struct context *cx)
 {
 	const struct palloc *p = &c->vol->dat_palloc;
-	struct listings own = { 0 };
+	struct listings own = { .of_file = NILFS_DAT_INO };
 	struct palloc_block what;
 	size_t i;
-	int ret = listings_of_file(&own, cx, c, NILFS_DAT_INO);
+	int ret = listings_gather(&own, cx, c);
 
 	for (i = 0; i < own.n && !own.partial && !ret && !c->dat_broken; i++) {
 		const struct listing *l = &own.items[i];
@@ -216,7 +216,9 @@ static int claim_own(void *arg, struct context *cx,
 			return ret;
 		rule = RULE_DAT_MAP_DOUBLE;
 	}
-	claims_blame(s->c, rule, p->ptr, p->key, p->level);
+	findings_got(s->c->findings, rule,
+		     place_map(0, NILFS_DAT_INO, p->key, p->level), p->ptr);
+	s->c->dat_broken = true;
 	return 0;
 }
 
