@@ -10,7 +10,6 @@
 #include "fsck/apply/undo.h"
 #include "fsck/plan/options.h"
 #include "fsck/session.h"
-#include "fsck/target.h"
 
 #define EXIT_OPERATIONAL 8	/* of fsck(8) */
 #define EXIT_USAGE 16

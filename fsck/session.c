@@ -3,20 +3,12 @@
  * One check of one volume, and its repair.
  *
  * The first look is printed as it goes; what was repaired, and what is left
- * then, once it is on the device.
+ * then, once it is on the device.  What is said about the volume at last is
+ * what its headers count, if all of them can be read.
  *
- * The last word.
- *
- * What is said about the volume is what its headers count.  Where one of them
- * cannot be read, the passes have said so, and the counts are left out.
- *
- * Counters rebuilt without any other repair.
- *
- * A kernel knows nothing of live-block counts and leaves them behind, so to
- * count again is no rare thing, and the tree of files has no part in it: only
- * the passes run that show whether DAT, logs and checkpoints can be counted
- * on.  Everything is compared with what it should be, and where nothing
- * differs nothing is written.
+ * Counters are rebuilt without any other repair.  A kernel knows nothing of
+ * live-block counts and leaves them behind, so only the passes run that show
+ * whether DAT, logs and checkpoints can be counted on.
  */
 #include "fsck/session.h"
 
@@ -48,9 +40,16 @@ enum decision_mode session_mode(const struct tool *tool,
 		       DECISION_MODE_ASK : DECISION_MODE_NO;
 }
 
-#define VERDICT_MAX 160
+#define VERDICT_MAX 320
 
-static void put_line(const struct session_summary *s, struct report *r)
+static void put_count(const struct session_summary *s, struct report *r,
+		      const char *key, const char *label, uint64_t v)
+{
+	report_value(r, VALUE_U64, key, label,
+		     s->counted ? value_u64(v) : value_absent());
+}
+
+void session_report(const struct session_summary *s, struct report *r)
 {
 	uint64_t errors = s->fatal + s->errors;
 	char text[VERDICT_MAX];
@@ -73,26 +72,14 @@ static void put_line(const struct session_summary *s, struct report *r)
 	else if (!s->losses_known)
 		snprintf(text + n, VERDICT_MAX - n,
 			 ", losses could not be determined");
-	if (!s->counted) {
-		report_text(r, "%s: %s", s->device, text);
-		return;
-	}
-	report_text(r, "%s: %s, %" PRIu64 " files, checkpoint %" PRIu64
-		    ", %" PRIu64 "/%" PRIu64 " segments", s->device, text,
-		    s->files, s->cno, s->used_segments, s->segments);
-}
-
-static void put_count(const struct session_summary *s, struct report *r,
-		      const char *key, const char *label, uint64_t v)
-{
-	report_value(r, VALUE_U64, key, label,
-		     s->counted ? value_u64(v) : value_absent());
-}
-
-void session_report(const struct session_summary *s, struct report *r)
-{
+	n = strlen(text);
+	if (s->counted)
+		snprintf(text + n, VERDICT_MAX - n, ", %" PRIu64 " files, "
+			 "checkpoint %" PRIu64 ", %" PRIu64 "/%" PRIu64
+			 " segments", s->files, s->cno, s->used_segments,
+			 s->segments);
 	if (report_is_text(r)) {
-		put_line(s, r);
+		report_text(r, "%s: %s", s->device, text);
 		return;
 	}
 	report_begin(r, "summary", NULL);
@@ -239,78 +226,65 @@ static int print_result(struct repair *r, const struct look *l, bool repaired)
 	return repaired ? SESSION_REPAIRED : 0;
 }
 
-static void note_nothing(const struct repair *r)
-{
-	const struct volume *vol = r->first->check.vol;
-	const struct findings *f = r->first->check.findings;
-	const char *why = NULL;
-
-	if (r->grave)
-		tool_note(r->tool, "%s: nothing was changed: of %" PRIu64
-			  " files repairs would leave %" PRIu64 "; --rebuild "
-			  "does that", r->tool->argv[0], r->losses.files,
-			  r->losses.left);
-	else if (!vol && r->o->mode == OPTIONS_YES)
-		why = ": there is no superblock to begin with";
-	else if (findings_count(f, RULE_SB_WIPED))
-		why = ": the first superblock was wiped or overwritten, which "
-		      "may be intended; -y brings it back";
-	else if (r->rounds)
-		why = ": no repair made it better";
-	else if (findings_count(f, RULE_SB_DEVICE_SIZE))
-		why = ": the device is smaller than its volume";
-	else if (vol && vol->latest.orphans_start)
-		why = ", for the sake of the logs after the latest checkpoint: "
-		      "a mount brings them back, -y gives them up";
-	if (why)
-		tool_note(r->tool, "%s: nothing was changed%s",
-			  r->tool->argv[0], why);
-}
-
-/*
- * What every mount does needs no question.  With --rebuild what looks sound is
- * compared with what is derived as well; with --state an older state is to
- * become the latest one.
- */
-static bool is_repair_due(const struct repair *r)
-{
-	const struct look *l = r->first;
-	bool repairs = l->mode != DECISION_MODE_NO;
-
-	return !plan_is_empty(&l->plan) || l->state_error ||
-	       (repairs && l->mode != DECISION_MODE_ASK && l->complete &&
-		forward_is_due(l->check.vol)) ||
-	       (repairs && r->o->rebuild &&
-		(l->left || (l->mode == DECISION_MODE_YES && l->complete))) ||
-	       (repairs && r->o->state && l->complete) ||
-	       states_gives_up(r);
-}
-
 static int run_check(struct repair *r, struct context *cx)
 {
-	const struct look *last = r->first;
+	const struct look *last = r->first, *l = last;
+	const struct findings *f;
+	const struct volume *vol;
+	const char *why = NULL;
+	bool repairs = l->mode != DECISION_MODE_NO, due;
 	int ret = r->o->state ? states_take(r, cx) : 0;
 
 	r->first->state = r->o->state ? &r->state : NULL;
 	if (!ret)
 		ret = run_look(r, true);
-	if (!ret && is_repair_due(r)) {
+	if (ret)
+		return ret;
+	/* What every mount does needs no question.  With --rebuild what looks
+	   sound is compared with what is derived as well; with --state an older
+	   state is to become the latest one. */
+	due = !plan_is_empty(&l->plan) || l->state_error ||
+	      (repairs && l->mode != DECISION_MODE_ASK && l->complete &&
+	       forward_is_due(l->check.vol)) ||
+	      (repairs && r->o->rebuild &&
+	       (l->left || (l->mode == DECISION_MODE_YES && l->complete))) ||
+	      (repairs && r->o->state && l->complete) || states_gives_up(r);
+	if (due)
 		ret = repair_run(r, cx);
-		if (!ret)
-			note_nothing(r);
-		if (ret > 0)
-			ret = accounting_run(r, cx) ?: repair_commit(r, cx) ?: 1;
-	}
-	if (ret > 0) {
+	if (ret > 0)
+		ret = accounting_run(r, cx) ?: repair_commit(r, cx) ?: 1;
+	if (ret < 0)
+		return ret;
+	f = l->check.findings;
+	vol = l->check.vol;
+	if (ret) {
 		repair_report(r, &r->tool->report);
 		losslist_report(&r->account, &r->tool->report,
 				r->tool->verbose);
 		if (r->now)
 			look_report_kept(r->now, &r->tool->report, "left");
 		last = repair_current(r);
+	} else if (due && r->grave) {
+		tool_note(r->tool, "%s: nothing was changed: of %" PRIu64
+			  " files repairs would leave %" PRIu64 "; --rebuild "
+			  "does that", r->tool->argv[0], r->losses.files,
+			  r->losses.left);
+	} else if (due && !vol && r->o->mode == OPTIONS_YES) {
+		why = ": there is no superblock to begin with";
+	} else if (due && findings_count(f, RULE_SB_WIPED)) {
+		why = ": the first superblock was wiped or overwritten, which "
+		      "may be intended; -y brings it back";
+	} else if (due && r->rounds) {
+		why = ": no repair made it better";
+	} else if (due && findings_count(f, RULE_SB_DEVICE_SIZE)) {
+		why = ": the device is smaller than its volume";
+	} else if (due && vol && vol->latest.orphans_start) {
+		why = ", for the sake of the logs after the latest checkpoint: "
+		      "a mount brings them back, -y gives them up";
 	}
-	if (ret < 0)
-		return ret;
+	if (why)
+		tool_note(r->tool, "%s: nothing was changed%s",
+			  r->tool->argv[0], why);
 	note_left(r, last);
 	ret = print_result(r, last, ret);
 	return ret >= 0 && lacks_room(r, last) ? SESSION_UNCORRECTED : ret;
@@ -371,17 +345,15 @@ static int roll_back(struct repair *r, struct context *cx)
 }
 
 /* In place of all fixers. */
-static int rebuild_counters(struct fixer_job *job, struct context *cx,
-			    const struct fix *fixes, size_t n)
+static int rebuild_counters(struct fixer_job *job, struct context *cx)
 {
 	const struct findings *f = job->check->findings;
-	const struct fix recount = { .rule = RULE_SU_NLIVE };
+	const struct finding recount = { .rule = RULE_SU_NLIVE };
 	uint64_t changed;
 	void *header;
 	bool stale;
 	int err = fix_segments_all(job, cx, NULL, &changed);
 
-	(void)fixes, (void)n;
 	if (!err)
 		err = fix_counts(job, cx, &recount, 1);
 	if (err)

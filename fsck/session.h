@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One check of one volume, and its repair, printed as it goes. */
+/* One device, one check of its volume, and its repair, printed as it goes. */
 #ifndef NILFS2_FSCK_SESSION_H
 #define NILFS2_FSCK_SESSION_H
 
@@ -8,9 +8,44 @@
 
 #include "cli/tool.h"
 #include "dev/dev.h"
+#include "dev/output.h"
 #include "find/decision.h"
 #include "fsck/plan/options.h"
 #include "out/report.h"
+
+struct target {
+	struct dev *dev;	/* with its zones, where it has some */
+	struct dev *under;	/* what that is over, or NULL */
+	struct dev *file;	/* at the bottom, may be the same as DEV */
+	struct dev *source;	/* where FILE is a copy of it; or NULL */
+	struct dev *container;	/* the file that SOURCE is a disk in, or NULL */
+	struct output *copy;	/* that file, to be committed, or NULL */
+	bool unread;		/* some areas are known to be unreadable */
+};
+
+/*
+ * Opens the device PATH for what O asks: to be read, or to be written to,
+ * where that can be.  One that is mounted is only read, and refused (-EBUSY)
+ * with -y; one that may be written to meanwhile is refused unless O says that
+ * nothing is to be changed.  Zones are those of a host-managed device, or of
+ * the file beside an image; where they cannot be listed it is only read.
+ * With an output file that is what is opened, a copy of the device.
+ * -EOPNOTSUPP for undo files on zones, or as devfile_open().  T is closed with
+ * target_close(), also after a failure.
+ */
+int target_open(struct target *t, struct tool *tool, const char *path,
+		const struct options *o);
+void target_close(struct target *t);
+
+/*
+ * Makes the new file FILE a sparse copy of SOURCE, opened to be written as
+ * *COPY, with *BAD over it: what SOURCE, or BAD areas of MAP (NULL: none),
+ * cannot give is unreadable there.  Prints how much that is.  -ENOSPC, -EINTR,
+ * as devfile_create().
+ */
+int target_copy(struct dev **copy, struct dev **bad, struct tool *tool,
+		struct dev *source, const struct output *file,
+		const char *map);
 
 /* Exit status of fsck(8). */
 #define SESSION_REPAIRED 1
@@ -34,10 +69,8 @@ int session_run(struct tool *tool, const struct options *o, struct dev *dev);
 enum decision_mode session_mode(const struct tool *tool,
 				const struct options *o);
 
-/*
- * The last word of a check: one line for people, as other checkers have it, and
- * one object for scripts.
- */
+/* The last word of a check: one line for people, as other checkers have it, and
+   one object for scripts. */
 struct session_summary {
 	const char *device;	/* as the user named it */
 	bool complete;		/* all passes were run */

@@ -3,19 +3,14 @@
  * The device that is to be checked.
  *
  * What is mounted only to be read does not change, so it can be checked: at
- * boot that is how the root is given to its checker.
+ * boot that is how the root is given to its checker.  Zones are kept to, those
+ * of an image file, too.
  *
- * Zones are kept to, those of an image file, too: a repair leaves an image that
- * can be brought to a device still.
- *
- * A volume on a failing device.
- *
- * Each read of a device with bad sectors takes long and may be the last one
- * that works, so it is read once, in large pieces, and small ones where these
- * fail; everything else is done with the copy.  Where ddrescue has made the
- * copy already, its map file says what it lacks.
+ * Each read of a failing device takes long and may be the last one that works,
+ * so it is read once, in large pieces, and small ones where these fail;
+ * everything else is done with the copy.  Where ddrescue has made the copy
+ * already, its map file says what it lacks.
  */
-#include "fsck/target.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -258,27 +253,6 @@ static int open_file(struct target *t, struct context *cx, const char *path,
 	return devfile_open(&t->file, cx, path, DEVFILE_READ);
 }
 
-/*
- * A device with a foreign signature is read only where a superblock is left to
- * be read, and written only where -y --force says so.
- */
-static int check_owner(struct target *t, struct tool *tool,
-		       const struct options *o, enum need need)
-{
-	bool forced = o->force && (o->mode == OPTIONS_YES || o->undo);
-	struct context *cx = &tool->cx;
-	struct owner owner;
-
-	owner_find(&owner, cx, t->file);
-	if (!owner.foreign)
-		return 0;
-	if (!forced && (need != NEED_READ || !owner.nilfs))
-		return owner_fail(cx, t->file, &owner, "; -n looks at it, "
-				  "-y --force writes to it nevertheless");
-	tool_warn(tool, "%s: %s", t->file->name, owner.what);
-	return 0;
-}
-
 /* The copy of what was opened takes its place. */
 static int make_copy(struct target *t, struct tool *tool,
 		     const struct options *o)
@@ -358,7 +332,9 @@ static int open_device(struct target *t, struct tool *tool, const char *path,
 int target_open(struct target *t, struct tool *tool, const char *path,
 		const struct options *o)
 {
+	bool forced = o->force && (o->mode == OPTIONS_YES || o->undo);
 	struct context *cx = &tool->cx;
+	struct owner owner;
 	enum need need;
 	int err;
 
@@ -366,10 +342,16 @@ int target_open(struct target *t, struct tool *tool, const char *path,
 	err = find_need(tool, path, o, &need);
 	if (!err)
 		err = open_file(t, cx, path, need);
-	if (!err)
-		err = check_owner(t, tool, o, need);
 	if (err)
 		return err;
+	/* With a foreign signature it is read only where a superblock is left to
+	   be read, and written only where -y --force says so. */
+	owner_find(&owner, cx, t->file);
+	if (owner.foreign && !forced && (need != NEED_READ || !owner.nilfs))
+		return owner_fail(cx, t->file, &owner, "; -n looks at it, "
+				  "-y --force writes to it nevertheless");
+	if (owner.foreign)
+		tool_warn(tool, "%s: %s", t->file->name, owner.what);
 	err = o->output ? make_copy(t, tool, o) :
 			  open_device(t, tool, path, o, need);
 	/* The superblock that is not to be used counts as unreadable. */

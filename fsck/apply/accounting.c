@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The states that the account of a repair compares.
+ * The states that the account of a repair compares, and the state that
+ * superblocks declare after it.
  *
  * The state before the repair is that of a log on the device: the one that a
  * mount uses, or a newer one found by the repair that a mount does not reach.
- * The state after is what the repair has appended to it.
- *
- * The state that superblocks declare after a repair.
  *
  * A volume without errors is marked as cleanly unmounted, so that the log that
  * superblocks name is taken for the latest, and as free of the errors that the
@@ -34,7 +32,7 @@ int accounting_settle(struct repair *r, struct context *cx)
 	struct nilfs_super_block sb;
 	int ret;
 
-	if (!vol || improvement_errors(&l->check))
+	if (!vol || improvement_errors(&l->check, false))
 		return 0;
 	sb = *volume_super(vol);
 	state = before = le16_get(sb.s_state);
@@ -59,7 +57,7 @@ int accounting_settle(struct repair *r, struct context *cx)
 	if (ret || !(before & ~state))
 		return ret;
 	repair_note(r, "superblocks: no longer say that there were errors");
-	ret = repair_look(r, cx, IMPROVEMENT_ONLY);
+	ret = repair_look(r, cx, IMPROVEMENT_ONLY, NULL, NULL);
 	return ret < 0 ? ret : 0;
 }
 
@@ -129,29 +127,6 @@ static int add_gap(struct sparse *unread, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-/* Adds the blocks of SEGNUM that no readable log has. */
-static int add_unread(struct sparse *unread, struct context *cx,
-		      const struct check *c, struct logbits *lb,
-		      uint64_t segnum)
-{
-	const struct nilfs_geometry *geo = &c->vol->geo;
-	uint64_t next = geometry_segment_start(geo, segnum);
-	struct lifelogs l;
-	struct logindex_log log;
-	int ret = listings_open(&l, cx, c, segnum), err = 0;
-
-	while (ret > 0 && !err && (ret = listings_next(&l, cx, &log)) > 0) {
-		if (l.is_former)
-			continue;
-		err = add_gap(unread, cx, lb, &next, log.pseg);
-		next = log.pseg + log.nblocks;
-	}
-	if (ret >= 0 && !err)
-		err = add_gap(unread, cx, lb, &next,
-			      geometry_segment_end(geo, segnum));
-	return ret < 0 ? ret : err;
-}
-
 /* Marks of snapshots that were given up, also of those that only the repair had
    brought back. */
 static void name_unset(struct repair *r, struct context *cx,
@@ -197,7 +172,7 @@ int accounting_run(struct repair *r, struct context *cx)
 				       &r->first->check.used_segments,
 		.base = r->has_base ? &r->base : NULL,
 		.files = now->files_known ? now->files : 0,
-		.is_sound = !improvement_errors(now) &&
+		.is_sound = !improvement_errors(now, false) &&
 			    !findings_count(now->findings,
 					    RULE_INODE_LINKS_UNKNOWN),
 		.is_whole = r->first->check.vol &&
@@ -205,21 +180,37 @@ int accounting_run(struct repair *r, struct context *cx)
 			    !findings_count(f, RULE_SB_NO_SUPER_ROOT) &&
 			    !findings_count(f, RULE_LOG_CHAIN),
 	};
-	uint64_t segnum;
-	int err;
+	const struct nilfs_geometry *geo;
+	struct logindex_log log;
+	uint64_t segnum, next;
+	struct lifelogs l;
+	int ret, err;
 
 	if (!sides.after || !sides.logs) {
 		r->account.incomplete = true;
 		return 0;
 	}
 	progress_begin(&r->tool->progress, "comparing", 0, false);
-	/* Blocks in segments with logs that could not be read: no checksum says
-	   whether they are what was written. */
-	lb.geo = &now->vol->geo;
-	err = sparse_init(&unread, cx, now->vol->geo.nblocks);
+	/* Blocks of no readable log, in segments with logs that could not be
+	   read: no checksum says whether they are what was written. */
+	lb.geo = geo = &now->vol->geo;
+	err = sparse_init(&unread, cx, geo->nblocks);
 	for (segnum = bitmap_next_set(broken, 0); segnum < broken->bits && !err;
-	     segnum = bitmap_next_set(broken, segnum + 1))
-		err = add_unread(&unread, cx, now, &lb, segnum);
+	     segnum = bitmap_next_set(broken, segnum + 1)) {
+		next = geometry_segment_start(geo, segnum);
+		ret = listings_open(&l, cx, now, segnum);
+		while (ret > 0 && !err &&
+		       (ret = listings_next(&l, cx, &log)) > 0) {
+			if (l.is_former)
+				continue;
+			err = add_gap(&unread, cx, &lb, &next, log.pseg);
+			next = log.pseg + log.nblocks;
+		}
+		if (ret >= 0 && !err)
+			err = add_gap(&unread, cx, &lb, &next,
+				      geometry_segment_end(geo, segnum));
+		err = ret < 0 ? ret : err;
+	}
 	logbits_fini(&lb);
 	if (!err)
 		err = account_run(&r->account, cx, &sides);

@@ -2,15 +2,12 @@
 /*
  * Repair by derivation.
  *
- * The derived blocks are first patches over the device, and the whole volume is
- * checked with them.  If that is better they are written, and the patches are
- * dropped.  Where all are written in their places, that is what was checked.  A
- * log is checked once more, and must lead to no more findings.
- *
- * A block is written in place if the checksum of its log proves it, or with an
- * undo file.  Otherwise blocks of DAT, cpfile and SUFILE are written to a new
- * log.  Blocks of files are shared by checkpoints: they keep their numbers, as
- * all live blocks of their segment are moved (fix_moves_empty()).
+ * The derived blocks are first patches over the device, and the whole volume
+ * is checked with them.  If that is better they are written, and the patches
+ * are dropped: in their places, if the checksums of their logs prove them or
+ * with an undo file, else to a new log, which is checked once more.  Blocks of
+ * files are shared by checkpoints: they keep their numbers, as all live blocks
+ * of their segment are moved (fix_moves_empty()).
  *
  * A node that leads to blocks of the right files and offsets, but dead ones, is
  * an older version of itself, or the DAT is wrong about their ends.  It is the
@@ -38,29 +35,25 @@ struct part {
 	/* Nothing may be left to derive, and the DAT must have had entries that
 	   are wrong whatever maps lead to them. */
 	bool whole;
-	unsigned int had;	/* in the end: what of it had blocks */
+	struct derived *d;
+	/* In the end: what of it had blocks; whether they are better, and do
+	   not explain everything. */
+	unsigned int had;
+	bool refused;
 };
 
-/*
- * What came of the tries from one state, by what had blocks: the same blocks
- * need no other look.
- */
+/* What came of the tries from one state, by what had blocks: the same blocks
+   need no other look. */
 struct tries {
 	bool worse[ALL + 1];
-	/* The last look at what is better, and does not explain everything, and
-	   at what; or NULL. */
-	struct look *look;
-	unsigned int at;
 	/* What another stage repairs came to nothing in the log of derived
 	   blocks: these are to be written AGAIN without it. */
 	bool bare, again;
 };
 
-/*
- * Whether L, after AFTER, has findings that a derivation may explain.  After
- * one of the DAT it may be seen for the first time that no map leads to some
- * entry; after one of the cpfile, how many inodes a checkpoint has.
- */
+/* Whether L, after AFTER, has findings that a derivation may explain.  After
+   one of the DAT it may be seen for the first time that no map leads to some
+   entry; after one of the cpfile, how many inodes a checkpoint has. */
 static bool has_more(const struct look *l, const struct part *after)
 {
 	const struct plan_kind *kinds = l->plan.kinds;
@@ -87,12 +80,9 @@ static bool is_rewritten(const struct derived_block *b)
 	       b->ino == NILFS_SUFILE_INO;
 }
 
-/*
- * Writes the derived blocks to the log of JOB.  Of segments with blocks that no
- * commit rewrites all live blocks are moved, with their patched content.
- */
-static int rewrite_block(struct fixer_job *job, struct context *cx,
-			 const struct fix *fixes, size_t n)
+/* Writes the derived blocks to the log of JOB.  Of segments with blocks that no
+   commit rewrites all live blocks are moved, with their patched content. */
+static int rewrite_block(struct fixer_job *job, struct context *cx)
 {
 	const struct derived *d = job->derived;
 	struct bitmap segments = { 0 };
@@ -100,8 +90,6 @@ static int rewrite_block(struct fixer_job *job, struct context *cx,
 	uint64_t moved;
 	size_t i;
 
-	(void)fixes;
-	(void)n;
 	for (i = 0; i < d->n && !err; i++) {
 		const struct derived_block *b = &d->blocks[i];
 
@@ -127,33 +115,36 @@ static int rewrite_block(struct fixer_job *job, struct context *cx,
 	return err;
 }
 
-/*
- * Whether a file, some node of which may as well have been right (ANY: any
- * file), has another number of blocks than it should.
- */
-static bool is_contradicted(const struct look *l, const struct derived *d,
-			    bool any)
+/* Whether the blocks of PART explain what NOW found: not where a file, some
+   node of which may as well have been right, without the DAT any file, has
+   another number of blocks than it should. */
+static bool is_explained(void *arg, const struct look *now)
 {
-	const struct plan_kind *kind = &l->plan.kinds[RULE_FIX_MAPS];
+	const struct plan_kind *kind = &now->plan.kinds[RULE_FIX_MAPS];
+	struct part *part = arg;
+	const struct derived *d = part->d;
+	bool any = !(part->of & DAT);
 	size_t i, j;
 
-	for (i = 0; i < d->n; i++)
+	part->refused = part->whole && has_more(now, part);
+	for (i = 0; i < d->n && !part->refused; i++)
 		for (j = 0; (any || d->blocks[i].plausible) && j < kind->n; j++)
-			if (kind->fixes[j].rule == RULE_INODE_BLOCKS &&
-			    (any || kind->fixes[j].place.ino ==
-					    d->blocks[i].ino))
-				return true;
-	return false;
+			part->refused |=
+				kind->fixes[j].rule == RULE_INODE_BLOCKS &&
+				(any || kind->fixes[j].place.ino ==
+						d->blocks[i].ino);
+	return !part->refused;
 }
 
-static int derive_all(struct repair *r, struct context *cx, struct derived *d,
-		      struct part *part)
+static int derive_all(struct repair *r, struct context *cx, struct part *part)
 {
 	struct look *now = repair_current(r);
 	struct fixer_job job = repair_job(r, cx);
+	struct derived *d = part->d;
 	int err = 0;
 	size_t n;
 
+	part->refused = false;
 	if (part->of & CPFILE)
 		err = fix_checkpoints_derive(d, cx, &job);
 	part->had = d->n ? CPFILE : 0;
@@ -173,14 +164,12 @@ static int derive_all(struct repair *r, struct context *cx, struct derived *d,
 
 /*
  * Writes D, which R->now is a look at, to the overlay: in their places, or in
- * one more log, and looks again at what is in a log: 1 where it stays, 0.
- * *BEFORE is freed for that look, if it is not the first.  What the stage that
- * is due next repairs, by the look at the derived blocks, which needs no
- * question, goes into their log, and no other check is needed.
+ * one more log, and looks again at what is in a log: 1 where it stays, 0. What
+ * the stage that is due next repairs, by the look at the derived blocks, which
+ * needs no question, goes into their log, and no other check is needed.
  */
 static int keep_derived(struct repair *r, struct context *cx,
-			struct derived *d, struct tries *tries,
-			struct look **before)
+			struct derived *d, struct tries *tries)
 {
 	const struct volume *vol = repair_current(r)->check.vol;
 	struct round round = {
@@ -233,11 +222,8 @@ static int keep_derived(struct repair *r, struct context *cx,
 	patched_drop(r->patched);
 	if (!ret && !d->n)
 		return 1;
-	if (!ret) {
-		if (*before != r->first)
-			repair_forget(r, before);
-		ret = repair_look(r, cx, IMPROVEMENT_OR_SAME);
-	}
+	if (!ret)
+		ret = repair_look(r, cx, IMPROVEMENT_OR_SAME, NULL, NULL);
 	if (ret <= 0 && more) {
 		tries->again = tries->bare = true;
 		ret = repair_tolerate(r, cx, ret);
@@ -245,86 +231,66 @@ static int keep_derived(struct repair *r, struct context *cx,
 	return ret;
 }
 
-/* 1 and R->now, and *BEFORE, where the blocks in HAD are better; or 0. */
-static int look_at_derived(struct repair *r, struct context *cx,
-			   struct tries *tries, unsigned int had,
-			   struct look **before)
-{
-	int ret;
-
-	if (tries->worse[had])
-		return 0;
-	if (tries->look && tries->at == had) {
-		*before = tries->look;
-		tries->look = NULL;
-		ret = repair_swap(r, cx, before);
-		return ret ? ret : 1;
-	}
-	repair_forget(r, &tries->look);
-	ret = repair_try(r, cx, r->rebuild ? IMPROVEMENT_OR_SAME :
-					     IMPROVEMENT_ONLY, before);
-	tries->worse[had] = !ret;
-	return ret;
-}
-
 /* Derives PART: 1 where it stays, 0. */
-static int try_derived(struct repair *r, struct context *cx, struct derived *d,
-		       struct part *part, struct tries *tries)
+static int try_derived(struct repair *r, struct context *cx, struct part *part,
+		       struct tries *tries)
 {
 	struct repair_point from = repair_point(r);
-	struct look *before = NULL;
-	bool looked = false;
-	int ret = derive_all(r, cx, d, part), err = 0;
+	struct derived *d = part->d;
+	bool first = !r->now, looked = false;
+	int ret = derive_all(r, cx, part), err = 0;
 
 	/* In safe mode nothing may be lost. */
-	if (!ret && d->n && !(r->ask.mode == DECISION_MODE_SAFE && d->lost) &&
+	if (!ret && d->n && !tries->worse[part->had] &&
+	    !(r->ask.mode == DECISION_MODE_SAFE && d->lost) &&
 	    (!part->whole ||
 	     (!d->lost && !((part->of & DAT) && d->ended == d->entries)))) {
 		tool_detail(r->tool, "%zu blocks of metadata derived from the "
 			    "logs", d->n);
-		ret = look_at_derived(r, cx, tries, part->had, &before);
+		ret = repair_look(r, cx, r->rebuild ? IMPROVEMENT_OR_SAME :
+						      IMPROVEMENT_ONLY,
+				  is_explained, part);
+		tries->worse[part->had] = !ret && !part->refused;
 		looked = ret > 0;
 	}
-	if (ret > 0 &&
-	    !is_contradicted(repair_current(r), d, !(part->of & DAT)) &&
-	    !(part->whole && has_more(repair_current(r), part))) {
-		ret = keep_derived(r, cx, d, tries, &before);
-		if (ret > 0) {
-			repair_forget(r, &before);
-			/* It was the DAT that led to other blocks. */
-			r->state.overwritten &= findings_have(
-				repair_current(r)->check.findings,
-				RULE_OVERWRITTEN);
-			return 1;
-		}
+	if (looked)
+		ret = keep_derived(r, cx, d, tries);
+	if (ret > 0) {
+		/* It was the DAT that led to other blocks. */
+		r->state.overwritten &= findings_have(
+			repair_current(r)->check.findings, RULE_OVERWRITTEN);
+		return 1;
 	}
-	ret = repair_tolerate(r, cx, ret < 0 ? ret : 0);
+	ret = repair_tolerate(r, cx, ret);
 	derived_drop(d);
 	repair_back(r, &from);
-	if (before) {
-		err = repair_swap(r, cx, &before);
-		tries->look = before;
-		tries->at = part->had;
+	if (looked && first) {
+		repair_forget(r);
+		err = accounting_note(r, cx, r->first);
 	} else if (looked) {
 		err = repair_resume(r, cx);
 	}
 	if (ret || err || !tries->again)
 		return ret ? ret : err;
 	tries->again = false;
-	return try_derived(r, cx, d, part, tries);
+	return try_derived(r, cx, part, tries);
 }
 
 /* All of the cpfile and of the SUFILE, as DAT and logs have it. */
-static int redo_in_log(struct fixer_job *job, struct context *cx,
-		       const struct fix *fixes, size_t n)
+static int redo_in_log(struct fixer_job *job, struct context *cx)
 {
-	int err = fix_checkpoints(job, cx, fixes, n);
+	int err = fix_checkpoints(job, cx, NULL, 0);
 
 	if (!err)
 		err = repairwriter_changed(job->writer, cx);
 	if (!err)
-		err = fix_segments(job, cx, fixes, n);
+		err = fix_segments(job, cx, NULL, 0);
 	return err ? err : repairwriter_changed(job->writer, cx);
+}
+
+static int remap_dat(struct fixer_job *job, struct context *cx)
+{
+	return fix_dat(job, cx, NULL, 0);
 }
 
 /*
@@ -335,39 +301,37 @@ static int redo_in_log(struct fixer_job *job, struct context *cx,
  */
 static int try_all(struct repair *r, struct context *cx, struct derived *d)
 {
-	struct part cpfile = { .of = CPFILE, .whole = true };
-	struct part dat = { .of = DAT, .whole = true };
-	struct part maps = { .of = MAPS, .whole = true };
-	struct part both = { .of = DAT | MAPS };
-	struct part rest = { .of = DAT };
-	struct tries tries = { .look = NULL };
+	struct part cpfile = { .of = CPFILE, .whole = true, .d = d };
+	struct part dat = { .of = DAT, .whole = true, .d = d };
+	struct part maps = { .of = MAPS, .whole = true, .d = d };
+	struct part both = { .of = DAT | MAPS, .d = d };
+	struct part rest = { .of = DAT, .d = d };
+	struct tries tries = { .again = false };
 	struct round remap = {
 		.stage = RULE_STAGE_DAT,
-		.begin = fix_dat,
+		.begin = remap_dat,
 		.rebuilt = REPAIRWRITER_FILE(NILFS_DAT_INO),
 	};
 	int ret = 0;
 
 	if (repair_current(r)->plan.kinds[RULE_FIX_CHECKPOINTS].n)
-		ret = try_derived(r, cx, d, &cpfile, &tries);
+		ret = try_derived(r, cx, &cpfile, &tries);
 	if (!ret)
-		ret = try_derived(r, cx, d, &dat, &tries);
+		ret = try_derived(r, cx, &dat, &tries);
 	/* The map of the DAT leads to older blocks than the logs have. */
 	if (!ret && d->dat_stale) {
 		remap.job = repair_job(r, cx);
 		ret = repair_attempt(r, cx, &remap, IMPROVEMENT_ONLY);
 	}
 	if (!ret)
-		ret = try_derived(r, cx, d, &maps, &tries);
+		ret = try_derived(r, cx, &maps, &tries);
 	if (!ret)
-		ret = try_derived(r, cx, d, &both, &tries);
+		ret = try_derived(r, cx, &both, &tries);
 	if (!ret && (both.had & MAPS))
-		ret = try_derived(r, cx, d, &rest, &tries);
+		ret = try_derived(r, cx, &rest, &tries);
 	maps.whole = false;
-	if (!ret && (maps.had & MAPS))
-		ret = try_derived(r, cx, d, &maps, &tries);
-	repair_forget(r, &tries.look);
-	return ret;
+	return ret || !(maps.had & MAPS) ? ret :
+					   try_derived(r, cx, &maps, &tries);
 }
 
 int derivation_run(struct repair *r, struct context *cx)

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Correcting flipped bits before any other repair: in place, without writing a
- * log or a checksum.
- *
- * With a flipped bit in the latest log the volume looks as if that log had
- * never been written; every other repair would start from an older state.
+ * log or a checksum.  With a flipped bit in the latest log every other repair
+ * would start from an older state.
  *
  * For a log of 8 MiB, one other damage in 64 looks like a flipped bit.  In
  * metadata the passes detect a wrong correction.  In file data they cannot, so
- * bits there are corrected only if no error is left then: other damage in the
- * log would explain the checksum, too.
+ * bits there are corrected only if no error is left then.
  */
 #include "fsck/apply/repair.h"
 
@@ -18,8 +15,8 @@
 #include "dev/zone.h"
 #include "fsck/witness/witness.h"
 
-int fix_bits(struct fixer_job *job, struct context *cx, const struct fix *fixes,
-	     size_t n)
+int fix_bits(struct fixer_job *job, struct context *cx,
+	     const struct finding *fixes, size_t n)
 {
 	struct witness_supers supers;
 	size_t i;
@@ -27,7 +24,7 @@ int fix_bits(struct fixer_job *job, struct context *cx, const struct fix *fixes,
 
 	witness_supers(&supers, cx, job->dev);
 	for (i = 0; i < n && !err; i++) {
-		const struct fix *fix = &fixes[i];
+		const struct finding *fix = &fixes[i];
 		bool super = fix->place.kind == PLACE_SUPER;
 		uint64_t byte = super ?
 				supers.offset[fix->place.number] :
@@ -74,7 +71,7 @@ static int correct_bits(struct repair *r, struct context *cx, size_t n,
 int fix_bits_run(struct repair *r, struct context *cx)
 {
 	struct plan_kind *k = &r->first->plan.kinds[RULE_FIX_BITS];
-	struct fix fix;
+	struct finding fix;
 	size_t i, nsafe = 0;
 	int ret = 0;
 

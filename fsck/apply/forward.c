@@ -1,30 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rolling forward.
+ * Rolling forward what was synced before a crash.
  *
- * fdatasync() writes a log that has data blocks only (fsync() makes a
- * checkpoint).  After a crash the next mount writes these blocks into their
- * files again; until then they are in no file.  Here the same is done without a
- * kernel.  The map of each file is rebuilt: blocks that have new content get
- * it, all others stay where they are.
+ * fdatasync() writes a log that has data blocks only, after the latest super
+ * root. The next mount writes these blocks into their files, unless there is
+ * another log with a super root by then, as each round of a repair writes one.
+ * So a repair does the same first: the map of each file is rebuilt with the
+ * new blocks.  Where metadata is broken no file can be written to; then it
+ * comes last, when the sizes of files are known.
  *
- * The logs that are read must outlive the writing of the new one, as a power
- * cut in between has to leave all to the kernel.  So their segments cannot be
- * taken, whatever the SUFILE says of them.
- *
- * Data that was synced before a crash, and a repair.
- *
- * It lies in logs after the latest super root, which the next mount puts into
- * their files, unless there is another log with a super root by then: each
- * round of a repair writes one.  So it comes first.  Where metadata is broken
- * no file can be written to; then its segments are not taken by any round, and
- * it comes last, when the sizes of files are known.
+ * The logs that are read must outlive the writing of the new one, so their
+ * segments are not taken, whatever the SUFILE says of them.
  */
 #include "fsck/apply/repair.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "log/inodes.h"
 #include "log/remap.h"
@@ -75,85 +68,77 @@ static int put_block(struct forward *f, struct context *cx)
 }
 
 /*
- * Puts the blocks of one file into it.  The map is rebuilt: what was salvaged
- * before an item of it comes first, what takes its place ends it.
- */
-static int take_file(struct forward *f, struct context *cx, uint64_t ino,
-		     struct nilfs_inode *inode)
-{
-	struct blockmap_cursor cur = { 0 };
-	struct blockmap_item item;
-	struct blockmap map;
-	bool is_kept;
-	int ret = blockmap_init(&map, cx, f->vol, ino, inode);
-
-	if (!ret)
-		ret = remap_open(&f->map, cx, f->w, ino);
-	if (!ret)
-		ret = blockmap_cursor_open(&cur, cx, &map, 0, true);
-	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
-		is_kept = !item.level;
-		ret = 0;
-		while (!item.level && f->left && f->next->blkoff <= item.key &&
-		       !ret) {
-			is_kept = f->next->blkoff != item.key;
-			ret = put_block(f, cx);
-		}
-		if (!ret)
-			ret = is_kept ? remap_keep(f->map, cx, item.key,
-						   item.ptr) :
-					repairwriter_end(f->w, cx, item.ptr,
-							 METAFILE_MULTI);
-	}
-	blockmap_cursor_close(&cur);
-	while (!ret && f->left)
-		ret = put_block(f, cx);
-	if (!ret)
-		ret = remap_finish(f->map, cx, inode);
-	if (!ret)
-		ret = inodes_write(f->w, cx, ino, inode);
-	remap_close(f->map);
-	f->map = NULL;
-	return ret;
-}
-
-/*
  * Writes what was salvaged into its files, in a log after which nothing is to
- * be recovered: nilfs_salvage_orphan_logs().  The segments that it is in are
- * not written to before superblocks that name that log are on the device.
+ * be recovered: nilfs_salvage_orphan_logs().  The map of each file is rebuilt:
+ * what was salvaged before an item of it comes first, what takes its place ends
+ * it.  The segments that it is in are not written to before superblocks that
+ * name that log are on the device.
  */
-static int write_files(struct fixer_job *job, struct context *cx,
-		       const struct fix *fixes, size_t nfixes)
+static int write_files(struct fixer_job *job, struct context *cx)
 {
 	const struct rollforward *rf = job->synced;
-	struct forward f = { .vol = job->vol, .w = job->writer };
-	uint64_t i, n, ino, files = 0, blocks = 0;
+	const struct salvaged_block *const end = rf->blocks + rf->count;
+	struct forward f = {
+		.vol = job->vol, .w = job->writer, .next = rf->blocks,
+	};
+	uint64_t ino, files = 0, blocks = 0;
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
 	struct nilfs_inode inode;
+	struct blockmap map;
+	bool is_kept;
 	int ret = 0;
 
-	(void)fixes, (void)nfixes;
 	f.block = malloc(f.vol->geo.block_size);
 	if (!f.block)
 		return fail(cx, -ENOMEM, "roll-forward");
-	for (i = 0; i < rf->count && !ret; i += n) {
-		f.next = &rf->blocks[i];
+	while (f.next < end && !ret) {
 		ino = f.next->ino;
-		for (n = 1; i + n < rf->count; n++)
-			if (rf->blocks[i + n].ino != ino)
-				break;
-		f.left = n;
+		for (f.left = 0; f.next + f.left < end &&
+				 f.next[f.left].ino == ino; f.left++)
+			;
 		ret = inodes_read(f.w, cx, ino, &inode);
 		/* One that does not exist any more is skipped, as by the
 		   kernel. */
 		if (ret == -ENOENT) {
 			fail_clear(cx);
 			ret = 0;
+			f.next += f.left;
 			continue;
 		}
-		if (!ret)
-			ret = take_file(&f, cx, ino, &inode);
-		blocks += n;
+		blocks += f.left;
 		files++;
+		memset(&cur, 0, sizeof(cur));
+		if (!ret)
+			ret = blockmap_init(&map, cx, f.vol, ino, &inode);
+		if (!ret)
+			ret = remap_open(&f.map, cx, f.w, ino);
+		if (!ret)
+			ret = blockmap_cursor_open(&cur, cx, &map, 0, true);
+		while (!ret &&
+		       (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
+			is_kept = !item.level;
+			ret = 0;
+			while (!item.level && f.left &&
+			       f.next->blkoff <= item.key && !ret) {
+				is_kept = f.next->blkoff != item.key;
+				ret = put_block(&f, cx);
+			}
+			if (!ret && is_kept)
+				ret = remap_keep(f.map, cx, item.key, item.ptr);
+			else if (!ret)
+				ret = repairwriter_end(f.w, cx, item.ptr,
+						       METAFILE_MULTI);
+		}
+		blockmap_cursor_close(&cur);
+		while (!ret && f.left)
+			ret = put_block(&f, cx);
+		if (!ret)
+			ret = remap_finish(f.map, cx, &inode);
+		if (!ret)
+			ret = inodes_write(f.w, cx, ino, &inode);
+		remap_close(f.map);
+		f.map = NULL;
 	}
 	if (!ret)
 		fixers_note(job, "%" PRIu64 " blocks of %" PRIu64

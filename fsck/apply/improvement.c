@@ -7,61 +7,45 @@
  * stage outweighs all that follow it, but superblocks with which the layout is
  * the same.
  *
- * What is found in a snapshot that was not known before counts for nothing: the
- * repair of its entry only shows it.
- *
- * Damage that the newest checkpoint shares with a snapshot is found only in the
- * snapshot once the newest is repaired: that counts as better.
- *
- * Blocks that are unreferenced after a map is repaired are freed later.  They
- * belong to no checkpoint, and do not prevent a repair.
- *
- * Limiting the losses of a repair.
+ * What is found in a snapshot that was not known before counts for nothing:
+ * the repair of its entry only shows it.  Damage that moves from the newest
+ * checkpoint to a snapshot that shares it counts as better.  Blocks that are
+ * unreferenced after a map is repaired are freed later, and do not prevent a
+ * repair.
  *
  * A volume without files has no errors, so findings alone do not show whether a
- * repair was good.  If damage hides files, or a repair trusts wrong data, next
- * to nothing may be left; a user who accepts the loss of some files does not
- * accept that.
+ * repair was good: one that leaves next to nothing is not done.
  */
-#include "fsck/apply/improvement.h"
+#include "fsck/apply/repair.h"
 
 #include "disk/checkpoint.h"
 #include "vol/cptable.h"
 
 #define FEW 32u
 
-/* The counted number, else that of the checkpoint; 0: not known. */
-static uint64_t files_of(struct context *cx, const struct check *c)
-{
-	const struct nilfs_geometry *geo;
-	struct nilfs_checkpoint cp;
-	uint64_t files, blocks;
-
-	if (c->files_known)
-		return c->files;
-	if (!c->vol)
-		return 0;
-	if (cptable_read(c->vol, cx, c->vol->latest.cno, &cp) ||
-	    checkpoint_check(&cp, c->vol->latest.cno) != RULE_OK) {
-		fail_clear(cx);
-		return 0;
-	}
-	/* Not more than fit into the blocks that live now, or into all blocks
-	   where the live ones were not counted. */
-	geo = &c->vol->geo;
-	files = le64_get(cp.cp_inodes_count);
-	blocks = c->live_entries ? c->live_entries :
-				   geometry_segment_end(geo,
-							geo->nsegments - 1);
-	return files / (geo->block_size / geo->inode_size) <= blocks ? files :
-								       0;
-}
-
 bool improvement_loses_most(struct context *cx, const struct check *now,
 			    const struct check *before, struct losses *losses)
 {
-	losses->files = files_of(cx, before);
+	const struct volume *vol = before->vol;
+	struct nilfs_checkpoint cp;
+	uint64_t blocks;
+
 	losses->left = now->files;
+	losses->files = before->files_known ? before->files : 0;
+	/* Else what the checkpoint counts, if so many fit into the blocks that
+	   live now, or into all blocks where the live ones were not counted. */
+	if (!before->files_known && vol &&
+	    !cptable_read(before->vol, cx, vol->latest.cno, &cp) &&
+	    checkpoint_check(&cp, vol->latest.cno) == RULE_OK) {
+		losses->files = le64_get(cp.cp_inodes_count);
+		blocks = before->live_entries ? before->live_entries :
+			 geometry_segment_end(&vol->geo,
+					      vol->geo.nsegments - 1);
+		if (losses->files / (vol->geo.block_size /
+				     vol->geo.inode_size) > blocks)
+			losses->files = 0;
+	}
+	fail_clear(cx);
 	return now->files_known && losses->left < losses->files / 2 &&
 	       losses->files - losses->left > FEW;
 }
@@ -163,8 +147,8 @@ static int compare_part(const struct check *now, const struct check *before,
 	return *worse ? -1 : warnings.fewer;
 }
 
-bool improvement_is_better(const struct check *now, const struct check *before,
-			   const struct rule_info **worse)
+static bool is_better(const struct check *now, const struct check *before,
+		      const struct rule_info **worse)
 {
 	size_t up_to = STAGES;
 	int part;
@@ -186,8 +170,9 @@ bool improvement_is_better(const struct check *now, const struct check *before,
 		      compare_part(now, before, ALL, &up_to, worse) > 0;
 }
 
-static uint64_t count_errors(const struct check *c, enum part part)
+uint64_t improvement_errors(const struct check *c, bool latest)
 {
+	const enum part part = latest ? NEWEST : ALL;
 	const struct rule_info *rule;
 	uint64_t errors = 0;
 	size_t i;
@@ -200,27 +185,17 @@ static uint64_t count_errors(const struct check *c, enum part part)
 	return errors;
 }
 
-uint64_t improvement_errors(const struct check *c)
-{
-	return count_errors(c, ALL);
-}
-
-uint64_t improvement_errors_latest(const struct check *c)
-{
-	return count_errors(c, NEWEST);
-}
-
 bool improvement_meets(const struct check *now, const struct check *before,
 		       enum improvement_demand demand,
 		       const struct rule_info **worse)
 {
 	switch (demand) {
 	case IMPROVEMENT_ONLY:
-		return improvement_is_better(now, before, worse);
+		return is_better(now, before, worse);
 	case IMPROVEMENT_OR_SAME:
-		return !improvement_is_better(before, now, worse);
+		return !is_better(before, now, worse);
 	case IMPROVEMENT_SOUND:
-		return !improvement_errors(now);
+		return !improvement_errors(now, false);
 	default:
 		return true;
 	}

@@ -2,23 +2,16 @@
 /*
  * Rounds of repairs and checks.
  *
- * A round repairs one stage, the first one with something to repair, because
- * findings at later ones depend on it; with it those on which nothing depends
- * (stages.c).  Then all passes check the overlay.  A round that did not
- * improve the volume, or failed, is taken back; if it had several stages or
- * kinds of repair they are tried one by one.  A kind that leaves as many
- * findings as before is dropped, and the rounds continue without it.  So each
- * round that is kept has improved the volume, and what is written to the
- * device was checked as a whole.
+ * A round repairs the first stage with something to repair, because findings
+ * at later ones depend on it, with those on which nothing depends (stages.c).
+ * Then all passes check the overlay.  A round that did not improve the volume,
+ * or failed, is taken back; its stages or kinds of repair are tried one by one
+ * then. A kind that leaves as many findings as before is dropped.  So what is
+ * written to the device was checked as a whole.
  *
- * A round without a free segment.
- *
- * It is first tried without dropping old checkpoints.  Then a few of their
- * segments are used, and more if that is not enough.  The overwritten blocks
- * belonged to the volume, so all of them must be saved in an undo file, and the
- * user must have accepted losses.
- *
- * The list of what was repaired.
+ * Without a free segment a round is tried with a few segments of old
+ * checkpoints, then with more.  These belonged to the volume, so there must be
+ * an undo file, and the user must have accepted losses.
  *
  * A repair that is taken back must not be reported, so nothing is printed
  * before the commit.  Lack of memory costs a phrase, not the repair.
@@ -60,15 +53,14 @@ bool repair_is_cut_off(const struct look *l)
 void repair_note(void *arg, const char *text)
 {
 	struct repair *r = arg;
-	struct repair_lines *m = &r->repaired;
-	char *line = m->n < REPAIR_LINES_MAX &&
-		     array_has_room(&m->lines, &m->room, m->n) ?
-			     strdup(text) : NULL;
+	size_t *n = &r->repaired.n;
 
-	if (line)
-		m->lines[m->n++] = line;
+	if (*n < REPAIR_LINES_MAX &&
+	    array_has_room(&r->repaired.lines, &r->repaired.room, *n) &&
+	    (r->repaired.lines[*n] = strdup(text)))
+		++*n;
 	else
-		m->more++;
+		r->repaired.more++;
 }
 
 /* Forgets all phrases but the first N. */
@@ -80,38 +72,45 @@ static void forget_lines(struct repair *r, size_t n)
 
 void repair_report(const struct repair *r, struct report *report)
 {
-	const struct repair_lines *m = &r->repaired;
 	bool text = report_is_text(report);
 	size_t i;
 
 	if (!text)
 		report_list(report, "repairs");
-	for (i = 0; i < m->n; i++) {
+	for (i = 0; i < r->repaired.n; i++) {
 		if (text) {
-			report_text(report, "repaired: %s", m->lines[i]);
+			report_text(report, "repaired: %s",
+				    r->repaired.lines[i]);
 			continue;
 		}
 		report_begin(report, "repair", NULL);
-		report_string(report, "text", "Text", m->lines[i]);
+		report_string(report, "text", "Text", r->repaired.lines[i]);
 		report_end(report);
 	}
 	if (!text)
 		report_end(report);
-	else if (m->more)
-		report_text(report, "repaired: %" PRIu64 " more", m->more);
+	else if (r->repaired.more)
+		report_text(report, "repaired: %" PRIu64 " more",
+			    r->repaired.more);
 }
 
-void repair_forget(struct repair *r, struct look **lp)
+static void free_look(const struct repair *r, struct look *l)
 {
-	if (*lp && *lp != r->first) {
-		look_fini(*lp);
-		free(*lp);
-	}
-	*lp = NULL;
+	if (!l || l == r->first)
+		return;
+	look_fini(l);
+	free(l);
 }
 
-int repair_try(struct repair *r, struct context *cx,
-	       enum improvement_demand demand, struct look **beforep)
+void repair_forget(struct repair *r)
+{
+	free_look(r, r->now);
+	r->now = NULL;
+}
+
+int repair_look(struct repair *r, struct context *cx,
+		enum improvement_demand demand,
+		bool (*accepts)(void *arg, const struct look *now), void *arg)
 {
 	struct look *now = calloc(1, sizeof(*now)), *before = repair_current(r);
 	const struct rule_info *worse;
@@ -132,43 +131,22 @@ int repair_try(struct repair *r, struct context *cx,
 	if (!ret && demand == IMPROVEMENT_ONLY)
 		tool_detail(r->tool, "no better than before: %s",
 			    worse ? worse->slug : "no improvement");
-	if (ret >= 0)
-		look_judged(now);
-	if (ret > 0) {
-		int err = accounting_note(r, cx, now);
-
-		plan_forget(&r->ask, &now->plan);
-		r->now = now;
-		r->looks++;
-		*beforep = before;
-		return err ? err : ret;
+	plan_forget(&r->ask, &now->plan);
+	if (ret <= 0 || (accepts && !accepts(arg, now))) {
+		free_look(r, now);
+		return ret < 0 ? ret : 0;
 	}
-	repair_forget(r, &now);
-	return ret;
-}
-
-int repair_swap(struct repair *r, struct context *cx, struct look **look)
-{
-	struct look *now = repair_current(r);
-
-	r->now = *look == r->first ? NULL : *look;
-	*look = now;
-	return accounting_note(r, cx, repair_current(r));
-}
-
-int repair_look(struct repair *r, struct context *cx,
-		enum improvement_demand demand)
-{
-	struct look *before = NULL;
-	int ret = repair_try(r, cx, demand, &before);
-
-	repair_forget(r, &before);
-	return ret;
+	look_judged(now);
+	free_look(r, before);
+	r->now = now;
+	r->looks++;
+	ret = accounting_note(r, cx, now);
+	return ret ? ret : 1;
 }
 
 int repair_resume(struct repair *r, struct context *cx)
 {
-	int ret = repair_look(r, cx, IMPROVEMENT_ANY);
+	int ret = repair_look(r, cx, IMPROVEMENT_ANY, NULL, NULL);
 
 	return ret < 0 ? ret : 0;
 }
@@ -222,7 +200,8 @@ int repair_attempt(struct repair *r, struct context *cx, struct round *round,
 	/* The result for a state that was chosen is known after all rounds. */
 	chosen = r->state.chosen && !from.state.chosen;
 	if (!ret && !round->idle)
-		ret = repair_look(r, cx, chosen ? IMPROVEMENT_ANY : demand);
+		ret = repair_look(r, cx, chosen ? IMPROVEMENT_ANY : demand,
+				  NULL, NULL);
 	if (ret <= 0)
 		repair_back(r, &from);
 	else if (chosen)
@@ -263,7 +242,7 @@ static void count_kinds(struct repair *r,
 		found[i] = plan_count(&l->plan.kinds[i], cno);
 }
 
-static bool is_of_snapshot(const void *latest, const struct fix *fix)
+static bool is_of_snapshot(const void *latest, const struct finding *fix)
 {
 	return fix->place.cno && fix->place.cno != *(const uint64_t *)latest;
 }
@@ -401,7 +380,7 @@ static void forget_synced(struct repair *r)
 
 void repair_restart(struct repair *r, size_t mark)
 {
-	repair_forget(r, &r->now);
+	repair_forget(r);
 	forget_synced(r);
 	overlay_rewind(r->dev, mark);
 	forget_lines(r, 0);
@@ -435,10 +414,8 @@ int repair_run(struct repair *r, struct context *cx)
 	return err ? err : overlay_is_changed(r->dev);
 }
 
-/*
- * In a sequential zone there is a segment where the second superblock would be.
- * The first superblock is written last where the second one is not valid.
- */
+/* In a sequential zone there is a segment where the second superblock would be.
+   The first superblock is written last where the second one is not valid. */
 int repair_commit(struct repair *r, struct context *cx)
 {
 	uint64_t supers[2] = {
@@ -471,7 +448,7 @@ int repair_commit(struct repair *r, struct context *cx)
 
 void repair_fini(struct repair *r)
 {
-	repair_forget(r, &r->now);
+	repair_forget(r);
 	forget_synced(r);
 	bitmap_fini(&r->used);
 	bitmap_fini(&r->broken);

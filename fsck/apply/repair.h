@@ -3,9 +3,8 @@
  * Repairs: rounds of repairs and checks on an overlay, and the commit of the
  * result.
  *
- * Whatever changes the overlay is a round, and is tried in one way
- * (repair_attempt()): it is applied, the whole volume is checked, and what came
- * of it is kept, or taken back.
+ * Whatever changes the overlay is a round (repair_attempt()): it is applied,
+ * the whole volume is checked, and what came of it is kept, or taken back.
  */
 #ifndef NILFS2_FSCK_REPAIR_H
 #define NILFS2_FSCK_REPAIR_H
@@ -17,7 +16,6 @@
 #include "cli/tool.h"
 #include "dev/dev.h"
 #include "fsck/account/losslist.h"
-#include "fsck/apply/improvement.h"
 #include "fsck/plan/fixers.h"
 #include "fsck/plan/look.h"
 #include "fsck/plan/options.h"
@@ -31,11 +29,24 @@ enum stages_apart {
 	STAGES_KINDS_APART,	/* one kind a round */
 };
 
+/* What a repair must have come to. */
+enum improvement_demand {
+	IMPROVEMENT_ONLY,		/* better */
+	IMPROVEMENT_OR_SAME,		/* not worse */
+	IMPROVEMENT_ANY,
+	IMPROVEMENT_SOUND,		/* no error is left */
+};
+
+struct losses {
+	uint64_t files, left;	/* inodes of the newest checkpoint */
+};
+
 /* One round of repairs: the fixers of a stage, a log, superblocks. */
 struct round {
 	struct fixer_job job;	/* without a writer */
 	enum rule_stage stage;
-	fixer_apply *begin;	/* before all fixers, or NULL */
+	/* Before all fixers, or NULL. */
+	int (*begin)(struct fixer_job *job, struct context *cx);
 	bool taken[RULE_FIX_COUNT];	/* kinds whose turn it is */
 	bool may_lose;		/* cpfile and ifile may be rebuilt */
 	size_t reclaim;		/* segments to take from old checkpoints */
@@ -54,17 +65,10 @@ struct round {
 /* Runs it.  0, or a failure that ends the repair. */
 int round_run(struct round *round, struct context *cx);
 
-/* Rounds after which a repair ends whatever is left. */
+/* Rounds after which a repair ends whatever is left; phrases of fixers that are
+   kept until the commit. */
 #define REPAIR_ROUNDS 24
-
-/* The most phrases of fixers that are kept until the commit. */
 #define REPAIR_LINES_MAX 10000
-
-struct repair_lines {
-	char **lines;
-	size_t n, room;
-	uint64_t more;		/* that were not kept */
-};
 
 struct repair {
 	struct tool *tool;
@@ -97,7 +101,11 @@ struct repair {
 	bool stale[RULE_FIX_COUNT];	/* before a round that stays */
 	enum stages_apart apart[RULE_STAGE_COUNT];
 	bool revived;		/* inodes of snapshots, by other checkpoints */
-	struct repair_lines repaired;
+	struct {
+		char **lines;
+		size_t n, room;
+		uint64_t more;	/* that were not kept */
+	} repaired;
 	struct recovery base;	/* the log that it began with, if it chose */
 	bool has_base;
 	/* Of the first look that got so far, before the repair of anything but
@@ -116,10 +124,8 @@ struct repair {
  */
 int repair_run(struct repair *r, struct context *cx);
 
-/*
- * Rounds of repairs, also of what came to nothing before, until there is
- * nothing left that they could make better.  0, or a failure.
- */
+/* Rounds of repairs, also of what came to nothing before, until there is
+   nothing left that they could make better.  0, or a failure. */
 int repair_rounds(struct repair *r, struct context *cx);
 
 /* Takes everything back that repairs did since the overlay was at MARK. */
@@ -137,12 +143,11 @@ struct repair_point {
 struct repair_point repair_point(const struct repair *r);
 void repair_back(struct repair *r, const struct repair_point *to);
 
-/*
- * Checks the overlay: 1 if that meets DEMAND, and R->now is that look, 0, or a
- * failure.
- */
+/* Checks the overlay: 1 if that meets DEMAND, and ACCEPTS, if it is not NULL,
+   called with ARG, says so; R->now is that look then.  0, or a failure. */
 int repair_look(struct repair *r, struct context *cx,
-		enum improvement_demand demand);
+		enum improvement_demand demand,
+		bool (*accepts)(void *arg, const struct look *now), void *arg);
 
 /*
  * Runs ROUND, and checks what it changed: 1 where that meets DEMAND, and
@@ -154,17 +159,8 @@ int repair_look(struct repair *r, struct context *cx,
 int repair_attempt(struct repair *r, struct context *cx, struct round *round,
 		   enum improvement_demand demand);
 
-/* As repair_look(), and *BEFORE is the look before that, for repair_swap() and
-   repair_forget(). */
-int repair_try(struct repair *r, struct context *cx,
-	       enum improvement_demand demand, struct look **before);
-
-/* *LOOK is a look at the overlay as it is: R's look is that, and *LOOK the one
-   that R had.  0, -ENOMEM. */
-int repair_swap(struct repair *r, struct context *cx, struct look **look);
-
-/* Frees *LOOK, unless it is NULL or R->first, and sets it to NULL. */
-void repair_forget(struct repair *r, struct look **look);
+/* Nothing was kept: the latest look is R->first. */
+void repair_forget(struct repair *r);
 
 /* R->now is a look at the overlay as it is, after it went back: 0. */
 int repair_resume(struct repair *r, struct context *cx);
@@ -172,10 +168,8 @@ int repair_resume(struct repair *r, struct context *cx);
 /* The look at what the repair came to so far. */
 struct look *repair_current(const struct repair *r);
 
-/*
- * RET, but 0 for a failure caused by the volume, which is reported: this cannot
- * be repaired then, and the repair continues.
- */
+/* RET, but 0 for a failure caused by the volume, which is reported: this cannot
+   be repaired then, and the repair continues. */
 int repair_tolerate(struct repair *r, struct context *cx, int ret);
 
 /* Whether the device of L was truncated, and must be extended first. */
@@ -189,16 +183,35 @@ void repair_fini(struct repair *r);
 /* Keeps a copy of TEXT for the report: fixer_job.note of R. */
 void repair_note(void *r, const char *text);
 
-/*
- * Puts the lines "repaired: PHRASE", or the list "repairs" of sections with the
- * member text.
- */
+/* Puts the lines "repaired: PHRASE", or the list "repairs" of sections with the
+   member text. */
 void repair_report(const struct repair *r, struct report *report);
 
+/* What follows has a file of its own each (stages.c, states.c, ...) and
+   returns 0 or a failure that ends the repair, unless it says more. */
+
 /*
- * What follows has a file of its own each (stages.c, states.c, ...) and
- * returns 0 or a failure that ends the repair, unless it says more.
+ * Whether what NOW found meets DEMAND.  It is better than BEFORE where, at the
+ * first stage at which the errors differ, there are fewer of some rule and
+ * more of none; what follows was perhaps hidden.  Where no stage differs there
+ * must be fewer warnings.  It is the newest checkpoint and what belongs to
+ * none that must be better, and all together not worse; or snapshots alone.  A
+ * volume that opens, or a DAT that can be trusted, is worth more than all that
+ * it shows. Else *WORSE is a rule that is broken more often, or NULL.
  */
+bool improvement_meets(const struct check *now, const struct check *before,
+		       enum improvement_demand demand,
+		       const struct rule_info **worse);
+
+/* How many errors C found by which repairs are judged, LATEST: without those of
+   snapshots.  A log whose checksum does not match is none, as no repair changes
+   it, and --data alone shows it. */
+uint64_t improvement_errors(const struct check *c, bool latest);
+
+/* True where less than half of the files is left that were there, as far as
+   either is known: LOSSES says how many.  A few are not counted. */
+bool improvement_loses_most(struct context *cx, const struct check *now,
+			    const struct check *before, struct losses *losses);
 
 /* No stage; -EPERM, which no stage fails with. */
 #define STAGES_NONE (-1)
@@ -224,10 +237,8 @@ bool stages_may_log(const struct repair *r);
 /* The first snapshot with errors that is to be given up for that, or 0. */
 uint64_t states_gives_up(const struct repair *r);
 
-/*
- * Makes the state that the user asks for, R->o->state, the one on the overlay,
- * before the first look.  -ENOENT where there is no such state.
- */
+/* Makes the state that the user asks for, R->o->state, the one on the overlay,
+   before the first look.  -ENOENT where there is no such state. */
 int states_take(struct repair *r, struct context *cx);
 
 /*
@@ -240,29 +251,22 @@ int states_take(struct repair *r, struct context *cx);
  */
 int states_run(struct repair *r, struct context *cx);
 
-/*
- * The same for --rebuild, after states_run(), before which the overlay was at
- * MARK.  What came out without errors is compared with what is derived, else
- * all begins anew.  It stays only where that is no worse.
- */
+/* The same for --rebuild, after states_run(), before which the overlay was at
+   MARK.  What came out without errors is compared with what is derived, else
+   all begins anew.  It stays only where that is no worse. */
 int states_rebuild(struct repair *r, struct context *cx, size_t mark);
 
 /* Corrects the flipped bits found by the first look, as far as the user agrees
    and the volume gets no worse. */
 int fix_bits_run(struct repair *r, struct context *cx);
 
-/*
- * Derives metadata where the latest look found damage that this may repair,
- * and writes what makes it better to the overlay.  Does nothing before a super
- * root was found, and once for each state.
- */
+/* Derives metadata where the latest look found damage that this may repair,
+   and writes what makes it better to the overlay, once for each state. */
 int derivation_run(struct repair *r, struct context *cx);
 
-/*
- * NOW is a state that R keeps: where it is that of a log on the device, and not
- * of one that the repair added, R->base is that log from now on.  Notes R->used
- * and R->broken.  0, -ENOMEM.
- */
+/* NOW is a state that R keeps: where it is that of a log on the device, and not
+   of one that the repair added, R->base is that log from now on.  Notes R->used
+   and R->broken.  0, -ENOMEM. */
 int accounting_note(struct repair *r, struct context *cx,
 		    const struct look *now);
 

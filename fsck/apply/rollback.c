@@ -2,16 +2,12 @@
 /*
  * Going back to an older checkpoint, forwards.
  *
- * The new checkpoint has the ifile of the old one, and with it all files: what
- * each block of them is has not changed.  Only the DAT has to learn which
- * blocks are of the newest state now: what the old checkpoint has lives on from
- * its birth, and what it does not have is dead from the new checkpoint on.
- * That a revived block seems to have lived in between does no harm, as nothing
- * refers to it there; but therefore the content of a checkpoint is given by its
- * maps, not by lifetimes.
- *
- * The blocks of cpfile and SUFILE are of no checkpoint.  They stay as they are
- * and go on: it is a new checkpoint in the same history.
+ * The new checkpoint has the ifile of the old one, and with it all files.
+ * Only the DAT has to learn which blocks are of the newest state now: what the
+ * old checkpoint has lives on from its birth, and what it does not have is
+ * dead from the new checkpoint on.  The content of a checkpoint is given by
+ * its maps, not by lifetimes, so that a revived block seems to have lived in
+ * between does no harm. cpfile and SUFILE go on as they are.
  */
 #include "fsck/apply/repair.h"
 
@@ -33,41 +29,6 @@ static void ignore(void *arg, const struct finding *f)
 {
 	(void)arg;
 	(void)f;
-}
-
-/*
- * Makes SET that of all that the maps of checkpoint CP name: its ifile's and
- * those of its files, nodes too.  1, or 0 where not all of it could be
- * followed. The checker walks CP as if there were no other, for the set that it
- * leaves; what it finds on the way was reported before.
- */
-static int gather_blocks(struct sparse *set, struct context *cx,
-			 const struct check *c,
-			 const struct nilfs_checkpoint *cp)
-{
-	struct check alone = {
-		.dev = c->dev,
-		.vol = c->vol,
-		.used_segments = c->used_segments,
-		.logindex = c->logindex,
-	};
-	uint64_t cno = le64_get(cp->cp_cno);
-	const struct lifetime within = { cno, cno + 1 };
-	struct ifilewalk ifile = { .check = NULL };
-	int ret = findings_open(&alone.findings, cx, ignore, NULL, false);
-
-	if (!ret)
-		ret = ifilewalk_init(&ifile, cx, &alone,
-				     vblocks_end(c->vol, cx));
-	if (!ret)
-		ret = ifilewalk_run(&ifile, cx, cno, &cp->cp_ifile_inode,
-				    &within);
-	if (!ret)
-		ret = !ifilewalk_partial(&ifile);
-	ifilewalk_fini(&ifile);
-	findings_close(alone.findings);
-	*set = alone.referenced;
-	return ret;
 }
 
 struct rollback {
@@ -97,11 +58,12 @@ static int take_entry(void *arg, struct context *cx, unsigned int worker,
 }
 
 /*
- * Sets the ends of all blocks by which checkpoint JOB->back is the latest.  One
- * worker: the DAT of the new checkpoint is changed meanwhile.
+ * Sets the ends of all blocks by which checkpoint JOB->back is the latest.  The
+ * checker walks it as if there were no other, for the set of blocks that its
+ * maps name; what it finds on the way was reported before.  One worker: the DAT
+ * of the new checkpoint is changed meanwhile.
  */
-static int change_lives(struct fixer_job *job, struct context *cx,
-			const struct fix *fixes, size_t n)
+static int change_lives(struct fixer_job *job, struct context *cx)
 {
 	struct rollback r = {
 		.vol = job->vol,
@@ -114,14 +76,30 @@ static int change_lives(struct fixer_job *job, struct context *cx,
 		.arg = &r,
 	};
 	struct file *const files[2] = { &r.vol->cpfile, &r.vol->sufile };
+	const struct lifetime within = { r.cno, r.cno + 1 };
+	struct ifilewalk ifile = { .check = NULL };
+	struct check alone = {
+		.dev = job->check->dev,
+		.vol = r.vol,
+		.used_segments = job->check->used_segments,
+		.logindex = job->check->logindex,
+	};
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
-	int i, ret = gather_blocks(&r.then, cx, job->check, job->back);
+	int i, ret = findings_open(&alone.findings, cx, ignore, NULL, false);
 
-	(void)fixes, (void)n;
+	if (!ret)
+		ret = ifilewalk_init(&ifile, cx, &alone,
+				     vblocks_end(r.vol, cx));
+	if (!ret)
+		ret = ifilewalk_run(&ifile, cx, r.cno,
+				    &job->back->cp_ifile_inode, &within);
 	/* If it is damaged, so is the new one: lifetimes are enough then. */
-	r.partial = !ret;
-	if (ret >= 0)
+	r.partial = ret || ifilewalk_partial(&ifile);
+	ifilewalk_fini(&ifile);
+	findings_close(alone.findings);
+	r.then = alone.referenced;
+	if (!ret)
 		ret = sparse_init(&r.metadata, cx, vblocks_end(r.vol, cx));
 	for (i = 0; i < 2 && !ret; i++) {
 		ret = blockmap_cursor_open(&cur, cx, &files[i]->map, 0, true);

@@ -6,25 +6,16 @@
  * the fixers change the files of a new checkpoint, and superblocks that name it
  * complete the round.  If the fixers changed nothing there is no log.
  *
- * The writer of that log.
- *
- * Live blocks are those that the DAT claims: every block that a checkpoint
- * refers to has an entry there, and the DAT's own are claimed as well.  The
- * SUFILE matters only if the DAT is damaged.  A metadata file is rebuilt if
- * blocks of it, or paths to them, are lost.  If only their content is wrong, it
- * is repaired in place.  On zones a log begins with an empty one, so a segment
- * that shares its zone with blocks in use cannot be allocated.
- *
- * Making room for a repair by dropping old checkpoints.
+ * Live blocks are those that the DAT claims; the SUFILE matters only if the
+ * DAT is damaged.  A metadata file is rebuilt if blocks of it, or paths to
+ * them, are lost.  On zones a log begins with an empty one.
  *
  * The kernel reserves eight segments from its users, but not from removing
- * files or changing their times, so a volume can be without a clean segment for
- * a log.  The last segments are then filled with versions of metadata, whose
- * live blocks are of plain checkpoints only.  A cleaner would free these first,
- * with the checkpoints, and so does a repair: overwriting them loses nothing of
- * the latest state or of a snapshot, even if it is interrupted.  The DAT shows
- * which blocks are live, and the checkpoint file, repaired before, which
- * checkpoints are snapshots.  If either is in doubt no segment is used.
+ * files, so a volume can be without a clean segment for a log.  Then segments
+ * are taken whose live blocks are of plain checkpoints only, with these
+ * checkpoints, as a cleaner would: that loses nothing of the latest state or
+ * of a snapshot, even if it is interrupted.  If the DAT or the list of
+ * snapshots is in doubt none is.
  */
 #include "fsck/apply/repair.h"
 
@@ -83,7 +74,7 @@ static bool is_unusable(void *arg, uint64_t segnum)
  * that is wrong, and either would end what is the other's.
  */
 static unsigned int lost_files(const struct round *round, enum rule_fix kind,
-			       const struct fix *fix)
+			       const struct finding *fix)
 {
 	const struct place *place = &fix->place;
 	const struct check *c = round->job.check;
@@ -111,50 +102,6 @@ static unsigned int lost_files(const struct round *round, enum rule_fix kind,
 	return files;
 }
 
-/* What the look and the repairs that are taken say to the writer. */
-static struct repairwriter_known known_of(const struct round *round)
-{
-	struct check *c = round->job.check;
-	const struct recovery *latest = &c->vol->latest;
-	const struct plan_kind *kinds = round->job.plan->kinds;
-	const struct plan_kind *moves = &kinds[RULE_FIX_MOVES];
-	struct repairwriter_known known = {
-		.unusable = is_unusable,
-		.arg = c,
-		.from = round->from,
-		.rebuilt = round->rebuilt,
-		/* The place of the next log may be part of what is broken. */
-		.fresh_segment =
-			round->fresh_segment ||
-			findings_have(c->findings, RULE_NEXT_LOG) ||
-			bitmap_test(&c->live_segments, latest->nextnum) ||
-			bitmap_test(&c->broken_segments, latest->segnum),
-	};
-	size_t i, j;
-
-	if (state_is_at(c->state, latest->pseg_start, latest->seq)) {
-		known.fresh_segment = true;
-		known.seq = c->state->seq;
-	} else if (c->later_seq && latest->orphans_start) {
-		/* After those of an interrupted roll-forward too: logs that it
-		   left would else follow the new ones. */
-		known.seq = (c->later_seq > latest->last_seq ?
-				     c->later_seq : latest->last_seq) + 2;
-	}
-	for (i = 0; i < RULE_FIX_COUNT; i++)
-		for (j = 0; j < kinds[i].n; j++)
-			known.rebuilt |= lost_files(round, (enum rule_fix)i,
-						    &kinds[i].fixes[j]);
-	/* The latest log's segment may be one that is emptied: only
-	   LOG_UNLISTED has the block, the others its virtual number. */
-	for (j = 0; j < moves->n && round->taken[RULE_FIX_MOVES]; j++)
-		known.fresh_segment |=
-			moves->fixes[j].rule != RULE_LOG_UNLISTED ||
-			geometry_segment_of(&c->vol->geo, moves->fixes[j].got) ==
-				latest->segnum;
-	return known;
-}
-
 /* The content of the segments that are dropped. */
 struct reclaim {
 	const struct nilfs_geometry *g;
@@ -165,41 +112,6 @@ struct reclaim {
 	size_t n, room;
 	uint64_t first, end;	/* checkpoints that have some of it */
 };
-
-/* Takes up to WANT segments, the lowest ones, with nothing that is needed. */
-static int choose_segments(struct reclaim *d, struct context *cx,
-			   const struct fixer_job *job, size_t want)
-{
-	const struct recovery *latest = &job->vol->latest;
-	const struct check *c = job->check;
-	struct nilfs_segment_usage_ext su;
-	struct liveness *l;
-	uint64_t segnum;
-	int err = bitmap_init(&d->segments, cx, d->g->nsegments);
-
-	if (!err)
-		err = liveness_count(job->vol, cx, UINT64_MAX, &l);
-	if (err)
-		return err;
-	for (segnum = 0; segnum < d->g->nsegments && d->nsegments < want &&
-	     !err; segnum++) {
-		struct liveness_counts counts = liveness_of(l, segnum);
-
-		if (segnum == latest->segnum || segnum == latest->nextnum ||
-		    !bitmap_test(&c->used_segments, segnum) ||
-		    (c->awaited && bitmap_test(c->awaited, segnum)) ||
-		    counts.current || counts.snapshot)
-			continue;
-		err = sutable_read(job->vol, cx, segnum, &su);
-		/* Nothing can be written to one that is erroneous. */
-		if (err || segusage_is_error(&su.su))
-			continue;
-		bitmap_set(&d->segments, segnum);
-		d->nsegments++;
-	}
-	liveness_free(l);
-	return err;
-}
 
 static int visit_entry(void *arg, struct context *cx, unsigned int worker,
 		       uint64_t vblocknr, const struct nilfs_dat_entry *de)
@@ -226,10 +138,10 @@ static int visit_entry(void *arg, struct context *cx, unsigned int worker,
 }
 
 /*
- * Releases up to WANT segments to the writer, with their content: virtual
- * numbers are freed, and plain checkpoints that refer to them deleted.  Nothing
- * in them is of the latest state or of a snapshot.  Until the writer is done
- * they are no live segments.
+ * Releases up to WANT segments, the lowest ones, to the writer, with their
+ * content: virtual numbers are freed, and plain checkpoints that refer to them
+ * deleted.  Nothing in them is of the latest state or of a snapshot.  Until the
+ * writer is done they are no live segments.
  */
 static int reclaim_segments(struct reclaim *d, struct context *cx,
 			    struct fixer_job *job, size_t want)
@@ -239,6 +151,10 @@ static int reclaim_segments(struct reclaim *d, struct context *cx,
 		.used = visit_entry,
 		.arg = d,
 	};
+	const struct recovery *latest = &job->vol->latest;
+	struct nilfs_segment_usage_ext su;
+	struct liveness_counts counts;
+	struct liveness *live = NULL;
 	uint64_t segnum, *cnos = NULL;
 	size_t i, n = 0;
 	int err;
@@ -246,13 +162,30 @@ static int reclaim_segments(struct reclaim *d, struct context *cx,
 	if (c->dat_broken || job->plan->kinds[RULE_FIX_DAT].n ||
 	    findings_have_stage(c->findings, RULE_STAGE_NUMBERS) ||
 	    findings_count(c->findings, RULE_BMAP_LIFETIME) ||
-	    job->dev->zones ||
-	    job->vol->latest.orphans_start)
+	    job->dev->zones || latest->orphans_start)
 		return fail(cx, -ENOSPC, "no clean segment is left");
 	d->g = &job->vol->geo;
 	d->writer = job->writer;
 	d->first = UINT64_MAX;
-	err = choose_segments(d, cx, job, want);
+	err = bitmap_init(&d->segments, cx, d->g->nsegments);
+	if (!err)
+		err = liveness_count(job->vol, cx, UINT64_MAX, &live);
+	for (segnum = 0; segnum < d->g->nsegments && d->nsegments < want &&
+	     !err; segnum++) {
+		counts = liveness_of(live, segnum);
+		if (segnum == latest->segnum || segnum == latest->nextnum ||
+		    !bitmap_test(&c->used_segments, segnum) ||
+		    (c->awaited && bitmap_test(c->awaited, segnum)) ||
+		    counts.current || counts.snapshot)
+			continue;
+		err = sutable_read(job->vol, cx, segnum, &su);
+		/* Nothing can be written to one that is erroneous. */
+		if (err || segusage_is_error(&su.su))
+			continue;
+		bitmap_set(&d->segments, segnum);
+		d->nsegments++;
+	}
+	liveness_free(live);
 	if (!err && !d->nsegments)
 		err = fail(cx, -ENOSPC, "no segment is left that only old "
 			   "checkpoints need");
@@ -264,7 +197,7 @@ static int reclaim_segments(struct reclaim *d, struct context *cx,
 	if (!err)
 		err = cptable_list(job->vol, cx, false, &cnos, &n);
 	for (i = search_lower_bound(cnos, n, d->first); i < n &&
-	     cnos[i] < d->end && cnos[i] < job->vol->latest.cno && !err; i++) {
+	     cnos[i] < d->end && cnos[i] < latest->cno && !err; i++) {
 		err = checkpoints_delete(job->writer, cx, cnos[i]);
 		if (err != -EBUSY)
 			continue;
@@ -305,7 +238,7 @@ static int apply_fixers(struct round *round, struct context *cx)
 	};
 	const struct plan_kind *kind = round->job.plan->kinds;
 	size_t i;
-	int err = round->begin ? round->begin(&round->job, cx, NULL, 0) : 0;
+	int err = round->begin ? round->begin(&round->job, cx) : 0;
 
 	for (i = 0; i < RULE_FIX_COUNT && !err; i++) {
 		if (!round->taken[i] && !(round->rebuilt & filled[i]))
@@ -321,21 +254,58 @@ static int apply_fixers(struct round *round, struct context *cx)
 	return err;
 }
 
+/* The writer knows what the look saw and the repairs that are taken need. */
 static int open_writer(struct round *round, struct context *cx)
 {
+	struct check *c = round->job.check;
+	const struct recovery *latest = &c->vol->latest;
+	const struct plan_kind *kinds = round->job.plan->kinds;
+	const struct plan_kind *moves = &kinds[RULE_FIX_MOVES];
 	const struct writer_options options =
 		writer_options_on(round->job.vol, round->job.time);
-	struct repairwriter_known known = known_of(round);
+	struct repairwriter_known known = {
+		.unusable = is_unusable,
+		.arg = c,
+		.from = round->from,
+		.rebuilt = round->rebuilt,
+		/* The place of the next log may be part of what is broken. */
+		.fresh_segment =
+			round->fresh_segment ||
+			findings_have(c->findings, RULE_NEXT_LOG) ||
+			bitmap_test(&c->live_segments, latest->nextnum) ||
+			bitmap_test(&c->broken_segments, latest->segnum),
+	};
 	unsigned int doubted = 0;
 	struct cpblocks_latest last;
+	size_t i, j;
 	int err;
 
+	if (state_is_at(c->state, latest->pseg_start, latest->seq)) {
+		known.fresh_segment = true;
+		known.seq = c->state->seq;
+	} else if (c->later_seq && latest->orphans_start) {
+		/* After those of an interrupted roll-forward too: logs that it
+		   left would else follow the new ones. */
+		known.seq = (c->later_seq > latest->last_seq ?
+				     c->later_seq : latest->last_seq) + 2;
+	}
+	for (i = 0; i < RULE_FIX_COUNT; i++)
+		for (j = 0; j < kinds[i].n; j++)
+			known.rebuilt |= lost_files(round, (enum rule_fix)i,
+						    &kinds[i].fixes[j]);
+	/* The latest log's segment may be one that is emptied: only
+	   LOG_UNLISTED has the block, the others its virtual number. */
+	for (j = 0; j < moves->n && round->taken[RULE_FIX_MOVES]; j++)
+		known.fresh_segment |=
+			moves->fixes[j].rule != RULE_LOG_UNLISTED ||
+			geometry_segment_of(&c->vol->geo, moves->fixes[j].got) ==
+				latest->segnum;
 	/* Files whose map may have led to what is wrong with them. */
 	if (round->taken[RULE_FIX_CHECKPOINTS])
 		doubted |= REPAIRWRITER_FILE(NILFS_CPFILE_INO);
 	if (round->taken[RULE_FIX_INODES])
 		doubted |= REPAIRWRITER_FILE(NILFS_IFILE_INO);
-	err = cpblocks_find_latest(&last, cx, round->job.check, doubted);
+	err = cpblocks_find_latest(&last, cx, c, doubted);
 	if (err)
 		return err;
 	if ((last.must & ~known.rebuilt) && !round->may_lose)
@@ -349,11 +319,9 @@ static int open_writer(struct round *round, struct context *cx)
 				 &options, &known);
 }
 
-/*
- * The list of snapshots must be right before old checkpoints are dropped.
- * Fixers of metadata use the old content and write no log themselves: it is
- * dropped after them.  All others need the room.
- */
+/* The list of snapshots must be right before old checkpoints are dropped.
+   Fixers of metadata use the old content and write no log themselves: it is
+   dropped after them.  All others need the room. */
 int round_run(struct round *round, struct context *cx)
 {
 	struct fixer_job *job = &round->job;

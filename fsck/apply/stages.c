@@ -16,13 +16,10 @@
 
 #include "disk/super.h"
 
-/*
- * A new log takes the place of logs after the latest super root, which have
- * what was synchronized last, or newer checkpoints past a damaged log.  A
- * mount brings that back; only the user may give it up.  On zones a mount
- * fails to do away with them, so those that have nothing to be brought back
- * are no reason to wait.
- */
+/* A new log takes the place of logs after the latest super root, which have
+   what was synchronized last, or newer checkpoints past a damaged log.  A mount
+   brings that back; only the user may give it up.  On zones a mount fails to do
+   away with them, so those that have nothing to be brought back may go. */
 static bool may_write_log(const struct repair *r, const struct look *l)
 {
 	const struct recovery *latest;
@@ -39,10 +36,8 @@ static bool may_write_log(const struct repair *r, const struct look *l)
 	return r->dev->zones && (r->no_data_behind || !latest->orphans_end);
 }
 
-/*
- * Nothing may be written over a DAT that leads nowhere, or takes numbers that
- * are in use for free.
- */
+/* Nothing may be written over a DAT that leads nowhere, or takes numbers that
+   are in use for free. */
 static bool is_dat_unsafe(const struct look *l)
 {
 	return l->check.dat_broken ||
@@ -62,10 +57,8 @@ bool stages_may_log(const struct repair *r)
 	       !repair_is_cut_off(l);
 }
 
-/*
- * Whether superblocks need no round of their own: what is wrong is the one by
- * which the volume was not opened, and hides nothing.
- */
+/* Whether superblocks need no round of their own: what is wrong is the one by
+   which the volume was not opened, and hides nothing. */
 static bool is_super_spare(const struct repair *r)
 {
 	const struct look *l = repair_current(r);
@@ -95,11 +88,9 @@ static bool have_all(const struct plan_kind *k, unsigned int trait)
 	return true;
 }
 
-/*
- * Whether KIND has something to be repaired now.  Bits were flipped back
- * before all rounds.  Counts of checkpoints that were made right before their
- * files would be wrong again.
- */
+/* Whether KIND has something to be repaired now.  Bits were flipped back before
+   all rounds.  Counts of checkpoints that were made right before their files
+   would be wrong again. */
 static bool is_due(const struct repair *r, enum rule_fix kind)
 {
 	const struct plan_kind *kinds = repair_current(r)->plan.kinds;

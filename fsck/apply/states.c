@@ -2,34 +2,23 @@
 /*
  * The choice of the state that is repaired.
  *
- * How much is lost with a state that is damaged cannot be said before it is
- * repaired: a block of metadata may be found again in the logs, or be of a
- * file that is not needed.  To give a state up loses all that was written
- * since the one before it, and with it snapshots.  So each candidate is
- * repaired on the overlay, from the newest on, and the first that comes out
- * without errors is taken.  Where a segment of the state was written again no
- * check can say what files have instead of their blocks; then an older state
- * that is whole is better, and how many files it does not have is reported.
- * Where none comes out without errors, snapshots may be given up: a newer
- * state without some of them is better than one that no tool takes.
+ * How much is lost with a damaged state cannot be said before it is repaired,
+ * and to give one up loses all that was written since the one before it.  So
+ * each candidate is repaired on the overlay, from the newest on, and the first
+ * that comes out without errors is taken.  Where a segment of the state was
+ * written again no check can say what files have instead of their blocks; then
+ * an older state that is whole is better.
  *
- * Snapshots that cannot be repaired.
+ * Snapshots that cannot be repaired would stop every other tool for ever.
+ * Where the user names them, or keeps what the repair changes in an undo file,
+ * they become plain checkpoints, one after the other: what is wrong with the
+ * next one may be repaired then.  A newer state without some of them is better
+ * than one that no tool takes.
  *
- * What a snapshot has lost may be in no other place, and its errors would stop
- * every other tool for ever.  As a plain checkpoint it protects nothing any
- * more, and no tool asks for its files.  Its user has named it, or keeps what
- * the repair changes in an undo file.  One is given up after the other: what
- * is wrong with the next one may be repaired then.  Where the latest state has
- * errors as well, it must come out without any, or no snapshot is given up
- * that the user has not named.
- *
- * Two superblocks that contradict each other.
- *
- * Both have a checksum that is right, and one says of the layout what is not
- * so.  The volume was opened by that which the kernel takes.  If that is the
- * wrong one, sound metadata looks broken, and to repair it would be the end of
- * the volume: checkpoints of another size than they have are none.  So the
- * other one is tried first, and is right where it finds nothing wrong.
+ * Two superblocks with right checksums may contradict each other in what never
+ * changes.  If the one that the kernel takes is wrong, sound metadata looks
+ * broken, so the other one is tried first, and is right where it finds nothing
+ * wrong.
  */
 
 #include <errno.h>
@@ -63,8 +52,8 @@ static struct outcome outcome_of(const struct repair *r)
 		.dat_broken = l->check.dat_broken,
 		.overwritten = r->state.overwritten,
 		.files = l->check.files_known && l->check.files,
-		.latest = improvement_errors_latest(&l->check),
-		.errors = improvement_errors(&l->check),
+		.latest = improvement_errors(&l->check, true),
+		.errors = improvement_errors(&l->check, false),
 	};
 }
 
@@ -86,42 +75,6 @@ static bool is_better(const struct outcome *a, const struct outcome *b)
 	if (a->errors != b->errors)
 		return a->errors < b->errors;
 	return b->overwritten && !a->overwritten;
-}
-
-/*
- * Superblocks name a log that a mount may refuse, or that is followed by
- * dropped logs: if no repair wrote a log, one with the same state is added.
- */
-static int write_log(struct repair *r, struct context *cx)
-{
-	const struct look *l = repair_current(r);
-	struct round round = {
-		.job = repair_job(r, cx),
-		.stage = RULE_STAGE_COUNTS,
-		.taken = { [RULE_FIX_LOG] = true },
-	};
-	struct volume *vol = NULL;
-	int ret = 0;
-
-	if (!l->complete ||
-	    !state_is_at(&r->state, l->check.vol->latest.pseg_start,
-			 l->check.vol->latest.seq))
-		return 0;
-	/* Does a mount take it, and is there no other after it? */
-	if (r->state.newest)
-		ret = volume_open(&vol, cx, r->dev, NULL);
-	if (!ret && vol)
-		ret = state_is_at(&r->state, vol->latest.pseg_start,
-				  vol->latest.seq) &&
-		      !vol->latest.orphans_start;
-	volume_close(vol);
-	ret = damage_forgive(cx, ret);
-	if (ret)
-		return ret < 0 ? ret : 0;
-	ret = repair_attempt(r, cx, &round, IMPROVEMENT_OR_SAME);
-	if (!ret && !r->state.hurt)
-		fixers_note(&round.job, "superblocks: no log could be added");
-	return ret < 0 ? ret : 0;
 }
 
 static bool may_give_any(const struct repair *r)
@@ -147,12 +100,10 @@ uint64_t states_gives_up(const struct repair *r)
 	return 0;
 }
 
-static int unset_snapshot(struct fixer_job *job, struct context *cx,
-			  const struct fix *fixes, size_t n)
+static int unset_snapshot(struct fixer_job *job, struct context *cx)
 {
 	int err = checkpoints_unset(job->writer, cx, job->given_up);
 
-	(void)fixes, (void)n;
 	if (!err)
 		fixers_note(job, "snapshot %" PRIu64 ": given up, is a plain "
 			    "checkpoint now", job->given_up);
@@ -163,9 +114,9 @@ static int unset_snapshot(struct fixer_job *job, struct context *cx,
    0, or a failure. */
 static int give_up(struct repair *r, struct context *cx)
 {
-	bool whole = repair_current(r)->broken.others && !r->o->give_up.n;
-	uint64_t left = whole ? 1 :
-				improvement_errors(&repair_current(r)->check);
+	const struct look *l = repair_current(r);
+	uint64_t left = l->broken.others && !r->o->give_up.n ? 1 :
+			improvement_errors(&l->check, false);
 	struct repair_point from = repair_point(r);
 	int ret = 1;
 
@@ -189,26 +140,54 @@ static int give_up(struct repair *r, struct context *cx)
 			      repair_rounds(r, cx) ?: 1;
 	}
 	if (ret < 0 || overlay_mark(r->dev) == from.overlay ||
-	    improvement_errors(&repair_current(r)->check) < left)
+	    improvement_errors(&repair_current(r)->check, false) < left)
 		return ret < 0 ? ret : 0;
 	repair_back(r, &from);
 	return repair_resume(r, cx);
 }
 
+/* Superblocks may name a log that a mount refuses, or that is followed by
+   dropped logs: if no repair wrote a log, one with the same state is added. */
 static int attempt_state(struct repair *r, struct context *cx,
 			 unsigned int number, bool gives)
 {
-	int err;
+	struct round round = {
+		.stage = RULE_STAGE_COUNTS,
+		.taken = { [RULE_FIX_LOG] = true },
+	};
+	const struct recovery *latest;
+	struct volume *vol = NULL;
+	int ret;
 
 	r->state_number = number;
-	err = repair_rounds(r, cx);
-	if (!err && gives && r->state.chosen)
-		err = give_up(r, cx);
-	if (!err && r->state.chosen)
+	ret = repair_rounds(r, cx);
+	if (!ret && gives && r->state.chosen)
+		ret = give_up(r, cx);
+	if (!ret && r->state.chosen)
 		tool_detail(r->tool, "state %u, checkpoint %" PRIu64 ": %"
 			    PRIu64 " errors after repairs", number,
 			    r->state.at.cno, outcome_of(r).errors);
-	return err ? err : write_log(r, cx);
+	if (ret || !repair_current(r)->complete)
+		return ret;
+	latest = &repair_current(r)->check.vol->latest;
+	if (!state_is_at(&r->state, latest->pseg_start, latest->seq))
+		return 0;
+	/* Does a mount take it, and is there no other after it? */
+	if (r->state.newest)
+		ret = volume_open(&vol, cx, r->dev, NULL);
+	if (!ret && vol)
+		ret = state_is_at(&r->state, vol->latest.pseg_start,
+				  vol->latest.seq) &&
+		      !vol->latest.orphans_start;
+	volume_close(vol);
+	ret = damage_forgive(cx, ret);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	round.job = repair_job(r, cx);
+	ret = repair_attempt(r, cx, &round, IMPROVEMENT_OR_SAME);
+	if (!ret && !r->state.hurt)
+		fixers_note(&round.job, "superblocks: no log could be added");
+	return ret < 0 ? ret : 0;
 }
 
 /* What has been tried: the best outcome, and the last one. */
@@ -223,11 +202,9 @@ static bool is_last_best(const struct search *s)
 	       s->last.gives == s->best.gives;
 }
 
-/*
- * Candidates from NUMBER on and before END, until one is good.  The best one
- * so far is taken back only if there is another one: if a repair of it can
- * begin, as with the first one by the superblocks.
- */
+/* Candidates from NUMBER on and before END, until one is good.  The best one so
+   far is taken back only if there is another one: if a repair of it can begin,
+   as with the first one by the superblocks. */
 static int try_from(struct repair *r, struct context *cx, unsigned int number,
 		    unsigned int end, bool gives, struct search *s)
 {
@@ -301,7 +278,7 @@ int states_run(struct repair *r, struct context *cx)
 	/* Where flipped bits were repaired superblocks are not in doubt. */
 	differ = r->first->complete && supers->n && (!r->now || r->rebuild) ?
 			 differ : 0;
-	if (differ && improvement_errors(c) > differ) {
+	if (differ && improvement_errors(c, false) > differ) {
 		err = plan_ask(&r->ask, cx, &r->first->plan,
 			       RULE_STAGE_DEVICE);
 		other.job = repair_job(r, cx);

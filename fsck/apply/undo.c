@@ -5,22 +5,15 @@
  * One is complete and on its disk before the device is changed.  A repair
  * writes to free space except for the superblocks, so these alone would
  * restore the old volume; the rest restores every byte.  The ranges are in the
- * order of the commit, superblocks last, after a header with their number:
- * they are counted first.
+ * order of the commit, superblocks last, after a header with their number.
  *
- * Restoring from one.
- *
- * The superblocks are written first, each with a flush: with both of them the
+ * The superblocks are restored first, each with a flush: with both of them the
  * volume is the old one, whose logs a repair does not change, and the new logs
- * may be overwritten.  In the other order an interruption would leave
- * superblocks that name overwritten logs.  They are the last ranges of the
- * file, so the file is read twice, after passes that only verify it; it is
- * not held in memory.
- *
- * What was written to the volume after the repair would be lost, also where
- * the superblocks do not show it.  So each piece of the device has to be what
- * the repair wrote, or what is to be put there: an interruption of either
- * leaves some of both.
+ * may be overwritten.  The file is read twice, after a pass that only
+ * compares; it is not held in memory.  What was written to the volume after
+ * the repair would be lost, so each piece of the device has to be what the
+ * repair wrote, or what is to be put there: an interruption of either leaves
+ * some of both.
  */
 #include "fsck/apply/undo.h"
 
@@ -31,6 +24,7 @@
 
 #include "base/crc.h"
 #include "base/uuidtext.h"
+#include "check/damage.h"
 #include "dev/devfile.h"
 #include "dev/overlay.h"
 #include "disk/super.h"
@@ -63,26 +57,8 @@ static int put_bytes(struct saver *s, struct context *cx, const void *buf,
 	return err;
 }
 
-/* Reads what stands there; unreadable blocks are saved as zeros. */
-static int read_old(struct saver *s, struct context *cx, uint64_t off,
-		    size_t len)
-{
-	size_t at, n;
-	int err = dev_read(s->under, cx, off, s->chunk, len);
-
-	if (err != -EIO)
-		return err;
-	for (at = 0; at < len; at += n) {
-		n = at_most(len - at, OVERLAY_PAGE_BYTES);
-		fail_clear(cx);
-		if (dev_read(s->under, cx, off + at, s->chunk + at, n))
-			memset(s->chunk + at, 0, n);
-	}
-	fail_clear(cx);
-	return 0;
-}
-
-/* A range: what stands there, and checksums of what a commit writes there. */
+/* A range: what stands there, zeros for what cannot be read, and checksums of
+   what a commit writes there. */
 static int put_range(struct saver *s, struct context *cx, uint64_t off,
 		     uint64_t len)
 {
@@ -94,7 +70,14 @@ static int put_range(struct saver *s, struct context *cx, uint64_t off,
 
 	for (done = 0; done < len && !err; done += n) {
 		n = at_most(len - done, CHUNK);
-		err = read_old(s, cx, off + done, n);
+		err = dev_read(s->under, cx, off + done, s->chunk, n);
+		for (at = 0; at < n && err == -EIO; at += piece) {
+			piece = at_most(n - at, OVERLAY_PAGE_BYTES);
+			if (dev_read(s->under, cx, off + done + at,
+				     s->chunk + at, piece))
+				memset(s->chunk + at, 0, piece);
+		}
+		err = damage_forgive(cx, err);
 		if (!err)
 			err = put_bytes(s, cx, s->chunk, n);
 	}
@@ -269,35 +252,16 @@ static int check_file(struct undoing *u, struct context *cx)
 	return err;
 }
 
-/* Byte OFF of range N is in a block that is neither the old nor the new one. */
-static void note_change(struct undoing *u, uint64_t n, uint64_t off)
-{
-	uint32_t size = le32_get(u->h.block_size);
-	uint64_t block = size ? off / size : off;
-
-	if (u->nchanged && block == u->block)
-		return;
-	u->block = block;
-	if (u->nchanged++)
-		return;
-	if (n >= u->first_super)
-		snprintf(u->first, sizeof(u->first), "superblock %u",
-			 (unsigned int)(n - u->first_super) + 1);
-	else
-		snprintf(u->first, sizeof(u->first), "%s %llu",
-			 size ? "block" : "byte", (unsigned long long)block);
-}
-
-/*
- * Compares LEN bytes at OFF of the device, of range N, with u->chunk and with
- * the SUMS of what the repair wrote.  A piece that cannot be read counts as
- * changed.
- */
+/* Compares LEN bytes at OFF of the device, of range N, with u->chunk and with
+   the SUMS of what the repair wrote.  A piece that cannot be read counts as
+   changed. */
 static int compare_pieces(struct undoing *u, struct context *cx, uint64_t n,
 			  uint64_t off, size_t len, const le32 *sums)
 {
+	uint32_t size = le32_get(u->h.block_size);
 	int err = dev_read(u->dev, cx, off, u->now, len);
 	bool whole = err != -EIO;
+	uint64_t block;
 	size_t at, piece;
 
 	if (err && whole)
@@ -307,36 +271,26 @@ static int compare_pieces(struct undoing *u, struct context *cx, uint64_t n,
 
 		piece = at_most(len - at, UNDO_PIECE);
 		fail_clear(cx);
-		if ((!whole && dev_read(u->dev, cx, off + at, now, piece)) ||
-		    (memcmp(now, u->chunk + at, piece) &&
-		     crc32_le(0, now, piece) !=
+		if ((whole || !dev_read(u->dev, cx, off + at, now, piece)) &&
+		    (!memcmp(now, u->chunk + at, piece) ||
+		     crc32_le(0, now, piece) ==
 			     le32_get(sums[at / UNDO_PIECE])))
-			note_change(u, n, off + at);
+			continue;
+		block = size ? (off + at) / size : off + at;
+		if (u->nchanged && block == u->block)
+			continue;
+		u->block = block;
+		if (u->nchanged++)
+			continue;
+		if (n >= u->first_super)
+			snprintf(u->first, sizeof(u->first), "superblock %u",
+				 (unsigned int)(n - u->first_super) + 1);
+		else
+			snprintf(u->first, sizeof(u->first), "%s %llu",
+				 size ? "block" : "byte",
+				 (unsigned long long)block);
 	}
 	fail_clear(cx);
-	return 0;
-}
-
-/* Whether the superblock at OFF, of LEN bytes, is one of the volume. */
-static int look_at_super(struct undoing *u, struct context *cx, uint64_t off,
-			 uint64_t len)
-{
-	struct nilfs_super_block sb;
-	int err;
-
-	if (len < sizeof(sb))
-		return report_broken(u, cx, "a superblock that cannot be");
-	err = dev_read(u->dev, cx, off, &sb, sizeof(sb));
-	if (err == -EIO)
-		fail_clear(cx);
-	if (err || super_check(&sb) != RULE_OK)
-		return err == -EIO ? 0 : err;
-	if (!memcmp(sb.s_uuid, u->h.uuid, sizeof(u->uuid))) {
-		u->known = true;
-	} else {
-		u->foreign = true;
-		memcpy(u->uuid, sb.s_uuid, sizeof(u->uuid));
-	}
 	return 0;
 }
 
@@ -350,11 +304,24 @@ static int take_record(struct undoing *u, struct context *cx, bool write,
 	bool super = n >= u->first_super;
 	uint64_t sums_at = pos + len, before = u->nchanged;
 	le32 sums[CHUNK / UNDO_PIECE];
+	struct nilfs_super_block sb;
 	size_t part;
 	int err = 0;
 
-	if (super && !write)
-		err = look_at_super(u, cx, off, len);
+	/* Whose superblock stands there? */
+	if (super && !write) {
+		if (len < sizeof(sb))
+			return report_broken(u, cx, "a superblock that cannot "
+					     "be");
+		err = dev_read(u->dev, cx, off, &sb, sizeof(sb));
+		if (!err && super_check(&sb) == RULE_OK) {
+			u->known |= !memcmp(sb.s_uuid, u->h.uuid,
+					    sizeof(u->uuid));
+			u->foreign |= !u->known;
+			memcpy(u->uuid, sb.s_uuid, sizeof(u->uuid));
+		}
+		err = damage_forgive(cx, err);
+	}
 	for (; len && !err; off += part, pos += part, len -= part) {
 		part = at_most(len, CHUNK);
 		err = dev_read(u->file, cx, pos, u->chunk, part);
@@ -371,11 +338,9 @@ static int take_record(struct undoing *u, struct context *cx, bool write,
 	return !err && super && write ? dev_flush(u->dev, cx) : err;
 }
 
-/* What is done with ranges. */
-enum pass { PASS_VERIFY, PASS_COMPARE, PASS_WRITE };
-
-/* PASS for ranges [FIRST, END).  Only what does not write is interrupted. */
-static int walk_records(struct undoing *u, struct context *cx, enum pass pass,
+/* Compares ranges [FIRST, END), or writes them.  Only the former is
+   interrupted. */
+static int walk_records(struct undoing *u, struct context *cx, bool write,
 			uint64_t first, uint64_t end)
 {
 	uint64_t limit = u->file->size - sizeof(le32), pos = sizeof(u->h), i;
@@ -396,11 +361,10 @@ static int walk_records(struct undoing *u, struct context *cx, enum pass pass,
 		if (len > limit - pos || sums > limit - pos - len ||
 		    off > u->dev->size || len > u->dev->size - off)
 			return report_broken(u, cx, "a range that cannot be");
-		if (pass != PASS_WRITE)
+		if (!write)
 			err = context_cancelled(cx);
-		if (!err && i >= first && pass != PASS_VERIFY)
-			err = take_record(u, cx, pass == PASS_WRITE, i, off,
-					  len, pos);
+		if (!err && i >= first)
+			err = take_record(u, cx, write, i, off, len, pos);
 		pos += len + sums;
 	}
 	return err;
@@ -422,9 +386,7 @@ int undo_restore(struct context *cx, const char *path, struct dev *dev,
 	if (!err)
 		err = check_file(&u, cx);
 	if (!err)
-		err = walk_records(&u, cx, PASS_VERIFY, 0, u.nranges);
-	if (!err)
-		err = walk_records(&u, cx, PASS_COMPARE, 0, u.nranges);
+		err = walk_records(&u, cx, false, 0, u.nranges);
 	if (!err && !u.known && u.foreign &&
 	    memcmp(u.h.uuid, unknown, sizeof(unknown)))
 		err = fail(cx, -EINVAL, "%s: is volume %s, and %s is of volume "
@@ -440,10 +402,9 @@ int undo_restore(struct context *cx, const char *path, struct dev *dev,
 			   "--force goes back nevertheless", dev->name, u.first,
 			   others, path);
 	if (!err)
-		err = walk_records(&u, cx, PASS_WRITE, u.first_super,
-				   u.nranges);
+		err = walk_records(&u, cx, true, u.first_super, u.nranges);
 	if (!err)
-		err = walk_records(&u, cx, PASS_WRITE, 0, u.first_super);
+		err = walk_records(&u, cx, true, 0, u.first_super);
 	if (!err)
 		err = dev_flush(dev, cx);
 	dev_close(u.file);

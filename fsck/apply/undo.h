@@ -3,10 +3,10 @@
  * Undo files: the blocks that a repair has overwritten.
  *
  * All numbers are little-endian.  A header of 64 bytes, then for each range a
- * struct undo_range, its bytes, and a checksum of each piece of what the repair
- * wrote there; then the checksum of all that, 4 bytes.  Checksums are crc32_le()
- * from 0.  A piece is smaller than what a disk writes at once, so that each is
- * the old one or the new one whenever the power fails.
+ * struct undo_range, its bytes, and a checksum of each piece of what the
+ * repair wrote there; then the checksum of all that, 4 bytes.  Checksums are
+ * crc32_le() from 0.  A piece is smaller than what a disk writes at once, so
+ * that each is the old one or the new one whenever the power fails.
  */
 #ifndef NILFS2_FSCK_UNDO_H
 #define NILFS2_FSCK_UNDO_H
@@ -52,18 +52,16 @@ struct undo_volume {
 	uint32_t block_size;	/* bytes; 0: not known */
 };
 
-/*
- * Writes the new file PATH, and flushes it: for each range that a commit of
- * OVERLAY would write to UNDER, what stands there; last the pages of the
- * superblocks.  -EEXIST, or as a write to a file fails.
- */
+/* Writes the new file PATH, and flushes it: for each range that a commit of
+   OVERLAY would write to UNDER, what stands there; last the pages of the
+   superblocks.  -EEXIST, or as a write to a file fails. */
 int undo_save(struct context *cx, const char *path, struct dev *overlay,
 	      struct dev *under, const struct undo_volume *volume);
 
 /*
  * Writes back to DEV what the file PATH has.  Nothing is written unless the
- * whole file is sound and of this volume (-EINVAL), and each piece of DEV that it
- * would replace is as the repair left it, or found it (else -ESTALE; FORCE:
+ * whole file is sound and of this volume (-EINVAL), and each piece of DEV that
+ * it would replace is as the repair left it, or found it (else -ESTALE; FORCE:
  * whatever it is).  -EUCLEAN, -EIO, -ENOMEM.
  */
 int undo_restore(struct context *cx, const char *path, struct dev *dev,

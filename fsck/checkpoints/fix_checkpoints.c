@@ -461,7 +461,7 @@ int fix_checkpoints_derive(struct derived *d, struct context *cx,
  * of others are in the entries of their checkpoints.
  */
 static int repair_finding(struct cpfix *f, struct context *cx,
-			  const struct fix *fix)
+			  const struct finding *fix)
 {
 	const struct place *place = &fix->place;
 	bool of_inode = place->kind == PLACE_INODE;
@@ -517,7 +517,7 @@ static int repair_finding(struct cpfix *f, struct context *cx,
 }
 
 int fix_checkpoints(struct fixer_job *job, struct context *cx,
-		    const struct fix *fixes, size_t n)
+		    const struct finding *fixes, size_t n)
 {
 	struct metafile *m = repairwriter_file(job->writer, NILFS_CPFILE_INO);
 	struct cpfix f;

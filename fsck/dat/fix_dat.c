@@ -25,7 +25,7 @@
 #include "check/logs/listings.h"
 #include "log/repairwriter.h"
 
-bool fix_dat_is_rebuilt(const struct fix *fix)
+bool fix_dat_is_rebuilt(const struct finding *fix)
 {
 	const struct place *at = &fix->place;
 
@@ -266,7 +266,7 @@ int fix_dat_count_groups(struct metafile *m, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-int fix_dat(struct fixer_job *job, struct context *cx, const struct fix *fixes,
+int fix_dat(struct fixer_job *job, struct context *cx, const struct finding *fixes,
 	    size_t n)
 {
 	struct rebuild r = {

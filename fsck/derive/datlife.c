@@ -243,7 +243,7 @@ int datlife_find_owners(struct datlife_owners *o, struct context *cx,
 	/* A finding has the first entry that names the block, 0 for the DAT
 	   itself, and another one.  The first of the highest rank is right. */
 	for (i = 0; i < 2 * kind->n && !err; i++) {
-		const struct fix *fix = &kind->fixes[i / 2];
+		const struct finding *fix = &kind->fixes[i / 2];
 
 		if (fix->rule != RULE_DAT_DOUBLE)
 			continue;

@@ -12,7 +12,7 @@
 #include "base/sparse.h"
 #include "check/check.h"
 #include "check/logs/listings.h"
-#include "fsck/plan/plan.h"
+#include "fsck/plan/fixers.h"
 #include "vol/blockmap.h"
 #include "vol/volume.h"
 

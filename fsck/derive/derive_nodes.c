@@ -90,7 +90,7 @@ static bool is_entry(const struct holder *h)
 
 /* Notes whose map may be wrong after FIX. */
 static int doubt(struct nodes *v, struct context *cx, const struct check *c,
-		 const struct fix *fix)
+		 const struct finding *fix)
 {
 	uint64_t ino = fix->place.ino, blocknr;
 	bool of_map = rule_info(fix->rule)->area == RULE_AREA_MAP ||

@@ -14,7 +14,7 @@
 #include "base/context.h"
 #include "check/check.h"
 #include "dev/dev.h"
-#include "fsck/plan/plan.h"
+#include "fsck/plan/fixers.h"
 
 /* A block that was derived. */
 struct derived_block {

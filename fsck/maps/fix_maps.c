@@ -121,12 +121,12 @@ static int repair_file(struct mapfiles *m, struct context *cx, size_t i)
 /* All that is listed, of which N FIXES are, unless that failed with ERR; frees
    M. */
 static int repair_files(struct mapfiles *m, struct context *cx,
-			const struct fix *fixes, size_t n, int err)
+			const struct finding *fixes, size_t n, int err)
 {
 	struct volume *vol = m->job->vol;
 	size_t i, at, left = 0, most = err ? 0 : m->inos.n;
 	bool is_dir, is_link;
-	const struct fix *fix;
+	const struct finding *fix;
 
 	m->inodes = calloc(most + 1, sizeof(*m->inodes));
 	m->live = calloc(most + 1, sizeof(*m->live));
@@ -262,7 +262,7 @@ static int cut_inode(struct fixer_job *job, struct context *cx, uint64_t cno,
 /* The maps of files of snapshots that these N findings are about, in the blocks
    of the ifiles with their inodes. */
 static int cut_files(struct fixer_job *job, struct context *cx,
-		     const struct fix *fixes, size_t n)
+		     const struct finding *fixes, size_t n)
 {
 	const struct palloc *p = &job->vol->ifile_palloc;
 	struct pastblocks past = { .job = job };
@@ -315,8 +315,8 @@ int fix_maps_of(struct fixer_job *job, struct context *cx, const uint64_t *inos,
 	return repair_files(&m, cx, NULL, 0, err);
 }
 
-int fix_maps(struct fixer_job *job, struct context *cx, const struct fix *fixes,
-	     size_t n)
+int fix_maps(struct fixer_job *job, struct context *cx,
+	     const struct finding *fixes, size_t n)
 {
 	struct mapfiles m = { .job = job };
 	struct volume *vol = job->vol;

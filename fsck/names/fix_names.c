@@ -125,7 +125,7 @@ static int list_inodes(struct namefix *f, struct context *cx, uint64_t cno)
 	if (!f->flags)
 		return fail(cx, -ENOMEM, "directories");
 	for (i = k->n; i < k->n + k->nrefused; i++) {
-		const struct fix *fix = &k->fixes[i];
+		const struct finding *fix = &k->fixes[i];
 
 		if (rule_info(fix->rule)->danger > RULE_DANGER_SAFE ||
 		    fix->place.cno != f->n.root.cno)
@@ -202,7 +202,7 @@ static int settle_names(struct namefix *f, struct context *cx)
  * names.
  */
 static int repair_names(struct fixer_job *job, struct context *cx,
-			const struct fix *fixes, size_t n, uint64_t cno,
+			const struct finding *fixes, size_t n, uint64_t cno,
 			struct pastblocks *past, bool *numbered)
 {
 	struct namefix f = {
@@ -263,7 +263,7 @@ out:
 	return ret;
 }
 
-static bool has_fix(const struct fix *fixes, size_t n, uint64_t cno)
+static bool has_fix(const struct finding *fixes, size_t n, uint64_t cno)
 {
 	size_t i;
 
@@ -274,7 +274,7 @@ static bool has_fix(const struct fix *fixes, size_t n, uint64_t cno)
 
 /* Snapshots: what names lead to first, which may be all that is wrong. */
 static int repair_past(struct fixer_job *job, struct context *cx,
-		       const struct fix *fixes, size_t n)
+		       const struct finding *fixes, size_t n)
 {
 	struct pastblocks past = {.job = job};
 	bool numbered = false;
@@ -305,7 +305,7 @@ static int repair_past(struct fixer_job *job, struct context *cx,
 }
 
 int fix_names(struct fixer_job *job, struct context *cx,
-	      const struct fix *fixes, size_t n)
+	      const struct finding *fixes, size_t n)
 {
 	int found = fix_inodes_named(job, cx, fixes, n);
 	int err = found < 0 ? found : 0;

@@ -15,7 +15,7 @@
 /* One more log, for damage that ends with it: the writer of the repair writes
    it, and with it a new super root. */
 static int write_log(struct fixer_job *job, struct context *cx,
-		     const struct fix *fixes, size_t n)
+		     const struct finding *fixes, size_t n)
 {
 	bool place = false, fields = false;
 	size_t i;

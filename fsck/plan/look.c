@@ -5,11 +5,10 @@
  * The passes know neither the terminal nor the options; what they find, note
  * and have done goes through here.  At boot a volume that was unmounted, with
  * sound superblocks and no word of an error, is taken for clean: what is read
- * for that does not grow with the volume.  On a device with zones these are
- * looked at, too.
+ * for that does not grow with the volume.
  *
  * What is planned is everything that a fixer can repair and that the user's
- * options do not rule out; how often it is shown is another matter.
+ * options do not rule out.
  */
 #include "fsck/plan/look.h"
 
@@ -86,28 +85,6 @@ static int stop_at_first(void *arg, struct context *cx,
 	return -ECANCELED;
 }
 
-/*
- * 1 where superblocks and super root say enough, 0, or a failure.  A kernel that
- * frees segments leaves their zones as they are, and a sound volume to which it
- * cannot write.
- */
-static int is_enough(struct check *c, struct context *cx,
-		     const struct options *o)
-{
-	unsigned int state = le16_get(volume_super(c->vol)->s_state);
-	bool any = false;
-	int ret;
-
-	if (o->quick)
-		return 1;
-	if (o->mode != OPTIONS_AUTO || o->always ||
-	    !(state & NILFS_VALID_FS) || (state & NILFS_ERROR_FS) ||
-	    findings_count_severity(c->findings, RULE_ERROR))
-		return 0;
-	ret = pass_zones_walk(c, cx, stop_at_first, &any);
-	return any ? 0 : ret ? ret : 1;
-}
-
 static void plan_as(struct look *l, enum rule_fix fix, const struct finding *f)
 {
 	enum rule_danger danger = plan_danger_of(fix, f);
@@ -118,41 +95,6 @@ static void plan_as(struct look *l, enum rule_fix fix, const struct finding *f)
 		l->left++;
 	else
 		plan_add(&l->plan, fix, f);
-}
-
-/* That CNO has errors; 0: what is of no checkpoint. */
-static void note_broken(struct look_broken *b, uint64_t cno)
-{
-	unsigned int i;
-
-	for (i = 0; i < b->n; i++)
-		if (b->cno[i] == cno)
-			return;
-	if (cno && i < LOOK_BROKEN_MAX)
-		b->cno[b->n++] = cno;
-	else
-		b->others = true;
-}
-
-/*
- * A snapshot that the look before did not know had its errors then as well.
- * Entries, bitmaps and maps of ifiles have rules in common with those of the DAT.
- */
-static void count_finding(struct look *l, const struct finding *f)
-{
-	const struct rule_info *rule = rule_info(f->rule);
-	uint64_t cno = f->place.kind == PLACE_CHECKPOINT ? f->place.number :
-							   f->place.cno;
-	bool later = rule->fix == RULE_FIX_DAT &&
-		     f->place.ino == NILFS_IFILE_INO &&
-		     rule_stage_of_fix(plan_fix_of(f)) == RULE_STAGE_TREE;
-	enum check_whose whose = f->snapshot ? CHECK_SNAPSHOTS : CHECK_NEWEST;
-
-	if (f->snapshot && l->before && cno &&
-	    rule->area != RULE_AREA_CHECKPOINTS &&
-	    !check_snapshot_of(&l->before->check, cno, cno + 1))
-		whose = CHECK_REVEALED;
-	l->tally[rule - rule_at(0)].n[later][whose]++;
 }
 
 void look_judged(struct look *l)
@@ -169,11 +111,23 @@ void look_judged(struct look *l)
 	l->before = NULL;
 }
 
+/* Counts F, whose snapshot had its errors before as well if the look before did
+   not know it, and plans its repair. */
 static void plan_finding(void *arg, const struct finding *f)
 {
 	const struct rule_info *rule = rule_info(f->rule);
+	uint64_t cno = f->place.kind == PLACE_CHECKPOINT ? f->place.number :
+							   f->place.cno;
+	/* Entries, bitmaps and maps of ifiles have rules in common with those
+	   of the DAT. */
+	bool later = rule->fix == RULE_FIX_DAT &&
+		     f->place.ino == NILFS_IFILE_INO &&
+		     rule_stage_of_fix(plan_fix_of(f)) == RULE_STAGE_TREE;
+	enum check_whose whose = f->snapshot ? CHECK_SNAPSHOTS : CHECK_NEWEST;
 	struct look *l = arg;
 	struct check *c = &l->check;
+	struct look_broken *b = &l->broken;
+	unsigned int i = 0;
 
 	/* For the search for flipped bits; if not all can be kept it reads all
 	   logs. */
@@ -186,9 +140,19 @@ static void plan_finding(void *arg, const struct finding *f)
 			c->nreleases = CHECK_RELEASES_MAX;
 		c->releases = l->releases;
 	}
-	if (rule->severity >= RULE_ERROR && !(rule->traits & RULE_UNJUDGED))
-		note_broken(&l->broken, f->place.cno);
-	count_finding(l, f);
+	if (rule->severity >= RULE_ERROR && !(rule->traits & RULE_UNJUDGED)) {
+		while (i < b->n && b->cno[i] != f->place.cno)
+			i++;
+		if (i == b->n && f->place.cno && i < LOOK_BROKEN_MAX)
+			b->cno[b->n++] = f->place.cno;
+		else
+			b->others |= i == b->n;
+	}
+	if (f->snapshot && l->before && cno &&
+	    rule->area != RULE_AREA_CHECKPOINTS &&
+	    !check_snapshot_of(&l->before->check, cno, cno + 1))
+		whose = CHECK_REVEALED;
+	l->tally[rule - rule_at(0)].n[later][whose]++;
 	/* That flag goes with the errors, whichever fixer repairs them. */
 	if (!(rule->traits & RULE_CLEARED_LAST)) {
 		plan_as(l, plan_fix_of(f), f);
@@ -211,11 +175,26 @@ struct shown {
 	bool again;		/* after a repair: all of it */
 };
 
+/* 1 where superblocks and super root say enough, 0, or a failure.  A kernel
+   that frees segments leaves their zones as they are, and a sound volume to
+   which it cannot write. */
 static int opened(void *arg, struct check *c, struct context *cx)
 {
 	const struct shown *s = arg;
-	int ret = s->again ? 0 : is_enough(c, cx, s->o);
+	unsigned int state = le16_get(volume_super(c->vol)->s_state);
+	bool any = false, sound = s->o->mode == OPTIONS_AUTO && !s->o->always &&
+				  (state & NILFS_VALID_FS) &&
+				  !(state & NILFS_ERROR_FS) &&
+				  !findings_count_severity(c->findings,
+							   RULE_ERROR);
+	int ret = 0;
 
+	if (!s->again && s->o->quick)
+		return 1;
+	if (!s->again && sound) {
+		ret = pass_zones_walk(c, cx, stop_at_first, &any);
+		ret = any ? 0 : ret ? ret : 1;
+	}
 	if (!ret)
 		check_raise_budget(cx, c->vol, CONTEXT_MAX_MEMORY_DEFAULT);
 	return ret;
@@ -237,30 +216,10 @@ static void end_pass(void *arg)
 	progress_end(&s->tool->progress);
 }
 
-static bool is_unverified(const void *arg, const struct fix *fix)
+static bool is_unverified(const void *arg, const struct finding *fix)
 {
 	return rule_has(fix->rule, RULE_RELEASES) &&
 	       inoset_has(arg, fix->place.ino);
-}
-
-/* What the latest state has is for its own repairs. */
-static void keep_snapshots(struct look *l, struct context *cx)
-{
-	struct volume *vol = l->check.vol;
-	struct look_broken *b = &l->broken;
-	struct nilfs_checkpoint cp;
-	unsigned int i, n = 0;
-
-	for (i = 0; i < b->n; i++) {
-		if (l->complete && b->cno[i] != vol->latest.cno &&
-		    !cptable_read(vol, cx, b->cno[i], &cp) &&
-		    checkpoint_is_snapshot(&cp))
-			b->cno[n++] = b->cno[i];
-		else
-			b->others = true;
-		fail_clear(cx);
-	}
-	b->n = n;
 }
 
 int look_run(struct look *l, struct tool *tool, const struct options *o,
@@ -280,7 +239,10 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 		.end = end_pass,
 		.arg = &shown,
 	};
-	uint64_t n;
+	struct look_broken *b = &l->broken;
+	struct nilfs_checkpoint cp;
+	uint64_t n, latest;
+	unsigned int i, kept = 0;
 	int ret;
 
 	while (rule_at(nrules))
@@ -325,7 +287,18 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 			    l->first ? &l->first->unverified : &l->unverified);
 		l->left += names->nrefused - n;
 	}
-	keep_snapshots(l, cx);
+	/* What the latest state has is for its own repairs. */
+	latest = l->complete ? c->vol->latest.cno : 0;
+	for (i = 0; i < b->n; i++) {
+		if (l->complete && b->cno[i] != latest &&
+		    !cptable_read(c->vol, cx, b->cno[i], &cp) &&
+		    checkpoint_is_snapshot(&cp))
+			b->cno[kept++] = b->cno[i];
+		else
+			b->others = true;
+		fail_clear(cx);
+	}
+	b->n = kept;
 	return l->plan.err ? fail(cx, l->plan.err, "plan of repairs") : 0;
 }
 

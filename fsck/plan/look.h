@@ -13,7 +13,7 @@
 #include "find/decision.h"
 #include "find/finding.h"
 #include "fsck/plan/options.h"
-#include "fsck/plan/plan.h"
+#include "fsck/plan/fixers.h"
 #include "out/report.h"
 
 /* The most that are kept. */
@@ -68,8 +68,8 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 	     struct dev *dev, bool first);
 void look_fini(struct look *l);
 
-/* L was compared with the look before: what is compared with it later is judged by
-   all that it found. */
+/* L was compared with the look before: what is compared with it later is judged
+   by all that it found. */
 void look_judged(struct look *l);
 
 /* Puts the findings that were kept, in a list KEY. */

@@ -6,12 +6,9 @@
  * only; those that repair object by object get theirs in the order in which the
  * passes met them.
  *
- * A question shows one finding, how many there are, what would be done and
- * what it costs.  There is no question for each single finding: fixers make
- * things again from what they count, so half of an answer would be none.  An
- * end of the input is a no to all that is left.
+ * There is no question for each single finding: fixers make things again from
+ * what they count.  An end of the input is a no to all that is left.
  */
-#include "fsck/plan/plan.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -123,12 +120,8 @@ void plan_add(struct plan *plan, enum rule_fix fix, const struct finding *f)
 		plan->err = -ENOMEM;
 		return;
 	}
-	k->fixes[k->n++] = (struct fix){
-		.rule = f->rule,
-		.has_want = f->has_want, .has_got = f->has_got,
-		.place = f->place,
-		.want = f->want, .got = f->got,
-	};
+	k->fixes[k->n] = *f;
+	k->fixes[k->n++].detail = NULL;
 }
 
 struct plan_count plan_count(const struct plan_kind *kind, uint64_t latest)
@@ -149,7 +142,7 @@ struct plan_count plan_count(const struct plan_kind *kind, uint64_t latest)
 bool plan_is_no_less(const struct plan_count *now,
 		     const struct plan_count *before)
 {
-	const struct fix *a = &now->first, *b = &before->first;
+	const struct finding *a = &now->first, *b = &before->first;
 
 	/* The same object; each round makes a new checkpoint. */
 	return now->all >= before->all && now->newest >= before->newest &&
@@ -161,10 +154,10 @@ bool plan_is_no_less(const struct plan_count *now,
 }
 
 void plan_refuse(struct plan_kind *kind,
-		 bool (*is_refused)(const void *arg, const struct fix *fix),
+		 bool (*is_refused)(const void *arg, const struct finding *fix),
 		 const void *arg)
 {
-	struct fix kept;
+	struct finding kept;
 	size_t i, n = 0;
 
 	for (i = 0; i < kind->n; i++) {
@@ -196,13 +189,6 @@ void plan_fini(struct plan *plan)
 	for (i = 0; i < RULE_FIX_COUNT; i++)
 		free(plan->kinds[i].fixes);
 	memset(plan, 0, sizeof(*plan));
-}
-
-static enum rule_danger danger_of(enum rule_fix kind, const struct fix *fix)
-{
-	const struct finding f = { .rule = fix->rule, .place = fix->place };
-
-	return plan_danger_of(kind, &f);
 }
 
 /* 1 for yes, 0 for no, or -EINTR. */
@@ -246,21 +232,17 @@ static int ask_kind(struct ask *a, struct context *cx, enum rule_fix fix,
 	enum ask_answer *answer = &a->answers[fix][danger];
 	struct report *r = &a->tool->report;
 	const struct fixer *fixer = fixers_of(fix);
-	const struct fix *first = NULL;
+	const struct finding *first = NULL;
 	size_t i, n = 0;
 	int ret = 1;
 
 	for (i = 0; i < k->n; i++)
-		if (danger_of(fix, &k->fixes[i]) == danger && !n++)
+		if (plan_danger_of(fix, &k->fixes[i]) == danger && !n++)
 			first = &k->fixes[i];
 	if (!n || *answer != ASK_PENDING)
 		return 0;
 	if (decision_of(a->mode, danger) == DECISION_ASK && !a->all) {
-		findprint_finding(r, &(struct finding){
-			.rule = first->rule, .place = first->place,
-			.has_want = first->has_want, .want = first->want,
-			.has_got = first->has_got, .got = first->got,
-		});
+		findprint_finding(r, first);
 		if (n > 1)
 			report_text(r, "  and %zu more repaired in the same "
 				    "way", n - 1);
@@ -281,11 +263,11 @@ struct refusal {
 	enum rule_fix fix;
 };
 
-static bool is_refused(const void *arg, const struct fix *fix)
+static bool is_refused(const void *arg, const struct finding *fix)
 {
 	const struct refusal *r = arg;
 
-	return r->a->answers[r->fix][danger_of(r->fix, fix)] == ASK_NO;
+	return r->a->answers[r->fix][plan_danger_of(r->fix, fix)] == ASK_NO;
 }
 
 void plan_forget(const struct ask *a, struct plan *plan)

@@ -88,7 +88,7 @@ static int end_leaks(struct fixer_job *job, struct context *cx, bool past)
 }
 
 int fix_counts(struct fixer_job *job, struct context *cx,
-	       const struct fix *fixes, size_t n)
+	       const struct finding *fixes, size_t n)
 {
 	bool leaks = false, past = false, counts = false;
 	uint64_t changed = 0;

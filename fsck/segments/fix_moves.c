@@ -349,14 +349,14 @@ int fix_moves_empty(struct fixer_job *job, struct context *cx,
 }
 
 /* Whether the log has another owner, or another place, than a map. */
-static bool is_of_map(const struct fix *fix)
+static bool is_of_map(const struct finding *fix)
 {
 	return fix->rule == RULE_BMAP_OWNER || fix->rule == RULE_BMAP_PLACE ||
 	       fix->rule == RULE_LOG_PLACE;
 }
 
 /* The virtual block that FIX says is listed wrong, or 0. */
-static uint64_t number_of(const struct fix *fix)
+static uint64_t number_of(const struct finding *fix)
 {
 	if (is_of_map(fix))
 		return fix->got;
@@ -366,8 +366,8 @@ static uint64_t number_of(const struct fix *fix)
 
 /* The block of FIX, if its log alone can be wrong: 1, 0. */
 static int find_block(struct fixer_job *job, struct context *cx,
-		      const struct listings *listings, const struct fix *fix,
-		      uint64_t *blocknr)
+		      const struct listings *listings,
+		      const struct finding *fix, uint64_t *blocknr)
 {
 	const struct listing *l = listings_find(listings, number_of(fix));
 	struct nilfs_dat_entry de;
@@ -397,7 +397,7 @@ static int find_block(struct fixer_job *job, struct context *cx,
 }
 
 int fix_moves(struct fixer_job *job, struct context *cx,
-	      const struct fix *fixes, size_t n)
+	      const struct finding *fixes, size_t n)
 {
 	const struct nilfs_geometry *geo = &job->vol->geo;
 	struct sparse wanted = { 0 };

@@ -394,7 +394,7 @@ int fix_segments_all(struct fixer_job *job, struct context *cx,
 }
 
 int fix_segments(struct fixer_job *job, struct context *cx,
-		 const struct fix *fixes, size_t n)
+		 const struct finding *fixes, size_t n)
 {
 	const struct nilfs_geometry *geo = &job->vol->geo;
 	bool rebuilt = repairwriter_is_rebuilt(job->writer, NILFS_SUFILE_INO);

@@ -3,22 +3,16 @@
  * A super root found on the device becomes the latest.
  *
  * It is taken whether or not its state is whole: what is wrong with it is
- * found by the next check and repaired like any other damage, and the results
- * of all states are compared (states.c).
+ * found by the next check, and the results of all states are compared
+ * (states.c).  All of the device is searched, also where a superblock still
+ * leads to some super root: what the chain of logs from there does not reach
+ * may be newer.
  *
  * To name it in the superblocks is not enough.  The kernel asks for the
- * checksum of the log that they name, which may be wrong, and would go on after
- * that log, where newer ones may lie that are given up: they have the sequence
- * number that the next logs would get, so after a crash the next search could
- * walk into one of them.  Therefore the first log of the repair goes into a
- * fresh segment, with a number that no log on the device has; what follows
- * it on the device can never be taken for its successor.
- *
- * The way to the super root is lost, or the super root itself.
- *
- * All of the device is searched, also where the other superblock still leads to
- * some super root: what the chain of logs from there does not reach may be
- * newer.
+ * checksum of the log that they name, which may be wrong, and would go on to
+ * newer logs that are given up: they have the sequence number that the next
+ * logs would get. Therefore the first log of the repair goes into a fresh
+ * segment, with a number that no log on the device has.
  */
 
 #include <errno.h>
@@ -32,52 +26,30 @@
 #include "disk/super.h"
 #include "fsck/plan/fixers.h"
 #include "fsck/super/rootsearch.h"
+#include "fsck/witness/witness.h"
 #include "log/newsupers.h"
 #include "vol/root.h"
 #include "vol/salvage.h"
 #include "vol/summary.h"
 
 int fix_root(struct fixer_job *job, struct context *cx,
-	     const struct fix *fixes, size_t n)
+	     const struct finding *fixes, size_t n)
 {
-	const uint64_t offset[2] = {
-		NILFS_SB_OFFSET_BYTES, super_offset2(job->dev->size)
-	};
-	const struct nilfs_super_block *sb;
-	struct nilfs_super_block copy[2];
-	struct super_choice choice;
-	struct nilfs_geometry geo;
-	bool read[2] = { false };
-	enum rule rule;
-	int i, ret;
+	struct witness_supers s;
+	int ret;
 
 	(void)fixes, (void)n;
-	for (i = 0; i < 2 && offset[i]; i++) {
-		ret = dev_read(job->dev, cx, offset[i], &copy[i],
-			       sizeof(copy[i]));
-		read[i] = !ret;
-		if (damage_forgive(cx, ret))
-			return ret;
-	}
-	super_choose(read[0] ? &copy[0] : NULL, read[1] ? &copy[1] : NULL,
-		     job->dev->size, &choice);
-	if (choice.index < 0)
-		return 0;
-	sb = &copy[choice.index];
 	/* Whether segments can be found, and are all there. */
-	rule = super_geometry(sb, job->dev->size, &geo);
-	if ((rule != RULE_OK && (!rule_has(rule, RULE_READABLE) ||
-				 rule == RULE_SB_DEVICE_SIZE)) ||
-	    super_check_features(sb) == RULE_SB_FEATURE_INCOMPAT)
+	witness_supers(&s, cx, job->dev);
+	if (s.choice < 0 || super_check_features(&s.copy[s.choice]) ==
+				    RULE_SB_FEATURE_INCOMPAT)
 		return 0;
-	ret = fix_root_restore(job, cx, sb);
+	ret = fix_root_restore(job, cx, &s.copy[s.choice]);
 	return ret < 0 ? ret : 0;
 }
 
-/*
- * Counts in *N the inodes in blocks of the ifile of A that B does not have so;
- * FIRST: also in those that both have.  BLOCK is room for a copy of one.
- */
+/* Counts in *N the inodes in blocks of the ifile of A that B does not have so;
+   FIRST: also in those that both have.  BLOCK is room for a copy of one. */
 static int count_inodes(struct context *cx, struct root *a, struct root *b,
 			bool first, char *block, uint64_t *n)
 {
@@ -157,40 +129,8 @@ static bool is_as_new_as_super(const struct restore *r,
 		le64_get(root->ss.ss_seq) >= seq);
 }
 
-/* How many inodes are only in one of the states A and B, or are not the same
-   there: 1 and *N; 0: not known. */
-static int count_changes(struct restore *r, struct context *cx,
-			 const struct recovery *a, const struct recovery *b,
-			 uint64_t *n)
-{
-	struct volume *vol[2] = { NULL, NULL };
-	char *block = malloc(r->geo.block_size);
-	struct root root[2] = { { 0 } };
-	int err = block ? 0 : fail(cx, -ENOMEM, "block of inodes");
-
-	*n = 0;
-	if (!err)
-		err = volume_open_at(&vol[0], cx, r->job->dev, &r->geo, a);
-	if (!err)
-		err = volume_open_at(&vol[1], cx, r->job->dev, &r->geo, b);
-	if (!err)
-		err = root_open(&root[0], cx, vol[0], 0);
-	if (!err)
-		err = root_open(&root[1], cx, vol[1], 0);
-	if (!err)
-		err = count_inodes(cx, &root[0], &root[1], true, block, n);
-	if (!err)
-		err = count_inodes(cx, &root[1], &root[0], false, block, n);
-	free(block);
-	volume_close(vol[0]);
-	volume_close(vol[1]);
-	return err ? damage_forgive(cx, err) : 1;
-}
-
-/*
- * 1 and R->at for the state that the job asks for, 0 where there is none.
- * Those as new as superblocks come first.
- */
+/* 1 and R->at for the state that the job asks for, 0 where there is none. Those
+   as new as superblocks come first. */
 static int choose_root(struct restore *r, struct context *cx)
 {
 	unsigned int number = r->job->state_number;
@@ -246,58 +186,51 @@ static int choose_root(struct restore *r, struct context *cx)
 	return k < 2 * n || ret < 0 ? ret : 0;
 }
 
-/* What in the log is not what was written cannot be known. */
-static int note_hurt(struct restore *r, struct context *cx)
-{
-	const struct root_log *root = &r->rs.roots[r->taken];
-	struct summary summary = { 0 };
-	char files[SUMMARY_FILES_MAX];
-	int err;
-
-	if (root->headless) {
-		fixers_note(r->job, "log at block %" PRIu64 ": has no header, "
-			    "its super root is at block %" PRIu64, root->pseg,
-			    r->at.super_root);
-		return 0;
-	}
-	err = summary_read(&summary, cx, r->rs.vol, root->pseg, &root->ss);
-	if (!err) {
-		summary_files(&summary, files);
-		fixers_note(r->job, "log at block %" PRIu64 ": its blocks are "
-			    "not what was written: look at %s", root->pseg,
-			    files);
-	}
-	summary_free(&summary);
-	return err;
-}
-
 /* States that are newer than the one that was chosen. */
 static int note_newer(struct restore *r, struct context *cx)
 {
 	uint64_t last = le64_get(r->sb->s_last_cno), changes = 0;
 	bool vanished = last > r->at.cno, hurt;
+	struct volume *vol[2] = { NULL, NULL };
+	char *block = malloc(r->geo.block_size);
 	char text[TIMEFMT_ISO_MAX];
+	struct root roots[2];
 	struct recovery at;
+	unsigned int side;
 	size_t i;
-	int ret;
+	int ret = block ? 0 : fail(cx, -ENOMEM, "block of inodes");
 
 	for (i = 0; i < r->rs.nroots; i++)
 		vanished &= segsum_cno(&r->rs.roots[i].ss) != last;
 	/* Superblocks named it, and its log is no log any more. */
-	if (vanished)
+	if (vanished && !ret)
 		fixers_note(r->job, "checkpoint %" PRIu64 ": given up, there is "
 			    "no log at block %" PRIu64, last,
 			    le64_get(r->sb->s_last_pseg));
-	for (i = 0; i < r->taken && i < NAMED_MAX; i++) {
+	for (i = 0; i < r->taken && i < NAMED_MAX && ret >= 0; i++) {
 		const struct root_log *root = &r->rs.roots[i];
 
 		if (segsum_cno(&root->ss) <= r->at.cno)
 			continue;
 		ret = rootsearch_state(&r->rs, cx, root, &at, &hurt);
-		if (ret > 0)
-			ret = count_changes(r, cx, &at, &r->at, &changes);
+		/* How many inodes are only in one of the states, or are not the
+		   same there? */
+		changes = 0;
+		for (side = 0; side < 2 && ret > 0; side++) {
+			memset(&roots[side], 0, sizeof(roots[side]));
+			ret = volume_open_at(&vol[side], cx, r->job->dev,
+					     &r->geo, side ? &r->at : &at) ?:
+			      root_open(&roots[side], cx, vol[side], 0) ?: 1;
+		}
+		for (side = 0; side < 2 && ret > 0; side++)
+			ret = count_inodes(cx, &roots[side], &roots[!side],
+					   !side, block, &changes) ?: 1;
+		volume_close(vol[0]);
+		volume_close(vol[1]);
+		vol[0] = vol[1] = NULL;
+		ret = damage_forgive(cx, ret);
 		if (ret < 0)
-			return ret;
+			break;
 		timefmt_iso((int64_t)le64_get(root->ss.ss_create), text);
 		if (ret)
 			fixers_note(r->job, "checkpoint %" PRIu64 " of %s: "
@@ -308,40 +241,11 @@ static int note_newer(struct restore *r, struct context *cx)
 				    "given up, its files cannot be read",
 				    at.cno, text);
 	}
-	if (r->taken > NAMED_MAX)
+	if (r->taken > NAMED_MAX && ret >= 0)
 		fixers_note(r->job, "%zu more checkpoints: given up",
 			    r->taken - NAMED_MAX);
-	return 0;
-}
-
-/* Superblocks that name it; a mount looks after it for logs of fdatasync(), if
-   there are some to be rolled forward. */
-static int name_root(struct restore *r, struct context *cx)
-{
-	struct nilfs_super_block sb = *r->sb;
-	uint64_t offset2 = super_offset2(r->job->dev->size);
-	unsigned int state = le16_get(sb.s_state) & ~NILFS_VALID_FS;
-	struct rollforward *rf = NULL;
-	struct volume *vol;
-	int err = volume_open_at(&vol, cx, r->job->dev, &r->geo, &r->at);
-
-	if (!err)
-		err = salvage_collect(vol, cx, &r->at, NULL, &rf);
-	if (!err && !rf->count)
-		state |= NILFS_VALID_FS;
-	rollforward_free(rf);
-	volume_close(vol);
-	if (err)
-		return err;
-	if (super_bad_offset2(&sb, offset2))
-		offset2 = 0;
-	sb.s_last_cno = le64_make(r->at.cno);
-	sb.s_last_pseg = le64_make(r->at.pseg_start);
-	sb.s_last_seq = le64_make(r->at.seq);
-	sb.s_state = le16_make((uint16_t)state);
-	sb.s_wtime = le64_make(r->job->time);
-	sb.s_sum = le32_make(super_checksum(&sb));
-	return newsupers_write(cx, r->job->dev, &sb, offset2);
+	free(block);
+	return ret < 0 ? ret : 0;
 }
 
 int fix_root_restore(struct fixer_job *job, struct context *cx,
@@ -352,6 +256,14 @@ int fix_root_restore(struct fixer_job *job, struct context *cx,
 		.sb = sb,
 		.rs = { .dev = job->dev, .check = job->check },
 	};
+	uint64_t offset2 = super_offset2(job->dev->size);
+	unsigned int state = le16_get(sb->s_state) & ~NILFS_VALID_FS;
+	struct nilfs_super_block named = *sb;
+	struct summary summary = { 0 };
+	struct rollforward *rf = NULL;
+	char files[SUMMARY_FILES_MAX];
+	const struct root_log *root;
+	struct volume *vol = NULL;
 	int ret;
 
 	r.rs.geo = &r.geo;
@@ -363,9 +275,42 @@ int fix_root_restore(struct fixer_job *job, struct context *cx,
 		ret = choose_root(&r, cx);
 	if (ret <= 0)
 		goto out;
-	ret = name_root(&r, cx);
-	if (!ret && r.hurt)
-		ret = note_hurt(&r, cx);
+	/* Superblocks that name it; a mount looks after it for logs of
+	   fdatasync(), if there are some to be rolled forward. */
+	ret = volume_open_at(&vol, cx, job->dev, &r.geo, &r.at);
+	if (!ret)
+		ret = salvage_collect(vol, cx, &r.at, NULL, &rf);
+	if (!ret && !rf->count)
+		state |= NILFS_VALID_FS;
+	rollforward_free(rf);
+	volume_close(vol);
+	if (ret)
+		goto out;
+	named.s_last_cno = le64_make(r.at.cno);
+	named.s_last_pseg = le64_make(r.at.pseg_start);
+	named.s_last_seq = le64_make(r.at.seq);
+	named.s_state = le16_make((uint16_t)state);
+	named.s_wtime = le64_make(job->time);
+	named.s_sum = le32_make(super_checksum(&named));
+	ret = newsupers_write(cx, job->dev, &named,
+			      super_bad_offset2(&named, offset2) ? 0 : offset2);
+	root = &r.rs.roots[r.taken];
+	if (!ret && r.hurt && root->headless)
+		fixers_note(job, "log at block %" PRIu64 ": has no header, "
+			    "its super root is at block %" PRIu64, root->pseg,
+			    r.at.super_root);
+	if (!ret && r.hurt && !root->headless) {
+		/* What in the log is not what was written cannot be known. */
+		ret = summary_read(&summary, cx, r.rs.vol, root->pseg,
+				   &root->ss);
+		if (!ret)
+			summary_files(&summary, files);
+		if (!ret)
+			fixers_note(job, "log at block %" PRIu64 ": its blocks "
+				    "are not what was written: look at %s",
+				    root->pseg, files);
+		summary_free(&summary);
+	}
 	if (!ret)
 		ret = note_newer(&r, cx);
 	if (ret)

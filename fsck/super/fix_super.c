@@ -6,10 +6,9 @@
  * made what it says, the copy that is not in use first; unless they differ in
  * what never changes and the other one is tried (states.c).  Where the
  * volume could not be opened, each copy is tried with a checksum made right,
- * on an overlay: if it leads to a super root, whose own checksum and log's
- * checksum depend on it, its numbers are right too.  Where both are lost, the
- * logs on the device have what is needed (volscan.h); only the label and the
- * like are gone then, unless a copy still has them.
+ * on an overlay: if it leads to a super root, its numbers are right too.  Where
+ * both are lost, the logs on the device have what is needed (volscan.c), but
+ * for the label and the like.
  */
 #include "fsck/plan/fixers.h"
 
@@ -23,7 +22,6 @@
 #include "dev/zone.h"
 #include "disk/super.h"
 #include "fsck/super/rootsearch.h"
-#include "fsck/super/volscan.h"
 
 struct copies {
 	uint64_t offset[2];	/* 0: there is no such copy */
@@ -62,11 +60,9 @@ static bool has_second(const struct dev *dev,
 	return zone_is_in_place(dev->zones, offset);
 }
 
-/*
- * Both copies become SB, that of USED last, each on stable storage then: it is
- * right as it is, and until the other is on stable storage it may be the only
- * one.
- */
+/* Both copies become SB, that of USED last, each on stable storage then: it is
+   right as it is, and until the other is on stable storage it may be the only
+   one. */
 static int write_copies(struct fixer_job *job, struct context *cx,
 			const struct copies *s, int used,
 			struct nilfs_super_block *sb)
@@ -111,11 +107,9 @@ static void borrow_fields(struct nilfs_super_block *sb,
 	sb->s_r_segments_percentage = le32_make(percentage);
 }
 
-/*
- * The log that was found is the latest.  Whether the copy was valid says
- * nothing if it is not the one that counted: with JUDGED it is if a mount has
- * not to look what lies after that log.
- */
+/* The log that was found is the latest.  Whether the copy was valid says
+   nothing if it is not the one that counted: with JUDGED it is if a mount has
+   not to look what lies after that log. */
 static void set_cursor(struct nilfs_super_block *sb,
 		       const struct recovery *latest, bool judged)
 {
@@ -148,10 +142,8 @@ static int repair_by_volume(struct fixer_job *job, struct context *cx,
 	return write_copies(job, cx, s, used, &sb);
 }
 
-/*
- * Each copy, its checksum made right, is tried as the only one: 1 where one of
- * them leads to a super root, and both were repaired by that.
- */
+/* Each copy, its checksum made right, is tried as the only one: 1 where one of
+   them leads to a super root, and both were repaired by that. */
 static int repair_by_copies(struct fixer_job *job, struct context *cx,
 			    const struct copies *s)
 {
@@ -260,7 +252,7 @@ static int repair_by_logs(struct fixer_job *job, struct context *cx,
 }
 
 int fix_super(struct fixer_job *job, struct context *cx,
-	      const struct fix *fixes, size_t n)
+	      const struct finding *fixes, size_t n)
 {
 	bool lost = false, wiped = false;
 	struct copies s;
@@ -282,13 +274,11 @@ int fix_super(struct fixer_job *job, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-int fix_super_other(struct fixer_job *job, struct context *cx,
-		    const struct fix *fixes, size_t n)
+int fix_super_other(struct fixer_job *job, struct context *cx)
 {
 	struct copies s;
 	int err = read_copies(job, cx, &s);
 
-	(void)fixes, (void)n;
 	return err ? err :
 		     repair_by_volume(job, cx, &s,
 				      &s.sb[!job->vol->super_used]);

@@ -2,36 +2,25 @@
 /*
  * Super roots, from the newest to older ones.
  *
- * Each log with a super root was once the latest.  How old it is says its place
- * in the order in which the kernel writes logs: all logs of a segment have its
- * sequence number, which grows by one with each segment that is begun
- * (nilfs_segctor_begin_construction(), nilfs_segctor_extend_segments(); by two
- * after a recovery), and within a segment each begins where the one before
- * ends.  Where a segment lies on the device says nothing.  So no two logs have
- * the same number and the same offset in their segments, unless one of them is
- * wrong or is left of states that were given up; then the number of the
- * checkpoint decides, which grows by one with each super root, and at last the
- * time, which has seconds only and goes back when the clock is set.
+ * All logs of a segment have its sequence number, which grows by one with each
+ * segment that is begun (nilfs_segctor_begin_construction(),
+ * nilfs_segctor_extend_segments(); by two after a recovery), and within a
+ * segment each begins where the one before ends.  So no two logs have the same
+ * number and offset, unless one of them is wrong or is left of states that
+ * were given up; then the number of the checkpoint decides, and at last the
+ * time, which goes back when the clock is set.
  *
  * A number may be wrong although all checksums are right.  A state that has
- * the checkpoint of another one is the later one, whatever their numbers say:
- * of the two the log that contradicts more of the others is misnumbered, and
- * gets the place after the log before it by checkpoints.  It is put there by
- * what it is compared by, so the order stays one.
+ * the checkpoint of another one is the later one: of the two the log that
+ * contradicts more of the others is misnumbered, and gets the place after the
+ * log before it by checkpoints.
  *
- * Of a state whose segments were reclaimed and written again the super root may
- * be right, but blocks are not what its DAT says: only a check of the whole
- * state shows that.
- *
- * A super root that is lost, from the one before it.
- *
- * The logs since then list each block of DAT, cpfile and SUFILE that was
- * written, as these have new places.  What they hang from is the root of a map
- * in the super root: the pointers there that lead to one of them are replaced.
- * Sizes and times of these files do not change.  How many blocks they have got
- * or lost is not known exactly, nor whether the log is a cleaner's, so some
- * numbers are tried.  The checksum of the log shows which of them is right, bit
- * for bit.
+ * A super root that is lost is derived from the one before it.  The logs since
+ * then list each block of DAT, cpfile and SUFILE that was written: pointers in
+ * the roots of their maps that lead to one of them are replaced.  How many
+ * blocks the files have got or lost is not known exactly, nor whether the log
+ * is a cleaner's, so some numbers are tried: the checksum of the log shows
+ * which is right.
  */
 #include "fsck/super/rootsearch.h"
 
@@ -284,11 +273,9 @@ static int has_checkpoint(const struct rootsearch *rs, struct context *cx,
 		     checkpoint_is_same(&cp[0], &cp[1]);
 }
 
-/*
- * Puts that of the first root and LATER, which has the checkpoint of it, that
- * is misnumbered after the log with the checkpoint before, of those numbered
- * right.  Among logs of one second it may be one number against another.
- */
+/* Puts that of the first root and LATER, which has the checkpoint of it, that
+   is misnumbered after the log with the checkpoint before, of those numbered
+   right.  Among logs of one second it may be one number against another. */
 static void place_misnumbered(struct rootsearch *rs, struct root_log *later)
 {
 	struct root_log *first = rs->roots, *wrong, *root;
@@ -361,13 +348,8 @@ static const unsigned int tries[FILES] = { 512, 6, 4 };
 struct rootderive {
 	const struct rootsearch *rs;
 	const struct root_log *root, *before;
-	struct witness witness;
-	struct witness_block made;
 	char *block;
-	/* As before: */
-	uint64_t blocks[FILES];
-	le64 maps[FILES][NILFS_INODE_BMAP_SIZE];
-	uint64_t nongc;
+	le64 maps[FILES][NILFS_INODE_BMAP_SIZE];	/* as before */
 };
 
 static struct nilfs_inode *inode_in(const struct rootderive *d, uint64_t ino)
@@ -447,11 +429,9 @@ static int take_block(struct rootderive *d, struct context *cx,
 	return 0;
 }
 
-/*
- * What the logs of segment SEGNUM list of the files, if they were written after
- * the super root before, up to the lost one; *NEXT is the segment that the last
- * one names.
- */
+/* What the logs of segment SEGNUM list of the files, if they were written after
+   the super root before, up to the lost one; *NEXT is the segment that the last
+   one names. */
 static int take_segment(struct rootderive *d, struct context *cx,
 			uint64_t segnum, uint64_t *next)
 {
@@ -487,44 +467,26 @@ static int take_segment(struct rootderive *d, struct context *cx,
 	return ret;
 }
 
-/* Tries the numbers of blocks; bit 0 of TRY says whether a cleaner wrote it. */
-static int try_numbers(struct rootderive *d, struct context *cx)
-{
-	struct nilfs_super_root *sr = (void *)d->block;
-	unsigned int try, rest, i;
-	int ret = 0;
-
-	for (try = 0; try < 2 * tries[0] * tries[1] * tries[2] && !ret; try++) {
-		sr->sr_nongc_ctime = try % 2 ? le64_make(d->nongc) :
-					       d->root->ss.ss_create;
-		for (i = 0, rest = try / 2; i < FILES; rest /= tries[i++])
-			inode_in(d, NILFS_DAT_INO + i)->i_blocks = le64_make(
-				d->blocks[i] + (rest % tries[i]) - FEWER);
-		sr->sr_sum = le32_make(superroot_checksum(d->rs->geo,
-							  d->block));
-		ret = witness_proves(&d->witness, cx, d->root->pseg, &d->made,
-				     1);
-	}
-	return ret;
-}
-
 int rootsearch_derive(const struct rootsearch *rs, struct context *cx, size_t i,
 		      char *block)
 {
 	const struct nilfs_geometry *geo = rs->geo;
-	const struct nilfs_super_root *sr = (const void *)block;
+	struct nilfs_super_root *sr = (void *)block;
 	struct rootderive d = {
 		.rs = rs,
 		.root = &rs->roots[i],
-		.witness.logbits = { .dev = rs->dev, .geo = geo },
-		.made = { super_root_of(&rs->roots[i]), block },
 		.block = block,
 	};
+	const struct witness_block made = { super_root_of(d.root), block };
+	struct witness witness = {
+		.logbits = { .dev = rs->dev, .geo = geo },
+	};
+	uint64_t blocks[FILES], nongc;
 	size_t end = i + OLDER_MAX < rs->nroots ? i + OLDER_MAX : rs->nroots;
 	uint64_t last = geometry_segment_of(geo, d.root->pseg), now, next;
 	const struct nilfs_inode *inode;
+	unsigned int n, rest, try = 0;
 	uint32_t bytes;
-	unsigned int n;
 	int ret = d.root->headless ? 1 : read_root(rs, cx, d.root, block);
 
 	if (ret)
@@ -538,10 +500,10 @@ int rootsearch_derive(const struct rootsearch *rs, struct context *cx, size_t i,
 	ret = 0;
 	bytes = le16_get(sr->sr_bytes);
 	memset(block + bytes, 0, geo->block_size - bytes);
-	d.nongc = le64_get(sr->sr_nongc_ctime);
+	nongc = le64_get(sr->sr_nongc_ctime);
 	for (n = 0; n < FILES; n++) {
 		inode = inode_in(&d, NILFS_DAT_INO + n);
-		d.blocks[n] = le64_get(inode->i_blocks);
+		blocks[n] = le64_get(inode->i_blocks);
 		memcpy(d.maps[n], inode->i_bmap, sizeof(d.maps[n]));
 	}
 	/* Where nothing follows in its segment its own log leads on. */
@@ -553,8 +515,16 @@ int rootsearch_derive(const struct rootsearch *rs, struct context *cx, size_t i,
 			break;
 		now = next;
 	}
-	if (!ret)
-		ret = try_numbers(&d, cx);
-	witness_fini(&d.witness);
+	/* Bit 0 of TRY says whether a cleaner wrote it. */
+	for (; try < 2 * tries[0] * tries[1] * tries[2] && !ret; try++) {
+		sr->sr_nongc_ctime = try % 2 ? le64_make(nongc) :
+					       d.root->ss.ss_create;
+		for (n = 0, rest = try / 2; n < FILES; rest /= tries[n++])
+			inode_in(&d, NILFS_DAT_INO + n)->i_blocks = le64_make(
+				blocks[n] + (rest % tries[n]) - FEWER);
+		sr->sr_sum = le32_make(superroot_checksum(geo, block));
+		ret = witness_proves(&witness, cx, d.root->pseg, &made, 1);
+	}
+	witness_fini(&witness);
 	return ret;
 }

@@ -4,24 +4,18 @@
  *
  * A log has two checksums with the same seed.  Run backwards, the one over the
  * summary gives the seed; the one over all blocks then holds for one size of
- * blocks only.  So a single log that is whole proves both, and the segments
- * that logs name as their next ones show how large segments are.
+ * blocks only.  The segments that logs name as their next ones show how large
+ * segments are.  What lies inside a log is the content of files, such as
+ * images of other volumes, and not looked at.  A device that was formatted
+ * more than once has logs with several seeds.
  *
- * What lies inside a log is the content of files, such as images of other
- * volumes, and not looked at.  So the device is read once, piece by piece, and
- * a log summed as far as it is in the piece.  A device that was formatted more
- * than once has logs with several seeds.
- *
- * A superblock rebuilt.
- *
- * Seed and block size are known from the logs, the size of inodes from that of
- * the super root.  What is left to find is how large segments are and how
- * large the entries of the metadata files.  Each guess can be held against the
- * SUFILE: the segment of the log with the super root has as many blocks in use
- * as lie up to the end of that log, and the next one is in use too.  A wrong
- * guess reads the wrong entry, or counts from the wrong place.
+ * For a new superblock the size of inodes is that of the super root.  What is
+ * left to find is how large segments and the entries of the metadata files
+ * are: each guess is held against the SUFILE, in which the segment of the log
+ * with the super root has as many blocks in use as lie up to the end of that
+ * log, and the next one is in use too.
  */
-#include "fsck/super/volscan.h"
+#include "fsck/super/rootsearch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -86,10 +80,8 @@ static int sum_range(struct scan *scan, struct context *cx, uint64_t from,
 	return 0;
 }
 
-/*
- * The size of blocks with which the log at OFF has the right ss_datasum by
- * SEED, or 0; only KNOWN is tried where that is not 0.
- */
+/* The size of blocks with which the log at OFF has the right ss_datasum by
+   SEED, or 0; only KNOWN is tried where that is not 0. */
 static int find_block_size(struct scan *scan, struct context *cx,
 			   uint64_t off, const struct nilfs_segment_summary *ss,
 			   uint32_t seed, uint32_t known, uint32_t *size)
@@ -197,29 +189,34 @@ static int take_log(struct scan *scan, struct context *cx, uint64_t off,
 	return 0;
 }
 
-/*
- * Reads less and less around a bad place, which may cost a disk seconds each
- * time, and more and more after it.
- */
-static int walk_device(struct scan *scan, struct context *cx)
+/* Reads less and less around a bad place, which may cost a disk seconds each
+   time, and more and more after it. */
+int volscan_run(struct volscan *q, struct context *cx, struct dev *dev)
 {
-	uint64_t off = 0, size = scan->dev->size / STEP * STEP, at, bytes;
+	uint64_t off = 0, size = dev->size / STEP * STEP, at, bytes;
+	struct scan scan = {
+		.q = q,
+		.dev = dev,
+		.piece = malloc(PIECE),
+		.buffer = malloc(PIECE),
+		.budget = BUDGET * dev->size,
+	};
 	struct nilfs_segment_summary ss;
 	size_t len, piece = PIECE;
-	int err;
+	int err = scan.piece && scan.buffer ? 0 :
+		  fail(cx, -ENOMEM, "search for logs");
 
-	while (off < size) {
+	while (off < size && !err) {
 		err = context_cancelled(cx);
-		if (err)
-			return err;
 		len = size - off < piece ? (size_t)(size - off) : piece;
-		if (dev_is_hole(scan->dev, off, len)) {
+		if (!err && dev_is_hole(dev, off, len)) {
 			off += len;
 			continue;
 		}
-		scan->off = off;
-		err = dev_read(scan->dev, cx, off, scan->piece, len);
-		scan->len = err ? 0 : len;
+		scan.off = off;
+		if (!err)
+			err = dev_read(dev, cx, off, scan.piece, len);
+		scan.len = err ? 0 : len;
 		if (err)
 			piece = len / 8 / STEP > 1 ? len / 8 / STEP * STEP :
 						     STEP;
@@ -227,41 +224,25 @@ static int walk_device(struct scan *scan, struct context *cx)
 			piece = len < PIECE / 2 ? 2 * len : PIECE;
 		if (err == -EIO) {
 			fail_clear(cx);
+			err = 0;
 			off += len > STEP ? 0 : len;
 			continue;
 		}
 		/* Goes on after the last log in the piece. */
 		for (at = 0; !err && at + sizeof(ss) <= len;
 		     at += bytes ? bytes : STEP) {
-			memcpy(&ss, scan->piece + at, sizeof(ss));
-			err = take_log(scan, cx, off + at, &ss, &bytes);
+			memcpy(&ss, scan.piece + at, sizeof(ss));
+			err = take_log(&scan, cx, off + at, &ss, &bytes);
 			if (err == -EIO || err == -EUCLEAN) {
 				fail_clear(cx);
 				err = 0;
 				bytes = 0;
 			}
 		}
-		if (err)
-			return err;
 		off += at > len ? at : len;
-		if (scan->q->check)
-			check_progress(scan->q->check, off);
+		if (!err && q->check)
+			check_progress(q->check, off);
 	}
-	return 0;
-}
-
-int volscan_run(struct volscan *q, struct context *cx, struct dev *dev)
-{
-	struct scan scan = { .q = q, .dev = dev };
-	int err = 0;
-
-	scan.budget = BUDGET * dev->size;
-	scan.piece = malloc(PIECE);
-	scan.buffer = malloc(PIECE);
-	if (!scan.piece || !scan.buffer)
-		err = fail(cx, -ENOMEM, "search for logs");
-	if (!err)
-		err = walk_device(&scan, cx);
 	free(scan.piece);
 	free(scan.buffer);
 	return err;

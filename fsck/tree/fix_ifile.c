@@ -227,7 +227,7 @@ static int repair_groups(struct fixer_job *job, struct context *cx,
 }
 
 int fix_ifile(struct fixer_job *job, struct context *cx,
-	      const struct fix *fixes, size_t n)
+	      const struct finding *fixes, size_t n)
 {
 	struct numlist groups = { .n = 0 };
 	struct group g;
@@ -312,7 +312,7 @@ static int is_hole(const struct filling *f, struct context *cx, uint64_t blkoff,
 /* Blocks of inodes that are missing, from that of a finding on to the next one
    of its group. */
 static int list_holes(struct filling *f, struct context *cx,
-		      const struct fix *fixes, size_t n)
+		      const struct finding *fixes, size_t n)
 {
 	struct palloc_block what;
 	uint64_t blkoff, end;
@@ -535,7 +535,7 @@ static int settle_holes(struct filling *f, struct context *cx)
 }
 
 int fix_ifile_fill(struct fixer_job *job, struct context *cx,
-		   const struct fix *fixes, size_t n)
+		   const struct finding *fixes, size_t n)
 {
 	struct filling f = {
 		.job = job,

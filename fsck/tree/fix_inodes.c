@@ -191,14 +191,14 @@ static int settle_free(struct fixing *f, struct context *cx,
 }
 
 /* The inode that FIX is about. */
-static uint64_t ino_of(const struct fix *fix)
+static uint64_t ino_of(const struct finding *fix)
 {
 	return fix->rule == RULE_DIR_NO_INODE ? fix->got : fix->place.ino;
 }
 
 /* Repairs the inode of FIX; one of the latest state if it is wrong still. */
 static int repair_one(struct fixing *f, struct context *cx,
-		      const struct fix *fix)
+		      const struct finding *fix)
 {
 	bool named = fix->rule == RULE_DIR_NO_INODE, lost;
 	bool latest = fix->place.cno == f->e.latest;
@@ -259,7 +259,7 @@ static int repair_one(struct fixing *f, struct context *cx,
 }
 
 /* Whether a run for WHICH is about FIX. */
-static bool is_mine(const struct fixer_job *job, const struct fix *fix,
+static bool is_mine(const struct fixer_job *job, const struct finding *fix,
 		    enum fix_inodes_which which)
 {
 	bool latest = fix->place.cno == job->vol->latest.cno;
@@ -285,7 +285,7 @@ static bool is_mine(const struct fixer_job *job, const struct fix *fix,
 
 /* The inodes that a run for WHICH is about; the caller's to free(). */
 static int list_inodes(struct fixer_job *job, struct context *cx,
-		       const struct fix *fixes, size_t n,
+		       const struct finding *fixes, size_t n,
 		       enum fix_inodes_which which, uint64_t **inos,
 		       size_t *found)
 {
@@ -302,7 +302,7 @@ static int list_inodes(struct fixer_job *job, struct context *cx,
 }
 
 int fix_inodes_past(struct pastblocks *p, struct context *cx,
-		    const struct fix *fixes, size_t n,
+		    const struct finding *fixes, size_t n,
 		    enum fix_inodes_which which)
 {
 	struct fixing f = { .which = which };
@@ -329,7 +329,7 @@ int fix_inodes_past(struct pastblocks *p, struct context *cx,
 }
 
 int fix_inodes(struct fixer_job *job, struct context *cx,
-	       const struct fix *fixes, size_t n)
+	       const struct finding *fixes, size_t n)
 {
 	struct pastblocks past = { .job = job };
 	int ret = fix_ifile_fill(job, cx, fixes, n);
@@ -403,7 +403,7 @@ static int revive_all(struct fixer_job *job, struct context *cx,
 }
 
 int fix_inodes_named(struct fixer_job *job, struct context *cx,
-		     const struct fix *fixes, size_t n)
+		     const struct finding *fixes, size_t n)
 {
 	uint64_t *inos;
 	size_t found;

@@ -17,7 +17,7 @@
  * restored, 0, or a failure of the writer, -ENOMEM, -EINTR.
  */
 int fix_ifile_fill(struct fixer_job *job, struct context *cx,
-		   const struct fix *fixes, size_t n);
+		   const struct finding *fixes, size_t n);
 
 enum fix_inodes_which {
 	/* Those of FIXES. */
@@ -40,7 +40,7 @@ enum fix_inodes_which {
  * notes it.  Nothing is written.  -ENOMEM, -EINTR.
  */
 int fix_inodes_past(struct pastblocks *p, struct context *cx,
-		    const struct fix *fixes, size_t n,
+		    const struct finding *fixes, size_t n,
 		    enum fix_inodes_which which);
 
 /*
@@ -50,7 +50,7 @@ int fix_inodes_past(struct pastblocks *p, struct context *cx,
  * or a failure of the writer.
  */
 int fix_inodes_named(struct fixer_job *job, struct context *cx,
-		     const struct fix *fixes, size_t n);
+		     const struct finding *fixes, size_t n);
 
 /*
  * The same for inodes for which the logs have blocks that live although no map

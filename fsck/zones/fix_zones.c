@@ -68,7 +68,7 @@ static int repair_zone(void *arg, struct context *cx,
 }
 
 int fix_zones(struct fixer_job *job, struct context *cx,
-	      const struct fix *fixes, size_t n)
+	      const struct finding *fixes, size_t n)
 {
 	struct zoning z = { .job = job };
 	int ret;

@@ -5,7 +5,7 @@
  * The rules stand for the stages at which they are repaired, in order: a super
  * root, an entry of the DAT, segment usage, a map, a name.
  */
-#include "fsck/apply/improvement.h"
+#include "fsck/apply/repair.h"
 
 #include <stdlib.h>
 
@@ -68,7 +68,7 @@ static bool is_better(const struct seen *now, const struct seen *before,
 
 	look(&a, &vol, now);
 	look(&b, &vol, before);
-	better = improvement_is_better(&a, &b, &blamed);
+	better = improvement_meets(&a, &b, IMPROVEMENT_ONLY, &blamed);
 	*worse = blamed ? blamed->rule : RULE_OK;
 	look_away(&a);
 	look_away(&b);

@@ -3,7 +3,6 @@
  * The plan of repairs: by whom a finding is repaired, what that may cost, and
  * that every fix of every rule has a fixer.
  */
-#include "fsck/plan/plan.h"
 
 #include <errno.h>
 

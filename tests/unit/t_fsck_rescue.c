@@ -4,7 +4,7 @@
  * place is the same, these are zeros and cannot be read until they are written
  * to, and what the device has as zeros is a hole.
  */
-#include "fsck/target.h"
+#include "fsck/session.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * The search for logs on a disk with a bad place, wherever that is: all the rest is
  * read, few reads fail, and none is longer than the memory that it is for.
  */
-#include "fsck/super/volscan.h"
+#include "fsck/super/rootsearch.h"
 
 #include <errno.h>
 #include <string.h>
