@@ -54,12 +54,8 @@ static int take_copy(void *arg, struct context *cx, const struct listing *b)
 {
 	struct cpblocks *s = arg;
 
-	if (b->ino != NILFS_CPFILE_INO || b->is_node)
-		return 0;
-	if (array_reserve(cx, &s->copies, &s->copies_room, s->ncopies + 1))
-		return -ENOMEM;
-	s->copies[s->ncopies++] = *b;
-	return 0;
+	return b->ino != NILFS_CPFILE_INO || b->is_node ? 0 :
+		array_push(cx, &s->copies, &s->ncopies, &s->copies_room, *b);
 }
 
 int cpblocks_load(struct cpblocks *s, struct context *cx,
@@ -194,14 +190,6 @@ int cpblocks_is_followable(const struct check *c, struct context *cx,
 	return ret < 0 ? ret : !ret && f.has_root;
 }
 
-static int add_block(struct cpblocks *s, struct context *cx, uint64_t blkoff)
-{
-	if (array_reserve(cx, &s->blkoffs, &s->room, s->n + 1))
-		return -ENOMEM;
-	s->blkoffs[s->n++] = blkoff;
-	return 0;
-}
-
 int cpblocks_init(struct cpblocks *s, struct context *cx,
 		  const struct check *c)
 {
@@ -223,14 +211,16 @@ int cpblocks_init(struct cpblocks *s, struct context *cx,
 	if (!ret)
 		ret = liveblocks_gather(&s->live, cx, c, &q);
 	if (!ret)
-		ret = add_block(s, cx, 0);
-	if (!ret)
-		ret = add_block(s, cx, checkpoint_blkoff(&c->vol->geo,
-							 c->vol->latest.cno));
+		ret = array_reserve(cx, &s->blkoffs, &s->room,
+				    2 + l->n + l->nlost);
+	if (!ret) {
+		s->blkoffs[s->n++] = 0;
+		s->blkoffs[s->n++] = checkpoint_blkoff(&c->vol->geo, q.cno);
+	}
 	for (i = 0; i < l->n && !ret; i++)
-		ret = add_block(s, cx, l->list[i].blkoff);
+		s->blkoffs[s->n++] = l->list[i].blkoff;
 	for (i = 0; i < l->nlost && !ret; i++)
-		ret = add_block(s, cx, l->lost[i].blkoff);
+		s->blkoffs[s->n++] = l->lost[i].blkoff;
 	vblocks_init(&vblocks, c->vol, NULL);
 	/* Those that only logs know.  One whose newest copy has ended was deleted,
 	   when the last of its checkpoints was. */
@@ -243,7 +233,8 @@ int cpblocks_init(struct cpblocks *s, struct context *cx,
 		if (ret >= 0 && (hidden || (ret == VBLOCKS_USED &&
 					    vb.end == NILFS_CNO_MAX &&
 					    vb.blocknr == b->blocknr)))
-			ret = add_block(s, cx, b->blkoff);
+			ret = array_push(cx, &s->blkoffs, &s->n, &s->room,
+					 b->blkoff);
 	}
 	vblocks_fini(&vblocks);
 	s->n = sort_unique(s->blkoffs, s->n);
@@ -257,39 +248,50 @@ int cpblocks_read(const struct cpblocks *s, struct context *cx,
 	const struct listing *l = next_copy(s, b->blkoff, NULL);
 	struct volume *vol = s->check->vol;
 	const struct nilfs_geometry *geo = &vol->geo;
-	uint64_t cno = checkpoint_first(geo, b->blkoff);
-	uint32_t left = checkpoint_count(geo, b->blkoff);
+	uint64_t first = checkpoint_first(geo, b->blkoff), cno;
+	uint64_t end = first + checkpoint_count(geo, b->blkoff);
+	const struct nilfs_checkpoint *cp = NULL;
+	uint32_t made = 0, right = 0;
 	const void *block;
 	int ret = 0;
 
 	b->origin = CPBLOCKS_OLD;
 	b->vblocknr = b->blocknr = b->written = b->newest = 0;
-	if (!live) {
+	if (live) {
+		ret = cache_get(vol->cache, cx, live->blocknr, &block);
+		if (ret)
+			return ret;
+		memcpy(b->data, block, geo->block_size);
+		cache_put(vol->cache, block);
+		/* Blocks named by the map are the right ones. */
+		b->origin = live->seq && live->vblocknr ? CPBLOCKS_FOUND :
+							  CPBLOCKS_MAPPED;
+		b->vblocknr = live->vblocknr;
+		b->blocknr = live->blocknr;
+		b->newest = l && l->blocknr == live->blocknr;
+		while (l && l->blocknr != live->blocknr)
+			l = next_copy(s, b->blkoff, l);
+		b->written = l ? l->cno : 0;
+	} else {
 		for (; l && !ret; l = next_copy(s, b->blkoff, l))
 			ret = read_copy(s, cx, l, 0, b->data, geo->block_size);
-		if (ret)
-			return ret < 0 ? ret : 0;
+		if (ret < 0)
+			return ret;
 		/* As nilfs_cpfile_block_init(). */
-		memset(b->data, 0, geo->block_size);
-		for (; left--; cno++)
+		if (!ret)
+			memset(b->data, 0, geo->block_size);
+		for (cno = first; cno < end && !ret; cno++)
 			cpblocks_at(geo, b->data, cno)->cp_flags =
 				le32_make(1u << NILFS_CHECKPOINT_INVALID);
-		return 0;
 	}
-	ret = cache_get(vol->cache, cx, live->blocknr, &block);
-	if (ret)
-		return ret;
-	memcpy(b->data, block, geo->block_size);
-	cache_put(vol->cache, block);
-	/* Blocks named by the map are the right ones. */
-	b->origin = live->seq && live->vblocknr ? CPBLOCKS_FOUND :
-						  CPBLOCKS_MAPPED;
-	b->vblocknr = live->vblocknr;
-	b->blocknr = live->blocknr;
-	b->newest = l && l->blocknr == live->blocknr;
-	while (l && l->blocknr != live->blocknr)
-		l = next_copy(s, b->blkoff, l);
-	b->written = l ? l->cno : 0;
+	for (cno = first; cno < end && cno <= vol->latest.cno; cno++, made++) {
+		cp = cpblocks_at(geo, b->data, cno);
+		right += le64_get(cp->cp_cno) == cno &&
+			 checkpoint_check(cp, cno) != RULE_CP_FLAGS;
+	}
+	b->foreign = right < made - made / 2;
+	b->old = cp && checkpoint_is_invalid(cp) &&
+		 !checkpoint_was_made(cp, cno - 1);
 	return 0;
 }
 
@@ -355,17 +357,18 @@ static int find_entry(struct context *cx, const struct check *c,
 	return damage_forgive(cx, ret);
 }
 
-/* Marks INO again unless the map of INODE leads to all of it; LOGS: by them. */
+/* Marks INO again unless the map of INODE leads to all of it; if it is DOUBTED, by
+   the logs. */
 static int judge_file(struct cpblocks_latest *k, struct context *cx,
 		      const struct check *c, uint64_t ino,
-		      const struct nilfs_inode *inode, bool logs)
+		      const struct nilfs_inode *inode, unsigned int doubted)
 {
 	const struct liveblocks_question q = {
 		.ino = ino,
 		.inode = inode,
 		.cno = c->vol->latest.cno,
 		.read = findings_count(c->findings, RULE_DEV_UNREADABLE),
-		.logs = logs,
+		.logs = doubted & REPAIRWRITER_FILE(ino),
 	};
 	struct liveblocks blocks = { 0 };
 	int err = liveblocks_gather(&blocks, cx, c, &q);
@@ -411,13 +414,9 @@ int cpblocks_find_latest(struct cpblocks_latest *k, struct context *cx,
 	if (ret || is_dat_lost(c))
 		return ret;
 	if (!cpblocks_is_doubtful(c)) {
-		ret = judge_file(k, cx, c, NILFS_CPFILE_INO, q.inode,
-				 doubted & REPAIRWRITER_FILE(NILFS_CPFILE_INO));
-		return ret ? ret :
-			     judge_file(k, cx, c, NILFS_IFILE_INO,
-					&k->cp.cp_ifile_inode,
-					doubted & REPAIRWRITER_FILE(
-							  NILFS_IFILE_INO));
+		ret = judge_file(k, cx, c, NILFS_CPFILE_INO, q.inode, doubted);
+		return ret ?: judge_file(k, cx, c, NILFS_IFILE_INO,
+					 &k->cp.cp_ifile_inode, doubted);
 	}
 	/* Some pointer leads to a number that is free.  If it is one of the
 	   cpfile, and wrong, that is to be repaired with the DAT: no log could be

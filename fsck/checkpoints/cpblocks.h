@@ -64,8 +64,7 @@ struct cpblock {
 	uint64_t blocknr;	/* where it was read; 0: an older copy */
 	uint64_t written;	/* with this checkpoint; 0: not known */
 	bool newest;		/* of its copies */
-	bool foreign, old;	/* the caller's judgement: it is another block,
-				   or an older version */
+	bool foreign, old;	/* it is another block, or an older version */
 };
 
 /*

@@ -89,27 +89,6 @@ static int note_links(struct cpfix *f, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-/* Reads B, of which blkoff and data are given, and judges it. */
-static int read_block(const struct cpfix *f, struct context *cx,
-		      struct cpblock *b)
-{
-	uint64_t first = checkpoint_first(f->geo, b->blkoff), cno;
-	uint64_t end = first + checkpoint_count(f->geo, b->blkoff);
-	const struct nilfs_checkpoint *cp = NULL;
-	uint32_t made = 0, right = 0;
-	int err = cpblocks_read(&f->blocks, cx, b);
-
-	for (cno = first; cno < end && cno <= f->latest; cno++, made++) {
-		cp = cpblocks_at(f->geo, b->data, cno);
-		right += le64_get(cp->cp_cno) == cno &&
-			 checkpoint_check(cp, cno) != RULE_CP_FLAGS;
-	}
-	b->foreign = right < made - made / 2;
-	b->old = cp && checkpoint_is_invalid(cp) &&
-		 !checkpoint_was_made(cp, cno - 1);
-	return err;
-}
-
 /* Begins with JOB: gathers the blocks, and what header and entries have of the
    list.  close_cpfix() also after a failure. */
 static int open_cpfix(struct cpfix *f, struct context *cx,
@@ -140,7 +119,7 @@ static int open_cpfix(struct cpfix *f, struct context *cx,
 		err = sparse_init(&f->back, cx, f->latest + 1);
 	for (i = 0; i < f->blocks.n && !err; i++) {
 		b.blkoff = f->blocks.blkoffs[i];
-		err = read_block(f, cx, &b);
+		err = cpblocks_read(&f->blocks, cx, &b);
 		if (err || b.foreign)
 			continue;
 		if (!b.blkoff)
@@ -306,7 +285,7 @@ static int put_block(struct cpfix *f, struct context *cx, struct cpblock *b)
 	uint64_t cno = checkpoint_first(f->geo, b->blkoff);
 	uint32_t left = checkpoint_count(f->geo, b->blkoff), valid = 0;
 	bool changed, mapped;
-	int err = read_block(f, cx, b);
+	int err = cpblocks_read(&f->blocks, cx, b);
 
 	changed = !b->vblocknr;
 	mapped = b->origin == CPBLOCKS_MAPPED;
@@ -321,10 +300,9 @@ static int put_block(struct cpfix *f, struct context *cx, struct cpblock *b)
 		valid += !checkpoint_is_invalid(cp);
 		if (checkpoint_is_invalid(cp) || !checkpoint_is_snapshot(cp))
 			continue;
-		if (array_reserve(cx, &f->snapshots, &f->snapshots_room,
-				  f->nsnapshots + 1))
-			return -ENOMEM;
-		f->snapshots[f->nsnapshots++] = cno;
+		if (!err)
+			err = array_push(cx, &f->snapshots, &f->nsnapshots,
+					 &f->snapshots_room, cno);
 	}
 	if (err)
 		return err;
@@ -386,14 +364,6 @@ static int change_bytes(const struct cpfix *f, struct context *cx,
 	return ret;
 }
 
-/* The same with what is at FIELD of the entry of CNO. */
-static int change_entry(const struct cpfix *f, struct context *cx, uint64_t cno,
-			size_t field, const void *new, size_t size)
-{
-	return change_bytes(f, cx, checkpoint_blkoff(f->geo, cno),
-			    checkpoint_offset(f->geo, cno) + field, new, size);
-}
-
 /* Puts all blocks, links the snapshots and counts them in the header. */
 static int write_cpfile(struct cpfix *f, struct context *cx)
 {
@@ -415,9 +385,10 @@ static int write_cpfile(struct cpfix *f, struct context *cx)
 		links.ssl_next = le64_make(next);
 		links.ssl_prev = le64_make(prev);
 		prev = f->snapshots[i];
-		ret = change_entry(f, cx, prev,
-				   offsetof(struct nilfs_checkpoint,
-					    cp_snapshot_list),
+		ret = change_bytes(f, cx, checkpoint_blkoff(f->geo, prev),
+				   checkpoint_offset(f->geo, prev) +
+					   offsetof(struct nilfs_checkpoint,
+						    cp_snapshot_list),
 				   &links, sizeof(links));
 		changed |= ret > 0;
 	}
@@ -501,7 +472,8 @@ static int repair_finding(struct cpfix *f, struct context *cx,
 		cp.cp_blocks_count = want;
 	else if (!of_inode)
 		cp.cp_create = want;
-	ret = change_entry(f, cx, cno, 0, &cp, sizeof(cp));
+	ret = change_bytes(f, cx, checkpoint_blkoff(f->geo, cno),
+			   checkpoint_offset(f->geo, cno), &cp, sizeof(cp));
 	if (ret > 0 && !of_inode)
 		fixers_note(f->job, "checkpoint %llu: has %llu %s",
 			    (unsigned long long)cno,

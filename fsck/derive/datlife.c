@@ -23,9 +23,6 @@
 #include "vol/root.h"
 #include "vol/translate.h"
 
-/* Bytes of the directory of a set, at most, a share of the budget. */
-#define DIRECTORY_SHARE 16
-
 int datlife_map(struct volume *vol, struct context *cx, uint64_t cno,
 		uint64_t ino, struct blockmap *map)
 {
@@ -164,10 +161,7 @@ int datlife_contradicted(struct sparse *set, struct context *cx,
 	const struct plan_kind *kind = &plan->kinds[RULE_FIX_DAT];
 	const struct plan_kind *maps = &plan->kinds[RULE_FIX_MAPS];
 	struct volume *vol = c->vol;
-	uint64_t end = vblocks_end(vol, cx);
-	uint64_t most = cx->max_memory / DIRECTORY_SHARE / sizeof(uint64_t) *
-			SPARSE_CHUNK_BITS;
-	int ret = sparse_init(set, cx, end < most ? end : most);
+	int ret = sparse_init(set, cx, vblocks_end(vol, cx));
 	int is_newest = ret ? ret : datlife_is_newest(c, cx, &vol->cpfile);
 	struct place at;
 	uint64_t ptr;

@@ -23,8 +23,8 @@
 
 #include "base/text.h"
 #include "check/damage.h"
-#include "check/names/dirread.h"
-#include "check/names/dupnames.h"
+#include "check/inodes/inodelist.h"
+#include "check/names/names.h"
 #include "disk/dirpack.h"
 #include "fsck/names/namefix.h"
 #include "log/inodes.h"
@@ -376,7 +376,7 @@ static int take_entry(struct dirwrite *w, struct context *cx,
 	if (entry->bad_name)
 		return rename_entry(w, cx, entry, false);
 	s = dupnames_find(w->suspects, w->nsuspects,
-			  nameset_tag(e->name, e->name_len));
+			  dupnames_tag(e->name, e->name_len));
 	if (s)
 		ret = dupnames_meet(&w->kept, cx, s, e, &first);
 	if (ret < 0)
@@ -430,7 +430,7 @@ static int write_latest(struct dirwrite *w, struct context *cx)
 	if (!err)
 		err = remap_open(&w->remap, cx, writer, w->ino);
 	if (!err && !made) {
-		err = dirread_run(&w->f->n.root, cx, &w->f->n.list, w->dir,
+		err = inodelist_read_dirs(&w->f->n.root, cx, &w->f->n.list, w->dir,
 				  w->dir + 1, take_block, w);
 		fail_clear(cx);
 	}
@@ -513,7 +513,7 @@ int dirwrite_run(struct namefix *f, struct context *cx, size_t dir)
 	       w.suspects[w.nsuspects].dir == dir)
 		w.nsuspects++;
 	if (made) {
-		err = nameset_clear(&w.tags, cx);
+		err = dupnames_clear_set(&w.tags, cx);
 	} else if ((f->next_add < f->nadds &&
 		    f->adds[f->next_add].dir == dir) ||
 		   w.nsuspects || w.takes_lost ||
@@ -528,7 +528,7 @@ int dirwrite_run(struct namefix *f, struct context *cx, size_t dir)
 		goto out;
 	}
 	/* What finds no room in the blocks is as without a name. */
-	err = dirread_run(&f->n.root, cx, &f->n.list, dir, dir + 1, take_block,
+	err = inodelist_read_dirs(&f->n.root, cx, &f->n.list, dir, dir + 1, take_block,
 			  &w);
 	if (!err)
 		err = finish_block(&w, cx, true);
@@ -542,7 +542,7 @@ int dirwrite_run(struct namefix *f, struct context *cx, size_t dir)
 	err = err ? err : more;
 out:
 	dupnames_forget(&w.kept);
-	nameset_fini(&w.tags);
+	dupnames_free_set(&w.tags);
 	free(w.block);
 	return err;
 }

@@ -201,7 +201,7 @@ int entrywalk_name_find(struct entrywalk_name *name, struct context *cx,
 		name->len = (uint8_t)(keep + n);
 		if (!tags || i == TRIES)
 			return 0;
-		ret = nameset_add(tags, cx, nameset_tag(name->name, name->len));
+		ret = dupnames_add_tag(tags, cx, dupnames_tag(name->name, name->len));
 		/* Free, and now taken; or there are too many to know. */
 		if (ret)
 			return ret == 1 || ret == -ENOBUFS ? 0 : ret;

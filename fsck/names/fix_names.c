@@ -38,7 +38,7 @@
 #include "fsck/names/namefix.h"
 #include "fsck/past/pastblocks.h"
 #include "fsck/plan/fixers.h"
-#include "fsck/tree/fix_inodes.h"
+#include "fsck/tree/inodeedit.h"
 #include "fsck/tree/inodeedit.h"
 #include "log/inodes.h"
 #include "log/newfile.h"
@@ -257,7 +257,7 @@ out:
 	inodelist_fini(&f.n.list);
 	dupnames_fini(&f.n.dups);
 	free(f.others);
-	nameset_fini(&f.found_tags);
+	dupnames_free_set(&f.found_tags);
 	free(f.adds);
 	free(f.add_text);
 	return ret;

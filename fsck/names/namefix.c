@@ -12,7 +12,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "check/damage.h"
-#include "check/names/dirread.h"
+#include "check/inodes/inodelist.h"
 #include "disk/ondisk.h"
 
 #define NOTE_MAX 512
@@ -160,9 +160,9 @@ static int take_tags(void *arg, struct context *cx,
 		child = inodelist_find_dir(list, entry.e.ino);
 		if (child == list->ndirs ||
 		    list->dirs[child].parent == item->owner + 1)
-			ret = nameset_add(
+			ret = dupnames_add_tag(
 				r->tags, cx,
-				nameset_tag(entry.e.name, entry.e.name_len));
+				dupnames_tag(entry.e.name, entry.e.name_len));
 		r->known = ret != -ENOBUFS;
 	}
 	return ret < 0 && r->known ? ret : 0;
@@ -172,11 +172,11 @@ int namefix_tags(struct namefix *f, struct context *cx, size_t dir,
 		 struct nameset *tags)
 {
 	struct tag_reader r = {f, tags, true};
-	int err = nameset_clear(tags, cx);
+	int err = dupnames_clear_set(tags, cx);
 
 	if (err)
 		return err;
-	err = dirread_run(&f->n.root, cx, &f->n.list, dir, dir + 1, take_tags,
+	err = inodelist_read_dirs(&f->n.root, cx, &f->n.list, dir, dir + 1, take_tags,
 			  &r);
 	fail_clear(cx);
 	return err ? err : r.known;
@@ -213,15 +213,15 @@ int namefix_found(struct namefix *f, struct context *cx, size_t dir,
 			add = &f->adds[i];
 			if (add->dir != dir)
 				continue;
-			ret = nameset_add(
+			ret = dupnames_add_tag(
 				&f->found_tags, cx,
-				nameset_tag(f->add_text + add->at, add->len));
+				dupnames_tag(f->add_text + add->at, add->len));
 			f->found_known = ret >= 0;
 		}
 	}
 	memcpy(room, name, len);
 	if (f->found_known)
-		ret = nameset_add(&f->found_tags, cx, nameset_tag(room, len));
+		ret = dupnames_add_tag(&f->found_tags, cx, dupnames_tag(room, len));
 	f->found_known &= ret >= 0;
 	if (ret < 0 && ret != -ENOBUFS)
 		return ret;

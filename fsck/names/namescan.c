@@ -13,7 +13,7 @@
  */
 
 #include "check/damage.h"
-#include "check/names/dirread.h"
+#include "check/inodes/inodelist.h"
 #include "fsck/names/namefix.h"
 
 struct scan {
@@ -117,14 +117,14 @@ int namescan_run(struct namefix *f, struct context *cx)
 	const struct dupnames *d = &f->n.dups;
 	struct inodelist_row row;
 	struct inodelist_dir *dir;
-	struct dirread b;
+	struct inodelist_blocks b;
 	uint64_t ino;
 	size_t i;
 	int err;
 
 	err = blockbatch_open(&s.batch, cx, f->n.root.vol, take_block, &s);
 	for (i = 0; i < f->n.list.ndirs && !err; i++) {
-		err = dirread_add(&f->n.root, cx, &f->n.list, i, true, &s.batch,
+		err = inodelist_add_blocks(&f->n.root, cx, &f->n.list, i, true, &s.batch,
 				  &b);
 		if (err)
 			break;
@@ -207,6 +207,6 @@ static int search_block(void *arg, struct context *cx,
 
 int namescan_search(struct namefix *f, struct context *cx)
 {
-	return dirread_run(&f->n.root, cx, &f->n.list, 0, f->n.list.ndirs,
+	return inodelist_read_dirs(&f->n.root, cx, &f->n.list, 0, f->n.list.ndirs,
 			   search_block, f);
 }

@@ -25,7 +25,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "check/damage.h"
-#include "check/names/dirread.h"
+#include "check/inodes/inodelist.h"
 #include "disk/inode.h"
 #include "fsck/names/namefix.h"
 #include "vol/dir.h"
@@ -442,6 +442,6 @@ int othernames_turn(struct namefix *f, struct context *cx)
 			f->missed = row.chunk->first + row.at;
 		}
 	}
-	return dirread_run(&f->n.root, cx, &f->n.list, 0, f->n.list.ndirs,
-			   turn_block, f);
+	return inodelist_read_dirs(&f->n.root, cx, &f->n.list, 0,
+				   f->n.list.ndirs, turn_block, f);
 }

@@ -13,62 +13,33 @@
  * Counts of live blocks are rebuilt, of all segments.
  */
 #include <errno.h>
-#include <stdlib.h>
 
-#include "base/array.h"
-#include "disk/dat.h"
+#include "base/sparse.h"
+#include "disk/ondisk.h"
 #include "fsck/plan/fixers.h"
 #include "log/exactcounts.h"
 #include "log/repairwriter.h"
-#include "vol/datscan.h"
 #include "vol/translate.h"
-
-/* Entries that nothing refers to. */
-struct leaks {
-	const struct check *c;
-	bool past;		/* of snapshots, not of the latest state */
-	uint64_t *numbers;
-	size_t n, room;
-};
-
-static int find_leak(void *arg, struct context *cx, unsigned int worker,
-		     uint64_t vblocknr, const struct nilfs_dat_entry *de)
-{
-	struct leaks *l = arg;
-
-	(void)worker;
-	if (l->past ? !check_is_unmapped(l->c, vblocknr, de) :
-		      !dat_is_current(de) || !check_is_leaked(l->c, vblocknr))
-		return 0;
-	return array_push(cx, &l->numbers, &l->n, &l->room, vblocknr);
-}
 
 static int end_leaks(struct fixer_job *job, struct context *cx, bool past)
 {
-	struct leaks l = { .c = job->check, .past = past };
-	const struct datscan_visitor visitor = {
-		.used = find_leak,
-		.unreadable = check_skip_unreadable,
-		.arg = &l,
-	};
+	const struct check *c = job->check;
+	const struct sparse *set = past ? &c->unmapped : &c->leaked;
 	struct nilfs_dat_entry de;
-	uint64_t ended = 0;
-	size_t i;
-	int err;
+	uint64_t ended = 0, number;
+	int err = 0;
 
-	if (job->check->tree_broken || job->check->dat_broken)
-		return 0;
-	err = datscan_run_alone(job->vol, cx, &visitor);
-	for (i = 0; i < l.n && !err; i++) {
-		uint64_t number = l.numbers[i];
+	for (number = sparse_next(set, 0, set->bits);
+	     number < set->bits && !err;
+	     number = sparse_next(set, number + 1, set->bits)) {
 		/* A file that no checkpoint has is of no known kind: no
 		   snapshot saw it. */
-		bool seen = sparse_test(&job->check->lingering, number);
-
 		if (!past)
 			err = repairwriter_end(job->writer, cx, number,
-					       seen ? METAFILE_MULTI :
-						      METAFILE_SINGLE);
+					       sparse_test(&c->lingering,
+							   number) ?
+						       METAFILE_MULTI :
+						       METAFILE_SINGLE);
 		else
 			err = translate_entry(job->vol, cx, number, &de);
 		if (!err && past)
@@ -80,7 +51,6 @@ static int end_leaks(struct fixer_job *job, struct context *cx, bool past)
 			err = 0;
 		}
 	}
-	free(l.numbers);
 	if (!err)
 		fixers_note(job, "DAT: %llu virtual blocks given up",
 			    (unsigned long long)ended);

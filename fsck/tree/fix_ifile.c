@@ -37,7 +37,6 @@
 #include "fsck/checkpoints/cpblocks.h"
 #include "fsck/derive/liveblocks.h"
 #include "fsck/past/pastblocks.h"
-#include "fsck/tree/fix_inodes.h"
 #include "fsck/tree/inodeedit.h"
 #include "log/repairwriter.h"
 #include "vol/root.h"
@@ -282,14 +281,6 @@ struct filling {
 	struct numlist groups;		/* of which the allocator's are */
 };
 
-static int want_block(struct filling *f, struct context *cx, uint64_t blkoff)
-{
-	if (array_reserve(cx, &f->wanted, &f->room, f->nwanted + 1))
-		return -ENOMEM;
-	f->wanted[f->nwanted++] = blkoff;
-	return 0;
-}
-
 static bool is_wanted(const struct filling *f, uint64_t blkoff)
 {
 	size_t at = search_lower_bound(f->wanted, f->nwanted, blkoff);
@@ -307,34 +298,6 @@ static int is_hole(const struct filling *f, struct context *cx, uint64_t blkoff,
 
 	palloc_locate(f->p, blkoff, what);
 	return ret < 0 ? ret : !ret && what->first >= NILFS_USER_INO;
-}
-
-/* Blocks of inodes that are missing, from that of a finding on to the next one
-   of its group. */
-static int list_holes(struct filling *f, struct context *cx,
-		      const struct finding *fixes, size_t n)
-{
-	struct palloc_block what;
-	uint64_t blkoff, end;
-	size_t i;
-	int ret = 0;
-
-	for (i = 0; i < n && ret >= 0; i++) {
-		if (fixes[i].rule != RULE_PALLOC_ENTRY_MISSING ||
-		    fixes[i].place.cno != f->job->vol->latest.cno)
-			continue;
-		blkoff = fixes[i].place.blkoff;
-		palloc_locate(f->p, blkoff, &what);
-		end = palloc_bitmap_blkoff(f->p, what.group) +
-		      f->p->blocks_per_group;
-		do {
-			ret = want_block(f, cx, blkoff++);
-			if (!ret && blkoff < end)
-				ret = is_hole(f, cx, blkoff, &what);
-		} while (ret > 0);
-	}
-	f->nwanted = sort_unique(f->wanted, f->nwanted);
-	return ret < 0 ? ret : 0;
 }
 
 /* Copies block B to the ifile. */
@@ -371,7 +334,8 @@ static int put_living(struct filling *f, struct context *cx,
 		if (liveblocks_find(l, blkoff))
 			continue;
 		ret = what.kind == PALLOC_ENTRIES ?
-			      want_block(f, cx, blkoff) :
+			      array_push(cx, &f->wanted, &f->nwanted, &f->room,
+					 blkoff) :
 			      numlist_add(&f->groups, cx, what.group);
 	}
 	for (i = 0; i < l->n && !ret; i++) {
@@ -551,13 +515,31 @@ int fix_ifile_fill(struct fixer_job *job, struct context *cx,
 		.logs = true,
 	};
 	struct liveblocks blocks = { 0 };
-	uint64_t count, old;
+	struct palloc_block what;
+	uint64_t count, old, blkoff, end;
+	size_t i;
 	int ret = 0;
 
 	f.all = metafile_is_empty(f.ifile);
-	if (!f.all)
-		ret = list_holes(&f, cx, fixes, n);
-	if (ret || (!f.all && !f.nwanted))
+	/* Blocks of inodes that are missing, from that of a finding on to the next
+	   one of its group. */
+	for (i = 0; i < n && !f.all && ret >= 0; i++) {
+		if (fixes[i].rule != RULE_PALLOC_ENTRY_MISSING ||
+		    fixes[i].place.cno != q.cno)
+			continue;
+		blkoff = fixes[i].place.blkoff;
+		palloc_locate(f.p, blkoff, &what);
+		end = palloc_bitmap_blkoff(f.p, what.group) +
+		      f.p->blocks_per_group;
+		do {
+			ret = array_push(cx, &f.wanted, &f.nwanted, &f.room,
+					 blkoff++);
+			if (!ret && blkoff < end)
+				ret = is_hole(&f, cx, blkoff, &what);
+		} while (ret > 0);
+	}
+	f.nwanted = sort_unique(f.wanted, f.nwanted);
+	if (ret < 0 || (!f.all && !f.nwanted))
 		goto out;
 	ret = cpblocks_find_latest(&k, cx, job->check, 0);
 	if (!ret)

@@ -11,7 +11,7 @@
  * directory names the inode then, or the logs still list its blocks, and the DAT
  * says which of these live.
  */
-#include "fsck/tree/fix_inodes.h"
+#include "fsck/tree/inodeedit.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -24,7 +24,6 @@
 #include "check/logs/listings.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
-#include "fsck/tree/inodeedit.h"
 #include "log/repairwriter.h"
 
 struct fixing {
@@ -124,28 +123,6 @@ static int restore_lost(struct fixing *f, struct context *cx,
 }
 
 /*
- * As many links as inode C of a snapshot has names, unless it has as many as
- * ever: 1, 0.  Later checkpoints are no witness once inodes were restored from
- * such.
- */
-static int link_to(struct fixing *f, struct context *cx, struct inodecase *c,
-		   uint64_t want)
-{
-	int ret;
-
-	if (f->e.job->revived && *f->e.job->revived)
-		c->life.end = NILFS_CNO_MAX;
-	ret = inodedecide_ask(&f->e, cx, c);
-	if (ret < 0 || want > NILFS_LINK_MAX ||
-	    (ret && f->which != FIX_INODES_COUNTS &&
-	     le16_get(c->other.i_links_count) != want))
-		return ret < 0 ? ret : 0;
-	c->inode.i_links_count = le16_make((uint16_t)want);
-	inodedecide_note(&f->e, c, "link count set to %" PRIu64, want);
-	return inodeedit_write(&f->e, cx, c);
-}
-
-/*
  * Inode C is there and marked free: one of the two is not right.  It is in use
  * if its map does not begin with a block of another file and, in a snapshot, that
  * is alive; there it is none if no other checkpoint has it either, and the bitmap
@@ -231,7 +208,23 @@ static int repair_one(struct fixing *f, struct context *cx,
 			ret = inodeedit_decide(&f->e, cx, &c);
 	} else if (fix->rule == RULE_INODE_LINKS_NAMES &&
 		   !inode_is_garbage(f->e.geo, &c.inode)) {
-		ret = link_to(f, cx, &c, fix->want);
+		/* As many links as names, unless it has as many as ever.  Later
+		   checkpoints are no witness once inodes were restored from
+		   such. */
+		if (f->e.job->revived && *f->e.job->revived)
+			c.life.end = NILFS_CNO_MAX;
+		ret = inodedecide_ask(&f->e, cx, &c);
+		if (ret >= 0 && (fix->want > NILFS_LINK_MAX ||
+				 (ret && f->which != FIX_INODES_COUNTS &&
+				  le16_get(c.other.i_links_count) !=
+					  fix->want))) {
+			ret = 0;
+		} else if (ret >= 0) {
+			c.inode.i_links_count = le16_make((uint16_t)fix->want);
+			inodedecide_note(&f->e, &c, "link count set to %" PRIu64,
+					 fix->want);
+			ret = inodeedit_write(&f->e, cx, &c);
+		}
 	} else {
 		c.got = fix->got;
 		ret = inodeedit_decide(&f->e, cx, &c);
@@ -432,10 +425,7 @@ static int take_owner(void *arg, struct context *cx, const struct listing *b)
 	ret = inodeedit_is_used(e, cx, e->latest, b->ino);
 	if (ret)
 		return ret < 0 ? ret : 0;
-	if (array_reserve(cx, &e->inos, &e->room, e->n + 1))
-		return -ENOMEM;
-	e->inos[e->n++] = b->ino;
-	return 0;
+	return array_push(cx, &e->inos, &e->n, &e->room, b->ino);
 }
 
 int fix_inodes_leaked(struct fixer_job *job, struct context *cx)

@@ -39,8 +39,6 @@
 #include "check/damage.h"
 #include "check/inodes/inodelist.h"
 #include "check/logs/listings.h"
-#include "check/names/dirread.h"
-#include "check/names/inodetype.h"
 #include "disk/bmap.h"
 #include "disk/dirent.h"
 #include "disk/inode.h"
@@ -119,8 +117,8 @@ int inodedecide_is_wrong(struct inodeedit *e, struct context *cx,
 		if (!ret)
 			ret = inodelist_fill(&root, cx, &list, &whole);
 		if (!ret)
-			ret = dirread_run(&root, cx, &list, 0, list.ndirs,
-					  take_names, e);
+			ret = inodelist_read_dirs(&root, cx, &list, 0,
+						  list.ndirs, take_names, e);
 		inodelist_fini(&list);
 		ret = damage_forgive(cx, ret);
 		if (ret)
@@ -134,7 +132,7 @@ int inodedecide_is_wrong(struct inodeedit *e, struct context *cx,
 	c->misnamed = c->ino != NILFS_ROOT_INO && c->type != NILFS_FT_UNKNOWN &&
 		      c->type != inode_dirent_type(le16_get(inode->i_mode));
 	if (c->misnamed && !signs) {
-		ret = inodetype_is_wrong(vol, cx, c->ino, inode, c->type);
+		ret = inodelist_is_mistyped(vol, cx, c->ino, inode, c->type);
 		c->misnamed = ret > 0;
 	}
 	c->garbage = signs && signs + c->misnamed > 1;
@@ -351,36 +349,15 @@ static int fit_other(struct inodeedit *e, struct context *cx,
 	return ret ? ret : c->fits || c->life.end == NILFS_CNO_MAX;
 }
 
-/* Makes c->other of what names and logs say of C: 1, 0. */
-static int make_other(struct inodeedit *e, struct context *cx,
-		      struct inodecase *c)
-{
-	struct volume *vol = e->job->vol;
-	uint64_t end;
-	int ret;
-
-	c->other = (struct nilfs_inode){
-		.i_ctime = le64_make(e->job->time),
-		.i_mtime = le64_make(e->job->time),
-		.i_mode = le16_make(c->type == NILFS_FT_DIR ? 0700 : 0600),
-		.i_links_count = le16_make(1),
-	};
-	ret = find_map(e, cx, c, &c->other, &end);
-	if (ret <= 0)
-		return ret;
-	c->other.i_size = le64_make(end << vol->geo.block_bits);
-	if (c->type != NILFS_FT_UNKNOWN)
-		inodeedit_set_type(c->type, &c->other);
-	return inodeedit_fields(vol, cx, c->ino, c->type, &c->other);
-}
-
 int inodedecide_run(struct inodeedit *e, struct context *cx,
 		    struct inodecase *c)
 {
 	int ret = inodedecide_is_wrong(e, cx, c);
 	bool hopeless = c->garbage || c->rule == RULE_INODE_EMPTY ||
 			c->rule == RULE_INODE_LINKS_ZERO;
+	struct volume *vol = e->job->vol;
 	bool from_logs = false;
+	uint64_t end;
 
 	if (ret >= 0)
 		ret = inodedecide_ask(e, cx, c);
@@ -388,8 +365,26 @@ int inodedecide_run(struct inodeedit *e, struct context *cx,
 		ret = repair_fields(e, cx, c);
 	if (ret < 0 || (ret && !c->same))
 		return ret;
-	ret = c->other_cno ? fit_other(e, cx, c, &from_logs) :
-			     make_other(e, cx, c);
+	if (c->other_cno) {
+		ret = fit_other(e, cx, c, &from_logs);
+	} else {
+		/* What names and logs say of it. */
+		c->other = (struct nilfs_inode){
+			.i_ctime = le64_make(e->job->time),
+			.i_mtime = le64_make(e->job->time),
+			.i_mode = le16_make(c->type == NILFS_FT_DIR ? 0700 :
+								      0600),
+			.i_links_count = le16_make(1),
+		};
+		ret = find_map(e, cx, c, &c->other, &end);
+		if (ret > 0) {
+			c->other.i_size = le64_make(end << vol->geo.block_bits);
+			if (c->type != NILFS_FT_UNKNOWN)
+				inodeedit_set_type(c->type, &c->other);
+			ret = inodeedit_fields(vol, cx, c->ino, c->type,
+					       &c->other);
+		}
+	}
 	if (ret > 0 && c->must_live)
 		ret = inode_has_bmap(&c->other) ?
 			      fits(e, cx, c, c->other.i_bmap, false) : c->named;

@@ -33,7 +33,7 @@
 #include "base/array.h"
 #include "base/sort.h"
 #include "check/damage.h"
-#include "check/names/inodetype.h"
+#include "check/inodes/inodelist.h"
 #include "disk/dirpack.h"
 #include "disk/inode.h"
 #include "fsck/maps/mapfile.h"
@@ -157,7 +157,7 @@ int inodeedit_fields(struct volume *vol, struct context *cx, uint64_t ino,
 			if (type == NILFS_FT_UNKNOWN) {
 				if (!memcmp(inode->i_bmap, none, sizeof(none)))
 					return 0;
-				ret = inodetype_is_directory(vol, cx, ino,
+				ret = inodelist_is_directory(vol, cx, ino,
 							     inode);
 				type = ret > 0 ? NILFS_FT_DIR :
 						 NILFS_FT_REG_FILE;
@@ -435,12 +435,9 @@ int inodeedit_decide(struct inodeedit *e, struct context *cx,
 
 	if (ret < 0)
 		return ret;
-	if (ret > 0 && latest && c->old_map) {
-		if (array_reserve(cx, &e->revived, &e->revived_room,
-				  e->nrevived + 1))
-			return -ENOMEM;
-		e->revived[e->nrevived++] = c->ino;
-	}
+	if (ret > 0 && latest && c->old_map &&
+	    array_push(cx, &e->revived, &e->nrevived, &e->revived_room, c->ino))
+		return -ENOMEM;
 	if (ret > 0) {
 		if (latest)
 			e->ndirs += S_ISDIR(le16_get(c->inode.i_mode));

@@ -31,9 +31,7 @@ static int open_half(struct blockbatch_half *h, struct context *cx,
 	h->buf_bytes = (size_t)room << vol->geo.block_bits;
 	h->buf = malloc(h->buf_bytes + GATHER_GAP);
 	h->items = calloc(room, sizeof(*h->items));
-	h->order = calloc(room, sizeof(*h->order));
-	h->errs = calloc(room, sizeof(*h->errs));
-	if (!h->buf || !h->items || !h->order || !h->errs)
+	if (!h->buf || !h->items)
 		return fail(cx, -ENOMEM, "buffer for blocks");
 	return 0;
 }
@@ -58,8 +56,6 @@ void blockbatch_close(struct blockbatch *b)
 	for (h = b->halves; h < b->halves + 2; h++) {
 		free(h->buf);
 		free(h->items);
-		free(h->order);
-		free(h->errs);
 		*h = (struct blockbatch_half){ .vol = NULL };
 	}
 }
@@ -69,11 +65,12 @@ static char *data_of(const struct blockbatch_half *h, uint32_t i)
 	return h->buf + ((size_t)i << h->vol->geo.block_bits);
 }
 
-/* One half is read by any worker; failures are in its errs. */
+/* One half is read by any worker; failures are in its items. */
 static int read_half(struct context *cx, void *arg, unsigned int worker,
 		     bool skip)
 {
 	struct blockbatch_half *h = arg;
+	struct blockbatch_item *items = h->items;
 	struct ahead ahead = ahead_of(h->vol);
 	unsigned int bits = h->vol->geo.block_bits;
 	struct gather g;
@@ -85,31 +82,31 @@ static int read_half(struct context *cx, void *arg, unsigned int worker,
 		return 0;
 	/* Sorts the few that are not in order yet: mostly they ascend. */
 	for (i = 0; i < h->count; i++) {
-		for (at = i; at && h->items[h->order[at - 1]].blocknr >
-					   h->items[i].blocknr; at--)
-			h->order[at] = h->order[at - 1];
-		h->order[at] = i;
+		for (at = i; at && items[items[at - 1].order].blocknr >
+					   items[i].blocknr; at--)
+			items[at].order = items[at - 1].order;
+		items[at].order = i;
 	}
 	/* So that the disk has all requests before the first is waited for. */
 	for (i = 0; i < h->count; i++)
-		ahead_add(&ahead, h->items[h->order[i]].blocknr, 1);
+		ahead_add(&ahead, items[items[i].order].blocknr, 1);
 	ahead_end(&ahead);
 	for (i = 0; i < h->count; i += n ? n : 1) {
 		/* Up to one that is too far away, or not on the volume. */
 		g.niov = 0;
 		for (n = 0; i + n < h->count; n++) {
-			item = h->order[i + n];
-			if (h->items[item].blocknr >= h->vol->geo.nblocks ||
-			    !gather_add(&g, h->items[item].blocknr << bits,
+			item = items[i + n].order;
+			if (items[item].blocknr >= h->vol->geo.nblocks ||
+			    !gather_add(&g, items[item].blocknr << bits,
 					(size_t)1 << bits, data_of(h, item),
 					h->buf + h->buf_bytes))
 				break;
 		}
 		err = n ? gather_read(&g, cx, h->vol->dev) : -EIO;
 		for (at = i; at < i + (n ? n : 1); at++) {
-			item = h->order[at];
-			h->errs[item] = !err ? 0 : volume_read_blocks(h->vol,
-					cx, h->items[item].blocknr, 1,
+			item = items[at].order;
+			items[item].err = !err ? 0 : volume_read_blocks(h->vol,
+					cx, items[item].blocknr, 1,
 					data_of(h, item));
 		}
 		if (err)
@@ -128,11 +125,11 @@ static int take_half(struct blockbatch *b, struct context *cx,
 	for (i = 0; i < h->count && !ret; i++) {
 		const struct blockbatch_item *item = &h->items[i];
 
-		if (h->errs[i])
-			fail(cx, h->errs[i], "block %llu of the device",
+		if (item->err)
+			fail(cx, item->err, "block %llu of the device",
 			     (unsigned long long)item->blocknr);
 		ret = b->take(b->arg, cx, item,
-			      h->errs[i] ? NULL : data_of(h, i), h->errs[i]);
+			      item->err ? NULL : data_of(h, i), item->err);
 	}
 	h->count = 0;
 	return ret;

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Reading blocks of files, many at a time and in order, bypassing the cache:
- * blocks near to one another on the disk are read in one request, also of
- * different files, and by another thread if there is one.
- */
+/* Reading blocks of files, many at a time and in order, bypassing the cache. */
 #ifndef NILFS2_CHECK_BLOCKBATCH_H
 #define NILFS2_CHECK_BLOCKBATCH_H
 
@@ -18,6 +14,10 @@ struct blockbatch_item {
 	uint64_t owner;		/* the caller's */
 	uint64_t blkoff;	/* block of the file */
 	uint64_t vblocknr, blocknr;
+	/* Of the batch: the item that is this one by place on the disk; the failure
+	   to read it. */
+	uint32_t order;
+	int err;
 };
 
 /* Called for each block added, in order.  DATA is NULL if it cannot be read;
@@ -32,8 +32,6 @@ struct blockbatch_half {
 	char *buf;
 	size_t buf_bytes;	/* and more after it, for what is dropped */
 	struct blockbatch_item *items;
-	uint32_t *order;	/* items by place on the disk */
-	int *errs;		/* of each item */
 	uint32_t count;
 };
 

@@ -17,9 +17,8 @@
 #include "base/context.h"
 #include "base/search.h"
 #include "base/sparse.h"
-#include "check/datruns.h"
+#include "check/vblocks.h"
 #include "dev/dev.h"
-#include "disk/dat.h"
 #include "find/finding.h"
 #include "vol/recovery.h"
 #include "vol/volume.h"
@@ -169,6 +168,11 @@ struct check {
 	   refer to them (pass tree). */
 	struct sparse lingering;
 
+	/* Entries of the DAT that live now and are not part of the latest state, and
+	   those that lived in a snapshot and that nothing refers to (pass
+	   counts, where findings are about them). */
+	struct sparse leaked, unmapped;
+
 	/* Entries of the DAT in use that live now (pass dat), and how many of
 	   them the latest state refers to (pass tree). */
 	uint64_t live_entries, live_referenced;
@@ -237,16 +241,6 @@ static inline uint64_t check_snapshot_of(const struct check *c, uint64_t start,
 	size_t i = search_lower_bound(c->snapshots, c->nsnapshots, start);
 
 	return i < c->nsnapshots && c->snapshots[i] < end ? c->snapshots[i] : 0;
-}
-
-/* Whether virtual block VBLOCKNR, whose entry is DE, is such a one. */
-static inline bool check_is_unmapped(const struct check *c, uint64_t vblocknr,
-				     const struct nilfs_dat_entry *de)
-{
-	return !dat_is_current(de) && vblocknr < c->referenced.bits &&
-	       !sparse_test(&c->referenced, vblocknr) &&
-	       check_snapshot_of(c, le64_get(de->de_start),
-				 le64_get(de->de_end));
 }
 
 /* The set of LISTED for inode INO, or NULL if there is none. */

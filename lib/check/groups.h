@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Checks a file of the persistent allocator, DAT or ifile: the counts of free
- * entries against the bitmaps, the bitmaps against the blocks of entries.
- *
- * mapcheck.h reports the state of its map: what a broken map hides is not
- * judged here.
+ * entries against the bitmaps, the bitmaps against the blocks of entries.  The
+ * state of its map is reported by mapcheck.h.
  */
 #ifndef NILFS2_CHECK_GROUPS_H
 #define NILFS2_CHECK_GROUPS_H

@@ -159,12 +159,6 @@ static int visit_node(struct walk *w, struct context *cx)
 	return m->skip ? m->skip(m->arg, cx, p.key, end) : 0;
 }
 
-static void leave_node(struct walk *w)
-{
-	cache_put(w->m->vol->cache, w->path[w->level].block);
-	w->level++;
-}
-
 int mapcheck_run(const struct mapcheck *m, struct context *cx,
 		 const struct nilfs_inode *inode)
 {
@@ -205,7 +199,8 @@ int mapcheck_run(const struct mapcheck *m, struct context *cx,
 	while (w.level <= w.top && !err) {
 		l = &w.path[w.level];
 		if (l->index == l->node.nchildren) {
-			leave_node(&w);
+			cache_put(m->vol->cache, l->block);
+			w.level++;
 		} else if (w.level == NILFS_BTREE_LEVEL_NODE_MIN) {
 			l->index = l->node.nchildren;
 			err = visit_blocks(m, cx, &(struct mapcheck_blocks){
@@ -218,7 +213,7 @@ int mapcheck_run(const struct mapcheck *m, struct context *cx,
 			err = visit_node(&w, cx);
 		}
 	}
-	while (w.level <= w.top)
-		leave_node(&w);
+	for (; w.level <= w.top; w.level++)
+		cache_put(m->vol->cache, w.path[w.level].block);
 	return err ? err : w.partial;
 }

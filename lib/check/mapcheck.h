@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Checking a whole block map: every node, every pointer.
- *
- * While vol/blockmap stops at the first broken node, this reports it and
- * continues beside it.
- */
+/* Checking a whole block map: while vol/blockmap stops at the first broken node,
+   this reports it and continues beside it. */
 #ifndef NILFS2_CHECK_MAPCHECK_H
 #define NILFS2_CHECK_MAPCHECK_H
 

@@ -10,13 +10,60 @@
 #define NILFS2_CHECK_VBLOCKS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/context.h"
-#include "check/datruns.h"
 #include "disk/ondisk.h"
 #include "disk/palloc.h"
+#include "vol/datscan.h"
 #include "vol/volume.h"
+
+/* COUNT entries from NUMBER on; with STEP each has the block after the last. */
+struct datrun {
+	uint64_t number : 48, count : 16;
+	uint64_t blocknr : 48, life : 15, step : 1;
+};
+
+struct datrun_life {
+	uint64_t start, end;
+};
+
+/* What one worker found: all of a group of the allocator, or nothing. */
+struct datruns_part {
+	struct datrun *list;		/* by number, in the end */
+	struct datrun_life *lives;	/* of runs; an index */
+	size_t n, room, nlives, lives_room;
+};
+
+struct datruns {
+	struct datruns_part *parts;
+	unsigned int nparts;
+	uint64_t bytes;			/* that the list of a part may take */
+};
+
+/*
+ * Begins with no runs, for WORKERS that add some; all of them take at most BYTES
+ * and a little.  -ENOMEM.
+ */
+int vblocks_runs_begin(struct datruns *r, struct context *cx,
+		       unsigned int workers, uint64_t bytes);
+
+/* Adds the runs of BLOCK that are worth it, as far as there is room for them. */
+void vblocks_runs_add(struct datruns *r, unsigned int worker,
+		      const struct datscan_block *block);
+
+/* After the last vblocks_runs_add(): R can be asked, by many threads. */
+void vblocks_runs_finish(struct datruns *r);
+
+void vblocks_runs_fini(struct datruns *r);
+
+/*
+ * Writes the entries of block WHAT of the DAT, whose allocator is PALLOC, to BUF,
+ * as the block has them: false where not all are known.
+ */
+bool vblocks_runs_expand(const struct datruns *r, const struct palloc *palloc,
+			 const struct palloc_block *what, char *buf);
 
 enum vblocks_state {
 	VBLOCKS_USED,
@@ -97,7 +144,9 @@ static inline int vblocks_find(struct vblocks *v, struct context *cx,
 	return v->block ? (int)vblocks_at(v, number, vb) : (int)v->state;
 }
 
-/* One past the largest number for which the DAT has a block, or 0. */
+/* One past the largest number for which the DAT has a block, or 0: the end of
+   sets of numbers.  The map may be damaged, so it is at most what the memory
+   budget allows for such a set. */
 uint64_t vblocks_end(struct volume *vol, struct context *cx);
 
 #endif

@@ -90,6 +90,16 @@ same_numbers() {
 	same_numbers current
 }
 
+# The same, and sets for all numbers up to there do not fit the memory.
+@test "a block that the map of the DAT has far away" {
+	begin cleaned
+	last=$(dump.nilfs2 bmap -b "$image" dat |
+		awk '$NF == "data" { n++ } END { print n - 1 }')
+	damage "node:$(map_node dat 0)" "key[$last]=0x200000000000"
+	repairs
+	same_numbers current
+}
+
 @test "counts and bitmap of the inode file" {
 	begin small-files
 	damage group:ifile/0 pg_nfrees=17

@@ -73,7 +73,7 @@ static void close_bench(struct bench *b)
 {
 	sparse_fini(&b->check.claimed);
 	sparse_fini(&b->check.claimed_twice);
-	datruns_fini(&b->check.datruns);
+	vblocks_runs_fini(&b->check.datruns);
 	bitmap_fini(&b->check.live_segments);
 	logindex_close(b->check.logindex);
 	findings_close(b->check.findings);
@@ -190,11 +190,32 @@ static void test_broken(void)
 	close_bench(&b);
 }
 
+/* A damaged key of the map, below which there is nothing: a set of all numbers
+   that it seems to have fits the memory all the same. */
+static void test_end(void)
+{
+	struct nilfs_inode inode = { .i_mode = le16_make(0100000) };
+	struct sparse numbers;
+	struct bench b;
+
+	open_bench(&b);
+	memcpy(inode.i_bmap, (uint8_t[]){ 1, 2, 2 }, 3);
+	inode.i_bmap[2] = le64_make(UINT64_C(1) << 56);
+	if (file_init(&b.vol.dat, &b.cx, &b.vol, NILFS_DAT_INO, &inode))
+		exit(99);
+	is_int(sparse_init(&numbers, &b.cx, vblocks_end(&b.vol, &b.cx)), 0,
+	       "a set of the numbers of a DAT with a damaged key");
+	ok(numbers.bits > UINT64_C(1) << 32, "... which is as large as can be");
+	sparse_fini(&numbers);
+	close_bench(&b);
+}
+
 int main(void)
 {
 	test_unreadable(1);
 	test_unreadable(3);
 	test_double();
 	test_broken();
+	test_end();
 	return tap_done();
 }

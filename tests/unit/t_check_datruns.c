@@ -4,7 +4,7 @@
  * for byte, whatever entries are; and what files written in one piece leave is
  * known.
  */
-#include "check/datruns.h"
+#include "check/vblocks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,13 +48,13 @@ static void fill(struct datruns *r, uint32_t n, uint64_t bytes)
 	uint32_t per_group = palloc.entries_per_group, i, count, group;
 	static uint8_t bitmap[BLOCK];
 
-	if (datruns_begin(r, &cx, 2, bytes))
+	if (vblocks_runs_begin(r, &cx, 2, bytes))
 		exit(99);
 	for (group = GROUPS; group-- > 0;)
 		for (i = 0; i < per_group; i += count) {
 			count = n * palloc.entries_per_block;
 			count = count < per_group - i ? count : per_group - i;
-			datruns_add(r, group % 2, &(struct datscan_block){
+			vblocks_runs_add(r, group % 2, &(struct datscan_block){
 				.first = (uint64_t)group * per_group + i,
 				.count = count,
 				.stride = palloc.entry_size,
@@ -64,7 +64,7 @@ static void fill(struct datruns *r, uint32_t n, uint64_t bytes)
 				.bit = i,
 			});
 		}
-	datruns_finish(r);
+	vblocks_runs_finish(r);
 }
 
 /* How many blocks are known; -1 where one is not what it was. */
@@ -78,7 +78,7 @@ static int known(const struct datruns *r)
 		struct palloc_block what = block_of(i);
 
 		memset(buf, 0, BLOCK);
-		if (!datruns_expand(r, &palloc, &what, buf))
+		if (!vblocks_runs_expand(r, &palloc, &what, buf))
 			continue;
 		n = memcmp(buf, table + what.first, what.count *
 						    palloc.entry_size)
@@ -104,7 +104,7 @@ static void check_table(const char *what, void (*fill_table)(void), int least,
 		n = known(&r);
 		ok(n >= least && n <= most, "%s, %u blocks at once: %d of %u",
 		   what, pieces[i], n, blocks);
-		datruns_fini(&r);
+		vblocks_runs_fini(&r);
 	}
 }
 

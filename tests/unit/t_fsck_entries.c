@@ -201,7 +201,7 @@ static void test_free(void)
 	char longest[NILFS_NAME_LEN];
 
 	memset(longest, 'x', sizeof(longest));
-	is_int(nameset_clear(&tags, &cx), 0, "no names");
+	is_int(dupnames_clear_set(&tags, &cx), 0, "no names");
 	entrywalk_name_repair(&name, "name", 4, 7);
 	entrywalk_name_find(&name, &cx, &tags, false, 7);
 	is_str(name.name, "name", "a name that is free");
@@ -218,7 +218,7 @@ static void test_free(void)
 	entrywalk_name_find(&name, &cx, &tags, true, 7);
 	is_int(name.len, NILFS_NAME_LEN, "the longest is not longer");
 	ok(!memcmp(name.name + NILFS_NAME_LEN - 3, "x~1", 3), "at its end");
-	nameset_fini(&tags);
+	dupnames_free_set(&tags);
 }
 
 /* Entry N goes, as nilfs_delete_entry() does it. */

@@ -18,19 +18,33 @@
  * counts if its bit is set; one that has links and a type but no bit also
  * counts: the bit is wrong, which is reported elsewhere, and the names that
  * lead to it are right.  The rest of a block of inodes are deleted ones.
+ *
+ * The map of a directory is walked as readers do: the pass over maps reports its
+ * damage, here it only matters that names may be missing.
+ *
+ * Where a directory entry says that an inode has another type than it has, a third
+ * witness decides.  A directory begins with an entry for itself, and no other
+ * file is expected to.  The kernel makes symbolic links with all permissions
+ * (nilfs_symlink()) and a target without zero bytes, and neither allows to change
+ * them.  Files of other types than these three have no blocks.  Where nothing
+ * decides, the inode is right: the kernel goes by it.
  */
-#include "check/damage.h"
 #include "check/inodes/inodelist.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
+#include "base/checked.h"
 #include "base/search.h"
-#include "check/blockbatch.h"
+#include "check/damage.h"
+#include "disk/dirent.h"
 #include "disk/inode.h"
 #include "disk/palloc.h"
+#include "vol/file.h"
+#include "vol/symlink.h"
 
 struct ifilelist {
 	struct volume *vol;
@@ -199,7 +213,7 @@ int inodelist_add(struct inodelist *list, struct context *cx, uint64_t ino,
 	size_t most = cx->max_memory / INODELIST_MAPS_SHARE /
 		      sizeof(*list->maps);
 	struct inodelist_chunk *chunk;
-	struct inodelist_map *map;
+	struct inodelist_map map = { .size = inode->i_size };
 	unsigned int at = ino & (INODELIST_CHUNK - 1);
 	int err = 0;
 
@@ -209,20 +223,16 @@ int inodelist_add(struct inodelist *list, struct context *cx, uint64_t ino,
 	if (!err && inodelist_is_dir(kind)) {
 		if (list->ndirs >= UINT32_MAX)
 			return fail(cx, -ENOMEM, "table of directories");
-		if (array_reserve(cx, &list->dirs, &list->dirs_room,
-				  list->ndirs + 1))
-			return -ENOMEM;
 		/* Its map, if all before it were kept, and there is room. */
 		if (list->nmaps == list->ndirs && list->nmaps < most) {
-			if (array_reserve(cx, &list->maps, &list->maps_room,
-					  list->nmaps + 1))
-				return -ENOMEM;
-			map = &list->maps[list->nmaps++];
-			map->size = inode->i_size;
-			memcpy(map->bmap, inode->i_bmap, sizeof(map->bmap));
+			memcpy(map.bmap, inode->i_bmap, sizeof(map.bmap));
+			err = array_push(cx, &list->maps, &list->nmaps,
+					 &list->maps_room, map);
 		}
-		list->dirs[list->ndirs++] = (struct inodelist_dir){
-			.ino = ino };
+		if (!err)
+			err = array_push(cx, &list->dirs, &list->ndirs,
+					 &list->dirs_room,
+					 (struct inodelist_dir){ .ino = ino });
 	}
 	if (err)
 		return err;
@@ -269,16 +279,40 @@ bool inodelist_second_is_parent(const struct inodelist *list,
 	       list->dirs[dir->parent - 1].ino == dir->dotdot;
 }
 
-/* The table of directories after CHANGES, by which MORE come to it.  PLACES has
-   the new index of each old one + 1, or 0. */
-static int renumber_dirs(struct inodelist *list, struct context *cx,
-			 const struct inodelist_change *changes, size_t count,
-			 size_t more)
+int inodelist_apply(struct inodelist *list, struct context *cx,
+		    const struct inodelist_change *changes, size_t count)
 {
-	size_t room = 0, places_room = 0, n = 0, i = 0, end, c;
+	size_t room = 0, places_room = 0, more = 0, less = 0, n = 0, i, end, c;
 	struct inodelist_dir *dirs;
-	uint32_t *places;
+	struct inodelist_row row;
+	uint32_t *places;	/* the new index of each directory + 1, or 0 */
+	int err = 0;
 
+	list->nmaps = 0;
+	for (i = 0; i < count && !err; i++) {
+		bool before = inodelist_is_dir(changes[i].before);
+		bool now = inodelist_is_dir(changes[i].kind);
+
+		more += now && !before;
+		less += before && !now;
+		row = inodelist_find(list, changes[i].ino);
+		if (!row.chunk) {
+			err = add_chunk(list, cx, changes[i].ino,
+					search_first(list->chunks,
+						     list->nchunks,
+						     sizeof(*list->chunks),
+						     begins_before,
+						     &changes[i].ino));
+			if (err)
+				break;
+			row = inodelist_find(list, changes[i].ino);
+		}
+		row.chunk->kind[row.at] = changes[i].kind;
+		row.chunk->links[row.at] = changes[i].links;
+		row.chunk->touched = true;
+	}
+	if (err || !(more + less))
+		return err;
 	if (list->ndirs + more >= UINT32_MAX)
 		return fail(cx, -ENOMEM, "table of directories");
 	dirs = array_grow(cx, NULL, &room, list->ndirs + more, sizeof(*dirs));
@@ -289,7 +323,7 @@ static int renumber_dirs(struct inodelist *list, struct context *cx,
 		free(places);
 		return -ENOMEM;
 	}
-	for (c = 0; c <= count; c++) {
+	for (c = i = 0; c <= count; c++) {
 		end = c < count ? inodelist_first_dir(list, changes[c].ino) :
 				  list->ndirs;
 		for (; i < end; i++) {
@@ -314,41 +348,6 @@ static int renumber_dirs(struct inodelist *list, struct context *cx,
 	list->ndirs = n;
 	list->dirs_room = room;
 	return 0;
-}
-
-int inodelist_apply(struct inodelist *list, struct context *cx,
-		    const struct inodelist_change *changes, size_t count)
-{
-	size_t more = 0, less = 0, i;
-	struct inodelist_row row;
-	int err = 0;
-
-	list->nmaps = 0;
-	for (i = 0; i < count && !err; i++) {
-		const struct inodelist_change *c = &changes[i];
-		bool before = inodelist_is_dir(c->before);
-		bool now = inodelist_is_dir(c->kind);
-
-		more += now && !before;
-		less += before && !now;
-		row = inodelist_find(list, c->ino);
-		if (!row.chunk) {
-			err = add_chunk(list, cx, c->ino,
-					search_first(list->chunks,
-						     list->nchunks,
-						     sizeof(*list->chunks),
-						     begins_before, &c->ino));
-			if (err)
-				break;
-			row = inodelist_find(list, c->ino);
-		}
-		row.chunk->kind[row.at] = c->kind;
-		row.chunk->links[row.at] = c->links;
-		row.chunk->touched = true;
-	}
-	if (err || !(more + less))
-		return err;
-	return renumber_dirs(list, cx, changes, count, more);
 }
 
 void inodelist_settle(struct inodelist *list)
@@ -386,4 +385,99 @@ void inodelist_fini(struct inodelist *list)
 	free(list->dirs);
 	free(list->maps);
 	*list = (struct inodelist){ .chunks = NULL };
+}
+
+int inodelist_add_blocks(struct root *root, struct context *cx,
+			 const struct inodelist *list, size_t dir, bool all,
+			 struct blockbatch *batch,
+			 struct inodelist_blocks *blocks)
+{
+	uint64_t ino = list->dirs[dir].ino;
+	struct nilfs_inode inode;
+	struct blockmap map;
+	int ret = 0;
+
+	memset(blocks, 0, sizeof(*blocks));
+	memset(&inode, 0, sizeof(inode));
+	if (dir < list->nmaps) {
+		inode.i_size = list->maps[dir].size;
+		memcpy(inode.i_bmap, list->maps[dir].bmap,
+		       sizeof(inode.i_bmap));
+	} else {
+		ret = root_inode_bytes(root, cx, ino, &inode);
+	}
+	if (ret >= 0)
+		ret = blockmap_init(&map, cx, root->vol, ino, &inode);
+	blocks->map.broken = ret < 0;
+	if (ret < 0)
+		return damage_is_fatal(ret) ? ret : 0;
+	blocks->size = le64_get(inode.i_size);
+	blocks->expected = div_round_up(blocks->size,
+					root->vol->geo.block_size);
+	return blockbatch_add_map(batch, cx, &map, dir, all ? UINT64_MAX :
+				  blocks->expected, &blocks->map);
+}
+
+int inodelist_read_dirs(struct root *root, struct context *cx,
+			const struct inodelist *list, size_t from, size_t end,
+			blockbatch_take *take, void *arg)
+{
+	struct blockbatch batch;
+	struct inodelist_blocks blocks;
+	int err = blockbatch_open(&batch, cx, root->vol, take, arg);
+
+	for (; from < end && !err; from++) {
+		err = inodelist_add_blocks(root, cx, list, from, true, &batch,
+					   &blocks);
+		if (!err)
+			fail_clear(cx);
+	}
+	if (!err)
+		err = blockbatch_flush(&batch, cx);
+	blockbatch_close(&batch);
+	return err;
+}
+
+int inodelist_is_directory(struct volume *vol, struct context *cx, uint64_t ino,
+			   const struct nilfs_inode *inode)
+{
+	struct nilfs_inode plain = *inode;
+	struct nilfs_dir_entry de;
+	struct file file;
+	const void *data;
+	int ret;
+
+	plain.i_mode = le16_make(S_IFREG);
+	ret = file_init(&file, cx, vol, ino, &plain);
+	if (!ret)
+		ret = file_block(&file, cx, 0, &data);
+	if (ret <= 0)
+		return ret;
+	memcpy(&de, data, sizeof(de));
+	file_put(&file, data);
+	return le64_get(de.inode) == ino && de.name_len == 1 &&
+	       de.name[0] == '.';
+}
+
+int inodelist_is_mistyped(struct volume *vol, struct context *cx, uint64_t ino,
+			  const struct nilfs_inode *inode, uint8_t type)
+{
+	uint16_t mode = le16_get(inode->i_mode);
+	size_t len;
+	int ret = 0;
+
+	if (inode_signs(&vol->geo, inode))
+		return 0;
+	if (type == NILFS_FT_DIR || S_ISDIR(mode)) {
+		ret = inodelist_is_directory(vol, cx, ino, inode);
+		if (ret >= 0 && type != NILFS_FT_DIR)
+			ret = !ret;
+	} else if (S_ISLNK(mode)) {
+		if ((mode & 0777) == 0777)
+			ret = symlink_is_whole(vol, cx, ino, inode, &len);
+		ret = ret < 0 ? ret : !ret;
+	} else if (type == NILFS_FT_REG_FILE || type == NILFS_FT_SYMLINK) {
+		ret = le64_get(inode->i_blocks) && !inode_has_bmap(inode);
+	}
+	return damage_forgive(cx, ret);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "check/blockbatch.h"
 #include "disk/ondisk.h"
 #include "vol/root.h"
 
@@ -155,5 +156,43 @@ int inodelist_fill(struct root *root, struct context *cx,
  */
 uint8_t inodelist_kind(const struct volume *vol, uint64_t ino,
 		       const struct nilfs_inode *inode, bool allocated);
+
+/* The blocks of a directory, to be read. */
+struct inodelist_blocks {
+	uint64_t size;		/* bytes, as the inode says */
+	uint64_t expected;	/* blocks, by the size */
+	struct blockbatch_map map;	/* the requested ones that it has */
+};
+
+/*
+ * Adds the blocks of directory number DIR of LIST, the inodes of ROOT, to
+ * BATCH, with DIR as owner, and says in *BLOCKS which these are; with ALL also
+ * those past the size, which may be what is wrong.  What breaks the map is no
+ * failure; -ENOMEM, -EINTR, what the batch fails with.
+ */
+int inodelist_add_blocks(struct root *root, struct context *cx,
+			 const struct inodelist *list, size_t dir, bool all,
+			 struct blockbatch *batch,
+			 struct inodelist_blocks *blocks);
+
+/* Calls TAKE for the blocks of directories FROM up to, not including, END of
+   LIST, those past the size too.  What TAKE fails with, -ENOMEM, -EINTR. */
+int inodelist_read_dirs(struct root *root, struct context *cx,
+			const struct inodelist *list, size_t from, size_t end,
+			blockbatch_take *take, void *arg);
+
+/*
+ * Whether the type of INODE, number INO, is wrong, as an entry says TYPE
+ * (NILFS_FT_...), another one, and content, permissions or blocks agree with
+ * that: 1; 0 also where the content cannot be read, or other fields of the inode
+ * are nonsense as well.  -ENOMEM, -EINTR.
+ */
+int inodelist_is_mistyped(struct volume *vol, struct context *cx, uint64_t ino,
+			  const struct nilfs_inode *inode, uint8_t type);
+
+/* Whether the first block of INODE, number INO, begins as that of a directory
+   does, with "." for itself, whatever its type: 1, 0, -EUCLEAN, -EIO. */
+int inodelist_is_directory(struct volume *vol, struct context *cx, uint64_t ino,
+			   const struct nilfs_inode *inode);
 
 #endif

@@ -42,7 +42,7 @@
  *
  * Names are looked at elsewhere, and so is whether links are as many as names.
  */
-#include "check/inodes/pointers.h"
+#include "check/inodes/ifilewalk.h"
 
 #include <errno.h>
 #include <sys/stat.h>

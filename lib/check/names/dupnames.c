@@ -8,11 +8,15 @@
  * read several times, for a part of its names each, so that memory is bounded
  * and a million names need one reading.
  *
+ * Most directories are small: the set begins at a kilobyte and doubles, the slot of
+ * a tag follows from the tag.  Names can be made such that all tags meet in one
+ * corner: a set where a search gets long counts as full.
+ *
  * The number of suspects remembered for a directory is limited.  Their names are
  * kept in lists, one for each tag, in one array.  Two names rarely share a tag;
  * for names made to collide memory is limited.
  */
-#include "check/names/dupnames.h"
+#include "check/names/names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,11 +25,100 @@
 #include "base/array.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "check/names/dirread.h"
-#include "check/names/names.h"
 
+#define SLOTS_MIN 256u
+#define STEPS_MAX 512u
 #define SUSPECTS_MAX 1024u
 #define NAMES_MAX 16u	/* of one tag, that are kept */
+
+/* Room for N slots in *SLOTS, cleared. */
+static int make_room(struct context *cx, uint32_t **slots, size_t *room,
+		     size_t n)
+{
+	if (*room < n) {
+		free(*slots);
+		*room = 0;
+		*slots = malloc(n * sizeof(**slots));
+		if (!*slots)
+			return fail(cx, -ENOMEM, "table of names");
+		*room = n;
+	}
+	memset(*slots, 0, n * sizeof(**slots));
+	return 0;
+}
+
+int dupnames_clear_set(struct nameset *set, struct context *cx)
+{
+	set->used = 0;
+	set->nslots = SLOTS_MIN;
+	return make_room(cx, &set->slots, &set->room, SLOTS_MIN);
+}
+
+/* The slot of TAG or the free one where it belongs; NULL after a long search. */
+static uint32_t *find_slot(uint32_t *slots, size_t nslots, uint32_t tag)
+{
+	size_t i = tag & (nslots - 1);
+	unsigned int steps = STEPS_MAX;
+
+	while (slots[i] && slots[i] != tag) {
+		if (!--steps)
+			return NULL;
+		i = (i + 1) & (nslots - 1);
+	}
+	return &slots[i];
+}
+
+int dupnames_add_tag(struct nameset *set, struct context *cx, uint32_t tag)
+{
+	uint32_t *slot, *slots;
+	size_t i, room, nslots = 2 * set->nslots;
+	int err;
+
+	if (set->used >= set->nslots / 2) {
+		if (nslots > cx->max_memory / 4 / sizeof(*slot))
+			return -ENOBUFS;
+		err = make_room(cx, &set->spare, &set->spare_room, nslots);
+		if (err)
+			return err;
+		for (i = 0; i < set->nslots; i++) {
+			if (!set->slots[i])
+				continue;
+			slot = find_slot(set->spare, nslots, set->slots[i]);
+			if (!slot)
+				return -ENOBUFS;
+			*slot = set->slots[i];
+		}
+		slots = set->slots;
+		room = set->room;
+		set->slots = set->spare;
+		set->room = set->spare_room;
+		set->nslots = nslots;
+		set->spare = slots;
+		set->spare_room = room;
+	}
+	slot = find_slot(set->slots, set->nslots, tag);
+	if (!slot)
+		return -ENOBUFS;
+	if (*slot)
+		return 0;
+	*slot = tag;
+	set->used++;
+	return 1;
+}
+
+bool dupnames_has_tag(const struct nameset *set, uint32_t tag)
+{
+	const uint32_t *slot = find_slot(set->slots, set->nslots, tag);
+
+	return slot && *slot;
+}
+
+void dupnames_free_set(struct nameset *set)
+{
+	free(set->slots);
+	free(set->spare);
+	*set = (struct nameset){ .slots = NULL };
+}
 
 struct keptname {
 	uint64_t ino;
@@ -52,12 +145,11 @@ int dupnames_meet(struct keptnames *k, struct context *cx,
 	}
 	if (i)
 		return 0;
-	if (array_reserve(cx, &k->names, &k->room, k->count + 1))
+	if (array_push(cx, &k->names, &k->count, &k->room, (struct keptname){
+			.ino = entry->ino, .next = s->kept,
+			.len = entry->name_len }))
 		return -ENOMEM;
-	name = &k->names[k->count++];
-	name->ino = entry->ino;
-	name->next = s->kept;
-	name->len = entry->name_len;
+	name = &k->names[k->count - 1];
 	memcpy(name->name, entry->name, entry->name_len);
 	s->kept = (uint32_t)k->count;
 	return 0;
@@ -85,40 +177,34 @@ int dupnames_begin(struct dupnames *d, struct context *cx, uint32_t dir)
 	d->dir = dir;
 	d->names = 0;
 	d->full = false;
-	return nameset_clear(&d->set, cx);
+	return dupnames_clear_set(&d->set, cx);
 }
 
 int dupnames_add(struct dupnames *d, struct context *cx,
 		 const struct dirent_entry *entry)
 {
-	uint32_t tag = nameset_tag(entry->name, entry->name_len);
+	uint32_t tag = dupnames_tag(entry->name, entry->name_len);
 	int ret;
 
 	d->names++;
 	if (d->full)
 		return 0;
-	ret = nameset_add(&d->set, cx, tag);
+	ret = dupnames_add_tag(&d->set, cx, tag);
 	d->full = ret == -ENOBUFS;
 	if (d->full)
 		return 0;
 	/* A tag that is there already makes it a suspect. */
 	if (ret || d->nsuspects >= SUSPECTS_MAX)
 		return ret < 0 ? ret : 0;
-	if (array_reserve(cx, &d->suspects, &d->suspects_room,
-			  d->nsuspects + 1))
-		return -ENOMEM;
-	d->suspects[d->nsuspects++] = (struct dupnames_suspect){ d->dir, tag, 0 };
-	return 0;
+	return array_push(cx, &d->suspects, &d->nsuspects, &d->suspects_room,
+			  (struct dupnames_suspect){ d->dir, tag, 0 });
 }
 
 int dupnames_end(struct dupnames *d, struct context *cx)
 {
-	if (!d->full)
-		return 0;
-	if (array_reserve(cx, &d->bigs, &d->bigs_room, d->nbigs + 1))
-		return -ENOMEM;
-	d->bigs[d->nbigs++] = (struct dupnames_big){ d->dir, d->names };
-	return 0;
+	return !d->full ? 0 :
+		array_push(cx, &d->bigs, &d->nbigs, &d->bigs_room,
+			   (struct dupnames_big){ d->dir, d->names });
 }
 
 static bool is_below(const void *item, const void *key)
@@ -156,7 +242,7 @@ static int take_block(void *arg, struct context *cx,
 	while (err >= 0 && dirent_iter_next(&it, &e)) {
 		if (!e.ino)
 			continue;
-		tag = nameset_tag(e.name, e.name_len);
+		tag = dupnames_tag(e.name, e.name_len);
 		if (a->nparts) {
 			if ((uint64_t)tag * a->nparts >> 32 == a->part)
 				err = dupnames_add(&a->n->dups, cx, &e);
@@ -177,14 +263,14 @@ static int take_block(void *arg, struct context *cx,
 static int read_again(struct again *a, struct context *cx)
 {
 	struct blockbatch batch;
-	struct dirread blocks;
+	struct inodelist_blocks blocks;
 	int err;
 
 	a->ino = a->n->list.dirs[a->dir].ino;
 	err = blockbatch_open(&batch, cx, a->n->root.vol, take_block, a);
 	if (!err)
-		err = dirread_add(&a->n->root, cx, &a->n->list, a->dir, false,
-				  &batch, &blocks);
+		err = inodelist_add_blocks(&a->n->root, cx, &a->n->list, a->dir,
+					   false, &batch, &blocks);
 	if (!err)
 		err = blockbatch_flush(&batch, cx);
 	blockbatch_close(&batch);
@@ -250,7 +336,7 @@ int dupnames_settle(struct names *n, struct context *cx)
 
 void dupnames_fini(struct dupnames *d)
 {
-	nameset_fini(&d->set);
+	dupnames_free_set(&d->set);
 	free(d->suspects);
 	free(d->bigs);
 }

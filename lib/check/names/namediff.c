@@ -35,7 +35,7 @@
 #include "base/sort.h"
 #include "check/blockbatch.h"
 #include "check/damage.h"
-#include "check/names/dirread.h"
+#include "check/inodes/inodelist.h"
 #include "check/names/names.h"
 #include "disk/inode.h"
 #include "disk/palloc.h"
@@ -70,11 +70,9 @@ static int add_number(struct namediff *d, struct context *cx, uint64_t ino)
 	d->many = d->count >= d->most;
 	if (d->many)
 		return 0;
-	if (array_reserve(cx, &d->changes, &d->room, d->count + 1))
-		return -ENOMEM;
 	d->sorted &= !d->count || d->changes[d->count - 1].ino < ino;
-	d->changes[d->count++] = (struct inodelist_change){ .ino = ino };
-	return 0;
+	return array_push(cx, &d->changes, &d->count, &d->room,
+			  (struct inodelist_change){ .ino = ino });
 }
 
 /* Whether names and links do not depend on how A and B differ. */
@@ -142,38 +140,6 @@ static int compare_numbers(const void *a, const void *b)
 	return x->ino < y->ino ? -1 : x->ino > y->ino;
 }
 
-/* Completes C: 1 if names or links depend on the difference, else 0. */
-static int complete_change(struct namediff *d, struct context *cx,
-			   struct inodelist_change *c)
-{
-	struct volume *vol = d->to->vol;
-	struct inodelist_row row = inodelist_find(&d->n->list, c->ino);
-	struct nilfs_inode inode, old;
-	bool allocated = false;
-	uint16_t links = 0;
-	int ret = file_bit(&d->to->ifile, cx, &vol->ifile_palloc, c->ino,
-			   &allocated);
-
-	if (ret >= 0)
-		ret = root_inode_bytes(d->to, cx, c->ino, &inode);
-	if (ret > 0)
-		c->kind = inodelist_kind(vol, c->ino, &inode, allocated);
-	if (ret > 0 && c->kind)
-		c->links = le16_get(inode.i_links_count);
-	if (row.chunk) {
-		c->before = row.chunk->kind[row.at];
-		links = row.chunk->links[row.at];
-	}
-	c->map = inodelist_is_dir(c->kind) != inodelist_is_dir(c->before);
-	if (ret >= 0 && !c->map && inodelist_is_dir(c->kind)) {
-		ret = root_inode_bytes(d->from, cx, c->ino, &old);
-		c->map = !inode_has_same_map(&old, &inode);
-	}
-	if (ret < 0)
-		return ret;
-	return c->map || c->kind != c->before || c->links != links;
-}
-
 /*
  * Finds the inodes that differ, as far as names and links depend on them:
  * type, links, whether it is there, and size and map of a directory; in at most
@@ -181,7 +147,13 @@ static int complete_change(struct namediff *d, struct context *cx,
  */
 static int find_changes(struct namediff *d, struct context *cx, uint64_t bytes)
 {
+	struct volume *vol = d->to->vol;
+	struct nilfs_inode inode, old;
+	struct inodelist_change *c;
+	struct inodelist_row row;
 	size_t n = 0, i;
+	uint16_t links;
+	bool allocated, compared;
 	int ret;
 
 	d->most = bytes / sizeof(*d->changes);
@@ -191,18 +163,39 @@ static int find_changes(struct namediff *d, struct context *cx, uint64_t bytes)
 	if (!ret && !d->sorted)
 		sort_in_place(d->changes, d->count, sizeof(*d->changes),
 			      compare_numbers);
-	if (!ret && !d->many) {
-		for (i = 0; i < d->count && ret >= 0; i++) {
-			struct inodelist_change *c = &d->changes[i];
-
-			if (i && c->ino == c[-1].ino)
-				continue;
-			ret = complete_change(d, cx, c);
-			if (ret > 0)
-				d->changes[n++] = *c;
+	compared = !ret && !d->many;
+	for (i = 0; compared && i < d->count && ret >= 0; i++) {
+		c = &d->changes[i];
+		if (i && c->ino == c[-1].ino)
+			continue;
+		row = inodelist_find(&d->n->list, c->ino);
+		allocated = false;
+		links = 0;
+		ret = file_bit(&d->to->ifile, cx, &vol->ifile_palloc, c->ino,
+			       &allocated);
+		if (ret >= 0)
+			ret = root_inode_bytes(d->to, cx, c->ino, &inode);
+		if (ret > 0)
+			c->kind = inodelist_kind(vol, c->ino, &inode,
+						 allocated);
+		if (ret > 0 && c->kind)
+			c->links = le16_get(inode.i_links_count);
+		if (row.chunk) {
+			c->before = row.chunk->kind[row.at];
+			links = row.chunk->links[row.at];
 		}
-		d->count = n;
+		c->map = inodelist_is_dir(c->kind) !=
+			 inodelist_is_dir(c->before);
+		if (ret >= 0 && !c->map && inodelist_is_dir(c->kind)) {
+			ret = root_inode_bytes(d->from, cx, c->ino, &old);
+			c->map = !inode_has_same_map(&old, &inode);
+		}
+		if (ret >= 0 && (c->map || c->kind != c->before ||
+				 c->links != links))
+			d->changes[n++] = *c;
 	}
+	if (compared)
+		d->count = n;
 	if (ret < 0 && damage_is_fatal(ret))
 		return ret;
 	if (ret < 0)
@@ -380,9 +373,9 @@ static int remove_block(void *arg, struct context *cx,
 		if (!e.ino)
 			continue;
 		if (d->keeping)
-			err = nameset_add(&d->gone, cx,
-					  nameset_tag_in(dir->ino, e.name,
-							 e.name_len));
+			err = dupnames_add_tag(
+				&d->gone, cx,
+				dupnames_tag_in(dir->ino, e.name, e.name_len));
 		if (!item->blkoff && slot <= 1)
 			continue;
 		row = inodelist_find(list, e.ino);
@@ -421,7 +414,7 @@ static int replace_names(struct namediff *d, struct context *cx)
 	struct nilfs_inode inode;
 	struct blockbatch batch;
 	size_t i;
-	int ret = nameset_clear(&d->gone, cx), keeping;
+	int ret = dupnames_clear_set(&d->gone, cx), keeping;
 
 	for (keeping = 0; keeping < 2 && !ret; keeping++) {
 		if (!turn_to(d, keeping))
@@ -497,6 +490,6 @@ int namediff_run(struct names *n, struct context *cx,
 			inodelist_settle(&n->list);
 	}
 	free(d.changes);
-	nameset_fini(&d.gone);
+	dupnames_free_set(&d.gone);
 	return ret;
 }

@@ -33,8 +33,7 @@
 
 #include "base/bitmap.h"
 #include "check/damage.h"
-#include "check/names/dirread.h"
-#include "check/names/inodetype.h"
+#include "check/inodes/inodelist.h"
 #include "disk/dirent.h"
 
 #define REPORTED_MAX 49152u
@@ -204,43 +203,6 @@ static void choose_parents(struct reading *w)
 	}
 }
 
-/* Chooses parents, and determines by these what the open second entries of
-   directories are: a damaged "..", or a name. */
-static void settle_parents(struct reading *w)
-{
-	struct inodelist *list = &w->n->list;
-	size_t i;
-
-	choose_parents(w);
-	for (i = 0; w->nopen && i < list->ndirs; i++) {
-		const struct blockbatch_item first = { .owner = i };
-		struct inodelist_dir *dir = &list->dirs[i];
-		struct inodelist_row row;
-		struct dirent_entry e = {
-			.ino = dir->dotdot, .offset = dirent_rec_len(1),
-		};
-
-		if (!dir->second_open)
-			continue;
-		w->nopen--;
-		w->dir = i;
-		w->ino = dir->ino;
-		w->item = &first;
-		if (inodelist_second_is_parent(list, dir)) {
-			report_entry(w, RULE_DIR_DOTDOT, e.offset, NULL,
-				     &e.ino);
-		} else {
-			row = inodelist_find(list, dir->dotdot);
-			dir->dotdot = INODELIST_NONE;
-			if (row.chunk->names[row.at] < UINT16_MAX)
-				row.chunk->names[row.at]++;
-			name_dir(w, &e);
-		}
-		w->item = NULL;
-	}
-	choose_parents(w);
-}
-
 /* A name, in an entry that breaks RULE of those of entries. */
 static int take_name(struct reading *w, struct context *cx,
 		     const struct dirent_entry *e, enum rule rule)
@@ -268,8 +230,8 @@ static int take_name(struct reading *w, struct context *cx,
 	if (rule != RULE_DIR_TYPE && type != NILFS_FT_UNKNOWN && said != type) {
 		ret = root_inode_bytes(root, cx, e->ino, &inode);
 		if (ret > 0 && e->ino != NILFS_ROOT_INO)
-			ret = inodetype_is_wrong(root->vol, cx, e->ino, &inode,
-						 e->type);
+			ret = inodelist_is_mistyped(root->vol, cx, e->ino,
+						    &inode, e->type);
 		ret = damage_forgive(cx, ret);
 		if (!ret)
 			report_entry(w, RULE_DIR_TYPE_DIFFERS, e->offset, &type,
@@ -340,8 +302,9 @@ static int take_block(void *arg, struct context *cx,
 		else if (!rule && said != is_dir)
 			report_entry(w, RULE_DIR_TYPE_DIFFERS, e.offset,
 				     &is_dir, &said);
-		if (n->gone && !nameset_has(n->gone, nameset_tag_in(
-				       w->ino, e.name, e.name_len)))
+		if (n->gone &&
+		    !dupnames_has_tag(n->gone, dupnames_tag_in(w->ino, e.name,
+							       e.name_len)))
 			n->dups.full = true;
 		if (!ret)
 			ret = dupnames_add(&n->dups, cx, &e);
@@ -358,8 +321,13 @@ static int take_block(void *arg, struct context *cx,
 int names_read(struct names *n, struct context *cx, names_source *source,
 	       void *arg)
 {
-	struct reading w = { .n = n, .dir = n->list.ndirs };
-	struct dirread b;
+	struct inodelist *list = &n->list;
+	struct reading w = { .n = n, .dir = list->ndirs };
+	struct blockbatch_item first = { 0 };
+	struct inodelist_dir *dir;
+	struct inodelist_row row;
+	struct dirent_entry e;
+	struct inodelist_blocks b;
 	size_t i;
 	int err = blockbatch_open(&w.batch, cx, n->root.vol, take_block, &w);
 
@@ -367,12 +335,12 @@ int names_read(struct names *n, struct context *cx, names_source *source,
 		err = source(arg, cx, &w.batch);
 	/* A map that is broken, or does not fit the size, is reported by the
 	   pass over files; of a directory with links names are missing then. */
-	for (i = 0; !source && i < n->list.ndirs && !err; i++) {
-		uint64_t ino = n->list.dirs[i].ino;
+	for (i = 0; !source && i < list->ndirs && !err; i++) {
+		uint64_t ino = list->dirs[i].ino;
 
-		err = dirread_add(&n->root, cx, &n->list, i, false, &w.batch,
-				  &b);
-		if (err || !inodelist_has_dir(&n->list, ino))
+		err = inodelist_add_blocks(&n->root, cx, list, i, false,
+					   &w.batch, &b);
+		if (err || !inodelist_has_dir(list, ino))
 			continue;
 		if (b.map.broken || b.map.more || !b.expected ||
 		    b.map.found != b.expected)
@@ -386,11 +354,36 @@ int names_read(struct names *n, struct context *cx, names_source *source,
 	if (!err)
 		err = blockbatch_flush(&w.batch, cx);
 	if (!err)
-		err = begin_dir(&w, cx, n->list.ndirs);
-	if (!err)
-		settle_parents(&w);
+		err = begin_dir(&w, cx, list->ndirs);
 	blockbatch_close(&w.batch);
-	return err;
+	if (err)
+		return err;
+	/* By parents open second entries are a damaged "..", or a name. */
+	choose_parents(&w);
+	for (i = 0; w.nopen && i < list->ndirs; i++) {
+		dir = &list->dirs[i];
+		if (!dir->second_open)
+			continue;
+		w.nopen--;
+		w.dir = first.owner = i;
+		w.ino = dir->ino;
+		w.item = &first;
+		e = (struct dirent_entry){
+			.ino = dir->dotdot, .offset = dirent_rec_len(1),
+		};
+		if (inodelist_second_is_parent(list, dir)) {
+			report_entry(&w, RULE_DIR_DOTDOT, e.offset, NULL,
+				     &e.ino);
+			continue;
+		}
+		row = inodelist_find(list, dir->dotdot);
+		dir->dotdot = INODELIST_NONE;
+		if (row.chunk->names[row.at] < UINT16_MAX)
+			row.chunk->names[row.at]++;
+		name_dir(&w, &e);
+	}
+	choose_parents(&w);
+	return 0;
 }
 
 static uint16_t names_of(struct inodelist *list, uint64_t ino)

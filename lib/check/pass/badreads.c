@@ -27,34 +27,15 @@
 #define BLOCKS_MAX 64
 #define DETAIL_MAX 120
 
-/* The first checkpoint in the life of VB: 1 and *CNO, 0. */
-static int find_checkpoint(struct volume *vol, struct context *cx,
-			   bool snapshots, const struct vblock *vb,
-			   uint64_t *cno)
-{
-	uint64_t *cnos = NULL;
-	size_t n = 0, i;
-	int ret = cptable_list(vol, cx, snapshots, &cnos, &n);
-
-	if (!ret) {
-		i = search_lower_bound(cnos, n, vb->start);
-		if (i < n && cnos[i] < vb->end) {
-			*cno = cnos[i];
-			ret = 1;
-		}
-	}
-	free(cnos);
-	return ret;
-}
-
 int badreads_name(struct findings *f, struct context *cx, struct volume *vol,
 		  uint64_t blocknr, const struct vblock *vb,
 		  const struct segsum_block *b)
 {
-	int ret = vb->end == NILFS_CNO_MAX, n;
+	int ret = vb->end == NILFS_CNO_MAX, n, kind;
 	char text[DETAIL_MAX];
 	bool history = false;
-	uint64_t cno = 0, at;
+	uint64_t *cnos, cno = 0, at;
+	size_t ncnos, i;
 	struct root root;
 	struct file file;
 
@@ -74,12 +55,18 @@ int badreads_name(struct findings *f, struct context *cx, struct volume *vol,
 	}
 	if (ret > 0)
 		cno = vol->latest.cno;
-	/* Or another checkpoint needs it. */
-	if (!ret)
-		ret = find_checkpoint(vol, cx, true, vb, &cno);
-	if (!ret) {
-		ret = find_checkpoint(vol, cx, false, vb, &cno);
-		history = ret > 0;
+	/* Or another checkpoint needs it, snapshots first. */
+	for (kind = 0; kind < 2 && !ret; kind++) {
+		ret = cptable_list(vol, cx, !kind, &cnos, &ncnos);
+		if (ret)
+			break;
+		i = search_lower_bound(cnos, ncnos, vb->start);
+		if (i < ncnos && cnos[i] < vb->end) {
+			cno = cnos[i];
+			history = kind;
+			ret = 1;
+		}
+		free(cnos);
 	}
 	/* What is in the way is reported elsewhere. */
 	if (!damage_is(ret) && ret <= 0)
@@ -103,8 +90,6 @@ int badreads_name(struct findings *f, struct context *cx, struct volume *vol,
 }
 
 struct badreads {
-	struct check *c;
-	char *buf;
 	struct vblock blocks[BLOCKS_MAX];	/* start 0: no entry names it */
 	size_t n;
 	bool unsure;		/* not all of the DAT could be read */
@@ -118,31 +103,6 @@ static int find_block(const struct badreads *r, uint64_t blocknr)
 		if (r->blocks[i].blocknr == blocknr)
 			return i;
 	return -1;
-}
-
-/* Reads the blocks of a request that has failed one by one. */
-static int read_range(struct badreads *r, struct context *cx,
-		      const struct dev_failed *failed)
-{
-	struct dev *dev = r->c->dev;
-	uint32_t bits = r->c->vol->geo.block_bits;
-	struct context quiet;
-	uint64_t b, off;
-	size_t len;
-	int err = 0;
-
-	for (b = failed->off >> bits; b << bits < failed->end && !err; b++) {
-		err = context_cancelled(cx);
-		off = b << bits;
-		len = r->c->vol->geo.block_size;
-		if (len > dev->size - off)
-			len = (size_t)(dev->size - off);
-		context_child(cx, &quiet);
-		if (!err && r->n < BLOCKS_MAX && find_block(r, b) < 0 &&
-		    dev_read(dev, &quiet, off, r->buf, len))
-			r->blocks[r->n++] = (struct vblock){ .blocknr = b };
-	}
-	return err;
 }
 
 /* The entries of the DAT that name one of the blocks. */
@@ -173,73 +133,74 @@ static int skip_block(void *arg, struct context *cx, uint64_t blkoff)
 	return 0;
 }
 
-static int report_blocks(struct badreads *r, struct context *cx)
+int badreads_report(struct check *c, struct context *cx)
 {
-	struct check *c = r->c;
+	uint64_t failed = c->dev->stats.failed_reads - c->failed_reads;
+	struct badreads r = { .n = 0 };
 	const struct datscan_visitor visitor = {
 		.used = take_entry,
 		.unreadable = skip_block,
-		.arg = r,
+		.arg = &r,
 	};
 	/* A copy: looking makes more of them. */
 	struct dev_stats stats = c->dev->stats;
+	struct dev *dev = c->dev;
+	uint32_t bits = c->vol ? c->vol->geo.block_bits : 0;
+	struct context quiet;
+	struct segsum_block b;
+	char *buf = NULL;
+	uint64_t at, len;
 	unsigned int i;
 	size_t k;
-	int err = 0;
+	int ret = 0;
 
-	r->buf = malloc(c->vol->geo.block_size);
-	if (!r->buf)
-		return fail(cx, -ENOMEM, "block");
-	for (i = 0; i < stats.nfailed && !err; i++)
-		err = read_range(r, cx, &stats.failed[i]);
-	if (!err && r->n)
-		err = datscan_run(c->vol, cx, &visitor);
-	for (k = 0; k < r->n && !err; k++) {
-		const struct vblock *vb = &r->blocks[k];
-		struct segsum_block b;
-		int ret = 0;
-
-		if (vb->start) {
-			ret = listings_find_block(cx, c, vb->blocknr, &b, NULL);
-			if (ret >= 0)
-				ret = badreads_name(c->findings, cx, c->vol,
-						    vb->blocknr, vb,
-						    ret ? &b : NULL);
+	if (!failed || findings_count(c->findings, RULE_DEV_UNREADABLE) ||
+	    findings_count(c->findings, RULE_DIR_UNREADABLE) ||
+	    (!c->vol && findings_count_severity(c->findings, RULE_ERROR)))
+		return 0;
+	if (c->vol) {
+		buf = malloc(c->vol->geo.block_size);
+		ret = buf ? 0 : fail(cx, -ENOMEM, "block");
+	}
+	/* The blocks of requests that have failed, one by one. */
+	for (i = 0; c->vol && i < stats.nfailed && !ret; i++)
+		for (at = stats.failed[i].off >> bits;
+		     at << bits < stats.failed[i].end && !ret; at++) {
+			ret = context_cancelled(cx);
+			len = dev->size - (at << bits);
+			if (len > c->vol->geo.block_size)
+				len = c->vol->geo.block_size;
+			context_child(cx, &quiet);
+			if (!ret && r.n < BLOCKS_MAX && find_block(&r, at) < 0 &&
+			    dev_read(dev, &quiet, at << bits, buf, (size_t)len))
+				r.blocks[r.n++] = (struct vblock){
+					.blocknr = at };
 		}
-		if (ret < 0)
-			err = ret;
-		else if (!vb->start && r->unsure)
+	if (!ret && r.n)
+		ret = datscan_run(c->vol, cx, &visitor);
+	for (k = 0; k < r.n && ret >= 0; k++) {
+		const struct vblock *vb = &r.blocks[k];
+
+		ret = 0;
+		if (vb->start)
+			ret = listings_find_block(cx, c, vb->blocknr, &b, NULL);
+		if (vb->start && ret >= 0)
+			ret = badreads_name(c->findings, cx, c->vol,
+					    vb->blocknr, vb, ret ? &b : NULL);
+		if (!vb->start && r.unsure)
 			findings_broken(c->findings, RULE_DEV_UNREADABLE,
 					place_number(PLACE_BLOCK, vb->blocknr));
 		else if (!ret)
 			check_note(c, "block %llu cannot be read, but is not "
 				   "in use", (unsigned long long)vb->blocknr);
 	}
-	free(r->buf);
-	return err;
-}
-
-int badreads_report(struct check *c, struct context *cx)
-{
-	uint64_t failed = c->dev->stats.failed_reads - c->failed_reads;
-	struct badreads r = { .c = c };
-	int err = 0;
-
-	if (!failed || findings_count(c->findings, RULE_DEV_UNREADABLE) ||
-	    findings_count(c->findings, RULE_DIR_UNREADABLE))
-		return 0;
-	if (!c->vol && findings_count_severity(c->findings, RULE_ERROR))
-		return 0;
-	if (c->vol)
-		err = report_blocks(&r, cx);
-	if (err != -EIO && err != -EUCLEAN && (err || r.n))
-		return err;
+	free(buf);
+	ret = ret < 0 ? ret : 0;
+	if (ret != -EIO && ret != -EUCLEAN && (ret || r.n))
+		return ret;
 	/* Data read only after a retry may be wrong. */
 	fail_clear(cx);
-	findings_add(c->findings, &(struct finding){
-		.rule = RULE_DEV_UNREADABLE,
-		.place = place_number(PLACE_VOLUME, 0),
-		.has_got = true, .got = failed,
-	});
+	findings_got(c->findings, RULE_DEV_UNREADABLE,
+		     place_number(PLACE_VOLUME, 0), failed);
 	return 0;
 }

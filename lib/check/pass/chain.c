@@ -115,9 +115,7 @@ static int search_segment(struct beyond *b, struct context *cx,
 			b->first = log;
 		if (!segsum_has_super_root(&log.ss))
 			continue;
-		ret = array_reserve(cx, &b->roots, &b->room, b->n + 1);
-		if (!ret)
-			b->roots[b->n++] = log;
+		ret = array_push(cx, &b->roots, &b->n, &b->room, log);
 	}
 	logsearch_close(&search);
 	return ret;

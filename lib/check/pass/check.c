@@ -149,7 +149,7 @@ void check_fini(struct check *c)
 	bitmap_fini(&c->unclaimed_segments);
 	logindex_close(c->logindex);
 	c->logindex = NULL;
-	datruns_fini(&c->datruns);
+	vblocks_runs_fini(&c->datruns);
 	sparse_fini(&c->claimed);
 	sparse_fini(&c->claimed_twice);
 	for (i = 0; i < CHECK_LISTED; i++)
@@ -158,6 +158,8 @@ void check_fini(struct check *c)
 	c->sums = NULL;
 	sparse_fini(&c->referenced);
 	sparse_fini(&c->lingering);
+	sparse_fini(&c->leaked);
+	sparse_fini(&c->unmapped);
 	free(c->cps);
 	c->cps = NULL;
 	free(c->snapshots);

@@ -55,51 +55,17 @@ static void expect_number(const struct survey *s, enum rule rule,
 		findings_differ(s->c->findings, rule, place, want, got);
 }
 
-/* An entry of a checkpoint that was made; true where it is valid. */
-static bool take_entry(struct survey *s, uint64_t cno,
-		       const struct nilfs_checkpoint *cp)
-{
-	const struct nilfs_snapshot_list *links = &cp->cp_snapshot_list;
-	enum rule rule = checkpoint_check(cp, cno);
-
-	if (rule == RULE_CP_CNO)
-		findings_differ(s->c->findings, rule, place_of(cno), cno,
-				le64_get(cp->cp_cno));
-	/* What is wrong with its links is said where the list is followed. */
-	else if (rule != RULE_OK && rule != RULE_CP_SNAPSHOT_LIST)
-		findings_broken(s->c->findings, rule, place_of(cno));
-	if (checkpoint_is_invalid(cp)) {
-		if (checkpoint_is_snapshot(cp))
-			findings_broken(s->c->findings,
-					RULE_CP_DELETED_SNAPSHOT,
-					place_of(cno));
-		return false;
-	}
-	s->valid++;
-	s->have_latest |= cno == s->latest;
-	if (!checkpoint_is_snapshot(cp))
-		return true;
-	s->snapshots++;
-	if (s->unbroken) {
-		expect_number(s, RULE_CP_SNAPSHOT_NEXT, place_of(s->last), cno,
-			      s->last_next);
-		expect_number(s, RULE_CP_SNAPSHOT_PREV, place_of(cno), s->last,
-			      le64_get(links->ssl_prev));
-	}
-	s->last = cno;
-	s->last_next = le64_get(links->ssl_next);
-	s->unbroken = true;
-	return true;
-}
-
 static void take_block(struct survey *s, uint64_t blkoff, const char *block)
 {
 	const struct nilfs_geometry *geo = s->geo;
 	uint32_t room = checkpoint_count(geo, blkoff), made = 0, i;
 	uint32_t header = checkpoint_per_block(geo) - room;
 	uint64_t first = checkpoint_first(geo, blkoff);
+	const struct nilfs_snapshot_list *links;
 	const struct nilfs_checkpoint *cp;
 	uint32_t valid = 0, future = 0;
+	enum rule rule;
+	uint64_t cno;
 
 	/* Checkpoints that the block has room for and that were made. */
 	if (blkoff <= checkpoint_blkoff(geo, s->latest))
@@ -114,11 +80,43 @@ static void take_block(struct survey *s, uint64_t blkoff, const char *block)
 	for (i = 0; i < room; i++) {
 		cp = (const void *)(block + (uint64_t)(header + i) *
 						    geo->checkpoint_size);
-		if (i < made)
-			valid += take_entry(s, first + i, cp);
-		else
+		if (i >= made) {
 			future += !checkpoint_is_invalid(cp);
+			continue;
+		}
+		cno = first + i;
+		rule = checkpoint_check(cp, cno);
+		if (rule == RULE_CP_CNO)
+			findings_differ(s->c->findings, rule, place_of(cno),
+					cno, le64_get(cp->cp_cno));
+		/* What is wrong with its links is said where the list is
+		   followed. */
+		else if (rule != RULE_OK && rule != RULE_CP_SNAPSHOT_LIST)
+			findings_broken(s->c->findings, rule, place_of(cno));
+		if (checkpoint_is_invalid(cp)) {
+			if (checkpoint_is_snapshot(cp))
+				findings_broken(s->c->findings,
+						RULE_CP_DELETED_SNAPSHOT,
+						place_of(cno));
+			continue;
+		}
+		valid++;
+		s->have_latest |= cno == s->latest;
+		if (!checkpoint_is_snapshot(cp))
+			continue;
+		s->snapshots++;
+		links = &cp->cp_snapshot_list;
+		if (s->unbroken) {
+			expect_number(s, RULE_CP_SNAPSHOT_NEXT,
+				      place_of(s->last), cno, s->last_next);
+			expect_number(s, RULE_CP_SNAPSHOT_PREV, place_of(cno),
+				      s->last, le64_get(links->ssl_prev));
+		}
+		s->last = cno;
+		s->last_next = le64_get(links->ssl_next);
+		s->unbroken = true;
 	}
+	s->valid += valid;
 	cp = (const void *)block;
 	if (blkoff && made)
 		expect_number(s, RULE_CP_BLOCK_COUNT, block_place(blkoff),

@@ -39,51 +39,36 @@
 
 #define LEAKS_NAMED 8
 
-/* Entries of the DAT that nothing refers to. */
-struct unreferenced {
-	const struct check *c;
-	bool snapshots;		/* of those that live in a snapshot, or now */
-	struct sparse set;
-};
-
+/* Adds an entry of the DAT that nothing refers to. */
 static int note_entry(void *arg, struct context *cx, unsigned int worker,
 		      uint64_t vblocknr, const struct nilfs_dat_entry *de)
 {
-	struct unreferenced *u = arg;
-	bool is_one = u->snapshots ? check_is_unmapped(u->c, vblocknr, de) :
-		      dat_is_current(de) && check_is_leaked(u->c, vblocknr);
-	int ret = is_one ? sparse_add(&u->set, cx, vblocknr) : 0;
+	struct check *c = arg;
+	bool now = dat_is_current(de), is_one;
+	int ret = 0;
 
 	(void)worker;
+	is_one = now ? check_is_leaked(c, vblocknr) :
+		       vblocknr < c->referenced.bits &&
+			       !sparse_test(&c->referenced, vblocknr) &&
+			       check_snapshot_of(c, le64_get(de->de_start),
+						 le64_get(de->de_end));
+	if (is_one)
+		ret = sparse_add(now ? &c->leaked : &c->unmapped, cx, vblocknr);
 	return ret < 0 ? ret : 0;
-}
-
-static int gather_entries(struct unreferenced *u, struct context *cx)
-{
-	const struct datscan_visitor visitor = {
-		.used = note_entry,
-		.unreadable = check_skip_unreadable,
-		.arg = u,
-	};
-	int err = sparse_init(&u->set, cx, u->c->referenced.bits);
-
-	return err ? err : datscan_run(u->c->vol, cx, &visitor);
 }
 
 /* The entries of the current state that no map leads to: how many, and the
    lowest. */
-static int check_leaks(struct check *c, struct context *cx)
+static void report_leaks(struct check *c)
 {
 	const uint64_t end = c->referenced.bits;
-	struct unreferenced u = { .c = c };
+	uint64_t count = sparse_count(&c->leaked), number = 0;
 	char text[32 * (LEAKS_NAMED + 1)];
-	uint64_t count, number = 0;
 	size_t i, len = 0;
-	int err = gather_entries(&u, cx);
 
-	count = err ? 0 : sparse_count(&u.set);
 	for (i = 0; i < LEAKS_NAMED && i < count; i++) {
-		number = sparse_next(&u.set, number, end);
+		number = sparse_next(&c->leaked, number, end);
 		len += (size_t)snprintf(text + len, sizeof(text) - len,
 					"%s%llu", i ? ", " : "virtual blocks ",
 					(unsigned long long)number++);
@@ -99,8 +84,6 @@ static int check_leaks(struct check *c, struct context *cx)
 			.got = count,
 			.detail = text,
 		});
-	sparse_fini(&u.set);
-	return err;
 }
 
 /*
@@ -153,54 +136,43 @@ static int is_replaced(struct check *c, struct context *cx, uint64_t cno,
 	return damage_forgive(cx, ret);
 }
 
-/* The file in a snapshot that VBLOCKNR is missing in, by its log: 1, 0. */
-static int find_file(struct check *c, struct context *cx, uint64_t vblocknr,
-		     struct place *place)
-{
-	struct nilfs_dat_entry de;
-	struct segsum_block b = { .ino = 0 };
-	int ret = translate_entry(c->vol, cx, vblocknr, &de);
-
-	if (!ret && geometry_has_block(&c->vol->geo, le64_get(de.de_blocknr)))
-		ret = listings_find_block(cx, c, le64_get(de.de_blocknr), &b,
-					  NULL);
-	if (ret <= 0)
-		return damage_forgive(cx, ret);
-	*place = place_inode(check_snapshot_of(c, le64_get(de.de_start),
-					       le64_get(de.de_end)), b.ino);
-	/* Of cpfile and SUFILE no snapshot has blocks. */
-	if (!b.is_virtual || b.vblocknr != vblocknr ||
-	    (b.ino != NILFS_IFILE_INO && inode_is_metadata(b.ino)))
-		return 0;
-	ret = is_replaced(c, cx, place->cno, &b, le64_get(de.de_blocknr),
-			  le64_get(de.de_start));
-	return ret < 0 ? ret : !ret;
-}
-
-/* Blocks of snapshots that their maps do not lead to, once a file. */
+/* Blocks of snapshots that their maps do not lead to, once a file, which their logs
+   name. */
 static int check_past(struct check *c, struct context *cx)
 {
 	const uint64_t end = c->referenced.bits;
-	struct unreferenced u = { .c = c, .snapshots = true };
 	struct place last = { 0 }, place;
+	uint64_t number, blocknr, start;
+	struct nilfs_dat_entry de;
+	struct segsum_block b = { .ino = 0 };
 	size_t named = 0;
-	uint64_t number;
-	int ret = gather_entries(&u, cx);
+	int ret = 0;
 
 	findings_snapshots(c->findings, true);
-	for (number = ret ? end : sparse_next(&u.set, 0, end);
+	for (number = sparse_next(&c->unmapped, 0, end);
 	     number < end && named < LEAKS_NAMED && ret >= 0;
-	     number = sparse_next(&u.set, number + 1, end)) {
-		ret = find_file(c, cx, number, &place);
-		if (ret <= 0 ||
-		    (place.ino == last.ino && place.cno == last.cno))
+	     number = sparse_next(&c->unmapped, number + 1, end)) {
+		ret = translate_entry(c->vol, cx, number, &de);
+		blocknr = ret ? 0 : le64_get(de.de_blocknr);
+		if (!ret && geometry_has_block(&c->vol->geo, blocknr))
+			ret = listings_find_block(cx, c, blocknr, &b, NULL);
+		ret = damage_forgive(cx, ret);
+		/* Of cpfile and SUFILE no snapshot has blocks. */
+		if (ret <= 0 || !b.is_virtual || b.vblocknr != number ||
+		    (b.ino != NILFS_IFILE_INO && inode_is_metadata(b.ino)))
+			continue;
+		start = le64_get(de.de_start);
+		place = place_inode(check_snapshot_of(c, start,
+						      le64_get(de.de_end)),
+				    b.ino);
+		ret = is_replaced(c, cx, place.cno, &b, blocknr, start);
+		if (ret || (place.ino == last.ino && place.cno == last.cno))
 			continue;
 		findings_got(c->findings, RULE_BMAP_UNMAPPED, place, number);
 		last = place;
 		named++;
 	}
 	findings_snapshots(c->findings, false);
-	sparse_fini(&u.set);
 	return ret < 0 ? ret : 0;
 }
 
@@ -263,7 +235,19 @@ int pass_counts(struct check *c, struct context *cx)
 		     !findings_have(f, RULE_HIDES_GROUPS) &&
 		     !findings_count(f, RULE_SU_UNREADABLE) &&
 		     !findings_count(f, RULE_DEV_UNREADABLE);
+	/* A pointer to an entry that is not live now was reported; without any,
+	   as many entries referred to as there are leave none over. */
+	bool leaks = whole &&
+		     (c->live_entries != c->live_referenced || !maps_sound);
+	/* Snapshots do not refer to all entries that live in one. */
+	bool past = sound && whole && c->kept_referenced &&
+		    c->kept_entries > c->kept_referenced;
 	const struct bitmap *segments = &c->unclaimed_segments;
+	const struct datscan_visitor visitor = {
+		.used = note_entry,
+		.unreadable = check_skip_unreadable,
+		.arg = c,
+	};
 	uint64_t segnum;
 	int err = 0;
 
@@ -281,14 +265,16 @@ int pass_counts(struct check *c, struct context *cx)
 		     segnum = bitmap_next_set(segments, segnum + 1))
 			findings_broken(c->findings, RULE_LOG_NUMBERS,
 					place_number(PLACE_SEGMENT, segnum));
-	/* A pointer to an entry that is not live now was reported; without any,
-	   as many entries referred to as there are leave none over. */
-	if (whole &&
-	    (c->live_entries != c->live_referenced || !maps_sound))
-		err = check_leaks(c, cx);
-	/* Snapshots do not refer to all entries that live in one. */
-	if (!err && sound && whole && c->kept_referenced &&
-	    c->kept_entries > c->kept_referenced)
+	if (leaks || past) {
+		err = sparse_init(&c->leaked, cx, c->referenced.bits);
+		if (!err)
+			err = sparse_init(&c->unmapped, cx, c->referenced.bits);
+		if (!err)
+			err = datscan_run(c->vol, cx, &visitor);
+	}
+	if (!err && leaks)
+		report_leaks(c);
+	if (!err && past)
 		err = check_past(c, cx);
 	if (!err)
 		err = mapsums_check(c, cx);

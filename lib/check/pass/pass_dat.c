@@ -80,7 +80,7 @@ static int visit_entries(void *arg, struct context *cx, unsigned int worker,
 	uint32_t i = 0, last, live = 0, ended = 0;
 	uint64_t blocknr, start, end;
 
-	datruns_add(&s->c->datruns, worker, block);
+	vblocks_runs_add(&s->c->datruns, worker, block);
 	if (!block->first) {
 		if (!datscan_is_used(block, 0))
 			findings_broken(c->findings, RULE_DAT_RESERVED,
@@ -127,39 +127,6 @@ static int report_unreadable(void *arg, struct context *cx, uint64_t blkoff)
 
 	return check_damage(s->c, cx, -EIO, RULE_DEV_UNREADABLE,
 			    place_map(0, NILFS_DAT_INO, blkoff, 0));
-}
-
-/*
- * Checks the entries with CX->threads workers and adds what they name to
- * C->claimed.  The map of the DAT is sound, and what it claims for itself is
- * in that set already.  0, -ENOMEM, -EINTR.
- */
-static int check_entries(struct scan *s, struct context *cx)
-{
-	struct check *c = s->c;
-	const struct datscan_visitor visitor = {
-		.entries = visit_entries,
-		.own_block = count_block,
-		.unreadable = report_unreadable,
-		.arg = s,
-	};
-	int err;
-
-	s->first_block = s->geo->first_data_block;
-	s->end_block = c->claimed.bits;
-	err = damage_forgive(cx, cptable_list(c->vol, cx, true, &c->snapshots,
-					      &c->nsnapshots));
-	if (!err)
-		err = datruns_begin(&c->datruns, cx, cx->threads,
-				    c->table_memory / RUNS_SHARE);
-	if (!err)
-		err = datscan_run(c->vol, cx, &visitor);
-	datruns_finish(&c->datruns);
-	if (!err)
-		err = claims_report_twice(c, cx);
-	c->live_entries = s->live;
-	c->kept_entries = s->ended ? s->live + s->ended : 0;
-	return err;
 }
 
 /*
@@ -222,19 +189,19 @@ static int claim_own(void *arg, struct context *cx,
 	return 0;
 }
 
-/* The findings may be caused by wrong blocks.  Of files only the SUFILE was
-   read so far. */
-static bool is_doubtful(const struct check *c)
-{
-	return findings_have(c->findings, RULE_DOUBTS_DAT);
-}
-
 int pass_dat(struct check *c, struct context *cx)
 {
 	struct scan s = {
 		.c = c,
 		.geo = &c->vol->geo,
 		.cno = c->vol->latest.cno,
+		.first_block = c->vol->geo.first_data_block,
+	};
+	const struct datscan_visitor visitor = {
+		.entries = visit_entries,
+		.own_block = count_block,
+		.unreadable = report_unreadable,
+		.arg = &s,
 	};
 	struct file *dat = &c->vol->dat;
 	const struct mapcheck m = {
@@ -260,7 +227,9 @@ int pass_dat(struct check *c, struct context *cx)
 	if (ret < 0)
 		return ret;
 	c->dat_broken |= ret > 0;
-	asked = is_doubtful(c);
+	/* The findings may be caused by wrong blocks.  Of files only the SUFILE was
+	   read so far. */
+	asked = findings_have(c->findings, RULE_DOUBTS_DAT);
 	if (!c->dat_broken) {
 		ret = groups_check(&groups, cx);
 		c->dat_bitmaps_lost = findings_count(c->findings,
@@ -268,19 +237,34 @@ int pass_dat(struct check *c, struct context *cx)
 		/* Its entries have the numbers of others. */
 		if (findings_count(c->findings, RULE_PALLOC_BLOCK))
 			c->dat_broken = true;
-		if (!ret && !c->dat_broken && is_doubtful(c))
+		if (!ret && !c->dat_broken &&
+		    findings_have(c->findings, RULE_DOUBTS_DAT))
 			ret = compare_newest(c, cx);
 	}
 	if (ret < 0)
 		return ret;
 	if (!c->dat_broken) {
 		pass_tree_count(c, 0, NILFS_DAT_INO, &dat->inode, s.own_blocks);
-		ret = check_entries(&s, cx);
+		s.end_block = c->claimed.bits;
+		ret = damage_forgive(cx, cptable_list(c->vol, cx, true,
+						      &c->snapshots,
+						      &c->nsnapshots));
+		if (!ret)
+			ret = vblocks_runs_begin(&c->datruns, cx, cx->threads,
+						 c->table_memory / RUNS_SHARE);
+		if (!ret)
+			ret = datscan_run(c->vol, cx, &visitor);
+		vblocks_runs_finish(&c->datruns);
+		if (!ret)
+			ret = claims_report_twice(c, cx);
+		c->live_entries = s.live;
+		c->kept_entries = s.ended ? s.live + s.ended : 0;
 		if (ret)
 			return ret;
 	}
 	ret = claims_survey(c, cx);
-	if (!ret && !c->dat_broken && !asked && is_doubtful(c))
+	if (!ret && !c->dat_broken && !asked &&
+	    findings_have(c->findings, RULE_DOUBTS_DAT))
 		ret = compare_newest(c, cx);
 	return ret;
 }

@@ -402,50 +402,20 @@ struct crowd {
 	uint64_t done;		/* segments */
 };
 
-static int check_segment(struct crowd *crowd, struct context *cx,
-			 struct walk *w, uint64_t segnum)
-{
-	struct check *c = crowd->c;
-	const struct nilfs_geometry *geo = &w->vol->geo;
-	uint64_t start = geometry_segment_start(geo, segnum);
-	uint64_t end = geometry_segment_end(geo, segnum);
-	enum walk_mode mode = WALK_LOOSE;
-	struct nilfs_segment_usage_ext su;
-	uint32_t nblocks;
-	int err;
-
-	if (bitmap_test(&c->broken_segments, segnum)) {
-		claims_drop(c, start, end, NULL);
-		return 0;
-	}
-	if (segnum == w->vol->latest.segnum)
-		return walk_segment(w, cx, segnum,
-				       (uint32_t)w->vol->latest.offset,
-				       WALK_EXACT);
-	err = sutable_read(w->vol, cx, segnum, &su);
-	if (err)
-		return check_damage(c, cx, err, RULE_SU_UNREADABLE,
-				    place_number(PLACE_SEGMENT, segnum));
-	if (!segusage_is_dirty(&su.su))
-		return 0;
-	nblocks = le32_get(su.su.su_nblocks);
-	if (segusage_is_error(&su.su))
-		mode = WALK_SHUT;
-	else if (nblocks <= end - start && segnum != w->vol->latest.nextnum)
-		mode = WALK_EXACT;
-	if (nblocks > end - start)
-		nblocks = (uint32_t)(end - start);
-	return walk_segment(w, cx, segnum, nblocks, mode);
-}
-
 static int check_batch(struct context *cx, void *arg, unsigned int worker,
 		       uint64_t job)
 {
 	struct crowd *crowd = arg;
-	const struct bitmap *used = &crowd->c->used_segments;
-	const struct nilfs_geometry *geo = &crowd->c->vol->geo;
-	struct ahead ahead = ahead_of(crowd->c->vol);
-	uint64_t first = crowd->first + job * BATCH_SEGMENTS, segnum, end, done;
+	struct check *c = crowd->c;
+	struct walk *w = &crowd->walks[worker];
+	const struct recovery *latest = &c->vol->latest;
+	const struct bitmap *used = &c->used_segments;
+	const struct nilfs_geometry *geo = &c->vol->geo;
+	struct ahead ahead = ahead_of(c->vol);
+	uint64_t first = crowd->first + job * BATCH_SEGMENTS, segnum, end;
+	uint64_t start, nblocks, done;
+	struct nilfs_segment_usage_ext su;
+	enum walk_mode mode;
 	int err = 0;
 
 	end = first + BATCH_SEGMENTS;
@@ -460,90 +430,104 @@ static int check_batch(struct context *cx, void *arg, unsigned int worker,
 					       geo->block_size));
 	ahead_end(&ahead);
 	for (segnum = first; segnum < end && !err; segnum++) {
-		if (bitmap_test(used, segnum))
-			err = check_segment(crowd, cx, &crowd->walks[worker],
-					    segnum);
+		if (!bitmap_test(used, segnum))
+			continue;
+		start = geometry_segment_start(geo, segnum);
+		nblocks = geometry_segment_end(geo, segnum) - start;
+		if (bitmap_test(&c->broken_segments, segnum)) {
+			claims_drop(c, start, start + nblocks, NULL);
+			continue;
+		}
+		if (segnum == latest->segnum) {
+			err = walk_segment(w, cx, segnum,
+					   (uint32_t)latest->offset,
+					   WALK_EXACT);
+			continue;
+		}
+		err = sutable_read(w->vol, cx, segnum, &su);
+		if (err) {
+			err = check_damage(c, cx, err, RULE_SU_UNREADABLE,
+					   place_number(PLACE_SEGMENT, segnum));
+			continue;
+		}
+		if (!segusage_is_dirty(&su.su))
+			continue;
+		mode = WALK_LOOSE;
+		if (segusage_is_error(&su.su))
+			mode = WALK_SHUT;
+		else if (le32_get(su.su.su_nblocks) <= nblocks &&
+			 segnum != latest->nextnum)
+			mode = WALK_EXACT;
+		if (le32_get(su.su.su_nblocks) < nblocks)
+			nblocks = le32_get(su.su.su_nblocks);
+		err = walk_segment(w, cx, segnum, (uint32_t)nblocks, mode);
 	}
 	done = __atomic_add_fetch(&crowd->done, BATCH_SEGMENTS,
 				  __ATOMIC_RELAXED);
 	/* The first worker is the thread that shows progress. */
 	if (!worker)
-		check_progress(crowd->c, done);
+		check_progress(c, done);
 	return err;
 }
 
-static int run_workers(struct crowd *crowd, struct context *cx)
+int pass_logs(struct check *c, struct context *cx)
 {
-	struct check *c = crowd->c;
 	const struct nilfs_geometry *geo = &c->vol->geo;
+	uint64_t latest = c->vol->latest.seq;
+	uint64_t end = c->dat_broken ? 0 : vblocks_end(c->vol, cx);
 	unsigned int i, n = pool_workers(cx, div_round_up(geo->nsegments,
 							  BATCH_SEGMENTS));
+	struct crowd crowd = { .c = c, .walks = calloc(n, sizeof(struct walk)) };
 	bool more;
-	int ret = 0;
+	int ret = crowd.walks ? 0 : fail(cx, -ENOMEM, "%u workers", n);
 
-	crowd->walks = calloc(n, sizeof(*crowd->walks));
-	if (!crowd->walks)
-		return fail(cx, -ENOMEM, "%u workers", n);
+	c->work = geo->nsegments;
+	if (!ret)
+		ret = sparse_init(&crowd.sequences, cx, latest < SEQUENCES_MAX ?
+				  latest + 1 : SEQUENCES_MAX);
+	if (!ret)
+		ret = bitmap_init(&c->unclaimed_segments, cx, geo->nsegments);
+	/* For what the logs list of metadata files, and sums for others. */
+	for (i = 0; i < CHECK_LISTED && end && !ret; i++)
+		ret = sparse_init(&c->listed[i], cx, end);
+	if (!ret && end) {
+		c->sums = calloc(1, sizeof(*c->sums));
+		if (!c->sums)
+			ret = fail(cx, -ENOMEM, "sums of maps");
+	}
 	for (i = 0; i < n && !ret; i++) {
-		struct walk *w = &crowd->walks[i];
+		struct walk *w = &crowd.walks[i];
 		struct volume *vol = c->vol;
 
 		ret = i ? check_open_again(c, cx, n, &vol) : 0;
 		if (ret)
 			break;
 		*w = (struct walk){
-			.c = c, .vol = vol, .sequences = &crowd->sequences,
+			.c = c, .vol = vol, .sequences = &crowd.sequences,
 			.claims = { .c = c },
 		};
 		vblocks_init(&w->claims.vblocks, vol, &c->datruns);
 	}
 	/* The segments of each window of claims. */
 	for (more = !ret; more; more = ret > 0) {
-		crowd->first = c->claimed_from ?
+		crowd.first = c->claimed_from ?
 			geometry_segment_of(geo, c->claimed_from) : 0;
-		crowd->end = c->claimed_end < c->claimed.bits ?
+		crowd.end = c->claimed_end < c->claimed.bits ?
 			geometry_segment_of(geo, c->claimed_end) :
 			geo->nsegments;
-		ret = pool_run(cx, div_round_up(crowd->end - crowd->first,
+		ret = pool_run(cx, div_round_up(crowd.end - crowd.first,
 						BATCH_SEGMENTS),
-			       check_batch, crowd) ?: claims_next(c, cx);
+			       check_batch, &crowd) ?: claims_next(c, cx);
 	}
-	for (i = 0; i < n && crowd->walks[i].vol; i++) {
-		summary_free(&crowd->walks[i].summary);
-		vblocks_fini(&crowd->walks[i].claims.vblocks);
+	for (i = 0; crowd.walks && i < n && crowd.walks[i].vol; i++) {
+		summary_free(&crowd.walks[i].summary);
+		vblocks_fini(&crowd.walks[i].claims.vblocks);
 		if (i)
-			volume_close(crowd->walks[i].vol);
+			volume_close(crowd.walks[i].vol);
 	}
-	free(crowd->walks);
-	return ret;
-}
-
-int pass_logs(struct check *c, struct context *cx)
-{
-	uint64_t latest = c->vol->latest.seq;
-	uint64_t end = c->dat_broken ? 0 : vblocks_end(c->vol, cx);
-	struct crowd crowd = { .c = c };
-	size_t i;
-	int err;
-
-	c->work = c->vol->geo.nsegments;
-	err = sparse_init(&crowd.sequences, cx, latest < SEQUENCES_MAX ?
-			  latest + 1 : SEQUENCES_MAX);
-	if (!err)
-		err = bitmap_init(&c->unclaimed_segments, cx,
-				  c->vol->geo.nsegments);
-	/* For what the logs list of metadata files, and sums for others. */
-	for (i = 0; i < CHECK_LISTED && end && !err; i++)
-		err = sparse_init(&c->listed[i], cx, end);
-	if (!err && end) {
-		c->sums = calloc(1, sizeof(*c->sums));
-		if (!c->sums)
-			err = fail(cx, -ENOMEM, "sums of maps");
-	}
-	if (!err)
-		err = run_workers(&crowd, cx);
+	free(crowd.walks);
 	sparse_fini(&crowd.sequences);
-	if (!err && !c->dat_broken && c->claimed.bits)
-		err = claims_report(c, cx);
-	return err;
+	if (!ret && !c->dat_broken && c->claimed.bits)
+		ret = claims_report(c, cx);
+	return ret;
 }

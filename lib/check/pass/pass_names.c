@@ -85,45 +85,33 @@ out:
 	return ret < 0 ? ret : 0;
 }
 
-/* Those but the latest that are kept, or, until it is enough, the others. */
-static int check_older(struct names *n, struct context *cx, struct walk *w,
-		       bool kept)
-{
-	const struct check *c = n->c;
-	size_t i;
-	int err = 0;
-
-	for (i = c->ncps; i-- > 0 && !err;) {
-		const struct check_checkpoint *cp = &c->cps[i];
-
-		if (!kept && !c->data && w->plain >= PLAIN_WORK &&
-		    w->plain >= w->kept)
-			break;
-		if (cp->kept == kept && cp->cno != c->vol->latest.cno)
-			err = check_checkpoint(n, cx, w, cp->cno, kept ?
-					       &w->kept : &w->plain);
-		if (kept)
-			check_progress(c, c->ncps - i);
-	}
-	return err;
-}
-
 int pass_names(struct check *c, struct context *cx)
 {
+	const uint64_t latest = c->vol->latest.cno;
 	struct walk w = { .kept = 0 };
 	struct names n = { .c = c };
-	int err;
+	int err, kept;
+	size_t i;
 
 	if (c->dat_broken)
 		return 0;
-	err = check_checkpoint(&n, cx, &w, c->vol->latest.cno, &w.kept);
-	findings_snapshots(c->findings, true);
-	if (!err)
-		err = check_older(&n, cx, &w, true);
-	findings_snapshots(c->findings, false);
-	findings_history(c->findings, true);
-	if (!err)
-		err = check_older(&n, cx, &w, false);
+	err = check_checkpoint(&n, cx, &w, latest, &w.kept);
+	/* Those but the latest that are kept, and the others, until it is enough. */
+	for (kept = 1; kept >= 0; kept--) {
+		findings_snapshots(c->findings, kept);
+		findings_history(c->findings, !kept);
+		for (i = c->ncps; i-- > 0 && !err;) {
+			if (!kept && !c->data && w.plain >= PLAIN_WORK &&
+			    w.plain >= w.kept)
+				break;
+			if (c->cps[i].kept == kept && c->cps[i].cno != latest)
+				err = check_checkpoint(&n, cx, &w,
+						       c->cps[i].cno, kept ?
+						       &w.kept : &w.plain);
+			if (kept)
+				check_progress(c, c->ncps - i);
+		}
+	}
 	findings_history(c->findings, false);
 	inodelist_fini(&n.list);
 	dupnames_fini(&n.dups);

@@ -81,31 +81,6 @@ static void take_segment(struct survey *s, uint64_t segnum,
 	}
 }
 
-/*
- * Block BLKOFF, of segments [SEGNUM, END), cannot be read.  Below a broken node
- * that holds for hundreds of blocks, all for the same reason, which is reported
- * once.
- */
-static int lose_block(struct survey *s, struct context *cx, int err,
-		      uint64_t blkoff, uint64_t segnum, uint64_t end)
-{
-	char text[FAILURE_TEXT_MAX];
-
-	s->lost = true;
-	for (; segnum < end; segnum++) {
-		bitmap_set(&s->c->used_segments, segnum);
-		bitmap_set(&s->c->broken_segments, segnum);
-	}
-	memcpy(text, cx->failure, sizeof(text));
-	if (!strcmp(text, s->last)) {
-		fail_clear(cx);
-		return 0;
-	}
-	memcpy(s->last, text, sizeof(text));
-	return check_damage(s->c, cx, err, RULE_SU_UNREADABLE,
-			    place_map(0, NILFS_SUFILE_INO, blkoff, 0));
-}
-
 static int survey_block(struct survey *s, struct context *cx, uint64_t blkoff)
 {
 	struct volume *vol = s->c->vol;
@@ -129,8 +104,22 @@ static int survey_block(struct survey *s, struct context *cx, uint64_t blkoff)
 		ret = fail(cx, -EUCLEAN, "sufile: block %llu: is no block of "
 			   "segments", (unsigned long long)blkoff);
 	}
-	if (ret < 0)
-		return lose_block(s, cx, ret, blkoff, first, end);
+	if (ret < 0) {
+		s->lost = true;
+		for (segnum = first; segnum < end; segnum++) {
+			bitmap_set(&s->c->used_segments, segnum);
+			bitmap_set(&s->c->broken_segments, segnum);
+		}
+		/* Below a broken node that holds for hundreds of blocks, all for
+		   the same reason, which is reported once. */
+		if (!strcmp(cx->failure, s->last)) {
+			fail_clear(cx);
+			return 0;
+		}
+		memcpy(s->last, cx->failure, sizeof(s->last));
+		return check_damage(s->c, cx, ret, RULE_SU_UNREADABLE,
+				    place_map(0, NILFS_SUFILE_INO, blkoff, 0));
+	}
 	if (!ret) {
 		s->nclean += end - first;
 		s->have_current |= latest->segnum >= first &&

@@ -32,8 +32,6 @@
 #include "disk/inode.h"
 #include "vol/cptable.h"
 
-/* Bytes of the directory of a set, at most, a share of the budget. */
-#define DIRECTORY_SHARE 16
 #define SECTOR 512
 
 struct tree {
@@ -79,13 +77,11 @@ static int visit_pointer(void *arg, struct context *cx,
 				    checkpoint_offset(g, cno));
 		if (!cno || cno > latest || checkpoint_is_invalid(cp))
 			continue;
-		ret = array_reserve(cx, &c->cps, &c->cps_room, c->ncps + 1);
-		if (!ret)
-			c->cps[c->ncps++] = (struct check_checkpoint){
-				.cno = cno,
-				.kept = cno == latest ||
-					checkpoint_is_snapshot(cp),
-			};
+		ret = array_push(cx, &c->cps, &c->ncps, &c->cps_room,
+				 (struct check_checkpoint){
+			.cno = cno,
+			.kept = cno == latest || checkpoint_is_snapshot(cp),
+		});
 	}
 	cache_put(c->vol->cache, data);
 	return ret;
@@ -204,39 +200,19 @@ static int walk_checkpoint(struct tree *t, struct context *cx, uint64_t cno)
 	return 0;
 }
 
-/* Of the checkpoints but the newest, those that are KEPT or the others. */
-static int walk_older(struct tree *t, struct context *cx, bool kept)
-{
-	const struct check *c = t->check;
-	size_t i;
-	int err = 0;
-
-	for (i = c->ncps; i-- && !err;) {
-		const struct check_checkpoint *cp = &c->cps[i];
-
-		if (cp->kept == kept && cp->cno != c->vol->latest.cno)
-			err = walk_checkpoint(t, cx, cp->cno);
-	}
-	return err;
-}
-
 int pass_tree(struct check *c, struct context *cx)
 {
-	/* Sets of virtual blocks, for all that the DAT can have. */
-	uint64_t most = cx->max_memory / DIRECTORY_SHARE / sizeof(uint64_t) *
-			SPARSE_CHUNK_BITS;
 	uint64_t end = vblocks_end(c->vol, cx), latest = c->vol->latest.cno;
 	struct tree t = { .check = c };
 	struct nilfs_checkpoint cp;
 	bool there;
-	int err;
+	int err, kept;
+	size_t i;
 
 	/* The unit of progress is an inode. */
 	if (!cptable_read(c->vol, cx, latest, &cp))
 		c->work = le64_get(cp.cp_inodes_count);
 	fail_clear(cx);
-	if (end > most)
-		end = most;
 	err = sparse_init(&c->lingering, cx, end);
 	if (!err)
 		err = ifilewalk_init(&t.ifiles, cx, c, end);
@@ -254,17 +230,18 @@ int pass_tree(struct check *c, struct context *cx)
 		c->live_referenced = sparse_count(&c->referenced);
 	}
 	c->tree_broken = !there || ifilewalk_partial(&t.ifiles);
-	findings_snapshots(c->findings, true);
-	if (!err)
-		err = walk_older(&t, cx, true);
-	if (!(ifilewalk_partial(&t.ifiles) & POINTERS_LOST))
-		c->kept_referenced = sparse_count(&c->referenced);
-	findings_snapshots(c->findings, false);
-	if (c->sums)
-		c->sums->closed = true;
-	findings_history(c->findings, true);
-	if (!err)
-		err = walk_older(&t, cx, false);
+	/* Of the others those that are kept, then the rest. */
+	for (kept = 1; kept >= 0; kept--) {
+		findings_snapshots(c->findings, kept);
+		findings_history(c->findings, !kept);
+		for (i = c->ncps; i-- && !err;)
+			if (c->cps[i].kept == kept && c->cps[i].cno != latest)
+				err = walk_checkpoint(&t, cx, c->cps[i].cno);
+		if (kept && !(ifilewalk_partial(&t.ifiles) & POINTERS_LOST))
+			c->kept_referenced = sparse_count(&c->referenced);
+		if (c->sums)
+			c->sums->closed = true;
+	}
 	findings_history(c->findings, false);
 	/*
 	 * The kernel refuses inodes below s_first_ino that are not reserved ones

@@ -32,24 +32,8 @@ struct pass {
    pass_super() comes before them. */
 const struct pass *check_pass_at(size_t i);
 
-/* Superblocks and super root; before c->vol is open, which it opens. */
-pass_run pass_super;
-/* SUFILE: entries, counts, which segments are used. */
-pass_run pass_segments;
-/* DAT: its map, its allocator, its entries; claims blocks. */
-pass_run pass_dat;
-/* Zones of the device, where it has some, against SUFILE and DAT. */
-pass_run pass_zones;
-/* Logs of used segments, against SUFILE and DAT. */
-pass_run pass_logs;
-/* Checkpoint file: entries, counts, the list of snapshots. */
-pass_run pass_checkpoints;
-/* Maps, ifiles and inodes of all checkpoints, shared parts once. */
-pass_run pass_tree;
-/* Directories and links of the checkpoints. */
-pass_run pass_names;
-/* What the DAT has and no pointer refers to; live-block counters. */
-pass_run pass_counts;
+pass_run pass_super, pass_segments, pass_dat, pass_zones, pass_logs,
+	pass_checkpoints, pass_tree, pass_names, pass_counts;
 
 /*
  * Compares i_blocks in INODE, of metadata file INO (an ifile: of checkpoint
