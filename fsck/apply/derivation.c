@@ -248,7 +248,7 @@ static int try_derived(struct repair *r, struct context *cx, struct part *part,
 		tool_detail(r->tool, "%zu blocks of metadata derived from the "
 			    "logs", d->n);
 		ret = repair_look(r, cx, r->rebuild ? IMPROVEMENT_OR_SAME :
-						      IMPROVEMENT_ONLY,
+						      IMPROVEMENT_DERIVED,
 				  is_explained, part);
 		tries->worse[part->had] = !ret && !part->refused;
 		looked = ret > 0;

@@ -106,7 +106,7 @@ static uint64_t count_rule(const struct check *c, size_t i, bool later,
  * which are those up to the one that decides if errors do.
  */
 static int compare_part(const struct check *now, const struct check *before,
-			enum part part, size_t *up_to,
+			enum part part, bool derived, size_t *up_to,
 			const struct rule_info **worse)
 {
 	struct change errors[STAGES] = { { false, NULL } };
@@ -129,7 +129,8 @@ static int compare_part(const struct check *now, const struct check *before,
 			continue;
 		change = rule->severity >= RULE_ERROR ||
 			 (rule->traits & RULE_AS_ERROR) ?
-			 &errors[i % 2 ? RULE_STAGE_TREE :
+			 &errors[i % 2 && !derived ?
+					 RULE_STAGE_TREE :
 					 stage_of(rule, n < old, same)] :
 			 &warnings;
 		change->fewer |= n < old;
@@ -147,8 +148,10 @@ static int compare_part(const struct check *now, const struct check *before,
 	return *worse ? -1 : warnings.fewer;
 }
 
+/* DERIVED: an ifile that comes to light with damage is no better than none, as
+   another derivation may make it right. */
 static bool is_better(const struct check *now, const struct check *before,
-		      const struct rule_info **worse)
+		      bool derived, const struct rule_info **worse)
 {
 	size_t up_to = STAGES;
 	int part;
@@ -158,16 +161,16 @@ static bool is_better(const struct check *now, const struct check *before,
 		return now->vol;
 	if (now->dat_broken != before->dat_broken)
 		return before->dat_broken;
-	part = compare_part(now, before, NEWEST, &up_to, worse);
+	part = compare_part(now, before, NEWEST, derived, &up_to, worse);
 	/* What the newest has at later stages was hidden. */
 	if (part)
 		return part > 0 &&
 		       compare_part(now, before,
-				    part == BY_ERRORS ? OWNED : ALL, &up_to,
-				    worse) >= 0;
-	part = compare_part(now, before, SNAPSHOTS, &up_to, worse);
+				    part == BY_ERRORS ? OWNED : ALL, derived,
+				    &up_to, worse) >= 0;
+	part = compare_part(now, before, SNAPSHOTS, derived, &up_to, worse);
 	return part ? part > 0 :
-		      compare_part(now, before, ALL, &up_to, worse) > 0;
+		      compare_part(now, before, ALL, derived, &up_to, worse) > 0;
 }
 
 uint64_t improvement_errors(const struct check *c, bool latest)
@@ -191,9 +194,11 @@ bool improvement_meets(const struct check *now, const struct check *before,
 {
 	switch (demand) {
 	case IMPROVEMENT_ONLY:
-		return is_better(now, before, worse);
+	case IMPROVEMENT_DERIVED:
+		return is_better(now, before, demand == IMPROVEMENT_DERIVED,
+				 worse);
 	case IMPROVEMENT_OR_SAME:
-		return !is_better(before, now, worse);
+		return !is_better(before, now, false, worse);
 	case IMPROVEMENT_SOUND:
 		return !improvement_errors(now, false);
 	default:

@@ -128,7 +128,8 @@ int repair_look(struct repair *r, struct context *cx,
 		ret = (now->complete || demand != IMPROVEMENT_SOUND) &&
 		      improvement_meets(&now->check, &before->check, demand,
 					&worse);
-	if (!ret && demand == IMPROVEMENT_ONLY)
+	if (!ret && (demand == IMPROVEMENT_ONLY ||
+		     demand == IMPROVEMENT_DERIVED))
 		tool_detail(r->tool, "no better than before: %s",
 			    worse ? worse->slug : "no improvement");
 	plan_forget(&r->ask, &now->plan);

@@ -32,6 +32,7 @@ enum stages_apart {
 /* What a repair must have come to. */
 enum improvement_demand {
 	IMPROVEMENT_ONLY,		/* better */
+	IMPROVEMENT_DERIVED,		/* the same, with ifiles sound */
 	IMPROVEMENT_OR_SAME,		/* not worse */
 	IMPROVEMENT_ANY,
 	IMPROVEMENT_SOUND,		/* no error is left */

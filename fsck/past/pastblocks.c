@@ -87,8 +87,8 @@ int pastblocks_read(struct pastblocks *p, struct context *cx,
 	ret = vblocks_find(&p->vblocks, cx, b->vblocknr, &vb);
 	if (ret < 0)
 		return ret;
-	if (ret != VBLOCKS_USED || vb.start >= vb.end ||
-	    vb.end == NILFS_CNO_MAX ||
+	if (ret != VBLOCKS_USED || p->job->past_written ||
+	    vb.start >= vb.end || vb.end == NILFS_CNO_MAX ||
 	    !geometry_has_block(&p->job->vol->geo, vb.blocknr))
 		return 0;
 	b->blocknr = vb.blocknr;
@@ -399,6 +399,7 @@ int pastblocks_write(struct pastblocks *p, struct context *cx)
 		if (!err)
 			err = context_cancelled(cx);
 	}
+	p->job->past_written = true;
 	sparse_fini(&w.seen);
 	free(w.keys);
 	free(w.cnos);

@@ -158,6 +158,9 @@ struct fixer_job {
 	const struct derived *derived;	/* blocks to be written, or NULL */
 	uint64_t given_up;	/* a snapshot, or 0 */
 	const struct nilfs_checkpoint *back;	/* to be the latest, or NULL */
+	/* Blocks of snapshots were replaced: those above them cannot be once more
+	   before the next round. */
+	bool past_written;
 	bool *revived;	/* whether inodes of snapshots were replaced by those of
 			   other checkpoints, in any round; or NULL */
 

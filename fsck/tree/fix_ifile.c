@@ -148,7 +148,8 @@ static int change(struct group *g, struct context *cx, uint64_t blkoff,
 	return ret;
 }
 
-/* A group of a snapshot, which stays as it is where nothing says what is wrong. */
+/* A group of a snapshot: 1, 0 where it stays as it is, as nothing says what is
+   wrong. */
 static int repair_group(struct group *g, struct context *cx)
 {
 	uint64_t blkoff = palloc_desc_blkoff(g->p, g->number);
@@ -188,10 +189,7 @@ static int repair_group(struct group *g, struct context *cx)
 	if (ret > 0 && !right)
 		ret = change(g, cx, palloc_bitmap_blkoff(g->p, g->number), 0,
 			     g->right, g->p->block_size);
-	if (ret > 0)
-		fixers_note(g->job, "checkpoint %" PRIu64 ": ifile: group %"
-			    PRIu64 " of inodes corrected", g->cno, g->number);
-	return ret < 0 ? ret : 0;
+	return ret;
 }
 
 /* Makes bitmaps that are missing, and the counts, of the groups in GROUPS, whose
@@ -229,6 +227,7 @@ int fix_ifile(struct fixer_job *job, struct context *cx,
 	      const struct finding *fixes, size_t n)
 {
 	struct numlist groups = { .n = 0 };
+	uint64_t changed = 0;
 	struct group g;
 	size_t i;
 	int err;
@@ -237,18 +236,26 @@ int fix_ifile(struct fixer_job *job, struct context *cx,
 	if (repairwriter_is_rebuilt(job->writer, NILFS_IFILE_INO))
 		return 0;
 	err = open_group(&g, cx, job);
-	for (i = 0; i < n && !err; i++) {
-		const struct place *place = &fixes[i].place;
-
-		if (place->kind != PLACE_GROUP)
+	for (i = 0; i <= n && !err; i++) {
+		if (i < n && fixes[i].place.kind != PLACE_GROUP)
 			continue;
-		g.cno = place->cno;
-		g.number = place->number;
+		if (changed && (i == n || fixes[i].place.cno != g.cno)) {
+			fixers_note(job, "checkpoint %" PRIu64 ": ifile: %"
+				    PRIu64 " %s of inodes corrected", g.cno,
+				    changed, changed == 1 ? "group" : "groups");
+			changed = 0;
+		}
+		if (i == n)
+			break;
+		g.cno = fixes[i].place.cno;
+		g.number = fixes[i].place.number;
 		err = context_cancelled(cx);
-		if (!err)
-			err = g.cno && g.cno != job->vol->latest.cno ?
-				      repair_group(&g, cx) :
-				      numlist_add(&groups, cx, g.number);
+		if (!err && (!g.cno || g.cno == job->vol->latest.cno))
+			err = numlist_add(&groups, cx, g.number);
+		else if (!err)
+			err = repair_group(&g, cx);
+		changed += err > 0;
+		err = err < 0 ? err : 0;
 	}
 	if (!err)
 		err = repair_groups(job, cx, &groups);
