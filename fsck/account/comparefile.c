@@ -136,6 +136,27 @@ static uint64_t origin_of(struct comparison *c, struct context *cx,
 	return 0;
 }
 
+/*
+ * Whether block B was not at its key: its log has it elsewhere in the file, where
+ * the map before had none.
+ */
+static bool was_elsewhere(struct comparison *c, struct context *cx,
+			  const struct filewalk_block *b)
+{
+	struct sides *s = c->w.s;
+	struct segsum_block listed;
+	struct file before;
+	uint64_t blocknr;
+	bool was = c->w.inode && sides_listed(s, cx, b->blocknr, &listed) &&
+		   listed.ino == c->w.ino && listed.vblocknr == b->vblocknr &&
+		   listed.blkoff != b->blkoff &&
+		   !file_init(&before, cx, s->before, c->w.ino, c->w.inode) &&
+		   !file_lookup(&before, cx, listed.blkoff, &blocknr);
+
+	fail_clear(cx);
+	return was;
+}
+
 static int visit_block(void *arg, struct context *cx,
 		       const struct filewalk_block *b)
 {
@@ -195,10 +216,7 @@ static int visit_block(void *arg, struct context *cx,
 		return comparedir_block(&c->dir, cx, b->blkoff, before);
 	if (!is_data)
 		return 0;
-	/* The log has the block elsewhere in the file: the key was wrong. */
-	if (!after && sides_listed(s, cx, b->blocknr, &listed) &&
-	    listed.ino == c->w.ino && listed.vblocknr == b->vblocknr &&
-	    listed.blkoff != b->blkoff)
+	if (!after && was_elsewhere(c, cx, b))
 		return 0;
 	if (!after)
 		return lose_bytes(c, cx, LOSS_ZERO, offset, size, 0);
