@@ -146,17 +146,21 @@ static int enter(struct volume *v, int ret)
 	return ret || v->n.through ? ret : numbers_sync(&v->n, &v->cx);
 }
 
-/* What is done with a file that was not read before: 0, or the failure. */
-static int give_and_take(struct volume *v)
+/* What is done with a file that was not read before: 0, or the failure.  This goes
+   on after RET, with a group that may not be the one in memory. */
+static int give_and_take_first(struct volume *v, int ret)
 {
-	int ret = give(v, PER_GROUP + 7);
-
 	if (!ret)
 		ret = give(v, 9);
 	v->n.next = 3;
 	if (!ret)
 		ret = take(v, 2);
 	return enter(v, ret);
+}
+
+static int give_and_take(struct volume *v)
+{
+	return give_and_take_first(v, give(v, PER_GROUP + 7));
 }
 
 static int take_of_last(struct volume *v)
@@ -176,14 +180,7 @@ static int take_from_first(struct volume *v)
 /* What the group in memory was changed in is entered before another is read. */
 static int take_of_two(struct volume *v)
 {
-	int ret = take(v, 1);
-
-	if (!ret)
-		ret = give(v, 9);
-	v->n.next = 3;
-	if (!ret)
-		ret = take(v, 2);
-	return enter(v, ret);
+	return give_and_take_first(v, take(v, 1));
 }
 
 static int give_loaded(struct volume *v)
