@@ -142,23 +142,49 @@ static int repair_by_volume(struct fixer_job *job, struct context *cx,
 	return write_copies(job, cx, s, used, &sb);
 }
 
+/* SB, which has led to VOL, with the sizes and counts that the SUFILE and the log
+   of the super root agree on: 1, or 0 where they agree on none. */
+static int prove_sizes(struct fixer_job *job, struct context *cx,
+		       const struct volume *vol, struct nilfs_super_block *sb)
+{
+	struct volscan_volume v = {
+		.crc_seed = vol->geo.crc_seed,
+		.block_size = vol->geo.block_size,
+		.segment_blocks = vol->geo.blocks_per_segment,
+		.nroots = 1,
+		.roots[0].offset = vol->latest.pseg_start
+				   << vol->geo.block_bits,
+	};
+	int err = dev_read(job->dev, cx, v.roots[0].offset, &v.roots[0].ss,
+			   sizeof(v.roots[0].ss));
+
+	return err ? err : volscan_super(sb, cx, job->dev, &v);
+}
+
 /* Each copy, its checksum made right, is tried as the only one: 1 where one of
-   them leads to a super root, and both were repaired by that. */
+   them leads to a super root, and both were repaired by that.  What never changes
+   is that of a copy whose checksum was right, or both have it, or logs prove it. */
 static int repair_by_copies(struct fixer_job *job, struct context *cx,
 			    const struct copies *s)
 {
 	static const struct nilfs_super_block none;
 	struct recovery latest = { 0 };
 	struct nilfs_super_block best = none, sb;
-	struct nilfs_geometry geo;
+	struct nilfs_geometry geo, other;
 	struct volume *vol;
 	struct dev *overlay;
-	int i, err, used = -1;
+	int i, err, ret, used = -1;
+	bool right[2] = { !super_check(&s->sb[0]), !super_check(&s->sb[1]) };
+	bool alike = !super_geometry(&s->sb[0], job->dev->size, &geo) &&
+		     !super_geometry(&s->sb[1], job->dev->size, &other) &&
+		     geometry_is_same(&geo, &other);
 
 	for (i = 0; i < 2; i++) {
 		if (!s->read[i])
 			continue;
 		sb = s->sb[i];
+		if (right[!i] && !right[i])
+			pass_super_borrow(&sb, &s->sb[!i]);
 		sb.s_magic = le16_make(NILFS_SUPER_MAGIC);
 		sb.s_bytes = le16_make(NILFS_SB_BYTES);
 		borrow_fields(&sb, &s->sb[!i]);
@@ -177,7 +203,11 @@ static int repair_by_copies(struct fixer_job *job, struct context *cx,
 					sizeof(none));
 		if (!err)
 			err = volume_open(&vol, cx, overlay, NULL);
-		if (!err && (used < 0 || vol->latest.cno > latest.cno)) {
+		ret = err || right[0] || right[1] || alike ? !err :
+		      prove_sizes(job, cx, vol, &sb);
+		if (ret < 0)
+			err = ret;
+		if (ret > 0 && (used < 0 || vol->latest.cno > latest.cno)) {
 			used = i;
 			best = sb;
 			latest = vol->latest;
@@ -197,8 +227,7 @@ static int repair_by_copies(struct fixer_job *job, struct context *cx,
 		return 0;
 	/* What led to a super root may have a wrong label; a copy whose
 	   checksum is right has not. */
-	if (super_check(&s->sb[!used]) == RULE_OK &&
-	    super_check(&s->sb[used]) != RULE_OK) {
+	if (right[!used] && !right[used]) {
 		best.s_ctime = s->sb[!used].s_ctime;
 		memcpy(best.s_uuid, s->sb[!used].s_uuid, sizeof(best.s_uuid));
 		memcpy(best.s_volume_name, s->sb[!used].s_volume_name,

@@ -147,6 +147,21 @@ layout() {
 	[ "$(fields s_uuid)" = "[[\"$(<uuid)\"],[\"$(<uuid)\"]]" ]
 }
 
+@test "sizes of a copy without a right checksum are held against the logs" {
+	local field
+
+	before=$(layout)
+	for field in s_checkpoint_size s_dat_entry_size s_inode_size \
+			s_segment_usage_size s_nsegments s_first_data_block; do
+		echo "$field"
+		image=$(copy_image cleaned)
+		damage_raw super:1 $field=$((first = ${first:-96} + 32))
+		damage_raw super:2 $field=$((first + 256))
+		repairs
+		[ "$(layout)" = "$before" ]
+	done
+}
+
 @test "what only superblocks know is a loss if they are lost" {
 	wipe_both
 	run -1 fsck.nilfs2 -fy "$image"
