@@ -277,21 +277,22 @@ static int visit_unknown(void *arg, struct context *cx, uint64_t blkoff,
 }
 
 /*
- * Whether the state has as many inodes after the repair as its entry counted
- * before: then there were no others.  A directory that the repair made for what
- * has lost its name does not count.
+ * How many inodes the state has after the repair: *NOW, and how many its entry
+ * counted before: *WERE.  A directory that the repair made for what has lost its
+ * name does not count.  False where either is not known.
  */
-static bool is_complete(struct ifilewalk *w, struct context *cx)
+static bool counts(struct ifilewalk *w, struct context *cx, uint64_t *were,
+		   uint64_t *now)
 {
 	static const char name[] = "lost+found";
 	const struct sides_state *state = w->state;
 	struct sides *s = w->s;
 	uint64_t cno = state->latest ? s->after->latest.cno : state->cno, ino;
-	struct nilfs_checkpoint now;
+	struct nilfs_checkpoint cp;
 	struct nilfs_inode inode;
 	struct file top;
 	bool is_new = false, is_known = state->inodes &&
-					!cptable_read(s->after, cx, cno, &now);
+					!cptable_read(s->after, cx, cno, &cp);
 
 	if (is_known && state->latest)
 		is_new = !root_file(&s->roots[1], cx, NILFS_ROOT_INO, &top) &&
@@ -299,11 +300,50 @@ static bool is_complete(struct ifilewalk *w, struct context *cx)
 			 (!s->has_before ||
 			  root_inode(&s->roots[0], cx, ino, &inode));
 	fail_clear(cx);
+	*were = state->inodes + is_new;
 	/* The entry may count one too many. */
-	return is_known &&
-	       (state->latest ? s->in->files :
-				le64_get(now.cp_inodes_count)) ==
-		       state->inodes + is_new;
+	*now = state->latest ? s->in->files : le64_get(cp.cp_inodes_count);
+	return is_known;
+}
+
+/* Whether each block of the ifile before is in a log that is right. */
+static bool is_ifile_right(struct ifilewalk *w, struct context *cx)
+{
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	uint64_t blocknr;
+	int ret = w->ifile ? blockmap_cursor_open(&cur, cx, &w->ifile->map, 0,
+						  false) : -ENOENT;
+
+	if (ret)
+		return false;
+	while ((ret = blockmap_cursor_next(&cur, cx, &item)) > 0)
+		if (blockmap_resolve(&w->ifile->map, cx, item.ptr, &blocknr) ||
+		    sides_is_right(w->s, cx, false, blocknr, NULL) <= 0)
+			break;
+	blockmap_cursor_close(&cur);
+	fail_clear(cx);
+	return !ret;
+}
+
+/*
+ * The entry counted more inodes than there are after the repair, and those that
+ * are losses from the one at N on: blocks of others may be where the ifile was.
+ */
+static int compare_count(struct ifilewalk *w, struct context *cx, size_t n)
+{
+	const struct losslist *l = w->s->losses;
+	uint64_t were, now;
+
+	if (!counts(w, cx, &were, &now) || now >= were)
+		return 0;
+	for (; n < l->n && now < were; n++)
+		if (l->items[n].kind == LOSS_REMOVED)
+			now++;
+		else if (l->items[n].kind == LOSS_PERHAPS)
+			now = were;
+	return now == were || is_ifile_right(w, cx) ? 0 :
+	       lose_perhaps(w, cx, NILFS_USER_INO, UINT64_MAX);
 }
 
 int comparetree_run(struct sides *s, struct context *cx,
@@ -324,6 +364,7 @@ int comparetree_run(struct sides *s, struct context *cx,
 	};
 	struct versions *v = &s->versions;
 	size_t n = s->losses->n;
+	uint64_t were, now;
 	int err = root_open(&s->roots[1], cx, s->after,
 			    state->latest ? 0 : state->cno);
 
@@ -340,7 +381,7 @@ int comparetree_run(struct sides *s, struct context *cx,
 		w.w.inode = &state->ifile;
 	}
 	fail_clear(cx);
-	w.is_complete = is_complete(&w, cx);
+	w.is_complete = counts(&w, cx, &were, &now) && were == now;
 	err = versions_walk(&w.w, cx);
 	if (!err && w.w.doubt) {
 		/* The inodes where the ifile could not be read. */
@@ -355,6 +396,8 @@ int comparetree_run(struct sides *s, struct context *cx,
 		if (last.first > v->end)
 			v->end = last.first;
 	}
+	if (!err)
+		err = compare_count(&w, cx, n);
 	/*
 	 * Directories have all their names, although blocks of them could not
 	 * be read, if each inode has as many as it had, and each is one that it
