@@ -264,7 +264,7 @@ static int run_check(struct repair *r, struct context *cx)
 		if (r->now)
 			look_report_kept(r->now, &r->tool->report, "left");
 		last = repair_current(r);
-	} else if (due && r->grave) {
+	} else if (due && r->too_lossy) {
 		tool_note(r->tool, "%s: nothing was changed: of %" PRIu64
 			  " files repairs would leave %" PRIu64 "; --rebuild "
 			  "does that", r->tool->argv[0], r->losses.files,

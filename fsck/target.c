@@ -231,7 +231,7 @@ static int find_need(struct tool *tool, const char *path,
 		return 0;
 	if (o->mode != OPTIONS_NO)
 		return fail(cx, -EBUSY, "%s: mounted on %s; -n checks it "
-			    "nevertheless", path, use.where);
+			    "anyway", path, use.where);
 	tool_warn(tool, "%s: mounted on %s: it may change while it is checked, "
 		  "what is found may not be so", path, use.where);
 	return 0;
@@ -349,7 +349,7 @@ int target_open(struct target *t, struct tool *tool, const char *path,
 	owner_find(&owner, cx, t->file);
 	if (owner.foreign && !forced && (need != NEED_READ || !owner.nilfs))
 		return owner_fail(cx, t->file, &owner, "; -n looks at it, "
-				  "-y --force writes to it nevertheless");
+				  "-y --force writes to it anyway");
 	if (owner.foreign)
 		tool_warn(tool, "%s: %s", t->file->name, owner.what);
 	err = o->output ? make_copy(t, tool, o) :

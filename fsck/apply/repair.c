@@ -197,10 +197,10 @@ int repair_attempt(struct repair *r, struct context *cx, struct round *round,
 		ret = round_run(round, cx);
 	}
 	progress_end(&r->tool->progress);
-	round->idle = overlay_mark(r->dev) == from.overlay;
+	round->unchanged = overlay_mark(r->dev) == from.overlay;
 	/* The result for a state that was chosen is known after all rounds. */
 	chosen = r->state.chosen && !from.state.chosen;
-	if (!ret && !round->idle)
+	if (!ret && !round->unchanged)
 		ret = repair_look(r, cx, chosen ? IMPROVEMENT_ANY : demand,
 				  NULL, NULL);
 	if (ret <= 0)
@@ -226,7 +226,7 @@ struct fixer_job repair_job(struct repair *r, struct context *cx)
 		.state = &r->state,
 		.state_number = r->state_number,
 		.synced = r->synced,
-		.revived = &r->revived,
+		.borrowed = &r->borrowed,
 		.note = repair_note,
 		.arg = r,
 	};
@@ -277,7 +277,7 @@ static int run_round(struct repair *r, struct context *cx, int stage)
 	if (!ret) {
 		/* By the fault of one of the kinds. */
 		while (n > 1 && stages_take(r, stage, fewer) >= n)
-			r->apart[stage]++;
+			r->split[stage]++;
 		for (i = 0; i < RULE_FIX_COUNT && n <= 1; i++) {
 			struct plan_kind *kind =
 				&repair_current(r)->plan.kinds[i];
@@ -287,15 +287,15 @@ static int run_round(struct repair *r, struct context *cx, int stage)
 				continue;
 			/* Repairs in the newest checkpoint do not wait for
 			   those in snapshots. */
-			if (!round.idle && round.job.vol)
+			if (!round.unchanged && round.job.vol)
 				plan_refuse(kind, is_of_snapshot,
 					    &round.job.vol->latest.cno);
 			if (kind->n && kind->n < all)
 				continue;
 			r->given_up[i] = true;
 			r->stale[i] = false;
-			r->idle[i] |= round.idle;
-			r->idle_with[i] = before[i];
+			r->unchanged[i] |= round.unchanged;
+			r->unchanged_with[i] = before[i];
 		}
 		return 0;
 	}
@@ -306,10 +306,10 @@ static int run_round(struct repair *r, struct context *cx, int stage)
 	/* The order of kinds is that of stages. */
 	for (i = 0; i < RULE_FIX_COUNT; i++) {
 		reached |= round.taken[i];
-		if (r->idle[i] &&
-		    (reached || !plan_is_no_less(&now[i], &r->idle_with[i]) ||
-		     !plan_is_no_less(&r->idle_with[i], &now[i])))
-			r->given_up[i] = r->idle[i] = false;
+		if (r->unchanged[i] &&
+		    (reached || !plan_is_no_less(&now[i], &r->unchanged_with[i]) ||
+		     !plan_is_no_less(&r->unchanged_with[i], &now[i])))
+			r->given_up[i] = r->unchanged[i] = false;
 		r->stale[i] = r->given_up[i];
 		r->given_up[i] |= round.taken[i] &&
 				  plan_is_no_less(&now[i], &before[i]);
@@ -348,9 +348,9 @@ int repair_rounds(struct repair *r, struct context *cx)
 	int stage, err = 0;
 
 	memset(r->given_up, 0, sizeof(r->given_up));
-	memset(r->idle, 0, sizeof(r->idle));
+	memset(r->unchanged, 0, sizeof(r->unchanged));
 	memset(r->stale, 0, sizeof(r->stale));
-	memset(r->apart, 0, sizeof(r->apart));
+	memset(r->split, 0, sizeof(r->split));
 	for (r->rounds = 0; r->rounds < REPAIR_ROUNDS && !err;) {
 		err = forward_first(r, cx);
 		if (!err)
@@ -405,10 +405,10 @@ int repair_run(struct repair *r, struct context *cx)
 		err = states_rebuild(r, cx, mark);
 	/* What leaves next to nothing is no repair, unless all is to be
 	   rebuilt. */
-	r->grave = !err && r->now && !r->o->rebuild &&
+	r->too_lossy = !err && r->now && !r->o->rebuild &&
 		   improvement_loses_most(cx, &r->now->check, &r->first->check,
 					  &r->losses);
-	if (r->grave)
+	if (r->too_lossy)
 		overlay_drop(r->dev);
 	else if (!err)
 		err = accounting_settle(r, cx);

@@ -23,10 +23,10 @@
 #include "vol/rollforward.h"
 
 /* How the kinds of a stage are repaired, once they came to nothing together. */
-enum stages_apart {
+enum stages_split {
 	STAGES_TOGETHER,	/* with stages that do not depend on it */
 	STAGES_ALONE,
-	STAGES_KINDS_APART,	/* one kind a round */
+	STAGES_KINDS_ALONE,	/* one kind a round */
 };
 
 /* What a repair must have come to. */
@@ -60,7 +60,7 @@ struct round {
 	/* There is a log in any case, and nothing after it is to be recovered:
 	   superblocks say so. */
 	bool recovered;
-	bool idle;		/* out of repair_attempt(): it wrote nothing */
+	bool unchanged;		/* out of repair_attempt(): it wrote nothing */
 };
 
 /* Runs it.  0, or a failure that ends the repair. */
@@ -83,7 +83,7 @@ struct repair {
 	struct look *now;	/* look after the last good round, or NULL */
 	bool rebuild;		/* as --rebuild asks, after repairs without it */
 	bool no_room;		/* for a log, at least once */
-	bool grave;		/* it came to such losses: nothing is done */
+	bool too_lossy;		/* it came to such losses: nothing is done */
 	struct losses losses;
 	unsigned int rounds;
 	/* To be rolled forward (forward.c): asked for; what; there is nothing;
@@ -97,11 +97,11 @@ struct repair {
 	struct root_state state;	/* chosen if superblocks lead to none */
 	unsigned int state_number;	/* which one, 0 is the newest */
 	bool given_up[RULE_FIX_COUNT];	/* its fixer came to nothing, */
-	bool idle[RULE_FIX_COUNT];	/* and that without a try, with: */
-	struct plan_count idle_with[RULE_FIX_COUNT];
+	bool unchanged[RULE_FIX_COUNT];	/* and that without a try, with: */
+	struct plan_count unchanged_with[RULE_FIX_COUNT];
 	bool stale[RULE_FIX_COUNT];	/* before a round that stays */
-	enum stages_apart apart[RULE_STAGE_COUNT];
-	bool revived;		/* inodes of snapshots, by other checkpoints */
+	enum stages_split split[RULE_STAGE_COUNT];
+	bool borrowed;		/* inodes of snapshots, by other checkpoints */
 	struct {
 		char **lines;
 		size_t n, room;

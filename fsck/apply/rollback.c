@@ -6,7 +6,7 @@
  * Only the DAT has to learn which blocks are of the newest state now: what the
  * old checkpoint has lives on from its birth, and what it does not have is
  * dead from the new checkpoint on.  The content of a checkpoint is given by
- * its maps, not by lifetimes, so that a revived block seems to have lived in
+ * its maps, not by lifetimes, so that a borrowed block seems to have lived in
  * between does no harm. cpfile and SUFILE go on as they are.
  */
 #include "fsck/apply/repair.h"

@@ -146,9 +146,9 @@ unsigned int stages_take(const struct repair *r, int stage,
 			 bool taken[RULE_FIX_COUNT])
 {
 	const struct look *l = repair_current(r);
-	enum stages_apart apart = r->apart[stage];
+	enum stages_split split = r->split[stage];
 	int of_kind, last = stage;
-	bool alone = apart != STAGES_TOGETHER;
+	bool alone = split != STAGES_TOGETHER;
 	unsigned int n = 0;
 	size_t i;
 
@@ -158,7 +158,7 @@ unsigned int stages_take(const struct repair *r, int stage,
 		if (of_kind > last && !alone && of_kind < RULE_STAGE_ZONES &&
 		    is_due(r, (enum rule_fix)i))
 			last = of_kind;
-		taken[i] = !(n && apart == STAGES_KINDS_APART) &&
+		taken[i] = !(n && split == STAGES_KINDS_ALONE) &&
 			   (i == RULE_FIX_SUPER && stage > RULE_STAGE_DEVICE ?
 				    is_super_spare(r) :
 				    is_due(r, (enum rule_fix)i) &&

@@ -399,7 +399,7 @@ int undo_restore(struct context *cx, const char *path, struct dev *dev,
 	if (!err && !force && u.nchanged)
 		err = fail(cx, -ESTALE, "%s: %s is not what the repair wrote%s: "
 			   "the volume was changed after %s was written; "
-			   "--force goes back nevertheless", dev->name, u.first,
+			   "--force goes back anyway", dev->name, u.first,
 			   others, path);
 	if (!err)
 		err = walk_records(&u, cx, true, u.first_super, u.nranges);

@@ -37,7 +37,7 @@
 #include "check/mapcheck.h"
 #include "check/vblocks.h"
 #include "disk/bmap.h"
-#include "fsck/derive/pieces.h"
+#include "fsck/derive/fileblocks.h"
 #include "log/repairwriter.h"
 #include "vol/cptable.h"
 
@@ -337,7 +337,7 @@ static int find_entry(struct context *cx, const struct check *c,
 		ret = 0;
 	cpblocks_fini(&copies);
 	if (!ret && !is_dat_lost(c))
-		ret = pieces_checkpoint(c, cx, cno, cp);
+		ret = fileblocks_checkpoint(c, cx, cno, cp);
 	if (ret)
 		return ret < 0 ? ret : 0;
 	memset(cp, 0, sizeof(*cp));

@@ -41,7 +41,7 @@
 #include "check/damage.h"
 #include "fsck/checkpoints/cpblocks.h"
 #include "fsck/derive/derived.h"
-#include "fsck/derive/pieces.h"
+#include "fsck/derive/fileblocks.h"
 #include "fsck/plan/fixers.h"
 #include "log/repairwriter.h"
 
@@ -168,7 +168,7 @@ static int salvage_entry(const struct cpfix *f, struct context *cx,
 	if (!ret || (deleted && (cno == f->latest || cno == b->written))) {
 		deleted = false;
 		how = "restored from the logs";
-		ret = pieces_checkpoint(f->job->check, cx, cno, &new);
+		ret = fileblocks_checkpoint(f->job->check, cx, cno, &new);
 		if (ret > 0)
 			ret = cpblocks_is_followable(f->job->check, cx, &new,
 						     cno);

@@ -42,8 +42,8 @@
 #include "disk/inode.h"
 #include "fsck/derive/datlife.h"
 #include "fsck/derive/derived.h"
-#include "fsck/derive/pieces.h"
-#include "fsck/past/pastblocks.h"
+#include "fsck/derive/fileblocks.h"
+#include "fsck/snapshots/snapblocks.h"
 #include "log/meta/bmapnode.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
@@ -69,17 +69,17 @@ struct nodes {
 	const struct check *check; /* of VOL: */
 	struct volume *vol;	/* with what was derived so far */
 	bool logs_whole;
-	struct pieces pieces;
+	struct fileblocks fileblocks;
 	struct numlist inos;	/* whose maps are in doubt */
 	struct numlist cnos;	/* checkpoints whose ifiles are */
 	/* Virtual blocks with several pointers, and checkpoints with these. */
-	struct numlist contested, contests;
+	struct numlist disputed, disputed_cps;
 	struct holder *list; /* those that are wrong, or suspect */
 	size_t n, room;
 	bool doubts;	    /* of the map that is walked */
 	struct sparse seen; /* nodes that were examined */
 	struct vblocks vblocks[2];
-	struct around around;
+	struct nearcps nearby;
 	char *block, *made; /* as it is, and as it must be */
 };
 
@@ -116,8 +116,8 @@ static int doubt(struct nodes *v, struct context *cx, const struct check *c,
 		ret = numlist_add(&v->inos, cx, b.ino);
 	ret = ret > 0 ? 0 : damage_forgive(cx, ret);
 	return ret						?:
-		       numlist_add(&v->contested, cx, fix->got) ?:
-		       numlist_add(&v->contests, cx, fix->place.cno);
+		       numlist_add(&v->disputed, cx, fix->got) ?:
+		       numlist_add(&v->disputed_cps, cx, fix->place.cno);
 }
 
 /*
@@ -145,7 +145,7 @@ static int judge(struct nodes *v, struct context *cx, const struct holder *h,
 	/* A node that is not listed is reported once it is read; a log that
 	   cannot be read may list the block. */
 	return !v->logs_whole || p->level ||
-	       pieces_has(&v->pieces, h->at.ino, 0, p->key, p->ptr);
+	       fileblocks_has(&v->fileblocks, h->at.ino, 0, p->key, p->ptr);
 }
 
 /* Adds H; one in which nothing wrong was seen, if the map is in doubt. */
@@ -213,17 +213,17 @@ static int is_elsewhere(struct nodes *v, struct context *cx,
 	int ret = 1;
 
 	if ((first != h->at.key &&
-	     pieces_has_other(&v->pieces, &h->at, h->at.level, first,
+	     fileblocks_has_other(&v->fileblocks, &h->at, h->at.level, first,
 			      first + 1)) ||
-	    pieces_has_other(&v->pieces, &h->at, h->at.level - 1, h->at.key,
+	    fileblocks_has_other(&v->fileblocks, &h->at, h->at.level - 1, h->at.key,
 			     first) ||
-	    (last >= h->end && pieces_has_other(&v->pieces, &h->at, h->at.level,
+	    (last >= h->end && fileblocks_has_other(&v->fileblocks, &h->at, h->at.level,
 						h->end, h->end + 1)))
 		return 0;
 	for (i = 0; i < node->nchildren && ret > 0; i++) {
 		ret = judge(v, cx, h, node, i, &p, &vb);
 		if (ret > 0)
-			ret = pieces_has(&v->pieces, h->at.ino, p.level, p.key,
+			ret = fileblocks_has(&v->fileblocks, h->at.ino, p.level, p.key,
 					 p.ptr);
 	}
 	return ret;
@@ -255,7 +255,7 @@ static int walk_node(struct nodes *v, struct context *cx,
 	       bmap_node_key(&node, node.nchildren - 1u) < h->end;
 	if (fits) {
 		ret = v->logs_whole &&
-		      !pieces_has(&v->pieces, h->at.ino, h->at.level, h->at.key,
+		      !fileblocks_has(&v->fileblocks, h->at.ino, h->at.level, h->at.key,
 				  h->at.ptr);
 	} else if (is_node) {
 		ret = is_elsewhere(v, cx, h, &node);
@@ -318,7 +318,7 @@ static int walk_map(struct nodes *v, struct context *cx, uint64_t cno,
 			      geometry_has_block(&v->vol->geo, vb.blocknr);
 	}
 	if (ret > 0 && inode_has_bmap(&inode))
-		ret = pieces_read_map(inode.i_bmap, &node, buf) ?
+		ret = fileblocks_read_map(inode.i_bmap, &node, buf) ?
 			      walk_children(v, cx, &h, &node) :
 			      add_holder(v, cx, &h, false);
 	ret = damage_forgive(cx, ret);
@@ -382,8 +382,8 @@ static int look_at_all(struct nodes *v, struct context *cx)
 	for (i = 0; i < v->n && !err; i++) {
 		const struct holder *h = &v->list[i];
 
-		for (j = v->pieces.n; !h->is_inode && !h->suspect && j--;) {
-			struct piece *p = &v->pieces.list[j];
+		for (j = v->fileblocks.n; !h->is_inode && !h->suspect && j--;) {
+			struct piece *p = &v->fileblocks.list[j];
 
 			if (p->ino != h->at.ino || p->ptr != h->at.ptr ||
 			    !p->level)
@@ -393,7 +393,7 @@ static int look_at_all(struct nodes *v, struct context *cx)
 			break;
 		}
 	}
-	pieces_settle(&v->pieces);
+	fileblocks_settle(&v->fileblocks);
 	return err;
 }
 
@@ -431,7 +431,7 @@ static int derive_node(struct nodes *v, struct context *cx,
 	bool is_node;
 	int ret, at;
 
-	if (!pieces_node(&v->pieces, &h->at, h->end, size, v->made))
+	if (!fileblocks_node(&v->fileblocks, &h->at, h->end, size, v->made))
 		return 0;
 	ret = read_block(v, cx, h->blocknr);
 	if (ret < 0)
@@ -458,7 +458,7 @@ static int derive_node(struct nodes *v, struct context *cx,
 		     bmap_node_ptr(&new, at) != p.ptr))
 			return 0;
 		block.plausible = block.plausible &&
-				  pieces_has(&v->pieces, h->at.ino,
+				  fileblocks_has(&v->fileblocks, h->at.ino,
 					     h->at.level - 1, p.key, p.ptr);
 	}
 	return derived_set(v->d, cx, &block, v->made, size);
@@ -477,16 +477,16 @@ static int derive_map(struct nodes *v, struct context *cx,
 	le64 buf[4 * NILFS_DIRECT_NBLOCKS];
 	struct nilfs_inode *inode, other;
 	struct bmap_node old, new;
-	struct pieces_root root;
+	struct fileblocks_root root;
 	uint32_t offset;
 	int ret = 1;
 
 	if (!v->logs_whole ||
-	    !pieces_root(&v->pieces, h->at.ino, &h->at.life, &root) ||
+	    !fileblocks_root(&v->fileblocks, h->at.ino, &h->at.life, &root) ||
 	    root.twice)
 		return 0;
 	/* Without any piece it never had a block, and has none. */
-	if (!root.blocks && (is_cp || v->pieces.partial || root.any_data))
+	if (!root.blocks && (is_cp || v->fileblocks.partial || root.any_data))
 		return 0;
 	offset = palloc_entry_offset(&v->vol->ifile_palloc, h->at.ino);
 	if (is_cp) {
@@ -503,17 +503,17 @@ static int derive_map(struct nodes *v, struct context *cx,
 	if (ret <= 0)
 		return ret;
 	inode = (struct nilfs_inode *)(v->block + offset);
-	if (pieces_read_map(inode->i_bmap, &old, buf) &&
-	    pieces_read_map(root.map, &new, buf + 2 * NILFS_DIRECT_NBLOCKS) &&
+	if (fileblocks_read_map(inode->i_bmap, &old, buf) &&
+	    fileblocks_read_map(root.map, &new, buf + 2 * NILFS_DIRECT_NBLOCKS) &&
 	    is_same(&old, &new))
 		return 0;
 	memcpy(inode->i_bmap, root.map, sizeof(root.map));
 	/* A checkpoint in which an inode has the same map has the same file:
 	   if that is not what the inode says it is, then all else is
 	   another's, too. But many files have an empty map. */
-	around_begin(&v->around, h->at.life);
+	nearcps_begin(&v->nearby, h->at.life);
 	ret = is_cp || !root.blocks ? 0 :
-				      around_twin(&v->around, cx, v->vol,
+				      nearcps_twin(&v->nearby, cx, v->vol,
 						  h->at.ino, inode, &other);
 	if (ret > 0 && !inode_is_same_file(&other, inode))
 		*inode = other;
@@ -537,11 +537,11 @@ int derive_nodes(struct derived *d, struct context *cx, const struct check *c,
 	for (i = 0; i < RULE_FIX_COUNT; i++)
 		for (j = 0; j < plan->kinds[i].n && !err; j++)
 			err = doubt(&v, cx, c, &plan->kinds[i].fixes[j]);
-	numlist_settle(&v.contested);
-	numlist_settle(&v.contests);
-	for (i = 0; i < v.contests.n && !err; i++)
-		err = datlife_files(c->vol, cx, v.contests.list[i],
-				    &v.contested, &v.inos);
+	numlist_settle(&v.disputed);
+	numlist_settle(&v.disputed_cps);
+	for (i = 0; i < v.disputed_cps.n && !err; i++)
+		err = datlife_files(c->vol, cx, v.disputed_cps.list[i],
+				    &v.disputed, &v.inos);
 	numlist_settle(&v.inos);
 	numlist_settle(&v.cnos);
 	if (!err && v.inos.n)
@@ -555,7 +555,7 @@ int derive_nodes(struct derived *d, struct context *cx, const struct check *c,
 		goto out;
 	v.block = malloc(2ul * size);
 	v.made = v.block + size;
-	err = v.block ? pieces_gather(&v.pieces, cx, &fresh, v.inos.list,
+	err = v.block ? fileblocks_gather(&v.fileblocks, cx, &fresh, v.inos.list,
 				      v.inos.n) :
 			fail(cx, -ENOMEM, "block of a map");
 	/* More than there is memory for: they stay as they are. */
@@ -567,7 +567,7 @@ int derive_nodes(struct derived *d, struct context *cx, const struct check *c,
 	if (!err)
 		err = sparse_init(&v.seen, cx, vblocks_end(v.vol, cx));
 	if (!err)
-		err = around_open(&v.around, cx, v.vol);
+		err = nearcps_open(&v.nearby, cx, v.vol);
 	if (!err)
 		err = look_at_all(&v, cx);
 	for (i = 0; i < v.n && !err; i++)
@@ -582,11 +582,11 @@ out:
 	free(v.list);
 	free(v.inos.list);
 	free(v.cnos.list);
-	free(v.contested.list);
-	free(v.contests.list);
+	free(v.disputed.list);
+	free(v.disputed_cps.list);
 	sparse_fini(&v.seen);
-	around_close(&v.around);
-	pieces_fini(&v.pieces);
+	nearcps_close(&v.nearby);
+	fileblocks_fini(&v.fileblocks);
 	volume_close(v.vol);
 	return err;
 }

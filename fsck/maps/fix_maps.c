@@ -34,7 +34,7 @@
 #include "disk/inode.h"
 #include "fsck/derive/datlife.h"
 #include "fsck/maps/mapfile.h"
-#include "fsck/past/pastblocks.h"
+#include "fsck/snapshots/snapblocks.h"
 #include "log/inodes.h"
 #include "log/meta/bmapnode.h"
 #include "vol/root.h"
@@ -53,7 +53,7 @@ static int extend_size(struct mapfiles *m, struct context *cx, size_t i,
 	struct volume *vol = m->job->vol;
 	uint64_t ino = m->inos.list[i], size, was, blocknr;
 	struct segsum_block b = { .ino = 0 };
-	struct around around = { 0 };
+	struct nearcps nearby = { 0 };
 	struct nilfs_inode *is = &m->inodes[i], inode;
 	struct file file;
 	bool found = false;
@@ -69,15 +69,15 @@ static int extend_size(struct mapfiles *m, struct context *cx, size_t i,
 	if (ret <= 0 || b.ino != ino || b.is_node || b.blkoff != last)
 		return ret < 0 ? damage_forgive(cx, ret) : 0;
 	size = (last + 1) << vol->geo.block_bits;
-	ret = around_open(&around, cx, vol);
-	around_begin(&around, now);
+	ret = nearcps_open(&nearby, cx, vol);
+	nearcps_begin(&nearby, now);
 	while (ret >= 0 && !found &&
-	       (ret = around_twin(&around, cx, vol, ino, is, &inode)) > 0) {
+	       (ret = nearcps_twin(&nearby, cx, vol, ino, is, &inode)) > 0) {
 		was = le64_get(inode.i_size);
 		found = inode_is_same_file(&inode, is) && was <= size &&
 			was > last << vol->geo.block_bits;
 	}
-	around_close(&around);
+	nearcps_close(&nearby);
 	if (ret < 0)
 		return ret;
 	size = found ? was : size;
@@ -265,9 +265,9 @@ static int cut_files(struct fixer_job *job, struct context *cx,
 		     const struct finding *fixes, size_t n)
 {
 	const struct palloc *p = &job->vol->ifile_palloc;
-	struct pastblocks past = { .job = job };
+	struct snapblocks past = { .job = job };
 	const struct place *last = NULL;
-	struct pastblocks_block *b;
+	struct snapblocks_block *b;
 	struct root root;
 	size_t i, before;
 	int ret = 0;
@@ -283,7 +283,7 @@ static int cut_files(struct fixer_job *job, struct context *cx,
 		before = past.n;
 		ret = root_open(&root, cx, job->vol, at->cno);
 		if (!ret)
-			ret = pastblocks_change_in(
+			ret = snapblocks_change_in(
 				&past, cx, &root.ifile,
 				palloc_entry_blkoff(p, at->ino), &b);
 		if (ret > 0) {
@@ -292,13 +292,13 @@ static int cut_files(struct fixer_job *job, struct context *cx,
 				(void *)((char *)b->content +
 					 palloc_entry_offset(p, at->ino)));
 			if (ret <= 0 && past.n > before)
-				pastblocks_drop(&past, b->vblocknr);
+				snapblocks_drop(&past, b->vblocknr);
 		}
 		ret = ret < 0 ? damage_forgive(cx, ret) : 0;
 	}
 	if (!ret)
-		ret = pastblocks_write(&past, cx);
-	pastblocks_fini(&past);
+		ret = snapblocks_write(&past, cx);
+	snapblocks_fini(&past);
 	return ret;
 }
 

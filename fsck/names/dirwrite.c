@@ -127,7 +127,7 @@ static int next_name(struct dirwrite *w, struct context *cx)
 	       inodelist_next(list, &w->lost_row, &row)) {
 		/* In a snapshot links may be right if names were lost. */
 		if (!namefix_is_unnamed(&row) &&
-		    !(f->past && namefix_missing(&row) > 0 &&
+		    !(f->snap && namefix_missing(&row) > 0 &&
 		      (f->nmissed || f->flags[w->dir] & NAMEFIX_GONE)))
 			continue;
 		row.chunk->names[row.at]++;
@@ -142,7 +142,7 @@ static int next_name(struct dirwrite *w, struct context *cx)
 		len = (uint8_t)snprintf(number, sizeof(number), "#%" PRIu64,
 					w->pending_ino);
 		namefix_note(f, NAMEFIX_NOTE_LOST,
-			     f->past ? "inode %" PRIu64 ": named by its number"
+			     f->snap ? "inode %" PRIu64 ": named by its number"
 				     : "inode %" PRIu64 ": put into the "
 				       "lost+found directory",
 			     w->pending_ino);
@@ -175,16 +175,16 @@ static int add_names(struct dirwrite *w, struct context *cx)
    change. */
 static int finish_block(struct dirwrite *w, struct context *cx, bool last)
 {
-	const struct pastblocks_block what = {
+	const struct snapblocks_block what = {
 		.ino = w->ino,
 		.vblocknr = w->from.vblocknr,
 		.key = w->from.blkoff,
 	};
 	bool in_place = !what.vblocknr || what.key == w->out, same;
 	bool used = w->pack.used || in_place;
-	struct pastblocks *past = w->f->past;
-	struct pastblocks_block *b;
-	size_t n = past ? past->n : 0;
+	struct snapblocks *snap = w->f->snap;
+	struct snapblocks_block *b;
+	size_t n = snap ? snap->n : 0;
 	int ret = 0;
 
 	if (!w->pack.block)
@@ -193,7 +193,7 @@ static int finish_block(struct dirwrite *w, struct context *cx, bool last)
 	w->pack.block = NULL;
 	same = what.vblocknr && in_place && w->readable &&
 	       !memcmp(w->block, w->source, w->pack.block_size);
-	if (!past) {
+	if (!snap) {
 		if (used && (!same || last))
 			ret = add_names(w, cx);
 		if (ret < 0)
@@ -207,14 +207,14 @@ static int finish_block(struct dirwrite *w, struct context *cx, bool last)
 	}
 	if (!what.vblocknr)
 		return 0;
-	ret = pastblocks_change(past, cx, &what, true, &b);
+	ret = snapblocks_change(snap, cx, &what, true, &b);
 	w->f->waits |= !ret && !same;
 	if (ret <= 0)
 		return ret;
 	ret = add_names(w, cx);
 	if (!ret && same) {
-		if (past->n > n)
-			pastblocks_drop(past, what.vblocknr);
+		if (snap->n > n)
+			snapblocks_drop(snap, what.vblocknr);
 		return 0;
 	}
 	memcpy(b->content, w->block, w->pack.block_size);
@@ -234,7 +234,7 @@ static int begin_block(struct dirwrite *w, struct context *cx,
 	uint32_t size = w->f->n.root.vol->geo.block_size;
 	int err = finish_block(w, cx, false);
 
-	while (from && !err && !w->f->past && w->out < from->blkoff &&
+	while (from && !err && !w->f->snap && w->out < from->blkoff &&
 	       from->blkoff - w->out <= HOLE_MOST) {
 		err = begin_block(w, cx, NULL, NULL);
 		if (!err)
@@ -250,12 +250,12 @@ static int begin_block(struct dirwrite *w, struct context *cx,
 		w->from = *from;
 	else
 		w->from.vblocknr = 0;
-	if (w->f->past && from)
+	if (w->f->snap && from)
 		w->out = from->blkoff;
 	if (w->begun)
 		return err;
 	w->begun = true;
-	if (w->refused || (w->f->past && w->from.blkoff))
+	if (w->refused || (w->f->snap && w->from.blkoff))
 		return err;
 	dirpack_add(&w->pack, w->ino, NILFS_FT_DIR, ".", 1);
 	dirpack_add(&w->pack, w->parent, NILFS_FT_DIR, "..", 2);
@@ -275,7 +275,7 @@ static int keep_entry(struct dirwrite *w, struct context *cx,
 	dirpack_skip(&w->pack, e->offset);
 	if (dirpack_add(&w->pack, ino, type, e->name, e->name_len))
 		return 0;
-	if (!w->f->past) {
+	if (!w->f->snap) {
 		err = begin_block(w, cx, NULL, NULL);
 		dirpack_add(&w->pack, ino, type, e->name, e->name_len);
 		return err;
@@ -480,7 +480,7 @@ int dirwrite_run(struct namefix *f, struct context *cx, size_t dir)
 		.refused = !made && f->flags[dir] & NAMEFIX_REFUSED,
 		.takes_lost = !f->waits &&
 			      ((f->lost_needed && f->lost_dir == dir) ||
-			       (f->past && f->flags[dir] & NAMEFIX_GONE)),
+			       (f->snap && f->flags[dir] & NAMEFIX_GONE)),
 		.tags_known = made,
 	};
 	struct inodelist_row row;
@@ -523,7 +523,7 @@ int dirwrite_run(struct namefix *f, struct context *cx, size_t dir)
 	}
 	if (err < 0)
 		goto out;
-	if (!f->past) {
+	if (!f->snap) {
 		err = write_latest(&w, cx);
 		goto out;
 	}

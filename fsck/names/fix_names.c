@@ -36,7 +36,7 @@
 #include "check/inodes/inodelist.h"
 #include "disk/inode.h"
 #include "fsck/names/namefix.h"
-#include "fsck/past/pastblocks.h"
+#include "fsck/snapshots/snapblocks.h"
 #include "fsck/plan/fixers.h"
 #include "fsck/tree/inodeedit.h"
 #include "fsck/tree/inodeedit.h"
@@ -203,11 +203,11 @@ static int settle_names(struct namefix *f, struct context *cx)
  */
 static int repair_names(struct fixer_job *job, struct context *cx,
 			const struct finding *fixes, size_t n, uint64_t cno,
-			struct pastblocks *past, bool *numbered)
+			struct snapblocks *snap, bool *numbered)
 {
 	struct namefix f = {
 		.job = job,
-		.past = past,
+		.snap = snap,
 		.n.c = job->check,
 	};
 	const unsigned int loses =
@@ -216,7 +216,7 @@ static int repair_names(struct fixer_job *job, struct context *cx,
 	size_t i, dir = 0;
 	int ret;
 
-	if (past)
+	if (snap)
 		snprintf(f.prefix, sizeof(f.prefix), "checkpoint %" PRIu64 ": ",
 			 cno);
 	for (i = 0; i < n; i++)
@@ -224,7 +224,7 @@ static int repair_names(struct fixer_job *job, struct context *cx,
 	ret = list_inodes(&f, cx, cno);
 	if (ret <= 0)
 		goto out;
-	ret = around_open(&f.around, cx, f.n.root.vol);
+	ret = nearcps_open(&f.nearby, cx, f.n.root.vol);
 	if (!ret)
 		ret = settle_names(&f, cx);
 	for (i = 0; i < f.n.list.ndirs && !ret; i++) {
@@ -233,7 +233,7 @@ static int repair_names(struct fixer_job *job, struct context *cx,
 		/* Of a snapshot it may be a file that is taken for one. */
 		if (flags & NAMEFIX_FREED ||
 		    (f.lost_needed && i == f.lost_dir) ||
-		    (past && !(flags & NAMEFIX_KNOWN) &&
+		    (snap && !(flags & NAMEFIX_KNOWN) &&
 		     f.n.list.dirs[i].ino != NILFS_ROOT_INO))
 			continue;
 		if (f.lossy ? flags & (NAMEFIX_ENTRIES | loses)
@@ -242,7 +242,7 @@ static int repair_names(struct fixer_job *job, struct context *cx,
 	}
 	if (!ret && f.lost_needed)
 		ret = dirwrite_run(&f, cx, f.lost_dir);
-	for (i = 0; !ret && !past && (f.lossy || !f.n.lost) &&
+	for (i = 0; !ret && !snap && (f.lossy || !f.n.lost) &&
 		    inodelist_next(&f.n.list, &i, &row);) {
 		ret = settle_inode(&f, cx, row.chunk->first + row.at, &row,
 				   dir);
@@ -251,7 +251,7 @@ static int repair_names(struct fixer_job *job, struct context *cx,
 	*numbered |= f.noted[NAMEFIX_NOTE_LOST] > 0;
 out:
 	namefix_note_rest(&f);
-	around_close(&f.around);
+	nearcps_close(&f.nearby);
 	free(f.flags);
 	free(f.targets);
 	inodelist_fini(&f.n.list);
@@ -276,13 +276,13 @@ static bool has_fix(const struct finding *fixes, size_t n, uint64_t cno)
 static int repair_past(struct fixer_job *job, struct context *cx,
 		       const struct finding *fixes, size_t n)
 {
-	struct pastblocks past = {.job = job};
+	struct snapblocks snap = {.job = job};
 	bool numbered = false;
 	uint64_t *cnos = NULL;
 	size_t count = 0, i;
-	int round, err = fix_inodes_past(&past, cx, fixes, n, FIX_INODES_LOST);
+	int round, err = fix_inodes_snapshots(&snap, cx, fixes, n, FIX_INODES_LOST);
 
-	if (!err && !past.n)
+	if (!err && !snap.n)
 		err = damage_forgive(
 			cx, cptable_list(job->vol, cx, true, &cnos, &count));
 	/* Names of those that have findings, then, if some of their files are
@@ -292,15 +292,15 @@ static int repair_past(struct fixer_job *job, struct context *cx,
 			if (cnos[i] != job->vol->latest.cno &&
 			    has_fix(fixes, n, cnos[i]) == !round)
 				err = repair_names(job, cx, fixes, n, cnos[i],
-						   &past, &numbered);
+						   &snap, &numbered);
 	free(cnos);
-	if (!err && !past.n)
-		err = fix_inodes_past(&past, cx, fixes, n, FIX_INODES_ALL);
-	if (!err && !past.n)
-		err = fix_inodes_past(&past, cx, fixes, n, FIX_INODES_COUNTS);
+	if (!err && !snap.n)
+		err = fix_inodes_snapshots(&snap, cx, fixes, n, FIX_INODES_ALL);
+	if (!err && !snap.n)
+		err = fix_inodes_snapshots(&snap, cx, fixes, n, FIX_INODES_COUNTS);
 	if (!err)
-		err = pastblocks_write(&past, cx);
-	pastblocks_fini(&past);
+		err = snapblocks_write(&snap, cx);
+	snapblocks_fini(&snap);
 	return err;
 }
 

@@ -57,8 +57,8 @@ int namefix_walk(struct namefix *f, struct context *cx,
 		 const struct blockbatch_item *item, const void *data, int err,
 		 struct entrywalk *walk)
 {
-	const struct pastblocks_block *b =
-		f->past ? pastblocks_find(f->past, item->vblocknr) : NULL;
+	const struct snapblocks_block *b =
+		f->snap ? snapblocks_find(f->snap, item->vblocknr) : NULL;
 
 	fail_clear(cx);
 	if (b)
@@ -201,7 +201,7 @@ int namefix_found(struct namefix *f, struct context *cx, size_t dir,
 		goto add;
 	}
 	if (namefix_missing(row) <= 0 ||
-	    (f->past && row->chunk->names[row->at] &&
+	    (f->snap && row->chunk->names[row->at] &&
 	     !(f->flags[dir] & (NAMEFIX_GONE | NAMEFIX_LOSES))))
 		return 0;
 	/* The names that the directory has, and gets. */

@@ -15,7 +15,7 @@
 #include "base/context.h"
 #include "check/blockbatch.h"
 #include "check/names/names.h"
-#include "fsck/past/pastblocks.h"
+#include "fsck/snapshots/snapblocks.h"
 #include "fsck/plan/fixers.h"
 
 enum entrywalk_fate {
@@ -131,10 +131,10 @@ struct namefix_target {
 
 struct namefix {
 	struct fixer_job *job;
-	struct pastblocks *past; /* of a snapshot: what is written; or NULL */
+	struct snapblocks *snap; /* of a snapshot: what is written; or NULL */
 	char prefix[40];	 /* of notes: of which snapshot they are */
 	struct names n;		 /* inodes, directories, tags of names */
-	struct around around;	 /* the checkpoints beside this one */
+	struct nearcps nearby;	 /* the checkpoints beside this one */
 	struct root then;	 /* the one that was asked last */
 	uint64_t ndangling;	 /* entries whose inode is none */
 	/* How many inodes had no name at first, and the last one. */
@@ -155,7 +155,7 @@ struct namefix {
 	uint32_t lost_subdirs; /* that go into it */
 	uint64_t lost_ino;
 	struct namefix_target *targets; /* ascending */
-	size_t ntargets, targets_room, turned;
+	size_t ntargets, targets_room, nasked;
 	size_t next_target, next_add; /* for the directory that is written */
 	/* The names of the directory that names were found in last. */
 	struct nameset found_tags;

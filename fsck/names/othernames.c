@@ -30,7 +30,7 @@
 #include "fsck/names/namefix.h"
 #include "vol/dir.h"
 
-#define TURN_MOST 1024u /* names that are asked for */
+#define TARGETS_MOST 1024u /* names that are asked for */
 
 /* 1 where inode INO is now what it was then, 0, -ENOMEM, -EINTR. */
 static int is_same(struct namefix *f, struct context *cx, uint64_t ino)
@@ -48,7 +48,7 @@ static int is_same(struct namefix *f, struct context *cx, uint64_t ino)
 /* Begins with the checkpoints that are nearest. */
 static void begin_asking(struct namefix *f)
 {
-	around_begin(&f->around,
+	nearcps_begin(&f->nearby,
 		     (struct lifetime){f->n.root.cno, f->n.root.cno + 1});
 }
 
@@ -60,8 +60,8 @@ static int next_dir(struct namefix *f, struct context *cx, uint64_t ino,
 	uint64_t cno;
 	int ret = 0;
 
-	while (f->around.asked++ < AROUND_MOST &&
-	       (ret = around_next(&f->around, cx, &cno)) > 0) {
+	while (f->nearby.asked++ < NEARCPS_MOST &&
+	       (ret = nearcps_next(&f->nearby, cx, &cno)) > 0) {
 		ret = root_open(&f->then, cx, f->n.root.vol, cno);
 		if (!ret)
 			ret = root_file(&f->then, cx, ino, file);
@@ -156,7 +156,7 @@ int othernames_name(struct namefix *f, struct context *cx, uint64_t dir,
 	int ret = 0;
 
 	begin_asking(f);
-	while (f->turned++ < TURN_MOST &&
+	while (f->nasked++ < TARGETS_MOST &&
 	       (ret = next_dir(f, cx, dir, &file)) > 0) {
 		ret = dir_cursor_open(&cur, cx, &file);
 		while (!ret && (ret = dir_cursor_next_sound(&cur, cx, &e)) > 0)
@@ -244,7 +244,7 @@ int othernames_gather(struct namefix *f, struct context *cx)
 	   which gets names that nothing is known of. */
 	const unsigned int torn = NAMEFIX_GONE | NAMEFIX_LOSES;
 	const struct inodelist_dir *dirs = f->n.list.dirs;
-	int round, nrounds = f->past && f->nmissed ? 2 : 1, ret = 0;
+	int round, nrounds = f->snap && f->nmissed ? 2 : 1, ret = 0;
 	struct root before[2];
 	size_t i, ntorn;
 	unsigned int left;
@@ -253,11 +253,11 @@ int othernames_gather(struct namefix *f, struct context *cx)
 
 	for (round = 0; round < nrounds && ret >= 0; round++) {
 		before[0] = before[1] = f->n.root;
-		left = AROUND_MOST;
+		left = NEARCPS_MOST;
 		ntorn = 1;
 		begin_asking(f);
 		while (ntorn && ret >= 0 && left && namefix_has_missed(f) &&
-		       (ret = around_next(&f->around, cx, &cno)) > 0) {
+		       (ret = nearcps_next(&f->nearby, cx, &cno)) > 0) {
 			ret = root_open(&f->then, cx, f->n.root.vol, cno);
 			if (ret) {
 				ret = damage_forgive(cx, ret);
@@ -338,19 +338,19 @@ static int find_meant(struct namefix *f, struct context *cx,
 	struct entrywalk again;
 	int surplus, ret = 0;
 
-	if (f->turned++ < TURN_MOST)
+	if (f->nasked++ < TARGETS_MOST)
 		ret = find_target(f, cx, item, &entry->e, ino);
 	if (ret)
 		return ret;
 	*ino = f->missed;
 	if (entry->fate != ENTRYWALK_NAME)
-		return f->past && f->nmissed == 1 && f->ndangling == 1 &&
+		return f->snap && f->nmissed == 1 && f->ndangling == 1 &&
 		       could_be(f, &entry->e, f->missed);
 	*ino = 0;
 	/* Inodes of other checkpoints have the links that they had there. */
-	if (f->past && f->job->revived && *f->job->revived)
+	if (f->snap && f->job->borrowed && *f->job->borrowed)
 		return 0;
-	if (doubted || f->turned > TURN_MOST || !(f->lossy || f->past))
+	if (doubted || f->nasked > TARGETS_MOST || !(f->lossy || f->snap))
 		return doubted;
 	/* With more of them it is not known which one is too many. */
 	surplus = row->chunk->names[row->at] - row->chunk->links[row->at];

@@ -220,14 +220,14 @@ int parents_settle_lost(struct namefix *f, struct context *cx)
 	}
 	for (i = 0; !f->lost_needed && inodelist_next(&f->n.list, &i, &row);)
 		f->lost_needed = namefix_is_unnamed(&row);
-	if (f->past) {
+	if (f->snap) {
 		f->lost_dir = (uint32_t)inodelist_find_dir(&f->n.list,
 							   NILFS_ROOT_INO);
 		f->lost_ino = NILFS_ROOT_INO;
 		/* Other directories may have no room for what they had. */
 		f->lost_needed |= f->nadds || f->nmissed;
 	}
-	if (f->past || !f->lost_needed)
+	if (f->snap || !f->lost_needed)
 		goto out;
 	/* A directory of that name in the root, or the first name that is
 	   free. */

@@ -9,7 +9,7 @@
  * A fixer changes what its findings name and what follows from that: counts
  * are rebuilt from what they count, not corrected by what was found.  It
  * writes nothing itself but superblocks and, after an undo file, blocks of
- * snapshots (pastblocks.h): the rest goes into the log of a writer that is
+ * snapshots (snapblocks.h): the rest goes into the log of a writer that is
  * open on the volume.  It may leave what it cannot repair.
  *
  * Fixers of a stage (enum rule_stage) run together, in the order of enum
@@ -161,7 +161,7 @@ struct fixer_job {
 	/* Blocks of snapshots were replaced: those above them cannot be once more
 	   before the next round. */
 	bool past_written;
-	bool *revived;	/* whether inodes of snapshots were replaced by those of
+	bool *borrowed;	/* whether inodes of snapshots were replaced by those of
 			   other checkpoints, in any round; or NULL */
 
 	/* Called with what was done or given up, a phrase about one object. */

@@ -21,10 +21,10 @@
 #include "log/repairwriter.h"
 #include "vol/translate.h"
 
-static int end_leaks(struct fixer_job *job, struct context *cx, bool past)
+static int end_leaks(struct fixer_job *job, struct context *cx, bool snapshots)
 {
 	const struct check *c = job->check;
-	const struct sparse *set = past ? &c->unmapped : &c->leaked;
+	const struct sparse *set = snapshots ? &c->unmapped : &c->leaked;
 	struct nilfs_dat_entry de;
 	uint64_t ended = 0, number;
 	int err = 0;
@@ -34,7 +34,7 @@ static int end_leaks(struct fixer_job *job, struct context *cx, bool past)
 	     number = sparse_next(set, number + 1, set->bits)) {
 		/* A file that no checkpoint has is of no known kind: no
 		   snapshot saw it. */
-		if (!past)
+		if (!snapshots)
 			err = repairwriter_end(job->writer, cx, number,
 					       sparse_test(&c->lingering,
 							   number) ?
@@ -42,7 +42,7 @@ static int end_leaks(struct fixer_job *job, struct context *cx, bool past)
 						       METAFILE_SINGLE);
 		else
 			err = translate_entry(job->vol, cx, number, &de);
-		if (!err && past)
+		if (!err && snapshots)
 			err = repairwriter_set_end(job->writer, cx, number,
 						   le64_get(de.de_start));
 		ended += !err;
@@ -60,14 +60,14 @@ static int end_leaks(struct fixer_job *job, struct context *cx, bool past)
 int fix_counts(struct fixer_job *job, struct context *cx,
 	       const struct finding *fixes, size_t n)
 {
-	bool leaks = false, past = false, counts = false;
+	bool leaks = false, snapshots = false, counts = false;
 	uint64_t changed = 0;
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < n; i++) {
 		leaks |= fixes[i].rule == RULE_DAT_LEAKED;
-		past |= fixes[i].rule == RULE_BMAP_UNMAPPED;
+		snapshots |= fixes[i].rule == RULE_BMAP_UNMAPPED;
 		counts |= fixes[i].rule != RULE_DAT_LEAKED &&
 			  fixes[i].rule != RULE_BMAP_UNMAPPED;
 	}
@@ -80,5 +80,5 @@ int fix_counts(struct fixer_job *job, struct context *cx,
 			    (unsigned long long)changed);
 	if (!err && leaks)
 		err = end_leaks(job, cx, false);
-	return err || !past ? err : end_leaks(job, cx, true);
+	return err || !snapshots ? err : end_leaks(job, cx, true);
 }

@@ -36,7 +36,7 @@
 #include "disk/inode.h"
 #include "fsck/checkpoints/cpblocks.h"
 #include "fsck/derive/liveblocks.h"
-#include "fsck/past/pastblocks.h"
+#include "fsck/snapshots/snapblocks.h"
 #include "fsck/tree/inodeedit.h"
 #include "log/repairwriter.h"
 #include "vol/root.h"
@@ -49,7 +49,7 @@ struct group {
 	struct fixer_job *job;
 	const struct palloc *p;
 	struct metafile *latest;	/* NULL: of a snapshot */
-	struct pastblocks past;		/* of that */
+	struct snapblocks snap;		/* of that */
 	struct root root;
 	uint64_t cno, number;
 	char *block;			/* that was looked at last */
@@ -63,7 +63,7 @@ static int open_group(struct group *g, struct context *cx,
 {
 	const struct palloc *p = &job->vol->ifile_palloc;
 
-	*g = (struct group){ .job = job, .p = p, .past.job = job };
+	*g = (struct group){ .job = job, .p = p, .snap.job = job };
 	g->block = malloc(3 * (size_t)p->block_size);
 	if (!g->block)
 		return fail(cx, -ENOMEM, "bitmaps of a group");
@@ -139,8 +139,8 @@ static int make_bitmap(struct group *g, struct context *cx, bool strict,
 static int change(struct group *g, struct context *cx, uint64_t blkoff,
 		  uint32_t offset, const void *from, size_t size)
 {
-	struct pastblocks_block *b;
-	int ret = pastblocks_change_in(&g->past, cx, &g->root.ifile, blkoff,
+	struct snapblocks_block *b;
+	int ret = snapblocks_change_in(&g->snap, cx, &g->root.ifile, blkoff,
 				       &b);
 
 	if (ret > 0)
@@ -268,8 +268,8 @@ int fix_ifile(struct fixer_job *job, struct context *cx,
 			err = fix_inodes_leaked(job, cx);
 	}
 	if (!err)
-		err = pastblocks_write(&g.past, cx);
-	pastblocks_fini(&g.past);
+		err = snapblocks_write(&g.snap, cx);
+	snapblocks_fini(&g.snap);
 	free(groups.list);
 	free(g.block);
 	return err;

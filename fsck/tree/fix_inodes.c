@@ -211,7 +211,7 @@ static int repair_one(struct fixing *f, struct context *cx,
 		/* As many links as names, unless it has as many as ever.  Later
 		   checkpoints are no witness once inodes were restored from
 		   such. */
-		if (f->e.job->revived && *f->e.job->revived)
+		if (f->e.job->borrowed && *f->e.job->borrowed)
 			c.life.end = NILFS_CNO_MAX;
 		ret = inodedecide_ask(&f->e, cx, &c);
 		if (ret >= 0 && (fix->want > NILFS_LINK_MAX ||
@@ -256,11 +256,11 @@ static bool is_mine(const struct fixer_job *job, const struct finding *fix,
 		    enum fix_inodes_which which)
 {
 	bool latest = fix->place.cno == job->vol->latest.cno;
-	bool past = fix->place.cno && !latest;
+	bool snapshot = fix->place.cno && !latest;
 
 	if (which == FIX_INODES_LOST || which == FIX_INODES_NAMED)
 		return fix->rule == RULE_DIR_NO_INODE &&
-		       (which == FIX_INODES_LOST ? past : latest);
+		       (which == FIX_INODES_LOST ? snapshot : latest);
 	if (fix->place.kind != PLACE_INODE)
 		return false;
 	if (which >= FIX_INODES_LATEST)
@@ -270,7 +270,7 @@ static bool is_mine(const struct fixer_job *job, const struct finding *fix,
 	if (which == FIX_INODES_COUNTS &&
 	    (fix->rule != RULE_INODE_LINKS_NAMES || fix->want >= fix->got))
 		return false;
-	return past && !inode_is_metadata(fix->place.ino) &&
+	return snapshot && !inode_is_metadata(fix->place.ino) &&
 	       fix->rule != RULE_INODE_RESERVED_FREE &&
 	       fix->rule != RULE_INODE_ORPHAN &&
 	       fix->rule != RULE_INODE_UNREACHABLE;
@@ -294,7 +294,7 @@ static int list_inodes(struct fixer_job *job, struct context *cx,
 	return 0;
 }
 
-int fix_inodes_past(struct pastblocks *p, struct context *cx,
+int fix_inodes_snapshots(struct snapblocks *p, struct context *cx,
 		    const struct finding *fixes, size_t n,
 		    enum fix_inodes_which which)
 {
@@ -324,19 +324,19 @@ int fix_inodes_past(struct pastblocks *p, struct context *cx,
 int fix_inodes(struct fixer_job *job, struct context *cx,
 	       const struct finding *fixes, size_t n)
 {
-	struct pastblocks past = { .job = job };
+	struct snapblocks snap = { .job = job };
 	int ret = fix_ifile_fill(job, cx, fixes, n);
 
 	/* What was found is of the ifile that this one replaces. */
 	if (ret < 0 || repairwriter_is_rebuilt(job->writer, NILFS_IFILE_INO))
 		return ret < 0 ? ret : 0;
-	ret = fix_inodes_past(&past, cx, fixes, n,
+	ret = fix_inodes_snapshots(&snap, cx, fixes, n,
 			      ret ? FIX_INODES_SPARING : FIX_INODES_LATEST);
 	if (!ret)
-		ret = fix_inodes_past(&past, cx, fixes, n, FIX_INODES_ALL);
+		ret = fix_inodes_snapshots(&snap, cx, fixes, n, FIX_INODES_ALL);
 	if (!ret)
-		ret = pastblocks_write(&past, cx);
-	pastblocks_fini(&past);
+		ret = snapblocks_write(&snap, cx);
+	snapblocks_fini(&snap);
 	return ret;
 }
 

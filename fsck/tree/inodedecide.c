@@ -232,12 +232,12 @@ int inodedecide_ask(struct inodeedit *e, struct context *cx,
 	if (c->asked)
 		return c->same;
 	c->asked = true;
-	around_begin(&e->around, c->life);
+	nearcps_begin(&e->nearby, c->life);
 	while (ret >= 0 && left && !c->same && !(c->fits && empty) &&
-	       (ret = around_next(&e->around, cx, &cno)) > 0) {
+	       (ret = nearcps_next(&e->nearby, cx, &cno)) > 0) {
 		ret = ask_checkpoint(e, cx, c, cno);
 		if (!ret)
-			around_end_side(&e->around, cno);
+			nearcps_end_side(&e->nearby, cno);
 		left -= c->other_cno != 0;
 	}
 	return ret < 0 ? ret : c->same;
@@ -300,18 +300,18 @@ static int find_map(struct inodeedit *e, struct context *cx,
 	int err = 0;
 
 	if (!e->listed) {
-		err = pieces_gather(&e->pieces, cx, e->job->check, e->inos,
+		err = fileblocks_gather(&e->fileblocks, cx, e->job->check, e->inos,
 				    e->n);
 		e->listed = true;
 		e->many = err == -EFBIG;
 	}
 	if (e->many && err) {
 		fail_clear(cx);
-		pieces_fini(&e->pieces);
+		fileblocks_fini(&e->fileblocks);
 		err = 0;
 	}
-	return err ? err : pieces_map(e->job->check, cx,
-				      e->many ? NULL : &e->pieces, c->ino,
+	return err ? err : fileblocks_map(e->job->check, cx,
+				      e->many ? NULL : &e->fileblocks, c->ino,
 				      c->cno, inode, end);
 }
 

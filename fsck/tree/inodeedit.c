@@ -11,10 +11,10 @@
  * A writer hands out inode numbers and takes them back; what is wrong with the
  * bitmap itself, or with an inode that it calls free, is past it.  So the ifile
  * of the latest state is changed block by block.  That of a snapshot has the
- * same blocks, each of which lives in other checkpoints as well (pastblocks.h).
+ * same blocks, each of which lives in other checkpoints as well (snapblocks.h).
  *
  * What an inode is to be is decided for both alike (inodedecide.c).  One that
- * comes with a map of the past has it repaired.
+ * comes with a map of another checkpoint has it repaired.
  *
  * Where nothing is known of an inode it is cleared.  In the latest state it is
  * free then, and its names are for the repair of names; that waits for a round
@@ -203,7 +203,7 @@ int inodeedit_fields(struct volume *vol, struct context *cx, uint64_t ino,
 }
 
 int inodeedit_open(struct inodeedit *e, struct context *cx,
-		   struct fixer_job *job, struct pastblocks *past,
+		   struct fixer_job *job, struct snapblocks *snap,
 		   const uint64_t *inos, size_t n)
 {
 	const struct palloc *palloc = &job->vol->ifile_palloc;
@@ -218,7 +218,7 @@ int inodeedit_open(struct inodeedit *e, struct context *cx,
 		.latest = job->vol->latest.cno,
 		.palloc = palloc,
 		.ifile = repairwriter_file(job->writer, NILFS_IFILE_INO),
-		.past = past,
+		.snap = snap,
 	};
 	vblocks_init(&e->vblocks, job->vol, NULL);
 	if (!blocks)
@@ -239,14 +239,14 @@ int inodeedit_open(struct inodeedit *e, struct context *cx,
 	e->block = malloc(palloc->block_size);
 	if (!err && (!e->types || !e->block))
 		return fail(cx, -ENOMEM, "types of %zu inodes", e->n);
-	return err || !n ? err : around_open(&e->around, cx, job->vol);
+	return err || !n ? err : nearcps_open(&e->nearby, cx, job->vol);
 }
 
 int inodeedit_case(struct inodeedit *e, struct context *cx, uint64_t cno,
 		   uint64_t ino, struct inodecase *c)
 {
 	uint64_t blkoff = palloc_entry_blkoff(e->palloc, ino);
-	struct pastblocks_block block = { .level = 0 };
+	struct snapblocks_block block = { .level = 0 };
 	const void *data;
 	struct root root;
 	int ret;
@@ -266,7 +266,7 @@ int inodeedit_case(struct inodeedit *e, struct context *cx, uint64_t cno,
 			ret = blockmap_lookup(&root.ifile.map, cx, blkoff,
 					      &block.vblocknr);
 		if (ret > 0) {
-			ret = pastblocks_read(e->past, cx, &block, e->block);
+			ret = snapblocks_read(e->snap, cx, &block, e->block);
 			c->life = block.life;
 		}
 		ret = damage_forgive(cx, ret);
@@ -281,7 +281,7 @@ int inodeedit_case(struct inodeedit *e, struct context *cx, uint64_t cno,
 static int change_block(struct inodeedit *e, struct context *cx, uint64_t cno,
 			uint64_t blkoff, void **data, bool *fresh)
 {
-	struct pastblocks_block *b;
+	struct snapblocks_block *b;
 	struct root root;
 	int ret;
 
@@ -292,7 +292,7 @@ static int change_block(struct inodeedit *e, struct context *cx, uint64_t cno,
 	}
 	ret = root_open(&root, cx, e->job->vol, cno);
 	if (!ret)
-		ret = pastblocks_change_in(e->past, cx, &root.ifile, blkoff,
+		ret = snapblocks_change_in(e->snap, cx, &root.ifile, blkoff,
 					   &b);
 	if (ret > 0)
 		*data = b->content;
@@ -436,13 +436,13 @@ int inodeedit_decide(struct inodeedit *e, struct context *cx,
 	if (ret < 0)
 		return ret;
 	if (ret > 0 && latest && c->old_map &&
-	    array_push(cx, &e->revived, &e->nrevived, &e->revived_room, c->ino))
+	    array_push(cx, &e->borrowed, &e->nborrowed, &e->borrowed_room, c->ino))
 		return -ENOMEM;
 	if (ret > 0) {
 		if (latest)
 			e->ndirs += S_ISDIR(le16_get(c->inode.i_mode));
-		else if (c->other_cno && !c->same && e->job->revived)
-			*e->job->revived = true;
+		else if (c->other_cno && !c->same && e->job->borrowed)
+			*e->job->borrowed = true;
 		return inodeedit_write(e, cx, c);
 	}
 	if (c->must_live)
@@ -471,18 +471,18 @@ int inodeedit_decide(struct inodeedit *e, struct context *cx,
 
 int inodeedit_close(struct inodeedit *e, struct context *cx, int err)
 {
-	if (!err && e->nrevived)
-		err = fix_maps_of(e->job, cx, e->revived, e->nrevived);
+	if (!err && e->nborrowed)
+		err = fix_maps_of(e->job, cx, e->borrowed, e->nborrowed);
 	if (!err)
 		repairwriter_counts_by(e->job->writer, e->more, 0);
 	if (!err && e->bits)
 		err = repairwriter_changed(e->job->writer, cx);
-	free(e->revived);
+	free(e->borrowed);
 	free(e->block);
 	free(e->inos);
 	free(e->types);
-	pieces_fini(&e->pieces);
+	fileblocks_fini(&e->fileblocks);
 	vblocks_fini(&e->vblocks);
-	around_close(&e->around);
+	nearcps_close(&e->nearby);
 	return err;
 }

@@ -14,8 +14,8 @@
 #include "disk/ondisk.h"
 #include "disk/palloc.h"
 #include "disk/rule.h"
-#include "fsck/derive/pieces.h"
-#include "fsck/past/pastblocks.h"
+#include "fsck/derive/fileblocks.h"
+#include "fsck/snapshots/snapblocks.h"
 #include "fsck/plan/fixers.h"
 #include "log/meta/metafile.h"
 
@@ -49,16 +49,16 @@ struct inodeedit {
 	const struct palloc *palloc;
 	uint64_t latest;	/* number of the latest state */
 	struct metafile *ifile;	/* of that; borrowed */
-	struct pastblocks *past;	/* of snapshots; borrowed */
+	struct snapblocks *snap;	/* of snapshots; borrowed */
 
 	/* For decisions. */
-	struct around around;
+	struct nearcps nearby;
 	struct vblocks vblocks;
 	uint64_t *inos;		/* that were asked for, ascending */
 	uint8_t *types;		/* NILFS_FT_..., by their names */
 	size_t n, room;
 	uint64_t named;		/* checkpoint whose names were read; 0: none */
-	struct pieces pieces;	/* of those inodes */
+	struct fileblocks fileblocks;	/* of those inodes */
 	bool listed;		/* these were gathered, */
 	bool many;		/* but are too many */
 	bool last;		/* inodes of the latest state of which nothing is
@@ -67,8 +67,8 @@ struct inodeedit {
 	/* What came of them. */
 	int64_t more;		/* inodes in use there than before */
 	bool bits;		/* any bit there was changed */
-	uint64_t *revived;	/* whose maps are of the past */
-	size_t nrevived, revived_room;
+	uint64_t *borrowed;	/* whose maps are of another checkpoint */
+	size_t nborrowed, borrowed_room;
 	size_t ndirs;		/* directories that can be read again */
 	size_t nlater;		/* inodes whose type is not known yet */
 	char *block;		/* of a snapshot, the one that was read last */
@@ -80,7 +80,7 @@ struct inodeedit {
  * -EINTR; inodeedit_close() also then.
  */
 int inodeedit_open(struct inodeedit *e, struct context *cx,
-		   struct fixer_job *job, struct pastblocks *past,
+		   struct fixer_job *job, struct snapblocks *snap,
 		   const uint64_t *inos, size_t n);
 
 /* Inode INO of checkpoint CNO in *C: 1, 0 (and zeros) where its block is missing
@@ -110,7 +110,7 @@ int inodeedit_clear(struct inodeedit *e, struct context *cx, uint64_t cno,
 		    uint64_t ino);
 
 /* The end, by ERR so far: the writer learns what was changed, and maps of the
-   past are repaired. */
+   other checkpoints are repaired. */
 int inodeedit_close(struct inodeedit *e, struct context *cx, int err);
 
 /* Whether anything is wrong with the fields of C: 1, 0, -ENOMEM, -EINTR. */
@@ -202,7 +202,7 @@ enum fix_inodes_which {
  * Puts in P what inodes of snapshots, not of the latest state, are to be, and
  * notes it.  Nothing is written.  -ENOMEM, -EINTR.
  */
-int fix_inodes_past(struct pastblocks *p, struct context *cx,
+int fix_inodes_snapshots(struct snapblocks *p, struct context *cx,
 		    const struct finding *fixes, size_t n,
 		    enum fix_inodes_which which);
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blocks of checkpoints of the past, snapshots above all, with other content
- * than they have (pastblocks.c); other checkpoints, from the nearest on
- * (around.c).
+ * Blocks of snapshots and plain checkpoints, with other content than they have
+ * (snapblocks.c); other checkpoints, from the nearest on (nearcps.c).
  */
-#ifndef NILFS2_FSCK_PASTBLOCKS_H
-#define NILFS2_FSCK_PASTBLOCKS_H
+#ifndef NILFS2_FSCK_SNAPBLOCKS_H
+#define NILFS2_FSCK_SNAPBLOCKS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,46 +17,46 @@
 #include "vol/file.h"
 
 /* Checkpoints that are asked for an inode, or a name, at most. */
-#define AROUND_MOST 64u
+#define NEARCPS_MOST 64u
 
 /* All zero at first. */
-struct around {
+struct nearcps {
 	uint64_t *cnos;		/* of all checkpoints, ascending */
 	size_t n;
 	size_t below, above;	/* those before and after that were not asked */
 	bool after;		/* the next one is of the latter */
-	unsigned int asked;	/* by around_twin(), and users */
+	unsigned int asked;	/* by nearcps_twin(), and users */
 };
 
 /*
  * Lists the checkpoints of VOL; none where they cannot be read.  -ENOMEM,
  * -EINTR.
  */
-int around_open(struct around *a, struct context *cx, struct volume *vol);
+int nearcps_open(struct nearcps *a, struct context *cx, struct volume *vol);
 
 /*
  * Begins with those nearest to LIFE, of something that all in it share.  Of
  * what the newest checkpoint has it has no end, and all others are before.
  */
-void around_begin(struct around *a, struct lifetime life);
+void nearcps_begin(struct nearcps *a, struct lifetime life);
 
 /* The next one, in *CNO, after and before in turn: 1, 0 at the end, -EINTR. */
-int around_next(struct around *a, struct context *cx, uint64_t *cno);
+int nearcps_next(struct nearcps *a, struct context *cx, uint64_t *cno);
 
 /*
  * Inode INO in the next of a few checkpoints in which it has the map of INODE:
  * 1 and *OTHER, 0 at the end, -ENOMEM, -EINTR.
  */
-int around_twin(struct around *a, struct context *cx, struct volume *vol,
+int nearcps_twin(struct nearcps *a, struct context *cx, struct volume *vol,
 		uint64_t ino, const struct nilfs_inode *inode,
 		struct nilfs_inode *other);
 
 /* Of those on the side of CNO, the last one, there are no more. */
-void around_end_side(struct around *a, uint64_t cno);
+void nearcps_end_side(struct nearcps *a, uint64_t cno);
 
-void around_close(struct around *a);
+void nearcps_close(struct nearcps *a);
 
-struct pastblocks_block {
+struct snapblocks_block {
 	uint64_t ino;
 	uint64_t vblocknr;
 	uint64_t key;		/* first block of the file in it */
@@ -71,9 +70,9 @@ struct pastblocks_block {
 };
 
 /* All zero but for JOB. */
-struct pastblocks {
+struct snapblocks {
 	struct fixer_job *job;
-	struct pastblocks_block *list;	/* by VBLOCKNR */
+	struct snapblocks_block *list;	/* by VBLOCKNR */
 	size_t n, room;
 	struct vblocks vblocks;
 };
@@ -85,36 +84,36 @@ struct pastblocks {
  * all zero.  0 where there is no such block, it cannot be read, or it lives in
  * the newest checkpoint as well: that is repaired first.  -ENOMEM, -EINTR.
  */
-int pastblocks_change(struct pastblocks *p, struct context *cx,
-		      const struct pastblocks_block *what, bool create,
-		      struct pastblocks_block **b);
+int snapblocks_change(struct snapblocks *p, struct context *cx,
+		      const struct snapblocks_block *what, bool create,
+		      struct snapblocks_block **b);
 
 /*
  * Copies block B->vblocknr to BUF, as it is or as the list has it, and fills in
  * B: 1, 0 where it could not be changed, -ENOMEM, -EINTR.
  */
-int pastblocks_read(struct pastblocks *p, struct context *cx,
-		    struct pastblocks_block *b, void *buf);
+int snapblocks_read(struct snapblocks *p, struct context *cx,
+		    struct snapblocks_block *b, void *buf);
 
-/* pastblocks_change() of block KEY of FILE, as a snapshot has it. */
-int pastblocks_change_in(struct pastblocks *p, struct context *cx,
+/* snapblocks_change() of block KEY of FILE, as a snapshot has it. */
+int snapblocks_change_in(struct snapblocks *p, struct context *cx,
 			 struct file *file, uint64_t key,
-			 struct pastblocks_block **b);
+			 struct snapblocks_block **b);
 
 /* The block VBLOCKNR of the list, or NULL. */
-struct pastblocks_block *pastblocks_find(const struct pastblocks *p,
+struct snapblocks_block *snapblocks_find(const struct snapblocks *p,
 					 uint64_t vblocknr);
 
 /* Takes it out of the list, if it is there. */
-void pastblocks_drop(struct pastblocks *p, uint64_t vblocknr);
+void snapblocks_drop(struct snapblocks *p, uint64_t vblocknr);
 
 /*
  * Writes the blocks, and all that leads to them, in every checkpoint that has
  * them; where that is possible they are changed where they are.
  * -ENOMEM, -EINTR, -ENOSPC, -EIO, -EUCLEAN.
  */
-int pastblocks_write(struct pastblocks *p, struct context *cx);
+int snapblocks_write(struct snapblocks *p, struct context *cx);
 
-void pastblocks_fini(struct pastblocks *p);
+void snapblocks_fini(struct snapblocks *p);
 
 #endif

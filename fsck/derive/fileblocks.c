@@ -10,7 +10,7 @@
  * rest of the entry of a checkpoint follows from the log with its super root,
  * or is the same in all of them.
  */
-#include "fsck/derive/pieces.h"
+#include "fsck/derive/fileblocks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -40,12 +40,12 @@ static int compare_piece(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-void pieces_settle(struct pieces *p)
+void fileblocks_settle(struct fileblocks *p)
 {
 	sort_in_place(p->list, p->n, sizeof(*p->list), compare_piece);
 }
 
-int pieces_gather(struct pieces *p, struct context *cx, const struct check *c,
+int fileblocks_gather(struct fileblocks *p, struct context *cx, const struct check *c,
 		  const uint64_t *inos, size_t n)
 {
 	uint64_t most = (uint64_t)INT64_MAX >> c->vol->geo.block_bits;
@@ -92,14 +92,14 @@ int pieces_gather(struct pieces *p, struct context *cx, const struct check *c,
 	}
 	vblocks_fini(&vblocks);
 	listings_fini(&l);
-	pieces_settle(p);
+	fileblocks_settle(p);
 	return ret < 0 ? ret : context_cancelled(cx);
 }
 
-void pieces_fini(struct pieces *p)
+void fileblocks_fini(struct fileblocks *p)
 {
 	free(p->list);
-	*p = (struct pieces){ .list = NULL };
+	*p = (struct fileblocks){ .list = NULL };
 }
 
 static bool is_below(const void *item, const void *key)
@@ -107,7 +107,7 @@ static bool is_below(const void *item, const void *key)
 	return compare_piece(item, key) < 0;
 }
 
-size_t pieces_from(const struct pieces *p, uint64_t ino, unsigned int level,
+size_t fileblocks_from(const struct fileblocks *p, uint64_t ino, unsigned int level,
 		   uint64_t key)
 {
 	const struct piece at = {
@@ -117,13 +117,13 @@ size_t pieces_from(const struct pieces *p, uint64_t ino, unsigned int level,
 	return search_first(p->list, p->n, sizeof(at), is_below, &at);
 }
 
-bool pieces_has(const struct pieces *p, uint64_t ino, unsigned int level,
+bool fileblocks_has(const struct fileblocks *p, uint64_t ino, unsigned int level,
 		uint64_t key, uint64_t ptr)
 {
 	const struct piece at = {
 		.ino = ino, .key = key, .level = (uint8_t)level,
 	};
-	size_t i = pieces_from(p, ino, level, key);
+	size_t i = fileblocks_from(p, ino, level, key);
 
 	for (; i < p->n && !compare_piece(&p->list[i], &at); i++)
 		if (p->list[i].ptr == ptr)
@@ -131,10 +131,10 @@ bool pieces_has(const struct pieces *p, uint64_t ino, unsigned int level,
 	return false;
 }
 
-bool pieces_has_other(const struct pieces *p, const struct piece *self,
+bool fileblocks_has_other(const struct fileblocks *p, const struct piece *self,
 		      unsigned int level, uint64_t key, uint64_t end)
 {
-	size_t i = pieces_from(p, self->ino, level, key);
+	size_t i = fileblocks_from(p, self->ino, level, key);
 
 	for (; i < p->n; i++) {
 		const struct piece *at = &p->list[i];
@@ -149,7 +149,7 @@ bool pieces_has_other(const struct pieces *p, const struct piece *self,
 	return false;
 }
 
-bool pieces_node(const struct pieces *p, const struct piece *self, uint64_t end,
+bool fileblocks_node(const struct fileblocks *p, const struct piece *self, uint64_t end,
 		 uint32_t block_size, void *block)
 {
 	struct bmapnode node = bmapnode_block(block_size, block);
@@ -159,7 +159,7 @@ bool pieces_node(const struct pieces *p, const struct piece *self, uint64_t end,
 	size_t i;
 
 	bmapnode_init_block(&node, self->level);
-	for (i = pieces_from(p, self->ino, level, self->key); i < p->n; i++) {
+	for (i = fileblocks_from(p, self->ino, level, self->key); i < p->n; i++) {
 		at = &p->list[i];
 		if (at->ino != self->ino || at->level != level ||
 		    at->key >= end)
@@ -172,7 +172,7 @@ bool pieces_node(const struct pieces *p, const struct piece *self, uint64_t end,
 		bmapnode_insert(&node, n++, at->key, at->ptr);
 	}
 	/* Of one that is listed as a node and is none the place is unknown. */
-	i = level ? pieces_from(p, self->ino, PIECES_FORMLESS, 0) : p->n;
+	i = level ? fileblocks_from(p, self->ino, PIECES_FORMLESS, 0) : p->n;
 	for (; i < p->n && p->list[i].ino == self->ino; i++)
 		if (p->list[i].ptr != self->ptr &&
 		    lifetime_contains(&p->list[i].life, &self->life))
@@ -180,16 +180,16 @@ bool pieces_node(const struct pieces *p, const struct piece *self, uint64_t end,
 	return n && bmapnode_key(&node, 0) == self->key;
 }
 
-bool pieces_root(const struct pieces *p, uint64_t ino,
-		 const struct lifetime *life, struct pieces_root *root)
+bool fileblocks_root(const struct fileblocks *p, uint64_t ino,
+		 const struct lifetime *life, struct fileblocks_root *root)
 {
 	struct bmapnode node = bmapnode_root(root->map);
 	const struct piece *top[NILFS_DIRECT_NBLOCKS], *last = NULL;
-	size_t i = pieces_from(p, ino, 0, 0);
+	size_t i = fileblocks_from(p, ino, 0, 0);
 	unsigned int n = 0;
 	bool direct;
 
-	*root = (struct pieces_root){ .blocks = 0 };
+	*root = (struct fileblocks_root){ .blocks = 0 };
 	for (; i < p->n && p->list[i].ino == ino; i++) {
 		const struct piece *piece = &p->list[i];
 
@@ -225,7 +225,7 @@ bool pieces_root(const struct pieces *p, uint64_t ino,
 	return true;
 }
 
-bool pieces_read_map(const le64 *map, struct bmap_node *node,
+bool fileblocks_read_map(const le64 *map, struct bmap_node *node,
 		     le64 buf[2 * NILFS_DIRECT_NBLOCKS])
 {
 	le64 *ptrs = buf + NILFS_DIRECT_NBLOCKS;
@@ -246,20 +246,20 @@ bool pieces_read_map(const le64 *map, struct bmap_node *node,
 	return true;
 }
 
-int pieces_map(const struct check *c, struct context *cx,
-	       const struct pieces *p, uint64_t ino, uint64_t cno,
+int fileblocks_map(const struct check *c, struct context *cx,
+	       const struct fileblocks *p, uint64_t ino, uint64_t cno,
 	       struct nilfs_inode *inode, uint64_t *end)
 {
 	const struct lifetime life = { cno, cno + 1 };
-	struct pieces own = { .list = NULL };
-	struct pieces_root root;
+	struct fileblocks own = { .list = NULL };
+	struct fileblocks_root root;
 	bool known;
-	int err = p ? 0 : pieces_gather(&own, cx, c, &ino, 1);
+	int err = p ? 0 : fileblocks_gather(&own, cx, c, &ino, 1);
 
 	p = p ? p : &own;
-	known = !err && !p->partial && pieces_root(p, ino, &life, &root) &&
+	known = !err && !p->partial && fileblocks_root(p, ino, &life, &root) &&
 		root.blocks;
-	pieces_fini(&own);
+	fileblocks_fini(&own);
 	if (err == -EFBIG) {
 		fail_clear(cx);
 		return 0;
@@ -273,7 +273,7 @@ int pieces_map(const struct check *c, struct context *cx,
 	return 1;
 }
 
-int pieces_checkpoint(const struct check *c, struct context *cx, uint64_t cno,
+int fileblocks_checkpoint(const struct check *c, struct context *cx, uint64_t cno,
 		      struct nilfs_checkpoint *cp)
 {
 	uint64_t segnum, end, time = c->vol->latest.ctime;
@@ -284,7 +284,7 @@ int pieces_checkpoint(const struct check *c, struct context *cx, uint64_t cno,
 	int ret;
 
 	memset(cp, 0, sizeof(*cp));
-	ret = pieces_map(c, cx, NULL, NILFS_IFILE_INO, cno, inode, &end);
+	ret = fileblocks_map(c, cx, NULL, NILFS_IFILE_INO, cno, inode, &end);
 	if (ret <= 0)
 		return ret;
 	/* When the log with its super root was made, unless that is gone. */

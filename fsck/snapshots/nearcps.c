@@ -6,7 +6,7 @@
  * nearer the likelier.  Those that share the wrong block are no help, and are
  * left out by its life.
  */
-#include "fsck/past/pastblocks.h"
+#include "fsck/snapshots/snapblocks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +16,13 @@
 #include "vol/cptable.h"
 #include "vol/root.h"
 
-int around_open(struct around *a, struct context *cx, struct volume *vol)
+int nearcps_open(struct nearcps *a, struct context *cx, struct volume *vol)
 {
 	return damage_forgive(cx,
 			      cptable_list(vol, cx, false, &a->cnos, &a->n));
 }
 
-void around_begin(struct around *a, struct lifetime life)
+void nearcps_begin(struct nearcps *a, struct lifetime life)
 {
 	a->below = search_lower_bound(a->cnos, a->n, life.start);
 	a->above = search_lower_bound(a->cnos, a->n, life.end);
@@ -30,7 +30,7 @@ void around_begin(struct around *a, struct lifetime life)
 	a->asked = 0;
 }
 
-int around_next(struct around *a, struct context *cx, uint64_t *cno)
+int nearcps_next(struct nearcps *a, struct context *cx, uint64_t *cno)
 {
 	bool after = a->above < a->n && (a->after || !a->below);
 	int err = context_cancelled(cx);
@@ -42,7 +42,7 @@ int around_next(struct around *a, struct context *cx, uint64_t *cno)
 	return 1;
 }
 
-int around_twin(struct around *a, struct context *cx, struct volume *vol,
+int nearcps_twin(struct nearcps *a, struct context *cx, struct volume *vol,
 		uint64_t ino, const struct nilfs_inode *inode,
 		struct nilfs_inode *other)
 {
@@ -50,8 +50,8 @@ int around_twin(struct around *a, struct context *cx, struct volume *vol,
 	uint64_t cno;
 	int ret = 1;
 
-	while (a->asked++ < AROUND_MOST &&
-	       (ret = around_next(a, cx, &cno)) > 0) {
+	while (a->asked++ < NEARCPS_MOST &&
+	       (ret = nearcps_next(a, cx, &cno)) > 0) {
 		ret = root_open(&root, cx, vol, cno);
 		if (!ret)
 			ret = root_inode(&root, cx, ino, other);
@@ -64,7 +64,7 @@ int around_twin(struct around *a, struct context *cx, struct volume *vol,
 	return ret < 0 ? ret : 0;
 }
 
-void around_end_side(struct around *a, uint64_t cno)
+void nearcps_end_side(struct nearcps *a, uint64_t cno)
 {
 	if (a->above && cno == a->cnos[a->above - 1])
 		a->above = a->n;
@@ -72,8 +72,8 @@ void around_end_side(struct around *a, uint64_t cno)
 		a->below = 0;
 }
 
-void around_close(struct around *a)
+void nearcps_close(struct nearcps *a)
 {
 	free(a->cnos);
-	*a = (struct around){.cnos = NULL};
+	*a = (struct nearcps){.cnos = NULL};
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Blocks of the past: a list by virtual block, with the content that each is to
- * have.
+ * Blocks of snapshots and plain checkpoints: a list by virtual block, with the
+ * content that each is to have.
  *
- * A block that lives now is left alone.  What is wrong with it is wrong with
- * the newest checkpoint, which is repaired first, by new blocks of its own;
- * then it has ended.
+ * A block of the latest state is left alone.  The latest state is repaired first,
+ * by new blocks of its own; then the life of the block has ended.
  *
  * Where an undo file has what was there a block is changed where it is: the
  * exception to the rule that every change is one more log.  Else every
@@ -18,7 +17,7 @@
  * so blocks of the ifile, then the maps of ifiles.  Of a map only what leads to
  * one of the blocks is read.
  */
-#include "fsck/past/pastblocks.h"
+#include "fsck/snapshots/snapblocks.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -43,13 +42,13 @@
 
 static bool is_below(const void *item, const void *key)
 {
-	const struct pastblocks_block *b = item;
+	const struct snapblocks_block *b = item;
 	const uint64_t *vblocknr = key;
 
 	return b->vblocknr < *vblocknr;
 }
 
-struct pastblocks_block *pastblocks_find(const struct pastblocks *p,
+struct snapblocks_block *snapblocks_find(const struct snapblocks *p,
 					 uint64_t vblocknr)
 {
 	size_t at = search_first(p->list, p->n, sizeof(*p->list), is_below,
@@ -59,9 +58,9 @@ struct pastblocks_block *pastblocks_find(const struct pastblocks *p,
 							     : NULL;
 }
 
-void pastblocks_drop(struct pastblocks *p, uint64_t vblocknr)
+void snapblocks_drop(struct snapblocks *p, uint64_t vblocknr)
 {
-	struct pastblocks_block *b = pastblocks_find(p, vblocknr);
+	struct snapblocks_block *b = snapblocks_find(p, vblocknr);
 
 	if (!b)
 		return;
@@ -70,10 +69,10 @@ void pastblocks_drop(struct pastblocks *p, uint64_t vblocknr)
 	memmove(b, b + 1, (size_t)((char *)(p->list + p->n) - (char *)b));
 }
 
-int pastblocks_read(struct pastblocks *p, struct context *cx,
-		    struct pastblocks_block *b, void *buf)
+int snapblocks_read(struct snapblocks *p, struct context *cx,
+		    struct snapblocks_block *b, void *buf)
 {
-	const struct pastblocks_block *listed = pastblocks_find(p, b->vblocknr);
+	const struct snapblocks_block *listed = snapblocks_find(p, b->vblocknr);
 	struct vblock vb;
 	int ret;
 
@@ -103,21 +102,21 @@ int pastblocks_read(struct pastblocks *p, struct context *cx,
 	return 0;
 }
 
-int pastblocks_change(struct pastblocks *p, struct context *cx,
-		      const struct pastblocks_block *what, bool create,
-		      struct pastblocks_block **b)
+int snapblocks_change(struct snapblocks *p, struct context *cx,
+		      const struct snapblocks_block *what, bool create,
+		      struct snapblocks_block **b)
 {
-	struct pastblocks_block new = *what;
+	struct snapblocks_block new = *what;
 	size_t at;
 	int ret;
 
-	*b = pastblocks_find(p, what->vblocknr);
+	*b = snapblocks_find(p, what->vblocknr);
 	if (*b)
 		return 1;
 	new.content = malloc(p->job->vol->geo.block_size);
 	if (!new.content)
 		return fail(cx, -ENOMEM, "block of a snapshot");
-	ret = pastblocks_read(p, cx, &new, new.content);
+	ret = snapblocks_read(p, cx, &new, new.content);
 	if (!ret && create && new.blocknr)
 		ret = 1;
 	if (ret > 0 && array_reserve(cx, &p->list, &p->room, p->n + 1))
@@ -133,14 +132,14 @@ int pastblocks_change(struct pastblocks *p, struct context *cx,
 	return 1;
 }
 
-int pastblocks_change_in(struct pastblocks *p, struct context *cx,
+int snapblocks_change_in(struct snapblocks *p, struct context *cx,
 			 struct file *file, uint64_t key,
-			 struct pastblocks_block **b)
+			 struct snapblocks_block **b)
 {
-	struct pastblocks_block what = {.ino = file->ino, .key = key};
+	struct snapblocks_block what = {.ino = file->ino, .key = key};
 	int ret = blockmap_lookup(&file->map, cx, key, &what.vblocknr);
 
-	return ret > 0 ? pastblocks_change(p, cx, &what, false, b) : ret;
+	return ret > 0 ? snapblocks_change(p, cx, &what, false, b) : ret;
 }
 
 /*
@@ -149,7 +148,7 @@ int pastblocks_change_in(struct pastblocks *p, struct context *cx,
  * came after the log was written has left it as it was.  Nothing is lost if
  * that is cut short, as the blocks were of no use.
  */
-static int write_in_place(struct pastblocks *p, struct context *cx)
+static int write_in_place(struct snapblocks *p, struct context *cx)
 {
 	const struct nilfs_geometry *g = &p->job->vol->geo;
 	uint64_t *logs = calloc(p->n, sizeof(*logs)), at;
@@ -161,7 +160,7 @@ static int write_in_place(struct pastblocks *p, struct context *cx)
 	int ret = logs ? 0 : fail(cx, -ENOMEM, "logs of blocks");
 
 	for (i = 0; i < p->n && ret >= 0; i++) {
-		const struct pastblocks_block *b = &p->list[i];
+		const struct snapblocks_block *b = &p->list[i];
 		struct segsum_block listed = {.index = 0};
 
 		ret = dev_write(dev, cx, b->blocknr << g->block_bits,
@@ -192,7 +191,7 @@ static int write_in_place(struct pastblocks *p, struct context *cx)
 }
 
 struct pastwrite {
-	struct pastblocks *p;
+	struct snapblocks *p;
 	uint64_t *cnos; /* those that may have any of the blocks */
 	size_t ncnos;
 	uint64_t ino;	/* the current file */
@@ -211,7 +210,7 @@ static int follow(struct pastwrite *w, struct context *cx,
 {
 	uint32_t size = w->p->job->vol->geo.block_size;
 	uint32_t i, count = bmapnode_count(node);
-	struct pastblocks_block *b, what = {.ino = w->ino};
+	struct snapblocks_block *b, what = {.ino = w->ino};
 	struct bmapnode child;
 	bool listed, changed = false;
 	uint64_t next;
@@ -223,7 +222,7 @@ static int follow(struct pastwrite *w, struct context *cx,
 		what.vblocknr = bmapnode_ptr(node, i);
 		what.key = bmapnode_key(node, i);
 		next = i + 1 < count ? bmapnode_key(node, i + 1) : end;
-		b = pastblocks_find(w->p, what.vblocknr);
+		b = snapblocks_find(w->p, what.vblocknr);
 		listed = b;
 		ret = 0;
 		if (!what.vblocknr ||
@@ -234,7 +233,7 @@ static int follow(struct pastwrite *w, struct context *cx,
 			if (!what.level || at == w->nkeys ||
 			    w->keys[at] >= next)
 				continue;
-			ret = pastblocks_change(w->p, cx, &what, false, &b);
+			ret = snapblocks_change(w->p, cx, &what, false, &b);
 			if (ret <= 0) {
 				ret = damage_forgive(cx, ret);
 				continue;
@@ -248,11 +247,11 @@ static int follow(struct pastwrite *w, struct context *cx,
 				      ? follow(w, cx, &child, next)
 				      : 0;
 			if (!ret && !listed)
-				pastblocks_drop(w->p, what.vblocknr);
+				snapblocks_drop(w->p, what.vblocknr);
 			if (ret < 0 || (!ret && !listed))
 				continue;
 		}
-		b = pastblocks_find(w->p, what.vblocknr);
+		b = snapblocks_find(w->p, what.vblocknr);
 		ret = 0;
 		if (!b->number) {
 			const struct past_block past = {
@@ -302,7 +301,7 @@ static int look_at(struct pastwrite *w, struct context *cx, uint64_t cno)
 {
 	struct volume *vol = w->p->job->vol;
 	const struct palloc *palloc = &vol->ifile_palloc;
-	struct pastblocks_block *b, what = {.ino = NILFS_IFILE_INO};
+	struct snapblocks_block *b, what = {.ino = NILFS_IFILE_INO};
 	struct nilfs_checkpoint cp, *to;
 	struct nilfs_inode inode;
 	struct root root;
@@ -336,8 +335,8 @@ static int look_at(struct pastwrite *w, struct context *cx, uint64_t cno)
 		ret = damage_add(&w->seen, cx, what.vblocknr);
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
-	listed = pastblocks_find(w->p, what.vblocknr);
-	ret = pastblocks_change(w->p, cx, &what, false, &b);
+	listed = snapblocks_find(w->p, what.vblocknr);
+	ret = snapblocks_change(w->p, cx, &what, false, &b);
 	if (ret <= 0)
 		return ret;
 	data = (char *)b->content + palloc_entry_offset(palloc, w->ino);
@@ -346,11 +345,11 @@ static int look_at(struct pastwrite *w, struct context *cx, uint64_t cno)
 	if (ret > 0)
 		memcpy(data, &inode, sizeof(inode));
 	else if (!ret && !listed)
-		pastblocks_drop(w->p, what.vblocknr);
+		snapblocks_drop(w->p, what.vblocknr);
 	return ret < 0 ? ret : 0;
 }
 
-int pastblocks_write(struct pastblocks *p, struct context *cx)
+int snapblocks_write(struct snapblocks *p, struct context *cx)
 {
 	struct pastwrite w = {.p = p};
 	uint64_t start = UINT64_MAX, end = 0, *inos;
@@ -407,7 +406,7 @@ int pastblocks_write(struct pastblocks *p, struct context *cx)
 	return err;
 }
 
-void pastblocks_fini(struct pastblocks *p)
+void snapblocks_fini(struct snapblocks *p)
 {
 	size_t i;
 
@@ -415,5 +414,5 @@ void pastblocks_fini(struct pastblocks *p)
 		free(p->list[i].content);
 	free(p->list);
 	vblocks_fini(&p->vblocks);
-	*p = (struct pastblocks){.job = p->job};
+	*p = (struct snapblocks){.job = p->job};
 }
