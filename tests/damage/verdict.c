@@ -277,7 +277,8 @@ static enum verdict judge(const struct judging *j, bool silent)
 static void repair(struct judging *j, const struct checker *checker,
 		   const char *option)
 {
-	const char *data = option && !strcmp(option, "--data") ? option : NULL;
+	const char *data = option && !strncmp(option, "--data", 6) ? "--data" :
+								     NULL;
 	struct outcome *o = j->o;
 	char *after;
 
@@ -315,10 +316,10 @@ static void try_option(struct outcome *o, const struct bench *b,
 		*o = other;
 }
 
-/* Whether --data names what *O does not. */
+/* Whether OPTIONS, with --data, name what *O does not. */
 static void judge_data(struct outcome *o, const struct bench *b,
 		       const struct damage_case *c,
-		       const struct checker *checker)
+		       const struct checker *checker, const char *options)
 {
 	struct outcome data;
 	struct judging j = {.o = &data, .bench = b, .c = c};
@@ -326,7 +327,8 @@ static void judge_data(struct outcome *o, const struct bench *b,
 	arena_restore(checker->arena, b->sound);
 	spoil_do(c, &b->targets, b->seed, checker->arena->bytes, b->sound,
 		 b->size);
-	repair(&j, checker, "--data");
+	repair(&j, checker, options);
+	data.option = o->option;
 	if (data.verdict >= VERDICT_STATUS) {
 		*o = data;
 	} else if (!data.unnamed) {
@@ -343,7 +345,7 @@ void verdict_find(struct outcome *o, const struct bench *bench,
 				   c->target->kind >= TARGET_BLOCKS ?
 				   options[0] : NULL;
 	struct judging j = {.o = o, .bench = bench, .c = c};
-	char undo[64], rebuild[80];
+	char undo[64], rebuild[80], with_data[96] = "--data";
 	size_t i;
 
 	repair(&j, checker, data);
@@ -363,10 +365,14 @@ void verdict_find(struct outcome *o, const struct bench *bench,
 		repair(&j, checker, i ? rebuild : undo);
 		unlink(strchr(undo, '/'));
 		o->option = i ? "--rebuild" : "--undo-file";
+		snprintf(with_data, sizeof(with_data), "--data %s",
+			 i ? rebuild : undo);
 	}
 	/* What only checksums of data know is asked with --data. */
-	if (c->spoil == SPOIL_MANY && !o->option && o->verdict == VERDICT_LOST)
-		judge_data(o, bench, c, checker);
+	if (c->spoil == SPOIL_MANY && o->verdict == VERDICT_LOST) {
+		judge_data(o, bench, c, checker, with_data);
+		unlink(strchr(undo, '/'));
+	}
 	/* Without this one there is nothing to be seen. */
 	if (!bench->options || o->option)
 		return;
