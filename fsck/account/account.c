@@ -163,8 +163,8 @@ static int open_before(struct sides *s, struct context *cx,
 				     s->after, &s->synced);
 }
 
-/* Lists in S->written: 1 where a block that may have been in use before is
-   one, 0, -ENOMEM. */
+/* Lists in S->written, and in S->wrong those that were written in their place: 1
+   where a block that may have been in use before is one, 0, -ENOMEM. */
 static int list_written(struct sides *s, struct context *cx)
 {
 	const struct nilfs_geometry *g = &s->before->geo;
@@ -174,23 +174,25 @@ static int list_written(struct sides *s, struct context *cx)
 		       latest->offset;
 	uint64_t off, b, segnum;
 	size_t cursor = 0, len;
-	bool in_place = false;
+	bool any = false, in_place;
 
 	while (overlay_next_range(s->in->overlay, &cursor, &off, &len)) {
 		for (b = off >> g->block_bits;
 		     b <= (off + len - 1) >> g->block_bits; b++) {
-			if (sparse_add(&s->written, cx, b) == -ENOMEM)
-				return -ENOMEM;
 			segnum = geometry_segment_of(g, b);
-			if (geometry_has_block(g, b) &&
-			    segnum != latest->nextnum)
-				in_place |= segnum == latest->segnum ?
-						    b < end :
-						    !used->bits ||
-						    bitmap_test(used, segnum);
+			in_place = geometry_has_block(g, b) &&
+				   segnum != latest->nextnum &&
+				   (segnum == latest->segnum ?
+					    b < end :
+					    !used->bits ||
+					    bitmap_test(used, segnum));
+			if (sparse_add(&s->written, cx, b) == -ENOMEM ||
+			    (in_place && sides_note_wrong(s, cx, b, b)))
+				return -ENOMEM;
+			any |= in_place;
 		}
 	}
-	return in_place;
+	return any;
 }
 
 /*

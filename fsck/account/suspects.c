@@ -109,7 +109,24 @@ static int compare_wrong(const void *a, const void *b)
 {
 	const struct sides_wrong *x = a, *y = b;
 
-	return x->before < y->before ? -1 : x->before > y->before;
+	if (x->before != y->before)
+		return x->before < y->before ? -1 : 1;
+	return x->after > y->after ? -1 : x->after < y->after;
+}
+
+/* Whether the block was written in its place, and that says nothing: it is none
+   of a file, has what it had, or its log has the checksum that it had. */
+static bool is_unchanged(struct sides *s, struct context *cx,
+			 const struct sides_wrong *w)
+{
+	struct segsum_block listed;
+	struct logindex_log log;
+
+	return w->before == w->after &&
+	       (!sides_listed(s, cx, w->before, &listed) ||
+		!sides_log(s, cx, false, w->before, &log) ||
+		!sparse_test(&s->written, log.pseg) ||
+		sides_same_content(s, cx, w->before, w->after));
 }
 
 /* Whether the checksum of the log at PSEG matches with N blocks from FIRST
@@ -171,7 +188,8 @@ int suspects_find(struct sides *s, struct context *cx)
 
 	sort_in_place(s->wrong, s->nwrong, sizeof(*s->wrong), compare_wrong);
 	for (i = n = 0; i < s->nwrong; i++)
-		if (!n || s->wrong[n - 1].before != s->wrong[i].before)
+		if ((!n || s->wrong[n - 1].before != s->wrong[i].before) &&
+		    !is_unchanged(s, cx, &s->wrong[i]))
 			s->wrong[n++] = s->wrong[i];
 	s->nwrong = n;
 	for (i = 0; i < s->nwrong && ret >= 0; i += n) {

@@ -356,7 +356,10 @@ int derivation_run(struct repair *r, struct context *cx)
 	/* Once more after a success: with the trees whole, more follows from
 	   them. */
 	for (tries = 0; tries < TRIES && ret > 0; tries++) {
-		struct derived d = { .dev = r->dev, .patched = r->patched };
+		struct derived d = {
+			.dev = r->dev, .patched = r->patched,
+			.under = r->under,
+		};
 
 		/* Whether the user agrees, if there are findings. */
 		now = repair_current(r);

@@ -59,9 +59,23 @@ int derived_set(struct derived *d, struct context *cx,
 	return ret;
 }
 
+/* Whether the log at PSEG had the checksum of its blocks before the repair. */
+static bool was_right(struct derived *d, struct context *cx,
+		      const struct nilfs_geometry *g, uint64_t pseg)
+{
+	struct nilfs_segment_summary ss;
+	bool was = !dev_read(d->under, cx, pseg << g->block_bits, &ss,
+			     sizeof(ss)) &&
+		   logcheck_is_right(d->under, cx, g, pseg, &ss) > 0;
+
+	fail_clear(cx);
+	return was;
+}
+
 /*
- * Gives the log at PSEG the checksum of its blocks as they are now: 1 where
- * that is the one it had, 0, or a failure.
+ * Gives the log at PSEG the checksum of its blocks as they are now: 2 where that
+ * is the one it had; 1 where it is needed, as a mount verifies it, or it was
+ * right; 0 where it shows that there is more damage; or a failure.
  */
 static int seal_log(struct derived *d, struct context *cx,
 		    const struct nilfs_geometry *g, uint64_t pseg)
@@ -71,7 +85,7 @@ static int seal_log(struct derived *d, struct context *cx,
 	bool written;
 	size_t i = 0;
 	char *block = malloc(g->block_size);
-	int ret = block ? dev_read(d->dev, cx, pseg << g->block_bits, block,
+	int seal = 0, ret = block ? dev_read(d->dev, cx, pseg << g->block_bits, block,
 				   g->block_size) :
 			  fail(cx, -ENOMEM, "summary of a log");
 
@@ -89,16 +103,18 @@ static int seal_log(struct derived *d, struct context *cx,
 		ret = logcheck_sum(d->dev, cx, g, pseg, ss, &crc);
 	if (ret)
 		goto out;
+	if (crc.sum == le32_get(d->logs[i].datasum))
+		seal = 2;
+	else
+		seal = segsum_has_super_root(ss) || was_right(d, cx, g, pseg);
 	if (segsum_crc_check_datasum(&crc, ss) != RULE_OK) {
 		ss->ss_datasum = le32_make(crc.sum);
 		ret = set_bytes(d, cx, pseg << g->block_bits, block,
 				g->block_size, &written);
 	}
-	if (ret >= 0)
-		ret = crc.sum == le32_get(d->logs[i].datasum);
 out:
 	free(block);
-	return ret;
+	return ret < 0 ? ret : seal;
 }
 
 int derived_seal(struct derived *d, struct context *cx, const struct check *c)
@@ -106,9 +122,8 @@ int derived_seal(struct derived *d, struct context *cx, const struct check *c)
 	const struct nilfs_geometry *g = &c->vol->geo;
 	struct segsum_block b;
 	uint64_t sealed = 0;
-	bool proven = false;
 	size_t i;
-	int ret = 0;
+	int ret = 0, seal = 0;
 
 	sort_in_place(d->blocks, d->n, sizeof(*d->blocks),
 		      sort_compare_number);
@@ -119,12 +134,11 @@ int derived_seal(struct derived *d, struct context *cx, const struct check *c)
 		if (ret <= 0)
 			continue;
 		block->pseg = block->blocknr - b.index;
-		if (block->pseg != sealed) {
-			ret = damage_forgive(cx,
-					     seal_log(d, cx, g, block->pseg));
-			proven = ret > 0;
-		}
-		block->proven = proven &&
+		if (block->pseg != sealed)
+			seal = ret = damage_forgive(cx,
+					seal_log(d, cx, g, block->pseg));
+		block->seals = seal == 1;
+		block->proven = seal == 2 &&
 			zone_is_in_place(d->dev->zones,
 					 block->blocknr << g->block_bits);
 		sealed = block->pseg;
@@ -141,8 +155,9 @@ int derived_write(struct derived *d, struct context *cx,
 
 	for (i = 0; i < d->n && !err; i++) {
 		const struct derived_block *b = &d->blocks[i];
-		/* With it the checksum of the log, unless that proves it. */
-		uint64_t places[] = { b->blocknr, b->proven ? 0 : b->pseg };
+		/* With it the checksum of the log, unless that shows that more
+		   is wrong. */
+		uint64_t places[] = { b->blocknr, b->seals ? b->pseg : 0 };
 		/* One of a file, in a log that is no more, cannot be moved with
 		   its log, nor does it change any. */
 		bool stray = !b->pseg && b->ino != NILFS_DAT_INO &&

@@ -28,6 +28,7 @@ struct derived_block {
 	/* The checksum of its log matches with it: this is what was written
 	   there, but for a chance of 1 in 2^32; and it can be written there. */
 	bool proven;
+	bool seals;	/* else its log gets the checksum of what is in it */
 	/* Its log is one of this repair: it was written there. */
 	bool written;
 };
@@ -41,6 +42,7 @@ struct derived_log {
 struct derived {
 	struct dev *dev;	/* read through it: patches, repairs so far */
 	struct dev *patched;	/* takes the patches; below DEV */
+	struct dev *under;	/* without these, and as before the repair */
 	struct derived_block *blocks;	/* each once */
 	size_t n, room;
 	struct derived_log *logs;

@@ -389,6 +389,19 @@ copy_block() {
 	[[ $lost == *"snapshot 4: inode 18, /d/f6: bytes 0 to "* ]]
 }
 
+@test "a node restored in its place hides no damage of the data beside it" {
+	begin snapshots
+	node=$(dump.nilfs2 bmap -b --nodes -c 4 "$image" /d/f6 |
+		awk '$NF == "node" { print $5 }')
+	data=$(mapped /d/f6 3 4)
+	lose "$node"
+	lose "$data"
+	run -1 fsck.nilfs2 -fy --undo-file undo "$image"
+	run -0 fsck.nilfs2 -fn "$image"
+	run -4 fsck.nilfs2 -fn --data "$image"
+	[[ $output == *"log-datasum: log $(log_of "$node"): "* ]]
+}
+
 @test "after a crash only a right superblock shows that no log is missing" {
 	begin crash-sr
 	for at in $((1024 + 160)) $(($(stat -c %s "$image") - 4096 + 160)); do

@@ -16,17 +16,14 @@ int checker_run(const struct checker *c, const char *mode, const char *more,
 		char **textp)
 {
 	char words[3][128] = { "fsck.nilfs2" };
-	char *argv[] = { words[0], words[1], c->arena->path, NULL, NULL, NULL };
-	int sink = memfd_create("said", 0), text = dup(sink), status;
+	char *argv[7] = { words[0], words[1], c->arena->path };
+	char *rest = more ? strcpy(words[2], more) : NULL;
+	int n = 3, sink = memfd_create("said", 0), text = dup(sink), status;
 	off_t size;
 
 	strcpy(words[1], mode);
-	if (more) {
-		argv[3] = strcpy(words[2], more);
-		argv[4] = strchr(words[2], ' ');
-		if (argv[4])
-			*argv[4]++ = '\0';
-	}
+	while (rest && n < 6)
+		argv[n++] = strsep(&rest, " ");
 	status = arena_run(c->arena, c->main_of, argv, sink);
 	if (arena_complained(c->arena, "fsck.nilfs2: internal error: "))
 		status = CHECKER_INTERNAL;

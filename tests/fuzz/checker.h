@@ -20,9 +20,9 @@ struct checker {
 };
 
 /*
- * Runs the checker with the options MODE and, if not NULL, MORE, one or two with a
- * blank between them.  Returns its
- * status, and in *TEXTP, if not NULL, what it said, to be freed.
+ * Runs the checker with the options MODE and, if not NULL, MORE, up to three with
+ * blanks between them.  Returns its status, and in *TEXTP, if not NULL, what it
+ * printed, to be freed.
  */
 int checker_run(const struct checker *c, const char *mode, const char *more,
 		char **textp);
