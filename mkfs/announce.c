@@ -11,44 +11,6 @@
 #include "base/uuidtext.h"
 #include "disk/super_feature.h"
 
-static bool has_feature(const struct features *f,
-			const struct super_feature *sf)
-{
-	uint64_t word = sf->set == SUPER_COMPAT	   ? f->compat :
-			sf->set == SUPER_COMPAT_RO ? f->compat_ro :
-						     f->incompat;
-
-	return word & sf->bit;
-}
-
-static void put_features(struct report *r, const struct features *f)
-{
-	const struct super_feature *sf;
-	char names[128] = "none";
-	size_t i, len = 0;
-
-	for (i = 0; (sf = super_feature_at(i)); i++) {
-		if (!has_feature(f, sf))
-			continue;
-		snprintf(names + len, sizeof(names) - len, "%s%s",
-			 len ? "," : "", sf->name);
-		len = strlen(names);
-	}
-	report_string(r, "features", "Features", names);
-}
-
-static void put_identity(struct report *r, const struct plan *plan)
-{
-	size_t len = strnlen(plan->label, sizeof(plan->label));
-	char uuid[UUIDTEXT_MAX];
-
-	report_value(r, VALUE_STRING, "s_volume_name", "Label",
-		     value_bytes(plan->label, len));
-	report_string(r, "s_uuid", "UUID",
-		      uuidtext_format(plan->uuid, uuid));
-	report_time(r, "s_ctime", "Creation time", plan->ctime);
-}
-
 static void put_zones(struct report *r, const struct plan *plan)
 {
 	const struct zoneplan *zoned = &plan->zoned;
@@ -81,7 +43,12 @@ static void put_zones(struct report *r, const struct plan *plan)
 void announce_plan(struct report *r, const char *path,
 		   const struct plan *plan, bool written)
 {
+	size_t label = strnlen(plan->label, sizeof(plan->label)), i;
+	const struct features *f = &plan->features;
 	const struct nilfs_geometry *g = &plan->g;
+	const struct super_feature *sf;
+	char names[128] = "none", uuid[UUIDTEXT_MAX];
+	size_t len = 0;
 
 	report_begin(r, "volume",
 		     written ? "New volume" : "Volume that would be made");
@@ -98,14 +65,30 @@ void announce_plan(struct report *r, const char *path,
 		   g->first_data_block);
 	report_value(r, VALUE_HEX, "s_crc_seed", "Checksum seed",
 		     value_u64(g->crc_seed));
-	put_identity(r, plan);
-	put_features(r, &plan->features);
+	report_value(r, VALUE_STRING, "s_volume_name", "Label",
+		     value_bytes(plan->label, label));
+	report_string(r, "s_uuid", "UUID",
+		      uuidtext_format(plan->uuid, uuid));
+	report_time(r, "s_ctime", "Creation time", plan->ctime);
+	for (i = 0; (sf = super_feature_at(i)); i++) {
+		uint64_t word = sf->set == SUPER_COMPAT    ? f->compat :
+				sf->set == SUPER_COMPAT_RO ? f->compat_ro :
+							     f->incompat;
+
+		if (!(word & sf->bit))
+			continue;
+		snprintf(names + len, sizeof(names) - len, "%s%s",
+			 len ? "," : "", sf->name);
+		len = strlen(names);
+	}
+	report_string(r, "features", "Features", names);
 	report_end(r);
 	if (plan->zoned.zones)
 		put_zones(r, plan);
 }
 
-static void put_losses(struct report *r, const struct populate_counts *counts)
+void announce_content(struct report *r, const struct content *c,
+		      const struct plan *plan, uint64_t least_size)
 {
 	static const char *const keys[ENTRY_LOSSES] = {
 		[ENTRY_XATTR] = "xattrs",
@@ -113,27 +96,13 @@ static void put_losses(struct report *r, const struct populate_counts *counts)
 		[ENTRY_CAPABILITY] = "capabilities",
 		[ENTRY_FLAGS] = "flags",
 	};
+	const struct populate_counts *counts = &c->counts;
+	uint64_t clean = c->end.clean_segments;
 	unsigned int i;
 
-	report_begin(r, "lost", NULL);
-	for (i = 0; i < ENTRY_LOSSES; i++)
-		report_u64(r, keys[i], entry_loss_name(i), counts->losses[i]);
-	report_end(r);
-}
-
-/* Of a forecast on a device of any size, as it would be on that of PLAN. */
-static uint64_t clean_segments(const struct content *c, const struct plan *plan)
-{
-	return c->forecast && !plan->zoned.zones && !plan->fit ?
-		       plan->g.nsegments - c->end.used_segments :
-		       c->end.clean_segments;
-}
-
-void announce_content(struct report *r, const struct content *c,
-		      const struct plan *plan, uint64_t least_size)
-{
-	const struct populate_counts *counts = &c->counts;
-
+	/* A forecast is made on a device of any size. */
+	if (c->forecast && !plan->zoned.zones && !plan->fit)
+		clean = plan->g.nsegments - c->end.used_segments;
 	report_begin(r, "content", "Content");
 	report_u64(r, "layers", "Layers", c->nsources);
 	report_u64(r, "last_cno", "Last checkpoint", c->end.cno);
@@ -145,12 +114,16 @@ void announce_content(struct report *r, const struct content *c,
 	report_size(r, "bytes", "Bytes in files", counts->bytes);
 	report_size(r, "written_bytes", "Written",
 		    c->written * plan->g.block_size);
-	report_u64(r, "clean_segments", "Clean segments",
-		   clean_segments(c, plan));
+	report_u64(r, "clean_segments", "Clean segments", clean);
 	if (least_size)
 		report_size(r, "least_size", "Smallest size that suffices",
 			    least_size);
-	if (!report_is_text(r))
-		put_losses(r, counts);
+	if (!report_is_text(r)) {
+		report_begin(r, "lost", NULL);
+		for (i = 0; i < ENTRY_LOSSES; i++)
+			report_u64(r, keys[i], entry_loss_name(i),
+				   counts->losses[i]);
+		report_end(r);
+	}
 	report_end(r);
 }

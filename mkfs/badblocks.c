@@ -27,12 +27,6 @@ struct scan {
 	uint64_t bad, first;	/* blocks; byte */
 };
 
-static void count_bad(struct scan *s, uint64_t off)
-{
-	if (!s->bad++)
-		s->first = off;
-}
-
 static bool reads_well(struct scan *s, uint64_t off, size_t len)
 {
 	if (dev_read(s->dev, s->cx, off, s->buf, len))
@@ -40,88 +34,60 @@ static bool reads_well(struct scan *s, uint64_t off, size_t len)
 	return !s->compare || !memcmp(s->buf, s->want, len);
 }
 
-static void read_request(struct scan *s, uint64_t off, size_t len)
+/* Writes the pattern all over the device, or reads all of it. */
+static int for_all(struct scan *s, const char *name, bool write)
 {
-	size_t at, n;
-
-	if (reads_well(s, off, len))
-		return;
-	for (at = 0; at < len; at += n) {
-		n = len - at < BLOCK ? len - at : BLOCK;
-		if (!reads_well(s, off + at, n))
-			count_bad(s, off + at);
-	}
-}
-
-static void write_request(struct scan *s, uint64_t off, size_t len)
-{
-	size_t at, n;
-
-	if (!dev_write(s->dev, s->cx, off, s->want, len))
-		return;
-	/* A block that is not written is found when it is read. */
-	for (at = 0; at < len; at += n) {
-		n = len - at < BLOCK ? len - at : BLOCK;
-		(void)dev_write(s->dev, s->cx, off + at, s->want, n);
-	}
-}
-
-static int for_all(struct scan *s, const char *name,
-		   void (*request)(struct scan *, uint64_t, size_t))
-{
-	uint64_t size = s->dev->size, off, len;
+	uint64_t size = s->dev->size, off, len, at, n;
 
 	progress_begin(s->b->progress, name, size, true);
 	for (off = 0; off < size; off += len) {
 		if (context_cancelled(s->cx))
 			return -EINTR;
 		len = size - off < REQUEST ? size - off : REQUEST;
-		request(s, off, len);
+		if (write ? dev_write(s->dev, s->cx, off, s->want, len) :
+			    !reads_well(s, off, len)) {
+			for (at = off; at < off + len; at += n) {
+				n = off + len - at < BLOCK ? off + len - at :
+							     BLOCK;
+				/* One not written is found when it is read. */
+				if (write)
+					(void)dev_write(s->dev, s->cx, at,
+							s->want, n);
+				else if (!reads_well(s, at, n) && !s->bad++)
+					s->first = at;
+			}
+		}
 		progress_update(s->b->progress, off + len);
 	}
 	progress_end(s->b->progress);
 	return 0;
 }
 
-static int write_pattern(struct scan *s, int pattern)
-{
-	int ret;
-
-	memset(s->want, pattern, REQUEST);
-	ret = for_all(s, "writing a pattern", write_request);
-	if (ret)
-		return ret;
-	/* A failed flush lost writes; reading shows which. */
-	(void)dev_flush(s->dev, s->cx);
-	if (s->b->fd >= 0)
-		(void)posix_fadvise(s->b->fd, 0, 0, POSIX_FADV_DONTNEED);
-	return for_all(s, "comparing", read_request);
-}
-
-static int write_patterns(struct scan *s)
+int badblocks_test(const struct badblocks *b, struct context *cx,
+		   struct dev *dev, bool write)
 {
 	static const int patterns[] = { 0xaa, 0x55, 0xff, 0x00 };
+	struct scan s = { .b = b, .cx = cx, .dev = dev, .compare = write };
 	size_t i;
 	int ret = 0;
-
-	s->compare = true;
-	for (i = 0; i < 4 && !ret && !s->bad; i++)
-		ret = write_pattern(s, patterns[i]);
-	return ret;
-}
-
-static int run_scan(const struct badblocks *b, struct context *cx,
-		    struct dev *dev, bool write)
-{
-	struct scan s = { .b = b, .cx = cx, .dev = dev };
-	int ret;
 
 	s.buf = malloc(2ull * REQUEST);
 	if (!s.buf)
 		return fail(cx, -ENOMEM, "%s: bad-block test", dev->name);
 	s.want = s.buf + REQUEST;
-	ret = write ? write_patterns(&s) :
-		      for_all(&s, "reading", read_request);
+	if (!write)
+		ret = for_all(&s, "reading", false);
+	for (i = 0; write && i < 4 && !ret && !s.bad; i++) {
+		memset(s.want, patterns[i], REQUEST);
+		ret = for_all(&s, "writing a pattern", true);
+		if (ret)
+			break;
+		/* A failed flush lost writes; reading shows which. */
+		(void)dev_flush(dev, cx);
+		if (b->fd >= 0)
+			(void)posix_fadvise(b->fd, 0, 0, POSIX_FADV_DONTNEED);
+		ret = for_all(&s, "comparing", false);
+	}
 	free(s.buf);
 	if (ret)
 		return ret;
@@ -130,16 +96,4 @@ static int run_scan(const struct badblocks *b, struct context *cx,
 			    " byte %" PRIu64, dev->name, s.bad, s.first);
 	fail_clear(cx);
 	return 0;
-}
-
-int badblocks_read(const struct badblocks *b, struct context *cx,
-		   struct dev *dev)
-{
-	return run_scan(b, cx, dev, false);
-}
-
-int badblocks_write(const struct badblocks *b, struct context *cx,
-		    struct dev *dev)
-{
-	return run_scan(b, cx, dev, true);
 }

@@ -3,6 +3,8 @@
 #ifndef NILFS2_MKFS_BADBLOCKS_H
 #define NILFS2_MKFS_BADBLOCKS_H
 
+#include <stdbool.h>
+
 #include "cli/progress.h"
 #include "dev/dev.h"
 
@@ -12,17 +14,11 @@ struct badblocks {
 };
 
 /*
- * Reads all of DEV.  0, or -EIO with the number of bad blocks of 4 KiB and
- * the place of the first, -ENOMEM, -EINTR.
+ * Reads all of DEV; with WRITE it writes four patterns all over DEV and reads
+ * each back: what it held is lost, zeros remain.  0, or -EIO with the number of
+ * bad blocks of 4 KiB and the place of the first, -ENOMEM, -EINTR.
  */
-int badblocks_read(const struct badblocks *b, struct context *cx,
-		   struct dev *dev);
-
-/*
- * Writes four patterns all over DEV and reads each back; what it held is
- * lost, zeros remain.  Fails as badblocks_read().
- */
-int badblocks_write(const struct badblocks *b, struct context *cx,
-		    struct dev *dev);
+int badblocks_test(const struct badblocks *b, struct context *cx,
+		   struct dev *dev, bool write);
 
 #endif

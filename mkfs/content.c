@@ -6,6 +6,12 @@
  * before: between two layers the volume is opened at the end of its last log,
  * since it has no superblock yet.  An empty volume is one layer with only the
  * root directory.
+ *
+ * The position of a block depends on sizes and names, never on the content of
+ * files, so the same code computes the space that is needed: on a device that
+ * is larger than any need and keeps writes in memory, without the blocks of
+ * files.  Segments are used one after the other, so the number used is the
+ * number needed.
  */
 #include "mkfs/content.h"
 
@@ -16,13 +22,13 @@
 #include <unistd.h>
 
 #include "base/uuidtext.h"
+#include "dev/overlay.h"
+#include "disk/reserve.h"
 #include "mkfs/tar/tarsource.h"
 #include "vol/volume.h"
 
-static bool is_standard_input(const char *source)
-{
-	return !strcmp(source, "-");
-}
+#define ARCHIVE_LOG_BYTES (8u << 20)
+#define FORECAST_ROOM (UINT64_C(8) << 40)
 
 int content_check(struct context *cx, const char *const *sources, size_t n)
 {
@@ -30,7 +36,7 @@ int content_check(struct context *cx, const char *const *sources, size_t n)
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		if (is_standard_input(sources[i])) {
+		if (!strcmp(sources[i], "-")) {
 			inputs++;
 			continue;
 		}
@@ -42,8 +48,6 @@ int content_check(struct context *cx, const char *const *sources, size_t n)
 			    "once only");
 	return 0;
 }
-
-#define ARCHIVE_LOG_BYTES (8u << 20)
 
 /* One layer while it is written. */
 struct layer {
@@ -64,34 +68,13 @@ static void report_counts(void *arg, const struct populate_counts *counts)
 	l->c->progress(l->c->arg, &sum, sum.bytes);
 }
 
-static int empty_root(struct layer *l, struct context *cx)
-{
-	uint64_t ino;
-	int ret = populate_begin_dir(l->populate, cx, 0, NULL, 0, &ino);
-
-	return ret ? ret : populate_end_dir(l->populate, cx, ino, ino, NULL,
-					    POPULATE_ALL, NULL, 0);
-}
-
+/* NULL is the root directory alone. */
 static bool is_archive(const char *source)
 {
 	struct stat st;
 
-	return is_standard_input(source) ||
-	       (!stat(source, &st) && !S_ISDIR(st.st_mode));
-}
-
-static int read_source(struct layer *l, struct context *cx)
-{
-	const struct walk_options *walk = &l->c->walk;
-
-	if (!l->source)
-		return empty_root(l, cx);
-	if (!is_archive(l->source))
-		return walk_run(cx, l->source, walk, l->populate,
-				&l->c->notes);
-	return tarsource_run(cx, l->source, walk->rules,
-			     l->plan->g.block_size, l->populate);
+	return source && (!strcmp(source, "-") ||
+			  (!stat(source, &st) && !S_ISDIR(st.st_mode)));
 }
 
 static int fill_layer(struct layer *l, struct context *cx,
@@ -107,10 +90,23 @@ static int fill_layer(struct layer *l, struct context *cx,
 		.arg = l,
 	};
 	struct populate_counts counts;
+	uint64_t root;
 	int ret = populate_open(&l->populate, cx, l->writer, below, &options);
 
-	if (!ret)
-		ret = read_source(l, cx);
+	if (ret)
+		return ret;
+	if (is_archive(l->source)) {
+		ret = tarsource_run(cx, l->source, c->walk.rules,
+				    l->plan->g.block_size, l->populate);
+	} else if (l->source) {
+		ret = walk_run(cx, l->source, &c->walk, l->populate,
+			       &c->notes);
+	} else {
+		ret = populate_begin_dir(l->populate, cx, 0, NULL, 0, &root);
+		if (!ret)
+			ret = populate_end_dir(l->populate, cx, root, root,
+					       NULL, POPULATE_ALL, NULL, 0);
+	}
 	return ret ? ret : populate_finish(l->populate, cx, &counts);
 }
 
@@ -126,28 +122,15 @@ static uint64_t settle_plan(void *arg, uint64_t used)
 	return l->plan->g.nsegments;
 }
 
-/*
- * Blocks of an archive are in memory until their log is laid out, which matters
- * for segments much longer than usual.
- */
-static uint32_t longest_log(const struct layer *l)
+/* Workers read files until the writer is closed. */
+static int write_layer(struct layer *l, struct context *cx, struct dev *dev,
+		       struct volume *below, struct recovery *at)
 {
-	uint32_t blocks = ARCHIVE_LOG_BYTES >> l->plan->g.block_bits;
-
-	if (!l->source || !is_archive(l->source) ||
-	    l->plan->g.blocks_per_segment <= blocks)
-		return 0;
-	return blocks;
-}
-
-static int open_writer(struct layer *l, struct context *cx, struct dev *dev,
-		       struct volume *below)
-{
+	uint32_t log_blocks = ARCHIVE_LOG_BYTES >> l->plan->g.block_bits;
 	struct content *c = l->c;
 	struct writer_options options = {
 		.time = l->plan->ctime,
 		.collect = c->collect,
-		.log_blocks = longest_log(l),
 		.allocate = c->allocate,
 		.digest = c->digest,
 		.snapshot = c->snapshots == CONTENT_EACH ||
@@ -155,45 +138,39 @@ static int open_writer(struct layer *l, struct context *cx, struct dev *dev,
 		.nsegments = l->plan->fit ? settle_plan : NULL,
 		.arg = l,
 	};
-
-	zoneplan_writer(l->plan, &options);
-	if (below)
-		return writer_open(&l->writer, cx, below, &options);
-	return writer_create(&l->writer, cx, dev, &l->plan->g, &options);
-}
-
-/* Each layer continues the digest of the one below. */
-static void add_digest(struct content *c)
-{
-	const struct logsum_digest *d = &c->end.digest;
-	const le64 words[2] = {
-		le64_make(d->words[0]), le64_make(d->words[1]),
-	};
-	uint8_t below[16];
-
-	memcpy(below, c->uuid, sizeof(below));
-	uuidtext_of(below, words, sizeof(words), c->uuid);
-}
-
-/* Workers read files until the writer is closed. */
-static int write_layer(struct layer *l, struct context *cx, struct dev *dev,
-		       struct volume *below, struct recovery *at)
-{
 	struct populate_counts counts;
-	int ret = open_writer(l, cx, dev, below);
+	int ret;
 
+	/*
+	 * Blocks of an archive are in memory until their log is laid out, which
+	 * matters for segments much longer than usual.
+	 */
+	if (is_archive(l->source) && l->plan->g.blocks_per_segment > log_blocks)
+		options.log_blocks = log_blocks;
+	zoneplan_writer(l->plan, &options);
+	ret = below ? writer_open(&l->writer, cx, below, &options) :
+		      writer_create(&l->writer, cx, dev, &l->plan->g,
+				    &options);
 	if (!ret)
 		ret = fill_layer(l, cx, below);
 	if (!ret)
-		ret = writer_commit(l->writer, cx, &l->c->end);
+		ret = writer_commit(l->writer, cx, &c->end);
 	if (!ret)
-		writer_recovery(l->writer, &l->c->end, at);
+		writer_recovery(l->writer, &c->end, at);
 	writer_close(l->writer);
 	if (!ret) {
+		/* Each layer continues the digest of the one below. */
+		const le64 words[2] = {
+			le64_make(c->end.digest.words[0]),
+			le64_make(c->end.digest.words[1]),
+		};
+		uint8_t uuid[16];
+
 		populate_get_counts(l->populate, &counts);
-		populate_counts_add(&l->c->counts, &counts);
-		l->c->written += l->c->end.blocks;
-		add_digest(l->c);
+		populate_counts_add(&c->counts, &counts);
+		c->written += c->end.blocks;
+		memcpy(uuid, c->uuid, sizeof(uuid));
+		uuidtext_of(uuid, words, sizeof(words), c->uuid);
 	}
 	populate_close(l->populate);
 	return ret;
@@ -222,5 +199,49 @@ int content_write(struct content *c, struct context *cx, struct dev *dev,
 		volume_close(below);
 		below = NULL;
 	}
+	return ret;
+}
+
+static int zeros_read(struct dev *dev, struct context *cx, uint64_t off,
+		      void *buf, size_t len)
+{
+	(void)dev;
+	(void)cx;
+	(void)off;
+	memset(buf, 0, len);
+	return 0;
+}
+
+int content_forecast(struct forecast *f, struct context *cx,
+		     const struct plan *plan, const struct content *content)
+{
+	/* Enough under an overlay, which neither writes to it nor closes it. */
+	static const struct dev_ops ops = { .read = zeros_read };
+	uint64_t least = reserve_min_segments(plan->reserved), used;
+	struct dev zeros = {
+		.ops = &ops,
+		.name = "forecast",
+		.sector_size = 512,
+	};
+	struct dev *dev;
+	int ret;
+
+	*f = (struct forecast){ .plan = *plan, .content = *content };
+	f->content.forecast = true;
+	f->content.digest = false;
+	f->content.allocate = 0;
+	if (!plan->zoned.zones && plan->size < FORECAST_ROOM)
+		plan_limit(&f->plan, FORECAST_ROOM);
+	zeros.size = f->plan.size;
+	ret = overlay_open(&dev, cx, &zeros);
+	if (ret)
+		return ret;
+	ret = content_write(&f->content, cx, dev, &f->plan);
+	dev_close(dev);
+	used = f->content.end.used_segments;
+	if (!ret)
+		f->nsegments = f->plan.fit  ? f->plan.g.nsegments :
+			       used > least ? used :
+					      least;
 	return ret;
 }

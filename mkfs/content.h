@@ -61,4 +61,19 @@ int content_check(struct context *cx, const char *const *sources, size_t n);
 int content_write(struct content *c, struct context *cx, struct dev *dev,
 		  struct plan *plan);
 
+struct forecast {
+	struct plan plan;	/* where its size was open: settled */
+	struct content content;	/* the result, counted */
+	uint64_t nsegments;	/* the fewest with which CONTENT can be written */
+};
+
+/*
+ * Does all that content_write() would do for PLAN, except writing, on a device
+ * with enough room: sources are read as far as needed (archives completely,
+ * files are only opened).  With zones the device has its real size: -ENOSPC if
+ * that is too small.  Fails as content_write().
+ */
+int content_forecast(struct forecast *f, struct context *cx,
+		     const struct plan *plan, const struct content *content);
+
 #endif

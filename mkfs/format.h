@@ -6,21 +6,22 @@
 #include <stdbool.h>
 
 #include "dev/dev.h"
+#include "disk/ondisk.h"
+#include "mkfs/badblocks.h"
 #include "mkfs/content.h"
 #include "mkfs/plan/plan.h"
+#include "mkfs/target.h"
 
 struct format_how {
 	bool blank;		/* the device reads as zeros everywhere */
 	bool discard;		/* discard the whole device */
-	/* Runs once old superblocks are gone; NULL: nothing; as dev_read(). */
-	int (*test)(void *arg, struct context *cx, struct dev *dev);
+	/* A test by writing, once old superblocks are gone; NULL: none. */
+	const struct badblocks *test;
 	/*
-	 * Runs once the logs are written, where the plan left the size open
-	 * until then: makes DEV as large as the plan says.  NULL: nothing.
+	 * Gets the size of the plan once the logs are written, where that was
+	 * open until then.  NULL: nothing.
 	 */
-	int (*settle)(void *arg, struct context *cx, struct dev *dev,
-		      const struct plan *plan);
-	void *arg;		/* of both */
+	struct target *settle;
 	struct content *content;	/* what is put on the volume */
 };
 
@@ -32,5 +33,12 @@ struct format_how {
  */
 int format_run(struct context *cx, struct dev *dev, struct plan *plan,
 	       const struct format_how *how);
+
+/*
+ * Fills the superblock SB of a new volume, with the last log at END; both
+ * copies are the same.
+ */
+void format_super(const struct plan *plan, const struct writer_end *end,
+		  struct nilfs_super_block *sb);
 
 #endif

@@ -15,7 +15,6 @@
 #include "dev/devfile.h"
 #include "mkfs/announce.h"
 #include "mkfs/badblocks.h"
-#include "mkfs/forecast.h"
 #include "mkfs/format.h"
 #include "mkfs/plan/options.h"
 #include "mkfs/source/measure.h"
@@ -38,45 +37,11 @@ struct mkfs {
 	char files[48];			/* which this is */
 };
 
-static int make_plan(struct mkfs *m)
+static void begin_progress(struct mkfs *m, const char *doing, uint64_t bytes)
 {
-	struct context *cx = &m->tool->cx;
-	struct plan_facts facts = {
-		.name = m->target.path,
-		.size = m->target.size,
-		.sector_size = m->target.sector_size,
-		.now = cx->now,
-		.zones = m->target.zones,
-	};
-	int ret = options_uuid(cx, m->o, facts.uuid);
-
-	return ret ? ret : plan_make(cx, m->o, &facts, &m->plan);
-}
-
-static void warn_of_pages(struct mkfs *m)
-{
-	long page_size = sysconf(_SC_PAGESIZE);
-
-	if ((int64_t)m->plan.g.block_size > page_size)
-		tool_warn(m->tool, "blocks of %u bytes cannot be mounted here, "
-			  "where memory pages have %ld", m->plan.g.block_size,
-			  page_size);
-}
-
-static int write_test(void *arg, struct context *cx, struct dev *dev)
-{
-	struct mkfs *m = arg;
-
-	return badblocks_write(&m->badblocks, cx, dev);
-}
-
-static int settle_device(void *arg, struct context *cx, struct dev *dev,
-			 const struct plan *plan)
-{
-	struct mkfs *m = arg;
-
-	(void)dev;
-	return target_settle(cx, &m->target, plan->size);
+	m->doing = doing;
+	snprintf(m->files, sizeof(m->files), "%s", doing);
+	progress_begin(&m->tool->progress, m->files, bytes, true);
 }
 
 static void show_progress(void *arg, const struct populate_counts *counts,
@@ -89,13 +54,6 @@ static void show_progress(void *arg, const struct populate_counts *counts,
 	progress_update(&m->tool->progress, bytes);
 }
 
-static void begin_progress(struct mkfs *m, const char *doing, uint64_t bytes)
-{
-	m->doing = doing;
-	snprintf(m->files, sizeof(m->files), "%s", doing);
-	progress_begin(&m->tool->progress, m->files, bytes, true);
-}
-
 /* An image file may lie in its own source. */
 static void skip_target(struct mkfs *m)
 {
@@ -106,130 +64,6 @@ static void skip_target(struct mkfs *m)
 	m->skip = (struct walk_skip){ st.st_dev, st.st_ino };
 	m->content.walk.skip = &m->skip;
 	m->content.walk.nskip = 1;
-}
-
-/* What is put on the volume, as the options have it. */
-static int choose_content(struct mkfs *m)
-{
-	const struct mkfs_options *o = m->o;
-	struct content *c = &m->content;
-
-	c->sources = o->roots.items;
-	c->nsources = o->roots.count;
-	c->walk.rules = &m->rules;
-	c->walk.order = (enum walk_order)o->order;
-	c->walk.one_file_system = o->one_file_system;
-	skip_target(m);
-	c->snapshots = (enum content_snapshots)o->snapshot;
-	c->strict = o->strict;
-	c->collect = o->collect;
-	c->digest = options_uuid_of_content(o);
-	c->progress = show_progress;
-	c->arg = m;
-	return options_entry_rules(&m->tool->cx, o, m->tool->source_date,
-				   &m->rules);
-}
-
-static int write_volume(struct mkfs *m, struct context *cx)
-{
-	struct format_how how = {
-		.blank = m->target.blank,
-		.discard = !m->o->keep,
-		.test = m->o->check > 1 ? write_test : NULL,
-		.settle = m->plan.fit ? settle_device : NULL,
-		.arg = m,
-		.content = &m->content,
-	};
-
-	return format_run(cx, m->target.dev, &m->plan, &how);
-}
-
-/* One thread does for an empty volume, and no others need to be started. */
-static int write_empty(struct mkfs *m)
-{
-	m->tool->cx.threads = 1;
-	return write_volume(m, &m->tool->cx);
-}
-
-/*
- * Written data is not read soon: bypass the page cache.  Space is preallocated
- * only if nothing after the logs has to be kept.
- */
-static void choose_output(struct mkfs *m)
-{
-	struct dev *file = m->target.file;
-	bool free_behind = m->target.blank || !m->o->keep;
-
-	if (devfile_direct(file) && !file->is_block_device && free_behind &&
-	    !m->plan.zoned.zones)
-		m->content.allocate = SPACE_AT_ONCE;
-}
-
-static int fill_volume(struct mkfs *m)
-{
-	struct context *cx = &m->tool->cx;
-	struct progress *progress = &m->tool->progress;
-	uint64_t total = 0;
-	int ret;
-
-	choose_output(m);
-	if (progress->fd >= 0)
-		total = measure_sources(cx, m->content.sources,
-					m->content.nsources);
-	begin_progress(m, "filling", total);
-	ret = write_volume(m, cx);
-	progress_end(progress);
-	return ret;
-}
-
-static int format(struct mkfs *m)
-{
-	struct context *cx = &m->tool->cx;
-	int ret = target_prepare(cx, &m->target);
-
-	if (ret)
-		return ret;
-	if (m->plan.fit)
-		plan_limit(&m->plan, m->target.size);
-	m->badblocks.fd = devfile_fd(m->target.file);
-	skip_target(m);
-	ret = m->content.nsources ? fill_volume(m) : write_empty(m);
-	return ret ? ret : target_finish(cx, &m->target);
-}
-
-/* Attributes of the sources that were lost. */
-static void warn_of_losses(struct mkfs *m)
-{
-	const uint64_t *losses = m->content.counts.losses;
-	unsigned int i;
-
-	for (i = 0; i < ENTRY_LOSSES; i++) {
-		if (losses[i])
-			tool_warn(m->tool, "%s of %" PRIu64 " file%s: lost, as "
-					   "NILFS2 cannot store them",
-				  entry_loss_name(i), losses[i],
-				  losses[i] == 1 ? "" : "s");
-	}
-	if (m->content.counts.whiteouts)
-		tool_warn(m->tool, "%" PRIu64 " whiteouts (.wh.*) are written "
-				   "as files; with --oci those of archives "
-				   "remove names of lower layers",
-			  m->content.counts.whiteouts);
-	if (m->content.notes.skipped)
-		tool_note(m->tool, "%s: left out of itself", m->target.path);
-}
-
-static void announce(struct mkfs *m)
-{
-	struct report *r = &m->tool->report;
-	bool written = !m->o->dry_run;
-
-	if (m->tool->quiet && report_is_text(r))
-		return;
-	announce_plan(r, m->target.path, &m->plan, written);
-	if (m->content.nsources)
-		announce_content(r, &m->content, &m->plan,
-				 written ? 0 : m->least_size);
 }
 
 static bool can_read_twice(const struct mkfs *m)
@@ -257,11 +91,18 @@ static int forecast(struct mkfs *m, struct forecast *f)
 
 	begin_progress(m, "measuring", 0);
 	rewind_input(m);
-	ret = forecast_run(f, cx, &m->plan, &m->content);
+	ret = content_forecast(f, cx, &m->plan, &m->content);
 	if (ret == -ENOSPC && m->plan.zoned.zones && can_read_twice(m)) {
+		/* What it needs where each zone holds one segment. */
+		struct plan room = m->plan;
+
+		room.zoned.zones = NULL;
 		fail_clear(cx);
 		rewind_input(m);
-		ret = forecast_zones(f, cx, &m->plan, &m->content);
+		ret = content_forecast(f, cx, &room, &m->content);
+		f->nsegments *= m->plan.zoned.per_zone;
+		if (!ret && f->nsegments <= m->plan.g.nsegments)
+			f->nsegments = m->plan.g.nsegments + 1;
 	}
 	rewind_input(m);
 	progress_end(&m->tool->progress);
@@ -275,6 +116,32 @@ static int no_room(struct mkfs *m, const char *what)
 	return fail(&m->tool->cx, -ENOSPC, "%s: -d: %" PRIu64 " bytes are "
 		    "needed, it has %" PRIu64 "; %s", m->target.path,
 		    m->least_size, m->plan.size, what);
+}
+
+/* An archive that is the target would be overwritten while it is read. */
+static int check_sources(const struct mkfs *m)
+{
+	const struct option_list *roots = &m->o->roots;
+	struct stat to, from;
+	size_t i;
+
+	if (!m->target.file || fstat(devfile_fd(m->target.file), &to))
+		return 0;
+	for (i = 0; i < roots->count; i++) {
+		if (strcmp(roots->items[i], "-") ?
+			    stat(roots->items[i], &from) :
+			    fstat(STDIN_FILENO, &from))
+			continue;
+		if (S_ISBLK(to.st_mode) ?
+			    S_ISBLK(from.st_mode) &&
+				    from.st_rdev == to.st_rdev :
+			    from.st_dev == to.st_dev &&
+				    from.st_ino == to.st_ino)
+			return fail(&m->tool->cx, -EINVAL, "%s: is also a "
+				    "source (-d); nothing was written",
+				    m->target.path);
+	}
+	return 0;
 }
 
 /*
@@ -308,6 +175,103 @@ static int check_content(struct mkfs *m)
 	return 0;
 }
 
+/* Makes the plan and all checks: nothing is changed yet. */
+static int prepare(struct mkfs *m)
+{
+	const struct mkfs_options *o = m->o;
+	struct context *cx = &m->tool->cx;
+	struct plan_facts facts = {
+		.name = m->target.path,
+		.size = m->target.size,
+		.sector_size = m->target.sector_size,
+		.now = cx->now,
+		.zones = m->target.zones,
+	};
+	long page_size = sysconf(_SC_PAGESIZE);
+	int ret = options_uuid(cx, o, facts.uuid);
+
+	if (!ret)
+		ret = plan_make(cx, o, &facts, &m->plan);
+	if (!ret && !o->force)
+		ret = target_check_empty(cx, &m->target);
+	if (!ret)
+		ret = content_check(cx, o->roots.items, o->roots.count);
+	if (!ret)
+		ret = check_sources(m);
+	if (ret)
+		return ret;
+
+	m->content = (struct content){
+		.sources = o->roots.items,
+		.nsources = o->roots.count,
+		.walk = {
+			.rules = &m->rules,
+			.order = (enum walk_order)o->order,
+			.one_file_system = o->one_file_system,
+		},
+		.snapshots = (enum content_snapshots)o->snapshot,
+		.strict = o->strict,
+		.collect = o->collect,
+		.digest = options_uuid_of_content(o),
+		.progress = show_progress,
+		.arg = m,
+	};
+	skip_target(m);
+	ret = options_entry_rules(cx, o, m->tool->source_date, &m->rules);
+	if (!ret)
+		ret = check_content(m);
+	if (!ret && o->check == 1 && m->target.dev)
+		ret = badblocks_test(&m->badblocks, cx, m->target.dev, false);
+	if (!ret && (int64_t)m->plan.g.block_size > page_size)
+		tool_warn(m->tool, "blocks of %u bytes cannot be mounted here, "
+			  "where memory pages have %ld", m->plan.g.block_size,
+			  page_size);
+	return ret;
+}
+
+static int format(struct mkfs *m)
+{
+	struct progress *progress = &m->tool->progress;
+	struct target *t = &m->target;
+	struct content *c = &m->content;
+	struct context *cx = &m->tool->cx;
+	struct format_how how = {
+		.discard = !m->o->keep,
+		.test = m->o->check > 1 ? &m->badblocks : NULL,
+		.settle = m->plan.fit ? t : NULL,
+		.content = c,
+	};
+	uint64_t total = 0;
+	int ret = target_prepare(cx, t);
+
+	if (ret)
+		return ret;
+	if (m->plan.fit)
+		plan_limit(&m->plan, t->size);
+	how.blank = t->blank;
+	m->badblocks.fd = devfile_fd(t->file);
+	skip_target(m);
+	if (c->nsources) {
+		/*
+		 * Written data is not read soon: bypass the page cache.  Space
+		 * is preallocated only if nothing after the logs has to be kept.
+		 */
+		if (devfile_direct(t->file) && !t->file->is_block_device &&
+		    (t->blank || !m->o->keep) && !m->plan.zoned.zones)
+			c->allocate = SPACE_AT_ONCE;
+		if (progress->fd >= 0)
+			total = measure_sources(cx, c->sources, c->nsources);
+		begin_progress(m, "filling", total);
+		ret = format_run(cx, t->dev, &m->plan, &how);
+		progress_end(progress);
+	} else {
+		/* One thread does for an empty volume. */
+		cx->threads = 1;
+		ret = format_run(cx, t->dev, &m->plan, &how);
+	}
+	return ret ? ret : target_finish(cx, t);
+}
+
 /* Says how much room there should have been, where that can still be known. */
 static int explain_full(struct mkfs *m)
 {
@@ -325,59 +289,33 @@ static int explain_full(struct mkfs *m)
 	return fail(cx, -ENOSPC, "%s: %s", m->target.path, text);
 }
 
-/* An archive that is the target would be overwritten while it is read. */
-static int check_apart(const struct mkfs *m)
+static void report(struct mkfs *m)
 {
-	const struct option_list *roots = &m->o->roots;
-	struct stat to, from;
-	size_t i;
+	const struct populate_counts *counts = &m->content.counts;
+	struct report *r = &m->tool->report;
+	bool written = !m->o->dry_run;
+	unsigned int i;
 
-	if (!m->target.file || fstat(devfile_fd(m->target.file), &to))
-		return 0;
-	for (i = 0; i < roots->count; i++) {
-		if (strcmp(roots->items[i], "-") ?
-			    stat(roots->items[i], &from) :
-			    fstat(STDIN_FILENO, &from))
-			continue;
-		if (S_ISBLK(to.st_mode) ?
-			    S_ISBLK(from.st_mode) &&
-				    from.st_rdev == to.st_rdev :
-			    from.st_dev == to.st_dev &&
-				    from.st_ino == to.st_ino)
-			return fail(&m->tool->cx, -EINVAL, "%s: is also a "
-				    "source (-d); nothing was written",
-				    m->target.path);
-	}
-	return 0;
-}
-
-static int look_and_format(struct mkfs *m)
-{
-	struct context *cx = &m->tool->cx;
-	int ret = make_plan(m);
-
-	if (!ret && !m->o->force)
-		ret = target_check_empty(cx, &m->target);
-	if (!ret)
-		ret = content_check(cx, m->o->roots.items, m->o->roots.count);
-	if (!ret)
-		ret = check_apart(m);
-	if (!ret)
-		ret = choose_content(m);
-	if (!ret)
-		ret = check_content(m);
-	if (!ret && m->o->check == 1 && m->target.dev)
-		ret = badblocks_read(&m->badblocks, cx, m->target.dev);
-	if (ret)
-		return ret;
-	warn_of_pages(m);
-	if (!m->o->dry_run)
-		ret = format(m);
-	if (ret)
-		return ret == -ENOSPC ? explain_full(m) : ret;
-	warn_of_losses(m);
-	announce(m);
-	return 0;
+	/* Attributes of the sources that were lost. */
+	for (i = 0; i < ENTRY_LOSSES; i++)
+		if (counts->losses[i])
+			tool_warn(m->tool, "%s of %" PRIu64 " file%s: lost, as "
+					   "NILFS2 cannot store them",
+				  entry_loss_name(i), counts->losses[i],
+				  counts->losses[i] == 1 ? "" : "s");
+	if (counts->whiteouts)
+		tool_warn(m->tool, "%" PRIu64 " whiteouts (.wh.*) are written "
+				   "as files; with --oci those of archives "
+				   "remove names of lower layers",
+			  counts->whiteouts);
+	if (m->content.notes.skipped)
+		tool_note(m->tool, "%s: left out of itself", m->target.path);
+	if (m->tool->quiet && report_is_text(r))
+		return;
+	announce_plan(r, m->target.path, &m->plan, written);
+	if (m->content.nsources)
+		announce_content(r, &m->content, &m->plan,
+				 written ? 0 : m->least_size);
 }
 
 static int run_mkfs(struct tool *tool, const void *options)
@@ -391,7 +329,14 @@ static int run_mkfs(struct tool *tool, const void *options)
 	int ret = target_open(&tool->cx, tool->argv[0], m.o, &m.target);
 
 	if (!ret)
-		ret = look_and_format(&m);
+		ret = prepare(&m);
+	if (!ret && !m.o->dry_run) {
+		ret = format(&m);
+		if (ret == -ENOSPC)
+			ret = explain_full(&m);
+	}
+	if (!ret)
+		report(&m);
 	entry_rules_fini(&m.rules);
 	target_close(&m.target, ret);
 	return ret;

@@ -8,6 +8,11 @@
  *
  * Nothing is created or enlarged before the plan is valid: a refused format
  * leaves no file.
+ *
+ * A host-managed device can only be written by its zones; a host-aware one is
+ * treated like any other unless --zoned=require is given.  An image file has
+ * zones if the user describes them, or has done so before: then they are in a
+ * file beside the image, and formatting it again uses them.
  */
 #include "config.h"
 
@@ -29,13 +34,11 @@
 #define FILE_SECTOR_SIZE 512
 
 /*
- * Which zones a device has, and whether they are used.
- *
- * A host-managed device can only be written by its zones; a host-aware one is
- * treated like any other unless --zoned=require is given.  An image file has
- * zones if the user describes them, or has done so before: then they are in a
- * file beside the image, and formatting it again uses them.
+ * A volume whose size follows from its content begins in a sparse file of this
+ * size, which every usual file system allows, and is cut in the end.
  */
+#define PROVISIONAL_SIZE (UINT64_C(8) << 40)
+#define PROVISIONAL_LEAST (UINT64_C(16) << 20)
 
 /* A zone cannot be cut where the content ends. */
 static int check_zone_size(struct context *cx, const struct mkfs_options *o)
@@ -45,21 +48,11 @@ static int check_zone_size(struct context *cx, const struct mkfs_options *o)
 	return fail(cx, -EINVAL, "--size: zones need a size in bytes");
 }
 
-static int open_disk(struct context *cx, const struct mkfs_options *o,
-		     struct target *t)
+/* A block device with zones that are to be followed gets a new t->dev. */
+static int open_disk_zones(struct context *cx, const struct mkfs_options *o,
+			   struct target *t)
 {
-	int ret = check_zone_size(cx, o);
-
-	if (!ret)
-		ret = zonedisk_open(&t->dev, cx, t->file);
-	if (!ret)
-		t->zones = t->dev->zones;
-	return ret;
-}
-
-static int open_block_device(struct context *cx, const struct mkfs_options *o,
-			     struct target *t)
-{
+	bool required = o->zoned == OPTIONS_ZONED_REQUIRE;
 	enum probe_zone_model model;
 	int ret = probe_zoned(cx, t->path, &model);
 
@@ -68,30 +61,62 @@ static int open_block_device(struct context *cx, const struct mkfs_options *o,
 	if (o->zone_size)
 		return fail(cx, -EINVAL, "--zone-size: %s is a block device; "
 			    "only image files are given zones", t->path);
-	switch (model) {
-	case PROBE_ZONES_NONE:
-		if (o->zoned == OPTIONS_ZONED_REQUIRE)
-			return fail(cx, -EINVAL, "%s: has no zones", t->path);
+	if (model == PROBE_ZONES_NONE && required)
+		return fail(cx, -EINVAL, "%s: has no zones", t->path);
+	if (model == PROBE_ZONES_NONE ||
+	    (model == PROBE_ZONES_HOST_AWARE && !required))
 		return 0;
-	case PROBE_ZONES_HOST_AWARE:
-		return o->zoned == OPTIONS_ZONED_REQUIRE ?
-			       open_disk(cx, o, t) : 0;
-	case PROBE_ZONES_HOST_MANAGED:
-		break;
-	}
 	if (o->zoned == OPTIONS_ZONED_OFF)
 		return fail(cx, -EINVAL, "%s: a host-managed zoned device "
 			    "takes no other layout than that of its zones",
 			    t->path);
-	return open_disk(cx, o, t);
+	ret = check_zone_size(cx, o);
+	if (!ret)
+		ret = zonedisk_open(&t->dev, cx, t->file);
+	if (!ret)
+		t->zones = t->dev->zones;
+	return ret;
 }
 
-/* The zones that an earlier format has described. */
-static int read_side(struct context *cx, struct target *t)
+static int find_file_zones(struct context *cx, const struct mkfs_options *o,
+			   struct target *t)
 {
+	uint64_t capacity = o->zone_capacity ? o->zone_capacity : o->zone_size;
 	struct zonedump dump;
-	int ret = zonedump_read(cx, t->side, &dump);
+	int ret;
 
+	if (o->zoned == OPTIONS_ZONED_OFF)
+		return 0;
+	ret = zoned_side(&t->side, cx, t->path);
+	if (ret)
+		return ret;
+	if (!o->zone_size && access(t->side, F_OK)) {
+		if (o->zoned == OPTIONS_ZONED_REQUIRE)
+			return fail(cx, -EINVAL, "%s: has no zones; --zone-size"
+				    " gives an image file some", t->path);
+		return 0;
+	}
+	ret = check_zone_size(cx, o);
+	if (ret)
+		return ret;
+	t->zones = &t->emulated;
+	if (o->zone_size) {
+		ret = zonedump_may_replace(cx, t->side);
+		if (!ret && t->size % o->zone_size)
+			ret = fail(cx, -EINVAL, "--zone-size: %s has %" PRIu64
+				   " bytes, which are no whole zones of %"
+				   PRIu64, t->path, t->size, o->zone_size);
+		if (ret)
+			return ret;
+		ret = zone_make(&t->emulated, cx, t->size, o->zone_size,
+				capacity, o->conventional.given ?
+				o->conventional.head : 1,
+				o->conventional.tail);
+		t->emulated.emulated = true;
+		return ret;
+	}
+	/* The zones that an earlier format has described. */
+	ret = zonedump_read(cx, t->side, &dump);
 	if (!ret && dump.bytes != t->size)
 		ret = fail(cx, -EINVAL, "%s: has zones of %" PRIu64 " bytes in "
 			   "%s, but %" PRIu64 " bytes itself; --zone-size "
@@ -102,86 +127,6 @@ static int read_side(struct context *cx, struct target *t)
 	zonedump_fini(&dump);
 	return ret;
 }
-
-static int emulate(struct context *cx, const struct mkfs_options *o,
-		   struct target *t)
-{
-	int ret = check_zone_size(cx, o);
-
-	if (ret)
-		return ret;
-	t->zones = &t->emulated;
-	if (!o->zone_size)
-		return read_side(cx, t);
-	ret = zonedump_may_replace(cx, t->side);
-	return ret ? ret : options_make_zones(cx, o, t->path, t->size,
-					      &t->emulated);
-}
-
-static int open_file(struct context *cx, const struct mkfs_options *o,
-		     struct target *t)
-{
-	int ret;
-
-	if (o->zoned == OPTIONS_ZONED_OFF)
-		return 0;
-	ret = zoned_side(&t->side, cx, t->path);
-	if (ret)
-		return ret;
-	if (o->zone_size || !access(t->side, F_OK))
-		return emulate(cx, o, t);
-	if (o->zoned == OPTIONS_ZONED_REQUIRE)
-		return fail(cx, -EINVAL, "%s: has no zones; --zone-size gives "
-			    "an image file some", t->path);
-	return 0;
-}
-
-/*
- * Finds out whether the zones of T, which is open if it exists, are to be
- * followed: t->zones.  A block device with zones gets a new t->dev over
- * t->file.  Fails where --zoned and the device do not agree.
- */
-static int zonetarget_open(struct context *cx, const struct mkfs_options *o,
-			   struct target *t)
-{
-	int ret = options_check_zones(cx, o);
-
-	if (ret)
-		return ret;
-	return t->file && t->file->is_block_device ?
-		       open_block_device(cx, o, t) :
-		       open_file(cx, o, t);
-}
-
-/* Gives the image file, which now has its size, its zones: a new t->dev. */
-static int zonetarget_prepare(struct context *cx, struct target *t)
-{
-	if (t->zones != &t->emulated)
-		return 0;
-	return zonefile_open(&t->dev, cx, t->file, t->side, t->zones);
-}
-
-/* Closes what the two have opened, but not t->file. */
-static void zonetarget_close(struct target *t, bool failed)
-{
-	struct context cx;
-
-	if (t->dev != t->file)
-		dev_close(t->dev);
-	context_init(&cx);
-	if (failed && t->created && t->zones &&
-	    !zonedump_may_replace(&cx, t->side))
-		unlink(t->side);
-	zone_fini(&t->emulated);
-	free(t->side);
-}
-
-/*
- * A volume whose size follows from its content begins in a sparse file of this
- * size, which every usual file system allows, and is cut in the end.
- */
-#define PROVISIONAL_SIZE (UINT64_C(8) << 40)
-#define PROVISIONAL_LEAST (UINT64_C(16) << 20)
 
 static int check_use(struct context *cx, const char *path, bool force)
 {
@@ -208,63 +153,41 @@ static int check_use(struct context *cx, const char *path, bool force)
 	return fail(cx, -EINVAL, "%s: in use by the system", path);
 }
 
-/* Bytes requested by --size, 0 without it. */
-static uint64_t asked_size(const struct mkfs_options *o)
-{
-	switch (o->size.kind) {
-	case OPTIONS_SIZE_BYTES:
-		return o->size.bytes;
-	case OPTIONS_SIZE_AUTO:
-		return PROVISIONAL_SIZE;
-	case OPTIONS_SIZE_ASIS:
-		break;
-	}
-	return 0;
-}
-
-static int check_size(struct context *cx, const struct target *t,
-		      uint64_t wanted)
-{
-	if (t->file->is_block_device && t->fit)
-		return fail(cx, -EINVAL, "--size: %s is a block device, whose "
-					 "size is fixed", t->path);
-	if (t->file->is_block_device && wanted != t->file->size)
-		return fail(cx, -EINVAL, "--size: %s is a block device of %"
-			    PRIu64 " bytes", t->path, t->file->size);
-	if (wanted < t->file->size && !t->fit)
-		return fail(cx, -EINVAL, "--size: %s has %" PRIu64 " bytes and "
-			    "is not made smaller", t->path, t->file->size);
-	return 0;
-}
-
-static bool is_blank(const struct dev *dev)
-{
-	return !dev->is_block_device &&
-	       (!dev->size || (lseek(devfile_fd(dev), 0, SEEK_DATA) < 0 &&
-			       errno == ENXIO));
-}
-
+/* Opens what exists; it is to have ASKED bytes, 0: those that it has. */
 static int open_existing(struct context *cx, const struct mkfs_options *o,
-			 struct target *t)
+			 uint64_t asked, struct target *t)
 {
 	unsigned int flags = (o->dry_run ? 0 : DEVFILE_WRITE) |
-			     (asked_size(o) ? DEVFILE_EMPTY : 0);
+			     (asked ? DEVFILE_EMPTY : 0);
 	int ret = devfile_open(&t->file, cx, t->path, flags);
 
 	t->dev = t->file;
-	if (!ret && asked_size(o))
-		ret = check_size(cx, t, asked_size(o));
 	if (ret)
 		return ret;
-	t->size = asked_size(o) ? asked_size(o) : t->file->size;
+	if (t->file->is_block_device && t->fit)
+		return fail(cx, -EINVAL, "--size: %s is a block device, whose "
+					 "size is fixed", t->path);
+	if (t->file->is_block_device && asked && asked != t->file->size)
+		return fail(cx, -EINVAL, "--size: %s is a block device of %"
+			    PRIu64 " bytes", t->path, t->file->size);
+	if (asked && asked < t->file->size && !t->fit)
+		return fail(cx, -EINVAL, "--size: %s has %" PRIu64 " bytes and "
+			    "is not made smaller", t->path, t->file->size);
+	t->size = asked ? asked : t->file->size;
 	t->sector_size = t->file->sector_size;
-	t->blank = is_blank(t->file);
+	t->blank = !t->file->is_block_device &&
+		   (!t->file->size ||
+		    (lseek(devfile_fd(t->file), 0, SEEK_DATA) < 0 &&
+		     errno == ENXIO));
 	return 0;
 }
 
 int target_open(struct context *cx, const char *path,
 		const struct mkfs_options *o, struct target *t)
 {
+	uint64_t asked = o->size.kind == OPTIONS_SIZE_BYTES ? o->size.bytes :
+			 o->size.kind == OPTIONS_SIZE_AUTO  ? PROVISIONAL_SIZE :
+							      0;
 	struct stat st;
 	int ret;
 
@@ -274,20 +197,30 @@ int target_open(struct context *cx, const char *path,
 	if (t->fit && o->zone_size)
 		return fail(cx, -EINVAL, "--size: an image with zones has the "
 					 "size of its zones");
-	if (stat(path, &st)) {
-		if (errno != ENOENT || !asked_size(o))
+	if (!stat(path, &st)) {
+		if (S_ISDIR(st.st_mode))
+			return fail(cx, -EISDIR, "%s: open", path);
+		ret = check_use(cx, path, o->force);
+		if (!ret)
+			ret = open_existing(cx, o, asked, t);
+		if (ret)
+			return ret;
+	} else {
+		if (errno != ENOENT || !asked)
 			return fail(cx, -errno, "%s: open", path);
-		t->size = asked_size(o);
+		t->size = asked;
 		t->sector_size = FILE_SECTOR_SIZE;
 		t->blank = true;
-		return zonetarget_open(cx, o, t);
 	}
-	if (S_ISDIR(st.st_mode))
-		return fail(cx, -EISDIR, "%s: open", path);
-	ret = check_use(cx, path, o->force);
-	if (!ret)
-		ret = open_existing(cx, o, t);
-	return ret ? ret : zonetarget_open(cx, o, t);
+	if (o->zone_capacity && !o->zone_size)
+		return fail(cx, -EINVAL, "--zone-capacity: needs --zone-size");
+	if (o->conventional.given && !o->zone_size)
+		return fail(cx, -EINVAL,
+			    "--conventional-zones: needs --zone-size");
+	if (o->zone_size && o->zoned == OPTIONS_ZONED_OFF)
+		return fail(cx, -EINVAL, "--zone-size: not with --zoned=off");
+	return t->file && t->file->is_block_device ?
+		       open_disk_zones(cx, o, t) : find_file_zones(cx, o, t);
 }
 
 int target_check_empty(struct context *cx, struct target *t)
@@ -342,27 +275,25 @@ static int resize_provisionally(struct context *cx, struct target *t)
 	return ret;
 }
 
-/* As an archive of the same files would have: of the user's umask. */
-static int create_image(struct context *cx, struct target *t)
-{
-	const struct output_how how = { .there = OUTPUT_KEEP };
-	int ret = output_open(&t->created, cx, t->path, &how);
-
-	if (!ret)
-		ret = devfile_create(&t->file, cx, t->created);
-	t->dev = t->file;
-	return ret;
-}
-
 int target_prepare(struct context *cx, struct target *t)
 {
-	int ret = t->file ? 0 : create_image(cx, t);
+	/* As an archive of the same files would have: of the user's umask. */
+	const struct output_how how = { .there = OUTPUT_KEEP };
+	int ret = 0;
 
+	if (!t->file) {
+		ret = output_open(&t->created, cx, t->path, &how);
+		if (!ret)
+			ret = devfile_create(&t->file, cx, t->created);
+		t->dev = t->file;
+	}
 	if (!ret && t->fit)
 		ret = resize_provisionally(cx, t);
 	else if (!ret && t->size > t->file->size)
 		ret = devfile_resize(t->file, cx, t->size);
-	return ret ? ret : zonetarget_prepare(cx, t);
+	if (!ret && t->zones == &t->emulated)
+		ret = zonefile_open(&t->dev, cx, t->file, t->side, t->zones);
+	return ret;
 }
 
 int target_settle(struct context *cx, struct target *t, uint64_t size)
@@ -377,22 +308,21 @@ int target_finish(struct context *cx, struct target *t)
 	return t->created ? output_commit(t->created, cx) : 0;
 }
 
-/* What is left of a file of provisional size is not worth keeping. */
-static void undo(struct target *t)
+void target_close(struct target *t, bool failed)
 {
 	struct context cx;
 
-	if (!t->created && t->fit && t->emptied) {
-		context_init(&cx);
+	context_init(&cx);
+	if (t->dev != t->file)
+		dev_close(t->dev);
+	if (failed && t->created && t->zones &&
+	    !zonedump_may_replace(&cx, t->side))
+		unlink(t->side);
+	zone_fini(&t->emulated);
+	free(t->side);
+	/* What is left of a file of provisional size is not worth keeping. */
+	if (failed && t->file && !t->created && t->fit && t->emptied)
 		devfile_resize(t->file, &cx, t->old_size);
-	}
-}
-
-void target_close(struct target *t, bool failed)
-{
-	zonetarget_close(t, failed);
-	if (failed && t->file)
-		undo(t);
 	dev_close(t->file);
 	output_close(t->created);
 }

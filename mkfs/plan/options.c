@@ -182,36 +182,29 @@ int options_uuid(struct context *cx, const struct mkfs_options *o,
 	return 0;
 }
 
-/*
- * The time of the build is the youngest that a file may have, so that a tree
- * that was rebuilt gives the same volume.
- */
-static int set_times(struct context *cx, const struct mkfs_options *o,
-		     bool source_date, struct entry_rules *rules)
-{
-	if (o->clamp_mtime && !o->mtime.given && !source_date)
-		return fail(cx, -EINVAL,
-			    "--clamp-mtime: no time; --mtime gives one");
-	rules->set_mtime = o->mtime.given && !o->clamp_mtime;
-	rules->clamp_mtime = !rules->set_mtime &&
-			     (o->mtime.given || source_date);
-	rules->mtime = o->mtime.given ? o->mtime.seconds : cx->now;
-	return 0;
-}
-
 int options_entry_rules(struct context *cx, const struct mkfs_options *o,
 			bool source_date, struct entry_rules *rules)
 {
-	int err;
+	bool timed = o->mtime.given || source_date;
+	int err = 0;
 
+	/*
+	 * The time of the build is the youngest that a file may have, so that a
+	 * tree that was rebuilt gives the same volume.
+	 */
 	*rules = (struct entry_rules){
 		.exclude = o->exclude.items,
 		.nexclude = o->exclude.count,
 		.holes = o->sparse,
 		.whiteouts = o->oci,
+		.set_mtime = o->mtime.given && !o->clamp_mtime,
+		.clamp_mtime = timed && !(o->mtime.given && !o->clamp_mtime),
+		.mtime = o->mtime.given ? o->mtime.seconds : cx->now,
 	};
-	err = set_times(cx, o, source_date, rules);
-	if (!err && o->owner)
+	if (o->clamp_mtime && !timed)
+		return fail(cx, -EINVAL,
+			    "--clamp-mtime: no time; --mtime gives one");
+	if (o->owner)
 		err = entry_parse_owner(cx, o->owner, rules);
 	if (!err && o->uid_map)
 		err = entry_parse_map(cx, "--uid-map", o->uid_map,
@@ -224,11 +217,6 @@ int options_entry_rules(struct context *cx, const struct mkfs_options *o,
 	return err;
 }
 
-/*
- * A block device has the zones it has; only those of an image file can be
- * described, and one size is enough for that: zone 0 is conventional then, as
- * it must be, and all others are sequential.
- */
 #define CONVENTIONAL "--conventional-zones"
 
 int options_zone_ends(struct context *cx, const char *arg, void *where)
@@ -249,33 +237,5 @@ int options_zone_ends(struct context *cx, const char *arg, void *where)
 	if (!ret && plus)
 		ret = option_number(cx, CONVENTIONAL, plus + 1, ZONE_COUNT_MAX,
 				    &ends->tail);
-	return ret;
-}
-
-int options_check_zones(struct context *cx, const struct mkfs_options *o)
-{
-	if (o->zone_capacity && !o->zone_size)
-		return fail(cx, -EINVAL, "--zone-capacity: needs --zone-size");
-	if (o->conventional.given && !o->zone_size)
-		return fail(cx, -EINVAL, CONVENTIONAL ": needs --zone-size");
-	if (o->zone_size && o->zoned == OPTIONS_ZONED_OFF)
-		return fail(cx, -EINVAL, "--zone-size: not with --zoned=off");
-	return 0;
-}
-
-int options_make_zones(struct context *cx, const struct mkfs_options *o,
-		       const char *path, uint64_t bytes, struct zones *zones)
-{
-	uint64_t capacity = o->zone_capacity ? o->zone_capacity : o->zone_size;
-	uint64_t head = o->conventional.given ? o->conventional.head : 1;
-	int ret;
-
-	if (o->zone_size && bytes % o->zone_size)
-		return fail(cx, -EINVAL, "--zone-size: %s has %" PRIu64
-			    " bytes, which are no whole zones of %" PRIu64,
-			    path, bytes, o->zone_size);
-	ret = zone_make(zones, cx, bytes, o->zone_size, capacity, head,
-			o->conventional.tail);
-	zones->emulated = true;
 	return ret;
 }

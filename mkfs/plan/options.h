@@ -102,11 +102,4 @@ int options_entry_rules(struct context *cx, const struct mkfs_options *o,
  */
 int options_zone_ends(struct context *cx, const char *arg, void *where);
 
-/* -EINVAL where the options on zones contradict each other. */
-int options_check_zones(struct context *cx, const struct mkfs_options *o);
-
-/* The zones that O describes, for a file PATH of BYTES; see zone_make(). */
-int options_make_zones(struct context *cx, const struct mkfs_options *o,
-		       const char *path, uint64_t bytes, struct zones *zones);
-
 #endif

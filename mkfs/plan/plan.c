@@ -31,57 +31,12 @@
 
 #define SUPER2_ROOM 4096
 #define MAX_SLACK (UINT64_C(1) << 56)	/* bytes; sums stay small */
+#define NAME_BYTES 64			/* of a feature */
 
 /*
- * The -O option.
+ * The -O option: the default set is that of nilfs-utils 2.3, which added
+ * block_count to the empty one of before.
  *
- * The names and bits are those of lib/disk; the default set is that of
- * nilfs-utils 2.3, which added block_count to the empty one of before.
- */
-
-#define NAME_BYTES 64
-
-static void switch_feature(struct features *f, const struct super_feature *sf,
-			   bool on)
-{
-	uint64_t *word = sf->set == SUPER_COMPAT    ? &f->compat :
-			 sf->set == SUPER_COMPAT_RO ? &f->compat_ro :
-						      &f->incompat;
-
-	*word = on ? *word | sf->bit : *word & ~sf->bit;
-}
-
-static int apply_word(struct context *cx, const char *word, struct features *f)
-{
-	bool on = *word != '^';
-	const char *name = on ? word : word + 1;
-	const struct super_feature *sf = super_feature_find(name);
-
-	if (!*word)
-		return 0;
-	if (!strcmp(word, "none")) {
-		memset(f, 0, sizeof(*f));
-		return 0;
-	}
-	if (!sf)
-		return fail(cx, -EINVAL, "--features: unknown feature '%s'",
-			    name);
-	switch_feature(f, sf, on);
-	return 0;
-}
-
-static int check(struct context *cx, const struct features *f)
-{
-	uint64_t ext = NILFS_FEATURE_COMPAT_SUFILE_LIVE_BLKS_EXT;
-	uint64_t track = NILFS_FEATURE_COMPAT_TRACK_LIVE_BLKS;
-
-	if (f->compat & track && !(f->compat & ext))
-		return fail(cx, -EINVAL, "--features: track_live_blks needs "
-			    "sufile_live_blks_ext");
-	return 0;
-}
-
-/*
  * Applies LIST ("block_count,^track_live_blks", "none"; NULL: nothing) to the
  * default features, word by word from the left.  -EINVAL with the failure
  * text for a name that is no feature, and for features that need others.
@@ -89,27 +44,45 @@ static int check(struct context *cx, const struct features *f)
 static int features_parse(struct context *cx, const char *list,
 			  struct features *f)
 {
+	const struct super_feature *sf;
 	char word[NAME_BYTES];
-	int ret;
+	uint64_t *set;
+	size_t len;
+	bool on;
 
 	*f = (struct features){
 		.compat_ro = NILFS_FEATURE_COMPAT_RO_BLOCK_COUNT,
 	};
-	while (list && *list) {
-		size_t len = strcspn(list, ",");
-
+	for (; list && *list; list += len + (list[len] == ',')) {
+		len = strcspn(list, ",");
 		if (len >= sizeof(word))
 			return fail(cx, -EINVAL,
 				    "--features: unknown feature '%.*s'",
 				    (int)len, list);
 		memcpy(word, list, len);
 		word[len] = '\0';
-		ret = apply_word(cx, word, f);
-		if (ret)
-			return ret;
-		list += len + (list[len] == ',');
+		if (!len)
+			continue;
+		if (!strcmp(word, "none")) {
+			memset(f, 0, sizeof(*f));
+			continue;
+		}
+		on = *word != '^';
+		sf = super_feature_find(word + !on);
+		if (!sf)
+			return fail(cx, -EINVAL,
+				    "--features: unknown feature '%s'",
+				    word + !on);
+		set = sf->set == SUPER_COMPAT    ? &f->compat :
+		      sf->set == SUPER_COMPAT_RO ? &f->compat_ro :
+						   &f->incompat;
+		*set = on ? *set | sf->bit : *set & ~sf->bit;
 	}
-	return check(cx, f);
+	if (f->compat & NILFS_FEATURE_COMPAT_TRACK_LIVE_BLKS &&
+	    !(f->compat & NILFS_FEATURE_COMPAT_SUFILE_LIVE_BLKS_EXT))
+		return fail(cx, -EINVAL, "--features: track_live_blks needs "
+			    "sufile_live_blks_ext");
+	return 0;
 }
 
 static bool is_power_of_2(uint64_t v)
@@ -146,21 +119,6 @@ static int plan_blocks(struct context *cx, const struct mkfs_options *o,
 		ret = zoneplan_blocks(cx, o, facts, g);
 	g->first_data_block = div_round_up(4096, g->block_size);
 	return ret;
-}
-
-/* Sizes of the records; only segment usages come in two kinds. */
-static void plan_records(const struct features *features,
-			 struct nilfs_geometry *g)
-{
-	g->has_live_blks = features->compat &
-			   NILFS_FEATURE_COMPAT_SUFILE_LIVE_BLKS_EXT;
-	g->inode_size = NILFS_MIN_INODE_SIZE;
-	g->dat_entry_size = NILFS_MIN_DAT_ENTRY_SIZE;
-	g->checkpoint_size = NILFS_MIN_CHECKPOINT_SIZE;
-	g->segment_usage_size = g->has_live_blks ?
-					NILFS_EXT_SEGMENT_USAGE_SIZE :
-					NILFS_MIN_SEGMENT_USAGE_SIZE;
-	g->first_ino = NILFS_USER_INO;
 }
 
 uint64_t plan_min_size(const struct nilfs_geometry *g, uint64_t nsegments)
@@ -206,80 +164,69 @@ static int plan_segments(struct context *cx, const struct mkfs_options *o,
 	return 0;
 }
 
-/*
- * Blocks that DATA more blocks of a file take: an entry of the DAT, an item of
- * a summary and, in B-tree nodes that the kernel leaves half full, a key and a
- * pointer each; then the overhead of every log.
- */
-static uint64_t blocks_with_metadata(const struct nilfs_geometry *g,
-				     uint64_t data)
-{
-	uint64_t each = g->dat_entry_size + sizeof(struct nilfs_binfo_v) +
-			4 * sizeof(le64);
-
-	return data ? data + div_round_up(data * each, g->block_size) + 64 : 0;
-}
-
 void plan_settle(struct plan *plan, uint64_t used)
 {
 	struct nilfs_geometry *g = &plan->g;
-	uint64_t data = div_round_up(plan->slack, g->block_size);
-	uint64_t wanted = div_round_up(blocks_with_metadata(g, data),
-				       g->blocks_per_segment);
+	uint64_t blocks = div_round_up(plan->slack, g->block_size);
 
-	g->nsegments = reserve_fit(used + wanted, plan->reserved);
+	/*
+	 * What a block of a file takes besides: an entry of the DAT, an item of
+	 * a summary and, in B-tree nodes that the kernel leaves half full, a
+	 * key and a pointer each; then the overhead of every log.
+	 */
+	if (blocks)
+		blocks += div_round_up(blocks * (g->dat_entry_size +
+						 sizeof(struct nilfs_binfo_v) +
+						 4 * sizeof(le64)),
+				       g->block_size) + 64;
+	used += div_round_up(blocks, g->blocks_per_segment);
+	g->nsegments = reserve_fit(used, plan->reserved);
 	plan->size = plan_min_size(g, g->nsegments);
 	plan->super2 = super_offset2(plan->size);
 	g->nblocks = plan->size / g->block_size;
 }
 
-static int plan_names(struct context *cx, const struct mkfs_options *o,
-		      const struct plan_facts *facts, struct plan *plan)
-{
-	size_t len = o->label ? strlen(o->label) : 0;
-
-	if (len > PLAN_LABEL_MAX)
-		return fail(cx, -EINVAL, "--label: %zu bytes are more than %d",
-			    len, PLAN_LABEL_MAX);
-	if (len)
-		memcpy(plan->label, o->label, len);
-	memcpy(plan->uuid, facts->uuid, sizeof(plan->uuid));
-	return 0;
-}
-
-static int plan_time(struct context *cx, const struct mkfs_options *o,
-		     const struct plan_facts *facts, struct plan *plan)
+int plan_make(struct context *cx, const struct mkfs_options *o,
+	      const struct plan_facts *facts, struct plan *plan)
 {
 	int64_t time = o->created == OPTIONS_NO_TIME ? facts->now : o->created;
+	size_t label = o->label ? strlen(o->label) : 0;
+	struct nilfs_geometry *g = &plan->g;
 	le64 stamp;
+	int ret;
 
+	memset(plan, 0, sizeof(*plan));
+	ret = features_parse(cx, o->features, &plan->features);
+	if (!ret)
+		ret = plan_blocks(cx, o, facts, g);
+	if (ret)
+		return ret;
+	if (label > PLAN_LABEL_MAX)
+		return fail(cx, -EINVAL, "--label: %zu bytes are more than %d",
+			    label, PLAN_LABEL_MAX);
+	if (label)
+		memcpy(plan->label, o->label, label);
+	memcpy(plan->uuid, facts->uuid, sizeof(plan->uuid));
 	if (time < 0)
 		return fail(cx, -EINVAL,
 			    "--creation-time: %" PRId64 " is before 1970",
 			    time);
 	plan->ctime = (uint64_t)time;
 	stamp = le64_make(plan->ctime);
-	plan->g.crc_seed = crc32_le(~0u, plan->uuid, sizeof(plan->uuid));
-	plan->g.crc_seed = crc32_le(plan->g.crc_seed, &stamp, sizeof(stamp));
-	return 0;
-}
+	g->crc_seed = crc32_le(~0u, plan->uuid, sizeof(plan->uuid));
+	g->crc_seed = crc32_le(g->crc_seed, &stamp, sizeof(stamp));
 
-int plan_make(struct context *cx, const struct mkfs_options *o,
-	      const struct plan_facts *facts, struct plan *plan)
-{
-	int ret;
+	/* Sizes of the records; only segment usages come in two kinds. */
+	g->has_live_blks = plan->features.compat &
+			   NILFS_FEATURE_COMPAT_SUFILE_LIVE_BLKS_EXT;
+	g->inode_size = NILFS_MIN_INODE_SIZE;
+	g->dat_entry_size = NILFS_MIN_DAT_ENTRY_SIZE;
+	g->checkpoint_size = NILFS_MIN_CHECKPOINT_SIZE;
+	g->segment_usage_size = g->has_live_blks ?
+					NILFS_EXT_SEGMENT_USAGE_SIZE :
+					NILFS_MIN_SEGMENT_USAGE_SIZE;
+	g->first_ino = NILFS_USER_INO;
 
-	memset(plan, 0, sizeof(*plan));
-	ret = features_parse(cx, o->features, &plan->features);
-	if (!ret)
-		ret = plan_blocks(cx, o, facts, &plan->g);
-	if (!ret)
-		ret = plan_names(cx, o, facts, plan);
-	if (!ret)
-		ret = plan_time(cx, o, facts, plan);
-	if (ret)
-		return ret;
-	plan_records(&plan->features, &plan->g);
 	plan->fit = o->size.kind == OPTIONS_SIZE_AUTO;
 	plan->slack = plan->fit ? o->size.bytes : 0;
 	if (plan->slack > MAX_SLACK)

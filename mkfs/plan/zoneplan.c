@@ -33,16 +33,12 @@ static bool is_last_conventional(const struct zones *zones)
 	return zones->kinds[zones->count - 1] == ZONE_CONVENTIONAL;
 }
 
-/* The largest power of 2 that is not more than V, which is not 0. */
-static uint64_t power_of_2_below(uint64_t v)
-{
-	return UINT64_C(1) << (63 - __builtin_clzll(v));
-}
-
 int zoneplan_blocks(struct context *cx, const struct mkfs_options *o,
 		    const struct plan_facts *facts, struct nilfs_geometry *g)
 {
-	uint64_t segment = power_of_2_below(facts->zones->capacity);
+	/* The largest power of 2 that is not more than the capacity. */
+	uint64_t segment = UINT64_C(1) <<
+			   (63 - __builtin_clzll(facts->zones->capacity));
 	uint64_t blocks = segment / g->block_size;
 
 	if (blocks < NILFS_SEG_MIN_BLOCKS)
@@ -88,26 +84,6 @@ static int check_zones(struct context *cx, const struct mkfs_options *o,
 	return 0;
 }
 
-/*
- * A zone that is not written to its end stays active after the kernel is done
- * with its segment: always if the segment is less than the capacity, else where
- * no log fitted into the last blocks.
- */
-static int check_active(struct context *cx, const struct mkfs_options *o,
-			const struct plan_facts *facts)
-{
-	uint64_t n = zone_count(facts->zones, ZONE_SEQUENTIAL);
-
-	if (o->force || !facts->zones->max_active ||
-	    facts->zones->max_active >= n)
-		return 0;
-	return fail(cx, -EINVAL, "%s: only %" PRIu32 " of its %" PRIu64
-		    " sequential zones can be active, and Linux does not "
-		    "finish those that NILFS2 leaves unfilled; -f makes the "
-		    "volume nevertheless", facts->name,
-		    facts->zones->max_active, n);
-}
-
 bool zoneplan_unusable(const struct plan *plan, uint64_t segnum)
 {
 	const struct zoneplan *z = &plan->zoned;
@@ -119,51 +95,49 @@ bool zoneplan_unusable(const struct plan *plan, uint64_t segnum)
 	       segnum % z->per_zone;
 }
 
-static void count_unusable(struct plan *plan)
-{
-	uint64_t segnum;
-
-	for (segnum = 0; segnum < plan->g.nsegments; segnum++)
-		plan->zoned.unusable += zoneplan_unusable(plan, segnum);
-}
-
-/* As many must be left as on any device; the reserve counts all segments. */
-static int check_number(struct context *cx, const struct plan_facts *facts,
-			const struct plan *plan)
-{
-	uint64_t n = plan->g.nsegments, usable = n - plan->zoned.unusable;
-	uint64_t least = reserve_segments(n, plan->reserved) +
-			 RESERVE_MIN_USER_SEGMENTS;
-
-	if (usable >= least)
-		return 0;
-	return fail(cx, -EINVAL, "%s: too few zones: %" PRIu64 " segments, of "
-				 "which %" PRIu64 " can be used; %" PRIu64 " "
-				 "are needed", facts->name, n, usable, least);
-}
-
 int zoneplan_segments(struct context *cx, const struct mkfs_options *o,
 		      const struct plan_facts *facts, struct plan *plan)
 {
 	const struct zones *zones = facts->zones;
 	uint64_t segment = (uint64_t)plan->g.blocks_per_segment *
 			   plan->g.block_size;
+	uint64_t sequential = zone_count(zones, ZONE_SEQUENTIAL);
+	uint64_t segnum, usable, least;
 	int ret = check_zones(cx, o, facts);
 
-	if (!ret)
-		ret = check_active(cx, o, facts);
 	if (ret)
 		return ret;
+	/*
+	 * A zone that is not written to its end stays active after the kernel
+	 * is done with its segment: always if the segment is less than the
+	 * capacity, else where no log fitted into the last blocks.
+	 */
+	if (!o->force && zones->max_active && zones->max_active < sequential)
+		return fail(cx, -EINVAL, "%s: only %" PRIu32 " of its %" PRIu64
+			    " sequential zones can be active, and Linux does "
+			    "not finish those that NILFS2 leaves unfilled; -f "
+			    "makes the volume nevertheless", facts->name,
+			    zones->max_active, sequential);
 	plan->zoned.zones = zones;
 	plan->zoned.per_zone = (uint32_t)(zones->size / segment);
-	plan->zoned.lost = (zones->capacity - segment) *
-			   zone_count(zones, ZONE_SEQUENTIAL);
+	plan->zoned.lost = (zones->capacity - segment) * sequential;
 	if (!is_last_conventional(zones)) {
 		plan->super2 = 0;
 		plan->g.nsegments = facts->size / segment;
 	}
-	count_unusable(plan);
-	return check_number(cx, facts, plan);
+	usable = plan->g.nsegments;
+	for (segnum = 0; segnum < plan->g.nsegments; segnum++)
+		usable -= zoneplan_unusable(plan, segnum);
+	plan->zoned.unusable = plan->g.nsegments - usable;
+	/* As many as on any device; the reserve counts all segments. */
+	least = reserve_segments(plan->g.nsegments, plan->reserved) +
+		RESERVE_MIN_USER_SEGMENTS;
+	if (usable >= least)
+		return 0;
+	return fail(cx, -EINVAL, "%s: too few zones: %" PRIu64 " segments, of "
+				 "which %" PRIu64 " can be used; %" PRIu64 " "
+				 "are needed", facts->name, plan->g.nsegments,
+		    usable, least);
 }
 
 static bool is_unusable(void *arg, uint64_t segnum)

@@ -96,8 +96,7 @@ static void check(enum badness badness, uint64_t bad_at, bool write,
 
 	context_init(&cx);
 	progress_init(&progress, -1, true);
-	ret = write ? badblocks_write(&test, &cx, &b->dev) :
-		      badblocks_read(&test, &cx, &b->dev);
+	ret = badblocks_test(&test, &cx, &b->dev, write);
 	is_int(ret, want ? -EIO : 0, write ? "the write test" : "the read test");
 	is_str(cx.failure, want ? want : "", "what it says");
 	free(b);
@@ -114,7 +113,7 @@ static void test_cancelled(void)
 	context_init(&cx);
 	cx.cancel = &cancel;
 	progress_init(&progress, -1, true);
-	is_int(badblocks_read(&test, &cx, &b->dev), -EINTR, "cancelled");
+	is_int(badblocks_test(&test, &cx, &b->dev, false), -EINTR, "cancelled");
 	free(b);
 }
 

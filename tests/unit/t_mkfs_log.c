@@ -16,7 +16,7 @@
 #include "disk/super.h"
 #include "disk/superroot.h"
 #include "mkfs/content.h"
-#include "mkfs/newsuper.h"
+#include "mkfs/format.h"
 
 #include "tap.h"
 
@@ -74,7 +74,7 @@ static void check_super(const struct log *log)
 	struct nilfs_super_block sb;
 	struct nilfs_geometry g;
 
-	newsuper_fill(&log->plan, &log->end, &sb);
+	format_super(&log->plan, &log->end, &sb);
 	is_int(super_check(&sb), RULE_OK, "the superblock is valid");
 	is_int(super_geometry(&sb, log->plan.size, &g), RULE_OK, "it fits");
 	is_int(super_check_log(&sb, &g), RULE_OK, "its log is in a segment");
