@@ -10,7 +10,6 @@
 
 #include "mkfs/source/attrlist.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
@@ -19,25 +18,10 @@
 /* The kernel's own limit of a list. */
 #define LIST_MAX 65536
 
-static bool begins(const char *name, const char *beginning)
-{
-	return !strncmp(name, beginning, strlen(beginning));
-}
-
-static unsigned int loss_of(const char *name)
-{
-	if (!strcmp(name, "security.capability"))
-		return 1u << ENTRY_CAPABILITY;
-	if (begins(name, "security."))
-		return 0;
-	if (begins(name, "system.posix_acl_"))
-		return 1u << ENTRY_ACL;
-	return 1u << ENTRY_XATTR;
-}
-
 unsigned int attrlist_losses(int fd)
 {
 	unsigned int losses = 0;
+	const char *name;
 	ssize_t len, at;
 	char *list;
 
@@ -45,8 +29,15 @@ unsigned int attrlist_losses(int fd)
 		return 0;
 	list = malloc(LIST_MAX);
 	len = list ? flistxattr(fd, list, LIST_MAX) : 0;
-	for (at = 0; at < len; at += (ssize_t)strlen(list + at) + 1)
-		losses |= loss_of(list + at);
+	for (at = 0; at < len; at += (ssize_t)strlen(name) + 1) {
+		name = list + at;
+		if (!strcmp(name, "security.capability"))
+			losses |= 1u << ENTRY_CAPABILITY;
+		else if (!strncmp(name, "system.posix_acl_", 17))
+			losses |= 1u << ENTRY_ACL;
+		else if (strncmp(name, "security.", 9) != 0)
+			losses |= 1u << ENTRY_XATTR;
+	}
 	free(list);
 	return losses;
 }

@@ -16,51 +16,40 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/checked.h"
 #include "base/zeros.h"
-
-/* Data from *AT on: its beginning in *AT, its end in *END; 0: no more. */
-static int next_data(int fd, uint64_t size, uint64_t *at, uint64_t *end)
-{
-	off_t data, hole;
-
-	data = lseek(fd, (off_t)*at, SEEK_DATA);
-	if (data < 0 && errno == EINVAL)
-		data = (off_t)*at;
-	if (data < 0)
-		return errno == ENXIO ? 0 : -errno;
-	hole = lseek(fd, data, SEEK_HOLE);
-	if (hole < 0 && errno != EINVAL && errno != ENXIO)
-		return -errno;
-	*at = (uint64_t)data;
-	*end = hole < 0 || (uint64_t)hole > size ? size : (uint64_t)hole;
-	return *at < *end;
-}
 
 int datarun_find(struct context *cx, int fd, uint64_t size,
 		 uint32_t block_size, struct newfile_run **runs, size_t *room,
 		 size_t *n)
 {
-	uint64_t at = 0, end = size, first, behind;
 	struct newfile_run *run;
-	int found;
+	uint64_t first, last;
+	off_t data, hole = 0;
 
-	*n = 0;
-	for (; at < size; at = end) {
-		found = next_data(fd, size, &at, &end);
-		if (found <= 0)
-			return found;
+	for (*n = 0; (uint64_t)hole < size;) {
+		data = lseek(fd, hole, SEEK_DATA);
+		if (data < 0 && errno == EINVAL)
+			data = hole;
+		if (data < 0)
+			return errno == ENXIO ? 0 : -errno;
+		hole = lseek(fd, data, SEEK_HOLE);
+		if (hole < 0 && errno != EINVAL && errno != ENXIO)
+			return -errno;
+		if (hole < 0 || (uint64_t)hole > size)
+			hole = (off_t)size;
+		if (data >= hole)
+			return 0;
 		if (array_reserve(cx, runs, room, *n + 1))
 			return -ENOMEM;
-		first = at / block_size;
-		behind = div_round_up(end, block_size);
+		first = (uint64_t)data / block_size;
+		last = ((uint64_t)hole - 1) / block_size;
 		run = *runs + *n;
 		if (*n && first <= run[-1].blkoff + run[-1].count)
-			run[-1].count = behind - run[-1].blkoff;
+			run[-1].count = last + 1 - run[-1].blkoff;
 		else
 			(*runs)[(*n)++] = (struct newfile_run){
 				.blkoff = first,
-				.count = behind - first,
+				.count = last + 1 - first,
 			};
 	}
 	return 0;
@@ -80,14 +69,6 @@ int datarun_add(struct context *cx, uint64_t blkoff, struct newfile_run **runs,
 	(*runs)[(*n)++] = (struct newfile_run){ blkoff, 1 };
 	return 0;
 }
-
-/* The runs that are left of WAS. */
-struct cut {
-	struct newfile_run *runs;
-	size_t room, n;
-	uint32_t block_size;
-	char *buf;		/* of PIECE bytes at least */
-};
 
 #define PIECE (256u << 10)
 
@@ -111,48 +92,41 @@ static int read_piece(int fd, uint64_t at, char *buf, size_t bytes)
 	return 0;
 }
 
-static int cut_run(struct cut *c, struct context *cx, int fd,
-		   const struct newfile_run *was)
-{
-	uint64_t at, i, count, most = PIECE / c->block_size;
-	int ret = 0;
-
-	for (at = 0; at < was->count && !ret; at += count) {
-		count = was->count - at < most ? was->count - at : most;
-		ret = context_cancelled(cx);
-		if (!ret)
-			ret = read_piece(fd, (was->blkoff + at) * c->block_size,
-					 c->buf, (size_t)count * c->block_size);
-		for (i = 0; i < count && !ret; i++) {
-			if (zeros_only(c->buf + i * c->block_size,
-				       c->block_size))
-				continue;
-			ret = datarun_add(cx, was->blkoff + at + i, &c->runs,
-					  &c->room, &c->n);
-		}
-	}
-	return ret;
-}
-
 int datarun_make_holes(struct context *cx, int fd, uint32_t block_size,
 		       struct newfile_run **runs, size_t *room, size_t *n)
 {
-	struct cut c = { .block_size = block_size, .buf = malloc(PIECE) };
-	size_t i;
+	uint64_t at, end, j, count, most = PIECE / block_size;
+	struct newfile_run *left = NULL;
+	size_t i, nleft = 0, left_room = 0;
+	char *buf = malloc(PIECE);
 	int ret = 0;
 
-	if (!c.buf)
+	if (!buf)
 		return fail(cx, -ENOMEM, "file of the source");
-	for (i = 0; i < *n && !ret; i++)
-		ret = cut_run(&c, cx, fd, &(*runs)[i]);
-	free(c.buf);
+	for (i = 0; i < *n && !ret; i++) {
+		at = (*runs)[i].blkoff;
+		end = at + (*runs)[i].count;
+		for (; at < end && !ret; at += count) {
+			count = end - at < most ? end - at : most;
+			ret = context_cancelled(cx);
+			if (!ret)
+				ret = read_piece(fd, at * block_size, buf,
+						 (size_t)count * block_size);
+			for (j = 0; j < count && !ret; j++)
+				if (!zeros_only(buf + j * block_size,
+						block_size))
+					ret = datarun_add(cx, at + j, &left,
+							  &left_room, &nleft);
+		}
+	}
+	free(buf);
 	if (ret) {
-		free(c.runs);
+		free(left);
 		return ret;
 	}
 	free(*runs);
-	*runs = c.runs;
-	*room = c.room;
-	*n = c.n;
+	*runs = left;
+	*room = left_room;
+	*n = nleft;
 	return 0;
 }

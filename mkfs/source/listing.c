@@ -49,70 +49,12 @@ static char *take_text(struct listing *list, size_t len)
 	return list->text->bytes;
 }
 
-static int name_too_long(struct context *cx, const char *name, size_t len)
-{
-	char text[TEXT_ESCAPED_MAX(64)];
-
-	text_escape(text, sizeof(text), name, len);
-	return fail(cx, -ENAMETOOLONG, "name of %zu bytes, %s...", len, text);
-}
-
-/* The file type in the directory, which may be unknown. */
-static uint8_t type_of(const struct dirent64 *de)
-{
-	if (de->d_type == DT_DIR)
-		return NILFS_FT_DIR;
-	return de->d_type == DT_REG ? NILFS_FT_REG_FILE : NILFS_FT_UNKNOWN;
-}
-
-static int add_name(struct listing *list, struct context *cx,
-		    const struct dirent64 *de)
-{
-	size_t len = strlen(de->d_name);
-	char *text;
-
-	if (len > NILFS_NAME_LEN)
-		return name_too_long(cx, de->d_name, len);
-	if (array_reserve(cx, &list->names, &list->room, list->n + 1))
-		return -ENOMEM;
-	text = take_text(list, len + 1);
-	if (!text)
-		return fail(cx, -ENOMEM, "names of a directory");
-	memcpy(text, de->d_name, len + 1);
-	list->names[list->n++] = (struct populate_name){
-		.name = text,
-		.len = (uint8_t)len,
-		.type = type_of(de),
-		.ino = de->d_ino,
-	};
-	return 0;
-}
-
-static bool is_dots(const char *name)
-{
-	return name[0] == '.' &&
-	       (!name[1] || (name[1] == '.' && !name[2]));
-}
-
-static int add_all(struct listing *list, struct context *cx, ssize_t bytes)
-{
-	const struct dirent64 *de;
-	ssize_t at;
-	int err;
-
-	for (at = 0; at < bytes; at += de->d_reclen) {
-		de = (const struct dirent64 *)(list->buf + at);
-		err = is_dots(de->d_name) ? 0 : add_name(list, cx, de);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
 int listing_read(struct listing *list, struct context *cx, int fd)
 {
-	ssize_t bytes;
-	int err = 0;
+	char shown[TEXT_ESCAPED_MAX(64)], *text;
+	const struct dirent64 *de;
+	ssize_t bytes, at;
+	size_t len;
 
 	list->n = 0;
 	list->text = NULL;
@@ -125,14 +67,43 @@ int listing_read(struct listing *list, struct context *cx, int fd)
 		bytes = getdents64(fd, (struct dirent64 *)list->buf, BUF_BYTES);
 		if (bytes < 0)
 			return -errno;
-		err = add_all(list, cx, bytes);
-	} while (bytes && !err);
-	return err;
+		for (at = 0; at < bytes; at += de->d_reclen) {
+			de = (const struct dirent64 *)(list->buf + at);
+			if (!strcmp(de->d_name, ".") ||
+			    !strcmp(de->d_name, ".."))
+				continue;
+			len = strlen(de->d_name);
+			if (len > NILFS_NAME_LEN) {
+				text_escape(shown, sizeof(shown), de->d_name,
+					    len);
+				return fail(cx, -ENAMETOOLONG, "name of %zu "
+					    "bytes, %s...", len, shown);
+			}
+			if (array_reserve(cx, &list->names, &list->room,
+					  list->n + 1))
+				return -ENOMEM;
+			text = take_text(list, len + 1);
+			if (!text)
+				return fail(cx, -ENOMEM,
+					    "names of a directory");
+			memcpy(text, de->d_name, len + 1);
+			list->names[list->n++] = (struct populate_name){
+				.name = text,
+				.len = (uint8_t)len,
+				.type = de->d_type == DT_DIR ? NILFS_FT_DIR :
+					de->d_type == DT_REG ?
+						NILFS_FT_REG_FILE :
+						NILFS_FT_UNKNOWN,
+				.ino = de->d_ino,
+			};
+		}
+	} while (bytes);
+	return 0;
 }
 
 typedef int compare_fn(const void *a, const void *b);
 
-static int compare_names(const void *a, const void *b)
+int listing_by_name(const void *a, const void *b)
 {
 	const struct populate_name *x = a, *y = b;
 	int order = memcmp(x->name, y->name,
@@ -141,13 +112,13 @@ static int compare_names(const void *a, const void *b)
 	return order ? order : (int)x->len - (int)y->len;
 }
 
-static int compare_numbers(const void *a, const void *b)
+static int by_number(const void *a, const void *b)
 {
 	const struct populate_name *x = a, *y = b;
 
 	if (x->ino != y->ino)
 		return x->ino < y->ino ? -1 : 1;
-	return compare_names(a, b);
+	return listing_by_name(a, b);
 }
 
 /* Sorts N names; SCRATCH has room for half of them. */
@@ -170,7 +141,7 @@ static void merge_sort(struct populate_name *names, size_t n,
 
 void listing_sort(struct listing *list, bool by_ino)
 {
-	compare_fn *compare = by_ino ? compare_numbers : compare_names;
+	compare_fn *compare = by_ino ? by_number : listing_by_name;
 	struct populate_name *scratch;
 
 	scratch = malloc((list->n / 2 + 1) * sizeof(*scratch));

@@ -3,6 +3,7 @@
 #ifndef NILFS2_MKFS_LISTING_H
 #define NILFS2_MKFS_LISTING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/context.h"
@@ -29,6 +30,9 @@ int listing_read(struct listing *list, struct context *cx, int fd);
 
 /* Sorts by the bytes of names, or by `ino` first. */
 void listing_sort(struct listing *list, bool by_ino);
+
+/* Compares two of struct populate_name by the bytes of the names. */
+int listing_by_name(const void *a, const void *b);
 
 void listing_fini(struct listing *list);
 

@@ -58,12 +58,10 @@
 
 #define CHUNK_BYTES (128u << 10)
 
-struct readpool;
-
 struct readpool_chunk {
 	struct readpool *pool;
 	struct readpool_chunk *next;	/* of those that are free */
-	uint32_t holders;		/* files, and the thread that fills it;
+	uint32_t users;			/* files, and the thread that fills it;
 					 * atomic */
 	uint32_t used;			/* bytes */
 	alignas(8) uint8_t bytes[CHUNK_BYTES];
@@ -72,8 +70,9 @@ struct readpool_chunk {
 struct readpool {
 	pthread_mutex_t lock;
 	struct readpool_chunk *free;
-	uint64_t out, most;		/* chunks that are not free; at most */
-	bool closed;
+	uint64_t users;			/* chunks that are not free; the owner */
+	uint64_t most;			/* chunks that are not free */
+	bool closed;			/* the owner has left */
 };
 
 /* A file in a chunk. */
@@ -84,78 +83,38 @@ struct pooled_file {
 	uint8_t content[];
 };
 
-/* A pool of up to MOST_BYTES, of which nothing is taken yet; or NULL. */
-static struct readpool *readpool_open(uint64_t most_bytes)
+/* CHUNK, or NULL, has a user less. */
+static void readpool_leave(struct readpool_chunk *chunk)
 {
-	struct readpool *pool = calloc(1, sizeof(*pool));
-
-	if (!pool)
-		return NULL;
-	pthread_mutex_init(&pool->lock, NULL);
-	pool->most = most_bytes / CHUNK_BYTES;
-	return pool;
-}
-
-static void free_pool(struct readpool *pool)
-{
-	pthread_mutex_destroy(&pool->lock);
-	free(pool);
-}
-
-static struct readpool_chunk *take_chunk(struct readpool *pool)
-{
-	struct readpool_chunk *chunk = NULL;
-
-	pthread_mutex_lock(&pool->lock);
-	if (pool->free) {
-		chunk = pool->free;
-		pool->free = chunk->next;
-	} else if (pool->out < pool->most) {
-		chunk = malloc(sizeof(*chunk));
-	}
-	if (chunk)
-		pool->out++;
-	pthread_mutex_unlock(&pool->lock);
-	if (!chunk)
-		return NULL;
-	chunk->pool = pool;
-	chunk->holders = 1;
-	chunk->used = 0;
-	return chunk;
-}
-
-static void give_back(struct readpool_chunk *chunk)
-{
-	struct readpool *pool = chunk->pool;
+	struct readpool *pool;
 	bool last;
 
+	if (!chunk || __atomic_sub_fetch(&chunk->users, 1, __ATOMIC_ACQ_REL))
+		return;
+	pool = chunk->pool;
 	pthread_mutex_lock(&pool->lock);
-	pool->out--;
-	last = pool->closed && !pool->out;
 	if (pool->closed) {
 		free(chunk);
 	} else {
 		chunk->next = pool->free;
 		pool->free = chunk;
 	}
+	last = !--pool->users;
 	pthread_mutex_unlock(&pool->lock);
-	if (last)
-		free_pool(pool);
-}
-
-/* CHUNK, or NULL, is not filled any further. */
-static void readpool_leave(struct readpool_chunk *chunk)
-{
-	if (chunk && !__atomic_sub_fetch(&chunk->holders, 1, __ATOMIC_ACQ_REL))
-		give_back(chunk);
+	if (last) {
+		pthread_mutex_destroy(&pool->lock);
+		free(pool);
+	}
 }
 
 /*
- * Space for WANT bytes, in *CHUNK if it has room: it is NULL at first and
- * belongs to one thread.  NULL if all of the pool is in use, without waiting.
+ * A file with space for WANT bytes, in *CHUNK if it has room: that is NULL at
+ * first and belongs to one thread.  The place is given again unless `used` of
+ * the chunk grows.  NULL if all of the pool is in use, without waiting.
  */
-static void *readpool_place(struct readpool *pool,
-			    struct readpool_chunk **chunk, size_t want)
+static struct pooled_file *readpool_place(struct readpool *pool,
+					  struct readpool_chunk **chunk,
+					  size_t want)
 {
 	struct readpool_chunk *c = *chunk;
 
@@ -164,10 +123,25 @@ static void *readpool_place(struct readpool *pool,
 		readpool_leave(c);
 		c = NULL;
 	}
-	if (!c)
-		c = take_chunk(pool);
+	if (!c) {
+		pthread_mutex_lock(&pool->lock);
+		if (pool->free) {
+			c = pool->free;
+			pool->free = c->next;
+		} else if (pool->users <= pool->most) {
+			c = malloc(sizeof(*c));
+		}
+		if (c)
+			pool->users++;
+		pthread_mutex_unlock(&pool->lock);
+		if (c) {
+			c->pool = pool;
+			c->users = 1;
+			c->used = 0;
+		}
+	}
 	*chunk = c;
-	return c ? ((struct pooled_file *)(c->bytes + c->used))->content : NULL;
+	return c ? (struct pooled_file *)(c->bytes + c->used) : NULL;
 }
 
 static int fill_payload(struct payload *payload, struct context *cx,
@@ -194,48 +168,6 @@ static const struct payload_ops file_ops = {
 	.fill = fill_payload,
 	.free = release_payload,
 };
-
-/*
- * The first SIZE bytes of the place given last from CHUNK, as a file of whole
- * blocks; without this the place is given again.
- */
-static struct payload *readpool_payload(struct readpool_chunk *chunk,
-					size_t size, uint32_t block_size)
-{
-	struct pooled_file *f = (struct pooled_file *)(chunk->bytes + chunk->used);
-
-	payload_init(&f->payload, &file_ops);
-	f->chunk = chunk;
-	f->size = (uint32_t)size;
-	f->block_size = block_size;
-	chunk->used += (uint32_t)((sizeof(*f) + size + 7) & ~(size_t)7);
-	__atomic_fetch_add(&chunk->holders, 1, __ATOMIC_RELAXED);
-	return &f->payload;
-}
-
-/*
- * Closes the pool; chunks in use are freed when they are released.  NULL is
- * accepted.
- */
-static void readpool_close(struct readpool *pool)
-{
-	struct readpool_chunk *chunk;
-	bool last;
-
-	if (!pool)
-		return;
-	pthread_mutex_lock(&pool->lock);
-	while (pool->free) {
-		chunk = pool->free;
-		pool->free = chunk->next;
-		free(chunk);
-	}
-	pool->closed = true;
-	last = !pool->out;
-	pthread_mutex_unlock(&pool->lock);
-	if (last)
-		free_pool(pool);
-}
 
 /* What one job does. */
 struct batch {
@@ -264,31 +196,11 @@ struct readahead {
 	struct batch batches[BATCHES];	/* they make their rounds */
 };
 
-static uint64_t sensible_pool(const struct context *cx, unsigned int workers)
-{
-	uint64_t bytes = (uint64_t)(workers + 1) * POOL_PER_WORKER;
-
-	return bytes < cx->max_memory / 4 ? bytes : cx->max_memory / 4;
-}
-
-static int start_workers(struct readahead *ra, struct context *cx)
-{
-	int err = pool_open(&ra->workers, cx,
-			    cx->threads * DEPTH_PER_WORKER + 1);
-
-	if (err)
-		return err;
-	ra->nworkers = pool_workers(cx, UINT64_MAX);
-	ra->pool = readpool_open(sensible_pool(cx, ra->nworkers));
-	ra->chunks = calloc(ra->nworkers, sizeof(*ra->chunks));
-	return ra->pool && ra->chunks ? 0 : fail(cx, -ENOMEM,
-						 "files of the source");
-}
-
 int readahead_open(struct readahead **rap, struct context *cx,
 		   uint32_t block_size, int64_t now)
 {
 	struct readahead *ra = calloc(1, sizeof(*ra));
+	uint64_t bytes;
 	int err;
 
 	*rap = NULL;
@@ -296,23 +208,27 @@ int readahead_open(struct readahead **rap, struct context *cx,
 		return fail(cx, -ENOMEM, "files of the source");
 	ra->settled = now - SETTLED;
 	ra->block_size = block_size;
-	err = start_workers(ra, cx);
+	err = pool_open(&ra->workers, cx, cx->threads * DEPTH_PER_WORKER + 1);
+	if (!err) {
+		ra->nworkers = pool_workers(cx, UINT64_MAX);
+		ra->chunks = calloc(ra->nworkers, sizeof(*ra->chunks));
+		ra->pool = calloc(1, sizeof(*ra->pool));
+		if (!ra->pool || !ra->chunks)
+			err = fail(cx, -ENOMEM, "files of the source");
+	}
+	if (ra->pool) {
+		bytes = (uint64_t)(ra->nworkers + 1) * POOL_PER_WORKER;
+		if (bytes > cx->max_memory / 4)
+			bytes = cx->max_memory / 4;
+		ra->pool->most = bytes / CHUNK_BYTES;
+		ra->pool->users = 1;
+		pthread_mutex_init(&ra->pool->lock, NULL);
+	}
 	if (err)
 		readahead_close(ra);
 	else
 		*rap = ra;
 	return err;
-}
-
-static int look_at(int fd, struct statx *st)
-{
-	return statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, st);
-}
-
-static bool is_settled(const struct readahead *ra, const struct statx *st)
-{
-	return st->stx_mtime.tv_sec < ra->settled &&
-	       st->stx_ctime.tv_sec < ra->settled;
 }
 
 static bool same_time(const struct statx_timestamp *a,
@@ -321,79 +237,65 @@ static bool same_time(const struct statx_timestamp *a,
 	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
-static bool is_unchanged(const struct statx *a, const struct statx *b)
-{
-	return a->stx_size == b->stx_size &&
-	       same_time(&a->stx_mtime, &b->stx_mtime) &&
-	       same_time(&a->stx_ctime, &b->stx_ctime);
-}
-
-static bool is_whole(const struct statx *st, ssize_t n)
-{
-	return S_ISREG(st->stx_mode) && n > 0 && n <= (ssize_t)SMALL &&
-	       (uint64_t)n == st->stx_size;
-}
-
 /* Whether all of the file open at FD is at CONTENT now, and what it is. */
-static bool read_whole(int fd, char *content, struct readahead_file *file)
+static bool read_whole(int fd, void *content, struct readahead_file *file)
 {
 	/* One byte more, to see whether it ends. */
 	ssize_t n = pread(fd, content, SMALL + 1, 0);
 
-	file->known = !look_at(fd, &file->st);
-	return file->known && is_whole(&file->st, n);
+	file->known = !statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS,
+			     &file->st);
+	return file->known && S_ISREG(file->st.stx_mode) && n > 0 &&
+	       n <= (ssize_t)SMALL && (uint64_t)n == file->st.stx_size;
 }
 
 /* The same, and whether it stayed what it was. */
-static bool read_content(struct batch *b, int fd, char *content,
+static bool read_content(struct batch *b, int fd, void *content,
 			 struct readahead_file *file)
 {
+	const struct statx *st = &file->st;
 	struct statx before;
 
 	if (!b->young) {
 		if (!read_whole(fd, content, file))
 			return false;
-		b->young = !is_settled(b->ra, &file->st);
+		b->young = st->stx_mtime.tv_sec >= b->ra->settled ||
+			   st->stx_ctime.tv_sec >= b->ra->settled;
 		if (!b->young)
 			return true;
 	}
-	return !look_at(fd, &before) && read_whole(fd, content, file) &&
-	       is_unchanged(&before, &file->st);
+	return !statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &before) &&
+	       read_whole(fd, content, file) &&
+	       before.stx_size == st->stx_size &&
+	       same_time(&before.stx_mtime, &st->stx_mtime) &&
+	       same_time(&before.stx_ctime, &st->stx_ctime);
 }
 
 /* Reads NAME to memory if there is some; false: it was not even opened. */
 static bool read_file(struct batch *b, struct readpool_chunk **chunk,
 		      const char *name, struct readahead_file *file)
 {
-	char *content = readpool_place(b->ra->pool, chunk, SMALL + 1);
+	struct pooled_file *f = readpool_place(b->ra->pool, chunk, SMALL + 1);
 	int fd;
 
-	if (!content)
+	if (!f)
 		return false;
 	fd = sourcedir_try_file(b->ra->dir, name);
 	if (fd < 0)
 		return false;
-	if (read_content(b, fd, content, file)) {
+	if (read_content(b, fd, f->content, file)) {
 		file->losses = attrlist_losses(fd);
-		file->payload = readpool_payload(*chunk, file->st.stx_size,
-						 b->ra->block_size);
+		file->payload = &f->payload;
+		payload_init(&f->payload, &file_ops);
+		f->chunk = *chunk;
+		f->size = (uint32_t)file->st.stx_size;
+		f->block_size = b->ra->block_size;
+		f->chunk->used += (uint32_t)((sizeof(*f) + f->size + 7) &
+					     ~(size_t)7);
+		__atomic_fetch_add(&f->chunk->users, 1, __ATOMIC_RELAXED);
 	}
 	close(fd);
 	return true;
-}
-
-static void do_file(struct batch *b, struct readpool_chunk **chunk,
-		    const struct populate_name *name,
-		    struct readahead_file *file)
-{
-	if (name->type == NILFS_FT_DIR)
-		return;
-	if (b->small && name->type == NILFS_FT_REG_FILE &&
-	    read_file(b, chunk, name->name, file))
-		return;
-	file->known = !statx(b->ra->dirfd, name->name,
-			     AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
-			     STATX_BASIC_STATS, &file->st);
 }
 
 static int do_batch(struct context *cx, void *arg, unsigned int worker,
@@ -403,39 +305,19 @@ static int do_batch(struct context *cx, void *arg, unsigned int worker,
 	size_t i;
 
 	(void)cx;
-	for (i = 0; i < b->n && !skip; i++)
-		do_file(b, &b->ra->chunks[worker], &b->names[i], &b->files[i]);
-	return 0;
-}
+	for (i = 0; i < b->n && !skip; i++) {
+		const struct populate_name *name = &b->names[i];
+		struct readahead_file *file = &b->files[i];
 
-/* Whether it was worth the while to open all of these. */
-static bool are_small(const struct batch *b)
-{
-	size_t i, small = 0;
-
-	for (i = 0; i < b->n; i++)
-		small += b->files[i].known &&
-			 b->files[i].st.stx_size <= SMALL;
-	return small > b->n / 2;
-}
-
-/* Gives the next batch, with files as small as the last ones were. */
-static int give(struct readahead *ra, struct context *cx, bool small)
-{
-	struct batch *b = &ra->batches[ra->given / BATCH % BATCHES];
-	size_t i;
-
-	b->ra = ra;
-	b->names = ra->names + ra->given;
-	b->n = ra->n - ra->given < BATCH ? ra->n - ra->given : BATCH;
-	b->small = small;
-	b->young = false;
-	for (i = 0; i < b->n; i++) {
-		b->files[i].known = false;
-		b->files[i].payload = NULL;
+		if (name->type == NILFS_FT_DIR ||
+		    (b->small && name->type == NILFS_FT_REG_FILE &&
+		     read_file(b, &b->ra->chunks[worker], name->name, file)))
+			continue;
+		file->known = !statx(b->ra->dirfd, name->name,
+				     AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
+				     STATX_BASIC_STATS, &file->st);
 	}
-	ra->given += b->n;
-	return pool_give(ra->workers, cx, do_batch, b, &b->left);
+	return 0;
 }
 
 /* Releases the files of B, which no worker uses. */
@@ -453,14 +335,34 @@ static int next_batch(struct readahead *ra, struct context *cx, size_t i)
 {
 	struct batch *b = &ra->batches[i / BATCH % BATCHES];
 	struct batch *last = &ra->batches[(i / BATCH + BATCHES - 1) % BATCHES];
-	bool small = !i || are_small(last);
+	struct batch *next;
+	size_t j, count = 0;
+	bool small = true;
 	int err = 0;
 
-	if (i)
+	/* Files are opened where most of the last ones were small. */
+	if (i) {
+		for (j = 0; j < last->n; j++)
+			count += last->files[j].known &&
+				 last->files[j].st.stx_size <= SMALL;
+		small = count > last->n / 2;
 		forget(last);
+	}
 	while (!err && ra->given < ra->n &&
-	       ra->given < i + (size_t)BATCHES * BATCH)
-		err = give(ra, cx, small);
+	       ra->given < i + (size_t)BATCHES * BATCH) {
+		next = &ra->batches[ra->given / BATCH % BATCHES];
+		next->ra = ra;
+		next->names = ra->names + ra->given;
+		next->n = ra->n - ra->given < BATCH ? ra->n - ra->given : BATCH;
+		next->small = small;
+		next->young = false;
+		for (j = 0; j < next->n; j++) {
+			next->files[j].known = false;
+			next->files[j].payload = NULL;
+		}
+		ra->given += next->n;
+		err = pool_give(ra->workers, cx, do_batch, next, &next->left);
+	}
 	return err ? err : pool_wait(ra->workers, cx, &b->left);
 }
 
@@ -504,7 +406,10 @@ void readahead_end(struct readahead *ra)
 
 void readahead_close(struct readahead *ra)
 {
+	struct readpool *pool;
+	struct readpool_chunk *chunk;
 	unsigned int i;
+	bool last;
 
 	if (!ra)
 		return;
@@ -512,6 +417,22 @@ void readahead_close(struct readahead *ra)
 		readpool_leave(ra->chunks[i]);
 	free(ra->chunks);
 	pool_close(ra->workers);
-	readpool_close(ra->pool);
+	pool = ra->pool;
 	free(ra);
+	if (!pool)
+		return;
+	/* Chunks in use are freed when they are released. */
+	pthread_mutex_lock(&pool->lock);
+	while (pool->free) {
+		chunk = pool->free;
+		pool->free = chunk->next;
+		free(chunk);
+	}
+	pool->closed = true;
+	last = !--pool->users;
+	pthread_mutex_unlock(&pool->lock);
+	if (last) {
+		pthread_mutex_destroy(&pool->lock);
+		free(pool);
+	}
 }

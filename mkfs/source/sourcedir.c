@@ -30,8 +30,6 @@
 #include "base/text.h"
 
 /*
- * Opening files and directories of a source.
- *
  * Only the owner may read a file without changing its access time; for others
  * that open fails, and is repeated without the flag.  For directories this is
  * tried each time, for files once: there are many of them.
@@ -41,7 +39,7 @@
  * Opens directory NAME at FD, with FLAGS more; *ST is as statx() has it.
  * -errno.
  */
-static int sourceopen_directory(int fd, const char *name, int flags,
+static int open_directory(int fd, const char *name, int flags,
 				struct statx *st)
 {
 	int opened, err;
@@ -60,38 +58,7 @@ static int sourceopen_directory(int fd, const char *name, int flags,
 }
 
 /*
- * Do not block on a file that has become a FIFO.  If another process has a
- * lease on the file, wait as any open does.
- */
-static int open_file(int dirfd, const char *name, int flags)
-{
-	int fd = openat(dirfd, name, flags | O_NONBLOCK);
-
-	if (fd < 0 && errno == EWOULDBLOCK)
-		fd = openat(dirfd, name, flags);
-	return fd;
-}
-
-/*
- * Opens file NAME at FD for reading; it never follows a symbolic link, nor
- * waits for the writer of a FIFO.  *NOATIME, shared by all threads, is
- * O_NOATIME until that is refused.  -errno.
- */
-static int sourceopen_file(int fd, const char *name, int *noatime)
-{
-	int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC, opened;
-	int more = __atomic_load_n(noatime, __ATOMIC_RELAXED);
-
-	opened = open_file(fd, name, flags | more);
-	if (opened < 0 && errno == EPERM && more) {
-		__atomic_store_n(noatime, 0, __ATOMIC_RELAXED);
-		opened = open_file(fd, name, flags);
-	}
-	return opened < 0 ? -errno : opened;
-}
-
-/*
- * Paths for messages.
+ * A path for messages.
  *
  * A file knows its name and its directory, and that its own name and parent; so
  * a path is built from its end.  Of a long path the end is kept.
@@ -99,7 +66,6 @@ static int sourceopen_file(int fd, const char *name, int *noatime)
 
 struct pathtail {
 	char *path;
-	size_t room;		/* bytes of PATH */
 	size_t at;		/* where the text begins for now */
 	bool cut;		/* the beginning did not fit */
 };
@@ -129,35 +95,6 @@ static void put_text(struct pathtail *tail, const char *text, size_t len)
 	memcpy(tail->path + tail->at, cut_mark, sizeof(cut_mark));
 }
 
-/* Begins a path in PATH (ROOM > 3 bytes, borrowed until the end). */
-static void pathtail_begin(struct pathtail *tail, char *path, size_t room)
-{
-	*tail = (struct pathtail){ .path = path, .room = room,
-				   .at = room - 1 };
-	path[tail->at] = '\0';
-}
-
-/*
- * Prepends a slash and NAME (LEN bytes, up to 255), escaped.  If it does not
- * fit it is replaced by "...", and so is all that follows.
- */
-static void pathtail_name(struct pathtail *tail, const char *name, size_t len)
-{
-	char text[TEXT_ESCAPED_MAX(255) + 1] = "/";
-
-	if (!tail->cut)
-		put_text(tail, text,
-			 1 + text_escape(text + 1, sizeof(text) - 1, name,
-					 len));
-}
-
-/* Prepends TOP unchanged; the text is then PATH. */
-static void pathtail_end(struct pathtail *tail, const char *top)
-{
-	put_text(tail, top, strlen(top));
-	memmove(tail->path, tail->path + tail->at, tail->room - tail->at);
-}
-
 /*
  * Descriptors past 64 make the kernel's table grow, for which a process with
  * threads waits milliseconds; to open a directory again takes microseconds.
@@ -167,7 +104,7 @@ static void pathtail_end(struct pathtail *tail, const char *top)
 
 struct tree {
 	pthread_mutex_t lock;
-	int noatime;			/* of files; see sourceopen.h */
+	int noatime;			/* of files: O_NOATIME until refused */
 	char *path;			/* of the top */
 	unsigned int open, most_open;
 	struct sourcedir *first, *last;	/* open and not in use */
@@ -185,17 +122,6 @@ struct sourcedir {
 	char name[];
 };
 
-/* A quarter of what the process may have is for others. */
-static unsigned int sensible_most_open(void)
-{
-	struct rlimit limit;
-	uint64_t most = MOST_OPEN;
-
-	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur / 4 * 3 < most)
-		most = limit.rlim_cur / 4 * 3;
-	return (unsigned int)most;
-}
-
 static void list_remove(struct sourcedir *dir)
 {
 	struct tree *tree = dir->tree;
@@ -204,15 +130,6 @@ static void list_remove(struct sourcedir *dir)
 	*(dir->later ? &dir->later->earlier : &tree->last) = dir->earlier;
 	dir->earlier = NULL;
 	dir->later = NULL;
-}
-
-static void list_add(struct sourcedir *dir)
-{
-	struct tree *tree = dir->tree;
-
-	dir->later = tree->first;
-	*(tree->first ? &tree->first->earlier : &tree->last) = dir;
-	tree->first = dir;
 }
 
 static void close_one(struct sourcedir *dir)
@@ -237,16 +154,13 @@ static void opened(struct sourcedir *dir, int fd)
 
 static void unuse(struct sourcedir *dir)
 {
-	dir->users--;
-	if (!dir->users)
-		list_add(dir);
-}
+	struct tree *tree = dir->tree;
 
-static void use(struct sourcedir *dir)
-{
-	if (!dir->users)
-		list_remove(dir);
-	dir->users++;
+	if (--dir->users)
+		return;
+	dir->later = tree->first;
+	*(tree->first ? &tree->first->earlier : &tree->last) = dir;
+	tree->first = dir;
 }
 
 static int cannot_open(const struct sourcedir *dir, struct context *cx,
@@ -259,52 +173,34 @@ static int cannot_open(const struct sourcedir *dir, struct context *cx,
 	return sourcedir_fail(dir, cx, name, len, err, "open");
 }
 
-/* Opens CHILD and releases its parent, which is in use. */
-static int reopen_child(struct sourcedir *child, struct context *cx)
-{
-	struct sourcedir *parent = child->parent;
-	struct statx st = { .stx_ino = 0 };
-	int fd;
-
-	fd = sourceopen_directory(parent->fd, child->name, O_NOFOLLOW, &st);
-	if (fd >= 0 &&
-	    (st.stx_ino != child->ino || sourcedir_device(&st) != child->dev)) {
-		close(fd);
-		fd = -ENOENT;
-	}
-	if (fd >= 0)
-		opened(child, fd);
-	unuse(parent);
-	return fd < 0 ? cannot_open(child, cx, NULL, 0, fd) : 0;
-}
-
-/* Opens DIR from the nearest one above that is open; leaves it in use. */
-static int reopen(struct sourcedir *dir, struct context *cx)
-{
-	struct sourcedir *d;
-	int err;
-
-	for (d = dir; d->fd < 0; d = d->parent)
-		d->parent->child = d;
-	use(d);
-	while (d != dir) {
-		d = d->child;
-		err = reopen_child(d, cx);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
 int sourcedir_use(struct sourcedir *dir, struct context *cx)
 {
-	int err = 0;
+	struct sourcedir *d, *parent;
+	struct statx st = { .stx_ino = 0 };
+	int fd = 0, err = 0;
 
 	pthread_mutex_lock(&dir->tree->lock);
-	if (dir->fd >= 0)
-		use(dir);
-	else
-		err = reopen(dir, cx);
+	/* It is opened again from the nearest one above that is open. */
+	for (d = dir; d->fd < 0; d = d->parent)
+		d->parent->child = d;
+	if (!d->users)
+		list_remove(d);
+	d->users++;
+	while (d != dir && !err) {
+		parent = d;
+		d = d->child;
+		fd = open_directory(parent->fd, d->name, O_NOFOLLOW, &st);
+		if (fd >= 0 &&
+		    (st.stx_ino != d->ino || sourcedir_device(&st) != d->dev)) {
+			close(fd);
+			fd = -ENOENT;
+		}
+		if (fd >= 0)
+			opened(d, fd);
+		unuse(parent);
+		if (fd < 0)
+			err = cannot_open(d, cx, NULL, 0, fd);
+	}
 	pthread_mutex_unlock(&dir->tree->lock);
 	return err ? err : dir->fd;
 }
@@ -334,7 +230,26 @@ static struct sourcedir *make(struct tree *tree, struct sourcedir *parent,
 
 int sourcedir_try_file(struct sourcedir *dir, const char *name)
 {
-	return sourceopen_file(dir->fd, name, &dir->tree->noatime);
+	int *noatime = &dir->tree->noatime;
+	int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK |
+		    __atomic_load_n(noatime, __ATOMIC_RELAXED);
+	int fd;
+
+	/*
+	 * Do not block on a file that has become a FIFO.  If another process
+	 * has a lease on the file, wait as any open does.
+	 */
+	while ((fd = openat(dir->fd, name, flags)) < 0) {
+		if (errno == EPERM && flags & O_NOATIME) {
+			__atomic_store_n(noatime, 0, __ATOMIC_RELAXED);
+			flags &= ~O_NOATIME;
+		} else if (errno == EWOULDBLOCK && flags & O_NONBLOCK) {
+			flags &= ~O_NONBLOCK;
+		} else {
+			return -errno;
+		}
+	}
+	return fd;
 }
 
 int sourcedir_open_file(struct sourcedir *dir, struct context *cx,
@@ -366,7 +281,7 @@ int sourcedir_open(struct sourcedir **dirp, struct context *cx,
 		free(dir);
 		return fd;
 	}
-	fd = sourceopen_directory(fd, dir->name, O_NOFOLLOW, st);
+	fd = open_directory(fd, dir->name, O_NOFOLLOW, st);
 	pthread_mutex_lock(&tree->lock);
 	unuse(parent);
 	if (fd >= 0) {
@@ -385,29 +300,8 @@ int sourcedir_open(struct sourcedir **dirp, struct context *cx,
 	return 0;
 }
 
-static struct tree *make_tree(const char *path, unsigned int most_open)
-{
-	struct tree *tree = calloc(1, sizeof(*tree));
-
-	if (!tree)
-		return NULL;
-	tree->path = strdup(path);
-	if (!tree->path) {
-		free(tree);
-		return NULL;
-	}
-	pthread_mutex_init(&tree->lock, NULL);
-	tree->noatime = O_NOATIME;
-	tree->most_open = most_open ? most_open : sensible_most_open();
-	if (tree->most_open < LEAST_OPEN)
-		tree->most_open = LEAST_OPEN;
-	return tree;
-}
-
 static void free_tree(struct tree *tree)
 {
-	if (!tree)
-		return;
 	pthread_mutex_destroy(&tree->lock);
 	free(tree->path);
 	free(tree);
@@ -417,15 +311,31 @@ int sourcedir_open_top(struct sourcedir **dirp, struct context *cx,
 		       const char *path, unsigned int most_open,
 		       struct statx *st)
 {
-	struct tree *tree = make_tree(path, most_open);
+	struct tree *tree = calloc(1, sizeof(*tree));
 	struct sourcedir *dir = NULL;
+	struct rlimit limit;
 	int fd = -ENOMEM;
 
 	*dirp = NULL;
-	if (tree)
+	if (!tree)
+		return fail(cx, fd, "%s", path);
+	pthread_mutex_init(&tree->lock, NULL);
+	tree->noatime = O_NOATIME;
+	tree->most_open = most_open;
+	if (!most_open) {
+		/* A quarter of what the process may have is for others. */
+		tree->most_open = MOST_OPEN;
+		if (!getrlimit(RLIMIT_NOFILE, &limit) &&
+		    limit.rlim_cur / 4 * 3 < MOST_OPEN)
+			tree->most_open = (unsigned int)limit.rlim_cur / 4 * 3;
+	}
+	if (tree->most_open < LEAST_OPEN)
+		tree->most_open = LEAST_OPEN;
+	tree->path = strdup(path);
+	if (tree->path)
 		dir = make(tree, NULL, "", 0);
 	if (dir)
-		fd = sourceopen_directory(AT_FDCWD, path, 0, st);
+		fd = open_directory(AT_FDCWD, path, 0, st);
 	if (fd < 0) {
 		free(dir);
 		free_tree(tree);
@@ -480,14 +390,22 @@ bool sourcedir_is_below(const struct sourcedir *dir, const struct statx *st)
 void sourcedir_path(const struct sourcedir *dir, const char *name, size_t len,
 		    char path[SOURCEDIR_PATH_MAX])
 {
-	struct pathtail tail;
+	char text[TEXT_ESCAPED_MAX(255) + 1] = "/";
+	struct pathtail tail = { .path = path, .at = SOURCEDIR_PATH_MAX - 1 };
 
-	pathtail_begin(&tail, path, SOURCEDIR_PATH_MAX);
-	if (name)
-		pathtail_name(&tail, name, len);
-	for (; dir->parent; dir = dir->parent)
-		pathtail_name(&tail, dir->name, dir->len);
-	pathtail_end(&tail, dir->tree->path);
+	path[tail.at] = '\0';
+	for (;; dir = dir->parent) {
+		if (name && !tail.cut)
+			put_text(&tail, text,
+				 1 + text_escape(text + 1, sizeof(text) - 1,
+						 name, len));
+		if (!dir->parent)
+			break;
+		name = dir->name;
+		len = dir->len;
+	}
+	put_text(&tail, dir->tree->path, strlen(dir->tree->path));
+	memmove(path, path + tail.at, SOURCEDIR_PATH_MAX - tail.at);
 }
 
 int sourcedir_fail(const struct sourcedir *dir, struct context *cx,
