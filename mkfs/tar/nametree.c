@@ -15,25 +15,17 @@
 #include "base/array.h"
 #include "base/sort.h"
 #include "disk/ondisk.h"
+#include "mkfs/source/listing.h"
 
 #define BOARD_ITEMS 4096u
 #define TEXT_BYTES ((size_t)256 << 10)
 #define SLOTS_MIN 1024u
+#define NO_MEMORY "names of an archive"
 
 struct text_board {
 	struct text_board *next;
 	char bytes[];
 };
-
-static int no_memory(struct context *cx)
-{
-	return fail(cx, -ENOMEM, "names of an archive");
-}
-
-static void *shelf_at(const struct nametree_shelf *s, uint32_t i, size_t size)
-{
-	return (char *)s->boards[i / BOARD_ITEMS] + i % BOARD_ITEMS * size;
-}
 
 /* One more item, all zero. */
 static int shelf_add(struct nametree_shelf *s, struct context *cx, size_t size)
@@ -41,13 +33,13 @@ static int shelf_add(struct nametree_shelf *s, struct context *cx, size_t size)
 	uint32_t board = s->count / BOARD_ITEMS;
 
 	if (s->count == NAMETREE_NONE)
-		return fail(cx, -E2BIG, "names of an archive");
+		return fail(cx, -E2BIG, NO_MEMORY);
 	if (s->count % BOARD_ITEMS == 0) {
 		if (array_reserve(cx, &s->boards, &s->room, board + 1))
 			return -ENOMEM;
 		s->boards[board] = calloc(BOARD_ITEMS, size);
 		if (!s->boards[board])
-			return no_memory(cx);
+			return fail(cx, -ENOMEM, NO_MEMORY);
 	}
 	s->count++;
 	return 0;
@@ -65,12 +57,16 @@ static void shelf_fini(struct nametree_shelf *s)
 
 struct nametree_node *nametree_node(const struct nametree *t, uint32_t node)
 {
-	return shelf_at(&t->nodes, node, sizeof(struct nametree_node));
+	struct nametree_node *board = t->nodes.boards[node / BOARD_ITEMS];
+
+	return &board[node % BOARD_ITEMS];
 }
 
 struct nametree_dir *nametree_dir(const struct nametree *t, uint32_t dir)
 {
-	return shelf_at(&t->dirs, dir, sizeof(struct nametree_dir));
+	struct nametree_dir *board = t->dirs.boards[dir / BOARD_ITEMS];
+
+	return &board[dir % BOARD_ITEMS];
 }
 
 int nametree_init(struct nametree *t, struct context *cx)
@@ -80,7 +76,7 @@ int nametree_init(struct nametree *t, struct context *cx)
 	memset(t, 0, sizeof(*t));
 	t->slots = malloc(SLOTS_MIN * sizeof(*t->slots));
 	if (!t->slots)
-		return no_memory(cx);
+		return fail(cx, -ENOMEM, NO_MEMORY);
 	memset(t->slots, 0xff, SLOTS_MIN * sizeof(*t->slots));
 	t->nslots = SLOTS_MIN;
 	ret = shelf_add(&t->nodes, cx, sizeof(struct nametree_node));
@@ -103,35 +99,29 @@ void nametree_fini(struct nametree *t)
 	memset(t, 0, sizeof(*t));
 }
 
-/* FNV-1a, with the directory in front and its bits mixed once more. */
-static uint32_t hash(uint32_t parent, const char *name, size_t len)
-{
-	uint64_t h = 0xcbf29ce484222325 ^ parent;
-	size_t i;
-
-	h *= 0x100000001b3;
-	for (i = 0; i < len; i++)
-		h = (h ^ (uint8_t)name[i]) * 0x100000001b3;
-	return (uint32_t)(h ^ h >> 32);
-}
-
-static bool is_name(const struct nametree_node *n, uint32_t parent,
-		    const char *name, size_t len)
-{
-	return n->parent == parent && n->len == len &&
-	       !memcmp(n->name, name, len);
-}
-
-/* The slot of the name, or the free one where it would be. */
+/*
+ * The slot of the name, or the free one where it would be.  The hash is FNV-1a,
+ * with the directory in front and its bits mixed once more.
+ */
 static uint32_t find_slot(const struct nametree *t, uint32_t parent,
 			  const char *name, size_t len)
 {
-	uint32_t i = hash(parent, name, len) & (t->nslots - 1);
+	uint64_t h = (0xcbf29ce484222325 ^ parent) * 0x100000001b3;
+	const struct nametree_node *n;
+	uint32_t slot;
+	size_t i;
 
-	while (t->slots[i] != NAMETREE_NONE &&
-	       !is_name(nametree_node(t, t->slots[i]), parent, name, len))
-		i = (i + 1) & (t->nslots - 1);
-	return i;
+	for (i = 0; i < len; i++)
+		h = (h ^ (uint8_t)name[i]) * 0x100000001b3;
+	slot = (uint32_t)(h ^ h >> 32) & (t->nslots - 1);
+	for (; t->slots[slot] != NAMETREE_NONE;
+	     slot = (slot + 1) & (t->nslots - 1)) {
+		n = nametree_node(t, t->slots[slot]);
+		if (n->parent == parent && n->len == len &&
+		    !memcmp(n->name, name, len))
+			break;
+	}
+	return slot;
 }
 
 uint32_t nametree_find(const struct nametree *t, uint32_t parent,
@@ -148,11 +138,11 @@ static int grow_slots(struct nametree *t, struct context *cx)
 	if (t->nodes.count < n / 4 * 3)
 		return 0;
 	if (n > UINT32_MAX / 2)
-		return no_memory(cx);
+		return fail(cx, -ENOMEM, NO_MEMORY);
 	t->slots = malloc(2ull * n * sizeof(*slots));
 	if (!t->slots) {
 		t->slots = slots;
-		return no_memory(cx);
+		return fail(cx, -ENOMEM, NO_MEMORY);
 	}
 	t->nslots = 2 * n;
 	memset(t->slots, 0xff, 2ull * n * sizeof(*slots));
@@ -169,45 +159,39 @@ static int grow_slots(struct nametree *t, struct context *cx)
 	return 0;
 }
 
-static int keep_text(struct nametree *t, struct context *cx, const char *name,
-		     size_t len, const char **kept)
+int nametree_add(struct nametree *t, struct context *cx, uint32_t parent,
+		 const char *name, size_t len, uint32_t *node)
 {
 	struct text_board *board;
+	struct nametree_dir *dir;
+	struct nametree_node *n;
+	int ret;
 
+	*node = nametree_find(t, parent, name, len);
+	if (*node != NAMETREE_NONE)
+		return 0;
+	ret = grow_slots(t, cx);
+	if (ret)
+		return ret;
 	if (len > t->left) {
 		board = malloc(sizeof(*board) + TEXT_BYTES);
 		if (!board)
-			return no_memory(cx);
+			return fail(cx, -ENOMEM, NO_MEMORY);
 		board->next = t->texts;
 		t->texts = board;
 		t->text = board->bytes;
 		t->left = TEXT_BYTES;
 	}
-	memcpy(t->text, name, len);
-	*kept = t->text;
-	t->text += len;
-	t->left -= len;
-	return 0;
-}
-
-int nametree_add(struct nametree *t, struct context *cx, uint32_t parent,
-		 const char *name, size_t len, uint32_t *node)
-{
-	struct nametree_dir *dir;
-	struct nametree_node *n;
-	const char *kept = NULL;
-	int ret = grow_slots(t, cx);
-
-	if (!ret)
-		ret = keep_text(t, cx, name, len, &kept);
-	if (!ret)
-		ret = shelf_add(&t->nodes, cx, sizeof(*n));
+	ret = shelf_add(&t->nodes, cx, sizeof(*n));
 	if (ret)
 		return ret;
 	*node = t->nodes.count - 1;
 	dir = nametree_dir(t, nametree_node(t, parent)->dir);
 	n = nametree_node(t, *node);
-	n->name = kept;
+	memcpy(t->text, name, len);
+	n->name = t->text;
+	t->text += len;
+	t->left -= len;
 	n->len = (uint8_t)len;
 	n->parent = parent;
 	n->next = dir->first;
@@ -233,15 +217,6 @@ int nametree_make_dir(struct nametree *t, struct context *cx, uint32_t node)
 	return 0;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	const struct populate_name *x = a, *y = b;
-	size_t len = x->len < y->len ? x->len : y->len;
-	int order = memcmp(x->name, y->name, len);
-
-	return order ? order : x->len - y->len;
-}
-
 int nametree_list(struct nametree *t, struct context *cx, uint32_t dir,
 		  const struct populate_name **names, size_t *n)
 {
@@ -264,7 +239,7 @@ int nametree_list(struct nametree *t, struct context *cx, uint32_t dir,
 			.ino = node->ino,
 		};
 	}
-	sort_in_place(t->names, *n, sizeof(*t->names), compare_names);
+	sort_in_place(t->names, *n, sizeof(*t->names), listing_by_name);
 	*names = t->names;
 	return 0;
 }

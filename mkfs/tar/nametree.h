@@ -67,7 +67,10 @@ struct nametree_dir *nametree_dir(const struct nametree *t, uint32_t dir);
 uint32_t nametree_find(const struct nametree *t, uint32_t parent,
 		       const char *name, size_t len);
 
-/* Adds the new NAME (1 to 255 bytes); its node is *NODE. */
+/*
+ * The node of NAME (1 to 255 bytes), which is added if it is new: without a type
+ * then.
+ */
 int nametree_add(struct nametree *t, struct context *cx, uint32_t parent,
 		 const char *name, size_t len, uint32_t *node);
 

@@ -26,103 +26,6 @@
 #define REQUEST (256u << 10)
 #define NAME_SHOWN 256
 
-/*
- * Converting libarchive's entries.
- *
- * Numbers that are invalid on Linux are refused and not truncated, so that no
- * file gets another owner than its archive says.
- */
-
-/*
- * libarchive applies the sign of a decimal number to the seconds alone, and
- * adds the fraction to them.
- */
-static void set_mtime(const struct libarchive *la, struct archive_entry *e,
-		      struct entry *to)
-{
-	to->mtime = la->archive_entry_mtime(e);
-	to->mtime_nsec = (uint32_t)la->archive_entry_mtime_nsec(e);
-	if (to->mtime < 0 && to->mtime_nsec) {
-		to->mtime--;
-		to->mtime_nsec = 1000000000 - to->mtime_nsec;
-	}
-}
-
-static const char *set_ids(const struct libarchive *la,
-			   struct archive_entry *e, struct entry *to)
-{
-	la_int64_t uid = la->archive_entry_uid(e);
-	la_int64_t gid = la->archive_entry_gid(e);
-
-	if (uid < 0 || uid >= UINT32_MAX || gid < 0 || gid >= UINT32_MAX)
-		return "invalid owner or group";
-	to->uid = (uint32_t)uid;
-	to->gid = (uint32_t)gid;
-	return NULL;
-}
-
-/* Linux has 12 bits of a major number and 20 of a minor one. */
-static const char *set_device(const struct libarchive *la,
-			      struct archive_entry *e, struct entry *to)
-{
-	uint64_t major = la->archive_entry_rdevmajor(e);
-	uint64_t minor = la->archive_entry_rdevminor(e);
-
-	if (!S_ISCHR(to->mode) && !S_ISBLK(to->mode))
-		return NULL;
-	if (major >> 12 || minor >> 20)
-		return "invalid device number";
-	to->major = (uint32_t)major;
-	to->minor = (uint32_t)minor;
-	return NULL;
-}
-
-/* Labels of security belong to the system that runs. */
-static void set_losses(const struct libarchive *la, struct archive_entry *e,
-		       bool losses[ENTRY_LOSSES])
-{
-	unsigned long set, clear;
-	const void *value;
-	const char *name;
-	size_t len;
-
-	la->archive_entry_xattr_reset(e);
-	while (la->archive_entry_xattr_next(e, &name, &value, &len) ==
-	       ARCHIVE_OK) {
-		if (!strcmp(name, "security.capability"))
-			losses[ENTRY_CAPABILITY] = true;
-		else if (!strncmp(name, "system.posix_acl_", 17))
-			losses[ENTRY_ACL] = true;
-		else if (strncmp(name, "security.", 9) != 0)
-			losses[ENTRY_XATTR] = true;
-	}
-	if (la->archive_entry_acl_count(e, ARCHIVE_ENTRY_ACL_TYPE_POSIX1E |
-					   ARCHIVE_ENTRY_ACL_TYPE_NFS4))
-		losses[ENTRY_ACL] = true;
-	la->archive_entry_fflags(e, &set, &clear);
-	if (set & (FS_IMMUTABLE_FL | FS_APPEND_FL))
-		losses[ENTRY_FLAGS] = true;
-}
-
-/*
- * Sets M's entry, all but the size, and its losses by the header E.  NULL, or
- * a text that says what no file can have.
- */
-static const char *tarheader_take(const struct libarchive *la,
-				  struct archive_entry *e, struct tarmember *m)
-{
-	const char *target = la->archive_entry_symlink(e);
-	const char *wrong;
-
-	m->entry.mode = (uint16_t)la->archive_entry_mode(e);
-	m->entry.target = target ? target : "";
-	m->entry.target_len = (uint32_t)strlen(m->entry.target);
-	set_mtime(la, e, &m->entry);
-	set_losses(la, e, m->losses);
-	wrong = set_ids(la, e, &m->entry);
-	return wrong ? wrong : set_device(la, e, &m->entry);
-}
-
 struct tarreader {
 	struct libarchive la;
 	struct archive *archive;
@@ -135,7 +38,7 @@ struct tarreader {
 	struct newfile_run *runs;
 	size_t room;
 	/* Of the current member. */
-	uint64_t size, want, got;	/* bytes of data */
+	uint64_t want, got;	/* bytes of data */
 	const char *data;		/* the last data from libarchive */
 	size_t left;
 	uint64_t at;			/* of it in the file */
@@ -184,57 +87,48 @@ static la_ssize_t read_file(struct archive *a, void *arg, const void **bufp)
 	return n;
 }
 
-static bool accept_formats(const struct libarchive *la, struct archive *a)
-{
-	/* What the library was built without, a program may do. */
-	return la->archive_read_support_filter_bzip2(a) >= ARCHIVE_WARN &&
-	       la->archive_read_support_filter_compress(a) >= ARCHIVE_WARN &&
-	       la->archive_read_support_filter_gzip(a) >= ARCHIVE_WARN &&
-	       la->archive_read_support_filter_lz4(a) >= ARCHIVE_WARN &&
-	       la->archive_read_support_filter_lzip(a) >= ARCHIVE_WARN &&
-	       la->archive_read_support_filter_lzma(a) >= ARCHIVE_WARN &&
-	       la->archive_read_support_filter_xz(a) >= ARCHIVE_WARN &&
-	       la->archive_read_support_filter_zstd(a) >= ARCHIVE_WARN &&
-	       la->archive_read_support_format_tar(a) == ARCHIVE_OK;
-}
-
-static int open_archive(struct tarreader *r, struct context *cx)
-{
-	int ret = libarchive_open(&r->la, cx);
-
-	if (ret)
-		return ret;
-	r->buf = malloc(REQUEST);
-	r->archive = r->la.archive_read_new();
-	if (!r->buf || !r->archive)
-		return fail(cx, -ENOMEM, "%s", r->path);
-	r->cx = cx;
-	if (!accept_formats(&r->la, r->archive) ||
-	    r->la.archive_read_open(r->archive, r, NULL, read_file, NULL) !=
-		    ARCHIVE_OK)
-		return archive_failed(r, cx);
-	return 0;
-}
-
 int tarreader_open(struct tarreader **rp, struct context *cx, const char *path,
 		   uint32_t block_size)
 {
 	struct tarreader *r = calloc(1, sizeof(*r));
-	int ret = 0;
+	const struct libarchive *la;
+	struct archive *a;
+	int ret;
 
 	if (!r)
 		return fail(cx, -ENOMEM, "%s", path);
 	r->block_size = block_size;
+	r->cx = cx;
 	r->path = "standard input";
 	r->fd = STDIN_FILENO;
 	if (strcmp(path, "-")) {
 		r->path = path;
 		r->fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (r->fd < 0)
-			ret = fail(cx, -errno, "%s: open", path);
 	}
-	if (!ret)
-		ret = open_archive(r, cx);
+	ret = r->fd < 0 ? fail(cx, -errno, "%s: open", path) :
+			  libarchive_open(&r->la, cx);
+	if (ret)
+		goto out;
+	la = &r->la;
+	r->buf = malloc(REQUEST);
+	r->archive = a = la->archive_read_new();
+	if (!r->buf || !a) {
+		ret = fail(cx, -ENOMEM, "%s", r->path);
+		goto out;
+	}
+	/* What the library was built without, a program may do. */
+	if (la->archive_read_support_filter_bzip2(a) < ARCHIVE_WARN ||
+	    la->archive_read_support_filter_compress(a) < ARCHIVE_WARN ||
+	    la->archive_read_support_filter_gzip(a) < ARCHIVE_WARN ||
+	    la->archive_read_support_filter_lz4(a) < ARCHIVE_WARN ||
+	    la->archive_read_support_filter_lzip(a) < ARCHIVE_WARN ||
+	    la->archive_read_support_filter_lzma(a) < ARCHIVE_WARN ||
+	    la->archive_read_support_filter_xz(a) < ARCHIVE_WARN ||
+	    la->archive_read_support_filter_zstd(a) < ARCHIVE_WARN ||
+	    la->archive_read_support_format_tar(a) != ARCHIVE_OK ||
+	    la->archive_read_open(a, r, NULL, read_file, NULL) != ARCHIVE_OK)
+		ret = archive_failed(r, cx);
+out:
 	if (ret)
 		tarreader_close(r);
 	else
@@ -288,18 +182,28 @@ static int add_run(struct tarreader *r, struct context *cx,
 	return 0;
 }
 
-static int list_sparse(struct tarreader *r, struct context *cx,
-		       struct archive_entry *e, struct tarmember *m)
+/* Sets runs and size of a regular file. */
+static int list_runs(struct tarreader *r, struct context *cx,
+		     struct archive_entry *e, struct tarmember *m)
 {
+	la_int64_t size = r->la.archive_entry_size(e), at, len;
 	uint64_t end = 0;
-	la_int64_t at, len;
 	int ret = 0;
 
+	if (size < 0)
+		return tarreader_fail(r, cx, -EINVAL, "bad size");
+	m->entry.size = (uint64_t)size;
+	if (!r->la.archive_entry_sparse_reset(e)) {
+		r->want = m->entry.size;
+		if (size)
+			ret = add_run(r, cx, m, 0, m->entry.size);
+		m->runs = r->runs;
+		return ret;
+	}
 	while (!ret && r->la.archive_entry_sparse_next(e, &at, &len) ==
 	       ARCHIVE_OK) {
-		if (at < 0 || len < 0 || (uint64_t)at < end ||
-		    (uint64_t)at > r->size ||
-		    (uint64_t)len > r->size - (uint64_t)at)
+		if (at < 0 || len < 0 || (uint64_t)at < end || at > size ||
+		    len > size - at)
 			return tarreader_fail(r, cx, -EINVAL,
 					      "bad map of a sparse file");
 		end = (uint64_t)at + (uint64_t)len;
@@ -307,36 +211,8 @@ static int list_sparse(struct tarreader *r, struct context *cx,
 		if (len)
 			ret = add_run(r, cx, m, (uint64_t)at, (uint64_t)len);
 	}
-	return ret;
-}
-
-/* Sets runs and size of a regular file. */
-static int list_runs(struct tarreader *r, struct context *cx,
-		     struct archive_entry *e, struct tarmember *m)
-{
-	la_int64_t size = r->la.archive_entry_size(e);
-	int ret = 0;
-
-	if (size < 0)
-		return tarreader_fail(r, cx, -EINVAL, "bad size");
-	r->size = (uint64_t)size;
-	m->entry.size = r->size;
-	if (r->la.archive_entry_sparse_reset(e)) {
-		ret = list_sparse(r, cx, e, m);
-	} else if (size) {
-		r->want = r->size;
-		ret = add_run(r, cx, m, 0, r->size);
-	}
 	m->runs = r->runs;
 	return ret;
-}
-
-/* The one warning that says nothing about the bytes that were handed over. */
-static bool names_only(const struct tarreader *r)
-{
-	const char *text = r->la.archive_error_string(r->archive);
-
-	return text && strstr(text, "can't be converted from");
 }
 
 /*
@@ -352,11 +228,6 @@ static bool names_only(const struct tarreader *r)
 #define TYPE_AT 156
 #define RECORDS_MAX 16384u	/* more are not looked at */
 #define HEADERS_MAX 8		/* before that of the file */
-
-static bool read_all(int fd, uint64_t at, char *buf, size_t len)
-{
-	return pread(fd, buf, len, (off_t)at) == (ssize_t)len;
-}
 
 /* The last of several records counts. */
 static bool is_negative(const char *text, size_t len)
@@ -391,8 +262,8 @@ static bool is_time_negative(int fd, uint64_t at)
 	bool negative = false;
 	unsigned int i;
 
-	for (i = 0; i < HEADERS_MAX && read_all(fd, at, header, TAR_BLOCK);
-	     i++) {
+	for (i = 0; i < HEADERS_MAX && pread(fd, header, TAR_BLOCK, (off_t)at) ==
+					       TAR_BLOCK; i++) {
 		char digits[13] = "";
 		uint64_t size;
 
@@ -401,7 +272,8 @@ static bool is_time_negative(int fd, uint64_t at)
 		memcpy(digits, header + SIZE_AT, 12);
 		size = strtoull(digits, NULL, 8);
 		if (header[TYPE_AT] == 'x' && size <= RECORDS_MAX &&
-		    read_all(fd, at + TAR_BLOCK, records, size)) {
+		    pread(fd, records, size, (off_t)(at + TAR_BLOCK)) ==
+			    (ssize_t)size) {
 			records[size] = 0;
 			negative = is_negative(records, size);
 		}
@@ -410,57 +282,115 @@ static bool is_time_negative(int fd, uint64_t at)
 	return negative;
 }
 
-/* Of a time without whole seconds: libarchive does not say on which side. */
-static void find_sign(const struct tarreader *r, struct entry *e)
+/*
+ * Sets M's entry, all but the size, and its losses by the header E.  NULL, or
+ * a text that says what no file can have: numbers that are invalid on Linux are
+ * refused and not truncated, so that no file gets another owner than its archive
+ * says.
+ */
+static const char *take_header(const struct tarreader *r,
+			       struct archive_entry *e, struct tarmember *m)
 {
-	if (e->mtime || !e->mtime_nsec || r->fd == STDIN_FILENO ||
-	    r->la.archive_filter_code(r->archive, 0) != ARCHIVE_FILTER_NONE ||
-	    !is_time_negative(r->fd, (uint64_t)
-			      r->la.archive_read_header_position(r->archive)))
-		return;
-	e->mtime = -1;
-	e->mtime_nsec = 1000000000 - e->mtime_nsec;
+	const struct libarchive *la = &r->la;
+	const char *target = la->archive_entry_symlink(e), *name;
+	la_int64_t uid = la->archive_entry_uid(e);
+	la_int64_t gid = la->archive_entry_gid(e);
+	uint64_t major = la->archive_entry_rdevmajor(e);
+	uint64_t minor = la->archive_entry_rdevminor(e);
+	struct entry *to = &m->entry;
+	unsigned long set, clear;
+	const void *value;
+	bool negative;
+	size_t len;
+
+	to->mode = (uint16_t)la->archive_entry_mode(e);
+	to->target = target ? target : "";
+	to->target_len = (uint32_t)strlen(to->target);
+
+	/*
+	 * libarchive applies the sign of a decimal number to the seconds alone,
+	 * and adds the fraction to them.
+	 */
+	to->mtime = la->archive_entry_mtime(e);
+	to->mtime_nsec = (uint32_t)la->archive_entry_mtime_nsec(e);
+	negative = to->mtime_nsec && to->mtime < 0;
+	if (to->mtime_nsec && !to->mtime && r->fd != STDIN_FILENO &&
+	    la->archive_filter_code(r->archive, 0) == ARCHIVE_FILTER_NONE)
+		negative = is_time_negative(
+			r->fd, (uint64_t)
+			la->archive_read_header_position(r->archive));
+	if (negative) {
+		to->mtime--;
+		to->mtime_nsec = 1000000000 - to->mtime_nsec;
+	}
+
+	/* Labels of security belong to the system that runs. */
+	la->archive_entry_xattr_reset(e);
+	while (la->archive_entry_xattr_next(e, &name, &value, &len) ==
+	       ARCHIVE_OK) {
+		if (!strcmp(name, "security.capability"))
+			m->losses[ENTRY_CAPABILITY] = true;
+		else if (!strncmp(name, "system.posix_acl_", 17))
+			m->losses[ENTRY_ACL] = true;
+		else if (strncmp(name, "security.", 9) != 0)
+			m->losses[ENTRY_XATTR] = true;
+	}
+	if (la->archive_entry_acl_count(e, ARCHIVE_ENTRY_ACL_TYPE_POSIX1E |
+					   ARCHIVE_ENTRY_ACL_TYPE_NFS4))
+		m->losses[ENTRY_ACL] = true;
+	la->archive_entry_fflags(e, &set, &clear);
+	if (set & (FS_IMMUTABLE_FL | FS_APPEND_FL))
+		m->losses[ENTRY_FLAGS] = true;
+
+	if (uid < 0 || uid >= UINT32_MAX || gid < 0 || gid >= UINT32_MAX)
+		return "invalid owner or group";
+	to->uid = (uint32_t)uid;
+	to->gid = (uint32_t)gid;
+	if (!S_ISCHR(to->mode) && !S_ISBLK(to->mode))
+		return NULL;
+	/* Linux has 12 bits of a major number and 20 of a minor one. */
+	if (major >> 12 || minor >> 20)
+		return "invalid device number";
+	to->major = (uint32_t)major;
+	to->minor = (uint32_t)minor;
+	return NULL;
 }
 
 int tarreader_next(struct tarreader *r, struct context *cx,
 		   struct tarmember *m)
 {
 	struct archive_entry *e;
-	const char *wrong;
+	const char *wrong, *text;
 	int ret;
 
 	*m = (struct tarmember){ 0 };
 	r->cx = cx;
 	r->member = NULL;
 	r->left = 0;
-	r->want = r->got = r->size = 0;
+	r->want = r->got = 0;
 	r->end = false;
 	ret = r->la.archive_read_next_header(r->archive, &e);
 	if (ret == ARCHIVE_EOF)
 		return 0;
 	if (ret == ARCHIVE_OK || ret == ARCHIVE_WARN)
 		r->member = r->la.archive_entry_pathname(e);
-	if (ret != ARCHIVE_OK && !(ret == ARCHIVE_WARN && names_only(r)))
+	/* One warning says nothing about the bytes that are handed over. */
+	text = r->la.archive_error_string(r->archive);
+	if (ret != ARCHIVE_OK &&
+	    (ret != ARCHIVE_WARN || !text ||
+	     !strstr(text, "can't be converted from")))
 		return archive_failed(r, cx);
 	ret = 0;
 	if (!r->member)
 		return tarreader_fail(r, cx, -EINVAL, "member without a name");
 	m->path = r->member;
 	m->link = r->la.archive_entry_hardlink(e);
-	wrong = tarheader_take(&r->la, e, m);
+	wrong = take_header(r, e, m);
 	if (wrong)
 		return tarreader_fail(r, cx, -EINVAL, wrong);
-	find_sign(r, &m->entry);
 	if (!m->link && S_ISREG(m->entry.mode))
 		ret = list_runs(r, cx, e, m);
 	return ret < 0 ? ret : 1;
-}
-
-static int give_up(struct tarreader *r, const struct context *cx, int err)
-{
-	memcpy(r->text, cx->failure, sizeof(r->text));
-	r->failed = err;
-	return err;
 }
 
 /* Makes `data` what comes next of the member, or sets `end`. */
@@ -486,47 +416,45 @@ static int next_data(struct tarreader *r, struct context *cx)
 	return 0;
 }
 
-static int read_data(struct tarreader *r, struct context *cx, uint64_t at,
-		     size_t len, char *buf)
+int tarreader_read(struct tarreader *r, struct context *cx, uint64_t at,
+		   size_t len, void *buf)
 {
-	while (len) {
-		size_t n = 0;
-		int ret = 0;
+	char *to = buf;
+	size_t n;
+	int ret = 0;
 
+	if (r->failed)
+		return fail(cx, r->failed, "%s", r->text);
+	for (; len; len -= n) {
 		if (!r->left && !r->end)
 			ret = next_data(r, cx);
 		if (!ret && r->left && r->at < at)
 			ret = tarreader_fail(r, cx, -EINVAL,
 					     "data where its map has none");
-		if (ret)
-			return give_up(r, cx, ret);
+		if (ret) {
+			memcpy(r->text, cx->failure, sizeof(r->text));
+			r->failed = ret;
+			return ret;
+		}
+		n = 0;
 		if (!r->left && !r->end)
 			continue;
 		if (r->end || r->at > at) {
 			n = r->end || r->at - at > len ? len :
 							 (size_t)(r->at - at);
-			memset(buf, 0, n);
+			memset(to, 0, n);
 		} else {
 			n = r->left < len ? r->left : len;
-			memcpy(buf, r->data, n);
+			memcpy(to, r->data, n);
 			r->data += n;
 			r->at += n;
 			r->left -= n;
 			r->got += n;
 		}
-		buf += n;
+		to += n;
 		at += n;
-		len -= n;
 	}
 	return 0;
-}
-
-int tarreader_read(struct tarreader *r, struct context *cx, uint64_t at,
-		   size_t len, void *buf)
-{
-	if (r->failed)
-		return fail(cx, r->failed, "%s", r->text);
-	return read_data(r, cx, at, len, buf);
 }
 
 int tarreader_complete(struct tarreader *r, struct context *cx)
