@@ -13,10 +13,14 @@
  * files.  Segments are used one after the other, so the number used is the
  * number needed.
  */
+#include "config.h"
+
 #include "mkfs/content.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -89,7 +93,6 @@ static int fill_layer(struct layer *l, struct context *cx,
 		.progress = c->progress ? report_counts : NULL,
 		.arg = l,
 	};
-	struct populate_counts counts;
 	uint64_t root;
 	int ret = populate_open(&l->populate, cx, l->writer, below, &options);
 
@@ -97,7 +100,7 @@ static int fill_layer(struct layer *l, struct context *cx,
 		return ret;
 	if (is_archive(l->source)) {
 		ret = tarsource_run(cx, l->source, c->walk.rules,
-				    l->plan->g.block_size, l->populate);
+				    l->populate);
 	} else if (l->source) {
 		ret = walk_run(cx, l->source, &c->walk, l->populate,
 			       &c->notes);
@@ -107,7 +110,7 @@ static int fill_layer(struct layer *l, struct context *cx,
 			ret = populate_end_dir(l->populate, cx, root, root,
 					       NULL, POPULATE_ALL, NULL, 0);
 	}
-	return ret ? ret : populate_finish(l->populate, cx, &counts);
+	return ret ? ret : populate_finish(l->populate, cx);
 }
 
 /*
@@ -174,6 +177,44 @@ static int write_layer(struct layer *l, struct context *cx, struct dev *dev,
 	}
 	populate_close(l->populate);
 	return ret;
+}
+
+uint64_t content_measure(const struct content *c, const struct context *cx)
+{
+	uint64_t bytes = 0, one;
+	struct stat st;
+	FTSENT *entry;
+	FTS *tree;
+	size_t i, len;
+
+	for (i = 0; i < c->nsources; i++) {
+		char *paths[] = { strdup(c->sources[i]), NULL };
+
+		len = strlen(c->sources[i]);
+		one = 0;
+		if (!paths[0] || stat(paths[0], &st)) {
+			free(paths[0]);
+			return 0;
+		}
+		/* An archive has the bytes of its members, if not compressed. */
+		if (!S_ISDIR(st.st_mode) && len > 4 &&
+		    !strcmp(paths[0] + len - 4, ".tar"))
+			one = (uint64_t)st.st_size;
+		tree = S_ISDIR(st.st_mode) ?
+			       fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL) :
+			       NULL;
+		while (tree && !(cx->cancel && *cx->cancel) &&
+		       (entry = fts_read(tree)))
+			if (entry->fts_info == FTS_F)
+				one += (uint64_t)entry->fts_statp->st_size;
+		if (tree)
+			fts_close(tree);
+		free(paths[0]);
+		if (!one)
+			return 0;
+		bytes += one;
+	}
+	return bytes;
 }
 
 int content_write(struct content *c, struct context *cx, struct dev *dev,

@@ -53,6 +53,14 @@ struct content {
 int content_check(struct context *cx, const char *const *sources, size_t n);
 
 /*
+ * Bytes in the files of the sources, near enough for a time that is left: nothing
+ * is excluded, a hard link counts again.  0 where it cannot be known: standard
+ * input, compressed archives, what cannot be read.  Takes a tenth of the time of
+ * a run.
+ */
+uint64_t content_measure(const struct content *c, const struct context *cx);
+
+/*
  * Writes the logs of all layers on DEV, one checkpoint each, after one
  * another.  No superblock names them yet.  Where the plan leaves the size
  * open it is settled (plan_settle()).  Failures name the file of the source or

@@ -17,7 +17,6 @@
 #include "mkfs/badblocks.h"
 #include "mkfs/format.h"
 #include "mkfs/plan/options.h"
-#include "mkfs/source/measure.h"
 #include "mkfs/target.h"
 
 #define SPACE_AT_ONCE (128u << 20)
@@ -63,7 +62,6 @@ static void skip_target(struct mkfs *m)
 		return;
 	m->skip = (struct walk_skip){ st.st_dev, st.st_ino };
 	m->content.walk.skip = &m->skip;
-	m->content.walk.nskip = 1;
 }
 
 static bool can_read_twice(const struct mkfs *m)
@@ -260,7 +258,7 @@ static int format(struct mkfs *m)
 		    (t->blank || !m->o->keep) && !m->plan.zoned.zones)
 			c->allocate = SPACE_AT_ONCE;
 		if (progress->fd >= 0)
-			total = measure_sources(cx, c->sources, c->nsources);
+			total = content_measure(c, cx);
 		begin_progress(m, "filling", total);
 		ret = format_run(cx, t->dev, &m->plan, &how);
 		progress_end(progress);

@@ -8,34 +8,26 @@
 #include "mkfs/populate/dirblocks.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "base/array.h"
 #include "disk/ondisk.h"
 
-static int add_block(struct dirblocks *d, struct context *cx)
-{
-	if (array_reserve(cx, &d->data, &d->room,
-			  (d->nblocks + 1) * d->block_size))
-		return -ENOMEM;
-	dirpack_init(&d->pack, d->data + d->nblocks * d->block_size,
-		     d->block_size);
-	d->nblocks++;
-	return 0;
-}
-
 int dirblocks_add(struct dirblocks *d, struct context *cx, uint64_t ino,
 		  uint8_t type, const char *name, uint8_t len)
 {
-	int err;
+	size_t at = d->nblocks * d->block_size;
 
-	if (dirpack_add(&d->pack, ino, type, name, len))
-		return 0;
-	dirpack_end(&d->pack);
-	err = add_block(d, cx);
-	if (!err)
-		dirpack_add(&d->pack, ino, type, name, len);
-	return err;
+	if (d->nblocks) {
+		if (dirpack_add(&d->pack, ino, type, name, len))
+			return 0;
+		dirpack_end(&d->pack);
+	}
+	if (array_reserve(cx, &d->data, &d->room, at + d->block_size))
+		return -ENOMEM;
+	dirpack_init(&d->pack, d->data + at, d->block_size);
+	d->nblocks++;
+	dirpack_add(&d->pack, ino, type, name, len);
+	return 0;
 }
 
 int dirblocks_begin(struct dirblocks *d, struct context *cx, uint64_t ino,
@@ -44,22 +36,6 @@ int dirblocks_begin(struct dirblocks *d, struct context *cx, uint64_t ino,
 	int err;
 
 	d->nblocks = 0;
-	err = add_block(d, cx);
-	if (err)
-		return err;
-	dirpack_add(&d->pack, ino, NILFS_FT_DIR, ".", 1);
-	dirpack_add(&d->pack, parent, NILFS_FT_DIR, "..", 2);
-	return 0;
-}
-
-void dirblocks_end(struct dirblocks *d)
-{
-	dirpack_end(&d->pack);
-}
-
-void dirblocks_fini(struct dirblocks *d)
-{
-	free(d->data);
-	d->data = NULL;
-	d->room = 0;
+	err = dirblocks_add(d, cx, ino, NILFS_FT_DIR, ".", 1);
+	return err ? err : dirblocks_add(d, cx, parent, NILFS_FT_DIR, "..", 2);
 }

@@ -9,7 +9,10 @@
 #include "base/context.h"
 #include "disk/dirpack.h"
 
-/* All but the block size is zero at first. */
+/*
+ * All but the block size is zero at first.  The user ends the last block by
+ * dirpack_end() and frees the data.
+ */
 struct dirblocks {
 	uint32_t block_size;
 	uint8_t *data;
@@ -25,10 +28,5 @@ int dirblocks_begin(struct dirblocks *d, struct context *cx, uint64_t ino,
 /* Adds the entry NAME (LEN bytes, 1 to 255) of TYPE (NILFS_FT_...). */
 int dirblocks_add(struct dirblocks *d, struct context *cx, uint64_t ino,
 		  uint8_t type, const char *name, uint8_t len);
-
-/* Completes the last block; DATA has `nblocks` blocks until the next begin. */
-void dirblocks_end(struct dirblocks *d);
-
-void dirblocks_fini(struct dirblocks *d);
 
 #endif

@@ -33,7 +33,7 @@ const char *entry_loss_name(enum entry_loss loss)
 }
 
 /* Reads digits at *TEXT, at most MAX, and moves *TEXT after them. */
-static bool take_number(const char **text, uint64_t max, uint64_t *value)
+static bool take_number(const char **text, uint32_t max, uint32_t *value)
 {
 	const char *p = *text;
 	uint64_t v = 0;
@@ -46,17 +46,7 @@ static bool take_number(const char **text, uint64_t max, uint64_t *value)
 	if (p == *text)
 		return false;
 	*text = p;
-	*value = v;
-	return true;
-}
-
-static bool take_id(const char **text, uint32_t *id)
-{
-	uint64_t v;
-
-	if (!take_number(text, ID_MAX, &v))
-		return false;
-	*id = (uint32_t)v;
+	*value = (uint32_t)v;
 	return true;
 }
 
@@ -68,11 +58,11 @@ int entry_parse_owner(struct context *cx, const char *text,
 	bool has_uid = *p != ':', has_gid, good = true;
 
 	if (has_uid)
-		good = take_id(&p, &uid);
+		good = take_number(&p, ID_MAX, &uid);
 	has_gid = good && *p == ':';
 	if (has_gid) {
 		p++;
-		good = take_id(&p, &gid);
+		good = take_number(&p, ID_MAX, &gid);
 	}
 	if (!good || *p)
 		return fail(cx, -EINVAL, "--owner: '%s' is not UID[:GID]",
@@ -88,45 +78,22 @@ int entry_parse_owner(struct context *cx, const char *text,
 	return 0;
 }
 
+/* Reads FROM:TO[:COUNT] at *TEXT; no id is more than ID_MAX. */
 static bool take_map(const char **text, struct entry_map *map)
 {
-	uint64_t count = 1, highest;
+	uint64_t highest;
 
-	if (!take_id(text, &map->from) || *(*text)++ != ':' ||
-	    !take_id(text, &map->to))
+	map->count = 1;
+	if (!take_number(text, ID_MAX, &map->from) || *(*text)++ != ':' ||
+	    !take_number(text, ID_MAX, &map->to))
 		return false;
 	if (**text == ':') {
 		++*text;
-		if (!take_number(text, UINT32_MAX, &count) || !count)
+		if (!take_number(text, UINT32_MAX, &map->count) || !map->count)
 			return false;
 	}
 	highest = map->from > map->to ? map->from : map->to;
-	map->count = (uint32_t)count;
-	return highest + count - 1 <= ID_MAX;
-}
-
-static bool maps_meet(const struct entry_map *a, const struct entry_map *b)
-{
-	return a->from < (uint64_t)b->from + b->count &&
-	       b->from < (uint64_t)a->from + a->count;
-}
-
-static int add_map(struct context *cx, const char *option,
-		   const struct entry_map *map, struct entry_map **maps,
-		   size_t *n)
-{
-	size_t room = *n, i;
-
-	for (i = 0; i < *n; i++)
-		if (maps_meet(map, *maps + i))
-			return fail(cx, -EINVAL,
-				    "%s: id %u is mapped twice", option,
-				    map->from > (*maps)[i].from ?
-				    map->from : (*maps)[i].from);
-	if (array_reserve(cx, maps, &room, *n + 1))
-		return -ENOMEM;
-	(*maps)[(*n)++] = *map;
-	return 0;
+	return highest + map->count - 1 <= ID_MAX;
 }
 
 int entry_parse_map(struct context *cx, const char *option, const char *text,
@@ -134,16 +101,29 @@ int entry_parse_map(struct context *cx, const char *option, const char *text,
 {
 	const char *p = text;
 	struct entry_map map;
-	int err = 0;
+	size_t room, i;
 
 	do {
 		if (!take_map(&p, &map) || (*p && *p != ','))
 			return fail(cx, -EINVAL,
 				    "%s: '%s' is not FROM:TO[:COUNT],...",
 				    option, text);
-		err = add_map(cx, option, &map, maps, n);
-	} while (!err && *p++);
-	return err;
+		for (i = 0; i < *n; i++) {
+			const struct entry_map *m = *maps + i;
+
+			if (map.from < (uint64_t)m->from + m->count &&
+			    m->from < (uint64_t)map.from + map.count)
+				return fail(cx, -EINVAL,
+					    "%s: id %u is mapped twice", option,
+					    map.from > m->from ? map.from :
+								 m->from);
+		}
+		room = *n;
+		if (array_reserve(cx, maps, &room, *n + 1))
+			return -ENOMEM;
+		(*maps)[(*n)++] = map;
+	} while (*p++);
+	return 0;
 }
 
 void entry_rules_fini(struct entry_rules *rules)
@@ -166,12 +146,6 @@ static uint32_t mapped(const struct entry_map *maps, size_t n, uint32_t id)
 	return id;
 }
 
-/* A fraction of a second makes a file younger than the whole second. */
-static bool is_younger(const struct entry *e, int64_t mtime)
-{
-	return e->mtime > mtime || (e->mtime == mtime && e->mtime_nsec);
-}
-
 void entry_apply(const struct entry_rules *rules, struct entry *e)
 {
 	e->uid = mapped(rules->uid_maps, rules->nuid_maps, e->uid);
@@ -180,37 +154,55 @@ void entry_apply(const struct entry_rules *rules, struct entry *e)
 		e->uid = rules->uid;
 	if (rules->set_gid)
 		e->gid = rules->gid;
+	/* A fraction of a second makes a file younger than the whole second. */
 	if (rules->set_mtime ||
-	    (rules->clamp_mtime && is_younger(e, rules->mtime))) {
+	    (rules->clamp_mtime &&
+	     (e->mtime > rules->mtime ||
+	      (e->mtime == rules->mtime && e->mtime_nsec)))) {
 		e->mtime = rules->mtime;
 		e->mtime_nsec = 0;
 	}
 }
 
-/* True where PATTERN matches PATH or a directory that leads to it. */
-static bool matches(const char *pattern, const char *path)
+bool entry_excluded(const struct entry_rules *rules, const char *path)
 {
-	return !fnmatch(pattern, path, FNM_LEADING_DIR);
-}
+	const char *pattern, *at;
+	bool top;
+	size_t i;
 
-static bool matches_anywhere(const char *pattern, const char *path)
-{
-	if (pattern[0] == '.' && pattern[1] == '/')
-		return matches(pattern + 2, path);
-	for (; path; path = strchr(path, '/')) {
-		path += *path == '/';
-		if (matches(pattern, path))
-			return true;
+	for (i = 0; i < rules->nexclude; i++) {
+		pattern = rules->exclude[i];
+		top = pattern[0] == '.' && pattern[1] == '/';
+		if (top)
+			pattern += 2;
+		for (at = path; at; at = top ? NULL : strchr(at, '/')) {
+			at += !top && *at == '/';
+			/* It matches this or a directory that leads to it. */
+			if (!fnmatch(pattern, at, FNM_LEADING_DIR))
+				return true;
+		}
 	}
 	return false;
 }
 
-bool entry_excluded(const struct entry_rules *rules, const char *path)
+/*
+ * By the OCI image specification (layer.md) whiteouts are recognized by name:
+ * the type does not matter, since some tools hard-link them.  Names with the
+ * prefix twice, except the opaque one, are internal to aufs; container tools
+ * ignore them.
+ */
+enum entry_whiteout entry_whiteout(const char *name, size_t len)
 {
-	size_t i;
-
-	for (i = 0; i < rules->nexclude; i++)
-		if (matches_anywhere(rules->exclude[i], path))
-			return true;
-	return false;
+	if (len < WHITEOUT_PREFIX_LEN ||
+	    memcmp(name, WHITEOUT_PREFIX, WHITEOUT_PREFIX_LEN) != 0)
+		return WHITEOUT_NONE;
+	name += WHITEOUT_PREFIX_LEN;
+	len -= WHITEOUT_PREFIX_LEN;
+	if (len == 8 && !memcmp(name, ".wh..opq", 8))
+		return WHITEOUT_OPAQUE;
+	if (len >= WHITEOUT_PREFIX_LEN &&
+	    !memcmp(name, WHITEOUT_PREFIX, WHITEOUT_PREFIX_LEN))
+		return WHITEOUT_OTHER;
+	return !len || (len < 3 && !memcmp(name, "..", len)) ? WHITEOUT_BAD :
+							       WHITEOUT_NAME;
 }

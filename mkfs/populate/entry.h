@@ -53,7 +53,7 @@ struct entry_rules {
 	size_t nexclude;
 	bool holes;			/* --sparse: blocks of zeros become
 					 * holes */
-	bool whiteouts;			/* --oci: of archives, see whiteout.h */
+	bool whiteouts;			/* --oci: of archives */
 };
 
 /*
@@ -83,5 +83,20 @@ void entry_apply(const struct entry_rules *rules, struct entry *e);
  * only at the top where it begins with "./", and wildcards match slashes too.
  */
 bool entry_excluded(const struct entry_rules *rules, const char *path);
+
+/* Names in layers of container images that remove names of lower layers. */
+#define WHITEOUT_PREFIX ".wh."
+#define WHITEOUT_PREFIX_LEN 4u
+
+enum entry_whiteout {
+	WHITEOUT_NONE,		/* a file as any other */
+	WHITEOUT_NAME,		/* of the rest after the prefix */
+	WHITEOUT_OPAQUE,	/* of all that the directory had */
+	WHITEOUT_OTHER,		/* aufs's own; ignored */
+	WHITEOUT_BAD,		/* of the directory itself, or the one above */
+};
+
+/* The meaning of NAME (LEN bytes, without slashes) in such a layer. */
+enum entry_whiteout entry_whiteout(const char *name, size_t len);
 
 #endif

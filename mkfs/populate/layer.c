@@ -42,8 +42,6 @@
  * freed before the layer is complete.
  */
 
-struct lower;
-
 /* A directory as the layer below has it, without "." and "..". */
 struct lower_dir {
 	uint64_t ino;
@@ -64,25 +62,26 @@ struct lower {
 	uint64_t asked;
 };
 
-/* The latest checkpoint of VOL (borrowed); NULL for VOL NULL. */
-static int lower_open(struct lower **lp, struct context *cx, struct volume *vol)
+/* BELOW (borrowed; NULL: none) is seen at its latest checkpoint. */
+int layer_init(struct layer *l, struct context *cx, struct writer *w,
+	       struct volume *below)
 {
-	struct lower *l;
 	int err;
 
-	*lp = NULL;
-	if (!vol)
+	memset(l, 0, sizeof(*l));
+	l->w = w;
+	l->blocks.block_size = writer_geometry(w)->block_size;
+	if (!below)
 		return 0;
-	l = calloc(1, sizeof(*l));
-	if (!l)
+	l->below = calloc(1, sizeof(*l->below));
+	if (!l->below)
 		return fail(cx, -ENOMEM, "layer below");
-	err = root_open(&l->root, cx, vol, 0);
+	err = root_open(&l->below->root, cx, below, 0);
 	if (err) {
-		free(l);
-		return err;
+		free(l->below);
+		l->below = NULL;
 	}
-	*lp = l;
-	return 0;
+	return err;
 }
 
 static void forget(struct lower_dir *dir)
@@ -93,29 +92,26 @@ static void forget(struct lower_dir *dir)
 	memset(dir, 0, sizeof(*dir));
 }
 
-/* NULL is accepted. */
-static void lower_close(struct lower *l)
+void layer_fini(struct layer *l)
 {
 	size_t i;
 
-	if (!l)
-		return;
-	for (i = 0; i < KEPT; i++)
-		forget(&l->kept[i]);
-	free(l);
+	for (i = 0; l->below && i < KEPT; i++)
+		forget(&l->below->kept[i]);
+	free(l->below);
+	free(l->blocks.data);
+	free(l->lost);
+	free(l->over);
 }
 
-/*
- * Inode INO in the layer below: 1, or 0 if there is none (always for L NULL).
- */
-static int lower_inode(struct lower *l, struct context *cx, uint64_t ino,
-		       struct nilfs_inode *inode)
+int layer_inode(struct layer *l, struct context *cx, uint64_t ino,
+		struct nilfs_inode *inode)
 {
 	int err;
 
-	if (!l)
+	if (!l->below)
 		return 0;
-	err = root_inode(&l->root, cx, ino, inode);
+	err = root_inode(&l->below->root, cx, ino, inode);
 	if (err == -ENOENT)
 		fail_clear(cx);
 	else if (err)
@@ -123,23 +119,17 @@ static int lower_inode(struct lower *l, struct context *cx, uint64_t ino,
 	return !err;
 }
 
-static size_t hash_of(const char *name, size_t len)
+/* The place of NAME in the index: its number plus 1, or 0. */
+static uint32_t *slot_of(const struct lower_dir *dir, const char *name,
+			 size_t len)
 {
+	const struct populate_name *other;
 	uint64_t hash = len;
 	size_t i;
 
 	for (i = 0; i < len; i++)
 		hash = (hash ^ (uint8_t)name[i]) * 0x100000001b3ULL;
-	return (size_t)(hash ^ hash >> 32);
-}
-
-/* The place of NAME in the index: its entry, or 0. */
-static uint32_t *slot_of(const struct lower_dir *dir, const char *name,
-			 size_t len)
-{
-	size_t i = hash_of(name, len) & (dir->index_room - 1);
-	const struct populate_name *other;
-
+	i = (size_t)(hash ^ hash >> 32) & (dir->index_room - 1);
 	for (; dir->index[i]; i = (i + 1) & (dir->index_room - 1)) {
 		other = &dir->names[dir->index[i] - 1];
 		if (other->len == len && !memcmp(other->name, name, len))
@@ -157,29 +147,15 @@ static const struct populate_name *lower_find(const struct lower_dir *dir,
 	return at ? &dir->names[at - 1] : NULL;
 }
 
-static int add_name(struct lower_dir *dir, struct context *cx,
-		    const struct dir_entry *entry)
-{
-	if (array_reserve(cx, &dir->names, &dir->room, dir->n + 1))
-		return -ENOMEM;
-	if (array_reserve(cx, &dir->text, &dir->text_room,
-			  dir->text_used + entry->len))
-		return -ENOMEM;
-	memcpy(dir->text + dir->text_used, entry->name, entry->len);
-	dir->text_used += entry->len;
-	dir->names[dir->n++] = (struct populate_name){
-		.len = entry->len,
-		.type = entry->type,
-		.ino = entry->ino,
-	};
-	return 0;
-}
-
+/* Reads the names of FILE into DIR, which is empty, with their index. */
 static int read_names(struct lower_dir *dir, struct context *cx,
 		      struct file *file)
 {
 	struct dir_cursor cursor;
 	struct dir_entry entry;
+	struct populate_name *name;
+	const char *text;
+	size_t i;
 	int err;
 
 	err = dir_cursor_open(&cursor, cx, file);
@@ -188,26 +164,31 @@ static int read_names(struct lower_dir *dir, struct context *cx,
 	while ((err = dir_cursor_next(&cursor, cx, &entry)) > 0) {
 		if (dir_is_dots(&entry))
 			continue;
-		err = add_name(dir, cx, &entry);
+		err = array_reserve(cx, &dir->names, &dir->room, dir->n + 1);
+		if (!err)
+			err = array_reserve(cx, &dir->text, &dir->text_room,
+					    dir->text_used + entry.len);
 		if (err)
 			break;
+		memcpy(dir->text + dir->text_used, entry.name, entry.len);
+		dir->text_used += entry.len;
+		dir->names[dir->n++] = (struct populate_name){
+			.len = entry.len,
+			.type = entry.type,
+			.ino = entry.ino,
+		};
 	}
 	dir_cursor_close(&cursor);
-	return err;
-}
+	if (err)
+		return err;
 
-/* The names no longer move: they get their text and go into the index. */
-static int index_names(struct lower_dir *dir, struct context *cx)
-{
-	const char *text = dir->text;
-	struct populate_name *name;
-	size_t i;
-
+	/* The names no longer move: they get their text. */
 	for (dir->index_room = 16; dir->index_room < 2 * dir->n;)
 		dir->index_room *= 2;
 	dir->index = calloc(dir->index_room, sizeof(*dir->index));
 	if (!dir->index)
 		return fail(cx, -ENOMEM, "index of %zu names", dir->n);
+	text = dir->text;
 	for (i = 0; i < dir->n; i++) {
 		name = &dir->names[i];
 		name->name = text;
@@ -217,84 +198,47 @@ static int index_names(struct lower_dir *dir, struct context *cx)
 	return 0;
 }
 
-/* The cached directory, or the one to be replaced. */
-static struct lower_dir *choose(struct lower *l, uint64_t ino)
-{
-	struct lower_dir *oldest = &l->kept[0];
-	size_t i;
-
-	for (i = 0; i < KEPT; i++) {
-		if (l->kept[i].ino == ino)
-			return &l->kept[i];
-		if (l->kept[i].age < oldest->age)
-			oldest = &l->kept[i];
-	}
-	return oldest;
-}
-
-static int load(struct lower *l, struct context *cx, struct lower_dir *dir,
-		uint64_t ino)
-{
-	struct nilfs_inode inode;
-	struct file file;
-	int err;
-
-	err = lower_inode(l, cx, ino, &inode);
-	if (err <= 0)
-		return err;
-	if (!S_ISDIR(le16_get(inode.i_mode)))
-		return 0;
-	forget(dir);
-	err = file_init(&file, cx, l->root.vol, ino, &inode);
-	if (!err)
-		err = read_names(dir, cx, &file);
-	if (!err)
-		err = index_names(dir, cx);
-	if (err) {
-		forget(dir);
-		return err;
-	}
-	dir->ino = ino;
-	return 1;
-}
-
 /*
  * Directory INO: 1 and *DIR, which is valid until the next call, or 0 where
- * the layer below has no such directory (always for L NULL).
+ * the layer below has no such directory.
  */
-static int lower_directory(struct lower *l, struct context *cx, uint64_t ino,
+static int lower_directory(struct layer *l, struct context *cx, uint64_t ino,
 			   const struct lower_dir **dirp)
 {
+	struct lower *below = l->below;
+	struct nilfs_inode inode;
 	struct lower_dir *dir;
-	int found = 1;
+	struct file file;
+	size_t i;
+	int err;
 
-	if (!l)
+	if (!below)
 		return 0;
-	dir = choose(l, ino);
-	if (dir->ino != ino)
-		found = load(l, cx, dir, ino);
-	if (found <= 0)
-		return found;
-	dir->age = ++l->asked;
+	/* The cached directory, or the one that was not used for longest. */
+	dir = &below->kept[0];
+	for (i = 0; i < KEPT && dir->ino != ino; i++)
+		if (below->kept[i].ino == ino ||
+		    below->kept[i].age < dir->age)
+			dir = &below->kept[i];
+	if (dir->ino != ino) {
+		err = layer_inode(l, cx, ino, &inode);
+		if (err <= 0)
+			return err;
+		if (!S_ISDIR(le16_get(inode.i_mode)))
+			return 0;
+		forget(dir);
+		err = file_init(&file, cx, below->root.vol, ino, &inode);
+		if (!err)
+			err = read_names(dir, cx, &file);
+		if (err) {
+			forget(dir);
+			return err;
+		}
+		dir->ino = ino;
+	}
+	dir->age = ++below->asked;
 	*dirp = dir;
 	return 1;
-}
-
-int layer_init(struct layer *l, struct context *cx, struct writer *w,
-	       struct volume *below)
-{
-	memset(l, 0, sizeof(*l));
-	l->w = w;
-	l->blocks.block_size = writer_geometry(w)->block_size;
-	return lower_open(&l->below, cx, below);
-}
-
-void layer_fini(struct layer *l)
-{
-	lower_close(l->below);
-	dirblocks_fini(&l->blocks);
-	free(l->lost);
-	free(l->over);
 }
 
 int layer_old_name(struct layer *l, struct context *cx, uint64_t parent,
@@ -302,9 +246,8 @@ int layer_old_name(struct layer *l, struct context *cx, uint64_t parent,
 {
 	const struct populate_name *old;
 	const struct lower_dir *dir;
-	int found;
+	int found = lower_directory(l, cx, parent, &dir);
 
-	found = lower_directory(l->below, cx, parent, &dir);
 	if (found <= 0)
 		return found;
 	old = lower_find(dir, name, len);
@@ -315,12 +258,6 @@ int layer_old_name(struct layer *l, struct context *cx, uint64_t parent,
 	return 1;
 }
 
-int layer_inode(struct layer *l, struct context *cx, uint64_t ino,
-		struct nilfs_inode *inode)
-{
-	return lower_inode(l->below, cx, ino, inode);
-}
-
 int layer_lose(struct layer *l, struct context *cx, uint64_t ino)
 {
 	if (array_reserve(cx, &l->lost, &l->lost_room, l->nlost + 1))
@@ -329,42 +266,53 @@ int layer_lose(struct layer *l, struct context *cx, uint64_t ino)
 	return 0;
 }
 
-static int lose_names(struct layer *l, struct context *cx, uint64_t ino)
+/* The list of losses from AT on is a list of what to look into, too. */
+static int lose_trees(struct layer *l, struct context *cx, size_t at)
 {
 	const struct lower_dir *dir;
 	size_t i;
-	int err;
+	int ret;
 
-	err = lower_directory(l->below, cx, ino, &dir);
-	if (err <= 0)
-		return err;
-	for (i = 0; i < dir->n; i++) {
-		err = layer_lose(l, cx, dir->names[i].ino);
-		if (err)
-			return err;
+	for (; at < l->nlost; at++) {
+		ret = lower_directory(l, cx, l->lost[at], &dir);
+		for (i = 0; ret > 0 && i < dir->n; i++)
+			if (layer_lose(l, cx, dir->names[i].ino))
+				ret = -ENOMEM;
+		if (ret < 0)
+			return ret;
 	}
 	return 0;
 }
 
-/* The list of losses from AT on is a list of what to look into, too. */
-static int lose_trees(struct layer *l, struct context *cx, size_t at)
-{
-	int err = 0;
-
-	for (; !err && at < l->nlost; at++)
-		err = lose_names(l, cx, l->lost[at]);
-	return err;
-}
-
-/* All of OLD that nothing has replaced is replaced by nothing. */
-static int hide(struct layer *l, struct context *cx,
-		const struct lower_dir *old, bool *changed)
+/*
+ * Finds NAMES among those of OLD: which are replaced, by what, and whether
+ * anything is new.  With HIDDEN the others are replaced by nothing.
+ */
+static int compare_names(struct layer *l, struct context *cx,
+			 const struct lower_dir *old, bool hidden,
+			 const struct populate_name *names, size_t n,
+			 bool *changed)
 {
 	static const struct populate_name nothing;
+	const struct populate_name *was;
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < old->n && !err; i++) {
+	if (array_reserve(cx, &l->over, &l->over_room, old->n))
+		return -ENOMEM;
+	memset(l->over, 0, old->n * sizeof(*l->over));
+	*changed = false;
+	for (i = 0; i < n && !err; i++) {
+		was = lower_find(old, names[i].name, names[i].len);
+		if (was)
+			l->over[was - old->names] = &names[i];
+		*changed |= was ? was->ino != names[i].ino : names[i].ino != 0;
+		/* A file that got its old name again has a link for each. */
+		if (was && (was->ino != names[i].ino ||
+			    was->type != NILFS_FT_DIR))
+			err = layer_lose(l, cx, was->ino);
+	}
+	for (i = 0; hidden && i < old->n && !err; i++) {
 		if (l->over[i])
 			continue;
 		*changed = true;
@@ -372,38 +320,6 @@ static int hide(struct layer *l, struct context *cx,
 		err = layer_lose(l, cx, old->names[i].ino);
 	}
 	return err;
-}
-
-/*
- * Finds NAMES among those of OLD: which are replaced, by what, and whether
- * anything is new.
- */
-static int compare_names(struct layer *l, struct context *cx,
-			 const struct lower_dir *old, bool hidden,
-			 const struct populate_name *names, size_t n,
-			 bool *changed)
-{
-	const struct populate_name *was;
-	size_t i;
-	int err;
-
-	if (array_reserve(cx, &l->over, &l->over_room, old->n))
-		return -ENOMEM;
-	memset(l->over, 0, old->n * sizeof(*l->over));
-	*changed = false;
-	for (i = 0; i < n; i++) {
-		was = lower_find(old, names[i].name, names[i].len);
-		if (was)
-			l->over[was - old->names] = &names[i];
-		*changed |= was ? was->ino != names[i].ino : names[i].ino != 0;
-		/* A file that got its old name again has a link for each. */
-		err = was && (was->ino != names[i].ino ||
-			      was->type != NILFS_FT_DIR)
-			      ? layer_lose(l, cx, was->ino) : 0;
-		if (err)
-			return err;
-	}
-	return hidden ? hide(l, cx, old, changed) : 0;
 }
 
 static int pack(struct layer *l, struct context *cx,
@@ -420,67 +336,40 @@ static int pack(struct layer *l, struct context *cx,
 			     name->name, name->len);
 }
 
-/* The old names or what replaced them, then those that are new. */
-static int pack_all(struct layer *l, struct context *cx,
-		    const struct lower_dir *old,
-		    const struct populate_name *names, size_t n,
-		    uint64_t *links)
-{
-	size_t i;
-	int err;
-
-	for (i = 0; old && i < old->n; i++) {
-		err = pack(l, cx, l->over[i] ? l->over[i] : &old->names[i],
-			   links);
-		if (err)
-			return err;
-	}
-	for (i = 0; i < n; i++) {
-		if (old && lower_find(old, names[i].name, names[i].len))
-			continue;
-		err = pack(l, cx, &names[i], links);
-		if (err)
-			return err;
-	}
-	dirblocks_end(&l->blocks);
-	return 0;
-}
-
-/* The packed blocks take the place of those that INODE has, if any. */
-static int replace_blocks(struct layer *l, struct context *cx, uint64_t ino,
-			  bool had, struct nilfs_inode *inode)
-{
-	size_t nblocks = l->blocks.nblocks;
-	int err;
-
-	err = had ? newfile_drop(l->w, cx, ino, inode) : 0;
-	if (err)
-		return err;
-	inode->i_size = le64_make((uint64_t)nblocks * l->blocks.block_size);
-	return newfile_collect(l->w, cx, ino, inode, l->blocks.data, nblocks);
-}
-
 int layer_directory(struct layer *l, struct context *cx, uint64_t ino,
 		    uint64_t parent, bool hidden,
 		    const struct populate_name *names, size_t n,
 		    struct nilfs_inode *inode)
 {
 	const struct lower_dir *old = NULL;
-	size_t lost = l->nlost;
+	size_t lost = l->nlost, i;
 	uint64_t links = 2;
 	bool changed = true;
 	int had, err;
 
-	had = lower_directory(l->below, cx, ino, &old);
+	had = lower_directory(l, cx, ino, &old);
 	err = had > 0 ? compare_names(l, cx, old, hidden, names, n, &changed) :
 			had;
 	if (err || !changed)
 		return err;
+	/* The old names or what replaced them, then those that are new. */
 	err = dirblocks_begin(&l->blocks, cx, ino, parent);
+	for (i = 0; old && i < old->n && !err; i++)
+		err = pack(l, cx, l->over[i] ? l->over[i] : &old->names[i],
+			   &links);
+	for (i = 0; i < n && !err; i++)
+		if (!old || !lower_find(old, names[i].name, names[i].len))
+			err = pack(l, cx, &names[i], &links);
+	if (err)
+		return err;
+	dirpack_end(&l->blocks.pack);
+	if (had)
+		err = newfile_drop(l->w, cx, ino, inode);
+	inode->i_size = le64_make((uint64_t)l->blocks.nblocks *
+				  l->blocks.block_size);
 	if (!err)
-		err = pack_all(l, cx, old, names, n, &links);
-	if (!err)
-		err = replace_blocks(l, cx, ino, had, inode);
+		err = newfile_collect(l->w, cx, ino, inode, l->blocks.data,
+				      l->blocks.nblocks);
 	if (err)
 		return err;
 	inode->i_links_count = le16_make((uint16_t)links);
@@ -494,38 +383,33 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Inode INO loses LINKS names; a directory has but one. */
-static int unlink_inode(struct layer *l, struct context *cx, uint64_t ino,
-			size_t links)
-{
-	struct nilfs_inode inode;
-	size_t left;
-	int err;
-
-	err = inodes_read(l->w, cx, ino, &inode);
-	if (err)
-		return err;
-	left = le16_get(inode.i_links_count);
-	if (links < left && !S_ISDIR(le16_get(inode.i_mode))) {
-		inode.i_links_count = le16_make((uint16_t)(left - links));
-		return inodes_write(l->w, cx, ino, &inode);
-	}
-	err = inode_has_bmap(&inode) ?
-		      newfile_drop(l->w, cx, ino, &inode) : 0;
-	return err ? err : inodes_free(l->w, cx, ino);
-}
-
 int layer_finish(struct layer *l, struct context *cx)
 {
-	size_t i, n;
+	struct nilfs_inode inode;
+	size_t i, n, links;
+	uint64_t ino;
 	int err;
 
 	sort_in_place(l->lost, l->nlost, sizeof(*l->lost), by_number);
 	for (i = 0; i < l->nlost; i += n) {
+		ino = l->lost[i];
 		for (n = 1; i + n < l->nlost; n++)
-			if (l->lost[i + n] != l->lost[i])
+			if (l->lost[i + n] != ino)
 				break;
-		err = unlink_inode(l, cx, l->lost[i], n);
+		err = inodes_read(l->w, cx, ino, &inode);
+		if (err)
+			return err;
+		links = le16_get(inode.i_links_count);
+		/* A directory has but one name. */
+		if (n < links && !S_ISDIR(le16_get(inode.i_mode))) {
+			inode.i_links_count = le16_make((uint16_t)(links - n));
+			err = inodes_write(l->w, cx, ino, &inode);
+		} else {
+			if (inode_has_bmap(&inode))
+				err = newfile_drop(l->w, cx, ino, &inode);
+			if (!err)
+				err = inodes_free(l->w, cx, ino);
+		}
 		if (err)
 			return err;
 	}

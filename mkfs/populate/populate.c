@@ -5,7 +5,7 @@
  * Each file gets its number, and its inode is written as soon as its blocks are
  * placed.  Later changes of inodes are collected: more names of a file, names
  * that were replaced in the layer below.  They are applied at the end in the
- * order of the inode numbers, once for each (unlink.c).
+ * order of the inode numbers, once for each.
  *
  * A source does not depend on the layer below.  An existing directory keeps its
  * number and the entries that are not replaced; everything else is new.
@@ -22,7 +22,6 @@
 #include "log/inodes.h"
 #include "mkfs/populate/deferred.h"
 #include "mkfs/populate/layer.h"
-#include "mkfs/populate/whiteout.h"
 
 /* Files between two calls of progress(). */
 #define PROGRESS_FILES 256
@@ -30,7 +29,7 @@
 struct populate {
 	struct writer *w;
 	struct populate_options options;
-	uint32_t block_size;
+	struct populate_needs needs;
 	struct populate_counts counts;	/* all but the losses */
 	uint64_t losses[ENTRY_LOSSES];	/* counted atomically */
 	uint64_t reported;		/* files at the last progress() */
@@ -53,8 +52,12 @@ int populate_open(struct populate **pp, struct context *cx, struct writer *w,
 		return fail(cx, -ENOMEM, "layer");
 	p->w = w;
 	p->options = *options;
-	p->block_size = writer_geometry(w)->block_size;
-	p->block = malloc(p->block_size);
+	p->needs = (struct populate_needs){
+		.block_size = writer_geometry(w)->block_size,
+		.holes = options->rules && options->rules->holes,
+		.forecast = options->forecast,
+	};
+	p->block = malloc(p->needs.block_size);
 	err = p->block ? layer_init(&p->layer, cx, w, below) :
 			 fail(cx, -ENOMEM, "layer");
 	if (err) {
@@ -76,9 +79,9 @@ void populate_close(struct populate *p)
 	free(p);
 }
 
-uint32_t populate_block_size(const struct populate *p)
+const struct populate_needs *populate_needs(const struct populate *p)
 {
-	return p->block_size;
+	return &p->needs;
 }
 
 static void count_file(struct populate *p, uint64_t *which)
@@ -94,43 +97,33 @@ static void count_file(struct populate *p, uint64_t *which)
 	}
 }
 
-static struct entry ruled(const struct populate *p, const struct entry *e)
+/*
+ * The attributes of E, as the rules change them, for a NEW inode or one of the
+ * layer below, whose map and links stay.  ctime is mtime: a source's ctime is no
+ * property of its files.
+ */
+static void set_inode(const struct populate *p, const struct entry *e, bool new,
+		      struct nilfs_inode *inode)
 {
 	struct entry changed = *e;
 
 	if (p->options.rules)
 		entry_apply(p->options.rules, &changed);
-	return changed;
-}
-
-/* ctime is mtime: a source's ctime is no property of its files. */
-static void set_attributes(struct nilfs_inode *inode, const struct entry *e)
-{
-	inode->i_size = le64_make(e->size);
-	inode->i_ctime = le64_make((uint64_t)e->mtime);
-	inode->i_mtime = le64_make((uint64_t)e->mtime);
-	inode->i_ctime_nsec = le32_make(e->mtime_nsec);
-	inode->i_mtime_nsec = le32_make(e->mtime_nsec);
-	inode->i_uid = le32_make(e->uid);
-	inode->i_gid = le32_make(e->gid);
-	inode->i_mode = le16_make(e->mode);
-}
-
-/* A number that a file of an older layer had gets another generation. */
-static void clear_inode(const struct populate *p, struct nilfs_inode *inode)
-{
-	memset(inode, 0, sizeof(*inode));
-	inode->i_generation = le32_make((uint32_t)(writer_cno(p->w) - 1));
-}
-
-static void make_inode(const struct populate *p, const struct entry *e,
-		       struct nilfs_inode *inode)
-{
-	struct entry changed = ruled(p, e);
-
-	clear_inode(p, inode);
-	set_attributes(inode, &changed);
-	inode->i_links_count = le16_make(1);
+	if (new) {
+		/* A number that an older file had gets another generation. */
+		memset(inode, 0, sizeof(*inode));
+		inode->i_generation =
+			le32_make((uint32_t)(writer_cno(p->w) - 1));
+		inode->i_links_count = le16_make(1);
+	}
+	inode->i_size = le64_make(changed.size);
+	inode->i_ctime = le64_make((uint64_t)changed.mtime);
+	inode->i_mtime = le64_make((uint64_t)changed.mtime);
+	inode->i_ctime_nsec = le32_make(changed.mtime_nsec);
+	inode->i_mtime_nsec = le32_make(changed.mtime_nsec);
+	inode->i_uid = le32_make(changed.uid);
+	inode->i_gid = le32_make(changed.gid);
+	inode->i_mode = le16_make(changed.mode);
 }
 
 int populate_begin_dir(struct populate *p, struct context *cx,
@@ -157,53 +150,33 @@ int populate_old_name(struct populate *p, struct context *cx, uint64_t parent,
 	return layer_old_name(&p->layer, cx, parent, name, len, ino, type);
 }
 
-/* The attributes of directory INO, and its map as below or an empty one. */
-static int directory_inode(struct populate *p, struct context *cx,
-			   uint64_t ino, const struct entry *e,
-			   enum populate_over over, struct nilfs_inode *inode)
-{
-	static const struct entry unknown = { .mode = S_IFDIR | 0755 };
-	struct entry changed;
-	int found;
-
-	found = layer_inode(&p->layer, cx, ino, inode);
-	if (found < 0 || (found && !e && over != POPULATE_NOTHING))
-		return found < 0 ? found : 0;
-	changed = e ? *e : unknown;
-	if (!e)
-		changed.mtime = p->options.time;
-	changed = ruled(p, &changed);
-	changed.size = found ? le64_get(inode->i_size) : 0;
-	if (!found)
-		clear_inode(p, inode);
-	set_attributes(inode, &changed);
-	return 0;
-}
-
-static void count_whiteouts(struct populate *p,
-			    const struct populate_name *names, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		p->counts.whiteouts += whiteout_of(names[i].name,
-						   names[i].len) !=
-				       WHITEOUT_NONE;
-}
-
 int populate_end_dir(struct populate *p, struct context *cx, uint64_t ino,
 		     uint64_t parent, const struct entry *e,
 		     enum populate_over over,
 		     const struct populate_name *names, size_t n)
 {
+	struct entry changed = { .mode = S_IFDIR | 0755 };
 	struct nilfs_inode inode;
-	int err;
+	size_t i;
+	int found, err;
 
-	count_whiteouts(p, names, n);
-	err = directory_inode(p, cx, ino, e, over, &inode);
-	if (!err)
-		err = layer_directory(&p->layer, cx, ino, parent,
-				      over != POPULATE_ALL, names, n, &inode);
+	for (i = 0; i < n; i++)
+		p->counts.whiteouts += entry_whiteout(names[i].name,
+						      names[i].len) !=
+				       WHITEOUT_NONE;
+	found = layer_inode(&p->layer, cx, ino, &inode);
+	if (found < 0)
+		return found;
+	/* Without E, what exists below stays as it is. */
+	if (!found || e || over == POPULATE_NOTHING) {
+		changed.mtime = p->options.time;
+		if (e)
+			changed = *e;
+		changed.size = found ? le64_get(inode.i_size) : 0;
+		set_inode(p, &changed, !found, &inode);
+	}
+	err = layer_directory(&p->layer, cx, ino, parent, over != POPULATE_ALL,
+			      names, n, &inode);
 	if (!err)
 		err = inodes_write(p->w, cx, ino, &inode);
 	if (err)
@@ -214,31 +187,9 @@ int populate_end_dir(struct populate *p, struct context *cx, uint64_t ino,
 	return 0;
 }
 
-bool populate_makes_holes(const struct populate *p)
-{
-	return p->options.rules && p->options.rules->holes;
-}
-
-bool populate_is_forecast(const struct populate *p)
-{
-	return p->options.forecast;
-}
-
 static void blank_free(struct payload *payload)
 {
 	free(payload);
-}
-
-/* A payload without content in the place of PAYLOAD. */
-static struct payload *blank(struct payload *payload)
-{
-	static const struct payload_ops ops = { .free = blank_free };
-	struct payload *empty = malloc(sizeof(*empty));
-
-	payload_put(payload);
-	if (empty)
-		payload_init(empty, &ops);
-	return empty;
 }
 
 int populate_file(struct populate *p, struct context *cx,
@@ -246,28 +197,28 @@ int populate_file(struct populate *p, struct context *cx,
 		  size_t nruns, struct payload *payload, bool later,
 		  uint64_t *ino)
 {
+	static const struct payload_ops blank = { .free = blank_free };
 	struct nilfs_inode inode;
 	int err;
 
 	err = e->size > INT64_MAX ? fail(cx, -EFBIG, "size of a file") :
 				    inodes_alloc(p->w, cx, ino);
-	if (err) {
+	if (err || !nruns || p->needs.forecast) {
 		payload_put(payload);
-		return err;
+		payload = NULL;
 	}
-	make_inode(p, e, &inode);
-	if (nruns && p->options.forecast) {
-		payload = blank(payload);
+	if (err)
+		return err;
+	if (nruns && p->needs.forecast) {
+		payload = malloc(sizeof(*payload));
 		if (!payload)
 			return fail(cx, -ENOMEM, "file of the source");
+		payload_init(payload, &blank);
 	}
-	if (nruns) {
-		err = deferred_place(&p->deferred, cx, p->w, *ino, &inode,
-				     runs, nruns, payload, later);
-	} else {
-		payload_put(payload);
-		err = inodes_write(p->w, cx, *ino, &inode);
-	}
+	set_inode(p, e, true, &inode);
+	err = nruns ? deferred_place(&p->deferred, cx, p->w, *ino, &inode,
+				     runs, nruns, payload, later) :
+		      inodes_write(p->w, cx, *ino, &inode);
 	if (err)
 		return err;
 	p->counts.bytes += e->size;
@@ -275,39 +226,35 @@ int populate_file(struct populate *p, struct context *cx,
 	return 0;
 }
 
-/* The kernel writes a zero byte after a target: page_symlink(). */
-static int place_target(struct populate *p, struct context *cx, uint64_t ino,
-			const struct entry *e, struct nilfs_inode *inode)
-{
-	if (!e->target_len)
-		return fail(cx, -EINVAL, "symbolic link to nothing");
-	if (e->target_len >= p->block_size)
-		return fail(cx, -ENAMETOOLONG,
-			    "target of %u bytes in blocks of %u",
-			    e->target_len, p->block_size);
-	inode->i_size = le64_make(e->target_len);
-	memcpy(p->block, e->target, e->target_len);
-	memset((char *)p->block + e->target_len, 0,
-	       p->block_size - e->target_len);
-	return newfile_collect(p->w, cx, ino, inode, p->block, 1);
-}
-
 int populate_special(struct populate *p, struct context *cx,
 		     const struct entry *e, uint64_t *ino)
 {
+	uint32_t block_size = p->needs.block_size;
 	struct nilfs_inode inode;
 	int err;
 
 	err = inodes_alloc(p->w, cx, ino);
 	if (err)
 		return err;
-	make_inode(p, e, &inode);
+	set_inode(p, e, true, &inode);
 	inode.i_size = le64_make(0);
-	if (S_ISLNK(e->mode))
-		err = place_target(p, cx, *ino, e, &inode);
-	else if (inode_has_rdev(&inode))
+	if (S_ISLNK(e->mode)) {
+		if (!e->target_len)
+			return fail(cx, -EINVAL, "symbolic link to nothing");
+		if (e->target_len >= block_size)
+			return fail(cx, -ENAMETOOLONG,
+				    "target of %u bytes in blocks of %u",
+				    e->target_len, block_size);
+		/* The kernel writes a zero byte after it: page_symlink(). */
+		inode.i_size = le64_make(e->target_len);
+		memcpy(p->block, e->target, e->target_len);
+		memset((char *)p->block + e->target_len, 0,
+		       block_size - e->target_len);
+		err = newfile_collect(p->w, cx, *ino, &inode, p->block, 1);
+	} else if (inode_has_rdev(&inode)) {
 		inode.i_bmap[0] =
 			le64_make(inode_rdev_encode(e->major, e->minor));
+	}
 	if (!err)
 		err = inodes_write(p->w, cx, *ino, &inode);
 	if (!err)
@@ -316,32 +263,23 @@ int populate_special(struct populate *p, struct context *cx,
 	return err;
 }
 
-/* The entry of INO, with the links that it has without this layer's more. */
-static int find_links(struct populate *p, struct context *cx, uint64_t ino,
-		      struct pairtable_entry **link)
+int populate_link(struct populate *p, struct context *cx, uint64_t ino)
 {
+	struct pairtable_entry *link = pairtable_find(&p->linked, 0, ino);
 	struct nilfs_inode inode;
 	int found, err;
 
-	*link = pairtable_find(&p->linked, 0, ino);
-	if (*link)
-		return 0;
-	found = layer_inode(&p->layer, cx, ino, &inode);
-	if (found < 0)
-		return found;
-	err = pairtable_add(&p->linked, cx, 0, ino,
-			    found ? le16_get(inode.i_links_count) : 1);
-	*link = pairtable_find(&p->linked, 0, ino);
-	return err;
-}
-
-int populate_link(struct populate *p, struct context *cx, uint64_t ino)
-{
-	struct pairtable_entry *link;
-	int err = find_links(p, cx, ino, &link);
-
-	if (err)
-		return err;
+	if (!link) {
+		/* It has the links that it has without this layer's more. */
+		found = layer_inode(&p->layer, cx, ino, &inode);
+		if (found < 0)
+			return found;
+		err = pairtable_add(&p->linked, cx, 0, ino,
+				    found ? le16_get(inode.i_links_count) : 1);
+		if (err)
+			return err;
+		link = pairtable_find(&p->linked, 0, ino);
+	}
 	if (link->value >= NILFS_LINK_MAX)
 		return fail(cx, -EMLINK, "more than %d names of a file",
 			    NILFS_LINK_MAX);
@@ -366,43 +304,27 @@ int populate_loss(struct populate *p, struct context *cx, const char *path,
 	return 0;
 }
 
-static int complete_links(struct populate *p, struct context *cx)
+int populate_finish(struct populate *p, struct context *cx)
 {
 	struct nilfs_inode inode;
 	struct pairtable_entry *link;
 	size_t i;
-	int err;
+	int err = deferred_finish(&p->deferred, cx, p->w);
 
 	pairtable_sort(&p->linked);
-	for (i = 0; i < p->linked.used; i++) {
+	for (i = 0; i < p->linked.used && !err; i++) {
 		link = &p->linked.slots[i];
 		err = inodes_read(p->w, cx, link->ino, &inode);
 		if (err)
-			return err;
+			break;
 		inode.i_links_count = le16_make((uint16_t)link->value);
 		err = inodes_write(p->w, cx, link->ino, &inode);
-		if (err)
-			return err;
 	}
 	pairtable_fini(&p->linked);
-	return 0;
-}
-
-int populate_finish(struct populate *p, struct context *cx,
-		    struct populate_counts *counts)
-{
-	int err;
-
-	err = deferred_finish(&p->deferred, cx, p->w);
-	if (!err)
-		err = complete_links(p, cx);
 	/* What ends must have its place first. */
 	if (!err && p->replaced)
 		err = newfile_settle(p->w, cx);
-	if (!err)
-		err = layer_finish(&p->layer, cx);
-	populate_get_counts(p, counts);
-	return err;
+	return err ? err : layer_finish(&p->layer, cx);
 }
 
 void populate_get_counts(const struct populate *p,

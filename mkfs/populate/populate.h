@@ -60,14 +60,14 @@ int populate_open(struct populate **pp, struct context *cx, struct writer *w,
  */
 void populate_close(struct populate *p);
 
-/* Bytes of a block of the new volume: what runs of files are rounded to. */
-uint32_t populate_block_size(const struct populate *p);
+/* What a source must know of the layer. */
+struct populate_needs {
+	uint32_t block_size;	/* what runs of files are rounded to */
+	bool holes;		/* blocks of zeros are to be left out of files */
+	bool forecast;		/* files need blocks, but no payload */
+};
 
-/* Whether blocks of zeros are to be left out of files. */
-bool populate_makes_holes(const struct populate *p);
-
-/* Whether content need not be given, but its blocks: files have no payload. */
-bool populate_is_forecast(const struct populate *p);
+const struct populate_needs *populate_needs(const struct populate *p);
 
 /* A name of a directory of this layer. */
 struct populate_name {
@@ -156,8 +156,7 @@ int populate_loss(struct populate *p, struct context *cx, const char *path,
  * Places what was put off, completes links, lets go of what was replaced; the
  * layer is ready to commit.
  */
-int populate_finish(struct populate *p, struct context *cx,
-		    struct populate_counts *counts);
+int populate_finish(struct populate *p, struct context *cx);
 
 /*
  * The counts so far; the losses are complete once the writer is committed,

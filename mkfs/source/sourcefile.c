@@ -96,11 +96,17 @@ static int read_run(const struct filepayload *f, struct context *cx, int fd,
 	return 0;
 }
 
-/* The run that contains block AT of the payload. */
-static const struct data *find_run(const struct filepayload *f, uint64_t at)
+static int read_blocks(const struct filepayload *f, struct context *cx,
+		       int fd, uint64_t at, uint64_t count, char *buf)
 {
 	size_t low = 0, high = f->nruns, mid;
+	const struct data *run;
+	uint64_t n;
+	int err;
 
+	if (!f->runs)
+		return read_run(f, cx, fd, at, count, buf);
+	/* The run that contains block AT of the payload. */
 	while (high - low > 1) {
 		mid = low + (high - low) / 2;
 		if (f->runs[mid].at <= at)
@@ -108,19 +114,7 @@ static const struct data *find_run(const struct filepayload *f, uint64_t at)
 		else
 			high = mid;
 	}
-	return &f->runs[low];
-}
-
-static int read_blocks(const struct filepayload *f, struct context *cx,
-		       int fd, uint64_t at, uint64_t count, char *buf)
-{
-	const struct data *run;
-	uint64_t n;
-	int err;
-
-	if (!f->runs)
-		return read_run(f, cx, fd, at, count, buf);
-	for (run = find_run(f, at); count; run++) {
+	for (run = &f->runs[low]; count; run++) {
 		n = run->at + run->count - at;
 		if (n > count)
 			n = count;
@@ -139,28 +133,21 @@ static bool is_time(const struct statx_timestamp *a, const struct timespec *b)
 	return a->tv_sec == b->tv_sec && a->tv_nsec == (uint32_t)b->tv_nsec;
 }
 
-/* The time of content can be put back, that of the inode cannot. */
-static bool is_as_planned(const struct filepayload *f, int fd)
-{
-	struct stat st;
-
-	return !fstat(fd, &st) && st.st_ino == f->ino &&
-	       (uint64_t)st.st_size == f->size &&
-	       is_time(&f->mtime, &st.st_mtim) &&
-	       is_time(&f->ctime, &st.st_ctim);
-}
-
 static int fill_payload(struct payload *payload, struct context *cx,
 			uint64_t at, uint32_t count, void *buf)
 {
 	const struct filepayload *f = (struct filepayload *)payload;
+	struct stat st;
 	int fd, err;
 
 	fd = sourcedir_open_file(f->dir, cx, f->name, f->len);
 	if (fd < 0)
 		return fd;
 	err = read_blocks(f, cx, fd, at, count, buf);
-	if (!is_as_planned(f, fd))
+	/* The time of content can be put back, that of the inode cannot. */
+	if (fstat(fd, &st) || st.st_ino != f->ino ||
+	    (uint64_t)st.st_size != f->size ||
+	    !is_time(&f->mtime, &st.st_mtim) || !is_time(&f->ctime, &st.st_ctim))
 		err = changed(f, cx);
 	if (!err && !at)
 		err = attrlist_report(cx, f->p, f->dir, f->name, f->len, fd);
@@ -182,24 +169,6 @@ static const struct payload_ops filepayload_ops = {
 	.free = release_payload,
 };
 
-static int set_runs(struct filepayload *f, const struct newfile_run *runs,
-		    size_t nruns)
-{
-	uint64_t at = 0;
-	size_t i;
-
-	f->runs = calloc(nruns, sizeof(*f->runs));
-	if (!f->runs)
-		return -ENOMEM;
-	for (i = 0; i < nruns; i++) {
-		f->runs[i] = (struct data){ at, runs[i].blkoff,
-					    runs[i].count };
-		at += runs[i].count;
-	}
-	f->nruns = nruns;
-	return 0;
-}
-
 /*
  * The blocks of file NAME (LEN bytes) in DIR (held until it is read), whose
  * attributes are ST: those in RUNS, NULL for all.  Filling fails with -ESTALE
@@ -212,12 +181,23 @@ static struct payload *filepayload_make(struct sourcedir *dir, const char *name,
 					size_t nruns, struct populate *p)
 {
 	struct filepayload *f = calloc(1, sizeof(*f) + len + 1);
+	uint64_t at = 0;
+	size_t i;
 
 	if (!f)
 		return NULL;
-	if (runs && set_runs(f, runs, nruns)) {
-		free(f);
-		return NULL;
+	if (runs) {
+		f->runs = calloc(nruns, sizeof(*f->runs));
+		if (!f->runs) {
+			free(f);
+			return NULL;
+		}
+		for (i = 0; i < nruns; i++) {
+			f->runs[i] = (struct data){ at, runs[i].blkoff,
+						    runs[i].count };
+			at += runs[i].count;
+		}
+		f->nruns = nruns;
 	}
 	payload_init(&f->payload, &filepayload_ops);
 	f->dir = sourcedir_hold(dir);
@@ -226,7 +206,7 @@ static struct payload *filepayload_make(struct sourcedir *dir, const char *name,
 	f->size = st->stx_size;
 	f->mtime = st->stx_mtime;
 	f->ctime = st->stx_ctime;
-	f->block_size = populate_block_size(p);
+	f->block_size = populate_needs(p)->block_size;
 	f->len = (uint8_t)len;
 	memcpy(f->name, name, len);
 	return &f->payload;
@@ -266,189 +246,88 @@ int sourcefile_flags(struct populate *p, struct context *cx,
 	return populate_loss(p, cx, path, ENTRY_FLAGS);
 }
 
-/* These are about the current file; others may be about an earlier one. */
-static bool is_own(int err)
-{
-	return err == -EMLINK || err == -ENAMETOOLONG || err == -EFBIG ||
-	       err == -EINVAL;
-}
-
 int sourcefile_blame(struct context *cx, const struct sourcedir *dir,
 		     const struct populate_name *name, int err)
 {
 	char what[FAILURE_TEXT_MAX];
 
-	if (!is_own(err))
+	/* Other failures may be about an earlier file. */
+	if (err != -EMLINK && err != -ENAMETOOLONG && err != -EFBIG &&
+	    err != -EINVAL)
 		return err;
 	memcpy(what, cx->failure, sizeof(what));
 	return sourcedir_fail(dir, cx, name ? name->name : NULL,
 			      name ? name->len : 0, err, what);
 }
 
-static int failed(struct context *cx, const struct sourcedir *dir,
-		  const struct populate_name *name, int err, const char *what)
+static int add_regular(struct sourcefile *s, struct context *cx,
+		       struct sourcedir *dir, struct populate_name *name,
+		       const struct statx *st)
 {
-	return sourcedir_fail(dir, cx, name->name, name->len, err, what);
-}
-
-/* A file that says it is empty. */
-static int check_empty(struct sourcefile *s, struct context *cx,
-		       struct sourcedir *dir, const struct populate_name *name)
-{
+	const struct populate_needs *needs = populate_needs(s->p);
+	struct newfile_run all = {
+		.count = div_round_up(st->stx_size, needs->block_size),
+	};
+	const struct newfile_run *runs = &all;
+	size_t n = st->stx_size > 0;
+	bool sparse = n && (needs->holes ||
+			    st->stx_blocks < div_round_up(st->stx_size,
+							  SECTOR_BYTES));
+	struct payload *payload = NULL;
+	struct entry e;
 	char byte;
 	int fd, err = 0;
 
-	fd = sourcedir_open_file(dir, cx, name->name, name->len);
-	if (fd == -EACCES) {
-		/* What cannot be read need not be. */
-		fail_clear(cx);
-		return 0;
-	}
-	if (fd < 0)
-		return fd;
-	if (read(fd, &byte, 1) > 0)
-		err = failed(cx, dir, name, -ESTALE,
-			     "changed while being read");
-	if (!err)
-		err = attrlist_report(cx, s->p, dir, name->name, name->len, fd);
-	close(fd);
-	return err;
-}
-
-/* Finds the data of a sparse file: *N runs. */
-static int find_data(struct sourcefile *s, struct context *cx,
-		     struct sourcedir *dir, const struct populate_name *name,
-		     const struct statx *st, size_t *n)
-{
-	int fd, err;
-
-	fd = sourcedir_open_file(dir, cx, name->name, name->len);
-	if (fd < 0)
-		return fd;
-	err = datarun_find(cx, fd, st->stx_size, populate_block_size(s->p),
-			   &s->runs, &s->runs_room, n);
-	if (!err && populate_makes_holes(s->p))
-		err = datarun_make_holes(cx, fd, populate_block_size(s->p),
-					 &s->runs, &s->runs_room, n);
-	if (err && err != -ENOMEM && err != -EINTR)
-		err = failed(cx, dir, name, err, "search for holes");
-	if (!err && !*n)
-		err = attrlist_report(cx, s->p, dir, name->name, name->len, fd);
-	close(fd);
-	return err;
-}
-
-/* The content that was read ahead; its losses are reported. */
-static int take_content(struct sourcefile *s, struct context *cx,
-			const struct sourcedir *dir,
-			const struct populate_name *name,
-			struct payload **payload)
-{
-	*payload = s->ahead->payload;
-	s->ahead->payload = NULL;
-	return attrlist_report_bits(cx, s->p, dir, name->name, name->len,
-				    s->ahead->losses);
-}
-
-/* Checks what reading the file would check, without its content. */
-static int look_into(struct sourcefile *s, struct context *cx,
-		     struct sourcedir *dir, const struct populate_name *name)
-{
-	int fd, err;
-
-	fd = sourcedir_open_file(dir, cx, name->name, name->len);
-	if (fd < 0)
-		return fd;
-	err = attrlist_report(cx, s->p, dir, name->name, name->len, fd);
-	close(fd);
-	return err;
-}
-
-static int place_file(struct sourcefile *s, struct context *cx,
-		      struct sourcedir *dir, struct populate_name *name,
-		      const struct statx *st, const struct newfile_run *runs,
-		      size_t n, bool sparse)
-{
-	struct payload *payload = NULL;
-	struct entry e;
-	int err = 0;
-
 	if (n && !sparse && s->ahead && s->ahead->payload) {
-		err = take_content(s, cx, dir, name, &payload);
-	} else if (n && populate_is_forecast(s->p)) {
-		err = look_into(s, cx, dir, name);
-	} else if (n) {
+		/* The content was read ahead. */
+		payload = s->ahead->payload;
+		s->ahead->payload = NULL;
+		err = attrlist_report_bits(cx, s->p, dir, name->name, name->len,
+					   s->ahead->losses);
+	} else if (!n || sparse || needs->forecast) {
+		fd = sourcedir_open_file(dir, cx, name->name, name->len);
+		if (fd < 0 && (fd != -EACCES || n))
+			return fd;
+		/* What cannot be read need not be where it is empty. */
+		if (fd < 0)
+			fail_clear(cx);
+		else if (!n && read(fd, &byte, 1) > 0)
+			err = sourcedir_fail(dir, cx, name->name, name->len,
+					     -ESTALE, "changed while being read");
+		if (sparse) {
+			err = datarun_find(cx, fd, st->stx_size,
+					   needs->block_size, &s->runs,
+					   &s->runs_room, &n);
+			if (!err && needs->holes)
+				err = datarun_make_holes(cx, fd,
+							 needs->block_size,
+							 &s->runs,
+							 &s->runs_room, &n);
+			if (err && err != -ENOMEM && err != -EINTR)
+				err = sourcedir_fail(dir, cx, name->name,
+						     name->len, err,
+						     "search for holes");
+			runs = s->runs;
+		}
+		/* What is read later has its attributes reported then. */
+		if (!err && fd >= 0 && (!n || needs->forecast))
+			err = attrlist_report(cx, s->p, dir, name->name,
+					      name->len, fd);
+		if (fd >= 0)
+			close(fd);
+	}
+	if (!err && n && !payload && !needs->forecast) {
 		payload = filepayload_make(dir, name->name, name->len, st,
 					   sparse ? runs : NULL, n, s->p);
 		if (!payload)
-			return fail(cx, -ENOMEM, "file of the source");
+			err = fail(cx, -ENOMEM, "file of the source");
 	}
 	if (err) {
 		payload_put(payload);
 		return err;
 	}
 	sourcefile_entry(st, &e);
-	return populate_file(s->p, cx, &e, runs, n, payload, true,
-			     &name->ino);
-}
-
-static int add_regular(struct sourcefile *s, struct context *cx,
-		       struct sourcedir *dir, struct populate_name *name,
-		       const struct statx *st)
-{
-	struct newfile_run all = {
-		.count = div_round_up(st->stx_size,
-				      populate_block_size(s->p)),
-	};
-	size_t n;
-	int err;
-
-	if (!st->stx_size) {
-		err = check_empty(s, cx, dir, name);
-		return err ? err : place_file(s, cx, dir, name, st, NULL, 0,
-					      false);
-	}
-	if (!populate_makes_holes(s->p) &&
-	    st->stx_blocks >= div_round_up(st->stx_size, SECTOR_BYTES))
-		return place_file(s, cx, dir, name, st, &all, 1, false);
-	err = find_data(s, cx, dir, name, st, &n);
-	return err ? err : place_file(s, cx, dir, name, st, s->runs, n, true);
-}
-
-static int add_special(struct sourcefile *s, struct context *cx,
-		       const struct sourcedir *dir, int dirfd,
-		       struct populate_name *name, const struct statx *st)
-{
-	struct entry e;
-	ssize_t len;
-
-	sourcefile_entry(st, &e);
-	if (S_ISLNK(st->stx_mode)) {
-		len = readlinkat(dirfd, name->name, s->target,
-				 sizeof(s->target));
-		if (len < 0)
-			return failed(cx, dir, name, -errno, "readlink");
-		e.target = s->target;
-		e.target_len = (uint32_t)len;
-	}
-	return populate_special(s->p, cx, &e, &name->ino);
-}
-
-static int add_new(struct sourcefile *s, struct context *cx,
-		   struct sourcedir *dir, int dirfd,
-		   struct populate_name *name, const struct statx *st)
-{
-	int err;
-
-	if (name->type == NILFS_FT_UNKNOWN)
-		return failed(cx, dir, name, -EINVAL, "unknown type of file");
-	err = sourcefile_flags(s->p, cx, dir, name, st);
-	if (err)
-		return err;
-	if (S_ISREG(st->stx_mode))
-		err = add_regular(s, cx, dir, name, st);
-	else
-		err = add_special(s, cx, dir, dirfd, name, st);
+	err = populate_file(s->p, cx, &e, runs, n, payload, true, &name->ino);
 	return sourcefile_blame(cx, dir, name, err);
 }
 
@@ -457,20 +336,43 @@ int sourcefile_add(struct sourcefile *s, struct context *cx,
 		   struct populate_name *name, const struct statx *st)
 {
 	uint64_t dev = sourcedir_device(st);
-	struct pairtable_entry *link;
+	struct pairtable_entry *link = NULL;
+	struct entry e;
+	ssize_t len;
 	int err;
 
 	name->type = inode_dirent_type(st->stx_mode);
-	if (st->stx_nlink < 2)
-		return add_new(s, cx, dir, dirfd, name, st);
-	link = pairtable_find(&s->links, dev, st->stx_ino);
+	if (st->stx_nlink > 1)
+		link = pairtable_find(&s->links, dev, st->stx_ino);
 	if (link) {
 		name->ino = link->value;
 		err = populate_link(s->p, cx, name->ino);
 		return sourcefile_blame(cx, dir, name, err);
 	}
-	err = add_new(s, cx, dir, dirfd, name, st);
+	if (name->type == NILFS_FT_UNKNOWN)
+		return sourcedir_fail(dir, cx, name->name, name->len, -EINVAL,
+				      "unknown type of file");
+	err = sourcefile_flags(s->p, cx, dir, name, st);
 	if (err)
+		return err;
+	if (S_ISREG(st->stx_mode)) {
+		err = add_regular(s, cx, dir, name, st);
+	} else {
+		sourcefile_entry(st, &e);
+		if (S_ISLNK(st->stx_mode)) {
+			len = readlinkat(dirfd, name->name, s->target,
+					 sizeof(s->target));
+			if (len < 0)
+				return sourcedir_fail(dir, cx, name->name,
+						      name->len, -errno,
+						      "readlink");
+			e.target = s->target;
+			e.target_len = (uint32_t)len;
+		}
+		err = populate_special(s->p, cx, &e, &name->ino);
+		err = sourcefile_blame(cx, dir, name, err);
+	}
+	if (err || st->stx_nlink < 2)
 		return err;
 	return pairtable_add(&s->links, cx, dev, st->stx_ino, name->ino);
 }

@@ -36,23 +36,14 @@
 #include "mkfs/source/sourcefile.h"
 
 /*
- * Pending subdirectories.
- *
- * There may be very many, and each is needed once: they are packed one after
- * the other in one piece of memory.
+ * A pending subdirectory.  There may be very many, and each is needed once: they
+ * are packed one after the other in one piece of memory.
  */
-
 struct subdir {
 	uint64_t ino;		/* on the volume */
 	uint64_t expected;		/* what the directory above says */
 	uint8_t len;
 	char name[];		/* with a NUL */
-};
-
-/* All zero: none. */
-struct subdirs {
-	char *items;		/* one after the other */
-	size_t at, bytes, room;
 };
 
 /* Of one with a name of LEN bytes, so that the next is aligned. */
@@ -61,46 +52,12 @@ static size_t subdir_bytes(size_t len)
 	return (offsetof(struct subdir, name) + len + 1 + 7) & ~(size_t)7;
 }
 
-/* Appends NAME, whose number in the source is EXPECTED.  -ENOMEM. */
-static int subdirs_add(struct subdirs *s, struct context *cx,
-		       const struct populate_name *name, uint64_t expected)
-{
-	size_t bytes = subdir_bytes(name->len);
-	struct subdir *subdir;
-
-	if (array_reserve(cx, &s->items, &s->room, s->bytes + bytes))
-		return -ENOMEM;
-	subdir = (struct subdir *)(s->items + s->bytes);
-	subdir->ino = name->ino;
-	subdir->expected = expected;
-	subdir->len = name->len;
-	memcpy(subdir->name, name->name, name->len + 1u);
-	s->bytes += bytes;
-	return 0;
-}
-
-/* The next one, valid until subdirs_fini(), or NULL. */
-static const struct subdir *subdirs_next(struct subdirs *s)
-{
-	const struct subdir *subdir;
-
-	if (s->at == s->bytes)
-		return NULL;
-	subdir = (const struct subdir *)(s->items + s->at);
-	s->at += subdir_bytes(subdir->len);
-	return subdir;
-}
-
-static void subdirs_fini(struct subdirs *s)
-{
-	free(s->items);
-}
-
 /* A directory with subdirectories. */
 struct level {
 	struct sourcedir *dir;
 	uint64_t ino;
-	struct subdirs subdirs;
+	char *subdirs;		/* one after the other */
+	size_t at, bytes, room;	/* of these */
 	size_t path_len;	/* in `path` */
 };
 
@@ -108,6 +65,7 @@ struct walk {
 	struct populate *p;
 	const struct walk_options *options;
 	struct walk_notes notes;
+	bool excludes;		/* names by rules */
 	uint64_t dev;		/* of the top */
 	struct sourcefile files;
 	struct listing list;
@@ -132,36 +90,6 @@ static int set_path(struct walk *w, struct context *cx, size_t base,
 	return 0;
 }
 
-static bool has_exclusions(const struct walk *w)
-{
-	return w->options->rules && w->options->rules->nexclude;
-}
-
-/* 1 where NAME is left out. */
-static int is_excluded(struct walk *w, struct context *cx, size_t base,
-		       const struct populate_name *name)
-{
-	size_t len;
-	int err;
-
-	if (!has_exclusions(w))
-		return 0;
-	err = set_path(w, cx, base, name->name, name->len, &len);
-	return err ? err : entry_excluded(w->options->rules, w->path);
-}
-
-static bool is_skipped(const struct walk *w, const struct statx *st)
-{
-	uint64_t dev = makedev(st->stx_dev_major, st->stx_dev_minor);
-	size_t i;
-
-	for (i = 0; i < w->options->nskip; i++)
-		if (w->options->skip[i].ino == st->stx_ino &&
-		    w->options->skip[i].dev == dev)
-			return true;
-	return false;
-}
-
 static int look_at(struct context *cx, const struct sourcedir *dir, int dirfd,
 		   const struct populate_name *name, struct statx *st)
 {
@@ -175,39 +103,29 @@ static int look_at(struct context *cx, const struct sourcedir *dir, int dirfd,
 				      "stat");
 }
 
-/* Sorts the names in the requested order. */
-static int sort(struct walk *w, struct context *cx,
-		const struct sourcedir *dir, int dirfd)
-{
-	struct listing *list = &w->list;
-	struct statx st;
-	size_t i;
-	int err;
-
-	if (w->options->order == WALK_NONE)
-		return 0;
-	for (i = 0; w->options->order == WALK_SIZE && i < list->n; i++) {
-		err = look_at(cx, dir, dirfd, &list->names[i], &st);
-		if (err)
-			return err;
-		list->names[i].ino = S_ISREG(st.stx_mode) ? st.stx_size : 0;
-	}
-	listing_sort(list, w->options->order != WALK_NAME);
-	return 0;
-}
-
 static int visit_dir(struct walk *w, struct context *cx, struct level *level,
 		     struct populate_name *name)
 {
+	size_t bytes = subdir_bytes(name->len);
 	uint64_t expected = name->ino;
+	struct subdir *subdir;
 	int err;
 
 	name->type = NILFS_FT_DIR;
 	err = populate_begin_dir(w->p, cx, level->ino, name->name, name->len,
 				 &name->ino);
 	if (!err)
-		err = subdirs_add(&level->subdirs, cx, name, expected);
-	return err ? err : 1;
+		err = array_reserve(cx, &level->subdirs, &level->room,
+				    level->bytes + bytes);
+	if (err)
+		return err;
+	subdir = (struct subdir *)(level->subdirs + level->bytes);
+	subdir->ino = name->ino;
+	subdir->expected = expected;
+	subdir->len = name->len;
+	memcpy(subdir->name, name->name, name->len + 1u);
+	level->bytes += bytes;
+	return 1;
 }
 
 /* One name, of which AHEAD is known or NULL: 1, 0 where it is left out. */
@@ -215,20 +133,26 @@ static int visit_name(struct walk *w, struct context *cx, struct level *level,
 		      int dirfd, struct populate_name *name,
 		      struct readahead_file *ahead)
 {
+	const struct walk_skip *skip = w->options->skip;
 	struct statx looked;
 	const struct statx *st = ahead ? &ahead->st : &looked;
-	int err;
+	size_t len;
+	int err = 0;
 
-	err = is_excluded(w, cx, level->path_len, name);
-	if (err)
-		return err < 0 ? err : 0;
+	if (w->excludes) {
+		err = set_path(w, cx, level->path_len, name->name, name->len,
+			       &len);
+		if (err || entry_excluded(w->options->rules, w->path))
+			return err;
+	}
 	if (name->type == NILFS_FT_DIR)
 		return visit_dir(w, cx, level, name);
 	if (!ahead)
 		err = look_at(cx, level->dir, dirfd, name, &looked);
 	if (err)
 		return err;
-	if (is_skipped(w, st)) {
+	if (skip && skip->ino == st->stx_ino &&
+	    skip->dev == makedev(st->stx_dev_major, st->stx_dev_minor)) {
 		w->notes.skipped++;
 		return 0;
 	}
@@ -239,113 +163,94 @@ static int visit_name(struct walk *w, struct context *cx, struct level *level,
 	return err ? err : 1;
 }
 
-/* Visits all names; those left out disappear from the list. */
+/* Visits all names in the requested order; those left out disappear. */
 static int visit_all(struct walk *w, struct context *cx, struct level *level,
-		     int dirfd)
+		     int fd)
 {
-	struct populate_name *names = w->list.names;
+	enum walk_order order = w->options->order;
+	struct listing *list = &w->list;
 	struct readahead_file *ahead;
+	struct statx st;
 	size_t i, n = 0;
-	int kept;
+	int kept = 0;
 
-	for (i = 0; i < w->list.n; i++) {
+	for (i = 0; order == WALK_SIZE && i < list->n; i++) {
+		kept = look_at(cx, level->dir, fd, &list->names[i], &st);
+		if (kept)
+			return kept;
+		list->names[i].ino = S_ISREG(st.stx_mode) ? st.stx_size : 0;
+	}
+	if (order != WALK_NONE)
+		listing_sort(list, order != WALK_NAME);
+	/* What may be left out is not touched ahead. */
+	readahead_begin(w->ahead, level->dir, fd, list->names,
+			w->excludes ? 0 : list->n);
+	for (i = 0; i < list->n; i++) {
 		kept = context_cancelled(cx);
 		if (!kept)
 			kept = readahead_look(w->ahead, cx, i, &ahead);
 		if (!kept)
-			kept = visit_name(w, cx, level, dirfd, &names[i],
+			kept = visit_name(w, cx, level, fd, &list->names[i],
 					  ahead);
 		if (kept < 0)
-			return kept;
+			break;
 		if (kept)
-			names[n++] = names[i];
+			list->names[n++] = list->names[i];
 	}
-	w->list.n = n;
-	return 0;
-}
-
-/* The same; what may be left out is not touched ahead. */
-static int visit_ahead(struct walk *w, struct context *cx,
-		       struct level *level, int dirfd)
-{
-	size_t n = has_exclusions(w) ? 0 : w->list.n;
-	int err;
-
-	readahead_begin(w->ahead, level->dir, dirfd, w->list.names, n);
-	err = visit_all(w, cx, level, dirfd);
 	readahead_end(w->ahead);
-	return err;
-}
-
-static int read_names(struct walk *w, struct context *cx,
-		      const struct sourcedir *dir, int fd)
-{
-	int err = listing_read(&w->list, cx, fd);
-
-	if (err == -ENAMETOOLONG)
-		return sourcefile_blame(cx, dir, NULL, err);
-	if (err && err != -ENOMEM)
-		return sourcedir_fail(dir, cx, NULL, 0, err,
-				      "read of the directory");
-	return err;
+	list->n = n;
+	return kept < 0 ? kept : 0;
 }
 
 /* What is in LEVEL's directory, open at FD. */
 static int read_level(struct walk *w, struct context *cx, struct level *level,
 		      int fd, const struct statx *st)
 {
-	int err;
+	int err = attrlist_report(cx, w->p, level->dir, NULL, 0, fd);
 
-	err = attrlist_report(cx, w->p, level->dir, NULL, 0, fd);
 	if (!err)
 		err = sourcefile_flags(w->p, cx, level->dir, NULL, st);
 	w->list.n = 0;
 	if (err ||
 	    (w->options->one_file_system && sourcedir_device(st) != w->dev))
 		return err;
-	err = read_names(w, cx, level->dir, fd);
-	if (!err)
-		err = sort(w, cx, level->dir, fd);
-	if (!err)
-		err = visit_ahead(w, cx, level, fd);
-	return err;
+	err = listing_read(&w->list, cx, fd);
+	if (err == -ENAMETOOLONG)
+		return sourcefile_blame(cx, level->dir, NULL, err);
+	if (err && err != -ENOMEM)
+		return sourcedir_fail(level->dir, cx, NULL, 0, err,
+				      "read of the directory");
+	return err ? err : visit_all(w, cx, level, fd);
 }
 
-/* LEVEL's directory, whole: its entry, its names, its files. */
-static int do_level(struct walk *w, struct context *cx, struct level *level,
-		    uint64_t parent, const struct statx *st)
-{
-	struct entry e;
-	int fd, err;
-
-	fd = sourcedir_use(level->dir, cx);
-	if (fd < 0)
-		return fd;
-	err = read_level(w, cx, level, fd, st);
-	sourcedir_unuse(level->dir);
-	if (err)
-		return err;
-	sourcefile_entry(st, &e);
-	err = populate_end_dir(w->p, cx, level->ino, parent, &e,
-			       POPULATE_ALL, w->list.names, w->list.n);
-	return sourcefile_blame(cx, level->dir, NULL, err);
-}
-
-/* Visits directory DIR, given over, and leaves it on top if it has others. */
+/*
+ * Visits directory DIR, given over, whole: its entry, its names, its files.  It
+ * stays on top if it has subdirectories.
+ */
 static int enter_dir(struct walk *w, struct context *cx, struct sourcedir *dir,
 		     uint64_t ino, uint64_t parent, size_t path_len,
 		     const struct statx *st)
 {
 	struct level level = { .dir = dir, .ino = ino, .path_len = path_len };
-	int err;
+	struct entry e;
+	int fd = sourcedir_use(dir, cx), err = fd < 0 ? fd : 0;
 
-	err = do_level(w, cx, &level, parent, st);
-	if (!err && level.subdirs.bytes)
+	if (!err) {
+		err = read_level(w, cx, &level, fd, st);
+		sourcedir_unuse(dir);
+	}
+	if (!err) {
+		sourcefile_entry(st, &e);
+		err = populate_end_dir(w->p, cx, ino, parent, &e, POPULATE_ALL,
+				       w->list.names, w->list.n);
+		err = sourcefile_blame(cx, dir, NULL, err);
+	}
+	if (!err && level.bytes)
 		err = array_reserve(cx, &w->levels, &w->levels_room,
 				    w->depth + 1);
-	if (err || !level.subdirs.bytes) {
+	if (err || !level.bytes) {
 		sourcedir_put(dir);
-		subdirs_fini(&level.subdirs);
+		free(level.subdirs);
 		return err;
 	}
 	w->levels[w->depth++] = level;
@@ -357,39 +262,27 @@ static void leave(struct walk *w)
 	struct level *level = &w->levels[--w->depth];
 
 	sourcedir_put(level->dir);
-	subdirs_fini(&level->subdirs);
-}
-
-/*
- * A mount point has another number than in its directory; only there can a
- * directory contain itself.
- */
-static int check_loop(struct context *cx, const struct level *level,
-		      const struct subdir *subdir, const struct statx *st)
-{
-	if (subdir->expected == st->stx_ino ||
-	    !sourcedir_is_below(level->dir, st))
-		return 0;
-	return sourcedir_fail(level->dir, cx, subdir->name, subdir->len,
-			      -ELOOP, "directory in itself");
+	free(level->subdirs);
 }
 
 /* Visits the next subdirectory of the deepest level, or leaves that. */
 static int step_walk(struct walk *w, struct context *cx)
 {
 	struct level *level = &w->levels[w->depth - 1];
-	const struct subdir *subdir = subdirs_next(&level->subdirs);
+	const struct subdir *subdir;
 	struct sourcedir *dir;
 	size_t path_len = 0;
 	struct statx st;
 	int err;
 
-	if (!subdir) {
+	if (level->at == level->bytes) {
 		leave(w);
 		return 0;
 	}
+	subdir = (const struct subdir *)(level->subdirs + level->at);
+	level->at += subdir_bytes(subdir->len);
 	err = context_cancelled(cx);
-	if (!err && has_exclusions(w))
+	if (!err && w->excludes)
 		err = set_path(w, cx, level->path_len, subdir->name,
 			       subdir->len, &path_len);
 	if (!err)
@@ -397,28 +290,17 @@ static int step_walk(struct walk *w, struct context *cx)
 				     subdir->len, &st);
 	if (err)
 		return err;
-	err = check_loop(cx, level, subdir, &st);
-	if (err) {
+	/*
+	 * A mount point has another number than in its directory; only there
+	 * can a directory contain itself.
+	 */
+	if (subdir->expected != st.stx_ino &&
+	    sourcedir_is_below(level->dir, &st)) {
 		sourcedir_put(dir);
-		return err;
+		return sourcedir_fail(level->dir, cx, subdir->name, subdir->len,
+				      -ELOOP, "directory in itself");
 	}
 	return enter_dir(w, cx, dir, subdir->ino, level->ino, path_len, &st);
-}
-
-static int enter_top(struct walk *w, struct context *cx, const char *path)
-{
-	struct sourcedir *dir;
-	struct statx st;
-	uint64_t ino;
-	int err;
-
-	err = populate_begin_dir(w->p, cx, 0, NULL, 0, &ino);
-	if (!err)
-		err = sourcedir_open_top(&dir, cx, path, 0, &st);
-	if (err)
-		return err;
-	w->dev = sourcedir_device(&st);
-	return enter_dir(w, cx, dir, ino, ino, 0, &st);
 }
 
 int walk_run(struct context *cx, const char *path,
@@ -426,17 +308,27 @@ int walk_run(struct context *cx, const char *path,
 	     struct walk_notes *notes)
 {
 	struct walk *w = calloc(1, sizeof(*w));
+	struct sourcedir *top;
+	struct statx st;
+	uint64_t ino;
 	int err;
 
 	if (!w)
 		return fail(cx, -ENOMEM, "walk through %s", path);
 	w->p = p;
 	w->options = options;
+	w->excludes = options->rules && options->rules->nexclude;
 	w->files.p = p;
-	err = readahead_open(&w->ahead, cx, populate_block_size(p),
+	err = readahead_open(&w->ahead, cx, populate_needs(p)->block_size,
 			     time(NULL));
 	if (!err)
-		err = enter_top(w, cx, path);
+		err = populate_begin_dir(p, cx, 0, NULL, 0, &ino);
+	if (!err)
+		err = sourcedir_open_top(&top, cx, path, 0, &st);
+	if (!err) {
+		w->dev = sourcedir_device(&st);
+		err = enter_dir(w, cx, top, ino, ino, 0, &st);
+	}
 	while (!err && w->depth)
 		err = step_walk(w, cx);
 	while (w->depth)

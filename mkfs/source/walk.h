@@ -26,8 +26,7 @@ struct walk_options {
 	const struct entry_rules *rules;	/* borrowed; NULL: none */
 	enum walk_order order;
 	bool one_file_system;	/* a mount point is an empty directory */
-	const struct walk_skip *skip;
-	size_t nskip;
+	const struct walk_skip *skip;	/* borrowed; NULL: none */
 };
 
 /* Notes for the user. */

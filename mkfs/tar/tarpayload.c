@@ -16,6 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/tempfile.h"
+#include "base/zeros.h"
+#include "mkfs/source/datarun.h"
+
 #define PART_BYTES (256u << 10)
 
 /* Blocks of the payload that were read before they were requested. */
@@ -103,20 +107,6 @@ static int read_part(struct tarpayload *t, struct context *cx, uint64_t end)
 	return 0;
 }
 
-/* Frees the parts in front that will not be requested again. */
-static void drop_used(struct tarpayload *t)
-{
-	struct part *part;
-
-	while (t->first && !t->first->left) {
-		part = t->first;
-		t->first = part->next;
-		free(part);
-	}
-	if (!t->first)
-		t->last = NULL;
-}
-
 /* Copies up to COUNT blocks from AT on, which were read; how many. */
 static uint32_t copy_part(struct tarpayload *t, uint64_t at, uint32_t count,
 			  char *buf)
@@ -132,27 +122,15 @@ static uint32_t copy_part(struct tarpayload *t, uint64_t at, uint32_t count,
 		n = count;
 	memcpy(buf, part->data + skip * t->block_size, n * t->block_size);
 	part->left -= (uint32_t)n;
-	drop_used(t);
+	/* Those in front will not be requested again. */
+	while (t->first && !t->first->left) {
+		part = t->first;
+		t->first = part->next;
+		free(part);
+	}
+	if (!t->first)
+		t->last = NULL;
 	return (uint32_t)n;
-}
-
-/* Does some of it and moves on: what was read, what is next, what is not. */
-static int fill_some(struct tarpayload *t, struct context *cx, uint64_t *at,
-		     uint32_t *count, char **buf)
-{
-	uint32_t n = *count;
-	int ret = 0;
-
-	if (*at > t->next)
-		return read_part(t, cx, *at);
-	if (*at < t->next)
-		n = copy_part(t, *at, n, *buf);
-	else
-		ret = read_blocks(t, cx, n, *buf);
-	*at += n;
-	*count -= n;
-	*buf += (size_t)n * t->block_size;
-	return ret;
 }
 
 static int fill_payload(struct payload *p, struct context *cx, uint64_t at,
@@ -160,11 +138,24 @@ static int fill_payload(struct payload *p, struct context *cx, uint64_t at,
 {
 	struct tarpayload *t = (struct tarpayload *)p;
 	char *to = buf;
+	uint32_t n;
 	int ret = 0;
 
 	pthread_mutex_lock(&t->lock);
-	while (count && !ret)
-		ret = fill_some(t, cx, &at, &count, &to);
+	while (count && !ret) {
+		if (at > t->next) {
+			ret = read_part(t, cx, at);
+			continue;
+		}
+		n = count;
+		if (at < t->next)
+			n = copy_part(t, at, n, to);
+		else
+			ret = read_blocks(t, cx, n, to);
+		at += n;
+		count -= n;
+		to += (size_t)n * t->block_size;
+	}
 	pthread_mutex_unlock(&t->lock);
 	return ret;
 }
@@ -233,4 +224,103 @@ void tarpayload_drop(struct payload *p)
 	pthread_mutex_lock(&t->lock);
 	t->r = NULL;
 	pthread_mutex_unlock(&t->lock);
+}
+
+/*
+ * Members with holes in place of zeros.
+ *
+ * The data of a file must be located before it is placed, and an archive is
+ * read once: so the content is stored, beyond a MiB in a temporary file.
+ */
+#define HELD (1u << 20)		/* bytes in memory; whole blocks */
+
+struct spool {
+	struct payload payload;
+	uint32_t block_size;
+	int fd;			/* of what follows those in memory, or -1 */
+	uint64_t bytes;		/* in both */
+	char *held;
+};
+
+static void release_spool(struct payload *payload)
+{
+	struct spool *s = (struct spool *)payload;
+
+	tempfile_close(s->fd);
+	free(s->held);
+	free(s);
+}
+
+static int fill_spool(struct payload *payload, struct context *cx,
+			uint64_t at, uint32_t count, void *buf)
+{
+	const struct spool *s = (struct spool *)payload;
+	uint64_t from = at * s->block_size;
+	size_t bytes = (size_t)count * s->block_size, first = 0;
+
+	if (from < HELD) {
+		first = HELD - from < bytes ? (size_t)(HELD - from) : bytes;
+		memcpy(buf, s->held + from, first);
+	}
+	if (first == bytes)
+		return 0;
+	return tempfile_read(cx, s->fd, from + first - HELD,
+			     (char *)buf + first, bytes - first);
+}
+
+static const struct payload_ops spool_ops = {
+	.fill = fill_spool,
+	.free = release_spool,
+};
+
+int tarpayload_spool(struct context *cx, struct tarreader *r,
+		     const struct tarmember *m, uint32_t block_size,
+		     struct tarpayload_runs *runs, struct payload **payload)
+{
+	struct spool *s = calloc(1, sizeof(*s));
+	uint64_t size = m->nblocks * block_size, at, end;
+	char *block = malloc(block_size);
+	int ret = 0;
+	size_t i;
+
+	*payload = NULL;
+	runs->n = 0;
+	if (s) {
+		payload_init(&s->payload, &spool_ops);
+		s->fd = -1;
+		s->block_size = block_size;
+		s->held = malloc(size < HELD ? (size_t)size + block_size : HELD);
+	}
+	if (!s || !s->held || !block)
+		ret = fail(cx, -ENOMEM, "member of an archive");
+	for (i = 0; i < m->nruns && !ret; i++) {
+		at = m->runs[i].blkoff;
+		end = at + m->runs[i].count;
+		for (; at < end && !ret; at++) {
+			ret = context_cancelled(cx);
+			if (!ret)
+				ret = tarreader_read(r, cx, at * block_size,
+						     block_size, block);
+			if (ret || zeros_only(block, block_size))
+				continue;
+			ret = datarun_add(cx, at, &runs->runs, &runs->room,
+					  &runs->n);
+			if (!ret && s->bytes < HELD)
+				memcpy(s->held + s->bytes, block, block_size);
+			else if (!ret && s->fd < 0)
+				ret = tempfile_open(cx, &s->fd);
+			if (!ret && s->bytes >= HELD)
+				ret = tempfile_write(cx, s->fd, s->bytes - HELD,
+						     block, block_size);
+			s->bytes += block_size;
+		}
+	}
+	if (!ret)
+		ret = tarreader_complete(r, cx);
+	free(block);
+	if (!ret && runs->n)
+		*payload = &s->payload;
+	else if (s)
+		payload_put(&s->payload);
+	return ret;
 }

@@ -9,6 +9,7 @@
 #ifndef NILFS2_MKFS_TARPAYLOAD_H
 #define NILFS2_MKFS_TARPAYLOAD_H
 
+#include "log/newfile.h"
 #include "log/write/payload.h"
 #include "mkfs/tar/tarreader.h"
 
@@ -24,5 +25,20 @@ int tarpayload_finish(struct payload *p, struct context *cx);
 
 /* Drops blocks that were not read: requests for them fail. */
 void tarpayload_drop(struct payload *p);
+
+/* An array that grows. */
+struct tarpayload_runs {
+	struct newfile_run *runs;
+	size_t room, n;
+};
+
+/*
+ * Reads member M of R to its end: its blocks that are not zeros are in *RUNS
+ * and, as *PAYLOAD, NULL if there are none.  Fails as tarreader_read() and
+ * tempfile_write().
+ */
+int tarpayload_spool(struct context *cx, struct tarreader *r,
+		     const struct tarmember *m, uint32_t block_size,
+		     struct tarpayload_runs *runs, struct payload **payload);
 
 #endif

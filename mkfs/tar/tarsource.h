@@ -11,7 +11,6 @@
  * machine without libarchive, -EINVAL for no archive or a broken one.
  */
 int tarsource_run(struct context *cx, const char *path,
-		  const struct entry_rules *rules, uint32_t block_size,
-		  struct populate *p);
+		  const struct entry_rules *rules, struct populate *p);
 
 #endif

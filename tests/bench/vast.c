@@ -230,7 +230,6 @@ static const struct kind *find_kind(const char *name)
 
 static int fill(struct vast *v, const struct kind *kind, size_t n)
 {
-	struct populate_counts counts;
 	uint64_t root;
 	int ret = populate_begin_dir(v->p, &v->cx, 0, NULL, 0, &root);
 
@@ -239,7 +238,7 @@ static int fill(struct vast *v, const struct kind *kind, size_t n)
 	if (!ret)
 		ret = populate_end_dir(v->p, &v->cx, root, root, NULL,
 				       POPULATE_ALL, v->names, v->nnames);
-	return ret ? ret : populate_finish(v->p, &v->cx, &counts);
+	return ret ? ret : populate_finish(v->p, &v->cx);
 }
 
 static int open_all(struct vast *v, const char *path, size_t n)

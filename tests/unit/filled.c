@@ -37,7 +37,7 @@ static int add_tree(struct filled *f, struct writer *w, struct populate *p,
 
 	err = walk_run(&f->v.cx, path, &f->walk, p, &f->notes);
 	if (!err)
-		err = populate_finish(p, &f->v.cx, &f->counts);
+		err = populate_finish(p, &f->v.cx);
 	if (!err && f->meanwhile)
 		f->meanwhile(f->arg);
 	if (!err)

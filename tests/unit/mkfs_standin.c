@@ -174,16 +174,14 @@ int populate_file(struct populate *p, struct context *cx, const struct entry *e,
 	return 0;
 }
 
-bool populate_makes_holes(const struct populate *p)
+const struct populate_needs *populate_needs(const struct populate *p)
 {
-	(void)p;
-	return false;
-}
+	static const struct populate_needs needs = {
+		.block_size = STANDIN_BLOCK,
+	};
 
-bool populate_is_forecast(const struct populate *p)
-{
 	(void)p;
-	return false;
+	return &needs;
 }
 
 int populate_special(struct populate *p, struct context *cx,
@@ -252,7 +250,7 @@ int standin_read_tar(struct populate *p, struct context *cx, const char *path,
 	standin_forget(p);
 	fail_clear(cx);
 	p->order = order;
-	ret = tarsource_run(cx, path, rules, STANDIN_BLOCK, p);
+	ret = tarsource_run(cx, path, rules, p);
 	fill_rest(p);
 	return ret;
 }

@@ -108,7 +108,6 @@ static int fill(struct log_volume *v, const struct mix *mix, uint64_t *inos)
 {
 	struct writer_options options = log_volume_options(&mix->shape);
 	struct populate_options no_options = { .rules = NULL };
-	struct populate_counts counts;
 	struct populate *p = NULL;
 	struct writer *w;
 	unsigned int i;
@@ -126,7 +125,7 @@ static int fill(struct log_volume *v, const struct mix *mix, uint64_t *inos)
 		err = populate_end_dir(p, &v->cx, root, root, NULL,
 				       POPULATE_ALL, NULL, 0);
 	if (!err)
-		err = populate_finish(p, &v->cx, &counts);
+		err = populate_finish(p, &v->cx);
 	if (!err)
 		err = writer_commit(w, &v->cx, &v->end);
 	if (!err)

@@ -139,7 +139,7 @@ static int build(struct dirblocks *d, struct context *cx,
 		err = dirblocks_add(d, cx, FIRST + i, type_of(i), name,
 				    s->len(i));
 	}
-	dirblocks_end(d);
+	dirpack_end(&d->pack);
 	return err;
 }
 
@@ -159,7 +159,7 @@ static void test_size(uint32_t block_size)
 		is_int(read_back(s, &d), (int)s->count + 2,
 		       "all of it can be read");
 	}
-	dirblocks_fini(&d);
+	free(d.data);
 }
 
 /* A block of 64 KiB with one entry, which must not be 65536 bytes long. */
@@ -175,7 +175,7 @@ static void test_alone(void)
 	ok(!build(&d, &cx, &s), "an entry alone in a block of 64 KiB");
 	is_int(d.nblocks, 2, "it is in the second block");
 	is_int(read_back(&s, &d), (int)s.count + 2, "all of it can be read");
-	dirblocks_fini(&d);
+	free(d.data);
 }
 
 int main(void)
