@@ -63,12 +63,12 @@ struct layer {
 	struct populate *populate;
 };
 
-static void report_counts(void *arg, const struct populate_counts *counts)
+static void report_counts(void *arg)
 {
 	struct layer *l = arg;
 	struct populate_counts sum = l->c->counts;
 
-	populate_counts_add(&sum, counts);
+	populate_add_counts(l->populate, &sum);
 	l->c->progress(l->c->arg, &sum, sum.bytes);
 }
 
@@ -141,7 +141,6 @@ static int write_layer(struct layer *l, struct context *cx, struct dev *dev,
 		.nsegments = l->plan->fit ? settle_plan : NULL,
 		.arg = l,
 	};
-	struct populate_counts counts;
 	int ret;
 
 	/*
@@ -169,8 +168,7 @@ static int write_layer(struct layer *l, struct context *cx, struct dev *dev,
 		};
 		uint8_t uuid[16];
 
-		populate_get_counts(l->populate, &counts);
-		populate_counts_add(&c->counts, &counts);
+		populate_add_counts(l->populate, &c->counts);
 		c->written += c->end.blocks;
 		memcpy(uuid, c->uuid, sizeof(uuid));
 		uuidtext_of(uuid, words, sizeof(words), c->uuid);

@@ -142,7 +142,7 @@ static int check_use(struct context *cx, const char *path, bool force)
 		if (force)
 			return 0;
 		return fail(cx, -EINVAL, "%s: the loop device %s uses it; "
-			    "-f formats it nevertheless", path, use.where);
+			    "-f formats it", path, use.where);
 	case PROBE_MOUNTED:
 		return fail(cx, -EINVAL, "%s: mounted on %s", path, use.where);
 	case PROBE_SWAP:

@@ -116,7 +116,7 @@ int zoneplan_segments(struct context *cx, const struct mkfs_options *o,
 		return fail(cx, -EINVAL, "%s: only %" PRIu32 " of its %" PRIu64
 			    " sequential zones can be active, and Linux does "
 			    "not finish those that NILFS2 leaves unfilled; -f "
-			    "makes the volume nevertheless", facts->name,
+			    "makes the volume", facts->name,
 			    zones->max_active, sequential);
 	plan->zoned.zones = zones;
 	plan->zoned.per_zone = (uint32_t)(zones->size / segment);

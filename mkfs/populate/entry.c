@@ -78,33 +78,27 @@ int entry_parse_owner(struct context *cx, const char *text,
 	return 0;
 }
 
-/* Reads FROM:TO[:COUNT] at *TEXT; no id is more than ID_MAX. */
-static bool take_map(const char **text, struct entry_map *map)
-{
-	uint64_t highest;
-
-	map->count = 1;
-	if (!take_number(text, ID_MAX, &map->from) || *(*text)++ != ':' ||
-	    !take_number(text, ID_MAX, &map->to))
-		return false;
-	if (**text == ':') {
-		++*text;
-		if (!take_number(text, UINT32_MAX, &map->count) || !map->count)
-			return false;
-	}
-	highest = map->from > map->to ? map->from : map->to;
-	return highest + map->count - 1 <= ID_MAX;
-}
-
 int entry_parse_map(struct context *cx, const char *option, const char *text,
 		    struct entry_map **maps, size_t *n)
 {
 	const char *p = text;
 	struct entry_map map;
+	uint64_t highest;
 	size_t room, i;
+	bool good;
 
 	do {
-		if (!take_map(&p, &map) || (*p && *p != ','))
+		map = (struct entry_map){ .count = 1 };
+		good = take_number(&p, ID_MAX, &map.from) && *p++ == ':' &&
+		       take_number(&p, ID_MAX, &map.to);
+		if (good && *p == ':') {
+			p++;
+			good = take_number(&p, UINT32_MAX, &map.count) &&
+			       map.count;
+		}
+		highest = map.from > map.to ? map.from : map.to;
+		if (!good || highest + map.count - 1 > ID_MAX ||
+		    (*p && *p != ','))
 			return fail(cx, -EINVAL,
 				    "%s: '%s' is not FROM:TO[:COUNT],...",
 				    option, text);

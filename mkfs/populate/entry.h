@@ -60,7 +60,7 @@ struct entry_rules {
  * Parses --owner "UID[:GID]" (":GID" alone sets the group), --uid-map and
  * --gid-map "FROM:TO[:COUNT],...", which is added to the *N maps in *MAPS, a
  * malloc()ed array or NULL.  -EINVAL, naming the option: no such text, an id
- * past 4294967294, or one that is mapped twice; -ENOMEM.
+ * above 4294967294, or one that is mapped twice; -ENOMEM.
  */
 int entry_parse_owner(struct context *cx, const char *text,
 		      struct entry_rules *rules);

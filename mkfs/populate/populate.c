@@ -93,7 +93,7 @@ static void count_file(struct populate *p, uint64_t *which)
 	      p->counts.links;
 	if (p->options.progress && all - p->reported >= PROGRESS_FILES) {
 		p->reported = all;
-		p->options.progress(p->options.arg, &p->counts);
+		p->options.progress(p->options.arg);
 	}
 }
 
@@ -183,7 +183,7 @@ int populate_end_dir(struct populate *p, struct context *cx, uint64_t ino,
 		return err;
 	p->counts.directories++;
 	if (p->options.progress)
-		p->options.progress(p->options.arg, &p->counts);
+		p->options.progress(p->options.arg);
 	return 0;
 }
 
@@ -327,29 +327,18 @@ int populate_finish(struct populate *p, struct context *cx)
 	return err ? err : layer_finish(&p->layer, cx);
 }
 
-void populate_get_counts(const struct populate *p,
-			 struct populate_counts *counts)
+void populate_add_counts(const struct populate *p, struct populate_counts *sum)
 {
 	size_t i;
 
-	*counts = p->counts;
+	sum->files += p->counts.files;
+	sum->directories += p->counts.directories;
+	sum->symlinks += p->counts.symlinks;
+	sum->specials += p->counts.specials;
+	sum->links += p->counts.links;
+	sum->whiteouts += p->counts.whiteouts;
+	sum->bytes += p->counts.bytes;
 	for (i = 0; i < ENTRY_LOSSES; i++)
-		counts->losses[i] =
+		sum->losses[i] +=
 			__atomic_load_n(&p->losses[i], __ATOMIC_RELAXED);
-}
-
-void populate_counts_add(struct populate_counts *sum,
-			 const struct populate_counts *counts)
-{
-	size_t i;
-
-	sum->files += counts->files;
-	sum->directories += counts->directories;
-	sum->symlinks += counts->symlinks;
-	sum->specials += counts->specials;
-	sum->links += counts->links;
-	sum->whiteouts += counts->whiteouts;
-	sum->bytes += counts->bytes;
-	for (i = 0; i < ENTRY_LOSSES; i++)
-		sum->losses[i] += counts->losses[i];
 }

@@ -33,16 +33,13 @@ struct populate_counts {
 	uint64_t losses[ENTRY_LOSSES];		/* files that lose something */
 };
 
-void populate_counts_add(struct populate_counts *sum,
-			 const struct populate_counts *counts);
-
 struct populate_options {
 	const struct entry_rules *rules;	/* borrowed; NULL: none */
 	int64_t time;		/* seconds, for files without a time */
 	bool strict;		/* a loss is an error */
 	bool forecast;		/* contents of files are not read */
-	/* Called now and then with the counts so far, or NULL. */
-	void (*progress)(void *arg, const struct populate_counts *counts);
+	/* Called now and then, or NULL. */
+	void (*progress)(void *arg);
 	void *arg;
 };
 
@@ -106,7 +103,7 @@ int populate_end_dir(struct populate *p, struct context *cx, uint64_t ino,
 		     const struct populate_name *names, size_t n);
 
 /*
- * A regular file with the content PAYLOAD (one holder, given over), laid out
+ * A regular file with the content PAYLOAD (given over), laid out
  * as RUNS of blocks.  With LATER the file may be placed after others that come
  * after it, so that it has one extent: its content must stay readable.  A
  * file without LATER has one extent too, at the price of the room that is left
@@ -134,8 +131,8 @@ int populate_old_name(struct populate *p, struct context *cx, uint64_t parent,
 		      uint8_t *type);
 
 /*
- * One more name for INO, a file of this layer or of the one below.  -EMLINK past
- * the limit.
+ * One more name for INO, a file of this layer or of the one below.  -EMLINK
+ * above the limit.
  */
 int populate_link(struct populate *p, struct context *cx, uint64_t ino);
 
@@ -159,10 +156,9 @@ int populate_loss(struct populate *p, struct context *cx, const char *path,
 int populate_finish(struct populate *p, struct context *cx);
 
 /*
- * The counts so far; the losses are complete once the writer is committed,
- * since some are found only where a file is read.
+ * Adds the counts so far to SUM; the losses are complete once the writer is
+ * committed, since some are found only where a file is read.
  */
-void populate_get_counts(const struct populate *p,
-			 struct populate_counts *counts);
+void populate_add_counts(const struct populate *p, struct populate_counts *sum);
 
 #endif

@@ -42,9 +42,9 @@ unsigned int attrlist_losses(int fd)
 	return losses;
 }
 
-int attrlist_report_bits(struct context *cx, struct populate *p,
-			 const struct sourcedir *dir, const char *name,
-			 size_t len, unsigned int losses)
+int attrlist_report(struct context *cx, struct populate *p,
+		    const struct sourcedir *dir, const char *name, size_t len,
+		    unsigned int losses)
 {
 	char path[SOURCEDIR_PATH_MAX];
 	unsigned int i;
@@ -57,12 +57,4 @@ int attrlist_report_bits(struct context *cx, struct populate *p,
 		if (losses & 1u << i)
 			err = populate_loss(p, cx, path, i);
 	return err;
-}
-
-int attrlist_report(struct context *cx, struct populate *p,
-		    const struct sourcedir *dir, const char *name, size_t len,
-		    int fd)
-{
-	return attrlist_report_bits(cx, p, dir, name, len,
-				    attrlist_losses(fd));
 }

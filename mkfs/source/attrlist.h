@@ -9,21 +9,18 @@
 #include "mkfs/populate/populate.h"
 #include "mkfs/source/sourcedir.h"
 
-/* What the file open at FD would lose: a bit 1 << ENTRY_... for each kind. */
+/*
+ * What the file open at FD would lose: a bit 1 << ENTRY_... for each kind.
+ * Attributes that cannot be listed are ignored.
+ */
 unsigned int attrlist_losses(int fd);
 
-/* Reports to P the LOSSES of NAME (LEN bytes; NULL: of DIR itself). */
-int attrlist_report_bits(struct context *cx, struct populate *p,
-			 const struct sourcedir *dir, const char *name,
-			 size_t len, unsigned int losses);
-
 /*
- * Reports to P the attributes of NAME (LEN bytes; NULL: DIR itself), open at
- * FD, that are lost.  Any thread may call it; fails as populate_loss().
- * Attributes that cannot be listed are ignored.
+ * Reports to P the LOSSES of NAME (LEN bytes; NULL: of DIR itself).  Any thread
+ * may call it; fails as populate_loss().
  */
 int attrlist_report(struct context *cx, struct populate *p,
 		    const struct sourcedir *dir, const char *name, size_t len,
-		    int fd);
+		    unsigned int losses);
 
 #endif

@@ -12,7 +12,7 @@
 
 /*
  * The runs of blocks of BLOCK_SIZE bytes that have data at all in the file of
- * SIZE bytes open at FD, ascending and apart: *N of them in *RUNS, an array of
+ * SIZE bytes open at FD, ascending, with gaps: *N of them in *RUNS, an array of
  * *ROOM that grows.  All of the file is one run where the file system knows no
  * holes.  -errno, with a text only for -ENOMEM.
  */

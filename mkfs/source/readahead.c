@@ -330,25 +330,38 @@ static void forget(struct batch *b)
 	b->n = 0;
 }
 
-/* Continues with the batch that begins with name I. */
-static int next_batch(struct readahead *ra, struct context *cx, size_t i)
+void readahead_begin(struct readahead *ra, struct sourcedir *dir, int dirfd,
+		     const struct populate_name *names, size_t n)
 {
-	struct batch *b = &ra->batches[i / BATCH % BATCHES];
-	struct batch *last = &ra->batches[(i / BATCH + BATCHES - 1) % BATCHES];
-	struct batch *next;
+	ra->dir = dir;
+	ra->dirfd = dirfd;
+	ra->names = names;
+	ra->n = n < READAHEAD_LEAST ? 0 : n;
+	ra->given = 0;
+}
+
+int readahead_look(struct readahead *ra, struct context *cx, size_t i,
+		   struct readahead_file **file)
+{
+	struct batch *b = &ra->batches[i / BATCH % BATCHES], *last, *next;
+	struct readahead_file *f = &b->files[i % BATCH];
 	size_t j, count = 0;
 	bool small = true;
 	int err = 0;
 
-	/* Files are opened where most of the last ones were small. */
-	if (i) {
+	*file = NULL;
+	if (!ra->n)
+		return 0;
+	if (i && i % BATCH == 0) {
+		/* Files are opened where most of the last ones were small. */
+		last = &ra->batches[(i / BATCH + BATCHES - 1) % BATCHES];
 		for (j = 0; j < last->n; j++)
 			count += last->files[j].known &&
 				 last->files[j].st.stx_size <= SMALL;
 		small = count > last->n / 2;
 		forget(last);
 	}
-	while (!err && ra->given < ra->n &&
+	while (!err && i % BATCH == 0 && ra->given < ra->n &&
 	       ra->given < i + (size_t)BATCHES * BATCH) {
 		next = &ra->batches[ra->given / BATCH % BATCHES];
 		next->ra = ra;
@@ -363,31 +376,8 @@ static int next_batch(struct readahead *ra, struct context *cx, size_t i)
 		ra->given += next->n;
 		err = pool_give(ra->workers, cx, do_batch, next, &next->left);
 	}
-	return err ? err : pool_wait(ra->workers, cx, &b->left);
-}
-
-void readahead_begin(struct readahead *ra, struct sourcedir *dir, int dirfd,
-		     const struct populate_name *names, size_t n)
-{
-	ra->dir = dir;
-	ra->dirfd = dirfd;
-	ra->names = names;
-	ra->n = n < READAHEAD_LEAST ? 0 : n;
-	ra->given = 0;
-}
-
-int readahead_look(struct readahead *ra, struct context *cx, size_t i,
-		   struct readahead_file **file)
-{
-	struct readahead_file *f;
-	int err = 0;
-
-	*file = NULL;
-	if (!ra->n)
-		return 0;
-	if (i % BATCH == 0)
-		err = next_batch(ra, cx, i);
-	f = &ra->batches[i / BATCH % BATCHES].files[i % BATCH];
+	if (!err && i % BATCH == 0)
+		err = pool_wait(ra->workers, cx, &b->left);
 	if (!err && f->known)
 		*file = f;
 	return err;

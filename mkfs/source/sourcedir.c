@@ -96,7 +96,7 @@ static void put_text(struct pathtail *tail, const char *text, size_t len)
 }
 
 /*
- * Descriptors past 64 make the kernel's table grow, for which a process with
+ * Descriptors above 64 make the kernel's table grow, for which a process with
  * threads waits milliseconds; to open a directory again takes microseconds.
  */
 #define MOST_OPEN 48u
@@ -116,7 +116,7 @@ struct sourcedir {
 	struct sourcedir *child;	/* for a moment, on the way down */
 	struct sourcedir *earlier, *later;	/* in the list */
 	uint64_t dev, ino;
-	unsigned int holders, users;
+	unsigned int refs, users;
 	int fd;				/* -1: closed */
 	uint8_t len;
 	char name[];
@@ -221,7 +221,7 @@ static struct sourcedir *make(struct tree *tree, struct sourcedir *parent,
 		return NULL;
 	dir->tree = tree;
 	dir->parent = parent;
-	dir->holders = 1;
+	dir->refs = 1;
 	dir->fd = -1;
 	dir->len = (uint8_t)len;
 	memcpy(dir->name, name, len);
@@ -287,7 +287,7 @@ int sourcedir_open(struct sourcedir **dirp, struct context *cx,
 	if (fd >= 0) {
 		dir->ino = st->stx_ino;
 		dir->dev = sourcedir_device(st);
-		parent->holders++;
+		parent->refs++;
 		opened(dir, fd);
 		unuse(dir);
 	}
@@ -351,7 +351,7 @@ int sourcedir_open_top(struct sourcedir **dirp, struct context *cx,
 struct sourcedir *sourcedir_hold(struct sourcedir *dir)
 {
 	pthread_mutex_lock(&dir->tree->lock);
-	dir->holders++;
+	dir->refs++;
 	pthread_mutex_unlock(&dir->tree->lock);
 	return dir;
 }
@@ -365,7 +365,7 @@ void sourcedir_put(struct sourcedir *dir)
 		return;
 	tree = dir->tree;
 	pthread_mutex_lock(&tree->lock);
-	while (dir && !--dir->holders) {
+	while (dir && !--dir->refs) {
 		parent = dir->parent;
 		if (!parent)
 			unuse(dir);

@@ -67,7 +67,7 @@ static int changed(const struct filepayload *f, struct context *cx)
 }
 
 /*
- * Reads COUNT blocks from block BLKOFF of the file on.  Reads past the expected
+ * Reads COUNT blocks from block BLKOFF of the file on.  Reads beyond the expected
  * end of the file, to check that it ends there.
  */
 static int read_run(const struct filepayload *f, struct context *cx, int fd,
@@ -150,7 +150,8 @@ static int fill_payload(struct payload *payload, struct context *cx,
 	    !is_time(&f->mtime, &st.st_mtim) || !is_time(&f->ctime, &st.st_ctim))
 		err = changed(f, cx);
 	if (!err && !at)
-		err = attrlist_report(cx, f->p, f->dir, f->name, f->len, fd);
+		err = attrlist_report(cx, f->p, f->dir, f->name, f->len,
+				      attrlist_losses(fd));
 	close(fd);
 	return err;
 }
@@ -282,8 +283,8 @@ static int add_regular(struct sourcefile *s, struct context *cx,
 		/* The content was read ahead. */
 		payload = s->ahead->payload;
 		s->ahead->payload = NULL;
-		err = attrlist_report_bits(cx, s->p, dir, name->name, name->len,
-					   s->ahead->losses);
+		err = attrlist_report(cx, s->p, dir, name->name, name->len,
+				      s->ahead->losses);
 	} else if (!n || sparse || needs->forecast) {
 		fd = sourcedir_open_file(dir, cx, name->name, name->len);
 		if (fd < 0 && (fd != -EACCES || n))
@@ -312,7 +313,7 @@ static int add_regular(struct sourcefile *s, struct context *cx,
 		/* What is read later has its attributes reported then. */
 		if (!err && fd >= 0 && (!n || needs->forecast))
 			err = attrlist_report(cx, s->p, dir, name->name,
-					      name->len, fd);
+					      name->len, attrlist_losses(fd));
 		if (fd >= 0)
 			close(fd);
 	}

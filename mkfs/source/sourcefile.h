@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files of the source, directories aside, on their way to populate.h. */
+/* Files of the source but directories, on their way to populate.h. */
 #ifndef NILFS2_MKFS_SOURCEFILE_H
 #define NILFS2_MKFS_SOURCEFILE_H
 

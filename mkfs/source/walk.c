@@ -206,7 +206,8 @@ static int visit_all(struct walk *w, struct context *cx, struct level *level,
 static int read_level(struct walk *w, struct context *cx, struct level *level,
 		      int fd, const struct statx *st)
 {
-	int err = attrlist_report(cx, w->p, level->dir, NULL, 0, fd);
+	int err = attrlist_report(cx, w->p, level->dir, NULL, 0,
+				  attrlist_losses(fd));
 
 	if (!err)
 		err = sourcefile_flags(w->p, cx, level->dir, NULL, st);

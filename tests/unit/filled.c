@@ -42,7 +42,8 @@ static int add_tree(struct filled *f, struct writer *w, struct populate *p,
 		f->meanwhile(f->arg);
 	if (!err)
 		err = writer_commit(w, &f->v.cx, &f->v.end);
-	populate_get_counts(p, &f->counts);
+	f->counts = (struct populate_counts){ 0 };
+	populate_add_counts(p, &f->counts);
 	return err;
 }
 

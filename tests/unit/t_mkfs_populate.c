@@ -45,7 +45,7 @@ static void end(struct layer_test *t, struct root *root,
 			       POPULATE_ALL, names, n);
 	if (!err)
 		err = populate_finish(t->p, cx);
-	populate_get_counts(t->p, &t->f.counts);
+	populate_add_counts(t->p, &t->f.counts);
 	if (!err)
 		err = writer_commit(t->w, cx, &t->f.v.end);
 	if (!err)
