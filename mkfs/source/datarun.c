@@ -98,7 +98,7 @@ int datarun_make_holes(struct context *cx, int fd, uint32_t block_size,
 	uint64_t at, end, j, count, most = PIECE / block_size;
 	struct newfile_run *left = NULL;
 	size_t i, nleft = 0, left_room = 0;
-	char *buf = malloc(PIECE);
+	char *buf = calloc(1, PIECE);
 	int ret = 0;
 
 	if (!buf)
