@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,61 +26,46 @@
 
 #define FILES_NAMED 4
 
-/* The last checkpoint of [START, END) in the list, or 0. */
-static int find_in_list(struct context *cx, struct volume *vol, bool snapshots,
-			uint64_t start, uint64_t end, uint64_t *cno)
-{
-	uint64_t *cnos = NULL;
-	size_t n = 0, i;
-	int ret = cptable_list(vol, cx, snapshots, &cnos, &n);
-
-	i = ret ? 0 : search_lower_bound(cnos, n, end);
-	*cno = i && cnos[i - 1] >= start ? cnos[i - 1] : 0;
-	free(cnos);
-	return ret;
-}
-
 /* A checkpoint that has virtual block VBLOCKNR, or 0. */
 static int find_checkpoint(struct context *cx, struct volume *vol,
 			   uint64_t vblocknr, uint64_t *cno)
 {
 	struct nilfs_dat_entry de;
-	uint64_t start, end;
-	int ret = translate_entry(vol, cx, vblocknr, &de);
+	uint64_t *cnos;
+	size_t n, i;
+	int plain, ret = translate_entry(vol, cx, vblocknr, &de);
 
 	*cno = 0;
-	if (ret)
-		return ret;
-	start = le64_get(de.de_start);
-	end = le64_get(de.de_end);
-	ret = find_in_list(cx, vol, true, start, end, cno);
-	if (!ret && !*cno)
-		ret = find_in_list(cx, vol, false, start, end, cno);
+	for (plain = 0; plain < 2 && !ret && !*cno; plain++) {
+		cnos = NULL;
+		n = 0;
+		ret = cptable_list(vol, cx, !plain, &cnos, &n);
+		i = ret ? 0 : search_lower_bound(cnos, n, le64_get(de.de_end));
+		if (i && cnos[i - 1] >= le64_get(de.de_start))
+			*cno = cnos[i - 1];
+		free(cnos);
+	}
 	return ret;
 }
 
-/* TEXT after LEN of its bytes. */
-static size_t append(char *text, size_t len, const char *more)
+/* Puts more into TEXT, after LEN of its bytes: how many it has then. */
+__attribute__((format(printf, 3, 4)))
+static size_t append(char *text, size_t len, const char *format, ...)
 {
-	int n = snprintf(text + len, BLAME_MAX - len, "%s", more);
+	va_list args;
+	int n;
 
+	va_start(args, format);
+	n = vsnprintf(text + len, BLAME_MAX - len, format, args);
+	va_end(args);
 	return n < 0 || (size_t)n >= BLAME_MAX - len ? BLAME_MAX - 1 :
 						       len + (size_t)n;
-}
-
-static size_t append_inode(char *text, size_t len, uint64_t ino)
-{
-	char word[40];
-
-	snprintf(word, sizeof(word), "inode %" PRIu64, ino);
-	return append(text, len, word);
 }
 
 /* The path of the file that RUN is of. */
 static int append_path(char *text, size_t *len, struct context *cx,
 		       struct volume *vol, const struct load_run *run)
 {
-	char word[48];
 	char *path = NULL;
 	struct root root;
 	uint64_t cno = 0;
@@ -93,12 +79,10 @@ static int append_path(char *text, size_t *len, struct context *cx,
 	if (ret == -ENOMEM || ret == -EINTR)
 		return ret;
 	fail_clear(cx);
-	if (cno) {
-		snprintf(word, sizeof(word), "checkpoint %" PRIu64 ": ", cno);
-		*len = append(text, *len, word);
-	}
-	*len = path ? append(text, *len, path) :
-		      append_inode(text, *len, run->what.ino);
+	if (cno)
+		*len = append(text, *len, "checkpoint %" PRIu64 ": ", cno);
+	*len = path ? append(text, *len, "%s", path) :
+		      append(text, *len, "inode %" PRIu64, run->what.ino);
 	free(path);
 	return 0;
 }
@@ -138,33 +122,25 @@ int blame_block(char text[BLAME_MAX], struct context *cx,
 {
 	const struct load_run *run = find_run(load, blocknr);
 	const struct load_mark *mark = find_mark(load, blocknr);
-	char word[48];
 	size_t len = 0;
 	int ret = 0;
 
 	text[0] = '\0';
-	if (mark)
-		append_inode(text, 0, mark->ino);
-	if (!run)
+	if (!run) {
+		if (mark)
+			append(text, 0, "inode %" PRIu64, mark->ino);
 		return mark != NULL;
+	}
 	if (inode_is_metadata(run->what.ino))
-		len = append_inode(text, 0, run->what.ino);
+		len = append(text, 0, "inode %" PRIu64, run->what.ino);
 	else
 		ret = append_path(text, &len, cx, load->facts->vol, run);
 	if (ret)
 		return ret;
-	if (!run->what.node) {
-		snprintf(word, sizeof(word), " block %" PRIu64,
-			 run->what.blkoff + (blocknr - run->blocknr));
-		append(text, len, word);
-	}
+	if (!run->what.node)
+		append(text, len, " block %" PRIu64,
+		       run->what.blkoff + (blocknr - run->blocknr));
 	return 1;
-}
-
-static bool is_in(const struct load_run *run, const struct load_log *log)
-{
-	return run->blocknr >= log->pseg &&
-	       run->blocknr - log->pseg < le32_get(log->ss.ss_nblocks);
 }
 
 /* A run in LOG of the first file above INO, or NULL. */
@@ -176,7 +152,9 @@ static const struct load_run *next_file(const struct load *load,
 	size_t i;
 
 	for (i = 0; i < load->has.nruns; i++, run++)
-		if (is_in(run, log) && run->what.ino > ino &&
+		if (run->blocknr >= log->pseg &&
+		    run->blocknr - log->pseg < le32_get(log->ss.ss_nblocks) &&
+		    run->what.ino > ino &&
 		    !inode_is_metadata(run->what.ino) &&
 		    (!next || run->what.ino < next->what.ino))
 			next = run;

@@ -116,13 +116,6 @@ bool collector_is_sated(const struct collector *k)
 	return k->sated && k->load.has.nvictims >= k->sated;
 }
 
-/* Whether it is more than a batch may need; one victim never is too much. */
-static bool is_past(const struct collector *k)
-{
-	return k->most && k->load.has.nvictims > 1 &&
-	       batch_need(&k->load) > k->most;
-}
-
 int collector_add(struct collector *k, struct context *cx,
 		  const struct policy_segment *s, uint64_t room)
 {
@@ -136,7 +129,9 @@ int collector_add(struct collector *k, struct context *cx,
 	ret = load_take(&k->load, cx, s);
 	if (!ret && cx->failure[0])
 		return leave(k, cx, s->segnum, true);
-	sated = (!k->unbounded && load_is_full(&k->load, cx)) || is_past(k);
+	sated = (!k->unbounded && load_is_full(&k->load, cx)) ||
+		(k->most && k->load.has.nvictims > 1 &&
+		 batch_need(&k->load) > k->most);
 	if (ret <= 0 || (!sated && batch_need(&k->load) <= room))
 		return ret;
 	load_rewind(&k->load, cx, &before);
@@ -154,20 +149,6 @@ void collector_sort(struct collector *k)
 		load_sort(&k->load, false);
 }
 
-/* Whether batch_run() failed because of block BAD, and others can be moved. */
-static bool is_of_segment(int ret, uint64_t bad)
-{
-	return (ret == -EIO || ret == -EUCLEAN) && bad;
-}
-
-/* What does not match its checksum can be corrected where it is, and read. */
-static int leave_for(struct collector *k, struct context *cx, int ret,
-		     uint64_t bad)
-{
-	return leave(k, cx, geometry_segment_of(&k->vol->geo, bad),
-		     ret == -EIO);
-}
-
 static void report_batch_moved(void *arg, uint64_t blocks)
 {
 	const struct collector *k = arg;
@@ -177,97 +158,83 @@ static void report_batch_moved(void *arg, uint64_t blocks)
 		     k->to_move);
 }
 
-static void allow_more(struct collector *k)
+/* One batch: 0; 1 where its failure is one of a segment, which is left alone. */
+static int run_batch(struct collector *k, struct context *cx,
+		     struct batch_options *options,
+		     struct batch_totals *totals)
 {
-	k->most *= 2;
-	if (k->most > collector_room(k))
-		k->most = 0;
-}
+	uint64_t bad;
+	int ret;
 
-/*
- * The clean segments did not suffice for the load: 1, and the next one is to be
- * half as large, or the failure of one victim, with what helps.
- */
-static int allow_less(struct collector *k, struct context *cx)
-{
-	char text[FAILURE_TEXT_MAX];
-
-	/* What was written of it is to be cleared away. */
-	k->settled = false;
-	if (k->load.has.nvictims > 1 && !k->whole) {
-		k->most = batch_need(&k->load) / 2;
-		fail_clear(cx);
-		return 1;
-	}
-	memcpy(text, cx->failure, sizeof(text));
-	return fail(cx, -ENOSPC, "%.400s; --output makes a compact copy, "
-		    "--grow adds segments", text);
+	options->reuse = k->reuse;
+	ret = batch_run(&k->load, cx, k->vol, options, totals, &bad);
+	k->stale = ret == -EAGAIN;
+	if ((ret != -EIO && ret != -EUCLEAN) || !bad)
+		return ret;
+	/* What does not match its checksum can be corrected where it is. */
+	ret = leave(k, cx, geometry_segment_of(&k->vol->geo, bad), ret == -EIO);
+	return ret ? ret : 1;
 }
 
 int collector_move(struct collector *k, struct context *cx,
 		   const struct batch_options *batch)
 {
 	struct batch_options options = *batch;
-	uint64_t bad;
+	char text[FAILURE_TEXT_MAX];
 	int ret;
 
-	options.reuse = k->reuse;
 	options.moved = k->o->moving ? report_batch_moved : NULL;
 	options.arg = k;
 	collector_sort(k);
-	ret = batch_run(&k->load, cx, k->vol, &options, &k->totals, &bad);
-	k->moved += ret ? 0 : batch_blocks(&k->load);
-	if (!ret)
-		allow_more(k);
-	if (ret == -ENOSPC)
-		ret = allow_less(k, cx);
-	k->stale = ret == -EAGAIN;
-	k->again = k->stale || is_of_segment(ret, bad) || ret > 0;
-	if (is_of_segment(ret, bad))
-		return leave_for(k, cx, ret, bad);
+	ret = run_batch(k, cx, &options, &k->totals);
+	if (!ret) {
+		k->moved += batch_blocks(&k->load);
+		k->most *= 2;
+		if (k->most > collector_room(k))
+			k->most = 0;
+	} else if (ret == -ENOSPC) {
+		/* What was written of it is to be cleared away. */
+		k->settled = false;
+		if (k->load.has.nvictims <= 1 || k->whole) {
+			memcpy(text, cx->failure, sizeof(text));
+			fail(cx, -ENOSPC, "%.400s; --output makes a compact "
+			     "copy, --grow adds segments", text);
+		} else {
+			/* The next one is to be half as large. */
+			k->most = batch_need(&k->load) / 2;
+			fail_clear(cx);
+			ret = 1;
+		}
+	}
+	k->again = k->stale || ret > 0;
 	if (k->stale)
 		fail_clear(cx);
 	return k->again ? 0 : ret;
 }
 
-/* Where the volume is written to is all that is another; it is not read. */
-static int run_on(struct collector *k, struct context *cx, struct dev *dev,
-		  struct batch_totals *totals, uint64_t *bad)
-{
-	struct batch_options options = k->o->batch;
-	struct dev *own = k->vol->dev;
-	int ret;
-
-	options.forecast = true;
-	options.reuse = k->reuse;
-	options.moved = NULL;
-	k->vol->dev = dev;
-	ret = batch_run(&k->load, cx, k->vol, &options, totals, bad);
-	k->vol->dev = own;
-	return ret;
-}
-
 int collector_try(struct collector *k, struct context *cx, uint64_t *room,
 		  uint64_t *segnum)
 {
+	struct batch_options options = k->o->batch;
 	struct batch_totals totals = { 0 };
-	struct dev *overlay;
-	uint64_t bad;
-	int ret = overlay_open_trial(&overlay, cx, k->vol->dev);
+	struct dev *overlay, *own = k->vol->dev;
+	int ret = overlay_open_trial(&overlay, cx, own);
 
 	*room = 0;
 	if (ret)
 		return ret;
+	options.forecast = true;
+	options.moved = NULL;
 	collector_sort(k);
-	ret = run_on(k, cx, overlay, &totals, &bad);
+	/* Where the volume is written to is all that is another; it is not read. */
+	k->vol->dev = overlay;
+	ret = run_batch(k, cx, &options, &totals);
+	k->vol->dev = own;
 	dev_close(overlay);
-	k->stale = ret == -EAGAIN;
-	if (is_of_segment(ret, bad))
-		return leave_for(k, cx, ret, bad);
-	if (ret == -ENOSPC) {
+	if (ret == -ENOSPC)
 		fail_clear(cx);
+	if (ret > 0 || ret == -ENOSPC)
 		return 0;
-	}
 	*room = room_of(k, totals.rest, totals.clean);
 	*segnum = totals.segnum;
 	return ret;
@@ -297,21 +264,6 @@ int collector_settle(struct collector *k, struct context *cx)
 	return ret;
 }
 
-/* What remains of a rehearsal on K, which was BEFORE. */
-static void forget_rehearsal(struct collector *k, struct collector *before)
-{
-	before->bad = k->bad;
-	before->nbad = k->nbad;
-	before->bad_room = k->bad_room;
-	before->failing = k->failing;
-	before->nfailing = k->nfailing;
-	before->failing_room = k->failing_room;
-	before->to_move = k->moved;
-	facts_forget(&k->kept);
-	before->kept = k->kept;
-	*k = *before;
-}
-
 int collector_rehearse(struct collector *k, struct context *cx,
 		       int (*act)(void *arg, struct context *cx), void *arg)
 {
@@ -327,7 +279,17 @@ int collector_rehearse(struct collector *k, struct context *cx,
 	k->o = &how;
 	k->dev = overlay;
 	ret = act(arg, cx);
-	forget_rehearsal(k, &before);
+	/* What remains of it. */
+	before.bad = k->bad;
+	before.nbad = k->nbad;
+	before.bad_room = k->bad_room;
+	before.failing = k->failing;
+	before.nfailing = k->nfailing;
+	before.failing_room = k->failing_room;
+	before.to_move = k->moved;
+	facts_forget(&k->kept);
+	before.kept = k->kept;
+	*k = before;
 	dev_close(overlay);
 	return ret;
 }

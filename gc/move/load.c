@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/context.h"
@@ -29,16 +28,7 @@
 #include "vol/translate.h"
 #include "vol/volume.h"
 
-/*
- * The blocks of a segment.
- *
- * The logs of the segment list what each block was when it was written; the DAT
- * shows whether it still is: a block with a virtual number is current if its
- * entry points to it, a block of the DAT if the DAT's map does.
- */
-
-struct volume;
-
+/* A block that is still where the log of a segment lists it. */
 struct resident {
 	uint64_t blocknr;
 	struct segsum_block block;	/* as listed */
@@ -47,114 +37,37 @@ struct resident {
 	uint64_t start, end;
 };
 
-struct residents {
-	struct volume *vol;
-	const struct liveness *liveness;
-	struct logscan scan;
-	struct log log;
-	struct summary summary;
-	bool inside;		/* of LOG */
-};
-
 /*
- * Starts in segment SEGNUM, of which NBLOCKS blocks are in use (su_nblocks).
- * L (borrowed) says who is alive.  To be closed after a failure, too.
+ * Whether RES, listed and with a position, still is there: a block with a virtual
+ * number if its entry points to it, as nilfs_get_vdesc() of nilfs-utils' cleaner
+ * has it; a block of the DAT if the DAT's map does, as nilfs_bdesc_is_live().  1,
+ * with the rest of RES, 0; -EUCLEAN, -EIO, -ENOMEM.
  */
-static int residents_open(struct residents *r, struct context *cx,
-			  struct volume *vol, const struct liveness *l,
-			  uint64_t segnum, uint32_t nblocks)
-{
-	memset(r, 0, sizeof(*r));
-	r->vol = vol;
-	r->liveness = l;
-	return logscan_open(&r->scan, cx, vol, segnum, nblocks);
-}
-
-/* Whether virtual block RES->block is the one at RES->blocknr: 1, 0. */
-static int find_virtual(struct residents *r, struct context *cx,
-			struct resident *res)
+static int is_there(const struct facts *f, struct context *cx,
+		    struct resident *res)
 {
 	struct nilfs_dat_entry de;
-	int err = translate_entry(r->vol, cx, res->block.vblocknr, &de);
+	uint64_t blocknr;
+	int ret;
 
-	if (err == -ENOENT) {
+	if (!res->block.is_virtual) {
+		res->kind = LIVENESS_CURRENT;
+		ret = blockmap_lookup_at_level(&f->vol->dat.map, cx,
+					       res->block.blkoff,
+					       res->block.level, &blocknr);
+		return ret <= 0 ? ret : blocknr == res->blocknr;
+	}
+	ret = translate_entry(f->vol, cx, res->block.vblocknr, &de);
+	if (ret == -ENOENT) {
 		fail_clear(cx);
 		return 0;
 	}
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	res->start = le64_get(de.de_start);
 	res->end = le64_get(de.de_end);
-	res->kind = liveness_of_entry(r->liveness, &de);
+	res->kind = liveness_of_entry(f->liveness, &de);
 	return le64_get(de.de_blocknr) == res->blocknr;
-}
-
-/* The same for a block of the DAT: nilfs_bdesc_is_live(). */
-static int find_physical(struct residents *r, struct context *cx,
-			 struct resident *res)
-{
-	uint64_t blocknr;
-	int ret = blockmap_lookup_at_level(&r->vol->dat.map, cx,
-					   res->block.blkoff,
-					   res->block.level, &blocknr);
-
-	res->kind = LIVENESS_CURRENT;
-	return ret <= 0 ? ret : blocknr == res->blocknr;
-}
-
-/* The next block of the open log that is still there: 1, 0 at its end. */
-static int next_in_log(struct residents *r, struct context *cx,
-		       struct resident *res)
-{
-	int ret;
-
-	while ((ret = summary_next(&r->summary, cx, &res->block)) > 0) {
-		res->blocknr = r->log.pseg + res->block.index;
-		ret = res->block.is_virtual ? find_virtual(r, cx, res) :
-					      find_physical(r, cx, res);
-		if (ret)
-			return ret;
-	}
-	return ret;
-}
-
-static int next_log(struct residents *r, struct context *cx)
-{
-	int ret = logscan_next(&r->scan, cx, &r->log);
-
-	if (ret > 0)
-		ret = summary_read(&r->summary, cx, r->vol, r->log.pseg,
-				   &r->log.ss);
-	else
-		return ret;
-	r->inside = !ret;
-	return ret ? ret : 1;
-}
-
-/*
- * Steps: 1 and *RES, 0 at the end; -EUCLEAN where a summary or the DAT is
- * broken, -EIO, -ENOMEM.  Follows nilfs_get_vdesc() and nilfs_get_bdesc() of
- * nilfs-utils' cleaner.
- */
-static int residents_next(struct residents *r, struct context *cx,
-			  struct resident *res)
-{
-	int ret;
-
-	for (;;) {
-		ret = r->inside ? next_in_log(r, cx, res) : 0;
-		if (ret)
-			return ret;
-		r->inside = false;
-		ret = next_log(r, cx);
-		if (ret <= 0)
-			return ret;
-	}
-}
-
-static void residents_close(struct residents *r)
-{
-	summary_free(&r->summary);
 }
 
 void load_init(struct load *l, const struct facts *facts)
@@ -210,112 +123,124 @@ static int note_dat_block(struct load *l, struct context *cx, uint64_t blkoff)
 	return 0;
 }
 
-/* The entry of VBLOCKNR will be changed. */
-static int note_entry(struct load *l, struct context *cx, uint64_t vblocknr)
-{
-	return note_dat_block(l, cx,
-			      palloc_entry_blkoff(&l->facts->vol->dat_palloc,
-						  vblocknr));
-}
-
-static bool goes_on(const struct load_run *run, const struct load_run *next)
-{
-	const struct move_run *a = &run->what, *b = &next->what;
-
-	return a->ino == b->ino && a->cno == b->cno && a->node == b->node &&
-	       a->vblocknr + a->count == b->vblocknr &&
-	       (a->node || a->blkoff + a->count == b->blkoff) &&
-	       run->blocknr + a->count == next->blocknr &&
-	       run->current == next->current;
-}
-
+/* Runs before FROM are other segments': these may be taken back alone. */
 static int add_run(struct load *l, struct context *cx, size_t from,
 		   const struct resident *res)
 {
-	const struct load_run next = {
-		.what = {
-			.ino = res->block.ino,
-			.cno = res->block.cno,
-			.node = res->block.is_node,
-			.vblocknr = res->block.vblocknr,
-			.blkoff = res->block.blkoff,
-			.count = 1,
-		},
-		.blocknr = res->blocknr,
-		.current = res->kind == LIVENESS_CURRENT,
-	};
+	const struct segsum_block *b = &res->block;
+	struct load_run *last = l->has.nruns > from ?
+					&l->runs[l->has.nruns - 1] : NULL;
+	struct move_run *what = last ? &last->what : NULL;
+	bool current = res->kind == LIVENESS_CURRENT;
 
 	l->has.blocks++;
-	if (note_entry(l, cx, next.what.vblocknr))
-		return -ENOMEM;
-	if (l->has.nruns > from && goes_on(&l->runs[l->has.nruns - 1], &next)) {
-		l->runs[l->has.nruns - 1].what.count++;
+	if (last && what->ino == b->ino && what->cno == b->cno &&
+	    what->node == b->is_node &&
+	    what->vblocknr + what->count == b->vblocknr &&
+	    (what->node || what->blkoff + what->count == b->blkoff) &&
+	    last->blocknr + what->count == res->blocknr &&
+	    last->current == current) {
+		what->count++;
 		return 0;
 	}
 	if (array_reserve(cx, &l->runs, &l->runs_room, l->has.nruns + 1))
 		return -ENOMEM;
-	l->runs[l->has.nruns++] = next;
+	l->runs[l->has.nruns++] = (struct load_run){
+		.what = {
+			.ino = b->ino,
+			.cno = b->cno,
+			.node = b->is_node,
+			.vblocknr = b->vblocknr,
+			.blkoff = b->blkoff,
+			.count = 1,
+		},
+		.blocknr = res->blocknr,
+		.current = current,
+	};
 	return 0;
-}
-
-/* Completes MARK, of the node at BLOCKNR. */
-static int locate_node(struct load *l, struct context *cx, uint64_t blocknr,
-		       struct load_mark *mark)
-{
-	int ret = blockmap_identify(l->facts->vol, cx, blocknr, &mark->level,
-				    &mark->key);
-
-	if (!ret)
-		return fail(cx, -EUCLEAN, "block %" PRIu64 ": is no node",
-			    blocknr);
-	return ret < 0 ? ret : 0;
 }
 
 static int add_mark(struct load *l, struct context *cx,
 		    const struct resident *res)
 {
+	const struct segsum_block *b = &res->block;
+	struct load_mark *mark;
+	int ret;
+
 	if (array_reserve(cx, &l->marks, &l->marks_room, l->has.nmarks + 1))
 		return -ENOMEM;
-	l->marks[l->has.nmarks++] = (struct load_mark){
-		.ino = res->block.ino,
-		.level = res->block.level,
-		.key = res->block.blkoff,
-		.vblocknr = res->block.vblocknr,
+	mark = &l->marks[l->has.nmarks++];
+	*mark = (struct load_mark){
+		.ino = b->ino,
+		.level = b->level,
+		.key = b->blkoff,
+		.vblocknr = b->vblocknr,
 		.blocknr = res->blocknr,
 	};
-	if (res->block.is_node && res->block.is_virtual) {
-		l->has.others++;
-		return locate_node(l, cx, res->blocknr,
-				   &l->marks[l->has.nmarks - 1]);
-	}
-	if (res->block.ino == NILFS_DAT_INO && !res->block.level)
-		return note_dat_block(l, cx, res->block.blkoff);
+	if (b->ino == NILFS_DAT_INO && !b->level &&
+	    !(b->is_node && b->is_virtual))
+		return note_dat_block(l, cx, b->blkoff);
 	l->has.others++;
-	return 0;
+	if (!b->is_node || !b->is_virtual)
+		return 0;
+	ret = blockmap_identify(l->facts->vol, cx, res->blocknr, &mark->level,
+				&mark->key);
+	if (!ret)
+		return fail(cx, -EUCLEAN, "block %" PRIu64 ": is no node",
+			    res->blocknr);
+	return ret < 0 ? ret : 0;
 }
 
-static bool dies_with(const struct load_dead *run,
-		      const struct resident *res)
+/*
+ * Adds RES, of LOG, which is read from front to back; what L had before the
+ * segment is FROM.  Blocks of the DAT cannot be moved but by rewriting; those of
+ * cpfile and SUFILE change with every checkpoint, and would be moved and then
+ * replaced.
+ */
+static int add_resident(struct load *l, struct context *cx,
+			const struct load_size *from, const struct log *log,
+			const struct resident *res)
 {
-	return run->vblocknr + run->count == res->block.vblocknr &&
-	       run->start == res->start && run->end == res->end;
-}
+	const struct segsum_block *b = &res->block;
+	struct load_dead *last = l->has.ndead > from->ndead ?
+					 &l->dead[l->has.ndead - 1] : NULL;
+	bool dead = res->kind == LIVENESS_DEAD;
+	bool rewritten = !b->is_virtual ||
+			 (res->kind == LIVENESS_CURRENT &&
+			  (b->ino == NILFS_CPFILE_INO ||
+			   b->ino == NILFS_SUFILE_INO));
+	int ret = 0;
 
-/* Runs before FROM are other segments': these may be taken back alone. */
-static int add_dead_number(struct load *l, struct context *cx, size_t from,
-			   const struct resident *res)
-{
-	if (note_entry(l, cx, res->block.vblocknr))
-		return -ENOMEM;
+	/* Its entry will be changed. */
+	if (dead || !rewritten)
+		ret = note_dat_block(
+			l, cx, palloc_entry_blkoff(&l->facts->vol->dat_palloc,
+						   b->vblocknr));
+	if (!ret && !dead)
+		ret = rewritten ? add_mark(l, cx, res) :
+				  add_run(l, cx, from->nruns, res);
+	if (ret)
+		return ret;
+	if (!dead) {
+		if (l->has.nlogs && l->logs[l->has.nlogs - 1].pseg == log->pseg)
+			return 0;
+		if (array_reserve(cx, &l->logs, &l->logs_room,
+				  l->has.nlogs + 1))
+			return -ENOMEM;
+		l->logs[l->has.nlogs++] = (struct load_log){ log->pseg,
+							     log->ss };
+		return 0;
+	}
 	l->has.dead_blocks++;
-	if (l->has.ndead > from && dies_with(&l->dead[l->has.ndead - 1], res)) {
-		l->dead[l->has.ndead - 1].count++;
+	if (last && last->vblocknr + last->count == b->vblocknr &&
+	    last->start == res->start && last->end == res->end) {
+		last->count++;
 		return 0;
 	}
 	if (array_reserve(cx, &l->dead, &l->dead_room, l->has.ndead + 1))
 		return -ENOMEM;
 	l->dead[l->has.ndead++] = (struct load_dead){
-		.vblocknr = res->block.vblocknr,
+		.vblocknr = b->vblocknr,
 		.count = 1,
 		.start = res->start,
 		.end = res->end,
@@ -323,72 +248,34 @@ static int add_dead_number(struct load *l, struct context *cx, size_t from,
 	return 0;
 }
 
-/*
- * Blocks of the DAT cannot be moved otherwise; those of cpfile and SUFILE
- * change with every checkpoint, and would be moved and then replaced.
- */
-static bool is_rewritten(const struct resident *res)
-{
-	const struct segsum_block *b = &res->block;
-
-	return !b->is_virtual ||
-	       (res->kind == LIVENESS_CURRENT &&
-		(b->ino == NILFS_CPFILE_INO || b->ino == NILFS_SUFILE_INO));
-}
-
-static int add_resident(struct load *l, struct context *cx,
-			const struct load_size *from,
-			const struct resident *res)
-{
-	if (res->kind == LIVENESS_DEAD)
-		return add_dead_number(l, cx, from->ndead, res);
-	if (is_rewritten(res))
-		return add_mark(l, cx, res);
-	return add_run(l, cx, from->nruns, res);
-}
-
-/* LOG, which is read from front to back, has live blocks. */
-static int note_log(struct load *l, struct context *cx, const struct log *log)
-{
-	if (l->has.nlogs && l->logs[l->has.nlogs - 1].pseg == log->pseg)
-		return 0;
-	if (array_reserve(cx, &l->logs, &l->logs_room, l->has.nlogs + 1))
-		return -ENOMEM;
-	l->logs[l->has.nlogs++] = (struct load_log){ log->pseg, log->ss };
-	return 0;
-}
-
-/* All residents of S; *LIVE of them have to be moved. */
+/* Adds all residents of S; *LIVE of them have to be moved. */
 static int read_segment(struct load *l, struct context *cx,
 			const struct policy_segment *s, uint64_t *seq,
 			uint64_t *live)
 {
+	struct volume *vol = l->facts->vol;
 	struct load_size from = l->has;
-	struct residents r;
-	struct resident res;
-	int ret = residents_open(&r, cx, l->facts->vol, l->facts->liveness,
-				 s->segnum, s->written);
+	struct summary summary = { .vol = NULL };
+	struct logscan scan = { .any = false };
+	struct resident res = { .blocknr = 0 };
+	struct log log;
+	int ret = logscan_open(&scan, cx, vol, s->segnum, s->written);
 
-	*live = 0;
-	while (!ret && (ret = residents_next(&r, cx, &res)) > 0) {
-		ret = add_resident(l, cx, &from, &res);
-		if (ret || res.kind == LIVENESS_DEAD)
-			continue;
-		++*live;
-		ret = note_log(l, cx, &r.log);
+	while (!ret && (ret = logscan_next(&scan, cx, &log)) > 0) {
+		ret = summary_read(&summary, cx, vol, log.pseg, &log.ss);
+		while (!ret &&
+		       (ret = summary_next(&summary, cx, &res.block)) > 0) {
+			res.blocknr = log.pseg + res.block.index;
+			ret = is_there(l->facts, cx, &res);
+			if (ret <= 0)
+				continue;
+			*live += res.kind != LIVENESS_DEAD;
+			ret = add_resident(l, cx, &from, &log, &res);
+		}
 	}
-	*seq = r.scan.any ? r.scan.seq : 0;
-	residents_close(&r);
+	*seq = scan.any ? scan.seq : 0;
+	summary_free(&summary);
 	return ret;
-}
-
-static int add_victim(struct load *l, struct context *cx, uint64_t segnum)
-{
-	if (array_reserve(cx, &l->victims, &l->victims_room,
-			  l->has.nvictims + 1))
-		return -ENOMEM;
-	l->victims[l->has.nvictims++] = segnum;
-	return 0;
 }
 
 /* As load_take(), of segments with a number below BEFORE_SEQ. */
@@ -396,20 +283,23 @@ static int take_segment(struct load *l, struct context *cx,
 			const struct policy_segment *s, uint64_t before_seq)
 {
 	struct load_size before = l->has;
-	uint64_t seq, live;
+	uint64_t seq = 0, live = 0;
 	int ret = s->written ? read_segment(l, cx, s, &seq, &live) : 0;
 
-	if (!s->written)
-		return add_victim(l, cx, s->segnum) ? -ENOMEM : 1;
-	if (!ret && live != s->live)
+	if (!ret && s->written && live != s->live)
 		ret = fail(cx, -EUCLEAN, "segment %" PRIu64 ": its logs list "
 					 "%" PRIu64 " of %" PRIu32 " live "
 					 "blocks", s->segnum,
 			   live, s->live);
-	if (!ret && (l->facts->whole || seq < before_seq))
-		ret = add_victim(l, cx, s->segnum) ? -ENOMEM : 1;
-	if (ret <= 0)
-		load_rewind(l, cx, &before);
+	if (!ret && (!s->written || l->facts->whole || seq < before_seq)) {
+		if (!array_reserve(cx, &l->victims, &l->victims_room,
+				   l->has.nvictims + 1)) {
+			l->victims[l->has.nvictims++] = s->segnum;
+			return 1;
+		}
+		ret = -ENOMEM;
+	}
+	load_rewind(l, cx, &before);
 	return ret == -EUCLEAN || ret == -EIO ? 0 : ret;
 }
 

@@ -39,43 +39,22 @@ static size_t find_run(const struct moved *m, uint64_t at)
 }
 
 /* Blocks that follow each other on the device, and where they go. */
-struct piece {
+struct stretch {
 	uint64_t blocknr;
 	uint32_t count;
 	char *to;
 };
 
-static size_t count_pieces(const struct moved *m, uint64_t at, uint32_t count)
+static int compare_stretches(const void *a, const void *b)
 {
-	return find_run(m, at + count - 1) - find_run(m, at) + 1;
-}
-
-/* Reads the COUNT blocks from AT on to BUF. */
-static void list_pieces(const struct moved *m, uint64_t at, uint32_t count,
-			char *buf, struct piece *p)
-{
-	const struct load_run *run = &m->runs[find_run(m, at)];
-	uint64_t skip = at - m->starts[run - m->runs], n;
-
-	for (; count; count -= n, run++, skip = 0, p++) {
-		n = run->what.count - skip;
-		if (n > count)
-			n = count;
-		*p = (struct piece){ run->blocknr + skip, (uint32_t)n, buf };
-		buf += n << m->block_bits;
-	}
-}
-
-static int compare_pieces(const void *a, const void *b)
-{
-	const struct piece *p = a, *q = b;
+	const struct stretch *p = a, *q = b;
 
 	return (p->blocknr > q->blocknr) - (p->blocknr < q->blocknr);
 }
 
 /* Finds out which of the blocks it is that cannot be read, if there is one. */
 static int read_singly(struct moved *m, struct context *cx,
-		       const struct piece *p)
+		       const struct stretch *p)
 {
 	uint32_t i;
 	int ret = 0;
@@ -91,58 +70,58 @@ static int read_singly(struct moved *m, struct context *cx,
 	return ret;
 }
 
-/* Reads the pieces from P on, as many as make one request: *N. */
-static int read_near(struct moved *m, struct context *cx,
-		     const struct piece *p, size_t most, char *scrap, size_t *n)
+/* Reads N stretches, those near each other with one request; SCRAP is a buffer. */
+static int read_stretches(struct moved *m, struct context *cx,
+			  struct stretch *p, size_t n, char *scrap)
 {
-	struct gather g = { .niov = 0 };
-	size_t i = 0;
-	int ret;
-
-	while (i < most &&
-	       gather_add(&g, p[i].blocknr << m->block_bits,
-			  (size_t)p[i].count << m->block_bits, p[i].to, scrap))
-		i++;
-	*n = i;
-	ret = gather_read(&g, cx, m->dev);
-	if (ret != -EIO)
-		return ret;
-	/* Retry: perhaps only a dead block cannot be read. */
-	fail_clear(cx);
-	for (i = 0, ret = 0; i < *n && !ret; i++)
-		ret = read_singly(m, cx, &p[i]);
-	return ret;
-}
-
-static int read_pieces(struct moved *m, struct context *cx, struct piece *p,
-		       size_t n, char *scrap)
-{
-	size_t i, near;
+	size_t i = 0, first;
 	int ret = 0;
 
-	sort_in_place(p, n, sizeof(*p), compare_pieces);
-	for (i = 0; i < n && !ret; i += near)
-		ret = read_near(m, cx, p + i, n - i, scrap, &near);
+	sort_in_place(p, n, sizeof(*p), compare_stretches);
+	while (i < n && !ret) {
+		struct gather g = { .niov = 0 };
+
+		for (first = i; i < n; i++)
+			if (!gather_add(&g, p[i].blocknr << m->block_bits,
+					(size_t)p[i].count << m->block_bits,
+					p[i].to, scrap))
+				break;
+		ret = gather_read(&g, cx, m->dev);
+		if (ret != -EIO)
+			continue;
+		/* Retry: perhaps only a dead block cannot be read. */
+		fail_clear(cx);
+		for (ret = 0; first < i && !ret; first++)
+			ret = read_singly(m, cx, &p[first]);
+	}
 	return ret;
 }
 
+/* Reads the COUNT blocks from AT on to BUF. */
 static int fill_moved(struct payload *payload, struct context *cx, uint64_t at,
 		      uint32_t count, void *buf)
 {
 	struct moved *m = (struct moved *)payload;
-	size_t n = count_pieces(m, at, count);
-	struct piece *pieces = calloc(n, sizeof(*pieces));
-	char *scrap = malloc(GATHER_GAP);
+	size_t first = find_run(m, at), n = 0;
+	size_t most = find_run(m, at + count - 1) - first + 1;
+	struct stretch *p = calloc(most, sizeof(*p));
+	const struct load_run *run = &m->runs[first];
+	uint64_t skip = at - m->starts[first], length;
+	char *scrap = malloc(GATHER_GAP), *to = buf;
 	int ret;
 
-	if (pieces && scrap) {
-		list_pieces(m, at, count, buf, pieces);
-		ret = read_pieces(m, cx, pieces, n, scrap);
-	} else {
-		ret = fail(cx, -ENOMEM, "blocks that are moved");
+	for (; p && count; count -= (uint32_t)length, run++, skip = 0) {
+		length = run->what.count - skip;
+		if (length > count)
+			length = count;
+		p[n++] = (struct stretch){ run->blocknr + skip,
+					   (uint32_t)length, to };
+		to += length << m->block_bits;
 	}
+	ret = p && scrap ? read_stretches(m, cx, p, n, scrap) :
+			   fail(cx, -ENOMEM, "blocks that are moved");
 	free(scrap);
-	free(pieces);
+	free(p);
 	return ret;
 }
 
@@ -169,15 +148,6 @@ static const struct payload_ops hollow_ops = {
 	.free = release_hollow,
 };
 
-static int make_hollow(struct moved *m)
-{
-	m->hollow = malloc(sizeof(*m->hollow));
-	if (!m->hollow)
-		return -ENOMEM;
-	payload_init(m->hollow, &hollow_ops);
-	return 0;
-}
-
 int moved_make(struct moved **mp, struct context *cx, const struct load *load,
 	       bool forecast, uint64_t *bad)
 {
@@ -195,7 +165,11 @@ int moved_make(struct moved **mp, struct context *cx, const struct load *load,
 	m->bad = bad;
 	*bad = 0;
 	m->starts = malloc((m->n + 1) * sizeof(*m->starts));
-	if (!m->starts || (forecast && make_hollow(m))) {
+	if (forecast)
+		m->hollow = malloc(sizeof(*m->hollow));
+	if (m->hollow)
+		payload_init(m->hollow, &hollow_ops);
+	if (!m->starts || (forecast && !m->hollow)) {
 		moved_put(m);
 		return fail(cx, -ENOMEM, "blocks that are moved");
 	}

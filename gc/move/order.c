@@ -36,14 +36,22 @@ int order_add(struct order *o, struct context *cx, uint64_t ino)
 	return ret ? ret : 1;
 }
 
-/* Files that the walk does not reach come after the others. */
-static int walk_tree(struct order *o, struct context *cx, struct root *root)
+int order_open(struct order *o, struct context *cx, struct volume *vol,
+	       enum order_kind kind)
 {
 	const struct tree_options how = { .recursive = true, .inodes = true };
 	struct tree_item item;
 	struct tree *tree;
-	int ret = tree_open(&tree, cx, root, "/", &how);
+	struct root root;
+	int ret;
 
+	*o = (struct order){ .kind = kind };
+	if (kind != ORDER_TREE)
+		return 0;
+	ret = root_open(&root, cx, vol, 0);
+	if (ret)
+		return ret;
+	ret = tree_open(&tree, cx, &root, "/", &how);
 	while (!ret && (ret = tree_next(tree, cx, &item)) > 0) {
 		ret = item.kind == TREE_ENTRY ? order_add(o, cx, item.ino) : 0;
 		if (ret > 0)
@@ -52,26 +60,14 @@ static int walk_tree(struct order *o, struct context *cx, struct root *root)
 			fail_clear(cx);
 	}
 	tree_close(tree);
-	/* The inode of the root may be unreadable too. */
+	/*
+	 * Files that the walk does not reach come after the others.  The inode
+	 * of the root may be unreadable too.
+	 */
 	if (ret != -EUCLEAN && ret != -EIO && ret != -ENOENT)
 		return ret;
 	fail_clear(cx);
 	return 0;
-}
-
-static int rank_tree(struct order *o, struct context *cx, struct volume *vol)
-{
-	struct root root;
-	int ret = root_open(&root, cx, vol, 0);
-
-	return ret ? ret : walk_tree(o, cx, &root);
-}
-
-int order_open(struct order *o, struct context *cx, struct volume *vol,
-	       enum order_kind kind)
-{
-	*o = (struct order){ .kind = kind };
-	return kind == ORDER_TREE ? rank_tree(o, cx, vol) : 0;
 }
 
 int order_find(struct order *o, struct context *cx, struct dev *dev,
@@ -93,89 +89,59 @@ void order_close(struct order *o)
 }
 
 /*
- * The youngest checkpoint with a block of a file: ages are relative to that, so
- * that moving, which makes checkpoints too, changes none.
+ * Ranks the sorted runs by the ages of their files: classes from 1, the youngest.
+ * The age of a file is the number of checkpoints before the youngest one with a
+ * block of any file: so moving, which makes checkpoints too, changes no age.  It
+ * is the mean of the blocks of the latest state, which come first, if that has
+ * the file.
  */
-static uint64_t youngest(const struct load *load)
-{
-	uint64_t cno = 0;
-	size_t i;
-
-	for (i = 0; i < load->has.nruns; i++) {
-		const struct move_run *what = &load->runs[i].what;
-
-		if (!inode_is_metadata(what->ino) && what->cno > cno)
-			cno = what->cno;
-	}
-	return cno;
-}
-
-/*
- * How many checkpoints before LATEST the blocks of RUNS to END were written,
- * the mean: of the latest state, which comes first, if it has the file.
- */
-static uint64_t age_of(uint64_t latest, const struct load_run *runs,
-		       const struct load_run *end)
-{
-	bool current = runs->current;
-	uint64_t blocks = 0;
-	double sum = 0;
-
-	for (; runs < end && runs->current == current; runs++) {
-		if (runs->what.cno < latest)
-			sum += (double)(latest - runs->what.cno) *
-			       runs->what.count;
-		blocks += runs->what.count;
-	}
-	return (uint64_t)(sum / (double)blocks);
-}
-
-/* From 1, the youngest. */
-static uint32_t class_of(uint64_t latest, uint64_t age)
-{
-	uint64_t begin = latest / 2;
-	uint32_t class = CLASSES;
-
-	for (; class > 1 && age < begin; begin /= 2)
-		class--;
-	return class;
-}
-
-/* Ranks the sorted runs by the ages of their files. */
 static void rank_ages(struct load *load)
 {
-	struct load_run *run = load->runs, *end = run + load->has.nruns, *next;
-	uint64_t latest = youngest(load);
-	uint32_t rank;
+	struct load_run *run = load->runs, *end = run + load->has.nruns, *r;
+	uint64_t latest = 0, begin, blocks, ino;
+	uint32_t class;
+	bool current;
+	double sum;
 
-	for (; run < end; run = next) {
-		for (next = run; next < end &&
-		     next->what.ino == run->what.ino; next++)
-			;
-		rank = class_of(latest, age_of(latest, run, next));
-		for (; run < next; run++)
-			run->rank = rank;
-	}
-}
-
-static void rank_load(const struct order *o, struct load *load)
-{
-	size_t i;
-
-	for (i = 0; i < load->has.nruns; i++) {
-		struct load_run *run = &load->runs[i];
-		uint32_t rank = (uint32_t)tally_get(&o->ranks, run->what.ino);
-
-		run->rank = rank ? rank : UINT32_MAX;
+	for (r = run; r < end; r++)
+		if (!inode_is_metadata(r->what.ino) && r->what.cno > latest)
+			latest = r->what.cno;
+	while (run < end) {
+		ino = run->what.ino;
+		current = run->current;
+		blocks = 0;
+		sum = 0;
+		for (r = run; r < end && r->what.ino == ino &&
+		     r->current == current; r++) {
+			if (r->what.cno < latest)
+				sum += (double)(latest - r->what.cno) *
+				       r->what.count;
+			blocks += r->what.count;
+		}
+		begin = latest / 2;
+		class = CLASSES;
+		for (; class > 1 && (uint64_t)(sum / (double)blocks) < begin;
+		     begin /= 2)
+			class--;
+		for (; run < end && run->what.ino == ino; run++)
+			run->rank = class;
 	}
 }
 
 void order_apply(const struct order *o, struct load *load)
 {
+	size_t i;
+
 	switch (o->kind) {
 	case ORDER_TREE:
 	case ORDER_GIVEN:
-		rank_load(o, load);
+		for (i = 0; i < load->has.nruns; i++) {
+			struct load_run *run = &load->runs[i];
+			uint32_t rank = (uint32_t)tally_get(&o->ranks,
+							    run->what.ino);
+
+			run->rank = rank ? rank : UINT32_MAX;
+		}
 		break;
 	case ORDER_AGE:
 		load_sort(load, false);

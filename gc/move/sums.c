@@ -86,38 +86,6 @@ static size_t next_segment(const struct load *load, size_t i)
 	return i;
 }
 
-/* What lives only becomes less: no more logs than before are the same ones. */
-static void find_known(struct summing *u)
-{
-	size_t i, end;
-	bool known;
-
-	for (i = 0; i < u->load->has.nlogs;) {
-		end = next_segment(u->load, i);
-		known = end - i <= u->s->good[segment_of(u->load, i)];
-		for (; i < end; i++)
-			u->logs[i] = (struct summed){
-				u, known ? RIGHT : UNKNOWN
-			};
-	}
-}
-
-static void note_good(struct summing *u)
-{
-	size_t i, n, end;
-
-	for (i = 0; i < u->load->has.nlogs; i = end) {
-		uint16_t *good = &u->s->good[segment_of(u->load, i)];
-
-		end = next_segment(u->load, i);
-		for (n = i; n < end && u->logs[n].state == RIGHT; n++)
-			;
-		if (n == end && end - i > *good)
-			*good = end - i < UINT16_MAX ? (uint16_t)(end - i) :
-						       UINT16_MAX;
-	}
-}
-
 /* Whether LOG is on the device, and not on an overlay: 1, 0. */
 static int is_on_device(const struct sums *s, struct context *cx,
 			const struct load *load, const struct load_log *log)
@@ -156,71 +124,52 @@ static uint64_t block_of(const struct load *load, uint64_t bit)
 	return bit >> 3 >> load->facts->vol->geo.block_bits;
 }
 
-static bool is_victim(const struct load *load, uint64_t blocknr)
-{
-	uint64_t segnum = geometry_segment_of(&load->facts->vol->geo, blocknr);
-	size_t i;
-
-	for (i = 0; i < load->has.nvictims; i++)
-		if (load->victims[i] == segnum)
-			return true;
-	return false;
-}
-
-/* The block of a flipped bit is free now. */
-static void forget_bit(struct sums *s, const struct load *load, size_t i)
-{
-	const struct nilfs_geometry *geo = &load->facts->vol->geo;
-
-	patched_remove(s->dev, block_of(load, s->bits[i]) << geo->block_bits,
-		       geo->block_size);
-	s->bits[i] = s->bits[--s->nbits];
-}
-
 void sums_forget(struct sums *s, const struct load *load)
 {
-	size_t i;
+	const struct nilfs_geometry *geo = &load->facts->vol->geo;
+	size_t i, n;
 
-	for (i = 0; i < load->has.nvictims; i++)
-		if (load->victims[i] < s->ngood)
-			s->good[load->victims[i]] = 0;
-	for (i = s->nbits; i--;)
-		if (is_victim(load, block_of(load, s->bits[i])))
-			forget_bit(s, load, i);
+	for (i = 0; i < load->has.nvictims; i++) {
+		uint64_t segnum = load->victims[i];
+
+		if (segnum < s->ngood)
+			s->good[segnum] = 0;
+		for (n = s->nbits; n--;) {
+			uint64_t blocknr = block_of(load, s->bits[n]);
+
+			if (geometry_segment_of(geo, blocknr) != segnum)
+				continue;
+			patched_remove(s->dev, blocknr << geo->block_bits,
+				       geo->block_size);
+			s->bits[n] = s->bits[--s->nbits];
+		}
+	}
 }
 
-/* Whether LOAD moves BLOCKNR as it is on the device: 1, 0. */
-static int is_moved(const struct sums *s, struct context *cx,
-		    const struct load *load, uint64_t blocknr)
-{
-	size_t i;
-	int ret;
-
-	if (!blame_has(load, blocknr))
-		return 0;
-	for (i = 0; i < load->has.nlogs; i++)
-		if (blocknr >= load->logs[i].pseg &&
-		    blocknr - load->logs[i].pseg <
-			    le32_get(load->logs[i].ss.ss_nblocks))
-			break;
-	if (i == load->has.nlogs)
-		return 0;
-	ret = is_on_device(s, cx, load, &load->logs[i]);
-	if (ret >= 0)
-		return ret;
-	fail_clear(cx);
-	return 0;
-}
-
+/* Those that LOAD moves as they are on the device. */
 uint64_t sums_bits(const struct sums *s, struct context *cx,
 		   const struct load *load)
 {
 	uint64_t n = 0;
 	size_t i;
+	int ret;
 
-	for (i = 0; i < s->nbits; i++)
-		n += (uint64_t)is_moved(s, cx, load,
-					block_of(load, s->bits[i]));
+	for (i = 0; i < s->nbits; i++) {
+		uint64_t blocknr = block_of(load, s->bits[i]);
+		const struct load_log *log = load->logs;
+		const struct load_log *end = log + load->has.nlogs;
+
+		if (!blame_has(load, blocknr))
+			continue;
+		while (log < end &&
+		       (blocknr < log->pseg || blocknr - log->pseg >=
+						       le32_get(log->ss.ss_nblocks)))
+			log++;
+		ret = log < end ? is_on_device(s, cx, load, log) : 0;
+		if (ret < 0)
+			fail_clear(cx);
+		n += ret > 0;
+	}
 	return n;
 }
 
@@ -231,45 +180,13 @@ bool sums_is_bad(const struct sums *s, uint64_t segnum)
 	return i < s->nbad && s->bad[i] == segnum;
 }
 
-static int note_bad(struct sums *s, struct context *cx, uint64_t segnum)
-{
-	size_t i = search_lower_bound(s->bad, s->nbad, segnum);
-
-	if (sums_is_bad(s, segnum))
-		return 0;
-	if (array_reserve(cx, &s->bad, &s->bad_room, s->nbad + 1))
-		return -ENOMEM;
-	memmove(&s->bad[i + 1], &s->bad[i], (s->nbad++ - i) * sizeof(*s->bad));
-	s->bad[i] = segnum;
-	return 0;
-}
-
-/* Says that BIT was flipped, where it matters. */
-static int report_bit(struct summing *u, struct context *cx,
-		      const struct logbit *bit)
-{
-	const struct nilfs_geometry *geo = &u->load->facts->vol->geo;
-	uint64_t blocknr = bit->byte >> geo->block_bits;
-	char owner[BLAME_MAX], text[2 * BLAME_MAX];
-	int ret = blame_block(owner, cx, u->load, blocknr);
-
-	if (ret <= 0 || !u->s->found)
-		return ret < 0 ? ret : 0;
-	snprintf(text, sizeof(text), "block %" PRIu64 ": bit %u of byte %"
-		 PRIu64 " was flipped, by the checksum of its log (by chance 1 "
-		 "in %" PRIu64 "), and is corrected where it is moved: %s",
-		 blocknr, bit->bit, bit->byte & (geo->block_size - 1),
-		 (UINT64_C(1) << 32) / bit->positions, owner);
-	u->s->found(u->s->arg, text);
-	return 0;
-}
-
-/* From now on BIT reads as what it was. */
+/* From now on BIT reads as what it was; reports it, where it matters. */
 static int correct_bit(struct summing *u, struct context *cx,
 		       const struct logbit *bit)
 {
 	const struct nilfs_geometry *geo = &u->load->facts->vol->geo;
 	uint64_t off = bit->byte & ~(uint64_t)(geo->block_size - 1);
+	char owner[BLAME_MAX], text[2 * BLAME_MAX];
 	struct sums *s = u->s;
 	uint8_t *block;
 	int ret;
@@ -287,7 +204,16 @@ static int correct_bit(struct summing *u, struct context *cx,
 	if (ret < 0)
 		return ret;
 	s->bits[s->nbits++] = bit->byte * 8 + bit->bit;
-	return report_bit(u, cx, bit);
+	ret = blame_block(owner, cx, u->load, off >> geo->block_bits);
+	if (ret <= 0 || !s->found)
+		return ret < 0 ? ret : 0;
+	snprintf(text, sizeof(text), "block %" PRIu64 ": bit %u of byte %"
+		 PRIu64 " was flipped, by the checksum of its log (by chance 1 "
+		 "in %" PRIu64 "), and is corrected where it is moved: %s",
+		 off >> geo->block_bits, bit->bit, bit->byte - off,
+		 (UINT64_C(1) << 32) / bit->positions, owner);
+	s->found(s->arg, text);
+	return 0;
 }
 
 /*
@@ -309,88 +235,96 @@ static int correct_log(struct summing *u, struct context *cx,
 	return err ? err : 1;
 }
 
-/*
- * What to do about logs that are wrong: -EAGAIN if some were corrected; -EUCLEAN
- * if none, and *WRONG is the first one.
- */
-static int judge_wrong(struct summing *u, struct context *cx, size_t *wrong)
+int sums_judge(struct summing *u, struct context *cx, uint64_t *bad)
 {
-	struct logbits lb = {
-		.dev = u->s->dev,
-		.geo = &u->load->facts->vol->geo,
-	};
-	size_t i, n = u->load->has.nlogs;
+	const struct load *load = u->load;
+	struct sums *s = u->s;
+	struct logbits lb = { .dev = s->dev, .geo = &load->facts->vol->geo };
+	const struct load_log *wrong = NULL;
+	char files[BLAME_MAX];
 	bool corrected = false;
+	size_t i, at;
 	int ret = 0;
 
-	*wrong = n;
-	for (i = 0; i < n && ret >= 0; i++) {
+	for (i = 0; i < load->has.nlogs && ret >= 0; i++) {
+		uint64_t segnum = segment_of(load, i);
+
 		if (u->logs[i].state != WRONG)
 			continue;
-		ret = correct_log(u, cx, &lb, &u->load->logs[i]);
+		ret = correct_log(u, cx, &lb, &load->logs[i]);
 		corrected |= ret > 0;
 		if (ret)
 			continue;
-		ret = note_bad(u->s, cx, segment_of(u->load, i));
-		*wrong = *wrong == n ? i : *wrong;
+		if (!wrong)
+			wrong = &load->logs[i];
+		if (sums_is_bad(s, segnum))
+			continue;
+		ret = array_reserve(cx, &s->bad, &s->bad_room, s->nbad + 1);
+		if (ret)
+			break;
+		at = search_lower_bound(s->bad, s->nbad, segnum);
+		memmove(&s->bad[at + 1], &s->bad[at],
+			(s->nbad++ - at) * sizeof(*s->bad));
+		s->bad[at] = segnum;
 	}
 	logbits_fini(&lb);
 	if (ret < 0)
 		return ret;
 	if (corrected)
 		return fail(cx, -EAGAIN, "flipped bits were found");
-	return -EUCLEAN;
-}
-
-static int reserve_good(struct sums *s, uint64_t nsegments)
-{
-	uint16_t *good;
-
-	if (nsegments <= s->ngood)
-		return 0;
-	good = realloc(s->good, nsegments * sizeof(*good));
-	if (!good)
-		return -ENOMEM;
-	memset(good + s->ngood, 0, (nsegments - s->ngood) * sizeof(*good));
-	s->good = good;
-	s->ngood = nsegments;
-	return 0;
-}
-
-/* All jobs fit into the queue: to give one is not to wait. */
-static int begin_summing(struct summing *u, struct context *cx)
-{
-	size_t i, n = u->load->has.nlogs;
-	unsigned int depth = n < UINT32_MAX ? (unsigned int)n : UINT32_MAX;
-	int ret;
-
-	u->logs = calloc(n, sizeof(*u->logs));
-	if (!u->logs ||
-	    reserve_good(u->s, u->load->facts->vol->geo.nsegments))
-		return fail(cx, -ENOMEM, "checksums of %zu logs", n);
-	find_known(u);
-	ret = pool_open(&u->pool, cx, depth);
-	for (i = 0; i < n && !ret; i++)
-		if (!u->logs[i].state)
-			ret = pool_give(u->pool, cx, sum_up, &u->logs[i], NULL);
-	return ret;
+	ret = blame_log(files, cx, load, wrong);
+	if (ret)
+		return ret;
+	*bad = wrong->pseg;
+	return fail(cx, -EUCLEAN, "the log at block %" PRIu64 " does not match "
+		    "its checksum; blocks of %s; run fsck.nilfs2 -y --data",
+		    *bad, files);
 }
 
 int sums_begin(struct summing **up, struct context *cx, struct sums *s,
 	       const struct load *load)
 {
+	uint64_t nsegments = load->facts->vol->geo.nsegments;
+	size_t i, end, n = load->has.nlogs;
 	struct summing *u;
+	uint16_t *good;
+	bool known;
 	int ret;
 
 	*up = NULL;
-	if (!load->has.nlogs)
+	if (!n)
 		return 0;
 	u = calloc(1, sizeof(*u));
 	if (!u)
 		return fail(cx, -ENOMEM, "checksums of logs");
 	u->s = s;
 	u->load = load;
-	ret = begin_summing(u, cx);
+	u->logs = calloc(n, sizeof(*u->logs));
+	good = nsegments > s->ngood ?
+		       realloc(s->good, nsegments * sizeof(*good)) : s->good;
+	if (good)
+		s->good = good;
+	if (!u->logs || !good) {
+		sums_end(u);
+		return fail(cx, -ENOMEM, "checksums of %zu logs", n);
+	}
+	for (; s->ngood < nsegments; s->ngood++)
+		good[s->ngood] = 0;
+	/* What lives only becomes less: no more logs than before are the same. */
+	for (i = 0; i < n;) {
+		end = next_segment(load, i);
+		known = end - i <= good[segment_of(load, i)];
+		for (; i < end; i++)
+			u->logs[i] = (struct summed){
+				u, known ? RIGHT : UNKNOWN
+			};
+	}
+	/* All jobs fit into the queue: to give one is not to wait. */
+	ret = pool_open(&u->pool, cx, n < UINT32_MAX ? (unsigned int)n :
+						       UINT32_MAX);
+	for (i = 0; i < n && !ret; i++)
+		if (!u->logs[i].state)
+			ret = pool_give(u->pool, cx, sum_up, &u->logs[i], NULL);
 	if (ret)
 		sums_end(u);
 	else
@@ -400,33 +334,27 @@ int sums_begin(struct summing **up, struct context *cx, struct sums *s,
 
 int sums_wait(struct summing *u, struct context *cx)
 {
-	size_t i;
+	const struct load *load = u ? u->load : NULL;
+	size_t i, n, end;
+	bool wrong = false;
 	int ret = u ? pool_wait(u->pool, cx, NULL) : 0;
 
 	if (!u || ret)
 		return ret;
-	note_good(u);
-	for (i = 0; i < u->load->has.nlogs && !ret; i++)
-		ret = u->logs[i].state == WRONG;
-	return ret;
-}
+	for (i = 0; i < load->has.nlogs; i = end) {
+		uint16_t *good = &u->s->good[segment_of(load, i)];
+		bool right = true;
 
-int sums_judge(struct summing *u, struct context *cx, uint64_t *bad)
-{
-	const struct load *load = u->load;
-	char files[BLAME_MAX];
-	size_t wrong;
-	int ret = judge_wrong(u, cx, &wrong);
-
-	if (ret != -EUCLEAN)
-		return ret;
-	ret = blame_log(files, cx, load, &load->logs[wrong]);
-	if (ret)
-		return ret;
-	*bad = load->logs[wrong].pseg;
-	return fail(cx, -EUCLEAN, "the log at block %" PRIu64 " does not match "
-		    "its checksum; blocks of %s; run fsck.nilfs2 -y --data",
-		    *bad, files);
+		end = next_segment(load, i);
+		for (n = i; n < end; n++) {
+			right &= u->logs[n].state == RIGHT;
+			wrong |= u->logs[n].state == WRONG;
+		}
+		if (right && end - i > *good)
+			*good = end - i < UINT16_MAX ? (uint16_t)(end - i) :
+						       UINT16_MAX;
+	}
+	return wrong;
 }
 
 void sums_end(struct summing *u)

@@ -41,32 +41,24 @@ static int check_use(struct context *cx, const char *path)
 	}
 }
 
-/* A volume may be damaged if it is only read. */
-static int check_owner(struct target *t, struct context *cx, bool read_only)
-{
-	struct owner owner;
-
-	owner_find(&owner, cx, t->file);
-	if (owner.foreign && !(read_only && owner.nilfs))
-		return owner_fail(cx, t->file, &owner, "");
-	if (!read_only)
-		owner_guard(t->file);
-	return 0;
-}
-
 int target_open(struct target *t, struct context *cx, const char *path,
 		bool read_only)
 {
+	struct owner owner;
 	int ret = check_use(cx, path);
 
 	*t = (struct target){ NULL, NULL };
 	if (!ret)
 		ret = devfile_open(&t->file, cx, path,
 				   read_only ? DEVFILE_READ : DEVFILE_WRITE);
-	if (!ret)
-		ret = check_owner(t, cx, read_only);
 	if (ret)
 		return ret;
+	/* A volume may be damaged if it is only read. */
+	owner_find(&owner, cx, t->file);
+	if (owner.foreign && !(read_only && owner.nilfs))
+		return owner_fail(cx, t->file, &owner, "");
+	if (!read_only)
+		owner_guard(t->file);
 	/* Live blocks and summaries are far apart: no readahead. */
 	devfile_random(t->file);
 	ret = qcow2_open(&t->dev, cx, t->file);
@@ -86,29 +78,16 @@ void target_close(struct target *t)
 	dev_close(t->file);
 }
 
-/*
- * Whether a mount would recover data from logs after the latest one, or fail
- * because of them: 1, 0.  Most often a cleaner was interrupted, and there is
- * nothing.
- */
-static int has_data_behind(struct context *cx, struct volume *vol)
-{
-	struct rollforward *rf = NULL;
-	int ret = rollforward_collect(vol, cx, &vol->latest, &rf);
-
-	if (!ret)
-		ret = rf->count > 0;
-	rollforward_free(rf);
-	return ret == -EUCLEAN ? 1 : ret;
-}
-
-/* What a mount to be written to refuses, too. */
-static int check_writable(struct context *cx, const struct volume *vol)
+int target_check_volume(struct context *cx, struct volume *vol)
 {
 	const struct nilfs_super_block *sb = volume_super(vol);
 	enum rule rule = super_check_features(sb);
+	struct rollforward *rf = NULL;
 	struct nilfs_geometry g;
+	bool pending;
+	int ret;
 
+	/* What a mount to be written to refuses, too. */
 	if (!rule)
 		rule = super_geometry(sb, vol->dev->size, &g);
 	if (rule)
@@ -118,23 +97,21 @@ static int check_writable(struct context *cx, const struct volume *vol)
 		return fail(cx, -EUCLEAN, "%s: the first superblock was wiped "
 			    "or overwritten; run fsck.nilfs2 -y to bring it "
 			    "back", vol->dev->name);
-	return 0;
-}
-
-int target_check_volume(struct context *cx, struct volume *vol)
-{
-	int ret = check_writable(cx, vol);
-
-	if (!ret)
-		ret = has_data_behind(cx, vol);
-
-	if (ret < 0)
-		return ret;
-	if (ret)
+	/*
+	 * A mount would recover data from logs after the latest one, or fail
+	 * because of them.  Most often a cleaner was interrupted, and there is
+	 * nothing.
+	 */
+	ret = rollforward_collect(vol, cx, &vol->latest, &rf);
+	pending = ret == -EUCLEAN || (!ret && rf->count);
+	rollforward_free(rf);
+	if (pending)
 		return fail(cx, -EUCLEAN, "synchronized data has to be "
 					  "recovered first; run fsck.nilfs2, "
 					  "or mount the volume");
-	if (le16_get(volume_super(vol)->s_state) & NILFS_ERROR_FS)
+	if (ret < 0)
+		return ret;
+	if (le16_get(sb->s_state) & NILFS_ERROR_FS)
 		return fail(cx, -EUCLEAN, "the volume is marked as having "
 					  "errors; run fsck.nilfs2");
 	return 0;
