@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/context.h"
@@ -20,6 +21,51 @@
 #include "gc/plan/facts.h"
 #include "gc/plan/policy.h"
 #include "vol/volume.h"
+
+struct cleaner {
+	struct collector k;
+	struct clean *c;
+	const struct clean_options *o;
+	uint8_t *fates;		/* enum clean_fate of f->segments; or NULL */
+};
+
+/*
+ * How many blocks cleaning will move, from the state of the present round.  All
+ * batches are chosen at once, by the counts of the first: what does not fit into
+ * one is moved by the next.  An estimate, as metadata written on the way is not
+ * included; for progress only.  -ENOMEM.
+ */
+static int estimate_moves(struct cleaner *c, struct context *cx)
+{
+	const struct facts *f = &c->k.facts;
+	uint64_t bps = f->vol->geo.blocks_per_segment;
+	uint64_t n = 0, live = 0, taken = 0;
+	const struct policy_segment *s;
+	struct policy_order order;
+	int64_t i;
+
+	if (policy_open(&order, c->o->policy, &f->env, f->segments, f->n)) {
+		policy_close(&order);
+		return fail(cx, -ENOMEM, "order of segments");
+	}
+	while ((n > taken ? n - taken : 0) < c->o->goal &&
+	       (i = policy_next(&order, f->clean)) >= 0) {
+		s = &f->segments[i];
+		/*
+		 * One that frees no more than its live blocks and their summary
+		 * take gains nothing: such a batch is the last.
+		 */
+		if ((uint64_t)s->live + s->live / 32 + 1 >= s->blocks ||
+		    !policy_is_worth(s, c->o->min_dead))
+			continue;
+		n++;
+		live += s->live;
+		taken = (live + bps - 1) / bps;
+	}
+	policy_close(&order);
+	c->k.to_move = live;
+	return 0;
+}
 
 /*
  * Cleaning with few clean segments, or none.
@@ -46,18 +92,11 @@
 /* How many are tried alone. */
 #define ALONE 8
 
-struct scarce {
-	struct collector *k;
-	const struct policy *policy;
-	uint32_t min_dead;
-	uint64_t room;		/* blocks, before */
-};
-
 /*
  * Whether so little is clean that estimates are too coarse, in K's round, or one
  * was already.
  */
-static bool scarce_is(const struct collector *k)
+static bool is_scarce(const struct collector *k)
 {
 	uint64_t clean = k->facts.clean;
 
@@ -65,334 +104,41 @@ static bool scarce_is(const struct collector *k)
 	       clean * k->vol->geo.blocks_per_segment < FEW_BLOCKS;
 }
 
-/* Adds S where that may fit: 1, 0, or a failure. */
-static int add_victim(struct scarce *s, struct context *cx,
-		      const struct policy_segment *segment)
-{
-	struct load *l = &s->k->load;
-	struct load_size before = l->has;
-	int ret = collector_add(s->k, cx, segment, UINT64_MAX);
-
-	if (ret <= 0 || batch_least(l) <= s->room)
-		return ret;
-	load_rewind(l, cx, &before);
-	return 0;
-}
-
-/* MOST victims, without the first SKIP that are worth it. */
-static int choose_victims(struct scarce *s, struct context *cx, size_t skip,
-			  size_t most)
-{
-	struct facts *f = &s->k->facts;
-	struct policy_order order;
-	int64_t i;
-	int ret = policy_open(&order, s->policy, &f->env, f->segments, f->n);
-
-	while (ret >= 0 && s->k->load.has.nvictims < most) {
-		i = policy_next(&order, f->clean);
-		if (i < 0)
-			break;
-		if (!policy_is_worth(&f->segments[i], s->min_dead))
-			continue;
-		if (skip)
-			skip--;
-		else
-			ret = add_victim(s, cx, &f->segments[i]);
-	}
-	policy_close(&order);
-	return ret < 0 ? ret : 0;
-}
-
-/* *CHOSEN of MOST victims: 1 where they leave more room, 0, or a failure. */
-static int try(struct scarce *s, struct context *cx, size_t skip, size_t most,
-	       size_t *chosen)
-{
-	uint64_t after = 0, segnum;
-	int ret;
-
-	load_fini(&s->k->load);
-	ret = choose_victims(s, cx, skip, most);
-	*chosen = s->k->load.has.nvictims;
-	if (!ret && *chosen)
-		ret = collector_try(s->k, cx, &after, &segnum);
-	return ret ? ret : after > s->room;
-}
-
-static int try_fewer(struct scarce *s, struct context *cx)
-{
-	size_t most = SIZE_MAX, chosen;
-	int ret;
-
-	do {
-		ret = try(s, cx, 0, most, &chosen);
-		most = chosen > MANY ? chosen / 2 : chosen ? chosen - 1 : 0;
-	} while (!ret && most);
-	return ret;
-}
-
-static int try_more_victims(struct scarce *s, struct context *cx)
-{
-	size_t skip, chosen = 1;
-	int ret = 0;
-
-	for (skip = 1; skip <= ALONE && chosen && !ret; skip++)
-		ret = try(s, cx, skip, 1, &chosen);
-	return ret;
-}
-
 /*
- * One batch in the round of K, of which nothing was added, in the order of
- * POLICY, where a segment is worth it (policy_is_worth()) by MIN_DEAD: 1 where
- * there is more room after it; 0, and nothing was done, where no batch that was
- * tried comes to that.  Fails as collector_move().
+ * Tries at most MOST victims that could fit into ROOM blocks, in the order of the
+ * policy, without the first SKIP; *CHOSEN is their number.  1 where more than
+ * ROOM is left after them, 0, or a failure.
  */
-static int scarce_run(struct collector *k, struct context *cx,
-		      const struct policy *policy, uint32_t min_dead)
-{
-	struct scarce s = {
-		.k = k,
-		.policy = policy,
-		.min_dead = min_dead,
-		.room = collector_room(k),
-	};
-	int ret = try_fewer(&s, cx);
-
-	if (!ret)
-		ret = try_more_victims(&s, cx);
-	if (ret <= 0)
-		return ret;
-	ret = collector_move(k, cx, &k->o->batch);
-	return ret ? ret : 1;
-}
-
-/* Adds up to MOST segments without live blocks: their number, or a failure. */
-static int64_t add_dead_segments(struct collector *k, struct context *cx,
-				 size_t most)
-{
-	const struct facts *f = &k->facts;
-	size_t i;
-	int ret = 0;
-
-	load_fini(&k->load);
-	for (i = 0; i < f->n && ret >= 0 && k->load.has.nvictims < most; i++)
-		if (!f->segments[i].live)
-			ret = collector_add(k, cx, &f->segments[i], UINT64_MAX);
-	return ret < 0 ? ret : (int64_t)k->load.has.nvictims;
-}
-
-/* Whether the batch leaves more room, and writes to no victim: 1, 0. */
-static int is_of_use(struct collector *k, struct context *cx)
-{
-	const struct recovery *latest = &k->vol->latest;
-	uint64_t after, segnum = UINT64_MAX;
-	int ret = collector_try(k, cx, &after, &segnum);
-
-	if (ret)
-		return ret;
-	return after > collector_room(k) &&
-	       (segnum == latest->segnum || segnum == latest->nextnum);
-}
-
-static int reuse(struct collector *k, struct context *cx)
-{
-	size_t most = SIZE_MAX;
-	int64_t n;
-	int ret;
-
-	do {
-		n = add_dead_segments(k, cx, most);
-		ret = n > 0 ? is_of_use(k, cx) : (int)n;
-		most = (size_t)n / 2;
-	} while (!ret && n > 1);
-	if (ret > 0)
-		ret = collector_move(k, cx, &k->o->batch);
-	else
-		return ret;
-	return ret ? ret : 1;
-}
-
-/*
- * If no segment is clean: frees as many segments without live blocks as
- * possible, with a log that names one of them as the next.  1 if that leaves
- * more room, 0 if not, or if K's device has zones.
- */
-static int scarce_reuse(struct collector *k, struct context *cx)
-{
-	int ret;
-
-	if (k->dev->zones)
-		return 0;
-	k->reuse = true;
-	ret = reuse(k, cx);
-	k->reuse = false;
-	return ret;
-}
-
-/*
- * Estimate of the blocks to be moved.
- *
- * All batches are chosen at once, by the counts of the first: what does not fit
- * into one is moved by the next.  It is used for progress only.
- */
-
-/*
- * Whether cleaning S frees more than its live blocks and their summary take:
- * otherwise the batch gains nothing, and is the last.
- */
-static bool is_gain(const struct policy_segment *s)
-{
-	return (uint64_t)s->live + s->live / 32 + 1 < s->blocks;
-}
-
-/* Clean segments gained from N victims with LIVE blocks. */
-static uint64_t gain(const struct facts *f, uint64_t n, uint64_t live)
-{
-	uint64_t bps = f->vol->geo.blocks_per_segment;
-	uint64_t taken = (live + bps - 1) / bps;
-
-	return n > taken ? n - taken : 0;
-}
-
-/*
- * Blocks that cleaning by OPTIONS will move, from the state that F describes:
- * an estimate, as metadata written on the way is not included.  -ENOMEM.
- */
-static int estimate_moves(struct context *cx, const struct facts *f,
-			  const struct clean_options *options, uint64_t *blocks)
-{
-	const struct policy_segment *s;
-	struct policy_order order;
-	uint64_t n = 0, live = 0;
-	int64_t i;
-
-	*blocks = 0;
-	if (policy_open(&order, options->policy, &f->env, f->segments, f->n)) {
-		policy_close(&order);
-		return fail(cx, -ENOMEM, "order of segments");
-	}
-	while (gain(f, n, live) < options->goal &&
-	       (i = policy_next(&order, f->clean)) >= 0) {
-		s = &f->segments[i];
-		if (!is_gain(s) || !policy_is_worth(s, options->min_dead))
-			continue;
-		n++;
-		live += s->live;
-	}
-	policy_close(&order);
-	*blocks = live;
-	return 0;
-}
-
-struct cleaner {
-	struct collector k;
-	struct clean *c;
-	const struct clean_options *o;
-	uint8_t *fates;		/* enum clean_fate of f->segments; or NULL */
-};
-
-static int begin_fates(struct cleaner *c, struct context *cx)
-{
-	size_t i, n = c->k.facts.n, room = 0;
-
-	if (!c->o->fate || !n)
-		return 0;
-	c->fates = array_grow(cx, NULL, &room, n, 1);
-	if (!c->fates)
-		return -ENOMEM;
-	for (i = 0; i < n; i++)
-		c->fates[i] = CLEAN_UNNEEDED;
-	return 0;
-}
-
-/* Of SEGNUM, which is worth it, and was ADDED or not. */
-static enum clean_fate fate_of(const struct collector *k, uint64_t segnum,
-			       bool added)
-{
-	if (added)
-		return CLEAN_FREED;
-	if (k->full)
-		return CLEAN_FULL;
-	return collector_is_bad(k, segnum) ? CLEAN_LEFT : CLEAN_YOUNG;
-}
-
-/*
- * Reports segments whose fate a batch has decided, by whether it was MOVED; or
- * that no batch will clean, as nothing would be gained.
- */
-static void report_fates(struct cleaner *c, bool moved)
-{
-	const struct policy_segment *s = c->k.facts.segments;
-	size_t i;
-
-	for (i = 0; c->fates && i < c->k.facts.n; i++) {
-		bool freed = c->fates[i] == CLEAN_FREED;
-
-		if (!moved)
-			c->o->fate(c->o->how.arg, &s[i],
-				   freed ? CLEAN_UNNEEDED : c->fates[i]);
-		else if (freed)
-			c->o->fate(c->o->how.arg, &s[i], CLEAN_FREED);
-	}
-}
-
-/* Adds segment I if it is worth it: 1, 0, or a failure. */
-static int consider(struct cleaner *c, struct context *cx, int64_t i,
-		    uint64_t room)
-{
-	const struct policy_segment *s = &c->k.facts.segments[i];
-	int ret;
-
-	if (!policy_is_worth(s, c->o->min_dead)) {
-		if (c->fates)
-			c->fates[i] = CLEAN_SPARED;
-		return 0;
-	}
-	ret = collector_add(&c->k, cx, s, room);
-	if (ret >= 0 && c->fates)
-		c->fates[i] = fate_of(&c->k, s->segnum, ret);
-	return ret;
-}
-
-static int choose_batch(struct cleaner *c, struct context *cx, uint64_t goal)
+static int try(struct cleaner *c, struct context *cx, uint64_t room,
+	       size_t skip, size_t most, size_t *chosen)
 {
 	struct facts *f = &c->k.facts;
-	uint64_t room = collector_room(&c->k);
+	struct load *l = &c->k.load;
 	struct policy_order order;
+	uint64_t after = 0, segnum;
 	int64_t i;
 	int ret = policy_open(&order, c->o->policy, &f->env, f->segments, f->n);
 
-	/* Once memory is full the rest is looked at only for its fate. */
-	while (ret >= 0 && collector_gain(&c->k) < goal &&
-	       (c->fates || !collector_is_sated(&c->k))) {
-		i = policy_next(&order, f->clean);
-		if (i < 0)
-			break;
-		ret = consider(c, cx, i, room);
+	load_fini(l);
+	while (ret >= 0 && l->has.nvictims < most &&
+	       (i = policy_next(&order, f->clean)) >= 0) {
+		struct load_size before = l->has;
+
+		if (!policy_is_worth(&f->segments[i], c->o->min_dead))
+			continue;
+		if (skip) {
+			skip--;
+			continue;
+		}
+		ret = collector_add(&c->k, cx, &f->segments[i], UINT64_MAX);
+		if (ret > 0 && batch_least(l) > room)
+			load_rewind(l, cx, &before);
 	}
 	policy_close(&order);
-	return ret < 0 ? ret : 0;
-}
-
-/* Number of segments still to be freed. */
-static uint64_t goal_left(const struct cleaner *c)
-{
-	uint64_t clean = c->k.facts.clean, before = c->c->clean_before;
-	uint64_t gained = clean > before ? clean - before : 0;
-
-	if (c->o->goal == CLEAN_ALL)
-		return CLEAN_ALL;
-	return c->o->goal > gained ? c->o->goal - gained : 0;
-}
-
-static bool is_any_worth(const struct cleaner *c)
-{
-	const struct facts *f = &c->k.facts;
-	size_t i;
-
-	for (i = 0; i < f->n; i++)
-		if (policy_is_worth(&f->segments[i], c->o->min_dead))
-			return true;
-	return false;
+	*chosen = l->has.nvictims;
+	if (ret >= 0)
+		ret = *chosen ? collector_try(&c->k, cx, &after, &segnum) : 0;
+	return ret ? ret : after > room;
 }
 
 /* The victims are those of the load, whatever was chosen before. */
@@ -410,35 +156,90 @@ static void note_chosen(struct cleaner *c)
 	}
 }
 
-/* Where next to nothing is clean each block counts: 1, 0, or a failure. */
+/*
+ * One batch where next to nothing is clean and each block counts: 1 where there
+ * is more room after it; 0, and nothing was done, where no batch that was tried
+ * comes to that.  -ENOSPC if none ever did, or fails as collector_move().
+ */
 static int run_scarce(struct cleaner *c, struct context *cx)
 {
+	const struct facts *f = &c->k.facts;
 	uint64_t room = collector_room(&c->k);
+	size_t most = SIZE_MAX, skip, chosen, i;
 	int ret;
 
-	if (!scarce_is(&c->k))
+	if (!is_scarce(&c->k))
 		return 0;
-	ret = scarce_run(&c->k, cx, c->o->policy, c->o->min_dead);
-	if (ret > 0)
-		note_chosen(c);
-	if (ret || (c->k.facts.clean && !c->k.most) || c->k.totals.batches ||
-	    !is_any_worth(c))
+	do {
+		ret = try(c, cx, room, 0, most, &chosen);
+		most = chosen > MANY ? chosen / 2 : chosen ? chosen - 1 : 0;
+	} while (!ret && most);
+	chosen = 1;
+	for (skip = 1; skip <= ALONE && chosen && !ret; skip++)
+		ret = try(c, cx, room, skip, 1, &chosen);
+	if (ret < 0)
 		return ret;
-	if (c->k.facts.clean)
+	if (ret) {
+		ret = collector_move(&c->k, cx, &c->o->how.batch);
+		if (ret)
+			return ret;
+		note_chosen(c);
+		return 1;
+	}
+	for (i = 0; i < f->n; i++)
+		if (policy_is_worth(&f->segments[i], c->o->min_dead))
+			break;
+	if ((f->clean && !c->k.most) || c->k.totals.batches || i == f->n)
+		return 0;
+	if (f->clean)
 		return fail(cx, -ENOSPC, "the %" PRIu64 " clean segments are "
 			    "too few to clean with; --output makes a compact "
-			    "copy, --grow adds segments", c->k.facts.clean);
+			    "copy, --grow adds segments", f->clean);
 	return fail(cx, -ENOSPC, "no segment is clean, and the %" PRIu64
 		    " blocks after the latest log are too few to clean with; "
 		    "--output makes a compact copy, --grow adds segments",
 		    room);
 }
 
-/* Gathers the candidates again, which run_chosen() has dropped. */
-static int begin_again(struct collector *k, struct context *cx)
+/*
+ * If no segment is clean: frees as many segments without live blocks as
+ * possible, with a log that names one of them as the next, and writes to none.  1
+ * if that leaves more room, 0 if not, or if K's device has zones.
+ */
+static int reuse_dead(struct collector *k, struct context *cx)
 {
-	collector_close(k);
-	return collector_open(k, cx);
+	const struct recovery *latest = &k->vol->latest;
+	const struct facts *f = &k->facts;
+	size_t most = SIZE_MAX, n, i;
+	uint64_t after, segnum;
+	int ret;
+
+	if (k->dev->zones)
+		return 0;
+	k->reuse = true;
+	do {
+		load_fini(&k->load);
+		for (i = 0, ret = 0; i < f->n && ret >= 0 &&
+		     k->load.has.nvictims < most; i++)
+			if (!f->segments[i].live)
+				ret = collector_add(k, cx, &f->segments[i],
+						    UINT64_MAX);
+		n = k->load.has.nvictims;
+		most = n / 2;
+		segnum = UINT64_MAX;
+		if (ret >= 0)
+			ret = n ? collector_try(k, cx, &after, &segnum) : 0;
+		if (!ret && n)
+			ret = after > collector_room(k) &&
+			      (segnum == latest->segnum ||
+			       segnum == latest->nextnum);
+	} while (!ret && n > 1);
+	if (ret > 0) {
+		ret = collector_move(k, cx, &k->o->batch);
+		ret = ret ? ret : 1;
+	}
+	k->reuse = false;
+	return ret;
 }
 
 /*
@@ -448,14 +249,18 @@ static int begin_again(struct collector *k, struct context *cx)
 static int run_dead(struct cleaner *c, struct context *cx, int ret)
 {
 	struct context own;
-	int reused;
+	int reused = 0;
 
-	if (ret != -ENOSPC && (ret || !scarce_is(&c->k)))
+	if (ret != -ENOSPC && (ret || !is_scarce(&c->k)))
 		return ret;
 	context_child(cx, &own);
-	reused = ret ? begin_again(&c->k, &own) : 0;
+	if (ret) {
+		/* Gathers the candidates again, which a batch drops. */
+		collector_close(&c->k);
+		reused = collector_open(&c->k, &own);
+	}
 	if (!reused)
-		reused = scarce_reuse(&c->k, &own);
+		reused = reuse_dead(&c->k, &own);
 	if (reused > 0)
 		note_chosen(c);
 	if (reused < 0)
@@ -465,14 +270,35 @@ static int run_dead(struct cleaner *c, struct context *cx, int ret)
 	return reused ? reused : ret;
 }
 
-static int run_chosen(struct cleaner *c, struct context *cx)
+/* Adds what is worth it until GOAL is reached, and notes fates. */
+static int choose_batch(struct cleaner *c, struct context *cx, uint64_t goal)
 {
-	int ret;
+	struct collector *k = &c->k;
+	struct facts *f = &k->facts;
+	uint64_t room = collector_room(k);
+	struct policy_order order;
+	enum clean_fate fate;
+	int64_t i;
+	int ret = policy_open(&order, c->o->policy, &f->env, f->segments, f->n);
 
-	if (!c->fates)
-		facts_drop_candidates(&c->k.facts);
-	ret = collector_move(&c->k, cx, &c->o->how.batch);
-	return ret ? ret : 1;
+	/* Once memory is full the rest is looked at only for its fate. */
+	while (ret >= 0 && collector_gain(k) < goal &&
+	       (c->fates || !collector_is_sated(k))) {
+		i = policy_next(&order, f->clean);
+		if (i < 0)
+			break;
+		fate = CLEAN_SPARED;
+		if (policy_is_worth(&f->segments[i], c->o->min_dead)) {
+			ret = collector_add(k, cx, &f->segments[i], room);
+			fate = ret ? CLEAN_FREED : k->full ? CLEAN_FULL :
+			       collector_is_bad(k, f->segments[i].segnum) ?
+				       CLEAN_LEFT : CLEAN_YOUNG;
+		}
+		if (ret >= 0 && c->fates)
+			c->fates[i] = (uint8_t)fate;
+	}
+	policy_close(&order);
+	return ret < 0 ? ret : 0;
 }
 
 /*
@@ -482,23 +308,53 @@ static int run_chosen(struct cleaner *c, struct context *cx)
  */
 static int clean_batch(struct cleaner *c, struct context *cx)
 {
-	uint64_t goal = goal_left(c);
-	size_t bad;
-	int ret = begin_fates(c, cx);
+	const struct facts *f = &c->k.facts;
+	uint64_t before = c->c->clean_before, goal = c->o->goal;
+	uint64_t gained = f->clean > before ? f->clean - before : 0;
+	size_t bad, i, room = 0;
+	int ret = 0;
 
-	if (!ret && goal)
+	if (goal != CLEAN_ALL)
+		goal = goal > gained ? goal - gained : 0;
+	if (c->o->fate && f->n) {
+		c->fates = array_grow(cx, NULL, &room, f->n, 1);
+		if (!c->fates)
+			return -ENOMEM;
+		memset(c->fates, CLEAN_UNNEEDED, f->n);
+	}
+	if (goal)
 		ret = choose_batch(c, cx, goal);
 	if (ret)
 		return ret;
 	bad = c->k.nbad;
+	if (goal && collector_gain(&c->k)) {
+		if (!c->fates)
+			facts_drop_candidates(&c->k.facts);
+		ret = collector_move(&c->k, cx, &c->o->how.batch);
+		ret = ret ? ret : 1;
+	} else if (goal) {
+		ret = run_scarce(c, cx);
+	}
 	if (goal)
-		ret = run_dead(c, cx, collector_gain(&c->k) ?
-				      run_chosen(c, cx) : run_scarce(c, cx));
-	if (!ret || (ret > 0 && bad == c->k.nbad))
-		report_fates(c, ret);
+		ret = run_dead(c, cx, ret);
+	if (ret < 0 || (ret && bad != c->k.nbad) || !c->fates)
+		return ret;
+	/*
+	 * The fates that the batch has decided; or those of all that no batch
+	 * will clean, as nothing would be gained.
+	 */
+	for (i = 0; i < f->n; i++) {
+		bool freed = c->fates[i] == CLEAN_FREED;
+
+		if (freed || !ret)
+			c->o->fate(c->o->how.arg, &f->segments[i],
+				   freed && !ret ? CLEAN_UNNEEDED :
+						   c->fates[i]);
+	}
 	return ret;
 }
 
+/* Opens the volume for one batch: as clean_batch(). */
 static int clean_round(struct cleaner *c, struct context *cx, bool first)
 {
 	struct facts *f = &c->k.facts;
@@ -513,7 +369,7 @@ static int clean_round(struct cleaner *c, struct context *cx, bool first)
 		f->env.metadata_weight = c->o->metadata_weight;
 		f->env.scarce = c->k.vol->geo.nsegments / 20;
 		if (first && c->o->how.moving)
-			ret = estimate_moves(cx, f, c->o, &c->k.to_move);
+			ret = estimate_moves(c, cx);
 	}
 	if (!ret)
 		ret = clean_batch(c, cx);

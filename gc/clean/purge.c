@@ -7,95 +7,32 @@
  * until there are none; moved blocks have none, so each batch leaves fewer.
  * The segment being written cannot be a victim: if it has remains, the next log
  * begins another one first.
+ *
+ * Then unused space is zeroed.  The SUFILE records how much of each segment is in
+ * use.  Before anything is overwritten it is compared with the DAT: a pass over
+ * it finds for each segment the last block that an entry in use names.
+ * Overwritten blocks belong to no state that a superblock names, so a power cut
+ * does no harm at any time.  Space outside the segments is not changed.
  */
 #include "gc/clean/purge.h"
 
 #include <errno.h>
-#include <stdint.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/array.h"
 #include "base/context.h"
+#include "dev/zone.h"
+#include "disk/segusage.h"
 #include "gc/plan/policy.h"
+#include "vol/datscan.h"
 #include "vol/liveness.h"
 #include "vol/logscan.h"
 #include "vol/summary.h"
+#include "vol/sutable.h"
 #include "vol/translate.h"
 #include "vol/volume.h"
-
-/*
- * Remains.
- *
- * The logs list every block as it was written, and the DAT shows whether it is
- * live.  Old blocks of DAT, cpfile and SUFILE do not count: each checkpoint
- * leaves some, and they have no content of files.
- */
-
-static bool is_of_files(const struct segsum_block *b)
-{
-	return b->is_virtual && b->ino != NILFS_DAT_INO &&
-	       b->ino != NILFS_CPFILE_INO && b->ino != NILFS_SUFILE_INO;
-}
-
-/* Whether the block at BLOCKNR is the one of VBLOCKNR, and needed: 1, 0. */
-static int is_block_needed(struct context *cx, struct volume *vol,
-			   const struct liveness *l, uint64_t vblocknr,
-			   uint64_t blocknr)
-{
-	struct nilfs_dat_entry de;
-	int ret = translate_entry(vol, cx, vblocknr, &de);
-
-	if (ret == -ENOENT) {
-		fail_clear(cx);
-		return 0;
-	}
-	if (ret)
-		return ret;
-	return le64_get(de.de_blocknr) == blocknr &&
-	       liveness_of_entry(l, &de) != LIVENESS_DEAD;
-}
-
-static int look_into(struct context *cx, struct volume *vol,
-		     const struct liveness *l, struct summary *summary,
-		     const struct log *log)
-{
-	struct segsum_block b;
-	int ret = summary_read(summary, cx, vol, log->pseg, &log->ss);
-
-	if (ret)
-		return ret;
-	while ((ret = summary_next(summary, cx, &b)) > 0) {
-		if (!is_of_files(&b))
-			continue;
-		ret = is_block_needed(cx, vol, l, b.vblocknr,
-				      log->pseg + b.index);
-		if (ret <= 0)
-			return ret ? ret : 1;
-	}
-	return ret;
-}
-
-/*
- * Whether the first NBLOCKS blocks of SEGNUM have a block of a file or of the
- * ifile that is not live by L: 1, 0.  1 also if the logs do not list all of
- * them.  -EIO, -EUCLEAN, -ENOMEM.
- */
-static int remains_any(struct context *cx, struct volume *vol,
-		       const struct liveness *l, uint64_t segnum,
-		       uint32_t nblocks)
-{
-	uint64_t end = geometry_segment_start(&vol->geo, segnum) + nblocks;
-	struct summary summary = { .vol = NULL };
-	struct logscan scan;
-	struct log log;
-	int ret;
-
-	if (!nblocks)
-		return 0;
-	ret = logscan_open(&scan, cx, vol, segnum, nblocks);
-	while (!ret && (ret = logscan_next(&scan, cx, &log)) > 0)
-		ret = look_into(cx, vol, l, &summary, &log);
-	summary_free(&summary);
-	return ret ? ret : scan.pseg < end;
-}
 
 struct purger {
 	struct collector k;
@@ -104,90 +41,216 @@ struct purger {
 	bool renewed;		/* superblocks name a log of ours */
 };
 
-/* If it cannot be determined, assume remains. */
+/*
+ * Whether B, which a log lists at BLOCKNR, is a block of a file or of the ifile
+ * that the DAT does not show to be live: 1, 0.  Old blocks of DAT, cpfile and
+ * SUFILE do not count: each checkpoint leaves some, and they have no content of
+ * files.
+ */
+static int is_remains(struct purger *u, struct context *cx,
+		      const struct segsum_block *b, uint64_t blocknr)
+{
+	struct nilfs_dat_entry de;
+	int ret;
+
+	if (!b->is_virtual || b->ino == NILFS_DAT_INO ||
+	    b->ino == NILFS_CPFILE_INO || b->ino == NILFS_SUFILE_INO)
+		return 0;
+	ret = translate_entry(u->k.vol, cx, b->vblocknr, &de);
+	if (ret == -ENOENT) {
+		fail_clear(cx);
+		return 1;
+	}
+	if (ret)
+		return ret;
+	return le64_get(de.de_blocknr) != blocknr ||
+	       liveness_of_entry(u->k.facts.liveness, &de) == LIVENESS_DEAD;
+}
+
+/*
+ * Whether the first NBLOCKS blocks of SEGNUM have remains: 1, 0.  1 also if the
+ * logs do not list all of them, or cannot be read.  -ENOMEM.
+ */
 static int has_remains(struct purger *u, struct context *cx, uint64_t segnum,
 		       uint32_t nblocks)
 {
-	int ret = remains_any(cx, u->k.vol, u->k.facts.liveness, segnum,
-			      nblocks);
+	struct volume *vol = u->k.vol;
+	uint64_t end = geometry_segment_start(&vol->geo, segnum) + nblocks;
+	struct summary summary = { .vol = NULL };
+	struct segsum_block b;
+	struct logscan scan;
+	struct log log;
+	int ret;
 
+	if (!nblocks)
+		return 0;
+	ret = logscan_open(&scan, cx, vol, segnum, nblocks);
+	while (!ret && (ret = logscan_next(&scan, cx, &log)) > 0) {
+		ret = summary_read(&summary, cx, vol, log.pseg, &log.ss);
+		while (!ret && (ret = summary_next(&summary, cx, &b)) > 0)
+			ret = is_remains(u, cx, &b, log.pseg + b.index);
+	}
+	summary_free(&summary);
+	if (!ret)
+		return scan.pseg < end;
 	if (ret != -EUCLEAN && ret != -EIO)
 		return ret;
 	fail_clear(cx);
 	return 1;
 }
 
-/* Adds S if it has remains: 1, 0, or a failure. */
-static int add_if_remains(struct purger *u, struct context *cx,
-			  const struct policy_segment *s)
-{
-	int ret = has_remains(u, cx, s->segnum, s->written);
-
-	if (ret <= 0)
-		return ret;
-	ret = collector_add(&u->k, cx, s, collector_room(&u->k));
-	u->p->left += !ret;
-	return ret;
-}
-
-static int choose_remains(struct purger *u, struct context *cx)
+/*
+ * One batch of all segments with remains: 1, or 0 if none is left.  It begins
+ * another segment where the latest one has remains, or where others do and the
+ * older superblock may need them.
+ */
+static int purge_batch(struct purger *u, struct context *cx)
 {
 	const struct facts *f = &u->k.facts;
+	const struct recovery *latest = &u->k.vol->latest;
+	struct batch_options batch = u->how->batch;
 	struct policy_order order;
 	int64_t i;
 	int ret = policy_open(&order, &policy_list[0], &f->env, f->segments,
 			      f->n);
 
 	u->p->left = 0;
-	while (ret >= 0 && (i = policy_next(&order, f->clean)) >= 0)
-		ret = add_if_remains(u, cx, &f->segments[i]);
+	while (ret >= 0 && (i = policy_next(&order, f->clean)) >= 0) {
+		ret = has_remains(u, cx, f->segments[i].segnum,
+				  f->segments[i].written);
+		if (ret <= 0)
+			continue;
+		ret = collector_add(&u->k, cx, &f->segments[i],
+				    collector_room(&u->k));
+		u->p->left += !ret;
+	}
 	policy_close(&order);
-	return ret < 0 ? ret : 0;
+	if (ret < 0)
+		return ret;
+	if (!u->k.load.has.nvictims) {
+		ret = has_remains(u, cx, latest->segnum,
+				  (uint32_t)latest->offset);
+		if (!ret)
+			ret = u->p->left && !u->renewed;
+		if (ret <= 0)
+			return ret;
+		u->renewed = true;
+		batch.fresh = true;
+	}
+	ret = collector_move(&u->k, cx, &batch);
+	return ret ? ret : 1;
+}
+
+struct space {
+	struct zeroing *z;
+	struct volume *vol;
+	uint32_t *used;		/* by segment: blocks, by the DAT */
+	bool forecast;
+};
+
+static int note_block(void *arg, struct context *cx, uint64_t blocknr,
+		      uint64_t vblocknr, const struct nilfs_dat_entry *de,
+		      const struct blockmap_item *own)
+{
+	struct space *s = arg;
+	const struct nilfs_geometry *g = &s->vol->geo;
+	uint64_t segnum = geometry_segment_of(g, blocknr);
+	uint32_t used, seen;
+
+	(void)cx;
+	(void)vblocknr;
+	(void)de;
+	(void)own;
+	if (!geometry_has_block(g, blocknr))
+		return 0;
+	used = (uint32_t)(blocknr - geometry_segment_start(g, segnum)) + 1;
+	seen = __atomic_load_n(&s->used[segnum], __ATOMIC_RELAXED);
+	while (seen < used &&
+	       !__atomic_compare_exchange_n(&s->used[segnum], &seen, used,
+					    true, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED))
+		;
+	return 0;
+}
+
+/* Blocks of SEGNUM, from its beginning, that are in use by its entry. */
+static uint32_t in_use(const struct space *s, uint64_t segnum,
+		       const struct nilfs_segment_usage *su)
+{
+	const struct recovery *latest = &s->vol->latest;
+
+	if (segnum == latest->segnum)
+		return (uint32_t)latest->offset;
+	return segusage_is_dirty(su) ? le32_get(su->su_nblocks) : 0;
+}
+
+static int check_usage(void *arg, struct context *cx, uint64_t segnum,
+		       const struct nilfs_segment_usage *su)
+{
+	const struct space *s = arg;
+	uint32_t used = in_use(s, segnum, su);
+
+	if (segusage_is_error(su) || s->used[segnum] <= used)
+		return 0;
+	return fail(cx, -EUCLEAN, "segment %" PRIu64 ": the DAT has %" PRIu32
+		    " blocks of it, the segment usage file %" PRIu32
+		    "; run fsck.nilfs2", segnum, s->used[segnum], used);
+}
+
+static int zero(void *arg, struct context *cx, uint64_t segnum,
+		const struct nilfs_segment_usage *su)
+{
+	struct space *s = arg;
+	struct dev *dev = s->vol->dev;
+	const struct nilfs_geometry *g = &s->vol->geo;
+	uint64_t from = geometry_segment_start(g, segnum) +
+			in_use(s, segnum, su);
+	uint64_t end = geometry_segment_end(g, segnum);
+	uint64_t len = from < end ? (end - from) << g->block_bits : 0;
+	uint64_t off = from << g->block_bits;
+	int ret = 0;
+
+	if (segusage_is_error(su)) {
+		s->z->skipped++;
+		return 0;
+	}
+	/* Such a zone was reset with its last segment, or is empty from here. */
+	if (dev->zones && off < dev->size &&
+	    dev->zones->kinds[zone_of(dev->zones, off)] == ZONE_SEQUENTIAL)
+		return 0;
+	if (!s->forecast)
+		ret = dev_zero(dev, cx, off, len);
+	s->z->bytes += len;
+	if (s->z->done)
+		s->z->done(s->z->arg, s->z->bytes);
+	return ret;
 }
 
 /*
- * Begins another segment where the latest one has remains, or where others do
- * and the older superblock may need them: 1, 0.
+ * Zeros the clean segments of VOL, and the space after the last log of the
+ * others, on its device; with FORECAST only counts.
  */
-static int leave_latest(struct purger *u, struct context *cx)
+static int zero_unused(struct zeroing *z, struct context *cx,
+		       struct volume *vol, bool forecast)
 {
-	const struct recovery *latest = &u->k.vol->latest;
-	struct batch_options fresh = u->how->batch;
-	int ret = has_remains(u, cx, latest->segnum,
-			      (uint32_t)latest->offset);
+	struct space s = { .z = z, .vol = vol, .forecast = forecast };
+	const struct datscan_visitor visitor = { .block = note_block, .arg = &s };
+	size_t n = vol->geo.nsegments, room = 0;
+	int ret;
 
+	z->bytes = z->skipped = 0;
+	s.used = array_grow(cx, NULL, &room, n, sizeof(*s.used));
+	if (!s.used)
+		return -ENOMEM;
+	memset(s.used, 0, n * sizeof(*s.used));
+	ret = datscan_run(vol, cx, &visitor);
 	if (!ret)
-		ret = u->p->left && !u->renewed;
-	if (ret <= 0)
-		return ret;
-	u->renewed = true;
-	fresh.fresh = true;
-	ret = collector_move(&u->k, cx, &fresh);
-	return ret ? ret : 1;
-}
-
-/* One batch: 1, or 0 if none is left. */
-static int purge_batch(struct purger *u, struct context *cx)
-{
-	int ret = choose_remains(u, cx);
-
-	if (ret)
-		return ret;
-	if (!u->k.load.has.nvictims)
-		return leave_latest(u, cx);
-	ret = collector_move(&u->k, cx, &u->how->batch);
-	return ret ? ret : 1;
-}
-
-static int zero_rest(struct purger *u, struct context *cx, struct dev *dev)
-{
-	struct volume *vol;
-	int ret = volume_open(&vol, cx, dev, NULL);
-
+		ret = sutable_walk(vol, cx, true, check_usage, &s);
 	if (!ret)
-		ret = zeroing_run(&u->p->zeroing, cx, vol,
-				  u->how->batch.forecast);
-	volume_close(vol);
+		ret = sutable_walk(vol, cx, true, zero, &s);
+	if (!ret && !forecast)
+		ret = dev_flush(vol->dev, cx);
+	free(s.used);
 	return ret;
 }
 
@@ -195,6 +258,7 @@ int purge_run(struct purge *p, struct context *cx, struct dev *dev,
 	      const struct collector_options *how)
 {
 	struct purger u = { .p = p, .how = how };
+	struct volume *vol;
 	int ret;
 
 	collector_init(&u.k, dev, how);
@@ -208,5 +272,11 @@ int purge_run(struct purge *p, struct context *cx, struct dev *dev,
 		ret = collector_finish(&u.k, cx);
 	p->totals = u.k.totals;
 	collector_fini(&u.k);
-	return ret ? ret : zero_rest(&u, cx, dev);
+	if (ret)
+		return ret;
+	ret = volume_open(&vol, cx, dev, NULL);
+	if (!ret)
+		ret = zero_unused(&p->zeroing, cx, vol, how->batch.forecast);
+	volume_close(vol);
+	return ret;
 }

@@ -8,8 +8,15 @@
 
 #include "base/context.h"
 #include "dev/dev.h"
-#include "gc/clean/zeroing.h"
 #include "gc/move/collector.h"
+
+struct zeroing {
+	uint64_t bytes;		/* that are zero now */
+	uint64_t skipped;	/* segments that are marked as erroneous */
+	/* Called with the bytes done, or NULL. */
+	void (*done)(void *arg, uint64_t bytes);
+	void *arg;
+};
 
 struct purge {
 	struct batch_totals totals;
@@ -19,9 +26,11 @@ struct purge {
 
 /*
  * Moves all segments with blocks of files that nothing refers to, however few,
- * and zeros all free space.  HOW defines which blocks are kept, and may be a
- * forecast.  Fails as collector_open(), collector_move() and zeroing_run();
- * completed batches stay.
+ * and zeros all free space: clean segments, and the space after the last log of
+ * the others.  HOW defines which blocks are kept, and may be a forecast, which
+ * only counts.  -EUCLEAN, before anything is lost, if the DAT has a block in free
+ * space.  Or fails as collector_open() and collector_move(); completed batches
+ * stay.
  */
 int purge_run(struct purge *p, struct context *cx, struct dev *dev,
 	      const struct collector_options *how);
