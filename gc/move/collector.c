@@ -36,11 +36,9 @@ int collector_open(struct collector *k, struct context *cx)
 {
 	int ret = target_open_volume(&k->vol, cx, k->dev);
 
-	if (!ret && k->whole)
-		ret = facts_gather_whole(&k->facts, cx, k->vol, k->o->protect);
-	else if (!ret)
-		ret = facts_gather(&k->facts, cx, k->vol, k->o->protect,
-				   &k->kept);
+	if (!ret)
+		ret = facts_gather_all(&k->facts, cx, k->vol, k->o->protect,
+				       k->whole ? NULL : &k->kept, k->whole);
 	/* The SUFILE is known to be correct now. */
 	if (!ret && !k->settled && !k->whole)
 		ret = zoning_settle(cx, k->dev);

@@ -53,11 +53,11 @@ int facts_gather(struct facts *f, struct context *cx, struct volume *vol,
 		 uint64_t protect, struct facts_kept *kept);
 
 /*
- * The same, but with all segments that are not clean among the candidates, and
- * with all counted.
+ * The same; with WHOLE all segments that are not clean are among the candidates,
+ * and all are counted.
  */
-int facts_gather_whole(struct facts *f, struct context *cx,
-		       struct volume *vol, uint64_t protect);
+int facts_gather_all(struct facts *f, struct context *cx, struct volume *vol,
+		     uint64_t protect, struct facts_kept *kept, bool whole);
 
 /*
  * Counts the blocks of metadata of each candidate as well, which are 0 after

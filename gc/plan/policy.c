@@ -128,35 +128,22 @@ const char *policy_word(size_t i)
 	return i < policy_count ? policy_list[i].name : NULL;
 }
 
-/* All of TEXT, a number of percent of at most ten digits; or 0. */
-static uint32_t parse_weight(const char *text)
-{
-	size_t digits = strspn(text, "0123456789");
-	uint64_t n = digits && digits <= 10 && !text[digits] ?
-			     strtoull(text, NULL, 10) : 0;
-
-	return n <= UINT32_MAX ? (uint32_t)n : 0;
-}
-
 const struct policy *policy_parse(const char *text, uint32_t *weight)
 {
 	static const char weighted_by[] = "weighted:";
-	size_t length = strlen(weighted_by);
+	const char *number = text + strlen(weighted_by);
+	uint64_t n;
 
 	*weight = POLICY_WEIGHT;
-	if (strncmp(text, weighted_by, length))
+	if (strncmp(text, weighted_by, strlen(weighted_by)))
 		return policy_find(text);
-	*weight = parse_weight(text + length);
+	/* All of it, of at most ten digits. */
+	if (strspn(number, "0123456789") != strlen(number) ||
+	    strlen(number) > 10)
+		return NULL;
+	n = strtoull(number, NULL, 10);
+	*weight = n <= UINT32_MAX ? (uint32_t)n : 0;
 	return *weight ? policy_find("weighted") : NULL;
-}
-
-/*
- * Moving data rewrites the metadata that refers to it, wherever it is: a
- * segment with mostly metadata empties by itself.
- */
-static bool policy_is_metadata(const struct policy_segment *s)
-{
-	return s->metadata && s->metadata >= s->live / 2;
 }
 
 bool policy_is_worth(const struct policy_segment *s, uint32_t percent)
@@ -166,27 +153,14 @@ bool policy_is_worth(const struct policy_segment *s, uint32_t percent)
 	return !s->live || dead * 100 >= (uint64_t)percent * s->blocks;
 }
 
-/* More important, or as much and with a lower number. */
-static int compare_importance(const void *a, const void *b)
+/* Less important, or as much and with a greater number. */
+static int compare_ranks(const void *a, const void *b)
 {
 	const struct policy_rank *x = a, *y = b;
 
 	if (x->importance != y->importance)
-		return x->importance > y->importance ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
-}
-
-static int compare_merits(const void *a, const void *b)
-{
-	return compare_importance(b, a);
-}
-
-static struct policy_rank rank_of(const struct policy_order *o, size_t i)
-{
-	return (struct policy_rank){
-		.importance = o->policy->importance(&o->segments[i], o->env),
-		.index = i,
-	};
+		return x->importance < y->importance ? -1 : 1;
+	return x->index > y->index ? -1 : x->index < y->index;
 }
 
 int policy_open(struct policy_order *order, const struct policy *policy,
@@ -210,65 +184,58 @@ int policy_open(struct policy_order *order, const struct policy *policy,
 	if (!order->rank)
 		return -ENOMEM;
 	for (i = 0; i < n; i++)
-		order->rank[i] = rank_of(order, i);
-	sort_begin(order->rank, n, sizeof(*order->rank), compare_merits);
+		order->rank[i] = (struct policy_rank){
+			policy->importance(&segments[i], env), i
+		};
+	sort_begin(order->rank, n, sizeof(*order->rank), compare_ranks);
 	return 0;
 }
 
-/* Whether data_first leaves this one for later. */
+/*
+ * Whether data_first leaves this one for later: moving data rewrites the metadata
+ * that refers to it, wherever it is, so that a segment with mostly metadata
+ * empties by itself.
+ */
 static bool waits(const struct policy_order *o, size_t i, uint64_t clean)
 {
+	const struct policy_segment *s = &o->segments[i];
+
 	return o->policy->data_first && clean > o->env->scarce &&
-	       policy_is_metadata(&o->segments[i]);
+	       s->metadata && s->metadata >= s->live / 2;
 }
 
-/* The index of the segment in place I of the order, if all before are known. */
-static size_t index_at(struct policy_order *o, size_t i)
-{
-	if (i == o->sorted)
-		sort_step(o->rank, o->n - o->sorted++, sizeof(*o->rank),
-			  compare_merits);
-	return o->rank[o->n - 1 - i].index;
-}
-
-/* The best of all. */
-static int64_t next_ranked(struct policy_order *o, uint64_t clean)
-{
-	size_t i;
-
-	for (i = o->next; i < o->n; i++) {
-		size_t index = index_at(o, i);
-
-		if (o->taken[index])
-			o->next += i == o->next;
-		else if (!waits(o, index, clean))
-			return (int64_t)index;
-	}
-	return -1;
-}
-
-/* The best of the next few, those taken aside. */
-static int64_t next_of_window(struct policy_order *o, uint64_t clean)
+/* The best of all, or of the next few, without those taken. */
+static int64_t next(struct policy_order *o, uint64_t clean)
 {
 	struct policy_rank best, rank;
 	uint64_t looked = 0;
 	size_t step, i;
 
+	if (o->rank) {
+		for (i = o->next; i < o->n; i++) {
+			if (i == o->sorted)
+				sort_step(o->rank, o->n - o->sorted++,
+					  sizeof(*o->rank), compare_ranks);
+			best = o->rank[o->n - 1 - i];
+			if (o->taken[best.index])
+				o->next += i == o->next;
+			else if (!waits(o, best.index, clean))
+				return (int64_t)best.index;
+		}
+		return -1;
+	}
 	for (step = 0; step < o->n && looked < o->env->max_search; step++) {
 		i = (o->next + step) % o->n;
 		if (o->taken[i] || waits(o, i, clean))
 			continue;
-		rank = rank_of(o, i);
-		if (!looked++ || compare_importance(&rank, &best) < 0)
+		rank = (struct policy_rank){
+			o->policy->importance(&o->segments[i], o->env), i
+		};
+		if (!looked++ || compare_ranks(&rank, &best) > 0)
 			best = rank;
 	}
 	o->next = o->n ? (o->next + step) % o->n : 0;
 	return looked ? (int64_t)best.index : -1;
-}
-
-static int64_t next(struct policy_order *o, uint64_t clean)
-{
-	return o->rank ? next_ranked(o, clean) : next_of_window(o, clean);
 }
 
 int64_t policy_next(struct policy_order *order, uint64_t clean)

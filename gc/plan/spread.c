@@ -14,18 +14,6 @@
 #include "vol/extent.h"
 #include "vol/volume.h"
 
-/* File blocks of the largest log, about. */
-static uint64_t log_blocks(const struct volume *vol)
-{
-	const struct nilfs_geometry *g = &vol->geo;
-	uint64_t most = writer_options_on(vol, 0).log_blocks, summary;
-
-	if (!most || most > g->blocks_per_segment)
-		most = g->blocks_per_segment;
-	summary = most * sizeof(struct nilfs_binfo_v) / g->block_size + 1;
-	return most > summary ? most - summary : 1;
-}
-
 struct measure {
 	struct spread *s;
 	uint64_t runs;		/* between holes */
@@ -47,14 +35,19 @@ static int add_extent(void *arg, struct context *cx, const struct extent *e)
 int spread_measure(struct spread *s, struct context *cx, struct root *root,
 		   uint64_t ino)
 {
+	const struct nilfs_geometry *g = &root->vol->geo;
+	uint64_t most = writer_options_on(root->vol, 0).log_blocks, summary;
 	struct measure m = { .s = s };
-	uint64_t logs;
 	int ret;
 
 	*s = (struct spread){ 0 };
 	ret = spread_walk(cx, root, ino, add_extent, &m);
-	logs = s->blocks / log_blocks(root->vol);
-	s->enough = m.runs + (logs ? logs + 1 : 0);
+	/* File blocks of the largest log, about. */
+	if (!most || most > g->blocks_per_segment)
+		most = g->blocks_per_segment;
+	summary = most * sizeof(struct nilfs_binfo_v) / g->block_size + 1;
+	most = most > summary ? most - summary : 1;
+	s->enough = m.runs + (s->blocks >= most ? s->blocks / most + 1 : 0);
 	return ret;
 }
 
