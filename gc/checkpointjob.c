@@ -67,16 +67,11 @@ static void close_list(struct checkpoint_list *l)
 	*l = (struct checkpoint_list){ .vol = NULL };
 }
 
-static bool has_cno(const uint64_t *cnos, size_t n, uint64_t cno)
-{
-	size_t i = search_lower_bound(cnos, n, cno);
-
-	return i < n && cnos[i] == cno;
-}
-
 static bool is_snapshot(const struct checkpoint_list *l, uint64_t cno)
 {
-	return has_cno(l->snapshots, l->nsnapshots, cno);
+	size_t i = search_lower_bound(l->snapshots, l->nsnapshots, cno);
+
+	return i < l->nsnapshots && l->snapshots[i] == cno;
 }
 
 static int parse_ranges(struct tool *tool, const char *option,
@@ -92,13 +87,28 @@ static int parse_ranges(struct tool *tool, const char *option,
 	return ret;
 }
 
-static void warn_unmet(struct tool *tool, const char *option,
-		       const struct range *r)
+/* JOB_UNDONE, and warnings, if a range of SET has no checkpoint. */
+static int warn_unmet(struct tool *tool, const char *option,
+		      const struct range_set *set)
 {
 	char text[RANGE_TEXT_MAX];
+	size_t i;
+	int ret = 0;
 
-	tool_warn(tool, "%s: %s: there is no checkpoint %s", tool->argv[0],
-		  option, range_text(r, text));
+	for (i = 0; i < set->count; i++) {
+		if (set->ranges[i].met)
+			continue;
+		tool_warn(tool, "%s: %s: there is no checkpoint %s",
+			  tool->argv[0], option,
+			  range_text(&set->ranges[i], text));
+		ret = JOB_UNDONE;
+	}
+	return ret;
+}
+
+static bool has_range(struct range_set *set, uint64_t cno)
+{
+	return set->count && range_has(set, cno);
 }
 
 struct snapshot_change {
@@ -110,11 +120,6 @@ struct snapshot_change {
 	size_t nwanted;
 	uint64_t made, unmade, taken;	/* TAKEN: its number, or 0 */
 };
-
-static bool has_range(struct range_set *set, uint64_t cno)
-{
-	return set->count && range_has(set, cno);
-}
 
 /* Lists the wanted snapshots. */
 static int choose_snapshots(struct snapshot_change *c, struct context *cx)
@@ -143,42 +148,36 @@ static int choose_snapshots(struct snapshot_change *c, struct context *cx)
 	return 0;
 }
 
-/* Makes counts of live blocks those with the wanted snapshots. */
-static int enter_counts(struct snapshot_change *c, struct context *cx,
-			struct writer *w)
-{
-	struct liveness *live;
-	uint64_t changed;
-	int ret;
-
-	if (!c->list.vol->geo.has_live_blks)
-		return 0;
-	ret = liveness_count_with(c->list.vol, cx, UINT64_MAX, c->wanted,
-				  c->nwanted, &live);
-	if (ret)
-		return ret;
-	ret = exactcounts_enter(w, cx, live, (uint64_t)cx->now, &changed);
-	liveness_free(live);
-	return ret;
-}
-
+/* Makes the change, with counts of live blocks as the wanted snapshots have it. */
 static int set_snapshots(void *arg, struct context *cx, struct writer *w)
 {
 	struct snapshot_change *c = arg;
-	size_t i;
-	int ret = enter_counts(c, cx, w);
+	bool counts = c->list.vol->geo.has_live_blks;
+	struct liveness *live = NULL;
+	uint64_t changed;
+	size_t i, at = 0;
+	int ret = 0;
 
+	if (counts)
+		ret = liveness_count_with(c->list.vol, cx, UINT64_MAX,
+					  c->wanted, c->nwanted, &live);
+	if (counts && !ret) {
+		ret = exactcounts_enter(w, cx, live, (uint64_t)cx->now,
+					&changed);
+		liveness_free(live);
+	}
 	for (i = 0; i < c->list.n && !ret; i++) {
 		uint64_t cno = c->list.cnos[i];
 		bool was = is_snapshot(&c->list, cno);
-		bool is = has_cno(c->wanted, c->nwanted, cno);
+		bool is = at < c->nwanted && c->wanted[at] == cno;
 
+		at += is;
 		if (is && !was)
 			ret = checkpoints_set(w, cx, cno);
 		else if (was && !is)
 			ret = checkpoints_unset(w, cx, cno);
 	}
-	if (!ret && c->list.vol->geo.has_live_blks)
+	if (!ret && counts)
 		repairwriter_exact(w);
 	c->taken = c->o->take_snapshot ? writer_cno(w) : 0;
 	return ret;
@@ -205,35 +204,6 @@ static int change_snapshots(struct snapshot_change *c, struct context *cx,
 	return ret;
 }
 
-/* Whether all new snapshots are sound: 0, PRECHECK_REFUSED or a failure. */
-static int rehearse_snapshots(const struct snapshot_change *change,
-			      struct context *cx, struct dev *dev)
-{
-	struct snapshot_change c = *change;
-	struct dev *overlay;
-	int ret = overlay_open_trial(&overlay, cx, dev);
-
-	if (!ret)
-		ret = change_snapshots(&c, cx, overlay);
-	if (!ret && c.made)
-		ret = precheck_run(c.tool, overlay, "a checkpoint of "
-				   TO_SNAPSHOT " is damaged");
-	dev_close(overlay);
-	return ret;
-}
-
-static void report_snapshots(const struct snapshot_change *c)
-{
-	struct report *r = &c->tool->report;
-
-	report_begin(r, "snapshots", NULL);
-	report_u64(r, "made", "Checkpoints made snapshots", c->made);
-	report_u64(r, "unmade", "Snapshots made plain checkpoints", c->unmade);
-	report_value(r, VALUE_U64, "taken", "New snapshot",
-		     c->taken ? value_u64(c->taken) : value_absent());
-	report_end(r);
-}
-
 static int parse_snapshots(struct snapshot_change *c)
 {
 	int ret = parse_ranges(c->tool, TO_SNAPSHOT, &c->o->to_snapshot,
@@ -243,49 +213,39 @@ static int parse_snapshots(struct snapshot_change *c)
 					&c->o->to_checkpoint, &c->off);
 }
 
-static void free_snapshots(struct snapshot_change *c)
-{
-	range_set_free(&c->on);
-	range_set_free(&c->off);
-}
-
-/* JOB_UNDONE if a range of SET has none of the N checkpoints CNOS. */
-static int check_ranges(struct tool *tool, const char *option,
-			struct range_set *set, const uint64_t *cnos, size_t n)
-{
-	size_t i;
-	int ret = 0;
-
-	for (i = 0; i < n; i++)
-		has_range(set, cnos[i]);
-	for (i = 0; i < set->count; i++) {
-		if (set->ranges[i].met)
-			continue;
-		warn_unmet(tool, option, &set->ranges[i]);
-		ret = JOB_UNDONE;
-	}
-	return ret;
-}
-
 int checkpointjob_check_snapshots(struct tool *tool, const struct options *o,
 				  struct dev *dev)
 {
 	struct snapshot_change c = { .tool = tool, .o = o };
 	struct checkpoint_list list = { .vol = NULL };
 	struct context *cx = &tool->cx;
+	struct dev *overlay;
+	size_t i;
 	int ret = parse_snapshots(&c);
 
 	if (!ret)
 		ret = open_list(&list, cx, dev);
+	for (i = 0; i < list.n && !ret; i++) {
+		has_range(&c.on, list.cnos[i]);
+		has_range(&c.off, list.cnos[i]);
+	}
 	if (!ret)
-		ret = check_ranges(tool, TO_SNAPSHOT, &c.on, list.cnos,
-				   list.n) |
-		      check_ranges(tool, TO_CHECKPOINT, &c.off, list.cnos,
-				   list.n);
+		ret = warn_unmet(tool, TO_SNAPSHOT, &c.on) |
+		      warn_unmet(tool, TO_CHECKPOINT, &c.off);
 	close_list(&list);
-	if (!ret && c.on.count && !o->no_check)
-		ret = rehearse_snapshots(&c, cx, dev);
-	free_snapshots(&c);
+	if (!ret && c.on.count && !o->no_check) {
+		/* Whether all new snapshots are sound. */
+		ret = overlay_open_trial(&overlay, cx, dev);
+		if (!ret)
+			ret = change_snapshots(&c, cx, overlay);
+		if (!ret && c.made)
+			ret = precheck_run(tool, overlay, "a checkpoint of "
+					   TO_SNAPSHOT " is damaged", true,
+					   NULL, NULL);
+		dev_close(overlay);
+	}
+	range_set_free(&c.on);
+	range_set_free(&c.off);
 	return ret;
 }
 
@@ -293,13 +253,22 @@ int checkpointjob_snapshots(struct tool *tool, const struct options *o,
 			    struct dev *dev)
 {
 	struct snapshot_change c = { .tool = tool, .o = o };
+	struct report *r = &tool->report;
 	int ret = parse_snapshots(&c);
 
 	if (!ret)
 		ret = change_snapshots(&c, &tool->cx, dev);
-	if (!ret)
-		report_snapshots(&c);
-	free_snapshots(&c);
+	if (!ret) {
+		report_begin(r, "snapshots", NULL);
+		report_u64(r, "made", "Checkpoints made snapshots", c.made);
+		report_u64(r, "unmade", "Snapshots made plain checkpoints",
+			   c.unmade);
+		report_value(r, VALUE_U64, "taken", "New snapshot",
+			     c.taken ? value_u64(c.taken) : value_absent());
+		report_end(r);
+	}
+	range_set_free(&c.on);
+	range_set_free(&c.off);
 	return ret;
 }
 
@@ -334,25 +303,6 @@ static bool is_deletable(struct deletion *d, uint64_t cno)
 	return false;
 }
 
-/* Moves those that are deleted to the beginning of the list. */
-static void choose_deleted(struct deletion *d)
-{
-	uint64_t cno, latest = d->list.vol->latest.cno;
-	size_t i;
-
-	for (i = 0; i < d->list.n; i++) {
-		cno = d->list.cnos[i];
-		if (cno != latest && range_has(&d->ranges, cno) &&
-		    is_deletable(d, cno))
-			d->list.cnos[d->chosen++] = cno;
-	}
-	for (i = 0; i < d->ranges.count; i++)
-		d->undone |= !d->ranges.ranges[i].met;
-	if (range_has(&d->ranges, latest) && !d->silent)
-		tool_note(d->tool, "%s: checkpoint %" PRIu64 " is the latest, "
-			  "kept", d->tool->argv[0], latest);
-}
-
 static int delete_chosen(void *arg, struct context *cx, struct writer *w)
 {
 	struct deletion *d = arg;
@@ -369,58 +319,17 @@ static int delete_chosen(void *arg, struct context *cx, struct writer *w)
 	return ret;
 }
 
-static void report_deletion(const struct deletion *d)
-{
-	struct report *r = &d->tool->report;
-
-	report_begin(r, "deleted", NULL);
-	report_u64(r, "checkpoints", "Plain checkpoints deleted",
-		   d->chosen - d->deleted_snapshots);
-	report_u64(r, "snapshots", "Snapshots deleted", d->deleted_snapshots);
-	report_u64(r, "snapshots_kept", "Snapshots kept", d->kept_snapshots);
-	report_end(r);
-}
-
 /*
  * JOB_UNDONE if a range has no checkpoint, or none of all can be deleted as all
- * are snapshots, those aside that are none by now.
+ * are snapshots, without those that are none by then.
  */
-static int check_deletion(struct deletion *d, struct range_set *unmade)
-{
-	uint64_t cno, latest = d->list.vol->latest.cno;
-	size_t i, chosen = 0, kept = 0;
-	bool stays;
-	int ret = 0;
-
-	for (i = 0; i < d->list.n; i++) {
-		cno = d->list.cnos[i];
-		if (!range_has(&d->ranges, cno) || cno == latest)
-			continue;
-		stays = is_snapshot(&d->list, cno) && !d->o->force &&
-			!d->o->keep_snapshots && !has_range(unmade, cno);
-		kept += stays;
-		chosen += !stays;
-	}
-	for (i = 0; i < d->ranges.count; i++) {
-		if (d->ranges.ranges[i].met)
-			continue;
-		warn_unmet(d->tool, DELETE, &d->ranges.ranges[i]);
-		ret = JOB_UNDONE;
-	}
-	if (chosen || !kept)
-		return ret;
-	for (i = 0; i < d->list.n; i++)
-		if (range_has(&d->ranges, d->list.cnos[i]) &&
-		    d->list.cnos[i] != latest)
-			is_deletable(d, d->list.cnos[i]);
-	return JOB_UNDONE;
-}
-
 int checkpointjob_check_delete(struct tool *tool, const struct options *o,
 			       struct dev *dev)
 {
 	struct deletion d = { .tool = tool, .o = o };
 	struct range_set unmade = { .count = 0 };
+	uint64_t latest = 0;
+	size_t i, chosen = 0, kept = 0;
 	int ret = parse_ranges(tool, DELETE, &o->deletions, &d.ranges);
 
 	if (!ret)
@@ -428,8 +337,30 @@ int checkpointjob_check_delete(struct tool *tool, const struct options *o,
 				   &unmade);
 	if (!ret)
 		ret = open_list(&d.list, &tool->cx, dev);
-	if (!ret)
-		ret = check_deletion(&d, &unmade);
+	if (ret)
+		goto out;
+	latest = d.list.vol->latest.cno;
+	for (i = 0; i < d.list.n; i++) {
+		uint64_t cno = d.list.cnos[i];
+
+		if (!range_has(&d.ranges, cno) || cno == latest)
+			continue;
+		if (is_snapshot(&d.list, cno) && !o->force &&
+		    !o->keep_snapshots && !has_range(&unmade, cno))
+			kept++;
+		else
+			chosen++;
+	}
+	ret = warn_unmet(tool, DELETE, &d.ranges);
+	if (!chosen && kept) {
+		/* Which says why. */
+		for (i = 0; i < d.list.n; i++)
+			if (range_has(&d.ranges, d.list.cnos[i]) &&
+			    d.list.cnos[i] != latest)
+				is_deletable(&d, d.list.cnos[i]);
+		ret = JOB_UNDONE;
+	}
+out:
 	close_list(&d.list);
 	range_set_free(&unmade);
 	range_set_free(&d.ranges);
@@ -442,15 +373,32 @@ static int delete_checkpoints(struct deletion *d, struct context *cx,
 {
 	struct writer_options options;
 	struct writer_end end;
+	uint64_t latest;
+	size_t i;
 	int ret = open_list(&d->list, cx, dev);
 
-	if (!ret)
-		choose_deleted(d);
-	if (!ret && d->chosen) {
+	if (ret)
+		goto out;
+	/* Moves those that are deleted to the beginning of the list. */
+	latest = d->list.vol->latest.cno;
+	for (i = 0; i < d->list.n; i++) {
+		uint64_t cno = d->list.cnos[i];
+
+		if (cno != latest && range_has(&d->ranges, cno) &&
+		    is_deletable(d, cno))
+			d->list.cnos[d->chosen++] = cno;
+	}
+	for (i = 0; i < d->ranges.count; i++)
+		d->undone |= !d->ranges.ranges[i].met;
+	if (range_has(&d->ranges, latest) && !d->silent)
+		tool_note(d->tool, "%s: checkpoint %" PRIu64 " is the latest, "
+			  "kept", d->tool->argv[0], latest);
+	if (d->chosen) {
 		options = writer_options_on(d->list.vol, (uint64_t)cx->now);
 		ret = onelog_append(cx, d->list.vol, &options, delete_chosen,
 				    d, &end);
 	}
+out:
 	close_list(&d->list);
 	return ret;
 }
@@ -459,14 +407,21 @@ int checkpointjob_delete(struct tool *tool, const struct options *o,
 			 struct dev *dev)
 {
 	struct deletion d = { .tool = tool, .o = o };
+	struct report *r = &tool->report;
 	int ret = parse_ranges(tool, DELETE, &o->deletions, &d.ranges);
 
 	if (!ret)
 		ret = delete_checkpoints(&d, &tool->cx, dev);
-	if (!ret)
-		report_deletion(&d);
 	range_set_free(&d.ranges);
-	return ret || !d.undone ? ret : JOB_UNDONE;
+	if (ret)
+		return ret;
+	report_begin(r, "deleted", NULL);
+	report_u64(r, "checkpoints", "Plain checkpoints deleted",
+		   d.chosen - d.deleted_snapshots);
+	report_u64(r, "snapshots", "Snapshots deleted", d.deleted_snapshots);
+	report_u64(r, "snapshots_kept", "Snapshots kept", d.kept_snapshots);
+	report_end(r);
+	return d.undone ? JOB_UNDONE : 0;
 }
 
 /* What is requested for snapshots that there are. */
@@ -483,26 +438,6 @@ static bool is_given_up(void *arg, uint64_t cno)
 	       (g->deletion.o->force && has_range(&g->deletion.ranges, cno));
 }
 
-/* Whether the volume on DEV has no errors without the snapshots given up. */
-static int rehearse_giving(struct giving *g, struct context *cx,
-			   struct dev *dev)
-{
-	struct tool *tool = g->deletion.tool;
-	struct dev *overlay;
-	int ret = overlay_open_trial(&overlay, cx, dev);
-
-	if (!ret && g->change.off.count)
-		ret = change_snapshots(&g->change, cx, overlay);
-	if (!ret && g->deletion.ranges.count)
-		ret = delete_checkpoints(&g->deletion, cx, overlay);
-	if (!ret)
-		ret = precheck_again(tool, overlay, "there are errors besides "
-				     "those of snapshots that are given up; "
-				     "run fsck.nilfs2");
-	dev_close(overlay);
-	return ret;
-}
-
 int checkpointjob_precheck(struct tool *tool, const struct options *o,
 			   struct dev *dev)
 {
@@ -510,17 +445,32 @@ int checkpointjob_precheck(struct tool *tool, const struct options *o,
 		.change = { .tool = tool, .o = o },
 		.deletion = { .tool = tool, .o = o, .silent = true },
 	};
+	struct context *cx = &tool->cx;
+	struct dev *overlay;
 	int ret = parse_snapshots(&g.change);
 
 	if (!ret)
 		ret = parse_ranges(tool, DELETE, &o->deletions,
 				   &g.deletion.ranges);
 	if (!ret)
-		ret = precheck_run_for(tool, dev, "the volume has errors; run "
-				       "fsck.nilfs2", is_given_up, &g);
-	if (ret == PRECHECK_GIVEN)
-		ret = rehearse_giving(&g, &tool->cx, dev);
-	free_snapshots(&g.change);
+		ret = precheck_run(tool, dev, "the volume has errors; run "
+				   "fsck.nilfs2", true, is_given_up, &g);
+	if (ret == PRECHECK_GIVEN) {
+		/* Whether there are no errors without these snapshots. */
+		ret = overlay_open_trial(&overlay, cx, dev);
+		if (!ret && g.change.off.count)
+			ret = change_snapshots(&g.change, cx, overlay);
+		if (!ret && g.deletion.ranges.count)
+			ret = delete_checkpoints(&g.deletion, cx, overlay);
+		if (!ret)
+			ret = precheck_run(tool, overlay, "there are errors "
+					   "besides those of snapshots that are "
+					   "given up; run fsck.nilfs2", false,
+					   NULL, NULL);
+		dev_close(overlay);
+	}
+	range_set_free(&g.change.on);
+	range_set_free(&g.change.off);
 	range_set_free(&g.deletion.ranges);
 	return ret;
 }

@@ -35,46 +35,34 @@
  * other segments stay, because the checksums of logs cover them.
  *
  * A segment that is clean by the segment usage file although it has live blocks
- * would be lost, so the DAT is checked first.
+ * would be lost, so the DAT is checked first.  This and purging are the last jobs,
+ * since they take the space that others have freed.
  */
-
-struct punch_totals {
-	uint64_t segments;	/* clean ones */
-	uint64_t bytes;		/* deallocated, with those after the segments */
-};
 
 struct punch {
 	struct volume *vol;
 	struct liveness *liveness;
 	struct dev *dev;
 	uint64_t first, end;	/* a run of blocks not given back yet */
-	struct punch_totals totals;
+	uint64_t segments;	/* clean ones */
+	uint64_t bytes;		/* deallocated, with those after the segments */
 };
 
-static int discard_run(struct punch *p, struct context *cx)
-{
-	uint64_t bits = p->vol->geo.block_bits;
-	uint64_t len = (p->end - p->first) << bits;
-
-	p->totals.bytes += len;
-	return dev_discard(p->dev, cx, p->first << bits, len);
-}
-
-/* Blocks [FIRST, END) are free. */
+/* Blocks [FIRST, END) are free; the run before them is discarded if it ends. */
 static int add_blocks(struct punch *p, struct context *cx, uint64_t first,
 		      uint64_t end)
 {
-	int ret = 0;
+	uint64_t bits = p->vol->geo.block_bits, start = p->first;
+	uint64_t len = (p->end - start) << bits;
 
 	if (first == p->end) {
 		p->end = end;
 		return 0;
 	}
-	if (p->end > p->first)
-		ret = discard_run(p, cx);
 	p->first = first;
 	p->end = end;
-	return ret;
+	p->bytes += len;
+	return len ? dev_discard(p->dev, cx, start << bits, len) : 0;
 }
 
 static int add_clean(void *arg, struct context *cx, uint64_t segnum,
@@ -89,67 +77,50 @@ static int add_clean(void *arg, struct context *cx, uint64_t segnum,
 		return fail(cx, -EUCLEAN, "segment %" PRIu64 ": is clean, but "
 					  "has live blocks; run fsck.nilfs2",
 					  segnum);
-	p->totals.segments++;
+	p->segments++;
 	return add_blocks(p, cx, geometry_segment_start(&p->vol->geo, segnum),
 			  geometry_segment_end(&p->vol->geo, segnum));
 }
 
-/* What is after the segments, up to the superblock. */
-static int add_tail(struct punch *p, struct context *cx)
+int cleanjob_punch(struct tool *tool, const struct options *o, struct dev *dev)
 {
-	const struct nilfs_geometry *g = &p->vol->geo;
-	uint64_t size = le64_get(volume_super(p->vol)->s_dev_size);
-	uint64_t first = g->nsegments * g->blocks_per_segment;
-	uint64_t end = super_offset2(size < p->dev->size ? size :
-							   p->dev->size) >>
-		       g->block_bits;
-
-	return end > first ? add_blocks(p, cx, first, end) : 0;
-}
-
-static int punch_free(struct punch *p, struct context *cx)
-{
-	int ret = 0;
-
-	if (p->dev->zones)
-		ret = fail(cx, -EOPNOTSUPP, "%s: has zones, which are reset "
-			   "when they are taken", p->dev->name);
-	if (!ret)
-		ret = liveness_count(p->vol, cx, UINT64_MAX, &p->liveness);
-	if (!ret)
-		ret = sutable_walk(p->vol, cx, true, add_clean, p);
-	if (!ret)
-		ret = add_tail(p, cx);
-	if (!ret && p->end > p->first)
-		ret = discard_run(p, cx);
-	return ret ? ret : dev_flush(p->dev, cx);
-}
-
-/*
- * Discards the clean segments of the volume on DEV, and what is between the
- * last segment and the second superblock.  -EOPNOTSUPP for a device with zones,
- * -EUCLEAN if a clean segment has live blocks, or as target_check_volume() and
- * dev_discard().
- */
-static int punch_run(struct punch_totals *totals, struct context *cx,
-		     struct dev *dev)
-{
+	struct context *cx = &tool->cx;
+	struct report *r = &tool->report;
 	struct punch p = { .dev = dev };
+	uint64_t size, first, end;
 	int ret = target_open_volume(&p.vol, cx, dev);
 
+	(void)o;
+	if (!ret && dev->zones)
+		ret = fail(cx, -EOPNOTSUPP, "%s: has zones, which are reset "
+			   "when they are taken", dev->name);
 	if (!ret)
-		ret = punch_free(&p, cx);
+		ret = liveness_count(p.vol, cx, UINT64_MAX, &p.liveness);
+	if (!ret)
+		ret = sutable_walk(p.vol, cx, true, add_clean, &p);
+	if (!ret) {
+		/* What is after the segments, up to the superblock. */
+		size = le64_get(volume_super(p.vol)->s_dev_size);
+		first = p.vol->geo.nsegments * p.vol->geo.blocks_per_segment;
+		end = super_offset2(size < dev->size ? size : dev->size) >>
+		      p.vol->geo.block_bits;
+		if (end > first)
+			ret = add_blocks(&p, cx, first, end);
+	}
+	if (!ret)
+		ret = add_blocks(&p, cx, UINT64_MAX, UINT64_MAX);
+	if (!ret)
+		ret = dev_flush(dev, cx);
 	liveness_free(p.liveness);
 	volume_close(p.vol);
-	*totals = p.totals;
-	return ret;
+	if (ret)
+		return ret;
+	report_begin(r, "punch", NULL);
+	report_u64(r, "segments", "Clean segments", p.segments);
+	report_u64(r, "bytes", "Bytes deallocated", p.bytes);
+	report_end(r);
+	return 0;
 }
-
-/*
- * The jobs of purging and deallocating free space.
- *
- * They are the last jobs, since they take the space that others have freed.
- */
 
 /* The argument of callbacks during the run; moving is the first member. */
 struct zeroing_output {
@@ -169,21 +140,6 @@ static void show_zeros(void *arg, uint64_t bytes)
 	progress_update(p, bytes);
 }
 
-static void report_purge(struct tool *tool, const struct purge *p,
-			 uint64_t began)
-{
-	struct report *r = &tool->report;
-
-	report_begin(r, "purge", NULL);
-	report_u64(r, "segments_cleaned", "Segments cleaned for it",
-		   p->totals.victims);
-	report_u64(r, "segments_left", "Segments not purged",
-		   p->left + p->zeroing.skipped);
-	report_size(r, "bytes_zero", "Zeros", p->zeroing.bytes);
-	moving_put(r, &p->totals, began);
-	report_end(r);
-}
-
 int cleanjob_purge(struct tool *tool, const struct options *o, struct dev *dev)
 {
 	struct collector_options how = moving_options(tool, o);
@@ -192,6 +148,7 @@ int cleanjob_purge(struct tool *tool, const struct options *o, struct dev *dev)
 		.zeroing.done = show_zeros,
 		.zeroing.arg = &out,
 	};
+	struct report *r = &tool->report;
 	uint64_t began = tool_clock();
 	int ret;
 
@@ -210,24 +167,15 @@ int cleanjob_purge(struct tool *tool, const struct options *o, struct dev *dev)
 		tool_warn(tool, "%s: %" PRIu64 " segments with unused blocks "
 			  "could not be cleaned and were not purged",
 			  tool->argv[0], p.left);
-	report_purge(tool, &p, began);
-	return p.left || p.zeroing.skipped ? JOB_LEFT : 0;
-}
-
-int cleanjob_punch(struct tool *tool, const struct options *o, struct dev *dev)
-{
-	struct report *r = &tool->report;
-	struct punch_totals totals;
-	int ret = punch_run(&totals, &tool->cx, dev);
-
-	(void)o;
-	if (ret)
-		return ret;
-	report_begin(r, "punch", NULL);
-	report_u64(r, "segments", "Clean segments", totals.segments);
-	report_u64(r, "bytes", "Bytes deallocated", totals.bytes);
+	report_begin(r, "purge", NULL);
+	report_u64(r, "segments_cleaned", "Segments cleaned for it",
+		   p.totals.victims);
+	report_u64(r, "segments_left", "Segments not purged",
+		   p.left + p.zeroing.skipped);
+	report_size(r, "bytes_zero", "Zeros", p.zeroing.bytes);
+	moving_put(r, &p.totals, began);
 	report_end(r);
-	return 0;
+	return p.left || p.zeroing.skipped ? JOB_LEFT : 0;
 }
 
 enum {
@@ -278,50 +226,13 @@ struct cleanjob_output {
 	struct table table;
 };
 
-/* A cleaning that was done, of a volume with G. */
+/* A cleaning that was done. */
 struct cleanjob {
-	struct nilfs_geometry g;
 	struct clean clean;
 	uint64_t goal;		/* segments, or CLEAN_ALL */
+	uint64_t freed, freed_bytes;	/* segments that are clean and were not */
+	struct value per_freed;		/* written, in percent; or absent */
 };
-
-static uint64_t segment_bytes(const struct nilfs_geometry *g)
-{
-	return (uint64_t)g->blocks_per_segment << g->block_bits;
-}
-
-/* Segments that are clean and were not. */
-static uint64_t freed_segments(const struct cleanjob *job)
-{
-	const struct clean *c = &job->clean;
-
-	return c->totals.clean > c->clean_before ?
-		       c->totals.clean - c->clean_before : 0;
-}
-
-static uint64_t freed_bytes(const struct cleanjob *job)
-{
-	return freed_segments(job) * segment_bytes(&job->g);
-}
-
-/* Bytes written per byte freed, in percent; absent if none was freed. */
-static struct value written_per_freed(const struct cleanjob *job)
-{
-	return value_percent(job->clean.totals.written << job->g.block_bits,
-			     freed_bytes(job));
-}
-
-static int read_geometry(struct context *cx, struct dev *dev,
-			 struct nilfs_geometry *g)
-{
-	struct volume *vol;
-	int ret = volume_open_bare(&vol, cx, dev);
-
-	if (!ret)
-		*g = vol->geo;
-	volume_close(vol);
-	return ret;
-}
 
 static void put_fate(void *arg, const struct policy_segment *s,
 		     enum clean_fate fate)
@@ -348,14 +259,21 @@ static int clean_by(struct tool *tool, const struct options *o,
 		    struct cleanjob *job)
 {
 	struct clean_options options = moving_clean_options(tool, o);
+	const struct clean *c = &job->clean;
 	bool list = tool->verbose && !o->compare;
 	struct cleanjob_output out;
-	int ret = read_geometry(&tool->cx, dev, &job->g);
+	struct nilfs_geometry g;
+	uint64_t bytes;		/* of a segment */
+	struct volume *vol;
+	int ret = volume_open_bare(&vol, &tool->cx, dev);
 
+	if (!ret)
+		g = vol->geo;
+	volume_close(vol);
 	if (ret)
 		return ret;
-	job->goal = options_segments(&o->free, segment_bytes(&job->g),
-				     job->g.nsegments);
+	bytes = (uint64_t)g.blocks_per_segment << g.block_bits;
+	job->goal = options_segments(&o->free, bytes, g.nsegments);
 	options.goal = job->goal;
 	options.policy = policy;
 	moving_begin(&out.moving, tool, &options.how);
@@ -370,90 +288,74 @@ static int clean_by(struct tool *tool, const struct options *o,
 	moving_end(&out.moving);
 	if (list)
 		table_end(&out.table);
+	job->freed = c->totals.clean > c->clean_before ?
+			     c->totals.clean - c->clean_before : 0;
+	job->freed_bytes = job->freed * bytes;
+	job->per_freed = value_percent(c->totals.written << g.block_bits,
+				       job->freed_bytes);
 	return ret;
-}
-
-static void report_clean(struct tool *tool, const struct cleanjob *job,
-			 uint64_t began)
-{
-	const struct clean *c = &job->clean;
-	struct report *r = &tool->report;
-
-	report_begin(r, "result", NULL);
-	report_u64(r, "clean_before", "Clean segments before",
-		   c->clean_before);
-	report_u64(r, "clean_after", "Clean segments now", c->totals.clean);
-	report_size(r, "bytes_freed", "Freed", freed_bytes(job));
-	report_value(r, VALUE_PERCENT, "written_per_freed",
-		     "Written per byte freed", written_per_freed(job));
-	report_u64(r, "segments_cleaned", "Segments cleaned",
-		   c->totals.victims);
-	report_u64(r, "segments_left", "Segments skipped", c->left);
-	moving_put(r, &c->totals, began);
-	report_end(r);
 }
 
 int cleanjob_clean(struct tool *tool, const struct options *o, struct dev *dev)
 {
 	uint64_t began = tool_clock();
+	struct report *r = &tool->report;
 	struct cleanjob job;
+	const struct clean *c = &job.clean;
 	int ret = clean_by(tool, o, o->policy.policy, dev, &job);
 
 	if (ret)
 		return ret;
-	report_clean(tool, &job, began);
-	if (job.goal != CLEAN_ALL && freed_segments(&job) < job.goal) {
+	report_begin(r, "result", NULL);
+	report_u64(r, "clean_before", "Clean segments before",
+		   c->clean_before);
+	report_u64(r, "clean_after", "Clean segments now", c->totals.clean);
+	report_size(r, "bytes_freed", "Freed", job.freed_bytes);
+	report_value(r, VALUE_PERCENT, "written_per_freed",
+		     "Written per byte freed", job.per_freed);
+	report_u64(r, "segments_cleaned", "Segments cleaned",
+		   c->totals.victims);
+	report_u64(r, "segments_left", "Segments skipped", c->left);
+	moving_put(r, &c->totals, began);
+	report_end(r);
+	if (job.goal != CLEAN_ALL && job.freed < job.goal) {
 		tool_warn(tool, "%s: --free: %" PRIu64 " segments requested, %"
-			  PRIu64 " freed", tool->argv[0], job.goal,
-			  freed_segments(&job));
+			  PRIu64 " freed", tool->argv[0], job.goal, job.freed);
 		return JOB_UNDONE;
 	}
-	return job.clean.left ? JOB_LEFT : 0;
-}
-
-static void put_policy(struct table *table, const char *name,
-		       const struct cleanjob *job)
-{
-	const struct batch_totals *totals = &job->clean.totals;
-
-	table_row(table, (struct value[]){
-		[POLICY_NAME] = value_string(name),
-		[POLICY_CLEANED] = value_u64(totals->victims),
-		[POLICY_MOVED] = value_u64(totals->moved),
-		[POLICY_WRITTEN] = value_u64(totals->written),
-		[POLICY_FREED] = value_u64(freed_bytes(job)),
-		[POLICY_PER_MOVED] = moving_per_moved(totals),
-		[POLICY_PER_FREED] = written_per_freed(job),
-	});
-}
-
-static int forecast_policy(struct tool *tool, const struct options *o,
-			   struct dev *dev, const struct policy *policy,
-			   struct table *table)
-{
-	struct cleanjob job;
-	struct dev *overlay;
-	int ret = overlay_open_trial(&overlay, &tool->cx, dev);
-
-	if (!ret)
-		ret = clean_by(tool, o, policy, overlay, &job);
-	if (!ret)
-		put_policy(table, policy->name, &job);
-	dev_close(overlay);
-	return ret;
+	return c->left ? JOB_LEFT : 0;
 }
 
 int cleanjob_compare(struct tool *tool, const struct options *o,
 		     struct dev *dev)
 {
+	struct cleanjob job;
+	const struct batch_totals *totals = &job.clean.totals;
+	struct dev *overlay;
 	struct table table;
 	size_t i;
 	int ret = 0;
 
 	table_begin(&table, &tool->report, "policies", policy_columns,
 		    POLICY_COLUMNS);
-	for (i = 0; i < policy_count && !ret; i++)
-		ret = forecast_policy(tool, o, dev, &policy_list[i], &table);
+	for (i = 0; i < policy_count && !ret; i++) {
+		ret = overlay_open_trial(&overlay, &tool->cx, dev);
+		if (!ret)
+			ret = clean_by(tool, o, &policy_list[i], overlay, &job);
+		dev_close(overlay);
+		if (ret)
+			break;
+		table_row(&table, (struct value[]){
+			[POLICY_NAME] = value_string(policy_list[i].name),
+			[POLICY_CLEANED] = value_u64(totals->victims),
+			[POLICY_MOVED] = value_u64(totals->moved),
+			[POLICY_WRITTEN] = value_u64(totals->written),
+			[POLICY_FREED] = value_u64(job.freed_bytes),
+			[POLICY_PER_MOVED] = value_percent(totals->written,
+							   totals->moved),
+			[POLICY_PER_FREED] = job.per_freed,
+		});
+	}
 	table_end(&table);
 	return ret;
 }

@@ -40,48 +40,38 @@ static const struct column columns[COLUMNS] = {
 	[NAME] = { "path", "PATH", VALUE_STRING, 0 },
 };
 
-static void put_file(struct table *table, const struct filelist_file *f)
+static void report_defrag(struct tool *tool, const struct defrag *d,
+			  uint64_t began)
 {
-	table_row(table, (struct value[]){
-		[INO] = value_u64(f->ino),
-		[BLOCKS] = value_u64(f->after.blocks),
-		[ENOUGH] = value_u64(f->after.enough),
-		[BEFORE] = value_u64(f->before.extents),
-		[AFTER] = value_u64(f->after.extents),
-		[NAME] = value_string(f->path),
-	});
-}
-
-static void list_files(struct tool *tool, const struct filelist *l)
-{
-	struct table table;
-	size_t i;
-
-	if (!tool->verbose && report_is_text(&tool->report))
-		return;
-	table_begin(&table, &tool->report, "files", columns, COLUMNS);
-	for (i = 0; i < l->n; i++)
-		if (l->files[i].path || spread_excess(&l->files[i].before))
-			put_file(&table, &l->files[i]);
-	table_end(&table);
-}
-
-static void put_extents(struct report *r, const struct filelist *l)
-{
+	const struct filelist_file *f, *end = d->list.files + d->list.n;
 	struct spread before = { 0 }, after = { 0 };
 	uint64_t many_before = 0, many_after = 0;
-	size_t i;
+	struct report *r = &tool->report;
+	bool list = tool->verbose || !report_is_text(r);
+	struct table table;
 
-	for (i = 0; i < l->n; i++) {
-		const struct filelist_file *f = &l->files[i];
-
+	if (list)
+		table_begin(&table, r, "files", columns, COLUMNS);
+	for (f = d->list.files; f < end; f++) {
 		before.extents += f->before.extents;
 		after.extents += f->after.extents;
 		after.enough += f->after.enough;
 		many_before += spread_excess(&f->before) > 0;
 		many_after += spread_excess(&f->after) > 0;
+		if (list && (f->path || spread_excess(&f->before)))
+			table_row(&table, (struct value[]){
+				[INO] = value_u64(f->ino),
+				[BLOCKS] = value_u64(f->after.blocks),
+				[ENOUGH] = value_u64(f->after.enough),
+				[BEFORE] = value_u64(f->before.extents),
+				[AFTER] = value_u64(f->after.extents),
+				[NAME] = value_string(f->path),
+			});
 	}
-	report_u64(r, "files", "Files examined", l->n);
+	if (list)
+		table_end(&table);
+	report_begin(r, "defragmentation", NULL);
+	report_u64(r, "files", "Files examined", d->list.n);
 	report_u64(r, "files_before", "Fragmented files before",
 		   many_before);
 	report_u64(r, "files_after", "Fragmented files now",
@@ -90,16 +80,6 @@ static void put_extents(struct report *r, const struct filelist *l)
 		   after.enough);
 	report_u64(r, "extents_before", "Extents before", before.extents);
 	report_u64(r, "extents_after", "Extents now", after.extents);
-}
-
-static void report_defrag(struct tool *tool, const struct defrag *d,
-			  uint64_t began)
-{
-	struct report *r = &tool->report;
-
-	list_files(tool, &d->list);
-	report_begin(r, "defragmentation", NULL);
-	put_extents(r, &d->list);
 	report_u64(r, "segments_moved", "Segments moved", d->totals.victims);
 	report_u64(r, "segments_left", "Segments skipped", d->left);
 	moving_put(r, &d->totals, began);
@@ -226,9 +206,8 @@ int compactjob_compact(struct tool *tool, const struct options *o,
 	return c.left ? JOB_LEFT : 0;
 }
 
-/* A file of SIZE bytes without content. */
-static int make_file(struct output **file, struct dev **devp,
-		     struct tool *tool, const struct options *o, uint64_t size)
+int compactjob_copy(struct tool *tool, const struct options *o,
+		    struct dev *dev)
 {
 	const char *const inputs[] = { tool->argv[0], NULL };
 	const struct output_how how = {
@@ -236,51 +215,42 @@ static int make_file(struct output **file, struct dev **devp,
 		.volume = true,
 		.inputs = inputs,
 	};
-	int ret = output_open(file, &tool->cx, o->output, &how);
-
-	if (!ret)
-		ret = devfile_create(devp, &tool->cx, *file);
-	if (!ret)
-		ret = devfile_resize(*devp, &tool->cx, size);
-	if (!ret)
-		devfile_direct(*devp);
-	return ret;
-}
-
-static int copy_to(struct tool *tool, const struct options *o,
-		   struct dev *source, struct dev *target)
-{
-	struct collector_options how = moving_options(tool, o);
-	uint64_t began = tool_clock();
+	struct collector_options options = moving_options(tool, o);
+	struct context *cx = &tool->cx;
+	struct output *file = NULL;
+	struct dev *target = NULL;
+	struct order order = { .kind = ORDER_DEFAULT };
 	struct moving moving;
-	struct order order;
 	struct copy c;
-	int ret = order_find(&order, &tool->cx, source, order_of(o));
+	uint64_t began;
+	int ret;
 
-	how.order = &order;
-	moving_begin(&moving, tool, &how);
+	if (o->dry_run) {
+		ret = overlay_open_trial(&target, cx, dev);
+	} else {
+		/* A file as large, without content. */
+		ret = output_open(&file, cx, o->output, &how);
+		if (!ret)
+			ret = devfile_create(&target, cx, file);
+		if (!ret)
+			ret = devfile_resize(target, cx, dev->size);
+		if (!ret)
+			devfile_direct(target);
+	}
+	began = tool_clock();
 	if (!ret)
-		ret = copy_run(&c, &tool->cx, source, target, &how);
+		ret = order_find(&order, cx, dev, order_of(o));
+	options.order = &order;
+	moving_begin(&moving, tool, &options);
+	if (!ret)
+		ret = copy_run(&c, cx, dev, target, &options);
 	moving_end(&moving);
 	order_close(&order);
 	if (!ret)
 		report_compact(tool, "copy", &c.before, &c.after, 0,
 			       &c.totals, began);
-	return ret;
-}
-
-int compactjob_copy(struct tool *tool, const struct options *o,
-		    struct dev *dev)
-{
-	struct output *file = NULL;
-	struct dev *target = NULL;
-	int ret = o->dry_run ? overlay_open_trial(&target, &tool->cx, dev) :
-			       make_file(&file, &target, tool, o, dev->size);
-
-	if (!ret)
-		ret = copy_to(tool, o, dev, target);
 	if (!ret && file)
-		ret = output_commit(file, &tool->cx);
+		ret = output_commit(file, cx);
 	dev_close(target);
 	output_close(file);
 	return ret;

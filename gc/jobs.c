@@ -82,11 +82,22 @@ static const struct {
 /* The option that requests JOB, or NULL. */
 static const char *job_option(enum job job, const struct options *o)
 {
+	enum tune_number n;
+
 	switch (job) {
 	case JOB_PROPERTIES:
-		return options_property(o);
+		if (o->tune.label)
+			return "--label";
+		if (o->uuid)
+			return "--uuid";
+		for (n = 0; n < TUNE_NUMBERS; n++)
+			if (o->tune.numbers[n] != TUNE_KEEP)
+				return tune_option(n);
+		return NULL;
 	case JOB_SNAPSHOTS:
-		return options_snapshots(o);
+		return o->to_snapshot.count ? "--to-snapshot" :
+		       o->to_checkpoint.count ? "--to-checkpoint" :
+		       o->take_snapshot ? "--take-snapshot" : NULL;
 	case JOB_FEATURES:
 		return o->features ? "--features" : NULL;
 	case JOB_DELETE:
@@ -96,7 +107,9 @@ static const char *job_option(enum job job, const struct options *o)
 	case JOB_CLEAN:
 		return o->free.unit != OPTIONS_WORTH ? "--free" : NULL;
 	case JOB_COMPACT:
-		return o->output ? NULL : options_compaction(o);
+		return o->output ? NULL :
+		       o->compact >= 0 ? "--compact" :
+		       o->order >= 0 ? "--order" : NULL;
 	case JOB_COPY:
 		return o->output ? "--output" : NULL;
 	case JOB_SHRINK:
@@ -115,22 +128,18 @@ static const char *job_option(enum job job, const struct options *o)
 	return NULL;
 }
 
-static bool is_cleaning_wanted(const struct options *o)
-{
-	enum job_cleaning most = CLEANING_TOO;
-	enum job job;
-
-	for (job = 0; job < JOB_COUNT; job++)
-		if (job_option(job, o) && jobs[job].cleaning > most)
-			most = jobs[job].cleaning;
-	return most == CLEANING_TOO ||
-	       (most == CLEANING_ASKED && job_option(JOB_CLEAN, o));
-}
-
 static bool is_wanted(enum job job, const struct options *o)
 {
-	return job == JOB_CLEAN ? is_cleaning_wanted(o) :
-				  job_option(job, o) != NULL;
+	enum job_cleaning most = CLEANING_TOO;
+	bool requested = job_option(job, o) != NULL;
+	enum job other;
+
+	if (job != JOB_CLEAN)
+		return requested;
+	for (other = 0; other < JOB_COUNT; other++)
+		if (job_option(other, o) && jobs[other].cleaning > most)
+			most = jobs[other].cleaning;
+	return most == CLEANING_TOO || (most == CLEANING_ASKED && requested);
 }
 
 /* -EINVAL if a job of PHASE is requested together with OPTION. */
@@ -168,46 +177,32 @@ int jobs_check(struct context *cx, const struct options *o)
 	return ret;
 }
 
-/* Whether one is refused: 0, an exit status, or a failure. */
-static int refuse_jobs(struct tool *tool, const struct options *o,
-		       struct dev *dev)
-{
-	enum job job;
-	int ret = 0;
-
-	for (job = 0; job < JOB_COUNT && !ret; job++)
-		if (is_wanted(job, o) && jobs[job].check)
-			ret = jobs[job].check(tool, o, dev);
-	if (ret == JOB_UNDONE)
-		tool_warn(tool, "%s: nothing was changed", tool->argv[0]);
-	return ret;
-}
-
-/* JOB is one log, which cannot be cut to what is clean: says what helps. */
-static void offer_room(struct context *cx, enum job job,
-		       const struct options *o)
-{
-	char text[FAILURE_TEXT_MAX];
-
-	memcpy(text, cx->failure, sizeof(text));
-	fail(cx, -ENOSPC, "%.300s for %s; clean the volume before, in a run "
-	     "without it; --output makes a compact copy, --grow adds segments",
-	     text, job_option(job, o));
-}
-
 int jobs_run(struct tool *tool, const struct options *o, struct dev *dev)
 {
+	struct context *cx = &tool->cx;
+	char text[FAILURE_TEXT_MAX];
 	enum job job;
-	int ret, status = refuse_jobs(tool, o, dev);
+	int ret, status = 0;
 
+	for (job = 0; job < JOB_COUNT && !status; job++)
+		if (is_wanted(job, o) && jobs[job].check)
+			status = jobs[job].check(tool, o, dev);
+	if (status == JOB_UNDONE)
+		tool_warn(tool, "%s: nothing was changed", tool->argv[0]);
 	if (status)
 		return status;
 	for (job = 0; job < JOB_COUNT; job++) {
 		if (!is_wanted(job, o))
 			continue;
 		ret = jobs[job].run(tool, o, dev);
-		if (ret == -ENOSPC && jobs[job].phase == PHASE_BEFORE)
-			offer_room(&tool->cx, job, o);
+		if (ret == -ENOSPC && jobs[job].phase == PHASE_BEFORE) {
+			/* It is one log, which cannot be cut to what is clean. */
+			memcpy(text, cx->failure, sizeof(text));
+			fail(cx, -ENOSPC, "%.300s for %s; clean the volume "
+			     "before, in a run without it; --output makes a "
+			     "compact copy, --grow adds segments", text,
+			     job_option(job, o));
+		}
 		if (ret < 0)
 			return ret;
 		if (ret && status != JOB_UNDONE)

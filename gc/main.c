@@ -33,7 +33,6 @@
 
 struct beforeafter {
 	struct outfile file;
-	struct picture *before;
 	struct segmap_volume volume;	/* the state drawn last */
 	char label[VOLUME_LABEL_MAX];
 	unsigned int cell;	/* pixels */
@@ -42,13 +41,19 @@ struct beforeafter {
 
 #define TITLE 24u	/* pixels above a map */
 
-static struct segmap_segment outline(const struct volume *vol,
-				     const struct liveness *l, uint64_t segnum,
-				     const struct nilfs_segment_usage *su)
-{
-	struct liveness_counts c = liveness_of(l, segnum);
+struct cells {
+	struct picture *picture;
+	const struct volume *vol;
+	const struct liveness *live;
+};
 
-	return (struct segmap_segment){
+static int add_cell(void *arg, struct context *cx, uint64_t segnum,
+		    const struct nilfs_segment_usage *su)
+{
+	const struct cells *cells = arg;
+	const struct volume *vol = cells->vol;
+	struct liveness_counts c = liveness_of(cells->live, segnum);
+	const struct segmap_segment s = {
 		.error = segusage_is_error(su),
 		.active = segnum == vol->latest.segnum ||
 			  segnum == vol->latest.nextnum,
@@ -61,48 +66,38 @@ static struct segmap_segment outline(const struct volume *vol,
 		.live = c.current,
 		.snapshot = c.snapshot,
 	};
-}
-
-struct cells {
-	struct picture *picture;
-	const struct volume *vol;
-	const struct liveness *live;
-};
-
-static int add_cell(void *arg, struct context *cx, uint64_t segnum,
-		    const struct nilfs_segment_usage *su)
-{
-	const struct cells *c = arg;
-	struct segmap_segment s = outline(c->vol, c->live, segnum, su);
 
 	(void)cx;
-	segmap_add(c->picture, segnum, &s);
+	segmap_add(cells->picture, segnum, &s);
 	return 0;
 }
 
-static void describe_volume(struct beforeafter *b, const struct volume *vol)
+/* Counts the volume on DEV and draws it: *P, NULL after a failure. */
+static int draw_map(struct beforeafter *b, struct context *cx, struct dev *dev,
+		    struct picture **p)
 {
-	b->volume = (struct segmap_volume){
-		.label = volume_label(vol, b->label),
-		.device_bytes = vol->dev->size,
-		.segment_bytes = (uint64_t)vol->geo.blocks_per_segment
-				 << vol->geo.block_bits,
-		.segments = vol->geo.nsegments,
-		.checkpoint = vol->latest.cno,
-	};
-}
-
-static int count_and_draw(struct beforeafter *b, struct context *cx,
-			  struct volume *vol, struct picture **p)
-{
-	uint64_t cno = UINT64_MAX, total = vol->geo.nsegments;
+	uint64_t cno = UINT64_MAX, total;
 	struct liveness *l = NULL;
+	struct volume *vol;
 	unsigned int width, height;
-	int ret = b->protect ? protection_cno(vol, cx, b->protect, &cno) : 0;
+	int ret = volume_open(&vol, cx, dev, NULL);
 
+	*p = NULL;
+	if (ret)
+		goto out;
+	total = vol->geo.nsegments;
+	if (b->protect)
+		ret = protection_cno(vol, cx, b->protect, &cno);
 	if (!ret)
 		ret = liveness_count(vol, cx, cno, &l);
-	describe_volume(b, vol);
+	b->volume = (struct segmap_volume){
+		.label = volume_label(vol, b->label),
+		.device_bytes = dev->size,
+		.segment_bytes = (uint64_t)vol->geo.blocks_per_segment
+				 << vol->geo.block_bits,
+		.segments = total,
+		.checkpoint = vol->latest.cno,
+	};
 	b->cell = segmap_svg_size(total, &width, &height);
 	if (!ret)
 		ret = picture_open(cx, segmap_kinds, SEGMAP_CLASSES, total,
@@ -111,45 +106,13 @@ static int count_and_draw(struct beforeafter *b, struct context *cx,
 		ret = sutable_walk(vol, cx, true, add_cell,
 				   &(struct cells){ *p, vol, l });
 	liveness_free(l);
-	return ret;
-}
-
-static int draw_map(struct beforeafter *b, struct context *cx, struct dev *dev,
-		    struct picture **p)
-{
-	struct volume *vol;
-	int ret = volume_open(&vol, cx, dev, NULL);
-
-	*p = NULL;
-	if (!ret)
-		ret = count_and_draw(b, cx, vol, p);
+out:
 	volume_close(vol);
 	if (ret) {
 		picture_close(*p);
 		*p = NULL;
 	}
 	return ret;
-}
-
-/*
- * Creates PATH, which must not be the image IMAGE, and counts the volume on DEV
- * with a protection period of PROTECT seconds.  Must be ended unless it fails.
- */
-static int beforeafter_begin(struct beforeafter *b, struct context *cx,
-			     const char *path, const char *image,
-			     struct dev *dev, uint64_t protect)
-{
-	const char *const inputs[] = { image, NULL };
-	/* --force would delete snapshots, too. */
-	const struct output_how how = { .inputs = inputs };
-	int ret;
-
-	*b = (struct beforeafter){ .protect = protect };
-	ret = outfile_open(&b->file, cx, path, &how);
-	if (ret)
-		return ret;
-	ret = draw_map(b, cx, dev, &b->before);
-	return ret ? outfile_close(&b->file, cx, ret) : 0;
 }
 
 static void put_picture(const struct beforeafter *b, const struct picture *p,
@@ -165,81 +128,49 @@ static void put_picture(const struct beforeafter *b, const struct picture *p,
 		    top + TITLE);
 }
 
-/* Cells of both are as large as those of the latter. */
-static void put_both(const struct beforeafter *b, const struct picture *after)
-{
-	char title[SEGMAP_TITLE_MAX], subtitle[SEGMAP_TITLE_MAX];
-	unsigned int width, width2, height, height2;
-
-	picture_svg_size(b->before, b->cell, &width, &height);
-	picture_svg_size(after, b->cell, &width2, &height2);
-	height += TITLE + SVG_MARGIN;
-	svg_begin(b->file.out,
-		  (width > width2 ? width : width2) + 2 * SVG_MARGIN,
-		  SVG_HEAD + height + TITLE + height2 + SVG_MARGIN,
-		  segmap_title(&b->volume, title),
-		  segmap_subtitle(&b->volume, subtitle));
-	put_picture(b, b->before, "Before", SVG_HEAD);
-	put_picture(b, after, "After", SVG_HEAD + height);
-	svg_end(b->file.out);
-}
-
-/*
- * Counts it again and writes the file; after a failure ERR, which is then
- * returned, it is removed.
- */
-static int beforeafter_end(struct beforeafter *b, struct context *cx,
-			   struct dev *dev, int err)
-{
-	struct picture *after = NULL;
-
-	if (err >= 0) {
-		int ret = draw_map(b, cx, dev, &after);
-
-		err = ret ? ret : err;
-	}
-	if (err >= 0)
-		put_both(b, after);
-	picture_close(b->before);
-	picture_close(after);
-	return outfile_close(&b->file, cx, err);
-}
-
-/* With a picture of the result, if requested. */
+/* Runs the jobs, with a picture of the result if requested. */
 static int run_jobs(struct tool *tool, const struct options *o,
 		    struct dev *dev)
 {
-	struct beforeafter b;
-	int ret;
+	const char *const inputs[] = { tool->argv[0], NULL };
+	/* --force would delete snapshots, too. */
+	const struct output_how how = { .inputs = inputs };
+	struct beforeafter b = { .protect = o->protect };
+	struct context *cx = &tool->cx;
+	struct picture *before, *after = NULL;
+	char title[SEGMAP_TITLE_MAX], subtitle[SEGMAP_TITLE_MAX];
+	unsigned int width, width2, height, height2;
+	int ret, err;
 
 	if (!o->svg)
 		return jobs_run(tool, o, dev);
-	ret = beforeafter_begin(&b, &tool->cx, o->svg, tool->argv[0], dev,
-				o->protect);
+	ret = outfile_open(&b.file, cx, o->svg, &how);
 	if (ret)
 		return ret;
-	return beforeafter_end(&b, &tool->cx, dev, jobs_run(tool, o, dev));
-}
-
-/* Does all of it, on an overlay that is dropped. */
-static int forecast_jobs(struct tool *tool, const struct options *o,
-			 struct dev *dev)
-{
-	struct dev *overlay;
-	int ret = overlay_open_trial(&overlay, &tool->cx, dev);
-
+	ret = draw_map(&b, cx, dev, &before);
 	if (!ret)
-		ret = run_jobs(tool, o, overlay);
-	dev_close(overlay);
-	return ret;
-}
-
-static int check_combination(struct tool *tool, const struct options *o)
-{
-	struct context cx;
-
-	context_child(&tool->cx, &cx);
-	return jobs_check(&cx, o) ? tool_usage(tool, "%s", cx.failure) : 0;
+		ret = jobs_run(tool, o, dev);
+	if (ret >= 0) {
+		err = draw_map(&b, cx, dev, &after);
+		ret = err ? err : ret;
+	}
+	if (ret >= 0) {
+		/* Cells of both are as large as those of the latter. */
+		picture_svg_size(before, b.cell, &width, &height);
+		picture_svg_size(after, b.cell, &width2, &height2);
+		height += TITLE + SVG_MARGIN;
+		svg_begin(b.file.out,
+			  (width > width2 ? width : width2) + 2 * SVG_MARGIN,
+			  SVG_HEAD + height + TITLE + height2 + SVG_MARGIN,
+			  segmap_title(&b.volume, title),
+			  segmap_subtitle(&b.volume, subtitle));
+		put_picture(&b, before, "Before", SVG_HEAD);
+		put_picture(&b, after, "After", SVG_HEAD + height);
+		svg_end(b.file.out);
+	}
+	picture_close(before);
+	picture_close(after);
+	return outfile_close(&b.file, cx, ret);
 }
 
 static void warn_flipped(void *arg, const char *text)
@@ -249,42 +180,42 @@ static void warn_flipped(void *arg, const char *text)
 	tool_warn(tool, "%s: %s", tool->argv[0], text);
 }
 
-/* Jobs read flipped bits as what they were, unless O is not to verify. */
-static int run_verified(struct tool *tool, struct options *o, struct dev *dev)
-{
-	struct sums sums;
-	int ret = sums_open(&sums, &tool->cx, dev);
-
-	sums.found = warn_flipped;
-	sums.arg = tool;
-	if (!o->no_verify) {
-		o->sums = &sums;
-		dev = sums.dev;
-	}
-	if (!ret)
-		ret = o->dry_run ? forecast_jobs(tool, o, dev) :
-				   run_jobs(tool, o, dev);
-	o->sums = NULL;
-	sums_close(&sums);
-	return ret;
-}
-
 static int run_gc(struct tool *tool, const void *options)
 {
 	struct options o = *(const struct options *)options;
+	struct context child;
+	struct sums sums = { .dev = NULL };
+	struct dev *dev, *overlay;
 	struct target t;
 	int ret;
 
-	ret = check_combination(tool, &o);
-	if (ret)
-		return ret;
+	context_child(&tool->cx, &child);
+	if (jobs_check(&child, &o))
+		return tool_usage(tool, "%s", child.failure);
 	o.dry_run |= o.compare;
 	ret = target_open(&t, &tool->cx, tool->argv[0],
 			  o.dry_run || o.output);
 	if (!ret && !o.no_check)
 		ret = checkpointjob_precheck(tool, &o, t.dev);
-	if (!ret)
-		ret = run_verified(tool, &o, t.dev);
+	dev = t.dev;
+	if (!ret && !o.no_verify) {
+		/* Jobs read flipped bits as what they were. */
+		ret = sums_open(&sums, &tool->cx, dev);
+		sums.found = warn_flipped;
+		sums.arg = tool;
+		o.sums = &sums;
+		dev = sums.dev;
+	}
+	if (!ret && o.dry_run) {
+		/* All of it is done on an overlay that is dropped. */
+		ret = overlay_open_trial(&overlay, &tool->cx, dev);
+		if (!ret)
+			ret = run_jobs(tool, &o, overlay);
+		dev_close(overlay);
+	} else if (!ret) {
+		ret = run_jobs(tool, &o, dev);
+	}
+	sums_close(&sums);
 	target_close(&t);
 	return ret;
 }

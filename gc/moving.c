@@ -18,7 +18,11 @@ struct collector_options moving_options(const struct tool *tool,
 		.protect = o->protect,
 		.batch.time = (uint64_t)tool->cx.now,
 		.batch.sums = o->sums,
-		.batch.forecast = options_leave_data(o),
+		/*
+		 * Not without the data where a job that comes later looks for
+		 * files, that is, at directories.
+		 */
+		.batch.forecast = o->dry_run && !o->defrag.count,
 	};
 }
 
@@ -67,11 +71,6 @@ void moving_end(struct moving *m)
 	progress_end(&m->tool->progress);
 }
 
-struct value moving_per_moved(const struct batch_totals *totals)
-{
-	return value_percent(totals->written, totals->moved);
-}
-
 void moving_put(struct report *r, const struct batch_totals *totals,
 		uint64_t began)
 {
@@ -84,7 +83,7 @@ void moving_put(struct report *r, const struct batch_totals *totals,
 		   t->written - t->moved_data - t->summaries);
 	report_u64(r, "written_summaries", "  of summaries", t->summaries);
 	report_value(r, VALUE_PERCENT, "written_per_moved",
-		     "Written per block moved", moving_per_moved(t));
+		     "Written per block moved", value_percent(t->written, t->moved));
 	report_u64(r, "blocks_forgotten", "Dead blocks", t->forgotten);
 	report_u64(r, "bits_corrected", "Flipped bits corrected", t->corrected);
 	report_u64(r, "checkpoints_deleted", "Checkpoints deleted",

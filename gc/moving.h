@@ -32,9 +32,6 @@ void moving_begin(struct moving *m, struct tool *tool,
 		  struct collector_options *options);
 void moving_end(struct moving *m);
 
-/* Blocks written per block moved, in percent; absent where none was. */
-struct value moving_per_moved(const struct batch_totals *totals);
-
 /*
  * Puts TOTALS, and the time since the job BEGAN (tool_clock()), as members of
  * the open section.

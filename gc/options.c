@@ -187,41 +187,6 @@ const struct cli_option options_rows[] = {
 	{ 0 },
 };
 
-bool options_leave_data(const struct options *options)
-{
-	return options->dry_run && !options->defrag.count;
-}
-
-const char *options_snapshots(const struct options *options)
-{
-	if (options->to_snapshot.count)
-		return "--to-snapshot";
-	if (options->to_checkpoint.count)
-		return "--to-checkpoint";
-	return options->take_snapshot ? "--take-snapshot" : NULL;
-}
-
-const char *options_property(const struct options *options)
-{
-	enum tune_number n;
-
-	if (options->tune.label)
-		return "--label";
-	if (options->uuid)
-		return "--uuid";
-	for (n = 0; n < TUNE_NUMBERS; n++)
-		if (options->tune.numbers[n] != TUNE_KEEP)
-			return tune_option(n);
-	return NULL;
-}
-
-const char *options_compaction(const struct options *options)
-{
-	if (options->compact >= 0)
-		return "--compact";
-	return options->order >= 0 ? "--order" : NULL;
-}
-
 uint64_t options_segments(const struct options_amount *amount, uint64_t bytes,
 			  uint64_t n)
 {

@@ -66,21 +66,6 @@ struct options {
 extern const struct options options_defaults;
 extern const struct cli_option options_rows[];
 
-/*
- * Whether a forecast may leave out the data of what it moves: not where a job
- * that comes later looks for files, that is, at directories.
- */
-bool options_leave_data(const struct options *options);
-
-/* The option that makes or unmakes snapshots, of several one; or NULL. */
-const char *options_snapshots(const struct options *options);
-
-/* The option that sets a property in the superblocks, of several one; NULL. */
-const char *options_property(const struct options *options);
-
-/* The option that compacts, of several one; or NULL. */
-const char *options_compaction(const struct options *options);
-
 /* FREE as segments of BYTES each, of which the volume has N. */
 uint64_t options_segments(const struct options_amount *amount, uint64_t bytes,
 			  uint64_t n);

@@ -24,8 +24,8 @@ struct precheck {
 	struct check *c;
 	precheck_given *given;	/* or NULL: none is */
 	void *arg;
-	bool listed;		/* the list of findings has begun */
-	bool unlisted;		/* there is to be none */
+	bool listed;		/* findings are */
+	bool begun;		/* their list */
 	uint64_t others;	/* errors that are not only of what is given */
 };
 
@@ -42,32 +42,22 @@ static bool forbids(enum rule rule)
 		info->scope == RULE_SCOPE_PLACE);
 }
 
-/* The checkpoint that the object at P belongs to, or 0. */
-static uint64_t owner_of(const struct place *p)
-{
-	switch (p->kind) {
-	case PLACE_CHECKPOINT:
-		return p->number;
-	case PLACE_GROUP:
-	case PLACE_INODE:
-	case PLACE_MAP:
-	case PLACE_NAME:
-		return p->cno;
-	default:
-		return 0;
-	}
-}
-
 /* Sees all findings: those that are shown may be fewer. */
 static void count_others(void *arg, const struct finding *f)
 {
 	struct precheck *p = arg;
-	uint64_t cno = owner_of(&f->place);
+	const struct place *at = &f->place;
+	uint64_t cno = 0;	/* the checkpoint that the object belongs to */
 
-	if (forbids(f->rule) &&
-	    !(cno && p->given && p->c->vol && cno != p->c->vol->latest.cno &&
-	      p->given(p->arg, cno)))
-		p->others++;
+	if (!forbids(f->rule))
+		return;
+	if (at->kind == PLACE_CHECKPOINT)
+		cno = at->number;
+	else if (at->kind == PLACE_GROUP || at->kind == PLACE_INODE ||
+		 at->kind == PLACE_MAP || at->kind == PLACE_NAME)
+		cno = at->cno;
+	p->others += !(cno && p->given && p->c->vol &&
+		       cno != p->c->vol->latest.cno && p->given(p->arg, cno));
 }
 
 static void show_error(void *arg, const struct finding *f)
@@ -75,11 +65,11 @@ static void show_error(void *arg, const struct finding *f)
 	struct precheck *p = arg;
 	struct report *r = &p->tool->report;
 
-	if (p->unlisted || !forbids(f->rule))
+	if (!p->listed || !forbids(f->rule))
 		return;
-	if (!p->listed)
+	if (!p->begun)
 		report_list(r, "findings");
-	p->listed = true;
+	p->begun = true;
 	findprint_finding(r, f);
 }
 
@@ -114,56 +104,49 @@ static int opened(void *arg, struct check *c, struct context *cx)
 	return 0;
 }
 
-static bool has_forbidding(const struct findings *f)
+int precheck_run(struct tool *tool, struct dev *dev, const char *why,
+		 bool listed, precheck_given *given, void *arg)
 {
-	const struct rule_info *rule;
-	size_t i;
-
-	for (i = 0; (rule = rule_at(i)); i++)
-		if (forbids(rule->rule) && findings_count(f, rule->rule))
-			return true;
-	return false;
-}
-
-/* 1 where an error was found, 0, or a failure. */
-static int has_errors(struct precheck *p, struct context *cx, struct check *c)
-{
-	const struct check_run run = {
-		.opened = opened,
-		.begin = show_pass,
-		.end = end_pass,
-		.arg = p,
+	struct precheck p = {
+		.tool = tool,
+		.given = given,
+		.arg = arg,
+		.listed = listed,
 	};
-	int ret = findings_open(&c->findings, cx, show_error, p, false);
-
-	if (!ret) {
-		findings_watch(c->findings, count_others, p);
-		ret = check_volume(c, cx, &run);
-	}
-	if (p->listed)
-		report_end(&p->tool->report);
-	if (ret < 0)
-		return ret;
-	return !ret || has_forbidding(c->findings);
-}
-
-/* As precheck_run_for(), with P. */
-static int run_precheck(struct precheck *p, struct dev *dev, const char *why)
-{
-	struct tool *tool = p->tool;
 	struct check c = {
 		.dev = dev,
 		.failed_reads = dev->stats.failed_reads,
 		.progress = show_progress,
-		.progress_arg = p,
+		.progress_arg = &p,
 	};
+	const struct check_run run = {
+		.opened = opened,
+		.begin = show_pass,
+		.end = end_pass,
+		.arg = &p,
+	};
+	const struct rule_info *rule;
 	struct context cx = tool->cx;
 	bool spared;
+	size_t i;
 	int ret;
 
-	p->c = &c;
-	ret = has_errors(p, &cx, &c);
-	spared = ret > 0 && c.vol && !p->others;
+	p.c = &c;
+	ret = findings_open(&c.findings, &cx, show_error, &p, false);
+	if (!ret) {
+		findings_watch(c.findings, count_others, &p);
+		ret = check_volume(&c, &cx, &run);
+		/* 1 where an error was found, 0, or a failure. */
+		if (!ret)
+			ret = 1;
+		else if (ret > 0)
+			for (i = 0, ret = 0; !ret && (rule = rule_at(i)); i++)
+				ret = forbids(rule->rule) &&
+				      findings_count(c.findings, rule->rule);
+	}
+	if (p.begun)
+		report_end(&tool->report);
+	spared = ret > 0 && c.vol && !p.others;
 	if (ret > 0)
 		fail(&cx, 0, "%s", why);
 	if ((!ret || spared) && target_check_volume(&cx, c.vol) == -EUCLEAN) {
@@ -173,7 +156,6 @@ static int run_precheck(struct precheck *p, struct dev *dev, const char *why)
 	if (ret > 0 && !spared)
 		tool_warn(tool, "%s: nothing was changed: %s", tool->argv[0],
 			  cx.failure);
-	p->c = NULL;
 	check_fini(&c);
 	findings_close(c.findings);
 	if (ret < 0)
@@ -181,24 +163,4 @@ static int run_precheck(struct precheck *p, struct dev *dev, const char *why)
 	if (ret <= 0)
 		return ret;
 	return spared ? PRECHECK_GIVEN : PRECHECK_REFUSED;
-}
-
-int precheck_run_for(struct tool *tool, struct dev *dev, const char *why,
-		     precheck_given *given, void *arg)
-{
-	struct precheck p = { .tool = tool, .given = given, .arg = arg };
-
-	return run_precheck(&p, dev, why);
-}
-
-int precheck_run(struct tool *tool, struct dev *dev, const char *why)
-{
-	return precheck_run_for(tool, dev, why, NULL, NULL);
-}
-
-int precheck_again(struct tool *tool, struct dev *dev, const char *why)
-{
-	struct precheck p = { .tool = tool, .unlisted = true };
-
-	return run_precheck(&p, dev, why);
 }

@@ -15,24 +15,17 @@
 /* All errors are of snapshots that are to be given up. */
 #define PRECHECK_GIVEN 5
 
-/*
- * Runs all passes of the checker over DEV: 0 where they find no error, and the
- * volume need not be recovered first; PRECHECK_REFUSED where one of that is so,
- * which is reported then, and errors with WHY; or a failure of the checker.
- */
-int precheck_run(struct tool *tool, struct dev *dev, const char *why);
-
 /* Whether checkpoint CNO is to be given up. */
 typedef bool precheck_given(void *arg, uint64_t cno);
 
 /*
- * The same, but PRECHECK_GIVEN where each error is in what belongs to a
- * checkpoint, not the latest one, of which GIVEN says so.
+ * Runs all passes of the checker over DEV: 0 where they find no error, and the
+ * volume need not be recovered first; PRECHECK_REFUSED where one of that is so,
+ * which is reported then, and errors with WHY, and with LISTED as a list.
+ * PRECHECK_GIVEN where each error is in what belongs to a checkpoint, not the
+ * latest one, of which GIVEN (or NULL) says so.  Or a failure of the checker.
  */
-int precheck_run_for(struct tool *tool, struct dev *dev, const char *why,
-		     precheck_given *given, void *arg);
-
-/* As precheck_run(), but without a list of the errors. */
-int precheck_again(struct tool *tool, struct dev *dev, const char *why);
+int precheck_run(struct tool *tool, struct dev *dev, const char *why,
+		 bool listed, precheck_given *given, void *arg);
 
 #endif

@@ -21,17 +21,6 @@ static void put_sizes(struct report *r, uint64_t bytes_before, uint64_t bytes,
 	report_u64(r, "segments", "Segments now", segments);
 }
 
-/* The exit status, by what kept the volume from being smaller. */
-static int shrink_status(struct tool *tool, const struct shrink *s)
-{
-	if (s->left || !s->failed_reads)
-		return s->left ? JOB_LEFT : 0;
-	tool_warn(tool, "%s: reads that failed: %" PRIu64 "; the volume may be "
-		  "larger than the smallest size", tool->argv[0],
-		  s->failed_reads);
-	return JOB_UNDONE;
-}
-
 /* That it is too small shows only when the jobs before it are done. */
 int resizejob_check_shrink(struct tool *tool, const struct options *o,
 			   struct dev *dev)
@@ -74,22 +63,21 @@ int resizejob_shrink(struct tool *tool, const struct options *o,
 		   s.totals.victims);
 	moving_put(r, &s.totals, began);
 	report_end(r);
-	return shrink_status(tool, &s);
-}
-
-static struct grow_options grow_options_of(const struct tool *tool,
-					   const struct options *o)
-{
-	return (struct grow_options){
-		.bytes = o->grow.bytes,
-		.time = (uint64_t)tool->cx.now,
-	};
+	if (s.left || !s.failed_reads)
+		return s.left ? JOB_LEFT : 0;
+	tool_warn(tool, "%s: reads that failed: %" PRIu64 "; the volume may be "
+		  "larger than the smallest size", tool->argv[0],
+		  s.failed_reads);
+	return JOB_UNDONE;
 }
 
 int resizejob_check_grow(struct tool *tool, const struct options *o,
 			 struct dev *dev)
 {
-	const struct grow_options options = grow_options_of(tool, o);
+	const struct grow_options options = {
+		.bytes = o->grow.bytes,
+		.time = (uint64_t)tool->cx.now,
+	};
 	struct dev *overlay;
 	struct grow g;
 	int ret = overlay_open_trial(&overlay, &tool->cx, dev);
@@ -102,7 +90,10 @@ int resizejob_check_grow(struct tool *tool, const struct options *o,
 
 int resizejob_grow(struct tool *tool, const struct options *o, struct dev *dev)
 {
-	const struct grow_options options = grow_options_of(tool, o);
+	const struct grow_options options = {
+		.bytes = o->grow.bytes,
+		.time = (uint64_t)tool->cx.now,
+	};
 	struct report *r = &tool->report;
 	uint64_t began = tool_clock();
 	struct grow g;
