@@ -70,11 +70,6 @@ uint64_t batch_least(const struct load *load)
 	return load->has.blocks + load->has.ndat + 4;
 }
 
-uint64_t batch_blocks(const struct load *load)
-{
-	return load->has.blocks + load->has.nmarks;
-}
-
 /*
  * Segments that must not be allocated: victims that the old state needs,
  * segments that zones exclude, those to be removed, and, when a volume grows,
@@ -126,61 +121,43 @@ static int open_writer(struct batch *b, struct context *cx)
 	return ret;
 }
 
-static int move_runs(struct batch *b, struct context *cx, struct moved *m)
+/*
+ * Lists the blocks of runs in new logs, and gives those of metadata new numbers:
+ * the old ones end where they are, in victims.
+ */
+static int move_load(struct batch *b, struct context *cx, struct moved *m)
 {
 	const struct load *l = b->load;
-	uint64_t at = 0;
+	const struct batch_options *o = b->options;
+	uint64_t done = 0, n;
 	size_t i;
 	int ret = 0;
 
 	for (i = 0; i < l->has.nruns && !ret; i++) {
 		ret = move_blocks(b->w, cx, &l->runs[i].what,
-				  moved_payload(m, &l->runs[i]), at);
-		at += l->runs[i].what.count;
-		if (b->options->moved)
-			b->options->moved(b->options->arg, at);
+				  moved_payload(m, &l->runs[i]), done);
+		done += l->runs[i].what.count;
+		if (o->moved)
+			o->moved(o->arg, done);
 	}
-	return ret;
-}
+	for (i = 0; i < l->has.nmarks && !ret; i++) {
+		const struct load_mark *mark = &l->marks[i];
+		/* A SUFILE can have become too short, or low, for the block. */
+		bool cut = o->size && mark->ino == NILFS_SUFILE_INO &&
+			   (mark->key >= segusage_nblocks(&o->size->g) ||
+			    (mark->level &&
+			     !metafile_has_nodes(repairwriter_file(b->w,
+								   mark->ino),
+						 mark->level)));
 
-/* Whether the block is of a SUFILE that has become too short, or low, for it. */
-static bool is_cut(const struct batch *b, const struct load_mark *m)
-{
-	const struct batch_size *size = b->options->size;
-
-	if (!size || m->ino != NILFS_SUFILE_INO)
-		return false;
-	return m->key >= segusage_nblocks(&size->g) ||
-	       (m->level &&
-		!metafile_has_nodes(repairwriter_file(b->w, m->ino), m->level));
-}
-
-/* A block gets another number: the old one ends where it is, in a victim. */
-static int mark_metadata(struct batch *b, struct context *cx)
-{
-	size_t i;
-	int ret = 0;
-
-	for (i = 0; i < b->load->has.nmarks && !ret; i++) {
-		const struct load_mark *m = &b->load->marks[i];
-
-		if (!is_cut(b, m))
-			ret = move_metadata(b->w, cx, m->ino, m->level, m->key);
-		if (!ret && m->vblocknr)
-			ret = move_forget(b->w, cx, m->vblocknr);
+		if (!cut)
+			ret = move_metadata(b->w, cx, mark->ino, mark->level,
+					    mark->key);
+		if (!ret && mark->vblocknr)
+			ret = move_forget(b->w, cx, mark->vblocknr);
 	}
-	if (b->options->moved)
-		b->options->moved(b->options->arg, batch_blocks(b->load));
-	return ret;
-}
-
-static int forget_dead(struct batch *b, struct context *cx)
-{
-	const struct load *l = b->load;
-	uint64_t n;
-	size_t i;
-	int ret = 0;
-
+	if (o->moved && !ret)
+		o->moved(o->arg, l->has.blocks + l->has.nmarks);
 	for (i = 0; i < l->has.ndead; i++)
 		for (n = 0; n < l->dead[i].count && !ret; n++)
 			ret = move_forget(b->w, cx, l->dead[i].vblocknr + n);
@@ -328,11 +305,7 @@ int batch_run(const struct load *load, struct context *cx, struct volume *vol,
 	if (!ret && b.free_first)
 		ret = free_victims(&b, cx);
 	if (!ret)
-		ret = move_runs(&b, cx, moved);
-	if (!ret)
-		ret = mark_metadata(&b, cx);
-	if (!ret)
-		ret = forget_dead(&b, cx);
+		ret = move_load(&b, cx, moved);
 	if (!ret)
 		ret = delete_checkpoints(&b, cx);
 	if (!ret && !b.free_first)

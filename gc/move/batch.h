@@ -74,9 +74,6 @@ int batch_run(const struct load *load, struct context *cx, struct volume *vol,
 	      const struct batch_options *options,
 	      struct batch_totals *totals, uint64_t *bad);
 
-/* Blocks of LOAD that are written, moved or rewritten. */
-uint64_t batch_blocks(const struct load *load);
-
 /* Blocks that the logs of LOAD take, at most, and at least. */
 uint64_t batch_need(const struct load *load);
 uint64_t batch_least(const struct load *load);

@@ -87,49 +87,48 @@ static int append_path(char *text, size_t *len, struct context *cx,
 	return 0;
 }
 
-/* The run with BLOCKNR, or NULL. */
-static const struct load_run *find_run(const struct load *load,
-				       uint64_t blocknr)
+/* Sets *RUN and *MARK to those with BLOCKNR, or to NULL: whether there is one. */
+static bool find_block(const struct load *load, uint64_t blocknr,
+		       const struct load_run **run,
+		       const struct load_mark **mark)
 {
-	const struct load_run *run = load->runs;
+	const struct load_run *r = load->runs;
 	size_t i;
 
-	for (i = 0; i < load->has.nruns; i++, run++)
-		if (blocknr >= run->blocknr &&
-		    blocknr - run->blocknr < run->what.count)
-			return run;
-	return NULL;
-}
-
-static const struct load_mark *find_mark(const struct load *load,
-					 uint64_t blocknr)
-{
-	size_t i;
-
-	for (i = 0; i < load->has.nmarks; i++)
+	*run = NULL;
+	*mark = NULL;
+	for (i = 0; i < load->has.nruns && !*run; i++, r++)
+		if (blocknr >= r->blocknr &&
+		    blocknr - r->blocknr < r->what.count)
+			*run = r;
+	for (i = 0; i < load->has.nmarks && !*mark; i++)
 		if (load->marks[i].blocknr == blocknr)
-			return &load->marks[i];
-	return NULL;
+			*mark = &load->marks[i];
+	return *run || *mark;
 }
 
 bool blame_has(const struct load *load, uint64_t blocknr)
 {
-	return find_run(load, blocknr) || find_mark(load, blocknr);
+	const struct load_mark *mark;
+	const struct load_run *run;
+
+	return find_block(load, blocknr, &run, &mark);
 }
 
 int blame_block(char text[BLAME_MAX], struct context *cx,
 		const struct load *load, uint64_t blocknr)
 {
-	const struct load_run *run = find_run(load, blocknr);
-	const struct load_mark *mark = find_mark(load, blocknr);
+	const struct load_mark *mark;
+	const struct load_run *run;
 	size_t len = 0;
 	int ret = 0;
 
 	text[0] = '\0';
+	if (!find_block(load, blocknr, &run, &mark))
+		return 0;
 	if (!run) {
-		if (mark)
-			append(text, 0, "inode %" PRIu64, mark->ino);
-		return mark != NULL;
+		append(text, 0, "inode %" PRIu64, mark->ino);
+		return 1;
 	}
 	if (inode_is_metadata(run->what.ino))
 		len = append(text, 0, "inode %" PRIu64, run->what.ino);
@@ -143,41 +142,35 @@ int blame_block(char text[BLAME_MAX], struct context *cx,
 	return 1;
 }
 
-/* A run in LOG of the first file above INO, or NULL. */
-static const struct load_run *next_file(const struct load *load,
-					const struct load_log *log,
-					uint64_t ino)
-{
-	const struct load_run *run = load->runs, *next = NULL;
-	size_t i;
-
-	for (i = 0; i < load->has.nruns; i++, run++)
-		if (run->blocknr >= log->pseg &&
-		    run->blocknr - log->pseg < le32_get(log->ss.ss_nblocks) &&
-		    run->what.ino > ino &&
-		    !inode_is_metadata(run->what.ino) &&
-		    (!next || run->what.ino < next->what.ino))
-			next = run;
-	return next;
-}
-
 int blame_log(char text[BLAME_MAX], struct context *cx,
 	      const struct load *load, const struct load_log *log)
 {
-	const struct load_run *run = next_file(load, log, 0);
-	size_t len = 0;
-	unsigned int i;
+	const struct load_run *run, *next;
+	unsigned int named;
+	uint64_t ino = 0;	/* the last that was named; they are ascending */
+	size_t len = 0, i;
 	int ret = 0;
 
-	if (!run)
-		append(text, 0, "metadata");
-	for (i = 0; i < FILES_NAMED && run && !ret; i++) {
-		if (i)
+	for (named = 0; !ret; named++) {
+		for (i = 0, next = NULL; i < load->has.nruns; i++) {
+			run = &load->runs[i];
+			if (run->blocknr >= log->pseg &&
+			    run->blocknr - log->pseg <
+				    le32_get(log->ss.ss_nblocks) &&
+			    run->what.ino > ino &&
+			    !inode_is_metadata(run->what.ino) &&
+			    (!next || run->what.ino < next->what.ino))
+				next = run;
+		}
+		if (!next || named == FILES_NAMED) {
+			append(text, len, "%s", next ? " and others" :
+			       named ? "" : "metadata");
+			break;
+		}
+		if (named)
 			len = append(text, len, ", ");
-		ret = append_path(text, &len, cx, load->facts->vol, run);
-		run = next_file(load, log, run->what.ino);
+		ret = append_path(text, &len, cx, load->facts->vol, next);
+		ino = next->what.ino;
 	}
-	if (run)
-		append(text, len, " and others");
 	return ret;
 }

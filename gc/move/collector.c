@@ -186,7 +186,7 @@ int collector_move(struct collector *k, struct context *cx,
 	collector_sort(k);
 	ret = run_batch(k, cx, &options, &k->totals);
 	if (!ret) {
-		k->moved += batch_blocks(&k->load);
+		k->moved += k->load.has.blocks + k->load.has.nmarks;
 		k->most *= 2;
 		if (k->most > collector_room(k))
 			k->most = 0;

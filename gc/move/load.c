@@ -345,17 +345,11 @@ static int compare_runs(const void *a, const void *b)
 	return p->vblocknr < q->vblocknr ? -1 : p->vblocknr > q->vblocknr;
 }
 
-static int compare_dead(const void *a, const void *b)
-{
-	const struct load_dead *x = a, *y = b;
-
-	return x->vblocknr < y->vblocknr ? -1 : x->vblocknr > y->vblocknr;
-}
-
 void load_sort(struct load *l, bool as_it_comes)
 {
 	if (!as_it_comes)
 		sort_in_place(l->runs, l->has.nruns, sizeof(*l->runs),
 			      compare_runs);
-	sort_in_place(l->dead, l->has.ndead, sizeof(*l->dead), compare_dead);
+	sort_in_place(l->dead, l->has.ndead, sizeof(*l->dead),
+		      sort_compare_number);
 }

@@ -43,7 +43,8 @@ struct load_log {
  * checkpoints [start, end).
  */
 struct load_dead {
-	uint64_t vblocknr, count;
+	uint64_t vblocknr;	/* the first: what they are sorted by */
+	uint64_t count;
 	uint64_t start, end;
 };
 

@@ -32,12 +32,6 @@ struct moved {
 	uint64_t *bad;
 };
 
-/* The run that has block AT. */
-static size_t find_run(const struct moved *m, uint64_t at)
-{
-	return search_lower_bound(m->starts, m->n, at + 1) - 1;
-}
-
 /* Blocks that follow each other on the device, and where they go. */
 struct stretch {
 	uint64_t blocknr;
@@ -45,54 +39,40 @@ struct stretch {
 	char *to;
 };
 
-static int compare_stretches(const void *a, const void *b)
-{
-	const struct stretch *p = a, *q = b;
-
-	return (p->blocknr > q->blocknr) - (p->blocknr < q->blocknr);
-}
-
-/* Finds out which of the blocks it is that cannot be read, if there is one. */
-static int read_singly(struct moved *m, struct context *cx,
-		       const struct stretch *p)
-{
-	uint32_t i;
-	int ret = 0;
-
-	for (i = 0; i < p->count && !ret; i++) {
-		ret = dev_read(m->dev, cx, (p->blocknr + i) << m->block_bits,
-			       p->to + ((size_t)i << m->block_bits),
-			       (size_t)1 << m->block_bits);
-		if (ret)
-			__atomic_store_n(m->bad, p->blocknr + i,
-					 __ATOMIC_RELAXED);
-	}
-	return ret;
-}
-
 /* Reads N stretches, those near each other with one request; SCRAP is a buffer. */
 static int read_stretches(struct moved *m, struct context *cx,
 			  struct stretch *p, size_t n, char *scrap)
 {
-	size_t i = 0, first;
+	size_t i = 0, first, size = (size_t)1 << m->block_bits;
+	uint64_t blocknr = 0;
+	uint32_t k;
 	int ret = 0;
 
-	sort_in_place(p, n, sizeof(*p), compare_stretches);
+	sort_in_place(p, n, sizeof(*p), sort_compare_number);
 	while (i < n && !ret) {
 		struct gather g = { .niov = 0 };
 
 		for (first = i; i < n; i++)
 			if (!gather_add(&g, p[i].blocknr << m->block_bits,
-					(size_t)p[i].count << m->block_bits,
-					p[i].to, scrap))
+					p[i].count * size, p[i].to, scrap))
 				break;
 		ret = gather_read(&g, cx, m->dev);
 		if (ret != -EIO)
 			continue;
-		/* Retry: perhaps only a dead block cannot be read. */
+		/*
+		 * One block after the other: to find out which it is that cannot
+		 * be read, if it is not a dead one between them.
+		 */
 		fail_clear(cx);
 		for (ret = 0; first < i && !ret; first++)
-			ret = read_singly(m, cx, &p[first]);
+			for (k = 0; k < p[first].count && !ret; k++) {
+				blocknr = p[first].blocknr + k;
+				ret = dev_read(m->dev, cx,
+					       blocknr << m->block_bits,
+					       p[first].to + k * size, size);
+			}
+		if (ret)
+			__atomic_store_n(m->bad, blocknr, __ATOMIC_RELAXED);
 	}
 	return ret;
 }
@@ -102,8 +82,8 @@ static int fill_moved(struct payload *payload, struct context *cx, uint64_t at,
 		      uint32_t count, void *buf)
 {
 	struct moved *m = (struct moved *)payload;
-	size_t first = find_run(m, at), n = 0;
-	size_t most = find_run(m, at + count - 1) - first + 1;
+	size_t first = search_lower_bound(m->starts, m->n, at + 1) - 1, n = 0;
+	size_t most = search_lower_bound(m->starts, m->n, at + count) - first;
 	struct stretch *p = calloc(most, sizeof(*p));
 	const struct load_run *run = &m->runs[first];
 	uint64_t skip = at - m->starts[first], length;

@@ -6,24 +6,20 @@
  * must be found before.  The checksum covers all blocks of a log, so the bad
  * one is not known: all files with blocks there are named, up to a few.
  *
- * One flipped bit is known, though (check/logs/logbits.h), in a log so short that
- * other damage rarely looks like one.  In a longer log it is not corrected, as a
- * wrong correction would get a checksum that matches.  A correction is one of
- * whatever is read from then on, by a device with patches: nothing is written
- * in place, which zones would not allow, and a dry run or a copy must not do.
- * The moved block is right, and the old one is freed.  A load that was made
- * before has what was read before, so it is to be made again.
+ * One flipped bit is known (check/logs/logbits.h), in a log so short that other
+ * damage rarely looks like one.  A device with patches then has it right for
+ * whatever is read from there: nothing is written in place, which zones would not
+ * allow, and a dry run or a copy must not do.  A load that was made before has
+ * what was read before, so it is to be made again.
  *
  * Logs are read while the batch is written, which takes effect later: on a disk
- * that takes no longer then.
+ * that takes no longer then.  Trials and forecasts write logs to an overlay,
+ * partly without content: so logs are verified on the device underneath, and only
+ * if the log there is the one to be moved.
  *
- * Trials and forecasts write logs to an overlay, partly without content.  Logs
- * are verified on the device underneath, and only if the log there is the one
- * to be moved.
- *
- * What is moved after a trial was verified by it.  How many logs of a segment
- * were right is remembered: all that have a block to be moved are in the load,
- * and until the segment is written again they only become fewer.
+ * How many logs of a segment were right is remembered for the batch after a
+ * trial: all that have a block to be moved are in the load, and until the segment
+ * is written again they only become fewer.
  */
 #include "gc/move/sums.h"
 
@@ -119,11 +115,6 @@ static int sum_up(struct context *cx, void *arg, unsigned int worker, bool skip)
 	return 0;
 }
 
-static uint64_t block_of(const struct load *load, uint64_t bit)
-{
-	return bit >> 3 >> load->facts->vol->geo.block_bits;
-}
-
 void sums_forget(struct sums *s, const struct load *load)
 {
 	const struct nilfs_geometry *geo = &load->facts->vol->geo;
@@ -135,7 +126,7 @@ void sums_forget(struct sums *s, const struct load *load)
 		if (segnum < s->ngood)
 			s->good[segnum] = 0;
 		for (n = s->nbits; n--;) {
-			uint64_t blocknr = block_of(load, s->bits[n]);
+			uint64_t blocknr = s->bits[n] >> 3 >> geo->block_bits;
 
 			if (geometry_segment_of(geo, blocknr) != segnum)
 				continue;
@@ -150,12 +141,13 @@ void sums_forget(struct sums *s, const struct load *load)
 uint64_t sums_bits(const struct sums *s, struct context *cx,
 		   const struct load *load)
 {
+	uint32_t bits = load->facts->vol->geo.block_bits;
 	uint64_t n = 0;
 	size_t i;
 	int ret;
 
 	for (i = 0; i < s->nbits; i++) {
-		uint64_t blocknr = block_of(load, s->bits[i]);
+		uint64_t blocknr = s->bits[i] >> 3 >> bits;
 		const struct load_log *log = load->logs;
 		const struct load_log *end = log + load->has.nlogs;
 
@@ -216,25 +208,6 @@ static int correct_bit(struct summing *u, struct context *cx,
 	return 0;
 }
 
-/*
- * Corrects the flipped bits of LOG, which does not match its checksum: 1, or 0
- * if there is another reason for that, or may be one.
- */
-static int correct_log(struct summing *u, struct context *cx,
-		       struct logbits *lb, const struct load_log *log)
-{
-	unsigned int i;
-	int ret = logbits_header(lb, cx, log->pseg);
-	int err = ret > 0 ? logbits_blocks(lb, cx) : 0;
-
-	if (ret <= 0 || err || !lb->whole || !lb->nbits ||
-	    !logbits_is_credible(lb))
-		return ret < 0 ? ret : err;
-	for (i = 0; i < lb->nbits && !err; i++)
-		err = correct_bit(u, cx, &lb->bits[i]);
-	return err ? err : 1;
-}
-
 int sums_judge(struct summing *u, struct context *cx, uint64_t *bad)
 {
 	const struct load *load = u->load;
@@ -243,20 +216,32 @@ int sums_judge(struct summing *u, struct context *cx, uint64_t *bad)
 	const struct load_log *wrong = NULL;
 	char files[BLAME_MAX];
 	bool corrected = false;
+	unsigned int n;
 	size_t i, at;
 	int ret = 0;
 
 	for (i = 0; i < load->has.nlogs && ret >= 0; i++) {
+		const struct load_log *log = &load->logs[i];
 		uint64_t segnum = segment_of(load, i);
 
 		if (u->logs[i].state != WRONG)
 			continue;
-		ret = correct_log(u, cx, &lb, &load->logs[i]);
-		corrected |= ret > 0;
-		if (ret)
-			continue;
+		ret = logbits_header(&lb, cx, log->pseg);
+		if (ret > 0) {
+			ret = logbits_blocks(&lb, cx);
+			if (!ret && lb.whole && lb.nbits &&
+			    logbits_is_credible(&lb)) {
+				for (n = 0; n < lb.nbits && !ret; n++)
+					ret = correct_bit(u, cx, &lb.bits[n]);
+				corrected |= !ret;
+				continue;
+			}
+		}
+		if (ret < 0)
+			break;
+		/* There is another reason, or may be one. */
 		if (!wrong)
-			wrong = &load->logs[i];
+			wrong = log;
 		if (sums_is_bad(s, segnum))
 			continue;
 		ret = array_reserve(cx, &s->bad, &s->bad_room, s->nbad + 1);

@@ -19,38 +19,26 @@
 #include "vol/owner.h"
 #include "vol/rollforward.h"
 
-static int check_use(struct context *cx, const char *path)
-{
-	struct probe_use use;
-
-	/* If PATH cannot be examined, opening it reports why. */
-	if (probe_mounted(cx, path, &use)) {
-		fail_clear(cx);
-		return 0;
-	}
-	switch (use.kind) {
-	case PROBE_UNUSED:
-		return 0;
-	case PROBE_MOUNTED:
-		return fail(cx, -EBUSY, "%s: mounted on %s", path, use.where);
-	case PROBE_LOOP:
-		return fail(cx, -EBUSY, "%s: the loop device %s uses it", path,
-			    use.where);
-	default:
-		return fail(cx, -EBUSY, "%s: in use by the system", path);
-	}
-}
-
 int target_open(struct target *t, struct context *cx, const char *path,
 		bool read_only)
 {
+	struct probe_use use;
 	struct owner owner;
-	int ret = check_use(cx, path);
+	int ret;
 
 	*t = (struct target){ NULL, NULL };
-	if (!ret)
-		ret = devfile_open(&t->file, cx, path,
-				   read_only ? DEVFILE_READ : DEVFILE_WRITE);
+	/* If PATH cannot be examined, opening it reports why. */
+	if (probe_mounted(cx, path, &use))
+		fail_clear(cx);
+	else if (use.kind == PROBE_MOUNTED)
+		return fail(cx, -EBUSY, "%s: mounted on %s", path, use.where);
+	else if (use.kind == PROBE_LOOP)
+		return fail(cx, -EBUSY, "%s: the loop device %s uses it", path,
+			    use.where);
+	else if (use.kind != PROBE_UNUSED)
+		return fail(cx, -EBUSY, "%s: in use by the system", path);
+	ret = devfile_open(&t->file, cx, path,
+			   read_only ? DEVFILE_READ : DEVFILE_WRITE);
 	if (ret)
 		return ret;
 	/* A volume may be damaged if it is only read. */

@@ -42,8 +42,8 @@ static int look_at_segment(void *arg, struct context *cx, uint64_t segnum,
 	return 0;
 }
 
-/* The segments [*FROM, *END) that are partly in zones [FIRST, BEHIND). */
-static void segments_in(const struct zoning *z, uint64_t first, uint64_t behind,
+/* The segments [*FROM, *END) that are partly in zones [FIRST, AFTER). */
+static void segments_in(const struct zoning *z, uint64_t first, uint64_t after,
 			uint64_t *from, uint64_t *end)
 {
 	const struct nilfs_geometry *g = &z->vol->geo;
@@ -51,7 +51,7 @@ static void segments_in(const struct zoning *z, uint64_t first, uint64_t behind,
 	uint64_t size = z->vol->dev->zones->size;
 
 	*from = first * size / bytes;
-	*end = div_round_up(behind * size, bytes);
+	*end = div_round_up(after * size, bytes);
 	if (*end > g->nsegments)
 		*end = g->nsegments;
 }
@@ -59,14 +59,14 @@ static void segments_in(const struct zoning *z, uint64_t first, uint64_t behind,
 bool zoning_is_unusable(const struct zoning *z, uint64_t segnum)
 {
 	const struct zones *zones = z->vol->dev->zones;
-	uint64_t first, behind, other, end;
+	uint64_t first, after, other, end;
 
 	if (!zones)
 		return false;
 	if (segzones_is_unusable(zones, &z->vol->geo, segnum))
 		return true;
-	segzones_range(zones, &z->vol->geo, segnum, &first, &behind);
-	segments_in(z, first, behind, &other, &end);
+	segzones_range(zones, &z->vol->geo, segnum, &first, &after);
+	segments_in(z, first, after, &other, &end);
 	for (; other < end; other++)
 		if (other != segnum && bitmap_test(&z->needed, other))
 			return true;
@@ -77,7 +77,7 @@ int zoning_open(struct zoning *z, struct context *cx, struct volume *vol)
 {
 	const struct nilfs_geometry *g = &vol->geo;
 	const struct recovery *latest = &vol->latest;
-	uint64_t segnum, n, behind, end, most;
+	uint64_t segnum, n, after, end, most;
 	struct zone zone;
 	int ret;
 
@@ -101,8 +101,8 @@ int zoning_open(struct zoning *z, struct context *cx, struct volume *vol)
 	/* Whether all before the end of the latest log, and no more, is written. */
 	end = (geometry_segment_start(g, latest->segnum) + latest->offset)
 	      << g->block_bits;
-	segzones_range(vol->dev->zones, g, latest->segnum, &n, &behind);
-	for (; n < behind && !ret && !z->torn; n++) {
+	segzones_range(vol->dev->zones, g, latest->segnum, &n, &after);
+	for (; n < after && !ret && !z->torn; n++) {
 		ret = dev_zone_report(vol->dev, cx, n, &zone, 1);
 		if (ret || zone.kind != ZONE_SEQUENTIAL)
 			continue;
