@@ -41,6 +41,7 @@ struct batch {
 	struct batch_totals *totals;
 	bool free_first;	/* victims can be taken by the log that frees them */
 	struct bitmap victims;	/* that cannot be taken */
+	uint64_t deleted;	/* checkpoints */
 	struct writer *w;
 };
 
@@ -161,7 +162,6 @@ static int move_load(struct batch *b, struct context *cx, struct moved *m)
 	for (i = 0; i < l->has.ndead; i++)
 		for (n = 0; n < l->dead[i].count && !ret; n++)
 			ret = move_forget(b->w, cx, l->dead[i].vblocknr + n);
-	b->totals->forgotten += l->has.dead_blocks;
 	return ret;
 }
 
@@ -201,7 +201,7 @@ static int delete_checkpoints(struct batch *b, struct context *cx)
 		if (!gone)
 			continue;
 		ret = checkpoints_delete(b->w, cx, cnos[i]);
-		b->totals->checkpoints += !ret;
+		b->deleted++;
 	}
 	free(change);
 	free(cnos);
@@ -254,6 +254,8 @@ static int commit(struct batch *b, struct context *cx)
 	t->before = b->vol->latest.cno;
 	t->victims += l->has.nvictims;
 	t->moved += l->has.blocks;
+	t->forgotten += l->has.dead_blocks;
+	t->checkpoints += b->deleted;
 	/* The other runs are old states of metadata. */
 	for (i = 0; i < l->has.nruns; i++)
 		if (!inode_is_metadata(l->runs[i].what.ino))
