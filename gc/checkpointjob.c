@@ -217,22 +217,21 @@ int checkpointjob_check_snapshots(struct tool *tool, const struct options *o,
 				  struct dev *dev)
 {
 	struct snapshot_change c = { .tool = tool, .o = o };
-	struct checkpoint_list list = { .vol = NULL };
 	struct context *cx = &tool->cx;
 	struct dev *overlay;
 	size_t i;
 	int ret = parse_snapshots(&c);
 
 	if (!ret)
-		ret = open_list(&list, cx, dev);
-	for (i = 0; i < list.n && !ret; i++) {
-		has_range(&c.on, list.cnos[i]);
-		has_range(&c.off, list.cnos[i]);
+		ret = open_list(&c.list, cx, dev);
+	for (i = 0; i < c.list.n && !ret; i++) {
+		has_range(&c.on, c.list.cnos[i]);
+		has_range(&c.off, c.list.cnos[i]);
 	}
 	if (!ret)
 		ret = warn_unmet(tool, TO_SNAPSHOT, &c.on) |
 		      warn_unmet(tool, TO_CHECKPOINT, &c.off);
-	close_list(&list);
+	close_list(&c.list);
 	if (!ret && c.on.count && !o->no_check) {
 		/* Whether all new snapshots are sound. */
 		ret = overlay_open_trial(&overlay, cx, dev);
@@ -328,7 +327,7 @@ int checkpointjob_check_delete(struct tool *tool, const struct options *o,
 {
 	struct deletion d = { .tool = tool, .o = o };
 	struct range_set unmade = { .count = 0 };
-	uint64_t latest = 0;
+	uint64_t latest;
 	size_t i, chosen = 0, kept = 0;
 	int ret = parse_ranges(tool, DELETE, &o->deletions, &d.ranges);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The jobs of gc.nilfs2: each is one operation on a volume, complete in itself.
+ * The jobs of gc.nilfs2, each one operation on a volume that is complete in
+ * itself; whether those that are requested go together, and their order.
  */
 #ifndef NILFS2_GC_JOB_H
 #define NILFS2_GC_JOB_H
 
+#include "base/context.h"
 #include "cli/tool.h"
 #include "dev/dev.h"
 #include "gc/options.h"
@@ -54,5 +56,16 @@ job_run resizejob_grow;		/* --grow */
 job_run compactjob_defrag;	/* --defrag */
 job_run cleanjob_purge;		/* --purge */
 job_run cleanjob_punch;		/* --punch */
+
+/* -EINVAL, with both options in the text, if O requests jobs that conflict. */
+int jobs_check(struct context *cx, const struct options *o);
+
+/*
+ * Runs the jobs that O requests, each on the volume that the one before has
+ * left; a forecast has them all on one overlay.  Where one of them is refused
+ * none is run.  0, JOB_UNDONE or JOB_LEFT of one of them, or a failure, which
+ * ends it.
+ */
+int jobs_run(struct tool *tool, const struct options *o, struct dev *dev);
 
 #endif

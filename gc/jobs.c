@@ -9,14 +9,12 @@
  * together with them.  Cleaning is the default, where no job that is complete
  * without it is requested.
  */
-#include "gc/jobs.h"
+#include "gc/job.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
-
-#include "gc/job.h"
 
 /* In this order they run. */
 enum job {

@@ -13,7 +13,6 @@
 #include "dev/overlay.h"
 #include "disk/segusage.h"
 #include "gc/job.h"
-#include "gc/jobs.h"
 #include "gc/move/sums.h"
 #include "gc/move/target.h"
 #include "gc/options.h"

@@ -24,8 +24,8 @@ struct precheck {
 	struct check *c;
 	precheck_given *given;	/* or NULL: none is */
 	void *arg;
-	bool listed;		/* findings are */
-	bool begun;		/* their list */
+	bool listed;		/* findings are to be listed */
+	bool begun;		/* the list of these has begun */
 	uint64_t others;	/* errors that are not only of what is given */
 };
 

@@ -337,7 +337,7 @@ static int clean_batch(struct cleaner *c, struct context *cx)
 	}
 	if (goal)
 		ret = run_dead(c, cx, ret);
-	if (ret < 0 || (ret && bad != c->k.nbad) || !c->fates)
+	if (ret < 0 || (ret && bad != c->k.nbad) || !c->o->fate || !c->fates)
 		return ret;
 	/*
 	 * The fates that the batch has decided; or those of all that no batch

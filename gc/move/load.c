@@ -216,14 +216,14 @@ static int add_resident(struct load *l, struct context *cx,
 		ret = note_dat_block(
 			l, cx, palloc_entry_blkoff(&l->facts->vol->dat_palloc,
 						   b->vblocknr));
-	if (!ret && !dead)
-		ret = rewritten ? add_mark(l, cx, res) :
-				  add_run(l, cx, from->nruns, res);
 	if (ret)
 		return ret;
 	if (!dead) {
-		if (l->has.nlogs && l->logs[l->has.nlogs - 1].pseg == log->pseg)
-			return 0;
+		ret = rewritten ? add_mark(l, cx, res) :
+				  add_run(l, cx, from->nruns, res);
+		if (ret || (l->has.nlogs &&
+			    l->logs[l->has.nlogs - 1].pseg == log->pseg))
+			return ret;
 		if (array_reserve(cx, &l->logs, &l->logs_room,
 				  l->has.nlogs + 1))
 			return -ENOMEM;

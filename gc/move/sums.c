@@ -213,26 +213,24 @@ int sums_judge(struct summing *u, struct context *cx, uint64_t *bad)
 	const struct load *load = u->load;
 	struct sums *s = u->s;
 	struct logbits lb = { .dev = s->dev, .geo = &load->facts->vol->geo };
-	const struct load_log *wrong = NULL;
 	char files[BLAME_MAX];
 	bool corrected = false;
-	unsigned int n;
-	size_t i, at;
+	unsigned int bit;
+	size_t n = load->has.nlogs, wrong = n, i, at;
 	int ret = 0;
 
-	for (i = 0; i < load->has.nlogs && ret >= 0; i++) {
-		const struct load_log *log = &load->logs[i];
+	for (i = 0; i < n && ret >= 0; i++) {
 		uint64_t segnum = segment_of(load, i);
 
 		if (u->logs[i].state != WRONG)
 			continue;
-		ret = logbits_header(&lb, cx, log->pseg);
+		ret = logbits_header(&lb, cx, load->logs[i].pseg);
 		if (ret > 0) {
 			ret = logbits_blocks(&lb, cx);
 			if (!ret && lb.whole && lb.nbits &&
 			    logbits_is_credible(&lb)) {
-				for (n = 0; n < lb.nbits && !ret; n++)
-					ret = correct_bit(u, cx, &lb.bits[n]);
+				for (bit = 0; bit < lb.nbits && !ret; bit++)
+					ret = correct_bit(u, cx, &lb.bits[bit]);
 				corrected |= !ret;
 				continue;
 			}
@@ -240,8 +238,8 @@ int sums_judge(struct summing *u, struct context *cx, uint64_t *bad)
 		if (ret < 0)
 			break;
 		/* There is another reason, or may be one. */
-		if (!wrong)
-			wrong = log;
+		if (wrong == n)
+			wrong = i;
 		if (sums_is_bad(s, segnum))
 			continue;
 		ret = array_reserve(cx, &s->bad, &s->bad_room, s->nbad + 1);
@@ -257,10 +255,10 @@ int sums_judge(struct summing *u, struct context *cx, uint64_t *bad)
 		return ret;
 	if (corrected)
 		return fail(cx, -EAGAIN, "flipped bits were found");
-	ret = blame_log(files, cx, load, wrong);
+	ret = blame_log(files, cx, load, &load->logs[wrong]);
 	if (ret)
 		return ret;
-	*bad = wrong->pseg;
+	*bad = load->logs[wrong].pseg;
 	return fail(cx, -EUCLEAN, "the log at block %" PRIu64 " does not match "
 		    "its checksum; blocks of %s; run fsck.nilfs2 -y --data",
 		    *bad, files);

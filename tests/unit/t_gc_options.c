@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "gc/clean/clean.h"
-#include "gc/jobs.h"
+#include "gc/job.h"
 #include "gc/options.h"
 
 #include "tap.h"
