@@ -149,7 +149,7 @@ int compactjob_defrag(struct tool *tool, const struct options *o,
 		report_defrag(tool, &d, began);
 	if (!ret && d.left)
 		ret = JOB_LEFT;
-	defrag_close(&d);
+	filelist_close(&d.list);
 out:
 	free(paths);
 	return ret;

@@ -12,7 +12,10 @@
 
 #include "base/sort.h"
 #include "disk/inode.h"
+#include "disk/segusage.h"
 #include "gc/compact/pass.h"
+#include "vol/sutable.h"
+#include "vol/volume.h"
 
 /* Faults of the order that do not justify moving everything. */
 #define FAULTS 4
@@ -23,113 +26,118 @@ struct compactor {
 	bool sorts;
 };
 
-/* What a trial does on an overlay; results are in ARG. */
-typedef int trial(struct compactor *p, struct context *cx, void *arg);
-
-struct attempt {
-	struct compactor *p;
-	trial *try;
-	void *arg;
-};
-
-static int run_attempt(void *arg, struct context *cx)
+static int add_segment_use(void *arg, struct context *cx, uint64_t segnum,
+			   const struct nilfs_segment_usage *su)
 {
-	struct attempt *a = arg;
+	struct usedend *r = arg;
 
-	return a->try(a->p, cx, a->arg);
+	(void)cx;
+	if (!segusage_is_dirty(su) || !le32_get(su->su_nblocks))
+		return 0;
+	r->end = segnum + 1;
+	r->used++;
+	r->places += segnum;
+	return 0;
 }
 
-/* Does it, and as if it had never happened. */
-static int attempt(struct compactor *p, struct context *cx, trial *try,
-		   void *arg)
+int compact_measure(struct usedend *r, struct context *cx, struct dev *dev)
 {
-	struct attempt a = { .p = p, .try = try, .arg = arg };
-	struct compact c = *p->c;
-	int ret = collector_rehearse(&p->k, cx, run_attempt, &a);
+	struct nilfs_sufile_header header;
+	struct volume *vol;
+	int ret = volume_open(&vol, cx, dev, NULL);
 
-	*p->c = c;
+	*r = (struct usedend){ 0 };
+	if (!ret)
+		ret = sutable_header(vol, cx, &header);
+	if (!ret) {
+		r->clean = le64_get(header.sh_ncleansegs);
+		r->next = vol->latest.nextnum;
+		r->segment = vol->geo.blocks_per_segment;
+		ret = sutable_walk(vol, cx, false, add_segment_use, r);
+	}
+	volume_close(vol);
 	return ret;
 }
 
-/* The result of a pass, or of the rest of one. */
-struct passed {
+/*
+ * Whether A is nearer to the front than B, by enough to be worth WRITTEN
+ * blocks: with as many segments and the same end, at most a segment.  A
+ * well-founded order: a loop that continues only while the end improves
+ * terminates.
+ */
+static bool is_better_end(const struct usedend *a, const struct usedend *b,
+			  uint64_t written)
+{
+	if (a->end != b->end)
+		return a->end < b->end;
+	if (a->used != b->used)
+		return a->used < b->used;
+	if (written > a->segment)
+		return false;
+	if (a->places != b->places)
+		return a->places < b->places;
+	return a->next < b->next;
+}
+
+/* The rest of a pass, and its result. */
+struct finish {
+	struct compactor *p;
 	struct pass *pass;
 	struct usedend reach;
 	uint64_t written;	/* blocks */
 };
 
-static int finish_pass(struct compactor *p, struct context *cx, void *arg)
+static int finish_pass(struct finish *f, struct context *cx, struct pass *pass)
 {
-	struct passed *passed = arg;
-	uint64_t before = p->k.totals.written;
-	int ret = pass_run(passed->pass, cx, &p->k, false);
+	struct collector *k = &f->p->k;
+	uint64_t before = k->totals.written;
+	int ret = pass_run(pass, cx, k, false);
 
-	passed->written = p->k.totals.written - before;
-	return ret ? ret : usedend_measure(&passed->reach, cx, p->k.dev);
+	f->written = k->totals.written - before;
+	return ret ? ret : compact_measure(&f->reach, cx, k->dev);
 }
 
-/* The same as a trial: PASS itself stays where it is. */
-static int try_finish(struct compactor *p, struct context *cx, void *arg)
+/* The same as a trial: the pass itself stays where it is. */
+static int try_finish(void *arg, struct context *cx)
 {
-	struct passed *passed = arg;
-	struct pass *pass = passed->pass, copy;
-	int ret = pass_copy(&copy, cx, pass);
+	struct finish *f = arg;
+	struct pass copy = *f->pass;
+	int ret = bitmap_copy(&copy.old, cx, &f->pass->old);
 
-	passed->pass = &copy;
 	if (!ret)
-		ret = finish_pass(p, cx, arg);
-	passed->pass = pass;
-	pass_fini(&copy);
+		ret = finish_pass(f, cx, &copy);
+	bitmap_fini(&copy.old);
 	return ret;
-}
-
-/* What is left of PASS, if it is of any use: 1, or 0. */
-static int run_rest(struct compactor *p, struct context *cx,
-		    struct pass *pass)
-{
-	struct usedend before = p->c->after;
-	struct passed passed = { .pass = pass };
-	int ret;
-
-	if (pass->done)
-		return 0;
-	ret = attempt(p, cx, try_finish, &passed);
-	if (ret || !usedend_is_better(&passed.reach, &before, passed.written))
-		return ret;
-	ret = finish_pass(p, cx, &passed);
-	if (ret)
-		return ret;
-	p->c->after = passed.reach;
-	/* Not, if something could not be read. */
-	return usedend_is_better(&passed.reach, &before, 0);
-}
-
-/* Batches that certainly gain are not tried before: 1 if any was made. */
-static int run_certain(struct compactor *p, struct context *cx,
-		       struct pass *pass)
-{
-	uint64_t batches = p->k.totals.batches;
-	int ret = pass_run(pass, cx, &p->k, true);
-
-	if (ret || p->k.totals.batches == batches)
-		return ret;
-	ret = usedend_measure(&p->c->after, cx, p->k.dev);
-	return ret ? ret : 1;
 }
 
 /* A pass, as far as it gains: 1 if it does. */
 static int compact_pass(struct compactor *p, struct context *cx)
 {
-	const struct pass_options options = { .in_order = p->sorts };
-	struct pass pass;
-	int certain, ret;
+	struct pass pass = { .in_order = p->sorts };
+	struct finish f = { .p = p, .pass = &pass };
+	uint64_t batches = p->k.totals.batches;
+	int ret, gains = 0;
 
-	pass_init(&pass, &options);
-	ret = certain = run_certain(p, cx, &pass);
-	if (ret >= 0)
-		ret = run_rest(p, cx, &pass);
-	pass_fini(&pass);
-	return ret ? ret : certain;
+	/* Batches that certainly gain are not tried before. */
+	ret = pass_run(&pass, cx, &p->k, true);
+	if (!ret && p->k.totals.batches != batches) {
+		ret = compact_measure(&p->c->after, cx, p->k.dev);
+		gains = 1;
+	}
+	if (ret || pass.done)
+		goto out;
+	ret = collector_rehearse(&p->k, cx, try_finish, &f);
+	if (ret || !is_better_end(&f.reach, &p->c->after, f.written))
+		goto out;
+	ret = finish_pass(&f, cx, &pass);
+	if (ret)
+		goto out;
+	/* Not, if something could not be read. */
+	gains |= is_better_end(&f.reach, &p->c->after, 0);
+	p->c->after = f.reach;
+out:
+	bitmap_fini(&pass.old);
+	return ret ? ret : gains;
 }
 
 /* 1 where at least one was of use. */
@@ -142,21 +150,16 @@ static int run_passes(struct compactor *p, struct context *cx)
 	return ret ? ret : n;
 }
 
-/* How often what follows in the order does not follow on the volume. */
-static uint64_t count_breaks(const struct load *load)
-{
-	const struct load_run *run = load->runs;
-	uint64_t n = 0, at = 0;
-	size_t i;
-
-	for (i = 0; i < load->has.nruns; i++, run++) {
-		if (inode_is_metadata(run->what.ino))
-			continue;
-		n += run->blocknr < at;
-		at = run->blocknr;
-	}
-	return n;
-}
+/* What is wrong with the order. */
+struct faults {
+	/* How often what follows in the order does not follow on the volume. */
+	uint64_t breaks;
+	/*
+	 * How often, on the volume, one class meets another: it does not matter
+	 * for ages which comes first, only that they are separate.
+	 */
+	uint64_t borders;
+};
 
 static int compare_places(const void *a, const void *b)
 {
@@ -165,71 +168,41 @@ static int compare_places(const void *a, const void *b)
 	return x->blocknr < y->blocknr ? -1 : x->blocknr > y->blocknr;
 }
 
-/*
- * How often, on the volume, one class meets another: it does not matter for
- * ages which comes first, only that they are apart.
- */
-static uint64_t count_borders(struct load *load)
-{
-	const struct load_run *run = load->runs;
-	uint64_t n = 0;
-	uint32_t rank = 0;
-	size_t i;
-
-	sort_in_place(load->runs, load->has.nruns, sizeof(*load->runs),
-		      compare_places);
-	for (i = 0; i < load->has.nruns; i++, run++) {
-		if (inode_is_metadata(run->what.ino))
-			continue;
-		n += run->rank != rank;
-		rank = run->rank;
-	}
-	return n;
-}
-
-/* What is wrong with the order. */
-struct faults {
-	uint64_t breaks, borders;
-};
-
-/* Of a load of everything. */
-static struct faults count_faults(struct collector *k)
-{
-	struct faults f = { 0 };
-
-	collector_sort(k);
-	f.breaks = count_breaks(&k->load);
-	if (k->o->order->kind == ORDER_AGE)
-		f.borders = count_borders(&k->load);
-	return f;
-}
-
-static bool is_halved(uint64_t after, uint64_t before)
-{
-	return before > FAULTS && after <= before / 2;
-}
-
-static bool is_less_faulty(const struct faults *after,
-			   const struct faults *before)
-{
-	if (after->breaks > before->breaks || after->borders > before->borders)
-		return false;
-	return is_halved(after->breaks, before->breaks) ||
-	       is_halved(after->borders, before->borders);
-}
-
+/* Counts the faults of a load of everything. */
 static int measure_order(struct collector *k, struct context *cx,
 			 struct faults *faults)
 {
-	struct facts *f = &k->facts;
+	struct load *l = &k->load;
+	struct load_run *run;
+	uint64_t at = 0;
+	uint32_t rank = 0;
 	size_t i;
 	int ret = collector_open(k, cx);
 
+	*faults = (struct faults){ 0 };
 	k->unbounded = true;
-	for (i = 0; !(ret < 0) && i < f->n; i++)
-		ret = collector_add(k, cx, &f->segments[i], UINT64_MAX);
+	for (i = 0; !(ret < 0) && i < k->facts.n; i++)
+		ret = collector_add(k, cx, &k->facts.segments[i], UINT64_MAX);
 	k->unbounded = false;
-	*faults = ret < 0 ? (struct faults){ 0 } : count_faults(k);
+	if (ret < 0)
+		goto out;
+	collector_sort(k);
+	for (i = 0, run = l->runs; i < l->has.nruns; i++, run++) {
+		if (inode_is_metadata(run->what.ino))
+			continue;
+		faults->breaks += run->blocknr < at;
+		at = run->blocknr;
+	}
+	if (k->o->order->kind != ORDER_AGE)
+		goto out;
+	sort_in_place(l->runs, l->has.nruns, sizeof(*l->runs), compare_places);
+	for (i = 0, run = l->runs; i < l->has.nruns; i++, run++) {
+		if (inode_is_metadata(run->what.ino))
+			continue;
+		faults->borders += run->rank != rank;
+		rank = run->rank;
+	}
+out:
 	collector_close(k);
 	return ret < 0 ? ret : 0;
 }
@@ -237,26 +210,36 @@ static int measure_order(struct collector *k, struct context *cx,
 /* Moves everything in order, and then to the front. */
 static int sort_once(struct compactor *p, struct context *cx)
 {
-	const struct pass_options options = { .all = true, .in_order = true };
-	struct pass pass;
-	int ret;
+	struct pass pass = { .all = true, .in_order = true };
+	int ret = pass_run(&pass, cx, &p->k, false);
 
-	pass_init(&pass, &options);
-	ret = pass_run(&pass, cx, &p->k, false);
-	pass_fini(&pass);
+	bitmap_fini(&pass.old);
 	if (!ret)
-		ret = usedend_measure(&p->c->after, cx, p->k.dev);
+		ret = compact_measure(&p->c->after, cx, p->k.dev);
 	if (!ret)
 		ret = run_passes(p, cx);
 	return ret < 0 ? ret : 0;
 }
 
 /* How many faults there would be then. */
-static int try_sort(struct compactor *p, struct context *cx, void *faults)
-{
-	int ret = sort_once(p, cx);
+struct sorting {
+	struct compactor *p;
+	struct faults after;
+};
 
-	return ret ? ret : measure_order(&p->k, cx, faults);
+static int try_sort(void *arg, struct context *cx)
+{
+	struct sorting *s = arg;
+	struct compact before = *s->p->c;
+	int ret = sort_once(s->p, cx);
+
+	*s->p->c = before;
+	return ret ? ret : measure_order(&s->p->k, cx, &s->after);
+}
+
+static bool is_halved(uint64_t after, uint64_t before)
+{
+	return before > FAULTS && after <= before / 2;
 }
 
 /*
@@ -266,34 +249,25 @@ static int try_sort(struct compactor *p, struct context *cx, void *faults)
  */
 static int sort_all(struct compactor *p, struct context *cx)
 {
-	struct faults before, after;
+	struct sorting s = { .p = p };
+	const struct faults *after = &s.after;
+	struct faults before;
 	int ret;
 
-	for (;;) {
+	do {
 		ret = measure_order(&p->k, cx, &before);
 		if (ret || (before.breaks <= FAULTS &&
 			    before.borders <= FAULTS))
 			return ret;
-		ret = attempt(p, cx, try_sort, &after);
-		if (ret || !is_less_faulty(&after, &before))
+		ret = collector_rehearse(&p->k, cx, try_sort, &s);
+		if (ret || after->breaks > before.breaks ||
+		    after->borders > before.borders ||
+		    !(is_halved(after->breaks, before.breaks) ||
+		      is_halved(after->borders, before.borders)))
 			return ret;
 		ret = sort_once(p, cx);
-		if (ret)
-			return ret;
-	}
-}
-
-/* Passes break an order, and ordering blocks requires passes. */
-static int compact_all(struct compactor *p, struct context *cx)
-{
-	int ret;
-
-	do {
-		ret = p->sorts ? sort_all(p, cx) : 0;
-		if (!ret)
-			ret = run_passes(p, cx);
-	} while (ret > 0 && p->sorts);
-	return ret < 0 ? ret : 0;
+	} while (!ret);
+	return ret;
 }
 
 int compact_run(struct compact *c, struct context *cx, struct dev *dev,
@@ -307,20 +281,27 @@ int compact_run(struct compact *c, struct context *cx, struct dev *dev,
 	*c = (struct compact){ 0 };
 	how.order = &order;
 	collector_init(&p.k, dev, &how);
-	ret = usedend_measure(&c->before, cx, dev);
+	ret = compact_measure(&c->before, cx, dev);
 	c->after = c->before;
 	if (!ret)
 		ret = order_find(&order, cx, dev, options->order);
-	if (!ret)
-		ret = compact_all(&p, cx);
-	if (!ret && p.k.nfailing) {
+	if (ret)
+		goto out;
+	/* Passes break an order, and ordering blocks requires passes. */
+	do {
+		ret = p.sorts ? sort_all(&p, cx) : 0;
+		if (!ret)
+			ret = run_passes(&p, cx);
+	} while (ret > 0 && p.sorts);
+	if (ret >= 0 && p.k.nfailing) {
 		ret = collector_finish(&p.k, cx);
 		if (!ret)
-			ret = usedend_measure(&c->after, cx, dev);
+			ret = compact_measure(&c->after, cx, dev);
 	}
+out:
 	c->totals = p.k.totals;
 	c->left = p.k.nbad;
 	collector_fini(&p.k);
 	order_close(&order);
-	return ret;
+	return ret < 0 ? ret : 0;
 }

@@ -10,8 +10,20 @@
 
 #include "base/context.h"
 #include "dev/dev.h"
-#include "gc/compact/usedend.h"
 #include "gc/move/collector.h"
+
+/* The end of the used part of a volume, which compaction reduces. */
+struct usedend {
+	uint64_t end;		/* segments up to the last one with content */
+	uint64_t used;		/* segments with content */
+	uint64_t clean;
+	uint64_t places;	/* sum of the numbers of those with content */
+	uint64_t next;		/* where the log continues */
+	uint64_t segment;	/* blocks of one */
+};
+
+/* Of the volume on DEV, by its SUFILE.  -EUCLEAN, -EIO. */
+int compact_measure(struct usedend *r, struct context *cx, struct dev *dev);
 
 struct compact_options {
 	struct collector_options how;

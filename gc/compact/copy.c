@@ -10,13 +10,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/context.h"
 #include "dev/dev.h"
-
-/* The boot area before the segments, without the superblock. */
-#define BOOT_BYTES NILFS_SB_OFFSET_BYTES
 
 /*
  * Two devices as one.
@@ -25,10 +21,9 @@
  * positions, since blocks that it made itself stay in memory until it writes
  * them.  So old and new positions may overlap.
  */
-
 struct dualdev {
-	struct dev dev;
-	struct dev *source;
+	struct dev dev;		/* over the target, which is as large; no zones */
+	struct dev *source;	/* reads come from it, whatever was written */
 };
 
 static int dualdev_read(struct dev *dev, struct context *cx, uint64_t off,
@@ -47,77 +42,38 @@ static const struct dev_ops dualdev_ops = {
 	.readahead = dualdev_readahead,
 };
 
-/*
- * Reads come from SOURCE whatever was written, writes go to TARGET (both
- * borrowed), which is as large.  It has no zones.  -ENOMEM.
- */
-static int dualdev_open(struct dev **devp, struct context *cx,
-			struct dev *source, struct dev *target)
-{
-	struct dualdev *dual = calloc(1, sizeof(*dual));
-
-	*devp = NULL;
-	if (!dual)
-		return fail(cx, -ENOMEM, "device that is copied");
-	dev_init_over(&dual->dev, &dualdev_ops, target);
-	dual->dev.name = source->name;
-	dual->dev.zones = NULL;
-	dual->source = source;
-	*devp = &dual->dev;
-	return 0;
-}
-
-static int copy_boot(struct context *cx, struct dev *source,
-		     struct dev *target)
-{
-	char bytes[BOOT_BYTES];
-	int ret = dev_read(source, cx, 0, bytes, sizeof(bytes));
-
-	return ret ? ret : dev_write(target, cx, 0, bytes, sizeof(bytes));
-}
-
-static int add_all_segments(struct collector *k, struct context *cx)
-{
-	struct facts *f = &k->facts;
-	size_t i;
-	int ret = 1;
-
-	k->unbounded = true;
-	for (i = 0; i < f->n && ret > 0; i++)
-		ret = collector_add(k, cx, &f->segments[i], UINT64_MAX);
-	if (!ret && i && f->segments[i - 1].live)
-		return fail(cx, -EUCLEAN, "segment %" PRIu64 " cannot be "
-			    "moved; run fsck.nilfs2",
-			    f->segments[i - 1].segnum);
-	return ret < 0 ? ret : 0;
-}
-
-static int move_all(struct collector *k, struct context *cx)
-{
-	struct batch_options batch = k->o->batch;
-	int ret = add_all_segments(k, cx);
-
-	batch.front = batch.fresh = batch.next_taken = batch.elsewhere = true;
-	if (!ret)
-		ret = collector_move(k, cx, &batch);
-	if (!ret && k->nbad)
-		ret = fail(cx, -EUCLEAN, "segment %" PRIu64 " cannot be copied; "
-			   "run fsck.nilfs2 -y --data", k->bad[0]);
-	return ret;
-}
-
+/* All segments go into one batch on DUAL; again as long as none was written. */
 static int copy_volume(struct copy *c, struct context *cx, struct dev *dual,
 		       const struct collector_options *options)
 {
+	struct batch_options batch = options->batch;
+	const struct policy_segment *s;
 	struct collector k;
-	int ret;
+	size_t i;
+	int ret, moved;
 
+	batch.front = batch.fresh = batch.next_taken = batch.elsewhere = true;
 	collector_init(&k, dual, options);
 	k.whole = true;
 	do {
 		ret = collector_open(&k, cx);
+		k.unbounded = true;
+		for (i = 0, moved = 1; !ret && i < k.facts.n && moved > 0; i++) {
+			s = &k.facts.segments[i];
+			moved = collector_add(&k, cx, s, UINT64_MAX);
+			if (moved < 0)
+				ret = moved;
+			else if (!moved && s->live)
+				ret = fail(cx, -EUCLEAN, "segment %" PRIu64
+					   " cannot be moved; run fsck.nilfs2",
+					   s->segnum);
+		}
 		if (!ret)
-			ret = move_all(&k, cx);
+			ret = collector_move(&k, cx, &batch);
+		if (!ret && k.nbad)
+			ret = fail(cx, -EUCLEAN, "segment %" PRIu64 " cannot be "
+				   "copied; run fsck.nilfs2 -y --data",
+				   k.bad[0]);
 		collector_close(&k);
 	} while (!ret && !k.totals.batches);
 	c->totals = k.totals;
@@ -128,16 +84,20 @@ static int copy_volume(struct copy *c, struct context *cx, struct dev *dual,
 int copy_run(struct copy *c, struct context *cx, struct dev *source,
 	     struct dev *target, const struct collector_options *options)
 {
-	struct dev *dual;
-	int ret = dualdev_open(&dual, cx, source, target);
+	char boot[NILFS_SB_OFFSET_BYTES];
+	struct dualdev dual = { .source = source };
+	int ret;
 
 	*c = (struct copy){ 0 };
+	dev_init_over(&dual.dev, &dualdev_ops, target);
+	dual.dev.name = source->name;
+	dual.dev.zones = NULL;
+	ret = compact_measure(&c->before, cx, source);
 	if (!ret)
-		ret = usedend_measure(&c->before, cx, source);
+		ret = dev_read(source, cx, 0, boot, sizeof(boot));
 	if (!ret)
-		ret = copy_boot(cx, source, target);
+		ret = dev_write(target, cx, 0, boot, sizeof(boot));
 	if (!ret)
-		ret = copy_volume(c, cx, dual, options);
-	dev_close(dual);
-	return ret ? ret : usedend_measure(&c->after, cx, target);
+		ret = copy_volume(c, cx, &dual.dev, options);
+	return ret ? ret : compact_measure(&c->after, cx, target);
 }

@@ -5,7 +5,7 @@
 
 #include "base/context.h"
 #include "dev/dev.h"
-#include "gc/compact/usedend.h"
+#include "gc/compact/compact.h"
 #include "gc/move/collector.h"
 
 struct copy {

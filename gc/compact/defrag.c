@@ -26,7 +26,6 @@
 
 struct defragger {
 	struct defrag *d;
-	const struct defrag_options *o;
 	struct collector k;
 	struct order order;	/* of the files that a pass is about */
 	/* Of a pass: */
@@ -44,40 +43,30 @@ static bool is_before(const void *item, const void *key)
 	return s->segnum < *(const uint64_t *)key;
 }
 
-/* Adds SEGNUM, if it is to be moved: 0; 1 where there is no room for it. */
-static int add_wanted_segment(struct defragger *p, struct context *cx,
-			      uint64_t segnum)
-{
-	const struct facts *f = &p->k.facts;
-	size_t i;
-	int ret;
-
-	if (!bitmap_test(&p->old, segnum))
-		return 0;
-	i = search_first(f->segments, f->n, sizeof(*f->segments), is_before,
-			 &segnum);
-	if (i == f->n || f->segments[i].segnum != segnum)
-		return 0;
-	ret = collector_add(&p->k, cx, &f->segments[i], p->room);
-	if (ret < 0)
-		return ret;
-	if (p->k.full)
-		return 1;
-	bitmap_clear(&p->old, segnum);
-	return 0;
-}
-
+/* Adds the wanted segments of extent E: 0; 1 where there is no room for one. */
 static int add_extent(void *arg, struct context *cx, const struct extent *e)
 {
 	struct defragger *p = arg;
+	const struct facts *f = &p->k.facts;
 	const struct nilfs_geometry *g = &p->k.vol->geo;
 	uint64_t segnum = geometry_segment_of(g, e->blocknr);
 	uint64_t last = geometry_segment_of(g, e->blocknr + e->count - 1);
-	int ret = 0;
+	size_t i;
+	int ret;
 
-	for (; segnum <= last && !ret; segnum++)
-		ret = add_wanted_segment(p, cx, segnum);
-	return ret;
+	for (; segnum <= last; segnum++) {
+		if (!bitmap_test(&p->old, segnum))
+			continue;
+		i = search_first(f->segments, f->n, sizeof(*f->segments),
+				 is_before, &segnum);
+		if (i == f->n || f->segments[i].segnum != segnum)
+			continue;
+		ret = collector_add(&p->k, cx, &f->segments[i], p->room);
+		if (ret < 0 || p->k.full)
+			return ret < 0 ? ret : 1;
+		bitmap_clear(&p->old, segnum);
+	}
+	return 0;
 }
 
 /* Victims from FROM on are still to be moved. */
@@ -90,40 +79,31 @@ static void want_again(struct defragger *p, size_t from)
 }
 
 /*
- * Adds the segments of file INO: 0; 1 if there was no room for all of them.
- * Then none is added, unless they are the first.
+ * Adds the victims of a round: 1, or 0 if there are none.  Of a file for which
+ * there is no room none is added, unless it is the first.
  */
-static int add_segments_of(struct defragger *p, struct context *cx,
-			   struct root *root, uint64_t ino)
-{
-	struct load_size before = p->k.load.has;
-	int ret = spread_walk(cx, root, ino, add_extent, p);
-
-	if (ret > 0 && before.nvictims) {
-		want_again(p, before.nvictims);
-		load_rewind(&p->k.load, cx, &before);
-	}
-	return ret;
-}
-
-/* What there is without the rest of the latest segment. */
-static uint64_t room_of_segments(const struct collector *k)
-{
-	return k->facts.clean * k->vol->geo.blocks_per_segment;
-}
-
-/* Adds the victims of a round: 1, or 0 if there are none. */
 static int choose_round(struct defragger *p, struct context *cx)
 {
 	const struct filelist *l = &p->d->list;
+	struct load_size before;
 	struct root root;
 	int ret = root_open(&root, cx, p->k.vol, 0);
 
-	p->room = p->begun ? collector_room(&p->k) : room_of_segments(&p->k);
-	for (; !ret && p->next < l->n; p->next += !ret)
+	/* The first log begins a segment, without the rest of the latest one. */
+	p->room = p->begun ? collector_room(&p->k) :
+			     p->k.facts.clean * p->k.vol->geo.blocks_per_segment;
+	while (!ret && p->next < l->n) {
+		before = p->k.load.has;
 		if (spread_excess(&l->files[p->next].after))
-			ret = add_segments_of(p, cx, &root,
-					      l->files[p->next].ino);
+			ret = spread_walk(cx, &root, l->files[p->next].ino,
+					  add_extent, p);
+		if (!ret)
+			p->next++;
+		if (ret > 0 && before.nvictims) {
+			want_again(p, before.nvictims);
+			load_rewind(&p->k.load, cx, &before);
+		}
+	}
 	return ret < 0 ? ret : p->k.load.has.nvictims > 0;
 }
 
@@ -136,21 +116,6 @@ static int is_being_written(void *arg, struct context *cx,
 	(void)cx;
 	return geometry_segment_of(&vol->geo, e->blocknr) ==
 	       vol->latest.segnum;
-}
-
-/* Whether a file has blocks in the segment of the latest log: 1, 0. */
-static int is_in_latest(struct defragger *p, struct context *cx)
-{
-	const struct filelist *l = &p->d->list;
-	struct root root;
-	size_t i;
-	int ret = root_open(&root, cx, p->k.vol, 0);
-
-	for (i = 0; i < l->n && !ret; i++)
-		if (spread_excess(&l->files[i].after))
-			ret = spread_walk(cx, &root, l->files[i].ino,
-					  is_being_written, p);
-	return ret;
 }
 
 /* What was added, if anything: the first log of a pass begins a segment. */
@@ -172,13 +137,20 @@ static int write_added(struct defragger *p, struct context *cx)
  */
 static int begin_in_new_segment(struct defragger *p, struct context *cx)
 {
+	const struct filelist *l = &p->d->list;
 	const struct volume *vol = p->k.vol;
+	struct root root;
+	size_t i;
 	int ret = bitmap_copy(&p->old, cx, &p->k.facts.used);
 
 	if (ret)
 		return ret;
 	bitmap_clear(&p->old, vol->latest.nextnum);
-	ret = is_in_latest(p, cx);
+	ret = root_open(&root, cx, p->k.vol, 0);
+	for (i = 0; i < l->n && !ret; i++)
+		if (spread_excess(&l->files[i].after))
+			ret = spread_walk(cx, &root, l->files[i].ino,
+					  is_being_written, p);
 	if (ret < 0)
 		return ret;
 	if (!ret && protection_seq(vol) == vol->latest.seq)
@@ -187,135 +159,95 @@ static int begin_in_new_segment(struct defragger *p, struct context *cx)
 	return ret ? ret : 1;
 }
 
-/* Where something cannot be read the round is made again, without that. */
-static int move_added(struct defragger *p, struct context *cx, size_t first)
-{
-	uint64_t batches = p->k.totals.batches;
-	int ret = write_added(p, cx);
-
-	if (!ret && p->k.totals.batches == batches) {
-		want_again(p, 0);
-		p->next = first;
-	}
-	return ret ? ret : 1;
-}
-
-/* 1, or 0 where there is nothing left to be done. */
-static int defrag_round(struct defragger *p, struct context *cx)
-{
-	size_t first = p->next;
-	int ret = collector_open(&p->k, cx);
-
-	if (!ret && !p->old.words)
-		ret = begin_in_new_segment(p, cx);
-	if (!ret) {
-		ret = choose_round(p, cx);
-		if (ret > 0)
-			ret = move_added(p, cx, first);
-	}
-	collector_close(&p->k);
-	return ret;
-}
-
+/* Rounds, as long as something is left to be done. */
 static int defrag_pass(struct defragger *p, struct context *cx)
 {
+	uint64_t batches;
+	size_t first;
 	int ret;
 
 	p->next = 0;
 	p->begun = false;
 	do {
-		ret = defrag_round(p, cx);
+		first = p->next;
+		ret = collector_open(&p->k, cx);
+		if (!ret && !p->old.words)
+			ret = begin_in_new_segment(p, cx);
+		if (!ret && (ret = choose_round(p, cx)) > 0) {
+			batches = p->k.totals.batches;
+			ret = write_added(p, cx);
+			/* If something cannot be read: again, without that. */
+			if (!ret && p->k.totals.batches == batches) {
+				want_again(p, 0);
+				p->next = first;
+			}
+			ret = ret ? ret : 1;
+		}
+		collector_close(&p->k);
 	} while (ret > 0);
 	bitmap_fini(&p->old);
 	return ret;
 }
 
-/* The excess extents after a trial. */
-struct rehearsal {
-	struct defragger *p;
-	uint64_t excess;
-};
-
 static int try_pass(void *arg, struct context *cx)
 {
-	struct rehearsal *r = arg;
-	int ret = defrag_pass(r->p, cx);
+	struct defragger *p = arg;
+	int ret = defrag_pass(p, cx);
 
-	if (!ret)
-		ret = filelist_forecast(&r->p->d->list, cx, r->p->k.dev,
-					&r->excess);
-	return ret;
-}
-
-static int rank_wanted_files(struct defragger *p, struct context *cx)
-{
-	const struct filelist *l = &p->d->list;
-	size_t i;
-	int ret = 0;
-
-	order_close(&p->order);
-	p->order = (struct order){ .kind = ORDER_GIVEN };
-	for (i = 0; i < l->n && ret >= 0; i++)
-		if (spread_excess(&l->files[i].after))
-			ret = order_add(&p->order, cx, l->files[i].ino);
-	return ret < 0 ? ret : 0;
+	return ret ? ret : filelist_measure(&p->d->list, cx, p->k.dev, true);
 }
 
 /* A pass, if it is of use: 1, or 0. */
 static int run_useful_pass(struct defragger *p, struct context *cx)
 {
-	struct rehearsal r = { .p = p };
-	uint64_t excess = filelist_excess(&p->d->list);
-	int ret = excess ? rank_wanted_files(p, cx) : 0;
+	struct filelist *l = &p->d->list;
+	uint64_t excess = l->excess;
+	size_t i;
+	int ret = 0;
 
-	if (!ret && excess)
-		ret = collector_rehearse(&p->k, cx, try_pass, &r);
+	if (!excess)
+		return 0;
+	order_close(&p->order);
+	p->order = (struct order){ .kind = ORDER_GIVEN };
+	for (i = 0; i < l->n && ret >= 0; i++)
+		if (spread_excess(&l->files[i].after))
+			ret = order_add(&p->order, cx, l->files[i].ino);
+	if (ret >= 0)
+		ret = collector_rehearse(&p->k, cx, try_pass, p);
 	if (ret == -ENOSPC) {
 		fail_clear(cx);
 		return 0;
 	}
-	if (ret || r.excess > excess / 2 || !excess)
+	if (ret || l->excess > excess / 2)
 		return ret;
 	ret = defrag_pass(p, cx);
 	if (!ret)
-		ret = filelist_measure(&p->d->list, cx, p->k.dev);
+		ret = filelist_measure(l, cx, p->k.dev, false);
 	/* It is not as it was forecast if something could not be read. */
-	return ret ? ret : filelist_excess(&p->d->list) <= excess / 2;
-}
-
-static int defrag_all(struct defragger *p, struct context *cx)
-{
-	int ret = filelist_open(&p->d->list, cx, p->k.dev, p->o->paths);
-
-	if (!ret)
-		ret = collector_settle(&p->k, cx);
-	if (ret)
-		return ret;
-	do {
-		ret = run_useful_pass(p, cx);
-	} while (ret > 0);
-	return ret ? ret : collector_finish(&p->k, cx);
+	return ret ? ret : l->excess <= excess / 2;
 }
 
 int defrag_run(struct defrag *d, struct context *cx, struct dev *dev,
 	       const struct defrag_options *options)
 {
 	struct collector_options how = options->how;
-	struct defragger p = { .d = d, .o = options };
+	struct defragger p = { .d = d };
 	int ret;
 
 	*d = (struct defrag){ 0 };
 	how.order = &p.order;
 	collector_init(&p.k, dev, &how);
-	ret = defrag_all(&p, cx);
+	ret = filelist_open(&d->list, cx, dev, options->paths);
+	if (!ret)
+		ret = collector_settle(&p.k, cx);
+	if (!ret)
+		while ((ret = run_useful_pass(&p, cx)) > 0)
+			;
+	if (!ret)
+		ret = collector_finish(&p.k, cx);
 	d->totals = p.k.totals;
 	d->left = p.k.nbad;
 	collector_fini(&p.k);
 	order_close(&p.order);
 	return ret;
-}
-
-void defrag_close(struct defrag *d)
-{
-	filelist_close(&d->list);
 }

@@ -19,7 +19,7 @@ struct defrag_options {
 
 struct defrag {
 	struct batch_totals totals;
-	struct filelist list;
+	struct filelist list;		/* to be closed, also after a failure */
 	uint64_t left;			/* segments that were left alone */
 };
 
@@ -28,11 +28,9 @@ struct defrag {
  * most half of the extents that are too many: a second run does nothing.
  * -ENOENT, -ENOTDIR for a path that leads nowhere; -EUCLEAN where the volume
  * must be recovered or repaired first, -EIO, -ENOSPC, -EINTR, -ENOMEM: all
- * batches that were completed stay.  To be closed also after a failure.
+ * batches that were completed stay.
  */
 int defrag_run(struct defrag *d, struct context *cx, struct dev *dev,
 	       const struct defrag_options *options);
-
-void defrag_close(struct defrag *d);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef NILFS2_GC_FILELIST_H
 #define NILFS2_GC_FILELIST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ struct filelist_file {
 struct filelist {
 	struct filelist_file *files;
 	size_t n, room;
+	uint64_t excess;	/* extents that were too many when last measured */
 };
 
 /*
@@ -31,15 +33,12 @@ struct filelist {
 int filelist_open(struct filelist *l, struct context *cx, struct dev *dev,
 		  const char *const *paths);
 
-/* Measures all of them, as they are on DEV now: AFTER. */
-int filelist_measure(struct filelist *l, struct context *cx, struct dev *dev);
-
-/* Only how many extents there are too many on DEV. */
-int filelist_forecast(struct filelist *l, struct context *cx, struct dev *dev,
-		      uint64_t *excess);
-
-/* How many there were when they were measured. */
-uint64_t filelist_excess(const struct filelist *l);
+/*
+ * Measures all of them, as they are on DEV now: their excess, and, unless that
+ * is a FORECAST, what they are AFTER.
+ */
+int filelist_measure(struct filelist *l, struct context *cx, struct dev *dev,
+		     bool forecast);
 
 void filelist_close(struct filelist *l);
 

@@ -37,54 +37,18 @@
 /* Of what a batch needs, the share by which that may be wrong. */
 #define DOUBT 16
 
-static bool is_old(const struct pass *p, uint64_t segnum)
-{
-	return bitmap_test(&p->old, segnum);
-}
-
-/* Whether S has room for more than its summary, each block a file's. */
-static bool has_waste(const struct pass *p, const struct policy_segment *s)
-{
-	uint64_t listed = sizeof(struct nilfs_finfo) +
-			  sizeof(struct nilfs_binfo_v);
-	uint64_t summary = s->live * listed / p->k->vol->geo.block_size + 1;
-
-	return s->live + summary + NILFS_PSEG_MIN_BLOCKS <= s->blocks;
-}
-
-/* Whether S, before END, is to be emptied. */
+/* Whether S, before END, is to be emptied: all, or what wastes some blocks. */
 static bool is_due(const struct pass *p, const struct policy_segment *s,
 		   uint64_t end)
 {
-	return s->segnum < end && is_old(p, s->segnum) &&
-	       (p->o.all || has_waste(p, s));
-}
+	uint64_t listed = sizeof(struct nilfs_finfo) +
+			  sizeof(struct nilfs_binfo_v);
+	/* As if each block was of another file. */
+	uint64_t summary = s->live * listed / p->k->vol->geo.block_size + 1;
 
-/* The segment named as the next is free for others, if it is not to be used. */
-static int release_next(struct pass *p, struct context *cx)
-{
-	const struct policy_segment next = {
-		.segnum = p->k->vol->latest.nextnum,
-	};
-	int ret = 0;
-
-	p->none = p->space.next_taken;
-	if (p->space.next_taken)
-		ret = load_take(&p->k->load, cx, &next);
-	return ret < 0 ? ret : 0;
-}
-
-static int add_empty(struct pass *p, struct context *cx)
-{
-	struct facts *f = &p->k->facts;
-	uint64_t room = collector_room(p->k);
-	size_t i;
-	int ret = 0;
-
-	for (i = 0; i < f->n && ret >= 0; i++)
-		if (!f->segments[i].live)
-			ret = collector_add(p->k, cx, &f->segments[i], room);
-	return ret < 0 ? ret : 0;
+	if (s->segnum >= end || !bitmap_test(&p->old, s->segnum))
+		return false;
+	return p->all || s->live + summary + NILFS_PSEG_MIN_BLOCKS <= s->blocks;
 }
 
 /*
@@ -94,9 +58,10 @@ static int add_empty(struct pass *p, struct context *cx)
  */
 static int choose_first(struct pass *p, struct context *cx)
 {
-	const struct facts *f = &p->k->facts;
+	struct facts *f = &p->k->facts;
+	uint64_t room = collector_room(p->k);
 	size_t i;
-	int ret;
+	int ret = 0;
 
 	if (p->was.begun)
 		return 0;
@@ -105,33 +70,17 @@ static int choose_first(struct pass *p, struct context *cx)
 		if (!f->segments[i].live &&
 		    f->segments[i].segnum < p->space.end)
 			break;
-	if (i == f->n && !p->o.all)
+	if (i == f->n && !p->all)
 		return 0;
 	p->batch = p->k->o->batch;
-	p->batch.front = !p->o.all;
-	p->batch.fresh = p->o.all;
-	ret = add_empty(p, cx);
-	return ret ? ret : p->o.all || p->k->load.has.nvictims > 0;
-}
-
-/* All at once: 1; 0, and nothing is added, where there is no room. */
-static int choose_all(struct pass *p, struct context *cx)
-{
-	struct facts *f = &p->k->facts;
-	struct load_size before = p->k->load.has;
-	uint64_t room = space_all(&p->space);
-	size_t i;
-	int ret = 0;
-
-	p->k->full = false;
-	for (i = 0; i < f->n && ret >= 0 && !p->k->full; i++)
-		if (is_old(p, f->segments[i].segnum))
+	p->batch.front = !p->all;
+	p->batch.fresh = p->all;
+	for (i = 0; i < f->n && ret >= 0; i++)
+		if (!f->segments[i].live)
 			ret = collector_add(p->k, cx, &f->segments[i], room);
 	if (ret < 0)
 		return ret;
-	if (p->k->full)
-		load_rewind(&p->k->load, cx, &before);
-	return p->k->load.has.nvictims > p->none;
+	return p->all || p->k->load.has.nvictims > 0;
 }
 
 /* How many candidates, the first ones, are before END. */
@@ -166,56 +115,39 @@ static int add_low(struct pass *p, struct context *cx, uint64_t end,
 	return ret < 0 ? ret : 0;
 }
 
-/* Adds S if it moves forward: 1; 0 where it does not, or there is no room. */
-static int add_forward(struct pass *p, struct context *cx,
-		       const struct policy_segment *s, uint64_t room)
-{
-	struct load_size before = p->k->load.has;
-	struct space reached = p->space;
-	int ret = collector_add(p->k, cx, s, room);
-
-	if (ret <= 0 ||
-	    space_reach(&p->space, batch_need(&p->k->load)) <= s->segnum)
-		return ret;
-	p->space = reached;
-	load_rewind(&p->k->load, cx, &before);
-	return 0;
-}
-
-/* From after the end, the last first unless the order is to stay. */
-static int add_high(struct pass *p, struct context *cx)
-{
-	struct facts *f = &p->k->facts;
-	uint64_t room = space_all(&p->space);
-	size_t i, n = f->n - count_before(f, p->space.end);
-	int ret = 0;
-
-	for (i = 0; i < n && ret >= 0 && !collector_is_sated(p->k); i++)
-		ret = add_forward(p, cx, &f->segments[p->o.in_order ?
-					f->n - n + i : f->n - 1 - i], room);
-	return ret < 0 ? ret : 0;
-}
-
-/* Whether the log itself should move forward: once in a pass. */
-static bool is_log_behind(const struct pass *p)
-{
-	return p->space.fresh && p->k->facts.clean > 1 &&
-	       is_old(p, p->k->vol->latest.segnum);
-}
-
-/* Clean segments before the end are filled: 1, or 0 where they cannot be. */
+/*
+ * Clean segments before the end are filled, from there and then from after it,
+ * with what moves forward: 1, or 0 where they cannot be.
+ */
 static int choose_fill(struct pass *p, struct context *cx)
 {
-	uint64_t room = space_before(&p->space, p->space.end);
-	uint64_t all = space_all(&p->space);
-	int ret = add_low(p, cx, p->space.end, room < all ? room : all,
-			  UINT64_MAX);
+	struct facts *f = &p->k->facts;
+	uint64_t before_end = space_before(&p->space, p->space.end);
+	uint64_t room = space_all(&p->space);
+	size_t i, n = f->n - count_before(f, p->space.end);
+	int ret = add_low(p, cx, p->space.end,
+			  before_end < room ? before_end : room, UINT64_MAX);
 
-	if (!ret)
-		ret = add_high(p, cx);
-	if (ret)
+	for (i = 0; i < n && ret >= 0 && !collector_is_sated(p->k); i++) {
+		struct load_size before = p->k->load.has;
+		struct space reached = p->space;
+		const struct policy_segment *s = &f->segments[
+			p->in_order ? f->n - n + i : f->n - 1 - i];
+
+		ret = collector_add(p->k, cx, s, room);
+		if (ret <= 0 || space_reach(&p->space, batch_need(&p->k->load)) <=
+					s->segnum)
+			continue;
+		p->space = reached;
+		load_rewind(&p->k->load, cx, &before);
+	}
+	if (ret < 0)
 		return ret;
-	return p->k->load.has.nvictims > p->none || is_log_behind(p);
+	if (p->k->load.has.nvictims > p->none)
+		return 1;
+	/* The log itself moves forward, if it can: once in a pass. */
+	return p->space.fresh && p->k->facts.clean > 1 &&
+	       bitmap_test(&p->old, p->k->vol->latest.segnum);
 }
 
 /* Segments that are to be gained by an evacuation. */
@@ -242,7 +174,7 @@ static int choose_evacuate(struct pass *p, struct context *cx, uint64_t end)
  * there, that it is better to make some first than to fill the little again and
  * again: once in a pass.
  */
-static bool is_narrow(struct pass *p)
+static bool is_narrow(const struct pass *p)
 {
 	const struct facts *f = &p->k->facts;
 	uint64_t gain = wanted_gain(p), low = 0;
@@ -250,25 +182,22 @@ static bool is_narrow(struct pass *p)
 
 	for (i = 0; i < n; i++)
 		low += is_due(p, &f->segments[i], p->space.end);
-	if (p->was.evacuated || low <= gain ||
-	    space_before(&p->space, p->space.end) >=
-		    gain * p->space.g->blocks_per_segment)
-		return false;
-	p->was.evacuated = true;
-	return true;
+	return !p->was.evacuated && low > gain &&
+	       space_before(&p->space, p->space.end) <
+		       gain * p->space.g->blocks_per_segment;
 }
 
-/* Finally makes the log name a lower segment as the next, if any: 1, 0. */
-static int choose_last(struct pass *p)
-{
-	bool wanted = p->space.next_taken && !p->was.ended;
-
-	p->was.ended = true;
-	return wanted;
-}
-
+/* The kind of a batch and its victims: 1, or 0 if there is none. */
 static int choose_kind(struct pass *p, struct context *cx)
 {
+	struct facts *f = &p->k->facts;
+	struct load *l = &p->k->load;
+	const struct policy_segment next = {
+		.segnum = p->k->vol->latest.nextnum,
+	};
+	uint64_t room = space_all(&p->space);
+	struct load_size before;
+	size_t i;
 	int ret = choose_first(p, cx);
 
 	if (ret)
@@ -277,45 +206,42 @@ static int choose_kind(struct pass *p, struct context *cx)
 	p->batch.front = true;
 	p->batch.fresh = p->space.fresh;
 	p->batch.next_taken = p->space.next_taken;
-	ret = release_next(p, cx);
-	if (!ret && p->o.all)
-		ret = choose_all(p, cx);
-	if (!ret && is_narrow(p))
+	/* The segment named as the next is free for others, if it is not used. */
+	p->none = p->space.next_taken;
+	if (p->space.next_taken)
+		ret = load_take(l, cx, &next);
+	if (ret >= 0 && p->all) {
+		/* All at once, or nothing where there is no room. */
+		before = l->has;
+		p->k->full = false;
+		for (i = 0; i < f->n && ret >= 0 && !p->k->full; i++)
+			if (bitmap_test(&p->old, f->segments[i].segnum))
+				ret = collector_add(p->k, cx, &f->segments[i],
+						    room);
+		if (ret >= 0 && p->k->full)
+			load_rewind(l, cx, &before);
+		if (ret >= 0 && l->has.nvictims > p->none)
+			return 1;
+	}
+	if (ret < 0)
+		return ret;
+	if (is_narrow(p)) {
+		p->was.evacuated = true;
 		ret = choose_evacuate(p, cx, p->space.end);
-	if (!ret)
-		ret = choose_fill(p, cx);
+		if (ret)
+			return ret;
+	}
+	ret = choose_fill(p, cx);
 	if (!ret)
 		ret = choose_evacuate(p, cx, p->space.end);
 	/* Even after the end: fewer segments are in use then. */
 	if (!ret)
 		ret = choose_evacuate(p, cx, UINT64_MAX);
-	return ret ? ret : choose_last(p);
-}
-
-/* For progress, if there was no trial: an estimate of the moves. */
-static void estimate_moves(const struct pass *p)
-{
-	const struct facts *f = &p->k->facts;
-	size_t i;
-
-	p->k->to_move = p->k->moved;
-	for (i = 0; i < f->n; i++)
-		if (f->segments[i].segnum >= p->space.end ||
-		    is_due(p, &f->segments[i], p->space.end))
-			p->k->to_move += f->segments[i].live;
-}
-
-static int move_chosen(struct pass *p, struct context *cx)
-{
-	uint64_t batches = p->k->totals.batches;
-	const struct load *l = &p->k->load;
-	size_t i;
-	int ret;
-
-	facts_drop_candidates(&p->k->facts);
-	ret = collector_move(p->k, cx, &p->batch);
-	for (i = 0; i < l->has.nvictims && p->k->totals.batches > batches; i++)
-		bitmap_clear(&p->old, l->victims[i]);
+	if (ret)
+		return ret;
+	/* Finally the log names a lower segment as the next, if there is one. */
+	ret = p->space.next_taken && !p->was.ended;
+	p->was.ended = true;
 	return ret;
 }
 
@@ -343,9 +269,15 @@ static bool is_certain(struct pass *p)
 /* One batch: 1, or 0 if there is none, or no CERTAIN one. */
 static int pass_batch(struct pass *p, struct context *cx, bool certain)
 {
+	struct facts *f = &p->k->facts;
+	const struct load *l = &p->k->load;
+	uint64_t batches = p->k->totals.batches;
 	struct pass before = *p;
-	int ret = space_is_any(&p->space) ? choose_kind(p, cx) : 0;
+	size_t i;
+	int ret = 0;
 
+	if (bitmap_next_clear(&p->space.used, 0) < p->space.used.bits)
+		ret = choose_kind(p, cx);
 	p->done = !ret;
 	if (ret <= 0)
 		return ret;
@@ -353,38 +285,20 @@ static int pass_batch(struct pass *p, struct context *cx, bool certain)
 		p->was = before.was;
 		return 0;
 	}
+	/* For progress, if there was no trial: an estimate of the moves. */
 	if (certain)
-		estimate_moves(p);
-	ret = move_chosen(p, cx);
+		p->k->to_move = p->k->moved;
+	for (i = 0; i < f->n && certain; i++)
+		if (f->segments[i].segnum >= p->space.end ||
+		    is_due(p, &f->segments[i], p->space.end))
+			p->k->to_move += f->segments[i].live;
+	facts_drop_candidates(f);
+	ret = collector_move(p->k, cx, &p->batch);
+	for (i = 0; i < l->has.nvictims && p->k->totals.batches > batches; i++)
+		bitmap_clear(&p->old, l->victims[i]);
 	if (!ret && p->k->again)
 		p->was = before.was;
 	return ret ? ret : 1;
-}
-
-static int pass_round(struct pass *p, struct context *cx, bool certain)
-{
-	int ret = collector_open(p->k, cx);
-
-	if (!ret)
-		ret = space_open(&p->space, cx, &p->k->facts);
-	if (!ret && !p->old.words)
-		ret = bitmap_copy(&p->old, cx, &p->k->facts.used);
-	if (!ret)
-		ret = pass_batch(p, cx, certain);
-	space_close(&p->space);
-	collector_close(p->k);
-	return ret;
-}
-
-void pass_init(struct pass *p, const struct pass_options *options)
-{
-	*p = (struct pass){ .o = *options };
-}
-
-int pass_copy(struct pass *to, struct context *cx, const struct pass *from)
-{
-	*to = *from;
-	return bitmap_copy(&to->old, cx, &from->old);
 }
 
 int pass_run(struct pass *p, struct context *cx, struct collector *k,
@@ -393,15 +307,18 @@ int pass_run(struct pass *p, struct context *cx, struct collector *k,
 	int ret;
 
 	p->k = k;
-	k->unbounded = p->o.all;
+	k->unbounded = p->all;
 	do {
-		ret = pass_round(p, cx, certain);
+		ret = collector_open(k, cx);
+		if (!ret)
+			ret = space_open(&p->space, cx, &k->facts);
+		if (!ret && !p->old.words)
+			ret = bitmap_copy(&p->old, cx, &k->facts.used);
+		if (!ret)
+			ret = pass_batch(p, cx, certain);
+		bitmap_fini(&p->space.used);
+		collector_close(k);
 	} while (ret > 0);
 	k->unbounded = false;
 	return ret;
-}
-
-void pass_fini(struct pass *p)
-{
-	bitmap_fini(&p->old);
 }

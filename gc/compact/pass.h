@@ -12,17 +12,14 @@
 #include "gc/compact/space.h"
 #include "gc/move/collector.h"
 
-struct pass_options {
+/* All zero but for the first two at the beginning; owns OLD. */
+struct pass {
 	bool all;	/* full segments at the front move, too */
 	/*
 	 * What is in order stays so: segments move forward one after another,
 	 * not the last one into the first hole.
 	 */
 	bool in_order;
-};
-
-struct pass {
-	struct pass_options o;
 	struct {
 		bool begun;	/* there was a first batch */
 		bool evacuated;	/* at once, for there was little room */
@@ -37,11 +34,6 @@ struct pass {
 	size_t none;		/* victims that are no gain */
 };
 
-void pass_init(struct pass *p, const struct pass_options *options);
-
-/* Makes TO an independent copy of FROM.  -ENOMEM. */
-int pass_copy(struct pass *to, struct context *cx, const struct pass *from);
-
 /*
  * Makes batches with K until all blocks present at its beginning are as far at
  * the front as possible; or, if only CERTAIN ones are allowed, before the first
@@ -50,7 +42,5 @@ int pass_copy(struct pass *to, struct context *cx, const struct pass *from);
  */
 int pass_run(struct pass *p, struct context *cx, struct collector *k,
 	     bool certain);
-
-void pass_fini(struct pass *p);
 
 #endif

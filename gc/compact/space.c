@@ -12,76 +12,42 @@
 #include "disk/geometry.h"
 #include "vol/volume.h"
 
-/* Segments whose zones cannot be used count as in use, too. */
-static void mark_unusable(struct space *s)
+int space_open(struct space *s, struct context *cx, const struct facts *facts)
 {
-	const struct zoning *z = &s->facts->zones;
-	uint64_t segnum;
+	const struct recovery *latest = &facts->vol->latest;
+	const struct nilfs_geometry *g = &facts->vol->geo;
+	uint64_t live = latest->offset, next = latest->nextnum, others, clean, i;
+	int ret;
 
-	for (segnum = 0; z->vol->dev->zones && segnum < s->used.bits; segnum++)
-		if (zoning_is_unusable(z, segnum))
-			bitmap_set(&s->used, segnum);
-}
+	*s = (struct space){ .facts = facts, .g = g };
+	ret = bitmap_copy(&s->used, cx, &facts->used);
+	if (ret)
+		return ret;
 
-/* N blocks with the shortest summaries there can be. */
-static uint64_t with_summaries(const struct nilfs_geometry *g, uint64_t n)
-{
-	return n + n * sizeof(struct nilfs_binfo_v) / g->block_size;
-}
-
-/* Where the end is going to be, if nothing is left over. */
-static uint64_t find_end(const struct space *s)
-{
-	const struct facts *f = s->facts;
-	uint64_t live = f->vol->latest.offset, others, end;
-	size_t i;
-
-	for (i = 0; i < f->n; i++)
-		live += f->segments[i].live;
+	/* The end, if nothing is left over and the summaries are the shortest. */
+	for (i = 0; i < facts->n; i++)
+		live += facts->segments[i].live;
+	live += live * sizeof(struct nilfs_binfo_v) / g->block_size;
 	/* The latest segment and the next one are not candidates. */
-	others = bitmap_count(&s->used) - f->n;
+	others = bitmap_count(&s->used) - facts->n;
 	others -= others < 2 ? others : 2;
-	end = div_round_up(with_summaries(s->g, live),
-			   s->g->blocks_per_segment) + others;
-	return end < s->g->nsegments ? end : s->g->nsegments;
-}
+	s->end = div_round_up(live, g->blocks_per_segment) + others;
+	if (s->end > g->nsegments)
+		s->end = g->nsegments;
 
-/* Where the log continues, and whether a lower place is free. */
-static void find_place(struct space *s)
-{
-	const struct recovery *latest = &s->facts->vol->latest;
-	uint64_t clean = bitmap_next_clear(&s->used, 0);
-	uint64_t next = latest->nextnum;
+	/* Segments whose zones cannot be used count as in use, too. */
+	for (i = 0; facts->vol->dev->zones && i < s->used.bits; i++)
+		if (zoning_is_unusable(&facts->zones, i))
+			bitmap_set(&s->used, i);
 
+	/* Where the log continues, and whether a lower place is free. */
+	clean = bitmap_next_clear(&s->used, 0);
 	s->next_taken = clean < next;
 	if (!s->next_taken)
 		bitmap_clear(&s->used, next);
 	s->fresh = latest->segnum > (clean < next ? clean : next) ||
-		   s->facts->zones.torn;
-}
-
-int space_open(struct space *s, struct context *cx, const struct facts *facts)
-{
-	int ret;
-
-	*s = (struct space){ .facts = facts, .g = &facts->vol->geo };
-	ret = bitmap_copy(&s->used, cx, &facts->used);
-	if (ret)
-		return ret;
-	s->end = find_end(s);
-	mark_unusable(s);
-	find_place(s);
+		   facts->zones.torn;
 	return 0;
-}
-
-void space_close(struct space *s)
-{
-	bitmap_fini(&s->used);
-}
-
-bool space_is_any(const struct space *s)
-{
-	return bitmap_next_clear(&s->used, 0) < s->used.bits;
 }
 
 /* Blocks of segment SEGNUM. */

@@ -15,7 +15,7 @@
 struct space {
 	const struct facts *facts;	/* borrowed */
 	const struct nilfs_geometry *g;
-	struct bitmap used;	/* segments that it cannot take */
+	struct bitmap used;	/* segments that it cannot take; owned */
 	uint64_t end;		/* about where the end is going to be */
 	/* The log continues in a new segment; it releases the next one. */
 	bool fresh, next_taken;
@@ -26,10 +26,6 @@ struct space {
 /* By FACTS, as long as these are there.  -ENOMEM. */
 int space_open(struct space *s, struct context *cx,
 	       const struct facts *facts);
-void space_close(struct space *s);
-
-/* Whether there is a segment to be taken. */
-bool space_is_any(const struct space *s);
 
 /* Blocks that a batch can write to segments before END. */
 uint64_t space_before(const struct space *s, uint64_t end);

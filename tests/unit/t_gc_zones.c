@@ -129,7 +129,7 @@ static int defrag(struct zoned *z, struct dev *dev)
 
 	context_child(&z->r.v.cx, &cx);
 	ret = defrag_run(&d, &cx, dev, &o);
-	defrag_close(&d);
+	filelist_close(&d.list);
 	return ret;
 }
 
