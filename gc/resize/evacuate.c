@@ -28,8 +28,6 @@ struct evacuation {
 	struct facts_kept kept;	/* from the last round */
 	struct load load;
 	struct evacuate_census census;
-	bool waiting;	/* for superblocks that name a younger log */
-	bool full;	/* no more segments fit into the memory of a round */
 };
 
 static int count_segment(void *arg, struct context *cx, uint64_t segnum,
@@ -43,7 +41,7 @@ static int count_segment(void *arg, struct context *cx, uint64_t segnum,
 	if (segnum < census->end)
 		census->before += !segusage_is_clean(su);
 	else
-		census->behind += segusage_is_dirty(su);
+		census->after += segusage_is_dirty(su);
 	return 0;
 }
 
@@ -72,84 +70,61 @@ static uint64_t room_before_end(const struct evacuation *e)
 	return rest + clean * g->blocks_per_segment;
 }
 
-/* Adds S to the round: 1, 0 where it has to wait or fits no more. */
-static int add_segment_in(struct evacuation *e, struct context *cx,
-			  const struct policy_segment *s)
-{
-	struct load_size before = e->load.has;
-	int ret = load_take(&e->load, cx, s);
-
-	if (!ret && cx->failure[0])
-		return -EUCLEAN;
-	e->waiting |= !ret;
-	e->full = load_is_full(&e->load, cx);
-	if (ret <= 0 ||
-	    (!e->full && batch_need(&e->load) <= room_before_end(e)))
-		return ret;
-	load_rewind(&e->load, cx, &before);
-	return 0;
-}
-
-static int gather_late(struct evacuation *e, struct context *cx)
-{
-	size_t i;
-	int ret = 0;
-
-	for (i = 0; i < e->facts.n && ret >= 0 && !e->full; i++)
-		if (e->facts.segments[i].segnum >= e->end)
-			ret = add_segment_in(e, cx, &e->facts.segments[i]);
-	load_sort(&e->load, false);
-	return ret < 0 ? ret : 0;
-}
-
-/*
- * Whether another log helps: it moves blocks, or moves the log to the front, or
- * makes superblocks name a younger one.
- */
-static bool is_useful(const struct evacuation *e)
-{
-	const struct recovery *latest = &e->vol->latest;
-
-	return e->load.has.nvictims || e->waiting || latest->segnum >= e->end ||
-	       latest->nextnum >= e->end;
-}
-
-static int move_round(struct evacuation *e, struct context *cx)
-{
-	const struct batch_options options = {
-		.time = e->o->time,
-		.sums = e->o->sums,
-		.forecast = e->o->forecast,
-		.front = true,
-		.fresh = e->vol->latest.segnum >= e->end,
-		.end = e->end,
-	};
-	uint64_t bad;
-
-	if (is_useful(e) && batch_need(&e->load) <= room_before_end(e))
-		return batch_run(&e->load, cx, e->vol, &options, e->totals,
-				 &bad);
-	return fail(cx, -ENOSPC, "%" PRIu64 " segments after segment %" PRIu64
-		    " find no room before it", e->census.behind, e->end);
-}
-
 /* One round: 1; 0 where nothing is left to be moved. */
 static int evacuate_round(struct evacuation *e, struct context *cx)
 {
+	const struct evacuate_options *o = e->o;
+	const struct recovery *latest = &e->vol->latest;
+	const struct batch_options options = {
+		.time = o->time,
+		.sums = o->sums,
+		.forecast = o->forecast,
+		.front = true,
+		.fresh = latest->segnum >= e->end,
+		.end = e->end,
+	};
+	struct load *l = &e->load;
+	struct load_size before;
+	uint64_t bad;
+	bool waits = false;	/* for superblocks that name a younger log */
+	bool full = false;	/* no more fits into the memory of a round */
+	size_t i;
 	int ret = target_check_volume(cx, e->vol);
 
 	if (!ret)
 		ret = evacuate_count(e->vol, cx, e->end, &e->census);
-	if (ret || !e->census.behind)
+	if (ret || !e->census.after)
 		return ret;
-	ret = facts_gather(&e->facts, cx, e->vol, e->o->protect,
-			   &e->kept);
-	load_init(&e->load, &e->facts);
-	if (!ret)
-		ret = gather_late(e, cx);
-	if (!ret)
-		ret = move_round(e, cx);
-	load_fini(&e->load);
+	ret = facts_gather(&e->facts, cx, e->vol, o->protect, &e->kept);
+	load_init(l, &e->facts);
+	for (i = 0; i < e->facts.n && !ret && !full; i++) {
+		if (e->facts.segments[i].segnum < e->end)
+			continue;
+		before = l->has;
+		ret = load_take(l, cx, &e->facts.segments[i]);
+		if (!ret && cx->failure[0])
+			ret = -EUCLEAN;
+		waits |= !ret;
+		full = load_is_full(l, cx);
+		if (ret > 0 && (full || batch_need(l) > room_before_end(e)))
+			load_rewind(l, cx, &before);
+		if (ret > 0)
+			ret = 0;
+	}
+	load_sort(l, false);
+	/*
+	 * Another log helps if it moves blocks, or the log itself to the front,
+	 * or if superblocks name a younger one then.
+	 */
+	if (!ret && batch_need(l) <= room_before_end(e) &&
+	    (l->has.nvictims || waits || latest->segnum >= e->end ||
+	     latest->nextnum >= e->end))
+		ret = batch_run(l, cx, e->vol, &options, e->totals, &bad);
+	else if (!ret)
+		ret = fail(cx, -ENOSPC, "%" PRIu64 " segments after segment %"
+			   PRIu64 " find no room before it", e->census.after,
+			   e->end);
+	load_fini(l);
 	facts_keep(&e->facts, &e->kept);
 	facts_fini(&e->facts);
 	return ret ? ret : 1;
@@ -159,20 +134,19 @@ static int evacuate_round(struct evacuation *e, struct context *cx)
  * Two logs without a victim, one for the place and one for the superblocks, can
  * be needed one after the other; a third would change nothing.
  */
-#define IDLE_MAX 2
+#define EMPTY_MAX 2
 
 int evacuate_run(struct context *cx, struct dev *dev,
 		 const struct evacuate_options *options, uint64_t end,
 		 struct batch_totals *totals)
 {
 	struct evacuation e = { .o = options, .end = end, .totals = totals };
-	unsigned int idle = 0;
+	unsigned int empty = 0;
 	uint64_t victims;
 	int ret;
 
 	do {
 		victims = totals->victims;
-		e.waiting = e.full = false;
 		ret = volume_open(&e.vol, cx, dev, NULL);
 		if (!ret)
 			ret = evacuate_round(&e, cx);
@@ -184,8 +158,8 @@ int evacuate_run(struct context *cx, struct dev *dev,
 			ret = 1;
 			continue;
 		}
-		idle = totals->victims > victims ? 0 : idle + 1;
-		if (ret > 0 && idle > IDLE_MAX)
+		empty = totals->victims > victims ? 0 : empty + 1;
+		if (ret > 0 && empty > EMPTY_MAX)
 			ret = fail(cx, -EUCLEAN, "what is after segment %"
 				   PRIu64 " cannot be moved", end);
 	} while (ret > 0);

@@ -24,7 +24,7 @@ struct evacuate_options {
  * erroneous are in use before END, and after it they do not matter.
  */
 struct evacuate_census {
-	uint64_t end, before, behind;
+	uint64_t end, before, after;
 	uint64_t clean;		/* the lowest clean one; UINT64_MAX: none */
 };
 

@@ -20,35 +20,6 @@
 #include "log/resize.h"
 #include "vol/volume.h"
 
-static int check_size(const struct grow *grow, struct context *cx,
-		      const struct dev *dev, uint64_t bytes)
-{
-	if (dev->zones)
-		return fail(cx, -EOPNOTSUPP, "%s: has zones, and keeps its "
-			    "size", dev->name);
-	if (bytes < grow->bytes_before)
-		return fail(cx, -EINVAL, "%" PRIu64 " bytes are fewer than the "
-			    "%" PRIu64 " that the volume has", bytes,
-			    grow->bytes_before);
-	if (bytes > dev->size && dev->is_block_device)
-		return fail(cx, -EINVAL, "%s: has %" PRIu64 " bytes only",
-			    dev->name, dev->size);
-	return 0;
-}
-
-/* The first superblock becomes the active one, if it is not. */
-static int prefer_first(struct context *cx, struct dev *dev,
-			const struct volume *vol)
-{
-	int ret;
-
-	if (!vol->super_used)
-		return 0;
-	ret = dev_write(dev, cx, NILFS_SB_OFFSET_BYTES, volume_super(vol),
-			sizeof(struct nilfs_super_block));
-	return ret ? ret : dev_flush(dev, cx);
-}
-
 static int plan_growth(struct grow *grow, struct context *cx, struct dev *dev,
 		       const struct grow_options *o)
 {
@@ -62,10 +33,26 @@ static int plan_growth(struct grow *grow, struct context *cx, struct dev *dev,
 	grow->bytes_before = le64_get(volume_super(vol)->s_dev_size);
 	grow->bytes = bytes;
 	ret = target_check_volume(cx, vol);
+	if (ret)
+		goto out;
+	if (dev->zones)
+		ret = fail(cx, -EOPNOTSUPP, "%s: has zones, and keeps its size",
+			   dev->name);
+	else if (bytes < grow->bytes_before)
+		ret = fail(cx, -EINVAL, "%" PRIu64 " bytes are fewer than the %"
+			   PRIu64 " that the volume has", bytes,
+			   grow->bytes_before);
+	else if (bytes > dev->size && dev->is_block_device)
+		ret = fail(cx, -EINVAL, "%s: has %" PRIu64 " bytes only",
+			   dev->name, dev->size);
+	if (ret || bytes <= dev->size || !vol->super_used)
+		goto out;
+	/* The first superblock becomes the active one. */
+	ret = dev_write(dev, cx, NILFS_SB_OFFSET_BYTES, volume_super(vol),
+			sizeof(struct nilfs_super_block));
 	if (!ret)
-		ret = check_size(grow, cx, dev, bytes);
-	if (!ret && bytes > dev->size)
-		ret = prefer_first(cx, dev, vol);
+		ret = dev_flush(dev, cx);
+out:
 	volume_close(vol);
 	return ret;
 }

@@ -32,29 +32,22 @@
 #include "vol/volume.h"
 
 /*
- * Making both superblocks name the latest log.
- *
- * Older ones protect younger segments from being cleaned (ns_prot_seq).
+ * Makes both superblocks name the latest log, at TIME (seconds): older ones
+ * protect younger segments from being cleaned (ns_prot_seq).
  */
-
-static int name_both(struct context *cx, struct dev *dev, struct volume *vol,
-		     uint64_t time)
+static int name_latest(struct context *cx, struct dev *dev, uint64_t time)
 {
 	struct writer_end end;
-	int ret = onelog_latest(&end, cx, vol);
-
-	return ret ? ret : newsupers_name(cx, dev, vol, &end, time,
-					  le16_get(volume_super(vol)->s_state));
-}
-
-/* Makes it so, at TIME (seconds).  As target_check_volume(), -EIO, -ENOMEM. */
-static int namelatest_run(struct context *cx, struct dev *dev, uint64_t time)
-{
 	struct volume *vol;
 	int ret = target_open_volume(&vol, cx, dev);
 
-	if (!ret && protection_seq(vol) < vol->latest.seq)
-		ret = name_both(cx, dev, vol, time);
+	if (ret || protection_seq(vol) >= vol->latest.seq)
+		goto out;
+	ret = onelog_latest(&end, cx, vol);
+	if (!ret)
+		ret = newsupers_name(cx, dev, vol, &end, time,
+				     le16_get(volume_super(vol)->s_state));
+out:
 	volume_close(vol);
 	return ret;
 }
@@ -85,94 +78,42 @@ static void add_totals(struct batch_totals *t, const struct batch_totals *more)
 	t->checkpoints += more->checkpoints;
 }
 
-static int clean(struct try *t, struct context *cx, struct dev *dev)
-{
-	struct clean_options options = t->o->clean;
-	struct clean c;
-	int ret;
-
-	if (!t->goal)
-		return 0;
-	options.goal = t->goal;
-	options.how.batch.forecast |= t->forecast;
-	if (t->forecast) {
-		options.how.left = NULL;
-		options.how.moving = NULL;
-	}
-	ret = clean_run(&c, cx, dev, &options);
-	add_totals(&t->totals, &c.totals);
-	t->left = c.left;
-	return ret;
-}
-
 static uint64_t bytes_of(const struct nilfs_geometry *g, uint64_t nsegments)
 {
 	return ((nsegments * g->blocks_per_segment) << g->block_bits) + 4096;
 }
 
-static int open_last(const struct try *t, struct context *cx, struct dev *dev,
-		     struct shrinklog *last)
+/*
+ * Makes T one whose last log rewrites all metadata, if that is better, where
+ * nothing is after segment END: with fewer segments the SUFILE is shorter.
+ */
+static int try_all_metadata(struct try *t, struct context *cx, struct dev *dev,
+			    uint64_t end)
 {
 	const struct clean_options *o = &t->o->clean;
-
-	if (t->all)
-		return shrinklog_open_all(last, cx, dev, o->how.protect,
-					  o->how.batch.sums);
-	return shrinklog_open(last, cx, dev, o->how.protect, o->min_dead,
-			      o->how.batch.sums);
-}
-
-/*
- * On DEV, which is an overlay, and has nothing after segment END: with fewer
- * segments the SUFILE is shorter.
- */
-static int measure_last(struct try *t, struct context *cx, struct dev *dev,
-			uint64_t end)
-{
-	struct batch_options options = t->o->clean.how.batch;
+	struct batch_options options = o->how.batch;
+	struct try all = *t;
 	struct shrinklog last;
-	int ret = open_last(t, cx, dev, &last);
-
-	options.forecast = true;
-	if (!ret && end > last.vol->geo.nsegments)
-		end = last.vol->geo.nsegments;
-	if (!ret)
-		ret = shrinklog_measure(&last, cx, &options,
-					bytes_of(&last.vol->geo, end),
-					&t->segments);
-	shrinklog_close(&last);
-	return ret;
-}
-
-/* Whether the last log of T leaves less than T->segments: 1, or 0. */
-static int is_promising(const struct try *t, struct context *cx,
-			struct dev *dev)
-{
-	struct shrinklog last;
-	int ret = open_last(t, cx, dev, &last);
+	struct dev *overlay;
+	int ret = shrinklog_open(&last, cx, dev, o, true);
 
 	if (!ret)
 		ret = shrinklog_promises(&last, t->segments);
 	shrinklog_close(&last);
-	return ret;
-}
-
-/* Makes T one whose last log rewrites all metadata, if that is better. */
-static int try_all_metadata(struct try *t, struct context *cx, struct dev *dev,
-			    uint64_t end)
-{
-	struct try all = *t;
-	struct dev *overlay;
-	int ret;
-
-	all.all = true;
-	ret = is_promising(&all, cx, dev);
 	if (ret <= 0)
 		return ret;
 	ret = overlay_open_trial(&overlay, cx, dev);
 	if (ret)
 		return ret;
-	ret = measure_last(&all, cx, overlay, end);
+	all.all = options.forecast = true;
+	ret = shrinklog_open(&last, cx, overlay, o, true);
+	if (!ret && end > last.vol->geo.nsegments)
+		end = last.vol->geo.nsegments;
+	if (!ret)
+		ret = shrinklog_measure(&last, cx, &options,
+					bytes_of(&last.vol->geo, end),
+					&all.segments);
+	shrinklog_close(&last);
 	dev_close(overlay);
 	if (!ret && all.segments < t->segments)
 		*t = all;
@@ -191,7 +132,7 @@ static int find_segments(struct try *t, struct context *cx, struct dev *dev,
 	int ret;
 
 	t->all = false;
-	ret = open_last(t, cx, dev, &last);
+	ret = shrinklog_open(&last, cx, dev, &t->o->clean, false);
 	if (!ret) {
 		t->segments = shrinklog_fit(&last);
 		more = t->segments > t->wanted && shrinklog_has_holes(&last);
@@ -230,14 +171,28 @@ static int evacuate(struct try *t, struct context *cx, struct dev *dev)
 	}
 }
 
-/* Moving may leave more in use than before, or less. */
+/*
+ * Moves everything to the front; moving may leave more in use than before, or
+ * less.
+ */
 static int clean_for_move(struct try *t, struct context *cx, struct dev *dev)
 {
+	struct clean_options options = t->o->clean;
 	uint64_t end = UINT64_MAX;
-	int ret = namelatest_run(cx, dev, t->o->clean.how.batch.time);
+	struct clean c;
+	int ret = name_latest(cx, dev, options.how.batch.time);
 
-	if (!ret)
-		ret = clean(t, cx, dev);
+	if (!ret && t->goal) {
+		options.goal = t->goal;
+		if (t->forecast) {
+			options.how.batch.forecast = true;
+			options.how.left = NULL;
+			options.how.moving = NULL;
+		}
+		ret = clean_run(&c, cx, dev, &options);
+		add_totals(&t->totals, &c.totals);
+		t->left = c.left;
+	}
 	if (!ret)
 		ret = find_segments(t, cx, dev, end);
 	while (!ret && t->segments < end) {
@@ -255,14 +210,19 @@ static int clean_for_move(struct try *t, struct context *cx, struct dev *dev)
 	return ret;
 }
 
-static int write_last(struct try *t, struct context *cx, struct dev *dev)
+/* Up to the last log, unless that would make nothing smaller. */
+static int run_try(struct try *t, struct context *cx, struct dev *dev,
+		   uint64_t segments_before)
 {
+	struct batch_options options = t->o->clean.how.batch;
 	uint64_t bytes = t->o->bytes;
 	struct shrinklog last;
-	struct batch_options options = t->o->clean.how.batch;
-	int ret = open_last(t, cx, dev, &last);
+	int ret = clean_for_move(t, cx, dev);
 
+	if (ret || t->segments > segments_before)
+		return ret;
 	options.forecast |= t->forecast;
+	ret = shrinklog_open(&last, cx, dev, &t->o->clean, t->all);
 	if (!ret && !t->wanted)
 		bytes = bytes_of(&last.vol->geo, t->segments);
 	if (!ret)
@@ -271,58 +231,26 @@ static int write_last(struct try *t, struct context *cx, struct dev *dev)
 	return ret;
 }
 
-/* Up to the last log, unless that would make nothing smaller. */
-static int run_try(struct try *t, struct context *cx, struct dev *dev,
-		   uint64_t segments_before)
-{
-	int ret = clean_for_move(t, cx, dev);
-
-	if (ret || t->segments > segments_before)
-		return ret;
-	return write_last(t, cx, dev);
-}
-
-static int forecast_once(struct try *t, struct context *cx, struct dev *dev,
-			 uint64_t segments_before)
-{
-	struct dev *overlay;
-	int ret = overlay_open_trial(&overlay, cx, dev);
-
-	if (ret)
-		return ret;
-	t->forecast = true;
-	ret = run_try(t, cx, overlay, segments_before);
-	dev_close(overlay);
-	return ret;
-}
-
-/* Once more each time that the last log met blocks that are not what they were. */
+/* Again each time that the last log met blocks that are not what they were. */
 static int forecast_try(struct try *t, struct context *cx, struct dev *dev,
 			uint64_t segments_before)
 {
 	const struct try before = *t;
+	struct dev *overlay;
 	int ret;
 
-	while ((ret = forecast_once(t, cx, dev, segments_before)) == -EAGAIN) {
+	for (;;) {
+		ret = overlay_open_trial(&overlay, cx, dev);
+		if (ret)
+			return ret;
+		t->forecast = true;
+		ret = run_try(t, cx, overlay, segments_before);
+		dev_close(overlay);
+		if (ret != -EAGAIN)
+			return ret;
 		fail_clear(cx);
 		*t = before;
 	}
-	return ret;
-}
-
-/* Segments to be freed until WANTED of them leave enough room. */
-static int find_goal(struct context *cx, struct dev *dev,
-		     const struct shrink_options *o, uint64_t wanted,
-		     uint64_t *goal)
-{
-	struct shrinklog last;
-	int ret = shrinklog_open(&last, cx, dev, o->clean.how.protect,
-				 o->clean.min_dead, o->clean.how.batch.sums);
-
-	for (*goal = 0; !ret && shrinklog_fit(&last) > wanted; ++*goal)
-		last.used--;
-	shrinklog_close(&last);
-	return ret;
 }
 
 /* Says what would be possible. */
@@ -342,19 +270,26 @@ static int refuse(struct context *cx, struct dev *dev,
 
 /* Finds T that leaves WANTED segments: 1, 0 for none. */
 static int find_way(struct try *t, struct context *cx, struct dev *dev,
-		      const struct shrink *s)
+		    uint64_t segments_before)
 {
 	const uint64_t wanted = t->wanted;
 	const struct shrink_options *o = t->o;
 	uint64_t goals[2] = { CLEAN_ALL, CLEAN_ALL };
+	struct shrinklog last;
 	unsigned int i;
 	int ret = 0;
 
-	if (wanted)
-		ret = find_goal(cx, dev, o, wanted, &goals[0]);
+	if (wanted) {
+		/* To be freed until WANTED of them leave enough room. */
+		ret = shrinklog_open(&last, cx, dev, &o->clean, false);
+		for (goals[0] = 0; !ret && shrinklog_fit(&last) > wanted;
+		     goals[0]++)
+			last.used--;
+		shrinklog_close(&last);
+	}
 	for (i = 0; i < 2 && !ret; i++) {
 		*t = (struct try){ .o = o, .goal = goals[i], .wanted = wanted };
-		ret = forecast_try(t, cx, dev, s->segments_before);
+		ret = forecast_try(t, cx, dev, segments_before);
 		if (!ret)
 			return 1;
 		if (ret == -ENOSPC && wanted) {
@@ -369,7 +304,7 @@ static int shrink_to(struct shrink *s, struct context *cx, struct dev *dev,
 		     struct try *t, const struct nilfs_geometry *g)
 {
 	const struct shrink_options *o = t->o;
-	int ret = find_way(t, cx, dev, s);
+	int ret = find_way(t, cx, dev, s->segments_before);
 	uint64_t bytes = t->wanted ? o->bytes : bytes_of(g, t->segments);
 
 	if (!ret)
@@ -396,46 +331,36 @@ static int shrink_to(struct shrink *s, struct context *cx, struct dev *dev,
 	return ret == -EOPNOTSUPP ? 0 : ret;
 }
 
-static int plan_size(struct shrink *s, struct context *cx, struct dev *dev,
-		     struct nilfs_geometry *g, uint32_t *percent)
-{
-	const struct nilfs_super_block *sb;
-	struct volume *vol;
-	int ret = volume_open(&vol, cx, dev, NULL);
-
-	if (ret)
-		return ret;
-	*g = vol->geo;
-	sb = volume_super(vol);
-	*percent = le32_get(sb->s_r_segments_percentage);
-	s->segments_before = g->nsegments;
-	s->bytes_before = dev->is_block_device ? le64_get(sb->s_dev_size) :
-						 dev->size;
-	s->segments = s->segments_before;
-	s->bytes = s->bytes_before;
-	volume_close(vol);
-	if (dev->zones)
-		return fail(cx, -EOPNOTSUPP, "%s: has zones, and keeps its "
-			    "size", dev->name);
-	if (*percent < 1 || *percent > 99)
-		return fail(cx, -EUCLEAN, "%" PRIu32 " percent of the segments "
-			    "are reserved; run fsck.nilfs2", *percent);
-	return 0;
-}
-
 int shrink_run(struct shrink *s, struct context *cx, struct dev *dev,
 	       const struct shrink_options *o)
 {
 	uint64_t failed = dev->stats.failed_reads;
+	const struct nilfs_super_block *sb;
 	struct try t = { .o = o };
 	struct nilfs_geometry g;
+	struct volume *vol;
 	uint32_t percent;
-	int ret;
+	int ret = volume_open(&vol, cx, dev, NULL);
 
 	*s = (struct shrink){ 0 };
-	ret = plan_size(s, cx, dev, &g, &percent);
-	if (ret || o->bytes == s->bytes)
+	if (ret)
 		return ret;
+	g = vol->geo;
+	sb = volume_super(vol);
+	percent = le32_get(sb->s_r_segments_percentage);
+	s->segments = s->segments_before = g.nsegments;
+	s->bytes = s->bytes_before = dev->is_block_device ?
+					     le64_get(sb->s_dev_size) :
+					     dev->size;
+	volume_close(vol);
+	if (dev->zones)
+		return fail(cx, -EOPNOTSUPP, "%s: has zones, and keeps its "
+			    "size", dev->name);
+	if (percent < 1 || percent > 99)
+		return fail(cx, -EUCLEAN, "%" PRIu32 " percent of the segments "
+			    "are reserved; run fsck.nilfs2", percent);
+	if (o->bytes == s->bytes)
+		return 0;
 	if (o->bytes > s->bytes)
 		return fail(cx, -EINVAL, "%" PRIu64 " bytes are more than the %"
 			    PRIu64 " that the volume has", o->bytes, s->bytes);

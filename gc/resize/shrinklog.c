@@ -33,26 +33,21 @@ static uint64_t segments_needed(const struct shrinklog *l)
 	return (batch_need(&l->load) + bps - 1) / bps;
 }
 
-/*
- * It takes the segments that it needs, and one to be the next; the victims are
- * clean then.  Where the one that is next already is the first, it needs no
- * other.
- */
-static int64_t more_in_use(const struct shrinklog *l)
-{
-	return (int64_t)segments_needed(l) + l->next_taken -
-	       (int64_t)l->load.has.nvictims;
-}
-
 /* The load that leaves the fewest segments in use until now. */
 struct best {
 	struct load_size load;
 	int64_t more;
 };
 
+/*
+ * The log takes the segments that it needs, and one to be the next; the victims
+ * are clean then.  Where the one that is next already is the first, it needs no
+ * other.
+ */
 static void keep_better(const struct shrinklog *l, struct best *best)
 {
-	int64_t more = more_in_use(l);
+	int64_t more = (int64_t)segments_needed(l) + l->next_taken -
+		       (int64_t)l->load.has.nvictims;
 
 	if (more >= best->more)
 		return;
@@ -66,71 +61,34 @@ static bool is_bad(const struct shrinklog *l, uint64_t segnum)
 	return l->sums && sums_is_bad(l->sums, segnum);
 }
 
-static int take_latest(struct shrinklog *l, struct context *cx)
+/* Others than the latest, with little in them, the emptiest first. */
+static int take_along(struct shrinklog *l, struct context *cx,
+		      uint32_t min_dead, struct best *best)
 {
-	return is_bad(l, l->vol->latest.segnum) ? 0 :
-						  load_take_latest(&l->load, cx);
-}
-
-/* Others with little in them, the emptiest first. */
-static int try_emptiest(struct shrinklog *l, struct context *cx,
-			struct policy_order *order, uint32_t min_dead,
-			struct best *best)
-{
+	struct facts *f = &l->facts;
 	uint64_t most = segments_needed(l) + MOST_SEGMENTS;
 	const struct policy_segment *s;
+	struct policy_order order;
 	int64_t i;
-	int ret;
+	int ret = policy_open(&order, &policy_list[0], &f->env, f->segments,
+			      f->n);
 
-	while ((i = policy_next(order, 0)) >= 0) {
-		s = &l->facts.segments[i];
+	while (!ret && (i = policy_next(&order, 0)) >= 0) {
+		s = &f->segments[i];
 		if (!policy_is_worth(s, min_dead) || is_bad(l, s->segnum))
 			continue;
 		ret = load_take(&l->load, cx, s);
 		if (ret < 0)
-			return ret;
+			break;
+		ret = 0;
 		fail_clear(cx);
 		if (segments_needed(l) > most || load_is_full(&l->load, cx))
 			break;
 		keep_better(l, best);
 	}
-	return 0;
-}
-
-/* A better segment is clean than the one that is next. */
-static int use_better_next(struct shrinklog *l, struct context *cx,
-			   uint64_t clean)
-{
-	const struct policy_segment next = {
-		.segnum = l->vol->latest.nextnum,
-	};
-	int ret = 0;
-
-	l->next_taken = clean < next.segnum;
-	if (l->next_taken)
-		ret = load_take(&l->load, cx, &next);
-	return ret < 0 ? ret : 0;
-}
-
-static int take_along(struct shrinklog *l, struct context *cx,
-		      uint32_t min_dead)
-{
-	struct facts *f = &l->facts;
-	struct best best = { l->load.has, more_in_use(l) };
-	struct policy_order order;
-	int ret = take_latest(l, cx);
-
-	if (ret < 0)
-		return ret;
-	fail_clear(cx);
-	keep_better(l, &best);
-	ret = policy_open(&order, &policy_list[0], &f->env, f->segments, f->n);
-	if (!ret)
-		ret = try_emptiest(l, cx, &order, min_dead, &best);
 	policy_close(&order);
-	load_rewind(&l->load, cx, &best.load);
-	load_sort(&l->load, false);
-	l->used += (uint64_t)best.more;
+	load_rewind(&l->load, cx, &best->load);
+	l->used += (uint64_t)best->more;
 	return ret;
 }
 
@@ -168,19 +126,12 @@ bool shrinklog_has_holes(const struct shrinklog *l)
 			 shrinklog_fit(l));
 }
 
-/* Segments that may be in use once the load is written. */
-static uint64_t least_used(const struct shrinklog *l)
-{
-	uint64_t least = batch_least(&l->load) / l->vol->geo.blocks_per_segment;
-
-	return l->before + l->next_taken + least - l->load.has.nvictims;
-}
-
-static int take_all(struct shrinklog *l, struct context *cx)
+/* All with a hole, as far as they fit. */
+static int take_holed(struct shrinklog *l, struct context *cx)
 {
 	const struct facts *f = &l->facts;
-	int ret = take_latest(l, cx);
 	size_t i;
+	int ret = 0;
 
 	for (i = 0; i < f->n && ret >= 0; i++) {
 		fail_clear(cx);
@@ -193,54 +144,57 @@ static int take_all(struct shrinklog *l, struct context *cx)
 	if (ret < 0)
 		return ret;
 	fail_clear(cx);
-	load_sort(&l->load, false);
 	return 0;
 }
 
-/* Examines the volume; nothing is selected yet. */
-static int examine_volume(struct shrinklog *l, struct context *cx,
-			  struct dev *dev, uint64_t protect, struct sums *sums)
+int shrinklog_open(struct shrinklog *l, struct context *cx, struct dev *dev,
+		   const struct clean_options *o, bool all)
 {
+	struct best best = { .more = INT64_MAX };
+	struct policy_segment next = { 0 };
 	struct evacuate_census census;
 	int ret;
 
-	memset(l, 0, sizeof(*l));
-	l->sums = sums;
+	*l = (struct shrinklog){ .sums = o->how.batch.sums, .all = all };
 	load_init(&l->load, &l->facts);
 	ret = target_open_volume(&l->vol, cx, dev);
 	if (!ret)
 		ret = evacuate_count(l->vol, cx, l->vol->geo.nsegments,
 				     &census);
 	if (!ret)
-		ret = facts_gather(&l->facts, cx, l->vol, protect, NULL);
+		ret = facts_gather(&l->facts, cx, l->vol, o->how.protect, NULL);
 	if (!ret)
 		ret = facts_count_metadata(&l->facts, cx);
 	if (ret)
 		return ret;
 	l->used = l->before = census.before;
-	return use_better_next(l, cx, census.clean);
-}
-
-int shrinklog_open(struct shrinklog *l, struct context *cx, struct dev *dev,
-		   uint64_t protect, uint32_t min_dead, struct sums *sums)
-{
-	int ret = examine_volume(l, cx, dev, protect, sums);
-
-	return ret ? ret : take_along(l, cx, min_dead);
-}
-
-int shrinklog_open_all(struct shrinklog *l, struct context *cx, struct dev *dev,
-		       uint64_t protect, struct sums *sums)
-{
-	int ret = examine_volume(l, cx, dev, protect, sums);
-
-	l->all = true;
-	return ret ? ret : take_all(l, cx);
+	/* A better segment may be clean than the one that is next. */
+	next.segnum = l->vol->latest.nextnum;
+	l->next_taken = census.clean < next.segnum;
+	if (l->next_taken)
+		ret = load_take(&l->load, cx, &next);
+	if (ret < 0)
+		return ret;
+	keep_better(l, &best);
+	if (!is_bad(l, l->vol->latest.segnum))
+		ret = load_take_latest(&l->load, cx);
+	if (ret < 0)
+		return ret;
+	fail_clear(cx);
+	keep_better(l, &best);
+	ret = all ? take_holed(l, cx) : take_along(l, cx, o->min_dead, &best);
+	load_sort(&l->load, false);
+	return ret;
 }
 
 bool shrinklog_promises(const struct shrinklog *l, uint64_t segments)
 {
-	return is_better(l, least_used(l), segments_needed(l) + l->next_taken,
+	/* Segments that may be in use once the load is written. */
+	uint64_t least = l->before + l->next_taken +
+		batch_least(&l->load) / l->vol->geo.blocks_per_segment -
+		l->load.has.nvictims;
+
+	return is_better(l, least, segments_needed(l) + l->next_taken,
 			 segments);
 }
 

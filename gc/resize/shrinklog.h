@@ -10,6 +10,7 @@
 
 #include "base/context.h"
 #include "dev/dev.h"
+#include "gc/clean/clean.h"
 #include "gc/move/batch.h"
 #include "gc/move/load.h"
 #include "gc/plan/facts.h"
@@ -27,13 +28,16 @@ struct shrinklog {
 };
 
 /*
- * Examines the volume on DEV with a protection period of PROTECT seconds, and
- * selects the segments to be moved along: those of which at least MIN_DEAD
- * percent are dead, and that SUMS (borrowed, or NULL) does not know as bad.  Must
- * be closed, also after a failure: as facts_gather().
+ * Examines the volume on DEV by the options of cleaning O, and selects the
+ * segments to be moved along: those of which at least min_dead percent are dead,
+ * and that the sums of O (or NULL) do not know as bad.  With ALL those with
+ * metadata or a dead block are selected, so that no block of metadata is dead
+ * then; how many are in use is for a trial to say, if it is what
+ * shrinklog_promises().  Must be closed, also after a failure: as
+ * facts_gather().
  */
 int shrinklog_open(struct shrinklog *l, struct context *cx, struct dev *dev,
-		   uint64_t protect, uint32_t min_dead, struct sums *sums);
+		   const struct clean_options *o, bool all);
 
 /* The fewest segments that the volume can have then (reserve_fit()). */
 uint64_t shrinklog_fit(const struct shrinklog *l);
@@ -43,14 +47,6 @@ uint64_t shrinklog_fit(const struct shrinklog *l);
  * or a dead block, and there is room for that: by the facts alone.
  */
 bool shrinklog_has_holes(const struct shrinklog *l);
-
-/*
- * As shrinklog_open(), but these segments go along, so that no block of
- * metadata is dead then.  How many are in use is for a trial to say, if it is
- * what shrinklog_promises().
- */
-int shrinklog_open_all(struct shrinklog *l, struct context *cx, struct dev *dev,
-		       uint64_t protect, struct sums *sums);
 
 /* Whether the result may be less than SEGMENTS, with room for all that. */
 bool shrinklog_promises(const struct shrinklog *l, uint64_t segments);
