@@ -65,18 +65,11 @@ int tune_check(struct context *cx, const struct tune *t)
 	return 0;
 }
 
-static void apply_number(struct nilfs_super_block *sb,
-			 const struct tune_row *row, int64_t value)
-{
-	uint32_t stored = value > 0 ? (uint32_t)value : row->none;
-	le32 number = le32_make(stored);
-
-	/* Little-endian: a field of 2 bytes has the first ones. */
-	memcpy((char *)sb + row->offset, &number, row->bytes);
-}
-
 static void apply(struct nilfs_super_block *sb, const struct tune *t)
 {
+	const struct tune_row *row;
+	int64_t value;
+	le32 number;
 	size_t i;
 
 	if (t->label) {
@@ -85,9 +78,15 @@ static void apply(struct nilfs_super_block *sb, const struct tune *t)
 	}
 	if (t->uuid)
 		memcpy(sb->s_uuid, t->uuid, sizeof(sb->s_uuid));
-	for (i = 0; i < TUNE_NUMBERS; i++)
-		if (t->numbers[i] != TUNE_KEEP)
-			apply_number(sb, &rows[i], t->numbers[i]);
+	for (i = 0; i < TUNE_NUMBERS; i++) {
+		row = &rows[i];
+		value = t->numbers[i];
+		if (value == TUNE_KEEP)
+			continue;
+		number = le32_make(value > 0 ? (uint32_t)value : row->none);
+		/* Little-endian: a field of 2 bytes has the first ones. */
+		memcpy((char *)sb + row->offset, &number, row->bytes);
+	}
 	sb->s_sum = le32_make(super_checksum(sb));
 }
 
