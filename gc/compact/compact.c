@@ -244,8 +244,8 @@ static bool is_halved(uint64_t after, uint64_t before)
 
 /*
  * Everything moves if at most half of one kind of fault is left then, and no
- * more of the other: as that cannot be said often, a further run does not say
- * it either.
+ * more of the other.  That cannot be so often, so there is a last time, and a
+ * further run comes to the same conclusion.
  */
 static int sort_all(struct compactor *p, struct context *cx)
 {

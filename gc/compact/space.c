@@ -92,15 +92,15 @@ uint64_t space_reach(struct space *s, uint64_t need)
 {
 	uint64_t segnum;
 
-	if (!s->behind && !s->room)
+	if (!s->reach && !s->room)
 		s->room = rest(s);
-	while (s->room < need && s->behind < s->used.bits) {
-		segnum = bitmap_next_clear(&s->used, s->behind);
-		s->behind = segnum + 1;
+	while (s->room < need && s->reach < s->used.bits) {
+		segnum = bitmap_next_clear(&s->used, s->reach);
+		s->reach = segnum + 1;
 		if (segnum < s->used.bits)
 			s->room += space_segment(s, segnum);
 	}
-	return s->behind;
+	return s->reach;
 }
 
 uint64_t space_last(struct space *s, const uint64_t *segnums, size_t n)

@@ -20,7 +20,7 @@ struct space {
 	/* The log continues in a new segment; it releases the next one. */
 	bool fresh, next_taken;
 	/* How far a batch with the blocks requested so far reaches. */
-	uint64_t behind, room;
+	uint64_t reach, room;
 };
 
 /* By FACTS, as long as these are there.  -ENOMEM. */

@@ -253,7 +253,7 @@ static int forecast_try(struct try *t, struct context *cx, struct dev *dev,
 	}
 }
 
-/* Says what would be possible. */
+/* Fails with the size that would be possible. */
 static int refuse(struct context *cx, struct dev *dev,
 		  const struct shrink_options *o, const struct shrink *s,
 		  const struct nilfs_geometry *g)
