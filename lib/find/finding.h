@@ -4,8 +4,8 @@
  *
  * A finding never changes what a pass does next by itself.  The list counts
  * what is added and passes it to a sink, one at a time whatever the
- * number of threads.  A thousand equal findings say no more than a few: past
- * FINDINGS_SHOWN of a rule they are counted only.
+ * number of threads.  Findings of a rule after the first FINDINGS_SHOWN are only
+ * counted.
  */
 #ifndef NILFS2_FIND_FINDING_H
 #define NILFS2_FIND_FINDING_H
@@ -52,8 +52,8 @@ void findings_watch(struct findings *f, findings_sink *watch, void *arg);
 /*
  * With ON what is added from now on is history: of a checkpoint that is neither
  * the newest nor a snapshot.  Such ones go by themselves, and cannot be
- * repaired, as what is written stays as it is; so they are counted apart, and
- * shown only with EVERYTHING.  Not while other threads may add.
+ * repaired, as what is written stays as it is; so they are counted separately,
+ * and shown only with EVERYTHING.  Not while other threads may add.
  */
 void findings_history(struct findings *f, bool on);
 

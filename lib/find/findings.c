@@ -3,8 +3,8 @@
  * The list of findings.
  *
  * It is no list in memory: a count for each rule, a lock, and the sink that
- * gets each finding at once.  What a volume broken all over has to say is then
- * as cheap as what a sound one has.
+ * gets each finding at once.  So a volume that is broken all over costs as much
+ * as a sound one.
  */
 #include "config.h"
 
@@ -20,20 +20,11 @@ struct findings {
 	void *arg, *watch_arg;
 	uint64_t most;		/* of a rule that are shown */
 	size_t nrules;
-	bool past;		/* what is added is history */
+	bool history;		/* what is added is history */
 	bool snapshots;		/* or of snapshots */
-	uint64_t history;	/* how often that was */
+	uint64_t nhistory;	/* how often it was history */
 	uint64_t counts[];	/* by place in the registry */
 };
-
-static size_t count_rules(void)
-{
-	size_t n = 0;
-
-	while (rule_at(n))
-		n++;
-	return n;
-}
 
 static size_t index_of(enum rule rule)
 {
@@ -43,9 +34,11 @@ static size_t index_of(enum rule rule)
 int findings_open(struct findings **fp, struct context *cx,
 		  findings_sink *sink, void *arg, bool everything)
 {
-	size_t nrules = count_rules();
 	struct findings *f;
+	size_t nrules = 0;
 
+	while (rule_at(nrules))
+		nrules++;
 	f = calloc(1, sizeof(*f) + nrules * sizeof(f->counts[0]));
 	*fp = f;
 	if (!f)
@@ -74,7 +67,7 @@ void findings_watch(struct findings *f, findings_sink *watch, void *arg)
 
 void findings_history(struct findings *f, bool on)
 {
-	f->past = on;
+	f->history = on;
 }
 
 void findings_snapshots(struct findings *f, bool on)
@@ -90,12 +83,12 @@ void findings_add(struct findings *f, const struct finding *finding)
 	if (!f)
 		return;
 	pthread_mutex_lock(&f->lock);
-	marked.history = f->past;
+	marked.history = f->history;
 	marked.snapshot = f->snapshots;
-	count = f->past ? &f->history : &f->counts[index_of(finding->rule)];
-	if (f->watch && !f->past)
+	count = f->history ? &f->nhistory : &f->counts[index_of(finding->rule)];
+	if (f->watch && !f->history)
 		f->watch(f->watch_arg, &marked);
-	if (*count < f->most && (!f->past || f->most == UINT64_MAX))
+	if (*count < f->most && (!f->history || f->most == UINT64_MAX))
 		f->sink(f->arg, &marked);
 	(*count)++;
 	pthread_mutex_unlock(&f->lock);
@@ -142,7 +135,7 @@ static uint64_t count_at(const struct findings *f, size_t i)
 
 uint64_t findings_count_history(const struct findings *f)
 {
-	return f->history;
+	return f->nhistory;
 }
 
 uint64_t findings_count(const struct findings *f, enum rule rule)

@@ -26,76 +26,50 @@ const char *findprint_severity(enum rule_severity severity)
 	return "fatal";
 }
 
-/* "none", "safe", "loses" or "rebuild". */
-static const char *findprint_danger(enum rule_danger danger)
-{
-	switch (danger) {
-	case RULE_DANGER_SAFE:
-		return "safe";
-	case RULE_DANGER_LOSES:
-		return "loses";
-	case RULE_DANGER_REBUILD:
-		return "rebuild";
-	case RULE_DANGER_NONE:
-		break;
-	}
-	return "none";
-}
+static const char *const dangers[] = {
+	[RULE_DANGER_NONE] = "none",
+	[RULE_DANGER_SAFE] = "safe",
+	[RULE_DANGER_LOSES] = "loses",
+	[RULE_DANGER_REBUILD] = "rebuild",
+};
 
-/* What is repaired, in one word: "none", "super", "root", "dat", ... */
-static const char *findprint_fix(enum rule_fix fix)
-{
-	static const char *const names[RULE_FIX_COUNT] = {
-		[RULE_FIX_NONE] = "none",
-		[RULE_FIX_BITS] = "bits",
-		[RULE_FIX_SUPER] = "super",
-		[RULE_FIX_ROOT] = "root",
-		[RULE_FIX_DAT] = "dat",
-		[RULE_FIX_SEGMENTS] = "segments",
-		[RULE_FIX_CHECKPOINTS] = "checkpoints",
-		[RULE_FIX_IFILE] = "ifile",
-		[RULE_FIX_INODES] = "inodes",
-		[RULE_FIX_MAPS] = "maps",
-		[RULE_FIX_NAMES] = "names",
-		[RULE_FIX_MOVES] = "moves",
-		[RULE_FIX_COUNTS] = "counts",
-		[RULE_FIX_LOG] = "log",
-		[RULE_FIX_ZONES] = "zones",
-	};
+/* What is repaired, in one word. */
+static const char *const fixes[RULE_FIX_COUNT] = {
+	[RULE_FIX_NONE] = "none",
+	[RULE_FIX_BITS] = "bits",
+	[RULE_FIX_SUPER] = "super",
+	[RULE_FIX_ROOT] = "root",
+	[RULE_FIX_DAT] = "dat",
+	[RULE_FIX_SEGMENTS] = "segments",
+	[RULE_FIX_CHECKPOINTS] = "checkpoints",
+	[RULE_FIX_IFILE] = "ifile",
+	[RULE_FIX_INODES] = "inodes",
+	[RULE_FIX_MAPS] = "maps",
+	[RULE_FIX_NAMES] = "names",
+	[RULE_FIX_MOVES] = "moves",
+	[RULE_FIX_COUNTS] = "counts",
+	[RULE_FIX_LOG] = "log",
+	[RULE_FIX_ZONES] = "zones",
+};
 
-	return names[fix];
-}
-
-#define NUMBERS_MAX 80
-
-static void numbers_text(const struct finding *f, char text[NUMBERS_MAX])
-{
-	*text = '\0';
-	if (f->has_want && f->has_got)
-		snprintf(text, NUMBERS_MAX,
-			 " (wanted %" PRIu64 ", got %" PRIu64 ")", f->want,
-			 f->got);
-	else if (f->has_got)
-		snprintf(text, NUMBERS_MAX, " (got %" PRIu64 ")", f->got);
-	else if (f->has_want)
-		snprintf(text, NUMBERS_MAX, " (wanted %" PRIu64 ")", f->want);
-}
-
+/* SLUG: PLACE: what is wrong (wanted W, got G): detail */
 static void print_line(struct report *r, const struct finding *f)
 {
 	const struct rule_info *rule = rule_info(f->rule);
-	char place[PLACE_TEXT_MAX], numbers[NUMBERS_MAX];
+	char place[PLACE_TEXT_MAX], numbers[80] = "";
 
 	place_text(&f->place, place);
-	numbers_text(f, numbers);
+	if (f->has_want && f->has_got)
+		snprintf(numbers, sizeof(numbers),
+			 " (wanted %" PRIu64 ", got %" PRIu64 ")", f->want,
+			 f->got);
+	else if (f->has_want || f->has_got)
+		snprintf(numbers, sizeof(numbers), " (%s %" PRIu64 ")",
+			 f->has_got ? "got" : "wanted",
+			 f->has_got ? f->got : f->want);
 	report_text(r, "%s: %s: %s%s%s%s", rule->slug, place, rule->text,
 		    numbers, f->detail ? ": " : "",
 		    f->detail ? f->detail : "");
-}
-
-static struct value number_if(bool present, uint64_t number)
-{
-	return present ? value_u64(number) : value_absent();
 }
 
 void findprint_finding(struct report *r, const struct finding *f)
@@ -114,32 +88,18 @@ void findprint_finding(struct report *r, const struct finding *f)
 	place_report(&f->place, r);
 	report_bool(r, "history", "History", f->history);
 	report_value(r, VALUE_U64, "wanted", "Wanted",
-		     number_if(f->has_want, f->want));
+		     f->has_want ? value_u64(f->want) : value_absent());
 	report_value(r, VALUE_U64, "got", "Got",
-		     number_if(f->has_got, f->got));
+		     f->has_got ? value_u64(f->got) : value_absent());
 	report_string(r, "text", "Text", rule->text);
 	report_string(r, "detail", "Detail", f->detail);
 	report_end(r);
 }
 
-/* What was left out, as the lines are not all there are. */
-static void print_rest(struct report *r, const struct findings *f)
-{
-	const struct rule_info *rule;
-	uint64_t count;
-	size_t i;
-
-	for (i = 0; (rule = rule_at(i)); i++) {
-		count = findings_count(f, rule->rule);
-		if (count > FINDINGS_SHOWN)
-			report_text(r, "%s: %" PRIu64 " more of these",
-				    rule->slug, count - FINDINGS_SHOWN);
-	}
-}
-
 enum { RULE, NUMBER, SEVERITY, COUNT, COUNTS };
 
-static void print_table(struct report *r, const struct findings *f)
+void findprint_counts(struct report *r, const struct findings *f,
+		      bool everything)
 {
 	static const struct column columns[COUNTS] = {
 		[RULE] = { "rule", "RULE", VALUE_PLAIN, 26, NULL },
@@ -147,15 +107,20 @@ static void print_table(struct report *r, const struct findings *f)
 		[SEVERITY] = { "severity", "SEVERITY", VALUE_PLAIN, 8, NULL },
 		[COUNT] = { "count", "COUNT", VALUE_U64, 8, NULL },
 	};
+	bool is_text = report_is_text(r);
 	const struct rule_info *rule;
 	struct table t;
+	uint64_t count;
 	size_t i;
 
-	table_begin(&t, r, "counts", columns, COUNTS);
+	if (!is_text)
+		table_begin(&t, r, "counts", columns, COUNTS);
 	for (i = 0; (rule = rule_at(i)); i++) {
-		uint64_t count = findings_count(f, rule->rule);
-
-		if (!count)
+		count = findings_count(f, rule->rule);
+		if (is_text && !everything && count > FINDINGS_SHOWN)
+			report_text(r, "%s: %" PRIu64 " more of these",
+				    rule->slug, count - FINDINGS_SHOWN);
+		if (is_text || !count)
 			continue;
 		table_row(&t, (struct value[]){
 			[RULE] = value_string(rule->slug),
@@ -165,16 +130,8 @@ static void print_table(struct report *r, const struct findings *f)
 			[COUNT] = value_u64(count),
 		});
 	}
-	table_end(&t);
-}
-
-void findprint_counts(struct report *r, const struct findings *f,
-		      bool everything)
-{
-	if (!report_is_text(r))
-		print_table(r, f);
-	else if (!everything)
-		print_rest(r, f);
+	if (!is_text)
+		table_end(&t);
 }
 
 enum { SLUG, RULE_NUMBER, RULE_SEVERITY, DANGER, FIX, TEXT, RULE_COLUMNS };
@@ -201,8 +158,8 @@ void findprint_rules(struct report *r)
 			[RULE_NUMBER] = value_u64(rule->rule),
 			[RULE_SEVERITY] = value_string(
 				findprint_severity(rule->severity)),
-			[DANGER] = value_string(findprint_danger(rule->danger)),
-			[FIX] = value_string(findprint_fix(rule->fix)),
+			[DANGER] = value_string(dangers[rule->danger]),
+			[FIX] = value_string(fixes[rule->fix]),
 			[TEXT] = value_string(rule->text),
 		});
 	table_end(&t);

@@ -9,6 +9,7 @@
 #include "find/place.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "disk/ondisk.h"
@@ -28,119 +29,75 @@ static const char *const kinds[] = {
 	[PLACE_NAME] = "name",
 };
 
-#define OWNER_MAX 64
+/* Names of metadata files. */
+static const char *const files[] = {
+	[NILFS_DAT_INO] = "DAT",
+	[NILFS_CPFILE_INO] = "cpfile",
+	[NILFS_SUFILE_INO] = "sufile",
+	[NILFS_IFILE_INO] = "ifile",
+};
 
-/* "checkpoint 5: inode 12", or the name of a metadata file. */
-static void owner_text(const struct place *place, char text[OWNER_MAX])
+/* Kinds of places in a file, the others have a number. */
+static bool is_in_file(enum place_kind kind)
 {
-	int used = 0;
-
-	if (place->cno)
-		used = snprintf(text, OWNER_MAX, "checkpoint %" PRIu64 ": ",
-				place->cno);
-	text += used;
-	switch (place->ino) {
-	case NILFS_DAT_INO:
-		snprintf(text, OWNER_MAX - (size_t)used, "DAT");
-		return;
-	case NILFS_CPFILE_INO:
-		snprintf(text, OWNER_MAX - (size_t)used, "cpfile");
-		return;
-	case NILFS_SUFILE_INO:
-		snprintf(text, OWNER_MAX - (size_t)used, "sufile");
-		return;
-	case NILFS_IFILE_INO:
-		snprintf(text, OWNER_MAX - (size_t)used, "ifile");
-		return;
-	default:
-		snprintf(text, OWNER_MAX - (size_t)used, "inode %" PRIu64,
-			 place->ino);
-	}
-}
-
-static void map_text(const struct place *place, const char *owner,
-		     char text[PLACE_TEXT_MAX])
-{
-	if (place->level)
-		snprintf(text, PLACE_TEXT_MAX,
-			 "%s: node of level %u at block %" PRIu64, owner,
-			 place->level, place->blkoff);
-	else
-		snprintf(text, PLACE_TEXT_MAX, "%s: block %" PRIu64, owner,
-			 place->blkoff);
+	return kind >= PLACE_GROUP;
 }
 
 void place_text(const struct place *place, char text[PLACE_TEXT_MAX])
 {
-	char owner[OWNER_MAX];
+	size_t nfiles = sizeof(files) / sizeof(*files), used = 0;
+	const char *file = place->ino < nfiles ? files[place->ino] : NULL;
 
-	owner_text(place, owner);
-	switch (place->kind) {
-	case PLACE_VOLUME:
-		snprintf(text, PLACE_TEXT_MAX, "%s", kinds[place->kind]);
+	if (!is_in_file(place->kind)) {
+		used = (size_t)snprintf(text, PLACE_TEXT_MAX, "%s",
+					kinds[place->kind]);
+		if (place->kind != PLACE_VOLUME)
+			snprintf(text + used, PLACE_TEXT_MAX - used,
+				 " %" PRIu64, place->number +
+				 (place->kind == PLACE_SUPER));
 		return;
-	case PLACE_GROUP:
-		snprintf(text, PLACE_TEXT_MAX, "%s: group %" PRIu64, owner,
-			 place->number);
-		return;
-	case PLACE_INODE:
-		snprintf(text, PLACE_TEXT_MAX, "%s", owner);
-		return;
-	case PLACE_MAP:
-		map_text(place, owner, text);
-		return;
-	case PLACE_NAME:
-		snprintf(text, PLACE_TEXT_MAX,
-			 "%s: block %" PRIu64 ": byte %" PRIu32, owner,
+	}
+	if (place->cno)
+		used = (size_t)snprintf(text, PLACE_TEXT_MAX,
+					"checkpoint %" PRIu64 ": ", place->cno);
+	used += (size_t)(file ? snprintf(text + used, PLACE_TEXT_MAX - used,
+					 "%s", file) :
+				snprintf(text + used, PLACE_TEXT_MAX - used,
+					 "inode %" PRIu64, place->ino));
+	text += used;
+	used = PLACE_TEXT_MAX - used;
+	if (place->kind == PLACE_GROUP)
+		snprintf(text, used, ": group %" PRIu64, place->number);
+	else if (place->kind == PLACE_NAME)
+		snprintf(text, used, ": block %" PRIu64 ": byte %" PRIu32,
 			 place->blkoff, place->offset);
-		return;
-	default:
-		snprintf(text, PLACE_TEXT_MAX, "%s %" PRIu64,
-			 kinds[place->kind],
-			 place->number + (place->kind == PLACE_SUPER));
-	}
-}
-
-/* Members that identify a file of a checkpoint; null: as of the super root. */
-static void report_owner(const struct place *place, struct report *r)
-{
-	report_value(r, VALUE_U64, "checkpoint", "Checkpoint",
-		     place->cno ? value_u64(place->cno) : value_absent());
-	report_u64(r, "inode", "Inode", place->ino);
-}
-
-static void report_numbers(const struct place *place, struct report *r)
-{
-	switch (place->kind) {
-	case PLACE_VOLUME:
-		return;
-	case PLACE_GROUP:
-		report_owner(place, r);
-		report_u64(r, "group", "Group", place->number);
-		return;
-	case PLACE_INODE:
-		report_owner(place, r);
-		return;
-	case PLACE_MAP:
-		report_owner(place, r);
-		report_u64(r, "block", "Block", place->blkoff);
-		report_u64(r, "level", "Level", place->level);
-		return;
-	case PLACE_NAME:
-		report_owner(place, r);
-		report_u64(r, "block", "Block", place->blkoff);
-		report_u64(r, "offset", "Byte", place->offset);
-		return;
-	default:
-		report_u64(r, "number", "Number",
-			   place->number + (place->kind == PLACE_SUPER));
-	}
+	else if (place->kind == PLACE_MAP && place->level)
+		snprintf(text, used, ": node of level %u at block %" PRIu64,
+			 place->level, place->blkoff);
+	else if (place->kind == PLACE_MAP)
+		snprintf(text, used, ": block %" PRIu64, place->blkoff);
 }
 
 void place_report(const struct place *place, struct report *r)
 {
 	report_begin(r, "place", NULL);
 	report_string(r, "kind", "Kind", kinds[place->kind]);
-	report_numbers(place, r);
+	if (is_in_file(place->kind)) {
+		report_value(r, VALUE_U64, "checkpoint", "Checkpoint",
+			     place->cno ? value_u64(place->cno) :
+					  value_absent());
+		report_u64(r, "inode", "Inode", place->ino);
+	} else if (place->kind != PLACE_VOLUME) {
+		report_u64(r, "number", "Number",
+			   place->number + (place->kind == PLACE_SUPER));
+	}
+	if (place->kind == PLACE_GROUP)
+		report_u64(r, "group", "Group", place->number);
+	if (place->kind == PLACE_MAP || place->kind == PLACE_NAME)
+		report_u64(r, "block", "Block", place->blkoff);
+	if (place->kind == PLACE_MAP)
+		report_u64(r, "level", "Level", place->level);
+	if (place->kind == PLACE_NAME)
+		report_u64(r, "offset", "Byte", place->offset);
 	report_end(r);
 }
