@@ -15,7 +15,27 @@
 #include "base/context.h"
 #include "disk/ondisk.h"
 
+struct nilfs_geometry;
 struct volume;
+
+/* A place in the chain of logs. */
+struct recovery_place {
+	uint64_t pseg, seq, segnum, nextnum;
+	unsigned int empty;	/* segments that ended without a log, in a row */
+};
+
+/* To the first block of the next segment; false at the end of the chain. */
+bool recovery_next_segment(struct recovery_place *at,
+			   const struct nilfs_geometry *geo);
+
+/* Past the log SS at the place; false at the end of the chain. */
+bool recovery_next_log(struct recovery_place *at,
+		       const struct nilfs_geometry *geo,
+		       const struct nilfs_segment_summary *ss);
+
+/* Whether a log can begin there; else the next is in the next segment. */
+bool recovery_has_room(const struct recovery_place *at,
+		       const struct nilfs_geometry *geo);
 
 struct recovery {
 	uint64_t cno;		/* checkpoint of the latest super root */
@@ -53,9 +73,5 @@ int recovery_search(struct volume *vol, struct context *cx,
  */
 int recovery_follow(struct volume *vol, struct context *cx,
 		    struct recovery *rec);
-
-/* Reads and checks the super root of REC into SR_BLOCK (one block). */
-int recovery_read_super_root(struct volume *vol, struct context *cx,
-			     const struct recovery *rec, void *sr_block);
 
 #endif

@@ -30,44 +30,16 @@ struct collector {
 	bool in_dsync;		/* inside a logical data-sync log */
 };
 
-static int add_block(struct collector *c, struct context *cx,
-		     const struct segsum_block *b, uint64_t blocknr)
-{
-	struct rollforward *rf = c->rf;
-
-	if (array_reserve(cx, &rf->blocks, &c->capacity, rf->count + 1))
-		return -ENOMEM;
-	rf->blocks[rf->count] = (struct salvaged_block){
-		.ino = b->ino,
-		.blkoff = b->blkoff,
-		.blocknr = blocknr,
-		.order = rf->count,
-	};
-	rf->count++;
-	return 0;
-}
-
-static int add_log(struct collector *c, struct context *cx, uint64_t pseg,
-		   const struct nilfs_segment_summary *ss)
-{
-	struct summary summary = { 0 };
-	struct segsum_block b;
-	int ret;
-
-	ret = summary_read(&summary, cx, c->vol, pseg, ss);
-	while (!ret && (ret = summary_next(&summary, cx, &b)) > 0)
-		ret = b.is_node ? 0 : add_block(c, cx, &b, pseg + b.index);
-	summary_free(&summary);
-	return ret;
-}
-
 /* Takes one valid log; -EUCLEAN where the kernel gets confused. */
 static int take_log(struct collector *c, struct context *cx, uint64_t pseg,
 		    const struct nilfs_segment_summary *ss)
 {
 	const unsigned int begins = NILFS_SS_LOGBGN | NILFS_SS_SYNDT;
 	unsigned int flags = le16_get(ss->ss_flags);
-	int err;
+	struct rollforward *rf = c->rf;
+	struct summary summary = { 0 };
+	struct segsum_block b;
+	int ret;
 
 	if (!c->in_dsync && (flags & begins) != begins)
 		return 0;
@@ -76,79 +48,60 @@ static int take_log(struct collector *c, struct context *cx, uint64_t pseg,
 			    "log at block %llu: not part of the data-sync log before it",
 			    (unsigned long long)pseg);
 	c->in_dsync = true;
-	err = add_log(c, cx, pseg, ss);
-	if (err)
-		return err;
-	if (flags & NILFS_SS_LOGEND) {
-		c->in_dsync = false;
-		c->complete = c->rf->count;
+	ret = summary_read(&summary, cx, c->vol, pseg, ss);
+	while (!ret && (ret = summary_next(&summary, cx, &b)) > 0) {
+		ret = 0;
+		if (b.is_node)
+			continue;
+		ret = array_reserve(cx, &rf->blocks, &c->capacity,
+				    rf->count + 1);
+		if (ret)
+			break;
+		rf->blocks[rf->count] = (struct salvaged_block){
+			.ino = b.ino,
+			.blkoff = b.blkoff,
+			.blocknr = pseg + b.index,
+			.order = rf->count,
+		};
+		rf->count++;
 	}
-	return 0;
-}
-
-/* A place in the chain of logs. */
-struct place {
-	uint64_t pseg, seq, segnum, nextnum;
-	unsigned int empty;	/* segments that ended without a log, in a row */
-};
-
-static bool past_last(const struct recovery *rec, const struct place *p)
-{
-	return p->segnum == rec->last_segnum && p->pseg > rec->last_pseg;
-}
-
-/* To the first block of the next segment; false at the end of the chain. */
-static bool feed_segment(const struct nilfs_geometry *geo, struct place *p)
-{
-	if (p->empty++ || p->nextnum >= geo->nsegments)
-		return false;
-	p->seq++;
-	p->segnum = p->nextnum;
-	p->pseg = geometry_segment_start(geo, p->segnum);
-	return true;
-}
-
-/* After the log just taken; false at the end of the chain. */
-static bool step_over(const struct nilfs_geometry *geo, struct place *p,
-		      const struct nilfs_segment_summary *ss)
-{
-	p->nextnum = geometry_segment_of(geo, le64_get(ss->ss_next));
-	p->empty = 0;
-	p->pseg += le32_get(ss->ss_nblocks);
-	if (p->pseg + 1 < geometry_segment_end(geo, p->segnum))
-		return true;
-	return feed_segment(geo, p);
+	summary_free(&summary);
+	if (!ret && flags & NILFS_SS_LOGEND) {
+		c->in_dsync = false;
+		c->complete = rf->count;
+	}
+	return ret;
 }
 
 static int walk_logs(struct collector *c, struct context *cx)
 {
 	const struct nilfs_geometry *geo = &c->vol->geo;
 	const struct recovery *rec = c->rec;
-	struct place p = {
+	struct recovery_place at = {
 		.pseg = rec->orphans_start,
 		.seq = rec->orphans_start_seq,
 		.segnum = geometry_segment_of(geo, rec->orphans_start),
 	};
 	struct nilfs_segment_summary ss;
-	bool more = true;
+	bool more = true, last;
 	int err;
 
-	p.nextnum = p.segnum;
-	while (more && !past_last(rec, &p)) {
-		bool last = p.pseg == rec->orphans_end;
-
-		err = logcheck_read(c->vol, cx, p.pseg, p.seq, &ss);
+	at.nextnum = at.segnum;
+	while (more && (at.segnum != rec->last_segnum ||
+			at.pseg <= rec->last_pseg)) {
+		last = at.pseg == rec->orphans_end;
+		err = logcheck_read(c->vol, cx, at.pseg, at.seq, &ss);
 		if (err && err != -EUCLEAN)
 			return err;
 		if (err) {
 			fail_clear(cx);
-			more = !last && feed_segment(geo, &p);
+			more = !last && recovery_next_segment(&at, geo);
 			continue;
 		}
-		err = take_log(c, cx, p.pseg, &ss);
+		err = take_log(c, cx, at.pseg, &ss);
 		if (err)
 			return err;
-		more = !last && step_over(geo, &p, &ss);
+		more = !last && recovery_next_log(&at, geo, &ss);
 	}
 	return 0;
 }

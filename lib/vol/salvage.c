@@ -29,17 +29,11 @@
 
 #define SUMMARY_MAX (32u << 10)	/* bytes of which each bit may be tried */
 
-/* A place in the chain of logs. */
-struct place {
-	uint64_t pseg, seq, segnum, nextnum;
-	unsigned int empty;	/* segments that ended without a log, in a row */
-};
-
 struct salvager {
 	struct volume *vol;
 	const struct recovery *rec;
 	struct rollforward *rf;
-	struct place at;
+	struct recovery_place at;
 	struct summary summary;
 	struct root root;
 	bool has_files;		/* ROOT is open */
@@ -135,37 +129,15 @@ static void add_hole(struct salvager *s, uint64_t pseg)
 		s->rf->holes[s->nholes++] = pseg;
 }
 
-/* Adds the blocks that the summary lists, as far as there can be such. */
-static int add_listed(struct salvager *s, struct context *cx, bool is_lost)
-{
-	struct rollforward *rf = s->rf;
-	struct salvaged_block block;
-	struct segsum_block b;
-	int err = 0;
-
-	while (!err && segsum_iter_next(&s->summary.iter, &b)) {
-		if (b.is_node || b.blkoff >= room_of(s, cx, b.ino))
-			continue;
-		block = (struct salvaged_block){
-			.ino = b.ino,
-			.blkoff = b.blkoff,
-			.blocknr = s->summary.pseg + b.index,
-			.order = rf->count + rf->nlost,
-		};
-		err = is_lost ? add_block(&rf->lost, &s->lost_room,
-					  &rf->nlost, cx, &block) :
-				add_block(&rf->blocks, &s->room, &rf->count,
-					  cx, &block);
-	}
-	return err;
-}
-
 /* The log at the place, of which only SOUND ones have their blocks. */
 static int add_log(struct salvager *s, struct context *cx,
 		   const struct nilfs_segment_summary *ss, bool sound)
 {
 	const struct nilfs_geometry *geo = &s->vol->geo;
 	size_t len = (size_t)segsum_nsumblk(geo, ss) << geo->block_bits;
+	struct rollforward *rf = s->rf;
+	struct salvaged_block block;
+	struct segsum_block b;
 	int ret = summary_read(&s->summary, cx, s->vol, s->at.pseg, ss);
 
 	if (ret)
@@ -175,72 +147,52 @@ static int add_log(struct salvager *s, struct context *cx,
 		return ret;
 	if (!ret)
 		add_hole(s, s->at.pseg);
+	sound &= ret;
+	/* The blocks that it lists, as far as there can be such. */
 	segsum_iter_init(&s->summary.iter, geo, s->summary.buf, len);
-	return add_listed(s, cx, !sound || !ret);
+	ret = 0;
+	while (!ret && segsum_iter_next(&s->summary.iter, &b)) {
+		if (b.is_node || b.blkoff >= room_of(s, cx, b.ino))
+			continue;
+		block = (struct salvaged_block){
+			.ino = b.ino,
+			.blkoff = b.blkoff,
+			.blocknr = s->summary.pseg + b.index,
+			.order = rf->count + rf->nlost,
+		};
+		ret = sound ? add_block(&rf->blocks, &s->room, &rf->count, cx,
+					&block) :
+			      add_block(&rf->lost, &s->lost_room, &rf->nlost, cx,
+					&block);
+	}
+	return ret;
 }
 
-/* Whether the log takes part in what was synced. */
-static bool is_synced(const struct salvager *s, unsigned int flags)
-{
-	return (flags & NILFS_SS_SYNDT) && !(flags & NILFS_SS_SR) &&
-	       (s->in_dsync || s->after_hole || (flags & NILFS_SS_LOGBGN));
-}
-
-/* A log whose checksums match: damage happened before it was complete. */
+/*
+ * A log, of which the summary is valid.  If it is SOUND, with checksums that
+ * match, damage to earlier ones happened before it was complete.
+ */
 static int take_log(struct salvager *s, struct context *cx,
-		    const struct nilfs_segment_summary *ss)
+		    const struct nilfs_segment_summary *ss, bool sound)
 {
 	unsigned int flags = le16_get(ss->ss_flags);
-	bool is_part = is_synced(s, flags);
-	int err = is_part ? add_log(s, cx, ss, true) : 0;
+	bool ends = flags & NILFS_SS_LOGEND;
+	/* Whether it takes part in what was synced. */
+	bool is_part = (flags & NILFS_SS_SYNDT) && !(flags & NILFS_SS_SR) &&
+		       (s->in_dsync || s->after_hole ||
+			(flags & NILFS_SS_LOGBGN));
+	int err = is_part ? add_log(s, cx, ss, sound) : 0;
 
+	s->in_dsync = is_part && !ends;
+	if (!sound)
+		return err;
 	s->after_hole = false;
-	s->in_dsync = is_part && !(flags & NILFS_SS_LOGEND);
-	if (is_part && (flags & NILFS_SS_LOGEND)) {
+	if (is_part && ends) {
 		s->complete = s->rf->count;
 		s->complete_lost = s->rf->nlost;
 		s->rf->nholes = s->nholes;
 	}
 	return err;
-}
-
-/* A log of which only the summary is valid. */
-static int pass_over(struct salvager *s, struct context *cx,
-		     const struct nilfs_segment_summary *ss)
-{
-	unsigned int flags = le16_get(ss->ss_flags);
-	bool is_part = is_synced(s, flags);
-
-	s->in_dsync = is_part && !(flags & NILFS_SS_LOGEND);
-	return is_part ? add_log(s, cx, ss, false) : 0;
-}
-
-/* To the first block of the next segment; false at the end of the chain. */
-static bool feed_segment(struct salvager *s)
-{
-	struct place *p = &s->at;
-
-	if (p->empty++ || p->nextnum >= s->vol->geo.nsegments)
-		return false;
-	p->seq++;
-	p->segnum = p->nextnum;
-	p->pseg = geometry_segment_start(&s->vol->geo, p->segnum);
-	return true;
-}
-
-/* Past the log at the place; false at the end of the chain. */
-static bool step_over(struct salvager *s,
-		      const struct nilfs_segment_summary *ss)
-{
-	const struct nilfs_geometry *geo = &s->vol->geo;
-	struct place *p = &s->at;
-
-	p->nextnum = geometry_segment_of(geo, le64_get(ss->ss_next));
-	p->empty = 0;
-	p->pseg += le32_get(ss->ss_nblocks);
-	if (p->pseg + 1 < geometry_segment_end(geo, p->segnum))
-		return true;
-	return feed_segment(s);
 }
 
 /* Whether SS, with its sequence number, follows the super root. */
@@ -251,31 +203,17 @@ static bool is_next(const struct salvager *s,
 	       le64_get(ss->ss_create) >= s->rec->ctime;
 }
 
-/* One flipped bit of what says that a log is here: 1, 0, or a failure. */
-static int is_mismarked(struct salvager *s, struct context *cx,
-			struct nilfs_segment_summary *ss)
+/* A place without a valid log: 1 to go on, 0 at the end, or a failure. */
+static int step_past(struct salvager *s, struct context *cx)
 {
-	uint64_t seq = le64_get(ss->ss_seq) ^ s->at.seq;
-	uint32_t magic = le32_get(ss->ss_magic) ^ NILFS_SEGSUM_MAGIC;
-
-	if (__builtin_popcountll(seq) + __builtin_popcount(magic) != 1)
-		return 0;
-	ss->ss_seq = le64_make(s->at.seq);
-	ss->ss_magic = le32_make(NILFS_SEGSUM_MAGIC);
-	if (!is_next(s, ss) ||
-	    segsum_check(&s->vol->geo, ss, s->at.pseg) != RULE_OK)
-		return 0;
-	return logcheck_payload(s->vol, cx, s->at.pseg, ss) ? 0 : 1;
-}
-
-/* The next log of the segment with a right summary: 1, 0, or a failure. */
-static int find_log(struct salvager *s, struct context *cx, struct log *log)
-{
+	const struct nilfs_geometry *geo = &s->vol->geo;
+	struct log log = { .pseg = 0 };
 	struct logsearch search;
 	int ret = logsearch_open(&search, cx, s->vol, s->at.segnum, s->at.pseg);
 
-	while (!ret && (ret = logsearch_next(&search, cx, log))) {
-		if (ret > 0 && is_next(s, &log->ss))
+	/* The next log of the segment with a right summary. */
+	while (!ret && (ret = logsearch_next(&search, cx, &log))) {
+		if (ret > 0 && is_next(s, &log.ss))
 			break;
 		search.next += ret < 0;
 		if (ret > 0 || ret == -EUCLEAN || ret == -EIO)
@@ -283,17 +221,8 @@ static int find_log(struct salvager *s, struct context *cx, struct log *log)
 	}
 	logsearch_close(&search);
 	fail_clear(cx);
-	return ret;
-}
-
-/* A place without a valid log: 1 to go on, 0 at the end, or a failure. */
-static int step_past(struct salvager *s, struct context *cx)
-{
-	struct log log = { .pseg = 0 };
-	int ret = find_log(s, cx, &log);
-
 	if (!ret)
-		return feed_segment(s);
+		return recovery_next_segment(&s->at, geo);
 	if (ret < 0)
 		return ret;
 	if (log.pseg != s->at.pseg) {
@@ -304,25 +233,44 @@ static int step_past(struct salvager *s, struct context *cx)
 	}
 	if (segsum_has_super_root(&log.ss))
 		return 0;
-	ret = pass_over(s, cx, &log.ss);
-	return ret ? ret : step_over(s, &log.ss);
+	ret = take_log(s, cx, &log.ss, false);
+	return ret ? ret : recovery_next_log(&s->at, geo, &log.ss);
 }
 
-/* Whether a log is at the place, one that is valid but for a bit: 1, 0. */
+/*
+ * Whether a log is at the place, one that is valid but for a bit of what marks
+ * it as one: 1, 0, or a failure.
+ */
 static int read_log(struct salvager *s, struct context *cx,
 		    struct nilfs_segment_summary *ss)
 {
-	uint64_t off = s->at.pseg << s->vol->geo.block_bits;
+	const struct nilfs_geometry *geo = &s->vol->geo;
+	uint64_t seq;
+	uint32_t magic;
 	int ret = logcheck_read(s->vol, cx, s->at.pseg, s->at.seq, ss);
 
 	if (!ret)
 		return 1;
 	if (ret != -EUCLEAN && ret != -EIO)
 		return ret;
-	ret = !dev_read(s->vol->dev, cx, off, ss, sizeof(*ss)) &&
-	      is_mismarked(s, cx, ss);
+	ret = dev_read(s->vol->dev, cx, s->at.pseg << geo->block_bits, ss,
+		       sizeof(*ss));
+	if (ret)
+		goto none;
+	seq = le64_get(ss->ss_seq) ^ s->at.seq;
+	magic = le32_get(ss->ss_magic) ^ NILFS_SEGSUM_MAGIC;
+	if (__builtin_popcountll(seq) + __builtin_popcount(magic) != 1)
+		goto none;
+	ss->ss_seq = le64_make(s->at.seq);
+	ss->ss_magic = le32_make(NILFS_SEGSUM_MAGIC);
+	if (is_next(s, ss) && segsum_check(geo, ss, s->at.pseg) == RULE_OK &&
+	    !logcheck_payload(s->vol, cx, s->at.pseg, ss)) {
+		fail_clear(cx);
+		return 1;
+	}
+none:
 	fail_clear(cx);
-	return ret;
+	return 0;
 }
 
 /* One step: 1 to go on, 0 at the end of the chain, or a failure. */
@@ -335,37 +283,8 @@ static int step_log(struct salvager *s, struct context *cx)
 		return step_past(s, cx);
 	if (ret < 0 || segsum_has_super_root(&ss))
 		return ret < 0 ? ret : 0;
-	ret = take_log(s, cx, &ss);
-	return ret ? ret : step_over(s, &ss);
-}
-
-static int walk_logs(struct salvager *s, struct context *cx)
-{
-	const struct recovery *rec = s->rec;
-	int ret;
-
-	s->at = (struct place){
-		.pseg = rec->super_root + 1,
-		.seq = rec->seq,
-		.segnum = rec->segnum,
-		.nextnum = rec->nextnum,
-	};
-	if (s->at.pseg + 1 >= geometry_segment_end(&s->vol->geo, rec->segnum) &&
-	    !feed_segment(s))
-		return 0;
-	do {
-		ret = context_cancelled(cx);
-		if (!ret)
-			ret = step_log(s, cx);
-	} while (ret > 0);
-	return ret;
-}
-
-/* Whether A is of the same block as B, and not older. */
-static bool supersedes(const struct salvaged_block *a,
-		       const struct salvaged_block *b)
-{
-	return a && a->blkoff == b->blkoff && a->order > b->order;
+	ret = take_log(s, cx, &ss, true);
+	return ret ? ret : recovery_next_log(&s->at, &s->vol->geo, &ss);
 }
 
 /* Leaves of what is lost that of which nothing newer was found. */
@@ -376,16 +295,19 @@ static void settle_blocks(struct salvager *s)
 		.blocks = rf->lost,
 		.count = s->complete_lost,
 	};
+	const struct salvaged_block *old, *found;
 	uint64_t i, to = 0;
 
 	rf->count = s->complete;
 	rollforward_sort(rf);
 	rollforward_sort(&lost);
-	for (i = 0; i < lost.count; i++)
-		if (!supersedes(rollforward_find(rf, lost.blocks[i].ino,
-						 lost.blocks[i].blkoff),
-				&lost.blocks[i]))
-			rf->lost[to++] = lost.blocks[i];
+	for (i = 0; i < lost.count; i++) {
+		old = &lost.blocks[i];
+		found = rollforward_find(rf, old->ino, old->blkoff);
+		if (!found || found->blkoff != old->blkoff ||
+		    found->order <= old->order)
+			rf->lost[to++] = *old;
+	}
 	rf->nlost = to;
 }
 
@@ -393,7 +315,16 @@ int salvage_collect(struct volume *vol, struct context *cx,
 		    const struct recovery *rec, struct volume *files,
 		    struct rollforward **rfp)
 {
-	struct salvager s = { .vol = vol, .rec = rec };
+	struct salvager s = {
+		.vol = vol,
+		.rec = rec,
+		.at = {
+			.pseg = rec->super_root + 1,
+			.seq = rec->seq,
+			.segnum = rec->segnum,
+			.nextnum = rec->nextnum,
+		},
+	};
 	struct context quiet;
 	int err;
 
@@ -402,7 +333,13 @@ int salvage_collect(struct volume *vol, struct context *cx,
 		return fail(cx, -ENOMEM, "list of salvaged blocks");
 	context_child(cx, &quiet);
 	s.has_files = files && !root_open(&s.root, &quiet, files, 0);
-	err = walk_logs(&s, cx);
+	err = recovery_has_room(&s.at, &vol->geo) ||
+	      recovery_next_segment(&s.at, &vol->geo);
+	while (err > 0) {
+		err = context_cancelled(cx);
+		if (!err)
+			err = step_log(&s, cx);
+	}
 	summary_free(&s.summary);
 	if (err) {
 		rollforward_free(s.rf);

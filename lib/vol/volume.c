@@ -35,26 +35,32 @@ int volume_read_blocks(struct volume *vol, struct context *cx,
 			(size_t)count << geo->block_bits);
 }
 
-/* Reads copy I; one that cannot be read is a copy that is not valid. */
-static bool read_copy(struct volume *vol, struct context *cx, int i)
+static int choose_super(struct volume *vol, struct context *cx)
 {
-	uint64_t offset = i ? super_offset2(vol->dev->size) :
-			      NILFS_SB_OFFSET_BYTES;
-
-	vol->super_offset[i] = offset;
-	if (offset && !dev_read(vol->dev, cx, offset, &vol->super[i],
-				sizeof(vol->super[i])))
-		return true;
-	fail_clear(cx);
-	memset(&vol->super[i], 0, sizeof(vol->super[i]));
-	return false;
-}
-
-/* Neither copy is valid; reports what the device contains instead, if known. */
-static int no_super(struct volume *vol, struct context *cx)
-{
+	const uint64_t offsets[2] = {
+		NILFS_SB_OFFSET_BYTES,
+		super_offset2(vol->dev->size),
+	};
+	struct nilfs_super_block *copies[2] = { NULL, NULL }, *sb;
 	struct owner owner;
+	int i;
 
+	/* One that cannot be read is a copy that is not valid. */
+	for (i = 0; i < 2; i++) {
+		sb = &vol->super[i];
+		vol->super_offset[i] = offsets[i];
+		if (offsets[i] &&
+		    !dev_read(vol->dev, cx, offsets[i], sb, sizeof(*sb))) {
+			copies[i] = sb;
+			continue;
+		}
+		fail_clear(cx);
+		memset(sb, 0, sizeof(*sb));
+	}
+	super_choose(copies[0], copies[1], vol->dev->size, &vol->choice);
+	if (vol->choice.index >= 0)
+		return 0;
+	/* Reports what the device contains instead, if known. */
 	owner_find(&owner, cx, vol->dev);
 	if (owner.foreign && !owner.nilfs)
 		return fail(cx, -EUCLEAN, "%s: %s", vol->dev->name, owner.what);
@@ -65,128 +71,75 @@ static int no_super(struct volume *vol, struct context *cx)
 		    owner.foreign ? "; it " : "", owner.what);
 }
 
-static int choose_super(struct volume *vol, struct context *cx)
-{
-	bool first = read_copy(vol, cx, 0), second = read_copy(vol, cx, 1);
-
-	super_choose(first ? &vol->super[0] : NULL,
-		     second ? &vol->super[1] : NULL, vol->dev->size,
-		     &vol->choice);
-	if (vol->choice.index >= 0)
-		return 0;
-	return no_super(vol, cx);
-}
-
-/* Verdicts with which the rest of the volume can still be read. */
-static bool is_readable(enum rule rule)
-{
-	return rule == RULE_OK || rule_has(rule, RULE_READABLE);
-}
-
-/*
- * For a truncated device, the segments that exist at least in part; reading the
- * missing part fails.
- */
-static void clip_to_device(struct nilfs_geometry *geo)
-{
-	uint64_t there = div_round_up(geo->nblocks, geo->blocks_per_segment);
-
-	if (geo->nsegments > there)
-		geo->nsegments = there;
-}
-
-static void use_geometry(struct volume *vol)
+/* Lays out the metadata files, and makes a cache. */
+static int use_geometry(struct volume *vol, struct context *cx)
 {
 	const struct nilfs_geometry *geo = &vol->geo;
+	uint64_t limit = cx->max_memory / 8;
 
 	palloc_init(&vol->dat_palloc, geo->block_size, geo->dat_entry_size);
 	palloc_init(&vol->ifile_palloc, geo->block_size, geo->inode_size);
+	if (limit < (uint64_t)CACHE_BLOCKS_MIN * geo->block_size)
+		limit = (uint64_t)CACHE_BLOCKS_MIN * geo->block_size;
+	cache_close(vol->cache);
+	vol->cache = NULL;
+	return cache_open(&vol->cache, cx, vol->dev, geo->block_size, limit);
 }
 
-/* Takes the geometry and features of copy I. */
+/* Takes the geometry and features of superblock copy I. */
 static int use_super(struct volume *vol, struct context *cx, int i)
 {
 	const struct nilfs_super_block *sb = &vol->super[i];
-	enum rule rule;
+	struct nilfs_geometry *geo = &vol->geo;
+	enum rule rule = super_check_features(sb);
+	uint64_t there;
 
-	rule = super_check_features(sb);
 	if (rule == RULE_SB_FEATURE_INCOMPAT)
 		return fail(cx, -EOPNOTSUPP, "superblock: %s (0x%llx)",
 			    rule_info(rule)->text, (unsigned long long)
 			    le64_get(sb->s_feature_incompat));
-	rule = super_geometry(sb, vol->dev->size, &vol->geo);
-	if (!is_readable(rule))
+	rule = super_geometry(sb, vol->dev->size, geo);
+	/* With some verdicts the rest of the volume can still be read. */
+	if (rule != RULE_OK && !rule_has(rule, RULE_READABLE))
 		return fail(cx, -EUCLEAN, "superblock: %s",
 			    rule_info(rule)->text);
-	if (rule == RULE_SB_DEVICE_SIZE)
-		clip_to_device(&vol->geo);
+	/*
+	 * For a truncated device, the segments that exist at least in part;
+	 * reading the missing part fails.
+	 */
+	there = div_round_up(geo->nblocks, geo->blocks_per_segment);
+	if (rule == RULE_SB_DEVICE_SIZE && geo->nsegments > there)
+		geo->nsegments = there;
 	vol->super_used = i;
-	use_geometry(vol);
-	return 0;
+	return use_geometry(vol, cx);
 }
 
-static int open_cache(struct volume *vol, struct context *cx)
-{
-	uint64_t limit = cx->max_memory / 8;
-
-	if (limit < (uint64_t)CACHE_BLOCKS_MIN * vol->geo.block_size)
-		limit = (uint64_t)CACHE_BLOCKS_MIN * vol->geo.block_size;
-	cache_close(vol->cache);
-	vol->cache = NULL;
-	return cache_open(&vol->cache, cx, vol->dev, vol->geo.block_size,
-			  limit);
-}
-
-/* Finds the latest super root from copy I. */
-static int search_from(struct volume *vol, struct context *cx, int i,
-		       bool follow)
-{
-	const struct nilfs_super_block *sb = &vol->super[i];
-
-	if (!(le16_get(sb->s_state) & NILFS_VALID_FS))
-		follow = true;
-	return recovery_search(vol, cx, sb, follow, &vol->latest);
-}
-
-static int open_super(struct volume *vol, struct context *cx, int i)
-{
-	int err = use_super(vol, cx, i);
-
-	return err ? err : open_cache(vol, cx);
-}
-
-/* The spare has its turn only where the log is missing, as in the kernel. */
 static int find_latest(struct volume *vol, struct context *cx)
 {
-	int err = open_super(vol, cx, vol->choice.index);
-	struct context first;
+	int first = vol->choice.index, spare = vol->choice.spare;
+	const struct nilfs_super_block *sb = &vol->super[first];
+	bool follow = !(le16_get(sb->s_state) & NILFS_VALID_FS);
+	struct context why;
+	int err = use_super(vol, cx, first);
 
 	if (err)
 		return err;
-	err = search_from(vol, cx, vol->choice.index, false);
-	if (err != -EUCLEAN || vol->choice.spare < 0)
+	err = recovery_search(vol, cx, sb, follow, &vol->latest);
+	/* The spare is used only where the log is missing, as in the kernel. */
+	if (err != -EUCLEAN || spare < 0)
 		return err;
-	context_child(cx, &first);
-	context_adopt(&first, cx);
-	if (!open_super(vol, cx, vol->choice.spare) &&
-	    !search_from(vol, cx, vol->choice.spare, true))
+	context_child(cx, &why);
+	context_adopt(&why, cx);
+	if (!use_super(vol, cx, spare) &&
+	    !recovery_search(vol, cx, &vol->super[spare], true, &vol->latest))
 		return 0;
-	context_adopt(cx, &first);
+	context_adopt(cx, &why);
 	return err;
-}
-
-/* A broken root of a map is reported by functions that use it. */
-static int forgive_root(const struct file *file, struct context *cx, int err)
-{
-	if (!file->map.broken)
-		return err;
-	fail_clear(cx);
-	return 0;
 }
 
 static int open_metadata(struct volume *vol, struct context *cx)
 {
-	struct {
+	const struct {
 		uint64_t ino;
 		struct file *file;
 	} files[] = {
@@ -194,20 +147,30 @@ static int open_metadata(struct volume *vol, struct context *cx)
 		{ NILFS_CPFILE_INO, &vol->cpfile },
 		{ NILFS_SUFILE_INO, &vol->sufile },
 	};
+	uint64_t blocknr = vol->latest.super_root;
 	char *block = malloc(vol->geo.block_size);
+	enum rule rule;
 	unsigned int i;
 	int err;
 
 	if (!block)
 		return fail(cx, -ENOMEM, "super root");
-	err = recovery_read_super_root(vol, cx, &vol->latest, block);
+	err = volume_read_blocks(vol, cx, blocknr, 1, block);
+	rule = err ? RULE_OK : superroot_check(&vol->geo, block);
+	if (rule != RULE_OK)
+		err = fail(cx, -EUCLEAN, "super root at block %llu: %s",
+			   (unsigned long long)blocknr, rule_info(rule)->text);
 	if (!err)
 		memcpy(&vol->super_root, block, sizeof(vol->super_root));
 	for (i = 0; i < 3 && !err; i++) {
 		err = file_init(files[i].file, cx, vol, files[i].ino,
 				superroot_inode(&vol->geo, block,
 						files[i].ino));
-		err = forgive_root(files[i].file, cx, err);
+		/* A broken root of a map is reported by functions that use it. */
+		if (files[i].file->map.broken) {
+			fail_clear(cx);
+			err = 0;
+		}
 	}
 	free(block);
 	return err;
@@ -263,8 +226,6 @@ int volume_open_bare(struct volume **volp, struct context *cx, struct dev *dev)
 		err = choose_super(*volp, cx);
 	if (!err)
 		err = use_super(*volp, cx, (*volp)->choice.index);
-	if (!err)
-		err = open_cache(*volp, cx);
 	return finish(volp, err);
 }
 
@@ -277,8 +238,7 @@ int volume_open_layout(struct volume **volp, struct context *cx,
 		(*volp)->geo = *geo;
 		(*volp)->choice.index = -1;
 		(*volp)->choice.spare = -1;
-		use_geometry(*volp);
-		err = open_cache(*volp, cx);
+		err = use_geometry(*volp, cx);
 	}
 	return finish(volp, err);
 }
