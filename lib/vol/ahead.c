@@ -2,8 +2,8 @@
 /*
  * Reading ahead.
  *
- * A disk is idle most of the time while a program waits for one block after the
- * other.  So blocks that are known some time before they are needed are
+ * A disk has nothing to do most of the time while a program waits for one block
+ * after the other.  So blocks that are known some time before they are needed are
  * announced to the device, preferably in the order of the disk, so that it can
  * schedule many requests.
  */

@@ -100,13 +100,6 @@ static int get_node(const struct blockmap *map, struct context *cx,
 	return 0;
 }
 
-static int lookup_direct(const struct blockmap *map, uint64_t key,
-			 uint64_t *ptr)
-{
-	*ptr = bmap_direct_ptr(map->root, key);
-	return *ptr != 0;
-}
-
 int blockmap_lookup_at_level(const struct blockmap *map, struct context *cx,
 			     uint64_t key, unsigned int wanted, uint64_t *ptr)
 {
@@ -117,9 +110,12 @@ int blockmap_lookup_at_level(const struct blockmap *map, struct context *cx,
 
 	if (err)
 		return err;
-	if (!bmap_is_btree(map->root))
-		return wanted ? 0 : lookup_direct(map, key, ptr);
-
+	if (!bmap_is_btree(map->root)) {
+		if (wanted)
+			return 0;
+		*ptr = bmap_direct_ptr(map->root, key);
+		return *ptr != 0;
+	}
 	bmap_root_read(map->root, &node);
 	if (node.level <= wanted)
 		return 0;
@@ -131,8 +127,7 @@ int blockmap_lookup_at_level(const struct blockmap *map, struct context *cx,
 			child_key = bmap_node_key(&node, (uint32_t)i);
 			*ptr = bmap_node_ptr(&node, (uint32_t)i);
 		}
-		if (block)
-			cache_put(map->vol->cache, block);
+		cache_put(map->vol->cache, block);
 		if (i < 0)
 			return 0;
 		if (level - 1 == wanted)
@@ -161,16 +156,6 @@ static void stand(struct blockmap_cursor *cur, unsigned int level,
 	l->index = 0;
 	l->end = end;
 	cur->level = level;
-	cur->entered = false;
-}
-
-static void leave(struct blockmap_cursor *cur)
-{
-	struct blockmap_level *l = &cur->path[cur->level];
-
-	if (l->block)
-		cache_put(cur->map->vol->cache, l->block);
-	cur->level++;
 	cur->entered = false;
 }
 
@@ -214,31 +199,12 @@ static int descend(struct blockmap_cursor *cur, struct context *cx)
 	return 0;
 }
 
-/* Moves the path to the first child that can hold keys >= KEY. */
-static int seek(struct blockmap_cursor *cur, struct context *cx, uint64_t key)
-{
-	for (;;) {
-		struct blockmap_level *l = &cur->path[cur->level];
-		int i = bmap_node_search(&l->node, key), err;
-
-		if (i < 0)
-			return 0;
-		l->index = (unsigned int)i;
-		if (cur->level == 1) {
-			l->index += child_key(l) != key;
-			return 0;
-		}
-		err = descend(cur, cx);
-		if (err)
-			return err;
-	}
-}
-
 int blockmap_cursor_open(struct blockmap_cursor *cur, struct context *cx,
 			 const struct blockmap *map, uint64_t key, bool nodes)
 {
+	struct blockmap_level *l;
 	struct bmap_node root;
-	int err = check_root(map, cx);
+	int i, err = check_root(map, cx);
 
 	cur->map = NULL;
 	if (err)
@@ -256,22 +222,20 @@ int blockmap_cursor_open(struct blockmap_cursor *cur, struct context *cx,
 	bmap_root_read(map->root, &root);
 	cur->top = root.level;
 	stand(cur, root.level, NULL, &root, UINT64_MAX);
-	return key ? seek(cur, cx, key) : 0;
-}
-
-static int next_direct(struct blockmap_cursor *cur, struct blockmap_item *item)
-{
-	unsigned int *i = &cur->path[0].index;
-
-	for (; *i < NILFS_DIRECT_NBLOCKS; (*i)++) {
-		uint64_t ptr = bmap_direct_ptr(cur->map->root, *i);
-
-		if (!ptr)
-			continue;
-		item->key = (*i)++;
-		item->ptr = ptr;
-		item->level = 0;
-		return 1;
+	/* The path goes to the first child that can hold keys >= KEY. */
+	while (key) {
+		l = &cur->path[cur->level];
+		i = bmap_node_search(&l->node, key);
+		if (i < 0)
+			break;
+		l->index = (unsigned int)i;
+		if (cur->level == 1) {
+			l->index += child_key(l) != key;
+			break;
+		}
+		err = descend(cur, cx);
+		if (err)
+			return err;
 	}
 	return 0;
 }
@@ -294,15 +258,22 @@ static int take_child(struct blockmap_cursor *cur, struct context *cx,
 int blockmap_cursor_next(struct blockmap_cursor *cur, struct context *cx,
 			 struct blockmap_item *item)
 {
-	if (!cur->top)
-		return next_direct(cur, item);
+	struct blockmap_level *l = &cur->path[0];
+	int err;
 
-	while (cur->level <= cur->top) {
-		struct blockmap_level *l = &cur->path[cur->level];
-		int err;
-
+	while (!cur->top && l->index < NILFS_DIRECT_NBLOCKS) {
+		item->key = l->index++;
+		item->ptr = bmap_direct_ptr(cur->map->root, item->key);
+		item->level = 0;
+		if (item->ptr)
+			return 1;
+	}
+	while (cur->top && cur->level <= cur->top) {
+		l = &cur->path[cur->level];
 		if (l->index >= l->node.nchildren) {
-			leave(cur);
+			cache_put(cur->map->vol->cache, l->block);
+			cur->level++;
+			cur->entered = false;
 			continue;
 		}
 		if (cur->level == 1) {

@@ -20,35 +20,28 @@ int blockscan_open(struct blockscan *scan, struct context *cx,
 	return extent_cursor_open(&scan->extents, cx, file, blkoff);
 }
 
-static int next_extent(struct blockscan *scan, struct context *cx)
-{
-	int ret = extent_cursor_next(&scan->extents, cx, READAHEAD_BLOCKS,
-				     &scan->extent);
-
-	if (ret > 0 && scan->extent.count > 1)
-		cache_readahead(scan->file->vol->cache, cx,
-				scan->extent.blocknr,
-				(unsigned int)scan->extent.count);
-	return ret;
-}
-
 int blockscan_next(struct blockscan *scan, struct context *cx)
 {
+	struct cache *cache = scan->file->vol->cache;
+	struct extent *e = &scan->extent;
 	int ret;
 
 	blockscan_put(scan);
-	if (!scan->extent.count) {
-		ret = next_extent(scan, cx);
+	if (!e->count) {
+		ret = extent_cursor_next(&scan->extents, cx, READAHEAD_BLOCKS,
+					 e);
 		if (ret <= 0)
 			return ret;
+		if (e->count > 1)
+			cache_readahead(cache, cx, e->blocknr,
+					(unsigned int)e->count);
 	}
-	ret = cache_get(scan->file->vol->cache, cx, scan->extent.blocknr,
-			&scan->block);
+	ret = cache_get(cache, cx, e->blocknr, &scan->block);
 	if (ret)
 		return ret;
-	scan->blkoff = scan->extent.blkoff++;
-	scan->extent.blocknr++;
-	scan->extent.count--;
+	scan->blkoff = e->blkoff++;
+	e->blocknr++;
+	e->count--;
 	return 1;
 }
 
@@ -63,8 +56,7 @@ void blockscan_close(struct blockscan *scan)
 {
 	if (!scan->file)
 		return;
-	if (scan->block)
-		cache_put(scan->file->vol->cache, scan->block);
+	cache_put(scan->file->vol->cache, scan->block);
 	extent_cursor_close(&scan->extents);
 	scan->file = NULL;
 }

@@ -67,42 +67,31 @@ int cptable_cursor_open_at(struct cptable_cursor *cur, struct context *cx,
 			      checkpoint_blkoff(&vol->geo, cno));
 }
 
-/* On to the next block of entries: 1, 0 at the end. */
-static int next_block(struct cptable_cursor *cur, struct context *cx)
-{
-	const struct nilfs_geometry *geo = &cur->vol->geo;
-	int ret = blockscan_next(&cur->scan, cx);
-
-	if (ret <= 0)
-		return ret;
-	cur->cno = checkpoint_first(geo, cur->scan.blkoff);
-	cur->block_end = cur->cno + checkpoint_count(geo, cur->scan.blkoff);
-	if (cur->cno < cur->first)
-		cur->cno = cur->first;
-	return 1;
-}
-
 int cptable_cursor_next(struct cptable_cursor *cur, struct context *cx,
 			struct nilfs_checkpoint *cp)
 {
+	const struct nilfs_geometry *geo = &cur->vol->geo;
 	int ret;
 
 	for (;;) {
 		if (!cur->scan.block) {
-			ret = next_block(cur, cx);
+			ret = blockscan_next(&cur->scan, cx);
 			if (ret <= 0)
 				return ret;
+			cur->cno = checkpoint_first(geo, cur->scan.blkoff);
+			cur->block_end = cur->cno +
+				checkpoint_count(geo, cur->scan.blkoff);
+			if (cur->cno < cur->first)
+				cur->cno = cur->first;
 		}
-		for (; cur->cno < cur->block_end; cur->cno++) {
+		while (cur->cno < cur->block_end) {
 			if (cur->cno > cur->vol->latest.cno)
 				return 0;
 			memcpy(cp, (const char *)cur->scan.block +
-			       checkpoint_offset(&cur->vol->geo, cur->cno),
-			       sizeof(*cp));
-			if (checkpoint_is_invalid(cp))
-				continue;
+			       checkpoint_offset(geo, cur->cno), sizeof(*cp));
 			cur->cno++;
-			return 1;
+			if (!checkpoint_is_invalid(cp))
+				return 1;
 		}
 		blockscan_put(&cur->scan);
 	}

@@ -5,7 +5,7 @@
  * The calling thread walks the map of the DAT, which is a hundredth of its
  * size, and splits the file into groups of the allocator: one bitmap and its
  * entries.  Batches of groups are passed to the workers, which read them in
- * large pieces into their own buffers, bypassing the cache.  Groups are visited
+ * large parts into their own buffers, bypassing the cache.  Groups are visited
  * in any order.
  */
 #include "vol/datscan.h"
@@ -20,11 +20,11 @@
 #include "vol/extent.h"
 #include "vol/volume.h"
 
-#define PIECE_BYTES (128u << 10)
+#define BUFFER_BYTES (128u << 10)
 #define BATCH_EXTENTS 4096u
 
 struct worker {
-	char *piece;
+	char *buf;
 	uint8_t *bitmap;
 };
 
@@ -45,8 +45,7 @@ struct scan {
 	struct volume *vol;
 	const struct datscan_visitor *visitor;
 	struct batch *batch;
-	struct worker *workers;
-	unsigned int nworkers;
+	struct worker *workers;	/* one for each of cx->threads */
 };
 
 /* State of one worker for a group. */
@@ -55,18 +54,6 @@ struct group_walk {
 	unsigned int worker;
 	bool have_bitmap;
 };
-
-/*
- * How many of N blocks that follow one another in a group can be shown as one:
- * entries after the first of them go on to the end of the group.
- */
-static uint32_t joined(const struct palloc *p, const struct palloc_block *what,
-		       uint32_t n)
-{
-	bool filled = p->entries_per_block * p->entry_size == p->block_size;
-
-	return what->kind == PALLOC_ENTRIES && filled ? n : 1;
-}
 
 static int visit_entries(struct group_walk *w, struct context *cx,
 			 const struct datscan_block *block)
@@ -89,60 +76,41 @@ static int visit_entries(struct group_walk *w, struct context *cx,
 	return err;
 }
 
-/* Visits the first of N blocks in DATA and those joined, *DONE in all. */
+/* Visits N blocks in DATA that follow one another in the file and a group. */
 static int visit_blocks(struct group_walk *w, struct context *cx,
-			uint64_t blkoff, const char *data, uint32_t n,
-			uint32_t *done)
-{
-	const struct palloc *palloc = &w->scan->vol->dat_palloc;
-	struct worker *worker = &w->scan->workers[w->worker];
-	struct datscan_block block = { .entries = data };
-	struct palloc_block what;
-
-	palloc_locate(palloc, blkoff, &what);
-	*done = joined(palloc, &what, n);
-	if (what.kind == PALLOC_BITMAP) {
-		memcpy(worker->bitmap, data, w->scan->vol->geo.block_size);
-		w->have_bitmap = true;
-	}
-	if (what.kind != PALLOC_ENTRIES || !w->have_bitmap)
-		return 0;
-	block.first = what.first;
-	block.count = (uint32_t)what.count * *done;
-	block.stride = palloc->entry_size;
-	block.bitmap = worker->bitmap;
-	block.bit = (uint32_t)(what.first % palloc->entries_per_group);
-	return visit_entries(w, cx, &block);
-}
-
-static int visit_piece(struct group_walk *w, struct context *cx,
 		       uint64_t blkoff, const char *data, uint32_t n)
 {
-	uint32_t i, done;
+	const struct nilfs_geometry *geo = &w->scan->vol->geo;
+	const struct palloc *p = &w->scan->vol->dat_palloc;
+	uint8_t *bitmap = w->scan->workers[w->worker].bitmap;
+	bool filled = p->entries_per_block * p->entry_size == p->block_size;
+	struct datscan_block block = {
+		.stride = p->entry_size,
+		.bitmap = bitmap,
+	};
+	struct palloc_block what;
+	uint32_t i, joined;
 	int err = 0;
 
-	for (i = 0; i < n && !err; i += done)
-		err = visit_blocks(w, cx, blkoff + i, data + ((size_t)i <<
-				   w->scan->vol->geo.block_bits), n - i,
-				   &done);
-	return err;
-}
-
-/* Block for block, because some of a piece cannot be read. */
-static int visit_damaged(struct group_walk *w, struct context *cx,
-			 uint64_t blkoff, uint64_t blocknr, uint32_t n)
-{
-	const struct datscan_visitor *v = w->scan->visitor;
-	char *buf = w->scan->workers[w->worker].piece;
-	uint32_t i;
-	int err = 0;
-
-	for (i = 0; i < n && !err; i++) {
-		err = volume_read_blocks(w->scan->vol, cx, blocknr + i, 1, buf);
-		if (!err)
-			err = visit_piece(w, cx, blkoff + i, buf, 1);
-		else if (err == -EIO)
-			err = v->unreadable(v->arg, cx, blkoff + i);
+	for (i = 0; i < n && !err; i += joined) {
+		palloc_locate(p, blkoff + i, &what);
+		joined = 1;
+		block.entries = data + ((size_t)i << geo->block_bits);
+		if (what.kind == PALLOC_BITMAP) {
+			memcpy(bitmap, block.entries, geo->block_size);
+			w->have_bitmap = true;
+		}
+		if (what.kind != PALLOC_ENTRIES)
+			continue;
+		/* Entries go on to the end of the group: as one, if no gaps. */
+		if (filled)
+			joined = n - i;
+		if (!w->have_bitmap)
+			continue;
+		block.first = what.first;
+		block.count = (uint32_t)what.count * joined;
+		block.bit = (uint32_t)(what.first % p->entries_per_group);
+		err = visit_entries(w, cx, &block);
 	}
 	return err;
 }
@@ -150,21 +118,34 @@ static int visit_damaged(struct group_walk *w, struct context *cx,
 static int visit_extent(struct group_walk *w, struct context *cx,
 			const struct extent *e)
 {
+	const struct datscan_visitor *v = w->scan->visitor;
 	struct volume *vol = w->scan->vol;
-	uint32_t piece = PIECE_BYTES >> vol->geo.block_bits, n;
-	char *buf = w->scan->workers[w->worker].piece;
+	uint32_t most = BUFFER_BYTES >> vol->geo.block_bits, n, i;
+	char *buf = w->scan->workers[w->worker].buf;
 	uint64_t done;
 	int err = 0;
 
 	for (done = 0; done < e->count && !err; done += n) {
-		n = e->count - done < piece ? (uint32_t)(e->count - done) :
-			piece;
+		n = e->count - done < most ? (uint32_t)(e->count - done) : most;
 		err = volume_read_blocks(vol, cx, e->blocknr + done, n, buf);
-		if (!err)
-			err = visit_piece(w, cx, e->blkoff + done, buf, n);
-		else if (err == -EIO && w->scan->visitor->unreadable)
-			err = visit_damaged(w, cx, e->blkoff + done,
-					    e->blocknr + done, n);
+		if (!err) {
+			err = visit_blocks(w, cx, e->blkoff + done, buf, n);
+			continue;
+		}
+		if (err != -EIO || !v->unreadable)
+			break;
+		/* Block for block, because some of it cannot be read. */
+		err = 0;
+		for (i = 0; i < n && !err; i++) {
+			err = volume_read_blocks(vol, cx, e->blocknr + done + i,
+						 1, buf);
+			if (!err)
+				err = visit_blocks(w, cx, e->blkoff + done + i,
+						  buf, 1);
+			else if (err == -EIO)
+				err = v->unreadable(v->arg, cx,
+						    e->blkoff + done + i);
+		}
 	}
 	return err;
 }
@@ -194,32 +175,25 @@ static int compare_places(const void *a, const void *b)
 	return x->blocknr < y->blocknr ? -1 : x->blocknr > y->blocknr;
 }
 
-/* Announces the N extents of the batch to the device. */
-static void read_ahead(const struct scan *scan, uint32_t n)
-{
-	struct ahead ahead = ahead_of(scan->vol);
-	struct extent *sorted = scan->batch->sorted;
-	uint32_t i;
-
-	memcpy(sorted, scan->batch->extents, n * sizeof(*sorted));
-	sort_in_place(sorted, n, sizeof(*sorted), compare_places);
-	for (i = 0; i < n; i++)
-		ahead_add(&ahead, sorted[i].blocknr, sorted[i].count);
-	ahead_end(&ahead);
-}
-
 /* Works off all groups of the batch but KEEP, which becomes its first. */
 static int run_batch(struct scan *scan, struct context *cx, bool keep_last)
 {
 	struct batch *b = scan->batch;
-	uint32_t njobs = b->ngroups - (keep_last && b->ngroups > 1);
+	uint32_t njobs = b->ngroups - (keep_last && b->ngroups > 1), i;
+	struct ahead ahead = ahead_of(scan->vol);
 	struct group last;
 	int err;
 
 	if (!b->ngroups)
 		return 0;
 	last = b->groups[b->ngroups - 1];
-	read_ahead(scan, b->nextents);
+	/* All extents are announced to the device in its order. */
+	memcpy(b->sorted, b->extents, b->nextents * sizeof(*b->sorted));
+	sort_in_place(b->sorted, b->nextents, sizeof(*b->sorted),
+		      compare_places);
+	for (i = 0; i < b->nextents; i++)
+		ahead_add(&ahead, b->sorted[i].blocknr, b->sorted[i].count);
+	ahead_end(&ahead);
 	err = pool_run(cx, njobs, visit_group, scan);
 	if (njobs == b->ngroups) {
 		b->ngroups = b->nextents = 0;
@@ -234,117 +208,90 @@ static int run_batch(struct scan *scan, struct context *cx, bool keep_last)
 	return err;
 }
 
-static bool extends(const struct extent *e, uint64_t blkoff, uint64_t blocknr)
-{
-	return e->blkoff + e->count == blkoff &&
-	       e->blocknr + e->count == blocknr;
-}
-
 /* Adds a block of the DAT to the batch, which has room. */
 static void add_block(struct scan *scan, uint64_t blkoff, uint64_t blocknr)
 {
 	struct batch *b = scan->batch;
 	struct group *g = b->ngroups ? &b->groups[b->ngroups - 1] : NULL;
 	struct palloc_block what;
+	struct extent *e;
 
 	palloc_locate(&scan->vol->dat_palloc, blkoff, &what);
-	if (g && g->number == what.group &&
-	    extends(&b->extents[b->nextents - 1], blkoff, blocknr)) {
-		b->extents[b->nextents - 1].count++;
-		return;
+	if (g && g->number == what.group) {
+		e = &b->extents[b->nextents - 1];
+		if (e->blkoff + e->count == blkoff &&
+		    e->blocknr + e->count == blocknr) {
+			e->count++;
+			return;
+		}
+		g->count++;
+	} else {
+		b->groups[b->ngroups++] = (struct group){
+			.number = what.group,
+			.first = b->nextents,
+			.count = 1,
+		};
 	}
 	b->extents[b->nextents++] = (struct extent){ blkoff, blocknr, 1 };
-	if (g && g->number == what.group) {
-		g->count++;
-		return;
-	}
-	b->groups[b->ngroups++] = (struct group){
-		.number = what.group,
-		.first = b->nextents - 1,
-		.count = 1,
-	};
-}
-
-static int take_item(struct scan *scan, struct context *cx,
-		     const struct blockmap_item *item)
-{
-	const struct datscan_visitor *v = scan->visitor;
-	uint64_t blocknr;
-	int err;
-
-	err = blockmap_resolve(&scan->vol->dat.map, cx, item->ptr, &blocknr);
-	if (!err && v->own_block)
-		err = v->own_block(v->arg, cx, item);
-	if (!err && v->block)
-		err = v->block(v->arg, cx, item->ptr, 0, NULL, item);
-	if (err || item->level)
-		return err;
-	if (scan->batch->nextents == BATCH_EXTENTS) {
-		err = run_batch(scan, cx, true);
-		if (err)
-			return err;
-	}
-	add_block(scan, item->key, blocknr);
-	return 0;
 }
 
 static int walk_blocks(struct scan *scan, struct context *cx)
 {
+	const struct datscan_visitor *v = scan->visitor;
+	const struct blockmap *map = &scan->vol->dat.map;
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
+	uint64_t blocknr;
 	int ret;
 
-	ret = blockmap_cursor_open(&cur, cx, &scan->vol->dat.map, 0, true);
+	ret = blockmap_cursor_open(&cur, cx, map, 0, true);
 	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
 		ret = context_cancelled(cx);
 		if (!ret)
-			ret = take_item(scan, cx, &item);
+			ret = blockmap_resolve(map, cx, item.ptr, &blocknr);
+		if (!ret && v->own_block)
+			ret = v->own_block(v->arg, cx, &item);
+		if (!ret && v->block)
+			ret = v->block(v->arg, cx, item.ptr, 0, NULL, &item);
+		if (ret || item.level)
+			continue;
+		if (scan->batch->nextents == BATCH_EXTENTS)
+			ret = run_batch(scan, cx, true);
+		if (!ret)
+			add_block(scan, item.key, blocknr);
 	}
 	blockmap_cursor_close(&cur);
 	return ret ? ret : run_batch(scan, cx, false);
-}
-
-static int make_workers(struct scan *scan, struct context *cx)
-{
-	unsigned int i;
-
-	scan->workers = calloc(cx->threads, sizeof(*scan->workers));
-	scan->batch = malloc(sizeof(*scan->batch));
-	if (!scan->workers || !scan->batch)
-		return fail(cx, -ENOMEM, "buffers for the DAT");
-	scan->batch->nextents = scan->batch->ngroups = 0;
-	scan->nworkers = cx->threads;
-	for (i = 0; i < scan->nworkers; i++) {
-		scan->workers[i].piece = malloc(PIECE_BYTES);
-		scan->workers[i].bitmap = malloc(scan->vol->geo.block_size);
-		if (!scan->workers[i].piece || !scan->workers[i].bitmap)
-			return fail(cx, -ENOMEM, "buffers for the DAT");
-	}
-	return 0;
-}
-
-static void free_workers(struct scan *scan)
-{
-	unsigned int i;
-
-	for (i = 0; i < scan->nworkers; i++) {
-		free(scan->workers[i].piece);
-		free(scan->workers[i].bitmap);
-	}
-	free(scan->workers);
-	free(scan->batch);
 }
 
 int datscan_run(struct volume *vol, struct context *cx,
 		const struct datscan_visitor *visitor)
 {
 	struct scan scan = { .vol = vol, .visitor = visitor };
+	struct worker *workers = calloc(cx->threads, sizeof(*workers));
+	unsigned int i, n = workers ? cx->threads : 0;
+	bool complete = workers;
 	int err;
 
-	err = make_workers(&scan, cx);
-	if (!err)
+	scan.workers = workers;
+	scan.batch = malloc(sizeof(*scan.batch));
+	for (i = 0; i < n; i++) {
+		workers[i].buf = malloc(BUFFER_BYTES);
+		workers[i].bitmap = malloc(vol->geo.block_size);
+		complete &= workers[i].buf && workers[i].bitmap;
+	}
+	if (complete && scan.batch) {
+		scan.batch->nextents = scan.batch->ngroups = 0;
 		err = walk_blocks(&scan, cx);
-	free_workers(&scan);
+	} else {
+		err = fail(cx, -ENOMEM, "buffers for the DAT");
+	}
+	for (i = 0; i < n; i++) {
+		free(workers[i].buf);
+		free(workers[i].bitmap);
+	}
+	free(workers);
+	free(scan.batch);
 	return err;
 }
 

@@ -62,26 +62,6 @@ int dir_cursor_open_at(struct dir_cursor *cur, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-static int fail_broken(struct dir_cursor *cur, struct context *cx,
-		       enum rule rule)
-{
-	blockscan_put(&cur->scan);
-	cur->at_broken_block = true;
-	return fail(cx, -EUCLEAN, "directory %llu, block %llu: %s",
-		    (unsigned long long)cur->scan.file->ino,
-		    (unsigned long long)cur->scan.blkoff,
-		    rule_info(rule)->text);
-}
-
-static void copy_entry(const struct dirent_entry *de, struct dir_entry *entry)
-{
-	entry->ino = de->ino;
-	entry->type = de->type;
-	entry->len = de->name_len;
-	memcpy(entry->name, de->name, de->name_len);
-	entry->name[de->name_len] = '\0';
-}
-
 int dir_cursor_next(struct dir_cursor *cur, struct context *cx,
 		    struct dir_entry *entry)
 {
@@ -98,12 +78,21 @@ int dir_cursor_next(struct dir_cursor *cur, struct context *cx,
 		while (dirent_iter_next(&cur->iter, &de)) {
 			if (!de.ino)
 				continue;
-			copy_entry(&de, entry);
+			entry->ino = de.ino;
+			entry->type = de.type;
+			entry->len = de.name_len;
+			memcpy(entry->name, de.name, de.name_len);
+			entry->name[de.name_len] = '\0';
 			return 1;
 		}
-		if (cur->iter.verdict != RULE_OK)
-			return fail_broken(cur, cx, cur->iter.verdict);
 		blockscan_put(&cur->scan);
+		if (cur->iter.verdict == RULE_OK)
+			continue;
+		cur->at_broken_block = true;
+		return fail(cx, -EUCLEAN, "directory %llu, block %llu: %s",
+			    (unsigned long long)cur->scan.file->ino,
+			    (unsigned long long)cur->scan.blkoff,
+			    rule_info(cur->iter.verdict)->text);
 	}
 }
 
@@ -131,20 +120,14 @@ int dir_lookup(struct file *file, struct context *cx, const char *name,
 	int ret;
 
 	ret = dir_cursor_open(&cur, cx, file);
-	while (!ret) {
-		ret = dir_cursor_next(&cur, cx, &entry);
-		if (ret <= 0)
-			break;
-		if (entry.len == len && !memcmp(entry.name, name, len)) {
-			*ino = entry.ino;
-			break;
-		}
-		ret = 0;
-	}
+	while (!ret && (ret = dir_cursor_next(&cur, cx, &entry)) > 0)
+		ret = entry.len == len && !memcmp(entry.name, name, len);
 	dir_cursor_close(&cur);
-	if (ret < 0)
-		return ret;
-	return ret ? 0 : fail(cx, -ENOENT, "'%.*s'", (int)len, name);
+	if (!ret)
+		return fail(cx, -ENOENT, "'%.*s'", (int)len, name);
+	if (ret > 0)
+		*ino = entry.ino;
+	return ret < 0 ? ret : 0;
 }
 
 int dir_resolve(struct root *root, struct context *cx, const char *path,

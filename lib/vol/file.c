@@ -31,12 +31,6 @@ int file_init(struct file *file, struct context *cx, struct volume *vol,
 	return blockmap_init(&file->map, cx, vol, ino, inode);
 }
 
-static const struct salvaged_block *salvaged(const struct file *file,
-					     uint64_t blkoff)
-{
-	return rollforward_find(file->vol->rollforward, file->ino, blkoff);
-}
-
 static bool ends_before(const void *item, const void *key)
 {
 	const struct extent *extent = item;
@@ -44,57 +38,43 @@ static bool ends_before(const void *item, const void *key)
 	return extent->blkoff + extent->count <= *(const uint64_t *)key;
 }
 
-static int lookup_extent(const struct file *file, uint64_t blkoff,
-			 uint64_t *blocknr)
-{
-	size_t i = search_first(file->extents, file->nextents,
-				sizeof(*file->extents), ends_before, &blkoff);
-	const struct extent *extent = &file->extents[i];
-
-	if (i == file->nextents || extent->blkoff > blkoff)
-		return 0;
-	*blocknr = extent->blocknr + (blkoff - extent->blkoff);
-	return 1;
-}
-
-static int lookup_map(struct file *file, struct context *cx, uint64_t blkoff,
-		      uint64_t *blocknr)
-{
-	const struct salvaged_block *s = salvaged(file, blkoff);
-	uint64_t ptr = 0;
-	int ret;
-
-	*blocknr = 0;
-	if (file->extents)
-		return lookup_extent(file, blkoff, blocknr);
-	if (s && s->blkoff == blkoff) {
-		*blocknr = s->blocknr;
-		return 1;
-	}
-	ret = blockmap_lookup(&file->map, cx, blkoff, &ptr);
-	if (ret <= 0)
-		return ret;
-	ret = blockmap_resolve(&file->map, cx, ptr, blocknr);
-	return ret ? ret : 1;
-}
-
 int file_lookup(struct file *file, struct context *cx, uint64_t blkoff,
 		uint64_t *blocknr)
 {
 	unsigned int slot = blkoff % FILE_MEMO_SLOTS;
 	uint32_t bit = UINT32_C(1) << slot;
-	int ret;
+	const struct salvaged_block *s;
+	const struct extent *extent;
+	uint64_t ptr = 0;
+	size_t i;
+	int ret, err;
 
 	if (file->memo_filled & bit && file->memo[slot].blkoff == blkoff) {
 		*blocknr = file->memo[slot].blocknr;
 		return *blocknr != 0;
 	}
-	ret = lookup_map(file, cx, blkoff, blocknr);
-	if (ret >= 0) {
-		file->memo_filled |= bit;
-		file->memo[slot].blkoff = blkoff;
-		file->memo[slot].blocknr = *blocknr;
+	*blocknr = 0;
+	s = rollforward_find(file->vol->rollforward, file->ino, blkoff);
+	if (file->extents) {
+		i = search_first(file->extents, file->nextents,
+				 sizeof(*file->extents), ends_before, &blkoff);
+		extent = &file->extents[i];
+		ret = i < file->nextents && extent->blkoff <= blkoff;
+		if (ret)
+			*blocknr = extent->blocknr + (blkoff - extent->blkoff);
+	} else if (s && s->blkoff == blkoff) {
+		*blocknr = s->blocknr;
+		ret = 1;
+	} else {
+		ret = blockmap_lookup(&file->map, cx, blkoff, &ptr);
+		err = ret <= 0 ? ret : blockmap_resolve(&file->map, cx, ptr,
+							blocknr);
+		if (err)
+			return err;
 	}
+	file->memo_filled |= bit;
+	file->memo[slot].blkoff = blkoff;
+	file->memo[slot].blocknr = *blocknr;
 	return ret;
 }
 
@@ -150,35 +130,22 @@ bool file_is_counted(struct file *file, struct context *cx,
 	return le32_get(desc.pg_nfrees) == p->entries_per_group - used;
 }
 
-/* Where up to COUNT blocks from BLKOFF on are, ascending: how many. */
-static unsigned int find_places(struct file *file, struct context *cx,
-				uint64_t blkoff, unsigned int count,
-				uint64_t *places)
+void file_readahead(struct file *file, struct context *cx, uint64_t blkoff,
+		    unsigned int count)
 {
-	unsigned int i, at, n = 0;
-	uint64_t blocknr;
+	uint64_t places[FILE_READAHEAD_MAX], blocknr;
+	unsigned int i, at, row, n = 0;
+	struct context quiet;
 
-	for (i = 0; i < count; i++) {
-		if (file_lookup(file, cx, blkoff + i, &blocknr) <= 0)
+	context_child(cx, &quiet);
+	/* Sorted as they are found. */
+	for (i = 0; i < count && i < FILE_READAHEAD_MAX; i++) {
+		if (file_lookup(file, &quiet, blkoff + i, &blocknr) <= 0)
 			continue;
 		for (at = n++; at && places[at - 1] > blocknr; at--)
 			places[at] = places[at - 1];
 		places[at] = blocknr;
 	}
-	return n;
-}
-
-void file_readahead(struct file *file, struct context *cx, uint64_t blkoff,
-		    unsigned int count)
-{
-	uint64_t places[FILE_READAHEAD_MAX];
-	struct context quiet;
-	unsigned int i, n, row;
-
-	context_child(cx, &quiet);
-	if (count > FILE_READAHEAD_MAX)
-		count = FILE_READAHEAD_MAX;
-	n = find_places(file, &quiet, blkoff, count, places);
 	for (i = 0; i < n; i += row) {
 		row = 1;
 		while (i + row < n && places[i + row] == places[i] + row)

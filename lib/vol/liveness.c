@@ -83,40 +83,23 @@ static void add_count(uint32_t *count, uint32_t more)
 		__atomic_fetch_add(count, more, __ATOMIC_RELAXED);
 }
 
-static int add_counts(struct liveness *l, struct context *cx, uint64_t segnum,
-		      const struct liveness_counts *more)
-{
-	struct liveness_counts *chunk = chunk_of(l, cx, segnum), *c;
-
-	if (!chunk)
-		return -ENOMEM;
-	c = &chunk[segnum % CHUNK_SEGMENTS];
-	add_count(&c->current, more->current);
-	add_count(&c->snapshot, more->snapshot);
-	add_count(&c->protected, more->protected);
-	return 0;
-}
-
-/* What is to be added so that C is taken out: counts go around. */
-static struct liveness_counts negative(const struct liveness_counts *c)
-{
-	return (struct liveness_counts){
-		.current = 0 - c->current,
-		.snapshot = 0 - c->snapshot,
-		.protected = 0 - c->protected,
-	};
-}
-
+/* Adds the counts of RUN to those of its segment, or takes them out. */
 static int flush_run(struct counter *c, struct context *cx, struct run *run)
 {
-	struct liveness_counts more = run->out ? negative(&run->counts) :
-						 run->counts;
-	int err = 0;
+	const uint32_t sign = run->out ? UINT32_MAX : 1;	/* modulo 2^32 */
+	struct liveness_counts *chunk, *to;
 
-	if (run->end)
-		err = add_counts(c->l, cx, run->segnum, &more);
+	if (run->end) {
+		chunk = chunk_of(c->l, cx, run->segnum);
+		if (!chunk)
+			return -ENOMEM;
+		to = &chunk[run->segnum % CHUNK_SEGMENTS];
+		add_count(&to->current, sign * run->counts.current);
+		add_count(&to->snapshot, sign * run->counts.snapshot);
+		add_count(&to->protected, sign * run->counts.protected);
+	}
 	memset(&run->counts, 0, sizeof(run->counts));
-	return err;
+	return 0;
 }
 
 static int move_run(struct counter *c, struct context *cx, struct run *run,
@@ -261,71 +244,47 @@ static int count_own_block(void *arg, struct context *cx,
 	return count_own(c, cx, &c->runs[cx->threads], item->ptr);
 }
 
-static int make_liveness(struct volume *vol, struct context *cx,
-			 struct liveness **lp)
-{
-	struct liveness *l = calloc(1, sizeof(*l));
-	uint64_t nchunks = div_round_up(vol->geo.nsegments, CHUNK_SEGMENTS);
-
-	if (!l || nchunks > cx->max_memory / sizeof(*l->chunks))
-		goto nomem;
-	l->chunks = calloc(nchunks, sizeof(*l->chunks));
-	if (!l->chunks)
-		goto nomem;
-	l->nchunks = nchunks;
-	*lp = l;
-	return 0;
-nomem:
-	free(l);
-	return fail(cx, -ENOMEM, "table of %llu segments",
-		    (unsigned long long)vol->geo.nsegments);
-}
-
-static int count_blocks(struct counter *c, struct context *cx)
-{
-	const struct datscan_visitor visitor = {
-		.entries = count_entries,
-		.own_block = count_own_block,
-		.arg = c,
-	};
-	unsigned int i;
-	int err;
-
-	err = datscan_run(c->vol, cx, &visitor);
-	for (i = 0; i <= cx->threads && !err; i++) {
-		err = flush_run(c, cx, &c->runs[i]);
-		c->l->entries += c->runs[i].entries;
-		c->l->strays += c->runs[i].strays;
-	}
-	return err;
-}
-
 /* Counts for the N SNAPSHOTS, which it takes over. */
 static int count_for(uint64_t *snapshots, size_t n, struct volume *vol,
 		     struct context *cx, uint64_t protect_cno,
 		     struct liveness **lp)
 {
-	struct counter c = { .vol = vol };
+	struct liveness *l = calloc(1, sizeof(*l));
+	uint64_t nchunks = div_round_up(vol->geo.nsegments, CHUNK_SEGMENTS);
+	struct counter c = { .vol = vol, .l = l };
+	const struct datscan_visitor visitor = {
+		.entries = count_entries,
+		.own_block = count_own_block,
+		.arg = &c,
+	};
+	unsigned int i;
 	int err;
 
-	err = make_liveness(vol, cx, &c.l);
-	if (err) {
+	if (l && nchunks <= cx->max_memory / sizeof(*l->chunks))
+		l->chunks = calloc(nchunks, sizeof(*l->chunks));
+	if (!l || !l->chunks) {
+		free(l);
 		free(snapshots);
-		return err;
+		return fail(cx, -ENOMEM, "table of %llu segments",
+			    (unsigned long long)vol->geo.nsegments);
 	}
-	c.l->protect_cno = protect_cno;
-	c.l->snapshots = snapshots;
-	c.l->nsnapshots = n;
+	l->nchunks = nchunks;
+	l->protect_cno = protect_cno;
+	l->snapshots = snapshots;
+	l->nsnapshots = n;
 	c.runs = calloc((size_t)cx->threads + 1, sizeof(*c.runs));
-	if (!c.runs)
-		err = fail(cx, -ENOMEM, "counts of segments");
-	else
-		err = count_blocks(&c, cx);
+	err = c.runs ? datscan_run(vol, cx, &visitor) :
+		       fail(cx, -ENOMEM, "counts of segments");
+	for (i = 0; i <= cx->threads && !err; i++) {
+		err = flush_run(&c, cx, &c.runs[i]);
+		l->entries += c.runs[i].entries;
+		l->strays += c.runs[i].strays;
+	}
 	free(c.runs);
 	if (err)
-		liveness_free(c.l);
+		liveness_free(l);
 	else
-		*lp = c.l;
+		*lp = l;
 	return err;
 }
 
@@ -365,109 +324,76 @@ struct update {
 	struct bitmap blocks;	/* of it, by their offset in the group */
 };
 
-/* Notes the blocks of the group for which the bitmaps A and B differ. */
-static void note_bits(struct update *u, const void *a, const void *b)
-{
-	const struct palloc *p = &u->vol[1]->dat_palloc;
-	uint32_t i;
-
-	for (i = 0; i < p->entries_per_group; i++)
-		if ((a && palloc_bit(a, i)) != (b && palloc_bit(b, i)))
-			bitmap_set(&u->blocks, i / p->entries_per_block);
-}
-
-/* The entries of block I of the group, with its BITMAP, of one SIDE. */
-static int count_side_block(struct update *u, struct context *cx, int side,
-			    const void *bitmap, uint64_t i)
-{
-	struct file *dat = &u->vol[side]->dat;
-	const struct palloc *p = &u->vol[side]->dat_palloc;
-	struct datscan_block block = { .stride = p->entry_size };
-	struct palloc_block what;
-	const void *entries;
-	uint64_t blkoff = palloc_bitmap_blkoff(p, u->group) + 1 + i;
-	int ret = file_block(dat, cx, blkoff, &entries);
-
-	if (ret <= 0)
-		return ret;
-	palloc_locate(p, blkoff, &what);
-	block.first = what.first;
-	block.count = (uint32_t)what.count;
-	block.entries = entries;
-	block.bitmap = bitmap;
-	block.bit = palloc_group_offset(p, what.first);
-	ret = count_entries(&u->c, cx, (unsigned int)side, &block);
-	file_put(dat, entries);
-	return ret;
-}
-
+/*
+ * The entries of the blocks of the group that differ, with its BITMAP, of one
+ * SIDE.
+ */
 static int count_side(struct update *u, struct context *cx, int side,
 		      const void *bitmap)
 {
-	uint64_t i = bitmap_next_set(&u->blocks, 0);
+	struct file *dat = &u->vol[side]->dat;
+	const struct palloc *p = &u->vol[side]->dat_palloc;
+	struct datscan_block block = {
+		.stride = p->entry_size,
+		.bitmap = bitmap,
+	};
+	uint64_t first = palloc_bitmap_blkoff(p, u->group) + 1, i;
+	struct palloc_block what;
+	const void *entries;
 	int ret = 0;
 
-	for (; bitmap && i < u->blocks.bits && !ret;
-	     i = bitmap_next_set(&u->blocks, i + 1))
-		ret = count_side_block(u, cx, side, bitmap, i);
+	for (i = bitmap_next_set(&u->blocks, 0); i < u->blocks.bits && !ret;
+	     i = bitmap_next_set(&u->blocks, i + 1)) {
+		ret = file_block(dat, cx, first + i, &entries);
+		if (ret <= 0)
+			continue;
+		palloc_locate(p, first + i, &what);
+		block.first = what.first;
+		block.count = (uint32_t)what.count;
+		block.entries = entries;
+		block.bit = palloc_group_offset(p, what.first);
+		ret = count_entries(&u->c, cx, (unsigned int)side, &block);
+		file_put(dat, entries);
+	}
 	return ret;
 }
 
-/* What differs of the group goes out as it was and in as it is. */
+/* Of what differs of the group the old is taken out and the new put in. */
 static int count_group(struct update *u, struct context *cx)
 {
 	const struct palloc *p = &u->vol[1]->dat_palloc;
 	uint64_t words = div_round_up(u->blocks.bits, 64);
-	const void *bitmap[2] = { NULL, NULL };
+	const void *bits[2] = { NULL, NULL };
 	int side, ret = 0;
+	uint32_t i;
 
 	for (side = 0; side < 2 && ret >= 0; side++)
 		ret = file_block(&u->vol[side]->dat, cx,
 				 palloc_bitmap_blkoff(p, u->group),
-				 &bitmap[side]);
-	if (ret >= 0 && u->bits)
-		note_bits(u, bitmap[0], bitmap[1]);
-	for (side = 0; side < 2 && ret >= 0; side++)
-		ret = count_side(u, cx, side, bitmap[side]);
-	for (side = 0; side < 2; side++)
-		if (bitmap[side])
-			file_put(&u->vol[side]->dat, bitmap[side]);
+				 &bits[side]);
+	/* The blocks of the entries whose bits differ. */
+	for (i = 0; ret >= 0 && u->bits && i < p->entries_per_group; i++)
+		if ((bits[0] && palloc_bit(bits[0], i)) !=
+		    (bits[1] && palloc_bit(bits[1], i)))
+			bitmap_set(&u->blocks, i / p->entries_per_block);
+	for (side = 0; side < 2; side++) {
+		if (ret >= 0 && bits[side])
+			ret = count_side(u, cx, side, bits[side]);
+		if (bits[side])
+			file_put(&u->vol[side]->dat, bits[side]);
+	}
 	memset(u->blocks.words, 0, words * sizeof(*u->blocks.words));
 	u->any = u->bits = false;
 	return ret < 0 ? ret : 0;
-}
-
-/* Block BLKOFF of the DAT, no node, is another one. */
-static int note_difference(struct update *u, struct context *cx,
-			   uint64_t blkoff)
-{
-	const struct palloc *p = &u->vol[1]->dat_palloc;
-	struct palloc_block what;
-	int ret = 0;
-
-	if (!palloc_has_block(p, blkoff))
-		return fail(cx, -EUCLEAN, "DAT: block %llu past the end",
-			    (unsigned long long)blkoff);
-	palloc_locate(p, blkoff, &what);
-	if (what.kind == PALLOC_DESC)
-		return 0;
-	if (u->any && u->group != what.group)
-		ret = count_group(u, cx);
-	u->any = true;
-	u->group = what.group;
-	if (what.kind == PALLOC_BITMAP)
-		u->bits = true;
-	else
-		bitmap_set(&u->blocks, blkoff - 1 -
-				       palloc_bitmap_blkoff(p, what.group));
-	return ret;
 }
 
 static int visit_difference(void *arg, struct context *cx,
 			    const struct mapdiff_item *item)
 {
 	struct update *u = arg;
+	const struct palloc *p = &u->vol[1]->dat_palloc;
 	const uint64_t ptr[2] = { item->a, item->b };
+	struct palloc_block what;
 	uint64_t blocknr;
 	int side, ret = context_cancelled(cx);
 
@@ -480,21 +406,23 @@ static int visit_difference(void *arg, struct context *cx,
 			ret = count_own(&u->c, cx, &u->runs[2 + side],
 					blocknr);
 	}
-	return ret || item->level ? ret : note_difference(u, cx, item->key);
-}
-
-static int end_update(struct update *u, struct context *cx)
-{
-	struct liveness *l = u->c.l;
-	int i, ret = u->any ? count_group(u, cx) : 0;
-
-	for (i = 0; i < 4 && !ret; i++) {
-		ret = flush_run(&u->c, cx, &u->runs[i]);
-		l->entries += i % 2 ? u->runs[i].entries :
-				      0 - u->runs[i].entries;
-		l->strays += i % 2 ? u->runs[i].strays :
-				     0 - u->runs[i].strays;
-	}
+	if (ret || item->level)
+		return ret;
+	if (!palloc_has_block(p, item->key))
+		return fail(cx, -EUCLEAN, "DAT: block %llu past the end",
+			    (unsigned long long)item->key);
+	palloc_locate(p, item->key, &what);
+	if (what.kind == PALLOC_DESC)
+		return 0;
+	if (u->any && u->group != what.group)
+		ret = count_group(u, cx);
+	u->any = true;
+	u->group = what.group;
+	if (what.kind == PALLOC_BITMAP)
+		u->bits = true;
+	else
+		bitmap_set(&u->blocks, item->key - 1 -
+				       palloc_bitmap_blkoff(p, what.group));
 	return ret;
 }
 
@@ -506,14 +434,19 @@ int liveness_update(struct liveness *l, struct context *cx,
 		.vol = { from, to },
 		.runs = { [0].out = true, [2].out = true },
 	};
-	int ret = bitmap_init(&u.blocks, cx, to->dat_palloc.blocks_per_group);
+	int i, ret = bitmap_init(&u.blocks, cx, to->dat_palloc.blocks_per_group);
 
 	u.c.runs = u.runs;
 	if (!ret)
 		ret = mapdiff_run_nodes(cx, &from->dat.map, &to->dat.map,
 					visit_difference, &u);
-	if (!ret)
-		ret = end_update(&u, cx);
+	if (!ret && u.any)
+		ret = count_group(&u, cx);
+	for (i = 0; i < 4 && !ret; i++) {
+		ret = flush_run(&u.c, cx, &u.runs[i]);
+		l->entries += i % 2 ? u.runs[i].entries : 0 - u.runs[i].entries;
+		l->strays += i % 2 ? u.runs[i].strays : 0 - u.runs[i].strays;
+	}
 	bitmap_fini(&u.blocks);
 	return ret;
 }

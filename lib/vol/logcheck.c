@@ -16,7 +16,7 @@
 #include "disk/segsum.h"
 #include "vol/volume.h"
 
-#define PIECE_BYTES (128u << 10)
+#define BUFFER_BYTES (128u << 10)
 
 int logcheck_sum(struct dev *dev, struct context *cx,
 		 const struct nilfs_geometry *geo, uint64_t pseg,
@@ -26,13 +26,13 @@ int logcheck_sum(struct dev *dev, struct context *cx,
 	uint64_t at = pseg << geo->block_bits, n;
 	uint64_t end = at + ((uint64_t)le32_get(ss->ss_nblocks)
 			     << geo->block_bits);
-	char *buf = malloc(PIECE_BYTES);
+	char *buf = malloc(BUFFER_BYTES);
 	int err = buf ? 0 : fail(cx, -ENOMEM, "buffer for a log");
 
 	segsum_crc_init_datasum(crc, geo, ss);
 	dev_readahead(dev, at, end - at);
 	for (; at < end && !err; at += n) {
-		n = end - at < PIECE_BYTES ? end - at : PIECE_BYTES;
+		n = end - at < BUFFER_BYTES ? end - at : BUFFER_BYTES;
 		err = dev_read(dev, cx, at, buf, n);
 		if (!err)
 			segsum_crc_update(crc, buf, n);

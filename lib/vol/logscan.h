@@ -37,7 +37,7 @@ int logscan_open(struct logscan *scan, struct context *cx, struct volume *vol,
 /*
  * Steps: 1 and *LOG for a log with a sound summary and the sequence number of
  * the first one; 0 where no such log follows; -EIO.  What remains in a reused
- * segment from its former life has another number and ends the scan.
+ * segment from its former use has another number and ends the scan.
  */
 int logscan_next(struct logscan *scan, struct context *cx, struct log *log);
 

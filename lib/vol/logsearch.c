@@ -33,21 +33,12 @@ int logsearch_open(struct logsearch *search, struct context *cx,
 	return 0;
 }
 
-/* Whether the rest of the segment was never written: asked with each piece. */
-static bool is_rest_empty(const struct logsearch *search)
-{
-	const struct volume *vol = search->vol;
-
-	return search->next >= search->ahead &&
-	       dev_is_hole(vol->dev, search->next << vol->geo.block_bits,
-			   (search->end - search->next)
-			   << vol->geo.block_bits);
-}
-
-static int read_header(struct logsearch *search, struct context *cx,
-		       struct nilfs_segment_summary *ss)
+/* 1 if a log begins at the place, with its header in SS, 0 if not, or a failure. */
+static int is_log(struct logsearch *search, struct context *cx,
+		  struct nilfs_segment_summary *ss)
 {
 	struct volume *vol = search->vol;
+	struct segsum_crc crc;
 	const void *block;
 	int err;
 
@@ -63,17 +54,6 @@ static int read_header(struct logsearch *search, struct context *cx,
 		return err;
 	memcpy(ss, block, sizeof(*ss));
 	cache_put(vol->cache, block);
-	return 0;
-}
-
-/* 1 if a log begins there, 0 if not, or a failure. */
-static int is_log(struct logsearch *search, struct context *cx,
-		  const struct nilfs_segment_summary *ss)
-{
-	struct volume *vol = search->vol;
-	struct segsum_crc crc;
-	int err;
-
 	if (segsum_check(&vol->geo, ss, search->next) != RULE_OK)
 		return 0;
 	err = summary_read(&search->summary, cx, vol, search->next, ss);
@@ -89,20 +69,23 @@ static int is_log(struct logsearch *search, struct context *cx,
 int logsearch_next(struct logsearch *search, struct context *cx,
 		   struct log *log)
 {
+	const struct volume *vol = search->vol;
+	unsigned int bits = vol->geo.block_bits;
 	int ret;
 
-	while (search->next + NILFS_PSEG_MIN_BLOCKS <= search->end &&
-	       !is_rest_empty(search)) {
-		ret = read_header(search, cx, &log->ss);
-		if (!ret)
-			ret = is_log(search, cx, &log->ss);
+	for (; search->next + NILFS_PSEG_MIN_BLOCKS <= search->end;
+	     search->next++) {
+		/* The rest may never have been written: once for each read. */
+		if (search->next >= search->ahead &&
+		    dev_is_hole(vol->dev, search->next << bits,
+				(search->end - search->next) << bits))
+			break;
+		ret = is_log(search, cx, &log->ss);
 		if (ret < 0)
 			return ret;
 		search->between = !ret;
-		if (!ret) {
-			search->next++;
+		if (!ret)
 			continue;
-		}
 		log->pseg = search->next;
 		log->nblocks = le32_get(log->ss.ss_nblocks);
 		search->next += log->nblocks;

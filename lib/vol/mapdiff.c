@@ -50,46 +50,36 @@ static int open_side(struct side *s, struct context *cx,
 	return err ? err : advance_side(s, cx);
 }
 
-/* Negative where A has to take the next step, positive where B, 0: both. */
-static int order(const struct side *a, const struct side *b)
-{
-	if (!a->there || !b->there)
-		return a->there ? -1 : 1;
-	if (a->item.key != b->item.key)
-		return a->item.key < b->item.key ? -1 : 1;
-	return (int)b->item.level - (int)a->item.level;
-}
-
-/* Both are at pointers that are the same. */
-static int pass_over(struct side *a, struct side *b, struct context *cx)
-{
-	int err;
-
-	if (a->item.level) {
-		blockmap_cursor_skip(&a->cur);
-		blockmap_cursor_skip(&b->cur);
-	} else {
-		blockmap_cursor_skip_same(&a->cur, &b->cur);
-	}
-	err = advance_side(a, cx);
-	return err ? err : advance_side(b, cx);
-}
-
 static int step_sides(struct mapdiff *d, struct context *cx)
 {
 	struct side *a = &d->a, *b = &d->b;
-	int which = order(a, b), err = 0;
-	const struct blockmap_item *first = which > 0 ? &b->item : &a->item;
-	struct mapdiff_item item = { .key = first->key, .level = first->level };
+	const struct blockmap_item *x = &a->item, *y = &b->item;
+	struct mapdiff_item item = { 0 };
+	/* Negative where A has to take the next step, positive where B. */
+	int which, err = 0;
 
-	if (!which && a->item.ptr == b->item.ptr)
-		return pass_over(a, b, cx);
-	if (which <= 0)
-		item.a = a->item.ptr;
-	if (which >= 0)
-		item.b = b->item.ptr;
-	if (!item.level || d->nodes)
-		err = d->visit(d->arg, cx, &item);
+	if (!a->there || !b->there)
+		which = a->there ? -1 : 1;
+	else if (x->key != y->key)
+		which = x->key < y->key ? -1 : 1;
+	else
+		which = (int)y->level - (int)x->level;
+
+	if (!which && x->ptr == y->ptr) {
+		if (x->level) {
+			blockmap_cursor_skip(&a->cur);
+			blockmap_cursor_skip(&b->cur);
+		} else {
+			blockmap_cursor_skip_same(&a->cur, &b->cur);
+		}
+	} else {
+		item.key = which > 0 ? y->key : x->key;
+		item.level = which > 0 ? y->level : x->level;
+		item.a = which <= 0 ? x->ptr : 0;
+		item.b = which >= 0 ? y->ptr : 0;
+		if (!item.level || d->nodes)
+			err = d->visit(d->arg, cx, &item);
+	}
 	if (!err && which <= 0)
 		err = advance_side(a, cx);
 	if (!err && which >= 0)

@@ -16,34 +16,18 @@
 
 #define HEAD_BYTES 4096	/* no file has anything here */
 
-/* One flipped bit makes no other number of it. */
-static bool has_magic(const struct nilfs_super_block *sb)
-{
-	unsigned int differ = le16_get(sb->s_magic) ^ NILFS_SUPER_MAGIC;
-
-	return !(differ & (differ - 1));
-}
-
+/* Whether the superblock there has its magic number, or all but a bit of it. */
 static bool read_magic(struct dev *dev, uint64_t offset,
 		       struct nilfs_super_block *sb)
 {
+	unsigned int differ;
 	struct context cx;
 
 	context_init(&cx);
-	return offset && !dev_read(dev, &cx, offset, sb, sizeof(*sb)) &&
-	       has_magic(sb);
-}
-
-/* Where SB says that the segments are. */
-static void except_segments(struct probe_except *except,
-			    const struct nilfs_super_block *sb,
-			    uint64_t dev_size)
-{
-	struct nilfs_geometry g = { 0 };
-
-	super_geometry(sb, dev_size, &g);
-	except->end = g.nsegments * g.blocks_per_segment << g.block_bits;
-	except->from = HEAD_BYTES;
+	if (!offset || dev_read(dev, &cx, offset, sb, sizeof(*sb)))
+		return false;
+	differ = le16_get(sb->s_magic) ^ NILFS_SUPER_MAGIC;
+	return !(differ & (differ - 1));
 }
 
 void owner_find(struct owner *owner, const struct context *cx,
@@ -51,13 +35,17 @@ void owner_find(struct owner *owner, const struct context *cx,
 {
 	struct probe_except except = { .type = "nilfs2" };
 	struct nilfs_super_block sb;
+	struct nilfs_geometry g = { 0 };
 	struct probe_contents found;
 	struct context child;
 
 	memset(owner, 0, sizeof(*owner));
 	if (read_magic(dev, NILFS_SB_OFFSET_BYTES, &sb)) {
 		owner->nilfs = except.tables = true;
-		except_segments(&except, &sb, dev->size);
+		/* Where it says that the segments are. */
+		super_geometry(&sb, dev->size, &g);
+		except.end = g.nsegments * g.blocks_per_segment << g.block_bits;
+		except.from = HEAD_BYTES;
 	}
 	owner->nilfs |= read_magic(dev, super_offset2(dev->size), &sb);
 	context_child(cx, &child);

@@ -84,34 +84,6 @@ int sutable_cursor_open(struct sutable_cursor *cur, struct context *cx,
 	return extent_cursor_open(&cur->extents, cx, &vol->sufile, 0);
 }
 
-static void put_block(struct sutable_cursor *cur)
-{
-	if (cur->block)
-		cache_put(cur->vol->cache, cur->block);
-	cur->block = NULL;
-}
-
-/* Makes the extent the first that ends after BLKOFF, or notes the end. */
-static int find_extent(struct sutable_cursor *cur, struct context *cx,
-		       uint64_t blkoff)
-{
-	int ret;
-
-	while (!cur->ended &&
-	       cur->extent.blkoff + cur->extent.count <= blkoff) {
-		ret = extent_cursor_next(&cur->extents, cx, READAHEAD_BLOCKS,
-					 &cur->extent);
-		if (ret < 0)
-			return ret;
-		cur->ended = !ret;
-		if (ret)
-			cache_readahead(cur->vol->cache, cx,
-					cur->extent.blocknr,
-					(unsigned int)cur->extent.count);
-	}
-	return 0;
-}
-
 /*
  * Borrows the block of the place, where there is one; without HOLES the
  * place moves to the next that has.  1, or 0 at the end.
@@ -120,45 +92,38 @@ static int find_block(struct sutable_cursor *cur, struct context *cx)
 {
 	const struct nilfs_geometry *geo = &cur->vol->geo;
 	uint64_t blkoff = segusage_blkoff(geo, cur->segnum);
-	int err;
+	struct extent *e = &cur->extent;
+	int ret;
 
-	put_block(cur);
-	err = find_extent(cur, cx, blkoff);
-	if (err)
-		return err;
-	if (cur->ended)
-		return cur->holes;
-	if (cur->extent.blkoff > blkoff) {
-		if (cur->holes)
-			return 1;
-		blkoff = cur->extent.blkoff;
+	cache_put(cur->vol->cache, cur->block);
+	cur->block = NULL;
+	/* The first extent that ends after the place. */
+	while (!cur->ended && e->blkoff + e->count <= blkoff) {
+		ret = extent_cursor_next(&cur->extents, cx, READAHEAD_BLOCKS, e);
+		if (ret < 0)
+			return ret;
+		cur->ended = !ret;
+		if (ret)
+			cache_readahead(cur->vol->cache, cx, e->blocknr,
+					(unsigned int)e->count);
+	}
+	if (cur->ended && !cur->holes)
+		return 0;
+	if (!cur->ended && e->blkoff > blkoff && !cur->holes) {
+		blkoff = e->blkoff;
 		cur->segnum = segusage_first(geo, blkoff);
 		if (cur->segnum >= geo->nsegments)
 			return 0;
 	}
-	err = cache_get(cur->vol->cache, cx,
-			cur->extent.blocknr + (blkoff - cur->extent.blkoff),
+	if (cur->ended || e->blkoff > blkoff)
+		return 1;
+	ret = cache_get(cur->vol->cache, cx, e->blocknr + (blkoff - e->blkoff),
 			&cur->block);
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	cur->entry = (const char *)cur->block +
 		     segusage_offset(geo, cur->segnum);
 	return 1;
-}
-
-/* The same, unless the block borrowed now is that of the place. */
-static int arrive(struct sutable_cursor *cur, struct context *cx)
-{
-	const struct nilfs_geometry *geo = &cur->vol->geo;
-	int ret;
-
-	if (cur->segnum < cur->end)
-		return 1;
-	ret = find_block(cur, cx);
-	if (ret > 0)
-		cur->end = segusage_first(
-			geo, segusage_blkoff(geo, cur->segnum) + 1);
-	return ret;
 }
 
 int sutable_cursor_next(struct sutable_cursor *cur, struct context *cx,
@@ -169,9 +134,13 @@ int sutable_cursor_next(struct sutable_cursor *cur, struct context *cx,
 
 	if (cur->segnum >= geo->nsegments)
 		return 0;
-	ret = arrive(cur, cx);
-	if (ret <= 0)
-		return ret;
+	if (cur->segnum >= cur->end) {
+		ret = find_block(cur, cx);
+		if (ret <= 0)
+			return ret;
+		cur->end = segusage_first(
+			geo, segusage_blkoff(geo, cur->segnum) + 1);
+	}
 	memset(su, 0, sizeof(*su));
 	if (cur->block) {
 		copy_entry(geo, cur->entry, su);
@@ -185,7 +154,8 @@ void sutable_cursor_close(struct sutable_cursor *cur)
 {
 	if (!cur->vol)
 		return;
-	put_block(cur);
+	cache_put(cur->vol->cache, cur->block);
+	cur->block = NULL;
 	extent_cursor_close(&cur->extents);
 	cur->vol = NULL;
 }

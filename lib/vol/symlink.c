@@ -29,7 +29,7 @@ int symlink_target(struct file *file, struct context *cx,
 	size_t at;
 
 	for (at = 0; at < end; at += block_size) {
-		size_t piece = end - at < block_size ? end - at : block_size;
+		size_t part = end - at < block_size ? end - at : block_size;
 		uint64_t blocknr;
 		int ret = file_lookup(file, cx, at / block_size, &blocknr);
 
@@ -38,7 +38,7 @@ int symlink_target(struct file *file, struct context *cx,
 		if (!ret)
 			break;
 		ret = dev_read(vol->dev, cx, blocknr << vol->geo.block_bits,
-			       target + at, piece);
+			       target + at, part);
 		if (ret)
 			return ret;
 	}

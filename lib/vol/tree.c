@@ -69,12 +69,6 @@ bool tree_name_is_sane(const char *name, size_t len)
 	return name[0] != '.' || (len > 1 && (name[1] != '.' || len > 2));
 }
 
-/* Failures that end the walk; all others are those of one item. */
-static bool is_fatal(int err)
-{
-	return err == -ENOMEM || err == -EINTR || err == -ENOBUFS;
-}
-
 /* Makes the path its first LEN bytes, a slash and NAME. */
 static int set_path(struct tree *t, struct context *cx, size_t len,
 		    const char *name, size_t name_len)
@@ -88,27 +82,12 @@ static int set_path(struct tree *t, struct context *cx, size_t len,
 	return 0;
 }
 
-/* The path of the start, with single slashes and none at the end. */
-static int set_start(struct tree *t, struct context *cx, const char *path)
-{
-	int err = set_path(t, cx, 0, "", 0);
-
-	t->path_len = 0;
-	for (path += strspn(path, "/"); !err && *path;
-	     path += strspn(path, "/")) {
-		size_t len = strcspn(path, "/");
-
-		err = set_path(t, cx, t->path_len, path, len);
-		path += len;
-	}
-	t->start_len = t->path_len;
-	return err;
-}
-
 int tree_open(struct tree **treep, struct context *cx, struct root *root,
 	      const char *path, const struct tree_options *options)
 {
 	struct tree *t = calloc(1, sizeof(*t));
+	const char *at = path;
+	size_t len;
 	int err;
 
 	*treep = t;
@@ -116,7 +95,15 @@ int tree_open(struct tree **treep, struct context *cx, struct root *root,
 		return fail(cx, -ENOMEM, "walk");
 	t->root = root;
 	t->options = *options;
-	err = set_start(t, cx, path);
+	/* The path of the start, with single slashes and none at the end. */
+	err = set_path(t, cx, 0, "", 0);
+	t->path_len = 0;
+	for (at += strspn(at, "/"); !err && *at; at += strspn(at, "/")) {
+		len = strcspn(at, "/");
+		err = set_path(t, cx, t->path_len, at, len);
+		at += len;
+	}
+	t->start_len = t->path_len;
 	if (!err)
 		err = dir_resolve(root, cx, path, &t->start_ino);
 	if (!err)
@@ -150,40 +137,34 @@ void tree_close(struct tree *t)
 	free(t);
 }
 
-/* Where the last part of the path begins. */
-static size_t find_name(const struct tree *t)
+/* An item at the path. */
+static void fill_item(struct tree *t, struct tree_item *item,
+		      enum tree_kind kind, uint64_t ino)
 {
 	size_t name = t->path_len;
 
 	while (name && t->path[name - 1] != '/')
 		name--;
-	return name;
-}
-
-/* An item at the path, the last part of which begins at NAME. */
-static void fill_item(struct tree *t, struct tree_item *item,
-		      enum tree_kind kind, uint64_t ino, size_t name)
-{
-	item->kind = kind;
-	item->error = 0;
-	item->path = t->path;
-	item->path_len = t->path_len ? t->path_len : 1;
+	*item = (struct tree_item){
+		.kind = kind,
+		.path = t->path_len ? t->path : "/",
+		.path_len = t->path_len ? t->path_len : 1,
+		.name = t->path + name,
+		.name_len = t->path_len - name,
+		.ino = ino,
+		.type = NILFS_FT_UNKNOWN,
+		.depth = (unsigned int)t->depth,
+	};
 	item->inner =
 		t->path_len > t->start_len ? t->start_len + 1 : item->path_len;
-	item->name = t->path + name;
-	item->name_len = t->path_len - name;
-	item->ino = ino;
-	item->type = NILFS_FT_UNKNOWN;
-	item->entered = false;
-	item->depth = (unsigned int)t->depth;
-	item->inode = NULL;
 }
 
 /* The last item could not be read; what it is stays as it was filled. */
 static int break_item(struct tree *t, struct tree_item *item, int err)
 {
 	t->enter = false;
-	if (is_fatal(err))
+	/* These end the walk, all others are of one item. */
+	if (err == -ENOMEM || err == -EINTR || err == -ENOBUFS)
 		return err;
 	item->kind = TREE_BROKEN;
 	item->error = err;
@@ -191,63 +172,41 @@ static int break_item(struct tree *t, struct tree_item *item, int err)
 	return 1;
 }
 
-/* Whether the directory INO may be entered: that is, once. */
-static int may_enter(struct tree *t, struct context *cx, uint64_t ino)
-{
-	int ret;
-	size_t i;
-
-	if (t->depth >= TREE_DEPTH_MAX)
-		return fail(cx, -ELOOP,
-			    "directory %llu: more than %u directories deep",
-			    (unsigned long long)ino, TREE_DEPTH_MAX);
-	ret = inoset_add(&t->seen, cx, ino);
-	if (ret)
-		return ret < 0 ? ret : 0;
-	for (i = 0; i < t->depth; i++)
-		if (t->levels[i].ino == ino)
-			return fail(cx, -ELOOP, "directory %llu: in itself",
-				    (unsigned long long)ino);
-	return fail(cx, -EUCLEAN,
-		    "directory %llu: has an entry elsewhere already",
-		    (unsigned long long)ino);
-}
-
-/* Reads the inode of the item, and sees whether to enter it next. */
+/* Reads the inode of the item, and sees whether to enter it next: only once. */
 static int look_at(struct tree *t, struct context *cx, struct tree_item *item)
 {
+	unsigned long long ino = item->ino;
 	uint16_t mode;
-	int err = 0;
+	size_t i;
+	int ret = 0;
 
 	if (t->started && inode_is_private(item->ino))
-		err = fail(cx, -EUCLEAN, "inode %llu: not one for users",
-			   (unsigned long long)item->ino);
-	if (!err && t->started)
-		err = root_inode(t->root, cx, item->ino, &t->inode);
-	if (err)
-		return err;
+		ret = fail(cx, -EUCLEAN, "inode %llu: not one for users", ino);
+	if (!ret && t->started)
+		ret = root_inode(t->root, cx, item->ino, &t->inode);
+	if (ret)
+		return ret;
 	mode = le16_get(t->inode.i_mode);
 	item->inode = &t->inode;
 	item->type = inode_dirent_type(mode);
-	t->enter = S_ISDIR(mode) && (t->options.recursive || !t->started);
 	t->ino = item->ino;
-	if (t->enter)
-		err = may_enter(t, cx, item->ino);
+	t->enter = S_ISDIR(mode) && (t->options.recursive || !t->started);
 	item->entered = t->enter;
-	return err;
-}
-
-static int yield_start(struct tree *t, struct context *cx,
-		       struct tree_item *item)
-{
-	int err;
-
-	fill_item(t, item, TREE_ENTRY, t->start_ino, find_name(t));
-	if (!t->path_len)
-		item->path = "/";
-	err = look_at(t, cx, item);
-	t->started = true;
-	return err ? err : 1;
+	if (!t->enter)
+		return 0;
+	if (t->depth >= TREE_DEPTH_MAX)
+		return fail(cx, -ELOOP,
+			    "directory %llu: more than %u directories deep",
+			    ino, TREE_DEPTH_MAX);
+	ret = inoset_add(&t->seen, cx, item->ino);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	for (i = 0; i < t->depth; i++)
+		if (t->levels[i].ino == item->ino)
+			return fail(cx, -ELOOP, "directory %llu: in itself",
+				    ino);
+	return fail(cx, -EUCLEAN,
+		    "directory %llu: has an entry elsewhere already", ino);
 }
 
 static int yield_entry(struct tree *t, struct context *cx,
@@ -261,7 +220,10 @@ static int yield_entry(struct tree *t, struct context *cx,
 	err = set_path(t, cx, level->path_len, entry->name, entry->len);
 	if (err)
 		return err;
-	fill_item(t, item, TREE_ENTRY, entry->ino, level->path_len + 1);
+	fill_item(t, item, TREE_ENTRY, entry->ino);
+	/* A name with a slash, which is broken, is a whole. */
+	item->name = t->path + level->path_len + 1;
+	item->name_len = entry->len;
 	item->type = entry->type;
 	if (dots) {
 		err = root_inode(t->root, cx, entry->ino, &t->inode);
@@ -295,25 +257,6 @@ static int enter_dir(struct tree *t, struct context *cx)
 	return 0;
 }
 
-/* Opens the innermost directory at the position of the walk. */
-static int start_reading(struct tree *t, struct context *cx)
-{
-	const struct level *level = &t->levels[t->depth - 1];
-	struct reader *reader = reader_of(t, t->depth);
-	int err;
-
-	if (reader->depth)
-		return 0;
-	reader->cursor.at_broken_block = false;
-	err = file_init(&reader->file, cx, t->root->vol, level->ino,
-			&level->inode);
-	if (err)
-		return err;
-	reader->depth = t->depth;
-	return dir_cursor_open_at(&reader->cursor, cx, &reader->file,
-				  &level->position);
-}
-
 static int yield_leave(struct tree *t, struct tree_item *item)
 {
 	const struct level *level = &t->levels[t->depth - 1];
@@ -323,9 +266,7 @@ static int yield_leave(struct tree *t, struct tree_item *item)
 	t->path_len = level->path_len;
 	t->path[t->path_len] = '\0';
 	t->depth--;
-	fill_item(t, item, TREE_LEAVE, level->ino, find_name(t));
-	if (!t->path_len)
-		item->path = "/";
+	fill_item(t, item, TREE_LEAVE, level->ino);
 	item->type = NILFS_FT_DIR;
 	item->inode = &t->inode;
 	return 1;
@@ -339,9 +280,7 @@ static int yield_unreadable(struct tree *t, struct tree_item *item, int err)
 
 	t->path_len = level->path_len;
 	t->path[t->path_len] = '\0';
-	fill_item(t, item, TREE_BROKEN, level->ino, find_name(t));
-	if (!t->path_len)
-		item->path = "/";
+	fill_item(t, item, TREE_BROKEN, level->ino);
 	item->type = NILFS_FT_DIR;
 	if (!reader->cursor.at_broken_block) {
 		stop_reading(reader);
@@ -352,30 +291,49 @@ static int yield_unreadable(struct tree *t, struct tree_item *item, int err)
 
 int tree_next(struct tree *t, struct context *cx, struct tree_item *item)
 {
+	struct reader *reader;
+	struct level *level;
 	int ret = context_cancelled(cx);
 
 	if (ret)
 		return ret;
-	if (!t->started)
-		return yield_start(t, cx, item);
+	if (!t->started) {
+		fill_item(t, item, TREE_ENTRY, t->start_ino);
+		ret = look_at(t, cx, item);
+		t->started = true;
+		return ret ? ret : 1;
+	}
 	if (t->enter) {
 		ret = enter_dir(t, cx);
 		if (ret)
 			return ret;
 	}
 	while (t->depth) {
-		if (t->levels[t->depth - 1].done)
+		level = &t->levels[t->depth - 1];
+		reader = reader_of(t, t->depth);
+		if (level->done)
 			return yield_leave(t, item);
-		ret = start_reading(t, cx);
+		if (!reader->depth) {
+			/* Opens the innermost directory where the walk is. */
+			reader->cursor.at_broken_block = false;
+			ret = file_init(&reader->file, cx, t->root->vol,
+					level->ino, &level->inode);
+			if (!ret) {
+				reader->depth = t->depth;
+				ret = dir_cursor_open_at(&reader->cursor, cx,
+							 &reader->file,
+							 &level->position);
+			}
+		}
 		if (!ret)
-			ret = dir_cursor_next(&reader_of(t, t->depth)->cursor,
-					      cx, &t->entry);
+			ret = dir_cursor_next(&reader->cursor, cx, &t->entry);
 		if (ret < 0)
 			return yield_unreadable(t, item, ret);
 		if (!ret)
 			return yield_leave(t, item);
 		if (t->options.dots || !dir_is_dots(&t->entry))
 			return yield_entry(t, cx, item);
+		ret = 0;
 	}
 	return 0;
 }
@@ -383,23 +341,6 @@ int tree_next(struct tree *t, struct context *cx, struct tree_item *item)
 void tree_skip(struct tree *t)
 {
 	t->enter = false;
-}
-
-/* The walk goes on past what cannot be read. */
-static int find_item(struct tree *t, struct context *cx, uint64_t ino,
-		     struct tree_item *item)
-{
-	int ret;
-
-	while ((ret = tree_next(t, cx, item)) > 0) {
-		fail_clear(cx);
-		if (item->ino == ino && item->kind != TREE_LEAVE)
-			return 0;
-	}
-	if (ret)
-		return ret;
-	return fail_said(cx, -ENOENT, "inode %llu: no path leads to it",
-			 (unsigned long long)ino);
 }
 
 int tree_find_path(struct root *root, struct context *cx, uint64_t ino,
@@ -411,13 +352,22 @@ int tree_find_path(struct root *root, struct context *cx, uint64_t ino,
 	int ret = tree_open(&t, cx, root, "/", &how);
 
 	*path = NULL;
+	if (ret)
+		goto out;
+	do {
+		ret = tree_next(t, cx, &item);
+		/* The walk goes on after what cannot be read. */
+		if (ret > 0)
+			fail_clear(cx);
+	} while (ret > 0 && (item.ino != ino || item.kind == TREE_LEAVE));
 	if (!ret)
-		ret = find_item(t, cx, ino, &item);
-	if (!ret) {
-		*path = strndup(item.path, item.path_len);
-		if (!*path)
-			ret = fail(cx, -ENOMEM, "path");
-	}
+		ret = fail_said(cx, -ENOENT, "inode %llu: no path leads to it",
+				(unsigned long long)ino);
+	if (ret < 0)
+		goto out;
+	*path = strndup(item.path, item.path_len);
+	ret = *path ? 0 : fail(cx, -ENOMEM, "path");
+out:
 	tree_close(t);
 	return ret;
 }
