@@ -20,13 +20,6 @@ struct side {
 	bool there;	/* not yet at the end */
 };
 
-struct mapdiff {
-	struct side a, b;
-	mapdiff_visit *visit;
-	void *arg;
-	bool nodes;	/* are visited */
-};
-
 static int advance_side(struct side *s, struct context *cx)
 {
 	int ret = blockmap_cursor_next(&s->cur, cx, &s->item);
@@ -50,70 +43,58 @@ static int open_side(struct side *s, struct context *cx,
 	return err ? err : advance_side(s, cx);
 }
 
-static int step_sides(struct mapdiff *d, struct context *cx)
+static int run_mapdiff(struct context *cx, const struct blockmap *amap,
+		       const struct blockmap *bmap, bool nodes,
+		       mapdiff_visit *visit, void *arg)
 {
-	struct side *a = &d->a, *b = &d->b;
-	const struct blockmap_item *x = &a->item, *y = &b->item;
-	struct mapdiff_item item = { 0 };
-	/* Negative where A has to take the next step, positive where B. */
-	int which, err = 0;
-
-	if (!a->there || !b->there)
-		which = a->there ? -1 : 1;
-	else if (x->key != y->key)
-		which = x->key < y->key ? -1 : 1;
-	else
-		which = (int)y->level - (int)x->level;
-
-	if (!which && x->ptr == y->ptr) {
-		if (x->level) {
-			blockmap_cursor_skip(&a->cur);
-			blockmap_cursor_skip(&b->cur);
-		} else {
-			blockmap_cursor_skip_same(&a->cur, &b->cur);
-		}
-	} else {
-		item.key = which > 0 ? y->key : x->key;
-		item.level = which > 0 ? y->level : x->level;
-		item.a = which <= 0 ? x->ptr : 0;
-		item.b = which >= 0 ? y->ptr : 0;
-		if (!item.level || d->nodes)
-			err = d->visit(d->arg, cx, &item);
-	}
-	if (!err && which <= 0)
-		err = advance_side(a, cx);
-	if (!err && which >= 0)
-		err = advance_side(b, cx);
-	return err;
-}
-
-static int run_mapdiff(struct mapdiff *d, struct context *cx,
-		       const struct blockmap *a, const struct blockmap *b)
-{
-	int err = open_side(&d->a, cx, a);
+	struct side a, b = { .there = false };
+	const struct blockmap_item *x = &a.item, *y = &b.item;
+	struct mapdiff_item item;
+	int which;	/* takes the next step: negative A, positive B, 0 both */
+	int err = open_side(&a, cx, amap);
 
 	if (!err)
-		err = open_side(&d->b, cx, b);
-	while (!err && (d->a.there || d->b.there))
-		err = step_sides(d, cx);
-	blockmap_cursor_close(&d->a.cur);
-	blockmap_cursor_close(&d->b.cur);
+		err = open_side(&b, cx, bmap);
+	while (!err && (a.there || b.there)) {
+		if (!a.there || !b.there)
+			which = a.there ? -1 : 1;
+		else if (x->key != y->key)
+			which = x->key < y->key ? -1 : 1;
+		else
+			which = (int)y->level - (int)x->level;
+
+		if (which || x->ptr != y->ptr) {
+			item.key = which > 0 ? y->key : x->key;
+			item.level = which > 0 ? y->level : x->level;
+			item.a = which <= 0 ? x->ptr : 0;
+			item.b = which >= 0 ? y->ptr : 0;
+			if (!item.level || nodes)
+				err = visit(arg, cx, &item);
+		} else if (x->level) {
+			blockmap_cursor_skip(&a.cur);
+			blockmap_cursor_skip(&b.cur);
+		} else {
+			blockmap_cursor_skip_same(&a.cur, &b.cur);
+		}
+		if (!err && which <= 0)
+			err = advance_side(&a, cx);
+		if (!err && which >= 0)
+			err = advance_side(&b, cx);
+	}
+	blockmap_cursor_close(&a.cur);
+	blockmap_cursor_close(&b.cur);
 	return err;
 }
 
 int mapdiff_run(struct context *cx, const struct blockmap *a,
 		const struct blockmap *b, mapdiff_visit *visit, void *arg)
 {
-	struct mapdiff d = { .visit = visit, .arg = arg };
-
-	return run_mapdiff(&d, cx, a, b);
+	return run_mapdiff(cx, a, b, false, visit, arg);
 }
 
 int mapdiff_run_nodes(struct context *cx, const struct blockmap *a,
 		      const struct blockmap *b, mapdiff_visit *visit,
 		      void *arg)
 {
-	struct mapdiff d = { .visit = visit, .arg = arg, .nodes = true };
-
-	return run_mapdiff(&d, cx, a, b);
+	return run_mapdiff(cx, a, b, true, visit, arg);
 }
