@@ -17,34 +17,25 @@
 int cptable_header(struct volume *vol, struct context *cx,
 		   struct nilfs_cpfile_header *header)
 {
-	const void *block;
-	int ret = file_block(&vol->cpfile, cx, 0, &block);
+	int ret = file_copy(&vol->cpfile, cx, 0, 0, header, sizeof(*header));
 
-	if (ret < 0)
-		return ret;
 	if (!ret)
 		return fail(cx, -EUCLEAN, "cpfile: has no header block");
-	memcpy(header, block, sizeof(*header));
-	file_put(&vol->cpfile, block);
-	return 0;
+	return ret < 0 ? ret : 0;
 }
 
 int cptable_read(struct volume *vol, struct context *cx, uint64_t cno,
 		 struct nilfs_checkpoint *cp)
 {
-	const void *block;
 	int ret = 0;
 
 	if (cno && cno <= vol->latest.cno)
-		ret = file_block(&vol->cpfile, cx,
-				 checkpoint_blkoff(&vol->geo, cno), &block);
+		ret = file_copy(&vol->cpfile, cx,
+				checkpoint_blkoff(&vol->geo, cno),
+				checkpoint_offset(&vol->geo, cno), cp,
+				sizeof(*cp));
 	if (ret < 0)
 		return ret;
-	if (ret) {
-		memcpy(cp, (const char *)block +
-		       checkpoint_offset(&vol->geo, cno), sizeof(*cp));
-		file_put(&vol->cpfile, block);
-	}
 	if (!ret || checkpoint_is_invalid(cp))
 		return fail_said(cx, -ENOENT, "checkpoint %llu: does not exist",
 				 (unsigned long long)cno);

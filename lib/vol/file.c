@@ -96,6 +96,19 @@ void file_put(struct file *file, const void *data)
 	cache_put(file->vol->cache, data);
 }
 
+int file_copy(struct file *file, struct context *cx, uint64_t blkoff,
+	      uint64_t offset, void *to, size_t len)
+{
+	const void *data;
+	int ret = file_block(file, cx, blkoff, &data);
+
+	if (ret <= 0)
+		return ret;
+	memcpy(to, (const char *)data + offset, len);
+	file_put(file, data);
+	return 1;
+}
+
 int file_bit(struct file *file, struct context *cx, const struct palloc *p,
 	     uint64_t number, bool *used)
 {
@@ -117,11 +130,8 @@ bool file_is_counted(struct file *file, struct context *cx,
 	uint32_t used = 0;
 	const void *data;
 
-	if (file_block(file, cx, palloc_desc_blkoff(p, group), &data) > 0) {
-		memcpy(&desc, (const char *)data + palloc_desc_offset(p, group),
-		       sizeof(desc));
-		file_put(file, data);
-	}
+	file_copy(file, cx, palloc_desc_blkoff(p, group),
+		  palloc_desc_offset(p, group), &desc, sizeof(desc));
 	if (file_block(file, cx, palloc_bitmap_blkoff(p, group), &data) > 0) {
 		used = palloc_count(p, data);
 		file_put(file, data);

@@ -61,6 +61,10 @@ int file_block(struct file *file, struct context *cx, uint64_t blkoff,
 	       const void **data);
 void file_put(struct file *file, const void *data);
 
+/* Copies LEN bytes at OFFSET of that block, all inside it: 1, 0 for a hole. */
+int file_copy(struct file *file, struct context *cx, uint64_t blkoff,
+	      uint64_t offset, void *to, size_t len);
+
 /*
  * Whether entry NUMBER of the file, which is laid out as P, is marked as in use:
  * 1 and *USED, 0 where it has no such bitmap, -EUCLEAN, -EIO.

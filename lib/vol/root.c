@@ -32,18 +32,11 @@ int root_inode_bytes(struct root *root, struct context *cx, uint64_t ino,
 		     struct nilfs_inode *inode)
 {
 	const struct palloc *palloc = &root->vol->ifile_palloc;
-	const void *block;
-	int ret;
 
 	memset(inode, 0, sizeof(*inode));
-	ret = file_block(&root->ifile, cx, palloc_entry_blkoff(palloc, ino),
-			 &block);
-	if (ret <= 0)
-		return ret;
-	memcpy(inode, (const char *)block + palloc_entry_offset(palloc, ino),
-	       sizeof(*inode));
-	file_put(&root->ifile, block);
-	return 1;
+	return file_copy(&root->ifile, cx, palloc_entry_blkoff(palloc, ino),
+			 palloc_entry_offset(palloc, ino), inode,
+			 sizeof(*inode));
 }
 
 int root_inode(struct root *root, struct context *cx, uint64_t ino,

@@ -16,49 +16,38 @@
 int sutable_header(struct volume *vol, struct context *cx,
 		   struct nilfs_sufile_header *header)
 {
-	const void *block;
-	int ret = file_block(&vol->sufile, cx, 0, &block);
+	int ret = file_copy(&vol->sufile, cx, 0, 0, header, sizeof(*header));
 
-	if (ret < 0)
-		return ret;
 	if (!ret)
 		return fail(cx, -EUCLEAN, "sufile: has no header block");
-	memcpy(header, block, sizeof(*header));
-	file_put(&vol->sufile, block);
-	return 0;
+	return ret < 0 ? ret : 0;
 }
 
 int sutable_is_exact(struct volume *vol, struct context *cx)
 {
 	struct nilfs_sufile_header_ext header;
-	const void *block;
 	int ret;
 
 	if (!vol->geo.has_live_blks)
 		return 0;
-	ret = file_block(&vol->sufile, cx, 0, &block);
+	ret = file_copy(&vol->sufile, cx, 0, 0, &header, sizeof(header));
 	if (ret <= 0)
 		return ret;
-	memcpy(&header, block, sizeof(header));
-	file_put(&vol->sufile, block);
 	return le64_get(header.sh_exact_cno) == vol->latest.cno;
 }
 
 /* Entries are as long as the superblock says, and read as far as known. */
-static void copy_entry(const struct nilfs_geometry *geo, const char *entry,
-		       struct nilfs_segment_usage_ext *su)
+static uint32_t known_bytes(const struct nilfs_geometry *geo)
 {
-	uint32_t known = geo->segment_usage_size < sizeof(*su) ?
-		geo->segment_usage_size : (uint32_t)sizeof(*su);
+	uint32_t known = sizeof(struct nilfs_segment_usage_ext);
 
-	memcpy(su, entry, known);
+	return geo->segment_usage_size < known ? geo->segment_usage_size : known;
 }
 
 int sutable_read(struct volume *vol, struct context *cx, uint64_t segnum,
 		 struct nilfs_segment_usage_ext *su)
 {
 	const struct nilfs_geometry *geo = &vol->geo;
-	const void *block;
 	int ret;
 
 	if (segnum >= geo->nsegments)
@@ -66,13 +55,9 @@ int sutable_read(struct volume *vol, struct context *cx, uint64_t segnum,
 			    (unsigned long long)segnum,
 			    (unsigned long long)geo->nsegments);
 	memset(su, 0, sizeof(*su));
-	ret = file_block(&vol->sufile, cx, segusage_blkoff(geo, segnum),
-			 &block);
-	if (ret <= 0)
-		return ret;
-	copy_entry(geo, (const char *)block + segusage_offset(geo, segnum), su);
-	file_put(&vol->sufile, block);
-	return 0;
+	ret = file_copy(&vol->sufile, cx, segusage_blkoff(geo, segnum),
+			segusage_offset(geo, segnum), su, known_bytes(geo));
+	return ret < 0 ? ret : 0;
 }
 
 int sutable_cursor_open(struct sutable_cursor *cur, struct context *cx,
@@ -143,7 +128,7 @@ int sutable_cursor_next(struct sutable_cursor *cur, struct context *cx,
 	}
 	memset(su, 0, sizeof(*su));
 	if (cur->block) {
-		copy_entry(geo, cur->entry, su);
+		memcpy(su, cur->entry, known_bytes(geo));
 		cur->entry += geo->segment_usage_size;
 	}
 	*segnum = cur->segnum++;

@@ -16,22 +16,16 @@ int translate_entry(struct volume *vol, struct context *cx, uint64_t vblocknr,
 		    struct nilfs_dat_entry *entry)
 {
 	const struct palloc *palloc = &vol->dat_palloc;
-	const void *block;
 	int ret;
 
-	ret = file_block(&vol->dat, cx, palloc_entry_blkoff(palloc, vblocknr),
-			 &block);
-	if (ret < 0)
-		return ret;
+	ret = file_copy(&vol->dat, cx, palloc_entry_blkoff(palloc, vblocknr),
+			palloc_entry_offset(palloc, vblocknr), entry,
+			sizeof(*entry));
 	if (!ret)
 		return fail_said(cx, -ENOENT,
 				 "virtual block %llu: not in the DAT",
 				 (unsigned long long)vblocknr);
-	memcpy(entry,
-	       (const char *)block + palloc_entry_offset(palloc, vblocknr),
-	       sizeof(*entry));
-	file_put(&vol->dat, block);
-	return 0;
+	return ret < 0 ? ret : 0;
 }
 
 int translate_vblock(struct volume *vol, struct context *cx, uint64_t vblocknr,
