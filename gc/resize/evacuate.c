@@ -111,7 +111,8 @@ static int evacuate_round(struct evacuation *e, struct context *cx)
 		if (ret > 0)
 			ret = 0;
 	}
-	load_sort(l, false);
+	if (!ret)
+		load_sort(l, false);
 	/*
 	 * Another log helps if it moves blocks, or the log itself to the front,
 	 * or if superblocks name a younger one then.
