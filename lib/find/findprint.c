@@ -52,32 +52,24 @@ static const char *const fixes[RULE_FIX_COUNT] = {
 	[RULE_FIX_ZONES] = "zones",
 };
 
-/* SLUG: PLACE: what is wrong (wanted W, got G): detail */
-static void print_line(struct report *r, const struct finding *f)
+void findprint_finding(struct report *r, const struct finding *f)
 {
 	const struct rule_info *rule = rule_info(f->rule);
 	char place[PLACE_TEXT_MAX], numbers[80] = "";
 
-	place_text(&f->place, place);
-	if (f->has_want && f->has_got)
-		snprintf(numbers, sizeof(numbers),
-			 " (wanted %" PRIu64 ", got %" PRIu64 ")", f->want,
-			 f->got);
-	else if (f->has_want || f->has_got)
-		snprintf(numbers, sizeof(numbers), " (%s %" PRIu64 ")",
-			 f->has_got ? "got" : "wanted",
-			 f->has_got ? f->got : f->want);
-	report_text(r, "%s: %s: %s%s%s%s", rule->slug, place, rule->text,
-		    numbers, f->detail ? ": " : "",
-		    f->detail ? f->detail : "");
-}
-
-void findprint_finding(struct report *r, const struct finding *f)
-{
-	const struct rule_info *rule = rule_info(f->rule);
-
 	if (report_is_text(r)) {
-		print_line(r, f);
+		place_text(&f->place, place);
+		if (f->has_want && f->has_got)
+			snprintf(numbers, sizeof(numbers),
+				 " (wanted %" PRIu64 ", got %" PRIu64 ")",
+				 f->want, f->got);
+		else if (f->has_want || f->has_got)
+			snprintf(numbers, sizeof(numbers), " (%s %" PRIu64 ")",
+				 f->has_got ? "got" : "wanted",
+				 f->has_got ? f->got : f->want);
+		report_text(r, "%s: %s: %s%s%s%s", rule->slug, place,
+			    rule->text, numbers, f->detail ? ": " : "",
+			    f->detail ? f->detail : "");
 		return;
 	}
 	report_begin(r, "finding", NULL);
