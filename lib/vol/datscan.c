@@ -55,32 +55,12 @@ struct group_walk {
 	bool have_bitmap;
 };
 
-static int visit_entries(struct group_walk *w, struct context *cx,
-			 const struct datscan_block *block)
-{
-	const struct datscan_visitor *v = w->scan->visitor;
-	const struct nilfs_dat_entry *de;
-	uint32_t i;
-	int err = 0;
-
-	if (v->entries)
-		return v->entries(v->arg, cx, w->worker, block);
-	for (i = datscan_next_used(block, 0); i < block->count && !err;
-	     i = datscan_next_used(block, i + 1)) {
-		de = datscan_entry(block, i);
-		err = v->block ? v->block(v->arg, cx, le64_get(de->de_blocknr),
-					  block->first + i, de, NULL) :
-				 v->used(v->arg, cx, w->worker,
-					 block->first + i, de);
-	}
-	return err;
-}
-
 /* Visits N blocks in DATA that follow one another in the file and a group. */
 static int visit_blocks(struct group_walk *w, struct context *cx,
 		       uint64_t blkoff, const char *data, uint32_t n)
 {
 	const struct nilfs_geometry *geo = &w->scan->vol->geo;
+	const struct datscan_visitor *v = w->scan->visitor;
 	const struct palloc *p = &w->scan->vol->dat_palloc;
 	uint8_t *bitmap = w->scan->workers[w->worker].bitmap;
 	bool filled = p->entries_per_block * p->entry_size == p->block_size;
@@ -88,8 +68,9 @@ static int visit_blocks(struct group_walk *w, struct context *cx,
 		.stride = p->entry_size,
 		.bitmap = bitmap,
 	};
+	const struct nilfs_dat_entry *de;
 	struct palloc_block what;
-	uint32_t i, joined;
+	uint32_t i, k, joined;
 	int err = 0;
 
 	for (i = 0; i < n && !err; i += joined) {
@@ -110,7 +91,19 @@ static int visit_blocks(struct group_walk *w, struct context *cx,
 		block.first = what.first;
 		block.count = (uint32_t)what.count * joined;
 		block.bit = (uint32_t)(what.first % p->entries_per_group);
-		err = visit_entries(w, cx, &block);
+		if (v->entries) {
+			err = v->entries(v->arg, cx, w->worker, &block);
+			continue;
+		}
+		for (k = datscan_next_used(&block, 0); k < block.count && !err;
+		     k = datscan_next_used(&block, k + 1)) {
+			de = datscan_entry(&block, k);
+			err = v->block ? v->block(v->arg, cx,
+						  le64_get(de->de_blocknr),
+						  block.first + k, de, NULL) :
+					 v->used(v->arg, cx, w->worker,
+						 block.first + k, de);
+		}
 	}
 	return err;
 }

@@ -23,7 +23,6 @@
 
 struct collector {
 	struct volume *vol;
-	const struct recovery *rec;
 	struct rollforward *rf;
 	size_t capacity;
 	uint64_t complete;	/* blocks of logical logs whose end was seen */
@@ -73,39 +72,6 @@ static int take_log(struct collector *c, struct context *cx, uint64_t pseg,
 	return ret;
 }
 
-static int walk_logs(struct collector *c, struct context *cx)
-{
-	const struct nilfs_geometry *geo = &c->vol->geo;
-	const struct recovery *rec = c->rec;
-	struct recovery_place at = {
-		.pseg = rec->orphans_start,
-		.seq = rec->orphans_start_seq,
-		.segnum = geometry_segment_of(geo, rec->orphans_start),
-	};
-	struct nilfs_segment_summary ss;
-	bool more = true, last;
-	int err;
-
-	at.nextnum = at.segnum;
-	while (more && (at.segnum != rec->last_segnum ||
-			at.pseg <= rec->last_pseg)) {
-		last = at.pseg == rec->orphans_end;
-		err = logcheck_read(c->vol, cx, at.pseg, at.seq, &ss);
-		if (err && err != -EUCLEAN)
-			return err;
-		if (err) {
-			fail_clear(cx);
-			more = !last && recovery_next_segment(&at, geo);
-			continue;
-		}
-		err = take_log(c, cx, at.pseg, &ss);
-		if (err)
-			return err;
-		more = !last && recovery_next_log(&at, geo, &ss);
-	}
-	return 0;
-}
-
 /* By inode and block, the newest of equals first. */
 static int compare_block(const void *a, const void *b)
 {
@@ -139,14 +105,36 @@ void rollforward_sort(struct rollforward *rf)
 int rollforward_collect(struct volume *vol, struct context *cx,
 			const struct recovery *rec, struct rollforward **rfp)
 {
-	struct collector c = { .vol = vol, .rec = rec };
+	const struct nilfs_geometry *geo = &vol->geo;
+	struct recovery_place at = {
+		.pseg = rec->orphans_start,
+		.seq = rec->orphans_start_seq,
+		.segnum = geometry_segment_of(geo, rec->orphans_start),
+		.nextnum = geometry_segment_of(geo, rec->orphans_start),
+	};
+	bool more = rec->orphans_start && rec->orphans_end, last;
+	struct collector c = { .vol = vol };
+	struct nilfs_segment_summary ss;
 	int err = 0;
 
 	c.rf = calloc(1, sizeof(*c.rf));
 	if (!c.rf)
 		return fail(cx, -ENOMEM, "list of salvaged blocks");
-	if (rec->orphans_start && rec->orphans_end)
-		err = walk_logs(&c, cx);
+	while (more && !err && (at.segnum != rec->last_segnum ||
+				at.pseg <= rec->last_pseg)) {
+		last = at.pseg == rec->orphans_end;
+		err = logcheck_read(vol, cx, at.pseg, at.seq, &ss);
+		if (err == -EUCLEAN) {
+			fail_clear(cx);
+			err = 0;
+			more = !last && recovery_next_segment(&at, geo);
+			continue;
+		}
+		if (!err)
+			err = take_log(&c, cx, at.pseg, &ss);
+		if (!err)
+			more = !last && recovery_next_log(&at, geo, &ss);
+	}
 	if (err) {
 		rollforward_free(c.rf);
 		return err;
