@@ -23,7 +23,7 @@
 #include "dev/patched.h"
 #include "find/findprint.h"
 #include "fsck/apply/repair.h"
-#include "log/repairwriter.h"
+#include "log/directwriter.h"
 #include "vol/cptable.h"
 #include "vol/sutable.h"
 
@@ -366,10 +366,10 @@ static int rebuild_counters(struct fixer_job *job, struct context *cx)
 	    findings_count(f, RULE_SU_NDIRTY)) {
 		fixers_note(job, "segment usage file: header rebuilt");
 		err = metafile_change(
-			repairwriter_file(job->writer, NILFS_SUFILE_INO), cx, 0,
+			directwriter_file(job->writer, NILFS_SUFILE_INO), cx, 0,
 			&header, NULL);
 	}
-	return err ? err : repairwriter_changed(job->writer, cx);
+	return err ? err : directwriter_changed(job->writer, cx);
 }
 
 static int count_again(struct repair *r, struct context *cx)

@@ -30,7 +30,7 @@
 #include "gc/precheck.h"
 #include "log/checkpoints.h"
 #include "log/exactcounts.h"
-#include "log/repairwriter.h"
+#include "log/directwriter.h"
 #include "vol/cptable.h"
 #include "vol/volume.h"
 
@@ -178,7 +178,7 @@ static int set_snapshots(void *arg, struct context *cx, struct writer *w)
 			ret = checkpoints_unset(w, cx, cno);
 	}
 	if (!ret && counts)
-		repairwriter_exact(w);
+		directwriter_exact(w);
 	c->taken = c->o->take_snapshot ? writer_cno(w) : 0;
 	return ret;
 }

@@ -22,8 +22,8 @@
 #include "dev/overlay.h"
 #include "dev/patched.h"
 #include "fsck/derive/derived.h"
+#include "log/directwriter.h"
 #include "log/meta/metafile.h"
-#include "log/repairwriter.h"
 
 #define TRIES 4
 
@@ -94,7 +94,7 @@ static int rewrite_block(struct fixer_job *job, struct context *cx)
 		const struct derived_block *b = &d->blocks[i];
 
 		if (is_rewritten(b))
-			err = metafile_touch(repairwriter_file(job->writer,
+			err = metafile_touch(directwriter_file(job->writer,
 							       b->ino),
 					     cx, 0, b->blkoff);
 		else
@@ -103,7 +103,7 @@ static int rewrite_block(struct fixer_job *job, struct context *cx)
 						       b->blocknr));
 	}
 	if (!err)
-		err = repairwriter_changed(job->writer, cx);
+		err = directwriter_changed(job->writer, cx);
 	moved = err ? 0 : bitmap_count(&segments);
 	if (moved) {
 		err = fix_moves_empty(job, cx, &segments, NULL, 0);
@@ -282,10 +282,10 @@ static int redo_in_log(struct fixer_job *job, struct context *cx)
 	int err = fix_checkpoints(job, cx, NULL, 0);
 
 	if (!err)
-		err = repairwriter_changed(job->writer, cx);
+		err = directwriter_changed(job->writer, cx);
 	if (!err)
 		err = fix_segments(job, cx, NULL, 0);
-	return err ? err : repairwriter_changed(job->writer, cx);
+	return err ? err : directwriter_changed(job->writer, cx);
 }
 
 static int remap_dat(struct fixer_job *job, struct context *cx)
@@ -310,7 +310,7 @@ static int try_all(struct repair *r, struct context *cx, struct derived *d)
 	struct round remap = {
 		.stage = RULE_STAGE_DAT,
 		.begin = remap_dat,
-		.rebuilt = REPAIRWRITER_FILE(NILFS_DAT_INO),
+		.rebuilt = DIRECTWRITER_FILE(NILFS_DAT_INO),
 	};
 	int ret = 0;
 

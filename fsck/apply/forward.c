@@ -19,9 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/directwriter.h"
 #include "log/inodes.h"
 #include "log/remap.h"
-#include "log/repairwriter.h"
 #include "vol/blockmap.h"
 #include "vol/salvage.h"
 
@@ -127,7 +127,7 @@ static int write_files(struct fixer_job *job, struct context *cx)
 			if (!ret && is_kept)
 				ret = remap_keep(f.map, cx, item.key, item.ptr);
 			else if (!ret)
-				ret = repairwriter_end(f.w, cx, item.ptr,
+				ret = directwriter_end(f.w, cx, item.ptr,
 						       METAFILE_MULTI);
 		}
 		blockmap_cursor_close(&cur);

@@ -51,7 +51,7 @@ struct round {
 	bool taken[RULE_FIX_COUNT];	/* kinds whose turn it is */
 	bool may_lose;		/* cpfile and ifile may be rebuilt */
 	size_t reclaim;		/* segments to take from old checkpoints */
-	/* Files that begin without blocks, REPAIRWRITER_FILE(): those given,
+	/* Files that begin without blocks, DIRECTWRITER_FILE(): those given,
 	   and those that turn out to need it. */
 	unsigned int rebuilt;
 	bool fresh_segment;	/* the latest one is emptied */

@@ -20,7 +20,7 @@
 #include "check/vblocks.h"
 #include "disk/checkpoint.h"
 #include "disk/dat.h"
-#include "log/repairwriter.h"
+#include "log/directwriter.h"
 #include "vol/blockmap.h"
 #include "vol/cptable.h"
 #include "vol/datscan.h"
@@ -53,7 +53,7 @@ static int take_entry(void *arg, struct context *cx, unsigned int worker,
 	if (dat_is_unwritten(de) || then == now ||
 	    sparse_test(&r->metadata, vblocknr))
 		return 0;
-	return repairwriter_set_end(r->w, cx, vblocknr,
+	return directwriter_set_end(r->w, cx, vblocknr,
 				    then ? NILFS_CNO_MAX : r->now);
 }
 
@@ -117,7 +117,7 @@ static int change_lives(struct fixer_job *job, struct context *cx)
 	if (!ret)
 		fixers_note(job, "checkpoint %" PRIu64 ": has the files of "
 			    "checkpoint %" PRIu64, r.now, r.cno);
-	return ret ? ret : repairwriter_changed(job->writer, cx);
+	return ret ? ret : directwriter_changed(job->writer, cx);
 }
 
 int rollback_run(struct repair *r, struct context *cx, uint64_t cno)

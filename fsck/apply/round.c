@@ -30,9 +30,9 @@
 #include "disk/segusage.h"
 #include "fsck/checkpoints/cpblocks.h"
 #include "log/checkpoints.h"
+#include "log/directwriter.h"
 #include "log/move.h"
 #include "log/newsupers.h"
-#include "log/repairwriter.h"
 #include "log/tables/segzones.h"
 #include "vol/cptable.h"
 #include "vol/datscan.h"
@@ -78,7 +78,7 @@ static unsigned int lost_files(const struct round *round, enum rule_fix kind,
 {
 	const struct place *place = &fix->place;
 	const struct check *c = round->job.check;
-	unsigned int sufile = REPAIRWRITER_FILE(NILFS_SUFILE_INO), files = 0;
+	unsigned int sufile = DIRECTWRITER_FILE(NILFS_SUFILE_INO), files = 0;
 
 	if (kind == RULE_FIX_CHECKPOINTS && round->taken[RULE_FIX_SEGMENTS] &&
 	    rule_has(fix->rule, RULE_CONTESTED) &&
@@ -92,13 +92,13 @@ static unsigned int lost_files(const struct round *round, enum rule_fix kind,
 		    findings_count(c->findings, RULE_SU_UNREADABLE))
 			files |= sufile;
 		return fix_dat_is_rebuilt(fix) ?
-			       files | REPAIRWRITER_FILE(NILFS_DAT_INO) : files;
+			       files | DIRECTWRITER_FILE(NILFS_DAT_INO) : files;
 	}
 	if (rule_has(fix->rule, RULE_LOSES_PART) &&
 	    (place->kind == PLACE_MAP || place->kind == PLACE_INODE) &&
 	    place->ino && place->ino == file_of[kind] &&
 	    (!place->cno || place->cno == c->vol->latest.cno))
-		files |= REPAIRWRITER_FILE(file_of[kind]);
+		files |= DIRECTWRITER_FILE(file_of[kind]);
 	return files;
 }
 
@@ -124,7 +124,7 @@ static int visit_entry(void *arg, struct context *cx, unsigned int worker,
 	if (!geometry_has_block(d->g, blocknr) ||
 	    !bitmap_test(&d->segments, geometry_segment_of(d->g, blocknr)))
 		return 0;
-	if (start < end && repairwriter_has_snapshot(d->writer, start, end))
+	if (start < end && directwriter_has_snapshot(d->writer, start, end))
 		return fail(cx, -ENOSPC, "virtual block %llu: may be of a "
 			    "snapshot", (unsigned long long)vblocknr);
 	if (array_reserve(cx, &d->numbers, &d->room, d->n + 1))
@@ -212,7 +212,7 @@ static int reclaim_segments(struct reclaim *d, struct context *cx,
 		err = move_free(job->writer, cx, segnum);
 	}
 	if (!err)
-		err = repairwriter_changed(job->writer, cx);
+		err = directwriter_changed(job->writer, cx);
 	if (!err && d->first < d->end)
 		fixers_note(job, "plain checkpoints from %llu to %llu: given "
 			    "up, for room in %zu segments",
@@ -228,13 +228,13 @@ static bool is_of_metadata(enum rule_stage stage)
 
 static int apply_fixers(struct round *round, struct context *cx)
 {
-	static const unsigned int ifile = REPAIRWRITER_FILE(NILFS_IFILE_INO);
+	static const unsigned int ifile = DIRECTWRITER_FILE(NILFS_IFILE_INO);
 	/* Files that begin without blocks are filled by their fixers. */
 	static const unsigned int filled[RULE_FIX_COUNT] = {
 		[RULE_FIX_CHECKPOINTS] =
-			REPAIRWRITER_FILE(NILFS_CPFILE_INO) | ifile,
+			DIRECTWRITER_FILE(NILFS_CPFILE_INO) | ifile,
 		[RULE_FIX_INODES] = ifile,
-		[RULE_FIX_SEGMENTS] = REPAIRWRITER_FILE(NILFS_SUFILE_INO),
+		[RULE_FIX_SEGMENTS] = DIRECTWRITER_FILE(NILFS_SUFILE_INO),
 	};
 	const struct plan_kind *kind = round->job.plan->kinds;
 	size_t i;
@@ -249,7 +249,7 @@ static int apply_fixers(struct round *round, struct context *cx)
 		/* The next fixer allocates from the files that this one has
 		   changed directly. */
 		if (!err && is_of_metadata(rule_stage_of_fix((enum rule_fix)i)))
-			err = repairwriter_changed(round->job.writer, cx);
+			err = directwriter_changed(round->job.writer, cx);
 	}
 	return err;
 }
@@ -263,7 +263,7 @@ static int open_writer(struct round *round, struct context *cx)
 	const struct plan_kind *moves = &kinds[RULE_FIX_MOVES];
 	const struct writer_options options =
 		writer_options_on(round->job.vol, round->job.time);
-	struct repairwriter_known known = {
+	struct directwriter_known known = {
 		.unusable = is_unusable,
 		.arg = c,
 		.from = round->from,
@@ -302,9 +302,9 @@ static int open_writer(struct round *round, struct context *cx)
 				latest->segnum;
 	/* Files whose map may have led to what is wrong with them. */
 	if (round->taken[RULE_FIX_CHECKPOINTS])
-		doubted |= REPAIRWRITER_FILE(NILFS_CPFILE_INO);
+		doubted |= DIRECTWRITER_FILE(NILFS_CPFILE_INO);
 	if (round->taken[RULE_FIX_INODES])
-		doubted |= REPAIRWRITER_FILE(NILFS_IFILE_INO);
+		doubted |= DIRECTWRITER_FILE(NILFS_IFILE_INO);
 	err = cpblocks_find_latest(&last, cx, c, doubted);
 	if (err)
 		return err;
@@ -315,7 +315,7 @@ static int open_writer(struct round *round, struct context *cx)
 		known.from = &last.cp;
 	known.rebuilt |= round->taken[RULE_FIX_INODES] ? last.rebuilt : last.must;
 	round->rebuilt = known.rebuilt;
-	return repairwriter_open(&round->job.writer, cx, round->job.vol,
+	return directwriter_open(&round->job.writer, cx, round->job.vol,
 				 &options, &known);
 }
 
@@ -354,7 +354,7 @@ int round_run(struct round *round, struct context *cx)
 	changed = round->rebuilt || round->recovered ||
 		  round->taken[RULE_FIX_LOG];
 	for (i = NILFS_DAT_INO; i <= NILFS_IFILE_INO && !err; i++)
-		changed |= metafile_is_changed(repairwriter_file(job->writer,
+		changed |= metafile_is_changed(directwriter_file(job->writer,
 								 i));
 	if (!err && changed) {
 		err = writer_commit(job->writer, cx, &end);

@@ -38,7 +38,7 @@
 #include "check/vblocks.h"
 #include "disk/bmap.h"
 #include "fsck/derive/fileblocks.h"
-#include "log/repairwriter.h"
+#include "log/directwriter.h"
 #include "vol/cptable.h"
 
 static int compare_copies(const void *a, const void *b)
@@ -368,17 +368,17 @@ static int judge_file(struct cpblocks_latest *k, struct context *cx,
 		.inode = inode,
 		.cno = c->vol->latest.cno,
 		.read = findings_count(c->findings, RULE_DEV_UNREADABLE),
-		.logs = doubted & REPAIRWRITER_FILE(ino),
+		.logs = doubted & DIRECTWRITER_FILE(ino),
 	};
 	struct liveblocks blocks = { 0 };
 	int err = liveblocks_gather(&blocks, cx, c, &q);
 
 	if (!liveblocks_is_whole(&blocks) || !blocks.n)
-		k->rebuilt |= REPAIRWRITER_FILE(ino);
-	if (k->rebuilt & REPAIRWRITER_FILE(ino) &&
+		k->rebuilt |= DIRECTWRITER_FILE(ino);
+	if (k->rebuilt & DIRECTWRITER_FILE(ino) &&
 	    (ino == NILFS_CPFILE_INO || !blocks.n ||
 	     (bmap_is_btree(inode->i_bmap) && bmap_root_check(inode->i_bmap))))
-		k->must |= REPAIRWRITER_FILE(ino);
+		k->must |= DIRECTWRITER_FILE(ino);
 	liveblocks_fini(&blocks);
 	return err;
 }
@@ -436,6 +436,6 @@ int cpblocks_find_latest(struct cpblocks_latest *k, struct context *cx,
 	}
 	liveblocks_fini(&blocks);
 	if (!ret && !usable)
-		k->rebuilt = k->must = REPAIRWRITER_FILE(NILFS_CPFILE_INO);
+		k->rebuilt = k->must = DIRECTWRITER_FILE(NILFS_CPFILE_INO);
 	return ret;
 }

@@ -85,13 +85,13 @@ cpblocks_at(const struct nilfs_geometry *geo, void *block, uint64_t cno)
    whether the files it needs can be changed in place. */
 struct cpblocks_latest {
 	/*
-	 * For repairwriter_known.from: the entry of the latest
+	 * For directwriter_known.from: the entry of the latest
 	 * checkpoint.  Where no copy of it is left its ifile has no map, and
 	 * its counts are those of an older checkpoint.
 	 */
 	struct nilfs_checkpoint cp;
 	/*
-	 * For repairwriter_known.rebuilt: cpfile and ifile if their maps do not
+	 * For directwriter_known.rebuilt: cpfile and ifile if their maps do not
 	 * lead to all of their blocks; and of these the ones without which no
 	 * log can be written.
 	 */
@@ -106,7 +106,7 @@ bool cpblocks_is_doubtful(const struct check *c);
 
 /*
  * Finds it in the cpfile as it is, or in the logs, which are asked as well
- * whether the maps of the files DOUBTED (as in repairwriter_known.rebuilt) have
+ * whether the maps of the files DOUBTED (as in directwriter_known.rebuilt) have
  * the right blocks.  What begins again is filled by fix_checkpoints() and
  * fix_inodes(), which must run then.  -ENOMEM, -EINTR.
  */

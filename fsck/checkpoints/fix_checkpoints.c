@@ -43,7 +43,7 @@
 #include "fsck/derive/derived.h"
 #include "fsck/derive/fileblocks.h"
 #include "fsck/plan/fixers.h"
-#include "log/repairwriter.h"
+#include "log/directwriter.h"
 
 #define SECTOR 512u
 
@@ -450,7 +450,7 @@ static int repair_finding(struct cpfix *f, struct context *cx,
 		return 0;
 	if (of_inode && fix->rule == RULE_INODE_BLOCKS &&
 	    (!ifile || cno == f->latest))
-		repairwriter_recount(f->job->writer, place->ino,
+		directwriter_recount(f->job->writer, place->ino,
 				     fix->want / (f->geo->block_size / SECTOR));
 	if (of_inode)
 		fixers_note(f->job, "inodes of metadata files: fields made "
@@ -463,7 +463,7 @@ static int repair_finding(struct cpfix *f, struct context *cx,
 	memcpy(&cp, (const char *)data + checkpoint_offset(f->geo, cno),
 	       sizeof(cp));
 	if (of_inode)
-		repairwriter_plain(&cp.cp_ifile_inode);
+		directwriter_plain(&cp.cp_ifile_inode);
 	if (of_inode && fix->rule == RULE_INODE_BLOCKS)
 		cp.cp_ifile_inode.i_blocks = want;
 	if (inodes)
@@ -482,7 +482,7 @@ static int repair_finding(struct cpfix *f, struct context *cx,
 			    blocks ? "blocks" : "for its time");
 	if (ret >= 0 && (inodes || blocks) && cno == f->latest &&
 	    !checkpoint_is_invalid(&cp))
-		repairwriter_counts(f->job->writer,
+		directwriter_counts(f->job->writer,
 				    le64_get(cp.cp_inodes_count),
 				    le64_get(cp.cp_blocks_count));
 	return ret < 0 ? ret : 0;
@@ -491,7 +491,7 @@ static int repair_finding(struct cpfix *f, struct context *cx,
 int fix_checkpoints(struct fixer_job *job, struct context *cx,
 		    const struct finding *fixes, size_t n)
 {
-	struct metafile *m = repairwriter_file(job->writer, NILFS_CPFILE_INO);
+	struct metafile *m = directwriter_file(job->writer, NILFS_CPFILE_INO);
 	struct cpfix f;
 	size_t i;
 	int err;
@@ -502,7 +502,7 @@ int fix_checkpoints(struct fixer_job *job, struct context *cx,
 	   sector; one that is rebuilt counts like any other. */
 	for (i = 0; i < n; i++)
 		if (fixes[i].rule == RULE_CP_HEADER_MISSING)
-			repairwriter_recount(job->writer, NILFS_CPFILE_INO,
+			directwriter_recount(job->writer, NILFS_CPFILE_INO,
 					     metafile_nblocks(m));
 	err = open_cpfix(&f, cx, job, m, NULL);
 	if (!err && !f.rebuilt && !liveblocks_is_whole(&f.blocks.live))

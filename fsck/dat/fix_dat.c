@@ -23,7 +23,7 @@
 
 #include "base/numlist.h"
 #include "check/logs/listings.h"
-#include "log/repairwriter.h"
+#include "log/directwriter.h"
 
 bool fix_dat_is_rebuilt(const struct finding *fix)
 {
@@ -271,7 +271,7 @@ int fix_dat(struct fixer_job *job, struct context *cx, const struct finding *fix
 {
 	struct rebuild r = {
 		.job = job,
-		.m = repairwriter_file(job->writer, NILFS_DAT_INO),
+		.m = directwriter_file(job->writer, NILFS_DAT_INO),
 		.p = &job->vol->dat_palloc,
 		.own.of_file = NILFS_DAT_INO,
 	};
@@ -305,7 +305,7 @@ int fix_dat(struct fixer_job *job, struct context *cx, const struct finding *fix
 		fixers_note(job, "DAT: missing blocks of %zu %s filled",
 			    r.filled, r.filled == 1 ? "group" : "groups");
 	if (!err && (remap || lacking.n))
-		err = repairwriter_changed(job->writer, cx);
+		err = directwriter_changed(job->writer, cx);
 	free(r.descs);
 	free(r.wrong.list);
 	free(lacking.list);

@@ -31,9 +31,9 @@
 #include "check/vblocks.h"
 #include "disk/dirent.h"
 #include "disk/inode.h"
+#include "log/directwriter.h"
 #include "log/inodes.h"
 #include "log/remap.h"
-#include "log/repairwriter.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 
@@ -325,7 +325,7 @@ static int end_blocks(struct maprebuild *r, struct context *cx,
 	for (i = 0; i < list->n && !err; i++) {
 		if (numlist_has(&r->living, list->list[i]))
 			continue;
-		err = repairwriter_end(r->m->job->writer, cx, list->list[i],
+		err = directwriter_end(r->m->job->writer, cx, list->list[i],
 				       METAFILE_MULTI);
 		if (err == -EUCLEAN) {
 			fail_clear(cx);

@@ -27,9 +27,9 @@
 #include "check/names/names.h"
 #include "disk/dirpack.h"
 #include "fsck/names/namefix.h"
+#include "log/directwriter.h"
 #include "log/inodes.h"
 #include "log/remap.h"
-#include "log/repairwriter.h"
 
 #define INO_NAME_MAX 24
 #define HOLE_MOST 64u /* blocks missing between others that keep theirs */
@@ -65,7 +65,7 @@ struct dirwrite {
 /* The block is part of the directory no longer. */
 static int end_block(struct dirwrite *w, struct context *cx, uint64_t vblocknr)
 {
-	int err = repairwriter_end(w->f->job->writer, cx, vblocknr,
+	int err = directwriter_end(w->f->job->writer, cx, vblocknr,
 				   METAFILE_MULTI);
 
 	/* One that ended before had two users, and this was the last. */

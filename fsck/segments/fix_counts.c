@@ -18,7 +18,7 @@
 #include "disk/ondisk.h"
 #include "fsck/plan/fixers.h"
 #include "log/exactcounts.h"
-#include "log/repairwriter.h"
+#include "log/directwriter.h"
 #include "vol/translate.h"
 
 static int end_leaks(struct fixer_job *job, struct context *cx, bool snapshots)
@@ -35,7 +35,7 @@ static int end_leaks(struct fixer_job *job, struct context *cx, bool snapshots)
 		/* A file that no checkpoint has is of no known kind: no
 		   snapshot saw it. */
 		if (!snapshots)
-			err = repairwriter_end(job->writer, cx, number,
+			err = directwriter_end(job->writer, cx, number,
 					       sparse_test(&c->lingering,
 							   number) ?
 						       METAFILE_MULTI :
@@ -43,7 +43,7 @@ static int end_leaks(struct fixer_job *job, struct context *cx, bool snapshots)
 		else
 			err = translate_entry(job->vol, cx, number, &de);
 		if (!err && snapshots)
-			err = repairwriter_set_end(job->writer, cx, number,
+			err = directwriter_set_end(job->writer, cx, number,
 						   le64_get(de.de_start));
 		ended += !err;
 		if (err == -EUCLEAN) {

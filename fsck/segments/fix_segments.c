@@ -36,8 +36,8 @@
 #include "check/logs/listings.h"
 #include "disk/segusage.h"
 #include "fsck/plan/fixers.h"
+#include "log/directwriter.h"
 #include "log/exactcounts.h"
-#include "log/repairwriter.h"
 #include "log/tables/segzones.h"
 #include "vol/datscan.h"
 #include "vol/volume.h"
@@ -349,7 +349,7 @@ int fix_segments_all(struct fixer_job *job, struct context *cx,
 	struct work w = {
 		.job = job,
 		.which = which,
-		.sufile = repairwriter_file(job->writer, NILFS_SUFILE_INO),
+		.sufile = directwriter_file(job->writer, NILFS_SUFILE_INO),
 	};
 	/* The pass over the DAT reported unreadable blocks. */
 	const struct datscan_visitor visitor = {
@@ -397,7 +397,7 @@ int fix_segments(struct fixer_job *job, struct context *cx,
 		 const struct finding *fixes, size_t n)
 {
 	const struct nilfs_geometry *geo = &job->vol->geo;
-	bool rebuilt = repairwriter_is_rebuilt(job->writer, NILFS_SUFILE_INO);
+	bool rebuilt = directwriter_is_rebuilt(job->writer, NILFS_SUFILE_INO);
 	uint64_t segnum, changed, counted;
 	struct bitmap which;
 	void *header;
@@ -430,7 +430,7 @@ int fix_segments(struct fixer_job *job, struct context *cx,
 			    (unsigned long long)changed);
 	/* Its counts are the writer's, who comes only where something is. */
 	return !rebuilt && !changed && !n ? 0 :
-	       metafile_change(repairwriter_file(job->writer,
+	       metafile_change(directwriter_file(job->writer,
 						 NILFS_SUFILE_INO),
 			       cx, 0, &header, NULL);
 }

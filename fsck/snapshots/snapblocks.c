@@ -9,7 +9,7 @@
  * Where an undo file has what was there a block is changed where it is: the
  * exception to the rule that every change is one more log.  Else every
  * checkpoint that has it gets a new one instead, with the same life
- * (log/past.h): no node and no inode is in checkpoints that do not all have
+ * (directwriter_replace()): no node and no inode is in checkpoints that do not all have
  * what it points to, so those that point to it are replaced likewise, each
  * once, up to the inode of the ifile, which stands in the cpfile.  What was
  * replaced is remembered, and several checkpoints share the new blocks as they
@@ -33,9 +33,8 @@
 #include "disk/checkpoint.h"
 #include "disk/inode.h"
 #include "disk/segsum.h"
+#include "log/directwriter.h"
 #include "log/meta/bmapnode.h"
-#include "log/past.h"
-#include "log/repairwriter.h"
 #include "vol/cptable.h"
 #include "vol/logcheck.h"
 #include "vol/root.h"
@@ -254,15 +253,15 @@ static int follow(struct pastwrite *w, struct context *cx,
 		b = snapblocks_find(w->p, what.vblocknr);
 		ret = 0;
 		if (!b->number) {
-			const struct past_block past = {
+			const struct directwriter_block old = {
 				.ino = b->ino,
 				.blkoff = b->key,
 				.is_node = b->level > 0,
 				.vblocknr = b->vblocknr,
 			};
 
-			ret = past_replace(w->p->job->writer, cx, &past,
-					   b->content, &b->number);
+			ret = directwriter_replace(w->p->job->writer, cx, &old,
+						   b->content, &b->number);
 			if (ret)
 				return ret;
 		}
@@ -317,7 +316,7 @@ static int look_at(struct pastwrite *w, struct context *cx, uint64_t cno)
 		if (ret <= 0)
 			return ret;
 		ret = metafile_change(
-			repairwriter_file(w->p->job->writer, NILFS_CPFILE_INO),
+			directwriter_file(w->p->job->writer, NILFS_CPFILE_INO),
 			cx, checkpoint_blkoff(&vol->geo, cno), &data, NULL);
 		if (ret)
 			return ret;

@@ -38,7 +38,7 @@
 #include "fsck/derive/liveblocks.h"
 #include "fsck/snapshots/snapblocks.h"
 #include "fsck/tree/inodeedit.h"
-#include "log/repairwriter.h"
+#include "log/directwriter.h"
 #include "vol/root.h"
 
 #define SECTOR 512
@@ -205,7 +205,7 @@ static int repair_groups(struct fixer_job *job, struct context *cx,
 	int ret = open_group(&g, cx, job);
 
 	numlist_settle(groups);
-	g.latest = repairwriter_file(job->writer, NILFS_IFILE_INO);
+	g.latest = directwriter_file(job->writer, NILFS_IFILE_INO);
 	for (i = 0; i < groups->n && ret >= 0; i++) {
 		g.number = groups->list[i];
 		blkoff = palloc_bitmap_blkoff(g.p, g.number);
@@ -233,7 +233,7 @@ int fix_ifile(struct fixer_job *job, struct context *cx,
 	int err;
 
 	/* It is filled with what it had, and counted then. */
-	if (repairwriter_is_rebuilt(job->writer, NILFS_IFILE_INO))
+	if (directwriter_is_rebuilt(job->writer, NILFS_IFILE_INO))
 		return 0;
 	err = open_group(&g, cx, job);
 	for (i = 0; i <= n && !err; i++) {
@@ -263,7 +263,7 @@ int fix_ifile(struct fixer_job *job, struct context *cx,
 		fixers_note(job, "inode file: bitmaps and counts of %zu %s "
 			    "recomputed", groups.n,
 			    groups.n == 1 ? "group" : "groups");
-		err = repairwriter_changed(job->writer, cx);
+		err = directwriter_changed(job->writer, cx);
 		if (!err)
 			err = fix_inodes_leaked(job, cx);
 	}
@@ -413,7 +413,7 @@ static int take_block(struct filling *f, struct context *cx, uint64_t cno,
 static int ask_older(struct filling *f, struct context *cx)
 {
 	struct volume *vol = f->job->vol;
-	struct metafile *cpfile = repairwriter_file(f->job->writer,
+	struct metafile *cpfile = directwriter_file(f->job->writer,
 						    NILFS_CPFILE_INO);
 	uint64_t cno = vol->latest.cno, blkoff = UINT64_MAX;
 	le64 last[NILFS_INODE_BMAP_SIZE] = { 0 };
@@ -511,7 +511,7 @@ int fix_ifile_fill(struct fixer_job *job, struct context *cx,
 	struct filling f = {
 		.job = job,
 		.p = &job->vol->ifile_palloc,
-		.ifile = repairwriter_file(job->writer, NILFS_IFILE_INO),
+		.ifile = directwriter_file(job->writer, NILFS_IFILE_INO),
 	};
 	struct cpblocks_latest k;
 	const struct liveblocks_question q = {
@@ -558,7 +558,7 @@ int fix_ifile_fill(struct fixer_job *job, struct context *cx,
 		      (f.p->block_size / SECTOR);
 		count = le64_get(k.cp.cp_blocks_count);
 		f.unknown = blocks.partial || !old;
-		repairwriter_counts(job->writer, le64_get(k.cp.cp_inodes_count),
+		directwriter_counts(job->writer, le64_get(k.cp.cp_inodes_count),
 				    count - (old < count ? old : count));
 		fixers_note(job, "ifile: %zu blocks found by its map and the "
 			    "logs", blocks.n);

@@ -24,7 +24,7 @@
 #include "check/logs/listings.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
-#include "log/repairwriter.h"
+#include "log/directwriter.h"
 
 struct fixing {
 	struct inodeedit e;
@@ -328,7 +328,7 @@ int fix_inodes(struct fixer_job *job, struct context *cx,
 	int ret = fix_ifile_fill(job, cx, fixes, n);
 
 	/* What was found is of the ifile that this one replaces. */
-	if (ret < 0 || repairwriter_is_rebuilt(job->writer, NILFS_IFILE_INO))
+	if (ret < 0 || directwriter_is_rebuilt(job->writer, NILFS_IFILE_INO))
 		return ret < 0 ? ret : 0;
 	ret = fix_inodes_snapshots(&snap, cx, fixes, n,
 			      ret ? FIX_INODES_SPARING : FIX_INODES_LATEST);

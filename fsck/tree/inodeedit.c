@@ -38,7 +38,7 @@
 #include "disk/inode.h"
 #include "fsck/maps/mapfile.h"
 #include "log/remap.h"
-#include "log/repairwriter.h"
+#include "log/directwriter.h"
 #include "vol/root.h"
 #include "vol/symlink.h"
 
@@ -217,7 +217,7 @@ int inodeedit_open(struct inodeedit *e, struct context *cx,
 		.geo = &job->vol->geo,
 		.latest = job->vol->latest.cno,
 		.palloc = palloc,
-		.ifile = repairwriter_file(job->writer, NILFS_IFILE_INO),
+		.ifile = directwriter_file(job->writer, NILFS_IFILE_INO),
 		.snap = snap,
 	};
 	vblocks_init(&e->vblocks, job->vol, NULL);
@@ -474,9 +474,9 @@ int inodeedit_close(struct inodeedit *e, struct context *cx, int err)
 	if (!err && e->nborrowed)
 		err = fix_maps_of(e->job, cx, e->borrowed, e->nborrowed);
 	if (!err)
-		repairwriter_counts_by(e->job->writer, e->more, 0);
+		directwriter_count_inodes(e->job->writer, e->more);
 	if (!err && e->bits)
-		err = repairwriter_changed(e->job->writer, cx);
+		err = directwriter_changed(e->job->writer, cx);
 	free(e->borrowed);
 	free(e->block);
 	free(e->inos);

@@ -30,7 +30,7 @@
 #include "log/checkpoints.h"
 #include "log/exactcounts.h"
 #include "log/move.h"
-#include "log/repairwriter.h"
+#include "log/directwriter.h"
 #include "log/resize.h"
 #include "vol/cptable.h"
 
@@ -96,13 +96,14 @@ static int open_writer(struct batch *b, struct context *cx)
 {
 	const struct batch_options *o = b->options;
 	struct writer_options options = writer_options_on(b->vol, o->time);
-	struct repairwriter_known known = {
+	struct directwriter_known known = {
 		.unusable = is_not_allocatable,
 		.arg = b,
 		.fresh_segment = o->fresh || b->load->facts->zones.torn,
 		.orphans_go = true,
 		.next_taken = o->next_taken,
 		.elsewhere = o->elsewhere,
+		.front = o->front,
 	};
 	size_t i;
 	int ret = bitmap_init(&b->victims, cx, b->vol->geo.nsegments);
@@ -111,14 +112,15 @@ static int open_writer(struct batch *b, struct context *cx)
 		return ret;
 	for (i = 0; !b->free_first && i < b->load->has.nvictims; i++)
 		bitmap_set(&b->victims, b->load->victims[i]);
-	if (o->size)
-		resize_apart(b->vol, &known);
+	/* No chain of old logs may lead to the new ones (lib/log/resize.h). */
+	if (o->size) {
+		known.fresh_segment = true;
+		known.seq = b->vol->latest.seq + b->vol->geo.nsegments + 2;
+	}
 	options.minor = true;
-	ret = repairwriter_open(&b->w, cx, b->vol, &options, &known);
+	ret = directwriter_open(&b->w, cx, b->vol, &options, &known);
 	if (!ret && o->size)
 		ret = resize_segments(b->w, cx, o->size->g.nsegments);
-	if (!ret && o->front)
-		move_to_front(b->w);
 	return ret;
 }
 
@@ -147,7 +149,7 @@ static int move_load(struct batch *b, struct context *cx, struct moved *m)
 		bool cut = o->size && mark->ino == NILFS_SUFILE_INO &&
 			   (mark->key >= segusage_nblocks(&o->size->g) ||
 			    (mark->level &&
-			     !metafile_has_nodes(repairwriter_file(b->w,
+			     !metafile_has_nodes(directwriter_file(b->w,
 								   mark->ino),
 						 mark->level)));
 

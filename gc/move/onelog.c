@@ -8,8 +8,8 @@
 #include "gc/move/onelog.h"
 
 #include "gc/plan/zoning.h"
+#include "log/directwriter.h"
 #include "log/newsupers.h"
-#include "log/repairwriter.h"
 #include "vol/sutable.h"
 
 int onelog_commit(struct writer *w, struct context *cx, struct volume *vol,
@@ -26,14 +26,14 @@ int onelog_append(struct context *cx, struct volume *vol,
 		  const struct writer_options *options, onelog_change *change,
 		  void *arg, struct writer_end *end)
 {
-	struct repairwriter_known known = { .unusable = NULL };
+	struct directwriter_known known = { .unusable = NULL };
 	struct zoning zones = { .vol = NULL };
 	struct writer *w = NULL;
 	int ret = zoning_open(&zones, cx, vol);
 
 	zoning_fill(&zones, &known);
 	if (!ret)
-		ret = repairwriter_open(&w, cx, vol, options, &known);
+		ret = directwriter_open(&w, cx, vol, options, &known);
 	if (!ret)
 		ret = change(arg, cx, w);
 	if (!ret)

@@ -22,7 +22,7 @@ typedef int onelog_change(void *arg, struct context *cx, struct writer *w);
 
 /*
  * One more log of VOL, with OPTIONS and what CHANGE does; *END is its result.
- * Fails as onelog_commit(), repairwriter_open() and CHANGE.
+ * Fails as onelog_commit(), directwriter_open() and CHANGE.
  */
 int onelog_append(struct context *cx, struct volume *vol,
 		  const struct writer_options *options, onelog_change *change,

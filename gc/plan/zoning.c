@@ -8,7 +8,7 @@
  * use, its zone is kept.  Zones left by an interruption are found by the next
  * run, which examines all zones and not only cleaned segments.
  *
- * A writer resets the zones that it uses itself; see log/repairwriter.h.
+ * A writer resets the zones that it uses itself; see log/directwriter.h.
  */
 #include "gc/plan/zoning.h"
 
@@ -17,8 +17,8 @@
 #include "base/checked.h"
 #include "dev/zone.h"
 #include "disk/segusage.h"
+#include "log/directwriter.h"
 #include "log/newsupers.h"
-#include "log/repairwriter.h"
 #include "log/tables/segzones.h"
 #include "vol/sutable.h"
 #include "vol/volume.h"
@@ -124,7 +124,7 @@ static bool is_never_taken(void *arg, uint64_t segnum)
 	return zoning_is_unusable(arg, segnum);
 }
 
-void zoning_fill(struct zoning *z, struct repairwriter_known *known)
+void zoning_fill(struct zoning *z, struct directwriter_known *known)
 {
 	known->unusable = is_never_taken;
 	known->arg = z;

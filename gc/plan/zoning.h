@@ -10,7 +10,7 @@
 #include "base/context.h"
 
 struct dev;
-struct repairwriter_known;
+struct directwriter_known;
 struct volume;
 
 struct zoning {
@@ -43,7 +43,7 @@ void zoning_close(struct zoning *z);
 bool zoning_is_unusable(const struct zoning *z, uint64_t segnum);
 
 /* KNOWN, all zero, for a writer that takes care of zones; borrows Z. */
-void zoning_fill(struct zoning *z, struct repairwriter_known *known);
+void zoning_fill(struct zoning *z, struct directwriter_known *known);
 
 /*
  * For the volume on DEV, whose SUFILE is known to be correct: resets all zones

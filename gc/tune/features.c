@@ -26,7 +26,7 @@
 #include "gc/move/target.h"
 #include "gc/plan/zoning.h"
 #include "log/newsupers.h"
-#include "log/repairwriter.h"
+#include "log/directwriter.h"
 #include "log/writer.h"
 #include "vol/liveness.h"
 #include "vol/sutable.h"
@@ -45,7 +45,7 @@ struct change {
 };
 
 /*
- * Fills the SUFILE of W, which repairwriter_open() began without blocks, as
+ * Fills the SUFILE of W, which directwriter_open() began without blocks, as
  * entries of another size are at other offsets; those of the old one end.
  * Segments that the writer allocates and frees meanwhile are counted by it, and
  * entered when the entries exist.  Clean segments need none.
@@ -53,7 +53,7 @@ struct change {
 static int fill_sufile(struct change *c, struct context *cx, struct writer *w)
 {
 	const struct nilfs_geometry *g = writer_geometry(w);
-	struct metafile *sufile = repairwriter_file(w, NILFS_SUFILE_INO);
+	struct metafile *sufile = directwriter_file(w, NILFS_SUFILE_INO);
 	struct nilfs_segment_usage_ext su;
 	struct blockmap_cursor blocks;
 	struct blockmap_item item;
@@ -66,7 +66,7 @@ static int fill_sufile(struct change *c, struct context *cx, struct writer *w)
 	/* All blocks and nodes. */
 	ret = blockmap_cursor_open(&blocks, cx, &c->old->sufile.map, 0, true);
 	while (!ret && (ret = blockmap_cursor_next(&blocks, cx, &item)) > 0)
-		ret = repairwriter_end(w, cx, item.ptr, METAFILE_SINGLE);
+		ret = directwriter_end(w, cx, item.ptr, METAFILE_SINGLE);
 	blockmap_cursor_close(&blocks);
 	if (!ret)
 		ret = metafile_change(sufile, cx, 0, &data, NULL);
@@ -96,9 +96,9 @@ static int fill_sufile(struct change *c, struct context *cx, struct writer *w)
 	}
 	sutable_cursor_close(&cur);
 	if (!ret)
-		ret = repairwriter_changed(w, cx);
+		ret = directwriter_changed(w, cx);
 	if (!ret && c->live)
-		repairwriter_exact(w);
+		directwriter_exact(w);
 	return ret;
 }
 
@@ -107,14 +107,14 @@ static int write_sufile_log(struct change *c, struct context *cx,
 {
 	const struct writer_options options =
 		writer_options_on(c->vol, c->time);
-	struct repairwriter_known known = {
-		.rebuilt = REPAIRWRITER_FILE(NILFS_SUFILE_INO)};
+	struct directwriter_known known = {
+		.rebuilt = DIRECTWRITER_FILE(NILFS_SUFILE_INO)};
 	struct writer *w = NULL;
 	int ret = zoning_open(&c->zones, cx, c->old);
 
 	zoning_fill(&c->zones, &known);
 	if (!ret)
-		ret = repairwriter_open(&w, cx, c->vol, &options, &known);
+		ret = directwriter_open(&w, cx, c->vol, &options, &known);
 	if (!ret)
 		ret = fill_sufile(c, cx, w);
 	if (!ret)

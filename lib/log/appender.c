@@ -11,12 +11,17 @@
  * The last logs of a checkpoint are held back until all are listed.  They have
  * the DAT, with the positions of all of them, and the SUFILE, with the block
  * counts of each segment.
+ *
+ * Blocks that are contiguous in the payload and in their numbers are merged,
+ * across files: a new volume has one run for each file and one place for all
+ * numbers between two B-tree nodes.
  */
 #include "log/appender.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
-#include "log/appender_log.h"
+#include "base/array.h"
 
 /* Blocks of the segment after the log that ended last. */
 static uint32_t rest_of_segment(const struct appender *a)
@@ -26,29 +31,7 @@ static uint32_t rest_of_segment(const struct appender *a)
 	return (uint32_t)(geometry_segment_end(a->g, a->segnum) - next);
 }
 
-static uint32_t limit(const struct appender *a, uint32_t rest)
-{
-	return a->log_blocks && a->log_blocks < rest ? a->log_blocks : rest;
-}
-
-/* Data blocks of one file that a log of LIMIT blocks holds. */
-static uint64_t capacity(const struct appender *a, uint32_t blocks)
-{
-	const struct loglayout_run run = {
-		.kind = LOGLAYOUT_DATA, .count = UINT32_MAX,
-	};
-	struct loglayout layout;
-	uint64_t room;
-
-	if (blocks < NILFS_PSEG_MIN_BLOCKS)
-		return 0;
-	loglayout_init(&layout, a->g, blocks);
-	room = loglayout_room(&layout, &run);
-	loglayout_fini(&layout);
-	return room;
-}
-
-uint64_t appender_room(const struct appender *a)
+uint64_t appender_room(const struct appender *a, enum appender_where where)
 {
 	/*
 	 * An inode number that no file has: it never continues an open finfo.
@@ -56,83 +39,172 @@ uint64_t appender_room(const struct appender *a)
 	const struct loglayout_run run = {
 		.ino = UINT64_MAX, .kind = LOGLAYOUT_DATA, .count = UINT32_MAX,
 	};
-
-	if (!a->log)
-		return capacity(a, limit(a, rest_of_segment(a)));
-	return loglayout_room(&a->log->layout, &run);
-}
-
-uint64_t appender_room_behind(const struct appender *a)
-{
 	uint32_t rest = rest_of_segment(a);
+	struct loglayout layout;
 
+	if (a->log && where == APPENDER_OPEN)
+		return loglayout_room(&a->log->layout, &run);
 	if (a->log)
 		rest -= loglayout_nblocks(&a->log->layout);
-	return capacity(a, limit(a, rest));
-}
-
-uint64_t appender_capacity(const struct appender *a)
-{
-	return capacity(a, limit(a, a->g->blocks_per_segment));
-}
-
-/* The segment that follows becomes the current one. */
-static int next_segment(struct appender *a, struct context *cx)
-{
-	uint64_t next = a->nextnum;
-	int ret = next == APPENDER_ANY ?
-			  segments_take(a->segments, cx, &next) :
-			  segments_begin(a->segments, cx, next);
-
-	if (ret)
-		return ret;
-	a->segnum = next;
-	a->seq++;
-	a->offset = 0;
-	ret = segments_take(a->segments, cx, &next);
-	a->nextnum = next;
-	return ret;
+	if (where == APPENDER_SEGMENT)
+		rest = a->g->blocks_per_segment;
+	if (a->log_blocks && a->log_blocks < rest)
+		rest = a->log_blocks;
+	if (rest < NILFS_PSEG_MIN_BLOCKS)
+		return 0;
+	loglayout_init(&layout, a->g, rest);
+	return loglayout_room(&layout, &run);
 }
 
 int appender_settle(struct appender *a, struct context *cx)
 {
-	uint64_t next;
+	uint64_t next = a->nextnum;
+	bool begins = !a->log && rest_of_segment(a) < NILFS_PSEG_MIN_BLOCKS;
 	int ret = 0;
 
-	if (!a->log && rest_of_segment(a) < NILFS_PSEG_MIN_BLOCKS)
-		return next_segment(a, cx);
-	if (a->nextnum == APPENDER_ANY) {
+	if (begins) {
+		ret = next == APPENDER_ANY ?
+			      segments_take(a->segments, cx, &next) :
+			      segments_begin(a->segments, cx, next);
+		if (ret)
+			return ret;
+		a->segnum = next;
+		a->seq++;
+		a->offset = 0;
+	}
+	if (begins || next == APPENDER_ANY) {
 		ret = segments_take(a->segments, cx, &next);
-		if (!ret)
-			a->nextnum = next;
+		a->nextnum = ret ? a->nextnum : next;
 	}
 	return ret;
 }
 
+/* Opens a log where A is unless one is open. */
 static int begin_log(struct appender *a, struct context *cx)
 {
+	struct appender_log *log;
+	uint32_t limit;
+	int ret = a->log ? 0 : appender_settle(a, cx);
+
+	if (ret || a->log)
+		return ret;
+	log = calloc(1, sizeof(*log));
+	if (!log)
+		return fail(cx, -ENOMEM, "log");
+	limit = rest_of_segment(a);
+	if (a->log_blocks && a->log_blocks < limit)
+		limit = a->log_blocks;
+	loglayout_init(&log->layout, a->g, limit);
+	log->segnum = a->segnum;
+	log->nextnum = a->nextnum;
+	log->seq = a->seq;
+	log->start = geometry_segment_start(a->g, a->segnum) + a->offset;
+	log->flags = a->flags | (a->first ? NILFS_SS_LOGBGN : 0);
+	a->first = false;
+	a->log = log;
+	return 0;
+}
+
+/* NULL is accepted. */
+static void free_log(struct appender_log *log)
+{
+	size_t i;
+
+	if (!log)
+		return;
+	for (i = 0; i < log->nruns; i++)
+		payload_put(log->runs[i].payload);
+	loglayout_fini(&log->layout);
+	free(log->runs);
+	free(log->places);
+	free(log->metas);
+	free(log);
+}
+
+/* Enters where the blocks of LOG, which is full, are: in the DAT, the SUFILE. */
+static int enter_log(struct appender *a, struct context *cx,
+		     const struct appender_log *log)
+{
+	uint64_t base = log->start + loglayout_nsumblk(&log->layout);
+	uint64_t end = base + log->layout.npayload;
+	int32_t live = (int32_t)log->layout.npayload - log->layout.super_root;
 	int ret;
+	size_t i;
 
-	if (a->log)
-		return 0;
-	ret = appender_settle(a, cx);
-	return ret ? ret : appender_log_make(a, cx,
-					     limit(a, rest_of_segment(a)));
+	for (i = 0; i < log->nplaces; i++) {
+		const struct appender_place *p = &log->places[i];
+
+		ret = p->moved ? dattable_move(a->dat, cx, p->first, p->count,
+					       base + p->index) :
+				 dattable_place(a->dat, cx, p->first, p->count,
+						base + p->index);
+		if (ret)
+			return ret;
+	}
+	ret = segments_wrote(a->segments, cx, log->segnum,
+			     (uint32_t)(end - geometry_segment_start(
+						      a->g, log->segnum)));
+	return ret ? ret : segments_count(a->segments, cx, log->start, live,
+					  0);
 }
 
-static void drop_log(struct appender *a)
+/* Once that is done for all logs: in the map of the DAT. */
+static int enter_dat(struct appender *a, struct context *cx,
+		     const struct appender_log *log)
 {
-	appender_log_free(a->log);
-	a->log = NULL;
+	uint64_t base = log->start + loglayout_nsumblk(&log->layout);
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; i < log->nmetas && !ret; i++) {
+		const struct appender_meta *c = &log->metas[i];
+
+		if (c->m == a->dat_file)
+			ret = metafile_place(c->m, cx, &c->block,
+					     base + c->index);
+	}
+	return ret;
 }
 
-/* Hands LOG, which has all its content, over. */
-static int submit(struct appender *a, struct context *cx,
-		  struct appender_log *log)
+/* Takes the content of metadata and hands LOG over. */
+static int submit_log(struct appender *a, struct context *cx,
+		      struct appender_log *log)
 {
-	int ret = appender_log_submit(a, cx, log);
+	const struct loglayout_header header = {
+		.flags = log->flags,
+		.seq = log->seq,
+		.create = a->time,
+		.next = geometry_segment_start(a->g, log->nextnum),
+		.cno = a->cno,
+	};
+	struct logout_log out = {
+		.blocknr = log->start,
+		.nsumblk = loglayout_nsumblk(&log->layout),
+		.runs = log->runs,
+		.nruns = (uint32_t)log->nruns,
+		.npayload = log->layout.npayload,
+		.whole = log->layout.super_root,
+	};
+	const void *data;
+	void *own;
+	size_t i;
+	int ret = 0;
 
-	appender_log_free(log);
+	for (i = 0; i < log->nmetas && !ret; i++) {
+		const struct appender_meta *c = &log->metas[i];
+
+		ret = metafile_take(c->m, cx, &c->block, &own, &data);
+		if (!ret)
+			payload_give(c->payload, c->at, own, data);
+	}
+	if (!ret)
+		ret = loglayout_close(&log->layout, cx, &header, &out.summary);
+	if (!ret) {
+		log->runs = NULL;
+		log->nruns = 0;
+		ret = logout_submit(a->out, cx, &out);
+	}
+	free_log(log);
 	return ret;
 }
 
@@ -155,12 +227,12 @@ int appender_end_log(struct appender *a, struct context *cx)
 		a->held_end = &log->next;
 		return 0;
 	}
-	ret = appender_log_enter(a, cx, log);
+	ret = enter_log(a, cx, log);
 	if (!ret)
-		ret = appender_log_enter_dat(a, cx, log);
+		ret = enter_dat(a, cx, log);
 	if (!ret)
-		return submit(a, cx, log);
-	appender_log_free(log);
+		return submit_log(a, cx, log);
+	free_log(log);
 	return ret;
 }
 
@@ -173,115 +245,64 @@ int appender_leave_segment(struct appender *a, struct context *cx)
 	return ret;
 }
 
-/* Records the index of each block of RUN, whose first one is INDEX. */
-static int add_place(struct appender *a, struct context *cx,
-		     const struct loglayout_run *run, uint32_t index,
-		     bool moved)
+/* COUNT blocks of PAYLOAD from AT on come next in LOG; it holds them. */
+static int add_run(struct appender_log *log, struct context *cx,
+		   struct payload *payload, uint64_t at, uint32_t count)
 {
-	const struct appender_place place = {
-		.first = run->vblocknr,
-		.index = index,
-		.count = run->count,
-		.moved = moved,
-	};
-	int ret = moved ? 0 : dattable_listed(a->dat, cx, run->vblocknr,
-					      run->count);
+	struct logout_run *last =
+		log->nruns ? &log->runs[log->nruns - 1] : NULL;
 
-	return ret ? ret : appender_log_add_place(a->log, cx, &place);
-}
-
-static int list_blocks(struct appender *a, struct context *cx,
-		       const struct loglayout_run *run, struct payload *payload,
-		       uint64_t at, bool moved, uint32_t *done)
-{
-	struct loglayout_run part = *run;
-	uint32_t index;
-	int ret = begin_log(a, cx);
-
-	*done = 0;
-	if (ret)
-		return ret;
-	part.count = loglayout_room(&a->log->layout, run);
-	if (!part.count)
+	if (last && last->payload == payload && last->at + last->count == at) {
+		last->count += count;
 		return 0;
-	ret = loglayout_add(&a->log->layout, cx, &part, &index);
-	if (!ret)
-		ret = appender_log_add_piece(a->log, cx, payload, at,
-					     part.count);
-	if (!ret && part.vblocknr)
-		ret = add_place(a, cx, &part, index, moved);
-	if (ret)
-		return ret;
-	*done = part.count;
+	}
+	if (array_reserve(cx, &log->runs, &log->runs_room,
+			  log->nruns + 1))
+		return -ENOMEM;
+	log->runs[log->nruns++] = (struct logout_run){
+		.payload = payload_hold(payload), .at = at, .count = count,
+	};
 	return 0;
 }
 
 int appender_list(struct appender *a, struct context *cx,
 		  const struct loglayout_run *run, struct payload *payload,
-		  uint64_t at, uint32_t *done)
+		  uint64_t at, bool moved, uint32_t *done)
 {
-	return list_blocks(a, cx, run, payload, at, false, done);
-}
+	struct appender_place place = {
+		.first = run->vblocknr, .moved = moved,
+	}, *last;
+	struct loglayout_run part = *run;
+	struct appender_log *log;
+	int ret = begin_log(a, cx);
 
-int appender_move_all(struct appender *a, struct context *cx,
-		      const struct loglayout_run *run,
-		      struct payload *payload, uint64_t at)
-{
-	struct loglayout_run rest = *run;
-	uint32_t done;
-	int ret;
-
-	while (rest.count) {
-		ret = list_blocks(a, cx, &rest, payload, at, true, &done);
-		if (!ret && !done)
-			ret = appender_end_log(a, cx);
-		if (ret)
-			return ret;
-		if (rest.vblocknr)
-			rest.vblocknr += done;
-		rest.blkoff += done;
-		rest.count -= done;
-		at += done;
-	}
-	return 0;
-}
-
-static enum loglayout_kind kind_of(const struct appender_file *file,
-				   const struct metafile_block *block)
-{
-	if (file->ino == NILFS_DAT_INO)
-		return block->level ? LOGLAYOUT_DAT_NODE : LOGLAYOUT_DAT_DATA;
-	return block->level ? LOGLAYOUT_NODE : LOGLAYOUT_DATA;
-}
-
-/* Lists BLOCK at TO, block AT of PAYLOAD: 1; 0 where HERE has no room. */
-static int list_block(struct appender *a, struct context *cx,
-		      const struct appender_file *file,
-		      const struct metafile_block *block,
-		      struct payload *payload, size_t at, bool here)
-{
-	const struct loglayout_run run = {
-		.ino = file->ino,
-		.cno = file->cno,
-		.kind = kind_of(file, block),
-		.level = (uint8_t)block->level,
-		.vblocknr = block->ptr,
-		.blkoff = block->key,
-		.count = 1,
-	};
-	uint32_t done = 0;
-	int ret = 0;
-
-	if (here && !a->log)
+	*done = 0;
+	if (ret)
+		return ret;
+	log = a->log;
+	part.count = loglayout_room(&log->layout, run);
+	if (!part.count)
 		return 0;
-	while (!ret && !done) {
-		ret = appender_list(a, cx, &run, payload, at, &done);
-		if (!ret && !done && here)
-			return 0;
-		if (!ret && !done)
-			ret = appender_end_log(a, cx);
-	}
-	return ret ? ret : 1;
+	place.count = part.count;
+	ret = loglayout_add(&log->layout, cx, &part, &place.index);
+	if (!ret)
+		ret = add_run(log, cx, payload, at, part.count);
+	if (!ret && part.vblocknr && !moved)
+		ret = dattable_listed(a->dat, cx, part.vblocknr, part.count);
+	if (ret)
+		return ret;
+	*done = part.count;
+	if (!part.vblocknr)
+		return 0;
+	last = log->nplaces ? &log->places[log->nplaces - 1] : NULL;
+	if (last && last->moved == moved &&
+	    last->first + last->count == place.first &&
+	    last->index + last->count == place.index)
+		last->count += place.count;
+	else
+		ret = array_push(cx, &log->places, &log->nplaces,
+				 &log->places_room, place);
+	return ret;
 }
 
 int appender_list_file(struct appender *a, struct context *cx,
@@ -289,18 +310,45 @@ int appender_list_file(struct appender *a, struct context *cx,
 		       const struct metafile_block *blocks, size_t n,
 		       bool here)
 {
+	bool dat = file->ino == NILFS_DAT_INO;
+	enum loglayout_kind data = dat ? LOGLAYOUT_DAT_DATA : LOGLAYOUT_DATA;
+	enum loglayout_kind node = dat ? LOGLAYOUT_DAT_NODE : LOGLAYOUT_NODE;
 	struct payload *payload = payload_given(n, a->g->block_size);
+	uint32_t done = 1;
 	size_t i;
 	int ret = 0;
 
 	if (!payload)
 		return fail(cx, -ENOMEM, "blocks of metadata");
-	for (i = 0; i < n && !ret; i++) {
-		ret = list_block(a, cx, file, &blocks[i], payload, i, here);
-		if (ret <= 0)
+	for (i = 0; i < n && !ret; i += done) {
+		const struct metafile_block *b = &blocks[i];
+		const struct loglayout_run run = {
+			.ino = file->ino,
+			.cno = file->cno,
+			.kind = b->level ? node : data,
+			.level = (uint8_t)b->level,
+			.vblocknr = b->ptr,
+			.blkoff = b->key,
+			.count = 1,
+		};
+
+		if (here && !a->log)
 			break;
-		ret = appender_log_add_meta(a->log, cx, file->m, &blocks[i],
-					    payload, i);
+		ret = appender_list(a, cx, &run, payload, i, false, &done);
+		if (ret || (!done && here))
+			break;
+		if (!done) {
+			ret = appender_end_log(a, cx);
+			continue;
+		}
+		ret = array_push(cx, &a->log->metas, &a->log->nmetas,
+				 &a->log->metas_room, (struct appender_meta){
+			.m = file->m,
+			.block = *b,
+			.index = a->log->layout.npayload - 1,
+			.payload = payload,
+			.at = i,
+		});
 	}
 	payload_put(payload);
 	return ret;
@@ -325,20 +373,20 @@ int appender_list_super_root(struct appender *a, struct context *cx,
 	if (!payload)
 		return fail(cx, -ENOMEM, "super root");
 	a->log->flags |= NILFS_SS_LOGEND;
-	ret = appender_log_add_piece(a->log, cx, payload, 0, 1);
+	ret = add_run(a->log, cx, payload, 0, 1);
 	payload_put(payload);
 	return ret ? ret : appender_end_log(a, cx);
 }
 
 int appender_enter(struct appender *a, struct context *cx)
 {
-	struct appender_log *log;
+	const struct appender_log *log;
 	int ret = 0;
 
 	for (log = a->held; log && !ret; log = log->next)
-		ret = appender_log_enter(a, cx, log);
+		ret = enter_log(a, cx, log);
 	for (log = a->held; log && !ret; log = log->next)
-		ret = appender_log_enter_dat(a, cx, log);
+		ret = enter_dat(a, cx, log);
 	return ret;
 }
 
@@ -350,7 +398,7 @@ int appender_submit(struct appender *a, struct context *cx)
 	while (!ret && a->held) {
 		log = a->held;
 		a->held = log->next;
-		ret = submit(a, cx, log);
+		ret = submit_log(a, cx, log);
 	}
 	return ret;
 }
@@ -359,11 +407,11 @@ void appender_fini(struct appender *a)
 {
 	struct appender_log *log;
 
-	drop_log(a);
+	free_log(a->log);
 	while (a->held) {
 		log = a->held;
 		a->held = log->next;
-		appender_log_free(log);
+		free_log(log);
 	}
 	logout_close(a->out);
 	a->out = NULL;

@@ -44,8 +44,8 @@ struct appender_log {
 	uint64_t segnum, nextnum, seq;
 	uint64_t start;			/* its first block */
 	uint16_t flags;
-	struct logout_piece *pieces;
-	size_t npieces, pieces_room;
+	struct logout_run *runs;
+	size_t nruns, runs_room;
 	struct appender_place *places;
 	size_t nplaces, places_room;
 	struct appender_meta *metas;
@@ -92,34 +92,26 @@ struct appender_file {
 int appender_settle(struct appender *a, struct context *cx);
 
 /*
- * How many blocks of one file, the next one, fit into the open log; or could
- * into one that begins in the same segment.  0: neither.
+ * How many blocks of one file, the next one, fit into the open log (or the one
+ * that would be opened); into one that begins after it in the same segment; or
+ * into one as long as can be.  0: none.
  */
-uint64_t appender_room(const struct appender *a);
-uint64_t appender_room_behind(const struct appender *a);
+enum appender_where { APPENDER_OPEN, APPENDER_NEXT, APPENDER_SEGMENT };
 
-/* The same for a log as long as can be. */
-uint64_t appender_capacity(const struct appender *a);
+uint64_t appender_room(const struct appender *a, enum appender_where where);
 
 /*
  * Lists as many blocks of RUN, which are those of PAYLOAD from AT on, as fit
  * into the open log; begins a log if none is open.  *DONE is the number listed.
+ * With MOVED they have their numbers already, and another place.
  */
 int appender_list(struct appender *a, struct context *cx,
 		  const struct loglayout_run *run, struct payload *payload,
-		  uint64_t at, uint32_t *done);
+		  uint64_t at, bool moved, uint32_t *done);
 
 /*
- * Lists all of them, in as many logs as it takes: blocks that have their
- * numbers already, and another place.
- */
-int appender_move_all(struct appender *a, struct context *cx,
-		      const struct loglayout_run *run,
-		      struct payload *payload, uint64_t at);
-
-/*
- * The same for dirty blocks of a metadata file; with HERE only as many as fit
- * into what is left of the log.
+ * Lists N dirty blocks of a metadata file, in as many logs as it takes; with
+ * HERE only as many as fit into what is left of the log.
  */
 int appender_list_file(struct appender *a, struct context *cx,
 		       const struct appender_file *file,

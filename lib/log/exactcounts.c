@@ -12,95 +12,55 @@
 #include <string.h>
 
 #include "disk/segusage.h"
-#include "log/repairwriter.h"
+#include "log/directwriter.h"
 #include "vol/volume.h"
 
-struct entering {
-	const struct nilfs_geometry *geo;
-	struct metafile *sufile;
-	const struct liveness *live;
-	uint64_t time;
-	uint64_t changed;
-};
-
-static bool is_right(const struct nilfs_segment_usage_ext *su,
-		     const struct liveness_counts *n)
-{
-	if (segusage_is_clean(&su->su))
-		return segusage_check_ext(su) == RULE_OK;
-	return le32_get(su->su_nlive_blks) == n->current + n->snapshot &&
-	       le32_get(su->su_nsnapshot_blks) == n->snapshot;
-}
-
-static void set(const struct entering *e, struct nilfs_segment_usage_ext *su,
-		const struct liveness_counts *n)
-{
-	bool clean = segusage_is_clean(&su->su);
-
-	su->su_nlive_blks = le32_make(clean ? 0 : n->current + n->snapshot);
-	su->su_nsnapshot_blks = le32_make(clean ? 0 : n->snapshot);
-	su->su_nlive_lastmod = le64_make(clean ? 0 : e->time);
-}
-
-/* Block BLKOFF of the SUFILE; a hole has clean segments, which are right. */
-static int enter_block(struct entering *e, struct context *cx,
-		       uint64_t blkoff)
-{
-	uint64_t first = segusage_first(e->geo, blkoff), segnum;
-	uint64_t end = first + segusage_count(e->geo, blkoff);
-	struct nilfs_segment_usage_ext su;
-	struct liveness_counts n;
-	const void *block;
-	void *data;
-	int ret = metafile_look(e->sufile, cx, blkoff, &block);
-
-	if (end > e->geo->nsegments)
-		end = e->geo->nsegments;
-	for (segnum = first; ret > 0 && segnum < end; segnum++) {
-		uint32_t at = segusage_offset(e->geo, segnum);
-
-		memcpy(&su, (const char *)block + at, sizeof(su));
-		n = liveness_of(e->live, segnum);
-		if (is_right(&su, &n))
-			continue;
-		set(e, &su, &n);
-		ret = metafile_change(e->sufile, cx, blkoff, &data, NULL);
-		if (ret)
-			break;
-		memcpy((char *)data + at, &su, sizeof(su));
-		e->changed++;
-		block = data;
-		ret = 1;
-	}
-	return ret < 0 ? ret : 0;
-}
-
-static int enter_counts(struct entering *e, struct context *cx)
-{
-	uint64_t blkoff, n = segusage_nblocks(e->geo);
-	int ret = 0;
-
-	for (blkoff = 0; blkoff < n && !ret; blkoff++)
-		ret = enter_block(e, cx, blkoff);
-	return ret;
-}
-
+/* A hole of the SUFILE has clean segments, which are right. */
 int exactcounts_enter(struct writer *w, struct context *cx,
 		      const struct liveness *live, uint64_t time,
 		      uint64_t *changed)
 {
-	struct entering e = {
-		.geo = writer_geometry(w),
-		.sufile = repairwriter_file(w, NILFS_SUFILE_INO),
-		.live = live,
-		.time = time,
-	};
-	int ret = e.geo->has_live_blks ? enter_counts(&e, cx) : 0;
+	const struct nilfs_geometry *g = writer_geometry(w);
+	struct metafile *sufile = directwriter_file(w, NILFS_SUFILE_INO);
+	uint64_t end = g->has_live_blks ? g->nsegments : 0, segnum;
+	struct nilfs_segment_usage_ext su;
+	struct liveness_counts n;
+	const void *block;
+	void *data;
+	int ret = 0;
 
-	*changed = e.changed;
-	if (!ret)
-		repairwriter_exact(w);
-	return ret;
+	*changed = 0;
+	for (segnum = 0; segnum < end; segnum++) {
+		uint64_t blkoff = segusage_blkoff(g, segnum);
+		uint32_t at = segusage_offset(g, segnum);
+		bool clean, right;
+
+		ret = metafile_look(sufile, cx, blkoff, &block);
+		if (ret < 0)
+			return ret;
+		if (!ret) {
+			segnum = segusage_first(g, blkoff) +
+				 segusage_count(g, blkoff) - 1;
+			continue;
+		}
+		memcpy(&su, (const char *)block + at, sizeof(su));
+		n = liveness_of(live, segnum);
+		clean = segusage_is_clean(&su.su);
+		right = le32_get(su.su_nlive_blks) == n.current + n.snapshot &&
+			le32_get(su.su_nsnapshot_blks) == n.snapshot;
+		if (clean ? segusage_check_ext(&su) == RULE_OK : right)
+			continue;
+		su.su_nlive_blks = le32_make(clean ? 0 : n.current + n.snapshot);
+		su.su_nsnapshot_blks = le32_make(clean ? 0 : n.snapshot);
+		su.su_nlive_lastmod = le64_make(clean ? 0 : time);
+		ret = metafile_change(sufile, cx, blkoff, &data, NULL);
+		if (ret)
+			return ret;
+		memcpy((char *)data + at, &su, sizeof(su));
+		++*changed;
+	}
+	directwriter_exact(w);
+	return 0;
 }
 
 int exactcounts_count(struct writer *w, struct context *cx, struct volume *vol,

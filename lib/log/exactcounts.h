@@ -10,7 +10,7 @@
 #include "vol/liveness.h"
 
 /*
- * Enters those of all segments in the SUFILE of W, one of repairwriter_open()
+ * Enters those of all segments in the SUFILE of W, one of directwriter_open()
  * that has not begun a log, as of TIME (seconds), and marks them as exact: what
  * W itself does to them follows.  LIVE is of the volume that W was opened on.
  * *CHANGED: how many segments had others.  Nothing is done where the entries

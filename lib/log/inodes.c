@@ -25,26 +25,19 @@ int inodes_alloc(struct writer *w, struct context *cx, uint64_t *ino)
 	return ret;
 }
 
-static int check_used(struct writer *w, struct context *cx, uint64_t ino)
-{
-	int ret = numbers_test(&w->inos, cx, ino);
-
-	if (ret)
-		return ret < 0 ? ret : 0;
-	return fail_said(cx, -ENOENT, "inode %llu: not in use",
-			 (unsigned long long)ino);
-}
-
 int inodes_read(struct writer *w, struct context *cx, uint64_t ino,
 		struct nilfs_inode *inode)
 {
 	const struct palloc *p = &w->inos.p;
 	const void *data;
-	int ret = check_used(w, cx, ino);
+	int ret = numbers_test(&w->inos, cx, ino);
 
-	if (ret)
-		return ret;
-	ret = metafile_look(w->ifile, cx, palloc_entry_blkoff(p, ino), &data);
+	if (!ret)
+		return fail_said(cx, -ENOENT, "inode %llu: not in use",
+				 (unsigned long long)ino);
+	if (ret > 0)
+		ret = metafile_look(w->ifile, cx, palloc_entry_blkoff(p, ino),
+				    &data);
 	if (ret < 0)
 		return ret;
 	if (ret)
@@ -55,9 +48,8 @@ int inodes_read(struct writer *w, struct context *cx, uint64_t ino,
 	return 0;
 }
 
-/* The place of INO, to be changed. */
-static int change_inode(struct writer *w, struct context *cx, uint64_t ino,
-			struct nilfs_inode **inode)
+int inodes_write(struct writer *w, struct context *cx, uint64_t ino,
+		 const struct nilfs_inode *inode)
 {
 	const struct palloc *p = &w->inos.p;
 	void *data;
@@ -65,31 +57,21 @@ static int change_inode(struct writer *w, struct context *cx, uint64_t ino,
 				  &data, NULL);
 
 	if (!ret)
-		*inode = (void *)((char *)data + palloc_entry_offset(p, ino));
-	return ret;
-}
-
-int inodes_write(struct writer *w, struct context *cx, uint64_t ino,
-		 const struct nilfs_inode *inode)
-{
-	struct nilfs_inode *place;
-	int ret = change_inode(w, cx, ino, &place);
-
-	if (!ret)
-		memcpy(place, inode, sizeof(*inode));
+		memcpy((char *)data + palloc_entry_offset(p, ino), inode,
+		       sizeof(*inode));
 	return ret;
 }
 
 int inodes_free(struct writer *w, struct context *cx, uint64_t ino)
 {
-	struct nilfs_inode *place;
-	int ret = check_used(w, cx, ino);
+	static const struct nilfs_inode none;
+	struct nilfs_inode old;
+	int ret = inodes_read(w, cx, ino, &old);
 
 	if (!ret)
-		ret = change_inode(w, cx, ino, &place);
+		ret = inodes_write(w, cx, ino, &none);
 	if (ret)
 		return ret;
-	memset(place, 0, sizeof(*place));
 	w->inodes_count--;
 	return numbers_give(&w->inos, cx, ino);
 }

@@ -9,19 +9,14 @@
 
 #include <errno.h>
 
-#include "log/repairwriter.h"
+#include "log/directwriter.h"
 #include "log/writer_parts.h"
-
-void move_to_front(struct writer *w)
-{
-	w->segments.front = true;
-}
 
 int move_blocks(struct writer *w, struct context *cx,
 		const struct move_run *run, struct payload *payload,
 		uint64_t at)
 {
-	const struct loglayout_run listed = {
+	struct loglayout_run listed = {
 		.ino = run->ino,
 		.cno = run->cno,
 		.kind = run->node ? LOGLAYOUT_NODE : LOGLAYOUT_DATA,
@@ -29,14 +24,28 @@ int move_blocks(struct writer *w, struct context *cx,
 		.blkoff = run->blkoff,
 		.count = run->count,
 	};
+	uint32_t done;
+	int ret;
 
-	return appender_move_all(&w->appender, cx, &listed, payload, at);
+	while (listed.count) {
+		ret = appender_list(&w->appender, cx, &listed, payload, at,
+				    true, &done);
+		if (!ret && !done)
+			ret = appender_end_log(&w->appender, cx);
+		if (ret)
+			return ret;
+		listed.vblocknr += done;
+		listed.blkoff += done;
+		listed.count -= done;
+		at += done;
+	}
+	return 0;
 }
 
 int move_metadata(struct writer *w, struct context *cx, uint64_t ino,
 		  unsigned int level, uint64_t key)
 {
-	struct metafile *m = repairwriter_file(w, ino);
+	struct metafile *m = directwriter_file(w, ino);
 
 	if (!m || m == w->ifile)
 		return fail(cx, -EINVAL, "inode %llu: is not rewritten",

@@ -11,7 +11,7 @@
  * nilfs_ioctl_move_inode_block()).  So either all blocks of a segment are moved
  * or forgotten, and it is freed, or none is.
  *
- * The writer is one of repairwriter_open(), with options not to reuse the
+ * The writer is one of directwriter_open(), with options not to reuse the
  * segments that become free, which the state before still needs: the next
  * writer may.
  */
@@ -32,12 +32,6 @@ struct move_run {
 	uint64_t vblocknr, blkoff;
 	uint32_t count;
 };
-
-/*
- * Allocates the lowest clean segments from now on, instead of those after the
- * last one: new logs are placed at the front.
- */
-void move_to_front(struct writer *w);
 
 /*
  * The blocks of RUN, which are PAYLOAD's from AT on, come next in the logs.

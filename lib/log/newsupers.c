@@ -26,8 +26,8 @@ void newsupers_fill(struct nilfs_super_block *sb,
 	sb->s_sum = le32_make(super_checksum(sb));
 }
 
-static int write_copy(struct context *cx, struct dev *dev,
-		      const struct nilfs_super_block *sb, uint64_t offset)
+int newsupers_write_copy(struct context *cx, struct dev *dev,
+			 const struct nilfs_super_block *sb, uint64_t offset)
 {
 	int ret = dev_write(dev, cx, offset, sb, sizeof(*sb));
 
@@ -40,9 +40,9 @@ int newsupers_write(struct context *cx, struct dev *dev,
 	int ret = dev_flush(dev, cx);
 
 	if (!ret)
-		ret = write_copy(cx, dev, sb, NILFS_SB_OFFSET_BYTES);
+		ret = newsupers_write_copy(cx, dev, sb, NILFS_SB_OFFSET_BYTES);
 	if (!ret && offset2)
-		ret = write_copy(cx, dev, sb, offset2);
+		ret = newsupers_write_copy(cx, dev, sb, offset2);
 	return ret;
 }
 

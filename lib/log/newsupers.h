@@ -27,6 +27,10 @@ void newsupers_fill(struct nilfs_super_block *sb,
 		    const struct writer_end *end, uint64_t time,
 		    uint16_t state);
 
+/* Writes SB at OFFSET (bytes) of DEV, and flushes.  -EIO, -EROFS. */
+int newsupers_write_copy(struct context *cx, struct dev *dev,
+			 const struct nilfs_super_block *sb, uint64_t offset);
+
 /*
  * Flushes DEV, writes SB as the first superblock, flushes, and the same for the
  * second one (OFFSET2 in bytes; 0: there is none).  -EIO, -EROFS.

@@ -43,7 +43,7 @@ int remap_put(struct remap *r, struct context *cx, uint64_t blkoff,
  * its place with the rest of the metadata.
  *
  * Old blocks that are not kept, nodes among them, are the caller's to end:
- * repairwriter_end(), before or afterwards.  -ENOSPC, -ENOMEM, -EIO.
+ * directwriter_end(), before or afterwards.  -ENOSPC, -ENOMEM, -EIO.
  */
 int remap_finish(struct remap *r, struct context *cx,
 		 struct nilfs_inode *inode);

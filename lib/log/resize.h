@@ -13,7 +13,6 @@
 
 #include "base/context.h"
 #include "dev/dev.h"
-#include "log/repairwriter.h"
 #include "log/writer.h"
 #include "vol/volume.h"
 
@@ -26,16 +25,12 @@ int resize_layout(const struct volume *vol, struct context *cx,
 		  uint64_t bytes, struct nilfs_geometry *g);
 
 /*
- * Sets KNOWN so that the logs of a writer are found by the new superblocks
- * only: with the old ones, whose layout differs, a mount must not find them.
- */
-void resize_apart(const struct volume *vol, struct repairwriter_known *known);
-
-/*
  * Sets the number of segments to NSEGMENTS in the checkpoint of W, one of
- * repairwriter_open() that is unused so far.  -EBUSY if a segment to be removed
- * is in use; fails as metafile_change().  Follows nilfs_sufile_resize(): added
- * segments are clean, whatever their entries contain.
+ * directwriter_open() that is unused so far; its logs begin in a fresh segment,
+ * with a sequence number that the old chain of logs does not reach.  -EBUSY if a
+ * segment to be removed is in use; fails as metafile_change().  Follows
+ * nilfs_sufile_resize(): added segments are clean, whatever their entries
+ * contain.
  */
 int resize_segments(struct writer *w, struct context *cx, uint64_t nsegments);
 

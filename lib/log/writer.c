@@ -4,8 +4,7 @@
  *
  * The four metadata files change in memory and allocate numbers from the DAT;
  * the appender lists blocks and fills logs; the commit writes the rest after
- * the data.  This file has what they share, and the initial state: empty, or
- * that of the latest checkpoint.
+ * the data.  This file has what they share, and how a writer begins.
  */
 #include "log/writer.h"
 
@@ -14,9 +13,10 @@
 #include <sys/stat.h>
 
 #include "disk/inode.h"
-#include "log/inherit.h"
 #include "log/inodes.h"
 #include "log/writer_parts.h"
+#include "vol/cptable.h"
+#include "vol/root.h"
 #include "vol/volume.h"
 
 #define ROOT_LINKS 2
@@ -87,38 +87,21 @@ static int env_read(void *arg, struct context *cx, enum metafile_kind kind,
 				    buf, w->g.block_size);
 }
 
-static void set_env(struct writer *w)
-{
-	w->env = (struct metafile_env){
-		.arg = w,
-		.alloc = env_alloc,
-		.end = env_end,
-		.superseded = env_superseded,
-		.read = env_read,
-	};
-}
-
-static int open_output(struct writer *w, struct context *cx)
-{
-	const struct logout_options how = {
-		.sequential = w->o.sequential,
-		.allocate = w->o.allocate,
-		.digest = w->o.digest,
-	};
-	int ret = logout_open(&w->appender.out, cx, w->dev, &w->g, &how);
-
-	return ret ? ret : bmapbuild_open(&w->maps, cx, w->g.block_size);
-}
-
 int writer_make(struct writer **wp, struct context *cx, struct dev *dev,
 		const struct nilfs_geometry *g, uint64_t cno,
 		const struct writer_options *options)
 {
 	struct writer *w = calloc(1, sizeof(*w));
+	struct logout_options how = {
+		.sequential = options->sequential,
+		.allocate = options->allocate,
+	};
+	int ret;
 
-	*wp = w;
 	if (!w)
 		return fail(cx, -ENOMEM, "writer");
+	if (options->digest)
+		how.digest = &w->digest;
 	w->dev = dev;
 	w->g = *g;
 	w->o = *options;
@@ -126,7 +109,13 @@ int writer_make(struct writer **wp, struct context *cx, struct dev *dev,
 	if (!w->o.collect)
 		w->o.collect = WRITER_COLLECT_DEFAULT;
 	w->ifile_due = w->dat_due = 2 * (size_t)w->o.collect;
-	set_env(w);
+	w->env = (struct metafile_env){
+		.arg = w,
+		.alloc = env_alloc,
+		.end = env_end,
+		.superseded = env_superseded,
+		.read = env_read,
+	};
 	w->dat.segments = &w->segments;
 	w->dat.cno = cno;
 	w->segments.g = &w->g;
@@ -140,7 +129,14 @@ int writer_make(struct writer **wp, struct context *cx, struct dev *dev,
 	w->appender.flags = w->o.minor ? NILFS_SS_GC : 0;
 	w->appender.first = true;
 	w->appender.held_end = &w->appender.held;
-	return open_output(w, cx);
+	ret = logout_open(&w->appender.out, cx, dev, &w->g, &how);
+	if (!ret)
+		ret = bmapbuild_open(&w->maps, cx, g->block_size);
+	if (ret)
+		writer_close(w);
+	else
+		*wp = w;
+	return ret;
 }
 
 struct nilfs_inode writer_new_inode(const struct writer *w, uint16_t mode,
@@ -154,93 +150,100 @@ struct nilfs_inode writer_new_inode(const struct writer *w, uint16_t mode,
 	};
 }
 
-/* Inodes below first_ino; those of metadata files have theirs elsewhere. */
-static int make_inodes(struct writer *w, struct context *cx)
-{
-	struct nilfs_inode reserved = writer_new_inode(w, S_IFREG, 1);
-	struct nilfs_inode root = writer_new_inode(w, S_IFDIR | 0755,
-						   ROOT_LINKS);
-	uint64_t first, ino;
-	uint32_t count;
-	int ret = numbers_take(&w->inos, cx, w->g.first_ino, &first, &count);
-
-	if (!ret && count < w->g.first_ino)
-		ret = fail(cx, -EINVAL, "%u reserved inodes are too many",
-			   w->g.first_ino);
-	for (ino = 1; ino < w->g.first_ino && !ret; ino++) {
-		if (ino == NILFS_ROOT_INO)
-			ret = inodes_write(w, cx, ino, &root);
-		else if (!inode_is_metadata(ino))
-			ret = inodes_write(w, cx, ino, &reserved);
-	}
-	w->inodes_count = 1;
-	return ret;
-}
-
-/* A new volume's files, and its first two segments. */
-static int create(struct writer *w, struct context *cx)
-{
-	const struct inherit_inodes none = { NULL, NULL, NULL, NULL };
-	struct appender *a = &w->appender;
-	uint64_t invalid;
-	uint32_t count;
-	int ret;
-
-	w->created = true;
-	w->segments.unusable = w->o.unusable;
-	w->segments.arg = w->o.arg;
-	w->segments.nclean = w->g.nsegments;
-	w->segments.last_alloc = w->g.nsegments - 1;
-	w->ifile_inode = writer_new_inode(w, S_IFREG, 1);
-	w->super_root.sr_dat = w->ifile_inode;
-	w->super_root.sr_cpfile = w->ifile_inode;
-	w->super_root.sr_sufile = w->ifile_inode;
-	ret = inherit_files(w, cx, &none);
-	if (!ret)
-		ret = numbers_take(&w->dat.numbers, cx, 1, &invalid, &count);
-	if (!ret)
-		ret = make_inodes(w, cx);
-	if (!ret)
-		ret = segments_take(&w->segments, cx, &a->segnum);
-	return ret ? ret : segments_take(&w->segments, cx, &a->nextnum);
-}
-
-static int finish(struct writer **wp, int ret)
-{
-	if (ret) {
-		writer_close(*wp);
-		*wp = NULL;
-	}
-	return ret;
-}
-
 int writer_create(struct writer **wp, struct context *cx, struct dev *dev,
 		  const struct nilfs_geometry *g,
 		  const struct writer_options *options)
 {
+	struct nilfs_inode reserved, root;
+	uint64_t invalid, first, ino;
+	struct writer *w;
+	uint32_t count;
 	int ret;
 
 	*wp = NULL;
 	if (options->unusable && options->nsegments)
 		return fail(cx, -EINVAL,
 			    "unusable segments in a volume without a size");
-	ret = writer_make(wp, cx, dev, g, NILFS_CNO_MIN, options);
+	ret = writer_make(&w, cx, dev, g, NILFS_CNO_MIN, options);
+	if (ret)
+		return ret;
+	w->created = true;
+	w->segments.unusable = options->unusable;
+	w->segments.arg = options->arg;
+	w->segments.nclean = g->nsegments;
+	w->segments.last_alloc = g->nsegments - 1;
+	reserved = writer_new_inode(w, S_IFREG, 1);
+	root = writer_new_inode(w, S_IFDIR | 0755, ROOT_LINKS);
+	w->ifile_inode = reserved;
+	w->super_root.sr_dat = reserved;
+	w->super_root.sr_cpfile = reserved;
+	w->super_root.sr_sufile = reserved;
+	ret = inherit_files(w, cx, true);
 	if (!ret)
-		ret = create(*wp, cx);
-	return finish(wp, ret);
+		ret = numbers_take(&w->dat.numbers, cx, 1, &invalid, &count);
+	/* Inodes below first_ino; those of metadata files are elsewhere. */
+	if (!ret)
+		ret = numbers_take(&w->inos, cx, g->first_ino, &first, &count);
+	if (!ret && count < g->first_ino)
+		ret = fail(cx, -EINVAL, "%u reserved inodes are too many",
+			   g->first_ino);
+	for (ino = 1; ino < g->first_ino && !ret; ino++) {
+		if (ino == NILFS_ROOT_INO)
+			ret = inodes_write(w, cx, ino, &root);
+		else if (!inode_is_metadata(ino))
+			ret = inodes_write(w, cx, ino, &reserved);
+	}
+	w->inodes_count = 1;
+	if (!ret)
+		ret = segments_take(&w->segments, cx, &w->appender.segnum);
+	if (!ret)
+		ret = segments_take(&w->segments, cx, &w->appender.nextnum);
+	if (ret)
+		writer_close(w);
+	else
+		*wp = w;
+	return ret;
 }
 
 int writer_open(struct writer **wp, struct context *cx, struct volume *vol,
 		const struct writer_options *options)
 {
-	int ret;
+	const struct recovery *latest = &vol->latest;
+	struct writer *w;
+	struct root root;
+	int ret = writer_make(&w, cx, vol->dev, &vol->geo, latest->cno + 1,
+			      options);
 
 	*wp = NULL;
-	ret = writer_make(wp, cx, vol->dev, &vol->geo, vol->latest.cno + 1,
-			  options);
+	if (ret)
+		return ret;
+	if (latest->orphans_start)
+		ret = fail(cx, -EUCLEAN, "block %llu: logs after the latest "
+			   "super root have not been rolled forward",
+			   (unsigned long long)latest->orphans_start);
+	else if (latest->nextnum >= w->g.nsegments ||
+		 latest->nextnum == latest->segnum)
+		ret = fail(cx, -EUCLEAN, "segment %llu: cannot be the next",
+			   (unsigned long long)latest->nextnum);
+	/* The kernel's cursor: nilfs_store_log_cursor(), nilfs_shift_to_next() */
+	w->appender.segnum = latest->segnum;
+	w->appender.nextnum = latest->nextnum;
+	w->appender.seq = latest->seq;
+	w->appender.offset = (uint32_t)latest->offset;
 	if (!ret)
-		ret = inherit_volume(*wp, cx, vol);
-	return finish(wp, ret);
+		ret = root_open(&root, cx, vol, 0);
+	if (!ret)
+		ret = inherit_metadata(w, cx, vol, &root.cp, 0);
+	if (!ret)
+		ret = cptable_list(vol, cx, true, &w->dat.snapshots,
+				   &w->dat.nsnapshots);
+	if (!ret)
+		ret = inherit_segments(w, cx, vol);
+	if (ret)
+		writer_close(w);
+	else
+		*wp = w;
+	return ret;
 }
 
 void writer_recovery(const struct writer *w, const struct writer_end *end,
@@ -269,21 +272,12 @@ uint64_t writer_cno(const struct writer *w)
 	return w->cno;
 }
 
-int writer_commit(struct writer *w, struct context *cx, struct writer_end *end)
-{
-	if (w->done)
-		return fail(cx, -EINVAL, "checkpoint %llu: committed before",
-			    (unsigned long long)w->cno);
-	w->done = true;
-	return commit_run(w, cx, end);
-}
-
 void writer_close(struct writer *w)
 {
 	if (!w)
 		return;
 	appender_fini(&w->appender);
-	collected_fini(&w->collected);
+	flush_drop(&w->collected);
 	bmapbuild_close(w->maps);
 	numbers_fini(&w->inos);
 	dattable_fini(&w->dat);

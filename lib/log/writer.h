@@ -21,7 +21,7 @@
 #include "dev/dev.h"
 #include "disk/geometry.h"
 #include "disk/ondisk.h"
-#include "log/write/logsum.h"
+#include "log/write/logout.h"
 
 #define WRITER_COLLECT_DEFAULT 512
 
@@ -66,7 +66,7 @@ struct writer_end {
 	uint64_t used_segments;	/* up to the highest one ever written */
 	uint64_t blocks;	/* written, summaries included */
 	uint64_t summaries;	/* of these, that list the others */
-	struct logsum_digest digest;	/* of its logs, if requested */
+	struct logout_digest digest;	/* of its logs, if requested */
 	struct nilfs_super_root super_root;
 };
 

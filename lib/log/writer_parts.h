@@ -7,10 +7,10 @@
 
 #include "base/context.h"
 #include "log/appender.h"
-#include "log/collected.h"
+#include "log/directwriter.h"
+#include "log/flush.h"
 #include "log/meta/bmapbuild.h"
 #include "log/meta/metafile.h"
-#include "log/repairwriter.h"
 #include "log/tables/dattable.h"
 #include "log/tables/numbers.h"
 #include "log/tables/segments.h"
@@ -22,11 +22,11 @@ struct writer {
 	struct writer_options o;
 	uint64_t cno;
 	bool created;			/* a new volume */
-	/* A volume to be repaired: what is known of it, whether its segments
+	/* Of directwriter.h: what is known of the volume, whether its segments
 	   were counted, and which one was written last. */
-	bool repaired, counted;
+	bool direct, counted;
 	bool waits;	/* for a DAT that leads to the latest checkpoint */
-	struct repairwriter_known known;
+	struct directwriter_known known;
 	uint64_t latest_segnum;
 	struct metafile_env env;
 	struct metafile *dat_file, *ifile, *cpfile, *sufile;
@@ -37,6 +37,7 @@ struct writer {
 	struct segments segments;
 	struct appender appender;
 	struct collected collected;
+	struct logout_digest digest;
 	struct bmapbuild *maps;
 	uint64_t inodes_count, blocks_count;	/* of the checkpoint */
 	uint64_t ifile_blocks;	/* of these, as the last checkpoint had them */
@@ -47,25 +48,41 @@ struct writer {
 	bool done;			/* committed, or failed in it */
 };
 
-/* A writer of checkpoint CNO without files.  To be closed also if it fails. */
+/* A writer of checkpoint CNO without files.  -ENOMEM. */
 int writer_make(struct writer **wp, struct context *cx, struct dev *dev,
 		const struct nilfs_geometry *g, uint64_t cno,
 		const struct writer_options *options);
 
+/*
+ * Opens the metadata files of W by the inodes that it has of them; with FRESH
+ * they are new.
+ */
+int inherit_files(struct writer *w, struct context *cx, bool fresh);
+
+/*
+ * What VOL and CP say of the metadata files, but those in REBUILT (bit INO) begin
+ * without blocks.  Which checkpoints are snapshots is left to the caller.
+ */
+int inherit_metadata(struct writer *w, struct context *cx,
+		     const struct volume *vol,
+		     const struct nilfs_checkpoint *cp, unsigned int rebuilt);
+
+/*
+ * The same of the ifile alone, which is opened again, and of the counts that
+ * CP has.
+ */
+int inherit_ifile(struct writer *w, struct context *cx,
+		  const struct nilfs_checkpoint *cp);
+
+/*
+ * The counts of segments of VOL, and the live ones again where a kernel without
+ * the extension has written: by how much they are wrong.
+ */
+int inherit_segments(struct writer *w, struct context *cx,
+		     struct volume *vol);
+
 /* An inode without blocks, as old as the checkpoint. */
 struct nilfs_inode writer_new_inode(const struct writer *w, uint16_t mode,
 				    uint16_t links);
-
-/* What writer_commit() does. */
-int commit_run(struct writer *w, struct context *cx, struct writer_end *end);
-
-/* Lists metadata if enough of it is collected or changed. */
-int flush_if_due(struct writer *w, struct context *cx);
-
-/* Fills what is left of the open log with what there is. */
-int flush_here(struct writer *w, struct context *cx);
-
-/* Lists all that was collected (blocks of files and directories). */
-int flush_collected(struct writer *w, struct context *cx);
 
 #endif

@@ -15,7 +15,7 @@
 #include "disk/palloc.h"
 #include "disk/segusage.h"
 #include "gc/move/onelog.h"
-#include "log/repairwriter.h"
+#include "log/directwriter.h"
 
 #define TIME 1000000000
 #define FIRST_ENTRY 20000	/* of the DAT, after those in use */
@@ -33,7 +33,7 @@ static int occupy(struct crowd *c, uint64_t segnum)
 	const struct nilfs_geometry *g = &c->vol->geo;
 	struct nilfs_segment_usage *su;
 	void *data;
-	int ret = metafile_change(repairwriter_file(c->w, NILFS_SUFILE_INO),
+	int ret = metafile_change(directwriter_file(c->w, NILFS_SUFILE_INO),
 				  &c->cx, segusage_blkoff(g, segnum), &data,
 				  NULL);
 
@@ -53,7 +53,7 @@ static uint8_t *dat_block(struct crowd *c, uint64_t blkoff)
 {
 	void *data;
 
-	return metafile_change(repairwriter_file(c->w, NILFS_DAT_INO), &c->cx,
+	return metafile_change(directwriter_file(c->w, NILFS_DAT_INO), &c->cx,
 			       blkoff, &data, NULL)
 		       ? NULL
 		       : data;
@@ -93,12 +93,12 @@ static int fill(struct crowd *c, uint64_t end)
 	for (segnum = c->living; segnum && segnum < end && !ret;
 	     segnum += c->living)
 		ret = settle(c, segnum);
-	return ret ? ret : repairwriter_changed(c->w, &c->cx);
+	return ret ? ret : directwriter_changed(c->w, &c->cx);
 }
 
 static int run(struct crowd *c, const char *path, uint64_t spare)
 {
-	const struct repairwriter_known known = { 0 };
+	const struct directwriter_known known = { 0 };
 	struct writer_options options;
 	struct writer_end end;
 	int ret = devfile_open(&c->dev, &c->cx, path, DEVFILE_WRITE);
@@ -108,7 +108,7 @@ static int run(struct crowd *c, const char *path, uint64_t spare)
 	if (ret)
 		return ret;
 	options = writer_options_on(c->vol, TIME);
-	ret = repairwriter_open(&c->w, &c->cx, c->vol, &options, &known);
+	ret = directwriter_open(&c->w, &c->cx, c->vol, &options, &known);
 	if (!ret)
 		ret = fill(c, c->vol->geo.nsegments - spare);
 	return ret ? ret : onelog_commit(c->w, &c->cx, c->vol, TIME, &end);

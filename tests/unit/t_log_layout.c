@@ -274,18 +274,19 @@ static void test_random(uint32_t block_bits)
 	void *summary;
 
 	context_init(&cx);
-	loglayout_init(&l, &g, 2);
 	for (i = 0; i < rounds; i++) {
 		memset(&m, 0, sizeof(m));
 		m.g = &g;
 		m.offset = sizeof(struct nilfs_segment_summary);
 		m.limit = 2 + rnd(&seed, i % 2 ? 20 : BLOCKS_MAX - 3);
-		loglayout_reset(&l, m.limit);
+		loglayout_init(&l, &g, m.limit);
 		fill_wrong += fill(&l, &cx, &m, &seed);
 		full += loglayout_nblocks(&l) == m.limit;
 		super_roots += m.super_root;
-		if (i % 4 == 3)
-			continue;	/* the same memory once more */
+		if (i % 4 == 3) {
+			loglayout_fini(&l);
+			continue;
+		}
 		if (loglayout_close(&l, &cx, &h, &summary)) {
 			read_wrong++;
 			continue;
@@ -297,7 +298,6 @@ static void test_random(uint32_t block_bits)
 					    loglayout_nsumblk(&l));
 		free(summary);
 	}
-	loglayout_fini(&l);
 	is_int(fill_wrong, 0, "room, places and sizes are those of the model");
 	is_int(read_wrong, 0, "all that was listed is read, the rest is zero");
 	ok(full > rounds / 4, "many logs were filled to the last block");
@@ -339,8 +339,6 @@ static void test_header(void)
 	is_int(le32_get(ss->ss_nfinfo), 0, "ss_nfinfo");
 	is_int(le32_get(ss->ss_sumbytes), 64, "ss_sumbytes");
 	free(summary);
-
-	loglayout_reset(&l, 2);
 	loglayout_fini(&l);
 }
 

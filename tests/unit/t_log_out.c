@@ -56,6 +56,7 @@ struct run {
 	struct watch watch;
 	struct context cx;
 	struct logout *out;
+	struct logout_digest digest;
 	uint8_t *image;		/* what is on the device */
 	uint8_t *want;		/* what should be */
 	struct dev *source;	/* blocks to be moved */
@@ -191,7 +192,7 @@ static void begin(struct run *r, unsigned int threads, bool sequential,
 		.chunk_bytes = chunk_bytes,
 		.sequential = sequential,
 		.allocate = 1,
-		.digest = true,
+		.digest = &r->digest,
 	};
 	uint32_t i;
 
@@ -283,10 +284,10 @@ static void make_log(struct run *r, uint32_t *seed, bool large,
 
 	loglayout_init(&l, &g, 1u << 20);
 	*log = (struct logout_log){ .blocknr = r->next };
-	log->npieces = 1 + rnd(seed, large ? FILES_MAX : 3);
-	log->pieces = calloc(log->npieces, sizeof(*log->pieces));
-	die_if(!log->pieces);
-	for (i = 0; i < log->npieces; i++) {
+	log->nruns = 1 + rnd(seed, large ? FILES_MAX : 3);
+	log->runs = calloc(log->nruns, sizeof(*log->runs));
+	die_if(!log->runs);
+	for (i = 0; i < log->nruns; i++) {
 		counts[i] = 1 + rnd(seed, rnd(seed, 8) ? 20 : large ? 600 : 9);
 		run.ino = r->files + i + 11;
 		run.count = counts[i];
@@ -296,9 +297,9 @@ static void make_log(struct run *r, uint32_t *seed, bool large,
 	log->nsumblk = loglayout_nsumblk(&l);
 	die_if(loglayout_close(&l, &r->cx, &h, &log->summary));
 	r->next += log->nsumblk;
-	for (i = 0; i < log->npieces; i++) {
-		log->pieces[i].count = counts[i];
-		log->pieces[i].payload =
+	for (i = 0; i < log->nruns; i++) {
+		log->runs[i].count = counts[i];
+		log->runs[i].payload =
 			payload_of(r, r->files++, counts[i], r->next);
 		r->next += counts[i];
 	}
@@ -364,7 +365,6 @@ static void test_content(unsigned int threads, bool sequential,
 			 uint32_t chunk_bytes, uint8_t **first)
 {
 	static struct run r;
-	struct logsum_digest digest;
 	uint32_t i, wrong = 0;
 
 	begin(&r, threads, sequential, chunk_bytes);
@@ -375,7 +375,6 @@ static void test_content(unsigned int threads, bool sequential,
 	ok(!memcmp(r.image, r.want, (size_t)BLOCKS * BLOCK),
 	   "every block is in its place, and nothing else");
 	is_int(r.twice, 0, "no block was filled twice");
-	digest = logout_digest(r.out);
 	if (chunk_bytes == BLOCK)
 		is_int(r.watch.allocated, cut_blocks(&r) * BLOCK,
 		       "the space of logs that are cut was asked for");
@@ -385,15 +384,15 @@ static void test_content(unsigned int threads, bool sequential,
 	else
 		is_int(r.watch.dev.stats.writes, LOGS, "a write for each log");
 	if (!*first) {
-		*first = malloc((size_t)BLOCKS * BLOCK + sizeof(digest));
+		*first = malloc((size_t)BLOCKS * BLOCK + sizeof(r.digest));
 		die_if(!*first);
 		memcpy(*first, r.image, (size_t)BLOCKS * BLOCK);
-		memcpy(*first + (size_t)BLOCKS * BLOCK, &digest,
-		       sizeof(digest));
+		memcpy(*first + (size_t)BLOCKS * BLOCK, &r.digest,
+		       sizeof(r.digest));
 	}
 	ok(!memcmp(*first, r.image, (size_t)BLOCKS * BLOCK) &&
-		   !memcmp(*first + (size_t)BLOCKS * BLOCK, &digest,
-			   sizeof(digest)),
+		   !memcmp(*first + (size_t)BLOCKS * BLOCK, &r.digest,
+			   sizeof(r.digest)),
 	   "bytes and digest are the same for any writer");
 	end(&r);
 	is_int(r.freed, r.made, "all files are let go");
@@ -468,7 +467,7 @@ static void test_small(void)
 {
 	static struct run r;
 	struct logout_log log;
-	struct logsum_digest digest[2];
+	struct logout_digest digest[2];
 	uint32_t seed = 1, i;
 
 	begin(&r, 2, false, 0);
@@ -478,14 +477,14 @@ static void test_small(void)
 	make_log(&r, &seed, false, &log);
 	log.npayload++;
 	is_int(logout_submit(r.out, &r.cx, &log), -EINVAL,
-	       "pieces that do not make the payload are refused");
+	       "runs that do not make the payload are refused");
 	end(&r);
 	is_int(r.freed, r.made, "and let go");
 	for (i = 0; i < 2; i++) {
 		begin(&r, 2, false, 0);
 		r.next += i;
 		submit(&r, false);
-		digest[i] = logout_digest(r.out);
+		digest[i] = r.digest;
 		end(&r);
 	}
 	ok(memcmp(&digest[0], &digest[1], sizeof(digest[0])), "elsewhere they have another digest");

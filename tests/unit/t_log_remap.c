@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "log/directwriter.h"
 #include "log/inodes.h"
-#include "log/repairwriter.h"
 #include "log/remap.h"
 #include "vol/root.h"
 
@@ -90,7 +90,7 @@ static int change_block(struct remaps *m, struct writer *w, struct remap *r,
 	if (ret && what > 2)
 		return remap_keep(r, &m->v.cx, blkoff, vblocknr);
 	if (ret)
-		ret = repairwriter_end(w, &m->v.cx, vblocknr, METAFILE_MULTI);
+		ret = directwriter_end(w, &m->v.cx, vblocknr, METAFILE_MULTI);
 	*tag = 0;
 	return !ret && what != 1 ? put(m, r, blkoff, tag) : ret;
 }
@@ -104,7 +104,7 @@ static int end_nodes(struct remaps *m, struct writer *w,
 
 	while (!ret &&
 	       (ret = blockmap_cursor_next(&cur, &m->v.cx, &item)) > 0)
-		ret = item.level ? repairwriter_end(w, &m->v.cx, item.ptr,
+		ret = item.level ? directwriter_end(w, &m->v.cx, item.ptr,
 						    METAFILE_MULTI) : 0;
 	blockmap_cursor_close(&cur);
 	return ret;

@@ -3,7 +3,7 @@
  * The payload of a log split into chunks, each of which one worker fills and
  * writes at once.
  *
- * Pieces of a forecast have no content (payload_ops.fill), and are not written
+ * Runs of a forecast have no content (payload_ops.fill), and are not written
  * unless the whole log is needed.
  */
 #ifndef NILFS2_LOG_LOGCUT_H
@@ -12,41 +12,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/context.h"
 #include "log/write/logout.h"
 
 /* A chunk of the payload.  All zeros stand before the first. */
 struct logcut {
 	uint32_t at;		/* first block in the payload */
 	uint32_t count;
-	uint32_t piece;		/* where it begins: the piece */
+	uint32_t run;		/* where it begins: the run of LOG */
 	uint32_t skip;		/* and the blocks of it that come before */
-	uint32_t next_piece;	/* the same of what follows */
+	uint32_t next_run;	/* the same of what follows */
 	uint32_t next_skip;
 };
 
 /*
- * Moves *CUT to the next chunk; false at the end of LOG, whose pieces must have
+ * Moves *CUT to the next chunk; false at the end of LOG, whose runs must have
  * npayload blocks in total.  SIZE (>= 1) is the length of a chunk in blocks: it
  * is never more than 2 * SIZE, and except for the last one not less than three
  * quarters.
  */
 bool logcut_next(struct logcut *cut, const struct logout_log *log,
 		 uint32_t size);
-
-/* Not less than the number of chunks that NPAYLOAD blocks are cut into. */
-uint32_t logcut_most(uint32_t npayload, uint32_t size);
-
-/* Whether PIECE of LOG has no content, and is not written. */
-bool logcut_is_left_out(const struct logout_log *log,
-			const struct logout_piece *piece);
-
-/*
- * COUNT blocks of PIECE, from its block SKIP on, to BUF; zeros where there is
- * no content.  Fails as the payload does.
- */
-int logcut_fill(const struct logout_piece *piece, struct context *cx,
-		uint32_t skip, uint32_t count, void *buf, uint32_t block_bits);
 
 /*
  * The next blocks of part CUT of LOG, at or after *FROM, that have content:

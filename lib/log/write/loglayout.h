@@ -56,9 +56,6 @@ void loglayout_init(struct loglayout *l, const struct nilfs_geometry *g,
 		    uint32_t limit);
 void loglayout_fini(struct loglayout *l);	/* frees the summary */
 
-/* Starts over, with the memory there is. */
-void loglayout_reset(struct loglayout *l, uint32_t limit);
-
 /* How many blocks of RUN (0 ... run->count) still fit. */
 uint32_t loglayout_room(const struct loglayout *l,
 			const struct loglayout_run *run);
@@ -93,8 +90,7 @@ struct loglayout_header {
 /*
  * Completes the summary but for its two checksums, padded with zeros, and
  * gives it away: *SUMMARY is malloc()ed, loglayout_nsumblk() blocks.  The
- * counts stay as they are until loglayout_reset(), which must come before the
- * next _add().  -ENOMEM.
+ * counts stay as they are; nothing may be added any more.  -ENOMEM.
  */
 int loglayout_close(struct loglayout *l, struct context *cx,
 		    const struct loglayout_header *h, void **summary);

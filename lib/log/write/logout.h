@@ -21,13 +21,12 @@
 #include "base/context.h"
 #include "dev/dev.h"
 #include "disk/geometry.h"
-#include "log/write/logsum.h"
 #include "log/write/payload.h"
 
 struct logout;
 
 /* A run of a log's payload. */
-struct logout_piece {
+struct logout_run {
 	struct payload *payload;	/* one holder, given over */
 	uint64_t at;			/* its first block in the payload */
 	uint32_t count;			/* blocks */
@@ -38,9 +37,9 @@ struct logout_log {
 	uint64_t blocknr;		/* its first block on the device */
 	void *summary;			/* malloc()ed whole blocks */
 	uint32_t nsumblk;
-	struct logout_piece *pieces;	/* malloc()ed, in the payload's order */
-	uint32_t npieces;
-	uint32_t npayload;		/* blocks of all pieces */
+	struct logout_run *runs;	/* malloc()ed, in the payload's order */
+	uint32_t nruns;
+	uint32_t npayload;		/* blocks of all runs */
 	/*
 	 * Write blocks without content as zeros: a mount verifies the checksum
 	 * of this log.
@@ -48,10 +47,20 @@ struct logout_log {
 	bool whole;
 };
 
+/*
+ * A digest of 128 bits over many blocks in any order: equal for equal content in
+ * the same places, whatever the writer.  Other blocks, or the same ones
+ * elsewhere, have another digest with a probability of 1 - 2^-120, but it is not
+ * safe against deliberate collisions.
+ */
+struct logout_digest {
+	uint64_t words[2];	/* atomic; valid after logout_wait() */
+};
+
 struct logout_options {
 	uint32_t chunk_bytes;	/* 0: 1 to 4 MiB, as CX's memory allows */
 	bool sequential;	/* zones: whole logs, in order */
-	bool digest;		/* keep one of all that is written */
+	struct logout_digest *digest;	/* add all that is written; or NULL */
 	/*
 	 * Ask for the space of logs (but small ones), so many bytes at once,
 	 * from the log's own on; 0: do not.  Logs come in ascending order then,
@@ -89,12 +98,6 @@ int logout_wait(struct logout *out, struct context *cx);
  * way it need not know.
  */
 int logout_wait_for(struct logout *out, struct context *cx, uint64_t blocknr);
-
-/*
- * The digest of all blocks of all logs, if the options request it: equal for
- * equal content, independent of the writer.  Valid after logout_wait().
- */
-struct logsum_digest logout_digest(const struct logout *out);
 
 /* Waits, drops what is left, frees; NULL is accepted. */
 void logout_close(struct logout *out);

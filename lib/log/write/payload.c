@@ -39,25 +39,24 @@ struct device_payload {
 void payload_init(struct payload *p, const struct payload_ops *ops)
 {
 	p->ops = ops;
-	p->holders = 1;
+	p->refs = 1;
 }
 
 struct payload *payload_hold(struct payload *p)
 {
-	__atomic_fetch_add(&p->holders, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&p->refs, 1, __ATOMIC_RELAXED);
 	return p;
 }
 
 void payload_put(struct payload *p)
 {
 	/* The last holder frees what the others have written. */
-	if (p && !__atomic_sub_fetch(&p->holders, 1, __ATOMIC_ACQ_REL))
+	if (!p || __atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL))
+		return;
+	if (p->ops->free)
 		p->ops->free(p);
-}
-
-static void plain_free(struct payload *p)
-{
-	free(p);
+	else
+		free(p);
 }
 
 static int memory_fill(struct payload *p, struct context *cx, uint64_t at,
@@ -73,7 +72,6 @@ static int memory_fill(struct payload *p, struct context *cx, uint64_t at,
 
 static const struct payload_ops memory_ops = {
 	.fill = memory_fill,
-	.free = plain_free,
 };
 
 struct payload *payload_memory(const void *buf, uint32_t count,
@@ -165,7 +163,6 @@ static int device_fill(struct payload *p, struct context *cx, uint64_t at,
 
 static const struct payload_ops device_ops = {
 	.fill = device_fill,
-	.free = plain_free,
 };
 
 struct payload *payload_device(struct dev *dev, uint64_t blocknr,

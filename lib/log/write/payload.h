@@ -27,14 +27,17 @@ struct payload_ops {
 	 */
 	int (*fill)(struct payload *p, struct context *cx, uint64_t at,
 		    uint32_t count, void *buf);
-	/* The last holder lets go; may be called from any thread. */
+	/*
+	 * Frees P once the last holder lets go, in any thread; NULL: free(P)
+	 * is all.
+	 */
 	void (*free)(struct payload *p);
 };
 
 /* Embedded as the first member of each kind of payload. */
 struct payload {
 	const struct payload_ops *ops;
-	uint32_t holders;	/* counted atomically; 1 for the maker */
+	uint32_t refs;	/* counted atomically; 1 for the maker */
 };
 
 void payload_init(struct payload *p, const struct payload_ops *ops);

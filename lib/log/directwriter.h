@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A writer for a volume whose metadata is to be repaired.
+ * A writer whose caller changes metadata directly: repairs, which do not believe
+ * what they find, a cleaner, changes of a volume's size and features.
  *
  * writer_open() trusts the volume; here the caller's knowledge replaces what
  * the volume says.  Then the metadata files of the new checkpoint are changed
@@ -11,8 +12,8 @@
  * allocator is repaired before it is used: bitmaps of the DAT before blocks of
  * other files, the SUFILE before blocks of data.
  */
-#ifndef NILFS2_LOG_REPAIRWRITER_H
-#define NILFS2_LOG_REPAIRWRITER_H
+#ifndef NILFS2_LOG_DIRECTWRITER_H
+#define NILFS2_LOG_DIRECTWRITER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,13 +24,13 @@
 #include "log/writer.h"
 
 /*
- * Bits of repairwriter_known.rebuilt: the file begins without blocks.  After a DAT
- * that does, nothing can be read before it is filled: repairwriter_changed()
- * then looks for what repairwriter_open() did not find.
+ * Bits of directwriter_known.rebuilt: the file begins without blocks.  After a
+ * DAT that does, nothing can be read before it is filled: directwriter_changed()
+ * then looks for what directwriter_open() did not find.
  */
-#define REPAIRWRITER_FILE(ino) (1u << (ino))
+#define DIRECTWRITER_FILE(ino) (1u << (ino))
 
-struct repairwriter_known {
+struct directwriter_known {
 	/*
 	 * True for a segment that must not be allocated whatever the SUFILE
 	 * says: it has live blocks, or logs after the latest super root.  NULL:
@@ -73,6 +74,11 @@ struct repairwriter_known {
 	 */
 	uint64_t seq;
 	/*
+	 * Allocate the lowest clean segments, not those after the last one: new
+	 * logs are placed at the front.
+	 */
+	bool front;
+	/*
 	 * The inode of the ifile and the counts that the new checkpoint begins
 	 * with; NULL: those of the latest one.
 	 */
@@ -88,34 +94,34 @@ struct repairwriter_known {
  * -EUCLEAN, -EIO if the root of a map is broken or the latest checkpoint cannot
  * be read, unless the files are rebuilt, or for the latter there is a FROM.
  * The SUFILE and the list of snapshots need not be readable yet; if the DAT is
- * rebuilt nothing need be, until its entries exist and repairwriter_changed()
+ * rebuilt nothing need be, until its entries exist and directwriter_changed()
  * was called.  Live-block counts are not marked as exact then.
  */
-int repairwriter_open(struct writer **wp, struct context *cx,
+int directwriter_open(struct writer **wp, struct context *cx,
 		      struct volume *vol, const struct writer_options *options,
-		      const struct repairwriter_known *known);
+		      const struct directwriter_known *known);
 
 /*
  * The metadata file INO (DAT, cpfile, SUFILE, ifile) of the new checkpoint,
  * to be changed; the writer's, not to be closed.  NULL for other numbers.
  */
-struct metafile *repairwriter_file(struct writer *w, uint64_t ino);
+struct metafile *directwriter_file(struct writer *w, uint64_t ino);
 
 /*
  * Metadata file INO had NBLOCKS, nodes included, when W was opened, whatever
  * its inode says.  Nothing for one that began without blocks.
  */
-void repairwriter_recount(struct writer *w, uint64_t ino, uint64_t nblocks);
+void directwriter_recount(struct writer *w, uint64_t ino, uint64_t nblocks);
 
 /*
  * Makes the fields of a metadata file's inode right that can be the same in
  * all of them: type, links, a size and times that make sense.  A log has them
  * so whatever they were.
  */
-void repairwriter_plain(struct nilfs_inode *inode);
+void directwriter_plain(struct nilfs_inode *inode);
 
 /* Whether INO is one of those that began without blocks. */
-bool repairwriter_is_rebuilt(const struct writer *w, uint64_t ino);
+bool directwriter_is_rebuilt(const struct writer *w, uint64_t ino);
 
 /*
  * To be called after blocks of the DAT, the SUFILE, the cpfile or the ifile
@@ -126,7 +132,7 @@ bool repairwriter_is_rebuilt(const struct writer *w, uint64_t ino);
  * W does not notice that they are not if entries of the DAT were changed
  * directly.  -EUCLEAN, -EIO for the SUFILE.
  */
-int repairwriter_changed(struct writer *w, struct context *cx);
+int directwriter_changed(struct writer *w, struct context *cx);
 
 /*
  * Declares that live-block counts in the SUFILE are exact for the volume on
@@ -134,34 +140,51 @@ int repairwriter_changed(struct writer *w, struct context *cx);
  * the new checkpoint will be marked as exact.  Not needed if the volume's were
  * marked as exact.
  */
-void repairwriter_exact(struct writer *w);
+void directwriter_exact(struct writer *w);
 
 /*
  * cp_inodes_count and cp_blocks_count that the new checkpoint continues: the
  * latter with the blocks of the ifile when W was opened (none if it is
  * rebuilt).
  */
-void repairwriter_counts(struct writer *w, uint64_t inodes, uint64_t blocks);
+void directwriter_counts(struct writer *w, uint64_t inodes, uint64_t blocks);
 
-/* As many more of them, or fewer. */
-void repairwriter_counts_by(struct writer *w, int64_t inodes, int64_t blocks);
+/* MORE inodes than before, or fewer. */
+void directwriter_count_inodes(struct writer *w, int64_t more);
 
 /*
  * Ends virtual block VBLOCKNR, of a file of KIND.  -EUCLEAN, and nothing is
  * changed, if the DAT has no live entry in use for it.
  */
-int repairwriter_end(struct writer *w, struct context *cx, uint64_t vblocknr,
+int directwriter_end(struct writer *w, struct context *cx, uint64_t vblocknr,
 		     enum metafile_kind kind);
 
 /* As dattable_set_end(), for an entry that is in use and has a block. */
-int repairwriter_set_end(struct writer *w, struct context *cx,
+int directwriter_set_end(struct writer *w, struct context *cx,
 			 uint64_t vblocknr, uint64_t end);
 
 /* Whether a checkpoint in [START, END) is a snapshot known to W. */
-bool repairwriter_has_snapshot(const struct writer *w, uint64_t start,
+bool directwriter_has_snapshot(const struct writer *w, uint64_t start,
 			       uint64_t end);
 
-/* For the commit: the segments of the last logs are known, and in use. */
-int repairwriter_place(struct writer *w, struct context *cx);
+/* A block of a file that the latest checkpoint does not have any more. */
+struct directwriter_block {
+	uint64_t ino;
+	uint64_t blkoff;	/* of a data block */
+	bool is_node;
+	uint64_t vblocknr;
+};
+
+/*
+ * Writes DATA, a block, as the replacement of B in every checkpoint that has
+ * it: *NUMBER is its virtual block, in the same checkpoints as B, which then is
+ * in none.  The caller replaces the number of B everywhere: in nodes and inodes,
+ * which are in replaced blocks themselves, and in the cpfile.
+ *
+ * -EUCLEAN if B is live now or not in use, -ENOSPC, -ENOMEM, -EIO.
+ */
+int directwriter_replace(struct writer *w, struct context *cx,
+			 const struct directwriter_block *b, const void *data,
+			 uint64_t *number);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A writer for a volume with damaged metadata.
+ * A writer whose caller changes metadata directly.
  *
  * Only its beginning differs from the usual writer.  Metadata files can begin
  * empty, the first log need not follow the latest one, and the caller decides
  * which segments may be allocated.  Allocations are entered in the bitmaps at
- * once, because repairs change the same blocks.
+ * once, because the caller changes the same blocks.
  *
  * A log after the latest one is placed in the rest of its segment and in the
  * segment that it names as the next; if that is impossible, two segments are
@@ -13,7 +13,7 @@
  *
  * On zones each segment is reset when it is allocated or begun.
  */
-#include "log/repairwriter.h"
+#include "log/directwriter.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,6 @@
 #include "disk/checkpoint.h"
 #include "disk/dat.h"
 #include "disk/segusage.h"
-#include "log/inherit.h"
 #include "log/tables/segzones.h"
 #include "log/writer_parts.h"
 #include "vol/cptable.h"
@@ -71,88 +70,38 @@ static bool is_writable(struct writer *w, struct context *cx, uint64_t segnum,
 	return ret >= 0 && !segusage_is_error(su);
 }
 
-/* Whether SEGNUM can be the next one: nothing is in it, as far as is known. */
-static bool can_be_next(struct writer *w, struct context *cx, uint64_t segnum)
-{
-	struct nilfs_segment_usage su;
-
-	if (segnum >= w->g.nsegments || segnum == w->latest_segnum ||
-	    (w->known.unusable && w->known.unusable(w->known.arg, segnum)))
-		return false;
-	return is_writable(w, cx, segnum, &su) && !le32_get(su.su_nblocks);
-}
-
-static uint32_t segment_blocks(const struct writer *w, uint64_t segnum)
-{
-	return (uint32_t)(geometry_segment_end(&w->g, segnum) -
-			  geometry_segment_start(&w->g, segnum));
-}
-
-/* Position of the first log. */
+/*
+ * Position of the first log.  A segment can be the next one if nothing is in it,
+ * as far as is known.
+ */
 static void set_place(struct writer *w, struct context *cx,
 		      const struct recovery *latest)
 {
 	struct appender *a = &w->appender;
 	bool orphans = latest->orphans_start != 0;
 	bool taken = w->known.next_taken;
+	uint64_t nextnum = latest->nextnum;
 	bool next = (!orphans || w->known.orphans_go) && !taken &&
-		    can_be_next(w, cx, latest->nextnum);
+		    nextnum < w->g.nsegments && nextnum != latest->segnum &&
+		    !(w->known.unusable &&
+		      w->known.unusable(w->known.arg, nextnum));
 	struct nilfs_segment_usage su;
 
+	next = next && is_writable(w, cx, nextnum, &su) &&
+	       !le32_get(su.su_nblocks);
 	a->segnum = latest->segnum;
-	a->nextnum = next ? latest->nextnum : APPENDER_ANY;
+	a->nextnum = next ? nextnum : APPENDER_ANY;
 	a->seq = latest->seq;
 	a->offset = (uint32_t)latest->offset;
 	if ((next || taken) && !orphans && !w->known.fresh_segment &&
 	    is_writable(w, cx, latest->segnum, &su))
 		return;
-	a->offset = segment_blocks(w, latest->segnum);
+	a->offset = (uint32_t)(geometry_segment_end(&w->g, a->segnum) -
+			       geometry_segment_start(&w->g, a->segnum));
 	if (w->known.seq)
 		a->seq = w->known.seq - 1;
 	else if (orphans)
 		a->seq = latest->last_seq + 1;
-}
-
-/* The checkpoint to begin with; all zero if there is none. */
-static int find_checkpoint(struct context *cx, struct volume *vol,
-			   const struct repairwriter_known *known,
-			   struct nilfs_checkpoint *cp)
-{
-	struct root root;
-	int ret;
-
-	memset(cp, 0, sizeof(*cp));
-	if (known->from) {
-		*cp = *known->from;
-		return 0;
-	}
-	ret = root_open(&root, cx, vol, 0);
-	if (!ret)
-		*cp = root.cp;
-	return ret;
-}
-
-/* A missing block may be found with another DAT, or not be needed. */
-static bool can_wait(const struct writer *w, int err)
-{
-	if (w->known.rebuilt & REPAIRWRITER_FILE(NILFS_DAT_INO))
-		return err == -EUCLEAN || err == -EIO;
-	return w->known.rebuilt & REPAIRWRITER_FILE(NILFS_IFILE_INO);
-}
-
-/* The snapshots by their flags: the list may be broken. */
-static int find_snapshots(struct writer *w, struct context *cx,
-			  struct volume *vol)
-{
-	int ret = cptable_list(vol, cx, true, &w->dat.snapshots,
-			       &w->dat.nsnapshots);
-
-	if (ret != -EUCLEAN && ret != -EIO)
-		return ret;
-	fail_clear(cx);
-	w->dat.nsnapshots = 0;
-	w->segments.stale = true;
-	return 0;
 }
 
 static int find_segments(struct writer *w, struct context *cx,
@@ -165,6 +114,7 @@ static int find_segments(struct writer *w, struct context *cx,
 	s->unusable = is_unusable;
 	s->taken = w->o.sequential && w->dev->zones ? empty_zones : NULL;
 	s->arg = w;
+	s->front = w->known.front;
 	s->last_alloc = vol->latest.segnum;
 	if (!sutable_header(vol, cx, &header) &&
 	    le64_get(header.sh_last_alloc) < w->g.nsegments)
@@ -181,7 +131,7 @@ static int find_segments(struct writer *w, struct context *cx,
 	return ret;
 }
 
-void repairwriter_plain(struct nilfs_inode *inode)
+void directwriter_plain(struct nilfs_inode *inode)
 {
 	if (!S_ISREG(le16_get(inode->i_mode)))
 		inode->i_mode = le16_make(S_IFREG);
@@ -196,60 +146,70 @@ void repairwriter_plain(struct nilfs_inode *inode)
 		inode->i_mtime_nsec = le32_make(0);
 }
 
-static int open_volume(struct writer *w, struct context *cx,
-		       struct volume *vol)
+int directwriter_open(struct writer **wp, struct context *cx,
+		      struct volume *vol, const struct writer_options *options,
+		      const struct directwriter_known *known)
 {
-	struct nilfs_checkpoint cp;
-	int ret = find_checkpoint(cx, vol, &w->known, &cp);
+	bool no_dat = known->rebuilt & DIRECTWRITER_FILE(NILFS_DAT_INO);
+	bool no_ifile = known->rebuilt & DIRECTWRITER_FILE(NILFS_IFILE_INO);
+	struct nilfs_checkpoint cp = { 0 };
+	struct root root;
+	struct writer *w;
+	int ret = writer_make(&w, cx, vol->dev, &vol->geo, vol->latest.cno + 1,
+			      options);
 
+	*wp = NULL;
+	if (ret)
+		return ret;
+	w->direct = true;
+	w->known = *known;
 	w->known.from = NULL;
-	if (ret && can_wait(w, ret)) {
+	w->latest_segnum = vol->latest.segnum;
+	if (known->from) {
+		cp = *known->from;
+	} else {
+		ret = root_open(&root, cx, vol, 0);
+		if (!ret)
+			cp = root.cp;
+	}
+	/* What is missing may be found with another DAT, or not be needed. */
+	if (ret && (no_dat ? ret == -EUCLEAN || ret == -EIO : no_ifile)) {
 		fail_clear(cx);
-		w->waits =
-			!(w->known.rebuilt & REPAIRWRITER_FILE(NILFS_IFILE_INO));
+		w->waits = !no_ifile;
 		ret = 0;
 	}
 	if (!ret)
-		ret = inherit_metadata(w, cx, vol, &cp, w->known.rebuilt);
+		ret = inherit_metadata(w, cx, vol, &cp, known->rebuilt);
 	if (ret)
-		return ret;
-	repairwriter_plain(&w->super_root.sr_dat);
-	repairwriter_plain(&w->super_root.sr_cpfile);
-	repairwriter_plain(&w->super_root.sr_sufile);
-	repairwriter_plain(&w->ifile_inode);
+		goto out;
+	directwriter_plain(&w->super_root.sr_dat);
+	directwriter_plain(&w->super_root.sr_cpfile);
+	directwriter_plain(&w->super_root.sr_sufile);
+	directwriter_plain(&w->ifile_inode);
 	w->dat.numbers.through = true;
 	w->inos.through = true;
-	ret = find_snapshots(w, cx, vol);
+	/* The snapshots by their flags: the list may be broken. */
+	ret = cptable_list(vol, cx, true, &w->dat.snapshots,
+			   &w->dat.nsnapshots);
+	if (ret == -EUCLEAN || ret == -EIO) {
+		fail_clear(cx);
+		w->dat.nsnapshots = 0;
+		w->segments.stale = true;
+		ret = 0;
+	}
 	if (!ret)
 		ret = find_segments(w, cx, vol);
 	if (!ret)
 		set_place(w, cx, &vol->latest);
-	return ret;
-}
-
-int repairwriter_open(struct writer **wp, struct context *cx,
-		      struct volume *vol, const struct writer_options *options,
-		      const struct repairwriter_known *known)
-{
-	struct writer *w;
-	int ret = writer_make(wp, cx, vol->dev, &vol->geo,
-			      vol->latest.cno + 1, options);
-
-	w = *wp;
-	if (!ret) {
-		w->repaired = true;
-		w->known = *known;
-		w->latest_segnum = vol->latest.segnum;
-		ret = open_volume(w, cx, vol);
-	}
-	if (ret) {
+out:
+	if (ret)
 		writer_close(w);
-		*wp = NULL;
-	}
+	else
+		*wp = w;
 	return ret;
 }
 
-struct metafile *repairwriter_file(struct writer *w, uint64_t ino)
+struct metafile *directwriter_file(struct writer *w, uint64_t ino)
 {
 	switch (ino) {
 	case NILFS_DAT_INO:
@@ -265,22 +225,22 @@ struct metafile *repairwriter_file(struct writer *w, uint64_t ino)
 	}
 }
 
-void repairwriter_recount(struct writer *w, uint64_t ino, uint64_t nblocks)
+void directwriter_recount(struct writer *w, uint64_t ino, uint64_t nblocks)
 {
-	struct metafile *m = repairwriter_file(w, ino);
+	struct metafile *m = directwriter_file(w, ino);
 	uint64_t before = metafile_nblocks(m);
 
-	if (repairwriter_is_rebuilt(w, ino))
+	if (directwriter_is_rebuilt(w, ino))
 		return;
 	metafile_recount(m, nblocks);
 	if (ino == NILFS_IFILE_INO)
 		w->ifile_blocks += metafile_nblocks(m) - before;
 }
 
-bool repairwriter_is_rebuilt(const struct writer *w, uint64_t ino)
+bool directwriter_is_rebuilt(const struct writer *w, uint64_t ino)
 {
-	return w->repaired && ino < 32 &&
-	       (w->known.rebuilt & REPAIRWRITER_FILE(ino));
+	return w->direct && ino < 32 &&
+	       (w->known.rebuilt & DIRECTWRITER_FILE(ino));
 }
 
 /* The current entry of CNO in the cpfile: 1, 0 for none. */
@@ -297,7 +257,7 @@ static int look_up(struct writer *w, struct context *cx, uint64_t cno,
 	return ret;
 }
 
-/* Follows the list, which ascends, to its end. */
+/* Follows the list of snapshots, which ascends, to its end. */
 static int follow_list(struct writer *w, struct context *cx, uint64_t **cnos,
 		       size_t *n)
 {
@@ -318,92 +278,82 @@ static int follow_list(struct writer *w, struct context *cx, uint64_t **cnos,
 		ret = look_up(w, cx, cno, &cp);
 		if (ret <= 0 || !checkpoint_is_snapshot(&cp))
 			return ret < 0 ? ret : -EUCLEAN;
-		if (array_reserve(cx, cnos, &room, *n + 1))
-			return -ENOMEM;
-		(*cnos)[(*n)++] = cno;
+		ret = array_push(cx, cnos, n, &room, cno);
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
 
-/* Others than before hold other blocks: counts of these are not known. */
-static int look_for_snapshots(struct writer *w, struct context *cx)
+int directwriter_changed(struct writer *w, struct context *cx)
 {
+	struct nilfs_checkpoint cp;
 	uint64_t *cnos = NULL;
 	size_t n = 0;
-	int ret = follow_list(w, cx, &cnos, &n);
+	int ret;
 
+	/* Continues from the latest checkpoint once the DAT leads to it. */
+	if (w->waits) {
+		ret = look_up(w, cx, w->cno - 1, &cp);
+		if (ret < 0)
+			return ret;
+		if (!ret || checkpoint_is_invalid(&cp))
+			return fail(cx, -EUCLEAN,
+				    "checkpoint %llu: does not exist",
+				    (unsigned long long)(w->cno - 1));
+		ret = inherit_ifile(w, cx, &cp);
+		w->inos.through = true;
+		w->waits = ret;
+		if (ret)
+			return ret;
+	}
+	numbers_forget(&w->dat.numbers);
+	numbers_forget(&w->inos);
+	/* Other snapshots hold other blocks: counts of these are not known. */
+	ret = follow_list(w, cx, &cnos, &n);
 	if (ret || n != w->dat.nsnapshots ||
 	    (n && memcmp(cnos, w->dat.snapshots, n * sizeof(*cnos))))
 		w->segments.stale = true;
-	if (ret) {
+	if (!ret) {
+		free(w->dat.snapshots);
+		w->dat.snapshots = cnos;
+		w->dat.nsnapshots = n;
+	} else {
 		free(cnos);
-		if (ret != -EUCLEAN && ret != -EIO)
-			return ret;
-		fail_clear(cx);
-		return 0;
+		if (ret == -EUCLEAN || ret == -EIO) {
+			fail_clear(cx);
+			ret = 0;
+		}
 	}
-	free(w->dat.snapshots);
-	w->dat.snapshots = cnos;
-	w->dat.nsnapshots = n;
-	return 0;
-}
-
-/* Continues from the latest checkpoint once the DAT leads to it. */
-static int find_awaited(struct writer *w, struct context *cx)
-{
-	struct nilfs_checkpoint cp;
-	int ret = look_up(w, cx, w->cno - 1, &cp);
-
-	if (ret < 0)
-		return ret;
-	if (!ret || checkpoint_is_invalid(&cp))
-		return fail(cx, -EUCLEAN, "checkpoint %llu: does not exist",
-			    (unsigned long long)(w->cno - 1));
-	ret = inherit_ifile(w, cx, &cp);
-	w->inos.through = true;
-	w->waits = ret;
-	return ret;
-}
-
-int repairwriter_changed(struct writer *w, struct context *cx)
-{
-	int ret = w->waits ? find_awaited(w, cx) : 0;
-
-	if (ret)
-		return ret;
-	numbers_forget(&w->dat.numbers);
-	numbers_forget(&w->inos);
-	ret = look_for_snapshots(w, cx);
 	if (!ret)
 		ret = segments_recount(&w->segments, cx);
 	w->counted = !ret;
 	return ret;
 }
 
-void repairwriter_exact(struct writer *w)
+void directwriter_exact(struct writer *w)
 {
 	w->segments.stale = false;
 }
 
-void repairwriter_counts(struct writer *w, uint64_t inodes, uint64_t blocks)
+void directwriter_counts(struct writer *w, uint64_t inodes, uint64_t blocks)
 {
 	w->inodes_count = inodes;
 	w->blocks_count = blocks;
 }
 
-void repairwriter_counts_by(struct writer *w, int64_t inodes, int64_t blocks)
+void directwriter_count_inodes(struct writer *w, int64_t more)
 {
-	w->inodes_count += (uint64_t)inodes;
-	w->blocks_count += (uint64_t)blocks;
+	w->inodes_count += (uint64_t)more;
 }
 
-bool repairwriter_has_snapshot(const struct writer *w, uint64_t start,
+bool directwriter_has_snapshot(const struct writer *w, uint64_t start,
 			       uint64_t end)
 {
 	return dattable_has_snapshot(&w->dat, start, end);
 }
 
-int repairwriter_end(struct writer *w, struct context *cx, uint64_t vblocknr,
+int directwriter_end(struct writer *w, struct context *cx, uint64_t vblocknr,
 		     enum metafile_kind kind)
 {
 	struct nilfs_dat_entry de = { 0 };
@@ -421,20 +371,44 @@ int repairwriter_end(struct writer *w, struct context *cx, uint64_t vblocknr,
 	return dattable_end(&w->dat, cx, vblocknr, 1, kind);
 }
 
-int repairwriter_set_end(struct writer *w, struct context *cx,
+int directwriter_set_end(struct writer *w, struct context *cx,
 			 uint64_t vblocknr, uint64_t end)
 {
 	return dattable_set_end(&w->dat, cx, vblocknr, end);
 }
 
-int repairwriter_place(struct writer *w, struct context *cx)
+/*
+ * Logs are not changed, and a block's number is not reused: a cleaner would
+ * move both blocks with the same number, the older one perhaps last.  But a
+ * checkpoint is defined by its entry in the cpfile, which can be changed.
+ *
+ * To a cleaner (nilfs_vdesc_is_live()) the new block looks like the old one:
+ * written with the same checkpoint, and kept for the same snapshots.  The old
+ * one ends with the checkpoint that it was written for; such a block is always
+ * dead, and never moved together with the new one, which the kernel would treat
+ * as a conflict (nilfs_ioctl_move_inode_block()).
+ */
+int directwriter_replace(struct writer *w, struct context *cx,
+			 const struct directwriter_block *b, const void *data,
+			 uint64_t *number)
 {
-	struct appender *a = &w->appender;
-	int ret = w->counted ? 0 : repairwriter_changed(w, cx);
+	struct loglayout_run run = {
+		.ino = b->ino,
+		.kind = b->is_node ? LOGLAYOUT_NODE : LOGLAYOUT_DATA,
+		.blkoff = b->is_node ? 0 : b->blkoff,
+		.count = 1,
+	};
+	int ret = b->vblocknr ?
+		numbers_test(&w->dat.numbers, cx, b->vblocknr) : 0;
 
 	if (!ret)
-		ret = appender_settle(a, cx);
+		return fail(cx, -EUCLEAN, "virtual block %llu: not in use",
+			    (unsigned long long)b->vblocknr);
+	if (ret > 0)
+		ret = dattable_succeed(&w->dat, cx, b->vblocknr, number,
+				       &run.cno);
+	run.vblocknr = *number;
 	if (!ret)
-		ret = segments_claim(&w->segments, cx, a->segnum);
-	return ret ? ret : segments_claim(&w->segments, cx, a->nextnum);
+		ret = flush_add(w, cx, &run, data);
+	return ret ? ret : flush_if_due(w, cx);
 }

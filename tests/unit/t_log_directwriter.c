@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A writer for damaged volumes.  A volume with files and a snapshot is
+ * The direct writer as a repair uses it.  A volume with files and a snapshot is
  * damaged, its metadata repaired by hand from copies made before, one more
  * checkpoint written: it must be as sound as one that was never damaged.
  */
@@ -12,7 +12,7 @@
 #include "disk/checkpoint.h"
 #include "disk/segsum.h"
 #include "disk/segusage.h"
-#include "log/repairwriter.h"
+#include "log/directwriter.h"
 #include "log/inodes.h"
 #include "log_volume.h"
 #include "vol/blockscan.h"
@@ -119,7 +119,7 @@ static bool is_used(void *arg, uint64_t segnum)
 	return bitmap_test(arg, segnum);
 }
 
-static int open_repair(struct bench *b, struct repairwriter_known known)
+static int open_repair(struct bench *b, struct directwriter_known known)
 {
 	const struct writer_options o = { .time = LOG_VOLUME_TIME + 9 };
 	int ret = volume_open(&b->vol, &b->v.cx, b->v.dev, NULL);
@@ -127,7 +127,7 @@ static int open_repair(struct bench *b, struct repairwriter_known known)
 	known.unusable = is_used;
 	known.arg = &b->used;
 	if (!ret)
-		ret = repairwriter_open(&b->w, &b->v.cx, b->vol, &o, &known);
+		ret = directwriter_open(&b->w, &b->v.cx, b->vol, &o, &known);
 	if (ret)
 		printf("# %s\n", b->v.cx.failure);
 	return ret;
@@ -246,12 +246,12 @@ static int restore(struct bench *b, uint64_t ino)
 	int ret = 0;
 
 	for (i = 0; i < b->n && !ret; i++) {
-		ret = metafile_change(repairwriter_file(b->w, ino), &b->v.cx,
+		ret = metafile_change(directwriter_file(b->w, ino), &b->v.cx,
 				      b->blkoff[i], &data, NULL);
 		if (!ret)
 			memcpy(data, b->copy[i], b->v.g.block_size);
 	}
-	return ret ? ret : repairwriter_changed(b->w, &b->v.cx);
+	return ret ? ret : directwriter_changed(b->w, &b->v.cx);
 }
 
 static void check_plain(void)
@@ -259,7 +259,7 @@ static void check_plain(void)
 	struct bench b;
 
 	make(&b, &with_counts);
-	is_int(open_repair(&b, (struct repairwriter_known){ 0 }), 0, "it opens");
+	is_int(open_repair(&b, (struct directwriter_known){ 0 }), 0, "it opens");
 	check_result(&b);
 	is_int(b.v.end.seq, b.before.seq, "it goes on in the same segment");
 	is_int(exact_cno(&b), b.before.cno + 1, "counts stay exact");
@@ -268,7 +268,7 @@ static void check_plain(void)
 
 static void check_fresh(uint64_t seq)
 {
-	const struct repairwriter_known known = { .fresh_segment = true, .seq = seq };
+	const struct directwriter_known known = { .fresh_segment = true, .seq = seq };
 	struct metafile *m;
 	struct bench b;
 	size_t dirty = 0;
@@ -277,7 +277,7 @@ static void check_fresh(uint64_t seq)
 	make(&b, &with_counts);
 	is_int(open_repair(&b, known), 0, "it opens for a new segment");
 	for (ino = NILFS_DAT_INO; ino <= NILFS_IFILE_INO; ino++)
-		dirty += (m = repairwriter_file(b.w, ino)) ? metafile_dirty(m)
+		dirty += (m = directwriter_file(b.w, ino)) ? metafile_dirty(m)
 							   : 1;
 	is_int(dirty, 0, "to open it changes nothing");
 	check_result(&b);
@@ -295,7 +295,7 @@ static void check_next_unusable(void)
 
 	make(&b, &with_counts);
 	bitmap_set(&b.used, b.before.nextnum);
-	is_int(open_repair(&b, (struct repairwriter_known){ 0 }), 0,
+	is_int(open_repair(&b, (struct directwriter_known){ 0 }), 0,
 	       "it opens where the next segment has something in it");
 	check_result(&b);
 	ok(!bitmap_test(&b.used, b.v.end.segnum) &&
@@ -314,9 +314,9 @@ static void check_orphans(bool go)
 	volume_open(&b.vol, &b.v.cx, b.v.dev, NULL);
 	b.vol->latest.orphans_start = b.before.pseg_start + 1;
 	b.vol->latest.last_seq += 2;
-	is_int(repairwriter_open(
+	is_int(directwriter_open(
 		       &b.w, &b.v.cx, b.vol, &o,
-		       &(struct repairwriter_known){.orphans_go = go}),
+		       &(struct directwriter_known){.orphans_go = go}),
 	       0, "logs after the latest: it opens");
 	check_result(&b);
 	is_int(b.v.end.seq, b.before.seq + 4, "it leaves a number out");
@@ -332,7 +332,7 @@ static void check_full(void)
 	make(&b, &with_counts);
 	for (i = 0; i < b.v.g.nsegments; i++)
 		bitmap_set(&b.used, i);
-	is_int(open_repair(&b, (struct repairwriter_known){ 0 }), 0,
+	is_int(open_repair(&b, (struct directwriter_known){ 0 }), 0,
 	       "it opens where no segment can be taken");
 	is_int(commit(&b), -ENOSPC, "and then has no space");
 	fini(&b);
@@ -353,7 +353,7 @@ static void check_sufile(bool entries)
 		damage(&b, NILFS_SUFILE_INO, 0, 0, zeros, b.v.g.block_size);
 	damage(&b, NILFS_SUFILE_INO, 0, 0, &header, sizeof(header));
 	is_int(open_repair(&b,
-			   (struct repairwriter_known){.fresh_segment = true}),
+			   (struct directwriter_known){.fresh_segment = true}),
 	       0, "it opens with a wrong SUFILE");
 	if (entries)
 		is_int(restore(&b, NILFS_SUFILE_INO), 0, "which is repaired");
@@ -397,10 +397,10 @@ static void check_cpfile(void)
 	damage(&b, NILFS_CPFILE_INO, checkpoint_blkoff(&b.v.g, 2),
 	       checkpoint_offset(&b.v.g, 2), &no_flags, sizeof(no_flags));
 	damage(&b, NILFS_CPFILE_INO, 0, 0, header, sizeof(header));
-	is_int(open_repair(&b, (struct repairwriter_known){ 0 }), 0,
+	is_int(open_repair(&b, (struct directwriter_known){ 0 }), 0,
 	       "it opens with a wrong list of snapshots");
 	is_int(restore(&b, NILFS_CPFILE_INO), 0, "which is repaired");
-	repairwriter_exact(b.w);
+	directwriter_exact(b.w);
 	is_int(log_volume_remove(&b.v, b.w, &b.v.files[4]), 0,
 	       "a file of the snapshot is removed");
 	is_int(log_volume_place_root(&b.v, b.w, true), 0, "and its name");
@@ -422,13 +422,13 @@ static uint64_t end_map(struct bench *b, uint64_t ino)
 			     &file_of(b->vol, &root, ino)->map, 0, true);
 	for (; blockmap_cursor_next(&cur, &b->v.cx, &item) > 0; n++)
 		if (ino != NILFS_DAT_INO &&
-		    repairwriter_end(b->w, &b->v.cx, item.ptr,
+		    directwriter_end(b->w, &b->v.cx, item.ptr,
 				     ino == NILFS_IFILE_INO ? METAFILE_MULTI :
 						      METAFILE_SINGLE))
 			ok(false, "%s", b->v.cx.failure);
 	blockmap_cursor_close(&cur);
 	if (ino == NILFS_IFILE_INO)
-		repairwriter_counts(b->w, le64_get(root.cp.cp_inodes_count),
+		directwriter_counts(b->w, le64_get(root.cp.cp_inodes_count),
 				    le64_get(root.cp.cp_blocks_count) - n);
 	return n;
 }
@@ -442,16 +442,16 @@ static void check_rebuilt(const struct log_shape *shape, uint64_t ino)
 	make(&b, shape);
 	copy_file(&b, ino);
 	is_int(open_repair(&b,
-			   (struct repairwriter_known){
-				   .rebuilt = REPAIRWRITER_FILE(ino)}),
+			   (struct directwriter_known){
+				   .rebuilt = DIRECTWRITER_FILE(ino)}),
 	       0, "it opens with a new metadata file");
-	ok(repairwriter_is_rebuilt(b.w, ino) &&
-		   !repairwriter_is_rebuilt(b.w, NILFS_ROOT_INO) &&
-		   !repairwriter_is_rebuilt(b.w, ino == NILFS_DAT_INO
+	ok(directwriter_is_rebuilt(b.w, ino) &&
+		   !directwriter_is_rebuilt(b.w, NILFS_ROOT_INO) &&
+		   !directwriter_is_rebuilt(b.w, ino == NILFS_DAT_INO
 						      ? NILFS_IFILE_INO
 						      : NILFS_DAT_INO),
 	   "it knows which");
-	is_int(metafile_look(repairwriter_file(b.w, ino), &b.v.cx, b.blkoff[0],
+	is_int(metafile_look(directwriter_file(b.w, ino), &b.v.cx, b.blkoff[0],
 			     &data),
 	       0, "which has no blocks");
 	is_int(restore(&b, ino), 0, "and gets the old ones' content");
@@ -467,18 +467,18 @@ static void check_end(void)
 	struct bench b;
 
 	make(&b, &with_counts);
-	is_int(open_repair(&b, (struct repairwriter_known){ 0 }), 0, "it opens");
-	is_int(repairwriter_end(b.w, &b.v.cx, 0, METAFILE_MULTI), -EUCLEAN,
+	is_int(open_repair(&b, (struct directwriter_known){ 0 }), 0, "it opens");
+	is_int(directwriter_end(b.w, &b.v.cx, 0, METAFILE_MULTI), -EUCLEAN,
 	       "number 0 cannot end");
-	is_int(repairwriter_end(b.w, &b.v.cx, 4000, METAFILE_MULTI), -EUCLEAN,
+	is_int(directwriter_end(b.w, &b.v.cx, 4000, METAFILE_MULTI), -EUCLEAN,
 	       "nor one that is free");
-	is_int(repairwriter_end(b.w, &b.v.cx, UINT64_MAX / 3, METAFILE_MULTI),
+	is_int(directwriter_end(b.w, &b.v.cx, UINT64_MAX / 3, METAFILE_MULTI),
 	       -EUCLEAN, "nor one past the end of the DAT");
 	is_int(log_volume_remove(&b.v, b.w, &b.v.files[0]), 0,
 	       "a file is removed");
 	is_int(log_volume_place_root(&b.v, b.w, true), 0, "and its name");
 	/* The file was the first of the volume to take a number. */
-	is_int(repairwriter_end(b.w, &b.v.cx, 1, METAFILE_MULTI), -EUCLEAN,
+	is_int(directwriter_end(b.w, &b.v.cx, 1, METAFILE_MULTI), -EUCLEAN,
 	       "nor one that has ended");
 	is_int(inodes_read(b.w, &b.v.cx, b.v.files[3].ino, &inode), 0,
 	       "the writer goes on");

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The end of a checkpoint.
+ *
+ * The order is that of nilfs_segctor_collect_blocks(): blocks of files, the
+ * ifile with their inodes, cpfile, SUFILE, DAT, super root.  Each describes the
+ * ones before it, and the last two also themselves: listing a block enters its
+ * position in the DAT, and beginning a segment changes the SUFILE, which may
+ * add blocks of either.  So all blocks that may change are made dirty first,
+ * repeatedly until none is added; then the logs are listed, all positions
+ * entered, contents completed; only then the first log is written.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "disk/superroot.h"
+#include "log/checkpoints.h"
+#include "log/lineend.h"
+#include "log/writer_parts.h"
+
+static int list_file(struct writer *w, struct context *cx, struct metafile *m,
+		     uint64_t ino, uint64_t cno)
+{
+	const struct appender_file file = { m, ino, cno };
+	struct metafile_block *blocks;
+	size_t n;
+	int ret = metafile_collect(m, cx, true, 0, &blocks, &n);
+
+	if (ret)
+		return ret;
+	ret = appender_list_file(&w->appender, cx, &file, blocks, n, false);
+	free(blocks);
+	return ret;
+}
+
+/* The entries of the numbers of all dirty blocks of M will change. */
+static int touch_file(struct writer *w, struct context *cx,
+		      struct metafile *m)
+{
+	struct metafile_block *blocks;
+	size_t i, n;
+	int ret = metafile_collect(m, cx, true, 0, &blocks, &n);
+
+	if (ret)
+		return ret;
+	for (i = 0; i < n && !ret; i++)
+		ret = dattable_touch(&w->dat, cx, blocks[i].ptr, 1);
+	free(blocks);
+	return ret;
+}
+
+static size_t count_dirty(const struct writer *w)
+{
+	return metafile_dirty(w->cpfile) + metafile_dirty(w->sufile) +
+	       metafile_dirty(w->dat_file);
+}
+
+/*
+ * Changes all that listing would change, until a round adds nothing.  The
+ * segments that may begin follow from the number of blocks and the super root;
+ * a few lists more than one can make a summary a block longer.
+ */
+static int settle_metadata(struct writer *w, struct context *cx)
+{
+	const struct appender *a = &w->appender;
+	const struct appender_log *log = a->log;
+	uint64_t capacity = appender_room(a, APPENDER_SEGMENT);
+	size_t before, i;
+	bool changed;
+	int ret;
+
+	capacity -= capacity > 1;
+	do {
+		before = count_dirty(w);
+		ret = segments_enter_counts(&w->segments, cx, &changed);
+		if (!ret)
+			ret = segments_enter_header(&w->segments, cx, w->cno);
+		if (!ret)
+			ret = segments_touch_one(&w->segments, cx, a->segnum);
+		if (!ret)
+			ret = segments_touch_one(&w->segments, cx, a->nextnum);
+		if (!ret)
+			ret = segments_touch(&w->segments, cx,
+					     (count_dirty(w) + 1) / capacity +
+					     2);
+		for (i = 0; log && i < log->nplaces && !ret; i++)
+			ret = dattable_touch(&w->dat, cx, log->places[i].first,
+					     log->places[i].count);
+		if (!ret)
+			ret = touch_file(w, cx, w->cpfile);
+		if (!ret)
+			ret = touch_file(w, cx, w->sufile);
+		if (!ret)
+			ret = numbers_sync(&w->dat.numbers, cx);
+	} while (!ret && (changed || count_dirty(w) != before));
+	return ret;
+}
+
+static void fill_super_root(struct writer *w, void *block)
+{
+	struct nilfs_super_root *sr = &w->super_root;
+	const struct {
+		struct metafile *m;
+		struct nilfs_inode *inode;
+	} files[] = {
+		{ w->dat_file, &sr->sr_dat },
+		{ w->cpfile, &sr->sr_cpfile },
+		{ w->sufile, &sr->sr_sufile },
+	};
+	char *place = (char *)block + offsetof(struct nilfs_super_root, sr_dat);
+	unsigned int i;
+
+	sr->sr_bytes = le16_make((uint16_t)superroot_bytes(&w->g));
+	sr->sr_flags = le16_make(0);
+	if (!w->o.minor)
+		sr->sr_nongc_ctime = le64_make(w->o.time);
+	for (i = 0; i < 3; i++, place += w->g.inode_size) {
+		metafile_inode(files[i].m, files[i].inode);
+		memcpy(place, files[i].inode, sizeof(*files[i].inode));
+	}
+	memcpy(block, sr, offsetof(struct nilfs_super_root, sr_dat));
+	sr->sr_sum = le32_make(superroot_checksum(&w->g, block));
+	memcpy(block, &sr->sr_sum, sizeof(sr->sr_sum));
+}
+
+/*
+ * Once all logs are listed: completes what the metadata says of them and of
+ * itself.  Nothing more may have to be listed.
+ */
+static int complete_metadata(struct writer *w, struct context *cx)
+{
+	struct segments *s = &w->segments;
+	const struct appender *a = &w->appender;
+	size_t before = count_dirty(w);
+	uint64_t nsegments;
+	bool changed;
+	int ret;
+
+	if (w->o.nsegments) {
+		nsegments = w->o.nsegments(w->o.arg, s->used);
+		if (nsegments < s->used)
+			return fail(cx, -ENOSPC, "%llu segments are in use",
+				    (unsigned long long)s->used);
+		segments_resize(s, nsegments);
+		w->g.nsegments = nsegments;
+	}
+	ret = appender_enter(&w->appender, cx);
+	if (!ret)
+		ret = segments_enter_counts(s, cx, &changed);
+	if (!ret && w->created)
+		ret = segments_set_active(s, cx, a->segnum);
+	if (!ret && w->created)
+		ret = segments_set_active(s, cx, a->nextnum);
+	if (!ret)
+		ret = segments_enter_header(s, cx, w->cno);
+	if (!ret)
+		ret = checkpoints_complete(w, cx);
+	if (!ret && count_dirty(w) != before)
+		ret = fail(cx, -EIO, "metadata changed while it was listed");
+	return ret;
+}
+
+int writer_commit(struct writer *w, struct context *cx, struct writer_end *end)
+{
+	struct appender *a = &w->appender;
+	void *super_root = NULL;
+	int ret;
+
+	if (w->done)
+		return fail(cx, -EINVAL, "checkpoint %llu: committed before",
+			    (unsigned long long)w->cno);
+	w->done = true;
+	ret = flush_collected(w, cx, false);
+	if (!ret)
+		ret = numbers_sync(&w->inos, cx);
+	/*
+	 * Blocks of the ifile that were listed in the open log are dirty still;
+	 * with that log they are clean.
+	 */
+	if (!ret && a->log && a->log->start == w->flushed)
+		ret = appender_end_log(a, cx);
+	if (!ret)
+		ret = list_file(w, cx, w->ifile, NILFS_IFILE_INO, w->cno);
+	if (!ret)
+		ret = checkpoints_make(w, cx);
+	if (!ret && w->created)
+		ret = segments_mark_unusable(&w->segments, cx);
+	/* The caller may have changed the segments of the last logs. */
+	if (!ret && w->direct && !w->counted)
+		ret = directwriter_changed(w, cx);
+	if (!ret && w->direct)
+		ret = appender_settle(a, cx);
+	if (!ret && w->direct)
+		ret = segments_claim(&w->segments, cx, a->segnum);
+	if (!ret && w->direct)
+		ret = segments_claim(&w->segments, cx, a->nextnum);
+	if (!ret)
+		ret = dattable_make_holes(&w->dat, cx);
+	if (!ret)
+		ret = settle_metadata(w, cx);
+	a->holding = true;
+	if (!ret)
+		ret = list_file(w, cx, w->cpfile, NILFS_CPFILE_INO, 0);
+	if (!ret)
+		ret = list_file(w, cx, w->sufile, NILFS_SUFILE_INO, 0);
+	if (!ret)
+		ret = list_file(w, cx, w->dat_file, NILFS_DAT_INO, 0);
+	if (!ret)
+		ret = appender_list_super_root(a, cx, &super_root);
+	if (!ret)
+		ret = complete_metadata(w, cx);
+	if (ret)
+		return ret;
+	fill_super_root(w, super_root);
+	ret = appender_submit(a, cx);
+	if (!ret)
+		ret = logout_wait(a->out, cx);
+	if (ret)
+		return ret;
+	*end = (struct writer_end){
+		.cno = w->cno,
+		.pseg = a->last,
+		.seq = a->seq,
+		.segnum = a->segnum,
+		.nextnum = a->nextnum,
+		.offset = a->offset,
+		.clean_segments = w->segments.nclean,
+		.used_segments = w->segments.used,
+		.blocks = a->blocks,
+		.summaries = a->summaries,
+		.digest = w->digest,
+		.super_root = w->super_root,
+	};
+	return lineend_make(w->dev, cx, &w->g, end);
+}
