@@ -62,35 +62,26 @@ static uint32_t log_to_base(uint32_t a, uint32_t base, uint32_t prime)
 	}
 }
 
-/* The N below ORDER with x^N = A; A is not 0. */
-static uint64_t logarithm(uint32_t a)
-{
-	uint64_t n = 0, s;
-	size_t i;
-
-	for (i = 0; i < NFACTORS; i++) {
-		s = ORDER / factors[i];
-		n += s * log_to_base(power(a, s), power(X, s * s % ORDER),
-				     factors[i]);
-	}
-	return n % ORDER;
-}
-
 uint64_t crcsolve_bit(uint32_t stored, uint32_t computed, uint64_t len)
 {
 	uint32_t difference = stored ^ computed;
-	uint64_t n, behind;
+	uint64_t n = 0, s;
+	size_t i;
 
 	if (!difference || len > CRCSOLVE_BYTES_MAX)
 		return CRCSOLVE_NONE;
-	n = logarithm(difference);
+	/* The N below ORDER with x^N = DIFFERENCE. */
+	for (i = 0; i < NFACTORS; i++) {
+		s = ORDER / factors[i];
+		n += s * log_to_base(power(difference, s),
+				     power(X, s * s % ORDER), factors[i]);
+	}
+	n %= ORDER;
 	if (n < 32)
 		return 8 * len + 31 - n;
-	behind = n - 32;
-	if (behind >= 8 * len)
-		return CRCSOLVE_NONE;
+	n -= 32;
 	/* The bits of a byte count from the lowest one. */
-	return 8 * len - 1 - behind;
+	return n < 8 * len ? 8 * len - 1 - n : CRCSOLVE_NONE;
 }
 
 uint32_t crcsolve_exchange(const void *old, const void *new, size_t len,

@@ -36,35 +36,26 @@ struct pairtable_entry *pairtable_find(const struct pairtable *t, uint64_t dev,
 	return slot->value ? slot : NULL;
 }
 
-static int grow(struct pairtable *t, struct context *cx)
+int pairtable_add(struct pairtable *t, struct context *cx, uint64_t dev,
+		  uint64_t ino, uint64_t value)
 {
 	size_t room = t->room ? 2 * t->room : ROOM_MIN, i;
 	struct pairtable_entry *slots = NULL, *old;
 
-	if (room <= cx->max_memory / sizeof(*slots))
-		slots = calloc(room, sizeof(*slots));
-	if (!slots)
-		return fail(cx, -ENOMEM, "table of %zu inodes", t->used);
-	for (i = 0; i < t->room; i++) {
-		old = &t->slots[i];
-		if (old->value)
-			*slot_of(slots, room, old->dev, old->ino) = *old;
-	}
-	free(t->slots);
-	t->slots = slots;
-	t->room = room;
-	return 0;
-}
-
-int pairtable_add(struct pairtable *t, struct context *cx, uint64_t dev,
-		  uint64_t ino, uint64_t value)
-{
-	int err;
-
 	if (t->used >= t->room / 4 * 3) {
-		err = grow(t, cx);
-		if (err)
-			return err;
+		if (room <= cx->max_memory / sizeof(*slots))
+			slots = calloc(room, sizeof(*slots));
+		if (!slots)
+			return fail(cx, -ENOMEM, "table of %zu inodes",
+				    t->used);
+		for (i = 0; i < t->room; i++) {
+			old = &t->slots[i];
+			if (old->value)
+				*slot_of(slots, room, old->dev, old->ino) = *old;
+		}
+		free(t->slots);
+		t->slots = slots;
+		t->room = room;
 	}
 	*slot_of(t->slots, t->room, dev, ino) =
 		(struct pairtable_entry){ dev, ino, value };

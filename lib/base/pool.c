@@ -8,8 +8,8 @@
  * that has begun runs to its end.  Keeping the failure of the lowest number
  * therefore makes the result independent of timing.
  *
- * Idle workers sleep on one condition, a giver without work on another, jobs
- * that wait for their turn on a third.
+ * Workers without a job sleep on one condition, a giver without work on another,
+ * jobs that wait for earlier ones on a third.
  */
 #include "config.h"
 
@@ -41,12 +41,12 @@ struct worker {
 struct pool {
 	pthread_mutex_t lock;
 	pthread_cond_t work;	/* a job waits, or the pool closes */
-	pthread_cond_t idle;	/* nothing waits or runs; or of some */
-	pthread_cond_t turn;	/* a job is done */
+	pthread_cond_t empty;	/* nothing waits or runs; or of some */
+	pthread_cond_t done;	/* a job is done */
 	struct job *ring;
 	unsigned int depth;
 	unsigned int running;
-	unsigned int turns;	/* jobs that wait for theirs */
+	unsigned int waiting;	/* jobs that wait for earlier ones */
 	uint64_t next;		/* number of the next job given */
 	uint64_t first;		/* number of the oldest that waits */
 	bool closing;
@@ -68,14 +68,6 @@ static void report_failure(struct pool *pool, const struct worker *worker,
 	context_adopt(&pool->failure, &worker->cx);
 }
 
-static int call(const struct job *job, struct worker *worker, bool skip)
-{
-	if (!job->numbered)
-		return job->fn(&worker->cx, job->arg, worker->number, skip);
-	return skip ? 0 : job->numbered(&worker->cx, job->arg, worker->number,
-					worker->job);
-}
-
 /* Runs the oldest job; the lock is held, but released meanwhile. */
 static void do_job(struct pool *pool, struct worker *worker)
 {
@@ -92,18 +84,22 @@ static void do_job(struct pool *pool, struct worker *worker)
 	}
 	pool->running++;
 	pthread_mutex_unlock(&pool->lock);
-	ret = call(&job, worker, skip);
+	if (!job.numbered)
+		ret = job.fn(&worker->cx, job.arg, worker->number, skip);
+	else if (!skip)
+		ret = job.numbered(&worker->cx, job.arg, worker->number,
+				   worker->job);
 	pthread_mutex_lock(&pool->lock);
 	pool->running--;
 	if (ret && !skip)
 		report_failure(pool, worker, ret);
 	worker->job = NONE;
-	if (pool->turns)
-		pthread_cond_broadcast(&pool->turn);
+	if (pool->waiting)
+		pthread_cond_broadcast(&pool->done);
 	if (job.left && !--*job.left)
-		pthread_cond_signal(&pool->idle);
+		pthread_cond_signal(&pool->empty);
 	if (!pool->running && pool->first == pool->next)
-		pthread_cond_signal(&pool->idle);
+		pthread_cond_signal(&pool->empty);
 }
 
 static void *work(void *arg)
@@ -134,28 +130,12 @@ unsigned int pool_workers(const struct context *cx, uint64_t jobs)
 	return n ? (unsigned int)n : 1;
 }
 
-/* Starts up to N threads; fewer are enough. */
-static void start_workers(struct pool *pool, unsigned int n)
-{
-	sigset_t all, before;
-	unsigned int i;
-
-	/* Signals are handled by the caller's thread. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	for (i = 0; i < n; i++)
-		if (pthread_create(&pool->workers[i].thread, NULL, work,
-				   &pool->workers[i]))
-			break;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pool->threads = i;
-}
-
 static int open_with(struct pool **poolp, struct context *cx, unsigned int n,
 		     unsigned int depth)
 {
 	struct pool *pool = calloc(1, sizeof(*pool) +
 					      n * sizeof(*pool->workers));
+	sigset_t all, before;
 	unsigned int i;
 
 	if (pool)
@@ -168,15 +148,22 @@ static int open_with(struct pool **poolp, struct context *cx, unsigned int n,
 	pool->failed = NONE;
 	pthread_mutex_init(&pool->lock, NULL);
 	pthread_cond_init(&pool->work, NULL);
-	pthread_cond_init(&pool->idle, NULL);
-	pthread_cond_init(&pool->turn, NULL);
+	pthread_cond_init(&pool->empty, NULL);
+	pthread_cond_init(&pool->done, NULL);
 	for (i = 0; i < n; i++) {
 		pool->workers[i].pool = pool;
 		pool->workers[i].number = i;
 		pool->workers[i].job = NONE;
 		context_child(cx, &pool->workers[i].cx);
 	}
-	start_workers(pool, n - 1);
+	/* Fewer threads are enough.  Signals are handled by the caller's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	while (pool->threads < n - 1 &&
+	       !pthread_create(&pool->workers[pool->threads].thread, NULL, work,
+			       &pool->workers[pool->threads]))
+		pool->threads++;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	*poolp = pool;
 	return 0;
 }
@@ -229,7 +216,7 @@ static void finish(struct pool *pool, const unsigned int *left)
 		if (pool->first != pool->next)
 			do_job(pool, &pool->workers[pool->threads]);
 		else
-			pthread_cond_wait(&pool->idle, &pool->lock);
+			pthread_cond_wait(&pool->empty, &pool->lock);
 	}
 }
 
@@ -244,28 +231,23 @@ int pool_wait(struct pool *pool, struct context *cx, const unsigned int *left)
 	return ret;
 }
 
-/* Whether a job before NUMBER runs; none waits; the lock is held. */
-static bool has_earlier(const struct pool *pool, uint64_t number)
+bool pool_wait_earlier(struct pool *pool, unsigned int worker)
 {
-	unsigned int i;
-
-	for (i = 0; i <= pool->threads; i++)
-		if (pool->workers[i].job < number)
-			return true;
-	return false;
-}
-
-bool pool_turn(struct pool *pool, unsigned int worker)
-{
+	unsigned int i = 0;
 	uint64_t number;
 	bool good;
 
 	pthread_mutex_lock(&pool->lock);
 	number = pool->workers[worker].job;
-	pool->turns++;
-	while (has_earlier(pool, number))
-		pthread_cond_wait(&pool->turn, &pool->lock);
-	pool->turns--;
+	pool->waiting++;
+	/* Those before it have begun: they run, or are done. */
+	while (i <= pool->threads) {
+		if (pool->workers[i++].job >= number)
+			continue;
+		pthread_cond_wait(&pool->done, &pool->lock);
+		i = 0;
+	}
+	pool->waiting--;
 	good = pool->failed > number;
 	pthread_mutex_unlock(&pool->lock);
 	return good;
@@ -284,8 +266,8 @@ void pool_close(struct pool *pool)
 	pthread_mutex_unlock(&pool->lock);
 	for (i = 0; i < pool->threads; i++)
 		pthread_join(pool->workers[i].thread, NULL);
-	pthread_cond_destroy(&pool->turn);
-	pthread_cond_destroy(&pool->idle);
+	pthread_cond_destroy(&pool->done);
+	pthread_cond_destroy(&pool->empty);
 	pthread_cond_destroy(&pool->work);
 	pthread_mutex_destroy(&pool->lock);
 	free(pool->ring);

@@ -55,7 +55,7 @@ int pool_wait(struct pool *pool, struct context *cx, const unsigned int *left);
  * Inside a job of WORKER: sleeps until all jobs given before it are done.  False
  * where one of them has failed.
  */
-bool pool_turn(struct pool *pool, unsigned int worker);
+bool pool_wait_earlier(struct pool *pool, unsigned int worker);
 
 /* Lets what still waits be skipped, ends the threads; NULL is accepted. */
 void pool_close(struct pool *pool);

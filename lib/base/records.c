@@ -47,48 +47,38 @@ static uint64_t page_of(const struct records *r, uint64_t i)
 	return (i - r->most) / per_page(r);
 }
 
-/* Makes the file and its pages with the first record past memory. */
-static int make_file(struct records *r, struct context *cx)
-{
-	if (!r->pages)
-		r->pages = calloc(PAGES, sizeof(*r->pages));
-	if (!r->tail)
-		r->tail = calloc(1, PAGE_BYTES);
-	if (!r->pages || !r->tail)
-		return fail(cx, -ENOMEM, "records");
-	return r->fd < 0 ? tempfile_open(cx, &r->fd) : 0;
-}
-
-/* Record N goes to the last page, which is written when it is full. */
-static int add_to_tail(struct records *r, struct context *cx, const void *item)
-{
-	size_t at = offset_of(r, r->n);
-	int err = make_file(r, cx);
-
-	if (err)
-		return err;
-	memcpy(r->tail + at, item, r->size);
-	if (at / r->size == per_page(r) - 1)
-		err = tempfile_write(cx, r->fd, page_of(r, r->n) * PAGE_BYTES,
-				     r->tail, PAGE_BYTES);
-	return err;
-}
-
 int records_add(struct records *r, struct context *cx, const void *item)
 {
+	size_t at;
 	char *items;
 	int err = 0;
 
-	if (r->n >= r->most) {
-		err = add_to_tail(r, cx, item);
-	} else {
+	if (r->n < r->most) {
 		items = array_grow(cx, r->items, &r->room, (size_t)r->n + 1,
 				   r->size);
 		if (!items)
 			return -ENOMEM;
 		r->items = items;
 		memcpy(items + (size_t)r->n * r->size, item, r->size);
+		r->n++;
+		return 0;
 	}
+	if (!r->pages)
+		r->pages = calloc(PAGES, sizeof(*r->pages));
+	if (!r->tail)
+		r->tail = calloc(1, PAGE_BYTES);
+	if (!r->pages || !r->tail)
+		return fail(cx, -ENOMEM, "records");
+	if (r->fd < 0)
+		err = tempfile_open(cx, &r->fd);
+	if (err)
+		return err;
+	/* The last page is written when it is full. */
+	at = offset_of(r, r->n);
+	memcpy(r->tail + at, item, r->size);
+	if (at / r->size == per_page(r) - 1)
+		err = tempfile_write(cx, r->fd, page_of(r, r->n) * PAGE_BYTES,
+				     r->tail, PAGE_BYTES);
 	r->n += !err;
 	return err;
 }

@@ -8,7 +8,6 @@
  */
 #include "base/sort.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 struct heap {
@@ -81,21 +80,17 @@ void sort_step(void *items, size_t count, size_t size,
 	sink(&h, 0);
 }
 
-static bool is_sorted(const void *items, size_t count, size_t size,
-		      int (*compare)(const void *a, const void *b))
-{
-	const char *item = items;
-
-	for (; count > 1; count--, item += size)
-		if (compare(item, item + size) > 0)
-			return false;
-	return true;
-}
-
 void sort_in_place(void *items, size_t count, size_t size,
 		   int (*compare)(const void *a, const void *b))
 {
-	if (is_sorted(items, count, size, compare))
+	const char *at = items;
+	size_t i = 1;
+
+	while (i < count && compare(at, at + size) <= 0) {
+		at += size;
+		i++;
+	}
+	if (i >= count)
 		return;
 	sort_begin(items, count, size, compare);
 	for (; count > 1; count--)

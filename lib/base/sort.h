@@ -16,7 +16,7 @@ void sort_in_place(void *items, size_t count, size_t size,
 
 /*
  * Sorts from the greatest item on, as far as it is wanted: sort_begin(),
- * then each sort_step() puts the greatest of the first COUNT items behind them,
+ * then each sort_step() puts the greatest of the first COUNT items after them,
  * and has the others ready for a step with COUNT - 1.
  */
 void sort_begin(void *items, size_t count, size_t size,

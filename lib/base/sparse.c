@@ -34,14 +34,6 @@ int sparse_init(struct sparse *s, struct context *cx, uint64_t bits)
 	return 0;
 }
 
-static uint64_t *alloc_chunk(void)
-{
-	void *chunk = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	return chunk == MAP_FAILED ? NULL : chunk;
-}
-
 static void free_chunk(struct sparse *s, uint64_t i)
 {
 	munmap(s->chunks[i], CHUNK_BYTES);
@@ -81,35 +73,35 @@ static uint64_t word_of(uint64_t number)
 	return number % SPARSE_CHUNK_BITS / 64;
 }
 
-/* The chunk of NUMBER, made by us or, meanwhile, by another; NULL: no memory. */
-static uint64_t *make_chunk(struct sparse *s, uint64_t number)
-{
-	uint64_t **slot = &s->chunks[number / SPARSE_CHUNK_BITS];
-	uint64_t *chunk = NULL, *made = NULL;
-
-	if (__atomic_add_fetch(&s->allocated, CHUNK_BYTES, __ATOMIC_RELAXED) <=
-	    s->max_memory)
-		made = alloc_chunk();
-	if (made && __atomic_compare_exchange_n(slot, &chunk, made, false,
-						__ATOMIC_ACQ_REL,
-						__ATOMIC_ACQUIRE))
-		return made;
-	if (made)
-		munmap(made, CHUNK_BYTES);
-	__atomic_sub_fetch(&s->allocated, CHUNK_BYTES, __ATOMIC_RELAXED);
-	return chunk ? chunk : chunk_of(s, number);
-}
-
-/* Finds the chunk of NUMBER or makes it; what cannot be is a failure. */
+/*
+ * Finds the chunk of NUMBER or makes it, or uses the one that another thread makes
+ * meanwhile; what cannot be is a failure.
+ */
 static int need_chunk(struct sparse *s, struct context *cx, uint64_t number,
 		      uint64_t **chunk)
 {
+	uint64_t **slot = &s->chunks[number / SPARSE_CHUNK_BITS], *other = NULL;
+	void *made = MAP_FAILED;
+
 	if (number >= s->bits)
 		return fail(cx, -EINVAL, "number %" PRIu64 " past the end of a "
 			    "set of %" PRIu64, number, s->bits);
 	*chunk = chunk_of(s, number);
-	if (!*chunk)
-		*chunk = make_chunk(s, number);
+	if (*chunk)
+		return 0;
+	if (__atomic_add_fetch(&s->allocated, CHUNK_BYTES, __ATOMIC_RELAXED) <=
+	    s->max_memory)
+		made = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	*chunk = made;
+	if (made != MAP_FAILED &&
+	    __atomic_compare_exchange_n(slot, &other, *chunk, false,
+					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return 0;
+	if (made != MAP_FAILED)
+		munmap(made, CHUNK_BYTES);
+	__atomic_sub_fetch(&s->allocated, CHUNK_BYTES, __ATOMIC_RELAXED);
+	*chunk = other ? other : chunk_of(s, number);
 	if (!*chunk)
 		return fail(cx, -ENOMEM, "set of %" PRIu64 " numbers", s->bits);
 	return 0;
@@ -143,31 +135,13 @@ int sparse_add_word(struct sparse *s, struct context *cx, uint64_t first,
 	return err;
 }
 
-/*
- * Adds the bits of MASK below the first one that WORD has already; returns
- * their number, 0 if another thread changes the word meanwhile.
- */
-static uint32_t add_to_word(uint64_t *word, uint64_t mask)
-{
-	uint64_t had = __atomic_load_n(word, __ATOMIC_RELAXED) & mask;
-
-	if (had)
-		mask &= (had & -had) - 1;
-	if (!mask)
-		return 0;
-	had = __atomic_fetch_or(word, mask, __ATOMIC_RELAXED) & mask;
-	if (!had)
-		return (uint32_t)__builtin_popcountll(mask);
-	__atomic_fetch_and(word, ~(mask & ~had), __ATOMIC_RELAXED);
-	return 0;
-}
-
 uint32_t sparse_add_run(struct sparse *s, uint64_t first, uint32_t count)
 {
-	uint32_t done = 0, n, added;
-	uint64_t *chunk, at, mask;
+	uint64_t *chunk, *word, at, mask, had;
+	uint32_t done = 0, n;
+	bool whole = true;
 
-	while (done < count && first + done < s->bits) {
+	while (whole && done < count && first + done < s->bits) {
 		at = first + done;
 		chunk = chunk_of(s, at);
 		if (!chunk)
@@ -178,10 +152,22 @@ uint32_t sparse_add_run(struct sparse *s, uint64_t first, uint32_t count)
 		if (n > s->bits - at)
 			n = (uint32_t)(s->bits - at);
 		mask = (n < 64 ? (1ull << n) - 1 : UINT64_MAX) << (at % 64);
-		added = add_to_word(&chunk[word_of(at)], mask);
-		done += added;
-		if (added < n)
+		/* Only numbers below the first one that the word has already. */
+		word = &chunk[word_of(at)];
+		had = __atomic_load_n(word, __ATOMIC_RELAXED) & mask;
+		whole = !had;
+		if (had)
+			mask &= (had & -had) - 1;
+		if (!mask)
 			break;
+		had = __atomic_fetch_or(word, mask, __ATOMIC_RELAXED) & mask;
+		if (had) {
+			/* Another thread has changed the word meanwhile. */
+			__atomic_fetch_and(word, ~(mask & ~had),
+					   __ATOMIC_RELAXED);
+			break;
+		}
+		done += (uint32_t)__builtin_popcountll(mask);
 	}
 	return done;
 }

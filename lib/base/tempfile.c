@@ -28,31 +28,26 @@ static int failed(struct context *cx, const char *what, int err)
 				 strerror(err));
 }
 
-/* The old way; a file with a name for a moment. */
-static int open_named(const char *dir)
-{
-	char path[PATH_MAX_BYTES];
-	int fd, n = snprintf(path, sizeof(path), "%s/nilfs2-XXXXXX", dir);
-
-	if (n < 0 || (size_t)n >= sizeof(path)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	return fd;
-}
-
 int tempfile_open(struct context *cx, int *fd)
 {
+	char path[PATH_MAX_BYTES];
+	int n;
+
 	*fd = -1;
 	if (!cx->scratch_dir)
 		return fail(cx, -ENOMEM, "the memory budget is used up");
 	*fd = open(cx->scratch_dir, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL,
 		   S_IRUSR | S_IWUSR);
-	if (*fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
-		*fd = open_named(cx->scratch_dir);
+	/* The old way; a file with a name for a moment. */
+	if (*fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
+		n = snprintf(path, sizeof(path), "%s/nilfs2-XXXXXX",
+			     cx->scratch_dir);
+		if (n < 0 || (size_t)n >= sizeof(path))
+			return failed(cx, "opening", ENAMETOOLONG);
+		*fd = mkostemp(path, O_CLOEXEC);
+		if (*fd >= 0)
+			unlink(path);
+	}
 	return *fd < 0 ? failed(cx, "opening", errno) : 0;
 }
 

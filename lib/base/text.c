@@ -11,18 +11,6 @@
 #include <stdint.h>
 #include <string.h>
 
-/* How many bytes the UTF-8 character with this first byte has, 0 if none. */
-static size_t char_size(unsigned char first)
-{
-	if (first < 0x80)
-		return 1;
-	if (first >= 0xc2 && first <= 0xdf)
-		return 2;
-	if (first >= 0xe0 && first <= 0xef)
-		return 3;
-	return first >= 0xf0 && first <= 0xf4 ? 4 : 0;
-}
-
 /*
  * Decodes the character at P.  Returns its bytes, or 0 if that is no UTF-8:
  * cut short, longer than needed, a surrogate, past U+10FFFF.
@@ -30,8 +18,16 @@ static size_t char_size(unsigned char first)
 static size_t decode(const unsigned char *p, size_t len, uint32_t *code)
 {
 	static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t i, n = char_size(*p);
+	size_t i, n = 0;
 
+	if (*p < 0x80)
+		n = 1;
+	else if (*p >= 0xc2 && *p <= 0xdf)
+		n = 2;
+	else if (*p >= 0xe0 && *p <= 0xef)
+		n = 3;
+	else if (*p >= 0xf0 && *p <= 0xf4)
+		n = 4;
 	if (!n || n > len)
 		return 0;
 	*code = n == 1 ? *p : *p & (0x7fu >> n);
@@ -55,48 +51,32 @@ static bool is_harmful(uint32_t code)
 	       (code >= 0x2066 && code <= 0x2069);
 }
 
-/* Writes the first character at P into OUT; returns the bytes it took of P. */
-static size_t escape_one(const unsigned char *p, size_t len, char out[4],
-			 size_t *out_len)
-{
-	static const char digits[] = "0123456789abcdef";
-	uint32_t code = 0;
-	size_t n = decode(p, len, &code);
-
-	if (n && code == '\\') {
-		memcpy(out, "\\\\", 2);
-		*out_len = 2;
-		return 1;
-	}
-	if (n && !is_harmful(code)) {
-		memcpy(out, p, n);
-		*out_len = n;
-		return n;
-	}
-	/* Of a harmful character the bytes after the first are no UTF-8. */
-	out[0] = '\\';
-	out[1] = 'x';
-	out[2] = digits[*p >> 4];
-	out[3] = digits[*p & 15];
-	*out_len = 4;
-	return 1;
-}
-
 size_t text_escape(char *buf, size_t size, const void *name, size_t len)
 {
+	static const char digits[] = "0123456789abcdef";
 	const unsigned char *p = name;
-	size_t used = 0;
+	size_t taken, out_len, used = 0;
+	uint32_t code = 0;
 
-	while (len) {
-		char out[4];
-		size_t out_len, taken = escape_one(p, len, out, &out_len);
+	for (; len; p += taken, len -= taken, used += out_len) {
+		char out[4] = { '\\', 'x', digits[*p >> 4], digits[*p & 15] };
 
+		taken = decode(p, len, &code);
+		out_len = taken;
+		if (taken && code == '\\') {
+			out[1] = '\\';
+			out_len = 2;
+		} else if (taken && !is_harmful(code)) {
+			memcpy(out, p, taken);
+		} else {
+			/* Of a harmful character the bytes after the first are
+			   no UTF-8. */
+			taken = 1;
+			out_len = 4;
+		}
 		if (out_len >= size - used)
 			break;
 		memcpy(buf + used, out, out_len);
-		used += out_len;
-		p += taken;
-		len -= taken;
 	}
 	buf[used] = '\0';
 	return used;

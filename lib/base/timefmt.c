@@ -17,41 +17,9 @@
 #define ERA_DAYS 146097	  /* days in 400 years */
 #define EPOCH_DAYS 719468 /* from 0000-03-01 to 1970-01-01 */
 
-struct date {
-	int64_t year;
-	unsigned int month, day;
-};
-
 static int64_t divide_down(int64_t a, int64_t b)
 {
 	return a / b - (a % b < 0);
-}
-
-static struct date date_of(int64_t days)
-{
-	int64_t era = divide_down(days + EPOCH_DAYS, ERA_DAYS);
-	unsigned int day = (unsigned int)(days + EPOCH_DAYS - era * ERA_DAYS);
-	unsigned int year =
-		(day - day / 1460 + day / 36524 - day / 146096) / 365;
-	unsigned int month;
-
-	day -= 365 * year + year / 4 - year / 100;
-	month = (5 * day + 2) / 153;
-	return (struct date){
-		.year = era * 400 + year + (month >= 10),
-		.month = month < 10 ? month + 3 : month - 9,
-		.day = day - (153 * month + 2) / 5 + 1,
-	};
-}
-
-/* Writes V as DIGITS digits at TO and returns what follows. */
-static char *put_number(char *to, uint64_t v, unsigned int digits)
-{
-	unsigned int i;
-
-	for (i = digits; i-- > 0; v /= 10)
-		to[i] = (char)('0' + v % 10);
-	return to + digits;
 }
 
 /* Writes V < 100 as two digits. */
@@ -68,31 +36,40 @@ static char *put_pair(char *to, char before, unsigned int v)
 	return put_two(to + 1, v);
 }
 
-/* Writes a year with its sign where it takes one. */
-static char *put_year(char *to, int64_t year)
-{
-	uint64_t v = (uint64_t)(year < 0 ? -year : year), rest;
-	unsigned int digits = 4;
-
-	if (year >= 0 && year <= 9999)
-		return put_two(put_two(to, (unsigned int)year / 100),
-			       (unsigned int)year % 100);
-	for (rest = v / 10000; rest; rest /= 10)
-		digits++;
-	*to++ = year < 0 ? '-' : '+';
-	return put_number(to, v, digits);
-}
-
 /* A listing has a time per line: this is no place for printf(). */
 char *timefmt_iso(int64_t seconds, char buf[TIMEFMT_ISO_MAX])
 {
 	int64_t days = divide_down(seconds, DAY);
+	int64_t era = divide_down(days + EPOCH_DAYS, ERA_DAYS), full;
 	unsigned int second = (unsigned int)(seconds - days * DAY);
-	struct date date = date_of(days);
-	char *to = put_year(buf, date.year);
+	unsigned int day = (unsigned int)(days + EPOCH_DAYS - era * ERA_DAYS);
+	unsigned int year =
+		(day - day / 1460 + day / 36524 - day / 146096) / 365;
+	unsigned int month, digits = 4, i;
+	uint64_t v, rest;
+	char *to = buf;
 
-	to = put_pair(to, '-', date.month);
-	to = put_pair(to, '-', date.day);
+	day -= 365 * year + year / 4 - year / 100;
+	month = (5 * day + 2) / 153;
+	day = day - (153 * month + 2) / 5 + 1;
+	full = era * 400 + year + (month >= 10);
+	month = month < 10 ? month + 3 : month - 9;
+
+	/* A year has a sign where it has more digits, or is before 0. */
+	if (full >= 0 && full <= 9999) {
+		to = put_two(to, (unsigned int)full / 100);
+		to = put_two(to, (unsigned int)full % 100);
+	} else {
+		v = (uint64_t)(full < 0 ? -full : full);
+		for (rest = v / 10000; rest; rest /= 10)
+			digits++;
+		*to++ = full < 0 ? '-' : '+';
+		for (i = digits; i-- > 0; v /= 10)
+			to[i] = (char)('0' + v % 10);
+		to += digits;
+	}
+	to = put_pair(to, '-', month);
+	to = put_pair(to, '-', day);
 	to = put_pair(to, 'T', second / 3600);
 	to = put_pair(to, ':', second / 60 % 60);
 	to = put_pair(to, ':', second % 60);

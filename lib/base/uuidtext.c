@@ -27,18 +27,12 @@ void uuidtext_random(uint8_t uuid[16])
 	uuid_generate_random(uuid);
 }
 
-/* Makes one of the time and this machine (version 1). */
-static void uuidtext_time(uint8_t uuid[16])
-{
-	uuid_generate_time(uuid);
-}
-
 int uuidtext_make(const char *text, uint8_t uuid[16])
 {
 	if (!strcmp(text, "random"))
 		uuidtext_random(uuid);
 	else if (!strcmp(text, "time"))
-		uuidtext_time(uuid);
+		uuid_generate_time(uuid);
 	else if (!strcmp(text, "clear"))
 		memset(uuid, 0, 16);
 	else

@@ -9,12 +9,18 @@
 
 #include <stdbool.h>
 
-static uint64_t divide(struct wide v, uint64_t c)
+uint64_t wide_mul_div(uint64_t a, uint64_t b, uint64_t add, uint64_t c)
 {
-	uint64_t rest = v.high % c, quotient = 0;
+	struct wide v = wide_mul(a, b);
+	uint64_t rest, quotient = 0;
 	bool carry;
 	int bit;
 
+	v.low += add;
+	v.high += v.low < add;
+	if (!v.high)
+		return v.low / c;
+	rest = v.high % c;
 	for (bit = 63; bit >= 0; bit--) {
 		carry = rest >> 63;
 		rest = rest << 1 | (v.low >> bit & 1);
@@ -25,13 +31,4 @@ static uint64_t divide(struct wide v, uint64_t c)
 		}
 	}
 	return quotient;
-}
-
-uint64_t wide_mul_div(uint64_t a, uint64_t b, uint64_t add, uint64_t c)
-{
-	struct wide v = wide_mul(a, b);
-
-	v.low += add;
-	v.high += v.low < add;
-	return v.high ? divide(v, c) : v.low / c;
 }

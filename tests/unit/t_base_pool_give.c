@@ -299,7 +299,7 @@ static int do_in_turn(struct context *cx, void *arg, unsigned int worker,
 		doze();
 	if (job->number == r->fail_from)
 		return fail(cx, -EIO, "in turn");
-	if (!pool_turn(r->pool, worker)) {
+	if (!pool_wait_earlier(r->pool, worker)) {
 		r->skips[job->number]++;
 		return 0;
 	}

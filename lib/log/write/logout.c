@@ -341,7 +341,7 @@ static int do_log(struct context *cx, void *arg, unsigned int worker, bool skip)
 		complete_log(job);
 		memcpy(buf, log->summary, head);
 	}
-	if (!ret && (!out->sequential || pool_turn(out->pool, worker))) {
+	if (!ret && (!out->sequential || pool_wait_earlier(out->pool, worker))) {
 		logcut_filled(log, &job->chunks[0].part, &from, &count);
 		count = count == log->npayload ? count : 0;
 		ret = write_blocks(out, cx, log->blocknr, buf,
