@@ -231,7 +231,7 @@ int target_check_empty(struct context *cx, struct target *t)
 
 	if (t->blank)
 		return 0;
-	ret = probe_contents(cx, t->path, &c);
+	ret = probe_contents(cx, t->path, NULL, &c);
 	if (ret || c.kind == PROBE_NOTHING)
 		return ret;
 	if (c.kind == PROBE_UNKNOWN)

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Who uses a device or an image file.
+ * Who uses a device or an image file, what it holds, whether it has zones.
  *
  * A block device is known by its number, an image file by file system and
  * inode; names are not compared, for one device has many.  An image file is
  * mounted by way of a loop device, so its loop devices are looked up and then
  * treated as the device itself.  What the kernel does not list (RAID, device
  * mapper, other mount name spaces) is found by asking for an exclusive open.
+ *
+ * What it holds is told by libblkid.  Every signature counts, also where two
+ * contradict each other: the question is whether something may be lost, not how to
+ * mount it.  The model of zones comes from the kernel's own files, so that a build
+ * without libzbd still knows a device that it must not write to at random.
  */
 #include "config.h"
 
@@ -21,6 +26,10 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+
+#ifdef HAVE_LIBBLKID
+#include <blkid.h>
+#endif
 
 struct search {
 	const struct probe_system *system;
@@ -83,65 +92,56 @@ static char *word(char *line, unsigned int number)
 	return found_word;
 }
 
-/* One line: id parent major:minor root point ... - type source options */
-static void mount_line(struct search *search, char *line)
-{
-	char *rest = strstr(line, " - "), *point, *source, *options;
-	unsigned int maj, min;
-
-	if (!rest || sscanf(line, "%*u %*u %u:%u", &maj, &min) != 2)
-		return;
-	*rest = '\0';
-	rest += 3;
-	options = strrchr(rest, ' ');
-	if (!options)
-		return;
-	*options++ = '\0';
-	point = word(line, 4);
-	source = word(rest, 1);
-	if (!point || !source)
-		return;
-	unescape(source);
-	/* Some file systems have a number of their own, but name the device. */
-	if (makedev(maj, min) != search->device &&
-	    !(source[0] == '/' && is_same_file(search, source)))
-		return;
-	unescape(point);
-	found(search, PROBE_MOUNTED, point, !strncmp(options, "ro", 2));
-}
-
-static void swap_line(struct search *search, char *line)
-{
-	char *end = strchr(line, ' ');
-
-	if (!end || line[0] != '/')
-		return;
-	*end = '\0';
-	unescape(line);
-	if (is_same_file(search, line))
-		found(search, PROBE_SWAP, "", false);
-}
-
-/* A list that cannot be read says nothing: the file may be absent. */
-static void each_line(struct search *search, const char *path,
-		      void (*fn)(struct search *search, char *line))
-{
-	FILE *file = fopen(path, "re");
-	char *line = NULL;
-	size_t room = 0;
-
-	if (!file)
-		return;
-	while (getline(&line, &room, file) >= 0)
-		fn(search, line);
-	free(line);
-	fclose(file);
-}
-
+/*
+ * Looks for the device or file in the lists of swap areas and mounts.  A list that
+ * cannot be read says nothing: the file may be absent.
+ */
 static void search_lists(struct search *search)
 {
-	each_line(search, search->system->swaps, swap_line);
-	each_line(search, search->system->mountinfo, mount_line);
+	FILE *file = fopen(search->system->swaps, "re");
+	char *line = NULL, *rest, *point, *source, *options;
+	unsigned int maj, min;
+	size_t room = 0;
+
+	while (file && getline(&line, &room, file) >= 0) {
+		rest = strchr(line, ' ');
+		if (!rest || line[0] != '/')
+			continue;
+		*rest = '\0';
+		unescape(line);
+		if (is_same_file(search, line))
+			found(search, PROBE_SWAP, "", false);
+	}
+	if (file)
+		fclose(file);
+	/* Lines: id parent major:minor root point ... - type source options */
+	file = fopen(search->system->mountinfo, "re");
+	while (file && getline(&line, &room, file) >= 0) {
+		rest = strstr(line, " - ");
+		if (!rest || sscanf(line, "%*u %*u %u:%u", &maj, &min) != 2)
+			continue;
+		*rest = '\0';
+		rest += 3;
+		options = strrchr(rest, ' ');
+		if (!options)
+			continue;
+		*options++ = '\0';
+		point = word(line, 4);
+		source = word(rest, 1);
+		if (!point || !source)
+			continue;
+		unescape(source);
+		/* Some file systems have a number of their own, but name the
+		   device. */
+		if (makedev(maj, min) != search->device &&
+		    !(source[0] == '/' && is_same_file(search, source)))
+			continue;
+		unescape(point);
+		found(search, PROBE_MOUNTED, point, !strncmp(options, "ro", 2));
+	}
+	if (file)
+		fclose(file);
+	free(line);
 }
 
 static bool read_attribute(const struct search *search, const char *name,
@@ -166,7 +166,7 @@ static bool read_attribute(const struct search *search, const char *name,
 static void loop_device(struct search *search, const char *name)
 {
 	char text[4096], device[PROBE_TEXT_MAX + 8];
-	struct search behind = *search;
+	struct search loop = *search;
 	unsigned int maj, min;
 
 	if (!read_attribute(search, name, "loop/backing_file", text,
@@ -178,21 +178,8 @@ static void loop_device(struct search *search, const char *name)
 	if (!read_attribute(search, name, "dev", text, sizeof(text)) ||
 	    sscanf(text, "%u:%u", &maj, &min) != 2)
 		return;
-	behind.device = makedev(maj, min);
-	search_lists(&behind);
-}
-
-static void search_loop_devices(struct search *search)
-{
-	DIR *dir = opendir(search->system->sys_block);
-	struct dirent *entry;
-
-	if (!dir)
-		return;
-	while ((entry = readdir(dir)))
-		if (!strncmp(entry->d_name, "loop", 4))
-			loop_device(search, entry->d_name);
-	closedir(dir);
+	loop.device = makedev(maj, min);
+	search_lists(&loop);
 }
 
 bool probe_is_claimed(const char *path)
@@ -208,6 +195,8 @@ int probe_mounted_on(struct context *cx, const char *path,
 		     const struct probe_system *system, struct probe_use *use)
 {
 	struct search search = {.system = system, .use = use};
+	struct dirent *entry;
+	DIR *dir;
 
 	memset(use, 0, sizeof(*use));
 	if (stat(path, &search.st))
@@ -218,7 +207,12 @@ int probe_mounted_on(struct context *cx, const char *path,
 			found(&search, PROBE_CLAIMED, "", false);
 	}
 	search_lists(&search);
-	search_loop_devices(&search);
+	dir = opendir(system->sys_block);
+	while (dir && (entry = readdir(dir)))
+		if (!strncmp(entry->d_name, "loop", 4))
+			loop_device(&search, entry->d_name);
+	if (dir)
+		closedir(dir);
 	return 0;
 }
 
@@ -233,52 +227,154 @@ int probe_mounted(struct context *cx, const char *path, struct probe_use *use)
 	return probe_mounted_on(cx, path, &running, use);
 }
 
-/*
- * Whether a device has zones, and of what kind.
- *
- * The model comes from the kernel's own files, so that a build without libzbd
- * still knows a device that it must not write to at random.
- */
-
-static enum probe_zone_model model_of(const char *text)
-{
-	if (!strncmp(text, "host-managed", 12))
-		return PROBE_ZONES_HOST_MANAGED;
-	if (!strncmp(text, "host-aware", 10))
-		return PROBE_ZONES_HOST_AWARE;
-	return PROBE_ZONES_NONE;
-}
-
-/* A partition has no queue of its own: its disk's is one folder up. */
-static enum probe_zone_model read_model(dev_t device)
-{
-	static const char *const places[] = {"queue", "../queue"};
-	char path[128], text[32];
-	FILE *file = NULL;
-	size_t i;
-
-	for (i = 0; i < 2 && !file; i++) {
-		snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/%s/zoned",
-			 major(device), minor(device), places[i]);
-		file = fopen(path, "re");
-	}
-	if (!file)
-		return PROBE_ZONES_NONE;
-	if (!fgets(text, sizeof(text), file))
-		text[0] = '\0';
-	fclose(file);
-	return model_of(text);
-}
-
 int probe_zoned(struct context *cx, const char *path,
 		enum probe_zone_model *model)
 {
+	/* A partition has no queue of its own: its disk's is one folder up. */
+	static const char *const places[] = {"queue", "../queue"};
+	char file_path[128], text[32] = "";
+	FILE *file = NULL;
 	struct stat st;
+	size_t i;
 
 	*model = PROBE_ZONES_NONE;
 	if (stat(path, &st))
 		return fail(cx, -errno, "%s: status", path);
-	if (S_ISBLK(st.st_mode))
-		*model = read_model(st.st_rdev);
+	for (i = 0; S_ISBLK(st.st_mode) && i < 2 && !file; i++) {
+		snprintf(file_path, sizeof(file_path),
+			 "/sys/dev/block/%u:%u/%s/zoned", major(st.st_rdev),
+			 minor(st.st_rdev), places[i]);
+		file = fopen(file_path, "re");
+	}
+	if (!file)
+		return 0;
+	if (!fgets(text, sizeof(text), file))
+		text[0] = '\0';
+	fclose(file);
+	if (!strncmp(text, "host-managed", 12))
+		*model = PROBE_ZONES_HOST_MANAGED;
+	else if (!strncmp(text, "host-aware", 10))
+		*model = PROBE_ZONES_HOST_AWARE;
 	return 0;
+}
+
+#ifdef HAVE_LIBBLKID
+/* The value NAME of the signature that PROBE has come to. */
+static bool look_up(blkid_probe probe, const char *name,
+		    char text[PROBE_TEXT_MAX])
+{
+	const char *value;
+
+	if (blkid_probe_lookup_value(probe, name, &value, NULL))
+		return false;
+	snprintf(text, PROBE_TEXT_MAX, "%s", value);
+	return true;
+}
+
+/*
+ * Probes PATH for the first signature that EXCEPT does not leave out: CONTENTS, all
+ * zero where there is none.
+ */
+static int probe_file(struct context *cx, const char *path,
+		      const struct probe_except *except,
+		      struct probe_contents *contents)
+{
+	blkid_probe probe = blkid_new_probe_from_filename(path);
+	char text[PROBE_TEXT_MAX];
+	uint64_t offset;
+	int ret;
+
+	if (!probe)
+		return fail(cx, errno ? -errno : -EIO, "%s: probe", path);
+	blkid_probe_enable_superblocks(probe, 1);
+	blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_DEFAULT |
+							 BLKID_SUBLKS_USAGE |
+							 BLKID_SUBLKS_MAGIC);
+	blkid_probe_enable_partitions(probe, 1);
+	errno = 0;
+	while (!(ret = blkid_do_probe(probe))) {
+		memset(contents, 0, sizeof(*contents));
+		contents->kind = PROBE_FOUND;
+		if (look_up(probe, "TYPE", contents->type)) {
+			look_up(probe, "USAGE", contents->usage);
+			look_up(probe, "LABEL", contents->label);
+			look_up(probe, "UUID", contents->uuid);
+		} else if (look_up(probe, "PTTYPE", contents->type)) {
+			look_up(probe, "PTUUID", contents->uuid);
+			strcpy(contents->usage, "partition table");
+		}
+		if (!strcmp(contents->usage, "partition table")) {
+			if (except->tables)
+				continue;
+			break;
+		}
+		if (except->type && !strcmp(contents->type, except->type))
+			continue;
+		/* One without a magic number is at the start. */
+		offset = look_up(probe, "SBMAGIC_OFFSET", text) ?
+				 strtoull(text, NULL, 10) : 0;
+		if (offset < except->from || offset >= except->end)
+			break;
+	}
+	if (ret)
+		memset(contents, 0, sizeof(*contents));
+	if (ret < 0)
+		ret = fail(cx, errno ? -errno : -EIO, "%s: probe", path);
+	blkid_free_probe(probe);
+	return ret < 0 ? ret : 0;
+}
+#endif
+
+int probe_contents(struct context *cx, const char *path,
+		   const struct probe_except *except,
+		   struct probe_contents *contents)
+{
+	static const struct probe_except nothing;
+	struct stat st;
+
+	memset(contents, 0, sizeof(*contents));
+	if (stat(path, &st))
+		return fail(cx, -errno, "%s: status", path);
+	if (S_ISREG(st.st_mode) && !st.st_size)
+		return 0;
+#ifdef HAVE_LIBBLKID
+	return probe_file(cx, path, except ? except : &nothing, contents);
+#else
+	(void)nothing;
+	(void)except;
+	contents->kind = PROBE_UNKNOWN;
+	return 0;
+#endif
+}
+
+const char *probe_contents_text(const struct probe_contents *c,
+			   char text[PROBE_DESCRIPTION_MAX])
+{
+	/* "an ext4", "an XFS": by how the first letter, or the word, is spoken. */
+	static const char *const spelled[] = { "f2fs", "hfs", "ntfs", "nilfs" };
+	bool vowel = strchr("aeioxAEIOX", *c->type);
+	char label[PROBE_TEXT_MAX + 4] = "";
+	unsigned int i;
+
+	for (i = 0; i < sizeof(spelled) / sizeof(spelled[0]); i++)
+		vowel |= !strncmp(c->type, spelled[i], strlen(spelled[i]));
+	if (c->label[0])
+		snprintf(label, sizeof(label), " \"%s\"", c->label);
+	if (!strcmp(c->usage, "filesystem"))
+		snprintf(text, PROBE_DESCRIPTION_MAX, "is %s %s file system%s",
+			 vowel ? "an" : "a", c->type, label);
+	else if (!strcmp(c->usage, "partition table"))
+		snprintf(text, PROBE_DESCRIPTION_MAX,
+			 "has a partition table (%s)", c->type);
+	else if (!strcmp(c->type, "swap"))
+		snprintf(text, PROBE_DESCRIPTION_MAX, "is a swap area%s",
+			 label);
+	else
+		snprintf(text, PROBE_DESCRIPTION_MAX, "is %s (%s)%s",
+			 !strcmp(c->usage, "crypto") ? "encrypted" :
+			 !strcmp(c->usage, "raid") ?
+				 "part of a RAID or volume group" :
+				 "in use for something else",
+			 c->type, label);
+	return text;
 }

@@ -62,13 +62,6 @@ struct probe_contents {
 	char uuid[PROBE_TEXT_MAX];  /* "" if it has none */
 };
 
-/*
- * Says what the image file or block device PATH holds.  An empty file holds
- * nothing.  Failures: as open(2) and read(2).
- */
-int probe_contents(struct context *cx, const char *path,
-		   struct probe_contents *contents);
-
 /* Signatures that do not matter. */
 struct probe_except {
 	const char *type;	/* of this type; NULL: none */
@@ -77,12 +70,13 @@ struct probe_except {
 };
 
 /*
- * As probe_contents(), for the first signature not in EXCEPT, which may be
- * hidden by others.
+ * Says what the image file or block device PATH holds: the first signature not in
+ * EXCEPT (NULL: none is left out), which may be hidden by others.  An empty file holds
+ * nothing.  Failures: as open(2) and read(2).
  */
-int probe_contents_except(struct context *cx, const char *path,
-			  const struct probe_except *except,
-			  struct probe_contents *contents);
+int probe_contents(struct context *cx, const char *path,
+		   const struct probe_except *except,
+		   struct probe_contents *contents);
 
 /* "is an ext4 file system", "has a partition table (gpt)". */
 #define PROBE_DESCRIPTION_MAX (2 * PROBE_TEXT_MAX + 64)

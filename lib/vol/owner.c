@@ -49,8 +49,7 @@ void owner_find(struct owner *owner, const struct context *cx,
 	}
 	owner->nilfs |= read_magic(dev, super_offset2(dev->size), &sb);
 	context_child(cx, &child);
-	owner->foreign = !probe_contents_except(&child, dev->name, &except,
-						&found) &&
+	owner->foreign = !probe_contents(&child, dev->name, &except, &found) &&
 			 found.kind == PROBE_FOUND;
 	if (owner->foreign)
 		probe_contents_text(&found, owner->what);

@@ -126,12 +126,12 @@ static void test_contents(void)
 	struct context cx;
 
 	context_init(&cx);
-	is_int(probe_contents(&cx, "absent", &contents), -ENOENT, "no file");
+	is_int(probe_contents(&cx, "absent", NULL, &contents), -ENOENT, "no file");
 	write_file("empty", "");
-	is_int(probe_contents(&cx, "empty", &contents), 0, "an empty file");
+	is_int(probe_contents(&cx, "empty", NULL, &contents), 0, "an empty file");
 	is_int(contents.kind, PROBE_NOTHING, "holds nothing");
 	write_swap("swap");
-	is_int(probe_contents(&cx, "swap", &contents), 0, "a swap area");
+	is_int(probe_contents(&cx, "swap", NULL, &contents), 0, "a swap area");
 #ifdef HAVE_LIBBLKID
 	is_int(contents.kind, PROBE_FOUND, "is found");
 	is_str(contents.usage, "other", "as something else than files");
@@ -139,7 +139,7 @@ static void test_contents(void)
 	is_str(contents.label, "room", "with its label");
 	is_str(contents.uuid, "01234567-89ab-4def-8123-456789abcdef",
 	       "and its UUID");
-	is_int(probe_contents(&cx, "image", &contents), 0, "nine bytes");
+	is_int(probe_contents(&cx, "image", NULL, &contents), 0, "nine bytes");
 	is_int(contents.kind, PROBE_NOTHING, "hold nothing known");
 #else
 	is_int(contents.kind, PROBE_UNKNOWN, "is not known without libblkid");
