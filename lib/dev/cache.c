@@ -3,16 +3,16 @@
  * The block cache.
  *
  * All blocks lie in one reserved range of addresses, block after block, so
- * that a frame's number and its data are the same thing said twice: put()
- * needs no look-up.  The system gives memory to the range as frames are first
+ * that the address of its data gives a frame's number: put() needs no
+ * look-up.  The system gives memory to the range as frames are first
  * used, so a small job never pays for a large limit.  A table of chains finds
  * the frame of a block; a clock hand with one reference bit finds the frame
  * to reuse.  Blocks read ahead enter unreferenced: a long scan passes through
  * without pushing out what is used again and again.
  *
- * A scan that says when it is done with a block has that frame filled next:
- * it stays in the processor's caches, and no memory is asked for.  Until then
- * the block can still be found.
+ * The frame of a block that is returned as spent is filled next: it stays in the
+ * processor's caches, and no memory is needed.  Until then the block can still be
+ * found.
  *
  * A request that fails leaves its frames unnamed; the hand finds them again.
  */
@@ -59,6 +59,7 @@ struct cache {
 	uint32_t *buckets; /* first frame + 1 of a chain, or 0 */
 	unsigned int hash_shift;
 	unsigned int block_shift;
+	size_t block_size;
 	uint32_t frames_max;
 	uint32_t frames_used; /* frames that have ever held a block */
 	uint32_t frames_there; /* frames that have memory */
@@ -89,11 +90,6 @@ static inline unsigned char *data_of(struct cache *cache, uint32_t frame)
 	return cache->arena + ((size_t)frame << cache->block_shift);
 }
 
-static inline size_t frame_size(const struct cache *cache)
-{
-	return (size_t)1 << cache->block_shift;
-}
-
 static void enter_frame(struct cache *cache, uint32_t frame, uint64_t blocknr)
 {
 	struct frame *f = &cache->frames[frame];
@@ -121,55 +117,44 @@ static void forget(struct cache *cache, uint32_t frame)
 	f->spent = false;
 }
 
-/* Takes the frame spent last; NO_FRAME if there is none. */
-static uint32_t take_spent(struct cache *cache)
+/*
+ * A frame to fill, already forgotten: the one spent last, a new one, or what the
+ * hand finds; NO_FRAME if all are borrowed.
+ */
+static uint32_t take_frame(struct cache *cache)
 {
-	while (cache->nspent) {
-		uint32_t frame = cache->spent[--cache->nspent];
-		struct frame *f = &cache->frames[frame];
+	uint64_t steps = 2 * (uint64_t)cache->frames_max;
+	uint32_t frame, n;
+	struct frame *f;
 
+	while (cache->nspent) {
+		frame = cache->spent[--cache->nspent];
+		f = &cache->frames[frame];
 		if (!f->spent || f->pins)
 			continue;
 		forget(cache, frame);
 		return frame;
 	}
-	return NO_FRAME;
-}
-
-/*
- * The next frames get memory in one request instead of a fault for each page;
- * where the system cannot do that they get it when they are touched.
- */
-static void ask_for_memory(struct cache *cache)
-{
-	uint32_t n = (uint32_t)(MEMORY_STEP >> cache->block_shift) + 1;
-
-	if (n > cache->frames_max - cache->frames_there)
-		n = cache->frames_max - cache->frames_there;
+	/*
+	 * The next frames get memory in one request instead of a fault for each
+	 * page; where the system cannot do that they get it when they are touched.
+	 */
+	if (cache->frames_used < cache->frames_max &&
+	    cache->frames_used >= cache->frames_there) {
+		n = (uint32_t)(MEMORY_STEP >> cache->block_shift) + 1;
+		if (n > cache->frames_max - cache->frames_there)
+			n = cache->frames_max - cache->frames_there;
 #ifdef MADV_POPULATE_WRITE
-	madvise(data_of(cache, cache->frames_there),
-		(size_t)n << cache->block_shift, MADV_POPULATE_WRITE);
+		madvise(data_of(cache, cache->frames_there),
+			(size_t)n << cache->block_shift, MADV_POPULATE_WRITE);
 #endif
-	cache->frames_there += n;
-}
-
-/* A frame to fill, already forgotten; NO_FRAME if all are borrowed. */
-static uint32_t take_frame(struct cache *cache)
-{
-	uint64_t steps = 2 * (uint64_t)cache->frames_max;
-	uint32_t spent = take_spent(cache);
-
-	if (spent != NO_FRAME)
-		return spent;
-	if (cache->frames_used < cache->frames_max) {
-		if (cache->frames_used >= cache->frames_there)
-			ask_for_memory(cache);
-		return cache->frames_used++;
+		cache->frames_there += n;
 	}
+	if (cache->frames_used < cache->frames_max)
+		return cache->frames_used++;
 	while (steps--) {
-		uint32_t frame = cache->hand;
-		struct frame *f = &cache->frames[frame];
-
+		frame = cache->hand;
+		f = &cache->frames[frame];
 		cache->hand = frame + 1 < cache->frames_max ? frame + 1 : 0;
 		if (f->pins)
 			continue;
@@ -182,47 +167,35 @@ static uint32_t take_frame(struct cache *cache)
 	return NO_FRAME;
 }
 
-static int read_block(struct cache *cache, struct context *cx, uint64_t blocknr,
-		      uint32_t *framep)
-{
-	uint32_t frame;
-	int ret;
-
-	if (blocknr > UINT64_MAX >> cache->block_shift)
-		return fail(cx, -EIO, "%s: block %" PRIu64 " is past the end",
-			    cache->dev->name, blocknr);
-	frame = take_frame(cache);
-	if (frame == NO_FRAME)
-		return fail(cx, -ENOBUFS,
-			    "%s: all %" PRIu32 " cached blocks are in use",
-			    cache->dev->name, cache->frames_max);
-	SHOW(data_of(cache, frame), frame_size(cache));
-	ret = dev_read(cache->dev, cx, blocknr << cache->block_shift,
-		       data_of(cache, frame), frame_size(cache));
-	if (ret)
-		return ret;
-	enter_frame(cache, frame, blocknr);
-	*framep = frame;
-	return 0;
-}
-
 int cache_get(struct cache *cache, struct context *cx, uint64_t blocknr,
 	      const void **data)
 {
 	uint32_t frame = find_frame(cache, blocknr);
+	int ret;
 
-	if (frame == NO_FRAME) {
-		int ret = read_block(cache, cx, blocknr, &frame);
-
-		if (ret)
-			return ret;
-	} else {
+	if (frame != NO_FRAME) {
 		cache->frames[frame].referenced = true;
 		cache->frames[frame].spent = false;
+	} else {
+		if (blocknr > UINT64_MAX >> cache->block_shift)
+			return fail(cx, -EIO, "%s: block %" PRIu64
+				    " is past the end", cache->dev->name,
+				    blocknr);
+		frame = take_frame(cache);
+		if (frame == NO_FRAME)
+			return fail(cx, -ENOBUFS, "%s: all %" PRIu32
+				    " cached blocks are in use",
+				    cache->dev->name, cache->frames_max);
+		SHOW(data_of(cache, frame), cache->block_size);
+		ret = dev_read(cache->dev, cx, blocknr << cache->block_shift,
+			       data_of(cache, frame), cache->block_size);
+		if (ret)
+			return ret;
+		enter_frame(cache, frame, blocknr);
 	}
 	cache->frames[frame].pins++;
 	*data = data_of(cache, frame);
-	SHOW(*data, frame_size(cache));
+	SHOW(*data, cache->block_size);
 	return 0;
 }
 
@@ -239,7 +212,7 @@ void cache_put(struct cache *cache, const void *data)
 		return;
 	at = (size_t)((const unsigned char *)data - cache->arena);
 	if (!--cache->frames[at >> cache->block_shift].pins)
-		HIDE(data, frame_size(cache));
+		HIDE(data, cache->block_size);
 }
 
 void cache_put_spent(struct cache *cache, const void *data)
@@ -277,7 +250,7 @@ static unsigned int read_run(struct cache *cache, struct context *cx,
 			break;
 		cache->frames[frames[n]].pins = 1;
 		iov[n].iov_base = data_of(cache, frames[n]);
-		iov[n].iov_len = frame_size(cache);
+		iov[n].iov_len = cache->block_size;
 		SHOW(iov[n].iov_base, iov[n].iov_len);
 		n++;
 	}
@@ -285,22 +258,11 @@ static unsigned int read_run(struct cache *cache, struct context *cx,
 			(int)n);
 	for (i = 0; i < n; i++) {
 		cache->frames[frames[i]].pins = 0;
-		HIDE(data_of(cache, frames[i]), frame_size(cache));
+		HIDE(data_of(cache, frames[i]), cache->block_size);
 		if (!ret)
 			enter_frame(cache, frames[i], blocknr + i);
 	}
 	return ret ? 0 : n;
-}
-
-/* How many blocks from BLOCKNR on, at most COUNT, are missing. */
-static unsigned int missing_run(struct cache *cache, uint64_t blocknr,
-				unsigned int count)
-{
-	unsigned int n = 0;
-
-	while (n < count && find_frame(cache, blocknr + n) == NO_FRAME)
-		n++;
-	return n;
 }
 
 void cache_readahead(struct cache *cache, struct context *cx, uint64_t blocknr,
@@ -308,6 +270,7 @@ void cache_readahead(struct cache *cache, struct context *cx, uint64_t blocknr,
 {
 	uint64_t blocks = cache->dev->size >> cache->block_shift;
 	struct context quiet;
+	unsigned int n;
 
 	if (blocknr >= blocks)
 		return;
@@ -318,46 +281,24 @@ void cache_readahead(struct cache *cache, struct context *cx, uint64_t blocknr,
 		count = cache->frames_max / 2;
 
 	context_child(cx, &quiet);
-	while (count) {
-		unsigned int missing = missing_run(cache, blocknr, count);
-		unsigned int n = missing ? missing : 1;
-
-		if (n > DEV_IOV_MAX)
-			n = DEV_IOV_MAX;
+	for (; count; blocknr += n, count -= n) {
+		for (n = 0; n < count && n < DEV_IOV_MAX; n++)
+			if (find_frame(cache, blocknr + n) != NO_FRAME)
+				break;
 		/* Out of frames, more would push out what was just read. */
-		if (missing && read_run(cache, &quiet, blocknr, n) < n)
+		if (n && read_run(cache, &quiet, blocknr, n) < n)
 			return;
-		blocknr += n;
-		count -= n;
+		n = n ? n : 1;
 	}
-}
-
-static int allocate(struct cache *cache)
-{
-	size_t arena_size = cache->frames_max * frame_size(cache);
-	unsigned int bits = 1;
-	void *arena;
-
-	while (bits < 32 &&
-	       UINT64_C(1) << bits < 2 * (uint64_t)cache->frames_max)
-		bits++;
-	cache->hash_shift = 64 - bits;
-	cache->buckets = calloc((size_t)1 << bits, sizeof(*cache->buckets));
-	cache->frames = calloc(cache->frames_max, sizeof(*cache->frames));
-	arena = mmap(NULL, arena_size, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (arena != MAP_FAILED) {
-		cache->arena = arena;
-		HIDE(arena, arena_size);
-	}
-	return cache->buckets && cache->frames && cache->arena ? 0 : -ENOMEM;
 }
 
 int cache_open(struct cache **cachep, struct context *cx, struct dev *dev,
 	       uint32_t block_size, size_t limit)
 {
+	unsigned int bits = 1;
 	struct cache *cache;
 	size_t frames;
+	void *arena;
 
 	if (!block_size || block_size & (block_size - 1))
 		return fail(cx, -EINVAL, "cache of blocks of %" PRIu32 " bytes",
@@ -372,10 +313,22 @@ int cache_open(struct cache **cachep, struct context *cx, struct dev *dev,
 		frames = MIN_FRAMES;
 	if (frames > INT32_MAX)
 		frames = INT32_MAX;
+	while (bits < 32 && UINT64_C(1) << bits < 2 * (uint64_t)frames)
+		bits++;
 	cache->dev = dev;
 	cache->block_shift = (unsigned int)__builtin_ctz(block_size);
+	cache->block_size = block_size;
 	cache->frames_max = (uint32_t)frames;
-	if (allocate(cache)) {
+	cache->hash_shift = 64 - bits;
+	cache->buckets = calloc((size_t)1 << bits, sizeof(*cache->buckets));
+	cache->frames = calloc(frames, sizeof(*cache->frames));
+	arena = mmap(NULL, frames * block_size, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (arena != MAP_FAILED) {
+		cache->arena = arena;
+		HIDE(arena, frames * block_size);
+	}
+	if (!cache->buckets || !cache->frames || !cache->arena) {
 		cache_close(cache);
 		return fail(cx, -ENOMEM, "block cache of %zu bytes", limit);
 	}
@@ -388,7 +341,7 @@ void cache_close(struct cache *cache)
 	if (!cache)
 		return;
 	if (cache->arena) {
-		size_t size = cache->frames_max * frame_size(cache);
+		size_t size = cache->frames_max * cache->block_size;
 
 		SHOW(cache->arena, size);
 		munmap(cache->arena, size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A cache of device blocks with a fixed byte limit, the only holder of block
- * buffers.  Read-only: writes go directly to the device.
+ * A cache of device blocks with a fixed byte limit, where all block buffers
+ * are.  Read-only: writes go directly to the device.
  *
  * One cache belongs to one thread.  Workers have their own.
  */

@@ -30,20 +30,26 @@
 #define LEAST (64u << 10)
 #define ALIGN_GUESS 4096u	/* the largest sector there is */
 
-/* The file system of a device's name says nothing about the device. */
-static bool is_memory(int fd)
+bool direct_open(struct direct *d, int fd, int access)
 {
+	long page = sysconf(_SC_PAGESIZE);
 	struct statfs fs;
 	struct stat st;
+	char path[32];
 
-	return !fstat(fd, &st) && S_ISREG(st.st_mode) && !fstatfs(fd, &fs) &&
-	       ((unsigned long)fs.f_type == TMPFS_MAGIC ||
-		(unsigned long)fs.f_type == RAMFS_MAGIC);
-}
-
-/* The alignment of direct writes; false if they are not supported. */
-static bool find_alignment(struct direct *d)
-{
+	d->fd = -1;
+	/* The file system of a device's name says nothing about the device. */
+	if (page <= 0 ||
+	    (!fstat(fd, &st) && S_ISREG(st.st_mode) && !fstatfs(fd, &fs) &&
+	     ((unsigned long)fs.f_type == TMPFS_MAGIC ||
+	      (unsigned long)fs.f_type == RAMFS_MAGIC)))
+		return false;
+	/* Whatever it is called by now. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	d->fd = open(path, access | O_DIRECT | O_CLOEXEC | O_NONBLOCK |
+			   O_NOCTTY);
+	if (d->fd < 0)
+		return false;
 	d->align = ALIGN_GUESS;
 	d->buffer_align = ALIGN_GUESS;
 #ifdef STATX_DIOALIGN
@@ -55,24 +61,8 @@ static bool find_alignment(struct direct *d)
 		d->buffer_align = stx.stx_dio_mem_align;
 	}
 #endif
-	return d->align && d->buffer_align;
-}
-
-bool direct_open(struct direct *d, int fd, int access)
-{
-	long page = sysconf(_SC_PAGESIZE);
-	char path[32];
-
-	d->fd = -1;
-	if (page <= 0 || is_memory(fd))
-		return false;
-	/* Whatever it is called by now. */
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	d->fd = open(path, access | O_DIRECT | O_CLOEXEC | O_NONBLOCK |
-			   O_NOCTTY);
-	if (d->fd < 0)
-		return false;
-	if (!find_alignment(d)) {
+	/* 0: not supported. */
+	if (!d->align || !d->buffer_align) {
 		direct_close(d);
 		return false;
 	}
@@ -86,7 +76,7 @@ bool direct_open(struct direct *d, int fd, int access)
 ssize_t direct_preadv(const struct direct *d, const struct iovec *iov,
 		      int count, off_t off)
 {
-	size_t before = (size_t)off % d->align, len = 0, done = 0, piece;
+	size_t before = (size_t)off % d->align, len = 0, done = 0, part;
 	char *buf = NULL;
 	ssize_t n;
 	int i, err;
@@ -95,24 +85,24 @@ ssize_t direct_preadv(const struct direct *d, const struct iovec *iov,
 		len += iov[i].iov_len;
 	if (len > READ_MOST)
 		len = READ_MOST;
-	piece = before + len + d->align - 1;
-	piece -= piece % d->align;
+	part = before + len + d->align - 1;
+	part -= part % d->align;
 	err = posix_memalign((void **)&buf, d->buffer_align > sizeof(void *) ?
-			     d->buffer_align : sizeof(void *), piece);
+			     d->buffer_align : sizeof(void *), part);
 	if (err) {
 		errno = err;
 		return -1;
 	}
-	n = pread(d->fd, buf, piece, off - (off_t)before);
+	n = pread(d->fd, buf, part, off - (off_t)before);
 	if (n > 0) {
 		n = n > (ssize_t)before ? n - (ssize_t)before : 0;
 		n = n > (ssize_t)len ? (ssize_t)len : n;
 	}
 	for (i = 0; n > 0 && done < (size_t)n; i++) {
-		piece = (size_t)n - done < iov[i].iov_len ? (size_t)n - done :
+		part = (size_t)n - done < iov[i].iov_len ? (size_t)n - done :
 							    iov[i].iov_len;
-		memcpy(iov[i].iov_base, buf + before + done, piece);
-		done += piece;
+		memcpy(iov[i].iov_base, buf + before + done, part);
+		done += part;
 	}
 	free(buf);
 	return n;

@@ -4,32 +4,28 @@
  */
 #include "dev/gather.h"
 
-static bool is_next(const struct iovec *last, const char *to)
-{
-	return (const char *)last->iov_base + last->iov_len == to;
-}
-
-/* Adds LEN bytes for TO, for which there is room. */
-static void extend(struct gather *g, void *to, size_t len)
-{
-	if (g->niov && is_next(&g->iov[g->niov - 1], to))
-		g->iov[g->niov - 1].iov_len += len;
-	else
-		g->iov[g->niov++] = (struct iovec){ to, len };
-	g->end += len;
-}
-
 bool gather_add(struct gather *g, uint64_t off, size_t len, void *to,
 		void *scrap)
 {
+	struct iovec parts[2], *last;
+	unsigned int i;
+
 	if (!g->niov)
 		g->start = g->end = off;
 	if (off < g->end || off - g->end > GATHER_GAP ||
 	    g->niov > DEV_IOV_MAX - 2)
 		return false;
-	if (off > g->end)
-		extend(g, scrap, (size_t)(off - g->end));
-	extend(g, to, len);
+	parts[0] = (struct iovec){ scrap, (size_t)(off - g->end) };
+	parts[1] = (struct iovec){ to, len };
+	for (i = off == g->end; i < 2; i++) {
+		last = g->niov ? &g->iov[g->niov - 1] : NULL;
+		if (last && (char *)last->iov_base + last->iov_len ==
+				    parts[i].iov_base)
+			last->iov_len += parts[i].iov_len;
+		else
+			g->iov[g->niov++] = parts[i];
+	}
+	g->end = off + len;
 	return true;
 }
 

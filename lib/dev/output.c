@@ -63,11 +63,7 @@ static int check_inputs(const struct output *o, struct context *cx,
 	return 0;
 }
 
-/*
- * Descriptors that the process was started with.
- */
-
-/* The one that PATH means, or -1. */
+/* The descriptor that the process was started with which PATH means, or -1. */
 static int descriptor_of(const char *path)
 {
 	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
@@ -92,55 +88,6 @@ static int descriptor_of(const char *path)
 	return -1;
 }
 
-/* Those that the tool itself has opened are closed by exec. */
-static int check_descriptor(const struct output *o, struct context *cx, int fd)
-{
-	int flags = fcntl(fd, F_GETFL), own = fcntl(fd, F_GETFD);
-	struct stat st;
-
-	if (flags < 0 || own < 0 || own & FD_CLOEXEC ||
-	    (flags & O_ACCMODE) == O_RDONLY || fstat(fd, &st))
-		return fail_said(cx, -EBADF, "%s: is not open for writing; "
-				 OTHER_NAME, o->path);
-	return check_inputs(o, cx, &st);
-}
-
-static int open_descriptor(struct output *o, struct context *cx, int fd)
-{
-	int err = check_descriptor(o, cx, fd);
-
-	if (err)
-		return err;
-	o->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	return o->fd < 0 ? fail(cx, -errno, "%s: open", o->path) : 0;
-}
-
-/*
- * What is there.
- */
-
-static int open_directory(struct output *o, struct context *cx)
-{
-	const char *slash = strrchr(o->path, '/');
-	char *copy;
-	int err = 0;
-
-	o->name = slash ? slash + 1 : o->path;
-	if (slash && !*o->name)
-		return fail_said(cx, -EISDIR, "%s: is the name of a directory; "
-				 OTHER_NAME, o->path);
-	copy = slash ? strndup(o->path, (size_t)(o->name - o->path)) :
-		       strdup(".");
-	if (!copy)
-		return fail(cx, -ENOMEM, "%s: create", o->path);
-	o->dir = open(copy, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (o->dir < 0)
-		err = fail(cx, -errno, "%s: cannot be created in %s", o->path,
-			   copy);
-	free(copy);
-	return err;
-}
-
 /* A pipe, or a device without anything that could be lost. */
 static bool is_stream(const struct stat *st)
 {
@@ -149,56 +96,12 @@ static bool is_stream(const struct stat *st)
 		(st->st_rdev == makedev(1, 3) || st->st_rdev == makedev(1, 7)));
 }
 
-static int open_stream(struct output *o, struct context *cx)
-{
-	struct stat st;
-
-	o->fd = openat(o->dir, o->name,
-		       O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
-	if (o->fd < 0 || fstat(o->fd, &st))
-		return fail(cx, -errno, "%s: open for writing", o->path);
-	if (!is_stream(&st))
-		return fail_said(cx, -EEXIST, "%s: changed while it was opened",
-				 o->path);
-	return 0;
-}
-
-/* A program that uses the replaced file would go on with one without a name. */
-static int check_use(const struct output *o, struct context *cx)
-{
-	struct probe_use use;
-	int fd, err;
-
-	if (probe_mounted(cx, o->path, &use))
-		fail_clear(cx);
-	else if (use.kind != PROBE_UNUSED)
-		return fail(cx, -EBUSY, "%s: is in use by %s; " OTHER_NAME,
-			    o->path, use.where[0] ? use.where : "the system");
-	fd = openat(o->dir, o->name,
-		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	err = lock_is_held(fd) ?
-		      fail(cx, -EBUSY, "%s: is in use by another process; "
-			   OTHER_NAME, o->path) : 0;
-	close(fd);
-	return err;
-}
-
-static const char *kind_of(const struct stat *st)
-{
-	if (S_ISBLK(st->st_mode))
-		return "a block device";
-	if (S_ISCHR(st->st_mode))
-		return "a character device";
-	return S_ISFIFO(st->st_mode) ? "a pipe" : "no file";
-}
-
 /* Whether a file with the name ST is refused. */
 static int check_there(const struct output *o, struct context *cx,
 		       const struct stat *st)
 {
-	int err = check_inputs(o, cx, st);
+	int fd, err = check_inputs(o, cx, st);
+	struct probe_use use;
 
 	if (err)
 		return err;
@@ -212,12 +115,29 @@ static int check_there(const struct output *o, struct context *cx,
 		return 0;
 	if (!S_ISREG(st->st_mode))
 		return fail_said(cx, -EEXIST, "%s: is %s, which is not written "
-				 "to; " OTHER_NAME, o->path, kind_of(st));
-	if (o->how.there == OUTPUT_REPLACE)
-		return check_use(o, cx);
-	return fail_said(cx, -EEXIST, "%s: exists; " OTHER_NAME "%s", o->path,
-			 o->how.there == OUTPUT_ASK ?
+				 "to; " OTHER_NAME, o->path,
+				 S_ISBLK(st->st_mode) ? "a block device" :
+				 S_ISCHR(st->st_mode) ? "a character device" :
+				 S_ISFIFO(st->st_mode) ? "a pipe" : "no file");
+	if (o->how.there != OUTPUT_REPLACE)
+		return fail_said(cx, -EEXIST, "%s: exists; " OTHER_NAME "%s",
+				 o->path, o->how.there == OUTPUT_ASK ?
 				 ", or replace this one by --force" : "");
+	/* A program that uses the file would go on with one without a name. */
+	if (probe_mounted(cx, o->path, &use))
+		fail_clear(cx);
+	else if (use.kind != PROBE_UNUSED)
+		return fail(cx, -EBUSY, "%s: is in use by %s; " OTHER_NAME,
+			    o->path, use.where[0] ? use.where : "the system");
+	fd = openat(o->dir, o->name,
+		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (lock_is_held(fd))
+		err = fail(cx, -EBUSY, "%s: is in use by another process; "
+			   OTHER_NAME, o->path);
+	close(fd);
+	return err;
 }
 
 /* 1 and ST if anything has the name, 0 or a failure. */
@@ -229,17 +149,41 @@ static int look(const struct output *o, struct context *cx, struct stat *st)
 }
 
 /*
- * The new file.
+ * Opens the directory, and looks what has the name: it is refused, or there is none,
+ * or it is to be replaced.  A descriptor that the path means goes to *FD, else -1;
+ * those that the tool itself has opened are closed by exec.
  */
-
-/* As those of the file that is replaced.  Another group gets nothing. */
-static void set_owner_and_mode(const struct output *o)
+static int examine(struct output *o, struct context *cx, int *fd)
 {
-	mode_t mode = o->there.st_mode & 0777;
+	const char *slash = strrchr(o->path, '/');
+	char *folder;
+	int ret, own;
 
-	if (fchown(o->fd, o->there.st_uid, o->there.st_gid))
-		mode &= ~(mode_t)S_IRWXG;
-	fchmod(o->fd, mode);
+	*fd = o->how.stream ? descriptor_of(o->path) : -1;
+	if (*fd >= 0) {
+		ret = fcntl(*fd, F_GETFL);
+		own = fcntl(*fd, F_GETFD);
+		if (ret < 0 || own < 0 || own & FD_CLOEXEC ||
+		    (ret & O_ACCMODE) == O_RDONLY || fstat(*fd, &o->there))
+			return fail_said(cx, -EBADF, "%s: is not open for "
+					 "writing; " OTHER_NAME, o->path);
+		return check_inputs(o, cx, &o->there);
+	}
+	o->name = slash ? slash + 1 : o->path;
+	if (slash && !*o->name)
+		return fail_said(cx, -EISDIR, "%s: is the name of a directory; "
+				 OTHER_NAME, o->path);
+	folder = slash ? strndup(o->path, (size_t)(o->name - o->path)) :
+			 strdup(".");
+	if (!folder)
+		return fail(cx, -ENOMEM, "%s: create", o->path);
+	o->dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ret = o->dir < 0 ? fail(cx, -errno, "%s: cannot be created in %s",
+				o->path, folder) :
+			   look(o, cx, &o->there);
+	free(folder);
+	o->replaces = ret > 0;
+	return o->replaces ? check_there(o, cx, &o->there) : ret;
 }
 
 static int create_hidden(struct output *o, struct context *cx)
@@ -266,42 +210,43 @@ static int create_hidden(struct output *o, struct context *cx)
 		o->hidden = NULL;
 		return err;
 	}
-	if (o->replaces && !o->how.volume)
-		set_owner_and_mode(o);
+	/* As those of the file that is replaced.  Another group gets nothing. */
+	if (o->replaces && !o->how.volume) {
+		mode = o->there.st_mode & 0777;
+		if (fchown(o->fd, o->there.st_uid, o->there.st_gid))
+			mode &= ~(mode_t)S_IRWXG;
+		fchmod(o->fd, mode);
+	}
 	return 0;
-}
-
-static int make(struct output *o, struct context *cx)
-{
-	int fd = o->how.stream ? descriptor_of(o->path) : -1;
-	int ret;
-
-	if (fd >= 0)
-		return open_descriptor(o, cx, fd);
-	ret = open_directory(o, cx);
-	if (!ret)
-		ret = look(o, cx, &o->there);
-	if (ret < 0)
-		return ret;
-	o->replaces = ret;
-	ret = o->replaces ? check_there(o, cx, &o->there) : 0;
-	if (ret)
-		return ret;
-	return o->replaces && !S_ISREG(o->there.st_mode) ?
-		       open_stream(o, cx) : create_hidden(o, cx);
 }
 
 int output_open(struct output **op, struct context *cx, const char *path,
 		const struct output_how *how)
 {
 	struct output *o = calloc(1, sizeof(*o));
-	int err;
+	struct stat st;
+	int err, fd;
 
 	*op = NULL;
 	if (!o)
 		return fail(cx, -ENOMEM, "%s: create", path);
 	*o = (struct output){ .path = path, .how = *how, .dir = -1, .fd = -1 };
-	err = make(o, cx);
+	err = examine(o, cx, &fd);
+	if (!err && fd >= 0) {
+		o->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		if (o->fd < 0)
+			err = fail(cx, -errno, "%s: open", path);
+	} else if (!err && o->replaces && !S_ISREG(o->there.st_mode)) {
+		o->fd = openat(o->dir, o->name,
+			       O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+		if (o->fd < 0 || fstat(o->fd, &st))
+			err = fail(cx, -errno, "%s: open for writing", path);
+		else if (!is_stream(&st))
+			err = fail_said(cx, -EEXIST, "%s: changed while it was "
+					"opened", path);
+	} else if (!err) {
+		err = create_hidden(o, cx);
+	}
 	if (err)
 		output_close(o);
 	else
@@ -313,20 +258,11 @@ int output_check(struct context *cx, const char *path,
 		 const struct output_how *how)
 {
 	struct output o = { .path = path, .how = *how, .dir = -1 };
-	int fd = how->stream ? descriptor_of(path) : -1;
-	struct stat st;
-	int ret;
+	int fd, err = examine(&o, cx, &fd);
 
-	if (fd >= 0)
-		return check_descriptor(&o, cx, fd);
-	ret = open_directory(&o, cx);
-	if (!ret)
-		ret = look(&o, cx, &st);
-	if (ret > 0)
-		ret = check_there(&o, cx, &st);
 	if (o.dir >= 0)
 		close(o.dir);
-	return ret;
+	return err;
 }
 
 int output_fd(const struct output *o)
@@ -345,16 +281,30 @@ static int appeared(const struct output *o, struct context *cx)
 			 "meanwhile, and stays; " OTHER_NAME, o->path);
 }
 
-/*
- * Some file systems have no rename that leaves what is there.  On those an empty
- * file takes the name first.
- */
-static int rename_over_own(const struct output *o, struct context *cx)
+/* Gives the file its name, if no other file has got that meanwhile. */
+static int give_name(const struct output *o, struct context *cx)
 {
-	int fd = openat(o->dir, o->name,
-			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	int err = 0;
+	struct stat now;
+	int fd, err = 0, ret = o->replaces ? look(o, cx, &now) : 0;
 
+	if (ret < 0)
+		return ret;
+	if (ret && !is_same_file(&now, &o->there))
+		return appeared(o, cx);
+	if (ret)
+		return renameat(o->dir, o->hidden, o->dir, o->name) ?
+			       fail(cx, -errno, "%s: rename", o->path) : 0;
+	if (!syscall(SYS_renameat2, o->dir, o->hidden, o->dir, o->name,
+		     RENAME_NOREPLACE))
+		return 0;
+	if (errno == EEXIST)
+		return appeared(o, cx);
+	if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP)
+		return fail(cx, -errno, "%s: rename", o->path);
+	/* Some file systems have no rename that leaves what is there.  On those
+	   an empty file takes the name first. */
+	fd = openat(o->dir, o->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+		    0600);
 	if (fd < 0)
 		return errno == EEXIST ? appeared(o, cx) :
 					 fail(cx, -errno, "%s: create", o->path);
@@ -366,54 +316,9 @@ static int rename_over_own(const struct output *o, struct context *cx)
 	return err;
 }
 
-static int give_name(const struct output *o, struct context *cx)
-{
-	if (!syscall(SYS_renameat2, o->dir, o->hidden, o->dir, o->name,
-		     RENAME_NOREPLACE))
-		return 0;
-	switch (errno) {
-	case EEXIST:
-		return appeared(o, cx);
-	case EINVAL:
-	case ENOSYS:
-	case EOPNOTSUPP:
-		return rename_over_own(o, cx);
-	default:
-		return fail(cx, -errno, "%s: rename", o->path);
-	}
-}
-
-static int replace(const struct output *o, struct context *cx)
-{
-	struct stat now;
-	int ret = look(o, cx, &now);
-
-	if (ret <= 0)
-		return ret ? ret : give_name(o, cx);
-	if (!is_same_file(&now, &o->there))
-		return appeared(o, cx);
-	if (renameat(o->dir, o->hidden, o->dir, o->name))
-		return fail(cx, -errno, "%s: rename", o->path);
-	return 0;
-}
-
-/* Without its name the file is lost in a crash. */
-static int sync_directory(const struct output *o, struct context *cx)
-{
-	int fd = openat(o->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int err = 0;
-
-	/* Some file systems have no such thing: EINVAL. */
-	if (fd < 0 || (fsync(fd) && errno != EINVAL))
-		err = fail(cx, -errno, "%s: flush of its directory", o->path);
-	if (fd >= 0)
-		close(fd);
-	return err;
-}
-
 int output_commit(struct output *o, struct context *cx)
 {
-	int err = 0;
+	int fd, err = 0;
 
 	if (o->how.volume && fsync(o->fd))
 		err = fail(cx, -errno, "%s: flush", o->path);
@@ -422,14 +327,22 @@ int output_commit(struct output *o, struct context *cx)
 	o->fd = -1;
 	if (err || !o->hidden)
 		return err;
-	err = o->replaces ? replace(o, cx) : give_name(o, cx);
+	err = give_name(o, cx);
 	if (err)
 		return err;
 	free(o->hidden);
 	o->hidden = NULL;
-	err = o->how.volume ? sync_directory(o, cx) : 0;
-	if (err)
+	if (!o->how.volume)
+		return 0;
+	/* Without its name the file is lost in a crash.  Some file systems have no
+	   flush of a directory: EINVAL. */
+	fd = openat(o->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || (fsync(fd) && errno != EINVAL)) {
+		err = fail(cx, -errno, "%s: flush of its directory", o->path);
 		unlinkat(o->dir, o->name, 0);
+	}
+	if (fd >= 0)
+		close(fd);
 	return err;
 }
 

@@ -30,30 +30,18 @@ struct patched {
 	size_t len;		/* bytes of each patch */
 };
 
-static struct patched *to_patched(struct dev *dev)
-{
-	return (struct patched *)dev;
-}
-
-static bool is_below(const void *item, const void *key)
-{
-	const struct patch *patch = item;
-
-	return patch->off < *(const uint64_t *)key;
-}
-
 /* The first patch that ends after OFF. */
 static size_t first_after(const struct patched *p, uint64_t off)
 {
 	uint64_t from = off >= p->len ? off - p->len + 1 : 0;
 
-	return search_first(p->list, p->n, sizeof(*p->list), is_below, &from);
+	return search_number(p->list, p->n, sizeof(*p->list), from);
 }
 
 static int patched_read(struct dev *dev, struct context *cx, uint64_t off,
 			void *buf, size_t len)
 {
-	struct patched *p = to_patched(dev);
+	struct patched *p = (struct patched *)dev;
 	size_t i = first_after(p, off), n;
 	unsigned char *at = buf;
 	int ret = 0;
@@ -81,7 +69,7 @@ static int patched_read(struct dev *dev, struct context *cx, uint64_t off,
 static int patched_readv(struct dev *dev, struct context *cx, uint64_t off,
 			 struct iovec *iov, int n)
 {
-	struct patched *p = to_patched(dev);
+	struct patched *p = (struct patched *)dev;
 	int i, ret = 0;
 
 	if (!p->n)
@@ -96,53 +84,48 @@ static int patched_readv(struct dev *dev, struct context *cx, uint64_t off,
 
 static bool patched_is_hole(struct dev *dev, uint64_t off, uint64_t len)
 {
-	const struct patched *p = to_patched(dev);
+	const struct patched *p = (struct patched *)dev;
 	size_t i = first_after(p, off);
 
 	return (i == p->n || p->list[i].off >= off + len) &&
 	       dev_is_hole(p->dev.under, off, len);
 }
 
-static void remove_patch(struct patched *p, size_t i)
+void patched_remove(struct dev *dev, uint64_t off, uint64_t len)
 {
-	free(p->list[i].data);
-	memmove(p->list + i, p->list + i + 1,
-		(p->n - i - 1) * sizeof(*p->list));
-	p->n--;
-}
-
-static void remove_covered(struct patched *p, uint64_t off, uint64_t len)
-{
+	struct patched *p = (struct patched *)dev;
 	size_t i = first_after(p, off);
 
 	while (i < p->n && p->list[i].off < off + len) {
-		if (p->list[i].off >= off &&
-		    p->list[i].off + p->len <= off + len)
-			remove_patch(p, i);
-		else
+		if (p->list[i].off < off ||
+		    p->list[i].off + p->len > off + len) {
 			i++;
+			continue;
+		}
+		free(p->list[i].data);
+		memmove(p->list + i, p->list + i + 1,
+			(p->n - i - 1) * sizeof(*p->list));
+		p->n--;
 	}
 }
 
 static int patched_write(struct dev *dev, struct context *cx, uint64_t off,
 			 const void *buf, size_t len)
 {
-	struct patched *p = to_patched(dev);
-	int err = dev_write(p->dev.under, cx, off, buf, len);
+	int err = dev_write(dev->under, cx, off, buf, len);
 
 	if (!err)
-		remove_covered(p, off, len);
+		patched_remove(dev, off, len);
 	return err;
 }
 
 static int patched_zero(struct dev *dev, struct context *cx, uint64_t off,
 			uint64_t len)
 {
-	struct patched *p = to_patched(dev);
-	int err = dev_zero(p->dev.under, cx, off, len);
+	int err = dev_zero(dev->under, cx, off, len);
 
 	if (!err)
-		remove_covered(p, off, len);
+		patched_remove(dev, off, len);
 	return err;
 }
 
@@ -160,7 +143,7 @@ static int patched_resize(struct dev *dev, struct context *cx, uint64_t size)
 static void patched_close(struct dev *dev)
 {
 	patched_drop(dev);
-	free(to_patched(dev)->list);
+	free(((struct patched *)dev)->list);
 	free(dev);
 }
 
@@ -190,53 +173,34 @@ int patched_open(struct dev **devp, struct context *cx, struct dev *under)
 	return 0;
 }
 
-/* Makes room for a patch at OFF, or returns the existing one. */
-static struct patch *make_room(struct patched *p, struct context *cx,
-			       uint64_t off, size_t len)
-{
-	size_t i = search_first(p->list, p->n, sizeof(*p->list), is_below,
-				&off);
-	unsigned char *data;
-
-	if (i < p->n && p->list[i].off == off)
-		return &p->list[i];
-	if (array_reserve(cx, &p->list, &p->room, p->n + 1))
-		return NULL;
-	data = (p->n + 1) * (uint64_t)len <= cx->max_memory ? malloc(len) :
-							      NULL;
-	if (!data) {
-		fail(cx, -ENOMEM, "%s: patches", p->dev.name);
-		return NULL;
-	}
-	memmove(p->list + i + 1, p->list + i, (p->n - i) * sizeof(*p->list));
-	p->list[i] = (struct patch){ .off = off, .data = data };
-	p->n++;
-	return &p->list[i];
-}
-
 int patched_set(struct dev *dev, struct context *cx, uint64_t off,
 		const void *buf, size_t len)
 {
-	struct patched *p = to_patched(dev);
-	size_t before = p->n;
-	struct patch *patch;
+	struct patched *p = (struct patched *)dev;
+	size_t i = search_number(p->list, p->n, sizeof(*p->list), off);
+	unsigned char *data = NULL;
 
 	p->len = len;
-	patch = make_room(p, cx, off, len);
-	if (!patch)
+	if (i < p->n && p->list[i].off == off) {
+		memcpy(p->list[i].data, buf, len);
+		return 0;
+	}
+	if (array_reserve(cx, &p->list, &p->room, p->n + 1))
 		return -ENOMEM;
-	memcpy(patch->data, buf, len);
-	return p->n > before;
-}
-
-void patched_remove(struct dev *dev, uint64_t off, uint64_t len)
-{
-	remove_covered(to_patched(dev), off, len);
+	if ((p->n + 1) * (uint64_t)len <= cx->max_memory)
+		data = malloc(len);
+	if (!data)
+		return fail(cx, -ENOMEM, "%s: patches", dev->name);
+	memcpy(data, buf, len);
+	memmove(p->list + i + 1, p->list + i, (p->n - i) * sizeof(*p->list));
+	p->list[i] = (struct patch){ .off = off, .data = data };
+	p->n++;
+	return 1;
 }
 
 void patched_drop(struct dev *dev)
 {
-	struct patched *p = to_patched(dev);
+	struct patched *p = (struct patched *)dev;
 
 	while (p->n)
 		free(p->list[--p->n].data);

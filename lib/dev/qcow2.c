@@ -61,6 +61,8 @@ struct table {
 struct qcow2 {
 	struct dev dev;
 	unsigned int bits;		/* of a cluster's size */
+	size_t cluster;			/* that size, bytes */
+	uint64_t per_table;		/* entries of a table of level 2 */
 	uint64_t l1_offset;		/* bytes */
 	/* Of an image that is made: */
 	uint64_t *l1;
@@ -68,22 +70,6 @@ struct qcow2 {
 	struct table tables[TABLES];
 	uint64_t next;			/* the first free cluster */
 };
-
-static struct qcow2 *to_qcow2(struct dev *dev)
-{
-	return (struct qcow2 *)dev;
-}
-
-static uint64_t cluster_size(const struct qcow2 *q)
-{
-	return UINT64_C(1) << q->bits;
-}
-
-/* Entries of a table of level 2. */
-static uint64_t per_table(const struct qcow2 *q)
-{
-	return cluster_size(q) / sizeof(uint64_t);
-}
 
 static int read_entry(struct qcow2 *q, struct context *cx, uint64_t off,
 		      uint64_t *entry)
@@ -99,7 +85,7 @@ static int read_entry(struct qcow2 *q, struct context *cx, uint64_t off,
 static int find_cluster(struct qcow2 *q, struct context *cx, uint64_t number,
 			uint64_t *entry)
 {
-	uint64_t n = per_table(q), table;
+	uint64_t n = q->per_table, table;
 	int err = read_entry(q, cx, q->l1_offset +
 			     number / n * sizeof(uint64_t), entry);
 
@@ -130,7 +116,7 @@ static int inflate_cluster(struct qcow2 *q, struct context *cx, uint64_t entry,
 	if (off < q->dev.under->size && len > q->dev.under->size - off)
 		len = (size_t)(q->dev.under->size - off);
 	in = malloc(len);
-	out = malloc(cluster_size(q));
+	out = malloc(q->cluster);
 	if (!in || !out)
 		err = fail(cx, -ENOMEM, "%s: compressed cluster", q->dev.name);
 	if (!err)
@@ -142,7 +128,7 @@ static int inflate_cluster(struct qcow2 *q, struct context *cx, uint64_t entry,
 		z.next_in = in;
 		z.avail_in = (uInt)len;
 		z.next_out = out;
-		z.avail_out = (uInt)cluster_size(q);
+		z.avail_out = (uInt)q->cluster;
 		inflate(&z, Z_SYNC_FLUSH);
 		if (z.avail_out)
 			err = fail(cx, -EIO, "%s: compressed cluster at byte %"
@@ -159,16 +145,15 @@ static int inflate_cluster(struct qcow2 *q, struct context *cx, uint64_t entry,
 static int qcow2_read(struct dev *dev, struct context *cx, uint64_t off,
 		      void *buf, size_t len)
 {
-	struct qcow2 *q = to_qcow2(dev);
+	struct qcow2 *q = (struct qcow2 *)dev;
 	char *to = buf;
 	uint64_t entry, skip;
 	size_t n;
 	int err = 0;
 
 	for (; len && !err; off += n, to += n, len -= n) {
-		skip = off & (cluster_size(q) - 1);
-		n = len < cluster_size(q) - skip ? len :
-		    (size_t)(cluster_size(q) - skip);
+		skip = off & (q->cluster - 1);
+		n = len < q->cluster - skip ? len : (size_t)(q->cluster - skip);
 		err = find_cluster(q, cx, off >> q->bits, &entry);
 		if (!err && entry & COMPRESSED)
 			err = inflate_cluster(q, cx, entry, skip, to, n);
@@ -182,7 +167,7 @@ static int qcow2_read(struct dev *dev, struct context *cx, uint64_t off,
 
 static bool qcow2_is_hole(struct dev *dev, uint64_t off, uint64_t len)
 {
-	struct qcow2 *q = to_qcow2(dev);
+	struct qcow2 *q = (struct qcow2 *)dev;
 	struct context cx;
 	uint64_t number, at;
 	bool hole = true;
@@ -203,7 +188,7 @@ static void no_readahead(struct dev *dev, uint64_t off, uint64_t len)
 
 static void qcow2_close(struct dev *dev)
 {
-	struct qcow2 *q = to_qcow2(dev);
+	struct qcow2 *q = (struct qcow2 *)dev;
 	unsigned int i;
 
 	for (i = 0; i < TABLES; i++)
@@ -240,35 +225,27 @@ static void swap_header(struct header *h)
 		*longs[i] = be64toh(*longs[i]);
 }
 
-static int check_header(struct context *cx, const struct dev *file,
-			const struct header *h)
+/* A device of SIZE bytes over FILE, with clusters of 2^BITS bytes. */
+static struct qcow2 *make(struct context *cx, const struct dev_ops *ops,
+			  struct dev *file, uint64_t size, unsigned int bits)
 {
-	uint64_t clusters, tables;
+	struct qcow2 *q = calloc(1, sizeof(*q));
 
-	if (h->version < 2 || h->version > 3 || h->backing_offset || h->crypt ||
-	    (h->version > 2 && h->incompatible))
-		return fail_said(cx, -EOPNOTSUPP, "%s: a qcow2 image with a "
-				 "backing file, encryption or features that are "
-				 "not known: qemu-img convert -O raw makes an "
-				 "image of it", file->name);
-	if (h->cluster_bits < 9 || h->cluster_bits > MOST_BITS)
-		return fail_said(cx, -EUCLEAN, "%s: qcow2 header: clusters of "
-				 "2^%" PRIu32 " bytes", file->name,
-				 h->cluster_bits);
-	clusters = div_round_up(h->size, UINT64_C(1) << h->cluster_bits);
-	tables = div_round_up(clusters, UINT64_C(1) << (h->cluster_bits - 3));
-	if (h->size > INT64_MAX || tables > h->l1_size ||
-	    h->l1_size > L1_MAX / sizeof(uint64_t) ||
-	    h->l1_offset > file->size ||
-	    tables * sizeof(uint64_t) > file->size - h->l1_offset)
-		return fail_said(cx, -EUCLEAN, "%s: qcow2 header: its table "
-				 "does not fit the disk or the file",
-				 file->name);
-	return 0;
+	if (!q) {
+		fail(cx, -ENOMEM, "%s: open", file->name);
+		return NULL;
+	}
+	dev_init_over(&q->dev, ops, file);
+	q->dev.size = size;
+	q->bits = bits;
+	q->cluster = (size_t)1 << bits;
+	q->per_table = q->cluster / sizeof(uint64_t);
+	return q;
 }
 
 int qcow2_open(struct dev **devp, struct context *cx, struct dev *file)
 {
+	uint64_t clusters, tables;
 	struct header h = { 0 };
 	struct qcow2 *q;
 	int err;
@@ -284,16 +261,28 @@ int qcow2_open(struct dev **devp, struct context *cx, struct dev *file)
 	swap_header(&h);
 	if (h.magic != MAGIC)
 		return 0;
-	err = check_header(cx, file, &h);
-	if (err)
-		return err;
-	q = calloc(1, sizeof(*q));
+	if (h.version < 2 || h.version > 3 || h.backing_offset || h.crypt ||
+	    (h.version > 2 && h.incompatible))
+		return fail_said(cx, -EOPNOTSUPP, "%s: a qcow2 image with a "
+				 "backing file, encryption or features that are "
+				 "not known: qemu-img convert -O raw makes an "
+				 "image of it", file->name);
+	if (h.cluster_bits < 9 || h.cluster_bits > MOST_BITS)
+		return fail_said(cx, -EUCLEAN, "%s: qcow2 header: clusters of "
+				 "2^%" PRIu32 " bytes", file->name,
+				 h.cluster_bits);
+	clusters = div_round_up(h.size, UINT64_C(1) << h.cluster_bits);
+	tables = div_round_up(clusters, UINT64_C(1) << (h.cluster_bits - 3));
+	if (h.size > INT64_MAX || tables > h.l1_size ||
+	    h.l1_size > L1_MAX / sizeof(uint64_t) || h.l1_offset > file->size ||
+	    tables * sizeof(uint64_t) > file->size - h.l1_offset)
+		return fail_said(cx, -EUCLEAN, "%s: qcow2 header: its table "
+				 "does not fit the disk or the file",
+				 file->name);
+	q = make(cx, &read_ops, file, h.size, h.cluster_bits);
 	if (!q)
-		return fail(cx, -ENOMEM, "%s: open", file->name);
-	dev_init_over(&q->dev, &read_ops, file);
-	q->dev.size = h.size;
+		return -ENOMEM;
 	q->dev.writable = false;
-	q->bits = h.cluster_bits;
 	q->l1_offset = h.l1_offset;
 	*devp = &q->dev;
 	return 0;
@@ -305,8 +294,8 @@ static int take_cluster(struct qcow2 *q, struct context *cx, uint64_t *off)
 	struct dev *file = q->dev.under;
 
 	*off = q->next << q->bits;
-	if (*off + cluster_size(q) > file->size) {
-		int err = dev_resize(file, cx, *off + (cluster_size(q) << 6));
+	if (*off + q->cluster > file->size) {
+		int err = dev_resize(file, cx, *off + (q->cluster << 6));
 
 		if (err)
 			return err;
@@ -320,7 +309,7 @@ static int write_table(struct qcow2 *q, struct context *cx, struct table *t)
 	int err = !t->dirty ? 0 :
 		  dev_write(q->dev.under, cx,
 			    be64toh(q->l1[t->number]) & OFFSET_MASK,
-			    t->entries, cluster_size(q));
+			    t->entries, q->cluster);
 
 	t->dirty = t->dirty && err;
 	return err;
@@ -341,7 +330,7 @@ static int get_table(struct qcow2 *q, struct context *cx, uint64_t number,
 	if (!off && !make)
 		return 0;
 	if (!t->entries)
-		t->entries = malloc(cluster_size(q));
+		t->entries = malloc(q->cluster);
 	if (!t->entries)
 		return fail(cx, -ENOMEM, "%s: table", q->dev.name);
 	if (t->used)
@@ -349,10 +338,10 @@ static int get_table(struct qcow2 *q, struct context *cx, uint64_t number,
 	t->used = false;
 	if (!err && off) {
 		err = dev_read(q->dev.under, cx, off, t->entries,
-			       cluster_size(q));
+			       q->cluster);
 	} else if (!err) {
 		err = take_cluster(q, cx, &off);
-		memset(t->entries, 0, cluster_size(q));
+		memset(t->entries, 0, q->cluster);
 		q->l1[number] = htobe64(off | COPIED);
 		t->dirty = true;
 	}
@@ -364,55 +353,43 @@ static int get_table(struct qcow2 *q, struct context *cx, uint64_t number,
 	return 0;
 }
 
-/* Where cluster NUMBER is; MAKE: it is given a place, else 0 where it has none. */
-static int place_cluster(struct qcow2 *q, struct context *cx, uint64_t number,
-			 bool make, uint64_t *at)
-{
-	uint64_t *entry;
-	struct table *t;
-	int err = get_table(q, cx, number / per_table(q), make, &t);
-
-	*at = 0;
-	if (err || !t)
-		return err;
-	entry = &t->entries[number % per_table(q)];
-	*at = be64toh(*entry) & OFFSET_MASK;
-	if (*at || !make)
-		return 0;
-	err = take_cluster(q, cx, at);
-	if (!err) {
-		*entry = htobe64(*at | COPIED);
-		t->dirty = true;
-	}
-	return err;
-}
-
-/* Both of an image that is being made. */
+/* Both of an image that is being made: what is written is given a place. */
 static int transfer(struct dev *dev, struct context *cx, uint64_t off,
 		    char *in, const char *out, size_t len)
 {
-	struct qcow2 *q = to_qcow2(dev);
-	uint64_t at, skip;
+	struct qcow2 *q = (struct qcow2 *)dev;
+	uint64_t number, at, skip, *entry;
+	struct table *t;
 	size_t n, done;
-	int err = 0;
+	int err;
 
-	for (done = 0; done < len && !err; done += n) {
-		skip = (off + done) & (cluster_size(q) - 1);
-		n = len - done < cluster_size(q) - skip ?
-		    len - done : (size_t)(cluster_size(q) - skip);
-		err = place_cluster(q, cx, (off + done) >> q->bits, out != NULL,
-				    &at);
+	for (done = 0; done < len; done += n) {
+		number = (off + done) >> q->bits;
+		skip = (off + done) & (q->cluster - 1);
+		n = len - done < q->cluster - skip ?
+		    len - done : (size_t)(q->cluster - skip);
+		err = get_table(q, cx, number / q->per_table, out != NULL, &t);
 		if (err)
 			return err;
-		if (out)
-			err = dev_write(dev->under, cx, at + skip, out + done,
-					n);
-		else if (at)
-			err = dev_read(dev->under, cx, at + skip, in + done, n);
-		else
+		entry = t ? &t->entries[number % q->per_table] : NULL;
+		at = entry ? be64toh(*entry) & OFFSET_MASK : 0;
+		if (!at && !out) {
 			memset(in + done, 0, n);
+			continue;
+		}
+		if (!at) {
+			err = take_cluster(q, cx, &at);
+			if (err)
+				return err;
+			*entry = htobe64(at | COPIED);
+			t->dirty = true;
+		}
+		err = out ? dev_write(dev->under, cx, at + skip, out + done, n) :
+			    dev_read(dev->under, cx, at + skip, in + done, n);
+		if (err)
+			return err;
 	}
-	return err;
+	return 0;
 }
 
 static int made_read(struct dev *dev, struct context *cx, uint64_t off,
@@ -447,12 +424,9 @@ int qcow2_create(struct dev **devp, struct context *cx, struct dev *file,
 	if (size >> (2 * bits - 3) >= L1_MAX / sizeof(uint64_t))
 		return fail_said(cx, -EFBIG, "%s: larger than a qcow2 image "
 				 "can be", file->name);
-	q = calloc(1, sizeof(*q));
+	q = make(cx, &made_ops, file, size, bits);
 	if (!q)
-		return fail(cx, -ENOMEM, "%s: image", file->name);
-	dev_init_over(&q->dev, &made_ops, file);
-	q->dev.size = size;
-	q->bits = bits;
+		return -ENOMEM;
 	q->l1_size = (size >> (2 * bits - 3)) + 1;
 	q->l1 = calloc(q->l1_size, sizeof(uint64_t));
 	if (!q->l1) {
@@ -460,59 +434,53 @@ int qcow2_create(struct dev **devp, struct context *cx, struct dev *file,
 		return fail(cx, -ENOMEM, "%s: table", file->name);
 	}
 	/* After the header. */
-	q->l1_offset = cluster_size(q);
+	q->l1_offset = q->cluster;
 	q->next = 1 + div_round_up(q->l1_size * sizeof(uint64_t),
-				   cluster_size(q));
+				   q->cluster);
 	*devp = &q->dev;
 	return 0;
 }
 
-/* The counts of references of all clusters up to END, 1 each, in N blocks from
-   cluster q->next on, and the table that leads to them in front of these. */
-static int write_counts(struct qcow2 *q, struct context *cx, uint64_t end,
-			uint64_t n, uint64_t table_clusters)
-{
-	uint64_t per_block = cluster_size(q) / sizeof(uint16_t), i, j;
-	uint64_t first = q->next + table_clusters, be;
-	uint16_t *block = malloc(cluster_size(q));
-	int err = block ? 0 : fail(cx, -ENOMEM, "%s: counts", q->dev.name);
-
-	for (i = 0; i < n && !err; i++) {
-		be = htobe64((first + i) << q->bits);
-		err = dev_write(q->dev.under, cx,
-				(q->next << q->bits) + i * sizeof(be), &be,
-				sizeof(be));
-		for (j = 0; j < per_block; j++)
-			block[j] = htobe16(i * per_block + j < end);
-		if (!err)
-			err = dev_write(q->dev.under, cx,
-					(first + i) << q->bits, block,
-					cluster_size(q));
-	}
-	free(block);
-	return err;
-}
-
 int qcow2_finish(struct dev *dev, struct context *cx)
 {
-	struct qcow2 *q = to_qcow2(dev);
-	uint64_t per_block = cluster_size(q) / sizeof(uint16_t);
-	uint64_t blocks = 0, clusters = 0, end = q->next, was;
+	struct qcow2 *q = (struct qcow2 *)dev;
+	uint64_t per_block = q->cluster / sizeof(uint16_t), i, j, be;
+	uint64_t blocks = 0, clusters = 0, end = q->next, first, was;
+	uint16_t *block;
 	struct header h;
-	unsigned int i;
 	int err = 0;
 
 	for (i = 0; i < TABLES && !err; i++)
 		if (q->tables[i].used)
 			err = write_table(q, cx, &q->tables[i]);
-	/* They count themselves. */
+	/* The counts of references of all clusters follow, which count themselves:
+	   the table that leads to them, and the blocks of counts. */
 	do {
 		was = end;
 		blocks = div_round_up(end, per_block);
-		clusters = div_round_up(blocks * sizeof(uint64_t),
-					cluster_size(q));
+		clusters = div_round_up(blocks * sizeof(uint64_t), q->cluster);
 		end = q->next + clusters + blocks;
 	} while (end != was);
+	first = q->next + clusters;
+	if (!err)
+		err = dev_resize(dev->under, cx, end << q->bits);
+	if (err)
+		return err;
+	block = malloc(q->cluster);
+	if (!block)
+		return fail(cx, -ENOMEM, "%s: counts", dev->name);
+	for (i = 0; i < blocks && !err; i++) {
+		be = htobe64((first + i) << q->bits);
+		err = dev_write(dev->under, cx,
+				(q->next << q->bits) + i * sizeof(be), &be,
+				sizeof(be));
+		for (j = 0; j < per_block; j++)
+			block[j] = htobe16(i * per_block + j < end);
+		if (!err)
+			err = dev_write(dev->under, cx, (first + i) << q->bits,
+					block, q->cluster);
+	}
+	free(block);
 	h = (struct header){
 		.magic = MAGIC,
 		.version = 3,
@@ -526,10 +494,6 @@ int qcow2_finish(struct dev *dev, struct context *cx)
 		.header_length = HEADER_BYTES,
 	};
 	swap_header(&h);
-	if (!err)
-		err = dev_resize(dev->under, cx, end << q->bits);
-	if (!err)
-		err = write_counts(q, cx, end, blocks, clusters);
 	if (!err)
 		err = dev_write(dev->under, cx, q->l1_offset, q->l1,
 				q->l1_size * sizeof(uint64_t));
