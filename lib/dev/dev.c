@@ -54,34 +54,27 @@ static int check_change(struct dev *dev, struct context *cx, const char *what,
 	return check_range(dev, cx, what, off, len);
 }
 
-/* Adds [OFF, END) to the range that it overlaps, or as one more. */
-static void note_range(struct dev_stats *s, uint64_t off, uint64_t end)
-{
-	unsigned int i;
-
-	for (i = 0; i < s->nfailed; i++)
-		if (off < s->failed[i].end && s->failed[i].off < end)
-			break;
-	if (i == DEV_FAILED)
-		return;
-	if (i == s->nfailed)
-		s->failed[s->nfailed++] = (struct dev_failed){ off, end };
-	if (off < s->failed[i].off)
-		s->failed[i].off = off;
-	if (end > s->failed[i].end)
-		s->failed[i].end = end;
-}
-
+/* A failed read goes to the failed range that it overlaps, or is one more. */
 static int note_read(struct dev *dev, uint64_t off, uint64_t len, int ret)
 {
 	struct dev_stats *s = &dev->stats;
+	uint64_t end = off + len;
+	unsigned int i;
 
 	if (!ret)
 		return 0;
 	__atomic_fetch_add(&s->failed_reads, 1, __ATOMIC_RELAXED);
 	while (__atomic_test_and_set(&s->failed_busy, __ATOMIC_ACQUIRE))
 		sched_yield();
-	note_range(s, off, off + len);
+	for (i = 0; i < s->nfailed; i++)
+		if (off < s->failed[i].end && s->failed[i].off < end)
+			break;
+	if (i == s->nfailed && i < DEV_FAILED)
+		s->failed[s->nfailed++] = (struct dev_failed){ off, end };
+	if (i < DEV_FAILED && off < s->failed[i].off)
+		s->failed[i].off = off;
+	if (i < DEV_FAILED && end > s->failed[i].end)
+		s->failed[i].end = end;
 	__atomic_clear(&s->failed_busy, __ATOMIC_RELEASE);
 	return ret;
 }
@@ -89,33 +82,25 @@ static int note_read(struct dev *dev, uint64_t off, uint64_t len, int ret)
 int dev_read(struct dev *dev, struct context *cx, uint64_t off, void *buf,
 	     size_t len)
 {
+	struct iovec iov = { buf, len };
 	int ret = check_range(dev, cx, "read", off, len);
 
 	if (ret || !len)
 		return ret;
 	count_request(&dev->stats.reads, &dev->stats.read_bytes, len);
-	ret = dev->ops->read ? dev->ops->read(dev, cx, off, buf, len) :
-			       dev_read(dev->under, cx, off, buf, len);
+	if (dev->ops->read)
+		ret = dev->ops->read(dev, cx, off, buf, len);
+	else if (dev->ops->readv)
+		ret = dev->ops->readv(dev, cx, off, &iov, 1);
+	else
+		ret = dev_read(dev->under, cx, off, buf, len);
 	return note_read(dev, off, len, ret);
-}
-
-static int read_each(struct dev *dev, struct context *cx, uint64_t off,
-		     const struct iovec *iov, int n)
-{
-	int i, ret = 0;
-
-	for (i = 0; i < n && !ret; i++) {
-		ret = dev->ops->read(dev, cx, off, iov[i].iov_base,
-				     iov[i].iov_len);
-		off += iov[i].iov_len;
-	}
-	return ret;
 }
 
 int dev_readv(struct dev *dev, struct context *cx, uint64_t off,
 	      struct iovec *iov, int n)
 {
-	uint64_t len = 0;
+	uint64_t len = 0, at = off;
 	int i, ret;
 
 	if (n < 0 || n > DEV_IOV_MAX)
@@ -129,10 +114,12 @@ int dev_readv(struct dev *dev, struct context *cx, uint64_t off,
 	count_request(&dev->stats.reads, &dev->stats.read_bytes, len);
 	if (dev->ops->readv)
 		ret = dev->ops->readv(dev, cx, off, iov, n);
-	else if (dev->ops->read)
-		ret = read_each(dev, cx, off, iov, n);
-	else
+	else if (!dev->ops->read)
 		ret = dev_readv(dev->under, cx, off, iov, n);
+	else
+		for (i = 0; i < n && !ret; at += iov[i++].iov_len)
+			ret = dev->ops->read(dev, cx, at, iov[i].iov_base,
+					     iov[i].iov_len);
 	return note_read(dev, off, len, ret);
 }
 
@@ -162,7 +149,8 @@ int dev_write(struct dev *dev, struct context *cx, uint64_t off,
 
 bool dev_is_hole(struct dev *dev, uint64_t off, uint64_t len)
 {
-	while (!dev->ops->is_hole && !dev->ops->read && dev->under)
+	while (!dev->ops->is_hole && !dev->ops->read && !dev->ops->readv &&
+	       dev->under)
 		dev = dev->under;
 	return dev->ops->is_hole && dev->ops->is_hole(dev, off, len);
 }
@@ -197,17 +185,22 @@ int dev_discard(struct dev *dev, struct context *cx, uint64_t off, uint64_t len)
 	return ret == -EOPNOTSUPP ? 0 : ret;
 }
 
-/* In large requests, from one buffer. */
-static int write_zeros(struct dev *dev, struct context *cx, uint64_t off,
-		       uint64_t len)
+int dev_zero(struct dev *dev, struct context *cx, uint64_t off, uint64_t len)
 {
-	void *zeros = calloc(1, len < ZEROS_BYTES ? (size_t)len : ZEROS_BYTES);
+	int ret = check_change(dev, cx, "zeroing", off, len);
+	void *zeros;
 	size_t n;
-	int ret = 0;
 
+	if (ret || !len)
+		return ret;
+	ret = dev->ops->zero ? dev->ops->zero(dev, cx, off, len) : -EOPNOTSUPP;
+	if (ret != -EOPNOTSUPP)
+		return ret;
+	/* In large requests, from one buffer. */
+	zeros = calloc(1, len < ZEROS_BYTES ? (size_t)len : ZEROS_BYTES);
 	if (!zeros)
 		return fail(cx, -ENOMEM, "zeros");
-	for (; len && !ret; off += n, len -= n) {
+	for (ret = 0; len && !ret; off += n, len -= n) {
 		n = len < ZEROS_BYTES ? (size_t)len : ZEROS_BYTES;
 		ret = context_cancelled(cx);
 		if (!ret)
@@ -215,16 +208,6 @@ static int write_zeros(struct dev *dev, struct context *cx, uint64_t off,
 	}
 	free(zeros);
 	return ret;
-}
-
-int dev_zero(struct dev *dev, struct context *cx, uint64_t off, uint64_t len)
-{
-	int ret = check_change(dev, cx, "zeroing", off, len);
-
-	if (ret || !len)
-		return ret;
-	ret = dev->ops->zero ? dev->ops->zero(dev, cx, off, len) : -EOPNOTSUPP;
-	return ret == -EOPNOTSUPP ? write_zeros(dev, cx, off, len) : ret;
 }
 
 int dev_zone_report(struct dev *dev, struct context *cx, uint64_t first,
@@ -242,9 +225,11 @@ int dev_zone_report(struct dev *dev, struct context *cx, uint64_t first,
 		       dev_zone_report(dev->under, cx, first, zones, n);
 }
 
-static int check_zones(struct dev *dev, struct context *cx, const char *what,
-		       uint64_t off, uint64_t len)
+/* Resets or, with FINISH, fills the sequential zones of a range. */
+static int change_zones(struct dev *dev, struct context *cx, uint64_t off,
+			uint64_t len, bool finish)
 {
+	const char *what = finish ? "finish" : "reset";
 	int ret = check_change(dev, cx, what, off, len);
 
 	if (ret)
@@ -254,31 +239,23 @@ static int check_zones(struct dev *dev, struct context *cx, const char *what,
 		return fail(cx, -EINVAL, "%s: %s of %" PRIu64 " bytes at "
 			    "byte %" PRIu64 ", which are no whole zones",
 			    dev->name, what, len, off);
-	return 0;
+	if (!len)
+		return 0;
+	return dev->ops->zone_change ?
+		       dev->ops->zone_change(dev, cx, off, len, finish) :
+		       change_zones(dev->under, cx, off, len, finish);
 }
 
 int dev_zone_reset(struct dev *dev, struct context *cx, uint64_t off,
 		   uint64_t len)
 {
-	int ret = check_zones(dev, cx, "reset", off, len);
-
-	if (ret || !len)
-		return ret;
-	return dev->ops->zone_reset ?
-		       dev->ops->zone_reset(dev, cx, off, len) :
-		       dev_zone_reset(dev->under, cx, off, len);
+	return change_zones(dev, cx, off, len, false);
 }
 
 int dev_zone_finish(struct dev *dev, struct context *cx, uint64_t off,
 		    uint64_t len)
 {
-	int ret = check_zones(dev, cx, "finish", off, len);
-
-	if (ret || !len)
-		return ret;
-	return dev->ops->zone_finish ?
-		       dev->ops->zone_finish(dev, cx, off, len) :
-		       dev_zone_finish(dev->under, cx, off, len);
+	return change_zones(dev, cx, off, len, true);
 }
 
 int dev_allocate(struct dev *dev, struct context *cx, uint64_t off,

@@ -21,12 +21,13 @@ struct zone;
 struct zones;
 
 /*
- * A device over another one may leave out (NULL) what it does not change: reads
- * with .readahead, .write, .flush, .discard, .zone_..., .close, which only
+ * A device over another one may leave out (NULL) what it does not change: both
+ * reads with .readahead, .write, .flush, .discard, .zone_..., .close, which only
  * frees it then.
  */
 struct dev_ops {
-	/* Transfers all LEN bytes or fails; ranges were checked by dev_*(). */
+	/* Transfers all LEN bytes or fails; ranges were checked by dev_*().
+	   .read NULL: one buffer of .readv. */
 	int (*read)(struct dev *dev, struct context *cx, uint64_t off,
 		    void *buf, size_t len);
 	int (*write)(struct dev *dev, struct context *cx, uint64_t off,
@@ -59,10 +60,9 @@ struct dev_ops {
 	/* Whole zones only. */
 	int (*zone_report)(struct dev *dev, struct context *cx, uint64_t first,
 			   struct zone *zones, size_t n);
-	int (*zone_reset)(struct dev *dev, struct context *cx, uint64_t off,
-			  uint64_t len);
-	int (*zone_finish)(struct dev *dev, struct context *cx, uint64_t off,
-			   uint64_t len);
+	/* Resets the sequential zones of a range or, with FINISH, fills them. */
+	int (*zone_change)(struct dev *dev, struct context *cx, uint64_t off,
+			   uint64_t len, bool finish);
 	void (*close)(struct dev *dev);
 };
 

@@ -12,6 +12,11 @@
  *
  * Workers read, and write, at once: a lock lets many of them read, but none
  * that comes after one who waits to write.
+ *
+ * A commit writes only the last state: the newest versions in one walk, and a few
+ * pages, which make the others take effect, at the end.  Adjacent pages are one
+ * request.  In a sequential zone only one version of each page is written, from
+ * the write pointer on, in whole sectors.
  */
 #include "config.h"
 
@@ -22,9 +27,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dev/pageout.h"
 #include "dev/pages.h"
 #include "dev/zonechanges.h"
+
+#define ZONE_PAGES 1024u	/* most of a request in a zone */
 
 _Static_assert(PAGES_BYTES == OVERLAY_PAGE_BYTES, "what callers know");
 
@@ -35,27 +41,13 @@ struct overlay {
 	struct zonechanges zones;
 };
 
-static struct overlay *to_overlay(struct dev *dev)
-{
-	return (struct overlay *)dev;
-}
-
+/* Bytes of page NUMBER; the last one of the device may be short. */
 static size_t page_size(const struct overlay *overlay, uint64_t number)
 {
-	return pageout_size(&overlay->dev, overlay->pages.bytes, number);
-}
+	size_t bytes = overlay->pages.bytes;
+	uint64_t left = overlay->dev.size - number * bytes;
 
-/* Reads what the device underneath has; after its end are zeroes. */
-static int read_there(struct overlay *overlay, struct context *cx,
-		      uint64_t off, void *buf, size_t len)
-{
-	uint64_t size = overlay->dev.under->size;
-	uint64_t there = off < size ? size - off : 0;
-
-	if (there >= len)
-		return dev_read(overlay->dev.under, cx, off, buf, len);
-	memset((char *)buf + there, 0, len - there);
-	return there ? dev_read(overlay->dev.under, cx, off, buf, there) : 0;
+	return left < bytes ? (size_t)left : bytes;
 }
 
 /* The page NUMBER as it was written last, unless that was emptied since. */
@@ -66,17 +58,33 @@ static bool find_page(const struct overlay *overlay, uint64_t number,
 	       !zonechanges_is_void(&overlay->zones, *page);
 }
 
-/* What a new version begins with: the old one, or the device underneath. */
-static int fill_page(struct overlay *overlay, struct context *cx,
-		     uint64_t number, unsigned char *data)
+/* Reads what is underneath; after its end and in zones that are reset are zeros. */
+static int read_under(struct overlay *overlay, struct context *cx,
+		      uint64_t off, unsigned char *p, size_t len)
 {
-	size_t older;
+	const struct zones *zones = overlay->dev.under->zones;
+	const struct zonechange *change = NULL;
+	uint64_t size = overlay->dev.under->size;
+	size_t n;
+	int ret = 0;
 
-	if (find_page(overlay, number, &older))
-		return pages_read(&overlay->pages, cx, older, 0, data,
-				  overlay->pages.bytes);
-	return read_there(overlay, cx, number * overlay->pages.bytes, data,
-			  page_size(overlay, number));
+	for (; len && !ret; p += n, off += n, len -= n) {
+		n = len;
+		if (off < size && n > size - off)
+			n = (size_t)(size - off);
+		if (overlay->zones.resets) {
+			uint64_t left = zones->size - off % zones->size;
+
+			change = zonechanges_of(&overlay->zones,
+						zone_of(zones, off));
+			n = left < n ? (size_t)left : n;
+		}
+		if (off >= size || (change && change->reset))
+			memset(p, 0, n);
+		else
+			ret = dev_read(overlay->dev.under, cx, off, p, n);
+	}
+	return ret;
 }
 
 /* LEN bytes AT of page NUMBER: in its place, or as a new version. */
@@ -86,51 +94,42 @@ static int write_page(struct overlay *overlay, struct context *cx,
 {
 	struct pages *pages = &overlay->pages;
 	unsigned char data[PAGES_BYTES_MAX] = { 0 };
-	size_t page;
+	size_t page, size = page_size(overlay, number);
+	bool found = find_page(overlay, number, &page);
 	int err = 0;
 
-	if (find_page(overlay, number, &page) && pages_is_current(pages, page))
+	if (found && page >= pages->marked)
 		return pages_write(pages, cx, page, at, buf, len);
 	if (len == pages->bytes)
 		return pages_add(pages, cx, number, buf);
-	if (len < page_size(overlay, number))
-		err = fill_page(overlay, cx, number, data);
+	if (len < size && found)
+		err = pages_read(pages, cx, page, 0, data, pages->bytes);
+	else if (len < size)
+		err = read_under(overlay, cx, number * pages->bytes, data, size);
 	if (err)
 		return err;
 	memcpy(data + at, buf, len);
 	return pages_add(pages, cx, number, data);
 }
 
-static int write_locked(struct overlay *overlay, struct context *cx,
-			uint64_t off, const unsigned char *p, size_t len)
-{
-	int ret = 0;
-
-	while (len && !ret) {
-		uint64_t number = off / overlay->pages.bytes;
-		size_t at = off % overlay->pages.bytes;
-		size_t n = page_size(overlay, number) - at;
-
-		if (n > len)
-			n = len;
-		ret = write_page(overlay, cx, number, at, p, n);
-		p += n;
-		off += n;
-		len -= n;
-	}
-	return ret;
-}
-
 static int overlay_write(struct dev *dev, struct context *cx, uint64_t off,
 			 const void *buf, size_t len)
 {
-	struct overlay *overlay = to_overlay(dev);
+	struct overlay *overlay = (struct overlay *)dev;
+	const size_t bytes = overlay->pages.bytes;
+	const unsigned char *p = buf;
+	uint64_t at = off, end = off + len;
+	size_t n;
 	int ret;
 
 	pthread_rwlock_wrlock(&overlay->lock);
 	ret = zonechanges_check(&overlay->zones, cx, off, len);
-	if (!ret)
-		ret = write_locked(overlay, cx, off, buf, len);
+	for (; at < end && !ret; p += n, at += n) {
+		n = page_size(overlay, at / bytes) - at % bytes;
+		if (n > end - at)
+			n = (size_t)(end - at);
+		ret = write_page(overlay, cx, at / bytes, at % bytes, p, n);
+	}
 	if (!ret)
 		ret = zonechanges_wrote(&overlay->zones, cx, off, len);
 	pthread_rwlock_unlock(&overlay->lock);
@@ -153,87 +152,72 @@ static size_t clean_run(struct overlay *overlay, uint64_t off, size_t len)
 	return len;
 }
 
-/*
- * Up to *LEN bytes of the page at OFF, which is kept here, and of those that
- * follow it here as on the device: in *LEN how many.
- */
-static int read_pages(struct overlay *overlay, struct context *cx,
-		      uint64_t off, unsigned char *buf, size_t *len)
-{
-	const struct pages *pages = &overlay->pages;
-	uint64_t number = off / pages->bytes;
-	size_t at = off % pages->bytes, page, last, next;
-	size_t room = pages->bytes - at;
-
-	if (!find_page(overlay, number, &page))
-		return *len = 0;
-	for (last = page; room < *len && pages_go_on(pages, last) &&
-			  find_page(overlay, ++number, &next) &&
-			  next == last + 1;
-	     last = next)
-		room += pages->bytes;
-	*len = room < *len ? room : *len;
-	return pages_read(pages, cx, page, at, buf, *len);
-}
-
-static bool is_reset(const struct overlay *overlay, uint64_t n)
-{
-	const struct zonechange *change = zonechanges_of(&overlay->zones, n);
-
-	return change && change->reset;
-}
-
-/* Without a page: zones that are reset read as zeros. */
-static int read_under(struct overlay *overlay, struct context *cx,
+/* Reads a buffer that holds a page, a zone that was reset, or what is after the
+   end of the device underneath. */
+static int read_mixed(struct overlay *overlay, struct context *cx,
 		      uint64_t off, unsigned char *p, size_t len)
 {
-	const struct zones *zones = overlay->dev.under->zones;
-	int ret = 0;
-
-	if (!overlay->zones.resets)
-		return read_there(overlay, cx, off, p, len);
-	while (len && !ret) {
-		uint64_t left = zones->size - off % zones->size;
-		size_t n = left < len ? (size_t)left : len;
-
-		if (is_reset(overlay, zone_of(zones, off)))
-			memset(p, 0, n);
-		else
-			ret = dev_read(overlay->dev.under, cx, off, p, n);
-		p += n;
-		off += n;
-		len -= n;
-	}
-	return ret;
-}
-
-static int read_locked(struct overlay *overlay, struct context *cx,
-		       uint64_t off, void *buf, size_t len)
-{
-	unsigned char *p = buf;
-	size_t n;
+	const struct pages *pages = &overlay->pages;
+	size_t n, page, last, next;
 	int ret = 0;
 
 	for (; len && !ret; p += n, off += n, len -= n) {
-		n = overlay->pages.count ? clean_run(overlay, off, len) : len;
+		uint64_t number = off / pages->bytes;
+		size_t at = off % pages->bytes;
+
+		n = pages->count ? clean_run(overlay, off, len) : len;
 		if (n) {
 			ret = read_under(overlay, cx, off, p, n);
 			continue;
 		}
-		n = len;
-		ret = read_pages(overlay, cx, off, p, &n);
+		/* The page at OFF, and those that follow it here as there. */
+		find_page(overlay, number, &page);
+		n = pages->bytes - at;
+		for (last = page; n < len && pages_go_on(pages, last) &&
+				  find_page(overlay, ++number, &next) &&
+				  next == last + 1;
+		     last = next)
+			n += pages->bytes;
+		n = n < len ? n : len;
+		ret = pages_read(pages, cx, page, at, p, n);
 	}
 	return ret;
 }
 
-static int overlay_read(struct dev *dev, struct context *cx, uint64_t off,
-			void *buf, size_t len)
+static int overlay_readv(struct dev *dev, struct context *cx, uint64_t off,
+			 struct iovec *iov, int n)
 {
-	struct overlay *overlay = to_overlay(dev);
-	int ret;
+	struct overlay *overlay = (struct overlay *)dev;
+	uint64_t size = dev->under->size, end;
+	size_t len;
+	int i, clean, ret = 0;
 
 	pthread_rwlock_rdlock(&overlay->lock);
-	ret = read_locked(overlay, cx, off, buf, len);
+	while (n && !ret) {
+		/* Buffers that are read as they are from the device underneath. */
+		clean = 0;
+		if (!overlay->zones.resets && off < size) {
+			for (i = 0, len = 0; i < n; i++)
+				len += iov[i].iov_len;
+			if (len > size - off)
+				len = (size_t)(size - off);
+			if (overlay->pages.count)
+				len = clean_run(overlay, off, len);
+			for (; clean < n && iov[clean].iov_len <= len; clean++)
+				len -= iov[clean].iov_len;
+		}
+		end = off;
+		for (i = 0; i < (clean ? clean : 1); i++)
+			end += iov[i].iov_len;
+		if (clean)
+			ret = dev_readv(dev->under, cx, off, iov, clean);
+		else
+			ret = read_mixed(overlay, cx, off, iov->iov_base,
+					 iov->iov_len);
+		off = end;
+		iov += i;
+		n -= i;
+	}
 	pthread_rwlock_unlock(&overlay->lock);
 	return ret;
 }
@@ -259,7 +243,7 @@ static bool has_page(const struct overlay *overlay, uint64_t off, uint64_t len)
 
 static bool overlay_is_hole(struct dev *dev, uint64_t off, uint64_t len)
 {
-	struct overlay *overlay = to_overlay(dev);
+	struct overlay *overlay = (struct overlay *)dev;
 	bool empty;
 
 	pthread_rwlock_rdlock(&overlay->lock);
@@ -271,64 +255,13 @@ static bool overlay_is_hole(struct dev *dev, uint64_t off, uint64_t len)
 
 static bool overlay_hides(struct dev *dev, uint64_t off, uint64_t len)
 {
-	struct overlay *overlay = to_overlay(dev);
+	struct overlay *overlay = (struct overlay *)dev;
 	bool hides;
 
 	pthread_rwlock_rdlock(&overlay->lock);
 	hides = overlay->zones.resets || has_page(overlay, off, len);
 	pthread_rwlock_unlock(&overlay->lock);
 	return hides;
-}
-
-/*
- * How many of N buffers from OFF on are read from the device underneath as they
- * are: they hold no page, no zone that was reset, and nothing after its end.
- */
-static int clean_buffers(struct overlay *overlay, uint64_t off,
-			 const struct iovec *iov, int n)
-{
-	uint64_t size = overlay->dev.under->size;
-	size_t len = 0;
-	int i;
-
-	if (overlay->zones.resets || off >= size)
-		return 0;
-	for (i = 0; i < n; i++)
-		len += iov[i].iov_len;
-	if (len > size - off)
-		len = (size_t)(size - off);
-	if (overlay->pages.count)
-		len = clean_run(overlay, off, len);
-	for (i = 0; i < n && iov[i].iov_len <= len; i++)
-		len -= iov[i].iov_len;
-	return i;
-}
-
-static int overlay_readv(struct dev *dev, struct context *cx, uint64_t off,
-			 struct iovec *iov, int n)
-{
-	struct overlay *overlay = to_overlay(dev);
-	uint64_t end;
-	int i, ret = 0;
-
-	pthread_rwlock_rdlock(&overlay->lock);
-	while (n && !ret) {
-		int clean = clean_buffers(overlay, off, iov, n);
-
-		end = off;
-		for (i = 0; i < (clean ? clean : 1); i++)
-			end += iov[i].iov_len;
-		if (clean)
-			ret = dev_readv(overlay->dev.under, cx, off, iov, clean);
-		else
-			ret = read_locked(overlay, cx, off, iov->iov_base,
-					  iov->iov_len);
-		off = end;
-		iov += i;
-		n -= i;
-	}
-	pthread_rwlock_unlock(&overlay->lock);
-	return ret;
 }
 
 static int overlay_flush(struct dev *dev, struct context *cx)
@@ -361,7 +294,7 @@ static int overlay_resize(struct dev *dev, struct context *cx, uint64_t size)
 static int overlay_zone_report(struct dev *dev, struct context *cx,
 			       uint64_t first, struct zone *zones, size_t n)
 {
-	struct overlay *overlay = to_overlay(dev);
+	struct overlay *overlay = (struct overlay *)dev;
 	const struct zonechange *change;
 	size_t i;
 	int ret = dev_zone_report(overlay->dev.under, cx, first, zones, n);
@@ -376,45 +309,36 @@ static int overlay_zone_report(struct dev *dev, struct context *cx,
 	return ret;
 }
 
-enum zone_change { RESET, RESET_LAST, FINISH };
-
-static int change_zones(struct dev *dev, struct context *cx, uint64_t off,
-			uint64_t len, enum zone_change what)
+static int overlay_zone_change(struct dev *dev, struct context *cx,
+			       uint64_t off, uint64_t len, bool finish)
 {
-	struct overlay *overlay = to_overlay(dev);
-	struct zonechanges *z = &overlay->zones;
-	uint64_t n, end = zone_of(dev->zones, off + len - 1) + 1;
+	struct overlay *overlay = (struct overlay *)dev;
+	uint64_t n = zone_of(dev->zones, off);
+	uint64_t end = zone_of(dev->zones, off + len - 1) + 1;
 	int ret = 0;
 
 	pthread_rwlock_wrlock(&overlay->lock);
-	for (n = zone_of(dev->zones, off); n < end && !ret; n++)
-		ret = what == FINISH ?
-			      zonechanges_finish(z, cx, n) :
-			      zonechanges_reset(z, cx, n, what == RESET);
+	for (; n < end && !ret; n++)
+		ret = finish ? zonechanges_finish(&overlay->zones, cx, n) :
+			       zonechanges_reset(&overlay->zones, cx, n, true);
 	pthread_rwlock_unlock(&overlay->lock);
 	return ret;
 }
 
-static int overlay_zone_reset(struct dev *dev, struct context *cx,
-			      uint64_t off, uint64_t len)
-{
-	return change_zones(dev, cx, off, len, RESET);
-}
-
-static int overlay_zone_finish(struct dev *dev, struct context *cx,
-			       uint64_t off, uint64_t len)
-{
-	return change_zones(dev, cx, off, len, FINISH);
-}
-
 int overlay_reset_last(struct dev *dev, struct context *cx, uint64_t zone)
 {
-	return change_zones(dev, cx, zone * dev->zones->size, 1, RESET_LAST);
+	struct overlay *overlay = (struct overlay *)dev;
+	int ret;
+
+	pthread_rwlock_wrlock(&overlay->lock);
+	ret = zonechanges_reset(&overlay->zones, cx, zone, false);
+	pthread_rwlock_unlock(&overlay->lock);
+	return ret;
 }
 
 void overlay_drop(struct dev *dev)
 {
-	struct overlay *overlay = to_overlay(dev);
+	struct overlay *overlay = (struct overlay *)dev;
 
 	pages_fini(&overlay->pages);
 	zonechanges_fini(&overlay->zones);
@@ -423,7 +347,7 @@ void overlay_drop(struct dev *dev)
 /* Existing pages do not change any more. */
 size_t overlay_mark(struct dev *dev)
 {
-	struct overlay *overlay = to_overlay(dev);
+	struct overlay *overlay = (struct overlay *)dev;
 
 	overlay->pages.marked = overlay->pages.count;
 	overlay->zones.marked = overlay->zones.count;
@@ -433,7 +357,7 @@ size_t overlay_mark(struct dev *dev)
 /* A change of zones is forgotten once all pages after it are. */
 void overlay_rewind(struct dev *dev, size_t mark)
 {
-	struct overlay *overlay = to_overlay(dev);
+	struct overlay *overlay = (struct overlay *)dev;
 	struct zonechanges *z = &overlay->zones;
 	struct pages *pages = &overlay->pages;
 	size_t keep;
@@ -450,32 +374,100 @@ void overlay_rewind(struct dev *dev, size_t mark)
 	}
 }
 
-static int check_commit(const struct overlay *overlay, struct context *cx)
+/*
+ * How many pages from FIRST on are the newest of theirs, have none of the N bytes
+ * LATE, and go out in one request.
+ */
+static size_t due_pages(const struct overlay *overlay, size_t first,
+			const uint64_t *late, unsigned int n)
 {
-	const struct dev *under = overlay->dev.under;
+	const struct zones *zones = overlay->dev.zones;
+	const struct pages *p = &overlay->pages;
+	size_t page = first;
+	unsigned int i;
 
-	if (overlay->dev.size != under->size)
-		return fail(cx, -EOPNOTSUPP, "%s: has another size underneath",
-			    under->name);
-	if (overlay->pages.bytes != PAGES_BYTES)
-		return fail(cx, -EOPNOTSUPP, "%s: changes of a trial",
-			    under->name);
-	return 0;
+	for (;; page++) {
+		uint64_t number = p->list[page].number, next = number + 1;
+
+		for (i = 0; i < n; i++)
+			if (late[i] / p->bytes == number)
+				return page - first;
+		if (!pages_is_newest(p, page) ||
+		    zonechanges_is_void(&overlay->zones, page))
+			return page - first;
+		if (page + 1 == p->count || p->list[page + 1].number != next ||
+		    (zones && next * p->bytes % zones->size == 0))
+			break;
+		if (zones && zones->kinds[zone_of(zones, number * p->bytes)] ==
+				     ZONE_SEQUENTIAL ?
+			    page - first + 1 >= ZONE_PAGES :
+			    !pages_go_on(p, page))
+			break;
+	}
+	return page - first + 1;
+}
+
+/* Bytes of N pages from FIRST on. */
+static size_t row_size(const struct overlay *overlay, size_t first, size_t n)
+{
+	return (n - 1) * overlay->pages.bytes +
+	       page_size(overlay, overlay->pages.list[first].number + n - 1);
+}
+
+/* Writes N pages from FIRST on to the device; ROW is for those that are not in
+   memory in a row. */
+static int write_row(const struct overlay *overlay, struct context *cx,
+		     unsigned char *row, size_t first, size_t n)
+{
+	const struct pages *pages = &overlay->pages;
+	const unsigned char *data;
+	int ret = pages_row(pages, cx, first, n, row, &data);
+
+	return ret ? ret : dev_write(overlay->dev.under, cx,
+				     pages->list[first].number * pages->bytes,
+				     data, row_size(overlay, first, n));
 }
 
 int overlay_commit_last(struct dev *dev, struct context *cx,
 			const uint64_t *late, unsigned int n)
 {
-	struct overlay *overlay = to_overlay(dev);
-	const struct pageout_late last = { late, n };
-	int ret = check_commit(overlay, cx);
+	struct overlay *overlay = (struct overlay *)dev;
+	struct pages *pages = &overlay->pages;
+	struct dev *under = dev->under;
+	unsigned char *row;
+	size_t page, count;
+	unsigned int i;
+	int ret;
 
+	if (dev->size != under->size)
+		return fail(cx, -EOPNOTSUPP, "%s: has another size underneath",
+			    under->name);
+	if (pages->bytes != PAGES_BYTES)
+		return fail(cx, -EOPNOTSUPP, "%s: changes of a trial",
+			    under->name);
+	ret = zonechanges_commit(&overlay->zones, cx, false);
+	if (ret)
+		return ret;
+	row = malloc(pages->bytes * (dev->zones ? ZONE_PAGES : PAGES_CHUNK));
+	if (!row)
+		return fail(cx, -ENOMEM, "%s: commit", under->name);
+	for (page = 0; page < pages->count && !ret; page += count ? count : 1) {
+		count = due_pages(overlay, page, late, n);
+		if (count)
+			ret = write_row(overlay, cx, row, page, count);
+	}
 	if (!ret)
-		ret = zonechanges_commit_first(&overlay->zones, cx);
+		ret = dev_flush(under, cx);
+	for (i = 0; i < n && !ret; i++) {
+		if (!pages_find(pages, late[i] / pages->bytes, &page))
+			continue;
+		ret = write_row(overlay, cx, row, page, 1);
+		if (!ret)
+			ret = dev_flush(under, cx);
+	}
+	free(row);
 	if (!ret)
-		ret = pageout_last(&overlay->zones, cx, &last);
-	if (!ret)
-		ret = zonechanges_commit_last(&overlay->zones, cx);
+		ret = zonechanges_commit(&overlay->zones, cx, true);
 	if (!ret)
 		overlay_drop(dev);
 	return ret;
@@ -484,7 +476,19 @@ int overlay_commit_last(struct dev *dev, struct context *cx,
 bool overlay_next_range(struct dev *dev, size_t *cursor, uint64_t *off,
 			size_t *len)
 {
-	return pageout_next_range(&to_overlay(dev)->zones, cursor, off, len);
+	const struct overlay *overlay = (const struct overlay *)dev;
+	const struct pages *pages = &overlay->pages;
+	size_t count = 0;
+
+	while (*cursor < pages->count &&
+	       !(count = due_pages(overlay, *cursor, NULL, 0)))
+		++*cursor;
+	if (!count)
+		return false;
+	*off = pages->list[*cursor].number * pages->bytes;
+	*len = row_size(overlay, *cursor, count);
+	*cursor += count;
+	return true;
 }
 
 bool overlay_is_changed(const struct dev *dev)
@@ -496,7 +500,7 @@ bool overlay_is_changed(const struct dev *dev)
 
 static void overlay_close(struct dev *dev)
 {
-	struct overlay *overlay = to_overlay(dev);
+	struct overlay *overlay = (struct overlay *)dev;
 
 	overlay_drop(dev);
 	pthread_rwlock_destroy(&overlay->lock);
@@ -504,7 +508,6 @@ static void overlay_close(struct dev *dev)
 }
 
 static const struct dev_ops overlay_ops = {
-	.read = overlay_read,
 	.readv = overlay_readv,
 	.is_hole = overlay_is_hole,
 	.hides = overlay_hides,
@@ -513,29 +516,15 @@ static const struct dev_ops overlay_ops = {
 	.discard = overlay_discard,
 	.resize = overlay_resize,
 	.zone_report = overlay_zone_report,
-	.zone_reset = overlay_zone_reset,
-	.zone_finish = overlay_zone_finish,
+	.zone_change = overlay_zone_change,
 	.close = overlay_close,
 };
-
-/* By default continuous readers would starve writers. */
-static void init_lock(pthread_rwlock_t *lock)
-{
-	pthread_rwlockattr_t attr;
-
-	pthread_rwlockattr_init(&attr);
-#ifdef PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
-	pthread_rwlockattr_setkind_np(
-		&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-#endif
-	pthread_rwlock_init(lock, &attr);
-	pthread_rwlockattr_destroy(&attr);
-}
 
 static int open_with_pages(struct dev **devp, struct context *cx,
 			   struct dev *under, size_t bytes, unsigned int share)
 {
 	struct overlay *overlay = calloc(1, sizeof(*overlay));
+	pthread_rwlockattr_t attr;
 
 	if (!overlay)
 		return fail(cx, -ENOMEM, "%s: overlay", under->name);
@@ -543,8 +532,16 @@ static int open_with_pages(struct dev **devp, struct context *cx,
 	overlay->dev.writable = true;
 	pages_init(&overlay->pages, under->name, bytes,
 		   cx->max_memory / share);
-	zonechanges_init(&overlay->zones, under, &overlay->pages);
-	init_lock(&overlay->lock);
+	overlay->zones.under = under;
+	overlay->zones.pages = &overlay->pages;
+	pthread_rwlockattr_init(&attr);
+#ifdef PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
+	/* By default continuous readers would starve writers. */
+	pthread_rwlockattr_setkind_np(
+		&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+#endif
+	pthread_rwlock_init(&overlay->lock, &attr);
+	pthread_rwlockattr_destroy(&attr);
 	*devp = &overlay->dev;
 	return 0;
 }

@@ -93,23 +93,21 @@ int pages_write(struct pages *p, struct context *cx, size_t page, size_t at,
 int pages_row(const struct pages *p, struct context *cx, size_t page, size_t n,
 	      unsigned char *buf, const unsigned char **data)
 {
+	size_t i;
+	int ret = 0;
+
 	*data = buf;
 	if (!is_in_memory(p, page))
 		return tempfile_read(cx, p->scratch, offset_of(p, page), buf,
 				     n * p->bytes);
-	*data = data_of(p, page);
-	return 0;
-}
-
-static int add_chunk(struct pages *p, struct context *cx)
-{
-	if (array_reserve(cx, &p->chunks, &p->chunk_room, p->nchunks + 1))
-		return -ENOMEM;
-	p->chunks[p->nchunks] = malloc(PAGES_CHUNK * p->bytes);
-	if (!p->chunks[p->nchunks])
-		return fail(cx, -ENOMEM, "%s: changes kept aside", p->name);
-	p->nchunks++;
-	return 0;
+	if (page / PAGES_CHUNK == (page + n - 1) / PAGES_CHUNK) {
+		*data = data_of(p, page);
+		return 0;
+	}
+	for (i = 0; i < n && !ret; i++)
+		ret = pages_read(p, cx, page + i, 0, buf + i * p->bytes,
+				 p->bytes);
+	return ret;
 }
 
 /* PAGE becomes the first one of its chain. */
@@ -121,44 +119,40 @@ static void chain_page(struct pages *p, size_t page)
 	*bucket = (uint32_t)page + 1;
 }
 
-/* Twice as many chains, or the first ones. */
-static int add_buckets(struct pages *p, struct context *cx)
-{
-	unsigned int bits = p->bucket_bits ? p->bucket_bits + 1 :
-					     BUCKET_BITS_MIN;
-	uint32_t *buckets = calloc((size_t)1 << bits, sizeof(*buckets));
-	size_t page;
-
-	if (!buckets)
-		return fail(cx, -ENOMEM, "%s: changes kept aside", p->name);
-	free(p->buckets);
-	p->buckets = buckets;
-	p->bucket_bits = bits;
-	for (page = 0; page < p->count; page++)
-		chain_page(p, page);
-	return 0;
-}
-
-/* Room for one more page and its data. */
-static int reserve(struct pages *p, struct context *cx)
-{
-	if (p->count == UINT32_MAX)
-		return fail(cx, -ENOMEM, "%s: changes kept aside", p->name);
-	if (array_reserve(cx, &p->list, &p->room, p->count + 1))
-		return -ENOMEM;
-	if ((!p->buckets || p->count / 2 >> p->bucket_bits) &&
-	    add_buckets(p, cx))
-		return -ENOMEM;
-	if (!is_in_memory(p, p->count))
-		return p->scratch < 0 ? tempfile_open(cx, &p->scratch) : 0;
-	return p->count == p->nchunks * PAGES_CHUNK ? add_chunk(p, cx) : 0;
-}
-
 int pages_add(struct pages *p, struct context *cx, uint64_t number,
 	      const void *data)
 {
-	int err = reserve(p, cx);
+	unsigned int bits = p->bucket_bits ? p->bucket_bits + 1 :
+					     BUCKET_BITS_MIN;
+	uint32_t *buckets;
+	size_t page;
+	int err = 0;
 
+	if (p->count == UINT32_MAX)
+		goto no_memory;
+	if (array_reserve(cx, &p->list, &p->room, p->count + 1))
+		return -ENOMEM;
+	if (!p->buckets || p->count / 2 >> p->bucket_bits) {
+		buckets = calloc((size_t)1 << bits, sizeof(*buckets));
+		if (!buckets)
+			goto no_memory;
+		free(p->buckets);
+		p->buckets = buckets;
+		p->bucket_bits = bits;
+		for (page = 0; page < p->count; page++)
+			chain_page(p, page);
+	}
+	if (!is_in_memory(p, p->count)) {
+		err = p->scratch < 0 ? tempfile_open(cx, &p->scratch) : 0;
+	} else if (p->count == p->nchunks * PAGES_CHUNK) {
+		if (array_reserve(cx, &p->chunks, &p->chunk_room,
+				  p->nchunks + 1))
+			return -ENOMEM;
+		p->chunks[p->nchunks] = malloc(PAGES_CHUNK * p->bytes);
+		if (!p->chunks[p->nchunks])
+			goto no_memory;
+		p->nchunks++;
+	}
 	if (!err)
 		err = pages_write(p, cx, p->count, 0, data, p->bytes);
 	if (err)
@@ -166,6 +160,8 @@ int pages_add(struct pages *p, struct context *cx, uint64_t number,
 	p->list[p->count].number = number;
 	chain_page(p, p->count++);
 	return 0;
+no_memory:
+	return fail(cx, -ENOMEM, "%s: changes kept aside", p->name);
 }
 
 void pages_rewind(struct pages *p, size_t count)

@@ -60,17 +60,11 @@ int pages_write(struct pages *p, struct context *cx, size_t page, size_t at,
 		const void *buf, size_t len);
 
 /*
- * The data of N pages from PAGE on, which pages_go_on(): in *DATA, which is in
- * memory where they are, else BUF (PAGES_CHUNK pages) filled.
+ * The data of N pages from PAGE on: in *DATA, which is where they are if they are
+ * in memory in a row, else BUF, with room for them.
  */
 int pages_row(const struct pages *p, struct context *cx, size_t page, size_t n,
 	      unsigned char *buf, const unsigned char **data);
-
-/* Whether PAGE may be changed in its place: it was made since the last mark. */
-static inline bool pages_is_current(const struct pages *p, size_t page)
-{
-	return page >= p->marked;
-}
 
 /* One more version, of page NUMBER, with its DATA.  -ENOMEM, also of 2^32. */
 int pages_add(struct pages *p, struct context *cx, uint64_t number,

@@ -131,6 +131,14 @@ struct zone zone_at(const struct zones *zones, uint64_t n)
 	return zone;
 }
 
+uint64_t zone_part(const struct zones *zones, uint64_t off, uint64_t end)
+{
+	struct zone zone = zone_at(zones, zone_of(zones, off));
+	uint64_t zone_end = zone.start + zone.size;
+
+	return (end < zone_end ? end : zone_end) - off;
+}
+
 uint64_t zone_run_end(const struct zones *zones, uint64_t n)
 {
 	uint8_t kind = zones->kinds[n];

@@ -93,6 +93,9 @@ static inline bool zone_is_in_place(const struct zones *zones, uint64_t off)
 /* Zone N, empty. */
 struct zone zone_at(const struct zones *zones, uint64_t n);
 
+/* Bytes of [OFF, END) that lie in the zone of OFF. */
+uint64_t zone_part(const struct zones *zones, uint64_t off, uint64_t end);
+
 /* The first zone after N that is not of N's kind, or the count of all. */
 uint64_t zone_run_end(const struct zones *zones, uint64_t n);
 

@@ -20,19 +20,11 @@
 
 #include "base/array.h"
 
-void zonechanges_init(struct zonechanges *z, struct dev *under,
-		      const struct pages *pages)
-{
-	memset(z, 0, sizeof(*z));
-	z->under = under;
-	z->pages = pages;
-}
-
 void zonechanges_fini(struct zonechanges *z)
 {
 	free(z->list);
 	free(z->latest);
-	zonechanges_init(z, z->under, z->pages);
+	*z = (struct zonechanges){ .under = z->under, .pages = z->pages };
 }
 
 const struct zonechange *zonechanges_of(const struct zonechanges *z,
@@ -53,64 +45,40 @@ static int zonechanges_report(const struct zonechanges *z, struct context *cx,
 	return ret;
 }
 
-/* Bytes of [OFF, END) that lie in the zone of OFF. */
-static uint64_t part_of(const struct zones *zones, uint64_t off, uint64_t end)
-{
-	struct zone zone = zone_at(zones, zone_of(zones, off));
-
-	end = end < zone.start + zone.size ? end : zone.start + zone.size;
-	return end - off;
-}
-
-static int check_part(const struct zonechanges *z, struct context *cx,
-		      uint64_t off, uint64_t len)
-{
-	const char *name = z->under->name;
-	uint64_t n = zone_of(z->under->zones, off);
-	struct zone zone;
-	int ret;
-
-	if (z->under->zones->kinds[n] == ZONE_CONVENTIONAL)
-		return 0;
-	ret = zonechanges_report(z, cx, n, &zone);
-	if (ret)
-		return ret;
-	if (zone.kind != ZONE_SEQUENTIAL)
-		return fail(cx, -EIO, "%s: write at byte %" PRIu64 ": zone %"
-			    PRIu64 " cannot be written to", name, off, n);
-	if (off != zone.pointer || len > zone.start + zone.capacity - off)
-		return fail(cx, -EIO, "%s: write of %" PRIu64 " bytes at byte %"
-			    PRIu64 ": zone %" PRIu64 " is to be written from "
-			    "byte %" PRIu64 " to %" PRIu64, name, len, off, n,
-			    zone.pointer, zone.start + zone.capacity);
-	if ((off | len) % PAGES_BYTES)
-		return fail(cx, -EINVAL, "%s: write of %" PRIu64 " bytes at "
-			    "byte %" PRIu64 ": no whole blocks", name, len,
-			    off);
-	return 0;
-}
-
 int zonechanges_check(const struct zonechanges *z, struct context *cx,
 		      uint64_t off, uint64_t len)
 {
-	uint64_t end = off + len, part;
-	int ret = 0;
+	const struct zones *zones = z->under->zones;
+	const char *name = z->under->name;
+	uint64_t n, end = off + len;
+	struct zone zone;
+	int ret;
 
-	for (; z->under->zones && off < end && !ret; off += part) {
-		part = part_of(z->under->zones, off, end);
-		ret = check_part(z, cx, off, part);
+	for (; zones && off < end; off += len) {
+		n = zone_of(zones, off);
+		len = zone_part(zones, off, end);
+		if (zones->kinds[n] == ZONE_CONVENTIONAL)
+			continue;
+		ret = zonechanges_report(z, cx, n, &zone);
+		if (ret)
+			return ret;
+		if (zone.kind != ZONE_SEQUENTIAL)
+			return fail(cx, -EIO, "%s: write at byte %" PRIu64
+				    ": zone %" PRIu64 " cannot be written to",
+				    name, off, n);
+		if (off != zone.pointer ||
+		    len > zone.start + zone.capacity - off)
+			return fail(cx, -EIO, "%s: write of %" PRIu64 " bytes "
+				    "at byte %" PRIu64 ": zone %" PRIu64 " is "
+				    "to be written from byte %" PRIu64 " to %"
+				    PRIu64, name, len, off, n, zone.pointer,
+				    zone.start + zone.capacity);
+		if ((off | len) % PAGES_BYTES)
+			return fail(cx, -EINVAL, "%s: write of %" PRIu64
+				    " bytes at byte %" PRIu64 ": no whole "
+				    "blocks", name, len, off);
 	}
-	return ret;
-}
-
-static int make_room(struct zonechanges *z, struct context *cx)
-{
-	if (array_reserve(cx, &z->list, &z->room, z->count + 1))
-		return -ENOMEM;
-	if (!z->latest)
-		z->latest = calloc(z->under->zones->count, sizeof(*z->latest));
-	return z->latest ? 0 : fail(cx, -ENOMEM, "%s: changes of zones",
-				    z->under->name);
+	return 0;
 }
 
 /* The change of zone N, which is as ZONE, that is to be made now. */
@@ -119,7 +87,6 @@ static int begin(struct zonechanges *z, struct context *cx, uint64_t n,
 {
 	const struct zonechange *old = zonechanges_of(z, n);
 	struct zonechange new = { .zone = n, .pointer = zone->pointer };
-	int ret;
 
 	if (old && z->latest[n] > z->marked) {
 		*change = &z->list[z->latest[n] - 1];
@@ -127,9 +94,13 @@ static int begin(struct zonechanges *z, struct context *cx, uint64_t n,
 	}
 	if (old)
 		new = *old;
-	ret = make_room(z, cx);
-	if (ret)
-		return ret;
+	if (array_reserve(cx, &z->list, &z->room, z->count + 1))
+		return -ENOMEM;
+	if (!z->latest)
+		z->latest = calloc(z->under->zones->count, sizeof(*z->latest));
+	if (!z->latest)
+		return fail(cx, -ENOMEM, "%s: changes of zones",
+			    z->under->name);
 	new.before = z->latest[n];
 	new.pages = z->pages->count;
 	*change = &z->list[z->count++];
@@ -150,7 +121,7 @@ int zonechanges_wrote(struct zonechanges *z, struct context *cx, uint64_t off,
 		uint64_t n = zone_of(zones, off);
 		struct zone zone = zone_at(zones, n);
 
-		off += part_of(zones, off, end);
+		off += zone_part(zones, off, end);
 		if (zone.kind != ZONE_SEQUENTIAL)
 			continue;
 		ret = begin(z, cx, n, &zone, &change);
@@ -225,43 +196,9 @@ bool zonechanges_is_void(const struct zonechanges *z, size_t page)
 	return change && change->reset && page < change->since;
 }
 
-static bool is_early(const struct zonechanges *z,
-		     const struct zonechange *change)
+int zonechanges_commit(const struct zonechanges *z, struct context *cx, bool last)
 {
-	return change->early ||
-	       change->pointer != change->zone * z->under->zones->size;
-}
-
-static int reset(const struct zonechanges *z, struct context *cx, uint64_t n)
-{
-	struct zone zone = zone_at(z->under->zones, n);
-
-	return dev_zone_reset(z->under, cx, zone.start, zone.size);
-}
-
-/* Whether change I says what becomes of its zone in the end. */
-static bool is_latest(const struct zonechanges *z, size_t i)
-{
-	return z->latest[z->list[i].zone] == i + 1;
-}
-
-int zonechanges_commit_first(const struct zonechanges *z, struct context *cx)
-{
-	size_t i;
-	int ret = 0;
-
-	for (i = 0; i < z->count && !ret; i++) {
-		const struct zonechange *change = &z->list[i];
-
-		if (is_latest(z, i) && change->reset && is_early(z, change))
-			ret = reset(z, cx, change->zone);
-	}
-	return ret;
-}
-
-int zonechanges_commit_last(const struct zonechanges *z, struct context *cx)
-{
-	bool any = false;
+	bool any = false, early;
 	size_t i;
 	int ret = 0;
 
@@ -269,16 +206,19 @@ int zonechanges_commit_last(const struct zonechanges *z, struct context *cx)
 		const struct zonechange *change = &z->list[i];
 		struct zone zone = zone_at(z->under->zones, change->zone);
 
-		if (!is_latest(z, i))
+		/* Another one says what becomes of the zone in the end. */
+		if (z->latest[change->zone] != i + 1)
 			continue;
-		if (change->finished)
+		early = change->early || change->pointer != zone.start;
+		if (last && change->finished)
 			ret = dev_zone_finish(z->under, cx, zone.start,
 					      zone.size);
-		else if (change->reset && !is_early(z, change))
-			ret = reset(z, cx, change->zone);
+		else if (change->reset && early != last)
+			ret = dev_zone_reset(z->under, cx, zone.start,
+					     zone.size);
 		else
 			continue;
 		any = true;
 	}
-	return ret || !any ? ret : dev_flush(z->under, cx);
+	return ret || !last || !any ? ret : dev_flush(z->under, cx);
 }

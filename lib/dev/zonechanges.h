@@ -27,6 +27,7 @@ struct zonechange {
 	size_t before;		/* the one before it of this zone + 1, or 0 */
 };
 
+/* None while all but the first two members are zero; without zones it stays so. */
 struct zonechanges {
 	struct dev *under;	/* borrowed */
 	const struct pages *pages;	/* borrowed */
@@ -37,9 +38,7 @@ struct zonechanges {
 	size_t resets;		/* zones that are reset as it is */
 };
 
-/* Initializes it for UNDER with its pages; without zones it stays empty. */
-void zonechanges_init(struct zonechanges *z, struct dev *under,
-		      const struct pages *pages);
+/* Forgets all. */
 void zonechanges_fini(struct zonechanges *z);
 
 /* What has become of zone N, or NULL for nothing. */
@@ -72,10 +71,9 @@ bool zonechanges_is_void(const struct zonechanges *z, size_t page);
 
 /*
  * Performs resets on the device: those of zones that were written to since, and
- * early ones; then all others, and finishes, if there are any, with a flush.
- * Failures as dev_zone_reset().
+ * early ones; or, if LAST, all others, and finishes, if there are any, with a
+ * flush.  Failures as dev_zone_reset().
  */
-int zonechanges_commit_first(const struct zonechanges *z, struct context *cx);
-int zonechanges_commit_last(const struct zonechanges *z, struct context *cx);
+int zonechanges_commit(const struct zonechanges *z, struct context *cx, bool last);
 
 #endif

@@ -58,73 +58,52 @@ _Static_assert(sizeof(struct header) == 192, "header of zbd");
 _Static_assert(offsetof(struct header, first) == 128, "header of zbd");
 _Static_assert(sizeof(struct record) == 64, "record of zbd");
 
-static struct header make_header(const struct zonedump *dump)
+static int write_all(FILE *file, const struct zonedump *dump)
 {
+	const struct zones *zones = &dump->zones;
 	struct header h = {
 		.vendor = "nilfs2-progs",
 		.sectors = dump->bytes / 512,
 		.logical_blocks = dump->bytes / dump->sector_size,
 		.physical_blocks = dump->bytes / dump->sector_size,
-		.zone_size = dump->zones.size,
-		.zone_sectors = (uint32_t)(dump->zones.size / 512),
+		.zone_size = zones->size,
+		.zone_sectors = (uint32_t)(zones->size / 512),
 		.logical_size = dump->sector_size,
 		.physical_size = dump->sector_size,
-		.zones = (uint32_t)dump->zones.count,
-		.max_open = dump->zones.max_open,
-		.max_active = dump->zones.max_active,
+		.zones = (uint32_t)zones->count,
+		.max_open = zones->max_open,
+		.max_active = zones->max_active,
 		.model = MODEL_HOST_MANAGED,
-		.end = (uint32_t)dump->zones.count,
+		.end = (uint32_t)zones->count,
 	};
-
-	return h;
-}
-
-static uint32_t cond_of(const struct zone *zone, uint64_t pointer)
-{
-	switch (zone->kind) {
-	case ZONE_CONVENTIONAL:
-		return COND_NO_POINTER;
-	case ZONE_UNWRITABLE:
-		return COND_OFFLINE;
-	case ZONE_SEQUENTIAL:
-		break;
-	}
-	if (pointer == zone->start)
-		return COND_EMPTY;
-	return pointer < zone->start + zone->capacity ? COND_CLOSED :
-							COND_FULL;
-}
-
-static struct record make_record(const struct zonedump *dump, uint64_t n)
-{
-	struct zone zone = zone_at(&dump->zones, n);
-	struct record r = {
-		.start = zone.start,
-		.size = zone.size,
-		.capacity = zone.capacity,
-		.pointer = UINT64_MAX,
-		.type = zone.kind == ZONE_CONVENTIONAL ? TYPE_CONVENTIONAL :
-							 TYPE_SEQUENTIAL,
-		.cond = cond_of(&zone, dump->pointers[n]),
-	};
-
-	if (r.cond == COND_FULL)
-		r.pointer = zone.start + zone.size;
-	else if (r.cond == COND_EMPTY || r.cond == COND_CLOSED)
-		r.pointer = dump->pointers[n];
-	return r;
-}
-
-static int write_all(FILE *file, const struct zonedump *dump)
-{
-	struct header h = make_header(dump);
 	uint64_t n;
 
 	if (fwrite(&h, sizeof(h), 1, file) != 1)
 		return -1;
-	for (n = 0; n < dump->zones.count; n++) {
-		struct record r = make_record(dump, n);
+	for (n = 0; n < zones->count; n++) {
+		struct zone zone = zone_at(zones, n);
+		uint64_t pointer = dump->pointers[n];
+		struct record r = {
+			.start = zone.start,
+			.size = zone.size,
+			.capacity = zone.capacity,
+			.pointer = UINT64_MAX,
+			.type = TYPE_SEQUENTIAL,
+		};
 
+		if (zone.kind == ZONE_CONVENTIONAL) {
+			r.type = TYPE_CONVENTIONAL;
+			r.cond = COND_NO_POINTER;
+		} else if (zone.kind == ZONE_UNWRITABLE) {
+			r.cond = COND_OFFLINE;
+		} else if (pointer != zone.start &&
+			   pointer >= zone.start + zone.capacity) {
+			r.cond = COND_FULL;
+			r.pointer = zone.start + zone.size;
+		} else {
+			r.cond = pointer == zone.start ? COND_EMPTY : COND_CLOSED;
+			r.pointer = pointer;
+		}
 		if (fwrite(&r, sizeof(r), 1, file) != 1)
 			return -1;
 	}
@@ -198,72 +177,13 @@ int zonedump_write(struct context *cx, const char *path,
 	return ret;
 }
 
-/* Where record R says the pointer is; false if it cannot be there. */
-static bool read_pointer(const struct record *r, const struct zone *zone,
-			 uint64_t *pointer)
-{
-	*pointer = 0;
-	if (zone->kind != ZONE_SEQUENTIAL)
-		return true;
-	*pointer = r->cond == COND_EMPTY ? zone->start :
-		   r->cond == COND_FULL	 ? zone->start + zone->capacity :
-					   r->pointer;
-	return *pointer >= zone->start &&
-	       *pointer - zone->start <= zone->capacity;
-}
-
-static int read_record(struct context *cx, const char *path,
-		       struct zonedump *dump, uint64_t n,
-		       const struct record *r)
-{
-	struct zone zone = {
-		.start = r->start,
-		.size = r->size,
-		.capacity = r->capacity,
-		.kind = ZONE_SEQUENTIAL,
-	};
-	int ret;
-
-	if (r->cond == COND_OFFLINE || r->cond == COND_READ_ONLY)
-		zone.kind = ZONE_UNWRITABLE;
-	else if (r->type == TYPE_CONVENTIONAL)
-		zone.kind = ZONE_CONVENTIONAL;
-	ret = zone_add(&dump->zones, cx, n, &zone);
-	if (ret)
-		return ret;
-	if (!read_pointer(r, &zone, &dump->pointers[n]))
-		return fail(cx, -EINVAL, "%s: zone %" PRIu64
-			    " has its write pointer outside", path, n);
-	return 0;
-}
-
-static int read_records(struct context *cx, const char *path, FILE *file,
-			struct zonedump *dump)
-{
-	struct record r;
-	uint64_t n, end;
-	int ret = 0;
-
-	dump->pointers = calloc(dump->zones.count, sizeof(*dump->pointers));
-	if (!dump->pointers)
-		return fail(cx, -ENOMEM, "%s: read", path);
-	for (n = 0; n < dump->zones.count && !ret; n++) {
-		if (fread(&r, sizeof(r), 1, file) != 1)
-			return fail(cx, -EINVAL, "%s: is cut short", path);
-		ret = read_record(cx, path, dump, n, &r);
-	}
-	end = (dump->zones.count - 1) * dump->zones.size +
-	      dump->zones.last_size;
-	if (!ret && end != dump->bytes)
-		ret = fail(cx, -EINVAL, "%s: the zones end at byte %" PRIu64
-			   " of %" PRIu64, path, end, dump->bytes);
-	return ret;
-}
-
 static int read_all(struct context *cx, const char *path, FILE *file,
 		    struct zonedump *dump)
 {
+	struct zones *zones = &dump->zones;
+	uint64_t n, end, pointer;
 	struct header h;
+	struct record r;
 	int ret;
 
 	if (fread(&h, sizeof(h), 1, file) != 1)
@@ -272,12 +192,45 @@ static int read_all(struct context *cx, const char *path, FILE *file,
 		return fail(cx, -EINVAL, "%s: describes no zones", path);
 	dump->bytes = h.sectors * 512;
 	dump->sector_size = h.logical_size;
-	ret = zone_begin(&dump->zones, cx, h.zones, h.zone_size);
+	ret = zone_begin(zones, cx, h.zones, h.zone_size);
 	if (ret)
 		return ret;
-	dump->zones.max_open = h.max_open;
-	dump->zones.max_active = h.max_active;
-	return read_records(cx, path, file, dump);
+	zones->max_open = h.max_open;
+	zones->max_active = h.max_active;
+	dump->pointers = calloc(zones->count, sizeof(*dump->pointers));
+	if (!dump->pointers)
+		return fail(cx, -ENOMEM, "%s: read", path);
+	for (n = 0; n < zones->count; n++) {
+		struct zone zone = { .kind = ZONE_SEQUENTIAL };
+
+		if (fread(&r, sizeof(r), 1, file) != 1)
+			return fail(cx, -EINVAL, "%s: is cut short", path);
+		zone.start = r.start;
+		zone.size = r.size;
+		zone.capacity = r.capacity;
+		if (r.cond == COND_OFFLINE || r.cond == COND_READ_ONLY)
+			zone.kind = ZONE_UNWRITABLE;
+		else if (r.type == TYPE_CONVENTIONAL)
+			zone.kind = ZONE_CONVENTIONAL;
+		ret = zone_add(zones, cx, n, &zone);
+		if (ret)
+			return ret;
+		if (zone.kind != ZONE_SEQUENTIAL)
+			continue;
+		pointer = r.cond == COND_EMPTY ? zone.start :
+			  r.cond == COND_FULL ? zone.start + zone.capacity :
+						r.pointer;
+		if (pointer < zone.start ||
+		    pointer - zone.start > zone.capacity)
+			return fail(cx, -EINVAL, "%s: zone %" PRIu64
+				    " has its write pointer outside", path, n);
+		dump->pointers[n] = pointer;
+	}
+	end = (zones->count - 1) * zones->size + zones->last_size;
+	if (end != dump->bytes)
+		return fail(cx, -EINVAL, "%s: the zones end at byte %" PRIu64
+			    " of %" PRIu64, path, end, dump->bytes);
+	return 0;
 }
 
 int zonedump_read(struct context *cx, const char *path, struct zonedump *dump)

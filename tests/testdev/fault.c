@@ -391,10 +391,8 @@ static int fault_discard(struct dev *dev, struct context *cx, uint64_t off,
 }
 
 /* A reset or finish; nothing is kept back on a device with zones. */
-static int change_zones(struct dev *dev, struct context *cx, uint64_t off,
-			uint64_t len,
-			int (*change)(struct dev *dev, struct context *cx,
-				      uint64_t off, uint64_t len))
+static int fault_zone_change(struct dev *dev, struct context *cx, uint64_t off,
+			uint64_t len, bool finish)
 {
 	struct fault *fault = to_fault(dev);
 	enum fault_kind kind;
@@ -404,22 +402,14 @@ static int change_zones(struct dev *dev, struct context *cx, uint64_t off,
 	kind = gate(fault, FAULT_WRITES);
 	if (kind == FAULT_TEAR)
 		lose_power(fault);
-	ret = kind == FAULT_NONE ? change(fault->dev.under, cx, off, len) :
-				   refuse(fault, cx, "change of zones");
+	if (kind != FAULT_NONE)
+		ret = refuse(fault, cx, "change of zones");
+	else if (finish)
+		ret = dev_zone_finish(fault->dev.under, cx, off, len);
+	else
+		ret = dev_zone_reset(fault->dev.under, cx, off, len);
 	pthread_mutex_unlock(&fault->lock);
 	return ret;
-}
-
-static int fault_zone_reset(struct dev *dev, struct context *cx, uint64_t off,
-			    uint64_t len)
-{
-	return change_zones(dev, cx, off, len, dev_zone_reset);
-}
-
-static int fault_zone_finish(struct dev *dev, struct context *cx,
-			     uint64_t off, uint64_t len)
-{
-	return change_zones(dev, cx, off, len, dev_zone_finish);
 }
 
 static void fault_close(struct dev *dev)
@@ -442,8 +432,7 @@ static const struct dev_ops fault_ops = {
 	.write = fault_write,
 	.flush = fault_flush,
 	.discard = fault_discard,
-	.zone_reset = fault_zone_reset,
-	.zone_finish = fault_zone_finish,
+	.zone_change = fault_zone_change,
 	.close = fault_close,
 };
 
