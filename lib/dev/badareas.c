@@ -15,7 +15,7 @@
 #include "base/search.h"
 
 struct area {
-	uint64_t off, end;
+	uint64_t end, off;
 };
 
 struct badareas {
@@ -24,28 +24,15 @@ struct badareas {
 	size_t n, room;
 };
 
-static struct badareas *to_badareas(const struct dev *dev)
-{
-	return (struct badareas *)(uintptr_t)dev;
-}
-
-static bool ends_before(const void *item, const void *key)
-{
-	const struct area *area = item;
-
-	return area->end <= *(const uint64_t *)key;
-}
-
 /* The first area that ends after OFF. */
 static size_t first_after(const struct badareas *b, uint64_t off)
 {
-	return search_first(b->list, b->n, sizeof(*b->list), ends_before,
-			    &off);
+	return search_number(b->list, b->n, sizeof(*b->list), off + 1);
 }
 
 bool badareas_have(const struct dev *dev, uint64_t off, uint64_t len)
 {
-	const struct badareas *b = to_badareas(dev);
+	const struct badareas *b = (const struct badareas *)dev;
 	size_t i = first_after(b, off);
 
 	return len && i < b->n && b->list[i].off < off + len;
@@ -53,7 +40,7 @@ bool badareas_have(const struct dev *dev, uint64_t off, uint64_t len)
 
 size_t badareas_count(const struct dev *dev, uint64_t *bytes)
 {
-	const struct badareas *b = to_badareas(dev);
+	const struct badareas *b = (const struct badareas *)dev;
 	size_t i;
 
 	*bytes = 0;
@@ -76,8 +63,8 @@ static void replace_areas(struct badareas *b, size_t from, size_t to,
 int badareas_add(struct dev *dev, struct context *cx, uint64_t off,
 		 uint64_t len)
 {
-	struct badareas *b = to_badareas(dev);
-	struct area area = { off, off + len };
+	struct badareas *b = (struct badareas *)dev;
+	struct area area = { .off = off, .end = off + len };
 	size_t from = off ? first_after(b, off - 1) : 0, to = from;
 
 	if (!len)
@@ -94,37 +81,6 @@ int badareas_add(struct dev *dev, struct context *cx, uint64_t off,
 	return 0;
 }
 
-/* What is left of the areas once the LEN bytes at OFF were written. */
-static void cut_areas(struct badareas *b, uint64_t off, uint64_t len)
-{
-	size_t from = first_after(b, off), to = from, n = 0;
-	struct area left[2];
-
-	while (to < b->n && b->list[to].off < off + len)
-		to++;
-	if (to == from)
-		return;
-	if (b->list[from].off < off)
-		left[n++] = (struct area){ b->list[from].off, off };
-	if (b->list[to - 1].end > off + len)
-		left[n++] = (struct area){ off + len, b->list[to - 1].end };
-	replace_areas(b, from, to, left, n);
-}
-
-static int fail_read(const struct badareas *b, struct context *cx, uint64_t off)
-{
-	return fail(cx, -EIO, "%s: offset %" PRIu64 ": counts as unreadable",
-		    b->dev.name, off);
-}
-
-static int badareas_read(struct dev *dev, struct context *cx, uint64_t off,
-			 void *buf, size_t len)
-{
-	if (badareas_have(dev, off, len))
-		return fail_read(to_badareas(dev), cx, off);
-	return dev_read(dev->under, cx, off, buf, len);
-}
-
 static int badareas_readv(struct dev *dev, struct context *cx, uint64_t off,
 			  struct iovec *iov, int n)
 {
@@ -134,33 +90,46 @@ static int badareas_readv(struct dev *dev, struct context *cx, uint64_t off,
 	for (i = 0; i < n; i++)
 		len += iov[i].iov_len;
 	if (badareas_have(dev, off, len))
-		return fail_read(to_badareas(dev), cx, off);
+		return fail(cx, -EIO, "%s: offset %" PRIu64 ": counts as "
+			    "unreadable", dev->name, off);
 	return dev_readv(dev->under, cx, off, iov, n);
 }
 
+/* What is written can be read; what is left of its areas cannot. */
 static int badareas_write(struct dev *dev, struct context *cx, uint64_t off,
 			  const void *buf, size_t len)
 {
-	struct badareas *b = to_badareas(dev);
+	struct badareas *b = (struct badareas *)dev;
+	size_t from = first_after(b, off), to = from, n = 0;
+	struct area left[2];
 	int err;
 
 	/* One area may become two. */
 	err = array_reserve(cx, &b->list, &b->room, b->n + 1);
 	if (!err)
 		err = dev_write(dev->under, cx, off, buf, len);
-	if (!err)
-		cut_areas(b, off, len);
-	return err;
+	if (err)
+		return err;
+	while (to < b->n && b->list[to].off < off + len)
+		to++;
+	if (to == from)
+		return 0;
+	if (b->list[from].off < off)
+		left[n++] = (struct area){ .off = b->list[from].off, .end = off };
+	if (b->list[to - 1].end > off + len)
+		left[n++] = (struct area){ .off = off + len,
+					   .end = b->list[to - 1].end };
+	replace_areas(b, from, to, left, n);
+	return 0;
 }
 
 static void badareas_close(struct dev *dev)
 {
-	free(to_badareas(dev)->list);
+	free(((struct badareas *)dev)->list);
 	free(dev);
 }
 
 static const struct dev_ops badareas_ops = {
-	.read = badareas_read,
 	.readv = badareas_readv,
 	.write = badareas_write,
 	.close = badareas_close,

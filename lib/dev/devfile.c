@@ -9,6 +9,11 @@
  * device, is locked (lock.h), by readers, too.  Requests go through the page
  * cache; long writes bypass it if the caller requests that, and so do reads of a
  * device that is mounted, as the kernel's writes do.
+ *
+ * A lock does not exclude programs that take none, such as a mount through a
+ * loop device.  Any change of a volume changes its superblocks, so a guard has
+ * the bytes of these since the volume was opened, and compares them before a
+ * commit begins, and after each flush in it.
  */
 #include "config.h"
 
@@ -19,6 +24,7 @@
 #include <inttypes.h>
 #include <linux/falloc.h>
 #include <linux/fs.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -26,26 +32,30 @@
 #include <unistd.h>
 
 #include "dev/direct.h"
-#include "dev/guard.h"
 #include "dev/lock.h"
 #include "dev/probe.h"
 
 #define READAHEAD_MAX (256u << 10)
 
+struct guard_range {
+	uint64_t off;
+	uint8_t bytes[GUARD_BYTES];
+	bool known;
+};
+
 struct devfile {
 	struct dev dev;
 	int fd;
-	int backing;	/* the file behind a loop device, locked, or -1 */
+	int backing;	/* backing file of a loop device, locked, or -1 */
 	struct direct direct;
 	struct direct uncached;	/* reads what is mounted */
-	struct guard guard;
+	struct guard {
+		pthread_mutex_t lock;
+		struct guard_range ranges[GUARD_RANGES];
+		bool on, due, written;
+	} guard;
 	char path[];
 };
-
-static struct devfile *to_devfile(struct dev *dev)
-{
-	return (struct devfile *)dev;
-}
 
 static int io_failure(struct dev *dev, struct context *cx, const char *what,
 		      uint64_t off, int err)
@@ -53,24 +63,90 @@ static int io_failure(struct dev *dev, struct context *cx, const char *what,
 	return fail(cx, -err, "%s: %s at byte %" PRIu64, dev->name, what, off);
 }
 
-/* Takes N bytes off the front of *IOV; what remains starts at *IOV. */
-static void advance_iov(struct iovec **iov, int *count, size_t n)
+/* 1, 0 where the file ends before that, or a failure without a text. */
+static int read_range(const struct devfile *file, uint64_t off,
+		      uint8_t bytes[GUARD_BYTES])
 {
-	while (*count && n >= (*iov)->iov_len) {
-		n -= (*iov)->iov_len;
-		++*iov;
-		--*count;
+	size_t done = 0;
+
+	while (done < GUARD_BYTES) {
+		ssize_t n = pread(file->fd, bytes + done, GUARD_BYTES - done,
+				  (off_t)(off + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : 0;
+		done += (size_t)n;
 	}
-	if (*count) {
-		(*iov)->iov_base = (char *)(*iov)->iov_base + n;
-		(*iov)->iov_len -= n;
+	return 1;
+}
+
+void devfile_guard(struct dev *dev, const uint64_t offsets[GUARD_RANGES])
+{
+	struct devfile *file = (struct devfile *)dev;
+	struct guard_range *r = file->guard.ranges;
+	unsigned int i;
+
+	for (i = 0; i < GUARD_RANGES; i++) {
+		r[i].off = offsets[i];
+		r[i].known = offsets[i] != GUARD_NOTHING &&
+			     read_range(file, offsets[i], r[i].bytes) == 1;
 	}
+	file->guard.on = file->guard.due = true;
+}
+
+/*
+ * To be called before a change: the first one since a flush compares the saved
+ * bytes with the file.  -ESTALE if another program changed them or cut them off,
+ * -EIO if they cannot be read.  Several threads may call it at once.
+ */
+static int check_guard(struct devfile *file, struct context *cx)
+{
+	struct guard *g = &file->guard;
+	uint8_t bytes[GUARD_BYTES];
+	unsigned int i;
+	int n, err = 0;
+
+	if (!g->on)
+		return 0;
+	pthread_mutex_lock(&g->lock);
+	for (i = 0; i < GUARD_RANGES && g->due && !err; i++) {
+		const struct guard_range *r = &g->ranges[i];
+
+		if (!r->known)
+			continue;
+		n = read_range(file, r->off, bytes);
+		if (n < 0)
+			err = io_failure(&file->dev, cx, "read", r->off, -n);
+		else if (!n || memcmp(bytes, r->bytes, sizeof(bytes)))
+			err = fail(cx, -ESTALE, "%s: another program changed the "
+				   "volume; nothing%s was written", file->path,
+				   g->written ? " more" : "");
+	}
+	if (!err) {
+		g->due = false;
+		g->written = true;
+	}
+	pthread_mutex_unlock(&g->lock);
+	return err;
+}
+
+/* What overlaps [OFF, END) is not known any more: it was discarded or cut off. */
+static void forget_guarded(struct devfile *file, uint64_t off, uint64_t end)
+{
+	struct guard_range *r = file->guard.ranges;
+
+	pthread_mutex_lock(&file->guard.lock);
+	for (; r < file->guard.ranges + GUARD_RANGES; r++)
+		r->known &= end <= r->off || off >= r->off + GUARD_BYTES;
+	pthread_mutex_unlock(&file->guard.lock);
 }
 
 static int devfile_readv(struct dev *dev, struct context *cx, uint64_t off,
 			 struct iovec *iov, int count)
 {
-	const struct devfile *file = to_devfile(dev);
+	const struct devfile *file = (const struct devfile *)dev;
 
 	while (count) {
 		ssize_t n = file->uncached.fd >= 0 ?
@@ -85,103 +161,89 @@ static int devfile_readv(struct dev *dev, struct context *cx, uint64_t off,
 			return io_failure(dev, cx, "unexpected end of file",
 					  off, EIO);
 		off += (size_t)n;
-		advance_iov(&iov, &count, (size_t)n);
+		while (count && (size_t)n >= iov->iov_len) {
+			n -= (ssize_t)iov->iov_len;
+			iov++;
+			count--;
+		}
+		if (count) {
+			iov->iov_base = (char *)iov->iov_base + n;
+			iov->iov_len -= (size_t)n;
+		}
 	}
 	return 0;
-}
-
-static int devfile_read(struct dev *dev, struct context *cx, uint64_t off,
-			void *buf, size_t len)
-{
-	struct iovec iov = { buf, len };
-
-	return devfile_readv(dev, cx, off, &iov, len != 0);
 }
 
 /* A request is cut at what the disk is thought to read at once. */
 static void devfile_readahead(struct dev *dev, uint64_t off, uint64_t len)
 {
+	const struct devfile *file = (const struct devfile *)dev;
 	uint64_t n;
 
-	if (to_devfile(dev)->uncached.fd >= 0)
+	if (file->uncached.fd >= 0)
 		return;
 	for (; len; off += n, len -= n) {
 		n = len < READAHEAD_MAX ? len : READAHEAD_MAX;
-		posix_fadvise(to_devfile(dev)->fd, (off_t)off, (off_t)n,
+		posix_fadvise(file->fd, (off_t)off, (off_t)n,
 			      POSIX_FADV_WILLNEED);
 	}
 }
 
-/* Writes some of LEN bytes; directly what can be. */
-static ssize_t write_some(const struct devfile *file, uint64_t off,
-			  const void *buf, size_t len)
-{
-	bool direct;
-	size_t share = direct_share(&file->direct, off, buf, len, &direct);
-	ssize_t n;
-
-	if (direct) {
-		n = pwrite(file->direct.fd, buf, share, (off_t)off);
-		/* The guess about alignment may have been wrong. */
-		if (n >= 0 || errno != EINVAL)
-			return n;
-	}
-	return pwrite(file->fd, buf, share, (off_t)off);
-}
-
-static int write_all(struct dev *dev, struct context *cx, uint64_t off,
-		     const void *buf, size_t len)
-{
-	const char *p = buf;
-
-	while (len) {
-		ssize_t n = write_some(to_devfile(dev), off, p, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return io_failure(dev, cx, "write", off,
-					  n ? errno : EIO);
-		p += n;
-		off += (size_t)n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
+/* Writes directly what can be. */
 static int devfile_write(struct dev *dev, struct context *cx, uint64_t off,
 			 const void *buf, size_t len)
 {
-	struct guard *guard = &to_devfile(dev)->guard;
-	int ret = guard_check(guard, cx);
+	struct devfile *file = (struct devfile *)dev;
+	struct guard *g = &file->guard;
+	uint64_t at = off, end = off + len, from, to;
+	struct guard_range *r;
+	const char *p = buf;
+	int err = check_guard(file, cx);
 
-	if (!ret)
-		ret = write_all(dev, cx, off, buf, len);
-	if (!ret)
-		guard_note(guard, off, buf, len);
-	return ret;
-}
+	while (!err && at < end) {
+		bool direct;
+		size_t share = direct_share(&file->direct, at, p,
+					    (size_t)(end - at), &direct);
+		ssize_t n = pwrite(direct ? file->direct.fd : file->fd, p,
+				   share, (off_t)at);
 
-static int devfile_flush(struct dev *dev, struct context *cx)
-{
-	struct devfile *file = to_devfile(dev);
-
-	guard_renew(&file->guard);
-	if (dev->is_block_device ? fsync(file->fd) : fdatasync(file->fd))
-		return fail(cx, -errno, "%s: flush", dev->name);
+		/* The guess about alignment may have been wrong. */
+		if (direct && n < 0 && errno == EINVAL)
+			n = pwrite(file->fd, p, share, (off_t)at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return io_failure(dev, cx, "write", at,
+					  n ? errno : EIO);
+		p += n;
+		at += (size_t)n;
+	}
+	if (err || !g->on)
+		return err;
+	/* The guard expects what was written. */
+	pthread_mutex_lock(&g->lock);
+	for (r = g->ranges; r < g->ranges + GUARD_RANGES; r++) {
+		from = off > r->off ? off : r->off;
+		to = end < r->off + GUARD_BYTES ? end : r->off + GUARD_BYTES;
+		if (from < to)
+			memcpy(r->bytes + (from - r->off),
+			       (const char *)buf + (from - off), to - from);
+	}
+	pthread_mutex_unlock(&g->lock);
 	return 0;
 }
 
-/* A block device frees whole sectors only: the ones inside the range. */
-static int discard_sectors(struct dev *dev, uint64_t off, uint64_t len)
+/* A flush begins another step of a commit. */
+static int devfile_flush(struct dev *dev, struct context *cx)
 {
-	uint64_t mask = dev->sector_size - 1;
-	uint64_t first = (off + mask) & ~mask, end = (off + len) & ~mask;
-	uint64_t range[2] = {first, end - first};
+	struct devfile *file = (struct devfile *)dev;
 
-	if (end <= first)
-		return 0;
-	return ioctl(to_devfile(dev)->fd, BLKDISCARD, range);
+	pthread_mutex_lock(&file->guard.lock);
+	file->guard.due = true;
+	pthread_mutex_unlock(&file->guard.lock);
+	if (dev->is_block_device ? fsync(file->fd) : fdatasync(file->fd))
+		return fail(cx, -errno, "%s: flush", dev->name);
+	return 0;
 }
 
 /* Devices and file systems say "cannot" in several ways. */
@@ -190,64 +252,82 @@ static bool cannot(int err)
 	return err == EOPNOTSUPP || err == ENOTTY || err == ENOSYS;
 }
 
+/*
+ * Discards the range or, with ZEROS, makes it read as zeros: as a hole does, and
+ * what BLKZEROOUT was asked for.  A block device discards whole sectors only: the
+ * ones inside the range.
+ */
+static int free_range(struct dev *dev, struct context *cx, uint64_t off,
+		      uint64_t len, bool zeros)
+{
+	struct devfile *file = (struct devfile *)dev;
+	uint64_t mask = zeros ? 0 : dev->sector_size - 1;
+	uint64_t first = (off + mask) & ~mask, end = (off + len) & ~mask;
+	uint64_t range[2] = { first, end - first };
+	int ret = check_guard(file, cx);
+
+	if (ret)
+		return ret;
+	if (!dev->is_block_device)
+		ret = fallocate(file->fd,
+				FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+				(off_t)off, (off_t)len);
+	else if (first < end)
+		ret = ioctl(file->fd, zeros ? BLKZEROOUT : BLKDISCARD, range);
+	if (!ret) {
+		forget_guarded(file, off, off + len);
+		return 0;
+	}
+	if (cannot(errno) || (zeros && errno == EINVAL))
+		return -EOPNOTSUPP;
+	return io_failure(dev, cx, zeros ? "zeroing" : "discard", off, errno);
+}
+
 static int devfile_discard(struct dev *dev, struct context *cx, uint64_t off,
 			   uint64_t len)
 {
-	int ret = guard_check(&to_devfile(dev)->guard, cx);
-
-	if (ret)
-		return ret;
-	if (dev->is_block_device)
-		ret = discard_sectors(dev, off, len);
-	else
-		ret = fallocate(to_devfile(dev)->fd,
-				FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-				(off_t)off, (off_t)len);
-	if (!ret) {
-		guard_forget(&to_devfile(dev)->guard, off, off + len);
-		return 0;
-	}
-	if (cannot(errno))
-		return -EOPNOTSUPP;
-	return io_failure(dev, cx, "discard", off, errno);
+	return free_range(dev, cx, off, len, false);
 }
 
-/* A hole reads as zeros, and so does what BLKZEROOUT was asked for. */
 static int devfile_zero(struct dev *dev, struct context *cx, uint64_t off,
 			uint64_t len)
 {
-	uint64_t range[2] = {off, len};
-	int fd = to_devfile(dev)->fd;
-	int ret = guard_check(&to_devfile(dev)->guard, cx);
-
-	if (ret)
-		return ret;
-	if (dev->is_block_device)
-		ret = ioctl(fd, BLKZEROOUT, range);
-	else
-		ret = fallocate(fd,
-				FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-				(off_t)off, (off_t)len);
-	if (!ret) {
-		guard_forget(&to_devfile(dev)->guard, off, off + len);
-		return 0;
-	}
-	if (cannot(errno) || errno == EINVAL)
-		return -EOPNOTSUPP;
-	return io_failure(dev, cx, "zeroing", off, errno);
+	return free_range(dev, cx, off, len, true);
 }
 
 static int devfile_allocate(struct dev *dev, struct context *cx, uint64_t off,
 			    uint64_t len)
 {
+	const struct devfile *file = (const struct devfile *)dev;
+
 	if (dev->is_block_device)
 		return -EOPNOTSUPP;
-	if (!fallocate(to_devfile(dev)->fd, FALLOC_FL_KEEP_SIZE, (off_t)off,
-		       (off_t)len))
+	if (!fallocate(file->fd, FALLOC_FL_KEEP_SIZE, (off_t)off, (off_t)len))
 		return 0;
 	if (cannot(errno))
 		return -EOPNOTSUPP;
 	return io_failure(dev, cx, "allocation", off, errno);
+}
+
+int devfile_resize(struct dev *dev, struct context *cx, uint64_t size)
+{
+	struct devfile *file = (struct devfile *)dev;
+	int ret;
+
+	if (dev->is_block_device && size <= dev->size)
+		return 0;
+	if (dev->is_block_device || size > INT64_MAX)
+		return fail(cx, -EINVAL, "%s: resize to %" PRIu64 " bytes",
+			    dev->name, size);
+	ret = check_guard(file, cx);
+	if (ret)
+		return ret;
+	if (ftruncate(file->fd, (off_t)size))
+		return fail(cx, -errno, "%s: resize to %" PRIu64 " bytes",
+			    dev->name, size);
+	forget_guarded(file, size, UINT64_MAX);
+	dev->size = size;
+	return 0;
 }
 
 static int set_size(struct dev *dev, struct context *cx, uint64_t size)
@@ -260,7 +340,7 @@ static int set_size(struct dev *dev, struct context *cx, uint64_t size)
 
 static void devfile_close(struct dev *dev)
 {
-	struct devfile *file = to_devfile(dev);
+	struct devfile *file = (struct devfile *)dev;
 
 	direct_close(&file->direct);
 	direct_close(&file->uncached);
@@ -278,12 +358,11 @@ static bool devfile_is_hole(struct dev *dev, uint64_t off, uint64_t len)
 
 	if (dev->is_block_device)
 		return false;
-	data = lseek(to_devfile(dev)->fd, (off_t)off, SEEK_DATA);
+	data = lseek(devfile_fd(dev), (off_t)off, SEEK_DATA);
 	return data < 0 ? errno == ENXIO : (uint64_t)data >= off + len;
 }
 
 static const struct dev_ops devfile_ops = {
-	.read = devfile_read,
 	.readv = devfile_readv,
 	.is_hole = devfile_is_hole,
 	.readahead = devfile_readahead,
@@ -296,74 +375,45 @@ static const struct dev_ops devfile_ops = {
 	.close = devfile_close,
 };
 
-static int open_flags(unsigned int flags, bool is_block_device)
-{
-	/* Without O_NONBLOCK the open of a FIFO would wait for a writer. */
-	int oflags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-
-	oflags |= flags & DEVFILE_WRITE ? O_RDWR : O_RDONLY;
-	return oflags | (is_block_device && flags & DEVFILE_WRITE ? O_EXCL : 0);
-}
-
-static int open_descriptor(struct devfile *file, struct context *cx,
-			   unsigned int flags)
-{
-	const char *purpose = flags & DEVFILE_WRITE ? "open for writing" :
-						      "open";
-	struct stat st;
-	bool is_block_device = !stat(file->path, &st) && S_ISBLK(st.st_mode);
-
-	file->fd = open(file->path, open_flags(flags, is_block_device));
-	if (file->fd < 0 && errno == EBUSY)
-		return fail(cx, -EBUSY, "%s: in use by the system or another "
-			    "process", file->path);
-	if (file->fd < 0)
-		return fail(cx, -errno, "%s: %s", file->path, purpose);
-	return 0;
-}
-
-static int block_device_facts(struct devfile *file, struct context *cx,
-			      dev_t rdev)
-{
-	int sector_size;
-
-	if (ioctl(file->fd, BLKGETSIZE64, &file->dev.size))
-		return fail(cx, -errno, "%s: size of block device", file->path);
-	if (ioctl(file->fd, BLKSSZGET, &sector_size) || sector_size < 512)
-		return fail(cx, -EIO, "%s: sector size of block device",
-			    file->path);
-	file->dev.sector_size = (uint32_t)sector_size;
-	file->dev.is_block_device = true;
-	if (!file->dev.writable && probe_is_claimed(file->path))
-		direct_open(&file->uncached, file->fd, O_RDONLY);
-	return lock_backing_file(cx, file->path, rdev, file->dev.writable,
-				 &file->backing);
-}
-
+/* What the open file is, and its lock. */
 static int file_facts(struct devfile *file, struct context *cx,
 		      unsigned int flags)
 {
+	struct dev *dev = &file->dev;
+	int sector_size;
 	struct stat st;
 
 	if (fstat(file->fd, &st))
 		return fail(cx, -errno, "%s: status", file->path);
-	if (S_ISBLK(st.st_mode))
-		return block_device_facts(file, cx, st.st_rdev);
 	if (S_ISDIR(st.st_mode))
 		return fail(cx, -EISDIR, "%s: open", file->path);
-	if (!S_ISREG(st.st_mode))
+	if (S_ISREG(st.st_mode)) {
+		if (!st.st_size && !(flags & DEVFILE_EMPTY))
+			return fail_said(cx, -ENODATA, "%s: the file is empty",
+					 file->path);
+		dev->size = (uint64_t)st.st_size;
+		dev->sector_size = 512;
+		return lock_file(cx, file->path, file->fd, dev->writable);
+	}
+	if (!S_ISBLK(st.st_mode))
 		return fail_said(cx, -ENOTBLK,
 				 "%s: neither an image file nor a block device",
 				 file->path);
-	if (!st.st_size && !(flags & DEVFILE_EMPTY))
-		return fail_said(cx, -ENODATA, "%s: the file is empty",
-				 file->path);
-	file->dev.size = (uint64_t)st.st_size;
-	file->dev.sector_size = 512;
-	return lock_file(cx, file->path, file->fd, file->dev.writable);
+	if (ioctl(file->fd, BLKGETSIZE64, &dev->size))
+		return fail(cx, -errno, "%s: size of block device", file->path);
+	if (ioctl(file->fd, BLKSSZGET, &sector_size) || sector_size < 512)
+		return fail(cx, -EIO, "%s: sector size of block device",
+			    file->path);
+	dev->sector_size = (uint32_t)sector_size;
+	dev->is_block_device = true;
+	if (!dev->writable && probe_is_claimed(file->path))
+		direct_open(&file->uncached, file->fd, O_RDONLY);
+	return lock_backing_file(cx, "/sys", file->path, st.st_rdev,
+				 dev->writable, &file->backing);
 }
 
-static struct devfile *allocate(struct context *cx, const char *path)
+static struct devfile *allocate(struct context *cx, const char *path,
+				bool writable)
 {
 	size_t path_size = strlen(path) + 1;
 	struct devfile *file = calloc(1, sizeof(*file) + path_size);
@@ -379,22 +429,34 @@ static struct devfile *allocate(struct context *cx, const char *path)
 	file->uncached.fd = -1;
 	file->dev.ops = &devfile_ops;
 	file->dev.name = file->path;
+	file->dev.writable = writable;
+	pthread_mutex_init(&file->guard.lock, NULL);
 	return file;
 }
 
 int devfile_open(struct dev **devp, struct context *cx, const char *path,
 		 unsigned int flags)
 {
-	struct devfile *file = allocate(cx, path);
-	int ret;
+	/* Without O_NONBLOCK the open of a FIFO would wait for a writer. */
+	int oflags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY, ret;
+	bool writable = flags & DEVFILE_WRITE;
+	struct devfile *file = allocate(cx, path, writable);
+	struct stat st;
 
 	if (!file)
 		return -ENOMEM;
-	file->dev.writable = flags & DEVFILE_WRITE;
-	ret = open_descriptor(file, cx, flags);
-	guard_init(&file->guard, file->fd, file->path);
-	if (!ret)
+	oflags |= writable ? O_RDWR : O_RDONLY;
+	if (writable && !stat(path, &st) && S_ISBLK(st.st_mode))
+		oflags |= O_EXCL;
+	file->fd = open(path, oflags);
+	if (file->fd >= 0)
 		ret = file_facts(file, cx, flags);
+	else if (errno == EBUSY)
+		ret = fail(cx, -EBUSY, "%s: in use by the system or another "
+			   "process", path);
+	else
+		ret = fail(cx, -errno, "%s: %s", path,
+			   writable ? "open for writing" : "open");
 	if (ret) {
 		devfile_close(&file->dev);
 		return ret;
@@ -406,15 +468,13 @@ int devfile_open(struct dev **devp, struct context *cx, const char *path,
 int devfile_create(struct dev **devp, struct context *cx,
 		   const struct output *o)
 {
-	struct devfile *file = allocate(cx, output_path(o));
+	struct devfile *file = allocate(cx, output_path(o), true);
 	int ret = 0;
 
 	if (!file)
 		return -ENOMEM;
-	file->dev.writable = true;
 	file->dev.sector_size = 512;
 	file->fd = fcntl(output_fd(o), F_DUPFD_CLOEXEC, 0);
-	guard_init(&file->guard, file->fd, file->path);
 	if (file->fd < 0)
 		ret = fail(cx, -errno, "%s: open", file->path);
 	else
@@ -432,35 +492,9 @@ int devfile_create(struct dev **devp, struct context *cx,
 	return 0;
 }
 
-int devfile_resize(struct dev *dev, struct context *cx, uint64_t size)
-{
-	struct devfile *file = to_devfile(dev);
-	int ret;
-
-	if (dev->is_block_device && size <= dev->size)
-		return 0;
-	if (dev->is_block_device || size > INT64_MAX)
-		return fail(cx, -EINVAL, "%s: resize to %" PRIu64 " bytes",
-			    dev->name, size);
-	ret = guard_check(&file->guard, cx);
-	if (ret)
-		return ret;
-	if (ftruncate(file->fd, (off_t)size))
-		return fail(cx, -errno, "%s: resize to %" PRIu64 " bytes",
-			    dev->name, size);
-	guard_forget(&file->guard, size, UINT64_MAX);
-	dev->size = size;
-	return 0;
-}
-
-void devfile_guard(struct dev *dev, const uint64_t offsets[GUARD_RANGES])
-{
-	guard_set(&to_devfile(dev)->guard, offsets);
-}
-
 bool devfile_direct(struct dev *dev)
 {
-	struct devfile *file = to_devfile(dev);
+	struct devfile *file = (struct devfile *)dev;
 
 	return file->direct.fd >= 0 ||
 	       direct_open(&file->direct, file->fd, O_WRONLY);
@@ -468,7 +502,7 @@ bool devfile_direct(struct dev *dev)
 
 void devfile_random(struct dev *dev)
 {
-	posix_fadvise(to_devfile(dev)->fd, 0, 0, POSIX_FADV_RANDOM);
+	posix_fadvise(devfile_fd(dev), 0, 0, POSIX_FADV_RANDOM);
 }
 
 int devfile_fd(const struct dev *dev)

@@ -4,7 +4,6 @@
 #define NILFS2_DEV_DEVFILE_H
 
 #include "dev/dev.h"
-#include "dev/guard.h"
 #include "dev/output.h"
 
 enum devfile_flags {
@@ -38,10 +37,15 @@ int devfile_create(struct dev **devp, struct context *cx,
  */
 int devfile_resize(struct dev *dev, struct context *cx, uint64_t size);
 
+#define GUARD_RANGES 2
+#define GUARD_BYTES 1024
+#define GUARD_NOTHING UINT64_MAX	/* as an offset */
+
 /*
  * From now on a commit, a series of writes up to a flush, begins only if the
  * GUARD_BYTES at each of OFFSETS are what they are now, or what was written to
- * them by DEV since: -ESTALE otherwise, from all that changes DEV.
+ * them by DEV since: -ESTALE otherwise, from all that changes DEV.  What cannot
+ * be read now is not guarded.
  */
 void devfile_guard(struct dev *dev, const uint64_t offsets[GUARD_RANGES]);
 

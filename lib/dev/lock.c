@@ -46,46 +46,35 @@ bool lock_is_held(int fd)
 	return !fcntl(fd, F_OFD_GETLK, &whole) && whole.l_type != F_UNLCK;
 }
 
-/* Opens what DIR/backing_file names: the descriptor, or -1. */
-static int open_backing_file(const char *dir, bool writer)
-{
-	char path[PATH_MAX];
-	FILE *file = NULL;
-	struct stat st;
-	int fd = -1;
-
-	snprintf(path, sizeof(path), "%s/backing_file", dir);
-	file = fopen(path, "re");
-	if (!file)
-		return -1;
-	if (fgets(path, sizeof(path), file)) {
-		path[strcspn(path, "\n")] = '\0';
-		fd = open(path, O_CLOEXEC | O_NONBLOCK |
-				(writer ? O_RDWR : O_RDONLY));
-	}
-	fclose(file);
-	/* A loop device over a block device needs no lock. */
-	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
-int lock_backing_file_in(struct context *cx, const char *sys, const char *path,
-			 uint64_t rdev, bool writer, int *fd)
+int lock_backing_file(struct context *cx, const char *sys, const char *path,
+		      uint64_t rdev, bool writer, int *fd)
 {
 	/* Of the device itself, or of the one that it is a partition of. */
 	static const char *const places[] = { "loop", "../loop" };
-	char dir[PATH_MAX / 2];
+	char name[PATH_MAX];
 	unsigned int i;
+	struct stat st;
+	FILE *file;
 	int err;
 
 	*fd = -1;
 	for (i = 0; i < 2 && *fd < 0; i++) {
-		snprintf(dir, sizeof(dir), "%s/dev/block/%u:%u/%s", sys,
-			 major(rdev), minor(rdev), places[i]);
-		*fd = open_backing_file(dir, writer);
+		snprintf(name, sizeof(name), "%s/dev/block/%u:%u/%s/backing_file",
+			 sys, major(rdev), minor(rdev), places[i]);
+		file = fopen(name, "re");
+		if (!file)
+			continue;
+		if (fgets(name, sizeof(name), file)) {
+			name[strcspn(name, "\n")] = '\0';
+			*fd = open(name, O_CLOEXEC | O_NONBLOCK |
+					 (writer ? O_RDWR : O_RDONLY));
+		}
+		fclose(file);
+		/* A loop device over a block device needs no lock. */
+		if (*fd >= 0 && (fstat(*fd, &st) || !S_ISREG(st.st_mode))) {
+			close(*fd);
+			*fd = -1;
+		}
 	}
 	err = *fd < 0 ? 0 : lock_file(cx, path, *fd, writer);
 	if (err == -ENOLCK) {
@@ -97,10 +86,4 @@ int lock_backing_file_in(struct context *cx, const char *sys, const char *path,
 		*fd = -1;
 	}
 	return err;
-}
-
-int lock_backing_file(struct context *cx, const char *path, uint64_t rdev,
-		      bool writer, int *fd)
-{
-	return lock_backing_file_in(cx, "/sys", path, rdev, writer, fd);
 }

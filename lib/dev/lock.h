@@ -20,15 +20,11 @@ int lock_file(struct context *cx, const char *path, int fd, bool writer);
 bool lock_is_held(int fd);
 
 /*
- * The same for the backing file of the loop device PATH of number RDEV: closing
- * *FD unlocks it; -1 if there is no such file.  Where that has no locks, the device
- * excludes other writers of itself alone.
+ * The same for the backing file of the loop device PATH of number RDEV, which
+ * the directory SYS, "/sys", tells: closing *FD unlocks it; -1 if there is no such
+ * file.  Where that has no locks, the device excludes other writers of itself alone.
  */
-int lock_backing_file(struct context *cx, const char *path, uint64_t rdev,
-		      bool writer, int *fd);
-
-/* As lock_backing_file(), with another directory than /sys, for tests. */
-int lock_backing_file_in(struct context *cx, const char *sys, const char *path,
-			 uint64_t rdev, bool writer, int *fd);
+int lock_backing_file(struct context *cx, const char *sys, const char *path,
+		      uint64_t rdev, bool writer, int *fd);
 
 #endif

@@ -131,22 +131,22 @@ static void test_backing(void)
 	is_int(mkdir("t_sys/dev/block/7:0/part", 0777), 0, "of it");
 
 	lock_error = ENOLCK;
-	is_int(lock_backing_file_in(&cx, "t_sys", "loop0", makedev(7, 0), true,
-				    &fd), 0, "without locks it is used");
+	is_int(lock_backing_file(&cx, "t_sys", "loop0", makedev(7, 0), true,
+				 &fd), 0, "without locks it is used");
 	close(fd);
 	lock_error = 0;
-	is_int(lock_backing_file_in(&cx, "t_sys", "loop0", makedev(7, 0), true,
-				    &fd), 0, "the file after it is locked");
+	is_int(lock_backing_file(&cx, "t_sys", "loop0", makedev(7, 0), true,
+				 &fd), 0, "the file after it is locked");
 	ok(fd >= 0, "and stays open for that");
 	is_int(open_image(&dev, DEVFILE_READ), -EBUSY, "so it is not read");
-	is_int(lock_backing_file_in(&cx, "t_sys", "loop0p1", makedev(7, 1),
-				    false, &other), -EBUSY,
+	is_int(lock_backing_file(&cx, "t_sys", "loop0p1", makedev(7, 1),
+				 false, &other), -EBUSY,
 	       "nor by way of a partition");
 	is_str(cx.failure, "loop0p1: in use by another process", "the message");
 	is_int(other, -1, "nothing stays open");
 	close(fd);
-	is_int(lock_backing_file_in(&cx, "t_sys", "sda", makedev(8, 0), true,
-				    &fd), 0, "another device");
+	is_int(lock_backing_file(&cx, "t_sys", "sda", makedev(8, 0), true,
+				 &fd), 0, "another device");
 	is_int(fd, -1, "has no such file");
 }
 
