@@ -21,11 +21,6 @@
 
 static const char units[] = "KMGTPE";
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* Bytes of the unit named TEXT, 0 if it is not a unit. */
 static uint64_t unit_size(const char *text)
 {
@@ -48,42 +43,33 @@ static uint64_t unit_size(const char *text)
 	return size;
 }
 
-/* Digits past the 18th after the point are less than a byte of any unit. */
-static uint64_t fraction_of(const char *digits, size_t count, uint64_t unit)
-{
-	uint64_t value = 0, scale = 1;
-	size_t i;
-
-	for (i = 0; i < count && i < 18; i++) {
-		value = value * 10 + (uint64_t)(digits[i] - '0');
-		scale *= 10;
-	}
-	return wide_mul_div(value, unit, 0, scale);
-}
-
 int size_parse(const char *text, uint64_t *bytes)
 {
-	uint64_t value = 0, unit;
-	const char *p = text, *fraction = NULL;
-	size_t digits = 0;
-	bool fits = true;
+	uint64_t value = 0, fraction = 0, scale = 1, unit;
+	const char *p = text;
+	size_t i, digits = 0;
+	bool point, fits = true;
 
-	for (; is_digit(*p); p++)
+	for (; *p >= '0' && *p <= '9'; p++)
 		fits = fits && checked_mul(value, 10, &value) &&
 		       checked_add(value, (uint64_t)(*p - '0'), &value);
 	if (p == text)
 		return -EINVAL;
-	if (*p == '.') {
-		fraction = ++p;
-		while (is_digit(*p))
-			p++;
-		digits = (size_t)(p - fraction);
+	point = *p == '.';
+	if (point) {
+		digits = strspn(++p, "0123456789");
+		/* Those past the 18th are less than a byte of any unit. */
+		for (i = 0; i < digits && i < 18; i++) {
+			fraction = fraction * 10 + (uint64_t)(p[i] - '0');
+			scale *= 10;
+		}
+		p += digits;
 	}
 	unit = unit_size(p);
-	if (!unit || (fraction && (!digits || unit == 1)))
+	if (!unit || (point && (!digits || unit == 1)))
 		return -EINVAL;
 	if (!fits || !checked_mul(value, unit, &value) ||
-	    !checked_add(value, fraction_of(fraction, digits, unit), &value))
+	    !checked_add(value, wide_mul_div(fraction, unit, 0, scale), &value))
 		return -ERANGE;
 	*bytes = value;
 	return 0;

@@ -183,23 +183,17 @@ bool sparse_remove(struct sparse *s, uint64_t number)
 					   __ATOMIC_RELAXED) & bit;
 }
 
-bool sparse_test(const struct sparse *s, uint64_t number)
-{
-	const uint64_t *chunk;
-
-	if (number >= s->bits)
-		return false;
-	chunk = chunk_of(s, number);
-	return chunk && __atomic_load_n(&chunk[word_of(number)],
-					__ATOMIC_RELAXED) & bit_of(number);
-}
-
 uint64_t sparse_word(const struct sparse *s, uint64_t first)
 {
 	const uint64_t *chunk = first < s->bits ? chunk_of(s, first) : NULL;
 
 	return chunk ? __atomic_load_n(&chunk[word_of(first)],
 				       __ATOMIC_RELAXED) : 0;
+}
+
+bool sparse_test(const struct sparse *s, uint64_t number)
+{
+	return sparse_word(s, number) & bit_of(number);
 }
 
 void sparse_remove_word(struct sparse *s, uint64_t first, uint64_t bits)

@@ -172,12 +172,15 @@ int dev_flush(struct dev *dev, struct context *cx)
 int dev_discard(struct dev *dev, struct context *cx, uint64_t off, uint64_t len)
 {
 	int ret = check_change(dev, cx, "discard", off, len);
+	const struct zones *zones = dev->zones;
 
 	if (ret || !len)
 		return ret;
 	count_request(&dev->stats.discards, NULL, 0);
 	/* Data of sequential zones goes away by a reset only. */
-	if (dev->zones && !zone_all_conventional(dev->zones, off, len))
+	if (zones && (!zone_is_in_place(zones, off) ||
+		      zone_of(zones, off + len - 1) >=
+			      zone_run_end(zones, zone_of(zones, off))))
 		return 0;
 	if (!dev->ops->discard)
 		return dev_discard(dev->under, cx, off, len);

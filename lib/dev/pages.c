@@ -53,15 +53,11 @@ bool pages_find(const struct pages *p, uint64_t number, size_t *page)
 	return link;
 }
 
-static bool is_in_memory(const struct pages *p, size_t page)
-{
-	return page / PAGES_CHUNK < p->chunks_max;
-}
-
+/* In memory, or NULL. */
 static unsigned char *data_of(const struct pages *p, size_t page)
 {
-	return p->chunks[page / PAGES_CHUNK] +
-	       page % PAGES_CHUNK * p->bytes;
+	return page / PAGES_CHUNK >= p->chunks_max ? NULL :
+	       p->chunks[page / PAGES_CHUNK] + page % PAGES_CHUNK * p->bytes;
 }
 
 /* In the temporary file. */
@@ -73,20 +69,24 @@ static uint64_t offset_of(const struct pages *p, size_t page)
 int pages_read(const struct pages *p, struct context *cx, size_t page,
 	       size_t at, void *buf, size_t len)
 {
-	if (!is_in_memory(p, page))
+	const unsigned char *data = data_of(p, page);
+
+	if (!data)
 		return tempfile_read(cx, p->scratch, offset_of(p, page) + at,
 				     buf, len);
-	memcpy(buf, data_of(p, page) + at, len);
+	memcpy(buf, data + at, len);
 	return 0;
 }
 
 int pages_write(struct pages *p, struct context *cx, size_t page, size_t at,
 		const void *buf, size_t len)
 {
-	if (!is_in_memory(p, page))
+	unsigned char *data = data_of(p, page);
+
+	if (!data)
 		return tempfile_write(cx, p->scratch, offset_of(p, page) + at,
 				      buf, len);
-	memcpy(data_of(p, page) + at, buf, len);
+	memcpy(data + at, buf, len);
 	return 0;
 }
 
@@ -96,17 +96,16 @@ int pages_row(const struct pages *p, struct context *cx, size_t page, size_t n,
 	size_t i;
 	int ret = 0;
 
-	*data = buf;
-	if (!is_in_memory(p, page))
-		return tempfile_read(cx, p->scratch, offset_of(p, page), buf,
-				     n * p->bytes);
-	if (page / PAGES_CHUNK == (page + n - 1) / PAGES_CHUNK) {
-		*data = data_of(p, page);
+	*data = data_of(p, page);
+	if (*data && page / PAGES_CHUNK == (page + n - 1) / PAGES_CHUNK)
 		return 0;
-	}
-	for (i = 0; i < n && !ret; i++)
+	if (!*data)
+		ret = tempfile_read(cx, p->scratch, offset_of(p, page), buf,
+				    n * p->bytes);
+	for (i = 0; *data && i < n && !ret; i++)
 		ret = pages_read(p, cx, page + i, 0, buf + i * p->bytes,
 				 p->bytes);
+	*data = buf;
 	return ret;
 }
 
@@ -142,7 +141,7 @@ int pages_add(struct pages *p, struct context *cx, uint64_t number,
 		for (page = 0; page < p->count; page++)
 			chain_page(p, page);
 	}
-	if (!is_in_memory(p, p->count)) {
+	if (p->count / PAGES_CHUNK >= p->chunks_max) {
 		err = p->scratch < 0 ? tempfile_open(cx, &p->scratch) : 0;
 	} else if (p->count == p->nchunks * PAGES_CHUNK) {
 		if (array_reserve(cx, &p->chunks, &p->chunk_room,

@@ -163,25 +163,6 @@ static bool read_attribute(const struct search *search, const char *name,
 	return good;
 }
 
-static void loop_device(struct search *search, const char *name)
-{
-	char text[4096], device[PROBE_TEXT_MAX + 8];
-	struct search loop = *search;
-	unsigned int maj, min;
-
-	if (!read_attribute(search, name, "loop/backing_file", text,
-			    sizeof(text)) ||
-	    !is_same_file(search, text))
-		return;
-	snprintf(device, sizeof(device), "/dev/%s", name);
-	found(search, PROBE_LOOP, device, false);
-	if (!read_attribute(search, name, "dev", text, sizeof(text)) ||
-	    sscanf(text, "%u:%u", &maj, &min) != 2)
-		return;
-	loop.device = makedev(maj, min);
-	search_lists(&loop);
-}
-
 bool probe_is_claimed(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_EXCL | O_NONBLOCK | O_CLOEXEC);
@@ -195,7 +176,10 @@ int probe_mounted_on(struct context *cx, const char *path,
 		     const struct probe_system *system, struct probe_use *use)
 {
 	struct search search = {.system = system, .use = use};
+	char text[4096], name[PROBE_TEXT_MAX + 8];
+	unsigned int maj, min;
 	struct dirent *entry;
+	struct search loop;
 	DIR *dir;
 
 	memset(use, 0, sizeof(*use));
@@ -208,9 +192,22 @@ int probe_mounted_on(struct context *cx, const char *path,
 	}
 	search_lists(&search);
 	dir = opendir(system->sys_block);
-	while (dir && (entry = readdir(dir)))
-		if (!strncmp(entry->d_name, "loop", 4))
-			loop_device(&search, entry->d_name);
+	while (dir && (entry = readdir(dir))) {
+		if (strncmp(entry->d_name, "loop", 4) ||
+		    !read_attribute(&search, entry->d_name, "loop/backing_file",
+				    text, sizeof(text)) ||
+		    !is_same_file(&search, text))
+			continue;
+		snprintf(name, sizeof(name), "/dev/%s", entry->d_name);
+		found(&search, PROBE_LOOP, name, false);
+		if (!read_attribute(&search, entry->d_name, "dev", text,
+				    sizeof(text)) ||
+		    sscanf(text, "%u:%u", &maj, &min) != 2)
+			continue;
+		loop = search;
+		loop.device = makedev(maj, min);
+		search_lists(&loop);
+	}
 	if (dir)
 		closedir(dir);
 	return 0;

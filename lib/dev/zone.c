@@ -147,12 +147,3 @@ uint64_t zone_run_end(const struct zones *zones, uint64_t n)
 		n++;
 	return n;
 }
-
-bool zone_all_conventional(const struct zones *zones, uint64_t off,
-			   uint64_t len)
-{
-	uint64_t n = zone_of(zones, off);
-
-	return zones->kinds[n] == ZONE_CONVENTIONAL &&
-	       zone_of(zones, off + len - 1) < zone_run_end(zones, n);
-}

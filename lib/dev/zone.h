@@ -72,10 +72,6 @@ void zone_fini(struct zones *zones);
 /* How many of KIND there are. */
 uint64_t zone_count(const struct zones *zones, enum zone_kind kind);
 
-/* Whether the LEN (at least 1) bytes at OFF are in conventional zones. */
-bool zone_all_conventional(const struct zones *zones, uint64_t off,
-			   uint64_t len);
-
 /* The zone of a byte of the device. */
 static inline uint64_t zone_of(const struct zones *zones, uint64_t off)
 {
