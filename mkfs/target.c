@@ -292,7 +292,7 @@ int target_prepare(struct context *cx, struct target *t)
 	else if (!ret && t->size > t->file->size)
 		ret = devfile_resize(t->file, cx, t->size);
 	if (!ret && t->zones == &t->emulated)
-		ret = zonefile_open(&t->dev, cx, t->file, t->side, t->zones);
+		ret = zoned_emulate(&t->dev, cx, t->file, t->side, t->zones);
 	return ret;
 }
 

@@ -21,7 +21,7 @@ bool lock_is_held(int fd);
 
 /*
  * The same for the backing file of the loop device PATH of number RDEV, which
- * the directory SYS, "/sys", tells: closing *FD unlocks it; -1 if there is no such
+ * the directory SYS, "/sys", names: closing *FD unlocks it; -1 if there is no such
  * file.  Where that has no locks, the device excludes other writers of itself alone.
  */
 int lock_backing_file(struct context *cx, const char *sys, const char *path,

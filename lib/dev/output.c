@@ -149,9 +149,9 @@ static int look(const struct output *o, struct context *cx, struct stat *st)
 }
 
 /*
- * Opens the directory, and looks what has the name: it is refused, or there is none,
- * or it is to be replaced.  A descriptor that the path means goes to *FD, else -1;
- * those that the tool itself has opened are closed by exec.
+ * Opens the directory and examines what has the name: nothing, a file to be replaced,
+ * a stream, or something that is refused.  *FD: the descriptor that the path means, or
+ * -1; those that the tool itself has opened are closed by exec.
  */
 static int examine(struct output *o, struct context *cx, int *fd)
 {

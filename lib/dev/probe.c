@@ -8,7 +8,7 @@
  * treated as the device itself.  What the kernel does not list (RAID, device
  * mapper, other mount name spaces) is found by asking for an exclusive open.
  *
- * What it holds is told by libblkid.  Every signature counts, also where two
+ * What it holds is found by libblkid.  Every signature counts, also where two
  * contradict each other: the question is whether something may be lost, not how to
  * mount it.  The model of zones comes from the kernel's own files, so that a build
  * without libzbd still knows a device that it must not write to at random.

@@ -171,7 +171,7 @@ static int open_with(struct dev **devp, struct context *cx, struct dev *under,
 	return 0;
 }
 
-int zonefile_open(struct dev **devp, struct context *cx, struct dev *under,
+int zoned_emulate(struct dev **devp, struct context *cx, struct dev *under,
 		  const char *side, const struct zones *zones)
 {
 	struct zonedump state = {
@@ -204,8 +204,8 @@ int zonefile_open(struct dev **devp, struct context *cx, struct dev *under,
 	return open_with(devp, cx, under, side, &state);
 }
 
-int zonefile_load(struct dev **devp, struct context *cx, struct dev *under,
-		  const char *side)
+int zoned_load(struct dev **devp, struct context *cx, struct dev *under,
+	       const char *side)
 {
 	struct zonedump state;
 	int ret = zonedump_read(cx, side, &state);
@@ -245,7 +245,7 @@ int zoned_open(struct dev **devp, struct context *cx, struct dev *under,
 	}
 	ret = zoned_side(&side, cx, path);
 	if (!ret && !access(side, F_OK))
-		ret = zonefile_load(devp, cx, under, side);
+		ret = zoned_load(devp, cx, under, side);
 	free(side);
 	return ret;
 }

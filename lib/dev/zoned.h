@@ -16,7 +16,7 @@ int zoned_side(char **side, struct context *cx, const char *path);
  * UNDER, a devfile of PATH (borrowed), with its zones: those that the file
  * beside an image describes, or those of a host-managed device; a host-aware
  * one needs none.  *DEVP is UNDER itself where there are no zones, and after a
- * failure.  Fails as zonefile_load() and zonedisk_open().
+ * failure.  Fails as zoned_load() and zonedisk_open().
  */
 int zoned_open(struct dev **devp, struct context *cx, struct dev *under,
 	       const char *path);
@@ -42,14 +42,14 @@ int zonedisk_open(struct dev **devp, struct context *cx, struct dev *under);
  * A flush keeps the pointers in the file SIDE (NULL: nowhere) if they have
  * changed; see zonedump.h.
  */
-int zonefile_open(struct dev **devp, struct context *cx, struct dev *under,
+int zoned_emulate(struct dev **devp, struct context *cx, struct dev *under,
 		  const char *side, const struct zones *zones);
 
 /*
  * The same with zones and pointers as the file SIDE has them.  Fails as
  * zonedump_read(), and with -EINVAL if that is for a device of another size.
  */
-int zonefile_load(struct dev **devp, struct context *cx, struct dev *under,
-		  const char *side);
+int zoned_load(struct dev **devp, struct context *cx, struct dev *under,
+	       const char *side);
 
 #endif

@@ -85,7 +85,7 @@ static void restore(struct rig *r)
 	overlay_drop(r->kept);
 	ret = zonedump_write(&r->cx, r->side, &r->zones);
 	if (!ret)
-		ret = zonefile_load(&r->disk, &r->cx, r->kept, r->side);
+		ret = zoned_load(&r->disk, &r->cx, r->kept, r->side);
 	unlink(r->side);
 	if (ret)
 		die(r, r->side);

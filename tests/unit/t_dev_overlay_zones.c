@@ -37,7 +37,7 @@ static void rig_open(struct rig *r, const struct fault_plan *plan)
 	context_init(&r->cx);
 	zone_make(&r->zones, &r->cx, BYTES, ZONE, CAPACITY, 1, 0);
 	memory_open(&r->memory, &r->cx, medium, BYTES);
-	zonefile_open(&r->zoned, &r->cx, r->memory, NULL, &r->zones);
+	zoned_emulate(&r->zoned, &r->cx, r->memory, NULL, &r->zones);
 	dev_zone_reset(r->zoned, &r->cx, 0, BYTES);
 	fault_open(&r->fault, &r->cx, r->zoned, plan ? plan : &none);
 	overlay_open(&r->overlay, &r->cx, r->fault);

@@ -81,7 +81,7 @@ static void device_open(struct zoned *z, unsigned int broken)
 	while (broken)
 		z->zones.kinds[s->nsegments - broken--] = ZONE_UNWRITABLE;
 	if (memory_open(&z->disk, cx, z->r.bytes, z->r.size) ||
-	    zonefile_open(&z->dev, cx, z->disk, NULL, &z->zones))
+	    zoned_emulate(&z->dev, cx, z->disk, NULL, &z->zones))
 		printf("Bail out! %s\n", cx->failure);
 	restore(z);
 }
