@@ -373,11 +373,11 @@ static int transfer(struct dev *dev, struct context *cx, uint64_t off,
 			return err;
 		entry = t ? &t->entries[number % q->per_table] : NULL;
 		at = entry ? be64toh(*entry) & OFFSET_MASK : 0;
-		if (!at && !out) {
+		if (in && !at) {
 			memset(in + done, 0, n);
 			continue;
 		}
-		if (!at) {
+		if (entry && !at) {
 			err = take_cluster(q, cx, &at);
 			if (err)
 				return err;
