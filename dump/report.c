@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -24,7 +25,6 @@
 #include "find/findprint.h"
 #include "out/chart.h"
 #include "out/report_html.h"
-#include "out/svg.h"
 #include "out/table.h"
 #include "vol/cptable.h"
 
@@ -35,8 +35,7 @@
  * back to, which is snapshots and the last few.
  */
 
-#define WIDTH 880u
-#define HEIGHT 280u
+#define HEIGHT 200u		/* pixels of the plot */
 #define NEWEST 20		/* checkpoints in the table */
 #define SNAPSHOTS 100		/* the same, the newest ones */
 
@@ -64,22 +63,6 @@ struct past {
 	size_t count, room, snapshots;
 };
 
-static int add_checkpoint(struct past *p, const struct nilfs_checkpoint *cp)
-{
-	if (array_reserve(&p->tool->cx, &p->entries, &p->room, p->count + 1))
-		return -ENOMEM;
-	p->entries[p->count++] = (struct past_entry){
-		.cno = le64_get(cp->cp_cno),
-		.created = le64_get(cp->cp_create),
-		.blocks = le64_get(cp->cp_blocks_count),
-		.inodes = le64_get(cp->cp_inodes_count),
-		.increment = le64_get(cp->cp_nblk_inc),
-		.snapshot = checkpoint_is_snapshot(cp),
-	};
-	p->snapshots += checkpoint_is_snapshot(cp);
-	return 0;
-}
-
 static int collect(struct past *p, struct volume *vol)
 {
 	struct context *cx = &p->tool->cx;
@@ -88,65 +71,57 @@ static int collect(struct past *p, struct volume *vol)
 	int ret = cptable_cursor_open(&cur, cx, vol);
 
 	while (!ret && (ret = cptable_cursor_next(&cur, cx, &cp)) > 0) {
-		ret = add_checkpoint(p, &cp);
-		if (!ret)
-			ret = context_cancelled(cx);
+		ret = array_reserve(cx, &p->entries, &p->room, p->count + 1);
+		if (ret)
+			break;
+		p->entries[p->count++] = (struct past_entry){
+			.cno = le64_get(cp.cp_cno),
+			.created = le64_get(cp.cp_create),
+			.blocks = le64_get(cp.cp_blocks_count),
+			.inodes = le64_get(cp.cp_inodes_count),
+			.increment = le64_get(cp.cp_nblk_inc),
+			.snapshot = checkpoint_is_snapshot(&cp),
+		};
+		p->snapshots += checkpoint_is_snapshot(&cp);
+		ret = context_cancelled(cx);
 	}
 	cptable_cursor_close(&cur);
 	return ret;
 }
 
-static double bytes_of(const struct past *p, const struct past_entry *e)
-{
-	return (double)e->blocks * (double)p->block_size;
-}
-
-/* Fills POINTS of all, or of snapshots, and widens the axes of C. */
-static size_t take_points(const struct past *p, bool snapshots,
-			  struct chart *c, struct chart_point *points)
-{
-	size_t i, n = 0;
-
-	for (i = 0; i < p->count; i++) {
-		const struct past_entry *e = &p->entries[i];
-		double x = (double)e->created, y = bytes_of(p, e);
-
-		if (snapshots && !e->snapshot)
-			continue;
-		if (x < c->x.min || !i)
-			c->x.min = x;
-		if (x > c->x.max || !i)
-			c->x.max = x;
-		if (y > c->y.max)
-			c->y.max = y;
-		points[n++] = (struct chart_point){ x, y };
-	}
-	return n;
-}
-
+/* All checkpoints as a line, and a mark on each snapshot. */
 static int draw_past(const struct past *p)
 {
 	struct chart c = {
-		.x = { "time of the checkpoint, UTC", CHART_TIME, 0, 0 },
+		.title = "Checkpoints over time",
+		.x = { "time of the checkpoint, UTC", CHART_TIME, INFINITY, 0 },
 		.y = { "size of all files", CHART_BYTES, 0, 0 },
-		.width = WIDTH,
 		.height = HEIGHT,
 	};
 	struct chart_point *points = calloc(2 * p->count, sizeof(*points));
 	struct chart_series series[2] = {
-		{ .name = "checkpoints", .points = points },
-		{ .name = "snapshots", .dots = true },
+		{ .name = "checkpoints", .points = points, .count = p->count },
+		{ .name = "snapshots", .points = points + p->count,
+		  .dots = true },
 	};
-	struct report *r = &p->tool->report;
+	struct svg svg = { .out = p->tool->out, .page = true };
+	size_t i;
 
 	if (!points)
 		return fail(&p->tool->cx, -ENOMEM, "plot of checkpoints");
-	series[0].count = take_points(p, false, &c, points);
-	series[1].points = points + series[0].count;
-	series[1].count = take_points(p, true, &c, points + series[0].count);
-	svg_begin_inline(r->out, WIDTH, HEIGHT, "Checkpoints over time");
-	chart_lines(r->out, &c, series, p->snapshots ? 2 : 1);
-	svg_end(r->out);
+	for (i = 0; i < p->count; i++) {
+		const struct past_entry *e = &p->entries[i];
+		struct chart_point *at = &points[i];
+
+		at->x = (double)e->created;
+		at->y = (double)e->blocks * (double)p->block_size;
+		c.x.min = at->x < c.x.min ? at->x : c.x.min;
+		c.x.max = at->x > c.x.max ? at->x : c.x.max;
+		c.y.max = at->y > c.y.max ? at->y : c.y.max;
+		if (e->snapshot)
+			points[p->count + series[1].count++] = *at;
+	}
+	chart_lines(&svg, &c, series, p->snapshots ? 2 : 1);
 	free(points);
 	return 0;
 }
@@ -228,14 +203,20 @@ struct checking {
 	uint64_t rows;
 };
 
-static void put_row(struct checking *k, const struct finding *f)
+static void take_finding(void *arg, const struct finding *f)
 {
+	struct checking *k = arg;
+	struct report *r = &k->tool->report;
 	const struct rule_info *rule = rule_info(f->rule);
 	char place[PLACE_TEXT_MAX];
 
+	if (!report_is_text(r)) {
+		findprint_finding(r, f);
+		return;
+	}
 	if (!k->rows++)
-		table_begin(&k->table, &k->tool->report, "findings",
-			    finding_columns, FINDING_COLUMNS);
+		table_begin(&k->table, r, "findings", finding_columns,
+			    FINDING_COLUMNS);
 	if (k->rows > ROWS_MAX)
 		return;
 	place_text(&f->place, place);
@@ -246,16 +227,6 @@ static void put_row(struct checking *k, const struct finding *f)
 		[TEXT] = value_string(rule->text),
 		[DETAIL] = value_string(f->detail),
 	});
-}
-
-static void take_finding(void *arg, const struct finding *f)
-{
-	struct checking *k = arg;
-
-	if (report_is_text(&k->tool->report))
-		put_row(k, f);
-	else
-		findprint_finding(&k->tool->report, f);
 }
 
 static void show_progress(void *arg, uint64_t done, uint64_t total)
@@ -281,42 +252,6 @@ static void end_pass(void *arg)
 	progress_end(&k->tool->progress);
 }
 
-static void put_verdict(struct report *r, const struct findings *f, bool whole)
-{
-	uint64_t errors = findings_count_severity(f, RULE_ERROR);
-	uint64_t all = findings_count_severity(f, RULE_WARNING);
-
-	report_string(r, "verdict", "Verdict",
-		      !whole ? "the volume cannot be opened" :
-		      errors ? "damaged" : all ? "sound, with warnings" :
-		      "sound");
-	report_u64(r, "errors", "Errors", errors);
-	report_u64(r, "warnings", "Warnings", all - errors);
-}
-
-static int run_passes(struct checking *k, struct check *c, struct context *cx)
-{
-	const struct check_run how = {
-		.begin = begin_pass,
-		.end = end_pass,
-		.arg = k,
-	};
-	struct report *r = &k->tool->report;
-	int ret;
-
-	report_list(r, "findings");
-	ret = check_volume(c, cx, &how);
-	report_end(r);
-	if (k->rows)
-		table_end(&k->table);
-	if (k->rows > ROWS_MAX)
-		report_text(r, "%" PRIu64 " more findings are not shown; "
-			    "fsck.nilfs2 -n lists them.", k->rows - ROWS_MAX);
-	if (ret >= 0)
-		put_verdict(r, c->findings, ret == 1);
-	return ret < 0 ? ret : 0;
-}
-
 /*
  * Checks the volume on DEV as `fsck.nilfs2 -n` does, and reports the findings
  * and their number.  -ENOMEM, -EINTR.
@@ -324,22 +259,48 @@ static int run_passes(struct checking *k, struct check *c, struct context *cx)
 static int report_check_put(struct tool *tool, struct dev *dev)
 {
 	struct checking k = { .tool = tool };
+	const struct check_run how = {
+		.begin = begin_pass,
+		.end = end_pass,
+		.arg = &k,
+	};
 	struct check c = {
 		.dev = dev,
 		.failed_reads = dev->stats.failed_reads,
 		.progress = show_progress,
 		.progress_arg = &k,
 	};
+	struct report *r = &tool->report;
+	uint64_t errors, all;
 	int ret = findings_open(&c.findings, &tool->cx, take_finding, &k,
 				false);
 
-	report_begin(&tool->report, "check", "Check");
-	if (!ret)
-		ret = run_passes(&k, &c, &tool->cx);
-	report_end(&tool->report);
+	report_begin(r, "check", "Check");
+	if (!ret) {
+		report_list(r, "findings");
+		ret = check_volume(&c, &tool->cx, &how);
+		report_end(r);
+		if (k.rows)
+			table_end(&k.table);
+		if (k.rows > ROWS_MAX)
+			report_text(r, "%" PRIu64 " more findings are not "
+				    "shown; fsck.nilfs2 -n lists them.",
+				    k.rows - ROWS_MAX);
+	}
+	if (ret >= 0) {
+		errors = findings_count_severity(c.findings, RULE_ERROR);
+		all = findings_count_severity(c.findings, RULE_WARNING);
+		report_string(r, "verdict", "Verdict",
+			      ret != 1 ? "the volume cannot be opened" :
+			      errors ? "damaged" :
+			      all ? "sound, with warnings" : "sound");
+		report_u64(r, "errors", "Errors", errors);
+		report_u64(r, "warnings", "Warnings", all - errors);
+	}
+	report_end(r);
 	findings_close(c.findings);
 	check_fini(&c);
-	return ret;
+	return ret < 0 ? ret : 0;
 }
 
 struct report_options {
@@ -366,61 +327,37 @@ static int note_failure(struct page *p, int err)
 	return err < 0 ? err : 0;
 }
 
-static int put_volume(struct page *p)
-{
-	struct tool *tool = p->tool;
-	int err = note_failure(p, report_space_put(tool, &p->im));
-
-	if (!err)
-		err = note_failure(p, report_past_put(tool, &p->im));
-	if (!err && !p->o->fast)
-		err = note_failure(p, report_space_files(tool, &p->im));
-	return err;
-}
-
-static int put_parts(struct page *p)
-{
-	struct tool *tool = p->tool;
-	int err = 0;
-
-	if (!p->o->fast)
-		err = note_failure(p, report_check_put(tool, p->im.dev));
-	if (!err && p->im.vol)
-		err = put_volume(p);
-	if (!err)
-		err = note_failure(p, info_report(tool, &p->supers, p->im.vol,
-						  p->im.dev->size));
-	return err;
-}
-
-static void open_page(struct page *p)
-{
-	char title[SEGMAP_TITLE_MAX] = "NILFS2 volume", label[VOLUME_LABEL_MAX];
-	struct segmap_volume v;
-
-	if (p->im.vol) {
-		image_describe(&p->im, &v, label);
-		segmap_title(&v, title);
-	}
-	report_html_open(p->tool->out, title, p->tool->argv[0]);
-}
-
 /* Puts all of it to the output of the tool; FAILED is that of opening. */
 static int put_page(struct page *p, int failed)
 {
-	struct report *r = &p->tool->report;
-	bool html = r->mode == REPORT_TEXT;
+	char title[SEGMAP_TITLE_MAX] = "NILFS2 volume", label[VOLUME_LABEL_MAX];
+	struct tool *tool = p->tool;
+	bool html = tool->report.mode == REPORT_TEXT;
+	struct segmap_volume v;
 	int err;
 
 	if (html) {
-		r->mode = REPORT_HTML;
-		open_page(p);
+		tool->report.mode = REPORT_HTML;
+		if (p->im.vol) {
+			image_describe(&p->im, &v, label);
+			segmap_title(&v, title);
+		}
+		report_html_open(tool->out, title, tool->argv[0]);
 	}
 	err = note_failure(p, failed);
+	if (!err && !p->o->fast)
+		err = note_failure(p, report_check_put(tool, p->im.dev));
+	if (!err && p->im.vol)
+		err = note_failure(p, report_space_put(tool, &p->im));
+	if (!err && p->im.vol)
+		err = note_failure(p, report_past_put(tool, &p->im));
+	if (!err && p->im.vol && !p->o->fast)
+		err = note_failure(p, report_space_files(tool, &p->im));
 	if (!err)
-		err = put_parts(p);
+		err = note_failure(p, info_report(tool, &p->supers, p->im.vol,
+						  p->im.dev->size));
 	if (!err && html)
-		report_html_close(p->tool->out);
+		report_html_close(tool->out);
 	return err;
 }
 

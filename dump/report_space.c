@@ -16,13 +16,10 @@
 #include "dump/blocks/mapwalk.h"
 #include "dump/volume/segment.h"
 #include "out/chart.h"
-#include "out/svg.h"
 #include "out/table.h"
 #include "vol/tree.h"
 
-#define WIDTH 880u		/* pixels */
-#define HISTOGRAM_HEIGHT 260u
-#define MAP_TOP 8u		/* half a line of text, for the first number */
+#define HISTOGRAM_HEIGHT 180u	/* pixels of the plot */
 
 struct space {
 	struct tool *tool;
@@ -30,57 +27,49 @@ struct space {
 	struct segment_source src;
 	struct segment_total total;
 	struct picture *map;
-	unsigned int cell;
 	struct segmap_volume volume;
 	char label[VOLUME_LABEL_MAX];
 	int status;
 };
 
-static int take_segment(struct space *s, uint64_t segnum,
-			const struct nilfs_segment_usage_ext *su)
-{
-	struct context *cx = &s->tool->cx;
-	struct segmap_segment shown;
-	struct segment seg;
-	int err;
-
-	err = image_note(s->tool, &s->status,
-			 segment_describe(&s->src, cx, segnum, su, &seg));
-	if (!err)
-		err = image_note(s->tool, &s->status,
-				 segment_count_data(&s->src, cx, &seg));
-	segment_total_add(&s->total, &seg);
-	shown = segment_to_map(&seg);
-	segmap_add(s->map, segnum, &shown);
-	progress_update(&s->tool->progress, segnum);
-	return err ? err : context_cancelled(cx);
-}
-
 static int walk_segments(struct space *s)
 {
 	struct context *cx = &s->tool->cx;
 	struct nilfs_segment_usage_ext su;
+	struct segmap_segment shown;
 	struct sutable_cursor cur;
+	struct segment seg;
 	uint64_t segnum;
 	int ret = sutable_cursor_open(&cur, cx, s->im->vol, true);
 
 	progress_begin(&s->tool->progress, "segments",
 		       s->im->vol->geo.nsegments, false);
-	while (!ret && (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0)
-		ret = take_segment(s, segnum, &su);
+	while (!ret && (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
+		ret = image_note(s->tool, &s->status,
+				 segment_describe(&s->src, cx, segnum, &su,
+						  &seg));
+		if (!ret)
+			ret = image_note(s->tool, &s->status,
+					 segment_count_data(&s->src, cx, &seg));
+		segment_total_add(&s->total, &seg);
+		shown = segment_to_map(&seg);
+		segmap_add(s->map, segnum, &shown);
+		progress_update(&s->tool->progress, segnum);
+		if (!ret)
+			ret = context_cancelled(cx);
+	}
 	sutable_cursor_close(&cur);
 	progress_end(&s->tool->progress);
 	return ret;
 }
 
-static void put_parts(struct space *s)
+static void put_parts(struct space *s, struct svg *svg)
 {
 	const struct segment_total *t = &s->total;
 	const struct nilfs_geometry *g = &s->im->vol->geo;
-	uint64_t kept = t->live + t->snapshot + t->dead;
 	uint64_t clean = t->clean * g->blocks_per_segment;
-	uint64_t used = kept + clean;
-	const struct chart_part parts[] = {
+	uint64_t used = t->live + t->snapshot + t->dead + clean;
+	struct chart_part parts[] = {
 		{ "latest state: files and directories", t->live_data,
 		  SVG_BLUE, NULL },
 		{ "latest state: metadata", t->live - t->live_data,
@@ -92,78 +81,51 @@ static void put_parts(struct space *s)
 		{ "clean segments", clean, SVG_NONE, "none" },
 	};
 	enum { N = sizeof(parts) / sizeof(parts[0]) };
-	struct chart_part bytes[N];
 	unsigned int i;
 
-	for (i = 0; i < N; i++) {
-		bytes[i] = parts[i];
-		bytes[i].bytes <<= g->block_bits;
-	}
-	svg_begin_inline(s->tool->out, WIDTH, CHART_PARTS_HEIGHT(N),
-			 "What holds the space");
-	chart_parts(s->tool->out, bytes, N, WIDTH);
-	svg_end(s->tool->out);
+	for (i = 0; i < N; i++)
+		parts[i].bytes <<= g->block_bits;
+	chart_parts(svg, "What holds the space", parts, N);
 }
 
-static void put_map(struct space *s)
+static void put_histogram(const struct histogram *h, struct svg *svg)
 {
-	struct picture_labels labels = segmap_labels(&s->volume);
-	struct report *r = &s->tool->report;
-	unsigned int width, height;
-
-	report_begin(r, "map", "Segments");
-	picture_svg_size(s->map, s->cell, &width, &height);
-	svg_begin_inline(r->out, width, MAP_TOP + height,
-			 "Map of the segments");
-	picture_svg(s->map, r->out, s->cell, &labels, 0, MAP_TOP);
-	svg_end(r->out);
-	report_end(r);
-}
-
-static void put_histogram(struct space *s)
-{
-	const struct histogram *h = &s->total.use;
-	struct chart_bar bars[HISTOGRAM_BUCKETS_MAX];
 	struct chart c = {
+		.title = "Segments by how full they are",
 		.x = { "share of its blocks that a cleaner would keep",
 		       CHART_PERCENT, 0, 100 },
 		.y = { "segments in use", CHART_COUNT, 0, 1 },
-		.width = WIDTH,
 		.height = HISTOGRAM_HEIGHT,
 	};
-	struct report *r = &s->tool->report;
 	unsigned int i;
 
-	for (i = 0; i < h->count; i++) {
-		bars[i] = (struct chart_bar){
-			.from = 100.0 * i / h->count,
-			.to = 100.0 * (i + 1) / h->count,
-			.value = (double)h->hits[i],
-		};
-		if (bars[i].value > c.y.max)
-			c.y.max = bars[i].value;
-	}
-	report_begin(r, "histogram", "How full segments are");
-	svg_begin_inline(r->out, WIDTH, HISTOGRAM_HEIGHT,
-			 "Segments by how full they are");
-	chart_bars(r->out, &c, bars, h->count);
-	svg_end(r->out);
-	report_end(r);
+	for (i = 0; i < h->count; i++)
+		if ((double)h->hits[i] > c.y.max)
+			c.y.max = (double)h->hits[i];
+	chart_bars(svg, &c, h->hits, h->count);
 }
 
-static void put_all(struct space *s)
+/* On a page as pictures, and in every form the sums. */
+static void put_all(struct space *s, unsigned int cell)
 {
+	struct picture_labels labels = segmap_labels(&s->volume);
 	struct report *r = &s->tool->report;
+	struct svg svg = { .out = r->out, .page = true };
 	bool drawn = report_is_text(r);
 
 	if (drawn) {
 		report_begin(r, "space", "What holds the space");
 		if (!s->total.without_counts)
-			put_parts(s);
+			put_parts(s, &svg);
 		report_end(r);
-		put_map(s);
-		if (!s->total.without_counts)
-			put_histogram(s);
+		report_begin(r, "map", "Segments");
+		picture_svg(s->map, &svg, "Map of the segments", cell, &labels);
+		report_end(r);
+	}
+	if (drawn && !s->total.without_counts) {
+		report_begin(r, "histogram", "How full segments are");
+		put_histogram(&s->total.use, &svg);
+		report_end(r);
 	}
 	segment_total_report(&s->total, r, s->im->vol->geo.block_size);
 	if (!drawn)
@@ -174,12 +136,12 @@ int report_space_put(struct tool *tool, const struct dump_image *im)
 {
 	struct space s = { .tool = tool, .im = im };
 	uint64_t total = im->vol->geo.nsegments;
-	unsigned int width, height;
+	unsigned int width, height, cell;
 	int err;
 
 	segment_total_init(&s.total);
 	image_describe(im, &s.volume, s.label);
-	s.cell = segmap_svg_size(total, &width, &height);
+	cell = segmap_svg_size(total, &width, &height);
 	err = picture_open(&tool->cx, segmap_kinds, SEGMAP_CLASSES, total,
 			   width, height, &s.map);
 	if (!err)
@@ -188,7 +150,7 @@ int report_space_put(struct tool *tool, const struct dump_image *im)
 	if (!err)
 		err = image_note(s.tool, &s.status, walk_segments(&s));
 	if (!err)
-		put_all(&s);
+		put_all(&s, cell);
 	segment_close(&s.src);
 	picture_close(s.map);
 	return err ? err : s.status;
@@ -234,12 +196,6 @@ struct files {
 	int status;
 };
 
-static void top_fini(struct top *top)
-{
-	while (top->count)
-		free(top->entries[--top->count].path);
-}
-
 /* Adds a copy of E where it is among the first. */
 static int top_add(struct top *top, struct context *cx,
 		   const struct file_entry *e)
@@ -265,27 +221,7 @@ static int top_add(struct top *top, struct context *cx,
 	return 0;
 }
 
-/* Counts the blocks and extents of an inode. */
-static int measure(struct files *f, const struct tree_item *item,
-		   struct file_entry *e)
-{
-	struct context *cx = &f->tool->cx;
-	struct mapwalk walk;
-	struct maprun run;
-	struct file file;
-	int ret = file_init(&file, cx, f->root.vol, item->ino, item->inode);
-
-	if (ret)
-		return ret;
-	ret = mapwalk_open(&walk, cx, &file.map, false, false);
-	while (!ret && (ret = mapwalk_next(&walk, cx, &run)) > 0)
-		ret = context_cancelled(cx);
-	e->blocks = walk.data;
-	e->extents = walk.extents;
-	mapwalk_close(&walk);
-	return ret;
-}
-
+/* Counts the blocks and extents of a file, once whatever its names. */
 static int take_file(struct files *f, const struct tree_item *item)
 {
 	struct context *cx = &f->tool->cx;
@@ -294,13 +230,24 @@ static int take_file(struct files *f, const struct tree_item *item)
 		.len = item->path_len,
 		.size = le64_get(item->inode->i_size),
 	};
+	struct mapwalk walk;
+	struct maprun run;
+	struct file file;
 	int ret = 1;
 
 	if (le16_get(item->inode->i_links_count) > 1)
 		ret = inoset_add(&f->seen, cx, item->ino);
 	if (ret <= 0)
 		return ret;
-	ret = measure(f, item, &e);
+	ret = file_init(&file, cx, f->root.vol, item->ino, item->inode);
+	if (ret)
+		return ret;
+	ret = mapwalk_open(&walk, cx, &file.map, false, false);
+	while (!ret && (ret = mapwalk_next(&walk, cx, &run)) > 0)
+		ret = context_cancelled(cx);
+	e.blocks = walk.data;
+	e.extents = walk.extents;
+	mapwalk_close(&walk);
 	if (ret)
 		return ret;
 	f->count++;
@@ -407,8 +354,10 @@ int report_space_files(struct tool *tool, const struct dump_image *im)
 		ret = walk_files(&f);
 	if (!ret)
 		put_files(&f);
-	top_fini(&f.largest);
-	top_fini(&f.fragmented);
+	while (f.largest.count)
+		free(f.largest.entries[--f.largest.count].path);
+	while (f.fragmented.count)
+		free(f.fragmented.entries[--f.fragmented.count].path);
 	inoset_fini(&f.seen);
 	return ret ? ret : f.status;
 }

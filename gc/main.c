@@ -17,7 +17,6 @@
 #include "gc/move/target.h"
 #include "gc/options.h"
 #include "out/segmap.h"
-#include "out/svg.h"
 #include "vol/liveness.h"
 #include "vol/protection.h"
 #include "vol/sutable.h"
@@ -37,8 +36,6 @@ struct beforeafter {
 	unsigned int cell;	/* pixels */
 	uint64_t protect;	/* seconds */
 };
-
-#define TITLE 24u	/* pixels above a map */
 
 struct cells {
 	struct picture *picture;
@@ -114,19 +111,6 @@ out:
 	return ret;
 }
 
-static void put_picture(const struct beforeafter *b, const struct picture *p,
-			const char *title, unsigned int top)
-{
-	struct picture_labels labels = segmap_labels(&b->volume);
-
-	out_printf(b->file.out,
-		   "<text x=\"%u\" y=\"%u\" class=\"ink\" "
-		   "font-size=\"14\">%s</text>\n",
-		   SVG_MARGIN, top + 12, title);
-	picture_svg(p, b->file.out, b->cell, &labels, SVG_MARGIN,
-		    top + TITLE);
-}
-
 /* Runs the jobs, with a picture of the result if requested. */
 static int run_jobs(struct tool *tool, const struct options *o,
 		    struct dev *dev)
@@ -138,7 +122,9 @@ static int run_jobs(struct tool *tool, const struct options *o,
 	struct context *cx = &tool->cx;
 	struct picture *before, *after = NULL;
 	char title[SEGMAP_TITLE_MAX], subtitle[SEGMAP_TITLE_MAX];
+	struct picture_labels labels;
 	unsigned int width, width2, height, height2;
+	struct svg s;
 	int ret, err;
 
 	if (!o->svg)
@@ -157,15 +143,13 @@ static int run_jobs(struct tool *tool, const struct options *o,
 		/* Cells of both are as large as those of the latter. */
 		picture_svg_size(before, b.cell, &width, &height);
 		picture_svg_size(after, b.cell, &width2, &height2);
-		height += TITLE + SVG_MARGIN;
-		svg_begin(b.file.out,
-			  (width > width2 ? width : width2) + 2 * SVG_MARGIN,
-			  SVG_HEAD + height + TITLE + height2 + SVG_MARGIN,
-			  segmap_title(&b.volume, title),
+		labels = segmap_labels(&b.volume);
+		svg_begin(&s, b.file.out, width > width2 ? width : width2,
+			  height + height2, segmap_title(&b.volume, title),
 			  segmap_subtitle(&b.volume, subtitle));
-		put_picture(&b, before, "Before", SVG_HEAD);
-		put_picture(&b, after, "After", SVG_HEAD + height);
-		svg_end(b.file.out);
+		picture_svg(before, &s, "Before", b.cell, &labels);
+		picture_svg(after, &s, "After", b.cell, &labels);
+		svg_end(&s);
 	}
 	picture_close(before);
 	picture_close(after);

@@ -7,11 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "out/out.h"
+#include "out/svg.h"
 
 /* What the numbers of an axis are. */
 enum chart_unit {
-	CHART_COUNT,	/* 20, 1.5k, 3M: powers of 1000 */
+	CHART_COUNT,	/* 20, 1.5k, 3M: powers of 1000; whole numbers */
+	CHART_NUMBER,	/* the same, with fractions */
 	CHART_BYTES,	/* 16 MiB */
 	CHART_PERCENT,
 	CHART_TIME,	/* seconds since 1970, in UTC */
@@ -27,9 +28,9 @@ struct chart_axis {
 };
 
 struct chart {
-	const char *title;	/* any bytes; NULL: none */
+	const char *title;	/* any bytes */
 	struct chart_axis x, y;
-	unsigned int left, top, width, height;	/* pixels, with all labels */
+	unsigned int height;	/* pixels between both ends of y */
 };
 
 struct chart_point {
@@ -45,23 +46,18 @@ struct chart_series {
 				   that is alone */
 };
 
-struct chart_bar {
-	double from, to;	/* along x */
-	double value;
-};
-
 #define CHART_SERIES_MAX 16
 
-/*
- * Puts a plot of N series into an open SVG document, with a legend where there
- * are two or more.
- */
-void chart_lines(struct out *out, const struct chart *c,
+/* The pixels of a document that a plot of N series takes (see svg_height()). */
+unsigned int chart_height(const struct chart *c, unsigned int n);
+
+/* Puts a plot of N series, with a legend where there are two or more. */
+void chart_lines(struct svg *s, const struct chart *c,
 		 const struct chart_series *series, unsigned int n);
 
-/* The same of N bars, whose numbers are above them. */
-void chart_bars(struct out *out, const struct chart *c,
-		const struct chart_bar *bars, unsigned int n);
+/* The same of N bars of equal width along all of x, with their numbers above. */
+void chart_bars(struct svg *s, const struct chart *c, const uint64_t *values,
+		unsigned int n);
 
 /* A part of a whole. */
 struct chart_part {
@@ -71,12 +67,8 @@ struct chart_part {
 	const char *class;	/* of "out/svg.h", or NULL */
 };
 
-/*
- * Puts one bar of N parts, WIDTH pixels wide, with a line of the legend for
- * each; CHART_PARTS_HEIGHT(n) pixels high.
- */
-void chart_parts(struct out *out, const struct chart_part *parts,
-		 unsigned int n, unsigned int width);
-#define CHART_PARTS_HEIGHT(n) (52u + 20u * (n))
+/* Puts one bar of N parts, with a line of the legend for each. */
+void chart_parts(struct svg *s, const char *title,
+		 const struct chart_part *parts, unsigned int n);
 
 #endif

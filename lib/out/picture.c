@@ -17,6 +17,18 @@
 #include "base/wide.h"
 #include "out/number.h"
 
+#define SCALE_MAX 128
+#define GUTTER 64u		/* pixels for the numbers at the left */
+#define TITLE 26u		/* above the map, in a document */
+#define ABOVE 8u		/* the same in a page, for the first number */
+#define NUMBER_STEP 24u		/* between two numbers, at least */
+#define LEGEND_STEP 20u		/* per line of the legend */
+#define LEGEND_GAP 16u		/* above it */
+#define SWATCH 40u		/* wide */
+#define WIDTH_MIN 600u		/* of a document */
+#define SHADES 10		/* of one kind */
+#define GAPS_MIN 6u		/* pixels of a cell that has lines around it */
+
 struct cell {
 	double sum;			/* of the fractions */
 	uint32_t things;
@@ -32,6 +44,13 @@ struct picture {
 	uint64_t counts[PICTURE_KINDS_MAX];
 	size_t cell_size;
 	unsigned char *memory;
+};
+
+/* What a cell shows. */
+struct look {
+	const struct picture_kind *kind;	/* NULL: nothing was added */
+	double fraction;
+	int shade;		/* 0 ... SHADES: as much of it as can be seen */
 };
 
 int picture_open(struct context *cx, const struct picture_kind *kinds,
@@ -95,41 +114,16 @@ void picture_add(struct picture *p, uint64_t index, unsigned int kind,
 		cell->sum += fraction < 1 ? fraction : 1;
 }
 
-unsigned int picture_kinds(const struct picture *p)
-{
-	return p->count;
-}
-
-const struct picture_kind *picture_kind(const struct picture *p,
-					unsigned int k)
-{
-	return &p->kinds[k];
-}
-
-uint64_t picture_count(const struct picture *p, unsigned int k)
-{
-	return p->counts[k];
-}
-
-uint64_t picture_cells(const struct picture *p)
-{
-	return p->cells;
-}
-
-unsigned int picture_width(const struct picture *p)
-{
-	return p->width;
-}
-
-uint64_t picture_first(const struct picture *p, uint64_t i)
+/* The first of the things of cell I; the next cell's ends them. */
+static unsigned long long first_of(const struct picture *p, uint64_t i)
 {
 	return wide_mul_div(i, p->total, p->cells - 1, p->cells);
 }
 
-struct picture_look picture_look(const struct picture *p, uint64_t i)
+static struct look look_at(const struct picture *p, uint64_t i)
 {
 	const struct cell *cell = cell_at(p, i);
-	struct picture_look look = { .kind = NULL };
+	struct look look = { .shade = SHADES };
 	uint32_t most = 0;
 	unsigned int k;
 
@@ -146,122 +140,101 @@ struct picture_look picture_look(const struct picture *p, uint64_t i)
 			look.kind = &p->kinds[k];
 		}
 	}
+	if (look.kind && !look.kind->flat)
+		look.shade = (int)(look.fraction * SHADES + 0.5);
 	return look;
 }
 
-static char mark_of(const struct picture_look *look)
-{
-	const char *marks;
-	size_t n, i;
-
-	if (!look->kind)
-		return ' ';
-	marks = look->kind->marks;
-	n = strlen(marks);
-	i = (size_t)(look->fraction * (double)n);
-	return marks[i < n ? i : n - 1];
-}
-
-/* The colour of a full one on a terminal. */
-static uint32_t full_colour(const struct picture_kind *kind)
-{
-	return kind->class ? kind->dark : kind->colour;
-}
-
-/* An empty thing keeps a third of its colour, so that its kind is seen. */
-static uint32_t colour_of(const struct picture_look *look)
-{
-	bool flat = look->kind && look->kind->flat;
-	double light = flat ? 1 : (1 + 2 * look->fraction) / 3;
-	uint32_t c = look->kind ? full_colour(look->kind) : 0;
-	uint32_t r = (uint32_t)((c >> 16 & 255) * light);
-	uint32_t g = (uint32_t)((c >> 8 & 255) * light);
-	uint32_t b = (uint32_t)((c & 255) * light);
-
-	return r << 16 | g << 8 | b;
-}
-
-/* The nearest of the 6 x 6 x 6 colours that start at 16 in the palette. */
-static unsigned int palette_of(uint32_t c)
-{
-	unsigned int r = ((c >> 16 & 255) * 5 + 127) / 255;
-	unsigned int g = ((c >> 8 & 255) * 5 + 127) / 255;
-	unsigned int b = ((c & 255) * 5 + 127) / 255;
-
-	return 16 + 36 * r + 6 * g + b;
-}
-
-static void set_background(struct out *out, enum picture_colour colour,
-			   uint32_t c)
-{
-	if (colour == PICTURE_256)
-		out_printf(out, "\033[48;5;%um", palette_of(c));
-	else
-		out_printf(out, "\033[48;2;%u;%u;%um", c >> 16, c >> 8 & 255,
-			   c & 255);
-}
-
-static void put_plain_line(const struct picture *p, struct out *out,
-			   uint64_t from, uint64_t to)
-{
-	for (; from < to; from++) {
-		struct picture_look look = picture_look(p, from);
-
-		out_char(out, mark_of(&look));
-	}
-	out_char(out, '\n');
-}
-
-static void put_colour_line(const struct picture *p, struct out *out,
-			    uint64_t from, uint64_t to,
-			    enum picture_colour colour)
-{
-	uint32_t now = UINT32_MAX;
-
-	for (; from < to; from++) {
-		struct picture_look look = picture_look(p, from);
-		uint32_t c = colour_of(&look);
-
-		if (c != now)
-			set_background(out, colour, c);
-		now = c;
-		out_char(out, ' ');
-	}
-	out_string(out, "\033[0m\n");
-}
-
-char *picture_scale(const struct picture *p,
-		    const struct picture_labels *labels,
-		    char buf[PICTURE_SCALE_MAX])
+/* "one cell: 1 segment (8 MiB)" */
+static char *scale_of(const struct picture *p,
+		      const struct picture_labels *labels, char buf[SCALE_MAX])
 {
 	double things = p->cells ? (double)p->total / (double)p->cells : 1;
 	char size[SIZE_TEXT_MAX];
-	int n = snprintf(buf, PICTURE_SCALE_MAX, "one cell: %.4g %s%s", things,
+	int n = snprintf(buf, SCALE_MAX, "one cell: %.4g %s%s", things,
 			 labels->thing, things > 1 ? "s" : "");
 
 	size_format((uint64_t)(things * (double)labels->bytes), size);
-	if (labels->bytes && n < PICTURE_SCALE_MAX)
-		snprintf(buf + n, (size_t)(PICTURE_SCALE_MAX - n), " (%s)",
-			 size);
+	if (labels->bytes && n < SCALE_MAX)
+		snprintf(buf + n, (size_t)(SCALE_MAX - n), " (%s)", size);
 	return buf;
 }
 
-/* The mark or colour of each kind there is, and how many things are so. */
-static void put_legend(const struct picture *p, struct out *out,
-		       enum picture_colour colour)
+/*
+ * The background of a terminal for LIGHT, 0 ... 1, of KIND (NULL: none), unless it
+ * is the LAST one: in 24 bits, or as the nearest of the 6 x 6 x 6 colours from 16
+ * on in the palette.
+ */
+static void put_background(struct out *out, enum picture_colour colour,
+			   const struct picture_kind *kind, double light,
+			   uint32_t *last)
 {
-	unsigned int k;
+	uint32_t c = !kind ? 0 : kind->class ? kind->dark : kind->colour, rgb[3];
+	unsigned int i;
 
+	for (i = 0; i < 3; i++)
+		rgb[i] = (uint32_t)((c >> (16 - 8 * i) & 255) * light);
+	c = rgb[0] << 16 | rgb[1] << 8 | rgb[2];
+	if (c == *last)
+		return;
+	*last = c;
+	if (colour == PICTURE_TRUECOLOR) {
+		out_printf(out, "\033[48;2;%u;%u;%um", rgb[0], rgb[1], rgb[2]);
+		return;
+	}
+	for (i = 0; i < 3; i++)
+		rgb[i] = (rgb[i] * 5 + 127) / 255;
+	out_printf(out, "\033[48;5;%um", 16 + 36 * rgb[0] + 6 * rgb[1] + rgb[2]);
+}
+
+void picture_text(const struct picture *p, struct out *out,
+		  const struct picture_labels *labels,
+		  enum picture_colour colour)
+{
+	int digits = (int)number_digits(p->total);
+	bool plain = colour == PICTURE_PLAIN;
+	uint32_t last = UINT32_MAX;
+	char scale[SCALE_MAX];
+	unsigned int k;
+	uint64_t i;
+
+	for (i = 0; i < p->cells; i++) {
+		struct look look = look_at(p, i);
+
+		if (i % p->width == 0) {
+			out_printf(out, "%*llu ", digits, first_of(p, i));
+			last = UINT32_MAX;
+		}
+		if (plain && look.kind) {
+			size_t n = strlen(look.kind->marks);
+			size_t mark = (size_t)(look.fraction * (double)n);
+
+			out_char(out, look.kind->marks[mark < n ? mark : n - 1]);
+		} else {
+			/* An empty thing keeps a third of its colour. */
+			if (!plain)
+				put_background(out, colour, look.kind,
+					       look.kind && look.kind->flat ? 1 :
+					       (1 + 2 * look.fraction) / 3,
+					       &last);
+			out_char(out, ' ');
+		}
+		if (i + 1 == p->cells || (i + 1) % p->width == 0)
+			out_string(out, plain ? "\n" : "\033[0m\n");
+	}
+	out_printf(out, "\n%s\n", scale_of(p, labels, scale));
+	/* The mark or colour of each kind there is, and how many are so. */
 	for (k = 0; k < p->count; k++) {
 		const struct picture_kind *kind = &p->kinds[k];
 
 		if (!p->counts[k])
 			continue;
-		if (colour == PICTURE_PLAIN) {
+		if (plain) {
 			out_printf(out, "%10s", kind->marks);
 		} else {
 			out_repeat(out, ' ', 8);
-			set_background(out, colour, full_colour(kind));
+			last = UINT32_MAX;
+			put_background(out, colour, kind, 1, &last);
 			out_string(out, "  \033[0m");
 		}
 		out_printf(out, "  %-28s %llu\n", kind->name,
@@ -269,23 +242,158 @@ static void put_legend(const struct picture *p, struct out *out,
 	}
 }
 
-void picture_text(const struct picture *p, struct out *out,
-		  const struct picture_labels *labels,
-		  enum picture_colour colour)
+/*
+ * Puts a rectangle without its end.  How full it is becomes its opacity, so that it
+ * fades into the page, light or dark; the empty one is faint.
+ */
+static void put_rect(struct out *out, uint64_t x, uint64_t y, uint64_t width,
+		     unsigned int height, const struct picture_kind *kind,
+		     int shade)
 {
-	char scale[PICTURE_SCALE_MAX];
-	int digits = (int)number_digits(p->total);
+	out_printf(out, "<rect x=\"%llu\" y=\"%llu\" width=\"%llu\" height=\"%u\" "
+		   "fill=\"#%06x\"", (unsigned long long)x,
+		   (unsigned long long)y, (unsigned long long)width, height,
+		   kind->colour);
+	if (kind->class)
+		out_printf(out, " class=\"%s\"", kind->class);
+	if (shade < SHADES)
+		out_printf(out, " fill-opacity=\"%.2f\"",
+			   0.15 + 0.85 * shade / SHADES);
+}
+
+/*
+ * Neighbours that look the same are one rectangle with one tooltip: "segments
+ * 12-14: partly live, 40 % to keep".
+ */
+static void put_cells(const struct picture *p, struct out *out,
+		      const struct picture_labels *labels)
+{
+	unsigned long long first, last;
+	struct look look, next;
 	uint64_t from, to;
+	double sum;
 
 	for (from = 0; from < p->cells; from = to) {
-		to = from + p->width < p->cells ? from + p->width : p->cells;
-		out_printf(out, "%*llu ", digits,
-			   (unsigned long long)picture_first(p, from));
-		if (colour == PICTURE_PLAIN)
-			put_plain_line(p, out, from, to);
-		else
-			put_colour_line(p, out, from, to, colour);
+		look = next = look_at(p, from);
+		sum = 0;
+		for (to = from; next.kind == look.kind &&
+				next.shade == look.shade;) {
+			sum += next.fraction;
+			if (++to == p->cells || to % p->width == 0)
+				break;
+			next = look_at(p, to);
+		}
+		if (!look.kind)
+			continue;
+		first = first_of(p, from);
+		last = first_of(p, to) - 1;
+		put_rect(out, from % p->width, from / p->width, to - from, 1,
+			 look.kind, look.shade);
+		out_printf(out, "><title>%s%s %llu", labels->thing,
+			   last > first ? "s" : "", first);
+		if (last > first)
+			out_printf(out, "\xe2\x80\x93%llu", last);
+		out_printf(out, ": %s", look.kind->name);
+		if (!look.kind->flat)
+			out_printf(out, ", %.0f %% %s",
+				   100 * sum / (double)(to - from),
+				   labels->share);
+		out_string(out, "</title></rect>\n");
 	}
-	out_printf(out, "\n%s\n", picture_scale(p, labels, scale));
-	put_legend(p, out, colour);
+}
+
+static struct svg_box box_of(const struct picture *p, unsigned int cell,
+			     bool page)
+{
+	unsigned int lines = (unsigned int)((p->cells + p->width - 1) / p->width);
+	unsigned int width = GUTTER + p->width * cell, legend = 0, k;
+
+	for (k = 0; k < p->count; k++)
+		legend += p->counts[k] != 0;
+	return (struct svg_box){
+		.left = GUTTER, .height = lines * cell,
+		.top = page ? ABOVE : TITLE,
+		.right = !page && width < WIDTH_MIN ? WIDTH_MIN - width : 0,
+		.bottom = LEGEND_GAP + LEGEND_STEP *
+			  (1 + (page ? legend : (legend + 1) / 2)),
+	};
+}
+
+void picture_svg_size(const struct picture *p, unsigned int cell,
+		      unsigned int *width, unsigned int *height)
+{
+	struct svg_box box = box_of(p, cell, false);
+
+	*width = GUTTER + p->width * cell + box.right;
+	*height = svg_height(&box);
+}
+
+/* In a document the legend has two columns. */
+static void put_legend(const struct picture *p, struct svg *s, unsigned int y)
+{
+	unsigned int k, n = 0, i, parts;
+	char text[128];
+
+	for (k = 0; k < p->count; k++) {
+		const struct picture_kind *kind = &p->kinds[k];
+		double x = !s->page && n % 2 ? 50 : 0;
+		unsigned int line = y + (s->page ? n : n / 2) * LEGEND_STEP;
+
+		if (!p->counts[k])
+			continue;
+		n++;
+		svg_at(s, x, line);
+		parts = kind->flat ? 1 : 5;
+		for (i = 0; i < parts; i++) {
+			put_rect(s->out, i * SWATCH / parts, 0, SWATCH / parts,
+				 12, kind, kind->flat ? SHADES :
+				 (int)(SHADES * i / (parts - 1)));
+			out_string(s->out, "/>");
+		}
+		out_string(s->out, "</svg>\n");
+		snprintf(text, sizeof(text), "%s: %llu", kind->name,
+			 (unsigned long long)p->counts[k]);
+		svg_text(s, x, SWATCH + 8, line + 10, SVG_START, "ink", text);
+	}
+}
+
+void picture_svg(const struct picture *p, struct svg *s, const char *title,
+		 unsigned int cell, const struct picture_labels *labels)
+{
+	struct svg_box box = box_of(p, cell, s->page);
+	unsigned int lines = box.height / cell, at;
+	unsigned int step = (NUMBER_STEP + cell - 1) / cell;
+	char text[SCALE_MAX];
+
+	if (!s->page)
+		box.right = s->width - GUTTER - p->width * cell;
+	svg_panel(s, title, &box);
+	/* One unit is one cell, however wide that is. */
+	out_printf(s->out, "<svg width=\"100%%\" height=\"%u\" viewBox=\"0 0 %u "
+		   "%u\" preserveAspectRatio=\"none\" "
+		   "shape-rendering=\"crispEdges\" overflow=\"visible\">\n",
+		   box.height, p->width, lines);
+	put_cells(p, s->out, labels);
+	if (cell >= GAPS_MIN) {
+		out_printf(s->out, "<path class=\"gap\" stroke=\"#ffffff\" "
+			   "stroke-width=\"%.3f\" pointer-events=\"none\" "
+			   "d=\"", 1.0 / cell);
+		for (at = 0; at <= p->width; at++)
+			out_printf(s->out, "M%u 0v%u", at, lines);
+		for (at = 0; at <= lines; at++)
+			out_printf(s->out, "M0 %uh%u", at, p->width);
+		out_string(s->out, "\"/>\n");
+	}
+	out_string(s->out, "</svg>\n");
+	/* The number of the first thing, beside every few lines. */
+	for (at = 0; at < lines; at += step) {
+		snprintf(text, sizeof(text), "%llu",
+			 first_of(p, (uint64_t)at * p->width));
+		svg_text(s, 0, -8, at * cell + cell / 2.0 + 4, SVG_END, "dim",
+			 text);
+	}
+	svg_text(s, 0, 0, box.height + LEGEND_GAP + 10, SVG_START, "dim",
+		 scale_of(p, labels, text));
+	put_legend(p, s, box.height + LEGEND_GAP + LEGEND_STEP);
+	svg_panel_end(s);
 }

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "out/out.h"
+#include "out/svg.h"
 
 struct picture_kind {
 	const char *name;	/* in the legend; no markup characters */
@@ -32,12 +32,6 @@ struct picture_labels {
 	const char *thing;	/* in the singular, the plural has an s */
 	uint64_t bytes;		/* of one, for the scale; 0: unknown */
 	const char *share;	/* what a fraction is of, as "live" */
-};
-
-/* What a cell shows. */
-struct picture_look {
-	const struct picture_kind *kind;	/* NULL: nothing was added */
-	double fraction;
 };
 
 enum picture_colour {
@@ -65,27 +59,6 @@ void picture_close(struct picture *p);	/* NULL is accepted */
 void picture_add(struct picture *p, uint64_t index, unsigned int kind,
 		 double fraction);
 
-/* How many kinds there are, the K-th of them, and how many things are so. */
-unsigned int picture_kinds(const struct picture *p);
-const struct picture_kind *picture_kind(const struct picture *p,
-					unsigned int k);
-uint64_t picture_count(const struct picture *p, unsigned int k);
-
-/*
- * Cells in use, cells on a line, and what cell I shows; it stands for the
- * things from picture_first(p, I) up to those of the next cell.
- */
-uint64_t picture_cells(const struct picture *p);
-unsigned int picture_width(const struct picture *p);
-struct picture_look picture_look(const struct picture *p, uint64_t i);
-uint64_t picture_first(const struct picture *p, uint64_t i);
-
-/* Writes "one cell: 1 segment (8 MiB)" and returns BUF. */
-#define PICTURE_SCALE_MAX 128
-char *picture_scale(const struct picture *p,
-		    const struct picture_labels *labels,
-		    char buf[PICTURE_SCALE_MAX]);
-
 /*
  * Puts the map for a terminal, with the number of the first thing in front of
  * each line, and a legend below.
@@ -94,17 +67,19 @@ void picture_text(const struct picture *p, struct out *out,
 		  const struct picture_labels *labels,
 		  enum picture_colour colour);
 
-/* The pixels that the drawing below takes, legend included. */
+/*
+ * The pixels of a document that the drawing below takes (see svg_begin()), with
+ * CELL pixels for a cell.
+ */
 void picture_svg_size(const struct picture *p, unsigned int cell,
 		      unsigned int *width, unsigned int *height);
 
 /*
- * Puts the map into an open SVG document, at X and Y, with CELL pixels per
- * cell: numbers at the left, what a cell is under the pointer, a legend and
- * the scale below.
+ * Puts the map as a panel: numbers at the left, what a cell is under the pointer,
+ * a legend and the scale below.  Cells are CELL pixels high, and in a document as
+ * wide.
  */
-void picture_svg(const struct picture *p, struct out *out, unsigned int cell,
-		 const struct picture_labels *labels, unsigned int x,
-		 unsigned int y);
+void picture_svg(const struct picture *p, struct svg *s, const char *title,
+		 unsigned int cell, const struct picture_labels *labels);
 
 #endif

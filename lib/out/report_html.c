@@ -2,14 +2,12 @@
 /*
  * Reports as HTML.
  *
- * Everything that comes from a volume passes through "out/markup.h".  The page
  * forbids itself scripts and requests, so that a mistake there would still do
  * no harm.  Wide tables scroll inside of their own box, never the page.
  */
 #include "out/report_html.h"
 
 #include "base/size.h"
-#include "out/markup.h"
 #include "out/svg.h"
 
 #define HEADING_LAST 6u
@@ -45,8 +43,10 @@ static void put_style(struct out *out)
 		   ".n{text-align:right;white-space:nowrap;"
 		   "font-variant-numeric:tabular-nums}"
 		   ".t{white-space:nowrap}\n"
-		   "svg{display:block;max-width:100%;height:auto;"
-		   "margin:8px 0}\n");
+		   ".panel{display:block;box-sizing:border-box;width:100%;"
+		   "margin:8px 0;overflow:visible;font-size:12px}\n"
+		   "@media(max-width:600px){.odd{display:none}"
+		   "main{padding:16px 12px}}\n");
 	svg_style(out);
 }
 
@@ -62,13 +62,13 @@ void report_html_open(struct out *out, const char *title,
 		   "<meta name=\"viewport\" "
 		   "content=\"width=device-width, initial-scale=1\">\n"
 		   "<title>");
-	markup_string(out, title);
+	svg_string(out, title);
 	out_string(out, "</title>\n<style>\n");
 	put_style(out);
 	out_string(out, "</style>\n</head>\n<body>\n<main>\n<h1>");
-	markup_string(out, title);
+	svg_string(out, title);
 	out_string(out, "</h1>\n<p class=\"note\">");
-	markup_string(out, subtitle);
+	svg_string(out, subtitle);
 	out_string(out, "</p>\n");
 }
 
@@ -96,7 +96,7 @@ void report_html_begin(struct report *r, const char *title)
 	if (level > HEADING_LAST)
 		level = HEADING_LAST;
 	out_printf(r->out, "<h%u>", level);
-	markup_string(r->out, title);
+	svg_string(r->out, title);
 	out_printf(r->out, "</h%u>\n", level);
 }
 
@@ -121,7 +121,7 @@ static void put_value(struct out *out, enum value_kind kind,
 	if (!v->present)
 		out_string(out, "\xe2\x80\x93");
 	else if (kind == VALUE_STRING || kind == VALUE_PLAIN)
-		markup_bytes(out, v->bytes, v->len);
+		svg_escape(out, v->bytes, v->len);
 	else if (kind == VALUE_SIZE)
 		put_size(out, v->number);
 	else
@@ -136,7 +136,7 @@ void report_html_value(struct report *r, enum value_kind kind,
 		out_string(r->out, "<table><tbody>\n");
 	r->grid = true;
 	out_string(r->out, "<tr><th scope=\"row\">");
-	markup_string(r->out, label);
+	svg_string(r->out, label);
 	out_string(r->out, "</th><td>");
 	put_value(r->out, kind, flags, v);
 	out_string(r->out, "</td></tr>\n");
@@ -146,7 +146,7 @@ void report_html_text(struct report *r, const char *class, const char *text)
 {
 	report_html_break(r);
 	out_printf(r->out, "<p class=\"%s\">", class);
-	markup_string(r->out, text);
+	svg_string(r->out, text);
 	out_string(r->out, "</p>\n");
 }
 
@@ -183,7 +183,7 @@ void report_html_table(struct report *r, const struct column *columns,
 			continue;
 		out_printf(r->out, "<th scope=\"col\"%s>",
 			   class_of(columns[i].kind));
-		markup_string(r->out, columns[i].head);
+		svg_string(r->out, columns[i].head);
 		out_string(r->out, "</th>");
 	}
 	out_string(r->out, "</tr></thead><tbody>\n");

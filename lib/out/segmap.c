@@ -11,7 +11,6 @@
 #include <stdio.h>
 
 #include "base/size.h"
-#include "out/svg.h"
 
 #define FULL_PERCENT 90
 #define FEW_COLUMNS 32u		/* in an SVG, where there are few segments */
@@ -72,16 +71,12 @@ void segmap_add(struct picture *p, uint64_t segnum,
 		    (double)s->kept / (double)s->blocks);
 }
 
-static const char *label_of(const struct segmap_volume *v)
-{
-	return v->label && *v->label ? v->label : "NILFS2 volume";
-}
-
 char *segmap_title(const struct segmap_volume *v, char buf[SEGMAP_TITLE_MAX])
 {
 	char size[SIZE_TEXT_MAX];
 
-	snprintf(buf, SEGMAP_TITLE_MAX, "%.400s, %s", label_of(v),
+	snprintf(buf, SEGMAP_TITLE_MAX, "%.400s, %s",
+		 v->label && *v->label ? v->label : "NILFS2 volume",
 		 size_format(v->device_bytes, size));
 	return buf;
 }
@@ -114,12 +109,13 @@ void segmap_svg(const struct picture *p, struct out *out, unsigned int cell,
 	char title[SEGMAP_TITLE_MAX], subtitle[SEGMAP_TITLE_MAX];
 	struct picture_labels labels = segmap_labels(v);
 	unsigned int width, height;
+	struct svg s;
 
 	picture_svg_size(p, cell, &width, &height);
-	svg_begin(out, width + 2 * SVG_MARGIN, height + SVG_HEAD + SVG_MARGIN,
-		  segmap_title(v, title), segmap_subtitle(v, subtitle));
-	picture_svg(p, out, cell, &labels, SVG_MARGIN, SVG_HEAD);
-	svg_end(out);
+	svg_begin(&s, out, width, height, segmap_title(v, title),
+		  segmap_subtitle(v, subtitle));
+	picture_svg(p, &s, NULL, cell, &labels);
+	svg_end(&s);
 }
 
 unsigned int segmap_svg_size(uint64_t total, unsigned int *width,

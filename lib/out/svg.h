@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SVG documents: head, colours of a light and of a dark page, text.
+ * What pictures are put into: an SVG document, or a page of HTML.
+ *
+ * A picture is a panel: a rectangle with margins around it.  Along x its contents
+ * are at percentages, along y at pixels.  So text keeps its size in a narrow
+ * window, and what is drawn becomes narrower.
  *
  * Colours with a meaning are those of Okabe and Ito, which people with any
  * kind of colour vision can distinguish; vermilion and green are never used
@@ -8,14 +12,17 @@
  *
  *	page	background
  *	ink	text, axes, and what is to stand out most
- *	dim	smaller text
+ *	dim	smaller text; with "odd" not in a narrow window
  *	grid	lines behind a plot (stroke)
+ *	axis	lines of axes (stroke)
  *	gap	lines between cells (stroke)
  *	none	a cell with nothing in it
  */
 #ifndef NILFS2_OUT_SVG_H
 #define NILFS2_OUT_SVG_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "out/out.h"
@@ -33,30 +40,62 @@ enum {
 	SVG_INK_DARK = 0xf0f3f6,
 };
 
-#define SVG_MARGIN 20u		/* pixels around everything */
-#define SVG_HEAD 62u		/* pixels from the top to below the title */
-#define SVG_WIDTH_MIN 640u	/* of a document */
+#define SVG_PAGE_WIDTH 880u	/* pixels of a panel in a wide window */
+
+/* A document, or of all zero but OUT and PAGE a page of HTML. */
+struct svg {
+	struct out *out;
+	bool page;		/* its style sheet has svg_style() */
+	unsigned int width, y;	/* of a document: of its panels, of the next */
+};
+
+/* The pixels of a panel: its margins, and the height of what is inside them. */
+struct svg_box {
+	unsigned int left, right, top, bottom, height;
+};
 
 /*
- * Begins a document of WIDTH x HEIGHT pixels, with TITLE and SUBTITLE (any
- * bytes; NULL: none) in its SVG_HEAD upper pixels.  svg_end() ends it.
+ * Puts LEN bytes of any kind as text of an element or of an attribute in
+ * quotes.  Bytes that are unsafe to show are escaped as "base/text.h" says, the
+ * characters of markup as entities.
  */
-void svg_begin(struct out *out, unsigned int width, unsigned int height,
-	       const char *title, const char *subtitle);
-void svg_end(struct out *out);
+void svg_escape(struct out *out, const void *bytes, size_t len);
+void svg_string(struct out *out, const char *s);
 
-/* Begins an SVG element inside of HTML that has the style below. */
-void svg_begin_inline(struct out *out, unsigned int width,
-		      unsigned int height, const char *title);
+/*
+ * Begins a document for panels that are WIDTH pixels wide, and as high as the sum
+ * HEIGHT of svg_height(), with TITLE and SUBTITLE (any bytes) above them; both are
+ * cut where they are too long.
+ */
+void svg_begin(struct svg *s, struct out *out, unsigned int width,
+	       unsigned int height, const char *title, const char *subtitle);
+void svg_end(struct svg *s);
 
 /* The rules of the classes above, for light and dark, without an element. */
 void svg_style(struct out *out);
 
-/* Where text stands, from its x. */
+/* The pixels of a panel in a document, with the room below it. */
+unsigned int svg_height(const struct svg_box *box);
+
+/*
+ * Begins a panel, below the one before; until its end 0 is the upper left corner
+ * inside of the margins, and 100 % the right one.  TITLE (any bytes; NULL: none)
+ * is in the first 20 pixels of the upper margin; a page has it above already.
+ */
+void svg_panel(struct svg *s, const char *title, const struct svg_box *box);
+void svg_panel_end(struct svg *s);
+
+/*
+ * Begins something at X percent and Y pixels; in it coordinates are pixels from
+ * there.  "</svg>" ends it.
+ */
+void svg_at(struct svg *s, double x, double y);
+
+/* Where text is, from its x. */
 enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END };
 
-/* Puts TEXT (any bytes) with its base line at Y, in CLASS. */
-void svg_text(struct out *out, double x, double y, enum svg_anchor anchor,
-	      const char *class, const char *text);
+/* Puts TEXT (any bytes) at X percent and DX pixels, its base line at Y. */
+void svg_text(struct svg *s, double x, int dx, double y,
+	      enum svg_anchor anchor, const char *class, const char *text);
 
 #endif

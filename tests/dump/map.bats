@@ -89,9 +89,9 @@ characters_match() {
 			sort -n >drawn
 		diff counts drawn
 		same "$(gojq -s add counts)" "$(awk '
-			match($0, /width="[0-9]*" height="24" /) {
+			match($0, /width="[0-9]*" height="1" /) {
 				split($0, part, "\"")
-				cells += part[6] / 24
+				cells += part[6]
 			}
 			END { print cells }' map.svg)"
 	done

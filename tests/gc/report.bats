@@ -134,12 +134,12 @@ is_in_logs() {
 		"$(gojq '.policies[0].bytes_freed' all)" ]
 }
 
-# cells: in an SVG, how many there are of each look; cells of 24 pixels.
+# cells: in an SVG, how many there are of each look; one is a unit.
 cells() {
 	awk '
-		match($0, /height="24" fill="[^>]*>/) {
+		match($0, /height="1" fill="[^>]*>/) {
 			split($0, part, "\"")
-			cells[substr($0, RSTART, RLENGTH)] += part[6] / 24
+			cells[substr($0, RSTART, RLENGTH)] += part[6]
 		}
 		END { for (c in cells) print c, cells[c] }' | sort
 }

@@ -120,6 +120,7 @@ static void has(const char *text, const char *part, const char *name)
 static void test_svg(void)
 {
 	struct picture *p = open_picture(4, 2, 2);
+	struct svg s = { .page = true };
 	struct out *out;
 	const char *text;
 	unsigned int i;
@@ -130,13 +131,15 @@ static void test_svg(void)
 		picture_add(p, i, LIVE, 0.5);
 	picture_add(p, 2, INK, 1);
 	picture_add(p, 3, BAD, 1);
-	picture_svg(p, out, 10, &labels, 7, 8);
+	s.out = out;
+	picture_svg(p, &s, "A <map>", 10, &labels);
 	text = out_memory(out, NULL);
-	has(text, "<rect x=\"0\" y=\"0\" width=\"20\" height=\"10\" "
+	has(text, " aria-label=\"A &lt;map&gt;\">", "a page has its name");
+	has(text, "<rect x=\"0\" y=\"0\" width=\"2\" height=\"1\" "
 		  "fill=\"#00ff00\" fill-opacity=\"0.57\"><title>things "
 		  "0\xe2\x80\x93""1: live, 50 % live</title></rect>",
 	    "equal neighbours are one rectangle; opacity is how full");
-	has(text, "<rect x=\"10\" y=\"10\" width=\"10\" height=\"10\" "
+	has(text, "<rect x=\"1\" y=\"1\" width=\"1\" height=\"1\" "
 		  "fill=\"#ff0000\"><title>thing 3: bad</title></rect>",
 	    "the second line is under the first");
 	has(text, "fill=\"#000000\" class=\"ink\"",
@@ -152,6 +155,7 @@ static void test_svg(void)
 static void test_numbers(void)
 {
 	struct picture *p = open_picture(8, 2, 4);
+	struct svg s = { .page = true };
 	const char *text, *at, *y;
 	struct out *out;
 	unsigned int line, wrong = 0;
@@ -160,7 +164,8 @@ static void test_numbers(void)
 
 	if (out_open_memory(&cx, &out))
 		exit(99);
-	picture_svg(p, out, 30, &labels, 7, 8);
+	s.out = out;
+	picture_svg(p, &s, "map", 30, &labels);
 	text = out_memory(out, NULL);
 	for (line = 0; line < 4; line++) {
 		snprintf(number, sizeof(number),
@@ -181,10 +186,11 @@ static void test_hostile(void)
 {
 	struct out *out;
 	const char *text;
+	struct svg s;
 
 	if (out_open_memory(&cx, &out))
 		exit(99);
-	svg_begin(out, 640, 100, "</title><script>\x1b\xff&\"", "'");
+	svg_begin(&s, out, 600, 100, "</title><script>\x1b\xff&\"", "'");
 	text = out_memory(out, NULL);
 	has(text, "<title>&lt;/title&gt;&lt;script&gt;\\x1b\\xff&amp;&quot;"
 		  "</title>", "a label cannot leave its element");

@@ -22,14 +22,11 @@
 #include "base/sort.h"
 #include "cli/outfile.h"
 #include "out/chart.h"
-#include "out/svg.h"
 
 #define COLUMNS 96u
 #define LINES 48u
 #define CELL 8u
-#define PLOT 260u		/* pixels high */
-#define MAP_TITLE 26u
-#define WIDTH (COLUMNS * CELL + 64u)	/* numbers of the map's lines */
+#define PLOT 180u		/* pixels high */
 #define WINDOW 16		/* samples that a point is the mean of */
 #define WAF_MAX 100.0		/* more is cut off */
 
@@ -79,8 +76,9 @@ void simsvg_free(struct simsvg_run *s)
  * One of the curves, for all runs: of clean segments, or the AMPLIFICATION of
  * each WINDOW of samples.
  */
-static int put_plot(struct out *out, struct context *cx, struct chart *chart,
-		    bool amplification, const struct simsvg_run *runs, size_t n)
+static int put_plot(struct svg *svg, struct context *cx, struct chart chart,
+		    bool amplification, const struct simsvg_run *runs,
+		    unsigned int n)
 {
 	static const struct simrun_sample zero;
 	struct chart_series series[CHART_SERIES_MAX];
@@ -89,7 +87,6 @@ static int put_plot(struct out *out, struct context *cx, struct chart *chart,
 	size_t total = 0, at = 0, r, i;
 	double y, user;
 
-	n = n < CHART_SERIES_MAX ? n : CHART_SERIES_MAX;
 	for (r = 0; r < n; r++)
 		total += runs[r].nsamples;
 	points = calloc(total + 1, sizeof(*points));
@@ -114,76 +111,61 @@ static int put_plot(struct out *out, struct context *cx, struct chart *chart,
 				y = WAF_MAX;
 			points[at] = (struct chart_point){ (double)to->user,
 							   y };
-			chart->x.max = fmax(chart->x.max, points[at].x);
-			chart->y.max = fmax(chart->y.max, y);
+			chart.x.max = fmax(chart.x.max, points[at].x);
+			chart.y.max = fmax(chart.y.max, y);
 		}
 	}
-	chart_lines(out, chart, series, (unsigned int)n);
+	chart_lines(svg, &chart, series, n);
 	free(points);
 	return 0;
-}
-
-/* The segments of each run, below TOP; returns where they end. */
-static unsigned int put_maps(struct out *out, const struct simsvg_run *runs,
-			     size_t n, unsigned int top)
-{
-	const struct picture_labels labels = { "segment", 0, "needed" };
-	unsigned int width, height;
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		char title[128];
-
-		snprintf(title, sizeof(title), "Segments at the end: %s",
-			 runs[i].policy);
-		picture_svg_size(runs[i].map, CELL, &width, &height);
-		if (out) {
-			svg_text(out, SVG_MARGIN, top + 14, SVG_START, "ink",
-				 title);
-			picture_svg(runs[i].map, out, CELL, &labels,
-				    SVG_MARGIN, top + MAP_TITLE);
-		}
-		top += MAP_TITLE + height + SVG_MARGIN;
-	}
-	return top;
 }
 
 int simsvg_write(struct context *cx, const char *path,
 		 const struct output_how *how, const struct simsvg_run *runs,
 		 size_t n)
 {
-	struct chart clean = {
+	const struct chart clean = {
 		.title = "Clean segments",
 		.x = { "blocks written by the user", CHART_COUNT },
 		.y = { "share of all segments", CHART_PERCENT },
-		.left = SVG_MARGIN, .top = SVG_HEAD,
-		.width = WIDTH, .height = PLOT,
+		.height = PLOT,
 	};
-	struct chart waf = {
+	const struct chart waf = {
 		.title = "Write amplification",
 		.x = { "blocks written by the user", CHART_COUNT },
-		.y = { "blocks written per block of the user", CHART_COUNT },
-		.left = SVG_MARGIN, .top = SVG_HEAD + PLOT + 20,
-		.width = WIDTH, .height = PLOT,
+		.y = { "blocks written per block of the user", CHART_NUMBER },
+		.height = PLOT,
 	};
-	unsigned int top = SVG_HEAD + 2 * PLOT + 40;
-	char subtitle[128];
+	const struct picture_labels labels = { "segment", 0, "needed" };
+	unsigned int plotted = (unsigned int)(n < CHART_SERIES_MAX ?
+					      n : CHART_SERIES_MAX);
+	unsigned int width, height, all = 2 * chart_height(&clean, plotted);
+	char text[128];
 	struct outfile file;
+	struct svg svg;
+	size_t i;
 	int ret = outfile_open(&file, cx, path, how);
 
 	if (ret)
 		return ret;
-	snprintf(subtitle, sizeof(subtitle), "%u segments of %u blocks",
+	for (i = 0; i < n; i++) {
+		picture_svg_size(runs[i].map, CELL, &width, &height);
+		all += height;
+	}
+	snprintf(text, sizeof(text), "%u segments of %u blocks",
 		 runs->nsegments, runs->blocks);
-	svg_begin(file.out, WIDTH + 2 * SVG_MARGIN,
-		  put_maps(NULL, runs, n, top),
+	svg_begin(&svg, file.out, width, all,
 		  n > 1 ? "Simulated cleaning by policy" :
-			  "Simulated cleaning", subtitle);
-	ret = put_plot(file.out, cx, &clean, false, runs, n);
+			  "Simulated cleaning", text);
+	ret = put_plot(&svg, cx, clean, false, runs, plotted);
 	if (!ret)
-		ret = put_plot(file.out, cx, &waf, true, runs, n);
-	put_maps(file.out, runs, n, top);
-	svg_end(file.out);
+		ret = put_plot(&svg, cx, waf, true, runs, plotted);
+	for (i = 0; i < n; i++) {
+		snprintf(text, sizeof(text), "Segments at the end: %s",
+			 runs[i].policy);
+		picture_svg(runs[i].map, &svg, text, CELL, &labels);
+	}
+	svg_end(&svg);
 	return outfile_close(&file, cx, ret);
 }
 
@@ -192,8 +174,7 @@ int simsvg_write(struct context *cx, const char *path,
  */
 
 #define PLOT_WIDTH 880u	/* pixels */
-#define PLOT_HEIGHT 340u	/* of a plot, and the room below it */
-#define GAP 24u
+#define PLOT_HEIGHT 240u
 #define TEXT 256u
 #define SPREAD 0.7	/* of the room of a word, that its marks take */
 
@@ -343,9 +324,8 @@ static void title_of(const struct sweep *s, struct context *cx, size_t other,
 }
 
 /* Number PART of combination OTHER: so many policies. */
-static int put_sweep_plot(const struct sweep *s, struct out *out,
-			  struct context *cx, size_t other, size_t part,
-			  unsigned int top)
+static int put_sweep_plot(const struct sweep *s, struct svg *svg,
+			  struct context *cx, size_t other, size_t part)
 {
 	size_t first = part * CHART_SERIES_MAX, of = series_of(s), i, k, count;
 	size_t items = items_of(s), n = of - first;
@@ -383,8 +363,7 @@ static int put_sweep_plot(const struct sweep *s, struct out *out,
 	}
 	title_of(s, cx, other, title);
 	chart.title = title;
-	chart.top = top;
-	chart_lines(out, &chart, series, (unsigned int)n);
+	chart_lines(svg, &chart, series, (unsigned int)n);
 	free(points);
 	return 0;
 }
@@ -404,11 +383,14 @@ static void set_axes(struct sweep *s, char label[TEXT])
 		label[i] = (char)tolower((unsigned char)label[i]);
 	*c = (struct chart){
 		.x = { .label = label },
-		.y = { .label = "blocks written per block of the user" },
-		.left = SVG_MARGIN, .width = PLOT_WIDTH, .height = PLOT_HEIGHT,
+		.y = { .label = "blocks written per block of the user",
+		       .unit = CHART_NUMBER },
+		.height = PLOT_HEIGHT,
 	};
 	if (s->row && s->row->kind == OPTION_SIZE)
 		c->x.unit = CHART_BYTES;
+	else if (s->row && s->row->kind == OPTION_STRING)
+		c->x.unit = CHART_NUMBER;
 	for (i = 0; i < n; i++)
 		if (s->words)
 			s->xs[i] = (double)i;
@@ -441,11 +423,12 @@ int simsvg_write_sweep(struct context *cx, const char *path,
 		       const struct simplan *plan, const struct simrow *rows,
 		       bool *drawn)
 {
-	size_t n = simsvg_count_plots(plan), parts, i;
+	size_t n = simsvg_count_plots(plan), parts, i, of;
 	char label[TEXT], subtitle[TEXT] = "one run each";
 	struct sweep s = { .plan = plan, .rows = rows };
 	struct simstat stat;
 	struct outfile file;
+	struct svg svg;
 	int err = 0;
 
 	*drawn = false;
@@ -466,15 +449,15 @@ int simsvg_write_sweep(struct context *cx, const char *path,
 	if (plan->nseeds > 1)
 		snprintf(subtitle, TEXT, "mean of %zu runs each; bars are the "
 			 "intervals of 95 %% confidence", plan->nseeds);
-	svg_begin(file.out, PLOT_WIDTH + 2 * SVG_MARGIN,
-		  SVG_HEAD + (unsigned int)n * (PLOT_HEIGHT + GAP),
+	of = series_of(&s);
+	parts = (of + CHART_SERIES_MAX - 1) / CHART_SERIES_MAX;
+	svg_begin(&svg, file.out, PLOT_WIDTH, (unsigned int)n *
+		  chart_height(&s.chart, of < CHART_SERIES_MAX ?
+			       (unsigned int)of : CHART_SERIES_MAX),
 		  "Simulated cleaning", subtitle);
-	parts = (series_of(&s) + CHART_SERIES_MAX - 1) / CHART_SERIES_MAX;
 	for (i = 0; i < n && !err; i++)
-		err = put_sweep_plot(&s, file.out, cx, i / parts, i % parts,
-				     SVG_HEAD + (unsigned int)i *
-						(PLOT_HEIGHT + GAP));
-	svg_end(file.out);
+		err = put_sweep_plot(&s, &svg, cx, i / parts, i % parts);
+	svg_end(&svg);
 	err = outfile_close(&file, cx, err);
 out:
 	free(s.xs);
