@@ -76,10 +76,22 @@ static int run_fsck(struct tool *tool, const void *options)
 	return err;
 }
 
+static const struct cli_heading headings[] = {
+	{ "What is repaired",
+	  "no a p yes rebuild rebuild-counters rollback output state "
+	  "undo-file give-up undo force" },
+	{ "What is checked",
+	  "f superblock quick data ddrescue-map" },
+	{ "Output and resources",
+	  "all list-rules" },
+	{ NULL, NULL },
+};
+
 static const struct cli_command command = {
 	.summary = "check and repair a NILFS2 volume",
 	.synopsis = "DEVICE",
 	.options = options_rows,
+	.headings = headings,
 	.options_size = sizeof(struct options),
 	.max_args = 1,
 	.run = run_fsck,

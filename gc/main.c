@@ -203,10 +203,31 @@ static int run_gc(struct tool *tool, const void *options)
 	return ret;
 }
 
+static const struct cli_heading headings[] = {
+	{ "What is cleaned",
+	  "free min-reclaimable protect policy max-search compare" },
+	{ "Compaction, defragmentation and copies",
+	  "compact order defrag output" },
+	{ "Size and unused space",
+	  "shrink grow punch purge" },
+	{ "Checkpoints and snapshots",
+	  "delete-checkpoints force keep-snapshots take-snapshot "
+	  "to-checkpoint to-snapshot" },
+	{ "Features and properties",
+	  "features label uuid check-interval max-mounts "
+	  "commit-interval commit-blocks" },
+	{ "Checks",
+	  "dry-run no-check no-verify" },
+	{ "Output and resources",
+	  "svg" },
+	{ NULL, NULL },
+};
+
 static const struct cli_command command = {
 	.summary = "collect the garbage of a NILFS2 volume",
 	.synopsis = "DEVICE",
 	.options = options_rows,
+	.headings = headings,
 	.options_size = sizeof(struct options),
 	.defaults = &options_defaults,
 	.min_args = 1,

@@ -340,10 +340,29 @@ static int run_mkfs(struct tool *tool, const void *options)
 	return ret;
 }
 
+static const struct cli_heading headings[] = {
+	{ "Layout",
+	  "block-size blocks-per-segment reserved features size" },
+	{ "Name and identity",
+	  "label uuid creation-time" },
+	{ "Zones",
+	  "zoned zone-size zone-capacity conventional-zones" },
+	{ "Existing content of the device",
+	  "force check keep dry-run" },
+	{ "Content",
+	  "root oci exclude one-file-system snapshot sort sparse strict "
+	  "collect" },
+	{ "Owners and times of files",
+	  "owner uid-map gid-map mtime clamp-mtime" },
+	{ "Output and resources", "" },
+	{ NULL, NULL },
+};
+
 static const struct cli_command command = {
 	.summary = "create a NILFS2 volume",
 	.synopsis = "DEVICE",
 	.options = options_rows,
+	.headings = headings,
 	.options_size = sizeof(struct mkfs_options),
 	.defaults = &options_defaults,
 	.min_args = 1,

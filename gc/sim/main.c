@@ -500,10 +500,32 @@ static int run_gcsim(struct tool *tool, const void *options)
 	return ret;
 }
 
+static const struct cli_heading headings[] = {
+	{ "Volume",
+	  "segments segment-size block-size fill data nodes dat "
+	  "moves-change-nodes summaries placement classes metadata-log "
+	  "fill-holes frees-dead counts" },
+	{ "User",
+	  "workload trace trace-format volume addresses writes warm-up "
+	  "hot hot-file hot-writes file-blocks file-size lifetime "
+	  "sequential skew trims dirty-pages flush-every sync "
+	  "snapshot-every snapshot-seconds snapshots protect seed" },
+	{ "Cleaner",
+	  "clock policy ties ages garbage-threshold max-search "
+	  "min-reclaimable mc-min-reclaimable mc-step second low high "
+	  "scarce step" },
+	{ "Experiments",
+	  "sweep seeds emit key merge" },
+	{ "Output",
+	  "csv curve svg force wear victims check" },
+	{ NULL, NULL },
+};
+
 static const struct cli_command command = {
 	.summary = "simulate a volume and its cleaner",
 	.synopsis = "[IMAGE | RESULTS...]",
 	.options = simoptions_rows,
+	.headings = headings,
 	.options_size = sizeof(struct simoptions),
 	.defaults = &simoptions_defaults,
 	.min_args = 0,

@@ -1,21 +1,36 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Help texts: two columns, wrapped at 80. */
+/* What --help and --list-options print, from the rows of options and commands. */
 #ifndef NILFS2_CLI_HELP_H
 #define NILFS2_CLI_HELP_H
 
-#include "cli/option.h"
-#include "out/out.h"
-
-/* Puts a line per option, "  -c, --checkpoint CNO   text". */
-void help_options(struct out *out, const struct cli_option *rows);
+#include "cli/tool.h"
 
 /*
- * Puts "  TERM   TEXT" with TEXT in the column of help_options(): for lists of
- * commands and the like.
+ * Puts a line per option, "  -c, --checkpoint CNO   text", wrapped at 80 columns:
+ * those of ROWS (NULL: none) under HEADINGS (NULL: one, "Options"), and under the
+ * last of these the options of every tool.
  */
-void help_line(struct out *out, const char *term, const char *text);
+void help_options(struct out *out, const struct cli_option *rows,
+		  const struct cli_heading *headings);
 
-/* Puts paragraphs, which hold their own line breaks, INDENT to the right. */
-void help_paragraphs(struct out *out, const char *text, unsigned int indent);
+/* Synopsis, purpose and options of COMMAND. */
+void help_command(struct out *out, const struct cli_tool *cli,
+		  const struct cli_command *command);
+
+/* The whole tool: its commands, or the options of its only one. */
+void help_tool(struct out *out, const struct cli_tool *cli);
+
+/*
+ * The rows of COMMAND (NULL: of the tool) for completion in a shell: fields
+ * end with a tab, rows with a newline.
+ *
+ *	command NAME SUMMARY		one of each, of a tool with commands
+ *	option LETTER NAME ARGUMENT WORDS HELP
+ *	arguments SYNOPSIS
+ *
+ * LETTER and NAME include their dashes; WORDS are separated by blanks.
+ */
+void help_rows(struct out *out, const struct cli_tool *cli,
+	       const struct cli_command *command);
 
 #endif

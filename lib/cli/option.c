@@ -30,7 +30,7 @@
 /* A row with the structure that it fills. */
 struct place {
 	const struct cli_option *row;
-	char *base;
+	void *base;
 };
 
 struct parse {
@@ -39,7 +39,7 @@ struct parse {
 	unsigned int count;
 	const struct cli_option *used[GROUPS];	/* by group */
 	const struct cli_option *against[GROUPS];	/* the same */
-	char letters[2 * OPTION_MAX + 3];
+	char letters[2 * OPTION_MAX + 3];	/* ends with zeros */
 	struct option names[OPTION_MAX + 1];
 };
 
@@ -85,14 +85,18 @@ int option_number(struct context *cx, const char *what, const char *text,
 	return 0;
 }
 
-/* Takes V, which TEXT, a KIND ("number"), was read as, unless ERR. */
-static int take_between(struct context *cx, const char *what, const char *text,
-			const char *kind, uint64_t least, uint64_t most,
-			int err, uint64_t v, uint64_t *value)
+/* Reads a number, or a SIZE in bytes, from LEAST to MOST. */
+static int read_between(struct context *cx, const char *what, const char *text,
+			bool size, uint64_t least, uint64_t most,
+			uint64_t *value)
 {
+	uint64_t v = 0;
+	int err = size ? size_parse(text, &v) : read_number(text, &v);
+
 	if (err || v < least || v > most)
 		return fail(cx, -EINVAL, "%s: '%s' is not a %s from %" PRIu64
-			    " to %" PRIu64, what, text, kind, least, most);
+			    " to %" PRIu64, what, text,
+			    size ? "size" : "number", least, most);
 	*value = v;
 	return 0;
 }
@@ -100,11 +104,7 @@ static int take_between(struct context *cx, const char *what, const char *text,
 int option_between(struct context *cx, const char *what, const char *text,
 		   uint64_t least, uint64_t most, uint64_t *value)
 {
-	uint64_t v = 0;
-	int err = read_number(text, &v);
-
-	return take_between(cx, what, text, "number", least, most, err, v,
-			    value);
+	return read_between(cx, what, text, false, least, most, value);
 }
 
 int option_size(struct context *cx, const char *what, const char *text,
@@ -116,41 +116,6 @@ int option_size(struct context *cx, const char *what, const char *text,
 		return fail(cx, -EINVAL, "%s: %s is too large", what, text);
 	if (err)
 		return fail(cx, -EINVAL, "%s: '%s' is not a size", what, text);
-	return 0;
-}
-
-static int store_i64(struct context *cx, const char *what, const char *text,
-		     int64_t *value)
-{
-	bool negative = *text == '-';
-	uint64_t max = (uint64_t)INT64_MAX + negative, v;
-	int err = option_number(cx, what, text + negative, max, &v);
-
-	if (!err)
-		*value = (int64_t)(negative ? 0 - v : v);
-	return err;
-}
-
-static int store_unsigned(struct context *cx, const struct cli_option *row,
-			  const char *what, const char *text, void *where)
-{
-	uint64_t kinds_most = row->kind == OPTION_U32 ? UINT32_MAX : UINT64_MAX;
-	uint64_t most = row->most ? row->most : kinds_most, v = 0;
-	int err;
-
-	if (row->kind == OPTION_SIZE) {
-		err = size_parse(text, &v);
-		err = take_between(cx, what, text, "size", row->least, most,
-				   err, v, &v);
-	} else {
-		err = option_between(cx, what, text, row->least, most, &v);
-	}
-	if (err)
-		return err;
-	if (row->kind == OPTION_U32)
-		*(uint32_t *)where = (uint32_t)v;
-	else
-		*(uint64_t *)where = v;
 	return 0;
 }
 
@@ -175,23 +140,16 @@ static int store_choice(struct context *cx, const char *what,
 	return fail(cx, -EINVAL, "%s: '%s' is none of %s", what, text, list);
 }
 
-static int store_list(struct context *cx, const char *text,
-		      struct option_list *list)
-{
-	size_t room = list->count;
-
-	if (array_reserve(cx, &list->items, &room, room + 1))
-		return -ENOMEM;
-	list->items[list->count++] = text;
-	return 0;
-}
-
-static int store(struct context *cx, const struct place *place,
+int option_store(struct context *cx, const struct cli_option *row, void *base,
 		 const char *arg)
 {
-	const struct cli_option *row = place->row;
-	void *where = place->base + row->at;
+	void *where = (char *)base + row->at;
 	char what[NAME_MAX_SHOWN];
+	struct option_list *list;
+	uint64_t most, v = 0;
+	bool negative;
+	size_t room;
+	int err;
 
 	name_of(row, what);
 	switch (row->kind) {
@@ -207,85 +165,83 @@ static int store(struct context *cx, const struct place *place,
 	case OPTION_U64:
 	case OPTION_U32:
 	case OPTION_SIZE:
-		return store_unsigned(cx, row, what, arg, where);
+		most = row->kind == OPTION_U32 ? UINT32_MAX : UINT64_MAX;
+		err = read_between(cx, what, arg, row->kind == OPTION_SIZE,
+				   row->least, row->most ? row->most : most, &v);
+		if (!err && row->kind == OPTION_U32)
+			*(uint32_t *)where = (uint32_t)v;
+		else if (!err)
+			*(uint64_t *)where = v;
+		return err;
 	case OPTION_I64:
-		return store_i64(cx, what, arg, where);
+		negative = *arg == '-';
+		err = option_number(cx, what, arg + negative,
+				    (uint64_t)INT64_MAX + negative, &v);
+		if (!err)
+			*(int64_t *)where = (int64_t)(negative ? 0 - v : v);
+		return err;
 	case OPTION_STRING:
 		*(const char **)where = arg;
 		return 0;
 	case OPTION_LIST:
-		return store_list(cx, arg, where);
+		list = where;
+		room = list->count;
+		err = array_reserve(cx, &list->items, &room, room + 1);
+		if (!err)
+			list->items[list->count++] = arg;
+		return err;
 	case OPTION_CHOICE:
-		if (!arg) {
-			*(int *)where = row->value;
-			return 0;
-		}
-		return store_choice(cx, what, row->choices, arg, where);
+		if (arg)
+			return store_choice(cx, what, row->choices, arg, where);
+		*(int *)where = row->value;
+		return 0;
 	case OPTION_CALL:
 		return row->call(cx, arg, where);
 	}
 	return fail(cx, -EINVAL, "%s: option of no kind", what);
 }
 
-int option_store(struct context *cx, const struct cli_option *row, void *base,
-		 const char *arg)
-{
-	return store(cx, &(struct place){ row, base }, arg);
-}
-
-static bool is_end(const struct cli_option *row)
-{
-	return !row->letter && !row->name;
-}
-
 const struct cli_option *option_find(const struct cli_option *rows,
 				     const char *name)
 {
-	for (; !is_end(rows); rows++)
+	for (; rows->letter || rows->name; rows++)
 		if (rows->name && !strcmp(rows->name, name))
 			return rows;
 	return NULL;
 }
 
-static void add_place(struct parse *p, const struct cli_option *row,
-		      void *base)
+unsigned int option_distance(const char *word, const char *name)
 {
-	struct option *o = &p->names[p->count];
-	size_t used = strlen(p->letters);
+	size_t n = strlen(word), m = strlen(name), i, j, most;
+	/* Of the first I characters of WORD, I modulo 3, and J of NAME. */
+	unsigned int d[3][NAME_MAX_SHOWN], least;
 
-	if (row->letter) {
-		p->letters[used++] = (char)row->letter;
-		if (row->arg)
-			p->letters[used] = ':';
-	}
-	/* A row without a long name keeps its slot, under an impossible name. */
-	o->name = row->name ? row->name : "\n";
-	o->has_arg = !row->arg ? no_argument :
-		     row->arg[0] == '[' ? optional_argument :
-					  required_argument;
-	o->val = ROW_BASE + (int)p->count;
-	p->places[p->count++] = (struct place){ row, base };
-}
+	/* In a short word one letter is much. */
+	most = n < 3 ? 0 : n < 6 ? 1 : 2;
+	if (!strcmp(word, name))
+		return 0;
+	if (m >= NAME_MAX_SHOWN || n > m + most || m > n + most)
+		return OPTION_FAR;
+	for (i = 0; i <= n; i++) {
+		unsigned int *row = d[i % 3], *above = d[(i + 2) % 3];
 
-static int prepare_parse(struct parse *p, const struct option_set *sets,
-			 unsigned int count, bool stop_at_word)
-{
-	unsigned int i;
-
-	snprintf(p->letters, sizeof(p->letters), "%s",
-		 stop_at_word ? "+:" : ":");
-	for (i = 0; i < count; i++) {
-		const struct cli_option *row = sets[i].rows;
-
-		for (; row && !is_end(row); row++) {
-			if (p->count == OPTION_MAX)
-				return fail(p->cx, -EINVAL,
-					    "more than %d options",
-					    OPTION_MAX);
-			add_place(p, row, sets[i].base);
+		row[0] = (unsigned int)i;
+		for (j = 1; j <= m; j++) {
+			if (!i) {
+				row[j] = (unsigned int)j;
+				continue;
+			}
+			least = above[j - 1] + (word[i - 1] != name[j - 1]);
+			least = row[j - 1] + 1 < least ? row[j - 1] + 1 : least;
+			least = above[j] + 1 < least ? above[j] + 1 : least;
+			if (i > 1 && j > 1 && word[i - 1] == name[j - 2] &&
+			    word[i - 2] == name[j - 1] &&
+			    d[(i + 1) % 3][j - 2] + 1 < least)
+				least = d[(i + 1) % 3][j - 2] + 1;
+			row[j] = least;
 		}
 	}
-	return 0;
+	return d[n % 3][m] > most ? OPTION_FAR : d[n % 3][m];
 }
 
 static const struct place *find_place(const struct parse *p, int answer)
@@ -333,11 +289,12 @@ static int check_group(struct parse *p, const struct cli_option *row)
 	return err;
 }
 
-/* What getopt_long() found wrong with the word before optind. */
-static int complain(struct context *cx, const struct parse *p, char **argv,
-		    int answer)
+/* Says in words what getopt_long() found wrong with the word before optind. */
+static int refuse(const struct parse *p, char **argv, int answer)
 {
 	const struct place *place = optopt ? find_place(p, optopt) : NULL;
+	const char *word = argv[optind - 1], *nearest = NULL;
+	unsigned int least = OPTION_FAR, far, i;
 	char name[NAME_MAX_SHOWN];
 
 	if (place && optopt >= ROW_BASE)
@@ -345,36 +302,75 @@ static int complain(struct context *cx, const struct parse *p, char **argv,
 	else
 		snprintf(name, sizeof(name), "-%c", optopt);
 	if (answer == ':')
-		return fail(cx, -EINVAL, "option '%s' needs an argument",
+		return fail(p->cx, -EINVAL, "option '%s' needs an argument",
 			    name);
 	if (place)
-		return fail(cx, -EINVAL, "option '%s' takes no argument",
+		return fail(p->cx, -EINVAL, "option '%s' takes no argument",
 			    name);
-	return fail(cx, -EINVAL, "unrecognized option '%s'",
-		    optopt ? name : argv[optind - 1]);
+	if (optopt)
+		return fail(p->cx, -EINVAL, "unrecognized option '%s'", name);
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
+	for (i = 0; i < p->count && !strncmp(name, "--", 2); i++) {
+		const struct cli_option *row = p->places[i].row;
+
+		far = row->name && row->help ?
+		      option_distance(name + 2, row->name) : OPTION_FAR;
+		if (far < least) {
+			least = far;
+			nearest = row->name;
+		}
+	}
+	if (nearest)
+		return fail(p->cx, -EINVAL, "unrecognized option '%s': did you "
+			    "mean '--%s'?", word, nearest);
+	return fail(p->cx, -EINVAL, "unrecognized option '%s'", word);
 }
 
 int option_parse(struct context *cx, const struct option_set *sets,
 		 unsigned int count, int argc, char **argv,
 		 bool stop_at_word)
 {
-	struct parse p = { .cx = cx };
+	struct parse p = { .cx = cx, .letters = ":" };
+	const struct cli_option *row;
 	const struct place *place;
+	size_t used = 1;
+	unsigned int i;
 	int answer, err;
 
-	err = prepare_parse(&p, sets, count, stop_at_word);
-	if (err)
-		return err;
+	if (stop_at_word)
+		memcpy(p.letters, "+:", used = 2);
+	for (i = 0; i < count; i++) {
+		row = sets[i].rows;
+		for (; row && (row->letter || row->name); row++) {
+			struct option *o = &p.names[p.count];
+
+			if (p.count == OPTION_MAX)
+				return fail(cx, -EINVAL, "more than %d options",
+					    OPTION_MAX);
+			if (row->letter)
+				p.letters[used++] = (char)row->letter;
+			if (row->letter && row->arg)
+				p.letters[used++] = ':';
+			/* One without a long name has an impossible one. */
+			o->name = row->name ? row->name : "\n";
+			o->has_arg = !row->arg ? no_argument :
+				     row->arg[0] == '[' ? optional_argument :
+							  required_argument;
+			o->val = ROW_BASE + (int)p.count;
+			p.places[p.count++] = (struct place){ row,
+							      sets[i].base };
+		}
+	}
 	optind = 0;		/* glibc and musl: start over */
 	opterr = 0;
 	while ((answer = getopt_long(argc, argv, p.letters, p.names, NULL)) !=
 	       -1) {
 		place = find_place(&p, answer);
 		if (answer == '?' || answer == ':' || !place)
-			return complain(cx, &p, argv, answer);
+			return refuse(&p, argv, answer);
 		err = check_group(&p, place->row);
 		if (!err)
-			err = store(cx, place, optarg);
+			err = option_store(cx, place->row, place->base, optarg);
 		if (err)
 			return err;
 	}
@@ -388,7 +384,7 @@ void option_free(const struct option_set *sets, unsigned int count)
 	unsigned int i;
 
 	for (i = 0; i < count; i++) {
-		for (row = sets[i].rows; row && !is_end(row); row++) {
+		for (row = sets[i].rows; row && (row->letter || row->name); row++) {
 			if (row->kind != OPTION_LIST)
 				continue;
 			list = (void *)((char *)sets[i].base + row->at);

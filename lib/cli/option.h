@@ -19,6 +19,7 @@
 #ifndef NILFS2_CLI_OPTION_H
 #define NILFS2_CLI_OPTION_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -107,6 +108,13 @@ int option_store(struct context *cx, const struct cli_option *row, void *base,
 /* The row of that long name, or NULL. */
 const struct cli_option *option_find(const struct cli_option *rows,
 				     const char *name);
+
+/*
+ * How many characters of WORD are missing, added, other or swapped with their
+ * neighbour, as NAME is written; OPTION_FAR where it is no slip.
+ */
+#define OPTION_FAR UINT_MAX
+unsigned int option_distance(const char *word, const char *name);
 
 /* Frees what a parse, good or bad, has allocated in the structures. */
 void option_free(const struct option_set *sets, unsigned int count);

@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +27,7 @@
 #include <unistd.h>
 
 #include "base/size.h"
-#include "cli/interrupt.h"
-#include "cli/manual.h"
+#include "cli/help.h"
 
 #define MESSAGE_MAX 1024
 
@@ -96,7 +96,7 @@ void tool_detail(struct tool *tool, const char *fmt, ...)
 void tool_promise(struct tool *tool)
 {
 	tool->promised = true;
-	interrupt_ignore_pipe();
+	signal(SIGPIPE, SIG_IGN);
 }
 
 uint64_t tool_clock(void)
@@ -125,90 +125,91 @@ int tool_usage_failed(struct tool *tool, int err)
 }
 
 /*
- * An image must never be opened as descriptor 0, 1 or 2, where messages
- * would be written into it.  The mode is the useless one: a write to a
- * standard output that was closed is an error, not lost silently.
+ * A signal handler is given nothing but a number, so its flag is the one variable
+ * of the whole tree that has file scope and is written; a process has one set of
+ * signal handlers however many volumes it has open.
  */
-static void hold_standard_descriptors(void)
+static volatile sig_atomic_t interrupted;
+
+static void raise_flag(int signal)
 {
+	(void)signal;
+	__atomic_store_n(&interrupted, 1, __ATOMIC_RELAXED);
+}
+
+static int start_tool(struct tool *tool)
+{
+	static const int stops[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_handler = raise_flag,
+				    .sa_flags = (int)SA_RESETHAND };
+	const char *dir = getenv("TMPDIR");
+	struct context *cx = &tool->cx;
+	cpu_set_t set;
+	size_t i;
+	long n;
 	int fd;
 
+	/*
+	 * An image must never be opened as descriptor 0, 1 or 2, where messages
+	 * would be written into it.  The mode is the useless one: a write to a
+	 * standard output that was closed is an error, not lost silently.
+	 */
 	do {
 		fd = open("/dev/null", O_RDONLY);
 	} while (fd >= 0 && fd <= 2);
 	if (fd > 2)
 		close(fd);
-}
-
-/* The time is what the user says it is, for images that can be reproduced. */
-static int read_clock(struct tool *tool)
-{
-	const char *text = getenv("SOURCE_DATE_EPOCH");
-	uint64_t v;
-	int err;
-
-	if (!text) {
-		tool->cx.now = (int64_t)time(NULL);
-		return 0;
-	}
-	err = option_number(&tool->cx, "SOURCE_DATE_EPOCH", text, INT64_MAX,
-			    &v);
-	if (err)
-		return err;
-	tool->cx.now = (int64_t)v;
-	tool->source_date = true;
-	return 0;
-}
-
-/* Those that this process may run on, 0: not known. */
-static unsigned int processors(void)
-{
-	cpu_set_t set;
-	long n;
-
-	if (!sched_getaffinity(0, sizeof(set), &set))
-		return (unsigned int)CPU_COUNT(&set);
-	n = sysconf(_SC_NPROCESSORS_ONLN);
-	return n > 0 ? (unsigned int)n : 0;
-}
-
-/*
- * Not where the system puts what is small and short-lived, which is memory
- * often enough.
- */
-static const char *scratch_dir(void)
-{
-	const char *dir = getenv("TMPDIR");
-
-	return dir && *dir ? dir : "/var/tmp";
-}
-
-static int start_tool(struct tool *tool)
-{
-	unsigned int threads = processors();
-
-	hold_standard_descriptors();
-	context_init(&tool->cx);
+	context_init(cx);
 	if (tool->cli->max_memory)
-		tool->cx.max_memory = tool->cli->max_memory;
-	if (threads)
-		tool->cx.threads = threads;
-	tool->cx.scratch_dir = scratch_dir();
-	tool->cx.cancel = interrupt_catch(tool->cli->only_reads);
+		cx->max_memory = tool->cli->max_memory;
+	/* The processors that this process may run on. */
+	n = sched_getaffinity(0, sizeof(set), &set) ?
+	    sysconf(_SC_NPROCESSORS_ONLN) : CPU_COUNT(&set);
+	if (n > 0)
+		cx->threads = (unsigned int)n;
+	/* Not /tmp, which is memory often enough. */
+	cx->scratch_dir = dir && *dir ? dir : "/var/tmp";
+	/*
+	 * The first of these signals raises the flag, the second one ends the
+	 * process.  No second SIGPIPE may kill: the buffer is flushed once more.
+	 */
+	sigemptyset(&action.sa_mask);
+	for (i = 0; i < sizeof(stops) / sizeof(stops[0]); i++)
+		sigaction(stops[i], &action, NULL);
+	action.sa_flags = 0;
+	if (!tool->cli->only_reads)
+		action.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &action, NULL);
+	/* A file that gets too large is a failed write, -EFBIG. */
+	signal(SIGXFSZ, SIG_IGN);
+	cx->cancel = &interrupted;
 	tool->progress_fd = UINT32_MAX;
-	return out_open(&tool->cx, STDOUT_FILENO, "standard output",
-			&tool->out);
+	return out_open(cx, STDOUT_FILENO, "standard output", &tool->out);
 }
 
-static const struct cli_command *find_command(const struct cli_tool *cli,
-					      const char *name)
+/* The command of that name; its failure names the nearest one. */
+static int find_command(struct tool *tool, const char *name,
+			const struct cli_command **command)
 {
 	const struct cli_command *const *c;
+	const char *nearest = NULL;
+	unsigned int least = OPTION_FAR, far;
 
-	for (c = cli->commands; *c; c++)
-		if (!strcmp((*c)->name, name))
-			return *c;
-	return NULL;
+	for (c = tool->cli->commands; *c; c++) {
+		far = option_distance(name, (*c)->name);
+		if (!far) {
+			*command = *c;
+			return 0;
+		}
+		if (far < least) {
+			least = far;
+			nearest = (*c)->name;
+		}
+	}
+	if (nearest)
+		return tool_usage(tool, "unknown command '%s': did you mean "
+				  "'%s'?", name, nearest);
+	return tool_usage(tool, "unknown command '%s'", name);
 }
 
 /* Parses by the common options and those of COMMAND (NULL: none) at BASE. */
@@ -230,15 +231,32 @@ static int parse(struct tool *tool, const struct cli_command *command,
 	return 0;
 }
 
-static enum report_mode mode_of(const struct tool *tool)
+/* What the options of every tool print instead of running COMMAND. */
+static bool print_help(struct tool *tool, const struct cli_command *command)
 {
-	if (tool->json_lines)
-		return REPORT_JSON_LINES;
-	return tool->json ? REPORT_JSON : REPORT_TEXT;
+	if (tool->help && command)
+		help_command(tool->out, tool->cli, command);
+	else if (tool->help)
+		help_tool(tool->out, tool->cli);
+	else if (tool->version)
+		out_printf(tool->out, "%s (%s) %s\n", tool->cli->name,
+			   PACKAGE_NAME, PACKAGE_VERSION);
+	else if (tool->list_options)
+		help_rows(tool->out, tool->cli, command);
+	else
+		return false;
+	return true;
 }
 
-static int check_words(struct tool *tool, const struct cli_command *command)
+/* Runs COMMAND with its parsed OPTIONS, once all that is common is right. */
+static int run_prepared(struct tool *tool, const struct cli_command *command,
+			const void *options)
 {
+	const char *date = getenv("SOURCE_DATE_EPOCH");
+	int fd = tool->progress_fd > INT32_MAX ? -1 : (int)tool->progress_fd;
+	int flags = fd < 0 ? O_WRONLY : fcntl(fd, F_GETFL), result;
+	uint64_t now = (uint64_t)time(NULL);
+
 	if (tool->argc < command->min_args)
 		return tool_usage(tool, "too few arguments: %s expected",
 				  command->synopsis);
@@ -246,55 +264,26 @@ static int check_words(struct tool *tool, const struct cli_command *command)
 	    tool->argc > command->max_args)
 		return tool_usage(tool, "unexpected argument '%s'",
 				  tool->argv[command->max_args]);
-	return 0;
-}
-
-/* What is opened next would get that number, and lines of progress in it. */
-static int check_progress_fd(struct tool *tool, int fd)
-{
-	int flags = fd < 0 ? O_WRONLY : fcntl(fd, F_GETFL);
-
+	/* What is opened next would get that number, and lines of progress. */
 	if (flags < 0 || (fd && (flags & O_ACCMODE) == O_RDONLY))
 		return tool_usage(tool, "--progress-fd: %d is not open for "
 				  "writing", fd);
-	return 0;
-}
-
-static int run_prepared(struct tool *tool, const struct cli_command *command,
-			const void *options)
-{
-	int fd = tool->progress_fd > INT32_MAX ? -1 : (int)tool->progress_fd;
-	int result = check_words(tool, command);
-
-	if (!result)
-		result = check_progress_fd(tool, fd);
-	if (!result)
-		result = read_clock(tool);
+	/* The time is what the user says, for images that can be reproduced. */
+	result = date ? option_number(&tool->cx, "SOURCE_DATE_EPOCH", date,
+				      INT64_MAX, &now) : 0;
 	if (result)
 		return result;
-	report_init(&tool->report, tool->out, mode_of(tool));
+	tool->cx.now = (int64_t)now;
+	tool->source_date = date != NULL;
+	report_init(&tool->report, tool->out,
+		    tool->json_lines ? REPORT_JSON_LINES :
+		    tool->json ? REPORT_JSON : REPORT_TEXT);
 	progress_init(&tool->progress, fd, tool->quiet);
 	result = command->run(tool, options);
 	progress_end(&tool->progress);
 	if (result >= 0)
 		report_fini(&tool->report);
 	return result;
-}
-
-/* What the options of every tool print instead of running COMMAND. */
-static bool print_manual(struct tool *tool, const struct cli_command *command)
-{
-	if (tool->help && command)
-		manual_command(tool->out, tool->cli, command);
-	else if (tool->help)
-		manual_tool(tool->out, tool->cli);
-	else if (tool->version)
-		manual_version(tool->out, tool->cli);
-	else if (tool->list_options)
-		manual_rows(tool->out, tool->cli, command);
-	else
-		return false;
-	return true;
 }
 
 /* ARGV[0] is the name of the tool or of the command. */
@@ -311,73 +300,36 @@ static int run_command(struct tool *tool, const struct cli_command *command,
 	if (command->defaults)
 		memcpy(options, command->defaults, command->options_size);
 	result = parse(tool, command, options, argc, argv);
-	if (!result && !print_manual(tool, command))
+	if (!result && !print_help(tool, command))
 		result = run_prepared(tool, command, options);
 	option_free(&set, 1);
 	free(options);
 	return result;
 }
 
-/* `help` alone, or `help COMMAND`. */
-static int run_help(struct tool *tool)
+/* Runs the command that ARGV names, or `help` alone, or `help COMMAND`. */
+static int run_named(struct tool *tool, int argc, char **argv,
+		     const struct cli_command **command)
 {
-	const struct cli_command *command;
-
-	if (tool->argc < 2) {
-		manual_tool(tool->out, tool->cli);
-		return 0;
-	}
-	command = find_command(tool->cli, tool->argv[1]);
-	if (!command)
-		return tool_usage(tool, "unknown command '%s'",
-				  tool->argv[1]);
-	manual_command(tool->out, tool->cli, command);
-	return 0;
-}
-
-static int run_tool(struct tool *tool, int argc, char **argv,
-		    const struct cli_command **command)
-{
+	const struct cli_command *explained = NULL;
 	int err = parse(tool, NULL, NULL, argc, argv);
 
-	if (err)
+	if (err || print_help(tool, NULL))
 		return err;
-	if (print_manual(tool, NULL))
-		return 0;
 	if (!tool->argc)
 		return tool_usage(tool, "no command given");
-	if (!strcmp(tool->argv[0], "help"))
-		return run_help(tool);
-	*command = find_command(tool->cli, tool->argv[0]);
-	if (!*command)
-		return tool_usage(tool, "unknown command '%s'",
-				  tool->argv[0]);
-	return run_command(tool, *command, tool->argc, tool->argv);
-}
-
-/* Errors that the system does not explain better than the text has. */
-static bool is_explained(int err)
-{
-	switch (err) {
-	case -EINVAL:
-	case -EUCLEAN:
-	case -EINTR:
-	case -EBUSY:
-	case -ESTALE:
-		return true;
-	default:
-		return false;
+	if (strcmp(tool->argv[0], "help")) {
+		err = find_command(tool, tool->argv[0], command);
+		return err ? err : run_command(tool, *command, tool->argc,
+					       tool->argv);
 	}
-}
-
-/* Usually it is this limit that is reached, not that of the machine. */
-static void append_limit(const struct tool *tool, char text[MESSAGE_MAX])
-{
-	size_t length = strlen(text);
-	char limit[SIZE_TEXT_MAX];
-
-	snprintf(text + length, MESSAGE_MAX - length, "; --max-memory is %s",
-		 size_format(tool->cx.max_memory, limit));
+	if (tool->argc > 1)
+		err = find_command(tool, tool->argv[1], &explained);
+	if (!err && explained)
+		help_command(tool->out, tool->cli, explained);
+	else if (!err)
+		help_tool(tool->out, tool->cli);
+	return err;
 }
 
 /* The failure ERR in words: the text of the lowest function, and the reason. */
@@ -385,14 +337,23 @@ static void describe_failure(const struct tool *tool, int err,
 			     char text[MESSAGE_MAX])
 {
 	const char *failure = tool->cx.failure;
-	bool reason = !*failure ||
-		      !(is_explained(err) || err == tool->cx.said);
+	/* The system does not explain these better than the text has. */
+	bool explained = err == -EINVAL || err == -EUCLEAN || err == -EINTR ||
+			 err == -EBUSY || err == -ESTALE ||
+			 err == tool->cx.said;
+	bool reason = !*failure || !explained;
+	char limit[SIZE_TEXT_MAX];
+	size_t length;
 
 	snprintf(text, MESSAGE_MAX, "%s%s%s", failure,
 		 *failure && reason ? ": " : "",
 		 reason ? strerror(-err) : "");
-	if (reason && err == -ENOMEM)
-		append_limit(tool, text);
+	if (!reason || err != -ENOMEM)
+		return;
+	/* Usually it is this limit that is reached, not that of the machine. */
+	length = strlen(text);
+	snprintf(text + length, MESSAGE_MAX - length, "; --max-memory is %s",
+		 size_format(tool->cx.max_memory, limit));
 }
 
 void tool_failed(struct tool *tool, const char *what, int err)
@@ -417,35 +378,11 @@ static int exit_status(const struct tool *tool, int result)
 						     cli->exit_failure;
 }
 
-static void say_failure(struct tool *tool, const struct cli_command *command,
-			int err)
-{
-	const struct cli_tool *cli = tool->cli;
-
-	if (err == -EPIPE)
-		return;
-	tool_failed(tool, NULL, err);
-	if (tool->bad_usage)
-		fprintf(stderr, "Try '%s%s%s --help'.\n", cli->name,
-			command && command->name ? " " : "",
-			command && command->name ? command->name : "");
-}
-
-/* The failure as a part of the document, once a command has begun one. */
-static void report_failure(struct tool *tool, int err)
-{
-	char text[MESSAGE_MAX];
-
-	if (!tool->report.out)
-		return;
-	describe_failure(tool, err, text);
-	report_fail(&tool->report, text, exit_status(tool, err));
-}
-
 int tool_main(const struct cli_tool *cli, int argc, char **argv)
 {
 	const struct cli_command *command = cli->only;
 	struct tool tool = { .cli = cli };
+	char text[MESSAGE_MAX];
 	struct context closing;
 	int result, err;
 
@@ -453,9 +390,12 @@ int tool_main(const struct cli_tool *cli, int argc, char **argv)
 	if (!result && command)
 		result = run_command(&tool, command, argc, argv);
 	else if (!result)
-		result = run_tool(&tool, argc, argv, &command);
-	if (result < 0)
-		report_failure(&tool, result);
+		result = run_named(&tool, argc, argv, &command);
+	/* The failure is a part of the document, once a command has begun one. */
+	if (result < 0 && tool.report.out) {
+		describe_failure(&tool, result, text);
+		report_fail(&tool.report, text, exit_status(&tool, result));
+	}
 	/*
 	 * The command's failure counts more than that of the last write,
 	 * but for being cancelled because of it.
@@ -468,7 +408,12 @@ int tool_main(const struct cli_tool *cli, int argc, char **argv)
 		context_adopt(&tool.cx, &closing);
 		result = err;
 	}
-	if (result < 0)
-		say_failure(&tool, command, result);
+	if (result < 0 && result != -EPIPE) {
+		tool_failed(&tool, NULL, result);
+		if (tool.bad_usage)
+			fprintf(stderr, "Try '%s%s%s --help'.\n", cli->name,
+				command && command->name ? " " : "",
+				command && command->name ? command->name : "");
+	}
 	return exit_status(&tool, result);
 }

@@ -40,12 +40,24 @@ struct tool;
 
 #define TOOL_ANY_ARGS (-1)
 
+/* A heading of --help, and the options below it. */
+struct cli_heading {
+	const char *title;
+	/*
+	 * Long names, or letters where there are none, with blanks between them,
+	 * as they are shown.  Those that no heading has are under the last one.
+	 */
+	const char *names;
+};
+
 struct cli_command {
 	const char *name;	/* NULL for the only command of a tool */
 	const char *summary;	/* one phrase */
 	const char *synopsis;	/* words after the options */
 	const char *about;	/* paragraphs for --help, or NULL */
 	const struct cli_option *options;	/* NULL: none of its own */
+	/* Of --help, where there are many; ends with one of all zero. */
+	const struct cli_heading *headings;
 	size_t options_size;	/* bytes of the structure of options */
 	const void *defaults;	/* copied into it first; NULL: zeros */
 	int min_args, max_args;	/* words; TOOL_ANY_ARGS: no upper limit */

@@ -76,6 +76,37 @@ for page in $(pages); do
 	lint_none "$tool --help shows options"
 	rm -f "$help" "$manual"
 done
+
+# "SECTION: OPTION" of the lines "SECTION", tab, TEXT, for each option in the text.
+placed_options()
+{
+	awk -F '\t' '{
+		while (match($2, /(^|[ ,"])--?[a-zA-Z][a-z-]*/)) {
+			name = substr($2, RSTART, RLENGTH)
+			sub(/^[^-]*/, "", name)
+			print $1 ": " name
+			$2 = substr($2, RSTART + RLENGTH)
+		}
+	}' | sort -u
+}
+
+for page in $(pages); do
+	tool=$(basename "$page" .8)
+	[ "$("$tool" --help | grep -cE '^  (-|    --)')" -gt 25 ] || continue
+	listed=$(mktemp)
+	"$tool" --help | awk '
+		/^[^ ].*:$/ { heading = substr($0, 1, length($0) - 1) }
+		/^  (-|    --)/ { print heading "\t" substr($0, 1, 28) }' |
+	placed_options >"$listed"
+	sed -n '/^\.SH OPTIONS/,/^\.SH EXIT/p' "$(path_of "$page")" |
+	sed 's/\\-/-/g; s/\\f[A-Z]//g' | awk '
+		/^\.SS / { heading = substr($0, 5) }
+		tag { print heading "\t" $0; tag = 0 }
+		/^\.T[PQ]/ { tag = 1 }' |
+	placed_options | comm -23 "$listed" - >"$lint_list"
+	lint_none "$page has the options under the headings of --help"
+	rm -f "$listed"
+done
 for page in $(pages); do
 	tr '\n' ' ' <"$(path_of "$page")" |
 	grep -q 'does not bound the process, which has several of them' ||

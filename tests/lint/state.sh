@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lint.sh"
 
 # A signal handler has nowhere else to leave its word.
-exceptions='^lib/cli/interrupt\.o interrupted$'
+exceptions='^lib/cli/tool\.o interrupted$'
 
 # "OBJECT NAME" of what is in writable sections; sanitizers and gcov bring some of
 # their own, whose names begin with two underscores.

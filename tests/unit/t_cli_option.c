@@ -145,6 +145,10 @@ static void is_refused(const char *line, const char *text)
 static void test_refusals(void)
 {
 	is_refused("--nope", "unrecognized option '--nope'");
+	is_refused("--checkpiont=5",
+		   "unrecognized option '--checkpiont=5': did you mean "
+		   "'--checkpoint'?");
+	is_refused("--cxall", "unrecognized option '--cxall'");
 	is_refused("-Z", "unrecognized option '-Z'");
 	is_refused("-aZ", "unrecognized option '-Z'");
 	is_refused("-c", "option '-c' needs an argument");
@@ -202,6 +206,11 @@ static void test_groups(void)
 	is_refused("-y --other", "--yes and --other exclude each other");
 }
 
+static void is_prefix(const char *text, const char *want, const char *name)
+{
+	ok(!strncmp(text, want, strlen(want)), "%s", name);
+}
+
 static void test_help(void)
 {
 	static const struct cli_option few[] = {
@@ -215,12 +224,15 @@ static void test_help(void)
 		{ 0, "hidden", NULL, NULL, OPTION_FLAG, 0 },
 		{ 0 },
 	};
+	static const struct cli_heading headings[] = {
+		{ "Sizes", "size all" }, { "Others", "maybe" }, { NULL, NULL },
+	};
 	struct out *out;
 
 	if (out_open_memory(&cx, &out))
 		exit(99);
-	help_options(out, few);
-	is_str(out_memory(out, NULL),
+	help_options(out, few, NULL);
+	is_prefix(out_memory(out, NULL), "\nOptions:\n"
 	       "  -a, --all                   everything\n"
 	       "  -v                          "
 	       "a text that is too long for one line and has to be\n"
@@ -229,6 +241,35 @@ static void test_help(void)
 	       "      --maybe[=WHEN]          a choice\n",
 	       "letters, names, arguments; wrapped; the hidden one left out");
 	out_close(out, &cx);
+	if (out_open_memory(&cx, &out))
+		exit(99);
+	help_options(out, few, headings);
+	is_prefix(out_memory(out, NULL), "\nSizes:\n"
+	       "      --size SIZE             a size\n"
+	       "  -a, --all                   everything\n"
+	       "\nOthers:\n"
+	       "      --maybe[=WHEN]          a choice\n"
+	       "  -v                          "
+	       "a text that is too long for one line and has to be\n"
+	       "                              wrapped at a blank\n"
+	       "      --json                  print JSON\n",
+	       "headings, in their order; the rest under the last one");
+	out_close(out, &cx);
+}
+
+static void test_distance(void)
+{
+	is_int(option_distance("same", "same"), 0, "the same word");
+	is_int(option_distance("chekpoints", "checkpoints"), 1, "a letter less");
+	is_int(option_distance("segmments", "segments"), 1, "one more");
+	is_int(option_distance("serments", "segments"), 1, "another one");
+	is_int(option_distance("hisotry", "history"), 1, "two that are swapped");
+	is_int(option_distance("hisotri", "history"), 2, "two slips");
+	ok(option_distance("hsotri", "history") == OPTION_FAR, "three are many");
+	is_int(option_distance("mpa", "map"), 1, "a short word");
+	ok(option_distance("ls", "du") == OPTION_FAR, "another one");
+	ok(option_distance("l", "ls") == OPTION_FAR, "one that is too short");
+	ok(option_distance("", "ls") == OPTION_FAR, "an empty one");
 }
 
 int main(void)
@@ -241,5 +282,6 @@ int main(void)
 	test_ranges();
 	test_groups();
 	test_help();
+	test_distance();
 	return tap_done();
 }

@@ -267,6 +267,15 @@ static void test_usage(void)
 		       "both: no command given\nTry 'both --help'.\n");
 	is_usage_error(&both, "sing", 16,
 		       "both: unknown command 'sing'\nTry 'both --help'.\n");
+	is_usage_error(&both, "sya", 16,
+		       "both: unknown command 'sya': did you mean 'say'?\n"
+		       "Try 'both --help'.\n");
+	is_usage_error(&both, "help stopp", 16,
+		       "both: unknown command 'stopp': did you mean 'stop'?\n"
+		       "Try 'both --help'.\n");
+	is_usage_error(&both, "say --tmies 5", 16,
+		       "both: unrecognized option '--tmies': did you mean "
+		       "'--times'?\nTry 'both say --help'.\n");
 	is_usage_error(&both, "say --nope", 16,
 		       "both: unrecognized option '--nope'\n"
 		       "Try 'both say --help'.\n");
