@@ -8,64 +8,41 @@
 
 #include <string.h>
 
-static bool is_plain(const char *bytes, size_t len)
-{
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		if (strchr("\",\r\n", bytes[i]))
-			return false;
-	return true;
-}
-
-static void put_string(struct out *out, const char *bytes, size_t len)
-{
-	size_t i;
-
-	if (is_plain(bytes, len)) {
-		out_bytes(out, bytes, len);
-		return;
-	}
-	out_char(out, '"');
-	for (i = 0; i < len; i++) {
-		if (bytes[i] == '"')
-			out_char(out, '"');
-		out_char(out, bytes[i]);
-	}
-	out_char(out, '"');
-}
-
-static void put_flags(struct out *out, const struct value_flag *flags,
-		      uint64_t bits)
-{
-	bool several = bits & (bits - 1), first = true;
-
-	if (several)
-		out_char(out, '"');
-	for (; flags && flags->name; flags++) {
-		if (!(bits & flags->mask))
-			continue;
-		if (!first)
-			out_char(out, ',');
-		out_string(out, flags->name);
-		first = false;
-	}
-	if (several)
-		out_char(out, '"');
-}
-
 static void put_value(struct out *out, const struct column *c,
 		      const struct value *v)
 {
+	const struct value_flag *f = c->flags;
+	bool quoted = false, first = true;
 	enum value_kind kind = c->kind;
+	size_t i;
 
 	switch (kind) {
 	case VALUE_STRING:
 	case VALUE_PLAIN:
-		put_string(out, v->bytes, v->len);
+		for (i = 0; i < v->len; i++)
+			quoted |= strchr("\",\r\n", v->bytes[i]) != NULL;
+		if (quoted)
+			out_char(out, '"');
+		for (i = 0; i < v->len; i++) {
+			if (v->bytes[i] == '"')
+				out_char(out, '"');
+			out_char(out, v->bytes[i]);
+		}
+		if (quoted)
+			out_char(out, '"');
 		return;
 	case VALUE_FLAGS:
-		put_flags(out, c->flags, v->number);
+		quoted = v->number & (v->number - 1);
+		if (quoted)
+			out_char(out, '"');
+		for (; f && f->name; f++) {
+			if (!(v->number & f->mask))
+				continue;
+			out_printf(out, "%s%s", first ? "" : ",", f->name);
+			first = false;
+		}
+		if (quoted)
+			out_char(out, '"');
 		return;
 	case VALUE_BOOL:
 		out_string(out, v->number ? "true" : "false");

@@ -37,28 +37,6 @@ void histogram_add(struct histogram *h, uint64_t v, uint64_t times)
 	h->hits[i] += times;
 }
 
-static uint64_t most_hits(const struct histogram *h)
-{
-	uint64_t most = 1;
-	unsigned int i;
-
-	for (i = 0; i < h->count; i++)
-		if (h->hits[i] > most)
-			most = h->hits[i];
-	return most;
-}
-
-static uint64_t last_of(const struct histogram *h, unsigned int i)
-{
-	return i + 1 < h->count ? h->from[i + 1] - 1 : h->max;
-}
-
-/* A bar is rounded up: what is there can be seen. */
-static uint64_t bar_length(uint64_t hits, uint64_t most, unsigned int bar)
-{
-	return wide_mul_div(hits, bar, most - 1, most);
-}
-
 void histogram_report(const struct histogram *h, struct report *r,
 		      const char *name, enum value_kind kind,
 		      unsigned int bar)
@@ -70,23 +48,28 @@ void histogram_report(const struct histogram *h, struct report *r,
 		[COUNT] = { "count", "COUNT", VALUE_U64, 10 },
 		[BAR] = { "bar", "", VALUE_STRING, 0 },
 	};
+	uint64_t most = 1, last;
 	char marks[256];
-	uint64_t most = most_hits(h);
 	struct table t;
 	unsigned int i;
 
+	for (i = 0; i < h->count; i++)
+		most = h->hits[i] > most ? h->hits[i] : most;
 	if (bar > sizeof(marks))
 		bar = sizeof(marks);
 	memset(marks, '#', sizeof(marks));
 	/* The bar is for people: JSON ends before that column. */
 	table_begin(&t, r, name, columns, report_is_text(r) ? COLUMNS : BAR);
-	for (i = 0; i < h->count; i++)
+	for (i = 0; i < h->count; i++) {
+		last = i + 1 < h->count ? h->from[i + 1] - 1 : h->max;
+		/* A bar is rounded up: what is there can be seen. */
 		table_row(&t, (struct value[]){
 			[FROM] = value_u64(h->from[i]),
-			[TO] = value_u64(last_of(h, i)),
+			[TO] = value_u64(last),
 			[COUNT] = value_u64(h->hits[i]),
-			[BAR] = value_bytes(marks, bar_length(h->hits[i],
-							      most, bar)),
+			[BAR] = value_bytes(marks, wide_mul_div(h->hits[i], bar,
+								most - 1, most)),
 		});
+	}
 	table_end(&t);
 }

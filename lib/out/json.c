@@ -23,164 +23,101 @@ void json_init(struct json *json, struct out *out)
 	json->out = out;
 }
 
+/* Of the innermost container in levels[]. */
 static unsigned int inner(const struct json *json)
 {
 	return json->depth <= JSON_DEPTH_MAX ? json->depth : JSON_DEPTH_MAX;
 }
 
-static bool is_wide(const struct json *json)
-{
-	return json->depth && json->layout[inner(json) - 1] == JSON_WIDE;
-}
-
-static bool is_in_array(const struct json *json)
-{
-	return json->depth && json->closing[inner(json) - 1] == ']';
-}
-
-static void break_line(struct json *json)
-{
-	out_char(json->out, '\n');
-	out_repeat(json->out, ' ', 2ull * json->depth);
-}
-
-/* Writes LEN bytes at TO and returns what follows. */
-static char *append(char *to, const char *bytes, size_t len)
-{
-	memcpy(to, bytes, len);
-	return to + len;
-}
-
-/* In one piece, since a row has a key for each value. */
-static void put_key(struct json *json, const char *key, const char *suffix)
-{
-	size_t key_len = strlen(key), suffix_len = suffix ? strlen(suffix) : 0;
-	char *to = out_reserve(json->out, key_len + suffix_len + 4);
-
-	*to++ = '"';
-	to = append(to, key, key_len);
-	if (suffix)
-		to = append(to, suffix, suffix_len);
-	*to++ = '"';
-	*to++ = ':';
-	if (is_wide(json))
-		*to++ = ' ';
-	out_commit(json->out, to);
-}
-
 void json_before(struct json *json, const char *key, const char *suffix)
 {
+	bool wide = json->levels[inner(json)].wide;
+	size_t key_len, suffix_len = suffix ? strlen(suffix) : 0;
+	char *to;
+
 	if (json->comma)
 		out_char(json->out, ',');
 	json->comma = true;
-	if (is_wide(json))
-		break_line(json);
-	if (key && json->depth && !is_in_array(json))
-		put_key(json, key, suffix);
+	if (wide) {
+		out_char(json->out, '\n');
+		out_repeat(json->out, ' ', 2ull * json->depth);
+	}
+	if (!key || json->levels[inner(json)].closing != '}')
+		return;
+	/* In one piece, since a row has a key for each value. */
+	key_len = strlen(key);
+	to = out_reserve(json->out, key_len + suffix_len + 5);
+	*to++ = '"';
+	memcpy(to, key, key_len);
+	to += key_len;
+	if (suffix)
+		memcpy(to, suffix, suffix_len);
+	to += suffix_len;
+	memcpy(to, "\": ", 3);
+	json->out->next = to + 2 + wide;
 }
 
-static void open_container(struct json *json, const char *key,
-			   enum json_layout layout, char opening, char closing)
+void json_open(struct json *json, const char *key, enum json_layout layout,
+	       char opening)
 {
-	bool tight = layout == JSON_TIGHT || (json->depth && !is_wide(json));
+	bool wide = layout == JSON_WIDE &&
+		    (!json->depth || json->levels[inner(json)].wide);
 
 	json_before(json, key, NULL);
 	out_char(json->out, opening);
 	json->comma = false;
-	if (json->depth < JSON_DEPTH_MAX) {
-		json->closing[json->depth] = (unsigned char)closing;
-		json->layout[json->depth] = tight ? JSON_TIGHT : JSON_WIDE;
-	} else if (!json->out->error) {
-		json->out->error = -EOVERFLOW;
-	}
 	json->depth++;
-}
-
-void json_object(struct json *json, const char *key, enum json_layout layout)
-{
-	open_container(json, key, layout, '{', '}');
-}
-
-void json_array(struct json *json, const char *key, enum json_layout layout)
-{
-	open_container(json, key, layout, '[', ']');
+	if (json->depth > JSON_DEPTH_MAX) {
+		if (!json->out->error)
+			json->out->error = -EOVERFLOW;
+		return;
+	}
+	json->levels[json->depth].closing = opening == '{' ? '}' : ']';
+	json->levels[json->depth].wide = wide;
 }
 
 void json_end(struct json *json)
 {
-	bool wide = is_wide(json) && json->comma;
-	char closing = (char)json->closing[inner(json) - 1];
+	unsigned int i = inner(json);
 
 	json->depth--;
-	if (wide)
-		break_line(json);
-	out_char(json->out, closing);
+	if (json->levels[i].wide && json->comma) {
+		out_char(json->out, '\n');
+		out_repeat(json->out, ' ', 2ull * json->depth);
+	}
+	out_char(json->out, json->levels[i].closing);
 	json->comma = json->depth > 0;
-}
-
-void json_u64(struct json *json, const char *key, uint64_t v)
-{
-	json_before(json, key, NULL);
-	out_u64(json->out, v);
-}
-
-void json_i64(struct json *json, const char *key, int64_t v)
-{
-	json_before(json, key, NULL);
-	out_i64(json->out, v);
-}
-
-void json_bool(struct json *json, const char *key, bool v)
-{
-	json_before(json, key, NULL);
-	out_string(json->out, v ? "true" : "false");
-}
-
-void json_null(struct json *json, const char *key)
-{
-	json_before(json, key, NULL);
-	out_string(json->out, "null");
-}
-
-/* Puts the escape of an ASCII character that may not stand in a string. */
-static void put_escape(struct out *out, unsigned char c)
-{
-	static const char letters[] = "btn\0fr";	/* from \b to \r */
-
-	out_char(out, '\\');
-	if (c == '"' || c == '\\')
-		out_char(out, (char)c);
-	else if (c >= '\b' && c <= '\r' && letters[c - '\b'])
-		out_char(out, letters[c - '\b']);
-	else
-		out_printf(out, "u%04x", c);
-}
-
-static bool is_plain(unsigned char c)
-{
-	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+	if (!json->depth)
+		out_char(json->out, '\n');
 }
 
 /* Puts what is not plain at P and returns its length; clears *FAITHFUL. */
 static size_t put_special(struct out *out, const unsigned char *p, size_t len,
 			  bool *faithful)
 {
+	static const char letters[] = "btn\0fr";	/* from \b to \r */
 	size_t n = text_utf8(p, len);
 
-	if (n == 0) {
+	if (n > 1) {
+		out_bytes(out, p, n);
+	} else if (n == 0) {
 		out_string(out, REPLACEMENT);
 		*faithful = false;
 		return 1;
+	} else if (*p == '"' || *p == '\\') {
+		out_char(out, '\\');
+		out_char(out, (char)*p);
+	} else if (*p >= '\b' && *p <= '\r' && letters[*p - '\b']) {
+		out_char(out, '\\');
+		out_char(out, letters[*p - '\b']);
+	} else {
+		out_printf(out, "\\u%04x", *p);
 	}
-	if (n == 1)
-		put_escape(out, *p);
-	else
-		out_bytes(out, p, n);
 	return n;
 }
 
-bool json_bytes(struct json *json, const char *key, const void *bytes,
-		size_t len)
+bool json_string(struct json *json, const char *key, const void *bytes,
+		 size_t len)
 {
 	const unsigned char *p = bytes, *end = p + len, *run;
 	bool faithful = true;
@@ -189,25 +126,22 @@ bool json_bytes(struct json *json, const char *key, const void *bytes,
 	out_char(json->out, '"');
 	while (p < end) {
 		run = p;
-		for (p = plain_skip(p, end); p < end && is_plain(*p); p++)
-			;
+		p = plain_skip(p, end);
+		while (p < end && *p >= 0x20 && *p < 0x7f && *p != '"' &&
+		       *p != '\\')
+			p++;
 		out_bytes(json->out, run, (size_t)(p - run));
 		if (p < end)
 			p += put_special(json->out, p, (size_t)(end - p),
 					 &faithful);
 	}
 	out_char(json->out, '"');
-	return faithful;
-}
-
-void json_hex(struct json *json, const char *key, const void *bytes,
-	      size_t len)
-{
-	const unsigned char *p = bytes, *end = p + len;
-
+	if (faithful || !key)
+		return faithful;
 	json_before(json, key, "_hex");
 	out_char(json->out, '"');
-	for (; p < end; p++)
-		out_hex(json->out, *p, 2);
+	for (p = bytes; p < end; p++)
+		out_printf(json->out, "%02x", *p);
 	out_char(json->out, '"');
+	return false;
 }

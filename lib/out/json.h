@@ -27,39 +27,32 @@ struct json {
 	struct out *out;
 	unsigned int depth;		/* of open containers */
 	bool comma;			/* a member stands before the next */
-	unsigned char closing[JSON_DEPTH_MAX];	/* '}' or ']' */
-	unsigned char layout[JSON_DEPTH_MAX];	/* enum json_layout */
+	struct {
+		char closing;		/* '}' or ']' */
+		bool wide;
+	} levels[JSON_DEPTH_MAX + 1];	/* by depth; the first is the top */
 };
 
 /* Starts a document on OUT, which must outlive it. */
 void json_init(struct json *json, struct out *out);
 
 /*
- * Opens an object or array.  One inside a tight container is tight as well.
- * More than JSON_DEPTH_MAX open ones is an error of the caller, kept in OUT
- * as -EOVERFLOW.
+ * Opens an object or array by its OPENING, '{' or '['.  One inside a tight
+ * container is tight as well.  More than JSON_DEPTH_MAX open ones is an error of
+ * the caller, kept in OUT as -EOVERFLOW.
  */
-void json_object(struct json *json, const char *key, enum json_layout layout);
-void json_array(struct json *json, const char *key, enum json_layout layout);
+void json_open(struct json *json, const char *key, enum json_layout layout,
+	       char opening);
 
-/* Closes the innermost container. */
+/* Closes the innermost container; the last one is followed by a line break. */
 void json_end(struct json *json);
 
-void json_u64(struct json *json, const char *key, uint64_t v);
-void json_i64(struct json *json, const char *key, int64_t v);
-void json_bool(struct json *json, const char *key, bool v);
-void json_null(struct json *json, const char *key);
-
 /*
- * A string of LEN bytes; bytes that are not UTF-8 become U+FFFD.  Returns
- * false where there were such bytes; json_hex() then prints them all.
+ * A string of LEN bytes; bytes that are not UTF-8 become U+FFFD.  Where there
+ * were such bytes, which is false then, a second member KEY_hex has them all.
  */
-bool json_bytes(struct json *json, const char *key, const void *bytes,
-		size_t len);
-
-/* LEN bytes as a string of hexadecimal digits under the key KEY_hex. */
-void json_hex(struct json *json, const char *key, const void *bytes,
-	      size_t len);
+bool json_string(struct json *json, const char *key, const void *bytes,
+		 size_t len);
 
 /*
  * Puts what stands before a value: comma, line break, indentation, the key

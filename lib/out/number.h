@@ -51,16 +51,6 @@ static inline char *number_i64(char *to, int64_t v)
 	return number_u64(to + 1, 0 - (uint64_t)v);
 }
 
-/* Writes V thousandths, with all three digits after the point. */
-static inline char *number_thousandths(char *to, uint64_t v)
-{
-	to = number_u64(to, v / 1000);
-	*to++ = '.';
-	*to++ = (char)('0' + v / 100 % 10);
-	memcpy(to, number_pairs + 2 * (v % 100), 2);
-	return to + 2;
-}
-
 /* Writes V in lower-case hexadecimal of at least DIGITS (1 ... 16) digits. */
 char *number_hex(char *to, uint64_t v, unsigned int digits);
 

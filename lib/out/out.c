@@ -80,13 +80,17 @@ void out_flush(struct out *out)
 	out->next = out->buffer;
 }
 
-/* Doubles the memory until N more bytes fit; without memory drops all. */
-static void grow_buffer(struct out *out, size_t n)
+char *out_make_room(struct out *out, size_t n)
 {
 	size_t used = (size_t)(out->next - out->buffer);
 	size_t size = (size_t)(out->end - out->buffer);
 	char *bigger = NULL;
 
+	if (out->fd >= 0) {
+		out_flush(out);
+		return out->next;
+	}
+	/* Doubles the memory until N more bytes fit; without memory drops all. */
 	while (!out->error && size - used < n) {
 		if (size > SIZE_MAX / 2)
 			out->error = -ENOMEM;
@@ -97,19 +101,11 @@ static void grow_buffer(struct out *out, size_t n)
 	if (!bigger) {
 		out->error = out->error ? out->error : -ENOMEM;
 		out->next = out->buffer;
-		return;
+		return out->next;
 	}
 	out->buffer = bigger;
 	out->next = bigger + used;
 	out->end = bigger + size;
-}
-
-char *out_make_room(struct out *out, size_t n)
-{
-	if (out->fd < 0)
-		grow_buffer(out, n);
-	else
-		out_flush(out);
 	return out->next;
 }
 
@@ -141,26 +137,14 @@ void out_repeat(struct out *out, char c, size_t n)
 		char *to = out_reserve(out, part);
 
 		memset(to, c, part);
-		out_commit(out, to + part);
+		out->next = to + part;
 		n -= part;
 	}
 }
 
 void out_u64(struct out *out, uint64_t v)
 {
-	out_commit(out, number_u64(out_reserve(out, OUT_NUMBER_MAX), v));
-}
-
-void out_i64(struct out *out, int64_t v)
-{
-	out_commit(out, number_i64(out_reserve(out, OUT_NUMBER_MAX), v));
-}
-
-void out_hex(struct out *out, uint64_t v, unsigned int digits)
-{
-	char *to = out_reserve(out, OUT_NUMBER_MAX);
-
-	out_commit(out, number_hex(to, v, digits > 16 ? 16 : digits));
+	out->next = number_u64(out_reserve(out, OUT_NUMBER_MAX), v);
 }
 
 void out_printf(struct out *out, const char *fmt, ...)
@@ -174,5 +158,5 @@ void out_printf(struct out *out, const char *fmt, ...)
 	va_end(ap);
 	if (n < 0)
 		return;
-	out_commit(out, to + (n < PRINTF_MAX ? n : PRINTF_MAX - 1));
+	out->next = to + (n < PRINTF_MAX ? n : PRINTF_MAX - 1);
 }

@@ -62,18 +62,13 @@ char *out_make_room(struct out *out, size_t n);
 
 /*
  * Room for N bytes (at most OUT_BUFFER_SIZE / 2) to be filled directly; the
- * caller then gives the end of what it filled to out_commit().
+ * caller then sets OUT->next to the end of what it filled.
  */
 static inline char *out_reserve(struct out *out, size_t n)
 {
 	if (__builtin_expect((size_t)(out->end - out->next) < n, 0))
 		return out_make_room(out, n);
 	return out->next;
-}
-
-static inline void out_commit(struct out *out, char *end)
-{
-	out->next = end;
 }
 
 /* Puts LEN bytes of any kind; large pieces bypass the buffer. */
@@ -94,10 +89,6 @@ static inline void out_char(struct out *out, char c)
 void out_repeat(struct out *out, char c, size_t n);
 
 void out_u64(struct out *out, uint64_t v);
-void out_i64(struct out *out, int64_t v);
-
-/* Puts V in lower-case hexadecimal, without 0x, of at least DIGITS digits. */
-void out_hex(struct out *out, uint64_t v, unsigned int digits);
 
 /* For the lines that are not many; each call is cut at 4 KiB. */
 void out_printf(struct out *out, const char *fmt, ...)

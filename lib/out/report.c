@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reports: one set of calls, four forms; that of HTML has a file of its own.
+ * Reports: one set of calls, four forms.
  *
- * The JSON writer's stack is the report's structure; text needs only how far
- * to indent.  Three places differ by form: where a top-level thing begins (in
+ * The JSON writer's stack is the report's structure; text and pages need only how
+ * deep it is.  Three places differ by form: where a top-level thing begins (in
  * text an empty line, in JSON the object that is the document, in JSON lines
  * a new line), where it ends, and how a value is put.
  */
@@ -18,6 +18,7 @@
 
 #define LABEL_WIDTH 26		/* with indentation, colon and space */
 #define INDENT 2
+#define HEADING_LAST 6u		/* of HTML */
 
 void report_init(struct report *r, struct out *out, enum report_mode mode)
 {
@@ -29,62 +30,71 @@ void report_init(struct report *r, struct out *out, enum report_mode mode)
 
 void report_fini(struct report *r)
 {
-	if (r->mode != REPORT_JSON || !r->started)
-		return;
-	json_end(&r->json);
-	out_char(r->out, '\n');
+	if (r->mode == REPORT_JSON && r->started)
+		json_end(&r->json);
 }
 
 void report_open_document(struct report *r)
 {
 	if (r->mode == REPORT_JSON && !r->started)
-		json_object(&r->json, NULL, JSON_WIDE);
+		json_open(&r->json, NULL, JSON_WIDE, '{');
 	r->started = true;
 }
 
 void report_line_begin(struct report *r, const char *key)
 {
-	json_object(&r->json, NULL, JSON_TIGHT);
-	json_before(&r->json, "record", NULL);
-	out_char(r->out, '"');
-	out_string(r->out, key);
-	out_char(r->out, '"');
-}
-
-void report_line_end(struct report *r)
-{
-	json_end(&r->json);
-	out_char(r->out, '\n');
+	json_open(&r->json, NULL, JSON_TIGHT, '{');
+	json_string(&r->json, "record", key, strlen(key));
 }
 
 void report_text_block(struct report *r)
 {
-	if (r->started && !r->depth)
+	if (r->mode == REPORT_HTML && r->grid)
+		out_string(r->out, "</tbody></table>\n");
+	else if (r->mode == REPORT_TEXT && r->started && !r->depth)
 		out_char(r->out, '\n');
+	r->grid = false;
 	r->started = true;
 }
 
-static void push(struct report *r, bool titled)
+/* One more section or list is open; a section has an end of its own. */
+static void push(struct report *r, bool section)
 {
 	if (r->depth <= REPORT_DEPTH_MAX) {
-		r->titled &= ~(1u << r->depth);
-		r->titled |= (uint32_t)titled << r->depth;
+		r->sections &= ~(1u << r->depth);
+		r->sections |= (uint32_t)section << r->depth;
 	} else if (!r->out->error) {
 		r->out->error = -EOVERFLOW;
 	}
 	r->depth++;
 }
 
-/* True where the section closed had a title. */
-static bool pop(struct report *r)
+void report_begin(struct report *r, const char *key, const char *title)
 {
-	r->depth--;
-	return r->depth <= REPORT_DEPTH_MAX && r->titled >> r->depth & 1;
-}
+	unsigned int level = r->depth + 2;
 
-static void begin_text(struct report *r, const char *title)
-{
+	if (!report_is_text(r)) {
+		if (report_is_at_line(r)) {
+			report_line_begin(r, key);
+		} else {
+			report_open_document(r);
+			json_open(&r->json, key, JSON_WIDE, '{');
+		}
+		push(r, true);
+		return;
+	}
 	report_text_block(r);
+	if (r->mode == REPORT_HTML) {
+		level = level < HEADING_LAST ? level : HEADING_LAST;
+		out_string(r->out, "<section>\n");
+		if (title) {
+			out_printf(r->out, "<h%u>", level);
+			svg_string(r->out, title);
+			out_printf(r->out, "</h%u>\n", level);
+		}
+		push(r, true);
+		return;
+	}
 	if (title) {
 		out_repeat(r->out, ' ', r->indent);
 		out_string(r->out, title);
@@ -94,173 +104,95 @@ static void begin_text(struct report *r, const char *title)
 	push(r, title != NULL);
 }
 
-void report_begin(struct report *r, const char *key, const char *title)
+void report_list(struct report *r, const char *key)
 {
-	if (r->mode == REPORT_TEXT) {
-		begin_text(r, title);
-		return;
-	}
-	if (r->mode == REPORT_HTML) {
-		report_html_begin(r, title);
-		push(r, true);
-		return;
-	}
 	if (report_is_at_line(r)) {
-		report_line_begin(r, key);
-	} else {
+		r->loose = true;
+		return;
+	}
+	if (!report_is_text(r)) {
 		report_open_document(r);
-		json_object(&r->json, key, JSON_WIDE);
+		json_open(&r->json, key, JSON_WIDE, '[');
 	}
 	push(r, false);
 }
 
-void report_list(struct report *r, const char *key)
-{
-	if (report_is_text(r)) {
-		push(r, false);
-	} else if (report_is_at_line(r)) {
-		r->loose = true;
-	} else {
-		report_open_document(r);
-		json_array(&r->json, key, JSON_WIDE);
-		push(r, false);
-	}
-}
-
 void report_end(struct report *r)
 {
-	bool titled;
+	bool section;
 
 	if (report_is_at_line(r) && r->loose) {
 		r->loose = false;
 		return;
 	}
-	titled = pop(r);
-	if (r->mode == REPORT_TEXT) {
-		if (titled)
-			r->indent -= INDENT;
-		return;
+	r->depth--;
+	section = r->depth <= REPORT_DEPTH_MAX && r->sections >> r->depth & 1;
+	if (!report_is_text(r)) {
+		json_end(&r->json);
+	} else if (section && r->mode == REPORT_HTML) {
+		report_text_block(r);
+		out_string(r->out, "</section>\n");
+	} else if (section) {
+		r->indent -= INDENT;
 	}
-	if (r->mode == REPORT_HTML) {
-		if (titled)
-			report_html_end(r);
-		return;
-	}
-	json_end(&r->json);
-	if (report_is_at_line(r))
-		out_char(r->out, '\n');
-}
-
-static void put_json_time(struct json *json, const char *key,
-			  const struct value *v)
-{
-	char iso[TIMEFMT_ISO_MAX];
-
-	json_i64(json, key, (int64_t)v->number);
-	json_before(json, key, "_iso");
-	out_char(json->out, '"');
-	out_string(json->out, timefmt_iso((int64_t)v->number, iso));
-	out_char(json->out, '"');
-}
-
-static void put_json_name(struct json *json, const char *name)
-{
-	if (json->comma)
-		out_char(json->out, ',');
-	json->comma = true;
-	out_char(json->out, '"');
-	out_string(json->out, name);
-	out_char(json->out, '"');
-}
-
-static void put_json_flags(struct json *json, const struct value_flag *flags,
-			   const char *key, uint64_t bits)
-{
-	char rest[VALUE_TEXT_MAX] = "0x";
-
-	json_u64(json, key, bits);
-	json_before(json, key, "_names");
-	out_char(json->out, '[');
-	json->comma = false;
-	for (; flags && flags->name; flags++) {
-		if (!flags->mask || (bits & flags->mask) != flags->mask)
-			continue;
-		put_json_name(json, flags->name);
-		bits &= ~flags->mask;
-	}
-	if (bits) {
-		*number_hex(rest + 2, bits, 1) = '\0';
-		put_json_name(json, rest);
-	}
-	out_char(json->out, ']');
-	json->comma = true;
-}
-
-static void put_json_percent(struct json *json, const char *key, uint64_t v)
-{
-	json_before(json, key, NULL);
-	out_u64(json->out, v / 100);
-	out_char(json->out, '.');
-	out_bytes(json->out, number_pairs + 2 * (v % 100), 2);
-}
-
-static void put_json_ratio(struct json *json, const char *key, uint64_t v)
-{
-	char text[VALUE_TEXT_MAX];
-
-	json_before(json, key, NULL);
-	out_bytes(json->out, text, (size_t)(number_thousandths(text, v) - text));
 }
 
 void report_json_value(struct json *json, enum value_kind kind,
 		       const struct value_flag *flags, const char *key,
 		       const struct value *v)
 {
+	char text[VALUE_TEXT_MAX];
+	uint64_t bits = v->number;
+	const char *name;
+
+	if (v->present && (kind == VALUE_STRING || kind == VALUE_PLAIN)) {
+		json_string(json, key, v->bytes, v->len);
+		return;
+	}
+	json_before(json, key, NULL);
 	if (!v->present) {
-		json_null(json, key);
+		out_string(json->out, "null");
 		return;
 	}
 	switch (kind) {
 	case VALUE_I64:
-		json_i64(json, key, (int64_t)v->number);
+	case VALUE_RATIO:
+		value_put(json->out, kind, NULL, v, 0, false);
 		return;
 	case VALUE_PERCENT:
-		put_json_percent(json, key, v->number);
-		return;
-	case VALUE_RATIO:
-		put_json_ratio(json, key, v->number);
+		out_u64(json->out, v->number / 100);
+		out_char(json->out, '.');
+		out_bytes(json->out, number_pairs + 2 * (v->number % 100), 2);
 		return;
 	case VALUE_TIME:
-		put_json_time(json, key, v);
+		value_put(json->out, VALUE_I64, NULL, v, 0, false);
+		json_before(json, key, "_iso");
+		out_char(json->out, '"');
+		out_string(json->out, timefmt_iso((int64_t)v->number, text));
+		out_char(json->out, '"');
 		return;
 	case VALUE_FLAGS:
-		put_json_flags(json, flags, key, v->number);
+		out_u64(json->out, bits);
+		json_before(json, key, "_names");
+		out_char(json->out, '[');
+		json->comma = false;
+		while ((name = value_flag_name(&flags, &bits, text))) {
+			if (json->comma)
+				out_char(json->out, ',');
+			json->comma = true;
+			out_char(json->out, '"');
+			out_string(json->out, name);
+			out_char(json->out, '"');
+		}
+		out_char(json->out, ']');
+		json->comma = true;
 		return;
 	case VALUE_BOOL:
-		json_bool(json, key, v->number != 0);
-		return;
-	case VALUE_STRING:
-	case VALUE_PLAIN:
-		if (!json_bytes(json, key, v->bytes, v->len))
-			json_hex(json, key, v->bytes, v->len);
+		out_string(json->out, v->number ? "true" : "false");
 		return;
 	default:
-		json_u64(json, key, v->number);
+		out_u64(json->out, v->number);
 	}
-}
-
-static void put_text(struct report *r, enum value_kind kind,
-		     const struct value_flag *flags, const char *label,
-		     const struct value *v)
-{
-	size_t used = r->indent + strlen(label) + 1;
-
-	out_repeat(r->out, ' ', r->indent);
-	out_string(r->out, label);
-	out_char(r->out, ':');
-	out_repeat(r->out, ' ', used < LABEL_WIDTH ? LABEL_WIDTH - used : 1);
-	value_put(r->out, kind, flags, v, 0, false);
-	out_char(r->out, '\n');
 }
 
 static void put_value(struct report *r, enum value_kind kind,
@@ -268,21 +200,35 @@ static void put_value(struct report *r, enum value_kind kind,
 		      const char *label, const struct value *v)
 {
 	bool line = report_is_at_line(r);
+	size_t used;
 
 	report_open_document(r);
-	if (r->mode == REPORT_TEXT) {
-		put_text(r, kind, flags, label, v);
+	if (r->mode == REPORT_HTML) {
+		out_string(r->out, r->grid ? "<tr><th scope=\"row\">" :
+			   "<table><tbody>\n<tr><th scope=\"row\">");
+		r->grid = true;
+		svg_string(r->out, label);
+		out_string(r->out, "</th><td>");
+		report_html_value(r->out, kind, flags, v);
+		out_string(r->out, "</td></tr>\n");
 		return;
 	}
-	if (r->mode == REPORT_HTML) {
-		report_html_value(r, kind, flags, label, v);
+	if (r->mode == REPORT_TEXT) {
+		used = r->indent + strlen(label) + 1;
+		out_repeat(r->out, ' ', r->indent);
+		out_string(r->out, label);
+		out_char(r->out, ':');
+		out_repeat(r->out, ' ',
+			   used < LABEL_WIDTH ? LABEL_WIDTH - used : 1);
+		value_put(r->out, kind, flags, v, 0, false);
+		out_char(r->out, '\n');
 		return;
 	}
 	if (line)
 		report_line_begin(r, key);
 	report_json_value(&r->json, kind, flags, key, v);
 	if (line)
-		report_line_end(r);
+		json_end(&r->json);
 }
 
 void report_value(struct report *r, enum value_kind kind, const char *key,
@@ -299,6 +245,16 @@ void report_flags(struct report *r, const struct value_flag *flags,
 	put_value(r, VALUE_FLAGS, flags, key, label, &v);
 }
 
+/* A paragraph of a page, of CLASS. */
+static void put_paragraph(struct report *r, const char *class,
+			  const char *text)
+{
+	report_text_block(r);
+	out_printf(r->out, "<p class=\"%s\">", class);
+	svg_string(r->out, text);
+	out_string(r->out, "</p>\n");
+}
+
 void report_text(struct report *r, const char *fmt, ...)
 {
 	char line[1024];
@@ -310,7 +266,7 @@ void report_text(struct report *r, const char *fmt, ...)
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
 	if (r->mode == REPORT_HTML) {
-		report_html_text(r, "note", line);
+		put_paragraph(r, "note", line);
 		return;
 	}
 	r->started = true;
@@ -321,16 +277,11 @@ void report_text(struct report *r, const char *fmt, ...)
 
 void report_fail(struct report *r, const char *message, int status)
 {
-	bool open = r->mode == REPORT_JSON && r->started;
+	unsigned int kept = r->mode == REPORT_JSON && r->started;
 
 	if (report_is_text(r))
 		return;
-	if (r->mode == REPORT_JSON_LINES && r->json.depth) {
-		while (r->json.depth)
-			json_end(&r->json);
-		out_char(r->out, '\n');
-	}
-	while (r->json.depth > (open ? 1u : 0u))
+	while (r->json.depth > kept)
 		json_end(&r->json);
 	r->depth = 0;
 	r->loose = false;
@@ -344,5 +295,5 @@ void report_fail(struct report *r, const char *message, int status)
 void report_problem(struct report *r, const char *text)
 {
 	if (r->mode == REPORT_HTML)
-		report_html_text(r, "problem", text);
+		put_paragraph(r, "problem", text);
 }

@@ -36,7 +36,7 @@ struct report {
 	struct json json;
 	unsigned int depth;	/* of open sections and lists */
 	unsigned int indent;	/* of text, in characters */
-	uint32_t titled;	/* bit per depth: that section has a title */
+	uint32_t sections;	/* bit per depth: what is open there has an end */
 	bool loose;		/* a list at the top of JSON lines is open */
 	bool started;		/* something was said */
 	bool grid;		/* of HTML: a table of values is open */
@@ -76,7 +76,7 @@ void report_end(struct report *r);
  */
 void report_list(struct report *r, const char *key);
 
-/* One value of the open section.  LABEL is for people, KEY for scripts. */
+/* One value of the open section: LABEL for people (NULL where none), KEY for scripts. */
 void report_value(struct report *r, enum value_kind kind, const char *key,
 		  const char *label, struct value v);
 void report_flags(struct report *r, const struct value_flag *flags,
@@ -128,11 +128,11 @@ static inline bool report_is_text(const struct report *r)
 
 /*
  * For tables and others that put JSON of their own: opens the object that is
- * the document, where that is due; begins and ends the object of one line.
+ * the document, where that is due; begins the object of one line, which
+ * json_end() ends.
  */
 void report_open_document(struct report *r);
 void report_line_begin(struct report *r, const char *key);
-void report_line_end(struct report *r);
 
 /* True where a line of JSON lines would begin here. */
 static inline bool report_is_at_line(const struct report *r)
@@ -140,7 +140,10 @@ static inline bool report_is_at_line(const struct report *r)
 	return r->mode == REPORT_JSON_LINES && r->json.depth == 0;
 }
 
-/* Begins a block of text: an empty line after the one before, at the top. */
+/*
+ * Begins a block of text: an empty line after the one before, at the top; on a page
+ * ends the table of values that is open.
+ */
 void report_text_block(struct report *r);
 
 /* Puts one value with its companion (KEY_iso, KEY_names, KEY_hex) as JSON. */

@@ -2,53 +2,47 @@
 /*
  * Reports as HTML.
  *
- * forbids itself scripts and requests, so that a mistake there would still do
- * no harm.  Wide tables scroll inside of their own box, never the page.
+ * The page forbids itself scripts and requests, so that a mistake in what comes
+ * from a volume would still do no harm.  Wide tables scroll inside of their own
+ * box, never the page.
  */
 #include "out/report_html.h"
 
 #include "base/size.h"
-#include "out/svg.h"
 
-#define HEADING_LAST 6u
-
-static void put_style(struct out *out)
-{
-	out_string(out,
-		   ":root{color-scheme:light dark;--page:#fff;--ink:#1f2328;"
-		   "--dim:#57606a;--line:#d8dee4;--mark:#b35900}\n"
-		   "@media (prefers-color-scheme:dark){:root{--page:#0d1117;"
-		   "--ink:#f0f3f6;--dim:#9ea7b3;--line:#30363d;"
-		   "--mark:#e69f00}}\n"
-		   "body{margin:0;background:var(--page);color:var(--ink);"
-		   "font:14px/1.5 system-ui,sans-serif}\n"
-		   "main{max-width:940px;margin:0 auto;padding:24px 20px}\n"
-		   "h1{font-size:24px;margin:0;overflow-wrap:anywhere}"
-		   "h2{font-size:18px;margin:36px 0 8px;padding-bottom:4px;"
-		   "border-bottom:1px solid var(--line)}"
-		   "h3,h4,h5,h6{font-size:14px;margin:20px 0 4px}\n"
-		   ".note{color:var(--dim);margin:6px 0;"
-		   "overflow-wrap:anywhere}"
-		   ".problem{border-left:4px solid var(--mark);"
-		   "padding:2px 10px;margin:8px 0;overflow-wrap:anywhere}\n"
-		   ".scroll{overflow-x:auto}"
-		   "table{border-collapse:collapse;margin:6px 0}"
-		   "th,td{padding:3px 12px 3px 0;text-align:left;"
-		   "vertical-align:top}"
-		   "thead th{color:var(--dim);font-weight:600;font-size:12px;"
-		   "white-space:nowrap;border-bottom:1px solid var(--line)}\n"
-		   "tbody tr+tr>*{border-top:1px solid var(--line)}"
-		   "tbody th{color:var(--dim);font-weight:400;width:15em}"
-		   "td{overflow-wrap:anywhere}"
-		   ".n{text-align:right;white-space:nowrap;"
-		   "font-variant-numeric:tabular-nums}"
-		   ".t{white-space:nowrap}\n"
-		   ".panel{display:block;box-sizing:border-box;width:100%;"
-		   "margin:8px 0;overflow:visible;font-size:12px}\n"
-		   "@media(max-width:600px){.odd{display:none}"
-		   "main{padding:16px 12px}}\n");
-	svg_style(out);
-}
+static const char style[] =
+	":root{color-scheme:light dark;--page:#fff;--ink:#1f2328;"
+	"--dim:#57606a;--line:#d8dee4;--mark:#b35900}\n"
+	"@media (prefers-color-scheme:dark){:root{--page:#0d1117;"
+	"--ink:#f0f3f6;--dim:#9ea7b3;--line:#30363d;"
+	"--mark:#e69f00}}\n"
+	"body{margin:0;background:var(--page);color:var(--ink);"
+	"font:14px/1.5 system-ui,sans-serif}\n"
+	"main{max-width:940px;margin:0 auto;padding:24px 20px}\n"
+	"h1{font-size:24px;margin:0;overflow-wrap:anywhere}"
+	"h2{font-size:18px;margin:36px 0 8px;padding-bottom:4px;"
+	"border-bottom:1px solid var(--line)}"
+	"h3,h4,h5,h6{font-size:14px;margin:20px 0 4px}\n"
+	".note{color:var(--dim);margin:6px 0;"
+	"overflow-wrap:anywhere}"
+	".problem{border-left:4px solid var(--mark);"
+	"padding:2px 10px;margin:8px 0;overflow-wrap:anywhere}\n"
+	".scroll{overflow-x:auto}"
+	"table{border-collapse:collapse;margin:6px 0}"
+	"th,td{padding:3px 12px 3px 0;text-align:left;"
+	"vertical-align:top}"
+	"thead th{color:var(--dim);font-weight:600;font-size:12px;"
+	"white-space:nowrap;border-bottom:1px solid var(--line)}\n"
+	"tbody tr+tr>*{border-top:1px solid var(--line)}"
+	"tbody th{color:var(--dim);font-weight:400;width:15em}"
+	"td{overflow-wrap:anywhere}"
+	".n{text-align:right;white-space:nowrap;"
+	"font-variant-numeric:tabular-nums}"
+	".t{white-space:nowrap}\n"
+	".panel{display:block;box-sizing:border-box;width:100%;"
+	"margin:8px 0;overflow:visible;font-size:12px}\n"
+	"@media(max-width:600px){.odd{display:none}"
+	"main{padding:16px 12px}}\n";
 
 void report_html_open(struct out *out, const char *title,
 		      const char *subtitle)
@@ -64,7 +58,8 @@ void report_html_open(struct out *out, const char *title,
 		   "<title>");
 	svg_string(out, title);
 	out_string(out, "</title>\n<style>\n");
-	put_style(out);
+	out_string(out, style);
+	svg_style(out);
 	out_string(out, "</style>\n</head>\n<body>\n<main>\n<h1>");
 	svg_string(out, title);
 	out_string(out, "</h1>\n<p class=\"note\">");
@@ -77,137 +72,20 @@ void report_html_close(struct out *out)
 	out_string(out, "</main>\n</body>\n</html>\n");
 }
 
-/* Ends that table where one is open: something else follows. */
-static void report_html_break(struct report *r)
-{
-	if (r->grid)
-		out_string(r->out, "</tbody></table>\n");
-	r->grid = false;
-}
-
-void report_html_begin(struct report *r, const char *title)
-{
-	unsigned int level = r->depth + 2;
-
-	report_html_break(r);
-	out_string(r->out, "<section>\n");
-	if (!title)
-		return;
-	if (level > HEADING_LAST)
-		level = HEADING_LAST;
-	out_printf(r->out, "<h%u>", level);
-	svg_string(r->out, title);
-	out_printf(r->out, "</h%u>\n", level);
-}
-
-void report_html_end(struct report *r)
-{
-	report_html_break(r);
-	out_string(r->out, "</section>\n");
-}
-
-/* In the largest unit; a tooltip has the bytes. */
-static void put_size(struct out *out, uint64_t bytes)
+void report_html_value(struct out *out, enum value_kind kind,
+		       const struct value_flag *flags, const struct value *v)
 {
 	char text[SIZE_TEXT_MAX];
 
-	out_printf(out, "<span title=\"%llu bytes\">%s</span>",
-		   (unsigned long long)bytes, size_format(bytes, text));
-}
-
-static void put_value(struct out *out, enum value_kind kind,
-		      const struct value_flag *flags, const struct value *v)
-{
 	if (!v->present)
 		out_string(out, "\xe2\x80\x93");
 	else if (kind == VALUE_STRING || kind == VALUE_PLAIN)
 		svg_escape(out, v->bytes, v->len);
 	else if (kind == VALUE_SIZE)
-		put_size(out, v->number);
+		/* In the largest unit; a tooltip has the bytes. */
+		out_printf(out, "<span title=\"%llu bytes\">%s</span>",
+			   (unsigned long long)v->number,
+			   size_format(v->number, text));
 	else
 		value_put(out, kind, flags, v, 0, false);
-}
-
-void report_html_value(struct report *r, enum value_kind kind,
-		       const struct value_flag *flags, const char *label,
-		       const struct value *v)
-{
-	if (!r->grid)
-		out_string(r->out, "<table><tbody>\n");
-	r->grid = true;
-	out_string(r->out, "<tr><th scope=\"row\">");
-	svg_string(r->out, label);
-	out_string(r->out, "</th><td>");
-	put_value(r->out, kind, flags, v);
-	out_string(r->out, "</td></tr>\n");
-}
-
-void report_html_text(struct report *r, const char *class, const char *text)
-{
-	report_html_break(r);
-	out_printf(r->out, "<p class=\"%s\">", class);
-	svg_string(r->out, text);
-	out_string(r->out, "</p>\n");
-}
-
-/* How a cell of that kind is set. */
-static const char *class_of(enum value_kind kind)
-{
-	switch (kind) {
-	case VALUE_STRING:
-	case VALUE_PLAIN:
-	case VALUE_FLAGS:
-	case VALUE_BOOL:
-		return "";
-	case VALUE_TIME:
-		return " class=\"t\"";
-	default:
-		return " class=\"n\"";
-	}
-}
-
-static bool is_shown(const struct column *c)
-{
-	return c->head && *c->head;
-}
-
-void report_html_table(struct report *r, const struct column *columns,
-		       unsigned int count)
-{
-	unsigned int i;
-
-	report_html_break(r);
-	out_string(r->out, "<div class=\"scroll\"><table><thead><tr>");
-	for (i = 0; i < count; i++) {
-		if (!is_shown(&columns[i]))
-			continue;
-		out_printf(r->out, "<th scope=\"col\"%s>",
-			   class_of(columns[i].kind));
-		svg_string(r->out, columns[i].head);
-		out_string(r->out, "</th>");
-	}
-	out_string(r->out, "</tr></thead><tbody>\n");
-}
-
-void report_html_row(struct report *r, const struct column *columns,
-		     unsigned int count, const struct value *values)
-{
-	unsigned int i;
-
-	out_string(r->out, "<tr>");
-	for (i = 0; i < count; i++) {
-		const struct column *c = &columns[i];
-
-		if (!is_shown(c))
-			continue;
-		out_printf(r->out, "<td%s>", class_of(c->kind));
-		put_value(r->out, c->kind, c->flags, &values[i]);
-		out_string(r->out, "</td>");
-	}
-	out_string(r->out, "</tr>\n");
-}
-
-void report_html_table_end(struct report *r)
-{
-	out_string(r->out, "</tbody></table></div>\n");
 }

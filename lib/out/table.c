@@ -23,57 +23,20 @@ static bool is_right(enum value_kind kind)
 	       kind != VALUE_TIME;
 }
 
-static unsigned int least_width(const struct column *c)
+/* How a page sets a cell. */
+static const char *class_of(enum value_kind kind)
 {
-	size_t head = c->head ? strlen(c->head) : 0;
-	size_t width = c->width > head ? c->width : head;
-
-	return width < WIDTH_MAX ? (unsigned int)width : WIDTH_MAX;
-}
-
-static void put_heads(const struct table *t)
-{
-	struct out *out = t->report->out;
-	unsigned int i, gap = t->report->indent;
-
-	for (i = 0; i <= t->last; i++) {
-		const struct column *c = &t->columns[i];
-		struct value head = value_string(c->head);
-		size_t len = c->head ? strlen(c->head) : 0;
-
-		if (!len)
-			continue;
-		out_repeat(out, ' ', gap);
-		if (is_right(c->kind))
-			out_repeat(out, ' ', t->width[i] - len);
-		value_put(out, VALUE_STRING, NULL, &head,
-			  i < t->last && !is_right(c->kind) ? t->width[i] : 0,
-			  false);
-		gap = GAP;
-	}
-	out_char(out, '\n');
-}
-
-static void begin_text(struct table *t)
-{
-	bool heads = false;
-	unsigned int i;
-
-	for (i = 0; i < t->count; i++) {
-		if (!t->columns[i].head)
-			continue;
-		t->last = i;
-		heads |= t->columns[i].head[0] != '\0';
-	}
-	report_text_block(t->report);
-	if (heads)
-		put_heads(t);
+	if (is_right(kind))
+		return " class=\"n\"";
+	return kind == VALUE_TIME ? " class=\"t\"" : "";
 }
 
 void table_begin(struct table *t, struct report *report, const char *name,
 		 const struct column *columns, unsigned int count)
 {
-	unsigned int i;
+	unsigned int i, gap = report->indent;
+	struct out *out = report->out;
+	bool heads = false;
 
 	memset(t, 0, sizeof(*t));
 	t->report = report;
@@ -81,24 +44,59 @@ void table_begin(struct table *t, struct report *report, const char *name,
 	t->columns = columns;
 	t->count = count < TABLE_COLUMNS_MAX ? count : TABLE_COLUMNS_MAX;
 	for (i = 0; i < t->count; i++) {
-		t->width[i] = least_width(&columns[i]);
-		t->key_len[i] = (unsigned int)strlen(columns[i].key);
+		const struct column *c = &columns[i];
+		size_t head = c->head ? strlen(c->head) : 0;
+		size_t width = c->width > head ? c->width : head;
+
+		t->width[i] = width < WIDTH_MAX ? (unsigned int)width :
+						  WIDTH_MAX;
+		t->key_len[i] = (unsigned int)strlen(c->key);
+		heads |= head != 0;
+		if (c->head)
+			t->last = i;
 	}
 	t->lines = report_is_at_line(report);
-	if (report->mode == REPORT_TEXT)
-		begin_text(t);
-	if (report->mode == REPORT_HTML)
-		report_html_table(report, columns, t->count);
-	if (report_is_text(report) || t->lines)
+	if (!report_is_text(report)) {
+		if (t->lines)
+			return;
+		report_open_document(report);
+		json_open(&report->json, name, JSON_WIDE, '[');
 		return;
-	report_open_document(report);
-	json_array(&report->json, name, JSON_WIDE);
+	}
+	report_text_block(report);
+	if (report->mode == REPORT_HTML)
+		out_string(out, "<div class=\"scroll\"><table><thead><tr>");
+	else if (!heads)
+		return;
+	for (i = 0; i < t->count; i++) {
+		const struct column *c = &columns[i];
+		struct value head = value_string(c->head);
+
+		if (!head.len)
+			continue;
+		if (report->mode == REPORT_HTML) {
+			out_printf(out, "<th scope=\"col\"%s>",
+				   class_of(c->kind));
+			svg_string(out, c->head);
+			out_string(out, "</th>");
+			continue;
+		}
+		out_repeat(out, ' ', gap);
+		if (is_right(c->kind))
+			out_repeat(out, ' ', t->width[i] - head.len);
+		value_put(out, VALUE_STRING, NULL, &head,
+			  i < t->last && !is_right(c->kind) ? t->width[i] : 0,
+			  false);
+		gap = GAP;
+	}
+	out_string(out, report->mode == REPORT_HTML ?
+		   "</tr></thead><tbody>\n" : "\n");
 }
 
 void table_end(struct table *t)
 {
 	if (t->report->mode == REPORT_HTML)
-		report_html_table_end(t->report);
+		out_string(t->report->out, "</tbody></table></div>\n");
 	else if (t->report->mode != REPORT_TEXT && !t->lines)
 		json_end(&t->report->json);
 }
@@ -112,29 +110,6 @@ static inline char *spaces(char *to, unsigned int n)
 	return to + n;
 }
 
-/* Puts GAP spaces and V at the right end of WIDTH characters. */
-static void put_number(struct out *out, unsigned int gap, uint64_t v,
-		       unsigned int width)
-{
-	char *to = out_reserve(out, WIDTH_MAX + 2 * VALUE_TEXT_MAX);
-	unsigned int digits = number_digits(v);
-	unsigned int pad = gap + (digits < width ? width - digits : 0);
-
-	out_commit(out, number_write(spaces(to, pad), v, digits));
-}
-
-/* Puts GAP spaces and V at the left end of WIDTH characters. */
-static void put_plain(struct out *out, unsigned int gap, const struct value *v,
-		      unsigned int width)
-{
-	unsigned int len = (unsigned int)v->len;
-	char *to = out_reserve(out, 4ull * WIDTH_MAX);
-
-	to = spaces(to, gap);
-	memcpy(to, v->bytes, len);
-	out_commit(out, spaces(to + len, len < width ? width - len : 0));
-}
-
 static void put_text_row(const struct table *t, const struct value *values)
 {
 	struct out *out = t->report->out;
@@ -142,84 +117,92 @@ static void put_text_row(const struct table *t, const struct value *values)
 
 	for (i = 0; i <= t->last; i++) {
 		const struct column *c = &t->columns[i];
+		const struct value *v = &values[i];
+		unsigned int width = t->width[i], len;
 		bool right = is_right(c->kind);
+		char *to;
 
 		if (!c->head)
 			continue;
-		if (c->kind == VALUE_U64 && values[i].present) {
-			put_number(out, gap, values[i].number, t->width[i]);
+		if (c->kind == VALUE_U64 && v->present) {
+			to = out_reserve(out, WIDTH_MAX + 2 * VALUE_TEXT_MAX);
+			len = number_digits(v->number);
+			to = spaces(to, gap + (len < width ? width - len : 0));
+			out->next = number_write(to, v->number, len);
 		} else if (c->kind == VALUE_PLAIN && i < t->last &&
-			   values[i].present && values[i].len <= WIDTH_MAX) {
-			put_plain(out, gap, &values[i], t->width[i]);
+			   v->present && v->len <= WIDTH_MAX) {
+			to = out_reserve(out, 4ull * WIDTH_MAX);
+			len = (unsigned int)v->len;
+			to = spaces(to, gap);
+			memcpy(to, v->bytes, len);
+			out->next = spaces(to + len,
+					   len < width ? width - len : 0);
 		} else {
 			out_repeat(out, ' ', gap);
-			value_put(out, c->kind, c->flags, &values[i],
-				  i < t->last || right ? t->width[i] : 0,
-				  right);
+			value_put(out, c->kind, c->flags, v,
+				  i < t->last || right ? width : 0, right);
 		}
 		gap = GAP;
 	}
 	out_char(out, '\n');
 }
 
-/* Puts `"KEY":V` with a comma before it where one is due. */
-static void put_member(struct json *json, const char *key, unsigned int len,
-		       uint64_t v)
-{
-	char *to = out_reserve(json->out, len + 4 + OUT_NUMBER_MAX);
-
-	if (json->comma)
-		*to++ = ',';
-	json->comma = true;
-	*to++ = '"';
-	memcpy(to, key, len);
-	to += len;
-	*to++ = '"';
-	*to++ = ':';
-	out_commit(json->out, number_u64(to, v));
-}
-
-static bool is_plain_number(enum value_kind kind)
-{
-	return kind == VALUE_U64 || kind == VALUE_HEX || kind == VALUE_SIZE;
-}
-
 static void put_json_row(const struct table *t, const struct value *values)
 {
 	struct json *json = &t->report->json;
 	unsigned int i;
+	char *to;
 
 	for (i = 0; i < t->count; i++) {
 		const struct column *c = &t->columns[i];
 
-		if (is_plain_number(c->kind) && values[i].present)
-			put_member(json, c->key, t->key_len[i],
-				   values[i].number);
-		else
+		if (!values[i].present ||
+		    (c->kind != VALUE_U64 && c->kind != VALUE_HEX &&
+		     c->kind != VALUE_SIZE)) {
 			report_json_value(json, c->kind, c->flags, c->key,
 					  &values[i]);
+			continue;
+		}
+		/* `"KEY":V` in one piece, with a comma where one is due. */
+		to = out_reserve(json->out, t->key_len[i] + 4 + OUT_NUMBER_MAX);
+		if (json->comma)
+			*to++ = ',';
+		json->comma = true;
+		*to++ = '"';
+		memcpy(to, c->key, t->key_len[i]);
+		to += t->key_len[i];
+		*to++ = '"';
+		*to++ = ':';
+		json->out->next = number_u64(to, values[i].number);
 	}
 }
 
 void table_row(struct table *t, const struct value *values)
 {
 	struct report *r = t->report;
+	unsigned int i;
 
 	if (r->mode == REPORT_TEXT) {
 		put_text_row(t, values);
-		return;
-	}
-	if (r->mode == REPORT_HTML) {
-		report_html_row(r, t->columns, t->count, values);
-		return;
-	}
-	if (t->lines)
-		report_line_begin(r, t->name);
-	else
-		json_object(&r->json, NULL, JSON_TIGHT);
-	put_json_row(t, values);
-	if (t->lines)
-		report_line_end(r);
-	else
+	} else if (r->mode == REPORT_HTML) {
+		out_string(r->out, "<tr>");
+		for (i = 0; i < t->count; i++) {
+			const struct column *c = &t->columns[i];
+
+			if (!c->head || !*c->head)
+				continue;
+			out_printf(r->out, "<td%s>", class_of(c->kind));
+			report_html_value(r->out, c->kind, c->flags,
+					  &values[i]);
+			out_string(r->out, "</td>");
+		}
+		out_string(r->out, "</tr>\n");
+	} else {
+		if (t->lines)
+			report_line_begin(r, t->name);
+		else
+			json_open(&r->json, NULL, JSON_TIGHT, '{');
+		put_json_row(t, values);
 		json_end(&r->json);
+	}
 }

@@ -74,7 +74,7 @@ static inline struct value value_absent(void)
 	return (struct value){ .present = false };
 }
 
-/* For U64, HEX, SIZE (bytes), FLAGS and TIME (seconds since 1970). */
+/* For numbers, signed ones too, SIZE (bytes), FLAGS and TIME (since 1970). */
 static inline struct value value_u64(uint64_t v)
 {
 	return (struct value){ .present = true, .number = v };
@@ -84,11 +84,6 @@ static inline struct value value_u64(uint64_t v)
 static inline struct value value_nonzero(uint64_t v)
 {
 	return v ? value_u64(v) : value_absent();
-}
-
-static inline struct value value_i64(int64_t v)
-{
-	return (struct value){ .present = true, .number = (uint64_t)v };
 }
 
 static inline struct value value_bool(bool v)
@@ -116,6 +111,13 @@ static inline struct value value_string(const char *s)
 
 /* Most characters of any value but STRING, PLAIN and FLAGS. */
 #define VALUE_TEXT_MAX TIMEFMT_ISO_MAX
+
+/*
+ * The next name of the *BITS that are set, which are then cleared, by *FLAGS (may be
+ * NULL), and at the end one number, in REST, for those without; NULL: no more.
+ */
+const char *value_flag_name(const struct value_flag **flags, uint64_t *bits,
+			    char rest[VALUE_TEXT_MAX]);
 
 /*
  * Puts the text form of any value at least WIDTH characters wide, padded on

@@ -35,7 +35,7 @@ static void is_escaped(const char *bytes, size_t len, const char *want,
 	struct json json;
 
 	json_init(&json, out);
-	is_int(json_bytes(&json, NULL, bytes, len), faithful,
+	is_int(json_string(&json, NULL, bytes, len), faithful,
 	       faithful ? "is faithful" : "is not faithful");
 	is_put(out, want, name);
 }
@@ -106,7 +106,7 @@ static void test_escape_places(void)
 		value_put(text, VALUE_STRING, NULL, &v, 0, false);
 		wrong += !is_among(text, at, special[n].text, "");
 		json_init(&json, quoted);
-		json_bytes(&json, NULL, name, AMONG);
+		json_string(&json, NULL, name, AMONG);
 		wrong += !is_among(quoted, at, special[n].json, "\"");
 	}
 	is_int(wrong, 0, "each is escaped in any place");
@@ -114,28 +114,31 @@ static void test_escape_places(void)
 
 static void test_json_shapes(void)
 {
+	const struct value most = value_u64(UINT64_MAX), no = value_bool(false);
+	const struct value least = value_u64((uint64_t)INT64_MIN);
+	const struct value absent = value_absent();
 	struct out *out = memory();
 	struct json json;
 
 	json_init(&json, out);
-	json_object(&json, NULL, JSON_WIDE);
-	json_u64(&json, "a", UINT64_MAX);
-	json_array(&json, "b", JSON_WIDE);
-	json_object(&json, "unseen", JSON_TIGHT);
-	json_i64(&json, "c", INT64_MIN);
-	json_array(&json, "d", JSON_WIDE);
+	json_open(&json, NULL, JSON_WIDE, '{');
+	report_json_value(&json, VALUE_U64, NULL, "a", &most);
+	json_open(&json, "b", JSON_WIDE, '[');
+	json_open(&json, "unseen", JSON_TIGHT, '{');
+	report_json_value(&json, VALUE_I64, NULL, "c", &least);
+	json_open(&json, "d", JSON_WIDE, '[');
 	json_end(&json);
-	json_null(&json, "e");
+	report_json_value(&json, VALUE_BOOL, NULL, "e", &absent);
 	json_end(&json);
-	json_bool(&json, NULL, false);
+	report_json_value(&json, VALUE_BOOL, NULL, NULL, &no);
 	json_end(&json);
-	json_object(&json, "f", JSON_WIDE);
+	json_open(&json, "f", JSON_WIDE, '{');
 	json_end(&json);
 	json_end(&json);
 	is_put(out,
 	       "{\n  \"a\": 18446744073709551615,\n  \"b\": [\n"
 	       "    {\"c\":-9223372036854775808,\"d\":[],\"e\":null},\n"
-	       "    false\n  ],\n  \"f\": {}\n}",
+	       "    false\n  ],\n  \"f\": {}\n}\n",
 	       "wide and tight containers, keys in objects only");
 }
 
@@ -147,7 +150,7 @@ static void test_json_depth(void)
 
 	json_init(&json, out);
 	for (i = 0; i <= JSON_DEPTH_MAX; i++)
-		json_array(&json, NULL, JSON_TIGHT);
+		json_open(&json, NULL, JSON_TIGHT, '[');
 	for (i = 0; i <= JSON_DEPTH_MAX; i++)
 		json_end(&json);
 	is_int(out_close(out, &cx), -EOVERFLOW, "nesting has an end");
@@ -180,7 +183,7 @@ static void put_rows(struct report *r)
 	table_begin(&t, r, "things", columns, COLUMNS);
 	table_row(&t, (struct value[COLUMNS]){
 		[NUMBER] = value_u64(42),
-		[SIGNED] = value_i64(-7),
+		[SIGNED] = value_u64((uint64_t)-7),
 		[HEX] = value_u64(0x3434),
 		[SIZE] = value_u64(8 << 20),
 		[SHARE] = value_percent(1, 3),

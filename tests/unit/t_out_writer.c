@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "out/number.h"
 #include "tap.h"
 
 static struct context cx;
@@ -41,11 +42,12 @@ static void test_numbers(void)
 			out->next = out->buffer;
 			out_u64(out, v);
 			out_char(out, ' ');
-			out_i64(out, (int64_t)v);
+			out->next = number_i64(out_reserve(out, 64),
+					       (int64_t)v);
 			out_char(out, ' ');
-			out_hex(out, v, 1);
+			out->next = number_hex(out_reserve(out, 64), v, 1);
 			out_char(out, ' ');
-			out_hex(out, v, 12);
+			out->next = number_hex(out_reserve(out, 64), v, 12);
 			snprintf(want, sizeof(want),
 				 "%" PRIu64 " %" PRId64 " %" PRIx64
 				 " %012" PRIx64, v, (int64_t)v, v, v);
