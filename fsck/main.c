@@ -51,7 +51,7 @@ static int run_fsck(struct tool *tool, const void *options)
 	err = check_options(tool, o);
 	if (err)
 		return err;
-	progress_of_device(&tool->progress, tool->argv[0]);
+	tool->progress.device = tool->argv[0];
 	err = target_open(&t, tool, tool->argv[0], o);
 	/* Data that was not read is found by the checksums of logs. */
 	asked.data |= t.unread;

@@ -35,8 +35,8 @@ enum decision_mode session_mode(const struct tool *tool,
 	if (o->mode == OPTIONS_YES)
 		return DECISION_MODE_YES;
 	return o->mode == OPTIONS_PLAIN && report_is_text(&tool->report) &&
-			       terminal_is(STDIN_FILENO) &&
-			       terminal_is(STDOUT_FILENO) ?
+			       terminal_of(STDIN_FILENO).is &&
+			       terminal_of(STDOUT_FILENO).is ?
 		       DECISION_MODE_ASK : DECISION_MODE_NO;
 }
 

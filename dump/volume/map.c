@@ -153,12 +153,12 @@ static int open_picture(struct map *m)
 	if (m->o->svg) {
 		m->cell = segmap_svg_size(total, &width, &height);
 	} else {
-		terminal_size(STDOUT_FILENO, &width, &height);
-		width -= width > 2 * numbers ? numbers : 0;
-		if (!terminal_is(STDOUT_FILENO))
-			height = FILE_LINES;
-		else if (height > 2 * SEGMAP_CLASSES)
-			height -= 2 * SEGMAP_CLASSES;
+		struct terminal t = terminal_of(STDOUT_FILENO);
+
+		width = t.columns - (t.columns > 2 * numbers ? numbers : 0);
+		height = !t.is ? FILE_LINES :
+			 t.lines > 2 * SEGMAP_CLASSES ?
+				 t.lines - 2 * SEGMAP_CLASSES : t.lines;
 	}
 	if (m->o->width)
 		width = m->o->width;
@@ -170,7 +170,7 @@ static int open_picture(struct map *m)
 
 static void write_text(struct map *m)
 {
-	enum picture_colour colour = terminal_colour(STDOUT_FILENO);
+	enum picture_colour colour = terminal_of(STDOUT_FILENO).colour;
 	struct picture_labels labels = segmap_labels(&m->volume);
 	struct out *out = m->tool->out;
 	char text[SEGMAP_TITLE_MAX];

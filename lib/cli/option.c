@@ -119,37 +119,16 @@ int option_size(struct context *cx, const char *what, const char *text,
 	return 0;
 }
 
-static int store_choice(struct context *cx, const char *what,
-			const char *const *choices, const char *text,
-			int *value)
-{
-	char list[256] = "";
-	size_t used = 0;
-	int i;
-
-	for (i = 0; choices[i]; i++) {
-		if (!strcmp(choices[i], text)) {
-			*value = i;
-			return 0;
-		}
-		if (used < sizeof(list))
-			used += (size_t)snprintf(list + used,
-						 sizeof(list) - used, "%s%s",
-						 i ? ", " : "", choices[i]);
-	}
-	return fail(cx, -EINVAL, "%s: '%s' is none of %s", what, text, list);
-}
-
 int option_store(struct context *cx, const struct cli_option *row, void *base,
 		 const char *arg)
 {
 	void *where = (char *)base + row->at;
-	char what[NAME_MAX_SHOWN];
+	char what[NAME_MAX_SHOWN], names[256] = "";
 	struct option_list *list;
 	uint64_t most, v = 0;
+	size_t room, used = 0;
 	bool negative;
-	size_t room;
-	int err;
+	int err, i;
 
 	name_of(row, what);
 	switch (row->kind) {
@@ -191,8 +170,19 @@ int option_store(struct context *cx, const struct cli_option *row, void *base,
 			list->items[list->count++] = arg;
 		return err;
 	case OPTION_CHOICE:
+		for (i = 0; arg && row->choices[i]; i++) {
+			if (!strcmp(row->choices[i], arg)) {
+				*(int *)where = i;
+				return 0;
+			}
+			if (used < sizeof(names))
+				used += (size_t)snprintf(names + used,
+						sizeof(names) - used, "%s%s",
+						i ? ", " : "", row->choices[i]);
+		}
 		if (arg)
-			return store_choice(cx, what, row->choices, arg, where);
+			return fail(cx, -EINVAL, "%s: '%s' is none of %s", what,
+				    arg, names);
 		*(int *)where = row->value;
 		return 0;
 	case OPTION_CALL:
@@ -256,37 +246,30 @@ static const struct place *find_place(const struct parse *p, int answer)
 	return NULL;
 }
 
-/* ROW was used where OTHER, if any, is one that it excludes. */
-static int check_pair(struct parse *p, const struct cli_option *other,
-		      const struct cli_option *row)
-{
-	char a[NAME_MAX_SHOWN], b[NAME_MAX_SHOWN];
-
-	if (!other || other == row)
-		return 0;
-	return fail(p->cx, -EINVAL, "%s and %s exclude each other",
-		    name_of(other, a), name_of(row, b));
-}
-
 /*
  * Two different rows of one group cannot both be meant, nor one of a group and
  * one that is against it.
  */
 static int check_group(struct parse *p, const struct cli_option *row)
 {
-	int err = 0;
+	/* Group 0 is none, in which no row is kept. */
+	const struct cli_option *const others[] = {
+		p->used[row->group], row->group ? p->against[row->group] : NULL,
+		p->used[row->against],
+	};
+	char a[NAME_MAX_SHOWN], b[NAME_MAX_SHOWN];
+	size_t i;
 
-	if (row->group && row->group < GROUPS) {
-		err = check_pair(p, p->used[row->group], row);
-		if (!err)
-			err = check_pair(p, p->against[row->group], row);
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (others[i] && others[i] != row)
+			return fail(p->cx, -EINVAL, "%s and %s exclude each "
+				    "other", name_of(others[i], a),
+				    name_of(row, b));
+	if (row->group)
 		p->used[row->group] = row;
-	}
-	if (!err && row->against && row->against < GROUPS) {
-		err = check_pair(p, p->used[row->against], row);
+	if (row->against)
 		p->against[row->against] = row;
-	}
-	return err;
+	return 0;
 }
 
 /* Says in words what getopt_long() found wrong with the word before optind. */

@@ -2,7 +2,7 @@
 /*
  * Progress.
  *
- * The caller's loop says what is done; whether to say so is decided here:
+ * The caller's loop gives what is done; whether to report it is decided here:
  * for people by a clock, for programs by whole percents, so that a loop over
  * millions of blocks costs a comparison each.  The clock is the coarse one,
  * which is read without entering the kernel.
@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "base/size.h"
-#include "cli/terminal.h"
 
 #define DRAW_EVERY_MS 200
 #define CLEAR_LINE "\r\033[K"
@@ -55,11 +54,11 @@ void progress_init(struct progress *p, int fd, bool quiet)
 {
 	memset(p, 0, sizeof(*p));
 	p->fd = fd > 0 ? fd : -1;
-	if (fd <= 0 && terminal_is(STDERR_FILENO))
+	if (fd <= 0 && isatty(STDERR_FILENO))
 		p->fd = STDERR_FILENO;
 	if (quiet)
 		p->fd = -1;
-	p->terminal = terminal_is(p->fd);
+	p->terminal = isatty(p->fd) == 1;
 }
 
 void progress_begin(struct progress *p, const char *name, uint64_t total,
@@ -74,44 +73,30 @@ void progress_begin(struct progress *p, const char *name, uint64_t total,
 		p->start_ms = p->last_ms = now_ms();
 }
 
-static void say_line(struct progress *p, uint64_t done)
-{
-	char line[256];
-	int n = snprintf(line, sizeof(line), "%u %" PRIu64 " %" PRIu64 " %s\n",
-			 p->step, done, p->total, p->name);
-
-	if (n > 0 && n < (int)sizeof(line))
-		put_text(p, line, (size_t)n);
-}
-
-/* The name is one word for the reader: as in fstab, \\040 is a blank. */
-static void format_device(const char *device, char *text, size_t size)
-{
-	size_t n = 0;
-
-	for (; *device && n + 5 <= size; device++) {
-		if (isspace((unsigned char)*device))
-			n += (size_t)snprintf(text + n, size - n, "\\%03o",
-					      (unsigned char)*device);
-		else
-			text[n++] = *device;
-	}
-	text[n] = '\0';
-}
-
 /* How many thousandths of the whole are done; see the header. */
-static void say_whole(struct progress *p, unsigned int whole)
+static void put_whole(struct progress *p, unsigned int whole)
 {
 	static const unsigned int ends[] = { 0, 700, 900, 920, 950, 1000 };
+	const char *from = p->device;
 	char device[256], line[320];
 	unsigned int pass = 1;
+	size_t len = 0;
 	int n;
 
 	if (p->any && whole <= p->said)
 		return;
 	while (whole > ends[pass])
 		pass++;
-	format_device(p->device, device, sizeof(device));
+	/* The name is one word for the reader: as in fstab, \\040 is a blank. */
+	for (; *from && len + 5 <= sizeof(device); from++) {
+		if (isspace((unsigned char)*from))
+			len += (size_t)snprintf(device + len,
+						sizeof(device) - len, "\\%03o",
+						(unsigned char)*from);
+		else
+			device[len++] = *from;
+	}
+	device[len] = '\0';
 	n = snprintf(line, sizeof(line), "%u %u %u %s\n", pass,
 		     whole - ends[pass - 1], ends[pass] - ends[pass - 1],
 		     device);
@@ -120,25 +105,12 @@ static void say_whole(struct progress *p, unsigned int whole)
 	p->any = true;
 }
 
-static unsigned int whole_at(const struct progress *p, uint64_t done)
-{
-	double part = p->total ? (double)done / (double)p->total : 0;
-
-	return p->from + (unsigned int)((p->until - p->from) *
-					(part < 1 ? part : 1));
-}
-
-void progress_of_device(struct progress *p, const char *device)
-{
-	p->device = device;
-}
-
 /* What the step had of the whole is done. */
 static void finish_part(struct progress *p)
 {
 	p->from = p->until;
 	if (p->device && p->fd >= 0 && !p->terminal)
-		say_whole(p, p->until);
+		put_whole(p, p->until);
 }
 
 void progress_until(struct progress *p, unsigned int percent)
@@ -149,37 +121,52 @@ void progress_until(struct progress *p, unsigned int percent)
 		finish_part(p);
 }
 
-static void format_rate(const struct progress *p, double rate, char text[64])
+void progress_update(struct progress *p, uint64_t done)
 {
-	char size[SIZE_TEXT_MAX];
-
-	if (p->bytes)
-		snprintf(text, 64, "%s/s", size_format((uint64_t)rate, size));
-	else
-		snprintf(text, 64, "%.0f/s", rate);
-}
-
-static uint64_t seconds_left(uint64_t total, uint64_t done, double rate)
-{
-	return done < total ? (uint64_t)((double)(total - done) / rate) : 0;
-}
-
-static void draw_bar(struct progress *p, uint64_t done, int64_t now)
-{
-	double seconds = (double)(now - p->start_ms) / 1000;
-	double rate = seconds > 0 ? (double)done / seconds : 0;
-	char rate_text[64], line[256];
+	double rate, part = p->total ? (double)done / (double)p->total : 0;
+	char rate_text[64], line[256], size[SIZE_TEXT_MAX];
+	uint64_t left;
+	int64_t now;
 	int n;
 
-	format_rate(p, rate, rate_text);
+	/* Outside of a step there is nothing to report. */
+	if (p->fd < 0 || !p->name)
+		return;
+	if (!p->terminal) {
+		if (done < p->next_done)
+			return;
+		p->next_done = done + 1 + (p->total ? p->total : done) / 100;
+		if (p->device) {
+			put_whole(p, p->from + (unsigned int)
+				     ((p->until - p->from) *
+				      (part < 1 ? part : 1)));
+			return;
+		}
+		n = snprintf(line, sizeof(line), "%u %" PRIu64 " %" PRIu64
+			     " %s\n", p->step, done, p->total, p->name);
+		if (n > 0 && n < (int)sizeof(line))
+			put_text(p, line, (size_t)n);
+		return;
+	}
+	now = now_ms();
+	if (now - p->last_ms < DRAW_EVERY_MS)
+		return;
+	p->last_ms = now;
+	rate = now > p->start_ms ?
+	       (double)done * 1000 / (double)(now - p->start_ms) : 0;
+	if (p->bytes)
+		snprintf(rate_text, sizeof(rate_text), "%s/s",
+			 size_format((uint64_t)rate, size));
+	else
+		snprintf(rate_text, sizeof(rate_text), "%.0f/s", rate);
 	if (p->total && rate > 0) {
-		uint64_t left = seconds_left(p->total, done, rate);
-
+		left = done < p->total ?
+		       (uint64_t)((double)(p->total - done) / rate) : 0;
 		n = snprintf(line, sizeof(line),
 			     CLEAR_LINE "%s: %3.0f%%  %s  %" PRIu64
 			     ":%02" PRIu64 " left",
-			     p->name, 100 * (double)done / (double)p->total,
-			     rate_text, left / 60, left % 60);
+			     p->name, 100 * part, rate_text, left / 60,
+			     left % 60);
 	} else {
 		n = snprintf(line, sizeof(line), CLEAR_LINE "%s: %" PRIu64
 			     "  %s", p->name, done, rate_text);
@@ -187,30 +174,6 @@ static void draw_bar(struct progress *p, uint64_t done, int64_t now)
 	if (n > 0 && n < (int)sizeof(line))
 		put_text(p, line, (size_t)n);
 	p->drawn = true;
-}
-
-void progress_update(struct progress *p, uint64_t done)
-{
-	int64_t now;
-
-	/* Outside of a step there is nothing to say. */
-	if (p->fd < 0 || !p->name)
-		return;
-	if (!p->terminal) {
-		if (done < p->next_done)
-			return;
-		if (p->device)
-			say_whole(p, whole_at(p, done));
-		else
-			say_line(p, done);
-		p->next_done = done + 1 + (p->total ? p->total : done) / 100;
-		return;
-	}
-	now = now_ms();
-	if (now - p->last_ms < DRAW_EVERY_MS)
-		return;
-	p->last_ms = now;
-	draw_bar(p, done, now);
 }
 
 void progress_end(struct progress *p)

@@ -31,7 +31,7 @@ struct progress {
 	bool bytes;		/* DONE and TOTAL count bytes */
 	int64_t start_ms, last_ms;	/* of a monotonic clock */
 	/* Of the lines of a checker: */
-	const char *device;	/* NULL: the other lines are wanted */
+	const char *device;	/* set by the caller; NULL: the other lines */
 	unsigned int from, until;	/* of the whole, where the step lies */
 	unsigned int said;	/* what the last line said; all in 1/1000 */
 	bool any;		/* there is a last line */
@@ -43,9 +43,6 @@ struct progress {
  * to close.
  */
 void progress_init(struct progress *p, int fd, bool quiet);
-
-/* The lines are those of a checker of DEVICE, which must outlive P. */
-void progress_of_device(struct progress *p, const char *device);
 
 /*
  * The step, and all before it, are PERCENT of the whole, which is said when it

@@ -85,22 +85,11 @@ int range_parse_set(struct context *cx, const char *what, int count,
 	return err;
 }
 
-static int add_range(struct context *cx, const char *what, const char *text,
-		     struct range_set *set)
-{
-	struct range *grown = reallocarray(set->ranges, set->count + 1,
-					   sizeof(*grown));
-
-	if (!grown)
-		return fail(cx, -ENOMEM, "list of ranges");
-	set->ranges = grown;
-	return range_parse(cx, what, text, &grown[set->count++]);
-}
-
 int range_parse_list(struct context *cx, const char *what, const char *text,
 		     struct range_set *set)
 {
 	char word[2 * NUMBER_TEXT_MAX + 2];
+	struct range *grown;
 	size_t len;
 	int err;
 
@@ -111,7 +100,12 @@ int range_parse_list(struct context *cx, const char *what, const char *text,
 				    what, text);
 		memcpy(word, text, len);
 		word[len] = '\0';
-		err = add_range(cx, what, word, set);
+		grown = reallocarray(set->ranges, set->count + 1,
+				     sizeof(*grown));
+		if (!grown)
+			return fail(cx, -ENOMEM, "list of ranges");
+		set->ranges = grown;
+		err = range_parse(cx, what, word, &grown[set->count++]);
 		if (err || !text[len])
 			return err;
 	}

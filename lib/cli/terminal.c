@@ -12,39 +12,24 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-bool terminal_is(int fd)
+struct terminal terminal_of(int fd)
 {
-	return isatty(fd) == 1;
-}
-
-void terminal_size(int fd, unsigned int *columns, unsigned int *lines)
-{
+	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+	const char *depth = getenv("COLORTERM");
+	struct terminal t = { .is = isatty(fd) == 1, .columns = 80, .lines = 24 };
 	struct winsize size;
 
-	*columns = 80;
-	*lines = 24;
-	if (ioctl(fd, TIOCGWINSZ, &size) || !size.ws_col || !size.ws_row)
-		return;
-	*columns = size.ws_col;
-	*lines = size.ws_row;
-}
-
-static bool is_set_to(const char *variable, const char *value)
-{
-	const char *text = getenv(variable);
-
-	return text && !strcmp(text, value);
-}
-
-enum picture_colour terminal_colour(int fd)
-{
-	const char *no_colour = getenv("NO_COLOR");
-
-	if (!terminal_is(fd) || (no_colour && *no_colour) ||
-	    is_set_to("TERM", "dumb"))
-		return PICTURE_PLAIN;
-	if (is_set_to("COLORTERM", "truecolor") ||
-	    is_set_to("COLORTERM", "24bit"))
-		return PICTURE_TRUECOLOR;
-	return PICTURE_256;
+	if (!ioctl(fd, TIOCGWINSZ, &size) && size.ws_col && size.ws_row) {
+		t.columns = size.ws_col;
+		t.lines = size.ws_row;
+	}
+	if (!t.is || (no_colour && *no_colour) ||
+	    (term && !strcmp(term, "dumb")))
+		t.colour = PICTURE_PLAIN;
+	else if (depth && (!strcmp(depth, "truecolor") ||
+			   !strcmp(depth, "24bit")))
+		t.colour = PICTURE_TRUECOLOR;
+	else
+		t.colour = PICTURE_256;
+	return t;
 }

@@ -7,15 +7,16 @@
 
 #include "out/picture.h"
 
-bool terminal_is(int fd);
+struct terminal {
+	bool is;			/* it is one */
+	unsigned int columns, lines;	/* 80 and 24 where it is none */
+	/*
+	 * None where it is no terminal, or NO_COLOR is set, or TERM is "dumb"; 24
+	 * bits where COLORTERM is "truecolor" or "24bit"; else 256.
+	 */
+	enum picture_colour colour;
+};
 
-/* Columns and lines of the terminal at FD; 80 and 24 where it is none. */
-void terminal_size(int fd, unsigned int *columns, unsigned int *lines);
-
-/*
- * What colours to use on FD: none where it is no terminal, or NO_COLOR is
- * set, or TERM is "dumb"; 24 bits where COLORTERM says so; else 256.
- */
-enum picture_colour terminal_colour(int fd);
+struct terminal terminal_of(int fd);
 
 #endif

@@ -69,7 +69,7 @@ static const char *said_of_device(void)
 		exit(99);
 	unlink(path);
 	progress_init(&p, fd, false);
-	progress_of_device(&p, "a disk\t\n");
+	p.device = "a disk\t\n";
 	progress_begin(&p, "reading", 2, false);
 	progress_until(&p, 50);
 	progress_update(&p, 0);
