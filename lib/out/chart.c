@@ -39,6 +39,10 @@
 #define HOUR (60 * MINUTE)
 #define DAY (24 * HOUR)
 
+static const uint32_t colours[COLOURS] = {
+	SVG_BLUE, SVG_ORANGE, SVG_SKY, SVG_PURPLE, SVG_VERMILION,
+};
+
 struct ticks {
 	double first, step;
 	unsigned int count;
@@ -152,16 +156,59 @@ static double y_of(const struct frame *f, double v)
 	return f->height - f->height * (v - f->y.min) / (f->y.max - f->y.min);
 }
 
-/* Numbers are in one line; below times, where the day begins, is the date. */
-static void put_x_axis(struct frame *f)
+static struct svg_box box_of(const struct chart *c, bool page, unsigned int n)
 {
-	struct svg *s = f->svg;
-	unsigned int room = s->page ? SVG_PAGE_WIDTH : s->width, i;
-	unsigned int wanted = (room - LEFT - RIGHT) / TICK_X + 1;
-	struct ticks t = ticks_of(&f->x, wanted);
-	bool two = f->x.words || (f->x.unit == CHART_TIME && t.step < DAY);
-	char text[TICK_TEXT], date[TICK_TEXT], last[TICK_TEXT] = "";
+	unsigned int columns = n < LEGEND_COLUMNS ? n : LEGEND_COLUMNS;
 
+	return (struct svg_box){
+		.left = LEFT, .right = RIGHT,
+		.top = ABOVE + (page ? 0 : TITLE), .height = c->height,
+		.bottom = BELOW + (n < 2 ? 0 : (n + columns - 1) / columns *
+					       LEGEND_STEP),
+	};
+}
+
+unsigned int chart_height(const struct chart *c, unsigned int n)
+{
+	struct svg_box box = box_of(c, false, n);
+
+	return svg_height(&box);
+}
+
+/* Begins a panel with both axes; N series have a legend. */
+static void put_frame(struct frame *f, struct svg *s, const struct chart *c,
+		      unsigned int n)
+{
+	unsigned int room = s->page ? SVG_PAGE_WIDTH : s->width, i;
+	char text[TICK_TEXT], date[TICK_TEXT], last[TICK_TEXT] = "";
+	struct svg_box box = box_of(c, s->page, n);
+	struct ticks t;
+	bool two;
+
+	*f = (struct frame){ .svg = s, .chart = c, .x = c->x, .y = c->y,
+			     .height = c->height };
+	if (!(f->x.max > f->x.min))
+		f->x.max = f->x.min + 1;
+	if (!(f->y.max > f->y.min))
+		f->y.max = f->y.min + 1;
+	t = ticks_of(&f->y, c->height / TICK_Y);
+	f->y.max = round_up(f->y.max / t.step) * t.step;
+	if (f->y.unit == CHART_PERCENT && f->y.max > 100)
+		f->y.max = 100;
+	t = ticks_of(&f->y, c->height / TICK_Y);
+	svg_panel(s, c->title, &box);
+	for (i = 0; i < t.count; i++) {
+		double at = t.first + i * t.step, y = y_of(f, at);
+
+		out_printf(s->out, "<line class=\"grid\" stroke=\"#d8dee4\" "
+			   "x2=\"100%%\" y1=\"%.1f\" y2=\"%.1f\"/>\n", y, y);
+		svg_text(s, 0, -8, y + 4, SVG_END, "dim",
+			 tick_text(f->y.unit, at, t.step, text));
+	}
+	svg_text(s, 0, 0, -10, SVG_START, "ink", f->y.label);
+	/* Numbers are in one line; below times, where the day begins, is the date. */
+	t = ticks_of(&f->x, (room - LEFT - RIGHT) / TICK_X + 1);
+	two = f->x.words || (f->x.unit == CHART_TIME && t.step < DAY);
 	if (f->x.words)
 		t = (struct ticks){ .step = 1, .count = f->x.nwords };
 	for (i = 0; i < t.count; i++) {
@@ -190,72 +237,10 @@ static void put_x_axis(struct frame *f)
 		 f->x.label);
 }
 
-static struct svg_box box_of(const struct chart *c, bool page, unsigned int n)
-{
-	unsigned int columns = n < LEGEND_COLUMNS ? n : LEGEND_COLUMNS;
-
-	return (struct svg_box){
-		.left = LEFT, .right = RIGHT,
-		.top = ABOVE + (page ? 0 : TITLE), .height = c->height,
-		.bottom = BELOW + (n < 2 ? 0 : (n + columns - 1) / columns *
-					       LEGEND_STEP),
-	};
-}
-
-unsigned int chart_height(const struct chart *c, unsigned int n)
-{
-	struct svg_box box = box_of(c, false, n);
-
-	return svg_height(&box);
-}
-
-/* Begins a panel with both axes; N series have a legend. */
-static void put_frame(struct frame *f, struct svg *s, const struct chart *c,
-		      unsigned int n)
-{
-	struct svg_box box = box_of(c, s->page, n);
-	char text[TICK_TEXT];
-	struct ticks t;
-	unsigned int i;
-
-	*f = (struct frame){ .svg = s, .chart = c, .x = c->x, .y = c->y,
-			     .height = c->height };
-	if (!(f->x.max > f->x.min))
-		f->x.max = f->x.min + 1;
-	if (!(f->y.max > f->y.min))
-		f->y.max = f->y.min + 1;
-	t = ticks_of(&f->y, c->height / TICK_Y);
-	f->y.max = round_up(f->y.max / t.step) * t.step;
-	if (f->y.unit == CHART_PERCENT && f->y.max > 100)
-		f->y.max = 100;
-	t = ticks_of(&f->y, c->height / TICK_Y);
-	svg_panel(s, c->title, &box);
-	for (i = 0; i < t.count; i++) {
-		double at = t.first + i * t.step, y = y_of(f, at);
-
-		out_printf(s->out, "<line class=\"grid\" stroke=\"#d8dee4\" "
-			   "x2=\"100%%\" y1=\"%.1f\" y2=\"%.1f\"/>\n", y, y);
-		svg_text(s, 0, -8, y + 4, SVG_END, "dim",
-			 tick_text(f->y.unit, at, t.step, text));
-	}
-	svg_text(s, 0, 0, -10, SVG_START, "ink", f->y.label);
-	put_x_axis(f);
-}
-
 /* No line leads to a point that is alone. */
 static bool has_dots(const struct chart_series *s)
 {
 	return s->dots || s->count == 1;
-}
-
-/* The colour and the dashes of series I. */
-static uint32_t colour_of(unsigned int i)
-{
-	static const uint32_t colours[COLOURS] = {
-		SVG_BLUE, SVG_ORANGE, SVG_SKY, SVG_PURPLE, SVG_VERMILION,
-	};
-
-	return colours[i % COLOURS];
 }
 
 /*
@@ -273,7 +258,7 @@ static void put_stroke(struct out *out, unsigned int i, unsigned int n)
 	if (LINE + LINE_STEP * (n - 1) > LINE_MAX)
 		width = LINE_MAX - (LINE_MAX - LINE) * i / (n - 1);
 	out_printf(out, "fill=\"none\" stroke=\"#%06x\" stroke-width=\"%.3g\""
-		   "%s", colour_of(i), width, dashes[i / COLOURS % 4]);
+		   "%s", colours[i % COLOURS], width, dashes[i / COLOURS % 4]);
 }
 
 /* The mark of series I; of the further uses of a colour, shapes differ. */
@@ -285,7 +270,7 @@ static void put_mark(struct out *out, unsigned int i)
 	};
 
 	out_printf(out, "%s fill=\"#%06x\"/>", shapes[i / COLOURS % 4],
-		   colour_of(i));
+		   colours[i % COLOURS]);
 }
 
 /* Point P of series I: its mark, how much less or more it may be, a tooltip. */
@@ -310,36 +295,11 @@ static void put_point(const struct frame *f, const struct chart_series *series,
 	if (p->interval > 0)
 		out_printf(out, "<path class=\"interval\" fill=\"none\" "
 			   "stroke=\"#%06x\" stroke-width=\"1.5\" "
-			   "d=\"M-4 %.1fh8m-4 0v%.1fm-4 0h8\"/>", colour_of(i),
+			   "d=\"M-4 %.1fh8m-4 0v%.1fm-4 0h8\"/>", colours[i % COLOURS],
 			   high, -2 * high);
 	if (has_dots(series))
 		put_mark(out, i);
 	out_string(out, "</svg>\n");
-}
-
-static void put_legend(const struct frame *f, const struct chart_series *series,
-		       unsigned int n)
-{
-	unsigned int columns = n < LEGEND_COLUMNS ? n : LEGEND_COLUMNS, i;
-	struct svg *s = f->svg;
-
-	for (i = 0; i < n; i++) {
-		double x = 100.0 * (i % columns) / columns;
-		double y = f->height + BELOW + 8 + i / columns * LEGEND_STEP;
-
-		svg_at(s, x, y);
-		if (has_dots(&series[i])) {
-			out_string(s->out, "<g transform=\"translate(12)\">");
-			put_mark(s->out, i);
-			out_string(s->out, "</g>");
-		} else {
-			out_string(s->out, "<path d=\"M0 0h24\" ");
-			put_stroke(s->out, i, n);
-			out_string(s->out, "/>");
-		}
-		out_string(s->out, "</svg>\n");
-		svg_text(s, x, 32, y + 4, SVG_START, "ink", series[i].name);
-	}
 }
 
 void chart_lines(struct svg *s, const struct chart *c,
@@ -387,9 +347,25 @@ void chart_lines(struct svg *s, const struct chart *c,
 			    series[i].points[k].interval > 0)
 				put_point(&f, &series[i], &series[i].points[k],
 					  i);
-	if (n > 1)
-		put_legend(&f, series, n);
-	svg_panel_end(s);
+	for (i = 0; n > 1 && i < n; i++) {
+		unsigned int columns = n < LEGEND_COLUMNS ? n : LEGEND_COLUMNS;
+		double y = f.height + BELOW + 8 + i / columns * LEGEND_STEP;
+
+		x = 100.0 * (i % columns) / columns;
+		svg_at(s, x, y);
+		if (has_dots(&series[i])) {
+			out_string(out, "<g transform=\"translate(12)\">");
+			put_mark(out, i);
+			out_string(out, "</g>");
+		} else {
+			out_string(out, "<path d=\"M0 0h24\" ");
+			put_stroke(out, i, n);
+			out_string(out, "/>");
+		}
+		out_string(out, "</svg>\n");
+		svg_text(s, x, 32, y + 4, SVG_START, "ink", series[i].name);
+	}
+	svg_end(s);
 }
 
 void chart_bars(struct svg *s, const struct chart *c, const uint64_t *values,
@@ -421,7 +397,7 @@ void chart_bars(struct svg *s, const struct chart *c, const uint64_t *values,
 						  values[i] < 100000 ? 1 : 100,
 						  text));
 	}
-	svg_panel_end(s);
+	svg_end(s);
 }
 
 void chart_parts(struct svg *s, const char *title,
@@ -455,5 +431,5 @@ void chart_parts(struct svg *s, const char *title,
 		snprintf(text, sizeof(text), "%.1f %%", share);
 		svg_text(s, 0, 380, y + 10, SVG_END, "dim odd", text);
 	}
-	svg_panel_end(s);
+	svg_end(s);
 }

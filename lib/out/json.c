@@ -91,36 +91,13 @@ void json_end(struct json *json)
 		out_char(json->out, '\n');
 }
 
-/* Puts what is not plain at P and returns its length; clears *FAITHFUL. */
-static size_t put_special(struct out *out, const unsigned char *p, size_t len,
-			  bool *faithful)
-{
-	static const char letters[] = "btn\0fr";	/* from \b to \r */
-	size_t n = text_utf8(p, len);
-
-	if (n > 1) {
-		out_bytes(out, p, n);
-	} else if (n == 0) {
-		out_string(out, REPLACEMENT);
-		*faithful = false;
-		return 1;
-	} else if (*p == '"' || *p == '\\') {
-		out_char(out, '\\');
-		out_char(out, (char)*p);
-	} else if (*p >= '\b' && *p <= '\r' && letters[*p - '\b']) {
-		out_char(out, '\\');
-		out_char(out, letters[*p - '\b']);
-	} else {
-		out_printf(out, "\\u%04x", *p);
-	}
-	return n;
-}
-
 bool json_string(struct json *json, const char *key, const void *bytes,
 		 size_t len)
 {
 	const unsigned char *p = bytes, *end = p + len, *run;
+	static const char letters[] = "btn\0fr";	/* from \b to \r */
 	bool faithful = true;
+	size_t n;
 
 	json_before(json, key, NULL);
 	out_char(json->out, '"');
@@ -131,9 +108,25 @@ bool json_string(struct json *json, const char *key, const void *bytes,
 		       *p != '\\')
 			p++;
 		out_bytes(json->out, run, (size_t)(p - run));
-		if (p < end)
-			p += put_special(json->out, p, (size_t)(end - p),
-					 &faithful);
+		if (p == end)
+			break;
+		n = text_utf8(p, (size_t)(end - p));
+		if (n > 1) {
+			out_bytes(json->out, p, n);
+		} else if (n == 0) {
+			out_string(json->out, REPLACEMENT);
+			faithful = false;
+			n = 1;
+		} else if (*p == '"' || *p == '\\') {
+			out_char(json->out, '\\');
+			out_char(json->out, (char)*p);
+		} else if (*p >= '\b' && *p <= '\r' && letters[*p - '\b']) {
+			out_char(json->out, '\\');
+			out_char(json->out, letters[*p - '\b']);
+		} else {
+			out_printf(json->out, "\\u%04x", *p);
+		}
+		p += n;
 	}
 	out_char(json->out, '"');
 	if (faithful || !key)

@@ -328,41 +328,13 @@ void picture_svg_size(const struct picture *p, unsigned int cell,
 	*height = svg_height(&box);
 }
 
-/* In a document the legend has two columns. */
-static void put_legend(const struct picture *p, struct svg *s, unsigned int y)
-{
-	unsigned int k, n = 0, i, parts;
-	char text[128];
-
-	for (k = 0; k < p->count; k++) {
-		const struct picture_kind *kind = &p->kinds[k];
-		double x = !s->page && n % 2 ? 50 : 0;
-		unsigned int line = y + (s->page ? n : n / 2) * LEGEND_STEP;
-
-		if (!p->counts[k])
-			continue;
-		n++;
-		svg_at(s, x, line);
-		parts = kind->flat ? 1 : 5;
-		for (i = 0; i < parts; i++) {
-			put_rect(s->out, i * SWATCH / parts, 0, SWATCH / parts,
-				 12, kind, kind->flat ? SHADES :
-				 (int)(SHADES * i / (parts - 1)));
-			out_string(s->out, "/>");
-		}
-		out_string(s->out, "</svg>\n");
-		snprintf(text, sizeof(text), "%s: %llu", kind->name,
-			 (unsigned long long)p->counts[k]);
-		svg_text(s, x, SWATCH + 8, line + 10, SVG_START, "ink", text);
-	}
-}
-
 void picture_svg(const struct picture *p, struct svg *s, const char *title,
 		 unsigned int cell, const struct picture_labels *labels)
 {
 	struct svg_box box = box_of(p, cell, s->page);
 	unsigned int lines = box.height / cell, at;
 	unsigned int step = (NUMBER_STEP + cell - 1) / cell;
+	unsigned int k, n = 0, i, parts;
 	char text[SCALE_MAX];
 
 	if (!s->page)
@@ -394,6 +366,28 @@ void picture_svg(const struct picture *p, struct svg *s, const char *title,
 	}
 	svg_text(s, 0, 0, box.height + LEGEND_GAP + 10, SVG_START, "dim",
 		 scale_of(p, labels, text));
-	put_legend(p, s, box.height + LEGEND_GAP + LEGEND_STEP);
-	svg_panel_end(s);
+	/* In a document the legend has two columns. */
+	for (k = 0; k < p->count; k++) {
+		const struct picture_kind *kind = &p->kinds[k];
+		double x = !s->page && n % 2 ? 50 : 0;
+
+		if (!p->counts[k])
+			continue;
+		at = box.height + LEGEND_GAP +
+		     LEGEND_STEP * (1 + (s->page ? n : n / 2));
+		n++;
+		svg_at(s, x, at);
+		parts = kind->flat ? 1 : 5;
+		for (i = 0; i < parts; i++) {
+			put_rect(s->out, i * SWATCH / parts, 0, SWATCH / parts,
+				 12, kind, kind->flat ? SHADES :
+				 (int)(SHADES * i / (parts - 1)));
+			out_string(s->out, "/>");
+		}
+		out_string(s->out, "</svg>\n");
+		snprintf(text, sizeof(text), "%s: %llu", kind->name,
+			 (unsigned long long)p->counts[k]);
+		svg_text(s, x, SWATCH + 8, at + 10, SVG_START, "ink", text);
+	}
+	svg_end(s);
 }

@@ -15,19 +15,6 @@
 typedef unsigned char plain_group
 	__attribute__((vector_size(PLAIN_GROUP)));
 
-/* True where the sixteen bytes at P are all plain. */
-static inline bool plain_is_group(const unsigned char *p)
-{
-	plain_group c, escaped;
-	uint64_t half[2];
-
-	memcpy(&c, p, sizeof(c));
-	escaped = (plain_group)(c - ' ' > '~' - ' ');
-	escaped |= (plain_group)(c == '"') | (plain_group)(c == '\\');
-	memcpy(half, &escaped, sizeof(half));
-	return !(half[0] | half[1]);
-}
-
 /*
  * Passes over printable ASCII characters that are neither a quote nor a
  * backslash, as far as groups of them go; what it returns may still be plain.
@@ -36,12 +23,24 @@ static inline bool plain_is_group(const unsigned char *p)
 static inline const unsigned char *plain_skip(const unsigned char *p,
 					      const unsigned char *end)
 {
+	const unsigned char *at = p;
+	plain_group c, escaped;
+	uint64_t half[2];
+
 	if (end - p < PLAIN_GROUP)
 		return p;
-	for (; end - p >= PLAIN_GROUP; p += PLAIN_GROUP)
-		if (!plain_is_group(p))
+	for (;;) {
+		memcpy(&c, at, sizeof(c));
+		escaped = (plain_group)(c - ' ' > '~' - ' ');
+		escaped |= (plain_group)(c == '"') | (plain_group)(c == '\\');
+		memcpy(half, &escaped, sizeof(half));
+		if (half[0] | half[1])
 			return p;
-	return plain_is_group(end - PLAIN_GROUP) ? end : p;
+		p = at + PLAIN_GROUP;
+		if (p == end)
+			return end;
+		at = end - p < PLAIN_GROUP ? end - PLAIN_GROUP : p;
+	}
 }
 
 #endif

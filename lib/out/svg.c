@@ -156,11 +156,6 @@ void svg_panel(struct svg *s, const char *title, const struct svg_box *box)
 	s->y += svg_height(box);
 }
 
-void svg_panel_end(struct svg *s)
-{
-	out_string(s->out, "</svg>\n");
-}
-
 void svg_at(struct svg *s, double x, double y)
 {
 	out_printf(s->out, "<svg x=\"%.6g%%\" y=\"%.1f\" "

@@ -69,7 +69,6 @@ void svg_string(struct out *out, const char *s);
  */
 void svg_begin(struct svg *s, struct out *out, unsigned int width,
 	       unsigned int height, const char *title, const char *subtitle);
-void svg_end(struct svg *s);
 
 /* The rules of the classes above, for light and dark, without an element. */
 void svg_style(struct out *out);
@@ -83,7 +82,9 @@ unsigned int svg_height(const struct svg_box *box);
  * is in the first 20 pixels of the upper margin; a page has it above already.
  */
 void svg_panel(struct svg *s, const char *title, const struct svg_box *box);
-void svg_panel_end(struct svg *s);
+
+/* Ends a panel, or the document. */
+void svg_end(struct svg *s);
 
 /*
  * Begins something at X percent and Y pixels; in it coordinates are pixels from

@@ -147,40 +147,11 @@ static void put_text_row(const struct table *t, const struct value *values)
 	out_char(out, '\n');
 }
 
-static void put_json_row(const struct table *t, const struct value *values)
-{
-	struct json *json = &t->report->json;
-	unsigned int i;
-	char *to;
-
-	for (i = 0; i < t->count; i++) {
-		const struct column *c = &t->columns[i];
-
-		if (!values[i].present ||
-		    (c->kind != VALUE_U64 && c->kind != VALUE_HEX &&
-		     c->kind != VALUE_SIZE)) {
-			report_json_value(json, c->kind, c->flags, c->key,
-					  &values[i]);
-			continue;
-		}
-		/* `"KEY":V` in one piece, with a comma where one is due. */
-		to = out_reserve(json->out, t->key_len[i] + 4 + OUT_NUMBER_MAX);
-		if (json->comma)
-			*to++ = ',';
-		json->comma = true;
-		*to++ = '"';
-		memcpy(to, c->key, t->key_len[i]);
-		to += t->key_len[i];
-		*to++ = '"';
-		*to++ = ':';
-		json->out->next = number_u64(to, values[i].number);
-	}
-}
-
 void table_row(struct table *t, const struct value *values)
 {
 	struct report *r = t->report;
 	unsigned int i;
+	char *to;
 
 	if (r->mode == REPORT_TEXT) {
 		put_text_row(t, values);
@@ -202,7 +173,28 @@ void table_row(struct table *t, const struct value *values)
 			report_line_begin(r, t->name);
 		else
 			json_open(&r->json, NULL, JSON_TIGHT, '{');
-		put_json_row(t, values);
+		for (i = 0; i < t->count; i++) {
+			const struct column *c = &t->columns[i];
+
+			if (!values[i].present ||
+			    (c->kind != VALUE_U64 && c->kind != VALUE_HEX &&
+			     c->kind != VALUE_SIZE)) {
+				report_json_value(&r->json, c->kind, c->flags,
+						  c->key, &values[i]);
+				continue;
+			}
+			/* `"KEY":V` in one piece, with a comma where it is due. */
+			to = out_reserve(r->out, t->key_len[i] + 4 +
+						 OUT_NUMBER_MAX);
+			if (r->json.comma)
+				*to++ = ',';
+			r->json.comma = true;
+			*to++ = '"';
+			memcpy(to, c->key, t->key_len[i]);
+			to += t->key_len[i];
+			memcpy(to, "\":", 2);
+			r->out->next = number_u64(to + 2, values[i].number);
+		}
 		json_end(&r->json);
 	}
 }

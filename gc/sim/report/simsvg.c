@@ -186,6 +186,7 @@ struct sweep {
 	const struct cli_option *row;
 	bool words;
 	size_t axis_number;
+	size_t items, series;	/* along x, and of one plot: some where many */
 	size_t faster;		/* combinations of what changes faster */
 	double *xs;		/* of the items */
 	double *numbers;	/* room for the runs of a point */
@@ -214,63 +215,53 @@ static bool number_of(const struct cli_option *row, const char *item,
 	return end != item && !*end && isfinite(*x);
 }
 
-/* The first axis of several values, with NUMERIC of numbers; or naxes. */
-static size_t find_axis(const struct simplan *p, bool numeric)
-{
-	size_t k, i;
-	double x;
-
-	for (k = 0; k < p->naxes; k++) {
-		for (i = 0; i < p->axes[k].count && numeric; i++)
-			if (!number_of(p->rows[k], p->axes[k].items[i], &x))
-				break;
-		if (p->axes[k].count > 1 &&
-		    (!numeric || i == p->axes[k].count))
-			break;
-	}
-	return k;
-}
-
-/* The axis along x; one value is a word. */
+/*
+ * Chooses the axis along x: the first one of several numbers, or of several values,
+ * or any; without one the policies.  One value is a word.
+ */
 static void choose_axis(struct sweep *s)
 {
 	const struct simplan *p = s->plan;
-	size_t k = find_axis(p, true);
+	size_t k, i, words = p->naxes;
+	double x;
 
+	for (k = 0; k < p->naxes; k++) {
+		const struct simaxis *a = &p->axes[k];
+
+		for (i = 0; i < a->count; i++)
+			if (!number_of(p->rows[k], a->items[i], &x))
+				break;
+		if (a->count > 1 && i == a->count)
+			break;
+		if (a->count > 1 && words == p->naxes)
+			words = k;
+	}
 	s->words = k == p->naxes;
 	s->faster = p->nvolumes;
+	s->items = p->npolicies;
+	s->series = 1;
 	if (!p->naxes)
 		return;
 	if (s->words)
-		k = find_axis(p, false);
-	s->axis_number = k < p->naxes ? k : 0;
-	s->axis = &p->axes[s->axis_number];
-	s->row = p->rows[s->axis_number];
-	for (k = s->axis_number + 1; k < p->naxes; k++)
+		k = words < p->naxes ? words : 0;
+	s->axis_number = k;
+	s->axis = &p->axes[k];
+	s->row = p->rows[k];
+	s->items = s->axis->count;
+	s->series = p->npolicies;
+	for (k++; k < p->naxes; k++)
 		s->faster *= p->axes[k].count;
-}
-
-static size_t items_of(const struct sweep *s)
-{
-	return s->axis ? s->axis->count : s->plan->npolicies;
-}
-
-/* Series of one plot: policies, some of them where there are many. */
-static size_t series_of(const struct sweep *s)
-{
-	return s->axis ? s->plan->npolicies : 1;
 }
 
 size_t simsvg_count_plots(const struct simplan *plan)
 {
 	struct sweep s = { .plan = plan };
-	size_t n = plan->nvolumes, k, parts;
+	size_t n = plan->nvolumes, k;
 
 	choose_axis(&s);
 	for (k = 0; k < plan->naxes; k++)
 		n *= k == s.axis_number ? 1 : plan->axes[k].count;
-	parts = (series_of(&s) + CHART_SERIES_MAX - 1) / CHART_SERIES_MAX;
-	return n * parts;
+	return n * ((s.series + CHART_SERIES_MAX - 1) / CHART_SERIES_MAX);
 }
 
 /* The first run of combination OTHER, item X and POLICY. */
@@ -327,8 +318,8 @@ static void title_of(const struct sweep *s, struct context *cx, size_t other,
 static int put_sweep_plot(const struct sweep *s, struct svg *svg,
 			  struct context *cx, size_t other, size_t part)
 {
-	size_t first = part * CHART_SERIES_MAX, of = series_of(s), i, k, count;
-	size_t items = items_of(s), n = of - first;
+	size_t first = part * CHART_SERIES_MAX, of = s->series, i, k, count;
+	size_t items = s->items, n = of - first;
 	struct chart_series series[CHART_SERIES_MAX];
 	struct chart chart = s->chart;
 	struct chart_point *points, *at;
@@ -372,7 +363,7 @@ static int put_sweep_plot(const struct sweep *s, struct svg *svg,
 static void set_axes(struct sweep *s, char label[TEXT])
 {
 	struct chart *c = &s->chart;
-	size_t i, n = items_of(s);
+	size_t i, n = s->items;
 	struct simstat stat;
 
 	/* "fill (percent)" */
@@ -423,7 +414,7 @@ int simsvg_write_sweep(struct context *cx, const char *path,
 		       const struct simplan *plan, const struct simrow *rows,
 		       bool *drawn)
 {
-	size_t n = simsvg_count_plots(plan), parts, i, of;
+	size_t n = simsvg_count_plots(plan), parts, i;
 	char label[TEXT], subtitle[TEXT] = "one run each";
 	struct sweep s = { .plan = plan, .rows = rows };
 	struct simstat stat;
@@ -433,7 +424,7 @@ int simsvg_write_sweep(struct context *cx, const char *path,
 
 	*drawn = false;
 	choose_axis(&s);
-	s.xs = calloc(items_of(&s), sizeof(*s.xs));
+	s.xs = calloc(s.items, sizeof(*s.xs));
 	s.numbers = calloc(plan->nseeds, sizeof(*s.numbers));
 	if (!s.xs || !s.numbers) {
 		err = fail(cx, -ENOMEM, "plots");
@@ -449,11 +440,10 @@ int simsvg_write_sweep(struct context *cx, const char *path,
 	if (plan->nseeds > 1)
 		snprintf(subtitle, TEXT, "mean of %zu runs each; bars are the "
 			 "intervals of 95 %% confidence", plan->nseeds);
-	of = series_of(&s);
-	parts = (of + CHART_SERIES_MAX - 1) / CHART_SERIES_MAX;
+	parts = (s.series + CHART_SERIES_MAX - 1) / CHART_SERIES_MAX;
 	svg_begin(&svg, file.out, PLOT_WIDTH, (unsigned int)n *
-		  chart_height(&s.chart, of < CHART_SERIES_MAX ?
-			       (unsigned int)of : CHART_SERIES_MAX),
+		  chart_height(&s.chart, s.series < CHART_SERIES_MAX ?
+			       (unsigned int)s.series : CHART_SERIES_MAX),
 		  "Simulated cleaning", subtitle);
 	for (i = 0; i < n && !err; i++)
 		err = put_sweep_plot(&s, &svg, cx, i / parts, i % parts);
