@@ -330,7 +330,8 @@ static int note_failure(struct page *p, int err)
 /* Puts all of it to the output of the tool; FAILED is that of opening. */
 static int put_page(struct page *p, int failed)
 {
-	char title[SEGMAP_TITLE_MAX] = "NILFS2 volume", label[VOLUME_LABEL_MAX];
+	char title[SEGMAP_TITLE_MAX] = "NILFS2 volume", below[SEGMAP_TITLE_MAX];
+	char label[VOLUME_LABEL_MAX];
 	struct tool *tool = p->tool;
 	bool html = tool->report.mode == REPORT_TEXT;
 	struct segmap_volume v;
@@ -340,7 +341,7 @@ static int put_page(struct page *p, int failed)
 		tool->report.mode = REPORT_HTML;
 		if (p->im.vol) {
 			image_describe(&p->im, &v, label);
-			segmap_title(&v, title);
+			segmap_titles(&v, title, below);
 		}
 		report_html_open(tool->out, title, tool->argv[0]);
 	}

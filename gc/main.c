@@ -144,9 +144,9 @@ static int run_jobs(struct tool *tool, const struct options *o,
 		picture_svg_size(before, b.cell, &width, &height);
 		picture_svg_size(after, b.cell, &width2, &height2);
 		labels = segmap_labels(&b.volume);
+		segmap_titles(&b.volume, title, subtitle);
 		svg_begin(&s, b.file.out, width > width2 ? width : width2,
-			  height + height2, segmap_title(&b.volume, title),
-			  segmap_subtitle(&b.volume, subtitle));
+			  height + height2, title, subtitle);
 		picture_svg(before, &s, "Before", b.cell, &labels);
 		picture_svg(after, &s, "After", b.cell, &labels);
 		svg_end(&s);

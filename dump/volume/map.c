@@ -173,15 +173,17 @@ static void write_text(struct map *m)
 	enum picture_colour colour = terminal_of(STDOUT_FILENO).colour;
 	struct picture_labels labels = segmap_labels(&m->volume);
 	struct out *out = m->tool->out;
-	char text[SEGMAP_TITLE_MAX];
-	struct value title = value_string(segmap_title(&m->volume, text));
+	char title[SEGMAP_TITLE_MAX], below[SEGMAP_TITLE_MAX];
+	struct value v;
 
 	if (m->o->colour == COLOUR_NEVER)
 		colour = PICTURE_PLAIN;
 	else if (m->o->colour == COLOUR_ALWAYS && colour == PICTURE_PLAIN)
 		colour = PICTURE_256;
-	value_put(out, VALUE_STRING, NULL, &title, 0, false);
-	out_printf(out, "\n%s\n\n", segmap_subtitle(&m->volume, text));
+	segmap_titles(&m->volume, title, below);
+	v = value_string(title);
+	value_put(out, VALUE_STRING, NULL, &v, 0, false);
+	out_printf(out, "\n%s\n\n", below);
 	picture_text(m->picture, out, &labels, colour);
 }
 

@@ -93,21 +93,17 @@ void help_options(struct out *out, const struct cli_option *rows,
 void help_command(struct out *out, const struct cli_tool *cli,
 		  const struct cli_command *command)
 {
-	out_printf(out, "Usage: %s%s%s [OPTIONS] %s\n\n%s\n", cli->name,
-		   command->name ? " " : "",
-		   command->name ? command->name : "", command->synopsis,
-		   command->summary);
-	if (command->about)
-		out_printf(out, "\n%s\n", command->about);
-	help_options(out, command->options, command->headings);
-}
-
-void help_tool(struct out *out, const struct cli_tool *cli)
-{
 	const struct cli_command *const *c;
 
-	if (cli->only) {
-		help_command(out, cli, cli->only);
+	command = command ? command : cli->only;
+	if (command) {
+		out_printf(out, "Usage: %s%s%s [OPTIONS] %s\n\n%s\n", cli->name,
+			   command->name ? " " : "",
+			   command->name ? command->name : "",
+			   command->synopsis, command->summary);
+		if (command->about)
+			out_printf(out, "\n%s\n", command->about);
+		help_options(out, command->options, command->headings);
 		return;
 	}
 	out_printf(out, "Usage: %s COMMAND [OPTIONS] IMAGE [ARGUMENTS]\n\n"

@@ -13,12 +13,12 @@
 void help_options(struct out *out, const struct cli_option *rows,
 		  const struct cli_heading *headings);
 
-/* Synopsis, purpose and options of COMMAND. */
+/*
+ * Synopsis, purpose and options of COMMAND; NULL: of the tool, which is its only
+ * command, or has a list of them.
+ */
 void help_command(struct out *out, const struct cli_tool *cli,
 		  const struct cli_command *command);
-
-/* The whole tool: its commands, or the options of its only one. */
-void help_tool(struct out *out, const struct cli_tool *cli);
 
 /*
  * The rows of COMMAND (NULL: of the tool) for completion in a shell: fields

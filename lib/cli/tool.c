@@ -234,10 +234,8 @@ static int parse(struct tool *tool, const struct cli_command *command,
 /* What the options of every tool print instead of running COMMAND. */
 static bool print_help(struct tool *tool, const struct cli_command *command)
 {
-	if (tool->help && command)
+	if (tool->help)
 		help_command(tool->out, tool->cli, command);
-	else if (tool->help)
-		help_tool(tool->out, tool->cli);
 	else if (tool->version)
 		out_printf(tool->out, "%s (%s) %s\n", tool->cli->name,
 			   PACKAGE_NAME, PACKAGE_VERSION);
@@ -248,31 +246,49 @@ static bool print_help(struct tool *tool, const struct cli_command *command)
 	return true;
 }
 
-/* Runs COMMAND with its parsed OPTIONS, once all that is common is right. */
-static int run_prepared(struct tool *tool, const struct cli_command *command,
-			const void *options)
+/* Parses the options of COMMAND and runs it; ARGV[0] is its or the tool's name. */
+static int run_command(struct tool *tool, const struct cli_command *command,
+		       int argc, char **argv)
 {
+	size_t size = command->options_size ? command->options_size : 1;
+	void *options = calloc(1, size);
+	const struct option_set set = { command->options, options };
 	const char *date = getenv("SOURCE_DATE_EPOCH");
-	int fd = tool->progress_fd > INT32_MAX ? -1 : (int)tool->progress_fd;
-	int flags = fd < 0 ? O_WRONLY : fcntl(fd, F_GETFL), result;
 	uint64_t now = (uint64_t)time(NULL);
+	int fd, flags, result;
 
-	if (tool->argc < command->min_args)
-		return tool_usage(tool, "too few arguments: %s expected",
-				  command->synopsis);
+	if (!options)
+		return fail(&tool->cx, -ENOMEM, "options");
+	if (command->defaults)
+		memcpy(options, command->defaults, command->options_size);
+	result = parse(tool, command, options, argc, argv);
+	if (result || print_help(tool, command))
+		goto out;
+	if (tool->argc < command->min_args) {
+		result = tool_usage(tool, "too few arguments: %s expected",
+				    command->synopsis);
+		goto out;
+	}
 	if (command->max_args != TOOL_ANY_ARGS &&
-	    tool->argc > command->max_args)
-		return tool_usage(tool, "unexpected argument '%s'",
-				  tool->argv[command->max_args]);
+	    tool->argc > command->max_args) {
+		result = tool_usage(tool, "unexpected argument '%s'",
+				    tool->argv[command->max_args]);
+		goto out;
+	}
 	/* What is opened next would get that number, and lines of progress. */
-	if (flags < 0 || (fd && (flags & O_ACCMODE) == O_RDONLY))
-		return tool_usage(tool, "--progress-fd: %d is not open for "
-				  "writing", fd);
+	fd = tool->progress_fd > INT32_MAX ? -1 : (int)tool->progress_fd;
+	flags = fd < 0 ? O_WRONLY : fcntl(fd, F_GETFL);
+	if (flags < 0 || (fd && (flags & O_ACCMODE) == O_RDONLY)) {
+		result = tool_usage(tool, "--progress-fd: %d is not open for "
+				    "writing", fd);
+		goto out;
+	}
 	/* The time is what the user says, for images that can be reproduced. */
-	result = date ? option_number(&tool->cx, "SOURCE_DATE_EPOCH", date,
-				      INT64_MAX, &now) : 0;
+	if (date)
+		result = option_number(&tool->cx, "SOURCE_DATE_EPOCH", date,
+				       INT64_MAX, &now);
 	if (result)
-		return result;
+		goto out;
 	tool->cx.now = (int64_t)now;
 	tool->source_date = date != NULL;
 	report_init(&tool->report, tool->out,
@@ -283,25 +299,7 @@ static int run_prepared(struct tool *tool, const struct cli_command *command,
 	progress_end(&tool->progress);
 	if (result >= 0)
 		report_fini(&tool->report);
-	return result;
-}
-
-/* ARGV[0] is the name of the tool or of the command. */
-static int run_command(struct tool *tool, const struct cli_command *command,
-		       int argc, char **argv)
-{
-	size_t size = command->options_size ? command->options_size : 1;
-	void *options = calloc(1, size);
-	const struct option_set set = { command->options, options };
-	int result;
-
-	if (!options)
-		return fail(&tool->cx, -ENOMEM, "options");
-	if (command->defaults)
-		memcpy(options, command->defaults, command->options_size);
-	result = parse(tool, command, options, argc, argv);
-	if (!result && !print_help(tool, command))
-		result = run_prepared(tool, command, options);
+out:
 	option_free(&set, 1);
 	free(options);
 	return result;
@@ -325,10 +323,8 @@ static int run_named(struct tool *tool, int argc, char **argv,
 	}
 	if (tool->argc > 1)
 		err = find_command(tool, tool->argv[1], &explained);
-	if (!err && explained)
+	if (!err)
 		help_command(tool->out, tool->cli, explained);
-	else if (!err)
-		help_tool(tool->out, tool->cli);
 	return err;
 }
 

@@ -237,12 +237,6 @@ static void put_frame(struct frame *f, struct svg *s, const struct chart *c,
 		 f->x.label);
 }
 
-/* No line leads to a point that is alone. */
-static bool has_dots(const struct chart_series *s)
-{
-	return s->dots || s->count == 1;
-}
-
 /*
  * Puts the attributes of line I of N.  Each is drawn over the ones before and is
  * narrower, so that of lines in the same place every one can be seen.
@@ -273,9 +267,12 @@ static void put_mark(struct out *out, unsigned int i)
 		   colours[i % COLOURS]);
 }
 
-/* Point P of series I: its mark, how much less or more it may be, a tooltip. */
+/*
+ * Point P of series I: its mark where it has DOTS, how much less or more it may be,
+ * and a tooltip.
+ */
 static void put_point(const struct frame *f, const struct chart_series *series,
-		      const struct chart_point *p, unsigned int i)
+		      const struct chart_point *p, unsigned int i, bool dots)
 {
 	char x[TICK_TEXT], y[TICK_TEXT];
 	size_t word = p->x < 0 ? 0 : (size_t)(p->x + 0.5);
@@ -297,7 +294,7 @@ static void put_point(const struct frame *f, const struct chart_series *series,
 			   "stroke=\"#%06x\" stroke-width=\"1.5\" "
 			   "d=\"M-4 %.1fh8m-4 0v%.1fm-4 0h8\"/>", colours[i % COLOURS],
 			   high, -2 * high);
-	if (has_dots(series))
+	if (dots)
 		put_mark(out, i);
 	out_string(out, "</svg>\n");
 }
@@ -307,6 +304,7 @@ void chart_lines(struct svg *s, const struct chart *c,
 {
 	unsigned int width = (s->page ? SVG_PAGE_WIDTH : s->width) - LEFT - RIGHT;
 	double x;
+	bool dots[CHART_SERIES_MAX];
 	struct out *out = s->out;
 	struct frame f;
 	unsigned int i;
@@ -321,7 +319,9 @@ void chart_lines(struct svg *s, const struct chart *c,
 		bool thin = series[i].count > POINTS * (size_t)width;
 		int column = -1, last = -1;
 
-		if (has_dots(&series[i]) || !series[i].count)
+		/* No line leads to a point that is alone. */
+		dots[i] = series[i].dots || series[i].count == 1;
+		if (dots[i] || !series[i].count)
 			continue;
 		out_string(out, "<polyline ");
 		put_stroke(out, i, n);
@@ -343,17 +343,16 @@ void chart_lines(struct svg *s, const struct chart *c,
 	out_string(out, "</svg>\n");
 	for (i = 0; i < n; i++)
 		for (k = 0; k < series[i].count; k++)
-			if (has_dots(&series[i]) ||
-			    series[i].points[k].interval > 0)
+			if (dots[i] || series[i].points[k].interval > 0)
 				put_point(&f, &series[i], &series[i].points[k],
-					  i);
+					  i, dots[i]);
 	for (i = 0; n > 1 && i < n; i++) {
 		unsigned int columns = n < LEGEND_COLUMNS ? n : LEGEND_COLUMNS;
 		double y = f.height + BELOW + 8 + i / columns * LEGEND_STEP;
 
 		x = 100.0 * (i % columns) / columns;
 		svg_at(s, x, y);
-		if (has_dots(&series[i])) {
+		if (dots[i]) {
 			out_string(out, "<g transform=\"translate(12)\">");
 			put_mark(out, i);
 			out_string(out, "</g>");

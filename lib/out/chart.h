@@ -51,7 +51,7 @@ struct chart_series {
 /* The pixels of a document that a plot of N series takes (see svg_height()). */
 unsigned int chart_height(const struct chart *c, unsigned int n);
 
-/* Puts a plot of N series, with a legend where there are two or more. */
+/* Puts a plot of N series (at most 16), with a legend where there are several. */
 void chart_lines(struct svg *s, const struct chart *c,
 		 const struct chart_series *series, unsigned int n);
 

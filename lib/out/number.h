@@ -43,14 +43,6 @@ static inline char *number_u64(char *to, uint64_t v)
 	return number_write(to, v, number_digits(v));
 }
 
-static inline char *number_i64(char *to, int64_t v)
-{
-	if (v >= 0)
-		return number_u64(to, (uint64_t)v);
-	*to = '-';
-	return number_u64(to + 1, 0 - (uint64_t)v);
-}
-
 /* Writes V in lower-case hexadecimal of at least DIGITS (1 ... 16) digits. */
 char *number_hex(char *to, uint64_t v, unsigned int digits);
 

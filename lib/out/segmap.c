@@ -71,27 +71,19 @@ void segmap_add(struct picture *p, uint64_t segnum,
 		    (double)s->kept / (double)s->blocks);
 }
 
-char *segmap_title(const struct segmap_volume *v, char buf[SEGMAP_TITLE_MAX])
+void segmap_titles(const struct segmap_volume *v, char title[SEGMAP_TITLE_MAX],
+		   char subtitle[SEGMAP_TITLE_MAX])
 {
 	char size[SIZE_TEXT_MAX];
 
-	snprintf(buf, SEGMAP_TITLE_MAX, "%.400s, %s",
+	snprintf(title, SEGMAP_TITLE_MAX, "%.400s, %s",
 		 v->label && *v->label ? v->label : "NILFS2 volume",
 		 size_format(v->device_bytes, size));
-	return buf;
-}
-
-char *segmap_subtitle(const struct segmap_volume *v,
-		      char buf[SEGMAP_TITLE_MAX])
-{
-	char size[SIZE_TEXT_MAX];
-
-	snprintf(buf, SEGMAP_TITLE_MAX,
+	snprintf(subtitle, SEGMAP_TITLE_MAX,
 		 "%llu segments of %s, at checkpoint %llu",
 		 (unsigned long long)v->segments,
 		 size_format(v->segment_bytes, size),
 		 (unsigned long long)v->checkpoint);
-	return buf;
 }
 
 struct picture_labels segmap_labels(const struct segmap_volume *v)
@@ -112,8 +104,8 @@ void segmap_svg(const struct picture *p, struct out *out, unsigned int cell,
 	struct svg s;
 
 	picture_svg_size(p, cell, &width, &height);
-	svg_begin(&s, out, width, height, segmap_title(v, title),
-		  segmap_subtitle(v, subtitle));
+	segmap_titles(v, title, subtitle);
+	svg_begin(&s, out, width, height, title, subtitle);
 	picture_svg(p, &s, NULL, cell, &labels);
 	svg_end(&s);
 }

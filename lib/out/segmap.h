@@ -46,14 +46,10 @@ struct segmap_volume {
 	uint64_t device_bytes, segment_bytes, segments, checkpoint;
 };
 
-/*
- * What a picture is called, and the line below it: label, sizes, checkpoint.
- * Return BUF.
- */
+/* Writes the title of a picture, and a line below it: label, sizes, checkpoint. */
 #define SEGMAP_TITLE_MAX 512
-char *segmap_title(const struct segmap_volume *v, char buf[SEGMAP_TITLE_MAX]);
-char *segmap_subtitle(const struct segmap_volume *v,
-		      char buf[SEGMAP_TITLE_MAX]);
+void segmap_titles(const struct segmap_volume *v, char title[SEGMAP_TITLE_MAX],
+		   char subtitle[SEGMAP_TITLE_MAX]);
 
 /* Of the segments of V. */
 struct picture_labels segmap_labels(const struct segmap_volume *v);

@@ -21,44 +21,31 @@
 #define TITLE_CHARACTER 18u	/* pixels, at most */
 #define SUBTITLE_CHARACTER 7u
 
-/* Puts the character at BYTES and returns its length there. */
-static size_t put_character(struct out *out, const char *bytes, size_t len)
-{
-	char text[TEXT_ESCAPED_MAX(4)];
-	size_t n = text_utf8(bytes, len), shown, i;
-
-	n = n ? n : 1;
-	shown = text_escape(text, sizeof(text), bytes, n);
-	for (i = 0; i < shown; i++) {
-		switch (text[i]) {
-		case '&':
-			out_string(out, "&amp;");
-			break;
-		case '<':
-			out_string(out, "&lt;");
-			break;
-		case '>':
-			out_string(out, "&gt;");
-			break;
-		case '"':
-			out_string(out, "&quot;");
-			break;
-		case '\'':
-			out_string(out, "&#39;");
-			break;
-		default:
-			out_char(out, text[i]);
-		}
-	}
-	return n;
-}
-
 void svg_escape(struct out *out, const void *bytes, size_t len)
 {
 	const char *p = bytes, *end = p + len;
+	char text[TEXT_ESCAPED_MAX(4)];
+	size_t n, shown, i;
 
-	while (p < end)
-		p += put_character(out, p, (size_t)(end - p));
+	for (; p < end; p += n) {
+		n = text_utf8(p, (size_t)(end - p));
+		n = n ? n : 1;
+		shown = text_escape(text, sizeof(text), p, n);
+		for (i = 0; i < shown; i++) {
+			if (text[i] == '&')
+				out_string(out, "&amp;");
+			else if (text[i] == '<')
+				out_string(out, "&lt;");
+			else if (text[i] == '>')
+				out_string(out, "&gt;");
+			else if (text[i] == '"')
+				out_string(out, "&quot;");
+			else if (text[i] == '\'')
+				out_string(out, "&#39;");
+			else
+				out_char(out, text[i]);
+		}
+	}
 }
 
 void svg_string(struct out *out, const char *s)
@@ -84,14 +71,16 @@ void svg_style(struct out *out)
 static void put_head(struct out *out, unsigned int y, const char *attributes,
 		     const char *text, size_t most)
 {
-	size_t len = strlen(text), at, count = 0, n;
+	size_t len = strlen(text), kept = 0, at, count = 0, n;
 
-	for (at = 0; at < len; at += n ? n : 1, count++)
+	for (at = 0; at < len; at += n ? n : 1) {
 		n = text_utf8(text + at, len - at);
+		if (++count == most)
+			kept = at;
+	}
 	out_printf(out, "<text x=\"%u\" y=\"%u\" %s>", MARGIN, y, attributes);
-	for (at = 0; at < len && (count <= most || most > 1); most--, count--)
-		at += put_character(out, text + at, len - at);
-	out_printf(out, "%s</text>\n", at < len ? "\xe2\x80\xa6" : "");
+	svg_escape(out, text, count > most ? kept : len);
+	out_printf(out, "%s</text>\n", count > most ? "\xe2\x80\xa6" : "");
 }
 
 void svg_begin(struct svg *s, struct out *out, unsigned int width,

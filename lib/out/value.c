@@ -56,7 +56,10 @@ static char *format_value(enum value_kind kind, const struct value *v, char *to)
 
 	switch (kind) {
 	case VALUE_I64:
-		return number_i64(to, (int64_t)n);
+		if (n <= INT64_MAX)
+			return number_u64(to, n);
+		*to++ = '-';
+		return number_u64(to, 0 - n);
 	case VALUE_HEX:
 		memcpy(to, "0x", 2);
 		return number_hex(to + 2, n, 1);

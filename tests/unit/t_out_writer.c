@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "out/number.h"
+#include "out/value.h"
 #include "tap.h"
 
 static struct context cx;
@@ -42,8 +43,9 @@ static void test_numbers(void)
 			out->next = out->buffer;
 			out_u64(out, v);
 			out_char(out, ' ');
-			out->next = number_i64(out_reserve(out, 64),
-					       (int64_t)v);
+			value_put(out, VALUE_I64, NULL,
+				  &(struct value){ .present = true,
+						   .number = v }, 0, false);
 			out_char(out, ' ');
 			out->next = number_hex(out_reserve(out, 64), v, 1);
 			out_char(out, ' ');
