@@ -77,7 +77,7 @@ int image_complain(struct tool *tool, int err)
 {
 	if (err == -EINTR || !*tool->cx.failure)
 		return err;
-	report_problem(&tool->report, tool->cx.failure);
+	report_paragraph(&tool->report, "problem", tool->cx.failure);
 	tool_failed(tool, NULL, err);
 	return 1;
 }

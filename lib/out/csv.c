@@ -8,56 +8,6 @@
 
 #include <string.h>
 
-static void put_value(struct out *out, const struct column *c,
-		      const struct value *v)
-{
-	const struct value_flag *f = c->flags;
-	bool quoted = false, first = true;
-	enum value_kind kind = c->kind;
-	size_t i;
-
-	switch (kind) {
-	case VALUE_STRING:
-	case VALUE_PLAIN:
-		for (i = 0; i < v->len; i++)
-			quoted |= strchr("\",\r\n", v->bytes[i]) != NULL;
-		if (quoted)
-			out_char(out, '"');
-		for (i = 0; i < v->len; i++) {
-			if (v->bytes[i] == '"')
-				out_char(out, '"');
-			out_char(out, v->bytes[i]);
-		}
-		if (quoted)
-			out_char(out, '"');
-		return;
-	case VALUE_FLAGS:
-		quoted = v->number & (v->number - 1);
-		if (quoted)
-			out_char(out, '"');
-		for (; f && f->name; f++) {
-			if (!(v->number & f->mask))
-				continue;
-			out_printf(out, "%s%s", first ? "" : ",", f->name);
-			first = false;
-		}
-		if (quoted)
-			out_char(out, '"');
-		return;
-	case VALUE_BOOL:
-		out_string(out, v->number ? "true" : "false");
-		return;
-	case VALUE_SIZE:
-	case VALUE_HEX:
-	case VALUE_TIME:
-		kind = VALUE_U64;
-		break;
-	default:
-		break;
-	}
-	value_put(out, kind, NULL, v, 0, false);
-}
-
 void csv_head(struct out *out, const struct column *columns,
 	      unsigned int count)
 {
@@ -75,12 +25,55 @@ void csv_row(struct out *out, const struct column *columns,
 	     unsigned int count, const struct value *values)
 {
 	unsigned int i;
+	bool quoted;
+	size_t k;
 
 	for (i = 0; i < count; i++) {
+		const struct value_flag *f = columns[i].flags;
+		enum value_kind kind = columns[i].kind;
+		const struct value *v = &values[i];
+		const char *comma = "";
+
 		if (i)
 			out_char(out, ',');
-		if (values[i].present)
-			put_value(out, &columns[i], &values[i]);
+		if (!v->present)
+			continue;
+		quoted = kind == VALUE_FLAGS && v->number & (v->number - 1);
+		if (kind == VALUE_STRING || kind == VALUE_PLAIN)
+			for (k = 0; k < v->len; k++)
+				quoted |= strchr("\",\r\n", v->bytes[k]) != NULL;
+		if (quoted)
+			out_char(out, '"');
+		switch (kind) {
+		case VALUE_STRING:
+		case VALUE_PLAIN:
+			for (k = 0; k < v->len; k++) {
+				if (v->bytes[k] == '"')
+					out_char(out, '"');
+				out_char(out, v->bytes[k]);
+			}
+			break;
+		case VALUE_FLAGS:
+			for (; f && f->name; f++) {
+				if (!(v->number & f->mask))
+					continue;
+				out_printf(out, "%s%s", comma, f->name);
+				comma = ",";
+			}
+			break;
+		case VALUE_BOOL:
+			out_string(out, v->number ? "true" : "false");
+			break;
+		case VALUE_SIZE:
+		case VALUE_HEX:
+		case VALUE_TIME:
+			out_u64(out, v->number);
+			break;
+		default:
+			value_put(out, kind, NULL, v, 0, false);
+		}
+		if (quoted)
+			out_char(out, '"');
 	}
 	out_char(out, '\n');
 }

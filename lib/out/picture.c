@@ -92,11 +92,6 @@ void picture_close(struct picture *p)
 	free(p);
 }
 
-static struct cell *cell_at(const struct picture *p, uint64_t i)
-{
-	return (struct cell *)(void *)(p->memory + i * p->cell_size);
-}
-
 void picture_add(struct picture *p, uint64_t index, unsigned int kind,
 		 double fraction)
 {
@@ -105,7 +100,8 @@ void picture_add(struct picture *p, uint64_t index, unsigned int kind,
 	if (index >= p->total || kind >= p->count)
 		return;
 	p->counts[kind]++;
-	cell = cell_at(p, wide_mul_div(index, p->cells, 0, p->total));
+	cell = (void *)(p->memory + p->cell_size *
+		wide_mul_div(index, p->cells, 0, p->total));
 	if (cell->things == UINT32_MAX)
 		return;
 	cell->things++;
@@ -122,7 +118,7 @@ static unsigned long long first_of(const struct picture *p, uint64_t i)
 
 static struct look look_at(const struct picture *p, uint64_t i)
 {
-	const struct cell *cell = cell_at(p, i);
+	const struct cell *cell = (void *)(p->memory + i * p->cell_size);
 	struct look look = { .shade = SHADES };
 	uint32_t most = 0;
 	unsigned int k;

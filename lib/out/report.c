@@ -245,10 +245,10 @@ void report_flags(struct report *r, const struct value_flag *flags,
 	put_value(r, VALUE_FLAGS, flags, key, label, &v);
 }
 
-/* A paragraph of a page, of CLASS. */
-static void put_paragraph(struct report *r, const char *class,
-			  const char *text)
+void report_paragraph(struct report *r, const char *class, const char *text)
 {
+	if (r->mode != REPORT_HTML)
+		return;
 	report_text_block(r);
 	out_printf(r->out, "<p class=\"%s\">", class);
 	svg_string(r->out, text);
@@ -265,10 +265,9 @@ void report_text(struct report *r, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	if (r->mode == REPORT_HTML) {
-		put_paragraph(r, "note", line);
+	report_paragraph(r, "note", line);
+	if (r->mode == REPORT_HTML)
 		return;
-	}
 	r->started = true;
 	out_repeat(r->out, ' ', r->indent);
 	out_string(r->out, line);
@@ -290,10 +289,4 @@ void report_fail(struct report *r, const char *message, int status)
 	report_u64(r, "status", "", (uint64_t)status);
 	report_end(r);
 	report_fini(r);
-}
-
-void report_problem(struct report *r, const char *text)
-{
-	if (r->mode == REPORT_HTML)
-		put_paragraph(r, "problem", text);
 }

@@ -117,8 +117,11 @@ static inline void report_string(struct report *r, const char *key,
 void report_text(struct report *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* What went wrong on the way, for a page: other forms have standard error. */
-void report_problem(struct report *r, const char *text);
+/*
+ * A paragraph of a page, of CLASS "note", or "problem" for what went wrong on the
+ * way; other forms have standard error for that.
+ */
+void report_paragraph(struct report *r, const char *class, const char *text);
 
 /* True where the report is for people. */
 static inline bool report_is_text(const struct report *r)

@@ -110,26 +110,37 @@ static inline char *spaces(char *to, unsigned int n)
 	return to + n;
 }
 
-static void put_text_row(const struct table *t, const struct value *values)
+void table_row(struct table *t, const struct value *values)
 {
-	struct out *out = t->report->out;
-	unsigned int i, gap = t->report->indent;
+	struct report *r = t->report;
+	bool text = r->mode == REPORT_TEXT, html = r->mode == REPORT_HTML;
+	unsigned int i, gap = r->indent, len;
+	struct out *out = r->out;
+	char *to;
 
-	for (i = 0; i <= t->last; i++) {
+	if (html)
+		out_string(out, "<tr>");
+	else if (!text && t->lines)
+		report_line_begin(r, t->name);
+	else if (!text)
+		json_open(&r->json, NULL, JSON_TIGHT, '{');
+	for (i = 0; i < t->count; i++) {
 		const struct column *c = &t->columns[i];
 		const struct value *v = &values[i];
-		unsigned int width = t->width[i], len;
-		bool right = is_right(c->kind);
-		char *to;
+		unsigned int width = t->width[i];
 
-		if (!c->head)
+		if ((text && !c->head) || (html && (!c->head || !*c->head)))
 			continue;
-		if (c->kind == VALUE_U64 && v->present) {
+		if (html) {
+			out_printf(out, "<td%s>", class_of(c->kind));
+			report_html_value(out, c->kind, c->flags, v);
+			out_string(out, "</td>");
+		} else if (text && c->kind == VALUE_U64 && v->present) {
 			to = out_reserve(out, WIDTH_MAX + 2 * VALUE_TEXT_MAX);
 			len = number_digits(v->number);
 			to = spaces(to, gap + (len < width ? width - len : 0));
 			out->next = number_write(to, v->number, len);
-		} else if (c->kind == VALUE_PLAIN && i < t->last &&
+		} else if (text && c->kind == VALUE_PLAIN && i < t->last &&
 			   v->present && v->len <= WIDTH_MAX) {
 			to = out_reserve(out, 4ull * WIDTH_MAX);
 			len = (unsigned int)v->len;
@@ -137,64 +148,33 @@ static void put_text_row(const struct table *t, const struct value *values)
 			memcpy(to, v->bytes, len);
 			out->next = spaces(to + len,
 					   len < width ? width - len : 0);
-		} else {
+		} else if (text) {
 			out_repeat(out, ' ', gap);
-			value_put(out, c->kind, c->flags, v,
-				  i < t->last || right ? width : 0, right);
-		}
-		gap = GAP;
-	}
-	out_char(out, '\n');
-}
-
-void table_row(struct table *t, const struct value *values)
-{
-	struct report *r = t->report;
-	unsigned int i;
-	char *to;
-
-	if (r->mode == REPORT_TEXT) {
-		put_text_row(t, values);
-	} else if (r->mode == REPORT_HTML) {
-		out_string(r->out, "<tr>");
-		for (i = 0; i < t->count; i++) {
-			const struct column *c = &t->columns[i];
-
-			if (!c->head || !*c->head)
-				continue;
-			out_printf(r->out, "<td%s>", class_of(c->kind));
-			report_html_value(r->out, c->kind, c->flags,
-					  &values[i]);
-			out_string(r->out, "</td>");
-		}
-		out_string(r->out, "</tr>\n");
-	} else {
-		if (t->lines)
-			report_line_begin(r, t->name);
-		else
-			json_open(&r->json, NULL, JSON_TIGHT, '{');
-		for (i = 0; i < t->count; i++) {
-			const struct column *c = &t->columns[i];
-
-			if (!values[i].present ||
-			    (c->kind != VALUE_U64 && c->kind != VALUE_HEX &&
-			     c->kind != VALUE_SIZE)) {
-				report_json_value(&r->json, c->kind, c->flags,
-						  c->key, &values[i]);
-				continue;
-			}
+			if (i == t->last && !is_right(c->kind))
+				width = 0;
+			value_put(out, c->kind, c->flags, v, width,
+				  is_right(c->kind));
+		} else if (v->present && (c->kind == VALUE_U64 ||
+					  c->kind == VALUE_HEX ||
+					  c->kind == VALUE_SIZE)) {
 			/* `"KEY":V` in one piece, with a comma where it is due. */
-			to = out_reserve(r->out, t->key_len[i] + 4 +
-						 OUT_NUMBER_MAX);
+			len = t->key_len[i];
+			to = out_reserve(out, len + 4 + OUT_NUMBER_MAX);
 			if (r->json.comma)
 				*to++ = ',';
 			r->json.comma = true;
 			*to++ = '"';
-			memcpy(to, c->key, t->key_len[i]);
-			to += t->key_len[i];
-			memcpy(to, "\":", 2);
-			r->out->next = number_u64(to + 2, values[i].number);
+			memcpy(to, c->key, len);
+			memcpy(to + len, "\":", 2);
+			out->next = number_u64(to + len + 2, v->number);
+		} else {
+			report_json_value(&r->json, c->kind, c->flags, c->key,
+					  v);
 		}
-		json_end(&r->json);
+		gap = GAP;
 	}
+	if (text || html)
+		out_string(out, html ? "</tr>\n" : "\n");
+	else
+		json_end(&r->json);
 }
