@@ -358,7 +358,7 @@ static int put_page(struct page *p, int failed)
 		err = note_failure(p, info_report(tool, &p->supers, p->im.vol,
 						  p->im.dev->size));
 	if (!err && html)
-		report_html_close(tool->out);
+		out_string(tool->out, REPORT_HTML_END);
 	return err;
 }
 

@@ -50,7 +50,6 @@ struct ticks {
 
 struct frame {
 	struct svg *svg;
-	const struct chart *chart;
 	struct chart_axis x, y;
 	double height;
 };
@@ -130,7 +129,8 @@ static char *tick_text(enum chart_unit unit, double v, double step,
 		return buf;
 	case CHART_BYTES:
 		snprintf(buf, TICK_TEXT, "%s",
-			 v < 1 ? "0" : size_format((uint64_t)v, text));
+			 v < 1 ? "0" : size_format(v < 1.8e19 ? (uint64_t)v :
+						   UINT64_MAX, text));
 		return buf;
 	case CHART_PERCENT:
 		snprintf(buf, TICK_TEXT, "%.4g %%", v);
@@ -185,7 +185,7 @@ static void put_frame(struct frame *f, struct svg *s, const struct chart *c,
 	struct ticks t;
 	bool two;
 
-	*f = (struct frame){ .svg = s, .chart = c, .x = c->x, .y = c->y,
+	*f = (struct frame){ .svg = s, .x = c->x, .y = c->y,
 			     .height = c->height };
 	if (!(f->x.max > f->x.min))
 		f->x.max = f->x.min + 1;
@@ -292,8 +292,8 @@ static void put_point(const struct frame *f, const struct chart_series *series,
 	if (p->interval > 0)
 		out_printf(out, "<path class=\"interval\" fill=\"none\" "
 			   "stroke=\"#%06x\" stroke-width=\"1.5\" "
-			   "d=\"M-4 %.1fh8m-4 0v%.1fm-4 0h8\"/>", colours[i % COLOURS],
-			   high, -2 * high);
+			   "d=\"M-4 %.1fh8m-4 0v%.1fm-4 0h8\"/>",
+			   colours[i % COLOURS], high, -2 * high);
 	if (dots)
 		put_mark(out, i);
 	out_string(out, "</svg>\n");

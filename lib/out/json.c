@@ -23,15 +23,9 @@ void json_init(struct json *json, struct out *out)
 	json->out = out;
 }
 
-/* Of the innermost container in levels[]. */
-static unsigned int inner(const struct json *json)
-{
-	return json->depth <= JSON_DEPTH_MAX ? json->depth : JSON_DEPTH_MAX;
-}
-
 void json_before(struct json *json, const char *key, const char *suffix)
 {
-	bool wide = json->levels[inner(json)].wide;
+	bool wide = json->levels[json->level].wide;
 	size_t key_len, suffix_len = suffix ? strlen(suffix) : 0;
 	char *to;
 
@@ -42,7 +36,7 @@ void json_before(struct json *json, const char *key, const char *suffix)
 		out_char(json->out, '\n');
 		out_repeat(json->out, ' ', 2ull * json->depth);
 	}
-	if (!key || json->levels[inner(json)].closing != '}')
+	if (!key || json->levels[json->level].closing != '}')
 		return;
 	/* In one piece, since a row has a key for each value. */
 	key_len = strlen(key);
@@ -61,26 +55,27 @@ void json_open(struct json *json, const char *key, enum json_layout layout,
 	       char opening)
 {
 	bool wide = layout == JSON_WIDE &&
-		    (!json->depth || json->levels[inner(json)].wide);
+		    (!json->depth || json->levels[json->level].wide);
 
 	json_before(json, key, NULL);
 	out_char(json->out, opening);
 	json->comma = false;
-	json->depth++;
-	if (json->depth > JSON_DEPTH_MAX) {
+	if (json->depth++ >= JSON_DEPTH_MAX) {
 		if (!json->out->error)
 			json->out->error = -EOVERFLOW;
 		return;
 	}
-	json->levels[json->depth].closing = opening == '{' ? '}' : ']';
-	json->levels[json->depth].wide = wide;
+	json->level = json->depth;
+	json->levels[json->level].closing = opening == '{' ? '}' : ']';
+	json->levels[json->level].wide = wide;
 }
 
 void json_end(struct json *json)
 {
-	unsigned int i = inner(json);
+	unsigned int i = json->level;
 
 	json->depth--;
+	json->level = json->depth < JSON_DEPTH_MAX ? json->depth : JSON_DEPTH_MAX;
 	if (json->levels[i].wide && json->comma) {
 		out_char(json->out, '\n');
 		out_repeat(json->out, ' ', 2ull * json->depth);

@@ -26,11 +26,12 @@ enum json_layout {
 struct json {
 	struct out *out;
 	unsigned int depth;		/* of open containers */
+	unsigned int level;		/* the same, in levels[] */
 	bool comma;			/* a member stands before the next */
 	struct {
 		char closing;		/* '}' or ']' */
 		bool wide;
-	} levels[JSON_DEPTH_MAX + 1];	/* by depth; the first is the top */
+	} levels[JSON_DEPTH_MAX + 1];	/* the first is the top */
 };
 
 /* Starts a document on OUT, which must outlive it. */

@@ -27,7 +27,7 @@ enum report_mode {
 	REPORT_TEXT,
 	REPORT_JSON,
 	REPORT_JSON_LINES,
-	REPORT_HTML,		/* between report_html_open() and its end */
+	REPORT_HTML,		/* after report_html_open() */
 };
 
 struct report {

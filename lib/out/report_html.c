@@ -67,11 +67,6 @@ void report_html_open(struct out *out, const char *title,
 	out_string(out, "</p>\n");
 }
 
-void report_html_close(struct out *out)
-{
-	out_string(out, "</main>\n</body>\n</html>\n");
-}
-
 void report_html_value(struct out *out, enum value_kind kind,
 		       const struct value_flag *flags, const struct value *v)
 {

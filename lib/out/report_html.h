@@ -10,12 +10,13 @@
 #include "out/svg.h"
 
 /*
- * Begins and ends a page called TITLE, with SUBTITLE below (any bytes): one
- * file that refers to nothing outside, with light and dark colours.
+ * Begins a page called TITLE, with SUBTITLE below (any bytes): one
+ * file that refers to nothing outside, with light and dark colours.  The text
+ * REPORT_HTML_END ends it.
  */
 void report_html_open(struct out *out, const char *title,
 		      const char *subtitle);
-void report_html_close(struct out *out);
+#define REPORT_HTML_END "</main>\n</body>\n</html>\n"
 
 /* Puts a value as the contents of an element. */
 void report_html_value(struct out *out, enum value_kind kind,

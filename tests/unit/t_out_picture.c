@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The map of cells: which kind wins, how dark, in which form. */
+/* Maps of cells: which kind wins, how dark, in which form; axes of charts. */
 #include "out/picture.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "out/svg.h"
+#include "out/chart.h"
 #include "tap.h"
 
 enum { FREE, LIVE, BAD, INK, KINDS };
@@ -198,6 +198,55 @@ static void test_hostile(void)
 	out_close(out, &cx);
 }
 
+/* How often PART is in TEXT. */
+static int count(const char *text, const char *part)
+{
+	int n = 0;
+
+	while ((text = strstr(text, part))) {
+		text += strlen(part);
+		n++;
+	}
+	return n;
+}
+
+static void test_axes(void)
+{
+	static const uint64_t values[] = { 1, 0 };
+	static const struct chart_point points[] = { { 86388, 1 << 20 },
+						     { 86412, 3 << 20 } };
+	static const struct chart_series series = { "one", points, 2, false };
+	const struct chart bars = {
+		.title = "bars", .x = { "share", CHART_PERCENT, 0, 100 },
+		.y = { "things", CHART_COUNT, 0, 1 }, .height = 200,
+	};
+	const struct chart line = {
+		.title = "line", .x = { "time", CHART_TIME, 86388, 86412 },
+		.y = { "size", CHART_BYTES, 0, 3 << 20 }, .height = 200,
+	};
+	struct svg s = { .page = true };
+	const char *text;
+
+	if (out_open_memory(&cx, &s.out))
+		exit(99);
+	chart_bars(&s, &bars, values, 2);
+	text = out_memory(s.out, NULL);
+	has(text, ">2</text>", "the axis of counts ends at a whole number");
+	is_int(count(text, ">0."), 0, "and has no fractions");
+	has(text, "<title>0 % to 50 %: 1</title>", "a bar has its number");
+	s.out->next = s.out->buffer;
+	chart_lines(&s, &line, &series, 1);
+	text = out_memory(s.out, NULL);
+	has(text, ">2 MiB</text>", "the axis of bytes has powers of two");
+	has(text, ">00:00:00</text>", "that of times divides the day");
+	is_int(count(text, ">1970-01-01</text>"), 1, "the first date is once");
+	is_int(count(text, ">1970-01-02</text>"), 1, "and the next one");
+	ok(count(text, "\"dim odd\"") > 1,
+	   "a narrow window has every other number");
+	has(text, "points=\"0.0,133.3 768.0,0.0\"", "a line ends at both ends");
+	out_close(s.out, &cx);
+}
+
 static void test_limits(void)
 {
 	struct picture *p = NULL;
@@ -218,6 +267,7 @@ int main(void)
 	test_svg();
 	test_numbers();
 	test_hostile();
+	test_axes();
 	test_limits();
 	return tap_done();
 }
