@@ -321,7 +321,7 @@ static int put_block(struct cpfix *f, struct context *cx, struct cpblock *b)
 	if (changed)
 		err = set_block(f, cx, b->blkoff, b->data);
 	else if (f->rebuilt || !mapped)
-		err = metafile_keep(f->m, cx, b->blkoff, b->vblocknr);
+		err = metafile_adopt(f->m, cx, b->blkoff, b->vblocknr);
 	if (!err && (mapped ? changed : valid))
 		fixers_note(f->job, "checkpoints of block %llu: %s",
 			    (unsigned long long)b->blkoff,

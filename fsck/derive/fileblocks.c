@@ -158,7 +158,7 @@ bool fileblocks_node(const struct fileblocks *p, const struct piece *self, uint6
 	uint32_t n = 0;
 	size_t i;
 
-	bmapnode_init_block(&node, self->level);
+	bmapnode_init(&node, self->level);
 	for (i = fileblocks_from(p, self->ino, level, self->key); i < p->n; i++) {
 		at = &p->list[i];
 		if (at->ino != self->ino || at->level != level ||

@@ -210,7 +210,7 @@ static int cut_inode(struct fixer_job *job, struct context *cx, uint64_t cno,
 	if (!ret && bmap_is_btree(inode->i_bmap) &&
 	    bmap_root_check(inode->i_bmap) == RULE_OK) {
 		bmap_root_read(inode->i_bmap, &root);
-		bmapnode_init_root(&to, root.level);
+		bmapnode_init(&to, root.level);
 		/* A pointer must lead to a node, or to the block that its log
 		   has for this place. */
 		for (i = 0; i < root.nchildren && ret >= 0; i++) {

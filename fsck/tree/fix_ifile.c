@@ -356,8 +356,8 @@ static int put_living(struct filling *f, struct context *cx,
 		if (!f->all)
 			fixers_note(f->job, "block %" PRIu64 " of the ifile: "
 				    "found in the logs", b->blkoff);
-		ret = b->vblocknr ? metafile_keep(f->ifile, cx, b->blkoff,
-						  b->vblocknr) :
+		ret = b->vblocknr ? metafile_adopt(f->ifile, cx, b->blkoff,
+						   b->vblocknr) :
 				    put_block(f, cx, b);
 	}
 	for (i = 0; i < f->nwanted && ret >= 0; i++) {

@@ -290,7 +290,7 @@ static void test_keep(enum metafile_kind kind, uint32_t keys)
 	model_reopen(md, NULL);
 	ok(metafile_is_empty(md->m), "a file that begins again is empty");
 	for (i = 0; i < keys; i++)
-		if (metafile_keep(md->m, &md->cx, i, ptrs[i]))
+		if (metafile_adopt(md->m, &md->cx, i, ptrs[i]))
 			md->bad++;
 	ok(metafile_is_changed(md->m), "until blocks are kept in it");
 	for (i = 0; i < keys; i++)
@@ -306,12 +306,13 @@ static void test_keep(enum metafile_kind kind, uint32_t keys)
 	model_free(md);
 }
 
-static void test_keep_dat(void)
+static void test_adopt_nothing(void)
 {
-	struct model *md = model_new(METAFILE_DAT, 4, 1);
+	struct model *md = model_new(METAFILE_SINGLE, 4, 1);
 
-	is_int(metafile_keep(md->m, &md->cx, 0, 7), -EINVAL,
-	       "blocks of the DAT have no number to be kept by");
+	is_int(metafile_adopt(md->m, &md->cx, 0, 0), -EINVAL,
+	       "a pointer to nothing is not adopted");
+	ok(metafile_is_empty(md->m), "and nothing came of it");
 	model_free(md);
 }
 
@@ -382,16 +383,6 @@ static void test_adopt(uint32_t keys)
 	model_free(md);
 }
 
-static void test_adopt_other(void)
-{
-	struct model *md = model_new(METAFILE_SINGLE, 4, 1);
-
-	is_int(metafile_adopt(md->m, &md->cx, 0, 7), -EINVAL,
-	       "blocks of other files have a number to be kept by");
-	ok(metafile_is_empty(md->m), "and nothing came of it");
-	model_free(md);
-}
-
 int main(void)
 {
 	enum metafile_kind kind;
@@ -416,13 +407,12 @@ int main(void)
 	test_keep(METAFILE_SINGLE, 5);
 	test_keep(METAFILE_MULTI, 6);
 	test_keep(METAFILE_MULTI, 300);
-	test_keep_dat();
+	test_adopt_nothing();
 	for (kind = METAFILE_DAT; kind <= METAFILE_MULTI; kind++) {
 		test_replace(kind, 5);
 		test_replace(kind, 700);
 	}
 	test_adopt(6);
 	test_adopt(300);
-	test_adopt_other();
 	return tap_done();
 }

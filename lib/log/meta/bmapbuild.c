@@ -37,6 +37,8 @@ struct bmapbuild {
 	uint32_t block_size;
 	uint64_t next;		/* least offset that the next run may have */
 	uint64_t nodes;		/* given away */
+	bmapbuild_node *give;	/* receives finished nodes */
+	void *arg;
 	/* One more than levels: nothing is ever above the highest. */
 	struct level levels[NILFS_BTREE_LEVEL_MAX + 1];
 };
@@ -55,7 +57,7 @@ static int need_node(struct bmapbuild *b, struct context *cx,
 	if (!block)
 		return fail(cx, -ENOMEM, "node of a block map");
 	*node = bmapnode_block(b->block_size, block);
-	bmapnode_init_block(node, level);
+	bmapnode_init(node, level);
 	return 0;
 }
 
@@ -102,41 +104,28 @@ void bmapbuild_begin(struct bmapbuild *b)
 	b->nodes = 0;
 }
 
-/* NODE has COUNT entries: those of a node before it are erased. */
-static void complete_node(struct bmapnode *node, uint32_t count)
-{
-	size_t behind = (node->max - count) * sizeof(le64);
-
-	memset(node->keys + count, 0, behind);
-	memset(node->ptrs + count, 0, behind);
-	node->head->bn_nchildren = le16_make((uint16_t)count);
-}
-
-/* Receives finished nodes. */
-struct receiver {
-	bmapbuild_node *node;
-	void *arg;
-};
-
 static int make_room(struct bmapbuild *b, struct context *cx,
-		     unsigned int level, const struct receiver *to);
+		     unsigned int level);
 
 /* Finishes N of LEVEL, which has *COUNT entries; *COUNT becomes 0. */
 static int give_node(struct bmapbuild *b, struct context *cx,
-		     unsigned int level, struct bmapnode *n, uint32_t *count,
-		     const struct receiver *to)
+		     unsigned int level, struct bmapnode *n, uint32_t *count)
 {
 	struct level *above = &b->levels[level + 1];
+	size_t unused = (n->max - *count) * sizeof(le64);
 	uint64_t ptr = NILFS_BMAP_INVALID_PTR;
 	int err;
 
 	err = need_node(b, cx, &above->node, level + 1);
 	if (!err && above->count == above->node.max)
-		err = make_room(b, cx, level + 1, to);
+		err = make_room(b, cx, level + 1);
 	if (err)
 		return err;
-	complete_node(n, *count);
-	err = to->node(to->arg, cx, level, bmapnode_key(n, 0), n->head, &ptr);
+	/* Those of a node before it are erased. */
+	memset(n->keys + *count, 0, unused);
+	memset(n->ptrs + *count, 0, unused);
+	n->head->bn_nchildren = le16_make((uint16_t)*count);
+	err = b->give(b->arg, cx, level, bmapnode_key(n, 0), n->head, &ptr);
 	if (err)
 		return err;
 	above->node.keys[above->count] = n->keys[0];
@@ -148,16 +137,16 @@ static int give_node(struct bmapbuild *b, struct context *cx,
 
 /* The open node of LEVEL is full: it becomes the held one, or is given. */
 static int make_room(struct bmapbuild *b, struct context *cx,
-		     unsigned int level, const struct receiver *to)
+		     unsigned int level)
 {
 	struct level *l = &b->levels[level];
 	struct bmapnode full = l->node;
 	int err = 0;
 
 	if (level == NILFS_BTREE_LEVEL_NODE_MIN)
-		return give_node(b, cx, level, &l->node, &l->count, to);
+		return give_node(b, cx, level, &l->node, &l->count);
 	if (l->nheld)
-		err = give_node(b, cx, level, &l->held, &l->nheld, to);
+		err = give_node(b, cx, level, &l->held, &l->nheld);
 	if (!err)
 		err = need_node(b, cx, &l->held, level);
 	if (err)
@@ -169,53 +158,12 @@ static int make_room(struct bmapbuild *b, struct context *cx,
 	return 0;
 }
 
-/* The only child of the open node of L gets one more before it. */
-static void take_held(struct level *l)
-{
-	l->nheld--;
-	l->node.keys[1] = l->node.keys[0];
-	l->node.ptrs[1] = l->node.ptrs[0];
-	l->node.keys[0] = l->held.keys[l->nheld];
-	l->node.ptrs[0] = l->held.ptrs[l->nheld];
-	l->count++;
-}
-
-/* LEVEL, below the root, is complete. */
-static int give_last(struct bmapbuild *b, struct context *cx,
-		     unsigned int level, const struct receiver *to)
-{
-	struct level *l = &b->levels[level];
-	int err = 0;
-
-	if (l->nheld && l->count == 1)
-		take_held(l);
-	if (l->nheld)
-		err = give_node(b, cx, level, &l->held, &l->nheld, to);
-	return err ? err : give_node(b, cx, level, &l->node, &l->count, to);
-}
-
-/* Appends N entries to the open leaf, which has room for them. */
-static void fill_leaf(struct level *leaf, uint64_t key, uint64_t ptr,
-		      uint32_t n)
-{
-	le64 *keys = leaf->node.keys + leaf->count;
-	le64 *ptrs = leaf->node.ptrs + leaf->count;
-	uint32_t i;
-
-	for (i = 0; i < n; i++) {
-		keys[i] = le64_make(key + i);
-		ptrs[i] = le64_make(ptr + i);
-	}
-	leaf->count += n;
-}
-
 int bmapbuild_add(struct bmapbuild *b, struct context *cx,
 		  const struct bmapbuild_run *run, bmapbuild_node *node,
 		  void *arg)
 {
 	struct level *leaf = &b->levels[NILFS_BTREE_LEVEL_NODE_MIN];
-	const struct receiver to = { node, arg };
-	uint64_t done = 0, end;
+	uint64_t i, end;
 	int err;
 
 	if (!checked_add(run->blkoff, run->count, &end))
@@ -226,44 +174,20 @@ int bmapbuild_add(struct bmapbuild *b, struct context *cx,
 		return fail(cx, -EINVAL, "block map: block %llu after %llu",
 			    (unsigned long long)run->blkoff,
 			    (unsigned long long)b->next - 1);
-	while (done < run->count) {
-		uint64_t n = run->count - done;
-
+	b->give = node;
+	b->arg = arg;
+	for (i = 0; i < run->count; i++) {
 		if (leaf->count == leaf->node.max) {
-			err = make_room(b, cx, NILFS_BTREE_LEVEL_NODE_MIN,
-					&to);
+			err = make_room(b, cx, NILFS_BTREE_LEVEL_NODE_MIN);
 			if (err)
 				return err;
 		}
-		if (n > leaf->node.max - leaf->count)
-			n = leaf->node.max - leaf->count;
-		fill_leaf(leaf, run->blkoff + done, run->ptr + done,
-			  (uint32_t)n);
-		done += n;
+		leaf->node.keys[leaf->count] = le64_make(run->blkoff + i);
+		leaf->node.ptrs[leaf->count++] = le64_make(run->ptr + i);
 	}
 	if (run->count)
 		b->next = end;
 	return 0;
-}
-
-static void make_direct(const struct level *leaf,
-			le64 map[NILFS_INODE_BMAP_SIZE])
-{
-	uint32_t i;
-
-	for (i = 0; i < leaf->count; i++)
-		map[1 + bmapnode_key(&leaf->node, i)] = leaf->node.ptrs[i];
-}
-
-static void make_root(const struct level *l, unsigned int level,
-		      le64 map[NILFS_INODE_BMAP_SIZE])
-{
-	struct bmapnode root = bmapnode_root(map);
-
-	bmapnode_init_root(&root, level);
-	memcpy(root.keys, l->node.keys, l->count * sizeof(le64));
-	memcpy(root.ptrs, l->node.ptrs, l->count * sizeof(le64));
-	root.head->bn_nchildren = le16_make((uint16_t)l->count);
 }
 
 int bmapbuild_end(struct bmapbuild *b, struct context *cx,
@@ -271,23 +195,42 @@ int bmapbuild_end(struct bmapbuild *b, struct context *cx,
 		  le64 map[NILFS_INODE_BMAP_SIZE], uint64_t *nodes)
 {
 	unsigned int level = NILFS_BTREE_LEVEL_NODE_MIN;
-	const struct receiver to = { node, arg };
-	const struct level *l = b->levels;
-	int err;
+	struct level *l = &b->levels[level];
+	struct bmapnode root = bmapnode_root(map);
+	uint32_t i;
+	int err = 0;
 
+	b->give = node;
+	b->arg = arg;
 	memset(map, 0, NILFS_INODE_BMAP_SIZE * sizeof(le64));
 	*nodes = 0;
 	if (b->next <= NILFS_DIRECT_NBLOCKS) {
-		make_direct(&l[level], map);
+		for (i = 0; i < l->count; i++)
+			map[1 + bmapnode_key(&l->node, i)] = l->node.ptrs[i];
 		return 0;
 	}
-	while (l[level + 1].count || l[level].nheld ||
-	       l[level].count > NILFS_BTREE_ROOT_NCHILDREN_MAX) {
-		err = give_last(b, cx, level++, &to);
+	for (; l[1].count || l->nheld ||
+	       l->count > NILFS_BTREE_ROOT_NCHILDREN_MAX; l++, level++) {
+		if (l->nheld && l->count == 1) {
+			/* The only child gets one more before it. */
+			l->nheld--;
+			l->node.keys[1] = l->node.keys[0];
+			l->node.ptrs[1] = l->node.ptrs[0];
+			l->node.keys[0] = l->held.keys[l->nheld];
+			l->node.ptrs[0] = l->held.ptrs[l->nheld];
+			l->count++;
+		}
+		if (l->nheld)
+			err = give_node(b, cx, level, &l->held, &l->nheld);
+		if (!err)
+			err = give_node(b, cx, level, &l->node, &l->count);
 		if (err)
 			return err;
 	}
-	make_root(&l[level], level, map);
+	bmapnode_init(&root, level);
+	memcpy(root.keys, l->node.keys, l->count * sizeof(le64));
+	memcpy(root.ptrs, l->node.ptrs, l->count * sizeof(le64));
+	root.head->bn_nchildren = le16_make((uint16_t)l->count);
 	*nodes = b->nodes;
 	return 0;
 }

@@ -36,7 +36,7 @@ struct bmapnode bmapnode_block(uint32_t block_size, void *block)
 	};
 }
 
-static void init(struct bmapnode *node, unsigned int level)
+void bmapnode_init(struct bmapnode *node, unsigned int level)
 {
 	size_t before = (size_t)((uint8_t *)node->keys - (uint8_t *)node->head);
 
@@ -44,17 +44,8 @@ static void init(struct bmapnode *node, unsigned int level)
 	memset(node->keys, 0, node->max * sizeof(le64));
 	memset(node->ptrs, 0, node->max * sizeof(le64));
 	node->head->bn_level = (uint8_t)level;
-}
-
-void bmapnode_init_root(struct bmapnode *node, unsigned int level)
-{
-	init(node, level);
-	node->head->bn_flags = NILFS_BTREE_NODE_ROOT;
-}
-
-void bmapnode_init_block(struct bmapnode *node, unsigned int level)
-{
-	init(node, level);
+	if (node->max == NILFS_BTREE_ROOT_NCHILDREN_MAX)
+		node->head->bn_flags = NILFS_BTREE_NODE_ROOT;
 }
 
 int bmapnode_search(const struct bmapnode *node, uint64_t key)
@@ -75,75 +66,50 @@ void bmapnode_insert(struct bmapnode *node, uint32_t at, uint64_t key,
 		     uint64_t ptr)
 {
 	uint32_t n = bmapnode_count(node);
-	size_t behind = (n - at) * sizeof(le64);
+	size_t after = (n - at) * sizeof(le64);
 
-	memmove(node->keys + at + 1, node->keys + at, behind);
-	memmove(node->ptrs + at + 1, node->ptrs + at, behind);
+	memmove(node->keys + at + 1, node->keys + at, after);
+	memmove(node->ptrs + at + 1, node->ptrs + at, after);
 	node->keys[at] = le64_make(key);
 	node->ptrs[at] = le64_make(ptr);
 	node->head->bn_nchildren = le16_make((uint16_t)(n + 1));
 }
 
-void bmapnode_remove_last(struct bmapnode *node)
+void bmapnode_remove(struct bmapnode *node, uint32_t at)
 {
 	uint32_t n = bmapnode_count(node) - 1;
 
+	memmove(node->keys + at, node->keys + at + 1, (n - at) * sizeof(le64));
+	memmove(node->ptrs + at, node->ptrs + at + 1, (n - at) * sizeof(le64));
 	node->keys[n] = le64_make(0);
 	node->ptrs[n] = le64_make(0);
 	node->head->bn_nchildren = le16_make((uint16_t)n);
 }
 
-void bmapnode_remove(struct bmapnode *node, uint32_t at)
+/* LEFT, of L words, gets the first N of both; RIGHT, of R words, the rest. */
+static void share_words(le64 *left, uint32_t l, le64 *right, uint32_t r,
+			uint32_t n)
 {
-	size_t behind = (bmapnode_count(node) - at - 1) * sizeof(le64);
+	uint32_t moved = n > l ? n - l : l - n;
+	size_t size = moved * sizeof(le64);
 
-	memmove(node->keys + at, node->keys + at + 1, behind);
-	memmove(node->ptrs + at, node->ptrs + at + 1, behind);
-	bmapnode_remove_last(node);
-}
-
-/* N words after the L of LEFT, from the R of RIGHT. */
-static void take_left(le64 *left, uint32_t l, le64 *right, uint32_t r,
-		      uint32_t n)
-{
-	memcpy(left + l, right, n * sizeof(*left));
-	memmove(right, right + n, (r - n) * sizeof(*right));
-	memset(right + r - n, 0, n * sizeof(*right));
-}
-
-/* N words before the R of RIGHT, from the L of LEFT. */
-static void take_right(le64 *left, uint32_t l, le64 *right, uint32_t r,
-		       uint32_t n)
-{
-	memmove(right + n, right, r * sizeof(*right));
-	memcpy(right, left + l - n, n * sizeof(*right));
-	memset(left + l - n, 0, n * sizeof(*left));
+	if (n > l) {
+		memcpy(left + l, right, size);
+		memmove(right, right + moved, (r - moved) * sizeof(le64));
+		memset(right + r - moved, 0, size);
+	} else {
+		memmove(right + moved, right, r * sizeof(le64));
+		memcpy(right, left + n, size);
+		memset(left + n, 0, size);
+	}
 }
 
 void bmapnode_share(struct bmapnode *left, struct bmapnode *right, uint32_t n)
 {
 	uint32_t l = bmapnode_count(left), r = bmapnode_count(right);
 
-	if (n > l) {
-		take_left(left->keys, l, right->keys, r, n - l);
-		take_left(left->ptrs, l, right->ptrs, r, n - l);
-	} else {
-		take_right(left->keys, l, right->keys, r, l - n);
-		take_right(left->ptrs, l, right->ptrs, r, l - n);
-	}
+	share_words(left->keys, l, right->keys, r, n);
+	share_words(left->ptrs, l, right->ptrs, r, n);
 	left->head->bn_nchildren = le16_make((uint16_t)n);
 	right->head->bn_nchildren = le16_make((uint16_t)(l + r - n));
-}
-
-void bmapnode_move(struct bmapnode *node, uint32_t at, struct bmapnode *to)
-{
-	uint32_t n = bmapnode_count(node);
-	size_t size = (n - at) * sizeof(le64);
-
-	memcpy(to->keys, node->keys + at, size);
-	memcpy(to->ptrs, node->ptrs + at, size);
-	memset(node->keys + at, 0, size);
-	memset(node->ptrs + at, 0, size);
-	to->head->bn_nchildren = le16_make((uint16_t)(n - at));
-	node->head->bn_nchildren = le16_make((uint16_t)at);
 }

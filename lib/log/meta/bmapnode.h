@@ -20,8 +20,7 @@ struct bmapnode bmapnode_root(le64 map[NILFS_INODE_BMAP_SIZE]);
 struct bmapnode bmapnode_block(uint32_t block_size, void *block);
 
 /* Makes it an empty node of LEVEL, all other bytes zero. */
-void bmapnode_init_root(struct bmapnode *node, unsigned int level);
-void bmapnode_init_block(struct bmapnode *node, unsigned int level);
+void bmapnode_init(struct bmapnode *node, unsigned int level);
 
 static inline unsigned int bmapnode_level(const struct bmapnode *node)
 {
@@ -50,16 +49,10 @@ int bmapnode_search(const struct bmapnode *node, uint64_t key);
 void bmapnode_insert(struct bmapnode *node, uint32_t at, uint64_t key,
 		     uint64_t ptr);
 
-/* Takes the last entry away; there is one. */
-void bmapnode_remove_last(struct bmapnode *node);
-
 /* Takes the entry at index AT away. */
 void bmapnode_remove(struct bmapnode *node, uint32_t at);
 
 /* LEFT gets the first N entries of both, RIGHT the rest; both have room. */
 void bmapnode_share(struct bmapnode *left, struct bmapnode *right, uint32_t n);
-
-/* Moves the entries from index AT on to TO, which is empty and has room. */
-void bmapnode_move(struct bmapnode *node, uint32_t at, struct bmapnode *to);
 
 #endif

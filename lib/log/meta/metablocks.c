@@ -16,36 +16,19 @@
 
 #define BUCKETS_MIN 64
 
-void metablocks_init(struct metablocks *t, uint32_t block_size)
-{
-	memset(t, 0, sizeof(*t));
-	t->block_size = block_size;
-}
-
-static void free_list(struct metablocks_list *list)
-{
-	struct metablock *b, *newer;
-
-	for (b = list->oldest; b; b = newer) {
-		newer = b->newer;
-		free(b);
-	}
-}
-
 void metablocks_fini(struct metablocks *t)
 {
-	free_list(&t->data);
-	free_list(&t->nodes);
-	free_list(&t->clean);
+	struct metablocks_list *lists[] = { &t->data, &t->nodes, &t->clean };
+	struct metablock *b, *newer;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		for (b = lists[i]->oldest; b; b = newer) {
+			newer = b->newer;
+			free(b);
+		}
+	}
 	free(t->buckets);
-	metablocks_init(t, t->block_size);
-}
-
-static size_t bucket_of(const struct metablocks *t, bool node, uint64_t id)
-{
-	uint64_t h = (id * 2 + node) * 0x9e3779b97f4a7c15u;
-
-	return (size_t)(h >> 32) & (t->nbuckets - 1);
 }
 
 static uint64_t id_of(const struct metablock *b)
@@ -53,38 +36,30 @@ static uint64_t id_of(const struct metablock *b)
 	return b->node ? b->ptr : b->blkoff;
 }
 
-static struct metablock **bucket(const struct metablocks *t,
-				 const struct metablock *b)
+static struct metablock **bucket(const struct metablocks *t, bool node,
+				 uint64_t id)
 {
-	return &t->buckets[bucket_of(t, b->node, id_of(b))];
+	uint64_t h = (id * 2 + node) * 0x9e3779b97f4a7c15u;
+
+	return &t->buckets[(size_t)(h >> 32) & (t->nbuckets - 1)];
 }
 
-static struct metablock *find_block(const struct metablocks *t, bool node,
-				    uint64_t id)
+struct metablock *metablocks_find(const struct metablocks *t, bool node,
+				  uint64_t id)
 {
 	struct metablock *b;
 
 	if (!t->n)
 		return NULL;
-	for (b = t->buckets[bucket_of(t, node, id)]; b; b = b->next)
+	for (b = *bucket(t, node, id); b; b = b->next)
 		if (b->node == node && id_of(b) == id)
 			return b;
 	return NULL;
 }
 
-struct metablock *metablocks_data(const struct metablocks *t, uint64_t blkoff)
-{
-	return find_block(t, false, blkoff);
-}
-
-struct metablock *metablocks_node(const struct metablocks *t, uint64_t ptr)
-{
-	return find_block(t, true, ptr);
-}
-
 static void hash_in(struct metablocks *t, struct metablock *b)
 {
-	struct metablock **place = bucket(t, b);
+	struct metablock **place = bucket(t, b->node, id_of(b));
 
 	b->next = *place;
 	*place = b;
@@ -92,35 +67,11 @@ static void hash_in(struct metablocks *t, struct metablock *b)
 
 static void hash_out(struct metablocks *t, struct metablock *b)
 {
-	struct metablock **place = bucket(t, b);
+	struct metablock **place = bucket(t, b->node, id_of(b));
 
 	while (*place != b)
 		place = &(*place)->next;
 	*place = b->next;
-}
-
-static int grow_table(struct metablocks *t, struct context *cx)
-{
-	size_t n = t->nbuckets, i;
-	struct metablock **old = t->buckets, *b, *next, **buckets;
-
-	if (t->n < n)
-		return 0;
-	t->nbuckets = n ? 2 * n : BUCKETS_MIN;
-	buckets = calloc(t->nbuckets, sizeof(*buckets));
-	if (!buckets) {
-		t->nbuckets = n;
-		return fail(cx, -ENOMEM, "table of %zu blocks", 2 * n);
-	}
-	t->buckets = buckets;
-	for (i = 0; i < n; i++) {
-		for (b = old[i]; b; b = next) {
-			next = b->next;
-			hash_in(t, b);
-		}
-	}
-	free(old);
-	return 0;
 }
 
 static struct metablocks_list *list_of(struct metablocks *t,
@@ -160,12 +111,15 @@ static void list_out(struct metablocks *t, struct metablock *b)
 	list->n--;
 }
 
-void metablocks_touch(struct metablocks *t, struct metablock *b)
+void metablocks_use(struct metablocks *t, struct metablock *b, bool dirty)
 {
-	if (!b->newer)
+	if (b->dirty == dirty && !b->newer)
 		return;
 	list_out(t, b);
+	b->dirty = dirty;
 	list_in(t, b);
+	if (t->clean.n > METABLOCKS_CLEAN_MAX)
+		metablocks_drop(t, t->clean.oldest);
 }
 
 void metablocks_take(struct metablocks *t, struct metablock *b)
@@ -181,13 +135,29 @@ void metablocks_drop(struct metablocks *t, struct metablock *b)
 	free(b);
 }
 
-static struct metablock *add_block(struct metablocks *t, struct context *cx,
-				   bool node, uint64_t blkoff, uint64_t ptr)
+struct metablock *metablocks_add(struct metablocks *t, struct context *cx,
+				 bool node, uint64_t blkoff, uint64_t ptr)
 {
-	struct metablock *b;
+	struct metablock *b, *next, **old = t->buckets;
+	size_t n = t->nbuckets, i;
 
-	if (grow_table(t, cx))
-		return NULL;
+	if (t->n >= n) {
+		t->nbuckets = n ? 2 * n : BUCKETS_MIN;
+		t->buckets = calloc(t->nbuckets, sizeof(*t->buckets));
+		if (!t->buckets) {
+			fail(cx, -ENOMEM, "table of %zu blocks", t->nbuckets);
+			t->nbuckets = n;
+			t->buckets = old;
+			return NULL;
+		}
+		for (i = 0; i < n; i++) {
+			for (b = old[i]; b; b = next) {
+				next = b->next;
+				hash_in(t, b);
+			}
+		}
+		free(old);
+	}
 	if (t->clean.n >= METABLOCKS_CLEAN_MAX)
 		metablocks_drop(t, t->clean.oldest);
 	b = malloc(sizeof(*b) + t->block_size);
@@ -205,18 +175,6 @@ static struct metablock *add_block(struct metablocks *t, struct context *cx,
 	return b;
 }
 
-struct metablock *metablocks_add_data(struct metablocks *t, struct context *cx,
-				      uint64_t blkoff, uint64_t ptr)
-{
-	return add_block(t, cx, false, blkoff, ptr);
-}
-
-struct metablock *metablocks_add_node(struct metablocks *t, struct context *cx,
-				      uint64_t ptr)
-{
-	return add_block(t, cx, true, 0, ptr);
-}
-
 void metablocks_set_ptr(struct metablocks *t, struct metablock *b,
 			uint64_t ptr)
 {
@@ -227,20 +185,4 @@ void metablocks_set_ptr(struct metablocks *t, struct metablock *b,
 	hash_out(t, b);
 	b->ptr = ptr;
 	hash_in(t, b);
-}
-
-void metablocks_set_dirty(struct metablocks *t, struct metablock *b)
-{
-	list_out(t, b);
-	b->dirty = true;
-	list_in(t, b);
-}
-
-void metablocks_set_clean(struct metablocks *t, struct metablock *b)
-{
-	list_out(t, b);
-	b->dirty = false;
-	list_in(t, b);
-	if (t->clean.n > METABLOCKS_CLEAN_MAX)
-		metablocks_drop(t, t->clean.oldest);
 }

@@ -27,9 +27,9 @@ struct metablocks_list {
 	size_t n;
 };
 
-/* Every block is in the table and in one of the lists. */
+/* Every block is in the table and in one of the lists.  Begins as zeros. */
 struct metablocks {
-	uint32_t block_size;
+	uint32_t block_size;		/* set by the owner */
 	struct metablock **buckets;
 	size_t nbuckets;		/* a power of two, or 0 */
 	size_t n;
@@ -38,33 +38,30 @@ struct metablocks {
 	struct metablocks_list clean;	/* of both kinds */
 };
 
-void metablocks_init(struct metablocks *t, uint32_t block_size);
 void metablocks_fini(struct metablocks *t);
 
-/* The data block at BLKOFF, the node that PTR points to, or NULL. */
-struct metablock *metablocks_data(const struct metablocks *t, uint64_t blkoff);
-struct metablock *metablocks_node(const struct metablocks *t, uint64_t ptr);
+/* The node that pointer ID leads to, or the data block at offset ID, or NULL. */
+struct metablock *metablocks_find(const struct metablocks *t, bool node,
+				  uint64_t id);
 
 /*
  * Adds a missing clean block, its content not set; drops the least recently
- * used clean block if there are too many.  NULL with the failure text set if
- * memory is exhausted.
+ * used clean block if there are too many.  BLKOFF is not used for a node.  NULL
+ * with the failure text set if memory is exhausted.
  */
-struct metablock *metablocks_add_data(struct metablocks *t, struct context *cx,
-				      uint64_t blkoff, uint64_t ptr);
-struct metablock *metablocks_add_node(struct metablocks *t, struct context *cx,
-				      uint64_t ptr);
+struct metablock *metablocks_add(struct metablocks *t, struct context *cx,
+				 bool node, uint64_t blkoff, uint64_t ptr);
 
-/* B is the one used last of its list. */
-void metablocks_touch(struct metablocks *t, struct metablock *b);
+/*
+ * B is DIRTY or clean, and the one used last of its list.  May drop the clean
+ * block not used for longest, not B.
+ */
+void metablocks_use(struct metablocks *t, struct metablock *b, bool dirty);
 
 /* B has another pointer now, by which a node is found from now on. */
 void metablocks_set_ptr(struct metablocks *t, struct metablock *b,
 			uint64_t ptr);
 
-void metablocks_set_dirty(struct metablocks *t, struct metablock *b);
-/* May drop the clean block not used for longest, not B. */
-void metablocks_set_clean(struct metablocks *t, struct metablock *b);
 void metablocks_drop(struct metablocks *t, struct metablock *b);
 /* The same, but B is the caller's, to be free()d. */
 void metablocks_take(struct metablocks *t, struct metablock *b);

@@ -12,289 +12,226 @@
  * deleted nodes are balanced here, as otherwise a file of holes would keep all
  * its nodes.
  */
-#include "log/meta/metacut.h"
+#include "log/meta/metatree.h"
 
 #include <string.h>
 
-#include "disk/bmap.h"
-#include "log/meta/bmapnode.h"
-#include "log/meta/metapath.h"
-
-/* A block of the file is no part of it any more. */
-static int lose(struct metatree *t, struct context *cx, uint64_t ptr)
+/* Block B, NULL where it is not in memory, with pointer PTR leaves the file. */
+static int lose(struct metafile *m, struct context *cx, struct metablock *b,
+		uint64_t ptr)
 {
-	t->nblocks--;
-	if (metatree_is_provisional(t, ptr))
-		return 0;
-	if (t->kind == METAFILE_DAT)
-		return t->env->superseded(t->env->arg, cx, ptr);
-	return t->env->end(t->env->arg, cx, ptr, t->kind);
-}
-
-static int lose_data(struct metatree *t, struct context *cx, uint64_t key,
-		     uint64_t ptr)
-{
-	struct metablock *b = metablocks_data(&t->blocks, key);
-
 	if (b)
-		metablocks_drop(&t->blocks, b);
-	return lose(t, cx, ptr);
+		metablocks_drop(&m->blocks, b);
+	m->nblocks--;
+	if (metatree_is_provisional(m, ptr))
+		return 0;
+	if (m->kind == METAFILE_DAT)
+		return m->env->superseded(m->env->arg, cx, ptr);
+	return m->env->end(m->env->arg, cx, ptr, m->kind);
 }
 
-/* 1 where there was one. */
-static int cut_pointer(struct metatree *t, struct context *cx, uint64_t key)
+/* The data block of entry AT of the leaf of P leaves the file. */
+static int lose_data(struct metafile *m, struct context *cx,
+		     const struct metapath *p, uint32_t at)
 {
-	uint64_t ptr = bmap_direct_ptr(t->root, key);
+	const struct bmapnode *leaf = &p->step[NILFS_BTREE_LEVEL_NODE_MIN].node;
+
+	return lose(m, cx,
+		    metablocks_find(&m->blocks, false, bmapnode_key(leaf, at)),
+		    bmapnode_ptr(leaf, at));
+}
+
+/* Deletes KEY from a direct map: 1 where it was there. */
+static int cut_pointer(struct metafile *m, struct context *cx, uint64_t key)
+{
+	uint64_t ptr = bmap_direct_ptr(m->root, key);
 	int err;
 
 	if (ptr == NILFS_BMAP_INVALID_PTR)
 		return 0;
-	t->root[1 + key] = le64_make(NILFS_BMAP_INVALID_PTR);
-	err = lose_data(t, cx, key, ptr);
-	return err ? err : 1;
-}
-
-static int cut_direct(struct metatree *t, struct context *cx, uint64_t key)
-{
-	int ret = 0;
-
-	for (; key < NILFS_DIRECT_NBLOCKS && ret >= 0; key++)
-		ret = cut_pointer(t, cx, key);
-	return ret < 0 ? ret : 0;
-}
-
-/* Deletes the last entry of the map, to which P leads. */
-static int cut_last(struct metatree *t, struct context *cx, struct metapath *p)
-{
-	unsigned int level = NILFS_BTREE_LEVEL_NODE_MIN;
-	struct bmapnode *node = &p->step[level].node;
-	uint32_t last = bmapnode_count(node) - 1;
-	int err = lose_data(t, cx, bmapnode_key(node, last),
-			    bmapnode_ptr(node, last));
-
-	while (!err && level < p->top &&
-	       bmapnode_count(&p->step[level].node) == 1) {
-		struct metablock *b = p->step[level++].block;
-		uint64_t ptr = b->ptr;
-
-		metablocks_drop(&t->blocks, b);
-		err = lose(t, cx, ptr);
-	}
-	if (!err)
-		err = metapath_dirty(t, cx, p, level);
-	if (!err)
-		bmapnode_remove_last(&p->step[level].node);
-	return err;
-}
-
-static int cut_tree(struct metatree *t, struct context *cx, uint64_t key)
-{
-	struct bmapnode root = bmapnode_root(t->root);
-	const struct metapath_step *leaf;
-	struct metapath p;
-	int err = 0;
-
-	while (!err && bmapnode_count(&root)) {
-		err = metapath_descend(t, cx, UINT64_MAX,
-				       NILFS_BTREE_LEVEL_NODE_MIN, &p);
-		if (err)
-			break;
-		leaf = &p.step[NILFS_BTREE_LEVEL_NODE_MIN];
-		if (leaf->index < 0)
-			return metapath_broken(t, cx,
-					       RULE_BMAP_NODE_NCHILDREN);
-		if (bmapnode_key(&leaf->node, (uint32_t)leaf->index) < key)
-			break;
-		err = cut_last(t, cx, &p);
-	}
-	return err;
-}
-
-/* The root takes the entries of its only child: 1, 0 where it cannot. */
-static int pull_up(struct metatree *t, struct context *cx)
-{
-	struct bmapnode root = bmapnode_root(t->root);
-	unsigned int level = bmapnode_level(&root);
-	struct metapath p;
-	struct metapath_step *child;
-	uint64_t ptr;
-	int err;
-
-	if (bmapnode_count(&root) != 1 || level <= NILFS_BTREE_LEVEL_NODE_MIN)
-		return 0;
-	err = metapath_descend(t, cx, UINT64_MAX, level - 1, &p);
-	if (err)
-		return err;
-	child = &p.step[level - 1];
-	if (bmapnode_count(&child->node) > root.max)
-		return 0;
-	bmapnode_init_root(&root, level - 1);
-	bmapnode_move(&child->node, 0, &root);
-	ptr = child->block->ptr;
-	metablocks_drop(&t->blocks, child->block);
-	err = lose(t, cx, ptr);
+	m->root[1 + key] = le64_make(NILFS_BMAP_INVALID_PTR);
+	err = lose(m, cx, metablocks_find(&m->blocks, false, key), ptr);
 	return err ? err : 1;
 }
 
 /* The root becomes as low as it can be, once an entry is gone. */
-static int lower(struct metatree *t, struct context *cx)
+static int lower(struct metafile *m, struct context *cx)
 {
-	struct bmapnode root = bmapnode_root(t->root);
-	int ret;
+	struct bmapnode root = bmapnode_root(m->root);
+	struct metapath_step *child;
+	struct metapath p;
+	unsigned int level;
+	int err;
 
-	while ((ret = pull_up(t, cx)) > 0)
-		;
+	while ((level = bmapnode_level(&root)) > NILFS_BTREE_LEVEL_NODE_MIN &&
+	       bmapnode_count(&root) == 1) {
+		err = metapath_descend(m, cx, UINT64_MAX, level - 1, &p);
+		if (err)
+			return err;
+		child = &p.step[level - 1];
+		if (bmapnode_count(&child->node) > root.max)
+			break;
+		bmapnode_init(&root, level - 1);
+		bmapnode_share(&child->node, &root, 0);
+		err = lose(m, cx, child->block, child->block->ptr);
+		if (err)
+			return err;
+	}
 	/* Nothing can be put below a root that has no nodes. */
-	if (!ret && !bmapnode_count(&root))
-		memset(t->root, 0, sizeof(t->root));
-	return ret;
+	if (!bmapnode_count(&root))
+		memset(m->root, 0, sizeof(m->root));
+	return 0;
 }
 
-int metacut_from(struct metatree *t, struct context *cx, uint64_t key)
+/* Deletes the last entry of the map, to which P leads. */
+static int cut_last(struct metafile *m, struct context *cx, struct metapath *p)
 {
-	int ret;
+	unsigned int level = NILFS_BTREE_LEVEL_NODE_MIN;
+	struct bmapnode *node = &p->step[level].node;
+	int err = lose_data(m, cx, p, bmapnode_count(node) - 1);
 
-	if (!bmap_is_btree(t->root))
-		return cut_direct(t, cx, key);
-	ret = cut_tree(t, cx, key);
-	return ret ? ret : lower(t, cx);
+	for (; !err && level < p->top && bmapnode_count(node) == 1;
+	     node = &p->step[++level].node)
+		err = lose(m, cx, p->step[level].block,
+			   p->step[level].block->ptr);
+	if (!err)
+		err = metapath_dirty(m, cx, p, level);
+	if (!err)
+		bmapnode_remove(node, bmapnode_count(node) - 1);
+	return err;
+}
+
+int metacut_from(struct metafile *m, struct context *cx, uint64_t key)
+{
+	struct bmapnode root = bmapnode_root(m->root);
+	const struct metapath_step *leaf;
+	struct metapath p;
+	int ret = 0;
+
+	if (!bmap_is_btree(m->root)) {
+		for (; key < NILFS_DIRECT_NBLOCKS && ret >= 0; key++)
+			ret = cut_pointer(m, cx, key);
+		return ret < 0 ? ret : 0;
+	}
+	while (bmapnode_count(&root)) {
+		ret = metapath_descend(m, cx, UINT64_MAX,
+				       NILFS_BTREE_LEVEL_NODE_MIN, &p);
+		if (ret)
+			return ret;
+		leaf = &p.step[NILFS_BTREE_LEVEL_NODE_MIN];
+		if (leaf->index < 0)
+			return metapath_broken(m, cx,
+					       RULE_BMAP_NODE_NCHILDREN);
+		if (bmapnode_key(&leaf->node, (uint32_t)leaf->index) < key)
+			break;
+		ret = cut_last(m, cx, &p);
+		if (ret)
+			return ret;
+	}
+	return lower(m, cx);
 }
 
 /* Deletes the entry that P takes at LEVEL. */
-static int remove_entry(struct metatree *t, struct context *cx,
+static int remove_entry(struct metafile *m, struct context *cx,
 			struct metapath *p, unsigned int level)
 {
 	struct metapath_step *s = &p->step[level];
-	int err = metapath_dirty(t, cx, p, level);
+	int err = metapath_dirty(m, cx, p, level);
 
 	if (err)
 		return err;
 	bmapnode_remove(&s->node, (uint32_t)s->index);
 	if (s->index || !bmapnode_count(&s->node))
 		return 0;
-	return metapath_promote(t, cx, p, level);
-}
-
-/* Two neighbours below one node, and the way to each. */
-struct pair {
-	struct metapath left, right;
-	unsigned int level;
-};
-
-/* Finds the node of P at LEVEL and a sibling: 1, or 0 if there is none. */
-static int find_pair(struct metatree *t, struct context *cx,
-		     const struct metapath *p, unsigned int level,
-		     struct pair *pair)
-{
-	const struct metapath_step *up = &p->step[level + 1];
-	uint32_t at = (uint32_t)up->index;
-	int err;
-
-	pair->level = level;
-	pair->left = pair->right = *p;
-	if (at)
-		err = metapath_descend(t, cx, bmapnode_key(&up->node, at - 1),
-				       level, &pair->left);
-	else if (bmapnode_count(&up->node) > 1)
-		err = metapath_descend(t, cx, bmapnode_key(&up->node, 1),
-				       level, &pair->right);
-	else
-		return 0;
-	return err ? err : 1;
+	return metapath_promote(m, cx, p, level);
 }
 
 /* Deletes the node of P at LEVEL, which has no entries: 1. */
-static int lose_node(struct metatree *t, struct context *cx,
+static int lose_node(struct metafile *m, struct context *cx,
 		     struct metapath *p, unsigned int level)
 {
 	struct metablock *b = p->step[level].block;
-	uint64_t ptr = b->ptr;
-	int err;
+	int err = lose(m, cx, b, b->ptr);
 
-	metablocks_drop(&t->blocks, b);
-	err = lose(t, cx, ptr);
 	if (!err)
-		err = remove_entry(t, cx, p, level + 1);
+		err = remove_entry(m, cx, p, level + 1);
 	return err ? err : 1;
 }
 
 /*
- * Distributes the entries evenly, or moves all to the left node if they fit and
- * deletes the other: 1.
+ * LEFT and RIGHT lead to neighbours at LEVEL: their entries are distributed
+ * evenly: 0, or all go to the left node if they fit, and the other is deleted: 1.
  */
-static int share(struct metatree *t, struct context *cx, struct pair *pair)
+static int share(struct metafile *m, struct context *cx, struct metapath *left,
+		 struct metapath *right, unsigned int level)
 {
-	struct bmapnode *left = &pair->left.step[pair->level].node;
-	struct bmapnode *right = &pair->right.step[pair->level].node;
-	uint32_t n = bmapnode_count(left) + bmapnode_count(right);
-	bool one = n <= left->max;
-	int err = metapath_dirty(t, cx, &pair->left, pair->level);
+	struct bmapnode *l = &left->step[level].node;
+	struct bmapnode *r = &right->step[level].node;
+	uint32_t n = bmapnode_count(l) + bmapnode_count(r);
+	bool one = n <= l->max;
+	int err = metapath_dirty(m, cx, left, level);
 
 	if (!err && !one)
-		err = metapath_dirty(t, cx, &pair->right, pair->level);
+		err = metapath_dirty(m, cx, right, level);
 	if (err)
 		return err;
-	bmapnode_share(left, right, one ? n : n / 2);
-	err = metapath_promote(t, cx, &pair->left, pair->level);
+	bmapnode_share(l, r, one ? n : n / 2);
+	err = metapath_promote(m, cx, left, level);
 	if (err)
 		return err;
-	return one ? lose_node(t, cx, &pair->right, pair->level) :
-		     metapath_promote(t, cx, &pair->right, pair->level);
+	return one ? lose_node(m, cx, right, level) :
+		     metapath_promote(m, cx, right, level);
 }
 
-/* The kernel's NILFS_BTREE_NODE_NCHILDREN_MIN. */
-static uint32_t least(const struct bmapnode *node)
-{
-	return (node->max - 1) / 2 + 1;
-}
-
-/* The leaf of P has lost an entry. */
-static int even_out(struct metatree *t, struct context *cx, struct metapath *p)
+/* The leaf of P has lost an entry: nodes less than half full are balanced. */
+static int even_out(struct metafile *m, struct context *cx, struct metapath *p)
 {
 	unsigned int level = NILFS_BTREE_LEVEL_NODE_MIN;
-	const struct bmapnode *node;
-	struct pair pair;
+	struct metapath left, right;
 	int ret = 1;
 
+	/* As long as the level above has lost an entry. */
 	for (; ret > 0 && level < p->top; level++) {
-		node = &p->step[level].node;
-		if (bmapnode_count(node) >= least(node))
+		const struct bmapnode *node = &p->step[level].node;
+		const struct bmapnode *up = &p->step[level + 1].node;
+		uint32_t at = (uint32_t)p->step[level + 1].index;
+
+		/* The kernel's NILFS_BTREE_NODE_NCHILDREN_MIN. */
+		if (bmapnode_count(node) >= (node->max - 1) / 2 + 1)
 			return 0;
-		ret = find_pair(t, cx, p, level, &pair);
-		if (ret > 0)
-			ret = share(t, cx, &pair);
-		else if (!ret && !bmapnode_count(node))
-			ret = lose_node(t, cx, p, level);
+		if (!at && bmapnode_count(up) <= 1) {
+			ret = bmapnode_count(node) ? 0 :
+				lose_node(m, cx, p, level);
+			continue;
+		}
+		left = right = *p;
+		ret = at ? metapath_descend(m, cx, bmapnode_key(up, at - 1),
+					    level, &left) :
+			   metapath_descend(m, cx, bmapnode_key(up, 1), level,
+					    &right);
+		if (!ret)
+			ret = share(m, cx, &left, &right, level);
 	}
 	return ret < 0 ? ret : 0;
 }
 
-static int cut_entry(struct metatree *t, struct context *cx,
-		     struct metapath *p)
+int metacut_at(struct metafile *m, struct context *cx, uint64_t key)
 {
 	unsigned int level = NILFS_BTREE_LEVEL_NODE_MIN;
-	const struct metapath_step *leaf = &p->step[level];
-	uint32_t at = (uint32_t)leaf->index;
-	int err = lose_data(t, cx, bmapnode_key(&leaf->node, at),
-			    bmapnode_ptr(&leaf->node, at));
-
-	if (!err)
-		err = remove_entry(t, cx, p, level);
-	if (!err)
-		err = even_out(t, cx, p);
-	return err ? err : lower(t, cx);
-}
-
-int metacut_at(struct metatree *t, struct context *cx, uint64_t key)
-{
 	struct metapath p;
-	int err;
+	int ret;
 
-	if (!bmap_is_btree(t->root))
-		return cut_pointer(t, cx, key);
-	err = metapath_descend(t, cx, key, NILFS_BTREE_LEVEL_NODE_MIN, &p);
-	if (err || !metapath_is_at(&p.step[NILFS_BTREE_LEVEL_NODE_MIN], key))
-		return err;
-	err = cut_entry(t, cx, &p);
-	return err ? err : 1;
+	if (!bmap_is_btree(m->root))
+		return cut_pointer(m, cx, key);
+	ret = metapath_descend(m, cx, key, level, &p);
+	if (ret || !metapath_is_at(&p.step[level], key))
+		return ret;
+	ret = lose_data(m, cx, &p, (uint32_t)p.step[level].index);
+	if (!ret)
+		ret = remove_entry(m, cx, &p, level);
+	if (!ret)
+		ret = even_out(m, cx, &p);
+	if (!ret)
+		ret = lower(m, cx);
+	return ret ? ret : 1;
 }

@@ -18,180 +18,148 @@
 #include <string.h>
 
 #include "base/sort.h"
-#include "disk/bmap.h"
-#include "log/meta/bmapnode.h"
-#include "log/meta/metablocks.h"
-#include "log/meta/metacut.h"
 #include "log/meta/metatree.h"
-
-struct metafile {
-	struct metatree tree;
-	struct metablock *last;	/* changed last, still dirty; or NULL */
-	bool kept;	/* blocks came that are not dirty, or have gone */
-};
 
 int metafile_open(struct metafile **mp, struct context *cx,
 		  const struct metafile_env *env, uint32_t block_size,
 		  uint64_t ino, enum metafile_kind kind,
 		  const struct nilfs_inode *inode)
 {
-	struct metafile *m = malloc(sizeof(*m));
+	struct metafile *m = calloc(1, sizeof(*m));
+	enum rule rule = RULE_OK;
+	struct bmap_node root;
 	int err;
 
 	*mp = NULL;
 	if (!m)
 		return fail(cx, -ENOMEM, "inode %llu", (unsigned long long)ino);
-	m->last = NULL;
-	m->kept = false;
-	err = metatree_init(&m->tree, cx, env, block_size, ino, kind, inode);
+	m->blocks.block_size = block_size;
+	m->env = env;
+	m->block_size = block_size;
+	m->ino = ino;
+	m->kind = kind;
+	*mp = m;
+	if (!inode)
+		return 0;
+	memcpy(m->root, inode->i_bmap, sizeof(m->root));
+	m->nblocks = le64_get(inode->i_blocks) / (block_size / 512);
+	m->opened = m->nblocks;
+	m->odd = le64_get(inode->i_blocks) % (block_size / 512);
+	if (bmap_is_btree(m->root)) {
+		rule = bmap_root_check(m->root);
+		bmap_root_read(m->root, &root);
+	} else {
+		root = (struct bmap_node){
+			.nchildren = NILFS_DIRECT_NBLOCKS, .ptrs = m->root + 1,
+		};
+	}
+	err = metapath_check(m, cx, rule, &root);
 	if (err) {
 		metafile_close(m);
-		return err;
+		*mp = NULL;
 	}
-	*mp = m;
-	return 0;
+	return err;
 }
 
 void metafile_close(struct metafile *m)
 {
 	if (!m)
 		return;
-	metatree_fini(&m->tree);
+	metablocks_fini(&m->blocks);
 	free(m);
 }
 
-/* Reads the clean data block at BLKOFF, whose pointer is PTR. */
-static int read_data(struct metafile *m, struct context *cx, uint64_t blkoff,
-		     uint64_t ptr, struct metablock **bp)
+/* The block at BLKOFF, dirty or not, READ or with any content: 1, 0 for a hole. */
+static int get_data(struct metafile *m, struct context *cx, uint64_t blkoff,
+		    bool read, struct metablock **bp)
 {
-	struct metatree *t = &m->tree;
-	struct metablock *b;
-	int err;
+	struct metablock *b = metablocks_find(&m->blocks, false, blkoff);
+	uint64_t ptr;
+	int ret;
 
-	if (metatree_is_provisional(t, ptr))
+	*bp = b;
+	if (b)
+		return 1;
+	ret = metatree_lookup(m, cx, blkoff, &ptr);
+	if (ret <= 0)
+		return ret;
+	if (read && metatree_is_provisional(m, ptr))
 		return fail(cx, -EIO, "inode %llu: block %llu was never placed",
-			    (unsigned long long)t->ino,
+			    (unsigned long long)m->ino,
 			    (unsigned long long)blkoff);
-	b = metablocks_add_data(&t->blocks, cx, blkoff, ptr);
+	*bp = b = metablocks_add(&m->blocks, cx, false, blkoff, ptr);
 	if (!b)
 		return -ENOMEM;
-	err = t->env->read(t->env->arg, cx, t->kind, ptr, b->data);
-	if (err) {
-		metablocks_drop(&t->blocks, b);
-		return err;
-	}
-	*bp = b;
-	return 0;
-}
-
-/* The current block at BLKOFF, dirty or not: 1, 0 for a hole. */
-static int get_data(struct metafile *m, struct context *cx, uint64_t blkoff,
-		    struct metablock **bp)
-{
-	uint64_t ptr;
-	int found, err;
-
-	*bp = metablocks_data(&m->tree.blocks, blkoff);
-	if (*bp)
+	if (!read)
 		return 1;
-	found = metatree_lookup(&m->tree, cx, blkoff, &ptr);
-	if (found <= 0)
+	ret = m->env->read(m->env->arg, cx, m->kind, ptr, b->data);
+	if (ret)
+		metablocks_drop(&m->blocks, b);
+	return ret ? ret : 1;
+}
+
+/* The block at BLKOFF as by get_data(), dirty: 1, 0 for a new one of zeros. */
+static int dirty_data(struct metafile *m, struct context *cx, uint64_t blkoff,
+		      bool read, struct metablock **bp)
+{
+	int found = get_data(m, cx, blkoff, read, bp), err;
+	struct metablock *b = *bp;
+	uint64_t ptr;
+
+	if (found < 0)
 		return found;
-	err = read_data(m, cx, blkoff, ptr, bp);
-	return err ? err : 1;
-}
-
-static int make_data(struct metafile *m, struct context *cx, uint64_t blkoff,
-		     struct metablock **bp)
-{
-	uint64_t ptr;
-	int err;
-
-	err = metatree_insert(&m->tree, cx, blkoff, &ptr);
-	if (err)
-		return err;
-	*bp = metablocks_add_data(&m->tree.blocks, cx, blkoff, ptr);
-	if (!*bp)
-		return -ENOMEM;
-	memset((*bp)->data, 0, m->tree.block_size);
-	metablocks_set_dirty(&m->tree.blocks, *bp);
-	return 0;
-}
-
-static int dirty_data(struct metafile *m, struct context *cx,
-		      struct metablock *b)
-{
-	uint64_t ptr;
-	int err;
-
-	if (b->dirty) {
-		metablocks_touch(&m->tree.blocks, b);
-		return 0;
+	if (found) {
+		/* The way down may read nodes: this block is not the one to go. */
+		metablocks_use(&m->blocks, b, b->dirty);
+		if (b->dirty)
+			return 1;
+		err = metatree_renew(m, cx, blkoff, &ptr);
+		if (err)
+			return err;
+		metablocks_set_ptr(&m->blocks, b, ptr);
+	} else {
+		err = metapath_new_ptr(m, cx, &ptr);
+		if (!err)
+			err = metatree_insert(m, cx, blkoff, ptr);
+		if (err)
+			return err;
+		*bp = b = metablocks_add(&m->blocks, cx, false, blkoff, ptr);
+		if (!b)
+			return -ENOMEM;
+		memset(b->data, 0, m->block_size);
 	}
-	/* The way down may read nodes: this block is not the one to go. */
-	metablocks_touch(&m->tree.blocks, b);
-	err = metatree_renew(&m->tree, cx, b->blkoff, &ptr);
-	if (err)
-		return err;
-	metablocks_set_ptr(&m->tree.blocks, b, ptr);
-	metablocks_set_dirty(&m->tree.blocks, b);
-	return 0;
+	metablocks_use(&m->blocks, b, true);
+	return found;
 }
 
 int metafile_change(struct metafile *m, struct context *cx, uint64_t blkoff,
 		    void **data, bool *fresh)
 {
-	struct metablock *b = m->last;
-	bool made = false;
-	int err;
+	int found = 1;
 
-	if (!b || b->blkoff != blkoff) {
-		err = get_data(m, cx, blkoff, &b);
-		if (err < 0)
-			return err;
-		made = !err;
-		err = made ? make_data(m, cx, blkoff, &b) :
-			     dirty_data(m, cx, b);
-		if (err)
-			return err;
+	if (!m->last || m->last->blkoff != blkoff) {
+		struct metablock *b;
+
+		found = dirty_data(m, cx, blkoff, true, &b);
+		if (found < 0)
+			return found;
 		m->last = b;
 	}
 	if (fresh)
-		*fresh = made;
-	*data = b->data;
+		*fresh = !found;
+	*data = m->last->data;
 	return 0;
-}
-
-/* The block at BLKOFF with any content: 1, 0 for a hole. */
-static int get_unread(struct metafile *m, struct context *cx, uint64_t blkoff,
-		      struct metablock **bp)
-{
-	struct metatree *t = &m->tree;
-	uint64_t ptr;
-	int found;
-
-	*bp = metablocks_data(&t->blocks, blkoff);
-	if (*bp)
-		return 1;
-	found = metatree_lookup(t, cx, blkoff, &ptr);
-	if (found <= 0)
-		return found;
-	*bp = metablocks_add_data(&t->blocks, cx, blkoff, ptr);
-	return *bp ? 1 : -ENOMEM;
 }
 
 int metafile_replace(struct metafile *m, struct context *cx, uint64_t blkoff,
 		     void **data)
 {
 	struct metablock *b;
-	int err = get_unread(m, cx, blkoff, &b);
+	int ret = dirty_data(m, cx, blkoff, false, &b);
 
-	if (err < 0)
-		return err;
-	err = err ? dirty_data(m, cx, b) : make_data(m, cx, blkoff, &b);
-	if (err)
-		return err;
-	memset(b->data, 0, m->tree.block_size);
+	if (ret < 0)
+		return ret;
+	memset(b->data, 0, m->block_size);
 	m->last = b;
 	*data = b->data;
 	return 0;
@@ -201,70 +169,54 @@ int metafile_touch(struct metafile *m, struct context *cx, unsigned int level,
 		   uint64_t key)
 {
 	struct metablock *b;
+	struct metapath p;
 	int ret;
 
-	if (level)
-		return metatree_touch(&m->tree, cx, level, key);
-	ret = get_data(m, cx, key, &b);
-	if (ret <= 0)
-		return ret ? ret : fail(cx, -EUCLEAN,
-					"inode %llu: block %llu is a hole",
-					(unsigned long long)m->tree.ino,
-					(unsigned long long)key);
-	return dirty_data(m, cx, b);
+	if (level) {
+		ret = metapath_descend(m, cx, key, level, &p);
+		return ret ? ret : metapath_dirty(m, cx, &p, level);
+	}
+	ret = get_data(m, cx, key, true, &b);
+	if (!ret)
+		return fail(cx, -EUCLEAN, "inode %llu: block %llu is a hole",
+			    (unsigned long long)m->ino,
+			    (unsigned long long)key);
+	if (ret > 0)
+		ret = dirty_data(m, cx, key, true, &b);
+	return ret < 0 ? ret : 0;
 }
 
-bool metafile_has_nodes(struct metafile *m, unsigned int level)
+bool metafile_has_nodes(const struct metafile *m, unsigned int level)
 {
-	return metatree_has_nodes(&m->tree, level);
+	const struct nilfs_btree_node *root = (const void *)m->root;
+
+	return bmap_is_btree(m->root) && level < root->bn_level;
 }
 
 int metafile_adopt(struct metafile *m, struct context *cx, uint64_t blkoff,
-		   uint64_t blocknr)
+		   uint64_t ptr)
 {
-	struct metatree *t = &m->tree;
-	struct metablock *b;
-	uint64_t ptr;
-	int ret = metatree_lookup(t, cx, blkoff, &ptr);
+	uint64_t old;
+	int ret = metatree_lookup(m, cx, blkoff, &old);
 
-	if (ret > 0 || t->kind != METAFILE_DAT)
-		ret = fail(cx, -EINVAL, "inode %llu: block %llu is there",
-			   (unsigned long long)t->ino,
-			   (unsigned long long)blkoff);
-	if (!ret)
-		ret = metatree_insert(t, cx, blkoff, &ptr);
-	if (ret)
-		return ret;
-	b = metablocks_add_data(&t->blocks, cx, blkoff, ptr);
-	if (!b)
-		return -ENOMEM;
-	ret = metatree_place(t, cx, b, 0, blkoff, blocknr);
-	metablocks_drop(&t->blocks, b);
-	m->kept = true;
-	return ret;
-}
-
-int metafile_keep(struct metafile *m, struct context *cx, uint64_t blkoff,
-		  uint64_t ptr)
-{
-	if (m->tree.kind == METAFILE_DAT || !ptr)
+	if (ret > 0 || !ptr)
 		return fail(cx, -EINVAL, "inode %llu: block %llu cannot be "
-			    "kept", (unsigned long long)m->tree.ino,
+			    "adopted", (unsigned long long)m->ino,
 			    (unsigned long long)blkoff);
 	m->kept = true;
-	return metatree_adopt(&m->tree, cx, blkoff, ptr);
+	return ret ? ret : metatree_insert(m, cx, blkoff, ptr);
 }
 
 int metafile_truncate(struct metafile *m, struct context *cx, uint64_t blkoff)
 {
 	m->last = NULL;
 	m->kept = true;
-	return metacut_from(&m->tree, cx, blkoff);
+	return metacut_from(m, cx, blkoff);
 }
 
 int metafile_delete(struct metafile *m, struct context *cx, uint64_t blkoff)
 {
-	int ret = metacut_at(&m->tree, cx, blkoff);
+	int ret = metacut_at(m, cx, blkoff);
 
 	m->last = NULL;
 	m->kept |= ret > 0;
@@ -278,11 +230,11 @@ int metafile_look(struct metafile *m, struct context *cx, uint64_t blkoff,
 	int found;
 
 	if (!b || b->blkoff != blkoff) {
-		found = get_data(m, cx, blkoff, &b);
+		found = get_data(m, cx, blkoff, true, &b);
 		if (found <= 0)
 			return found;
 		if (!b->dirty)
-			metablocks_touch(&m->tree.blocks, b);
+			metablocks_use(&m->blocks, b, false);
 	}
 	*data = b->data;
 	return 1;
@@ -291,38 +243,26 @@ int metafile_look(struct metafile *m, struct context *cx, uint64_t blkoff,
 int metafile_lookup(struct metafile *m, struct context *cx, uint64_t blkoff,
 		    uint64_t *ptr)
 {
-	const struct metablock *b = metablocks_data(&m->tree.blocks, blkoff);
+	const struct metablock *b = metablocks_find(&m->blocks, false, blkoff);
 	int found = 1;
 
 	if (b)
 		*ptr = b->ptr;
 	else
-		found = metatree_lookup(&m->tree, cx, blkoff, ptr);
-	if (found == 1 && metatree_is_provisional(&m->tree, *ptr))
+		found = metatree_lookup(m, cx, blkoff, ptr);
+	if (found == 1 && metatree_is_provisional(m, *ptr))
 		return 0;
 	return found;
 }
 
 size_t metafile_dirty(const struct metafile *m)
 {
-	return m->tree.blocks.data.n + m->tree.blocks.nodes.n;
+	return m->blocks.data.n + m->blocks.nodes.n;
 }
 
 bool metafile_is_changed(const struct metafile *m)
 {
 	return m->kept || metafile_dirty(m);
-}
-
-static void describe_block(const struct metafile *m, struct metablock *b,
-			   struct metafile_block *block)
-{
-	struct bmapnode node = bmapnode_block(m->tree.block_size, b->data);
-
-	block->level = b->node ? bmapnode_level(&node) : 0;
-	block->key = b->node ? bmapnode_key(&node, 0) : b->blkoff;
-	block->ptr = m->tree.kind == METAFILE_DAT ? 0 : b->ptr;
-	block->data = b->data;
-	block->handle = b;
 }
 
 static int compare_block(const void *a, const void *b)
@@ -337,8 +277,8 @@ static int compare_block(const void *a, const void *b)
 int metafile_collect(struct metafile *m, struct context *cx, bool all,
 		     size_t keep, struct metafile_block **blocks, size_t *n)
 {
-	const struct metablocks *t = &m->tree.blocks;
-	size_t data = t->data.n, i = 0;
+	const struct metablocks *t = &m->blocks;
+	size_t data = t->data.n, i;
 	struct metablock *b;
 
 	if (!all)
@@ -350,10 +290,19 @@ int metafile_collect(struct metafile *m, struct context *cx, bool all,
 	*blocks = malloc(*n * sizeof(**blocks));
 	if (!*blocks)
 		return fail(cx, -ENOMEM, "list of %zu dirty blocks", *n);
-	for (b = t->data.oldest; i < data; b = b->newer)
-		describe_block(m, b, &(*blocks)[i++]);
-	for (b = t->nodes.oldest; i < *n; b = b->newer)
-		describe_block(m, b, &(*blocks)[i++]);
+	for (b = t->data.oldest, i = 0; i < *n; b = b->newer, i++) {
+		struct metafile_block *block = &(*blocks)[i];
+		struct bmapnode node;
+
+		if (i == data)
+			b = t->nodes.oldest;
+		node = bmapnode_block(m->block_size, b->data);
+		block->level = b->node ? bmapnode_level(&node) : 0;
+		block->key = b->node ? bmapnode_key(&node, 0) : b->blkoff;
+		block->ptr = m->kind == METAFILE_DAT ? 0 : b->ptr;
+		block->data = b->data;
+		block->handle = b;
+	}
 	sort_in_place(*blocks, *n, sizeof(**blocks), compare_block);
 	return 0;
 }
@@ -361,10 +310,32 @@ int metafile_collect(struct metafile *m, struct context *cx, bool all,
 int metafile_place(struct metafile *m, struct context *cx,
 		   const struct metafile_block *block, uint64_t blocknr)
 {
-	if (m->tree.kind != METAFILE_DAT)
+	unsigned int level = block->level + 1;
+	struct metablock *b = block->handle;
+	const struct metapath_step *s;
+	struct metapath p;
+	int err;
+
+	if (m->kind != METAFILE_DAT)
 		return 0;
-	return metatree_place(&m->tree, cx, block->handle, block->level,
-			      block->key, blocknr);
+	if (!bmap_is_btree(m->root) && block->key < NILFS_DIRECT_NBLOCKS) {
+		m->root[1 + block->key] = le64_make(blocknr);
+	} else {
+		err = metapath_descend(m, cx, block->key, level, &p);
+		if (err)
+			return err;
+		s = &p.step[level];
+		if (s->index < 0 || (s->block && !s->block->dirty) ||
+		    le64_get(s->node.ptrs[s->index]) != b->ptr)
+			return fail(cx, -EUCLEAN, "inode %llu: block %llu of "
+				    "level %u is not in its map",
+				    (unsigned long long)m->ino,
+				    (unsigned long long)block->key,
+				    block->level);
+		s->node.ptrs[s->index] = le64_make(blocknr);
+	}
+	metablocks_set_ptr(&m->blocks, b, blocknr);
+	return 0;
 }
 
 /* Nodes stay, since more of the file is found by them. */
@@ -372,7 +343,7 @@ int metafile_take(struct metafile *m, struct context *cx,
 		  const struct metafile_block *block, void **own,
 		  const void **data)
 {
-	struct metablocks *t = &m->tree.blocks;
+	struct metablocks *t = &m->blocks;
 	struct metablock *b = block->handle;
 
 	m->last = NULL;
@@ -382,17 +353,17 @@ int metafile_take(struct metafile *m, struct context *cx,
 		metablocks_take(t, b);
 		return 0;
 	}
-	*own = malloc(t->block_size);
+	*own = malloc(m->block_size);
 	if (!*own)
 		return fail(cx, -ENOMEM, "block of metadata");
-	*data = memcpy(*own, b->data, t->block_size);
-	metablocks_set_clean(t, b);
+	*data = memcpy(*own, b->data, m->block_size);
+	metablocks_use(t, b, false);
 	return 0;
 }
 
 bool metafile_is_empty(const struct metafile *m)
 {
-	const le64 *root = m->tree.root;
+	const le64 *root = m->root;
 	struct bmap_node node;
 	unsigned int i;
 
@@ -408,23 +379,19 @@ bool metafile_is_empty(const struct metafile *m)
 
 uint64_t metafile_nblocks(const struct metafile *m)
 {
-	return m->tree.nblocks;
+	return m->nblocks;
 }
 
 void metafile_recount(struct metafile *m, uint64_t nblocks)
 {
-	struct metatree *t = &m->tree;
-
-	t->nblocks += nblocks - t->opened;
-	t->opened = nblocks;
-	t->odd = 0;
+	m->nblocks += nblocks - m->opened;
+	m->opened = nblocks;
+	m->odd = 0;
 }
 
 void metafile_inode(const struct metafile *m, struct nilfs_inode *inode)
 {
-	const struct metatree *t = &m->tree;
-
-	memcpy(inode->i_bmap, t->root, sizeof(t->root));
-	inode->i_blocks = le64_make(t->nblocks * (t->block_size / 512) +
-				    t->odd);
+	memcpy(inode->i_bmap, m->root, sizeof(m->root));
+	inode->i_blocks = le64_make(m->nblocks * (m->block_size / 512) +
+				    m->odd);
 }

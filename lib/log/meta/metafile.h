@@ -92,30 +92,23 @@ int metafile_touch(struct metafile *m, struct context *cx, unsigned int level,
 		   uint64_t key);
 
 /* Whether there are nodes of LEVEL below the root of its map. */
-bool metafile_has_nodes(struct metafile *m, unsigned int level);
+bool metafile_has_nodes(const struct metafile *m, unsigned int level);
 
 /*
- * Enters in the DAT, where it has a hole, that block BLKOFF is at BLOCKNR of
- * the device already, and stays there.  -EINVAL for another file and where
- * there is no hole, -ENOMEM, or as metafile_change().
+ * Block BLKOFF, which is a hole, becomes a block that is on the device already
+ * and stays there: for a map that is rebuilt.  PTR is its place in the DAT, the
+ * number of a live virtual block in other files, which is not taken, and ends
+ * like any other where the block is changed.  -EINVAL where there is no hole,
+ * -ENOMEM, or as metafile_change().
  */
 int metafile_adopt(struct metafile *m, struct context *cx, uint64_t blkoff,
-		   uint64_t blocknr);
-
-/*
- * Virtual block PTR, which is on the device and alive, becomes block BLKOFF,
- * which was a hole: for a map that is rebuilt.  The number is not taken, and
- * ends like any other where the block is changed.  -EINVAL in the DAT.
- */
-int metafile_keep(struct metafile *m, struct context *cx, uint64_t blkoff,
-		  uint64_t ptr);
+		   uint64_t ptr);
 
 /*
  * Truncates the file at BLKOFF.  None of the deleted blocks may be collected.
  * Fails as metafile_change().
  */
-int metafile_truncate(struct metafile *m, struct context *cx,
-		      uint64_t blkoff);
+int metafile_truncate(struct metafile *m, struct context *cx, uint64_t blkoff);
 
 /*
  * Makes a hole at BLKOFF, whose block must not be collected:
@@ -162,7 +155,7 @@ int metafile_collect(struct metafile *m, struct context *cx, bool all,
  * BLOCK will be written at block BLOCKNR of the device: the DAT enters that in
  * the parent node or the root.  In the DAT all of a level are placed before
  * the content of the level above is used.  May be called again for another
- * place.  Other kinds need no call.
+ * place.  Other kinds need no call.  Follows nilfs_bmap_assign().
  */
 int metafile_place(struct metafile *m, struct context *cx,
 		   const struct metafile_block *block, uint64_t blocknr);

@@ -12,107 +12,81 @@
  * pointer with the top bit set until it has a position; its ancestors, dirty as
  * well, are written after that.
  */
-#include "log/meta/metapath.h"
+#include "log/meta/metatree.h"
 
 #include <errno.h>
 
-#include "disk/bmap.h"
-#include "log/meta/bmapnode.h"
-
-int metapath_broken(const struct metatree *t, struct context *cx,
+int metapath_broken(const struct metafile *m, struct context *cx,
 		    enum rule rule)
 {
 	return fail(cx, -EUCLEAN, "inode %llu: block map: %s",
-		    (unsigned long long)t->ino, rule_info(rule)->text);
+		    (unsigned long long)m->ino, rule_info(rule)->text);
 }
 
-int metapath_check_ptrs(const struct metatree *t, struct context *cx,
-			const le64 *ptrs, uint32_t n)
+int metapath_check(const struct metafile *m, struct context *cx,
+		   enum rule rule, const struct bmap_node *node)
 {
 	uint32_t i;
 
-	for (i = 0; i < n; i++)
-		if (le64_get(ptrs[i]) & METATREE_PROVISIONAL)
+	if (rule == RULE_OK && node->keys)
+		rule = bmap_node_check_entries(node);
+	if (rule != RULE_OK)
+		return metapath_broken(m, cx, rule);
+	for (i = 0; i < node->nchildren; i++)
+		if (bmap_node_ptr(node, i) & METATREE_PROVISIONAL)
 			return fail(cx, -EUCLEAN,
 				    "inode %llu: block map points to %llu",
-				    (unsigned long long)t->ino,
-				    (unsigned long long)le64_get(ptrs[i]));
+				    (unsigned long long)m->ino,
+				    (unsigned long long)bmap_node_ptr(node, i));
 	return 0;
 }
 
-static int check_node(const struct metatree *t, struct context *cx,
-		      const void *block)
+/* The node that PTR leads to, from memory or the device. */
+static int get_node(struct metafile *m, struct context *cx, uint64_t ptr,
+		    struct metablock **bp)
 {
-	enum rule rule = bmap_node_check(t->block_size, block);
+	struct metablock *b = metablocks_find(&m->blocks, true, ptr);
 	struct bmap_node node;
-
-	bmap_node_read(t->block_size, block, &node);
-	if (rule == RULE_OK)
-		rule = bmap_node_check_entries(&node);
-	if (rule != RULE_OK)
-		return metapath_broken(t, cx, rule);
-	return metapath_check_ptrs(t, cx, node.ptrs, node.nchildren);
-}
-
-static int read_node(struct metatree *t, struct context *cx, uint64_t ptr,
-		     struct metablock **bp)
-{
-	struct metablock *b;
 	int err;
 
-	if (metatree_is_provisional(t, ptr))
+	*bp = b;
+	if (b) {
+		metablocks_use(&m->blocks, b, b->dirty);
+		return 0;
+	}
+	if (metatree_is_provisional(m, ptr))
 		return fail(cx, -EIO, "inode %llu: a node was never placed",
-			    (unsigned long long)t->ino);
-	b = metablocks_add_node(&t->blocks, cx, ptr);
+			    (unsigned long long)m->ino);
+	*bp = b = metablocks_add(&m->blocks, cx, true, 0, ptr);
 	if (!b)
 		return -ENOMEM;
-	err = t->env->read(t->env->arg, cx, t->kind, ptr, b->data);
-	if (!err)
-		err = check_node(t, cx, b->data);
-	if (err) {
-		metablocks_drop(&t->blocks, b);
-		return err;
+	err = m->env->read(m->env->arg, cx, m->kind, ptr, b->data);
+	if (!err) {
+		bmap_node_read(m->block_size, b->data, &node);
+		err = metapath_check(m, cx,
+				     bmap_node_check(m->block_size, b->data),
+				     &node);
 	}
-	*bp = b;
-	return 0;
+	if (err)
+		metablocks_drop(&m->blocks, b);
+	return err;
 }
 
-/* The node at PTR, which must be of LEVEL, becomes a step of the path. */
-static int get_node(struct metatree *t, struct context *cx, uint64_t ptr,
-		    unsigned int level, struct metapath_step *s)
-{
-	struct metablock *b = metablocks_node(&t->blocks, ptr);
-	int err;
-
-	if (b) {
-		metablocks_touch(&t->blocks, b);
-	} else {
-		err = read_node(t, cx, ptr, &b);
-		if (err)
-			return err;
-	}
-	s->block = b;
-	s->node = bmapnode_block(t->block_size, b->data);
-	if (bmapnode_level(&s->node) != level)
-		return metapath_broken(t, cx, RULE_BMAP_NODE_LEVEL);
-	return 0;
-}
-
-int metapath_descend(struct metatree *t, struct context *cx, uint64_t key,
+int metapath_descend(struct metafile *m, struct context *cx, uint64_t key,
 		     unsigned int level, struct metapath *p)
 {
-	struct bmapnode root = bmapnode_root(t->root);
+	struct bmapnode root = bmapnode_root(m->root);
 	unsigned int l = bmapnode_level(&root);
 	int err;
 
 	p->top = l;
 	if (l < level)
 		return fail(cx, -EIO, "inode %llu: no node of level %u",
-			    (unsigned long long)t->ino, level);
+			    (unsigned long long)m->ino, level);
 	p->step[l].block = NULL;
 	p->step[l].node = root;
 	for (;; l--) {
-		struct metapath_step *s = &p->step[l];
+		struct metapath_step *s = &p->step[l], *below = s - 1;
 
 		s->index = bmapnode_search(&s->node, key);
 		if (l == level)
@@ -120,11 +94,14 @@ int metapath_descend(struct metatree *t, struct context *cx, uint64_t key,
 		/* A key left of all others belongs to the leftmost child. */
 		if (s->index < 0)
 			s->index = 0;
-		err = get_node(t, cx,
+		err = get_node(m, cx,
 			       bmapnode_ptr(&s->node, (uint32_t)s->index),
-			       l - 1, &p->step[l - 1]);
+			       &below->block);
 		if (err)
 			return err;
+		below->node = bmapnode_block(m->block_size, below->block->data);
+		if (bmapnode_level(&below->node) != l - 1)
+			return metapath_broken(m, cx, RULE_BMAP_NODE_LEVEL);
 	}
 }
 
@@ -134,44 +111,44 @@ bool metapath_is_at(const struct metapath_step *s, uint64_t key)
 	       bmapnode_key(&s->node, (uint32_t)s->index) == key;
 }
 
-int metapath_new_ptr(struct metatree *t, struct context *cx, uint64_t *ptr)
+int metapath_new_ptr(struct metafile *m, struct context *cx, uint64_t *ptr)
 {
-	if (t->kind != METAFILE_DAT)
-		return t->env->alloc(t->env->arg, cx, ptr);
-	*ptr = METATREE_PROVISIONAL | ++t->serial;
+	if (m->kind != METAFILE_DAT)
+		return m->env->alloc(m->env->arg, cx, ptr);
+	*ptr = METATREE_PROVISIONAL | ++m->serial;
 	return 0;
 }
 
-int metapath_replace_ptr(struct metatree *t, struct context *cx, uint64_t *ptr)
+int metapath_replace_ptr(struct metafile *m, struct context *cx, uint64_t *ptr)
 {
 	uint64_t old = *ptr;
 	int err;
 
-	err = metapath_new_ptr(t, cx, ptr);
+	err = metapath_new_ptr(m, cx, ptr);
 	if (err)
 		return err;
-	if (t->kind == METAFILE_DAT)
-		return t->env->superseded(t->env->arg, cx, old);
-	return t->env->end(t->env->arg, cx, old, t->kind);
+	if (m->kind == METAFILE_DAT)
+		return m->env->superseded(m->env->arg, cx, old);
+	return m->env->end(m->env->arg, cx, old, m->kind);
 }
 
-int metapath_renew(struct metatree *t, struct context *cx, struct metapath *p,
+int metapath_renew(struct metafile *m, struct context *cx, struct metapath *p,
 		   unsigned int level, uint64_t *ptr)
 {
 	struct metapath_step *s = &p->step[level];
 	int err;
 
 	*ptr = bmapnode_ptr(&s->node, (uint32_t)s->index);
-	err = metapath_dirty(t, cx, p, level);
+	err = metapath_dirty(m, cx, p, level);
 	if (!err)
-		err = metapath_replace_ptr(t, cx, ptr);
+		err = metapath_replace_ptr(m, cx, ptr);
 	if (err)
 		return err;
 	s->node.ptrs[s->index] = le64_make(*ptr);
 	return 0;
 }
 
-int metapath_dirty(struct metatree *t, struct context *cx, struct metapath *p,
+int metapath_dirty(struct metafile *m, struct context *cx, struct metapath *p,
 		   unsigned int level)
 {
 	struct metablock *b = p->step[level].block;
@@ -180,15 +157,15 @@ int metapath_dirty(struct metatree *t, struct context *cx, struct metapath *p,
 
 	if (!b || b->dirty)
 		return 0;
-	err = metapath_renew(t, cx, p, level + 1, &ptr);
+	err = metapath_renew(m, cx, p, level + 1, &ptr);
 	if (err)
 		return err;
-	metablocks_set_ptr(&t->blocks, b, ptr);
-	metablocks_set_dirty(&t->blocks, b);
+	metablocks_set_ptr(&m->blocks, b, ptr);
+	metablocks_use(&m->blocks, b, true);
 	return 0;
 }
 
-int metapath_promote(struct metatree *t, struct context *cx,
+int metapath_promote(struct metafile *m, struct context *cx,
 		     struct metapath *p, unsigned int level)
 {
 	le64 key = p->step[level].node.keys[0];
@@ -198,7 +175,7 @@ int metapath_promote(struct metatree *t, struct context *cx,
 	do {
 		if (level == p->top)
 			return 0;
-		err = metapath_dirty(t, cx, p, ++level);
+		err = metapath_dirty(m, cx, p, ++level);
 		if (err)
 			return err;
 		s = &p->step[level];
