@@ -74,25 +74,7 @@ static struct nilfs_dat_entry read_entry(const struct entries *e, uint32_t i)
 	return de;
 }
 
-/* As nilfs_dat_commit_alloc() leaves them. */
-static int reset(struct dattable *t, struct context *cx, uint64_t first,
-		 uint32_t count)
-{
-	struct entries e;
-	uint32_t i;
-	int ret;
-
-	for (; count; first += e.count, count -= e.count) {
-		ret = change_entries(t, cx, first, count, &e);
-		if (ret)
-			return ret;
-		for (i = 0; i < e.count; i++)
-			write_entry(&e, i, 0, NILFS_CNO_MIN, NILFS_CNO_MAX);
-	}
-	return 0;
-}
-
-/* Counts N for each of the numbers where their block is. */
+/* Counts SIGN for each of the numbers where their entry is. */
 static int count_waiting(struct dattable *t, struct context *cx,
 			 uint64_t first, uint32_t count, int sign)
 {
@@ -113,9 +95,15 @@ int dattable_take(struct dattable *t, struct context *cx, uint32_t want,
 		  uint64_t *first, uint32_t *count)
 {
 	int ret = numbers_take(&t->numbers, cx, want, first, count);
+	struct entries e;
+	uint32_t done, i;
 
-	if (!ret && t->aged)
-		ret = reset(t, cx, *first, *count);
+	/* As nilfs_dat_commit_alloc() leaves them. */
+	for (done = 0; !ret && t->aged && done < *count; done += e.count) {
+		ret = change_entries(t, cx, *first + done, *count - done, &e);
+		for (i = 0; !ret && i < e.count; i++)
+			write_entry(&e, i, 0, NILFS_CNO_MIN, NILFS_CNO_MAX);
+	}
 	return ret ? ret : count_waiting(t, cx, *first, *count, 1);
 }
 
@@ -152,14 +140,6 @@ bool dattable_has_snapshot(const struct dattable *t, uint64_t start,
 	return i < t->nsnapshots && t->snapshots[i] < end;
 }
 
-/* Taken by dattable_succeed(): its life was over before it has a place. */
-static bool is_past(const struct nilfs_dat_entry *de)
-{
-	return !le64_get(de->de_blocknr) &&
-	       le64_get(de->de_end) != NILFS_CNO_MAX &&
-	       le64_get(de->de_start) < le64_get(de->de_end);
-}
-
 /*
  * Counts the block at BLOCKNR, of a life from START to END, SIGN times: a live
  * one, one that only snapshots keep, or none at all.
@@ -175,102 +155,78 @@ static int count_life(struct dattable *t, struct context *cx, uint64_t blocknr,
 			      current ? 0 : sign);
 }
 
-/*
- * The block at BLOCKNR, counted as live, belongs to a life that has ended: it
- * is dead now, or kept by snapshots only.
- */
-static int count_past(struct dattable *t, struct context *cx, uint64_t blocknr,
-		      uint64_t start, uint64_t end)
+/* The block at BLOCKNR, counted with a life until WAS, has one until END. */
+static int count_end(struct dattable *t, struct context *cx, uint64_t blocknr,
+		     uint64_t start, uint64_t was, uint64_t end)
 {
-	int ret = count_life(t, cx, blocknr, start, NILFS_CNO_MAX, -1);
+	int ret = count_life(t, cx, blocknr, start, was, -1);
 
 	return ret ? ret : count_life(t, cx, blocknr, start, end, 1);
 }
 
-/* Entry I of E, that of virtual block VBLOCKNR, and where its block is now. */
-typedef int put_entry(struct dattable *t, struct context *cx,
-		      struct entries *e, uint32_t i, uint64_t vblocknr,
-		      uint64_t blocknr);
-
-/* Calls PUT for COUNT entries from FIRST on, of blocks from BLOCKNR on. */
-static int put_entries(struct dattable *t, struct context *cx, uint64_t first,
-		       uint32_t count, uint64_t blocknr, put_entry *put)
+int dattable_place(struct dattable *t, struct context *cx, uint64_t first,
+		   uint32_t count, uint64_t blocknr)
 {
+	struct nilfs_dat_entry de;
+	uint64_t start, end;
 	struct entries e;
 	uint32_t i;
 	int ret;
 
 	for (; count; first += e.count, count -= e.count) {
 		ret = change_entries(t, cx, first, count, &e);
-		for (i = 0; !ret && i < e.count; i++)
-			ret = put(t, cx, &e, i, first + i, blocknr++);
+		for (i = 0; !ret && i < e.count; i++, blocknr++) {
+			de = read_entry(&e, i);
+			start = le64_get(de.de_start);
+			end = le64_get(de.de_end);
+			if (!t->aged || le64_get(de.de_blocknr) ||
+			    end == NILFS_CNO_MAX || start >= end) {
+				write_entry(&e, i, blocknr, t->cno,
+					    NILFS_CNO_MAX);
+				continue;
+			}
+			/* Of dattable_succeed(): it has ended already. */
+			write_entry(&e, i, blocknr, start, end);
+			ret = count_end(t, cx, blocknr, start, NILFS_CNO_MAX,
+					end);
+		}
 		if (ret)
 			return ret;
 	}
 	return 0;
 }
 
-static int place_entry(struct dattable *t, struct context *cx,
-		       struct entries *e, uint32_t i, uint64_t vblocknr,
-		       uint64_t blocknr)
-{
-	struct nilfs_dat_entry de;
-	uint64_t start, end;
-
-	(void)vblocknr;
-	if (t->aged) {
-		de = read_entry(e, i);
-		if (is_past(&de)) {
-			start = le64_get(de.de_start);
-			end = le64_get(de.de_end);
-			write_entry(e, i, blocknr, start, end);
-			return count_past(t, cx, blocknr, start, end);
-		}
-	}
-	write_entry(e, i, blocknr, t->cno, NILFS_CNO_MAX);
-	return 0;
-}
-
-int dattable_place(struct dattable *t, struct context *cx, uint64_t first,
-		   uint32_t count, uint64_t blocknr)
-{
-	return put_entries(t, cx, first, count, blocknr, place_entry);
-}
-
-/*
- * A block with entry DE leaves its segment for that of BLOCKNR, where it was
- * counted as live.
- */
-static int count_move(struct dattable *t, struct context *cx,
-		      const struct nilfs_dat_entry *de, uint64_t blocknr)
-{
-	uint64_t start = le64_get(de->de_start), end = le64_get(de->de_end);
-	int ret = count_life(t, cx, le64_get(de->de_blocknr), start, end, -1);
-
-	if (ret || end == NILFS_CNO_MAX)
-		return ret;
-	return count_past(t, cx, blocknr, start, end);
-}
-
-static int move_entry(struct dattable *t, struct context *cx,
-		      struct entries *e, uint32_t i, uint64_t vblocknr,
-		      uint64_t blocknr)
-{
-	struct nilfs_dat_entry de = read_entry(e, i);
-
-	if (!le64_get(de.de_blocknr))
-		return fail(cx, -EUCLEAN,
-			    "virtual block %llu: has no block to be moved",
-			    (unsigned long long)vblocknr);
-	write_entry(e, i, blocknr, le64_get(de.de_start),
-		    le64_get(de.de_end));
-	return count_move(t, cx, &de, blocknr);
-}
-
 int dattable_move(struct dattable *t, struct context *cx, uint64_t first,
 		  uint32_t count, uint64_t blocknr)
 {
-	return put_entries(t, cx, first, count, blocknr, move_entry);
+	struct nilfs_dat_entry de;
+	uint64_t old, start, end;
+	struct entries e;
+	uint32_t i;
+	int ret;
+
+	for (; count; first += e.count, count -= e.count) {
+		ret = change_entries(t, cx, first, count, &e);
+		for (i = 0; !ret && i < e.count; i++, blocknr++) {
+			de = read_entry(&e, i);
+			old = le64_get(de.de_blocknr);
+			start = le64_get(de.de_start);
+			end = le64_get(de.de_end);
+			if (!old)
+				return fail(cx, -EUCLEAN, "virtual block %llu: "
+					    "has no block to be moved",
+					    (unsigned long long)first + i);
+			write_entry(&e, i, blocknr, start, end);
+			ret = count_life(t, cx, old, start, end, -1);
+			/* It was counted as live where it is now. */
+			if (!ret && end != NILFS_CNO_MAX)
+				ret = count_end(t, cx, blocknr, start,
+						NILFS_CNO_MAX, end);
+		}
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 /* Frees VBLOCKNR: clears its entry I of E. */
@@ -302,68 +258,40 @@ int dattable_free(struct dattable *t, struct context *cx, uint64_t vblocknr)
 	return give_back(t, cx, &e, 0, vblocknr);
 }
 
-/*
- * Ends entry I: 0, or 1 where it was freed instead, and E may be elsewhere.
- */
-static int end_entry(struct dattable *t, struct context *cx,
-		     struct entries *e, uint32_t i, uint64_t vblocknr,
-		     enum metafile_kind kind)
-{
-	struct nilfs_dat_entry de = read_entry(e, i);
-	uint64_t blocknr = le64_get(de.de_blocknr);
-	uint64_t start = le64_get(de.de_start);
-	uint64_t end = kind == METAFILE_SINGLE ? start : t->cno;
-	int ret;
-
-	if (blocknr && (!dat_is_current(&de) || start > t->cno))
-		return fail(cx, -EUCLEAN,
-			    "virtual block %llu: in use, but ended in the DAT",
-			    (unsigned long long)vblocknr);
-	if (!blocknr) {
-		ret = give_back(t, cx, e, i, vblocknr);
-		return ret ? ret : 1;
-	}
-	write_entry(e, i, blocknr, start, end);
-	return count_past(t, cx, blocknr, start, end);
-}
-
 int dattable_end(struct dattable *t, struct context *cx, uint64_t first,
 		 uint64_t count, enum metafile_kind kind)
 {
+	struct nilfs_dat_entry de;
+	uint64_t blocknr, start, end;
 	struct entries e;
 	uint32_t i;
 	int ret;
 
-	for (; count; first += e.count, count -= e.count) {
+	for (; count; first += i, count -= i) {
 		ret = change_entries(t, cx, first, count, &e);
-		for (i = 0; !ret && i < e.count; i++)
-			ret = end_entry(t, cx, &e, i, first + i, kind);
-		if (ret < 0)
-			return ret;
+		for (i = 0; !ret && i < e.count; i++) {
+			de = read_entry(&e, i);
+			blocknr = le64_get(de.de_blocknr);
+			start = le64_get(de.de_start);
+			end = kind == METAFILE_SINGLE ? start : t->cno;
+			if (!blocknr) {
+				/* E may be elsewhere after that. */
+				ret = give_back(t, cx, &e, i, first + i);
+				i++;
+				break;
+			}
+			if (!dat_is_current(&de) || start > t->cno)
+				return fail(cx, -EUCLEAN, "virtual block %llu: "
+					    "in use, but ended in the DAT",
+					    (unsigned long long)first + i);
+			write_entry(&e, i, blocknr, start, end);
+			ret = count_end(t, cx, blocknr, start, NILFS_CNO_MAX,
+					end);
+		}
 		if (ret)
-			e.count = i;
+			return ret;
 	}
 	return 0;
-}
-
-/* Frees VBLOCKNR, whose entry is E, and stores its life in *LIFE. */
-static int give_up(struct dattable *t, struct context *cx, struct entries *e,
-		   uint64_t vblocknr, struct nilfs_dat_entry *life)
-{
-	uint64_t blocknr, start, end;
-
-	*life = read_entry(e, 0);
-	blocknr = le64_get(life->de_blocknr);
-	start = le64_get(life->de_start);
-	end = le64_get(life->de_end);
-	if (!blocknr || start >= end || end > t->cno)
-		return fail(cx, -EUCLEAN,
-			    "virtual block %llu: no life of it has ended",
-			    (unsigned long long)vblocknr);
-	write_entry(e, 0, blocknr, start, start);
-	if (!dattable_has_snapshot(t, start, end))
-		return 0;
-	return segments_count(t->segments, cx, blocknr, -1, -1);
 }
 
 int dattable_set_end(struct dattable *t, struct context *cx, uint64_t vblocknr,
@@ -380,58 +308,57 @@ int dattable_set_end(struct dattable *t, struct context *cx, uint64_t vblocknr,
 	blocknr = le64_get(de.de_blocknr);
 	start = le64_get(de.de_start);
 	write_entry(&e, 0, blocknr, start, end);
-	ret = count_life(t, cx, blocknr, start, le64_get(de.de_end), -1);
-	return ret ? ret : count_life(t, cx, blocknr, start, end, 1);
+	return count_end(t, cx, blocknr, start, le64_get(de.de_end), end);
 }
 
 int dattable_succeed(struct dattable *t, struct context *cx,
 		     uint64_t vblocknr, uint64_t *next, uint64_t *start)
 {
-	struct nilfs_dat_entry life;
+	struct nilfs_dat_entry de;
+	uint64_t blocknr, end;
 	struct entries e;
 	uint32_t count;
 	int ret = change_entries(t, cx, vblocknr, 1, &e);
 
-	if (!ret)
-		ret = give_up(t, cx, &e, vblocknr, &life);
+	if (ret)
+		return ret;
+	de = read_entry(&e, 0);
+	blocknr = le64_get(de.de_blocknr);
+	*start = le64_get(de.de_start);
+	end = le64_get(de.de_end);
+	if (!blocknr || *start >= end || end > t->cno)
+		return fail(cx, -EUCLEAN,
+			    "virtual block %llu: no life of it has ended",
+			    (unsigned long long)vblocknr);
+	write_entry(&e, 0, blocknr, *start, *start);
+	ret = count_life(t, cx, blocknr, *start, end, -1);
 	if (!ret)
 		ret = dattable_take(t, cx, 1, next, &count);
 	if (!ret)
 		ret = change_entries(t, cx, *next, 1, &e);
-	if (ret)
-		return ret;
-	*start = le64_get(life.de_start);
-	write_entry(&e, 0, 0, *start, le64_get(life.de_end));
-	return 0;
-}
-
-/* Whether one of B's numbers is in use by its bit or its entry: 1, 0. */
-static int is_used(struct dattable *t, struct context *cx,
-		   const struct palloc_block *b)
-{
-	struct nilfs_dat_entry de;
-	uint64_t i;
-	int ret = 0;
-
-	for (i = b->first; i < b->first + b->count && !ret; i++) {
-		ret = numbers_test(&t->numbers, cx, i);
-		if (!ret)
-			ret = dattable_read(t, cx, i, &de);
-		if (!ret)
-			ret = le64_get(de.de_blocknr) && dat_is_current(&de);
-	}
+	if (!ret)
+		write_entry(&e, 0, 0, *start, end);
 	return ret;
 }
 
 int dattable_make_holes(struct dattable *t, struct context *cx)
 {
+	struct nilfs_dat_entry de;
 	struct palloc_block b;
-	uint64_t blkoff;
+	uint64_t blkoff, nr;
 	int ret = 0;
 
 	for (blkoff = 0; ret >= 0 && tally_next(&t->given, &blkoff); blkoff++) {
 		palloc_locate(&t->numbers.p, blkoff, &b);
-		ret = is_used(t, cx, &b);
+		/* A number may be in use by its bit or its entry. */
+		for (nr = b.first, ret = 0; nr < b.first + b.count && !ret; nr++) {
+			ret = numbers_test(&t->numbers, cx, nr);
+			if (!ret)
+				ret = dattable_read(t, cx, nr, &de);
+			if (!ret)
+				ret = le64_get(de.de_blocknr) &&
+				      dat_is_current(&de);
+		}
 		if (!ret)
 			ret = metafile_delete(t->m, cx, blkoff);
 	}

@@ -77,16 +77,29 @@ void numbers_forget(struct numbers *n)
 	n->changed = false;
 }
 
-/* Loads GROUP. */
+/*
+ * Loads GROUP if it has a free number by its descriptor, or has no descriptor:
+ * 1, 0 if it has none.
+ */
 static int load(struct numbers *n, struct context *cx, uint64_t group)
 {
+	struct nilfs_palloc_group_desc desc;
 	const void *data;
 	int ret;
 
 	if (n->loaded && n->group == group)
-		return 0;
-	ret = numbers_sync(n, cx);
-	if (ret)
+		return n->nfrees != 0;
+	ret = metafile_look(n->m, cx, palloc_desc_blkoff(&n->p, group), &data);
+	if (ret > 0) {
+		memcpy(&desc,
+		       (const char *)data + palloc_desc_offset(&n->p, group),
+		       sizeof(desc));
+		if (!le32_get(desc.pg_nfrees))
+			return 0;
+	}
+	if (ret >= 0)
+		ret = numbers_sync(n, cx);
+	if (ret < 0)
 		return ret;
 	n->loaded = false;
 	ret = metafile_look(n->m, cx, palloc_bitmap_blkoff(&n->p, group),
@@ -100,7 +113,7 @@ static int load(struct numbers *n, struct context *cx, uint64_t group)
 	n->nfrees = n->p.entries_per_group - palloc_count(&n->p, n->bitmap);
 	n->group = group;
 	n->loaded = true;
-	return 0;
+	return 1;
 }
 
 /* First bit from AT on that is clear, or the number of bits. */
@@ -115,14 +128,27 @@ static uint32_t next_clear(const struct numbers *n, uint32_t at)
 	return at;
 }
 
-/* Sets up to WANT clear bits from AT on; returns how many. */
-static uint32_t set_bits(struct numbers *n, uint32_t at, uint32_t want)
+int numbers_take(struct numbers *n, struct context *cx, uint32_t want,
+		 uint64_t *first, uint32_t *count)
 {
-	uint32_t end = n->p.entries_per_group, i = at;
+	uint32_t at = palloc_group_offset(&n->p, n->next), i;
+	uint32_t end = n->p.entries_per_group;
+	uint64_t group = palloc_group(&n->p, n->next);
+	int ret;
 
+	for (;; group++, at = 0) {
+		ret = load(n, cx, group);
+		if (ret < 0)
+			return ret;
+		if (ret) {
+			at = next_clear(n, at);
+			if (at < end)
+				break;
+		}
+	}
 	if (want < end - at)
 		end = at + want;
-	while (i < end && !palloc_bit(n->bitmap, i)) {
+	for (i = at; i < end && !palloc_bit(n->bitmap, i);) {
 		if (i % 8 == 0 && end - i >= 8 && !n->bitmap[i / 8]) {
 			n->bitmap[i / 8] = 0xff;
 			i += 8;
@@ -131,58 +157,7 @@ static uint32_t set_bits(struct numbers *n, uint32_t at, uint32_t want)
 			i++;
 		}
 	}
-	return i - at;
-}
-
-/* 1 if GROUP has a free number by its descriptor, or has no descriptor. */
-static int has_room(struct numbers *n, struct context *cx, uint64_t group)
-{
-	struct nilfs_palloc_group_desc desc;
-	const void *data;
-	int ret;
-
-	if (n->loaded && n->group == group)
-		return n->nfrees != 0;
-	ret = metafile_look(n->m, cx, palloc_desc_blkoff(&n->p, group), &data);
-	if (ret < 0)
-		return ret;
-	if (!ret)
-		return 1;
-	memcpy(&desc, (const char *)data + palloc_desc_offset(&n->p, group),
-	       sizeof(desc));
-	return le32_get(desc.pg_nfrees) != 0;
-}
-
-/* Loads the group of the first free number from group GROUP, bit *AT on. */
-static int find_free(struct numbers *n, struct context *cx, uint64_t group,
-		     uint32_t *at)
-{
-	int ret;
-
-	for (;; group++, *at = 0) {
-		ret = has_room(n, cx, group);
-		if (ret < 0)
-			return ret;
-		if (!ret)
-			continue;
-		ret = load(n, cx, group);
-		if (ret)
-			return ret;
-		*at = next_clear(n, *at);
-		if (*at < n->p.entries_per_group)
-			return 0;
-	}
-}
-
-int numbers_take(struct numbers *n, struct context *cx, uint32_t want,
-		 uint64_t *first, uint32_t *count)
-{
-	uint32_t at = palloc_group_offset(&n->p, n->next);
-	int ret = find_free(n, cx, palloc_group(&n->p, n->next), &at);
-
-	if (ret)
-		return ret;
-	*count = set_bits(n, at, want);
+	*count = i - at;
 	*first = n->group * n->p.entries_per_group + at;
 	n->nfrees -= *count;
 	n->next = *first + *count;
@@ -190,47 +165,36 @@ int numbers_take(struct numbers *n, struct context *cx, uint32_t want,
 	return n->through ? numbers_sync(n, cx) : 0;
 }
 
-static int already_free(struct context *cx, uint64_t nr)
-{
-	return fail(cx, -EUCLEAN, "number %llu: not in use",
-		    (unsigned long long)nr);
-}
-
-static int give_elsewhere(struct numbers *n, struct context *cx, uint64_t nr)
+int numbers_give(struct numbers *n, struct context *cx, uint64_t nr)
 {
 	uint64_t group = palloc_group(&n->p, nr);
+	bool loaded = n->loaded && n->group == group;
 	uint32_t at = palloc_group_offset(&n->p, nr);
 	struct nilfs_palloc_group_desc *desc;
+	void *data = n->bitmap;
 	uint8_t *bitmap;
-	void *data;
-	int ret;
+	int ret = 0;
 
-	ret = metafile_change(n->m, cx, palloc_bitmap_blkoff(&n->p, group),
-			      &data, NULL);
+	if (!loaded)
+		ret = metafile_change(n->m, cx,
+				      palloc_bitmap_blkoff(&n->p, group), &data,
+				      NULL);
 	if (ret)
 		return ret;
 	bitmap = data;
 	if (!palloc_bit(bitmap, at))
-		return already_free(cx, nr);
+		return fail(cx, -EUCLEAN, "number %llu: not in use",
+			    (unsigned long long)nr);
 	bitmap[at / 8] &= (uint8_t)~(1 << at % 8);
+	if (loaded) {
+		n->nfrees++;
+		n->changed = true;
+		return n->through ? numbers_sync(n, cx) : 0;
+	}
 	ret = change_desc(n, cx, group, &desc);
 	if (!ret)
 		desc->pg_nfrees = le32_make(le32_get(desc->pg_nfrees) + 1);
 	return ret;
-}
-
-int numbers_give(struct numbers *n, struct context *cx, uint64_t nr)
-{
-	uint32_t at = palloc_group_offset(&n->p, nr);
-
-	if (!n->loaded || n->group != palloc_group(&n->p, nr))
-		return give_elsewhere(n, cx, nr);
-	if (!palloc_bit(n->bitmap, at))
-		return already_free(cx, nr);
-	n->bitmap[at / 8] &= (uint8_t)~(1 << at % 8);
-	n->nfrees++;
-	n->changed = true;
-	return n->through ? numbers_sync(n, cx) : 0;
 }
 
 int numbers_test(struct numbers *n, struct context *cx, uint64_t nr)

@@ -39,61 +39,33 @@ static bool is_usable(const struct segments *s, uint64_t segnum)
 	return !s->unusable || !s->unusable(s->arg, segnum);
 }
 
-/*
- * The first clean segment in [*SEGNUM, END) of the SUFILE block that has
- * *SEGNUM: 1; 0, and *SEGNUM is the first one after the block.
- */
-static int find_in_block(struct segments *s, struct context *cx, uint64_t end,
-			 uint64_t *segnum)
+/* The first clean segment after LAST, around the end: 1, 0 for none. */
+static int find_clean(struct segments *s, struct context *cx, uint64_t last,
+		      uint64_t *segnum)
 {
-	uint64_t blkoff = segusage_blkoff(s->g, *segnum), behind;
+	uint64_t n = s->g->nsegments, i, blkoff, loaded = UINT64_MAX;
 	const struct nilfs_segment_usage *su;
-	const void *data;
-	int ret = metafile_look(s->m, cx, blkoff, &data);
+	const void *data = NULL;
+	int there = 0;
 
-	if (ret < 0)
-		return ret;
-	behind = segusage_first(s->g, blkoff) + segusage_count(s->g, blkoff);
-	for (; *segnum < end && *segnum < behind; ++*segnum) {
-		su = ret ? (const void *)((const char *)data +
-					  segusage_offset(s->g, *segnum)) :
-			   NULL;
+	*segnum = last;
+	for (i = 0; i < n; i++) {
+		if (++*segnum >= n)
+			*segnum = 0;
+		blkoff = segusage_blkoff(s->g, *segnum);
+		if (blkoff != loaded) {
+			there = metafile_look(s->m, cx, blkoff, &data);
+			if (there < 0)
+				return there;
+			loaded = blkoff;
+		}
+		su = there ? (const void *)((const char *)data +
+					    segusage_offset(s->g, *segnum)) :
+			     NULL;
 		if ((!su || segusage_is_clean(su)) && is_usable(s, *segnum))
 			return 1;
 	}
 	return 0;
-}
-
-/* The first clean segment in [SEGNUM, END): 1, 0 for none. */
-static int find_clean(struct segments *s, struct context *cx, uint64_t from,
-		      uint64_t end, uint64_t *segnum)
-{
-	int ret = 0;
-
-	*segnum = from;
-	while (!ret && *segnum < end)
-		ret = find_in_block(s, cx, end, segnum);
-	return ret;
-}
-
-/* The first clean segment after LAST, around the end: 1, 0 for none. */
-static int find_behind(struct segments *s, struct context *cx, uint64_t last,
-		       uint64_t *segnum)
-{
-	int ret = find_clean(s, cx, last + 1, s->g->nsegments, segnum);
-
-	if (!ret)
-		ret = find_clean(s, cx, 0,
-				 last < s->g->nsegments ? last + 1 :
-							  s->g->nsegments,
-				 segnum);
-	return ret;
-}
-
-/* After which segment the next one is looked for. */
-static uint64_t last_taken(const struct segments *s)
-{
-	return s->front ? UINT64_MAX : s->last_alloc;
 }
 
 /* Clears old values in the fields that the kernel does not know, too. */
@@ -107,25 +79,21 @@ int segments_begin(struct segments *s, struct context *cx, uint64_t segnum)
 	return s->taken ? s->taken(s->arg, cx, segnum) : 0;
 }
 
-/* Nor is anything left of it to be counted. */
-static int forget_counts(struct segments *s, struct context *cx,
-			 uint64_t segnum)
-{
-	return segments_correct(s, cx, segnum, -tally_get(&s->live, segnum),
-				-tally_get(&s->snapshot, segnum));
-}
-
 int segments_take(struct segments *s, struct context *cx, uint64_t *segnum)
 {
 	struct nilfs_segment_usage_ext *su;
-	int ret = find_behind(s, cx, last_taken(s), segnum);
+	int ret = find_clean(s, cx, s->front ? UINT64_MAX : s->last_alloc,
+			     segnum);
 
 	if (!ret)
 		return fail(cx, -ENOSPC, "no clean segment is left");
 	if (ret > 0)
 		ret = change_entry(s, cx, *segnum, &su);
+	/* Nothing is left of it to be counted. */
 	if (!ret)
-		ret = forget_counts(s, cx, *segnum);
+		ret = segments_correct(s, cx, *segnum,
+				       -tally_get(&s->live, *segnum),
+				       -tally_get(&s->snapshot, *segnum));
 	if (ret)
 		return ret;
 	clear(s, su);
@@ -189,11 +157,12 @@ int segments_touch_one(struct segments *s, struct context *cx,
 
 int segments_touch(struct segments *s, struct context *cx, uint64_t count)
 {
-	uint64_t last = last_taken(s), first = 0, segnum, i;
+	uint64_t last = s->front ? UINT64_MAX : s->last_alloc;
+	uint64_t first = 0, segnum, i;
 	int ret;
 
 	for (i = 0; i < count; i++) {
-		ret = find_behind(s, cx, last, &segnum);
+		ret = find_clean(s, cx, last, &segnum);
 		if (ret <= 0 || (i && segnum == first))
 			return ret < 0 ? ret : 0;
 		if (!i)
@@ -206,45 +175,37 @@ int segments_touch(struct segments *s, struct context *cx, uint64_t count)
 	return 0;
 }
 
-static void count_entry(struct segments *s, uint64_t segnum,
-			const struct nilfs_segment_usage *su)
-{
-	s->nclean += segusage_is_clean(su);
-	s->ndirty += segusage_is_dirty(su);
-	if (segusage_is_dirty(su))
-		s->used = segnum + 1;
-}
-
-/* Counts those of block BLKOFF of the SUFILE; a hole has clean ones. */
-static int count_block(struct segments *s, struct context *cx,
-		       uint64_t blkoff)
-{
-	uint64_t first = segusage_first(s->g, blkoff), segnum;
-	uint64_t end = first + segusage_count(s->g, blkoff);
-	const void *data;
-	int ret = metafile_look(s->m, cx, blkoff, &data);
-
-	if (ret < 0)
-		return ret;
-	if (end > s->g->nsegments)
-		end = s->g->nsegments;
-	if (!ret)
-		s->nclean += end - first;
-	for (segnum = first; ret && segnum < end; segnum++)
-		count_entry(s, segnum, (const void *)((const char *)data +
-				segusage_offset(s->g, segnum)));
-	return 0;
-}
-
 int segments_recount(struct segments *s, struct context *cx)
 {
-	uint64_t blkoff, n = segusage_nblocks(s->g);
-	int ret = 0;
+	uint64_t segnum, end, n = s->g->nsegments;
+	const struct nilfs_segment_usage *su;
+	const void *data;
+	int ret;
 
 	s->nclean = s->ndirty = s->used = 0;
-	for (blkoff = 0; blkoff < n && !ret; blkoff++)
-		ret = count_block(s, cx, blkoff);
-	return ret;
+	for (segnum = 0; segnum < n; segnum = end) {
+		uint64_t blkoff = segusage_blkoff(s->g, segnum);
+
+		end = segusage_first(s->g, blkoff) +
+		      segusage_count(s->g, blkoff);
+		if (end > n)
+			end = n;
+		ret = metafile_look(s->m, cx, blkoff, &data);
+		if (ret < 0)
+			return ret;
+		/* A hole has clean ones. */
+		if (!ret)
+			s->nclean += end - segnum;
+		for (; ret && segnum < end; segnum++) {
+			su = (const void *)((const char *)data +
+					    segusage_offset(s->g, segnum));
+			s->nclean += segusage_is_clean(su);
+			s->ndirty += segusage_is_dirty(su);
+			if (segusage_is_dirty(su))
+				s->used = segnum + 1;
+		}
+	}
+	return 0;
 }
 
 int segments_claim(struct segments *s, struct context *cx, uint64_t segnum)
@@ -315,42 +276,34 @@ static le32 changed(le32 count, int32_t by)
 	return le32_make(v < 0 ? 0 : (uint32_t)v);
 }
 
-static int enter_counts(struct segments *s, struct context *cx,
-			uint64_t segnum)
-{
-	int32_t live = tally_get(&s->live, segnum);
-	int32_t snapshot = tally_get(&s->snapshot, segnum);
-	struct nilfs_segment_usage_ext *su;
-	int ret = change_entry(s, cx, segnum, &su);
-
-	if (ret)
-		return ret;
-	su->su_nlive_blks = changed(su->su_nlive_blks, live);
-	su->su_nsnapshot_blks = changed(su->su_nsnapshot_blks, snapshot);
-	if (live)
-		su->su_nlive_lastmod = le64_make(s->time);
-	if (segusage_is_clean(&su->su))
-		clear(s, su);
-	ret = tally_add(&s->live, cx, segnum, -live);
-	if (!ret && snapshot)
-		ret = tally_add(&s->snapshot, cx, segnum, -snapshot);
-	return ret;
-}
-
 int segments_enter_counts(struct segments *s, struct context *cx,
 			  bool *changed_any)
 {
 	struct tally *tallies[] = { &s->live, &s->snapshot };
+	struct nilfs_segment_usage_ext *su;
+	int32_t live, snapshot;
 	unsigned int i;
-	uint64_t segnum;
+	uint64_t n;
 	int ret;
 
 	*changed_any = false;
 	for (i = 0; i < 2; i++) {
-		for (segnum = 0; tally_next(tallies[i], &segnum); segnum++) {
-			ret = enter_counts(s, cx, segnum);
+		for (n = 0; tally_next(tallies[i], &n); n++) {
+			live = tally_get(&s->live, n);
+			snapshot = tally_get(&s->snapshot, n);
+			ret = change_entry(s, cx, n, &su);
+			if (!ret)
+				ret = segments_correct(s, cx, n, -live,
+						       -snapshot);
 			if (ret)
 				return ret;
+			su->su_nlive_blks = changed(su->su_nlive_blks, live);
+			su->su_nsnapshot_blks =
+				changed(su->su_nsnapshot_blks, snapshot);
+			if (live)
+				su->su_nlive_lastmod = le64_make(s->time);
+			if (segusage_is_clean(&su->su))
+				clear(s, su);
 			*changed_any = true;
 		}
 	}

@@ -8,18 +8,14 @@
  */
 #include "log/tables/segzones.h"
 
-static uint64_t start_of(const struct nilfs_geometry *g, uint64_t segnum)
-{
-	return geometry_segment_start(g, segnum) << g->block_bits;
-}
-
 void segzones_range(const struct zones *zones, const struct nilfs_geometry *g,
 		    uint64_t segnum, uint64_t *first, uint64_t *end)
 {
-	uint64_t behind = geometry_segment_end(g, segnum) << g->block_bits;
+	uint64_t start = geometry_segment_start(g, segnum) << g->block_bits;
+	uint64_t after = geometry_segment_end(g, segnum) << g->block_bits;
 
-	*first = zone_of(zones, start_of(g, segnum));
-	*end = zone_of(zones, behind - 1) + 1;
+	*first = zone_of(zones, start);
+	*end = zone_of(zones, after - 1) + 1;
 	if (*end > zones->count)
 		*end = zones->count;
 }
@@ -27,15 +23,15 @@ void segzones_range(const struct zones *zones, const struct nilfs_geometry *g,
 bool segzones_is_unusable(const struct zones *zones,
 			  const struct nilfs_geometry *g, uint64_t segnum)
 {
+	uint64_t start = geometry_segment_start(g, segnum) << g->block_bits;
 	uint64_t n, first, end;
 
 	segzones_range(zones, g, segnum, &first, &end);
 	for (n = first; n < end; n++)
 		if (zones->kinds[n] == ZONE_UNWRITABLE)
 			return true;
-	return first >= end ||
-	       (zones->kinds[first] == ZONE_SEQUENTIAL &&
-		start_of(g, segnum) != first * zones->size);
+	return first >= end || (zones->kinds[first] == ZONE_SEQUENTIAL &&
+				start != first * zones->size);
 }
 
 int segzones_reset(struct dev *dev, struct context *cx,

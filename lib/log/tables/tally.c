@@ -14,27 +14,16 @@
 
 #define CHUNK 1024u
 
-static int grow_chunks(struct tally *t, struct context *cx, size_t want)
-{
-	size_t room = t->nchunks;
-
-	if (array_reserve(cx, &t->chunks, &room, want))
-		return -ENOMEM;
-	memset(t->chunks + t->nchunks, 0,
-	       (room - t->nchunks) * sizeof(*t->chunks));
-	t->nchunks = room;
-	return 0;
-}
-
 int tally_add(struct tally *t, struct context *cx, uint64_t i, int32_t n)
 {
-	size_t chunk = i / CHUNK;
-	int ret;
+	size_t chunk = i / CHUNK, room = t->nchunks;
 
-	if (chunk >= t->nchunks) {
-		ret = grow_chunks(t, cx, chunk + 1);
-		if (ret)
-			return ret;
+	if (chunk >= room) {
+		if (array_reserve(cx, &t->chunks, &room, chunk + 1))
+			return -ENOMEM;
+		memset(t->chunks + t->nchunks, 0,
+		       (room - t->nchunks) * sizeof(*t->chunks));
+		t->nchunks = room;
 	}
 	if (!t->chunks[chunk]) {
 		t->chunks[chunk] = calloc(CHUNK, sizeof(int32_t));
