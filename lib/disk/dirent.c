@@ -47,20 +47,6 @@ void dirent_iter_init(struct dirent_iter *it, const void *block,
 	it->offset = 0;
 }
 
-static enum rule check_lengths(uint32_t rec_len, uint32_t name_len,
-			       uint32_t room)
-{
-	if (rec_len < dirent_rec_len(1))
-		return RULE_DIR_REC_LEN_SHORT;
-	if (rec_len & 3)
-		return RULE_DIR_REC_LEN_ALIGN;
-	if (rec_len < dirent_rec_len(name_len))
-		return RULE_DIR_NAME_LEN;
-	if (rec_len > room)
-		return RULE_DIR_SPAN;
-	return RULE_OK;
-}
-
 int dirent_iter_next(struct dirent_iter *it, struct dirent_entry *entry)
 {
 	const struct nilfs_dir_entry *de;
@@ -75,7 +61,14 @@ int dirent_iter_next(struct dirent_iter *it, struct dirent_entry *entry)
 	}
 	de = (const struct nilfs_dir_entry *)(it->block + it->offset);
 	rec_len = dirent_rec_len_decode(de->rec_len);
-	it->verdict = check_lengths(rec_len, de->name_len, room);
+	if (rec_len < dirent_rec_len(1))
+		it->verdict = RULE_DIR_REC_LEN_SHORT;
+	else if (rec_len & 3)
+		it->verdict = RULE_DIR_REC_LEN_ALIGN;
+	else if (rec_len < dirent_rec_len(de->name_len))
+		it->verdict = RULE_DIR_NAME_LEN;
+	else if (rec_len > room)
+		it->verdict = RULE_DIR_SPAN;
 	if (it->verdict)
 		return 0;
 	entry->ino = le64_get(de->inode);
@@ -88,18 +81,16 @@ int dirent_iter_next(struct dirent_iter *it, struct dirent_entry *entry)
 	return 1;
 }
 
-static bool is_called(const struct dirent_entry *entry, const char *name)
-{
-	return entry->name_len == strlen(name) &&
-	       !memcmp(entry->name, name, entry->name_len);
-}
-
 enum rule dirent_check(const struct dirent_entry *entry)
 {
+	static const char sketch[] = ".sketch";
+	bool is_sketch = entry->name_len == sizeof(sketch) - 1 &&
+			 !memcmp(entry->name, sketch, sizeof(sketch) - 1);
+
 	if (!entry->ino)
 		return RULE_OK;
 	if (inode_is_private(entry->ino) ||
-	    (entry->ino == NILFS_SKETCH_INO && !is_called(entry, ".sketch")))
+	    (entry->ino == NILFS_SKETCH_INO && !is_sketch))
 		return RULE_DIR_PRIVATE_INO;
 	if (!entry->name_len || memchr(entry->name, '/', entry->name_len) ||
 	    memchr(entry->name, '\0', entry->name_len))

@@ -61,15 +61,11 @@ void dirpack_skip(struct dirpack *p, uint32_t at)
 
 void dirpack_end(struct dirpack *p)
 {
-	struct nilfs_dir_entry *de;
-
 	if (!p->used)
 		dirpack_add(p, 0, NILFS_FT_UNKNOWN, "", 0);
 	if (!p->last && p->block_size > NILFS_MAX_REC_LEN)
 		dirpack_add(p, 0, NILFS_FT_UNKNOWN, "", 0);
-	de = (struct nilfs_dir_entry *)(p->block + p->last);
-	de->rec_len = dirent_rec_len_encode(p->block_size - p->last);
-	p->used = p->block_size;
+	dirpack_skip(p, p->block_size);
 }
 
 bool dirpack_insert(void *block, uint32_t block_size, uint64_t ino,

@@ -31,67 +31,43 @@ const struct field *field_find(const struct field_table *table,
 	return find_name(table, name, strlen(name));
 }
 
-/* Reads "[N]" at *P and steps over it; 0 or -errno. */
-static int parse_index(const char **p, uint32_t *index)
-{
-	const char *s = *p + 1;
-	uint32_t n = 0;
-
-	if (*s < '0' || *s > '9')
-		return -ENOENT;
-	for (; *s >= '0' && *s <= '9'; s++) {
-		n = n * 10 + (*s - '0');
-		if (n > UINT16_MAX)
-			return -ERANGE;
-	}
-	if (*s != ']')
-		return -ENOENT;
-	*p = s + 1;
-	*index = n;
-	return 0;
-}
-
-/* One component of a path, relative to FIELD->offset; steps over it. */
-static int resolve_one(const struct field_table *table, const char **path,
-		       struct field *field)
-{
-	uint32_t base = field->offset, index;
-	size_t len = strcspn(*path, ".[");
-	const struct field *found = find_name(table, *path, len);
-	int err;
-
-	if (!found)
-		return -ENOENT;
-	*field = *found;
-	field->offset += base;
-	*path += len;
-	if (**path != '[')
-		return 0;
-	err = parse_index(path, &index);
-	if (err)
-		return err;
-	if (index >= field->count)
-		return -ERANGE;
-	field->offset += index * field->size;
-	field->count = 1;
-	return 0;
-}
-
 int field_resolve(const struct field_table *table, const char *path,
 		  struct field *field)
 {
 	struct field f = {.inner = table};
-	int err;
+	const struct field *found;
+	uint32_t base, index;
+	size_t len;
 
-	for (;;) {
+	for (;; path++) {
 		if (!f.inner)
 			return -ENOENT;
-		err = resolve_one(f.inner, &path, &f);
-		if (err)
-			return err;
+		len = strcspn(path, ".[");
+		found = find_name(f.inner, path, len);
+		if (!found)
+			return -ENOENT;
+		base = f.offset;
+		f = *found;
+		f.offset += base;
+		path += len;
+		if (*path == '[') {
+			if (*++path < '0' || *path > '9')
+				return -ENOENT;
+			for (index = 0; *path >= '0' && *path <= '9'; path++) {
+				index = index * 10 + (uint32_t)(*path - '0');
+				if (index > UINT16_MAX)
+					return -ERANGE;
+			}
+			if (*path++ != ']')
+				return -ENOENT;
+			if (index >= f.count)
+				return -ERANGE;
+			f.offset += index * f.size;
+			f.count = 1;
+		}
 		if (!*path)
 			break;
-		if (*path++ != '.')
+		if (*path != '.')
 			return -ENOENT;
 	}
 	*field = f;

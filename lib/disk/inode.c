@@ -109,33 +109,6 @@ uint64_t inode_rdev_encode(uint32_t major, uint32_t minor)
 	return (minor & 0xff) | (major & 0xfff) << 8 | (minor & 0xfff00) << 12;
 }
 
-/* Sizes that a file of this type cannot have. */
-static enum rule check_size(const struct nilfs_geometry *g,
-			    const struct nilfs_inode *inode)
-{
-	uint16_t mode = le16_get(inode->i_mode);
-	uint64_t size = le64_get(inode->i_size);
-
-	if (size > INT64_MAX)
-		return RULE_INODE_SIZE;
-	if (S_ISDIR(mode) && size % g->block_size)
-		return RULE_INODE_DIR_SIZE;
-	if (S_ISLNK(mode) && (!size || size > g->block_size))
-		return RULE_INODE_SYMLINK_SIZE;
-	return RULE_OK;
-}
-
-static enum rule check_links(const struct nilfs_inode *inode)
-{
-	uint16_t links = le16_get(inode->i_links_count);
-
-	if (!links)
-		return RULE_INODE_LINKS_ZERO;
-	if (links > NILFS_LINK_MAX)
-		return RULE_INODE_LINKS;
-	return RULE_OK;
-}
-
 unsigned int inode_signs(const struct nilfs_geometry *g,
 			 const struct nilfs_inode *inode)
 {
@@ -162,7 +135,8 @@ enum rule inode_check(const struct nilfs_geometry *g,
 		      const struct nilfs_inode *inode, uint64_t ino)
 {
 	uint16_t mode = le16_get(inode->i_mode);
-	enum rule rule;
+	uint16_t links = le16_get(inode->i_links_count);
+	uint64_t size = le64_get(inode->i_size);
 
 	if (inode_is_metadata(ino) && !S_ISREG(mode))
 		return RULE_INODE_METADATA_MODE;
@@ -170,14 +144,18 @@ enum rule inode_check(const struct nilfs_geometry *g,
 	    (!inode_has_bmap(inode) && le64_get(inode->i_blocks)))
 		return RULE_INODE_MODE;
 	if (ino == NILFS_ROOT_INO &&
-	    (!S_ISDIR(mode) || !le64_get(inode->i_blocks) ||
-	     !le64_get(inode->i_size)))
+	    (!S_ISDIR(mode) || !le64_get(inode->i_blocks) || !size))
 		return RULE_INODE_ROOT;
-	rule = check_size(g, inode);
-	if (!rule)
-		rule = check_links(inode);
-	if (rule)
-		return rule;
+	if (size > INT64_MAX)
+		return RULE_INODE_SIZE;
+	if (S_ISDIR(mode) && size % g->block_size)
+		return RULE_INODE_DIR_SIZE;
+	if (S_ISLNK(mode) && (!size || size > g->block_size))
+		return RULE_INODE_SYMLINK_SIZE;
+	if (!links)
+		return RULE_INODE_LINKS_ZERO;
+	if (links > NILFS_LINK_MAX)
+		return RULE_INODE_LINKS;
 	if (le32_get(inode->i_ctime_nsec) >= NSEC_PER_SEC ||
 	    le32_get(inode->i_mtime_nsec) >= NSEC_PER_SEC)
 		return RULE_INODE_NSEC;

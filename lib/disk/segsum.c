@@ -199,26 +199,6 @@ static const void *next_item(struct segsum_iter *it, uint32_t size)
 	return it->buf + offset;
 }
 
-static enum rule next_file(struct segsum_iter *it)
-{
-	const struct nilfs_finfo *fi = next_item(it, sizeof(*fi));
-	struct segsum_block *b = &it->block;
-
-	if (!fi)
-		return RULE_LOG_TRUNCATED;
-	it->finfo_left--;
-	b->finfo++;
-	b->ino = le64_get(fi->fi_ino);
-	b->cno = le64_get(fi->fi_cno);
-	b->is_virtual = b->ino != NILFS_DAT_INO;
-	b->file_nblocks = le32_get(fi->fi_nblocks);
-	b->file_ndatablk = le32_get(fi->fi_ndatablk);
-	b->file_block = 0;
-	if (!b->file_nblocks || b->file_ndatablk > b->file_nblocks)
-		return RULE_LOG_FINFO;
-	return RULE_OK;
-}
-
 /* The item of the next block of the current file. */
 static enum rule next_block(struct segsum_iter *it)
 {
@@ -278,28 +258,36 @@ uint32_t segsum_iter_run(struct segsum_iter *it, struct segsum_run *run)
 	return run->count;
 }
 
-/* The verdict once all files are listed. */
-static enum rule end_verdict(const struct segsum_iter *it)
-{
-	if (it->index != it->end)
-		return RULE_LOG_PAYLOAD;
-	if (it->offset != it->sumbytes)
-		return RULE_LOG_SUMBYTES_UNUSED;
-	return RULE_OK;
-}
-
 int segsum_iter_next(struct segsum_iter *it, struct segsum_block *block)
 {
 	struct segsum_block *b = &it->block;
+	const struct nilfs_finfo *fi;
 
 	if (it->verdict)
 		return 0;
 	if (b->file_block == b->file_nblocks) {
 		if (!it->finfo_left) {
-			it->verdict = end_verdict(it);
+			if (it->index != it->end)
+				it->verdict = RULE_LOG_PAYLOAD;
+			else if (it->offset != it->sumbytes)
+				it->verdict = RULE_LOG_SUMBYTES_UNUSED;
 			return 0;
 		}
-		it->verdict = next_file(it);
+		fi = next_item(it, sizeof(*fi));
+		if (!fi) {
+			it->verdict = RULE_LOG_TRUNCATED;
+			return 0;
+		}
+		it->finfo_left--;
+		b->finfo++;
+		b->ino = le64_get(fi->fi_ino);
+		b->cno = le64_get(fi->fi_cno);
+		b->is_virtual = b->ino != NILFS_DAT_INO;
+		b->file_nblocks = le32_get(fi->fi_nblocks);
+		b->file_ndatablk = le32_get(fi->fi_ndatablk);
+		b->file_block = 0;
+		if (!b->file_nblocks || b->file_ndatablk > b->file_nblocks)
+			it->verdict = RULE_LOG_FINFO;
 	}
 	if (!it->verdict && it->index >= it->end)
 		it->verdict = RULE_LOG_PAYLOAD;

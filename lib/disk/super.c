@@ -46,110 +46,9 @@ enum rule super_check(const struct nilfs_super_block *sb)
 	return RULE_OK;
 }
 
-/* What makes it impossible to place anything. */
-static enum rule check_layout(const struct nilfs_super_block *sb)
-{
-	uint32_t log_size = le32_get(sb->s_log_block_size);
-	uint32_t inode_size = le16_get(sb->s_inode_size);
-	uint64_t bps = le32_get(sb->s_blocks_per_segment);
-	uint64_t nsegments = le64_get(sb->s_nsegments);
-	uint32_t block_size;
-	uint64_t nblocks;
-
-	if (le32_get(sb->s_rev_level) < NILFS_MIN_SUPP_REV)
-		return RULE_SB_REV_LEVEL;
-	if (log_size > NILFS_MAX_BLOCK_BITS - NILFS_MIN_BLOCK_BITS)
-		return RULE_SB_BLOCK_SIZE;
-	block_size = NILFS_MIN_BLOCK_SIZE << log_size;
-	if (inode_size < NILFS_MIN_INODE_SIZE || inode_size > block_size ||
-	    offsetof(struct nilfs_super_root, sr_dat) + 3ull * inode_size >
-		    block_size)
-		return RULE_SB_INODE_SIZE;
-	if (bps < NILFS_SEG_MIN_BLOCKS)
-		return RULE_SB_BLOCKS_PER_SEGMENT;
-	if (!nsegments || !checked_mul(nsegments, bps, &nblocks) ||
-	    !checked_mul(nblocks, block_size, &nblocks))
-		return RULE_SB_NSEGMENTS;
-	return RULE_OK;
-}
-
 static bool size_fits(uint32_t size, uint32_t least, uint32_t block_size)
 {
 	return size >= least && size <= block_size;
-}
-
-/* Sizes of table entries, and where segment 0 begins. */
-static enum rule check_tables(const struct nilfs_super_block *sb)
-{
-	uint32_t block_size = NILFS_MIN_BLOCK_SIZE
-			      << le32_get(sb->s_log_block_size);
-	uint32_t bps = le32_get(sb->s_blocks_per_segment);
-	uint64_t first = le64_get(sb->s_first_data_block);
-
-	if (!size_fits(le16_get(sb->s_dat_entry_size), NILFS_MIN_DAT_ENTRY_SIZE,
-		       block_size))
-		return RULE_SB_DAT_ENTRY_SIZE;
-	if (!size_fits(le16_get(sb->s_checkpoint_size),
-		       NILFS_MIN_CHECKPOINT_SIZE, block_size))
-		return RULE_SB_CHECKPOINT_SIZE;
-	if (!size_fits(le16_get(sb->s_segment_usage_size),
-		       NILFS_MIN_SEGMENT_USAGE_SIZE, block_size))
-		return RULE_SB_SEGMENT_USAGE_SIZE;
-	if (first > bps - NILFS_PSEG_MIN_BLOCKS ||
-	    first * block_size <
-		    NILFS_SB_OFFSET_BYTES + sizeof(struct nilfs_super_block))
-		return RULE_SB_FIRST_DATA_BLOCK;
-	return RULE_OK;
-}
-
-/* Whether the segments fit the device of DEV_SIZE bytes, or did when made. */
-static bool had_room(const struct nilfs_super_block *sb, uint64_t dev_size)
-{
-	uint64_t made_for = le64_get(sb->s_dev_size);
-	uint64_t size = made_for > dev_size ? made_for : dev_size;
-	uint64_t nblocks = le64_get(sb->s_nsegments) *
-			   le32_get(sb->s_blocks_per_segment);
-
-	return nblocks <= size >> (NILFS_MIN_BLOCK_BITS +
-				       le32_get(sb->s_log_block_size));
-}
-
-/* What the kernel refuses although the volume can be read. */
-static enum rule check_sense(const struct nilfs_super_block *sb,
-			     const struct nilfs_geometry *g)
-{
-	uint32_t percentage = le32_get(sb->s_r_segments_percentage);
-
-	if (g->nblocks < g->nsegments * g->blocks_per_segment)
-		return RULE_SB_DEVICE_SIZE;
-	if (g->first_ino < NILFS_USER_INO)
-		return RULE_SB_FIRST_INO;
-	if (percentage < 1 || percentage > 99)
-		return RULE_SB_R_SEGMENTS_PERCENTAGE;
-	return RULE_OK;
-}
-
-static void fill_geometry(const struct nilfs_super_block *sb, uint64_t dev_size,
-			  struct nilfs_geometry *g)
-{
-	uint64_t compat = le64_get(sb->s_feature_compat);
-
-	memset(g, 0, sizeof(*g));
-	g->block_bits = NILFS_MIN_BLOCK_BITS + le32_get(sb->s_log_block_size);
-	g->block_size = 1u << g->block_bits;
-	g->blocks_per_segment = le32_get(sb->s_blocks_per_segment);
-	g->inode_size = le16_get(sb->s_inode_size);
-	g->dat_entry_size = le16_get(sb->s_dat_entry_size);
-	g->checkpoint_size = le16_get(sb->s_checkpoint_size);
-	g->segment_usage_size = le16_get(sb->s_segment_usage_size);
-	g->crc_seed = le32_get(sb->s_crc_seed);
-	g->first_ino = le32_get(sb->s_first_ino);
-	g->first_data_block = le64_get(sb->s_first_data_block);
-	g->nsegments = le64_get(sb->s_nsegments);
-	g->nblocks = dev_size >> g->block_bits;
-	g->has_live_blks =
-		(compat & NILFS_FEATURE_COMPAT_SUFILE_LIVE_BLKS_EXT) &&
-		g->segment_usage_size >= NILFS_EXT_SEGMENT_USAGE_SIZE;
 }
 
 void super_set_geometry(struct nilfs_super_block *sb, uint64_t dev_size,
@@ -175,19 +74,81 @@ void super_set_geometry(struct nilfs_super_block *sb, uint64_t dev_size,
 enum rule super_geometry(const struct nilfs_super_block *sb, uint64_t dev_size,
 			 struct nilfs_geometry *g)
 {
-	enum rule rule;
+	uint32_t log_size = le32_get(sb->s_log_block_size);
+	uint32_t inode_size = le16_get(sb->s_inode_size);
+	uint32_t bps = le32_get(sb->s_blocks_per_segment);
+	uint64_t nsegments = le64_get(sb->s_nsegments);
+	uint64_t first = le64_get(sb->s_first_data_block);
+	uint64_t made_for = le64_get(sb->s_dev_size);
+	uint32_t percentage = le32_get(sb->s_r_segments_percentage);
+	uint64_t compat = le64_get(sb->s_feature_compat);
+	unsigned int block_bits = NILFS_MIN_BLOCK_BITS + log_size;
+	uint64_t nblocks, bytes;
+	uint32_t block_size;
 
 	if (dev_size < SUPER_MIN_DEVICE)
 		return RULE_SB_DEVICE_SMALL;
-	rule = check_layout(sb);
-	if (!rule)
-		rule = check_tables(sb);
-	if (!rule && !had_room(sb, dev_size))
-		rule = RULE_SB_NSEGMENTS;
-	if (rule)
-		return rule;
-	fill_geometry(sb, dev_size, g);
-	return check_sense(sb, g);
+
+	/* What makes it impossible to place anything. */
+	if (le32_get(sb->s_rev_level) < NILFS_MIN_SUPP_REV)
+		return RULE_SB_REV_LEVEL;
+	if (log_size > NILFS_MAX_BLOCK_BITS - NILFS_MIN_BLOCK_BITS)
+		return RULE_SB_BLOCK_SIZE;
+	block_size = 1u << block_bits;
+	if (!size_fits(inode_size, NILFS_MIN_INODE_SIZE, block_size) ||
+	    offsetof(struct nilfs_super_root, sr_dat) + 3ull * inode_size >
+		    block_size)
+		return RULE_SB_INODE_SIZE;
+	if (bps < NILFS_SEG_MIN_BLOCKS)
+		return RULE_SB_BLOCKS_PER_SEGMENT;
+	if (!nsegments || !checked_mul(nsegments, bps, &nblocks) ||
+	    !checked_mul(nblocks, block_size, &bytes))
+		return RULE_SB_NSEGMENTS;
+
+	/* Sizes of table entries, and where segment 0 begins. */
+	if (!size_fits(le16_get(sb->s_dat_entry_size), NILFS_MIN_DAT_ENTRY_SIZE,
+		       block_size))
+		return RULE_SB_DAT_ENTRY_SIZE;
+	if (!size_fits(le16_get(sb->s_checkpoint_size),
+		       NILFS_MIN_CHECKPOINT_SIZE, block_size))
+		return RULE_SB_CHECKPOINT_SIZE;
+	if (!size_fits(le16_get(sb->s_segment_usage_size),
+		       NILFS_MIN_SEGMENT_USAGE_SIZE, block_size))
+		return RULE_SB_SEGMENT_USAGE_SIZE;
+	if (first > bps - NILFS_PSEG_MIN_BLOCKS ||
+	    first * block_size <
+		    NILFS_SB_OFFSET_BYTES + sizeof(struct nilfs_super_block))
+		return RULE_SB_FIRST_DATA_BLOCK;
+
+	/* The segments fit the device, or did when it was made. */
+	if (nblocks > (made_for > dev_size ? made_for : dev_size) >> block_bits)
+		return RULE_SB_NSEGMENTS;
+
+	memset(g, 0, sizeof(*g));
+	g->block_bits = block_bits;
+	g->block_size = block_size;
+	g->blocks_per_segment = bps;
+	g->inode_size = inode_size;
+	g->dat_entry_size = le16_get(sb->s_dat_entry_size);
+	g->checkpoint_size = le16_get(sb->s_checkpoint_size);
+	g->segment_usage_size = le16_get(sb->s_segment_usage_size);
+	g->crc_seed = le32_get(sb->s_crc_seed);
+	g->first_ino = le32_get(sb->s_first_ino);
+	g->first_data_block = first;
+	g->nsegments = nsegments;
+	g->nblocks = dev_size >> block_bits;
+	g->has_live_blks =
+		(compat & NILFS_FEATURE_COMPAT_SUFILE_LIVE_BLKS_EXT) &&
+		g->segment_usage_size >= NILFS_EXT_SEGMENT_USAGE_SIZE;
+
+	/* What the kernel refuses although the volume can be read. */
+	if (g->nblocks < nblocks)
+		return RULE_SB_DEVICE_SIZE;
+	if (g->first_ino < NILFS_USER_INO)
+		return RULE_SB_FIRST_INO;
+	if (percentage < 1 || percentage > 99)
+		return RULE_SB_R_SEGMENTS_PERCENTAGE;
+	return RULE_OK;
 }
 
 enum rule super_check_features(const struct nilfs_super_block *sb)
@@ -226,54 +187,44 @@ bool super_bad_offset2(const struct nilfs_super_block *sb, uint64_t offset)
 	       le64_get(sb->s_nsegments);
 }
 
-static enum super_reason choose_reason(const struct nilfs_super_block *first,
-				       const struct nilfs_super_block *second,
-				       const enum rule verdict[2])
-{
-	uint64_t cno[2];
-
-	if (verdict[0] && verdict[1])
-		return SUPER_NEITHER;
-	if (verdict[1])
-		return SUPER_FIRST_ALONE;
-	if (verdict[0])
-		return SUPER_SECOND_ALONE;
-	cno[0] = le64_get(first->s_last_cno);
-	cno[1] = le64_get(second->s_last_cno);
-	if (cno[0] == cno[1])
-		return SUPER_SAME;
-	return cno[0] > cno[1] ? SUPER_FIRST_NEWER : SUPER_SECOND_NEWER;
-}
-
 void super_choose(const struct nilfs_super_block *first,
 		  const struct nilfs_super_block *second, uint64_t dev_size,
 		  struct super_choice *choice)
 {
-	const struct nilfs_super_block *chosen;
+	enum rule *verdict = choice->verdict;
+	uint64_t cno[2];
 	bool swap;
 
-	choice->verdict[0] = first ? super_check(first) : RULE_SB_UNREADABLE;
-	choice->verdict[1] = second ? super_check(second) : RULE_SB_UNREADABLE;
+	verdict[0] = first ? super_check(first) : RULE_SB_UNREADABLE;
+	verdict[1] = second ? super_check(second) : RULE_SB_UNREADABLE;
 	choice->index = -1;
 	choice->spare = -1;
-	choice->reason = choose_reason(first, second, choice->verdict);
-	if (choice->reason == SUPER_NEITHER)
+	if (verdict[0] && verdict[1]) {
+		choice->reason = SUPER_NEITHER;
 		return;
-
-	swap = choice->reason == SUPER_SECOND_ALONE ||
-	       choice->reason == SUPER_SECOND_NEWER;
-	chosen = swap ? second : first;
-	if (super_bad_offset2(chosen, super_offset2(dev_size))) {
-		if (!choice->verdict[1])
-			choice->verdict[1] = RULE_SB_PLACE;
+	}
+	if (verdict[0] || verdict[1]) {
+		swap = verdict[0];
+		choice->reason = swap ? SUPER_SECOND_ALONE : SUPER_FIRST_ALONE;
+	} else {
+		cno[0] = le64_get(first->s_last_cno);
+		cno[1] = le64_get(second->s_last_cno);
+		swap = cno[0] < cno[1];
+		choice->reason = swap ? SUPER_SECOND_NEWER :
+				 cno[0] > cno[1] ? SUPER_FIRST_NEWER :
+						   SUPER_SAME;
+	}
+	if (super_bad_offset2(swap ? second : first, super_offset2(dev_size))) {
+		if (!verdict[1])
+			verdict[1] = RULE_SB_PLACE;
 		choice->reason = SUPER_NEITHER_MISPLACED;
-		if (choice->verdict[0])
+		if (verdict[0])
 			return;
 		choice->reason = SUPER_SECOND_MISPLACED;
 		swap = false;
 	}
 	choice->index = swap;
-	if (!choice->verdict[!swap])
+	if (!verdict[!swap])
 		choice->spare = !swap;
 }
 
