@@ -48,20 +48,6 @@ void bmapnode_init(struct bmapnode *node, unsigned int level)
 		node->head->bn_flags = NILFS_BTREE_NODE_ROOT;
 }
 
-int bmapnode_search(const struct bmapnode *node, uint64_t key)
-{
-	struct bmap_node view = {
-		.nchildren = (uint16_t)bmapnode_count(node),
-		.keys = node->keys,
-	};
-	uint32_t n = view.nchildren;
-
-	/* Files grow at their end. */
-	if (n && bmapnode_key(node, n - 1) <= key)
-		return (int)n - 1;
-	return bmap_node_search(&view, key);
-}
-
 void bmapnode_insert(struct bmapnode *node, uint32_t at, uint64_t key,
 		     uint64_t ptr)
 {

@@ -42,9 +42,6 @@ static inline uint64_t bmapnode_ptr(const struct bmapnode *node, uint32_t i)
 	return le64_get(node->ptrs[i]);
 }
 
-/* Index of the largest key <= KEY, or -1 where all are larger. */
-int bmapnode_search(const struct bmapnode *node, uint64_t key);
-
 /* Puts an entry before the one at index AT; there is room for it. */
 void bmapnode_insert(struct bmapnode *node, uint32_t at, uint64_t key,
 		     uint64_t ptr);

@@ -87,8 +87,16 @@ int metapath_descend(struct metafile *m, struct context *cx, uint64_t key,
 	p->step[l].node = root;
 	for (;; l--) {
 		struct metapath_step *s = &p->step[l], *below = s - 1;
+		uint32_t n = bmapnode_count(&s->node);
+		const struct bmap_node view = {
+			.nchildren = (uint16_t)n, .keys = s->node.keys,
+		};
 
-		s->index = bmapnode_search(&s->node, key);
+		/* Files grow at their end. */
+		if (n && bmapnode_key(&s->node, n - 1) <= key)
+			s->index = (int)n - 1;
+		else
+			s->index = bmap_node_search(&view, key);
 		if (l == level)
 			return 0;
 		/* A key left of all others belongs to the leftmost child. */

@@ -141,27 +141,26 @@ bool dattable_has_snapshot(const struct dattable *t, uint64_t start,
 }
 
 /*
- * Counts the block at BLOCKNR, of a life from START to END, SIGN times: a live
+ * Counts the block at BLOCKNR, valid from START to END, SIGN times: a live
  * one, one that only snapshots keep, or none at all.
  */
-static int count_life(struct dattable *t, struct context *cx, uint64_t blocknr,
-		      uint64_t start, uint64_t end, int32_t sign)
+static int count_block(struct dattable *t, struct context *cx, uint64_t blocknr,
+		       uint64_t start, uint64_t end, int32_t sign)
 {
-	bool current = end == NILFS_CNO_MAX;
+	bool live = end == NILFS_CNO_MAX;
 
-	if (!current && !dattable_has_snapshot(t, start, end))
+	if (!live && !dattable_has_snapshot(t, start, end))
 		return 0;
-	return segments_count(t->segments, cx, blocknr, sign,
-			      current ? 0 : sign);
+	return segments_count(t->segments, cx, blocknr, sign, live ? 0 : sign);
 }
 
-/* The block at BLOCKNR, counted with a life until WAS, has one until END. */
+/* The block at BLOCKNR, counted as valid until WAS, is valid until END. */
 static int count_end(struct dattable *t, struct context *cx, uint64_t blocknr,
 		     uint64_t start, uint64_t was, uint64_t end)
 {
-	int ret = count_life(t, cx, blocknr, start, was, -1);
+	int ret = count_block(t, cx, blocknr, start, was, -1);
 
-	return ret ? ret : count_life(t, cx, blocknr, start, end, 1);
+	return ret ? ret : count_block(t, cx, blocknr, start, end, 1);
 }
 
 int dattable_place(struct dattable *t, struct context *cx, uint64_t first,
@@ -217,7 +216,7 @@ int dattable_move(struct dattable *t, struct context *cx, uint64_t first,
 					    "has no block to be moved",
 					    (unsigned long long)first + i);
 			write_entry(&e, i, blocknr, start, end);
-			ret = count_life(t, cx, old, start, end, -1);
+			ret = count_block(t, cx, old, start, end, -1);
 			/* It was counted as live where it is now. */
 			if (!ret && end != NILFS_CNO_MAX)
 				ret = count_end(t, cx, blocknr, start,
@@ -328,10 +327,10 @@ int dattable_succeed(struct dattable *t, struct context *cx,
 	end = le64_get(de.de_end);
 	if (!blocknr || *start >= end || end > t->cno)
 		return fail(cx, -EUCLEAN,
-			    "virtual block %llu: no life of it has ended",
+			    "virtual block %llu: is live or was never valid",
 			    (unsigned long long)vblocknr);
 	write_entry(&e, 0, blocknr, *start, *start);
-	ret = count_life(t, cx, blocknr, *start, end, -1);
+	ret = count_block(t, cx, blocknr, *start, end, -1);
 	if (!ret)
 		ret = dattable_take(t, cx, 1, next, &count);
 	if (!ret)

@@ -23,7 +23,7 @@ struct dattable {
 	struct numbers numbers;
 	struct segments *segments;	/* borrowed */
 	uint64_t cno;
-	bool aged;	/* entries may be left from a former life */
+	bool aged;	/* entries may be left from a former use */
 	uint64_t *snapshots;		/* ascending */
 	size_t nsnapshots;
 	/* By block of the DAT: numbers taken that are in no log yet. */
@@ -48,8 +48,8 @@ int dattable_touch(struct dattable *t, struct context *cx, uint64_t first,
 
 /*
  * Enters the positions of COUNT numbers from FIRST on: BLOCKNR and the
- * following blocks (nilfs_dat_commit_start()).  Their lives begin with this
- * checkpoint, except those of dattable_succeed().
+ * following blocks (nilfs_dat_commit_start()).  They are valid from this
+ * checkpoint on, except those of dattable_succeed().
  */
 int dattable_place(struct dattable *t, struct context *cx, uint64_t first,
 		   uint32_t count, uint64_t blocknr);
@@ -63,7 +63,7 @@ int dattable_move(struct dattable *t, struct context *cx, uint64_t first,
 		  uint32_t count, uint64_t blocknr);
 
 /*
- * Frees VBLOCKNR, whose life has ended.  -EUCLEAN if it has not.  Follows
+ * Frees VBLOCKNR, which has ended.  -EUCLEAN if it has not.  Follows
  * nilfs_dat_freev().
  */
 int dattable_free(struct dattable *t, struct context *cx, uint64_t vblocknr);
@@ -76,17 +76,17 @@ int dattable_end(struct dattable *t, struct context *cx, uint64_t first,
 		 uint64_t count, enum metafile_kind kind);
 
 /*
- * The life of VBLOCKNR, which has a block, lasts until END, NILFS_CNO_MAX for a
- * live one, whatever it was before: for a state that goes back to an older one.
+ * VBLOCKNR, which has a block, is valid until END, NILFS_CNO_MAX for a live one,
+ * whatever it was before: for a state that goes back to an older one.
  */
 int dattable_set_end(struct dattable *t, struct context *cx, uint64_t vblocknr,
 		     uint64_t end);
 
 /*
  * Allocates the number *NEXT for a block that replaces VBLOCKNR in every
- * checkpoint that has it: with the same life, which began with checkpoint
- * *START and is over.  VBLOCKNR then ended with the checkpoint that it was
- * written for.  -EUCLEAN if VBLOCKNR is live now, or never was.
+ * checkpoint that has it: its entry has the same start, *START, and the same
+ * end.  VBLOCKNR then ended with the checkpoint that it was written for.
+ * -EUCLEAN if VBLOCKNR is live now, or never was.
  */
 int dattable_succeed(struct dattable *t, struct context *cx,
 		     uint64_t vblocknr, uint64_t *next, uint64_t *start);
