@@ -30,15 +30,11 @@ static int lose(struct metafile *m, struct context *cx, struct metablock *b,
 	return m->env->end(m->env->arg, cx, ptr, m->kind);
 }
 
-/* The data block of entry AT of the leaf of P leaves the file. */
-static int lose_data(struct metafile *m, struct context *cx,
-		     const struct metapath *p, uint32_t at)
+/* Data block KEY with pointer PTR leaves the file. */
+static int lose_data(struct metafile *m, struct context *cx, uint64_t key,
+		     uint64_t ptr)
 {
-	const struct bmapnode *leaf = &p->step[NILFS_BTREE_LEVEL_NODE_MIN].node;
-
-	return lose(m, cx,
-		    metablocks_find(&m->blocks, false, bmapnode_key(leaf, at)),
-		    bmapnode_ptr(leaf, at));
+	return lose(m, cx, metablocks_find(&m->blocks, false, key), ptr);
 }
 
 /* Deletes KEY from a direct map: 1 where it was there. */
@@ -50,7 +46,7 @@ static int cut_pointer(struct metafile *m, struct context *cx, uint64_t key)
 	if (ptr == NILFS_BMAP_INVALID_PTR)
 		return 0;
 	m->root[1 + key] = le64_make(NILFS_BMAP_INVALID_PTR);
-	err = lose(m, cx, metablocks_find(&m->blocks, false, key), ptr);
+	err = lose_data(m, cx, key, ptr);
 	return err ? err : 1;
 }
 
@@ -83,29 +79,12 @@ static int lower(struct metafile *m, struct context *cx)
 	return 0;
 }
 
-/* Deletes the last entry of the map, to which P leads. */
-static int cut_last(struct metafile *m, struct context *cx, struct metapath *p)
-{
-	unsigned int level = NILFS_BTREE_LEVEL_NODE_MIN;
-	struct bmapnode *node = &p->step[level].node;
-	int err = lose_data(m, cx, p, bmapnode_count(node) - 1);
-
-	for (; !err && level < p->top && bmapnode_count(node) == 1;
-	     node = &p->step[++level].node)
-		err = lose(m, cx, p->step[level].block,
-			   p->step[level].block->ptr);
-	if (!err)
-		err = metapath_dirty(m, cx, p, level);
-	if (!err)
-		bmapnode_remove(node, bmapnode_count(node) - 1);
-	return err;
-}
-
 int metacut_from(struct metafile *m, struct context *cx, uint64_t key)
 {
-	struct bmapnode root = bmapnode_root(m->root);
-	const struct metapath_step *leaf;
+	struct bmapnode root = bmapnode_root(m->root), *node;
+	struct metapath_step *s;
 	struct metapath p;
+	uint64_t last;
 	int ret = 0;
 
 	if (!bmap_is_btree(m->root)) {
@@ -114,19 +93,31 @@ int metacut_from(struct metafile *m, struct context *cx, uint64_t key)
 		return ret < 0 ? ret : 0;
 	}
 	while (bmapnode_count(&root)) {
-		ret = metapath_descend(m, cx, UINT64_MAX,
-				       NILFS_BTREE_LEVEL_NODE_MIN, &p);
+		unsigned int level = NILFS_BTREE_LEVEL_NODE_MIN;
+
+		ret = metapath_descend(m, cx, UINT64_MAX, level, &p);
 		if (ret)
 			return ret;
-		leaf = &p.step[NILFS_BTREE_LEVEL_NODE_MIN];
-		if (leaf->index < 0)
+		s = &p.step[level];
+		node = &s->node;
+		if (s->index < 0)
 			return metapath_broken(m, cx,
 					       RULE_BMAP_NODE_NCHILDREN);
-		if (bmapnode_key(&leaf->node, (uint32_t)leaf->index) < key)
+		last = bmapnode_key(node, (uint32_t)s->index);
+		if (last < key)
 			break;
-		ret = cut_last(m, cx, &p);
+		ret = lose_data(m, cx, last,
+				bmapnode_ptr(node, (uint32_t)s->index));
+		for (; !ret && level < p.top && bmapnode_count(node) == 1;
+		     node = &s->node) {
+			ret = lose(m, cx, s->block, s->block->ptr);
+			s = &p.step[++level];
+		}
+		if (!ret)
+			ret = metapath_dirty(m, cx, &p, level);
 		if (ret)
 			return ret;
+		bmapnode_remove(node, bmapnode_count(node) - 1);
 	}
 	return lower(m, cx);
 }
@@ -219,14 +210,15 @@ int metacut_at(struct metafile *m, struct context *cx, uint64_t key)
 {
 	unsigned int level = NILFS_BTREE_LEVEL_NODE_MIN;
 	struct metapath p;
+	uint64_t ptr;
 	int ret;
 
 	if (!bmap_is_btree(m->root))
 		return cut_pointer(m, cx, key);
-	ret = metapath_descend(m, cx, key, level, &p);
-	if (ret || !metapath_is_at(&p.step[level], key))
+	ret = metapath_find(m, cx, key, &p, &ptr);
+	if (ret <= 0)
 		return ret;
-	ret = lose_data(m, cx, &p, (uint32_t)p.step[level].index);
+	ret = lose_data(m, cx, key, ptr);
 	if (!ret)
 		ret = remove_entry(m, cx, &p, level);
 	if (!ret)

@@ -113,10 +113,17 @@ int metapath_descend(struct metafile *m, struct context *cx, uint64_t key,
 	}
 }
 
-bool metapath_is_at(const struct metapath_step *s, uint64_t key)
+int metapath_find(struct metafile *m, struct context *cx, uint64_t key,
+		  struct metapath *p, uint64_t *ptr)
 {
-	return s->index >= 0 &&
-	       bmapnode_key(&s->node, (uint32_t)s->index) == key;
+	const struct metapath_step *leaf = &p->step[NILFS_BTREE_LEVEL_NODE_MIN];
+	int err = metapath_descend(m, cx, key, NILFS_BTREE_LEVEL_NODE_MIN, p);
+
+	if (err || leaf->index < 0 ||
+	    bmapnode_key(&leaf->node, (uint32_t)leaf->index) != key)
+		return err;
+	*ptr = bmapnode_ptr(&leaf->node, (uint32_t)leaf->index);
+	return 1;
 }
 
 int metapath_new_ptr(struct metafile *m, struct context *cx, uint64_t *ptr)

@@ -19,20 +19,11 @@ int metatree_lookup(struct metafile *m, struct context *cx, uint64_t key,
 		    uint64_t *ptr)
 {
 	struct metapath p;
-	struct metapath_step *leaf = &p.step[NILFS_BTREE_LEVEL_NODE_MIN];
-	int err;
 
-	if (!bmap_is_btree(m->root)) {
-		*ptr = bmap_direct_ptr(m->root, key);
-		return *ptr != NILFS_BMAP_INVALID_PTR;
-	}
-	err = metapath_descend(m, cx, key, NILFS_BTREE_LEVEL_NODE_MIN, &p);
-	if (err)
-		return err;
-	if (!metapath_is_at(leaf, key))
-		return 0;
-	*ptr = bmapnode_ptr(&leaf->node, (uint32_t)leaf->index);
-	return 1;
+	if (bmap_is_btree(m->root))
+		return metapath_find(m, cx, key, &p, ptr);
+	*ptr = bmap_direct_ptr(m->root, key);
+	return *ptr != NILFS_BMAP_INVALID_PTR;
 }
 
 int metatree_renew(struct metafile *m, struct context *cx, uint64_t key,

@@ -104,8 +104,9 @@ int metapath_check(const struct metafile *m, struct context *cx,
 int metapath_descend(struct metafile *m, struct context *cx, uint64_t key,
 		     unsigned int level, struct metapath *p);
 
-/* Whether the step took a child with the very key KEY. */
-bool metapath_is_at(const struct metapath_step *s, uint64_t key);
+/* Descends to data block KEY, and its pointer: 1, 0 for a hole. */
+int metapath_find(struct metafile *m, struct context *cx, uint64_t key,
+		  struct metapath *p, uint64_t *ptr);
 
 /* A pointer for a block that is new to the file. */
 int metapath_new_ptr(struct metafile *m, struct context *cx, uint64_t *ptr);

@@ -34,11 +34,6 @@ static int change_entry(struct segments *s, struct context *cx, uint64_t segnum,
 	return ret;
 }
 
-static bool is_usable(const struct segments *s, uint64_t segnum)
-{
-	return !s->unusable || !s->unusable(s->arg, segnum);
-}
-
 /* The first clean segment after LAST, around the end: 1, 0 for none. */
 static int find_clean(struct segments *s, struct context *cx, uint64_t last,
 		      uint64_t *segnum)
@@ -62,7 +57,8 @@ static int find_clean(struct segments *s, struct context *cx, uint64_t last,
 		su = there ? (const void *)((const char *)data +
 					    segusage_offset(s->g, *segnum)) :
 			     NULL;
-		if ((!su || segusage_is_clean(su)) && is_usable(s, *segnum))
+		if ((!su || segusage_is_clean(su)) &&
+		    !(s->unusable && s->unusable(s->arg, *segnum)))
 			return 1;
 	}
 	return 0;
@@ -317,7 +313,7 @@ int segments_mark_unusable(struct segments *s, struct context *cx)
 	int ret;
 
 	for (segnum = 0; s->unusable && segnum < s->g->nsegments; segnum++) {
-		if (is_usable(s, segnum))
+		if (!s->unusable(s->arg, segnum))
 			continue;
 		ret = change_entry(s, cx, segnum, &su);
 		if (ret)
