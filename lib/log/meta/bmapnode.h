@@ -19,7 +19,7 @@ struct bmapnode {
 struct bmapnode bmapnode_root(le64 map[NILFS_INODE_BMAP_SIZE]);
 struct bmapnode bmapnode_block(uint32_t block_size, void *block);
 
-/* Makes it an empty node of LEVEL, all other bytes zero. */
+/* Makes it an empty node of LEVEL, a root flagged as one, other bytes zero. */
 void bmapnode_init(struct bmapnode *node, unsigned int level);
 
 static inline unsigned int bmapnode_level(const struct bmapnode *node)
