@@ -215,7 +215,7 @@ bool fileblocks_root(const struct fileblocks *p, uint64_t ino,
 	if (n > (direct ? NILFS_DIRECT_NBLOCKS : node.max))
 		return false;
 	if (!direct)
-		bmapnode_init_root(&node, last->level + 1u);
+		bmapnode_init(&node, last->level + 1u);
 	for (i = 0; i < n; i++) {
 		if (direct)
 			root->map[1 + top[i]->key] = le64_make(top[i]->ptr);
