@@ -161,7 +161,8 @@ int comparecps_run(struct sides *s, struct context *cx)
 		.arg = &w,
 	};
 	struct nilfs_checkpoint cp;
-	bool is_read = !cptable_read(s->before, cx, w.cno, &cp);
+	bool is_read = !cptable_read(s->before, cx, w.cno, &cp) &&
+		       checkpoint_check(&cp, w.cno) == RULE_OK;
 	int err;
 
 	fail_clear(cx);

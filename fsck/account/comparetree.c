@@ -146,7 +146,9 @@ static int compare_block(struct ifilewalk *w, struct context *cx)
 	s->foreign = 0;
 	for (i = 0; i < w->what.count && !ret; i++) {
 		ino = w->what.first + i;
-		if (inode_is_private(ino))
+		/* Nothing names the sketch file, and the driver does not use
+		   it. */
+		if (inode_is_private(ino) || ino == NILFS_SKETCH_INO)
 			continue;
 		before = w->has[0] ? ifilewalk_inode(w, 0, i) : NULL;
 		after = w->has[1] ? ifilewalk_inode(w, 1, i) : NULL;

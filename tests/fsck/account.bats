@@ -467,6 +467,15 @@ copy_block() {
 	names 21
 }
 
+@test "names are missed where neither a checkpoint nor its ifile can be read" {
+	begin special
+	lose_all "$(metadata cpfile ifile)"
+	repair
+	grep -a fifo <<<"$lost"
+	[[ $lost == *"inode 17, "*"fifo: "* ]]
+	[[ $lost == *"inode 11, /.nilfs: "* ]]
+}
+
 @test "inodes that an entry counted may be lost where the ifile is that of others" {
 	begin snapshots
 	mkdir empty
