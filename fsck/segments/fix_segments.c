@@ -109,7 +109,9 @@ static uint32_t count_claims(const struct work *w, uint64_t from, uint64_t end,
  * Follows the sound logs of S: their summaries can be read, they are part of a
  * checkpoint, and not of a later time than the volume's latest.  Where one ends
  * at s->expected and the DAT names nothing after it, it was the last: logs of no
- * checkpoint can follow.
+ * checkpoint can follow.  Logs of fdatasync() are among these if a crash came before
+ * the checkpoint: they count if the DAT names a block of them, if they end at
+ * s->expected, or if a log that counts follows.
  */
 static int follow_logs(struct work *w, struct context *cx, struct segment *s)
 {
@@ -118,28 +120,35 @@ static int follow_logs(struct work *w, struct context *cx, struct segment *s)
 	struct lifelogs l;
 	struct vblock vb;
 	uint64_t blocknr;
+	uint32_t end = 0;	/* of the log */
 	int ret = listings_open(&l, cx, w->job->check, s->segnum);
 
 	while (ret > 0 && (ret = listings_next(&l, cx, &log)) > 0) {
-		/* It goes on where the sound ones end, is of a checkpoint, and
-		   lists all of its blocks. */
-		if (l.is_former || log.pseg != s->start + s->nblocks ||
-		    (log.flags & NILFS_SS_SYNDT) ||
+		bool counts = !(log.flags & NILFS_SS_SYNDT);
+
+		/* It goes on where the sound ones end, and lists all of its
+		   blocks. */
+		if (l.is_former || log.pseg != s->start + end ||
 		    (log.verdict != RULE_OK &&
 		     log.verdict != RULE_LOG_SUMBYTES_UNUSED))
 			return 0;
+		end += log.nblocks;
 		while (ret >= 0 && (ret = listings_block(&l, cx, &b)) > 0) {
 			blocknr = log.pseg + b.index;
 			if (!sparse_test(&w->claimed, blocknr))
 				continue;
 			ret = claims_ask(&w->vblocks, cx, blocknr, &b, &vb);
-			if (ret > 0)
+			if (ret > 0) {
 				sparse_remove(&w->claimed, blocknr);
+				counts = true;
+			}
 		}
 		if (ret < 0)
 			return ret;
-		s->nblocks += log.nblocks;
-		s->lastmod = log.create;
+		if (counts || end == s->expected) {
+			s->nblocks = end;
+			s->lastmod = log.create;
+		}
 		/* These are all that there should be. */
 		if (s->nblocks == s->expected &&
 		    sparse_next(&w->claimed, s->start + s->expected,
