@@ -120,6 +120,8 @@ static int visit_block(void *arg, struct context *cx,
 	/* Of another number, or there is no map that has one. */
 	is_older = !b->vblocknr || (had && had->vblocknr != b->vblocknr);
 	end = cno + checkpoint_count(g, b->blkoff);
+	if (is_good)
+		cno = checkpoint_first_made(g, b->blkoff, s->blocks[0]);
 	/*
 	 * In an older version of the block an entry may not be made yet: then
 	 * what the repair found in another one is what it was, as an entry never

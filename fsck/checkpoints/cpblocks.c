@@ -284,7 +284,8 @@ int cpblocks_read(const struct cpblocks *s, struct context *cx,
 			cpblocks_at(geo, b->data, cno)->cp_flags =
 				le32_make(1u << NILFS_CHECKPOINT_INVALID);
 	}
-	for (cno = first; cno < end && cno <= vol->latest.cno; cno++, made++) {
+	b->first = checkpoint_first_made(geo, b->blkoff, b->data);
+	for (cno = b->first; cno < end && cno <= vol->latest.cno; cno++, made++) {
 		cp = cpblocks_at(geo, b->data, cno);
 		right += le64_get(cp->cp_cno) == cno &&
 			 checkpoint_check(cp, cno) != RULE_CP_FLAGS;

@@ -65,6 +65,7 @@ struct cpblock {
 	uint64_t written;	/* with this checkpoint; 0: not known */
 	bool newest;		/* of its copies */
 	bool foreign, old;	/* it is another block, or an older version */
+	uint64_t first;		/* checkpoint_first_made() */
 };
 
 /*

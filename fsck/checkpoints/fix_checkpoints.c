@@ -14,7 +14,8 @@
  * deleted, for there is nothing left to mount.  The checkpoint that the block
  * was written with existed then, whatever the block says, and one that was
  * deleted keeps its number and its time: without them the block is an older
- * version, from before it was made.
+ * version, from before it was made, or, where later ones have them, a new one
+ * from after it was deleted.
  *
  * An entry is a snapshot if its flag says so or if the list, which leads there
  * from both sides, says so: to keep one too many costs space, to lose one costs
@@ -216,6 +217,8 @@ static int repair_entry(const struct cpfix *f, struct context *cx,
 	struct nilfs_checkpoint old;
 	int ret = 0;
 
+	if (cno < b->first && !exists)
+		return 0;
 	if (!lost) {
 		change_flags(cp, 0, ~KNOWN_FLAGS);
 		if (valid && numbered && b->origin == CPBLOCKS_MAPPED)

@@ -77,6 +77,26 @@ bool checkpoint_was_made(const struct nilfs_checkpoint *cp, uint64_t cno)
 	       (!checkpoint_is_invalid(cp) || le64_get(cp->cp_create));
 }
 
+uint64_t checkpoint_first_made(const struct nilfs_geometry *g, uint64_t blkoff,
+			       const void *block)
+{
+	uint64_t first = checkpoint_first(g, blkoff), cno;
+	const struct nilfs_checkpoint *cp;
+
+	for (cno = first; blkoff && cno < first + checkpoint_count(g, blkoff);
+	     cno++) {
+		cp = (const void *)((const char *)block +
+				    checkpoint_offset(g, cno));
+		if (checkpoint_was_made(cp, cno))
+			return cno;
+		/* As nilfs_cpfile_block_init(). */
+		if (le32_get(cp->cp_flags) != 1u << NILFS_CHECKPOINT_INVALID ||
+		    le64_get(cp->cp_cno) || le64_get(cp->cp_create))
+			break;
+	}
+	return first;
+}
+
 enum rule checkpoint_check(const struct nilfs_checkpoint *cp, uint64_t cno)
 {
 	uint64_t next = le64_get(cp->cp_snapshot_list.ssl_next);

@@ -36,6 +36,15 @@ bool checkpoint_is_minor(const struct nilfs_checkpoint *cp);
 bool checkpoint_was_made(const struct nilfs_checkpoint *cp, uint64_t cno);
 
 /*
+ * The first checkpoint that was made since BLOCK, the content of block BLKOFF, is
+ * there; checkpoint_first() if that is not known.  The kernel removes a block, but for
+ * the first one, with the last valid checkpoint in it; if the next checkpoint is one
+ * of that block it makes a new one, without entries of those that it had.
+ */
+uint64_t checkpoint_first_made(const struct nilfs_geometry *g, uint64_t blkoff,
+			       const void *block);
+
+/*
  * Checks the entry at the place of checkpoint CNO; in an invalid one only the
  * flags mean anything.  The kernel checks CNO alone, and only for mounting.
  */

@@ -125,3 +125,26 @@ stale_block() {
 		awk '$1 >= 14 && $1 <= 19 { printf "%s ", $1 }')" = \
 		"14 15 18 19 " ]
 }
+
+# A block of 21 entries from 63 on: as if all of them, and those before, had been
+# deleted when 80 was the latest checkpoint, and the block been made again for 81.
+@test "deleted checkpoints of a block that the kernel made again stay deleted" {
+	local cno n
+
+	image=$(copy_image plain-checkpoints)
+	for cno in {63..80}; do
+		damage "checkpoint:$cno" cp_flags=invalid cp_cno=0 cp_create=0
+	done
+	damage checkpoint:63 cp_checkpoints_count=3
+	n=$(dump.nilfs2 checkpoints "$image" | awk '$1 + 0 { n++ } END { print n }')
+	damage cpheader "ch_ncheckpoints=$n"
+	expect
+	cp --sparse=always "$image" before
+	run -0 fsck.nilfs2 -fy --rebuild "$image"
+	cmp before "$image"
+	# Nor does another damage bring them back.
+	damage segment:3 su_nblocks=1
+	run -1 fsck.nilfs2 -fy "$image"
+	[[ $output == *"lost: nothing"* ]]
+	run -0 fsck.nilfs2 -n "$image"
+}

@@ -116,6 +116,31 @@ static void test_made(void)
 	ok(!checkpoint_was_made(&cp, 6), "at another place");
 }
 
+/* A block that the kernel made again, for checkpoint 24: 21 to 23 were deleted. */
+static void test_first_made(void)
+{
+	const struct nilfs_geometry g = geometry(4096, 192, 16);
+	char block[4096] = { 0 };
+	struct nilfs_checkpoint *cp;
+	uint64_t cno;
+
+	for (cno = 21; cno < 42; cno++) {
+		cp = (void *)(block + checkpoint_offset(&g, cno));
+		cp->cp_flags = le32_make(2);
+	}
+	is_int(checkpoint_first_made(&g, 1, block), 21, "no entry was made");
+	cp = (void *)(block + checkpoint_offset(&g, 24));
+	cp->cp_cno = le64_make(24);
+	cp->cp_create = le64_make(1700000000);
+	is_int(checkpoint_first_made(&g, 1, block), 24, "the first one made");
+	is_int(checkpoint_first_made(&g, 0, block), 1,
+	       "the first block is never removed");
+	cp = (void *)(block + checkpoint_offset(&g, 22));
+	cp->cp_flags = le32_make(0);
+	is_int(checkpoint_first_made(&g, 1, block), 21,
+	       "zeros are no entries of a new block");
+}
+
 static void test_dat_entry(uint64_t blocknr, uint64_t start, uint64_t end,
 			   enum rule rule, const char *name)
 {
@@ -213,6 +238,7 @@ int main(void)
 	test_flags();
 	test_checkpoints();
 	test_made();
+	test_first_made();
 	test_dat_entries();
 	test_lifetimes();
 	test_foreign();
