@@ -106,6 +106,14 @@ names_no_more() {
 	[ "$status" -eq 0 ]
 }
 
+@test "the kernel uses and cleans what is repaired of several damages" {
+	need_guest uml
+	run "$BATS_TEST_DIRNAME/kernel.sh" --many "${MANY:-1}" \
+		--seed $((SEED * 6000)) snapshots
+	[ "$status" -eq 0 ] || echo "$output"
+	[ "$status" -eq 0 ]
+}
+
 # No repair crashes, and what it leaves is named, but for what many.known lists.
 @test "several damages at once" {
 	local name ends="LOST|status|option|crash"

@@ -1,22 +1,31 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernel.sh [--every N] [NAME...]: what the kernel says of repaired volumes.
+# kernel.sh [--every N] [--many N [--seed S]] [NAME...]: what the kernel says of
+# repaired volumes.
 #
 # A sample of the cases of each image of the corpus is repaired.  The kernel
 # mounts what is left, and its snapshots, and reads all files.  Where the table
 # says "restored" or "false", the trees are those that it found when the image was made.
+#
+# With --many these are volumes that had several damages at once, of N seeds from S
+# (6000) on, with --every of every Nth seed.  The kernel reads and writes them, mounts
+# snapshots, makes one, nilfs_cleanerd cleans them, and a check finds nothing then but
+# warnings that the repair has left.
+#
+# Nowhere has the kernel's log a complaint.
 # NILFS2_BUILD and NILFS2_SOURCE say where programs and tests are.
 
 set -eu
 
 lab=$NILFS2_SOURCE/tests/kernel
-every=50
+every='' many='' seed=6000
+. "$lab/lab.bash"
+. "$NILFS2_SOURCE/tests/fsck/repairs_kernel.bash"
 
-# What the guest does: for each volume a line of its name and a sum for the tree
-# of the latest state and of each snapshot.
+# guest_script WHAT: what the guest does with each volume, see use.pl.
 guest_script() {
 	echo 'guest_module loop'
-	echo "exec perl '$NILFS2_SOURCE/tests/fsck/use.pl' sum \"\$SHARE\"/*.img"
+	echo "exec perl '$NILFS2_SOURCE/tests/fsck/use.pl' $1 \"\$SHARE\"/*.img"
 }
 
 # outcome CASE: what was found in that volume.
@@ -24,45 +33,91 @@ outcome() {
 	sed -n "s/^$1 //p" "$work/said"
 }
 
-# judge NAME: prints a line for each case that the kernel finds otherwise.
-judge() {
-	local name=$1 id verdict found bad=0 all=0 sound
+# cases: "CASE VERDICT" of each.
+cases() {
+	awk '$1 == "CASE" { for (i = 4; i <= NF; i++)
+		if ($i ~ /^sums=/) print $3, $(i + 1) }' "$work/cases"
+}
 
-	sound=$(outcome sound)
+# seen ID VERDICT: what the kernel found otherwise in a volume that it read.
+seen() {
+	local found
+
+	found=$(outcome "$1")
+	case $2,$found in
+	*,refused* | *,gone* | *,)
+		echo "$2: the kernel cannot read it" ;;
+	restored,"$sound" | unproved,"$sound" | false,"$sound") ;;
+	restored,* | unproved,* | false,*)
+		echo "$2: the kernel finds another tree" ;;
+	esac
+}
+
+# used ID VERDICT: what failed in a volume that the kernel used.
+used() {
+	sed -n "s/^volume $1\.img: /$2: /p" "$work/said"
+	check "$1" >"$work/after" || echo "$2: is wrong after the kernel wrote"
+	grep -vxFf "$work/$1.left" "$work/after"
+}
+
+# check ID: what is wrong with that volume.
+check() {
+	"$NILFS2_BUILD/fsck/fsck.nilfs2" -fnq "$work/$1.img" 2>&1
+}
+
+# judge NAME HOW: prints what the kernel finds otherwise, and how many there are.
+judge() {
+	local id verdict bad=0 all=0 lines
+
 	while read -r id verdict; do
 		[ -e "$work/$id.img" ] || continue
 		all=$((all + 1))
-		found=$(outcome "$id")
-		case $verdict,$found in
-		*,refused* | *,gone* | *,)
-			echo "$name $id $verdict: the kernel cannot read it" ;;
-		restored,"$sound" | unproved,"$sound" | false,"$sound") continue ;;
-		restored,* | unproved,* | false,*)
-			echo "$name $id $verdict: the kernel finds another tree" ;;
-		*) continue ;;
-		esac
+		lines=$("$2" "$id" "$verdict"
+			sed -n "s/^$id\.img: //p" "$work/blames") || :
+		[ -n "$lines" ] || continue
 		bad=$((bad + 1))
-	done < <(awk '$1 == "CASE" { for (i = 4; i <= NF; i++)
-			if ($i ~ /^sums=/) print $3, $(i + 1) }' "$work/cases")
+		sed "s/^/$1 $id /" <<<"$lines"
+	done < <(cases)
 	printf '%-20s %5d volumes, of %d the kernel has complaints\n' \
-		"$name" "$all" "$bad"
+		"$1" "$all" "$bad"
 	[ "$bad" -eq 0 ]
 }
 
 try() {
+	local sample=(--every "${every:-50}") what=sum how=seen sound id verdict
+
+	[ -z "$many" ] || {
+		sample=(--many "$many" --seed "$seed" --every "${every:-1}")
+		what=clean how=used
+	}
 	rm -rf "${work:?}"/*
 	"$NILFS2_BUILD/tests/damage/damage" --list-all --totals \
-		--fail crash --every "$every" --keep "$work" \
+		--fail crash "${sample[@]}" --keep "$work" \
 		"$corpus/$1/image" >"$work/cases"
-	cp --sparse=always "$corpus/$1/image" "$work/sound.img"
-	guest_script | "$lab/guest.sh" --timeout 3000 --share "$work" - >"$work/said"
-	judge "$1"
+	if [ -n "$many" ]; then
+		while read -r id verdict; do
+			[ ! -e "$work/$id.img" ] || check "$id" >"$work/$id.left"
+		done < <(cases)
+	else
+		cp --sparse=always "$corpus/$1/image" "$work/sound.img"
+	fi
+	guest_script "$what" | "$lab/guest.sh" --timeout 3000 --share "$work" \
+		--dmesg "$work/dmesg" - >"$work/said"
+	dmesg=$(cat "$work/dmesg")
+	kernel_blames >"$work/blames"
+	sound=$(outcome sound)
+	judge "$1" "$how"
 }
 
-if [ "${1-}" = --every ]; then
-	every=$2
+while [[ ${1-} == --* ]]; do
+	case $1 in
+	--every) every=$2 ;;
+	--many) many=$2 ;;
+	--seed) seed=$2 ;;
+	*) echo "kernel.sh: what is $1" >&2; exit 2 ;;
+	esac
 	shift 2
-fi
+done
 [ $# -gt 0 ] || set -- snapshots small-files cleaned-1k cleaned special \
 	many-snapshots-2k nearly-full crash-dsync
 corpus=$("$lab/corpus.sh" --cached)

@@ -122,7 +122,7 @@ static void choose_cases(struct run *r)
 			  sizeof(c));
 	if (!r->cases)
 		arena_die("memory");
-	for (; r->count < o->many; c.seed++)
+	for (; r->count < o->many; c.seed += o->every)
 		r->cases[r->count++] = c;
 	if (o->many)
 		return;

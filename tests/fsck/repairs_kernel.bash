@@ -14,7 +14,7 @@ kernel_uses() {
 
 # Each complaint of the kernel with the volume that it is about.
 kernel_blames() {
-	local volume line
+	local volume=- line
 
 	while IFS= read -r line; do
 		case $line in

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# use.pl take|look|sum VOLUME...: what a user does with each of these image files
+# use.pl take|clean|look|sum VOLUME...: what a user does with each of these image files
 # in a guest, all in one process, because a guest takes long to start one.
 #
 # take: mount, read every file up to 100 MB, write new files, give each old one
 # another time, move names; mount again: what was written is still there; make a
 # snapshot; read it and the two oldest ones.  Prints "volume NAME: REASON" for
 # each volume where something of that fails.
+# clean: as take, and then nilfs_cleanerd is run over the volume.
 # look: prints for each volume its name, "sound" or the reason why not, and a sum
 # of all names, attributes and contents of the latest state and of each snapshot.
 # A volume "after.N" or "new.N" is then written to as by take.
@@ -157,6 +158,17 @@ sub take {
 	}
 }
 
+# clean: one pass, of a second or so; that nothing could be cleaned is no failure.
+sub clean {
+	my ($dev) = @_;
+
+	mount($dev, '');
+	my $said = `bash -c '. /mnt/host/guest-lib.sh; clean $dev $top' 2>&1`;
+	$? == 0 or $said eq "nothing was cleaned\n" or die "clean: $said";
+	each_file(\&whole);
+	unmount();
+}
+
 sub look {
 	my ($dev, $read_only) = @_;
 
@@ -203,8 +215,10 @@ for my $path (@volumes) {
 	print $log "volume $name\n";
 	close $log;
 	my $dev = attach($path);
-	if ($what eq 'take') {
+	if ($what eq 'take' || $what eq 'clean') {
 		my $why = tried(sub { take($dev) });
+		$why = tried(sub { clean($dev) })
+			if $why eq '' && $what eq 'clean';
 		print "volume $name: $why\n" if $why ne '';
 	} elsif ($what eq 'sum') {
 		my $why = tried(sub { @sums = look($dev, 1) });
