@@ -231,15 +231,15 @@ odd_resized()
 {
 	noise 1 9000000 >"$MNT/first"
 	sync -f "$MNT"
-	nilfs-resize -y "$DEV" >/dev/null
+	nilfs-resize -y "$DEV" >"$SHARE/resized.said" 2>&1
 	noise 2 9000000 >"$MNT/second"
 	sync -f "$MNT"
 	rm "$MNT/first"
 	clean "$DEV" "$MNT"
-	nilfs-resize -y "$DEV" 20M >/dev/null
+	nilfs-resize -y "$DEV" 20M >>"$SHARE/resized.said" 2>&1
 	put "$MNT/second" 1000000 3 500000
 	sync -f "$MNT"
-	nilfs-resize -y "$DEV" 40M >/dev/null
+	nilfs-resize -y "$DEV" 40M >>"$SHARE/resized.said" 2>&1
 	noise 4 3000000 >"$MNT/third"
 }
 
