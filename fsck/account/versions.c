@@ -109,6 +109,7 @@ int versions_gather(struct versions *v, struct context *cx, struct sides *s,
 	v->n = 0;
 	for (segnum = 0; segnum < vol->geo.nsegments && !err; segnum++) {
 		err = context_cancelled(cx);
+		segnum = logindex_skip(s->logs[after], vol, segnum, used);
 		if (err || (!(used->bits && bitmap_test(used, segnum)) &&
 			    !logindex_begins(s->logs[after], cx, vol, segnum)))
 			continue;

@@ -33,12 +33,13 @@
 
 #define FIRST_CUT 4096u
 
-int listings_open(struct lifelogs *l, struct context *cx,
-		  const struct check *c, uint64_t segnum)
+/* listings_open(), where the SUFILE is known to be right or not. */
+static int open_segment(struct lifelogs *l, struct context *cx,
+			const struct check *c, uint64_t segnum, bool knows)
 {
 	struct volume *vol = c->vol;
 	uint64_t start = geometry_segment_start(&vol->geo, segnum);
-	bool known = c->used_segments.bits && check_knows_sufile(c);
+	bool known = c->used_segments.bits && knows;
 	struct nilfs_segment_usage_ext su;
 	struct context quiet;
 	int err;
@@ -61,11 +62,17 @@ int listings_open(struct lifelogs *l, struct context *cx,
 		return 1;
 	}
 	context_child(cx, &quiet);
-	if (segnum != vol->latest.nextnum && check_knows_sufile(c) &&
+	if (segnum != vol->latest.nextnum && knows &&
 	    !sutable_read(vol, &quiet, segnum, &su) &&
 	    le32_get(su.su.su_nblocks))
 		l->end = start + le32_get(su.su.su_nblocks);
 	return 1;
+}
+
+int listings_open(struct lifelogs *l, struct context *cx,
+		  const struct check *c, uint64_t segnum)
+{
+	return open_segment(l, cx, c, segnum, check_knows_sufile(c));
 }
 
 /* Whether LOG, the first one found, may be of a former life. */
@@ -254,6 +261,7 @@ int listings_gather(struct listings *l, struct context *cx,
 {
 	struct logindex_extent e;
 	struct logindex_log log;
+	bool knows = check_knows_sufile(c);
 	struct lifelogs life;
 	uint64_t segnum;
 	uint32_t i;
@@ -263,8 +271,12 @@ int listings_gather(struct listings *l, struct context *cx,
 	if (l->most < 2ull * FIRST_CUT)
 		l->most = 2ull * FIRST_CUT;
 	l->cut = FIRST_CUT;
+	if (!c->logindex)
+		return fail(cx, -EINVAL, "no index of the logs");
 	for (segnum = 0; segnum < c->vol->geo.nsegments && !err; segnum++) {
-		ret = listings_open(&life, cx, c, segnum);
+		segnum = logindex_skip(c->logindex, c->vol, segnum,
+				       knows ? &c->used_segments : NULL);
+		ret = open_segment(&life, cx, c, segnum, knows);
 		while (ret > 0 && !err &&
 		       (ret = listings_next(&life, cx, &log)) > 0) {
 			if (life.is_former && !l->visit)

@@ -27,21 +27,27 @@
 #include "vol/logsearch.h"
 #include "vol/volume.h"
 
+#define CHUNK 256u	/* slots that are allocated together */
+#define MANY 1024u	/* segments that are left out together */
+
+/* What is known of a segment. */
+#define ASKED 1u
+#define OWN 2u		/* not what the base has counts */
+#define BEGUN 4u	/* whether a log begins it, as BEGINS says */
+#define BEGINS 8u
+#define READ 16u	/* its logs: there is a slot */
+
 struct slot {
 	uint64_t first;
-	uint32_t n;
-	uint32_t nsame : 27;
-	uint32_t is_asked : 1;
-	uint32_t is_own : 1;	/* not that of the base counts */
-	uint32_t is_begun : 1;	/* whether a log begins it is known: */
-	uint32_t begins : 1;
-	uint32_t is_read : 1;
+	uint32_t n, nsame;
 };
 
+/* A volume may have millions of segments, of which few are in use. */
 struct logindex {
 	struct nilfs_geometry geo;
 	struct logindex *base;		/* borrowed */
-	struct slot *slots;		/* of each segment; NULL: not asked */
+	uint8_t *known;			/* of each segment; NULL: not asked */
+	struct slot **chunks;		/* NULL where none of a chunk was read */
 	struct records logs, extents;
 };
 
@@ -66,11 +72,16 @@ int logindex_open(struct logindex **ixp, struct context *cx,
 
 void logindex_close(struct logindex *ix)
 {
+	uint64_t i;
+
 	if (!ix)
 		return;
 	records_fini(&ix->logs);
 	records_fini(&ix->extents);
-	free(ix->slots);
+	for (i = 0; ix->chunks && i <= (ix->geo.nsegments - 1) / CHUNK; i++)
+		free(ix->chunks[i]);
+	free(ix->chunks);
+	free(ix->known);
 	free(ix);
 }
 
@@ -127,14 +138,17 @@ static int add_log(struct logindex *ix, struct context *cx,
 static int read_segment(struct logindex *ix, struct context *cx,
 			struct volume *vol, uint64_t segnum)
 {
-	struct slot slot = ix->slots[segnum];
+	struct slot slot = { .first = ix->logs.n };
+	struct slot **chunk = &ix->chunks[segnum / CHUNK];
 	struct logsearch search;
 	struct log found;
 	uint64_t seq = 0, failed = UINT64_MAX;
 	int ret;
 
-	slot.first = ix->logs.n;
-	slot.is_read = true;
+	if (!*chunk)
+		*chunk = calloc(CHUNK, sizeof(slot));
+	if (!*chunk)
+		return fail(cx, -ENOMEM, "the index of the logs");
 	ret = logsearch_open(&search, cx, vol, segnum,
 			     geometry_segment_start(&vol->geo, segnum));
 	while (!ret) {
@@ -161,17 +175,30 @@ static int read_segment(struct logindex *ix, struct context *cx,
 		ret = 0;
 	}
 	logsearch_close(&search);
-	if (!ret)
-		ix->slots[segnum] = slot;
+	if (!ret) {
+		(*chunk)[segnum % CHUNK] = slot;
+		ix->known[segnum] |= READ;
+	}
 	return ret;
 }
 
+static int allocate(struct logindex *ix, struct context *cx)
+{
+	if (!ix->known)
+		ix->known = calloc(ix->geo.nsegments, 1);
+	if (!ix->chunks)
+		ix->chunks = calloc((ix->geo.nsegments - 1) / CHUNK + 1,
+				    sizeof(*ix->chunks));
+	return ix->known && ix->chunks ?
+		       0 : fail(cx, -ENOMEM, "the index of the logs");
+}
+
 /*
- * The slot of SEGNUM in *IX, which becomes the base where that has it.  The base
- * never gets what was written over its device since.
+ * What *IX, which becomes the base where that has it, knows of SEGNUM: BEGUN.  The
+ * base never gets what was written over its device since.
  */
 static int find_slot(struct logindex **ix, struct context *cx,
-		     struct volume *vol, uint64_t segnum, struct slot **slotp)
+		     struct volume *vol, uint64_t segnum, uint8_t **knownp)
 {
 	const struct nilfs_geometry *geo = &vol->geo;
 	struct logindex *base = (*ix)->base, *i;
@@ -180,32 +207,34 @@ static int find_slot(struct logindex **ix, struct context *cx,
 	uint64_t end = geometry_segment_end(geo, segnum) << geo->block_bits;
 	struct nilfs_segment_summary ss;
 	struct context quiet;
-	struct slot *slot;
+	uint8_t *known;
+	int err;
 
 	/* A sound volume needs none. */
 	for (i = *ix; i; i = i->base) {
-		if (!i->slots)
-			i->slots = calloc(i->geo.nsegments, sizeof(*slot));
-		if (!i->slots)
-			return fail(cx, -ENOMEM, "the index of the logs");
+		err = allocate(i, cx);
+		if (err)
+			return err;
 	}
-	slot = &(*ix)->slots[segnum];
-	if (!slot->is_own && (!slot->is_asked || !base->slots[segnum].is_read))
-		slot->is_own = !base || dev_hides(vol->dev, off, end - off);
-	slot->is_asked = true;
-	if (!slot->is_own) {
+	known = &(*ix)->known[segnum];
+	if (!(*known & OWN) &&
+	    (!(*known & ASKED) || !(base->known[segnum] & READ)) &&
+	    (!base || dev_hides(vol->dev, off, end - off)))
+		*known |= OWN;
+	*known |= ASKED;
+	if (!(*known & OWN)) {
 		*ix = base;
-		slot = &base->slots[segnum];
+		known = &base->known[segnum];
 	}
-	if (!slot->is_begun) {
+	if (!(*known & BEGUN)) {
 		context_child(cx, &quiet);
-		slot->begins = !dev_is_hole(vol->dev, off, sizeof(ss)) &&
-			       (dev_read(vol->dev, &quiet, off, &ss,
-					 sizeof(ss)) ||
-				segsum_check(geo, &ss, start) == RULE_OK);
-		slot->is_begun = true;
+		if (!dev_is_hole(vol->dev, off, sizeof(ss)) &&
+		    (dev_read(vol->dev, &quiet, off, &ss, sizeof(ss)) ||
+		     segsum_check(geo, &ss, start) == RULE_OK))
+			*known |= BEGINS;
+		*known |= BEGUN;
 	}
-	*slotp = slot;
+	*knownp = known;
 	return 0;
 }
 
@@ -213,17 +242,19 @@ int logindex_segment(struct logindex *ix, struct context *cx,
 		     struct volume *vol, uint64_t segnum,
 		     struct logindex_segment *s)
 {
-	struct slot *slot;
+	const struct slot *slot;
+	uint8_t *known;
 	int err;
 
 	*s = (struct logindex_segment){ .ix = ix };
 	if (segnum >= ix->geo.nsegments)
 		return 0;
-	err = find_slot(&s->ix, cx, vol, segnum, &slot);
-	if (!err && !slot->is_read)
+	err = find_slot(&s->ix, cx, vol, segnum, &known);
+	if (!err && !(*known & READ))
 		err = read_segment(s->ix, cx, vol, segnum);
 	if (err)
 		return err;
+	slot = &s->ix->chunks[segnum / CHUNK][segnum % CHUNK];
 	s->first = slot->first;
 	s->n = slot->n;
 	s->nsame = slot->nsame;
@@ -233,11 +264,50 @@ int logindex_segment(struct logindex *ix, struct context *cx,
 bool logindex_begins(struct logindex *ix, struct context *cx,
 		     struct volume *vol, uint64_t segnum)
 {
-	struct slot *slot;
+	uint8_t *known;
 
 	/* Of a failure the next call of logindex_segment() says so. */
 	return segnum < ix->geo.nsegments &&
-	       (find_slot(&ix, cx, vol, segnum, &slot) || slot->begins);
+	       (find_slot(&ix, cx, vol, segnum, &known) || *known & BEGINS);
+}
+
+/* Whether it is known that no log begins any of MANY segments from SEGNUM on. */
+static bool is_empty(struct logindex *ix, struct volume *vol, uint64_t segnum)
+{
+	const struct nilfs_geometry *geo = &vol->geo;
+	const struct logindex *first = ix->base ? ix->base : ix;
+	uint64_t off = geometry_segment_start(geo, segnum) << geo->block_bits;
+	uint64_t end = geometry_segment_end(geo, segnum + MANY - 1)
+		       << geo->block_bits;
+	uint64_t i;
+
+	if (dev_is_hole(vol->dev, off, end - off))
+		return true;
+	if (!first->known ||
+	    (ix->base && dev_hides(vol->dev, off, end - off)))
+		return false;
+	for (i = segnum; i < segnum + MANY; i++)
+		if ((first->known[i] & (BEGUN | BEGINS)) != BEGUN)
+			return false;
+	return true;
+}
+
+uint64_t logindex_skip(struct logindex *ix, struct volume *vol, uint64_t segnum,
+		       const struct bitmap *used)
+{
+	uint64_t nsegments = vol->geo.nsegments < ix->geo.nsegments ?
+				     vol->geo.nsegments : ix->geo.nsegments;
+	uint64_t latest = vol->latest.segnum, end;
+
+	/* The last ones are looked at, so that there is one to return. */
+	for (; segnum % MANY == 0 && segnum + MANY < nsegments; segnum = end) {
+		end = segnum + MANY;
+		if ((used && used->bits && bitmap_next_set(used, segnum) < end) ||
+		    (latest >= segnum && latest < end) ||
+		    !is_empty(ix, vol, segnum))
+			break;
+	}
+	return segnum;
 }
 
 int logindex_log(struct logindex *ix, struct context *cx, uint64_t i,

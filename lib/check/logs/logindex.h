@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bitmap.h"
 #include "base/context.h"
 #include "disk/segsum.h"
 
@@ -78,6 +79,15 @@ int logindex_segment(struct logindex *ix, struct context *cx,
    read. */
 bool logindex_begins(struct logindex *ix, struct context *cx,
 		     struct volume *vol, uint64_t segnum);
+
+/*
+ * SEGNUM, or one after it: those between are not in USED (may be NULL or empty), not
+ * the latest one, and no log begins them, as they are a hole of an image or were asked
+ * for.  A large volume has millions, which are left out many at a time.  Less than
+ * the number of segments.
+ */
+uint64_t logindex_skip(struct logindex *ix, struct volume *vol, uint64_t segnum,
+		       const struct bitmap *used);
 
 /* Log number I, and extent record number I, of the index that has the segment.
    -ENOMEM. */
