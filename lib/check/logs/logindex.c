@@ -297,13 +297,16 @@ uint64_t logindex_skip(struct logindex *ix, struct volume *vol, uint64_t segnum,
 {
 	uint64_t nsegments = vol->geo.nsegments < ix->geo.nsegments ?
 				     vol->geo.nsegments : ix->geo.nsegments;
-	uint64_t latest = vol->latest.segnum, end;
+	uint64_t latest = vol->latest.segnum, next = UINT64_MAX, end;
 
+	if (segnum % MANY)
+		return segnum;
+	if (used && used->bits)
+		next = bitmap_next_set(used, segnum);
 	/* The last ones are looked at, so that there is one to return. */
-	for (; segnum % MANY == 0 && segnum + MANY < nsegments; segnum = end) {
+	for (; segnum + MANY < nsegments; segnum = end) {
 		end = segnum + MANY;
-		if ((used && used->bits && bitmap_next_set(used, segnum) < end) ||
-		    (latest >= segnum && latest < end) ||
+		if (next < end || (latest >= segnum && latest < end) ||
 		    !is_empty(ix, vol, segnum))
 			break;
 	}
