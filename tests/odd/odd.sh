@@ -21,9 +21,11 @@ PATH=$NILFS2_BUILD/dump:$NILFS2_BUILD/fsck:$PATH
 # make_image NAME: before the kernel uses it.
 make_image()
 {
-	if [ "$1" = rolled ]; then
-		cp --sparse=always "$corpus/snapshots/image" rolled.img
-		fsck.nilfs2 --rollback=4 rolled.img >rolled.made || [ $? -eq 1 ]
+	if [ -n "${corpus_image[$1]-}" ]; then
+		cp --sparse=always "$corpus/${corpus_image[$1]}/image" "$1.img"
+		[ -z "${rolled_back[$1]-}" ] ||
+			fsck.nilfs2 --rollback="${rolled_back[$1]}" "$1.img" \
+				>"$1.made" || [ $? -eq 1 ]
 		return
 	fi
 	truncate -s "${sizes[$1]}M" "$1.img"
@@ -163,10 +165,11 @@ if [ "${1-}" = --keep ]; then
 	shift 2
 fi
 reason=$("$lab/guest.sh" --available uml) || { echo "1..0 # SKIP $reason"; exit 0; }
-[ $# -gt 0 ] || set -- deep wrapped full links mapped direct open resized rolled marks
-case " $* " in
-*" rolled "*) corpus=$("$lab/corpus.sh" --cached) ;;
-esac
+[ $# -gt 0 ] || set -- deep wrapped full links mapped direct open synced synced-1k \
+	resized rolled marks
+for name; do
+	[ -z "${corpus_image[$name]-}" ] || corpus=$("$lab/corpus.sh" --cached)
+done
 work=${keep:-$(mktemp -d)}
 [ -n "$keep" ] || trap 'rm -rf "$work"' EXIT
 cd "$work"

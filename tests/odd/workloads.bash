@@ -5,10 +5,11 @@
 # each.  The guest runs odd_NAME with errexit, the volume mounted on $MNT, its device
 # $DEV and its image "$SHARE"/NAME.img.  sizes[NAME] is the size of the volume in MiB,
 # grown[NAME] that of the image in the guest, and cut_to[NAME] after it, if they differ,
-# formats[NAME] are options of mkfs.nilfs2.  meant_NAME, if there is one, is run on
+# formats[NAME] are options of mkfs.nilfs2; or corpus_image[NAME] is an image of the
+# corpus, rolled back to checkpoint rolled_back[NAME] if there is one.  meant_NAME, if there is one, is run on
 # the host afterwards, with $image: the workload has done what it is for.
 
-declare -A sizes grown cut_to formats
+declare -A sizes grown cut_to formats corpus_image rolled_back
 
 # Maps of three levels: blocks far apart, written twice, half cut off.
 sizes[deep]=64 formats[deep]='-b 1024 -B 1024'
@@ -249,7 +250,26 @@ meant_resized()
 		gojq '.superblocks[0].s_dev_size')" -eq $((40 << 20)) ]
 }
 
-# An image of the corpus that fsck.nilfs2 has rolled back, used on.
+# After a cut of the power logs of fdatasync() are recovered by a mount, and are dead
+# then, after the last log of their segment that counts.
+corpus_image[synced]=crash-dsync
+odd_synced()
+{
+	noise 1 300000 >"$MNT/more"
+	sync -f "$MNT"
+	noise 2 300000 | dd of="$MNT/a" bs=4096 seek=7 iflag=fullblock \
+		conv=notrunc,fdatasync status=none
+	rm "$MNT/b"
+}
+
+corpus_image[synced-1k]=crash-dsync-1k
+odd_synced-1k()
+{
+	odd_synced
+}
+
+# Rolled back by fsck.nilfs2, used on.
+corpus_image[rolled]=snapshots rolled_back[rolled]=4
 odd_rolled()
 {
 	put "$MNT/used" 0 1 2000000
