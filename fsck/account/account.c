@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "check/damage.h"
+#include "check/vblocks.h"
 #include "dev/overlay.h"
 #include "dev/patched.h"
 #include "disk/checkpoint.h"
@@ -198,9 +199,10 @@ static int list_written(struct sides *s, struct context *cx)
 /*
  * Whether the entries of the DAT lead where they led, and live as they lived,
  * unless the repair ended that; those that it added do not count.  1, 0, a
- * failure.
+ * failure.  S->changed has those that do not, and with LOOK those whose block was
+ * written, or is in no log that can be read.
  */
-static int is_same_dat(struct sides *s, struct context *cx)
+static int compare_dat(struct sides *s, struct context *cx, bool look)
 {
 	const struct nilfs_geometry *g = &s->before->geo;
 	const uint64_t latest = s->before->latest.cno;
@@ -208,51 +210,58 @@ static int is_same_dat(struct sides *s, struct context *cx)
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
 	struct palloc_block b;
-	uint64_t before, end, was;
-	uint32_t at;
+	uint64_t before, end, was, blocknr, i;
 	int ret = blockmap_cursor_open(&cur, cx, &s->after->dat.map, 0, false);
-	bool same = true;
+	bool all_same = true, is_read, same;
 
-	while (!ret && same) {
-		ret = blockmap_cursor_next(&cur, cx, &item);
-		if (ret <= 0)
-			break;
+	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
 		ret = context_cancelled(cx);
 		palloc_locate(&s->before->dat_palloc, item.key, &b);
 		if (ret || b.kind != PALLOC_ENTRIES)
 			continue;
 		ret = file_lookup(&s->before->dat, cx, item.key, &before);
-		if (ret > 0 && before == item.ptr &&
-		    !sparse_test(&s->written, before)) {
+		same = ret > 0 && before == item.ptr &&
+		       !sparse_test(&s->written, before);
+		if (same && !look) {
 			ret = 0;
 			continue;
 		}
-		same = ret >= 0 && sides_read(s, cx, true, item.ptr) &&
-		       (!ret || sides_read(s, cx, false, before));
+		is_read = ret >= 0 && sides_read(s, cx, true, item.ptr) &&
+			  (!ret || sides_read(s, cx, false, before));
 		if (!ret) /* a hole */
 			memset(s->blocks[0], 0, g->block_size);
-		for (at = 0; same && at + g->dat_entry_size <= g->block_size;
-		     at += g->dat_entry_size) {
-			memcpy(&old, s->blocks[0] + at, sizeof(old));
-			memcpy(&new, s->blocks[1] + at, sizeof(new));
+		for (i = 0; i < b.count; i++) {
+			memcpy(&old, s->blocks[0] + i * g->dat_entry_size,
+			       sizeof(old));
+			memcpy(&new, s->blocks[1] + i * g->dat_entry_size,
+			       sizeof(new));
 			end = le64_get(new.de_end);
 			was = le64_get(old.de_end);
-			same = le64_get(new.de_start) > latest ||
-			       (le64_get(old.de_blocknr) ==
-					le64_get(new.de_blocknr) &&
-				le64_get(old.de_start) ==
-					le64_get(new.de_start) &&
-				(end == was ||
-				 (was == NILFS_CNO_MAX && end > latest)));
+			blocknr = le64_get(old.de_blocknr);
+			same = is_read &&
+			       (le64_get(new.de_start) > latest ||
+				(blocknr == le64_get(new.de_blocknr) &&
+				 le64_get(old.de_start) ==
+					 le64_get(new.de_start) &&
+				 (end == was ||
+				  (was == NILFS_CNO_MAX && end > latest))));
+			all_same &= same;
+			if ((!same ||
+			     (look && (sparse_test(&s->written, blocknr) ||
+				       sparse_test(s->in->unread, blocknr)))) &&
+			    sparse_add(&s->changed, cx, b.first + i) < 0)
+				s->is_changed_known = false;
 		}
-		ret = ret < 0 ? ret : 0;
+		ret = damage_forgive(cx, ret < 0 ? ret : 0);
 	}
 	blockmap_cursor_close(&cur);
-	return ret < 0 ? damage_forgive(cx, ret) : same;
+	if (ret < 0)
+		s->is_changed_known = false;
+	return ret < 0 ? damage_forgive(cx, ret) : all_same;
 }
 
 /* The sets of blocks of S. */
-#define NSETS 7
+#define NSETS 8
 
 static void list_sets(struct sides *s, struct sparse *sets[NSETS])
 {
@@ -263,6 +272,7 @@ static void list_sets(struct sides *s, struct sparse *sets[NSETS])
 	sets[4] = &s->summed[1];
 	sets[5] = &s->right[0];
 	sets[6] = &s->right[1];
+	sets[7] = &s->changed;
 }
 
 static int prepare_comparison(struct sides *s, struct context *cx)
@@ -271,6 +281,7 @@ static int prepare_comparison(struct sides *s, struct context *cx)
 	uint64_t blocks = (s->in->under->size >> g->block_bits) + 1;
 	struct sparse *sets[NSETS];
 	int ret = logindex_open(&s->logs[0], cx, g, s->in->logs_under), i;
+	bool in_place, any_unread;
 
 	s->logs[1] = s->in->logs;
 	s->witness.logbits.dev = s->before->dev;
@@ -283,13 +294,17 @@ static int prepare_comparison(struct sides *s, struct context *cx)
 		blocks = g->nblocks;
 	list_sets(s, sets);
 	for (i = 0; i < NSETS && !ret; i++)
-		ret = sparse_init(sets[i], cx, blocks);
+		ret = sparse_init(sets[i], cx, sets[i] == &s->changed ?
+				  vblocks_end(s->after, cx) : blocks);
 	if (!ret)
 		ret = list_written(s, cx);
-	if (!ret) {
-		ret = is_same_dat(s, cx);
-		s->is_dat_same = ret > 0 && !sparse_count(s->in->unread);
-	}
+	if (ret < 0)
+		return ret;
+	in_place = ret > 0;
+	any_unread = sparse_count(s->in->unread) > 0;
+	s->is_changed_known = true;
+	ret = compare_dat(s, cx, in_place || any_unread);
+	s->is_dat_same = ret > 0 && !in_place && !any_unread;
 	return ret < 0 ? ret : 0;
 }
 

@@ -295,6 +295,10 @@ int comparefile_run(struct sides *s, struct context *cx,
 		return err;
 	if (after)
 		err = file_init(&c.after, cx, s->after, ino, after);
+	c.w.is_same_root = s->is_changed_known && s->in->is_sound && before &&
+			   after && size == now &&
+			   !memcmp(before->i_bmap, after->i_bmap,
+				   sizeof(before->i_bmap));
 	if (!err)
 		err = versions_walk(&c.w, cx);
 	if (!err && c.is_dir && c.dir.nblocks && !s->unconfirmed) {

@@ -76,6 +76,10 @@ struct sides {
 	 * files with unchanged inodes are unchanged.
 	 */
 	bool is_dat_same;
+	/* Virtual blocks that have another entry, or whose block the repair has
+	   written, or cannot prove; if that is known. */
+	struct sparse changed;
+	bool is_changed_known;
 	struct sparse written; /* blocks that the repair wrote */
 	struct sparse clean; /* blocks of ifiles without a difference */
 	struct sparse whole; /* logs with one block that was wrong, by the first
@@ -207,6 +211,9 @@ struct filewalk {
 	int (*unknown)(void *arg, struct context *cx, uint64_t blkoff,
 		       uint64_t end);
 	void *arg;
+	/* The root after the repair is the same: blocks are not visited whose
+	   entries are as before, nor those of nodes on the way. */
+	bool is_same_root;
 	uint64_t limit; /* set: blocks from here on do not count */
 	/* Set: parts of the map could not be read, all of them between
 	   these. */

@@ -252,6 +252,7 @@ static int visit_node(void *arg, struct context *cx,
 	uint64_t after;
 	int err = translate_vblock(s->before, cx, p->ptr, blocknr);
 
+	w->is_same_root &= !sparse_test(&s->changed, p->ptr);
 	*life = p->within;
 	if (err) {
 		*blocknr = 0;
@@ -284,7 +285,9 @@ static int visit_blocks(void *arg, struct context *cx,
 			.blkoff = blocks->keys ? le64_get(blocks->keys[i]) : i,
 			.vblocknr = le64_get(blocks->ptrs[i]),
 		};
-		if (!b.vblocknr || b.blkoff >= w->limit)
+		if (!b.vblocknr || b.blkoff >= w->limit ||
+		    (w->is_same_root &&
+		     !sparse_test(&w->s->changed, b.vblocknr)))
 			continue;
 		err = translate_vblock(w->s->before, cx, b.vblocknr,
 				       &b.blocknr);

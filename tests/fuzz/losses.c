@@ -270,7 +270,7 @@ static void compare_files(struct judge *j, struct root *sound, struct root *now)
 		if (b.kind != PALLOC_ENTRIES)
 			continue;
 		for (ino = b.first; ino < b.first + b.count; ino++)
-			if (!inode_is_private(ino))
+			if (!inode_is_private(ino) && ino != NILFS_SKETCH_INO)
 				compare_file(j, sound, now, ino);
 	}
 	blockscan_close(&scan);
