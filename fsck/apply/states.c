@@ -157,10 +157,14 @@ static int attempt_state(struct repair *r, struct context *cx,
 	};
 	const struct recovery *latest;
 	struct volume *vol = NULL;
+	struct outcome o;
 	int ret;
 
 	r->state_number = number;
 	ret = repair_rounds(r, cx);
+	/* An older state loses more than snapshots that alone have errors. */
+	o = outcome_of(r);
+	gives |= may_give_any(r) && o.complete && !o.latest && !o.overwritten;
 	if (!ret && gives && r->state.chosen)
 		ret = give_up(r, cx);
 	if (!ret && r->state.chosen)
