@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fsck.nilfs2: open, check, repair, report.
+ * The main program of fsck.nilfs2: opens the device, and checks or restores it.
  */
 #include "check/damage.h"
 #include "cli/tool.h"
@@ -11,7 +11,7 @@
 #include "fsck/plan/options.h"
 #include "fsck/session.h"
 
-#define EXIT_OPERATIONAL 8	/* of fsck(8) */
+#define EXIT_OPERATIONAL 8	/* exit status of fsck(8) */
 #define EXIT_USAGE 16
 #define EXIT_CANCELED 32
 
@@ -53,22 +53,22 @@ static int run_fsck(struct tool *tool, const void *options)
 		return err;
 	tool->progress.device = tool->argv[0];
 	err = target_open(&t, tool, tool->argv[0], o);
-	/* Data that was not read is found by the checksums of logs. */
+	/* The checksums of logs show which data was not read. */
 	asked.data |= t.unread;
 	if (!err && o->undo) {
 		err = undo_restore(&tool->cx, o->undo, t.dev, o->force);
 		if (!err)
-			tool_note(tool, "%s: is as it was before the repair",
+			tool_note(tool, "%s: restored to the state before the repair",
 				  tool->argv[0]);
 	} else if (!err) {
 		err = damage_failed(&tool->cx, session_run(tool, o, t.dev));
 	}
-	/* A copy that could not be checked is of no use, and gets no name. */
+	/* A copy that could not be checked is not committed. */
 	ret = t.copy && err >= 0 ? output_commit(t.copy, &tool->cx) : 0;
 	if (ret < 0)
 		err = ret;
 	else if (t.copy && err >= 0)
-		tool_note(tool, "%s: left as it is; the repaired copy is %s",
+		tool_note(tool, "%s: unchanged; the repaired copy is %s",
 			  tool->argv[0], o->output);
 	target_close(&t);
 	if (err >= 0)
@@ -77,10 +77,10 @@ static int run_fsck(struct tool *tool, const void *options)
 }
 
 static const struct cli_heading headings[] = {
-	{ "What is repaired",
+	{ "Repair",
 	  "no a p yes rebuild rebuild-counters rollback output state "
 	  "undo-file give-up undo force" },
-	{ "What is checked",
+	{ "Check",
 	  "f superblock quick data ddrescue-map" },
 	{ "Output and resources",
 	  "all list-rules" },

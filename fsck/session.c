@@ -2,13 +2,13 @@
 /*
  * One check of one volume, and its repair.
  *
- * The first look is printed as it goes; what was repaired, and what is left
- * then, once it is on the device.  What is said about the volume at last is
- * what its headers count, if all of them can be read.
+ * The first check prints its findings immediately. Repairs and remaining
+ * findings are printed after the commit. The summary of the volume at the end
+ * comes from its headers, if all of them can be read.
  *
- * Counters are rebuilt without any other repair.  A kernel knows nothing of
- * live-block counts and leaves them behind, so only the passes run that show
- * whether DAT, logs and checkpoints can be counted on.
+ * Counters are rebuilt without any other repair. A kernel without support for
+ * live-block counts leaves them outdated. So only those passes run that show
+ * whether DAT, logs and checkpoints can be trusted.
  */
 #include "fsck/session.h"
 
@@ -110,7 +110,7 @@ void session_report(const struct session_summary *s, struct report *r)
 	report_end(r);
 }
 
-/* The first look, whose findings are printed. */
+/* Runs the first check, whose findings are printed. */
 static int run_look(struct repair *r, bool counts)
 {
 	struct report *report = &r->tool->report;
@@ -127,13 +127,13 @@ static int run_look(struct repair *r, bool counts)
 	return 0;
 }
 
-/* A log had no place: then something is left, if nothing made one. */
+/* Whether repairs are left because no segment was free for a log. */
 static bool lacks_room(const struct repair *r, const struct look *last)
 {
 	return r->no_room && !plan_is_empty(&last->plan);
 }
 
-/* What the user might want to know of what L saw and was not repaired. */
+/* Prints notes about findings of L that were not repaired. */
 static void note_left(const struct repair *r, const struct look *l)
 {
 	const struct look_broken *b = &l->broken;
@@ -143,11 +143,10 @@ static void note_left(const struct repair *r, const struct look *l)
 
 	if (lacks_room(r, l))
 		tool_note(r->tool, o->undo_file ?
-			  "%s: no segment is free for a repair, nor to be had "
-			  "for one" :
-			  "%s: no segment is free for a repair; with -y "
-			  "--undo-file FILE it may take those of old "
-			  "checkpoints", name);
+			  "%s: no segment is free for a repair, and none can be "
+			  "freed" :
+			  "%s: no segment is free for a repair; -y --undo-file "
+			  "FILE may take segments of old checkpoints", name);
 	if (l->left && o->mode != OPTIONS_NO && !o->quick) {
 		if (!asked)
 			tool_note(r->tool, "%s: not on a terminal, so nothing "
@@ -162,21 +161,21 @@ static void note_left(const struct repair *r, const struct look *l)
 				  l->mode == DECISION_MODE_SAFE ? "-y" :
 								  "--rebuild");
 	}
-	/* A DAT that is in the logs whole was repaired before it is left. */
+	/* A DAT whose blocks are all in the logs has been repaired. */
 	if (l->check.dat_broken && !o->rebuild && r->under->writable && asked)
-		tool_note(r->tool, "%s: its DAT is broken, and not whole in "
-			  "the logs; --rebuild makes it of what there is",
+		tool_note(r->tool, "%s: the DAT is damaged and incomplete in "
+			  "the logs; --rebuild uses the remaining blocks",
 			  name);
-	/* The way out where errors of snapshots are left after all repairs. */
+	/* The remaining option for errors of snapshots after all repairs. */
 	if (b->n && l->complete && o->mode == OPTIONS_YES)
 		tool_note(r->tool, "%s: snapshot %" PRIu64 "%s cannot be "
-			  "repaired; -y --give-up=snapshot=%" PRIu64 " makes "
-			  "a plain checkpoint of it, -y --undo-file FILE of "
-			  "all of them", name, b->cno[0],
+			  "repaired; -y --give-up=snapshot=%" PRIu64 " converts "
+			  "it to a plain checkpoint, -y --undo-file FILE all "
+			  "such snapshots", name, b->cno[0],
 			  b->n > 1 ? " and others" : "", b->cno[0]);
 }
 
-/* 0, SESSION_REPAIRED or SESSION_UNCORRECTED, by what is left. */
+/* Prints the summary: 0, SESSION_REPAIRED or SESSION_UNCORRECTED. */
 static int print_result(struct repair *r, const struct look *l, bool repaired)
 {
 	struct context *cx = &r->tool->cx;
@@ -216,7 +215,7 @@ static int print_result(struct repair *r, const struct look *l, bool repaired)
 		s.files = le64_get(cp.cp_inodes_count);
 		s.snapshots = le64_get(cpfile.ch_nsnapshots);
 		s.segments = vol->geo.nsegments;
-		/* As the SUFILE has it; a count that is wrong is a finding. */
+		/* The count in the SUFILE; a wrong count is a finding. */
 		s.used_segments = nclean < s.segments ? s.segments - nclean : 0;
 	}
 	if (!r->tool->quiet || !report_is_text(&r->tool->report))
@@ -240,9 +239,11 @@ static int run_check(struct repair *r, struct context *cx)
 		ret = run_look(r, true);
 	if (ret)
 		return ret;
-	/* What every mount does needs no question.  With --rebuild what looks
-	   sound is compared with what is derived as well; with --state an older
-	   state is to become the latest one. */
+	/*
+	 * A recovery that every mount does needs no question. With --rebuild
+	 * sound metadata is compared with derived metadata too; with --state an
+	 * older state becomes the latest one.
+	 */
 	due = !plan_is_empty(&l->plan) || l->state_error ||
 	      (repairs && l->mode != DECISION_MODE_ASK && l->complete &&
 	       forward_is_due(l->check.vol)) ||
@@ -265,22 +266,22 @@ static int run_check(struct repair *r, struct context *cx)
 			look_report_kept(r->now, &r->tool->report, "left");
 		last = repair_current(r);
 	} else if (due && r->too_lossy) {
-		tool_note(r->tool, "%s: nothing was changed: of %" PRIu64
-			  " files repairs would leave %" PRIu64 "; --rebuild "
-			  "does that", r->tool->argv[0], r->losses.files,
-			  r->losses.left);
+		tool_note(r->tool, "%s: nothing was changed: repairs would "
+			  "keep only %" PRIu64 " of %" PRIu64 " files; "
+			  "--rebuild accepts that", r->tool->argv[0],
+			  r->losses.left, r->losses.files);
 	} else if (due && !vol && r->o->mode == OPTIONS_YES) {
-		why = ": there is no superblock to begin with";
+		why = ": no usable starting log found";
 	} else if (due && findings_count(f, RULE_SB_WIPED)) {
 		why = ": the first superblock was wiped or overwritten, which "
-		      "may be intended; -y brings it back";
+		      "may be intended; -y restores it";
 	} else if (due && r->rounds) {
-		why = ": no repair made it better";
+		why = ": no repair was an improvement";
 	} else if (due && findings_count(f, RULE_SB_DEVICE_SIZE)) {
 		why = ": the device is smaller than its volume";
 	} else if (due && vol && vol->latest.orphans_start) {
-		why = ", for the sake of the logs after the latest checkpoint: "
-		      "a mount brings them back, -y gives them up";
+		why = " because of the logs after the latest checkpoint: "
+		      "a mount recovers them, -y gives them up";
 	}
 	if (why)
 		tool_note(r->tool, "%s: nothing was changed%s",
@@ -297,15 +298,14 @@ static bool is_sound(const struct look *l)
 }
 
 /*
- * Goes back on R's overlay, looks again, and keeps it if it is sound still.
- * It may have files that were deleted while they were open, as that checkpoint
- * has.  What is damaged is to be repaired first: how would one know what is
- * old?
+ * Rolls back on R's overlay, checks the result, and commits it if it is sound.
+ * It may have files that were deleted while they were open in that checkpoint.
+ * A damaged volume must be repaired first.
  */
 static int roll_back(struct repair *r, struct context *cx)
 {
 	char place[PLACE_TEXT_MAX] = "cannot be read";
-	const char *text = "not all of it is there";
+	const char *text = "incomplete";
 	const struct look_kept *k;
 	int err = run_look(r, true);
 	size_t i;
@@ -313,7 +313,7 @@ static int roll_back(struct repair *r, struct context *cx)
 	if (err)
 		return err;
 	if (!is_sound(r->first)) {
-		tool_warn(r->tool, "%s: damaged, so no rollback; -y repairs",
+		tool_warn(r->tool, "%s: damaged, no rollback; repair it with -y",
 			  r->tool->argv[0]);
 		return print_result(r, r->first, false);
 	}
@@ -324,7 +324,7 @@ static int roll_back(struct repair *r, struct context *cx)
 		err = repair_commit(r, cx);
 	if (err)
 		return err;
-	/* The first error of the look at what it came to. */
+	/* The first error in the result. */
 	k = &r->now->kept;
 	for (i = 0; i < k->n && !is_sound(r->now); i++) {
 		const struct rule_info *rule = rule_info(k->findings[i].rule);
@@ -344,7 +344,7 @@ static int roll_back(struct repair *r, struct context *cx)
 	return print_result(r, r->now, true);
 }
 
-/* In place of all fixers. */
+/* Runs instead of all fixers. */
 static int rebuild_counters(struct fixer_job *job, struct context *cx)
 {
 	const struct findings *f = job->check->findings;
@@ -358,7 +358,7 @@ static int rebuild_counters(struct fixer_job *job, struct context *cx)
 		err = fix_counts(job, cx, &recount, 1);
 	if (err)
 		return err;
-	/* The header alone may be reason to write one. */
+	/* A wrong header is sufficient reason for a new log. */
 	stale = job->vol->geo.has_live_blks &&
 		sutable_is_exact(job->vol, cx) != 1;
 	fail_clear(cx);
@@ -372,7 +372,7 @@ static int rebuild_counters(struct fixer_job *job, struct context *cx)
 	return err ? err : directwriter_changed(job->writer, cx);
 }
 
-static int count_again(struct repair *r, struct context *cx)
+static int recount_blocks(struct repair *r, struct context *cx)
 {
 	struct round round = {
 		.stage = RULE_STAGE_METADATA,
@@ -386,8 +386,8 @@ static int count_again(struct repair *r, struct context *cx)
 
 	if (ret)
 		return ret;
-	/* Errors on which counts would rest: what is wrong with the SUFILE is
-	   what is to be repaired; zones can wait. */
+	/* Errors that would make the counts wrong. Errors of the SUFILE are
+	   repaired here, and those of zones do not affect counts. */
 	errors = !c->vol || c->dat_broken;
 	for (i = 0; (rule = rule_at(i)) && !errors; i++)
 		errors = rule->severity >= RULE_ERROR &&
@@ -398,13 +398,13 @@ static int count_again(struct repair *r, struct context *cx)
 			 rule->fix != RULE_FIX_LOG &&
 			 findings_count(c->findings, rule->rule);
 	if (errors) {
-		tool_note(r->tool, "%s: nothing was counted: its errors are to "
-			  "be repaired first", r->tool->argv[0]);
+		tool_note(r->tool, "%s: nothing was counted: repair the errors "
+			  "first", r->tool->argv[0]);
 		return SESSION_UNCORRECTED;
 	}
 	if (c->vol->latest.orphans_start)
-		return fail(cx, -EBUSY, "%s: was not unmounted; a mount or -y "
-			    "comes first", r->tool->argv[0]);
+		return fail(cx, -EBUSY, "%s: not cleanly unmounted; mount it or "
+			    "repair it with -y first", r->tool->argv[0]);
 	round.job = repair_job(r, cx);
 	ret = round_run(&round, cx);
 	if (ret)
@@ -412,7 +412,7 @@ static int count_again(struct repair *r, struct context *cx)
 	if (overlay_is_changed(r->dev))
 		ret = repair_commit(r, cx) ?: SESSION_REPAIRED;
 	else
-		tool_note(r->tool, "%s: the counters of all segments are right",
+		tool_note(r->tool, "%s: the counters of all segments are correct",
 			  r->tool->argv[0]);
 	if (ret >= 0)
 		repair_report(r, &r->tool->report);
@@ -440,7 +440,7 @@ int session_run(struct tool *tool, const struct options *o, struct dev *dev)
 		err = overlay_open(&r.dev, &tool->cx,
 				   r.patched ? r.patched : dev);
 	if (!err)
-		err = counters ? count_again(&r, &tool->cx) :
+		err = counters ? recount_blocks(&r, &tool->cx) :
 		      o->rollback.wanted ? roll_back(&r, &tool->cx) :
 					   run_check(&r, &tool->cx);
 	repair_fini(&r);

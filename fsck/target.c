@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The device that is to be checked.
+ * The device to be checked.
  *
- * What is mounted only to be read does not change, so it can be checked: at
- * boot that is how the root is given to its checker.  Zones are kept to, those
- * of an image file, too.
+ * A device that is mounted read-only does not change, so it can be checked: at
+ * boot the root file system is checked in this way. The zones of a device, or
+ * of an image file, are respected.
  *
- * Each read of a failing device takes long and may be the last one that works,
- * so it is read once, in large pieces, and small ones where these fail;
- * everything else is done with the copy.  Where ddrescue has made the copy
- * already, its map file says what it lacks.
+ * Each read of a failing device takes long and may be the last one that works.
+ * So the device is read once, in large pieces, and in small ones where these
+ * fail; all later work uses the copy. If ddrescue made the copy already, its
+ * map file lists the missing areas.
  */
 
 #include <errno.h>
@@ -31,7 +31,7 @@
 #define PIECE (1u << 20)
 #define SMALL_PIECE 4096u
 
-/* The number at *TEXT, in C's notation, and steps past it. */
+/* Reads the number at *TEXT, in C notation, and advances *TEXT. */
 static bool take_number(char **text, uint64_t *number)
 {
 	char *end;
@@ -44,7 +44,7 @@ static bool take_number(char **text, uint64_t *number)
 	return true;
 }
 
-/* Adds [FROM, END), as far as the device goes. */
+/* Adds [FROM, END), up to the end of the device. */
 static int add_area(struct dev *bad, struct context *cx, uint64_t from,
 		    uint64_t end)
 {
@@ -54,12 +54,13 @@ static int add_area(struct dev *bad, struct context *cx, uint64_t from,
 }
 
 /*
- * Adds what the map file PATH of GNU ddrescue does not have as rescued to BAD:
- * also what it does not mention.  -EBADMSG for anything that is no such file.
+ * Adds to BAD the areas that the map file PATH of GNU ddrescue does not list as
+ * rescued, including those that it does not mention. -EBADMSG if PATH is not a
+ * map file.
  */
 static int read_map(struct dev *bad, struct context *cx, const char *path)
 {
-	uint64_t end = 0, pos, size, next;	/* of what was mentioned so far */
+	uint64_t end = 0, pos, size, next;	/* end of the last area */
 	FILE *f = fopen(path, "re");
 	bool begun = false, good = true;
 	char *text = NULL, *at;
@@ -75,7 +76,7 @@ static int read_map(struct dev *bad, struct context *cx, const char *path)
 		if (!*at || *at == '#' || *at == '\n')
 			continue;
 		good = take_number(&at, &pos);
-		/* "POSITION STATUS ...", where ddrescue was, comes before the
+		/* The line "POSITION STATUS ..." of ddrescue comes before the
 		   areas, "POSITION SIZE STATUS", ascending. */
 		if (!begun) {
 			begun = true;
@@ -96,7 +97,7 @@ static int read_map(struct dev *bad, struct context *cx, const char *path)
 	if (!err && ferror(f))
 		err = fail(cx, -EIO, "%s", path);
 	if (!err && !(good && begun))
-		err = fail(cx, -EBADMSG, "%s: line %u: not of a ddrescue map "
+		err = fail(cx, -EBADMSG, "%s: line %u: not a ddrescue map "
 			   "file", path, line);
 	fclose(f);
 	return err ? err : add_area(bad, cx, end, UINT64_MAX);
@@ -107,7 +108,7 @@ struct copying {
 	char *buf;		/* PIECE bytes */
 };
 
-/* Where the run of small pieces that are all zero, or none is, ends. */
+/* The end of a run of small pieces that are all zero, or all non-zero. */
 static size_t end_of_run(const char *buf, size_t at, size_t len, bool zero)
 {
 	size_t n;
@@ -120,8 +121,8 @@ static size_t end_of_run(const char *buf, size_t at, size_t len, bool zero)
 	return at;
 }
 
-/* Copies LEN bytes, or, where some cannot be read, small pieces of them; of
-   these notes which cannot be read. */
+/* Copies LEN bytes, in small pieces if some bytes cannot be read, and records
+   the unreadable pieces. */
 static int copy_piece(struct copying *c, struct context *cx, uint64_t off,
 		      size_t len)
 {
@@ -130,7 +131,7 @@ static int copy_piece(struct copying *c, struct context *cx, uint64_t off,
 
 	if (!badareas_have(c->bad, off, len))
 		err = dev_read(c->source, cx, off, c->buf, len);
-	/* What is zero stays a hole. */
+	/* Zeros become holes. */
 	for (at = 0; !err; at += n) {
 		at = end_of_run(c->buf, at, len, true);
 		n = end_of_run(c->buf, at, len, false) - at;
@@ -200,10 +201,10 @@ int target_copy(struct dev **copy, struct dev **bad, struct tool *tool,
 
 #define SUPER_BYTES 1024u
 
-/* What is asked for: to write, to write if that is possible, or to read. */
+/* Access to the device: write, write if possible, or read. */
 enum need { NEED_WRITE, NEED_MAYBE, NEED_READ };
 
-/* What O needs; what is mounted is not written to. */
+/* Finds the access that O needs; a mounted device is not written to. */
 static int find_need(struct tool *tool, const char *path,
 		     const struct options *o, enum need *need)
 {
@@ -217,7 +218,7 @@ static int find_need(struct tool *tool, const char *path,
 	else if (o->output || o->quick ||
 		 session_mode(tool, o) == DECISION_MODE_NO)
 		*need = NEED_READ;
-	/* Without an answer on PATH, opening it fails with the reason. */
+	/* If the probe of PATH fails, opening it fails with the reason. */
 	if (probe_mounted(cx, path, &use)) {
 		fail_clear(cx);
 		return 0;
@@ -233,7 +234,7 @@ static int find_need(struct tool *tool, const char *path,
 		return fail(cx, -EBUSY, "%s: mounted on %s; -n checks it "
 			    "anyway", path, use.where);
 	tool_warn(tool, "%s: mounted on %s: it may change while it is checked, "
-		  "what is found may not be so", path, use.where);
+		  "findings may be wrong", path, use.where);
 	return 0;
 }
 
@@ -244,7 +245,7 @@ static int open_file(struct target *t, struct context *cx, const char *path,
 
 	if (need != NEED_READ) {
 		err = devfile_open(&t->file, cx, path, DEVFILE_WRITE);
-		/* One that cannot be written to can still be checked. */
+		/* A read-only device can still be checked. */
 		if (need == NEED_WRITE ||
 		    (err != -EACCES && err != -EPERM && err != -EROFS))
 			return err;
@@ -253,7 +254,7 @@ static int open_file(struct target *t, struct context *cx, const char *path,
 	return devfile_open(&t->file, cx, path, DEVFILE_READ);
 }
 
-/* The copy of what was opened takes its place. */
+/* Replaces the opened device by a copy. */
 static int make_copy(struct target *t, struct tool *tool,
 		     const struct options *o)
 {
@@ -277,7 +278,7 @@ static int make_copy(struct target *t, struct tool *tool,
 	return err;
 }
 
-/* The device, with the areas that ddrescue could not read. */
+/* Opens the device, with the areas that ddrescue could not read. */
 static int open_device(struct target *t, struct tool *tool, const char *path,
 		       const struct options *o, enum need need)
 {
@@ -287,7 +288,7 @@ static int open_device(struct target *t, struct tool *tool, const char *path,
 	int err;
 
 	owner_guard(t->file);
-	/* The passes know best, unless they read all there is. */
+	/* Disable readahead, unless the passes read all data. */
 	if (!o->data)
 		devfile_random(t->file);
 	err = qcow2_open(&t->dev, cx, t->file);
@@ -299,7 +300,8 @@ static int open_device(struct target *t, struct tool *tool, const char *path,
 		err = zoned_open(&t->dev, cx, t->file, path);
 		if (err && err != -ENOMEM && need == NEED_WRITE)
 			return -EOPNOTSUPP;
-		/* It is read like any other when its zones cannot be read. */
+		/* If its zones cannot be read, the device is read like any
+		   other. */
 		if (err && err != -ENOMEM) {
 			tool_note(tool, "%s: zones are not checked, and "
 				  "nothing is repaired: %s", path,
@@ -311,10 +313,10 @@ static int open_device(struct target *t, struct tool *tool, const char *path,
 			t->dev = t->file;
 		}
 	}
-	/* What stood where a zone is now cannot be written there again. */
+	/* The former content of a zone cannot be written back. */
 	if (!err && t->dev->zones && (o->undo || o->undo_file))
-		err = fail(cx, -EOPNOTSUPP, "%s: --undo%s: has zones, to which "
-			   "what was there cannot be written back", path,
+		err = fail(cx, -EOPNOTSUPP, "%s: --undo%s: a zone cannot be "
+			   "restored in place", path,
 			   o->undo ? "" : "-file");
 	if (err || !(o->ddrescue_map || o->superblock))
 		return err;
@@ -344,17 +346,17 @@ int target_open(struct target *t, struct tool *tool, const char *path,
 		err = open_file(t, cx, path, need);
 	if (err)
 		return err;
-	/* With a foreign signature it is read only where a superblock is left to
-	   be read, and written only where -y --force says so. */
+	/* A device with a foreign signature is read only if a NILFS2 superblock
+	   is left, and written only with -y --force. */
 	owner_find(&owner, cx, t->file);
 	if (owner.foreign && !forced && (need != NEED_READ || !owner.nilfs))
-		return owner_fail(cx, t->file, &owner, "; -n looks at it, "
-				  "-y --force writes to it anyway");
+		return owner_fail(cx, t->file, &owner, "; -n checks it, "
+				  "-y --force repairs it regardless");
 	if (owner.foreign)
 		tool_warn(tool, "%s: %s", t->file->name, owner.what);
 	err = o->output ? make_copy(t, tool, o) :
 			  open_device(t, tool, path, o, need);
-	/* The superblock that is not to be used counts as unreadable. */
+	/* The superblock that must not be used is treated as unreadable. */
 	if (!err && o->superblock)
 		err = badareas_add(t->dev, cx, o->superblock == 1 ?
 				   super_offset2(t->dev->size) :

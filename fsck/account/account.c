@@ -3,13 +3,14 @@
  * The losses of a repair.
  *
  * The state before the repair is read from the device, the state after it from
- * the overlay, and all files of both are compared twice: first to find which
- * files differ or could not be read before, then with the listings of the logs
- * for these.  If the first comparison finds nothing, the second is skipped.
+ * the overlay. All files of both states are compared twice. The first
+ * comparison finds the files that differ or that could not be read before the
+ * repair. The second one uses the listings of the logs for these files. If the
+ * first comparison finds nothing, the second is skipped.
  *
- * A repair mostly adds a log and changes few inodes.  As long as no entry of
- * the DAT is moved and no block in use was overwritten, files with unchanged
- * inodes are unchanged, and their maps are not read.
+ * A repair usually adds one log and changes few inodes. If no entry of the DAT
+ * was moved and no block in use was overwritten, files with unchanged inodes
+ * are unchanged, and their maps are not read.
  */
 #include "fsck/account/account.h"
 
@@ -28,13 +29,13 @@
 #include "vol/cptable.h"
 #include "vol/salvage.h"
 
-/* What superblocks before the repair say. */
+/* The superblocks before the repair. */
 struct supers {
-	bool any;	  /* there is one, its checksum right or not */
-	uint64_t newest;  /* the last checkpoint of those that are right and
-			     up to date, or 0 */
-	uint64_t claimed; /* of all */
-	uint64_t clean;	  /* of those that were unmounted, or 0 */
+	bool any;	  /* a superblock exists, with a valid checksum or not */
+	uint64_t newest;  /* the last checkpoint of valid superblocks that are up to
+			     date, or 0 */
+	uint64_t claimed; /* the last checkpoint of all superblocks */
+	uint64_t clean;	  /* of cleanly unmounted superblocks, or 0 */
 };
 
 static const char *const properties[] = {
@@ -57,11 +58,11 @@ static const char *const properties[] = {
 #define NPROPERTIES (sizeof(properties) / sizeof(properties[0]))
 
 /*
- * What only superblocks know: the label, the UUID, when the volume was made,
- * and what a user tunes.  A copy whose checksum is right before the repair
- * knows it.  A wrong checksum still proves these fields where it matches with
- * those of the repaired one.  Else a field is lost, if not both copies have it
- * as it is now.
+ * Compares the fields that only superblocks store: the label, the UUID, the
+ * creation time and the tunable parameters. A copy with a valid checksum before
+ * the repair proves them. A copy with an invalid checksum still proves the
+ * fields if the checksum matches with those of the repaired superblock.
+ * Otherwise a field is lost, unless both copies have its present value.
  */
 static int compare_supers(struct sides *s, struct context *cx,
 			  struct supers *supers)
@@ -88,7 +89,8 @@ static int compare_supers(struct sides *s, struct context *cx,
 		if (err)
 			continue;
 		is_super = le16_get(sb.s_magic) == NILFS_SUPER_MAGIC;
-		/* Without these two it is not looked at, and may be right. */
+		/* Without these two fields the kernel ignores the copy, which
+		   may still be valid. */
 		sb.s_magic = le16_make(NILFS_SUPER_MAGIC);
 		sb.s_bytes = le16_make(NILFS_SB_BYTES);
 		is_right = super_check(&sb) == RULE_OK;
@@ -101,8 +103,8 @@ static int compare_supers(struct sides *s, struct context *cx,
 				supers->claimed = cno;
 			if (clean && cno > supers->clean)
 				supers->clean = cno;
-			/* The kernel writes the second one less often, but for
-			   an unmount. */
+			/* The kernel writes the second superblock less often,
+			   except at an unmount. */
 			if (is_right && (!i || clean) && cno > supers->newest)
 				supers->newest = cno;
 		}
@@ -126,9 +128,10 @@ static int compare_supers(struct sides *s, struct context *cx,
 }
 
 /*
- * The state before: the newer one of a mount's and the one that was
- * repaired.  The super root of that may be one that was restored in its place:
- * on *RESTORED, the device with that.
+ * Opens the state before the repair: the state that a mount finds, or the one
+ * that was repaired if that is newer. The super root of the latter may have
+ * been restored by the repair; *RESTORED is then the device with that super
+ * root.
  */
 static int open_before(struct sides *s, struct context *cx,
 		       struct dev **restored)
@@ -158,14 +161,17 @@ static int open_before(struct sides *s, struct context *cx,
 					     &s->after->geo, in->base);
 	}
 	if (!err && !geometry_is_same(&s->before->geo, &s->after->geo))
-		err = fail(cx, -EUCLEAN, "another geometry");
+		err = fail(cx, -EUCLEAN, "the geometry was changed");
 	return err ? err :
 		     salvage_collect(s->before, cx, &s->before->latest,
 				     s->after, &s->synced);
 }
 
-/* Lists in S->written, and in S->wrong those that were written in their place: 1
-   where a block that may have been in use before is one, 0, -ENOMEM. */
+/*
+ * Lists the blocks that the repair wrote in S->written, and those written in
+ * place in S->wrong too. 1 if one of them may have been in use before, 0,
+ * -ENOMEM.
+ */
 static int list_written(struct sides *s, struct context *cx)
 {
 	const struct nilfs_geometry *g = &s->before->geo;
@@ -322,11 +328,11 @@ static int run_comparisons(struct sides *s, struct context *cx,
 	if (err)
 		return err;
 	/*
-	 * First, as it is so whatever else can be compared: if the repair began
-	 * with an older state than a superblock names, or without a right
-	 * superblock, there may have been newer ones that nothing names.
-	 * Without a right checksum a superblock shows the last checkpoint only
-	 * if it was written after that.
+	 * This comes first because it does not depend on the other comparisons.
+	 * If the repair began with an older state than a superblock names, or
+	 * without a valid superblock, there may have been newer states that
+	 * nothing names. A superblock with an invalid checksum proves the last
+	 * checkpoint only if it was written after that checkpoint.
 	 */
 	newer.cno = s->before->latest.cno;
 	if (!supers.any || supers.claimed > newer.cno ||

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The attributes of inodes, and from which version of their block they are.
+ * The attributes of inodes, and the version of the block that they come from.
  *
- * Times, owner, permissions and flags are stored only in the inode.  So if a
- * repair took an inode from an older version of its block, these are old,
- * although content and links may have been updated.  The version of an inode is
+ * Times, owner, permissions and flags are stored only in the inode. If a repair
+ * took an inode from an older version of its block, these attributes are old,
+ * although content and links may have been updated. The version of an inode is
  * found by comparison with all versions in the logs.
  *
- * The link count follows from the names, or the directories in it; another one
- * is a loss only if names were lost.
+ * The link count follows from the names, or from the directories in the inode;
+ * a different count is a loss only if names were lost.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,15 +22,18 @@
 
 #define PERMISSIONS 07777u
 
-/* Versions of a block that are compared at most. */
+/* The maximum number of versions of a block that are compared. */
 #define VERSIONS_MAX 64u
 
-/* Where an inode is as it was. */
+/* The origin of an inode without changes. */
 #define UNCHANGED UINT64_MAX
 
-/* A type is what the names say, the map of a device is its number, and the
-   size of a directory follows from its blocks. */
-static bool is_same(const struct nilfs_inode *x, const struct nilfs_inode *y)
+/*
+ * Whether X and Y have the same attributes. The type follows from the names,
+ * the map of a device node is its number, and the size of a directory follows
+ * from its blocks.
+ */
+static bool has_same_attributes(const struct nilfs_inode *x, const struct nilfs_inode *y)
 {
 	const uint16_t mode = le16_get(x->i_mode) ^ le16_get(y->i_mode);
 
@@ -51,7 +54,7 @@ static bool is_same(const struct nilfs_inode *x, const struct nilfs_inode *y)
 }
 
 /* Whether inode I exists after the repair, and differs. */
-static bool is_changed(const struct ifilewalk *w, uint64_t i)
+static bool is_inode_changed(const struct ifilewalk *w, uint64_t i)
 {
 	const struct nilfs_inode *before, *after;
 
@@ -59,7 +62,7 @@ static bool is_changed(const struct ifilewalk *w, uint64_t i)
 		return false;
 	before = ifilewalk_inode(w, 0, i);
 	after = ifilewalk_inode(w, 1, i);
-	return sides_links(after) ? !is_same(before, after) :
+	return sides_links(after) ? !has_same_attributes(before, after) :
 				    memcmp(before, after, sizeof(*after)) != 0;
 }
 
@@ -77,7 +80,7 @@ int attributes_is_in_use(struct file *ifile, struct context *cx, uint64_t ino)
 	return -ENOENT;
 }
 
-/* The versions of the block, *N. */
+/* The versions of the block; their number in *N. */
 static const struct version *versions_here(const struct ifilewalk *w, size_t *n)
 {
 	return versions_of(&w->s->versions, NILFS_IFILE_INO, w->at->blkoff,
@@ -109,9 +112,9 @@ bool attributes_is_stale(const struct ifilewalk *w, struct context *cx)
 }
 
 /*
- * Finds the versions, from the nearest on, before the checkpoint or LATER, that
- * the inodes are from.  Those in the newest one that the checkpoint can have
- * had are as they were.
+ * Finds the versions that the inodes come from, before the checkpoint or LATER,
+ * from the nearest on. Inodes from the newest version that the checkpoint can
+ * have had are unchanged.
  */
 static void find_origins(const struct ifilewalk *w, struct context *cx,
 			 bool later, uint64_t *from)
@@ -138,17 +141,15 @@ static void find_origins(const struct ifilewalk *w, struct context *cx,
 		for (i = 0; i < w->what.count; i++) {
 			after = ifilewalk_inode(w, 1, i);
 			if (!from[i] && sides_links(after) &&
-			    is_same(sides_inode(s, s->blocks[0], i), after))
+			    has_same_attributes(sides_inode(s, s->blocks[0], i), after))
 				from[i] = is_same_one ? UNCHANGED :
 							all[at].cno;
 		}
 	}
 }
 
-/*
- * The versions on both sides of the one that the checkpoint had, of those with
- * other content.
- */
+/* The nearest earlier and later versions with other content than the version of
+   the checkpoint. */
 static void find_neighbours(const struct ifilewalk *w,
 			    const struct version **earlier,
 			    const struct version **later)
@@ -168,8 +169,8 @@ static void find_neighbours(const struct ifilewalk *w,
 	}
 }
 
-/* When files were deleted: up to inode UNTIL at the first time, then the
-   other. */
+/* The times of deletion of files: the first one up to inode UNTIL, then the
+   second. */
 struct deletion {
 	struct nilfs_inode times[2]; /* of change */
 	bool are_known;
@@ -177,10 +178,10 @@ struct deletion {
 };
 
 /*
- * Takes the block after the repair into the second buffer, and what is not its
- * own from OTHER, a version, or NULL: zeros.  Its own are inodes in use that
- * are not as in OTHER; a count of blocks is not compared, which only the repair
- * may have right.
+ * Copies the block after the repair into the second buffer, with unused inodes
+ * taken from the version OTHER, or zeros if that is NULL. An inode is kept if
+ * it is in use and differs from OTHER. Block counts are not compared because
+ * only the repair may have the correct one.
  */
 static const char *fill_unused(const struct ifilewalk *w, struct context *cx,
 			       const char *other, const struct deletion *d)
@@ -201,7 +202,7 @@ static const char *fill_unused(const struct ifilewalk *w, struct context *cx,
 		is_used = is_private ||
 			  attributes_is_in_use(w->ifile, cx, w->what.first + i);
 		if (!is_private && is_used && sides_links(inode) &&
-		    (!then || !is_same(then, inode) ||
+		    (!then || !has_same_attributes(then, inode) ||
 		     memcmp(then->i_bmap, inode->i_bmap, sizeof(then->i_bmap))))
 			continue;
 		if (!then) {
@@ -211,8 +212,8 @@ static const char *fill_unused(const struct ifilewalk *w, struct context *cx,
 		memcpy(inode, then, size);
 		if (!d->are_known || !sides_links(inode) || is_used)
 			continue;
-		/* As nilfs_evict_inode() leaves it: the time is that of
-		   nilfs_unlink(). */
+		/* As nilfs_evict_inode() leaves the inode: the time is the one
+		   set by nilfs_unlink(). */
 		time = &d->times[i >= d->until];
 		inode->i_blocks = le64_make(0);
 		inode->i_links_count = le16_make(0);
@@ -223,7 +224,7 @@ static const char *fill_unused(const struct ifilewalk *w, struct context *cx,
 	return block;
 }
 
-/* The last file that was deleted in block BLKOFF of the ifile, or the FIRST. */
+/* The last deleted file in block BLKOFF of the ifile, or the FIRST one. */
 static bool find_deleted(const struct ifilewalk *w, struct context *cx,
 			 uint64_t blkoff, bool first, struct nilfs_inode *found)
 {
@@ -264,10 +265,10 @@ const char *attributes_find(const struct ifilewalk *w, struct context *cx)
 	if (sides_was(s, cx, pseg, w->blocknr, block))
 		return block;
 	/*
-	 * The block may have been like another version in what is not its own
-	 * now.  Files that were deleted together have the same time, or times
-	 * that follow each other as the inodes do: the blocks on both sides
-	 * have them.
+	 * The unused inodes of the block may have been those of another
+	 * version. Files that were deleted together have the same time, or
+	 * times in the order of the inodes. The adjacent blocks have these
+	 * times.
 	 */
 	before = w->at->blkoff &&
 		 find_deleted(w, cx, w->at->blkoff - 1, false, &d.times[0]);
@@ -293,9 +294,9 @@ const char *attributes_find(const struct ifilewalk *w, struct context *cx)
 }
 
 /*
- * Inode I, of a block that is SUSPECT, which is as in checkpoint FROM: 1 where
- * its attributes are a loss.  If not, the link count may be, where names were
- * lost.
+ * Compares inode I, which is as in checkpoint FROM; SUSPECT is set if its block
+ * is. 1 if its attributes are a loss. If not, the link count may be one, if
+ * names were lost.
  */
 static int compare_attribute(const struct ifilewalk *w, struct context *cx,
 			     uint64_t i, bool suspect, uint64_t from)
@@ -316,9 +317,9 @@ static int compare_attribute(const struct ifilewalk *w, struct context *cx,
 		return 0;
 	if (w->has[0])
 		before = ifilewalk_inode(w, 0, i);
-	changed = !suspect && is_changed(w, i);
-	/* What the map led to was dead: it was an older version, as
-	   attributes are. */
+	changed = !suspect && is_inode_changed(w, i);
+	/* The map before led to a dead block, so the map and the attributes
+	   were an older version. */
 	remapped = before && inode_has_bmap(before) && inode_has_bmap(after) &&
 		   memcmp(before->i_bmap, after->i_bmap,
 			  sizeof(after->i_bmap)) &&
@@ -337,7 +338,7 @@ static int compare_attribute(const struct ifilewalk *w, struct context *cx,
 		.offset = sides_links(before),
 		.length = sides_links(after),
 	};
-	/* A directory for what has lost its name. */
+	/* The directory that the repair made for inodes without a name. */
 	if (loss.ino == NILFS_ROOT_INO && loss.offset + 1 == loss.length)
 		return 0;
 	return sides_lose(s, cx, w->state, &loss, NULL, 0);
@@ -354,11 +355,13 @@ int attributes_compare(const struct ifilewalk *w, struct context *cx)
 
 	if (!w->has[1])
 		return 0;
-	/* Whether nothing of the block before is to be believed: it is none,
-	   or has changed in more than one inode, a file without links being
-	   one. */
+	/*
+	 * The block before is not trusted if it is not a block of inodes, or if
+	 * more than one of its inodes has changed. A file without links counts
+	 * as changed.
+	 */
 	for (i = 0; w->has[0] && i < w->what.count; i++)
-		changed += is_changed(w, i) ||
+		changed += is_inode_changed(w, i) ||
 			   (!inode_is_private(w->what.first + i) &&
 			    !sides_links(ifilewalk_inode(w, 0, i)) &&
 			    sides_links(ifilewalk_inode(w, 1, i)));
@@ -372,9 +375,9 @@ int attributes_compare(const struct ifilewalk *w, struct context *cx)
 		find_neighbours(w, &earlier, &later);
 	}
 	/*
-	 * Every change of an attribute sets the time of change.  So what an
-	 * earlier and a later version have in common, with that time, the one
-	 * between them had.
+	 * Every change of an attribute sets the time of change. So attributes,
+	 * that time included, which are equal in an earlier and a later version
+	 * were the same in the version between them.
 	 */
 	if (earlier && later && sides_read(s, cx, false, later->blocknr)) {
 		memcpy(s->blocks[1], s->blocks[0], s->before->geo.block_size);
@@ -384,8 +387,8 @@ int attributes_compare(const struct ifilewalk *w, struct context *cx)
 			then = sides_inode(s, s->blocks[0], i);
 			next = sides_inode(s, s->blocks[1], i);
 			if (sides_links(ifilewalk_inode(w, 1, i)) &&
-			    is_same(then, next) &&
-			    is_same(next, ifilewalk_inode(w, 1, i)))
+			    has_same_attributes(then, next) &&
+			    has_same_attributes(next, ifilewalk_inode(w, 1, i)))
 				from[i] = UNCHANGED;
 		}
 	}

@@ -3,16 +3,16 @@
  * Comparing the checkpoints of both sides, and a newer state that the repair
  * could not start from.
  *
- * Blocks of the cpfile to which the map or the DAT before the repair do not
- * lead are searched in the logs.  The content of an invalid block is not known:
- * its checkpoints that are missing after the repair may have been deleted long
- * before, and so those of an older version.
+ * Blocks of the cpfile that the map or the DAT before the repair do not lead to
+ * are searched in the logs. The content of an invalid block is not known. Its
+ * checkpoints that are missing after the repair may have been deleted long
+ * before; the same holds for those of an older version.
  *
  * If the latest super root cannot be read, the repair starts from an older one,
- * and no map has the later blocks.  The summaries of the logs list them: blocks
- * listed by a log after that super root that the file does not have after the
- * repair are lost.  A file that was created and deleted since is named as well,
- * as the deletion is not known.
+ * and no map has the later blocks. The summaries of the logs list them. A block
+ * listed by a log after that super root is lost if the file does not have it
+ * after the repair. A file that was created and deleted since then is named
+ * too, because the deletion is not known.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 #include "fsck/account/sides.h"
 #include "vol/cptable.h"
 
-/* What CP, unless it is NULL, says of checkpoint CNO. */
+/* Sets the fields that follow from CP, the entry of a checkpoint, or NULL. */
 static void set_state(struct sides_state *state,
 		      const struct nilfs_checkpoint *cp)
 {
@@ -48,12 +48,13 @@ static int add_state(struct sides *s, struct context *cx, uint64_t cno,
 }
 
 /*
- * Looks for checkpoint CNO after the repair: 1 and *NOW, 0 where it is
- * lost.  It was CP, NULL where that is not known; UNSURE: or was deleted since.
+ * Looks for checkpoint CNO after the repair. 1 and its entry in *NOW, or 0 if
+ * the checkpoint is lost. CP is the entry before, or NULL if not known. UNSURE
+ * is set if the checkpoint may have been deleted before the repair.
  */
-static int find_entry(struct sides *s, struct context *cx, uint64_t cno,
-		      const struct nilfs_checkpoint *cp, bool unsure,
-		      struct nilfs_checkpoint *now)
+static int find_checkpoint(struct sides *s, struct context *cx, uint64_t cno,
+			   const struct nilfs_checkpoint *cp, bool unsure,
+			   struct nilfs_checkpoint *now)
 {
 	struct loss loss = {
 		.kind = LOSS_MARK,
@@ -70,7 +71,7 @@ static int find_entry(struct sides *s, struct context *cx, uint64_t cno,
 	if (err && !damage_is(err))
 		return err;
 	fail_clear(cx);
-	/* It was deleted, as another version of the block says. */
+	/* Another version of the block shows that it was deleted. */
 	if (err && !cp && checkpoint_was_made(now, cno) &&
 	    le64_get(now->cp_create) != CHECKPOINT_LOST)
 		return 0;
@@ -81,9 +82,10 @@ static int find_entry(struct sides *s, struct context *cx, uint64_t cno,
 	return !err;
 }
 
-/* Reads block BLKOFF of the cpfile, at BLOCKNR, if it is one. */
-static bool read_block(struct sides *s, struct context *cx, uint64_t blkoff,
-		       uint64_t blocknr)
+/* Reads block BLKOFF of the cpfile at BLOCKNR; false
+   if it is not such a block. */
+static bool read_cpfile_block(struct sides *s, struct context *cx, uint64_t blkoff,
+			      uint64_t blocknr)
 {
 	const struct nilfs_geometry *g = &s->before->geo;
 	uint64_t cno = checkpoint_first(g, blkoff);
@@ -97,15 +99,15 @@ static bool read_block(struct sides *s, struct context *cx, uint64_t blkoff,
 	return is;
 }
 
-static int visit_block(void *arg, struct context *cx,
-		       const struct filewalk_block *b)
+static int comparecps_visit_block(void *arg, struct context *cx,
+				  const struct filewalk_block *b)
 {
 	struct filewalk *w = arg;
 	struct sides *s = w->s;
 	const struct nilfs_geometry *g = &s->before->geo;
 	uint64_t latest = s->before->latest.cno, end;
 	uint64_t cno = checkpoint_first(g, b->blkoff);
-	bool is_good = read_block(s, cx, b->blkoff, b->blocknr);
+	bool is_good = read_cpfile_block(s, cx, b->blkoff, b->blocknr);
 	bool is_older, is_unmade;
 	const struct nilfs_checkpoint *cp;
 	const struct version *had;
@@ -116,19 +118,20 @@ static int visit_block(void *arg, struct context *cx,
 	if (s->is_first)
 		return 0;
 	had = is_good ? NULL : versions_had(w, cx, b->blkoff, b->vblocknr);
-	is_good |= had && read_block(s, cx, b->blkoff, had->blocknr);
-	/* Of another number, or there is no map that has one. */
+	is_good |= had && read_cpfile_block(s, cx, b->blkoff, had->blocknr);
+	/* The block has another virtual number, or no
+	   map has a number for it. */
 	is_older = !b->vblocknr || (had && had->vblocknr != b->vblocknr);
 	end = cno + checkpoint_count(g, b->blkoff);
 	if (is_good)
 		cno = checkpoint_first_made(g, b->blkoff, s->blocks[0]);
 	/*
-	 * In an older version of the block an entry may not be made yet: then
-	 * what the repair found in another one is what it was, as an entry never
-	 * changes.
+	 * An entry may not exist yet in an older version of the block. Then the
+	 * entry that the repair found in another version is the original one,
+	 * because an entry never changes.
 	 */
 	for (; cno < end && cno <= latest && ret >= 0; cno++) {
-		cp = NULL; /* it is not known what was there */
+		cp = NULL; /* the former entry is not known */
 		if (is_good)
 			cp = (const void *)(s->blocks[0] +
 					    checkpoint_offset(g, cno));
@@ -137,13 +140,14 @@ static int visit_block(void *arg, struct context *cx,
 			cp = NULL;
 		if (cp && checkpoint_is_invalid(cp))
 			continue;
-		ret = find_entry(s, cx, cno, cp,
-				 cno != latest && (!cp || is_older), &now);
+		ret = find_checkpoint(s, cx, cno, cp,
+				      cno != latest && (!cp || is_older), &now);
 		if (ret > 0 && cno == latest) {
 			set_state(&s->states[0], cp);
 			continue;
 		}
-		/* One that was made of the logs has not counted its blocks. */
+		/* An entry that was rebuilt from the logs has no count of its
+		   blocks. */
 		if (ret > 0 && is_unmade && le64_get(now.cp_nblk_inc))
 			cp = &now;
 		if (ret > 0 && checkpoint_is_snapshot(cp ? cp : &now))
@@ -159,7 +163,7 @@ int comparecps_run(struct sides *s, struct context *cx)
 		.cno = s->before->latest.cno,
 		.ino = NILFS_CPFILE_INO,
 		.inode = &s->before->cpfile.inode,
-		.visit = visit_block,
+		.visit = comparecps_visit_block,
 		.arg = &w,
 	};
 	struct nilfs_checkpoint cp;
@@ -183,15 +187,15 @@ int comparecps_run(struct sides *s, struct context *cx)
 	return err ? err : damage_forgive(cx, versions_walk(&w, cx));
 }
 
-/* The state after that of the side before, from its logs. */
+/* The state that is newer than the side before, from its logs. */
 struct tail {
 	struct sides *s;
 	struct sides_state state;
 	char *inodes;	     /* a block of them */
-	bool are_marks_lost; /* some block of the newest cpfile */
+	bool are_marks_lost; /* a block of the newest cpfile is lost */
 };
 
-/* The snapshots in block V of a lost cpfile. */
+/* Compares the snapshots in block V of a lost cpfile. */
 static int compare_snapshots(struct tail *t, struct context *cx,
 			     const struct version *v)
 {
@@ -212,12 +216,13 @@ static int compare_snapshots(struct tail *t, struct context *cx,
 			t->are_marks_lost = true;
 		else if (!checkpoint_is_invalid(cp) &&
 			 checkpoint_is_snapshot(cp))
-			ret = find_entry(s, cx, cno, cp, false, &now);
+			ret = find_checkpoint(s, cx, cno, cp, false, &now);
 	}
 	return ret < 0 ? ret : 0;
 }
 
-/* Inode INO, which is BEFORE in the newest ifile, or NULL if missing. */
+/* Compares inode INO; BEFORE is its content in the newest ifile, or NULL if
+   missing. */
 static int compare_inode(struct tail *t, struct context *cx, uint64_t ino,
 			 const struct nilfs_inode *before)
 {
@@ -231,7 +236,7 @@ static int compare_inode(struct tail *t, struct context *cx, uint64_t ino,
 			       err ? NULL : &inode);
 }
 
-/* The inodes in block V of the newest ifile. */
+/* Compares the inodes in block V of the newest ifile. */
 static int compare_inodes(struct tail *t, struct context *cx,
 			  const struct version *v)
 {
@@ -256,7 +261,7 @@ static int compare_inodes(struct tail *t, struct context *cx,
 		else
 			s->losses->incomplete = true;
 	}
-	/* A block of the ifile is not written without inodes in it. */
+	/* The kernel writes no block of the ifile without inodes in it. */
 	s->losses->incomplete |= !any;
 	return err;
 }
@@ -281,7 +286,7 @@ static int compare_tail(struct tail *t, struct context *cx)
 	err = root_open(&s->roots[1], cx, s->after, 0);
 	if (err)
 		return err;
-	/* Which checkpoints were made snapshots since. */
+	/* Checkpoints that became snapshots since then. */
 	all = versions_of(v, NILFS_CPFILE_INO, 0, UINT64_MAX, &n);
 	for (i = 0; i < n && !err; i++)
 		if (!i || all[i].blkoff != all[i - 1].blkoff)
@@ -299,7 +304,7 @@ static int compare_tail(struct tail *t, struct context *cx)
 	for (i = 0; i < n && !err; i++)
 		if (!i || all[i].blkoff != all[i - 1].blkoff)
 			err = compare_inodes(t, cx, &all[i]);
-	/* Files with blocks in the logs whose inodes are not. */
+	/* Files with blocks in the logs whose inodes are missing there. */
 	for (i = 0; i < v->n && !err; i++) {
 		ino = v->items[i].ino;
 		if (inode_is_private(ino) || (i && ino == v->items[i - 1].ino))

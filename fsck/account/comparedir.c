@@ -3,21 +3,18 @@
  * Comparing directories of both sides.
  *
  * A repair may rewrite a directory completely, so blocks cannot be compared:
- * every name of a block that changed is looked up among all names after the
- * repair.  A name with another inode is a different name.
+ * every name of a changed block is looked up among all names after the repair.
+ * A name with another inode is a different name. An inode without a name gets
+ * its number as name, in the directory itself or in one that the repair made in
+ * the root.
  *
- * What had no name any more is called by its number: in the directory itself,
- * or in one that the repair made in the root.
- *
- * What proves names.  The checksum of a log: a repair has the names, but not
- * always in the places where they were.  The kernel leaves entries where they
- * are, so a block is mostly an older version of it from which names were
- * deleted since.  And the times of inodes: the kernel sets the time of change
- * of an inode whenever it gets a name, loses one, or is renamed.  So an inode
- * that has the same time in another checkpoint has the same names there, and a
- * version of the directory from then proves those in it.  A name that was read
- * in a broken block is believed unless such a version has it as well, of
- * another time: then the block may be older than it should be.
+ * Names are proven in two ways. With the checksum of a log: the kernel leaves
+ * entries in place, so a block is usually an older version of it with some
+ * names deleted. With the times of inodes: the kernel sets the time of change
+ * when an inode gains or loses a name. An inode with the same time in another
+ * checkpoint has the same names there, and a version of the directory from then
+ * proves them. A name read in a broken block is accepted, unless such a version
+ * with another time has it too: then the block may be older than expected.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -30,20 +27,20 @@
 #include "fsck/account/sides.h"
 #include "vol/dir.h"
 
-/* Versions that are tried at most. */
+/* The maximum number of versions that are tried. */
 #define VERSIONS_MAX 64u
 
-/* What is known of a name. */
+/* The sources of a name. */
 enum name_bits {
 	NAME_IS = 1 << 0,     /* the directory has it after the repair */
 	NAME_WAS = 1 << 1,    /* a block before the repair had it */
-	NAME_NOW = 1 << 2,    /* one that was compared has it after it */
-	NAME_PROVEN = 1 << 3, /* of these: another version shows it */
+	NAME_NOW = 1 << 2,    /* a compared block has it after the repair */
+	NAME_PROVEN = 1 << 3, /* NAME_NOW, and another version shows it */
 	NAME_READ = 1 << 4,   /* a broken block has it */
 	NAME_OLDER = 1 << 5,  /* another version has it, of another time */
 };
 
-/* FNV-1a with 64 bits. */
+/* 64-bit FNV-1a. */
 static uint64_t hash_name(const struct dirent_entry *de)
 {
 	uint64_t h = 0xcbf29ce484222325ULL;
@@ -54,9 +51,9 @@ static uint64_t hash_name(const struct dirent_entry *de)
 	return h;
 }
 
-/* What is known of the name of DE, or NULL: nothing. */
-static uint64_t *find_name(const struct comparedir *d,
-			   const struct dirent_entry *de)
+/* The bits of the name of DE, or NULL if the name is not known. */
+static uint64_t *find_name_bits(const struct comparedir *d,
+				const struct dirent_entry *de)
 {
 	struct pairtable_entry *name =
 		pairtable_find(&d->names, hash_name(de), de->ino);
@@ -64,11 +61,11 @@ static uint64_t *find_name(const struct comparedir *d,
 	return name ? &name->value : NULL;
 }
 
-/* Notes WHAT of the name of DE.  -ENOMEM. */
+/* Sets WHAT in the bits of the name of DE. -ENOMEM. */
 static int note_name(struct comparedir *d, struct context *cx,
 		     const struct dirent_entry *de, enum name_bits what)
 {
-	uint64_t *known = find_name(d, de);
+	uint64_t *known = find_name_bits(d, de);
 
 	if (!known)
 		return pairtable_add(&d->names, cx, hash_name(de), de->ino,
@@ -77,7 +74,8 @@ static int note_name(struct comparedir *d, struct context *cx,
 	return 0;
 }
 
-/* What cannot be read of a directory after the repair is not lost by it. */
+/* Reads the names after the repair. Blocks that cannot be read after the repair
+   are no loss. */
 static int read_names(struct comparedir *d, struct context *cx)
 {
 	struct dir_cursor cur;
@@ -98,19 +96,19 @@ static int read_names(struct comparedir *d, struct context *cx)
 	return damage_forgive(cx, ret);
 }
 
-/* Whether DE is a name that the directory has not any more. */
-static bool is_gone(const struct comparedir *d, const struct dirent_entry *de)
+/* Whether DE is a name that the directory no longer has. */
+static bool is_name_gone(const struct comparedir *d, const struct dirent_entry *de)
 {
-	const uint64_t *known = find_name(d, de);
+	const uint64_t *known = find_name_bits(d, de);
 
 	return de->ino && !dirent_is_dots(de) &&
 	       (!known || !(*known & NAME_IS));
 }
 
 /*
- * Whether BLOCK is of another directory: it begins as the first one of a
- * directory does, and is not the first; or it is, and has another number, of
- * which more than a bit differs, and other names, if it has any.
+ * Whether BLOCK belongs to another directory. Either it begins like the first
+ * block of a directory and is not the first; or it is the first, its inode
+ * number differs in more than one bit, and it has other names, if any.
  */
 static bool is_anothers(const struct comparedir *d, uint64_t blkoff,
 			const void *block)
@@ -130,16 +128,16 @@ static bool is_anothers(const struct comparedir *d, uint64_t blkoff,
 		return false;
 	do {
 		any |= de.ino && !dirent_is_dots(&de);
-		gone |= is_gone(d, &de);
+		gone |= is_name_gone(d, &de);
 	} while (dirent_iter_next(&it, &de));
 	return gone || !any;
 }
 
 /*
  * Whether the block at BLOCKNR, in the log at PSEG, was version ONE without the
- * names that are gone, deleted in either order: the first one first, the last
- * entry that is left gets the room; backwards, one that is deleted later takes
- * it along.  ENTRIES has room for all of them.
+ * names that are gone. Both orders of deletion are tried. In forward order the
+ * last entry left gets the room; in backward order an entry that is deleted
+ * later takes the room with it. ENTRIES has room for all entries.
  */
 static bool was_version(const struct comparedir *d, struct context *cx,
 			uint64_t pseg, uint64_t blocknr,
@@ -161,15 +159,15 @@ static bool was_version(const struct comparedir *d, struct context *cx,
 		dirent_iter_init(&it, block, size);
 		while (dirent_iter_next(&it, &entries[n]))
 			n++;
-		if (it.verdict) /* it is no block of a directory */
+		if (it.verdict) /* not a directory block */
 			return false;
 		for (k = 0; k < n; k++) {
 			i = backwards ? n - 1 - k : k;
-			if (!is_gone(d, &entries[i])) {
+			if (!is_name_gone(d, &entries[i])) {
 				before = i;
 				continue;
 			}
-			/* As nilfs_delete_entry(): the one before takes its
+			/* As nilfs_delete_entry(): the previous entry takes its
 			   room. */
 			de = (void *)(block + entries[i].offset);
 			de->inode = le64_make(0);
@@ -189,10 +187,10 @@ static bool was_version(const struct comparedir *d, struct context *cx,
 }
 
 /*
- * Finds what block BLKOFF of the directory, at BLOCKNR before the repair, was
- * written as: its content after the repair, or an older version without the
- * names that it has not after it.  Borrowed until the buffers of the sides are
- * used again; NULL where no checksum proves one.
+ * Finds the content with which block BLKOFF of the directory, at BLOCKNR before
+ * the repair, was written: its content after the repair, or an older version
+ * without the names that the directory lost. Borrowed until the buffers of the
+ * sides are reused; NULL if no checksum proves the content.
  */
 static const void *find_written(const struct comparedir *d, struct context *cx,
 				uint64_t blkoff, uint64_t blocknr)
@@ -222,9 +220,11 @@ static const void *find_written(const struct comparedir *d, struct context *cx,
 	return found ? s->blocks[1] : NULL;
 }
 
-/* The inode INO now, in the state before the repair, and THEN, as checkpoint
-   CNO had it in the logs; false where one is not known.  Uses the second
-   buffer. */
+/*
+ * Reads inode INO in the state before the repair into *NOW, and as of
+ * checkpoint CNO in the logs into *THEN. False if one of them is not known.
+ * Uses the second buffer.
+ */
 static bool read_inodes(struct sides *s, struct context *cx, uint64_t ino,
 			uint64_t cno, struct nilfs_inode *now,
 			struct nilfs_inode *then)
@@ -252,9 +252,9 @@ static bool read_inodes(struct sides *s, struct context *cx, uint64_t ino,
 	return true;
 }
 
-/* What version ONE of a block of the directory proves of new names. */
-static void ask_version(const struct comparedir *d, struct context *cx,
-			const struct version *one)
+/* Marks the new names that version ONE of a block of the directory proves. */
+static void prove_by_version(const struct comparedir *d, struct context *cx,
+			     const struct version *one)
 {
 	struct sides *s = d->s;
 	uint32_t size = s->before->geo.block_size;
@@ -266,7 +266,7 @@ static void ask_version(const struct comparedir *d, struct context *cx,
 
 	for (i = 0; i < d->nblocks; i++)
 		if (d->blocks[i].blocknr == one->blocknr)
-			return; /* it is the one that could not be read */
+			return; /* the block that could not be read */
 	if (!read_inodes(s, cx, d->after->ino, one->cno, &now, &then) ||
 	    le32_get(then.i_generation) != le32_get(now.i_generation) ||
 	    !sides_read(s, cx, false, one->blocknr) ||
@@ -274,11 +274,12 @@ static void ask_version(const struct comparedir *d, struct context *cx,
 		return;
 	dirent_iter_init(&it, s->blocks[0], size);
 	while (dirent_iter_next(&it, &de)) {
-		known = de.ino ? find_name(d, &de) : NULL;
+		known = de.ino ? find_name_bits(d, &de) : NULL;
 		if (!known || !(*known & NAME_NOW) ||
 		    *known & (NAME_WAS | NAME_PROVEN))
 			continue;
-		/* Whether it has the same names in the state and then. */
+		/* The inode has the same names in the
+		   state and at that time. */
 		if (read_inodes(s, cx, de.ino, one->cno, &now, &then) &&
 		    sides_links(&then) &&
 		    sides_links(&then) == sides_links(&now) &&
@@ -305,7 +306,7 @@ int comparedir_confirm(struct comparedir *d, struct context *cx)
 
 	if (!s->has_before || !d->has_new)
 		return s->has_before;
-	/* What could be read of blocks that are broken. */
+	/* The readable names of broken blocks. */
 	for (i = 0; i < d->nblocks; i++) {
 		if (d->blocks[i].is_known || !d->blocks[i].blocknr ||
 		    !sides_read(s, cx, false, d->blocks[i].blocknr) ||
@@ -313,14 +314,14 @@ int comparedir_confirm(struct comparedir *d, struct context *cx)
 			continue;
 		dirent_iter_init(&it, s->blocks[0], size);
 		while (dirent_iter_next(&it, &de)) {
-			known = de.ino ? find_name(d, &de) : NULL;
+			known = de.ino ? find_name_bits(d, &de) : NULL;
 			if (known && !dirent_check(&de))
 				*known |= NAME_READ;
 		}
 	}
 	all = versions_of(&s->versions, d->after->ino, 0, UINT64_MAX, &n);
 	for (i = 0; i < n && !ret; i++) {
-		ask_version(d, cx, &all[i]);
+		prove_by_version(d, cx, &all[i]);
 		ret = context_cancelled(cx);
 	}
 	for (i = 0; i < d->names.room; i++) {
@@ -333,8 +334,8 @@ int comparedir_confirm(struct comparedir *d, struct context *cx)
 
 /*
  * Whether DE, in the block at BLOCKNR of the directory before the repair, is a
- * name of a file that was deleted: another version has it, of a checkpoint in
- * which another file had that inode.  Uses the buffers of the sides.
+ * name of a deleted file: another version has it, of a checkpoint in which
+ * another file had that inode number. Uses the buffers of the sides.
  */
 static bool is_former(const struct comparedir *d, struct context *cx,
 		      uint64_t blocknr, const struct dirent_entry *de)
@@ -367,8 +368,8 @@ static bool is_former(const struct comparedir *d, struct context *cx,
 	return found;
 }
 
-/* Adds NAME of inode INO in directory DIR if it is one that a repair gives to what
-   has lost its own: "#12", or "NAME~1" where NAME is another's. */
+/* Adds NAME of inode INO in directory DIR if a repair makes such names for
+   inodes that lost theirs: "#12", or "NAME~1" if NAME is in use. */
 static int compare_number(const struct comparedir *d, struct context *cx,
 			  uint64_t dir, uint64_t ino, const char *name,
 			  size_t len)
@@ -391,10 +392,8 @@ static int compare_number(const struct comparedir *d, struct context *cx,
 	return sides_lose(d->s, cx, d->state, &loss, name, len);
 }
 
-/*
- * Notes the names in block BLKOFF after the repair; if it IS_KNOWN what it had
- * before, adds those that are new ones of files which had others.
- */
+/* Notes the names in block BLKOFF after the repair. If its former content
+   IS_KNOWN, adds the names that replace other names of the same files. */
 static int compare_new(struct comparedir *d, struct context *cx,
 		       uint64_t blkoff, bool is_known)
 {
@@ -409,7 +408,7 @@ static int compare_new(struct comparedir *d, struct context *cx,
 		return damage_forgive(cx, ret);
 	dirent_iter_init(&it, now, d->s->before->geo.block_size);
 	while (!err && dirent_iter_next(&it, &de)) {
-		known = find_name(d, &de);
+		known = find_name_bits(d, &de);
 		if (!de.ino || dirent_is_dots(&de) ||
 		    (known && *known & NAME_WAS))
 			continue;
@@ -461,16 +460,16 @@ int comparedir_made(const struct comparedir *d, struct context *cx)
 }
 
 /*
- * Whether the name in DE, which the directory has no longer, is lost: 1, 0,
- * -ENOMEM, -EINTR.  It is not if the directory has it with another inode, or is
- * of a snapshot, where a repair makes up no names, and its own has as many names
- * as before: then DE was wrong.  Nor if its inode was
- * not in use: the block had been replaced by an older one, and the file deleted
- * before.  Where that cannot be read, an inode that is missed is named by itself,
- * and one that is there has all its names.
+ * Whether the name in DE, which the directory no longer has, is lost: 1, 0,
+ * -ENOMEM, -EINTR. DE was wrong if the directory has the name with another
+ * inode. DE was also wrong in a snapshot, where a repair adds no names, if its
+ * inode has as many names as before. A name whose inode was not in use is not
+ * lost: an older block had replaced the block, and the file had been deleted.
+ * If the inode cannot be read, a missing inode is reported by itself, and an
+ * existing one has all its names.
  */
-static int is_lost(const struct comparedir *d, struct context *cx,
-		   const struct dirent_entry *de)
+static int is_name_lost(const struct comparedir *d, struct context *cx,
+			const struct dirent_entry *de)
 {
 	struct sides *s = d->s;
 	struct root *before = &s->roots[0];
@@ -487,7 +486,7 @@ static int is_lost(const struct comparedir *d, struct context *cx,
 	if ((other || (s->in->is_sound && !d->state->latest)) && !is && !was &&
 	    sides_links(&then) == sides_links(&now))
 		return 0;
-	/* It never led to a file. */
+	/* The entry never led to a file. */
 	if (other && is == -ENOENT && was == -ENOENT && s->has_before)
 		return 0;
 	fail_clear(cx);
@@ -500,11 +499,12 @@ static int is_lost(const struct comparedir *d, struct context *cx,
 }
 
 /*
- * Takes block BLKOFF, which was at BLOCKNR, as it was written, into d->block,
- * and notes it and the names in it: 1, 0 where that is not known.  -ENOMEM.
+ * Copies block BLKOFF, which was at BLOCKNR, as it was written into d->block,
+ * and notes the block and its names. 1, 0 if that content is not known,
+ * -ENOMEM.
  */
-static int take_block(struct comparedir *d, struct context *cx,
-		      uint64_t blkoff, uint64_t blocknr)
+static int comparedir_take_block(struct comparedir *d, struct context *cx,
+				 uint64_t blkoff, uint64_t blocknr)
 {
 	struct sides *s = d->s;
 	uint32_t size = s->before->geo.block_size;
@@ -519,8 +519,8 @@ static int take_block(struct comparedir *d, struct context *cx,
 	if (blocknr)
 		found = find_written(d, cx, blkoff, blocknr);
 	if (blocknr && !found && sides_read(s, cx, false, blocknr)) {
-		/* A name that leads to a reserved inode led nowhere: what it
-		   was to lead to is missed elsewhere, if it has no name now. */
+		/* A name of a reserved inode led to no file. The file of that
+		   name is reported elsewhere if it has no name now. */
 		dirent_iter_init(&it, s->blocks[0], size);
 		while (!rule && dirent_iter_next(&it, &de))
 			if ((rule = dirent_check(&de)) == RULE_DIR_PRIVATE_INO)
@@ -561,7 +561,7 @@ int comparedir_block(struct comparedir *d, struct context *cx, uint64_t blkoff,
 	int ret = d->read ? 0 : read_names(d, cx), err = 0;
 
 	if (!ret)
-		ret = take_block(d, cx, blkoff, blocknr);
+		ret = comparedir_take_block(d, cx, blkoff, blocknr);
 	if (ret < 0)
 		return ret;
 	if (!ret) {
@@ -573,10 +573,10 @@ int comparedir_block(struct comparedir *d, struct context *cx, uint64_t blkoff,
 	}
 	dirent_iter_init(&it, d->block, size);
 	while (!err && dirent_iter_next(&it, &de)) {
-		if (!is_gone(d, &de) ||
+		if (!is_name_gone(d, &de) ||
 		    dirent_check(&de) == RULE_DIR_PRIVATE_INO)
 			continue;
-		ret = is_lost(d, cx, &de);
+		ret = is_name_lost(d, cx, &de);
 		if (ret <= 0) {
 			err = ret;
 			continue;
@@ -584,7 +584,7 @@ int comparedir_block(struct comparedir *d, struct context *cx, uint64_t blkoff,
 		loss.ino = de.ino;
 		loss.is_open = is_former(d, cx, blocknr, &de);
 		err = sides_lose(s, cx, d->state, &loss, de.name, de.name_len);
-		if (!err) /* what its inode was may be asked */
+		if (!err) /* is_name_lost() may read the former inode */
 			err = sides_doubt(s, cx, NILFS_IFILE_INO);
 	}
 	return err ? err : compare_new(d, cx, blkoff, true);

@@ -2,10 +2,10 @@
 /*
  * Comparing a file of both sides.
  *
- * Each block before the repair is compared with the one after it: at the same
- * position it has the same content unless the repair wrote there; at another
- * position the content is compared, as the repair may have copied it.  Blocks
- * that the file has only after the repair are no loss.
+ * Each block before the repair is compared with the block after it. At the same
+ * position the content is the same unless the repair wrote there. At another
+ * position the content is compared, because the repair may have copied it.
+ * Blocks that the file has only after the repair are no loss.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -15,7 +15,8 @@
 #include "disk/inode.h"
 #include "fsck/account/sides.h"
 
-/* Older versions that are compared to find where stale content comes from. */
+/* The maximum number of older versions that are compared to find the origin of
+   stale content. */
 #define ORIGINS_MAX 64u
 
 struct comparison {
@@ -24,8 +25,8 @@ struct comparison {
 	struct file after;
 	struct comparedir dir;
 	bool is_dir;
-	bool is_foreign; /* it had blocks of another file */
-	bool is_removed; /* and that is in the list */
+	bool is_foreign; /* the file had blocks of another file */
+	bool is_removed; /* the loss of these blocks is listed */
 };
 
 int comparefile_is_newest(struct sides *s, struct context *cx, uint64_t ino,
@@ -41,7 +42,8 @@ int comparefile_is_newest(struct sides *s, struct context *cx, uint64_t ino,
 	if (err)
 		return err;
 	all = versions_of(v, ino, blkoff, blkoff + 1, &n);
-	/* Not what the repair wrote, unless that is where it was. */
+	/* Skip blocks that the repair wrote, unless it
+	   restored them in place. */
 	while (i < n && sparse_test(&s->written, all[i].blocknr) &&
 	       sides_is_right(s, cx, true, all[i].blocknr, NULL) <= 0)
 		i++;
@@ -66,8 +68,9 @@ uint64_t comparefile_settle(const struct filewalk *w, struct context *cx,
 		return b->blocknr;
 	all = versions_of(&s->versions, w->ino, b->blkoff, b->blkoff + 1, &n);
 	/*
-	 * A version newer than the one that the file points to, if the DAT says
-	 * that it had another one: then the pointer is of an older checkpoint.
+	 * Take a version that is newer than the one that the file points to, if
+	 * the DAT shows that the file had another one. The pointer is then of
+	 * an older checkpoint.
 	 */
 	if (versions_life(w, cx, b->vblocknr) == LIFE_DEAD) {
 		for (i = 0; i < n && all[i].vblocknr != b->vblocknr; i++)
@@ -78,11 +81,11 @@ uint64_t comparefile_settle(const struct filewalk *w, struct context *cx,
 	}
 	if (b->blocknr && b->blocknr == after)
 		return b->blocknr;
-	/* The logs have another block of the file for what it had. */
+	/* The logs list the block as another block of the file. */
 	misplaced = sides_listed(s, cx, b->blocknr, &listed) &&
 		    (listed.ino != w->ino || listed.is_node ||
 		     listed.blkoff != b->blkoff);
-	/* It is the pointer that is wrong, or else the DAT. */
+	/* Either the pointer or the DAT is wrong. */
 	known = misplaced && listed.vblocknr == b->vblocknr ?
 			versions_had(w, cx, b->blkoff, 0) : NULL;
 	if (known)
@@ -118,7 +121,7 @@ static int lose_bytes(struct comparison *c, struct context *cx,
 	return sides_lose(c->w.s, cx, c->dir.state, &loss, NULL, 0);
 }
 
-/* The checkpoint with which the content of block AFTER was written, or 0. */
+/* The checkpoint that the content of block AFTER was written with, or 0. */
 static uint64_t origin_of(struct comparison *c, struct context *cx,
 			  uint64_t blkoff, uint64_t after)
 {
@@ -136,10 +139,8 @@ static uint64_t origin_of(struct comparison *c, struct context *cx,
 	return 0;
 }
 
-/*
- * Whether block B was not at its key: its log has it elsewhere in the file, where
- * the map before had none.
- */
+/* Whether block B was at a wrong key: its log lists it elsewhere in the file,
+   where the map before the repair had no block. */
 static bool was_elsewhere(struct comparison *c, struct context *cx,
 			  const struct filewalk_block *b)
 {
@@ -157,8 +158,8 @@ static bool was_elsewhere(struct comparison *c, struct context *cx,
 	return was;
 }
 
-static int visit_block(void *arg, struct context *cx,
-		       const struct filewalk_block *b)
+static int comparefile_visit_block(void *arg, struct context *cx,
+				   const struct filewalk_block *b)
 {
 	struct comparison *c = arg;
 	struct sides *s = c->w.s;
@@ -178,9 +179,10 @@ static int visit_block(void *arg, struct context *cx,
 	c->is_removed = !c->inode;
 	if (!c->inode)
 		return lose_bytes(c, cx, LOSS_REMOVED, 0, 0, 0);
-	/* Bytes past the new end are reported as such. */
+	/* Bytes past the new end are reported as truncated. */
 	is_data = !c->is_dir && offset < le64_get(c->inode->i_size);
-	/* If a mount before would have written it, it is compared with that. */
+	/* If a mount before the repair would have written the block, the
+	   content is compared with that data. */
 	synced = rollforward_find(s->synced, c->w.ino, b->blkoff);
 	if (!synced || synced->blkoff != b->blkoff)
 		synced = rollforward_find(&lost, c->w.ino, b->blkoff);
@@ -190,8 +192,8 @@ static int visit_block(void *arg, struct context *cx,
 	if (ret < 0)
 		return damage_forgive(cx, ret);
 	before = comparefile_settle(&c->w, cx, b, after);
-	/* The pointer is one to a block of another file.  The DAT may lead
-	   there as well, which is no fault of the file. */
+	/* The pointer leads to a block of another file. The DAT may lead there
+	   as well, which is not an error of the file. */
 	if (b->blocknr && b->blocknr != after && !c->is_foreign) {
 		c->is_foreign = sides_listed(s, cx, b->blocknr, &listed) &&
 				listed.ino != c->w.ino &&
@@ -200,12 +202,12 @@ static int visit_block(void *arg, struct context *cx,
 	}
 	is_dead = versions_life(&c->w, cx, b->vblocknr) == LIFE_DEAD;
 	s->contradicted |= is_dead;
-	/* The file has what it had, in the place where it was. */
+	/* The file has the same block at the same place. */
 	if ((!is_dead || !s->is_first) && before && before == after &&
 	    (!sparse_test(&s->written, after) ||
 	     sides_is_right(s, cx, true, after, NULL) > 0))
-		/* Where no readable log has it nothing says what was
-		   written. */
+		/* If no readable log has the block, its written content is not
+		   known. */
 		return sparse_test(s->in->unread, after) && is_data ?
 			       lose_bytes(c, cx, LOSS_SUSPECT, offset, size,
 					  0) : 0;
@@ -231,12 +233,10 @@ static int visit_block(void *arg, struct context *cx,
 			  origin_of(c, cx, b->blkoff, after));
 }
 
-/*
- * Blocks of the file that its map was too broken to lead to.  Had all logs been
- * read they were holes.
- */
-static int visit_unknown(void *arg, struct context *cx, uint64_t blkoff,
-			 uint64_t end)
+/* Blocks of the file that its broken map did not lead to. If all logs were
+   read, they were holes. */
+static int comparefile_visit_unknown(void *arg, struct context *cx, uint64_t blkoff,
+				     uint64_t end)
 {
 	struct comparison *c = arg;
 	struct sides *s = c->w.s;
@@ -264,8 +264,8 @@ int comparefile_run(struct sides *s, struct context *cx,
 		      .cno = state->cno,
 		      .ino = ino,
 		      .inode = before,
-		      .visit = visit_block,
-		      .unknown = visit_unknown,
+		      .visit = comparefile_visit_block,
+		      .unknown = comparefile_visit_unknown,
 		      .arg = &c},
 		.inode = after,
 		.dir = {.s = s, .state = state, .after = &c.after},
@@ -275,8 +275,8 @@ int comparefile_run(struct sides *s, struct context *cx,
 	uint64_t now = after ? le64_get(after->i_size) : 0;
 	int err = 0;
 
-	/* A type that was repaired makes no other file of it, unless there
-	   are no blocks any more. */
+	/* A repaired type does not make it another file, unless no blocks are
+	   left. */
 	if (before &&
 	    (!after || (inode_dirent_type(le16_get(before->i_mode)) !=
 				inode_dirent_type(le16_get(after->i_mode)) &&
@@ -286,7 +286,7 @@ int comparefile_run(struct sides *s, struct context *cx,
 				 le64_get(after->i_ctime) ||
 			 (!inode_has_bmap(after) && inode_has_bmap(before))))))
 		return lose_bytes(&c, cx, LOSS_REMOVED, 0, 0, 0);
-	/* Another file may have had that size. */
+	/* The size may have been that of another file. */
 	if (before && !c.is_dir && size > now &&
 	    inode_is_same_file(before, after))
 		err = lose_bytes(&c, cx, LOSS_TRUNCATED, now, size - now, 0);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The ifile of a state, block by block, and the inodes in it.
+ * Comparing the ifile of a state, block by block, and its inodes.
  *
- * Checkpoints share most blocks of their ifiles.  One that was compared without
- * a difference is not compared again in the next checkpoint; and where the
- * repair moved nothing, a block in its place needs no comparison at all.
+ * Checkpoints share most blocks of their ifiles. A block that was compared
+ * without a difference is skipped in the next checkpoint. If the repair moved
+ * nothing, a block in its place needs no comparison.
  *
- * An inode that is empty, or makes no sense, may be what damage has left of
- * one: where the bitmap of the ifile has it in use, the logs are asked.
+ * An inode that is empty or invalid may be the remains of a damaged inode. If
+ * the bitmap of the ifile has it in use, the logs are searched.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #include "vol/cptable.h"
 #include "vol/dir.h"
 
-/* Whether inode I of the block before is one. */
+/* Whether inode I of the block before is valid. */
 static bool is_inode(const struct ifilewalk *w, uint64_t i)
 {
 	const struct nilfs_inode *inode = ifilewalk_inode(w, 0, i);
@@ -29,8 +29,8 @@ static bool is_inode(const struct ifilewalk *w, uint64_t i)
 		       RULE_OK;
 }
 
-/* Whether the log of BLOCKNR is right, or was made right without a change of
-   that block. */
+/* Whether the log of BLOCKNR is valid, or was repaired without a change of that
+   block. */
 static bool is_in_right_log(struct ifilewalk *w, struct context *cx,
 			    uint64_t blocknr)
 {
@@ -41,11 +41,9 @@ static bool is_in_right_log(struct ifilewalk *w, struct context *cx,
 		sides_is_right(w->s, cx, true, blocknr, NULL) > 0);
 }
 
-/*
- * Whether the block of inodes before, and the bitmap of its group, are what was
- * written, as far as the checksums of their logs show.
- */
-static bool is_written_so(struct ifilewalk *w, struct context *cx)
+/* Whether the block of inodes before the repair, and the bitmap of its group,
+   have their written content, as far as the checksums of their logs show. */
+static bool is_written_content(struct ifilewalk *w, struct context *cx)
 {
 	uint64_t blkoff = palloc_bitmap_blkoff(&w->s->before->ifile_palloc,
 					       w->what.group);
@@ -58,9 +56,9 @@ static bool is_written_so(struct ifilewalk *w, struct context *cx)
 		(ret <= 0 || is_in_right_log(w, cx, bitmap)));
 }
 
-/* Whether there is no inode INO after the repair, nor was there one: as many are
-   in use as the entry counted. */
-static bool is_none(struct ifilewalk *w, struct context *cx, uint64_t ino)
+/* Whether inode INO does not exist after the repair and did not exist before:
+   as many inodes are in use as the entry of the checkpoint counted. */
+static bool is_missing_inode(struct ifilewalk *w, struct context *cx, uint64_t ino)
 {
 	return w->is_complete &&
 	       !attributes_is_in_use(&w->s->roots[1].ifile, cx, ino);
@@ -78,10 +76,8 @@ static int lose_perhaps(struct ifilewalk *w, struct context *cx, uint64_t first,
 	return sides_lose(w->s, cx, w->state, &loss, NULL, 0);
 }
 
-/*
- * An inode that could not be read before, or was missing: IS_EMPTY says that it
- * has no links.
- */
+/* Compares an inode that could not be read before the repair or was missing.
+   IS_EMPTY is set if it has no links. */
 static int compare_unknown(struct ifilewalk *w, struct context *cx,
 			   uint64_t ino, bool is_empty,
 			   const struct nilfs_inode *after)
@@ -91,11 +87,11 @@ static int compare_unknown(struct ifilewalk *w, struct context *cx,
 	int in_use = attributes_is_in_use(w->ifile, cx, ino), err;
 	uint64_t n = losslist_count(s->losses);
 
-	if (!after && is_none(w, cx, ino))
+	if (!after && is_missing_inode(w, cx, ino))
 		return 0;
-	if ((!in_use && is_written_so(w, cx)) ||
+	if ((!in_use && is_written_content(w, cx)) ||
 	    (in_use < 0 && is_empty && w->has_inodes &&
-	     (w->is_complete || is_written_so(w, cx))))
+	     (w->is_complete || is_written_content(w, cx))))
 		return 0;
 	if (in_use > 0 && !after && (!w->has_inodes || !is_empty))
 		return sides_lose(s, cx, w->state, &removed, NULL, 0);
@@ -105,20 +101,20 @@ static int compare_unknown(struct ifilewalk *w, struct context *cx,
 	if (err || after || in_use > 0 || n != losslist_count(s->losses) ||
 	    w->is_complete)
 		return err;
-	/* The bitmap says that there was none, or is not known: a log that
-	   cannot be read may have had it. */
+	/* The inode is free in the bitmap, or the bitmap is not known. An
+	   unreadable log may have had the inode. */
 	if (!in_use && !sparse_count(s->in->unread))
 		return 0;
 	if (in_use && (w->is_proven ||
 		       (w->blocknr &&
 			!sparse_test(s->in->unread, w->blocknr) &&
-			is_written_so(w, cx))))
+			is_written_content(w, cx))))
 		return 0;
 	return lose_perhaps(w, cx, ino, ino);
 }
 
-/* The inodes of a block on both sides. */
-static int compare_block(struct ifilewalk *w, struct context *cx)
+/* Compares the inodes of a block of both sides. */
+static int compare_inode_block(struct ifilewalk *w, struct context *cx)
 {
 	uint32_t size = w->s->before->geo.block_size;
 	const struct nilfs_inode *before, *after;
@@ -127,12 +123,12 @@ static int compare_block(struct ifilewalk *w, struct context *cx)
 	uint64_t i, ino;
 	int ret = 0;
 
-	/* It looks like an older version, and is not what was written so. */
+	/* The block equals an older version and is not proven. */
 	w->is_stale = !w->is_proven && attributes_is_stale(w, cx) &&
 		      (!w->has[1] || s->contradicted ||
 		       memcmp(w->inodes[0], w->inodes[1], size) ||
 		       sides_is_right(s, cx, true, w->blocknr, NULL) <= 0);
-	/* No inode is left in the block before, nor a bitmap to be believed. */
+	/* The block before has no inode left, and the bitmap is not trusted. */
 	w->has_inodes = false;
 	for (i = 0; w->has[0] && i < w->what.count; i++) {
 		is_lost &= inode_is_private(w->what.first + i) ||
@@ -146,25 +142,26 @@ static int compare_block(struct ifilewalk *w, struct context *cx)
 	s->foreign = 0;
 	for (i = 0; i < w->what.count && !ret; i++) {
 		ino = w->what.first + i;
-		/* Nothing names the sketch file, and the driver does not use
-		   it. */
+		/* The sketch file has no name, and the
+		   driver does not use it. */
 		if (inode_is_private(ino) || ino == NILFS_SKETCH_INO)
 			continue;
 		before = w->has[0] ? ifilewalk_inode(w, 0, i) : NULL;
 		after = w->has[1] ? ifilewalk_inode(w, 1, i) : NULL;
-		/* As many names as before, none if it did not exist. */
+		/* The link count is compared; it was 0 if the inode did not
+		   exist. */
 		s->recounted |= !before || !after || w->is_stale ||
 				sides_links(before) != sides_links(after);
 		is_empty = before && !sides_links(before);
 		if (after && !sides_links(after))
 			after = NULL;
-		/* The bitmap may deny that it was a file: the block is that of
-		   others. */
+		/* If the inode is free in the bitmap, the block is that of
+		   other inodes. */
 		if (before &&
 		    (w->is_stale || !is_inode(w, i) ||
 		     (after ? w->is_complete &&
 				      !inode_is_same_file(before, after) :
-			      is_none(w, cx, ino) ||
+			      is_missing_inode(w, cx, ino) ||
 				      !attributes_is_in_use(w->ifile, cx, ino))))
 			before = NULL;
 		if (!before)
@@ -188,8 +185,8 @@ static int compare_block(struct ifilewalk *w, struct context *cx)
 	return ret;
 }
 
-static int visit_block(void *arg, struct context *cx,
-		       const struct filewalk_block *b)
+static int comparetree_visit_block(void *arg, struct context *cx,
+				   const struct filewalk_block *b)
 {
 	struct ifilewalk *w = arg;
 	struct sides *s = w->s;
@@ -208,7 +205,7 @@ static int visit_block(void *arg, struct context *cx,
 		return damage_forgive(cx, ret);
 	w->at = b;
 	w->blocknr = at[0] = comparefile_settle(&w->w, cx, b, at[1]);
-	/* The same block on both sides, and not written. */
+	/* The same block on both sides, which the repair did not write. */
 	is_shared = at[0] && at[0] == at[1] && !sparse_test(&s->written, at[1]);
 	if (is_shared && (s->is_dat_same || sparse_test(&s->clean, at[1])))
 		return 0;
@@ -217,8 +214,8 @@ static int visit_block(void *arg, struct context *cx,
 		if (w->has[i])
 			memcpy(w->inodes[i], s->blocks[i], size);
 	}
-	/* The block before is what was written if a checksum proves that: it
-	   was corrected, in its place or elsewhere. */
+	/* The block before is correct if a checksum proves it: it was corrected
+	   in place or elsewhere. */
 	is_corrected = at[0] && w->has[1] &&
 		       (!w->has[0] ||
 			memcmp(w->inodes[0], w->inodes[1], size));
@@ -236,7 +233,7 @@ static int visit_block(void *arg, struct context *cx,
 	if (!w->has[0] || (at[0] != at[1] && !s->is_dat_same))
 		ret = sides_doubt(s, cx, NILFS_IFILE_INO);
 	if (!ret)
-		ret = compare_block(w, cx);
+		ret = compare_inode_block(w, cx);
 	if (!ret && !s->doubts && is_shared && n == losslist_count(s->losses)) {
 		sparse_add(&s->clean, cx, at[1]);
 		fail_clear(cx);
@@ -245,8 +242,8 @@ static int visit_block(void *arg, struct context *cx,
 	return ret;
 }
 
-/* The first inode in block BLKOFF of the ifile or after it; past the last one:
-   UINT64_MAX. */
+/* The first inode in block BLKOFF of the ifile or after it; UINT64_MAX after
+   the last one. */
 static uint64_t first_inode(const struct ifilewalk *w, uint64_t blkoff)
 {
 	const struct palloc *p = &w->s->before->ifile_palloc;
@@ -260,12 +257,10 @@ static uint64_t first_inode(const struct ifilewalk *w, uint64_t blkoff)
 	return UINT64_MAX;
 }
 
-/*
- * Blocks [BLKOFF, END) of the ifile, which neither its map nor a log has.  Had
- * all logs been read there were none.
- */
-static int visit_unknown(void *arg, struct context *cx, uint64_t blkoff,
-			 uint64_t end)
+/* Blocks [BLKOFF, END) of the ifile, which neither its map nor a log has. If
+   all logs were read, these blocks did not exist. */
+static int comparetree_visit_unknown(void *arg, struct context *cx, uint64_t blkoff,
+				     uint64_t end)
 {
 	struct ifilewalk *w = arg;
 	uint64_t first = first_inode(w, blkoff), last = first_inode(w, end);
@@ -279,12 +274,12 @@ static int visit_unknown(void *arg, struct context *cx, uint64_t blkoff,
 }
 
 /*
- * How many inodes the state has after the repair: *NOW, and how many its entry
- * counted before: *WERE.  A directory that the repair made for what has lost its
- * name does not count.  False where either is not known.
+ * Sets *NOW to the number of inodes of the state after the repair, and *WERE to
+ * the number that its entry counted before. A directory that the repair made
+ * for inodes without a name is excluded. False if either number is not known.
  */
-static bool counts(struct ifilewalk *w, struct context *cx, uint64_t *were,
-		   uint64_t *now)
+static bool read_inode_counts(struct ifilewalk *w, struct context *cx, uint64_t *were,
+			      uint64_t *now)
 {
 	static const char name[] = "lost+found";
 	const struct sides_state *state = w->state;
@@ -303,12 +298,12 @@ static bool counts(struct ifilewalk *w, struct context *cx, uint64_t *were,
 			  root_inode(&s->roots[0], cx, ino, &inode));
 	fail_clear(cx);
 	*were = state->inodes + is_new;
-	/* The entry may count one too many. */
+	/* The entry may count one inode too many. */
 	*now = state->latest ? s->in->files : le64_get(cp.cp_inodes_count);
 	return is_known;
 }
 
-/* Whether each block of the ifile before is in a log that is right. */
+/* Whether each block of the ifile before is in a valid log. */
 static bool is_ifile_right(struct ifilewalk *w, struct context *cx)
 {
 	struct blockmap_cursor cur;
@@ -329,15 +324,16 @@ static bool is_ifile_right(struct ifilewalk *w, struct context *cx)
 }
 
 /*
- * The entry counted more inodes than there are after the repair, and those that
- * are losses from the one at N on: blocks of others may be where the ifile was.
+ * The entry counted more inodes than exist after the repair and than are listed
+ * as lost from loss number N on: other blocks may have been written over the
+ * ifile.
  */
 static int compare_count(struct ifilewalk *w, struct context *cx, size_t n)
 {
 	const struct losslist *l = w->s->losses;
 	uint64_t were, now;
 
-	if (!counts(w, cx, &were, &now) || now >= were)
+	if (!read_inode_counts(w, cx, &were, &now) || now >= were)
 		return 0;
 	for (; n < l->n && now < were; n++)
 		if (l->items[n].kind == LOSS_REMOVED)
@@ -359,8 +355,8 @@ int comparetree_run(struct sides *s, struct context *cx,
 		.w = {.s = s,
 		      .cno = state->cno,
 		      .ino = NILFS_IFILE_INO,
-		      .visit = visit_block,
-		      .unknown = visit_unknown,
+		      .visit = comparetree_visit_block,
+		      .unknown = comparetree_visit_unknown,
 		      .arg = &w},
 		.inodes = {malloc(p->block_size), malloc(p->block_size)},
 	};
@@ -383,10 +379,10 @@ int comparetree_run(struct sides *s, struct context *cx,
 		w.w.inode = &state->ifile;
 	}
 	fail_clear(cx);
-	w.is_complete = counts(&w, cx, &were, &now) && were == now;
+	w.is_complete = read_inode_counts(&w, cx, &were, &now) && were == now;
 	err = versions_walk(&w.w, cx);
 	if (!err && w.w.doubt) {
-		/* The inodes where the ifile could not be read. */
+		/* The inodes in the unreadable part of the ifile. */
 		err = sides_doubt(s, cx, NILFS_IFILE_INO);
 		palloc_locate(p, w.w.doubt_first, &first);
 		if (palloc_has_block(p, w.w.doubt_end))
@@ -401,9 +397,9 @@ int comparetree_run(struct sides *s, struct context *cx,
 	if (!err)
 		err = compare_count(&w, cx, n);
 	/*
-	 * Directories have all their names, although blocks of them could not
-	 * be read, if each inode has as many as it had, and each is one that it
-	 * had.
+	 * Directories have all their names, although some of their blocks could
+	 * not be read, if each inode has its former number of names and each of
+	 * these names existed before.
 	 */
 	if (!damage_forgive(cx, err) && s->in->is_sound && !s->is_first &&
 	    !w.w.doubt && !s->recounted && !s->unconfirmed)

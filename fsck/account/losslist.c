@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Losses of a repair, and how they are reported.
+ * Losses of a repair, and their report.
  *
  * Losses are added in the order of checkpoints, files and offsets, so a range
- * grows at the end of the list and one entry stands for all of it.
+ * grows at the end of the list and has one entry.
  *
- * An inode does not contain its name, so the tree of a state is walked for the
- * paths of all its losses; once for each state with losses.
+ * An inode does not contain its name. So the tree of each state with losses is
+ * walked once to find the paths of all its losses.
  */
 #include "fsck/account/losslist.h"
 
@@ -30,13 +30,13 @@ static bool is_name(const struct loss *loss)
 	return loss->kind == LOSS_NAME || loss->kind == LOSS_RENAMED;
 }
 
-/* Whether LOSS is of more than one inode, and so has no path. */
+/* Whether LOSS has more than one inode, and so has no path. */
 static bool is_of_several(const struct loss *loss)
 {
 	return loss->last_ino > loss->ino;
 }
 
-/* Sets the paths of losses [FIRST, END) that checkpoint CNO of VOL has. */
+/* Sets the paths of losses [FIRST, END) that exist in checkpoint CNO of VOL. */
 static int search_state(struct losslist *l, struct context *cx, size_t first,
 			size_t end, struct volume *vol, uint64_t cno)
 {
@@ -90,7 +90,7 @@ int losslist_find_paths(struct losslist *l, struct context *cx,
 	int err = 0;
 
 	for (at = 0; at < l->n && !err; at = end) {
-		/* Those of one state. */
+		/* The losses of one state. */
 		first = &l->items[at];
 		for (end = at; end < l->n &&
 			       l->items[end].latest == first->latest &&
@@ -111,10 +111,10 @@ int losslist_find_paths(struct losslist *l, struct context *cx,
 	return err;
 }
 
-/* Lines of text that are printed unless all are wanted. */
+/* The number of lines printed unless all are requested. */
 #define FEW_LINES 20u
 
-/* The key of a kind, and what became of an inode or bytes of it. */
+/* The key of a kind, and the text about its inode or bytes. */
 static const struct {
 	const char *key, *fate;
 } kinds[] = {
@@ -123,14 +123,14 @@ static const struct {
 	[LOSS_TRUNCATED] = {"truncated", "were cut off"},
 	[LOSS_UNKNOWN] = {"unknown",
 			  "could not be read: names in them may be lost"},
-	[LOSS_SUSPECT] = {"suspect", "may not be what was written"},
+	[LOSS_SUSPECT] = {"suspect", "may have wrong content"},
 	[LOSS_ATTRIBUTES] = {"attributes",
-			     "attributes may not be what they were"},
+			     "attributes may have changed"},
 	[LOSS_LINKS] = {"links", NULL},
-	[LOSS_PERHAPS] = {"perhaps", "may have been a file that is lost"},
+	[LOSS_PERHAPS] = {"perhaps", "may have been a lost file"},
 	[LOSS_REMOVED] = {"removed", "the file was removed"},
 	[LOSS_NAME] = {"name", "the name was removed"},
-	[LOSS_RENAMED] = {"renamed", "the name that it had was removed"},
+	[LOSS_RENAMED] = {"renamed", "its former name was removed"},
 	[LOSS_CHECKPOINT] = {"checkpoint", NULL},
 	[LOSS_MARK] = {"mark", NULL},
 	[LOSS_MARKS] = {"marks", NULL},
@@ -231,16 +231,16 @@ static void put_checkpoint(const struct loss *loss, struct report *r)
 			    "log at block %" PRIu64, loss->block);
 	else if (loss->kind == LOSS_NEWER)
 		report_text(r,
-			    "lost: what was written after checkpoint %" PRIu64
-			    "%s%s, if anything, and marks of snapshots that "
-			    "were set since then", loss->cno, of, time);
+			    "lost: data written after checkpoint %" PRIu64
+			    "%s%s, if any, and snapshot flags set since then",
+			    loss->cno, of, time);
 	else if (loss->kind == LOSS_SUPER)
 		report_text(r, "lost: superblock: label, UUID and other "
-			       "properties may not be what they were");
+			       "properties may have changed");
 	else if (loss->kind == LOSS_MARKS)
 		report_text(r,
-			    "lost: marks of snapshots that were set last, of "
-			    "checkpoints up to %" PRIu64 ", if any",
+			    "lost: snapshot flags set last, of checkpoints up "
+			    "to %" PRIu64 ", if any",
 			    loss->last);
 	else if (loss->kind == LOSS_MARK)
 		report_text(r,
@@ -255,8 +255,8 @@ static void put_checkpoint(const struct loss *loss, struct report *r)
 			    loss->cno, of, time, unsure);
 }
 
-/* What became of "inode 12" or "inodes 12 to 27", with the path where that is
-   known, or of bytes of it. */
+/* Prints a loss of "inode 12" or "inodes 12 to 27", with the path if known, or
+   of a range of bytes. */
 static void put_inode(const struct loss *loss, struct report *r)
 {
 	char whose[WHOSE_MAX], path[PATH_SHOWN], from[48] = "";
@@ -301,7 +301,7 @@ static void put_inode(const struct loss *loss, struct report *r)
 			    ", and was %" PRIu64, whose, loss->length,
 			    loss->offset);
 	else if (loss->kind == LOSS_PERHAPS && is_of_several(loss))
-		report_text(r, "lost: %s: may have been files that are lost",
+		report_text(r, "lost: %s: may have been lost files",
 			    whose);
 	else
 		report_text(r, "lost: %s: %s", whose, fate);
@@ -335,9 +335,9 @@ void losslist_report(const struct losslist *l, struct report *r, bool all)
 				    "was no memory",
 				    l->more);
 		if (l->incomplete)
-			report_text(r, "lost: perhaps more: not all of what "
-				       "was there before the repair could be "
-				       "compared");
+			report_text(r, "lost: perhaps more: the state before "
+				       "the repair could not be compared "
+				       "completely");
 		else if (!losslist_count(l))
 			report_text(r, "lost: nothing");
 		return;

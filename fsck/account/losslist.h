@@ -14,32 +14,32 @@
 #include "vol/volume.h"
 
 enum loss_kind {
-	LOSS_ZERO,	 /* bytes that are zero now */
-	LOSS_STALE,	 /* bytes that are of an older version now */
+	LOSS_ZERO,	 /* bytes replaced by zeros */
+	LOSS_STALE,	 /* bytes replaced by an older version */
 	LOSS_TRUNCATED,	 /* bytes past the new end of the file */
-	LOSS_UNKNOWN,	 /* bytes of which nothing could be read */
+	LOSS_UNKNOWN,	 /* bytes that could not be read */
 	LOSS_SUSPECT,	 /* bytes of a log whose checksum did not match */
 	LOSS_ATTRIBUTES, /* inodes with the attributes of an older checkpoint */
 	LOSS_LINKS,	 /* a link count that changed with lost names */
 	LOSS_PERHAPS,	 /* inodes that may have been files, or not */
-	LOSS_REMOVED,	 /* a file that does not exist any more */
-	LOSS_NAME,	 /* a name that does not exist any more */
-	LOSS_RENAMED,	 /* the same, of which only the new name is known */
-	LOSS_CHECKPOINT, /* checkpoints that do not exist any more */
-	LOSS_MARK,	 /* a checkpoint that is no snapshot any more */
-	LOSS_MARKS,	 /* which of these had become snapshots last */
-	LOSS_NEWER,	 /* whatever was written after CNO */
+	LOSS_REMOVED,	 /* a file that no longer exists */
+	LOSS_NAME,	 /* a name that no longer exists */
+	LOSS_RENAMED,	 /* a name that no longer exists; only the new name is known */
+	LOSS_CHECKPOINT, /* checkpoints that no longer exist */
+	LOSS_MARK,	 /* a checkpoint that is no longer a snapshot */
+	LOSS_MARKS,	 /* snapshot flags that were set last */
+	LOSS_NEWER,	 /* all data written after CNO */
 	LOSS_SUPER,	 /* properties that only superblocks have */
 	LOSS_SYNCED,	 /* data of fdatasync() in a log that cannot be read */
 };
 
 struct loss {
 	enum loss_kind kind;
-	bool latest;		 /* of the latest state, which CNO was then */
+	bool latest;		 /* of the latest state, whose checkpoint was CNO */
 	bool snapshot;		 /* CNO was a snapshot */
-	bool is_open;		 /* none if no name of the state is missing */
-	bool is_unsure;		 /* of LOSS_ATTRIBUTES: may be as they were; of
-				    LOSS_CHECKPOINT: may have been deleted */
+	bool is_open;		 /* dropped if the state has all its names */
+	bool is_unsure;		 /* of LOSS_ATTRIBUTES: may be unchanged; of
+				    LOSS_CHECKPOINT: may have been deleted before */
 	uint64_t cno;		 /* the checkpoint; of several, the first */
 	uint64_t last;		 /* of several checkpoints, the last */
 	uint64_t ino;		 /* 0: a checkpoint; of several, the first */
@@ -54,21 +54,19 @@ struct loss {
 	char *path;		 /* or NULL; owned */
 };
 
-/* The most that are kept; those past it are counted. */
+/* The maximum number of losses in the list; further ones are only counted. */
 #define LOSSLIST_MAX 65536u
 
-/* All zero is empty. */
+/* An empty list is all zero. */
 struct losslist {
 	struct loss *items;
 	size_t n, room;
-	uint64_t more;	 /* that were not kept */
-	bool incomplete; /* not all could be compared */
+	uint64_t more;	 /* losses that are only counted */
+	bool incomplete; /* the comparison is incomplete */
 };
 
-/*
- * Adds LOSS, or extends the last one where it continues that.  NAME (LEN bytes,
- * or NULL) is copied.  What does not fit in memory is counted.
- */
+/* Adds LOSS, or extends the last loss if LOSS continues it. NAME (LEN bytes, or
+   NULL) is copied. A loss that does not fit in memory is counted. */
 void losslist_add(struct losslist *l, struct context *cx,
 		  const struct loss *loss, const char *name, size_t len);
 
@@ -76,19 +74,15 @@ void losslist_add(struct losslist *l, struct context *cx,
 void losslist_drop(struct losslist *l, size_t first);
 void losslist_fini(struct losslist *l);
 
-/* How many there are, listed or not. */
+/* The number of losses, listed or not. */
 uint64_t losslist_count(const struct losslist *l);
 
-/*
- * Prints the lines "lost: ...", the first ones only unless ALL, or the list
- * "losses" of sections.
- */
+/* Prints the lines "lost: ...", only the first ones unless ALL, or the list
+   "losses" of sections. */
 void losslist_report(const struct losslist *l, struct report *r, bool all);
 
-/*
- * Sets the paths of files after the repair, or if they have none, before it.
- * If memory is exhausted one stays NULL.  0, or -EINTR.
- */
+/* Sets the paths of files after the repair, or before it if they have no path
+   then. If memory is exhausted, a path stays NULL. 0, or -EINTR. */
 int losslist_find_paths(struct losslist *l, struct context *cx,
 			struct volume *before, struct volume *after);
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Common functions of the comparisons of both sides.
- */
+/* Functions shared by the comparisons of both sides. */
 #include "fsck/account/sides.h"
 
 #include <errno.h>
@@ -114,7 +112,7 @@ int sides_is_right(struct sides *s, struct context *cx, bool after,
 				sizeof(then)) &&
 		      le32_get(then.ss_datasum) == le32_get(now.ss_datasum) &&
 		      !logcheck_payload(s->after, cx, log.pseg, &now);
-	/* Without memory for it the log is read again. */
+	/* If memory is exhausted, the log is read again. */
 	if (ret == 0 || (ret > 0 &&
 			 sparse_add(&s->right[after], cx, log.pseg) >= 0))
 		sparse_add(&s->summed[after], cx, log.pseg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of the account share: both sides, and what they have found. */
+/* State shared by the files of the account: both sides, and the findings. */
 #ifndef NILFS2_FSCK_SIDES_H
 #define NILFS2_FSCK_SIDES_H
 
@@ -20,21 +20,21 @@
 #include "vol/root.h"
 #include "vol/volume.h"
 
-/* One data block of a file, as it was written once or moved to. */
+/* One data block of a file, as a log wrote or moved it. */
 struct version {
 	uint64_t ino, blkoff;
-	uint64_t cno; /* written with; 0: not known */
+	uint64_t cno; /* of the log; 0: not known */
 	uint64_t vblocknr;
 	uint64_t blocknr; /* on the device */
 	uint64_t seq;	  /* of the log; greater is newer */
 	bool is_suspect;  /* the checksum of the log does not match */
 };
 
-/* Those that logs list of some inodes.  All zero is empty; freed with
+/* Versions that logs list for some inodes. Empty if all zero; freed with
    versions_fini(). */
 struct versions {
-	struct inoset wanted; /* inodes, */
-	uint64_t first, end;  /* and these */
+	struct inoset wanted; /* inodes that are gathered */
+	uint64_t first, end;  /* a further range of inodes */
 	struct version *items;
 	size_t n, room;
 	uint64_t newest; /* the newest checkpoint of any log */
@@ -54,22 +54,19 @@ struct sides {
 	const struct account_sides *in;
 	struct volume *before, *after;
 	struct logindex *logs[2];  /* before, after; the second is borrowed */
-	/* Of BEFORE: blocks of fdatasync() that a mount puts into their
-	   files. */
+	/* Of BEFORE: fdatasync() blocks that a mount writes to their files. */
 	struct rollforward *synced;
 	uint64_t mounted; /* checkpoint that a mount finds before, or 0 */
 	/* The latest state, then snapshots that exist on both sides. */
 	struct sides_state *states;
 	size_t nstates, states_room;
-	/*
-	 * The first comparison only says which inodes are in doubt; the second
-	 * one has their versions, and adds the losses.
-	 */
+	/* The first comparison only finds the inodes in doubt. The second one
+	   has their versions and adds the losses. */
 	bool is_first;
 	bool doubts;
 	struct versions versions; /* of BEFORE */
-	/* Of AFTER: blocks in logs past the latest checkpoint of BEFORE;
-	   gathered where they are needed. */
+	/* Of AFTER: blocks in logs after the latest checkpoint of BEFORE;
+	   gathered on demand. */
 	struct versions newer;
 	/*
 	 * No entry of the DAT was moved, and no block in use was overwritten:
@@ -82,47 +79,49 @@ struct sides {
 	bool is_changed_known;
 	struct sparse written; /* blocks that the repair wrote */
 	struct sparse clean; /* blocks of ifiles without a difference */
-	struct sparse whole; /* logs with one block that was wrong, by the first
-				block; what that was is proved, and so is all
-				else in them */
-	/* Logs, by the first block, whose checksums were computed, and those of
-	   them that match: each log is read once.  Before, after. */
+	struct sparse whole; /* logs with one wrong block, by their first block; the
+				checksum proves the content of that block and of the
+				whole log */
+	/*
+	 * Logs, by their first block, whose checksums were computed, and those
+	 * whose checksums match, so that each log is read once. Before, after.
+	 */
 	struct sparse summed[2], right[2];
 	struct witness witness; /* of BEFORE */
-	/* Blocks of metadata that were not what was written, and where that is
-	   after the repair; 0: nowhere. */
+	/* Wrong metadata blocks before the repair, and their place after it; 0:
+	   none. */
 	struct sides_wrong {
 		uint64_t before, after;
 	} *wrong;
 	size_t nwrong, wrong_room;
-	/* Logs of which more was written over than what the repair restored, by
-	   the first block. */
+	/* Logs, by their first block, with more overwritten blocks than the
+	   repair restored. */
 	uint64_t *suspects;
 	size_t nsuspects, suspects_room;
 	struct losslist *losses;
 	char *blocks[2]; /* buffers: before, after */
-	unsigned int foreign; /* inodes with blocks of others, of one block */
-	bool contradicted; /* the DAT denies that a file had a block */
-	bool lost_names; /* found by the first: names may be gone */
+	unsigned int foreign; /* inodes of one block that have blocks of other files */
+	bool contradicted; /* the DAT shows that a file did not have a block */
+	bool lost_names; /* found by the first comparison: names may be lost */
 	/* Of one state: */
 	struct root roots[2]; /* before, after */
 	bool has_before;      /* the first of them */
-	bool unconfirmed; /* a directory may have names that it had not */
-	bool recounted;	  /* an inode has another link count, or is unknown */
+	bool unconfirmed; /* a directory may have names that it did not have before */
+	bool recounted;	  /* a link count changed or is not known */
 };
 
-/*
- * Adds LOSS, of STATE, unless it is the first comparison, in which the inode is
- * in doubt then.  -ENOMEM.
- */
+/* Adds LOSS of STATE. The first comparison only records that the inode is in
+   doubt. -ENOMEM. */
 int sides_lose(struct sides *s, struct context *cx,
 	       const struct sides_state *state, const struct loss *loss,
 	       const char *name, size_t len);
 
-/* Inode INO has to be compared again with its versions.  -ENOMEM. */
+/* Records that inode INO has to be compared again
+   with its versions. -ENOMEM. */
 int sides_doubt(struct sides *s, struct context *cx, uint64_t ino);
 
-/* Reads block BLOCKNR of one side into its buffer: 1, 0 where it cannot be. */
+/* Reads block BLOCKNR of one side into its buffer: 1,
+   0 if it cannot be read. */
 int sides_read(struct sides *s, struct context *cx, bool after,
 	       uint64_t blocknr);
 
@@ -135,27 +134,29 @@ bool sides_same_content(struct sides *s, struct context *cx, uint64_t before,
 int sides_note_wrong(struct sides *s, struct context *cx, uint64_t before,
 		     uint64_t after);
 
-/* The log of a side that has block BLOCKNR, of any use of its segment: the
-   index that has its extents, NULL where none is known. */
+/* The log of a side that contains block BLOCKNR, of any use of its segment.
+   Returns the index that has its extents, NULL if no log is known. */
 struct logindex *sides_log(struct sides *s, struct context *cx, bool after,
 			   uint64_t blocknr, struct logindex_log *log);
 
-/* What a log before the repair says of block BLOCKNR, if any lists it. */
+/* Finds the entry for block BLOCKNR in the logs before the repair; false if
+   none lists it. */
 bool sides_listed(struct sides *s, struct context *cx, uint64_t blocknr,
 		  struct segsum_block *b);
 
 /*
- * Whether the checksum of the log that has block BLOCKNR on a side matches, and
- * after the repair is the one that it had before: then the block is proven.  1;
- * 0 where it does not match, -ENOENT without a log.  *PSEG: its first block;
- * NULL: not wanted.
+ * Whether the checksum of the log that contains block BLOCKNR on a side
+ * matches, and after the repair is the same as before: then the block is
+ * proven. 1; 0 if it does not match, -ENOENT without a log. *PSEG: the first
+ * block of the log; NULL: not wanted.
  */
 int sides_is_right(struct sides *s, struct context *cx, bool after,
 		   uint64_t blocknr, uint64_t *pseg);
 
 /*
- * Whether BLOCKNR, in the log at PSEG, was BYTES when it was written: with them
- * its checksum matches.  The log, of sides_is_right(), is in S->whole then.
+ * Whether BLOCKNR, in the log at PSEG, was written with the content BYTES: the
+ * checksum of the log matches with them. The log, of sides_is_right(), is then
+ * added to S->whole.
  */
 bool sides_was(struct sides *s, struct context *cx, uint64_t pseg,
 	       uint64_t blocknr, const void *bytes);
@@ -173,27 +174,25 @@ static inline uint16_t sides_links(const struct nilfs_inode *inode)
 }
 
 /*
- * Reads all logs of a side with a valid summary, of segments in use or not, and
- * sorts the blocks that V wants, or that were written with a checkpoint past
- * BEYOND; of these logs checksums are checked.  -ENOMEM, -EINTR.
+ * Reads all logs of a side with a valid summary, in segments in use or not, and
+ * sorts the blocks that V wants or that were written with a checkpoint after
+ * BEYOND. The checksums of the latter logs are verified. -ENOMEM, -EINTR.
  */
 int versions_gather(struct versions *v, struct context *cx, struct sides *s,
 		    bool after, uint64_t beyond);
 void versions_fini(struct versions *v);
 
-/* The versions of blocks [FIRST, END) of inode INO, *N: by block, newest
-   first. */
+/* The versions of blocks [FIRST, END) of inode INO by block, newest first;
+   their number in *N. */
 const struct version *versions_of(const struct versions *v, uint64_t ino,
 				  uint64_t first, uint64_t end, size_t *n);
 
-/*
- * A walk through the blocks that inode INO had in checkpoint CNO: by its map,
- * or where that cannot be read by the summaries of the logs.
- */
+/* A walk through the blocks that inode INO had in checkpoint CNO, by its map,
+   or by the summaries of the logs if the map cannot be read. */
 struct filewalk_block {
 	uint64_t blkoff;
 	uint64_t vblocknr; /* 0: no pointer could be read */
-	uint64_t blocknr;  /* 0: the DAT does not say */
+	uint64_t blocknr;  /* 0: not known from the DAT */
 };
 
 struct filewalk {
@@ -203,11 +202,8 @@ struct filewalk {
 	/* In the order of the file; 0, or a failure that ends the walk. */
 	int (*visit)(void *arg, struct context *cx,
 		     const struct filewalk_block *b);
-	/*
-	 * Blocks [BLKOFF, END) that neither map nor logs have.  NULL: not
-	 * wanted; else nodes of the map are compared with those after the
-	 * repair.
-	 */
+	/* Blocks [BLKOFF, END) that neither map nor logs have. If it is set,
+	   nodes of the map are compared with those after the repair. */
 	int (*unknown)(void *arg, struct context *cx, uint64_t blkoff,
 		       uint64_t end);
 	void *arg;
@@ -222,13 +218,14 @@ struct filewalk {
 };
 
 /*
- * Walks.  Where the map cannot be read the newest version that can have been of
- * that checkpoint is what the file had, not in the first comparison.  0,
- * -ENOMEM, -EINTR, or what a call failed with.
+ * Walks through the blocks. Where the map cannot be read, the second comparison
+ * takes the newest version that can be of that checkpoint. 0, -ENOMEM, -EINTR,
+ * or the failure of a callback.
  */
 int versions_walk(struct filewalk *w, struct context *cx);
 
-/* What the DAT says of VBLOCKNR, 0 where none is known, at the checkpoint. */
+/* The state of VBLOCKNR (0: not known) at the
+   checkpoint, according to the DAT. */
 enum versions_life {
 	LIFE_DEAD,
 	LIFE_UNKNOWN,
@@ -239,9 +236,10 @@ enum versions_life versions_life(const struct filewalk *w, struct context *cx,
 				 uint64_t vblocknr);
 
 /*
- * Of the versions of block BLKOFF, the one that the file had: that the DAT says
- * was alive then, or else the newest for which it says nothing else.  VBLOCKNR,
- * unless 0, is the number that it had.  NULL: none is known.
+ * Of the versions of block BLKOFF, the one that the file had: the version that
+ * was live then according to the DAT, or else the newest one that the DAT does
+ * not contradict. VBLOCKNR, unless 0, is its virtual block number. NULL: not
+ * known.
  */
 const struct version *versions_had(const struct filewalk *w,
 				   struct context *cx, uint64_t blkoff,
@@ -255,10 +253,11 @@ const struct version *versions_had(const struct filewalk *w,
 int comparecps_run(struct sides *s, struct context *cx);
 
 /*
- * If superblocks name a checkpoint after the latest one of the side before,
- * NEWEST, or logs do unless none is known to be damaged, these are lost, with
- * the content of their logs: adds both to the losses, the latter as of the
- * latest state.  The last comparison.  0, -ENOMEM, -EINTR.
+ * If superblocks name a checkpoint NEWEST after the latest one of the side
+ * before, or if logs have one and some logs are known to be damaged, these
+ * checkpoints are lost, with the content of their logs. Adds both to the
+ * losses, the latter as of the latest state. The last comparison. 0, -ENOMEM,
+ * -EINTR.
  */
 int comparecps_newer(struct sides *s, struct context *cx, uint64_t newest);
 
@@ -266,22 +265,23 @@ int comparecps_newer(struct sides *s, struct context *cx, uint64_t newest);
 int comparetree_run(struct sides *s, struct context *cx,
 		    const struct sides_state *state);
 
-/* A walk through the ifile of a state, and the block that is compared. */
+/* A walk through the ifile of a state, and the block being compared. */
 struct ifilewalk {
 	struct sides *s;
 	const struct sides_state *state;
 	struct filewalk w;
 	struct file before; /* the ifile, if it is known */
-	struct file *ifile; /* that, or NULL */
-	bool is_complete; /* as many inodes as its entry counted before */
+	struct file *ifile; /* BEFORE, or NULL */
+	bool is_complete; /* it has as many inodes as its entry counted before */
 	const struct filewalk_block *at;
 	struct palloc_block what;
 	uint64_t blocknr; /* where the block was; 0: not known */
 	char *inodes[2];  /* of each side */
-	bool has[2];	  /* it could be read */
+	bool has[2];	  /* the block could be read */
 	bool has_inodes;  /* the block before is one of inodes */
-	bool is_proven;	  /* it is what was written, which was found */
-	bool is_stale;	  /* it is, but of an older checkpoint */
+	bool is_proven;	  /* the block is the written content, found by
+			     attributes_find() */
+	bool is_stale;	  /* the block is of an older checkpoint */
 };
 
 static inline const struct nilfs_inode *
@@ -290,127 +290,122 @@ ifilewalk_inode(const struct ifilewalk *w, int side, uint64_t i)
 	return sides_inode(w->s, w->inodes[side], i);
 }
 
-/* What the bitmap of IFILE, or NULL, says of inode INO: 1 in use, 0 free,
-   negative if it cannot be read, or has not as many as its descriptor says. */
+/*
+ * The bit of inode INO in the bitmap of IFILE, which may be NULL: 1 in use, 0
+ * free, negative if it cannot be read or disagrees with the count in its
+ * descriptor.
+ */
 int attributes_is_in_use(struct file *ifile, struct context *cx, uint64_t ino);
 
-/*
- * Whether the block before is, byte for byte, a version that another one has
- * replaced by the checkpoint.  Uses the buffers of the sides.
- */
+/* Whether the block before equals a version that was already replaced at the
+   checkpoint. Uses the buffers of the sides. */
 bool attributes_is_stale(const struct ifilewalk *w, struct context *cx);
 
 /*
- * The block as it was written, where the checksum of its log proves it: that
- * after the repair, or with the unused inodes of another version.  Borrowed
- * until the buffers of the sides are used again; NULL where nothing is proved.
+ * The block as it was written, if the checksum of its log proves it: the block
+ * after the repair, or with the unused inodes of another version. Borrowed
+ * until the buffers of the sides are reused; NULL if nothing is proven.
  */
 const char *attributes_find(const struct ifilewalk *w, struct context *cx);
 
 /*
- * Adds the inodes whose attributes have, or may have, changed.  If more than
- * one was changed, or refers to blocks of others, the whole block is treated as
- * another one.  1 if there is any, 0, -ENOMEM, -EINTR.
+ * Adds the inodes whose attributes changed or may have changed. If more than
+ * one inode was changed or refers to blocks of other files, the whole block is
+ * treated as another one. 1 if any was added, 0, -ENOMEM, -EINTR.
  */
 int attributes_compare(const struct ifilewalk *w, struct context *cx);
 
-/*
- * Compares inode INO of STATE.  BEFORE is NULL if it could not be read, AFTER
- * if there is none.  0, -ENOMEM, -EINTR.
- */
+/* Compares inode INO of STATE. BEFORE is NULL if it could not be read, AFTER is
+   NULL if it does not exist. 0, -ENOMEM, -EINTR. */
 int comparefile_run(struct sides *s, struct context *cx,
 		    const struct sides_state *state, uint64_t ino,
 		    const struct nilfs_inode *before,
 		    const struct nilfs_inode *after);
 
 /*
- * The block that the file of W had as B: what B says, or what a version says
- * where the logs contradict the DAT; 0 where there is no telling.  AFTER is
- * what it has after the repair, 0 for a hole; where that is the same, or a
- * newer version, it is what comes back.
+ * The block number that the file of W had for B: that in B, or that of a
+ * version if the logs contradict the DAT; 0 if undecided. AFTER is the block
+ * after the repair, 0 for a hole; it is returned if it is the same block or a
+ * newer version.
  */
 uint64_t comparefile_settle(const struct filewalk *w, struct context *cx,
 			    const struct filewalk_block *b, uint64_t after);
 
 /*
- * Whether block AFTER is what the newest log has for block BLKOFF of inode INO,
- * which a mount before the repair would not have found: 1, 0, -ENOMEM, -EINTR.
+ * Whether block AFTER is the block that the newest log lists for block BLKOFF
+ * of inode INO, which a mount before the repair would not have found: 1, 0,
+ * -ENOMEM, -EINTR.
  */
 int comparefile_is_newest(struct sides *s, struct context *cx, uint64_t ino,
 			  uint64_t blkoff, uint64_t after);
 
-/* A directory that is compared: SIDES, STATE and AFTER are set, the rest is
-   zero. */
+/* A directory being compared. The caller sets SIDES, STATE and AFTER, and
+   clears the rest. */
 struct comparedir {
 	struct sides *s;
 	const struct sides_state *state;
 	struct file *after;
-	bool read;    /* NAMES has those after the repair */
-	bool has_new; /* and some that may not have been there */
-	/* Names with their inodes, and bits of what is known of them */
+	bool read;    /* NAMES has the names after the repair */
+	bool has_new; /* and some that may be new */
+	/* Names with their inodes, and their bits. */
 	struct pairtable names;
-	char *block; /* the one that is compared, as it was */
-	/* The blocks that were compared, which are not in their place as they
-	   were. */
+	char *block; /* the compared block, as it was written */
+	/* The compared blocks whose place or content changed. */
 	struct comparedir_place {
 		uint64_t blkoff;
 		uint64_t blocknr; /* before the repair, or 0 */
-		bool is_known;	  /* it could be read, or is proved */
+		bool is_known;	  /* it could be read, or is proven */
 	} *blocks;
 	size_t nblocks, blocks_room;
 };
 
 /*
- * Adds the names in block BLKOFF of the directory, which was at BLOCKNR before,
- * that it has not any more, and those in it now that replace lost ones.  Where
- * BLOCKNR is 0, cannot be read, or is not a block of the directory, and no
- * checksum proves what it was, the names in it are unknown, and it is the range
- * that is added.  0, -ENOMEM, -EINTR.
+ * Adds the names in block BLKOFF of the directory, at BLOCKNR before the
+ * repair, that the directory no longer has, and present names that replace lost
+ * ones. The byte range of the block is added instead if BLOCKNR is 0, cannot be
+ * read, or is not a block of the directory, and no checksum proves its content.
+ * 0, -ENOMEM, -EINTR.
  */
 int comparedir_block(struct comparedir *d, struct context *cx, uint64_t blkoff,
 		     uint64_t blocknr);
 
-/*
- * Adds the names in directories that the repair made in D, the root directory
- * after it: these replace lost ones.  0, -ENOMEM, -EINTR.
- */
+/* Adds the names in directories that the repair made in D, the root directory
+   after the repair. They replace lost names. 0, -ENOMEM, -EINTR. */
 int comparedir_made(const struct comparedir *d, struct context *cx);
 void comparedir_fini(struct comparedir *d);
 
 /*
- * Whether each name of the directory, of which all blocks were compared, was in
- * it before the repair: read there, or shown by another version.  1, 0,
+ * Whether each name of the directory existed before the repair: it was read
+ * there, or another version shows it. All blocks were compared before. 1, 0,
  * -ENOMEM, -EINTR.
  */
 int comparedir_confirm(struct comparedir *d, struct context *cx);
 
-/*
- * Adds the blocks that a mount before the repair would have recovered, and that
- * their files do not have after it.  0, -ENOMEM, -EINTR.
- */
+/* Adds the blocks that a mount before the repair would have recovered and that
+   their files lack after it. 0, -ENOMEM, -EINTR. */
 int suspects_synced(struct sides *s, struct context *cx);
 
 /*
- * Finds the logs that have blocks in S->wrong, and whose checksum does not
- * match with what the repair made of these.  A single one that it could not
- * restore explains that.  Those whose checksum matches are in S->whole
- * then.  0, -ENOMEM, -EINTR.
+ * Finds the logs that have blocks in S->wrong and whose checksum does not match
+ * with the repaired blocks. A log is accepted if a single block that the repair
+ * could not restore exactly explains the mismatch. Logs whose checksum matches
+ * are added to S->whole. 0, -ENOMEM, -EINTR.
  */
 int suspects_find(struct sides *s, struct context *cx);
 
 /*
- * The state before has logs past the checkpoint that a mount finds, which it
- * does not accept: adds the blocks of files in those whose checksum does not
- * match, if the files have them after the repair, and the inodes in those of
- * the ifile.  The logs are suspects then: snapshots may have blocks that were
- * moved there.  0, -ENOMEM, -EINTR.
+ * The state before has logs after the checkpoint that a mount finds, which a
+ * mount rejects. For those whose checksum does not match, adds the blocks of
+ * files if the files have them after the repair, and the inodes in blocks of
+ * the ifile. These logs become suspects, because snapshots may have blocks that
+ * were moved there. 0, -ENOMEM, -EINTR.
  */
 int suspects_newer(struct sides *s, struct context *cx);
 
 /*
- * Adds to the losses the blocks of files in suspect logs that STATE has after
- * the repair as it had them before.  For the latest state logs past the
- * checkpoint that a mount finds are left out.  0, -ENOMEM, -EINTR.
+ * Adds the blocks of files in suspect logs that STATE has unchanged after the
+ * repair. For the latest state, logs after the checkpoint that a mount finds
+ * are skipped. 0, -ENOMEM, -EINTR.
  */
 int suspects_compare(struct sides *s, struct context *cx,
 		     const struct sides_state *state);

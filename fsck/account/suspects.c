@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Data that no pointer shows to be lost: beside metadata that was written over,
- * and of fdatasync().
+ * Lost data that no pointer shows: data next to overwritten metadata, and data
+ * of fdatasync().
  *
- * Data has no other witness than the checksum of its log, which a repair
- * without --data does not compute.  If it matches with what the repair made of
- * the blocks of metadata that were wrong, all others are what was written.  If
- * it does not, more was written over, unless only one block was wrong and the
- * repair is not certain what it was.
+ * Only the checksum of a log proves its data, and a repair without --data does
+ * not compute it. If the checksum matches with the repaired metadata blocks,
+ * all other blocks have their written content. If it does not match, more was
+ * overwritten, unless only one block was wrong and the repair is not certain of
+ * its former content.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,10 +22,11 @@
 #include "fsck/account/sides.h"
 #include "vol/translate.h"
 
-/* Wrong blocks of a log that are replaced at most to prove the others. */
+/* The maximum number of wrong blocks of a log that are replaced to prove the
+   others. */
 #define WITNESSES_MAX 64u
 
-/* Block B, which is LOST or was salvaged. */
+/* Compares block B, which is LOST or was salvaged. */
 static int compare_salvaged(struct sides *s, struct context *cx,
 			    const struct salvaged_block *b, bool lost)
 {
@@ -58,8 +59,8 @@ static int compare_salvaged(struct sides *s, struct context *cx,
 	return sides_lose(s, cx, &s->states[0], &loss, NULL, 0);
 }
 
-/* Whether the log at PSEG is right after the repair, and files have all that is
-   in it. */
+/* Whether the log at PSEG is valid after the repair and files have all its
+   blocks. */
 static bool is_restored(struct sides *s, struct context *cx, uint64_t pseg)
 {
 	struct logindex_log log;
@@ -114,8 +115,11 @@ static int compare_wrong(const void *a, const void *b)
 	return x->after > y->after ? -1 : x->after < y->after;
 }
 
-/* Whether the block was written in its place, and that says nothing: it is none
-   of a file, has what it had, or its log has the checksum that it had. */
+/*
+ * Whether the block was written in place without an effect on its log: it is
+ * not a block of a file, it is unchanged, or its log has the same checksum as
+ * before.
+ */
 static bool is_unchanged(struct sides *s, struct context *cx,
 			 const struct sides_wrong *w)
 {
@@ -129,8 +133,8 @@ static bool is_unchanged(struct sides *s, struct context *cx,
 		sides_same_content(s, cx, w->before, w->after));
 }
 
-/* Whether the checksum of the log at PSEG matches with N blocks from FIRST
-   on as they are after the repair: 1, 0, -ENOMEM, -EINTR. */
+/* Whether the checksum of the log at PSEG matches with the content after the
+   repair of N blocks from FIRST on: 1, 0, -ENOMEM, -EINTR. */
 static int is_proven(struct sides *s, struct context *cx, uint64_t pseg,
 		     const struct sides_wrong *first, size_t n)
 {
@@ -158,8 +162,8 @@ static int is_proven(struct sides *s, struct context *cx, uint64_t pseg,
 	return ret;
 }
 
-/* Adds the log that has block BLOCKNR, if one does.  0, -ENOMEM. */
-static int add_log(struct sides *s, struct context *cx, uint64_t blocknr)
+/* Adds the log that contains block BLOCKNR, if any. 0, -ENOMEM. */
+static int suspects_add_log(struct sides *s, struct context *cx, uint64_t blocknr)
 {
 	struct logindex_log log;
 	size_t i;
@@ -207,9 +211,9 @@ int suspects_find(struct sides *s, struct context *cx)
 		if (ret || sparse_test(&s->whole, pseg))
 			continue;
 		/*
-		 * Whether one node after the repair is certain to be what was
-		 * written.  If it was split it keeps behind its children what
-		 * it had there, and has from half of the greatest number on.
+		 * A single node may differ from the written one: a node that
+		 * was split keeps its former content after its children, and
+		 * has at least half of the maximum number of children.
 		 */
 		is_exact = n > 1;
 		if (n == 1 && first->after &&
@@ -220,12 +224,12 @@ int suspects_find(struct sides *s, struct context *cx)
 				   node.nchildren == node.max;
 		}
 		if (is_exact)
-			ret = add_log(s, cx, pseg);
+			ret = suspects_add_log(s, cx, pseg);
 	}
 	return ret < 0 ? ret : 0;
 }
 
-/* The blocks of E, an extent of data, that files have as they were. */
+/* Compares the blocks of E, an extent of data, that files have unchanged. */
 static int compare_extent(struct sides *s, struct context *cx,
 			  const struct sides_state *state,
 			  const struct logindex_extent *e)
@@ -287,7 +291,8 @@ int suspects_compare(struct sides *s, struct context *cx,
 	return damage_forgive(cx, err);
 }
 
-/* The inodes that the latest state has after the repair in block BLKOFF. */
+/* Adds the inodes in block BLKOFF that the latest
+   state has after the repair. */
 static int suspect_inodes(struct sides *s, struct context *cx, uint64_t blkoff)
 {
 	struct loss loss = {.kind = LOSS_ATTRIBUTES};
@@ -310,11 +315,8 @@ static int suspect_inodes(struct sides *s, struct context *cx, uint64_t blkoff)
 	return err;
 }
 
-/*
- * Fills the room after the last entry of BLOCK, SIZE bytes, with zeros, as it
- * is where no entry was ever there.  False where BLOCK is not one of a
- * directory.
- */
+/* Fills the room after the last entry of BLOCK, SIZE bytes, with zeros, as
+   where no entry was ever stored. False if BLOCK is not a directory block. */
 static bool clear_rest(void *block, uint32_t size)
 {
 	struct dirent_entry de;
@@ -331,9 +333,10 @@ static bool clear_rest(void *block, uint32_t size)
 }
 
 /*
- * Version V, in a log past the checkpoint that a mount finds.  First it is
- * looked for what was wrong in these logs, then for what the latest state has of
- * them.  FILE is of the version before; *ASKED the last block of the ifile.
+ * Visits version V, in a log after the checkpoint that a mount finds. The FIRST
+ * visits search the wrong blocks of these logs, the others the blocks that the
+ * latest state has. FILE is that of the previous version; *ASKED the last block
+ * of the ifile.
  */
 static int visit_newer(struct sides *s, struct context *cx, struct file *file,
 		       const struct version *v, bool first, uint64_t *asked)
@@ -350,8 +353,8 @@ static int visit_newer(struct sides *s, struct context *cx, struct file *file,
 
 	if (!first && !sides_is_right(s, cx, false, v->blocknr, &pseg) &&
 	    sparse_test(&s->whole, pseg))
-		return 0; /* but for a block that the account knows */
-	ret = first ? context_cancelled(cx) : add_log(s, cx, v->blocknr);
+		return 0; /* the account has the block already */
+	ret = first ? context_cancelled(cx) : suspects_add_log(s, cx, v->blocknr);
 	if (ret || (!is_ifile && inode_is_private(v->ino)))
 		return ret;
 	if (!first && is_ifile) {
@@ -371,9 +374,8 @@ static int visit_newer(struct sides *s, struct context *cx, struct file *file,
 	if (ret > 0 && !first && now == v->blocknr)
 		ret = sides_lose(s, cx, &s->states[0], &loss, NULL, 0);
 	/*
-	 * If the block is the only one in its log that was wrong, and was
-	 * replaced or is wrong where nothing is stored, the log is in S->whole
-	 * then.
+	 * If the block is the only wrong one in its log, and it was replaced or
+	 * is wrong only where nothing is stored, this adds the log to S->whole.
 	 */
 	if (ret > 0 && first &&
 	    (now != v->blocknr || S_ISDIR(le16_get(file->inode.i_mode))) &&
@@ -390,7 +392,7 @@ int suspects_newer(struct sides *s, struct context *cx)
 	struct versions v = {.items = NULL};
 	uint64_t asked = UINT64_MAX;
 	struct file file;
-	/* The repair may have set a log right. */
+	/* The repair may have made a log valid. */
 	int err = versions_gather(&v, cx, s, true, s->mounted), first;
 	size_t i;
 

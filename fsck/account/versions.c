@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Versions of blocks, from all logs, and those that a file had.
+ * Versions of blocks, from all logs, and the versions that a file had.
  *
- * Which segments are in use is what the SUFILE says, and that may be what is
- * damaged; so a clean segment is searched as well if it begins with a log.  The
- * list follows the number of blocks of the wanted files that the logs have, and
- * is bounded by the memory budget.
+ * The SUFILE lists the segments in use, but it may be damaged. So a clean
+ * segment is searched too if it begins with a log. The size of the list is the
+ * number of blocks of the wanted files in the logs, limited by the memory
+ * budget.
  *
- * A damaged map is still partly readable: everything beside the broken node,
- * and a pointer whose DAT entry is lost still has the number of the virtual
- * block.  The logs list which blocks were written for the rest of the file.
- * Which of these belonged to it at a checkpoint follows from the DAT, as far as
- * its entries can be read; if it has none, the newest is taken.
+ * A damaged map is still partly readable outside of the broken node, and a
+ * pointer whose DAT entry is lost still has the virtual block number. The logs
+ * list the blocks that were written for the rest of the file. The DAT shows
+ * which of these belonged to the file at a checkpoint; if no entry is readable,
+ * the newest version is taken.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -36,11 +36,11 @@ void versions_fini(struct versions *v)
 	memset(v, 0, sizeof(*v));
 }
 
-/* The wanted blocks of LOG, whose extents are in IX; whether its checksum
-   matches is asked for one past BEYOND. */
-static int take_log(struct versions *v, struct context *cx, struct volume *vol,
-		    struct logindex *ix, const struct logindex_log *log,
-		    uint64_t beyond)
+/* Adds the wanted blocks of LOG, whose extents are in IX. Its checksum is
+   verified for a log after BEYOND. */
+static int versions_take_log(struct versions *v, struct context *cx, struct volume *vol,
+			     struct logindex *ix, const struct logindex_log *log,
+			     uint64_t beyond)
 {
 	struct version one = {.seq = log->seq};
 	struct nilfs_segment_summary ss;
@@ -79,7 +79,7 @@ static int take_log(struct versions *v, struct context *cx, struct volume *vol,
 	return err;
 }
 
-/* By block; of one block the newest first. */
+/* By block, then newest first. */
 static int compare_version(const void *a, const void *b)
 {
 	const struct version *x = a, *y = b;
@@ -119,8 +119,8 @@ int versions_gather(struct versions *v, struct context *cx, struct sides *s,
 			err = logindex_log(segment.ix, cx, segment.first + i,
 					   &log);
 			if (!err)
-				err = take_log(v, cx, vol, segment.ix, &log,
-					       beyond);
+				err = versions_take_log(v, cx, vol, segment.ix, &log,
+							beyond);
 		}
 	}
 	sort_in_place(v->items, v->n, sizeof(*v->items), compare_version);
@@ -161,11 +161,12 @@ enum versions_life versions_life(const struct filewalk *w, struct context *cx,
 		fail_clear(cx);
 		return LIFE_UNKNOWN;
 	}
-	/* As nilfs_dat_commit_free() leaves an entry. */
+	/* A free entry as nilfs_dat_commit_free() leaves it. */
 	if (dat_is_unwritten(&de) && le64_get(de.de_start) == NILFS_CNO_MIN &&
 	    le64_get(de.de_end) == NILFS_CNO_MIN)
 		return LIFE_DEAD;
-	/* An entry that leads to another block says nothing of this one. */
+	/* An entry that leads to another block proves
+	   nothing about this one. */
 	if (dat_check(&vol->geo, &de, vol->latest.cno) != RULE_OK ||
 	    dat_is_unwritten(&de) ||
 	    (sides_listed(w->s, cx, le64_get(de.de_blocknr), &listed) &&
@@ -200,15 +201,15 @@ const struct version *versions_had(const struct filewalk *w,
 	return unsure;
 }
 
-static int visit_unknown(struct filewalk *w, struct context *cx,
-			 uint64_t blkoff, uint64_t end)
+static int versions_visit_unknown(struct filewalk *w, struct context *cx,
+				  uint64_t blkoff, uint64_t end)
 {
 	if (!w->unknown || blkoff >= end)
 		return 0;
 	return w->unknown(w->arg, cx, blkoff, end);
 }
 
-/* Blocks [KEY, END) of which no pointer could be read. */
+/* Blocks [KEY, END) without a readable pointer. */
 static int visit_gap(void *arg, struct context *cx, uint64_t key, uint64_t end)
 {
 	struct filewalk *w = arg;
@@ -230,7 +231,7 @@ static int visit_gap(void *arg, struct context *cx, uint64_t key, uint64_t end)
 		if (i && all[i].blkoff == all[i - 1].blkoff)
 			continue;
 		b = (struct filewalk_block){.blkoff = all[i].blkoff};
-		err = visit_unknown(w, cx, key, b.blkoff);
+		err = versions_visit_unknown(w, cx, key, b.blkoff);
 		key = b.blkoff + 1;
 		had = err ? NULL : versions_had(w, cx, b.blkoff, 0);
 		if (had) {
@@ -238,13 +239,13 @@ static int visit_gap(void *arg, struct context *cx, uint64_t key, uint64_t end)
 			err = w->visit(w->arg, cx, &b);
 		}
 	}
-	return err ? err : visit_unknown(w, cx, key, end);
+	return err ? err : versions_visit_unknown(w, cx, key, end);
 }
 
-/* A node that a log lists is wrong if it is not the same after the repair. */
-static int visit_node(void *arg, struct context *cx,
-		      const struct mapcheck_pointer *p, uint64_t *blocknr,
-		      struct lifetime *life)
+/* A node that a log lists is wrong if it differs after the repair. */
+static int versions_visit_node(void *arg, struct context *cx,
+			       const struct mapcheck_pointer *p, uint64_t *blocknr,
+			       struct lifetime *life)
 {
 	struct filewalk *w = arg;
 	struct sides *s = w->s;
@@ -304,7 +305,7 @@ int versions_walk(struct filewalk *w, struct context *cx)
 		.vol = w->s->before,
 		.cno = w->cno,
 		.ino = w->ino,
-		.visit = visit_node,
+		.visit = versions_visit_node,
 		.visit_blocks = visit_blocks,
 		.skip = visit_gap,
 		.arg = w,

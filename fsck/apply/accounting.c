@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The states that the account of a repair compares, and the state that
- * superblocks declare after it.
+ * The states that the account of a repair compares, and the state that the
+ * superblocks record after it.
  *
  * The state before the repair is that of a log on the device: the one that a
  * mount uses, or a newer one found by the repair that a mount does not reach.
  *
- * A volume without errors is marked as cleanly unmounted, so that the log that
- * superblocks name is taken for the latest, and as free of the errors that the
- * kernel met.
+ * A volume without errors is marked as cleanly unmounted, so that a mount uses
+ * the log that the superblocks name, and its error flag is cleared.
  */
 #include "fsck/apply/repair.h"
 
@@ -36,7 +35,7 @@ int accounting_settle(struct repair *r, struct context *cx)
 		return 0;
 	sb = *volume_super(vol);
 	state = before = le16_get(sb.s_state);
-	/* Marked so, the log that they name is taken for the latest. */
+	/* With this flag a mount uses the log that the superblocks name. */
 	if (overlay_is_changed(r->dev) && !forward_is_due(vol) &&
 	    !vol->latest.passed)
 		state |= NILFS_VALID_FS;
@@ -56,14 +55,15 @@ int accounting_settle(struct repair *r, struct context *cx)
 	ret = newsupers_write(cx, r->dev, &sb, newsupers_offset2(vol));
 	if (ret || !(before & ~state))
 		return ret;
-	repair_note(r, "superblocks: no longer say that there were errors");
+	repair_note(r, "superblocks: error flag cleared");
 	ret = repair_look(r, cx, IMPROVEMENT_ONLY, NULL, NULL);
 	return ret < 0 ? ret : 0;
 }
 
-/* Sets in *ALL what is set in FIRST, if ALL is empty, and in MORE. */
-static int unite(struct bitmap *all, struct context *cx,
-		 const struct bitmap *first, const struct bitmap *more)
+/* Adds the bits of MORE to *ALL, which starts with those of FIRST if it is
+   empty. */
+static int unite_bitmaps(struct bitmap *all, struct context *cx,
+			 const struct bitmap *first, const struct bitmap *more)
 {
 	uint64_t bit;
 	int err = 0;
@@ -89,30 +89,29 @@ int accounting_note(struct repair *r, struct context *cx,
 
 	if (!c->vol)
 		return 0;
-	/* Was the log of the latest state there before the repair? */
+	/* Whether the log of the latest state existed before the repair. */
 	off = c->vol->latest.pseg_start << c->vol->geo.block_bits;
 	context_child(cx, &quiet);
 	if (dev_read(r->under, &quiet, off, &was, sizeof(was)) ||
 	    dev_read(r->dev, &quiet, off, &is, sizeof(is)))
 		return 0;
-	/* A repair may have set them right. */
+	/* A repair may have corrected the checksums. */
 	is.ss_datasum = was.ss_datasum;
 	is.ss_sumsum = was.ss_sumsum;
 	if (memcmp(&was, &is, sizeof(is)))
 		return 0;
 	r->base = c->vol->latest;
 	r->has_base = true;
-	/* A check does not read the logs after the latest one that it finds. */
-	err = unite(&r->used, cx, &first->used_segments, &c->used_segments);
-	return err ? err : unite(&r->broken, cx, &first->broken_segments,
-				 &c->broken_segments);
+	/* A check reads no logs after the latest one that it finds. */
+	err = unite_bitmaps(&r->used, cx, &first->used_segments, &c->used_segments);
+	return err ? err : unite_bitmaps(&r->broken, cx, &first->broken_segments,
+					 &c->broken_segments);
 }
 
-/*
- * Adds the blocks from *NEXT to END, but those of logs whose sum proves them.
- */
-static int add_gap(struct sparse *unread, struct context *cx,
-		   struct logbits *lb, uint64_t *next, uint64_t end)
+/* Adds the blocks from *NEXT to END, except those of logs whose checksum proves
+   them. */
+static int add_unread_gap(struct sparse *unread, struct context *cx,
+			  struct logbits *lb, uint64_t *next, uint64_t end)
 {
 	uint64_t nblocks;
 	int ret = 1;
@@ -127,8 +126,8 @@ static int add_gap(struct sparse *unread, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-/* Marks of snapshots that were given up, also of those that only the repair had
-   brought back. */
+/* Adds the losses of snapshots that were given up, including those that only
+   the repair had restored. */
 static void name_unset(struct repair *r, struct context *cx,
 		       struct volume *after)
 {
@@ -191,8 +190,8 @@ int accounting_run(struct repair *r, struct context *cx)
 		return 0;
 	}
 	progress_begin(&r->tool->progress, "comparing", 0, false);
-	/* Blocks of no readable log, in segments with logs that could not be
-	   read: no checksum says whether they are what was written. */
+	/* Blocks of no readable log, in segments with unreadable logs: no
+	   checksum proves their content. */
 	lb.geo = geo = &now->vol->geo;
 	err = sparse_init(&unread, cx, geo->nblocks);
 	for (segnum = bitmap_next_set(broken, 0); segnum < broken->bits && !err;
@@ -203,12 +202,12 @@ int accounting_run(struct repair *r, struct context *cx)
 		       (ret = listings_next(&l, cx, &log)) > 0) {
 			if (l.is_former)
 				continue;
-			err = add_gap(&unread, cx, &lb, &next, log.pseg);
+			err = add_unread_gap(&unread, cx, &lb, &next, log.pseg);
 			next = log.pseg + log.nblocks;
 		}
 		if (ret >= 0 && !err)
-			err = add_gap(&unread, cx, &lb, &next,
-				      geometry_segment_end(geo, segnum));
+			err = add_unread_gap(&unread, cx, &lb, &next,
+					     geometry_segment_end(geo, segnum));
 		err = ret < 0 ? ret : err;
 	}
 	logbits_fini(&lb);

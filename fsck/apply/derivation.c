@@ -2,16 +2,17 @@
 /*
  * Repair by derivation.
  *
- * The derived blocks are first patches over the device, and the whole volume
- * is checked with them.  If that is better they are written, and the patches
- * are dropped: in their places, if the checksums of their logs prove them or
- * with an undo file, else to a new log, which is checked once more.  Blocks of
- * files are shared by checkpoints: they keep their numbers, as all live blocks
- * of their segment are moved (fix_moves_empty()).
+ * The derived blocks are first patches over the device, and the whole volume is
+ * checked with them. If the result is better, the blocks are written and the
+ * patches dropped. Blocks are written in place if the checksums of their logs
+ * prove them or there is an undo file; otherwise to a new log, which is checked
+ * once more. Blocks of files are shared by checkpoints: they keep their virtual
+ * numbers, because all live blocks of their segment are moved
+ * (fix_moves_empty()).
  *
- * A node that leads to blocks of the right files and offsets, but dead ones, is
- * an older version of itself, or the DAT is wrong about their ends.  It is the
- * node if the file then has as many blocks as its inode says.
+ * A node may lead to dead blocks of the right files and offsets. Then it is an
+ * older version of itself, or the DAT has wrong lifetimes. The node is accepted
+ * if the file then has as many blocks as its inode records.
  */
 #include "fsck/apply/repair.h"
 
@@ -29,31 +30,33 @@
 
 enum { CPFILE = 1, DAT = 2, MAPS = 4, ALL = 7 };
 
-/* What is derived in one try. */
+/* The blocks derived in one attempt. */
 struct part {
 	unsigned int of;
-	/* Nothing may be left to derive, and the DAT must have had entries that
-	   are wrong whatever maps lead to them. */
+	/* Accept only if nothing is left to derive and the DAT had entries that
+	   are wrong with any map. */
 	bool whole;
 	struct derived *d;
-	/* In the end: what of it had blocks; whether they are better, and do
-	   not explain everything. */
+	/* Results: the kinds that had blocks; whether the result was better
+	   without explaining all findings. */
 	unsigned int had;
 	bool refused;
 };
 
-/* What came of the tries from one state, by what had blocks: the same blocks
-   need no other look. */
+/* Results of the attempts for one state, by the kinds that had blocks. The same
+   blocks are not checked again. */
 struct tries {
 	bool worse[ALL + 1];
-	/* What another stage repairs came to nothing in the log of derived
-	   blocks: these are to be written AGAIN without it. */
+	/* The repairs of another stage failed in the log of derived blocks,
+	   which are written AGAIN without them. */
 	bool bare, again;
 };
 
-/* Whether L, after AFTER, has findings that a derivation may explain.  After
-   one of the DAT it may be seen for the first time that no map leads to some
-   entry; after one of the cpfile, how many inodes a checkpoint has. */
+/*
+ * Whether L, after AFTER, has findings that a derivation may explain. Only
+ * after a derivation of the DAT a check shows which entries no map leads to;
+ * only after one of the cpfile it shows the number of inodes of a checkpoint.
+ */
 static bool has_more(const struct look *l, const struct part *after)
 {
 	const struct plan_kind *kinds = l->plan.kinds;
@@ -64,7 +67,7 @@ static bool has_more(const struct look *l, const struct part *after)
 		if (kinds[i].n &&
 		    !(i == RULE_FIX_CHECKPOINTS && (after->of & CPFILE)))
 			return true;
-	/* A name that leads nowhere may be the fault of a map. */
+	/* A wrong map may cause a name without an inode. */
 	for (i = 0; i < names->n; i++)
 		if (rule_has(names->fixes[i].rule,
 			     RULE_DOUBTS_MAP | RULE_DOUBTS_IFILE))
@@ -80,8 +83,8 @@ static bool is_rewritten(const struct derived_block *b)
 	       b->ino == NILFS_SUFILE_INO;
 }
 
-/* Writes the derived blocks to the log of JOB.  Of segments with blocks that no
-   commit rewrites all live blocks are moved, with their patched content. */
+/* Writes the derived blocks to the log of JOB. In segments with blocks that no
+   commit rewrites, all live blocks are moved, with their patched content. */
 static int rewrite_block(struct fixer_job *job, struct context *cx)
 {
 	const struct derived *d = job->derived;
@@ -108,16 +111,18 @@ static int rewrite_block(struct fixer_job *job, struct context *cx)
 	if (moved) {
 		err = fix_moves_empty(job, cx, &segments, NULL, 0);
 		if (!err && bitmap_count(&segments) != moved)
-			err = fail(cx, -EUCLEAN, "not all of a segment is "
-				   "listed");
+			err = fail(cx, -EUCLEAN, "a segment has unidentified "
+				   "blocks");
 	}
 	bitmap_fini(&segments);
 	return err;
 }
 
-/* Whether the blocks of PART explain what NOW found: not where a file, some
-   node of which may as well have been right, without the DAT any file, has
-   another number of blocks than it should. */
+/*
+ * Whether the blocks of PART explain the findings of NOW. They do not if a file
+ * whose block count differs from its inode has a node that may have been
+ * correct; if the DAT is not derived, any file with such a count.
+ */
 static bool is_explained(void *arg, const struct look *now)
 {
 	const struct plan_kind *kind = &now->plan.kinds[RULE_FIX_MAPS];
@@ -151,7 +156,7 @@ static int derive_all(struct repair *r, struct context *cx, struct part *part)
 	n = d->n;
 	if (!err && (part->of & DAT))
 		err = derive_dat(d, cx, &now->check, &now->plan);
-	/* Writes depend on the map. */
+	/* Writes depend on the map of the DAT. */
 	if (d->dat_stale)
 		derived_drop(d);
 	part->had |= d->n > n ? DAT : 0;
@@ -163,10 +168,10 @@ static int derive_all(struct repair *r, struct context *cx, struct part *part)
 }
 
 /*
- * Writes D, which R->now is a look at, to the overlay: in their places, or in
- * one more log, and looks again at what is in a log: 1 where it stays, 0. What
- * the stage that is due next repairs, by the look at the derived blocks, which
- * needs no question, goes into their log, and no other check is needed.
+ * Writes D, which R->now is a check of, to the overlay: in place, or in one
+ * more log, which is checked again. 1 if the result is kept, 0. Repairs of the
+ * next stage that need no question are added to this log, according to the
+ * check of the derived blocks, and save a check.
  */
 static int keep_derived(struct repair *r, struct context *cx,
 			struct derived *d, struct tries *tries)
@@ -231,7 +236,7 @@ static int keep_derived(struct repair *r, struct context *cx,
 	return ret;
 }
 
-/* Derives PART: 1 where it stays, 0. */
+/* Derives PART: 1 if the result is kept, 0. */
 static int try_derived(struct repair *r, struct context *cx, struct part *part,
 		       struct tries *tries)
 {
@@ -240,13 +245,13 @@ static int try_derived(struct repair *r, struct context *cx, struct part *part,
 	bool first = !r->now, looked = false;
 	int ret = derive_all(r, cx, part), err = 0;
 
-	/* In safe mode nothing may be lost. */
+	/* Safe mode accepts no losses. */
 	if (!ret && d->n && !tries->worse[part->had] &&
 	    !(r->ask.mode == DECISION_MODE_SAFE && d->lost) &&
 	    (!part->whole ||
 	     (!d->lost && !((part->of & DAT) && d->ended == d->entries)))) {
-		tool_detail(r->tool, "%zu blocks of metadata derived from the "
-			    "logs", d->n);
+		tool_detail(r->tool, "%zu metadata block%s derived from the "
+			    "logs", d->n, d->n == 1 ? "" : "s");
 		ret = repair_look(r, cx, r->rebuild ? IMPROVEMENT_OR_SAME :
 						      IMPROVEMENT_DERIVED,
 				  is_explained, part);
@@ -256,7 +261,7 @@ static int try_derived(struct repair *r, struct context *cx, struct part *part,
 	if (looked)
 		ret = keep_derived(r, cx, d, tries);
 	if (ret > 0) {
-		/* It was the DAT that led to other blocks. */
+		/* The DAT led to other blocks. */
 		r->state.overwritten &= findings_have(
 			repair_current(r)->check.findings, RULE_OVERWRITTEN);
 		return 1;
@@ -276,7 +281,7 @@ static int try_derived(struct repair *r, struct context *cx, struct part *part,
 	return try_derived(r, cx, part, tries);
 }
 
-/* All of the cpfile and of the SUFILE, as DAT and logs have it. */
+/* Rebuilds the cpfile and the SUFILE from the DAT and the logs. */
 static int redo_in_log(struct fixer_job *job, struct context *cx)
 {
 	int err = fix_checkpoints(job, cx, NULL, 0);
@@ -294,12 +299,13 @@ static int remap_dat(struct fixer_job *job, struct context *cx)
 }
 
 /*
- * The first of these that stays.  A file that is as the logs have it, and
- * explains everything, was what is wrong.  Else maps go first: a DAT that fits
- * a wrong one gives up blocks.  But where they do not explain everything a log
- * written with a wrong DAT loses blocks.  1, 0, or a failure.
+ * Derives the kinds in turn until a result is kept. A file that agrees with the
+ * logs and explains all findings was the wrong one. Maps come first otherwise,
+ * because a DAT derived from a wrong map frees blocks. But if maps do not
+ * explain all findings, a log written with a wrong DAT loses blocks. 1, 0, or a
+ * failure.
  */
-static int try_all(struct repair *r, struct context *cx, struct derived *d)
+static int derive_in_turn(struct repair *r, struct context *cx, struct derived *d)
 {
 	struct part cpfile = { .of = CPFILE, .whole = true, .d = d };
 	struct part dat = { .of = DAT, .whole = true, .d = d };
@@ -318,7 +324,7 @@ static int try_all(struct repair *r, struct context *cx, struct derived *d)
 		ret = try_derived(r, cx, &cpfile, &tries);
 	if (!ret)
 		ret = try_derived(r, cx, &dat, &tries);
-	/* The map of the DAT leads to older blocks than the logs have. */
+	/* The map of the DAT leads to older blocks than the logs list. */
 	if (!ret && d->dat_stale) {
 		remap.job = repair_job(r, cx);
 		ret = repair_attempt(r, cx, &remap, IMPROVEMENT_ONLY);
@@ -353,15 +359,15 @@ int derivation_run(struct repair *r, struct context *cx)
 	    (r->ask.mode == DECISION_MODE_SAFE &&
 	     now->check.vol->latest.orphans_start))
 		return 0;
-	/* Once more after a success: with the trees whole, more follows from
-	   them. */
+	/* Repeats after a success, because repaired trees allow more
+	   derivations. */
 	for (tries = 0; tries < TRIES && ret > 0; tries++) {
 		struct derived d = {
 			.dev = r->dev, .patched = r->patched,
 			.under = r->under,
 		};
 
-		/* Whether the user agrees, if there are findings. */
+		/* Asks the user if there are findings. */
 		now = repair_current(r);
 		ret = r->rebuild || (decided && has_more(now, &none));
 		if (!r->rebuild && !decided) {
@@ -370,7 +376,7 @@ int derivation_run(struct repair *r, struct context *cx)
 			ret = ret ? ret : now->plan.kinds[RULE_FIX_DAT].n > 0;
 		}
 		if (ret > 0)
-			ret = try_all(r, cx, &d);
+			ret = derive_in_turn(r, cx, &d);
 		derived_fini(&d);
 	}
 	if (ret >= 0 && first && r->rebuild &&

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Correcting flipped bits before any other repair: in place, without writing a
- * log or a checksum.  With a flipped bit in the latest log every other repair
- * would start from an older state.
+ * Correcting flipped bits before any other repair, in place, without a new log
+ * or checksum. With a flipped bit in the latest log every other repair would
+ * start from an older state.
  *
- * For a log of 8 MiB, one other damage in 64 looks like a flipped bit.  In
- * metadata the passes detect a wrong correction.  In file data they cannot, so
- * bits there are corrected only if no error is left then.
+ * In a log of 8 MiB, one of 64 other errors looks like a flipped bit. In
+ * metadata the passes detect a wrong correction. In file data they cannot, so
+ * bits there are corrected only if no error is left afterwards.
  */
 #include "fsck/apply/repair.h"
 
@@ -49,7 +49,8 @@ int fix_bits(struct fixer_job *job, struct context *cx,
 	return err;
 }
 
-/* The first N: 1 where they stay, 0 where not, or a failure. */
+/* Corrects the first N bits: 1 if the correction is kept, 0 if not, or a
+   failure. */
 static int correct_bits(struct repair *r, struct context *cx, size_t n,
 			enum improvement_demand demand)
 {
@@ -77,7 +78,7 @@ int fix_bits_run(struct repair *r, struct context *cx)
 
 	if (k->n && !repair_is_cut_off(r->first))
 		ret = plan_ask(&r->ask, cx, &r->first->plan, RULE_STAGE_BITS);
-	/* Those that the passes can judge come first. */
+	/* Bits that the passes can verify come first. */
 	for (i = 0; i < k->n && !ret; i++) {
 		fix = k->fixes[i];
 		if (rule_info(fix.rule)->danger != RULE_DANGER_SAFE)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rolling forward what was synced before a crash.
+ * Replaying data that was synced before a crash.
  *
- * fdatasync() writes a log that has data blocks only, after the latest super
- * root. The next mount writes these blocks into their files, unless there is
- * another log with a super root by then, as each round of a repair writes one.
- * So a repair does the same first: the map of each file is rebuilt with the
- * new blocks.  Where metadata is broken no file can be written to; then it
- * comes last, when the sizes of files are known.
+ * fdatasync() writes a log with only data blocks after the latest super root.
+ * The next mount writes these blocks to their files, unless another log with a
+ * super root follows by then; each round of a repair writes such a log. So a
+ * repair replays the data first: the map of each file is rebuilt with the new
+ * blocks. If metadata is broken, no file can be written; then the replay comes
+ * last, when the sizes of files are known.
  *
- * The logs that are read must outlive the writing of the new one, so their
- * segments are not taken, whatever the SUFILE says of them.
+ * The logs that are read must stay valid until the new log is complete, so
+ * their segments are not allocated, whatever their SUFILE entries are.
  */
 #include "fsck/apply/repair.h"
 
@@ -25,7 +25,7 @@
 #include "vol/blockmap.h"
 #include "vol/salvage.h"
 
-/* One file, and the blocks of it that were salvaged. */
+/* One file and its salvaged blocks. */
 struct forward {
 	struct volume *vol;
 	struct writer *w;
@@ -41,9 +41,9 @@ bool forward_is_due(const struct volume *vol)
 	       vol->latest.orphans_start && vol->latest.orphans_end;
 }
 
-/* Whether what all files depend on is sound enough to write a log on it: super
-   root, maps, DAT, cpfile, SUFILE. */
-static bool is_possible(const struct check *c)
+/* Whether the super root, maps, DAT, cpfile and SUFILE are sound enough to
+   write a log. */
+static bool is_replay_possible(const struct check *c)
 {
 	int area;
 
@@ -54,8 +54,8 @@ static bool is_possible(const struct check *c)
 	return true;
 }
 
-/* Puts the next block in its place. */
-static int put_block(struct forward *f, struct context *cx)
+/* Writes the next salvaged block to the file. */
+static int forward_put_block(struct forward *f, struct context *cx)
 {
 	int ret = volume_read_blocks(f->vol, cx, f->next->blocknr, 1,
 				     f->block);
@@ -68,11 +68,11 @@ static int put_block(struct forward *f, struct context *cx)
 }
 
 /*
- * Writes what was salvaged into its files, in a log after which nothing is to
- * be recovered: nilfs_salvage_orphan_logs().  The map of each file is rebuilt:
- * what was salvaged before an item of it comes first, what takes its place ends
- * it.  The segments that it is in are not written to before superblocks that
- * name that log are on the device.
+ * Writes the salvaged blocks to their files, in a log after which nothing is to
+ * be recovered, as nilfs_salvage_orphan_logs() does. The map of each file is
+ * rebuilt in key order; a salvaged block replaces the map item with the same
+ * key. The segments with the salvaged blocks are reused only after superblocks
+ * that name the new log are on the device.
  */
 static int write_files(struct fixer_job *job, struct context *cx)
 {
@@ -98,8 +98,7 @@ static int write_files(struct fixer_job *job, struct context *cx)
 				 f.next[f.left].ino == ino; f.left++)
 			;
 		ret = inodes_read(f.w, cx, ino, &inode);
-		/* One that does not exist any more is skipped, as by the
-		   kernel. */
+		/* A deleted file is skipped, as by the kernel. */
 		if (ret == -ENOENT) {
 			fail_clear(cx);
 			ret = 0;
@@ -122,7 +121,7 @@ static int write_files(struct fixer_job *job, struct context *cx)
 			while (!item.level && f.left &&
 			       f.next->blkoff <= item.key && !ret) {
 				is_kept = f.next->blkoff != item.key;
-				ret = put_block(&f, cx);
+				ret = forward_put_block(&f, cx);
 			}
 			if (!ret && is_kept)
 				ret = remap_keep(f.map, cx, item.key, item.ptr);
@@ -132,7 +131,7 @@ static int write_files(struct fixer_job *job, struct context *cx)
 		}
 		blockmap_cursor_close(&cur);
 		while (!ret && f.left)
-			ret = put_block(&f, cx);
+			ret = forward_put_block(&f, cx);
 		if (!ret)
 			ret = remap_finish(f.map, cx, &inode);
 		if (!ret)
@@ -142,13 +141,13 @@ static int write_files(struct fixer_job *job, struct context *cx)
 	}
 	if (!ret)
 		fixers_note(job, "%" PRIu64 " blocks of %" PRIu64
-			    " files: as they were synced before the crash",
+			    " files: recovered as synced before the crash",
 			    blocks, files);
 	free(f.block);
 	return ret;
 }
 
-/* Writes it, if that makes nothing worse. */
+/* Writes the synced data unless the result is worse. */
 static int write_synced(struct repair *r, struct context *cx)
 {
 	struct round round = {
@@ -174,7 +173,8 @@ int forward_first(struct repair *r, struct context *cx)
 	uint64_t i;
 	int ret;
 
-	/* A log would hide checkpoints that the chain does not lead to. */
+	/* A log would hide checkpoints that the chain of
+	   logs does not reach. */
 	if (r->asked_synced || !l->complete || repair_is_cut_off(l) ||
 	    (findings_count(l->check.findings, RULE_LOG_CHAIN) &&
 	     !r->given_up[RULE_FIX_ROOT]) ||
@@ -182,7 +182,7 @@ int forward_first(struct repair *r, struct context *cx)
 		return 0;
 	r->asked_synced = true;
 	r->behind = vol->latest;
-	sound = is_possible(&l->check);
+	sound = is_replay_possible(&l->check);
 	ret = salvage_collect(vol, cx, &r->behind, sound ? vol : NULL,
 			      &r->synced);
 	r->no_data_behind = !ret && !r->synced->count;
@@ -208,12 +208,12 @@ int forward_last(struct repair *r, struct context *cx)
 	struct rollforward *rf;
 	int ret = 0;
 
-	/* Without a log of this repair the next mount does it. */
+	/* If this repair writes no log, the next mount replays the data. */
 	if (!r->synced || !l->complete ||
 	    (l->check.vol->latest.orphans_start && !r->state.chosen))
 		return 0;
-	/* It is collected again, now that the files are sound. */
-	if (is_possible(&l->check)) {
+	/* The data is collected again because the files are sound now. */
+	if (is_replay_possible(&l->check)) {
 		ret = salvage_collect(job.vol, cx, &r->behind, job.vol, &rf);
 		if (!ret) {
 			rollforward_free(r->synced);

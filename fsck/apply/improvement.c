@@ -2,19 +2,18 @@
 /*
  * Comparing two checks of a volume.
  *
- * The number of findings alone is not enough: a volume whose super root was
- * lost has one finding, and with its super root restored all others.  So a
- * stage outweighs all that follow it, but superblocks with which the layout is
- * the same.
+ * The number of findings is not enough. A volume without its super root has one
+ * finding; with the super root restored it shows all others. So a stage
+ * outweighs all later stages, except for superblocks with the same layout.
  *
- * What is found in a snapshot that was not known before counts for nothing:
- * the repair of its entry only shows it.  Damage that moves from the newest
- * checkpoint to a snapshot that shares it counts as better.  Blocks that are
- * unreferenced after a map is repaired are freed later, and do not prevent a
+ * Findings in a snapshot that was unknown before are ignored, because the
+ * repair of its entry only revealed them. Damage that moves from the newest
+ * checkpoint to a snapshot that shares it is an improvement. Blocks that are
+ * unreferenced after the repair of a map are freed later and do not prevent a
  * repair.
  *
- * A volume without files has no errors, so findings alone do not show whether a
- * repair was good: one that leaves next to nothing is not done.
+ * A volume without files has no errors. So findings alone do not show a good
+ * repair: one that loses most of the files is rejected.
  */
 #include "fsck/apply/repair.h"
 
@@ -32,8 +31,8 @@ bool improvement_loses_most(struct context *cx, const struct check *now,
 
 	losses->left = now->files;
 	losses->files = before->files_known ? before->files : 0;
-	/* Else what the checkpoint counts, if so many fit into the blocks that
-	   live now, or into all blocks where the live ones were not counted. */
+	/* Otherwise the count of the checkpoint, if so many files fit into the
+	   live blocks, or into all blocks if the live ones were not counted. */
 	if (!before->files_known && vol &&
 	    !cptable_read(before->vol, cx, vol->latest.cno, &cp) &&
 	    checkpoint_check(&cp, vol->latest.cno) == RULE_OK) {
@@ -50,21 +49,20 @@ bool improvement_loses_most(struct context *cx, const struct check *now,
 	       losses->files - losses->left > FEW;
 }
 
-/* What cannot be read may hide anything: last of all. */
+/* Unreadable blocks may hide anything, so they come last. */
 #define STAGE_UNREADABLE RULE_STAGE_COUNT
 #define STAGES (RULE_STAGE_COUNT + 1)
 
 struct change {
 	bool fewer;
-	const struct rule_info *more;	/* one of those */
+	const struct rule_info *more;	/* a rule with more findings */
 };
 
 /*
- * A block that cannot be read hides what is in it, a name without an inode the
- * file that it led to.  Where there is something in its place, what turns out
- * to be damaged is no worse; where it is found only now, because more can be
- * followed, it was as bad before.  A superblock hides nothing if the volume has
- * the SAME layout with it.
+ * The stage of a RULE with FEWER findings or more. An unreadable block hides
+ * its content, and a name without an inode hides the file. If such findings are
+ * fewer, newly found damage is no worse: it existed before. A superblock hides
+ * nothing if the volume has the SAME layout with it.
  */
 static enum rule_stage stage_of(const struct rule_info *rule, bool fewer,
 				bool same)
@@ -81,13 +79,14 @@ static enum rule_stage stage_of(const struct rule_info *rule, bool fewer,
 #define BY_ERRORS 2
 
 enum part {
-	NEWEST,		/* and what is of no checkpoint, leaks aside */
+	NEWEST,		/* and findings of no checkpoint, without leaks */
 	SNAPSHOTS,
 	OWNED,		/* both of these; leaks are warnings */
 	ALL,
 };
 
-/* Of rule number I, LATER or not; with what C revealed if that is to count. */
+/* The findings of rule number I, LATER or not; those that C REVEALED are
+   included on request. */
 static uint64_t count_rule(const struct check *c, size_t i, bool later,
 			   enum part part, bool revealed)
 {
@@ -102,8 +101,8 @@ static uint64_t count_rule(const struct check *c, size_t i, bool later,
 }
 
 /*
- * BY_ERRORS or 1 better, -1 worse by *WORSE, 0 neither; by the first *UP_TO stages,
- * which are those up to the one that decides if errors do.
+ * BY_ERRORS or 1 if better, -1 if worse by *WORSE, 0 if neither, in the first
+ * *UP_TO stages. If errors decide, these are the stages up to the deciding one.
  */
 static int compare_part(const struct check *now, const struct check *before,
 			enum part part, bool derived, size_t *up_to,
@@ -111,19 +110,19 @@ static int compare_part(const struct check *now, const struct check *before,
 {
 	struct change errors[STAGES] = { { false, NULL } };
 	struct change warnings = { false, NULL }, *change;
-	/* A volume was opened both times, by superblocks that say the same. */
+	/* Both checks opened a volume, with superblocks of the same layout. */
 	bool same = now->vol && before->vol &&
 		    geometry_is_same(&now->vol->geo, &before->vol->geo) &&
 		    now->vol->geo.first_ino == before->vol->geo.first_ino;
 	const struct rule_info *rule;
 	size_t i;
 
-	/* Each rule twice: as it is, and as far as an ifile has it. */
+	/* Each rule twice: at its own stage, and for findings in ifiles. */
 	for (i = 0; (rule = rule_at(i / 2)); i++) {
 		uint64_t n = count_rule(now, i / 2, i % 2, part, false);
 		uint64_t old = count_rule(before, i / 2, i % 2, part, false);
 
-		/* Bits are searched only once, so NOW has none. */
+		/* Flipped bits are searched only once, so NOW has none. */
 		if (rule->fix == RULE_FIX_BITS ||
 		    (rule->traits & RULE_UNJUDGED))
 			continue;
@@ -148,10 +147,10 @@ static int compare_part(const struct check *now, const struct check *before,
 	return *worse ? -1 : warnings.fewer;
 }
 
-/* DERIVED: an ifile that comes to light with damage is no better than none, as
-   another derivation may make it right. */
-static bool is_better(const struct check *now, const struct check *before,
-		      bool derived, const struct rule_info **worse)
+/* DERIVED: a revealed ifile with damage is no better than none, because another
+   derivation may restore it. */
+static bool is_improvement(const struct check *now, const struct check *before,
+			   bool derived, const struct rule_info **worse)
 {
 	size_t up_to = STAGES;
 	int part;
@@ -162,7 +161,7 @@ static bool is_better(const struct check *now, const struct check *before,
 	if (now->dat_broken != before->dat_broken)
 		return before->dat_broken;
 	part = compare_part(now, before, NEWEST, derived, &up_to, worse);
-	/* What the newest has at later stages was hidden. */
+	/* Findings of the newest checkpoint at later stages were hidden. */
 	if (part)
 		return part > 0 &&
 		       compare_part(now, before,
@@ -195,10 +194,10 @@ bool improvement_meets(const struct check *now, const struct check *before,
 	switch (demand) {
 	case IMPROVEMENT_ONLY:
 	case IMPROVEMENT_DERIVED:
-		return is_better(now, before, demand == IMPROVEMENT_DERIVED,
-				 worse);
+		return is_improvement(now, before, demand == IMPROVEMENT_DERIVED,
+				      worse);
 	case IMPROVEMENT_OR_SAME:
-		return !is_better(before, now, false, worse);
+		return !is_improvement(before, now, false, worse);
 	case IMPROVEMENT_SOUND:
 		return !improvement_errors(now, false);
 	default:

@@ -2,19 +2,20 @@
 /*
  * Rounds of repairs and checks.
  *
- * A round repairs the first stage with something to repair, because findings
- * at later ones depend on it, with those on which nothing depends (stages.c).
- * Then all passes check the overlay.  A round that did not improve the volume,
- * or failed, is taken back; its stages or kinds of repair are tried one by one
- * then. A kind that leaves as many findings as before is dropped.  So what is
- * written to the device was checked as a whole.
+ * A round repairs the first stage with something to repair, because findings at
+ * later stages depend on it, together with findings that nothing depends on
+ * (stages.c). Then all passes check the overlay. A round that failed or did not
+ * improve the volume is undone, and its stages or kinds of repair are tried one
+ * by one. A kind that leaves as many findings as before is dropped. So the
+ * device only gets changes that were checked as a whole.
  *
  * Without a free segment a round is tried with a few segments of old
- * checkpoints, then with more.  These belonged to the volume, so there must be
+ * checkpoints, then with more. Those belonged to the volume, so there must be
  * an undo file, and the user must have accepted losses.
  *
- * A repair that is taken back must not be reported, so nothing is printed
- * before the commit.  Lack of memory costs a phrase, not the repair.
+ * Nothing is printed before the commit, because a repair that is undone must
+ * not be reported. If memory is exhausted, a message is dropped, not the
+ * repair.
  */
 #include "fsck/apply/repair.h"
 
@@ -30,7 +31,7 @@
 #include "disk/super.h"
 #include "fsck/apply/undo.h"
 
-/* Number of segments to use, first and last attempt. */
+/* The number of segments to take, in the first and the last attempt. */
 #define RECLAIM_FIRST 2u
 #define RECLAIM_MAX 2048u
 
@@ -63,7 +64,7 @@ void repair_note(void *arg, const char *text)
 		r->repaired.more++;
 }
 
-/* Forgets all phrases but the first N. */
+/* Drops all messages except the first N. */
 static void forget_lines(struct repair *r, size_t n)
 {
 	while (r->repaired.n > n)
@@ -198,7 +199,7 @@ int repair_attempt(struct repair *r, struct context *cx, struct round *round,
 	}
 	progress_end(&r->tool->progress);
 	round->unchanged = overlay_mark(r->dev) == from.overlay;
-	/* The result for a state that was chosen is known after all rounds. */
+	/* The result for a chosen state is known only after all rounds. */
 	chosen = r->state.chosen && !from.state.chosen;
 	if (!ret && !round->unchanged)
 		ret = repair_look(r, cx, chosen ? IMPROVEMENT_ANY : demand,
@@ -256,7 +257,7 @@ static int run_round(struct repair *r, struct context *cx, int stage)
 	struct round round = {
 		.job = repair_job(r, cx),
 		.stage = (enum rule_stage)stage,
-		/* The user has said that checkpoints or inodes may be lost. */
+		/* The user accepted the loss of checkpoints or inodes. */
 		.may_lose =
 			decision_of(a->mode, RULE_DANGER_LOSES) ==
 				DECISION_REPAIR ||
@@ -275,7 +276,7 @@ static int run_round(struct repair *r, struct context *cx, int stage)
 	if (ret < 0)
 		return ret;
 	if (!ret) {
-		/* By the fault of one of the kinds. */
+		/* One of the kinds caused the failure. */
 		while (n > 1 && stages_take(r, stage, fewer) >= n)
 			r->split[stage]++;
 		for (i = 0; i < RULE_FIX_COUNT && n <= 1; i++) {
@@ -285,7 +286,7 @@ static int run_round(struct repair *r, struct context *cx, int stage)
 
 			if (!round.taken[i])
 				continue;
-			/* Repairs in the newest checkpoint do not wait for
+			/* Repairs in the newest checkpoint do not depend on
 			   those in snapshots. */
 			if (!round.unchanged && round.job.vol)
 				plan_refuse(kind, is_of_snapshot,
@@ -299,11 +300,13 @@ static int run_round(struct repair *r, struct context *cx, int stage)
 		}
 		return 0;
 	}
-	/* What had come to nothing because there was nothing that it could do
-	   may have it now, if the round was of no later stage, on which it does
-	   not depend, or the findings are others. */
+	/*
+	 * A kind that had nothing to do may have it now, if the round was not
+	 * of a later stage, on which the kind does not depend, or if the
+	 * findings changed.
+	 */
 	count_kinds(r, now);
-	/* The order of kinds is that of stages. */
+	/* Kinds are in the order of stages. */
 	for (i = 0; i < RULE_FIX_COUNT; i++) {
 		reached |= round.taken[i];
 		if (r->unchanged[i] &&
@@ -317,8 +320,8 @@ static int run_round(struct repair *r, struct context *cx, int stage)
 	return 0;
 }
 
-/* Whether there was a kind that came to nothing before the last round that
-   stays: it is tried once more, when nothing else is left. */
+/* Whether a kind failed before the last round that was kept. It is tried once
+   more, when nothing else is left. */
 static bool forget_stale(struct repair *r)
 {
 	bool any = false;
@@ -403,8 +406,8 @@ int repair_run(struct repair *r, struct context *cx)
 		err = states_run(r, cx);
 	if (!err && r->o->rebuild)
 		err = states_rebuild(r, cx, mark);
-	/* What leaves next to nothing is no repair, unless all is to be
-	   rebuilt. */
+	/* A repair that loses most of the files is rejected, unless everything
+	   is to be rebuilt. */
 	r->too_lossy = !err && r->now && !r->o->rebuild &&
 		   improvement_loses_most(cx, &r->now->check, &r->first->check,
 					  &r->losses);
@@ -415,8 +418,8 @@ int repair_run(struct repair *r, struct context *cx)
 	return err ? err : overlay_is_changed(r->dev);
 }
 
-/* In a sequential zone there is a segment where the second superblock would be.
-   The first superblock is written last where the second one is not valid. */
+/* In a sequential zone the place of the second superblock is part of a segment.
+   The first superblock is written last if the second one is not valid. */
 int repair_commit(struct repair *r, struct context *cx)
 {
 	uint64_t supers[2] = {

@@ -3,8 +3,8 @@
  * Repairs: rounds of repairs and checks on an overlay, and the commit of the
  * result.
  *
- * Whatever changes the overlay is a round (repair_attempt()): it is applied,
- * the whole volume is checked, and what came of it is kept, or taken back.
+ * Every change of the overlay is a round (repair_attempt()): it is applied, the
+ * whole volume is checked, and the result is kept or undone.
  */
 #ifndef NILFS2_FSCK_REPAIR_H
 #define NILFS2_FSCK_REPAIR_H
@@ -22,17 +22,17 @@
 #include "out/report.h"
 #include "vol/rollforward.h"
 
-/* How the kinds of a stage are repaired, once they came to nothing together. */
+/* How the kinds of a stage are repaired after they failed together. */
 enum stages_split {
-	STAGES_TOGETHER,	/* with stages that do not depend on it */
+	STAGES_TOGETHER,	/* with independent stages */
 	STAGES_ALONE,
 	STAGES_KINDS_ALONE,	/* one kind a round */
 };
 
-/* What a repair must have come to. */
+/* The required result of a repair. */
 enum improvement_demand {
 	IMPROVEMENT_ONLY,		/* better */
-	IMPROVEMENT_DERIVED,		/* the same, with ifiles sound */
+	IMPROVEMENT_DERIVED,		/* better, with revealed ifiles sound */
 	IMPROVEMENT_OR_SAME,		/* not worse */
 	IMPROVEMENT_ANY,
 	IMPROVEMENT_SOUND,		/* no error is left */
@@ -44,30 +44,30 @@ struct losses {
 
 /* One round of repairs: the fixers of a stage, a log, superblocks. */
 struct round {
-	struct fixer_job job;	/* without a writer */
+	struct fixer_job job;	/* has no writer outside of round_run() */
 	enum rule_stage stage;
-	/* Before all fixers, or NULL. */
+	/* Called before all fixers, or NULL. */
 	int (*begin)(struct fixer_job *job, struct context *cx);
-	bool taken[RULE_FIX_COUNT];	/* kinds whose turn it is */
+	bool taken[RULE_FIX_COUNT];	/* kinds to be repaired */
 	bool may_lose;		/* cpfile and ifile may be rebuilt */
 	size_t reclaim;		/* segments to take from old checkpoints */
-	/* Files that begin without blocks, DIRECTWRITER_FILE(): those given,
-	   and those that turn out to need it. */
+	/* Files that start without blocks, DIRECTWRITER_FILE(): requested, and
+	   found necessary. */
 	unsigned int rebuilt;
 	bool fresh_segment;	/* the latest one is emptied */
-	const struct nilfs_checkpoint *from;	/* whose files the log has at
-						   first; NULL: the latest */
-	/* There is a log in any case, and nothing after it is to be recovered:
-	   superblocks say so. */
+	const struct nilfs_checkpoint *from;	/* checkpoint whose files the log
+						   starts with; NULL: the latest */
+	/* A log is always written, and superblocks record that nothing after it
+	   is to be recovered. */
 	bool recovered;
-	bool unchanged;		/* out of repair_attempt(): it wrote nothing */
+	bool unchanged;		/* set by repair_attempt(): the round wrote nothing */
 };
 
-/* Runs it.  0, or a failure that ends the repair. */
+/* Runs ROUND. 0, or a failure that ends the repair. */
 int round_run(struct round *round, struct context *cx);
 
-/* Rounds after which a repair ends whatever is left; phrases of fixers that are
-   kept until the commit. */
+/* The maximum number of rounds of a repair, and of messages kept until the
+   commit. */
 #define REPAIR_ROUNDS 24
 #define REPAIR_LINES_MAX 10000
 
@@ -75,67 +75,68 @@ struct repair {
 	struct tool *tool;
 	const struct options *o;
 	struct dev *dev;	/* an overlay */
-	struct dev *under;	/* what is to be repaired */
+	struct dev *under;	/* the device to be repaired */
 	struct dev *patched;	/* between the two, or NULL: no derivation */
 	struct look *first;	/* over DEV, before any repair */
 	struct ask ask;
-	/* The rest is all zero in the beginning. */
-	struct look *now;	/* look after the last good round, or NULL */
-	bool rebuild;		/* as --rebuild asks, after repairs without it */
-	bool no_room;		/* for a log, at least once */
-	bool too_lossy;		/* it came to such losses: nothing is done */
+	/* The rest is all zero at first. */
+	struct look *now;	/* check after the last good round, or NULL */
+	bool rebuild;		/* for --rebuild, after repairs without it */
+	bool no_room;		/* a log had no free segment, at least once */
+	bool too_lossy;		/* rejected because of the losses */
 	struct losses losses;
 	unsigned int rounds;
-	/* To be rolled forward (forward.c): asked for; what; there is nothing;
-	   the super root that they follow; the segments that the device needs
-	   still. */
+	/*
+	 * Data to be replayed (forward.c): the user was asked; the data; no
+	 * data is left; the super root before the data; the segments that the
+	 * device still needs.
+	 */
 	bool asked_synced;
 	struct rollforward *synced;
 	bool no_data_behind;
 	struct recovery behind;
 	struct bitmap awaited;
-	struct root_state state;	/* chosen if superblocks lead to none */
-	unsigned int state_number;	/* which one, 0 is the newest */
-	bool given_up[RULE_FIX_COUNT];	/* its fixer came to nothing, */
-	bool unchanged[RULE_FIX_COUNT];	/* and that without a try, with: */
+	struct root_state state;	/* chosen if superblocks lead to no state */
+	unsigned int state_number;	/* the number of the state, 0 is the newest */
+	bool given_up[RULE_FIX_COUNT];	/* the fixer failed, */
+	bool unchanged[RULE_FIX_COUNT];	/* without a change, with these counts: */
 	struct plan_count unchanged_with[RULE_FIX_COUNT];
-	bool stale[RULE_FIX_COUNT];	/* before a round that stays */
+	bool stale[RULE_FIX_COUNT];	/* failed before a round that was kept */
 	enum stages_split split[RULE_STAGE_COUNT];
-	bool borrowed;		/* inodes of snapshots, by other checkpoints */
+	bool borrowed;		/* inodes of snapshots were taken from other
+				   checkpoints */
 	struct {
 		char **lines;
 		size_t n, room;
-		uint64_t more;	/* that were not kept */
+		uint64_t more;	/* messages that were not kept */
 	} repaired;
-	struct recovery base;	/* the log that it began with, if it chose */
+	struct recovery base;	/* the log that the repair began with */
 	bool has_base;
-	/* Of the first look that got so far, before the repair of anything but
-	   what kept others from it; no bits where R->first did. */
+	/* Segments of the first check that listed them, before other repairs;
+	   no bits if R->first listed them. */
 	struct bitmap used, broken;
 	struct losslist account;
-	uint64_t *unset;	/* snapshots that were given up */
+	uint64_t *unset;	/* snapshots given up by the repair */
 	size_t nunset, unset_room;
-	unsigned int looks;	/* states of the overlay so far */
+	unsigned int looks;	/* checks of the overlay so far */
 	unsigned int derived;	/* LOOKS + 1 at the last derivation */
 };
 
-/*
- * Repairs the plan of R->first on the overlay: at its end R->now is the look at
- * the result.  1 if it is better and can be committed, 0 if not, or a failure.
- */
+/* Repairs the plan of R->first on the overlay. Then R->now is the check of the
+   result. 1 if it is better and can be committed, 0 if not, or a failure. */
 int repair_run(struct repair *r, struct context *cx);
 
-/* Rounds of repairs, also of what came to nothing before, until there is
-   nothing left that they could make better.  0, or a failure. */
+/* Runs rounds of repairs, including kinds that failed before, until no round
+   improves the volume. 0, or a failure. */
 int repair_rounds(struct repair *r, struct context *cx);
 
-/* Takes everything back that repairs did since the overlay was at MARK. */
+/* Undoes all repairs since the overlay was at MARK. */
 void repair_restart(struct repair *r, size_t mark);
 
-/* The job of repairing what the latest look saw, without a writer. */
+/* The job of repairing the findings of the latest check, without a writer. */
 struct fixer_job repair_job(struct repair *r, struct context *cx);
 
-/* Where a repair was, and goes back to. */
+/* A position of a repair, which it can return to. */
 struct repair_point {
 	size_t overlay, nrepaired;
 	struct root_state state;
@@ -144,39 +145,40 @@ struct repair_point {
 struct repair_point repair_point(const struct repair *r);
 void repair_back(struct repair *r, const struct repair_point *to);
 
-/* Checks the overlay: 1 if that meets DEMAND, and ACCEPTS, if it is not NULL,
-   called with ARG, says so; R->now is that look then.  0, or a failure. */
+/* Checks the overlay: 1 if the result meets DEMAND and ACCEPTS (or NULL),
+   called with ARG, returns true; R->now is that check then. 0, or a failure. */
 int repair_look(struct repair *r, struct context *cx,
 		enum improvement_demand demand,
 		bool (*accepts)(void *arg, const struct look *now), void *arg);
 
 /*
- * Runs ROUND, and checks what it changed: 1 where that meets DEMAND, and
- * stays; where the round chose another state, in any case.  Else all is as it
- * was: 0, or a failure.  Without a place for a log it is tried again with
- * segments that only old checkpoints need, if R may write over these;
- * R->no_room says that there was none.
+ * Runs ROUND and checks its changes: 1 if the result meets DEMAND and is kept,
+ * or if the round chose another state. Otherwise all changes are undone: 0, or
+ * a failure. If a log finds no free segment, R->no_room is set, and the round
+ * is tried again with segments that only old checkpoints need, if R may
+ * overwrite these.
  */
 int repair_attempt(struct repair *r, struct context *cx, struct round *round,
 		   enum improvement_demand demand);
 
-/* Nothing was kept: the latest look is R->first. */
+/* Drops R->now, so that the latest check is R->first. */
 void repair_forget(struct repair *r);
 
-/* R->now is a look at the overlay as it is, after it went back: 0. */
+/* Checks the overlay after changes were undone, with the result in R->now: 0,
+   or a failure. */
 int repair_resume(struct repair *r, struct context *cx);
 
-/* The look at what the repair came to so far. */
+/* The check of the present result of the repair. */
 struct look *repair_current(const struct repair *r);
 
-/* RET, but 0 for a failure caused by the volume, which is reported: this cannot
-   be repaired then, and the repair continues. */
+/* RET, or 0 for a failure caused by the volume. Such a failure is reported, and
+   the repair continues without the failed part. */
 int repair_tolerate(struct repair *r, struct context *cx, int ret);
 
-/* Whether the device of L was truncated, and must be extended first. */
+/* Whether the device of L is truncated and must be extended first. */
 bool repair_is_cut_off(const struct look *l);
 
-/* Commits the overlay; the undo file gets what that overwrites. */
+/* Commits the overlay; the undo file gets the overwritten content. */
 int repair_commit(struct repair *r, struct context *cx);
 
 void repair_fini(struct repair *r);
@@ -184,117 +186,128 @@ void repair_fini(struct repair *r);
 /* Keeps a copy of TEXT for the report: fixer_job.note of R. */
 void repair_note(void *r, const char *text);
 
-/* Puts the lines "repaired: PHRASE", or the list "repairs" of sections with the
-   member text. */
+/* Prints the lines "repaired: TEXT", or the list "repairs" of sections with the
+   member "text". */
 void repair_report(const struct repair *r, struct report *report);
 
-/* What follows has a file of its own each (stages.c, states.c, ...) and
-   returns 0 or a failure that ends the repair, unless it says more. */
+/* The following functions are in stages.c, states.c and other files. They
+   return 0 or a failure that ends the repair, unless their comment differs. */
 
 /*
- * Whether what NOW found meets DEMAND.  It is better than BEFORE where, at the
- * first stage at which the errors differ, there are fewer of some rule and
- * more of none; what follows was perhaps hidden.  Where no stage differs there
- * must be fewer warnings.  It is the newest checkpoint and what belongs to
- * none that must be better, and all together not worse; or snapshots alone.  A
- * volume that opens, or a DAT that can be trusted, is worth more than all that
- * it shows. Else *WORSE is a rule that is broken more often, or NULL.
+ * Whether the findings of NOW meet DEMAND. NOW is better than BEFORE if, at the
+ * first stage with different errors, some rule has fewer and none has more;
+ * errors of later stages may have been hidden. If no stage differs, there must
+ * be fewer warnings. Either the newest checkpoint, with findings of no
+ * checkpoint, is better and the total is not worse, or the snapshots alone are
+ * better. A volume that opens or a DAT that can be trusted outweighs all
+ * findings that it reveals. Otherwise *WORSE is a rule with more findings, or
+ * NULL.
  */
 bool improvement_meets(const struct check *now, const struct check *before,
 		       enum improvement_demand demand,
 		       const struct rule_info **worse);
 
-/* How many errors C found by which repairs are judged, LATEST: without those of
-   snapshots.  A log whose checksum does not match is none, as no repair changes
-   it, and --data alone shows it. */
+/*
+ * The number of errors of C that count for repairs; LATEST: without those of
+ * snapshots. Logs with a wrong checksum are excluded, because no repair changes
+ * them and only --data finds them.
+ */
 uint64_t improvement_errors(const struct check *c, bool latest);
 
-/* True where less than half of the files is left that were there, as far as
-   either is known: LOSSES says how many.  A few are not counted. */
+/* True if less than half of the former files are left, as far as both numbers
+   are known; they are in LOSSES. A few files are ignored. */
 bool improvement_loses_most(struct context *cx, const struct check *now,
 			    const struct check *before, struct losses *losses);
 
-/* No stage; -EPERM, which no stage fails with. */
+/* No stage; equals -EPERM, a failure that stages do not return. */
 #define STAGES_NONE (-1)
 
-/* The stage that is due next, or STAGES_NONE. */
+/* The stage of the next round, or STAGES_NONE. */
 int stages_next(const struct repair *r);
 
-/* The next stage of which the user wants something, which is asked;
-   STAGES_NONE; or -EINTR. */
+/* Asks the user for the repairs of the next stage: a stage with accepted
+   repairs, STAGES_NONE, or -EINTR. */
 int stages_ask(struct repair *r, struct context *cx);
 
-/* The kinds that are repaired in a round that begins with STAGE: how many. */
+/* Sets the kinds that are repaired in a round that begins with STAGE; returns
+   their number. */
 unsigned int stages_take(const struct repair *r, int stage,
 			 bool taken[RULE_FIX_COUNT]);
 
 /* Whether a log would restore the first superblock, which was not requested. */
 bool stages_is_wiped(const struct repair *r);
 
-/* Whether a log may be written: all passes ran, and what it takes numbers from
-   is sound. */
+/* Whether a log may be written: all passes ran, and the files that numbers are
+   allocated from are sound. */
 bool stages_may_log(const struct repair *r);
 
-/* The first snapshot with errors that is to be given up for that, or 0. */
+/* The first snapshot that is to be given up because of its errors, or 0. */
 uint64_t states_gives_up(const struct repair *r);
 
-/* Makes the state that the user asks for, R->o->state, the one on the overlay,
-   before the first look.  -ENOENT where there is no such state. */
+/* Makes the state R->o->state, which the user requested, the latest one on the
+   overlay, before the first check. -ENOENT if it does not exist. */
 int states_take(struct repair *r, struct context *cx);
 
 /*
- * Repairs the state that superblocks lead to.  Where they lead to none, states
+ * Repairs the state that superblocks lead to. If they lead to none, states
  * found on the device are repaired on the overlay, newest first, until one has
- * no errors left and was not overwritten; where there is none the one with the
- * least damage stays, without the snapshots that may be given up.  Before
- * that, where the superblocks differ in what never changes, and nothing is
- * wrong by that which is not used, both become as it is.
+ * no errors left and was not overwritten. If all have errors, the one with the
+ * least damage is kept, without the snapshots that may be given up. Before
+ * that, if the superblocks differ in fields that never change, and the volume
+ * has no errors with the unused one, its fields are copied to both.
  */
 int states_run(struct repair *r, struct context *cx);
 
-/* The same for --rebuild, after states_run(), before which the overlay was at
-   MARK.  What came out without errors is compared with what is derived, else
-   all begins anew.  It stays only where that is no worse. */
+/*
+ * Repairs with --rebuild after states_run(), before which the overlay was at
+ * MARK. A result without errors is compared with the derived metadata,
+ * otherwise the repair starts again. The new result is kept only if it is no
+ * worse.
+ */
 int states_rebuild(struct repair *r, struct context *cx, size_t mark);
 
-/* Corrects the flipped bits found by the first look, as far as the user agrees
+/* Corrects the flipped bits found by the first check, as far as the user agrees
    and the volume gets no worse. */
 int fix_bits_run(struct repair *r, struct context *cx);
 
-/* Derives metadata where the latest look found damage that this may repair,
-   and writes what makes it better to the overlay, once for each state. */
+/* Derives metadata if the latest check found damage that a derivation may
+   repair, and writes improvements to the overlay, once for each state. */
 int derivation_run(struct repair *r, struct context *cx);
 
-/* NOW is a state that R keeps: where it is that of a log on the device, and not
-   of one that the repair added, R->base is that log from now on.  Notes R->used
-   and R->broken.  0, -ENOMEM. */
+/*
+ * Notes that R keeps the state NOW. If the state is that of a log on the
+ * device, which the repair did not add, R->base is that log from now on, and
+ * R->used and R->broken are updated. 0, -ENOMEM.
+ */
 int accounting_note(struct repair *r, struct context *cx,
 		    const struct look *now);
 
-/* Compares the state before the repair with what it came to: R->account. */
+/* Compares the state before the repair with the result, into R->account. */
 int accounting_run(struct repair *r, struct context *cx);
 
-/* Sets the state in the superblocks on the overlay to that of a volume without
-   errors, if it is one; asks before it forgets that the kernel met errors. */
+/*
+ * Sets the state in the superblocks on the overlay to that of a volume without
+ * errors, if it has none. Asks before it clears the error flag of the kernel.
+ */
 int accounting_settle(struct repair *r, struct context *cx);
 
-/* Whether a mount of VOL would have to look for data-sync logs. */
+/* Whether a mount of VOL would search for data-sync logs. */
 bool forward_is_due(const struct volume *vol);
 
-/* Before the first round: writes what a mount would recover to a log; or, if
-   metadata is broken, leaves it to forward_last(). */
+/* Before the first round: writes the data that a mount would recover to a log,
+   or leaves it to forward_last() if metadata is broken. */
 int forward_first(struct repair *r, struct context *cx);
 
-/* After all rounds: writes what is left of it to a log, or drops it, and
+/* After all rounds: writes the remaining data to a log, or drops it, and
    reports that. */
 int forward_last(struct repair *r, struct context *cx);
 
 /*
- * Adds a checkpoint to the volume of R, which a look found to be sound, that
- * has the files of checkpoint CNO (0: the last one before the latest that is
- * no minor one), and writes superblocks that name it.  No checkpoint is lost
- * by that, and another one leads back.  -ENOENT where there is no such
- * checkpoint, -ENOSPC, -EIO.
+ * Adds a checkpoint to the volume of R, which a check found sound, with the
+ * files of checkpoint CNO (0: the last one before the latest that is not a
+ * minor one), and writes superblocks that name it. No checkpoint is lost, and
+ * the rollback can be reverted by another one. -ENOENT if CNO does not exist,
+ * -ENOSPC, -EIO.
  */
 int rollback_run(struct repair *r, struct context *cx, uint64_t cno);
 

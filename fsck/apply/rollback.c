@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Going back to an older checkpoint, forwards.
+ * Rolling back to an older checkpoint by a new one.
  *
- * The new checkpoint has the ifile of the old one, and with it all files.
- * Only the DAT has to learn which blocks are of the newest state now: what the
- * old checkpoint has lives on from its birth, and what it does not have is
- * dead from the new checkpoint on.  The content of a checkpoint is given by
- * its maps, not by lifetimes, so that a borrowed block seems to have lived in
- * between does no harm. cpfile and SUFILE go on as they are.
+ * The new checkpoint has the ifile of the old one, and with it all files. Only
+ * the DAT must record which blocks the newest state has: the lifetime of blocks
+ * of the old checkpoint is extended from its start, and other blocks are dead
+ * from the new checkpoint on. A block may then seem live in checkpoints
+ * between; that is harmless, because maps, not lifetimes, define the content of
+ * a checkpoint. cpfile and SUFILE continue unchanged.
  */
 #include "fsck/apply/repair.h"
 
@@ -25,7 +25,7 @@
 #include "vol/cptable.h"
 #include "vol/datscan.h"
 
-static void ignore(void *arg, const struct finding *f)
+static void ignore_finding(void *arg, const struct finding *f)
 {
 	(void)arg;
 	(void)f;
@@ -35,14 +35,14 @@ struct rollback {
 	struct volume *vol;
 	struct writer *w;	/* of the new checkpoint */
 	struct sparse metadata;	/* virtual blocks of cpfile and SUFILE */
-	struct sparse then;	/* of the old checkpoint */
-	bool partial;		/* and some that its maps do not lead to */
-	uint64_t cno;		/* to go back to */
+	struct sparse then;	/* blocks of the old checkpoint */
+	bool partial;		/* maps are damaged: more blocks than in THEN */
+	uint64_t cno;		/* the old checkpoint */
 	uint64_t now;		/* the new one */
 };
 
-static int take_entry(void *arg, struct context *cx, unsigned int worker,
-		      uint64_t vblocknr, const struct nilfs_dat_entry *de)
+static int rollback_take_entry(void *arg, struct context *cx, unsigned int worker,
+			       uint64_t vblocknr, const struct nilfs_dat_entry *de)
 {
 	struct rollback *r = arg;
 	bool then = sparse_test(&r->then, vblocknr), now = dat_is_current(de);
@@ -58,12 +58,12 @@ static int take_entry(void *arg, struct context *cx, unsigned int worker,
 }
 
 /*
- * Sets the ends of all blocks by which checkpoint JOB->back is the latest.  The
- * checker walks it as if there were no other, for the set of blocks that its
- * maps name; what it finds on the way was reported before.  One worker: the DAT
- * of the new checkpoint is changed meanwhile.
+ * Sets the ends of lifetimes so that the files of checkpoint JOB->back are the
+ * latest ones. The checker walks that checkpoint for the set of blocks that its
+ * maps name; its findings were reported before. One worker, because the DAT of
+ * the new checkpoint is changed at the same time.
  */
-static int change_lives(struct fixer_job *job, struct context *cx)
+static int change_lifetimes(struct fixer_job *job, struct context *cx)
 {
 	struct rollback r = {
 		.vol = job->vol,
@@ -72,7 +72,7 @@ static int change_lives(struct fixer_job *job, struct context *cx)
 		.now = writer_cno(job->writer),
 	};
 	const struct datscan_visitor visitor = {
-		.used = take_entry,
+		.used = rollback_take_entry,
 		.arg = &r,
 	};
 	struct file *const files[2] = { &r.vol->cpfile, &r.vol->sufile };
@@ -86,7 +86,7 @@ static int change_lives(struct fixer_job *job, struct context *cx)
 	};
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
-	int i, ret = findings_open(&alone.findings, cx, ignore, NULL, false);
+	int i, ret = findings_open(&alone.findings, cx, ignore_finding, NULL, false);
 
 	if (!ret)
 		ret = ifilewalk_init(&ifile, cx, &alone,
@@ -94,7 +94,8 @@ static int change_lives(struct fixer_job *job, struct context *cx)
 	if (!ret)
 		ret = ifilewalk_run(&ifile, cx, r.cno,
 				    &job->back->cp_ifile_inode, &within);
-	/* If it is damaged, so is the new one: lifetimes are enough then. */
+	/* If the old checkpoint is damaged, the new one is too, and lifetimes
+	   suffice. */
 	r.partial = ret || ifilewalk_partial(&ifile);
 	ifilewalk_fini(&ifile);
 	findings_close(alone.findings);
@@ -115,8 +116,8 @@ static int change_lives(struct fixer_job *job, struct context *cx)
 	sparse_fini(&r.metadata);
 	sparse_fini(&r.then);
 	if (!ret)
-		fixers_note(job, "checkpoint %" PRIu64 ": has the files of "
-			    "checkpoint %" PRIu64, r.now, r.cno);
+		fixers_note(job, "rolled back to checkpoint %" PRIu64
+			    ", as checkpoint %" PRIu64, r.cno, r.now);
 	return ret ? ret : directwriter_changed(job->writer, cx);
 }
 
@@ -126,7 +127,7 @@ int rollback_run(struct repair *r, struct context *cx, uint64_t cno)
 	struct round round = {
 		.job = repair_job(r, cx),
 		.stage = RULE_STAGE_TREE,
-		.begin = change_lives,
+		.begin = change_lifetimes,
 		.from = &cp,
 		.recovered = true,
 	};
@@ -135,7 +136,7 @@ int rollback_run(struct repair *r, struct context *cx, uint64_t cno)
 	bool any = !cno;
 	int ret = any ? cptable_cursor_open(&cur, cx, vol) : 0;
 
-	/* The last one before the latest that is not the cleaner's. */
+	/* The last one before the latest that the cleaner did not write. */
 	while (any && !ret && (ret = cptable_cursor_next(&cur, cx, &cp)) > 0) {
 		if (le64_get(cp.cp_cno) < vol->latest.cno &&
 		    !checkpoint_is_minor(&cp))

@@ -2,20 +2,20 @@
 /*
  * One round of repairs.
  *
- * Superblocks and zones are repaired in place.  Everything else is a new log:
+ * Superblocks and zones are repaired in place. All other repairs are a new log:
  * the fixers change the files of a new checkpoint, and superblocks that name it
- * complete the round.  If the fixers changed nothing there is no log.
+ * complete the round. If the fixers changed nothing, no log is written.
  *
- * Live blocks are those that the DAT claims; the SUFILE matters only if the
- * DAT is damaged.  A metadata file is rebuilt if blocks of it, or paths to
- * them, are lost.  On zones a log begins with an empty one.
+ * Blocks are live according to the DAT; the SUFILE is used only if the DAT is
+ * damaged. A metadata file is rebuilt if some of its blocks, or the paths to
+ * them, are lost. On zones the first log is empty.
  *
- * The kernel reserves eight segments from its users, but not from removing
- * files, so a volume can be without a clean segment for a log.  Then segments
- * are taken whose live blocks are of plain checkpoints only, with these
- * checkpoints, as a cleaner would: that loses nothing of the latest state or
- * of a snapshot, even if it is interrupted.  If the DAT or the list of
- * snapshots is in doubt none is.
+ * The kernel reserves eight segments for itself, and removing files may use
+ * them up, so a volume can be without a clean segment for a log. Then segments
+ * are taken whose live blocks belong only to plain checkpoints, which are
+ * removed, as a cleaner does. That loses nothing of the latest state or of a
+ * snapshot, even if it is interrupted. No segment is taken if the DAT or the
+ * list of snapshots is in doubt.
  */
 #include "fsck/apply/repair.h"
 
@@ -39,7 +39,7 @@
 #include "vol/liveness.h"
 #include "vol/sutable.h"
 
-/* The metadata file that is repaired by a kind, or 0. */
+/* The metadata file that a kind repairs, or 0. */
 static const uint8_t file_of[RULE_FIX_COUNT] = {
 	[RULE_FIX_DAT] = NILFS_DAT_INO,
 	[RULE_FIX_CHECKPOINTS] = NILFS_CPFILE_INO,
@@ -60,18 +60,18 @@ static bool is_unusable(void *arg, uint64_t segnum)
 	    (segzones_is_unusable(c->dev->zones, &c->vol->geo, segnum) ||
 	     pass_zones_is_held(c, segnum)))
 		return true;
-	/* A SUFILE that was not found yet is trusted once it is found. */
+	/* A SUFILE that is found later is trusted then. */
 	return c->dat_broken && segnum != latest->nextnum &&
 	       check_knows_sufile(c) && bitmap_test(&c->used_segments, segnum);
 }
 
 /*
- * The files that begin again for FIX, of KIND: that of KIND if a part of it is
- * lost.  Or the SUFILE, if it leads to numbers that are free and cannot be
- * read there, as no log can be written without it, not even one that repairs
- * the DAT; or if it shares a block with the cpfile, for which that is
- * reported, as it is checked later: if the SUFILE makes no sense it is the one
- * that is wrong, and either would end what is the other's.
+ * The files that are rebuilt for FIX, of KIND: the file of KIND if a part of it
+ * is lost. The SUFILE is rebuilt if it leads to free virtual numbers whose
+ * blocks cannot be read, because no log can be written without it, not even one
+ * that repairs the DAT. It is also rebuilt if it shares a block with the cpfile
+ * and is invalid; the finding names the cpfile, which is checked later, and the
+ * rebuild of either would free blocks of the other.
  */
 static unsigned int lost_files(const struct round *round, enum rule_fix kind,
 			       const struct finding *fix)
@@ -102,7 +102,7 @@ static unsigned int lost_files(const struct round *round, enum rule_fix kind,
 	return files;
 }
 
-/* The content of the segments that are dropped. */
+/* The content of the segments that are released. */
 struct reclaim {
 	const struct nilfs_geometry *g;
 	const struct writer *writer;
@@ -110,11 +110,11 @@ struct reclaim {
 	size_t nsegments;
 	uint64_t *numbers;
 	size_t n, room;
-	uint64_t first, end;	/* checkpoints that have some of it */
+	uint64_t first, end;	/* checkpoints that have some of the content */
 };
 
-static int visit_entry(void *arg, struct context *cx, unsigned int worker,
-		       uint64_t vblocknr, const struct nilfs_dat_entry *de)
+static int round_visit_entry(void *arg, struct context *cx, unsigned int worker,
+			     uint64_t vblocknr, const struct nilfs_dat_entry *de)
 {
 	uint64_t start = le64_get(de->de_start), end = le64_get(de->de_end);
 	uint64_t blocknr = le64_get(de->de_blocknr);
@@ -138,17 +138,17 @@ static int visit_entry(void *arg, struct context *cx, unsigned int worker,
 }
 
 /*
- * Releases up to WANT segments, the lowest ones, to the writer, with their
- * content: virtual numbers are freed, and plain checkpoints that refer to them
- * deleted.  Nothing in them is of the latest state or of a snapshot.  Until the
- * writer is done they are no live segments.
+ * Releases up to WANT segments, the lowest ones, to the writer. Their virtual
+ * numbers are freed, and plain checkpoints that refer to them removed. Nothing
+ * in them is of the latest state or of a snapshot. They are not live until the
+ * writer is done.
  */
 static int reclaim_segments(struct reclaim *d, struct context *cx,
 			    struct fixer_job *job, size_t want)
 {
 	const struct check *c = job->check;
 	const struct datscan_visitor visitor = {
-		.used = visit_entry,
+		.used = round_visit_entry,
 		.arg = d,
 	};
 	const struct recovery *latest = &job->vol->latest;
@@ -179,7 +179,7 @@ static int reclaim_segments(struct reclaim *d, struct context *cx,
 		    counts.current || counts.snapshot)
 			continue;
 		err = sutable_read(job->vol, cx, segnum, &su);
-		/* Nothing can be written to one that is erroneous. */
+		/* An erroneous segment cannot be written to. */
 		if (err || segusage_is_error(&su.su))
 			continue;
 		bitmap_set(&d->segments, segnum);
@@ -187,13 +187,13 @@ static int reclaim_segments(struct reclaim *d, struct context *cx,
 	}
 	liveness_free(live);
 	if (!err && !d->nsegments)
-		err = fail(cx, -ENOSPC, "no segment is left that only old "
-			   "checkpoints need");
+		err = fail(cx, -ENOSPC, "no segment has only blocks of old "
+			   "checkpoints");
 	if (!err)
 		err = datscan_run_alone(job->vol, cx, &visitor);
 	for (i = 0; i < d->n && !err; i++)
 		err = move_forget(job->writer, cx, d->numbers[i]);
-	/* Dead blocks belong to no checkpoint that is kept. */
+	/* Dead blocks belong to no remaining checkpoint. */
 	if (!err)
 		err = cptable_list(job->vol, cx, false, &cnos, &n);
 	for (i = search_lower_bound(cnos, n, d->first); i < n &&
@@ -215,7 +215,7 @@ static int reclaim_segments(struct reclaim *d, struct context *cx,
 		err = directwriter_changed(job->writer, cx);
 	if (!err && d->first < d->end)
 		fixers_note(job, "plain checkpoints from %llu to %llu: given "
-			    "up, for room in %zu segments",
+			    "up to free %zu segments",
 			    (unsigned long long)d->first,
 			    (unsigned long long)d->end - 1, d->nsegments);
 	return err;
@@ -229,7 +229,7 @@ static bool is_of_metadata(enum rule_stage stage)
 static int apply_fixers(struct round *round, struct context *cx)
 {
 	static const unsigned int ifile = DIRECTWRITER_FILE(NILFS_IFILE_INO);
-	/* Files that begin without blocks are filled by their fixers. */
+	/* Files that start without blocks are filled by their fixers. */
 	static const unsigned int filled[RULE_FIX_COUNT] = {
 		[RULE_FIX_CHECKPOINTS] =
 			DIRECTWRITER_FILE(NILFS_CPFILE_INO) | ifile,
@@ -246,7 +246,7 @@ static int apply_fixers(struct round *round, struct context *cx)
 		err = fixers_of((enum rule_fix)i)->apply(&round->job, cx,
 							 kind[i].fixes,
 							 kind[i].n);
-		/* The next fixer allocates from the files that this one has
+		/* The next fixer allocates from the files that this fixer
 		   changed directly. */
 		if (!err && is_of_metadata(rule_stage_of_fix((enum rule_fix)i)))
 			err = directwriter_changed(round->job.writer, cx);
@@ -254,7 +254,8 @@ static int apply_fixers(struct round *round, struct context *cx)
 	return err;
 }
 
-/* The writer knows what the look saw and the repairs that are taken need. */
+/* Opens the writer with the facts of the check and the needs of the selected
+   repairs. */
 static int open_writer(struct round *round, struct context *cx)
 {
 	struct check *c = round->job.check;
@@ -268,7 +269,7 @@ static int open_writer(struct round *round, struct context *cx)
 		.arg = c,
 		.from = round->from,
 		.rebuilt = round->rebuilt,
-		/* The place of the next log may be part of what is broken. */
+		/* The place of the next log may be damaged. */
 		.fresh_segment =
 			round->fresh_segment ||
 			findings_have(c->findings, RULE_NEXT_LOG) ||
@@ -284,8 +285,10 @@ static int open_writer(struct round *round, struct context *cx)
 		known.fresh_segment = true;
 		known.seq = c->state->seq;
 	} else if (c->later_seq && latest->orphans_start) {
-		/* After those of an interrupted roll-forward too: logs that it
-		   left would else follow the new ones. */
+		/*
+		 * The number must be after the logs of an interrupted
+		 * roll-forward too, which would otherwise follow the new logs.
+		 */
 		known.seq = (c->later_seq > latest->last_seq ?
 				     c->later_seq : latest->last_seq) + 2;
 	}
@@ -293,14 +296,14 @@ static int open_writer(struct round *round, struct context *cx)
 		for (j = 0; j < kinds[i].n; j++)
 			known.rebuilt |= lost_files(round, (enum rule_fix)i,
 						    &kinds[i].fixes[j]);
-	/* The latest log's segment may be one that is emptied: only
-	   LOG_UNLISTED has the block, the others its virtual number. */
+	/* The segment of the latest log may be one that is emptied. Only
+	   LOG_UNLISTED has the block, the other rules its virtual number. */
 	for (j = 0; j < moves->n && round->taken[RULE_FIX_MOVES]; j++)
 		known.fresh_segment |=
 			moves->fixes[j].rule != RULE_LOG_UNLISTED ||
 			geometry_segment_of(&c->vol->geo, moves->fixes[j].got) ==
 				latest->segnum;
-	/* Files whose map may have led to what is wrong with them. */
+	/* Files whose map may have caused their findings. */
 	if (round->taken[RULE_FIX_CHECKPOINTS])
 		doubted |= DIRECTWRITER_FILE(NILFS_CPFILE_INO);
 	if (round->taken[RULE_FIX_INODES])
@@ -309,7 +312,7 @@ static int open_writer(struct round *round, struct context *cx)
 	if (err)
 		return err;
 	if ((last.must & ~known.rebuilt) && !round->may_lose)
-		return fail(cx, -EUCLEAN, "no log without a new checkpoint "
+		return fail(cx, -EUCLEAN, "a log needs a new checkpoint "
 			    "file or ifile");
 	if (!known.from)
 		known.from = &last.cp;
@@ -319,9 +322,11 @@ static int open_writer(struct round *round, struct context *cx)
 				 &options, &known);
 }
 
-/* The list of snapshots must be right before old checkpoints are dropped.
-   Fixers of metadata use the old content and write no log themselves: it is
-   dropped after them.  All others need the room. */
+/*
+ * The list of snapshots must be correct before old checkpoints are removed.
+ * Fixers of metadata use the old content and write no log themselves, so the
+ * checkpoints are removed after them. All other fixers need the space first.
+ */
 int round_run(struct round *round, struct context *cx)
 {
 	struct fixer_job *job = &round->job;

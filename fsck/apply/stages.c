@@ -2,13 +2,13 @@
 /*
  * The stage of the next round.
  *
- * It is the first one with something to be repaired that was not given up.
- * What cannot be trusted yet keeps later stages from being repaired: they would
+ * It is the first one with something to repair that was not given up. Metadata
+ * that cannot be trusted yet prevents the repair of later stages, which would
  * write a log.
  *
- * What hides and pretends nothing (RULE_STANDALONE) goes into one log with the
- * stage after it, as a check of the whole volume is what a repair costs.  If
- * that is no better, each stage has a round of its own.
+ * Kinds that hide no other findings and cause none (RULE_STANDALONE) share a
+ * log with the next stage, because a check of the whole volume is the main cost
+ * of a repair. If that is no better, each stage has a round of its own.
  */
 #include "fsck/apply/repair.h"
 
@@ -16,10 +16,12 @@
 
 #include "disk/super.h"
 
-/* A new log takes the place of logs after the latest super root, which have
-   what was synchronized last, or newer checkpoints past a damaged log.  A mount
-   brings that back; only the user may give it up.  On zones a mount fails to do
-   away with them, so those that have nothing to be brought back may go. */
+/*
+ * A new log replaces logs after the latest super root, which have the data that
+ * was synced last, or newer checkpoints after a damaged log. A mount recovers
+ * the former; only the user may give them up. On zones a mount fails to remove
+ * such logs, so those without recoverable data may be replaced.
+ */
 static bool may_write_log(const struct repair *r, const struct look *l)
 {
 	const struct recovery *latest;
@@ -36,8 +38,8 @@ static bool may_write_log(const struct repair *r, const struct look *l)
 	return r->dev->zones && (r->no_data_behind || !latest->orphans_end);
 }
 
-/* Nothing may be written over a DAT that leads nowhere, or takes numbers that
-   are in use for free. */
+/* A log must not be written with a DAT that leads to invalid blocks or has used
+   numbers marked as free. */
 static bool is_dat_unsafe(const struct look *l)
 {
 	return l->check.dat_broken ||
@@ -57,8 +59,8 @@ bool stages_may_log(const struct repair *r)
 	       !repair_is_cut_off(l);
 }
 
-/* Whether superblocks need no round of their own: what is wrong is the one by
-   which the volume was not opened, and hides nothing. */
+/* Whether superblocks need no round of their own: the wrong one is the one that
+   the volume was not opened with, and hides nothing. */
 static bool is_super_spare(const struct repair *r)
 {
 	const struct look *l = repair_current(r);
@@ -88,10 +90,12 @@ static bool have_all(const struct plan_kind *k, unsigned int trait)
 	return true;
 }
 
-/* Whether KIND has something to be repaired now.  Bits were flipped back before
-   all rounds.  Counts of checkpoints that were made right before their files
-   would be wrong again. */
-static bool is_due(const struct repair *r, enum rule_fix kind)
+/*
+ * Whether KIND has something to repair now. Flipped bits were corrected before
+ * all rounds. Counts of checkpoints that are corrected before their files would
+ * be wrong again.
+ */
+static bool is_kind_due(const struct repair *r, enum rule_fix kind)
 {
 	const struct plan_kind *kinds = repair_current(r)->plan.kinds;
 	int i;
@@ -107,8 +111,8 @@ static bool is_due(const struct repair *r, enum rule_fix kind)
 	return true;
 }
 
-/* The first stage, from FIRST on, that has something to be repaired, or
-   STAGES_NONE. */
+/* The first stage from FIRST on that has something to
+   repair, or STAGES_NONE. */
 static int stage_from(const struct repair *r, int first)
 {
 	const struct look *l = repair_current(r);
@@ -116,7 +120,7 @@ static int stage_from(const struct repair *r, int first)
 	size_t i;
 
 	for (i = 0; i < RULE_FIX_COUNT; i++) {
-		if (!is_due(r, (enum rule_fix)i))
+		if (!is_kind_due(r, (enum rule_fix)i))
 			continue;
 		of_kind = (int)rule_stage_of_fix((enum rule_fix)i);
 		if (of_kind >= first && (stage < 0 || of_kind < stage))
@@ -152,19 +156,19 @@ unsigned int stages_take(const struct repair *r, int stage,
 	unsigned int n = 0;
 	size_t i;
 
-	/* The order of kinds is that of stages. */
+	/* Kinds are in the order of stages. */
 	for (i = 0; i < RULE_FIX_COUNT; i++) {
 		of_kind = (int)rule_stage_of_fix((enum rule_fix)i);
 		if (of_kind > last && !alone && of_kind < RULE_STAGE_ZONES &&
-		    is_due(r, (enum rule_fix)i))
+		    is_kind_due(r, (enum rule_fix)i))
 			last = of_kind;
 		taken[i] = !(n && split == STAGES_KINDS_ALONE) &&
 			   (i == RULE_FIX_SUPER && stage > RULE_STAGE_DEVICE ?
 				    is_super_spare(r) :
-				    is_due(r, (enum rule_fix)i) &&
+				    is_kind_due(r, (enum rule_fix)i) &&
 					    of_kind >= stage &&
 					    of_kind <= last);
-		/* Findings at later stages may come of this kind. */
+		/* Findings at later stages may result from this kind. */
 		alone |= taken[i] && of_kind >= stage &&
 			 ((i != RULE_FIX_CHECKPOINTS &&
 			   i != RULE_FIX_SEGMENTS) ||

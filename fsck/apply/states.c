@@ -2,23 +2,20 @@
 /*
  * The choice of the state that is repaired.
  *
- * How much is lost with a damaged state cannot be said before it is repaired,
- * and to give one up loses all that was written since the one before it.  So
- * each candidate is repaired on the overlay, from the newest on, and the first
- * that comes out without errors is taken.  Where a segment of the state was
- * written again no check can say what files have instead of their blocks; then
- * an older state that is whole is better.
+ * The loss by a damaged state is known only after its repair, and giving it up
+ * loses everything written since the previous state. So each candidate is
+ * repaired on the overlay, newest first, and the first one without errors is
+ * taken. If a segment of the state was overwritten, no check shows which file
+ * blocks have other content; then an intact older state is better.
  *
- * Snapshots that cannot be repaired would stop every other tool for ever.
- * Where the user names them, or keeps what the repair changes in an undo file,
- * they become plain checkpoints, one after the other: what is wrong with the
- * next one may be repaired then.  A newer state without some of them is better
- * than one that no tool takes.
+ * Snapshots that cannot be repaired would block every other tool. If the user
+ * names them, or has an undo file written, they become plain checkpoints, one
+ * at a time, because that may allow the repair of the next one. A newer state
+ * without some snapshots is better than one that no tool accepts.
  *
- * Two superblocks with right checksums may contradict each other in what never
- * changes.  If the one that the kernel takes is wrong, sound metadata looks
- * broken, so the other one is tried first, and is right where it finds nothing
- * wrong.
+ * Two superblocks with valid checksums may differ in fields that never change.
+ * If the one that the kernel uses is wrong, sound metadata looks broken. So the
+ * other one is tried first, and accepted if it has no findings.
  */
 
 #include <errno.h>
@@ -36,11 +33,11 @@
 /* The result of a candidate. */
 struct outcome {
 	unsigned int number;
-	bool gives;		/* snapshots up that cannot be repaired */
+	bool gives;		/* gives up snapshots that cannot be repaired */
 	bool complete, dat_broken;
-	bool overwritten;	/* some blocks have other content */
-	bool files;		/* there are some */
-	uint64_t latest, errors; /* without those of snapshots; all */
+	bool overwritten;	/* some blocks were overwritten */
+	bool files;		/* the state has files */
+	uint64_t latest, errors; /* errors without those of snapshots; all errors */
 };
 
 static struct outcome outcome_of(const struct repair *r)
@@ -57,12 +54,12 @@ static struct outcome outcome_of(const struct repair *r)
 	};
 }
 
-static bool is_good(const struct outcome *o)
+static bool is_good_outcome(const struct outcome *o)
 {
 	return o->complete && !o->errors && !o->overwritten;
 }
 
-static bool is_better(const struct outcome *a, const struct outcome *b)
+static bool is_better_outcome(const struct outcome *a, const struct outcome *b)
 {
 	if (a->complete != b->complete)
 		return a->complete;
@@ -110,9 +107,9 @@ static int unset_snapshot(struct fixer_job *job, struct context *cx)
 	return err;
 }
 
-/* Makes plain checkpoints of those that have errors, after all other repairs.
+/* Converts snapshots with errors to plain checkpoints, after all other repairs.
    0, or a failure. */
-static int give_up(struct repair *r, struct context *cx)
+static int give_up_snapshots(struct repair *r, struct context *cx)
 {
 	const struct look *l = repair_current(r);
 	uint64_t left = l->broken.others && !r->o->give_up.n ? 1 :
@@ -123,8 +120,8 @@ static int give_up(struct repair *r, struct context *cx)
 	/* A read that failed may succeed when it is tried again. */
 	if (states_gives_up(r) && r->dev->stats.failed_reads)
 		ret = repair_resume(r, cx) ?: repair_rounds(r, cx) ?: 1;
-	/* With one less, errors in what it shared are those of the next one, or
-	   of the latest state. */
+	/* Errors in shared blocks then belong to the next snapshot, or to the
+	   latest state. */
 	while (ret > 0 && stages_may_log(r) && states_gives_up(r)) {
 		struct round round = {
 			.job = repair_job(r, cx),
@@ -146,8 +143,8 @@ static int give_up(struct repair *r, struct context *cx)
 	return repair_resume(r, cx);
 }
 
-/* Superblocks may name a log that a mount refuses, or that is followed by
-   dropped logs: if no repair wrote a log, one with the same state is added. */
+/* Superblocks may name a log that a mount rejects, or that dropped logs follow.
+   If no repair wrote a log, a log with the same state is added. */
 static int attempt_state(struct repair *r, struct context *cx,
 			 unsigned int number, bool gives)
 {
@@ -166,7 +163,7 @@ static int attempt_state(struct repair *r, struct context *cx,
 	o = outcome_of(r);
 	gives |= may_give_any(r) && o.complete && !o.latest && !o.overwritten;
 	if (!ret && gives && r->state.chosen)
-		ret = give_up(r, cx);
+		ret = give_up_snapshots(r, cx);
 	if (!ret && r->state.chosen)
 		tool_detail(r->tool, "state %u, checkpoint %" PRIu64 ": %"
 			    PRIu64 " errors after repairs", number,
@@ -176,7 +173,7 @@ static int attempt_state(struct repair *r, struct context *cx,
 	latest = &repair_current(r)->check.vol->latest;
 	if (!state_is_at(&r->state, latest->pseg_start, latest->seq))
 		return 0;
-	/* Does a mount take it, and is there no other after it? */
+	/* Whether a mount accepts this state as the last one. */
 	if (r->state.newest)
 		ret = volume_open(&vol, cx, r->dev, NULL);
 	if (!ret && vol)
@@ -194,7 +191,7 @@ static int attempt_state(struct repair *r, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-/* What has been tried: the best outcome, and the last one. */
+/* The results so far: the best outcome, and the last one. */
 struct search {
 	struct outcome best, last;
 	size_t mark;
@@ -206,16 +203,15 @@ static bool is_last_best(const struct search *s)
 	       s->last.gives == s->best.gives;
 }
 
-/* Candidates from NUMBER on and before END, until one is good.  The best one so
-   far is taken back only if there is another one: if a repair of it can begin,
-   as with the first one by the superblocks. */
-static int try_from(struct repair *r, struct context *cx, unsigned int number,
-		    unsigned int end, bool gives, struct search *s)
+/* Tries candidates from NUMBER on and before END until one is good. The best
+   one is undone only if another candidate exists whose repair can begin. */
+static int try_candidates(struct repair *r, struct context *cx, unsigned int number,
+			  unsigned int end, bool gives, struct search *s)
 {
 	const struct plan_kind *supers = &r->first->plan.kinds[RULE_FIX_SUPER];
 	int err;
 
-	for (; number < end && !is_good(&s->best); number++) {
+	for (; number < end && !is_good_outcome(&s->best); number++) {
 		if (!s->mark && is_last_best(s)) {
 			struct root_state state = { 0 };
 			struct fixer_job job = repair_job(r, cx);
@@ -243,7 +239,7 @@ static int try_from(struct repair *r, struct context *cx, unsigned int number,
 		s->last.gives = gives;
 		if (err || !r->state.chosen)
 			return err;
-		if (is_better(&s->last, &s->best))
+		if (is_better_outcome(&s->last, &s->best))
 			s->best = s->last;
 	}
 	return 0;
@@ -279,7 +275,7 @@ int states_run(struct repair *r, struct context *cx)
 	struct search s;
 	int err;
 
-	/* Where flipped bits were repaired superblocks are not in doubt. */
+	/* After the repair of flipped bits the superblocks are not in doubt. */
 	differ = r->first->complete && supers->n && (!r->now || r->rebuild) ?
 			 differ : 0;
 	if (differ && improvement_errors(c, false) > differ) {
@@ -296,23 +292,24 @@ int states_run(struct repair *r, struct context *cx)
 	if (err)
 		return err;
 	if (!r->state.chosen || r->o->state)
-		return give_up(r, cx);
+		return give_up_snapshots(r, cx);
 	s.best = s.last = outcome_of(r);
-	err = try_from(r, cx, 1, STATES_MAX, false, &s);
-	/* The one with the fewest errors needs the fewest of them given up. */
+	err = try_candidates(r, cx, 1, STATES_MAX, false, &s);
+	/* The state with the fewest errors has the
+	   fewest snapshots to give up. */
 	if (!err && gives)
-		err = try_from(r, cx, s.best.number, s.best.number + 1, true,
-			       &s);
+		err = try_candidates(r, cx, s.best.number, s.best.number + 1, true,
+				     &s);
 	if (!err && gives)
-		err = try_from(r, cx, 0, STATES_MAX, true, &s);
+		err = try_candidates(r, cx, 0, STATES_MAX, true, &s);
 	if (!err && !is_last_best(&s)) {
 		repair_restart(r, s.mark);
 		err = attempt_state(r, cx, s.best.number, s.best.gives);
 	}
-	return err ? err : give_up(r, cx);
+	return err ? err : give_up_snapshots(r, cx);
 }
 
-/* The next look, and what is asked until then, is for MODE. */
+/* Sets MODE for the next check and for questions until then. */
 static void set_mode(struct repair *r, enum decision_mode mode)
 {
 	r->rebuild = mode == DECISION_MODE_YES_REBUILD ||
@@ -325,7 +322,7 @@ int states_rebuild(struct repair *r, struct context *cx, size_t mark)
 {
 	const enum decision_mode mode = r->ask.mode;
 	const struct outcome plain = outcome_of(r);
-	const bool good = is_good(&plain);
+	const bool good = is_good_outcome(&plain);
 	struct repair_point from = repair_point(r);
 	struct outcome o;
 	int err;
@@ -340,9 +337,9 @@ int states_rebuild(struct repair *r, struct context *cx, size_t mark)
 	if (err)
 		return err;
 	o = outcome_of(r);
-	if (good ? is_good(&o) : is_better(&o, &plain))
+	if (good ? is_good_outcome(&o) : is_better_outcome(&o, &plain))
 		return 0;
-	tool_detail(r->tool, "no better with metadata files rebuilt");
+	tool_detail(r->tool, "rebuilt metadata files are no improvement");
 	if (good) {
 		repair_back(r, &from);
 		set_mode(r, mode);

@@ -2,18 +2,18 @@
 /*
  * Undo files.
  *
- * One is complete and on its disk before the device is changed.  A repair
- * writes to free space except for the superblocks, so these alone would
- * restore the old volume; the rest restores every byte.  The ranges are in the
- * order of the commit, superblocks last, after a header with their number.
+ * An undo file is complete and on stable storage before the device is changed.
+ * A repair writes to free space except for the superblocks, so the superblocks
+ * alone would restore the old volume; the rest restores every byte. The ranges
+ * are in the order of the commit, superblocks last, after a header with their
+ * number.
  *
- * The superblocks are restored first, each with a flush: with both of them the
+ * The superblocks are restored first, each with a flush. With both of them the
  * volume is the old one, whose logs a repair does not change, and the new logs
- * may be overwritten.  The file is read twice, after a pass that only
- * compares; it is not held in memory.  What was written to the volume after
- * the repair would be lost, so each piece of the device has to be what the
- * repair wrote, or what is to be put there: an interruption of either leaves
- * some of both.
+ * may be overwritten. The file is read twice, first only to compare, and is not
+ * held in memory. Changes made after the repair would be lost, so each piece of
+ * the device must be as the repair wrote it or as it was before; an interrupted
+ * commit or restore leaves a mixture.
  */
 #include "fsck/apply/undo.h"
 
@@ -32,8 +32,8 @@
 #define CHUNK (64u << 10)
 #define SUPERS 2u
 
-/* As much of LEN bytes as fits into one of LIMIT. */
-static size_t at_most(uint64_t len, size_t limit)
+/* The smaller one of LEN and LIMIT. */
+static size_t limit_size(uint64_t len, size_t limit)
 {
 	return len < limit ? (size_t)len : limit;
 }
@@ -44,11 +44,11 @@ struct saver {
 	uint64_t pos;		/* in the file */
 	uint32_t sum;
 	unsigned char *chunk;
-	uint64_t ranges, bytes;	/* with their checksums, so far */
+	uint64_t ranges, bytes;	/* with their checksums, up to now */
 };
 
-static int put_bytes(struct saver *s, struct context *cx, const void *buf,
-		     size_t len)
+static int undo_put_bytes(struct saver *s, struct context *cx, const void *buf,
+			  size_t len)
 {
 	int err = dev_write(s->file, cx, s->pos, buf, len);
 
@@ -57,57 +57,57 @@ static int put_bytes(struct saver *s, struct context *cx, const void *buf,
 	return err;
 }
 
-/* A range: what stands there, zeros for what cannot be read, and checksums of
-   what a commit writes there. */
-static int put_range(struct saver *s, struct context *cx, uint64_t off,
-		     uint64_t len)
+/* Writes a range: its present content, zeros for unreadable bytes, and
+   checksums of the content that a commit writes there. */
+static int undo_put_range(struct saver *s, struct context *cx, uint64_t off,
+			  uint64_t len)
 {
 	struct undo_range range = { le64_make(off), le64_make(len) };
 	le32 sums[CHUNK / UNDO_PIECE];
 	size_t at, n, piece;
 	uint64_t done;
-	int err = put_bytes(s, cx, &range, sizeof(range));
+	int err = undo_put_bytes(s, cx, &range, sizeof(range));
 
 	for (done = 0; done < len && !err; done += n) {
-		n = at_most(len - done, CHUNK);
+		n = limit_size(len - done, CHUNK);
 		err = dev_read(s->under, cx, off + done, s->chunk, n);
 		for (at = 0; at < n && err == -EIO; at += piece) {
-			piece = at_most(n - at, OVERLAY_PAGE_BYTES);
+			piece = limit_size(n - at, OVERLAY_PAGE_BYTES);
 			if (dev_read(s->under, cx, off + done + at,
 				     s->chunk + at, piece))
 				memset(s->chunk + at, 0, piece);
 		}
 		err = damage_forgive(cx, err);
 		if (!err)
-			err = put_bytes(s, cx, s->chunk, n);
+			err = undo_put_bytes(s, cx, s->chunk, n);
 	}
 	for (done = 0; done < len && !err; done += n) {
-		n = at_most(len - done, CHUNK);
+		n = limit_size(len - done, CHUNK);
 		err = dev_read(s->overlay, cx, off + done, s->chunk, n);
 		for (at = 0; at < n; at += piece) {
-			piece = at_most(n - at, UNDO_PIECE);
+			piece = limit_size(n - at, UNDO_PIECE);
 			sums[at / UNDO_PIECE] =
 				le32_make(crc32_le(0, s->chunk + at, piece));
 		}
 		if (!err)
-			err = put_bytes(s, cx, sums, undo_sums_bytes(n));
+			err = undo_put_bytes(s, cx, sums, undo_sums_bytes(n));
 	}
 	return err;
 }
 
-/* Counts a range, if it is one, and with WRITE writes it. */
-static int take_range(struct saver *s, struct context *cx, bool write,
-		      uint64_t off, uint64_t end)
+/* Counts a range unless it is empty, and writes it if WRITE is set. */
+static int undo_take_range(struct saver *s, struct context *cx, bool write,
+			   uint64_t off, uint64_t end)
 {
 	if (off >= end)
 		return 0;
 	s->ranges++;
 	s->bytes += end - off + undo_sums_bytes(end - off);
-	return write ? put_range(s, cx, off, end - off) : 0;
+	return write ? undo_put_range(s, cx, off, end - off) : 0;
 }
 
-/* All ranges of the overlay, less the pages of superblocks in them. */
-static int each_range(struct saver *s, struct context *cx, bool write)
+/* Visits all ranges of the overlay, without the pages of superblocks. */
+static int visit_ranges(struct saver *s, struct context *cx, bool write)
 {
 	size_t cursor = 0, len;
 	uint64_t off, end, page;
@@ -121,11 +121,11 @@ static int each_range(struct saver *s, struct context *cx, bool write)
 			       ~(uint64_t)(OVERLAY_PAGE_BYTES - 1);
 			if (page < off || page >= end)
 				continue;
-			err = take_range(s, cx, write, off, page);
+			err = undo_take_range(s, cx, write, off, page);
 			off = page + OVERLAY_PAGE_BYTES;
 		}
 		if (!err)
-			err = take_range(s, cx, write, off, end);
+			err = undo_take_range(s, cx, write, off, end);
 	}
 	return err;
 }
@@ -161,7 +161,7 @@ int undo_save(struct context *cx, const char *path, struct dev *overlay,
 	if (!err)
 		err = devfile_create(&s.file, cx, file);
 	if (!err)
-		err = each_range(&s, cx, false);
+		err = visit_ranges(&s, cx, false);
 	s.bytes += sizeof(h) + sizeof(sum) +
 		   s.ranges * sizeof(struct undo_range);
 	memcpy(h.uuid, volume->uuid, sizeof(h.uuid));
@@ -170,14 +170,14 @@ int undo_save(struct context *cx, const char *path, struct dev *overlay,
 	if (!err)
 		err = devfile_resize(s.file, cx, s.bytes);
 	if (!err)
-		err = put_bytes(&s, cx, &h, sizeof(h));
+		err = undo_put_bytes(&s, cx, &h, sizeof(h));
 	if (!err)
-		err = each_range(&s, cx, true);
+		err = visit_ranges(&s, cx, true);
 	for (i = 0; i < SUPERS && !err; i++)
-		err = put_range(&s, cx, s.supers[i], OVERLAY_PAGE_BYTES);
+		err = undo_put_range(&s, cx, s.supers[i], OVERLAY_PAGE_BYTES);
 	sum = le32_make(s.sum);
 	if (!err)
-		err = put_bytes(&s, cx, &sum, sizeof(sum));
+		err = undo_put_bytes(&s, cx, &sum, sizeof(sum));
 	if (!err)
 		err = output_commit(file, cx);
 	dev_close(s.file);
@@ -191,12 +191,12 @@ struct undoing {
 	struct dev *file, *dev;
 	struct undo_header h;
 	uint64_t nranges, first_super;
-	unsigned char *chunk, *now;	/* of the file, and of the device */
-	uint64_t block;		/* the last one that is changed */
+	unsigned char *chunk, *now;	/* bytes of the file, and of the device */
+	uint64_t block;		/* the last changed block */
 	uint64_t nchanged;	/* blocks */
-	char first[64];		/* of them, by its name */
-	bool known;		/* a superblock is that of this volume */
-	bool foreign;		/* one is of that with the next UUID */
+	char first[64];		/* the name of the first one */
+	bool known;		/* a superblock has the UUID of the file */
+	bool foreign;		/* a superblock has the UUID below */
 	uint8_t uuid[16];
 };
 
@@ -206,7 +206,7 @@ static int report_broken(const struct undoing *u, struct context *cx,
 	return fail(cx, -EUCLEAN, "%s: undo file: %s", u->path, what);
 }
 
-/* The header and the checksum. */
+/* Checks the header and the checksum. */
 static int check_file(struct undoing *u, struct context *cx)
 {
 	uint64_t off, end = u->file->size - sizeof(le32);
@@ -221,26 +221,26 @@ static int check_file(struct undoing *u, struct context *cx)
 	if (err)
 		return err;
 	if (memcmp(u->h.magic, UNDO_MAGIC, sizeof(u->h.magic)))
-		return fail(cx, -EINVAL, "%s: is no undo file", u->path);
+		return fail(cx, -EINVAL, "%s: not an undo file", u->path);
 	if (le32_get(u->h.version) != UNDO_VERSION)
-		return fail(cx, -EINVAL, "%s: is an undo file of version %u, "
-			    "and this is version %u; use the fsck.nilfs2 that "
-			    "made it", u->path, le32_get(u->h.version),
+		return fail(cx, -EINVAL, "%s: undo file version %u is not "
+			    "supported, expected %u; use the fsck.nilfs2 that "
+			    "wrote it", u->path, le32_get(u->h.version),
 			    UNDO_VERSION);
 	if (le64_get(u->h.file_size) != u->file->size)
-		return report_broken(u, cx, "not as long as it was");
+		return report_broken(u, cx, "wrong length");
 	if (le64_get(u->h.device_size) != u->dev->size)
 		return fail(cx, -EINVAL,
 			    "%s: undo file of a device of %llu bytes", u->path,
 			    (unsigned long long)le64_get(u->h.device_size));
 	u->nranges = le64_get(u->h.nranges);
 	if (le32_get(u->h.supers) != SUPERS || u->nranges < SUPERS)
-		return report_broken(u, cx, "no superblocks");
+		return report_broken(u, cx, "it has no superblocks");
 	if (le32_get(u->h.piece) != UNDO_PIECE)
-		return report_broken(u, cx, "no such pieces");
+		return report_broken(u, cx, "invalid piece size");
 	u->first_super = u->nranges - SUPERS;
 	for (off = 0; off < end && !err; off += n) {
-		n = at_most(end - off, CHUNK);
+		n = limit_size(end - off, CHUNK);
 		err = dev_read(u->file, cx, off, u->chunk, n);
 		if (!err)
 			sum = crc32_le(sum, u->chunk, n);
@@ -252,9 +252,11 @@ static int check_file(struct undoing *u, struct context *cx)
 	return err;
 }
 
-/* Compares LEN bytes at OFF of the device, of range N, with u->chunk and with
-   the SUMS of what the repair wrote.  A piece that cannot be read counts as
-   changed. */
+/*
+ * Compares LEN bytes at OFF of the device, of range N, with u->chunk and with
+ * the SUMS of the bytes that the repair wrote. A piece that cannot be read
+ * counts as changed.
+ */
 static int compare_pieces(struct undoing *u, struct context *cx, uint64_t n,
 			  uint64_t off, size_t len, const le32 *sums)
 {
@@ -269,7 +271,7 @@ static int compare_pieces(struct undoing *u, struct context *cx, uint64_t n,
 	for (at = 0; at < len; at += piece) {
 		unsigned char *now = u->now + at;
 
-		piece = at_most(len - at, UNDO_PIECE);
+		piece = limit_size(len - at, UNDO_PIECE);
 		fail_clear(cx);
 		if ((whole || !dev_read(u->dev, cx, off + at, now, piece)) &&
 		    (!memcmp(now, u->chunk + at, piece) ||
@@ -294,12 +296,10 @@ static int compare_pieces(struct undoing *u, struct context *cx, uint64_t n,
 	return 0;
 }
 
-/*
- * Range N, LEN bytes at OFF of the device, at POS of the file, where the
- * checksums follow: writes it, superblocks to stable storage, or compares it.
- */
-static int take_record(struct undoing *u, struct context *cx, bool write,
-		       uint64_t n, uint64_t off, uint64_t len, uint64_t pos)
+/* Writes or compares range N: LEN bytes at OFF of the device, at POS of the
+   file, with the checksums after it. Superblocks are flushed. */
+static int undo_take_record(struct undoing *u, struct context *cx, bool write,
+			    uint64_t n, uint64_t off, uint64_t len, uint64_t pos)
 {
 	bool super = n >= u->first_super;
 	uint64_t sums_at = pos + len, before = u->nchanged;
@@ -308,11 +308,10 @@ static int take_record(struct undoing *u, struct context *cx, bool write,
 	size_t part;
 	int err = 0;
 
-	/* Whose superblock stands there? */
+	/* The volume of the superblock on the device. */
 	if (super && !write) {
 		if (len < sizeof(sb))
-			return report_broken(u, cx, "a superblock that cannot "
-					     "be");
+			return report_broken(u, cx, "superblock too short");
 		err = dev_read(u->dev, cx, off, &sb, sizeof(sb));
 		if (!err && super_check(&sb) == RULE_OK) {
 			u->known |= !memcmp(sb.s_uuid, u->h.uuid,
@@ -323,7 +322,7 @@ static int take_record(struct undoing *u, struct context *cx, bool write,
 		err = damage_forgive(cx, err);
 	}
 	for (; len && !err; off += part, pos += part, len -= part) {
-		part = at_most(len, CHUNK);
+		part = limit_size(len, CHUNK);
 		err = dev_read(u->file, cx, pos, u->chunk, part);
 		if (!err && !write)
 			err = dev_read(u->file, cx, sums_at, sums,
@@ -338,7 +337,7 @@ static int take_record(struct undoing *u, struct context *cx, bool write,
 	return !err && super && write ? dev_flush(u->dev, cx) : err;
 }
 
-/* Compares ranges [FIRST, END), or writes them.  Only the former is
+/* Compares ranges [FIRST, END), or writes them. Only the comparison can be
    interrupted. */
 static int walk_records(struct undoing *u, struct context *cx, bool write,
 			uint64_t first, uint64_t end)
@@ -360,11 +359,11 @@ static int walk_records(struct undoing *u, struct context *cx, bool write,
 		sums = undo_sums_bytes(len);
 		if (len > limit - pos || sums > limit - pos - len ||
 		    off > u->dev->size || len > u->dev->size - off)
-			return report_broken(u, cx, "a range that cannot be");
+			return report_broken(u, cx, "invalid range");
 		if (!write)
 			err = context_cancelled(cx);
 		if (!err && i >= first)
-			err = take_record(u, cx, write, i, off, len, pos);
+			err = undo_take_record(u, cx, write, i, off, len, pos);
 		pos += len + sums;
 	}
 	return err;
@@ -394,13 +393,12 @@ int undo_restore(struct context *cx, const char *path, struct dev *dev,
 			   uuidtext_format(u.uuid, is), path,
 			   uuidtext_format(u.h.uuid, was));
 	if (u.nchanged > 1)
-		snprintf(others, sizeof(others), ", nor are %llu others",
+		snprintf(others, sizeof(others), ", as were %llu others",
 			 (unsigned long long)u.nchanged - 1);
 	if (!err && !force && u.nchanged)
-		err = fail(cx, -ESTALE, "%s: %s is not what the repair wrote%s: "
-			   "the volume was changed after %s was written; "
-			   "--force goes back anyway", dev->name, u.first,
-			   others, path);
+		err = fail(cx, -ESTALE, "%s: %s was changed after %s was "
+			   "written%s; use --force to restore anyway",
+			   dev->name, u.first, path, others);
 	if (!err)
 		err = walk_records(&u, cx, true, u.first_super, u.nranges);
 	if (!err)

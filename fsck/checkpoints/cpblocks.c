@@ -2,26 +2,23 @@
 /*
  * The remaining blocks of the checkpoint file.
  *
- * Each checkpoint writes its block of the cpfile again, with the entries of its
- * neighbours as they were then.  Little of an entry ever changes: it is made
- * once, may become a snapshot and a plain checkpoint again, and is deleted.  So
- * an old copy is right about a checkpoint that still exists, and one that was
- * deleted shows in its ifile, whose blocks have ended and are given to others
- * as soon as a cleaner needs them.  If all are still there, nothing is lost by
- * calling the checkpoint back.  Of checkpoints that were made after the copy it
- * says nothing.
+ * Each checkpoint rewrites its block of the cpfile, with the entries of its
+ * neighbours.  An entry hardly changes: it is created, may become a snapshot
+ * and a plain checkpoint again, and is deleted.  So an old copy is right about
+ * a checkpoint that still exists.  The blocks of the ifile of a deleted
+ * checkpoint have ended and are reused; if all still exist, it is harmless to
+ * restore the checkpoint.  A copy has no data about later checkpoints.
  *
- * Blocks to which the map leads are the right ones, whatever their content.
- * The logs list others: those that are live although nothing leads to them, and
- * older copies.  A block that is a hole in a sound map was deleted with the
- * last of its checkpoints, and is not searched; but the blocks with the header
- * and with the latest checkpoint always exist.
+ * Blocks of the map are the right ones, whatever their content.  The logs list
+ * other blocks: live ones that nothing leads to, and older copies.  A hole in a
+ * valid map was deleted with the last of its checkpoints and is not searched;
+ * but the blocks with the header and with the latest checkpoint always exist.
  *
- * The super root names the cpfile, and only the cpfile names the ifile of the
+ * The super root leads to the cpfile, and only the cpfile to the ifile of the
  * state that a repair continues from.  If the entry of the latest checkpoint is
- * lost, the log of that checkpoint may have it still.  If it does not, it is
- * derived from logs and DAT.  A map can be sound and lead elsewhere: the logs
- * show where that is the case.
+ * lost, the log of that checkpoint may have it, else it is derived from logs
+ * and DAT.  A map may be valid and lead to other blocks; a comparison with the
+ * logs shows that.
  */
 #include "fsck/checkpoints/cpblocks.h"
 
@@ -78,26 +75,26 @@ void cpblocks_fini(struct cpblocks *s)
 	*s = (struct cpblocks){ 0 };
 }
 
-static bool is_below(const void *item, const void *key)
+static bool is_listing_below(const void *item, const void *key)
 {
 	const struct listing *copy = item;
 
 	return copy->blkoff < *(const uint64_t *)key;
 }
 
-/* The copy of BLKOFF after L, of NULL the newest; or NULL. */
+/* The copy of BLKOFF after L, or the newest if L is NULL; or NULL. */
 static const struct listing *next_copy(const struct cpblocks *s,
 				       uint64_t blkoff, const struct listing *l)
 {
 	const struct listing *end = s->copies + s->ncopies;
 
-	l = l ? l + 1 : s->copies + search_first(s->copies, s->ncopies,
-						 sizeof(*l), is_below, &blkoff);
+	l = l ? l + 1
+	      : s->copies + search_first(s->copies, s->ncopies, sizeof(*l),
+					 is_listing_below, &blkoff);
 	return l < end && l->blkoff == blkoff ? l : NULL;
 }
 
-/* Copies the SIZE bytes at AT of the block that L lists: 1, 0 where it cannot be
-   read. */
+/* Copies SIZE bytes at AT of the block that L lists: 1, 0 if it cannot be read. */
 static int read_copy(const struct cpblocks *s, struct context *cx,
 		     const struct listing *l, size_t at, void *buf, size_t size)
 {
@@ -142,17 +139,17 @@ int cpblocks_entry(const struct cpblocks *s, struct context *cx, uint64_t cno,
 	return ret;
 }
 
-/* A walk through an ifile that ends where something is missing. */
+/* A walk through an ifile that ends at a missing block. */
 struct following {
 	const struct check *check;
 	struct vblocks vblocks;
 	uint64_t cno;
-	bool has_root;		/* a block with the inode of the root */
+	bool has_root;		/* it has a block with the inode of the root */
 };
 
-static int visit_pointer(void *arg, struct context *cx,
-			 const struct mapcheck_pointer *p, uint64_t *blocknr,
-			 struct lifetime *life)
+static int cpblocks_visit_pointer(void *arg, struct context *cx,
+				  const struct mapcheck_pointer *p,
+				  uint64_t *blocknr, struct lifetime *life)
 {
 	struct following *f = arg;
 	const struct volume *vol = f->check->vol;
@@ -177,7 +174,9 @@ int cpblocks_is_followable(const struct check *c, struct context *cx,
 {
 	struct following f = { .check = c, .cno = cno };
 	struct mapcheck m = {
-		.vol = c->vol, .ino = NILFS_IFILE_INO, .visit = visit_pointer,
+		.vol = c->vol,
+		.ino = NILFS_IFILE_INO,
+		.visit = cpblocks_visit_pointer,
 		.arg = &f,
 	};
 	int ret;
@@ -222,8 +221,8 @@ int cpblocks_init(struct cpblocks *s, struct context *cx,
 	for (i = 0; i < l->nlost && !ret; i++)
 		s->blkoffs[s->n++] = l->lost[i].blkoff;
 	vblocks_init(&vblocks, c->vol, NULL);
-	/* Those that only logs know.  One whose newest copy has ended was deleted,
-	   when the last of its checkpoints was. */
+	/* Adds blocks known from logs only.  If the newest copy of a block has
+	   ended, it was deleted with the last of its checkpoints. */
 	for (i = 0; i < s->ncopies && l->partial && ret >= 0; i++) {
 		const struct listing *b = &s->copies[i];
 
@@ -263,7 +262,7 @@ int cpblocks_read(const struct cpblocks *s, struct context *cx,
 			return ret;
 		memcpy(b->data, block, geo->block_size);
 		cache_put(vol->cache, block);
-		/* Blocks named by the map are the right ones. */
+		/* Blocks of the map are the right ones. */
 		b->origin = live->seq && live->vblocknr ? CPBLOCKS_FOUND :
 							  CPBLOCKS_MAPPED;
 		b->vblocknr = live->vblocknr;
@@ -296,19 +295,18 @@ int cpblocks_read(const struct cpblocks *s, struct context *cx,
 	return 0;
 }
 
-/* Nothing can be said of what is alive, whatever pointers there are. */
+/* Whether live blocks cannot be determined, whatever the pointers are. */
 static bool is_dat_lost(const struct check *c)
 {
 	return c->dat_broken || c->dat_bitmaps_lost;
 }
 
 /*
- * The entry as the cpfile has it, else as an older copy, logs and DAT do; else one
- * without a map: the newest entry that the cpfile has shows what an ifile looks
- * like.
+ * Finds the entry in the cpfile, else in older copies, logs and DAT; else
+ * creates one without a map from the newest entry of the cpfile.
  */
-static int find_entry(struct context *cx, const struct check *c,
-		      struct nilfs_checkpoint *cp)
+static int find_latest_entry(struct context *cx, const struct check *c,
+			     struct nilfs_checkpoint *cp)
 {
 	struct nilfs_inode *ifile = &cp->cp_ifile_inode;
 	struct volume *vol = c->vol;
@@ -358,8 +356,8 @@ static int find_entry(struct context *cx, const struct check *c,
 	return damage_forgive(cx, ret);
 }
 
-/* Marks INO again unless the map of INODE leads to all of it; if it is DOUBTED, by
-   the logs. */
+/* Marks INO for a rebuild unless the map of INODE leads to all of its blocks,
+   by the logs if it is DOUBTED. */
 static int judge_file(struct cpblocks_latest *k, struct context *cx,
 		      const struct check *c, uint64_t ino,
 		      const struct nilfs_inode *inode, unsigned int doubted)
@@ -399,7 +397,7 @@ int cpblocks_find_latest(struct cpblocks_latest *k, struct context *cx,
 		.inode = &vol->cpfile.inode,
 		.cno = vol->latest.cno,
 	};
-	/* The next log needs the header, and the next checkpoint. */
+	/* The next log needs the header and the next checkpoint. */
 	const uint64_t needed[] = {
 		0, checkpoint_blkoff(&vol->geo, vol->latest.cno + 1),
 	};
@@ -411,7 +409,7 @@ int cpblocks_find_latest(struct cpblocks_latest *k, struct context *cx,
 	int ret;
 
 	k->rebuilt = k->must = 0;
-	ret = find_entry(cx, c, &k->cp);
+	ret = find_latest_entry(cx, c, &k->cp);
 	if (ret || is_dat_lost(c))
 		return ret;
 	if (!cpblocks_is_doubtful(c)) {
@@ -419,9 +417,12 @@ int cpblocks_find_latest(struct cpblocks_latest *k, struct context *cx,
 		return ret ?: judge_file(k, cx, c, NILFS_IFILE_INO,
 					 &k->cp.cp_ifile_inode, doubted);
 	}
-	/* Some pointer leads to a number that is free.  If it is one of the
-	   cpfile, and wrong, that is to be repaired with the DAT: no log could be
-	   written.  It is wrong if the block has another number that is alive. */
+	/*
+	 * A pointer leads to a number that is free.  If it is a wrong pointer
+	 * of the cpfile, it is repaired together with the DAT, because no log
+	 * could be written otherwise.  It is wrong if the block has another
+	 * number that is live.
+	 */
 	ret = liveblocks_gather(&blocks, cx, c, &q);
 	for (i = 0; i < blocks.nlost; i++) {
 		b = liveblocks_find(&blocks, blocks.lost[i].blkoff);

@@ -2,9 +2,8 @@
 /*
  * The content of the checkpoint file: derived, or repaired by a new log.
  *
- * All of it is repaired, whatever was found: entries block by block, then what
- * is counted from them and the list of snapshots, which is in the order of
- * numbers.
+ * All of it is repaired, whatever was found: entries block by block, then the
+ * counts and the list of snapshots, which is ordered by number.
  *
  * Nearly all of an entry is the inode of its ifile, and that shows whether the
  * rest can be trusted: an entry whose ifile can be followed is of a checkpoint
@@ -17,21 +16,19 @@
  * version, from before it was made, or, where later ones have them, a new one
  * from after it was deleted.
  *
- * An entry is a snapshot if its flag says so or if the list, which leads there
- * from both sides, says so: to keep one too many costs space, to lose one costs
- * what it was made for.  A deleted entry with the flag is taken back if the
- * list has it, for the kernel unlinks a snapshot before it deletes it.
+ * An entry is a snapshot if its flag or both neighbours in the list show it: an
+ * extra snapshot costs space, but a lost one is lost data.  A deleted entry
+ * with the flag is restored if the list contains it, because the kernel unlinks
+ * a snapshot before it deletes it.
  *
- * A derivation changes blocks in their places, if the map leads to all of them,
- * and comes before that of the DAT: entries whose ifiles lead anywhere say
- * nothing about the DAT, and lives that were derived from them would end blocks
- * of files.  It takes the DAT as it is; if that is wrong as well this does not
- * explain what was found, and is dropped.
+ * A derivation changes blocks in place if the map leads to all of them.  It
+ * precedes that of the DAT, because lifetimes derived from wrong ifiles would
+ * end blocks of files.  It trusts the DAT; if that is wrong too, the derivation
+ * does not explain the findings and is dropped.
  *
- * A log is for what is left then.  Blocks that were right stay where they are;
- * where the file begins without blocks, because its map cannot be used, they
- * are entered in a new one.  The counts of a checkpoint's inodes and blocks are
- * those that the pass over trees found.
+ * A log repairs the rest.  Correct blocks stay in place; if the map of the file
+ * cannot be used, they are entered in a new one.  The counts of a checkpoint
+ * are those of the pass over trees.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -59,23 +56,23 @@ struct cpfix {
 	struct volume *vol;
 	const struct nilfs_geometry *geo;
 	uint64_t latest;
-	/* Where the blocks go: to the file of the new checkpoint, or, where that
-	   is NULL, to their places. */
+	/* Destination of blocks: the file of the new checkpoint, or, if that is
+	   NULL, the derivation, in place. */
 	struct metafile *m;
 	struct derived *d;
 	bool rebuilt;		/* the new file began without blocks */
 
 	struct cpblocks blocks;
-	/* Checkpoints that the list of snapshots leads to, on and back. */
+	/* Checkpoints that the list of snapshots links to, forward and back. */
 	struct sparse on, back;
 
-	/* Of the blocks repaired so far. */
+	/* Totals of the blocks repaired so far. */
 	uint64_t valid;
 	uint64_t *snapshots;	/* ascending */
 	size_t nsnapshots, snapshots_room;
 };
 
-/* LINKS say which checkpoints have snapshots for neighbours. */
+/* Adds the neighbours in LINKS to the sets of linked checkpoints. */
 static int note_links(struct cpfix *f, struct context *cx,
 		      const struct nilfs_snapshot_list *links)
 {
@@ -90,8 +87,8 @@ static int note_links(struct cpfix *f, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-/* Begins with JOB: gathers the blocks, and what header and entries have of the
-   list.  close_cpfix() also after a failure. */
+/* Starts a repair for JOB: gathers the blocks, and the links of header and
+   entries.  Call close_cpfix() also after a failure. */
 static int open_cpfix(struct cpfix *f, struct context *cx,
 		      struct fixer_job *job, struct metafile *m,
 		      struct derived *d)
@@ -152,8 +149,8 @@ static void change_flags(struct nilfs_checkpoint *cp, uint32_t set,
 	cp->cp_flags = le32_make((le32_get(cp->cp_flags) | set) & ~clear);
 }
 
-/* Makes CP, the entry of CNO in block B, what it is in other copies, or as logs
-   and DAT have it, or a deleted one. */
+/* Replaces CP, the entry of CNO in block B, by that of another copy, or of logs
+   and DAT, or by a deleted one. */
 static int salvage_entry(const struct cpfix *f, struct context *cx,
 			 const struct cpblock *b, uint64_t cno,
 			 struct nilfs_checkpoint *cp)
@@ -175,13 +172,13 @@ static int salvage_entry(const struct cpfix *f, struct context *cx,
 						     cno);
 		if (ret < 0)
 			return ret;
-		/* It may be its ifile that is damaged. */
+		/* The damage may be in its ifile. */
 		if (!ret && !b->foreign && checkpoint_check(cp, cno) == RULE_OK &&
 		    !checkpoint_is_invalid(cp))
 			return 0;
 		if (!ret)
-			fixers_note(f->job, "checkpoint %llu: nothing is left "
-				    "of it", (unsigned long long)cno);
+			fixers_note(f->job, "checkpoint %llu: lost, marked as "
+				    "deleted", (unsigned long long)cno);
 	}
 	new.cp_checkpoints_count = count;
 	if (!ret)
@@ -198,19 +195,19 @@ static int salvage_entry(const struct cpfix *f, struct context *cx,
 	return 0;
 }
 
-/* The same where something is wrong with it; CNO was made. */
+/* Repairs an entry that may be wrong; CNO was created. */
 static int repair_entry(const struct cpfix *f, struct context *cx,
 			const struct cpblock *b, uint64_t cno,
 			struct nilfs_checkpoint *cp)
 {
-	/* From here on an entry never changes once it is made. */
+	/* The rest of an entry, from here on, does not change once it is created. */
 	const size_t at = offsetof(struct nilfs_checkpoint, cp_cno);
 	bool on = sparse_test(&f->on, cno), back = sparse_test(&f->back, cno);
 	bool exists = cno == f->latest || (on && back);
 	bool numbered = le64_get(cp->cp_cno) == cno;
 	bool valid = !checkpoint_is_invalid(cp);
 	bool unknown = le32_get(cp->cp_flags) & ~KNOWN_FLAGS;
-	/* Unknown flags of an entry with its number are alone in being wrong. */
+	/* If the number is right, unknown flags are the only error. */
 	bool lost = b->foreign || b->old || (!numbered && unknown) ||
 		    (!valid && (cno == b->written ||
 				!checkpoint_was_made(cp, cno)));
@@ -236,10 +233,10 @@ static int repair_entry(const struct cpfix *f, struct context *cx,
 	if (!ret && lost)
 		ret = salvage_entry(f, cx, b, cno, cp);
 	else if (ret > 0 && !valid)
-		fixers_note(f->job, "checkpoint %llu: is no longer deleted",
+		fixers_note(f->job, "checkpoint %llu: no longer marked as deleted",
 			    (unsigned long long)cno);
 	else if (ret > 0 && !numbered)
-		fixers_note(f->job, "checkpoint %llu: has its number again",
+		fixers_note(f->job, "checkpoint %llu: number restored",
 			    (unsigned long long)cno);
 	if (ret < 0)
 		return ret;
@@ -247,19 +244,19 @@ static int repair_entry(const struct cpfix *f, struct context *cx,
 		change_flags(cp, 0, ret ? INVALID : SNAPSHOT);
 		cp->cp_cno = le64_make(cno);
 	}
-	/* Whether the list has it, as far as one can know. */
+	/* Whether the list contains it, as far as is known. */
 	if (checkpoint_is_invalid(cp) || checkpoint_is_snapshot(cp) ||
 	    !(lost ? on || back : on && back))
 		return 0;
-	fixers_note(f->job, "checkpoint %llu: is a snapshot again",
+	fixers_note(f->job, "checkpoint %llu: snapshot flag restored",
 		    (unsigned long long)cno);
 	change_flags(cp, SNAPSHOT, 0);
 	return 0;
 }
 
-/* Block BLKOFF is CONTENT from now on. */
-static int set_block(const struct cpfix *f, struct context *cx, uint64_t blkoff,
-		     const void *content)
+/* Replaces block BLKOFF by CONTENT. */
+static int cpfix_set_block(const struct cpfix *f, struct context *cx,
+			   uint64_t blkoff, const void *content)
 {
 	struct derived_block block = {
 		.ino = NILFS_CPFILE_INO, .blkoff = blkoff,
@@ -280,9 +277,9 @@ static int set_block(const struct cpfix *f, struct context *cx, uint64_t blkoff,
 					   f->geo->block_size);
 }
 
-/* Reads block B, of which blkoff and data are given, repairs it, and puts it where
-   it goes. */
-static int put_block(struct cpfix *f, struct context *cx, struct cpblock *b)
+/* Reads block B, whose blkoff and data are set, repairs it, and stores it. */
+static int cpfix_put_block(struct cpfix *f, struct context *cx,
+			   struct cpblock *b)
 {
 	struct nilfs_checkpoint *cp, before;
 	uint64_t cno = checkpoint_first(f->geo, b->blkoff);
@@ -315,28 +312,28 @@ static int put_block(struct cpfix *f, struct context *cx, struct cpblock *b)
 		cp->cp_checkpoints_count = le32_make(valid);
 		changed = true;
 	}
-	/* A DAT that is wrong leads to other blocks, which are not to be
+	/* If the DAT is wrong, it leads to other blocks, which must not be
 	   changed. */
 	if (!f->m && (!mapped || !b->newest))
 		return fail(cx, -EUCLEAN, "a block of the cpfile is missing");
 	if (b->origin == CPBLOCKS_OLD && !valid && b->blkoff)
 		return 0;
 	if (changed)
-		err = set_block(f, cx, b->blkoff, b->data);
+		err = cpfix_set_block(f, cx, b->blkoff, b->data);
 	else if (f->rebuilt || !mapped)
 		err = metafile_adopt(f->m, cx, b->blkoff, b->vblocknr);
 	if (!err && (mapped ? changed : valid))
 		fixers_note(f->job, "checkpoints of block %llu: %s",
 			    (unsigned long long)b->blkoff,
-			    mapped ? "made right" : "from the logs");
+			    mapped ? "corrected" : "restored from the logs");
 	return err;
 }
 
-/* Changes SIZE bytes of the file at OFFSET of block BLKOFF, as it was put, to
-   those of NEW: 1, 0 where they are that. */
-static int change_bytes(const struct cpfix *f, struct context *cx,
-			uint64_t blkoff, size_t offset, const void *new,
-			size_t size)
+/* Writes SIZE bytes NEW at OFFSET of block BLKOFF, which was stored before: 1,
+   0 if they are equal. */
+static int cpfix_change_bytes(const struct cpfix *f, struct context *cx,
+			      uint64_t blkoff, size_t offset, const void *new,
+			      size_t size)
 {
 	uint32_t block_size = f->geo->block_size;
 	char *buf = calloc(1, block_size);
@@ -358,7 +355,7 @@ static int change_bytes(const struct cpfix *f, struct context *cx,
 	}
 	if (ret >= 0 && memcmp(buf + offset, new, size)) {
 		memcpy(buf + offset, new, size);
-		ret = set_block(f, cx, blkoff, buf);
+		ret = cpfix_set_block(f, cx, blkoff, buf);
 		ret = ret ? ret : 1;
 	} else if (ret > 0) {
 		ret = 0;
@@ -367,7 +364,7 @@ static int change_bytes(const struct cpfix *f, struct context *cx,
 	return ret;
 }
 
-/* Puts all blocks, links the snapshots and counts them in the header. */
+/* Stores all blocks, links the snapshots and counts them in the header. */
 static int write_cpfile(struct cpfix *f, struct context *cx)
 {
 	struct nilfs_cpfile_header header = { .ch_ncheckpoints = le64_make(0) };
@@ -380,7 +377,7 @@ static int write_cpfile(struct cpfix *f, struct context *cx)
 
 	for (i = 0; i < f->blocks.n && !ret; i++) {
 		b.blkoff = f->blocks.blkoffs[i];
-		ret = put_block(f, cx, &b);
+		ret = cpfix_put_block(f, cx, &b);
 	}
 	free(b.data);
 	for (i = 0; i < f->nsnapshots && ret >= 0; i++) {
@@ -388,15 +385,16 @@ static int write_cpfile(struct cpfix *f, struct context *cx)
 		links.ssl_next = le64_make(next);
 		links.ssl_prev = le64_make(prev);
 		prev = f->snapshots[i];
-		ret = change_bytes(f, cx, checkpoint_blkoff(f->geo, prev),
-				   checkpoint_offset(f->geo, prev) +
-					   offsetof(struct nilfs_checkpoint,
-						    cp_snapshot_list),
-				   &links, sizeof(links));
+		ret = cpfix_change_bytes(
+			f, cx, checkpoint_blkoff(f->geo, prev),
+			checkpoint_offset(f->geo, prev) +
+				offsetof(struct nilfs_checkpoint,
+					 cp_snapshot_list),
+			&links, sizeof(links));
 		changed |= ret > 0;
 	}
 	if (changed)
-		fixers_note(f->job, "list of snapshots: linked again");
+		fixers_note(f->job, "list of snapshots: rebuilt");
 	if (ret < 0)
 		return ret;
 	header.ch_ncheckpoints = le64_make(f->valid);
@@ -404,10 +402,10 @@ static int write_cpfile(struct cpfix *f, struct context *cx)
 	header.ch_snapshot_list.ssl_next =
 		le64_make(prev ? f->snapshots[0] : 0);
 	header.ch_snapshot_list.ssl_prev = le64_make(prev);
-	ret = change_bytes(f, cx, 0, 0, &header, sizeof(header));
+	ret = cpfix_change_bytes(f, cx, 0, 0, &header, sizeof(header));
 	if (ret > 0)
-		fixers_note(f->job, "header of checkpoints: %llu, and of "
-			    "these %zu snapshots",
+		fixers_note(f->job, "cpfile header: counts set to %llu "
+			    "checkpoints, %zu of them snapshots",
 			    (unsigned long long)f->valid, f->nsnapshots);
 	return ret < 0 ? ret : 0;
 }
@@ -428,11 +426,11 @@ int fix_checkpoints_derive(struct derived *d, struct context *cx,
 }
 
 /*
- * What the look before this repair found: a field of an entry, or the inode of a
- * metadata file.  Counts of the latest entry are those that the new checkpoint
- * begins with.  Inodes of the super root are right in every log that is written
- * here; there only has to be one.  So is that of the new checkpoint's ifile; those
- * of others are in the entries of their checkpoints.
+ * Repairs the field of an entry, or the inode of a metadata file, that a
+ * finding is about.  The new checkpoint starts with the counts of the latest
+ * entry.  Inodes of the super root are right in every log written here, so one
+ * log suffices.  The same holds for the new checkpoint's ifile; inodes of other
+ * ifiles are in the entries of their checkpoints.
  */
 static int repair_finding(struct cpfix *f, struct context *cx,
 			  const struct finding *fix)
@@ -456,8 +454,8 @@ static int repair_finding(struct cpfix *f, struct context *cx,
 		directwriter_recount(f->job->writer, place->ino,
 				     fix->want / (f->geo->block_size / SECTOR));
 	if (of_inode)
-		fixers_note(f->job, "inodes of metadata files: fields made "
-			    "right");
+		fixers_note(f->job, "metadata file inodes: fields "
+			    "corrected");
 	if (of_inode && !ifile)
 		return metafile_change(f->m, cx, 0, &header, NULL);
 	ret = metafile_look(f->m, cx, checkpoint_blkoff(f->geo, cno), &data);
@@ -475,14 +473,15 @@ static int repair_finding(struct cpfix *f, struct context *cx,
 		cp.cp_blocks_count = want;
 	else if (!of_inode)
 		cp.cp_create = want;
-	ret = change_bytes(f, cx, checkpoint_blkoff(f->geo, cno),
-			   checkpoint_offset(f->geo, cno), &cp, sizeof(cp));
+	ret = cpfix_change_bytes(f, cx, checkpoint_blkoff(f->geo, cno),
+				 checkpoint_offset(f->geo, cno), &cp,
+				 sizeof(cp));
 	if (ret > 0 && !of_inode)
-		fixers_note(f->job, "checkpoint %llu: has %llu %s",
+		fixers_note(f->job, "checkpoint %llu: %s set to %llu",
 			    (unsigned long long)cno,
-			    (unsigned long long)fix->want,
-			    inodes ? "inodes" :
-			    blocks ? "blocks" : "for its time");
+			    inodes ? "inode count" :
+			    blocks ? "block count" : "time",
+			    (unsigned long long)fix->want);
 	if (ret >= 0 && (inodes || blocks) && cno == f->latest &&
 	    !checkpoint_is_invalid(&cp))
 		directwriter_counts(f->job->writer,
@@ -502,14 +501,14 @@ int fix_checkpoints(struct fixer_job *job, struct context *cx,
 	if (cpblocks_is_doubtful(job->check) && !metafile_is_empty(m))
 		return 0;
 	/* mkfs.nilfs2 of nilfs-utils counted the block of the header as one
-	   sector; one that is rebuilt counts like any other. */
+	   sector; a rebuilt one counts as a block. */
 	for (i = 0; i < n; i++)
 		if (fixes[i].rule == RULE_CP_HEADER_MISSING)
 			directwriter_recount(job->writer, NILFS_CPFILE_INO,
 					     metafile_nblocks(m));
 	err = open_cpfix(&f, cx, job, m, NULL);
 	if (!err && !f.rebuilt && !liveblocks_is_whole(&f.blocks.live))
-		fixers_note(job, "checkpoint file: left as it is");
+		fixers_note(job, "checkpoint file: not changed");
 	else if (!err)
 		err = write_cpfile(&f, cx);
 	for (i = 0; i < n && !err; i++)

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The DAT found again without its map.  Its entries are derived afterwards
+ * Repair of the map of the DAT.  Its entries are derived afterwards
  * (derive/derive_dat.c).
  *
- * Every block of the DAT is listed, with its place in the file, by the log it
- * was written to, and the newest log is right.  So the blocks stay where they
- * are and get a new map.  What the logs cannot say is that a block was taken
- * out of the file, as nothing in it was in use any more.  The allocator shows
- * it: a group whose descriptor has all entries free has no bitmap, and what a
- * bitmap has no bit for has no block.
+ * Every block of the DAT is listed, with its place in the file, by the log that
+ * wrote it, and the newest log is right.  So the blocks stay in place and get a
+ * new map.  The logs do not record that a block was removed from the file
+ * because none of its entries was in use.  The allocator shows that: a group
+ * whose descriptor has all entries free has no bitmap, and entries without a
+ * bit in the bitmap need no block.
  *
- * If all logs can be read and no block is missing, the DAT is what it was.  If
- * not, and the user wants that, what groups lack is filled with blocks from
- * which the next derivation makes what they were: entries that say nothing, and
- * bitmaps in which all is in use.  So is what a sound map lacks.
+ * If all logs can be read and no block is missing, the DAT is complete.
+ * Otherwise, if the user allows it, missing blocks of groups are filled with
+ * entries without content and bitmaps with all bits set, from which the next
+ * derivation restores them.  The same is done for blocks missing in a valid
+ * map.
  */
 #include "fsck/plan/fixers.h"
 
@@ -42,19 +43,19 @@ struct rebuild {
 	struct metafile *m;
 	const struct palloc *p;
 	struct listings own;
-	size_t adopted, filled; /* blocks, groups */
-	struct numlist wrong;	/* groups of which no more than counts are */
+	size_t adopted, filled; /* numbers of blocks and groups */
+	struct numlist wrong;	/* groups of which only the counts are wrong */
 	char *descs;			/* the current block of descriptors */
 	bool have_descs;
-	uint8_t *bitmap;		/* of the current group */
+	uint8_t *bitmap;		/* bitmap of the current group */
 };
 
 /*
- * Adopts block BLKOFF, and reads it to BUF unless that is NULL: 1, 0 where no
- * log lists it, or it cannot be read.
+ * Adopts block BLKOFF, and reads it to BUF unless that is NULL: 1, 0 if no log
+ * lists it or it cannot be read.
  */
-static int take_block(struct rebuild *r, struct context *cx, uint64_t blkoff,
-		      void *buf)
+static int dat_take_block(struct rebuild *r, struct context *cx,
+			  uint64_t blkoff, void *buf)
 {
 	const struct listing *l = listings_find(&r->own, blkoff);
 	int err = l && buf ? volume_read_blocks(r->job->vol, cx, l->blocknr, 1,
@@ -72,7 +73,7 @@ static int take_block(struct rebuild *r, struct context *cx, uint64_t blkoff,
 	return err ? err : 1;
 }
 
-/* How many entries of a group the block of its entry AT has. */
+/* The number of entries of a group in the block of its entry AT. */
 static uint32_t entries_from(const struct palloc *p, uint32_t at)
 {
 	uint32_t n = p->entries_per_group - at;
@@ -80,10 +81,10 @@ static uint32_t entries_from(const struct palloc *p, uint32_t at)
 	return n < p->entries_per_block ? n : p->entries_per_block;
 }
 
-/* Fills block BLKOFF where it is a hole: with what the logs have, else with
+/* Fills block BLKOFF if it is a hole: with its content from the logs, else with
    bytes WITH. */
-static int fill_block(struct rebuild *r, struct context *cx, uint64_t blkoff,
-		      int with)
+static int dat_fill_block(struct rebuild *r, struct context *cx,
+			  uint64_t blkoff, int with)
 {
 	const struct listing *l = listings_find(&r->own, blkoff);
 	uint64_t ptr;
@@ -92,7 +93,7 @@ static int fill_block(struct rebuild *r, struct context *cx, uint64_t blkoff,
 
 	if (ret)
 		return ret < 0 ? ret : 0;
-	/* Not adopted: the map may lead to that block by another offset. */
+	/* Not adopted, because the map may have that block at another offset. */
 	ret = metafile_replace(r->m, cx, blkoff, &data);
 	if (!ret && l)
 		ret = volume_read_blocks(r->job->vol, cx, l->blocknr, 1, data);
@@ -104,7 +105,7 @@ static int fill_block(struct rebuild *r, struct context *cx, uint64_t blkoff,
 	return ret;
 }
 
-/* Fills the holes of GROUP: descriptor, bitmap, entries that this has. */
+/* Fills the holes of GROUP: descriptor, bitmap, blocks of entries that this marks. */
 static int fill_group(struct rebuild *r, struct context *cx, uint64_t group)
 {
 	const struct palloc *p = r->p;
@@ -117,8 +118,8 @@ static int fill_group(struct rebuild *r, struct context *cx, uint64_t group)
 	uint32_t at, n;
 	int ret;
 
-	/* It may have had blocks: a log lists one, or, where some logs
-	   cannot be read, one of a group after it. */
+	/* The group may have had blocks: a log lists one, or, if some logs
+	   cannot be read, one of a later group. */
 	if (had_blocks && !r->own.partial) {
 		palloc_locate(p, r->own.items[i].number, &what);
 		had_blocks = what.group == group && what.kind != PALLOC_DESC;
@@ -126,22 +127,22 @@ static int fill_group(struct rebuild *r, struct context *cx, uint64_t group)
 	if (!had_blocks)
 		return numlist_add(&r->wrong, cx, group);
 	r->filled++;
-	ret = fill_block(r, cx, palloc_desc_blkoff(p, group), 0);
+	ret = dat_fill_block(r, cx, palloc_desc_blkoff(p, group), 0);
 	if (!ret)
-		ret = fill_block(r, cx, bitmap, 0xff);
+		ret = dat_fill_block(r, cx, bitmap, 0xff);
 	for (at = 0; ret >= 0 && at < p->entries_per_group; at += n) {
 		n = entries_from(p, at);
 		ret = metafile_look(r->m, cx, bitmap, &bits);
 		if (ret > 0 && palloc_count_range(bits, at, at + n))
-			ret = fill_block(r, cx,
-					 palloc_entry_blkoff(p, first + at), 0);
+			ret = dat_fill_block(
+				r, cx, palloc_entry_blkoff(p, first + at), 0);
 	}
 	return ret < 0 ? ret : 0;
 }
 
 /*
- * Adopts what is listed of GROUP, and fills it if that is not all.  Blocks of
- * entries that have no bit in the bitmap are not needed.
+ * Adopts the listed blocks of GROUP, and fills it if some are missing.  Blocks
+ * of entries without a bit in the bitmap are not needed.
  */
 static int take_group(struct rebuild *r, struct context *cx, uint64_t group)
 {
@@ -158,7 +159,7 @@ static int take_group(struct rebuild *r, struct context *cx, uint64_t group)
 		if (!in_use)
 			return 0;
 	}
-	have = take_block(r, cx, palloc_bitmap_blkoff(p, group), r->bitmap);
+	have = dat_take_block(r, cx, palloc_bitmap_blkoff(p, group), r->bitmap);
 	if (have < 0)
 		return have;
 	for (at = 0; at < p->entries_per_group && ret >= 0; at += n) {
@@ -166,8 +167,8 @@ static int take_group(struct rebuild *r, struct context *cx, uint64_t group)
 		used = have ? palloc_count_range(r->bitmap, at, at + n) : n;
 		if (!used)
 			continue;
-		ret = take_block(r, cx, palloc_entry_blkoff(p, first + at),
-				 NULL);
+		ret = dat_take_block(r, cx, palloc_entry_blkoff(p, first + at),
+				     NULL);
 		covered += ret > 0 ? used : 0;
 	}
 	if (ret < 0)
@@ -180,8 +181,8 @@ static int take_group(struct rebuild *r, struct context *cx, uint64_t group)
 }
 
 /*
- * Adopts all that is listed, a block of descriptors after the other.  Without
- * --rebuild an incomplete DAT is a failure: nothing is written then.
+ * Adopts all listed blocks, one block of descriptors after the other.  Without
+ * --rebuild, an incomplete DAT is a failure, and nothing is written.
  */
 static int make_map(struct rebuild *r, struct context *cx)
 {
@@ -203,7 +204,8 @@ static int make_map(struct rebuild *r, struct context *cx)
 			continue;
 		group = what.group - what.group % p->groups_per_desc;
 		end = group + p->groups_per_desc;
-		ret = take_block(r, cx, palloc_desc_blkoff(p, group), r->descs);
+		ret = dat_take_block(r, cx, palloc_desc_blkoff(p, group),
+				     r->descs);
 		r->have_descs = ret > 0;
 		for (; group < end && ret >= 0; group++)
 			ret = take_group(r, cx, group);
@@ -216,12 +218,11 @@ static int make_map(struct rebuild *r, struct context *cx)
 	if (!r->job->rebuild && (r->filled || r->wrong.n || r->own.partial))
 		return fail(cx, -EUCLEAN, "not all of the DAT is in the logs");
 	fixers_note(r->job,
-		    "DAT: map rebuilt over %zu blocks that the logs "
-		    "list",
+		    "DAT: map rebuilt from %zu blocks listed in the logs",
 		    r->adopted);
 	if (r->own.partial)
-		fixers_note(r->job, "DAT: some logs cannot be read, so older "
-				    "blocks of it may have come back");
+		fixers_note(r->job, "DAT: some logs cannot be read, so some "
+				    "blocks may be outdated");
 	return 0;
 }
 
@@ -283,7 +284,7 @@ int fix_dat(struct fixer_job *job, struct context *cx, const struct finding *fix
 
 	for (i = 0; i < n; i++)
 		remap |= fix_dat_is_rebuilt(&fixes[i]);
-	/* The groups of which a block is missing, from a sound map. */
+	/* For a valid map: the groups with missing blocks. */
 	for (i = 0; i < n && !err && !remap; i++) {
 		if (!rule_has(fixes[i].rule, RULE_HIDES_GROUPS))
 			continue;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The life of a virtual block, from the checkpoints.
+ * The lifetime of a virtual block, from the checkpoints.
  *
- * The log that lists a block says with which checkpoint it was written, whose
- * it is, and where in that file; so each checkpoint can be asked, by one
- * lookup, whether it has the block.  A file that has lost a block never gets
- * it back, so a bisection of the checkpoints finds the last one that has it.
- * Of cpfile and SUFILE there is but one state, and nothing of an older one is
- * ever seen.
+ * The log that lists a block records its checkpoint, its file, and its place in
+ * the file, so one lookup shows whether a checkpoint has the block. A file that
+ * lost a block never gets it back, so a bisection of the checkpoints finds the
+ * last one that has it. cpfile and SUFILE have only one state; their older
+ * states are not visible.
  */
 #include "fsck/derive/datlife.h"
 
@@ -59,8 +58,9 @@ int datlife_pointer(struct volume *vol, struct context *cx,
 }
 
 /*
- * The pointer at AT, or where there is none that to the block of the ifile with
- * the inode: 1, and AT is what leads there, 0 at the end.
+ * The pointer at AT, or if it does not exist the pointer to the block of the
+ * ifile with the inode: 1, and AT is the place of that pointer's parent, 0 at
+ * the end.
  */
 static int next_holder(struct volume *vol, struct context *cx, struct place *at,
 		       uint64_t *ptr)
@@ -93,7 +93,7 @@ int datlife_find(struct datlife *d, struct context *cx, const struct listing *l,
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
 	span->start = l->cno && l->cno <= latest ? l->cno : NILFS_CNO_MIN;
-	/* Of these only the latest state counts. */
+	/* Only the latest state of these files is used. */
 	if (single) {
 		ret = datlife_pointer(d->vol, cx, &at, &ptr);
 		span->end = span->most = ret > 0 && ptr == l->number ?
@@ -122,8 +122,8 @@ int datlife_find(struct datlife *d, struct context *cx, const struct listing *l,
 		span->end = span->most = NILFS_CNO_MAX;
 	if (span->end > latest || span->end == span->start)
 		return 1;
-	/* It did not end before what leads to it, in the last checkpoint that
-	   has it.  What has no end in the DAT does not count. */
+	/* The block did not end before its parent in the last checkpoint that
+	   has it. A parent without an end in the DAT is ignored. */
 	at.cno = span->end - 1;
 	at.level++;
 	do {
@@ -173,7 +173,7 @@ int datlife_contradicted(struct sparse *set, struct context *cx,
 		if (kind->fixes[i].rule != RULE_BMAP_LIFETIME ||
 		    (!is_newest && at.ino == NILFS_CPFILE_INO))
 			continue;
-		/* The logs may have other blocks at places of that map. */
+		/* The logs may list other blocks at places of that map. */
 		for (j = 0; j < maps->n; j++)
 			if (maps->fixes[j].rule == RULE_BMAP_PLACE &&
 			    maps->fixes[j].place.cno == at.cno &&
@@ -216,7 +216,7 @@ int datlife_files(struct volume *vol, struct context *cx, uint64_t cno,
 		if (!ret && inode_has_bmap(&file.inode))
 			ret = blockmap_find_pointer(&file.map, cx, wanted->list,
 						    wanted->n, true, &item);
-		/* A map that is broken has its own findings. */
+		/* A broken map has its own findings. */
 		ret = ret > 0 ? numlist_add(files, cx, ino) :
 				damage_forgive(cx, ret);
 	}
@@ -234,8 +234,11 @@ int datlife_find_owners(struct datlife_owners *o, struct context *cx,
 	size_t i;
 	int err = 0;
 
-	/* A finding has the first entry that names the block, 0 for the DAT
-	   itself, and another one.  The first of the highest rank is right. */
+	/*
+	 * A finding has the first entry that names the block, 0 for the DAT
+	 * itself, and another one. The first entry of the highest rank is the
+	 * owner.
+	 */
 	for (i = 0; i < 2 * kind->n && !err; i++) {
 		const struct finding *fix = &kind->fixes[i / 2];
 

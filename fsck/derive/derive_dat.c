@@ -2,22 +2,17 @@
 /*
  * Deriving the DAT.
  *
- * Its map may be damaged, so each block is read at its newest listing; unless
- * the map leads to a segment with unreadable logs: then that listing is older,
- * and its content is the fallback if the newest one is invalid.
+ * Its map may be damaged, so each block is read at its newest listing. An entry
+ * in use is correct if its position and first checkpoint agree with the newest
+ * listing of its virtual block, and no pointer of a map contradicts its
+ * lifetime. All other entries are set to their newest listing, at first without
+ * an end, so that every tree can be read through the patched volume. Then each
+ * entry gets the lifetime that follows from the checkpoints (datlife.h).
  *
- * An entry in use is right if the newest listing of its virtual block has its
- * position, and was written with the checkpoint in which its life begins, and
- * no pointer of a map contradicts its life.  All others are set to their newest
- * listing and live without an end at first, so that every tree can be read
- * through the patched volume.  Then each gets the life that follows from the
- * checkpoints (datlife.h).
- *
- * An entry whose log cannot be read is not changed, unless others name its
- * block (datlife_is_others()).  One that no checkpoint has keeps its number for
- * as long as a log in use lists it: a cleaner frees it together with the
- * segment (claims.c).  Bitmaps follow from the entries, counts of free entries
- * from the bitmaps.
+ * An entry with an unreadable log is not changed, unless others name its block
+ * (datlife_is_others()). An entry that no checkpoint has keeps its number as
+ * long as a log in use lists it (claims.c). Bitmaps follow from the entries,
+ * counts of free entries from the bitmaps.
  */
 #include "fsck/derive/derived.h"
 
@@ -37,13 +32,13 @@
 /* An entry that was set to its newest listing. */
 struct doubt {
 	struct listing listing;
-	uint64_t end;		/* that it had; 0: of no use */
-	bool was_freed;		/* as its content says, not the bitmap */
-	bool contradicted;	/* no more than its life may be wrong */
-	bool is_placed;		/* no more than its end is */
+	uint64_t end;		/* the former end; 0: not usable */
+	bool was_freed;		/* according to the entry, not the bitmap */
+	bool contradicted;	/* only its lifetime may be wrong */
+	bool is_placed;		/* only its end may be wrong */
 };
 
-/* A block of the DAT, as it reads and as it must be. */
+/* A block of the DAT: its present and its derived content. */
 struct block {
 	uint64_t blkoff, blocknr;
 	char *old, *new;
@@ -54,9 +49,11 @@ struct derive {
 	struct check *c;
 	struct volume *vol;
 	const struct palloc *p;
-	bool knows_used;		/* which segments are in use */
-	bool bits_doubted;		/* of the group: not as counted */
-	struct sparse contradicted;	/* by pointers: their lives */
+	bool knows_used;		/* the segments in use are known */
+	bool bits_doubted;		/* the bitmap of the group disagrees with its
+					   count */
+	struct sparse contradicted;	/* virtual blocks whose lifetimes pointers
+					   contradict */
 	struct listings own;		/* blocks of the DAT */
 	struct listings band;		/* virtual blocks of a range */
 	struct doubt *doubts;
@@ -66,20 +63,20 @@ struct derive {
 };
 
 /* Whether L lacks logs of the segment of block BLOCKNR. */
-static bool is_unread(const struct derive *v, const struct listings *l,
-		      uint64_t blocknr)
+static bool lacks_segment_logs(const struct derive *v, const struct listings *l,
+			       uint64_t blocknr)
 {
 	return bitmap_test(&l->partial_segments,
 			   geometry_segment_of(&v->vol->geo, blocknr));
 }
 
 /*
- * Reads block BLKOFF of the DAT: 1, also where it cannot be read and is zeros;
- * 0 for a hole, as only the map shows that a block was deleted.  If that is
- * NEEDED, the map is stale if a log has it.
+ * Reads block BLKOFF of the DAT: 1, or 0 for a hole; only the map shows that a
+ * block was deleted. An unreadable block is zeros. The map is stale if a hole
+ * is NEEDED and a log has the block.
  */
-static int read_block(struct derive *v, struct context *cx, struct block *b,
-		      uint64_t blkoff, bool needed)
+static int read_dat_block(struct derive *v, struct context *cx, struct block *b,
+			  uint64_t blkoff, bool needed)
 {
 	const struct listing *l = listings_find(&v->own, blkoff);
 	int ret = file_lookup(&v->vol->dat, cx, blkoff, &b->blocknr);
@@ -90,7 +87,7 @@ static int read_block(struct derive *v, struct context *cx, struct block *b,
 		return ret;
 	if (!ret)
 		v->d->dat_stale |= needed && l;
-	else if (l && !(mapped && is_unread(v, &v->own, b->blocknr))) {
+	else if (l && !(mapped && lacks_segment_logs(v, &v->own, b->blocknr))) {
 		v->d->dat_stale |= mapped && b->blocknr != l->blocknr;
 		b->blocknr = l->blocknr;
 		mapped = true;
@@ -105,8 +102,7 @@ static int read_block(struct derive *v, struct context *cx, struct block *b,
 	return ret ? ret : mapped;
 }
 
-/* What is at B is nothing of the DAT: begins with what was there before, if
-   there is an older version. */
+/* B is not a block of the DAT: uses an older version, if one exists. */
 static int read_older(const struct derive *v, struct context *cx,
 		      struct block *b)
 {
@@ -132,7 +128,8 @@ static int set_block(struct derive *v, struct context *cx,
 	return derived_set(v->d, cx, &block, b->new, v->p->block_size);
 }
 
-/* The listing of virtual block NUMBER in *L or NULL; reads the logs for it. */
+/* Sets *L to the listing of virtual block NUMBER, or NULL; reads the logs if
+   necessary. */
 static int find_listing(struct derive *v, struct context *cx, uint64_t number,
 			const struct listing **l)
 {
@@ -160,10 +157,10 @@ static bool is_unused(const struct derive *v, uint64_t blocknr)
 }
 
 /*
- * Whether entry NUMBER, DE, is wrong and not a log: 1, 0.  The block that it
- * names is something else by its log.  If no entry of the DAT agrees with that
- * log, and L is in no segment in use, the log may as well be what is wrong; if
- * two logs in use list the number, either.
+ * Whether entry NUMBER, DE, is wrong, and not a log: 1, 0. A log lists the
+ * block of the entry as another one. The log may be the wrong one if no entry
+ * of the DAT agrees with it and L is in no segment in use, or if two logs in
+ * use list the number.
  */
 static int is_contradicted(struct derive *v, struct context *cx,
 			   uint64_t number, const struct nilfs_dat_entry *de,
@@ -181,10 +178,10 @@ static int is_contradicted(struct derive *v, struct context *cx,
 	ret = listings_find_block(cx, v->c, blocknr, &b, NULL);
 	if (ret < 0)
 		return ret;
-	/* A log that cannot be read may list it, unless it is another's; but a
-	   pointer to it would lead nowhere. */
+	/* An unreadable log may list the block, unless it belongs to another
+	   entry. But a pointer to such an entry would lead to no block. */
 	if (!ret)
-		return !is_unread(v, &v->band, blocknr) ||
+		return !lacks_segment_logs(v, &v->band, blocknr) ||
 		       (((l && l->is_used) ||
 			 !sparse_test(&v->c->referenced, number)) &&
 			datlife_is_others(&v->owners, blocknr, number));
@@ -203,7 +200,8 @@ static int is_contradicted(struct derive *v, struct context *cx,
 		     le64_get(other.de_blocknr) == blocknr;
 }
 
-/* Free as nilfs_dat_commit_free() leaves it, or never used. */
+/* Whether DE is free as nilfs_dat_commit_free()
+   leaves it, or was never used. */
 static bool is_free_form(const struct nilfs_dat_entry *de)
 {
 	return !le64_get(de->de_blocknr) &&
@@ -211,14 +209,15 @@ static bool is_free_form(const struct nilfs_dat_entry *de)
 	       le64_get(de->de_start) <= NILFS_CNO_MIN;
 }
 
-static void set_bit(char *bitmap, uint32_t bit, bool used)
+static void set_bitmap_bit(char *bitmap, uint32_t bit, bool used)
 {
 	uint8_t *byte = (uint8_t *)bitmap + bit / 8, mask = 1u << bit % 8;
 
 	*byte = used ? *byte | mask : *byte & (uint8_t)~mask;
 }
 
-/* Free, or USED and not written yet, as nilfs_dat_commit_alloc() leaves it. */
+/* Makes DE a free entry, or if USED one that is not written yet, as
+   nilfs_dat_commit_alloc() leaves it. */
 static void make_blank(struct nilfs_dat_entry *de, bool used)
 {
 	de->de_blocknr = le64_make(0);
@@ -226,7 +225,7 @@ static void make_blank(struct nilfs_dat_entry *de, bool used)
 	de->de_end = le64_make(used ? NILFS_CNO_MAX : NILFS_CNO_MIN);
 }
 
-/* Whether DE, in use, is what listing L makes of it, and the trees. */
+/* Whether DE, in use, agrees with listing L and the trees. */
 static bool agrees_with_listing(const struct derive *v,
 				const struct nilfs_dat_entry *de,
 				const struct listing *l)
@@ -244,9 +243,9 @@ static bool agrees_with_listing(const struct derive *v,
 }
 
 /*
- * Entry NUMBER is DE, and its bit is USED: what they must be.  A number is
- * free once its segment is, and then the entry keeps what it said
- * (nilfs_palloc_freev()).  What a log lists lives without an end for now.
+ * Derives entry NUMBER, in DE, and its bit in *USED. A number is free when its
+ * segment is, and the entry then keeps its content (nilfs_palloc_freev()). The
+ * lifetime of a block that a log lists has no end at first.
  */
 static int derive_entry(struct derive *v, struct context *cx, uint64_t number,
 			struct nilfs_dat_entry *de, bool *used)
@@ -257,7 +256,7 @@ static int derive_entry(struct derive *v, struct context *cx, uint64_t number,
 	const struct listing *l;
 	int ret;
 
-	/* Number 0 means none, and is never given out. */
+	/* Number 0 is reserved and never allocated. */
 	*used |= !number;
 	if (!number || (free_form && !*used && !needed && !v->bits_doubted))
 		return 0;
@@ -268,7 +267,7 @@ static int derive_entry(struct derive *v, struct context *cx, uint64_t number,
 	right = !free_form && agrees_with_listing(v, de, l);
 	*used |= listed && (v->bits_doubted || (right && v->knows_used));
 	if (!*used && needed) {
-		/* What it says is of a former life if the segment is free. */
+		/* The entry is of a former use if the segment is free. */
 		if (!geometry_has_block(&v->vol->geo, blocknr) ||
 		    is_unused(v, blocknr))
 			make_blank(de, true);
@@ -286,7 +285,7 @@ static int derive_entry(struct derive *v, struct context *cx, uint64_t number,
 		make_blank(de, needed);
 		return 0;
 	}
-	/* The end of an entry that is right for the rest may be right, too. */
+	/* If the other fields of an entry are correct, its end may be too. */
 	placed = blocknr == l->blocknr;
 	dated = le64_get(de->de_start) == l->cno;
 	v->d->entries++;
@@ -310,7 +309,7 @@ static int derive_entry(struct derive *v, struct context *cx, uint64_t number,
 	return ret;
 }
 
-/* The block of entries from FIRST on. */
+/* Derives the block of entries from FIRST on. */
 static int derive_entries(struct derive *v, struct context *cx, uint64_t first)
 {
 	struct block *b = &v->entries;
@@ -320,7 +319,7 @@ static int derive_entries(struct derive *v, struct context *cx, uint64_t first)
 	const struct listing *l = NULL;
 	struct nilfs_dat_entry *de;
 	struct palloc_block what;
-	int there = read_block(v, cx, b, blkoff, false), ret = 0;
+	int there = read_dat_block(v, cx, b, blkoff, false), ret = 0;
 	bool used;
 
 	if (there < 0)
@@ -334,8 +333,8 @@ static int derive_entries(struct derive *v, struct context *cx, uint64_t first)
 			 (is_free_form(de) ||
 			  dat_check(&v->vol->geo, de, v->vol->latest.cno));
 	}
-	/* Most of those in use cannot be. */
-	if (there && is_unread(v, &v->own, b->blocknr) && 2 * wrong > n)
+	/* Most of the entries in use are impossible. */
+	if (there && lacks_segment_logs(v, &v->own, b->blocknr) && 2 * wrong > n)
 		ret = read_older(v, cx, b);
 	for (i = 0; i < what.count && !ret; i++) {
 		bit = first_bit + (uint32_t)i;
@@ -345,17 +344,18 @@ static int derive_entries(struct derive *v, struct context *cx, uint64_t first)
 			de->de_rsv = le64_make(0);
 			ret = derive_entry(v, cx, first + i, de, &used);
 		} else if (used && !sparse_test(&v->c->referenced, first + i)) {
-			/* No pointer leads there: free if no log in use lists
-			   it. */
+			/* No pointer leads there, so the entry is free if no
+			   log in use lists it. */
 			ret = find_listing(v, cx, first + i, &l);
 			used = ret || (l && l->is_used);
 		}
 		if (!there && used)
 			v->d->dat_stale |=
 				listings_find(&v->own, blkoff) != NULL;
-		set_bit(v->bitmap.new, bit, used);
+		set_bitmap_bit(v->bitmap.new, bit, used);
 	}
-	/* Where most entries of the block were wrong, no end in it counts. */
+	/* If most entries of the block were wrong, all
+	   ends in it are ignored. */
 	n = palloc_count_range((const uint8_t *)v->bitmap.new, first_bit,
 			       first_bit + (uint32_t)what.count);
 	for (wrong = 0, i = first_doubt; i < v->ndoubts; i++)
@@ -367,8 +367,8 @@ static int derive_entries(struct derive *v, struct context *cx, uint64_t first)
 	return ret ? ret : context_cancelled(cx);
 }
 
-/* Makes the count of GROUP in the block of descriptors that of the bitmap,
-   which may be missing. */
+/* Sets the count of GROUP in the block of descriptors from the bitmap, which
+   may be missing. */
 static void count_group(struct derive *v, uint64_t group, bool have_bitmap)
 {
 	struct nilfs_palloc_group_desc *gd =
@@ -379,20 +379,20 @@ static void count_group(struct derive *v, uint64_t group, bool have_bitmap)
 		(have_bitmap ? palloc_count(v->p, v->bitmap.new) : 0));
 }
 
-/* GROUP, of which the block of descriptors is read. */
+/* Derives GROUP, whose block of descriptors has been read. */
 static int derive_group(struct derive *v, struct context *cx, uint64_t group)
 {
 	const struct nilfs_palloc_group_desc *gd =
 		(const void *)(v->desc.new + palloc_desc_offset(v->p, group));
 	uint32_t most = v->p->entries_per_group, i;
 	uint32_t used = most - le32_get(gd->pg_nfrees);
-	int there = read_block(v, cx, &v->bitmap,
-			       palloc_bitmap_blkoff(v->p, group), used != 0);
+	int there = read_dat_block(v, cx, &v->bitmap,
+				   palloc_bitmap_blkoff(v->p, group), used != 0);
 	int ret = there < 0 ? there : 0;
 
 	if (there > 0) {
 		v->bits_doubted = used != palloc_count(v->p, v->bitmap.new);
-		if (v->bits_doubted && is_unread(v, &v->own, v->bitmap.blocknr))
+		if (v->bits_doubted && lacks_segment_logs(v, &v->own, v->bitmap.blocknr))
 			ret = read_older(v, cx, &v->bitmap);
 		for (i = 0; i < most && !ret; i += v->p->entries_per_block)
 			ret = derive_entries(v, cx,
@@ -404,8 +404,8 @@ static int derive_group(struct derive *v, struct context *cx, uint64_t group)
 	return ret;
 }
 
-/* Gives the entry of DOUBT its life SPAN, by what leads to it in VOL; or frees
-   it, if no checkpoint has it and it did not look as if any had. */
+/* Sets the lifetime SPAN of the entry of DOUBT, by the pointers to it in VOL.
+   Frees the entry if no checkpoint has it and it did not look used by any. */
 static int settle_entry(struct derive *v, struct context *cx,
 			struct volume *vol, const struct doubt *doubt,
 			const struct datlife_span *span)
@@ -422,7 +422,7 @@ static int settle_entry(struct derive *v, struct context *cx,
 	struct nilfs_dat_entry *de;
 	int ret = 0;
 
-	/* Not what the SUFILE has in use, if it can be read. */
+	/* Not if the SUFILE has the segment in use, if it can be read. */
 	limit = vol->latest.offset;
 	if (is_free && segnum != vol->latest.segnum) {
 		ret = sutable_read(vol, cx, segnum, &su);
@@ -432,13 +432,13 @@ static int settle_entry(struct derive *v, struct context *cx,
 	}
 	is_free &= at >= limit;
 	if (ret >= 0)
-		ret = read_block(v, cx, &v->entries,
-				 palloc_entry_blkoff(v->p, number), false);
+		ret = read_dat_block(v, cx, &v->entries,
+				     palloc_entry_blkoff(v->p, number), false);
 	if (ret <= 0)
 		return ret;
 	de = (void *)(v->entries.new + palloc_entry_offset(v->p, number));
-	/* Its old end if that is possible, which may have been a checkpoint that
-	   was deleted since; else the least that is. */
+	/* The former end if possible, which may have been a checkpoint that was
+	   deleted since; else the smallest possible end. */
 	if (span->held > span->end && span->held <= span->most)
 		end = span->held;
 	if (doubt->end >= end && doubt->end <= span->most)
@@ -454,22 +454,22 @@ static int settle_entry(struct derive *v, struct context *cx,
 	ret = set_block(v, cx, &v->entries);
 	if (ret || !is_free)
 		return ret;
-	ret = read_block(v, cx, &v->bitmap, palloc_bitmap_blkoff(v->p, group),
-			 false);
+	ret = read_dat_block(v, cx, &v->bitmap, palloc_bitmap_blkoff(v->p, group),
+			     false);
 	if (ret <= 0)
 		return ret;
-	set_bit(v->bitmap.new, palloc_group_offset(v->p, number), false);
+	set_bitmap_bit(v->bitmap.new, palloc_group_offset(v->p, number), false);
 	ret = set_block(v, cx, &v->bitmap);
 	if (!ret)
-		ret = read_block(v, cx, &v->desc,
-				 palloc_desc_blkoff(v->p, group), false);
+		ret = read_dat_block(v, cx, &v->desc,
+				     palloc_desc_blkoff(v->p, group), false);
 	if (ret <= 0)
 		return ret;
 	count_group(v, group, true);
 	return set_block(v, cx, &v->desc);
 }
 
-/* Gives each doubtful entry its life, by what leads to it now. */
+/* Sets the lifetime of each doubtful entry, by the present pointers to it. */
 static int derive_lives(struct derive *v, struct context *cx)
 {
 	struct datlife life = { 0 };
@@ -519,8 +519,8 @@ int derive_dat(struct derived *d, struct context *cx, struct check *c,
 		blocks[i]->old = all + 2 * i * v.p->block_size;
 		blocks[i]->new = blocks[i]->old + v.p->block_size;
 	}
-	/* An older version of the SUFILE looks sound, and has other segments in
-	   use.  A DAT that is wrong may lead to one. */
+	/* An older version of the SUFILE looks sound, but has other segments in
+	   use. A wrong DAT may lead to one. */
 	c->sufile_doubted = true;
 	if (!ret) {
 		ret = datlife_is_newest(c, cx, &c->vol->sufile);
@@ -536,11 +536,11 @@ int derive_dat(struct derived *d, struct context *cx, struct check *c,
 				  v.vol->geo.nsegments);
 	if (!ret)
 		ret = listings_gather(&v.own, cx, c);
-	/* Group by group, for as long as there are descriptors, of which no
-	   block is ever deleted. */
+	/* Groups are visited as long as descriptors exist; no block of
+	   descriptors is ever deleted. */
 	for (group = 0; !ret;) {
-		ret = read_block(&v, cx, &v.desc,
-				 palloc_desc_blkoff(v.p, group), true);
+		ret = read_dat_block(&v, cx, &v.desc,
+				     palloc_desc_blkoff(v.p, group), true);
 		if (ret <= 0)
 			break;
 		for (i = 0, ret = 0; i < v.p->groups_per_desc && !ret; i++)

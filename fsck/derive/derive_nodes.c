@@ -2,29 +2,18 @@
 /*
  * Deriving the block maps of files and ifiles.
  *
- * A node pointed to exactly those blocks of the file in its range of keys that
- * lived at least as long as it: changing one of them changes the node.  So a
- * node follows from the logs and the DAT, and the map in an inode from the
- * nodes that lived with the block of the ifile; that of an ifile itself, from
- * the nodes that lived in its checkpoint.  The latest state is a life without
- * an end.
+ * A node points to exactly the file blocks in its range of keys that lived at
+ * least as long as the node, because a change of one of them changes the node.
+ * So a node follows from the logs and the DAT, the map in an inode from the
+ * nodes that lived with the block of the ifile, and the map of an ifile from
+ * the nodes that lived in its checkpoint.
  *
- * The trees of checkpoints share most of their blocks, so what is looked for is
- * a holder of pointers: a node, or the block of the ifile with the root.  Each
- * is looked at once.  What it points to must live as long, and the logs must
- * list it as what the pointer says.
- *
- * Where a node does not begin with the key that its parent has for it, its
- * pointers show which of the two is wrong, unless another node has that place.
- * Where it is no node the log decides: if it is another's, the pointer is
- * wrong.
- *
- * A map can be sound and lead to fewer blocks than it led to.  If the checker
- * says that some are missing and nothing is seen to be wrong, every holder is
- * suspect: to be compared with what the logs have for it.
- *
- * With an unreadable log blocks may be missing.  Then all valid pointers of the
- * old block must be in the new one as well.
+ * Each holder of pointers is examined once: a node, or the block of the ifile
+ * with the root. Its children must live as long, and the logs must list them as
+ * in its pointers. If findings show missing blocks and no error is visible,
+ * every holder is suspect and compared with the logs. With an unreadable log
+ * blocks may be missing; then all valid pointers of the old block must also be
+ * in the new one.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -49,38 +38,36 @@
 #include "vol/root.h"
 #include "vol/translate.h"
 
-/*
- * A node, or the block of the ifile that has the inode.  The inode of an ifile
- * is in the entry of its checkpoint, which is no virtual block.
- */
+/* A node, or the block of the ifile that has the inode. The inode of an ifile
+   is in the entry of its checkpoint, which is not a virtual block. */
 struct holder {
-	struct piece at; /* the inode: level and key 0, of the ifile's
-				   block the life; PTR 0: there is none */
-	uint64_t cno;	 /* a checkpoint that has it */
+	struct piece at; /* for the inode: level and key 0, and the lifetime of the
+			    ifile's block; PTR 0: no block */
+	uint64_t cno;	 /* a checkpoint that has the holder */
 	uint64_t blocknr;
-	uint64_t blkoff; /* of the inode: in the ifile */
-	uint64_t end;	 /* of a node: keys stay below */
+	uint64_t blkoff; /* for the inode: its block in the ifile */
+	uint64_t end;	 /* for a node: keys are below END */
 	bool is_inode;
-	bool suspect; /* nothing in it is seen to be wrong */
+	bool suspect; /* no error is visible in it */
 };
 
 struct nodes {
 	struct derived *d;
 	const struct check *check; /* of VOL: */
-	struct volume *vol;	/* with what was derived so far */
+	struct volume *vol;	/* with the blocks derived so far */
 	bool logs_whole;
 	struct fileblocks fileblocks;
-	struct numlist inos;	/* whose maps are in doubt */
-	struct numlist cnos;	/* checkpoints whose ifiles are */
+	struct numlist inos;	/* inodes whose maps are in doubt */
+	struct numlist cnos;	/* checkpoints whose ifiles are in doubt */
 	/* Virtual blocks with several pointers, and checkpoints with these. */
 	struct numlist disputed, disputed_cps;
-	struct holder *list; /* those that are wrong, or suspect */
+	struct holder *list; /* wrong or suspect holders */
 	size_t n, room;
-	bool doubts;	    /* of the map that is walked */
+	bool doubts;	    /* the walked map is in doubt */
 	struct sparse seen; /* nodes that were examined */
 	struct vblocks vblocks[2];
 	struct nearcps nearby;
-	char *block, *made; /* as it is, and as it must be */
+	char *block, *made; /* present content, and derived content */
 };
 
 static bool is_entry(const struct holder *h)
@@ -88,9 +75,9 @@ static bool is_entry(const struct holder *h)
 	return h->is_inode && h->at.ino == NILFS_IFILE_INO;
 }
 
-/* Notes whose map may be wrong after FIX. */
-static int doubt(struct nodes *v, struct context *cx, const struct check *c,
-		 const struct finding *fix)
+/* Notes the inodes and checkpoints whose maps may be wrong because of FIX. */
+static int note_doubtful_map(struct nodes *v, struct context *cx, const struct check *c,
+			     const struct finding *fix)
 {
 	uint64_t ino = fix->place.ino, blocknr;
 	bool of_map = rule_info(fix->rule)->area == RULE_AREA_MAP ||
@@ -108,7 +95,7 @@ static int doubt(struct nodes *v, struct context *cx, const struct check *c,
 		ret = numlist_add(&v->inos, cx, ino);
 	if (ret || !rule_has(fix->rule, RULE_CONTESTED) || !fix->has_got)
 		return ret;
-	/* The file that the log has the block for, whichever lead to it. */
+	/* The file of the block by its log, independently of the pointers. */
 	ret = translate_vblock(c->vol, cx, fix->got, &blocknr);
 	if (!ret && geometry_has_block(&c->vol->geo, blocknr))
 		ret = listings_find_block(cx, c, blocknr, &b, NULL);
@@ -120,13 +107,11 @@ static int doubt(struct nodes *v, struct context *cx, const struct check *c,
 		       numlist_add(&v->disputed_cps, cx, fix->place.cno);
 }
 
-/*
- * Whether pointer I of NODE can be one of H, which lives for all of its life:
- * 1, what it is in *P and its entry in *VB, 0, or a failure.
- */
-static int judge(struct nodes *v, struct context *cx, const struct holder *h,
-		 const struct bmap_node *node, uint32_t i,
-		 struct mapcheck_pointer *p, struct vblock *vb)
+/* Whether pointer I of NODE can belong to H, so that the block lives as long as
+   H: 1, with the block in *P and its entry in *VB, 0, or a failure. */
+static int check_child(struct nodes *v, struct context *cx, const struct holder *h,
+		       const struct bmap_node *node, uint32_t i,
+		       struct mapcheck_pointer *p, struct vblock *vb)
 {
 	struct lifetime life;
 	int state;
@@ -142,13 +127,13 @@ static int judge(struct nodes *v, struct context *cx, const struct holder *h,
 	    !geometry_has_block(&v->vol->geo, vb->blocknr) ||
 	    !lifetime_contains(&life, &h->at.life))
 		return 0;
-	/* A node that is not listed is reported once it is read; a log that
-	   cannot be read may list the block. */
+	/* An unlisted node is reported when it is read. An unreadable log may
+	   list the block. */
 	return !v->logs_whole || p->level ||
 	       fileblocks_has(&v->fileblocks, h->at.ino, 0, p->key, p->ptr);
 }
 
-/* Adds H; one in which nothing wrong was seen, if the map is in doubt. */
+/* Adds H; a SUSPECT one only if the map is in doubt. */
 static int add_holder(struct nodes *v, struct context *cx,
 		      const struct holder *h, bool suspect)
 {
@@ -160,10 +145,10 @@ static int add_holder(struct nodes *v, struct context *cx,
 	return array_push(cx, &v->list, &v->n, &v->room, one);
 }
 
-static int walk_node(struct nodes *v, struct context *cx,
-		     const struct holder *h);
+static int derive_walk_node(struct nodes *v, struct context *cx,
+			    const struct holder *h);
 
-/* The pointers of NODE, which is H or in it. */
+/* Walks the children of NODE, which is H or in it. */
 static int walk_children(struct nodes *v, struct context *cx,
 			 const struct holder *h, const struct bmap_node *node)
 {
@@ -174,7 +159,7 @@ static int walk_children(struct nodes *v, struct context *cx,
 	int ret;
 
 	for (i = 0; i < node->nchildren; i++) {
-		ret = judge(v, cx, h, node, i, &p, &vb);
+		ret = check_child(v, cx, h, node, i, &p, &vb);
 		if (ret > 0 && p.level) {
 			const struct holder below = {
 				.at = {
@@ -188,7 +173,7 @@ static int walk_children(struct nodes *v, struct context *cx,
 					       h->end,
 			};
 
-			ret = walk_node(v, cx, &below);
+			ret = derive_walk_node(v, cx, &below);
 		}
 		if (ret < 0)
 			return ret;
@@ -198,12 +183,12 @@ static int walk_children(struct nodes *v, struct context *cx,
 }
 
 /*
- * Whether what leads to H is wrong about its keys, and not NODE, which is
- * there: no other node is where NODE says that it is, nothing is where it says
- * that it is not, and all its pointers are right.  1, 0.
+ * Whether the parent of H has a wrong key, and not NODE at H: no other node is
+ * at the key that NODE has, none is missing at the key in the parent, and all
+ * pointers of NODE are correct. 1, 0.
  */
-static int is_elsewhere(struct nodes *v, struct context *cx,
-			const struct holder *h, const struct bmap_node *node)
+static int has_wrong_parent_key(struct nodes *v, struct context *cx,
+				const struct holder *h, const struct bmap_node *node)
 {
 	uint64_t first = bmap_node_key(node, 0);
 	uint64_t last = bmap_node_key(node, node->nchildren - 1u);
@@ -221,7 +206,7 @@ static int is_elsewhere(struct nodes *v, struct context *cx,
 						h->end, h->end + 1)))
 		return 0;
 	for (i = 0; i < node->nchildren && ret > 0; i++) {
-		ret = judge(v, cx, h, node, i, &p, &vb);
+		ret = check_child(v, cx, h, node, i, &p, &vb);
 		if (ret > 0)
 			ret = fileblocks_has(&v->fileblocks, h->at.ino, p.level, p.key,
 					 p.ptr);
@@ -229,10 +214,10 @@ static int is_elsewhere(struct nodes *v, struct context *cx,
 	return ret;
 }
 
-/* The node H: 1, also where it is wrong and is to be derived; 0 where what
-   leads to it is wrong. */
-static int walk_node(struct nodes *v, struct context *cx,
-		     const struct holder *h)
+/* Walks the node H: 1, also if it is wrong and must be derived; 0 if the
+   pointer to it is wrong. */
+static int derive_walk_node(struct nodes *v, struct context *cx,
+			    const struct holder *h)
 {
 	uint32_t size = v->vol->geo.block_size;
 	struct cache *cache = v->vol->cache;
@@ -258,9 +243,10 @@ static int walk_node(struct nodes *v, struct context *cx,
 		      !fileblocks_has(&v->fileblocks, h->at.ino, h->at.level, h->at.key,
 				  h->at.ptr);
 	} else if (is_node) {
-		ret = is_elsewhere(v, cx, h, &node);
+		ret = has_wrong_parent_key(v, cx, h, &node);
 	} else {
-		/* Its log may have it for another file, or for no node. */
+		/* Its log may list the block for another file, or not as a
+		   node. */
 		ret = listings_find_block(cx, v->check, h->blocknr, &b, NULL);
 		if (ret > 0)
 			ret = b.ino != h->at.ino || !b.is_node ||
@@ -281,9 +267,9 @@ static int walk_node(struct nodes *v, struct context *cx,
 }
 
 /* Adds the wrong holders of the map of inode INO in checkpoint CNO; with DOUBTS
-   all, those in which nothing is seen to be wrong as suspects. */
-static int walk_map(struct nodes *v, struct context *cx, uint64_t cno,
-		    uint64_t ino, bool doubts)
+   also those without a visible error, as suspects. */
+static int derive_walk_map(struct nodes *v, struct context *cx, uint64_t cno,
+			   uint64_t ino, bool doubts)
 {
 	struct holder h = {
 		.at = { .ino = ino, .life = { cno, cno + 1 } },
@@ -303,7 +289,7 @@ static int walk_map(struct nodes *v, struct context *cx, uint64_t cno,
 		inode = root.cp.cp_ifile_inode;
 		ret = 1;
 	} else if (!ret) {
-		/* Also one that an older block has as deleted. */
+		/* Includes an inode that is deleted in an older block. */
 		ret = root_inode_bytes(&root, cx, ino, &inode);
 		if (ret > 0)
 			ret = blockmap_lookup(&root.ifile.map, cx, h.blkoff,
@@ -325,7 +311,7 @@ static int walk_map(struct nodes *v, struct context *cx, uint64_t cno,
 	return ret < 0 ? ret : context_cancelled(cx);
 }
 
-/* By inode and level, as nodes are derived before what leads to them. */
+/* By inode and level, because nodes are derived before their parents. */
 static int compare_holder(const void *a, const void *b)
 {
 	const struct holder *x = a, *y = b;
@@ -342,10 +328,11 @@ static int compare_holder(const void *a, const void *b)
 }
 
 /*
- * The holders in all checkpoints, those that are doubted first, as a node is
- * looked at once; then from the latest back; and the places of wrong nodes.
+ * Collects the holders in all checkpoints. Doubted checkpoints come first,
+ * because a node is examined once; the others from the latest one back. Then
+ * adds the places of wrong nodes.
  */
-static int look_at_all(struct nodes *v, struct context *cx)
+static int collect_holders(struct nodes *v, struct context *cx)
 {
 	uint64_t *cnos = NULL, cno;
 	size_t n = 0, i, j, first = v->cnos.n;
@@ -358,13 +345,13 @@ static int look_at_all(struct nodes *v, struct context *cx)
 		doubted = numlist_has(&v->cnos, cno);
 		for (j = 0; j < v->inos.n && !err && (i < first || !doubted);
 		     j++)
-			err = walk_map(v, cx, cno, v->inos.list[j],
-				       doubted || v->inos.list[j] !=
-							  NILFS_IFILE_INO);
+			err = derive_walk_map(v, cx, cno, v->inos.list[j],
+					      doubted || v->inos.list[j] !=
+								 NILFS_IFILE_INO);
 	}
 	free(cnos);
 	/* A block of the ifile that several checkpoints share is visited for
-	   each.  In a map with actual errors there are no suspects. */
+	   each one. In a map with actual errors suspects are removed. */
 	sort_in_place(v->list, v->n, sizeof(*v->list), compare_holder);
 	for (i = n = 0; i < v->n; i = j) {
 		wrong = false;
@@ -378,7 +365,7 @@ static int look_at_all(struct nodes *v, struct context *cx)
 				v->list[n++] = v->list[i];
 	}
 	v->n = n;
-	/* A wrong node is where what leads to it says that it is. */
+	/* A wrong node has the place that its parent records. */
 	for (i = 0; i < v->n && !err; i++) {
 		const struct holder *h = &v->list[i];
 
@@ -397,7 +384,7 @@ static int look_at_all(struct nodes *v, struct context *cx)
 	return err;
 }
 
-static bool is_same(const struct bmap_node *a, const struct bmap_node *b)
+static bool is_same_node(const struct bmap_node *a, const struct bmap_node *b)
 {
 	size_t size = a->nchildren * sizeof(*a->keys);
 
@@ -406,8 +393,8 @@ static bool is_same(const struct bmap_node *a, const struct bmap_node *b)
 	       !memcmp(a->ptrs, b->ptrs, size);
 }
 
-/* The content of block BLOCKNR, or zeros: 1, 0. */
-static int read_block(struct nodes *v, struct context *cx, uint64_t blocknr)
+/* Reads block BLOCKNR into V->block: 1, or 0 with zeros. */
+static int read_node_block(struct nodes *v, struct context *cx, uint64_t blocknr)
 {
 	uint32_t size = v->vol->geo.block_size;
 	int err = dev_read(v->d->dev, cx, blocknr * size, v->block, size);
@@ -433,21 +420,23 @@ static int derive_node(struct nodes *v, struct context *cx,
 
 	if (!fileblocks_node(&v->fileblocks, &h->at, h->end, size, v->made))
 		return 0;
-	ret = read_block(v, cx, h->blocknr);
+	ret = read_node_block(v, cx, h->blocknr);
 	if (ret < 0)
 		return ret;
 	is_node = bmap_node_check(size, v->block) == RULE_OK;
 	bmap_node_read(size, v->block, &old);
 	bmap_node_read(size, v->made, &new);
-	if ((is_node && is_same(&old, &new)) || (h->suspect && !v->logs_whole))
+	if ((is_node && is_same_node(&old, &new)) || (h->suspect && !v->logs_whole))
 		return 0;
-	/* The new block has all that is sound in the old one, as it is.  If all
-	   that this points to was once at that place of the file, it may be
-	   right and the DAT wrong. */
+	/*
+	 * The new block keeps all sound pointers of the old one. If all its
+	 * pointers were once at that place of the file, it may be correct and
+	 * the DAT wrong.
+	 */
 	block.plausible = is_node && old.level == h->at.level;
 	old.level = h->at.level;
 	for (i = 0; i < old.nchildren; i++) {
-		ret = v->logs_whole ? 0 : judge(v, cx, h, &old, i, &p, &vb);
+		ret = v->logs_whole ? 0 : check_child(v, cx, h, &old, i, &p, &vb);
 		p.key = bmap_node_key(&old, i);
 		p.ptr = bmap_node_ptr(&old, i);
 		if (ret < 0)
@@ -464,7 +453,7 @@ static int derive_node(struct nodes *v, struct context *cx,
 	return derived_set(v->d, cx, &block, v->made, size);
 }
 
-/* The map in an inode, in the ifile or in the entry of a checkpoint. */
+/* Derives the map in an inode, in the ifile or in the entry of a checkpoint. */
 static int derive_map(struct nodes *v, struct context *cx,
 		      const struct holder *h)
 {
@@ -485,7 +474,7 @@ static int derive_map(struct nodes *v, struct context *cx,
 	    !fileblocks_root(&v->fileblocks, h->at.ino, &h->at.life, &root) ||
 	    root.twice)
 		return 0;
-	/* Without any piece it never had a block, and has none. */
+	/* A file without any listed block never had a block. */
 	if (!root.blocks && (is_cp || v->fileblocks.partial || root.any_data))
 		return 0;
 	offset = palloc_entry_offset(&v->vol->ifile_palloc, h->at.ino);
@@ -499,18 +488,20 @@ static int derive_map(struct nodes *v, struct context *cx,
 						 block.blkoff, &block.blocknr));
 	}
 	if (ret > 0)
-		ret = read_block(v, cx, block.blocknr);
+		ret = read_node_block(v, cx, block.blocknr);
 	if (ret <= 0)
 		return ret;
 	inode = (struct nilfs_inode *)(v->block + offset);
 	if (fileblocks_read_map(inode->i_bmap, &old, buf) &&
 	    fileblocks_read_map(root.map, &new, buf + 2 * NILFS_DIRECT_NBLOCKS) &&
-	    is_same(&old, &new))
+	    is_same_node(&old, &new))
 		return 0;
 	memcpy(inode->i_bmap, root.map, sizeof(root.map));
-	/* A checkpoint in which an inode has the same map has the same file:
-	   if that is not what the inode says it is, then all else is
-	   another's, too. But many files have an empty map. */
+	/*
+	 * If an inode has the same map in another checkpoint, it is the same
+	 * file there. If the inode differs there, the rest of it belongs to
+	 * another file too. But many files have an empty map.
+	 */
 	nearcps_begin(&v->nearby, h->at.life);
 	ret = is_cp || !root.blocks ? 0 :
 				      nearcps_twin(&v->nearby, cx, v->vol,
@@ -536,7 +527,7 @@ int derive_nodes(struct derived *d, struct context *cx, const struct check *c,
 
 	for (i = 0; i < RULE_FIX_COUNT; i++)
 		for (j = 0; j < plan->kinds[i].n && !err; j++)
-			err = doubt(&v, cx, c, &plan->kinds[i].fixes[j]);
+			err = note_doubtful_map(&v, cx, c, &plan->kinds[i].fixes[j]);
 	numlist_settle(&v.disputed);
 	numlist_settle(&v.disputed_cps);
 	for (i = 0; i < v.disputed_cps.n && !err; i++)
@@ -558,7 +549,7 @@ int derive_nodes(struct derived *d, struct context *cx, const struct check *c,
 	err = v.block ? fileblocks_gather(&v.fileblocks, cx, &fresh, v.inos.list,
 				      v.inos.n) :
 			fail(cx, -ENOMEM, "block of a map");
-	/* More than there is memory for: they stay as they are. */
+	/* The blocks exceed the memory budget: the maps are not changed. */
 	if (err == -EFBIG) {
 		fail_clear(cx);
 		err = 0;
@@ -569,7 +560,7 @@ int derive_nodes(struct derived *d, struct context *cx, const struct check *c,
 	if (!err)
 		err = nearcps_open(&v.nearby, cx, v.vol);
 	if (!err)
-		err = look_at_all(&v, cx);
+		err = collect_holders(&v, cx);
 	for (i = 0; i < v.n && !err; i++)
 		err = v.list[i].is_inode ? derive_map(&v, cx, &v.list[i]) :
 					   derive_node(&v, cx, &v.list[i]);

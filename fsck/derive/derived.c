@@ -2,8 +2,8 @@
 /*
  * The set of derived blocks.
  *
- * The patches hold the content; the list says what each block is, so that it
- * can be written to the next log as a block of its file.
+ * The patches hold the content. The list describes each block, so that it can
+ * be written to the next log as a block of its file.
  */
 #include "fsck/derive/derived.h"
 
@@ -21,8 +21,9 @@
 #include "vol/logcheck.h"
 
 /*
- * The LEN bytes at OFF are BUF from now on.  What a repair wrote hides patches,
- * and is written over: *WRITTEN.  1, 0 where there was a patch, or a failure.
+ * Sets the LEN bytes at OFF to BUF. Blocks that the repair wrote hide patches,
+ * so they are overwritten: *WRITTEN. 1, 0 if a patch existed already, or a
+ * failure.
  */
 static int set_bytes(struct derived *d, struct context *cx, uint64_t off,
 		     const void *buf, size_t len, bool *written)
@@ -59,7 +60,7 @@ int derived_set(struct derived *d, struct context *cx,
 	return ret;
 }
 
-/* Whether the log at PSEG had the checksum of its blocks before the repair. */
+/* Whether the checksum of the log at PSEG was valid before the repair. */
 static bool was_right(struct derived *d, struct context *cx,
 		      const struct nilfs_geometry *g, uint64_t pseg)
 {
@@ -73,9 +74,9 @@ static bool was_right(struct derived *d, struct context *cx,
 }
 
 /*
- * Gives the log at PSEG the checksum of its blocks as they are now: 2 where that
- * is the one it had; 1 where it is needed, as a mount verifies it, or it was
- * right; 0 where it shows that there is more damage; or a failure.
+ * Sets the checksum of the log at PSEG for the present content of its blocks. 2
+ * if it equals the former one; 1 if it is needed, because a mount verifies it
+ * or it was valid; 0 if the mismatch shows further damage; or a failure.
  */
 static int seal_log(struct derived *d, struct context *cx,
 		    const struct nilfs_geometry *g, uint64_t pseg)
@@ -92,7 +93,7 @@ static int seal_log(struct derived *d, struct context *cx,
 	ss = (struct nilfs_segment_summary *)block;
 	if (!ret)
 		ret = array_reserve(cx, &d->logs, &d->logs_room, d->nlogs + 1);
-	/* What it had before any patch is kept. */
+	/* Keep the checksum from before all patches. */
 	while (i < d->nlogs && d->logs[i].pseg != pseg)
 		i++;
 	if (!ret && i == d->nlogs)
@@ -155,11 +156,11 @@ int derived_write(struct derived *d, struct context *cx,
 
 	for (i = 0; i < d->n && !err; i++) {
 		const struct derived_block *b = &d->blocks[i];
-		/* With it the checksum of the log, unless that shows that more
-		   is wrong. */
+		/* The block and the checksum of its log, unless the checksum
+		   shows further damage. */
 		uint64_t places[] = { b->blocknr, b->seals ? b->pseg : 0 };
-		/* One of a file, in a log that is no more, cannot be moved with
-		   its log, nor does it change any. */
+		/* A block of a file in a log that no longer exists cannot be
+		   moved with its log, and changes no log. */
 		bool stray = !b->pseg && b->ino != NILFS_DAT_INO &&
 			     b->ino != NILFS_CPFILE_INO &&
 			     b->ino != NILFS_SUFILE_INO &&

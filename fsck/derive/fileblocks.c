@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Blocks of files, by the place that they have there.
+ * Blocks of files, by their place in the file.
  *
- * A log says whose each of its blocks is, and of data where in the file; a node
- * begins with its first key.  The DAT says how long the block was part of the
- * file.  So all versions of a map are a sorted list of these, and the map of a
- * checkpoint is what lived then: without nodes it is direct, else the root
- * holds the nodes of the highest level.  That is so of the ifile as well.  The
- * rest of the entry of a checkpoint follows from the log with its super root,
- * or is the same in all of them.
+ * A log records the file of each of its blocks, and the offset of a data block;
+ * a node begins with its first key. The DAT records how long the block was part
+ * of the file. So all versions of a map are one sorted list of blocks, and the
+ * map of a checkpoint has those that lived then: without nodes it is direct,
+ * else the root holds the nodes of the highest level. The same holds for the
+ * ifile. The rest of the entry of a checkpoint follows from the log with its
+ * super root, or is the same in all entries.
  */
 #include "fsck/derive/fileblocks.h"
 
@@ -29,7 +29,7 @@
 
 #define SECTOR 512u
 
-static int compare_piece(const void *a, const void *b)
+static int fileblocks_compare(const void *a, const void *b)
 {
 	const struct piece *x = a, *y = b;
 
@@ -42,7 +42,7 @@ static int compare_piece(const void *a, const void *b)
 
 void fileblocks_settle(struct fileblocks *p)
 {
-	sort_in_place(p->list, p->n, sizeof(*p->list), compare_piece);
+	sort_in_place(p->list, p->n, sizeof(*p->list), fileblocks_compare);
 }
 
 int fileblocks_gather(struct fileblocks *p, struct context *cx, const struct check *c,
@@ -68,10 +68,10 @@ int fileblocks_gather(struct fileblocks *p, struct context *cx, const struct che
 
 		ret = vblocks_find(&vblocks, cx, at->number, &vb);
 		p->partial |= ret == VBLOCKS_UNKNOWN;
-		/* Where the DAT agrees. */
+		/* Only blocks that the DAT has at the same place. */
 		if (ret != VBLOCKS_USED || vb.blocknr != at->blocknr)
 			continue;
-		/* No file has a place for it. */
+		/* The offset exceeds the maximum of a file. */
 		if (!at->is_node && at->blkoff >= most)
 			continue;
 		piece.life = (struct lifetime){ vb.start, vb.end };
@@ -102,9 +102,9 @@ void fileblocks_fini(struct fileblocks *p)
 	*p = (struct fileblocks){ .list = NULL };
 }
 
-static bool is_below(const void *item, const void *key)
+static bool is_piece_below(const void *item, const void *key)
 {
-	return compare_piece(item, key) < 0;
+	return fileblocks_compare(item, key) < 0;
 }
 
 size_t fileblocks_from(const struct fileblocks *p, uint64_t ino, unsigned int level,
@@ -114,7 +114,7 @@ size_t fileblocks_from(const struct fileblocks *p, uint64_t ino, unsigned int le
 		.ino = ino, .key = key, .level = (uint8_t)level,
 	};
 
-	return search_first(p->list, p->n, sizeof(at), is_below, &at);
+	return search_first(p->list, p->n, sizeof(at), is_piece_below, &at);
 }
 
 bool fileblocks_has(const struct fileblocks *p, uint64_t ino, unsigned int level,
@@ -125,7 +125,7 @@ bool fileblocks_has(const struct fileblocks *p, uint64_t ino, unsigned int level
 	};
 	size_t i = fileblocks_from(p, ino, level, key);
 
-	for (; i < p->n && !compare_piece(&p->list[i], &at); i++)
+	for (; i < p->n && !fileblocks_compare(&p->list[i], &at); i++)
 		if (p->list[i].ptr == ptr)
 			return true;
 	return false;
@@ -171,7 +171,8 @@ bool fileblocks_node(const struct fileblocks *p, const struct piece *self, uint6
 			return false;
 		bmapnode_insert(&node, n++, at->key, at->ptr);
 	}
-	/* Of one that is listed as a node and is none the place is unknown. */
+	/* The place of a block that is listed as a node but is not one is
+	   unknown. */
 	i = level ? fileblocks_from(p, self->ino, PIECES_FORMLESS, 0) : p->n;
 	for (; i < p->n && p->list[i].ino == self->ino; i++)
 		if (p->list[i].ptr != self->ptr &&
@@ -287,7 +288,8 @@ int fileblocks_checkpoint(const struct check *c, struct context *cx, uint64_t cn
 	ret = fileblocks_map(c, cx, NULL, NILFS_IFILE_INO, cno, inode, &end);
 	if (ret <= 0)
 		return ret;
-	/* When the log with its super root was made, unless that is gone. */
+	/* The creation time of the log with its super
+	   root, if it still exists. */
 	for (segnum = 0; segnum < c->vol->geo.nsegments && !found; segnum++) {
 		ret = listings_open(&l, cx, c, segnum);
 		while (ret > 0 && !found &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The blocks of inodes that the logs list and the DAT has where they do. */
+/* The blocks of inodes that the logs list and the DAT has at the same place. */
 #ifndef NILFS2_FSCK_FILEBLOCKS_H
 #define NILFS2_FSCK_FILEBLOCKS_H
 
@@ -13,91 +13,87 @@
 #include "disk/bmap.h"
 #include "disk/ondisk.h"
 
-/* Of a block that is listed as a node and is none. */
+/* The level of a block that is listed as a node but is not one. */
 #define PIECES_FORMLESS UINT8_MAX
 
 struct piece {
 	uint64_t ino;
-	uint64_t key;		/* block of the file, of a node the first */
+	uint64_t key;		/* file block, for a node the first one */
 	uint64_t ptr;		/* virtual block */
 	struct lifetime life;
-	uint8_t level;		/* as the node says, 0: data */
+	uint8_t level;		/* level in the node, 0: data */
 };
 
-/* Ascending by inode, level and key.  All zero is empty. */
+/* Ascending by inode, level and key. Empty if all zero. */
 struct fileblocks {
 	struct piece *list;
 	size_t n, room;
-	bool partial;		/* the DAT cannot be read for some */
+	bool partial;		/* the DAT cannot be read for some blocks */
 };
 
 /*
- * Gathers those of the N inodes INOS, which ascend.  C's volume has the DAT.
- * Memory follows the number of their blocks: -EFBIG past the budget, -ENOMEM,
- * -EINTR.  fileblocks_fini() in any case.
+ * Gathers the blocks of the N inodes INOS, in ascending order. C's volume has
+ * the DAT. Memory is proportional to the number of blocks: -EFBIG if it exceeds
+ * the budget, -ENOMEM, -EINTR. fileblocks_fini() in any case.
  */
 int fileblocks_gather(struct fileblocks *p, struct context *cx, const struct check *c,
 		  const uint64_t *inos, size_t n);
 void fileblocks_fini(struct fileblocks *p);
 
-/* Index of the first piece of INO and LEVEL from KEY on, or of what follows. */
+/* The index of the first block of INO and LEVEL from KEY on, or of the next
+   block. */
 size_t fileblocks_from(const struct fileblocks *p, uint64_t ino, unsigned int level,
 		   uint64_t key);
 
-/* Whether virtual block PTR is listed as what is at KEY of LEVEL in INO. */
+/* Whether virtual block PTR is listed at KEY and LEVEL of INO. */
 bool fileblocks_has(const struct fileblocks *p, uint64_t ino, unsigned int level,
 		uint64_t key, uint64_t ptr);
 
-/* Whether any but SELF is at [KEY, END) of LEVEL in its inode while it
-   lives. */
+/* Whether a block other than SELF is at [KEY, END) of LEVEL in its inode during
+   its lifetime. */
 bool fileblocks_has_other(const struct fileblocks *p, const struct piece *self,
 		      unsigned int level, uint64_t key, uint64_t end);
 
-/* Puts them in order again, after a change. */
+/* Sorts the list again after a change. */
 void fileblocks_settle(struct fileblocks *p);
 
-/*
- * Makes BLOCK what SELF, a node whose keys stay below END, leads to: what all
- * of its life has.  False where the pieces do not make one node.
- */
+/* Makes BLOCK the content of SELF, a node with keys below END: the blocks that
+   live during its whole lifetime. False if they do not make one node. */
 bool fileblocks_node(const struct fileblocks *p, const struct piece *self,
 		 uint64_t end, uint32_t block_size, void *block);
 
-/* A map, by what all of a life has. */
+/* A map of the blocks that live during a whole lifetime. */
 struct fileblocks_root {
-	le64 map[NILFS_INODE_BMAP_SIZE];	/* leads to the highest level */
-	uint64_t blocks;	/* how many, nodes too */
-	uint64_t end;		/* past the last of data */
-	bool any_data;		/* of whatever life */
-	bool twice;		/* two are at the same place: the later counts */
+	le64 map[NILFS_INODE_BMAP_SIZE];	/* points to the highest level */
+	uint64_t blocks;	/* number of blocks, with nodes */
+	uint64_t end;		/* one past the last data block */
+	bool any_data;		/* a data block of any lifetime exists */
+	bool twice;		/* two blocks have the same place: the later one is
+				   used */
 };
 
-/*
- * Makes ROOT the map of INO that lives for LIFE, empty where it has no block;
- * false where the pieces do not make one map.
- */
+/* Makes ROOT the map of INO for the lifetime LIFE, empty if it has no block;
+   false if the blocks do not make one map. */
 bool fileblocks_root(const struct fileblocks *p, uint64_t ino,
 		 const struct lifetime *life, struct fileblocks_root *root);
 
-/* The pointers of MAP as a node, of a direct one in BUF; false where it is
-   none. */
+/* Reads the pointers of MAP as a node, those of a direct map in BUF; false if
+   MAP is invalid. */
 bool fileblocks_read_map(const le64 *map, struct bmap_node *node,
 		     le64 buf[2 * NILFS_DIRECT_NBLOCKS]);
 
 /*
- * The map of inode INO in checkpoint CNO of C's volume, whose DAT must be
- * sound: 1 and in *INODE the map and the count of blocks, in *END one past the
- * last block of data; 0 where the blocks do not make one map.  P has the pieces
- * of INO, or is NULL: the logs are read.  -ENOMEM, -EINTR.
+ * Derives the map of inode INO in checkpoint CNO of C's volume, whose DAT must
+ * be sound: 1, with the map and the count of blocks in *INODE and one past the
+ * last data block in *END; 0 if the blocks do not make one map. P has the
+ * blocks of INO, or is NULL: the logs are read. -ENOMEM, -EINTR.
  */
 int fileblocks_map(const struct check *c, struct context *cx,
 	       const struct fileblocks *p, uint64_t ino, uint64_t cno,
 	       struct nilfs_inode *inode, uint64_t *end);
 
-/*
- * The entry of checkpoint CNO, with the map of its ifile, with counts of 0 that
- * a check corrects, and no snapshot.  As fileblocks_map().
- */
+/* Derives the entry of checkpoint CNO as a plain checkpoint: with the map of
+   its ifile, and counts of 0 that a check corrects. As fileblocks_map(). */
 int fileblocks_checkpoint(const struct check *c, struct context *cx, uint64_t cno,
 		      struct nilfs_checkpoint *cp);
 

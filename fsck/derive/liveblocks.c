@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Blocks of a file, gathered.
+ * Gathering the live blocks of a file.
  *
- * First the map is asked.  What it leads to and the DAT calls alive is taken,
- * unless two pointers lead to it.  If something is missing the logs are asked
- * as well: a block that was written for the file, and that the DAT still has
- * there alive, is part of it without any pointer; and a pointer whose entry in
- * the DAT is lost leads to what a log lists under its number.  Of two such
- * blocks with one offset the one written later is right; but one that has
- * ended, by its entry, may have been moved later than its successor was
- * written.
+ * A block that the map leads to and that is live in the DAT is taken, unless
+ * two pointers lead to it. If something is missing, the logs are read too: a
+ * block that they list for the file and that is live in the DAT is part of the
+ * file; a pointer whose DAT entry is lost leads to the block that a log lists
+ * under its number. Of two such blocks with one offset the later one is taken.
+ * If the logs list another block for the place of a pointer, the pointer is
+ * wrong.
  *
- * The logs also show a pointer that leads astray: they have another block for
- * its place, or what it leads to for another place.  If there is nothing else
- * it may be the log that is wrong, and the block is copied.
- *
- * A file of data may be too large for such a list.  Of one only what its map
- * has lost is gathered; the rest is walked once more where it is wanted.  Where
- * a part of the map cannot be walked, all that lies between the sound blocks on
- * either side of it is a gap, as a key in the nodes above may be what is wrong.
- * So is what lies before a block past the size, whose offset may be.
+ * A data file may be too large for such a list. So only its missing blocks are
+ * gathered. If a part of the map cannot be walked, the range between the sound
+ * blocks on both sides is a gap, because a key in the nodes above may be wrong.
+ * The range before a block after the size is a gap too.
  */
 #include "fsck/derive/liveblocks.h"
 
@@ -34,13 +28,13 @@
 #include "disk/inode.h"
 
 struct gathering {
-	struct liveblocks *list;	/* of N files, ascending by inode */
+	struct liveblocks *list;	/* N files, ascending by inode */
 	size_t n;
 	const struct check *check;
 	struct vblocks vblocks;
-	struct liveblocks *l;		/* that is walked: */
+	struct liveblocks *l;		/* the walked file */
 	uint64_t next;			/* one past the last sound block */
-	bool gap;			/* after it something is wrong */
+	bool gap;			/* an error follows the last sound block */
 };
 
 struct walk {
@@ -48,7 +42,7 @@ struct walk {
 	const struct liveblocks_question *q;
 	liveblocks_visitor *visit;
 	void *arg;
-	struct vblocks vblocks[2]; /* of data, of nodes */
+	struct vblocks vblocks[2]; /* for data, for nodes */
 };
 
 static struct liveblock *find_in(struct liveblock *list, size_t n,
@@ -70,8 +64,8 @@ bool liveblocks_is_lost(const struct liveblocks *l, uint64_t blkoff)
 	return find_in(l->lost, l->nlost, blkoff);
 }
 
-/* What lies between the last sound block and END, which comes after it. */
-static int add_gap(struct gathering *g, struct context *cx, uint64_t end)
+/* Adds the range between the last sound block and END, the next one. */
+static int liveblocks_add_gap(struct gathering *g, struct context *cx, uint64_t end)
 {
 	struct liveblocks *l = g->l;
 
@@ -81,7 +75,8 @@ static int add_gap(struct gathering *g, struct context *cx, uint64_t end)
 			  (struct liveblocks_gap){ g->next, end });
 }
 
-/* Whether the block can be read, if that is asked: 1, 0, or a failure. */
+/* Whether the block can be read, if the caller requires that: 1, 0, or a
+   failure. */
 static int is_readable(const struct gathering *g, struct context *cx,
 		       const struct liveblocks *l, uint64_t blocknr)
 {
@@ -104,11 +99,11 @@ static int is_readable(const struct gathering *g, struct context *cx,
 
 enum { NOTHING, DEAD, ALIVE };
 
-/* What VBLOCKNR leads to in the checkpoint of Q, with *VB, or a failure. */
-static int find_life(struct vblocks *vblocks, struct context *cx,
-		     const struct check *c,
-		     const struct liveblocks_question *q, uint64_t vblocknr,
-		     struct vblock *vb)
+/* The state of VBLOCKNR in the checkpoint of Q, with *VB, or a failure. */
+static int find_vblock_state(struct vblocks *vblocks, struct context *cx,
+			     const struct check *c,
+			     const struct liveblocks_question *q, uint64_t vblocknr,
+			     struct vblock *vb)
 {
 	const struct nilfs_geometry *g = &c->vol->geo;
 	const struct bitmap *used = &c->used_segments;
@@ -125,7 +120,7 @@ static int find_life(struct vblocks *vblocks, struct context *cx,
 	return vb->start <= q->cno && vb->end > q->cno ? ALIVE : DEAD;
 }
 
-/* A node is followed even if it has ended: what is below may live. */
+/* A node is followed even if it has ended: blocks below it may be live. */
 static int visit_pointer(void *arg, struct context *cx,
 			 const struct mapcheck_pointer *p, uint64_t *blocknr,
 			 struct lifetime *life)
@@ -140,14 +135,14 @@ static int visit_pointer(void *arg, struct context *cx,
 	struct segsum_block listed;
 	struct vblock vb;
 	int state =
-		find_life(&w->vblocks[b.is_node], cx, w->check, q, p->ptr, &vb);
+		find_vblock_state(&w->vblocks[b.is_node], cx, w->check, q, p->ptr, &vb);
 	int ret = state;
 	bool follow;
 
 	*life = p->within;
 	if (state == ALIVE || (state == DEAD && b.is_node))
 		worth = LIVEBLOCKS_SOUND;
-	/* If there are several pointers to it, its log decides. */
+	/* If several pointers lead to the block, its log decides. */
 	if (worth == LIVEBLOCKS_SOUND && q->doubted &&
 	    numlist_has(q->doubted, p->ptr)) {
 		ret = listings_find_block(cx, w->check, vb.blocknr, &listed,
@@ -196,8 +191,8 @@ int liveblocks_walk(const struct check *c, struct context *cx,
 	return ret;
 }
 
-static int gather_block(void *arg, struct context *cx,
-			const struct liveblock *b, enum liveblocks_worth worth)
+static int gather_from_pointer(void *arg, struct context *cx,
+			       const struct liveblock *b, enum liveblocks_worth worth)
 {
 	struct gathering *g = arg;
 	struct liveblocks *l = g->l;
@@ -223,7 +218,7 @@ static int gather_block(void *arg, struct context *cx,
 	if (worth == LIVEBLOCKS_LOST)
 		return array_push(cx, &l->lost, &l->nlost, &l->lost_room, *b);
 	if (l->q.missing) {
-		ret = b->blkoff > g->next ? add_gap(g, cx, b->blkoff) : 0;
+		ret = b->blkoff > g->next ? liveblocks_add_gap(g, cx, b->blkoff) : 0;
 		l->astray |= !lives;
 		l->nmapped++;
 		g->gap = false;
@@ -239,8 +234,8 @@ static int gather_block(void *arg, struct context *cx,
 		     array_push(cx, &l->lost, &l->nlost, &l->lost_room, *b);
 }
 
-static int walk_map(struct gathering *g, struct context *cx,
-		    struct liveblocks *l)
+static int gather_from_map(struct gathering *g, struct context *cx,
+			   struct liveblocks *l)
 {
 	struct numlist all = { .n = 0 };
 	size_t i, at, kept = 0;
@@ -251,11 +246,11 @@ static int walk_map(struct gathering *g, struct context *cx,
 	g->l = l;
 	g->next = 0;
 	g->gap = false;
-	ret = liveblocks_walk(g->check, cx, &l->q, gather_block, g);
+	ret = liveblocks_walk(g->check, cx, &l->q, gather_from_pointer, g);
 	l->partial |= ret > 0;
 	ret = ret < 0 ? ret : 0;
-	/* Two pointers to one block: all but one are wrong, and the logs know
-	   which. */
+	/* If several pointers lead to one block, the
+	   logs show the correct one. */
 	for (i = 0; i < l->n && !ret; i++)
 		ret = numlist_add(&all, cx, l->list[i].vblocknr);
 	sort_numbers(all.list, all.n);
@@ -274,13 +269,13 @@ static int walk_map(struct gathering *g, struct context *cx,
 	sort_in_place(l->list, l->n, sizeof(*l->list), sort_compare_number);
 	sort_in_place(l->lost, l->nlost, sizeof(*l->lost), sort_compare_number);
 	if (!ret && g->next < l->q.limit)
-		ret = add_gap(g, cx, l->q.limit);
+		ret = liveblocks_add_gap(g, cx, l->q.limit);
 	l->end = g->next;
 	l->walked = l->n;
 	return ret;
 }
 
-/* A block that a log lists, of whichever file. */
+/* Adds a block that a log lists, of any of the files. */
 static int take_listed(void *arg, struct context *cx, const struct listing *b)
 {
 	struct gathering *g = arg;
@@ -301,31 +296,31 @@ static int take_listed(void *arg, struct context *cx, const struct listing *b)
 	lost = b->is_node ? NULL : find_in(l->lost, l->nlost, b->blkoff);
 	if (mapped && mapped->vblocknr == b->number)
 		mapped->listed |= mapped->blocknr == b->blocknr;
-	/* What is neither lost nor in a gap is not missing. */
+	/* A block that is neither lost nor in a gap is not missing. */
 	at = search_number(l->gaps, l->ngaps, sizeof(*l->gaps), b->blkoff + 1);
 	if ((mapped && mapped->listed) ||
 	    (l->q.missing && !b->is_node && !lost &&
 	     !(at && b->blkoff < l->gaps[at - 1].end)))
 		return 0;
-	ret = find_life(&g->vblocks, cx, g->check, &l->q, b->number, &vb);
+	ret = find_vblock_state(&g->vblocks, cx, g->check, &l->q, b->number, &vb);
 	if (ret < 0)
 		return ret;
 	alive = ret == ALIVE && vb.blocknr == b->blocknr;
-	/* No map may lead to a node any more. */
+	/* Perhaps no map leads to a live node any longer. */
 	if (b->is_node)
 		return alive ? numlist_add(&l->nodes, cx, b->number) : 0;
 	if (!alive && (!lost || lost->vblocknr != b->number))
 		return 0;
 	live.vblocknr = alive ? b->number : 0;
-	/* It is not alive, and VB says that it was, and until when. */
+	/* The block is dead, and VB has its former lifetime. */
 	live.ended =
 		!alive && vb.blocknr && vb.start < vb.end && vb.end <= l->q.cno;
 	ret = is_readable(g, cx, l, b->blocknr);
 	return ret <= 0 ? ret : array_push(cx, &l->list, &l->n, &l->room, live);
 }
 
-/* How sure it is that B belongs there. */
-static unsigned int certainty(const struct liveblock *b)
+/* The block_certainty that B belongs to its offset. */
+static unsigned int block_certainty(const struct liveblock *b)
 {
 	if (!b->listed)
 		return 0;
@@ -346,8 +341,8 @@ void liveblocks_settle(struct liveblocks *l)
 			*last = *b;
 			continue;
 		}
-		better = certainty(b) != certainty(last) ?
-				 certainty(b) > certainty(last) :
+		better = block_certainty(b) != block_certainty(last) ?
+				 block_certainty(b) > block_certainty(last) :
 			 b->seq != last->seq ? b->seq > last->seq :
 					       b->blocknr > last->blocknr;
 		l->astray |= better ? last->mapped : b->mapped;
@@ -357,10 +352,8 @@ void liveblocks_settle(struct liveblocks *l)
 	l->n = kept;
 }
 
-/*
- * All logs were asked: what they have for another place, as the list does, is
- * dropped, and what they have for none is to be copied.
- */
+/* All logs were read: drops blocks that they list for another place that the
+   list has, and marks blocks that they list for no place to be copied. */
 static int doubt_unlisted(struct liveblocks *l, struct context *cx)
 {
 	struct numlist listed = { .n = 0 };
@@ -397,7 +390,7 @@ int liveblocks_gather_all(struct liveblocks *list, size_t n, struct context *cx,
 
 	vblocks_init(&g.vblocks, c->vol, NULL);
 	for (i = 0; i < n && !err; i++) {
-		err = walk_map(&g, cx, &list[i]);
+		err = gather_from_map(&g, cx, &list[i]);
 		list[i].asks = list[i].q.logs || list[i].ngaps ||
 			       !liveblocks_is_whole(&list[i]);
 		any |= list[i].asks;

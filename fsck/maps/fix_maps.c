@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Repair: the maps of files of the newest checkpoint.
+ * Repair of the maps of files of the newest checkpoint.
  *
  * Nodes and roots were derived from the logs before, for all checkpoints
- * (derive/derive_nodes.c): this is for what the logs do not explain.  A broken
- * map is rebuilt as a whole: what is sound of it is kept, what is lost is
- * looked for in the logs, then in older checkpoints, and what is not found
- * becomes a hole.  The logs are read once for all files.  Not repaired here:
- * maps of metadata files.
+ * (derive/derive_nodes.c).  This repair handles maps that the logs do not
+ * explain.  A broken map is rebuilt as a whole: its valid parts are kept, lost
+ * blocks are searched in the logs, then in older checkpoints, and blocks that
+ * are not found become holes.  The logs are read once for all files.  Maps of
+ * metadata files are not repaired here.
  *
- * Of two pointers to one block the log that has the block says which is right.
- * The other file is repaired too, though nothing was found wrong with it.  Logs
- * are also asked where a tree may have lost the mark that it is one, as its
- * nodes look like blocks of the file then.
+ * If two pointers lead to one block, the log with the block shows which is
+ * right.  The other file is repaired too, though it has no finding.  Logs are
+ * also read if a map may have lost its B-tree flag, because its nodes look like
+ * blocks of the file then.
  *
- * In snapshots, a pointer of a root to a node that was overwritten and cannot
- * be derived is removed, so that the file has a hole there, and the block count
- * of the inode is set to that of its map.  So is a pointer of a root without
- * nodes to a block that its log has for another place.
+ * In snapshots, a pointer of a root to an overwritten node that cannot be
+ * derived is removed, so that the file has a hole there, and the block count of
+ * the inode is set to that of its map.  The same is done for a pointer of a
+ * root without nodes to a block that its log lists for another place.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -42,9 +42,9 @@
 #define SECTOR 512u
 
 /*
- * Block LAST, which the map of file I leads to, is past its size: the size is
- * wrong where the log of the block has it for this place.  It is that of the
- * nearest checkpoint with the same map, or else all of that block.
+ * Block LAST in the map of file I is after its size: the size is wrong if the
+ * log of the block has it at this place.  It becomes that of the nearest
+ * checkpoint with the same map, or else the end of that block.
  */
 static int extend_size(struct mapfiles *m, struct context *cx, size_t i,
 		       uint64_t last)
@@ -84,8 +84,8 @@ static int extend_size(struct mapfiles *m, struct context *cx, size_t i,
 	is->i_size = le64_make(size);
 	m->live[i].q.limit = last + 1;
 	fixers_note(m->job,
-		    "inode %" PRIu64 ": its size is %" PRIu64 " now, "
-		    "as it has blocks up to there",
+		    "inode %" PRIu64 ": size set to %" PRIu64 ", "
+		    "because it has blocks after its old size",
 		    ino, size);
 	return inodes_write(m->job->writer, cx, ino, is);
 }
@@ -100,26 +100,25 @@ static int repair_file(struct mapfiles *m, struct context *cx, size_t i)
 
 	if (err)
 		return err;
-	/* A hole is doubted: justly where the logs have a block for it. */
+	/* A hole may be lost data: the map is rebuilt if the logs have a block
+	   for it. */
 	if (inode_has_bmap(inode) &&
 	    ((l->q.is_dir && l->end != l->q.limit) || !liveblocks_is_whole(l) ||
 	     l->n || ((l->q.is_dir || l->q.is_link) && l->ngaps)))
 		return maprebuild_run(m, cx, i);
-	/* The map is sound, and the inode counts its blocks wrong.  A block of
-	   the root may count as a sector (check/inodes/pointers.c). */
+	/* The map is valid, and the block count of the inode is wrong.  A block
+	   of the root may count as a sector (check/inodes/pointers.c). */
 	if (got == want ||
 	    (l->q.ino == NILFS_ROOT_INO && got == want - unit + 1))
 		return 0;
 	inode->i_blocks = le64_make(want);
 	fixers_note(m->job,
-		    "inode %" PRIu64 ": has %" PRIu64 " blocks, as it "
-		    "says now",
+		    "inode %" PRIu64 ": block count set to %" PRIu64,
 		    l->q.ino, l->nmapped);
 	return inodes_write(m->job->writer, cx, l->q.ino, inode);
 }
 
-/* All that is listed, of which N FIXES are, unless that failed with ERR; frees
-   M. */
+/* Repairs all listed files, for N FIXES, unless ERR is a failure; frees M. */
 static int repair_files(struct mapfiles *m, struct context *cx,
 			const struct finding *fixes, size_t n, int err)
 {
@@ -132,7 +131,7 @@ static int repair_files(struct mapfiles *m, struct context *cx,
 	m->live = calloc(most + 1, sizeof(*m->live));
 	if (!err && (!m->inodes || !m->live))
 		err = fail(cx, -ENOMEM, "%zu files", most);
-	/* Without those whose inodes cannot be read. */
+	/* Skips files whose inodes cannot be read. */
 	for (i = 0; i < most && !err; i++) {
 		struct nilfs_inode *inode = &m->inodes[left];
 
@@ -155,8 +154,8 @@ static int repair_files(struct mapfiles *m, struct context *cx,
 		m->inos.list[left++] = m->inos.list[i];
 	}
 	m->inos.n = left;
-	/* What findings say of files: that they have more blocks than were
-	   found, or blocks past their size, for which a link has no room. */
+	/* Findings may show that files have more blocks than were found, or
+	   blocks after their size, for which a link has no room. */
 	for (i = 0; i < n && !err; i++) {
 		fix = &fixes[i];
 		at = search_lower_bound(m->inos.list, m->inos.n,
@@ -185,9 +184,8 @@ static int repair_files(struct mapfiles *m, struct context *cx,
 }
 
 /*
- * Makes INODE, of file INO of a snapshot, what is left: its root without the
- * pointers that are wrong, as many blocks as its map has.  1, 0 where that is
- * what it is.
+ * Removes the wrong pointers from the root of INODE, of file INO of a snapshot,
+ * and sets its block count to that of its map: 1, 0 if it does not change.
  */
 static int cut_inode(struct fixer_job *job, struct context *cx, uint64_t cno,
 		     uint64_t ino, struct nilfs_inode *inode)
@@ -211,8 +209,8 @@ static int cut_inode(struct fixer_job *job, struct context *cx, uint64_t cno,
 	    bmap_root_check(inode->i_bmap) == RULE_OK) {
 		bmap_root_read(inode->i_bmap, &root);
 		bmapnode_init(&to, root.level);
-		/* A pointer must lead to a node, or to the block that its log
-		   has for this place. */
+		/* A pointer must lead to a node, or to a block that its log
+		   lists for this place. */
 		for (i = 0; i < root.nchildren && ret >= 0; i++) {
 			uint64_t ptr = bmap_node_ptr(&root, i);
 
@@ -251,21 +249,22 @@ static int cut_inode(struct fixer_job *job, struct context *cx, uint64_t cno,
 		return ret;
 	if (root.nchildren > n)
 		fixers_note(job, "checkpoint %" PRIu64 ": inode %" PRIu64
-			    ": what %" PRIu32 " of its %s led to is lost", cno,
+			    ": removed %" PRIu32 " pointer%s to lost %s", cno,
 			    ino, root.nchildren - n,
+			    root.nchildren - n == 1 ? "" : "s",
 			    root.level > NILFS_BTREE_LEVEL_NODE_MIN ?
-				    "nodes" : "pointers");
+				    "nodes" : "blocks");
 	*inode = left;
 	return 1;
 }
 
-/* The maps of files of snapshots that these N findings are about, in the blocks
-   of the ifiles with their inodes. */
+/* Repairs the maps of files of snapshots that the N FIXES are about, in the
+   blocks of the ifiles with their inodes. */
 static int cut_files(struct fixer_job *job, struct context *cx,
 		     const struct finding *fixes, size_t n)
 {
 	const struct palloc *p = &job->vol->ifile_palloc;
-	struct snapblocks past = { .job = job };
+	struct snapblocks snap = { .job = job };
 	const struct place *last = NULL;
 	struct snapblocks_block *b;
 	struct root root;
@@ -280,25 +279,25 @@ static int cut_files(struct fixer_job *job, struct context *cx,
 		    (last && at->cno == last->cno && at->ino == last->ino))
 			continue;
 		last = at;
-		before = past.n;
+		before = snap.n;
 		ret = root_open(&root, cx, job->vol, at->cno);
 		if (!ret)
 			ret = snapblocks_change_in(
-				&past, cx, &root.ifile,
+				&snap, cx, &root.ifile,
 				palloc_entry_blkoff(p, at->ino), &b);
 		if (ret > 0) {
 			ret = cut_inode(
 				job, cx, at->cno, at->ino,
 				(void *)((char *)b->content +
 					 palloc_entry_offset(p, at->ino)));
-			if (ret <= 0 && past.n > before)
-				snapblocks_drop(&past, b->vblocknr);
+			if (ret <= 0 && snap.n > before)
+				snapblocks_drop(&snap, b->vblocknr);
 		}
 		ret = ret < 0 ? damage_forgive(cx, ret) : 0;
 	}
 	if (!ret)
-		ret = snapblocks_write(&past, cx);
-	snapblocks_fini(&past);
+		ret = snapblocks_write(&snap, cx);
+	snapblocks_fini(&snap);
 	return ret;
 }
 
@@ -326,8 +325,7 @@ int fix_maps(struct fixer_job *job, struct context *cx,
 	size_t i;
 	int err = 0;
 
-	/* The files that are to be repaired, and the blocks that are in
-	   doubt. */
+	/* Collect the files to be repaired, and the blocks in doubt. */
 	for (i = 0; i < n && !err; i++) {
 		if (fixes[i].place.cno == vol->latest.cno)
 			err = numlist_add(&m.inos, cx, fixes[i].place.ino);
@@ -341,7 +339,7 @@ int fix_maps(struct fixer_job *job, struct context *cx,
 			err = damage_forgive(cx, err);
 			continue;
 		}
-		/* A direct map has no room for as much: it may be a tree. */
+		/* A direct map is too small for that size: it may be a B-tree. */
 		if (!inode_has_bmap(&inode) || bmap_is_btree(inode.i_bmap) ||
 		    le64_get(inode.i_size) <= room)
 			continue;
@@ -354,7 +352,8 @@ int fix_maps(struct fixer_job *job, struct context *cx,
 		err = datlife_files(vol, cx, 0, &m.doubted, &m.inos);
 	numlist_settle(&m.inos);
 	err = repair_files(&m, cx, fixes, n, err);
-	/* All logs together say what was there. */
+	/* If all logs can be read, they show the old maps of snapshots, and
+	   nothing is removed. */
 	return err || listings_are_whole(job->check) ?
 		       err : cut_files(job, cx, fixes, n);
 }

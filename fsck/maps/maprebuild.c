@@ -3,18 +3,18 @@
  * Rebuilding a map.
  *
  * The block of an older checkpoint at an offset was the file's content then.
- * If it is still live it is the current one; otherwise it is stale, which is
- * better than nothing if the file is known to have a block: at a pointer that
- * leads nowhere, in a directory, or if the logs cannot be read.
+ * If it is still live, it is current.  Otherwise it is stale, which is better
+ * than nothing if the file is known to have a block there: at an invalid
+ * pointer, in a directory, or if some logs cannot be read.
  *
- * Two streams are merged in the order of the file: sound blocks of the old map,
- * as it is walked once more, and the runs of blocks that were found.  If
- * neither has a block there is a hole, except in directories: the kernel treats
- * a hole as an error, but a block without names is valid.
+ * Two streams are merged in the order of the file: valid blocks of the old map,
+ * which is walked once more, and the runs of blocks that were found.  If
+ * neither has a block, there is a hole, except in directories: the kernel
+ * treats a hole as an error, but a block without names is valid.
  *
- * Old nodes end, and so do blocks past the size, except those whose offset was
- * wrong and that were found at the right one.  What became of blocks is
- * reported range by range; the account of losses does not depend on it.
+ * Old nodes end, and so do blocks after the size, except those with a wrong
+ * offset that were found at the right one.  The results are reported range by
+ * range; the account of losses does not depend on them.
  */
 #include "fsck/maps/mapfile.h"
 
@@ -41,16 +41,18 @@ struct older {
 	struct mapfiles *m;
 	struct liveblocks *l;
 	struct vblocks vblocks;
-	struct liveblocks_gap *ranges; /* where blocks are looked for */
+	struct liveblocks_gap *ranges; /* where blocks are searched */
 	size_t n, room;
 };
 
 /*
- * Takes what checkpoint CNO has, if the file is the same there.  A range in
- * which it has a block is looked for no further, nor is a gap where its map is
- * not broken as well (a node that is broken mostly is for all that share it).
+ * Adds blocks of checkpoint CNO if the file is the same there.  A range in
+ * which it has a block is not searched further.  The same holds for a gap,
+ * unless its map is broken too: a broken node is mostly broken for all that
+ * share it.
  */
-static int ask_checkpoint(struct older *o, struct context *cx, uint64_t cno)
+static int maprebuild_ask_checkpoint(struct older *o, struct context *cx,
+				     uint64_t cno)
 {
 	struct liveblocks *l = o->l;
 	const struct nilfs_inode *is = l->q.inode;
@@ -94,7 +96,7 @@ static int ask_checkpoint(struct older *o, struct context *cx, uint64_t cno)
 				ret = 0;
 				continue;
 			}
-			/* Of two checkpoints the later one. */
+			/* Of two checkpoints, use the later one. */
 			ret = array_push(
 				cx, &l->list, &l->n, &l->room,
 				(struct liveblock){
@@ -108,7 +110,7 @@ static int ask_checkpoint(struct older *o, struct context *cx, uint64_t cno)
 		blockmap_cursor_close(&cur);
 		if (damage_forgive(cx, ret) < 0)
 			return ret;
-		/* There may be none in a gap. */
+		/* The block may be missing in a gap. */
 		if (ret < 0 ||
 		    (l->n == n && liveblocks_is_lost(l, range.blkoff)))
 			o->ranges[left++] = range;
@@ -119,8 +121,8 @@ static int ask_checkpoint(struct older *o, struct context *cx, uint64_t cno)
 }
 
 /*
- * Adds to L, which is broken, what older checkpoints have, the newest first, of
- * what is lost and the logs have not.
+ * Adds lost blocks that are not in the logs to L, which is broken, from older
+ * checkpoints, the newest first.
  */
 static int search_older(struct mapfiles *m, struct context *cx,
 			struct liveblocks *l)
@@ -139,7 +141,7 @@ static int search_older(struct mapfiles *m, struct context *cx,
 					 (struct liveblocks_gap){
 						 l->lost[i].blkoff,
 						 l->lost[i].blkoff + 1 });
-	/* Where all logs can be read a gap that they leave was a hole. */
+	/* If all logs can be read, a remaining gap was a hole. */
 	for (i = 0; i < l->ngaps && !err && gaps; i++)
 		err = array_push(cx, &o.ranges, &o.n, &o.room, l->gaps[i]);
 	if (!err && o.n)
@@ -147,7 +149,7 @@ static int search_older(struct mapfiles *m, struct context *cx,
 			cx, cptable_list(m->job->vol, cx, false, &cnos, &n));
 	while (n-- && o.n && !err)
 		if (cnos[n] < m->job->vol->latest.cno)
-			err = ask_checkpoint(&o, cx, cnos[n]);
+			err = maprebuild_ask_checkpoint(&o, cx, cnos[n]);
 	vblocks_fini(&o.vblocks);
 	free(o.ranges);
 	free(cnos);
@@ -156,7 +158,7 @@ static int search_older(struct mapfiles *m, struct context *cx,
 
 #define RANGE_MAX 64
 
-/* The most blocks of a directory that are filled in a row. */
+/* Limit of consecutive blocks of a directory that are filled. */
 #define FILL_MAX 4096
 
 struct maprebuild {
@@ -165,29 +167,29 @@ struct maprebuild {
 	struct nilfs_inode *inode;
 	struct remap *remap;
 	uint32_t block_size;
-	size_t at;		/* of the list, where the merging is */
-	struct numlist living; /* numbers there */
-	uint64_t walked;	/* after the last sound block of the old map */
-	uint64_t next;		/* one past the last block of the new one */
-	char *block;		/* a buffer */
-	struct numlist past;   /* virtual blocks past the size */
-	/* Blocks [FROM, END) that are not reported yet: what became of them,
-	   or NULL; with CNO, of which checkpoint they are now. */
+	size_t at;		/* position of the merge in the list */
+	struct numlist living; /* virtual blocks of the list that are live */
+	uint64_t walked;	/* after the last valid block of the old map */
+	uint64_t next;		/* one past the last block of the new map */
+	char *block;		/* buffer of a block */
+	struct numlist beyond; /* virtual blocks after the size */
+	/* Blocks [FROM, END) not reported yet: what happened to them, or NULL;
+	   with CNO, the checkpoint that they are from. */
 	const char *fate;
 	uint64_t from, end, cno;
-	/* The rest is reported in the end. */
-	uint64_t found;		/* how many */
-	bool unsure;		/* more may be lost than is known */
+	/* Reported at the end. */
+	uint64_t found;		/* number of blocks found */
+	bool unsure;		/* more blocks may be lost than is known */
 };
 
-#define LOST "lost, a hole now"
+#define LOST "lost, now a hole"
 
 /*
- * Notes what became of block BLKOFF, FATE, and of which checkpoint it is now,
- * CNO; reports the blocks before it if that is something else.  Blocks ascend.
+ * Records what happened to block BLKOFF, FATE, and its checkpoint CNO; reports
+ * the blocks before it if these differ.  Blocks must ascend.
  */
-static void note_block(struct maprebuild *r, const char *fate, uint64_t blkoff,
-		       uint64_t cno)
+static void maprebuild_note_block(struct maprebuild *r, const char *fate,
+				  uint64_t blkoff, uint64_t cno)
 {
 	char range[RANGE_MAX], of[RANGE_MAX] = "";
 
@@ -212,7 +214,7 @@ static void note_block(struct maprebuild *r, const char *fate, uint64_t blkoff,
 	r->end = blkoff + 1;
 }
 
-/* Blocks of a directory up to END that have no names. */
+/* Fills a directory up to END with blocks without names. */
 static int fill_gap(struct maprebuild *r, struct context *cx, uint64_t end)
 {
 	const struct nilfs_dir_entry unused = {
@@ -225,18 +227,20 @@ static int fill_gap(struct maprebuild *r, struct context *cx, uint64_t end)
 	for (; r->next < end && !err; r->next++) {
 		err = remap_put(r->remap, cx, r->next, r->block);
 		if (!err)
-			note_block(r, "lost, with the names in it", r->next, 0);
+			maprebuild_note_block(r, "lost, with its names",
+					      r->next, 0);
 	}
 	return err;
 }
 
 /*
- * Puts block BLKOFF, for which a directory is filled up to it: virtual block
- * VBLOCKNR, or if that is 0 a copy of what is at BLOCKNR of the device.  1, 0
- * where there is no room, or it cannot be read.
+ * Adds block BLKOFF, after filling a directory up to it: virtual block
+ * VBLOCKNR, or if that is 0 a copy of block BLOCKNR of the device.  1, 0 if
+ * there is no room or it cannot be read.
  */
-static int put_block(struct maprebuild *r, struct context *cx, uint64_t blkoff,
-		     uint64_t vblocknr, uint64_t blocknr)
+static int maprebuild_put_block(struct maprebuild *r, struct context *cx,
+				uint64_t blkoff, uint64_t vblocknr,
+				uint64_t blocknr)
 {
 	bool lost = r->l->q.is_dir && blkoff - r->next > FILL_MAX;
 	int err = 0;
@@ -255,14 +259,14 @@ static int put_block(struct maprebuild *r, struct context *cx, uint64_t blkoff,
 			err = remap_put(r->remap, cx, blkoff, r->block);
 	}
 	if (lost) {
-		note_block(r, LOST, blkoff, 0);
+		maprebuild_note_block(r, LOST, blkoff, 0);
 		return 0;
 	}
 	r->next = blkoff + 1;
 	return err ? err : 1;
 }
 
-/* Adds what was found before block END. */
+/* Adds the blocks found before block END. */
 static int merge_found(struct maprebuild *r, struct context *cx, uint64_t end)
 {
 	const struct liveblocks *l = r->l;
@@ -274,19 +278,21 @@ static int merge_found(struct maprebuild *r, struct context *cx, uint64_t end)
 		b = &l->list[r->at];
 		if (b->blkoff >= l->q.limit && !r->l->q.is_dir)
 			continue;
-		ret = put_block(r, cx, b->blkoff, b->vblocknr, b->blocknr);
+		ret = maprebuild_put_block(r, cx, b->blkoff, b->vblocknr,
+					   b->blocknr);
 		if (ret > 0 && !b->vblocknr && b->cno)
-			note_block(r, "the content of checkpoint", b->blkoff,
-				   b->cno);
+			maprebuild_note_block(r, "restored from checkpoint",
+					      b->blkoff, b->cno);
 		else
 			r->found += ret > 0;
 	}
 	return ret < 0 ? ret : 0;
 }
 
-/* B, to which the old map leads. */
-static int take_block(void *arg, struct context *cx, const struct liveblock *b,
-		      enum liveblocks_worth worth)
+/* Handles B, a block of the old map. */
+static int maprebuild_take_block(void *arg, struct context *cx,
+				 const struct liveblock *b,
+				 enum liveblocks_worth worth)
 {
 	struct maprebuild *r = arg;
 	int ret;
@@ -297,25 +303,26 @@ static int take_block(void *arg, struct context *cx, const struct liveblock *b,
 		return 0;
 	if (!liveblocks_takes(&r->l->q, b->blkoff, r->walked))
 		return worth != LIVEBLOCKS_SOUND ?
-			       0 : numlist_add(&r->past, cx, b->vblocknr);
+			       0 : numlist_add(&r->beyond, cx, b->vblocknr);
 	ret = merge_found(r, cx, b->blkoff);
 	if (worth == LIVEBLOCKS_LOST) {
-		/* Of a directory it is reported when it is filled. */
+		/* In a directory it is reported when it is filled. */
 		if (!ret && !r->l->q.is_dir &&
 		    !liveblocks_find(r->l, b->blkoff))
-			note_block(r, LOST, b->blkoff, 0);
+			maprebuild_note_block(r, LOST, b->blkoff, 0);
 		return ret;
 	}
 	r->walked = b->blkoff + 1;
 	if (!ret)
-		ret = put_block(r, cx, b->blkoff,
-				worth == LIVEBLOCKS_SHARED ? 0 : b->vblocknr,
-				b->blocknr);
+		ret = maprebuild_put_block(
+			r, cx, b->blkoff,
+			worth == LIVEBLOCKS_SHARED ? 0 : b->vblocknr,
+			b->blocknr);
 	return ret < 0 ? ret : 0;
 }
 
-/* Ends those of the virtual blocks LIST that have not already, and were not
-   found: a wrong pointer may lead to a block that belongs elsewhere. */
+/* Ends the virtual blocks in LIST, unless they have ended or were found: a
+   wrong pointer may lead to a block of another place. */
 static int end_blocks(struct maprebuild *r, struct context *cx,
 		      const struct numlist *list)
 {
@@ -347,11 +354,11 @@ static int rebuild_map(struct maprebuild *r, struct context *cx)
 			ret = numlist_add(&r->living, cx, l->list[i].vblocknr);
 	numlist_settle(&r->living);
 	if (!ret)
-		ret = liveblocks_walk(r->m->job->check, cx, &l->q, take_block,
-				      r);
+		ret = liveblocks_walk(r->m->job->check, cx, &l->q,
+				      maprebuild_take_block, r);
 	if (ret >= 0)
 		ret = merge_found(r, cx, UINT64_MAX);
-	/* A directory has one block at least. */
+	/* A directory has at least one block. */
 	if (!ret && r->l->q.is_dir && !r->next)
 		ret = fill_gap(r, cx, 1);
 	if (!ret && r->l->q.is_dir)
@@ -361,7 +368,7 @@ static int rebuild_map(struct maprebuild *r, struct context *cx)
 	if (!ret)
 		ret = end_blocks(r, cx, &l->nodes);
 	if (!ret)
-		ret = end_blocks(r, cx, &r->past);
+		ret = end_blocks(r, cx, &r->beyond);
 	if (ret)
 		return ret;
 	if (r->l->q.is_link && !r->next)
@@ -388,23 +395,23 @@ int maprebuild_run(struct mapfiles *m, struct context *cx, size_t i)
 		err = rebuild_map(&r, cx);
 	remap_close(r.remap);
 	free(r.block);
-	free(r.past.list);
+	free(r.beyond.list);
 	free(r.living.list);
 	if (err)
 		return err;
-	note_block(&r, NULL, 0, 0);
+	maprebuild_note_block(&r, NULL, 0, 0);
 	fixers_note(m->job,
 		    "inode %" PRIu64 ": map rebuilt, %" PRIu64
 		    " block%s restored from the logs",
 		    ino, r.found, r.found == 1 ? "" : "s");
-	if (r.past.n)
+	if (r.beyond.n)
 		fixers_note(m->job,
-			    "inode %" PRIu64 ": %zu block%s past its "
-			    "size dropped",
-			    ino, r.past.n, r.past.n == 1 ? "" : "s");
+			    "inode %" PRIu64 ": %zu block%s after its "
+			    "size removed",
+			    ino, r.beyond.n, r.beyond.n == 1 ? "" : "s");
 	if (r.l->q.is_dir && le64_get(r.inode->i_size) != size)
 		fixers_note(m->job,
-			    "inode %" PRIu64 ": its size is %" PRIu64 " now",
+			    "inode %" PRIu64 ": size set to %" PRIu64,
 			    ino, le64_get(r.inode->i_size));
 	if (r.l->q.is_link && !r.next)
 		fixers_note(m->job,
@@ -413,7 +420,8 @@ int maprebuild_run(struct mapfiles *m, struct context *cx, size_t i)
 			    ino);
 	if (r.unsure)
 		fixers_note(m->job, "inode %" PRIu64 ": there may be holes "
-			    "where it had blocks, as not all logs can be read",
+			    "where it had blocks, because some logs cannot "
+			    "be read",
 			    ino);
 	return 0;
 }

@@ -2,19 +2,18 @@
 /*
  * Rewriting a directory.
  *
- * Block by block: the entries that are kept stay where they are, the others are
- * noted and leave their room to the entry before, as the kernel does it; so
- * what was wrong and is right again is often what the log of the block has a
- * checksum of.  One that would not change is kept in place, and space is
- * reserved for a missing one; so the blocks written are in proportion to the
- * damage.  Names to be added go where there is room in blocks that change
+ * The directory is rewritten block by block.  Entries that are kept stay in
+ * place.  Others are reported, and their space goes to the entry before, as in
+ * the kernel.  So a corrected block often matches the checksum of its log.  An
+ * unchanged block is kept in place, so the number of blocks written is in
+ * proportion to the damage.  New names go into free space of blocks that change
  * anyway, the rest to the end.
  *
- * A directory of a snapshot has the blocks that it has: names go wherever there
- * is room, and those that find none are named in the root.
+ * A directory of a snapshot keeps its blocks: names go into any free space, and
+ * inodes whose names find none are named in the root.
  *
- * The set of names of a directory is only needed to find a new unique name:
- * then it is read once more, before, for their tags.
+ * The set of names of a directory is only needed to find new unique names.
+ * Then the directory is read once more before, for their tags.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -32,29 +31,29 @@
 #include "log/remap.h"
 
 #define INO_NAME_MAX 24
-#define HOLE_MOST 64u /* blocks missing between others that keep theirs */
+#define HOLE_MOST 64u /* limit of missing blocks between others that stay in place */
 
 struct dirwrite {
 	struct namefix *f;
 	struct remap *remap;
-	size_t dir; /* index */
+	size_t dir; /* index of the directory */
 	uint64_t ino, parent;
-	bool refused;	 /* its types, "." and ".." stay as they are */
-	bool takes_lost; /* what nothing names is named in it: */
-	size_t lost_dir, lost_row; /* where to look for the next of that */
-	uint64_t out;		   /* blocks of the new directory so far */
-	bool begun; /* the first of them is being packed, or was */
+	bool refused;	 /* types, "." and ".." stay unchanged */
+	bool takes_lost; /* inodes without a name are named in it: */
+	size_t lost_dir, lost_row; /* position of the search for the next one */
+	uint64_t out;		   /* number of blocks of the new directory */
+	bool begun; /* a first block was begun */
 	struct dirpack pack;
-	uint8_t *block;		     /* that is being packed */
-	uint8_t *source;	     /* what it is made from */
-	struct blockbatch_item from; /* where that was; vblocknr 0: nowhere */
-	bool readable;		     /* the source is known */
-	/* The next one, of those or of what goes to lost+found, once found. */
+	uint8_t *block;		     /* the block being packed */
+	uint8_t *source;	     /* the old block that it is made from */
+	struct blockbatch_item from; /* place of that block; vblocknr 0: none */
+	bool readable;		     /* SOURCE could be read */
+	/* The next inode to be named, if PENDING. */
 	bool pending;
 	uint64_t pending_ino;
 	uint8_t pending_type;
 	struct entrywalk_name pending_name;
-	/* Names that may be there twice, and all, if TAGS_KNOWN. */
+	/* Suspects for duplicate names, and all names, if TAGS_KNOWN. */
 	struct dupnames_suspect *suspects;
 	size_t nsuspects;
 	struct keptnames kept;
@@ -62,19 +61,19 @@ struct dirwrite {
 	bool tags_known;
 };
 
-/* The block is part of the directory no longer. */
+/* Ends a block that no longer belongs to the directory. */
 static int end_block(struct dirwrite *w, struct context *cx, uint64_t vblocknr)
 {
 	int err = directwriter_end(w->f->job->writer, cx, vblocknr,
 				   METAFILE_MULTI);
 
-	/* One that ended before had two users, and this was the last. */
+	/* A block that has ended already had two users; this was the last. */
 	return err == -EUCLEAN ? damage_forgive(cx, err) : err;
 }
 
 /*
- * Whether a name in the directory is the one that directory INO is to have:
- * true once for each.
+ * Whether a name in the directory is the one chosen for directory INO: true
+ * once for each.
  */
 static bool is_its_name(struct dirwrite *w, uint64_t ino)
 {
@@ -87,8 +86,8 @@ static bool is_its_name(struct dirwrite *w, uint64_t ino)
 	return true;
 }
 
-/* The next name to be added, one that is free: 1 and the pending one, 0. */
-static int next_name(struct dirwrite *w, struct context *cx)
+/* Finds the next name to be added, and makes it unique: 1 if it is pending, 0. */
+static int dirwrite_next_name(struct dirwrite *w, struct context *cx)
 {
 	struct namefix *f = w->f;
 	struct inodelist *list = &f->n.list;
@@ -125,7 +124,7 @@ static int next_name(struct dirwrite *w, struct context *cx)
 	}
 	while (!name && w->takes_lost &&
 	       inodelist_next(list, &w->lost_row, &row)) {
-		/* In a snapshot links may be right if names were lost. */
+		/* In a snapshot the link count may be right if names were lost. */
 		if (!namefix_is_unnamed(&row) &&
 		    !(f->snap && namefix_missing(&row) > 0 &&
 		      (f->nmissed || f->flags[w->dir] & NAMEFIX_GONE)))
@@ -143,7 +142,7 @@ static int next_name(struct dirwrite *w, struct context *cx)
 					w->pending_ino);
 		namefix_note(f, NAMEFIX_NOTE_LOST,
 			     f->snap ? "inode %" PRIu64 ": named by its number"
-				     : "inode %" PRIu64 ": put into the "
+				     : "inode %" PRIu64 ": linked into the "
 				       "lost+found directory",
 			     w->pending_ino);
 	}
@@ -154,13 +153,12 @@ static int next_name(struct dirwrite *w, struct context *cx)
 	return err ? err : 1;
 }
 
-/* Names that are to be added, as far as there is room in the block: 1 where
-   there was for any, 0. */
-static int add_names(struct dirwrite *w, struct context *cx)
+/* Adds pending names as far as there is room in the block: 1 if any was added, 0. */
+static int dirwrite_add_names(struct dirwrite *w, struct context *cx)
 {
 	int ret, any = 0;
 
-	while ((ret = next_name(w, cx)) > 0 &&
+	while ((ret = dirwrite_next_name(w, cx)) > 0 &&
 	       dirpack_insert(w->block, w->pack.block_size, w->pending_ino,
 			      w->pending_type, w->pending_name.name,
 			      w->pending_name.len)) {
@@ -170,9 +168,8 @@ static int add_names(struct dirwrite *w, struct context *cx)
 	return ret < 0 ? ret : any;
 }
 
-/* Done with the block being packed, and the one that it was made from; of a
-   snapshot that gets the content.  The LAST one takes names though it does not
-   change. */
+/* Finishes the block being packed; in a snapshot, the old block gets the new
+   content.  The LAST block gets names even if it does not change otherwise. */
 static int finish_block(struct dirwrite *w, struct context *cx, bool last)
 {
 	const struct snapblocks_block what = {
@@ -195,7 +192,7 @@ static int finish_block(struct dirwrite *w, struct context *cx, bool last)
 	       !memcmp(w->block, w->source, w->pack.block_size);
 	if (!snap) {
 		if (used && (!same || last))
-			ret = add_names(w, cx);
+			ret = dirwrite_add_names(w, cx);
 		if (ret < 0)
 			return ret;
 		if (same && !ret)
@@ -211,7 +208,7 @@ static int finish_block(struct dirwrite *w, struct context *cx, bool last)
 	w->f->waits |= !ret && !same;
 	if (ret <= 0)
 		return ret;
-	ret = add_names(w, cx);
+	ret = dirwrite_add_names(w, cx);
 	if (!ret && same) {
 		if (snap->n > n)
 			snapblocks_drop(snap, what.vblocknr);
@@ -225,8 +222,8 @@ static int finish_block(struct dirwrite *w, struct context *cx, bool last)
 }
 
 /*
- * Begins a block, made from block FROM of the directory as it was (NULL: of
- * nothing), which has DATA (NULL: it cannot be read), and ends the one before.
+ * Ends the current block and begins the next one, made from block FROM of the
+ * old directory (NULL: none) with content DATA (NULL: unreadable).
  */
 static int begin_block(struct dirwrite *w, struct context *cx,
 		       const struct blockbatch_item *from, const void *data)
@@ -263,8 +260,8 @@ static int begin_block(struct dirwrite *w, struct context *cx,
 }
 
 /*
- * Keeps E where it is, which leads to INO, of TYPE, now; or, where there is no
- * room, in another block.  A snapshot has none, and the inode a name less.
+ * Keeps E in place, with INO and TYPE; or moves it to another block if there is
+ * no room.  In a snapshot it is removed then, and the inode has a name less.
  */
 static int keep_entry(struct dirwrite *w, struct context *cx,
 		      const struct dirent_entry *e, uint64_t ino, uint8_t type)
@@ -286,9 +283,9 @@ static int keep_entry(struct dirwrite *w, struct context *cx,
 	return 0;
 }
 
-/* Reports that E is removed, and WHY. */
-static int remove_entry(struct dirwrite *w, const struct dirent_entry *e,
-			const char *why)
+/* Reports that E is removed; WHY describes its inode. */
+static int dirwrite_remove_entry(struct dirwrite *w,
+				 const struct dirent_entry *e, const char *why)
 {
 	char text[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
 
@@ -300,7 +297,7 @@ static int remove_entry(struct dirwrite *w, const struct dirent_entry *e,
 	return 0;
 }
 
-/* Writes the name as another one that is free. */
+/* Writes the entry with another, unique name. */
 static int rename_entry(struct dirwrite *w, struct context *cx,
 			const struct entrywalk_entry *entry, bool change)
 {
@@ -330,16 +327,16 @@ static int rename_entry(struct dirwrite *w, struct context *cx,
 	return keep_entry(w, cx, &renamed, e->ino, entry->type);
 }
 
-/* Keeps ENTRY, changed if need be, or reports that it goes. */
-static int take_entry(struct dirwrite *w, struct context *cx,
-		      const struct entrywalk_entry *entry)
+/* Keeps ENTRY, corrected if necessary, or removes and reports it. */
+static int dirwrite_take_entry(struct dirwrite *w, struct context *cx,
+			       const struct entrywalk_entry *entry)
 {
 	static const char *const why[] = {
 		[ENTRYWALK_NAME] = "which has other names",
-		[ENTRYWALK_STRAY] = "which belongs elsewhere",
+		[ENTRYWALK_STRAY] = "which is misplaced",
 		[ENTRYWALK_RESERVED] = "which is reserved",
 		[ENTRYWALK_DANGLING] = "which does not exist",
-		[ENTRYWALK_ABOVE] = "which this directory lies in",
+		[ENTRYWALK_ABOVE] = "which contains this directory",
 	};
 	const struct dirent_entry *e = &entry->e;
 	const struct inodelist_row *row = &entry->row;
@@ -351,12 +348,12 @@ static int take_entry(struct dirwrite *w, struct context *cx,
 	int ret = 0;
 
 	if (entry->fate == ENTRYWALK_FREE)
-		/* Its room may be all that the kernel has left of it. */
+		/* The entry before may have its space already. */
 		return e->offset < w->pack.used
 			       ? 0
 			       : keep_entry(w, cx, e, 0, e->type);
 	if (entry->fate == ENTRYWALK_DOT || entry->fate == ENTRYWALK_DOTDOT)
-		/* Else they were written when the block began. */
+		/* Otherwise they were written when the block began. */
 		return w->refused ? keep_entry(w, cx, e, e->ino, e->type) : 0;
 	while (t < end && t->dir == w->dir &&
 	       (t->blkoff < w->from.blkoff ||
@@ -369,10 +366,11 @@ static int take_entry(struct dirwrite *w, struct context *cx,
 	if (ino && ino != e->ino)
 		return keep_entry(w, cx, e, ino, e->type);
 	if (!ino || entry->fate != ENTRYWALK_NAME)
-		return remove_entry(w, e, why[entry->fate]);
+		return dirwrite_remove_entry(w, e, why[entry->fate]);
 	if (inodelist_is_dir(row->chunk->kind[row->at]) &&
 	    !is_its_name(w, e->ino))
-		return remove_entry(w, e, "a directory with another name");
+		return dirwrite_remove_entry(w, e,
+					     "a directory with another name");
 	if (entry->bad_name)
 		return rename_entry(w, cx, entry, false);
 	s = dupnames_find(w->suspects, w->nsuspects,
@@ -385,15 +383,15 @@ static int take_entry(struct dirwrite *w, struct context *cx,
 		return rename_entry(w, cx, entry, true);
 	if (ret) {
 		row->chunk->names[row->at]--;
-		return remove_entry(w, e, "which is there twice");
+		return dirwrite_remove_entry(w, e, "which is a duplicate");
 	}
 	return keep_entry(w, cx, e, e->ino, w->refused ? e->type : entry->type);
 }
 
-/* What stays of a block of the directory as it was. */
-static int take_block(void *arg, struct context *cx,
-		      const struct blockbatch_item *item, const void *data,
-		      int err)
+/* Processes a block of the old directory. */
+static int dirwrite_take_block(void *arg, struct context *cx,
+			       const struct blockbatch_item *item,
+			       const void *data, int err)
 {
 	struct dirwrite *w = arg;
 	struct entrywalk_entry entry;
@@ -404,15 +402,15 @@ static int take_block(void *arg, struct context *cx,
 		return known;
 	ret = begin_block(w, cx, item, known ? walk.it.block : NULL);
 	while (known && !ret && entrywalk_next(&walk, &entry))
-		ret = take_entry(w, cx, &entry);
-	/* Nothing of the block was a directory's. */
+		ret = dirwrite_take_entry(w, cx, &entry);
+	/* No entry of the block belongs to a directory. */
 	if (known && !walk.slot)
 		memset(w->block + w->pack.used, 0,
 		       w->pack.block_size - w->pack.used);
 	return ret;
 }
 
-/* The directory gets another map, by the writer. */
+/* Writes a directory of the latest state with a new map. */
 static int write_latest(struct dirwrite *w, struct context *cx)
 {
 	struct writer *writer = w->f->job->writer;
@@ -430,15 +428,16 @@ static int write_latest(struct dirwrite *w, struct context *cx)
 	if (!err)
 		err = remap_open(&w->remap, cx, writer, w->ino);
 	if (!err && !made) {
-		err = inodelist_read_dirs(&w->f->n.root, cx, &w->f->n.list, w->dir,
-				  w->dir + 1, take_block, w);
+		err = inodelist_read_dirs(&w->f->n.root, cx, &w->f->n.list,
+					  w->dir, w->dir + 1,
+					  dirwrite_take_block, w);
 		fail_clear(cx);
 	}
 	if (!err && !w->begun)
 		err = begin_block(w, cx, NULL, NULL);
 	if (!err)
 		err = finish_block(w, cx, true);
-	while (!err && (more = next_name(w, cx)) > 0) {
+	while (!err && (more = dirwrite_next_name(w, cx)) > 0) {
 		err = begin_block(w, cx, NULL, NULL);
 		if (!err)
 			err = finish_block(w, cx, true);
@@ -447,7 +446,7 @@ static int write_latest(struct dirwrite *w, struct context *cx)
 	if (!err)
 		err = remap_finish(w->remap, cx, &inode);
 	inode.i_size = le64_make(w->out * vol->geo.block_size);
-	/* The nodes of the map that it had end, as far as they can be read. */
+	/* Ends the nodes of the old map, as far as they can be read. */
 	if (!err && !made) {
 		ret = blockmap_init(&map, cx, vol, w->ino, &old);
 		if (!ret)
@@ -490,9 +489,9 @@ int dirwrite_run(struct namefix *f, struct context *cx, size_t dir)
 	if (!made && f->flags[dir] & NAMEFIX_GONE)
 		namefix_note(f, NAMEFIX_NOTE_DIR,
 			     "directory %" PRIu64
-			     ": written again from what can be read of it",
+			     ": rewritten from its readable entries",
 			     w.ino);
-	/* Directories are written in order, but for one. */
+	/* Directories are written in ascending order, except lost+found. */
 	if (dir == f->lost_dir)
 		f->next_add = f->next_target = 0;
 	while (f->next_add < f->nadds && f->adds[f->next_add].dir < dir)
@@ -504,8 +503,8 @@ int dirwrite_run(struct namefix *f, struct context *cx, size_t dir)
 	if (!w.block)
 		return fail(cx, -ENOMEM, "block of a directory");
 	w.source = w.block + size;
-	/* Names that may be there twice and, where any will be added or
-	   changed, which there are. */
+	/* Suspects for duplicate names and, if any name will be added or
+	   changed, all names. */
 	while (i < d->nsuspects && d->suspects[i].dir < dir)
 		i++;
 	w.suspects = d->suspects + i;
@@ -527,13 +526,13 @@ int dirwrite_run(struct namefix *f, struct context *cx, size_t dir)
 		err = write_latest(&w, cx);
 		goto out;
 	}
-	/* What finds no room in the blocks is as without a name. */
-	err = inodelist_read_dirs(&f->n.root, cx, &f->n.list, dir, dir + 1, take_block,
-			  &w);
+	/* Inodes whose names found no room count as unnamed. */
+	err = inodelist_read_dirs(&f->n.root, cx, &f->n.list, dir, dir + 1,
+				  dirwrite_take_block, &w);
 	if (!err)
 		err = finish_block(&w, cx, true);
 	w.takes_lost = false;
-	while (!err && (more = next_name(&w, cx)) > 0) {
+	while (!err && (more = dirwrite_next_name(&w, cx)) > 0) {
 		row = inodelist_find(&f->n.list, w.pending_ino);
 		if (row.chunk && row.chunk->names[row.at])
 			row.chunk->names[row.at]--;

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Directory entries, seen by one who will write them again.
+ * Directory entries, read for a rewrite.
  *
  * "." is the first entry, by its name or because it leads to the directory;
  * ".." is the second one, by its name or because it leads to the parent
- * (inodelist.h).  Anything else in these places is a name: the kernel gives
- * the bytes of an entry that is not in use to the next name, wherever they are.
+ * (inodelist.h).  Any other entry in these places is a name, because the kernel
+ * reuses the space of any unused entry.  A later block that begins with "." and
+ * ".." of another directory is the first block of that directory, at a wrong
+ * place: its entries are no names here.
  *
- * A later block that begins with "." and ".." of another directory is the first
- * block of that, written to a wrong place: none of its entries is a name here.
- *
- * Where lengths cannot be trusted entries are looked for step by step.  What
- * is found so may be left from a deleted entry: callers take only names that
+ * If record lengths are not trustworthy, entries are searched step by step.
+ * Such an entry may be left from a deleted one, so callers use only names that
  * are missing.
  *
- * What has no name, or one that another has, is called "name~1", "name~2", ...,
- * cut where that would be too long.
+ * An inode without a name, or with a name that is in use, is named "name~1",
+ * "name~2", ..., truncated if it would be too long.
  */
 #include "fsck/names/namefix.h"
 
@@ -27,7 +26,7 @@
 #include "base/checked.h"
 
 #define STEP 8u
-#define TRIES 1000u /* numbers after a name */
+#define TRIES 1000u /* largest number after a name */
 #define SUFFIX_MAX 24
 
 static bool is_called(const struct dirent_entry *e, const char *name)
@@ -50,7 +49,7 @@ void entrywalk_init(struct entrywalk *w, struct inodelist *list, uint64_t ino,
 	w->slot = 0;
 	if (!blkoff)
 		return;
-	/* Whether it begins as the first one of another directory does. */
+	/* Whether the block begins like the first one of another directory. */
 	it = w->it;
 	if (dirent_iter_next(&it, &e) && is_called(&e, ".") && e.ino != ino &&
 	    inodelist_find_dir(list, e.ino) < list->ndirs &&
@@ -58,7 +57,7 @@ void entrywalk_init(struct entrywalk *w, struct inodelist *list, uint64_t ino,
 		w->it.verdict = RULE_DIR_DOT;
 }
 
-/* Finds the inode; what it is decides what its names are. */
+/* Finds the inode, which decides what its entry is. */
 static void find_inode(struct entrywalk *w, struct entrywalk_entry *entry)
 {
 	const struct dirent_entry *e = &entry->e;
@@ -110,7 +109,7 @@ int entrywalk_next(struct entrywalk *w, struct entrywalk_entry *entry)
 		else
 			find_inode(w, entry);
 	}
-	/* The second entry may be "..", though it is not called so. */
+	/* The second entry may be a ".." with another name. */
 	dir = second ? inodelist_find_dir(w->list, w->ino) : w->list->ndirs;
 	if (dir < w->list->ndirs && !w->no_dot &&
 	    (entry->fate == ENTRYWALK_NAME || entry->fate == ENTRYWALK_ABOVE) &&
@@ -139,9 +138,8 @@ int entrywalk_search(struct entrywalk *w, uint32_t from, uint32_t end,
 		if (room < dirent_rec_len(1))
 			break;
 		/*
-		 * Lengths are not to be believed: a name longer than what there
-		 * is of it goes on in zero bytes, its own or those of the next
-		 * entry.
+		 * Lengths are not trustworthy: a name longer than its space
+		 * would continue in zero bytes or in the next entry.
 		 */
 		room -= (uint32_t)offsetof(struct nilfs_dir_entry, name);
 		if (room > de->name_len)
@@ -202,7 +200,8 @@ int entrywalk_name_find(struct entrywalk_name *name, struct context *cx,
 		if (!tags || i == TRIES)
 			return 0;
 		ret = dupnames_add_tag(tags, cx, dupnames_tag(name->name, name->len));
-		/* Free, and now taken; or there are too many to know. */
+		/* The name is free and is added; or there are too many names to
+		   know. */
 		if (ret)
 			return ret == 1 || ret == -ENOBUFS ? 0 : ret;
 	}

@@ -3,28 +3,24 @@
  * Fixer: directories, names and links of the newest checkpoint and of
  * snapshots.
  *
- * Names decide and all else follows from them: directories are read whole as
- * far as that goes, each gets one parent, what is missed is looked for where it
- * may still have a name, what nothing names goes into lost+found.  Then the
- * directories that are wrong are written again, and links are set to what was
- * written.
+ * Names are decided first.  Directories are read as far as possible, each gets
+ * one parent, names of unnamed inodes are searched in other places, and inodes
+ * that stay without a name go into lost+found.  Then wrong directories are
+ * rewritten, and links are set to the number of names.  A file without links
+ * but with a name lost them to damage, because the name is removed before the
+ * last link.  A file without both was deleted while in use and not freed later
+ * (nilfs_evict_inode()).
  *
- * An inode that a name has and the ifile has not comes back first, where logs
- * and checkpoints show it.  An entry that leads to nothing is of no use, but it
- * shows a user that something was there, so it is removed only where losing
- * names was accepted.  Without that, and with such damage, links are not known,
- * and only types, "." and ".." are repaired.
+ * An inode that has a name but is not in the ifile is restored first, if logs
+ * and checkpoints have it.  An entry without an inode shows a user that there
+ * was a file, so it is removed only if losing names was accepted.  Otherwise,
+ * with such damage, links are unknown, and only types, "." and ".." are
+ * repaired.
  *
- * Names of snapshots are decided in the same way, and written in the blocks
- * that they have; the rest of their inodes is up to fix_inodes.h.  Where
- * checkpoints share a block there is a finding for one of them, so a name that
- * nothing is known of is looked for in all snapshots.  Older plain checkpoints
- * stay as they are.
- *
- * Links of the newest checkpoint come after all names have their place.  A file
- * has as many as names; one that had no links but has a name lost them to
- * damage, since the name is removed before the last link.  Without either it
- * was deleted while in use, and was not freed later (nilfs_evict_inode()).
+ * Names of snapshots are decided in the same way and written in their existing
+ * blocks; fix_inodes.h repairs the rest of their inodes.  If checkpoints share
+ * a block, only one of them has the finding, so unknown names are searched in
+ * all snapshots.  Older plain checkpoints are not changed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -44,9 +40,11 @@
 #include "log/newfile.h"
 #include "vol/cptable.h"
 
-/* Sets the links of INO to what its names are by now, or frees it, where blocks
-   of a broken map are left to who looks for such: DIR is its number as a
-   directory. */
+/*
+ * Sets the links of INO to the number of its names, or frees it.  Blocks of a
+ * broken map are left to the repair of leaked blocks.  DIR is its index as a
+ * directory.
+ */
 static int settle_inode(struct namefix *f, struct context *cx, uint64_t ino,
 			const struct inodelist_row *row, size_t dir)
 {
@@ -77,7 +75,8 @@ static int settle_inode(struct namefix *f, struct context *cx, uint64_t ino,
 		return ret == -ENOENT ? damage_forgive(cx, ret) : ret;
 	if (!goes) {
 		namefix_note(f, NAMEFIX_NOTE_LINKS,
-			     "inode %" PRIu64 ": links are %" PRIu64 ", not %u",
+			     "inode %" PRIu64 ": link count set to %" PRIu64
+			     ", was %u",
 			     ino, want, le16_get(inode.i_links_count));
 		inode.i_links_count = le16_make((uint16_t)want);
 		return inodes_write(w, cx, ino, &inode);
@@ -90,14 +89,15 @@ static int settle_inode(struct namefix *f, struct context *cx, uint64_t ino,
 	if (ret)
 		return ret;
 	namefix_note(f, NAMEFIX_NOTE_FREED,
-		     "inode %" PRIu64 ": freed, it has neither links nor names",
+		     "inode %" PRIu64 ": freed, it has no links and no names",
 		     ino);
 	return inodes_free(w, cx, ino);
 }
 
-/* The inodes of checkpoint CNO, and marks those, and directories, of findings
-   that the user refused: 1, 0 where they cannot be had. */
-static int list_inodes(struct namefix *f, struct context *cx, uint64_t cno)
+/* Lists the inodes of checkpoint CNO, and marks those, and directories, of
+   findings that the user refused: 1, 0 if not all can be read. */
+static int list_named_inodes(struct namefix *f, struct context *cx,
+			     uint64_t cno)
 {
 	const struct plan_kind *k = &f->job->plan->kinds[RULE_FIX_NAMES];
 	struct inodelist *list = &f->n.list;
@@ -150,7 +150,7 @@ static int compare_item(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Finds out what every directory shall have. */
+/* Determines the new content of every directory. */
 static int settle_names(struct namefix *f, struct context *cx)
 {
 	struct inodelist_dir *dirs = f->n.list.dirs;
@@ -175,7 +175,7 @@ static int settle_names(struct namefix *f, struct context *cx)
 		err = parents_settle_lost(f, cx);
 	if (err)
 		return err;
-	/* How many are in each, and which are to be freed. */
+	/* Count subdirectories, and find directories to be freed. */
 	for (i = 0; i < f->n.list.ndirs; i++)
 		dirs[i].subdirs = 0;
 	for (i = 0; i < f->n.list.ndirs; i++) {
@@ -197,8 +197,8 @@ static int settle_names(struct namefix *f, struct context *cx)
 }
 
 /*
- * Repairs the names of checkpoint CNO (0: the latest) by FIXES, and of a
- * snapshot puts in PAST what is to be written.  *NUMBERED: some got numbers for
+ * Repairs the names of checkpoint CNO (0: the latest) by FIXES.  For a
+ * snapshot, adds the changes to SNAP.  *NUMBERED: some inodes got numbers for
  * names.
  */
 static int repair_names(struct fixer_job *job, struct context *cx,
@@ -221,7 +221,7 @@ static int repair_names(struct fixer_job *job, struct context *cx,
 			 cno);
 	for (i = 0; i < n; i++)
 		f.lossy |= rule_info(fixes[i].rule)->danger > RULE_DANGER_SAFE;
-	ret = list_inodes(&f, cx, cno);
+	ret = list_named_inodes(&f, cx, cno);
 	if (ret <= 0)
 		goto out;
 	ret = nearcps_open(&f.nearby, cx, f.n.root.vol);
@@ -230,7 +230,7 @@ static int repair_names(struct fixer_job *job, struct context *cx,
 	for (i = 0; i < f.n.list.ndirs && !ret; i++) {
 		unsigned int flags = f.flags[i];
 
-		/* Of a snapshot it may be a file that is taken for one. */
+		/* In a snapshot, lost+found may be a file of that name. */
 		if (flags & NAMEFIX_FREED ||
 		    (f.lost_needed && i == f.lost_dir) ||
 		    (snap && !(flags & NAMEFIX_KNOWN) &&
@@ -272,9 +272,10 @@ static bool has_fix(const struct finding *fixes, size_t n, uint64_t cno)
 	return i < n;
 }
 
-/* Snapshots: what names lead to first, which may be all that is wrong. */
-static int repair_past(struct fixer_job *job, struct context *cx,
-		       const struct finding *fixes, size_t n)
+/* Repairs snapshots: first the inodes that names lead to, which may be the only
+   damage. */
+static int repair_snapshot_names(struct fixer_job *job, struct context *cx,
+				 const struct finding *fixes, size_t n)
 {
 	struct snapblocks snap = {.job = job};
 	bool numbered = false;
@@ -285,8 +286,8 @@ static int repair_past(struct fixer_job *job, struct context *cx,
 	if (!err && !snap.n)
 		err = damage_forgive(
 			cx, cptable_list(job->vol, cx, true, &cnos, &count));
-	/* Names of those that have findings, then, if some of their files are
-	   called by their numbers, of the others, from the newest on. */
+	/* First names of snapshots with findings; then, if some of their files
+	   are named by their numbers, of the others, from the newest on. */
 	for (round = 0; round < 1 + numbered && !err; round++)
 		for (i = count; i-- && !err;)
 			if (cnos[i] != job->vol->latest.cno &&
@@ -311,9 +312,9 @@ int fix_names(struct fixer_job *job, struct context *cx,
 	int err = found < 0 ? found : 0;
 	bool numbered = false;
 
-	/* With more inodes the next round judges the names. */
+	/* If inodes were restored, the next round repairs the names. */
 	if (!found &&
 	    (has_fix(fixes, n, 0) || has_fix(fixes, n, job->vol->latest.cno)))
 		err = repair_names(job, cx, fixes, n, 0, NULL, &numbered);
-	return err ? err : repair_past(job, cx, fixes, n);
+	return err ? err : repair_snapshot_names(job, cx, fixes, n);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the parts of a repair of names ask one another.
+ * State shared by the directory repair.
  */
 #include "fsck/names/namefix.h"
 
@@ -19,12 +19,12 @@
 #define NOTE_MAX_EACH 100u
 
 static const char *const rest[NAMEFIX_NOTE_COUNT] = {
-	[NAMEFIX_NOTE_DIR] = "directories written again",
+	[NAMEFIX_NOTE_DIR] = "directories rewritten",
 	[NAMEFIX_NOTE_REMOVED] = "names removed",
 	[NAMEFIX_NOTE_RENAMED] = "names changed",
-	[NAMEFIX_NOTE_FOUND] = "names found again",
+	[NAMEFIX_NOTE_FOUND] = "names restored",
 	[NAMEFIX_NOTE_LINKS] = "link counts set",
-	[NAMEFIX_NOTE_LOST] = "inodes called by their numbers",
+	[NAMEFIX_NOTE_LOST] = "inodes named by their numbers",
 	[NAMEFIX_NOTE_FREED] = "inodes freed",
 };
 
@@ -137,10 +137,10 @@ bool namefix_has_missed(struct namefix *f)
 struct tag_reader {
 	struct namefix *f;
 	struct nameset *tags;
-	bool known; /* all of them */
+	bool known; /* all tags are known */
 };
 
-/* Names that are to stay as they are, unless another is the same. */
+/* Collects the tags of names that are kept, except those of duplicates. */
 static int take_tags(void *arg, struct context *cx,
 		     const struct blockbatch_item *item, const void *data,
 		     int err)
@@ -188,7 +188,7 @@ int namefix_found(struct namefix *f, struct context *cx, size_t dir,
 {
 	const struct namefix_add *add;
 	char text[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
-	/* A tag is made of what has room past its end. */
+	/* Computing a tag reads past the end of the name. */
 	char room[ENTRYWALK_NAME_ROOM] = "";
 	size_t child = inodelist_find_dir(&f->n.list, ino), i;
 	int ret = 0;
@@ -204,7 +204,7 @@ int namefix_found(struct namefix *f, struct context *cx, size_t dir,
 	    (f->snap && row->chunk->names[row->at] &&
 	     !(f->flags[dir] & (NAMEFIX_GONE | NAMEFIX_LOSES))))
 		return 0;
-	/* The names that the directory has, and gets. */
+	/* The names that the directory has or gets. */
 	if (!f->found_tags.slots || f->found_dir != dir) {
 		f->found_dir = dir;
 		ret = namefix_tags(f, cx, dir, &f->found_tags);
@@ -225,15 +225,14 @@ int namefix_found(struct namefix *f, struct context *cx, size_t dir,
 	f->found_known &= ret >= 0;
 	if (ret < 0 && ret != -ENOBUFS)
 		return ret;
-	/* With too many to know, it may be there as well. */
+	/* If there are too many names to know, it may have this one already. */
 	if (row->chunk->names[row->at] && (!f->found_known || !ret))
 		return 0;
 	row->chunk->names[row->at]++;
 add:
 	text_escape(text, sizeof(text), name, len);
 	namefix_note(f, NAMEFIX_NOTE_FOUND,
-		     "directory %" PRIu64 ": found '%s' of inode %" PRIu64
-		     " again",
+		     "directory %" PRIu64 ": restored '%s' of inode %" PRIu64,
 		     f->n.list.dirs[dir].ino, text, ino);
 	f->flags[dir] |= NAMEFIX_ENTRIES;
 	return namefix_add(f, cx, (uint32_t)dir, ino, name, len);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reading all directories for a repair of names.
+ * Reading all directories for the directory repair.
  *
- * The first reading takes entries as the kernel would, one length after the
- * other, as far as that goes in a block; all blocks of a map count, whatever
- * the size says.  It decides which directories are written again, and that
- * decides nothing about their entries: the writer judges each once more.
+ * The first reading follows record lengths as the kernel does, as far as
+ * possible in each block.  All blocks of a map count, whatever the size.  It
+ * only determines which directories are rewritten: the writer judges each entry
+ * again.
  *
- * A block that ends in nonsense, or an entry that is longer than it need be,
- * may hide names.  They are looked for only when inodes are missed, and only
- * names of these are taken.
+ * A block that ends in an invalid entry, or an entry that is longer than
+ * necessary, may hide names.  They are searched only if inodes miss names, and
+ * only names of these are used.
  */
 
 #include "check/damage.h"
@@ -19,11 +19,11 @@
 struct scan {
 	struct namefix *f;
 	struct blockbatch batch;
-	size_t dir; /* the current one, or ndirs */
+	size_t dir; /* index of the current directory, or ndirs */
 	uint64_t ino;
 };
 
-static int begin_dir(struct scan *s, struct context *cx, uint64_t dir)
+static int namescan_begin_dir(struct scan *s, struct context *cx, uint64_t dir)
 {
 	struct names *n = &s->f->n;
 	int err = 0;
@@ -37,9 +37,9 @@ static int begin_dir(struct scan *s, struct context *cx, uint64_t dir)
 	return dupnames_begin(&n->dups, cx, (uint32_t)dir);
 }
 
-static int take_block(void *arg, struct context *cx,
-		      const struct blockbatch_item *item, const void *data,
-		      int err)
+static int namescan_take_block(void *arg, struct context *cx,
+			       const struct blockbatch_item *item,
+			       const void *data, int err)
 {
 	struct scan *s = arg;
 	struct namefix *f = s->f;
@@ -47,12 +47,12 @@ static int take_block(void *arg, struct context *cx,
 	const struct dirent_entry *e = &entry.e;
 	struct inodelist_dir *dir;
 	struct entrywalk walk;
-	unsigned int dots = 0; /* of "." and "..", those that are there */
+	unsigned int dots = 0; /* bits: "." and ".." that were found */
 	uint16_t *flags = &f->flags[item->owner];
 	int ret = 0;
 
 	if (item->owner != s->dir)
-		ret = begin_dir(s, cx, item->owner);
+		ret = namescan_begin_dir(s, cx, item->owner);
 	if (ret)
 		return ret;
 	dir = &f->n.list.dirs[s->dir];
@@ -122,7 +122,8 @@ int namescan_run(struct namefix *f, struct context *cx)
 	size_t i;
 	int err;
 
-	err = blockbatch_open(&s.batch, cx, f->n.root.vol, take_block, &s);
+	err = blockbatch_open(&s.batch, cx, f->n.root.vol, namescan_take_block,
+			      &s);
 	for (i = 0; i < f->n.list.ndirs && !err; i++) {
 		err = inodelist_add_blocks(&f->n.root, cx, &f->n.list, i, true, &s.batch,
 				  &b);
@@ -136,25 +137,24 @@ int namescan_run(struct namefix *f, struct context *cx)
 		} else if (!b.map.found ||
 			   (b.size != b.map.found * block_size &&
 			    row.chunk->links[row.at])) {
-			/* The size of one that was removed in use is 0. */
+			/* A directory removed while open has size 0. */
 			f->flags[i] |= NAMEFIX_ENTRIES;
 		}
 	}
 	if (!err)
 		err = blockbatch_flush(&s.batch, cx);
 	if (!err)
-		err = begin_dir(&s, cx, f->n.list.ndirs);
+		err = namescan_begin_dir(&s, cx, f->n.list.ndirs);
 	blockbatch_close(&s.batch);
 	if (!err)
 		err = dupnames_gather(&f->n, cx);
 	if (err)
 		return err;
-	/* Directories with a name that may be there twice. */
+	/* Directories that may contain duplicate names. */
 	for (i = 0; i < d->nsuspects; i++)
 		namefix_lose(f, d->suspects[i].dir, NAMEFIX_LOSES);
 	parents_choose(f);
-	/* Second entries that turn out to be names, now that parents are
-	   known. */
+	/* With the parents known, some second entries turn out to be names. */
 	for (i = 0; i < f->n.list.ndirs && !err; i++) {
 		dir = &f->n.list.dirs[i];
 		if (!dir->second_open ||
@@ -175,9 +175,9 @@ int namescan_run(struct namefix *f, struct context *cx)
 	return err;
 }
 
-static int search_block(void *arg, struct context *cx,
-			const struct blockbatch_item *item, const void *data,
-			int err)
+static int namescan_search_block(void *arg, struct context *cx,
+				 const struct blockbatch_item *item,
+				 const void *data, int err)
 {
 	struct namefix *f = arg;
 	struct entrywalk_entry entry, found;
@@ -187,7 +187,7 @@ static int search_block(void *arg, struct context *cx,
 
 	if (ret <= 0)
 		return ret;
-	/* What follows an entry, and what is behind the last one. */
+	/* Search the space after each entry, and after the last one. */
 	do {
 		more = entrywalk_next(&walk, &entry);
 		from = more ? entry.end : walk.it.offset;
@@ -207,6 +207,6 @@ static int search_block(void *arg, struct context *cx,
 
 int namescan_search(struct namefix *f, struct context *cx)
 {
-	return inodelist_read_dirs(&f->n.root, cx, &f->n.list, 0, f->n.list.ndirs,
-			   search_block, f);
+	return inodelist_read_dirs(&f->n.root, cx, &f->n.list, 0,
+				   f->n.list.ndirs, namescan_search_block, f);
 }

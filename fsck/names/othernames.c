@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Names that other checkpoints have.
+ * Names from other checkpoints.
  *
- * What a directory was called by a checkpoint ago it mostly still is.  A name
- * is taken from there if its inode is the same as then: of the same type and
- * generation, since numbers are given out again.
+ * Names mostly do not change from one checkpoint to the next.  A name is taken
+ * from another checkpoint if its inode is the same there: of the same type and
+ * generation, because inode numbers are reused.
  *
- * That is done where directories lose names, which are taken if their inodes
- * are missed now.  Checkpoints that share a directory share its map, and are
- * looked at once.
+ * Directories that lose names get names of inodes that miss them.  Checkpoints
+ * that share the map of a directory are read once.
  *
- * A changed number in an entry leaves one inode without a name and gives
- * another one too many, or is one that no entry may have.  The nearest
- * checkpoint that has the name says which was meant; in a snapshot, if one name
- * has no inode, and one inode no name, they belong together.  Where none does,
- * and the block has other wrong entries, or is what the directory had before,
- * it is an older one, or another directory's, and the name goes.
+ * If the inode number of an entry was damaged, one inode has no name, and
+ * another has too many or must not have a name.  The nearest checkpoint with
+ * that name gives the right inode.  In a snapshot, if there is one name without
+ * an inode and one inode without a name, they belong together.  Otherwise, if
+ * the block has other wrong entries or an older version of the directory has
+ * it, it is an old block or belongs to another directory, and the name is
+ * removed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,10 +30,11 @@
 #include "fsck/names/namefix.h"
 #include "vol/dir.h"
 
-#define TARGETS_MOST 1024u /* names that are asked for */
+#define TARGETS_MOST 1024u /* limit of names looked up */
 
-/* 1 where inode INO is now what it was then, 0, -ENOMEM, -EINTR. */
-static int is_same(struct namefix *f, struct context *cx, uint64_t ino)
+/* 1 if inode INO is the same file in both checkpoints, 0, -ENOMEM, -EINTR. */
+static int is_same_file_then(struct namefix *f, struct context *cx,
+			     uint64_t ino)
 {
 	struct nilfs_inode then, now;
 	int err = root_inode(&f->then, cx, ino, &then);
@@ -45,15 +46,15 @@ static int is_same(struct namefix *f, struct context *cx, uint64_t ino)
 	return inode_is_same_file(&then, &now);
 }
 
-/* Begins with the checkpoints that are nearest. */
-static void begin_asking(struct namefix *f)
+/* Starts with the nearest checkpoints. */
+static void begin_nearest(struct namefix *f)
 {
 	nearcps_begin(&f->nearby,
 		     (struct lifetime){f->n.root.cno, f->n.root.cno + 1});
 }
 
-/* Directory INO in the next checkpoint that has it: 1 and *FILE, 0 where there
-   is none of a few. */
+/* Opens directory INO in the next checkpoint that has it: 1 and *FILE, 0 if a
+   few of them do not have it. */
 static int next_dir(struct namefix *f, struct context *cx, uint64_t ino,
 		    struct file *file)
 {
@@ -66,7 +67,7 @@ static int next_dir(struct namefix *f, struct context *cx, uint64_t ino,
 		if (!ret)
 			ret = root_file(&f->then, cx, ino, file);
 		if (!ret)
-			ret = is_same(f, cx, ino);
+			ret = is_same_file_then(f, cx, ino);
 		if (ret > 0 || (ret && !damage_is(ret)))
 			return ret;
 		fail_clear(cx);
@@ -75,8 +76,8 @@ static int next_dir(struct namefix *f, struct context *cx, uint64_t ino,
 	return ret;
 }
 
-/* Whether INO has lost a name that E may be: of its type, and if E leads to
-   another inode, the only one. */
+/* Whether E may be a lost name of INO: it has its type; if E leads to another
+   inode, INO misses exactly one name. */
 static bool could_be(struct namefix *f, const struct dirent_entry *e,
 		     uint64_t ino)
 {
@@ -93,11 +94,11 @@ static bool could_be(struct namefix *f, const struct dirent_entry *e,
 		!now.chunk->kind[now.at]);
 }
 
-/* Block ITEM of its directory in the next checkpoint that has another one
-   there: 1 and *BLOCK, to be given back, 0. */
-static int next_block(struct namefix *f, struct context *cx,
-		      const struct blockbatch_item *item, struct file *file,
-		      const void **block)
+/* Reads block ITEM in the next checkpoint whose directory has another block
+   there: 1 and *BLOCK, to be returned, or 0. */
+static int next_other_block(struct namefix *f, struct context *cx,
+			    const struct blockbatch_item *item,
+			    struct file *file, const void **block)
 {
 	uint64_t ptr;
 	int ret;
@@ -117,9 +118,9 @@ static int next_block(struct namefix *f, struct context *cx,
 }
 
 /*
- * Sets *INO to what the name of E, in block ITEM, leads to in the nearest
- * checkpoint in which that is the same as now and can be meant: 1, 0.  The
- * kernel leaves entries in their block.
+ * Sets *INO to the target of the name of E, in block ITEM, in the nearest
+ * checkpoint where that is the same file and can be right: 1, 0.  The kernel
+ * does not move entries to other blocks.
  */
 static int find_target(struct namefix *f, struct context *cx,
 		       const struct blockbatch_item *item,
@@ -131,8 +132,8 @@ static int find_target(struct namefix *f, struct context *cx,
 	const void *block;
 	int ret;
 
-	begin_asking(f);
-	while ((ret = next_block(f, cx, item, &file, &block)) > 0) {
+	begin_nearest(f);
+	while ((ret = next_other_block(f, cx, item, &file, &block)) > 0) {
 		*ino = 0;
 		dirent_iter_init(&it, block, f->n.root.vol->geo.block_size);
 		while (dirent_iter_next(&it, &other))
@@ -140,7 +141,9 @@ static int find_target(struct namefix *f, struct context *cx,
 			    !memcmp(other.name, e->name, e->name_len))
 				*ino = other.ino;
 		file_put(&file, block);
-		ret = *ino && could_be(f, e, *ino) ? is_same(f, cx, *ino) : 0;
+		ret = *ino && could_be(f, e, *ino)
+			      ? is_same_file_then(f, cx, *ino)
+			      : 0;
 		if (ret)
 			break;
 	}
@@ -155,14 +158,15 @@ int othernames_name(struct namefix *f, struct context *cx, uint64_t dir,
 	struct file file;
 	int ret = 0;
 
-	begin_asking(f);
+	begin_nearest(f);
 	while (f->nasked++ < TARGETS_MOST &&
 	       (ret = next_dir(f, cx, dir, &file)) > 0) {
 		ret = dir_cursor_open(&cur, cx, &file);
 		while (!ret && (ret = dir_cursor_next_sound(&cur, cx, &e)) > 0)
 			ret = e.ino == ino && !dir_is_dots(&e);
 		dir_cursor_close(&cur);
-		ret = ret > 0 ? is_same(f, cx, ino) : damage_forgive(cx, ret);
+		ret = ret > 0 ? is_same_file_then(f, cx, ino)
+			      : damage_forgive(cx, ret);
 		if (ret)
 			break;
 	}
@@ -172,19 +176,20 @@ int othernames_name(struct namefix *f, struct context *cx, uint64_t dir,
 }
 
 /*
- * Whether a block is one that an older checkpoint has in another place: nothing
- * is written again that has not changed.  1, 0.
+ * Whether the block is at another place in an older checkpoint: unchanged
+ * blocks are not rewritten.  1, 0.
  */
-static int is_older(struct namefix *f, struct context *cx,
-		    const struct blockbatch_item *item, const void *data)
+static int is_older_block(struct namefix *f, struct context *cx,
+			  const struct blockbatch_item *item, const void *data)
 {
 	struct file file;
 	const void *block;
 	bool older = false;
 	int ret = 1;
 
-	begin_asking(f);
-	while (!older && (ret = next_block(f, cx, item, &file, &block)) > 0) {
+	begin_nearest(f);
+	while (!older &&
+	       (ret = next_other_block(f, cx, item, &file, &block)) > 0) {
 		older = f->then.cno < f->n.root.cno &&
 			!memcmp(block, data, f->n.root.vol->geo.block_size);
 		file_put(&file, block);
@@ -193,11 +198,11 @@ static int is_older(struct namefix *f, struct context *cx,
 }
 
 /*
- * What the checkpoint that was asked has of directory number DIR, unless one of
- * BEFORE had the same: 1 where it was read, 0.
+ * Adds names from directory number DIR of the current checkpoint, unless one of
+ * BEFORE has the same directory: 1 if it was read, 0.
  */
-static int look_in(struct namefix *f, struct context *cx, size_t dir,
-		   struct root before[2])
+static int gather_from_checkpoint(struct namefix *f, struct context *cx,
+				  size_t dir, struct root before[2])
 {
 	uint64_t ino = f->n.list.dirs[dir].ino;
 	struct nilfs_inode inode;
@@ -209,7 +214,7 @@ static int look_in(struct namefix *f, struct context *cx, size_t dir,
 	int i, ret = root_file(&f->then, cx, ino, &file);
 
 	if (!ret)
-		ret = is_same(f, cx, ino);
+		ret = is_same_file_then(f, cx, ino);
 	for (i = 0; i < 2 && ret > 0; i++) {
 		ret = root_inode_bytes(&before[i], cx, ino, &inode);
 		if (ret > 0 && !memcmp(inode.i_bmap, file.inode.i_bmap,
@@ -229,7 +234,7 @@ static int look_in(struct namefix *f, struct context *cx, size_t dir,
 		    !(child < f->n.list.ndirs ? namefix_is_orphaned(f, child)
 					      : namefix_missing(&row) > 0))
 			continue;
-		ret = is_same(f, cx, e.ino);
+		ret = is_same_file_then(f, cx, e.ino);
 		if (ret > 0)
 			ret = namefix_found(f, cx, dir, &row, e.ino, e.name,
 					    e.len);
@@ -240,8 +245,8 @@ static int look_in(struct namefix *f, struct context *cx, size_t dir,
 
 int othernames_gather(struct namefix *f, struct context *cx)
 {
-	/* Directories that have lost names; then, of a snapshot, the root,
-	   which gets names that nothing is known of. */
+	/* Directories that have lost names; then, in a snapshot, the root,
+	   which gets the unknown names. */
 	const unsigned int torn = NAMEFIX_GONE | NAMEFIX_LOSES;
 	const struct inodelist_dir *dirs = f->n.list.dirs;
 	int round, nrounds = f->snap && f->nmissed ? 2 : 1, ret = 0;
@@ -255,7 +260,7 @@ int othernames_gather(struct namefix *f, struct context *cx)
 		before[0] = before[1] = f->n.root;
 		left = NEARCPS_MOST;
 		ntorn = 1;
-		begin_asking(f);
+		begin_nearest(f);
 		while (ntorn && ret >= 0 && left && namefix_has_missed(f) &&
 		       (ret = nearcps_next(&f->nearby, cx, &cno)) > 0) {
 			ret = root_open(&f->then, cx, f->n.root.vol, cno);
@@ -270,7 +275,7 @@ int othernames_gather(struct namefix *f, struct context *cx)
 					  : !(f->flags[i] & torn))
 					continue;
 				ntorn++;
-				ret = look_in(f, cx, i, before);
+				ret = gather_from_checkpoint(f, cx, i, before);
 				any |= ret > 0;
 			}
 			left -= any;
@@ -281,7 +286,7 @@ int othernames_gather(struct namefix *f, struct context *cx)
 	return ret < 0 ? ret : 0;
 }
 
-/* Whether ENTRY leads to an inode with a name too many, or to none. */
+/* Whether ENTRY leads to an inode with too many names, or to none. */
 static bool is_suspect(const struct entrywalk_entry *entry)
 {
 	const struct inodelist_row *row = &entry->row;
@@ -295,8 +300,8 @@ static bool is_suspect(const struct entrywalk_entry *entry)
 }
 
 /*
- * Whether the block is an older version, or of another directory: some entry is
- * wrong.  What names in it lead to may have others.
+ * Whether an entry of the block is wrong, so that the block may be an older
+ * version or belong to another directory.
  */
 static bool is_doubted(struct namefix *f, const struct blockbatch_item *item,
 		       struct entrywalk walk)
@@ -324,8 +329,8 @@ static bool is_doubted(struct namefix *f, const struct blockbatch_item *item,
 }
 
 /*
- * What ENTRY, one that is suspect, must lead to, in *INO, 0 for nothing: 1, 0
- * where that is not known.
+ * Finds the right inode for ENTRY, a suspect, in *INO, 0 for none: 1, 0 if that
+ * is unknown.
  */
 static int find_meant(struct namefix *f, struct context *cx,
 		      const struct blockbatch_item *item,
@@ -347,23 +352,23 @@ static int find_meant(struct namefix *f, struct context *cx,
 		return f->snap && f->nmissed == 1 && f->ndangling == 1 &&
 		       could_be(f, &entry->e, f->missed);
 	*ino = 0;
-	/* Inodes of other checkpoints have the links that they had there. */
+	/* Inodes restored from other checkpoints have the links of those. */
 	if (f->snap && f->job->borrowed && *f->job->borrowed)
 		return 0;
 	if (doubted || f->nasked > TARGETS_MOST || !(f->lossy || f->snap))
 		return doubted;
-	/* With more of them it is not known which one is too many. */
+	/* If more entries lead to it, the wrong one is unknown. */
 	surplus = row->chunk->names[row->at] - row->chunk->links[row->at];
 	for (again = *walk; entrywalk_next(&again, &other);)
 		surplus -= other.e.ino == entry->e.ino;
 	if (surplus < 0)
 		return 0;
-	return is_older(f, cx, item, walk->it.block);
+	return is_older_block(f, cx, item, walk->it.block);
 }
 
-static int turn_block(void *arg, struct context *cx,
-		      const struct blockbatch_item *item, const void *data,
-		      int err)
+static int redirect_block(void *arg, struct context *cx,
+			  const struct blockbatch_item *item, const void *data,
+			  int err)
 {
 	struct namefix *f = arg;
 	uint16_t *flags = &f->flags[item->owner];
@@ -390,7 +395,7 @@ static int turn_block(void *arg, struct context *cx,
 				 &ino);
 		if (ret <= 0)
 			continue;
-		/* It is to lead to INO, or to go. */
+		/* The entry will lead to INO, or will be removed. */
 		*flags |= !ino && f->lossy ? NAMEFIX_LOSES | NAMEFIX_ENTRIES
 					   : NAMEFIX_ENTRIES;
 		if (ino) {
@@ -406,7 +411,7 @@ static int turn_block(void *arg, struct context *cx,
 				    entry.e.name_len);
 			namefix_note(f, NAMEFIX_NOTE_FOUND,
 				     "directory %" PRIu64
-				     ": '%s' names inode %" PRIu64
+				     ": '%s' leads to inode %" PRIu64
 				     " again, not %" PRIu64,
 				     list->dirs[item->owner].ino, text, ino,
 				     entry.e.ino);
@@ -443,5 +448,5 @@ int othernames_turn(struct namefix *f, struct context *cx)
 		}
 	}
 	return inodelist_read_dirs(&f->n.root, cx, &f->n.list, 0,
-				   f->n.list.ndirs, turn_block, f);
+				   f->n.list.ndirs, redirect_block, f);
 }

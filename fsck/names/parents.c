@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One parent for each directory, and a place for what nothing names.
+ * Chooses one parent for each directory, and a place for unnamed inodes.
  *
- * The first to name a directory is taken for its parent, others are kept aside
- * until all ".." are known.  What is named once more than it may be loses that
- * name when the one who has it is written again.
+ * The first directory that names a directory becomes its parent; other
+ * candidates are kept until all ".." are known.  Extra links are removed when
+ * the directory that contains them is rewritten.
  *
- * A loop is found by following parents from every directory to one that is
- * known to end somewhere.  It is broken where another name leads into it from
- * outside, else where ".." disagrees with the name.
+ * A loop is found by following parents from every directory to one with a known
+ * path.  It is broken at a directory that has another name outside of the loop,
+ * else where ".." disagrees with the name.
  *
- * What nothing names goes into "lost+found" in the root, for the owner of the
- * root only, as other checkers have it; where a file has that name, another
- * one.  An inode is called by its number there.  What goes there is not kept in
- * a list: a file without a name is seen to be one in the list of inodes.  None
- * is made in a snapshot, which has the blocks that it has: what nothing names
- * is named in directories that have lost names, and in the root.
+ * Unnamed inodes go into "lost+found" in the root, accessible to the owner of
+ * the root only, as with other checkers; if a file has that name, another name
+ * is used.  Their names are their numbers.  They are not kept in a list,
+ * because the list of inodes shows them.  No lost+found is created in a
+ * snapshot, which keeps its blocks: unnamed inodes are named in directories
+ * that have lost names, and in the root.
  */
 #include <stdio.h>
 #include <string.h>
@@ -30,9 +30,9 @@
 #include "log/inodes.h"
 #include "vol/dir.h"
 
-#define MOST (1u << 20) /* other names; past that the first one stays */
+#define MOST (1u << 20) /* limit of other names; beyond it the first parent stays */
 #define LOSTFOUND_NAMES 10
-#define NAME_MAX_LEN 16 /* of one of its names */
+#define NAME_MAX_LEN 16 /* length of the name of lost+found */
 
 int parents_name(struct namefix *f, struct context *cx, size_t dir,
 		 const struct inodelist_row *row, uint64_t ino)
@@ -56,7 +56,7 @@ int parents_name(struct namefix *f, struct context *cx, size_t dir,
 			  (uint64_t)at << 32 | dir);
 }
 
-/* BY (index + 1, 0: none) becomes the parent of directory CHILD. */
+/* Makes BY (index + 1, 0: none) the parent of directory CHILD. */
 static void set_parent(struct namefix *f, size_t child, uint32_t by)
 {
 	struct inodelist_dir *d = &f->n.list.dirs[child];
@@ -82,10 +82,10 @@ void parents_choose(struct namefix *f)
 }
 
 /*
- * Sets the bits in MARKS of directory I and of those above it, to where the way
- * ends, which is what it returns, or joins one that is marked there or known.
+ * Marks directory I and its ancestors in MARKS, up to a directory without
+ * parent, a marked or a known one, and returns the last one.
  */
-static size_t follow_parents(const struct namefix *f,
+static size_t parents_follow(const struct namefix *f,
 			     const struct bitmap *known, struct bitmap *marks,
 			     size_t i)
 {
@@ -101,8 +101,8 @@ static size_t follow_parents(const struct namefix *f,
 }
 
 /*
- * Breaks the loop that directory FIRST is part of, after the directory that
- * it returns: from there all of it leads to what got another parent, or none.
+ * Breaks the loop that contains directory FIRST at one directory, which gets
+ * another parent or none.  Returns its former parent.
  */
 static size_t break_loop(struct namefix *f, const struct bitmap *known,
 			 size_t first)
@@ -113,7 +113,7 @@ static size_t break_loop(struct namefix *f, const struct bitmap *known,
 
 	do {
 		parent = dirs[at].parent - 1;
-		/* Another parent, of those known to lie outside. */
+		/* Another parent that is known to be outside of the loop. */
 		i = search_lower_bound(f->others, f->nothers,
 				       (uint64_t)at << 32);
 		for (; !other && i < f->nothers && f->others[i] >> 32 == at;
@@ -127,8 +127,8 @@ static size_t break_loop(struct namefix *f, const struct bitmap *known,
 	} while (at != first && !other);
 	parent = dirs[victim].parent - 1;
 	namefix_note(f, NAMEFIX_NOTE_REMOVED,
-		     "directory %" PRIu64 ": taken out of directory %" PRIu64
-		     ", which lies within it",
+		     "directory %" PRIu64 ": removed from directory %" PRIu64
+		     ", which it contains",
 		     dirs[victim].ino, dirs[parent].ino);
 	set_parent(f, victim, other);
 	return parent;
@@ -147,21 +147,21 @@ int parents_break_loops(struct namefix *f, struct context *cx)
 	if (!err)
 		err = bitmap_init(&again, cx, ndirs);
 	for (i = 0; i < ndirs && !err; i++) {
-		at = follow_parents(f, &known, &way, i);
+		at = parents_follow(f, &known, &way, i);
 		if (bitmap_test(&known, at) || !dirs[at].parent)
-			follow_parents(f, &known, &known, i);
+			parents_follow(f, &known, &known, i);
 	}
 	for (i = 0; i < ndirs && !err; i++) {
 		if (bitmap_test(&known, i))
 			continue;
-		at = follow_parents(f, &known, &again, i);
+		at = parents_follow(f, &known, &again, i);
 		if (!bitmap_test(&known, at)) {
 			names_lose(&f->n, dirs[at].ino);
 			if (f->lossy)
 				at = break_loop(f, &known, at);
-			follow_parents(f, &known, &known, at);
+			parents_follow(f, &known, &known, at);
 		}
-		follow_parents(f, &known, &known, i);
+		parents_follow(f, &known, &known, i);
 	}
 	bitmap_fini(&known);
 	bitmap_fini(&way);
@@ -169,7 +169,7 @@ int parents_break_loops(struct namefix *f, struct context *cx)
 	return err;
 }
 
-/* As nilfs_mkdir() does, with the content to come. */
+/* Creates the directory as nilfs_mkdir() does; its content is written later. */
 static int make_lost(struct namefix *f, struct context *cx, const char *name)
 {
 	size_t dir = inodelist_find_dir(&f->n.list, NILFS_ROOT_INO);
@@ -195,7 +195,7 @@ static int make_lost(struct namefix *f, struct context *cx, const char *name)
 		return err;
 	f->lost_dir = NAMEFIX_MADE;
 	f->flags[dir] |= NAMEFIX_ENTRIES;
-	namefix_note(f, NAMEFIX_NOTE_DIR, "directory %" PRIu64 ": made as /%s",
+	namefix_note(f, NAMEFIX_NOTE_DIR, "directory %" PRIu64 ": created as /%s",
 		     f->lost_ino, name);
 	return namefix_add(f, cx, (uint32_t)dir, f->lost_ino, name,
 			   (uint8_t)strlen(name));
@@ -224,13 +224,12 @@ int parents_settle_lost(struct namefix *f, struct context *cx)
 		f->lost_dir = (uint32_t)inodelist_find_dir(&f->n.list,
 							   NILFS_ROOT_INO);
 		f->lost_ino = NILFS_ROOT_INO;
-		/* Other directories may have no room for what they had. */
+		/* Other directories may have no room for their added names. */
 		f->lost_needed |= f->nadds || f->nmissed;
 	}
 	if (f->snap || !f->lost_needed)
 		goto out;
-	/* A directory of that name in the root, or the first name that is
-	   free. */
+	/* A directory of that name in the root, or the first free name. */
 	err = root_file(&f->n.root, cx, NILFS_ROOT_INO, &root);
 	for (i = 0; i < LOSTFOUND_NAMES && !err; i++) {
 		if (i)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The table of fixers.
- *
- * The order is that of dependence: a number for a new block needs the DAT, a
- * place for it the segments, a file its ifile, a name its file.
+ * The table of fixers, in the order of dependence: a new block needs a number
+ * from the DAT and a place in a segment, a file needs its ifile, a name needs
+ * its file.
  */
 #include "fsck/plan/fixers.h"
 
@@ -12,8 +11,8 @@
 
 #define NOTE_MAX 512
 
-/* One more log, for damage that ends with it: the writer of the repair writes
-   it, and with it a new super root. */
+/* One more log, for damage that a new log removes. The writer of the repair
+   writes it, with a new super root. */
 static int write_log(struct fixer_job *job, struct context *cx,
 		     const struct finding *fixes, size_t n)
 {
@@ -26,7 +25,7 @@ static int write_log(struct fixer_job *job, struct context *cx,
 		fields |= fixes[i].rule != RULE_ZONE_LAST_LOG;
 	}
 	if (place)
-		fixers_note(job, "latest log: one more begins an empty zone");
+		fixers_note(job, "latest log: one more log starts in an empty zone");
 	if (fields)
 		fixers_note(job, "super root: rewritten");
 	return 0;
@@ -34,33 +33,35 @@ static int write_log(struct fixer_job *job, struct context *cx,
 
 static const struct fixer table[RULE_FIX_COUNT] = {
 	[RULE_FIX_BITS] = { fix_bits, "correct flipped bits in place",
-	  "where the damage only looks like a flipped bit, that bit" },
+	  "a correct bit, if the damage only looks like a flipped bit" },
 	[RULE_FIX_SUPER] = { fix_super, "repair the superblocks",
-	  "what only a lost superblock knew, as the label" },
+	  "fields that only a lost superblock had, such as the label" },
 	[RULE_FIX_ROOT] = { fix_root,
 	  "take the newest state that can be repaired",
-	  "what was written after that state" },
+	  "data written after that state" },
 	[RULE_FIX_DAT] = { fix_dat,
-	  "set entries of the DAT to what the logs say",
+	  "set entries of the DAT according to the logs",
 	  "blocks that no log lists" },
 	[RULE_FIX_SEGMENTS] = { fix_segments,
-	  "set entries of segments to what the DAT and the logs say", NULL },
+	  "set entries of segments according to the DAT and the logs",
+	  NULL },
 	[RULE_FIX_CHECKPOINTS] = { fix_checkpoints,
-	  "make the checkpoint file right", NULL },
+	  "repair the checkpoint file", NULL },
 	[RULE_FIX_IFILE] = { fix_ifile, "count the inodes in use",
 	  NULL },
 	[RULE_FIX_INODES] = { fix_inodes,
 	  "repair inodes and the files of inodes",
-	  "what is left of an inode may be older, or nothing" },
+	  "inodes may become older versions, or be removed" },
 	[RULE_FIX_MAPS] = { fix_maps, "rebuild the maps of files",
 	  "blocks of files that cannot be found" },
 	[RULE_FIX_NAMES] = { fix_names,
 	  "repair directories, names and links",
-	  "names that lead to nothing, or are there twice" },
+	  "names without an inode, and duplicate names" },
 	[RULE_FIX_MOVES] = { fix_moves,
-	  "move what lives in segments whose logs list it wrong", NULL },
+	  "move live blocks out of segments whose logs list them wrong",
+	  NULL },
 	[RULE_FIX_COUNTS] = { fix_counts,
-	  "give up blocks that nothing refers to, count live blocks", NULL },
+	  "free unreferenced blocks, count live blocks", NULL },
 	[RULE_FIX_LOG] = { write_log, "write one more log", NULL },
 	[RULE_FIX_ZONES] = { fix_zones,
 	  "empty the zones of clean segments, finish those of full ones",

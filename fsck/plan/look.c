@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One look at a volume.
+ * One check of a volume.
  *
- * The passes know neither the terminal nor the options; what they find, note
- * and have done goes through here.  At boot a volume that was unmounted, with
- * sound superblocks and no word of an error, is taken for clean: what is read
- * for that does not grow with the volume.
+ * The passes do not depend on the terminal or the options; their findings,
+ * notes and progress are handled here. At boot, a cleanly unmounted volume with
+ * sound superblocks and without the error flag is taken as clean; the time for
+ * that does not depend on the size of the volume.
  *
- * What is planned is everything that a fixer can repair and that the user's
- * options do not rule out.
+ * The plan has every finding that a fixer can repair and that the options of
+ * the user do not exclude.
  */
 #include "fsck/plan/look.h"
 
@@ -33,8 +33,8 @@ static void print_finding(void *arg, const struct finding *f)
 	findprint_finding(&tool->report, f);
 }
 
-/* Any look between two rounds may be the last one, whose findings are what is
-   left.  What does not fit was counted. */
+/* Any check between two rounds may be the last one, whose findings are left.
+   Further findings were only counted. */
 static void keep_finding(void *kept, const struct finding *f)
 {
 	struct look_kept *k = kept;
@@ -58,7 +58,7 @@ void look_report_kept(const struct look *l, struct report *r, const char *key)
 	report_end(r);
 }
 
-/* What there is to do was an estimate, from a volume that may be damaged. */
+/* The total was an estimate, from a volume that may be damaged. */
 static void show_progress(void *arg, uint64_t done, uint64_t total)
 {
 	struct tool *tool = arg;
@@ -111,15 +111,15 @@ void look_judged(struct look *l)
 	l->before = NULL;
 }
 
-/* Counts F, whose snapshot had its errors before as well if the look before did
-   not know it, and plans its repair. */
+/* Counts F and plans its repair. If the previous check did not know the
+   snapshot of F, its errors existed before. */
 static void plan_finding(void *arg, const struct finding *f)
 {
 	const struct rule_info *rule = rule_info(f->rule);
 	uint64_t cno = f->place.kind == PLACE_CHECKPOINT ? f->place.number :
 							   f->place.cno;
-	/* Entries, bitmaps and maps of ifiles have rules in common with those
-	   of the DAT. */
+	/* Entries, bitmaps and maps of ifiles share rules with those of the
+	   DAT. */
 	bool later = rule->fix == RULE_FIX_DAT &&
 		     f->place.ino == NILFS_IFILE_INO &&
 		     rule_stage_of_fix(plan_fix_of(f)) == RULE_STAGE_TREE;
@@ -129,8 +129,8 @@ static void plan_finding(void *arg, const struct finding *f)
 	struct look_broken *b = &l->broken;
 	unsigned int i = 0;
 
-	/* For the search for flipped bits; if not all can be kept it reads all
-	   logs. */
+	/* For the search for flipped bits, which reads all logs if not all
+	   places can be kept. */
 	if ((rule->traits & RULE_RELEASES) &&
 	    c->nreleases < CHECK_RELEASES_MAX) {
 		if (array_has_room(&l->releases, &l->releases_room,
@@ -153,7 +153,7 @@ static void plan_finding(void *arg, const struct finding *f)
 	    !check_snapshot_of(&l->before->check, cno, cno + 1))
 		whose = CHECK_REVEALED;
 	l->tally[rule - rule_at(0)].n[later][whose]++;
-	/* That flag goes with the errors, whichever fixer repairs them. */
+	/* The flag is cleared when all errors are repaired, by any fixer. */
 	if (!(rule->traits & RULE_CLEARED_LAST)) {
 		plan_as(l, plan_fix_of(f), f);
 		plan_as(l, plan_second_of(f), f);
@@ -168,16 +168,18 @@ static const struct pass bits = {
 	"bits", "searching for flipped bits", witness_search, 99, false
 };
 
-/* A check as it is run for the user. */
+/* A check that the user sees. */
 struct shown {
 	struct tool *tool;
 	const struct options *o;
-	bool again;		/* after a repair: all of it */
+	bool again;		/* after a repair: runs all passes */
 };
 
-/* 1 where superblocks and super root say enough, 0, or a failure.  A kernel
-   that frees segments leaves their zones as they are, and a sound volume to
-   which it cannot write. */
+/*
+ * 1 if superblocks and super root suffice, 0, or a failure. A kernel that frees
+ * segments does not reset their zones, and leaves a sound volume that it cannot
+ * write to.
+ */
 static int opened(void *arg, struct check *c, struct context *cx)
 {
 	const struct shown *s = arg;
@@ -278,16 +280,18 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 	if (n && !o->everything)
 		check_note(c, "%" PRIu64 " more in checkpoints that are no "
 			   "snapshots; --all shows", n);
-	/* A file without links is freed, and the type in an entry set to that of
-	   its inode, without a question only where these are what was
-	   written. */
+	/*
+	 * A file without links is freed, and the type in a directory entry set
+	 * to that of its inode, without a question only if both are proven
+	 * content.
+	 */
 	if (decision_of(l->mode, RULE_DANGER_LOSES) != DECISION_REPAIR) {
 		n = names->nrefused;
 		plan_refuse(names, is_unverified,
 			    l->first ? &l->first->unverified : &l->unverified);
 		l->left += names->nrefused - n;
 	}
-	/* What the latest state has is for its own repairs. */
+	/* Findings of the latest state belong to its own repairs. */
 	latest = l->complete ? c->vol->latest.cno : 0;
 	for (i = 0; i < b->n; i++) {
 		if (l->complete && b->cno[i] != latest &&

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One look at a volume: all passes, what they found, what may be repaired. */
+/*
+ * One check of a volume: all passes, their findings, and the planned repairs.
+ */
 #ifndef NILFS2_FSCK_LOOK_H
 #define NILFS2_FSCK_LOOK_H
 
@@ -16,63 +18,63 @@
 #include "fsck/plan/fixers.h"
 #include "out/report.h"
 
-/* The most that are kept. */
+/* The maximum numbers of findings and of broken snapshots that are kept. */
 #define LOOK_KEPT_MAX 10000
 #define LOOK_BROKEN_MAX 64u
 
-/* All zero: none. */
+/* Empty if all zero. */
 struct look_kept {
-	struct finding *findings;	/* their details are their own */
+	struct finding *findings;	/* with owned details */
 	size_t n, room;
 };
 
-/* Snapshots, the first ones that were found to have errors. */
+/* The first snapshots with errors. */
 struct look_broken {
 	uint64_t cno[LOOK_BROKEN_MAX];
 	unsigned int n;
-	bool others;	/* there are errors besides theirs */
+	bool others;	/* errors outside of these snapshots exist */
 };
 
 struct look {
-	struct check check;	/* its volume stays open, its facts are kept */
+	struct check check;	/* its volume stays open, with its facts */
 	enum decision_mode mode;
 	const struct bitmap *awaited;	/* check.awaited */
 	const struct root_state *state;	/* check.state */
-	struct plan plan;	/* what MODE does not rule out */
+	struct plan plan;	/* repairs that MODE does not exclude */
 	struct look_kept kept;	/* findings that were not printed */
 	bool complete;		/* all passes were run */
 	struct look_broken broken;
-	uint64_t left;		/* that could be repaired, but for MODE */
-	struct place *releases;	/* check.releases, and how many fit */
+	uint64_t left;		/* repairable findings that MODE excludes */
+	struct place *releases;	/* check.releases, and its capacity */
 	size_t releases_room;
 	struct inoset unverified;	/* check.unverified */
-	/* The look before any repair, which moves blocks to logs of its own;
+	/* The check before all repairs, which move blocks to their own logs;
 	   NULL: this one. */
 	struct look *first;
-	const struct look *before;	/* with which it is compared; NULL: none */
+	const struct look *before;	/* the check to compare with; NULL: none */
 	struct check_tally *tally;	/* check.tally */
-	/* check.logs_under of this look and of those after it. */
+	/* check.logs_under of this check and of later ones. */
 	struct logindex *logs_under;
-	/* The kernel's word that it met errors may be taken back. */
+	/* The error flag of the kernel may be cleared. */
 	bool state_error;
 };
 
 /*
- * Looks at DEV (borrowed while L lives) as O asks.  The FIRST look prints its
- * findings, of each rule not more than O says, and its notes.  A look at what a
- * repair came to runs all passes, and keeps findings.  Progress goes to TOOL.
- * 0, or a failure of the checker.  L is freed with look_fini(), also after a
+ * Checks DEV (borrowed while L exists) with the options O. The FIRST check
+ * prints its notes and findings, of each rule not more than O allows. A check
+ * of a repair runs all passes and keeps its findings. Progress goes to TOOL. 0,
+ * or a failure of the checker. L is freed with look_fini(), also after a
  * failure; all zero is accepted.
  */
 int look_run(struct look *l, struct tool *tool, const struct options *o,
 	     struct dev *dev, bool first);
 void look_fini(struct look *l);
 
-/* L was compared with the look before: what is compared with it later is judged
-   by all that it found. */
+/* Notes that L was compared with the previous check. Later comparisons with L
+   use all its findings. */
 void look_judged(struct look *l);
 
-/* Puts the findings that were kept, in a list KEY. */
+/* Prints the kept findings, in a list KEY. */
 void look_report_kept(const struct look *l, struct report *r, const char *key);
 
 #endif

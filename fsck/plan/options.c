@@ -2,8 +2,8 @@
 /*
  * The options of fsck.nilfs2.
  *
- * The letters are those that fsck(8) and its callers at boot give to any
- * checker, with the meaning that they have for e2fsck(8).
+ * The letters are those that fsck(8) and its callers at boot pass to any
+ * checker, with the meaning of e2fsck(8).
  */
 #include "fsck/plan/options.h"
 
@@ -60,7 +60,7 @@ static int set_state(struct context *cx, const char *arg, void *where)
 }
 
 const struct cli_option options_rows[] = {
-	{ 'a', NULL, NULL, "preen: repair automatically what is safe",
+	{ 'a', NULL, NULL, "preen: make safe repairs automatically",
 	  OPTION_SET, AT(mode), GROUP_MODE, OPTIONS_AUTO, NULL, NULL },
 	{ 0, "all", NULL, "show all findings, not 100 of each rule",
 	  OPTION_FLAG, AT(everything), 0, 0, NULL, NULL },

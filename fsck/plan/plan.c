@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The plan: lists by kind of repair, bounded each.
+ * The plan: one bounded list for each kind of repair.
  *
- * Kinds whose fixer makes everything again from what is sound need one finding
- * only; those that repair object by object get theirs in the order in which the
- * passes met them.
+ * A fixer that rebuilds its objects completely needs only one finding. A fixer
+ * that repairs single objects gets its findings in the order of the passes.
  *
- * There is no question for each single finding: fixers make things again from
- * what they count.  An end of the input is a no to all that is left.
+ * Findings are not asked about one by one, because fixers rebuild from sound
+ * data. The end of the input answers all remaining questions with no.
  */
 
 #include <errno.h>
@@ -20,7 +19,7 @@
 #include "find/findprint.h"
 #include "fsck/plan/fixers.h"
 
-/* A map that is broken is repaired with its file. */
+/* A broken map is repaired with its file. */
 static enum rule_fix fix_of_file(uint64_t ino, enum rule_fix other)
 {
 	switch (ino) {
@@ -37,7 +36,7 @@ static enum rule_fix fix_of_file(uint64_t ino, enum rule_fix other)
 	}
 }
 
-/* A field, the map aside, of the inode of a metadata file. */
+/* Whether the finding is about a field, except the map, of a metadata inode. */
 static bool is_of_metadata_inode(const struct rule_info *info,
 				 const struct place *place)
 {
@@ -56,7 +55,8 @@ enum rule_fix plan_fix_of(const struct finding *f)
 		return is_of_metadata_inode(info, place) ?
 		       RULE_FIX_CHECKPOINTS : info->fix;
 	case RULE_SCOPE_PLACE:
-		/* What cannot be read is repaired as what stands there. */
+		/* An unreadable block is repaired as the structure stored
+		   there. */
 		if (place->kind == PLACE_SUPER)
 			return RULE_FIX_SUPER;
 		if (place->kind == PLACE_LOG)
@@ -101,7 +101,8 @@ enum rule_danger plan_danger_of(enum rule_fix fix, const struct finding *f)
 	case RULE_FIX_IFILE:
 		return RULE_DANGER_SAFE;
 	case RULE_FIX_MOVES:
-		/* Logs get what a map says, which one was to be asked about. */
+		/* Logs are corrected from a map, which the user was to be asked
+		   about. */
 		return info->area == RULE_AREA_MAP ? RULE_DANGER_LOSES :
 						     RULE_DANGER_SAFE;
 	default:
@@ -144,7 +145,7 @@ bool plan_is_no_less(const struct plan_count *now,
 {
 	const struct finding *a = &now->first, *b = &before->first;
 
-	/* The same object; each round makes a new checkpoint. */
+	/* The same object, although each round makes a new checkpoint. */
 	return now->all >= before->all && now->newest >= before->newest &&
 	       a->rule == b->rule && a->place.kind == b->place.kind &&
 	       a->place.ino == b->place.ino &&
@@ -217,7 +218,7 @@ static int put_question(struct ask *a, struct context *cx)
 			return 1;
 		if (first == 'n' || first == 'N')
 			return 0;
-		/* No more lines. */
+		/* End of the input. */
 		if (!first && n != 1) {
 			out_char(a->tool->out, '\n');
 			return 0;
@@ -225,7 +226,8 @@ static int put_question(struct ask *a, struct context *cx)
 	}
 }
 
-/* What of K, of kind FIX, has DANGER, if that was not asked. */
+/* Asks about the findings of K, of kind FIX, with DANGER, unless already
+   answered. */
 static int ask_kind(struct ask *a, struct context *cx, enum rule_fix fix,
 		    enum rule_danger danger, const struct plan_kind *k)
 {
@@ -244,13 +246,12 @@ static int ask_kind(struct ask *a, struct context *cx, enum rule_fix fix,
 	if (decision_of(a->mode, danger) == DECISION_ASK && !a->all) {
 		findprint_finding(r, first);
 		if (n > 1)
-			report_text(r, "  and %zu more repaired in the same "
-				    "way", n - 1);
-		report_text(r, "  What would be done: %s", fixer->what);
-		report_text(r, "  What it may cost: %s",
-			    danger == RULE_DANGER_SAFE ? "nothing" :
+			report_text(r, "  and %zu more", n - 1);
+		report_text(r, "  Action: %s", fixer->what);
+		report_text(r, "  Risk: %s",
+			    danger == RULE_DANGER_SAFE ? "none" :
 			    fixer->costs ? fixer->costs :
-					   "part of what is broken");
+					   "loss of damaged data");
 		ret = put_question(a, cx);
 	}
 	if (ret >= 0)
@@ -306,10 +307,10 @@ int plan_ask_state(struct ask *a, struct context *cx)
 
 	if (a->state == ASK_PENDING && !a->all &&
 	    decision_of(a->mode, RULE_DANGER_SAFE) == DECISION_ASK) {
-		report_text(&a->tool->report, "The kernel has met errors on "
-			    "the volume, and says so in the superblocks.");
-		report_text(&a->tool->report, "  What would be done: no longer "
-			    "say so, as there are none now");
+		report_text(&a->tool->report, "The kernel found errors on the "
+			    "volume and set the error flag in the superblocks.");
+		report_text(&a->tool->report, "  Action: clear the error flag, "
+			    "because no errors are left");
 		ret = put_question(a, cx);
 	}
 	if (ret >= 0 && a->state == ASK_PENDING)

@@ -2,15 +2,15 @@
 /*
  * Repairing counts.
  *
- * An entry of the DAT that lives and that no checkpoint refers to is ended in
- * the checkpoint in which it began: then none has it, snapshots neither, and a
- * cleaner gives its block and its number back.  One that was never written is
- * given back at once.  One that older checkpoints have ends now, and stays for
- * as long as they do.  One that lives in a snapshot which does not refer to it
- * ends where it began as well, if its map could not be derived.  Which entries
- * these are is only known where all that refers to blocks could be followed.
+ * A live entry of the DAT that no checkpoint refers to is ended in the
+ * checkpoint where it began: then no checkpoint or snapshot has it, and a
+ * cleaner frees its block and number. An entry that was never written is freed
+ * at once. An entry of older checkpoints ends now, and stays as long as they
+ * do. An entry live in a snapshot that does not refer to it ends where it began
+ * too, if the map could not be derived. These entries are known only if all
+ * references to blocks could be followed.
  *
- * Counts of live blocks are rebuilt, of all segments.
+ * Counts of live blocks are rebuilt for all segments.
  */
 #include <errno.h>
 
@@ -32,8 +32,8 @@ static int end_leaks(struct fixer_job *job, struct context *cx, bool snapshots)
 	for (number = sparse_next(set, 0, set->bits);
 	     number < set->bits && !err;
 	     number = sparse_next(set, number + 1, set->bits)) {
-		/* A file that no checkpoint has is of no known kind: no
-		   snapshot saw it. */
+		/* The kind of a file that no checkpoint has is unknown: no
+		   snapshot has it. */
 		if (!snapshots)
 			err = directwriter_end(job->writer, cx, number,
 					       sparse_test(&c->lingering,
@@ -71,7 +71,8 @@ int fix_counts(struct fixer_job *job, struct context *cx,
 		counts |= fixes[i].rule != RULE_DAT_LEAKED &&
 			  fixes[i].rule != RULE_BMAP_UNMAPPED;
 	}
-	/* As of before the leaks end, which the writer counts itself. */
+	/* The counts before the leaks are ended; the writer counts these
+	   itself. */
 	if (counts)
 		err = exactcounts_count(job->writer, cx, job->vol, job->time,
 					&changed);

@@ -1,32 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Emptying segments, as a cleaner does, but for the sake of their logs.
+ * Emptying segments, as a cleaner does, because of errors in their logs.
  *
- * A log may list a live block by a wrong number, or as another file's, or
- * numbers that the DAT has free or elsewhere.  Only a cleaner reads the list:
- * nilfs_cleanerd gives up there, or takes the block for another one and moves
- * what lives for dead.  So before a cleaner comes all that lives leaves the
- * segment, and no list of its logs is read again.  A number may be listed in one
- * segment only, or the kernel's cleaner refuses to clean both (log/move.h), so
- * all goes or nothing.
+ * A log may list a live block with a wrong number or file. Only a cleaner reads
+ * the list: nilfs_cleanerd stops there, or takes live blocks for dead ones. So
+ * all live blocks are moved out of the segment. The kernel's cleaner refuses
+ * segments if a number is listed in two of them (log/move.h), so all blocks are
+ * moved or none.
  *
- * That the log is wrong, and not the DAT, is certain where no log lists the
- * number and the map of a file agrees with the DAT.  Where the log has another
- * owner of a block than the pointer to it, the pointer is right if the map of
- * that owner has no such block.  Of a block of the DAT itself its log says only
- * where in the DAT it is: with a wrong map much else would be wrong, and this
- * repair make nothing better.
+ * The log is wrong, not the DAT, if no log lists the number and the map of a
+ * file agrees with the DAT. If log and pointer have different owners of a
+ * block, the pointer is correct if the map of the log's owner has no such
+ * block.
  *
- * What is in a segment is asked of the DAT, not of the logs.  They say whose
- * each block is, and the map of that file is asked.  If it does not agree, the
- * block is looked for in the maps: where DAT and map agree, the log is wrong.
- * gc.nilfs2 does the opposite (gc/move/load.c): it reads which blocks there are
- * from the logs, and skips a segment where they and the DAT differ.
- *
- * No checkpoint is given up: what any of them has is moved, and what none has is
- * freed.  The segments are not clean then but in use without blocks, because the
- * state before needs them until superblocks name the new one, and further logs
- * of this repair must not go there.
+ * The segments are not clean then but in use without blocks, because the
+ * previous state needs them until superblocks name the new one, and later logs
+ * of this repair must not use them.
  */
 #include "fsck/plan/fixers.h"
 
@@ -49,21 +38,22 @@
 
 /* A block that the DAT has in one of the segments. */
 struct block {
-	uint64_t blocknr;	/* first: they are sorted by it */
+	uint64_t blocknr;	/* first: the sort key */
 	uint64_t vblocknr;	/* 0: a block of the DAT itself */
 	uint64_t start, end;
-	uint64_t cno;		/* the first checkpoint that has it, or 0 */
-	bool needed;		/* by a checkpoint, or by the latest state */
-	bool listed;		/* by its number */
-	struct segsum_block as;	/* by its log, or by a map */
+	uint64_t cno;		/* the first checkpoint with the block, or 0 */
+	bool needed;		/* needed by a checkpoint or the latest state */
+	bool listed;		/* listed by its number */
+	struct segsum_block as;	/* identity from its log, or from a map */
 };
 
 struct emptying {
 	struct fixer_job *job;
 	struct bitmap *which;		/* the segments; borrowed */
-	const uint64_t *inos;		/* whose blocks logs may list as another's */
+	const uint64_t *inos;		/* inodes whose blocks logs may list for
+					   another file */
 	size_t ninos;
-	struct block *blocks;		/* ascending by place */
+	struct block *blocks;		/* ascending by block number */
 	size_t n, room;
 };
 
@@ -83,7 +73,7 @@ static int add_block(void *arg, struct context *cx, uint64_t blocknr,
 	if (!geometry_has_block(geo, blocknr) ||
 	    !bitmap_test(e->which, geometry_segment_of(geo, blocknr)))
 		return 0;
-	/* The map of the DAT says what the block is, not the log. */
+	/* The map of the DAT identifies the block, not the log. */
 	if (own)
 		b.as = (struct segsum_block){
 			.ino = NILFS_DAT_INO,
@@ -93,8 +83,8 @@ static int add_block(void *arg, struct context *cx, uint64_t blocknr,
 	return array_push(cx, &e->blocks, &e->n, &e->room, b);
 }
 
-/* Level and key of a block, which logs do not have of a node: 1, 0 where it is
-   no node. */
+/* Finds level and key of a block, which logs do not have for a node: 1, 0 if it
+   is not a node. */
 static int locate(struct emptying *e, struct context *cx, const struct block *b,
 		  unsigned int *level, uint64_t *key)
 {
@@ -105,7 +95,7 @@ static int locate(struct emptying *e, struct context *cx, const struct block *b,
 					 key) : 1;
 }
 
-/* Looks for B in the map of INO: 1, and B as it is there, 0. */
+/* Searches B in the map of INO: 1 and sets its identity, 0. */
 static int search_map(struct emptying *e, struct context *cx, struct block *b,
 		      uint64_t ino)
 {
@@ -130,10 +120,8 @@ static int search_map(struct emptying *e, struct context *cx, struct block *b,
 	return 1;
 }
 
-/*
- * Whether it is known what B is: a map leads to it where its log says, or
- * elsewhere, or no map that can be read does and its log lists it.  1, 0.
- */
+/* Whether B is identified: a map leads to it at the place in its log, or
+   elsewhere, or no readable map does and its log lists it. 1, 0. */
 static int is_identified(struct emptying *e, struct context *cx,
 			 struct block *b)
 {
@@ -160,8 +148,8 @@ static int is_identified(struct emptying *e, struct context *cx,
 	return ret ? ret : b->listed;
 }
 
-/* Whether it is known what all blocks of SEGNUM are, those from FIRST up to, not
-   including, END: 1, 0. */
+/* Whether all blocks of SEGNUM from FIRST to before
+   END are identified: 1, 0. */
 static int identify_segment(struct emptying *e, struct context *cx,
 			    uint64_t segnum, size_t first, size_t end)
 {
@@ -204,8 +192,8 @@ static int identify_segment(struct emptying *e, struct context *cx,
 	return ret;
 }
 
-/* Takes the segments of which that is not known out of WHICH, and their blocks
-   out of the list. */
+/* Removes segments with unidentified blocks from WHICH, and their blocks from
+   the list. */
 static int choose_segments(struct emptying *e, struct context *cx)
 {
 	const struct nilfs_geometry *geo = &e->job->vol->geo;
@@ -232,10 +220,8 @@ static int choose_segments(struct emptying *e, struct context *cx)
 	return 0;
 }
 
-/*
- * Whether the commit writes B again: the DAT's have no other way, those of
- * cpfile and SUFILE change with every checkpoint.
- */
+/* Whether the commit rewrites B. That is the only way to move blocks of the
+   DAT; those of cpfile and SUFILE change with every checkpoint. */
 static bool is_rewritten(const struct block *b)
 {
 	return !b->vblocknr || (b->end == NILFS_CNO_MAX &&
@@ -248,8 +234,7 @@ static bool is_moved(const struct block *b)
 	return b->needed && !is_rewritten(b);
 }
 
-/* Moves block *I and those that go on where the one before them ends, and steps
-   after them. */
+/* Moves block *I and the adjacent blocks after it, and advances *I. */
 static int move_run(struct emptying *e, struct context *cx, size_t *i)
 {
 	const struct block *b = &e->blocks[*i], *a, *next;
@@ -281,7 +266,7 @@ static int move_run(struct emptying *e, struct context *cx, size_t *i)
 	return err;
 }
 
-/* The old number of what is rewritten ends, and is free like the others. */
+/* Ends the old number of a rewritten block, which is free like the others. */
 static int leave_block(struct emptying *e, struct context *cx,
 		       const struct block *b)
 {
@@ -309,7 +294,7 @@ int fix_moves_empty(struct fixer_job *job, struct context *cx,
 	struct emptying e = {
 		.job = job, .which = which, .inos = inos, .ninos = ninos,
 	};
-	/* A DAT that is not whole fails. */
+	/* An incomplete DAT is a failure. */
 	const struct datscan_visitor visitor = {
 		.block = add_block,
 		.arg = &e,
@@ -348,14 +333,14 @@ int fix_moves_empty(struct fixer_job *job, struct context *cx,
 	return err;
 }
 
-/* Whether the log has another owner, or another place, than a map. */
+/* Whether log and map differ in the owner or place of a block. */
 static bool is_of_map(const struct finding *fix)
 {
 	return fix->rule == RULE_BMAP_OWNER || fix->rule == RULE_BMAP_PLACE ||
 	       fix->rule == RULE_LOG_PLACE;
 }
 
-/* The virtual block that FIX says is listed wrong, or 0. */
+/* The virtual block that is listed wrong according to FIX, or 0. */
 static uint64_t number_of(const struct finding *fix)
 {
 	if (is_of_map(fix))
@@ -374,12 +359,12 @@ static int find_block(struct fixer_job *job, struct context *cx,
 	int err;
 
 	*blocknr = fix->place.number;
-	/* Of numbers that are free or another block's by the DAT. */
+	/* For numbers that are free in the DAT or belong to another block. */
 	if (fix->place.kind == PLACE_SEGMENT) {
 		*blocknr = geometry_segment_start(&job->vol->geo, *blocknr);
 		return 1;
 	}
-	/* A log that cannot be read may list what the others do not. */
+	/* An unreadable log may list blocks that the others do not. */
 	if (listings->partial)
 		return 0;
 	if (!number_of(fix))
@@ -422,7 +407,7 @@ int fix_moves(struct fixer_job *job, struct context *cx,
 		if (ret <= 0)
 			continue;
 		bitmap_set(&segments, geometry_segment_of(geo, blocknr));
-		/* Logs may list blocks of this inode as another's. */
+		/* Logs may list blocks of this inode for another file. */
 		if (is_of_map(&fixes[i]))
 			inos[ninos++] = fixes[i].place.ino;
 	}
@@ -432,8 +417,8 @@ int fix_moves(struct fixer_job *job, struct context *cx,
 			fix_moves_empty(job, cx, &segments, inos, ninos) : 0;
 	for (segnum = 0; segnum < segments.bits && !ret; segnum++)
 		if (bitmap_test(&segments, segnum))
-			fixers_note(job, "segment %" PRIu64 ": what lives in "
-				    "it is moved, as its logs list some of it "
+			fixers_note(job, "segment %" PRIu64 ": live blocks "
+				    "moved, because its logs list some of them "
 				    "wrong", segnum);
 	sparse_fini(&wanted);
 	bitmap_fini(&segments);

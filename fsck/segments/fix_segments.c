@@ -2,26 +2,18 @@
 /*
  * Repairing the SUFILE.
  *
- * What an entry should say follows from two witnesses: the DAT says in which
- * blocks something lives or did not long ago, and the logs say what was written.
- * Where both name a block alike it is certain.  Where something lives, the
- * segment is in use up to where its logs end.  Where nothing does, the kernel's
- * way to give up logs is taken: in use without blocks, which a cleaner frees
- * unread.  No more is ever called used than the sound logs of this life: a
- * cleaner would take what it reads in older ones for blocks of today.
+ * An entry follows from the DAT and from the logs. A segment with live blocks
+ * is in use up to the end of its logs. A segment without any is marked in use
+ * without blocks; a cleaner frees it without reading it. Only the sound logs of
+ * the present use of a segment count.
  *
- * nilfs_cleanerd stops at the first log that it cannot read, takes all behind
- * it for dead, and frees the segment.  Segments in which something lives
- * after such a log are therefore marked as erroneous, which neither it nor
- * the kernel ever frees or writes to.
+ * nilfs_cleanerd stops at the first log that it cannot read, and takes all
+ * later blocks for dead. So segments with live blocks after such a log are
+ * marked as erroneous, which neither the cleaner nor the kernel frees or writes
+ * to. The same flag marks segments in zones that cannot be written to.
  *
- * The same flag keeps the kernel off segments whose zones cannot be written to.
- * Set by another program it stays, unless all is rebuilt and the device can
- * read the segment.
- *
- * A block that the DAT names where logs end as they should was never written
- * there: then the DAT is wrong, and is not repaired here.  The counts of the
- * header are made by the writer.
+ * If logs end as expected and the DAT names a later block, the DAT is wrong,
+ * and not repaired here. The writer makes the counts of the header.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -50,24 +42,24 @@ struct work {
 	struct fixer_job *job;
 	struct metafile *sufile;	/* of the writer */
 	const struct bitmap *which;	/* segments to be repaired; NULL: all */
-	struct sparse claimed;		/* blocks that the DAT names in them */
+	struct sparse claimed;		/* blocks in them that the DAT names */
 	struct vblocks vblocks;
 };
 
-/* What is known of one segment.  Blocks are counted from its beginning. */
+/* The state of one segment. Blocks are counted from its start. */
 struct segment {
 	uint64_t segnum, start, end;
 	bool known;			/* its entry could be read */
-	bool unwritable;		/* for the sake of its zones */
+	bool unwritable;		/* because of its zones */
 	struct nilfs_segment_usage was;	/* zero unless known */
 	uint32_t expected;		/* blocks that logs should have */
 
-	uint32_t nblocks;	/* of the sound logs at its beginning */
-	uint64_t lastmod;	/* when the last of these was made; 0: none */
-	uint32_t held;		/* blocks that the DAT names in it */
-	uint32_t listed;	/* of these, named the same by these logs */
-	uint32_t behind;	/* not listed, after these logs */
-	uint32_t last;		/* one past the last of these */
+	uint32_t nblocks;	/* of the sound logs at its start */
+	uint64_t lastmod;	/* time of the last of these logs; 0: none */
+	uint32_t held;		/* blocks in it that the DAT names */
+	uint32_t listed;	/* of HELD, listed with the same number by these logs */
+	uint32_t behind;	/* of HELD, after these logs */
+	uint32_t last;		/* one past the last of these blocks */
 };
 
 static int claim_block(void *arg, struct context *cx, uint64_t blocknr,
@@ -89,7 +81,8 @@ static int claim_block(void *arg, struct context *cx, uint64_t blocknr,
 	return ret < 0 ? ret : 0;
 }
 
-/* How many are claimed in [FROM, END), and one past the last in *LAST. */
+/* The number of claimed blocks in [FROM, END), and
+   one past the last in *LAST. */
 static uint32_t count_claims(const struct work *w, uint64_t from, uint64_t end,
 			     uint64_t *last)
 {
@@ -159,7 +152,7 @@ static int follow_logs(struct work *w, struct context *cx, struct segment *s)
 	return ret < 0 ? ret : 0;
 }
 
-/* What the entry of S should say. */
+/* The entry that S must have. */
 static struct nilfs_segment_usage usage_of(const struct segment *s,
 					   const struct check *c)
 {
@@ -167,9 +160,9 @@ static struct nilfs_segment_usage usage_of(const struct segment *s,
 	uint32_t flags = le32_get(su.su_flags), nblocks = s->nblocks;
 
 	if (s->held || s->segnum == c->vol->latest.segnum) {
-		/* The DAT names blocks of it. */
+		/* The DAT names blocks in the segment. */
 		if (segusage_is_clean(&su) && s->known && !s->listed)
-			return su;	/* the DAT alone says so */
+			return su;	/* according to the DAT alone */
 		flags &= ACTIVE | ERROR;
 		if (s->behind && (!s->known || s->expected > s->nblocks)) {
 			flags |= ERROR;
@@ -185,7 +178,7 @@ static struct nilfs_segment_usage usage_of(const struct segment *s,
 		return su;
 	}
 	if (!c->dat_broken) {
-		/* It names none: nilfs_sufile_do_scrap(). */
+		/* The DAT names no block: nilfs_sufile_do_scrap(). */
 		if (flags && !(flags & ~(ACTIVE | DIRTY | ERROR)) &&
 		    le32_get(su.su_nblocks) == nblocks)
 			return su;
@@ -230,15 +223,15 @@ static void note_segment(struct fixer_job *job, const struct segment *s,
 	else if (!segusage_is_dirty(su))
 		fixers_note(job, "segment %llu: is clean", segnum);
 	else if (!nblocks)
-		fixers_note(job, "segment %llu: nothing in it is in use",
+		fixers_note(job, "segment %llu: no block is in use",
 			    segnum);
 	else
-		fixers_note(job, "segment %llu: %u blocks of it are in use",
+		fixers_note(job, "segment %llu: %u blocks are in use",
 			    segnum, nblocks);
 }
 
-/* Enters SU, in a block that is made only for a segment that is not clean: 1, 0
-   where it is there already. */
+/* Writes SU to the entry; a missing block is added only for a segment that is
+   not clean. 1, 0 if the entry is the same already. */
 static int enter_usage(struct work *w, struct context *cx, uint64_t segnum,
 		       const struct nilfs_segment_usage *su)
 {
@@ -262,8 +255,8 @@ static int enter_usage(struct work *w, struct context *cx, uint64_t segnum,
 	return 1;
 }
 
-/* What the entry says; one that cannot be read or believed says nothing, nor does
-   one in a block that is none of the SUFILE. */
+/* Reads the entry of S. Unreadable and invalid entries are not known, nor are
+   those in a block of another file. */
 static int read_entry(struct volume *vol, struct context *cx, struct segment *s)
 {
 	const struct nilfs_geometry *geo = &vol->geo;
@@ -311,7 +304,7 @@ static int is_readable(struct fixer_job *job, struct context *cx,
 	return 0;
 }
 
-/* Fails where the checker cannot go on; 1 where the entry was wrong. */
+/* Repairs the entry of SEGNUM: 1 if it was wrong, 0, or a failure. */
 static int repair_segment(struct work *w, struct context *cx, uint64_t segnum)
 {
 	struct fixer_job *job = w->job;
@@ -328,7 +321,8 @@ static int repair_segment(struct work *w, struct context *cx, uint64_t segnum)
 	uint64_t last;
 	int ret = read_entry(job->vol, cx, &s);
 
-	/* Where all is rebuilt a segment is erroneous if the device says so. */
+	/* If everything is rebuilt, a segment is erroneous only if it cannot be
+	   read. */
 	if (!ret && job->rebuild && segusage_is_error(&s.was))
 		ret = is_readable(job, cx, &s);
 	if (ret > 0)
@@ -423,7 +417,7 @@ int fix_segments(struct fixer_job *job, struct context *cx,
 		if (segnum < geo->nsegments)
 			bitmap_set(&which, segnum);
 	}
-	/* The segments that FIXES name; all where there are none. */
+	/* The segments that FIXES name; all if there are no fixes. */
 	if (!err)
 		err = fix_segments_all(job, cx, rebuilt || !n ? NULL : &which,
 				       &changed);
@@ -437,7 +431,8 @@ int fix_segments(struct fixer_job *job, struct context *cx,
 		fixers_note(job, "segment usage file: rebuilt, with %llu "
 			    "segments that are not clean",
 			    (unsigned long long)changed);
-	/* Its counts are the writer's, who comes only where something is. */
+	/* The writer updates the counts, but only if a block of the file
+	   changes. */
 	return !rebuilt && !changed && !n ? 0 :
 	       metafile_change(directwriter_file(job->writer,
 						 NILFS_SUFILE_INO),

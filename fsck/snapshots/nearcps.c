@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Checkpoints around one whose content is wrong.
+ * The nearest checkpoints to one with wrong content.
  *
- * What a checkpoint has mostly stands in those before and after as well, the
- * nearer the likelier.  Those that share the wrong block are no help, and are
- * left out by its life.
+ * The content of a checkpoint usually exists in earlier and later ones too,
+ * most likely in the nearest ones. Checkpoints that share the wrong block are
+ * skipped by the lifetime of the block.
  */
 #include "fsck/snapshots/snapblocks.h"
 

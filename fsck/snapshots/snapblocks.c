@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Blocks of snapshots and plain checkpoints: a list by virtual block, with the
- * content that each is to have.
+ * Blocks of snapshots and plain checkpoints: a list by virtual block, with
+ * their new content. A block of the latest state is not changed, because the
+ * latest state is repaired first, with new blocks.
  *
- * A block of the latest state is left alone.  The latest state is repaired first,
- * by new blocks of its own; then the life of the block has ended.
- *
- * Where an undo file has what was there a block is changed where it is: the
- * exception to the rule that every change is one more log.  Else every
- * checkpoint that has it gets a new one instead, with the same life
- * (directwriter_replace()): no node and no inode is in checkpoints that do not all have
- * what it points to, so those that point to it are replaced likewise, each
- * once, up to the inode of the ifile, which stands in the cpfile.  What was
- * replaced is remembered, and several checkpoints share the new blocks as they
- * did the old ones.  First come the maps of files, by which inodes change and
- * so blocks of the ifile, then the maps of ifiles.  Of a map only what leads to
- * one of the blocks is read.
+ * With an undo file a block is changed in place. Otherwise every checkpoint
+ * that has the block gets a new one with the same lifetime
+ * (directwriter_replace()). All checkpoints of a node or inode have the blocks
+ * that it points to, so the nodes that lead to the block are replaced likewise,
+ * each once, up to the inode of the ifile in the cpfile. Maps of files come
+ * first, because they change blocks of the ifile; maps of ifiles come last.
+ * Only nodes that lead to one of the blocks are read.
  */
 #include "fsck/snapshots/snapblocks.h"
 
@@ -39,7 +34,7 @@
 #include "vol/logcheck.h"
 #include "vol/root.h"
 
-static bool is_below(const void *item, const void *key)
+static bool is_vblock_below(const void *item, const void *key)
 {
 	const struct snapblocks_block *b = item;
 	const uint64_t *vblocknr = key;
@@ -50,7 +45,7 @@ static bool is_below(const void *item, const void *key)
 struct snapblocks_block *snapblocks_find(const struct snapblocks *p,
 					 uint64_t vblocknr)
 {
-	size_t at = search_first(p->list, p->n, sizeof(*p->list), is_below,
+	size_t at = search_first(p->list, p->n, sizeof(*p->list), is_vblock_below,
 				 &vblocknr);
 
 	return at < p->n && p->list[at].vblocknr == vblocknr ? &p->list[at]
@@ -142,10 +137,10 @@ int snapblocks_change_in(struct snapblocks *p, struct context *cx,
 }
 
 /*
- * Gives the blocks their content where they are, and then each log that has
- * some of them the checksum for that, unless it has it already: damage that
- * came after the log was written has left it as it was.  Nothing is lost if
- * that is cut short, as the blocks were of no use.
+ * Writes the new content in place, then the matching checksum to each log that
+ * has some of the blocks. A checksum that already matches, because the damage
+ * came after the log was written, stays. An interruption loses nothing, because
+ * the blocks were unusable.
  */
 static int write_in_place(struct snapblocks *p, struct context *cx)
 {
@@ -171,7 +166,7 @@ static int write_in_place(struct snapblocks *p, struct context *cx)
 			logs[n++] = b->blocknr - listed.index;
 	}
 	n = ret < 0 ? 0 : sort_unique(logs, n);
-	/* A log that cannot be read as a whole has no right checksum anyway. */
+	/* A log that cannot be read completely has no valid checksum anyway. */
 	for (i = 0; i < n && ret >= 0; i++) {
 		at = logs[i] << g->block_bits;
 		ret = dev_read(dev, cx, at, &ss, sizeof(ss));
@@ -189,23 +184,23 @@ static int write_in_place(struct snapblocks *p, struct context *cx)
 	return ret < 0 ? ret : 0;
 }
 
-struct pastwrite {
+struct snapwrite {
 	struct snapblocks *p;
-	uint64_t *cnos; /* those that may have any of the blocks */
+	uint64_t *cnos; /* checkpoints that may have any of the blocks */
 	size_t ncnos;
 	uint64_t ino;	/* the current file */
-	uint64_t *keys; /* ascending: of what is to be replaced in it */
+	uint64_t *keys; /* keys of the blocks to be replaced in it, ascending */
 	size_t nkeys, room;
-	struct sparse seen; /* blocks of the ifile that had it */
+	struct sparse seen; /* blocks of the ifile that had its inode */
 };
 
 /*
- * The pointers of NODE, which has blocks of the file before END: 1 where one is
- * another now, 0.  A node that is not in the list gets there if something below
- * it is replaced.
+ * Updates the pointers of NODE, which has blocks of the file before END: 1 if
+ * one changed, 0. A node is added to the list if something below it is
+ * replaced.
  */
-static int follow(struct pastwrite *w, struct context *cx,
-		  struct bmapnode *node, uint64_t end)
+static int replace_pointers(struct snapwrite *w, struct context *cx,
+			    struct bmapnode *node, uint64_t end)
 {
 	uint32_t size = w->p->job->vol->geo.block_size;
 	uint32_t i, count = bmapnode_count(node);
@@ -243,7 +238,7 @@ static int follow(struct pastwrite *w, struct context *cx,
 			ret = bmap_node_check(size, b->content) == RULE_OK &&
 					      bmapnode_level(&child) ==
 						      what.level
-				      ? follow(w, cx, &child, next)
+				      ? replace_pointers(w, cx, &child, next)
 				      : 0;
 			if (!ret && !listed)
 				snapblocks_drop(w->p, what.vblocknr);
@@ -271,9 +266,9 @@ static int follow(struct pastwrite *w, struct context *cx,
 	return ret < 0 ? ret : changed;
 }
 
-/* The map of INODE: 1 where it is another now, 0. */
-static int follow_map(struct pastwrite *w, struct context *cx,
-		      struct nilfs_inode *inode)
+/* Updates the map of INODE: 1 if it changed, 0. */
+static int replace_in_map(struct snapwrite *w, struct context *cx,
+			  struct nilfs_inode *inode)
 {
 	struct bmapnode root = bmapnode_root(inode->i_bmap);
 	struct nilfs_btree_node head = {
@@ -286,17 +281,17 @@ static int follow_map(struct pastwrite *w, struct context *cx,
 	if (bmap_is_btree(inode->i_bmap))
 		return bmap_root_check(inode->i_bmap) != RULE_OK
 			       ? 0
-			       : follow(w, cx, &root, UINT64_MAX);
+			       : replace_pointers(w, cx, &root, UINT64_MAX);
 	for (i = 0; i < NILFS_DIRECT_NBLOCKS; i++)
 		keys[i] = le64_make(i);
 	root = (struct bmapnode){&head, keys, inode->i_bmap + 1,
 				 NILFS_DIRECT_NBLOCKS};
-	return follow(w, cx, &root, NILFS_DIRECT_NBLOCKS);
+	return replace_pointers(w, cx, &root, NILFS_DIRECT_NBLOCKS);
 }
 
-/* The current file as checkpoint CNO has it, and its inode, which is in the
-   ifile, or of the ifile in the cpfile. */
-static int look_at(struct pastwrite *w, struct context *cx, uint64_t cno)
+/* Updates the current file in checkpoint CNO, and its inode, which is in the
+   ifile; that of the ifile is in the cpfile. */
+static int replace_in_checkpoint(struct snapwrite *w, struct context *cx, uint64_t cno)
 {
 	struct volume *vol = w->p->job->vol;
 	const struct palloc *palloc = &vol->ifile_palloc;
@@ -312,7 +307,7 @@ static int look_at(struct pastwrite *w, struct context *cx, uint64_t cno)
 		ret = cptable_read(vol, cx, cno, &cp);
 		if (ret)
 			return damage_forgive(cx, ret);
-		ret = follow_map(w, cx, &cp.cp_ifile_inode);
+		ret = replace_in_map(w, cx, &cp.cp_ifile_inode);
 		if (ret <= 0)
 			return ret;
 		ret = metafile_change(
@@ -340,7 +335,7 @@ static int look_at(struct pastwrite *w, struct context *cx, uint64_t cno)
 		return ret;
 	data = (char *)b->content + palloc_entry_offset(palloc, w->ino);
 	memcpy(&inode, data, sizeof(inode));
-	ret = inode_has_bmap(&inode) ? follow_map(w, cx, &inode) : 0;
+	ret = inode_has_bmap(&inode) ? replace_in_map(w, cx, &inode) : 0;
 	if (ret > 0)
 		memcpy(data, &inode, sizeof(inode));
 	else if (!ret && !listed)
@@ -350,15 +345,15 @@ static int look_at(struct pastwrite *w, struct context *cx, uint64_t cno)
 
 int snapblocks_write(struct snapblocks *p, struct context *cx)
 {
-	struct pastwrite w = {.p = p};
+	struct snapwrite w = {.p = p};
 	uint64_t start = UINT64_MAX, end = 0, *inos;
 	size_t i, j, n = 0, ninos;
 	int err;
 
 	if (!p->n)
 		return 0;
-	/* Not without an undo file, and not on zones, below whose write
-	   pointers nothing is ever written. */
+	/* In place only with an undo file, and not on zones, where blocks below
+	   the write pointer cannot be written. */
 	if (p->job->undo && !p->job->dev->zones)
 		return write_in_place(p, cx);
 	inos = calloc(p->n + 1, sizeof(*inos));
@@ -371,7 +366,7 @@ int snapblocks_write(struct snapblocks *p, struct context *cx)
 		start = life->start < start ? life->start : start;
 		end = life->end > end ? life->end : end;
 	}
-	/* Blocks of ifiles join the list, so these come last. */
+	/* Blocks of ifiles are added to the list, so ifiles come last. */
 	ninos = sort_unique(inos, p->n);
 	inos[ninos++] = NILFS_IFILE_INO;
 	err = cptable_list(p->job->vol, cx, false, &w.cnos, &w.ncnos);
@@ -393,7 +388,7 @@ int snapblocks_write(struct snapblocks *p, struct context *cx)
 		sort_numbers(w.keys, w.nkeys);
 		sparse_clear(&w.seen);
 		for (j = 0; j < w.ncnos && !err; j++)
-			err = look_at(&w, cx, w.cnos[j]);
+			err = replace_in_checkpoint(&w, cx, w.cnos[j]);
 		if (!err)
 			err = context_cancelled(cx);
 	}

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Blocks of snapshots and plain checkpoints, with other content than they have
- * (snapblocks.c); other checkpoints, from the nearest on (nearcps.c).
- */
+/* New content for blocks of snapshots and plain checkpoints (snapblocks.c);
+   other checkpoints, nearest first (nearcps.c). */
 #ifndef NILFS2_FSCK_SNAPBLOCKS_H
 #define NILFS2_FSCK_SNAPBLOCKS_H
 
@@ -16,42 +14,41 @@
 #include "fsck/plan/fixers.h"
 #include "vol/file.h"
 
-/* Checkpoints that are asked for an inode, or a name, at most. */
+/* The maximum number of checkpoints that are searched
+   for an inode or a name. */
 #define NEARCPS_MOST 64u
 
 /* All zero at first. */
 struct nearcps {
-	uint64_t *cnos;		/* of all checkpoints, ascending */
+	uint64_t *cnos;		/* numbers of all checkpoints, ascending */
 	size_t n;
-	size_t below, above;	/* those before and after that were not asked */
-	bool after;		/* the next one is of the latter */
-	unsigned int asked;	/* by nearcps_twin(), and users */
+	size_t below, above;	/* the numbers of earlier and later ones left */
+	bool after;		/* the next one is a later one */
+	unsigned int asked;	/* number searched by nearcps_twin() and callers */
 };
 
-/*
- * Lists the checkpoints of VOL; none where they cannot be read.  -ENOMEM,
- * -EINTR.
- */
+/* Lists the checkpoints of VOL; none if they cannot
+   be read. -ENOMEM, -EINTR. */
 int nearcps_open(struct nearcps *a, struct context *cx, struct volume *vol);
 
 /*
- * Begins with those nearest to LIFE, of something that all in it share.  Of
- * what the newest checkpoint has it has no end, and all others are before.
+ * Starts with the checkpoints nearest to LIFE, the lifetime of a block that all
+ * checkpoints in it share. A block of the newest checkpoint has no end, and all
+ * others are before it.
  */
 void nearcps_begin(struct nearcps *a, struct lifetime life);
 
-/* The next one, in *CNO, after and before in turn: 1, 0 at the end, -EINTR. */
+/* The next checkpoint in *CNO, alternately later and earlier: 1, 0 at the end,
+   -EINTR. */
 int nearcps_next(struct nearcps *a, struct context *cx, uint64_t *cno);
 
-/*
- * Inode INO in the next of a few checkpoints in which it has the map of INODE:
- * 1 and *OTHER, 0 at the end, -ENOMEM, -EINTR.
- */
+/* Finds inode INO in the next of up to NEARCPS_MOST checkpoints where it has
+   the map of INODE: 1 and *OTHER, 0 at the end, -ENOMEM, -EINTR. */
 int nearcps_twin(struct nearcps *a, struct context *cx, struct volume *vol,
 		uint64_t ino, const struct nilfs_inode *inode,
 		struct nilfs_inode *other);
 
-/* Of those on the side of CNO, the last one, there are no more. */
+/* Ends the search on the side of CNO, the last checkpoint returned. */
 void nearcps_end_side(struct nearcps *a, uint64_t cno);
 
 void nearcps_close(struct nearcps *a);
@@ -59,17 +56,17 @@ void nearcps_close(struct nearcps *a);
 struct snapblocks_block {
 	uint64_t ino;
 	uint64_t vblocknr;
-	uint64_t key;		/* first block of the file in it */
-	unsigned int level;	/* 0: a block of the file, else a node */
+	uint64_t key;		/* first file block in it */
+	unsigned int level;	/* 0: a file block, else a node */
 
-	/* Filled in. */
+	/* Set by the functions below. */
 	uint64_t blocknr;
 	struct lifetime life;
-	void *content;		/* a block, as it is to be */
-	uint64_t number;	/* instead of VBLOCKNR, once it is written */
+	void *content;		/* the new content of the block */
+	uint64_t number;	/* replaces VBLOCKNR once it is written */
 };
 
-/* All zero but for JOB. */
+/* All zero at first except for JOB. */
 struct snapblocks {
 	struct fixer_job *job;
 	struct snapblocks_block *list;	/* by VBLOCKNR */
@@ -78,24 +75,22 @@ struct snapblocks {
 };
 
 /*
- * The block that WHAT names (what is filled in is 0), to have its
- * content changed; a second time with the content that it was given: 1 and *B,
- * which is valid until the next call.  With CREATE one that cannot be read is
- * all zero.  0 where there is no such block, it cannot be read, or it lives in
- * the newest checkpoint as well: that is repaired first.  -ENOMEM, -EINTR.
+ * Adds the block that WHAT names (its result fields are 0) to the list, so that
+ * its content can be changed. A second call returns the content given before. 1
+ * and *B, valid until the next call. With CREATE an unreadable block is all
+ * zero. 0 if the block does not exist, cannot be read, or is live in the newest
+ * checkpoint as well, which is repaired first. -ENOMEM, -EINTR.
  */
 int snapblocks_change(struct snapblocks *p, struct context *cx,
 		      const struct snapblocks_block *what, bool create,
 		      struct snapblocks_block **b);
 
-/*
- * Copies block B->vblocknr to BUF, as it is or as the list has it, and fills in
- * B: 1, 0 where it could not be changed, -ENOMEM, -EINTR.
- */
+/* Copies block B->vblocknr to BUF, on the device or from the list, and fills in
+   B: 1, 0 if it cannot be changed, -ENOMEM, -EINTR. */
 int snapblocks_read(struct snapblocks *p, struct context *cx,
 		    struct snapblocks_block *b, void *buf);
 
-/* snapblocks_change() of block KEY of FILE, as a snapshot has it. */
+/* snapblocks_change() for block KEY of FILE in a snapshot. */
 int snapblocks_change_in(struct snapblocks *p, struct context *cx,
 			 struct file *file, uint64_t key,
 			 struct snapblocks_block **b);
@@ -104,13 +99,12 @@ int snapblocks_change_in(struct snapblocks *p, struct context *cx,
 struct snapblocks_block *snapblocks_find(const struct snapblocks *p,
 					 uint64_t vblocknr);
 
-/* Takes it out of the list, if it is there. */
+/* Removes VBLOCKNR from the list, if present. */
 void snapblocks_drop(struct snapblocks *p, uint64_t vblocknr);
 
 /*
- * Writes the blocks, and all that leads to them, in every checkpoint that has
- * them; where that is possible they are changed where they are.
- * -ENOMEM, -EINTR, -ENOSPC, -EIO, -EUCLEAN.
+ * Writes the blocks, and all blocks that lead to them, in every checkpoint that
+ * has them; in place where possible. -ENOMEM, -EINTR, -ENOSPC, -EIO, -EUCLEAN.
  */
 int snapblocks_write(struct snapblocks *p, struct context *cx);
 

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A super root found on the device becomes the latest.
+ * Makes a super root found on the device the latest one.
  *
- * It is taken whether or not its state is whole: what is wrong with it is
- * found by the next check, and the results of all states are compared
- * (states.c).  All of the device is searched, also where a superblock still
- * leads to some super root: what the chain of logs from there does not reach
- * may be newer.
+ * It is used even if its state is damaged: the next check finds the damage, and
+ * the results of all states are compared (states.c). The whole device is
+ * searched, even if a superblock leads to a super root, because the chain of
+ * logs from there may not reach newer ones.
  *
- * To name it in the superblocks is not enough.  The kernel asks for the
- * checksum of the log that they name, which may be wrong, and would go on to
- * newer logs that are given up: they have the sequence number that the next
- * logs would get. Therefore the first log of the repair goes into a fresh
- * segment, with a number that no log on the device has.
+ * Superblocks that name it are not enough. The kernel verifies the checksum of
+ * the log that they name, which may be wrong, and would continue with newer
+ * logs that are given up, whose sequence numbers the next logs would get. So
+ * the first log of the repair is written to a fresh segment, with a number that
+ * no log on the device has.
  */
 
 #include <errno.h>
@@ -39,7 +38,7 @@ int fix_root(struct fixer_job *job, struct context *cx,
 	int ret;
 
 	(void)fixes, (void)n;
-	/* Whether segments can be found, and are all there. */
+	/* Whether the superblock gives the places of all segments. */
 	witness_supers(&s, cx, job->dev);
 	if (s.choice < 0 || super_check_features(&s.copy[s.choice]) ==
 				    RULE_SB_FEATURE_INCOMPAT)
@@ -48,8 +47,8 @@ int fix_root(struct fixer_job *job, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-/* Counts in *N the inodes in blocks of the ifile of A that B does not have so;
-   FIRST: also in those that both have.  BLOCK is room for a copy of one. */
+/* Adds to *N the inodes of A's ifile that are not the same in B; FIRST: inodes
+   in both are counted too. BLOCK has room for one block. */
 static int count_inodes(struct context *cx, struct root *a, struct root *b,
 			bool first, char *block, uint64_t *n)
 {
@@ -68,7 +67,7 @@ static int count_inodes(struct context *cx, struct root *a, struct root *b,
 		palloc_locate(&a->vol->ifile_palloc, item.key, &where);
 		if (ret || where.kind != PALLOC_ENTRIES)
 			continue;
-		/* Most blocks are those that the other one has, too. */
+		/* Both ifiles share most blocks. */
 		ret = blockmap_lookup(&b->ifile.map, cx, item.key, &ptr);
 		if (ret > 0 && ptr == item.ptr) {
 			ret = 0;
@@ -103,21 +102,22 @@ static int count_inodes(struct context *cx, struct root *a, struct root *b,
 	return ret;
 }
 
-#define NAMED_MAX 8	/* states given up that are named one by one */
+#define NAMED_MAX 8	/* given-up states that are named one by one */
 
 struct restore {
 	struct fixer_job *job;
 	const struct nilfs_super_block *sb;
 	struct nilfs_geometry geo;
 	struct rootsearch rs;
-	size_t taken;		/* index of the root that was chosen */
+	size_t taken;		/* index of the chosen root */
 	struct recovery at;
 	bool hurt;
 };
 
 /*
- * Whether ROOT can be what superblocks named last, or newer: they name no log
- * before it is written.  A number greater than that of the newest is nonsense.
+ * Whether ROOT can be the log that superblocks named last, or a newer one: they
+ * name no log before it is written. A number greater than that of the newest
+ * log is invalid.
  */
 static bool is_as_new_as_super(const struct restore *r,
 			       const struct root_log *root)
@@ -129,8 +129,8 @@ static bool is_as_new_as_super(const struct restore *r,
 		le64_get(root->ss.ss_seq) >= seq);
 }
 
-/* 1 and R->at for the state that the job asks for, 0 where there is none. Those
-   as new as superblocks come first. */
+/* Finds the state that the job requests: 1 and R->at, 0 if it does not exist.
+   States as new as the superblocks come first. */
 static int choose_root(struct restore *r, struct context *cx)
 {
 	unsigned int number = r->job->state_number;
@@ -139,7 +139,7 @@ static int choose_root(struct restore *r, struct context *cx)
 	uint64_t blocknr, seq;
 	int ret = block ? 0 : fail(cx, -ENOMEM, "super root");
 
-	/* Older roots that come before are nonsense. */
+	/* Older roots at the start of the list are invalid. */
 	while (first < n && !is_as_new_as_super(r, &r->rs.roots[first]))
 		first++;
 	if (first == n)
@@ -154,7 +154,7 @@ static int choose_root(struct restore *r, struct context *cx)
 			continue;
 		if (i < first || is_as_new_as_super(r, root) != (k < n))
 			continue;
-		/* One that is lost and can be proved is put in its place. */
+		/* A lost super root that can be proven is restored in place. */
 		ret = rootsearch_derive(&r->rs, cx, i, block);
 		if (ret > 0) {
 			blocknr = root->pseg + le32_get(root->ss.ss_nblocks) - 1;
@@ -170,8 +170,8 @@ static int choose_root(struct restore *r, struct context *cx)
 					       &r->hurt);
 		if (ret <= 0)
 			continue;
-		/* One with a wrong checksum was complete once, not cut off, if
-		   superblocks named it, or others were written after it. */
+		/* A log with a wrong checksum was once complete if superblocks
+		   named it or other logs were written after it. */
 		seq = le64_get(root->ss.ss_seq);
 		if (r->hurt && seq >= r->rs.seq &&
 		    root->pseg >= r->rs.last_pseg &&
@@ -186,7 +186,7 @@ static int choose_root(struct restore *r, struct context *cx)
 	return k < 2 * n || ret < 0 ? ret : 0;
 }
 
-/* States that are newer than the one that was chosen. */
+/* Reports the states that are newer than the chosen one. */
 static int note_newer(struct restore *r, struct context *cx)
 {
 	uint64_t last = le64_get(r->sb->s_last_cno), changes = 0;
@@ -202,7 +202,7 @@ static int note_newer(struct restore *r, struct context *cx)
 
 	for (i = 0; i < r->rs.nroots; i++)
 		vanished &= segsum_cno(&r->rs.roots[i].ss) != last;
-	/* Superblocks named it, and its log is no log any more. */
+	/* Superblocks name the state, but its log no longer exists. */
 	if (vanished && !ret)
 		fixers_note(r->job, "checkpoint %" PRIu64 ": given up, there is "
 			    "no log at block %" PRIu64, last,
@@ -213,8 +213,8 @@ static int note_newer(struct restore *r, struct context *cx)
 		if (segsum_cno(&root->ss) <= r->at.cno)
 			continue;
 		ret = rootsearch_state(&r->rs, cx, root, &at, &hurt);
-		/* How many inodes are only in one of the states, or are not the
-		   same there? */
+		/* The number of inodes that only one state
+		   has or that differ. */
 		changes = 0;
 		for (side = 0; side < 2 && ret > 0; side++) {
 			memset(&roots[side], 0, sizeof(roots[side]));
@@ -275,8 +275,8 @@ int fix_root_restore(struct fixer_job *job, struct context *cx,
 		ret = choose_root(&r, cx);
 	if (ret <= 0)
 		goto out;
-	/* Superblocks that name it; a mount looks after it for logs of
-	   fdatasync(), if there are some to be rolled forward. */
+	/* Writes superblocks that name the log. A mount searches for logs of
+	   fdatasync() after it, if there is data to replay. */
 	ret = volume_open_at(&vol, cx, job->dev, &r.geo, &r.at);
 	if (!ret)
 		ret = salvage_collect(vol, cx, &r.at, NULL, &rf);
@@ -300,14 +300,15 @@ int fix_root_restore(struct fixer_job *job, struct context *cx,
 			    "its super root is at block %" PRIu64, root->pseg,
 			    r.at.super_root);
 	if (!ret && r.hurt && !root->headless) {
-		/* What in the log is not what was written cannot be known. */
+		/* It is not known which blocks of the log
+		   have wrong content. */
 		ret = summary_read(&summary, cx, r.rs.vol, root->pseg,
 				   &root->ss);
 		if (!ret)
 			summary_files(&summary, files);
 		if (!ret)
-			fixers_note(job, "log at block %" PRIu64 ": its blocks "
-				    "are not what was written: look at %s",
+			fixers_note(job, "log at block %" PRIu64 ": some blocks "
+				    "have wrong content: check %s",
 				    root->pseg, files);
 		summary_free(&summary);
 	}

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Superblocks.
+ * Repair of superblocks.
  *
- * The one by which the volume could be opened is right: the others' fields are
- * made what it says, the copy that is not in use first; unless they differ in
- * what never changes and the other one is tried (states.c).  Where the
- * volume could not be opened, each copy is tried with a checksum made right,
- * on an overlay: if it leads to a super root, its numbers are right too.  Where
- * both are lost, the logs on the device have what is needed (volscan.c), but
- * for the label and the like.
+ * The superblock that the volume was opened with is correct: its fields are
+ * copied to the other one, which is written first. If they differ in fields
+ * that never change, the other one may be tried (states.c). If the volume could
+ * not be opened, each copy is tried with a corrected checksum on an overlay; if
+ * it leads to a super root, its numbers are correct. If both are lost, the logs
+ * on the device have the necessary fields (volscan.c), except for the label and
+ * similar ones.
  */
 #include "fsck/plan/fixers.h"
 
@@ -24,13 +24,13 @@
 #include "fsck/super/rootsearch.h"
 
 struct copies {
-	uint64_t offset[2];	/* 0: there is no such copy */
+	uint64_t offset[2];	/* 0: the copy does not exist */
 	struct nilfs_super_block sb[2];
 	bool read[2];
-	bool keeps_wiped;	/* the first may not be written again */
+	bool keeps_wiped;	/* the first copy must not be written */
 };
 
-/* A copy that cannot be read is zeros. */
+/* Reads both copies; an unreadable one is zeros. */
 static int read_copies(struct fixer_job *job, struct context *cx,
 		       struct copies *s)
 {
@@ -51,7 +51,7 @@ static int read_copies(struct fixer_job *job, struct context *cx,
 	return err;
 }
 
-/* Whether a copy can be written where the second one stands. */
+/* Whether the second copy can be written at its place. */
 static bool has_second(const struct dev *dev,
 		       const struct nilfs_super_block *sb, uint64_t offset)
 {
@@ -60,9 +60,8 @@ static bool has_second(const struct dev *dev,
 	return zone_is_in_place(dev->zones, offset);
 }
 
-/* Both copies become SB, that of USED last, each on stable storage then: it is
-   right as it is, and until the other is on stable storage it may be the only
-   one. */
+/* Writes SB to both copies, to USED last, each flushed. USED is valid, and may
+   be the only valid copy until the other one is flushed. */
 static int write_copies(struct fixer_job *job, struct context *cx,
 			const struct copies *s, int used,
 			struct nilfs_super_block *sb)
@@ -91,7 +90,7 @@ static int write_copies(struct fixer_job *job, struct context *cx,
 	return err;
 }
 
-/* The numbers of SB which the kernel refuses, as the other copy has them. */
+/* Replaces numbers of SB that the kernel rejects by those of the OTHER copy. */
 static void borrow_fields(struct nilfs_super_block *sb,
 			  const struct nilfs_super_block *other)
 {
@@ -107,9 +106,11 @@ static void borrow_fields(struct nilfs_super_block *sb,
 	sb->s_r_segments_percentage = le32_make(percentage);
 }
 
-/* The log that was found is the latest.  Whether the copy was valid says
-   nothing if it is not the one that counted: with JUDGED it is if a mount has
-   not to look what lies after that log. */
+/*
+ * Names the latest log that was found. The clean flag is meaningless in a copy
+ * that was not in use: with JUDGED it is set if a mount need not search for
+ * logs after that log.
+ */
 static void set_cursor(struct nilfs_super_block *sb,
 		       const struct recovery *latest, bool judged)
 {
@@ -124,7 +125,8 @@ static void set_cursor(struct nilfs_super_block *sb,
 		sb->s_state = le16_make((uint16_t)state);
 }
 
-/* Both copies with what never changes as that of OTHER, NULL for their own. */
+/* Repairs both copies, with the fields that never change from OTHER, NULL:
+   their own. */
 static int repair_by_volume(struct fixer_job *job, struct context *cx,
 			    const struct copies *s,
 			    const struct nilfs_super_block *other)
@@ -142,8 +144,8 @@ static int repair_by_volume(struct fixer_job *job, struct context *cx,
 	return write_copies(job, cx, s, used, &sb);
 }
 
-/* SB, which has led to VOL, with the sizes and counts that the SUFILE and the log
-   of the super root agree on: 1, or 0 where they agree on none. */
+/* Sets the sizes and counts of SB, which led to VOL, to those that the SUFILE
+   and the log of the super root agree on: 1, or 0 if they do not agree. */
 static int prove_sizes(struct fixer_job *job, struct context *cx,
 		       const struct volume *vol, struct nilfs_super_block *sb)
 {
@@ -161,9 +163,12 @@ static int prove_sizes(struct fixer_job *job, struct context *cx,
 	return err ? err : volscan_super(sb, cx, job->dev, &v);
 }
 
-/* Each copy, its checksum made right, is tried as the only one: 1 where one of
-   them leads to a super root, and both were repaired by that.  What never changes
-   is that of a copy whose checksum was right, or both have it, or logs prove it. */
+/*
+ * Tries each copy with a corrected checksum as the only one: 1 if one of them
+ * leads to a super root and both were repaired with it. Fields that never
+ * change are taken from a copy with a valid checksum, or if both copies agree
+ * on them, or if logs prove them.
+ */
 static int repair_by_copies(struct fixer_job *job, struct context *cx,
 			    const struct copies *s)
 {
@@ -188,7 +193,7 @@ static int repair_by_copies(struct fixer_job *job, struct context *cx,
 		sb.s_magic = le16_make(NILFS_SUPER_MAGIC);
 		sb.s_bytes = le16_make(NILFS_SB_BYTES);
 		borrow_fields(&sb, &s->sb[!i]);
-		/* The latest log may lie after the one that it names. */
+		/* The latest log may be after the log that the copy names. */
 		sb.s_state = le16_make((uint16_t)(le16_get(sb.s_state) &
 						  ~NILFS_VALID_FS));
 		sb.s_sum = le32_make(super_checksum(&sb));
@@ -214,7 +219,7 @@ static int repair_by_copies(struct fixer_job *job, struct context *cx,
 		}
 		volume_close(vol);
 		dev_close(overlay);
-		/* The device is too small: its rest may still exist. */
+		/* The device is too small, but its rest may still exist. */
 		if (!err && super_geometry(&sb, job->dev->size, &geo) ==
 				    RULE_SB_DEVICE_SIZE)
 			return 0;
@@ -225,8 +230,8 @@ static int repair_by_copies(struct fixer_job *job, struct context *cx,
 	}
 	if (used < 0)
 		return 0;
-	/* What led to a super root may have a wrong label; a copy whose
-	   checksum is right has not. */
+	/* A copy that led to a super root may have a wrong label; a copy with a
+	   valid checksum has not. */
 	if (right[!used] && !right[used]) {
 		best.s_ctime = s->sb[!used].s_ctime;
 		memcpy(best.s_uuid, s->sb[!used].s_uuid, sizeof(best.s_uuid));
@@ -238,7 +243,7 @@ static int repair_by_copies(struct fixer_job *job, struct context *cx,
 	return err ? err : 1;
 }
 
-/* The volume whose logs are the newest and lead to a super root. */
+/* Repairs from the volume with the newest logs that lead to a super root. */
 static int repair_by_logs(struct fixer_job *job, struct context *cx,
 			  const struct copies *s)
 {
@@ -250,7 +255,7 @@ static int repair_by_logs(struct fixer_job *job, struct context *cx,
 	unsigned int i;
 	int ret = volscan_run(&q, cx, job->dev);
 
-	/* What a copy still has, to be completed: the label, the UUID. */
+	/* Starts with the fields of a damaged copy: the label, the UUID. */
 	for (i = 2; i-- > 0;)
 		if (le16_get(s->sb[i].s_magic) == NILFS_SUPER_MAGIC &&
 		    le32_get(s->sb[i].s_rev_level) == NILFS_CURRENT_REV)

@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Super roots, from the newest to older ones.
+ * Super roots, newest first.
  *
- * All logs of a segment have its sequence number, which grows by one with each
- * segment that is begun (nilfs_segctor_begin_construction(),
- * nilfs_segctor_extend_segments(); by two after a recovery), and within a
- * segment each begins where the one before ends.  So no two logs have the same
- * number and offset, unless one of them is wrong or is left of states that
- * were given up; then the number of the checkpoint decides, and at last the
- * time, which goes back when the clock is set.
+ * All logs of a segment have its sequence number, which grows with each new
+ * segment (nilfs_segctor_begin_construction()). Two logs with the same number
+ * and offset mean that one is wrong, or is left from a state that was given up;
+ * then the checkpoint number decides, and finally the time. A state that has
+ * the checkpoint of another one is later than it: of the two logs the one that
+ * contradicts more of the others is misnumbered.
  *
- * A number may be wrong although all checksums are right.  A state that has
- * the checkpoint of another one is the later one: of the two the log that
- * contradicts more of the others is misnumbered, and gets the place after the
- * log before it by checkpoints.
- *
- * A super root that is lost is derived from the one before it.  The logs since
- * then list each block of DAT, cpfile and SUFILE that was written: pointers in
- * the roots of their maps that lead to one of them are replaced.  How many
- * blocks the files have got or lost is not known exactly, nor whether the log
- * is a cleaner's, so some numbers are tried: the checksum of the log shows
- * which is right.
+ * A lost super root is derived from the previous one. The logs since then list
+ * each new block of DAT, cpfile and SUFILE, and pointers to them in the roots
+ * of the maps are replaced. Block counts and the mark of the cleaner are not
+ * known, so some values are tried: the checksum of the log proves the correct
+ * one.
  */
 #include "fsck/super/rootsearch.h"
 
@@ -39,9 +32,9 @@
 #include "vol/logcheck.h"
 #include "vol/logsearch.h"
 
-#define ROOTS_MAX 65536		/* kept; older ones are forgotten */
+#define ROOTS_MAX 65536		/* maximum; older ones are dropped */
 
-/* -1 where M is greater than N, 1 where it is less. */
+/* -1 if M is greater than N, 1 if it is less. */
 static int descending(uint64_t m, uint64_t n)
 {
 	return (m < n) - (m > n);
@@ -69,7 +62,7 @@ static void sort_roots(struct rootsearch *rs)
 		      rootsearch_compare);
 }
 
-/* ROOT, placed by what its summary says. */
+/* Adds ROOT at the place given by its summary. */
 static int add_root(struct rootsearch *rs, struct context *cx,
 		    const struct root_log *root)
 {
@@ -104,7 +97,8 @@ static int search_segment(struct rootsearch *rs, struct context *cx,
 		const struct root_log root = { .pseg = log.pseg, .ss = log.ss };
 		uint64_t seq = le64_get(log.ss.ss_seq);
 
-		/* What cannot be read, or cannot be so long, is no log. */
+		/* Unreadable logs and those of impossible
+		   length are skipped. */
 		if (ret == -EIO || ret == -EUCLEAN) {
 			fail_clear(cx);
 			ls.next++;
@@ -161,7 +155,7 @@ int rootsearch_add_named(struct rootsearch *rs, struct context *cx,
 	root.ss.ss_flags = le16_make(NILFS_SS_SR);
 	root.ss.ss_create = sb->s_wtime;
 	root.ss.ss_nblocks = le32_make((uint32_t)(at + 1 - pseg));
-	/* All logs of a segment are followed by the same one. */
+	/* All logs of a segment name the same next segment. */
 	root.ss.ss_next = le64_make(geometry_segment_start(rs->geo, segnum));
 	for (i = rs->nroots; i--;)
 		if (geometry_segment_of(rs->geo, rs->roots[i].pseg) == segnum &&
@@ -184,7 +178,8 @@ void rootsearch_fini(struct rootsearch *rs)
 	rs->vol = NULL;
 }
 
-/* Where the volume would go on after the super root of ROOT. */
+/* Sets *AT to the place where the volume continues after the super root of
+   ROOT. */
 static void place_root(const struct rootsearch *rs,
 		       const struct root_log *root, struct recovery *at)
 {
@@ -215,7 +210,7 @@ int rootsearch_state(struct rootsearch *rs, struct context *cx,
 	int err;
 
 	place_root(rs, root, at);
-	/* The summary is known to be right, the blocks are not. */
+	/* The summary is known to be valid, the blocks are not. */
 	err = logcheck_read(rs->vol, cx, at->pseg_start, at->seq, &ss);
 	*hurt = err == -EUCLEAN || err == -EIO;
 	if (*hurt) {
@@ -224,7 +219,7 @@ int rootsearch_state(struct rootsearch *rs, struct context *cx,
 	}
 	if (!err)
 		err = volume_open_at(&vol, cx, rs->dev, rs->geo, at);
-	/* The greatest number of a checkpoint, for logs that do not have it. */
+	/* The greatest checkpoint number, for logs without it. */
 	if (!err && (!at->cno || root->headless)) {
 		err = cptable_list(vol, cx, false, &cnos, &n);
 		if (!err && !n)
@@ -243,7 +238,7 @@ int rootsearch_state(struct rootsearch *rs, struct context *cx,
 		fail_clear(cx);
 		return 0;
 	}
-	/* A log that cannot be read ends the chain as one that is torn does. */
+	/* An unreadable log ends the chain like an incomplete one. */
 	if (!err)
 		err = damage_forgive(cx, recovery_follow(rs->vol, cx, at));
 	return err ? err : 1;
@@ -273,9 +268,12 @@ static int has_checkpoint(const struct rootsearch *rs, struct context *cx,
 		     checkpoint_is_same(&cp[0], &cp[1]);
 }
 
-/* Puts that of the first root and LATER, which has the checkpoint of it, that
-   is misnumbered after the log with the checkpoint before, of those numbered
-   right.  Among logs of one second it may be one number against another. */
+/*
+ * One of the first root and LATER, which has the checkpoint of the first root,
+ * is misnumbered. Moves it after the correctly numbered log with the previous
+ * checkpoint. Among logs of the same second, one number may contradict only one
+ * other.
+ */
 static void place_misnumbered(struct rootsearch *rs, struct root_log *later)
 {
 	struct root_log *first = rs->roots, *wrong, *root;
@@ -316,9 +314,10 @@ int rootsearch_run(struct rootsearch *rs, struct context *cx)
 			check_progress(rs->check, segnum);
 	}
 	sort_roots(rs);
-	/* Each misnumbered root is found once at most. */
+	/* Each misnumbered root is found at most once. */
 	while (!ret && rs->nroots) {
-		/* The greatest checkpoint that is not older than the first. */
+		/* The root with the greatest checkpoint that is not older than
+		   the first one. */
 		later = first = rs->roots;
 		for (root = first; root < first + rs->nroots; root++)
 			if (segsum_cno(&root->ss) > segsum_cno(&later->ss) &&
@@ -338,18 +337,18 @@ int rootsearch_run(struct rootsearch *rs, struct context *cx)
 }
 
 #define FILES 3			/* DAT, cpfile, SUFILE */
-#define FEWER 1			/* blocks that a file may have lost */
-#define OLDER_MAX 8		/* super roots before it that are looked at */
-#define SEGMENTS_MAX 256	/* that may lie between the two */
+#define FEWER 1			/* number of blocks that a file may have lost */
+#define OLDER_MAX 8		/* maximum number of earlier super roots searched */
+#define SEGMENTS_MAX 256	/* maximum of segments between the two */
 
-/* Numbers of blocks that are tried; the DAT grows with the files. */
+/* The numbers of block counts that are tried; the DAT grows with the files. */
 static const unsigned int tries[FILES] = { 512, 6, 4 };
 
 struct rootderive {
 	const struct rootsearch *rs;
 	const struct root_log *root, *before;
 	char *block;
-	le64 maps[FILES][NILFS_INODE_BMAP_SIZE];	/* as before */
+	le64 maps[FILES][NILFS_INODE_BMAP_SIZE];	/* in the previous super root */
 };
 
 static struct nilfs_inode *inode_in(const struct rootderive *d, uint64_t ino)
@@ -363,7 +362,7 @@ static uint64_t super_root_of(const struct root_log *root)
 	return root->pseg + le32_get(root->ss.ss_nblocks) - 1;
 }
 
-/* Reads the super root of ROOT: 1, 0 where there is none, or a failure. */
+/* Reads the super root of ROOT: 1, 0 if it is invalid, or a failure. */
 static int read_root(const struct rootsearch *rs, struct context *cx,
 		     const struct root_log *root, char *block)
 {
@@ -375,7 +374,7 @@ static int read_root(const struct rootsearch *rs, struct context *cx,
 	return superroot_check(rs->geo, block) == RULE_OK;
 }
 
-/* Block B, at BLOCKNR, which the map of its file may have in its root. */
+/* Updates the root of the map of its file for block B, at BLOCKNR. */
 static int take_block(struct rootderive *d, struct context *cx,
 		      const struct segsum_block *b, uint64_t blocknr)
 {
@@ -403,8 +402,10 @@ static int take_block(struct rootderive *d, struct context *cx,
 		key = node.nchildren ? bmap_node_key(&node, 0) : 0;
 		cache_put(d->rs->vol->cache, block);
 	}
-	/* A map that became a B-tree.  What is in use of it is set, the rest is
-	   what the direct map had: nilfs_btree_commit_convert_and_insert(). */
+	/*
+	 * The map became a B-tree. Its used fields are set, the others keep the
+	 * content of the direct map: nilfs_btree_commit_convert_and_insert().
+	 */
 	if (!bmap_is_btree(inode->i_bmap)) {
 		memcpy(inode->i_bmap, d->maps[b->ino - NILFS_DAT_INO],
 		       sizeof(inode->i_bmap));
@@ -415,7 +416,7 @@ static int take_block(struct rootderive *d, struct context *cx,
 	bmap_root_read(inode->i_bmap, &root);
 	if (node.level + 1 != root.level)
 		return 0;
-	/* Pointer KEY of the root; one that is new comes last. */
+	/* Pointer KEY of the root; a new one comes last. */
 	n = le16_get(top->bn_nchildren);
 	while (i < n && le64_get(keys[i]) != key)
 		i++;
@@ -429,9 +430,11 @@ static int take_block(struct rootderive *d, struct context *cx,
 	return 0;
 }
 
-/* What the logs of segment SEGNUM list of the files, if they were written after
-   the super root before, up to the lost one; *NEXT is the segment that the last
-   one names. */
+/*
+ * Processes the blocks of the files in logs of segment SEGNUM that were written
+ * after the previous super root, up to the lost one. *NEXT is the segment that
+ * the last log names.
+ */
 static int take_segment(struct rootderive *d, struct context *cx,
 			uint64_t segnum, uint64_t *next)
 {
@@ -506,7 +509,7 @@ int rootsearch_derive(const struct rootsearch *rs, struct context *cx, size_t i,
 		blocks[n] = le64_get(inode->i_blocks);
 		memcpy(d.maps[n], inode->i_bmap, sizeof(d.maps[n]));
 	}
-	/* Where nothing follows in its segment its own log leads on. */
+	/* If no log follows in its segment, its own log names the next one. */
 	now = geometry_segment_of(geo, d.before->pseg);
 	next = geometry_segment_of(geo, le64_get(d.before->ss.ss_next));
 	for (n = 0; n < SEGMENTS_MAX && now < geo->nsegments && !ret; n++) {
@@ -515,7 +518,7 @@ int rootsearch_derive(const struct rootsearch *rs, struct context *cx, size_t i,
 			break;
 		now = next;
 	}
-	/* Bit 0 of TRY says whether a cleaner wrote it. */
+	/* Bit 0 of TRY: the cleaner wrote the log, or not. */
 	for (; try < 2 * tries[0] * tries[1] * tries[2] && !ret; try++) {
 		sr->sr_nongc_ctime = try % 2 ? le64_make(nongc) :
 					       d.root->ss.ss_create;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Logs without a superblock.
+ * Finding logs without a superblock.
  *
- * A log has two checksums with the same seed.  Run backwards, the one over the
- * summary gives the seed; the one over all blocks then holds for one size of
- * blocks only.  The segments that logs name as their next ones show how large
- * segments are.  What lies inside a log is the content of files, such as
- * images of other volumes, and not looked at.  A device that was formatted
- * more than once has logs with several seeds.
+ * A log has two checksums with the same seed. The checksum of the summary,
+ * computed backwards, gives the seed; the checksum of all blocks then matches
+ * for only one block size. The next segments that logs name show the size of
+ * segments. Blocks inside a log are file content, such as images of other
+ * volumes, and skipped. A device that was formatted more than once has logs
+ * with several seeds.
  *
- * For a new superblock the size of inodes is that of the super root.  What is
- * left to find is how large segments and the entries of the metadata files
- * are: each guess is held against the SUFILE, in which the segment of the log
- * with the super root has as many blocks in use as lie up to the end of that
- * log, and the next one is in use too.
+ * For a new superblock the inode size is that of the super root. The sizes of
+ * segments and of metadata file entries are guessed. Each guess is compared
+ * with the SUFILE: the segment of the log with the super root must have as many
+ * blocks in use as there are up to the end of that log, and the next segment
+ * must be in use too.
  */
 #include "fsck/super/rootsearch.h"
 
@@ -31,7 +31,7 @@
 #include "vol/sutable.h"
 #include "vol/volume.h"
 
-#define STEP NILFS_MIN_BLOCK_SIZE	/* no log begins between two */
+#define STEP NILFS_MIN_BLOCK_SIZE	/* logs begin at multiples */
 #define PIECE (1u << 20)
 #define SUMMARY_MAX (16u << 20)
 #define SIZES (NILFS_MAX_BLOCK_BITS - NILFS_MIN_BLOCK_BITS + 1)
@@ -42,17 +42,17 @@
 struct scan {
 	struct volscan *q;
 	struct dev *dev;
-	uint8_t *piece;		/* of the device, PIECE bytes */
-	uint64_t off;		/* where that is, and how much it has */
+	uint8_t *piece;		/* content of the device, PIECE bytes */
+	uint64_t off;		/* its offset on the device, and its length */
 	size_t len;
-	uint8_t *buffer;	/* PIECE bytes too */
-	uint64_t budget;	/* bytes that may still be summed */
+	uint8_t *buffer;	/* PIECE bytes */
+	uint64_t budget;	/* bytes that may still be summed up */
 };
 
-/* Sound logs are summed once; what only looks like logs may cost as much. */
+/* Sound logs are summed up once; for false logs the same cost is allowed. */
 #define BUDGET 8
 
-/* Goes on with *SUM over the bytes from FROM up to END of the device. */
+/* Continues *SUM over the bytes from FROM to END of the device. */
 static int sum_range(struct scan *scan, struct context *cx, uint64_t from,
 		     uint64_t end, uint32_t *sum)
 {
@@ -80,8 +80,8 @@ static int sum_range(struct scan *scan, struct context *cx, uint64_t from,
 	return 0;
 }
 
-/* The size of blocks with which the log at OFF has the right ss_datasum by
-   SEED, or 0; only KNOWN is tried where that is not 0. */
+/* The block size with which the ss_datasum of the log at OFF is valid for SEED,
+   or 0. Only KNOWN is tried unless it is 0. */
 static int find_block_size(struct scan *scan, struct context *cx,
 			   uint64_t off, const struct nilfs_segment_summary *ss,
 			   uint32_t seed, uint32_t known, uint32_t *size)
@@ -109,8 +109,8 @@ static int find_block_size(struct scan *scan, struct context *cx,
 	return 0;
 }
 
-static void add_log(struct volscan_volume *v, uint64_t off,
-		    const struct nilfs_segment_summary *ss)
+static void volscan_add_log(struct volscan_volume *v, uint64_t off,
+			    const struct nilfs_segment_summary *ss)
 {
 	uint64_t next = le64_get(ss->ss_next), rest;
 	unsigned int i = v->nroots;
@@ -118,7 +118,7 @@ static void add_log(struct volscan_volume *v, uint64_t off,
 	v->logs++;
 	if (le64_get(ss->ss_create) > v->newest)
 		v->newest = le64_get(ss->ss_create);
-	/* The greatest common divisor; the first segment begins after the
+	/* The greatest common divisor. The first segment begins after the
 	   superblock. */
 	if (next < NILFS_SEG_MIN_BLOCKS)
 		next = 0;
@@ -128,7 +128,7 @@ static void add_log(struct volscan_volume *v, uint64_t off,
 	}
 	if (!segsum_has_super_root(ss))
 		return;
-	/* Of two with the same number the one that lies behind, met later, is
+	/* Of two logs with the same number the later one on the device is
 	   newer. */
 	for (; i && le64_get(ss->ss_seq) >=
 			    le64_get(v->roots[i - 1].ss.ss_seq); i--)
@@ -141,9 +141,9 @@ static void add_log(struct volscan_volume *v, uint64_t off,
 		v->nroots++;
 }
 
-/* Takes what may be a log at OFF; its bytes, or 0 where it is none. */
-static int take_log(struct scan *scan, struct context *cx, uint64_t off,
-		    const struct nilfs_segment_summary *ss, uint64_t *bytes)
+/* Adds the log at OFF, if it is one; *BYTES is its size, or 0. */
+static int volscan_take_log(struct scan *scan, struct context *cx, uint64_t off,
+			    const struct nilfs_segment_summary *ss, uint64_t *bytes)
 {
 	uint32_t nblocks = le32_get(ss->ss_nblocks);
 	uint32_t sumbytes = le32_get(ss->ss_sumbytes);
@@ -154,7 +154,7 @@ static int take_log(struct scan *scan, struct context *cx, uint64_t off,
 	int err;
 
 	*bytes = 0;
-	/* Sizes that some volume could have, for any size of blocks. */
+	/* Sizes that are possible with any block size. */
 	if (le32_get(ss->ss_magic) != NILFS_SEGSUM_MAGIC ||
 	    header < NILFS_SEGSUM_MIN_BYTES || header > sumbytes ||
 	    header > NILFS_MIN_BLOCK_SIZE || sumbytes > SUMMARY_MAX ||
@@ -184,13 +184,13 @@ static int take_log(struct scan *scan, struct context *cx, uint64_t off,
 		};
 	}
 	if (i < q->nvolumes)
-		add_log(&q->volumes[i], off, ss);
+		volscan_add_log(&q->volumes[i], off, ss);
 	*bytes = (uint64_t)nblocks * size;
 	return 0;
 }
 
-/* Reads less and less around a bad place, which may cost a disk seconds each
-   time, and more and more after it. */
+/* Reads smaller pieces around an unreadable place, which may take a disk
+   seconds for each attempt, and larger ones after it. */
 int volscan_run(struct volscan *q, struct context *cx, struct dev *dev)
 {
 	uint64_t off = 0, size = dev->size / STEP * STEP, at, bytes;
@@ -228,11 +228,11 @@ int volscan_run(struct volscan *q, struct context *cx, struct dev *dev)
 			off += len > STEP ? 0 : len;
 			continue;
 		}
-		/* Goes on after the last log in the piece. */
+		/* Continues after the last log in the piece. */
 		for (at = 0; !err && at + sizeof(ss) <= len;
 		     at += bytes ? bytes : STEP) {
 			memcpy(&ss, scan.piece + at, sizeof(ss));
-			err = take_log(&scan, cx, off + at, &ss, &bytes);
+			err = volscan_take_log(&scan, cx, off + at, &ss, &bytes);
 			if (err == -EIO || err == -EUCLEAN) {
 				fail_clear(cx);
 				err = 0;
@@ -248,7 +248,7 @@ int volscan_run(struct volscan *q, struct context *cx, struct dev *dev)
 	return err;
 }
 
-#define GUESSES 64		/* sizes of segments that are tried */
+#define GUESSES 64		/* maximum number of segment sizes tried */
 
 struct guess {
 	struct nilfs_geometry g;
@@ -256,8 +256,8 @@ struct guess {
 	const struct nilfs_segment_summary *ss;
 };
 
-/* 1 where the SUFILE says what must be true of the latest log; damage only says
-   that the guess is wrong. */
+/* 1 if the SUFILE agrees with the latest log. Damage only means that the guess
+   is wrong. */
 static int try_volume(struct context *cx, struct dev *dev, struct guess *guess)
 {
 	struct nilfs_geometry *g = &guess->g;
@@ -281,8 +281,7 @@ static int try_volume(struct context *cx, struct dev *dev, struct guess *guess)
 	if (!fits)
 		goto out;
 	/* All segments, by the counts of the SUFILE and its entries with
-	   errors; their number must fit the device, whatever the SUFILE says.
-	   */
+	   errors. Their number must fit the device. */
 	err = sutable_header(vol, cx, &header);
 	if (!err && !checked_add(le64_get(header.sh_ncleansegs),
 				 le64_get(header.sh_ndirtysegs), &count))
@@ -303,7 +302,7 @@ out:
 	return err ? damage_forgive(cx, err) : fits;
 }
 
-/* Entries of both sizes that the SUFILE is known to have. */
+/* Tries both known sizes of SUFILE entries. */
 static int try_segment(struct context *cx, struct dev *dev,
 		       struct guess *guess, uint64_t bps)
 {
@@ -334,8 +333,8 @@ static int try_segment(struct context *cx, struct dev *dev,
 	return ret;
 }
 
-/* With the size of an inode by that of the super root of ROOT, and segments as
-   large as divisors of what the logs name as next ones, the greatest first. */
+/* Tries the inode size of the super root of ROOT, and segment sizes that divide
+   the next segments of the logs, the greatest first. */
 static int try_root(struct context *cx, struct dev *dev, struct guess *guess,
 		    const struct volscan_volume *v,
 		    const struct volscan_root *root)
@@ -405,7 +404,7 @@ int volscan_super(struct nilfs_super_block *sb, struct context *cx,
 	sb->s_feature_compat_ro =
 		le64_make(NILFS_FEATURE_COMPAT_RO_BLOCK_COUNT);
 	sb->s_feature_incompat = le64_make(0);
-	/* What the user chose, if it was lost, gets what mkfs.nilfs2 gives. */
+	/* Lost options get the defaults of mkfs.nilfs2. */
 	if (percentage < 1 || percentage > 99)
 		sb->s_r_segments_percentage = le32_make(VOLSCAN_RESERVED);
 	if (errors < NILFS_ERRORS_CONTINUE || errors > NILFS_ERRORS_PANIC)

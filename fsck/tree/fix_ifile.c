@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The blocks of the ifile, and which inodes are in use: bitmaps and counts of
+ * The blocks of the ifile, and the allocation of inodes: bitmaps and counts of
  * the newest ifile, and of those of snapshots.
  *
- * Its blocks are alive until they are changed, so the logs know all of them
- * that the map of the newest ifile has lost, and they stay where they are.  A
- * block that cannot be read is taken from the newest older checkpoint that has
- * it, with the inodes of that: what has changed of their files since is found by
- * the next look.  If nothing has one its inodes are lost, or the bitmap is wrong.
+ * The blocks of the newest ifile are live until they change, so the logs list
+ * all blocks that its map has lost, and these stay in place.  A block that
+ * cannot be read is taken from the newest older checkpoint that has it, with
+ * its inodes; the next check finds what has changed of their files since.  If
+ * no checkpoint has it, its inodes are lost, or the bitmap is wrong.
  *
- * A bitmap that is there is believed; one that is lost is made from the
- * inodes, of which those with links, and the reserved ones, are in use.  An
- * inode whose last link is gone and one that was freed look alike then, which
- * does no harm: the former cannot be open any longer.
+ * An existing bitmap is trusted.  A lost one is rebuilt from the inodes: those
+ * with links, and the reserved ones, are in use.  An inode without links may
+ * have been open or freed; it is freed, because it cannot be open any longer.
  *
  * For the inodes of a snapshot there are three sources: the bitmap of a group,
- * the count of free ones in its descriptor, and the inodes themselves.  An inode
- * with links is in use, one whose block does not exist is not; about others the
- * bitmap is believed, unless the count is that of the inodes with links.  If the
- * bitmap is as the inodes say, the count is wrong; if a possible bitmap has as
- * many as the count, the bitmap is; if an impossible bitmap disagrees with both,
- * both are wrong.  Otherwise something else is, as the way to a block of inodes,
- * and nothing is changed.
+ * the count of free inodes in its descriptor, and the inodes themselves.  An
+ * inode with links is in use, one whose block does not exist is not.  For
+ * others the bitmap is trusted, unless the count is that of the inodes with
+ * links.  If the bitmap matches the inodes, the count is wrong.  If the bitmap
+ * that follows from the inodes matches the count, the bitmap is wrong.  If an
+ * impossible bitmap disagrees with both, bitmap and count are wrong.  Otherwise
+ * the damage is elsewhere, for example in the map, and nothing is changed.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -42,22 +41,22 @@
 #include "vol/root.h"
 
 #define SECTOR 512
-#define GARBAGE 2 /* impossible bits of a bitmap that is none */
+#define GARBAGE 2 /* impossible bits that make a bitmap garbage */
 
-/* The group that is looked at: of the latest ifile, or of that of ROOT. */
+/* The current group, of the latest ifile or of that of ROOT. */
 struct group {
 	struct fixer_job *job;
 	const struct palloc *p;
-	struct metafile *latest;	/* NULL: of a snapshot */
-	struct snapblocks snap;		/* of that */
+	struct metafile *latest;	/* NULL: a snapshot */
+	struct snapblocks snap;		/* blocks of the snapshot */
 	struct root root;
 	uint64_t cno, number;
-	char *block;			/* that was looked at last */
-	uint8_t *old, *right;		/* bitmaps, in the same memory */
-	unsigned int impossible;	/* bits that none of these ever had */
+	char *block;			/* the block read last */
+	uint8_t *old, *right;		/* bitmaps, allocated with BLOCK */
+	unsigned int impossible;	/* number of impossible bits */
 };
 
-/* Sets up all but what G is of; G->block is the caller's to free().  -ENOMEM. */
+/* Initializes G for any ifile; the caller frees G->block.  -ENOMEM. */
 static int open_group(struct group *g, struct context *cx,
 		      struct fixer_job *job)
 {
@@ -73,7 +72,8 @@ static int open_group(struct group *g, struct context *cx,
 }
 
 /* Copies block BLKOFF of the ifile to G->block: 1, 0 for a hole. */
-static int look(struct group *g, struct context *cx, uint64_t blkoff)
+static int group_read_block(struct group *g, struct context *cx,
+			    uint64_t blkoff)
 {
 	const void *data;
 	int ret = g->latest ? metafile_look(g->latest, cx, blkoff, &data) :
@@ -87,11 +87,11 @@ static int look(struct group *g, struct context *cx, uint64_t blkoff)
 }
 
 /*
- * The bitmap as it is, and as it should be by the inodes, with *NFREES free
- * entries: those with links are in use, those of blocks that do not exist are
- * free.  STRICT: others are, too, and the reserved ones are in use.  A hole in a
- * snapshot means that all is free; a group with inodes has lost its bitmap
- * there, which is -EUCLEAN.
+ * Reads the bitmap to G->old and computes G->right from the inodes, with
+ * *NFREES free entries: those with links are in use, those without a block are
+ * free.  STRICT: all others are free, and the reserved ones are in use.  A hole
+ * in a snapshot means that all inodes are free; if there are inodes, the bitmap
+ * is lost, which is -EUCLEAN.
  */
 static int make_bitmap(struct group *g, struct context *cx, bool strict,
 		       uint32_t *nfrees)
@@ -101,7 +101,7 @@ static int make_bitmap(struct group *g, struct context *cx, bool strict,
 	uint64_t end = blkoff + p->blocks_per_group;
 	struct palloc_block what;
 	struct nilfs_inode inode;
-	int ret = look(g, cx, blkoff);
+	int ret = group_read_block(g, cx, blkoff);
 	bool hole = !ret, reserved, used;
 
 	g->impossible = 0;
@@ -110,7 +110,7 @@ static int make_bitmap(struct group *g, struct context *cx, bool strict,
 	memcpy(g->old, g->block, p->block_size);
 	memcpy(g->right, g->block, p->block_size);
 	while (ret >= 0 && ++blkoff < end) {
-		ret = look(g, cx, blkoff);
+		ret = group_read_block(g, cx, blkoff);
 		palloc_locate(p, blkoff, &what);
 		if (ret > 0 && hole && !g->latest)
 			return fail(cx, -EUCLEAN, "a group without its bitmap");
@@ -120,7 +120,7 @@ static int make_bitmap(struct group *g, struct context *cx, bool strict,
 
 			reserved = what.first + i < NILFS_USER_INO;
 			used = palloc_bit(g->old, at);
-			/* Bits that the bitmap cannot have had. */
+			/* Bits that a valid bitmap cannot have. */
 			g->impossible += reserved ? !used : !ret && used;
 			memcpy(&inode, g->block + i * p->entry_size,
 			       sizeof(inode));
@@ -135,9 +135,10 @@ static int make_bitmap(struct group *g, struct context *cx, bool strict,
 	return ret < 0 ? ret : 0;
 }
 
-/* Block BLKOFF of the ifile of the snapshot gets SIZE bytes at OFFSET: 1, 0. */
-static int change(struct group *g, struct context *cx, uint64_t blkoff,
-		  uint32_t offset, const void *from, size_t size)
+/* Writes SIZE bytes at OFFSET of block BLKOFF of the snapshot's ifile: 1, 0. */
+static int group_write_block(struct group *g, struct context *cx,
+			     uint64_t blkoff, uint32_t offset, const void *from,
+			     size_t size)
 {
 	struct snapblocks_block *b;
 	int ret = snapblocks_change_in(&g->snap, cx, &g->root.ifile, blkoff,
@@ -148,8 +149,8 @@ static int change(struct group *g, struct context *cx, uint64_t blkoff,
 	return ret;
 }
 
-/* A group of a snapshot: 1, 0 where it stays as it is, as nothing says what is
-   wrong. */
+/* Repairs a group of a snapshot: 1, 0 if it stays unchanged because the error
+   is elsewhere. */
 static int repair_group(struct group *g, struct context *cx)
 {
 	uint64_t blkoff = palloc_desc_blkoff(g->p, g->number);
@@ -162,7 +163,7 @@ static int repair_group(struct group *g, struct context *cx)
 	if (!ret)
 		ret = make_bitmap(g, cx, false, &want);
 	if (!ret)
-		ret = look(g, cx, blkoff);
+		ret = group_read_block(g, cx, blkoff);
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
 	right = !memcmp(g->old, g->right, g->p->block_size);
@@ -176,7 +177,8 @@ static int repair_group(struct group *g, struct context *cx)
 			return damage_forgive(cx, ret);
 		right = !memcmp(g->old, g->right, g->p->block_size);
 	}
-	/* A bitmap that is none, and not even the count is of it. */
+	/* If neither bitmap nor count matches, the group is repaired only if
+	   the bitmap is garbage and the count is not that of the bitmap. */
 	if (!right && want != nfrees &&
 	    (g->impossible < GARBAGE ||
 	     nfrees == all - palloc_count(g->p, g->old)))
@@ -184,16 +186,18 @@ static int repair_group(struct group *g, struct context *cx)
 	if (right && want == nfrees)
 		return 0;
 	desc.pg_nfrees = le32_make(want);
-	ret = want == nfrees ? 1 : change(g, cx, blkoff, offset, &desc,
-					  sizeof(desc));
+	ret = want == nfrees ? 1
+			     : group_write_block(g, cx, blkoff, offset, &desc,
+						 sizeof(desc));
 	if (ret > 0 && !right)
-		ret = change(g, cx, palloc_bitmap_blkoff(g->p, g->number), 0,
-			     g->right, g->p->block_size);
+		ret = group_write_block(g, cx,
+					palloc_bitmap_blkoff(g->p, g->number),
+					0, g->right, g->p->block_size);
 	return ret;
 }
 
-/* Makes bitmaps that are missing, and the counts, of the groups in GROUPS, whose
-   file is the ifile of JOB's writer; they are in order then. */
+/* Rebuilds missing bitmaps, and the counts, of the groups in GROUPS, which are
+   sorted.  Their file is the ifile of JOB's writer. */
 static int repair_groups(struct fixer_job *job, struct context *cx,
 			 struct numlist *groups)
 {
@@ -209,7 +213,7 @@ static int repair_groups(struct fixer_job *job, struct context *cx,
 	for (i = 0; i < groups->n && ret >= 0; i++) {
 		g.number = groups->list[i];
 		blkoff = palloc_bitmap_blkoff(g.p, g.number);
-		ret = look(&g, cx, blkoff);
+		ret = group_read_block(&g, cx, blkoff);
 		if (ret)
 			continue;
 		ret = make_bitmap(&g, cx, true, &nfrees);
@@ -232,7 +236,7 @@ int fix_ifile(struct fixer_job *job, struct context *cx,
 	size_t i;
 	int err;
 
-	/* It is filled with what it had, and counted then. */
+	/* The bitmaps are rebuilt when the file is filled. */
 	if (directwriter_is_rebuilt(job->writer, NILFS_IFILE_INO))
 		return 0;
 	err = open_group(&g, cx, job);
@@ -280,25 +284,25 @@ struct filling {
 	struct fixer_job *job;
 	const struct palloc *p;
 	struct metafile *ifile;
-	bool all;			/* it began without blocks */
+	bool all;			/* the file began without blocks */
 	uint64_t *wanted;		/* blocks known to be missing, ascending */
 	size_t nwanted, room;
-	uint64_t missing;		/* of these, still */
-	bool unknown;			/* more may be missing than is known */
-	struct numlist groups;		/* of which the allocator's are */
+	uint64_t missing;		/* of these, not filled yet */
+	bool unknown;			/* unknown blocks may be missing */
+	struct numlist groups;		/* groups with blocks of the
+					   allocator among WANTED */
 };
 
-static bool is_wanted(const struct filling *f, uint64_t blkoff)
+static bool is_wanted_block(const struct filling *f, uint64_t blkoff)
 {
 	size_t at = search_lower_bound(f->wanted, f->nwanted, blkoff);
 
 	return at < f->nwanted && f->wanted[at] == blkoff;
 }
 
-/* Whether the block of the ifile is missing, and that of no reserved inode: 1,
-   0. */
-static int is_hole(const struct filling *f, struct context *cx, uint64_t blkoff,
-		   struct palloc_block *what)
+/* Whether the block of the ifile is missing and has no reserved inodes: 1, 0. */
+static int is_ifile_hole(const struct filling *f, struct context *cx,
+			 uint64_t blkoff, struct palloc_block *what)
 {
 	uint64_t ptr;
 	int ret = metafile_lookup(f->ifile, cx, blkoff, &ptr);
@@ -308,8 +312,8 @@ static int is_hole(const struct filling *f, struct context *cx, uint64_t blkoff,
 }
 
 /* Copies block B to the ifile. */
-static int put_block(struct filling *f, struct context *cx,
-		     const struct liveblock *b)
+static int ifile_put_block(struct filling *f, struct context *cx,
+			   const struct liveblock *b)
 {
 	struct cache *cache = f->job->vol->cache;
 	const void *from;
@@ -325,8 +329,8 @@ static int put_block(struct filling *f, struct context *cx,
 	return err;
 }
 
-/* Puts in what the newest checkpoint has of it, L; what is lost counts as
-   missing, or is of groups that are made again. */
+/* Adds the blocks L of the newest checkpoint.  Lost blocks count as missing;
+   lost bitmaps and descriptors are rebuilt. */
 static int put_living(struct filling *f, struct context *cx,
 		      const struct liveblocks *l)
 {
@@ -348,7 +352,7 @@ static int put_living(struct filling *f, struct context *cx,
 	for (i = 0; i < l->n && !ret; i++) {
 		const struct liveblock *b = &l->list[i];
 
-		if (!f->all && !is_wanted(f, b->blkoff))
+		if (!f->all && !is_wanted_block(f, b->blkoff))
 			continue;
 		ret = metafile_lookup(f->ifile, cx, b->blkoff, &ptr);
 		if (ret)
@@ -357,8 +361,8 @@ static int put_living(struct filling *f, struct context *cx,
 			fixers_note(f->job, "block %" PRIu64 " of the ifile: "
 				    "found in the logs", b->blkoff);
 		ret = b->vblocknr ? metafile_adopt(f->ifile, cx, b->blkoff,
-						   b->vblocknr) :
-				    put_block(f, cx, b);
+						   b->vblocknr)
+				  : ifile_put_block(f, cx, b);
 	}
 	for (i = 0; i < f->nwanted && ret >= 0; i++) {
 		ret = metafile_lookup(f->ifile, cx, f->wanted[i], &ptr);
@@ -367,12 +371,12 @@ static int put_living(struct filling *f, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-/* Block B of checkpoint CNO, if the ifile has none for it, without inodes that
-   have been freed since. */
-static int take_block(struct filling *f, struct context *cx, uint64_t cno,
-		      const struct liveblock *b)
+/* Adds block B of checkpoint CNO if the ifile has none there, without inodes
+   that have been freed since. */
+static int ifile_take_block(struct filling *f, struct context *cx, uint64_t cno,
+			    const struct liveblock *b)
 {
-	bool wanted = is_wanted(f, b->blkoff);
+	bool wanted = is_wanted_block(f, b->blkoff);
 	const struct palloc *p = f->p;
 	struct palloc_block what;
 	uint64_t ptr, ino;
@@ -385,7 +389,7 @@ static int take_block(struct filling *f, struct context *cx, uint64_t cno,
 	ret = metafile_lookup(f->ifile, cx, b->blkoff, &ptr);
 	if (ret)
 		return ret < 0 ? ret : 0;
-	ret = put_block(f, cx, b);
+	ret = ifile_put_block(f, cx, b);
 	if (ret == -EIO)
 		return damage_forgive(cx, ret);
 	palloc_locate(p, b->blkoff, &what);
@@ -409,8 +413,8 @@ static int take_block(struct filling *f, struct context *cx, uint64_t cno,
 	return 0;
 }
 
-/* What is missing, from all checkpoints before the latest, the newest first. */
-static int ask_older(struct filling *f, struct context *cx)
+/* Adds missing blocks from all earlier checkpoints, the newest first. */
+static int take_older_blocks(struct filling *f, struct context *cx)
 {
 	struct volume *vol = f->job->vol;
 	struct metafile *cpfile = directwriter_file(f->job->writer,
@@ -449,19 +453,22 @@ static int ask_older(struct filling *f, struct context *cx)
 		memcpy(last, cp.cp_ifile_inode.i_bmap, sizeof(last));
 		ret = liveblocks_gather(&old, cx, f->job->check, &q);
 		for (i = 0; i < old.n && !ret; i++)
-			ret = take_block(f, cx, cno, &old.list[i]);
+			ret = ifile_take_block(f, cx, cno, &old.list[i]);
 		if (liveblocks_is_whole(&old) && old.n)
 			f->unknown = false;
 		liveblocks_fini(&old);
 	}
 	if (ret >= 0 && f->missing && f->all)
-		fixers_note(f->job, "%" PRIu64 " blocks of the ifile: lost with "
-			    "their inodes", f->missing);
+		fixers_note(f->job, "ifile: %" PRIu64 " block%s lost with all inodes",
+			    f->missing, f->missing == 1 ? "" : "s");
 	return ret < 0 ? ret : 0;
 }
 
-/* Inodes in use of blocks that were holes: freed if the block was not found, else
-   replaced where they are nothing.  1 where directories were restored, 0. */
+/*
+ * Handles inodes in use of blocks that were holes: they are freed if the block
+ * was not found, and replaced if they are invalid.  1 if directories were
+ * restored, 0.
+ */
 static int settle_holes(struct filling *f, struct context *cx)
 {
 	uint64_t latest = f->job->vol->latest.cno, nfreed = 0, ino;
@@ -480,7 +487,7 @@ static int settle_holes(struct filling *f, struct context *cx)
 	}
 	ret = inodeedit_open(&e, cx, f->job, NULL, inos, f->nwanted);
 	for (i = 0; i < f->nwanted && ret >= 0; i++) {
-		ret = hole = is_hole(f, cx, f->wanted[i], &what);
+		ret = hole = is_ifile_hole(f, cx, f->wanted[i], &what);
 		for (ino = what.first; ino < what.first + what.count && ret >= 0;
 		     ino++) {
 			ret = inodeedit_is_used(&e, cx, latest, ino);
@@ -498,8 +505,9 @@ static int settle_holes(struct filling *f, struct context *cx)
 		}
 	}
 	if (nfreed)
-		fixers_note(f->job, "%" PRIu64 " inodes marked free: no "
-			    "checkpoint has their blocks", nfreed);
+		fixers_note(f->job, "ifile: %" PRIu64 " inode%s marked free: no "
+			    "checkpoint has their blocks", nfreed,
+			    nfreed == 1 ? "" : "s");
 	free(inos);
 	ret = inodeedit_close(&e, cx, ret < 0 ? ret : 0);
 	return ret ? ret : e.ndirs > 0;
@@ -528,7 +536,7 @@ int fix_ifile_fill(struct fixer_job *job, struct context *cx,
 	int ret = 0;
 
 	f.all = metafile_is_empty(f.ifile);
-	/* Blocks of inodes that are missing, from that of a finding on to the next
+	/* Missing blocks of inodes, from that of a finding to the next existing
 	   one of its group. */
 	for (i = 0; i < n && !f.all && ret >= 0; i++) {
 		if (fixes[i].rule != RULE_PALLOC_ENTRY_MISSING ||
@@ -542,7 +550,7 @@ int fix_ifile_fill(struct fixer_job *job, struct context *cx,
 			ret = array_push(cx, &f.wanted, &f.nwanted, &f.room,
 					 blkoff++);
 			if (!ret && blkoff < end)
-				ret = is_hole(&f, cx, blkoff, &what);
+				ret = is_ifile_hole(&f, cx, blkoff, &what);
 		} while (ret > 0);
 	}
 	f.nwanted = sort_unique(f.wanted, f.nwanted);
@@ -560,12 +568,12 @@ int fix_ifile_fill(struct fixer_job *job, struct context *cx,
 		f.unknown = blocks.partial || !old;
 		directwriter_counts(job->writer, le64_get(k.cp.cp_inodes_count),
 				    count - (old < count ? old : count));
-		fixers_note(job, "ifile: %zu blocks found by its map and the "
-			    "logs", blocks.n);
+		fixers_note(job, "ifile: %zu block%s found through its map and "
+			    "the logs", blocks.n, blocks.n == 1 ? "" : "s");
 	}
 	ret = put_living(&f, cx, &blocks);
 	if (!ret)
-		ret = ask_older(&f, cx);
+		ret = take_older_blocks(&f, cx);
 	if (!ret)
 		ret = f.all ? repair_groups(job, cx, &f.groups) :
 			      settle_holes(&f, cx);

@@ -2,14 +2,14 @@
 /*
  * Repair of inodes, of the latest state and of snapshots.
  *
- * Findings say which inodes are asked for; what they are to be is decided for
- * all checkpoints alike (inodeedit.h).
+ * Findings give the inodes; their new content is decided for all checkpoints
+ * alike (inodeedit.h).
  *
- * In a snapshot an empty inode, and one without links, which an older or newer
- * block of the ifile may have, was one where it is marked as in use and a
- * directory names it.  In the latest state the mark may be lost as well: a
- * directory names the inode then, or the logs still list its blocks, and the DAT
- * says which of these live.
+ * In a snapshot, an inode that is empty or has no links, as in an older or
+ * newer block of the ifile, existed if it is marked in use and a directory
+ * names it.  In the latest state the mark may be lost too: then the inode
+ * existed if a directory names it, or if the logs list blocks of it that are
+ * live by the DAT.
  */
 #include "fsck/tree/inodeedit.h"
 
@@ -28,17 +28,17 @@
 
 struct fixing {
 	struct inodeedit e;
-	uint64_t cno, blkoff;	/* block of the ifile that was looked at */
-	bool replaced;		/* all of it */
+	uint64_t cno, blkoff;	/* block of the ifile examined last */
+	bool replaced;		/* the block was replaced as a whole */
 	enum fix_inodes_which which;
 };
 
 /*
- * The block of the ifile that has inode INO, once: 1 where all of it is
- * something else, so that nothing can be made of what is wrong, 0.  That is so
- * if several of its inodes in use are none, or others than before; empty ones
- * may be some that the kernel had not got round to.  What looks right in it may
- * have been spared.
+ * Examines the block of the ifile that contains inode INO, once: 1 if all of it
+ * was replaced by something else, so that its inodes cannot be corrected, 0.
+ * That is so if several of its inodes in use are invalid, or other files than
+ * before; empty inodes may be some that the kernel had not written yet.  Inodes
+ * in it that look right may be so by chance.
  */
 static int repair_block(struct fixing *f, struct context *cx, uint64_t cno,
 			uint64_t ino)
@@ -87,8 +87,8 @@ static int repair_block(struct fixing *f, struct context *cx, uint64_t cno,
 	return ret < 0 ? ret : 1;
 }
 
-/* Inode C of a snapshot, if it is in use, and empty or a deleted one: 1 where it
-   is another now, 0. */
+/* Restores inode C of a snapshot, if it is in use, and empty or without links:
+   1 if it was changed, 0. */
 static int restore_lost(struct fixing *f, struct context *cx,
 			struct inodecase *c, bool named)
 {
@@ -101,8 +101,8 @@ static int restore_lost(struct fixing *f, struct context *cx,
 	ret = inodeedit_is_used(&f->e, cx, c->cno, c->ino);
 	if (ret <= 0)
 		return ret;
-	/* One that has its map yet is in use again, unless it is another one than
-	   in a checkpoint with blocks that are alive. */
+	/* An inode that still has its map is marked in use again, unless
+	   checkpoints that share live blocks have another file. */
 	if (!empty && inode_has_bmap(&c->inode) &&
 	    !inode_is_garbage(f->e.geo, &c->inode)) {
 		ret = inodedecide_is_another(&f->e, cx, c);
@@ -123,10 +123,11 @@ static int restore_lost(struct fixing *f, struct context *cx,
 }
 
 /*
- * Inode C is there and marked free: one of the two is not right.  It is in use
- * if its map does not begin with a block of another file and, in a snapshot, that
- * is alive; there it is none if no other checkpoint has it either, and the bitmap
- * is to be repaired first.  1 where it is cleared there, 0.
+ * Handles inode C, which exists and is marked free: one of these is wrong.  It
+ * is in use unless its map begins with a block of another file or, in a
+ * snapshot, one that is not live.  There it is invalid if no other checkpoint
+ * has it either, and the bitmap must be repaired first.  1 if it is cleared
+ * there, 0.
  */
 static int settle_free(struct fixing *f, struct context *cx,
 		       struct inodecase *c)
@@ -167,13 +168,13 @@ static int settle_free(struct fixing *f, struct context *cx,
 	return inodeedit_write(&f->e, cx, c);
 }
 
-/* The inode that FIX is about. */
+/* The number of the inode that FIX is about. */
 static uint64_t ino_of(const struct finding *fix)
 {
 	return fix->rule == RULE_DIR_NO_INODE ? fix->got : fix->place.ino;
 }
 
-/* Repairs the inode of FIX; one of the latest state if it is wrong still. */
+/* Repairs the inode of FIX; in the latest state only if it is still wrong. */
 static int repair_one(struct fixing *f, struct context *cx,
 		      const struct finding *fix)
 {
@@ -208,9 +209,12 @@ static int repair_one(struct fixing *f, struct context *cx,
 			ret = inodeedit_decide(&f->e, cx, &c);
 	} else if (fix->rule == RULE_INODE_LINKS_NAMES &&
 		   !inode_is_garbage(f->e.geo, &c.inode)) {
-		/* As many links as names, unless it has as many as ever.  Later
-		   checkpoints are no witness once inodes were restored from
-		   such. */
+		/*
+		 * Sets the links to the number of names, unless another
+		 * checkpoint has the unchanged inode with another link count.
+		 * Later checkpoints are not used once inodes were restored from
+		 * them.
+		 */
 		if (f->e.job->borrowed && *f->e.job->borrowed)
 			c.life.end = NILFS_CNO_MAX;
 		ret = inodedecide_ask(&f->e, cx, &c);
@@ -234,12 +238,12 @@ static int repair_one(struct fixing *f, struct context *cx,
 	if (!ret && !named && !inode_is_empty(&c.inode))
 		ret = inodeedit_check(f->e.job->vol, cx, ino, &c.inode, &rule);
 	if (!ret && rule != RULE_OK)
-		inodedecide_note(&f->e, &c, "not repaired, no other checkpoint "
-				 "has it as it was");
+		inodedecide_note(&f->e, &c, "not repaired: no other checkpoint "
+				 "has an undamaged version");
 	if (ret <= 0 || !lost)
 		return ret < 0 ? ret : 0;
-	/* Others of its block were lost with it; they may be what is named by a
-	   directory that is found again. */
+	/* Other inodes of the block were lost with it; directories found later
+	   may name them. */
 	palloc_locate(f->e.palloc, palloc_entry_blkoff(f->e.palloc, ino),
 		      &what);
 	for (ino = what.first; ino < what.first + what.count && ret >= 0;
@@ -251,9 +255,10 @@ static int repair_one(struct fixing *f, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-/* Whether a run for WHICH is about FIX. */
-static bool is_mine(const struct fixer_job *job, const struct finding *fix,
-		    enum fix_inodes_which which)
+/* Whether a run for WHICH includes FIX. */
+static bool is_fix_of_run(const struct fixer_job *job,
+			  const struct finding *fix,
+			  enum fix_inodes_which which)
 {
 	bool latest = fix->place.cno == job->vol->latest.cno;
 	bool snapshot = fix->place.cno && !latest;
@@ -266,7 +271,7 @@ static bool is_mine(const struct fixer_job *job, const struct finding *fix,
 	if (which >= FIX_INODES_LATEST)
 		return latest && (!inode_is_metadata(fix->place.ino) ||
 				  fix->rule == RULE_INODE_RESERVED_FREE);
-	/* Of names too many it is not known which one is wrong. */
+	/* With too many names, the wrong one is unknown. */
 	if (which == FIX_INODES_COUNTS &&
 	    (fix->rule != RULE_INODE_LINKS_NAMES || fix->want >= fix->got))
 		return false;
@@ -276,11 +281,11 @@ static bool is_mine(const struct fixer_job *job, const struct finding *fix,
 	       fix->rule != RULE_INODE_UNREACHABLE;
 }
 
-/* The inodes that a run for WHICH is about; the caller's to free(). */
-static int list_inodes(struct fixer_job *job, struct context *cx,
-		       const struct finding *fixes, size_t n,
-		       enum fix_inodes_which which, uint64_t **inos,
-		       size_t *found)
+/* Lists the inodes for a run for WHICH; the caller frees the list. */
+static int list_fixed_inodes(struct fixer_job *job, struct context *cx,
+			     const struct finding *fixes, size_t n,
+			     enum fix_inodes_which which, uint64_t **inos,
+			     size_t *found)
 {
 	size_t i;
 
@@ -289,7 +294,7 @@ static int list_inodes(struct fixer_job *job, struct context *cx,
 	if (!*inos)
 		return fail(cx, -ENOMEM, "%zu inodes", n);
 	for (i = 0; i < n; i++)
-		if (is_mine(job, &fixes[i], which))
+		if (is_fix_of_run(job, &fixes[i], which))
 			(*inos)[(*found)++] = ino_of(&fixes[i]);
 	return 0;
 }
@@ -302,7 +307,7 @@ int fix_inodes_snapshots(struct snapblocks *p, struct context *cx,
 	bool again = true;
 	uint64_t *inos;
 	size_t i, found;
-	int err = list_inodes(p->job, cx, fixes, n, which, &inos, &found);
+	int err = list_fixed_inodes(p->job, cx, fixes, n, which, &inos, &found);
 
 	if (err)
 		return err;
@@ -312,7 +317,7 @@ int fix_inodes_snapshots(struct snapblocks *p, struct context *cx,
 		f.blkoff = UINT64_MAX;
 		f.e.nlater = 0;
 		for (i = 0; i < n && !err; i++)
-			if (is_mine(p->job, &fixes[i], which))
+			if (is_fix_of_run(p->job, &fixes[i], which))
 				err = repair_one(&f, cx, &fixes[i]);
 		again = which == FIX_INODES_LATEST && f.e.nlater &&
 			!f.e.ndirs && !f.e.last;
@@ -327,7 +332,7 @@ int fix_inodes(struct fixer_job *job, struct context *cx,
 	struct snapblocks snap = { .job = job };
 	int ret = fix_ifile_fill(job, cx, fixes, n);
 
-	/* What was found is of the ifile that this one replaces. */
+	/* The findings are about an ifile that this one replaces. */
 	if (ret < 0 || directwriter_is_rebuilt(job->writer, NILFS_IFILE_INO))
 		return ret < 0 ? ret : 0;
 	ret = fix_inodes_snapshots(&snap, cx, fixes, n,
@@ -340,10 +345,10 @@ int fix_inodes(struct fixer_job *job, struct context *cx,
 	return ret;
 }
 
-/* Inode INO, empty or garbage and marked free, is in use where logs and
-   checkpoints show that it is, NAMED or not: 1, 0. */
-static int revive_inode(struct inodeedit *e, struct context *cx, uint64_t ino,
-			bool named)
+/* Restores inode INO, empty or garbage and marked free, if logs and checkpoints
+   show that it is in use, NAMED or not: 1, 0. */
+static int restore_freed_inode(struct inodeedit *e, struct context *cx,
+			       uint64_t ino, bool named)
 {
 	struct inodecase c;
 	int ret = inodeedit_is_used(e, cx, e->latest, ino);
@@ -364,10 +369,10 @@ static int revive_inode(struct inodeedit *e, struct context *cx, uint64_t ino,
 	return ret < 0 ? ret : 1;
 }
 
-/* Those of the N inodes INOS that are in use, and with one, once, the others of
-   its block: how many. */
-static int revive_all(struct fixer_job *job, struct context *cx,
-		      const uint64_t *inos, size_t n, bool named)
+/* Restores those of the N inodes INOS that are in use, and with each, once, the
+   others of its block.  Returns how many. */
+static int restore_freed_inodes(struct fixer_job *job, struct context *cx,
+				const uint64_t *inos, size_t n, bool named)
 {
 	struct palloc_block what;
 	struct inodeedit e;
@@ -379,7 +384,7 @@ static int revive_all(struct fixer_job *job, struct context *cx,
 	for (i = 0; i < n && ret >= 0; i++) {
 		uint64_t blkoff = palloc_entry_blkoff(e.palloc, inos[i]);
 
-		ret = revive_inode(&e, cx, inos[i], named);
+		ret = restore_freed_inode(&e, cx, inos[i], named);
 		found += ret > 0;
 		if (ret <= 0 || looked_at == blkoff)
 			continue;
@@ -387,7 +392,7 @@ static int revive_all(struct fixer_job *job, struct context *cx,
 		palloc_locate(e.palloc, blkoff, &what);
 		for (ino = what.first;
 		     ino < what.first + what.count && ret >= 0; ino++) {
-			ret = revive_inode(&e, cx, ino, false);
+			ret = restore_freed_inode(&e, cx, ino, false);
 			found += ret > 0;
 		}
 	}
@@ -400,16 +405,16 @@ int fix_inodes_named(struct fixer_job *job, struct context *cx,
 {
 	uint64_t *inos;
 	size_t found;
-	int ret = list_inodes(job, cx, fixes, n, FIX_INODES_NAMED, &inos,
-			      &found);
+	int ret = list_fixed_inodes(job, cx, fixes, n, FIX_INODES_NAMED, &inos,
+				    &found);
 
 	if (found)
-		ret = revive_all(job, cx, inos, found, true);
+		ret = restore_freed_inodes(job, cx, inos, found, true);
 	free(inos);
 	return ret;
 }
 
-/* Adds to E the inode of a block that lives, if it is marked free. */
+/* Adds the inode of a live block to E if it is marked free. */
 static int take_owner(void *arg, struct context *cx, const struct listing *b)
 {
 	struct inodeedit *e = arg;
@@ -437,6 +442,6 @@ int fix_inodes_leaked(struct fixer_job *job, struct context *cx)
 		ret = listings_visit(job->check, cx, take_owner, &e);
 	e.n = sort_unique(e.inos, e.n);
 	if (!ret && e.n)
-		ret = revive_all(job, cx, e.inos, e.n, false);
+		ret = restore_freed_inodes(job, cx, e.inos, e.n, false);
 	return inodeedit_close(&e, cx, ret < 0 ? ret : 0);
 }

@@ -1,31 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One decision for the inodes of all checkpoints: that of the newest one is a
- * life without an end, and has no checkpoints behind it.
+ * Decides the content of wrong inodes, for all checkpoints alike: the newest
+ * one has a lifetime without end and no later checkpoints.
  *
- * An inode that was not changed for a while stands in many blocks of the
- * ifile: each time another inode of its block is changed it is written again
- * as it is.  So the checkpoints before and after are asked for the same
- * inode, from the nearest on; one with the same blocks and the same time of
- * change is the same in all.
+ * An unchanged inode is in many blocks of the ifile, because it is rewritten
+ * whenever another inode of its block changes.  So it is looked up in the
+ * checkpoints before and after, from the nearest on.  Versions with the same
+ * blocks and the same change time are equal.
  *
- * Else, if it still makes sense, the fields that are wrong are set to what the
- * rest of the volume says.  One that does not is replaced by that of another
- * checkpoint, by preference one with blocks that this checkpoint has, too.
- * Those that share the block of the ifile are no help; where the number was
- * free those beyond had another file.
+ * If the inode is still plausible, its wrong fields are derived from the rest
+ * of the volume.  Otherwise it is replaced by that of another checkpoint,
+ * preferably one with blocks that this checkpoint has too.  Checkpoints that
+ * share the block of the ifile are useless; if the number was free in one,
+ * checkpoints beyond it had another file.
  *
- * Its map is what the logs say that the file had.  Where they do not, it is the
- * one that it has, if that is alive and this file's, or that of the other
- * checkpoint: most files are what they were, and in the newest checkpoint what
- * has ended since is for the repair of maps.
+ * The map is that of the blocks that the logs list for the file and the DAT has
+ * in this checkpoint.  If the logs do not have it, it is its own if that is
+ * live and belongs to this file, or that of the other checkpoint: most files
+ * have not changed, and in the newest checkpoint the repair of maps handles
+ * blocks that have ended.  The logs are read once.
  *
- * Where no checkpoint has it the type is what its names say, or its content,
- * and its blocks are those that the logs list.  A directory entry repeats the
- * type of its inode, and any that names it knows it still: all directories of
- * its checkpoint are read for that, once.  The logs list the blocks of a file
- * with its number, and the DAT knows which of them the checkpoint has: that is
- * its map.  They are read once, too.
+ * If no checkpoint has the inode, its type is that in its directory entries, or
+ * follows from its content.  All directories of the checkpoint are read for
+ * that once.
  */
 #include "fsck/tree/inodeedit.h"
 
@@ -46,7 +43,7 @@
 
 #define SECTOR 512u
 
-/* Checkpoints that are asked once one has the inode. */
+/* Limit of checkpoints that are read after one had the inode. */
 #define ASK_MOST 256
 
 void inodedecide_note(struct inodeedit *e, const struct inodecase *c,
@@ -65,8 +62,8 @@ void inodedecide_note(struct inodeedit *e, const struct inodecase *c,
 			    ": %s", c->cno, c->ino, text);
 }
 
-/* Where the type of INO is, or NULL if it was not asked for. */
-static uint8_t *type_of(const struct inodeedit *e, uint64_t ino)
+/* The place of the type of INO, or NULL if it is not among the inodes. */
+static uint8_t *inodedecide_type_of(const struct inodeedit *e, uint64_t ino)
 {
 	size_t at = search_lower_bound(e->inos, e->n, ino);
 
@@ -88,7 +85,7 @@ static int take_names(void *arg, struct context *cx,
 		return damage_is_fatal(err) ? err : 0;
 	dirent_iter_init(&it, data, e->job->vol->geo.block_size);
 	while (dirent_iter_next(&it, &entry)) {
-		type = type_of(e, entry.ino);
+		type = inodedecide_type_of(e, entry.ino);
 		if (type && *type == NILFS_FT_UNKNOWN &&
 		    entry.type < NILFS_FT_MAX)
 			*type = entry.type;
@@ -102,14 +99,14 @@ int inodedecide_is_wrong(struct inodeedit *e, struct context *cx,
 	const struct nilfs_inode *inode = &c->inode;
 	struct volume *vol = e->job->vol;
 	unsigned int signs = inode_signs(&vol->geo, inode);
-	const uint8_t *type = type_of(e, c->ino);
+	const uint8_t *type = inodedecide_type_of(e, c->ino);
 	struct inodelist list = { 0 };
 	struct root root;
 	enum rule rule;
 	bool whole;
 	int ret = 0;
 
-	/* What the entries that can be read say of all inodes. */
+	/* Collect the types of all inodes from the readable entries. */
 	if (type && e->named != c->cno) {
 		memset(e->types, NILFS_FT_UNKNOWN, e->n);
 		e->named = c->cno;
@@ -139,11 +136,11 @@ int inodedecide_is_wrong(struct inodeedit *e, struct context *cx,
 	return ret < 0 ? ret : rule != RULE_OK || c->misnamed || c->garbage;
 }
 
-/* Whether all that MAP leads to first lives as long as the block of C, and, with
-   LISTED, that the logs have it for the file: 1, 0. */
-static int fits(struct inodeedit *e, struct context *cx,
-		const struct inodecase *c,
-		const le64 map[NILFS_INODE_BMAP_SIZE], bool listed)
+/* Whether all blocks that MAP leads to directly are live as long as the block
+   of C, and, with LISTED, whether the logs list them for the file: 1, 0. */
+static int map_fits_case(struct inodeedit *e, struct context *cx,
+			 const struct inodecase *c,
+			 const le64 map[NILFS_INODE_BMAP_SIZE], bool listed)
 {
 	bool tree = bmap_is_btree(map);
 	uint32_t i, n = NILFS_DIRECT_NBLOCKS;
@@ -178,10 +175,10 @@ static int fits(struct inodeedit *e, struct context *cx,
 	return 1;
 }
 
-/* Asks checkpoint CNO, whose inode C gets where it has none that is better: 1, 0
-   where the number was free, -ENOMEM, -EINTR. */
-static int ask_checkpoint(struct inodeedit *e, struct context *cx,
-			  struct inodecase *c, uint64_t cno)
+/* Looks in checkpoint CNO, whose inode C gets if it is better than the one
+   before: 1, 0 if the number was free, -ENOMEM, -EINTR. */
+static int inodedecide_ask_checkpoint(struct inodeedit *e, struct context *cx,
+				      struct inodecase *c, uint64_t cno)
 {
 	const struct nilfs_inode *own = &c->inode;
 	struct volume *vol = e->job->vol;
@@ -198,7 +195,7 @@ static int ask_checkpoint(struct inodeedit *e, struct context *cx,
 	if (ret < 0 || !used)
 		return ret < 0 ? ret : 0;
 	ret = damage_forgive(cx, root_inode_bytes(&root, cx, c->ino, &inode));
-	/* The newest one may share its block with checkpoints before. */
+	/* The newest one may share its block with earlier checkpoints. */
 	if (ret <= 0 || inode_check(&vol->geo, &inode, c->ino) != RULE_OK ||
 	    (c->cno == vol->latest.cno &&
 	     !memcmp(&inode, own, sizeof(inode))))
@@ -211,7 +208,7 @@ static int ask_checkpoint(struct inodeedit *e, struct context *cx,
 	       !memcmp(inode.i_bmap, own->i_bmap, sizeof(own->i_bmap));
 	ret = same || !inode_has_bmap(&inode);
 	if (!ret && !c->fits)
-		ret = fits(e, cx, c, inode.i_bmap, false);
+		ret = map_fits_case(e, cx, c, inode.i_bmap, false);
 	if (ret < 0 || (c->other_cno && (!ret || (c->fits && !same))))
 		return ret < 0 ? ret : 1;
 	c->same = same;
@@ -224,7 +221,7 @@ static int ask_checkpoint(struct inodeedit *e, struct context *cx,
 int inodedecide_ask(struct inodeedit *e, struct context *cx,
 		    struct inodecase *c)
 {
-	bool empty = inode_is_empty(&c->inode);	/* which is not as it was */
+	bool empty = inode_is_empty(&c->inode);	/* an empty inode is not as it was */
 	unsigned int left = ASK_MOST;
 	uint64_t cno;
 	int ret = 1;
@@ -235,7 +232,7 @@ int inodedecide_ask(struct inodeedit *e, struct context *cx,
 	nearcps_begin(&e->nearby, c->life);
 	while (ret >= 0 && left && !c->same && !(c->fits && empty) &&
 	       (ret = nearcps_next(&e->nearby, cx, &cno)) > 0) {
-		ret = ask_checkpoint(e, cx, c, cno);
+		ret = inodedecide_ask_checkpoint(e, cx, c, cno);
 		if (!ret)
 			nearcps_end_side(&e->nearby, cno);
 		left -= c->other_cno != 0;
@@ -252,7 +249,7 @@ int inodedecide_is_another(struct inodeedit *e, struct context *cx,
 			       !inode_is_same_file(&c->other, &c->inode);
 }
 
-/* The fields that are wrong, by the rest of the volume: 1, 0. */
+/* Corrects wrong fields from the rest of the volume: 1, 0. */
 static int repair_fields(struct inodeedit *e, struct context *cx,
 			 struct inodecase *c)
 {
@@ -262,14 +259,14 @@ static int repair_fields(struct inodeedit *e, struct context *cx,
 	enum rule rule;
 	int ret = 0;
 
-	/* The type that the names say may be all that is wrong. */
+	/* A wrong type, by the names, may be the only error. */
 	if (c->misnamed) {
 		inodeedit_set_type(c->type, &c->inode);
 		ret = inodeedit_check(e->job->vol, cx, c->ino, &c->inode,
 					&rule);
 		right = !ret && rule == RULE_OK;
 	}
-	/* A directory without nodes has the blocks that it was counted to have. */
+	/* Without nodes, the block count of a directory equals its size. */
 	if (c->rule == RULE_INODE_DIR_BLOCKS &&
 	    le64_get(c->inode.i_blocks) == bytes / SECTOR)
 		c->inode.i_size = le64_make(bytes);
@@ -290,8 +287,8 @@ static int repair_fields(struct inodeedit *e, struct context *cx,
 }
 
 /*
- * Gives INODE the map of C, and its count of blocks, as the logs know it, and
- * sets *END to one past its last block of data: 1, 0 where they know none.
+ * Gives INODE the map of C, and its block count, by the logs, and sets *END to
+ * one past its last data block: 1, 0 if the logs have none.
  */
 static int find_map(struct inodeedit *e, struct context *cx,
 		    const struct inodecase *c, struct nilfs_inode *inode,
@@ -315,8 +312,8 @@ static int find_map(struct inodeedit *e, struct context *cx,
 				      c->cno, inode, end);
 }
 
-/* Makes c->other, of another checkpoint, what C is to be, with the map that it had
-   here; *FROM_LOGS where the logs say which.  1, 0. */
+/* Completes c->other, from another checkpoint, with the map of C here;
+   *FROM_LOGS if the map is from the logs.  1, 0. */
 static int fit_other(struct inodeedit *e, struct context *cx,
 		     struct inodecase *c, bool *from_logs)
 {
@@ -336,9 +333,9 @@ static int fit_other(struct inodeedit *e, struct context *cx,
 				    sizeof(none));
 		*inode = derived;
 	}
-	/* Its own, where that can be right, with a size that fits. */
+	/* Its own map, if that can be right, with a size that matches. */
 	if (!ret && memcmp(c->inode.i_bmap, none, sizeof(none))) {
-		ret = fits(e, cx, c, c->inode.i_bmap, true);
+		ret = map_fits_case(e, cx, c, c->inode.i_bmap, true);
 		if (ret > 0) {
 			memcpy(inode->i_bmap, c->inode.i_bmap, sizeof(none));
 			ret = inodeedit_fit(e->job->vol, cx, c->ino, inode);
@@ -368,7 +365,7 @@ int inodedecide_run(struct inodeedit *e, struct context *cx,
 	if (c->other_cno) {
 		ret = fit_other(e, cx, c, &from_logs);
 	} else {
-		/* What names and logs say of it. */
+		/* Created from names and logs. */
 		c->other = (struct nilfs_inode){
 			.i_ctime = le64_make(e->job->time),
 			.i_mtime = le64_make(e->job->time),
@@ -386,8 +383,9 @@ int inodedecide_run(struct inodeedit *e, struct context *cx,
 		}
 	}
 	if (ret > 0 && c->must_live)
-		ret = inode_has_bmap(&c->other) ?
-			      fits(e, cx, c, c->other.i_bmap, false) : c->named;
+		ret = inode_has_bmap(&c->other)
+			      ? map_fits_case(e, cx, c, c->other.i_bmap, false)
+			      : c->named;
 	if (!ret && hopeless && !c->must_live)
 		return repair_fields(e, cx, c);
 	if (ret <= 0)

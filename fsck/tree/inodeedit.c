@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Inodes changed in their place, in the latest state or in a snapshot, and fields
- * by what belongs to them.
+ * Changes inodes in place, in the latest state or in a snapshot, and derives
+ * fields from related data.
  *
- * A type is what the names say, else what the content looks like: a directory
- * begins with an entry for itself, and whatever else has blocks can be read as
- * a file.  A size is where the last block ends; of a symbolic link, where the
- * first zero byte is.
+ * A type follows from the names, else from the content: a directory begins with
+ * an entry for itself; anything else with blocks can be read as a file.  A size
+ * is the end of the last block; for a symbolic link, the position of the first
+ * zero byte.
  *
- * A writer hands out inode numbers and takes them back; what is wrong with the
- * bitmap itself, or with an inode that it calls free, is past it.  So the ifile
- * of the latest state is changed block by block.  That of a snapshot has the
- * same blocks, each of which lives in other checkpoints as well (snapblocks.h).
+ * A writer only allocates and frees inode numbers; it cannot correct the
+ * bitmap, or an inode that is marked free.  So the ifile of the latest state is
+ * changed block by block.  In a snapshot the existing blocks are changed, which
+ * other checkpoints share (snapblocks.h).
  *
- * What an inode is to be is decided for both alike (inodedecide.c).  One that
- * comes with a map of another checkpoint has it repaired.
+ * The new content of an inode is decided in inodedecide.c.  A map from another
+ * checkpoint is repaired.
  *
- * Where nothing is known of an inode it is cleared.  In the latest state it is
- * free then, and its names are for the repair of names; that waits for a round
- * that repairs no directory, which may have the name and with it the type.  A
- * root of which nothing is left is made again, empty, because everything else
- * can be hung up in it.  In a snapshot an inode of nothing but zeros is taken
- * for none.
+ * An inode about which nothing is known is cleared.  In the latest state it is
+ * free then, and the directory repair handles its names; this waits for a round
+ * without repaired directories, which may contain the name and so the type.  A
+ * lost root is created empty, because everything else can be linked into it.
+ * In a snapshot a zeroed inode counts as missing.
  */
 #include "fsck/tree/inodeedit.h"
 
@@ -45,10 +44,10 @@
 #define SECTOR 512
 #define NSEC_PER_SEC 1000000000u
 
-/* What a map holds, as far as it can be walked. */
+/* Size of a map, as far as it can be walked. */
 struct extent_of {
 	uint64_t end;		/* one past the last data block */
-	uint64_t blocks;	/* nodes too */
+	uint64_t blocks;	/* including nodes */
 	bool whole;
 };
 
@@ -146,7 +145,7 @@ int inodeedit_fields(struct volume *vol, struct context *cx, uint64_t ino,
 
 	while (!(ret = inodeedit_check(vol, cx, ino, inode, &rule)) &&
 	       rule != RULE_OK) {
-		/* What came of repairing the same was no better. */
+		/* The same rule is broken after its repair. */
 		if (rule == last)
 			return 0;
 		last = rule;
@@ -189,7 +188,7 @@ int inodeedit_fields(struct volume *vol, struct context *cx, uint64_t ino,
 			break;
 		}
 		ret = measure_file(vol, cx, ino, inode, &e);
-		/* A root with blocks says how many. */
+		/* If the root has blocks, they give its size. */
 		if (ret || (rule == RULE_INODE_ROOT && !e.end))
 			return ret;
 		if (rule == RULE_INODE_ROOT) {
@@ -277,9 +276,10 @@ int inodeedit_case(struct inodeedit *e, struct context *cx, uint64_t cno,
 	return ret;
 }
 
-/* Block BLKOFF of the ifile of CNO, to be changed: 1 and *DATA, 0. */
-static int change_block(struct inodeedit *e, struct context *cx, uint64_t cno,
-			uint64_t blkoff, void **data, bool *fresh)
+/* Block BLKOFF of the ifile of CNO, writable: 1 and *DATA, 0. */
+static int inodeedit_change_block(struct inodeedit *e, struct context *cx,
+				  uint64_t cno, uint64_t blkoff, void **data,
+				  bool *fresh)
 {
 	struct snapblocks_block *b;
 	struct root root;
@@ -310,9 +310,9 @@ int inodeedit_write(struct inodeedit *e, struct context *cx,
 	if (ret > 0 && !memcmp(&old.inode, &c->inode, sizeof(c->inode)))
 		return 0;
 	if (ret >= 0)
-		ret = change_block(e, cx, c->cno,
-				   palloc_entry_blkoff(e->palloc, c->ino),
-				   &data, &fresh);
+		ret = inodeedit_change_block(
+			e, cx, c->cno, palloc_entry_blkoff(e->palloc, c->ino),
+			&data, &fresh);
 	if (ret > 0)
 		memcpy((char *)data + palloc_entry_offset(e->palloc, c->ino),
 		       &c->inode, sizeof(c->inode));
@@ -352,8 +352,8 @@ int inodeedit_mark(struct inodeedit *e, struct context *cx, uint64_t cno,
 	uint8_t *bitmap;
 	void *data;
 	bool fresh;
-	int ret = change_block(e, cx, cno, palloc_bitmap_blkoff(p, group),
-			       &data, &fresh);
+	int ret = inodeedit_change_block(
+		e, cx, cno, palloc_bitmap_blkoff(p, group), &data, &fresh);
 
 	if (ret <= 0 || palloc_bit(data, bit) == used)
 		return ret < 0 ? ret : 0;
@@ -365,8 +365,8 @@ int inodeedit_mark(struct inodeedit *e, struct context *cx, uint64_t cno,
 		if (ino >= NILFS_USER_INO)
 			e->more += used ? 1 : -1;
 	}
-	ret = change_block(e, cx, cno, palloc_desc_blkoff(p, group), &data,
-			   &fresh);
+	ret = inodeedit_change_block(e, cx, cno, palloc_desc_blkoff(p, group),
+				     &data, &fresh);
 	if (ret <= 0)
 		return ret;
 	descs = data;
@@ -386,8 +386,8 @@ int inodeedit_clear(struct inodeedit *e, struct context *cx, uint64_t cno,
 	return ret < 0 ? ret : inodeedit_mark(e, cx, cno, ino, false);
 }
 
-/* A root with nothing in it, mounted all the same. */
-static int make_root(struct inodeedit *e, struct context *cx)
+/* Creates an empty root, so that the volume can be mounted. */
+static int make_empty_root(struct inodeedit *e, struct context *cx)
 {
 	uint32_t block_size = e->geo->block_size;
 	struct inodecase c = {
@@ -422,7 +422,7 @@ static int make_root(struct inodeedit *e, struct context *cx)
 	remap_close(map);
 	free(block);
 	if (err >= 0)
-		fixers_note(e->job, "root directory: created as an empty one");
+		fixers_note(e->job, "root directory: created empty");
 	return err;
 }
 
@@ -448,7 +448,7 @@ int inodeedit_decide(struct inodeedit *e, struct context *cx,
 	if (c->must_live)
 		return 0;
 	if (latest && c->ino == NILFS_ROOT_INO)
-		return make_root(e, cx);
+		return make_empty_root(e, cx);
 	if (latest && !e->last) {
 		e->nlater++;
 		return 0;

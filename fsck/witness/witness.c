@@ -1,37 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The search for flipped bits, once a check has found damage; and proof that a
- * block that was derived from other sources is what once stood there.
+ * The search for flipped bits after a check has found damage; and the proof by
+ * checksum that a derived block equals the one that was written.
  *
  * The log that wrote the block has a checksum over it.  The difference of that
- * checksum and the blocks as they are is known after the log was read once; by
- * what an exchanged block changes it follows from that block alone
- * (base/crcsolve.h).
+ * checksum and the blocks on the device is computed once per log.  The effect
+ * of a replaced block follows from that block alone (base/crcsolve.h).
  *
- * The search needs a superblock for the layout and the seed of the checksums, and
- * nothing else: a flipped bit in the latest log keeps a volume from being
- * opened at its latest state.  Read are the logs that the superblocks name,
- * those that follow them in the chain, and the others of segments in use; of a
- * volume whose SUFILE is unknown, those of all segments.  Others that have
- * nothing but file data are read only if all data is checked.  Each bit that a
- * checksum names becomes a finding with the byte that stands there and the one
- * that should.
+ * The search needs only a superblock, for the layout and the seed of the
+ * checksums, because a flipped bit in the latest log may prevent opening the
+ * latest state.  It reads the logs of the superblocks, those that follow in the
+ * chain, and the others of segments in use; of all segments if the SUFILE is
+ * unknown.  Logs with only file data are read if all data is checked.  Each bit
+ * found becomes a finding with the wrong and the right byte.  If only a
+ * superblock is wrong, only the logs from there on are read.
  *
- * Where nothing but a superblock is wrong, as one that leads to a log which
- * does not match, the logs from there on are all that is read.
+ * If a repair would release content because of an inode, the logs of that inode
+ * and of the entries that name it are read: a flipped bit may be the cause, or
+ * a log that is wrong otherwise, because of which nothing is released.
  *
- * Where a repair would release content because of what an inode says, the logs
- * that hold it, and the entries that name it, are read: a flipped bit may say so,
- * or a log that is wrong in another way, from which nothing is released.
+ * After a crash, the search for the latest super root ends, or continues in the
+ * next segment, at a place without a valid log.  That place is examined even
+ * without other damage.  If no log follows, a truncated log is more likely than
+ * a flipped bit, so that is a separate finding.
  *
- * After a crash the search for the latest super root ends, or goes on in the
- * next segment, where no log is valid.  That place is looked at even if nothing
- * else is wrong.  If no log follows there, one that was cut off is more likely
- * than a flipped bit, and may look like it by chance, so that is a finding of
- * its own.
- *
- * A superblock is so small that every bit can be tried, those of its length and
- * of the seed of its checksum like any other.
+ * A superblock is small enough to try every bit, including those of its length
+ * and of the seed of its checksum.
  */
 #include "fsck/witness/witness.h"
 
@@ -60,8 +54,8 @@ struct search {
 	char *summary;
 	size_t summary_room;
 	struct sparse reported; /* logs whose bits were reported, or doubted */
-	/* Blocks that releases are about, and the logs read for them; of these
-	   logs those that no single bit makes right. */
+	/* Blocks that releases are about, and the logs read for them; WRONG:
+	   the logs that no single bit corrects. */
 	struct sparse asked, wrong;
 	bool unverified;	/* the current release is in one of them */
 };
@@ -76,7 +70,7 @@ int witness_proves(struct witness *w, struct context *cx, uint64_t pseg,
 	int ret = 0;
 	size_t i;
 
-	/* Once for several questions. */
+	/* Read once for consecutive calls. */
 	if (!w->known || lb->pseg != pseg) {
 		ret = logbits_header(lb, cx, pseg);
 		if (ret > 0)
@@ -109,7 +103,7 @@ void witness_fini(struct witness *w)
 	logbits_fini(&w->logbits);
 }
 
-/* The only bit of copy I whose flip makes that valid is flipped. */
+/* Corrects the only bit of copy I whose flip makes the copy valid. */
 static void correct_super(struct witness_supers *s, int i)
 {
 	uint8_t *p = (uint8_t *)&s->copy[i];
@@ -161,9 +155,10 @@ void witness_supers(struct witness_supers *s, struct context *cx,
 		s->choice = -1;
 }
 
-static void add_finding(struct search *s, struct context *cx, enum rule rule,
-			struct place place, uint64_t byte, unsigned int bit,
-			const char *detail)
+static void witness_add_finding(struct search *s, struct context *cx,
+				enum rule rule, struct place place,
+				uint64_t byte, unsigned int bit,
+				const char *detail)
 {
 	uint8_t got;
 	struct finding f = {
@@ -183,9 +178,10 @@ static void add_finding(struct search *s, struct context *cx, enum rule rule,
 	findings_add(s->c->findings, &f);
 }
 
-/* Begins with the blocks that the log of LB lists: 0, -EIO, -ENOMEM. */
-static int read_summary(struct search *s, struct context *cx,
-			const struct logbits *lb, struct segsum_iter *it)
+/* Starts iterating over the blocks that the log of LB lists: 0, -EIO, -ENOMEM. */
+static int witness_read_summary(struct search *s, struct context *cx,
+				const struct logbits *lb,
+				struct segsum_iter *it)
 {
 	const struct nilfs_geometry *geo = &s->geo;
 	uint32_t nsumblk = segsum_nsumblk(geo, &lb->ss);
@@ -203,7 +199,7 @@ static int read_summary(struct search *s, struct context *cx,
 	return err;
 }
 
-/* A flipped bit of the log of LB; TAIL: that may have been cut off. */
+/* Reports a flipped bit of the log of LB; TAIL: the log may be truncated. */
 static int add_bit(struct search *s, struct context *cx,
 		   const struct logbits *lb, const struct logbit *bit, bool tail)
 {
@@ -222,7 +218,7 @@ static int add_bit(struct search *s, struct context *cx,
 		   index == le32_get(lb->ss.ss_nblocks) - 1) {
 		strcpy(what, "super root");
 	} else {
-		err = read_summary(s, cx, lb, &it);
+		err = witness_read_summary(s, cx, lb, &it);
 		if (err)
 			return err;
 		while (segsum_iter_next(&it, &b)) {
@@ -241,14 +237,14 @@ static int add_bit(struct search *s, struct context *cx,
 	snprintf(detail, sizeof(detail),
 		 "%s, byte %" PRIu32 ", bit %u; by chance 1 in %" PRIu64, what,
 		 place.offset, bit->bit, (UINT64_C(1) << 32) / bit->positions);
-	add_finding(s, cx, tail ? RULE_LOG_TAIL_BIT : rule, place, bit->byte,
-		    bit->bit, detail);
+	witness_add_finding(s, cx, tail ? RULE_LOG_TAIL_BIT : rule, place,
+			    bit->byte, bit->bit, detail);
 	return 0;
 }
 
 /* Reports the bits of the log of LB, once. */
-static int add_log(struct search *s, struct context *cx,
-		   const struct logbits *lb, bool tail)
+static int witness_add_log(struct search *s, struct context *cx,
+			   const struct logbits *lb, bool tail)
 {
 	unsigned int i;
 	int ret = lb->nbits ? sparse_add(&s->reported, cx, lb->pseg) : 0;
@@ -259,13 +255,13 @@ static int add_log(struct search *s, struct context *cx,
 	return ret < 0 ? ret : err == -EIO ? 0 : err;
 }
 
-/* The same of a log of a chain, whether or not a log FOLLOWS. */
+/* The same for a log of a chain; FOLLOWS: another log follows it. */
 static int add_chained(struct search *s, struct context *cx,
 		       const struct logbits *lb, bool follows)
 {
 	int i, ret;
 
-	/* One that a superblock names was complete, as one before others. */
+	/* A log of a superblock was complete, and so was one with a successor. */
 	for (i = 0; i < 2; i++) {
 		const struct nilfs_super_block *sb = &s->supers.copy[i];
 
@@ -275,21 +271,21 @@ static int add_chained(struct search *s, struct context *cx,
 				   le64_get(lb->ss.ss_seq);
 	}
 	if (follows || logbits_is_credible(lb))
-		return add_log(s, cx, lb, !follows);
-	/* At the end of the chain it was most likely cut off.  Nor is it reported
-	   where all of its segment is read. */
+		return witness_add_log(s, cx, lb, !follows);
+	/* At the end of the chain the log is probably truncated.  It is not
+	   reported again when its segment is read. */
 	ret = sparse_add(&s->reported, cx, lb->pseg);
 	return ret < 0 ? ret : 0;
 }
 
-/* A walk along the chain from PSEG on, as the kernel's search for the latest super
-   root. */
-static int walk_chain(struct search *s, struct context *cx, uint64_t pseg,
-		      uint64_t seq)
+/* Walks the chain from PSEG on, as the kernel's search for the latest super
+   root does. */
+static int witness_walk_chain(struct search *s, struct context *cx,
+			      uint64_t pseg, uint64_t seq)
 {
 	struct logbits last = {.nbits = 0}; /* the log before this one */
 	uint64_t nextnum = UINT64_MAX, end;
-	bool ended = false; /* a segment without a valid log was met */
+	bool ended = false; /* a segment without a valid log was found */
 	int ret, err = 0;
 
 	for (;;) {
@@ -324,7 +320,7 @@ static int walk_chain(struct search *s, struct context *cx, uint64_t pseg,
 	return last.nbits ? add_chained(s, cx, &last, false) : 0;
 }
 
-/* From what the superblocks name. */
+/* Walks the chains that the superblocks lead to. */
 static int search_chains(struct search *s, struct context *cx)
 {
 	int i, err = 0;
@@ -333,16 +329,17 @@ static int search_chains(struct search *s, struct context *cx)
 		const struct nilfs_super_block *sb = &s->supers.copy[i];
 
 		if (s->supers.valid[i])
-			err = walk_chain(s, cx, le64_get(sb->s_last_pseg),
-					 le64_get(sb->s_last_seq));
+			err = witness_walk_chain(s, cx,
+						 le64_get(sb->s_last_pseg),
+						 le64_get(sb->s_last_seq));
 	}
 	return err;
 }
 
 /*
- * Whether to read the blocks of the log of s->lb: 1, 0, or a failure.  Of file
- * data the passes have seen nothing that could be wrong, unless they summed it
- * up, or met damage in a directory, whose blocks look like any other's.
+ * Whether to read the blocks of the log of s->lb: 1, 0, or a failure.  Passes
+ * do not check file data, unless they sum it up, or find damage in a directory,
+ * whose blocks are not distinguished from file data.
  */
 static int is_concerned(struct search *s, struct context *cx)
 {
@@ -354,7 +351,7 @@ static int is_concerned(struct search *s, struct context *cx)
 	    findings_have_stage(s->c->findings, RULE_STAGE_NAMES) ||
 	    findings_count(s->c->findings, RULE_INODE_LINKS_NAMES))
 		return 1;
-	err = read_summary(s, cx, &s->lb, &it);
+	err = witness_read_summary(s, cx, &s->lb, &it);
 	if (err)
 		return damage_forgive(cx, err);
 	while (segsum_iter_next(&it, &b))
@@ -363,8 +360,8 @@ static int is_concerned(struct search *s, struct context *cx)
 	return 0;
 }
 
-/* Sums up the log of s->lb, once, for a release because of what is in block
-   BLOCKNR, if it is the log's. */
+/* Sums up the log of s->lb, once, if it contains block BLOCKNR, which a release
+   depends on. */
 static int verify_log(struct search *s, struct context *cx, uint64_t blocknr)
 {
 	int ret;
@@ -373,8 +370,8 @@ static int verify_log(struct search *s, struct context *cx, uint64_t blocknr)
 		return 0;
 	ret = sparse_add(&s->asked, cx, s->lb.pseg);
 	if (ret > 0) {
-		ret = logbits_blocks(&s->lb, cx) ?:
-		      add_log(s, cx, &s->lb, false);
+		ret = logbits_blocks(&s->lb, cx)
+			      ?: witness_add_log(s, cx, &s->lb, false);
 		if (!ret && !s->lb.whole)
 			ret = sparse_add(&s->wrong, cx, s->lb.pseg);
 		if (ret > 0 && !s->c->data)
@@ -389,11 +386,11 @@ static int verify_log(struct search *s, struct context *cx, uint64_t blocknr)
 }
 
 /*
- * The logs of a segment, all of one sequence number: that of block BLOCKNR, or, if
- * it is 0, those that are concerned.
+ * Examines the logs of a segment, all of one sequence number: the log of block
+ * BLOCKNR, or, if that is 0, all concerned logs.
  */
-static int search_segment(struct search *s, struct context *cx, uint64_t segnum,
-			  uint64_t blocknr)
+static int witness_search_segment(struct search *s, struct context *cx,
+				  uint64_t segnum, uint64_t blocknr)
 {
 	uint64_t pseg = geometry_segment_start(&s->geo, segnum);
 	uint64_t end = geometry_segment_end(&s->geo, segnum), seq = 0;
@@ -416,15 +413,15 @@ static int search_segment(struct search *s, struct context *cx, uint64_t segnum,
 		if (blocknr)
 			ret = verify_log(s, cx, blocknr);
 		else if ((ret = is_concerned(s, cx)) > 0)
-			ret = logbits_blocks(&s->lb, cx) ?:
-			      add_log(s, cx, &s->lb, false);
+			ret = logbits_blocks(&s->lb, cx)
+				      ?: witness_add_log(s, cx, &s->lb, false);
 		if (ret)
 			return ret;
 	}
 	return 0;
 }
 
-/* All segments that may hold logs which some state needs. */
+/* Examines all segments that may contain logs that some state needs. */
 static int search_segments(struct search *s, struct context *cx)
 {
 	const struct check *c = s->c;
@@ -436,15 +433,15 @@ static int search_segments(struct search *s, struct context *cx)
 		err = context_cancelled(cx);
 		if (!err && (all || bitmap_test(&c->used_segments, segnum) ||
 			     bitmap_test(&c->live_segments, segnum)))
-			err = search_segment(s, cx, segnum, 0);
+			err = witness_search_segment(s, cx, segnum, 0);
 		check_progress(s->c, segnum);
 	}
 	return err;
 }
 
-/* The log of block BLKOFF of FILE, once: 0, or a failure. */
-static int search_block(struct search *s, struct context *cx, struct file *file,
-			uint64_t blkoff)
+/* Examines the log of block BLKOFF of FILE, once: 0, or a failure. */
+static int witness_search_block(struct search *s, struct context *cx,
+				struct file *file, uint64_t blkoff)
 {
 	uint64_t blocknr;
 	int ret = file_lookup(file, cx, blkoff, &blocknr);
@@ -453,21 +450,20 @@ static int search_block(struct search *s, struct context *cx, struct file *file,
 		return ret;
 	ret = sparse_add(&s->asked, cx, blocknr);
 	if (ret > 0)
-		return search_segment(s, cx,
-				      geometry_segment_of(&s->geo, blocknr),
-				      blocknr);
+		return witness_search_segment(
+			s, cx, geometry_segment_of(&s->geo, blocknr), blocknr);
 	s->unverified |= sparse_test(&s->wrong, blocknr);
 	return ret;
 }
 
-/* The logs with the inodes that would be released, and with the entry of a
-   directory that names one. */
+/* Examines the logs with the inodes that would be released, and with the
+   directory entries that name them. */
 static int search_releases(struct search *s, struct context *cx)
 {
 	const struct check *c = s->c;
 	struct root root;
 	struct file dir;
-	le64 ino;	/* which an entry begins with */
+	le64 ino;	/* first field of an entry */
 	const void *block;
 	size_t i;
 	int ret = 0;
@@ -481,12 +477,14 @@ static int search_releases(struct search *s, struct context *cx)
 		s->unverified = false;
 		ret = root_open(&root, cx, c->vol, at->cno);
 		if (!ret)
-			ret = search_block(s, cx, &root.ifile,
-					   palloc_entry_blkoff(p, at->ino));
+			ret = witness_search_block(
+				s, cx, &root.ifile,
+				palloc_entry_blkoff(p, at->ino));
 		if (!ret && at->kind == PLACE_NAME) {
 			ret = root_file(&root, cx, at->ino, &dir);
 			if (!ret)
-				ret = search_block(s, cx, &dir, at->blkoff);
+				ret = witness_search_block(s, cx, &dir,
+							   at->blkoff);
 			if (!ret)
 				ret = file_block(&dir, cx, at->blkoff, &block);
 		}
@@ -494,9 +492,9 @@ static int search_releases(struct search *s, struct context *cx)
 			memcpy(&ino, (const char *)block + at->offset,
 			       sizeof(ino));
 			file_put(&dir, block);
-			ret = search_block(s, cx, &root.ifile,
-					   palloc_entry_blkoff(
-						   p, le64_get(ino)));
+			ret = witness_search_block(
+				s, cx, &root.ifile,
+				palloc_entry_blkoff(p, le64_get(ino)));
 		}
 		ret = damage_forgive(cx, ret);
 		if (!ret && s->unverified && c->unverified)
@@ -539,9 +537,9 @@ int witness_search(struct check *c, struct context *cx)
 			at.offset = (uint32_t)byte;
 			snprintf(detail, sizeof(detail), "byte %d, bit %d",
 				 byte, bit);
-			add_finding(&s, cx, RULE_SB_BIT, at,
-				    s.supers.offset[i] + at.offset,
-				    (unsigned int)bit, detail);
+			witness_add_finding(&s, cx, RULE_SB_BIT, at,
+					    s.supers.offset[i] + at.offset,
+					    (unsigned int)bit, detail);
 		}
 		s.geo = s.supers.geo;
 		if (s.supers.choice >= 0)
@@ -549,10 +547,11 @@ int witness_search(struct check *c, struct context *cx)
 	} else if (!err) {
 		s.geo = c->vol->geo;
 		err = spare ? search_chains(&s, cx) : 0;
-		/* The first place in the chain where no log was valid. */
+		/* The first place in the chain without a valid log. */
 		if (!err && !unmounted && c->vol->latest.gap_pseg)
-			err = walk_chain(&s, cx, c->vol->latest.gap_pseg,
-					 c->vol->latest.gap_seq);
+			err = witness_walk_chain(&s, cx,
+						 c->vol->latest.gap_pseg,
+						 c->vol->latest.gap_seq);
 	}
 	if (!err && c->vol) {
 		s.geo = c->vol->geo;

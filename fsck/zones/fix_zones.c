@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Emptying and finishing zones.
+ * Resets and finishes zones.
  *
- * This comes when nothing else is left to be repaired, so that what the SUFILE
- * calls clean is clean.  Nothing is emptied as long as logs after the latest
- * one may be wanted, or while the places of blocks are not known.  It happens
- * when all else is on the device: until then an interruption needs the old
+ * This is the last repair, so that segments that are clean in the SUFILE are
+ * clean.  Nothing is reset while logs after the latest one may be needed, or
+ * while the places of blocks are unknown.  The zones are changed after
+ * everything else is on the device: until then an interruption needs the old
  * content.
  *
- * A zone whose pointer is not after what is in use is finished: there is no
- * other way to move it.  Only an emulated one can be so, and one that lost what
- * was written.
+ * A zone whose pointer is before the end of the blocks in use is finished,
+ * because its pointer cannot be moved otherwise.  Only an emulated zone, or one
+ * that lost written data, can have such a pointer.
  */
 #include "check/pass/passes.h"
 #include "dev/overlay.h"
@@ -20,10 +20,10 @@
 
 struct zoning {
 	struct fixer_job *job;
-	uint64_t emptied, finished;	/* segments; zones */
+	uint64_t emptied, finished;	/* numbers of segments and zones */
 };
 
-/* IS_ACTIVE: only if something was written to it. */
+/* IS_ACTIVE: only if it contains data. */
 static int finish_zone(struct zoning *z, struct context *cx, uint64_t n,
 		       bool is_active)
 {
@@ -49,7 +49,7 @@ static int repair_zone(void *arg, struct context *cx,
 	uint64_t n, end;
 	int ret = 0;
 
-	/* All that are active and will not be written to. */
+	/* All active zones that will not be written to. */
 	if (f->rule == RULE_ZONE_ACTIVE) {
 		for (n = 0; n < dev->zones->count && !ret; n++)
 			if (!pass_zones_is_current(z->job->check, n))
@@ -81,10 +81,12 @@ int fix_zones(struct fixer_job *job, struct context *cx,
 	if (ret)
 		return ret;
 	if (z.emptied)
-		fixers_note(job, "zones of %llu clean segments: emptied",
-			    (unsigned long long)z.emptied);
+		fixers_note(job, "zones of %llu clean segment%s: reset",
+			    (unsigned long long)z.emptied,
+			    z.emptied == 1 ? "" : "s");
 	if (z.finished)
-		fixers_note(job, "%llu zones: finished",
-			    (unsigned long long)z.finished);
+		fixers_note(job, "%llu zone%s: finished",
+			    (unsigned long long)z.finished,
+			    z.finished == 1 ? "" : "s");
 	return 0;
 }

@@ -77,7 +77,7 @@ static bool has_checkpoint(const char *line, uint64_t cno)
 	uint64_t number;
 
 	if (has_words(line, "written after checkpoint", &number))
-		return cno > number || strstr(line, "marks of snapshots");
+		return cno > number || strstr(line, "snapshot flags");
 	if (has_words(line, "of checkpoints up to", &number))
 		return cno <= number;
 	return has_number(line, "checkpoint", cno) ||
@@ -111,7 +111,7 @@ static bool has_lost_entry(const struct naming *n, const char *line,
 	char path[STATE_PATH_MAX], *name;
 	uint64_t ino;
 
-	if (!strstr(line, ": the name that it had was removed") || !at ||
+	if (!strstr(line, ": its former name was removed") || !at ||
 	    sscanf(at, "inode %" SCNu64, &ino) != 1)
 		return false;
 	state_path(n->sound, n->size, cno, ino, path);
@@ -143,7 +143,7 @@ static bool has_name(const struct naming *n, const char *line,
 	if (!of_file)
 		return has_checkpoint(line, cno) ||
 		       (what->cno == TREESUM_LATEST &&
-			strstr(line, "what was written after checkpoint"));
+			strstr(line, "data written after checkpoint"));
 	return what->ino && has_file(n, line, what) &&
 	       (what->cno == TREESUM_LATEST || has_checkpoint(line, cno));
 }
