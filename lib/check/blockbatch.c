@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reading blocks of files, many at a time.
+ * Reading blocks of files in batches.
  *
- * The blocks of small directories are scattered, those of an ifile are in short
- * runs.  They are collected until a buffer is full that stays in the
- * processor's caches, and read in the order of the disk: small gaps between
- * them are read as well and dropped, which is cheaper than a request.  If a
- * request fails its blocks are read one by one, so that only bad ones are lost.
+ * The blocks of small directories are scattered; those of an ifile form short
+ * runs.  They are collected until a buffer that fits the processor's caches is
+ * full, and read in the order of the disk.  Small gaps between them are read
+ * and discarded, because that is cheaper than another request.  If a request
+ * fails, its blocks are read one by one, so that only bad blocks are lost.
  *
- * There are two such buffers, the second once the first is full.  While one is
- * read by another thread, the caller's thread processes the other, in the order
- * in which blocks were added.
+ * There are two such buffers; the second is allocated when the first is full.
+ * While a worker reads one, the caller's thread processes the other, in the
+ * order in which blocks were added.
  */
 #include "check/blockbatch.h"
 
@@ -60,12 +60,12 @@ void blockbatch_close(struct blockbatch *b)
 	}
 }
 
-static char *data_of(const struct blockbatch_half *h, uint32_t i)
+static char *item_data(const struct blockbatch_half *h, uint32_t i)
 {
 	return h->buf + ((size_t)i << h->vol->geo.block_bits);
 }
 
-/* One half is read by any worker; failures are in its items. */
+/* Reads one half, on any thread.  Failures are stored in its items. */
 static int read_half(struct context *cx, void *arg, unsigned int worker,
 		     bool skip)
 {
@@ -80,34 +80,36 @@ static int read_half(struct context *cx, void *arg, unsigned int worker,
 	(void)worker;
 	if (skip)
 		return 0;
-	/* Sorts the few that are not in order yet: mostly they ascend. */
+	/* Insertion sort: the items are nearly in ascending order. */
 	for (i = 0; i < h->count; i++) {
 		for (at = i; at && items[items[at - 1].order].blocknr >
 					   items[i].blocknr; at--)
 			items[at].order = items[at - 1].order;
 		items[at].order = i;
 	}
-	/* So that the disk has all requests before the first is waited for. */
+	/* Announces all requests to the device before the first read. */
 	for (i = 0; i < h->count; i++)
 		ahead_add(&ahead, items[items[i].order].blocknr, 1);
 	ahead_end(&ahead);
 	for (i = 0; i < h->count; i += n ? n : 1) {
-		/* Up to one that is too far away, or not on the volume. */
+		/* Stops at a block that is too far away or not on the volume. */
 		g.niov = 0;
 		for (n = 0; i + n < h->count; n++) {
 			item = items[i + n].order;
 			if (items[item].blocknr >= h->vol->geo.nblocks ||
 			    !gather_add(&g, items[item].blocknr << bits,
-					(size_t)1 << bits, data_of(h, item),
+					(size_t)1 << bits, item_data(h, item),
 					h->buf + h->buf_bytes))
 				break;
 		}
 		err = n ? gather_read(&g, cx, h->vol->dev) : -EIO;
 		for (at = i; at < i + (n ? n : 1); at++) {
 			item = items[at].order;
-			items[item].err = !err ? 0 : volume_read_blocks(h->vol,
-					cx, items[item].blocknr, 1,
-					data_of(h, item));
+			items[item].err =
+				!err ? 0
+				     : volume_read_blocks(
+					       h->vol, cx, items[item].blocknr,
+					       1, item_data(h, item));
 		}
 		if (err)
 			fail_clear(cx);
@@ -115,7 +117,7 @@ static int read_half(struct context *cx, void *arg, unsigned int worker,
 	return 0;
 }
 
-/* Those of the half that was read, if there is any. */
+/* Processes the blocks of a half that was read. */
 static int take_half(struct blockbatch *b, struct context *cx,
 		     struct blockbatch_half *h)
 {
@@ -129,7 +131,7 @@ static int take_half(struct blockbatch *b, struct context *cx,
 			fail(cx, item->err, "block %llu of the device",
 			     (unsigned long long)item->blocknr);
 		ret = b->take(b->arg, cx, item,
-			      item->err ? NULL : data_of(h, i), item->err);
+			      item->err ? NULL : item_data(h, i), item->err);
 	}
 	h->count = 0;
 	return ret;
@@ -159,9 +161,8 @@ int blockbatch_add(struct blockbatch *b, struct context *cx,
 		return 0;
 	}
 	/*
-	 * This half is read now and the one before processed meanwhile, which is
-	 * then empty.  One thread more than this one has is enough: it reads,
-	 * this one takes.
+	 * A worker reads this half while this thread processes the other one,
+	 * which is empty afterwards.  One additional thread is enough.
 	 */
 	if (!b->pool) {
 		ret = open_half(&b->halves[1], cx, h->vol, b->room);
@@ -212,7 +213,7 @@ int blockbatch_add_map(struct blockbatch *b, struct context *cx,
 			err = blockbatch_add(b, cx, &block);
 			continue;
 		}
-		/* One that has no place on the disk breaks the map. */
+		/* A block without a place on the disk breaks the map. */
 		found->broken = true;
 		err = damage_is_fatal(err) ? err : 0;
 	}

@@ -23,39 +23,40 @@
 #include "vol/recovery.h"
 #include "vol/volume.h"
 
-/* Metadata files that have their blocks by way of the DAT. */
+/* Metadata files whose blocks are addressed through the DAT. */
 #define CHECK_LISTED 3
 
 #define CHECK_RELEASES_MAX 65536
 
-/* Whose the findings of a rule are. */
+/* The checkpoints that findings are counted for. */
 enum check_whose {
-	CHECK_NEWEST,	/* of the newest checkpoint, or of none */
+	CHECK_NEWEST,	/* the newest checkpoint, or no checkpoint */
 	CHECK_SNAPSHOTS,
-	CHECK_REVEALED,	/* snapshots that the check before did not know */
+	CHECK_REVEALED,	/* snapshots unknown to the check before */
 	CHECK_WHOSE
 };
 
 struct check_tally {
-	/* Apart: what is repaired with an ifile, whatever the rule is. */
+	/* Second row: findings of rules of the DAT that are about ifiles and
+	   repaired in a later stage. */
 	uint64_t n[2][CHECK_WHOSE];
 };
 
 struct logindex;
 struct mapsums;
 
-/* A super root that was chosen because the superblocks do not lead to one. */
+/* A super root that was chosen because no superblock leads to one. */
 struct root_state {
 	bool chosen;
 	bool hurt;		/* the checksum of its log is wrong */
-	bool newest;		/* no log on the device is newer than its log */
-	bool overwritten;	/* blocks of it have other content */
+	bool newest;		/* no log on the device is newer */
+	bool overwritten;	/* some of its blocks were overwritten */
 	struct recovery at;
 	uint64_t seq;		/* of the next log: greater than that of any
 				   log on the device */
 };
 
-/* Whether log [PSEG, SEQ] is that of S, which was not followed by another. */
+/* Whether log [PSEG, SEQ] is that of S and no log follows it. */
 static inline bool state_is_at(const struct root_state *s, uint64_t pseg,
 			       uint64_t seq)
 {
@@ -69,164 +70,166 @@ struct check_checkpoint {
 
 struct check {
 	struct dev *dev;
-	struct volume *vol;	/* of the calling thread */
+	struct volume *vol;	/* used by the calling thread */
 	struct findings *findings;
 	/*
-	 * How often each rule was broken, by its place in the registry, as
-	 * repairs are judged by it.  Borrowed from the caller, who counts; NULL:
+	 * How often each rule was broken, by its index in the registry; repairs
+	 * are judged by it.  Borrowed from the caller, who counts.  NULL:
 	 * nothing is judged.
 	 */
 	const struct check_tally *tally;
 	bool data;		/* verify the checksums of all logs */
-	uint64_t failed_reads;	/* of DEV before this check */
+	uint64_t failed_reads;	/* failed reads of DEV before this check */
 
 	/*
-	 * Bytes for what is only faster with more of it: windows, caches and
-	 * tables that may be partial.  0 becomes a part of the budget, by the
+	 * Bytes for structures that only save time: windows, caches and partial
+	 * tables.  0 is replaced by a part of the budget that depends on the
 	 * size of the DAT.
 	 */
 	uint64_t table_memory;
 
-	/* How far the pass is, of its TOTAL work, 0: not known; in the unit of the
+	/* Progress: DONE of TOTAL units (0: unknown).  The unit is that of the
 	   pass, which sets WORK. */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
 	uint64_t work;
 
-	/* Called with notes, which are not findings; or NULL. */
+	/* Receives notes, which are not findings; or NULL. */
 	void (*note)(void *arg, const char *text);
 	void *note_arg;
 
 	/*
-	 * A set is made by the pass that fills it, of segments both by the pass
-	 * over segments; one that is all zero has no members and can be freed.
+	 * A set is allocated by the pass that fills it; those of segments, all
+	 * by the pass over segments.  A zeroed set is empty and can be freed.
 	 */
 
 	/*
-	 * Segments in use by the SUFILE, and those whose logs cannot all be
-	 * read: blocks in the latter are not reported one by one.  Set by the
-	 * passes over segments and over logs.
+	 * Segments in use by the SUFILE, and segments with unreadable logs,
+	 * whose blocks are not reported one by one.  Set by the passes over
+	 * segments and over logs.
 	 */
 	struct bitmap used_segments, broken_segments;
 
 	/*
-	 * What the logs list, as far as it was asked for (listings.h).  Made
-	 * by the pass over segments; a pointer, because those who ask have a
-	 * const check.
+	 * Index of the listings of the logs, as far as they were read
+	 * (listings.h).  Allocated by the pass over segments.  A pointer,
+	 * because users have a const check.
 	 */
 	struct logindex *logindex;
 	/*
-	 * Where the index of what is under the overlay DEV is, for all checks of
-	 * a repair: made by the first one that has a volume, and freed by the
-	 * caller.  Borrowed; NULL: none.
+	 * Index of the logs of the device below the overlay DEV, shared by all
+	 * checks of a repair: created by the first check that has a volume,
+	 * freed by the caller.  Borrowed; NULL: none.
 	 */
 	struct logindex **logs_under;
 
 	/*
-	 * Blocks of the device that an entry of the DAT in use names, or the
-	 * DAT's own map (pass dat), of those from CLAIMED_FROM to CLAIMED_END,
-	 * a window (claims.h).  The pass over logs takes out what the logs
-	 * list, window by window; what stays is listed nowhere.  Those that two
-	 * entries name are in the second set, until they were reported.
+	 * Blocks of the device in the window from CLAIMED_FROM to CLAIMED_END
+	 * (claims.h) that the DAT's own map or an entry in use refers to (pass
+	 * dat).  The pass over logs removes those that the logs list, window by
+	 * window; the rest is listed nowhere.  Blocks that two entries refer to
+	 * are in the second set until they are reported.
 	 */
 	struct sparse claimed, claimed_twice;
 	uint64_t claimed_from, claimed_end;
 
-	/* Segments in use whose logs list virtual blocks that the DAT has free
-	   or elsewhere (pass logs). */
+	/* Segments in use whose logs list virtual blocks that are free or at
+	   another place by the DAT (pass logs). */
 	struct bitmap unclaimed_segments;
 
-	struct datruns datruns;	/* entries, as they are (pass dat) */
+	struct datruns datruns;	/* entries of the DAT as runs (pass dat) */
 
-	/* Segments in which any window of CLAIMED had a block (pass dat). */
+	/* Segments with a block in any window of CLAIMED (pass dat). */
 	struct bitmap live_segments;
 
 	/*
 	 * Segments that the old state of the device needs until superblocks
-	 * name the new one: those of logs that are rolled forward.  Borrowed
-	 * from the repair; NULL: none.
+	 * refer to the new one: segments of logs that are rolled forward.
+	 * Borrowed from the repair; NULL: none.
 	 */
 	const struct bitmap *awaited;
 
-	/* The super root that VOL is opened at, where superblocks name its log
-	   and that could not be opened otherwise.  Borrowed too; NULL: none. */
+	/* The super root that VOL was opened at, if it could not be opened
+	   otherwise.  Borrowed; NULL: none. */
 	const struct root_state *state;
 
 	/*
-	 * Virtual blocks that the logs list for cpfile, sufile and ifiles, by
-	 * inode number from NILFS_CPFILE_INO on, where the DAT has them (pass
-	 * logs).
+	 * Virtual blocks that the logs list for cpfile, sufile and ifiles and
+	 * that have the same place in the DAT, by inode number from
+	 * NILFS_CPFILE_INO on (pass logs).
 	 */
 	struct sparse listed[CHECK_LISTED];
 
-	struct mapsums *sums;	/* pass logs and pass tree; NULL: none */
+	struct mapsums *sums;	/* filled by passes logs and tree; NULL: none */
 
-	/* Virtual blocks that some checkpoint refers to (pass tree). */
+	/* Virtual blocks that any checkpoint refers to (pass tree). */
 	struct sparse referenced;
 
-	/* Of these, the ones that live now although only older checkpoints
-	   refer to them (pass tree). */
+	/* Those of REFERENCED that are live in the latest state although only
+	   older checkpoints refer to them (pass tree). */
 	struct sparse lingering;
 
-	/* Entries of the DAT that live now and are not part of the latest state, and
-	   those that lived in a snapshot and that nothing refers to (pass
-	   counts, where findings are about them). */
+	/*
+	 * Entries of the DAT that are live but not part of the latest state;
+	 * and entries of snapshots that nothing refers to (pass counts, if
+	 * there are findings about them).
+	 */
 	struct sparse leaked, unmapped;
 
-	/* Entries of the DAT in use that live now (pass dat), and how many of
-	   them the latest state refers to (pass tree). */
+	/* Live entries of the DAT (pass dat), and how many of them the latest
+	   state refers to (pass tree). */
 	uint64_t live_entries, live_referenced;
 
 	/*
-	 * Snapshots (pass dat).  Entries that live now or in one of them, and
-	 * how many of them these states refer to (pass tree), each 0 where it
-	 * is not known.
+	 * Snapshots (pass dat).  Entries that are live in the latest state or
+	 * in a snapshot, and how many of them these states refer to (pass
+	 * tree); each 0 if unknown.
 	 */
 	uint64_t *snapshots;	/* ascending */
 	size_t nsnapshots;
 	uint64_t kept_entries, kept_referenced;
 
-	/* Valid checkpoints, of those blocks of the cpfile that can be read,
-	   ascending (pass tree). */
+	/* Valid checkpoints in the readable blocks of the cpfile, ascending
+	   (pass tree). */
 	struct check_checkpoint *cps;
 	size_t ncps, cps_room;
 
-	/* Inodes of the newest checkpoint, where they could be counted. */
+	/* Inodes of the newest checkpoint, if they could be counted. */
 	uint64_t files;
 	bool files_known;
 
 	/*
-	 * The places of findings of RULE_RELEASES, for the search for flipped
-	 * bits; with CHECK_RELEASES_MAX of them there are more, and RELEASES is
-	 * not to be read.  Borrowed from the caller, who collects them.
+	 * Places of findings of RULE_RELEASES, for the search for flipped bits.
+	 * If there are CHECK_RELEASES_MAX, the list is incomplete and must not
+	 * be used.  Borrowed from the caller, who collects them.
 	 */
 	const struct place *releases;
 	size_t nreleases;
-	/* Those of their inodes that are in logs whose checksums do not match,
-	   for no single bit.  Borrowed too; NULL: not wanted. */
+	/* Inodes of RELEASES in logs with wrong checksums that no single bit
+	   explains.  Borrowed; NULL: not wanted. */
 	struct inoset *unverified;
 
-	/* The highest sequence number of a log that looks like a continuation
-	   of the chain after its end; 0: none (pass super). */
+	/* The highest sequence number of a log after the end of the chain that
+	   may continue it; 0: none (pass super). */
 	uint64_t later_seq;
 
-	/* A segment with live blocks is marked as erroneous, and some of its
-	   logs cannot be read (pass logs). */
+	/* A segment with live blocks is marked as erroneous and has unreadable
+	   logs (pass logs). */
 	bool logs_shut;
 
-	/* The SUFILE that the DAT leads to is not the newest one: nothing in
-	   it is believed.  Set while metadata is derived. */
+	/* The SUFILE that the DAT leads to is not the newest one and is not
+	   trusted.  Set while metadata is derived. */
 	bool sufile_doubted;
 
 	bool dat_broken;	/* the DAT cannot be trusted as a whole */
 	bool dat_bitmaps_lost;	/* it has groups without a bitmap (pass dat) */
-	/* Not all that is referred to could be followed: what is missing in
-	   REFERENCED may be in use after all. */
+	/* Some pointers could not be followed: a block missing in REFERENCED
+	   may be in use. */
 	bool tree_broken;
 };
 
-/* Whether virtual block VBLOCKNR, which is live now, is not part of the latest
-   state; after the pass over trees. */
+/* Whether the live virtual block VBLOCKNR is not part of the latest state.
+   Valid after the pass over trees. */
 static inline bool check_is_leaked(const struct check *c, uint64_t vblocknr)
 {
 	return vblocknr && vblocknr < c->referenced.bits &&
@@ -234,7 +237,7 @@ static inline bool check_is_leaked(const struct check *c, uint64_t vblocknr)
 		sparse_test(&c->lingering, vblocknr));
 }
 
-/* The first snapshot in which an entry of the DAT with this life lives, or 0. */
+/* The first snapshot within the lifetime [START, END), or 0. */
 static inline uint64_t check_snapshot_of(const struct check *c, uint64_t start,
 					 uint64_t end)
 {
@@ -243,7 +246,7 @@ static inline uint64_t check_snapshot_of(const struct check *c, uint64_t start,
 	return i < c->nsnapshots && c->snapshots[i] < end ? c->snapshots[i] : 0;
 }
 
-/* The set of LISTED for inode INO, or NULL if there is none. */
+/* The set of LISTED for inode INO, or NULL. */
 static inline struct sparse *check_listed(struct check *c, uint64_t ino)
 {
 	if (ino - NILFS_CPFILE_INO >= CHECK_LISTED)
@@ -259,15 +262,15 @@ static inline void check_progress(const struct check *c, uint64_t done)
 
 struct pass;
 
-/* Options and callbacks of a check; all optional. */
+/* Options and callbacks of a check; all are optional. */
 struct check_run {
-	/* Only the passes that are needed to count live blocks. */
+	/* Run only the passes that are needed to count live blocks. */
 	bool counters;
-	/* One more pass, after the others, and also where they were not run. */
+	/* An additional pass, run last, and also if the others were not run. */
 	const struct pass *extra;
-	/* After the superblocks, with an open volume: 1 ends the check there. */
+	/* Called after the superblocks, with an open volume.  1: end the check. */
 	int (*opened)(void *arg, struct check *c, struct context *cx);
-	/* A pass begins, and has ended. */
+	/* Called before and after each pass. */
 	void (*begin)(void *arg, const struct pass *pass);
 	void (*end)(void *arg);
 	void *arg;
@@ -275,18 +278,18 @@ struct check_run {
 
 /*
  * Checks the volume on c->dev: reports findings to c->findings, and progress to
- * the callbacks of C and RUN.  C is all zero but for what its caller sets, and
- * freed with check_fini(), also after a failure; its volume and its facts stay
- * until then.  1 if all passes were run, 0 if the volume could not be opened or
- * run->opened ended the check, or a failure of the checker.
+ * the callbacks of C and RUN.  The caller zeroes C except for its own fields,
+ * and frees it with check_fini(), also after a failure; volume and results are
+ * valid until then.  1 if all passes were run, 0 if the volume could not be
+ * opened or run->opened ended the check, or a failure of the checker.
  */
 int check_volume(struct check *c, struct context *cx,
 		 const struct check_run *run);
 
 /*
- * Opens the volume of C once more, in *VOLP, for one of N workers: with its part
- * of the table memory.  Closed with volume_close(); fails as volume_open_at(),
- * and leaves *VOLP as it is then.
+ * Opens the volume of C once more, in *VOLP, for one of N workers, with its
+ * share of the table memory.  Close it with volume_close().  Fails as
+ * volume_open_at(), and does not change *VOLP then.
  */
 int check_open_again(const struct check *c, struct context *cx, unsigned int n,
 		     struct volume **volp);
@@ -294,34 +297,35 @@ int check_open_again(const struct check *c, struct context *cx, unsigned int n,
 /* Closes the volume and frees the sets. */
 void check_fini(struct check *c);
 
-/* Whether the SUFILE is to be believed.  It was read by way of the DAT, and may
-   be another block where that is broken. */
+/* Whether the SUFILE is trustworthy.  It is read through the DAT: if the DAT is
+   broken, other blocks may have been read. */
 bool check_knows_sufile(const struct check *c);
 
-/* A note to the user, a phrase; from one thread. */
+/* Sends a note, a phrase, to the user.  For one thread only. */
 void check_note(const struct check *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * Turns a failure of a reader at PLACE into a finding of RULE where it says
- * that the volume is broken (-EUCLEAN, -ENOENT) or cannot be read
- * (-EIO: RULE_DEV_UNREADABLE), and returns 0; other failures are returned.
+ * Converts a failure of a reader at PLACE: damage (-EUCLEAN, -ENOENT) becomes a
+ * finding of RULE, a failed read (-EIO) one of RULE_DEV_UNREADABLE, and 0 is
+ * returned.  Other failures are returned.
  */
 int check_damage(struct check *c, struct context *cx, int err, enum rule rule,
 		 struct place place);
 
-/* For scans of the DAT (datscan_visitor): continues after a block that cannot
-   be read, which the pass over the DAT reports. */
+/* For scans of the DAT (datscan_visitor): skips an unreadable block, which the
+   pass over the DAT reports. */
 int check_skip_unreadable(void *arg, struct context *cx, uint64_t blkoff);
 
 /*
- * Bytes for a volume with BLOCKS blocks in use on a machine with MEMORY bytes:
- * the USUAL budget and half a byte for each block, but of what is above the
- * usual one no more than would take half of the machine.
+ * Memory budget for a volume with BLOCKS blocks in use on a machine with MEMORY
+ * bytes: the USUAL budget and half a byte for each block.  The part above the
+ * usual budget is limited so that the total is at most half of the machine's
+ * memory.
  */
 uint64_t check_budget(uint64_t usual, uint64_t blocks, uint64_t memory);
 
-/* Raises the budget of CX, if it is the USUAL one, to what VOL needs. */
+/* If CX has the USUAL budget, raises it to that needed for VOL. */
 void check_raise_budget(struct context *cx, struct volume *vol, uint64_t usual);
 
 #endif

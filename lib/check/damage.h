@@ -2,10 +2,10 @@
 /*
  * Failures caused by damage of the volume.
  *
- * A search that may meet damage treats them as "not found": the damage is
+ * A search that meets damage treats it as "not found", because the damage is
  * reported elsewhere.  Bytes that break a rule are -EUCLEAN, a missing block or
- * entry is -ENOENT, an unreadable one is -EIO.  -EINVAL is none of these: a
- * caller broke a contract, so it is an internal error, and ends the repair.
+ * entry is -ENOENT, an unreadable block is -EIO.  -EINVAL is not damage: a
+ * caller broke a contract.  It is an internal error and ends the repair.
  */
 #ifndef NILFS2_CHECK_DAMAGE_H
 #define NILFS2_CHECK_DAMAGE_H
@@ -18,19 +18,19 @@
 #include "base/context.h"
 #include "base/sparse.h"
 
-/* Whether ERR says that something is broken, missing or cannot be read. */
+/* Whether ERR means that something is broken, missing or unreadable. */
 static inline bool damage_is(int err)
 {
 	return err == -EIO || err == -EUCLEAN || err == -ENOENT;
 }
 
-/* Failures not caused by the volume: they end a check. */
+/* Whether ERR is a failure not caused by the volume, which ends a check. */
 static inline bool damage_is_fatal(int err)
 {
 	return err == -ENOMEM || err == -EINTR || err == -ENOBUFS;
 }
 
-/* ERR, or 0 where it is damage, of which CX then says nothing any more. */
+/* Returns 0 and clears the failure of CX if ERR is damage; else returns ERR. */
 static inline int damage_forgive(struct context *cx, int err)
 {
 	if (!damage_is(err))
@@ -39,8 +39,8 @@ static inline int damage_forgive(struct context *cx, int err)
 	return 0;
 }
 
-/* Adds NUMBER, which was read from the volume, to S as sparse_add() does; past
-   the end of the set it is damage, -EUCLEAN. */
+/* Adds NUMBER, read from the volume, to S as sparse_add() does.  A number after
+   the end of the set is damage, -EUCLEAN. */
 static inline int damage_add(struct sparse *s, struct context *cx,
 			     uint64_t number)
 {
@@ -50,7 +50,8 @@ static inline int damage_add(struct sparse *s, struct context *cx,
 	return sparse_add(s, cx, number);
 }
 
-/* The failure ERR of a check or repair for reporting: marks internal errors. */
+/* Prepares the failure ERR of a check or repair for reporting: marks internal
+   errors as such. */
 static inline int damage_failed(struct context *cx, int err)
 {
 	char text[FAILURE_TEXT_MAX];

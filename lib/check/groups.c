@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The checks of a persistent allocator.
+ * Checks of a persistent allocator.
  *
- * Any block of such a file may be a hole, which means that all is free: the
- * kernel makes holes of blocks of entries and of bitmaps when it empties them
- * (nilfs_palloc_freev()), but may also keep them.  So an existing block is
- * never wrong by itself; an error is what one structure has in use and another
- * free.  Every bit of a bitmap stands for an entry.
+ * Any block of such a file may be a hole, which means that all of it is free.
+ * When the kernel empties blocks of entries and bitmaps (nilfs_palloc_freev()),
+ * it may turn them into holes or keep them.  So an existing block is never
+ * wrong by itself.  An error is an entry that is in use in one structure and
+ * free in another.  Every bit of a bitmap stands for an entry.
  *
- * The walk visits only existing blocks, so that a file of few groups far apart
- * costs little.  What cannot be read is not judged: a failure that says so ends
- * a check, and is forgiven, as the check of the map reports it.
+ * The walk visits existing blocks only, so that a file of few groups far apart
+ * is cheap.  An unreadable block is not judged: it ends the check without a
+ * failure, because the check of the map reports it.
  */
 #include "check/groups.h"
 
@@ -20,10 +20,10 @@
 #include "check/damage.h"
 #include "vol/volume.h"
 
-/* Borrows block BLKOFF of the file: 1, 0 for a hole, or a failure.  With REPORT
-   one that cannot be read is reported. */
-static int borrow_block(const struct groups *g, struct context *cx,
-			uint64_t blkoff, bool report, const void **data)
+/* Borrows block BLKOFF of the file: 1, 0 for a hole, or a failure.  With
+   REPORT, an unreadable block is reported. */
+static int groups_borrow_block(const struct groups *g, struct context *cx,
+			       uint64_t blkoff, bool report, const void **data)
 {
 	uint64_t blocknr;
 	int ret;
@@ -39,9 +39,9 @@ static int borrow_block(const struct groups *g, struct context *cx,
 	return ret ? ret : 1;
 }
 
-/* The first block from BLKOFF on: 1; 0: there is none; or a failure. */
-static int next_block(const struct groups *g, struct context *cx,
-		      uint64_t blkoff, uint64_t *found)
+/* Finds the first block from BLKOFF on: 1; 0 if there is none; or a failure. */
+static int groups_next_block(const struct groups *g, struct context *cx,
+			     uint64_t blkoff, uint64_t *found)
 {
 	struct blockmap_cursor cur;
 	struct blockmap_item item = { .key = 0 };
@@ -68,7 +68,7 @@ int groups_next(const struct groups *g, struct context *cx, uint64_t from,
 	uint64_t blkoff = from == first_of_desc(g, from) ?
 		palloc_desc_blkoff(g->palloc, from) :
 		palloc_bitmap_blkoff(g->palloc, from);
-	int ret = next_block(g, cx, blkoff, &blkoff);
+	int ret = groups_next_block(g, cx, blkoff, &blkoff);
 
 	if (ret <= 0)
 		return ret;
@@ -76,11 +76,11 @@ int groups_next(const struct groups *g, struct context *cx, uint64_t from,
 		return 0;
 	palloc_locate(g->palloc, blkoff, &what);
 	*group = what.group;
-	/* After the last group the numbers of blocks begin again. */
+	/* After the last group, block numbers wrap around. */
 	return what.group >= from;
 }
 
-/* Compares a descriptor, if any, with a bitmap of USED bits, if any. */
+/* Compares a descriptor with a bitmap of USED bits.  Both are optional. */
 static void judge_count(const struct groups *g,
 			const struct nilfs_palloc_group_desc *desc,
 			uint64_t group, uint32_t used, bool has_bitmap)
@@ -114,8 +114,8 @@ int groups_check_counts(const struct groups *g, struct context *cx,
 	const struct nilfs_palloc_group_desc *descs = NULL, *desc;
 	const void *block, *bitmap;
 	uint32_t used;
-	int ret = borrow_block(g, cx, palloc_desc_blkoff(g->palloc, first),
-			       true, &block);
+	int ret = groups_borrow_block(
+		g, cx, palloc_desc_blkoff(g->palloc, first), true, &block);
 
 	if (block)
 		descs = (const void *)((const char *)block +
@@ -143,7 +143,7 @@ int groups_check_counts(const struct groups *g, struct context *cx,
 			continue;
 		}
 		fail_clear(cx);
-		ret = borrow_block(g, cx, blkoff, true, &bitmap);
+		ret = groups_borrow_block(g, cx, blkoff, true, &bitmap);
 		if (bitmap)
 			used = palloc_count(g->palloc, bitmap);
 		if (ret >= 0)
@@ -155,7 +155,8 @@ int groups_check_counts(const struct groups *g, struct context *cx,
 	return ret < 0 ? damage_forgive(cx, ret) : 0;
 }
 
-/* Reports the entries [FIRST, END) of a group that are in use; none may be. */
+/* Reports the entries [FIRST, END) of a group that are in use although their
+   block is missing. */
 static void judge_missing(const struct groups *g, const void *bitmap,
 			  uint64_t group, uint32_t first, uint32_t end)
 {
@@ -184,14 +185,14 @@ int groups_check_entries(const struct groups *g, struct context *cx,
 	uint64_t start = bitmap_at + 1;
 	uint64_t end = start + g->palloc->blocks_per_group - 1;
 	uint32_t first, entries = g->palloc->entries_per_block;
-	uint32_t met = 0;		/* entries up to the last */
+	uint32_t met = 0;		/* entries before the block */
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
 	const void *bitmap;
 	int ret;
 
-	/* The check of the counts reports a bitmap that cannot be read. */
-	ret = borrow_block(g, cx, bitmap_at, false, &bitmap);
+	/* An unreadable bitmap is reported by the check of the counts. */
+	ret = groups_borrow_block(g, cx, bitmap_at, false, &bitmap);
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
 	ret = blockmap_cursor_open(&cur, cx, &g->file->map, start, false);
@@ -233,11 +234,11 @@ int groups_check(const struct groups *g, struct context *cx)
 	}
 	if (err || ret < 0)
 		return err ? err : damage_forgive(cx, ret);
-	/* Blocks beyond the last group.  With very large entries all numbers of
-	   blocks are taken. */
+	/* Blocks after the last group.  With very large entries, all block
+	   numbers belong to groups. */
 	if (!checked_mul(ndescs, p->blocks_per_desc, &blkoff))
 		return 0;
-	ret = next_block(g, cx, blkoff, &blkoff);
+	ret = groups_next_block(g, cx, blkoff, &blkoff);
 	if (ret > 0)
 		findings_broken(g->findings, RULE_PALLOC_BLOCK,
 				place_map(g->cno, g->file->ino, blkoff, 0));

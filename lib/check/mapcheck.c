@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A block map walked whole and checked.
+ * Check of a whole block map.
  *
- * The walk stands on one node per level and holds no more than these, so its
- * depth is that of the root, which is bounded.  A node is checked as a whole
- * before it is entered: a node that is not what its parent says, or whose keys
- * or pointers make no sense, is one finding, and what is below it is left
- * alone.  Because the keys of a node keep to the range that its parent gives
- * it, and a range is only ever divided, the walk ends on any tree.
+ * The walk keeps one node per level, so its depth is that of the root, which is
+ * bounded.  A node is checked as a whole before it is entered.  A node that
+ * differs from its parent, or whose keys or pointers are invalid, is one
+ * finding, and the blocks below it are skipped.  The keys of a node stay within
+ * the range that its parent gives it, and a range is only ever divided, so the
+ * walk ends on any tree.
  *
- * What the kernel keeps to is asked, no more: keys ascend, and the first one
- * of a node is the key that its parent has for it (nilfs_btree_promote_key();
- * a lookup that meets its key in a parent goes down by the first pointers).
- * Nodes that are hardly filled, roots that point straight to data, B-trees for
- * a few blocks at the start of a file: all that is left after by deletions.
+ * Only rules that the kernel relies on are checked: keys ascend, and the first
+ * key of a node equals the key in its parent (nilfs_btree_promote_key(); a
+ * lookup that meets its key in a parent follows the first pointers).  Sparse
+ * nodes, roots that point to data, and B-trees for a few blocks are valid
+ * results of deletions.
  *
- * Whether a pointer leads to a block that exists and belongs there is asked
- * by the visitor.  Of nodes that several maps share each is checked once; what
- * other roots say of them is held against their first keys, which costs no more
- * than three blocks for a root.
+ * The visitor checks whether a pointer leads to a block that exists and belongs
+ * there.  A node that several maps share is checked once.  The keys in other
+ * roots are compared with its first key, which costs at most three blocks per
+ * root.
  */
 #include "check/mapcheck.h"
 
@@ -32,21 +32,21 @@ struct level {
 	const void *block;	/* borrowed from the cache; NULL: the root */
 	struct bmap_node node;
 	unsigned int index;	/* next child to visit */
-	uint64_t end;		/* keys stay below this */
+	uint64_t end;		/* keys are below this */
 	struct lifetime life;	/* of the node */
 };
 
 struct walk {
 	const struct mapcheck *m;
-	unsigned int level;	/* the position of the walk */
+	unsigned int level;	/* level that the walk is at */
 	unsigned int top;	/* level of the root */
-	bool partial;		/* something was not entered */
+	bool partial;		/* some node was not entered */
 	struct level path[NILFS_BTREE_LEVEL_MAX];
 };
 
-/* Data blocks: all that a direct map or a node of the lowest level points to. */
-static int visit_blocks(const struct mapcheck *m, struct context *cx,
-			const struct mapcheck_blocks *blocks)
+/* Visits all data blocks of a direct map or of a node of the lowest level. */
+static int mapcheck_visit_blocks(const struct mapcheck *m, struct context *cx,
+				 const struct mapcheck_blocks *blocks)
 {
 	struct mapcheck_pointer p = { .within = blocks->within };
 	struct lifetime life;
@@ -66,7 +66,7 @@ static int visit_blocks(const struct mapcheck *m, struct context *cx,
 }
 
 /*
- * Borrows the node at BLOCKNR that P leads to, and enters it: 1, or 0 where it
+ * Borrows the node at BLOCKNR that P leads to, and enters it: 1, or 0 if it
  * cannot be read or does not match P, which is reported.
  */
 static int enter_node(struct walk *w, struct context *cx,
@@ -119,11 +119,11 @@ refused:
 }
 
 /*
- * Visits the next child of the present node, which is a node, and enters it if it
- * is to be followed.  Of one that was seen before, of which what leads to it now
- * may be another map, the first key is compared.
+ * Visits the next child of the current node, a node itself, and enters it if it
+ * is to be followed.  If it was visited before, possibly from another map, only
+ * its first key is compared.
  */
-static int visit_node(struct walk *w, struct context *cx)
+static int mapcheck_visit_node(struct walk *w, struct context *cx)
 {
 	const struct mapcheck *m = w->m;
 	struct level *l = &w->path[w->level];
@@ -168,11 +168,13 @@ int mapcheck_run(const struct mapcheck *m, struct context *cx,
 	int err = 0;
 
 	if (!bmap_is_btree(inode->i_bmap))
-		return visit_blocks(m, cx, &(struct mapcheck_blocks){
-			.ptrs = inode->i_bmap + 1,
-			.count = NILFS_DIRECT_NBLOCKS,
-			.within = m->within,
-		});
+		return mapcheck_visit_blocks(
+			m, cx,
+			&(struct mapcheck_blocks){
+				.ptrs = inode->i_bmap + 1,
+				.count = NILFS_DIRECT_NBLOCKS,
+				.within = m->within,
+			});
 
 	w.m = m;
 	w.partial = false;
@@ -203,14 +205,16 @@ int mapcheck_run(const struct mapcheck *m, struct context *cx,
 			w.level++;
 		} else if (w.level == NILFS_BTREE_LEVEL_NODE_MIN) {
 			l->index = l->node.nchildren;
-			err = visit_blocks(m, cx, &(struct mapcheck_blocks){
-				.keys = l->node.keys,
-				.ptrs = l->node.ptrs,
-				.count = l->node.nchildren,
-				.within = l->life,
-			});
+			err = mapcheck_visit_blocks(
+				m, cx,
+				&(struct mapcheck_blocks){
+					.keys = l->node.keys,
+					.ptrs = l->node.ptrs,
+					.count = l->node.nchildren,
+					.within = l->life,
+				});
 		} else {
-			err = visit_node(&w, cx);
+			err = mapcheck_visit_node(&w, cx);
 		}
 	}
 	for (; w.level <= w.top; w.level++)

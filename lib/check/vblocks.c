@@ -3,21 +3,20 @@
  * Looking up many entries of the DAT.
  *
  * One block of entries and the bitmap of its group are borrowed from the cache.
- * Several streams of ascending numbers alternate, since files that were written
- * at the same time have different ranges: a block that is missing after one in
- * the cache belongs to such a stream, and the following ones are read with it,
- * in the order of the disk.
+ * Several streams of ascending numbers alternate, because files written at the
+ * same time have different ranges.  A block that is not cached although the one
+ * before it is belongs to such a stream; the following blocks are read ahead in
+ * disk order.
  *
- * Other checks report damage of the DAT.  Here it only decides whether the
- * state of a number is known: not if a block of entries or the map to it is
- * unreadable, and without its bitmap an entry counts as used.
+ * Other checks report damage of the DAT.  Here damage only affects the result:
+ * the state is unknown if a block of entries or the map to it is unreadable;
+ * without its bitmap, an entry counts as used.
  *
- * Files are mostly written in one piece, so entries that follow one another have
- * blocks that do, and the same life: a few runs stand for a block of them, which
- * need not be read again.  They are made by the workers of the pass over the DAT,
- * each for itself, and read only after it.  Numbers of data and nodes alternate, so
- * there may be several runs to a block.  Where there are many the block is read
- * again instead.
+ * Most files are contiguous, so consecutive entries have consecutive blocks and
+ * equal lifetimes.  A few runs represent a block of entries, which need not be
+ * read again.  Each worker of the pass over the DAT creates its own runs; they
+ * are read only after that pass.  Numbers of data and nodes alternate, so a
+ * block may need several runs.  A block that needs many is read again instead.
  */
 #include "check/vblocks.h"
 
@@ -33,13 +32,13 @@
 #include "vol/volume.h"
 
 #define READAHEAD_BLOCKS 32
-/* Bytes of the directory of a set of numbers, at most, a share of the budget. */
+/* Share of the budget for the directory of a set of numbers, in bytes. */
 #define DIRECTORY_SHARE 16
 
 #define CHUNK 128u		/* entries: a block of 4 KiB */
-#define CHUNK_RUNS 32u		/* at most: an eighth of it */
+#define CHUNK_RUNS 32u		/* limit for a chunk: an eighth of its entries */
 #define MOST_LIVES (1u << 15)
-#define RECENT_LIVES 4u		/* that are searched */
+#define RECENT_LIVES 4u		/* lifetimes that are compared */
 #define MOST_NUMBER (UINT64_C(1) << 48)
 
 int vblocks_runs_begin(struct datruns *r, struct context *cx,
@@ -53,9 +52,9 @@ int vblocks_runs_begin(struct datruns *r, struct context *cx,
 	return 0;
 }
 
-/* The index of the life of DE, or MOST_LIVES where there is no room for it. */
-static uint32_t find_life(struct datruns_part *part, struct context *cx,
-			  const struct nilfs_dat_entry *de)
+/* The index of the lifetime of DE, or MOST_LIVES if there is no room for it. */
+static uint32_t find_datrun_life(struct datruns_part *part, struct context *cx,
+				 const struct nilfs_dat_entry *de)
 {
 	const struct datrun_life life = {
 		le64_get(de->de_start), le64_get(de->de_end),
@@ -86,11 +85,11 @@ void vblocks_runs_add(struct datruns *r, unsigned int worker,
 	for (i = 0; i < block->count; i = end) {
 		end = block->count - i < CHUNK ? block->count : i + CHUNK;
 		before = part->n;
-		/* All entries of a chunk, or none of them. */
+		/* All entries of a chunk are stored, or none. */
 		for (; i < end && part->n < before + CHUNK_RUNS; i += n) {
 			first = datscan_entry(block, i);
 			blocknr = le64_get(first->de_blocknr);
-			life = find_life(part, &cx, first);
+			life = find_datrun_life(part, &cx, first);
 			if (life == MOST_LIVES || blocknr >= MOST_NUMBER ||
 			    block->first + i >= MOST_NUMBER ||
 			    array_reserve(&cx, &part->list, &part->room,
@@ -120,7 +119,7 @@ void vblocks_runs_add(struct datruns *r, unsigned int worker,
 	}
 }
 
-static int compare_runs(const void *a, const void *b)
+static int compare_datruns(const void *a, const void *b)
 {
 	const struct datrun *x = a, *y = b;
 
@@ -133,7 +132,7 @@ void vblocks_runs_finish(struct datruns *r)
 
 	for (i = 0; r->parts && i < r->nparts; i++)
 		sort_in_place(r->parts[i].list, r->parts[i].n,
-			      sizeof(*r->parts[i].list), compare_runs);
+			      sizeof(*r->parts[i].list), compare_datruns);
 }
 
 void vblocks_runs_fini(struct datruns *r)
@@ -148,7 +147,7 @@ void vblocks_runs_fini(struct datruns *r)
 	*r = (struct datruns){ 0 };
 }
 
-static bool ends_before(const void *item, const void *key)
+static bool datrun_ends_before(const void *item, const void *key)
 {
 	const struct datrun *run = item;
 
@@ -166,11 +165,11 @@ bool vblocks_runs_expand(const struct datruns *r, const struct palloc *palloc,
 	struct nilfs_dat_entry *de;
 	size_t k;
 
-	/* All of a block is in one part. */
+	/* One part contains all of a block. */
 	for (part = r->parts; part < r->parts + r->nparts; part++) {
 		at = what->first;
 		k = search_first(part->list, part->n, sizeof(*part->list),
-				 ends_before, &at);
+				 datrun_ends_before, &at);
 		for (; at < end && k < part->n; k++) {
 			run = &part->list[k];
 			if (run->number > at)
@@ -199,7 +198,7 @@ void vblocks_init(struct vblocks *v, struct volume *vol,
 	*v = (struct vblocks){ .vol = vol, .runs = runs };
 }
 
-static void give_back(struct vblocks *v, const void *data)
+static void vblocks_give_back(struct vblocks *v, const void *data)
 {
 	if (data && data != v->own)
 		file_put(&v->vol->dat, data);
@@ -209,15 +208,15 @@ void vblocks_fini(struct vblocks *v)
 {
 	if (!v->vol)
 		return;
-	give_back(v, v->bitmap);
-	give_back(v, v->block);
+	vblocks_give_back(v, v->bitmap);
+	vblocks_give_back(v, v->block);
 	free(v->own);
 	vblocks_init(v, v->vol, v->runs);
 }
 
 /* Borrows block BLKOFF of the DAT: a state with *DATA, or a failure. */
-static int borrow_block(struct vblocks *v, struct context *cx, uint64_t blkoff,
-			const void **data)
+static int vblocks_borrow_block(struct vblocks *v, struct context *cx,
+				uint64_t blkoff, const void **data)
 {
 	int ret = file_block(&v->vol->dat, cx, blkoff, data);
 
@@ -232,8 +231,8 @@ static int borrow_block(struct vblocks *v, struct context *cx, uint64_t blkoff,
 	return VBLOCKS_UNKNOWN;
 }
 
-static bool is_cached(const struct vblocks *v, struct context *cx,
-		      uint64_t blkoff)
+static bool is_dat_block_cached(const struct vblocks *v, struct context *cx,
+				uint64_t blkoff)
 {
 	uint64_t blocknr;
 
@@ -251,7 +250,7 @@ int vblocks_seek(struct vblocks *v, struct context *cx, uint64_t number)
 	int state = VBLOCKS_USED;
 
 	palloc_locate(palloc, blkoff, &what);
-	give_back(v, v->block);
+	vblocks_give_back(v, v->block);
 	v->block = NULL;
 	v->count = 0;
 	if (v->runs && v->runs->nparts && !v->own)
@@ -261,14 +260,14 @@ int vblocks_seek(struct vblocks *v, struct context *cx, uint64_t number)
 	    vblocks_runs_expand(v->runs, palloc, &what, v->own))
 		data = v->own;
 	if (!data) {
-		/* If a block is missing after one in the cache, more will be
-		   needed. */
+		/* If the block before is cached, the blocks after this one will
+		   be needed too. */
 		context_child(cx, &quiet);
-		if (blkoff && !is_cached(v, &quiet, blkoff) &&
-		    is_cached(v, &quiet, blkoff - 1))
+		if (blkoff && !is_dat_block_cached(v, &quiet, blkoff) &&
+		    is_dat_block_cached(v, &quiet, blkoff - 1))
 			file_readahead(&v->vol->dat, &quiet, blkoff,
 				       READAHEAD_BLOCKS);
-		state = borrow_block(v, cx, blkoff, &data);
+		state = vblocks_borrow_block(v, cx, blkoff, &data);
 	}
 	if (state < 0)
 		return state;
@@ -278,11 +277,11 @@ int vblocks_seek(struct vblocks *v, struct context *cx, uint64_t number)
 	v->count = what.count;
 	if (!data || (v->have_group && v->group == what.group))
 		return 0;
-	give_back(v, v->bitmap);
+	vblocks_give_back(v, v->bitmap);
 	v->bitmap = NULL;
 	v->have_group = false;
-	state = borrow_block(v, cx, palloc_bitmap_blkoff(palloc, what.group),
-			     &data);
+	state = vblocks_borrow_block(
+		v, cx, palloc_bitmap_blkoff(palloc, what.group), &data);
 	if (state < 0)
 		return state;
 	v->bitmap = data;
@@ -313,8 +312,8 @@ uint64_t vblocks_end(struct volume *vol, struct context *cx)
 		while (key && !bmap_direct_ptr(map, key))
 			key--;
 	}
-	/* Its last block, as far as the map can be followed; levels descend,
-	   whatever the nodes say, so that this ends. */
+	/* Finds the last block, as far as the map can be followed.  The level
+	   is counted down regardless of the nodes, so that the loop ends. */
 	for (; level; level--) {
 		ptr = 0;
 		if (node.nchildren) {

@@ -2,9 +2,9 @@
 /*
  * Looking up many entries of the DAT.
  *
- * The pointers of a map mostly have consecutive numbers, so the block of
- * entries of the last lookup is kept, and the next one is a comparison and an
- * index.  Used by one thread.
+ * The pointers of a map mostly have consecutive numbers.  So the block of
+ * entries of the last lookup is kept, and the next lookup takes a comparison
+ * and an index.  For one thread.
  */
 #ifndef NILFS2_CHECK_VBLOCKS_H
 #define NILFS2_CHECK_VBLOCKS_H
@@ -19,7 +19,8 @@
 #include "vol/datscan.h"
 #include "vol/volume.h"
 
-/* COUNT entries from NUMBER on; with STEP each has the block after the last. */
+/* COUNT entries from NUMBER on; with STEP, each block is the successor of the
+   last. */
 struct datrun {
 	uint64_t number : 48, count : 16;
 	uint64_t blocknr : 48, life : 15, step : 1;
@@ -29,45 +30,45 @@ struct datrun_life {
 	uint64_t start, end;
 };
 
-/* What one worker found: all of a group of the allocator, or nothing. */
+/* Runs of one worker.  A group of the allocator is in one part only. */
 struct datruns_part {
-	struct datrun *list;		/* by number, in the end */
-	struct datrun_life *lives;	/* of runs; an index */
+	struct datrun *list;		/* ascending by number once finished */
+	struct datrun_life *lives;	/* lifetimes, which runs refer to by index */
 	size_t n, room, nlives, lives_room;
 };
 
 struct datruns {
 	struct datruns_part *parts;
 	unsigned int nparts;
-	uint64_t bytes;			/* that the list of a part may take */
+	uint64_t bytes;			/* limit for the list of a part */
 };
 
 /*
- * Begins with no runs, for WORKERS that add some; all of them take at most BYTES
- * and a little.  -ENOMEM.
+ * Starts with no runs, for WORKERS that add some.  All of them together use
+ * slightly more than BYTES at most.  -ENOMEM.
  */
 int vblocks_runs_begin(struct datruns *r, struct context *cx,
 		       unsigned int workers, uint64_t bytes);
 
-/* Adds the runs of BLOCK that are worth it, as far as there is room for them. */
+/* Adds the runs of BLOCK if they are few and there is room for them. */
 void vblocks_runs_add(struct datruns *r, unsigned int worker,
 		      const struct datscan_block *block);
 
-/* After the last vblocks_runs_add(): R can be asked, by many threads. */
+/* Call after the last vblocks_runs_add().  Then many threads can read R. */
 void vblocks_runs_finish(struct datruns *r);
 
 void vblocks_runs_fini(struct datruns *r);
 
 /*
- * Writes the entries of block WHAT of the DAT, whose allocator is PALLOC, to BUF,
- * as the block has them: false where not all are known.
+ * Writes the entries of block WHAT of the DAT, whose allocator is PALLOC, to
+ * BUF as they are in the block: false if not all are known.
  */
 bool vblocks_runs_expand(const struct datruns *r, const struct palloc *palloc,
 			 const struct palloc_block *what, char *buf);
 
 enum vblocks_state {
 	VBLOCKS_USED,
-	VBLOCKS_FREE,		/* the bitmap of its group says so */
+	VBLOCKS_FREE,		/* by the bitmap of its group */
 	VBLOCKS_MISSING,	/* the DAT has no block for the entry */
 	VBLOCKS_UNKNOWN,	/* the DAT cannot be read there */
 };
@@ -75,11 +76,11 @@ enum vblocks_state {
 struct vblocks {
 	struct volume *vol;
 	uint64_t first, count;		/* entries of the current block */
-	enum vblocks_state state;	/* MISSING, UNKNOWN: of all of them */
+	enum vblocks_state state;	/* MISSING or UNKNOWN apply to all of them */
 	const char *block;		/* borrowed from the cache, OWN, or NULL */
-	const struct datruns *runs;	/* asked first; NULL: none */
-	char *own;			/* a block expanded from them */
-	uint64_t group;			/* of BITMAP */
+	const struct datruns *runs;	/* searched first; NULL: none */
+	char *own;			/* a block expanded from runs */
+	uint64_t group;			/* group of BITMAP */
 	bool have_group;
 	bool group_known;		/* its bitmap could be read */
 	const uint8_t *bitmap;		/* borrowed, NULL: all free */
@@ -89,14 +90,14 @@ struct vblock {
 	uint64_t blocknr, start, end;
 };
 
-/* Nothing is read or owned before the first question.  RUNS, borrowed, are of
-   the DAT of VOL; NULL: all is read. */
+/* Nothing is read or allocated before the first lookup.  RUNS, borrowed, belong
+   to the DAT of VOL; NULL: all entries are read. */
 void vblocks_init(struct vblocks *v, struct volume *vol,
 		  const struct datruns *runs);
-/* Gives back what is borrowed. */
+/* Returns borrowed blocks to the cache. */
 void vblocks_fini(struct vblocks *v);
 
-/* Goes to the block of entry NUMBER.  0, -ENOMEM, -ENOBUFS, -EINTR. */
+/* Moves to the block of entry NUMBER.  0, -ENOMEM, -ENOBUFS, -EINTR. */
 int vblocks_seek(struct vblocks *v, struct context *cx, uint64_t number);
 
 /* Whether entry NUMBER is in the current block. */
@@ -123,8 +124,8 @@ vblocks_at(const struct vblocks *v, uint64_t number, struct vblock *vb)
 	return VBLOCKS_FREE;
 }
 
-/* The state of virtual block NUMBER, with the entry in *VB if it is used or
-   free, else zeros.  A failure as vblocks_seek(). */
+/* The state of virtual block NUMBER.  *VB is its entry if it is used or free,
+   else zeros.  Fails as vblocks_seek(). */
 static inline int vblocks_find(struct vblocks *v, struct context *cx,
 			       uint64_t number, struct vblock *vb)
 {
@@ -137,16 +138,18 @@ static inline int vblocks_find(struct vblocks *v, struct context *cx,
 		state = vblocks_seek(v, cx, number);
 		if (state)
 			return state;
-		/* Past what a file can hold, places wrap around. */
+		/* Block numbers wrap around after the maximum file size. */
 		if (number - v->first >= v->count)
 			return VBLOCKS_MISSING;
 	}
 	return v->block ? (int)vblocks_at(v, number, vb) : (int)v->state;
 }
 
-/* One past the largest number for which the DAT has a block, or 0: the end of
-   sets of numbers.  The map may be damaged, so it is at most what the memory
-   budget allows for such a set. */
+/*
+ * One past the largest number for which the DAT has a block, or 0: the size of
+ * sets of numbers.  The map may be damaged, so the result is limited to what
+ * the memory budget allows for such a set.
+ */
 uint64_t vblocks_end(struct volume *vol, struct context *cx);
 
 #endif

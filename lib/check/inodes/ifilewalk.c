@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Ifiles, checkpoint after checkpoint.
+ * Ifiles, one checkpoint after the other.
  *
- * The calling thread walks the map of an ifile, a thousandth of the data below
- * it, and collects the blocks of inodes that are new.  These are handed to the
- * workers a batch at a time, each of which has a volume, with a cache, of its
- * own.  They share sets to which any of them may add.
+ * The calling thread walks the map of an ifile, about a thousandth of the data,
+ * and collects the new blocks of inodes.  Workers, each with its own volume and
+ * cache, process them in batches.  All workers add to the same sets.
  *
  * The allocator is checked completely for the first checkpoint, and for the
  * others if part of a group is new.  Blocks of inodes that are not new were
- * checked with the bitmaps of another checkpoint: those with an inode that this
- * one marks otherwise are checked again.
+ * checked with the bitmaps of another checkpoint: they are checked again if an
+ * inode is marked differently.
  *
- * Inodes in use are counted in the bitmaps, not taken from the descriptors, which
- * are compared with them.  The place of each group's last counted bitmap is kept,
- * and one that has not moved is not counted again.
+ * Inodes in use are counted in the bitmaps; the descriptors are compared with
+ * the counts.  The place of the last counted bitmap of each group is kept, and
+ * a bitmap at the same place is not counted again.
  */
 #include "check/inodes/ifilewalk.h"
 
@@ -36,25 +35,25 @@
 #define NODES_AHEAD 1024u
 #define NO_GROUP UINT64_MAX
 
-/* A block of inodes that is new. */
+/* A new block of inodes. */
 struct ifilewalk_block {
 	uint64_t blkoff, blocknr;
 	struct lifetime life;
 };
 
-/* The bitmap of a group, as it was last counted. */
+/* The last counted bitmap of a group. */
 struct ifilewalk_group {
 	uint64_t number;
-	uint64_t blocknr;	/* 0: not yet */
-	uint32_t bits;		/* set in it */
-	uint32_t reserved;	/* of these, for numbers that are no inodes */
+	uint64_t blocknr;	/* 0: not counted yet */
+	uint32_t bits;		/* number of bits set */
+	uint32_t reserved;	/* of these, bits of numbers that are no inodes */
 };
 
 struct ifilewalk_worker {
 	struct pointers pointers;
 	struct file ifile;
 	const void *bitmap;	/* borrowed, NULL: cannot be read */
-	uint64_t group;		/* of it, or NO_GROUP */
+	uint64_t group;		/* group of BITMAP, or NO_GROUP */
 };
 
 int ifilewalk_init(struct ifilewalk *w, struct context *cx,
@@ -118,14 +117,15 @@ void ifilewalk_fini(struct ifilewalk *w)
 
 /*
  * Reads N blocks from B on into the cache, and announces the nodes that they
- * refer to.  A node is read when the walk of a map comes to it, one map after the
- * other, and most maps have one or two.  So they are announced to the device at
- * once, in its order, as far as there is room.  That is all that most files have;
- * below it, nodes of large files are contiguous and are read in large pieces
- * anyway.  What is wrong with a root is for others to say.
+ * refer to.  The walk of a map reads each node when it gets there, one map
+ * after the other, and most maps have one or two nodes.  So these are announced
+ * to the device at once, in disk order, as far as there is room.  Nodes below
+ * them, in large files, are contiguous and are read in large pieces anyway.
+ * Wrong roots are reported elsewhere.
  */
-static int read_blocks(struct ifilewalk_worker *worker, struct context *cx,
-		       const struct ifilewalk_block *b, uint32_t n)
+static int ifilewalk_read_blocks(struct ifilewalk_worker *worker,
+				 struct context *cx,
+				 const struct ifilewalk_block *b, uint32_t n)
 {
 	struct vblocks *vblocks = &worker->pointers.vblocks[1];
 	const struct palloc *p = &vblocks->vol->ifile_palloc;
@@ -171,7 +171,7 @@ static int read_blocks(struct ifilewalk_worker *worker, struct context *cx,
 				if (!geometry_has_block(&vblocks->vol->geo,
 							vb.blocknr))
 					continue;
-				/* Mostly what is added is the greatest. */
+				/* A new place is mostly the greatest. */
 				for (at = nplaces++; at && places[at - 1] >
 						     vb.blocknr; at--)
 					places[at] = places[at - 1];
@@ -186,8 +186,8 @@ static int read_blocks(struct ifilewalk_worker *worker, struct context *cx,
 	return state < 0 ? state : 0;
 }
 
-static int run_job(struct context *cx, void *arg, unsigned int number,
-		   uint64_t job)
+static int ifilewalk_run_job(struct context *cx, void *arg, unsigned int number,
+			     uint64_t job)
 {
 	struct ifilewalk *w = arg;
 	struct ifilewalk_worker *worker = &w->workers[number];
@@ -200,7 +200,7 @@ static int run_job(struct context *cx, void *arg, unsigned int number,
 	struct pointers_block block = { .before = w->before };
 	struct palloc_block what;
 	const void *data;
-	int ret = read_blocks(worker, cx, b, (uint32_t)(end - b));
+	int ret = ifilewalk_read_blocks(worker, cx, b, (uint32_t)(end - b));
 
 	for (; b < end && !ret; b++) {
 		ret = cache_get(vol->cache, cx, b->blocknr, &data);
@@ -243,7 +243,7 @@ static int run_job(struct context *cx, void *arg, unsigned int number,
 	return ret;
 }
 
-static int run_batch(struct ifilewalk *w, struct context *cx)
+static int ifilewalk_run_batch(struct ifilewalk *w, struct context *cx)
 {
 	struct ahead ahead = ahead_of(w->check->vol);
 	uint64_t jobs = (w->nblocks + JOB_BLOCKS - 1) / JOB_BLOCKS;
@@ -254,7 +254,7 @@ static int run_batch(struct ifilewalk *w, struct context *cx)
 	for (i = 0; i < w->nblocks; i++)
 		ahead_add(&ahead, w->blocks[i].blocknr, 1);
 	ahead_end(&ahead);
-	err = pool_run(cx, jobs, run_job, w);
+	err = pool_run(cx, jobs, ifilewalk_run_job, w);
 	w->nblocks = 0;
 	w->total_inodes = w->total_blocks = 0;
 	for (i = 0; i < w->nworkers; i++) {
@@ -269,18 +269,18 @@ static int run_batch(struct ifilewalk *w, struct context *cx)
 	return err;
 }
 
-static bool is_below(const void *item, const void *key)
+static bool is_group_below(const void *item, const void *key)
 {
 	const struct ifilewalk_group *group = item;
 
 	return group->number < *(const uint64_t *)key;
 }
 
-/* Where GROUP is in w->counted, or belongs; *HAS: it is there. */
+/* The index of GROUP in w->counted, or where to insert it; *HAS: it was found. */
 static size_t find_group(const struct ifilewalk *w, uint64_t group, bool *has)
 {
 	size_t at = search_first(w->counted, w->ncounted, sizeof(*w->counted),
-				 is_below, &group);
+				 is_group_below, &group);
 
 	*has = at < w->ncounted && w->counted[at].number == group;
 	return at;
@@ -299,8 +299,10 @@ static bool is_counted(void *arg, uint64_t group, uint64_t blocknr,
 	return true;
 }
 
-/* The inodes in use in the current ifile: 1, 0 if a bitmap cannot be read. */
-static int count_inodes(struct ifilewalk *w, struct context *cx, uint64_t *used)
+/* Counts the inodes in use in the current ifile: 1, 0 if a bitmap cannot be
+   read. */
+static int count_used_inodes(struct ifilewalk *w, struct context *cx,
+			     uint64_t *used)
 {
 	const struct palloc *palloc = w->groups.palloc;
 	struct ifilewalk_group *g;
@@ -327,7 +329,7 @@ static int count_inodes(struct ifilewalk *w, struct context *cx, uint64_t *used)
 		g->blocknr = blocknr;
 		g->bits = palloc_count(palloc, bitmap);
 		g->reserved = 0;
-		/* Reserved numbers are no inodes, but for the root. */
+		/* Reserved numbers except the root are no inodes. */
 		for (ino = 0; !g->number && ino < NILFS_USER_INO; ino++)
 			g->reserved += ino != NILFS_ROOT_INO &&
 				       palloc_bit(bitmap, ino);
@@ -337,8 +339,8 @@ static int count_inodes(struct ifilewalk *w, struct context *cx, uint64_t *used)
 	return 1;
 }
 
-/* Checks the allocator where what was met so far makes it due.  For the first
-   checkpoint all of it is checked, later. */
+/* Runs the checks of the allocator that are due.  In the first checkpoint all
+   of it is checked later. */
 static int check_due(struct ifilewalk *w, struct context *cx)
 {
 	bool later = !w->pointers.walk;
@@ -353,12 +355,12 @@ static int check_due(struct ifilewalk *w, struct context *cx)
 }
 
 /*
- * A block of the ifile that is new makes the checks of its group due, and is one
- * of the next batch if it has inodes.
+ * A new block of the ifile makes the checks of its group due.  A block of
+ * inodes is added to the next batch.
  */
-static int visit_pointer(void *arg, struct context *cx,
-			 const struct mapcheck_pointer *p, uint64_t *blocknr,
-			 struct lifetime *life)
+static int ifilewalk_visit_pointer(void *arg, struct context *cx,
+				   const struct mapcheck_pointer *p,
+				   uint64_t *blocknr, struct lifetime *life)
 {
 	struct ifilewalk *w = arg;
 	struct palloc_block what;
@@ -401,11 +403,11 @@ static int visit_pointer(void *arg, struct context *cx,
 		.blocknr = target.blocknr,
 		.life = target.life,
 	};
-	return w->nblocks < BATCH_BLOCKS ? 0 : run_batch(w, cx);
+	return w->nblocks < BATCH_BLOCKS ? 0 : ifilewalk_run_batch(w, cx);
 }
 
-/* Adds the blocks of inodes of GROUP that OTHER has as well, if their bits in
-   its bitmap, at BEFORE, differ from those in the bitmap at NOW. */
+/* Adds the blocks of inodes of GROUP shared with OTHER, if their bits differ
+   between the bitmap of OTHER, at BEFORE, and the one at NOW. */
 static int add_marked(struct ifilewalk *w, struct context *cx,
 		      struct file *other, uint64_t group, const uint8_t *now,
 		      const uint8_t *before)
@@ -426,7 +428,7 @@ static int add_marked(struct ifilewalk *w, struct context *cx,
 			ret = file_lookup(other, cx, blkoff, &shared);
 		if (ret <= 0 || blocknr != shared)
 			continue;
-		/* That was enough: the first one shares it as well. */
+		/* A block that the first one shares was compared with it. */
 		if (other != &w->first &&
 		    file_lookup(&w->first, cx, blkoff, &shared) > 0 &&
 		    blocknr == shared)
@@ -440,7 +442,8 @@ static int add_marked(struct ifilewalk *w, struct context *cx,
 	return ret;
 }
 
-/* Checks what the current ifile marks otherwise than OTHER, group by group. */
+/* Checks the inodes that the current ifile marks differently from OTHER, group
+   by group. */
 static int check_marked(struct ifilewalk *w, struct context *cx,
 			struct file *other)
 {
@@ -465,7 +468,7 @@ static int check_marked(struct ifilewalk *w, struct context *cx,
 						 old);
 				w->before = old;
 				if (ret >= 0 && w->nblocks)
-					ret = run_batch(w, cx);
+					ret = ifilewalk_run_batch(w, cx);
 				w->before = NULL;
 				w->nblocks = 0;
 				file_put(other, old);
@@ -491,7 +494,7 @@ int ifilewalk_run(struct ifilewalk *w, struct context *cx, uint64_t cno,
 		.cno = cno,
 		.ino = NILFS_IFILE_INO,
 		.within = *within,
-		.visit = visit_pointer,
+		.visit = ifilewalk_visit_pointer,
 		.arg = w,
 	};
 	bool ready, whole;
@@ -503,7 +506,7 @@ int ifilewalk_run(struct ifilewalk *w, struct context *cx, uint64_t cno,
 		return 0;
 	w->pointers.cno = cno;
 	w->pointers.ino = NILFS_IFILE_INO;
-	/* Only its map is walked if that has a broken root. */
+	/* If the root is broken, only the map is walked. */
 	ready = !file_init(&w->ifile, cx, vol, NILFS_IFILE_INO, inode);
 	if (!ready)
 		fail_clear(cx);
@@ -532,7 +535,7 @@ int ifilewalk_run(struct ifilewalk *w, struct context *cx, uint64_t cno,
 	if (ret > 0)
 		w->pointers.partial |= POINTERS_LOST;
 	if (ret >= 0)
-		ret = run_batch(w, cx);
+		ret = ifilewalk_run_batch(w, cx);
 	if (!ret && ready && w->first.vol)
 		ret = check_marked(w, cx, &w->first);
 	if (!ret && ready && w->first.vol)
@@ -548,8 +551,8 @@ int ifilewalk_run(struct ifilewalk *w, struct context *cx, uint64_t cno,
 	if (ret)
 		goto out;
 
-	/* The block with the root's inode was scanned unless it is a hole, in
-	   which case nilfs_get_root_dentry() fails. */
+	/* The block with the root's inode was scanned unless it is a hole;
+	   nilfs_get_root_dentry() fails for a hole. */
 	ret = file_lookup(&w->ifile, cx, palloc_entry_blkoff(
 				  w->groups.palloc, NILFS_ROOT_INO), &blocknr);
 	if (!ret && whole)
@@ -558,15 +561,16 @@ int ifilewalk_run(struct ifilewalk *w, struct context *cx, uint64_t cno,
 	ret = damage_forgive(cx, ret < 0 ? ret : 0);
 	if (ret)
 		goto out;
-	ret = count_inodes(w, cx, &sums->inodes);
-	/* Without its bitmaps, or if they cannot be trusted, none is in use. */
+	ret = count_used_inodes(w, cx, &sums->inodes);
+	/* If bitmaps are missing or wrong, the count is unknown. */
 	sums->inodes_known = ret > 0 && !w->pointers.partial &&
 			     !findings_count(f, RULE_PALLOC_BITMAP_MISSING) &&
 			     !findings_count(f, RULE_INODE_METADATA_MODE);
 	sums->blocks = sums->own + w->total_blocks - blocks_before;
 	sums->blocks_known = !w->pointers.walk && !ifilewalk_partial(w);
 out:
-	/* From now on, blocks may have been met before. */
+	/* The first checkpoint is done: later blocks may have been visited
+	   before. */
 	sparse_clear(&w->walk);
 	w->pointers.walk = &w->walk;
 	return ret < 0 ? ret : 0;

@@ -2,32 +2,25 @@
 /*
  * The inodes of one checkpoint.
  *
- * Numbers are given out from the lowest free one up, so five bytes a number in
- * chunks of 512 are near five bytes an inode; a number far away from all
- * others costs its chunk.  An inode takes a block of the ifile, hence the list
- * stays in proportion to the volume even for a hostile one.  The names of a
- * directory mostly lead to neighbours: the chunk found last is looked at first.
+ * Inode numbers are allocated from the lowest free one, so chunks of 512
+ * numbers with five bytes each take little more than five bytes per inode.  A
+ * number far from all others costs a chunk; as each inode takes space in the
+ * ifile, the list stays in proportion to the volume even if that is hostile.
+ * The last chunk found is searched first, because the names of a directory
+ * mostly lead to neighbours.  Directories are few and have their own table.
+ * The maps of the first directories are kept, so that most inodes are read
+ * once.
  *
- * Directories are few: what is known of them alone lies in a table of its own.
- * Of the first of them, mostly all, the maps are kept, so that no inode is read
- * twice.
+ * An inode is listed if its bit in the bitmap is set.  One with links and a
+ * type but no bit is listed too: its bit is wrong, which is reported elsewhere.
+ * All others are deleted.  The pass over maps reports damage of the maps of
+ * directories; here it only means that names may be missing.
  *
- * Reading a whole ifile.
- *
- * Blocks come in order: the bitmap of a group, then its inodes.  An inode
- * counts if its bit is set; one that has links and a type but no bit also
- * counts: the bit is wrong, which is reported elsewhere, and the names that
- * lead to it are right.  The rest of a block of inodes are deleted ones.
- *
- * The map of a directory is walked as readers do: the pass over maps reports its
- * damage, here it only matters that names may be missing.
- *
- * Where a directory entry says that an inode has another type than it has, a third
- * witness decides.  A directory begins with an entry for itself, and no other
- * file is expected to.  The kernel makes symbolic links with all permissions
- * (nilfs_symlink()) and a target without zero bytes, and neither allows to change
- * them.  Files of other types than these three have no blocks.  Where nothing
- * decides, the inode is right: the kernel goes by it.
+ * If a directory entry and its inode disagree about the type, a third source
+ * decides.  A directory begins with an entry for itself.  Symbolic links have
+ * all permissions (nilfs_symlink()) and a target without zero bytes, and
+ * neither can be changed.  Other special files have no blocks.  If nothing
+ * decides, the inode is right, because the kernel relies on it.
  */
 #include "check/inodes/inodelist.h"
 
@@ -52,8 +45,8 @@ struct ifilelist {
 	struct inodelist *list;
 	bool *whole;
 	uint8_t *bitmap;
-	uint64_t group; /* of the bitmap, UINT64_MAX: none yet */
-	uint64_t next;	/* numbers only ascend, whatever the blocks say */
+	uint64_t group; /* group of BITMAP; UINT64_MAX: none yet */
+	uint64_t next;	/* inode numbers must ascend: the least one accepted */
 };
 
 uint8_t inodelist_kind(const struct volume *vol, uint64_t ino,
@@ -86,9 +79,9 @@ uint8_t inodelist_kind(const struct volume *vol, uint64_t ino,
 	return kind;
 }
 
-static int take_block(void *arg, struct context *cx,
-		      const struct blockbatch_item *item, const void *data,
-		      int err)
+static int inodelist_take_block(void *arg, struct context *cx,
+				const struct blockbatch_item *item,
+				const void *data, int err)
 {
 	struct ifilelist *scan = arg;
 	const struct palloc *p = scan->palloc;
@@ -140,7 +133,8 @@ int inodelist_fill(struct root *root, struct context *cx,
 	};
 	struct blockbatch_map found = { 0 };
 	struct blockbatch batch;
-	int ret = blockbatch_open(&batch, cx, root->vol, take_block, &scan);
+	int ret = blockbatch_open(&batch, cx, root->vol, inodelist_take_block,
+				  &scan);
 
 	*whole = true;
 	if (!ret && !scan.bitmap)
@@ -184,7 +178,7 @@ struct inodelist_row inodelist_find(struct inodelist *list, uint64_t ino)
 				       (unsigned int)(ino - chunk->first) };
 }
 
-/* Adds the chunk of INO as number AT. */
+/* Adds the chunk of INO at index AT. */
 static int add_chunk(struct inodelist *list, struct context *cx, uint64_t ino,
 		     size_t at)
 {
@@ -223,7 +217,7 @@ int inodelist_add(struct inodelist *list, struct context *cx, uint64_t ino,
 	if (!err && inodelist_is_dir(kind)) {
 		if (list->ndirs >= UINT32_MAX)
 			return fail(cx, -ENOMEM, "table of directories");
-		/* Its map, if all before it were kept, and there is room. */
+		/* Keeps its map if all before it were kept and there is room. */
 		if (list->nmaps == list->ndirs && list->nmaps < most) {
 			memcpy(map.bmap, inode->i_bmap, sizeof(map.bmap));
 			err = array_push(cx, &list->maps, &list->nmaps,

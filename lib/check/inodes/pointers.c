@@ -1,46 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Where pointers lead.
+ * Checks of pointers, and of inodes with their maps.
  *
- * A tree is copied on write from the bottom up: a change of a block changes
- * the pointer to it, and so the block that holds the pointer.  Hence a block
- * lives in every checkpoint in which what points to it lives.  This is asked
- * of each pointer once, however many checkpoints have its holder; of several
- * holders that find a lifetime too short the first one speaks.
+ * A block is copied on write together with the block that contains the pointer
+ * to it.  So it must be live in every checkpoint in which that block is live.
+ * This is checked once per pointer.  If several blocks point to one whose
+ * lifetime is too short, only the first is reported.  A virtual block that is
+ * visited again is used twice, unless another checkpoint visited it.  Pointers
+ * of metadata files are compared with the logs, because a wrong one makes
+ * everything below it garbage; in other files the double use shows it.  Numbers
+ * without an entry are reported once per block of the DAT, and not at all if
+ * the DAT's own map is broken.
  *
- * A virtual block that is met again is a double use if nothing was met before
- * this checkpoint; else a set of what this checkpoint met distinguishes it from
- * one that older and newer checkpoints share.
+ * An inode is in use by the bitmap.  A deleted inode keeps its bytes but has no
+ * links (nilfs_evict_inode()), so an inode with links and no bit will be
+ * allocated twice.  A bit without links is a file that was open when its last
+ * name was removed; in the newest checkpoint it is never freed, which is
+ * harmless.  The size of such a directory may be 0 (nilfs_rmdir()).
  *
- * The logs say whose a block is.  That is asked for metadata files only: a
- * pointer of theirs that leads astray makes garbage of all that hangs from it,
- * and what files have in common with others is found by the double use.  If there
- * never was a file as the log names it, the log is wrong.
- *
- * Numbers without an entry are reported once for a block of the DAT.  Where
- * the DAT's own map is broken its pass has said so, its entries may be those
- * of other numbers, and nothing is said of them here.
- *
- * The inodes of an ifile, each with its map.
- *
- * The bitmap says which are in use.  A deleted inode keeps its bytes, but has
- * no links (nilfs_evict_inode() writes it before it frees it), so that links
- * without a bit are a number that will be given out twice.  A bit without
- * links is a file that was open when the last name went.  A checkpoint of that
- * moment may well have it, its size already 0 if it is a directory
- * (nilfs_rmdir()); in the newest checkpoint it is one that will never be
- * freed, which does no harm.
- *
- * What a walk over the map counted is compared with the inode.  i_blocks
- * counts nodes too, in units of 512 bytes; only the root is left with the one
- * block that mkfs.nilfs2 of nilfs-utils counted as 1.  Truncation takes all
- * blocks past the size, and directories have no holes, which the kernel refuses
- * to read (nilfs_check_page()).  The target of a
- * symbolic link is read, as directories are.  Of a map that could not be walked
- * whole, or part of which was walked for another checkpoint, nothing is known
- * and nothing said.
- *
- * Names are looked at elsewhere, and so is whether links are as many as names.
+ * The walk of the map is compared with the inode.  i_blocks includes nodes, in
+ * units of 512 bytes; only the block of the root that mkfs.nilfs2 of
+ * nilfs-utils wrote counts as 1.  Blocks after the size, and holes in
+ * directories (nilfs_check_page()), are errors.  The target of a symbolic link
+ * is read.  A map that was not walked whole is not compared.  Link counts are
+ * compared with names elsewhere.
  */
 #include "check/inodes/ifilewalk.h"
 
@@ -58,7 +41,7 @@
 
 #define READAHEAD_NODES 32u
 #define SECTOR 512
-#define DIR_PAGE 4096	/* of memory, on most machines */
+#define DIR_PAGE 4096	/* page size on most machines */
 
 void pointers_init(struct pointers *p, struct check *check,
 		   struct volume *vol, struct sparse *reported)
@@ -91,8 +74,8 @@ static void report_pointer(struct pointers *p,
 			     place_of_pointer(p, ptr), got);
 }
 
-/* PTR leads to no entry in use: RULE, said once for a block of the DAT; without a
-   bitmap all of a group is free. */
+/* Reports RULE, that PTR leads to no entry in use, once per block of the DAT;
+   without a bitmap, the whole group is free. */
 static void report_gap(struct pointers *p,
 		       const struct mapcheck_pointer *ptr, enum rule rule)
 {
@@ -108,8 +91,8 @@ static void report_gap(struct pointers *p,
 	report_pointer(p, ptr, rule, ptr->ptr);
 }
 
-/* Whether BLOCKNR is in a segment in use; the current one is asked first. */
-static inline bool is_used(struct pointers *p, uint64_t blocknr)
+/* Whether BLOCKNR is in a segment in use.  The last segment is tested first. */
+static inline bool is_in_used_segment(struct pointers *p, uint64_t blocknr)
 {
 	const struct nilfs_geometry *g = &p->vol->geo;
 	const struct bitmap *used = &p->check->used_segments;
@@ -128,10 +111,10 @@ static inline bool is_used(struct pointers *p, uint64_t blocknr)
 }
 
 /*
- * Whether PTR, of a metadata file, leads to a block of another by a log that can
- * be read, and the log is right: 1, 0.  Either of them is reported.  PTR is what
- * is wrong if the block does not live as long, or the log names a file that there
- * was.
+ * Whether PTR, of a metadata file, leads to a block of another file by a
+ * readable log, and the log is right: 1, 0.  Either error is reported.  PTR is
+ * wrong if the block has a shorter lifetime, or if the log names a file that
+ * existed.
  */
 static int is_foreign(struct pointers *p, struct context *cx,
 		      const struct mapcheck_pointer *ptr)
@@ -169,9 +152,11 @@ static int is_foreign(struct pointers *p, struct context *cx,
 			return ret;
 		goto log_wrong;
 	}
-	/* What no log lists as anything is no reason to doubt a log.  The latest
-	   state shows whether there was the file, unless PTR hides that part of
-	   its ifile. */
+	/*
+	 * A block that no log lists is no reason to doubt a log.  The latest
+	 * state shows whether the file existed, unless PTR hides that part of
+	 * its ifile.
+	 */
 	if (!ret || b.vblocknr != ptr->ptr || inode_is_private(b.ino) ||
 	    b.ino == NILFS_ROOT_INO || ptr->level ||
 	    ptr->key == palloc_entry_blkoff(&p->vol->ifile_palloc, b.ino))
@@ -196,7 +181,7 @@ astray:
 	return 1;
 }
 
-/* Whether the blocks of file INO are added up now. */
+/* Whether the blocks of file INO are summed up. */
 static inline bool is_summed(const struct pointers *p)
 {
 	return p->check->sums && !p->check->sums->closed &&
@@ -215,7 +200,7 @@ int pointers_check(struct pointers *p, struct context *cx,
 	if (state)
 		return state < 0 ? state : 0;
 
-	/* Met for the first time, in another checkpoint too, or twice here. */
+	/* New, or visited in another checkpoint, or twice in this one. */
 	fresh = damage_add(&c->referenced, cx, ptr->ptr);
 	if (fresh >= 0)
 		first = p->walk ? damage_add(p->walk, cx, ptr->ptr) : fresh;
@@ -235,7 +220,7 @@ int pointers_check(struct pointers *p, struct context *cx,
 			    &vb);
 	if (state < 0)
 		return state;
-	/* Everything else was checked when it was new. */
+	/* Everything else was checked on the first visit. */
 	if (!fresh && state != VBLOCKS_USED)
 		return 0;
 	if (state == VBLOCKS_MISSING)
@@ -245,7 +230,7 @@ int pointers_check(struct pointers *p, struct context *cx,
 	if (state == VBLOCKS_MISSING || state == VBLOCKS_UNKNOWN)
 		return 0;
 	if (fresh) {
-		there = is_used(p, vb.blocknr);
+		there = is_in_used_segment(p, vb.blocknr);
 		if (state == VBLOCKS_FREE)
 			report_gap(p, ptr, RULE_BMAP_VBLOCK_FREE);
 		else if (!vb.blocknr)
@@ -254,12 +239,12 @@ int pointers_check(struct pointers *p, struct context *cx,
 		else if (!there)
 			report_pointer(p, ptr, RULE_BMAP_BLOCK_UNUSED,
 				       vb.blocknr);
-		/* A free one is a block to go to all the same. */
+		/* A block without an entry in use is followed too. */
 		if (!there)
 			return 0;
 	}
-	/* The lifetime is that of the holder if the entry is wrong, so that the
-	   blocks below are not reported as well. */
+	/* If the entry is wrong, the lifetime is that of the block with the
+	   pointer, so that the blocks below are not reported as well. */
 	target->blocknr = vb.blocknr;
 	target->life = (struct lifetime){ vb.start, vb.end };
 	late = vb.start > ptr->within.start;
@@ -283,16 +268,17 @@ int pointers_check(struct pointers *p, struct context *cx,
 		mapsum_add(&sum, ptr->ptr, p->ino, ptr->key);
 		mapsums_add(c->sums->mapped, p->ino, &sum);
 	}
-	/* What the latest state refers to was all met before: something else
-	   that lives now was not ended with the last checkpoint that has it. */
+	/* The latest state was visited first: any other block that is live now
+	   was not ended with its last checkpoint. */
 	if (p->walk && !c->tree_broken && target->life.end == NILFS_CNO_MAX)
 		state = sparse_add(&c->lingering, cx, ptr->ptr);
 	return state < 0 ? state : fresh;
 }
 
 /*
- * The same for data blocks, the pointers of B from FROM on: how many are valid and
- * met here first.  0 only means that pointers_check() must examine the first.
+ * Fast path for data blocks: the number of consecutive pointers of B from FROM
+ * on that are valid and not visited before.  After 0, pointers_check() must
+ * examine the first one.
  */
 static uint32_t check_run(struct pointers *p,
 			  const struct mapcheck_blocks *b, uint32_t from)
@@ -312,8 +298,8 @@ static uint32_t check_run(struct pointers *p,
 		if (le64_get(ptrs[n]) != number || !vblocks_has(v, number))
 			break;
 		if (vblocks_at(v, number, &vb) != VBLOCKS_USED ||
-		    !is_used(p, vb.blocknr) || vb.start > b->within.start ||
-		    vb.end < b->within.end)
+		    !is_in_used_segment(p, vb.blocknr) ||
+		    vb.start > b->within.start || vb.end < b->within.end)
 			break;
 	}
 	n = sparse_add_run(&p->check->referenced, first, n);
@@ -339,20 +325,20 @@ void pointers_read_node(struct pointers *p, struct context *cx,
 		p->ahead = 0;
 }
 
-static struct place place_of(const struct pointers *p)
+static struct place pointers_place(const struct pointers *p)
 {
 	return place_inode(p->cno, p->ino);
 }
 
-static void report_broken(const struct pointers *p, enum rule rule)
+static void report_broken_inode(const struct pointers *p, enum rule rule)
 {
-	findings_broken(p->check->findings, rule, place_of(p));
+	findings_broken(p->check->findings, rule, pointers_place(p));
 }
 
-/* Of nodes only. */
-static int visit_pointer(void *arg, struct context *cx,
-			 const struct mapcheck_pointer *ptr, uint64_t *blocknr,
-			 struct lifetime *life)
+/* Called for nodes only. */
+static int pointers_visit_pointer(void *arg, struct context *cx,
+				  const struct mapcheck_pointer *ptr,
+				  uint64_t *blocknr, struct lifetime *life)
 {
 	struct pointers *p = arg;
 	struct target target = { .blocknr = 0 };
@@ -369,8 +355,8 @@ static int visit_pointer(void *arg, struct context *cx,
 	return 1;
 }
 
-static int visit_blocks(void *arg, struct context *cx,
-			const struct mapcheck_blocks *b)
+static int pointers_visit_blocks(void *arg, struct context *cx,
+				 const struct mapcheck_blocks *b)
 {
 	struct pointers *p = arg;
 	uint32_t i = 0, last = 0, n;
@@ -403,8 +389,8 @@ static int visit_blocks(void *arg, struct context *cx,
 }
 
 /*
- * Compares with INODE what its map holds.  The kernel's cleaner refuses to move a
- * block past the size of the largest file (nilfs_ioctl_move_inode_block()).
+ * Compares INODE with the counts of its map.  The kernel's cleaner refuses to
+ * move a block after the largest file size (nilfs_ioctl_move_inode_block()).
  */
 static int check_counts(const struct pointers *p, struct context *cx,
 			const struct nilfs_inode *inode)
@@ -422,15 +408,16 @@ static int check_counts(const struct pointers *p, struct context *cx,
 
 	if (got != want &&
 	    (p->ino != NILFS_ROOT_INO || got != want - unit + 1)) {
-		findings_differ(f, RULE_INODE_BLOCKS, place_of(p), want, got);
+		findings_differ(f, RULE_INODE_BLOCKS, pointers_place(p), want,
+				got);
 		/*
 		 * nilfs_find_entry() reads page after page, and marks the volume
 		 * as erroneous if there are more than i_blocks allows.
 		 */
 		got /= DIR_PAGE / SECTOR;
 		if (S_ISDIR(mode) && pages && got < pages - 1)
-			findings_differ(f, RULE_INODE_DIR_COUNT, place_of(p),
-					pages, got);
+			findings_differ(f, RULE_INODE_DIR_COUNT,
+					pointers_place(p), pages, got);
 	}
 	if (!inode_has_bmap(inode) || !le16_get(inode->i_links_count) ||
 	    p->size_judged)
@@ -442,30 +429,32 @@ static int check_counts(const struct pointers *p, struct context *cx,
 		if (got == want && got)
 			got = p->last_key + 1;
 		if (got != want)
-			findings_differ(f, RULE_INODE_DIR_BLOCKS, place_of(p),
-					want, got);
+			findings_differ(f, RULE_INODE_DIR_BLOCKS,
+					pointers_place(p), want, got);
 		return 0;
 	}
 	if (p->blocks && p->last_key >= want)
-		findings_differ(f, p->last_key < (uint64_t)INT64_MAX >>
-						 vol->geo.block_bits ?
-				RULE_INODE_PAST_SIZE : RULE_INODE_PAST_LIMIT,
-				place_of(p), want, p->last_key + 1);
+		findings_differ(f,
+				p->last_key < (uint64_t)INT64_MAX >>
+						vol->geo.block_bits
+					? RULE_INODE_PAST_SIZE
+					: RULE_INODE_PAST_LIMIT,
+				pointers_place(p), want, p->last_key + 1);
 	if (!S_ISLNK(mode))
 		return 0;
 	if (!p->blocks) {
-		report_broken(p, RULE_INODE_SYMLINK_BLOCK);
+		report_broken_inode(p, RULE_INODE_SYMLINK_BLOCK);
 		return 0;
 	}
-	/* Damage on the way to the target is reported where it is found. */
+	/* Damage on the way to the target is reported elsewhere. */
 	ret = symlink_is_whole(vol, cx, p->ino, inode, &len);
 	if (!ret)
-		findings_differ(f, RULE_INODE_SYMLINK_TARGET, place_of(p),
+		findings_differ(f, RULE_INODE_SYMLINK_TARGET, pointers_place(p),
 				size, len);
 	return damage_forgive(cx, ret < 0 ? ret : 0);
 }
 
-/* Checks an inode that is in use, first alone, then with its map. */
+/* Checks an inode in use, first alone, then with its map. */
 static int scan_inode(struct pointers *p, struct context *cx,
 		      const struct nilfs_inode *inode,
 		      const struct lifetime *life)
@@ -476,8 +465,8 @@ static int scan_inode(struct pointers *p, struct context *cx,
 		.cno = p->cno,
 		.ino = p->ino,
 		.within = *life,
-		.visit = visit_pointer,
-		.visit_blocks = visit_blocks,
+		.visit = pointers_visit_pointer,
+		.visit_blocks = pointers_visit_blocks,
 		.arg = p,
 	};
 	struct nilfs_inode linked = *inode;
@@ -491,8 +480,8 @@ static int scan_inode(struct pointers *p, struct context *cx,
 	if (!le16_get(inode->i_links_count) && p->ino != NILFS_ROOT_INO) {
 		empty = inode_is_empty(inode);
 		if (p->cno == p->check->vol->latest.cno) {
-			report_broken(p, empty ? RULE_INODE_EMPTY :
-						 RULE_INODE_ORPHAN);
+			report_broken_inode(p, empty ? RULE_INODE_EMPTY
+						     : RULE_INODE_ORPHAN);
 			/* It may have had blocks. */
 			if (empty)
 				p->partial |= POINTERS_LOST;
@@ -503,11 +492,11 @@ static int scan_inode(struct pointers *p, struct context *cx,
 	}
 	rule = inode_check(&p->vol->geo, &linked, p->ino);
 	if (rule != RULE_OK)
-		report_broken(p, rule);
+		report_broken_inode(p, rule);
 	p->size_judged = rule == RULE_INODE_SIZE ||
 			 rule == RULE_INODE_DIR_SIZE ||
 			 rule == RULE_INODE_SYMLINK_SIZE;
-	/* Then its map is meaningless. */
+	/* Without a valid type the map is meaningless. */
 	if (rule == RULE_INODE_MODE) {
 		p->partial = true;
 		return 0;
@@ -546,13 +535,14 @@ int pointers_scan_inodes(struct pointers *p, struct context *cx,
 			continue;
 		if (p->ino < NILFS_USER_INO) {
 			if (!bit && bitmap)
-				report_broken(p, RULE_INODE_RESERVED_FREE);
+				report_broken_inode(p,
+						    RULE_INODE_RESERVED_FREE);
 			if (p->ino == NILFS_ROOT_INO)
 				err = scan_inode(p, cx, inode, &block->life);
 			continue;
 		}
 		if (links && !bit)
-			report_broken(p, RULE_INODE_FREE);
+			report_broken_inode(p, RULE_INODE_FREE);
 		if (links && p->ino < p->least)
 			p->least = p->ino;
 		if (links || bit)

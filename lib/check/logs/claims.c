@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Two lists of the same blocks: the DAT says where virtual block v is, a log
- * says that its block b is v.  They are joined without sorting either.  Every
- * block that the DAT names has a bit, and the logs, read in the order of the
- * device, take bits out where the entry of v leads back to b.  Logs are mostly
- * written in the order of virtual blocks, so the entry stands in the block of
- * the DAT that was looked at last.
+ * Comparison of the DAT and the logs: the DAT maps virtual block v to a block,
+ * and the log that contains block b lists it as v.
  *
- * A block takes a bit near others in use.  Where segments have many live
- * blocks, that is little beside the DAT, and one window has all of them.  Where
- * they have few, the bits would take more memory than everything else: the DAT
- * is read once more for each window of the device then.  Several workers add
- * them.  A block that is claimed already is in two entries; finding the other one
- * takes another pass, on damaged volumes only.
+ * They are joined without sorting.  Every block that the DAT refers to has a
+ * bit (a claim).  The logs are read in the order of the device and clear the
+ * bit if the entry of v leads back to b.  Logs are mostly written in the order
+ * of virtual blocks, so the entry is mostly in the block of the DAT that was
+ * read last.  If segments have few live blocks, the bits would take too much
+ * memory.  Then the device is checked in windows, and the DAT is read once more
+ * for each.  Several workers add claims.  A block that is claimed already is in
+ * two entries; the other entry is found by another scan, on damaged volumes
+ * only.
  *
- * A cleaner asks the DAT only whether v lives, not where (nilfs_vdesc_is_live()).
- * So a number that is listed in a segment in use is never free, nor another
- * block's: the kernel frees it together with the segment.  Otherwise it would
- * copy the old content of b over that of the block which has the number next.
+ * A cleaner checks only whether v is live, not where it is
+ * (nilfs_vdesc_is_live()).  So a number that is listed in a segment in use must
+ * not be free or at another place: the kernel frees it together with the
+ * segment.  Otherwise the cleaner would copy the old content of b over the
+ * block that has the number next.
  *
- * Blocks of the DAT itself have no virtual number; its map says where they
- * are.  An old one that an entry names is unused.  A block of the DAT that
- * cannot be read was reported by the pass over it, and its content is not
- * needed here.
+ * Blocks of the DAT itself have no virtual number; its map gives their place.
+ * The pass over the DAT reports its unreadable blocks, which are skipped here.
  */
 #include "check/logs/claims.h"
 
@@ -40,12 +38,12 @@
 #include "vol/sutable.h"
 
 #define CHUNK_BYTES (SPARSE_CHUNK_BITS / 8)
-#define MOST_NAMED 65536u	/* of entries that share blocks */
+#define MOST_NAMED 65536u	/* limit of entries that share blocks */
 
 /*
- * Where the window from FROM on ends, the start of a segment: its segments in
- * use take half of the table memory.  The other half is for claims on others,
- * which are wrong.
+ * The end of the window that starts at FROM, which is the start of a segment.
+ * Its segments in use take half of the table memory.  The other half is for
+ * wrong claims, on other segments.
  */
 static uint64_t end_of(const struct check *c, uint64_t from)
 {
@@ -56,8 +54,8 @@ static uint64_t end_of(const struct check *c, uint64_t from)
 
 	segnum = bitmap_next_set(used, segnum);
 	while (segnum < used->bits) {
-		/* The chunks of the set that its bits are in; it may share the
-		   first with the segment before. */
+		/* The chunks of the set with its bits; the first may be shared
+		   with the segment before. */
 		first = geometry_segment_start(geo, segnum) /
 			SPARSE_CHUNK_BITS;
 		end = (geometry_segment_end(geo, segnum) - 1) /
@@ -95,7 +93,7 @@ int claims_own(struct check *c, struct context *cx, uint64_t blocknr)
 	return sparse_add(&c->claimed, cx, blocknr);
 }
 
-/* The entries that name a block named twice, 0 for the DAT itself. */
+/* The entries that refer to a block claimed twice; 0: the DAT itself. */
 struct owner {
 	uint64_t blocknr, vblocknr;
 };
@@ -147,7 +145,7 @@ int claims_report_twice(struct check *c, struct context *cx)
 	if (c->claimed_twice.allocated)
 		err = datscan_run_alone(c->vol, cx, &visitor);
 	sort_in_place(o.list, o.count, sizeof(*o.list), compare_owners);
-	/* One finding for each but the first that name a block. */
+	/* One finding for each entry but the first. */
 	for (i = 0; i < o.count && !err; i++) {
 		other = &o.list[i];
 		if (!first || other->blocknr != first->blocknr) {
@@ -164,7 +162,7 @@ int claims_report_twice(struct check *c, struct context *cx)
 			.place = place_number(PLACE_VBLOCK, other->vblocknr),
 			.has_got = true,
 			.got = other->blocknr,
-			.want = first->vblocknr,	/* for a repair */
+			.want = first->vblocknr,	/* the repair needs it */
 			.detail = text,
 		});
 	}
@@ -172,7 +170,7 @@ int claims_report_twice(struct check *c, struct context *cx)
 	return err;
 }
 
-/* The 64 blocks from FIRST on of which BITS has one each. */
+/* Claims those of the 64 blocks from FIRST on whose bits are set in BITS. */
 static int claim_word(struct check *c, struct context *cx, uint64_t first,
 		      uint64_t bits)
 {
@@ -201,7 +199,7 @@ int claims_entries(void *check, struct context *cx, unsigned int worker,
 			blocknr = le64_get(datscan_entry(block, i)->de_blocknr);
 			if (blocknr - from >= n)
 				continue;
-			/* Neighbours mostly have neighbouring entries. */
+			/* Neighbouring blocks mostly have neighbouring entries. */
 			bit = UINT64_C(1) << blocknr % 64;
 			if (blocknr - blocknr % 64 != first || bits & bit) {
 				err = claim_word(c, cx, first, bits);
@@ -215,10 +213,11 @@ int claims_entries(void *check, struct context *cx, unsigned int worker,
 }
 
 /*
- * Fills the window from FROM on with the blocks of the DAT itself, and those of
- * its entries; REPORT: what is there twice.
+ * Fills the window that starts at FROM with the blocks of the DAT and those of
+ * its entries; with REPORT, reports blocks claimed twice.
  */
-static int fill(struct check *c, struct context *cx, uint64_t from, bool report)
+static int fill_window(struct check *c, struct context *cx, uint64_t from,
+		       bool report)
 {
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
@@ -277,12 +276,12 @@ int claims_survey(struct check *c, struct context *cx)
 			break;
 		several = true;
 		sparse_clear(&c->claimed);
-		err = fill(c, cx, end, true);
+		err = fill_window(c, cx, end, true);
 	}
 	if (!several)
 		return 0;
 	sparse_clear(&c->claimed);
-	return err ? err : fill(c, cx, 0, false);
+	return err ? err : fill_window(c, cx, 0, false);
 }
 
 int claims_next(struct check *c, struct context *cx)
@@ -292,13 +291,13 @@ int claims_next(struct check *c, struct context *cx)
 	sparse_trim(&c->claimed);
 	if (c->claimed_end >= c->claimed.bits)
 		return 0;
-	err = fill(c, cx, c->claimed_end, false);
+	err = fill_window(c, cx, c->claimed_end, false);
 	return err ? err : 1;
 }
 
 /*
- * 1 if the DAT has VBLOCKNR at BLOCKNR, or cannot be read; 2 and *VB if it is in
- * use there; 0, failure.
+ * 2 and *VB if VBLOCKNR is in use at BLOCKNR by the DAT, 1 if its entry is
+ * there but not in use or cannot be read; 0; or a failure.
  */
 static inline int is_at(struct vblocks *vblocks, struct context *cx,
 			uint64_t vblocknr, uint64_t blocknr, struct vblock *vb)
@@ -319,7 +318,8 @@ static inline int is_at(struct vblocks *vblocks, struct context *cx,
 	}
 }
 
-/* No entry names block BLOCKNR: notes that, unless the DAT cannot be read. */
+/* Records that BLOCKNR is listed with a number that the DAT has free or
+   elsewhere, unless the DAT cannot be read. */
 static int note_unclaimed(struct claims *claims, struct context *cx,
 			  uint64_t vblocknr, uint64_t blocknr)
 {
@@ -336,8 +336,8 @@ static int note_unclaimed(struct claims *claims, struct context *cx,
 	return state < 0 ? state : 0;
 }
 
-/* Whether a block that is_at() says RET of lives now or in a snapshot, as far as
-   is known. */
+/* Whether a block with the result RET of is_at() is live now or in a snapshot,
+   as far as is known. */
 static inline bool is_needed(struct claims *claims, int ret,
 			     const struct vblock *vb)
 {
@@ -351,8 +351,8 @@ static inline bool is_needed(struct claims *claims, int ret,
 }
 
 /*
- * The N blocks of file INO from BLOCKNR on, which share a word of the set; ITEMS
- * is what the log lists them as.
+ * Settles N blocks of file INO from BLOCKNR on that share a word of the set.
+ * ITEMS is their listing.
  */
 static int settle_word(struct claims *claims, struct context *cx,
 		       uint64_t blocknr, uint64_t ino,
@@ -498,7 +498,7 @@ int claims_report(struct check *c, struct context *cx)
 	bool any = false;
 	int err = 0;
 
-	/* What one finding says of a whole segment. */
+	/* Whole segments get one finding. */
 	for (b = sparse_next(&c->claimed, 0, all);
 	     !err && b < all && geometry_has_block(geo, b);
 	     b = sparse_next(&c->claimed, end, all)) {
@@ -509,7 +509,7 @@ int claims_report(struct check *c, struct context *cx)
 		err = sutable_read(c->vol, cx, segnum, &su);
 		if (err)
 			break;
-		/* After the latest log there is none. */
+		/* Blocks after the latest log are not counted. */
 		counted = segnum == latest ?
 			end : start + le32_get(su.su.su_nblocks);
 		if (!segusage_is_dirty(&su.su) && segnum != latest) {

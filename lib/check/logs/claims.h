@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The blocks that the DAT claims, beside what the logs list.  A window of the
- * device at a time: as much of it as the table memory of the check holds.
+ * Comparison of the blocks that the DAT claims with the listings of the logs,
+ * in windows of the device that fit the table memory of the check.
  */
 #ifndef NILFS2_CHECK_CLAIMS_H
 #define NILFS2_CHECK_CLAIMS_H
@@ -15,72 +15,73 @@
 #include "vol/datscan.h"
 #include "vol/summary.h"
 
-/* Makes C->claimed and C->live_segments, which are empty; the first window. */
+/* Allocates C->claimed and C->live_segments, empty, and sets the first window. */
 int claims_begin(struct check *c, struct context *cx);
 
 /*
- * Claims block BLOCKNR of the DAT itself: 1, 0 where it was claimed before,
- * -ENOMEM.  1 too where it is not in the window.
+ * Claims block BLOCKNR of the DAT itself: 1, also if it is outside of the
+ * window; 0 if it was claimed before; -ENOMEM.
  */
 int claims_own(struct check *c, struct context *cx, uint64_t blocknr);
 
 /*
- * Claims what the entries of BLOCK that are in use name in the window of CHECK,
- * from any thread: datscan_visitor.  0, -ENOMEM.
+ * Claims the blocks of the used entries of BLOCK in the window of CHECK.  For
+ * any thread: datscan_visitor.  0, -ENOMEM.
  */
 int claims_entries(void *check, struct context *cx, unsigned int worker,
 		   const struct datscan_block *block);
 
-/* Reports the entries that share a block, after all were added. */
+/* Reports the entries that share a block, after all entries were added. */
 int claims_report_twice(struct check *c, struct context *cx);
 
 /*
- * After the first window was filled by the caller: reports what is claimed twice
- * in the others and finds all of C->live_segments.  Ends in the first window.
- * 0, or a failure of the checker.
+ * Call after the first window was filled: reports double claims in all other
+ * windows and completes C->live_segments.  Returns to the first window.  0, or
+ * a failure of the checker.
  */
 int claims_survey(struct check *c, struct context *cx);
 
 /*
- * Goes to the window after the present one, the claims of which that are left
- * stay.  1, 0 where there is none, or a failure of the checker.
+ * Moves to the next window and keeps the remaining claims of the current one.
+ * 1, 0 if there is no other window, or a failure of the checker.
  */
 int claims_next(struct check *c, struct context *cx);
 
 /*
- * What the DAT has where a log lists block BLOCKNR as B: 2 and *VB if B is in use
- * there, 1 if it is not but its entry says so, or cannot be read, or it is of the
- * DAT itself; 0 if not; or a failure of the checker.
+ * The state of block BLOCKNR in the DAT, if a log lists it as B: 2 and *VB if B
+ * is in use there; 1 if its entry has that place but is not in use, or cannot
+ * be read, or if B is a block of the DAT itself; 0 otherwise; or a failure of
+ * the checker.
  */
 int claims_ask(struct vblocks *vblocks, struct context *cx, uint64_t blocknr,
 	       const struct segsum_block *b, struct vblock *vb);
 
-/* Of one worker, who sets the first two, and zeros. */
+/* State of one worker, which sets the first two fields and zeroes the rest. */
 struct claims {
 	struct check *c;
-	struct vblocks vblocks;	/* of the worker's own volume */
-	struct mapsum sum;	/* of some blocks of one file */
-	/* Some block is listed by a number that the DAT has free or elsewhere;
-	   for the caller to reset. */
+	struct vblocks vblocks;	/* of the worker's volume */
+	struct mapsum sum;	/* sum of some blocks of one file */
+	/* A block is listed with a number that is free or elsewhere by the DAT.
+	   The caller resets it. */
 	bool any_unclaimed;
-	bool any_needed;	/* a block of the log lives now, or in a snapshot */
+	bool any_needed;	/* a block of the log is live now or in a snapshot */
 };
 
 /*
- * Takes those claims back that the log of SUMMARY, which was just read, lists
- * as the DAT has them.  0, or a failure of the checker.
+ * Removes the claims that the log of SUMMARY, just read, lists as the DAT has
+ * them.  0, or a failure of the checker.
  */
 int claims_settle_log(struct claims *claims, struct context *cx,
 		      struct summary *summary);
 
-/* Takes all claims of the blocks [FROM, END) back, of which nothing is known: how
-   many, and the last one in *LAST, unless that is NULL. */
+/* Removes all claims of the unknown blocks [FROM, END): returns how many, and
+   the last one in *LAST, unless that is NULL. */
 uint64_t claims_drop(struct check *c, uint64_t from, uint64_t end,
 		     uint64_t *last);
 
 /*
- * After all logs: reports the claims that are left, those of clean segments
- * and of blocks after the ones in use once a segment, others one by one.
+ * After all logs: reports the remaining claims.  Clean segments and the unused
+ * part of a segment get one finding each, other blocks one per block.
  */
 int claims_report(struct check *c, struct context *cx);
 

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The logs of a segment's present and former life, and what all of them list.
+ * The logs of the current and earlier uses of a segment, and the blocks that
+ * all logs list.
  *
- * A segment is written from its beginning, so logs of a former life are after
- * those of this one.  Those of one life have one sequence number, which the
- * first log has: a greater number later is not newer, if the volume once went
- * back to an older checkpoint.  If the first log is lost the next one counts,
- * unless it is after the blocks that the SUFILE has in use.
+ * A segment is written from its beginning, so logs of an earlier use follow
+ * those of the current one.  All logs of a use have the sequence number of its
+ * first log.  A greater number later in the segment is not newer if the volume
+ * returned to an older checkpoint.  If the first log is lost, the next one
+ * counts, unless it is after the blocks in use by the SUFILE.
  *
- * Segments are searched block by block and not followed from log to log
- * (logindex.h): a damaged summary hides only its own log.  Which segments are in
- * use is recorded in the SUFILE, which may be wrong, so a clean one is searched
- * as well if it begins with a log: mostly one block is read.
+ * Segments are searched block by block (logindex.h), so that a damaged summary
+ * hides only its own log.  The SUFILE may be wrong, so a clean segment that
+ * begins with a log is searched too; mostly that takes one read.
  *
- * For a table the logs of all segments are read in the order of the device.  A
- * list grows to twice the number of blocks in it, and is then reduced to the
- * newest of each; so memory does not depend on the history in the logs.  Only
- * logs of a segment's present life count there: a number in an older one may
- * have been reused.
+ * For a table, the logs of all segments are read in the order of the device.  A
+ * list grows to twice its number of distinct blocks and is then reduced to the
+ * newest of each, so memory does not depend on the history.  Virtual blocks are
+ * taken from the current use only, because older numbers may have been reused.
  */
 #include "check/logs/listings.h"
 
@@ -90,7 +89,7 @@ int listings_next(struct lifelogs *l, struct context *cx,
 	while (!err && l->log < l->segment.n) {
 		err = logindex_log(l->segment.ix, cx,
 				   l->segment.first + l->log, log);
-		/* None of the latest state begins after the limit. */
+		/* The latest state has no logs after the limit. */
 		if (err || log->pseg + NILFS_PSEG_MIN_BLOCKS > l->limit)
 			break;
 		l->log++;
@@ -150,7 +149,7 @@ int listings_find_block(struct context *cx, const struct check *c,
 	ret = listings_open(&l, cx, c, geometry_segment_of(geo, blocknr));
 	if (ret <= 0 || !l.segment.n)
 		return ret < 0 ? ret : 0;
-	/* The log of this life that has the block or ends before it. */
+	/* Finds the log of this use that contains the block or is before it. */
 	ret = logindex_log(l.segment.ix, cx, l.segment.first, &log);
 	if (ret || is_behind(&l, &log))
 		return ret;
@@ -167,7 +166,7 @@ int listings_find_block(struct context *cx, const struct check *c,
 	return 1;
 }
 
-/* By number; of one number the one to be believed first. */
+/* Orders by number; listings of one number by rank, the best first. */
 static int compare_listing(const void *a, const void *b)
 {
 	const struct listing *x = a, *y = b;
@@ -181,7 +180,7 @@ static int compare_listing(const void *a, const void *b)
 	return x->blocknr > y->blocknr ? -1 : x->blocknr < y->blocknr;
 }
 
-/* Leaves the newest of each number. */
+/* Keeps only the newest listing of each number. */
 static void leave_newest(struct listings *l)
 {
 	size_t i, kept = 0;
@@ -193,7 +192,7 @@ static void leave_newest(struct listings *l)
 	l->n = kept;
 }
 
-/* The blocks of E, an extent of the log that LIFE is at, that are wanted. */
+/* Adds the wanted blocks of E, an extent of the current log of LIFE. */
 static int take_extent(struct listings *l, struct context *cx,
 		       const struct lifelogs *life,
 		       const struct logindex_extent *e)
@@ -229,7 +228,7 @@ static int take_extent(struct listings *l, struct context *cx,
 			continue;
 		if (l->of_file) {
 			one.number = one.blkoff;
-			/* Of these the newest counts, wherever it is. */
+			/* In these files the newest counts, in any segment. */
 			one.is_used = true;
 		}
 		if (l->visit) {
@@ -238,8 +237,8 @@ static int take_extent(struct listings *l, struct context *cx,
 		}
 		if (l->n >= l->cut) {
 			leave_newest(l);
-			/* Where the newest of each number are too many, the
-			   range becomes shorter. */
+			/* If even the newest listings are too many, the range
+			   is shortened. */
 			if (l->end && l->n >= l->most / 4 * 3) {
 				l->end = l->items[l->most / 2].number;
 				l->n = listings_from(l, l->end);
@@ -310,7 +309,7 @@ int listings_visit(const struct check *c, struct context *cx,
 	return listings_gather(&all, cx, c);
 }
 
-/* A segment with logs that cannot be read is shut by the first repair. */
+/* The first repair excludes a segment with unreadable logs. */
 bool listings_are_whole(const struct check *c)
 {
 	return !findings_have(c->findings, RULE_HIDES_LOGS) &&

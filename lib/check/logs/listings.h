@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The logs of a segment, and which of them are of its present life; and what the
- * logs list, sorted: of each block the newest position.
+ * The logs of a segment, with those of its current use; and a sorted table of
+ * the blocks that logs list, each with its newest position.
  */
 #ifndef NILFS2_CHECK_LISTINGS_H
 #define NILFS2_CHECK_LISTINGS_H
@@ -19,67 +19,68 @@
 
 struct lifelogs {
 	const struct check *c;
-	bool is_used;		/* the SUFILE has the segment in use, or is
-				   not known to say otherwise */
-	bool is_former;		/* the log is from a former life */
-	bool partial;		/* a log of this life, in use, is missing */
+	bool is_used;		/* the segment is in use by the SUFILE, or
+				   the SUFILE is unknown */
+	bool is_former;		/* the log is of an earlier use */
+	bool partial;		/* a log of the current use, among the blocks
+				   in use, is missing */
 
 	struct logindex_segment segment;
-	uint32_t log;			/* number of the next one in it */
-	struct logindex_log current;	/* the last one that was returned */
-	struct logindex_extent extent;	/* whose blocks are next */
-	uint32_t nextents, block;	/* of the log, of the extent: returned */
+	uint32_t log;			/* number of the next log in it */
+	struct logindex_log current;	/* the log returned last */
+	struct logindex_extent extent;	/* extent with the next blocks */
+	uint32_t nextents, block;	/* blocks or extents returned: of the
+					   log, of the extent */
 
-	uint64_t next;		/* where the next log begins, if none is missing */
-	uint64_t end;		/* of the logs in use; 0: not known */
-	uint64_t limit;		/* after it nothing is part of anything */
-	uint64_t seq;		/* of this life, valid if any */
+	uint64_t next;		/* start of the next log if none is missing */
+	uint64_t end;		/* end of the logs in use; 0: unknown */
+	uint64_t limit;		/* blocks after it are not part of any state */
+	uint64_t seq;		/* of the current use, valid if any */
 	bool any;
 };
 
 /*
- * Begins with segment SEGNUM: 1, 0 where it is not in use and does not begin
- * with a log either, so that there is nothing to be found.  -ENOMEM, -ENOBUFS,
- * -EINTR.  There is nothing to be closed.
+ * Opens segment SEGNUM: 1, 0 if it is neither in use nor begins with a log, so
+ * that there are no logs.  -ENOMEM, -ENOBUFS, -EINTR.  Nothing must be closed.
  */
 int listings_open(struct lifelogs *l, struct context *cx,
 		  const struct check *c, uint64_t segnum);
 
 /*
- * Steps to the next log with a sound summary: 1 and *LOG, 0 at the end.  Past
- * blocks that cannot be read, and without what was written after the latest
- * super root, which is part of nothing.  -ENOMEM, -EINTR.
+ * Steps to the next log with a valid summary: 1 and *LOG, 0 at the end.
+ * Unreadable blocks are skipped, and so are logs after the latest super root,
+ * which are not part of any state.  -ENOMEM, -EINTR.
  */
 int listings_next(struct lifelogs *l, struct context *cx,
 		  struct logindex_log *log);
 
-/* Steps to the next block that the log lists: 1 and *B, 0 at the end; its
-   verdict is why it ended.  -ENOMEM. */
+/* Steps to the next block that the log lists: 1 and *B, 0 at the end; the
+   verdict of the log is the reason for the end.  -ENOMEM. */
 int listings_block(struct lifelogs *l, struct context *cx,
 		   struct segsum_block *b);
 
 /*
- * The listing of block BLOCKNR of C's volume in the logs of this life: 1, *B
- * and its checkpoint in *CNO (0: not known; NULL: not wanted); 0 if none lists
- * it.  Fails as listings_open() and listings_next().
+ * The listing of block BLOCKNR of C's volume in the logs of the current use: 1,
+ * *B and its checkpoint in *CNO (0: unknown; NULL: not wanted); 0 if no log
+ * lists it.  Fails as listings_open() and listings_next().
  */
 int listings_find_block(struct context *cx, const struct check *c,
 			uint64_t blocknr, struct segsum_block *b,
 			uint64_t *cno);
 
 struct listing {
-	uint64_t number;	/* virtual block, or block of a file; first */
+	uint64_t number;	/* virtual block, or block of a file; first field */
 	uint64_t blocknr;
-	uint64_t seq;		/* of the log; greater is newer */
-	uint64_t cno;		/* that it was written with; 0: not known */
-	uint64_t ino;		/* of the file */
-	uint64_t blkoff;	/* there, of data */
+	uint64_t seq;		/* sequence number of the log; greater is newer */
+	uint64_t cno;		/* checkpoint that wrote it; 0: unknown */
+	uint64_t ino;		/* file */
+	uint64_t blkoff;	/* block of the file, for data */
 	bool is_node;
-	bool is_used;		/* in a segment that the SUFILE has in use */
-	bool is_former;		/* of a former life of its segment */
+	bool is_used;		/* the segment is in use by the SUFILE */
+	bool is_former;		/* the log is of an earlier use of its segment */
 };
 
-/* Greater is newer; 0: of a former life of its segment. */
+/* Greater is newer; 0: from an earlier use of its segment. */
 static inline uint64_t listing_rank(const struct listing *l)
 {
 	return l->is_former ? 0 : l->seq + 1;
@@ -97,14 +98,15 @@ static inline bool listing_is_older(const struct listing *a,
 typedef int listings_visitor(void *arg, struct context *cx,
 			     const struct listing *l);
 
-/* Ascending by number, each once.  All zero but for what is asked. */
+/* Ascending by number, each number once.  The caller zeroes it and sets the
+   request. */
 struct listings {
 	/*
-	 * Asked are all data blocks of the DAT, the cpfile or the SUFILE,
-	 * OF_FILE; or virtual blocks: those that are listed for the NINOS inodes
-	 * INOS, which ascend, nodes too; or those WANTED; or those from FROM up
-	 * to, not including, END, which is lowered to what the memory budget
-	 * allows: the caller continues from there.
+	 * The request is one of: all data blocks OF_FILE, which is the DAT, the
+	 * cpfile or the SUFILE; virtual blocks, including nodes, of the NINOS
+	 * inodes INOS, ascending; virtual blocks WANTED; or virtual blocks from
+	 * FROM up to, not including, END.  END is lowered to what the memory
+	 * budget allows, and the caller continues from there.
 	 */
 	uint64_t of_file;
 	const uint64_t *inos;
@@ -114,23 +116,25 @@ struct listings {
 
 	struct listing *items;
 	size_t n, room;
-	bool partial;	/* a log that could not be read may list something newer */
-	/* The segments of these logs, where the caller has made the set. */
+	bool partial;	/* a log that could not be read may list a newer block */
+	/* Segments of these logs, if the caller allocated the set. */
 	struct bitmap partial_segments;
 
-	/* While it is gathered: reduced at CUT items; the budget has room for
-	   MOST.  Or what is called instead. */
+	/*
+	 * While gathering: CUT is the number of items at which the list is
+	 * reduced, MOST the limit by the budget.  Or VISIT is called instead.
+	 */
 	size_t cut, most;
 	listings_visitor *visit;
 	void *arg;
 };
 
 /*
- * Collects the listings that are asked for from all logs up to the latest super
- * root.  One in a segment in use takes precedence over one in a clean segment,
- * which is of a former life, unless the SUFILE is wrong; in OF_FILE the newest
- * does.  Memory follows the number of blocks asked for.  -ENOMEM, -EINTR; of
- * INOS -EFBIG past the memory budget.
+ * Collects the requested listings from all logs up to the latest super root.  A
+ * listing in a segment in use takes precedence over one in a clean segment,
+ * which is of an earlier use unless the SUFILE is wrong; in OF_FILE the newest
+ * takes precedence.  Memory follows the number of blocks requested.  -ENOMEM,
+ * -EINTR; for INOS -EFBIG if the memory budget is exceeded.
  */
 int listings_gather(struct listings *l, struct context *cx,
 		    const struct check *c);
@@ -138,15 +142,15 @@ int listings_gather(struct listings *l, struct context *cx,
 void listings_fini(struct listings *l);
 
 /*
- * Calls VISIT for every virtual block that a log lists, nodes too; in the order
- * of segments, which is not that of time.  What is of a former life is there
- * nowhere but where the segment was given up too early: the DAT knows.  What
- * cannot be read is left out.  -ENOMEM, -EINTR, or what VISIT failed with.
+ * Calls VISIT for every virtual block that a log lists, including nodes, in the
+ * order of segments, which is not that of time.  Blocks of an earlier use are
+ * not live there, unless the segment was freed too early; the DAT decides.
+ * Unreadable blocks are skipped.  -ENOMEM, -EINTR, or a failure of VISIT.
  */
 int listings_visit(const struct check *c, struct context *cx,
 		   listings_visitor *visit, void *arg);
 
-/* Whether no log is missing: a live block is in one of them. */
+/* Whether no log is missing, so that every live block is in a known log. */
 bool listings_are_whole(const struct check *c);
 
 /* The listing of NUMBER, or NULL. */

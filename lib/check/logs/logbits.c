@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The checksums of a log as witnesses.
+ * Flipped bits of a log, found by its checksums.
  *
- * A log has up to three sums: ss_sumsum over its summary, ss_datasum over
- * all its blocks, sr_sum over the super root.  If one bit of the log was
- * flipped, the sums that cover it show which (base/crcsolve.h), and agree.
- * The header comes first, because the length that the sums are taken over is
- * in it: its own sum names any of its bits but those of ss_sumbytes, which are
+ * A log has up to three sums: ss_sumsum over its summary, ss_datasum over all
+ * its blocks, sr_sum over the super root.  If one bit of the log was flipped,
+ * the sums that cover it identify it (base/crcsolve.h), and agree.  The header
+ * is checked first, because it contains the length that the sums cover.  Its
+ * own sum identifies any of its bits except those of ss_sumbytes, which are
  * tried one by one.
  *
- * Bits that were found are kept in a list and applied to whatever is read, so
- * that the device stays as it is and the next sum is taken of what will be
- * there.  The bytes pass through one buffer; nothing else is kept of a log.
+ * Bits that were found are kept in a list and corrected in all data that is
+ * read, so that the device stays unchanged and the next sum is taken of
+ * corrected data.  The data passes through one buffer; nothing else of a log is
+ * kept.
  */
 #include "check/logs/logbits.h"
 
@@ -47,9 +48,9 @@ int logbits_read(const struct logbits *lb, struct context *cx, uint64_t off,
 	return err;
 }
 
-/* The sum of LEN bytes at OFF. */
-static int sum_range(const struct logbits *lb, struct context *cx, uint64_t off,
-		     uint64_t len, uint32_t *sum)
+/* Computes the sum of LEN bytes at OFF. */
+static int logbits_sum_range(const struct logbits *lb, struct context *cx,
+			     uint64_t off, uint64_t len, uint32_t *sum)
 {
 	size_t n;
 	int err = 0;
@@ -68,8 +69,8 @@ static int sum_range(const struct logbits *lb, struct context *cx, uint64_t off,
 }
 
 /*
- * Adds the bit that explains that the sum COMPUTED of LEN bytes at OFF is not
- * STORED, a number at SUM_AT: 1, or 0 where there is none.
+ * Adds the bit that explains why COMPUTED, the sum of LEN bytes at OFF, is not
+ * STORED, the number at SUM_AT: 1, or 0 if there is none.
  */
 static int explain_sum(struct logbits *lb, uint32_t stored, uint32_t computed,
 		       uint64_t sum_at, uint64_t off, uint64_t len)
@@ -85,15 +86,17 @@ static int explain_sum(struct logbits *lb, uint32_t stored, uint32_t computed,
 	return 1;
 }
 
-/* RET, of a check with the bit that was added last, which stays if all is right. */
+/* Handles RET, the result of a check with the bit added last, which is kept if
+   RET is 1. */
 static int keep_bit(struct logbits *lb, int ret)
 {
 	lb->nbits -= ret <= 0;
 	return ret;
 }
 
-/* 1 where the summary is right as corrected, 0, or a failure. */
-static int check_summary(struct logbits *lb, struct context *cx, uint32_t *sum)
+/* 1 if the corrected summary is valid, 0, or a failure. */
+static int logbits_check_summary(struct logbits *lb, struct context *cx,
+				 uint32_t *sum)
 {
 	const struct nilfs_geometry *geo = lb->geo;
 	uint64_t segnum = geometry_segment_of(geo, lb->pseg);
@@ -109,8 +112,8 @@ static int check_summary(struct logbits *lb, struct context *cx, uint32_t *sum)
 	sumbytes = le32_get(lb->ss.ss_sumbytes);
 	if (sumbytes < NILFS_SEGSUM_MIN_BYTES || sumbytes > most)
 		return 0;
-	err = sum_range(lb, cx, lb->start + AT(ss_magic),
-			sumbytes - AT(ss_magic), sum);
+	err = logbits_sum_range(lb, cx, lb->start + AT(ss_magic),
+				sumbytes - AT(ss_magic), sum);
 	if (err)
 		return err;
 	return *sum == le32_get(lb->ss.ss_sumsum) &&
@@ -123,9 +126,10 @@ static bool has_magic(const struct nilfs_segment_summary *ss)
 				  NILFS_SEGSUM_MAGIC) <= 1;
 }
 
-/* Reads the header of the log at PSEG: 1, or 0 where that is no block of the
-   volume, or a failure. */
-static int begin_log(struct logbits *lb, struct context *cx, uint64_t pseg)
+/* Reads the header of the log at PSEG: 1, 0 if that is no block of the volume,
+   or a failure. */
+static int logbits_begin_log(struct logbits *lb, struct context *cx,
+			     uint64_t pseg)
 {
 	int err;
 
@@ -177,23 +181,23 @@ int logbits_header(struct logbits *lb, struct context *cx, uint64_t pseg)
 {
 	unsigned int i;
 	uint32_t sum;
-	int ret = begin_log(lb, cx, pseg);
+	int ret = logbits_begin_log(lb, cx, pseg);
 
 	if (ret <= 0 || !has_magic(&lb->ss))
 		return ret < 0 ? damage_forgive(cx, ret) : 0;
-	ret = check_summary(lb, cx, &sum);
-	/* Any bit of the summary but those of its length, */
+	ret = logbits_check_summary(lb, cx, &sum);
+	/* Tries any bit of the summary except those of its length, */
 	if (!ret && explain_sum(lb, le32_get(lb->ss.ss_sumsum), sum,
 				lb->start + AT(ss_sumsum),
 				lb->start + AT(ss_magic),
 				le32_get(lb->ss.ss_sumbytes) - AT(ss_magic)))
-		ret = keep_bit(lb, check_summary(lb, cx, &sum));
-	/* and these. */
+		ret = keep_bit(lb, logbits_check_summary(lb, cx, &sum));
+	/* then those of its length. */
 	for (i = 0; i < 32 && !ret; i++) {
 		lb->bits[lb->nbits++] = (struct logbit){
 			lb->start + AT(ss_sumbytes) + i / 8, i % 8, 32,
 		};
-		ret = keep_bit(lb, check_summary(lb, cx, &sum));
+		ret = keep_bit(lb, logbits_check_summary(lb, cx, &sum));
 	}
 	return ret < 0 ? damage_forgive(cx, ret) : ret;
 }
@@ -201,8 +205,8 @@ int logbits_header(struct logbits *lb, struct context *cx, uint64_t pseg)
 int logbits_sum(struct logbits *lb, struct context *cx)
 {
 	uint32_t sum;
-	int err = sum_range(lb, cx, lb->start + AT(ss_sumsum),
-			    lb->bytes - AT(ss_sumsum), &sum);
+	int err = logbits_sum_range(lb, cx, lb->start + AT(ss_sumsum),
+				    lb->bytes - AT(ss_sumsum), &sum);
 
 	lb->readable = !err;
 	if (!err)
@@ -210,8 +214,9 @@ int logbits_sum(struct logbits *lb, struct context *cx)
 	return damage_forgive(cx, err);
 }
 
-/* Whether the super root is right as corrected, or there is none: 1, 0. */
-static int check_root(struct logbits *lb, struct context *cx, uint64_t *at)
+/* Whether the corrected super root is valid, or there is none: 1, 0. */
+static int logbits_check_root(struct logbits *lb, struct context *cx,
+			      uint64_t *at)
 {
 	uint32_t bs = lb->geo->block_size;
 	int err;
@@ -224,8 +229,8 @@ static int check_root(struct logbits *lb, struct context *cx, uint64_t *at)
 }
 
 /*
- * The bit that explains DIFFERENCE of ss_datasum: 1, 0, or a failure.  One
- * that the other sums cover must be explained by them as well.
+ * Finds the bit that explains DIFFERENCE of ss_datasum: 1, 0, or a failure.  If
+ * other sums cover the bit, they must be explained by it as well.
  */
 static int solve_data(struct logbits *lb, struct context *cx,
 		      uint32_t difference)
@@ -239,7 +244,7 @@ static int solve_data(struct logbits *lb, struct context *cx,
 			 lb->bytes - AT(ss_sumsum)))
 		return 0;
 	in_summary = b->byte >= start + AT(ss_sumsum) && b->byte < summed;
-	return keep_bit(lb, in_summary ? 0 : check_root(lb, cx, &root));
+	return keep_bit(lb, in_summary ? 0 : logbits_check_root(lb, cx, &root));
 }
 
 int logbits_blocks(struct logbits *lb, struct context *cx)
@@ -257,26 +262,26 @@ int logbits_blocks(struct logbits *lb, struct context *cx)
 	ret = solve_data(lb, cx, before);
 	if (ret)
 		goto out;
-	/* Or a bit of the super root explains its own sum, also one of sr_bytes,
-	   the length that this is taken over. */
-	ret = check_root(lb, cx, &at);
+	/* A bit of the super root explains its own sum; this includes bits of
+	   sr_bytes, the length of the sum. */
+	ret = logbits_check_root(lb, cx, &at);
 	if (ret)
 		return ret < 0 ? damage_forgive(cx, ret) : 0;
 	if (le16_get(sr->sr_bytes) > SR_SUM_END &&
 	    explain_sum(lb, le32_get(sr->sr_sum),
 			superroot_checksum(lb->geo, lb->buf), at,
 			at + SR_SUM_END, le16_get(sr->sr_bytes) - SR_SUM_END))
-		ret = keep_bit(lb, check_root(lb, cx, &at));
+		ret = keep_bit(lb, logbits_check_root(lb, cx, &at));
 	for (i = 0; i < 16 && !ret; i++) {
 		lb->bits[lb->nbits++] = (struct logbit){
 			at + offsetof(struct nilfs_super_root, sr_bytes) +
 				i / 8, i % 8, 16,
 		};
-		ret = keep_bit(lb, check_root(lb, cx, &at));
+		ret = keep_bit(lb, logbits_check_root(lb, cx, &at));
 	}
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
-	/* What the corrected super root leaves of the difference. */
+	/* The difference that remains with the corrected super root. */
 	ret = logbits_sum(lb, cx);
 	if (!ret && lb->readable)
 		ret = lb->difference ? solve_data(lb, cx, lb->difference) : 1;
@@ -290,7 +295,7 @@ bool logbits_is_credible(const struct logbits *lb)
 {
 	unsigned int i;
 
-	/* By chance 1 in 4096. */
+	/* A coincidence has a probability of 1 in 4096. */
 	for (i = 0; i < lb->nbits; i++)
 		if (lb->bits[i].positions > UINT64_C(1) << 20)
 			return false;
@@ -300,7 +305,7 @@ bool logbits_is_credible(const struct logbits *lb)
 int logbits_payload(struct logbits *lb, struct context *cx, uint64_t pseg,
 		    uint64_t most, uint64_t *nblocks)
 {
-	int ret = most ? begin_log(lb, cx, pseg) : 0, i;
+	int ret = most ? logbits_begin_log(lb, cx, pseg) : 0, i;
 	uint32_t sumbytes, sum, all;
 	uint64_t len, said;
 	le32 computed;
@@ -315,11 +320,12 @@ int logbits_payload(struct logbits *lb, struct context *cx, uint64_t pseg,
 		len = *nblocks << lb->geo->block_bits;
 		if (sumbytes < NILFS_SEGSUM_MIN_BYTES || sumbytes > len)
 			continue;
-		ret = sum_range(lb, cx, lb->start + AT(ss_magic),
-				sumbytes - AT(ss_magic), &sum);
+		ret = logbits_sum_range(lb, cx, lb->start + AT(ss_magic),
+					sumbytes - AT(ss_magic), &sum);
 		if (!ret)
-			ret = sum_range(lb, cx, lb->start + AT(ss_sumsum),
-					len - AT(ss_sumsum), &all);
+			ret = logbits_sum_range(lb, cx,
+						lb->start + AT(ss_sumsum),
+						len - AT(ss_sumsum), &all);
 		if (ret)
 			break;
 		all ^= le32_get(lb->ss.ss_datasum);

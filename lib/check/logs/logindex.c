@@ -2,20 +2,20 @@
 /*
  * The log index.
  *
- * A repair asks again and again what the logs list: of one block, of a file, of
- * all virtual blocks.  Each segment is searched once, when it is asked for first;
- * so nothing is read on a sound volume, and of one damaged segment no more than
- * that.  What its summaries list becomes records of runs of blocks.  Few of
- * them are needed, as files are written in their order, and past a part of the
- * memory budget they are in a temporary file.
+ * A repair needs the listings of the logs many times: of one block, of a file,
+ * of all virtual blocks.  Each segment is searched once, on first use.  So
+ * nothing is read on a sound volume, and only the affected segments on a
+ * damaged one.  The listings become records of runs of blocks.  Files are
+ * mostly contiguous, so few records are needed; those above a part of the
+ * memory budget are stored in a temporary file.
  *
- * The index records what is in the logs, and knows neither SUFILE nor DAT: of
- * which use of its segment a log is, is determined by those who ask
- * (listings.h).  A repair checks the volume many times.  Each check has an index
- * of its own, which finds what the repair wrote, and takes the rest from that of
- * the device under the overlay, which has no base itself.  Derived blocks that
- * are patches over the device change no summary but for ss_datasum, which is not
- * here.
+ * The index contains only what the logs record and uses neither SUFILE nor DAT.
+ * Its users determine which use of a segment a log belongs to (listings.h).  A
+ * repair checks the volume many times.  Each check has its own index, which
+ * reads segments that the repair changed and takes the others from the base:
+ * the index of the device below the overlay.  Derived blocks that are patches
+ * over the device change no summary except ss_datasum, which is not in the
+ * index.
  */
 #include "check/logs/logindex.h"
 
@@ -85,9 +85,9 @@ void logindex_close(struct logindex *ix)
 	free(ix);
 }
 
-/* Adds the log FOUND, and the blocks that it lists as runs. */
-static int add_log(struct logindex *ix, struct context *cx,
-		   const struct log *found, struct segsum_iter *iter)
+/* Adds the log FOUND, and the blocks that it lists, as runs. */
+static int logindex_add_log(struct logindex *ix, struct context *cx,
+			    const struct log *found, struct segsum_iter *iter)
 {
 	struct logindex_log log = {
 		.pseg = found->pseg,
@@ -133,10 +133,10 @@ static int add_log(struct logindex *ix, struct context *cx,
 	return err ? err : records_add(&ix->logs, cx, &log);
 }
 
-/* A log that is not found is taken for one that was never there: what cannot be
-   read is tried twice. */
-static int read_segment(struct logindex *ix, struct context *cx,
-			struct volume *vol, uint64_t segnum)
+/* Reads the logs of a segment.  Unreadable blocks are tried twice; a log that
+   is not found then counts as nonexistent. */
+static int logindex_read_segment(struct logindex *ix, struct context *cx,
+				 struct volume *vol, uint64_t segnum)
 {
 	struct slot slot = { .first = ix->logs.n };
 	struct slot **chunk = &ix->chunks[segnum / CHUNK];
@@ -163,10 +163,11 @@ static int read_segment(struct logindex *ix, struct context *cx,
 			slot.nsame += slot.nsame == slot.n &&
 				      seq == le64_get(found.ss.ss_seq);
 			slot.n++;
-			ret = add_log(ix, cx, &found, &search.summary.iter);
+			ret = logindex_add_log(ix, cx, &found,
+					       &search.summary.iter);
 			continue;
 		}
-		/* On past what cannot be read. */
+		/* Continues after an unreadable block. */
 		fail_clear(cx);
 		if (ret != -EIO || search.next == failed)
 			search.next++;
@@ -210,7 +211,7 @@ static int find_slot(struct logindex **ix, struct context *cx,
 	uint8_t *known;
 	int err;
 
-	/* A sound volume needs none. */
+	/* Allocated on first use: a sound volume needs none. */
 	for (i = *ix; i; i = i->base) {
 		err = allocate(i, cx);
 		if (err)
@@ -251,7 +252,7 @@ int logindex_segment(struct logindex *ix, struct context *cx,
 		return 0;
 	err = find_slot(&s->ix, cx, vol, segnum, &known);
 	if (!err && !(*known & READ))
-		err = read_segment(s->ix, cx, vol, segnum);
+		err = logindex_read_segment(s->ix, cx, vol, segnum);
 	if (err)
 		return err;
 	slot = &s->ix->chunks[segnum / CHUNK][segnum % CHUNK];
@@ -266,7 +267,7 @@ bool logindex_begins(struct logindex *ix, struct context *cx,
 {
 	uint8_t *known;
 
-	/* Of a failure the next call of logindex_segment() says so. */
+	/* A failure is reported by the next call of logindex_segment(). */
 	return segnum < ix->geo.nsegments &&
 	       (find_slot(&ix, cx, vol, segnum, &known) || *known & BEGINS);
 }
@@ -325,8 +326,8 @@ int logindex_extent(struct logindex *ix, struct context *cx, uint64_t i,
 	return records_get(&ix->extents, cx, i, e);
 }
 
-/* The last of N records of R from FIRST on that begins with a number up to BLOCKNR:
-   1 and *ITEM, 0.  They are in the order of these numbers. */
+/* The last of N records of R from FIRST on, which are ordered by block number,
+   that begins at BLOCKNR or before: 1 and *ITEM, 0. */
 static int find_record(struct records *r, struct context *cx, uint64_t first,
 		       uint64_t n, uint64_t blocknr, void *item)
 {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A map says that block k of a file is virtual block v, and so does the log
- * that has the block.  A wrong key in a node is seen by nothing else: the node
- * is sound, and all that it points to is in use.
+ * Comparison of maps and logs.
  *
- * Comparing them one by one would take a table of all blocks.  Instead each
- * side adds up a product for each block that lives now or in a snapshot, and
- * only the sums are compared.  Where they differ though the blocks are as many,
- * the logs are read again for the files in question.
+ * A map places virtual block v at block k of a file, and so does the log that
+ * contains the block.  Only this comparison finds a wrong key in a node: the
+ * node is valid, and all its pointers are in use.
+ *
+ * A comparison block by block would need a table of all blocks.  Instead, each
+ * side adds up a product for each block that is live now or in a snapshot, and
+ * only the sums are compared.  If they differ although the numbers of blocks
+ * are equal, the logs are read again for the files in question.
  */
 #include "check/logs/mapsums.h"
 
@@ -23,17 +25,17 @@
 struct mapsearch {
 	struct check *c;
 	bool wanted[MAPSUMS];
-	/* The file that was looked at last, in checkpoint CNO; 0: none. */
+	/* The last file that was opened, in checkpoint CNO; 0: none. */
 	uint64_t ino, cno;
 	struct file file;
-	bool missing;		/* it is not there */
+	bool missing;		/* the file does not exist there */
 };
 
 /*
- * Whether the log that lists L is wrong, and the map is right: 1 and *KEY, the
- * block's in the map, 0.  The blocks of a file are in a log in their order, and
- * within its size; and no two are at one place.  Where none of that shows anything
- * the log is right: its checksum was verified, which that of a node is not.
+ * Whether the log that lists L is wrong and the map is right: 1 and *KEY, the
+ * block's key in the map, 0.  The blocks of a file are listed in their order
+ * and within its size, and no two have the same key.  If none of these rules is
+ * broken, the log is right: its checksum was verified, and nodes have none.
  */
 static int is_log_wrong(struct mapsearch *s, struct context *cx,
 			const struct listing *l, uint64_t *key)
@@ -51,7 +53,7 @@ static int is_log_wrong(struct mapsearch *s, struct context *cx,
 		return damage_forgive(cx, ret);
 	*key = item.key;
 
-	/* Whether it can be there in the list. */
+	/* Check the order in the list. */
 	ret = listings_find_block(cx, s->c, l->blocknr, &own, NULL);
 	for (by = -1; by <= 1 && ret > 0; by += 2) {
 		ret = listings_find_block(cx, s->c, l->blocknr + (uint64_t)by,
@@ -72,7 +74,7 @@ static int is_log_wrong(struct mapsearch *s, struct context *cx,
 	if (by_map != by_log)
 		return by_map;
 
-	/* Whether the map has a block at the place, and the log of that too. */
+	/* Check whether map and log have another block with this key. */
 	ret = blockmap_lookup(&s->file.map, cx, l->blkoff, &vblocknr);
 	if (ret > 0) {
 		ret = blockmap_resolve(&s->file.map, cx, vblocknr, &blocknr);
@@ -86,8 +88,8 @@ static int is_log_wrong(struct mapsearch *s, struct context *cx,
 	       b.vblocknr == vblocknr && !b.is_node;
 }
 
-/* A block of one of the files, which the newest checkpoint that has to have it
-   may not have where the log has it. */
+/* Visits a block of one of the files.  It is wrong if the newest checkpoint
+   that must contain it does not have it at the key of the log. */
 static int visit_listing(void *arg, struct context *cx,
 			 const struct listing *l)
 {
@@ -111,7 +113,7 @@ static int visit_listing(void *arg, struct context *cx,
 	if (le64_get(de.de_blocknr) != l->blocknr || !cno)
 		return 0;
 	if (s->ino != l->ino || s->cno != cno) {
-		/* Also one without links. */
+		/* Files without links are included. */
 		s->cno = 0;
 		ret = root_open(&root, cx, s->c->vol, cno);
 		if (!ret)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whether maps and logs have the blocks of files at the same places. */
+/* Compares the keys of file blocks in maps and in logs. */
 #ifndef NILFS2_CHECK_MAPSUMS_H
 #define NILFS2_CHECK_MAPSUMS_H
 
@@ -11,22 +11,24 @@
 
 struct check;
 
-#define MAPSUMS 256u	/* files share one where their numbers are congruent */
+#define MAPSUMS 256u	/* files with congruent numbers share a sum */
 
-/* Over data blocks of files that live now or in a snapshot, in any order. */
+/* Sum over data blocks of files that are live now or in a snapshot, in any
+   order. */
 struct mapsum {
 	uint64_t sum, blocks;
 };
 
 struct mapsums {
-	struct mapsum listed[MAPSUMS];	/* as logs have them (pass logs) */
-	struct mapsum mapped[MAPSUMS];	/* as maps have them (pass tree) */
-	bool closed;			/* those that follow are of no snapshot */
+	struct mapsum listed[MAPSUMS];	/* by the logs (pass logs) */
+	struct mapsum mapped[MAPSUMS];	/* by the maps (pass tree) */
+	bool closed;			/* later checkpoints are not
+					   snapshots: add nothing */
 };
 
 /*
- * Adds virtual block VBLOCKNR as block KEY of file INO to S.  The factor is odd,
- * so that no flipped bit of a key leaves the product as it was.
+ * Adds virtual block VBLOCKNR as block KEY of file INO to S.  The factor is
+ * odd, so that a flipped bit of a key always changes the product.
  */
 static inline void mapsum_add(struct mapsum *s, uint64_t vblocknr, uint64_t ino,
 			      uint64_t key)
@@ -47,9 +49,10 @@ static inline void mapsums_add(struct mapsum *sums, uint64_t ino,
 }
 
 /*
- * After the passes over logs and trees: where both met as many blocks of some
- * files and the sums differ, asks the maps of these files for each block that
- * the logs list, and reports the first one that is not there.  -ENOMEM, -EINTR.
+ * Call after the passes over logs and trees.  If sums differ although both
+ * passes visited as many blocks, compares the maps of these files with each
+ * block that the logs list, and reports the first block that is missing.
+ * -ENOMEM, -EINTR.
  */
 int mapsums_check(struct check *c, struct context *cx);
 

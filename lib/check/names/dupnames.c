@@ -2,19 +2,19 @@
 /*
  * Duplicate names of a directory.
  *
- * While directories are read a set keeps the hash tags of one of them.  A tag
- * that occurs twice makes its directory a suspect; suspects are read again, and
- * names with suspected tags compared.  A directory too large for the set is
- * read several times, for a part of its names each, so that memory is bounded
- * and a million names need one reading.
+ * While a directory is read, a set stores the hash tags of its names.  A tag
+ * that occurs twice is a suspect: its directory is read again, and the names
+ * with that tag are compared.  A directory too large for the set is read
+ * several times, for a part of its names each, so that memory is bounded.  A
+ * million names need one reading.
  *
- * Most directories are small: the set begins at a kilobyte and doubles, the slot of
- * a tag follows from the tag.  Names can be made such that all tags meet in one
- * corner: a set where a search gets long counts as full.
+ * Most directories are small: the set starts at a kilobyte and doubles.  The
+ * slot of a tag follows from the tag.  Names can be chosen so that all tags
+ * collide, so a set in which a search gets long counts as full.
  *
- * The number of suspects remembered for a directory is limited.  Their names are
- * kept in lists, one for each tag, in one array.  Two names rarely share a tag;
- * for names made to collide memory is limited.
+ * The number of suspects per directory is limited.  Their names are stored in
+ * lists, one per tag, in one array.  Two names rarely share a tag; for names
+ * made to collide, the list is limited.
  */
 #include "check/names/names.h"
 
@@ -29,11 +29,11 @@
 #define SLOTS_MIN 256u
 #define STEPS_MAX 512u
 #define SUSPECTS_MAX 1024u
-#define NAMES_MAX 16u	/* of one tag, that are kept */
+#define NAMES_MAX 16u	/* limit of names kept for a tag */
 
-/* Room for N slots in *SLOTS, cleared. */
-static int make_room(struct context *cx, uint32_t **slots, size_t *room,
-		     size_t n)
+/* Makes room for N cleared slots in *SLOTS. */
+static int dupnames_make_room(struct context *cx, uint32_t **slots,
+			      size_t *room, size_t n)
 {
 	if (*room < n) {
 		free(*slots);
@@ -51,11 +51,12 @@ int dupnames_clear_set(struct nameset *set, struct context *cx)
 {
 	set->used = 0;
 	set->nslots = SLOTS_MIN;
-	return make_room(cx, &set->slots, &set->room, SLOTS_MIN);
+	return dupnames_make_room(cx, &set->slots, &set->room, SLOTS_MIN);
 }
 
-/* The slot of TAG or the free one where it belongs; NULL after a long search. */
-static uint32_t *find_slot(uint32_t *slots, size_t nslots, uint32_t tag)
+/* The slot of TAG, or the free slot for it; NULL after a long search. */
+static uint32_t *dupnames_find_slot(uint32_t *slots, size_t nslots,
+				    uint32_t tag)
 {
 	size_t i = tag & (nslots - 1);
 	unsigned int steps = STEPS_MAX;
@@ -77,13 +78,15 @@ int dupnames_add_tag(struct nameset *set, struct context *cx, uint32_t tag)
 	if (set->used >= set->nslots / 2) {
 		if (nslots > cx->max_memory / 4 / sizeof(*slot))
 			return -ENOBUFS;
-		err = make_room(cx, &set->spare, &set->spare_room, nslots);
+		err = dupnames_make_room(cx, &set->spare, &set->spare_room,
+					 nslots);
 		if (err)
 			return err;
 		for (i = 0; i < set->nslots; i++) {
 			if (!set->slots[i])
 				continue;
-			slot = find_slot(set->spare, nslots, set->slots[i]);
+			slot = dupnames_find_slot(set->spare, nslots,
+						  set->slots[i]);
 			if (!slot)
 				return -ENOBUFS;
 			*slot = set->slots[i];
@@ -96,7 +99,7 @@ int dupnames_add_tag(struct nameset *set, struct context *cx, uint32_t tag)
 		set->spare = slots;
 		set->spare_room = room;
 	}
-	slot = find_slot(set->slots, set->nslots, tag);
+	slot = dupnames_find_slot(set->slots, set->nslots, tag);
 	if (!slot)
 		return -ENOBUFS;
 	if (*slot)
@@ -108,7 +111,7 @@ int dupnames_add_tag(struct nameset *set, struct context *cx, uint32_t tag)
 
 bool dupnames_has_tag(const struct nameset *set, uint32_t tag)
 {
-	const uint32_t *slot = find_slot(set->slots, set->nslots, tag);
+	const uint32_t *slot = dupnames_find_slot(set->slots, set->nslots, tag);
 
 	return slot && *slot;
 }
@@ -161,12 +164,12 @@ void dupnames_forget(struct keptnames *k)
 	*k = (struct keptnames){ .names = NULL };
 }
 
-/* A directory read again. */
+/* State while directories are read again. */
 struct again {
 	struct names *n;
 	uint64_t ino;
 	uint32_t dir;
-	uint32_t part, nparts; /* 0 parts: the names of suspects */
+	uint32_t part, nparts; /* 0 parts: compare the names of suspects */
 	struct dupnames_suspect *suspects;
 	size_t nsuspects;
 	struct keptnames kept;
@@ -193,7 +196,7 @@ int dupnames_add(struct dupnames *d, struct context *cx,
 	d->full = ret == -ENOBUFS;
 	if (d->full)
 		return 0;
-	/* A tag that is there already makes it a suspect. */
+	/* A tag that is in the set is a suspect. */
 	if (ret || d->nsuspects >= SUSPECTS_MAX)
 		return ret < 0 ? ret : 0;
 	return array_push(cx, &d->suspects, &d->nsuspects, &d->suspects_room,
@@ -207,7 +210,7 @@ int dupnames_end(struct dupnames *d, struct context *cx)
 			   (struct dupnames_big){ d->dir, d->names });
 }
 
-static bool is_below(const void *item, const void *key)
+static bool is_suspect_below(const void *item, const void *key)
 {
 	const struct dupnames_suspect *suspect = item;
 
@@ -217,14 +220,15 @@ static bool is_below(const void *item, const void *key)
 struct dupnames_suspect *dupnames_find(struct dupnames_suspect *suspects,
 				       size_t n, uint32_t tag)
 {
-	size_t i = search_first(suspects, n, sizeof(*suspects), is_below, &tag);
+	size_t i = search_first(suspects, n, sizeof(*suspects),
+				is_suspect_below, &tag);
 
 	return i < n && suspects[i].tag == tag ? &suspects[i] : NULL;
 }
 
-static int take_block(void *arg, struct context *cx,
-		      const struct blockbatch_item *item, const void *data,
-		      int err)
+static int dupnames_take_block(void *arg, struct context *cx,
+			       const struct blockbatch_item *item,
+			       const void *data, int err)
 {
 	struct again *a = arg;
 	struct dupnames_suspect *s;
@@ -267,7 +271,8 @@ static int read_again(struct again *a, struct context *cx)
 	int err;
 
 	a->ino = a->n->list.dirs[a->dir].ino;
-	err = blockbatch_open(&batch, cx, a->n->root.vol, take_block, a);
+	err = blockbatch_open(&batch, cx, a->n->root.vol, dupnames_take_block,
+			      a);
 	if (!err)
 		err = inodelist_add_blocks(&a->n->root, cx, &a->n->list, a->dir,
 					   false, &batch, &blocks);
@@ -294,8 +299,7 @@ int dupnames_gather(struct names *n, struct context *cx)
 
 	for (i = 0; i < d->nbigs && !err; i++) {
 		struct again a = { .n = n, .dir = d->bigs[i].dir };
-		/* Of so few names that the set holds each, with room for
-		   chance. */
+		/* The names of a part fit the set, with a margin. */
 		uint64_t parts = d->bigs[i].names /
 				 (cx->max_memory / 128 + 1) + 1;
 

@@ -1,29 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The names of a checkpoint, from those of another one and the difference.
+ * Checks the names of a checkpoint by its difference from another one.
  *
- * Checkpoints that follow one another share most directories.  Where all names
- * and links of one were found sound, the list of its inodes is carried over to
- * the next: the names in blocks that only the one has are subtracted, inodes
- * that differ are replaced, the names in blocks that only the other has are
- * added, by the same functions that read whole directories.  Then what was
- * touched is judged; all else is as it was.
+ * Neighbouring checkpoints share most directories.  If all names and links of
+ * one are correct, its list of inodes is updated to the next: names in blocks
+ * that only the old one has are subtracted, inodes that differ are replaced,
+ * and names in blocks that only the new one has are added, by the functions
+ * that read whole directories.  Then all changes are checked.
  *
- * This only shows whether all is well.  At the first doubt the caller reads the
- * checkpoint whole, and what is wrong is found as in any other one.  A doubt is
- * also what the difference cannot show: a type that changed below a name that
- * did not, a directory without links, a map that does not fit the size.
+ * This shows only whether the checkpoint is correct.  At the first doubt, the
+ * caller reads it as a whole and reports what is wrong.  A difference that
+ * cannot be judged is a doubt too: a changed type below an unchanged name, a
+ * directory without links, a map that does not match the size.
  *
- * A name that comes to a directory may be one that it has in a block that is
- * not read.  Those that were in the replaced blocks cannot, so they are
- * remembered; for any other one the directory is read again.
+ * A name added to a directory may exist in a block that is not read.  Names of
+ * replaced blocks cannot, so these are remembered; for any other name, the
+ * directory is read again.
  *
- * Inodes that differ are found in the blocks of the ifiles that are not shared:
- * bitmaps are compared bit by bit, inodes field by field.  Most differ only in
- * times and sizes of files, which names do not depend on.  An inode whose bit
- * and bytes both differ is found twice, so the numbers are sorted before each
- * is read.  A directory is unchanged if its size and the root of its map are,
- * since blocks never change in place.
+ * Inodes that differ are found by comparing the blocks of the ifiles that are
+ * not shared: bitmaps bit by bit, inodes field by field.  Most differ only in
+ * fields that names do not depend on.  An inode found twice, by its bit and its
+ * bytes, is processed once.  A directory with the same size and root of its map
+ * is unchanged, because blocks never change in place.
  */
 
 #include <errno.h>
@@ -41,31 +39,34 @@
 #include "disk/palloc.h"
 #include "vol/mapdiff.h"
 
-#define CHANGES_SHARE 8	/* of the table memory, for inodes that differ */
-#define NAME_BYTES 32u	/* of a directory to a name, about */
+#define CHANGES_SHARE 8	/* share of the table memory for inodes that differ */
+#define NAME_BYTES 32u	/* approximate bytes of a directory per name */
 
 struct namediff {
 	struct names *n;
 	struct root *from, *to;
 
-	/* Inodes that differ, ascending by number in the end. */
+	/* Inodes that differ, in the end ascending by number. */
 	struct inodelist_change *changes;
 	size_t count, room;
 	uint64_t most;
-	bool sorted;		/* so far */
-	bool many;		/* there are more than are kept */
+	bool sorted;		/* ascending so far */
+	bool many;		/* more inodes differ than can be kept */
 
-	struct nameset gone;	/* from directories of which blocks are kept */
-	bool keeping;		/* which of them are processed */
+	struct nameset gone;	/* names of replaced blocks of directories
+				   that keep blocks */
+	bool keeping;		/* directories that keep blocks are
+				   processed, else the others */
 
 	/* The current directory. */
 	size_t dir;		/* index */
 	struct blockbatch *batch;
-	const struct blockmap *map;	/* of the side whose blocks are read */
-	bool added;		/* that is the new one */
+	const struct blockmap *map;	/* map of the side whose blocks are read */
+	bool added;		/* this is the new side */
 };
 
-static int add_number(struct namediff *d, struct context *cx, uint64_t ino)
+static int namediff_add_number(struct namediff *d, struct context *cx,
+			       uint64_t ino)
 {
 	d->many = d->count >= d->most;
 	if (d->many)
@@ -75,7 +76,7 @@ static int add_number(struct namediff *d, struct context *cx, uint64_t ino)
 			  (struct inodelist_change){ .ino = ino });
 }
 
-/* Whether names and links do not depend on how A and B differ. */
+/* Whether A and B are equal in the fields that names and links depend on. */
 static bool is_same_inode(const struct nilfs_inode *a,
 			  const struct nilfs_inode *b)
 {
@@ -87,9 +88,9 @@ static bool is_same_inode(const struct nilfs_inode *a,
 	return type != NILFS_FT_DIR || inode_has_same_map(a, b);
 }
 
-/* A block in which the ifiles differ; NULL: no block. */
-static int compare_blocks(void *arg, struct context *cx,
-			  const struct mapdiff_item *item)
+/* Compares a block in which the ifiles differ; NULL: no block. */
+static int namediff_compare_blocks(void *arg, struct context *cx,
+				   const struct mapdiff_item *item)
 {
 	struct namediff *d = arg;
 	const struct palloc *p = &d->to->vol->ifile_palloc;
@@ -114,10 +115,10 @@ static int compare_blocks(void *arg, struct context *cx,
 		y = b;
 		word = (x ? le64_get(x[i]) : 0) ^ (y ? le64_get(y[i]) : 0);
 		for (; word && !err; word &= word - 1)
-			err = add_number(d, cx,
-					 what.group * p->entries_per_group +
-					 i * 64 + (unsigned int)
-					 __builtin_ctzll(word));
+			err = namediff_add_number(
+				d, cx,
+				what.group * p->entries_per_group + i * 64 +
+					(unsigned int)__builtin_ctzll(word));
 	}
 	for (i = 0; what.kind == PALLOC_ENTRIES && i < what.count && !err;
 	     i++) {
@@ -126,14 +127,14 @@ static int compare_blocks(void *arg, struct context *cx,
 		if (!a || !b || !is_same_inode(
 				(const void *)((const char *)a + at),
 				(const void *)((const char *)b + at)))
-			err = add_number(d, cx, what.first + i);
+			err = namediff_add_number(d, cx, what.first + i);
 	}
 	cache_put(d->to->vol->cache, a);
 	cache_put(d->to->vol->cache, b);
 	return err ? err : context_cancelled(cx);
 }
 
-static int compare_numbers(const void *a, const void *b)
+static int namediff_compare_numbers(const void *a, const void *b)
 {
 	const struct inodelist_change *x = a, *y = b;
 
@@ -141,9 +142,10 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /*
- * Finds the inodes that differ, as far as names and links depend on them:
- * type, links, whether it is there, and size and map of a directory; in at most
- * BYTES.  1; 0 where an ifile cannot be read or more differ.  -ENOMEM, -EINTR.
+ * Finds the inodes that differ in the properties that names and links depend
+ * on: existence, type, links, and size and map of a directory.  Uses at most
+ * BYTES.  1; 0 if an ifile cannot be read or more inodes differ.  -ENOMEM,
+ * -EINTR.
  */
 static int find_changes(struct namediff *d, struct context *cx, uint64_t bytes)
 {
@@ -159,10 +161,10 @@ static int find_changes(struct namediff *d, struct context *cx, uint64_t bytes)
 	d->most = bytes / sizeof(*d->changes);
 	d->sorted = true;
 	ret = mapdiff_run(cx, &d->from->ifile.map, &d->to->ifile.map,
-			  compare_blocks, d);
+			  namediff_compare_blocks, d);
 	if (!ret && !d->sorted)
 		sort_in_place(d->changes, d->count, sizeof(*d->changes),
-			      compare_numbers);
+			      namediff_compare_numbers);
 	compared = !ret && !d->many;
 	for (i = 0; compared && i < d->count && ret >= 0; i++) {
 		c = &d->changes[i];
@@ -203,11 +205,12 @@ static int find_changes(struct namediff *d, struct context *cx, uint64_t bytes)
 	return ret >= 0 && !d->many;
 }
 
-/* A directory in both checkpoints, the older first; one may have no map. */
+/* The versions of a directory in both checkpoints, the older first; one may
+   have no map. */
 struct versions {
 	struct blockmap room[2];
 	const struct blockmap *maps[2];	/* NULL: none */
-	uint64_t blocks[2];		/* by the size */
+	uint64_t blocks[2];		/* number of blocks by the size */
 };
 
 static int open_versions(const struct namediff *d, struct context *cx,
@@ -237,15 +240,15 @@ static int open_versions(const struct namediff *d, struct context *cx,
 	return 0;
 }
 
-/* The blocks in which the versions of a directory differ. */
+/* Counts the blocks in which the versions of a directory differ. */
 struct measure {
 	struct versions v;
 	uint64_t only_a, only_b, both;
-	bool hole;		/* one is missing, or past the size */
+	bool hole;		/* a block is missing or after the size */
 };
 
-static int count_block(void *arg, struct context *cx,
-		       const struct mapdiff_item *item)
+static int namediff_count_block(void *arg, struct context *cx,
+				const struct mapdiff_item *item)
 {
 	struct measure *m = arg;
 	const uint64_t *blocks = m->v.blocks;
@@ -265,9 +268,9 @@ static int count_block(void *arg, struct context *cx,
 }
 
 /*
- * Sets which of the directories that differ keep blocks.  It is a doubt where a
- * change cannot be derived from the difference.  The old version of a directory
- * has exactly the blocks of its size; the new one is doubted unless it has.
+ * Determines which of the directories that differ keep blocks.  A change that
+ * the difference does not show is a doubt.  The old version of a directory has
+ * exactly the blocks of its size; if the new version has not, that is a doubt.
  */
 static int prepare_diff(struct namediff *d, struct context *cx)
 {
@@ -295,7 +298,7 @@ static int prepare_diff(struct namediff *d, struct context *cx)
 		err = open_versions(d, cx, c, &m.v);
 		if (!err)
 			err = mapdiff_run(cx, m.v.maps[0], m.v.maps[1],
-					  count_block, &m);
+					  namediff_count_block, &m);
 		if (err)
 			break;
 		c->kept = m.v.maps[0] && m.v.maps[1] &&
@@ -308,8 +311,8 @@ static int prepare_diff(struct namediff *d, struct context *cx)
 	return err;
 }
 
-static int add_block(void *arg, struct context *cx,
-		     const struct mapdiff_item *item)
+static int namediff_add_block(void *arg, struct context *cx,
+			      const struct mapdiff_item *item)
 {
 	const struct namediff *d = arg;
 	struct blockbatch_item block = {
@@ -325,8 +328,10 @@ static int add_block(void *arg, struct context *cx,
 	return err ? err : blockbatch_add(d->batch, cx, &block);
 }
 
-/* Adds the blocks of one side of those directories that keep some, or not. */
-static int add_blocks(void *arg, struct context *cx, struct blockbatch *batch)
+/* Adds the blocks of one side, of the directories that keep blocks or of the
+   others. */
+static int namediff_add_blocks(void *arg, struct context *cx,
+			       struct blockbatch *batch)
 {
 	struct namediff *d = arg;
 	struct versions v;
@@ -344,13 +349,14 @@ static int add_blocks(void *arg, struct context *cx, struct blockbatch *batch)
 		if (err || !d->map)
 			continue;
 		d->dir = inodelist_find_dir(&d->n->list, c->ino);
-		err = mapdiff_run(cx, v.maps[0], v.maps[1], add_block, d);
+		err = mapdiff_run(cx, v.maps[0], v.maps[1], namediff_add_block,
+				  d);
 	}
 	return err;
 }
 
-/* Takes back the names in a block that was sound: its first entries are "." and
-   "..". */
+/* Subtracts the names in a block that was correct: its first entries are "."
+   and "..". */
 static int remove_block(void *arg, struct context *cx,
 			const struct blockbatch_item *item, const void *data,
 			int err)
@@ -394,7 +400,8 @@ static int remove_block(void *arg, struct context *cx,
 	return err < 0 ? err : 0;
 }
 
-/* Turns to the directories that keep blocks, or the others: are there any? */
+/* Switches to the directories that keep blocks, or to the others: whether there
+   are any. */
 static bool turn_to(struct namediff *d, bool keeping)
 {
 	size_t i;
@@ -406,7 +413,7 @@ static bool turn_to(struct namediff *d, bool keeping)
 	return false;
 }
 
-/* Carries the list over. */
+/* Updates the list from the old checkpoint to the new one. */
 static int replace_names(struct namediff *d, struct context *cx)
 {
 	struct names *n = d->n;
@@ -421,13 +428,14 @@ static int replace_names(struct namediff *d, struct context *cx)
 			continue;
 		ret = blockbatch_open(&batch, cx, d->to->vol, remove_block, d);
 		if (!ret)
-			ret = add_blocks(d, cx, &batch);
+			ret = namediff_add_blocks(d, cx, &batch);
 		if (!ret)
 			ret = blockbatch_flush(&batch, cx);
 		blockbatch_close(&batch);
 		d->batch = NULL;
 	}
-	/* Names that stay have the type that they say only if the inode has. */
+	/* The type of names that stay is right only if that of the inode is
+	   unchanged. */
 	for (i = 0; i < d->count; i++) {
 		const struct inodelist_change *c = &d->changes[i];
 		struct inodelist_row row = inodelist_find(&n->list, c->ino);
@@ -445,10 +453,10 @@ static int replace_names(struct namediff *d, struct context *cx)
 	for (keeping = 0; keeping < 2 && !ret; keeping++) {
 		n->gone = keeping ? &d->gone : NULL;
 		if (turn_to(d, keeping))
-			ret = names_read(n, cx, add_blocks, d);
+			ret = names_read(n, cx, namediff_add_blocks, d);
 	}
 	n->gone = NULL;
-	/* About how many names each directory has that is to be read again. */
+	/* Estimates the number of names of each directory to be read again. */
 	for (i = 0; i < dups->nbigs && ret >= 0; i++) {
 		ret = root_inode_bytes(&n->root, cx,
 				       n->list.dirs[dups->bigs[i].dir].ino,
@@ -480,7 +488,8 @@ int namediff_run(struct names *n, struct context *cx,
 			err = replace_names(&d, cx);
 		n->trial = false;
 		n->dups.nsuspects = n->dups.nbigs = 0;
-		/* What memory does not suffice for is read whole, too. */
+		/* If memory does not suffice, the checkpoint is read as a
+		   whole. */
 		ret = !err && !n->doubts;
 		if (err == -EINTR)
 			ret = err;

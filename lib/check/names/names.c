@@ -1,31 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The names of a checkpoint: the entries of all directories, compared with the
- * list of inodes and counted there, and what follows from the counts.
+ * The names of a checkpoint: the entries of all directories are compared with
+ * the list of inodes and counted there; then the counts are checked.
  *
- * Directories are read in the order of their inodes, blocks of several in one
- * batch.  Most blocks belong to many checkpoints.  These are checked newest
- * first, so a finding names the newest one with the block.  Damage that was
- * reported is in a table of limited size: on a volume with more damage some is
- * reported more than once, which hardly matters.
+ * Directories are read in the order of their inodes, with blocks of several in
+ * one batch.  Most blocks belong to many checkpoints.  The newest is checked
+ * first, so a finding has the newest checkpoint with the block.  Reported
+ * damage is stored in a table of limited size: beyond that, damage may be
+ * reported more than once.
  *
- * "." and ".." are the first two entries of a directory.  One that has lost its
- * name, but leads to the directory or to its parent, does not count as a name:
- * that would be a second finding of the same damage.  Any other entry there is
- * a name, also one that follows no "..": mkfs.nilfs2 of 2010 left the second
- * entry of the root free, and the kernel uses free entries.
+ * "." and ".." are the first two entries of a directory.  One with a wrong name
+ * that leads to the directory or its parent does not count as a name, because
+ * that would be a second finding of the same damage.  Any other entry in these
+ * places is a name: mkfs.nilfs2 of 2010 left the second entry of the root free,
+ * and the kernel reuses free entries.  A directory that was removed while open
+ * has no links; its "." and ".." are meaningless, and its size may be 0.
  *
- * A directory that was removed while in use has no links; its "." and ".." are
- * meaningless, and its size may be 0.
- *
- * A file has as many links as names.  A directory has one name and two links,
- * for that and its ".", and one more for the ".." of each directory in it
- * (nilfs_mkdir()); the root has its own ".." instead of a name.  A file without
- * links and names was deleted and not freed yet: the pass over files reports it
- * if necessary.
- *
- * An unreadable block with names would make thousands of inodes look lost:
- * links are compared only if all names were read.
+ * A file has as many links as names.  A directory has two links, for its name
+ * and its ".", and one for the ".." of each directory in it (nilfs_mkdir());
+ * the root has its own ".." instead of a name.  Files without links and names
+ * are reported by the pass over files if necessary.  Links are compared only if
+ * all names were read, because one unreadable block would make thousands of
+ * inodes look lost.
  */
 #include "check/names/names.h"
 
@@ -37,10 +33,10 @@
 #include "disk/dirent.h"
 
 #define REPORTED_MAX 49152u
-/* Above this number of directories with two names, no parents are chosen. */
+/* With more directories that have two names, parents are not chosen. */
 #define OTHERS_MAX 256u
 
-/* A directory, and one that names it but not first; both by index. */
+/* A directory and another one that names it, but not first; both are indexes. */
 struct other_name {
 	uint32_t child, by;
 };
@@ -50,11 +46,11 @@ struct reading {
 	struct blockbatch batch;
 	uint64_t dir;		/* index of the current directory, or ndirs */
 	uint64_t ino;
-	bool deleted;		/* it has no links */
+	bool deleted;		/* the directory has no links */
 	const struct blockbatch_item *item;	/* the current block */
-	bool reported;		/* a bad entry of it was reported */
-	bool no_dot;		/* its first entry is any name */
-	size_t nopen;		/* directories with an open second entry */
+	bool reported;		/* a bad entry of the block was reported */
+	bool no_dot;		/* the first entry of the directory is a name */
+	size_t nopen;		/* directories with an undecided second entry */
 	struct other_name others[OTHERS_MAX];
 	unsigned int nothers;
 };
@@ -91,9 +87,10 @@ void names_unjudged(struct names *n, uint64_t ino, const char *why)
 	}, 0);
 }
 
-/* Reports RULE for the entry at OFFSET, once for each block with it. */
-static void report_entry(struct reading *w, enum rule rule, uint32_t offset,
-			 const uint64_t *want, const uint64_t *got)
+/* Reports RULE for the entry at OFFSET, once per block. */
+static void names_report_entry(struct reading *w, enum rule rule,
+			       uint32_t offset, const uint64_t *want,
+			       const uint64_t *got)
 {
 	names_report(w->n, &(struct finding){
 		.rule = rule,
@@ -106,7 +103,7 @@ static void report_entry(struct reading *w, enum rule rule, uint32_t offset,
 	}, w->item->vblocknr << 16 ^ offset);
 }
 
-static int begin_dir(struct reading *w, struct context *cx, uint64_t dir)
+static int names_begin_dir(struct reading *w, struct context *cx, uint64_t dir)
 {
 	int err = 0;
 
@@ -120,8 +117,8 @@ static int begin_dir(struct reading *w, struct context *cx, uint64_t dir)
 	return dupnames_begin(&w->n->dups, cx, (uint32_t)dir);
 }
 
-/* Whether entry number SLOT of the block is "." or "..", or may be, and so no
-   name. */
+/* Whether entry number SLOT of the block is "." or "..", or may be, and so is
+   not a name. */
 static bool is_dots(struct reading *w, const struct dirent_entry *e,
 		    unsigned int slot)
 {
@@ -136,25 +133,26 @@ static bool is_dots(struct reading *w, const struct dirent_entry *e,
 		return named;
 	if (!slot) {
 		/*
-		 * The block is another directory's: its first one, or a later
-		 * one.  A flipped bit is not another directory.  "." is never
-		 * removed, so what is not in use here is not that.
+		 * The block belongs to another directory, as its first or a
+		 * later block.  One flipped bit does not mean another
+		 * directory.  "." is never removed, so an unused entry is not
+		 * one.
 		 */
 		another = !e->ino ? e->name_len && !named :
 			  (differs & (differs - 1)) &&
 			  (!named || inodelist_has_dir(&w->n->list, e->ino));
 		if (differs)
-			report_entry(w, another ? RULE_DIR_ANOTHER :
-						  RULE_DIR_DOT,
-				     e->offset, &w->ino, &e->ino);
+			names_report_entry(
+				w, another ? RULE_DIR_ANOTHER : RULE_DIR_DOT,
+				e->offset, &w->ino, &e->ino);
 		else if (!named)
-			report_entry(w, RULE_DIR_DOT, e->offset, NULL, NULL);
+			names_report_entry(w, RULE_DIR_DOT, e->offset, NULL,
+					   NULL);
 		w->no_dot = !named && differs;
 		return !w->no_dot;
 	}
 	if (!e->ino || !named) {
-		/* A difference from such a block is not visible from its
-		   entries. */
+		/* The entries of such a block do not show a difference from it. */
 		w->n->doubts++;
 		if (!e->ino || w->no_dot ||
 		    !inodelist_has_dir(&w->n->list, e->ino))
@@ -177,14 +175,14 @@ static void name_dir(struct reading *w, const struct dirent_entry *e)
 		list->dirs[w->dir].subdirs++;
 		return;
 	}
-	report_entry(w, RULE_DIR_SECOND_NAME, e->offset, NULL, &e->ino);
+	names_report_entry(w, RULE_DIR_SECOND_NAME, e->offset, NULL, &e->ino);
 	if (w->nothers < OTHERS_MAX)
 		w->others[w->nothers++] = (struct other_name){
 			(uint32_t)at, (uint32_t)w->dir };
 }
 
-/* Of several directories with an entry for the same one, the parent is that
-   which its ".." names, or else the one read first. */
+/* Of several directories with an entry for the same one, its ".." decides which
+   is the parent; otherwise it is the first. */
 static void choose_parents(struct reading *w)
 {
 	struct inodelist_dir *dirs = w->n->list.dirs;
@@ -203,7 +201,7 @@ static void choose_parents(struct reading *w)
 	}
 }
 
-/* A name, in an entry that breaks RULE of those of entries. */
+/* Counts a name.  RULE is the rule that its entry breaks. */
 static int take_name(struct reading *w, struct context *cx,
 		     const struct dirent_entry *e, enum rule rule)
 {
@@ -223,7 +221,8 @@ static int take_name(struct reading *w, struct context *cx,
 	if (row.chunk)
 		row.chunk->touched = true;
 	if (!row.chunk || !row.chunk->links[row.at]) {
-		report_entry(w, RULE_DIR_NO_INODE, e->offset, NULL, &e->ino);
+		names_report_entry(w, RULE_DIR_NO_INODE, e->offset, NULL,
+				   &e->ino);
 		return 0;
 	}
 	type = row.chunk->kind[row.at] & INODELIST_TYPE;
@@ -234,8 +233,8 @@ static int take_name(struct reading *w, struct context *cx,
 						    &inode, e->type);
 		ret = damage_forgive(cx, ret);
 		if (!ret)
-			report_entry(w, RULE_DIR_TYPE_DIFFERS, e->offset, &type,
-				     &said);
+			names_report_entry(w, RULE_DIR_TYPE_DIFFERS, e->offset,
+					   &type, &said);
 		else if (ret > 0)
 			names_report(w->n, &(struct finding){
 				.rule = RULE_INODE_TYPE,
@@ -251,9 +250,9 @@ static int take_name(struct reading *w, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-static int take_block(void *arg, struct context *cx,
-		      const struct blockbatch_item *item, const void *data,
-		      int err)
+static int names_take_block(void *arg, struct context *cx,
+			    const struct blockbatch_item *item,
+			    const void *data, int err)
 {
 	const uint64_t is_dir = NILFS_FT_DIR;
 	struct reading *w = arg;
@@ -269,7 +268,7 @@ static int take_block(void *arg, struct context *cx,
 
 	w->item = item;
 	if (item->owner != w->dir)
-		ret = begin_dir(w, cx, item->owner);
+		ret = names_begin_dir(w, cx, item->owner);
 	if (ret)
 		return ret;
 	if (!data) {
@@ -295,13 +294,13 @@ static int take_block(void *arg, struct context *cx,
 		if (!e.ino)
 			continue;
 		if (rule && !w->reported)
-			report_entry(w, rule, e.offset, NULL, NULL);
+			names_report_entry(w, rule, e.offset, NULL, NULL);
 		w->reported |= rule != RULE_OK;
 		if (!dots)
 			ret = take_name(w, cx, &e, rule);
 		else if (!rule && said != is_dir)
-			report_entry(w, RULE_DIR_TYPE_DIFFERS, e.offset,
-				     &is_dir, &said);
+			names_report_entry(w, RULE_DIR_TYPE_DIFFERS, e.offset,
+					   &is_dir, &said);
 		if (n->gone &&
 		    !dupnames_has_tag(n->gone, dupnames_tag_in(w->ino, e.name,
 							       e.name_len)))
@@ -310,7 +309,7 @@ static int take_block(void *arg, struct context *cx,
 			ret = dupnames_add(&n->dups, cx, &e);
 	}
 	if (it.verdict) {
-		report_entry(w, it.verdict, it.offset, NULL, NULL);
+		names_report_entry(w, it.verdict, it.offset, NULL, NULL);
 		names_lose(n, w->ino);
 	} else if (!item->blkoff && !w->deleted && !dir->dotdot) {
 		dir->dotdot = INODELIST_NONE;
@@ -329,12 +328,13 @@ int names_read(struct names *n, struct context *cx, names_source *source,
 	struct dirent_entry e;
 	struct inodelist_blocks b;
 	size_t i;
-	int err = blockbatch_open(&w.batch, cx, n->root.vol, take_block, &w);
+	int err = blockbatch_open(&w.batch, cx, n->root.vol, names_take_block,
+				  &w);
 
 	if (!err && source)
 		err = source(arg, cx, &w.batch);
-	/* A map that is broken, or does not fit the size, is reported by the
-	   pass over files; of a directory with links names are missing then. */
+	/* The pass over files reports a map that is broken or does not match
+	   the size.  Names are missing then, if the directory has links. */
 	for (i = 0; !source && i < list->ndirs && !err; i++) {
 		uint64_t ino = list->dirs[i].ino;
 
@@ -354,11 +354,12 @@ int names_read(struct names *n, struct context *cx, names_source *source,
 	if (!err)
 		err = blockbatch_flush(&w.batch, cx);
 	if (!err)
-		err = begin_dir(&w, cx, list->ndirs);
+		err = names_begin_dir(&w, cx, list->ndirs);
 	blockbatch_close(&w.batch);
 	if (err)
 		return err;
-	/* By parents open second entries are a damaged "..", or a name. */
+	/* With the parents known, undecided second entries are a damaged ".."
+	   or a name. */
 	choose_parents(&w);
 	for (i = 0; w.nopen && i < list->ndirs; i++) {
 		dir = &list->dirs[i];
@@ -372,8 +373,8 @@ int names_read(struct names *n, struct context *cx, names_source *source,
 			.ino = dir->dotdot, .offset = dirent_rec_len(1),
 		};
 		if (inodelist_second_is_parent(list, dir)) {
-			report_entry(&w, RULE_DIR_DOTDOT, e.offset, NULL,
-				     &e.ino);
+			names_report_entry(&w, RULE_DIR_DOTDOT, e.offset, NULL,
+					   &e.ino);
 			continue;
 		}
 		row = inodelist_find(list, dir->dotdot);
@@ -394,9 +395,9 @@ static uint16_t names_of(struct inodelist *list, uint64_t ino)
 }
 
 /*
- * ".." of a directory with one name, or of the root.  The kernel needs it only
- * to move the directory, in the latest checkpoint, and refuses that without it
- * (nilfs_dotdot()).
+ * Checks ".." of a directory with one name, or of the root.  The kernel needs
+ * it only to move the directory, in the latest checkpoint, and fails if it is
+ * wrong (nilfs_dotdot()).
  */
 static void check_parent(struct names *n, const struct inodelist_dir *dir)
 {
@@ -429,10 +430,10 @@ static void check_parent(struct names *n, const struct inodelist_dir *dir)
 	names_report(n, &f, want << 32 ^ dir->dotdot);
 }
 
-/* Follows parents from directory I to one whose path is known, and records the
-   result for all on the way; reports a loop. */
-static void follow_parents(struct names *n, struct bitmap *known,
-			   struct bitmap *way, size_t i)
+/* Follows parents from directory I to one with a known path, and records the
+   result for all directories on the way.  Reports a loop. */
+static void names_follow_parents(struct names *n, struct bitmap *known,
+				 struct bitmap *way, size_t i)
 {
 	const struct inodelist_dir *dirs = n->list.dirs;
 	bool second_name = false;
@@ -466,8 +467,8 @@ static void follow_parents(struct names *n, struct bitmap *known,
 }
 
 /*
- * Reports what differs from its names, or has none, in CHUNK; DIR is the index of
- * the first directory in it.
+ * Reports inodes of CHUNK whose links differ from their names, or which have no
+ * name.  DIR is the index of the first directory in the chunk.
  */
 static void compare_links(struct names *n, const struct inodelist_chunk *chunk,
 			  const struct inodelist_dir *dir)
@@ -481,7 +482,7 @@ static void compare_links(struct names *n, const struct inodelist_chunk *chunk,
 		bool is_dir = inodelist_is_dir(kind);
 		uint64_t want = is_dir ? 2 + (uint64_t)dir++->subdirs : names;
 
-		/* A name whose inode has no links was reported, unless the
+		/* A name of an inode without links was reported, unless its
 		   entry was not read. */
 		if (!links)
 			n->doubts += names != 0;
@@ -528,7 +529,7 @@ int names_compare(struct names *n, struct context *cx, bool touched)
 		end = inodelist_first_dir(list, first + INODELIST_CHUNK);
 		for (; dir < end; dir++) {
 			check_parent(n, &list->dirs[dir]);
-			follow_parents(n, &known, &way, dir);
+			names_follow_parents(n, &known, &way, dir);
 		}
 	}
 	bitmap_fini(&known);

@@ -2,13 +2,13 @@
 /*
  * Unreadable blocks.
  *
- * Only blocks in use are reported: a disk may have bad blocks in free space as
- * well.  The log of a block lists what it was written as, the map of that file
- * shows whether it is still current, and the DAT for which checkpoints.
+ * Only blocks in use are reported, because a disk may have bad blocks in free
+ * space too.  The log of a block lists its file and position, the map of that
+ * file shows whether the block is current, and the DAT gives its checkpoints.
  *
- * Of what no pass has reported the device records which requests have failed.
- * Their blocks are read again one by one: a request is long, and only one block of
- * it may be bad.
+ * If no pass reported a failed read, the device has a record of failed
+ * requests.  Their blocks are read again one by one, because a request is long
+ * and may contain only one bad block.
  */
 #include "check/pass/passes.h"
 
@@ -42,7 +42,7 @@ int badreads_name(struct findings *f, struct context *cx, struct volume *vol,
 	if (b && (b->is_node || b->ino < NILFS_USER_INO))
 		return 0;
 	if (b) {
-		/* Whether the latest state has it where B says. */
+		/* Whether the latest state has the block at the place in B. */
 		ret = root_open(&root, cx, vol, 0);
 		if (!ret)
 			ret = root_file(&root, cx, b->ino, &file);
@@ -55,7 +55,7 @@ int badreads_name(struct findings *f, struct context *cx, struct volume *vol,
 	}
 	if (ret > 0)
 		cno = vol->latest.cno;
-	/* Or another checkpoint needs it, snapshots first. */
+	/* Otherwise look in other checkpoints, snapshots first. */
 	for (kind = 0; kind < 2 && !ret; kind++) {
 		ret = cptable_list(vol, cx, !kind, &cnos, &ncnos);
 		if (ret)
@@ -68,7 +68,7 @@ int badreads_name(struct findings *f, struct context *cx, struct volume *vol,
 		}
 		free(cnos);
 	}
-	/* What is in the way is reported elsewhere. */
+	/* Other damage is reported elsewhere. */
 	if (!damage_is(ret) && ret <= 0)
 		return ret;
 	fail_clear(cx);
@@ -76,7 +76,7 @@ int badreads_name(struct findings *f, struct context *cx, struct volume *vol,
 		n = snprintf(text, DETAIL_MAX, "block %" PRIu64 " of inode %"
 			     PRIu64, b->blkoff, b->ino);
 	else
-		n = snprintf(text, DETAIL_MAX, "something that no log lists");
+		n = snprintf(text, DETAIL_MAX, "a block that no log lists");
 	if (cno)
 		snprintf(text + n, DETAIL_MAX - (size_t)n,
 			 " in checkpoint %" PRIu64, cno);
@@ -90,12 +90,12 @@ int badreads_name(struct findings *f, struct context *cx, struct volume *vol,
 }
 
 struct badreads {
-	struct vblock blocks[BLOCKS_MAX];	/* start 0: no entry names it */
+	struct vblock blocks[BLOCKS_MAX];	/* start 0: no entry refers to it */
 	size_t n;
-	bool unsure;		/* not all of the DAT could be read */
+	bool unsure;		/* some of the DAT could not be read */
 };
 
-static int find_block(const struct badreads *r, uint64_t blocknr)
+static int find_bad_block(const struct badreads *r, uint64_t blocknr)
 {
 	int i;
 
@@ -105,19 +105,20 @@ static int find_block(const struct badreads *r, uint64_t blocknr)
 	return -1;
 }
 
-/* The entries of the DAT that name one of the blocks. */
-static int take_entry(void *arg, struct context *cx, unsigned int worker,
-		      uint64_t vblocknr, const struct nilfs_dat_entry *de)
+/* Handles an entry of the DAT that refers to one of the blocks. */
+static int badreads_take_entry(void *arg, struct context *cx,
+			       unsigned int worker, uint64_t vblocknr,
+			       const struct nilfs_dat_entry *de)
 {
 	struct badreads *r = arg;
-	int at = find_block(r, le64_get(de->de_blocknr));
+	int at = find_bad_block(r, le64_get(de->de_blocknr));
 
 	(void)cx;
 	(void)worker;
 	(void)vblocknr;
 	if (at < 0)
 		return 0;
-	/* Written by one worker, unless the DAT has it twice. */
+	/* Written by one worker, unless two entries refer to the block. */
 	r->blocks[at].start = le64_get(de->de_start);
 	r->blocks[at].end = le64_get(de->de_end);
 	return 0;
@@ -138,11 +139,11 @@ int badreads_report(struct check *c, struct context *cx)
 	uint64_t failed = c->dev->stats.failed_reads - c->failed_reads;
 	struct badreads r = { .n = 0 };
 	const struct datscan_visitor visitor = {
-		.used = take_entry,
+		.used = badreads_take_entry,
 		.unreadable = skip_block,
 		.arg = &r,
 	};
-	/* A copy: looking makes more of them. */
+	/* A copy, because reading changes the counters. */
 	struct dev_stats stats = c->dev->stats;
 	struct dev *dev = c->dev;
 	uint32_t bits = c->vol ? c->vol->geo.block_bits : 0;
@@ -162,7 +163,7 @@ int badreads_report(struct check *c, struct context *cx)
 		buf = malloc(c->vol->geo.block_size);
 		ret = buf ? 0 : fail(cx, -ENOMEM, "block");
 	}
-	/* The blocks of requests that have failed, one by one. */
+	/* Reads the blocks of failed requests one by one. */
 	for (i = 0; c->vol && i < stats.nfailed && !ret; i++)
 		for (at = stats.failed[i].off >> bits;
 		     at << bits < stats.failed[i].end && !ret; at++) {
@@ -171,7 +172,8 @@ int badreads_report(struct check *c, struct context *cx)
 			if (len > c->vol->geo.block_size)
 				len = c->vol->geo.block_size;
 			context_child(cx, &quiet);
-			if (!ret && r.n < BLOCKS_MAX && find_block(&r, at) < 0 &&
+			if (!ret && r.n < BLOCKS_MAX &&
+			    find_bad_block(&r, at) < 0 &&
 			    dev_read(dev, &quiet, at << bits, buf, (size_t)len))
 				r.blocks[r.n++] = (struct vblock){
 					.blocknr = at };
@@ -198,7 +200,7 @@ int badreads_report(struct check *c, struct context *cx)
 	ret = ret < 0 ? ret : 0;
 	if (ret != -EIO && ret != -EUCLEAN && (ret || r.n))
 		return ret;
-	/* Data read only after a retry may be wrong. */
+	/* Data that was read only after a retry may be wrong. */
 	fail_clear(cx);
 	findings_got(c->findings, RULE_DEV_UNREADABLE,
 		     place_number(PLACE_VOLUME, 0), failed);

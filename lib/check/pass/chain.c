@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Past the end of the chain of logs.
+ * Logs after the end of the chain.
  *
- * After a crash the search for the latest super root follows the chain of logs
- * until one is not valid.  That is the one whose writing the crash interrupted,
- * unless another was begun after it: then it was complete once, and is damaged.
+ * After a crash, the search for the latest super root follows the chain of logs
+ * up to an invalid one.  The crash interrupted the writing of that log, unless
+ * another log was begun after it: then it was complete once and is damaged.
  *
- * Logs of a segment have one sequence number, segments of the chain ascending
- * ones.  A number that the chain would have had next may also be left from
+ * The logs of a segment have one sequence number, and the numbers of the
+ * segments of a chain ascend.  A log with the next number may be left from
  * before an earlier crash, after which another log got the same number.  So a
- * super root counts only if its checkpoints have the latest one of the chain
- * among them; where that was deleted, if it is younger.  Other logs, as those
- * of fdatasync(), count if they are not older.
+ * super root counts only if its checkpoints include the latest one of the
+ * chain; if that was deleted, if it is newer.  Other logs, such as those of
+ * fdatasync(), count if they are not older.
  *
- * A mount, or a repair, that rolls logs of fdatasync() forward writes the
- * result to a segment that no log leads to, and then the superblocks.  Where it
- * was interrupted between both, the next one begins again, and nothing is
- * damaged.
+ * A mount or a repair that rolls logs of fdatasync() forward writes the result
+ * to a segment that no log leads to, and then the superblocks.  If it is
+ * interrupted in between, the next one starts again, and nothing is damaged.
  *
- * After a crash the next mount writes the blocks of logs of fdatasync() into the
- * files that they name (nilfs_recover_dsync_blocks()), and fails if it cannot:
- * the volume is not mounted then.  So each of these files has to be one of the
- * latest checkpoint, and a log of which only a part is of fdatasync() must not
- * be among them.
+ * After a crash the next mount writes the blocks of logs of fdatasync() into
+ * their files (nilfs_recover_dsync_blocks()), and fails if it cannot.  So each
+ * of these files must be in the latest checkpoint, and such a log must be
+ * complete.
  */
 #include "check/pass/passes.h"
 
@@ -51,26 +49,26 @@ struct beyond {
 	const struct recovery *latest;
 	struct log *roots;
 	size_t n, room;
-	struct log first;	/* the oldest with which a write began */
+	struct log first;	/* the oldest log that begins a write */
 };
 
 /* Whether A was written before B. */
-static bool is_older(const struct log *a, const struct log *b)
+static bool is_older_log(const struct log *a, const struct log *b)
 {
 	uint64_t m = le64_get(a->ss.ss_seq), n = le64_get(b->ss.ss_seq);
 
 	return m != n ? m < n : a->pseg < b->pseg;
 }
 
-static int compare_numbers(const void *a, const void *b)
+static int chain_compare_numbers(const void *a, const void *b)
 {
-	return is_older(a, b) ? 1 : is_older(b, a) ? -1 : 0;
+	return is_older_log(a, b) ? 1 : is_older_log(b, a) ? -1 : 0;
 }
 
-/* Whether the chain could have led to the log SS of segment SEGNUM.  Where the
-   chain ended with a segment it may have gone on in another one. */
-static bool is_next(const struct beyond *b, uint64_t segnum,
-		    const struct nilfs_segment_summary *ss)
+/* Whether the chain could have led to the log SS of segment SEGNUM.  If the
+   chain ended with a segment, it may have continued in another one. */
+static bool is_next_log(const struct beyond *b, uint64_t segnum,
+			const struct nilfs_segment_summary *ss)
 {
 	const struct nilfs_geometry *geo = &b->c->vol->geo;
 	uint64_t pseg = b->latest->gap_pseg, seq = le64_get(ss->ss_seq);
@@ -81,9 +79,10 @@ static bool is_next(const struct beyond *b, uint64_t segnum,
 	       (segnum == gap || pseg == geometry_segment_start(geo, gap));
 }
 
-/* Takes the logs of segment SEGNUM from block FROM on that may have followed. */
-static int search_segment(struct beyond *b, struct context *cx,
-			  uint64_t segnum, uint64_t from)
+/* Collects the logs of segment SEGNUM from block FROM on that may have
+   followed. */
+static int chain_search_segment(struct beyond *b, struct context *cx,
+				uint64_t segnum, uint64_t from)
 {
 	const struct recovery *latest = b->latest;
 	struct logsearch search;
@@ -103,15 +102,15 @@ static int search_segment(struct beyond *b, struct context *cx,
 			continue;
 		ret = 0;
 		seq = le64_get(log.ss.ss_seq);
-		/* Or the chain led past it, by the segment after one without
-		   logs. */
-		if (!is_next(b, segnum, &log.ss) || seq < latest->seq ||
+		/* Or the chain led past it, through the segment after one
+		   without logs. */
+		if (!is_next_log(b, segnum, &log.ss) || seq < latest->seq ||
 		    (seq == latest->seq && log.pseg <= latest->pseg_start))
 			continue;
 		if (seq > b->c->later_seq)
 			b->c->later_seq = seq;
 		if ((le16_get(log.ss.ss_flags) & NILFS_SS_LOGBGN) &&
-		    (!b->first.pseg || is_older(&log, &b->first)))
+		    (!b->first.pseg || is_older_log(&log, &b->first)))
 			b->first = log;
 		if (!segsum_has_super_root(&log.ss))
 			continue;
@@ -122,9 +121,9 @@ static int search_segment(struct beyond *b, struct context *cx,
 }
 
 /*
- * The rest of the segment after the log that ended the chain, which may have
- * been cut off, the segment that would have been next, and of all others those
- * that begin with a log that may have followed.
+ * Searches the rest of the segment after the log that ended the chain, the next
+ * segment of the chain, and all other segments that begin with a log that may
+ * have followed.
  */
 static int search_logs(struct beyond *b, struct context *cx)
 {
@@ -134,7 +133,7 @@ static int search_logs(struct beyond *b, struct context *cx)
 	const void *block;
 	uint64_t segnum, i, start;
 	uint64_t gap = geometry_segment_of(geo, b->latest->gap_pseg);
-	int ret = search_segment(b, cx, gap, b->latest->gap_pseg + 1);
+	int ret = chain_search_segment(b, cx, gap, b->latest->gap_pseg + 1);
 
 	for (segnum = 0; segnum < geo->nsegments && !ret; segnum++) {
 		if (!(segnum % BATCH_SEGMENTS)) {
@@ -158,22 +157,22 @@ static int search_logs(struct beyond *b, struct context *cx)
 			}
 			ss = block;
 			ret = segsum_check(geo, ss, start) != RULE_OK ||
-			      !is_next(b, segnum, ss);
+			      !is_next_log(b, segnum, ss);
 			cache_put(vol->cache, block);
 		}
-		ret = ret ? 0 : search_segment(b, cx, segnum, start);
+		ret = ret ? 0 : chain_search_segment(b, cx, segnum, start);
 	}
 	return ret;
 }
 
-/* Whether the checkpoints of LOG have the latest one of the chain among them:
-   1, 0, or a failure. */
+/* Whether the checkpoints of LOG include the latest one of the chain: 1, 0, or
+   a failure. */
 static int has_latest(struct beyond *b, struct context *cx,
 		      const struct log *log)
 {
 	struct volume *vol = b->c->vol, *other = NULL;
 	struct nilfs_checkpoint here, there;
-	/* Its super root, as far as it is needed to read its checkpoints. */
+	/* The parts of its super root that are needed to read its checkpoints. */
 	const struct recovery at = {
 		.cno = UINT64_MAX,
 		.super_root = log->pseg + le32_get(log->ss.ss_nblocks) - 1,
@@ -219,8 +218,8 @@ static void report_newer(struct beyond *b, const struct log *log, bool is_root)
 	findings_add(b->c->findings, &f);
 }
 
-/* Reports the newest super root that is of the history of the latest one, or a
-   log. */
+/* Reports the newest super root that continues the history of the latest one,
+   or else a log. */
 int chain_check(struct check *c, struct context *cx)
 {
 	const struct nilfs_geometry *geo = &c->vol->geo;
@@ -235,9 +234,9 @@ int chain_check(struct check *c, struct context *cx)
 	if (ret)
 		goto out;
 	/*
-	 * A roll-forward that did not come to the superblocks:
-	 * nilfs_prepare_segment_for_recovery() leaves out a sequence number, so
-	 * that no log leads there.
+	 * A roll-forward that was interrupted before the superblocks:
+	 * nilfs_prepare_segment_for_recovery() skips a sequence number, so that
+	 * no log leads to it.
 	 */
 	pseg = b.first.pseg;
 	seq = le64_get(b.first.ss.ss_seq);
@@ -246,9 +245,9 @@ int chain_check(struct check *c, struct context *cx)
 	    pseg == geometry_segment_start(geo, geometry_segment_of(geo, pseg)))
 		goto out;
 	if (b.n)
-		qsort(b.roots, b.n, sizeof(*b.roots), compare_numbers);
+		qsort(b.roots, b.n, sizeof(*b.roots), chain_compare_numbers);
 	for (i = 0; i < b.n && i < ROOTS_TRIED && !ret; i++) {
-		if (!pseg || is_older(&b.roots[i], &b.first))
+		if (!pseg || is_older_log(&b.roots[i], &b.first))
 			break;
 		ret = has_latest(&b, cx, &b.roots[i]);
 		if (ret > 0)
@@ -279,12 +278,12 @@ int chain_check_synced(struct check *c, struct context *cx)
 				place_number(PLACE_LOG, latest->orphans_start));
 	if (!ret)
 		ret = root_open(&root, cx, c->vol, 0);
-	/* Blocks are sorted by file; a file is asked for once. */
+	/* Blocks are sorted by file; each file is checked once. */
 	for (i = 0; !ret && i < rf->count; i++) {
 		b = &rf->blocks[i];
 		if (i && b[-1].ino == b->ino)
 			continue;
-		/* Whether nilfs_iget() finds it. */
+		/* Checks whether nilfs_iget() finds it. */
 		ret = -ENOENT;
 		if (!inode_is_private(b->ino) && (b->ino < NILFS_USER_INO ||
 				b->ino >= c->vol->geo.first_ino))

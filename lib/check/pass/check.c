@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A check of a volume, pass by pass, and how a failure becomes a finding.
+ * A check of a volume, pass by pass, and the conversion of failures to
+ * findings.
  *
  * The readers in lib/vol fail if a volume is broken, because their callers
  * cannot continue.  The checker can.
@@ -54,9 +55,9 @@ int check_skip_unreadable(void *arg, struct context *cx, uint64_t blkoff)
 }
 
 /*
- * The order is that of trust: what a pass needs has been checked by one before
- * it.  What is done after each is a guess at most volumes: the DAT and the logs
- * are read once, and the trees take as long as both.
+ * Each pass relies on data checked by the passes before it.  The percentages
+ * are estimates for most volumes: the DAT and the logs are read once, and the
+ * trees take as long as both.
  */
 static const struct pass table[] = {
 	{ "segments", "checking segments", pass_segments, 2, true },
@@ -104,7 +105,7 @@ int check_volume(struct check *c, struct context *cx,
 	whole = !err && c->vol;
 	err = err < 0 ? err : 0;
 	if (whole && !c->table_memory) {
-		/* A byte for each entry that the DAT may have, and some. */
+		/* A byte for each entry that the DAT may have, and a minimum. */
 		most = vblocks_end(c->vol, cx) + TABLE_MEMORY_MIN;
 		c->table_memory = most < cx->max_memory ? most :
 							  cx->max_memory;
@@ -178,12 +179,12 @@ bool check_knows_sufile(const struct check *c)
 }
 
 /*
- * A block takes at most a bit in each of three sets: claimed by the DAT, referred
- * to by a file, met in this checkpoint.  Inodes, which are fewer, take a few
- * bytes each.  That is little for most volumes, but much for a full one of many
- * terabytes, so the default follows the volume.  The sets are only as large as
- * their content, so a budget that is too high costs nothing: what grows with it
- * all the same has the table memory as its limit.
+ * A block takes at most a bit in each of three sets: claimed by the DAT,
+ * referred to by a file, visited in this checkpoint.  Inodes, which are fewer,
+ * take a few bytes each.  That is little for most volumes, but much for a full
+ * one of many terabytes, so the default follows the volume.  A budget that is
+ * too high costs nothing, because the sets are only as large as their content;
+ * everything else is limited by the table memory.
  */
 uint64_t check_budget(uint64_t usual, uint64_t blocks, uint64_t memory)
 {
@@ -202,7 +203,7 @@ void check_raise_budget(struct context *cx, struct volume *vol, uint64_t usual)
 
 	if (cx->max_memory != usual || pages <= 0 || size <= 0)
 		return;
-	/* All segments are in use where the SUFILE does not say. */
+	/* If the SUFILE cannot be read, all segments count as in use. */
 	if (sutable_header(vol, cx, &header))
 		fail_clear(cx);
 	else

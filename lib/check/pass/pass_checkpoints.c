@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The pass over checkpoints: what the cpfile says of each.
+ * The pass over checkpoints: the entries of the cpfile.
  *
- * Checked are the entries, the counts of each block and of the header against
- * them, and the list of snapshots.  The kernel keeps that list in the order of
- * numbers, which is that of the file, so it needs no walking: each snapshot has
- * to name the one met before it and the one met after it, and the header the
- * first and the last.  Whatever the links are, this ends.
+ * It checks the entries, the counts of each block and of the header, and the
+ * list of snapshots.  The kernel keeps that list ordered by number, which is
+ * the order of the file, so it is not walked: each snapshot must link to the
+ * one before and the one after it, and the header to the first and the last.
+ * So the check ends whatever the links are.
  *
- * A deleted checkpoint leaves an invalid entry with all that it held, and a
- * block of which all are deleted becomes a hole.  Entries that were never used
- * are invalid too.
+ * A deleted checkpoint leaves an invalid entry with its old content, and a
+ * block whose checkpoints are all deleted becomes a hole.  Entries that were
+ * never used are invalid too.
  *
- * What the entries lead to, and the map of the cpfile itself, is left to the
- * pass over trees: what a broken map or the DAT hides is not missed here.
+ * The pass over trees checks the ifiles of the entries and the map of the
+ * cpfile, and reports parts hidden by a broken map or DAT.
  */
 #include "check/pass/passes.h"
 
@@ -29,10 +29,10 @@ struct survey {
 	uint64_t latest;		/* number of the latest checkpoint */
 	struct nilfs_cpfile_header header;
 	bool have_header, have_latest;
-	bool hidden;			/* not all entries were seen */
-	uint64_t valid, snapshots;	/* entries */
-	/* The snapshot met last, 0: the header; where it leads; nothing was
-	   hidden since. */
+	bool hidden;			/* some entries could not be read */
+	uint64_t valid, snapshots;	/* numbers of entries */
+	/* The last snapshot, 0: the header; its next link; nothing was hidden
+	   since. */
 	uint64_t last, last_next;
 	bool unbroken;
 };
@@ -42,8 +42,8 @@ static struct place block_place(uint64_t blkoff)
 	return place_map(0, NILFS_CPFILE_INO, blkoff, 0);
 }
 
-/* Of checkpoint CNO, or of the header. */
-static struct place place_of(uint64_t cno)
+/* The place of checkpoint CNO, or of the header. */
+static struct place place_of_checkpoint(uint64_t cno)
 {
 	return cno ? place_number(PLACE_CHECKPOINT, cno) : block_place(0);
 }
@@ -55,7 +55,8 @@ static void expect_number(const struct survey *s, enum rule rule,
 		findings_differ(s->c->findings, rule, place, want, got);
 }
 
-static void take_block(struct survey *s, uint64_t blkoff, const char *block)
+static void take_checkpoints_block(struct survey *s, uint64_t blkoff,
+				   const char *block)
 {
 	const struct nilfs_geometry *geo = s->geo;
 	uint32_t room = checkpoint_count(geo, blkoff), made = 0, i;
@@ -67,7 +68,7 @@ static void take_block(struct survey *s, uint64_t blkoff, const char *block)
 	enum rule rule;
 	uint64_t cno;
 
-	/* Checkpoints that the block has room for and that were made. */
+	/* Number of checkpoints created so far that the block has room for. */
 	if (blkoff <= checkpoint_blkoff(geo, s->latest))
 		made = s->latest + 1 - first < room ?
 			(uint32_t)(s->latest + 1 - first) : room;
@@ -87,17 +88,18 @@ static void take_block(struct survey *s, uint64_t blkoff, const char *block)
 		cno = first + i;
 		rule = checkpoint_check(cp, cno);
 		if (rule == RULE_CP_CNO)
-			findings_differ(s->c->findings, rule, place_of(cno),
-					cno, le64_get(cp->cp_cno));
-		/* What is wrong with its links is said where the list is
-		   followed. */
+			findings_differ(s->c->findings, rule,
+					place_of_checkpoint(cno), cno,
+					le64_get(cp->cp_cno));
+		/* Wrong links are reported where the list is checked. */
 		else if (rule != RULE_OK && rule != RULE_CP_SNAPSHOT_LIST)
-			findings_broken(s->c->findings, rule, place_of(cno));
+			findings_broken(s->c->findings, rule,
+					place_of_checkpoint(cno));
 		if (checkpoint_is_invalid(cp)) {
 			if (checkpoint_is_snapshot(cp))
 				findings_broken(s->c->findings,
 						RULE_CP_DELETED_SNAPSHOT,
-						place_of(cno));
+						place_of_checkpoint(cno));
 			continue;
 		}
 		valid++;
@@ -108,9 +110,11 @@ static void take_block(struct survey *s, uint64_t blkoff, const char *block)
 		links = &cp->cp_snapshot_list;
 		if (s->unbroken) {
 			expect_number(s, RULE_CP_SNAPSHOT_NEXT,
-				      place_of(s->last), cno, s->last_next);
-			expect_number(s, RULE_CP_SNAPSHOT_PREV, place_of(cno),
-				      s->last, le64_get(links->ssl_prev));
+				      place_of_checkpoint(s->last), cno,
+				      s->last_next);
+			expect_number(s, RULE_CP_SNAPSHOT_PREV,
+				      place_of_checkpoint(cno), s->last,
+				      le64_get(links->ssl_prev));
 		}
 		s->last = cno;
 		s->last_next = le64_get(links->ssl_next);
@@ -153,11 +157,11 @@ int pass_checkpoints(struct check *c, struct context *cx)
 					 &blocknr);
 		err = found ? found : cache_get(cache, cx, blocknr, &block);
 		if (!err) {
-			take_block(&s, item.key, block);
+			take_checkpoints_block(&s, item.key, block);
 			cache_put_spent(cache, block);
 			continue;
 		}
-		/* What cannot be read hides entries. */
+		/* An unreadable block hides entries. */
 		s.hidden = true;
 		s.unbroken = false;
 		err = found ? damage_forgive(cx, err) :
@@ -175,15 +179,17 @@ int pass_checkpoints(struct check *c, struct context *cx)
 		return err ? err : ret;
 
 	if (s.unbroken && s.have_header) {
-		expect_number(&s, RULE_CP_SNAPSHOT_NEXT, place_of(s.last), 0,
-			      s.last_next);
-		expect_number(&s, RULE_CP_SNAPSHOT_PREV, place_of(0), s.last,
+		expect_number(&s, RULE_CP_SNAPSHOT_NEXT,
+			      place_of_checkpoint(s.last), 0, s.last_next);
+		expect_number(&s, RULE_CP_SNAPSHOT_PREV, place_of_checkpoint(0),
+			      s.last,
 			      le64_get(s.header.ch_snapshot_list.ssl_prev));
 	}
 	if (s.hidden)
 		return 0;
 	if (!s.have_latest)
-		findings_broken(f, RULE_CP_LATEST, place_of(s.latest));
+		findings_broken(f, RULE_CP_LATEST,
+				place_of_checkpoint(s.latest));
 	if (!s.have_header) {
 		findings_broken(f, RULE_CP_HEADER_MISSING, block_place(0));
 		return 0;

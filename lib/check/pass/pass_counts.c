@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The pass over counts: what only all the others together show.
+ * The pass over counts: errors that only the results of all other passes show.
  *
- * An entry of the DAT that lives now belongs to a block of the latest state;
- * one that no map of that leads to is space that is never given back, also
- * where a snapshot has it for the time being.  The kernel lives with that, and
- * it is reported in one finding.  One that lived in a snapshot belongs to that:
- * a block of a map that is another version of itself leads to blocks that live
- * there as well, and the entries that it should lead to are left over.  Their
- * logs have the file.  Where maps and logs have the same blocks, but not at the
- * same places, a map is wrong (mapsums.h).  The counts of live blocks of the SUFILE's
- * extension are held against the DAT where they are marked as exact; a kernel
- * that wrote in between leaves them behind, which is no fault.
+ * An entry of the DAT that is live now belongs to a block of the latest state.
+ * If no map of that leads to it, its space is never freed, even if a snapshot
+ * has it for the time being.  The kernel tolerates that, and it is reported in
+ * one finding.  An entry of a snapshot belongs to that: if a block of a map is
+ * another version, it leads to blocks that are live in the snapshot too, and
+ * the entries that it should lead to are left over.  Their logs give the file.
  *
- * A log in use that lists a number which the DAT has free or elsewhere is wrong by
- * itself only where nothing else is (claims.h).
+ * If maps and logs have the same blocks, but not at the same places, a map is
+ * wrong (mapsums.h).  The counts of live blocks in the SUFILE's extension are
+ * compared with the DAT if they are marked as exact.  If a kernel wrote in
+ * between, they are outdated, which is no error.  A log in use that lists a
+ * number which is free or elsewhere in the DAT is an error of its own only if
+ * there are no other errors (claims.h).
  *
- * Needs all passes before it.  What one of them could not follow may lead to
- * anything: nothing is said then of what seems to be missing.
+ * It needs all other passes.  Pointers that could not be followed may lead to
+ * anything: then nothing is reported as missing.
  */
 #include "check/pass/passes.h"
 
@@ -58,8 +58,8 @@ static int note_entry(void *arg, struct context *cx, unsigned int worker,
 	return ret < 0 ? ret : 0;
 }
 
-/* The entries of the current state that no map leads to: how many, and the
-   lowest. */
+/* Reports the live entries that no map leads to: their number, and the lowest
+   ones. */
 static void report_leaks(struct check *c)
 {
 	const uint64_t end = c->referenced.bits;
@@ -87,10 +87,10 @@ static void report_leaks(struct check *c)
 }
 
 /*
- * Whether snapshot CNO has no use for block B, which is at BLOCKNR and has lived
- * since checkpoint START: its map has a later version there, the file ends before
- * it, or there is none.  After a return to an older checkpoint the blocks of that
- * live in snapshots after it as well.  1, 0.
+ * Whether snapshot CNO does not need block B, at BLOCKNR and live since
+ * checkpoint START: its map has a later version there, the file ends before it,
+ * or there is no such file.  After a return to an older checkpoint, the blocks
+ * of that are live in later snapshots as well.  1, 0.
  */
 static int is_replaced(struct check *c, struct context *cx, uint64_t cno,
 		       const struct segsum_block *b, uint64_t blocknr,
@@ -114,7 +114,7 @@ static int is_replaced(struct check *c, struct context *cx, uint64_t cno,
 			return ret < 0 ? damage_forgive(cx, ret) : !used;
 		}
 	}
-	/* The log of a node does not say where it was. */
+	/* The log of a node does not record its place. */
 	if (!ret)
 		ret = !b->is_node ? 1 : blockmap_identify(c->vol, cx, blocknr,
 							  &level, &key);
@@ -126,7 +126,8 @@ static int is_replaced(struct check *c, struct context *cx, uint64_t cno,
 		ret = translate_entry(c->vol, cx, ptr, &de) ?:
 		      dat_is_in(&de, cno) && le64_get(de.de_start) > start;
 	} else if (!ret && !is_ifile) {
-		/* The file ends before it, or has no nodes of the level. */
+		/* The file ends before the block, or has no nodes of that
+		   level. */
 		size = le64_get(file.inode.i_size);
 		if (bmap_is_btree(file.map.root))
 			bmap_root_read(file.map.root, &top);
@@ -136,9 +137,9 @@ static int is_replaced(struct check *c, struct context *cx, uint64_t cno,
 	return damage_forgive(cx, ret);
 }
 
-/* Blocks of snapshots that their maps do not lead to, once a file, which their logs
-   name. */
-static int check_past(struct check *c, struct context *cx)
+/* Reports blocks of snapshots that their maps do not lead to, once per file,
+   which their logs identify. */
+static int check_snapshot_blocks(struct check *c, struct context *cx)
 {
 	const uint64_t end = c->referenced.bits;
 	struct place last = { 0 }, place;
@@ -157,7 +158,7 @@ static int check_past(struct check *c, struct context *cx)
 		if (!ret && geometry_has_block(&c->vol->geo, blocknr))
 			ret = listings_find_block(cx, c, blocknr, &b, NULL);
 		ret = damage_forgive(cx, ret);
-		/* Of cpfile and SUFILE no snapshot has blocks. */
+		/* cpfile and SUFILE have no blocks in snapshots. */
 		if (ret <= 0 || !b.is_virtual || b.vblocknr != number ||
 		    (b.ino != NILFS_IFILE_INO && inode_is_metadata(b.ino)))
 			continue;
@@ -176,7 +177,7 @@ static int check_past(struct check *c, struct context *cx)
 	return ret < 0 ? ret : 0;
 }
 
-/* Counts of live blocks.  Impossible ones were reported before. */
+/* Checks the counts of live blocks.  Impossible ones were reported before. */
 static int check_live(struct check *c, struct context *cx)
 {
 	struct nilfs_segment_usage_ext su;
@@ -223,24 +224,23 @@ out:
 
 int pass_counts(struct check *c, struct context *cx)
 {
-	/* An entry with a wrong life seems to be in snapshots. */
+	/* An entry with a wrong lifetime seems to be in snapshots. */
 	const struct findings *f = c->findings;
 	bool sound = !findings_have_area(f, RULE_AREA_DAT, RULE_WARNING);
 	bool maps_sound = !findings_have_area(f, RULE_AREA_MAP, RULE_WARNING);
 	bool cps_sound = !findings_have_area(f, RULE_AREA_CHECKPOINTS,
 					     RULE_WARNING);
-	/* A block of a metadata file that is missing can be what seems to
-	   leak. */
+	/* A missing block of a metadata file can look like a leak. */
 	bool whole = c->referenced.bits && !c->tree_broken && cps_sound &&
 		     !findings_have(f, RULE_HIDES_GROUPS) &&
 		     !findings_count(f, RULE_SU_UNREADABLE) &&
 		     !findings_count(f, RULE_DEV_UNREADABLE);
-	/* A pointer to an entry that is not live now was reported; without any,
-	   as many entries referred to as there are leave none over. */
+	/* Pointers to entries that are not live were reported.  Without any,
+	   equal numbers mean that no entry is left over. */
 	bool leaks = whole &&
 		     (c->live_entries != c->live_referenced || !maps_sound);
-	/* Snapshots do not refer to all entries that live in one. */
-	bool past = sound && whole && c->kept_referenced &&
+	/* The snapshots do not refer to all of their entries. */
+	bool unmapped = sound && whole && c->kept_referenced &&
 		    c->kept_entries > c->kept_referenced;
 	const struct bitmap *segments = &c->unclaimed_segments;
 	const struct datscan_visitor visitor = {
@@ -254,8 +254,8 @@ int pass_counts(struct check *c, struct context *cx)
 	if (c->dat_broken)
 		return 0;
 	/*
-	 * Each number is where the DAT has it, as far as other findings show.  A
-	 * damaged entry leaves its block unclaimed as well, and was reported.
+	 * As far as other findings show, each number is where the DAT has it.
+	 * A damaged entry leaves its block unclaimed too, and was reported.
 	 */
 	if (whole && sound && maps_sound &&
 	    !findings_have_area(f, RULE_AREA_ALLOCATOR, RULE_WARNING) &&
@@ -265,7 +265,7 @@ int pass_counts(struct check *c, struct context *cx)
 		     segnum = bitmap_next_set(segments, segnum + 1))
 			findings_broken(c->findings, RULE_LOG_NUMBERS,
 					place_number(PLACE_SEGMENT, segnum));
-	if (leaks || past) {
+	if (leaks || unmapped) {
 		err = sparse_init(&c->leaked, cx, c->referenced.bits);
 		if (!err)
 			err = sparse_init(&c->unmapped, cx, c->referenced.bits);
@@ -274,14 +274,14 @@ int pass_counts(struct check *c, struct context *cx)
 	}
 	if (!err && leaks)
 		report_leaks(c);
-	if (!err && past)
-		err = check_past(c, cx);
+	if (!err && unmapped)
+		err = check_snapshot_blocks(c, cx);
 	if (!err)
 		err = mapsums_check(c, cx);
-	/* The pass may have found entries of the DAT that leak. */
+	/* This pass may have found leaking entries of the DAT. */
 	if (!err && c->vol->geo.has_live_blks && cps_sound &&
 	    !findings_have_area(f, RULE_AREA_DAT, RULE_WARNING))
 		err = check_live(c, cx);
-	/* What cannot be read was reported where it was read first. */
+	/* Unreadable blocks were reported where they were read first. */
 	return damage_forgive(cx, err);
 }

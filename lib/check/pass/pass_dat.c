@@ -2,27 +2,24 @@
 /*
  * The pass over the DAT: from virtual block numbers to blocks.
  *
- * Checked are the map of the file, whose pointers are blocks of the device and
- * belong to no other file; its allocator; its entries.  All blocks that are
- * named on the way are noted as claimed.
+ * It checks the map of the file, whose pointers are blocks of the device that
+ * belong to no other file; its allocator; and its entries.  All blocks that
+ * these refer to are recorded as claimed (claims.h).  The pass over logs checks
+ * whether they are in segments in use and have the right content.  Later passes
+ * check whether they are needed.
  *
- * Whether they lie in segments in use, and hold what they are said to hold, is
- * asked by the pass over logs, which reads what was written there.  Whether
- * anybody needs them is left to the passes after that one.
+ * A damaged map may look valid, such as that of a B-tree taken for a direct
+ * map, and lead to wrong blocks.  Then everything looks lost, and a repair
+ * would lose it.  But the logs list each block of the DAT, and the newest log
+ * is right, so implausible findings cause a comparison of the map with the
+ * logs.  A hole may be a block that was deleted later, which logs do not
+ * record; but descriptors are never deleted.  If the map is broken, its content
+ * is not reported as missing, and the DAT counts as broken.
  *
- * A damaged map may look valid, as that of a B-tree which is taken for a direct
- * one, and lead to wrong blocks.  Everything looks lost then, and a repair would
- * lose it.  But the logs list each block of the DAT, and the newest log is right:
- * where findings make little sense the map is held against the logs.  A hole may
- * be where a block was deleted since, which logs do not record; but descriptors
- * are never deleted.  With a broken map nothing is said of what it should lead
- * to, and the DAT counts as broken.
- *
- * Entries are read in one pass by several workers.  Most are valid, so a few
- * comparisons decide that, and only for an invalid one the broken rule is
- * determined.  The block of an entry is added to the set of claimed ones
- * (claims.h).  An entry without a block was allocated and never written.
- * Entries that are not in use keep their old content and are ignored.
+ * Several workers read the entries in one pass.  A few comparisons show that an
+ * entry is valid; the broken rule is determined only for an invalid one.  An
+ * entry without a block was allocated and never written.  Entries not in use
+ * keep their old content and are ignored.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -40,22 +37,22 @@
 #include "vol/cptable.h"
 #include "vol/datscan.h"
 
-#define RUNS_SHARE 8u		/* of the table memory, for entries as runs */
+#define RUNS_SHARE 8u		/* share of the table memory for runs of entries */
 
 struct scan {
 	struct check *c;
 	const struct nilfs_geometry *geo;
 	uint64_t cno;
-	uint64_t first_block, end_block;	/* where segments are */
-	uint64_t own_blocks;	/* of its map, nodes too */
-	uint64_t nblocks;	/* of the DAT that were met */
-	uint64_t live;		/* entries */
+	uint64_t first_block, end_block;	/* range of the segments */
+	uint64_t own_blocks;	/* blocks of its map, including nodes */
+	uint64_t nblocks;	/* blocks of the DAT visited */
+	uint64_t live;		/* entries that are live now */
 	uint64_t ended;		/* entries that snapshots have */
 };
 
-/* Names the rule that the entry of VBLOCKNR breaks. */
-static void report_entry(struct scan *s, uint64_t vblocknr,
-			 const struct nilfs_dat_entry *de)
+/* Reports the rule that the entry of VBLOCKNR breaks. */
+static void report_dat_entry(struct scan *s, uint64_t vblocknr,
+			     const struct nilfs_dat_entry *de)
 {
 	struct place place = place_number(PLACE_VBLOCK, vblocknr);
 	struct findings *f = s->c->findings;
@@ -71,8 +68,8 @@ static void report_entry(struct scan *s, uint64_t vblocknr,
 		findings_got(f, rule, place, le64_get(de->de_blocknr));
 }
 
-static int visit_entries(void *arg, struct context *cx, unsigned int worker,
-			 const struct datscan_block *block)
+static int visit_dat_entries(void *arg, struct context *cx, unsigned int worker,
+			     const struct datscan_block *block)
 {
 	struct scan *s = arg;
 	const struct check *c = s->c;
@@ -102,7 +99,7 @@ static int visit_entries(void *arg, struct context *cx, unsigned int worker,
 			    (end > s->cno && ~end) ||
 			    (blocknr && (blocknr < s->first_block ||
 					 blocknr >= s->end_block)))
-				report_entry(s, block->first + i, de);
+				report_dat_entry(s, block->first + i, de);
 		}
 	}
 	__atomic_add_fetch(&s->live, live, __ATOMIC_RELAXED);
@@ -110,8 +107,8 @@ static int visit_entries(void *arg, struct context *cx, unsigned int worker,
 	return claims_entries(s->c, cx, worker, block);
 }
 
-static int count_block(void *arg, struct context *cx,
-		       const struct blockmap_item *item)
+static int count_dat_block(void *arg, struct context *cx,
+			   const struct blockmap_item *item)
 {
 	struct scan *s = arg;
 
@@ -130,9 +127,9 @@ static int report_unreadable(void *arg, struct context *cx, uint64_t blkoff)
 }
 
 /*
- * Reports the first block of the DAT that is elsewhere by the logs than by the
- * map, which is broken then (C->dat_broken).  It reads all logs: for a DAT in
- * doubt.  0, -ENOMEM, -EINTR.
+ * Reports the first block of the DAT that has another place in the logs than in
+ * the map, which is broken then (C->dat_broken).  It reads all logs, so it is
+ * called only for a DAT in doubt.  0, -ENOMEM, -EINTR.
  */
 static int compare_newest(struct check *c, struct context *cx)
 {
@@ -198,8 +195,8 @@ int pass_dat(struct check *c, struct context *cx)
 		.first_block = c->vol->geo.first_data_block,
 	};
 	const struct datscan_visitor visitor = {
-		.entries = visit_entries,
-		.own_block = count_block,
+		.entries = visit_dat_entries,
+		.own_block = count_dat_block,
 		.unreadable = report_unreadable,
 		.arg = &s,
 	};
@@ -227,14 +224,14 @@ int pass_dat(struct check *c, struct context *cx)
 	if (ret < 0)
 		return ret;
 	c->dat_broken |= ret > 0;
-	/* The findings may be caused by wrong blocks.  Of files only the SUFILE was
-	   read so far. */
+	/* Wrong blocks may have caused the findings.  Only the SUFILE, of all
+	   files, was read so far. */
 	asked = findings_have(c->findings, RULE_DOUBTS_DAT);
 	if (!c->dat_broken) {
 		ret = groups_check(&groups, cx);
 		c->dat_bitmaps_lost = findings_count(c->findings,
 						RULE_PALLOC_BITMAP_MISSING);
-		/* Its entries have the numbers of others. */
+		/* Its entries have the numbers of other entries. */
 		if (findings_count(c->findings, RULE_PALLOC_BLOCK))
 			c->dat_broken = true;
 		if (!ret && !c->dat_broken &&

@@ -1,29 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The pass over logs: what was really written into the segments in use.
+ * The pass over logs: the content of the segments in use.
  *
- * Checked are the logs of each segment up to where the SUFILE says that its
- * blocks end, their summaries with their checksums, their sequence numbers
- * (one for a segment, none twice, none beyond the latest), and on demand the
- * checksum over every block.  What they list is matched with what the DAT
- * claims (claims.h).  Needs the passes over segments and the DAT; logs written
- * after the latest super root are not looked at.
+ * It checks the logs of each segment up to the end of the blocks in use by the
+ * SUFILE: summaries and their checksums, sequence numbers (one per segment, no
+ * duplicates, none above the latest), and on request the checksum over all
+ * blocks.  Listed blocks are matched with the claims of the DAT (claims.h).  It
+ * needs the passes over segments and the DAT.  Logs after the latest super root
+ * are not checked.
  *
- * Each log leads to the next by its length alone, so one wrong length would
- * make all the rest look wrong.  A header is therefore believed only if the
- * checksum over the summary is right; the walk goes on after one that is
- * not, but in silence if no log is there.
+ * Each log gives only its length, so one wrong length would make all later logs
+ * look wrong.  So a header is trusted only if the checksum of the summary is
+ * right.  After a wrong one the walk continues, but reports nothing if it finds
+ * no log.
  *
- * A segment is marked as erroneous where its logs are broken and something
- * lives, or where the device fails: neither is reported again.  Logs that can be
- * read are checked as all others.
+ * A segment is marked as erroneous if its logs are broken and it has live
+ * blocks, or if the device fails.  Neither is reported again; readable logs are
+ * checked as usual.  Bytes after the listings of a summary, which older kernels
+ * do not clear, are ignored.  ss_next is checked in the latest log only: a
+ * segment must be able to begin there.  Times may go backwards.
  *
- * Nothing is asked of the bytes after what a summary lists, where older
- * kernels leave what was in memory, nor of ss_next, which is read only in the
- * latest log: that a segment can begin there.  Time may have gone back.
- *
- * Segments are independent of each other: each worker has a volume of its own
- * and takes some segments at a time.
+ * Segments are independent: each worker has its own volume and takes some
+ * segments at a time.
  */
 #include "check/pass/passes.h"
 
@@ -48,38 +46,39 @@
 #define SEQUENCES_MAX (UINT64_C(1) << 32)
 
 enum walk_mode {
-	/* Blocks in use end with a log; where the logs cannot be followed that
-	   is one finding, and the segment one of c->broken_segments. */
+	/* The blocks in use end with a log.  If the logs cannot be followed,
+	   that is one finding, and the segment is in c->broken_segments. */
 	WALK_EXACT,
-	/* How many are in use is not known: logs end where they end. */
+	/* The number of blocks in use is unknown: logs end at the first missing
+	   one. */
 	WALK_LOOSE,
-	/* The same in a segment that is marked as erroneous: logs that cannot be
-	   read or followed are no finding; c->logs_shut is set where something
-	   lives. */
+	/* As WALK_LOOSE, in a segment marked as erroneous: unreadable logs are
+	   no finding; c->logs_shut is set if the segment has live blocks. */
 	WALK_SHUT,
 };
 
-/* Of one worker. */
+/* State of one worker. */
 struct walk {
 	struct check *c;
-	struct volume *vol;		/* the worker's own */
+	struct volume *vol;		/* volume of the worker */
 	/*
-	 * Shared by all workers: sequence numbers of segments that were seen,
-	 * each as its distance from the latest one.
+	 * Shared by all workers: sequence numbers of the segments visited, as
+	 * distances from the latest one.
 	 */
 	struct sparse *sequences;
 	struct summary summary;
 	struct claims claims;
 
-	/* The segment, and the log in it. */
+	/* The current segment and log. */
 	uint64_t segnum, pseg;
-	uint64_t seq;			/* of the segment, valid if any */
-	uint64_t odd;			/* that of one log alone, or 0 */
+	uint64_t seq;			/* sequence number of the segment,
+					   valid if any */
+	uint64_t odd;			/* sequence number of only one log, or 0 */
 	bool any;
 	enum walk_mode mode;
-	bool broken;			/* what follows cannot be determined */
-	bool doubtful;			/* the log before had a wrong header */
-	uint16_t flags;			/* of the log before, valid if follows */
+	bool broken;			/* the position of the next log is unknown */
+	bool doubtful;			/* the header of the log before was wrong */
+	uint16_t flags;			/* flags of the log before, valid if follows */
 	bool follows;
 };
 
@@ -88,7 +87,7 @@ static struct place here(const struct walk *w)
 	return place_number(PLACE_LOG, w->pseg);
 }
 
-/* Some logs of the segment cannot be read. */
+/* Records that some logs of the segment cannot be read. */
 static void note_broken(struct walk *w)
 {
 	struct check *c = w->c;
@@ -99,7 +98,7 @@ static void note_broken(struct walk *w)
 		__atomic_store_n(&c->logs_shut, true, __ATOMIC_RELAXED);
 }
 
-/* The failure ERR of reading what RULE is about. */
+/* Handles the failure ERR of a read; damage breaks RULE. */
 static int meet_damage(struct walk *w, struct context *cx, int err,
 		       enum rule rule)
 {
@@ -107,7 +106,7 @@ static int meet_damage(struct walk *w, struct context *cx, int err,
 			 check_damage(w->c, cx, err, rule, here(w));
 }
 
-/* Ends the walk: the contents of the blocks from here on are unknown. */
+/* Ends the walk: the content of the remaining blocks is unknown. */
 static void stop_walk(struct walk *w)
 {
 	w->broken = true;
@@ -116,7 +115,8 @@ static void stop_walk(struct walk *w)
 		    geometry_segment_end(&w->vol->geo, w->segnum), NULL);
 }
 
-/* The first log says which number the others have; false: not to be read. */
+/* Compares the sequence number with that of the first log; false: the log must
+   not be read. */
 static bool check_sequence(struct walk *w, struct context *cx,
 			   const struct nilfs_segment_summary *ss)
 {
@@ -133,9 +133,9 @@ static bool check_sequence(struct walk *w, struct context *cx,
 	if (w->any)
 		return true;
 	/*
-	 * With a number greater than the latest it is older all the same, by
-	 * its checkpoint and its time, and no other log has that number: it is
-	 * wrong then, and what the log lists is not.
+	 * A log with a number above the latest that is older by its checkpoint
+	 * and time, and the only one with that number, has a wrong number.  Its
+	 * listings are right.
 	 */
 	if (seq > latest->seq && w->mode != WALK_SHUT && seq != w->odd &&
 	    segsum_has_cno(ss) && segsum_cno(ss) < latest->cno &&
@@ -153,7 +153,7 @@ static bool check_sequence(struct walk *w, struct context *cx,
 		stop_walk(w);
 		return false;
 	}
-	/* A number from very long ago, or that there is no room for, passes. */
+	/* A very old number, or one without room in the set, is accepted. */
 	if (w->mode != WALK_SHUT && latest->seq - seq < w->sequences->bits &&
 	    !sparse_add(w->sequences, cx, latest->seq - seq))
 		findings_differ(f, RULE_LOG_SEQ_TWICE,
@@ -163,7 +163,7 @@ static bool check_sequence(struct walk *w, struct context *cx,
 	return true;
 }
 
-/* Names the blocks of files that keep the log from being summed up. */
+/* Reports the unreadable blocks of files for which the log cannot be summed up. */
 static int name_unreadable(struct walk *w, struct context *cx,
 			   const struct nilfs_segment_summary *ss)
 {
@@ -178,7 +178,7 @@ static int name_unreadable(struct walk *w, struct context *cx,
 	segsum_iter_init(&it, geo, w->summary.buf,
 			 (size_t)segsum_nsumblk(geo, ss) << geo->block_bits);
 	while (ret >= 0 && segsum_iter_next(&it, &b)) {
-		/* The others are read in any case. */
+		/* Other passes read all other blocks. */
 		if (b.is_node || b.ino < NILFS_USER_INO)
 			continue;
 		blocknr = w->pseg + b.index;
@@ -198,9 +198,9 @@ static int name_unreadable(struct walk *w, struct context *cx,
 }
 
 /*
- * The checkpoint that the log ends has its time; nilfs_segctor_do_construct()
- * takes it once for both.  The super root is the third witness; of a cleaner's
- * log there is none.
+ * Checks the time: the checkpoint that the log ends has the time of the log,
+ * because nilfs_segctor_do_construct() sets both from one value.  The super
+ * root is the third source; for a cleaner's log there is none.
  */
 static int check_time(struct walk *w, struct context *cx,
 		      const struct nilfs_segment_summary *ss)
@@ -215,7 +215,7 @@ static int check_time(struct walk *w, struct context *cx,
 	if (!segsum_has_super_root(ss) || w->mode != WALK_EXACT ||
 	    w->c->dat_broken)
 		return 0;
-	/* Its number is wrong: another log ends the latest checkpoint. */
+	/* The number is wrong: another log ends the latest checkpoint. */
 	if (cno == vol->latest.cno && w->pseg != vol->latest.pseg_start)
 		return 0;
 	err = cptable_read(vol, cx, cno, &cp);
@@ -238,7 +238,7 @@ static int check_time(struct walk *w, struct context *cx,
 	return 0;
 }
 
-/* A log with a valid header. */
+/* Checks a log with a valid header. */
 static int check_log(struct walk *w, struct context *cx,
 		     const struct nilfs_segment_summary *ss)
 {
@@ -256,7 +256,7 @@ static int check_log(struct walk *w, struct context *cx,
 	if (w->pseg == w->vol->latest.pseg_start &&
 	    next != geometry_segment_start(geo, geometry_segment_of(geo, next)))
 		findings_broken(f, RULE_LOG_NEXT, here(w));
-	/* It begins or continues as the log before it allows. */
+	/* The flags must match those of the log before. */
 	if ((w->follows && begins != !!(w->flags & NILFS_SS_LOGEND)) ||
 	    (flags & NILFS_SS_SR && !(flags & NILFS_SS_LOGEND)))
 		findings_broken(f, RULE_LOG_PARTS, here(w));
@@ -276,7 +276,7 @@ static int check_log(struct walk *w, struct context *cx,
 	if (rule && w->mode != WALK_SHUT)
 		findings_broken(f, rule, here(w));
 	if (rule && rule != RULE_LOG_SUMBYTES_UNUSED) {
-		w->claims.any_needed = true; /* not known */
+		w->claims.any_needed = true; /* unknown, so assume it */
 		claims_drop(w->c, w->pseg, w->pseg + le32_get(ss->ss_nblocks),
 			    NULL);
 		note_broken(w);
@@ -300,7 +300,7 @@ static int check_log(struct walk *w, struct context *cx,
 	return 0;
 }
 
-/* Checks the log at w->pseg, and steps after it. */
+/* Checks the log at w->pseg, and advances to the next one. */
 static int walk_log(struct walk *w, struct context *cx)
 {
 	struct volume *vol = w->vol;
@@ -320,7 +320,7 @@ static int walk_log(struct walk *w, struct context *cx)
 	}
 	rule = segsum_check(geo, &ss, w->pseg);
 	if (rule) {
-		/* Unless there was reason to expect nothing. */
+		/* Not reported if no log was expected here. */
 		if (w->mode == WALK_EXACT && !w->doubtful)
 			findings_broken(w->c->findings, rule, here(w));
 		stop_walk(w);
@@ -350,7 +350,7 @@ static int walk_log(struct walk *w, struct context *cx)
 	return err;
 
 doubt:
-	/* The listing of such a log is not trusted either. */
+	/* The listings of such a log are not trusted either. */
 	claims_drop(w->c, w->pseg, w->pseg + nblocks, NULL);
 	note_broken(w);
 	w->doubtful = true;
@@ -360,8 +360,8 @@ doubt:
 }
 
 /*
- * Checks the logs in the first NBLOCKS blocks of SEGNUM, and takes back the
- * claims of what they list.
+ * Checks the logs in the first NBLOCKS blocks of SEGNUM, and removes the claims
+ * of the blocks that they list.
  */
 static int walk_segment(struct walk *w, struct context *cx, uint64_t segnum,
 			uint32_t nblocks, enum walk_mode mode)
@@ -381,7 +381,7 @@ static int walk_segment(struct walk *w, struct context *cx, uint64_t segnum,
 		if (!err)
 			err = walk_log(w, cx);
 	}
-	/* A cleaner does not read what is marked as erroneous. */
+	/* A cleaner does not read a segment marked as erroneous. */
 	if (!err && w->claims.any_unclaimed && w->mode != WALK_SHUT)
 		bitmap_set_shared(&w->c->unclaimed_segments, segnum);
 	if (err || w->broken || w->pseg == start + nblocks)
@@ -396,10 +396,10 @@ static int walk_segment(struct walk *w, struct context *cx, uint64_t segnum,
 
 struct crowd {
 	struct check *c;
-	struct walk *walks;	/* one a worker */
+	struct walk *walks;	/* one per worker */
 	struct sparse sequences;
-	uint64_t first, end;	/* the segments of the window */
-	uint64_t done;		/* segments */
+	uint64_t first, end;	/* segments of the window */
+	uint64_t done;		/* segments done */
 };
 
 static int check_batch(struct context *cx, void *arg, unsigned int worker,
@@ -420,8 +420,10 @@ static int check_batch(struct context *cx, void *arg, unsigned int worker,
 
 	end = first + BATCH_SEGMENTS;
 	end = end < crowd->end ? end : crowd->end;
-	/* The summaries with which the segments begin, of a log that fills its
-	   segment: 16 bytes a block and some for each file. */
+	/*
+	 * Announces the summaries at the start of the segments, of the size for
+	 * a log that fills its segment: 16 bytes per block and some per file.
+	 */
 	for (segnum = first; segnum < end; segnum++)
 		if (bitmap_test(used, segnum))
 			ahead_add(&ahead, geometry_segment_start(geo, segnum),
@@ -464,7 +466,7 @@ static int check_batch(struct context *cx, void *arg, unsigned int worker,
 	}
 	done = __atomic_add_fetch(&crowd->done, BATCH_SEGMENTS,
 				  __ATOMIC_RELAXED);
-	/* The first worker is the thread that shows progress. */
+	/* Only the calling thread, worker 0, shows progress. */
 	if (!worker)
 		check_progress(c, done);
 	return err;
@@ -487,7 +489,8 @@ int pass_logs(struct check *c, struct context *cx)
 				  latest + 1 : SEQUENCES_MAX);
 	if (!ret)
 		ret = bitmap_init(&c->unclaimed_segments, cx, geo->nsegments);
-	/* For what the logs list of metadata files, and sums for others. */
+	/* Sets of the blocks listed for metadata files, and sums for other
+	   files. */
 	for (i = 0; i < CHECK_LISTED && end && !ret; i++)
 		ret = sparse_init(&c->listed[i], cx, end);
 	if (!ret && end) {
@@ -508,7 +511,7 @@ int pass_logs(struct check *c, struct context *cx)
 		};
 		vblocks_init(&w->claims.vblocks, vol, &c->datruns);
 	}
-	/* The segments of each window of claims. */
+	/* Checks the segments of each window of claims. */
 	for (more = !ret; more; more = ret > 0) {
 		crowd.first = c->claimed_from ?
 			geometry_segment_of(geo, c->claimed_from) : 0;

@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Pass: names and links.
+ * The pass over names and links.
  *
- * It checks the directories of all checkpoints: blocks, entries, what the
- * entries name, and whether names and links agree.  The latest comes first,
- * then the snapshots, then the others, each from the newer to the older.  Of a
- * checkpoint after the first only what differs from the one before is read,
- * unless something is wrong in either (namediff.c).
+ * It checks the directories of all checkpoints: blocks, entries, their inodes,
+ * and whether names and links agree.  The latest checkpoint is first, then the
+ * snapshots, then the others, each from the newest to the oldest.  Of a
+ * checkpoint after the first, only the difference from the one before is read,
+ * unless either has errors (namediff.c).  Otherwise a list of the inodes is
+ * read from the ifile, five bytes per inode; then all directories, in the order
+ * of the ifile; then the counts are compared.
  *
- * It needs a DAT that leads to blocks.  Inodes and the maps of directories
- * were checked by the pass over trees: what is broken there is not reported
- * again, it is only not relied upon.
+ * It needs a DAT that leads to blocks.  The pass over trees has checked inodes
+ * and maps of directories: damage there is not reported again.
  *
- * Per checkpoint that is read whole: a list of the inodes, five bytes each,
- * from one reading of the ifile; all directories, in the order of the ifile;
- * then the sums.
- *
- * Where many names change that is work for each checkpoint, of which a volume
- * in use has hundreds. The latest one and the snapshots are kept, and are all
- * checked; the others will be deleted without a user, and of them, newest
- * first, as many are as take a tenth of a second, or as the former took.
+ * A volume in use has hundreds of checkpoints, and each takes time if many
+ * names change.  The latest one and the snapshots are all checked.  The others
+ * are deleted automatically; they are checked, newest first, for as long as
+ * those took, or for a tenth of a second.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,17 +27,16 @@
 #include "check/names/names.h"
 #include "check/pass/passes.h"
 
-#define PLAIN_WORK 1000000u /* inodes of plain checkpoints, at least */
-#define DIFF_WORK 256u /* to compare two checkpoints, in inodes */
+#define PLAIN_WORK 1000000u /* minimum of work for plain checkpoints, in inodes */
+#define DIFF_WORK 256u /* cost of comparing two checkpoints, in inodes */
 
 struct walk {
-	struct namediff_base last;	/* the one checked last */
-	/* What was read, in inodes: of the latest checkpoint and the snapshots,
-	   which are kept, and of others. */
+	struct namediff_base last;	/* the last checkpoint checked */
+	/* Inodes read: for the latest checkpoint and snapshots, and for others. */
 	uint64_t kept, plain;
 };
 
-/* Checkpoint CNO, as far as it differs from the last one; adds up inodes. */
+/* Checks the difference of checkpoint CNO from the last one.  Adds up inodes. */
 static int check_checkpoint(struct names *n, struct context *cx,
 			    struct walk *w, uint64_t cno, uint64_t *inodes)
 {
@@ -58,7 +54,7 @@ static int check_checkpoint(struct names *n, struct context *cx,
 	ret = namediff_run(n, cx, &w->last, inodes);
 	if (ret)
 		goto out;
-	/* It is read whole: its ifile, and if that has a root all names. */
+	/* Reads it as a whole: its ifile, and all names if there is a root. */
 	n->doubts = n->lost = 0;
 	inodelist_clear(&n->list);
 	ret = inodelist_fill(&n->root, cx, &n->list, &whole);
@@ -96,7 +92,7 @@ int pass_names(struct check *c, struct context *cx)
 	if (c->dat_broken)
 		return 0;
 	err = check_checkpoint(&n, cx, &w, latest, &w.kept);
-	/* Those but the latest that are kept, and the others, until it is enough. */
+	/* Snapshots first, then the others up to the limit. */
 	for (kept = 1; kept >= 0; kept--) {
 		findings_snapshots(c->findings, kept);
 		findings_history(c->findings, !kept);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The pass over segments: what the SUFILE says of each.
+ * The pass over segments: the entries of the SUFILE.
  *
- * Checked are the fields of every entry, the counts of the header against the
- * entries, and the two segments that the next writer will use.  Counted is as
- * the kernel counts: clean is a segment without any flag, that of a hole too;
- * dirty is one with that flag, erroneous or not.  An ACTIVE flag is a leftover
- * of mkfs, which the kernel neither reads nor clears.
+ * It checks the fields of every entry, the counts of the header, and the two
+ * segments that the next writer uses.  It counts as the kernel does: a segment
+ * without any flag, also one in a hole, is clean; one with the dirty flag is
+ * dirty, erroneous or not.  An ACTIVE flag is left by mkfs; the kernel neither
+ * reads nor clears it.
  *
- * Noted are the segments in use.  One that its entry calls clean but gives
- * blocks is among them, so that these do not all look lost; a block of the
- * SUFILE that cannot be read stands for segments in use of which nothing is
- * asked.  The map of the SUFILE is left to the pass over trees, what really is
- * in a segment to the ones over the DAT and logs.
+ * It records the segments in use.  An entry without flags but with blocks
+ * counts as in use, so that these blocks do not all look lost.  An unreadable
+ * block of the SUFILE stands for segments in use of which nothing is required.
+ * The pass over trees checks the map of the SUFILE, and the passes over the DAT
+ * and logs check the content of segments.
  */
 #include "check/logs/logindex.h"
 #include "check/pass/passes.h"
@@ -26,13 +26,13 @@
 
 struct survey {
 	struct check *c;
-	bool exact;		/* counts of live blocks are to be right */
+	bool exact;		/* counts of live blocks must be exact */
 	uint64_t nclean, ndirty;
-	uint64_t nshut;		/* in use, but marked as erroneous */
+	uint64_t nshut;		/* segments in use, but marked as erroneous */
 	bool lost;		/* some block could not be read */
-	char last[FAILURE_TEXT_MAX];	/* why the last one could not */
-	bool beyond;		/* a segment past the last one was in use */
-	/* The segment being written and the next one, where they were read. */
+	char last[FAILURE_TEXT_MAX];	/* failure of the last unreadable block */
+	bool beyond;		/* a segment after the last one was in use */
+	/* The segment being written and the next one, if they were read. */
 	struct nilfs_segment_usage current, next;
 	bool have_current, have_next;
 };
@@ -42,9 +42,9 @@ static struct place segment(uint64_t segnum)
 	return place_number(PLACE_SEGMENT, segnum);
 }
 
-/* A segment that the volume has. */
-static void take_segment(struct survey *s, uint64_t segnum,
-			 const struct nilfs_segment_usage_ext *ext)
+/* Checks a segment of the volume. */
+static void take_segment_usage(struct survey *s, uint64_t segnum,
+			       const struct nilfs_segment_usage_ext *ext)
 {
 	const struct recovery *latest = &s->c->vol->latest;
 	const struct nilfs_geometry *geo = &s->c->vol->geo;
@@ -89,7 +89,7 @@ static int survey_block(struct survey *s, struct context *cx, uint64_t blkoff)
 	struct nilfs_segment_usage_ext ext = { 0 };
 	uint32_t size = geo->segment_usage_size;
 	uint32_t known = size < sizeof(ext) ? size : (uint32_t)sizeof(ext);
-	/* The segments of the block, and END of those that the volume has. */
+	/* The segments of the block; LAST is limited to those of the volume. */
 	uint64_t first = segusage_first(geo, blkoff), segnum;
 	uint64_t last = first + segusage_count(geo, blkoff);
 	uint64_t end = last < geo->nsegments ? last : geo->nsegments;
@@ -101,7 +101,7 @@ static int survey_block(struct survey *s, struct context *cx, uint64_t blkoff)
 		ret = fail(cx, -EUCLEAN, "sufile: has no header block");
 	if (ret > 0 && segusage_is_garbage(geo, blkoff, block)) {
 		file_put(&vol->sufile, block);
-		ret = fail(cx, -EUCLEAN, "sufile: block %llu: is no block of "
+		ret = fail(cx, -EUCLEAN, "sufile: block %llu is no block of "
 			   "segments", (unsigned long long)blkoff);
 	}
 	if (ret < 0) {
@@ -110,8 +110,8 @@ static int survey_block(struct survey *s, struct context *cx, uint64_t blkoff)
 			bitmap_set(&s->c->used_segments, segnum);
 			bitmap_set(&s->c->broken_segments, segnum);
 		}
-		/* Below a broken node that holds for hundreds of blocks, all for
-		   the same reason, which is reported once. */
+		/* A broken node causes the same failure for hundreds of blocks;
+		   it is reported once. */
 		if (!strcmp(cx->failure, s->last)) {
 			fail_clear(cx);
 			return 0;
@@ -132,9 +132,9 @@ static int survey_block(struct survey *s, struct context *cx, uint64_t blkoff)
 	for (segnum = first; segnum < last; segnum++, entry += size) {
 		memcpy(&ext, entry, known);
 		if (segnum < end) {
-			take_segment(s, segnum, &ext);
+			take_segment_usage(s, segnum, &ext);
 		} else if (!segusage_is_clean(&ext.su) && !s->beyond) {
-			/* Growing would make it a segment. */
+			/* Growing the volume would make it a segment. */
 			findings_broken(s->c->findings, RULE_SU_BEYOND,
 					segment(segnum));
 			s->beyond = true;
@@ -156,8 +156,8 @@ static void check_active(struct survey *s, uint64_t segnum,
 	bitmap_set(&s->c->used_segments, segnum);
 }
 
-/* The writer goes on in the current segment where its logs end, and in the next
-   one from its beginning: nilfs_shift_to_next_segment(). */
+/* The writer continues in the current segment after its logs, and in the next
+   one at its beginning: nilfs_shift_to_next_segment(). */
 static void check_writers(struct survey *s)
 {
 	const struct recovery *latest = &s->c->vol->latest;
@@ -209,7 +209,7 @@ int pass_segments(struct check *c, struct context *cx)
 		return ret;
 	ret = sutable_is_exact(c->vol, cx);
 	if (ret < 0) {
-		/* Reported when the blocks are read one by one. */
+		/* This is reported when the blocks are read one by one. */
 		fail_clear(cx);
 		ret = 0;
 	}
@@ -221,8 +221,8 @@ int pass_segments(struct check *c, struct context *cx)
 			ret = survey_block(&s, cx, blkoff);
 		check_progress(c, blkoff + 1);
 	}
-	/* Where the device ends before the last segments, their entries were
-	   not read. */
+	/* If the device ends before the last segments, their entries were not
+	   read. */
 	if (!ret && !s.lost &&
 	    geo->nsegments == le64_get(volume_super(c->vol)->s_nsegments)) {
 		ret = sutable_header(c->vol, cx, &header);
@@ -240,7 +240,7 @@ int pass_segments(struct check *c, struct context *cx)
 		check_writers(&s);
 	if (s.nshut)
 		check_note(c, "%llu segments are marked as erroneous: their "
-			   "logs are read as far as they can be",
+			   "unreadable logs are not reported",
 			   (unsigned long long)s.nshut);
 	return ret;
 }

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Pass 1: superblocks and super root.
+ * The pass over superblocks and the super root.
  *
  * It checks both superblocks, finds the latest super root as the kernel does,
- * and holds it against its log.  It needs nothing, and leaves an open volume
- * to the others; where there is none, there is nothing more to check.
+ * and compares it with its log.  It needs no other pass, and opens the volume
+ * for the others; if that fails, the check ends.
  *
- * Superblocks are written alternately, so one is normally older than the other:
- * that is not a finding, nor is a missing flag of a clean unmount in the older.
- * Fields that only mkfs.nilfs2 writes must be equal.  The position of the second
- * follows from the size of the device.  If that has changed since the volume was
- * made, the copy is not found there, and the change of size is reported.
+ * Superblocks are written alternately, so one is normally older than the other.
+ * That is no finding, nor is a missing flag of a clean unmount in the older
+ * one.  Fields that only mkfs.nilfs2 writes must be equal.  The position of the
+ * second copy depends on the size of the device.  If that has changed since the
+ * volume was created, the copy is not found there, and the change of size is
+ * reported.
  *
- * Logs after the super root are not looked at: the next mount recovers what
- * is of use in them.  What the number of the latest checkpoint leads to is the
- * matter of the pass over checkpoints.
+ * Logs after the super root are not checked: the next mount recovers them as
+ * far as possible.  The pass over checkpoints checks the entry of the latest
+ * checkpoint.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -34,9 +35,9 @@
 struct supers {
 	struct nilfs_super_block copy[2];
 	bool read[2];
-	struct super_choice choice;	/* as the kernel makes it */
-	bool usable;		/* the chosen copy says where everything is */
-	bool known;		/* one of them does, or is of a newer format */
+	struct super_choice choice;	/* the choice that the kernel makes */
+	bool usable;		/* the chosen copy has a valid layout */
+	bool known;		/* one copy has, or is of a newer format */
 };
 
 static struct place copy_place(int i)
@@ -49,7 +50,7 @@ static const struct field *find_field(const char *name)
 	return field_find(field_table_find("super_block"), name);
 }
 
-/* The fields that break a rule alone. */
+/* Fields that break one rule each. */
 static const struct {
 	enum rule rule;
 	const char *name;
@@ -74,8 +75,8 @@ static const struct {
 	{ RULE_SB_LAST_PSEG, "s_last_pseg" },
 };
 
-static void report_broken(struct check *c, const struct supers *s, int i,
-			  enum rule rule)
+static void report_broken_super(struct check *c, const struct supers *s, int i,
+				enum rule rule)
 {
 	struct finding f = { .rule = rule, .place = copy_place(i) };
 	size_t k;
@@ -100,25 +101,25 @@ static bool is_other_size(const struct check *c, const struct supers *s)
 	return i >= 0 && le64_get(s->copy[i].s_dev_size) != c->dev->size;
 }
 
-static void check_copy(struct check *c, struct supers *s, int i)
+static void check_super_copy(struct check *c, struct supers *s, int i)
 {
 	enum rule verdict = s->choice.verdict[i];
 	bool is_missed, usable = false;
 	enum rule features, rule;
 	struct nilfs_geometry geo;
 
-	/* Does one that is a superblock make sense? */
+	/* Checks the content of a superblock. */
 	if (s->read[i] && (verdict == RULE_OK || verdict == RULE_SB_PLACE)) {
 		features = super_check_features(&s->copy[i]);
 		if (features)
-			report_broken(c, s, i, features);
+			report_broken_super(c, s, i, features);
 		rule = super_geometry(&s->copy[i], c->dev->size, &geo);
 		if (rule)
-			report_broken(c, s, i, rule);
-		/* Some rules do not keep the rest from being read. */
+			report_broken_super(c, s, i, rule);
+		/* Some rules do not prevent reading the rest. */
 		if (rule == RULE_OK || rule_has(rule, RULE_READABLE)) {
 			if (super_check_log(&s->copy[i], &geo))
-				report_broken(c, s, i, RULE_SB_LAST_PSEG);
+				report_broken_super(c, s, i, RULE_SB_LAST_PSEG);
 			usable = features != RULE_SB_FEATURE_INCOMPAT;
 			s->known = true;
 		}
@@ -127,21 +128,21 @@ static void check_copy(struct check *c, struct supers *s, int i)
 		s->usable = usable;
 	if (!s->read[i] || verdict == RULE_OK)
 		return;
-	/* Only the first one is where others write what they put on a device. */
+	/* Only the first copy is at a place where other formats have their
+	   headers. */
 	if (!i && verdict == RULE_SB_MAGIC)
 		verdict = RULE_SB_WIPED;
 	/*
-	 * A second copy that cannot be one is no damage where there is no room
-	 * for it, as on very old volumes, or where the device has changed its
-	 * size.
+	 * A missing second copy is no damage if there is no room for it, as on
+	 * very old volumes, or if the size of the device has changed.
 	 */
 	is_missed = s->choice.index != 0 ||
 		    (!super_bad_offset2(&s->copy[0],
 					super_offset2(c->dev->size)) &&
 		     !is_other_size(c, s));
-	/* Where segments are cannot be said if the numbers make no sense. */
+	/* The place of segments is unknown if the numbers are invalid. */
 	if (verdict == RULE_SB_PLACE ? usable : !i || is_missed)
-		report_broken(c, s, i, verdict);
+		report_broken_super(c, s, i, verdict);
 }
 
 static const char *const constant_fields[] = {
@@ -150,9 +151,9 @@ static const char *const constant_fields[] = {
 	"s_checkpoint_size", "s_segment_usage_size", NULL
 };
 
-/* Reports RULE where the field NAME differs; false where it does. */
-static bool is_same(struct check *c, const struct supers *s, const char *name,
-		    enum rule rule)
+/* Reports RULE if the field NAME differs; false if it does. */
+static bool is_same_field(struct check *c, const struct supers *s,
+			  const char *name, enum rule rule)
 {
 	const struct field *field = find_field(name);
 	struct finding f = {
@@ -175,8 +176,9 @@ static void check_chosen(struct check *c, const struct supers *s)
 	struct place place = copy_place(s->choice.index);
 	unsigned int state = le16_get(sb->s_state);
 	/*
-	 * Live-block counts come and go with one log: cut off between the
-	 * superblocks, the newer one names that, the other one the log before.
+	 * Live-block counts are added and removed with one log.  After an
+	 * interruption between the superblocks, the newer one refers to that
+	 * log, the other one to the log before.
 	 */
 	bool cut_off = s->choice.reason != SUPER_SAME;
 	unsigned int i;
@@ -198,11 +200,13 @@ static void check_chosen(struct check *c, const struct supers *s)
 	if (s->choice.spare < 0)
 		return;
 	for (name = constant_fields; *name; name++)
-		if (!is_same(c, s, *name, cut_off &&
-			     !strcmp(*name, "s_segment_usage_size") ?
-				RULE_SB_FEATURES : RULE_SB_COPIES))
+		if (!is_same_field(
+			    c, s, *name,
+			    cut_off && !strcmp(*name, "s_segment_usage_size")
+				    ? RULE_SB_FEATURES
+				    : RULE_SB_COPIES))
 			return;
-	is_same(c, s, "s_nsegments", RULE_SB_RESIZE);
+	is_same_field(c, s, "s_nsegments", RULE_SB_RESIZE);
 }
 
 void pass_super_borrow(struct nilfs_super_block *sb,
@@ -219,7 +223,7 @@ void pass_super_borrow(struct nilfs_super_block *sb,
 	}
 }
 
-/* Reads both superblocks and reports what is wrong with them, and between them. */
+/* Reads both superblocks and reports their errors and differences. */
 static int check_supers(struct check *c, struct context *cx, struct supers *s)
 {
 	const uint64_t offset[2] = {
@@ -248,7 +252,7 @@ static int check_supers(struct check *c, struct context *cx, struct supers *s)
 		     s->read[1] ? &s->copy[1] : NULL, c->dev->size,
 		     &s->choice);
 	for (i = 0; i < 2; i++)
-		check_copy(c, s, i);
+		check_super_copy(c, s, i);
 	if (!s->known)
 		findings_broken(c->findings, RULE_SB_LOST,
 				place_number(PLACE_VOLUME, 0));
@@ -257,8 +261,8 @@ static int check_supers(struct check *c, struct context *cx, struct supers *s)
 	return 0;
 }
 
-/* What cannot be read on the way to a super root is as bad as what is wrong
-   there: no mount gets past it. */
+/* An unreadable block on the way to a super root is an error, because no mount
+   can succeed. */
 static int blame_reader(struct check *c, struct context *cx, int err,
 			enum rule rule, struct place place)
 {
@@ -268,7 +272,8 @@ static int blame_reader(struct check *c, struct context *cx, int err,
 	return 0;
 }
 
-/* The copy that the volume was not opened by: does it lead nowhere? */
+/* Checks whether the copy that the volume was not opened by leads to a super
+   root. */
 static int check_other(struct check *c, struct context *cx)
 {
 	struct volume *vol = c->vol;
@@ -292,8 +297,9 @@ static int check_other(struct check *c, struct context *cx)
 			    copy_place(i));
 }
 
-/* Whether checkpoint CNO is in the cpfile, in whose time it may be the last. */
-static bool has_checkpoint(struct volume *vol, struct context *cx, uint64_t cno)
+/* Whether checkpoint CNO is in the cpfile, and at that time may be the latest. */
+static bool cpfile_has_checkpoint(struct volume *vol, struct context *cx,
+				  uint64_t cno)
 {
 	uint64_t latest = vol->latest.cno;
 	struct nilfs_checkpoint cp;
@@ -306,7 +312,7 @@ static bool has_checkpoint(struct volume *vol, struct context *cx, uint64_t cno)
 	return !err && le64_get(cp.cp_cno) == cno;
 }
 
-/* The numbers that superblock, log and super root have in common. */
+/* Compares the numbers that superblock, log and super root have in common. */
 static int check_super_root(struct check *c, struct context *cx)
 {
 	struct volume *vol = c->vol;
@@ -325,7 +331,8 @@ static int check_super_root(struct check *c, struct context *cx)
 				    place_number(PLACE_VOLUME, 0));
 	memcpy(&ss, block, sizeof(ss));
 	cache_put(vol->cache, block);
-	/* One that was chosen without its log's header has nothing to compare. */
+	/* If it was chosen without the header of its log, there is nothing to
+	   compare. */
 	if (segsum_check(&vol->geo, &ss, latest->pseg_start) != RULE_OK)
 		return 0;
 	if (le16_get(sr->sr_flags))
@@ -335,10 +342,11 @@ static int check_super_root(struct check *c, struct context *cx)
 		findings_differ(c->findings, RULE_SR_LENGTH, place,
 				superroot_bytes(&vol->geo), bytes);
 	/*
-	 * The log of a cleaner keeps the time of the last one that was none.
-	 * In most of its own the kernel loses the flag that says so: where a log
-	 * begins, nilfs_segctor_collect_blocks() sets NILFS_SS_LOGBGN alone.  So
-	 * any time will do between that of the volume and that of the log.
+	 * The log of a cleaner keeps the time of the last log of another kind.
+	 * The kernel loses the cleaner's flag in most of them: for the first
+	 * log of a write, nilfs_segctor_collect_blocks() sets only
+	 * NILFS_SS_LOGBGN.  So any time between that of the volume and that of
+	 * the log is valid.
 	 */
 	if (!(le16_get(ss.ss_flags) & NILFS_SS_GC) &&
 	    (nongc > latest->ctime ||
@@ -347,17 +355,17 @@ static int check_super_root(struct check *c, struct context *cx)
 		findings_differ(c->findings, RULE_SR_NONGC_CTIME, place,
 				latest->ctime, nongc);
 	/*
-	 * The number of the latest checkpoint is that of the last one in the
-	 * cpfile: the greater of two that are there.  Where neither is it is the
-	 * log's, which has it from when it was written, as have all entries of
-	 * the DAT that it brought; the kernel goes by the superblock.
+	 * The latest checkpoint is the last one in the cpfile: the greater
+	 * number that exists there.  If none exists, it is the number in the
+	 * log, which was written with the entries of the DAT.  The kernel uses
+	 * that of the superblock.
 	 */
 	cno = le64_get(ss.ss_cno);
 	last = latest->cno;
 	if (!segsum_has_cno(&ss) || cno == last)
 		return 0;
-	if (has_checkpoint(vol, cx, last) &&
-	    (last > cno || !has_checkpoint(vol, cx, cno))) {
+	if (cpfile_has_checkpoint(vol, cx, last) &&
+	    (last > cno || !cpfile_has_checkpoint(vol, cx, cno))) {
 		findings_differ(c->findings, RULE_SR_CNO,
 				place_number(PLACE_LOG, latest->pseg_start),
 				last, cno);
@@ -369,10 +377,10 @@ static int check_super_root(struct check *c, struct context *cx)
 	return 0;
 }
 
-/* Opens c->vol, or finds out why it could not be opened: what is wrong with the
-   super root, or what the reader said. */
-static int open_volume(struct check *c, struct context *cx,
-		       const struct supers *s)
+/* Opens c->vol, or reports why it cannot be opened: the error of the super root
+   or of the reader. */
+static int open_checked_volume(struct check *c, struct context *cx,
+			       const struct supers *s)
 {
 	const struct nilfs_super_block *sb = &s->copy[s->choice.index];
 	bool valid = le16_get(sb->s_state) & NILFS_VALID_FS;
@@ -429,24 +437,23 @@ int pass_super(struct check *c, struct context *cx)
 
 	if (err || !s.usable)
 		return err;
-	err = open_volume(c, cx, &s);
+	err = open_checked_volume(c, cx, &s);
 	if (err || !c->vol)
 		return err;
 	latest = &c->vol->latest;
 	if (!(le16_get(volume_super(c->vol)->s_state) & NILFS_VALID_FS)) {
-		/* Not damage, but what the user sees is not all that the next
-		   mount shows. */
+		/* Not damage, but the next mount may show more than is checked
+		   here. */
 		check_note(c, "not unmounted cleanly; checking checkpoint %"
 			   PRIu64, latest->cno);
 		if (latest->orphans_start && latest->orphans_end)
-			check_note(c, "the next mount recovers what it can use "
+			check_note(c, "the next mount recovers the usable data "
 				   "of the logs from block %" PRIu64 " to %"
 				   PRIu64, latest->orphans_start,
 				   latest->orphans_end);
 		/*
-		 * A log that has a summary where the chain ends is what a crash
-		 * leaves of the log being written, or what damage leaves of the
-		 * last one.
+		 * A log with a summary at the end of the chain is either a log
+		 * whose writing a crash interrupted, or a damaged last log.
 		 */
 		block = NULL;
 		if (latest->gap_pseg)
@@ -457,7 +464,7 @@ int pass_super(struct check *c, struct context *cx)
 		    segsum_check(&c->vol->geo, ss, latest->gap_pseg) ==
 			    RULE_OK && le64_get(ss->ss_seq) == latest->gap_seq)
 			check_note(c, "the log at block %" PRIu64 " was not "
-				   "written completely, or is damaged: a mount "
+				   "written completely or is damaged; a mount "
 				   "ignores it", latest->gap_pseg);
 		if (!err)
 			cache_put(c->vol->cache, block);
@@ -469,7 +476,7 @@ int pass_super(struct check *c, struct context *cx)
 		err = chain_check(c, cx);
 	if (!err)
 		err = check_super_root(c, cx);
-	/* The fields of metadata files; their maps are walked by later passes. */
+	/* Checks the inodes of metadata files; later passes walk their maps. */
 	inodes[0] = &c->vol->dat.inode;
 	inodes[1] = &c->vol->cpfile.inode;
 	inodes[2] = &c->vol->sufile.inode;

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Pass: what the checkpoints refer to.
+ * The pass over trees: all blocks that checkpoints refer to.
  *
  * It walks the maps of cpfile and sufile, and of the ifile and all files of
- * every valid checkpoint, and checks each node, each pointer, each inode.  What
- * a checkpoint shares with one before was checked with that one, and is left
- * alone whole: the cost is that of what is there, whatever the number of
- * checkpoints.
+ * every valid checkpoint, and checks each node, pointer and inode.  Parts
+ * shared with a checkpoint before are skipped, so the cost follows the number
+ * of blocks, not the number of checkpoints.
  *
- * The newest comes first, then the snapshots, then plain checkpoints, each
- * from the newer to the older: what they share is reported for the one that
- * matters most, and what is reported for the last is history.
+ * The latest checkpoint is first, then the snapshots, then the others, each
+ * from the newest to the oldest, so that damage of shared parts is reported for
+ * the most important checkpoint.
  *
- * It needs the DAT checked, and the segments in use known.  It leaves the set
- * of virtual blocks that are referred to, the names in directories and the
- * number of links to others; what the entries of checkpoints say besides
- * their inode was checked before.
+ * It needs the checked DAT and the segments in use.  It produces the set of
+ * virtual blocks that are referred to.  Later passes check names and links; the
+ * pass over checkpoints has checked all other fields of their entries.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,13 +35,13 @@
 struct tree {
 	struct check *check;
 	struct ifilewalk ifiles;
-	uint64_t met;		/* blocks of a metadata file, nodes too */
+	uint64_t met;		/* blocks of a metadata file, including nodes */
 };
 
-/* Of a block of the cpfile, also takes the numbers of valid checkpoints. */
-static int visit_pointer(void *arg, struct context *cx,
-			 const struct mapcheck_pointer *p, uint64_t *blocknr,
-			 struct lifetime *life)
+/* In blocks of the cpfile, also collects the numbers of valid checkpoints. */
+static int tree_visit_pointer(void *arg, struct context *cx,
+			      const struct mapcheck_pointer *p,
+			      uint64_t *blocknr, struct lifetime *life)
 {
 	struct tree *t = arg;
 	struct check *c = t->check;
@@ -88,11 +86,11 @@ static int visit_pointer(void *arg, struct context *cx,
 }
 
 /*
- * The kernel counts in sectors, by what comes and goes, and reads the number for
- * nothing else.  It goes on from what mkfs.nilfs2 of nilfs-utils wrote, which
- * counted each of its few blocks as 1: descriptors, a bitmap, and entries up to
- * the first one for users.  Such a file stays after by a block less one sector
- * for each of these.
+ * Compares i_blocks.  The kernel counts in sectors, by changes only, and does
+ * not use the number.  It starts with the value of mkfs.nilfs2 of nilfs-utils,
+ * which counted each of its few blocks as 1: descriptors, a bitmap, and entries
+ * up to the first one for users.  So such a file has a block less one sector
+ * too few for each of these.
  */
 void pass_tree_count(const struct check *c, uint64_t cno, uint64_t ino,
 		     const struct nilfs_inode *inode, uint64_t nblocks)
@@ -112,7 +110,7 @@ void pass_tree_count(const struct check *c, uint64_t cno, uint64_t ino,
 			want, got);
 }
 
-/* Walks the cpfile or the sufile, of which there is one for all time. */
+/* Walks the cpfile or the sufile, which all checkpoints share. */
 static int walk_metadata(struct tree *t, struct context *cx,
 			 const struct file *file)
 {
@@ -120,8 +118,8 @@ static int walk_metadata(struct tree *t, struct context *cx,
 		.vol = t->check->vol,
 		.findings = t->check->findings,
 		.ino = file->ino,
-		.within = { t->check->vol->latest.cno, NILFS_CNO_MAX },
-		.visit = visit_pointer,
+		.within = {t->check->vol->latest.cno, NILFS_CNO_MAX},
+		.visit = tree_visit_pointer,
 		.arg = t,
 	};
 	int ret;
@@ -138,11 +136,11 @@ static int walk_metadata(struct tree *t, struct context *cx,
 
 /*
  * Walks checkpoint CNO and compares its counts with those of the walk.  Blocks
- * are counted in the newest one, and in those that equal it: shared parts are
- * skipped, and their size is not known without a count for each block of each
+ * are counted only in the newest checkpoint and in those equal to it: shared
+ * parts are skipped, and their size would need a count for each block of each
  * ifile.
  *
- * mkfs.nilfs2 counted one inode too many before nilfs-utils 2.0.22, and the
+ * mkfs.nilfs2 before nilfs-utils 2.0.22 counted one inode too many, and the
  * kernel only adds and subtracts: such a volume keeps the error, which is
  * harmless.
  */
@@ -186,8 +184,8 @@ static int walk_checkpoint(struct tree *t, struct context *cx, uint64_t cno)
 			.want = sums->inodes,
 			.got = inodes,
 			.detail = inodes == sums->inodes + 1 ?
-				"one too many is harmless, mkfs.nilfs2 before "
-				"nilfs-utils 2.0.22 made it" : NULL,
+				"one too many is harmless: mkfs.nilfs2 before "
+				"nilfs-utils 2.0.22 wrote it" : NULL,
 		});
 	if (sums->blocks_known)
 		pass_tree_count(c, cno, NILFS_IFILE_INO, &cp.cp_ifile_inode,
@@ -222,15 +220,15 @@ int pass_tree(struct check *c, struct context *cx)
 		err = walk_metadata(&t, cx, &c->vol->cpfile);
 	if (err)
 		goto out;
-	/* Live blocks are referred to by the newest checkpoint, with cpfile and
-	   SUFILE: damage in others does not matter for that. */
+	/* Live blocks are those of the newest checkpoint, cpfile and SUFILE:
+	   damage in other checkpoints does not matter for them. */
 	there = c->ncps && c->cps[c->ncps - 1].cno == latest;
 	if (there) {
 		err = walk_checkpoint(&t, cx, latest);
 		c->live_referenced = sparse_count(&c->referenced);
 	}
 	c->tree_broken = !there || ifilewalk_partial(&t.ifiles);
-	/* Of the others those that are kept, then the rest. */
+	/* Then the snapshots, then the rest. */
 	for (kept = 1; kept >= 0; kept--) {
 		findings_snapshots(c->findings, kept);
 		findings_history(c->findings, !kept);
@@ -244,8 +242,8 @@ int pass_tree(struct check *c, struct context *cx)
 	}
 	findings_history(c->findings, false);
 	/*
-	 * The kernel refuses inodes below s_first_ino that are not reserved ones
-	 * (NILFS_VALID_INODE()).  Each mkfs.nilfs2 writes NILFS_USER_INO, and
+	 * The kernel refuses inodes below s_first_ino that are not reserved
+	 * (NILFS_VALID_INODE()).  Every mkfs.nilfs2 writes NILFS_USER_INO, and
 	 * nothing changes it.
 	 */
 	if (!err && t.ifiles.least < c->vol->geo.first_ino)

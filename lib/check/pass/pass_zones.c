@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The pass over zones: whether the kernel can write where it will.
+ * The pass over zones: whether the kernel can write to the segments that it
+ * uses next.
  *
- * It needs the SUFILE, whose damage the pass over segments reports, and from
- * the pass over the DAT which segments only look clean.
+ * It needs the SUFILE, whose damage the pass over segments reports, and the
+ * segments with live blocks, from the pass over the DAT.
  *
  * The kernel writes a segment from its beginning and ignores write pointers.
- * So they must be where it will write: at the beginning of clean segments and
- * of the next one, and after the latest log.  Elsewhere they need only be after
- * the blocks in use.
+ * So they must be at the beginning of clean segments and of the next one, and
+ * after the latest log.  Elsewhere they must only be after the blocks in use.
  *
  * Reports are read some zones at a time, in the order of segments.
  */
@@ -28,7 +28,7 @@ struct walk {
 	const struct nilfs_geometry *geo;
 	pass_zones_visit *visit;
 	void *arg;
-	struct zone batch[BATCH];	/* from zone FIRST on */
+	struct zone batch[BATCH];	/* zones from FIRST on */
 	uint64_t first, n;
 };
 
@@ -62,8 +62,8 @@ static int report_zone(struct walk *w, struct context *cx, enum rule rule,
 	return want == got ? 0 : w->visit(w->arg, cx, &f);
 }
 
-static int take_segment(void *arg, struct context *cx, uint64_t segnum,
-			const struct nilfs_segment_usage *su)
+static int take_zone_segment(void *arg, struct context *cx, uint64_t segnum,
+			     const struct nilfs_segment_usage *su)
 {
 	struct walk *w = arg;
 	const struct recovery *latest = &w->c->vol->latest;
@@ -71,7 +71,7 @@ static int take_segment(void *arg, struct context *cx, uint64_t segnum,
 	struct finding f = { .rule = RULE_ZONE_UNWRITABLE, .place = place };
 	uint64_t start = geometry_segment_start(w->geo, segnum);
 	uint64_t end = geometry_segment_end(w->geo, segnum), used, n, last;
-	uint64_t at, pointer = start;	/* a block that would be written next */
+	uint64_t at, pointer = start;	/* the next block that would be written */
 	const struct zone *zone;
 	bool sequential = false;
 	int ret = 0;
@@ -93,7 +93,8 @@ static int take_segment(void *arg, struct context *cx, uint64_t segnum,
 	if (ret)
 		return ret;
 	if (segzones_is_unusable(w->zones, w->geo, segnum)) {
-		/* The beginning of what is shared is not its own. */
+		/* A zone that begins in a segment before is not only of this
+		   one. */
 		if (sequential && segusage_is_dirty(su))
 			return 0;
 		if (sequential)
@@ -103,8 +104,8 @@ static int take_segment(void *arg, struct context *cx, uint64_t segnum,
 	if (!sequential)
 		return 0;
 	if (segnum == latest->segnum) {
-		/* The one being written; no log begins where two blocks do not
-		   fit. */
+		/* The segment being written; no log begins if fewer than two
+		   blocks are left. */
 		used = start + latest->offset;
 		return end - used < NILFS_PSEG_MIN_BLOCKS && pointer >= used ?
 			0 : report_zone(w, cx, RULE_ZONE_LAST_LOG, place, used,
@@ -132,13 +133,13 @@ int pass_zones_walk(struct check *c, struct context *cx,
 		.visit = visit,
 		.arg = arg,
 	};
-	uint64_t n, active = 0, idle = 0, most;
+	uint64_t n, active = 0, others = 0, most;
 	const struct zone *zone;
 	int ret;
 
 	if (!w.zones)
 		return 0;
-	ret = sutable_walk(c->vol, cx, true, take_segment, &w);
+	ret = sutable_walk(c->vol, cx, true, take_zone_segment, &w);
 	most = w.zones->max_active;
 	for (n = 0; most && n < w.zones->count && !ret; n++) {
 		ret = zone_state(&w, cx, n, &zone);
@@ -147,16 +148,17 @@ int pass_zones_walk(struct check *c, struct context *cx,
 		    zone->pointer >= zone->start + zone->capacity)
 			continue;
 		active++;
-		idle += !pass_zones_is_current(c, n);
+		others += !pass_zones_is_current(c, n);
 	}
-	/* If none of them can be finished, this is not an error. */
-	if (ret || !idle || active < most)
+	/* If none can be finished, this is not an error. */
+	if (ret || !others || active < most)
 		return ret;
 	return report_zone(&w, cx, RULE_ZONE_ACTIVE,
 			   place_number(PLACE_VOLUME, 0), most - 1, active);
 }
 
-static int add_finding(void *arg, struct context *cx, const struct finding *f)
+static int add_zone_finding(void *arg, struct context *cx,
+			    const struct finding *f)
 {
 	struct check *c = arg;
 
@@ -169,20 +171,20 @@ int pass_zones(struct check *c, struct context *cx)
 {
 	if (c->dev->zones)
 		c->work = c->vol->geo.nsegments;
-	/* Other passes report what could not be read. */
-	return damage_forgive(cx, pass_zones_walk(c, cx, add_finding, c));
+	/* Other passes report unreadable blocks. */
+	return damage_forgive(cx, pass_zones_walk(c, cx, add_zone_finding, c));
 }
 
-/* The segments [*FROM, *END) that are partly in zones [FIRST, BEHIND). */
-static void segments_in(const struct check *c, uint64_t first, uint64_t behind,
-			uint64_t *from, uint64_t *end)
+/* The segments [*FROM, *END) that overlap zones [FIRST, ZONES_END). */
+static void segments_in_zones(const struct check *c, uint64_t first,
+			      uint64_t zones_end, uint64_t *from, uint64_t *end)
 {
 	const struct nilfs_geometry *geo = &c->vol->geo;
 	uint64_t bytes = (uint64_t)geo->blocks_per_segment << geo->block_bits;
 	uint64_t size = c->dev->zones->size;
 
 	*from = first * size / bytes;
-	*end = div_round_up(behind * size, bytes);
+	*end = div_round_up(zones_end * size, bytes);
 	if (*end > geo->nsegments)
 		*end = geo->nsegments;
 }
@@ -190,12 +192,12 @@ static void segments_in(const struct check *c, uint64_t first, uint64_t behind,
 bool pass_zones_is_held(const struct check *c, uint64_t segnum)
 {
 	const struct recovery *latest = &c->vol->latest;
-	uint64_t first, behind, other, end;
+	uint64_t first, zones_end, other, end;
 
 	if (bitmap_test(&c->live_segments, segnum))
 		return true;
-	segzones_range(c->dev->zones, &c->vol->geo, segnum, &first, &behind);
-	segments_in(c, first, behind, &other, &end);
+	segzones_range(c->dev->zones, &c->vol->geo, segnum, &first, &zones_end);
+	segments_in_zones(c, first, zones_end, &other, &end);
 	for (; other < end; other++)
 		if (other != segnum &&
 		    (other == latest->segnum ||
@@ -210,7 +212,7 @@ bool pass_zones_is_current(const struct check *c, uint64_t n)
 	const struct recovery *latest = &c->vol->latest;
 	uint64_t segnum, end;
 
-	segments_in(c, n, n + 1, &segnum, &end);
+	segments_in_zones(c, n, n + 1, &segnum, &end);
 	for (; segnum < end; segnum++)
 		if (segnum == latest->segnum || segnum == latest->nextnum)
 			return true;
