@@ -2,9 +2,8 @@
 /*
  * dump.nilfs2 report: a whole volume on one page.
  *
- * Each part is put as far as the volume can be read; what cannot is reported in
- * its place.  The page is HTML, or JSON with the same parts, as text of this
- * length is what the other commands are for.
+ * Each part is reported as far as the volume can be read; a failure is reported in
+ * its place.  The page is HTML, or JSON with the same parts.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -29,19 +28,17 @@
 #include "vol/cptable.h"
 
 /*
- * The checkpoints over time, in a report.
- *
- * The plot needs the time and the size of each; the table has what people come
- * back to, which is snapshots and the last few.
+ * The checkpoints over time: all in the plot, snapshots and the newest ones in the
+ * table.
  */
 
 #define HEIGHT 200u		/* pixels of the plot */
 #define NEWEST 20		/* checkpoints in the table */
 #define SNAPSHOTS 100		/* the same, the newest ones */
 
-enum { CNO, CREATED, SNAPSHOT, SIZE, INODES, INCREMENT, PAST_COLUMNS };
+enum { CNO, CREATED, SNAPSHOT, SIZE, INODES, INCREMENT, CP_COLUMNS };
 
-static const struct column past_columns[PAST_COLUMNS] = {
+static const struct column cp_columns[CP_COLUMNS] = {
 	[CNO] = { "checkpoint", "CHECKPOINT", VALUE_U64, 10 },
 	[CREATED] = { "created", "CREATED", VALUE_TIME, 19 },
 	[SNAPSHOT] = { "snapshot", "SNAPSHOT", VALUE_BOOL, 8 },
@@ -51,46 +48,20 @@ static const struct column past_columns[PAST_COLUMNS] = {
 };
 
 /* One checkpoint. */
-struct past_entry {
+struct cp_entry {
 	uint64_t cno, created, blocks, inodes, increment;
 	bool snapshot;
 };
 
-struct past {
+struct cp_list {
 	struct tool *tool;
 	uint64_t block_size;
-	struct past_entry *entries;
+	struct cp_entry *entries;
 	size_t count, room, snapshots;
 };
 
-static int collect(struct past *p, struct volume *vol)
-{
-	struct context *cx = &p->tool->cx;
-	struct cptable_cursor cur;
-	struct nilfs_checkpoint cp;
-	int ret = cptable_cursor_open(&cur, cx, vol);
-
-	while (!ret && (ret = cptable_cursor_next(&cur, cx, &cp)) > 0) {
-		ret = array_reserve(cx, &p->entries, &p->room, p->count + 1);
-		if (ret)
-			break;
-		p->entries[p->count++] = (struct past_entry){
-			.cno = le64_get(cp.cp_cno),
-			.created = le64_get(cp.cp_create),
-			.blocks = le64_get(cp.cp_blocks_count),
-			.inodes = le64_get(cp.cp_inodes_count),
-			.increment = le64_get(cp.cp_nblk_inc),
-			.snapshot = checkpoint_is_snapshot(&cp),
-		};
-		p->snapshots += checkpoint_is_snapshot(&cp);
-		ret = context_cancelled(cx);
-	}
-	cptable_cursor_close(&cur);
-	return ret;
-}
-
 /* All checkpoints as a line, and a mark on each snapshot. */
-static int draw_past(const struct past *p)
+static int plot_checkpoints(const struct cp_list *p)
 {
 	struct chart c = {
 		.title = "Checkpoints over time",
@@ -110,7 +81,7 @@ static int draw_past(const struct past *p)
 	if (!points)
 		return fail(&p->tool->cx, -ENOMEM, "plot of checkpoints");
 	for (i = 0; i < p->count; i++) {
-		const struct past_entry *e = &p->entries[i];
+		const struct cp_entry *e = &p->entries[i];
 		struct chart_point *at = &points[i];
 
 		at->x = (double)e->created;
@@ -126,63 +97,74 @@ static int draw_past(const struct past *p)
 	return 0;
 }
 
-static void put_table(const struct past *p)
+/*
+ * Reports the snapshots and the newest checkpoints; on a page with a plot of
+ * all.  -EUCLEAN, -EIO, -ENOMEM.
+ */
+static int report_checkpoints(struct tool *tool, const struct dump_image *im)
 {
-	size_t i, skipped = 0;
+	struct cp_list p = {
+		.tool = tool,
+		.block_size = im->vol->geo.block_size,
+	};
+	struct report *r = &tool->report;
+	struct context *cx = &tool->cx;
+	struct cptable_cursor cur;
+	struct nilfs_checkpoint cp;
+	size_t i, snapshots = 0;
 	struct table t;
+	int ret = cptable_cursor_open(&cur, cx, im->vol);
 
-	table_begin(&t, &p->tool->report, "checkpoints", past_columns,
-		    PAST_COLUMNS);
-	for (i = 0; i < p->count; i++) {
-		const struct past_entry *e = &p->entries[i];
+	while (!ret && (ret = cptable_cursor_next(&cur, cx, &cp)) > 0) {
+		ret = array_reserve(cx, &p.entries, &p.room, p.count + 1);
+		if (ret)
+			break;
+		p.entries[p.count++] = (struct cp_entry){
+			.cno = le64_get(cp.cp_cno),
+			.created = le64_get(cp.cp_create),
+			.blocks = le64_get(cp.cp_blocks_count),
+			.inodes = le64_get(cp.cp_inodes_count),
+			.increment = le64_get(cp.cp_nblk_inc),
+			.snapshot = checkpoint_is_snapshot(&cp),
+		};
+		p.snapshots += checkpoint_is_snapshot(&cp);
+		ret = context_cancelled(cx);
+	}
+	cptable_cursor_close(&cur);
+	report_begin(r, "past", "Checkpoints");
+	if (!ret && p.count && report_is_text(r))
+		ret = plot_checkpoints(&p);
+	if (ret)
+		goto out;
+	report_u64(r, "count", "Checkpoints", p.count);
+	report_u64(r, "snapshots", "Snapshots", p.snapshots);
+	report_text(r, "Snapshots, and the newest checkpoints:");
+	table_begin(&t, r, "checkpoints", cp_columns, CP_COLUMNS);
+	for (i = 0; i < p.count; i++) {
+		const struct cp_entry *e = &p.entries[i];
 
-		skipped += e->snapshot;
-		if (p->count - i > NEWEST &&
-		    (!e->snapshot || p->snapshots - skipped >= SNAPSHOTS))
+		snapshots += e->snapshot;
+		if (p.count - i > NEWEST &&
+		    (!e->snapshot || p.snapshots - snapshots >= SNAPSHOTS))
 			continue;
 		table_row(&t, (struct value[]){
 			[CNO] = value_u64(e->cno),
 			[CREATED] = value_u64(e->created),
 			[SNAPSHOT] = value_bool(e->snapshot),
-			[SIZE] = value_u64(e->blocks * p->block_size),
+			[SIZE] = value_u64(e->blocks * p.block_size),
 			[INODES] = value_u64(e->inodes),
-			[INCREMENT] = value_u64(e->increment * p->block_size),
+			[INCREMENT] = value_u64(e->increment * p.block_size),
 		});
 	}
 	table_end(&t);
-}
-
-/*
- * Reports the snapshots and the newest checkpoints; on a page with a plot of
- * all.  -EUCLEAN, -EIO, -ENOMEM.
- */
-static int report_past_put(struct tool *tool, const struct dump_image *im)
-{
-	struct past p = {
-		.tool = tool,
-		.block_size = im->vol->geo.block_size,
-	};
-	struct report *r = &tool->report;
-	int ret = collect(&p, im->vol);
-
-	report_begin(r, "past", "Checkpoints");
-	if (!ret && p.count && report_is_text(r))
-		ret = draw_past(&p);
-	if (!ret) {
-		report_u64(r, "count", "Checkpoints", p.count);
-		report_u64(r, "snapshots", "Snapshots", p.snapshots);
-		report_text(r, "Snapshots, and the newest checkpoints:");
-		put_table(&p);
-	}
+out:
 	report_end(r);
 	free(p.entries);
 	return ret;
 }
 
 /*
- * The findings of a check, in a report.
- *
- * They are put as they come and not kept; the verdict follows them.
+ * The findings of a check, printed as they are found, and the verdict.
  */
 
 #define ROWS_MAX 500		/* of a page */
@@ -327,7 +309,7 @@ static int note_failure(struct page *p, int err)
 	return err < 0 ? err : 0;
 }
 
-/* Puts all of it to the output of the tool; FAILED is that of opening. */
+/* Writes all parts to the output of the tool; FAILED: from opening the volume. */
 static int put_page(struct page *p, int failed)
 {
 	char title[SEGMAP_TITLE_MAX] = "NILFS2 volume", below[SEGMAP_TITLE_MAX];
@@ -351,7 +333,7 @@ static int put_page(struct page *p, int failed)
 	if (!err && p->im.vol)
 		err = note_failure(p, report_space_put(tool, &p->im));
 	if (!err && p->im.vol)
-		err = note_failure(p, report_past_put(tool, &p->im));
+		err = note_failure(p, report_checkpoints(tool, &p->im));
 	if (!err && p->im.vol && !p->o->fast)
 		err = note_failure(p, report_space_files(tool, &p->im));
 	if (!err)
@@ -362,33 +344,16 @@ static int put_page(struct page *p, int failed)
 	return err;
 }
 
-/* The same into the file PATH: output goes there meanwhile. */
-static int write_page(struct page *p, const char *path, int failed)
-{
-	struct tool *tool = p->tool;
-	struct out *out = tool->out;
-	const char *const inputs[] = { tool->argv[0], NULL };
-	const struct output_how how = {
-		.there = p->o->force ? OUTPUT_REPLACE : OUTPUT_ASK,
-		.inputs = inputs,
-	};
-	struct outfile file;
-	int err = outfile_open(&file, &tool->cx, path, &how);
-
-	if (err)
-		return err;
-	tool->out = tool->report.out = tool->report.json.out = file.out;
-	err = put_page(p, failed);
-	if (!err)
-		report_fini(&tool->report);
-	tool->out = out;
-	report_init(&tool->report, out, REPORT_TEXT);
-	return outfile_close(&file, &tool->cx, err);
-}
-
 static int report_run(struct tool *tool, const void *options)
 {
 	struct page p = { .tool = tool, .o = options };
+	const char *const inputs[] = { tool->argv[0], NULL };
+	const struct output_how how = {
+		.there = p.o->force ? OUTPUT_REPLACE : OUTPUT_ASK,
+		.inputs = inputs,
+	};
+	struct out *out = tool->out;
+	struct outfile file;
 	int failed, err;
 
 	failed = image_open(&p.im, tool, tool->argv[0], NULL);
@@ -396,10 +361,22 @@ static int report_run(struct tool *tool, const void *options)
 		return failed;
 	info_super_read(&p.supers, &tool->cx, p.im.dev);
 	err = p.supers.shown[0] || p.supers.shown[1] ? 0 : failed;
-	if (!err && tool->argc > 1)
-		err = write_page(&p, tool->argv[1], failed);
-	else if (!err)
+	if (!err && tool->argc > 1) {
+		/* The output of the tool is FILE until the page is complete. */
+		err = outfile_open(&file, &tool->cx, tool->argv[1], &how);
+		if (err)
+			goto out;
+		tool->out = tool->report.out = tool->report.json.out = file.out;
 		err = put_page(&p, failed);
+		if (!err)
+			report_fini(&tool->report);
+		tool->out = out;
+		report_init(&tool->report, out, REPORT_TEXT);
+		err = outfile_close(&file, &tool->cx, err);
+	} else if (!err) {
+		err = put_page(&p, failed);
+	}
+out:
 	image_close(&p.im);
 	return err ? err : p.status;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What holds the space, in a report.
+ * The use of space, in a report.
  *
- * One walk over the segments feeds the sums, the histogram and the map.  Which
- * blocks hold data and which metadata takes reading the summaries of all logs.
+ * One walk over the segments fills the sums, the histogram and the map.  The
+ * summaries of all logs are read to distinguish blocks of data from metadata.
  */
 #include "dump/report_space.h"
 
@@ -88,8 +88,14 @@ static void put_parts(struct space *s, struct svg *svg)
 	chart_parts(svg, "What holds the space", parts, N);
 }
 
-static void put_histogram(const struct histogram *h, struct svg *svg)
+/* Pictures on a page, and the sums in every form. */
+static void put_all(struct space *s, unsigned int cell)
 {
+	struct picture_labels labels = segmap_labels(&s->volume);
+	struct report *r = &s->tool->report;
+	struct svg svg = { .out = r->out, .page = true };
+	bool drawn = report_is_text(r);
+	const struct histogram *h = &s->total.use;
 	struct chart c = {
 		.title = "Segments by how full they are",
 		.x = { "share of its blocks that a cleaner would keep",
@@ -98,20 +104,6 @@ static void put_histogram(const struct histogram *h, struct svg *svg)
 		.height = HISTOGRAM_HEIGHT,
 	};
 	unsigned int i;
-
-	for (i = 0; i < h->count; i++)
-		if ((double)h->hits[i] > c.y.max)
-			c.y.max = (double)h->hits[i];
-	chart_bars(svg, &c, h->hits, h->count);
-}
-
-/* On a page as pictures, and in every form the sums. */
-static void put_all(struct space *s, unsigned int cell)
-{
-	struct picture_labels labels = segmap_labels(&s->volume);
-	struct report *r = &s->tool->report;
-	struct svg svg = { .out = r->out, .page = true };
-	bool drawn = report_is_text(r);
 
 	if (drawn) {
 		report_begin(r, "space", "What holds the space");
@@ -124,7 +116,10 @@ static void put_all(struct space *s, unsigned int cell)
 	}
 	if (drawn && !s->total.without_counts) {
 		report_begin(r, "histogram", "How full segments are");
-		put_histogram(&s->total.use, &svg);
+		for (i = 0; i < h->count; i++)
+			if ((double)h->hits[i] > c.y.max)
+				c.y.max = (double)h->hits[i];
+		chart_bars(&svg, &c, h->hits, h->count);
 		report_end(r);
 	}
 	segment_total_report(&s->total, r, s->im->vol->geo.block_size);
@@ -157,10 +152,8 @@ int report_space_put(struct tool *tool, const struct dump_image *im)
 }
 
 /*
- * The largest and the most fragmented files, in a report.
- *
- * Only the first of each list are kept during the walk.  A file with several
- * names counts once, by the first that the walk comes to.
+ * The largest and the most fragmented files, in a report.  A file with several
+ * names counts once, by the first name that the walk finds.
  */
 
 #define LISTED 20		/* files in each list */
@@ -192,11 +185,11 @@ struct files {
 	struct root root;
 	struct inoset seen;		/* with several names */
 	struct top largest, fragmented;
-	uint64_t count, directories, others, in_pieces, blocks, extents;
+	uint64_t count, directories, others, fragments, blocks, extents;
 	int status;
 };
 
-/* Adds a copy of E where it is among the first. */
+/* Adds a copy of E if it is among the first. */
 static int top_add(struct top *top, struct context *cx,
 		   const struct file_entry *e)
 {
@@ -221,7 +214,7 @@ static int top_add(struct top *top, struct context *cx,
 	return 0;
 }
 
-/* Counts the blocks and extents of a file, once whatever its names. */
+/* Counts the blocks and extents of a file once for all its names. */
 static int take_file(struct files *f, const struct tree_item *item)
 {
 	struct context *cx = &f->tool->cx;
@@ -253,49 +246,11 @@ static int take_file(struct files *f, const struct tree_item *item)
 	f->count++;
 	f->blocks += e.blocks;
 	f->extents += e.extents;
-	f->in_pieces += e.extents > 1;
+	f->fragments += e.extents > 1;
 	e.rank = e.blocks;
 	ret = top_add(&f->largest, cx, &e);
 	e.rank = e.extents > 1 ? e.extents : 0;
 	return ret ? ret : top_add(&f->fragmented, cx, &e);
-}
-
-static int take_item(struct files *f, const struct tree_item *item)
-{
-	int err = item->kind == TREE_BROKEN ? item->error : 0;
-
-	if (item->kind == TREE_LEAVE)
-		return 0;
-	if (!err && item->inode && S_ISREG(le16_get(item->inode->i_mode)))
-		err = take_file(f, item);
-	else if (!err && item->type == NILFS_FT_DIR)
-		f->directories++;
-	else if (!err)
-		f->others++;
-	if (!err || damage_is_fatal(err))
-		return err;
-	image_file_failed(f->tool, item->path, item->path_len, err);
-	f->status = 1;
-	return 0;
-}
-
-static int walk_files(struct files *f)
-{
-	const struct tree_options how = { .recursive = true, .inodes = true };
-	struct context *cx = &f->tool->cx;
-	struct tree_item item;
-	struct tree *tree = NULL;
-	int ret = tree_open(&tree, cx, &f->root, "/", &how);
-
-	progress_begin(&f->tool->progress, "files",
-		       le64_get(f->root.cp.cp_inodes_count), false);
-	while (!ret && (ret = tree_next(tree, cx, &item)) > 0) {
-		ret = take_item(f, &item);
-		progress_update(&f->tool->progress, f->count);
-	}
-	progress_end(&f->tool->progress);
-	tree_close(tree);
-	return ret;
 }
 
 static void put_list(struct files *f, const struct top *top, const char *key,
@@ -324,36 +279,59 @@ static void put_list(struct files *f, const struct top *top, const char *key,
 	report_end(r);
 }
 
-static void put_files(struct files *f)
-{
-	uint64_t block_size = f->root.vol->geo.block_size;
-	struct report *r = &f->tool->report;
-
-	report_begin(r, "files", "Files");
-	report_u64(r, "regular", "Regular files", f->count);
-	report_u64(r, "directories", "Directories", f->directories);
-	report_u64(r, "others", "Others", f->others);
-	report_size(r, "bytes", "Content, without holes",
-		    f->blocks * block_size);
-	report_u64(r, "extents", "Extents", f->extents);
-	report_u64(r, "fragmented", "Files of several extents", f->in_pieces);
-	report_value(r, VALUE_SIZE, "extent_bytes", "Mean length of an extent",
-		     f->extents ? value_u64(f->blocks * block_size /
-					    f->extents) : value_absent());
-	put_list(f, &f->largest, "largest", "Largest files");
-	put_list(f, &f->fragmented, "most_fragmented", "Most fragmented files");
-	report_end(r);
-}
-
 int report_space_files(struct tool *tool, const struct dump_image *im)
 {
+	const struct tree_options how = { .recursive = true, .inodes = true };
+	struct context *cx = &tool->cx;
+	struct report *r = &tool->report;
+	uint64_t block_size = im->vol->geo.block_size;
 	struct files f = { .tool = tool };
-	int ret = root_open(&f.root, &tool->cx, im->vol, 0);
+	struct tree *tree = NULL;
+	struct tree_item item;
+	int ret = root_open(&f.root, cx, im->vol, 0);
 
-	if (!ret)
-		ret = walk_files(&f);
-	if (!ret)
-		put_files(&f);
+	if (ret)
+		return ret;
+	ret = tree_open(&tree, cx, &f.root, "/", &how);
+	progress_begin(&tool->progress, "files",
+		       le64_get(f.root.cp.cp_inodes_count), false);
+	while (!ret && (ret = tree_next(tree, cx, &item)) > 0) {
+		ret = item.kind == TREE_BROKEN ? item.error : 0;
+		if (item.kind == TREE_LEAVE)
+			ret = 0;
+		else if (!ret && item.inode &&
+			 S_ISREG(le16_get(item.inode->i_mode)))
+			ret = take_file(&f, &item);
+		else if (!ret && item.type == NILFS_FT_DIR)
+			f.directories++;
+		else if (!ret)
+			f.others++;
+		if (ret && !damage_is_fatal(ret)) {
+			image_file_failed(tool, item.path, item.path_len, ret);
+			f.status = 1;
+			ret = 0;
+		}
+		progress_update(&tool->progress, f.count);
+	}
+	progress_end(&tool->progress);
+	tree_close(tree);
+	if (ret)
+		goto out;
+	report_begin(r, "files", "Files");
+	report_u64(r, "regular", "Regular files", f.count);
+	report_u64(r, "directories", "Directories", f.directories);
+	report_u64(r, "others", "Others", f.others);
+	report_size(r, "bytes", "Content, without holes",
+		    f.blocks * block_size);
+	report_u64(r, "extents", "Extents", f.extents);
+	report_u64(r, "fragmented", "Files of several extents", f.fragments);
+	report_value(r, VALUE_SIZE, "extent_bytes", "Mean length of an extent",
+		     f.extents ? value_u64(f.blocks * block_size / f.extents) :
+				 value_absent());
+	put_list(&f, &f.largest, "largest", "Largest files");
+	put_list(&f, &f.fragmented, "most_fragmented", "Most fragmented files");
+	report_end(r);
+out:
 	while (f.largest.count)
 		free(f.largest.entries[--f.largest.count].path);
 	while (f.fragmented.count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What holds the space of a volume, in a report. */
+/* The use of space on a volume, in a report. */
 #ifndef NILFS2_DUMP_REPORT_SPACE_H
 #define NILFS2_DUMP_REPORT_SPACE_H
 
@@ -8,14 +8,14 @@
 
 /*
  * Reports sums over all segments and how full they are; on a page as drawings,
- * with a map of the segments.  What cannot be read is reported, and is then in
- * the exit status that is returned; failures as liveness_count().
+ * with a map of the segments.  A failure to read is reported and sets the
+ * exit status that is returned; failures as liveness_count().
  */
 int report_space_put(struct tool *tool, const struct dump_image *im);
 
 /*
  * Reports the files of the latest state, of which every block map is read.  A
- * file that cannot be read is reported and in the exit status that is
+ * file that cannot be read is reported and sets the exit status that is
  * returned; failures as root_open() and tree_open().
  */
 int report_space_files(struct tool *tool, const struct dump_image *im);

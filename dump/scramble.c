@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Names that say nothing.
+ * Replacing names by meaningless ones.
  *
- * Each byte is added to the one before it, as replaced, and looked up in a
- * random permutation; then the same from the end.  Each step can be undone, so
- * different names stay different, and each byte depends on all others.  One that
- * has become "." or ".." is replaced again, until it is neither; as that is a
- * permutation of the names as well, it ends.
+ * Each byte is added to the previous replaced one, and looked up in a random
+ * permutation; then the same from the end.  Each step can be reversed, so
+ * different names stay different, and each byte depends on all others.  A result
+ * of "." or ".." is replaced again until it is another name; this loop ends
+ * because the replacement is a permutation of the names.
  */
 #include "dump/scramble.h"
 
@@ -48,22 +48,6 @@ static uint8_t byte_of(unsigned int number)
 	return (uint8_t)(number + 1 + (number >= '/' - 1u));
 }
 
-static void replace(const struct scramble *s, uint8_t *name, size_t len)
-{
-	unsigned int last = (unsigned int)len;
-	size_t i;
-
-	for (i = 0; i < len; i++) {
-		last = s->table[(number_of(name[i]) + last) % SCRAMBLE_BYTES];
-		name[i] = byte_of(last);
-	}
-	last = (unsigned int)len;
-	for (i = len; i--;) {
-		last = s->table[(number_of(name[i]) + last) % SCRAMBLE_BYTES];
-		name[i] = byte_of(last);
-	}
-}
-
 static bool is_special(const uint8_t *name, size_t len)
 {
 	return name[0] == '.' && (len == 1 || (len == 2 && name[1] == '.'));
@@ -71,19 +55,28 @@ static bool is_special(const uint8_t *name, size_t len)
 
 void scramble_name(const struct scramble *s, uint8_t *name, size_t len)
 {
+	unsigned int last;
+	size_t i;
+
 	if (is_special(name, len))
 		return;
-	do
-		replace(s, name, len);
-	while (is_special(name, len));
+	do {
+		last = (unsigned int)len;
+		for (i = 0; i < len; i++) {
+			last = s->table[(number_of(name[i]) + last) %
+					SCRAMBLE_BYTES];
+			name[i] = byte_of(last);
+		}
+		last = (unsigned int)len;
+		for (i = len; i--;) {
+			last = s->table[(number_of(name[i]) + last) %
+					SCRAMBLE_BYTES];
+			name[i] = byte_of(last);
+		}
+	} while (is_special(name, len));
 }
 
-static bool is_name(const uint8_t *name, size_t len)
-{
-	return len && !memchr(name, 0, len) && !memchr(name, '/', len);
-}
-
-/* The bytes after a name, up to the next entry, can be those of a former one. */
+/* The bytes between a name and the next entry may be of a removed entry. */
 void scramble_names(const struct scramble *s, void *block, uint32_t block_size)
 {
 	struct dirent_entry entry;
@@ -94,7 +87,8 @@ void scramble_names(const struct scramble *s, void *block, uint32_t block_size)
 	while (dirent_iter_next(&it, &entry)) {
 		name = (uint8_t *)(uintptr_t)entry.name;
 		end = (uint8_t *)block + entry.offset + entry.rec_len;
-		if (is_name(name, entry.name_len))
+		if (entry.name_len && !memchr(name, 0, entry.name_len) &&
+		    !memchr(name, '/', entry.name_len))
 			scramble_name(s, name, entry.name_len);
 		if (name + entry.name_len < end)
 			memset(name + entry.name_len, 0,

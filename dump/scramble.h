@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names that say nothing, of the same length, each its own. */
+/* Replacing names by meaningless, different ones of the same length. */
 #ifndef NILFS2_DUMP_SCRAMBLE_H
 #define NILFS2_DUMP_SCRAMBLE_H
 
@@ -14,7 +14,7 @@ struct scramble {
 	uint8_t table[SCRAMBLE_BYTES];	/* a permutation */
 };
 
-/* Makes one at random.  What getrandom(2) fails with. */
+/* Makes a random permutation.  Fails as getrandom(2). */
 int scramble_init(struct scramble *s, struct context *cx);
 
 /*
@@ -23,11 +23,11 @@ int scramble_init(struct scramble *s, struct context *cx);
  */
 void scramble_name(const struct scramble *s, uint8_t *name, size_t len);
 
-/* All names in a block of a directory, but "." and "..", as far as its entries
-   can be followed. */
+/* Replaces all names in a block of a directory except "." and "..", as far as its
+   entries can be followed. */
 void scramble_names(const struct scramble *s, void *block, uint32_t block_size);
 
-/* The target of a symbolic link in BLOCK: what is no '/' becomes "x". */
+/* Replaces each byte of the symbolic link target in BLOCK, except '/', by "x". */
 void scramble_target(char *block, uint32_t block_size);
 
 #endif

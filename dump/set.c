@@ -2,12 +2,11 @@
 /*
  * set: change a field by its name, for tests and for repair by hand.
  *
- * The only command that writes.  The change and the checksums over it are first
- * made in an overlay, so that nothing is written if any of them fails.  Then all
- * bytes from the first change to the last, a checksum being one of them, are
- * written in place by one request, so that a tool that is stopped leaves the
- * old state or the new one; if the request fails the old bytes are written back.
- * Whether the new value makes sense is not checked.
+ * The only command that writes.  The change and its checksums are first made in
+ * an overlay, so that nothing is written if any of them fails.  Then all bytes
+ * from the first change to the last are written in place by one request, so
+ * that an interrupted tool leaves the old state or the new one; if the request
+ * fails the old bytes are written back.  The sense of the value is not checked.
  */
 #include "dump/common/commands.h"
 
@@ -72,7 +71,7 @@ static void put_row(struct set *s, const char *structure, const char *field,
 	});
 }
 
-/* "FIELD=VALUE": changes the bytes in memory. */
+/* Changes the bytes in memory by WORD, "FIELD=VALUE". */
 static int assign(struct set *s, const char *word)
 {
 	char old[FIELDS_TEXT_MAX], new[FIELDS_TEXT_MAX], path[128];
@@ -97,17 +96,6 @@ static int assign(struct set *s, const char *word)
 	return 0;
 }
 
-/* A bit is shown as a separate byte and merged again. */
-static int check_bit(struct set *s, uint8_t whole)
-{
-	unsigned int bit = (unsigned int)s->target.bit;
-
-	if (*s->bytes > 1)
-		return fail(&s->tool->cx, -ERANGE, "bit: 0 or 1");
-	*s->bytes = (uint8_t)((whole & ~(1u << bit)) | *s->bytes << bit);
-	return 0;
-}
-
 static int change_fields(struct set *s)
 {
 	struct target *t = &s->target;
@@ -120,15 +108,20 @@ static int change_fields(struct set *s)
 	err = dev_read(s->overlay, &s->tool->cx, t->byte, s->bytes, t->length);
 	if (err)
 		return err;
+	/* A bit is shown as a separate byte and merged again. */
 	whole = *s->bytes;
 	if (t->bit >= 0)
 		*s->bytes = whole >> t->bit & 1;
 	for (i = 2; i < s->tool->argc && !err; i++)
 		err = assign(s, s->tool->argv[i]);
-	if (!err && t->bit >= 0)
-		err = check_bit(s, whole);
 	if (err)
 		return err;
+	if (t->bit >= 0) {
+		if (*s->bytes > 1)
+			return fail(&s->tool->cx, -ERANGE, "bit: 0 or 1");
+		*s->bytes = (uint8_t)((whole & ~(1u << t->bit)) |
+				      *s->bytes << t->bit);
+	}
 	return dev_write(s->overlay, &s->tool->cx, t->byte, s->bytes,
 			 t->length);
 }
@@ -149,21 +142,6 @@ static void show_sum(void *arg, const char *structure, const char *field,
 		fields_format(&at, &le, texts[1]));
 }
 
-/* The log that the changed block is in, as it was before the change. */
-static int find_log(struct set *s, uint64_t blocknr, uint64_t *pseg)
-{
-	struct logfind f;
-	int err;
-
-	err = logfind_block(&f, &s->tool->cx, s->source.vol, blocknr);
-	if (!err && f.part == LOGFIND_NONE)
-		err = fail_said(&s->tool->cx, -ENOENT,
-				"block %llu: in no log, it has no checksum",
-				(unsigned long long)blocknr);
-	*pseg = f.log.pseg;
-	return err;
-}
-
 static int seal(struct set *s)
 {
 	const struct seal_watcher watcher = { show_sum, s };
@@ -171,16 +149,24 @@ static int seal(struct set *s)
 	struct context *cx = &s->tool->cx;
 	const struct nilfs_geometry *geo;
 	uint64_t pseg = t->log, blocknr;
-	int err = 0;
+	struct logfind f;
+	int err;
 
 	if (t->cover == TARGET_COVER_SUPER)
 		return seal_super(s->overlay, cx, t->byte, &watcher);
 	geo = &s->source.vol->geo;
 	blocknr = t->byte >> geo->block_bits;
-	if (t->cover == TARGET_COVER_BLOCK)
-		err = find_log(s, blocknr, &pseg);
-	if (err)
-		return err;
+	if (t->cover == TARGET_COVER_BLOCK) {
+		/* The log of the block, as it was before the change. */
+		err = logfind_block(&f, cx, s->source.vol, blocknr);
+		if (!err && f.part == LOGFIND_NONE)
+			err = fail_said(cx, -ENOENT,
+					"block %llu: in no log, it has no checksum",
+					(unsigned long long)blocknr);
+		if (err)
+			return err;
+		pseg = f.log.pseg;
+	}
 	return seal_log(s->overlay, cx, geo, pseg, blocknr - pseg, &watcher);
 }
 
@@ -206,122 +192,92 @@ static int check_writable(const struct set *s)
 		    s->dev->name, rule_info(rule)->text);
 }
 
-/* What is written: all between the first byte that may change and the last. */
-struct span {
-	uint64_t from;
-	size_t len;
-	uint8_t *old, *new;	/* both in one allocation, at OLD */
-};
-
-static int span_read(struct span *p, struct set *s)
-{
-	struct context *cx = &s->tool->cx;
-	uint64_t off, end = 0;
-	size_t cursor = 0, len;
-	int err;
-
-	for (p->from = UINT64_MAX;
-	     overlay_next_range(s->overlay, &cursor, &off, &len);) {
-		p->from = off < p->from ? off : p->from;
-		end = off + len > end ? off + len : end;
-	}
-	p->len = (size_t)(end - p->from);
-	p->old = calloc(2, p->len);
-	if (!p->old)
-		return fail(cx, -ENOMEM, "%zu bytes to be written", p->len);
-	p->new = p->old + p->len;
-	err = dev_read(s->dev, cx, p->from, p->old, p->len);
-	return err ? err : dev_read(s->overlay, cx, p->from, p->new, p->len);
-}
-
-static int span_write(const struct span *p, struct context *cx,
-		      struct dev *dev, const uint8_t *bytes)
-{
-	int err = dev_write(dev, cx, p->from, bytes, p->len);
-
-	return err ? err : dev_flush(dev, cx);
-}
-
-/* Writes NEW, or OLD again where that fails. */
+/*
+ * Writes all bytes between the first change and the last, or the old ones again
+ * where that fails.
+ */
 static int commit(struct set *s)
 {
 	struct context *cx = &s->tool->cx, own;
-	struct span p = { .old = NULL };
-	int err = span_read(&p, s);
+	uint64_t off, from = UINT64_MAX, end = 0;
+	size_t cursor = 0, len;
+	uint8_t *old, *new;
+	int err;
 
+	while (overlay_next_range(s->overlay, &cursor, &off, &len)) {
+		from = off < from ? off : from;
+		end = off + len > end ? off + len : end;
+	}
+	len = (size_t)(end - from);
+	old = calloc(2, len);
+	if (!old)
+		return fail(cx, -ENOMEM, "%zu bytes to be written", len);
+	new = old + len;
+	err = dev_read(s->dev, cx, from, old, len);
+	if (!err)
+		err = dev_read(s->overlay, cx, from, new, len);
 	if (!err)
 		err = context_cancelled(cx);
 	if (err)
 		goto out;
-	err = span_write(&p, cx, s->dev, p.new);
-	context_child(cx, &own);
-	if (err && span_write(&p, &own, s->dev, p.old))
-		tool_warn(s->tool, "%s: what was there cannot be written back: "
-			  "bytes %llu to %llu may be old or new",
-			  s->dev->name, (unsigned long long)p.from,
-			  (unsigned long long)(p.from + p.len - 1));
-out:
-	free(p.old);
-	return err;
-}
-
-/* Finds, changes, seals, and only then writes. */
-static int run_changes(struct set *s, const struct set_options *o)
-{
-	int err;
-
-	err = target_find(&s->target, &s->source, s->tool->argv[1]);
+	err = dev_write(s->dev, cx, from, new, len);
 	if (!err)
-		err = check_writable(s);
-	if (err)
-		return err;
-	table_begin(&s->table, &s->tool->report, "changes", columns,
-		    COL_COUNT);
-	err = change_fields(s);
-	if (!err && o->fix)
-		err = seal(s);
-	table_end(&s->table);
-	return err ? err : commit(s);
-}
-
-/* In use is in use: even a read-only mount would not see the change. */
-static int refuse_if_used(struct tool *tool, const char *path)
-{
-	struct probe_use use;
-	int err;
-
-	err = probe_mounted(&tool->cx, path, &use);
-	if (err || use.kind == PROBE_UNUSED)
-		return err;
-	return fail(&tool->cx, -EBUSY, "%s: in use%s%s", path,
-		    *use.where ? " at " : "", use.where);
+		err = dev_flush(s->dev, cx);
+	context_child(cx, &own);
+	if (err && (dev_write(s->dev, &own, from, old, len) ||
+		    dev_flush(s->dev, &own)))
+		tool_warn(s->tool, "%s: the old content cannot be written back: "
+			  "bytes %llu to %llu may be old or new",
+			  s->dev->name, (unsigned long long)from,
+			  (unsigned long long)(from + len - 1));
+out:
+	free(old);
+	return err;
 }
 
 static int set_run(struct tool *tool, const void *options)
 {
 	const struct set_options *o = options;
+	const char *path = tool->argv[0];
+	struct context *cx = &tool->cx;
 	struct set s = {
 		.tool = tool,
-		.source = { .cx = &tool->cx, .cno = o->checkpoint },
+		.source = { .cx = cx, .cno = o->checkpoint },
 	};
+	struct probe_use use;
 	int err;
 
 	if (!o->expert)
-		return fail(&tool->cx, -EPERM,
+		return fail(cx, -EPERM,
 			    "set changes a volume in place and needs --expert");
-	err = refuse_if_used(tool, tool->argv[0]);
+	/* Even a read-only mount would not see the change. */
+	err = probe_mounted(cx, path, &use);
+	if (!err && use.kind != PROBE_UNUSED)
+		err = fail(cx, -EBUSY, "%s: in use%s%s", path,
+			   *use.where ? " at " : "", use.where);
 	if (!err)
-		err = devfile_open(&s.dev, &tool->cx, tool->argv[0],
-				   DEVFILE_WRITE);
+		err = devfile_open(&s.dev, cx, path, DEVFILE_WRITE);
 	if (!err)
-		err = owner_check(&tool->cx, s.dev, "");
+		err = owner_check(cx, s.dev, "");
 	if (!err)
 		owner_guard(s.dev);
 	if (!err)
-		err = overlay_open(&s.overlay, &tool->cx, s.dev);
+		err = overlay_open(&s.overlay, cx, s.dev);
 	s.source.dev = s.dev;
 	if (!err)
-		err = run_changes(&s, o);
+		err = target_find(&s.target, &s.source, tool->argv[1]);
+	if (!err)
+		err = check_writable(&s);
+	if (!err) {
+		table_begin(&s.table, &tool->report, "changes", columns,
+			    COL_COUNT);
+		err = change_fields(&s);
+		if (!err && o->fix)
+			err = seal(&s);
+		table_end(&s.table);
+	}
+	if (!err)
+		err = commit(&s);
 	free(s.bytes);
 	target_source_close(&s.source);
 	dev_close(s.overlay);

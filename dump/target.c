@@ -2,10 +2,10 @@
 /*
  * Finding the bytes of STRUCTURE:INDEX on the device.
  *
- * One row for each kind of structure has the function that finds it, and what
- * it needs to be opened.  Damage on the path to a structure must not prevent
- * repairing it by hand, so each kind needs as little as possible: superblocks
- * nothing, logs the geometry, the rest a super root.
+ * The table of kinds has for each the function that finds it, and the part of
+ * the volume that has to be opened.  That part is as small as possible, as damage
+ * elsewhere must not prevent a repair by hand: nothing for superblocks, the
+ * geometry for logs, a super root for all others.
  */
 #include "dump/target.h"
 
@@ -55,14 +55,6 @@ static const struct kind {
 	{ "bitmap", NEED_VOLUME, PARTS_FREE, target_file_bitmap },
 	{ "dirent", NEED_VOLUME, PARTS_FREE, target_file_dirent },
 };
-
-/* Opens the volume without its metadata, if it is not open yet. */
-static int target_need_geometry(struct target_source *source)
-{
-	if (source->vol)
-		return 0;
-	return volume_open_bare(&source->vol, source->cx, source->dev);
-}
 
 int target_need_volume(struct target_source *source)
 {
@@ -146,48 +138,27 @@ static bool parse_numbers(struct target_index *index)
 	return false;
 }
 
-static bool fits(const struct kind *kind, struct target_index *index)
-{
-	bool numbers = parse_numbers(index);
-
-	switch (kind->parts) {
-	case PARTS_NONE:
-		return !*index->text;
-	case PARTS_ONE:
-		return numbers && index->count == 1;
-	case PARTS_TWO:
-		return numbers && index->count == 2;
-	default:
-		return true;
-	}
-}
-
-static const struct kind *find_kind(const char *text, size_t len)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strlen(kinds[i].name) == len &&
-		    !memcmp(kinds[i].name, text, len))
-			return &kinds[i];
-	}
-	return NULL;
-}
-
 int target_find(struct target *t, struct target_source *source,
 		const char *text)
 {
-	size_t len = strcspn(text, ":");
-	const struct kind *kind = find_kind(text, len);
+	size_t len = strcspn(text, ":"), i;
 	struct target_index index = { .text = text + len + (text[len] == ':') };
+	const struct kind *kind = NULL;
+	bool numbers = parse_numbers(&index);
 	int err = 0;
 
 	*t = (struct target){ .bit = -1 };
-	if (!kind || !fits(kind, &index))
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !kind; i++)
+		if (strlen(kinds[i].name) == len &&
+		    !memcmp(kinds[i].name, text, len))
+			kind = &kinds[i];
+	if (!kind || (kind->parts == PARTS_NONE && *index.text) ||
+	    (kind->parts == PARTS_ONE && !(numbers && index.count == 1)) ||
+	    (kind->parts == PARTS_TWO && !(numbers && index.count == 2)))
 		return fail(source->cx, -EINVAL,
 			    "'%s' names no structure (see --help)", text);
-	if (kind->need == NEED_GEOMETRY)
-		err = target_need_geometry(source);
+	if (kind->need == NEED_GEOMETRY && !source->vol)
+		err = volume_open_bare(&source->vol, source->cx, source->dev);
 	else if (kind->need == NEED_VOLUME)
 		err = target_need_volume(source);
 	return err ? err : kind->find(t, source, &index);
@@ -233,14 +204,6 @@ static int read_summary(struct summary *s, struct target_source *source,
 	return summary_read(s, source->cx, source->vol, pseg, &ss);
 }
 
-/* Where an item of SIZE bytes stands if the one before it ended at AT. */
-static uint32_t item_offset(uint32_t block_size, uint32_t at, uint32_t size)
-{
-	if (at % block_size + size > block_size)
-		at += block_size - at % block_size;
-	return at;
-}
-
 static void set_item(struct target *t, struct target_source *source,
 		     uint64_t pseg, uint32_t offset, const char *table)
 {
@@ -259,8 +222,10 @@ int target_log_finfo(struct target *t, struct target_source *source,
 
 	ret = read_summary(&s, source, index->numbers[0]);
 	while (!ret) {
-		at = item_offset(block_size, s.iter.offset,
-				 sizeof(struct nilfs_finfo));
+		/* A finfo does not cross the end of a block. */
+		at = s.iter.offset;
+		if (at % block_size + sizeof(struct nilfs_finfo) > block_size)
+			at += block_size - at % block_size;
 		ret = summary_next(&s, source->cx, &b);
 		if (ret <= 0 || (!b.file_block &&
 				 b.finfo == index->numbers[1]))
@@ -276,27 +241,24 @@ int target_log_finfo(struct target *t, struct target_source *source,
 	return ret > 0 ? 0 : ret;
 }
 
-static const char *item_table(const struct segsum_block *b)
-{
-	if (b->is_virtual)
-		return b->is_node ? "binfo_v_node" : "binfo_v";
-	return b->is_node ? "binfo_dat" : "binfo_dat_data";
-}
-
 int target_log_binfo(struct target *t, struct target_source *source,
 		     const struct target_index *index)
 {
 	struct summary s = { .vol = source->vol };
 	struct segsum_block b = { .index = 0 };
+	const char *table;
 	int ret;
 
 	ret = read_summary(&s, source, index->numbers[0]);
 	while (!ret && (ret = summary_next(&s, source->cx, &b)) > 0)
 		ret = b.index == index->numbers[1];
+	if (b.is_virtual)
+		table = b.is_node ? "binfo_v_node" : "binfo_v";
+	else
+		table = b.is_node ? "binfo_dat" : "binfo_dat_data";
 	if (ret > 0)
 		set_item(t, source, index->numbers[0], s.iter.offset -
-			 field_table_find(item_table(&b))->size,
-			 item_table(&b));
+			 field_table_find(table)->size, table);
 	else if (!ret)
 		ret = fail_said(source->cx, -ENOENT, "binfo:%s: no such block",
 				index->text);

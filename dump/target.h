@@ -75,7 +75,7 @@ void target_source_close(struct target_source *source);
 	"  dirent:INO/NAME|PATH     an entry of a directory\n" \
 	"  block:BLOCK              any block, as byte[N]"
 
-/* For "dump/target_log.c" and "dump/target_file.c". */
+/* For "dump/target.c" and "dump/target_file.c". */
 
 #define TARGET_PARTS_MAX 3
 

@@ -116,20 +116,14 @@ int target_file_cpheader(struct target *t, struct target_source *source,
 			   "cpfile_header");
 }
 
-/* Whether the SUFILE's entries have room for the live-block counts. */
-static bool has_extension(const struct target_source *source)
-{
-	return source->vol->geo.segment_usage_size >=
-	       NILFS_EXT_SEGMENT_USAGE_SIZE;
-}
-
 int target_file_segment(struct target *t, struct target_source *source,
 			const struct target_index *index)
 {
 	const struct nilfs_geometry *geo = &source->vol->geo;
 	uint64_t segnum = index->numbers[0];
-	const char *table = has_extension(source) ? "segment_usage_ext" :
-						    "segment_usage";
+	const char *table =
+		geo->segment_usage_size >= NILFS_EXT_SEGMENT_USAGE_SIZE ?
+			"segment_usage_ext" : "segment_usage";
 
 	if (segnum >= geo->nsegments)
 		return fail_said(source->cx, -ENOENT,
@@ -144,10 +138,12 @@ int target_file_segment(struct target *t, struct target_source *source,
 int target_file_suheader(struct target *t, struct target_source *source,
 			 const struct target_index *index)
 {
+	bool extended = source->vol->geo.segment_usage_size >=
+			NILFS_EXT_SEGMENT_USAGE_SIZE;
+
 	(void)index;
 	return set_in_file(t, source, &source->vol->sufile, 0, 0,
-			   has_extension(source) ? "sufile_header_ext" :
-						   "sufile_header");
+			   extended ? "sufile_header_ext" : "sufile_header");
 }
 
 /* A file of the allocator and a number: "dat/N", "ifile/N". */
@@ -220,88 +216,69 @@ int target_file_bitmap(struct target *t, struct target_source *source,
 	return 0;
 }
 
-static void set_dirent(struct target *t, struct target_source *source,
-		       const struct position *p, const struct dirent_entry *de)
+/* Searches NAME in the block at BLOCKNR: 1 if found. */
+static int target_search_block(struct target *t, struct target_source *source,
+			       uint64_t blocknr, const char *name)
 {
-	const struct field name = {
+	struct field field = {
 		.name = "name",
 		.offset = offsetof(struct nilfs_dir_entry, name),
-		.size = de->name_len,
 		.count = 1,
 		.kind = FIELD_TEXT,
 	};
-
-	target_set(t, source, p->blocknr, de->offset,
-		   field_table_find("dir_entry"));
-	target_add_field(t, &name);
-}
-
-/* Searches NAME in the block at P: 1 if found. */
-static int look_in_block(struct target *t, struct target_source *source,
-			 const struct position *p, const char *name)
-{
 	struct dirent_entry de;
 	struct dirent_iter it;
 	const void *block;
 	int found = 0, err;
 
-	err = cache_get(source->vol->cache, source->cx, p->blocknr, &block);
+	err = cache_get(source->vol->cache, source->cx, blocknr, &block);
 	if (err)
 		return err;
 	dirent_iter_init(&it, block, source->vol->geo.block_size);
 	while (!found && dirent_iter_next(&it, &de)) {
 		found = de.name_len == strlen(name) &&
 			!memcmp(de.name, name, de.name_len);
-		if (found)
-			set_dirent(t, source, p, &de);
+		if (!found)
+			continue;
+		target_set(t, source, blocknr, de.offset,
+			   field_table_find("dir_entry"));
+		field.size = de.name_len;
+		target_add_field(t, &field);
 	}
 	cache_put(source->vol->cache, block);
 	return found;
-}
-
-static int look_in_dir(struct target *t, struct target_source *source,
-		       struct file *dir, const char *name)
-{
-	struct extent_cursor cur;
-	struct extent e;
-	int ret;
-
-	ret = extent_cursor_open(&cur, source->cx, dir, 0);
-	while (!ret && (ret = extent_cursor_next(&cur, source->cx, 1,
-						 &e)) > 0) {
-		const struct position p = {
-			.ino = dir->ino,
-			.blkoff = e.blkoff,
-			.blocknr = e.blocknr,
-		};
-
-		ret = look_in_block(t, source, &p, name);
-	}
-	extent_cursor_close(&cur);
-	if (!ret)
-		ret = fail_said(source->cx, -ENOENT, "inode %llu: no entry '%s'",
-				(unsigned long long)dir->ino, name);
-	return ret < 0 ? ret : 0;
 }
 
 int target_file_dirent(struct target *t, struct target_source *source,
 		       const struct target_index *index)
 {
 	const char *slash = strrchr(index->text, '/');
+	struct context *cx = source->cx;
+	struct extent_cursor cur;
 	char parent[4096];
 	struct subject s;
+	struct extent e;
 	struct file dir;
 	size_t len;
-	int err;
+	int ret;
 
 	if (!slash || (size_t)(slash - index->text) >= sizeof(parent))
-		return fail(source->cx, -EINVAL,
-			    "dirent:%s: not INO/NAME or a path", index->text);
+		return fail(cx, -EINVAL, "dirent:%s: not INO/NAME or a path",
+			    index->text);
 	len = slash == index->text ? 1 : (size_t)(slash - index->text);
 	memcpy(parent, index->text, len);
 	parent[len] = '\0';
-	err = subject_find(&s, source->cx, &source->root, parent);
-	if (!err)
-		err = subject_file(&s, source->cx, &source->root, &dir);
-	return err ? err : look_in_dir(t, source, &dir, slash + 1);
+	ret = subject_find(&s, cx, &source->root, parent);
+	if (!ret)
+		ret = subject_file(&s, cx, &source->root, &dir);
+	if (ret)
+		return ret;
+	ret = extent_cursor_open(&cur, cx, &dir, 0);
+	while (!ret && (ret = extent_cursor_next(&cur, cx, 1, &e)) > 0)
+		ret = target_search_block(t, source, e.blocknr, slash + 1);
+	extent_cursor_close(&cur);
+	if (!ret)
+		ret = fail_said(cx, -ENOENT, "inode %llu: no entry '%s'",
+				(unsigned long long)dir.ino, slash + 1);
+	return ret < 0 ? ret : 0;
 }

@@ -162,7 +162,7 @@ static const char *const part_names[] = {
 };
 
 /* The node itself has its level and first key; the summary may not. */
-static int say_node(struct block_view *b, uint64_t blocknr)
+static int print_node(struct block_view *b, uint64_t blocknr)
 {
 	struct report *r = &b->tool->report;
 	struct bmap_node node;
@@ -184,8 +184,8 @@ static int say_node(struct block_view *b, uint64_t blocknr)
 }
 
 /* The path in a checkpoint that has the block, if there is one. */
-static int say_path(struct block_view *b, uint64_t ino,
-		    const struct verdict_facts *v)
+static int print_path(struct block_view *b, uint64_t ino,
+		      const struct verdict_facts *v)
 {
 	struct report *r = &b->tool->report;
 	struct context *cx = &b->tool->cx;
@@ -214,8 +214,8 @@ static int say_path(struct block_view *b, uint64_t ino,
 	return 0;
 }
 
-static int say_file(struct block_view *b, const struct segsum_block *s,
-		    const struct verdict_facts *v, uint64_t blocknr)
+static int print_file(struct block_view *b, const struct segsum_block *s,
+		      const struct verdict_facts *v, uint64_t blocknr)
 {
 	struct report *r = &b->tool->report;
 	int err = 0;
@@ -228,18 +228,18 @@ static int say_file(struct block_view *b, const struct segsum_block *s,
 	report_u64(r, "fi_cno", "As of checkpoint", s->cno);
 	report_string(r, "kind", "Kind", s->is_node ? "node" : "data");
 	if (s->is_node)
-		err = say_node(b, blocknr);
+		err = print_node(b, blocknr);
 	else
 		report_u64(r, "blkoff", "File block", s->blkoff);
 	if (s->is_virtual)
 		report_u64(r, "vblocknr", "Virtual block", s->vblocknr);
 	if (!err)
-		err = say_path(b, s->ino, v);
+		err = print_path(b, s->ino, v);
 	report_end(r);
 	return err;
 }
 
-static void say_verdict(struct block_view *b, const struct verdict_facts *v)
+static void print_verdict(struct block_view *b, const struct verdict_facts *v)
 {
 	struct report *r = &b->tool->report;
 
@@ -260,7 +260,7 @@ static void say_verdict(struct block_view *b, const struct verdict_facts *v)
 	report_end(r);
 }
 
-static int say_contents(struct block_view *b, uint64_t blocknr)
+static int print_block_contents(struct block_view *b, uint64_t blocknr)
 {
 	struct report *r = &b->tool->report;
 	struct context *cx = &b->tool->cx;
@@ -297,13 +297,13 @@ static int say_contents(struct block_view *b, uint64_t blocknr)
 		return 0;
 	err = verdict_find(&v, cx, b->vol, &b->held, blocknr, &f.block);
 	if (!err)
-		err = say_file(b, &f.block, &v, blocknr);
+		err = print_file(b, &f.block, &v, blocknr);
 	if (!err)
-		say_verdict(b, &v);
+		print_verdict(b, &v);
 	return err;
 }
 
-static int say_block(struct block_view *b, uint64_t blocknr)
+static int print_block(struct block_view *b, uint64_t blocknr)
 {
 	const struct nilfs_geometry *geo = &b->vol->geo;
 	const bool in_segment = geometry_has_block(geo, blocknr);
@@ -328,7 +328,7 @@ static int say_block(struct block_view *b, uint64_t blocknr)
 	report_u64(r, "byte", "Byte of the device", blocknr << geo->block_bits);
 	report_string(r, "area", "Area", area);
 	if (in_segment)
-		err = say_contents(b, blocknr);
+		err = print_block_contents(b, blocknr);
 	report_end(r);
 	if (report_is_text(r))
 		out_char(r->out, '\n');
@@ -349,7 +349,7 @@ static int show_word(struct block_view *b, const char *word)
 				": the device has %" PRIu64, range.first,
 				b->vol->geo.nblocks);
 	for (n = range.first; !err && n <= range.last; n++) {
-		err = say_block(b, n);
+		err = print_block(b, n);
 		if (!err)
 			err = context_cancelled(&b->tool->cx);
 	}

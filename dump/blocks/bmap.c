@@ -92,7 +92,7 @@ static void take_hole(struct bmap *b, uint64_t up_to)
 	});
 }
 
-static void say_sums(struct bmap *b, uint64_t size_blocks)
+static void print_sums(struct bmap *b, uint64_t size_blocks)
 {
 	struct report *r = &b->tool->report;
 
@@ -140,7 +140,7 @@ static int show_map(struct bmap *b)
 		table_end(&b->table);
 	if (ret)
 		return ret;
-	say_sums(b, size_blocks);
+	print_sums(b, size_blocks);
 	return b->walk.unmapped != 0;
 }
 

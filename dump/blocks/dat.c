@@ -103,7 +103,7 @@ static int show_all(struct dat *d)
 	return err;
 }
 
-/* The last entry for which the DAT has room; -ENOENT where FIRST is behind it. */
+/* The last entry for which the DAT has room; -ENOENT where FIRST is after it. */
 static int last_entry(struct dat *d, uint64_t first, uint64_t *last)
 {
 	struct context *cx = &d->tool->cx;

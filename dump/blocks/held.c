@@ -107,8 +107,8 @@ const char *held_name(enum held_state state)
 	return names[state];
 }
 
-static void say_part(struct report *r, const char *what, const char *label,
-		     const uint64_t *list, struct part part)
+static void print_part(struct report *r, const char *what, const char *label,
+		       const uint64_t *list, struct part part)
 {
 	char first[32], last[32], text[96];
 
@@ -134,10 +134,10 @@ static void say_part(struct report *r, const char *what, const char *label,
 void held_report(struct report *r, const struct held *h,
 		 const struct nilfs_dat_entry *de)
 {
-	say_part(r, "snapshots", "In snapshots", h->snapshots,
-		 part_of(h->snapshots, h->nsnapshots, de));
-	say_part(r, "checkpoints", "In checkpoints", h->cnos,
-		 part_of(h->cnos, h->count, de));
+	print_part(r, "snapshots", "In snapshots", h->snapshots,
+		   part_of(h->snapshots, h->nsnapshots, de));
+	print_part(r, "checkpoints", "In checkpoints", h->cnos,
+		   part_of(h->cnos, h->count, de));
 }
 
 /*

@@ -48,7 +48,7 @@ uint64_t held_newest(const struct held *h, const struct nilfs_dat_entry *de);
 const char *held_name(enum held_state state);
 
 /*
- * Says which checkpoints and snapshots have the block: how many, the first
+ * Reports which checkpoints and snapshots have the block: how many, the first
  * and the last of each.
  */
 void held_report(struct report *r, const struct held *h,

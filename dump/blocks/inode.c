@@ -31,8 +31,8 @@ static const char *const types[NILFS_FT_MAX] = {
 	"block device", "fifo",		"socket",    "symbolic link",
 };
 
-static void say_time(struct report *r, const char *key, const char *label,
-		     struct inode_time t)
+static void print_inode_time(struct report *r, const char *key, const char *label,
+			     struct inode_time t)
 {
 	char iso[TIMEFMT_ISO_MAX], text[TIMEFMT_ISO_MAX + 16];
 
@@ -43,7 +43,7 @@ static void say_time(struct report *r, const char *key, const char *label,
 }
 
 /* Walks the whole map for its sums; a broken node is reported, not fatal. */
-static int say_map(struct tool *tool, const struct blockmap *map)
+static int print_map(struct tool *tool, const struct blockmap *map)
 {
 	struct report *r = &tool->report;
 	struct mapwalk walk;
@@ -95,15 +95,15 @@ static int show_inode(struct tool *tool, struct root *root,
 	fields_mode(text, mode);
 	report_string(r, "type", "Type", types[inode_dirent_type(mode)]);
 	report_string(r, "mode_text", "Mode", text);
-	say_time(r, "ctime", "Inode changed", inode_ctime(&s->inode));
-	say_time(r, "mtime", "Contents changed", inode_mtime(&s->inode));
+	print_inode_time(r, "ctime", "Inode changed", inode_ctime(&s->inode));
+	print_inode_time(r, "mtime", "Contents changed", inode_mtime(&s->inode));
 	if (inode_has_rdev(&s->inode)) {
 		inode_rdev(&s->inode, &major, &minor);
 		snprintf(rdev, sizeof(rdev), "%u:%u", major, minor);
 		report_string(r, "rdev", "Device", rdev);
 	}
 	if (!err && has_map)
-		found = say_map(tool, &file.map);
+		found = print_map(tool, &file.map);
 	report_end(r);
 	if (place.blocknr)
 		position_report(r, &place);

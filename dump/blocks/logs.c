@@ -127,7 +127,7 @@ struct log_facts {
 	struct value datasum_right;	/* absent unless requested */
 };
 
-static void complain(struct logs *l)
+static void warn_log(struct logs *l)
 {
 	tool_warn(l->tool, "%s", l->tool->cx.failure);
 	fail_clear(&l->tool->cx);
@@ -138,8 +138,8 @@ static void complain(struct logs *l)
  * A verdict is also printed on standard error: not every form of output shows
  * it.
  */
-static void accuse(struct logs *l, const char *what, uint64_t blocknr,
-		   enum rule rule)
+static void warn_rule(struct logs *l, const char *what, uint64_t blocknr,
+		      enum rule rule)
 {
 	tool_warn(l->tool, "%s at block %llu: %s", what,
 		  (unsigned long long)blocknr, rule_info(rule)->text);
@@ -157,7 +157,7 @@ static int find_facts(struct logs *l, struct log_facts *f)
 
 	err = summary_read(&l->summary, cx, l->vol, log->pseg, &log->ss);
 	if (err == -EUCLEAN)
-		complain(l);
+		warn_log(l);
 	else if (err)
 		return err;
 	f->readable = !err;
@@ -169,13 +169,13 @@ static int find_facts(struct logs *l, struct log_facts *f)
 		f->sumsum_right = segsum_crc_check_sumsum(&crc, &log->ss) ==
 				  RULE_OK;
 		if (!f->sumsum_right)
-			accuse(l, "log", log->pseg, RULE_LOG_SUMSUM);
+			warn_rule(l, "log", log->pseg, RULE_LOG_SUMSUM);
 	}
 	if (!l->o->verify)
 		return 0;
 	err = logcheck_payload(l->vol, cx, log->pseg, &log->ss);
 	if (err == -EUCLEAN)
-		complain(l);
+		warn_log(l);
 	else if (err)
 		return err;
 	f->datasum_right = value_bool(!err);
@@ -204,7 +204,7 @@ static void put_row(struct logs *l, const struct log_facts *f)
 }
 
 /* The super root is the last block and is in no list of the summary. */
-static int say_super_root(struct logs *l, const struct log *log)
+static int print_super_root(struct logs *l, const struct log *log)
 {
 	struct report *r = &l->tool->report;
 	uint64_t blocknr = log->pseg + log->nblocks - 1;
@@ -229,11 +229,11 @@ static int say_super_root(struct logs *l, const struct log *log)
 	report_end(r);
 	cache_put(l->vol->cache, block);
 	if (rule != RULE_OK)
-		accuse(l, "super root", blocknr, rule);
+		warn_rule(l, "super root", blocknr, rule);
 	return 0;
 }
 
-static void say_files(struct logs *l)
+static void print_files(struct logs *l)
 {
 	struct summary *s = &l->summary;
 	struct segsum_block b;
@@ -275,17 +275,17 @@ static void put_block(struct table *t, uint64_t pseg,
 	table_row(t, v);
 }
 
-static int say_contents(struct logs *l, const struct log *log)
+static int print_contents(struct logs *l, const struct log *log)
 {
 	struct summary *s = &l->summary;
 	struct segsum_block b;
 	struct table t;
 	enum rule rule;
 
-	say_files(l);
+	print_files(l);
 	rule = s->iter.verdict; /* what ended the walk early */
 	if (rule != RULE_OK && rule != RULE_LOG_SUMBYTES_UNUSED)
-		accuse(l, "log", log->pseg, rule);
+		warn_rule(l, "log", log->pseg, rule);
 	if (l->blocks) {
 		segsum_iter_init(&s->iter, &l->vol->geo, s->buf,
 				 s->capacity * l->vol->geo.block_size);
@@ -295,10 +295,10 @@ static int say_contents(struct logs *l, const struct log *log)
 			put_block(&t, log->pseg, &b);
 		table_end(&t);
 	}
-	return segsum_has_super_root(&log->ss) ? say_super_root(l, log) : 0;
+	return segsum_has_super_root(&log->ss) ? print_super_root(l, log) : 0;
 }
 
-static int say_log(struct logs *l, const struct log_facts *f)
+static int print_log(struct logs *l, const struct log_facts *f)
 {
 	const struct nilfs_segment_summary *ss = &f->log->ss;
 	struct report *r = &l->tool->report;
@@ -317,7 +317,7 @@ static int say_log(struct logs *l, const struct log_facts *f)
 	report_value(r, VALUE_BOOL, "datasum_is_right", "ss_datasum is right",
 		     f->datasum_right);
 	if (f->readable)
-		err = say_contents(l, f->log);
+		err = print_contents(l, f->log);
 	report_end(r);
 	if (!err && report_is_text(r))
 		out_char(r->out, '\n');
@@ -338,7 +338,7 @@ static int show_log(struct logs *l, uint64_t segnum, enum logs_state state,
 	if (err)
 		return err;
 	if (!l->o->brief)
-		return say_log(l, &f);
+		return print_log(l, &f);
 	put_row(l, &f);
 	return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Printing disk structures.
+ * Printing and parsing disk structures.
  *
- * The field tables have the offset and kind of a field; here a kind becomes a
+ * The field tables have the offset and kind of a field; the kind selects the
  * form of output.  Names are the kernel's, in text as well as in JSON, so that
  * printed values can be passed to `set`.
  */
@@ -22,18 +22,6 @@
 #define NAMES_MAX 32
 #define PATH_MAX_LEN 128
 
-/* Room for the names of a field in the form of the printer. */
-static void convert_names(const struct field_name *names,
-			  struct value_flag flags[NAMES_MAX + 1])
-{
-	unsigned int i;
-
-	for (i = 0; i < NAMES_MAX && names && names[i].name; i++)
-		flags[i] = (struct value_flag){ names[i].value,
-						names[i].name };
-	flags[i].name = NULL;
-}
-
 static const char *choice_name(const struct field_name *names, uint64_t v)
 {
 	for (; names && names->name; names++) {
@@ -43,40 +31,13 @@ static const char *choice_name(const struct field_name *names, uint64_t v)
 	return NULL;
 }
 
-static bool is_all_zero(const struct field *field, const void *base)
-{
-	const uint8_t *p = field_bytes(field, base);
-	size_t i;
-
-	for (i = 0; i < field_length(field); i++) {
-		if (p[i])
-			return false;
-	}
-	return true;
-}
-
-static void format_flags(const struct field_name *names, uint64_t v,
-			 char buf[FIELDS_TEXT_MAX])
-{
-	size_t used = 0;
-
-	for (; names && names->name; names++) {
-		if ((v & names->value) != names->value || !names->value)
-			continue;
-		used += (size_t)snprintf(buf + used, FIELDS_TEXT_MAX - used,
-					 "%s%s", used ? "," : "", names->name);
-		v &= ~names->value;
-	}
-	if (v || !used)
-		snprintf(buf + used, FIELDS_TEXT_MAX - used, "%s0x%llx",
-			 used ? "," : "", (unsigned long long)v);
-}
-
 static char *format_number(const struct field *field, uint64_t v,
 			   char buf[FIELDS_TEXT_MAX])
 {
+	const struct field_name *names;
 	char iso[TIMEFMT_ISO_MAX];
 	const char *name;
+	size_t used = 0;
 
 	switch (field->kind) {
 	case FIELD_UINT:
@@ -90,7 +51,17 @@ static char *format_number(const struct field *field, uint64_t v,
 			 timefmt_iso((int64_t)v, iso));
 		break;
 	case FIELD_FLAGS:
-		format_flags(field->names, v, buf);
+		for (names = field->names; names && names->name; names++) {
+			if ((v & names->value) != names->value || !names->value)
+				continue;
+			used += (size_t)snprintf(buf + used,
+						 FIELDS_TEXT_MAX - used, "%s%s",
+						 used ? "," : "", names->name);
+			v &= ~names->value;
+		}
+		if (v || !used)
+			snprintf(buf + used, FIELDS_TEXT_MAX - used, "%s0x%llx",
+				 used ? "," : "", (unsigned long long)v);
 		break;
 	case FIELD_CHOICE:
 		name = choice_name(field->names, v);
@@ -107,27 +78,13 @@ static char *format_number(const struct field *field, uint64_t v,
 	return buf;
 }
 
-/* What is a number in JSON, with its name if it has one. */
-static void report_word(struct report *r, const struct field *field,
-			const char *path, uint64_t v)
-{
-	char text[FIELDS_TEXT_MAX], key[PATH_MAX_LEN + 8];
-
-	if (report_is_text(r)) {
-		report_string(r, path, path, format_number(field, v, text));
-		return;
-	}
-	report_u64(r, path, path, v);
-	if (field->kind != FIELD_CHOICE)
-		return;
-	snprintf(key, sizeof(key), "%s_name", path);
-	report_string(r, key, key, choice_name(field->names, v));
-}
-
 static void report_number(struct report *r, const struct field *field,
 			  const char *path, uint64_t v)
 {
+	char text[FIELDS_TEXT_MAX], key[PATH_MAX_LEN + 8];
+	const struct field_name *names = field->names;
 	struct value_flag flags[NAMES_MAX + 1];
+	unsigned int i;
 
 	switch (field->kind) {
 	case FIELD_UINT:
@@ -135,13 +92,26 @@ static void report_number(struct report *r, const struct field *field,
 		break;
 	case FIELD_OCTAL:
 	case FIELD_CHOICE:
-		report_word(r, field, path, v);
+		/* In JSON a number, and the name of a choice as another field. */
+		if (report_is_text(r)) {
+			report_string(r, path, path,
+				      format_number(field, v, text));
+			break;
+		}
+		report_u64(r, path, path, v);
+		if (field->kind != FIELD_CHOICE)
+			break;
+		snprintf(key, sizeof(key), "%s_name", path);
+		report_string(r, key, key, choice_name(names, v));
 		break;
 	case FIELD_TIME:
 		report_time(r, path, path, v);
 		break;
 	case FIELD_FLAGS:
-		convert_names(field->names, flags);
+		for (i = 0; i < NAMES_MAX && names && names[i].name; i++)
+			flags[i] = (struct value_flag){ names[i].value,
+							names[i].name };
+		flags[i].name = NULL;
 		report_flags(r, flags, path, path, v);
 		break;
 	default:
@@ -149,32 +119,27 @@ static void report_number(struct report *r, const struct field *field,
 	}
 }
 
-static void report_bytes(struct report *r, const struct field *field,
-			 const void *base)
-{
-	const uint8_t *p = field_bytes(field, base);
-	char uuid[UUIDTEXT_MAX];
-
-	if (field->kind == FIELD_UUID)
-		report_string(r, field->name, field->name,
-			      uuidtext_format(p, uuid));
-	else
-		report_value(r, VALUE_STRING, field->name, field->name,
-			     value_bytes(p, strnlen((const char *)p,
-						    field_length(field))));
-}
-
 static void report_field(struct report *r, const struct field *field,
 			 const void *base)
 {
-	char path[PATH_MAX_LEN];
+	const uint8_t *p = field_bytes(field, base);
+	size_t len = field_length(field), n = 0;
+	char path[PATH_MAX_LEN], uuid[UUIDTEXT_MAX];
 	uint64_t v;
 	uint32_t i;
 
-	if (field->kind == FIELD_PAD && is_all_zero(field, base))
+	while (field->kind == FIELD_PAD && n < len && !p[n])
+		n++;
+	if (n == len)
 		return;
 	if (!field_is_number(field)) {
-		report_bytes(r, field, base);
+		if (field->kind == FIELD_UUID)
+			report_string(r, field->name, field->name,
+				      uuidtext_format(p, uuid));
+		else
+			report_value(r, VALUE_STRING, field->name, field->name,
+				     value_bytes(p, strnlen((const char *)p,
+							    len)));
 		return;
 	}
 	for (i = 0; i < field->count; i++) {
@@ -235,14 +200,7 @@ char *fields_format(const struct field *field, const void *base,
 	return format_number(field, v, buf);
 }
 
-/*
- * Parsing texts to the bytes of a structure.
- *
- * Every kind of field accepts a plain number; names and times are for
- * readability.  A number need not be sensible, it only has to fit.
- */
-
-/* What is shown as octal digits is read so, too. */
+/* A field that is printed in octal digits is parsed in octal as well. */
 static bool parse_number(const char *text, bool octal, uint64_t *v)
 {
 	bool negative = *text == '-';
@@ -273,7 +231,7 @@ static bool find_name(const struct field_name *names, const char *text,
 	return false;
 }
 
-/* "dirty,error", with numbers among the names if need be. */
+/* "dirty,error", where an item may be a number as well. */
 static bool parse_flags(const struct field_name *names, const char *text,
 			uint64_t *v)
 {
@@ -301,37 +259,7 @@ static bool parse_flags(const struct field_name *names, const char *text,
 	}
 }
 
-static bool parse_named(const struct field *field, const char *text,
-			uint64_t *v)
-{
-	int64_t seconds;
-	bool found;
-
-	switch (field->kind) {
-	case FIELD_FLAGS:
-		return parse_flags(field->names, text, v);
-	case FIELD_CHOICE:
-		return find_name(field->names, text, strlen(text), v);
-	case FIELD_TIME:
-		found = timefmt_parse(text, &seconds);
-		*v = found ? (uint64_t)seconds : 0;
-		return found;
-	default:
-		return false;
-	}
-}
-
-/* A negative number in as many bytes as FIELD has, if it fits there. */
-static uint64_t narrow(const struct field *field, const char *text, uint64_t v)
-{
-	unsigned int bits = 8 * field->size;
-
-	if (*text != '-' || bits >= 64 || v < ~UINT64_C(0) << (bits - 1))
-		return v;
-	return v & ~(~UINT64_C(0) << bits);
-}
-
-static int set_bytes(struct context *cx, const struct field *field,
+static int fields_set_bytes(struct context *cx, const struct field *field,
 		     const char *text, void *base)
 {
 	uint8_t uuid[16];
@@ -352,22 +280,40 @@ static int set_bytes(struct context *cx, const struct field *field,
 	return 0;
 }
 
+/*
+ * Every numeric field accepts a plain number, a few kinds a name or a time
+ * besides.  Only the size of a number is checked, not its sense.
+ */
 int fields_parse(struct context *cx, const struct field *field,
 		 const char *text, void *base)
 {
+	unsigned int bits = 8 * field->size;
+	int64_t seconds = 0;
 	uint64_t v;
+	bool found;
 
 	if (!field_is_number(field))
-		return set_bytes(cx, field, text, base);
+		return fields_set_bytes(cx, field, text, base);
 	if (field->count > 1)
 		return fail(cx, -EINVAL, "%s: give an index, %s[0] to [%u]",
 			    field->name, field->name, field->count - 1);
-	if (!parse_number(text, field->kind == FIELD_OCTAL, &v) &&
-	    !parse_named(field, text, &v))
+	found = parse_number(text, field->kind == FIELD_OCTAL, &v);
+	if (!found && field->kind == FIELD_FLAGS) {
+		found = parse_flags(field->names, text, &v);
+	} else if (!found && field->kind == FIELD_CHOICE) {
+		found = find_name(field->names, text, strlen(text), &v);
+	} else if (!found && field->kind == FIELD_TIME) {
+		found = timefmt_parse(text, &seconds);
+		v = (uint64_t)seconds;
+	}
+	if (!found)
 		return fail(cx, -EINVAL, "%s: '%s' is not a value of this "
 					 "field",
 			    field->name, text);
-	if (!field_set(field, base, 0, narrow(field, text, v)))
+	/* A negative number is cut to the bytes of the field, if it fits. */
+	if (*text == '-' && bits < 64 && v >= ~UINT64_C(0) << (bits - 1))
+		v &= ~(~UINT64_C(0) << bits);
+	if (!field_set(field, base, 0, v))
 		return fail(cx, -ERANGE, "%s: %s does not fit %u bytes",
 			    field->name, text, field->size);
 	return 0;

@@ -14,7 +14,7 @@
 #define FIELDS_TEXT_MAX 1024
 
 /*
- * Says every field of the structure at BASE, inner structures as sections.
+ * Reports every field of the structure at BASE, inner structures as sections.
  * Key and label are the path of the field as `set` takes it; reserved bytes
  * are left out while they are zero.
  */
@@ -23,7 +23,7 @@ void fields_report(struct report *r, const struct field_table *table,
 
 /*
  * The same for a structure of which only the first BYTES exist: fields that
- * begin past them are absent.
+ * begin after them are absent.
  */
 void fields_report_first(struct report *r, const struct field_table *table,
 			 const void *base, uint32_t bytes);
@@ -39,7 +39,7 @@ char *fields_format(const struct field *field, const void *base,
  * Sets FIELD (one element) of the structure at BASE from TEXT: a number
  * (decimal, 0x..., for modes 0...; negative ones as two's complement), names of flags or
  * a name of a choice, a time as ISO text or seconds, a UUID, a text.  -EINVAL
- * where TEXT is none of what the field takes, -ERANGE where it does not fit.
+ * where the field does not accept TEXT, -ERANGE where it does not fit.
  */
 int fields_parse(struct context *cx, const struct field *field,
 		 const char *text, void *base);

@@ -2,9 +2,9 @@
 /*
  * The image or device that a command shows.
  *
- * All commands but one only read, so a mounted device is accepted: its
+ * All commands except `set` only read, so a mounted device is accepted: its
  * superblocks lead to a state that was complete when it was written, and the
- * kernel does not overwrite it at once.  A warning says that it may change.
+ * kernel does not overwrite it at once.  A warning is printed.
  */
 #include "dump/common/image.h"
 
@@ -18,27 +18,19 @@
 
 #define PATH_SHOWN 512
 
-static void warn_if_mounted(struct tool *tool, const char *path)
-{
-	struct probe_use use;
-
-	if (probe_mounted(&tool->cx, path, &use)) {
-		fail_clear(&tool->cx);
-		return;
-	}
-	if (use.kind == PROBE_MOUNTED && !use.read_only)
-		tool_warn(tool,
-			  "%s: mounted on %s: it may change while it is read",
-			  path, use.where);
-}
-
 int image_open(struct dump_image *im, struct tool *tool, const char *path,
 	       const struct volume_options *options)
 {
+	struct probe_use use;
 	int err;
 
 	*im = (struct dump_image){ .dev = NULL };
-	warn_if_mounted(tool, path);
+	if (probe_mounted(&tool->cx, path, &use))
+		fail_clear(&tool->cx);
+	else if (use.kind == PROBE_MOUNTED && !use.read_only)
+		tool_warn(tool,
+			  "%s: mounted on %s: it may change while it is read",
+			  path, use.where);
 	err = devfile_open(&im->file, &tool->cx, path, DEVFILE_READ);
 	if (!err)
 		err = qcow2_open(&im->dev, &tool->cx, im->file);

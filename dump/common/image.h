@@ -23,7 +23,7 @@ struct dump_image {
 
 /*
  * Opens the device PATH and the volume on it (OPTIONS may be NULL), and warns
- * where it is mounted: what is read may then change while it is read.  *IM is
+ * where it is mounted, as its data may then change during the read.  *IM is
  * closed with image_close(), after a failure too.  Failures: as devfile_open()
  * and volume_open().
  */
@@ -39,7 +39,7 @@ int image_open(struct dump_image *im, struct tool *tool, const char *path,
 int image_open_root(struct dump_image *im, struct tool *tool,
 		    const char *path, uint64_t cno, bool recover);
 
-/* Also of a structure that is all zero. */
+/* Accepts a structure that is all zero. */
 void image_close(struct dump_image *im);
 
 /*
@@ -59,7 +59,7 @@ int image_note(struct tool *tool, int *status, int err);
 void image_file_failed(struct tool *tool, const char *path, size_t len,
 		       int err);
 
-/* The same for what is lost of checkpoint CNO. */
+/* The same for checkpoint CNO. */
 void image_checkpoint_failed(struct tool *tool, uint64_t cno, int err);
 
 /* Whether ERR concerns neither one file nor one checkpoint: it ends a command. */

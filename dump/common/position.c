@@ -2,8 +2,8 @@
 /*
  * Finding the bytes of a structure on the disk.
  *
- * All structures but superblocks, logs and super roots are in a file, so a
- * place is a block of that file, looked up like any other, and an offset.
+ * All structures except superblocks, logs and super roots are in a file, so a
+ * position is a block of that file and an offset in it.
  */
 #include "dump/common/position.h"
 

@@ -35,10 +35,10 @@ int position_of_inode(struct position *p, struct context *cx, struct root *root,
 int position_of_dat_entry(struct position *p, struct context *cx,
 		       struct volume *vol, uint64_t vblocknr);
 
-/* The name of a metadata file, or NULL for the number of another. */
+/* The name of a metadata file, or NULL for any other number. */
 const char *position_file_name(uint64_t ino);
 
-/* Says the place as a section. */
+/* Reports the position as a section. */
 void position_report(struct report *r, const struct position *p);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Checksums after a change.
+ * Setting checksums after a change.
  *
  * The checksums of a log are nested: that of the payload covers that of the
- * summary and that of the super root, so they are set from the inside out.  A
- * header may be wrong on purpose; its checksums can be computed as long as its
- * lengths stay in the segment.
+ * summary and that of the super root, which are set first.  A header may be
+ * wrong on purpose; its checksums can be computed as long as its lengths stay
+ * within the segment.
  */
 #include "dump/common/seal.h"
 
@@ -20,119 +20,42 @@
 struct sealing {
 	struct dev *dev;
 	struct context *cx;
-	const struct nilfs_geometry *geo;
 	const struct seal_watcher *watcher;
-	uint64_t pseg;
+	uint64_t byte;			/* of the log on the device */
 	uint8_t *log;			/* all of it */
-	struct nilfs_segment_summary *ss;	/* at its beginning */
 };
-
-static int put_sum(struct dev *dev, struct context *cx, uint64_t offset,
-		   le32 *at, uint32_t sum)
-{
-	*at = le32_make(sum);
-	return dev_write(dev, cx, offset, at, sizeof(*at));
-}
 
 int seal_super(struct dev *dev, struct context *cx, uint64_t offset,
 	       const struct seal_watcher *watcher)
 {
 	struct nilfs_super_block sb;
+	uint32_t sum;
 	int err;
 
 	err = dev_read(dev, cx, offset, &sb, sizeof(sb));
 	if (err)
 		return err;
-	watcher->sum(watcher->arg, "super_block", "s_sum",
-		     le32_get(sb.s_sum), super_checksum(&sb));
-	return put_sum(dev, cx, offset +
-		       offsetof(struct nilfs_super_block, s_sum), &sb.s_sum,
-		       super_checksum(&sb));
+	sum = super_checksum(&sb);
+	if (watcher)
+		watcher->sum(watcher->arg, "super_block", "s_sum",
+			     le32_get(sb.s_sum), sum);
+	sb.s_sum = le32_make(sum);
+	return dev_write(dev, cx,
+			 offset + offsetof(struct nilfs_super_block, s_sum),
+			 &sb.s_sum, sizeof(sb.s_sum));
 }
 
-/* The byte of the device for the byte AT of the log in memory. */
-static uint64_t device_byte(const struct sealing *s, const void *at)
-{
-	return (s->pseg << s->geo->block_bits) +
-	       (uint64_t)((const uint8_t *)at - s->log);
-}
-
+/* Sets the sum AT of the log in memory, there and on the device. */
 static int seal_field(struct sealing *s, const char *structure,
 		      const char *field, le32 *at, uint32_t sum)
 {
-	s->watcher->sum(s->watcher->arg, structure, field, le32_get(*at),
-			sum);
-	return put_sum(s->dev, s->cx, device_byte(s, at), at, sum);
-}
-
-static int seal_super_root(struct sealing *s, uint8_t *block)
-{
-	struct nilfs_super_root *sr = (struct nilfs_super_root *)block;
-
-	return seal_field(s, "super_root", "sr_sum", &sr->sr_sum,
-			  superroot_checksum(s->geo, block));
-}
-
-static uint32_t sum_of(const struct sealing *s, struct segsum_crc *crc)
-{
-	segsum_crc_update(crc, s->log, (size_t)le32_get(s->ss->ss_nblocks)
-			  << s->geo->block_bits);
-	return crc->sum;
-}
-
-static int seal_all(struct sealing *s, uint64_t index)
-{
-	uint64_t nblocks = le32_get(s->ss->ss_nblocks);
-	struct segsum_crc crc;
-	int err = 0;
-
-	if (index < segsum_nsumblk(s->geo, s->ss)) {
-		segsum_crc_init_sumsum(&crc, s->geo, s->ss);
-		err = seal_field(s, "segment_summary", "ss_sumsum",
-				 &s->ss->ss_sumsum, sum_of(s, &crc));
-	} else if (index == nblocks - 1 && segsum_has_super_root(s->ss)) {
-		err = seal_super_root(s, s->log +
-				      (index << s->geo->block_bits));
-	}
-	if (err)
-		return err;
-	segsum_crc_init_datasum(&crc, s->geo, s->ss);
-	return seal_field(s, "segment_summary", "ss_datasum",
-			  &s->ss->ss_datasum, sum_of(s, &crc));
-}
-
-/* Blocks from PSEG to the end of its segment. */
-static uint64_t room_at(const struct nilfs_geometry *geo, uint64_t pseg)
-{
-	if (!geometry_has_block(geo, pseg))
-		return 0;
-	return geometry_segment_end(geo, geometry_segment_of(geo, pseg)) -
-	       pseg;
-}
-
-static int read_log(struct sealing *s)
-{
-	uint64_t byte = s->pseg << s->geo->block_bits;
-	struct nilfs_segment_summary ss;
-	uint64_t nblocks;
-	int err;
-
-	err = dev_read(s->dev, s->cx, byte, &ss, sizeof(ss));
-	if (err)
-		return err;
-	nblocks = le32_get(ss.ss_nblocks);
-	if (!nblocks || nblocks > room_at(s->geo, s->pseg) ||
-	    segsum_nsumblk(s->geo, &ss) > nblocks)
-		return fail(s->cx, -EUCLEAN,
-			    "log at block %llu: its lengths allow no checksum",
-			    (unsigned long long)s->pseg);
-	s->log = malloc(nblocks << s->geo->block_bits);
-	if (!s->log)
-		return fail(s->cx, -ENOMEM, "log of %llu blocks",
-			    (unsigned long long)nblocks);
-	s->ss = (struct nilfs_segment_summary *)s->log;
-	return dev_read(s->dev, s->cx, byte, s->log,
-			nblocks << s->geo->block_bits);
+	if (s->watcher)
+		s->watcher->sum(s->watcher->arg, structure, field,
+				le32_get(*at), sum);
+	*at = le32_make(sum);
+	return dev_write(s->dev, s->cx,
+			 s->byte + (uint64_t)((const uint8_t *)at - s->log),
+			 at, sizeof(*at));
 }
 
 int seal_log(struct dev *dev, struct context *cx,
@@ -142,15 +65,52 @@ int seal_log(struct dev *dev, struct context *cx,
 	struct sealing s = {
 		.dev = dev,
 		.cx = cx,
-		.geo = geo,
 		.watcher = watcher,
-		.pseg = pseg,
+		.byte = pseg << geo->block_bits,
 	};
+	struct nilfs_segment_summary header, *ss;
+	uint64_t nblocks, room = 0;
+	struct nilfs_super_root *sr;
+	struct segsum_crc crc;
+	size_t bytes;
 	int err;
 
-	err = read_log(&s);
-	if (!err)
-		err = seal_all(&s, index);
+	err = dev_read(dev, cx, s.byte, &header, sizeof(header));
+	if (err)
+		return err;
+	nblocks = le32_get(header.ss_nblocks);
+	if (geometry_has_block(geo, pseg))
+		room = geometry_segment_end(geo, geometry_segment_of(geo, pseg)) -
+		       pseg;
+	if (!nblocks || nblocks > room ||
+	    segsum_nsumblk(geo, &header) > nblocks)
+		return fail(cx, -EUCLEAN,
+			    "log at block %llu: its lengths allow no checksum",
+			    (unsigned long long)pseg);
+	bytes = (size_t)nblocks << geo->block_bits;
+	s.log = malloc(bytes);
+	if (!s.log)
+		return fail(cx, -ENOMEM, "log of %llu blocks",
+			    (unsigned long long)nblocks);
+	ss = (struct nilfs_segment_summary *)s.log;
+	err = dev_read(dev, cx, s.byte, s.log, bytes);
+	if (!err && index < segsum_nsumblk(geo, ss)) {
+		segsum_crc_init_sumsum(&crc, geo, ss);
+		segsum_crc_update(&crc, s.log, bytes);
+		err = seal_field(&s, "segment_summary", "ss_sumsum",
+				 &ss->ss_sumsum, crc.sum);
+	} else if (!err && index == nblocks - 1 && segsum_has_super_root(ss)) {
+		sr = (struct nilfs_super_root *)(s.log +
+						 (index << geo->block_bits));
+		err = seal_field(&s, "super_root", "sr_sum", &sr->sr_sum,
+				 superroot_checksum(geo, sr));
+	}
+	if (!err) {
+		segsum_crc_init_datasum(&crc, geo, ss);
+		segsum_crc_update(&crc, s.log, bytes);
+		err = seal_field(&s, "segment_summary", "ss_datasum",
+				 &ss->ss_datasum, crc.sum);
+	}
 	free(s.log);
 	return err;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Updating the checksums over changed bytes. */
+/* Updating the checksums that cover changed bytes. */
 #ifndef NILFS2_DUMP_SEAL_H
 #define NILFS2_DUMP_SEAL_H
 
@@ -9,21 +9,21 @@
 #include "dev/dev.h"
 #include "disk/geometry.h"
 
-/* Called for each checksum that was set. */
+/* Called for each checksum that is set, unless it is NULL. */
 struct seal_watcher {
 	void (*sum)(void *arg, const char *structure, const char *field,
 		    uint32_t old, uint32_t new);
 	void *arg;
 };
 
-/* s_sum of the superblock at byte OFFSET of DEV.  -EIO, -EROFS. */
+/* Sets s_sum of the superblock at byte OFFSET of DEV.  -EIO, -EROFS. */
 int seal_super(struct dev *dev, struct context *cx, uint64_t offset,
 	       const struct seal_watcher *watcher);
 
 /*
- * The checksums of the log at block PSEG: ss_sumsum where block INDEX of the
+ * Sets the checksums of the log at block PSEG: ss_sumsum where block INDEX of the
  * log is one of its summary, sr_sum where it is its super root, and in any
- * case ss_datasum.  -EUCLEAN where the header gives lengths that leave the
+ * case ss_datasum.  -EUCLEAN where the lengths in the header exceed the
  * segment, -EIO, -EROFS, -ENOMEM.
  */
 int seal_log(struct dev *dev, struct context *cx,

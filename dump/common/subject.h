@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The inode that a command line means, metadata files included. */
+/* The inode named on a command line, metadata files included. */
 #ifndef NILFS2_DUMP_SUBJECT_H
 #define NILFS2_DUMP_SUBJECT_H
 
@@ -12,13 +12,13 @@
 
 struct subject {
 	uint64_t ino;
-	bool allocated;		/* in use, as the ifile's bitmap says */
+	bool allocated;		/* in use, by the bitmap of the ifile */
 	struct nilfs_inode inode;
 };
 
 /*
  * Finds the inode that TEXT names: a path ("/..."), "dat", "cpfile", "sufile",
- * "ifile", or a number.  Also one that is free, as long as the ifile has a
+ * "ifile", or a number.  Accepts a free inode if the ifile has a
  * block for it.  -EINVAL for a text that is none of these, -ENOENT, -ENOTDIR,
  * -EUCLEAN, -EIO.
  */

@@ -3,12 +3,12 @@
  * export: a whole checkpoint, or the files below a path of it, to a directory
  * or a tar stream.
  *
- * Deleted files come from several checkpoints, each from the last that has it,
- * or from logs where none has it any more.
+ * Each deleted file is exported from the last checkpoint that has it, or from
+ * logs if no checkpoint has it.
  *
- * This file walks and decides what each file is; the sinks create them
- * (export_dir.c, export_tar.c).  Files that cannot be read, or have invalid
- * names, are reported and left out.
+ * This file walks the tree and finds the type of each file; the sinks create
+ * them (export_dir.c, export_tar.c).  Files that cannot be read, or have invalid
+ * names, are reported and skipped.
  */
 #include "dump/common/commands.h"
 
@@ -63,18 +63,18 @@ struct export
 	struct root *root;
 	struct export_sink *sink;
 	struct tree *tree;
-	/* What has several names, by generation and number: a path, plus 1. */
+	/* Files of several names, by generation and number: a path, plus 1. */
 	struct pairtable links;
 	char *paths;
 	size_t paths_used, paths_room;
 	struct export_names names;
-	struct export_paths given; /* to deleted files, and directories */
+	struct export_paths given; /* of deleted files, and directories */
 	struct file file;
-	const struct file *found; /* where the content is of one from logs */
+	const struct file *found; /* the content of a file from logs */
 	struct content content;
 	char *buffer;
 	char target[SYMLINK_TARGET_MAX + 1];
-	uint64_t broken; /* files that were left out, or are not whole */
+	uint64_t broken; /* files that are missing or incomplete */
 };
 
 /* Fills FILE.  A single file is exported under its own name. */
@@ -99,50 +99,37 @@ static void describe_file(struct export *e, const struct tree_item *item,
 		file->linked = e->paths + link->value - 1;
 }
 
-/* Exports a symbolic link or a regular file, whose content is opened for it. */
-static int put_with_content(struct export *e, struct export_file *file)
+/* Any file but a directory: 0, positive where it is skipped, negative. */
+static int put_file(struct export *e, struct export_file *file)
 {
 	struct context *cx = &e->tool->cx;
-	bool link = S_ISLNK(le16_get(file->inode->i_mode));
-	size_t len;
-	int ret;
+	mode_t mode = le16_get(file->inode->i_mode);
+	size_t at = e->paths_used, len;
+	int ret = 0;
 
-	ret = file_init(&e->file, cx, e->root->vol, file->ino, file->inode);
-	if (!ret && e->found) {
+	if (!S_ISREG(mode) && !S_ISLNK(mode) && !S_ISCHR(mode) &&
+	    !S_ISBLK(mode) && !S_ISFIFO(mode) && !S_ISSOCK(mode))
+		return -fail(cx, -EUCLEAN, "mode 0%o: not a type of file",
+			     (unsigned int)mode);
+	if (!file->linked && (S_ISREG(mode) || S_ISLNK(mode)))
+		ret = file_init(&e->file, cx, e->root->vol, file->ino,
+				file->inode);
+	if (!ret && !file->linked && e->found) {
 		e->file.extents = e->found->extents;
 		e->file.nextents = e->found->nextents;
 	}
-	if (!ret && link) {
+	if (!ret && !file->linked && S_ISLNK(mode)) {
 		ret = symlink_target(&e->file, cx, e->target, &len);
 		if (!ret && !len)
 			ret = fail(cx, -EUCLEAN, "symbolic link to nothing");
 		file->target = e->target;
-	} else if (!ret) {
+	} else if (!ret && !file->linked && S_ISREG(mode)) {
 		ret = content_open(&e->content, cx, &e->file, e->buffer);
 		file->content = &e->content;
 	}
 	ret = ret ? -ret : e->sink->ops->put(e->sink, cx, file);
 	if (file->content)
 		content_close(&e->content);
-	return ret;
-}
-
-/* Any file but a directory: 0, positive where it is left out, negative. */
-static int put_file(struct export *e, struct export_file *file)
-{
-	struct context *cx = &e->tool->cx;
-	mode_t mode = le16_get(file->inode->i_mode);
-	size_t at = e->paths_used, len;
-	int ret;
-
-	if (!file->linked && (S_ISREG(mode) || S_ISLNK(mode)))
-		ret = put_with_content(e, file);
-	else if (S_ISREG(mode) || S_ISLNK(mode) || S_ISCHR(mode) ||
-		 S_ISBLK(mode) || S_ISFIFO(mode) || S_ISSOCK(mode))
-		ret = e->sink->ops->put(e->sink, cx, file);
-	else
-		ret = -fail(cx, -EUCLEAN, "mode 0%o: not a type of file",
-			    (unsigned int)mode);
 	if (ret || file->linked || le16_get(file->inode->i_links_count) < 2)
 		return ret;
 	len = strlen(file->path) + 1;
@@ -196,7 +183,7 @@ static int put_entry(struct export *e, const struct tree_item *item)
 	return 0;
 }
 
-/* Reports the file at PATH if RET is positive; passes on what is negative. */
+/* Reports the file at PATH if RET is positive; returns a negative RET. */
 static int note_file(struct export *e, const char *path, size_t len, int ret)
 {
 	if (ret > 0) {
@@ -237,101 +224,85 @@ static int walk_tree(struct export *e, const char *path)
 }
 
 /*
- * Puts what was added or changed.  The entry of a directory replaces its
- * attributes and not its content.
+ * Exports an added or changed file, or a removal.  The entry of a directory
+ * replaces its attributes and not its content.
  */
-static int put_difference(struct export *e, const char *path, uint64_t ino)
-{
-	struct context *cx = &e->tool->cx;
-	struct export_file file = {.path = path + 1, .ino = ino};
-	struct tree_item item = {.ino = ino, .name = strrchr(path, '/') + 1,
-				 .path = path, .inner = 1, .depth = *file.path};
-	struct nilfs_inode inode;
-	int ret = root_inode(e->root, cx, ino, &inode);
-
-	if (ret)
-		return -ret;
-	item.inode = &inode;
-	describe_file(e, &item, &file);
-	ret = S_ISDIR(le16_get(inode.i_mode))
-		      ? e->sink->ops->enter(e->sink, cx, &file)
-		      : put_file(e, &file);
-	if (!ret)
-		e->sink->tally.files++;
-	return ret;
-}
-
 static int difference_found(void *arg, const char *path, size_t len, uint64_t a,
 			    uint64_t b, unsigned int what)
 {
 	struct export *e = arg;
 	struct context *cx = &e->tool->cx;
 	char *text = strndup(path, len);
+	struct tree_item item = {.ino = b, .path = text, .inner = 1};
+	struct export_file file;
+	struct nilfs_inode inode;
 	int ret;
 
 	(void)a;
 	(void)what;
 	if (!text)
 		return fail(cx, -ENOMEM, "path of a difference");
-	if (strstr(text, "/" EXPORT_WHITEOUT))
+	if (strstr(text, "/" EXPORT_WHITEOUT)) {
 		ret = -fail(cx, -EINVAL, "a name that begins with \"%s\" "
 			    "means a removal in a container layer",
 			    EXPORT_WHITEOUT);
-	else
-		ret = b ? put_difference(e, text, b)
-			: e->sink->ops->remove(e->sink, cx, text + 1);
+	} else if (!b) {
+		ret = e->sink->ops->remove(e->sink, cx, text + 1);
+	} else {
+		ret = -root_inode(e->root, cx, b, &inode);
+		item.name = strrchr(text, '/') + 1;
+		item.depth = text[1];
+		item.inode = &inode;
+		if (!ret) {
+			describe_file(e, &item, &file);
+			ret = S_ISDIR(le16_get(inode.i_mode))
+				      ? e->sink->ops->enter(e->sink, cx, &file)
+				      : put_file(e, &file);
+			e->sink->tally.files += !ret;
+		}
+	}
 	free(text);
 	return note_file(e, path, len, ret) < 0 ? ret : ret > 0;
-}
-
-static int put_deleted_item(struct export *e, const struct tree_item *item)
-{
-	struct context *cx = &e->tool->cx;
-	bool directory = S_ISDIR(le16_get(item->inode->i_mode));
-	const char *at = item->path, *end = at + item->path_len;
-	struct export_file file;
-	const char *slash;
-	size_t len;
-	int ret;
-
-	for (; at < end; at += len) {
-		at += *at == '/';
-		len = strcspn(at, "/");
-		if (!tree_name_is_sane(at, len))
-			return -fail(cx, -EUCLEAN, "not a name of a file");
-	}
-	describe_file(e, item, &file);
-	ret = export_paths_give(&e->given, cx, file.path, directory,
-				&file.path);
-	if (ret)
-		return ret;
-	slash = strrchr(file.path, '/');
-	file.name = slash ? slash + 1 : file.path;
-	if (directory) {
-		ret = export_paths_add(&e->given, cx, &file);
-	} else {
-		ret = export_paths_go(&e->given, cx, e->sink, file.path,
-				      slash ? (size_t)(slash - file.path) : 0);
-		if (!ret)
-			ret = put_file(e, &file);
-	}
-	if (!ret)
-		e->sink->tally.files++;
-	return ret;
 }
 
 static int put_deleted(void *arg, struct root *root,
 		       const struct tree_item *item)
 {
 	struct export *e = arg;
-	int ret;
+	struct context *cx = &e->tool->cx;
+	bool directory = S_ISDIR(le16_get(item->inode->i_mode));
+	const char *at = item->path, *end = at + item->path_len;
+	struct export_file file;
+	const char *slash;
+	size_t len;
+	int ret = 0;
 
 	e->root = root;
-	ret = put_deleted_item(e, item);
+	for (; at < end && !ret; at += len) {
+		at += *at == '/';
+		len = strcspn(at, "/");
+		if (!tree_name_is_sane(at, len))
+			ret = -fail(cx, -EUCLEAN, "not a name of a file");
+	}
+	describe_file(e, item, &file);
+	if (!ret)
+		ret = export_paths_give(&e->given, cx, file.path, directory,
+					&file.path);
+	slash = strrchr(file.path, '/');
+	file.name = slash ? slash + 1 : file.path;
+	if (!ret && directory)
+		ret = export_paths_add(&e->given, cx, &file);
+	else if (!ret)
+		ret = export_paths_go(&e->given, cx, e->sink, file.path,
+				      slash ? (size_t)(slash - file.path) : 0);
+	if (!ret && !directory)
+		ret = put_file(e, &file);
+	if (!ret)
+		e->sink->tally.files++;
 	return note_file(e, item->path, item->path_len, ret);
 }
 
-/* One from logs, which need not be whole. */
+/* Exports a file from logs, which may be incomplete. */
 static int put_logged(void *arg, struct logged_file *file)
 {
 	struct export *e = arg;
@@ -353,47 +324,13 @@ static int put_logged(void *arg, struct logged_file *file)
 	return ret;
 }
 
-static void deleted_broken(void *arg, uint64_t cno, int err)
-{
-	struct export *e = arg;
-
-	image_checkpoint_failed(e->tool, cno, err);
-	e->broken++;
-}
-
-static int put_all_deleted(struct export *e, char *pattern)
-{
-	struct context *cx = &e->tool->cx;
-	struct filter filter = FILTER_ANY;
-	const struct lost_search search = {
-		.filter = &filter,
-		.deleted = true,
-		.found = put_deleted,
-		.broken = deleted_broken,
-		.arg = e,
-	};
-	const struct logged_search logs = {
-		.filter = &filter, .found = put_logged, .arg = e,
-	};
-	struct root *latest = e->root;
-	int ret;
-
-	filter_set_pattern(&filter, pattern);
-	ret = lost_run(cx, latest, &search);
-	e->root = latest;
-	if (!ret)
-		ret = logged_run(cx, latest, &logs);
-	return ret ? ret : export_paths_put(&e->given, cx, e->sink, file_broken,
-					    e);
-}
-
-/* Says what the target could not keep, once per kind: true where anything. */
+/* Reports what the target could not keep, once for each kind: true if anything. */
 static bool report_losses(struct export *e)
 {
 	static const char *const texts[EXPORT_LOSS_COUNT] = {
 		[EXPORT_LOSS_OWNER] = "owner and group not kept",
 		[EXPORT_LOSS_SETID] = "set-user-ID and set-group-ID not kept, "
-				      "the owner being another",
+				      "as the owner is another",
 		[EXPORT_LOSS_DEVICE] = "device files not made",
 		[EXPORT_LOSS_SOCKET] = "sockets left out: tar has none",
 		[EXPORT_LOSS_TIME] = "times not kept exactly, out of the "
@@ -411,12 +348,21 @@ static bool report_losses(struct export *e)
 			  (unsigned long long)tally->losses[i]);
 	}
 	if (e->broken)
-		tool_warn(e->tool, "not exported, or not whole: %llu files",
-			  (unsigned long long)e->broken);
+		tool_warn(e->tool, "%llu file%s missing or incomplete",
+			  (unsigned long long)e->broken,
+			  e->broken == 1 ? "" : "s");
 	tool_detail(e->tool, "%llu files, %llu bytes of content exported",
 		    (unsigned long long)tally->files,
 		    (unsigned long long)tally->bytes);
 	return any || e->broken;
+}
+
+static void checkpoint_broken(void *arg, uint64_t cno, int err)
+{
+	struct export *e = arg;
+
+	image_checkpoint_failed(e->tool, cno, err);
+	e->broken++;
 }
 
 static int export_to(struct export *e, const char *target, char *path,
@@ -431,8 +377,19 @@ static int export_to(struct export *e, const char *target, char *path,
 	};
 	const struct tree_diff_sink differences = {difference_found,
 						   file_broken, e, true};
+	struct filter filter = FILTER_ANY;
+	const struct lost_search deleted = {
+		.filter = &filter,
+		.deleted = true,
+		.found = put_deleted,
+		.broken = checkpoint_broken,
+		.arg = e,
+	};
+	const struct logged_search logs = {
+		.filter = &filter, .found = put_logged, .arg = e,
+	};
 	struct context *cx = &tool->cx;
-	struct root base;
+	struct root *root = e->root, base;
 	uint64_t blocks = path ? 0 : le64_get(e->root->cp.cp_blocks_count);
 	int ret;
 
@@ -445,7 +402,14 @@ static int export_to(struct export *e, const char *target, char *path,
 	progress_begin(&tool->progress, "export",
 		       blocks << e->root->vol->geo.block_bits, true);
 	if (o->deleted) {
-		ret = put_all_deleted(e, path);
+		filter_set_pattern(&filter, path);
+		ret = lost_run(cx, root, &deleted);
+		e->root = root;
+		if (!ret)
+			ret = logged_run(cx, root, &logs);
+		if (!ret)
+			ret = export_paths_put(&e->given, cx, e->sink,
+					       file_broken, e);
 	} else if (o->since) {
 		ret = root_open(&base, cx, e->root->vol, o->since);
 		if (!ret)

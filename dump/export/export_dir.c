@@ -3,12 +3,10 @@
  * Export to a directory.
  *
  * The names come from an untrusted image, so no paths are used: each file is
- * created, never opened, in the current directory, and no link is followed.
- * One directory is open at a time; the way back is "..", which must be the
- * directory that was left, by device and inode number.
- *
- * A directory gets its own attributes when it is left: after that only names of
- * hard links are added to it.
+ * created, never opened, in the current directory, and no link is followed.  One
+ * directory is open at a time; its parent is opened as "..", and must have the
+ * device and inode number that it had before.  The attributes of a directory are
+ * set when it is left.
  */
 #include "config.h"
 
@@ -26,8 +24,8 @@
 #include "dump/export/export_sink.h"
 
 /*
- * The errno of a call on a file of the target, as the ops of a sink return;
- * negative after what keeps other files from being written too.
+ * The errno of a call on a file of the target, as the ops of a sink return it;
+ * negative if other files cannot be written either.
  */
 static int target_failed(struct context *cx, const char *what)
 {
@@ -51,11 +49,11 @@ static int target_failed(struct context *cx, const char *what)
 
 /*
  * Sets owner, mode and times of NAME in FD, or of FD itself where NAME is
- * empty, in this order: a change of the owner takes the set-ID bits away.
- * Without root the owner cannot be kept, and then not the set-ID bits, which
- * would give the wrong user's rights away.  No file system supports every time:
- * it is silently truncated, and any can store those of 1970 to 2038.  What is
- * not allowed or does not fit is counted in TALLY.  Returns as the ops of a sink.
+ * empty, in this order, as a change of the owner clears the set-ID bits.  If the
+ * owner cannot be set, neither are the set-ID bits, which would give the rights of
+ * another user.  A file system may silently truncate times outside 1970 to 2038,
+ * so these are read again.  Losses are counted in TALLY.  Returns as the ops of a
+ * sink.
  */
 static int set_attributes(struct export_tally *tally, struct context *cx,
 			  int fd, const char *name,
@@ -107,7 +105,7 @@ struct export_dir {
 	struct export_sink sink;
 	int top;	     /* the target */
 	int current;	     /* the current directory */
-	struct place *above; /* the directories over it */
+	struct place *above; /* its parent directories */
 	size_t depth, room;
 };
 
@@ -159,7 +157,7 @@ static int dir_leave(struct export_sink *sink, struct context *cx,
 	if (d->depth) {
 		fd = openat(d->current, "..", OPEN_DIRECTORY);
 		if (fd < 0)
-			return fail(cx, -errno, "way back out of the directory");
+			return fail(cx, -errno, "parent directory");
 		if (fstat(fd, &st) || st.st_dev != above->dev ||
 		    st.st_ino != above->ino) {
 			close(fd);
@@ -175,48 +173,44 @@ static int dir_leave(struct export_sink *sink, struct context *cx,
 	return ret;
 }
 
-/* Writes what is no hole; the size makes the hole at the end. */
-static int copy_content(struct export_dir *d, struct context *cx, int fd,
-			struct content *content)
-{
-	struct content_piece piece = {.offset = 0};
-	size_t done;
-	ssize_t n;
-	int ret;
-
-	while ((ret = content_next(content, cx, &piece)) > 0) {
-		for (done = 0; done < piece.len; done += (size_t)n) {
-			n = pwrite(fd, content->buffer + done, piece.len - done,
-				   (off_t)(piece.offset + done));
-			if (n < 0 && errno != EINTR)
-				return target_failed(cx, "write");
-			if (n < 0)
-				n = 0;
-		}
-		ret = context_cancelled(cx);
-		if (ret)
-			return ret;
-		export_sink_count(&d->sink, piece.len);
-	}
-	if (ret < 0)
-		return ret == -ENOMEM ? ret : -ret;
-	if (piece.offset + piece.len < content->size &&
-	    ftruncate(fd, (off_t)content->size))
-		return target_failed(cx, "size");
-	return 0;
-}
-
+/* Writes the extents; the size makes the hole at the end. */
 static int put_regular(struct export_dir *d, struct context *cx,
 		       const struct export_file *file)
 {
-	int fd, ret, err;
+	struct content_piece piece = {.offset = 0};
+	struct content *content = file->content;
+	size_t done;
+	ssize_t n;
+	int fd, ret = 0, err;
 
 	fd = openat(d->current, file->name,
 		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return target_failed(cx, "file");
-	ret = copy_content(d, cx, fd, file->content);
-	/* A file that was cut short still gets its attributes. */
+	while (!ret && (ret = content_next(content, cx, &piece)) > 0) {
+		ret = 0;
+		for (done = 0; done < piece.len && !ret; done += (size_t)n) {
+			n = pwrite(fd, content->buffer + done, piece.len - done,
+				   (off_t)(piece.offset + done));
+			if (n < 0 && errno != EINTR)
+				ret = target_failed(cx, "write");
+			if (n < 0)
+				n = 0;
+		}
+		if (ret)
+			goto written;
+		ret = context_cancelled(cx);
+		if (ret)
+			goto written;
+		export_sink_count(&d->sink, piece.len);
+	}
+	if (ret < 0)
+		ret = ret == -ENOMEM ? ret : -ret;
+	else if (piece.offset + piece.len < content->size &&
+		 ftruncate(fd, (off_t)content->size))
+		ret = target_failed(cx, "size");
+written:
+	/* An incomplete file still gets its attributes. */
 	if (ret >= 0) {
 		err = set_attributes(&d->sink.tally, cx, fd, "", file->inode);
 		if (!ret)
@@ -235,7 +229,7 @@ static int put_link(struct export_dir *d, struct context *cx,
 	int dir = d->top, next, ret = 0;
 	size_t len;
 
-	/* The way to the first one, part by part. */
+	/* Opens the directory of the first link, one by one from the top. */
 	for (; (slash = strchr(name, '/')); name = slash + 1) {
 		len = (size_t)(slash - name);
 		if (len > NILFS_NAME_LEN)
@@ -247,11 +241,11 @@ static int put_link(struct export_dir *d, struct context *cx,
 		if (dir != d->top)
 			close(dir);
 		if (next < 0)
-			return target_failed(cx, "way to the first hard link");
+			return target_failed(cx, "directory of the first hard link");
 		dir = next;
 	}
 	if (linkat(dir, name, d->current, file->name, 0)) {
-		/* A device that could not be made was counted once. */
+		/* A device that could not be created was counted once. */
 		bool lost = errno == ENOENT && inode_has_rdev(file->inode);
 
 		ret = lost ? 0 : target_failed(cx, "hard link");
@@ -310,30 +304,13 @@ static const struct export_ops dir_ops = {
 	.close = dir_close,
 };
 
-static int check_empty(struct context *cx, int fd, const char *path)
-{
-	int copy = openat(fd, ".", OPEN_DIRECTORY), err = 0;
-	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
-	const struct dirent *entry;
-
-	if (!dir) {
-		err = fail(cx, -errno, "%s", path);
-		if (copy >= 0)
-			close(copy);
-		return err;
-	}
-	while (!err && (entry = readdir(dir)))
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			err = fail(cx, -ENOTEMPTY, "%s", path);
-	closedir(dir);
-	return err;
-}
-
 int export_dir_open(struct export_sink **sink, struct context *cx,
 		    const char *path)
 {
 	struct export_dir *d = calloc(1, sizeof(*d));
-	int err = 0;
+	const struct dirent *entry;
+	DIR *dir = NULL;
+	int err = 0, copy;
 
 	*sink = NULL;
 	if (!d)
@@ -341,13 +318,24 @@ int export_dir_open(struct export_sink **sink, struct context *cx,
 	d->sink.ops = &dir_ops;
 	if (mkdir(path, 0777) && errno != EEXIST)
 		err = fail(cx, -errno, "%s", path);
-	/* The user's own PATH may be a link: it is theirs to choose. */
+	/* PATH itself may be a link. */
 	d->top = err ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	d->current = d->top;
 	if (!err && d->top < 0)
 		err = fail(cx, -errno, "%s", path);
-	if (!err)
-		err = check_empty(cx, d->top, path);
+	if (!err) {
+		copy = openat(d->top, ".", OPEN_DIRECTORY);
+		dir = copy < 0 ? NULL : fdopendir(copy);
+		if (!dir)
+			err = fail(cx, -errno, "%s", path);
+		if (!dir && copy >= 0)
+			close(copy);
+	}
+	while (!err && (entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			err = fail(cx, -ENOTEMPTY, "%s", path);
+	if (dir)
+		closedir(dir);
 	if (err)
 		dir_close(&d->sink);
 	else

@@ -2,12 +2,11 @@
 /*
  * Duplicate names of a directory.
  *
- * Unpacking a tar stream follows the path of each member: a name that was a
- * symbolic link first and a directory then leads out of the target.  So each
- * directory is read before its entries are exported: hashes of 64 bits of its
- * names are sorted, and duplicates are remembered.  Of very large directories
- * only some fit the memory budget; these are read once for each share of all
- * hashes.
+ * Unpacking a tar stream follows the path of each member: a name that occurs as
+ * a symbolic link and then as a directory leads out of the target.  So each
+ * directory is read before its entries are exported: 64-bit hashes of its names
+ * are sorted, and duplicates are recorded.  If the hashes of a large directory
+ * exceed the memory budget, it is read once for each share of all hashes.
  */
 #include "dump/export/export_names.h"
 
@@ -49,8 +48,8 @@ static uint64_t sum_of(const char *name, size_t len)
 }
 
 /*
- * Collects the sums of a share: 1 where they are too many for the budget.  The
- * walk reports what cannot be read.
+ * Collects the sums of a share: 1 where they are too many for the budget.  Read
+ * failures are reported by the walk.
  */
 static int read_share(struct gathering *g, struct context *cx,
 		      struct file *dir)
@@ -112,7 +111,7 @@ int export_names_enter(struct export_names *names, struct context *cx,
 	l += names->depth++;
 	*l = (struct export_level){ .ino = dir->ino };
 	g.level = l;
-	/* In as many shares as it takes. */
+	/* The number of shares doubles until each fits the budget. */
 	while (g.share < g.shares && ret >= 0) {
 		ret = read_share(&g, cx, dir);
 		if (ret > 0) {

@@ -19,8 +19,8 @@ struct export_names {
 };
 
 /*
- * Descends into DIR.  *DOTS: its "." or ".." is wrong or duplicate.  What
- * cannot be read is ignored.  -ENOMEM, -EINTR.
+ * Descends into DIR.  *DOTS: its "." or ".." is wrong or duplicate.  Read
+ * failures are ignored.  -ENOMEM, -EINTR.
  */
 int export_names_enter(struct export_names *names, struct context *cx,
 		       struct file *dir, bool *dots);

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Paths and directories of files that come in no order, from more than one tree.
+ * Paths and directories of files from several trees, in any order.
  *
- * At one path older trees can have other files, or a directory where a newer
- * one has a symbolic link, which must not lead to the files of the directory.
- * The first file at a path, or the first below it, keeps it; others are
- * numbered: "a", "a.~1~", "a.~2~".
+ * An older tree can have another file at a path, or a directory where a newer one
+ * has a symbolic link, which must not lead to the files of the directory.  The
+ * first file at a path, or the first below it, keeps it; others are numbered: "a",
+ * "a.~1~", "a.~2~".  Only 64-bit hashes of paths of files are kept: if two are
+ * equal, a file is numbered without need.
  *
- * Of files only hashes of 64 bits are kept: if two are equal, a file is
- * numbered without need.
- *
- * A directory is made when a file needs it, and gets its attributes last: a file
- * that comes later would change its time, and its mode may allow none.
+ * A directory is created for the first file in it, and its attributes are set at
+ * the end: a later file would change its time, and its mode may forbid writing.
  */
 #include "dump/export/export_paths.h"
 
@@ -30,20 +28,13 @@ struct export_dir_entry {
 	struct nilfs_inode inode;
 };
 
-static const char *name_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-static struct pairtable_entry *find(const struct pairtable *t,
-				    const char *path, size_t len)
+static struct pairtable_entry *find_path(const struct pairtable *t,
+					 const char *path, size_t len)
 {
 	return pairtable_find(t, text_hash(path, len), 0);
 }
 
-/* Sets `path` to one in directory ABOVE that is not in use, and takes it. */
+/* Sets `path` to an unused path in directory ABOVE, and marks it as used. */
 static int give_name(struct export_paths *p, struct context *cx,
 		     const char *above, const char *name, size_t len)
 {
@@ -60,9 +51,9 @@ static int give_name(struct export_paths *p, struct context *cx,
 	memcpy(p->path + at, name, len);
 	end = at + len;
 	p->path[end] = '\0';
-	e = find(&p->given, p->path, end);
-	while (e && find(&p->given, p->path, end)) {
-		/* A number after it, which is shortened if need be. */
+	e = find_path(&p->given, p->path, end);
+	while (e && find_path(&p->given, p->path, end)) {
+		/* A number after the name, which is shortened if necessary. */
 		n = (size_t)snprintf(text, sizeof(text), ".~%llu~",
 				     (unsigned long long)e->value++);
 		if (len > NILFS_NAME_LEN - n)
@@ -73,7 +64,7 @@ static int give_name(struct export_paths *p, struct context *cx,
 	return pairtable_add(&p->given, cx, text_hash(p->path, end), 0, 1);
 }
 
-/* *GIVEN is in TEXT. */
+/* Gives the directory PATH (LEN bytes) a path: *GIVEN, in TEXT. */
 static int give_directory(struct export_paths *p, struct context *cx,
 			  const char *path, size_t len, const char **given)
 {
@@ -81,11 +72,11 @@ static int give_directory(struct export_paths *p, struct context *cx,
 	const char *name;
 	int err = 0;
 
-	/* The longest beginning of PATH that was given a directory. */
-	while (at && !find(&p->dirs, path, at))
+	/* The longest prefix of PATH that has a directory. */
+	while (at && !find_path(&p->dirs, path, at))
 		while (--at && path[at] != '/')
 			;
-	*given = at ? p->text + find(&p->dirs, path, at)->value - 1 : "";
+	*given = at ? p->text + find_path(&p->dirs, path, at)->value - 1 : "";
 	while (at < len && !err) {
 		name = path + at + !!at;
 		n = strcspn(name, "/");
@@ -108,13 +99,13 @@ static int give_directory(struct export_paths *p, struct context *cx,
 int export_paths_give(struct export_paths *p, struct context *cx,
 		      const char *path, bool directory, const char **given)
 {
-	const char *name = name_of(path);
-	size_t above = name == path ? 0 : (size_t)(name - path) - 1;
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	int err;
 
 	if (directory)
 		return give_directory(p, cx, path, strlen(path), given);
-	err = give_directory(p, cx, path, above, given);
+	err = give_directory(p, cx, path, slash ? (size_t)(slash - path) : 0,
+			     given);
 	if (!err)
 		err = give_name(p, cx, *given, name, strlen(name));
 	*given = p->path;
@@ -122,12 +113,14 @@ int export_paths_give(struct export_paths *p, struct context *cx,
 }
 
 /* Leaves the current directory; INODE, if not NULL, has its attributes. */
-static int leave(struct export_paths *p, struct context *cx,
-		 struct export_sink *sink, const struct nilfs_inode *inode)
+static int leave_directory(struct export_paths *p, struct context *cx,
+			   struct export_sink *sink,
+			   const struct nilfs_inode *inode)
 {
+	const char *slash = strrchr(p->at, '/');
 	const struct export_file dir = {
 		.path = p->at,
-		.name = name_of(p->at),
+		.name = slash ? slash + 1 : p->at,
 		.inode = inode,
 		.late = true,
 	};
@@ -146,11 +139,11 @@ int export_paths_go(struct export_paths *p, struct context *cx,
 	size_t n, before;
 	int ret = 0;
 
-	/* Up to a directory that is PATH or above it. */
+	/* Up to a directory that is PATH or a parent of it. */
 	while (!ret && (n = p->at_len) &&
 	       (n > len || memcmp(p->at, path, n) ||
 		(n < len && path[n] != '/')))
-		ret = leave(p, cx, sink, NULL);
+		ret = leave_directory(p, cx, sink, NULL);
 	while (!ret && p->at_len < len) {
 		before = p->at_len;
 		n = before + !!before;
@@ -160,7 +153,7 @@ int export_paths_go(struct export_paths *p, struct context *cx,
 		memcpy(p->at + before, path + before, n - before);
 		p->at[n] = '\0';
 		dir.path = p->at;
-		dir.name = name_of(p->at);
+		dir.name = p->at + before + !!before;
 		ret = sink->ops->enter(sink, cx, &dir);
 		p->at_len = ret ? before : n;
 		p->at[p->at_len] = '\0';
@@ -187,7 +180,7 @@ int export_paths_add(struct export_paths *p, struct context *cx,
 	return 0;
 }
 
-/* What a path is the beginning of comes before it. */
+/* Sorts the files of a directory before it. */
 static int compare_backwards(const void *a, const void *b)
 {
 	const struct export_dir_entry *one = a, *two = b;
@@ -214,7 +207,7 @@ int export_paths_put(struct export_paths *p, struct context *cx,
 		len = strlen(entries[i].path);
 		ret = export_paths_go(p, cx, sink, entries[i].path, len);
 		if (!ret)
-			ret = leave(p, cx, sink, &entries[i].inode);
+			ret = leave_directory(p, cx, sink, &entries[i].inode);
 		if (ret > 0)
 			failed(arg, entries[i].path, len, -ret);
 	}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Paths and directories in the target, of files that come in no order, and from
- * more than one tree.
+ * Paths and directories in the target, of files from several trees, in any order.
  */
 #ifndef NILFS2_DUMP_EXPORT_PATHS_H
 #define NILFS2_DUMP_EXPORT_PATHS_H
@@ -13,7 +12,7 @@
 #include "base/pairtable.h"
 #include "dump/export/export_sink.h"
 
-/* All zero: none was given. */
+/* All zero: empty. */
 struct export_paths {
 	struct pairtable given; /* hash of a path: the last number after it */
 	struct pairtable dirs; /* hash of a directory: its offset, plus 1 */
@@ -29,9 +28,8 @@ struct export_paths {
 };
 
 /*
- * Gives the file at PATH, "a/b", a path that no other one has; directories at
- * PATH and above it have one each, which their files share.  *GIVEN is valid
- * until the next call.  -ENOMEM.
+ * Gives the file at PATH, "a/b", a unique path; each directory at PATH and above
+ * has one, which its files share.  *GIVEN is valid until the next call.  -ENOMEM.
  */
 int export_paths_give(struct export_paths *p, struct context *cx,
 		      const char *path, bool directory, const char **given);
@@ -40,14 +38,14 @@ int export_paths_give(struct export_paths *p, struct context *cx,
 int export_paths_go(struct export_paths *p, struct context *cx,
 		    struct export_sink *sink, const char *path, size_t len);
 
-/* Copies what is needed of FILE, a directory.  -ENOMEM. */
+/* Records the path and attributes of directory FILE.  -ENOMEM. */
 int export_paths_add(struct export_paths *p, struct context *cx,
 		     const struct export_file *file);
 
 /*
- * Sets the attributes of all of them, of a directory after those in it; the
- * first of several at one path counts.  FAILED is called for one that the sink
- * fails at, with the negative errno.
+ * Sets the attributes of all recorded directories, of a parent after those in it;
+ * the first of several at one path counts.  FAILED is called for a failure of the
+ * sink, with the negative errno.
  */
 int export_paths_put(struct export_paths *p, struct context *cx,
 		     struct export_sink *sink,

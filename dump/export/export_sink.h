@@ -2,7 +2,7 @@
 /*
  * The target of an export: a directory or a tar stream.
  *
- * The walk calls a sink once per file, for a directory before and after its
+ * The walk calls a sink once for each file, for a directory before and after its
  * content.  Attributes that a target cannot store are not failures: the sink
  * counts them.
  */
@@ -19,7 +19,7 @@
 #include "disk/ondisk.h"
 #include "dump/files/content.h"
 
-/* What was left out, in numbers of files. */
+/* Attributes and files that were not exported, in numbers of files. */
 enum export_loss {
 	EXPORT_LOSS_OWNER,  /* uid and gid */
 	EXPORT_LOSS_SETID,  /* set-user-ID and set-group-ID bits */
@@ -47,7 +47,7 @@ struct export_file {
 	bool late; /* a directory whose attributes are set when it is left */
 };
 
-/* What a name begins with that removes one, in a layer of a container image. */
+/* The prefix of names that mark a removal, in a layer of a container image. */
 #define EXPORT_WHITEOUT ".wh."
 
 struct export_sink;
@@ -59,8 +59,8 @@ struct export_sink;
  */
 struct export_ops {
 	/*
-	 * Begins directory FILE, and comes back out of it.  One that is `late`
-	 * may be entered again; with an inode, it is left for the last time.
+	 * Enters directory FILE, and leaves it.  A `late` directory may be
+	 * entered again; with an inode, it is left for the last time.
 	 */
 	int (*enter)(struct export_sink *sink, struct context *cx,
 		     const struct export_file *file);
@@ -70,12 +70,12 @@ struct export_ops {
 	int (*put)(struct export_sink *sink, struct context *cx,
 		   const struct export_file *file);
 	/*
-	 * Notes that PATH is to be removed from what the export is applied to.
-	 * NULL: a target that cannot.
+	 * Marks PATH as removed, for the tree that the export is applied to.
+	 * NULL: not supported.
 	 */
 	int (*remove)(struct export_sink *sink, struct context *cx,
 		      const char *path);
-	/* Ends a complete export.  NULL: there is nothing to do. */
+	/* Ends a complete export.  NULL: nothing to do. */
 	int (*finish)(struct export_sink *sink, struct context *cx);
 	/* Frees; an export that was not finished is incomplete. */
 	void (*close)(struct export_sink *sink);

@@ -3,22 +3,18 @@
  * Export to a tar stream: POSIX.1-2001 (pax), with the maps of sparse files as
  * GNU tar's format 1.0 has them.
  *
- * A sparse file begins with its map: the number of its runs, then the offset
- * and length of each.  The map of the file is walked once to measure, once to
- * write that, once to copy; so it may have any number of runs, and none is
- * kept.
+ * A sparse file begins with its map: the number of its runs, then the offset and
+ * length of each.  The block map is walked three times, to measure, to write that
+ * map, and to copy, so the number of runs is not limited by memory.
  *
- * An entry is a "ustar" header of 512 bytes; what does not fit there stands in
- * an extended header before it, as records "LENGTH KEY=VALUE\n".  Only what
- * does not fit: names up to 100 bytes go where any tar reads them as the bytes
- * they are.  In a record a name counts as UTF-8, unless hdrcharset says no.
+ * An entry is a "ustar" header of 512 bytes.  Only values that do not fit there
+ * are in an extended header before it, as records "LENGTH KEY=VALUE\n".  In a
+ * record a name is UTF-8 unless hdrcharset is BINARY.
  *
- * Written here rather than by a library because of what a file system has that
- * archives seldom have: fractions of seconds before 1970, names in no
- * character set, holes of exabytes.
- *
- * The size in a header is always followed by as many bytes: content that cannot
- * be read is replaced by zeros, and the file is reported as broken.
+ * libarchive is not used for this because a file system has values that it does
+ * not support: fractions of seconds before 1970, names in no character set, holes
+ * of exabytes.  Content that cannot be read is replaced by zeros, as the size in
+ * the header must be right, and the file is reported as broken.
  */
 #include "config.h"
 
@@ -117,7 +113,7 @@ static void put_device_number(char field[8], uint32_t v)
 	field[0] = (char)0x80;
 }
 
-/* Puts a value at the end of the records. */
+/* Adds a value to the end of the records. */
 static int add_record(struct export_tar *t, struct context *cx, const char *key,
 		      const char *value, size_t value_len)
 {
@@ -175,51 +171,6 @@ static int put_number(struct export_tar *t, struct context *cx, char *field,
 	return fits ? 0 : add_number(t, cx, key, v);
 }
 
-static int put_numbers(struct export_tar *t, struct context *cx,
-		       struct ustar *h, const struct entry *e)
-{
-	struct inode_time mtime = inode_mtime(e->inode);
-	uint64_t seconds = (uint64_t)mtime.sec;
-	bool fits = mtime.sec >= 0 && seconds <= OCTAL_MAX(sizeof(h->mtime));
-	uint32_t major = 0, minor = 0;
-	char text[40], *to = text;
-	unsigned int i;
-	int err;
-
-	put_octal(h->mode, sizeof(h->mode),
-		  le16_get(e->inode->i_mode) & ~(uint32_t)S_IFMT);
-	err = put_number(t, cx, h->uid, sizeof(h->uid), "uid",
-			 le32_get(e->inode->i_uid));
-	if (!err)
-		err = put_number(t, cx, h->gid, sizeof(h->gid), "gid",
-				 le32_get(e->inode->i_gid));
-	if (!err)
-		err = put_number(t, cx, h->size, sizeof(h->size), "size",
-				 e->size);
-	put_octal(h->mtime, sizeof(h->mtime), fits ? seconds : 0);
-	/* A decimal number: -1.5 s is second -2 and half a second more. */
-	if (mtime.sec < 0) {
-		*to++ = '-';
-		seconds = 0 - seconds - (mtime.nsec != 0);
-		mtime.nsec = mtime.nsec ? 1000000000 - mtime.nsec : 0;
-	}
-	to = number_u64(to, seconds);
-	if (mtime.nsec) {
-		fits = false;
-		*to = '.';
-		for (i = 9; i > 0; i--, mtime.nsec /= 10)
-			to[i] = (char)('0' + mtime.nsec % 10);
-		to += 10;
-	}
-	if (!err && !fits)
-		err = add_record(t, cx, "mtime", text, (size_t)(to - text));
-	if (e->type == TYPE_CHARACTER || e->type == TYPE_BLOCK)
-		inode_rdev(e->inode, &major, &minor);
-	put_device_number(h->devmajor, major);
-	put_device_number(h->devminor, minor);
-	return err;
-}
-
 static int put_ustar(struct export_tar *t, struct context *cx, struct ustar *h,
 		     char type)
 {
@@ -242,6 +193,12 @@ static int put_entry(struct export_tar *t, struct context *cx,
 		     const struct entry *e)
 {
 	struct ustar h, x = {.name = "PaxHeader"};
+	struct inode_time mtime = inode_mtime(e->inode);
+	uint64_t seconds = (uint64_t)mtime.sec;
+	bool fits = mtime.sec >= 0 && seconds <= OCTAL_MAX(sizeof(h.mtime));
+	uint32_t device[2] = {0, 0};
+	char text[40], *to = text;
+	unsigned int i;
 	int err;
 
 	memset(&h, 0, sizeof(h));
@@ -261,8 +218,38 @@ static int put_entry(struct export_tar *t, struct context *cx,
 	}
 	if (!err && e->link)
 		err = put_name(t, cx, h.linkname, "linkpath", e->link, false);
+	put_octal(h.mode, sizeof(h.mode),
+		  le16_get(e->inode->i_mode) & ~(uint32_t)S_IFMT);
 	if (!err)
-		err = put_numbers(t, cx, &h, e);
+		err = put_number(t, cx, h.uid, sizeof(h.uid), "uid",
+				 le32_get(e->inode->i_uid));
+	if (!err)
+		err = put_number(t, cx, h.gid, sizeof(h.gid), "gid",
+				 le32_get(e->inode->i_gid));
+	if (!err)
+		err = put_number(t, cx, h.size, sizeof(h.size), "size",
+				 e->size);
+	put_octal(h.mtime, sizeof(h.mtime), fits ? seconds : 0);
+	/* A decimal number: -1.5 s is second -2 and half a second more. */
+	if (mtime.sec < 0) {
+		*to++ = '-';
+		seconds = 0 - seconds - (mtime.nsec != 0);
+		mtime.nsec = mtime.nsec ? 1000000000 - mtime.nsec : 0;
+	}
+	to = number_u64(to, seconds);
+	if (mtime.nsec) {
+		fits = false;
+		*to = '.';
+		for (i = 9; i > 0; i--, mtime.nsec /= 10)
+			to[i] = (char)('0' + mtime.nsec % 10);
+		to += 10;
+	}
+	if (!err && !fits)
+		err = add_record(t, cx, "mtime", text, (size_t)(to - text));
+	if (e->type == TYPE_CHARACTER || e->type == TYPE_BLOCK)
+		inode_rdev(e->inode, &device[0], &device[1]);
+	put_device_number(h.devmajor, device[0]);
+	put_device_number(h.devminor, device[1]);
 	if (!err && t->len) {
 		put_octal(x.mode, sizeof(x.mode), 0644);
 		put_octal(x.uid, sizeof(x.uid), 0);
@@ -280,35 +267,26 @@ static int put_entry(struct export_tar *t, struct context *cx,
 	return err ? err : put_ustar(t, cx, &h, (char)e->type);
 }
 
-static struct entry entry_of(const struct export_file *file, enum type type)
-{
-	return (struct entry){
-		.type = type, .path = file->path, .inode = file->inode,
-	};
-}
-
-static int put_directory(struct export_sink *sink, struct context *cx,
-			 const struct export_file *file)
-{
-	struct entry entry = entry_of(file, TYPE_DIRECTORY);
-
-	if (!*file->path)
-		entry.path = ".";
-	return put_entry((struct export_tar *)sink, cx, &entry);
-}
-
+/* A directory that is not late is written when it is entered. */
 static int tar_enter(struct export_sink *sink, struct context *cx,
 		     const struct export_file *file)
 {
-	return file->late ? 0 : put_directory(sink, cx, file);
+	const struct entry entry = {
+		.type = TYPE_DIRECTORY,
+		.path = *file->path ? file->path : ".",
+		.inode = file->inode,
+	};
+
+	return file->late ? 0 : put_entry((struct export_tar *)sink, cx, &entry);
 }
 
 static int tar_leave(struct export_sink *sink, struct context *cx,
 		     const struct export_file *file)
 {
-	bool last = file->late && file->inode;
+	struct export_file last = *file;
 
-	return last ? put_directory(sink, cx, file) : 0;
+	last.late = false;
+	return file->late && file->inode ? tar_enter(sink, cx, &last) : 0;
 }
 
 /* The form of a file in the stream, before it is written. */
@@ -366,7 +344,9 @@ static int put_regular(struct export_tar *t, struct context *cx,
 		       const struct export_file *file)
 {
 	struct content *content = file->content;
-	struct entry entry = entry_of(file, TYPE_FILE);
+	struct entry entry = {
+		.type = TYPE_FILE, .path = file->path, .inode = file->inode,
+	};
 	struct content_piece piece;
 	struct measures m = {.runs = 0};
 	uint64_t left;
@@ -409,7 +389,9 @@ static int tar_put(struct export_sink *sink, struct context *cx,
 		   const struct export_file *file)
 {
 	struct export_tar *t = (struct export_tar *)sink;
-	struct entry entry = entry_of(file, TYPE_FIFO);
+	struct entry entry = {
+		.type = TYPE_FIFO, .path = file->path, .inode = file->inode,
+	};
 
 	if (S_ISSOCK(le16_get(file->inode->i_mode))) {
 		sink->tally.losses[EXPORT_LOSS_SOCKET]++;

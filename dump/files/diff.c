@@ -73,30 +73,6 @@ static void print_broken(void *arg, const char *path, size_t len, int err)
 	o->broken = true;
 }
 
-static int compare_roots(struct output *o, struct dump_image *im,
-			 uint64_t second, const char *path)
-{
-	const struct tree_diff_sink sink = {found, print_broken, o, false};
-	struct tool *tool = o->tool;
-	struct root root;
-	int err;
-
-	err = root_open(&root, &tool->cx, im->vol, second);
-	if (err)
-		return err;
-	if (!report_is_text(&tool->report))
-		table_begin(&o->table, &tool->report, "differences", columns,
-			    COLUMNS);
-	err = tree_diff(&tool->cx, &im->root, &root, path, &sink);
-	if (!err && !report_is_text(&tool->report))
-		table_end(&o->table);
-	if (err)
-		return err;
-	if (o->broken)
-		return 1;
-	return o->different ? EXIT_DIFFERENT : 0;
-}
-
 static int checkpoint_number(struct tool *tool, const char *text, uint64_t *cno)
 {
 	int err = option_number(&tool->cx, "checkpoint", text, UINT64_MAX, cno);
@@ -108,8 +84,11 @@ static int checkpoint_number(struct tool *tool, const char *text, uint64_t *cno)
 static int diff_run(struct tool *tool, const void *options)
 {
 	struct output o = {.tool = tool};
+	const struct tree_diff_sink sink = {found, print_broken, &o, false};
 	struct dump_image im = {.dev = NULL};
 	uint64_t first = 0, second = 0;
+	bool text = report_is_text(&tool->report);
+	struct root root;
 	int ret;
 
 	(void)options;
@@ -119,8 +98,19 @@ static int diff_run(struct tool *tool, const void *options)
 	if (!ret)
 		ret = image_open_root(&im, tool, tool->argv[0], first, false);
 	if (!ret)
-		ret = compare_roots(&o, &im, second,
-				    tool->argc > 3 ? tool->argv[3] : "/");
+		ret = root_open(&root, &tool->cx, im.vol, second);
+	if (ret)
+		goto out;
+	if (!text)
+		table_begin(&o.table, &tool->report, "differences", columns,
+			    COLUMNS);
+	ret = tree_diff(&tool->cx, &im.root, &root,
+			tool->argc > 3 ? tool->argv[3] : "/", &sink);
+	if (!ret && !text)
+		table_end(&o.table);
+	if (!ret)
+		ret = o.broken ? 1 : o.different ? EXIT_DIFFERENT : 0;
+out:
 	image_close(&im);
 	return ret;
 }

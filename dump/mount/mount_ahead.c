@@ -2,7 +2,7 @@
 /*
  * Small files that are given to the kernel before it asks for them.
  *
- * Files are kept in the order in which they were listed, whatever their directory;
+ * Files are kept in the order in which they were listed, in any directory;
  * when there are too many all are forgotten.  A read of one soon after the last
  * that was read, or given, continues the sequence.  As in readahead within a file
  * the number that is given doubles while the sequence goes on.

@@ -2,9 +2,9 @@
 /*
  * The directories above the checkpoints, in a mount of all.
  *
- * They are computed from the cpfile as they are asked for, whose entries are
- * read from the position on; only the times, which need not ascend with the
- * numbers, are collected and sorted, the first time that they are asked for.
+ * They are computed from the cpfile for each request, whose entries are read from
+ * the position on.  Only the times, which need not ascend with the numbers, are
+ * collected and sorted, at the first request for them.
  */
 #include "dump/mount/mountall.h"
 
@@ -43,21 +43,16 @@ static const struct fixed_name {
 #define FIXED (sizeof(fixed_names) / sizeof(fixed_names[0]))
 #define DOTS 2
 
-static uint64_t node_cno(const struct mountfs *fs, uint64_t node)
-{
-	return node >> fs->ino_bits;
-}
-
 bool mountall_has(const struct mountfs *fs, uint64_t node)
 {
 	const uint64_t ino = node & ((UINT64_C(1) << fs->ino_bits) - 1);
 
-	return fs->all && (!node_cno(fs, node) || ino == LINK_INO);
+	return fs->all && (!(node >> fs->ino_bits) || ino == LINK_INO);
 }
 
 static bool is_directory(const struct mountfs *fs, uint64_t node)
 {
-	return !node_cno(fs, node) && node != LATEST;
+	return !(node >> fs->ino_bits) && node != LATEST;
 }
 
 int mountall_readlink(struct mountfs *fs, struct context *cx, uint64_t node,
@@ -70,7 +65,7 @@ int mountall_readlink(struct mountfs *fs, struct context *cx, uint64_t node,
 			 (unsigned long long)fs->vol->latest.cno);
 	else
 		snprintf(target, SYMLINK_TARGET_MAX, "../%llu",
-			 (unsigned long long)node_cno(fs, node));
+			 (unsigned long long)node >> fs->ino_bits);
 	return 0;
 }
 

@@ -2,10 +2,10 @@
 /*
  * Names in a directory of the volume, for a mount.
  *
- * What a damaged directory still has is listed first and the loss is an error
- * at its end: no name is hidden, and the rest is not taken for the whole.
- * There is no state between two calls but the position, whose lowest bit
- * remembers the loss: entries begin at multiples of 4.
+ * The readable entries of a damaged directory are listed first, and an error is
+ * returned at its end, so that the list is not taken for complete.  The only state
+ * between two calls is the position.  Its lowest bit records a loss, as entries
+ * begin at multiples of 4.
  */
 #include "dump/mount/mountdir.h"
 
@@ -47,9 +47,9 @@ static int next_entry(struct dir_cursor *cur, struct context *cx,
  * Looks for NAME from FROM on: 1 and *INO, 0 where it is not there, and then
  * *LOST if it may be in what could not be read.
  */
-static int search(struct file *file, struct context *cx,
-		  struct dir_position *from, const char *name, uint64_t *ino,
-		  bool *lost)
+static int search_name(struct file *file, struct context *cx,
+		       struct dir_position *from, const char *name,
+		       uint64_t *ino, bool *lost)
 {
 	struct dir_cursor cur;
 	struct dir_entry entry = { 0 };
@@ -81,10 +81,10 @@ int mountdir_find(struct file *file, struct context *cx, uint64_t node,
 
 	if (hinted)
 		at = hint->position;
-	ret = search(file, cx, &at, name, ino, &lost);
+	ret = search_name(file, cx, &at, name, ino, &lost);
 	if (!ret && hinted) {
 		at = (struct dir_position){ 0 };
-		ret = search(file, cx, &at, name, ino, &lost);
+		ret = search_name(file, cx, &at, name, ino, &lost);
 	}
 	if (ret > 0)
 		*hint = (struct mountdir_hint){ node, at };

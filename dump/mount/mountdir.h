@@ -11,7 +11,7 @@
 #include "vol/dir.h"
 #include "vol/file.h"
 
-/* Where a name was found last: the next one is probably behind it. */
+/* Where a name was found last: the next one is probably after it. */
 struct mountdir_hint {
 	uint64_t node;	/* of the directory; 0: none */
 	struct dir_position position;

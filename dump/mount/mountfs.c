@@ -2,9 +2,9 @@
 /*
  * The files of a mount.
  *
- * Nothing is kept of a file between two calls: what they need of it is in the
- * cache of the volume.  So there is nothing to be opened, and the number of
- * files that are in use at a time does not matter.
+ * No state of a file is kept between two calls, as its blocks are in the cache of
+ * the volume.  So files are not opened, and the number of files in use is not
+ * limited.
  */
 #include "dump/mount/mountfs.h"
 
@@ -155,15 +155,11 @@ static int open_file(struct mountfs *fs, struct context *cx, uint64_t node,
 	return file_init(file, cx, fs->vol, ino, &inode);
 }
 
-static struct timespec time_of(struct inode_time time)
-{
-	return (struct timespec){ .tv_sec = time.sec, .tv_nsec = time.nsec };
-}
-
 int mountfs_stat(struct mountfs *fs, struct context *cx, uint64_t node,
 		 struct stat *st)
 {
 	struct nilfs_inode inode;
+	struct inode_time mtime, ctime;
 	uint32_t major, minor;
 	struct root *root;
 	uint64_t ino;
@@ -174,6 +170,8 @@ int mountfs_stat(struct mountfs *fs, struct context *cx, uint64_t node,
 	err = mountfs_inode(fs, cx, node, &root, &ino, &inode);
 	if (err)
 		return err;
+	mtime = inode_mtime(&inode);
+	ctime = inode_ctime(&inode);
 	*st = (struct stat){
 		.st_ino = fs->all ? node : ino,
 		.st_mode = le16_get(inode.i_mode),
@@ -184,9 +182,9 @@ int mountfs_stat(struct mountfs *fs, struct context *cx, uint64_t node,
 		.st_blocks = (blkcnt_t)le64_get(inode.i_blocks),
 		.st_blksize = (blksize_t)fs->vol->geo.block_size,
 		/* The kernel shows the time of modification for both. */
-		.st_atim = time_of(inode_mtime(&inode)),
-		.st_mtim = time_of(inode_mtime(&inode)),
-		.st_ctim = time_of(inode_ctime(&inode)),
+		.st_atim = { .tv_sec = mtime.sec, .tv_nsec = mtime.nsec },
+		.st_mtim = { .tv_sec = mtime.sec, .tv_nsec = mtime.nsec },
+		.st_ctim = { .tv_sec = ctime.sec, .tv_nsec = ctime.nsec },
 	};
 	if (inode_has_rdev(&inode)) {
 		inode_rdev(&inode, &major, &minor);
@@ -278,7 +276,7 @@ int mountfs_readlink(struct mountfs *fs, struct context *cx, uint64_t node,
 	return err;
 }
 
-/* Where the content of file block BLKOFF goes that is read from FIRST on. */
+/* The address in the buffer of file block BLKOFF, for a read from FIRST on. */
 static char *place(const struct mountfs *fs, uint64_t first, uint64_t blkoff)
 {
 	return fs->buffer + ((blkoff - first) << fs->vol->geo.block_bits);
@@ -310,35 +308,11 @@ static int read_extents(struct mountfs *fs, struct context *cx,
 	return ret;
 }
 
-/*
- * The same block by block.  A run of blocks is looked for beyond what was asked
- * for, and fails for what is lost there.
- */
-static int read_blocks(struct mountfs *fs, struct context *cx,
-		       struct file *file, uint64_t first, uint64_t end)
-{
-	uint64_t at, blocknr;
-	int ret;
-
-	for (at = first; at < end; at++) {
-		ret = file_lookup(file, cx, at, &blocknr);
-		if (!ret)
-			memset(place(fs, first, at), 0,
-			       fs->vol->geo.block_size);
-		else if (ret > 0)
-			ret = volume_read_blocks(fs->vol, cx, blocknr, 1,
-						 place(fs, first, at));
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
 int mountfs_read(struct mountfs *fs, struct context *cx, uint64_t node,
 		 uint64_t offset, size_t len, const char **bytes, size_t *got)
 {
 	uint32_t bits = fs->vol->geo.block_bits;
-	uint64_t size, first, end;
+	uint64_t size, first, end, at, blocknr;
 	struct file file;
 	int err = open_file(fs, cx, node, S_IFREG, -EINVAL, &file);
 
@@ -355,10 +329,21 @@ int mountfs_read(struct mountfs *fs, struct context *cx, uint64_t node,
 	first = offset >> bits;
 	end = ((offset + len - 1) >> bits) + 1;
 	err = read_extents(fs, cx, &file, first, end);
-	if (err == -EUCLEAN || err == -EIO)
-		err = read_blocks(fs, cx, &file, first, end);
-	if (err)
+	if (err && err != -EUCLEAN && err != -EIO)
 		return err;
+	/* A run may fail for a block after END: read block by block then. */
+	for (at = first; err && at < end; at++) {
+		int ret = file_lookup(&file, cx, at, &blocknr);
+
+		if (!ret)
+			memset(place(fs, first, at), 0,
+			       fs->vol->geo.block_size);
+		else if (ret > 0)
+			ret = volume_read_blocks(fs->vol, cx, blocknr, 1,
+						 place(fs, first, at));
+		if (ret)
+			return ret;
+	}
 	*bytes = fs->buffer + (offset - (first << bits));
 	*got = len;
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The files of a mount, by number, as a file system in user space is asked for
- * them; independent of the library that asks.
+ * The files of a mount, by number, for requests to a file system in user space;
+ * independent of libfuse.
  *
  * A node is the number of a file of the mount: 1 is the directory at the top.
  * Of a mount of one checkpoint every other node is the file's inode number.  A

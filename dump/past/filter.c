@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which files a search is for.
+ * The conditions of a search for files.
  *
- * A pattern is compared with the bytes of names: nothing in a name is taken for
- * part of a pattern.
+ * A pattern is compared with the bytes of names; a name is never a pattern.
  */
 #include "dump/past/filter.h"
 

@@ -2,14 +2,14 @@
 /*
  * Names that older checkpoints have and newer ones lack.
  *
- * Each checkpoint, the newest first, is compared with the next newer one; what
- * the two share is not read.  An entry that was removed between them is still
- * in the older one, which is the newest that has it.
+ * Each checkpoint, the newest first, is compared with the next newer one; shared
+ * blocks are not read.  The older one of two is then the newest that has an entry
+ * that was removed between them.
  *
- * Of a directory that changed, the blocks that only one of its two versions has
- * are read: those of the newer one into a set of names, then those of the older
- * one, whose entries are looked for in the set.  A directory that is gone, or
- * whose number another one has, has lost all its entries.
+ * Of a changed directory only the blocks that the two versions do not share are
+ * read: those of the newer one into a set of names, then those of the older one,
+ * whose entries are searched in the set.  A directory that is missing, or whose
+ * number was reused, has lost all its entries.
  */
 #include "dump/past/lost.h"
 
@@ -48,29 +48,6 @@ struct lost {
 	size_t path_room, path_len, dir_len;
 };
 
-/* Sets the path of entry E of the directory in the older checkpoint. */
-static int set_path(struct lost *f, struct context *cx,
-		    const struct dirent_entry *e)
-{
-	int err;
-
-	if (f->known != f->dir) {
-		err = filenames_path(&f->older, cx, f->dir, e->name,
-				     e->name_len, &f->path, &f->path_room,
-				     &f->path_len);
-		f->known = err ? 0 : f->dir;
-		f->dir_len = f->path_len - e->name_len;
-		return err;
-	}
-	if (array_reserve(cx, &f->path, &f->path_room,
-			  f->dir_len + e->name_len + 1))
-		return -ENOMEM;
-	memcpy(f->path + f->dir_len, e->name, e->name_len);
-	f->path_len = f->dir_len + e->name_len;
-	f->path[f->path_len] = '\0';
-	return 0;
-}
-
 /* Whether ROOT has the file that is INODE in the older checkpoint. */
 static int has_file(struct root *root, struct context *cx, uint64_t ino,
 		    const struct nilfs_inode *inode)
@@ -86,70 +63,68 @@ static int has_file(struct root *root, struct context *cx, uint64_t ino,
 }
 
 /*
- * Whether the latest state has the path, whichever file that is.  What cannot
- * be read there is reported once, and does not hide what is elsewhere.
+ * Reports the removed entry E, with its path in the older checkpoint, if the search
+ * is for it: its path, or with DELETED its file, is not in the latest state.
  */
-static int has_path(struct lost *f, struct context *cx, uint64_t *ino)
+static int take_removed(struct lost *f, struct context *cx,
+			const struct dirent_entry *e)
 {
-	int err = dir_resolve(&f->latest, cx, f->path, ino);
+	struct nilfs_inode inode;
+	struct tree_item item;
+	uint64_t ino, hash;
+	int ret = root_inode(&f->older, cx, e->ino, &inode);
 
-	if (!err || image_is_fatal(err))
-		return err ? err : 1;
-	if (err != -ENOENT && err != -ENOTDIR && !f->latest_broken) {
-		f->s->broken(f->s->arg, f->latest.cno, err);
+	if (ret)
+		return ret;
+	if (f->s->deleted) {
+		ret = has_file(&f->newer, cx, e->ino, &inode);
+		if (!ret)
+			ret = has_file(&f->latest, cx, e->ino, &inode);
+		if (ret)
+			return ret < 0 ? ret : 0;
+	}
+	if (f->known != f->dir) {
+		ret = filenames_path(&f->older, cx, f->dir, e->name,
+				     e->name_len, &f->path, &f->path_room,
+				     &f->path_len);
+		f->known = ret ? 0 : f->dir;
+		f->dir_len = f->path_len - e->name_len;
+		if (ret)
+			return ret;
+	} else {
+		if (array_reserve(cx, &f->path, &f->path_room,
+				  f->dir_len + e->name_len + 1))
+			return -ENOMEM;
+		memcpy(f->path + f->dir_len, e->name, e->name_len);
+		f->path_len = f->dir_len + e->name_len;
+		f->path[f->path_len] = '\0';
+	}
+	if (!filter_takes(f->s->filter, f->path, &inode))
+		return 0;
+	/* Read failures in the latest state are reported once. */
+	ret = dir_resolve(&f->latest, cx, f->path, &ino);
+	if (ret && image_is_fatal(ret))
+		return ret;
+	if (ret && ret != -ENOENT && ret != -ENOTDIR && !f->latest_broken) {
+		f->s->broken(f->s->arg, f->latest.cno, ret);
 		f->latest_broken = true;
 	}
-	fail_clear(cx);
-	return 0;
-}
-
-/* A deleted file: neither the next checkpoint nor the latest state has it. */
-static int is_deleted(struct lost *f, struct context *cx, uint64_t ino,
-		      const struct nilfs_inode *inode)
-{
-	int ret = has_file(&f->newer, cx, ino, inode);
-
-	if (!ret)
-		ret = has_file(&f->latest, cx, ino, inode);
-	return ret < 0 ? ret : !ret;
-}
-
-/* Adds the file at this path to those that were found: 1 if it is new. */
-static int is_new(struct lost *f, struct context *cx, uint64_t ino,
-		  const struct nilfs_inode *inode)
-{
-	uint64_t generation = le32_get(inode->i_generation);
-	uint64_t hash = text_hash(f->path, f->path_len) ^ generation << 32;
-	int err;
-
-	if (pairtable_find(&f->seen, hash, ino))
+	if (ret) {
+		fail_clear(cx);
+	} else if (f->s->deleted) {
 		return 0;
-	err = pairtable_add(&f->seen, cx, hash, ino, 1);
-	return err ? err : 1;
-}
-
-/* Whether the entry, whose path is set, is one to look for: 1 or 0. */
-static int is_wanted(struct lost *f, struct context *cx,
-		     const struct dirent_entry *e,
-		     const struct nilfs_inode *inode)
-{
-	uint64_t ino;
-	int ret;
-
-	if (!filter_takes(f->s->filter, f->path, inode))
+	} else if (ino == e->ino) {
+		ret = has_file(&f->latest, cx, ino, &inode);
+		if (ret)
+			return ret < 0 ? ret : 0;
+	}
+	hash = text_hash(f->path, f->path_len) ^
+	       (uint64_t)le32_get(inode.i_generation) << 32;
+	if (pairtable_find(&f->seen, hash, e->ino))
 		return 0;
-	ret = has_path(f, cx, &ino);
-	if (ret > 0 && !f->s->deleted)
-		ret = ino == e->ino ? has_file(&f->latest, cx, ino, inode) : 0;
-	if (ret)
-		return ret < 0 ? ret : 0;
-	return is_new(f, cx, e->ino, inode);
-}
-
-static int report_removed(struct lost *f, const struct dirent_entry *e,
-			  const struct nilfs_inode *inode)
-{
-	const struct tree_item item = {
+	if (pairtable_add(&f->seen, cx, hash, e->ino, 1))
+		return -ENOMEM;
+	item = (struct tree_item){
 		.kind = TREE_ENTRY,
 		.path = f->path,
 		.path_len = f->path_len,
@@ -158,32 +133,13 @@ static int report_removed(struct lost *f, const struct dirent_entry *e,
 		.name = f->path + f->dir_len,
 		.name_len = f->path_len - f->dir_len,
 		.ino = e->ino,
-		.type = inode_dirent_type(le16_get(inode->i_mode)),
-		.inode = inode,
+		.type = inode_dirent_type(le16_get(inode.i_mode)),
+		.inode = &inode,
 	};
-
 	return f->s->found(f->s->arg, &f->older, &item);
 }
 
-static int look_at_removed(struct lost *f, struct context *cx,
-			   const struct dirent_entry *e)
-{
-	struct nilfs_inode inode;
-	int ret = root_inode(&f->older, cx, e->ino, &inode);
-
-	if (!ret && f->s->deleted)
-		ret = is_deleted(f, cx, e->ino, &inode);
-	else if (!ret)
-		ret = 1;
-	if (ret <= 0)
-		return ret;
-	ret = set_path(f, cx, e);
-	if (!ret)
-		ret = is_wanted(f, cx, e, &inode);
-	return ret > 0 ? report_removed(f, e, &inode) : ret;
-}
-
-/* Goes on after what concerns this checkpoint only. */
+/* Reports a failure that concerns this checkpoint only, and returns 0. */
 static int report_broken(struct lost *f, int err)
 {
 	if (!err || image_is_fatal(err))
@@ -203,7 +159,7 @@ static int visit_entry(struct lost *f, struct context *cx,
 	if ((kept && !inoset_has(&f->reused, e->ino)) ||
 	    !filter_takes_name(f->s->filter, e->name, e->name_len))
 		return 0;
-	return report_broken(f, look_at_removed(f, cx, e));
+	return report_broken(f, take_removed(f, cx, e));
 }
 
 static int visit_entries(struct lost *f, struct context *cx, const void *block)

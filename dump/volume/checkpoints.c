@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dump.nilfs2 checkpoints: the list of checkpoints, and what deleting one would
- * free.
+ * dump.nilfs2 checkpoints: the list of checkpoints, and the blocks that deleting
+ * one would free.
  *
- * There are two counts.  The blocks of no other checkpoint become unreachable
- * once it is deleted; but a cleaner keeps blocks for snapshots only, so it
- * could free the blocks of no other snapshot if a snapshot were a plain
- * checkpoint.  Each is a pass over the DAT; the numbers of the checkpoints are
- * kept for it, sixteen bytes each.
+ * There are two counts.  UNIQUE blocks are in no other checkpoint: they become
+ * unreachable when it is deleted.  HELD blocks are in no other snapshot: as a
+ * cleaner keeps blocks for snapshots only, it could free them if the snapshot
+ * were a plain checkpoint.  Each count takes a pass over the DAT and sixteen bytes
+ * of memory a checkpoint.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static const struct column columns[COLUMNS] = {
 	[HELD] = { "held_blocks", "HELD", VALUE_U64, 9 },
 };
 
-/* Checkpoints by number, and what each keeps that the others do not. */
+/* Checkpoints by number, and the blocks that only each of them keeps. */
 struct keepers {
 	struct holdings holdings;
 	uint64_t *cnos;
@@ -76,7 +76,7 @@ static int find_keepers(struct listing *l, struct keepers *k, bool snapshots)
 	int err = cptable_list(l->vol, cx, snapshots, &k->cnos, &h->count);
 
 	h->cnos = k->cnos;
-	/* What failed for one kind would fail again for the other. */
+	/* A failure for one kind would occur again for the other. */
 	if (err || l->o->fast || l->status)
 		return err;
 	h->blocks = calloc(h->count ? h->count : 1, sizeof(*h->blocks));
@@ -96,7 +96,7 @@ static void free_keepers(struct keepers *k)
 	free(k->holdings.blocks);
 }
 
-/* What only CNO keeps among K; absent where that was not counted. */
+/* The blocks that only CNO keeps among K; absent where they were not counted. */
 static struct value held_by(const struct keepers *k, uint64_t cno)
 {
 	const struct holdings *h = &k->holdings;
@@ -107,41 +107,36 @@ static struct value held_by(const struct keepers *k, uint64_t cno)
 	return value_u64(h->blocks[i]);
 }
 
-static void show_checkpoint(struct listing *l, uint64_t cno,
-			    const struct nilfs_checkpoint *cp)
-{
-	bool snapshot = checkpoint_is_snapshot(cp);
-
-	table_row(&l->table, (struct value[]){
-		[CNO] = value_u64(cno),
-		[CREATED] = value_u64(le64_get(cp->cp_create)),
-		[MODE] = value_string(snapshot ? "ss" : "cp"),
-		[MINOR] = value_bool(checkpoint_is_minor(cp)),
-		[FLAGS] = value_u64(le32_get(cp->cp_flags)),
-		[BLOCKS] = value_u64(le64_get(cp->cp_blocks_count)),
-		[INCREMENT] = value_u64(le64_get(cp->cp_nblk_inc)),
-		[INODES] = value_u64(le64_get(cp->cp_inodes_count)),
-		[UNIQUE] = held_by(&l->all, cno),
-		[HELD] = held_by(&l->snapshots, cno),
-	});
-	l->left--;
-}
-
 static int list_one(struct listing *l, uint64_t cno)
 {
 	struct context *cx = &l->tool->cx;
 	struct nilfs_checkpoint cp;
 	int err = context_cancelled(cx);
+	bool snapshot;
 
 	if (err)
 		return err;
 	err = cptable_read(l->vol, cx, cno, &cp);
 	if (err)
 		return image_note(l->tool, &l->status, err);
-	if (range_has(&l->ranges, cno) &&
-	    (checkpoint_is_snapshot(&cp) ||
-	     (!l->o->snapshots && (l->o->all || !checkpoint_is_minor(&cp)))))
-		show_checkpoint(l, cno, &cp);
+	snapshot = checkpoint_is_snapshot(&cp);
+	if (!range_has(&l->ranges, cno) ||
+	    (!snapshot && (l->o->snapshots ||
+			   (!l->o->all && checkpoint_is_minor(&cp)))))
+		return out_error(l->tool->out);
+	table_row(&l->table, (struct value[]){
+		[CNO] = value_u64(cno),
+		[CREATED] = value_u64(le64_get(cp.cp_create)),
+		[MODE] = value_string(snapshot ? "ss" : "cp"),
+		[MINOR] = value_bool(checkpoint_is_minor(&cp)),
+		[FLAGS] = value_u64(le32_get(cp.cp_flags)),
+		[BLOCKS] = value_u64(le64_get(cp.cp_blocks_count)),
+		[INCREMENT] = value_u64(le64_get(cp.cp_nblk_inc)),
+		[INODES] = value_u64(le64_get(cp.cp_inodes_count)),
+		[UNIQUE] = held_by(&l->all, cno),
+		[HELD] = held_by(&l->snapshots, cno),
+	});
+	l->left--;
 	return out_error(l->tool->out);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * dump.nilfs2 info: an overview of the volume: a summary, or with -v, and in
- * JSON, all that can be said without reading much.
+ * JSON, all values that can be read fast.
  *
  * The superblocks are read independently of the volume, so that they are shown
- * even if they lead nowhere; each section after that is shown as far as the
- * volume can be read.
+ * even if they lead to no super root; the following sections are shown as far
+ * as the volume can be read.
  */
 #include "dump/volume/info.h"
 
@@ -28,11 +28,8 @@
 #include "vol/volume.h"
 
 /*
- * The volume after the superblocks.
- *
- * Everything here is quick: the SUFILE and two headers are read, not the DAT.
- * Free space is counted as statfs(2) of a mounted volume does, so that the
- * two can be compared.
+ * The volume after the superblocks.  The SUFILE and two headers are read, not the
+ * DAT.  Free space is counted as statfs(2) of a mounted volume does.
  */
 
 #define TEXT_MAX (FAILURE_TEXT_MAX + 64)
@@ -45,7 +42,7 @@ static uint64_t reserved_segments(const struct volume *vol)
 		le32_get(volume_super(vol)->s_r_segments_percentage));
 }
 
-/* Says sizes: of blocks, segments, the device and what is kept in reserve. */
+/* Reports the sizes of blocks, segments, the device and the reserve. */
 static void report_geometry(struct volume *vol, struct report *r)
 {
 	const struct nilfs_geometry *g = &vol->geo;
@@ -74,10 +71,10 @@ static void report_geometry(struct volume *vol, struct report *r)
 	report_end(r);
 }
 
-/* What an ordinary mount would do before anything else. */
+/* The recovery that an ordinary mount would do first. */
 struct mount {
 	char text[TEXT_MAX];
-	uint64_t blocks, files;	/* to be rolled forward */
+	uint64_t blocks, files;	/* to be replayed */
 };
 
 static int find_mount(struct volume *vol, struct context *cx, struct mount *m)
@@ -88,7 +85,7 @@ static int find_mount(struct volume *vol, struct context *cx, struct mount *m)
 	uint64_t i;
 	int err = rollforward_collect(vol, cx, &vol->latest, &rf);
 
-	*m = (struct mount){ .text = "do nothing" };
+	*m = (struct mount){ .text = "ready, no recovery needed" };
 	if (err && err != -EUCLEAN)
 		return err;
 	m->blocks = rf ? rf->count : 0;
@@ -98,22 +95,24 @@ static int find_mount(struct volume *vol, struct context *cx, struct mount *m)
 	if (refusal_find(first, vol->dev->size, m->text, sizeof(m->text)))
 		;
 	else if (err)
-		snprintf(m->text, sizeof(m->text), "be refused: %s",
+		snprintf(m->text, sizeof(m->text), "refused: %s",
 			 cx->failure);
 	else if (m->blocks)
 		snprintf(m->text, sizeof(m->text),
-			 "roll forward %llu blocks of %llu files",
+			 "replay %llu block%s of %llu file%s",
 			 (unsigned long long)m->blocks,
-			 (unsigned long long)m->files);
+			 m->blocks == 1 ? "" : "s",
+			 (unsigned long long)m->files,
+			 m->files == 1 ? "" : "s");
 	else if (!valid || vol->super_used != vol->choice.index)
 		snprintf(m->text, sizeof(m->text),
-			 "search the latest super root, roll nothing forward");
+			 "find the latest checkpoint; no data to replay");
 	fail_clear(cx);
 	rollforward_free(rf);
 	return 0;
 }
 
-/* Shows where the latest state is and how a mount would find it. */
+/* Reports the location of the latest state and how a mount would find it. */
 static int report_latest(struct volume *vol, struct context *cx,
 			 struct report *r)
 {
@@ -137,7 +136,7 @@ static int report_latest(struct volume *vol, struct context *cx,
 		     value_nonzero(rec->orphans_end));
 	err = find_mount(vol, cx, &m);
 	if (!err)
-		report_string(r, "mount", "A mount would", m.text);
+		report_string(r, "mount", "On mount", m.text);
 	if (!err && !report_is_text(r)) {
 		report_u64(r, "roll_forward_blocks", "", m.blocks);
 		report_u64(r, "roll_forward_files", "", m.files);
@@ -181,28 +180,6 @@ static int count_segments(struct volume *vol, struct context *cx,
 	sutable_cursor_close(&cur);
 	u->clean += vol->geo.nsegments - seen;
 	return ret;
-}
-
-static void report_live_counts(struct volume *vol, struct context *cx,
-			       struct report *r, const struct usage *u,
-			       bool known)
-{
-	uint64_t compat = le64_get(volume_super(vol)->s_feature_compat);
-	bool exact = known && sutable_is_exact(vol, cx) == 1;
-
-	report_begin(r, "live_counts", report_is_text(r) &&
-		     !vol->geo.has_live_blks ? NULL :
-		     "Counts of live blocks");
-	report_bool(r, "present", "Live block counts", vol->geo.has_live_blks);
-	if (vol->geo.has_live_blks) {
-		report_bool(r, "tracked", "To be kept up to date",
-			    compat & NILFS_FEATURE_COMPAT_TRACK_LIVE_BLKS);
-		report_bool(r, "exact", "Marked as exact", exact);
-		report_value(r, VALUE_U64, "stale_segments",
-			     "Segments with impossible counts",
-			     known ? value_u64(u->stale) : value_absent());
-	}
-	report_end(r);
 }
 
 static int report_counts(struct volume *vol, struct context *cx,
@@ -249,39 +226,35 @@ static int report_counts(struct volume *vol, struct context *cx,
 }
 
 /*
- * Says how many segments, bytes, checkpoints and inodes there are, and what
- * becomes of the counts of live blocks.  Reads the SUFILE.  -EUCLEAN, -EIO,
- * after what could be said was said.
+ * Reports the numbers of segments, bytes, checkpoints and inodes, and the state of
+ * the counts of live blocks.  Reads the SUFILE.  -EUCLEAN, -EIO, after all
+ * readable values were reported.
  */
 static int report_usage(struct volume *vol, struct context *cx,
 			struct report *r)
 {
+	uint64_t compat = le64_get(volume_super(vol)->s_feature_compat);
+	bool present = vol->geo.has_live_blks, exact;
 	struct usage u = { .clean = 0 };
 	int err;
 
 	report_begin(r, "usage", "Usage");
 	err = report_counts(vol, cx, r, &u);
 	report_end(r);
-	report_live_counts(vol, cx, r, &u, !err);
+	exact = !err && sutable_is_exact(vol, cx) == 1;
+	report_begin(r, "live_counts", report_is_text(r) && !present ? NULL :
+		     "Counts of live blocks");
+	report_bool(r, "present", "Live block counts", present);
+	if (present) {
+		report_bool(r, "tracked", "To be kept up to date",
+			    compat & NILFS_FEATURE_COMPAT_TRACK_LIVE_BLKS);
+		report_bool(r, "exact", "Marked as exact", exact);
+		report_value(r, VALUE_U64, "stale_segments",
+			     "Segments with impossible counts",
+			     err ? value_absent() : value_u64(u.stale));
+	}
+	report_end(r);
 	return err;
-}
-
-/* What has the zones of DEV, as of PATH: DEV itself if there are none. */
-static int open_zones(struct dev **disk, struct context *cx, struct dev *dev,
-		      const char *path, enum probe_zone_model model)
-{
-	int err;
-
-	*disk = dev;
-	if (!dev->is_block_device)
-		return zoned_open(disk, cx, dev, path);
-	err = model == PROBE_ZONES_NONE ? 0 : zonedisk_open(disk, cx, dev);
-	if (err)
-		*disk = dev;
-	if (err != -EOPNOTSUPP)
-		return err;
-	fail_clear(cx);		/* a build without libzbd */
-	return 0;
 }
 
 /* Prints the zones of DEV, opened from PATH, if it has any. */
@@ -299,8 +272,17 @@ static int report_zones(struct context *cx, const char *path, struct dev *dev,
 	struct dev *disk = dev;
 	int err = probe_zoned(cx, path, &model);
 
-	if (!err)
-		err = open_zones(&disk, cx, dev, path, model);
+	if (!err && !dev->is_block_device) {
+		err = zoned_open(&disk, cx, dev, path);
+	} else if (!err && model != PROBE_ZONES_NONE) {
+		err = zonedisk_open(&disk, cx, dev);
+		if (err)
+			disk = dev;
+		if (err == -EOPNOTSUPP) {	/* a build without libzbd */
+			fail_clear(cx);
+			err = 0;
+		}
+	}
 	if (err)
 		return err;
 	z = disk->zones ? disk->zones : &nothing;
@@ -326,12 +308,29 @@ static int report_zones(struct context *cx, const char *path, struct dev *dev,
 	return 0;
 }
 
-static int report_volume(struct tool *tool, struct volume *vol)
+int info_report(struct tool *tool, const struct info_super *s,
+		struct volume *vol, uint64_t dev_size)
 {
 	struct report *r = &tool->report;
 	struct context *cx = &tool->cx;
+	const struct nilfs_super_block *sb;
+	int used = vol ? vol->super_used : s->choice.index;
 	int status = 0, err;
+	char text[TEXT_MAX];
 
+	if (s->choice.index >= 0 && report_is_text(r) &&
+	    refusal_find(&s->copy[s->choice.index], dev_size, text,
+			 sizeof(text)))
+		report_text(r, "A mount would be %s", text);
+	info_super_report_fields(s, r);
+	info_super_report_choice(s, r, cx, vol);
+	if (used < 0)
+		return 0;
+	sb = &s->copy[used];
+	info_super_report_features(sb, r);
+	info_super_report_state(sb, r);
+	if (!vol)
+		return 0;
 	report_geometry(vol, r);
 	err = image_note(tool, &status, report_latest(vol, cx, r));
 	if (!err)
@@ -340,27 +339,6 @@ static int report_volume(struct tool *tool, struct volume *vol)
 		err = image_note(tool, &status, report_zones(cx, tool->argv[0],
 							     vol->dev, r));
 	return err ? err : status;
-}
-
-int info_report(struct tool *tool, const struct info_super *s,
-		struct volume *vol, uint64_t dev_size)
-{
-	const struct nilfs_super_block *sb;
-	int used = vol ? vol->super_used : s->choice.index;
-	char text[TEXT_MAX];
-
-	if (s->choice.index >= 0 && report_is_text(&tool->report) &&
-	    refusal_find(&s->copy[s->choice.index], dev_size, text,
-			 sizeof(text)))
-		report_text(&tool->report, "A mount would %s", text);
-	info_super_report_fields(s, &tool->report);
-	info_super_report_choice(s, &tool->report, &tool->cx, vol);
-	if (used < 0)
-		return 0;
-	sb = &s->copy[used];
-	info_super_report_features(sb, &tool->report);
-	info_super_report_state(sb, &tool->report);
-	return vol ? report_volume(tool, vol) : 0;
 }
 
 static int summarize_volume(struct volume *vol, struct context *cx,
@@ -375,7 +353,7 @@ static int summarize_volume(struct volume *vol, struct context *cx,
 	int err = find_mount(vol, cx, &m);
 
 	if (!err)
-		report_string(r, "mount", "A mount would", m.text);
+		report_string(r, "mount", "On mount", m.text);
 	if (!err)
 		err = count_segments(vol, cx, &u);
 	if (err)
@@ -395,7 +373,7 @@ static int summarize_volume(struct volume *vol, struct context *cx,
 	return 0;
 }
 
-/* What most people want to know; all else only with -v. */
+/* The most important values; all others only with -v. */
 static int report_summary(struct tool *tool, const struct info_super *s,
 			  struct volume *vol, uint64_t dev_size)
 {
@@ -425,7 +403,7 @@ static int report_summary(struct tool *tool, const struct info_super *s,
 	if (vol)
 		err = summarize_volume(vol, &tool->cx, r);
 	else if (refusal_find(sb, dev_size, text, sizeof(text)))
-		report_string(r, "mount", "A mount would", text);
+		report_string(r, "mount", "On mount", text);
 	report_end(r);
 	return err;
 }
@@ -465,7 +443,7 @@ const struct cli_command info_command = {
 	.about = "Shows label, size and state of the volume, and what a mount "
 		 "would do.\n"
 		 "With -v: both superblocks, which of them is used and why, "
-		 "and what\nthey lead to.",
+		 "and the\nstate that they lead to.",
 	.min_args = 1,
 	.max_args = 1,
 	.run = info_run,

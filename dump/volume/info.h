@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What `info` says, for reports that contain it; its parts. */
+/* The output of `info`, for reports that contain it, and its parts. */
 #ifndef NILFS2_DUMP_INFO_H
 #define NILFS2_DUMP_INFO_H
 
@@ -27,37 +27,37 @@ struct info_super {
 void info_super_read(struct info_super *s, const struct context *cx,
 		     struct dev *dev);
 
-/* Says every field of both copies. */
+/* Reports every field of both copies. */
 void info_super_report_fields(const struct info_super *s,
 			      struct report *report);
 
 /*
- * Says which copy counts and why, and whether the other could take over.  VOL
+ * Reports which copy is used and why, and whether the other could be used.  VOL
  * is NULL where no copy leads to a volume.
  */
 void info_super_report_choice(const struct info_super *s,
 			      struct report *report,
 			      const struct context *cx, struct volume *vol);
 
-/* Says the features of superblock SB, known and unknown. */
+/* Reports the features of superblock SB, known and unknown. */
 void info_super_report_features(const struct nilfs_super_block *sb,
 				struct report *report);
 
-/* Says the state of superblock SB. */
+/* Reports the state of superblock SB. */
 void info_super_report_state(const struct nilfs_super_block *sb,
 			     struct report *report);
 
 /*
- * Whether the kernel would refuse to mount the volume of SB, a superblock that
- * it chose, on a device of DEV_SIZE bytes, whatever the logs are: sets TEXT,
- * "be refused: " and what the kernel says then, or leaves it alone.
+ * Whether the kernel would refuse to mount the volume of SB, a superblock that it
+ * chose, on a device of DEV_SIZE bytes because of SB: sets TEXT to "refused: " and
+ * the message of the kernel, or leaves it unchanged.
  */
 bool refusal_find(const struct nilfs_super_block *sb, uint64_t dev_size,
 		  char *text, size_t size);
 
 /*
- * Says both superblocks S of a device of DEV_SIZE bytes, which counts, and what
- * VOL (NULL: none could be opened) has.  Returns the exit status, or a failure.
+ * Reports both superblocks S of a device of DEV_SIZE bytes, which is used, and the
+ * state of VOL (NULL: it cannot be opened).  Returns the exit status, or a failure.
  */
 int info_report(struct tool *tool, const struct info_super *s,
 		struct volume *vol, uint64_t dev_size);

@@ -3,8 +3,8 @@
  * Both superblocks of a volume.
  *
  * They are written alternately and differ on most volumes; they are shown side
- * by side with a mark where they differ.  A copy that is not valid is shown
- * anyway if it has the magic number.
+ * by side with a mark where they differ.  An invalid copy is shown if it has the
+ * magic number.
  */
 #include "dump/volume/info.h"
 
@@ -49,73 +49,60 @@ static const char *verdict_text(enum rule rule)
 
 enum { FIELD, MARK, FIRST, SECOND, COLUMNS };
 
-static void put_field(const struct info_super *s, struct table *t,
-		      const struct field *field)
+void info_super_report_fields(const struct info_super *s,
+			      struct report *r)
 {
-	char text[2][FIELDS_TEXT_MAX] = { "", "" };
-	int i;
-
-	for (i = 0; i < 2; i++)
-		if (s->shown[i])
-			fields_format(field, &s->copy[i], text[i]);
-	table_row(t, (struct value[]){
-		[FIELD] = value_string(field->name),
-		[MARK] = value_string(s->shown[0] && s->shown[1] &&
-				      strcmp(text[0], text[1]) ? "*" : " "),
-		[FIRST] = s->shown[0] ? value_string(text[0]) :
-			value_absent(),
-		[SECOND] = s->shown[1] ? value_string(text[1]) :
-			value_absent(),
-	});
-}
-
-static void put_side_by_side(const struct info_super *s,
-			     struct report *report)
-{
-	const struct field_table *fields = field_table_find("super_block");
-	const struct column columns[COLUMNS] = {
+	static const struct column columns[COLUMNS] = {
 		[FIELD] = { "field", "SUPERBLOCK", VALUE_STRING, 24, NULL },
 		[MARK] = { "differs", "", VALUE_STRING, 1, NULL },
 		[FIRST] = { "first", "FIRST", VALUE_STRING, 36, NULL },
 		[SECOND] = { "second", "SECOND", VALUE_STRING, 0, NULL },
 	};
+	const struct field_table *fields = field_table_find("super_block");
+	char text[2][FIELDS_TEXT_MAX];
+	const struct field *f;
+	struct value v[2];
 	struct table t;
-	uint32_t i;
+	bool differ;
+	int i;
 
-	table_begin(&t, report, "superblocks", columns, COLUMNS);
-	for (i = 0; i < fields->nfields; i++)
-		if (fields->fields[i].kind != FIELD_PAD)
-			put_field(s, &t, &fields->fields[i]);
+	if (!report_is_text(r)) {
+		report_list(r, "superblocks");
+		for (i = 0; i < 2; i++) {
+			report_begin(r, "superblock", NULL);
+			report_string(r, "copy", "Copy", copy_names[i]);
+			report_u64(r, "offset", "Byte", s->offset[i]);
+			report_string(r, "verdict", "Verdict",
+				      verdict_text(s->choice.verdict[i]));
+			if (s->shown[i])
+				fields_report(r, fields, &s->copy[i]);
+			report_end(r);
+		}
+		report_end(r);
+		return;
+	}
+	table_begin(&t, r, "superblocks", columns, COLUMNS);
+	for (f = fields->fields; f < fields->fields + fields->nfields; f++) {
+		if (f->kind == FIELD_PAD)
+			continue;
+		for (i = 0; i < 2; i++)
+			v[i] = !s->shown[i] ? value_absent() :
+			       value_string(fields_format(f, &s->copy[i],
+							  text[i]));
+		differ = s->shown[0] && s->shown[1] && strcmp(text[0], text[1]);
+		table_row(&t, (struct value[]){
+			[FIELD] = value_string(f->name),
+			[MARK] = value_string(differ ? "*" : " "),
+			[FIRST] = v[0],
+			[SECOND] = v[1],
+		});
+	}
 	table_end(&t);
 }
 
-void info_super_report_fields(const struct info_super *s,
-			      struct report *r)
-{
-	int i;
-
-	if (report_is_text(r)) {
-		put_side_by_side(s, r);
-		return;
-	}
-	report_list(r, "superblocks");
-	for (i = 0; i < 2; i++) {
-		report_begin(r, "superblock", NULL);
-		report_string(r, "copy", "Copy", copy_names[i]);
-		report_u64(r, "offset", "Byte", s->offset[i]);
-		report_string(r, "verdict", "Verdict",
-			      verdict_text(s->choice.verdict[i]));
-		if (s->shown[i])
-			fields_report(r, field_table_find("super_block"),
-				      &s->copy[i]);
-		report_end(r);
-	}
-	report_end(r);
-}
-
 /*
- * Whether copy I could replace the other: it must be valid and of the same
- * layout, and its log must lead to a super root, which the kernel then follows.
+ * Whether the kernel could use copy I instead of the other: it must be valid and
+ * of the same layout, and its log must lead to a super root.
  */
 static bool could_take_over(const struct info_super *s,
 			    const struct context *cx, struct volume *vol,
@@ -130,7 +117,7 @@ static bool could_take_over(const struct info_super *s,
 			 verdict_text(s->choice.verdict[i]));
 		return false;
 	}
-	/* What cannot be decoded leaves zeros, which are no volume's. */
+	/* A failure leaves zeros, which no volume has. */
 	super_geometry(&s->copy[i], vol->dev->size, &geo);
 	if (geo.block_size != vol->geo.block_size ||
 	    geo.blocks_per_segment != vol->geo.blocks_per_segment ||
@@ -182,7 +169,7 @@ void info_super_report_choice(const struct info_super *s,
 
 static const struct {
 	const char *name;
-	const char *unknown;	/* what an unknown bit does to a mount */
+	const char *unknown;	/* effect of an unknown bit on a mount */
 } sets[] = {
 	[SUPER_COMPAT] = { "compat", "none" },
 	[SUPER_COMPAT_RO] = { "compat_ro", "read-only" },
@@ -221,7 +208,7 @@ void info_super_report_features(const struct nilfs_super_block *sb,
 					       f->bit),
 		});
 	}
-	/* Bits without a name, one row for all of a set. */
+	/* Bits without a name: one row for each set. */
 	for (i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
 		if (unknown[i])
 			table_row(&t, (struct value[FEATURE_COLUMNS]){

@@ -2,8 +2,8 @@
 /*
  * dump.nilfs2 map: the segments of a volume as a picture.
  *
- * Segments are drawn by "out/segmap.h" everywhere.  JSON has the classes as
- * runs of neighbours of one class.
+ * The picture is drawn by "out/segmap.h".  JSON lists runs of neighbouring
+ * segments of one class.
  */
 #include <string.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ static const struct column columns[COLUMNS] = {
 	[BLOCKS] = { "blocks", "BLOCKS", VALUE_U64, 8 },
 };
 
-/* Neighbours of one class. */
+/* Neighbouring segments of one class. */
 struct run {
 	unsigned int class;
 	uint64_t first, next;		/* segments, NEXT not included */
@@ -144,7 +144,7 @@ static int write_svg(struct map *m)
 	return outfile_close(&file, cx, 0);
 }
 
-/* For a file of SVG, a terminal, or a file of text. */
+/* Sizes the picture for an SVG file, a terminal, or a text file. */
 static int open_picture(struct map *m)
 {
 	uint64_t total = m->src.vol->geo.nsegments;
@@ -168,35 +168,31 @@ static int open_picture(struct map *m)
 			    width, height, &m->picture);
 }
 
-static void write_text(struct map *m)
+static int draw_map(struct map *m)
 {
 	enum picture_colour colour = terminal_of(STDOUT_FILENO).colour;
 	struct picture_labels labels = segmap_labels(&m->volume);
-	struct out *out = m->tool->out;
 	char title[SEGMAP_TITLE_MAX], below[SEGMAP_TITLE_MAX];
+	struct out *out = m->tool->out;
 	struct value v;
-
-	if (m->o->colour == COLOUR_NEVER)
-		colour = PICTURE_PLAIN;
-	else if (m->o->colour == COLOUR_ALWAYS && colour == PICTURE_PLAIN)
-		colour = PICTURE_256;
-	segmap_titles(&m->volume, title, below);
-	v = value_string(title);
-	value_put(out, VALUE_STRING, NULL, &v, 0, false);
-	out_printf(out, "\n%s\n\n", below);
-	picture_text(m->picture, out, &labels, colour);
-}
-
-static int draw_map(struct map *m)
-{
 	int err = open_picture(m);
 
 	if (!err)
 		err = image_note(m->tool, &m->status, walk_segments(m));
-	if (!err && m->o->svg)
+	if (!err && m->o->svg) {
 		err = write_svg(m);
-	if (!err && !m->o->svg)
-		write_text(m);
+	} else if (!err) {
+		if (m->o->colour == COLOUR_NEVER)
+			colour = PICTURE_PLAIN;
+		else if (m->o->colour == COLOUR_ALWAYS &&
+			 colour == PICTURE_PLAIN)
+			colour = PICTURE_256;
+		segmap_titles(&m->volume, title, below);
+		v = value_string(title);
+		value_put(out, VALUE_STRING, NULL, &v, 0, false);
+		out_printf(out, "\n%s\n\n", below);
+		picture_text(m->picture, out, &labels, colour);
+	}
 	picture_close(m->picture);
 	return err ? err : m->status;
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Why the kernel would refuse to mount a volume.
+ * The reason why the kernel would refuse to mount a volume.
  *
- * Checks and texts are those of Linux, in its order, of which the first that
- * fails is the one that it reports: init_nilfs() in fs/nilfs2/the_nilfs.c, and
- * at the end, once the super root was found, load_nilfs().  What only decides
- * whether a superblock is one was checked before.
+ * Checks and texts are those of Linux, in its order: init_nilfs() in
+ * fs/nilfs2/the_nilfs.c, and then load_nilfs().  Only the first failure is
+ * reported.  The caller has checked that SB is a valid superblock.
  */
 #include "dump/volume/info.h"
 
@@ -120,7 +119,7 @@ bool refusal_find(const struct nilfs_super_block *sb, uint64_t dev_size,
 		.dev_size = dev_size,
 		.text = text,
 		.size = size,
-		.prefix = "be refused: ",
+		.prefix = "refused: ",
 	};
 	bool found;
 
@@ -129,10 +128,10 @@ bool refusal_find(const struct nilfs_super_block *sb, uint64_t dev_size,
 	if (find_feature(&r, sb->s_feature_incompat,
 			 NILFS_FEATURE_INCOMPAT_SUPP, ""))
 		return true;
-	/* One that cannot write checks all else. */
+	/* The kernel checks writable features last. */
 	found = check_layout(&r);
 	if (!found)
-		r.prefix = "be refused, but for reading: ";
+		r.prefix = "refused unless read-only: ";
 	return find_feature(&r, sb->s_feature_compat_ro,
 			    NILFS_FEATURE_COMPAT_RO_SUPP, " RDWR") || found;
 }

@@ -2,11 +2,10 @@
 /*
  * Information on a segment.
  *
- * The SUFILE records what was written and when, the latest super root which
- * segments are being written, the first log the age of the segment, and one
- * pass over the DAT counts its live blocks.  None of this reads the segment.
- * Only the kinds of blocks are taken from the summaries, which are read one
- * segment at a time and not kept.
+ * The SUFILE records the number of written blocks and the time, the latest super
+ * root gives the active segments, the first log the sequence number, and one pass
+ * over the DAT counts live blocks.  Only the kinds of blocks are taken from the
+ * summaries of all logs, which are read one segment at a time and not kept.
  */
 #include "dump/volume/segment.h"
 
@@ -36,28 +35,6 @@ void segment_close(struct segment_source *src)
 	liveness_free(src->live);
 	summary_free(&src->summary);
 	src->live = NULL;
-}
-
-/* The sequence number is that of the first log; an unwritten one has none. */
-static int find_sequence(struct segment_source *src, struct context *cx,
-			 struct segment *s)
-{
-	struct logscan scan;
-	struct log log;
-	int ret;
-
-	ret = logscan_open(&scan, cx, src->vol, s->segnum, s->written);
-	if (!ret)
-		ret = logscan_next(&scan, cx, &log);
-	if (ret < 0)
-		return ret;
-	if (!ret)
-		return fail(cx, -EUCLEAN,
-			    "segment %llu: does not begin with a log",
-			    (unsigned long long)s->segnum);
-	s->has_sequence = true;
-	s->sequence = le64_get(log.ss.ss_seq);
-	return 0;
 }
 
 void segment_outline(const struct segment_source *src, uint64_t segnum,
@@ -94,17 +71,29 @@ int segment_describe(struct segment_source *src, struct context *cx,
 		     uint64_t segnum, const struct nilfs_segment_usage_ext *su,
 		     struct segment *s)
 {
-	int err = 0;
+	struct logscan scan;
+	struct log log;
+	int ret = 1;
 
 	segment_outline(src, segnum, su, s);
-	if (s->written && s->state & SEGMENT_DIRTY)
-		err = find_sequence(src, cx, s);
-	/* As the cleaner checks before it uses one: nilfs_acc_blocks(). */
+	if (s->written && s->state & SEGMENT_DIRTY) {
+		ret = logscan_open(&scan, cx, src->vol, segnum, s->written);
+		if (!ret)
+			ret = logscan_next(&scan, cx, &log);
+		s->has_sequence = ret > 0;
+		if (s->has_sequence)
+			s->sequence = le64_get(log.ss.ss_seq);
+	}
+	/* The condition of the cleaner: nilfs_acc_blocks(). */
 	if (s->state & SEGMENT_DIRTY && !(s->state & SEGMENT_ERROR) &&
 	    (s->state & SEGMENT_ACTIVE ||
 	     (s->has_sequence && s->sequence >= src->prot_seq)))
 		s->state |= SEGMENT_PROTECTED;
-	return err;
+	if (!ret)
+		return fail(cx, -EUCLEAN,
+			    "segment %llu: does not begin with a log",
+			    (unsigned long long)segnum);
+	return ret < 0 ? ret : 0;
 }
 
 static int count_log(struct segment_source *src, struct context *cx,
@@ -180,10 +169,8 @@ void segment_state_text(unsigned int state, char text[SEGMENT_STATE_CHARS])
 }
 
 /*
- * Sums over segments.
- *
- * Utilization is the share of a segment's blocks that a cleaner would keep; the
- * rest of a full segment is what cleaning it would gain.
+ * Sums over segments.  Utilization is the share of a segment's blocks that a
+ * cleaner would keep.
  */
 
 #define BAR_LENGTH 40

@@ -42,7 +42,7 @@ struct segment {
 	uint32_t overhead;		/* summaries and super roots */
 };
 
-/* Where the facts come from. */
+/* The sources of these values. */
 struct segment_source {
 	struct volume *vol;
 	struct liveness *live;		/* NULL: not known */
@@ -52,10 +52,10 @@ struct segment_source {
 
 /*
  * Prepares to describe the segments of VOL; a block that a checkpoint made
- * within PERIOD seconds still has counts as recent (0: none does).  Reads the
+ * within PERIOD seconds still contains is counted as recent (0: none).  Reads the
  * whole DAT.  Closed with segment_close(), after a failure too.  Failures: as
- * liveness_count() and protection_cno(); SRC can be used all the same, but
- * knows nothing of live blocks.
+ * liveness_count() and protection_cno(); SRC can still be used, without the
+ * counts of live blocks.
  */
 int segment_open(struct segment_source *src, struct context *cx,
 		 struct volume *vol, uint64_t period);
@@ -63,20 +63,20 @@ void segment_close(struct segment_source *src);
 
 /*
  * Fills S for SEGNUM with usage SU; one block of a segment in use is read.
- * -EUCLEAN where that should be the beginning of a log and is not, -EIO; all
- * that was known without it is filled in then.
+ * -EUCLEAN where no log begins there, -EIO; all members but the sequence are
+ * filled then.
  */
 int segment_describe(struct segment_source *src, struct context *cx,
 		     uint64_t segnum, const struct nilfs_segment_usage_ext *su,
 		     struct segment *s);
 
-/* The same without the sequence number, and so without SEGMENT_PROTECTED. */
+/* The same without the sequence number and SEGMENT_PROTECTED. */
 void segment_outline(const struct segment_source *src, uint64_t segnum,
 		     const struct nilfs_segment_usage_ext *su,
 		     struct segment *s);
 
 /*
- * Adds what the live blocks of S hold; reads the summaries of its logs and
+ * Counts the data blocks among the live blocks of S; reads the summaries of its logs and
  * looks each block of a file up in the DAT.  -EUCLEAN, -EIO, -ENOMEM.
  */
 int segment_count_data(struct segment_source *src, struct context *cx,
@@ -98,7 +98,7 @@ static inline uint32_t segment_dead(const struct segment *s)
 	return s->has_counts && kept < s->written ? s->written - kept : 0;
 }
 
-/* What a picture shows of S. */
+/* S in the form that a map of segments takes. */
 struct segmap_segment segment_to_map(const struct segment *s);
 
 /* "ad-p" in the manner of lssu(1): active, dirty, error, protected. */
@@ -109,7 +109,7 @@ struct segment_total {
 	uint64_t segments, clean, active, dirty, error, protected;
 	uint64_t blocks, written, live, snapshot, recent, dead;
 	uint64_t data, live_data, overhead;
-	uint64_t without_data;		/* segments that were not looked into */
+	uint64_t without_data;		/* segments whose data was not counted */
 	uint64_t without_counts;	/* segments with unknown live blocks */
 	struct histogram use;		/* of segments in use, in tenths */
 };
@@ -117,11 +117,11 @@ struct segment_total {
 void segment_total_init(struct segment_total *t);
 void segment_total_add(struct segment_total *t, const struct segment *s);
 
-/* Says the sums as a section; blocks are of BLOCK_SIZE bytes. */
+/* Reports the sums as a section; blocks are of BLOCK_SIZE bytes. */
 void segment_total_report(const struct segment_total *t,
 			  struct report *report, uint32_t block_size);
 
-/* Says how many segments in use are how full. */
+/* Reports a histogram of the utilization of segments in use. */
 void segment_total_report_use(const struct segment_total *t,
 			      struct report *report);
 

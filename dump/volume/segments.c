@@ -2,10 +2,10 @@
 /*
  * dump.nilfs2 segments: live and dead blocks of every segment.
  *
- * A list in the order of the segments is a stream and keeps nothing.  A sorted
- * one reads the segments twice: first only the value to sort by is kept,
- * sixteen bytes a segment, then rows are printed in that order.  A column is a
- * row with its names and format, and a value in fill_values().
+ * A list in the order of the segments is printed as it is read.  A sorted list
+ * reads the segments twice: the first pass keeps only the value to sort by,
+ * sixteen bytes a segment, the second prints the rows.  A column is a row of
+ * the table all[], and a value in fill_values().
  */
 #include <errno.h>
 #include <stdio.h>
@@ -115,8 +115,8 @@ static int add_column(struct context *cx, struct columns *columns,
 }
 
 /*
- * Takes the words of LIST ("segment,live"; "all"; "+data" adds to the default
- * ones, among which RECENT says whether "recent" is).  NULL: the default ones.
+ * Parses LIST ("segment,live"; "all"; "+data" adds to the default columns).  NULL:
+ * the default columns, which include "recent" if RECENT is set.
  */
 static int parse_columns(struct context *cx, const char *list, bool recent,
 			 struct columns *columns)
@@ -151,7 +151,7 @@ static int parse_columns(struct context *cx, const char *list, bool recent,
 	return err;
 }
 
-/* What is not known of S is absent. */
+/* Unknown values of S are absent. */
 static void fill_values(struct value v[COLUMNS], const struct segment *s)
 {
 	uint32_t kept = segment_kept(s);
@@ -185,21 +185,6 @@ static void fill_values(struct value v[COLUMNS], const struct segment *s)
 			value_u64(le32_get(s->su.su_nsnapshot_blks));
 		v[STORED_TIME] = value_nonzero(le64_get(s->su.su_nlive_lastmod));
 	}
-}
-
-static void put_row(const struct columns *columns, struct table *table,
-		    const struct segment *s)
-{
-	struct value all_values[COLUMNS], values[TABLE_COLUMNS_MAX];
-	char state[SEGMENT_STATE_CHARS];
-	unsigned int i;
-
-	fill_values(all_values, s);
-	segment_state_text(s->state, state);
-	all_values[STATE] = value_bytes(state, sizeof(state));
-	for (i = 0; i < columns->count; i++)
-		values[i] = all_values[columns->list[i]];
-	table_row(table, values);
 }
 
 enum {
@@ -279,13 +264,13 @@ static bool is_clean(const struct segment *s)
 	return !(s->state & ~(unsigned int)SEGMENT_PROTECTED);
 }
 
-/* PART is at least PERCENT of the blocks of S. */
+/* Whether PART is at least PERCENT of the blocks of S. */
 static bool is_share(const struct segment *s, uint32_t part, uint32_t percent)
 {
 	return (uint64_t)part * 100 >= (uint64_t)percent * s->blocks;
 }
 
-/* Clean ones are listed if requested. */
+/* Clean segments are listed if requested. */
 static bool lists_clean(const struct listing *l)
 {
 	return l->o->all || l->ranges.count || l->o->states & STATE_CLEAN;
@@ -301,6 +286,9 @@ static int count_data(struct listing *l, struct segment *s)
 
 static int show_segment(struct listing *l, struct segment *s)
 {
+	struct value all_values[COLUMNS], values[TABLE_COLUMNS_MAX];
+	char state[SEGMENT_STATE_CHARS];
+	unsigned int i;
 	int err = 0;
 
 	if (!l->left)
@@ -310,11 +298,16 @@ static int show_segment(struct listing *l, struct segment *s)
 		err = count_data(l, s);
 	if (err)
 		return err;
-	put_row(&l->columns, &l->table, s);
+	fill_values(all_values, s);
+	segment_state_text(s->state, state);
+	all_values[STATE] = value_bytes(state, sizeof(state));
+	for (i = 0; i < l->columns.count; i++)
+		values[i] = all_values[l->columns.list[i]];
+	table_row(&l->table, values);
 	return out_error(l->tool->out);
 }
 
-/* Takes the next segment in order. */
+/* Prints the next segment, or keeps its value to sort by. */
 static int take_segment(struct listing *l, uint64_t segnum,
 			const struct nilfs_segment_usage_ext *su)
 {
@@ -345,7 +338,7 @@ static int take_segment(struct listing *l, uint64_t segnum,
 		return 0;
 	if (!l->sorted)
 		return show_segment(l, &s);
-	/* Keeps a number to sort by; absent values are 0. */
+	/* Absent values are sorted as 0. */
 	if (array_reserve(cx, &l->keys, &l->room, l->nkeys + 1))
 		return -ENOMEM;
 	fill_values(all_values, &s);
@@ -354,30 +347,6 @@ static int take_segment(struct listing *l, uint64_t segnum,
 		.segnum = segnum,
 	};
 	return 0;
-}
-
-static int walk_segments(struct listing *l)
-{
-	bool clean = lists_clean(l) || (l->o->totals && !l->o->states);
-	struct volume *vol = l->src.vol;
-	struct tool *tool = l->tool;
-	struct nilfs_segment_usage_ext su;
-	struct sutable_cursor cur;
-	uint64_t segnum;
-	int ret;
-
-	progress_begin(&tool->progress, "segments", vol->geo.nsegments, false);
-	ret = sutable_cursor_open(&cur, &tool->cx, vol, clean);
-	while (!ret &&
-	       (ret = sutable_cursor_next(&cur, &tool->cx, &segnum, &su)) > 0) {
-		ret = context_cancelled(&tool->cx);
-		if (!ret)
-			ret = take_segment(l, segnum, &su);
-		progress_update(&tool->progress, segnum);
-	}
-	sutable_cursor_close(&cur);
-	progress_end(&tool->progress);
-	return ret;
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -405,7 +374,7 @@ static int show_sorted(struct listing *l)
 			err = context_cancelled(cx);
 		if (err)
 			break;
-		/* A failure here was already reported. */
+		/* The first pass has reported a failure. */
 		if (segment_describe(&l->src, cx, l->keys[at].segnum, &su, &s))
 			fail_clear(cx);
 		err = show_segment(l, &s);
@@ -415,23 +384,40 @@ static int show_sorted(struct listing *l)
 
 static int list_segments(struct listing *l)
 {
-	struct report *report = &l->tool->report;
+	bool clean = lists_clean(l) || (l->o->totals && !l->o->states);
+	struct volume *vol = l->src.vol;
+	struct tool *tool = l->tool;
+	struct context *cx = &tool->cx;
 	struct column columns[TABLE_COLUMNS_MAX];
+	struct nilfs_segment_usage_ext su;
+	struct sutable_cursor cur;
+	uint64_t segnum;
 	unsigned int i;
 	int err;
 
 	for (i = 0; i < l->columns.count; i++)
 		columns[i] = all[l->columns.list[i]];
-	table_begin(&l->table, report, "segments", columns, l->columns.count);
-	err = image_note(l->tool, &l->status, walk_segments(l));
+	table_begin(&l->table, &tool->report, "segments", columns,
+		    l->columns.count);
+	progress_begin(&tool->progress, "segments", vol->geo.nsegments, false);
+	err = sutable_cursor_open(&cur, cx, vol, clean);
+	while (!err && (err = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
+		err = context_cancelled(cx);
+		if (!err)
+			err = take_segment(l, segnum, &su);
+		progress_update(&tool->progress, segnum);
+	}
+	sutable_cursor_close(&cur);
+	progress_end(&tool->progress);
+	err = image_note(tool, &l->status, err);
 	if (!err && l->sorted)
 		err = show_sorted(l);
 	table_end(&l->table);
 	if (!err && l->o->totals)
-		segment_total_report(&l->total, report,
-				     l->src.vol->geo.block_size);
+		segment_total_report(&l->total, &tool->report,
+				     vol->geo.block_size);
 	if (!err && l->o->histogram)
-		segment_total_report_use(&l->total, report);
+		segment_total_report_use(&l->total, &tool->report);
 	return err ? err : l->status;
 }
 
