@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The jobs of making snapshots, of making them plain checkpoints again, and of
- * deleting checkpoints.
+ * The jobs of converting checkpoints to snapshots and back, and of deleting
+ * checkpoints.
  *
- * Each is one log.  What follows it, as cleaning, counts live blocks again, so
- * a segment that only a deleted checkpoint held can be cleaned at once.
+ * Each is one log.  Later jobs, such as cleaning, count live blocks again, so a
+ * segment that only a deleted checkpoint needed can be cleaned at once.
  *
  * Counts of live blocks are made exact with a change of snapshots, since a
  * snapshot keeps blocks.  The check before the first job has not read plain
- * checkpoints.  So one that is to be a snapshot becomes it on an overlay first,
- * which is checked: blocks that it lacks cannot be had later, and would make
- * the volume one with errors.
+ * checkpoints.  So checkpoints are first converted to snapshots on an overlay,
+ * which is checked: a missing block cannot be restored later, and the volume
+ * would have errors from then on.
  *
  * The latest checkpoint is not deleted, since a mount needs it until the log is
  * complete.  The log of a deletion is not marked as a cleaner's: it creates
@@ -87,7 +87,7 @@ static int parse_ranges(struct tool *tool, const char *option,
 	return ret;
 }
 
-/* JOB_UNDONE, and warnings, if a range of SET has no checkpoint. */
+/* Warns for each range of SET without a checkpoint: JOB_UNDONE, or 0. */
 static int warn_unmet(struct tool *tool, const char *option,
 		      const struct range_set *set)
 {
@@ -116,12 +116,12 @@ struct snapshot_change {
 	const struct options *o;
 	struct checkpoint_list list;
 	struct range_set on, off;
-	uint64_t *wanted;	/* snapshots that there are to be, ascending */
+	uint64_t *wanted;	/* requested set of snapshots, ascending */
 	size_t nwanted;
-	uint64_t made, unmade, taken;	/* TAKEN: its number, or 0 */
+	uint64_t made, unmade, taken;	/* TAKEN: number of the new one, or 0 */
 };
 
-/* Lists the wanted snapshots. */
+/* Determines the requested set of snapshots. */
 static int choose_snapshots(struct snapshot_change *c, struct context *cx)
 {
 	size_t i;
@@ -148,7 +148,7 @@ static int choose_snapshots(struct snapshot_change *c, struct context *cx)
 	return 0;
 }
 
-/* Makes the change, with counts of live blocks as the wanted snapshots have it. */
+/* Changes the set of snapshots, with live-block counts for the new set. */
 static int set_snapshots(void *arg, struct context *cx, struct writer *w)
 {
 	struct snapshot_change *c = arg;
@@ -183,7 +183,7 @@ static int set_snapshots(void *arg, struct context *cx, struct writer *w)
 	return ret;
 }
 
-/* Makes the change to the volume on DEV, in one log. */
+/* Changes the snapshots of the volume on DEV, in one log. */
 static int change_snapshots(struct snapshot_change *c, struct context *cx,
 			    struct dev *dev)
 {
@@ -233,7 +233,7 @@ int checkpointjob_check_snapshots(struct tool *tool, const struct options *o,
 		      warn_unmet(tool, TO_CHECKPOINT, &c.off);
 	close_list(&c.list);
 	if (!ret && c.on.count && !o->no_check) {
-		/* Whether all new snapshots are sound. */
+		/* Check that all new snapshots are sound. */
 		ret = overlay_open_trial(&overlay, cx, dev);
 		if (!ret)
 			ret = change_snapshots(&c, cx, overlay);
@@ -259,8 +259,8 @@ int checkpointjob_snapshots(struct tool *tool, const struct options *o,
 		ret = change_snapshots(&c, &tool->cx, dev);
 	if (!ret) {
 		report_begin(r, "snapshots", NULL);
-		report_u64(r, "made", "Checkpoints made snapshots", c.made);
-		report_u64(r, "unmade", "Snapshots made plain checkpoints",
+		report_u64(r, "made", "Checkpoints converted to snapshots", c.made);
+		report_u64(r, "unmade", "Snapshots converted to checkpoints",
 			   c.unmade);
 		report_value(r, VALUE_U64, "taken", "New snapshot",
 			     c.taken ? value_u64(c.taken) : value_absent());
@@ -276,10 +276,10 @@ struct deletion {
 	const struct options *o;
 	struct checkpoint_list list;
 	struct range_set ranges;
-	size_t chosen;		/* of the checkpoints, now at its beginning */
+	size_t chosen;		/* checkpoints to delete, moved to the front */
 	uint64_t deleted_snapshots, kept_snapshots;
 	bool undone;		/* a request could not be fulfilled */
-	bool silent;		/* a rehearsal */
+	bool silent;		/* on a trial overlay */
 };
 
 /* Whether CNO, which is in a range, is to be deleted. */
@@ -319,8 +319,9 @@ static int delete_chosen(void *arg, struct context *cx, struct writer *w)
 }
 
 /*
- * JOB_UNDONE if a range has no checkpoint, or none of all can be deleted as all
- * are snapshots, without those that are none by then.
+ * JOB_UNDONE if a range has no checkpoint, or if all checkpoints in the ranges
+ * are kept as snapshots.  Snapshots that an earlier job converts count as
+ * checkpoints.
  */
 int checkpointjob_check_delete(struct tool *tool, const struct options *o,
 			       struct dev *dev)
@@ -352,7 +353,7 @@ int checkpointjob_check_delete(struct tool *tool, const struct options *o,
 	}
 	ret = warn_unmet(tool, DELETE, &d.ranges);
 	if (!chosen && kept) {
-		/* Which says why. */
+		/* is_deletable() warns with the reason. */
 		for (i = 0; i < d.list.n; i++)
 			if (range_has(&d.ranges, d.list.cnos[i]) &&
 			    d.list.cnos[i] != latest)
@@ -366,7 +367,7 @@ out:
 	return ret;
 }
 
-/* Makes the deletion on DEV, in one log. */
+/* Deletes the checkpoints on DEV, in one log. */
 static int delete_checkpoints(struct deletion *d, struct context *cx,
 			      struct dev *dev)
 {
@@ -378,7 +379,7 @@ static int delete_checkpoints(struct deletion *d, struct context *cx,
 
 	if (ret)
 		goto out;
-	/* Moves those that are deleted to the beginning of the list. */
+	/* Move the checkpoints to be deleted to the beginning of the list. */
 	latest = d->list.vol->latest.cno;
 	for (i = 0; i < d->list.n; i++) {
 		uint64_t cno = d->list.cnos[i];
@@ -423,7 +424,7 @@ int checkpointjob_delete(struct tool *tool, const struct options *o,
 	return d.undone ? JOB_UNDONE : 0;
 }
 
-/* What is requested for snapshots that there are. */
+/* Requests that concern existing snapshots. */
 struct giving {
 	struct snapshot_change change;
 	struct deletion deletion;
@@ -455,7 +456,7 @@ int checkpointjob_precheck(struct tool *tool, const struct options *o,
 		ret = precheck_run(tool, dev, "the volume has errors; run "
 				   "fsck.nilfs2", true, is_given_up, &g);
 	if (ret == PRECHECK_GIVEN) {
-		/* Whether there are no errors without these snapshots. */
+		/* Check that there are no errors without these snapshots. */
 		ret = overlay_open_trial(&overlay, cx, dev);
 		if (!ret && g.change.off.count)
 			ret = change_snapshots(&g.change, cx, overlay);
@@ -463,8 +464,8 @@ int checkpointjob_precheck(struct tool *tool, const struct options *o,
 			ret = delete_checkpoints(&g.deletion, cx, overlay);
 		if (!ret)
 			ret = precheck_run(tool, overlay, "there are errors "
-					   "besides those of snapshots that are "
-					   "given up; run fsck.nilfs2", false,
+					   "besides those of snapshots to be "
+					   "deleted or converted; run fsck.nilfs2", false,
 					   NULL, NULL);
 		dev_close(overlay);
 	}

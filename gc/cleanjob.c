@@ -7,7 +7,7 @@
  * are those used for the decision.
  *
  * In a comparison each policy cleans the same volume on its own overlay, so a
- * row is what a run with that policy would report, exact to the block.
+ * row is exactly the report of a run with that policy.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -34,23 +34,26 @@
  * superblock, are discarded: an image file has holes there.  Dead blocks of
  * other segments stay, because the checksums of logs cover them.
  *
- * A segment that is clean by the segment usage file although it has live blocks
- * would be lost, so the DAT is checked first.  This and purging are the last jobs,
- * since they take the space that others have freed.
+ * A segment with live blocks that the SUFILE records as clean would be lost, so
+ * the DAT is checked first.  This and purging are the last jobs, since they use
+ * the space that others have freed.
  */
 
 struct punch {
 	struct volume *vol;
 	struct liveness *liveness;
 	struct dev *dev;
-	uint64_t first, end;	/* a run of blocks not given back yet */
+	uint64_t first, end;	/* a run of free blocks not discarded yet */
 	uint64_t segments;	/* clean ones */
-	uint64_t bytes;		/* deallocated, with those after the segments */
+	uint64_t bytes;		/* deallocated, including those after the segments */
 };
 
-/* Blocks [FIRST, END) are free; the run before them is discarded if it ends. */
-static int add_blocks(struct punch *p, struct context *cx, uint64_t first,
-		      uint64_t end)
+/*
+ * Adds the free blocks [FIRST, END); discards the previous run if they do not
+ * continue it.
+ */
+static int punch_blocks(struct punch *p, struct context *cx, uint64_t first,
+			uint64_t end)
 {
 	uint64_t bits = p->vol->geo.block_bits, start = p->first;
 	uint64_t len = (p->end - start) << bits;
@@ -78,8 +81,8 @@ static int add_clean(void *arg, struct context *cx, uint64_t segnum,
 					  "has live blocks; run fsck.nilfs2",
 					  segnum);
 	p->segments++;
-	return add_blocks(p, cx, geometry_segment_start(&p->vol->geo, segnum),
-			  geometry_segment_end(&p->vol->geo, segnum));
+	return punch_blocks(p, cx, geometry_segment_start(&p->vol->geo, segnum),
+			    geometry_segment_end(&p->vol->geo, segnum));
 }
 
 int cleanjob_punch(struct tool *tool, const struct options *o, struct dev *dev)
@@ -92,23 +95,23 @@ int cleanjob_punch(struct tool *tool, const struct options *o, struct dev *dev)
 
 	(void)o;
 	if (!ret && dev->zones)
-		ret = fail(cx, -EOPNOTSUPP, "%s: has zones, which are reset "
-			   "when they are taken", dev->name);
+		ret = fail(cx, -EOPNOTSUPP, "%s: has zones; gc resets them "
+			   "when it uses them again", dev->name);
 	if (!ret)
 		ret = liveness_count(p.vol, cx, UINT64_MAX, &p.liveness);
 	if (!ret)
 		ret = sutable_walk(p.vol, cx, true, add_clean, &p);
 	if (!ret) {
-		/* What is after the segments, up to the superblock. */
+		/* The space after the segments, up to the superblock. */
 		size = le64_get(volume_super(p.vol)->s_dev_size);
 		first = p.vol->geo.nsegments * p.vol->geo.blocks_per_segment;
 		end = super_offset2(size < dev->size ? size : dev->size) >>
 		      p.vol->geo.block_bits;
 		if (end > first)
-			ret = add_blocks(&p, cx, first, end);
+			ret = punch_blocks(&p, cx, first, end);
 	}
 	if (!ret)
-		ret = add_blocks(&p, cx, UINT64_MAX, UINT64_MAX);
+		ret = punch_blocks(&p, cx, UINT64_MAX, UINT64_MAX);
 	if (!ret)
 		ret = dev_flush(dev, cx);
 	liveness_free(p.liveness);
@@ -126,7 +129,7 @@ int cleanjob_punch(struct tool *tool, const struct options *o, struct dev *dev)
 struct zeroing_output {
 	struct moving moving;
 	uint64_t size;		/* of the device */
-	bool zeros;		/* the progress of these has begun */
+	bool zeros;		/* the progress of zeroing has begun */
 };
 
 static void show_zeros(void *arg, uint64_t bytes)
@@ -168,11 +171,11 @@ int cleanjob_purge(struct tool *tool, const struct options *o, struct dev *dev)
 			  "could not be cleaned and were not purged",
 			  tool->argv[0], p.left);
 	report_begin(r, "purge", NULL);
-	report_u64(r, "segments_cleaned", "Segments cleaned for it",
+	report_u64(r, "segments_cleaned", "Segments cleaned",
 		   p.totals.victims);
 	report_u64(r, "segments_left", "Segments not purged",
 		   p.left + p.zeroing.skipped);
-	report_size(r, "bytes_zero", "Zeros", p.zeroing.bytes);
+	report_size(r, "bytes_zero", "Bytes zeroed", p.zeroing.bytes);
 	moving_put(r, &p.totals, began);
 	report_end(r);
 	return p.left || p.zeroing.skipped ? JOB_LEFT : 0;
@@ -226,12 +229,12 @@ struct cleanjob_output {
 	struct table table;
 };
 
-/* A cleaning that was done. */
+/* The result of a cleaning. */
 struct cleanjob {
 	struct clean clean;
 	uint64_t goal;		/* segments, or CLEAN_ALL */
-	uint64_t freed, freed_bytes;	/* segments that are clean and were not */
-	struct value per_freed;		/* written, in percent; or absent */
+	uint64_t freed, freed_bytes;	/* segments gained */
+	struct value per_freed;		/* percent written; or absent */
 };
 
 static void put_fate(void *arg, const struct policy_segment *s,
@@ -253,7 +256,7 @@ static void put_fate(void *arg, const struct policy_segment *s,
 	});
 }
 
-/* Cleans DEV by POLICY as O requests, but for that. */
+/* Cleans DEV by POLICY instead of that of O, otherwise as O requests. */
 static int clean_by(struct tool *tool, const struct options *o,
 		    const struct policy *policy, struct dev *dev,
 		    struct cleanjob *job)
@@ -309,10 +312,10 @@ int cleanjob_clean(struct tool *tool, const struct options *o, struct dev *dev)
 	report_begin(r, "result", NULL);
 	report_u64(r, "clean_before", "Clean segments before",
 		   c->clean_before);
-	report_u64(r, "clean_after", "Clean segments now", c->totals.clean);
-	report_size(r, "bytes_freed", "Freed", job.freed_bytes);
+	report_u64(r, "clean_after", "Clean segments after", c->totals.clean);
+	report_size(r, "bytes_freed", "Bytes freed", job.freed_bytes);
 	report_value(r, VALUE_PERCENT, "written_per_freed",
-		     "Written per byte freed", job.per_freed);
+		     "Bytes written / freed", job.per_freed);
 	report_u64(r, "segments_cleaned", "Segments cleaned",
 		   c->totals.victims);
 	report_u64(r, "segments_left", "Segments skipped", c->left);

@@ -20,10 +20,10 @@
 #include "out/table.h"
 
 /*
- * The job of defragmentation, as the command line requests it.
+ * The job of defragmentation.
  *
- * Files are listed in JSON and with --verbose; with "all" only those that had
- * too many extents.
+ * Files are listed in JSON and with --verbose; with "all" only those with too
+ * many extents.
  */
 
 #define OPTION "--defrag"
@@ -74,19 +74,19 @@ static void report_defrag(struct tool *tool, const struct defrag *d,
 	report_u64(r, "files", "Files examined", d->list.n);
 	report_u64(r, "files_before", "Fragmented files before",
 		   many_before);
-	report_u64(r, "files_after", "Fragmented files now",
+	report_u64(r, "files_after", "Fragmented files after",
 		   many_after);
 	report_u64(r, "extents_enough", "Ideal number of extents",
 		   after.enough);
 	report_u64(r, "extents_before", "Extents before", before.extents);
-	report_u64(r, "extents_after", "Extents now", after.extents);
+	report_u64(r, "extents_after", "Extents after", after.extents);
 	report_u64(r, "segments_moved", "Segments moved", d->totals.victims);
 	report_u64(r, "segments_left", "Segments skipped", d->left);
 	moving_put(r, &d->totals, began);
 	report_end(r);
 }
 
-/* Sets *PATHS to those of WORDS, to be freed, or to NULL: all. */
+/* Sets *PATHS to the paths of WORDS, to be freed, or to NULL for all files. */
 static int read_paths(struct tool *tool, const struct option_list *words,
 		      const char ***paths)
 {
@@ -160,7 +160,9 @@ static enum order_kind order_of(const struct options *o)
 	return o->order < 0 ? ORDER_DEFAULT : (enum order_kind)o->order;
 }
 
-/* As section NAME of a job that BEGAN; LEFT segments were skipped. */
+/*
+ * Reports a section NAME for a job that BEGAN then and skipped LEFT segments.
+ */
 static void report_compact(struct tool *tool, const char *name,
 			   const struct usedend *before,
 			   const struct usedend *after, uint64_t left,
@@ -169,13 +171,13 @@ static void report_compact(struct tool *tool, const char *name,
 	struct report *r = &tool->report;
 
 	report_begin(r, name, NULL);
-	report_u64(r, "end_before", "Segments up to the last one before",
+	report_u64(r, "end_before", "Segments spanned before",
 		   before->end);
-	report_u64(r, "end_after", "Segments up to the last one now",
+	report_u64(r, "end_after", "Segments spanned after",
 		   after->end);
 	report_u64(r, "clean_before", "Clean segments before",
 		   before->clean);
-	report_u64(r, "clean_after", "Clean segments now", after->clean);
+	report_u64(r, "clean_after", "Clean segments after", after->clean);
 	report_u64(r, "segments_left", "Segments skipped", left);
 	moving_put(r, totals, began);
 	report_end(r);
@@ -184,7 +186,7 @@ static void report_compact(struct tool *tool, const char *name,
 int compactjob_compact(struct tool *tool, const struct options *o,
 		       struct dev *dev)
 {
-	/* Blocks as they come are in no order that they could lack. */
+	/* ORDER_VICTIM has no faults to correct. */
 	struct compact_options options = {
 		.all = o->compact == OPTIONS_COMPACT_ALL ||
 		       (o->order >= 0 && o->order != ORDER_VICTIM),
@@ -228,7 +230,7 @@ int compactjob_copy(struct tool *tool, const struct options *o,
 	if (o->dry_run) {
 		ret = overlay_open_trial(&target, cx, dev);
 	} else {
-		/* A file as large, without content. */
+		/* An empty file of the same size. */
 		ret = output_open(&file, cx, o->output, &how);
 		if (!ret)
 			ret = devfile_create(&target, cx, file);

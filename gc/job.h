@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The jobs of gc.nilfs2, each one operation on a volume that is complete in
- * itself; whether those that are requested go together, and their order.
+ * The jobs of gc.nilfs2, each one complete operation on a volume; which of them
+ * can be combined, and their order.
  */
 #ifndef NILFS2_GC_JOB_H
 #define NILFS2_GC_JOB_H
@@ -13,20 +13,21 @@
 
 /* Exit status: less was done than requested. */
 #define JOB_UNDONE 1
-/* Exit status: some segments were left alone, the others are done. */
+/* Exit status: some segments were skipped, the others are done. */
 #define JOB_LEFT 3
 
 /*
- * Does the job to DEV as OPTIONS has it and reports the result: 0, JOB_UNDONE,
- * JOB_LEFT or -errno.  -EINVAL with tool->bad_usage for a wrong argument.
+ * Does the job on DEV as OPTIONS requests and reports the result: 0,
+ * JOB_UNDONE, JOB_LEFT or -errno.  -EINVAL with tool->bad_usage for a wrong
+ * argument.
  */
 typedef int job_run(struct tool *tool, const struct options *options,
 		    struct dev *dev);
 
 /*
- * Whether the job can be done, as far as that shows before any other job: DEV is
- * not changed, and nothing is reported where it can.  0; JOB_UNDONE or another
- * exit status, with a warning; or -errno, as the job would fail.
+ * Whether the job is possible, as far as this is known before any other job:
+ * DEV is not changed, and nothing is reported if it is.  0; JOB_UNDONE or
+ * another exit status, with a warning; or -errno, as the job would fail.
  */
 job_run tunejob_check_properties;
 job_run tunejob_check_features;
@@ -37,9 +38,9 @@ job_run resizejob_check_grow;
 job_run compactjob_check_defrag;
 
 /*
- * The check before all jobs, precheck_run(): a snapshot that is damaged does not
- * keep a volume from being written to where it is to be deleted, or made a plain
- * checkpoint, and without it there are no errors.
+ * The check before all jobs, precheck_run().  Errors in a damaged snapshot do
+ * not prevent writing if it is to be deleted or converted to a checkpoint, and
+ * there are no errors without it.
  */
 job_run checkpointjob_precheck;
 
@@ -61,10 +62,10 @@ job_run cleanjob_punch;		/* --punch */
 int jobs_check(struct context *cx, const struct options *o);
 
 /*
- * Runs the jobs that O requests, each on the volume that the one before has
- * left; a forecast has them all on one overlay.  Where one of them is refused
- * none is run.  0, JOB_UNDONE or JOB_LEFT of one of them, or a failure, which
- * ends it.
+ * Runs the jobs that O requests, each on the volume that the previous one has
+ * left; a forecast has them all on one overlay.  If one of them is refused none
+ * is run.  0, JOB_UNDONE or JOB_LEFT of one of them, or a failure, which ends
+ * it.
  */
 int jobs_run(struct tool *tool, const struct options *o, struct dev *dev);
 

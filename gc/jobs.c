@@ -2,12 +2,12 @@
 /*
  * The table of jobs.
  *
- * Jobs follow one another on one volume, so most can be combined.  Before the first
- * one writes, all are asked whether they can be done: who names a checkpoint that
- * is none does not want the others to be cleaned away.  A copy and a
- * comparison leave the volume unchanged: jobs that would change it are refused
- * together with them.  Cleaning is the default, where no job that is complete
- * without it is requested.
+ * Jobs run one after the other on one volume, so most can be combined.  Before
+ * the first one writes, all are checked: a request for a checkpoint that does
+ * not exist must not clean the other checkpoints away.  A copy and a comparison
+ * leave the volume unchanged: jobs that would change it are refused together
+ * with them.  Cleaning is the default, unless a requested job is complete
+ * without it.
  */
 #include "gc/job.h"
 
@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* In this order they run. */
+/* In the order of execution. */
 enum job {
 	JOB_PROPERTIES,
 	JOB_SNAPSHOTS,
@@ -36,7 +36,7 @@ enum job {
 
 /* When a job changes the volume. */
 enum job_phase {
-	PHASE_BEFORE,		/* before cleaning and what is in its place */
+	PHASE_BEFORE,		/* before cleaning and its alternatives */
 	PHASE_CLEAN,
 	PHASE_AFTER,
 };
@@ -50,7 +50,7 @@ enum job_cleaning {
 
 static const struct {
 	job_run *run;
-	job_run *check;		/* NULL: it shows when it runs */
+	job_run *check;		/* NULL: the job itself detects it */
 	enum job_phase phase;
 	enum job_cleaning cleaning;
 } jobs[JOB_COUNT] = {
@@ -126,7 +126,7 @@ static const char *job_option(enum job job, const struct options *o)
 	return NULL;
 }
 
-static bool is_wanted(enum job job, const struct options *o)
+static bool is_job_wanted(enum job job, const struct options *o)
 {
 	enum job_cleaning most = CLEANING_TOO;
 	bool requested = job_option(job, o) != NULL;
@@ -183,18 +183,21 @@ int jobs_run(struct tool *tool, const struct options *o, struct dev *dev)
 	int ret, status = 0;
 
 	for (job = 0; job < JOB_COUNT && !status; job++)
-		if (is_wanted(job, o) && jobs[job].check)
+		if (is_job_wanted(job, o) && jobs[job].check)
 			status = jobs[job].check(tool, o, dev);
 	if (status == JOB_UNDONE)
 		tool_warn(tool, "%s: nothing was changed", tool->argv[0]);
 	if (status)
 		return status;
 	for (job = 0; job < JOB_COUNT; job++) {
-		if (!is_wanted(job, o))
+		if (!is_job_wanted(job, o))
 			continue;
 		ret = jobs[job].run(tool, o, dev);
 		if (ret == -ENOSPC && jobs[job].phase == PHASE_BEFORE) {
-			/* It is one log, which cannot be cut to what is clean. */
+			/*
+			 * The job is one log, which cannot be split to fit the
+			 * clean segments.
+			 */
 			memcpy(text, cx->failure, sizeof(text));
 			fail(cx, -ENOSPC, "%.300s for %s; clean the volume "
 			     "before, in a run without it; --output makes a "

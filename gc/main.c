@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * gc.nilfs2: opens the device, and runs the requested jobs.
- */
+/* gc.nilfs2: opens the device, and runs the requested jobs. */
 #include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -69,8 +67,8 @@ static int add_cell(void *arg, struct context *cx, uint64_t segnum,
 }
 
 /* Counts the volume on DEV and draws it: *P, NULL after a failure. */
-static int draw_map(struct beforeafter *b, struct context *cx, struct dev *dev,
-		    struct picture **p)
+static int draw_segment_map(struct beforeafter *b, struct context *cx,
+			    struct dev *dev, struct picture **p)
 {
 	uint64_t cno = UINT64_MAX, total;
 	struct liveness *l = NULL;
@@ -132,15 +130,15 @@ static int run_jobs(struct tool *tool, const struct options *o,
 	ret = outfile_open(&b.file, cx, o->svg, &how);
 	if (ret)
 		return ret;
-	ret = draw_map(&b, cx, dev, &before);
+	ret = draw_segment_map(&b, cx, dev, &before);
 	if (!ret)
 		ret = jobs_run(tool, o, dev);
 	if (ret >= 0) {
-		err = draw_map(&b, cx, dev, &after);
+		err = draw_segment_map(&b, cx, dev, &after);
 		ret = err ? err : ret;
 	}
 	if (ret >= 0) {
-		/* Cells of both are as large as those of the latter. */
+		/* Cells of both have the size of those of the second one. */
 		picture_svg_size(before, b.cell, &width, &height);
 		picture_svg_size(after, b.cell, &width2, &height2);
 		labels = segmap_labels(&b.volume);
@@ -182,7 +180,7 @@ static int run_gc(struct tool *tool, const void *options)
 		ret = checkpointjob_precheck(tool, &o, t.dev);
 	dev = t.dev;
 	if (!ret && !o.no_verify) {
-		/* Jobs read flipped bits as what they were. */
+		/* Jobs read flipped bits with their original values. */
 		ret = sums_open(&sums, &tool->cx, dev);
 		sums.found = warn_flipped;
 		sums.arg = tool;
@@ -190,7 +188,7 @@ static int run_gc(struct tool *tool, const void *options)
 		dev = sums.dev;
 	}
 	if (!ret && o.dry_run) {
-		/* All of it is done on an overlay that is dropped. */
+		/* All jobs run on an overlay that is dropped. */
 		ret = overlay_open_trial(&overlay, &tool->cx, dev);
 		if (!ret)
 			ret = run_jobs(tool, &o, overlay);
@@ -246,9 +244,9 @@ static const struct cli_tool gc = {
 };
 
 /*
- * glibc raises its threshold for mmap() when a large piece is freed, and keeps
- * such pieces from then on, for each thread: after some batches twice what is in
- * use.  A threshold that is set stays.
+ * glibc raises its threshold for mmap() when a large allocation is freed, and
+ * then caches such allocations for each thread: twice the memory in use after
+ * some batches.  An explicit threshold is not raised.
  */
 #define MAPPED (1 << 20)
 

@@ -3,7 +3,7 @@
  * Options, warnings, progress and cost of the jobs that move blocks.
  *
  * All of these report the same values.  Blocks written are of three kinds:
- * data, the blocks of files that were moved; metadata, moved or rebuilt; and the
+ * data, which are moved blocks of files; metadata, moved or rebuilt; and the
  * summaries that list both.  Amplification is the number of blocks written per
  * block moved.
  */
@@ -18,10 +18,7 @@ struct collector_options moving_options(const struct tool *tool,
 		.protect = o->protect,
 		.batch.time = (uint64_t)tool->cx.now,
 		.batch.sums = o->sums,
-		/*
-		 * Not without the data where a job that comes later looks for
-		 * files, that is, at directories.
-		 */
+		/* Not if a later job reads the content of moved directories. */
 		.batch.forecast = o->dry_run && !o->defrag.count,
 	};
 }
@@ -83,11 +80,11 @@ void moving_put(struct report *r, const struct batch_totals *totals,
 		   t->written - t->moved_data - t->summaries);
 	report_u64(r, "written_summaries", "  of summaries", t->summaries);
 	report_value(r, VALUE_PERCENT, "written_per_moved",
-		     "Written per block moved", value_percent(t->written, t->moved));
-	report_u64(r, "blocks_forgotten", "Dead blocks", t->forgotten);
+		     "Blocks written / moved", value_percent(t->written, t->moved));
+	report_u64(r, "blocks_forgotten", "Virtual blocks freed", t->forgotten);
 	report_u64(r, "bits_corrected", "Flipped bits corrected", t->corrected);
 	report_u64(r, "checkpoints_deleted", "Checkpoints deleted",
 		   t->checkpoints);
 	report_u64(r, "batches", "Batches", t->batches);
-	report_u64(r, "elapsed_ms", "Milliseconds", tool_clock() - began);
+	report_u64(r, "elapsed_ms", "Time in milliseconds", tool_clock() - began);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What all jobs that move blocks have in common on the command line. */
+/* Common parts of the jobs that move blocks. */
 #ifndef NILFS2_GC_MOVING_H
 #define NILFS2_GC_MOVING_H
 
@@ -19,11 +19,11 @@ struct moving {
 	bool begun;		/* the progress of moving has begun */
 };
 
-/* O as options of a collector, without callbacks. */
+/* The options of a collector for O, without callbacks. */
 struct collector_options moving_options(const struct tool *tool,
 					const struct options *o);
 
-/* O as options of cleaning, but for the goal. */
+/* The options of cleaning for O, except the goal. */
 struct clean_options moving_clean_options(const struct tool *tool,
 					  const struct options *o);
 
@@ -33,8 +33,8 @@ void moving_begin(struct moving *m, struct tool *tool,
 void moving_end(struct moving *m);
 
 /*
- * Puts TOTALS, and the time since the job BEGAN (tool_clock()), as members of
- * the open section.
+ * Reports TOTALS, and the time since the job BEGAN (tool_clock()), as members
+ * of the open section.
  */
 void moving_put(struct report *r, const struct batch_totals *totals,
 		uint64_t began);

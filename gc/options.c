@@ -7,6 +7,7 @@
 #include "gc/options.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,13 +20,13 @@
 #define PROTECT_DEFAULT 3600
 #define MIN_RECLAIMABLE_DEFAULT 10
 
-/* The second superblock is in the last whole unit of this of a device. */
+/* The second superblock is in the last whole unit of this size of a device. */
 #define SIZE_UNIT 4096
 
-/* Rows that exclude each other. */
+/* Groups of options that exclude each other. */
 enum { SNAPSHOTS = 1, RESIZE };
 
-/* By OPTIONS_COMPACT_... and enum order_kind. */
+/* Indexed by OPTIONS_COMPACT_... and enum order_kind. */
 static const char *const compactions[] = { "needed", "all", NULL };
 static const char *const orders[] = { "tree", "file", "age", "victim", NULL };
 
@@ -43,15 +44,24 @@ const struct options options_defaults = {
 static int set_policy(struct context *cx, const char *arg, void *where)
 {
 	struct options_policy *p = where;
+	char names[200] = "";
+	const char *name;
+	size_t i, len;
 
 	p->policy = policy_parse(arg, &p->weight);
-	return p->policy ? 0 : fail(cx, -EINVAL, "--policy: unknown policy "
-						 "'%s'",
-				    arg);
+	if (p->policy)
+		return 0;
+	for (i = 0; (name = policy_word(i)); i++) {
+		len = strlen(names);
+		snprintf(names + len, sizeof(names) - len, "%s%s",
+			 i ? ", " : "", name);
+	}
+	return fail(cx, -EINVAL, "--policy: unknown policy '%s'; choose %s",
+		    arg, names);
 }
 
 /* A number of segments, percent or bytes. */
-static int set_free(struct context *cx, const char *arg, void *where)
+static int set_free_amount(struct context *cx, const char *arg, void *where)
 {
 	struct options_amount *amount = where;
 	size_t len = strlen(arg), digits = strspn(arg, "0123456789");
@@ -74,9 +84,9 @@ static int set_free(struct context *cx, const char *arg, void *where)
 			     &amount->n);
 }
 
-/* The size of option WHAT, or none, or MIN. */
-static int set_size(struct context *cx, const char *what, const char *arg,
-		    struct options_size *size)
+/* Parses ARG, the size of option WHAT; NULL and "min" are 0 bytes. */
+static int set_volume_size(struct context *cx, const char *what,
+			   const char *arg, struct options_size *size)
 {
 	int ret;
 
@@ -96,12 +106,12 @@ static int set_shrink(struct context *cx, const char *arg, void *where)
 {
 	if (arg && !strcmp(arg, "min"))
 		arg = NULL;
-	return set_size(cx, "--shrink", arg, where);
+	return set_volume_size(cx, "--shrink", arg, where);
 }
 
 static int set_grow(struct context *cx, const char *arg, void *where)
 {
-	return set_size(cx, "--grow", arg, where);
+	return set_volume_size(cx, "--grow", arg, where);
 }
 
 const struct cli_option options_rows[] = {
@@ -133,7 +143,7 @@ const struct cli_option options_rows[] = {
 	  OPTION_FLAG, AT(force), SNAPSHOTS },
 	{ 0, "free", "N|SIZE|PERCENT%",
 	  "amount to free: segments, bytes or percent (all)", OPTION_CALL,
-	  AT(free), 0, 0, NULL, set_free },
+	  AT(free), 0, 0, NULL, set_free_amount },
 	{ 0, "grow", "[=SIZE]", "enlarge the volume to its device, or to SIZE",
 	  OPTION_CALL, AT(grow), RESIZE, 0, NULL, set_grow },
 	{ 0, "keep-snapshots", NULL, "keep snapshots in these ranges",

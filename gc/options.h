@@ -10,10 +10,10 @@
 #include "gc/plan/policy.h"
 #include "gc/tune/tune.h"
 
-/* How much is to be free, beyond what is. */
+/* The requested amount of additional free space. */
 struct options_amount {
 	enum {
-		OPTIONS_WORTH,		/* all that is worth it */
+		OPTIONS_WORTH,		/* all segments that are worth it */
 		OPTIONS_SEGMENTS,
 		OPTIONS_BYTES,
 		OPTIONS_PERCENT,	/* of all segments */
@@ -21,10 +21,10 @@ struct options_amount {
 	uint64_t n;
 };
 
-/* What compaction moves. */
+/* The blocks that compaction moves. */
 enum { OPTIONS_COMPACT_NEEDED, OPTIONS_COMPACT_ALL };
 
-/* A size that the volume is to have. */
+/* The requested size of the volume. */
 struct options_size {
 	bool wanted;
 	uint64_t bytes;		/* 0: none given */
@@ -43,8 +43,8 @@ struct options {
 	struct option_list deletions;	/* lists of ranges of checkpoints */
 	struct option_list to_snapshot, to_checkpoint;	/* the same */
 	bool take_snapshot;
-	bool force;			/* snapshots, too */
-	bool keep_snapshots;		/* they stay, as they do anyway */
+	bool force;			/* delete snapshots, too */
+	bool keep_snapshots;		/* keep them, the default */
 	int compact;			/* OPTIONS_COMPACT_..., or -1 */
 	const char *output;		/* the file for a copy, or NULL */
 	int order;			/* enum order_kind, or -1 */
@@ -57,16 +57,19 @@ struct options {
 	struct options_size shrink, grow;
 	bool punch;
 	bool dry_run;
-	bool no_check;			/* the volume is not checked, */
-	bool no_verify;			/* nor the checksums of what is moved */
-	/* Not an option: checksums verified so far; NULL with no_verify. */
+	bool no_check;			/* do not check the volume first */
+	bool no_verify;			/* do not verify checksums of moved blocks */
+	/* Not an option: the verified checksums; NULL with no_verify. */
 	struct sums *sums;
 };
 
 extern const struct options options_defaults;
 extern const struct cli_option options_rows[];
 
-/* FREE as segments of BYTES each, of which the volume has N. */
+/*
+ * Converts AMOUNT to a number of segments of BYTES each, of which the volume
+ * has N.
+ */
 uint64_t options_segments(const struct options_amount *amount, uint64_t bytes,
 			  uint64_t n);
 

@@ -7,8 +7,8 @@
  * in which fsck.nilfs2 would find an error.  The passes are the same; warnings,
  * which a kernel tolerates, are not reported.
  *
- * Errors of a snapshot do not keep it from being given up, if that is all that is
- * wrong: there would be no other way to be rid of it.
+ * Errors of a snapshot do not prevent its deletion or conversion, if there are
+ * no others: it could not be removed otherwise.
  */
 #include "gc/precheck.h"
 
@@ -24,14 +24,14 @@ struct precheck {
 	struct check *c;
 	precheck_given *given;	/* or NULL: none is */
 	void *arg;
-	bool listed;		/* findings are to be listed */
+	bool listed;		/* list the findings */
 	bool begun;		/* the list of these has begun */
-	uint64_t others;	/* errors that are not only of what is given */
+	uint64_t others;	/* errors outside the given checkpoints */
 };
 
 /*
- * Zones that an interrupted run has left, and a latest log that does not end at
- * the write pointer of its zone, are cleaned up by each job.
+ * Each job handles zones that an interrupted run has left, and a latest log
+ * that does not end at the write pointer of its zone.
  */
 static bool forbids(enum rule rule)
 {
@@ -42,7 +42,7 @@ static bool forbids(enum rule rule)
 		info->scope == RULE_SCOPE_PLACE);
 }
 
-/* Sees all findings: those that are shown may be fewer. */
+/* Called for all findings, also for those that are not shown. */
 static void count_others(void *arg, const struct finding *f)
 {
 	struct precheck *p = arg;

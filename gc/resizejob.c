@@ -16,12 +16,12 @@ static void put_sizes(struct report *r, uint64_t bytes_before, uint64_t bytes,
 		      uint64_t segments_before, uint64_t segments)
 {
 	report_u64(r, "bytes_before", "Bytes before", bytes_before);
-	report_u64(r, "bytes", "Bytes now", bytes);
+	report_u64(r, "bytes", "Bytes after", bytes);
 	report_u64(r, "segments_before", "Segments before", segments_before);
-	report_u64(r, "segments", "Segments now", segments);
+	report_u64(r, "segments", "Segments after", segments);
 }
 
-/* That it is too small shows only when the jobs before it are done. */
+/* Whether the volume can be that small is known only after the earlier jobs. */
 int resizejob_check_shrink(struct tool *tool, const struct options *o,
 			   struct dev *dev)
 {

@@ -2,9 +2,9 @@
 /*
  * The jobs of changing label, UUID and intervals, and of changing features.
  *
- * Options and names are those of mkfs.nilfs2 where that has them.  Of features
- * this tool handles those that change the SUFILE; others are set in a
- * superblock alone, by nilfs-tune(8).
+ * Options and names are those of mkfs.nilfs2, if it has them.  This tool
+ * changes only features that concern the SUFILE; others are set in a superblock
+ * alone, by nilfs-tune(8).
  */
 #include <errno.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #define FEATURES "--features"
 #define FEATURE_BYTES 64
 
-/* The properties that O requests; UUID has room for that. */
+/* Parses the properties that O requests; UUID has room for the UUID. */
 static int parse_properties(struct tool *tool, const struct options *o,
 			    struct tune *tune, uint8_t uuid[16])
 {
@@ -84,7 +84,7 @@ int tunejob_properties(struct tool *tool, const struct options *o,
 	return 0;
 }
 
-/* Sets *EXT as the LIST of --features has it. */
+/* Sets *EXT by the LIST of --features. */
 static int parse_features(struct tool *tool, const char *list,
 			  enum features_ext *ext)
 {
@@ -114,7 +114,7 @@ static int parse_features(struct tool *tool, const char *list,
 				   "'%s'", name);
 		else if (f->set != SUPER_COMPAT ||
 			 f->bit != NILFS_FEATURE_COMPAT_SUFILE_LIVE_BLKS_EXT)
-			ret = fail(cx, -EINVAL, FEATURES ": %s is not changed "
+			ret = fail(cx, -EINVAL, FEATURES ": %s cannot be changed "
 				   "here; see nilfs-tune(8)", f->name);
 		*ext = off ? FEATURES_EXT_OFF : FEATURES_EXT_ON;
 	}
@@ -145,10 +145,10 @@ int tunejob_features(struct tool *tool, const struct options *o,
 	if (ret || ext == FEATURES_EXT_AS_IS)
 		return ret;
 	report_begin(r, "features", NULL);
-	report_bool(r, "sufile_live_blks_ext", "Counts of live blocks",
+	report_bool(r, "sufile_live_blks_ext", "Live-block counts",
 		    ext == FEATURES_EXT_ON);
 	report_bool(r, "changed", "Changed", done.changed);
-	report_u64(r, "blocks_written", "Blocks written for that",
+	report_u64(r, "blocks_written", "Blocks written",
 		   done.written);
 	report_end(r);
 	return 0;

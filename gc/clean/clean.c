@@ -3,7 +3,7 @@
  * Cleaning.
  *
  * Each batch opens the volume again.  Victims are added in the order of the
- * policy until the goal is reached, the clean segments are full, or memory is.
+ * policy until the goal is reached, or clean segments or memory are used up.
  * If a victim does not fit, a smaller one may.
  */
 #include "gc/clean/clean.h"
@@ -30,10 +30,10 @@ struct cleaner {
 };
 
 /*
- * How many blocks cleaning will move, from the state of the present round.  All
- * batches are chosen at once, by the counts of the first: what does not fit into
- * one is moved by the next.  An estimate, as metadata written on the way is not
- * included; for progress only.  -ENOMEM.
+ * Estimates how many blocks cleaning will move, from the counts of the present
+ * round.  All batches are chosen at once: blocks that do not fit into one are
+ * moved by the next.  Metadata written by the batches is not included, so it is
+ * an estimate, for progress only.  -ENOMEM.
  */
 static int estimate_moves(struct cleaner *c, struct context *cx)
 {
@@ -52,8 +52,8 @@ static int estimate_moves(struct cleaner *c, struct context *cx)
 	       (i = policy_next(&order, f->clean)) >= 0) {
 		s = &f->segments[i];
 		/*
-		 * One that frees no more than its live blocks and their summary
-		 * take gains nothing: such a batch is the last.
+		 * Freeing a segment gains nothing if its live blocks and their
+		 * summary take as much: the batch is the last.
 		 */
 		if ((uint64_t)s->live + s->live / 32 + 1 >= s->blocks ||
 		    !policy_is_worth(s, c->o->min_dead))
@@ -74,27 +74,29 @@ static int estimate_moves(struct cleaner *c, struct context *cx)
  * too coarse if few blocks are free.  So batches are tried on an overlay, which
  * gives exact numbers: first with as many victims as could fit at best, then
  * with fewer, finally with single ones.  The first that leaves more room than
- * before is made.  Room grows each time, so this ends, or reaches the point
- * where the bound suffices.
+ * before is made.  Room grows each time, so this ends, or there is enough room
+ * for the bound.
  *
- * The last log needs a next segment, which is not written yet.  If none is
- * clean, it can be one that the log itself frees, provided that it has no live
- * blocks: the old state stays intact in any case.
+ * The last log needs a next segment, which is not written yet.  If no segment
+ * is clean, it can be one that the log itself frees, provided that it has no
+ * live blocks: the old state stays intact in any case.
  */
 
-/* Fewer clean segments, or blocks of them. */
+/* Room is scarce with fewer clean segments, or blocks in them. */
 #define FEW_SEGMENTS 3
 #define FEW_BLOCKS 128
 
-/* From so many victims on half of them are left out next, not one. */
+/*
+ * With this many victims or more a failed trial is repeated with half of them.
+ */
 #define MANY 8
 
-/* How many are tried alone. */
+/* Maximum number of victims tried alone. */
 #define ALONE 8
 
 /*
- * Whether so little is clean that estimates are too coarse, in K's round, or one
- * was already.
+ * Whether K's round has so few clean segments that estimates are too coarse, or
+ * an estimate already was.
  */
 static bool is_scarce(const struct collector *k)
 {
@@ -105,12 +107,12 @@ static bool is_scarce(const struct collector *k)
 }
 
 /*
- * Tries at most MOST victims that could fit into ROOM blocks, in the order of the
- * policy, without the first SKIP; *CHOSEN is their number.  1 where more than
- * ROOM is left after them, 0, or a failure.
+ * Tries at most MOST victims that could fit into ROOM blocks, in the order of
+ * the policy, without the first SKIP; *CHOSEN is their number.  1 if more than
+ * ROOM is left after them, 0 if not, or a failure.
  */
-static int try(struct cleaner *c, struct context *cx, uint64_t room,
-	       size_t skip, size_t most, size_t *chosen)
+static int try_victims(struct cleaner *c, struct context *cx, uint64_t room,
+		       size_t skip, size_t most, size_t *chosen)
 {
 	struct facts *f = &c->k.facts;
 	struct load *l = &c->k.load;
@@ -141,7 +143,7 @@ static int try(struct cleaner *c, struct context *cx, uint64_t room,
 	return ret ? ret : after > room;
 }
 
-/* The victims are those of the load, whatever was chosen before. */
+/* Records the victims of the load as chosen, and no others. */
 static void note_chosen(struct cleaner *c)
 {
 	const struct facts *f = &c->k.facts;
@@ -157,9 +159,9 @@ static void note_chosen(struct cleaner *c)
 }
 
 /*
- * One batch where next to nothing is clean and each block counts: 1 where there
- * is more room after it; 0, and nothing was done, where no batch that was tried
- * comes to that.  -ENOSPC if none ever did, or fails as collector_move().
+ * One batch when hardly any segment is clean: 1 if there is more room after it;
+ * 0 if no tried batch gains room, and nothing was changed.  -ENOSPC if no batch
+ * ever did, or fails as collector_move().
  */
 static int run_scarce(struct cleaner *c, struct context *cx)
 {
@@ -171,12 +173,12 @@ static int run_scarce(struct cleaner *c, struct context *cx)
 	if (!is_scarce(&c->k))
 		return 0;
 	do {
-		ret = try(c, cx, room, 0, most, &chosen);
+		ret = try_victims(c, cx, room, 0, most, &chosen);
 		most = chosen > MANY ? chosen / 2 : chosen ? chosen - 1 : 0;
 	} while (!ret && most);
 	chosen = 1;
 	for (skip = 1; skip <= ALONE && chosen && !ret; skip++)
-		ret = try(c, cx, room, skip, 1, &chosen);
+		ret = try_victims(c, cx, room, skip, 1, &chosen);
 	if (ret < 0)
 		return ret;
 	if (ret) {
@@ -203,8 +205,8 @@ static int run_scarce(struct cleaner *c, struct context *cx)
 
 /*
  * If no segment is clean: frees as many segments without live blocks as
- * possible, with a log that names one of them as the next, and writes to none.  1
- * if that leaves more room, 0 if not, or if K's device has zones.
+ * possible, with a log that names one of them as the next without writing to
+ * it.  1 if that leaves more room, 0 if not, or if K's device has zones.
  */
 static int reuse_dead(struct collector *k, struct context *cx)
 {
@@ -255,7 +257,7 @@ static int run_dead(struct cleaner *c, struct context *cx, int ret)
 		return ret;
 	context_child(cx, &own);
 	if (ret) {
-		/* Gathers the candidates again, which a batch drops. */
+		/* Collect the candidates again, which a batch drops. */
 		collector_close(&c->k);
 		reused = collector_open(&c->k, &own);
 	}
@@ -270,7 +272,7 @@ static int run_dead(struct cleaner *c, struct context *cx, int ret)
 	return reused ? reused : ret;
 }
 
-/* Adds what is worth it until GOAL is reached, and notes fates. */
+/* Adds victims that are worth it until GOAL is reached, and records fates. */
 static int choose_batch(struct cleaner *c, struct context *cx, uint64_t goal)
 {
 	struct collector *k = &c->k;
@@ -281,7 +283,7 @@ static int choose_batch(struct cleaner *c, struct context *cx, uint64_t goal)
 	int64_t i;
 	int ret = policy_open(&order, c->o->policy, &f->env, f->segments, f->n);
 
-	/* Once memory is full the rest is looked at only for its fate. */
+	/* Once memory is full the other candidates only get their fate. */
 	while (ret >= 0 && collector_gain(k) < goal &&
 	       (c->fates || !collector_is_sated(k))) {
 		i = policy_next(&order, f->clean);
@@ -302,9 +304,9 @@ static int choose_batch(struct cleaner *c, struct context *cx, uint64_t goal)
 }
 
 /*
- * One batch: 1, or 0 if there is nothing to do.  Without a goal, a batch that
- * would gain nothing is not made: the blocks that it writes would be the next
- * one's victims.
+ * One batch: 1, or 0 if there is nothing to do.  Without a goal, a batch
+ * without gain is not made: the blocks that it writes would be the victims of
+ * the next one.
  */
 static int clean_batch(struct cleaner *c, struct context *cx)
 {
@@ -340,8 +342,8 @@ static int clean_batch(struct cleaner *c, struct context *cx)
 	if (ret < 0 || (ret && bad != c->k.nbad) || !c->o->fate || !c->fates)
 		return ret;
 	/*
-	 * The fates that the batch has decided; or those of all that no batch
-	 * will clean, as nothing would be gained.
+	 * The fates that the batch has decided; after the last batch, those of
+	 * all candidates that were not cleaned.
 	 */
 	for (i = 0; i < f->n; i++) {
 		bool freed = c->fates[i] == CLEAN_FREED;
@@ -354,7 +356,7 @@ static int clean_batch(struct cleaner *c, struct context *cx)
 	return ret;
 }
 
-/* Opens the volume for one batch: as clean_batch(). */
+/* Opens the volume for one batch; returns as clean_batch(). */
 static int clean_round(struct cleaner *c, struct context *cx, bool first)
 {
 	struct facts *f = &c->k.facts;

@@ -15,14 +15,14 @@
 
 #define CLEAN_ALL UINT64_MAX
 
-/* What becomes of a segment that could be cleaned. */
+/* The result for a segment that could be cleaned. */
 enum clean_fate {
 	CLEAN_FREED,
-	CLEAN_SPARED,		/* has too few dead blocks */
-	CLEAN_FULL,		/* does not fit into room or memory */
-	CLEAN_LEFT,		/* is damaged */
+	CLEAN_SPARED,		/* too few dead blocks */
+	CLEAN_FULL,		/* no room, or no memory */
+	CLEAN_LEFT,		/* damaged */
 	CLEAN_YOUNG,		/* a superblock may need it */
-	CLEAN_UNNEEDED,		/* enough is clean, or nothing is gained */
+	CLEAN_UNNEEDED,		/* enough is clean, or there is no gain */
 };
 
 struct clean_options {
@@ -30,7 +30,7 @@ struct clean_options {
 	uint32_t metadata_weight;	/* percent, for it */
 	uint64_t max_search;	/* segments examined per choice; 0: all */
 	uint64_t goal;		/* more clean segments, or CLEAN_ALL */
-	uint32_t min_dead;	/* percent of a segment that is worth it */
+	uint32_t min_dead;	/* percent of a segment, for it to be cleaned */
 	struct collector_options how;
 	/*
 	 * Called with the fate of each candidate, with HOW's argument: for
@@ -47,10 +47,10 @@ struct clean {
 };
 
 /*
- * Cleans the volume on DEV.  0 also where the goal was not reached.  -EUCLEAN
- * where the volume must be recovered or repaired first, -ENOSPC where there is
- * no clean segment to begin with, and too little room without, -EIO, -EINTR,
- * -ENOMEM: all batches that were completed stay.
+ * Cleans the volume on DEV.  0 also if the goal was not reached.  -EUCLEAN if
+ * the volume must be recovered or repaired first, -ENOSPC if no segment is
+ * clean, and there is too little room otherwise, -EIO, -EINTR, -ENOMEM:
+ * completed batches stay.
  */
 int clean_run(struct clean *c, struct context *cx, struct dev *dev,
 	      const struct clean_options *options);

@@ -2,17 +2,18 @@
 /*
  * Purging.
  *
- * Free space is recorded in the SUFILE, but a dead block within a segment can
- * only be freed by cleaning the segment.  So segments with remains are moved
- * until there are none; moved blocks have none, so each batch leaves fewer.
- * The segment being written cannot be a victim: if it has remains, the next log
- * begins another one first.
+ * The SUFILE records free space, but a dead block within a segment can only be
+ * removed by cleaning the segment.  Segments with remains, that is, dead blocks
+ * of files, are moved until none is left; moved blocks have no remains, so each
+ * batch leaves fewer.  The segment being written cannot be a victim: if it has
+ * remains, the next log begins another one first.
  *
- * Then unused space is zeroed.  The SUFILE records how much of each segment is in
- * use.  Before anything is overwritten it is compared with the DAT: a pass over
- * it finds for each segment the last block that an entry in use names.
- * Overwritten blocks belong to no state that a superblock names, so a power cut
- * does no harm at any time.  Space outside the segments is not changed.
+ * Then unused space is zeroed.  The SUFILE records how much of each segment is
+ * in use.  Before anything is overwritten it is compared with the DAT: a pass
+ * over the DAT finds the last block of each segment that an entry in use points
+ * to.  Overwritten blocks belong to no state that a superblock names, so a
+ * power cut does no harm at any time.  Space outside the segments is not
+ * changed.
  */
 #include "gc/clean/purge.h"
 
@@ -38,14 +39,13 @@ struct purger {
 	struct collector k;
 	struct purge *p;
 	const struct collector_options *how;
-	bool renewed;		/* superblocks name a log of ours */
+	bool renewed;		/* superblocks name a log of this run */
 };
 
 /*
- * Whether B, which a log lists at BLOCKNR, is a block of a file or of the ifile
- * that the DAT does not show to be live: 1, 0.  Old blocks of DAT, cpfile and
- * SUFILE do not count: each checkpoint leaves some, and they have no content of
- * files.
+ * Whether B, which a log lists at BLOCKNR, is a dead block of a file or of the
+ * ifile by the DAT: 1, 0.  Old blocks of DAT, cpfile and SUFILE do not count:
+ * each checkpoint leaves some, and they have no content of files.
  */
 static int is_remains(struct purger *u, struct context *cx,
 		      const struct segsum_block *b, uint64_t blocknr)
@@ -100,8 +100,8 @@ static int has_remains(struct purger *u, struct context *cx, uint64_t segnum,
 }
 
 /*
- * One batch of all segments with remains: 1, or 0 if none is left.  It begins
- * another segment where the latest one has remains, or where others do and the
+ * Moves all segments with remains in one batch: 1, or 0 if none is left.  It
+ * begins another segment if the latest one has remains, or if others do and the
  * older superblock may need them.
  */
 static int purge_batch(struct purger *u, struct context *cx)
@@ -144,7 +144,7 @@ static int purge_batch(struct purger *u, struct context *cx)
 struct space {
 	struct zeroing *z;
 	struct volume *vol;
-	uint32_t *used;		/* by segment: blocks, by the DAT */
+	uint32_t *used;		/* by segment: blocks in use by the DAT */
 	bool forecast;
 };
 
@@ -173,7 +173,7 @@ static int note_block(void *arg, struct context *cx, uint64_t blocknr,
 	return 0;
 }
 
-/* Blocks of SEGNUM, from its beginning, that are in use by its entry. */
+/* Blocks of SEGNUM, from its beginning, that its entry counts as in use. */
 static uint32_t in_use(const struct space *s, uint64_t segnum,
 		       const struct nilfs_segment_usage *su)
 {
@@ -192,8 +192,8 @@ static int check_usage(void *arg, struct context *cx, uint64_t segnum,
 
 	if (segusage_is_error(su) || s->used[segnum] <= used)
 		return 0;
-	return fail(cx, -EUCLEAN, "segment %" PRIu64 ": the DAT has %" PRIu32
-		    " blocks of it, the segment usage file %" PRIu32
+	return fail(cx, -EUCLEAN, "segment %" PRIu64 ": the DAT lists %" PRIu32
+		    " of its blocks, the segment usage file %" PRIu32
 		    "; run fsck.nilfs2", segnum, s->used[segnum], used);
 }
 
@@ -214,7 +214,10 @@ static int zero(void *arg, struct context *cx, uint64_t segnum,
 		s->z->skipped++;
 		return 0;
 	}
-	/* Such a zone was reset with its last segment, or is empty from here. */
+	/*
+	 * A sequential zone was reset with its last segment, or is empty from
+	 * here on.
+	 */
 	if (dev->zones && off < dev->size &&
 	    dev->zones->kinds[zone_of(dev->zones, off)] == ZONE_SEQUENTIAL)
 		return 0;

@@ -12,25 +12,24 @@
 
 struct zeroing {
 	uint64_t bytes;		/* that are zero now */
-	uint64_t skipped;	/* segments that are marked as erroneous */
-	/* Called with the bytes done, or NULL. */
+	uint64_t skipped;	/* segments marked as erroneous */
+	/* Called with the number of zeroed bytes, or NULL. */
 	void (*done)(void *arg, uint64_t bytes);
 	void *arg;
 };
 
 struct purge {
 	struct batch_totals totals;
-	struct zeroing zeroing;	/* its callback is the caller's */
-	uint64_t left;		/* segments in which remains stay */
+	struct zeroing zeroing;	/* the caller sets the callback */
+	uint64_t left;		/* segments that keep remains */
 };
 
 /*
- * Moves all segments with blocks of files that nothing refers to, however few,
- * and zeros all free space: clean segments, and the space after the last log of
- * the others.  HOW defines which blocks are kept, and may be a forecast, which
- * only counts.  -EUCLEAN, before anything is lost, if the DAT has a block in free
- * space.  Or fails as collector_open() and collector_move(); completed batches
- * stay.
+ * Moves all segments with dead blocks of files, however few, and zeros all free
+ * space: clean segments, and the space after the last log of the others.  HOW
+ * defines which blocks are kept, and may be a forecast, which only counts.
+ * -EUCLEAN, before anything is lost, if the DAT has a block in free space.  Or
+ * fails as collector_open() and collector_move(); completed batches stay.
  */
 int purge_run(struct purge *p, struct context *cx, struct dev *dev,
 	      const struct collector_options *how);

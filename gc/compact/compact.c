@@ -5,8 +5,8 @@
  * The gain of a pass is hard to predict: moving blocks writes metadata, whose
  * old blocks become dead.  So once a batch is not certain to gain, the rest of
  * the pass is made on an overlay first, without the content of moved blocks,
- * and on the volume only if the result is better.  As each pass improves the
- * result there is a last one, and a further run comes to the same conclusion.
+ * and on the volume only if the result is better.  Each pass improves the
+ * result, so there is a last one, and another run changes nothing.
  */
 #include "gc/compact/compact.h"
 
@@ -17,7 +17,7 @@
 #include "vol/sutable.h"
 #include "vol/volume.h"
 
-/* Faults of the order that do not justify moving everything. */
+/* Number of faults of the order that do not justify moving all blocks. */
 #define FAULTS 4
 
 struct compactor {
@@ -61,8 +61,8 @@ int compact_measure(struct usedend *r, struct context *cx, struct dev *dev)
 
 /*
  * Whether A is nearer to the front than B, by enough to be worth WRITTEN
- * blocks: with as many segments and the same end, at most a segment.  A
- * well-founded order: a loop that continues only while the end improves
+ * blocks: at most a segment of them if A has as many segments and the same end.
+ * The order is well-founded: a loop that continues only while the end improves
  * terminates.
  */
 static bool is_better_end(const struct usedend *a, const struct usedend *b,
@@ -97,7 +97,7 @@ static int finish_pass(struct finish *f, struct context *cx, struct pass *pass)
 	return ret ? ret : compact_measure(&f->reach, cx, k->dev);
 }
 
-/* The same as a trial: the pass itself stays where it is. */
+/* Finishes the pass as a trial; the pass itself stays unchanged. */
 static int try_finish(void *arg, struct context *cx)
 {
 	struct finish *f = arg;
@@ -110,7 +110,7 @@ static int try_finish(void *arg, struct context *cx)
 	return ret;
 }
 
-/* A pass, as far as it gains: 1 if it does. */
+/* Makes a pass as far as it gains: 1 if it does. */
 static int compact_pass(struct compactor *p, struct context *cx)
 {
 	struct pass pass = { .in_order = p->sorts };
@@ -118,7 +118,7 @@ static int compact_pass(struct compactor *p, struct context *cx)
 	uint64_t batches = p->k.totals.batches;
 	int ret, gains = 0;
 
-	/* Batches that certainly gain are not tried before. */
+	/* Batches with certain gain need no trial. */
 	ret = pass_run(&pass, cx, &p->k, true);
 	if (!ret && p->k.totals.batches != batches) {
 		ret = compact_measure(&p->c->after, cx, p->k.dev);
@@ -132,7 +132,7 @@ static int compact_pass(struct compactor *p, struct context *cx)
 	ret = finish_pass(&f, cx, &pass);
 	if (ret)
 		goto out;
-	/* Not, if something could not be read. */
+	/* The result is not certain if a block could not be read. */
 	gains |= is_better_end(&f.reach, &p->c->after, 0);
 	p->c->after = f.reach;
 out:
@@ -140,7 +140,7 @@ out:
 	return ret ? ret : gains;
 }
 
-/* 1 where at least one was of use. */
+/* 1 if at least one pass gained. */
 static int run_passes(struct compactor *p, struct context *cx)
 {
 	int ret, n = 0;
@@ -150,13 +150,16 @@ static int run_passes(struct compactor *p, struct context *cx)
 	return ret ? ret : n;
 }
 
-/* What is wrong with the order. */
+/* The faults of an order. */
 struct faults {
-	/* How often what follows in the order does not follow on the volume. */
+	/*
+	 * Number of places where successive blocks of the order are not
+	 * adjacent.
+	 */
 	uint64_t breaks;
 	/*
-	 * How often, on the volume, one class meets another: it does not matter
-	 * for ages which comes first, only that they are separate.
+	 * Number of places where blocks of different classes are adjacent.  For
+	 * ages only the separation matters, not which class is first.
 	 */
 	uint64_t borders;
 };
@@ -168,7 +171,7 @@ static int compare_places(const void *a, const void *b)
 	return x->blocknr < y->blocknr ? -1 : x->blocknr > y->blocknr;
 }
 
-/* Counts the faults of a load of everything. */
+/* Counts the faults of a load with all blocks. */
 static int measure_order(struct collector *k, struct context *cx,
 			 struct faults *faults)
 {
@@ -207,7 +210,7 @@ out:
 	return ret < 0 ? ret : 0;
 }
 
-/* Moves everything in order, and then to the front. */
+/* Moves all blocks in order, and then to the front. */
 static int sort_once(struct compactor *p, struct context *cx)
 {
 	struct pass pass = { .all = true, .in_order = true };
@@ -221,7 +224,7 @@ static int sort_once(struct compactor *p, struct context *cx)
 	return ret < 0 ? ret : 0;
 }
 
-/* How many faults there would be then. */
+/* The number of faults after sorting. */
 struct sorting {
 	struct compactor *p;
 	struct faults after;
@@ -243,9 +246,9 @@ static bool is_halved(uint64_t after, uint64_t before)
 }
 
 /*
- * Everything moves if at most half of one kind of fault is left then, and no
- * more of the other.  That cannot be so often, so there is a last time, and a
- * further run comes to the same conclusion.
+ * Moves all blocks if at most half of one kind of fault is left then, and no
+ * more of the other.  The faults can be halved only so often, so there is a
+ * last time, and another run changes nothing.
  */
 static int sort_all(struct compactor *p, struct context *cx)
 {
@@ -287,7 +290,7 @@ int compact_run(struct compact *c, struct context *cx, struct dev *dev,
 		ret = order_find(&order, cx, dev, options->order);
 	if (ret)
 		goto out;
-	/* Passes break an order, and ordering blocks requires passes. */
+	/* Passes break an order, and sorting blocks requires passes. */
 	do {
 		ret = p.sorts ? sort_all(&p, cx) : 0;
 		if (!ret)

@@ -15,19 +15,19 @@
 /* The end of the used part of a volume, which compaction reduces. */
 struct usedend {
 	uint64_t end;		/* segments up to the last one with content */
-	uint64_t used;		/* segments with content */
+	uint64_t used;		/* segments in use */
 	uint64_t clean;
 	uint64_t places;	/* sum of the numbers of those with content */
 	uint64_t next;		/* where the log continues */
-	uint64_t segment;	/* blocks of one */
+	uint64_t segment;	/* blocks per segment */
 };
 
-/* Of the volume on DEV, by its SUFILE.  -EUCLEAN, -EIO. */
+/* Measures the volume on DEV by its SUFILE.  -EUCLEAN, -EIO. */
 int compact_measure(struct usedend *r, struct context *cx, struct dev *dev);
 
 struct compact_options {
 	struct collector_options how;
-	/* Everything is moved, unless it has this order already. */
+	/* Move all blocks, unless they are in this order already. */
 	bool all;
 	enum order_kind order;
 };
@@ -35,13 +35,13 @@ struct compact_options {
 struct compact {
 	struct batch_totals totals;
 	struct usedend before, after;
-	uint64_t left;		/* segments that were left alone */
+	uint64_t left;		/* segments that were skipped */
 };
 
 /*
- * Compacts the volume on DEV, as far as anything is gained: a second run does
- * nothing.  -EUCLEAN where the volume must be recovered or repaired first,
- * -EIO, -ENOSPC, -EINTR, -ENOMEM: all batches that were completed stay.
+ * Compacts the volume on DEV, as far as there is a gain: a second run does
+ * nothing.  -EUCLEAN if the volume must be recovered or repaired first, -EIO,
+ * -ENOSPC, -EINTR, -ENOMEM: completed batches stay.
  */
 int compact_run(struct compact *c, struct context *cx, struct dev *dev,
 		const struct compact_options *options);

@@ -15,15 +15,15 @@
 #include "dev/dev.h"
 
 /*
- * Two devices as one.
+ * Two devices combined into one.
  *
- * For a batch that moves a whole volume: it reads only old blocks at their old
- * positions, since blocks that it made itself stay in memory until it writes
- * them.  So old and new positions may overlap.
+ * It is for a batch that moves a whole volume.  Such a batch reads only old
+ * blocks at their old positions, since blocks that it made itself stay in
+ * memory until it writes them.  So old and new positions may overlap.
  */
 struct dualdev {
-	struct dev dev;		/* over the target, which is as large; no zones */
-	struct dev *source;	/* reads come from it, whatever was written */
+	struct dev dev;		/* over the target, of the same size; no zones */
+	struct dev *source;	/* all reads go to it, regardless of writes */
 };
 
 static int dualdev_read(struct dev *dev, struct context *cx, uint64_t off,
@@ -42,7 +42,10 @@ static const struct dev_ops dualdev_ops = {
 	.readahead = dualdev_readahead,
 };
 
-/* All segments go into one batch on DUAL; again as long as none was written. */
+/*
+ * Moves all segments in one batch on DUAL; repeated as long as none was
+ * written.
+ */
 static int copy_volume(struct copy *c, struct context *cx, struct dev *dual,
 		       const struct collector_options *options)
 {

@@ -5,12 +5,13 @@
  * A pass moves every segment with a block of a file that has too many extents,
  * as a whole: first the blocks of these files, each file by its offsets, then
  * the other blocks of those segments.  If there is no room for all at once, the
- * files are moved one after the other, and one that does not fit with as many
- * of its segments as do.  No segment is moved twice in a pass: it ends.
+ * files are moved one after the other.  A file that does not fit is moved with
+ * as many of its segments as fit.  No segment is moved twice in a pass, so it
+ * ends.
  *
  * Each pass is made on an overlay first, and on the volume only if it leaves at
- * most half of the excess extents of all files: so passes end, and a further
- * run, which tries the same, does nothing.
+ * most half of the excess extents of all files: so there is a last one, and
+ * another run, which makes the same trial, changes nothing.
  */
 #include "gc/compact/defrag.h"
 
@@ -27,10 +28,10 @@
 struct defragger {
 	struct defrag *d;
 	struct collector k;
-	struct order order;	/* of the files that a pass is about */
+	struct order order;	/* of the files to be moved by a pass */
 	/* Of a pass: */
 	struct bitmap old;	/* segments to be moved if a file is in them */
-	size_t next;		/* file */
+	size_t next;		/* index of the next file */
 	bool begun;		/* it has written a log */
 	/* Of a round: */
 	uint64_t room;		/* blocks */
@@ -43,8 +44,9 @@ static bool is_before(const void *item, const void *key)
 	return s->segnum < *(const uint64_t *)key;
 }
 
-/* Adds the wanted segments of extent E: 0; 1 where there is no room for one. */
-static int add_extent(void *arg, struct context *cx, const struct extent *e)
+/* Adds the victims of extent E: 0; 1 if there is no room for one. */
+static int add_extent_victims(void *arg, struct context *cx,
+			      const struct extent *e)
 {
 	struct defragger *p = arg;
 	const struct facts *f = &p->k.facts;
@@ -69,7 +71,7 @@ static int add_extent(void *arg, struct context *cx, const struct extent *e)
 	return 0;
 }
 
-/* Victims from FROM on are still to be moved. */
+/* Victims of the load from FROM on still have to be moved. */
 static void want_again(struct defragger *p, size_t from)
 {
 	size_t i;
@@ -79,8 +81,8 @@ static void want_again(struct defragger *p, size_t from)
 }
 
 /*
- * Adds the victims of a round: 1, or 0 if there are none.  Of a file for which
- * there is no room none is added, unless it is the first.
+ * Adds the victims of a round: 1, or 0 if there are none.  If there is no room
+ * for all segments of a file none is added, unless it is the first.
  */
 static int choose_round(struct defragger *p, struct context *cx)
 {
@@ -89,14 +91,17 @@ static int choose_round(struct defragger *p, struct context *cx)
 	struct root root;
 	int ret = root_open(&root, cx, p->k.vol, 0);
 
-	/* The first log begins a segment, without the rest of the latest one. */
+	/*
+	 * The first log begins a new segment and cannot use the rest of the
+	 * latest one.
+	 */
 	p->room = p->begun ? collector_room(&p->k) :
 			     p->k.facts.clean * p->k.vol->geo.blocks_per_segment;
 	while (!ret && p->next < l->n) {
 		before = p->k.load.has;
 		if (spread_excess(&l->files[p->next].after))
 			ret = spread_walk(cx, &root, l->files[p->next].ino,
-					  add_extent, p);
+					  add_extent_victims, p);
 		if (!ret)
 			p->next++;
 		if (ret > 0 && before.nvictims) {
@@ -118,7 +123,9 @@ static int is_being_written(void *arg, struct context *cx,
 	       vol->latest.segnum;
 }
 
-/* What was added, if anything: the first log of a pass begins a segment. */
+/*
+ * Writes the added victims, if any; the first log of a pass begins a segment.
+ */
 static int write_added(struct defragger *p, struct context *cx)
 {
 	struct batch_options batch = p->k.o->batch;
@@ -132,8 +139,8 @@ static int write_added(struct defragger *p, struct context *cx)
 
 /*
  * Segments of the latest log, or younger than a superblock's, cannot be moved
- * until there is another log: 1 if it was needed, else 0.  Blocks moved by this
- * pass are then in the next segment.
+ * until there is another log.  Writes one if needed: 1, else 0.  Blocks moved
+ * by this pass are then in the next segment.
  */
 static int begin_in_new_segment(struct defragger *p, struct context *cx)
 {
@@ -159,7 +166,7 @@ static int begin_in_new_segment(struct defragger *p, struct context *cx)
 	return ret ? ret : 1;
 }
 
-/* Rounds, as long as something is left to be done. */
+/* Makes rounds until nothing is left to be moved. */
 static int defrag_pass(struct defragger *p, struct context *cx)
 {
 	uint64_t batches;
@@ -176,7 +183,10 @@ static int defrag_pass(struct defragger *p, struct context *cx)
 		if (!ret && (ret = choose_round(p, cx)) > 0) {
 			batches = p->k.totals.batches;
 			ret = write_added(p, cx);
-			/* If something cannot be read: again, without that. */
+			/*
+			 * If a segment was skipped: repeat the round without
+			 * it.
+			 */
 			if (!ret && p->k.totals.batches == batches) {
 				want_again(p, 0);
 				p->next = first;
@@ -197,7 +207,7 @@ static int try_pass(void *arg, struct context *cx)
 	return ret ? ret : filelist_measure(&p->d->list, cx, p->k.dev, true);
 }
 
-/* A pass, if it is of use: 1, or 0. */
+/* Makes a pass if it is useful: 1, or 0. */
 static int run_useful_pass(struct defragger *p, struct context *cx)
 {
 	struct filelist *l = &p->d->list;
@@ -223,7 +233,7 @@ static int run_useful_pass(struct defragger *p, struct context *cx)
 	ret = defrag_pass(p, cx);
 	if (!ret)
 		ret = filelist_measure(l, cx, p->k.dev, false);
-	/* It is not as it was forecast if something could not be read. */
+	/* The forecast is wrong if a block could not be read. */
 	return ret ? ret : l->excess <= excess / 2;
 }
 

@@ -20,15 +20,15 @@ struct defrag_options {
 struct defrag {
 	struct batch_totals totals;
 	struct filelist list;		/* to be closed, also after a failure */
-	uint64_t left;			/* segments that were left alone */
+	uint64_t left;			/* segments that were skipped */
 };
 
 /*
  * Moves the segments in which the files have blocks, as long as that leaves at
- * most half of the extents that are too many: a second run does nothing.
- * -ENOENT, -ENOTDIR for a path that leads nowhere; -EUCLEAN where the volume
- * must be recovered or repaired first, -EIO, -ENOSPC, -EINTR, -ENOMEM: all
- * batches that were completed stay.
+ * most half of the excess extents: a second run does nothing.  -ENOENT,
+ * -ENOTDIR for a path that does not exist; -EUCLEAN if the volume must be
+ * recovered or repaired first, -EIO, -ENOSPC, -EINTR, -ENOMEM: completed
+ * batches stay.
  */
 int defrag_run(struct defrag *d, struct context *cx, struct dev *dev,
 	       const struct defrag_options *options);

@@ -18,7 +18,10 @@
 #include "vol/dir.h"
 #include "vol/volume.h"
 
-/* Notes file INO; of all files, only one that can have several extents. */
+/*
+ * Adds file INO; if all files are requested, only if it can have several
+ * extents.
+ */
 static int note_file(struct filelist *l, struct context *cx, struct root *root,
 		     uint64_t ino, const char *path)
 {
@@ -51,7 +54,7 @@ static int add_path(struct filelist *l, struct context *cx, struct root *root,
 		if (l->files[i].ino == ino)
 			return 0;
 	if (inode_is_metadata(ino))
-		return fail(cx, -EUCLEAN, "%s: is named as metadata", path);
+		return fail(cx, -EUCLEAN, "%s: its entry names a metadata file", path);
 	return note_file(l, cx, root, ino, path);
 }
 
@@ -75,7 +78,7 @@ int filelist_open(struct filelist *l, struct context *cx, struct dev *dev,
 		if (inode_is_metadata(ino))
 			continue;
 		ret = note_file(l, cx, &root, ino, NULL);
-		/* What cannot be read stays as it is. */
+		/* Unreadable files keep their position. */
 		if (ret == -EUCLEAN || ret == -EIO || ret == -ENOENT) {
 			fail_clear(cx);
 			ret = 0;

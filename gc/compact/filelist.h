@@ -13,29 +13,29 @@
 
 struct filelist_file {
 	uint64_t ino;
-	const char *path;	/* as given, borrowed; NULL: it was not */
+	const char *path;	/* as given, borrowed; NULL: all files */
 	struct spread before, after;
 };
 
 struct filelist {
 	struct filelist_file *files;
 	size_t n, room;
-	uint64_t excess;	/* extents that were too many when last measured */
+	uint64_t excess;	/* extents above the ideal number, last measured */
 };
 
 /*
  * Finds the files at PATHS (NULL at their end) in the latest state of the
- * volume on DEV, or, where PATHS is NULL, all that directories lead to, that
- * can be read, and that have more than one block.  -ENOENT, -ENOTDIR for a path
- * that leads nowhere, -EUCLEAN also where the volume must be recovered or
- * repaired first, -EIO, -ENOMEM, -EINTR; to be closed also then.
+ * volume on DEV; if PATHS is NULL, all readable files that directories lead to
+ * and that have more than one block.  -ENOENT, -ENOTDIR for a path that does
+ * not exist, -EUCLEAN also if the volume must be recovered or repaired first,
+ * -EIO, -ENOMEM, -EINTR; to be closed also then.
  */
 int filelist_open(struct filelist *l, struct context *cx, struct dev *dev,
 		  const char *const *paths);
 
 /*
- * Measures all of them, as they are on DEV now: their excess, and, unless that
- * is a FORECAST, what they are AFTER.
+ * Measures the present excess of all files on DEV, and, unless that is a
+ * FORECAST, their extents AFTER the job.
  */
 int filelist_measure(struct filelist *l, struct context *cx, struct dev *dev,
 		     bool forecast);

@@ -7,37 +7,38 @@
  * write only to segments that are clean now, so there are three kinds:
  *
  * - release: freeing segments without live blocks costs nothing, and makes room
- * for a larger next batch; only at the beginning, as later it would take a batch
- * for each few of them;
- *
+ *   for a larger next batch; only at the beginning, since later it would take a
+ *   batch for a few segments each time;
  * - fill: the lowest clean segments are filled from the emptiest segments
- * before the end, which frees more than it takes, then from those after the
- * end, the last first;
+ *   before the end, which frees more than it takes, then from those after the
+ *   end, the last first;
+ * - evacuate: if hardly any segment before the end is clean, the emptiest
+ *   segments there are moved after the end.
  *
- * - evacuate: if little or nothing before the end is clean, some segments there
- * are emptied to after it, the emptiest first.
- *
- * If full segments are to be moved as well, a batch of everything comes first,
- * if there is room for it: only then all of it is in one order.
+ * If full segments are to be moved as well, a batch of all blocks comes first,
+ * if there is room for it: only then all blocks are in one order.
  *
  * Blocks present before the pass are moved by it once, or twice if evacuated,
- * and otherwise blocks only move forward: a pass ends.
+ * and otherwise blocks only move forward, so a pass ends.
  */
 #include "gc/compact/pass.h"
 
 #include "vol/volume.h"
 
 /*
- * Segments to be gained by one evacuation: of those before the end a share, and
- * what is lost where batches end.  See doc/policies.md.
+ * Segments to be gained by one evacuation: a share of those before the end, and
+ * the loss where batches end.  See doc/policies.md.
  */
 #define EVACUATED 128
 #define EVACUATED_LEAST 2
 
-/* Of what a batch needs, the share by which that may be wrong. */
+/* The error of the estimated need of a batch, as 1 / DOUBT of it. */
 #define DOUBT 16
 
-/* Whether S, before END, is to be emptied: all, or what wastes some blocks. */
+/*
+ * Whether S, before END, is to be emptied: always if all are moved, or if it
+ * wastes some blocks.
+ */
 static bool is_due(const struct pass *p, const struct policy_segment *s,
 		   uint64_t end)
 {
@@ -52,9 +53,9 @@ static bool is_due(const struct pass *p, const struct policy_segment *s,
 }
 
 /*
- * The first batch: releases segments without live blocks, if there are enough.
- * If everything is to be moved, the log has to leave its segment first.  1, or
- * 0 if it is not needed.
+ * Chooses the first batch: releases segments without live blocks, if there are
+ * enough.  If all blocks are to be moved, the log has to leave its segment
+ * first.  1, or 0 if the batch is not needed.
  */
 static int choose_first(struct pass *p, struct context *cx)
 {
@@ -83,7 +84,7 @@ static int choose_first(struct pass *p, struct context *cx)
 	return p->all || p->k->load.has.nvictims > 0;
 }
 
-/* How many candidates, the first ones, are before END. */
+/* The number of candidates before END, which are the first ones. */
 static size_t count_before(const struct facts *f, uint64_t end)
 {
 	size_t n = f->n;
@@ -93,7 +94,9 @@ static size_t count_before(const struct facts *f, uint64_t end)
 	return n;
 }
 
-/* From before END, the emptiest first, until GAIN segments are gained. */
+/*
+ * Adds segments before END, the emptiest first, until GAIN segments are gained.
+ */
 static int add_low(struct pass *p, struct context *cx, uint64_t end,
 		   uint64_t room, uint64_t gain)
 {
@@ -116,8 +119,8 @@ static int add_low(struct pass *p, struct context *cx, uint64_t end,
 }
 
 /*
- * Clean segments before the end are filled, from there and then from after it,
- * with what moves forward: 1, or 0 where they cannot be.
+ * Fills clean segments before the end, first from there, then from after it,
+ * with blocks that move forward: 1, or 0 if that is impossible.
  */
 static int choose_fill(struct pass *p, struct context *cx)
 {
@@ -145,18 +148,18 @@ static int choose_fill(struct pass *p, struct context *cx)
 		return ret;
 	if (p->k->load.has.nvictims > p->none)
 		return 1;
-	/* The log itself moves forward, if it can: once in a pass. */
+	/* Once in a pass the log itself moves forward, if it can. */
 	return p->space.fresh && p->k->facts.clean > 1 &&
 	       bitmap_test(&p->old, p->k->vol->latest.segnum);
 }
 
-/* Segments that are to be gained by an evacuation. */
+/* Segments to be gained by an evacuation. */
 static uint64_t wanted_gain(const struct pass *p)
 {
 	return p->space.end / EVACUATED + EVACUATED_LEAST;
 }
 
-/* Room is made before END: 1; 0, and nothing is added, if it cannot be. */
+/* Makes room before END: 1; 0, and nothing is added, if that is impossible. */
 static int choose_evacuate(struct pass *p, struct context *cx, uint64_t end)
 {
 	struct load_size before = p->k->load.has;
@@ -171,8 +174,7 @@ static int choose_evacuate(struct pass *p, struct context *cx, uint64_t end)
 
 /*
  * Whether there is so little room before the end, and so much to be moved
- * there, that it is better to make some first than to fill the little again and
- * again: once in a pass.
+ * there, that one evacuation is better than many small fills: once in a pass.
  */
 static bool is_narrow(const struct pass *p)
 {
@@ -187,7 +189,7 @@ static bool is_narrow(const struct pass *p)
 		       gain * p->space.g->blocks_per_segment;
 }
 
-/* The kind of a batch and its victims: 1, or 0 if there is none. */
+/* Chooses the kind of a batch and its victims: 1, or 0 if there is none. */
 static int choose_kind(struct pass *p, struct context *cx)
 {
 	struct facts *f = &p->k->facts;
@@ -206,12 +208,14 @@ static int choose_kind(struct pass *p, struct context *cx)
 	p->batch.front = true;
 	p->batch.fresh = p->space.fresh;
 	p->batch.next_taken = p->space.next_taken;
-	/* The segment named as the next is free for others, if it is not used. */
+	/*
+	 * The segment named as the next is free for others, if it is not used.
+	 */
 	p->none = p->space.next_taken;
 	if (p->space.next_taken)
 		ret = load_take(l, cx, &next);
 	if (ret >= 0 && p->all) {
-		/* All at once, or nothing where there is no room. */
+		/* All at once, or none if there is no room. */
 		before = l->has;
 		p->k->full = false;
 		for (i = 0; i < f->n && ret >= 0 && !p->k->full; i++)
@@ -234,21 +238,23 @@ static int choose_kind(struct pass *p, struct context *cx)
 	ret = choose_fill(p, cx);
 	if (!ret)
 		ret = choose_evacuate(p, cx, p->space.end);
-	/* Even after the end: fewer segments are in use then. */
+	/* Even to segments after the end: fewer segments are then in use. */
 	if (!ret)
 		ret = choose_evacuate(p, cx, UINT64_MAX);
 	if (ret)
 		return ret;
-	/* Finally the log names a lower segment as the next, if there is one. */
+	/*
+	 * Finally the log names a lower segment as the next, if there is one.
+	 */
 	ret = p->space.next_taken && !p->was.ended;
 	p->was.ended = true;
 	return ret;
 }
 
 /*
- * Whether the end comes nearer by the batch, or fewer segments are in use while
- * it stays, or so many fewer that it will not be farther for long: all that
- * though batch_need() is not exact.
+ * Whether the batch certainly moves the end forward, or frees segments without
+ * moving the end backward, or frees so many that a farther end is temporary: all
+ * with the error of batch_need().
  */
 static bool is_certain(struct pass *p)
 {
@@ -266,7 +272,7 @@ static bool is_certain(struct pass *p)
 	       gain > p->none + (after <= before ? doubt : 2 * taken);
 }
 
-/* One batch: 1, or 0 if there is none, or no CERTAIN one. */
+/* Makes one batch: 1, or 0 if there is none, or no CERTAIN one. */
 static int pass_batch(struct pass *p, struct context *cx, bool certain)
 {
 	struct facts *f = &p->k->facts;
@@ -285,7 +291,7 @@ static int pass_batch(struct pass *p, struct context *cx, bool certain)
 		p->was = before.was;
 		return 0;
 	}
-	/* For progress, if there was no trial: an estimate of the moves. */
+	/* Without a trial the progress shows an estimate of the moves. */
 	if (certain)
 		p->k->to_move = p->k->moved;
 	for (i = 0; i < f->n && certain; i++)

@@ -16,17 +16,17 @@
 struct pass {
 	bool all;	/* full segments at the front move, too */
 	/*
-	 * What is in order stays so: segments move forward one after another,
-	 * not the last one into the first hole.
+	 * Keep the order: segments move forward one after another, not the last
+	 * one into the first hole.
 	 */
 	bool in_order;
 	struct {
 		bool begun;	/* there was a first batch */
-		bool evacuated;	/* at once, for there was little room */
+		bool evacuated;	/* at once, as there was little room */
 		bool ended;	/* there was a last batch */
 	} was;
 	bool done;		/* there is nothing left to be done */
-	struct bitmap old;	/* segments of before the pass */
+	struct bitmap old;	/* segments before the pass */
 	/* Of a batch: */
 	struct collector *k;	/* borrowed */
 	struct batch_options batch;
@@ -37,7 +37,7 @@ struct pass {
 /*
  * Makes batches with K until all blocks present at its beginning are as far at
  * the front as possible; or, if only CERTAIN ones are allowed, before the first
- * batch that may gain nothing.  It ends, but need not gain anything.  Fails as
+ * batch without certain gain.  It ends, but need not gain anything.  Fails as
  * collector_open() and collector_move().
  */
 int pass_run(struct pass *p, struct context *cx, struct collector *k,

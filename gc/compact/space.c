@@ -24,7 +24,7 @@ int space_open(struct space *s, struct context *cx, const struct facts *facts)
 	if (ret)
 		return ret;
 
-	/* The end, if nothing is left over and the summaries are the shortest. */
+	/* The end if all room is used and the summaries are the shortest. */
 	for (i = 0; i < facts->n; i++)
 		live += facts->segments[i].live;
 	live += live * sizeof(struct nilfs_binfo_v) / g->block_size;
@@ -40,7 +40,7 @@ int space_open(struct space *s, struct context *cx, const struct facts *facts)
 		if (zoning_is_unusable(&facts->zones, i))
 			bitmap_set(&s->used, i);
 
-	/* Where the log continues, and whether a lower place is free. */
+	/* The position of the next log, and whether a lower segment is free. */
 	clean = bitmap_next_clear(&s->used, 0);
 	s->next_taken = clean < next;
 	if (!s->next_taken)
@@ -57,7 +57,7 @@ static uint64_t space_segment(const struct space *s, uint64_t segnum)
 	       geometry_segment_start(s->g, segnum);
 }
 
-/* What the log can still have of the segment that it is in. */
+/* Blocks that the log can still use in its segment. */
 static uint64_t rest(const struct space *s)
 {
 	const struct recovery *latest = &s->facts->vol->latest;

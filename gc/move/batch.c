@@ -39,8 +39,8 @@ struct batch {
 	struct volume *vol;
 	const struct batch_options *options;
 	struct batch_totals *totals;
-	bool free_first;	/* victims can be taken by the log that frees them */
-	struct bitmap victims;	/* that cannot be taken */
+	bool free_first;	/* the log that frees victims can use them */
+	struct bitmap victims;	/* those that cannot be used */
 	uint64_t deleted;	/* checkpoints */
 	struct writer *w;
 };
@@ -50,22 +50,24 @@ uint64_t batch_need(const struct load *load)
 	const struct facts *f = load->facts;
 	const struct nilfs_geometry *g = &f->vol->geo;
 	uint64_t metadata = load->has.ndat + load->has.others;
-	/* Nodes, bitmaps and descriptors on the way to them; SUFILE, cpfile. */
+	/* The nodes, bitmaps and descriptors for these; SUFILE, cpfile. */
 	uint64_t n = load->has.blocks + metadata + metadata / 16 +
 		     load->has.nvictims / 16 + 32;
 	uint32_t most = writer_options_on(f->vol, 0).log_blocks;
 
-	/* With the entries of their old numbers and of their new ones. */
+	/* All of the SUFILE, plus its old and new entries in the DAT. */
 	if (f->stale)
 		n += 3 * segusage_nblocks(g);
-	/* The summaries that list these, and the ends of logs that cut them. */
+	/*
+	 * The summaries that list these, and the ends of logs that split them.
+	 */
 	if (!most || most > g->blocks_per_segment)
 		most = g->blocks_per_segment;
 	return n + n * sizeof(struct nilfs_binfo_v) / g->block_size + n / most +
 	       2;
 }
 
-/* With a summary, a block of cpfile and SUFILE each, and the super root. */
+/* A summary, one block each of cpfile and SUFILE, and the super root. */
 uint64_t batch_least(const struct load *load)
 {
 	return load->has.blocks + load->has.ndat + 4;
@@ -73,8 +75,8 @@ uint64_t batch_least(const struct load *load)
 
 /*
  * Segments that must not be allocated: victims that the old state needs,
- * segments that zones exclude, those to be removed, and, when a volume grows,
- * the new one where its second superblock stood until now.
+ * segments that zones exclude, segments to be removed, and, when a volume
+ * grows, the new segment at the old position of the second superblock.
  */
 static bool is_not_allocatable(void *arg, uint64_t segnum)
 {
@@ -92,7 +94,7 @@ static bool is_not_allocatable(void *arg, uint64_t segnum)
 						     super2 >> g->block_bits);
 }
 
-static int open_writer(struct batch *b, struct context *cx)
+static int open_batch_writer(struct batch *b, struct context *cx)
 {
 	const struct batch_options *o = b->options;
 	struct writer_options options = writer_options_on(b->vol, o->time);
@@ -125,8 +127,8 @@ static int open_writer(struct batch *b, struct context *cx)
 }
 
 /*
- * Lists the blocks of runs in new logs, and gives those of metadata new numbers:
- * the old ones end where they are, in victims.
+ * Lists the blocks of runs in new logs, and gives metadata blocks new numbers:
+ * the old ones become dead blocks of victims.
  */
 static int move_load(struct batch *b, struct context *cx, struct moved *m)
 {
@@ -145,7 +147,10 @@ static int move_load(struct batch *b, struct context *cx, struct moved *m)
 	}
 	for (i = 0; i < l->has.nmarks && !ret; i++) {
 		const struct load_mark *mark = &l->marks[i];
-		/* A SUFILE can have become too short, or low, for the block. */
+		/*
+		 * The SUFILE may have become too short, or its map too low, for
+		 * the block.
+		 */
 		bool cut = o->size && mark->ino == NILFS_SUFILE_INO &&
 			   (mark->key >= segusage_nblocks(&o->size->g) ||
 			    (mark->level &&
@@ -168,8 +173,8 @@ static int move_load(struct batch *b, struct context *cx, struct moved *m)
 }
 
 /*
- * Checkpoints that miss a block from now on, and, where that is requested, minor
- * ones outside of the protection period.
+ * Deletes checkpoints that lose a block, and, if requested, minor ones outside
+ * of the protection period.
  */
 static int delete_checkpoints(struct batch *b, struct context *cx)
 {
@@ -184,7 +189,10 @@ static int delete_checkpoints(struct batch *b, struct context *cx)
 		change = calloc(n + 1, sizeof(*change));
 	if (!ret && !change)
 		ret = fail(cx, -ENOMEM, "checkpoints");
-	/* How many dead blocks each has more than the one before. */
+	/*
+	 * Count the dead blocks of each checkpoint, as differences to the
+	 * previous one.
+	 */
 	for (i = 0; !ret && i < l->has.ndead; i++) {
 		int64_t count = (int64_t)l->dead[i].count;
 
@@ -221,7 +229,7 @@ static int free_victims(struct batch *b, struct context *cx)
 }
 
 /* Writes the log, and superblocks that name it. */
-static int commit(struct batch *b, struct context *cx)
+static int commit_batch(struct batch *b, struct context *cx)
 {
 	const struct batch_options *o = b->options;
 	const struct nilfs_geometry *g = &b->vol->geo;
@@ -288,21 +296,24 @@ int batch_run(const struct load *load, struct context *cx, struct volume *vol,
 	int ret = moved_make(&moved, cx, load, options->forecast, bad);
 
 	/*
-	 * VOL was opened after the batch before: where it is as it was before
-	 * that, the device has dropped what was written, and would drop this.
+	 * VOL was opened after the previous batch.  If it still has the state
+	 * before that, the device lost the writes, and would lose these.
 	 */
 	if (!ret && totals->batches && vol->latest.cno <= totals->before)
-		ret = fail(cx, -EIO, "%s: has not kept what was written after "
+		ret = fail(cx, -EIO, "%s: the device lost data written after "
 			   "checkpoint %" PRIu64, vol->dev->name,
 			   vol->latest.cno);
 	if (!ret && options->sums)
 		ret = sums_begin(&summing, cx, options->sums, load);
-	/* What is written to a zone cannot be written over. */
+	/* A written zone cannot be rewritten. */
 	if (!ret && vol->dev->zones)
 		ret = sums_wait(summing, cx);
 	if (!ret)
-		ret = open_writer(&b, cx);
-	/* All live blocks were counted: the volume's own counts can be right. */
+		ret = open_batch_writer(&b, cx);
+	/*
+	 * All live blocks were counted, so the counts of the volume can be
+	 * corrected.
+	 */
 	if (!ret && load->facts->stale && !options->elsewhere)
 		ret = exactcounts_enter(b.w, cx, load->facts->liveness,
 					options->time, &changed);
@@ -317,7 +328,7 @@ int batch_run(const struct load *load, struct context *cx, struct volume *vol,
 	if (!ret)
 		ret = sums_wait(summing, cx);
 	if (!ret)
-		ret = commit(&b, cx);
+		ret = commit_batch(&b, cx);
 	writer_close(b.w);
 	moved_put(moved);
 	if (ret > 0)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Whose blocks are concerned.
+ * Owners of blocks, for messages.
  *
  * A run of a load has the inode.  Its path is that of the latest state, or, if
- * the block does not belong to that, of a checkpoint that keeps it: a snapshot
- * rather than a plain one.  To find a path takes a walk through all directories,
- * so only a few are looked for.
+ * the block does not belong to that, of a checkpoint that keeps it: preferably
+ * a snapshot.  Finding a path needs a walk through all directories, so only a
+ * few are searched.
  */
 #include "gc/move/blame.h"
 
@@ -48,9 +48,9 @@ static int find_checkpoint(struct context *cx, struct volume *vol,
 	return ret;
 }
 
-/* Puts more into TEXT, after LEN of its bytes: how many it has then. */
+/* Appends to TEXT, after LEN of its bytes, and returns the new length. */
 __attribute__((format(printf, 3, 4)))
-static size_t append(char *text, size_t len, const char *format, ...)
+static size_t blame_append(char *text, size_t len, const char *format, ...)
 {
 	va_list args;
 	int n;
@@ -62,7 +62,7 @@ static size_t append(char *text, size_t len, const char *format, ...)
 						       len + (size_t)n;
 }
 
-/* The path of the file that RUN is of. */
+/* Appends the path of the file of RUN. */
 static int append_path(char *text, size_t *len, struct context *cx,
 		       struct volume *vol, const struct load_run *run)
 {
@@ -80,17 +80,20 @@ static int append_path(char *text, size_t *len, struct context *cx,
 		return ret;
 	fail_clear(cx);
 	if (cno)
-		*len = append(text, *len, "checkpoint %" PRIu64 ": ", cno);
-	*len = path ? append(text, *len, "%s", path) :
-		      append(text, *len, "inode %" PRIu64, run->what.ino);
+		*len = blame_append(text, *len, "checkpoint %" PRIu64 ": ",
+				    cno);
+	*len = path ? blame_append(text, *len, "%s", path) :
+		      blame_append(text, *len, "inode %" PRIu64, run->what.ino);
 	free(path);
 	return 0;
 }
 
-/* Sets *RUN and *MARK to those with BLOCKNR, or to NULL: whether there is one. */
-static bool find_block(const struct load *load, uint64_t blocknr,
-		       const struct load_run **run,
-		       const struct load_mark **mark)
+/*
+ * Sets *RUN and *MARK to those with BLOCKNR, or to NULL; whether there is one.
+ */
+static bool blame_find_block(const struct load *load, uint64_t blocknr,
+			     const struct load_run **run,
+			     const struct load_mark **mark)
 {
 	const struct load_run *r = load->runs;
 	size_t i;
@@ -112,7 +115,7 @@ bool blame_has(const struct load *load, uint64_t blocknr)
 	const struct load_mark *mark;
 	const struct load_run *run;
 
-	return find_block(load, blocknr, &run, &mark);
+	return blame_find_block(load, blocknr, &run, &mark);
 }
 
 int blame_block(char text[BLAME_MAX], struct context *cx,
@@ -124,21 +127,21 @@ int blame_block(char text[BLAME_MAX], struct context *cx,
 	int ret = 0;
 
 	text[0] = '\0';
-	if (!find_block(load, blocknr, &run, &mark))
+	if (!blame_find_block(load, blocknr, &run, &mark))
 		return 0;
 	if (!run) {
-		append(text, 0, "inode %" PRIu64, mark->ino);
+		blame_append(text, 0, "inode %" PRIu64, mark->ino);
 		return 1;
 	}
 	if (inode_is_metadata(run->what.ino))
-		len = append(text, 0, "inode %" PRIu64, run->what.ino);
+		len = blame_append(text, 0, "inode %" PRIu64, run->what.ino);
 	else
 		ret = append_path(text, &len, cx, load->facts->vol, run);
 	if (ret)
 		return ret;
 	if (!run->what.node)
-		append(text, len, " block %" PRIu64,
-		       run->what.blkoff + (blocknr - run->blocknr));
+		blame_append(text, len, " block %" PRIu64,
+			     run->what.blkoff + (blocknr - run->blocknr));
 	return 1;
 }
 
@@ -147,7 +150,7 @@ int blame_log(char text[BLAME_MAX], struct context *cx,
 {
 	const struct load_run *run, *next;
 	unsigned int named;
-	uint64_t ino = 0;	/* the last that was named; they are ascending */
+	uint64_t ino = 0;	/* the last one appended; they are ascending */
 	size_t len = 0, i;
 	int ret = 0;
 
@@ -163,12 +166,12 @@ int blame_log(char text[BLAME_MAX], struct context *cx,
 				next = run;
 		}
 		if (!next || named == FILES_NAMED) {
-			append(text, len, "%s", next ? " and others" :
-			       named ? "" : "metadata");
+			blame_append(text, len, "%s", next ? " and others" :
+				     named ? "" : "metadata");
 			break;
 		}
 		if (named)
-			len = append(text, len, ", ");
+			len = blame_append(text, len, ", ");
 		ret = append_path(text, &len, cx, load->facts->vol, next);
 		ino = next->what.ino;
 	}

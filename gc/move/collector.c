@@ -3,8 +3,8 @@
  * The collector.
  *
  * A segment with a block that cannot be read, or a log whose checksum does not
- * match and names no flipped bit, is skipped from then on: the batch, of which
- * nothing has been written yet, has to be repeated without it.
+ * match without a flipped bit that explains it, is skipped from then on.  The
+ * batch, of which nothing has been written yet, is repeated without it.
  */
 #include "gc/move/collector.h"
 
@@ -56,11 +56,11 @@ bool collector_is_bad(const struct collector *k, uint64_t segnum)
 }
 
 /*
- * SEGNUM is left alone from now on, because of the failure in CX; and marked in
- * the end, if it FAILS.
+ * Skips SEGNUM from now on, because of the failure in CX.  If it FAILS,
+ * collector_finish() marks it as erroneous.
  */
-static int leave(struct collector *k, struct context *cx, uint64_t segnum,
-		 bool fails)
+static int skip_segment(struct collector *k, struct context *cx,
+			uint64_t segnum, bool fails)
 {
 	size_t i = search_lower_bound(k->bad, k->nbad, segnum);
 
@@ -77,9 +77,9 @@ static int leave(struct collector *k, struct context *cx, uint64_t segnum,
 	return 0;
 }
 
-/* Blocks of CLEAN segments, and REST, without what zones do not allow. */
-static uint64_t room_of(const struct collector *k, uint64_t rest,
-			uint64_t clean)
+/* REST and the blocks of CLEAN segments, without those that zones exclude. */
+static uint64_t usable_room(const struct collector *k, uint64_t rest,
+			    uint64_t clean)
 {
 	uint64_t lost = k->facts.zones.lost;
 
@@ -97,8 +97,8 @@ uint64_t collector_room(const struct collector *k)
 
 	if (k->facts.zones.torn)
 		rest = 0;
-	/* One is next already, and one has to be next in the end. */
-	return room_of(k, rest, k->facts.clean);
+	/* One segment is the next already, and one has to be at the end. */
+	return usable_room(k, rest, k->facts.clean);
 }
 
 uint64_t collector_gain(const struct collector *k)
@@ -126,7 +126,7 @@ int collector_add(struct collector *k, struct context *cx,
 		return 0;
 	ret = load_take(&k->load, cx, s);
 	if (!ret && cx->failure[0])
-		return leave(k, cx, s->segnum, true);
+		return skip_segment(k, cx, s->segnum, true);
 	sated = (!k->unbounded && load_is_full(&k->load, cx)) ||
 		(k->most && k->load.has.nvictims > 1 &&
 		 batch_need(&k->load) > k->most);
@@ -156,7 +156,9 @@ static void report_batch_moved(void *arg, uint64_t blocks)
 		     k->to_move);
 }
 
-/* One batch: 0; 1 where its failure is one of a segment, which is left alone. */
+/*
+ * Runs one batch: 0; 1 if the failure is that of a segment, which is skipped.
+ */
 static int run_batch(struct collector *k, struct context *cx,
 		     struct batch_options *options,
 		     struct batch_totals *totals)
@@ -169,8 +171,9 @@ static int run_batch(struct collector *k, struct context *cx,
 	k->stale = ret == -EAGAIN;
 	if ((ret != -EIO && ret != -EUCLEAN) || !bad)
 		return ret;
-	/* What does not match its checksum can be corrected where it is. */
-	ret = leave(k, cx, geometry_segment_of(&k->vol->geo, bad), ret == -EIO);
+	/* Segments with a wrong checksum can be repaired in place. */
+	ret = skip_segment(k, cx, geometry_segment_of(&k->vol->geo, bad),
+			   ret == -EIO);
 	return ret ? ret : 1;
 }
 
@@ -191,14 +194,14 @@ int collector_move(struct collector *k, struct context *cx,
 		if (k->most > collector_room(k))
 			k->most = 0;
 	} else if (ret == -ENOSPC) {
-		/* What was written of it is to be cleared away. */
+		/* Its partly written zones have to be reset. */
 		k->settled = false;
 		if (k->load.has.nvictims <= 1 || k->whole) {
 			memcpy(text, cx->failure, sizeof(text));
 			fail(cx, -ENOSPC, "%.400s; --output makes a compact "
 			     "copy, --grow adds segments", text);
 		} else {
-			/* The next one is to be half as large. */
+			/* The next batch must be at most half as large. */
 			k->most = batch_need(&k->load) / 2;
 			fail_clear(cx);
 			ret = 1;
@@ -224,7 +227,7 @@ int collector_try(struct collector *k, struct context *cx, uint64_t *room,
 	options.forecast = true;
 	options.moved = NULL;
 	collector_sort(k);
-	/* Where the volume is written to is all that is another; it is not read. */
+	/* Only the device for writing differs; it is not read. */
 	k->vol->dev = overlay;
 	ret = run_batch(k, cx, &options, &totals);
 	k->vol->dev = own;
@@ -233,7 +236,7 @@ int collector_try(struct collector *k, struct context *cx, uint64_t *room,
 		fail_clear(cx);
 	if (ret > 0 || ret == -ENOSPC)
 		return 0;
-	*room = room_of(k, totals.rest, totals.clean);
+	*room = usable_room(k, totals.rest, totals.clean);
 	*segnum = totals.segnum;
 	return ret;
 }
@@ -277,7 +280,7 @@ int collector_rehearse(struct collector *k, struct context *cx,
 	k->o = &how;
 	k->dev = overlay;
 	ret = act(arg, cx);
-	/* What remains of it. */
+	/* The skipped segments stay known. */
 	before.bad = k->bad;
 	before.nbad = k->nbad;
 	before.bad_room = k->bad_room;
@@ -296,13 +299,13 @@ int collector_rehearse(struct collector *k, struct context *cx,
  * Segments that cannot be cleaned.
  *
  * If a block cannot be read the medium is failing, and new data there may be
- * lost; if logs contradict the DAT another cleaner would read them up to the
+ * lost.  If logs contradict the DAT another cleaner would read them up to the
  * damage, and free live blocks after it.  The flag excludes such segments from
  * both the kernel and nilfs_cleanerd.  It is set after all other jobs, so that
  * one log is enough for all of them.
  *
- * A segment of which only a checksum does not match stays as it is: nothing is
- * wrong with the medium, and fsck.nilfs2 may correct it.
+ * A segment with only a wrong checksum stays unchanged: the medium is not
+ * failing, and fsck.nilfs2 may correct it.
  */
 
 static int set_errors(void *arg, struct context *cx, struct writer *w)

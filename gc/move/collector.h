@@ -2,9 +2,9 @@
 /*
  * The collector: collects victims and moves their live blocks.
  *
- * The common part of all jobs that free segments; these choose the victims.  A
- * round is collector_open(), some collector_add(), collector_move() and
- * collector_close(); each round opens the volume again.
+ * It is the common part of all jobs that free segments; these choose the
+ * victims.  A round is collector_open(), some collector_add(), collector_move()
+ * and collector_close(); each round opens the volume again.
  */
 #ifndef NILFS2_GC_COLLECTOR_H
 #define NILFS2_GC_COLLECTOR_H
@@ -35,15 +35,15 @@ struct collector_options {
 struct collector {
 	const struct collector_options *o;	/* borrowed */
 	struct dev *dev;			/* borrowed */
-	bool full;		/* what was to be added last did not fit */
+	bool full;		/* the victim added last did not fit */
 	bool settled;		/* zones of clean segments are empty */
 	/*
-	 * What a batch may need, in blocks as batch_need() has them, after one
-	 * found less room than that had said; 0: any number.
+	 * Maximum need of a batch, in blocks as of batch_need(), after a batch
+	 * found less room than that; 0: unlimited.
 	 */
 	uint64_t most;
 	struct batch_totals totals;
-	uint64_t *bad;		/* segments that are left alone, ascending */
+	uint64_t *bad;		/* skipped segments, ascending */
 	size_t nbad, bad_room;
 	uint64_t *failing;	/* of these, those to be marked as erroneous */
 	size_t nfailing, failing_room;
@@ -56,8 +56,8 @@ struct collector {
 	struct volume *vol;
 	struct facts facts;
 	struct load load;
-	size_t sated;		/* victims with which memory was full, or 0 */
-	bool stale;		/* a bit of what was read is another one now */
+	size_t sated;		/* number of victims that filled memory, or 0 */
+	bool stale;		/* a flipped bit was corrected after it was read */
 	bool again;		/* nothing was moved: choose again, or less */
 };
 
@@ -65,7 +65,7 @@ void collector_init(struct collector *k, struct dev *dev,
 		    const struct collector_options *options);
 
 /*
- * Begins a round; to be closed also after a failure.  -EUCLEAN where the volume
+ * Begins a round; to be closed also after a failure.  -EUCLEAN if the volume
  * must be recovered or repaired first, -EIO, -ENOMEM.
  */
 int collector_open(struct collector *k, struct context *cx);
@@ -80,46 +80,47 @@ int collector_settle(struct collector *k, struct context *cx);
 uint64_t collector_room(const struct collector *k);
 
 /*
- * Adds S where the batch fits into ROOM blocks then: 1; 0 where it does not, or
- * S is left alone.  Or a failure.  Once memory or k->most is full nothing is added
- * (collector_is_sated()): what does not fit had to be read to know it, and a
- * large volume has many of those.
+ * Adds S if the batch then fits into ROOM blocks: 1; 0 if it does not, or S is
+ * skipped.  Or a failure.  Once memory or k->most is full nothing is added
+ * (collector_is_sated()): a large volume has many candidates, and finding that
+ * one does not fit requires reading it.
  */
 int collector_add(struct collector *k, struct context *cx,
 		  const struct policy_segment *s, uint64_t room);
 
-/* Whether that was full with the present victims, or fewer. */
+/* Whether memory or k->most was full with the present victims, or fewer. */
 bool collector_is_sated(const struct collector *k);
 
 /* Sorts the load as collector_move() will. */
 void collector_sort(struct collector *k);
 
-/* Whether SEGNUM is left alone. */
+/* Whether SEGNUM is skipped. */
 bool collector_is_bad(const struct collector *k, uint64_t segnum);
 
 /*
- * Lower bound of the clean segments that the batch would gain, less those that
- * it uses.
+ * Lower bound of the clean segments that the batch gains, less those that it
+ * uses.
  */
 uint64_t collector_gain(const struct collector *k);
 
 /*
- * Moves what was added, by BATCH, in the order of the load: 0, or a failure.
- * Where something cannot be read, or does not match the checksum of its log, its
- * segment is left alone; where that names a flipped bit, the next round reads it
- * corrected; where clean segments do not suffice for several victims, the next
- * round can have half as much.  Nothing is done then, and that is no failure.
- * -ENOSPC, with a remedy in the text, where they do not suffice for one.
+ * Moves the added victims, by BATCH, in the order of the load: 0, or a failure.
+ * Three cases are no failures, although nothing is moved.  A segment with a
+ * block that cannot be read, or with a log that does not match its checksum, is
+ * skipped.  If the checksum identifies a flipped bit, the next round reads it
+ * corrected.  If clean segments do not suffice for several victims, the next
+ * round can have half as much.  -ENOSPC, with a remedy in the text, if they do
+ * not suffice for one.
  */
 int collector_move(struct collector *k, struct context *cx,
 		   const struct batch_options *batch);
 
 /*
- * The result that collector_move() would have, with K's options: *ROOM is that
- * of the next round, 0 if there is no room for the batch or a segment of it is
- * skipped from now on, and *SEGNUM is where its log would end.  Only the order
- * of the load changes.  -EAGAIN where a flipped bit was found, and a new round
- * is needed.
+ * Forecasts the result of collector_move() with K's options: *ROOM is that of
+ * the next round, 0 if there is no room for the batch or a segment of it is
+ * skipped from now on, and *SEGNUM is the segment in which its log would end.
+ * Only the order of the load changes.  -EAGAIN if a flipped bit was found, and
+ * a new round is needed.
  */
 int collector_try(struct collector *k, struct context *cx, uint64_t *room,
 		  uint64_t *segnum);
@@ -129,14 +130,14 @@ void collector_close(struct collector *k);
 /*
  * Runs ACT, which does rounds, on an overlay that is then dropped, without the
  * content of moved blocks: returns the result of ACT.  Nothing is changed, but
- * segments skipped meanwhile stay skipped.
+ * segments that ACT skipped stay skipped.
  */
 int collector_rehearse(struct collector *k, struct context *cx,
 		       int (*act)(void *arg, struct context *cx), void *arg);
 
 /*
- * After the last round: segments that were left alone, but for those with a log
- * that does not match its checksum, are marked as erroneous, with one more log.
+ * After the last round: marks skipped segments as erroneous with one more log,
+ * except those whose only fault is a log that does not match its checksum.
  * Fails as volume_open() and onelog_append().
  */
 int collector_finish(struct collector *k, struct context *cx);

@@ -3,8 +3,8 @@
  * The blocks of the victims.
  *
  * The summaries of a victim's logs list its blocks, and the DAT shows which of
- * them are live.  If they do not agree on the number that was counted before,
- * the segment is damaged and is not cleaned.
+ * them are live.  If their number differs from the earlier count, the segment
+ * is damaged and is not cleaned.
  */
 #include "gc/move/load.h"
 
@@ -28,7 +28,7 @@
 #include "vol/translate.h"
 #include "vol/volume.h"
 
-/* A block that is still where the log of a segment lists it. */
+/* A block at the position where the log of a segment lists it. */
 struct resident {
 	uint64_t blocknr;
 	struct segsum_block block;	/* as listed */
@@ -38,13 +38,13 @@ struct resident {
 };
 
 /*
- * Whether RES, listed and with a position, still is there: a block with a virtual
- * number if its entry points to it, as nilfs_get_vdesc() of nilfs-utils' cleaner
- * has it; a block of the DAT if the DAT's map does, as nilfs_bdesc_is_live().  1,
- * with the rest of RES, 0; -EUCLEAN, -EIO, -ENOMEM.
+ * Whether RES is still at its listed position: a block with a virtual number if
+ * its entry points to it, as nilfs_get_vdesc() of nilfs-utils' cleaner; a block
+ * of the DAT if the DAT's map does, as nilfs_bdesc_is_live().  1, with the rest
+ * of RES, 0; -EUCLEAN, -EIO, -ENOMEM.
  */
-static int is_there(const struct facts *f, struct context *cx,
-		    struct resident *res)
+static int is_resident(const struct facts *f, struct context *cx,
+		       struct resident *res)
 {
 	struct nilfs_dat_entry de;
 	uint64_t blocknr;
@@ -90,7 +90,7 @@ void load_fini(struct load *l)
 void load_rewind(struct load *l, struct context *cx,
 		 const struct load_size *size)
 {
-	while (l->has.ndat > size->ndat)	/* which takes no memory */
+	while (l->has.ndat > size->ndat)	/* needs no memory */
 		tally_add(&l->dat, cx, l->dat_blocks[--l->has.ndat], -1);
 	l->has = *size;
 }
@@ -123,9 +123,12 @@ static int note_dat_block(struct load *l, struct context *cx, uint64_t blkoff)
 	return 0;
 }
 
-/* Runs before FROM are other segments': these may be taken back alone. */
-static int add_run(struct load *l, struct context *cx, size_t from,
-		   const struct resident *res)
+/*
+ * Adds a run for RES, or continues the last one, but not one before FROM: those
+ * belong to other segments, and each segment can be taken back alone.
+ */
+static int add_load_run(struct load *l, struct context *cx, size_t from,
+			const struct resident *res)
 {
 	const struct segsum_block *b = &res->block;
 	struct load_run *last = l->has.nruns > from ?
@@ -186,16 +189,16 @@ static int add_mark(struct load *l, struct context *cx,
 	ret = blockmap_identify(l->facts->vol, cx, res->blocknr, &mark->level,
 				&mark->key);
 	if (!ret)
-		return fail(cx, -EUCLEAN, "block %" PRIu64 ": is no node",
+		return fail(cx, -EUCLEAN, "block %" PRIu64 ": not a node",
 			    res->blocknr);
 	return ret < 0 ? ret : 0;
 }
 
 /*
- * Adds RES, of LOG, which is read from front to back; what L had before the
- * segment is FROM.  Blocks of the DAT cannot be moved but by rewriting; those of
- * cpfile and SUFILE change with every checkpoint, and would be moved and then
- * replaced.
+ * Adds RES, of LOG, which is read from front to back; FROM is the size of L
+ * before the segment.  Blocks of the DAT can only be moved by rewriting them;
+ * those of cpfile and SUFILE change with every checkpoint, and would be moved
+ * and then replaced.
  */
 static int add_resident(struct load *l, struct context *cx,
 			const struct load_size *from, const struct log *log,
@@ -220,7 +223,7 @@ static int add_resident(struct load *l, struct context *cx,
 		return ret;
 	if (!dead) {
 		ret = rewritten ? add_mark(l, cx, res) :
-				  add_run(l, cx, from->nruns, res);
+				  add_load_run(l, cx, from->nruns, res);
 		if (ret || (l->has.nlogs &&
 			    l->logs[l->has.nlogs - 1].pseg == log->pseg))
 			return ret;
@@ -249,9 +252,9 @@ static int add_resident(struct load *l, struct context *cx,
 }
 
 /* Adds all residents of S; *LIVE of them have to be moved. */
-static int read_segment(struct load *l, struct context *cx,
-			const struct policy_segment *s, uint64_t *seq,
-			uint64_t *live)
+static int read_victim(struct load *l, struct context *cx,
+		       const struct policy_segment *s, uint64_t *seq,
+		       uint64_t *live)
 {
 	struct volume *vol = l->facts->vol;
 	struct load_size from = l->has;
@@ -266,7 +269,7 @@ static int read_segment(struct load *l, struct context *cx,
 		while (!ret &&
 		       (ret = summary_next(&summary, cx, &res.block)) > 0) {
 			res.blocknr = log.pseg + res.block.index;
-			ret = is_there(l->facts, cx, &res);
+			ret = is_resident(l->facts, cx, &res);
 			if (ret <= 0)
 				continue;
 			*live += res.kind != LIVENESS_DEAD;
@@ -279,12 +282,12 @@ static int read_segment(struct load *l, struct context *cx,
 }
 
 /* As load_take(), of segments with a number below BEFORE_SEQ. */
-static int take_segment(struct load *l, struct context *cx,
-			const struct policy_segment *s, uint64_t before_seq)
+static int take_victim(struct load *l, struct context *cx,
+		       const struct policy_segment *s, uint64_t before_seq)
 {
 	struct load_size before = l->has;
 	uint64_t seq = 0, live = 0;
-	int ret = s->written ? read_segment(l, cx, s, &seq, &live) : 0;
+	int ret = s->written ? read_victim(l, cx, s, &seq, &live) : 0;
 
 	if (!ret && s->written && live != s->live)
 		ret = fail(cx, -EUCLEAN, "segment %" PRIu64 ": its logs list "
@@ -306,7 +309,7 @@ static int take_segment(struct load *l, struct context *cx,
 int load_take(struct load *l, struct context *cx,
 	      const struct policy_segment *s)
 {
-	return take_segment(l, cx, s, protection_seq(l->facts->vol));
+	return take_victim(l, cx, s, protection_seq(l->facts->vol));
 }
 
 int load_take_latest(struct load *l, struct context *cx)
@@ -317,17 +320,17 @@ int load_take_latest(struct load *l, struct context *cx)
 	int ret = sutable_read(vol, cx, segnum, &su);
 
 	return ret ? ret
-		   : take_segment(l, cx,
-				  &(struct policy_segment){
-					  .segnum = segnum,
-					  .written = le32_get(su.su.su_nblocks),
-					  .live = l->facts->latest_live,
-				  },
-				  UINT64_MAX);
+		   : take_victim(l, cx,
+				 &(struct policy_segment){
+					 .segnum = segnum,
+					 .written = le32_get(su.su.su_nblocks),
+					 .live = l->facts->latest_live,
+				 },
+				 UINT64_MAX);
 }
 
 /* The blocks of a file in the latest checkpoint are kept together. */
-static int compare_runs(const void *a, const void *b)
+static int compare_load_runs(const void *a, const void *b)
 {
 	const struct load_run *x = a, *y = b;
 	const struct move_run *p = &x->what, *q = &y->what;
@@ -349,7 +352,7 @@ void load_sort(struct load *l, bool as_it_comes)
 {
 	if (!as_it_comes)
 		sort_in_place(l->runs, l->has.nruns, sizeof(*l->runs),
-			      compare_runs);
+			      compare_load_runs);
 	sort_in_place(l->dead, l->has.ndead, sizeof(*l->dead),
 		      sort_compare_number);
 }

@@ -15,11 +15,11 @@
 #include "log/move.h"
 #include "log/tables/tally.h"
 
-/* Blocks that follow each other in every respect. */
+/* Blocks that are consecutive in every respect. */
 struct load_run {
 	struct move_run what;
-	uint64_t blocknr;	/* where the first of them is */
-	bool current;		/* in the latest checkpoint, not older only */
+	uint64_t blocknr;	/* position of the first one */
+	bool current;		/* in the latest checkpoint */
 	uint32_t rank;		/* in the order in which files are written */
 };
 
@@ -28,31 +28,31 @@ struct load_mark {
 	uint64_t ino;
 	unsigned int level;
 	uint64_t key;
-	uint64_t vblocknr;	/* that it has now; 0 in the DAT */
-	uint64_t blocknr;	/* where it is now */
+	uint64_t vblocknr;	/* present number; 0 in the DAT */
+	uint64_t blocknr;	/* present position */
 };
 
-/* A log with blocks of the above. */
+/* A log with blocks of the runs or marks. */
 struct load_log {
 	uint64_t pseg;			/* its first block */
 	struct nilfs_segment_summary ss;
 };
 
 /*
- * COUNT blocks that nothing refers to, with consecutive numbers, each of the
- * checkpoints [start, end).
+ * COUNT dead blocks with consecutive numbers, each valid in the checkpoints
+ * [start, end).
  */
 struct load_dead {
-	uint64_t vblocknr;	/* the first: what they are sorted by */
+	uint64_t vblocknr;	/* of the first one; the key for sorting */
 	uint64_t count;
 	uint64_t start, end;
 };
 
-/* How much is in it. */
+/* The size of a load. */
 struct load_size {
 	size_t nruns, nmarks, ndead, nlogs, nvictims, ndat;
 	uint64_t blocks, dead_blocks;	/* of all runs, and of the dead ones */
-	uint64_t others;	/* marks of blocks that are not of the DAT */
+	uint64_t others;	/* marks of blocks outside the DAT */
 };
 
 struct load {
@@ -63,8 +63,8 @@ struct load {
 	struct load_dead *dead;		/* runs */
 	struct load_log *logs;
 	uint64_t *victims;		/* segments */
-	struct tally dat;	/* blocks of it that moving changes, */
-	uint64_t *dat_blocks;	/* in the order in which they were met */
+	struct tally dat;	/* blocks of the DAT that moving changes, */
+	uint64_t *dat_blocks;	/* in the order of adding */
 	size_t runs_room, marks_room, dead_room, logs_room, victims_room,
 		dat_room;
 };
@@ -80,31 +80,28 @@ int load_take(struct load *l, struct context *cx,
 	      const struct policy_segment *s);
 
 /*
- * The same for the segment of the latest log, where the batch begins elsewhere
- * and no superblock names that log afterwards.
+ * The same for the segment of the latest log, if the batch begins in another
+ * one and no superblock names that log afterwards.
  */
 int load_take_latest(struct load *l, struct context *cx);
 
-/* Takes back what was added last: SIZE is what it had before. */
+/* Removes the blocks added last; SIZE is the size before. */
 void load_rewind(struct load *l, struct context *cx,
 		 const struct load_size *size);
 
 /*
- * Bytes of memory that it takes, with the blocks of metadata that it changes;
- * these count twice, for what else the commit makes of them.
+ * Bytes of memory that it needs, including the metadata blocks that it changes;
+ * these count twice, for the buffers of the commit.
  */
 uint64_t load_bytes(const struct load *l);
 
 /*
- * Whether that is more than a batch may take, half of what CX allows.  A single
+ * Whether that is more than a batch may use, half of CX's memory.  A single
  * victim never is too much, so that each can be moved.
  */
 bool load_is_full(const struct load *l, const struct context *cx);
 
-/*
- * In the order in which it is to be written: by rank, files, their offsets;
- * or AS_IT_COMES.
- */
+/* Sorts the blocks for writing: by rank, file and offset; or AS_IT_COMES. */
 void load_sort(struct load *l, bool as_it_comes);
 
 #endif

@@ -5,7 +5,7 @@
  * All blocks of a batch are one payload: a block is found by bisection of the
  * positions where runs begin.  The blocks of one request are read in the order
  * of the device: a partly overwritten file has runs of a few blocks with a few
- * dead ones between them, which are read in one request, and dropped.
+ * dead ones between them, which are read in the same request and dropped.
  *
  * A forecast has a second payload, without content, for blocks of files.  Nodes
  * and the ifile have content, since the next batch reads them.
@@ -32,14 +32,16 @@ struct moved {
 	uint64_t *bad;
 };
 
-/* Blocks that follow each other on the device, and where they go. */
+/* Consecutive blocks on the device, and their position in the buffer. */
 struct stretch {
 	uint64_t blocknr;
 	uint32_t count;
 	char *to;
 };
 
-/* Reads N stretches, those near each other with one request; SCRAP is a buffer. */
+/*
+ * Reads N stretches, those near each other with one request; SCRAP is a buffer.
+ */
 static int read_stretches(struct moved *m, struct context *cx,
 			  struct stretch *p, size_t n, char *scrap)
 {
@@ -60,8 +62,8 @@ static int read_stretches(struct moved *m, struct context *cx,
 		if (ret != -EIO)
 			continue;
 		/*
-		 * One block after the other: to find out which it is that cannot
-		 * be read, if it is not a dead one between them.
+		 * Read one block after the other to find the unreadable one,
+		 * which may be a dead one between them.
 		 */
 		fail_clear(cx);
 		for (ret = 0; first < i && !ret; first++)

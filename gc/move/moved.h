@@ -13,17 +13,17 @@
 struct moved;
 
 /*
- * The blocks of the runs of LOAD (borrowed, sorted), one after the other; for a
- * FORECAST without the data of files.  If one cannot be read *BAD becomes its
- * block number, one of them if there are several; 0 at first.  -ENOMEM.
+ * The blocks of the runs of LOAD (borrowed, sorted), consecutively; for a
+ * FORECAST without the data of files.  *BAD becomes the number of an unreadable
+ * block, if there is one; it is 0 at first.  -ENOMEM.
  */
 int moved_make(struct moved **mp, struct context *cx, const struct load *load,
 	       bool forecast, uint64_t *bad);
 
-/* The one that RUN comes from; borrowed. */
+/* The payload for RUN; borrowed. */
 struct payload *moved_payload(struct moved *m, const struct load_run *run);
 
-/* Once nothing reads it any more; NULL is accepted. */
+/* Call it when nothing reads M any more; NULL is accepted. */
 void moved_put(struct moved *m);
 
 #endif

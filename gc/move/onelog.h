@@ -17,18 +17,20 @@
 int onelog_commit(struct writer *w, struct context *cx, struct volume *vol,
 		  uint64_t time, struct writer_end *end);
 
-/* What changes the metadata of W: 0, or a failure, which drops all of it. */
+/* Changes the metadata of W: 0, or a failure, which drops all changes. */
 typedef int onelog_change(void *arg, struct context *cx, struct writer *w);
 
 /*
- * One more log of VOL, with OPTIONS and what CHANGE does; *END is its result.
- * Fails as onelog_commit(), directwriter_open() and CHANGE.
+ * Appends one log to VOL, with OPTIONS and the changes of CHANGE; *END is its
+ * result.  Fails as onelog_commit(), directwriter_open() and CHANGE.
  */
 int onelog_append(struct context *cx, struct volume *vol,
 		  const struct writer_options *options, onelog_change *change,
 		  void *arg, struct writer_end *end);
 
-/* What superblocks need to name the latest log of VOL.  -EUCLEAN, -EIO. */
+/*
+ * Sets *END for superblocks that name the latest log of VOL.  -EUCLEAN, -EIO.
+ */
 int onelog_latest(struct writer_end *end, struct context *cx,
 		  struct volume *vol);
 

@@ -5,12 +5,13 @@
  * An order is a rank for each file; files of equal rank are sorted by inode
  * number.
  *
- * Ages come from the logs that list the blocks, which contain the checkpoint of
- * each, wherever it was moved since.  The age of a file is the mean of its
- * blocks; young files are likely to be rewritten, so that segments of them
- * empty by themselves.  They come first: nilfs_cleanerd, which takes the oldest
- * segments and of one second the lowest, takes these before full ones.  Classes
- * keep files of similar age together: each is half as old as the next.
+ * Ages come from the logs that list the blocks: they record the original
+ * checkpoint of each block, which does not change when it is moved.  The age of
+ * a file is the mean of its blocks.  Young files are likely to be rewritten, so
+ * that their segments become empty without cleaning.  They come first:
+ * nilfs_cleanerd cleans the oldest segments first, and the lowest ones among
+ * equally old, so it cleans these before full ones.  Classes keep files of
+ * similar age together: each is half as old as the next.
  */
 #include "gc/move/order.h"
 
@@ -23,7 +24,10 @@
 #include "vol/tree.h"
 #include "vol/volume.h"
 
-/* Of age: the youngest is what was written in a 32nd of the history. */
+/*
+ * The number of classes of age.  The youngest covers the latest 32nd of the
+ * history.
+ */
 #define CLASSES 6
 
 int order_add(struct order *o, struct context *cx, uint64_t ino)
@@ -89,11 +93,11 @@ void order_close(struct order *o)
 }
 
 /*
- * Ranks the sorted runs by the ages of their files: classes from 1, the youngest.
- * The age of a file is the number of checkpoints before the youngest one with a
- * block of any file: so moving, which makes checkpoints too, changes no age.  It
- * is the mean of the blocks of the latest state, which come first, if that has
- * the file.
+ * Ranks the sorted runs by the ages of their files: classes from 1, the
+ * youngest.  The age of a file is the number of checkpoints before the youngest
+ * one with a block of any file.  So moving, which makes checkpoints too,
+ * changes no age.  It is the mean over the blocks of the latest state, which
+ * are sorted first, or over all blocks if the file is not in the latest state.
  */
 static void rank_ages(struct load *load)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Orders in which blocks are written.
- */
+/* The orders of writing blocks. */
 #ifndef NILFS2_GC_ORDER_H
 #define NILFS2_GC_ORDER_H
 
@@ -15,19 +13,19 @@ struct load;
 struct volume;
 
 enum order_kind {
-	ORDER_TREE,	/* as a walk through all directories meets files */
+	ORDER_TREE,	/* as a walk through all directories finds files */
 	ORDER_FILE,	/* by inode number */
-	ORDER_AGE,	/* what was written lately comes first */
-	ORDER_VICTIM,	/* as they come */
+	ORDER_AGE,	/* the latest written first */
+	ORDER_VICTIM,	/* in the order of victims */
 	ORDER_GIVEN,	/* in the order of order_add(), others last */
 };
 
-/* The one after which nilfs_cleanerd moves least: see doc/policies.md. */
+/* nilfs_cleanerd moves the fewest blocks after it: see doc/policies.md. */
 #define ORDER_DEFAULT ORDER_AGE
 
 struct order {
 	enum order_kind kind;
-	struct tally ranks;	/* by inode number; 0: none, comes last */
+	struct tally ranks;	/* by inode number; 0: none, sorted last */
 	int32_t last;		/* rank */
 };
 
@@ -41,14 +39,14 @@ int order_open(struct order *o, struct context *cx, struct volume *vol,
 int order_find(struct order *o, struct context *cx, struct dev *dev,
 	       enum order_kind kind);
 
-/* File INO comes next, unless it has a place: 1, 0, or -ENOMEM. */
+/* Makes file INO the next one, unless it has a rank: 1, 0, or -ENOMEM. */
 int order_add(struct order *o, struct context *cx, uint64_t ino);
 
 void order_close(struct order *o);
 
 /*
- * Sorts LOAD.  Inside all orders but the last blocks of a file lie together,
- * those of the latest state first, by their offsets.
+ * Sorts LOAD.  In all orders except ORDER_VICTIM the blocks of a file are
+ * adjacent, those of the latest state first, by their offsets.
  */
 void order_apply(const struct order *o, struct load *load);
 

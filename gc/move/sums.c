@@ -2,24 +2,24 @@
 /*
  * Verifying the checksums of logs whose blocks are moved.
  *
- * A moved block is covered by the checksum of its new log, so earlier damage
- * must be found before.  The checksum covers all blocks of a log, so the bad
- * one is not known: all files with blocks there are named, up to a few.
+ * A moved block gets the checksum of its new log, so earlier damage must be
+ * detected before.  The checksum covers all blocks of a log, so the bad block
+ * is not known: the message lists the first few files with blocks there.
  *
- * One flipped bit is known (check/logs/logbits.h), in a log so short that other
- * damage rarely looks like one.  A device with patches then has it right for
- * whatever is read from there: nothing is written in place, which zones would not
- * allow, and a dry run or a copy must not do.  A load that was made before has
- * what was read before, so it is to be made again.
+ * A single flipped bit can be located (check/logs/logbits.h), in a log so short
+ * that other damage rarely looks like one.  A device with patches then corrects
+ * it for all reads: nothing is written in place, which zones would not allow,
+ * and a dry run or a copy must not do.  A load made before may contain the
+ * wrong bit, so it has to be made again.
  *
  * Logs are read while the batch is written, which takes effect later: on a disk
- * that takes no longer then.  Trials and forecasts write logs to an overlay,
- * partly without content: so logs are verified on the device underneath, and only
- * if the log there is the one to be moved.
+ * this costs no extra time.  Trials and forecasts write logs to an overlay,
+ * partly without content.  So logs are verified on the device underneath, and
+ * only if the log there is the one to be moved.
  *
- * How many logs of a segment were right is remembered for the batch after a
- * trial: all that have a block to be moved are in the load, and until the segment
- * is written again they only become fewer.
+ * The number of correct logs of a segment is recorded for the batch after a
+ * trial.  All logs with a block to be moved are in the load, and until the
+ * segment is written again their number can only decrease.
  */
 #include "gc/move/sums.h"
 
@@ -39,7 +39,7 @@
 #include "vol/logcheck.h"
 #include "vol/volume.h"
 
-/* What is known of a log; the argument of a job. */
+/* The state of a log; the argument of a job. */
 struct summed {
 	struct summing *u;
 	enum { UNKNOWN, RIGHT, WRONG } state;
@@ -49,7 +49,7 @@ struct summing {
 	struct sums *s;
 	const struct load *load;
 	struct pool *pool;
-	struct summed *logs;	/* as those of the load */
+	struct summed *logs;	/* parallel to the logs of the load */
 };
 
 int sums_open(struct sums *s, struct context *cx, struct dev *dev)
@@ -72,7 +72,9 @@ static uint64_t segment_of(const struct load *load, size_t i)
 	return geometry_segment_of(&load->facts->vol->geo, load->logs[i].pseg);
 }
 
-/* The logs of a segment are in a row: the first one after that of log I. */
+/*
+ * The first log after the segment of log I; the logs of a segment are adjacent.
+ */
 static size_t next_segment(const struct load *load, size_t i)
 {
 	uint64_t segnum = segment_of(load, i);
@@ -137,7 +139,7 @@ void sums_forget(struct sums *s, const struct load *load)
 	}
 }
 
-/* Those that LOAD moves as they are on the device. */
+/* Counts those in blocks that LOAD moves at their present positions. */
 uint64_t sums_bits(const struct sums *s, struct context *cx,
 		   const struct load *load)
 {
@@ -172,7 +174,9 @@ bool sums_is_bad(const struct sums *s, uint64_t segnum)
 	return i < s->nbad && s->bad[i] == segnum;
 }
 
-/* From now on BIT reads as what it was; reports it, where it matters. */
+/*
+ * Corrects BIT for all later reads; reports it if it is in a block of the load.
+ */
 static int correct_bit(struct summing *u, struct context *cx,
 		       const struct logbit *bit)
 {
@@ -200,8 +204,8 @@ static int correct_bit(struct summing *u, struct context *cx,
 	if (ret <= 0 || !s->found)
 		return ret < 0 ? ret : 0;
 	snprintf(text, sizeof(text), "block %" PRIu64 ": bit %u of byte %"
-		 PRIu64 " was flipped, by the checksum of its log (by chance 1 "
-		 "in %" PRIu64 "), and is corrected where it is moved: %s",
+		 PRIu64 " is flipped, by the checksum of its log (by chance 1 "
+		 "in %" PRIu64 "); the moved copy is corrected: %s",
 		 off >> geo->block_bits, bit->bit, bit->byte - off,
 		 (UINT64_C(1) << 32) / bit->positions, owner);
 	s->found(s->arg, text);
@@ -237,7 +241,7 @@ int sums_judge(struct summing *u, struct context *cx, uint64_t *bad)
 		}
 		if (ret < 0)
 			break;
-		/* There is another reason, or may be one. */
+		/* Other damage is possible. */
 		if (wrong == n)
 			wrong = i;
 		if (sums_is_bad(s, segnum))
@@ -293,7 +297,9 @@ int sums_begin(struct summing **up, struct context *cx, struct sums *s,
 	}
 	for (; s->ngood < nsegments; s->ngood++)
 		good[s->ngood] = 0;
-	/* What lives only becomes less: no more logs than before are the same. */
+	/*
+	 * Live blocks only decrease: the same number of logs are the same logs.
+	 */
 	for (i = 0; i < n;) {
 		end = next_segment(load, i);
 		known = end - i <= good[segment_of(load, i)];
@@ -302,7 +308,7 @@ int sums_begin(struct summing **up, struct context *cx, struct sums *s,
 				u, known ? RIGHT : UNKNOWN
 			};
 	}
-	/* All jobs fit into the queue: to give one is not to wait. */
+	/* The queue has room for all jobs, so pool_give() does not wait. */
 	ret = pool_open(&u->pool, cx, n < UINT32_MAX ? (unsigned int)n :
 						       UINT32_MAX);
 	for (i = 0; i < n && !ret; i++)

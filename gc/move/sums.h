@@ -13,20 +13,20 @@
 struct load;
 struct summing;
 
-/* The logs verified by a run, for all of its jobs. */
+/* The verified logs of a run, for all of its jobs. */
 struct sums {
 	/*
-	 * The device that jobs work on: flipped bits that were found read as
-	 * what was written.  What a forecast writes is not on it.
+	 * The device that jobs work on: reads of flipped bits that were found
+	 * are corrected.  It does not include the writes of a forecast.
 	 */
 	struct dev *dev;
-	uint16_t *good;		/* of each segment: logs that were found right */
+	uint16_t *good;		/* by segment: number of correct logs */
 	uint64_t ngood;		/* segments, as many as the volume ever had */
-	uint64_t *bad;		/* segments with a log that was not, ascending */
+	uint64_t *bad;		/* segments with a bad log, ascending */
 	size_t nbad, bad_room;
-	uint64_t *bits;		/* where the flipped ones are: bits of the device */
+	uint64_t *bits;		/* positions of flipped bits, in bits of the device */
 	size_t nbits, bits_room;
-	/* Called for a flipped bit of what is moved; or NULL. */
+	/* Called for a flipped bit in a moved block; or NULL. */
 	void (*found)(void *arg, const char *text);
 	void *arg;
 };
@@ -39,11 +39,10 @@ int sums_open(struct sums *s, struct context *cx, struct dev *dev);
 void sums_close(struct sums *s);
 
 /*
- * Begins to verify all logs with blocks that LOAD (borrowed) moves, unless that
- * was done before, on all workers; the thread that begins it may do other things
- * meanwhile.  *UP, to be ended, is NULL where there is none.  A log with a block
- * that cannot be read passes, and so does one that was written meanwhile.
- * -ENOMEM, -EINTR.
+ * Begins to verify all logs with blocks that LOAD (borrowed) moves, unless they
+ * were verified before, on all workers, while the calling thread continues.
+ * *UP, to be ended, is NULL if there is no log to verify.  Logs with an
+ * unreadable block, or written while they are verified, pass.  -ENOMEM, -EINTR.
  */
 int sums_begin(struct summing **up, struct context *cx, struct sums *s,
 	       const struct load *load);
@@ -53,28 +52,30 @@ int sums_wait(struct summing *u, struct context *cx);
 
 /*
  * After sums_wait() that was 1, when nothing reads s->dev: -EAGAIN if the
- * checksum of a log names a flipped bit: what was read before is to be read
- * again, and the load made again.  -EUCLEAN if no bit explains one: *BAD is its
- * first block, and the text names the files with blocks there.  -ENOMEM, -EINTR.
+ * checksum of a log identifies a flipped bit: earlier reads are to be repeated,
+ * and the load made again.  -EUCLEAN if no bit explains one: *BAD is its first
+ * block, and the text lists the files with blocks there.  -ENOMEM, -EINTR.
  */
 int sums_judge(struct summing *u, struct context *cx, uint64_t *bad);
 
 /* Ends U, whether or not it is done; NULL is accepted. */
 void sums_end(struct summing *u);
 
-/* Whether a log of SEGNUM does not match its checksum and cannot be corrected. */
+/*
+ * Whether a log of SEGNUM does not match its checksum and cannot be corrected.
+ */
 bool sums_is_bad(const struct sums *s, uint64_t segnum);
 
 /*
- * Flipped bits in what LOAD moves and rewrites, but for what was written
- * meanwhile.
+ * The number of flipped bits in blocks that LOAD moves and rewrites, except
+ * blocks written since.
  */
 uint64_t sums_bits(const struct sums *s, struct context *cx,
 		   const struct load *load);
 
 /*
- * The victims of LOAD are free: what is written there next is to be verified,
- * and was not flipped.
+ * The victims of LOAD are free: forgets their results, as later content has to
+ * be verified again.
  */
 void sums_forget(struct sums *s, const struct load *load);
 

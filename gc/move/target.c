@@ -5,8 +5,8 @@
  * A mounted volume has its own cleaner, and a loop device over an image may be
  * mounted at any time.
  *
- * The rules of zones apply to those of an image file, too: it may be copied to
- * a device later.
+ * The rules of zones also apply to the zones of an image file: it may be copied
+ * to a device later.
  */
 #include "gc/move/target.h"
 
@@ -41,13 +41,13 @@ int target_open(struct target *t, struct context *cx, const char *path,
 			   read_only ? DEVFILE_READ : DEVFILE_WRITE);
 	if (ret)
 		return ret;
-	/* A volume may be damaged if it is only read. */
+	/* A foreign signature is accepted if the device is only read. */
 	owner_find(&owner, cx, t->file);
 	if (owner.foreign && !(read_only && owner.nilfs))
 		return owner_fail(cx, t->file, &owner, "");
 	if (!read_only)
 		owner_guard(t->file);
-	/* Live blocks and summaries are far apart: no readahead. */
+	/* Live blocks and summaries are scattered: no readahead. */
 	devfile_random(t->file);
 	ret = qcow2_open(&t->dev, cx, t->file);
 	if (!ret && t->dev == t->file)
@@ -75,7 +75,7 @@ int target_check_volume(struct context *cx, struct volume *vol)
 	bool pending;
 	int ret;
 
-	/* What a mount to be written to refuses, too. */
+	/* Conditions under which a mount for writing fails. */
 	if (!rule)
 		rule = super_geometry(sb, vol->dev->size, &g);
 	if (rule)
@@ -83,12 +83,12 @@ int target_check_volume(struct context *cx, struct volume *vol)
 			    vol->dev->name, rule_info(rule)->text);
 	if (vol->choice.verdict[0] == RULE_SB_MAGIC)
 		return fail(cx, -EUCLEAN, "%s: the first superblock was wiped "
-			    "or overwritten; run fsck.nilfs2 -y to bring it "
-			    "back", vol->dev->name);
+			    "or overwritten; run fsck.nilfs2 -y to restore "
+			    "it", vol->dev->name);
 	/*
 	 * A mount would recover data from logs after the latest one, or fail
 	 * because of them.  Most often a cleaner was interrupted, and there is
-	 * nothing.
+	 * nothing to recover.
 	 */
 	ret = rollforward_collect(vol, cx, &vol->latest, &rf);
 	pending = ret == -EUCLEAN || (!ret && rf->count);

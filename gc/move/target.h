@@ -10,8 +10,8 @@
 #include "vol/volume.h"
 
 struct target {
-	struct dev *dev;	/* with its zones, where it has some */
-	struct dev *file;	/* what that is over, or the same */
+	struct dev *dev;	/* with its zones, if it has any */
+	struct dev *file;	/* the device below it, or the same */
 };
 
 /*
@@ -31,7 +31,7 @@ void target_close(struct target *t);
 int target_check_volume(struct context *cx, struct volume *vol);
 
 /*
- * Opens the volume on DEV and does that; *VOLP is to be closed also after a
+ * Opens the volume on DEV and checks it so; *VOLP is to be closed also after a
  * failure.  Or fails as volume_open().
  */
 int target_open_volume(struct volume **volp, struct context *cx,

@@ -7,11 +7,11 @@
  * segments themselves are not read.  Counters of the volume are not used: the
  * kernel does not update them.
  *
- * A job of many batches would read the DAT as often.  So the counts before a
- * batch are kept, and only the blocks of the DAT that it has changed are
- * counted after it.  The old ones are still there: what a batch frees is
- * written over by the next.  Where zones are reset, which loses them, nothing
- * is kept.
+ * A job of many batches would read the DAT for each of them.  So the counts
+ * before a batch are kept, and only the blocks of the DAT that it has changed
+ * are counted after it.  The old blocks are still readable: only the next batch
+ * overwrites the space that a batch frees.  If zones are reset, which erases
+ * them, nothing is kept.
  */
 #include "gc/plan/facts.h"
 
@@ -30,7 +30,7 @@
 #include "vol/sutable.h"
 #include "vol/volume.h"
 
-/* Counts a segment, which is a candidate where it may be cleaned at all. */
+/* Counts a segment, and makes it a candidate if it may be cleaned at all. */
 static int take_usage(void *arg, struct context *cx, uint64_t segnum,
 		      const struct nilfs_segment_usage *su)
 {
@@ -42,7 +42,10 @@ static int take_usage(void *arg, struct context *cx, uint64_t segnum,
 	uint32_t written = le32_get(su->su_nblocks);
 	bool used = !segusage_is_clean(su);
 
-	/* Live blocks where the SUFILE has none may be user data. */
+	/*
+	 * Live blocks in a segment without blocks in the SUFILE may be user
+	 * data.
+	 */
 	if (segnum != latest->segnum &&
 	    live > (segusage_is_dirty(su) ? written : 0))
 		return fail(cx, -EUCLEAN, "segment %" PRIu64 ": has %" PRIu64
@@ -101,8 +104,9 @@ int facts_count_metadata(struct facts *f, struct context *cx)
 }
 
 /*
- * Counts live blocks by what was kept (or NULL), which is used up, unless that
- * cannot be read any more, or counts for other snapshots or another period.
+ * Counts live blocks by updating KEPT (or NULL), which is used up.  Counts all
+ * again if KEPT cannot be read any more, or is for other snapshots or another
+ * period.
  */
 static int count_live(struct facts *f, struct context *cx,
 		      struct facts_kept *kept)
@@ -150,7 +154,7 @@ int facts_gather_all(struct facts *f, struct context *cx, struct volume *vol,
 	};
 	f->env.nongc_ctime = le64_get(vol->super_root.sr_nongc_ctime);
 	f->env.metadata_weight = POLICY_WEIGHT;
-	/* It is one of the tables of all segments. */
+	/* It is an index of the tables of all segments. */
 	if (vol->latest.nextnum >= vol->geo.nsegments)
 		return fail(cx, -EUCLEAN, "the latest log: the next segment, %"
 			    PRIu64 ", is not on the volume; run fsck.nilfs2",

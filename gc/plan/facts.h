@@ -29,52 +29,53 @@ struct facts {
 	uint64_t protect_cno;		/* of the protection period */
 	struct zoning zones;
 	bool whole;		/* candidates are all that are not clean */
-	bool stale;		/* the volume's own counts, if it has some */
+	bool stale;		/* the counts in the SUFILE are not exact */
 };
 
 /*
- * What is known of the state that a batch began with, for the facts of the one
- * that it left.  All zero: nothing.
+ * The counts of the state before a batch, for those of the state after it.  All
+ * zero: none.
  */
 struct facts_kept {
-	struct liveness *liveness;	/* NULL: nothing */
+	struct liveness *liveness;	/* NULL: none */
 	struct recovery at;		/* the state that it counts */
 };
 
 /*
  * Collects the facts of all segments of VOL with a protection period of PROTECT
- * seconds (0: none).  KEPT (or NULL), of the state before on the same device,
- * is used up: what lives is counted from there, by what differs.  Candidates
- * exclude the segments being written, those marked as erroneous, and those with
- * a superblock's log or younger (ns_prot_seq).  -EUCLEAN if the DAT or the
- * SUFILE is broken or they contradict each other, -EIO, -ENOMEM.
+ * seconds (0: none).  KEPT (or NULL), of the previous state on the same device,
+ * is used up: live blocks are counted from there by the differences.
+ * Candidates exclude the segments being written, those marked as erroneous, and
+ * those with a superblock's log or younger (ns_prot_seq).  -EUCLEAN if the DAT
+ * or the SUFILE is broken or they contradict each other, -EIO, -ENOMEM.
  */
 int facts_gather(struct facts *f, struct context *cx, struct volume *vol,
 		 uint64_t protect, struct facts_kept *kept);
 
 /*
- * The same; with WHOLE all segments that are not clean are among the candidates,
- * and all are counted.
+ * The same; with WHOLE all segments that are not clean are candidates, and all
+ * are counted.
  */
 int facts_gather_all(struct facts *f, struct context *cx, struct volume *vol,
 		     uint64_t protect, struct facts_kept *kept, bool whole);
 
 /*
- * Counts the blocks of metadata of each candidate as well, which are 0 after
- * gathering: this reads the maps of all metadata files.  -EUCLEAN, -EIO, -ENOMEM.
+ * Counts the metadata blocks of each candidate as well, which are 0 after
+ * gathering: this reads the maps of all metadata files.  -EUCLEAN, -EIO,
+ * -ENOMEM.
  */
 int facts_count_metadata(struct facts *f, struct context *cx);
 
 /* Frees the candidates; everything else stays. */
 void facts_drop_candidates(struct facts *f);
 
-/* Moves to KEPT what facts_gather() can use after the next batch. */
+/* Moves to KEPT the counts that facts_gather() can use after the next batch. */
 void facts_keep(struct facts *f, struct facts_kept *kept);
 
-/* Forgets what was kept. */
+/* Frees the kept counts. */
 void facts_forget(struct facts_kept *kept);
 
-/* Also of facts that are all zero. */
+/* Accepts facts that are all zero. */
 void facts_fini(struct facts *f);
 
 #endif

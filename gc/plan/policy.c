@@ -3,15 +3,16 @@
  * Policies.
  *
  * Each computes a number for a segment; the greatest comes first, and equal
- * ones come by number, so that the same volume always has the same order.  Live
- * blocks are exact here, while an online cleaner has to estimate them, so the
- * basic question of cleaning has an exact answer: to free some segments by
- * moving the fewest blocks, take those with the fewest live blocks.  (For k
- * victims the k emptiest have the least sum; whether that many gain enough
- * depends on k and that sum alone.)  This holds within a batch.  Each of n batches
- * but one may leave a segment that is not full, so that all of them move no more
- * than the fewest blocks that free n - 1 segments more in one; metadata, which
- * each batch writes again, is not counted.  Their optimum is not known.
+ * ones come by segment number, so that the same volume always has the same
+ * order.  Live blocks are exact here, while an online cleaner has to estimate
+ * them.  So there is an exact optimum for freeing some segments by moving the
+ * fewest blocks: those with the fewest live blocks.  (For k victims the k
+ * emptiest have the least sum; whether that many gain enough depends on k and
+ * that sum alone.)  This holds within a batch.  Each of n batches but one may
+ * leave a segment that is not full, so that all of them move no more than the
+ * fewest blocks that free n - 1 segments more in one; metadata, which each
+ * batch writes again, is not counted.  The optimum over several batches is not
+ * known.
  */
 #include "gc/plan/policy.h"
 
@@ -29,7 +30,7 @@ static uint64_t timestamp(const struct policy_segment *s,
 	return UINT64_MAX - s->lastmod;
 }
 
-/* The most dead blocks among those that were written. */
+/* The most dead blocks among the written ones. */
 static uint64_t greedy(const struct policy_segment *s,
 		       const struct policy_env *env)
 {
@@ -82,10 +83,10 @@ static uint64_t optimal(const struct policy_segment *s,
 }
 
 /*
- * The fewest again, where one of metadata counts for more: it may be rewritten
- * anyway before long.  Five times is the best weight in the experiment that
- * tests/bench/seeds repeats, for a file system without a DAT; from three to ten
- * there is little between them.
+ * The fewest blocks again, where a metadata block counts more: it may be
+ * rewritten anyway before long.  Five times is the best weight in the
+ * experiment that tests/bench/seeds repeats, for a file system without a DAT;
+ * from three to ten there is little difference.
  */
 static uint64_t weighted(const struct policy_segment *s,
 			 const struct policy_env *env)
@@ -137,7 +138,7 @@ const struct policy *policy_parse(const char *text, uint32_t *weight)
 	*weight = POLICY_WEIGHT;
 	if (strncmp(text, weighted_by, strlen(weighted_by)))
 		return policy_find(text);
-	/* All of it, of at most ten digits. */
+	/* Only digits, and at most ten. */
 	if (strspn(number, "0123456789") != strlen(number) ||
 	    strlen(number) > 10)
 		return NULL;
@@ -153,7 +154,7 @@ bool policy_is_worth(const struct policy_segment *s, uint32_t percent)
 	return !s->live || dead * 100 >= (uint64_t)percent * s->blocks;
 }
 
-/* Less important, or as much and with a greater number. */
+/* Less important first, then the greater number. */
 static int compare_ranks(const void *a, const void *b)
 {
 	const struct policy_rank *x = a, *y = b;
@@ -192,9 +193,9 @@ int policy_open(struct policy_order *order, const struct policy *policy,
 }
 
 /*
- * Whether data_first leaves this one for later: moving data rewrites the metadata
- * that refers to it, wherever it is, so that a segment with mostly metadata
- * empties by itself.
+ * Whether data_first defers segment I: moving data rewrites the metadata that
+ * refers to it, wherever it is, so that a segment with mostly metadata becomes
+ * empty without cleaning.
  */
 static bool waits(const struct policy_order *o, size_t i, uint64_t clean)
 {
@@ -205,7 +206,7 @@ static bool waits(const struct policy_order *o, size_t i, uint64_t clean)
 }
 
 /* The best of all, or of the next few, without those taken. */
-static int64_t next(struct policy_order *o, uint64_t clean)
+static int64_t choose_next(struct policy_order *o, uint64_t clean)
 {
 	struct policy_rank best, rank;
 	uint64_t looked = 0;
@@ -240,11 +241,11 @@ static int64_t next(struct policy_order *o, uint64_t clean)
 
 int64_t policy_next(struct policy_order *order, uint64_t clean)
 {
-	int64_t i = next(order, clean);
+	int64_t i = choose_next(order, clean);
 
-	/* Those that wait come when there are no others. */
+	/* Deferred segments are taken if there are no others. */
 	if (i < 0 && order->policy->data_first)
-		i = next(order, 0);
+		i = choose_next(order, 0);
 	if (i >= 0)
 		order->taken[i] = 1;
 	return i;

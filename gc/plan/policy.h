@@ -12,13 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A segment, as far as policies care; counts are blocks. */
+/* The facts of a segment for policies; counts are in blocks. */
 struct policy_segment {
 	uint64_t segnum;
 	uint64_t lastmod;	/* su_lastmod, seconds */
-	uint32_t blocks;	/* that it has room for */
+	uint32_t blocks;	/* its size */
 	uint32_t written;	/* su_nblocks */
-	uint32_t live;		/* for whomever: these would have to be moved */
+	uint32_t live;		/* to be moved, for any reason */
 	uint32_t snapshot;	/* of these, for snapshots only */
 	uint32_t protected;	/* of these, for the protection period only */
 	uint32_t metadata;	/* of these, of DAT, cpfile, SUFILE, ifile: 0
@@ -38,17 +38,17 @@ struct policy {
 	const char *name;
 	const char *summary;	/* one phrase, for the help */
 	/*
-	 * How much is gained by cleaning S: more is better, and what is worth
-	 * nothing at all is 0.  The sum that is compared, not a unit.
+	 * The value of cleaning S: higher is better, 0 is worthless.  It has no
+	 * unit and is only compared.
 	 */
 	uint64_t (*importance)(const struct policy_segment *s,
 			       const struct policy_env *env);
-	bool data_first;	/* what is dense in metadata comes last */
+	bool data_first;	/* segments dense in metadata come last */
 	bool ages;		/* the order changes with time */
 	bool uses_metadata;	/* policy_segment.metadata */
 };
 
-/* All of them; the first is the default. */
+/* All policies; the first is the default. */
 extern const struct policy policy_list[];
 extern const size_t policy_count;
 
@@ -62,7 +62,7 @@ const struct policy *policy_find(const char *name);
 #define POLICY_WEIGHT 500
 
 /*
- * The policy of TEXT, which is a name, or "weighted:PERCENT"; *WEIGHT is that
+ * The policy of TEXT, a name or "weighted:PERCENT"; *WEIGHT is that percentage
  * or POLICY_WEIGHT.  NULL if it is unknown.
  */
 const struct policy *policy_parse(const char *text, uint32_t *weight);
@@ -79,9 +79,9 @@ struct policy_rank {
 
 /*
  * Successive choices.  With env->max_search a choice examines that many
- * segments from where the last one ended, around the end, as f2fs' victim
- * search does; otherwise all, by their importance when it was opened, in an
- * order that is computed as far as it is asked for.
+ * segments from where the last one ended, wrapping around, as f2fs' victim
+ * search does.  Otherwise all segments are ordered by their importance when it
+ * was opened; the order is computed only as far as it is requested.
  */
 struct policy_order {
 	const struct policy *policy;
@@ -89,13 +89,13 @@ struct policy_order {
 	const struct policy_segment *segments;	/* borrowed */
 	size_t n;
 	/*
-	 * The best last, of which SORTED are in order and the others before
-	 * them a heap; NULL with max_search.
+	 * The best last: SORTED of them are in order, the others before them
+	 * are a heap; NULL with max_search.
 	 */
 	struct policy_rank *rank;
 	size_t sorted;
 	uint8_t *taken;		/* by index */
-	size_t next;		/* in order, or where the search goes on */
+	size_t next;		/* in order, or start of the next search */
 };
 
 /* -ENOMEM; to be closed also then. */
@@ -105,7 +105,7 @@ int policy_open(struct policy_order *order, const struct policy *policy,
 
 /*
  * The index of the next victim, or -1.  CLEAN is the number of clean segments,
- * by which data_first knows whether these are scarce.
+ * by which data_first decides whether these are scarce.
  */
 int64_t policy_next(struct policy_order *order, uint64_t clean);
 

@@ -3,10 +3,10 @@
  * The fragmentation of a file.
  *
  * An extent ends where the next block of the file is not the next one of the
- * device, or at a hole.  Each run of blocks between holes needs at least one,
- * and an extent ends at the end of a log: a file of more blocks than a log can
- * have crosses as many ends as logs that it fills, and one more, as it rarely
- * begins with a log.  A small file that happens to cross one could avoid it.
+ * device, or at a hole.  Each run of blocks between holes needs at least one
+ * extent.  An extent also ends at the end of a log: a file of more blocks than
+ * a log can have crosses as many ends as logs that it fills, and one more, as
+ * it rarely begins with a log.  A small file need not cross one.
  */
 #include "gc/plan/spread.h"
 
@@ -20,7 +20,7 @@ struct measure {
 	uint64_t next;		/* block after the last extent */
 };
 
-static int add_extent(void *arg, struct context *cx, const struct extent *e)
+static int measure_extent(void *arg, struct context *cx, const struct extent *e)
 {
 	struct measure *m = arg;
 
@@ -41,8 +41,8 @@ int spread_measure(struct spread *s, struct context *cx, struct root *root,
 	int ret;
 
 	*s = (struct spread){ 0 };
-	ret = spread_walk(cx, root, ino, add_extent, &m);
-	/* File blocks of the largest log, about. */
+	ret = spread_walk(cx, root, ino, measure_extent, &m);
+	/* Approximate number of file blocks in the largest log. */
 	if (!most || most > g->blocks_per_segment)
 		most = g->blocks_per_segment;
 	summary = most * sizeof(struct nilfs_binfo_v) / g->block_size + 1;

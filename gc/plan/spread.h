@@ -15,7 +15,7 @@ struct extent;
 struct spread {
 	uint64_t blocks;
 	uint64_t extents;	/* runs of blocks on the device */
-	uint64_t enough;	/* of these, wherever its first block is put */
+	uint64_t enough;	/* of these, needed at any position of the file */
 };
 
 /* Measures file INO of ROOT.  Fails as root_file() and extent_cursor_next(). */
@@ -31,7 +31,7 @@ int spread_walk(struct context *cx, struct root *root, uint64_t ino,
 			     const struct extent *extent),
 		void *arg);
 
-/* Extents more than are enough. */
+/* Extents above the needed number. */
 static inline uint64_t spread_excess(const struct spread *s)
 {
 	return s->extents > s->enough ? s->extents - s->enough : 0;

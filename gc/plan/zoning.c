@@ -3,7 +3,7 @@
  * Zones of segments.
  *
  * The kernel never resets a zone, and cannot write to a clean segment whose
- * zone is not empty.  So zones of cleaned segments have to be reset, which is
+ * zone is not empty.  So zones of cleaned segments have to be reset.  This is
  * done last: as long as a superblock names a state in which the segment is in
  * use, its zone is kept.  Zones left by an interruption are found by the next
  * run, which examines all zones and not only cleaned segments.
@@ -23,7 +23,7 @@
 #include "vol/sutable.h"
 #include "vol/volume.h"
 
-#define REPORTED 64u	/* zones at a time */
+#define REPORTED 64u	/* zones per request */
 
 static int look_at_segment(void *arg, struct context *cx, uint64_t segnum,
 			   const struct nilfs_segment_usage *su)
@@ -32,7 +32,7 @@ static int look_at_segment(void *arg, struct context *cx, uint64_t segnum,
 	const struct recovery *latest = &z->vol->latest;
 
 	(void)cx;
-	/* The next segment is in use, but nothing is in it. */
+	/* The next segment is in use, but empty. */
 	if (segnum == latest->segnum ||
 	    (segusage_is_dirty(su) &&
 	     (segnum != latest->nextnum || le32_get(su->su_nblocks))))
@@ -43,8 +43,8 @@ static int look_at_segment(void *arg, struct context *cx, uint64_t segnum,
 }
 
 /* The segments [*FROM, *END) that are partly in zones [FIRST, AFTER). */
-static void segments_in(const struct zoning *z, uint64_t first, uint64_t after,
-			uint64_t *from, uint64_t *end)
+static void zone_segments(const struct zoning *z, uint64_t first,
+			  uint64_t after, uint64_t *from, uint64_t *end)
 {
 	const struct nilfs_geometry *g = &z->vol->geo;
 	uint64_t bytes = (uint64_t)g->blocks_per_segment << g->block_bits;
@@ -66,7 +66,7 @@ bool zoning_is_unusable(const struct zoning *z, uint64_t segnum)
 	if (segzones_is_unusable(zones, &z->vol->geo, segnum))
 		return true;
 	segzones_range(zones, &z->vol->geo, segnum, &first, &after);
-	segments_in(z, first, after, &other, &end);
+	zone_segments(z, first, after, &other, &end);
 	for (; other < end; other++)
 		if (other != segnum && bitmap_test(&z->needed, other))
 			return true;
@@ -98,7 +98,9 @@ int zoning_open(struct zoning *z, struct context *cx, struct volume *vol)
 		z->lost += !bitmap_test(&z->needed, segnum) &&
 			   !bitmap_test(&z->shut, segnum) &&
 			   zoning_is_unusable(z, segnum);
-	/* Whether all before the end of the latest log, and no more, is written. */
+	/*
+	 * Whether the zone is written exactly up to the end of the latest log.
+	 */
 	end = (geometry_segment_start(g, latest->segnum) + latest->offset)
 	      << g->block_bits;
 	segzones_range(vol->dev->zones, g, latest->segnum, &n, &after);
@@ -133,8 +135,8 @@ void zoning_fill(struct zoning *z, struct directwriter_known *known)
 }
 
 /*
- * Empties zone N if it has usable segments, and all of them are clean; finishes
- * it if it is one too many and not that of the latest segment.
+ * Resets zone N if it has usable segments, and all of them are clean; finishes
+ * it if too many zones are active and it is not that of the latest segment.
  */
 static int settle_zone(struct zoning *z, struct context *cx, uint64_t n,
 		       const struct zone *zone)
@@ -148,7 +150,7 @@ static int settle_zone(struct zoning *z, struct context *cx, uint64_t n,
 
 	if (zone->kind != ZONE_SEQUENTIAL || zone->pointer == zone->start)
 		return 0;
-	segments_in(z, n, n + 1, &segnum, &end);
+	zone_segments(z, n, n + 1, &segnum, &end);
 	for (; segnum < end; segnum++) {
 		needed |= bitmap_test(&z->needed, segnum);
 		usable |= !bitmap_test(&z->shut, segnum);
@@ -161,8 +163,8 @@ static int settle_zone(struct zoning *z, struct context *cx, uint64_t n,
 		return dev_zone_finish(dev, cx, zone->start, zone->size);
 	}
 	/*
-	 * Before the first zone is emptied no valid superblock may name another
-	 * log than the one that counts.
+	 * Before the first zone is reset no valid superblock may name another
+	 * log than the latest one.
 	 */
 	for (copy = 0; copy < 2 && !z->settled; copy++) {
 		if (vol->choice.verdict[copy] != RULE_OK ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Zones of a device in cleaning. */
+/* Zones of a device, for cleaning. */
 #ifndef NILFS2_GC_ZONING_H
 #define NILFS2_GC_ZONING_H
 
@@ -15,34 +15,34 @@ struct volume;
 
 struct zoning {
 	struct volume *vol;	/* borrowed */
-	struct bitmap needed;	/* segments with something in them */
+	struct bitmap needed;	/* segments with content */
 	struct bitmap shut;	/* those marked as erroneous */
-	uint64_t lost;		/* neither, but they can never be taken */
+	uint64_t lost;		/* neither, but never usable */
 	/*
-	 * Something follows the latest log, or the write pointer of its zone
-	 * does not match: the next log begins another segment.
+	 * Blocks follow the latest log, or the write pointer of its zone does
+	 * not match: the next log begins another segment.
 	 */
 	bool torn;
 	bool settled;		/* superblocks name the same log */
 };
 
 /*
- * Looks for logs after the latest one of VOL; on a device with zones also at
- * the SUFILE, and at the zone of that log.  To be closed after a failure,
+ * Looks for logs after the latest one of VOL.  On a device with zones it also
+ * reads the SUFILE, and the zone of that log.  To be closed after a failure,
  * too.  -EUCLEAN, -EIO, -ENOMEM.
  */
 int zoning_open(struct zoning *z, struct context *cx, struct volume *vol);
 
-/* Also of one that is all zero. */
+/* Accepts a structure that is all zero. */
 void zoning_close(struct zoning *z);
 
 /*
- * Whether SEGNUM can never be taken: its zone cannot be written from its
- * beginning, or has something of another segment in it.
+ * Whether SEGNUM can never be used: its zone cannot be written from its
+ * beginning, or has blocks of another segment.
  */
 bool zoning_is_unusable(const struct zoning *z, uint64_t segnum);
 
-/* KNOWN, all zero, for a writer that takes care of zones; borrows Z. */
+/* Fills KNOWN, all zero, for a writer that handles zones; borrows Z. */
 void zoning_fill(struct zoning *z, struct directwriter_known *known);
 
 /*

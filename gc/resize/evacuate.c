@@ -5,8 +5,8 @@
  * Whole segments are moved as by a cleaner, and nothing is written after the
  * end.  Each round moves as many as fit into memory and the clean segments
  * before the end.  The segments of the log itself, and those that a
- * superblock's log needs, cannot be moved at once: the next round's log is at
- * the front, both superblocks name it, and then they can.
+ * superblock's log needs, cannot be moved at once.  The log of the next round
+ * is at the front and both superblocks name it, so that they can be moved then.
  */
 #include "gc/resize/evacuate.h"
 
@@ -60,7 +60,10 @@ static uint64_t room_before_end(const struct evacuation *e)
 	uint64_t clean = e->end - e->census.before;
 	uint64_t rest = 0;
 
-	/* One has to be next in the end, and it is not next already. */
+	/*
+	 * A next segment has to be reserved if the present one is after the
+	 * end.
+	 */
 	if (latest->nextnum >= e->end)
 		return clean ? (clean - 1) * g->blocks_per_segment : 0;
 	if (latest->segnum < e->end && !e->facts.zones.torn)
@@ -70,7 +73,7 @@ static uint64_t room_before_end(const struct evacuation *e)
 	return rest + clean * g->blocks_per_segment;
 }
 
-/* One round: 1; 0 where nothing is left to be moved. */
+/* Makes one round: 1; 0 if nothing is left to be moved. */
 static int evacuate_round(struct evacuation *e, struct context *cx)
 {
 	const struct evacuate_options *o = e->o;
@@ -86,8 +89,8 @@ static int evacuate_round(struct evacuation *e, struct context *cx)
 	struct load *l = &e->load;
 	struct load_size before;
 	uint64_t bad;
-	bool waits = false;	/* for superblocks that name a younger log */
-	bool full = false;	/* no more fits into the memory of a round */
+	bool waits = false;	/* segments until superblocks name a younger log */
+	bool full = false;	/* the memory of a round is full */
 	size_t i;
 	int ret = target_check_volume(cx, e->vol);
 
@@ -115,7 +118,7 @@ static int evacuate_round(struct evacuation *e, struct context *cx)
 		load_sort(l, false);
 	/*
 	 * Another log helps if it moves blocks, or the log itself to the front,
-	 * or if superblocks name a younger one then.
+	 * or if superblocks then name a younger one.
 	 */
 	if (!ret && batch_need(l) <= room_before_end(e) &&
 	    (l->has.nvictims || waits || latest->segnum >= e->end ||
@@ -123,7 +126,7 @@ static int evacuate_round(struct evacuation *e, struct context *cx)
 		ret = batch_run(l, cx, e->vol, &options, e->totals, &bad);
 	else if (!ret)
 		ret = fail(cx, -ENOSPC, "%" PRIu64 " segments after segment %"
-			   PRIu64 " find no room before it", e->census.after,
+			   PRIu64 " do not fit before it", e->census.after,
 			   e->end);
 	load_fini(l);
 	facts_keep(&e->facts, &e->kept);
@@ -132,8 +135,8 @@ static int evacuate_round(struct evacuation *e, struct context *cx)
 }
 
 /*
- * Two logs without a victim, one for the place and one for the superblocks, can
- * be needed one after the other; a third would change nothing.
+ * Two logs without a victim, one for the position and one for the superblocks,
+ * can be needed one after the other; a third would change nothing.
  */
 #define EMPTY_MAX 2
 
@@ -161,7 +164,7 @@ int evacuate_run(struct context *cx, struct dev *dev,
 		}
 		empty = totals->victims > victims ? 0 : empty + 1;
 		if (ret > 0 && empty > EMPTY_MAX)
-			ret = fail(cx, -EUCLEAN, "what is after segment %"
+			ret = fail(cx, -EUCLEAN, "blocks after segment %"
 				   PRIu64 " cannot be moved", end);
 	} while (ret > 0);
 	facts_forget(&e.kept);

@@ -20,22 +20,22 @@ struct evacuate_options {
 };
 
 /*
- * Segments in use before END and from there on.  Those that are marked as
- * erroneous are in use before END, and after it they do not matter.
+ * Segments in use before END and from there on.  Those marked as erroneous
+ * count before END, and not after it.
  */
 struct evacuate_census {
 	uint64_t end, before, after;
 	uint64_t clean;		/* the lowest clean one; UINT64_MAX: none */
 };
 
-/* -EUCLEAN, -EIO where the SUFILE cannot be read. */
+/* -EUCLEAN, -EIO if the SUFILE cannot be read. */
 int evacuate_count(struct volume *vol, struct context *cx, uint64_t end,
 		   struct evacuate_census *census);
 
 /*
- * Moves all live blocks from segment END on, and the log, before it.  -ENOSPC
- * if there is no room, -EUCLEAN, -EIO if something cannot be moved: blocks
- * moved until then stay moved.  Adds to TOTALS.
+ * Moves all live blocks from segment END on, and the log, before END.  -ENOSPC
+ * if there is no room, -EUCLEAN, -EIO if a block cannot be moved: blocks moved
+ * until then stay moved.  Adds to TOTALS.
  */
 int evacuate_run(struct context *cx, struct dev *dev,
 		 const struct evacuate_options *options, uint64_t end,

@@ -5,7 +5,7 @@
  * New segments are clean: a new log has a SUFILE that counts them, and its
  * superblocks make the volume larger.  Nothing is moved.
  *
- * The second superblock is searched at the end of the device.  Once an image
+ * The second superblock is searched at the end of the device.  After an image
  * file is extended it is not found until it is written there, so the first one
  * has to be up to date before.
  */
@@ -36,14 +36,14 @@ static int plan_growth(struct grow *grow, struct context *cx, struct dev *dev,
 	if (ret)
 		goto out;
 	if (dev->zones)
-		ret = fail(cx, -EOPNOTSUPP, "%s: has zones, and keeps its size",
+		ret = fail(cx, -EOPNOTSUPP, "%s: has zones; its size cannot change",
 			   dev->name);
 	else if (bytes < grow->bytes_before)
 		ret = fail(cx, -EINVAL, "%" PRIu64 " bytes are fewer than the %"
 			   PRIu64 " that the volume has", bytes,
 			   grow->bytes_before);
 	else if (bytes > dev->size && dev->is_block_device)
-		ret = fail(cx, -EINVAL, "%s: has %" PRIu64 " bytes only",
+		ret = fail(cx, -EINVAL, "%s: has only %" PRIu64 " bytes",
 			   dev->name, dev->size);
 	if (ret || bytes <= dev->size || !vol->super_used)
 		goto out;
@@ -93,6 +93,6 @@ int grow_run(struct grow *grow, struct context *cx, struct dev *dev,
 	if (grow->bytes > dev->size)
 		ret = dev_resize(dev, cx, grow->bytes);
 	if (ret == -EOPNOTSUPP)
-		ret = fail(cx, ret, "%s: cannot be made longer", dev->name);
+		ret = fail(cx, ret, "%s: cannot be extended", dev->name);
 	return ret ? ret : write_grow_log(grow, cx, dev, options);
 }

@@ -7,9 +7,9 @@
  * size; with its superblocks the volume is smaller.
  *
  * The amount of cleaning is found by trials on an overlay: with the minimum,
- * then with the maximum.  The result of a successful trial is repeated on the
- * volume; a failed one changes nothing.  Where a read fails, in a trial or
- * after it, something stays where it is, and the result may not be the minimum.
+ * then with the maximum.  A successful trial is repeated on the volume; a
+ * failed one changes nothing.  If a read fails, in a trial or after it, some
+ * blocks cannot be moved, and the result may not be the minimum.
  */
 #include "gc/resize/shrink.h"
 
@@ -56,11 +56,11 @@ out:
 struct try {
 	const struct shrink_options *o;
 	uint64_t goal;		/* of cleaning */
-	uint64_t wanted;	/* segments; 0: as few as can be */
+	uint64_t wanted;	/* segments; 0: the minimum */
 	bool forecast;
-	bool all;		/* the last log takes all metadata along */
+	bool all;		/* the last log moves all metadata */
 	uint64_t segments;	/* of the result */
-	uint64_t most;		/* that a forecast moved everything before */
+	uint64_t most;		/* maximum that a forecast moved all blocks before */
 	struct batch_totals totals;
 	uint64_t left;		/* segments that could not be cleaned */
 };
@@ -84,8 +84,8 @@ static uint64_t bytes_of(const struct nilfs_geometry *g, uint64_t nsegments)
 }
 
 /*
- * Makes T one whose last log rewrites all metadata, if that is better, where
- * nothing is after segment END: with fewer segments the SUFILE is shorter.
+ * Lets the last log of T rewrite all metadata, if that is better and nothing is
+ * after segment END: with fewer segments the SUFILE is shorter.
  */
 static int try_all_metadata(struct try *t, struct context *cx, struct dev *dev,
 			    uint64_t end)
@@ -124,8 +124,8 @@ static int try_all_metadata(struct try *t, struct context *cx, struct dev *dev,
  * The smallest number of segments with the current use, or the requested one,
  * if nothing is after segment END.
  */
-static int find_segments(struct try *t, struct context *cx, struct dev *dev,
-			 uint64_t end)
+static int find_least_segments(struct try *t, struct context *cx,
+			       struct dev *dev, uint64_t end)
 {
 	struct shrinklog last;
 	bool more = false;
@@ -147,8 +147,7 @@ static int find_segments(struct try *t, struct context *cx, struct dev *dev,
 
 /*
  * Moves all live blocks before t->segments; for the minimum, before the next
- * value that leaves enough room.  If that needs more than was forecast the
- * device has no space.
+ * value that leaves enough room.  -ENOSPC if that needs more than was forecast.
  */
 static int evacuate(struct try *t, struct context *cx, struct dev *dev)
 {
@@ -172,8 +171,8 @@ static int evacuate(struct try *t, struct context *cx, struct dev *dev)
 }
 
 /*
- * Moves everything to the front; moving may leave more in use than before, or
- * less.
+ * Moves all blocks to the front; moving may leave more segments in use than
+ * before, or fewer.
  */
 static int clean_for_move(struct try *t, struct context *cx, struct dev *dev)
 {
@@ -194,15 +193,15 @@ static int clean_for_move(struct try *t, struct context *cx, struct dev *dev)
 		t->left = c.left;
 	}
 	if (!ret)
-		ret = find_segments(t, cx, dev, end);
+		ret = find_least_segments(t, cx, dev, end);
 	while (!ret && t->segments < end) {
 		ret = evacuate(t, cx, dev);
 		if (!ret && t->segments >= end)
-			ret = fail(cx, -ENOSPC, "what is after segment %" PRIu64
+			ret = fail(cx, -ENOSPC, "blocks after segment %" PRIu64
 				   " cannot be moved", end);
 		end = t->segments;
 		if (!ret)
-			ret = find_segments(t, cx, dev, end);
+			ret = find_least_segments(t, cx, dev, end);
 	}
 	if (!ret && t->wanted && t->segments > t->wanted)
 		ret = fail(cx, -ENOSPC, "%" PRIu64 " segments are needed",
@@ -210,7 +209,9 @@ static int clean_for_move(struct try *t, struct context *cx, struct dev *dev)
 	return ret;
 }
 
-/* Up to the last log, unless that would make nothing smaller. */
+/*
+ * Makes all steps up to the last log, unless that would make nothing smaller.
+ */
 static int run_try(struct try *t, struct context *cx, struct dev *dev,
 		   uint64_t segments_before)
 {
@@ -231,7 +232,9 @@ static int run_try(struct try *t, struct context *cx, struct dev *dev,
 	return ret;
 }
 
-/* Again each time that the last log met blocks that are not what they were. */
+/*
+ * Forecasts T, repeatedly while the last log finds flipped bits in its blocks.
+ */
 static int forecast_try(struct try *t, struct context *cx, struct dev *dev,
 			uint64_t segments_before)
 {
@@ -253,10 +256,10 @@ static int forecast_try(struct try *t, struct context *cx, struct dev *dev,
 	}
 }
 
-/* Fails with the size that would be possible. */
-static int refuse(struct context *cx, struct dev *dev,
-		  const struct shrink_options *o, const struct shrink *s,
-		  const struct nilfs_geometry *g)
+/* Fails, with the possible size in the text. */
+static int refuse_shrink(struct context *cx, struct dev *dev,
+			 const struct shrink_options *o, const struct shrink *s,
+			 const struct nilfs_geometry *g)
 {
 	struct try least = { .o = o, .goal = CLEAN_ALL };
 	int ret = forecast_try(&least, cx, dev, s->segments_before);
@@ -268,7 +271,7 @@ static int refuse(struct context *cx, struct dev *dev,
 		    bytes_of(g, least.segments));
 }
 
-/* Finds T that leaves WANTED segments: 1, 0 for none. */
+/* Finds a T that leaves WANTED segments: 1, 0 for none. */
 static int find_way(struct try *t, struct context *cx, struct dev *dev,
 		    uint64_t segments_before)
 {
@@ -280,7 +283,10 @@ static int find_way(struct try *t, struct context *cx, struct dev *dev,
 	int ret = 0;
 
 	if (wanted) {
-		/* To be freed until WANTED of them leave enough room. */
+		/*
+		 * The segments to be freed until WANTED of them leave enough
+		 * room.
+		 */
 		ret = shrinklog_open(&last, cx, dev, &o->clean, false);
 		for (goals[0] = 0; !ret && shrinklog_fit(&last) > wanted;
 		     goals[0]++)
@@ -308,7 +314,7 @@ static int shrink_to(struct shrink *s, struct context *cx, struct dev *dev,
 	uint64_t bytes = t->wanted ? o->bytes : bytes_of(g, t->segments);
 
 	if (!ret)
-		return refuse(cx, dev, o, s, g);
+		return refuse_shrink(cx, dev, o, s, g);
 	if (ret < 0 || bytes >= s->bytes_before)
 		return ret < 0 ? ret : 0;
 	*t = (struct try){
@@ -321,7 +327,7 @@ static int shrink_to(struct shrink *s, struct context *cx, struct dev *dev,
 		fail_clear(cx);
 	s->totals = t->totals;
 	s->left = t->left;
-	/* A segment that was left alone may have taken the room. */
+	/* A segment that was skipped may occupy the room. */
 	bytes = t->wanted ? o->bytes : bytes_of(g, t->segments);
 	if (ret || t->segments > s->segments_before || bytes >= s->bytes_before)
 		return ret;
@@ -354,8 +360,8 @@ int shrink_run(struct shrink *s, struct context *cx, struct dev *dev,
 					     dev->size;
 	volume_close(vol);
 	if (dev->zones)
-		return fail(cx, -EOPNOTSUPP, "%s: has zones, and keeps its "
-			    "size", dev->name);
+		return fail(cx, -EOPNOTSUPP, "%s: has zones; its size cannot "
+			    "change", dev->name);
 	if (percent < 1 || percent > 99)
 		return fail(cx, -EUCLEAN, "%" PRIu32 " percent of the segments "
 			    "are reserved; run fsck.nilfs2", percent);
@@ -372,6 +378,6 @@ int shrink_run(struct shrink *s, struct context *cx, struct dev *dev,
 	t.wanted = super_offset2(o->bytes) /
 		   ((uint64_t)g.blocks_per_segment << g.block_bits);
 	if (t.wanted < reserve_min_segments(percent))
-		return refuse(cx, dev, o, s, &g);
+		return refuse_shrink(cx, dev, o, s, &g);
 	return shrink_to(s, cx, dev, &t, &g);
 }

@@ -27,7 +27,7 @@ struct shrink {
 	uint64_t bytes_before, segments_before;
 	uint64_t bytes, segments;	/* of the volume now */
 	uint64_t left;			/* segments that could not be cleaned */
-	/* With SHRINK_LEAST: each may have made the volume larger. */
+	/* With SHRINK_LEAST: the volume may be larger because of these. */
 	uint64_t failed_reads;
 };
 

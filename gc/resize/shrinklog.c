@@ -2,15 +2,15 @@
 /*
  * The last log before a volume becomes smaller.
  *
- * It is separate from all others (lib/log/resize.h), so the segment that was
- * written last would stay partly used, and its own partly empty.  So the live
- * blocks there are moved along, as no superblock names its log any more, and
- * those of other segments, as long as there is room.
+ * It is in a segment of its own (lib/log/resize.h).  So the segment written
+ * last would stay partly used, and the new one partly empty.  Therefore this
+ * log also moves the live blocks of the former, whose log no superblock names
+ * any more, and those of other segments, as long as there is room.
  *
  * That still leaves dead blocks: each log rewrites some metadata, and the old
  * blocks are scattered over segments that are not worth moving, since moving
  * writes metadata, too.  None is left if this log rewrites all metadata, and
- * moves the live blocks beside it and beside any dead block.
+ * moves the live blocks of all segments with metadata or a dead block.
  */
 #include "gc/resize/shrinklog.h"
 
@@ -23,7 +23,7 @@
 #include "gc/resize/evacuate.h"
 #include "log/resize.h"
 
-/* How many segments it may be longer than it has to be. */
+/* The maximum number of segments of the log above its minimum. */
 #define MOST_SEGMENTS 4
 
 static uint64_t segments_needed(const struct shrinklog *l)
@@ -33,16 +33,16 @@ static uint64_t segments_needed(const struct shrinklog *l)
 	return (batch_need(&l->load) + bps - 1) / bps;
 }
 
-/* The load that leaves the fewest segments in use until now. */
+/* The load found so far that leaves the fewest segments in use. */
 struct best {
 	struct load_size load;
 	int64_t more;
 };
 
 /*
- * The log takes the segments that it needs, and one to be the next; the victims
- * are clean then.  Where the one that is next already is the first, it needs no
- * other.
+ * Keeps the load if it is the best one so far.  The log needs its own segments
+ * and a next one; the victims are then clean.  If the present next segment is
+ * its first, it needs no other.
  */
 static void keep_better(const struct shrinklog *l, struct best *best)
 {
@@ -56,12 +56,14 @@ static void keep_better(const struct shrinklog *l, struct best *best)
 }
 
 /* Whether segment SEGNUM has to stay where it is. */
-static bool is_bad(const struct shrinklog *l, uint64_t segnum)
+static bool is_segment_bad(const struct shrinklog *l, uint64_t segnum)
 {
 	return l->sums && sums_is_bad(l->sums, segnum);
 }
 
-/* Others than the latest, with little in them, the emptiest first. */
+/*
+ * Adds segments other than the latest with few live blocks, the emptiest first.
+ */
 static int take_along(struct shrinklog *l, struct context *cx,
 		      uint32_t min_dead, struct best *best)
 {
@@ -75,7 +77,8 @@ static int take_along(struct shrinklog *l, struct context *cx,
 
 	while (!ret && (i = policy_next(&order, 0)) >= 0) {
 		s = &f->segments[i];
-		if (!policy_is_worth(s, min_dead) || is_bad(l, s->segnum))
+		if (!policy_is_worth(s, min_dead) ||
+		    is_segment_bad(l, s->segnum))
 			continue;
 		ret = load_take(&l->load, cx, s);
 		if (ret < 0)
@@ -92,15 +95,18 @@ static int take_along(struct shrinklog *l, struct context *cx,
 	return ret;
 }
 
-/* Whether something is, or will be, dead in S but for its summary. */
+/* Whether S has, or will have, a dead block other than its summary. */
 static bool is_holed(const struct policy_segment *s)
 {
 	return s->metadata || s->live + 1 < s->blocks;
 }
 
-/* Whether the volume can shrink below SEGMENTS so, with ROOM for what moves. */
-static bool is_better(const struct shrinklog *l, uint64_t used, uint64_t room,
-		      uint64_t segments)
+/*
+ * Whether the volume can shrink below SEGMENTS with USED segments in use and
+ * ROOM for moved blocks.
+ */
+static bool is_shrink_better(const struct shrinklog *l, uint64_t used,
+			     uint64_t room, uint64_t segments)
 {
 	struct shrinklog then = *l;
 
@@ -122,11 +128,11 @@ bool shrinklog_has_holes(const struct shrinklog *l)
 		live += f->segments[i].live;
 	}
 	segments = live / l->vol->geo.blocks_per_segment;
-	return is_better(l, l->before - n + segments, segments,
-			 shrinklog_fit(l));
+	return is_shrink_better(l, l->before - n + segments, segments,
+				shrinklog_fit(l));
 }
 
-/* All with a hole, as far as they fit. */
+/* Adds all segments with a hole, as far as they fit. */
 static int take_holed(struct shrinklog *l, struct context *cx)
 {
 	const struct facts *f = &l->facts;
@@ -138,7 +144,7 @@ static int take_holed(struct shrinklog *l, struct context *cx)
 		if (load_is_full(&l->load, cx))
 			break;
 		if (is_holed(&f->segments[i]) &&
-		    !is_bad(l, f->segments[i].segnum))
+		    !is_segment_bad(l, f->segments[i].segnum))
 			ret = load_take(&l->load, cx, &f->segments[i]);
 	}
 	if (ret < 0)
@@ -168,7 +174,7 @@ int shrinklog_open(struct shrinklog *l, struct context *cx, struct dev *dev,
 	if (ret)
 		return ret;
 	l->used = l->before = census.before;
-	/* A better segment may be clean than the one that is next. */
+	/* A lower segment than the present next one may be clean. */
 	next.segnum = l->vol->latest.nextnum;
 	l->next_taken = census.clean < next.segnum;
 	if (l->next_taken)
@@ -176,7 +182,7 @@ int shrinklog_open(struct shrinklog *l, struct context *cx, struct dev *dev,
 	if (ret < 0)
 		return ret;
 	keep_better(l, &best);
-	if (!is_bad(l, l->vol->latest.segnum))
+	if (!is_segment_bad(l, l->vol->latest.segnum))
 		ret = load_take_latest(&l->load, cx);
 	if (ret < 0)
 		return ret;
@@ -189,13 +195,13 @@ int shrinklog_open(struct shrinklog *l, struct context *cx, struct dev *dev,
 
 bool shrinklog_promises(const struct shrinklog *l, uint64_t segments)
 {
-	/* Segments that may be in use once the load is written. */
+	/* Segments that may be in use after the load is written. */
 	uint64_t least = l->before + l->next_taken +
 		batch_least(&l->load) / l->vol->geo.blocks_per_segment -
 		l->load.has.nvictims;
 
-	return is_better(l, least, segments_needed(l) + l->next_taken,
-			 segments);
+	return is_shrink_better(l, least, segments_needed(l) + l->next_taken,
+				segments);
 }
 
 uint64_t shrinklog_fit(const struct shrinklog *l)

@@ -22,19 +22,18 @@ struct shrinklog {
 	struct load load;
 	struct sums *sums;	/* as of struct batch_options */
 	bool all;		/* all metadata is rewritten */
-	bool next_taken;	/* it begins before the segment that is next */
-	uint64_t used;		/* segments in use once it is written */
+	bool next_taken;	/* it does not use the present next segment */
+	uint64_t used;		/* segments in use after it is written */
 	uint64_t before;	/* and now */
 };
 
 /*
  * Examines the volume on DEV by the options of cleaning O, and selects the
- * segments to be moved along: those of which at least min_dead percent are dead,
- * and that the sums of O (or NULL) do not know as bad.  With ALL those with
+ * segments to be moved along: those of which at least min_dead percent are
+ * dead, and that are not bad by the sums of O (or NULL).  With ALL those with
  * metadata or a dead block are selected, so that no block of metadata is dead
- * then; how many are in use is for a trial to say, if it is what
- * shrinklog_promises().  Must be closed, also after a failure: as
- * facts_gather().
+ * then; if shrinklog_promises() is true, a trial shows how many are in use.
+ * Must be closed, also after a failure: as facts_gather().
  */
 int shrinklog_open(struct shrinklog *l, struct context *cx, struct dev *dev,
 		   const struct clean_options *o, bool all);
@@ -43,8 +42,8 @@ int shrinklog_open(struct shrinklog *l, struct context *cx, struct dev *dev,
 uint64_t shrinklog_fit(const struct shrinklog *l);
 
 /*
- * Whether fewer might be in use if all segments went along that have metadata
- * or a dead block, and there is room for that: by the facts alone.
+ * Whether fewer segments might be in use if all segments with metadata or a
+ * dead block were moved along, and there is room for that, by the facts alone.
  */
 bool shrinklog_has_holes(const struct shrinklog *l);
 
@@ -52,18 +51,19 @@ bool shrinklog_has_holes(const struct shrinklog *l);
 bool shrinklog_promises(const struct shrinklog *l, uint64_t segments);
 
 /*
- * Writes it; the volume then has BYTES, and nothing may live after them.  Of
- * OPTIONS only time and forecast matter.  As batch_run(), -EINVAL where there
- * is no such size, -EBUSY where something is after it; -EAGAIN also where a log
- * does not match its checksum: it does not come along the next time.
+ * Writes it; the volume then has BYTES, and no live block may be after them.
+ * Of OPTIONS only time and forecast matter.  As batch_run(), -EINVAL if there
+ * is no such size, -EBUSY if a segment after it is in use; -EAGAIN also if a
+ * log does not match its checksum: its segment is not moved along the next
+ * time.
  */
 int shrinklog_write(struct shrinklog *l, struct context *cx,
 		    const struct batch_options *options, uint64_t bytes,
 		    struct batch_totals *totals);
 
 /*
- * Writes it on an overlay of a volume that keeps its BYTES: *SEGMENTS are the
- * fewest that it can have then.  Fails as shrinklog_write().
+ * Writes it on an overlay of a volume that keeps its BYTES: *SEGMENTS is the
+ * minimum number that it can have then.  Fails as shrinklog_write().
  */
 int shrinklog_measure(struct shrinklog *l, struct context *cx,
 		      const struct batch_options *options, uint64_t bytes,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * gcsim.nilfs2: simulations of all that is asked for, all with the same writes,
- * and their results side by side.
+ * gcsim.nilfs2: runs all requested simulations with the same writes, and
+ * reports their results side by side.
  *
- * Runs share only what they begin with and do not change it, so that they are
- * done on as many workers as the tool has.  Each has its volume only as long as
- * it runs.  Results are in the order of the plan, whatever the timing.
+ * Runs share only their input, which they do not change, so they use all
+ * workers of the tool.  Each has its volume only as long as it runs.  Results
+ * are in the order of the plan, regardless of the timing.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -32,7 +32,7 @@
 #include "out/report.h"
 #include "out/table.h"
 
-/* Progress is counted in so many parts of each run. */
+/* Progress is counted in this number of parts of each run. */
 #define PARTS 1000u
 
 struct jobs {
@@ -40,20 +40,20 @@ struct jobs {
 	const struct simplan *plan;
 	const struct siminput *input;	/* shared by all of them */
 	struct simrow *rows;		/* of each run */
-	struct simsvg_run *drawn;	/* the same, or NULL: none is drawn */
+	struct simsvg_run *drawn;	/* the same, or NULL: no picture */
 	struct output_how picture;
-	const char **inputs;	/* what it must not take the place of */
+	const char **inputs;	/* files that the picture must not replace */
 	pthread_mutex_t lock;	/* of the next ones */
-	uint64_t parts;		/* of all runs, that are done */
+	uint64_t parts;		/* parts done, of all runs */
 };
 
-/* Of one run. */
+/* The progress of one run. */
 struct portion {
 	struct jobs *jobs;
 	uint64_t total, parts;
 };
 
-/* The progress of all runs, when PARTS of this one are done. */
+/* Updates the progress of all runs when PARTS of this one are done. */
 static void add_progress(struct portion *p, uint64_t parts)
 {
 	struct jobs *jobs = p->jobs;
@@ -108,7 +108,7 @@ out:
 	return ret;
 }
 
-/* One failure is no reason not to do the others. */
+/* The other runs continue after a failure. */
 static int do_run(struct context *cx, void *arg, unsigned int worker,
 		  uint64_t i)
 {
@@ -121,7 +121,7 @@ static int do_run(struct context *cx, void *arg, unsigned int worker,
 	return simrow_fail(&j->rows[i], cx, ret);
 }
 
-/* The first victims of the last run, which does not begin. */
+/* Lists the first victims of the last run, which does not begin. */
 static int list_victims(struct tool *tool, const struct simplan *plan,
 			const struct siminput *input)
 {
@@ -160,7 +160,7 @@ out:
 	return ret;
 }
 
-/* Prints each failure: 1 where there is one, for the exit status. */
+/* Prints each failure: 1 if there is one, for the exit status. */
 static int warn_failures(struct tool *tool, const struct simplan *plan,
 			const struct simrow *rows)
 {
@@ -179,8 +179,8 @@ static int warn_failures(struct tool *tool, const struct simplan *plan,
 	return ret;
 }
 
-/* Draws the runs that have ended, or the sweep. */
-static int draw(struct jobs *j)
+/* Draws the completed runs, or the sweep. */
+static int draw_runs(struct jobs *j)
 {
 	const char *path = j->plan->options->svg;
 	struct context *cx = &j->tool->cx;
@@ -205,12 +205,12 @@ static int draw(struct jobs *j)
 			ret = simsvg_write(cx, path, &j->picture, j->drawn, n);
 	}
 	if (!ret && !drawn)
-		tool_note(j->tool, "--svg: no run has a number, so there is no "
+		tool_note(j->tool, "--svg: no run has a result, so there is no "
 			  "picture");
 	return ret;
 }
 
-/* Does all runs, or takes the results of others, and reports them. */
+/* Does all runs, or reads the results of others, and reports them. */
 static int do_jobs(struct jobs *j)
 {
 	struct tool *tool = j->tool;
@@ -241,7 +241,7 @@ static int do_jobs(struct jobs *j)
 				     o->merge ? merge.image : tool->argv[0]);
 	free(merge.image);
 	if (!ret && o->svg)
-		ret = draw(j);
+		ret = draw_runs(j);
 	return ret ? ret : warn_failures(tool, plan, j->rows);
 }
 
@@ -264,7 +264,7 @@ static int simulate_all(struct tool *tool, const struct simplan *plan,
 	if (!j.rows || (draws && !j.drawn))
 		ret = fail(&tool->cx, -ENOMEM, "results");
 	if (!ret && o->svg) {
-		/* What cannot be written is refused before the runs begin. */
+		/* Refuse an unwritable picture before the runs begin. */
 		j.inputs = calloc(words + 2, sizeof(*j.inputs));
 		if (!j.inputs) {
 			ret = fail(&tool->cx, -ENOMEM, "%s", o->svg);
@@ -314,8 +314,8 @@ static int check_options(struct tool *tool, const struct simoptions *o)
 }
 
 /*
- * Whether options that concern all runs, or an image, can be combined.  An image
- * has its own sizes, whatever is swept.
+ * Whether options that concern all runs, or an image, can be combined.  An
+ * image has its own sizes, so none of them can be swept.
  */
 static int check_sweep(struct tool *tool, const struct simplan *plan)
 {
@@ -329,7 +329,7 @@ static int check_sweep(struct tool *tool, const struct simplan *plan)
 		return tool_usage(tool, "unexpected argument '%s'",
 				  tool->argv[1]);
 	if (simplan_is_sweep(plan) && (o->curve || o->wear || o->victims))
-		return tool_usage(tool, "--curve, --wear and --victims are of "
+		return tool_usage(tool, "--curve, --wear and --victims need "
 				  "runs without --sweep, --seeds and --csv");
 	if (o->emit && (o->csv || o->svg))
 		return tool_usage(tool, "--emit excludes --csv and --svg");
@@ -351,17 +351,17 @@ static int check_sweep(struct tool *tool, const struct simplan *plan)
 					  "are those of the image");
 		if (o->vol.holes)
 			return tool_usage(tool, "--fill-holes is not for "
-					  "images: snapshots need what is "
-					  "dead");
+					  "images: snapshots need dead "
+					  "blocks");
 	}
 	return 0;
 }
 
 /*
- * Checks that need the trace and the image: the only run is the one that --emit
- * has given this key, and what each run asks for is in the range of its volume.
- * If a trace has several volumes, that is left to the runs, as it is if the image
- * was not read.
+ * Checks that need the trace and the image: the only run must have the key that
+ * --emit printed for it, and the options of each run must be in the range of
+ * its volume.  If a trace has several volumes, or the image was not read, the
+ * runs check this themselves.
  */
 static int check_runs(struct tool *tool, const struct simplan *plan,
 		      const struct siminput *input)
@@ -410,9 +410,9 @@ static void show_bytes(void *arg, uint64_t done)
 #define NOT_GIVEN UINT64_MAX
 
 /*
- * Reads what the runs of PLAN begin with, and does them.  All of them may take
- * --max-memory, or the memory of the machine; what reads an image has the usual
- * caches then, as they need no more.
+ * Reads the input of the runs of PLAN, and does them.  All of them may use
+ * --max-memory, or the memory of the machine; reading an image needs only the
+ * usual caches.
  */
 static int run_plan(struct tool *tool, struct simplan *plan)
 {

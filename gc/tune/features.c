@@ -3,7 +3,7 @@
  * Adding live-block counts to a volume, or removing them.
  *
  * The size of SUFILE entries is in the superblock, so a superblock must never
- * lead to a log with another size.  It names a log of its own size; but unless
+ * lead to a log with another size.  It names a log of its own size.  But unless
  * it is marked as unmounted, a mount continues to the logs after that one, and
  * would reach the new log by an old superblock if the new one is torn.
  * Therefore both superblocks are first marked as unmounted at the latest log.
@@ -37,7 +37,7 @@
 
 struct change {
 	struct dev *dev;
-	struct volume *vol;	/* as it is to be */
+	struct volume *vol;	/* in its new state */
 	struct volume *old;	/* unchanged */
 	struct liveness *live;	/* NULL: no counts */
 	struct zoning zones;
@@ -46,9 +46,9 @@ struct change {
 
 /*
  * Fills the SUFILE of W, which directwriter_open() began without blocks, as
- * entries of another size are at other offsets; those of the old one end.
- * Segments that the writer allocates and frees meanwhile are counted by it, and
- * entered when the entries exist.  Clean segments need none.
+ * entries of another size are at other offsets; the old blocks end.  The writer
+ * counts the segments that it allocates and frees in the meantime, and enters
+ * them when the entries exist.  Clean segments need no entry.
  */
 static int fill_sufile(struct change *c, struct context *cx, struct writer *w)
 {
@@ -79,7 +79,9 @@ static int fill_sufile(struct change *c, struct context *cx, struct writer *w)
 		ret = 0;
 		if (segusage_is_clean(&su.su))
 			continue;
-		/* What the kernel knows is kept; the rest is counted. */
+		/*
+		 * Fields that the kernel knows are kept; the rest is counted.
+		 */
 		su = (struct nilfs_segment_usage_ext){ .su = su.su };
 		if (segusage_is_dirty(&su.su)) {
 			n = c->live ? liveness_of(c->live, segnum) :
@@ -123,8 +125,8 @@ static int write_sufile_log(struct change *c, struct context *cx,
 	return ret;
 }
 
-static int convert(struct change *c, struct context *cx, bool on,
-		   struct writer_end *end)
+static int convert_sufile(struct change *c, struct context *cx, bool on,
+			  struct writer_end *end)
 {
 	/* The active superblock, to be changed in memory. */
 	struct nilfs_super_block *sb = &c->vol->super[c->vol->super_used];
@@ -136,7 +138,7 @@ static int convert(struct change *c, struct context *cx, bool on,
 	if (!ret && on)
 		ret = liveness_count(c->old, cx, UINT64_MAX, &c->live);
 
-	/* Both superblocks name the latest log, as the last one. */
+	/* Both superblocks name the latest log as the last one. */
 	if (!ret)
 		ret = onelog_latest(&latest, cx, c->old);
 	if (ret)
@@ -146,15 +148,15 @@ static int convert(struct change *c, struct context *cx, bool on,
 	if (ret)
 		return ret;
 
-	/* From here on the volume in memory is as the log will make it. */
+	/* From here on the volume in memory has the new state. */
 	compat = on ? compat | EXT : compat & ~(uint64_t)(EXT | TRACK);
 	sb->s_feature_compat = le64_make(compat);
 	sb->s_segment_usage_size = le16_make(on ?
 					     NILFS_EXT_SEGMENT_USAGE_SIZE :
 					     NILFS_MIN_SEGMENT_USAGE_SIZE);
 	if (super_geometry(sb, c->dev->size, &c->vol->geo) != RULE_OK)
-		return fail(cx, -EUCLEAN, "superblock: cannot have entries of "
-			    "another size; run fsck.nilfs2");
+		return fail(cx, -EUCLEAN, "superblock: the size of segment usage "
+			    "entries cannot change; run fsck.nilfs2");
 	return write_sufile_log(c, cx, end);
 }
 
@@ -169,7 +171,7 @@ int features_set(struct features_done *done, struct context *cx,
 	*done = (struct features_done){ false, 0 };
 	if (!ret && ext != FEATURES_EXT_AS_IS &&
 	    c.vol->geo.has_live_blks != on) {
-		ret = convert(&c, cx, on, &end);
+		ret = convert_sufile(&c, cx, on, &end);
 		done->changed = !ret;
 		done->written = end.blocks;
 	}

@@ -17,17 +17,16 @@ enum features_ext {
 
 /* The result. */
 struct features_done {
-	bool changed;		/* otherwise nothing had to be changed */
+	bool changed;		/* false: nothing had to be changed */
 	uint64_t written;	/* blocks of the log */
 };
 
 /*
- * Gives the volume on DEV a SUFILE with the extension that counts live blocks,
- * or one without it, at TIME (seconds): with one log, and superblocks that say
- * so.  Whatever happens before, and between the two superblocks, each of them
- * that is valid names a log, and the size of entries that this log has.
- * -EUCLEAN where the volume must be recovered or repaired first, -ENOSPC, -EIO,
- * -ENOMEM.
+ * Gives the volume on DEV a SUFILE with live-block counts, or one without them,
+ * at TIME (seconds), by one log and superblocks with the new features.  At any
+ * moment, also between the two superblocks, each valid superblock names a log
+ * with SUFILE entries of the size that it records.  -EUCLEAN if the volume must
+ * be recovered or repaired first, -ENOSPC, -EIO, -ENOMEM.
  */
 int features_set(struct features_done *done, struct context *cx,
 		 struct dev *dev, enum features_ext ext, uint64_t time);

@@ -2,9 +2,9 @@
 /*
  * Changing properties of a volume that are in its superblocks alone.
  *
- * No log has them: checksums of logs are seeded with s_crc_seed, which stays
- * when the UUID changes.  Both copies become the active superblock with the new
- * properties, so the older one gets its log as well.
+ * No log contains them: checksums of logs are seeded with s_crc_seed, which
+ * stays when the UUID changes.  Both copies become the active superblock with
+ * the new properties, so the older one gets its log as well.
  */
 #include "gc/tune/tune.h"
 
@@ -21,7 +21,7 @@
 
 #define AT(member) offsetof(struct nilfs_super_block, member)
 
-/* A field of 2 or 4 bytes, which has NONE for numbers below 1. */
+/* A field of 2 or 4 bytes, which is NONE for numbers below 1. */
 static const struct tune_row {
 	const char *option;
 	int64_t min, max;
@@ -84,14 +84,15 @@ static void apply(struct nilfs_super_block *sb, const struct tune *t)
 		if (value == TUNE_KEEP)
 			continue;
 		number = le32_make(value > 0 ? (uint32_t)value : row->none);
-		/* Little-endian: a field of 2 bytes has the first ones. */
+		/* Little-endian: a field of 2 bytes gets the lower ones. */
 		memcpy((char *)sb + row->offset, &number, row->bytes);
 	}
 	sb->s_sum = le32_make(super_checksum(sb));
 }
 
-/* Whether SB, a copy on the volume, has T already. */
-static bool has(const struct nilfs_super_block *sb, const struct tune *t)
+/* Whether SB, a copy on the volume, has the properties of T already. */
+static bool has_properties(const struct nilfs_super_block *sb,
+			   const struct tune *t)
 {
 	struct nilfs_super_block with = *sb;
 
@@ -110,8 +111,8 @@ int tune_set(struct tune_done *done, struct context *cx, struct dev *dev,
 		goto out;
 	offset2 = newsupers_offset2(vol);
 	done->super = *volume_super(vol);
-	done->changed = !has(&vol->super[0], t) ||
-			(offset2 && !has(&vol->super[1], t));
+	done->changed = !has_properties(&vol->super[0], t) ||
+			(offset2 && !has_properties(&vol->super[1], t));
 	apply(&done->super, t);
 	if (done->changed)
 		ret = newsupers_write(cx, dev, &done->super, offset2);

@@ -10,10 +10,10 @@
 #include "dev/dev.h"
 #include "disk/ondisk.h"
 
-/* The value of a number that is kept. */
+/* A number that is not to be changed. */
 #define TUNE_KEEP INT64_MIN
 
-/* Numbers that a superblock has. */
+/* Numbers in a superblock. */
 enum tune_number {
 	TUNE_CHECK_INTERVAL,	/* seconds, 0: no check is due */
 	TUNE_MAX_MOUNTS,	/* -1, 0: no check is due */
@@ -22,7 +22,7 @@ enum tune_number {
 	TUNE_NUMBERS,
 };
 
-/* What is to be changed. */
+/* The requested changes. */
 struct tune {
 	const char *label;		/* NULL: kept */
 	const uint8_t *uuid;		/* 16 bytes; NULL: kept */
@@ -32,7 +32,7 @@ struct tune {
 /* The result. */
 struct tune_done {
 	bool changed;
-	struct nilfs_super_block super;	/* as it is now */
+	struct nilfs_super_block super;	/* as written */
 };
 
 /* The option that sets NUMBER. */
@@ -46,10 +46,10 @@ int tune_check(struct context *cx, const struct tune *t);
 
 /*
  * Writes T, which passed tune_check(), to both superblocks of the volume on
- * DEV; nothing if both have it.  Each write replaces one superblock as a
- * whole, the first one first, so one of them is valid at any moment.  The log
- * that they name, the state and the times stay.  -EUCLEAN where the volume
- * must be recovered or repaired first, -EIO, -ENOMEM.
+ * DEV; nothing if both have it.  Each write replaces one superblock as a whole,
+ * the first one first, so one of them is valid at any moment.  The log that
+ * they name, the state and the times stay.  -EUCLEAN if the volume must be
+ * recovered or repaired first, -EIO, -ENOMEM.
  */
 int tune_set(struct tune_done *done, struct context *cx, struct dev *dev,
 	     const struct tune *t);

@@ -3,18 +3,18 @@
  * Filling logs, one after the other.
  *
  * The blocks of a log are listed first; its position is known only when the log
- * is full, because the summary precedes the blocks and is as long as their
- * list.  Then the positions are entered in the DAT, and the log is passed to
- * the workers that fill and write it.  Blocks of metadata are given to it last,
- * since they may contain positions of the same log.
+ * is full, because the summary precedes the blocks and its length depends on
+ * their number.  Then the positions are entered in the DAT, and the log is
+ * passed to the workers that fill and write it.  The content of metadata blocks
+ * is taken last, since it may contain positions of the same log.
  *
- * The last logs of a checkpoint are held back until all are listed.  They have
- * the DAT, with the positions of all of them, and the SUFILE, with the block
- * counts of each segment.
+ * The last logs of a checkpoint are held back until all are listed.  They
+ * contain the DAT, with the positions of all of them, and the SUFILE, with the
+ * block counts of each segment.
  *
- * Blocks that are contiguous in the payload and in their numbers are merged,
- * across files: a new volume has one run for each file and one place for all
- * numbers between two B-tree nodes.
+ * Blocks that are contiguous in the payload and have consecutive numbers are
+ * merged, across files: a new volume has one run for each file and one place
+ * for all numbers between two B-tree nodes.
  */
 #include "log/appender.h"
 
@@ -23,7 +23,7 @@
 
 #include "base/array.h"
 
-/* Blocks of the segment after the log that ended last. */
+/* Free blocks in the segment after the last closed log. */
 static uint32_t rest_of_segment(const struct appender *a)
 {
 	uint64_t next = geometry_segment_start(a->g, a->segnum) + a->offset;
@@ -34,7 +34,8 @@ static uint32_t rest_of_segment(const struct appender *a)
 uint64_t appender_room(const struct appender *a, enum appender_where where)
 {
 	/*
-	 * An inode number that no file has: it never continues an open finfo.
+	 * No file has this inode number, so the run never continues an open
+	 * finfo.
 	 */
 	const struct loglayout_run run = {
 		.ino = UINT64_MAX, .kind = LOGLAYOUT_DATA, .count = UINT32_MAX,
@@ -79,8 +80,8 @@ int appender_settle(struct appender *a, struct context *cx)
 	return ret;
 }
 
-/* Opens a log where A is unless one is open. */
-static int begin_log(struct appender *a, struct context *cx)
+/* Opens a log at the current position unless one is open. */
+static int appender_begin_log(struct appender *a, struct context *cx)
 {
 	struct appender_log *log;
 	uint32_t limit;
@@ -121,7 +122,7 @@ static void free_log(struct appender_log *log)
 	free(log);
 }
 
-/* Enters where the blocks of LOG, which is full, are: in the DAT, the SUFILE. */
+/* Enters the block positions of the full LOG in the DAT and the SUFILE. */
 static int enter_log(struct appender *a, struct context *cx,
 		     const struct appender_log *log)
 {
@@ -148,7 +149,10 @@ static int enter_log(struct appender *a, struct context *cx,
 					  0);
 }
 
-/* Once that is done for all logs: in the map of the DAT. */
+/*
+ * Enters the positions of DAT blocks in the map of the DAT, after enter_log()
+ * was called for all logs.
+ */
 static int enter_dat(struct appender *a, struct context *cx,
 		     const struct appender_log *log)
 {
@@ -166,7 +170,7 @@ static int enter_dat(struct appender *a, struct context *cx,
 	return ret;
 }
 
-/* Takes the content of metadata and hands LOG over. */
+/* Takes the content of metadata blocks and submits LOG to the output. */
 static int submit_log(struct appender *a, struct context *cx,
 		      struct appender_log *log)
 {
@@ -245,9 +249,11 @@ int appender_leave_segment(struct appender *a, struct context *cx)
 	return ret;
 }
 
-/* COUNT blocks of PAYLOAD from AT on come next in LOG; it holds them. */
-static int add_run(struct appender_log *log, struct context *cx,
-		   struct payload *payload, uint64_t at, uint32_t count)
+/*
+ * Appends COUNT blocks of PAYLOAD from AT on to LOG, which takes a reference.
+ */
+static int add_log_run(struct appender_log *log, struct context *cx,
+		       struct payload *payload, uint64_t at, uint32_t count)
 {
 	struct logout_run *last =
 		log->nruns ? &log->runs[log->nruns - 1] : NULL;
@@ -274,7 +280,7 @@ int appender_list(struct appender *a, struct context *cx,
 	}, *last;
 	struct loglayout_run part = *run;
 	struct appender_log *log;
-	int ret = begin_log(a, cx);
+	int ret = appender_begin_log(a, cx);
 
 	*done = 0;
 	if (ret)
@@ -286,7 +292,7 @@ int appender_list(struct appender *a, struct context *cx,
 	place.count = part.count;
 	ret = loglayout_add(&log->layout, cx, &part, &place.index);
 	if (!ret)
-		ret = add_run(log, cx, payload, at, part.count);
+		ret = add_log_run(log, cx, payload, at, part.count);
 	if (!ret && part.vblocknr && !moved)
 		ret = dattable_listed(a->dat, cx, part.vblocknr, part.count);
 	if (ret)
@@ -358,12 +364,12 @@ int appender_list_super_root(struct appender *a, struct context *cx,
 			     void **block)
 {
 	struct payload *payload;
-	int ret = begin_log(a, cx);
+	int ret = appender_begin_log(a, cx);
 
 	if (!ret && !loglayout_add_super_root(&a->log->layout)) {
 		ret = appender_end_log(a, cx);
 		if (!ret)
-			ret = begin_log(a, cx);
+			ret = appender_begin_log(a, cx);
 		if (!ret && !loglayout_add_super_root(&a->log->layout))
 			ret = fail(cx, -EINVAL, "no room for a super root");
 	}
@@ -373,7 +379,7 @@ int appender_list_super_root(struct appender *a, struct context *cx,
 	if (!payload)
 		return fail(cx, -ENOMEM, "super root");
 	a->log->flags |= NILFS_SS_LOGEND;
-	ret = add_run(a->log, cx, payload, 0, 1);
+	ret = add_log_run(a->log, cx, payload, 0, 1);
 	payload_put(payload);
 	return ret ? ret : appender_end_log(a, cx);
 }

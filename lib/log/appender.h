@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The log that is being filled, and those after it.
- */
+/* The log that is being filled, and the logs held back after it. */
 #ifndef NILFS2_LOG_APPENDER_H
 #define NILFS2_LOG_APPENDER_H
 
@@ -18,17 +16,17 @@
 #include "log/write/logout.h"
 #include "log/write/payload.h"
 
-/* COUNT virtual blocks from FIRST on lie at INDEX of a payload. */
+/* COUNT virtual blocks from FIRST on are at INDEX of a payload. */
 struct appender_place {
 	uint64_t first;
 	uint32_t index;
 	uint32_t count;
-	bool moved;		/* they had a place before */
+	bool moved;		/* they had a position before */
 };
 
 /*
- * A block of a metadata file; its payload, which the log holds, gets its
- * content when the log is closed.
+ * A block of a metadata file.  Its payload, to which the log has a reference,
+ * gets its content when the log is closed.
  */
 struct appender_meta {
 	struct metafile *m;
@@ -61,11 +59,11 @@ struct appender {
 	struct dattable *dat;
 	struct metafile *dat_file;
 	uint64_t cno, time;
-	uint32_t log_blocks;		/* most blocks of a log */
-	uint16_t flags;			/* of every log */
+	uint32_t log_blocks;		/* maximum blocks of a log */
+	uint16_t flags;			/* ss_flags of every log */
 	/*
-	 * The segment being written and where in it the next log begins; the
-	 * one that follows may be APPENDER_ANY, to be taken when it is due.
+	 * The segment being written and the offset of the next log in it.  The
+	 * segment after it may be APPENDER_ANY: it is allocated when needed.
 	 */
 	uint64_t segnum, nextnum, seq;
 	uint32_t offset;
@@ -73,12 +71,12 @@ struct appender {
 	bool holding;			/* hold full logs back */
 	struct appender_log *log;	/* open, or NULL */
 	struct appender_log *held, **held_end;
-	uint64_t blocks;		/* of logs closed or held */
-	uint64_t summaries;		/* of these, that list the others */
-	uint64_t last;			/* where the last of them begins */
+	uint64_t blocks;		/* blocks of closed and held logs */
+	uint64_t summaries;		/* of these, blocks of summaries */
+	uint64_t last;			/* first block of the last of them */
 };
 
-/* A block of a metadata file and how it is listed. */
+/* A metadata file and the checkpoint number that its finfo records. */
 struct appender_file {
 	struct metafile *m;
 	uint64_t ino;
@@ -86,15 +84,15 @@ struct appender_file {
 };
 
 /*
- * Makes sure that the segments are known, and in the SUFILE, in which the next
- * log and the one after it will be.  -ENOSPC.
+ * Makes sure that the segments of the next log and of the log after it are
+ * allocated and entered in the SUFILE.  -ENOSPC.
  */
 int appender_settle(struct appender *a, struct context *cx);
 
 /*
- * How many blocks of one file, the next one, fit into the open log (or the one
- * that would be opened); into one that begins after it in the same segment; or
- * into one as long as can be.  0: none.
+ * How many blocks of the next file fit into the open log, or the one that would
+ * be opened; into a log that begins after it in the same segment; or into a log
+ * of a whole segment.  0: none.
  */
 enum appender_where { APPENDER_OPEN, APPENDER_NEXT, APPENDER_SEGMENT };
 
@@ -103,39 +101,45 @@ uint64_t appender_room(const struct appender *a, enum appender_where where);
 /*
  * Lists as many blocks of RUN, which are those of PAYLOAD from AT on, as fit
  * into the open log; begins a log if none is open.  *DONE is the number listed.
- * With MOVED they have their numbers already, and another place.
+ * With MOVED they keep their virtual numbers and get new positions.
  */
 int appender_list(struct appender *a, struct context *cx,
 		  const struct loglayout_run *run, struct payload *payload,
 		  uint64_t at, bool moved, uint32_t *done);
 
 /*
- * Lists N dirty blocks of a metadata file, in as many logs as it takes; with
- * HERE only as many as fit into what is left of the log.
+ * Lists N dirty blocks of a metadata file, in as many logs as needed; with HERE
+ * only as many as fit into the rest of the open log.
  */
 int appender_list_file(struct appender *a, struct context *cx,
 		       const struct appender_file *file,
 		       const struct metafile_block *blocks, size_t n,
 		       bool here);
 
-/* The super root BLOCK (content to come) ends the open log or a new one. */
+/*
+ * Lists a super root at the end of the open log, or of a new one.  *BLOCK is
+ * its memory, which the caller fills in.
+ */
 int appender_list_super_root(struct appender *a, struct context *cx,
 			     void **block);
 
 /*
- * Ends the open log.  Unless logs are held it is closed: positions are
- * entered in the DAT, the content of metadata is taken, and it is on its way.
+ * Ends the open log.  Unless logs are held it is closed: positions are entered
+ * in the DAT, the content of metadata is taken, and the log is submitted.
  */
 int appender_end_log(struct appender *a, struct context *cx);
 
-/* Leaves the segment, whatever is left of it. */
+/* Ends the segment; the rest of it stays unused. */
 int appender_leave_segment(struct appender *a, struct context *cx);
 
-/* Of the logs held: enters all positions; then closes and submits them. */
+/*
+ * For the held logs: appender_enter() enters all positions, appender_submit()
+ * closes and submits the logs.
+ */
 int appender_enter(struct appender *a, struct context *cx);
 int appender_submit(struct appender *a, struct context *cx);
 
-/* Drops what was not handed over. */
+/* Frees logs that were not submitted. */
 void appender_fini(struct appender *a);
 
 #endif

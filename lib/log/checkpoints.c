@@ -3,8 +3,8 @@
  * Entries of the cpfile.
  *
  * A block of the cpfile is created with the first of its checkpoints; the other
- * entries are invalid until they are used.  The first entry of each block but
- * the first block counts the valid ones, even if it is invalid itself.
+ * entries are invalid until they are used.  The first entry of each block
+ * except block 0 counts the valid entries, even if it is invalid itself.
  */
 #include "log/checkpoints.h"
 
@@ -18,11 +18,12 @@
 #define MINOR (1u << NILFS_CHECKPOINT_MINOR)
 
 /*
- * The entry of CNO, to be changed; 0: the header.  The kernel gives entries of
- * blocks that it makes no number; nilfs-utils' mkfs does, in the first block.
+ * The entry of CNO for writing; 0: the header.  The kernel leaves cp_cno of
+ * unused entries 0 in the blocks that it creates; mkfs of nilfs-utils sets it
+ * in the first block.
  */
-static int change_entry(struct writer *w, struct context *cx, uint64_t cno,
-			struct nilfs_checkpoint **cp)
+static int change_checkpoint(struct writer *w, struct context *cx, uint64_t cno,
+			     struct nilfs_checkpoint **cp)
 {
 	const struct nilfs_geometry *g = &w->g;
 	uint64_t blkoff = cno ? checkpoint_blkoff(g, cno) : 0;
@@ -45,16 +46,16 @@ static int change_entry(struct writer *w, struct context *cx, uint64_t cno,
 }
 
 /*
- * So many more snapshots and valid entries, or fewer, in the header, and of the
- * latter in the block of CNO.
+ * Adds to the counts of snapshots and valid entries in the header, and to the
+ * count of valid entries in the block of CNO.  Both may be negative.
  */
-static int count(struct writer *w, struct context *cx, uint64_t cno,
-		 int32_t entries, int32_t snapshots)
+static int count_checkpoints(struct writer *w, struct context *cx, uint64_t cno,
+			     int32_t entries, int32_t snapshots)
 {
 	uint64_t blkoff = checkpoint_blkoff(&w->g, cno);
 	struct nilfs_cpfile_header *header;
 	struct nilfs_checkpoint *cp;
-	int ret = change_entry(w, cx, 0, &cp);
+	int ret = change_checkpoint(w, cx, 0, &cp);
 
 	if (ret)
 		return ret;
@@ -65,19 +66,19 @@ static int count(struct writer *w, struct context *cx, uint64_t cno,
 					  (uint64_t)(int64_t)snapshots);
 	if (!blkoff || !entries)
 		return 0;
-	ret = change_entry(w, cx, checkpoint_first(&w->g, blkoff), &cp);
+	ret = change_checkpoint(w, cx, checkpoint_first(&w->g, blkoff), &cp);
 	if (!ret)
 		cp->cp_checkpoints_count = le32_make(
 			le32_get(cp->cp_checkpoints_count) + (uint32_t)entries);
 	return ret;
 }
 
-/* The list that the checkpoint CNO has, 0: that of the header. */
+/* The snapshot list of checkpoint CNO for writing; 0: that of the header. */
 static int change_list(struct writer *w, struct context *cx, uint64_t cno,
 		       struct nilfs_snapshot_list **list)
 {
 	struct nilfs_checkpoint *cp;
-	int ret = change_entry(w, cx, cno, &cp);
+	int ret = change_checkpoint(w, cx, cno, &cp);
 
 	if (!ret)
 		*list = cno ? &cp->cp_snapshot_list :
@@ -86,7 +87,9 @@ static int change_list(struct writer *w, struct context *cx, uint64_t cno,
 	return ret;
 }
 
-/* NEXT follows PREV in the list; 0 is its end at both sides. */
+/*
+ * Makes NEXT the successor of PREV in the list; 0 is the header at either end.
+ */
 static int link_lists(struct writer *w, struct context *cx, uint64_t prev,
 		      uint64_t next)
 {
@@ -103,8 +106,8 @@ static int link_lists(struct writer *w, struct context *cx, uint64_t prev,
 }
 
 /*
- * The snapshot before CNO.  Searched from the end, since a new snapshot is most
- * often the latest.
+ * The snapshot before CNO.  The search begins at the end, since a new snapshot
+ * is usually the latest.
  */
 static int find_previous(struct writer *w, struct context *cx, uint64_t cno,
 			 uint64_t *prev)
@@ -151,9 +154,9 @@ static int make_snapshot(struct writer *w, struct context *cx, uint64_t cno)
 	if (!ret)
 		ret = link_lists(w, cx, cno, next);
 	if (!ret)
-		ret = count(w, cx, cno, 0, 1);
+		ret = count_checkpoints(w, cx, cno, 0, 1);
 	if (!ret)
-		ret = change_entry(w, cx, cno, &cp);
+		ret = change_checkpoint(w, cx, cno, &cp);
 	if (!ret)
 		cp->cp_flags = le32_make(le32_get(cp->cp_flags) | SNAPSHOT);
 	return ret;
@@ -162,12 +165,12 @@ static int make_snapshot(struct writer *w, struct context *cx, uint64_t cno)
 int checkpoints_set(struct writer *w, struct context *cx, uint64_t cno)
 {
 	struct nilfs_checkpoint *cp;
-	int ret = change_entry(w, cx, cno, &cp);
+	int ret = change_checkpoint(w, cx, cno, &cp);
 
 	if (ret)
 		return ret;
 	if (checkpoint_is_invalid(cp) || checkpoint_is_snapshot(cp))
-		return fail(cx, -EINVAL, "checkpoint %llu: is no plain "
+		return fail(cx, -EINVAL, "checkpoint %llu: not a plain "
 			    "checkpoint", (unsigned long long)cno);
 	w->segments.stale = true;
 	return make_snapshot(w, cx, cno);
@@ -176,7 +179,7 @@ int checkpoints_set(struct writer *w, struct context *cx, uint64_t cno)
 int checkpoints_make(struct writer *w, struct context *cx)
 {
 	struct nilfs_checkpoint *cp;
-	int ret = change_entry(w, cx, w->cno, &cp);
+	int ret = change_checkpoint(w, cx, w->cno, &cp);
 
 	if (ret)
 		return ret;
@@ -184,7 +187,7 @@ int checkpoints_make(struct writer *w, struct context *cx)
 		.cp_checkpoints_count = cp->cp_checkpoints_count,
 		.cp_cno = le64_make(w->cno),
 	};
-	ret = count(w, cx, w->cno, 1, 0);
+	ret = count_checkpoints(w, cx, w->cno, 1, 0);
 	if (!ret && w->o.snapshot)
 		ret = make_snapshot(w, cx, w->cno);
 	return ret;
@@ -197,7 +200,7 @@ int checkpoints_delete(struct writer *w, struct context *cx, uint64_t cno)
 	uint64_t end = at + checkpoint_count(&w->g, blkoff);
 	struct nilfs_checkpoint *cp;
 	const void *data;
-	int ret = change_entry(w, cx, cno, &cp);
+	int ret = change_checkpoint(w, cx, cno, &cp);
 
 	if (ret || checkpoint_is_invalid(cp))
 		return ret;
@@ -205,10 +208,10 @@ int checkpoints_delete(struct writer *w, struct context *cx, uint64_t cno)
 		return fail(cx, -EBUSY, "checkpoint %llu: is a snapshot",
 			    (unsigned long long)cno);
 	cp->cp_flags = le32_make(le32_get(cp->cp_flags) | INVALID);
-	ret = count(w, cx, cno, -1, 0);
+	ret = count_checkpoints(w, cx, cno, -1, 0);
 	if (ret || !blkoff)
 		return ret;
-	/* A block but the first goes with the last of its checkpoints. */
+	/* Delete the block after its last checkpoint, except block 0. */
 	ret = metafile_look(w->cpfile, cx, blkoff, &data);
 	if (ret <= 0)
 		return ret;
@@ -223,12 +226,12 @@ int checkpoints_unset(struct writer *w, struct context *cx, uint64_t cno)
 {
 	struct nilfs_checkpoint *cp;
 	uint64_t prev, next;
-	int ret = change_entry(w, cx, cno, &cp);
+	int ret = change_checkpoint(w, cx, cno, &cp);
 
 	if (ret)
 		return ret;
 	if (checkpoint_is_invalid(cp) || !checkpoint_is_snapshot(cp))
-		return fail(cx, -EINVAL, "checkpoint %llu: is no snapshot",
+		return fail(cx, -EINVAL, "checkpoint %llu: not a snapshot",
 			    (unsigned long long)cno);
 	prev = le64_get(cp->cp_snapshot_list.ssl_prev);
 	next = le64_get(cp->cp_snapshot_list.ssl_next);
@@ -236,7 +239,7 @@ int checkpoints_unset(struct writer *w, struct context *cx, uint64_t cno)
 	cp->cp_flags = le32_make(le32_get(cp->cp_flags) & ~SNAPSHOT);
 	w->segments.stale = true;
 	ret = link_lists(w, cx, prev, next);
-	return ret ? ret : count(w, cx, cno, 0, -1);
+	return ret ? ret : count_checkpoints(w, cx, cno, 0, -1);
 }
 
 int checkpoints_complete(struct writer *w, struct context *cx)
@@ -244,7 +247,7 @@ int checkpoints_complete(struct writer *w, struct context *cx)
 	uint64_t blocks = w->blocks_count - w->ifile_blocks +
 			  metafile_nblocks(w->ifile);
 	struct nilfs_checkpoint *cp;
-	int ret = change_entry(w, cx, w->cno, &cp);
+	int ret = change_checkpoint(w, cx, w->cno, &cp);
 
 	if (ret)
 		return ret;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Adding the new checkpoint to the cpfile; changing and deleting old ones.
- */
+/* Adding the new checkpoint to the cpfile; changing and deleting old ones. */
 #ifndef NILFS2_LOG_CHECKPOINTS_H
 #define NILFS2_LOG_CHECKPOINTS_H
 
@@ -12,8 +10,9 @@
 struct writer;
 
 /*
- * Makes the entry, counts it, and lists it as a snapshot where it is to be
- * one: nilfs_cpfile_get_checkpoint(), nilfs_cpfile_set_snapshot().
+ * Creates the entry of the new checkpoint, counts it, and adds it to the list
+ * of snapshots if requested: nilfs_cpfile_get_checkpoint(),
+ * nilfs_cpfile_set_snapshot().
  */
 int checkpoints_make(struct writer *w, struct context *cx);
 
@@ -24,22 +23,21 @@ int checkpoints_make(struct writer *w, struct context *cx);
 int checkpoints_complete(struct writer *w, struct context *cx);
 
 /*
- * Checkpoint CNO, which is no snapshot, is gone:
- * nilfs_cpfile_delete_checkpoints().  -EBUSY for a snapshot, 0 also for one
- * that does not exist.
+ * Deletes checkpoint CNO: nilfs_cpfile_delete_checkpoints().  -EBUSY for a
+ * snapshot, 0 also if it does not exist.
  */
 int checkpoints_delete(struct writer *w, struct context *cx, uint64_t cno);
 
 /*
- * Makes plain checkpoint CNO a snapshot: nilfs_cpfile_set_snapshot().  Counts of
- * live blocks are no longer exact.  -EINVAL if it does not exist or is a
+ * Converts checkpoint CNO to a snapshot: nilfs_cpfile_set_snapshot().  Counts
+ * of live blocks are no longer exact.  -EINVAL if it does not exist or is a
  * snapshot, -EUCLEAN for a broken list of snapshots.
  */
 int checkpoints_set(struct writer *w, struct context *cx, uint64_t cno);
 
 /*
- * Makes snapshot CNO a plain checkpoint: nilfs_cpfile_clear_snapshot().  Counts
- * of live blocks are no longer exact.  -EINVAL if it is not a snapshot.
+ * Converts snapshot CNO to a plain checkpoint: nilfs_cpfile_clear_snapshot().
+ * Counts of live blocks are no longer exact.  -EINVAL if it is not a snapshot.
  */
 int checkpoints_unset(struct writer *w, struct context *cx, uint64_t cno);
 

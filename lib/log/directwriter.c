@@ -2,16 +2,16 @@
 /*
  * A writer whose caller changes metadata directly.
  *
- * Only its beginning differs from the usual writer.  Metadata files can begin
- * empty, the first log need not follow the latest one, and the caller decides
- * which segments may be allocated.  Allocations are entered in the bitmaps at
- * once, because the caller changes the same blocks.
+ * It differs from the usual writer only in how it begins.  Metadata files can
+ * begin empty, the first log need not follow the latest one, and the caller
+ * decides which segments may be allocated.  Allocations are entered in the
+ * bitmaps at once, because the caller changes the same blocks.
  *
  * A log after the latest one is placed in the rest of its segment and in the
- * segment that it names as the next; if that is impossible, two segments are
- * allocated when the first log begins, and only superblocks lead there.
+ * next segment that it names.  If that is impossible, two segments are
+ * allocated when the first log begins, and only superblocks point to it.
  *
- * On zones each segment is reset when it is allocated or begun.
+ * On zoned devices each segment is reset when it is allocated or begun.
  */
 #include "log/directwriter.h"
 
@@ -33,8 +33,8 @@
 
 #define NSEC_PER_SEC 1000000000u
 
-/* Segments that W writes, or will write, must not be allocated either. */
-static bool is_unusable(void *arg, uint64_t segnum)
+/* Segments that W writes or is about to write must not be allocated either. */
+static bool is_segment_unusable(void *arg, uint64_t segnum)
 {
 	const struct writer *w = arg;
 
@@ -45,7 +45,7 @@ static bool is_unusable(void *arg, uint64_t segnum)
 		w->known.unusable(w->known.arg, segnum));
 }
 
-/* A segment begins with an empty zone: its old content is not needed. */
+/* Resets the zones of SEGNUM, whose old content is not needed. */
 static int empty_zones(void *arg, struct context *cx, uint64_t segnum)
 {
 	struct writer *w = arg;
@@ -71,11 +71,11 @@ static bool is_writable(struct writer *w, struct context *cx, uint64_t segnum,
 }
 
 /*
- * Position of the first log.  A segment can be the next one if nothing is in it,
- * as far as is known.
+ * Chooses the position of the first log.  A segment can be the next one if it
+ * is not known to have content.
  */
-static void set_place(struct writer *w, struct context *cx,
-		      const struct recovery *latest)
+static void set_log_position(struct writer *w, struct context *cx,
+			     const struct recovery *latest)
 {
 	struct appender *a = &w->appender;
 	bool orphans = latest->orphans_start != 0;
@@ -104,14 +104,14 @@ static void set_place(struct writer *w, struct context *cx,
 		a->seq = latest->last_seq + 1;
 }
 
-static int find_segments(struct writer *w, struct context *cx,
-			 struct volume *vol)
+static int find_log_segments(struct writer *w, struct context *cx,
+			     struct volume *vol)
 {
 	struct segments *s = &w->segments;
 	struct nilfs_sufile_header header;
 	int ret;
 
-	s->unusable = is_unusable;
+	s->unusable = is_segment_unusable;
 	s->taken = w->o.sequential && w->dev->zones ? empty_zones : NULL;
 	s->arg = w;
 	s->front = w->known.front;
@@ -172,7 +172,9 @@ int directwriter_open(struct writer **wp, struct context *cx,
 		if (!ret)
 			cp = root.cp;
 	}
-	/* What is missing may be found with another DAT, or not be needed. */
+	/*
+	 * Missing entries may be readable with a rebuilt DAT, or not be needed.
+	 */
 	if (ret && (no_dat ? ret == -EUCLEAN || ret == -EIO : no_ifile)) {
 		fail_clear(cx);
 		w->waits = !no_ifile;
@@ -188,7 +190,7 @@ int directwriter_open(struct writer **wp, struct context *cx,
 	directwriter_plain(&w->ifile_inode);
 	w->dat.numbers.through = true;
 	w->inos.through = true;
-	/* The snapshots by their flags: the list may be broken. */
+	/* Read the flags of all entries, since the list may be broken. */
 	ret = cptable_list(vol, cx, true, &w->dat.snapshots,
 			   &w->dat.nsnapshots);
 	if (ret == -EUCLEAN || ret == -EIO) {
@@ -198,9 +200,9 @@ int directwriter_open(struct writer **wp, struct context *cx,
 		ret = 0;
 	}
 	if (!ret)
-		ret = find_segments(w, cx, vol);
+		ret = find_log_segments(w, cx, vol);
 	if (!ret)
-		set_place(w, cx, &vol->latest);
+		set_log_position(w, cx, &vol->latest);
 out:
 	if (ret)
 		writer_close(w);
@@ -243,9 +245,9 @@ bool directwriter_is_rebuilt(const struct writer *w, uint64_t ino)
 	       (w->known.rebuilt & DIRECTWRITER_FILE(ino));
 }
 
-/* The current entry of CNO in the cpfile: 1, 0 for none. */
-static int look_up(struct writer *w, struct context *cx, uint64_t cno,
-		   struct nilfs_checkpoint *cp)
+/* Reads the current entry of CNO in the cpfile: 1, 0 if there is none. */
+static int look_up_checkpoint(struct writer *w, struct context *cx,
+			      uint64_t cno, struct nilfs_checkpoint *cp)
 {
 	const void *data;
 	int ret = metafile_look(w->cpfile, cx,
@@ -257,7 +259,7 @@ static int look_up(struct writer *w, struct context *cx, uint64_t cno,
 	return ret;
 }
 
-/* Follows the list of snapshots, which ascends, to its end. */
+/* Reads the ascending list of snapshots to its end. */
 static int follow_list(struct writer *w, struct context *cx, uint64_t **cnos,
 		       size_t *n)
 {
@@ -275,7 +277,7 @@ static int follow_list(struct writer *w, struct context *cx, uint64_t **cnos,
 	for (; cno; last = cno, cno = le64_get(cp.cp_snapshot_list.ssl_next)) {
 		if (cno <= last || cno >= w->cno)
 			return -EUCLEAN;
-		ret = look_up(w, cx, cno, &cp);
+		ret = look_up_checkpoint(w, cx, cno, &cp);
 		if (ret <= 0 || !checkpoint_is_snapshot(&cp))
 			return ret < 0 ? ret : -EUCLEAN;
 		ret = array_push(cx, cnos, n, &room, cno);
@@ -292,9 +294,11 @@ int directwriter_changed(struct writer *w, struct context *cx)
 	size_t n = 0;
 	int ret;
 
-	/* Continues from the latest checkpoint once the DAT leads to it. */
+	/*
+	 * Inherit from the latest checkpoint once the rebuilt DAT leads to it.
+	 */
 	if (w->waits) {
-		ret = look_up(w, cx, w->cno - 1, &cp);
+		ret = look_up_checkpoint(w, cx, w->cno - 1, &cp);
 		if (ret < 0)
 			return ret;
 		if (!ret || checkpoint_is_invalid(&cp))
@@ -309,7 +313,7 @@ int directwriter_changed(struct writer *w, struct context *cx)
 	}
 	numbers_forget(&w->dat.numbers);
 	numbers_forget(&w->inos);
-	/* Other snapshots hold other blocks: counts of these are not known. */
+	/* Another set of snapshots keeps other blocks: the counts are stale. */
 	ret = follow_list(w, cx, &cnos, &n);
 	if (ret || n != w->dat.nsnapshots ||
 	    (n && memcmp(cnos, w->dat.snapshots, n * sizeof(*cnos))))
@@ -363,10 +367,10 @@ int directwriter_end(struct writer *w, struct context *cx, uint64_t vblocknr,
 		ret = dattable_read(&w->dat, cx, vblocknr, &de);
 	if (ret < 0)
 		return ret;
-	/* One that is not in use stays all zero, which means not live. */
+	/* An unused entry is all zero, so it is not live either. */
 	if (!dat_is_current(&de))
 		return fail(cx, -EUCLEAN,
-			    "virtual block %llu: does not live in the DAT",
+			    "virtual block %llu: not live in the DAT",
 			    (unsigned long long)vblocknr);
 	return dattable_end(&w->dat, cx, vblocknr, 1, kind);
 }
@@ -378,15 +382,15 @@ int directwriter_set_end(struct writer *w, struct context *cx,
 }
 
 /*
- * Logs are not changed, and a block's number is not reused: a cleaner would
- * move both blocks with the same number, the older one perhaps last.  But a
- * checkpoint is defined by its entry in the cpfile, which can be changed.
+ * Logs are not changed, and the number of a block is not reused: a cleaner
+ * would move both blocks with the same number, possibly the older one last.
+ * The entry of a checkpoint in the cpfile, however, can be changed.
  *
- * To a cleaner (nilfs_vdesc_is_live()) the new block looks like the old one:
- * written with the same checkpoint, and kept for the same snapshots.  The old
- * one ends with the checkpoint that it was written for; such a block is always
- * dead, and never moved together with the new one, which the kernel would treat
- * as a conflict (nilfs_ioctl_move_inode_block()).
+ * A cleaner (nilfs_vdesc_is_live()) handles the new block as the old one: it
+ * was written with the same checkpoint, and is kept for the same snapshots.
+ * The lifetime of the old one ends with the checkpoint that it was written for,
+ * so it is always dead, and never moved together with the new one, which the
+ * kernel would treat as a conflict (nilfs_ioctl_move_inode_block()).
  */
 int directwriter_replace(struct writer *w, struct context *cx,
 			 const struct directwriter_block *b, const void *data,

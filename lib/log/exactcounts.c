@@ -2,9 +2,8 @@
 /*
  * Rebuilding the counts of live blocks.
  *
- * They follow from the DAT alone, so they are computed for all segments at
- * once.  Entries that are right are not changed, nor is the time of their last
- * change.
+ * They are derived from the DAT alone, for all segments at once.  Correct
+ * entries and the time of their last change stay unchanged.
  */
 #include "log/exactcounts.h"
 
@@ -15,7 +14,7 @@
 #include "log/directwriter.h"
 #include "vol/volume.h"
 
-/* A hole of the SUFILE has clean segments, which are right. */
+/* Segments in a hole of the SUFILE are clean and need no change. */
 int exactcounts_enter(struct writer *w, struct context *cx,
 		      const struct liveness *live, uint64_t time,
 		      uint64_t *changed)

@@ -10,19 +10,20 @@
 #include "vol/liveness.h"
 
 /*
- * Enters those of all segments in the SUFILE of W, one of directwriter_open()
- * that has not begun a log, as of TIME (seconds), and marks them as exact: what
- * W itself does to them follows.  LIVE is of the volume that W was opened on.
- * *CHANGED: how many segments had others.  Nothing is done where the entries
- * have no such counts.  Fails as metafile_change().
+ * Enters the counts of all segments in the SUFILE of W, a writer of
+ * directwriter_open() that has not begun a log, as of TIME (seconds), and marks
+ * them as exact; later changes by W are counted.  LIVE is of the volume that W
+ * was opened on.  *CHANGED is the number of segments with wrong counts.  Does
+ * nothing if the entries have no such counts.  Fails as metafile_change().
  */
 int exactcounts_enter(struct writer *w, struct context *cx,
 		      const struct liveness *live, uint64_t time,
 		      uint64_t *changed);
 
 /*
- * Counts them first, on VOL, which W was opened on.  Nothing is done where VOL
- * has no such counts, or its DAT or list of snapshots cannot be read.
+ * Counts the live blocks of VOL, on which W was opened, and enters them.  Does
+ * nothing if VOL has no such counts, or its DAT or list of snapshots cannot be
+ * read.
  */
 int exactcounts_count(struct writer *w, struct context *cx, struct volume *vol,
 		      uint64_t time, uint64_t *changed);

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Writing metadata while data is still coming.
+ * Writing metadata before all data is listed.
  *
- * Complete blocks are copied into payloads of a few blocks each, so that listing
- * them needs no other copy and memory is freed bit by bit as they are written.
+ * Complete blocks are copied into payloads of a few blocks each, so that
+ * listing them needs no other copy, and memory is freed as soon as they are
+ * written.
  *
  * Changed blocks of ifile and DAT would accumulate in memory.  Once there are
- * many, those not changed recently are written: inodes and entries come in
- * order, so nearly all of them are complete.  Of the DAT only blocks without
- * pending numbers are taken, and no descriptors: they would change again.
+ * many, those not changed recently are written: inodes and entries are created
+ * in order, so nearly all of these blocks are complete.  Of the DAT only blocks
+ * without pending numbers are written, and no descriptors: they would change
+ * again.
  *
  * Listed blocks stay dirty until their log is closed, so each log lists blocks
- * of a file only once.  A file is examined again once it has as many more
- * blocks as were not written the last time.
+ * of a file only once.  A file is examined again when its dirty blocks have
+ * grown by the number of blocks that the last examination kept.
  */
 #include "log/flush.h"
 
@@ -99,7 +101,7 @@ int flush_add_node(void *arg, struct context *cx, unsigned int level,
 	return flush_add_new(arg, cx, LOGLAYOUT_NODE, 0, block, vblocknr);
 }
 
-/* Lists the older dirty blocks of FILE if they are more than *DUE. */
+/* Lists the older dirty blocks of FILE if more than *DUE blocks are dirty. */
 static int list_older(struct writer *w, struct context *cx,
 		      const struct appender_file *file, size_t *due, bool here)
 {

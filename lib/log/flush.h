@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What is listed later than it is made: nodes of files, blocks of directories,
- * changed blocks of metadata files.
+ * Blocks that are listed later than they are made: nodes of files, blocks of
+ * directories, changed blocks of metadata files.
  */
 #ifndef NILFS2_LOG_FLUSH_H
 #define NILFS2_LOG_FLUSH_H
@@ -19,7 +19,7 @@ struct writer;
 /* Blocks of one payload that are listed one after the other. */
 struct collected_run {
 	struct loglayout_run run;
-	struct payload *payload;	/* a holder */
+	struct payload *payload;	/* with a reference */
 	uint64_t at;
 };
 
@@ -27,19 +27,19 @@ struct collected_run {
 struct collected {
 	struct collected_run *runs;
 	size_t nruns, room;
-	size_t first;			/* the ones before are listed */
-	uint64_t nblocks;		/* that wait */
+	size_t first;			/* earlier runs are listed */
+	uint64_t nblocks;		/* blocks not yet listed */
 	/* The payload that is being filled. */
 	struct payload *payload;
 	uint8_t *data;
 	uint32_t used, size;		/* blocks */
 };
 
-/* Collects BLOCK, listed as RUN says (its count is 1); the block is copied. */
+/* Collects a copy of BLOCK, to be listed as RUN, whose count is 1. */
 int flush_add(struct writer *w, struct context *cx,
 	      const struct loglayout_run *run, const void *block);
 
-/* A file whose map is built. */
+/* A file whose map is being built. */
 struct flush_file {
 	struct writer *w;
 	uint64_t ino;
@@ -57,15 +57,15 @@ int flush_add_node(void *arg, struct context *cx, unsigned int level,
 		   uint64_t key, const void *block, uint64_t *vblocknr);
 
 /*
- * Lists all that was collected.  With HERE it only fills what is left of the
- * open log, which may be none, with that and the older metadata.
+ * Lists all collected blocks.  With HERE it only fills the rest of the open
+ * log, if there is one, with them and with older metadata blocks.
  */
 int flush_collected(struct writer *w, struct context *cx, bool here);
 
 /* Lists metadata if enough of it is collected or changed. */
 int flush_if_due(struct writer *w, struct context *cx);
 
-/* Drops what was collected. */
+/* Frees the collected blocks. */
 void flush_drop(struct collected *c);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * Continuing after the latest checkpoint.
  *
- * The metadata files begin as in that checkpoint, and the first log follows its
+ * The metadata files begin as in that checkpoint.  The first log follows its
  * last one, with the same sequence number.  Live-block counts are used if they
  * are marked as exact for that checkpoint; otherwise a kernel without the
- * extension has written, and they are counted again.
+ * extension has written to the volume, and they are counted again.
  */
 #include <errno.h>
 #include <sys/stat.h>

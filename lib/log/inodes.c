@@ -2,10 +2,10 @@
 /*
  * The inodes of the new checkpoint.
  *
- * The ifile is a file of the persistent allocator: bitmaps show which numbers
- * are in use, and the number of an inode is its index.  A new ifile has the
- * reserved inodes, as plain files without blocks unless they are stored
- * elsewhere.
+ * The ifile is a file of the persistent allocator: bitmaps record which numbers
+ * are in use, and the number of an inode is its index.  A new ifile contains
+ * the reserved inodes.  Except those stored elsewhere, they are plain files
+ * without blocks.
  */
 #include "log/inodes.h"
 

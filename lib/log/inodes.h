@@ -11,8 +11,8 @@
 #include "log/writer.h"
 
 /*
- * Takes a free inode number: the one after the last taken, or the first free
- * one after it (nilfs_ifile_create_inode()).
+ * Allocates an inode number: the first free one after the last allocation
+ * (nilfs_ifile_create_inode()).
  */
 int inodes_alloc(struct writer *w, struct context *cx, uint64_t *ino);
 
@@ -24,7 +24,7 @@ int inodes_read(struct writer *w, struct context *cx, uint64_t ino,
 int inodes_write(struct writer *w, struct context *cx, uint64_t ino,
 		 const struct nilfs_inode *inode);
 
-/* Gives INO back; its blocks were dropped (nilfs_ifile_delete_inode()). */
+/* Frees inode INO, whose blocks were dropped (nilfs_ifile_delete_inode()). */
 int inodes_free(struct writer *w, struct context *cx, uint64_t ino);
 
 #endif

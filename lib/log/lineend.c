@@ -10,7 +10,7 @@
  * checkpoint whose blocks are partly overwritten.  The same happens to a volume
  * formatted again with the same checksum seed.
  *
- * A sequential zone has nothing after the write pointer.
+ * A sequential zone has no content after the write pointer.
  */
 #include "log/lineend.h"
 
@@ -23,7 +23,7 @@
 int lineend_make(struct dev *dev, struct context *cx,
 		 const struct nilfs_geometry *g, const struct writer_end *end)
 {
-	/* The first block and the sequence number of what may follow. */
+	/* The first block and the sequence number of possible old logs. */
 	const uint64_t places[2][2] = {
 		{ geometry_segment_start(g, end->segnum) + end->offset,
 		  end->seq },
@@ -45,8 +45,8 @@ int lineend_make(struct dev *dev, struct context *cx,
 			     le64_get(ss->ss_seq) != places[i][1]))
 			continue;
 		/*
-		 * What cannot be read would end a mount, and may be healed by
-		 * what is written there.
+		 * An unreadable block would fail a mount; writing to it may
+		 * make it readable.
 		 */
 		if (ret && ret != -EIO)
 			break;

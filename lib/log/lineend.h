@@ -8,9 +8,9 @@
 #include "log/writer.h"
 
 /*
- * Makes sure that no old log after END, on DEV with layout G, is taken for the
- * next one: neither after it in its segment nor at the beginning of the next
- * segment.  Both are free.  0, -EIO.
+ * Makes sure that no old log on DEV with layout G is taken for the successor of
+ * the log of END: neither after it in its segment nor at the beginning of the
+ * next segment.  Both areas are free.  0, -EIO.
  */
 int lineend_make(struct dev *dev, struct context *cx,
 		 const struct nilfs_geometry *g, const struct writer_end *end);

@@ -48,7 +48,7 @@ int move_metadata(struct writer *w, struct context *cx, uint64_t ino,
 	struct metafile *m = directwriter_file(w, ino);
 
 	if (!m || m == w->ifile)
-		return fail(cx, -EINVAL, "inode %llu: is not rewritten",
+		return fail(cx, -EINVAL, "inode %llu: not rewritten by a commit",
 			    (unsigned long long)ino);
 	return metafile_touch(m, cx, level, key);
 }

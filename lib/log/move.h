@@ -3,16 +3,16 @@
  * Moving blocks without changing the files that contain them.
  *
  * This is the work of a cleaner: DAT entries change, maps of files and
- * snapshots do not.  A segment whose live blocks are moved and whose dead
- * blocks' numbers are freed is clean.
+ * snapshots do not.  A segment is clean once its live blocks are moved and the
+ * numbers of its dead blocks are freed.
  *
  * A virtual number is listed in one segment only: the kernel's cleaner refuses
  * to clean two segments together that list the same one (-EEXIST,
  * nilfs_ioctl_move_inode_block()).  So either all blocks of a segment are moved
  * or forgotten, and it is freed, or none is.
  *
- * The writer is one of directwriter_open(), with options not to reuse the
- * segments that become free, which the state before still needs: the next
+ * The writer is one of directwriter_open(), with options that prevent it from
+ * reusing the freed segments, which the previous state still needs: the next
  * writer may.
  */
 #ifndef NILFS2_LOG_MOVE_H
@@ -27,32 +27,32 @@
 
 /* COUNT blocks with consecutive numbers, as a log lists them. */
 struct move_run {
-	uint64_t ino, cno;	/* fi_ino, fi_cno: as listed before */
-	bool node;		/* of a B-tree; BLKOFF has no meaning */
+	uint64_t ino, cno;	/* fi_ino, fi_cno: unchanged */
+	bool node;		/* of a B-tree; BLKOFF is unused */
 	uint64_t vblocknr, blkoff;
 	uint32_t count;
 };
 
 /*
- * The blocks of RUN, which are PAYLOAD's from AT on, come next in the logs.
- * -ENOSPC; -EUCLEAN where the DAT has no place for one of them; or what an
- * earlier payload failed with.
+ * Lists the blocks of RUN, which are those of PAYLOAD from AT on, in the next
+ * logs.  -ENOSPC; -EUCLEAN if the DAT has no block for one of them; or the
+ * failure of an earlier payload.
  */
 int move_blocks(struct writer *w, struct context *cx,
 		const struct move_run *run, struct payload *payload,
 		uint64_t at);
 
 /*
- * The same for a block of the DAT, the cpfile or the SUFILE (INO), which the
- * commit rewrites: of LEVEL (0: data) at KEY, the offset of the first data
- * block below it.  -EUCLEAN if there is none.
+ * Marks a block of the DAT, the cpfile or the SUFILE (INO) to be rewritten by
+ * the commit: of LEVEL (0: data) at KEY, the offset of the first data block
+ * below it.  -EUCLEAN if there is none.
  */
 int move_metadata(struct writer *w, struct context *cx, uint64_t ino,
 		  unsigned int level, uint64_t key);
 
 /*
- * Nothing needs the block of VBLOCKNR, which has ended: the number is free
- * (nilfs_dat_freev()).  -EUCLEAN where it has not ended or is free.
+ * Frees the number VBLOCKNR of a dead block (nilfs_dat_freev()).  -EUCLEAN if
+ * it has not ended or is free.
  */
 int move_forget(struct writer *w, struct context *cx, uint64_t vblocknr);
 
@@ -60,12 +60,12 @@ int move_forget(struct writer *w, struct context *cx, uint64_t vblocknr);
 int move_free(struct writer *w, struct context *cx, uint64_t segnum);
 
 /*
- * Leaves SEGNUM, which has no live blocks but is needed by the state before, in
- * use without blocks, for a cleaner to free.
+ * Leaves SEGNUM, which has no live blocks but is needed by the previous state,
+ * dirty with 0 blocks, for a cleaner to free.
  */
 int move_scrap(struct writer *w, struct context *cx, uint64_t segnum);
 
-/* Excludes SEGNUM: it is neither written nor freed any more. */
+/* Marks SEGNUM as erroneous: it is neither written nor freed any more. */
 int move_set_error(struct writer *w, struct context *cx, uint64_t segnum);
 
 #endif

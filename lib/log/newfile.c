@@ -2,9 +2,9 @@
 /*
  * Placing files as a whole.
  *
- * Data blocks get virtual numbers and positions at once; the map is built on
- * the way, and its nodes are collected: their numbers are needed now, their
- * positions are not.
+ * Data blocks get virtual numbers and positions at once.  The map is built at
+ * the same time, and its nodes are collected: their numbers are needed now,
+ * their positions are not.
  */
 #include "log/newfile.h"
 
@@ -16,7 +16,7 @@
 #include "log/writer_parts.h"
 
 #define SECTOR 512u
-#define MOST_UNUSED 64	/* of a segment, one of so many parts */
+#define MOST_UNUSED 64	/* skip at most this part of a segment */
 
 uint64_t newfile_room(const struct writer *w)
 {
@@ -47,7 +47,10 @@ int newfile_skip(struct writer *w, struct context *cx)
 	return ret ? ret : appender_leave_segment(&w->appender, cx);
 }
 
-/* Numbers up to COUNT blocks from BLKOFF on and enters them in the map. */
+/*
+ * Allocates numbers for up to COUNT blocks from BLKOFF on and enters them in
+ * the map.
+ */
 static int number_run(struct flush_file *f, struct context *cx,
 		      uint64_t blkoff, uint64_t count,
 		      struct bmapbuild_run *run)
@@ -63,9 +66,9 @@ static int number_run(struct flush_file *f, struct context *cx,
 }
 
 /*
- * Places RUN, blocks of PAYLOAD from *AT on.  Where a log ends in it, collected
- * nodes begin the next.  Not before the first block of a file, which may fit
- * there only without them.
+ * Places RUN, blocks of PAYLOAD from *AT on.  If a log ends within it, the next
+ * log begins with collected nodes, except before the first block of a file,
+ * which may fit there only without them.
  */
 static int place_run(struct flush_file *f, struct context *cx,
 		     const struct newfile_run *run, struct payload *payload,
@@ -136,7 +139,9 @@ int newfile_place(struct writer *w, struct context *cx, uint64_t ino,
 
 	for (i = 0; i < nruns; i++)
 		nblocks += runs[i].count;
-	/* The end of the log would cut it, but not that of the next one. */
+	/*
+	 * The file would be cut by the end of this log, but fits the next one.
+	 */
 	if (a->log && nblocks > appender_room(a, APPENDER_OPEN) &&
 	    nblocks <= appender_room(a, APPENDER_NEXT))
 		ret = appender_end_log(a, cx);
@@ -181,7 +186,7 @@ int newfile_settle(struct writer *w, struct context *cx)
 	return ret ? ret : appender_end_log(&w->appender, cx);
 }
 
-/* Ends N pointers; those that follow each other in one go. */
+/* Ends N pointers; consecutive ones with one call. */
 static int drop_ptrs(struct writer *w, struct context *cx, const le64 *ptrs,
 		     uint32_t n)
 {
@@ -204,7 +209,7 @@ static int drop_ptrs(struct writer *w, struct context *cx, const le64 *ptrs,
 	return ret;
 }
 
-/* Ends all that is below NODE of the map of a file. */
+/* Ends all blocks below NODE of the map of a file. */
 static int drop_children(struct writer *w, struct context *cx,
 			 const struct bmap_node *node)
 {

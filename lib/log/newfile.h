@@ -24,49 +24,50 @@ struct newfile_run {
 };
 
 /*
- * True where NBLOCKS blocks (summary aside) can be placed now without being
- * cut by the end of the segment, or cannot be placed uncut anywhere.
+ * True if NBLOCKS blocks (summary aside) can be placed now without being cut by
+ * the end of the segment, or cannot be placed uncut anywhere.
  */
 bool newfile_fits(const struct writer *w, uint64_t nblocks);
 
 /*
- * How many blocks a file may have to fit what is left of the segment.  0: a
- * new segment is begun by whatever comes next.
+ * How many blocks a file may have to fit into the rest of the segment.  0: the
+ * next block begins a new segment.
  */
 uint64_t newfile_room(const struct writer *w);
 
 /*
- * True where newfile_skip() would leave more than 1/64 of the segment unused,
- * which is more than an extent less is worth.
+ * True if newfile_skip() would leave more than 1/64 of the segment unused,
+ * which costs more than one saved extent is worth.
  */
 bool newfile_skip_wastes(const struct writer *w);
 
-/* Fills the rest of the segment with collected metadata and leaves it. */
+/*
+ * Fills the rest of the segment with collected metadata and ends the segment.
+ */
 int newfile_skip(struct writer *w, struct context *cx);
 
 /*
- * Places the blocks of inode INO: RUNS ascend, PAYLOAD (one holder, given
- * over; NULL without blocks) has them one after the other.  Sets i_bmap and
- * i_blocks (in sectors, nodes included, as the kernel counts) of INODE, which
- * the caller then hands to inodes_write().  -ENOSPC, -ENOMEM, and whatever
- * earlier payloads failed with.
+ * Places the blocks of inode INO.  RUNS ascend; PAYLOAD, whose reference is
+ * passed on (NULL without blocks), contains them consecutively.  Sets i_bmap
+ * and i_blocks (in sectors, nodes included, as the kernel counts) of INODE,
+ * which the caller then passes to inodes_write().  -ENOSPC, -ENOMEM, and the
+ * failure of an earlier payload.
  */
 int newfile_place(struct writer *w, struct context *cx, uint64_t ino,
 		  struct nilfs_inode *inode, const struct newfile_run *runs,
 		  size_t nruns, struct payload *payload);
 
 /*
- * The same for blocks that are collected like metadata: directories, which
- * are read together and are not data.  DATA (COUNT blocks from offset 0) is
- * copied.
+ * The same for blocks that are collected like metadata: directories, which are
+ * read together.  DATA (COUNT blocks from offset 0) is copied.
  */
 int newfile_collect(struct writer *w, struct context *cx, uint64_t ino,
 		    struct nilfs_inode *inode, const void *data,
 		    uint64_t count);
 
 /*
- * Gives a place to all that was placed and collected so far; the log ends.
- * Only then newfile_drop() can end a file of this writer.
+ * Places all blocks listed and collected so far; the log ends.  newfile_drop()
+ * can only then end a file of this writer.
  */
 int newfile_settle(struct writer *w, struct context *cx);
 

@@ -2,9 +2,9 @@
 /*
  * Superblocks that name a new log.
  *
- * The template is the superblock on the volume: fields that only mkfs.nilfs2
+ * The superblock on the volume is the template: fields that only mkfs.nilfs2
  * and mounts set are kept.  Both copies get the same content; the kernel, which
- * writes them in turn, continues from there.
+ * writes them alternately, continues from there.
  */
 #include "log/newsupers.h"
 

@@ -2,8 +2,8 @@
 /*
  * Superblocks that name a new log.
  *
- * The last step of every change of a volume.  There is a flush between the two
- * writes, so one of them is intact at any moment.
+ * Writing them is the last step of every change of a volume.  There is a flush
+ * between the two writes, so one of them is intact at any moment.
  */
 #ifndef NILFS2_LOG_NEWSUPERS_H
 #define NILFS2_LOG_NEWSUPERS_H
@@ -17,9 +17,9 @@
 #include "vol/volume.h"
 
 /*
- * SB, as the volume has it, with the log of END, TIME (s_wtime) and STATE
- * (s_state: NILFS_VALID_FS, and NILFS_ERROR_FS where that stays), the free
- * blocks that END counts, and its checksum.  Follows nilfs_commit_super() and
+ * Updates SB, as read from the volume: the log of END, TIME (s_wtime), STATE
+ * (s_state: NILFS_VALID_FS, plus NILFS_ERROR_FS if that stays), the number of
+ * free blocks of END, and its checksum.  Follows nilfs_commit_super() and
  * nilfs_set_log_cursor().
  */
 void newsupers_fill(struct nilfs_super_block *sb,
@@ -45,7 +45,9 @@ int newsupers_write(struct context *cx, struct dev *dev,
  */
 uint64_t newsupers_offset2(const struct volume *vol);
 
-/* Both of the above for VOL, whose superblocks are on DEV. */
+/*
+ * newsupers_fill() and newsupers_write() for VOL, whose superblocks are on DEV.
+ */
 int newsupers_name(struct context *cx, struct dev *dev,
 		   const struct volume *vol, const struct writer_end *end,
 		   uint64_t time, uint16_t state);

@@ -3,9 +3,9 @@
  * Rebuilding maps over existing blocks.
  *
  * The map is built from the bottom up, as for a new file; only the source of
- * pointers differs.  A kept block keeps its number, a new one gets a number and
- * is collected after the waiting nodes and directories, since there are too few
- * new blocks to deserve an extent of their own.
+ * pointers differs.  A kept block keeps its number.  A new one gets a number
+ * and is collected after the waiting nodes and directories, since the few new
+ * blocks do not need an extent of their own.
  *
  * The caller guarantees that kept blocks are live and belong to this file.
  */
@@ -21,7 +21,7 @@
 
 struct remap {
 	struct flush_file file;
-	struct bmapbuild *map;	/* the writer's own is for whole files */
+	struct bmapbuild *map;	/* not the writer's, which is for whole files */
 	uint64_t nblocks;	/* data, kept and new */
 };
 
@@ -92,8 +92,9 @@ int remap_finish(struct remap *r, struct context *cx,
 	if (ret)
 		return ret;
 	/*
-	 * nilfs_inode_add_blocks(), nilfs_inode_sub_blocks().  The one block of
-	 * a root that mkfs.nilfs2 of nilfs-utils counted as 1 is one.
+	 * nilfs_inode_add_blocks(), nilfs_inode_sub_blocks().  mkfs.nilfs2 of
+	 * nilfs-utils sets i_blocks of the root directory to 1 sector; that is
+	 * one block.
 	 */
 	nblocks = r->nblocks + nodes;
 	w->blocks_count += nblocks;

@@ -30,13 +30,13 @@ int resize_layout(const struct volume *vol, struct context *cx,
 	g->nsegments = super_offset2(bytes) / segment;
 	if (g->nsegments)
 		return 0;
-	return fail(cx, -EINVAL, "%" PRIu64 " bytes have no room for a "
+	return fail(cx, -EINVAL, "%" PRIu64 " bytes are too few for a "
 		    "segment", bytes);
 }
 
 /*
- * Fails if one of the segments from FIRST on is in use.  Those that are marked
- * as erroneous may go: nothing is in them.
+ * Fails if one of the segments from FIRST on is in use.  Erroneous segments
+ * without blocks may be removed.
  */
 static int check_removed(struct writer *w, struct context *cx, uint64_t first)
 {
@@ -62,10 +62,11 @@ static int check_removed(struct writer *w, struct context *cx, uint64_t first)
 }
 
 /*
- * Entries from FIRST to the end of its block become clean, if they are not; a
- * hole stays a hole.  A block that begins with FIRST is deleted.
+ * Makes entries from FIRST to the end of its block clean; a hole stays a hole.
+ * Deletes a block that begins with FIRST.
  */
-static int clear_rest(struct writer *w, struct context *cx, uint64_t first)
+static int clear_last_usages(struct writer *w, struct context *cx,
+			     uint64_t first)
 {
 	uint64_t blkoff = segusage_blkoff(&w->g, first);
 	size_t at = segusage_offset(&w->g, first), i;
@@ -99,7 +100,7 @@ int resize_segments(struct writer *w, struct context *cx, uint64_t nsegments)
 	int ret = check_removed(w, cx, nsegments);
 
 	if (!ret)
-		ret = clear_rest(w, cx, kept);
+		ret = clear_last_usages(w, cx, kept);
 	w->g.nsegments = kept;
 	if (!ret)
 		ret = metafile_truncate(w->sufile, cx,
@@ -110,7 +111,7 @@ int resize_segments(struct writer *w, struct context *cx, uint64_t nsegments)
 	return ret ? ret : segments_recount(&w->segments, cx);
 }
 
-/* Where the copies go, in this order. */
+/* Offsets of the superblocks, in the order of writing. */
 struct places {
 	uint64_t offset[4];
 	unsigned int n;
@@ -155,7 +156,7 @@ int resize_supers(struct context *cx, struct dev *dev,
 	if (ret || !had_old || p.n == written || old > dev->size ||
 	    dev->size - old < sizeof(found))
 		return ret;
-	/* The old copy is in no use any more. */
+	/* Wipe the old copy, which is no longer used. */
 	if (dev_read(dev, cx, old, &found, sizeof(found))) {
 		fail_clear(cx);
 		return 0;

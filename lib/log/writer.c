@@ -4,7 +4,7 @@
  *
  * The four metadata files change in memory and allocate numbers from the DAT;
  * the appender lists blocks and fills logs; the commit writes the rest after
- * the data.  This file has what they share, and how a writer begins.
+ * the data.  This file contains shared functions, and how a writer begins.
  */
 #include "log/writer.h"
 
@@ -21,7 +21,7 @@
 
 #define ROOT_LINKS 2
 
-/* So that a log, which a worker writes in one piece, needs little memory. */
+/* A worker writes a log with one request: a short log needs little memory. */
 #define ZONED_LOG_BYTES (4u << 20)
 
 void writer_options_zoned(struct writer_options *options,
@@ -63,7 +63,7 @@ static int env_superseded(void *arg, struct context *cx, uint64_t blocknr)
 	return segments_count(&w->segments, cx, blocknr, -1, 0);
 }
 
-/* What was handed over may not be on the device yet. */
+/* Submitted blocks may not be on the device yet. */
 static int env_read(void *arg, struct context *cx, enum metafile_kind kind,
 		    uint64_t ptr, void *buf)
 {
@@ -181,7 +181,7 @@ int writer_create(struct writer **wp, struct context *cx, struct dev *dev,
 	ret = inherit_files(w, cx, true);
 	if (!ret)
 		ret = numbers_take(&w->dat.numbers, cx, 1, &invalid, &count);
-	/* Inodes below first_ino; those of metadata files are elsewhere. */
+	/* Reserved inodes; those of metadata files are stored elsewhere. */
 	if (!ret)
 		ret = numbers_take(&w->inos, cx, g->first_ino, &first, &count);
 	if (!ret && count < g->first_ino)
@@ -223,7 +223,7 @@ int writer_open(struct writer **wp, struct context *cx, struct volume *vol,
 			   (unsigned long long)latest->orphans_start);
 	else if (latest->nextnum >= w->g.nsegments ||
 		 latest->nextnum == latest->segnum)
-		ret = fail(cx, -EUCLEAN, "segment %llu: cannot be the next",
+		ret = fail(cx, -EUCLEAN, "segment %llu: cannot be the next one",
 			   (unsigned long long)latest->nextnum);
 	/* The kernel's cursor: nilfs_store_log_cursor(), nilfs_shift_to_next() */
 	w->appender.segnum = latest->segnum;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The log writer, through which every change of a volume goes.
+ * The log writer, which makes every change of a volume.
  *
  * A writer makes one checkpoint.  It appends logs after the latest one (or at
  * the beginning of a new volume), and until the caller writes superblocks that
  * name the last of them the volume is unchanged.  Data is laid out in the order
- * in which it is given; metadata is collected and written together after data,
- * once it has as many blocks as the options allow, before a file that would not
- * fit, and at the end.
+ * in which it is given.  Metadata is collected, and written together after
+ * data: once it has as many blocks as the options allow, before a file that
+ * would not fit, and at the end.
  *
  * One thread uses a writer; CX->threads workers fill and write the logs.
  */
@@ -31,31 +31,31 @@ struct writer;
 
 struct writer_options {
 	uint64_t time;		/* seconds; of checkpoint, logs, segments */
-	uint32_t collect;	/* blocks of metadata; 0: the default */
-	uint32_t log_blocks;	/* most blocks of a log; 0: a segment */
+	uint32_t collect;	/* most collected metadata blocks; 0: the default */
+	uint32_t log_blocks;	/* maximum blocks of a log; 0: a segment */
 	bool sequential;	/* zones: write each segment front to back */
-	bool digest;		/* make one of all that is written */
+	bool digest;		/* compute one of all written blocks */
 	bool snapshot;		/* the checkpoint becomes a snapshot */
 	bool minor;		/* cp_flags MINOR, logs GC: for a cleaner */
 	/*
 	 * Bytes to preallocate at once (dev_allocate()), 0: none.  Only if the
 	 * space after the logs of this checkpoint is unused: the caller
-	 * deallocates (dev_discard()) what they did not use.
+	 * deallocates (dev_discard()) the rest.
 	 */
 	uint64_t allocate;
 	/* New volume only: true where SEGNUM must never be used; or NULL. */
 	bool (*unusable)(void *arg, uint64_t segnum);
 	/*
-	 * For a volume whose size follows from its content: the number of
-	 * segments when the logs of this checkpoint reach into USED segments,
-	 * the next one (already allocated) included.  Called once, by the
-	 * commit, before the SUFILE is completed; NULL: as in the geometry.
+	 * For a volume whose size depends on its content: returns the number of
+	 * segments when the logs of this checkpoint end within the first USED
+	 * segments, the next one (already allocated) included.  Called once, by
+	 * the commit, before the SUFILE is completed; NULL: as in the geometry.
 	 */
 	uint64_t (*nsegments)(void *arg, uint64_t used);
 	void *arg;		/* of both */
 };
 
-/* Where the last log is: what superblocks and the next writer need. */
+/* The position of the last log, for superblocks and the next writer. */
 struct writer_end {
 	uint64_t cno;		/* the new checkpoint */
 	uint64_t pseg;		/* block of the log with the super root */
@@ -64,13 +64,13 @@ struct writer_end {
 	uint64_t offset;	/* blocks of segnum in use */
 	uint64_t clean_segments;
 	uint64_t used_segments;	/* up to the highest one ever written */
-	uint64_t blocks;	/* written, summaries included */
-	uint64_t summaries;	/* of these, that list the others */
+	uint64_t blocks;	/* blocks written, summaries included */
+	uint64_t summaries;	/* of these, blocks of summaries */
 	struct logout_digest digest;	/* of its logs, if requested */
 	struct nilfs_super_root super_root;
 };
 
-/* Has logs of the layout G written to zones: in sequence, each in a piece. */
+/* Sets OPTIONS for logs of layout G on zones: in sequence, one request each. */
 void writer_options_zoned(struct writer_options *options,
 			  const struct nilfs_geometry *g);
 
@@ -80,8 +80,8 @@ struct writer_options writer_options_on(const struct volume *vol,
 
 /*
  * A writer of the first checkpoint of a new volume on DEV (borrowed): its
- * metadata files are empty, inodes below first_ino are made (the root without
- * blocks), segments are taken from 0 up.
+ * metadata files are empty, inodes below first_ino are created (the root
+ * without blocks), segments are allocated from 0 up.
  */
 int writer_create(struct writer **wp, struct context *cx, struct dev *dev,
 		  const struct nilfs_geometry *g,
@@ -106,13 +106,14 @@ int writer_commit(struct writer *w, struct context *cx,
 		  struct writer_end *end);
 
 /*
- * END as what volume_open_at() takes, so that the next writer can go on where
- * no superblock points yet; the geometry is writer_geometry() after the commit.
+ * Converts END for volume_open_at(), so that the next writer can continue
+ * although no superblock points there yet; the geometry is writer_geometry()
+ * after the commit.
  */
 void writer_recovery(const struct writer *w, const struct writer_end *end,
 		     struct recovery *rec);
 
-/* Without a commit all of it is as if never written.  NULL is accepted. */
+/* Without a commit the volume is unchanged.  NULL is accepted. */
 void writer_close(struct writer *w);
 
 #endif

@@ -7,8 +7,8 @@
  * ones before it, and the last two also themselves: listing a block enters its
  * position in the DAT, and beginning a segment changes the SUFILE, which may
  * add blocks of either.  So all blocks that may change are made dirty first,
- * repeatedly until none is added; then the logs are listed, all positions
- * entered, contents completed; only then the first log is written.
+ * repeatedly until none is added.  Then the logs are listed, all positions
+ * entered and contents completed, and only then is the first log written.
  */
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static int list_file(struct writer *w, struct context *cx, struct metafile *m,
 	return ret;
 }
 
-/* The entries of the numbers of all dirty blocks of M will change. */
+/* Makes the DAT entries of the numbers of all dirty blocks of M dirty. */
 static int touch_file(struct writer *w, struct context *cx,
 		      struct metafile *m)
 {
@@ -57,9 +57,9 @@ static size_t count_dirty(const struct writer *w)
 }
 
 /*
- * Changes all that listing would change, until a round adds nothing.  The
- * segments that may begin follow from the number of blocks and the super root;
- * a few lists more than one can make a summary a block longer.
+ * Makes all blocks dirty that listing would change, until a round adds none.
+ * The number of segments to begin depends on the number of blocks and the super
+ * root; a few extra blocks can make a summary a block longer.
  */
 static int settle_metadata(struct writer *w, struct context *cx)
 {
@@ -125,8 +125,8 @@ static void fill_super_root(struct writer *w, void *block)
 }
 
 /*
- * Once all logs are listed: completes what the metadata says of them and of
- * itself.  Nothing more may have to be listed.
+ * Once all logs are listed: completes the counts and positions in the metadata.
+ * No further block may become dirty.
  */
 static int complete_metadata(struct writer *w, struct context *cx)
 {
@@ -175,8 +175,8 @@ int writer_commit(struct writer *w, struct context *cx, struct writer_end *end)
 	if (!ret)
 		ret = numbers_sync(&w->inos, cx);
 	/*
-	 * Blocks of the ifile that were listed in the open log are dirty still;
-	 * with that log they are clean.
+	 * Blocks of the ifile that are listed in the open log stay dirty until
+	 * it is closed.
 	 */
 	if (!ret && a->log && a->log->start == w->flushed)
 		ret = appender_end_log(a, cx);

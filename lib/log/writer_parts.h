@@ -22,10 +22,12 @@ struct writer {
 	struct writer_options o;
 	uint64_t cno;
 	bool created;			/* a new volume */
-	/* Of directwriter.h: what is known of the volume, whether its segments
-	   were counted, and which one was written last. */
+	/*
+	 * For directwriter.h: overrides of the volume, whether its segments
+	 * were counted, and the last segment written.
+	 */
 	bool direct, counted;
-	bool waits;	/* for a DAT that leads to the latest checkpoint */
+	bool waits;	/* for a rebuilt DAT that leads to the latest checkpoint */
 	struct directwriter_known known;
 	uint64_t latest_segnum;
 	struct metafile_env env;
@@ -40,12 +42,12 @@ struct writer {
 	struct logout_digest digest;
 	struct bmapbuild *maps;
 	uint64_t inodes_count, blocks_count;	/* of the checkpoint */
-	uint64_t ifile_blocks;	/* of these, as the last checkpoint had them */
-	/* Where the log begins that has blocks of ifile or DAT, if open. */
+	uint64_t ifile_blocks;	/* of these, the ifile's in the last checkpoint */
+	/* First block of the open log if it lists blocks of ifile or DAT. */
 	uint64_t flushed;
-	/* Dirty blocks of these with which the next log gets some. */
+	/* Number of dirty blocks from which on the next log lists some. */
 	size_t ifile_due, dat_due;
-	bool done;			/* committed, or failed in it */
+	bool done;			/* committed, or failed to */
 };
 
 /* A writer of checkpoint CNO without files.  -ENOMEM. */
@@ -54,34 +56,34 @@ int writer_make(struct writer **wp, struct context *cx, struct dev *dev,
 		const struct writer_options *options);
 
 /*
- * Opens the metadata files of W by the inodes that it has of them; with FRESH
- * they are new.
+ * Opens the metadata files of W by its copies of their inodes; with FRESH as
+ * new files.
  */
 int inherit_files(struct writer *w, struct context *cx, bool fresh);
 
 /*
- * What VOL and CP say of the metadata files, but those in REBUILT (bit INO) begin
- * without blocks.  Which checkpoints are snapshots is left to the caller.
+ * Sets up the metadata files from VOL and CP; those in REBUILT (bit INO) begin
+ * without blocks.  The caller sets the list of snapshots.
  */
 int inherit_metadata(struct writer *w, struct context *cx,
 		     const struct volume *vol,
 		     const struct nilfs_checkpoint *cp, unsigned int rebuilt);
 
 /*
- * The same of the ifile alone, which is opened again, and of the counts that
- * CP has.
+ * The same for the ifile alone, which is opened again, and for the counts of
+ * CP.
  */
 int inherit_ifile(struct writer *w, struct context *cx,
 		  const struct nilfs_checkpoint *cp);
 
 /*
- * The counts of segments of VOL, and the live ones again where a kernel without
- * the extension has written: by how much they are wrong.
+ * Reads the segment counts of VOL.  If a kernel without the extension has
+ * written, counts live blocks again and records the differences.
  */
 int inherit_segments(struct writer *w, struct context *cx,
 		     struct volume *vol);
 
-/* An inode without blocks, as old as the checkpoint. */
+/* An inode without blocks, with the time of the checkpoint. */
 struct nilfs_inode writer_new_inode(const struct writer *w, uint16_t mode,
 				    uint16_t links);
 

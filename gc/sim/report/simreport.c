@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is reported of runs.
+ * Reports of runs.
  *
- * There is one table for what policies are compared by, and one for what kinds
- * of blocks it was.  A sweep has many runs, so the latter is left out, and the
- * means of those that differ by seed follow.  There every parameter is a column,
- * so that a line can be read without the command that made it; in text only
- * those that runs differ by have a head.
+ * One table has the numbers for comparing policies, another one the kinds of
+ * blocks.  A sweep has many runs, so the latter is omitted, and the means of
+ * runs that differ by seed follow.  In a sweep every parameter is a column, so
+ * that a line can be read without its command; in text only parameters that
+ * differ have one.
  */
 #include "config.h"
 
@@ -92,7 +92,9 @@ void simreport_curve(struct report *r, const struct simrun *run,
 	table_end(&t);
 }
 
-/* What a column is of: one of the heads, a parameter, or a number of a row. */
+/*
+ * The source of a column: one of the heads, a parameter, or a number of a row.
+ */
 enum source {
 	KEY, VERSION, IMAGE, VOLUME, POLICY, SEEDS, MEAN, INTERVAL, LEAST, MOST,
 	PARAMETER, FIELD,
@@ -120,7 +122,7 @@ struct place {
 	const struct cli_option *option;	/* of PARAMETER */
 	const struct simrow_field *field;
 	char key[NAME], head[NAME];
-	char text[SIMPARAM_TEXT];	/* of the value, where it needs room */
+	char text[SIMPARAM_TEXT];	/* of the value, if it needs memory */
 };
 
 /* All tables, one after the other. */
@@ -130,7 +132,7 @@ struct simreport {
 	const struct simrow *rows;
 	const char *image;
 	bool csv;
-	double *numbers;	/* room for the runs that differ by seed */
+	double *numbers;	/* memory for the runs that differ by seed */
 	struct table out;
 	struct column columns[TABLE_COLUMNS_MAX];
 	struct place places[TABLE_COLUMNS_MAX];
@@ -138,11 +140,11 @@ struct simreport {
 	unsigned int count;
 };
 
-/* What one line is of. */
+/* The source of a line. */
 struct line {
-	size_t run;		/* its number */
-	const char *volume;	/* in place of the run's, or NULL */
-	const struct simrow *row;	/* NULL: of several */
+	size_t run;		/* number of the run */
+	const char *volume;	/* instead of the run's, or NULL */
+	const struct simrow *row;	/* NULL: a mean of several */
 	struct simstat stat;	/* of the runs that differ by seed */
 };
 
@@ -174,7 +176,7 @@ static bool is_seed(const struct cli_option *row)
 	       row->at == offsetof(struct simoptions, work.seed);
 }
 
-/* What runs were asked for; with SEEDS also those. */
+/* Adds the options of runs; with SEEDS also the seeds. */
 static void add_parameters(struct simreport *s, bool seeds)
 {
 	const struct simplan *plan = s->plan;
@@ -215,7 +217,7 @@ static void add_parameters(struct simreport *s, bool seeds)
 	}
 }
 
-/* What they did; in text with notes and errors only where there are some. */
+/* Adds the results; in text notes and errors only if there are any. */
 static void add_fields(struct simreport *s, bool notes, bool errors)
 {
 	const struct simrow_field *f;
@@ -302,8 +304,8 @@ static int put_line(struct simreport *s, struct context *cx,
 }
 
 /*
- * A line for the sum of all volumes, or what failed, for each run of the first
- * volume.
+ * Prints a line for each run of the first volume: the sum of all volumes, or
+ * the failure.
  */
 static int put_totals(struct simreport *s, struct context *cx)
 {
@@ -336,7 +338,10 @@ static int put_totals(struct simreport *s, struct context *cx)
 	return err;
 }
 
-/* A line for each run, in CSV with the mean of those that differ by seed. */
+/*
+ * Prints a line for each run, in CSV with the mean of those that differ by
+ * seed.
+ */
 static int put_runs(struct simreport *s, struct context *cx)
 {
 	size_t n = s->plan->nseeds;
@@ -359,10 +364,10 @@ static int put_runs_and_totals(struct simreport *s, struct context *cx)
 	static const char *const texts[] = {
 		"no-victim: no segment became clean while it was measured, so "
 		"there is nothing to compare",
-		"not-steady: the halves of what was measured differ by more "
+		"not-steady: the halves of the measurement differ by more "
 		"than 5 %",
-		"too-small: what the cleaner needs is more than a tenth of "
-		"the room that is left",
+		"too-small: the cleaner needs more than a tenth of "
+		"the space without data",
 	};
 	bool failed = false, many = s->plan->nvolumes > 1;
 	bool is_text = report_is_text(s->report);
@@ -406,7 +411,7 @@ static const struct column kind_columns[] = {
 	[K_RECLAIMED] = { "blocks_reclaimed", "RECLAIMED", VALUE_U64, 11 },
 };
 
-/* What kinds of blocks the runs wrote, moved and gave free. */
+/* Prints the kinds of blocks that the runs wrote, moved and reclaimed. */
 static int put_kinds(struct simreport *s, struct context *cx)
 {
 	static const char *const names[] = { "data", "node", "DAT", "past",

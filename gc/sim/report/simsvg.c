@@ -2,13 +2,13 @@
 /*
  * Pictures.
  *
- * Of runs all curves of a kind share a plot, as comparing policies is what a simulation
- * is for.  Write amplification is that of the time between two samples; a mean
- * since the beginning would hide how it changes.
+ * All curves of a kind share a plot, to compare policies.  Write amplification
+ * is that of the time between two samples; a mean since the beginning would
+ * hide how it changes.
  *
- * The runs of a sweep are numbered as simplan.h says: what changes more slowly than the
- * axis along x, and what changes faster, but for policies and seeds, together
- * number the plots.
+ * The runs of a sweep are numbered as in simplan.h.  One axis is drawn along x.
+ * Slower axes, and faster ones except policies and seeds, together number the
+ * plots.
  */
 #include "gc/sim/report/simsvg.h"
 
@@ -27,8 +27,8 @@
 #define LINES 48u
 #define CELL 8u
 #define PLOT 180u		/* pixels high */
-#define WINDOW 16		/* samples that a point is the mean of */
-#define WAF_MAX 100.0		/* more is cut off */
+#define WINDOW 16		/* samples per point, which is their mean */
+#define WAF_MAX 100.0		/* larger values are cut off */
 
 static const struct picture_kind kinds[] = {
 	[SIMVOL_CLEAN] = { "clean", ".", SVG_NONE, false, true,
@@ -73,8 +73,8 @@ void simsvg_free(struct simsvg_run *s)
 }
 
 /*
- * One of the curves, for all runs: of clean segments, or the AMPLIFICATION of
- * each WINDOW of samples.
+ * Draws a curve of all runs: of clean segments, or the AMPLIFICATION of each
+ * WINDOW of samples.
  */
 static int put_plot(struct svg *svg, struct context *cx, struct chart chart,
 		    bool amplification, const struct simsvg_run *runs,
@@ -176,9 +176,9 @@ int simsvg_write(struct context *cx, const char *path,
 #define PLOT_WIDTH 880u	/* pixels */
 #define PLOT_HEIGHT 240u
 #define TEXT 256u
-#define SPREAD 0.7	/* of the room of a word, that its marks take */
+#define SPREAD 0.7	/* share of the width of a word for its marks */
 
-/* What is along x, and how runs are found by it. */
+/* The axis along x, and the position of runs on it. */
 struct sweep {
 	const struct simplan *plan;
 	const struct simrow *rows;
@@ -186,10 +186,10 @@ struct sweep {
 	const struct cli_option *row;
 	bool words;
 	size_t axis_number;
-	size_t items, series;	/* along x, and of one plot: some where many */
-	size_t faster;		/* combinations of what changes faster */
+	size_t items, series;	/* along x; curves of one plot */
+	size_t faster;		/* combinations of the faster axes */
 	double *xs;		/* of the items */
-	double *numbers;	/* room for the runs of a point */
+	double *numbers;	/* memory for the runs of a point */
 	struct chart chart;
 };
 
@@ -216,8 +216,8 @@ static bool number_of(const struct cli_option *row, const char *item,
 }
 
 /*
- * Chooses the axis along x: the first one of several numbers, or of several values,
- * or any; without one the policies.  One value is a word.
+ * Chooses the axis along x: the first one with several numbers, or with several
+ * values, or any; policies if there is no axis.  A single value is a word.
  */
 static void choose_axis(struct sweep *s)
 {
@@ -289,7 +289,7 @@ static int compare_points(const void *a, const void *b)
 	return (x->x > y->x) - (x->x < y->x);
 }
 
-/* What a plot is of: "placement dac, skew 1", or the only one. */
+/* The title of a plot: "placement dac, skew 1", or that of the only one. */
 static void title_of(const struct sweep *s, struct context *cx, size_t other,
 		     char title[TEXT])
 {
@@ -314,7 +314,7 @@ static void title_of(const struct sweep *s, struct context *cx, size_t other,
 			 used ? ", " : "", run.volume_name);
 }
 
-/* Number PART of combination OTHER: so many policies. */
+/* Draws part PART of combination OTHER: a limited number of policies. */
 static int put_sweep_plot(const struct sweep *s, struct svg *svg,
 			  struct context *cx, size_t other, size_t part)
 {
@@ -333,7 +333,7 @@ static int put_sweep_plot(const struct sweep *s, struct svg *svg,
 		return fail(cx, -ENOMEM, "plots");
 	for (i = 0; i < n; i++) {
 		at = points + i * items;
-		/* Over a word, the marks of policies are side by side. */
+		/* Above a word, the marks of policies are side by side. */
 		shift = s->words ? SPREAD * (((double)(first + i) + 0.5) /
 						     (double)of - 0.5) : 0;
 		for (k = count = 0; k < items; k++) {
@@ -359,7 +359,7 @@ static int put_sweep_plot(const struct sweep *s, struct svg *svg,
 	return 0;
 }
 
-/* Both axes, and their scales for all points of all plots. */
+/* Sets both axes, with scales for all points of all plots. */
 static void set_axes(struct sweep *s, char label[TEXT])
 {
 	struct chart *c = &s->chart;

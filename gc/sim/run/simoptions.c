@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The options of gcsim.nilfs2, their defaults, and what they may be, whatever
+ * The options of gcsim.nilfs2, their defaults, and their ranges, regardless of
  * the volume and the trace.
  */
 #include "gc/sim/run/simoptions.h"
@@ -39,15 +39,15 @@ static const char *const counts[] = { "exact", "counters", "halved", NULL };
 static const char *const clocks[] = { "writes", "time", NULL };
 static const char *const addresses[] = { "dense", "raw", NULL };
 
-/* No time is longer, in blocks: sums of some do not overflow. */
+/* The maximum of a time in blocks: sums of several do not overflow. */
 #define BLOCKS_MAX (UINT64_MAX / 8)
 #define BLOCKS_OF_SEGMENT (UINT32_MAX / 2)
 
-/* A replay excludes what describes a workload. */
+/* Options of a workload, which a replay excludes. */
 #define WITH_TRACE 1u
-/* So does cleaning by garbage what describes the other way. */
+/* Options of the other way of cleaning, which cleaning by garbage excludes. */
 #define BY_GARBAGE 2u
-/* What is done in place of all runs. */
+/* Actions instead of the runs. */
 #define INSTEAD 3u
 
 /* "1000", or "20%". */
@@ -288,7 +288,7 @@ int simoptions_check(struct context *cx, const struct simoptions *o)
 	if (o->vol.summary_span == 1)
 		return fail(cx, -EINVAL, "--summaries: a block of them "
 			    "describes itself only");
-	/* f2fs has nothing of these. */
+	/* f2fs has neither summaries nor snapshots. */
 	if (o->vol.holes && (o->vol.summary_span || past))
 		return fail(cx, -EINVAL, "--fill-holes excludes --summaries, "
 			    "snapshots and --protect");

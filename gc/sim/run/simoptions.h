@@ -14,19 +14,19 @@
 
 #define SIMOPTIONS_SAME UINT32_MAX
 
-/* Without a trace, and where their number is not given. */
+/* The default without a trace. */
 #define SIMOPTIONS_SEGMENTS 1000u
 
-/* Of a sweep. */
+/* The maximum of a sweep. */
 #define SIMOPTIONS_RUNS_MAX 10000000u
 
-/* What ages are counted in. */
+/* The unit of ages. */
 enum simoptions_clock {
 	SIMOPTIONS_WRITES,	/* blocks of the user */
 	SIMOPTIONS_TIME,	/* microseconds of a trace */
 };
 
-/* How ages count. */
+/* How ages are weighted. */
 enum simoptions_ages {
 	SIMOPTIONS_AGE,
 	SIMOPTIONS_ROOT,
@@ -40,9 +40,11 @@ struct simoptions_amount {
 };
 
 struct simoptions {
-	/* What the parts of a run take; simsetup.c adds what follows from it. */
-	struct simvol_config vol;	/* .nsegments 0: SIMOPTIONS_SEGMENTS, or
-					   as a trace needs; .data 0: by FILL */
+	/*
+	 * Configurations of the parts of a run; simsetup.c adds derived values.
+	 */
+	struct simvol_config vol;	/* .nsegments 0: the default or as a
+					   trace needs; .data 0: by FILL */
 	struct simwork_config work;
 	struct simclean_config cleaner;	/* .low, .high 0: by the rest;
 					   .mc_min_reclaimable or SAME */
@@ -64,11 +66,11 @@ struct simoptions {
 	struct option_list policies;
 	uint32_t scarce;		/* or SIMOPTIONS_SAME: the default */
 	int ages;			/* enum simoptions_ages */
-	/* What is said. */
+	/* The output. */
 	uint32_t victims;
 	bool curve, wear, csv;
 	const char *svg;
-	/* Which runs. */
+	/* The runs. */
 	struct option_list sweeps;
 	uint32_t seeds;
 	const char *key;		/* of the only one, or NULL */
@@ -80,14 +82,14 @@ extern const struct simoptions simoptions_defaults;
 extern const struct cli_option simoptions_rows[];
 
 /*
- * Whether O is in range and of options that apply.  -EINVAL with what is wrong,
- * which is a usage error.
+ * Whether O is in range and has only options that apply.  -EINVAL with the
+ * reason, which is a usage error.
  */
 int simoptions_check(struct context *cx, const struct simoptions *o);
 
 /*
- * Whether the words that O has for placement and P, the policy, can do what the
- * rest of O asks for.  -EINVAL.  Of all words, some may not.
+ * Whether the placement of O and the policy P support the other options of O.
+ * -EINVAL.  With the word "all" some may not.
  */
 int simoptions_check_words(struct context *cx, const struct simoptions *o,
 			   const struct simchoice_policy *p);

@@ -17,7 +17,7 @@
 /* Steps between two checks for cancellation. */
 #define PATIENCE 0xffffu
 
-/* Takes the next dirty page out; there must be one. */
+/* Removes the next dirty page; there must be one. */
 static uint32_t take_dirty(struct simdirty *d)
 {
 	uint64_t page = bitmap_next_set(&d->map, d->next);
@@ -52,16 +52,16 @@ void simrun_close(struct simrun *r)
 	r->samples = NULL;
 }
 
-static int flush(struct simrun *r, struct context *cx)
+static int flush_volume(struct simrun *r, struct context *cx)
 {
 	r->next_flush = r->vol->now + r->config.flush_every;
 	return simmeta_flush(r->vol, cx);
 }
 
-/* One more snapshot of a checkpoint made for it. */
+/* Adds a snapshot, of a checkpoint made for it. */
 static int take_snapshot(struct simrun *r, struct context *cx)
 {
-	int ret = flush(r, cx);
+	int ret = flush_volume(r, cx);
 
 	r->next_snapshot = r->vol->now + r->config.snapshot_every;
 	if (!ret)
@@ -76,7 +76,7 @@ static bool is_time(uint64_t every, uint64_t next, const struct simrun *r)
 	return every && r->vol->now >= next;
 }
 
-/* What is due now and then. */
+/* Does the periodic tasks that are due. */
 static int do_chores(struct simrun *r, struct context *cx)
 {
 	const struct simrun_config *c = &r->config;
@@ -86,10 +86,10 @@ static int do_chores(struct simrun *r, struct context *cx)
 	int ret = 0;
 
 	if (is_time(c->flush_every, r->next_flush, r))
-		ret = flush(r, cx);
+		ret = flush_volume(r, cx);
 	if (!ret && is_time(c->snapshot_every, r->next_snapshot, r))
 		ret = take_snapshot(r, cx);
-	/* A part of the protection period has passed. */
+	/* A part of the protection period is over. */
 	if (!ret && is_time(c->protect, r->next_mark, r)) {
 		mark = &r->marks[r->nmarks++ % SIMRUN_PERIODS];
 		r->next_mark = v->now + c->protect / SIMRUN_PERIODS;
@@ -117,7 +117,7 @@ static int do_chores(struct simrun *r, struct context *cx)
 	return ret;
 }
 
-/* Writes block ID to the volume, after what must be cleaned for it. */
+/* Writes block ID to the volume, after the necessary cleaning. */
 static int write_block(struct simrun *r, struct context *cx, uint32_t id)
 {
 	struct simvol *v = r->vol;
@@ -127,7 +127,10 @@ static int write_block(struct simrun *r, struct context *cx, uint32_t id)
 	if (simclean_is_due(r->cleaner)) {
 		ret = simclean_round(r->cleaner, cx);
 	} else {
-		/* Too much dirty metadata is flushed while it can be. */
+		/*
+		 * Too many dirty metadata blocks are flushed while there is
+		 * room.
+		 */
 		dirty = simmeta_dirty(v);
 		if (dirty > v->config.blocks &&
 		    v->nclean < r->cleaner->config.low +
@@ -148,7 +151,7 @@ int simrun_step(struct simrun *r, struct context *cx, const struct simop *op)
 
 	/*
 	 * The snapshots that were due until OP.  After a pause these are
-	 * several of the same state, of which no more are made than are kept.
+	 * several of the same state; at most as many as are kept are made.
 	 */
 	r->vol->clock = op->time;
 	if (every && op->time >= r->next_snapshot_time) {
@@ -164,7 +167,7 @@ int simrun_step(struct simrun *r, struct context *cx, const struct simop *op)
 	if (op->kind == SIMOP_SYNC) {
 		while (!ret && d->count)
 			ret = write_block(r, cx, take_dirty(d));
-		return ret ? ret : flush(r, cx);
+		return ret ? ret : flush_volume(r, cx);
 	}
 	if (op->block > r->vol->config.data ||
 	    op->count > r->vol->config.data - op->block)
@@ -220,7 +223,7 @@ uint64_t simrun_written(const struct simvol_totals *t)
 	uint64_t sum = t->summary + t->held + t->moved[SIMVOL_DATA];
 	unsigned int k;
 
-	/* Metadata that is moved is flushed. */
+	/* Moved metadata blocks are counted as flushed. */
 	for (k = 0; k < SIMVOL_KINDS; k++)
 		sum += t->written[k];
 	return sum;

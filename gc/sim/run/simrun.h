@@ -14,27 +14,27 @@
 #include "gc/sim/volume/simvol.h"
 #include "gc/sim/writers/simop.h"
 
-/* Dirty pages: a bit each, how many, and where the sweep is. */
+/* Dirty pages: a bitmap, their number, and the position of the sweep. */
 struct simdirty {
 	struct bitmap map;
 	uint64_t count, next;
 };
 
-/* Times are blocks that the user writes, where nothing else is said. */
+/* Times are in blocks that the user writes, unless otherwise noted. */
 struct simrun_config {
-	uint64_t flush_every;	/* a checkpoint; 0: never but by the cleaner */
-	uint64_t snapshot_every;	/* one more snapshot; 0: none */
+	uint64_t flush_every;	/* a checkpoint; 0: only by the cleaner */
+	uint64_t snapshot_every;	/* a snapshot; 0: none */
 	uint64_t snapshot_time;		/* the same in microseconds */
-	uint32_t snapshots;	/* that are kept, the oldest go */
+	uint32_t snapshots;	/* kept; the oldest are deleted */
 	uint64_t protect;	/* period */
 	uint64_t dirty_pages;	/* written blocks that stay in memory */
 	bool syncs;		/* each write is followed by its nodes */
-	uint64_t check_every;	/* look for contradictions; 0: never */
+	uint64_t check_every;	/* verify the counts; 0: never */
 	uint64_t sample_every;	/* a point of the curve; 0: none */
 };
 
 struct simrun_sample {
-	uint64_t user, written;	/* blocks so far, since the measurement began */
+	uint64_t user, written;	/* blocks since the measurement began */
 	uint32_t clean;		/* segments */
 	uint32_t starved;	/* see simrun_starved() */
 };
@@ -66,16 +66,16 @@ int simrun_open(struct simrun *r, struct context *cx, struct simvol *v,
 		struct simclean *cleaner, const struct simrun_config *config);
 void simrun_close(struct simrun *r);
 
-/* Lets the user do OP.  -ENOSPC where the volume cannot take it; -EINTR. */
+/* Does OP for the user.  -ENOSPC if the volume has no room for it; -EINTR. */
 int simrun_step(struct simrun *r, struct context *cx, const struct simop *op);
 
-/* From now on is measured. */
+/* Begins the measurement. */
 void simrun_measure(struct simrun *r);
 
-/* What was done since then. */
+/* The totals since then. */
 struct simvol_totals simrun_totals(const struct simrun *r);
 
-/* Blocks that all of these are on the device, without what the image had. */
+/* The sum of all blocks written to the device, without those of the image. */
 uint64_t simrun_written(const struct simvol_totals *t);
 
 /* Blocks that the user wrote since simrun_measure(), to memory or not. */
@@ -85,8 +85,8 @@ static inline uint64_t simrun_asked(const struct simrun *r)
 }
 
 /*
- * Segments that are at least half live by the counts of policies, but of which
- * at most an eighth is live: they are never cleaned.
+ * Segments that are at least half live by the counts of policies, but really at
+ * most an eighth: they are never cleaned.
  */
 uint32_t simrun_starved(const struct simvol *v);
 

@@ -2,12 +2,12 @@
 /*
  * From options to a run.
  *
- * Defaults follow from the other options: a run of ten times the data, of which
- * the first half only ages the volume; and as few clean segments as the logs
- * and one step of the cleaner need.
+ * Defaults follow from the other options: a run of ten times the data, whose
+ * first half only ages the volume; and as few clean segments as the logs and
+ * one step of the cleaner need.
  *
- * On an image, the first blocks of a trace are those of hot files, and the
- * others come after all that the image has.
+ * On an image, the first blocks of a trace replace those of hot files, and the
+ * others come after all blocks of the image.
  */
 #include "gc/sim/run/simsetup.h"
 
@@ -21,7 +21,7 @@
 #define SAMPLES 240u
 #define SHOWN 0x1000u	/* blocks between two steps of the progress */
 
-/* The fewest clean segments with which no step runs out of them. */
+/* The minimum number of clean segments for all steps. */
 static uint64_t least_clean(const struct simoptions *o)
 {
 	uint64_t logs = simplace_logs(o->vol.placement, o->vol.classes) +
@@ -57,7 +57,7 @@ static const struct simtrace_volume *trace_volume(const struct simsetup *s)
 	return simtrace_volume(s->input->trace, s->input->volume);
 }
 
-/* Blocks of the trace that take the place of hot ones of the image. */
+/* Blocks of the trace that replace hot ones of the image. */
 static uint64_t old_blocks(const struct simsetup *s)
 {
 	uint64_t hot = s->input->image ? s->input->image->nhot : 0;
@@ -66,7 +66,7 @@ static uint64_t old_blocks(const struct simsetup *s)
 	return hot < all ? hot : all;
 }
 
-/* N segments become those of C, if there can be so many. */
+/* Sets the number of segments of C to N, if it is in range. */
 static int set_segments(struct simvol_config *c, struct context *cx, uint64_t n)
 {
 	if (n > (SIMVOL_NONE - 1) / c->blocks)
@@ -79,8 +79,9 @@ static int set_segments(struct simvol_config *c, struct context *cx, uint64_t n)
 }
 
 /*
- * Blocks of data, and the segments for them.  An image has its own sizes; the
- * blocks of a trace come to its data, but for those that are hot there.
+ * Sets the blocks of data, and the segments for them.  An image has its own
+ * sizes; blocks of a trace are added to its data, except those that replace hot
+ * ones.
  */
 static int size_volume(const struct simsetup *s, struct context *cx,
 		       struct simvol_config *c)
@@ -103,7 +104,7 @@ static int size_volume(const struct simsetup *s, struct context *cx,
 	if (s->input->trace)
 		c->data = trace_volume(s)->blocks;
 	if (!n && s->input->trace) {
-		/* At least as many as the cleaner needs beside the data. */
+		/* At least as many as the cleaner needs besides the data. */
 		n = div_round_up(100 * c->data, (uint64_t)c->blocks * o->fill);
 		least = div_round_up(c->data, c->blocks) + least_clean(o) + 1;
 		n = n > least ? n : least;
@@ -116,9 +117,9 @@ static int size_volume(const struct simsetup *s, struct context *cx,
 		c->data = (uint64_t)c->nsegments * c->blocks * o->fill / 100;
 	if (garbage) {
 		/*
-		 * That of open segments does not count, a step has its victims
-		 * until its end, and each log may end.  Where there are more
-		 * than there can be the product would not fit.
+		 * Open segments do not count, a step keeps its victims until
+		 * its end, and each log may end.  Above the maximum the product
+		 * would overflow.
 		 */
 		spare = n = 2 * least_clean(o);
 		if (spare <= SIMVOL_NONE / c->blocks)
@@ -134,7 +135,7 @@ static int size_volume(const struct simsetup *s, struct context *cx,
 	return 0;
 }
 
-/* Blocks of the warm-up, of which ALL is what a share is of. */
+/* Blocks of the warm-up; a share is a share of ALL. */
 static uint64_t warm_up(const struct simoptions *o, uint64_t all)
 {
 	return o->warm_up.percent ?
@@ -169,8 +170,8 @@ int simsetup_plan(struct simsetup *s, struct context *cx,
 	c->hot = image && o->hot_files.count ? image->nhot :
 					       c->data * o->hot / 100;
 	/*
-	 * What comes before the measurement is all data once, and age.  What is
-	 * measured is all that is left of a trace, or so much of it.
+	 * Before the measurement all data is written once and ages.  The
+	 * measurement takes the rest of a trace, or the requested part of it.
 	 */
 	if (input->trace) {
 		all = trace_volume(s)->written;
@@ -210,7 +211,7 @@ struct simclean_config simsetup_cleaner(const struct simsetup *s,
 	if (o->scarce != SIMOPTIONS_SAME)
 		c.env.scarce = o->scarce;
 	else if (s->input->image)
-		/* As gc.nilfs2 has it. */
+		/* As in gc.nilfs2. */
 		c.env.scarce = s->input->image->nsegments / 20;
 	return c;
 }
@@ -276,7 +277,7 @@ static inline int next_of_source(struct simsetup_source *s, struct context *cx,
 	return 1;
 }
 
-/* All that the user will do, for a placement that knows it. */
+/* Records all writes of the user, for a placement that knows the future. */
 static int look_ahead(struct simsetup *s, struct context *cx)
 {
 	struct simsetup_source source;
@@ -318,7 +319,7 @@ int simsetup_open(struct simsetup *s, struct context *cx,
 		ret = simoptions_check_words(cx, o, policy);
 	if (!ret && trace && !trace->span &&
 	    (o->clock == SIMOPTIONS_TIME || o->snapshot_seconds))
-		ret = fail_said(cx, -EINVAL, "%s: has no times", o->trace);
+		ret = fail_said(cx, -EINVAL, "%s: no timestamps", o->trace);
 	if (!ret)
 		ret = simvol_open(&s->vol, cx, &volume);
 	if (!ret && input->image)
@@ -329,7 +330,7 @@ int simsetup_open(struct simsetup *s, struct context *cx,
 		ret = open_source(s, cx, &s->source);
 	if (!ret && trace && s->before >= trace->written)
 		ret = fail(cx, -EINVAL, "--warm-up: the trace writes %" PRIu64
-			   " blocks, of which nothing is left",
+			   " blocks, none of which is left to measure",
 			   trace->written);
 	if (ret)
 		return ret;
@@ -366,7 +367,7 @@ bool simsetup_is_small(const struct simsetup *s)
 int simsetup_run(struct simsetup *s, struct context *cx,
 		 void (*progress)(void *arg, uint64_t done), void *arg)
 {
-	/* A trace goes to its end, or as far as is to be measured. */
+	/* A trace is replayed to its end, or to the end of the measurement. */
 	bool ends = !s->input->trace || s->options->writes;
 	bool measures = !s->before, halved = false;
 	uint64_t due = 1, now, next, total = simsetup_total(s);
@@ -389,7 +390,7 @@ int simsetup_run(struct simsetup *s, struct context *cx,
 				s->run.half.user = simrun_asked(&s->run);
 				s->run.half.written = simrun_written(&t);
 			}
-			/* When to look at it again. */
+			/* The next block count to act at. */
 			next = !measures ? s->before : !halved ? half : total;
 			due = next > now && next < now + SHOWN ? next :
 								 now + SHOWN;

@@ -13,20 +13,20 @@
 #include "gc/sim/volume/simvol.h"
 #include "gc/sim/writers/simwork.h"
 
-/* What runs begin with.  They share it, also at the same time. */
+/* The input of runs.  They share it, also concurrently. */
 struct siminput {
 	const struct simimage *image;	/* or NULL */
 	const struct simtrace *trace;	/* or NULL */
-	size_t volume;			/* of those that it has chosen */
+	size_t volume;			/* index among the chosen ones */
 };
 
 /* The user. */
 struct simsetup_source {
-	struct simwork work;	/* unless there is a trace */
+	struct simwork work;	/* without a trace */
 	struct simreplay replay;
 	/* Blocks of the trace from OLD on come after PAST others. */
 	uint64_t old, past;
-	struct simop rest;	/* of an operation on both */
+	struct simop rest;	/* rest of an operation across OLD */
 };
 
 struct simsetup {
@@ -36,29 +36,29 @@ struct simsetup {
 	struct simwork_config work;	/* without a trace */
 	struct simclean cleaner;
 	struct simsetup_source source;
-	struct simahead ahead;	/* of a placement that knows it */
+	struct simahead ahead;	/* for a placement that knows the future */
 	struct simrun run;
-	uint64_t low, high;	/* clean segments with which a round begins,
-				   and ends */
+	uint64_t low, high;	/* clean segments at which a round begins, and ends */
 	uint64_t before;		/* blocks before the measurement */
-	uint64_t asked;			/* that are to be measured */
+	uint64_t asked;			/* blocks to be measured */
 };
 
 /*
- * Computes what a run of O will be, and opens nothing: the configurations of the
- * volume and the workload, .before and .asked.  -EINVAL where an option is out of
- * the range that the others leave, which is a usage error.  Needs no closing.
+ * Computes the configurations of the volume and the workload, .before and
+ * .asked of a run of O, without opening anything.  -EINVAL if an option is
+ * outside the range that the others leave, which is a usage error.  Needs no
+ * closing.
  */
 int simsetup_plan(struct simsetup *s, struct context *cx,
 		  const struct simoptions *o, const struct siminput *input);
 
-/* The configuration of the cleaner then. */
+/* The configuration of the cleaner, after simsetup_plan(). */
 struct simclean_config simsetup_cleaner(const struct simsetup *s,
 					const struct simchoice_policy *policy);
 
 /*
- * Makes all of it, for POLICY.  -EINVAL where the options contradict each
- * other; to be closed also then.
+ * Creates all parts, for POLICY.  -EINVAL if the options contradict each other;
+ * to be closed also then.
  */
 int simsetup_open(struct simsetup *s, struct context *cx,
 		  const struct simoptions *options,
@@ -66,18 +66,20 @@ int simsetup_open(struct simsetup *s, struct context *cx,
 		  const struct simchoice_policy *policy);
 void simsetup_close(struct simsetup *s);
 
-/* Takes what O says of a workload by texts; .data must be set.  -EINVAL. */
+/*
+ * Parses the textual options of a workload in O; .data must be set.  -EINVAL.
+ */
 int simsetup_work(struct context *cx, const struct simoptions *o,
 		  struct simwork_config *c);
 
 /*
- * Whether the segments that logs and a step of the cleaner need at least are
- * more than a tenth of what is not data, so that these decide and not the policy.
+ * Whether logs and a step of the cleaner need more than a tenth of the segments
+ * without data, so that these and not the policy determine the result.
  */
 #define SIMSETUP_SMALL 10u
 bool simsetup_is_small(const struct simsetup *s);
 
-/* Blocks that the user will write in all. */
+/* Blocks that the user writes in total. */
 static inline uint64_t simsetup_total(const struct simsetup *s)
 {
 	return s->before + s->asked;

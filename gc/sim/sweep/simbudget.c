@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The memory of runs side by side, before they begin.
+ * The memory of concurrent runs, before they begin.
  *
- * Of each run all counts that is allocated by the number of blocks, segments or
- * writes, as it will be in use at the end; a few kilobytes of each run are not
- * counted.  Any runs of a plan may be done at the same time, so those that take
- * most count.
+ * All allocations whose size depends on the number of blocks, segments or
+ * writes are counted, as in use at the end; a few kilobytes of each run are
+ * not.  Any runs of a plan may be concurrent, so the largest ones count.
  */
 #include "gc/sim/sweep/simbudget.h"
 
@@ -19,19 +18,19 @@
 #include "base/size.h"
 #include "gc/sim/sweep/simrow.h"
 
-/* Maps are rounded up to whole ones: see simvol.c. */
+/* Maps are rounded up to large pages: see simvol.c. */
 #define LARGE_PAGE (2u << 20)
-/* Of one block or segment; those that have names elsewhere are not here. */
+/* Sizes per block or segment that no structure defines. */
 #define PLACE sizeof(uint32_t)
 #define HISTORY (2 * sizeof(uint32_t))	/* birth, death */
-#define FILE_LIFE 16u		/* of a workload: end, first block */
+#define FILE_LIFE 16u		/* of a file of a workload: end, first block */
 #define LIFE (3 * sizeof(double))	/* of MiDAS: a count, two sums */
 
 struct memory {
-	uint64_t bytes;		/* all of it; UINT64_MAX: that or more */
+	uint64_t bytes;		/* total; UINT64_MAX: that or more */
 	uint64_t most;		/* the largest part */
-	const char *part;	/* what that is */
-	const char *remedy;	/* which options make it smaller */
+	const char *part;	/* its name */
+	const char *remedy;	/* options that make it smaller */
 };
 
 static uint64_t sum(uint64_t a, uint64_t b)
@@ -41,9 +40,9 @@ static uint64_t sum(uint64_t a, uint64_t b)
 	return checked_add(a, b, &all) ? all : UINT64_MAX;
 }
 
-/* Adds COUNT things of SIZE bytes, which are (of) PART. */
-static void add(struct memory *m, const char *part, const char *remedy,
-		uint64_t count, uint64_t size)
+/* Adds COUNT objects of SIZE bytes that belong to PART. */
+static void add_memory(struct memory *m, const char *part, const char *remedy,
+		       uint64_t count, uint64_t size)
 {
 	uint64_t bytes;
 
@@ -76,30 +75,33 @@ static void add_volume(struct memory *m, const struct simsetup *s,
 	uint64_t places = (uint64_t)c->nsegments * c->blocks;
 	uint64_t logical = c->data, of_segment;
 
-	/* Data, nodes, and what describes both. */
+	/* Data, nodes, and the metadata of both. */
 	if (c->node_fanout)
 		logical += div_round_up(logical, c->node_fanout);
 	if (c->dat_fanout)
 		logical += div_round_up(logical, c->dat_fanout);
-	add(m, "maps of blocks", remedy_of_size(s),
-	    places * PLACE / LARGE_PAGE + logical * PLACE / LARGE_PAGE + 2,
-	    LARGE_PAGE);
+	add_memory(m, "maps of blocks", remedy_of_size(s),
+		   places * PLACE / LARGE_PAGE + logical * PLACE / LARGE_PAGE +
+			   2,
+		   LARGE_PAGE);
 	if (c->history)
-		add(m, "the past of blocks",
-		    "--snapshot-every and --protect (none)", places, HISTORY);
+		add_memory(m, "the history of blocks",
+			   "--snapshot-every and --protect (none)", places,
+			   HISTORY);
 	if (c->holes)
-		add(m, "holes", "--fill-holes (none)", places,
-		    sizeof(*v->holes.stamp));
+		add_memory(m, "holes", "--fill-holes (none)", places,
+			   sizeof(*v->holes.stamp));
 	of_segment = sizeof(*v->segments) + sizeof(*v->needed) +
 		     sizeof(*v->state) + sizeof(*v->wear) + sizeof(*v->clean) +
 		     sizeof(*v->past);
-	add(m, "tables of segments",
-	    s->input->image ? "another image" : "--segments",
-	    c->nsegments * of_segment +
-		    simclean_bytes(&cleaner, c->nsegments), 1);
+	add_memory(m, "tables of segments",
+		   s->input->image ? "another image" : "--segments",
+		   c->nsegments * of_segment +
+			   simclean_bytes(&cleaner, c->nsegments),
+		   1);
 }
 
-/* What the placement and the policy keep. */
+/* Memory of the placement and the policy. */
 static void add_choices(struct memory *m, const struct simsetup *s,
 			const struct simchoice_policy *policy)
 {
@@ -117,20 +119,21 @@ static void add_choices(struct memory *m, const struct simsetup *s,
 			 sizeof(*s->ahead.latest) + sizeof(*s->ahead.first);
 	if (k->open)
 		bytes += 1;	/* the heat of MiDAS */
-	add(m, part, remedy, c->data, bytes);
+	add_memory(m, part, remedy, c->data, bytes);
 	if (k->open)
-		add(m, part, remedy, 4 * c->data / c->blocks + 1, LIFE);
+		add_memory(m, part, remedy, 4 * c->data / c->blocks + 1, LIFE);
 	if (k->ahead)
-		add(m, "all writes, which the placement knows",
-		    s->input->trace ? remedy : "--writes",
-		    sum(s->before, s->asked), sizeof(*s->ahead.next));
+		add_memory(m, "all writes, which the placement knows",
+			   s->input->trace ? remedy : "--writes",
+			   sum(s->before, s->asked), sizeof(*s->ahead.next));
 	if (!policy->kind || !policy->kind->data_ages)
 		return;
 	part = "ages of data";
 	remedy = "--policy (another)";
-	add(m, part, remedy, c->data, sizeof(*s->vol.ages.of));
-	add(m, part, remedy, c->nsegments, sizeof(*s->vol.ages.sum) +
-	    sizeof(*s->vol.ages.youngest) + sizeof(*s->vol.ages.n));
+	add_memory(m, part, remedy, c->data, sizeof(*s->vol.ages.of));
+	add_memory(m, part, remedy, c->nsegments,
+		   sizeof(*s->vol.ages.sum) + sizeof(*s->vol.ages.youngest) +
+			   sizeof(*s->vol.ages.n));
 }
 
 static void add_user(struct memory *m, const struct simsetup *s)
@@ -139,39 +142,41 @@ static void add_user(struct memory *m, const struct simsetup *s)
 	const struct simwork_config *w = &s->work;
 	uint64_t taken = UINT64_MAX, kept = c->snapshots + UINT64_C(1);
 
-	/* Snapshots that there are at the same time: of each, its number. */
+	/* Snapshots that exist at the same time: each has a number. */
 	if (c->snapshot_every)
 		taken = sum(s->before, s->asked) / c->snapshot_every;
 	if (s->vol.config.history)
-		add(m, "snapshots", "--snapshots", kept < taken ? kept : taken,
-		    sizeof(*s->vol.snapshots));
+		add_memory(m, "snapshots", "--snapshots",
+			   kept < taken ? kept : taken,
+			   sizeof(*s->vol.snapshots));
 	if (c->dirty_pages)
-		add(m, "dirty pages", "--dirty-pages (none)",
-		    s->vol.config.data / 8, 1);
+		add_memory(m, "dirty pages", "--dirty-pages (none)",
+			   s->vol.config.data / 8, 1);
 	if (s->input->trace)
 		return;
 	if (w->kind->lives) {
-		add(m, "blocks of files", remedy_of_size(s), w->data,
-		    sizeof(uint32_t));
-		add(m, "files", "--file-size (larger)",
-		    (uint64_t)((double)w->data /
-			       fmax(simdist_mean(&w->size), 1)), FILE_LIFE);
+		add_memory(m, "blocks of files", remedy_of_size(s), w->data,
+			   sizeof(uint32_t));
+		add_memory(m, "files", "--file-size (larger)",
+			   (uint64_t)((double)w->data /
+				      fmax(simdist_mean(&w->size), 1)),
+			   FILE_LIFE);
 	}
 	if (w->kind->mixed)
-		add(m, "files", "--file-blocks (more)",
-		    w->data / w->file_blocks, sizeof(uint32_t));
+		add_memory(m, "files", "--file-blocks (more)",
+			   w->data / w->file_blocks, sizeof(uint32_t));
 }
 
 struct largest {
 	struct memory of;	/* the largest run */
-	uint64_t *bytes;	/* of the N largest ones, ascending */
+	uint64_t *bytes;	/* of the N largest runs, ascending */
 	unsigned int n;
 };
 
-/* Seeds take the same.  A run that cannot be planned takes nothing. */
-static void take_run(struct largest *l, struct context *cx,
-		     const struct simplan *plan, struct siminput input,
-		     size_t i)
+/* Seeds need the same memory.  A run that cannot be planned needs none. */
+static void add_largest_run(struct largest *l, struct context *cx,
+			    const struct simplan *plan, struct siminput input,
+			    size_t i)
 {
 	struct memory m = { .part = "maps", .remedy = "" };
 	struct simplan_run run;
@@ -215,26 +220,26 @@ int simbudget_check(struct context *cx, const struct simplan *plan,
 	struct memory all = { 0 };
 	size_t i;
 
-	/* What runs share. */
+	/* Memory that runs share. */
 	if (image) {
-		add(&all, "segments of the image", "another image",
-		    image->nsegments,
-		    sizeof(*image->segments) + sizeof(*image->state));
-		add(&all, "blocks of hot files", "--hot-file", image->nhot,
-		    sizeof(*image->hot));
+		add_memory(&all, "segments of the image", "another image",
+			   image->nsegments,
+			   sizeof(*image->segments) + sizeof(*image->state));
+		add_memory(&all, "blocks of hot files", "--hot-file",
+			   image->nhot, sizeof(*image->hot));
 	}
 	if (input->trace)
-		add(&all, "the trace", "--block-size (larger)",
-		    simtrace_bytes(input->trace), 1);
-	add(&all, "results", "--sweep (fewer values) or --seeds", plan->nruns,
-	    sizeof(struct simrow));
+		add_memory(&all, "the trace", "--block-size (larger)",
+			   simtrace_bytes(input->trace), 1);
+	add_memory(&all, "results", "--sweep (fewer values) or --seeds",
+		   plan->nruns, sizeof(struct simrow));
 	l.bytes = calloc(l.n, sizeof(*l.bytes));
 	if (!l.bytes)
 		return fail(cx, -ENOMEM, "plan");
 	for (i = 0; i < plan->nruns; i += plan->nseeds)
-		take_run(&l, cx, plan, *input, i);
+		add_largest_run(&l, cx, plan, *input, i);
 	for (i = 0; i < l.n; i++)
-		add(&all, l.of.part, l.of.remedy, l.bytes[i], 1);
+		add_memory(&all, l.of.part, l.of.remedy, l.bytes[i], 1);
 	free(l.bytes);
 	if (all.bytes <= cx->max_memory)
 		return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether the runs of a plan have the memory that they take. */
+/* Whether there is enough memory for the runs of a plan. */
 #ifndef NILFS2_GC_SIM_SIMBUDGET_H
 #define NILFS2_GC_SIM_SIMBUDGET_H
 
@@ -7,9 +7,9 @@
 #include "gc/sim/sweep/simplan.h"
 
 /*
- * Whether INPUT, the results, and those runs of PLAN that take most, as many as
- * CX has workers, are within CX's memory budget together.  -ENOMEM with what they
- * take, and which options make it less.
+ * Whether INPUT, the results, and the largest runs of PLAN, as many as CX has
+ * workers, fit into CX's memory budget together.  -ENOMEM with the needed
+ * amount, and the options that reduce it.
  */
 int simbudget_check(struct context *cx, const struct simplan *plan,
 		    const struct siminput *input);

@@ -2,9 +2,8 @@
 /*
  * Merging.
  *
- * A result is a line of JSON with the key of its run.  Which keys there must be
- * follows from the plan, once the name of the image is known from the first
- * result.
+ * A result is a line of JSON with the key of its run.  The set of keys follows
+ * from the plan, once the name of the image is known from the first result.
  */
 #include "gc/sim/sweep/simmerge.h"
 
@@ -25,17 +24,17 @@
 enum member_kind {
 	MEMBER_STRING,
 	MEMBER_NUMBER,
-	MEMBER_OTHER,	/* true, false, null, and what has members */
+	MEMBER_OTHER,	/* true, false, null, arrays, objects */
 };
 
 struct member {
 	enum member_kind kind;
 	const char *name;
-	char *text;	/* of a string, or of a number as it is */
+	char *text;	/* of a string, or a number as written */
 };
 
-/* Takes C, after blanks, at *AT, where a reader is in a line. */
-static bool take(char **at, char c)
+/* Skips blanks and consumes C at *AT, if it is next. */
+static bool take_char(char **at, char c)
 {
 	*at += strspn(*at, " \t\r\n");
 	if (**at != c)
@@ -44,7 +43,7 @@ static bool take(char **at, char c)
 	return true;
 }
 
-/* The escape after a backslash, put at *TO; false: there is none such. */
+/* Decodes the escape after a backslash to *TO; false if it is invalid. */
 static bool take_escape(char **at, char **to)
 {
 	static const char from[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
@@ -85,7 +84,7 @@ static char *take_string(char **at)
 {
 	char *start, *to;
 
-	if (!take(at, '"'))
+	if (!take_char(at, '"'))
 		return NULL;
 	start = to = *at;
 	while (**at && **at != '"') {
@@ -102,20 +101,20 @@ static char *take_string(char **at)
 }
 
 /*
- * The next member: 1, 0 at the end of the object, -1 where it is damaged.  Texts
- * are in the line, which is changed: no text becomes longer when its escapes are
- * replaced.
+ * The next member: 1, 0 at the end of the object, -1 if it is damaged.  Texts
+ * are in the line, which is changed: no text becomes longer when its escapes
+ * are replaced.
  */
 static int next_member(char **at, struct member *m)
 {
 	unsigned int depth = 0;
 	size_t len;
 
-	if (take(at, '}'))
+	if (take_char(at, '}'))
 		return 0;
-	take(at, ',');
+	take_char(at, ',');
 	*m = (struct member){ .kind = MEMBER_OTHER, .name = take_string(at) };
-	if (!m->name || !take(at, ':'))
+	if (!m->name || !take_char(at, ':'))
 		return -1;
 	*at += strspn(*at, " \t\r\n");
 	if (**at == '"') {
@@ -134,7 +133,7 @@ static int next_member(char **at, struct member *m)
 			m->kind = MEMBER_NUMBER;
 		return len ? 1 : -1;
 	}
-	/* An array or an object, whatever it has. */
+	/* An array or an object, with any content. */
 	do {
 		*at += strspn(*at, " \t\r\n");
 		if (**at == '"') {
@@ -177,7 +176,7 @@ static int compare_places(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* All keys, now that the image is known. */
+/* Computes all keys, once the image is known. */
 static int find_keys(struct merging *m, struct context *cx, const char *image)
 {
 	size_t i, n = m->plan->nruns;
@@ -200,7 +199,7 @@ static int find_keys(struct merging *m, struct context *cx, const char *image)
 	return err;
 }
 
-/* 1: LINE is a result; 0: it is something else; -1: it is damaged. */
+/* 1: LINE is a result; 0: another line; -1: a damaged one. */
 static int read_result(struct result *result, char *line)
 {
 	struct simrow *row = &result->row;
@@ -209,10 +208,10 @@ static int read_result(struct result *result, char *line)
 	int ret;
 
 	*result = (struct result){ 0 };
-	if (!take(&line, '{'))
+	if (!take_char(&line, '{'))
 		return 0;
 	while ((ret = next_member(&line, &m)) > 0) {
-		/* Numbers of the row; others are not kept. */
+		/* Numbers of the row; others are ignored. */
 		for (f = simrow_fields; m.kind == MEMBER_NUMBER &&
 					f->column.key; f++) {
 			if (f->value || strcmp(f->column.key, m.name) != 0)
@@ -247,7 +246,7 @@ static int take_result(struct merging *m, struct context *cx,
 		return 0;
 	}
 	row = &m->merge->rows[place->run];
-	/* A run that failed, for lack of memory say, can be done again. */
+	/* A failed run, for example for lack of memory, may be repeated. */
 	for (f = simrow_fields; row->ended && read->ended && f->column.key; f++)
 		if (!f->value && simrow_value(row, f).number !=
 				 simrow_value(read, f).number)

@@ -7,17 +7,16 @@
 #include "gc/sim/sweep/simrow.h"
 
 struct simmerge {
-	struct simrow *rows;	/* room for each run, all zero at first */
-	char *image;		/* as the results name it, or NULL; owned by
-				   the caller */
-	uint64_t others;	/* results of other runs, which are ignored */
+	struct simrow *rows;	/* one for each run, all zero at first */
+	char *image;		/* in the results, or NULL; the caller's */
+	uint64_t others;	/* ignored results of other runs */
 };
 
 /*
- * Reads the results of the runs of PLAN from COUNT files, where "-" is standard
- * input.  A run of which there is none has an error in its row.  -EINVAL where
- * results are damaged, or differ for one run; -ENOMEM, -EINTR, or what the system
- * says.
+ * Reads the results of the runs of PLAN from COUNT files; "-" is standard
+ * input.  A run without a result has an error in its row.  -EINVAL if results
+ * are damaged, or differ for one run; -ENOMEM, -EINTR, or the error of the
+ * system.
  */
 int simmerge_read(struct simmerge *m, struct context *cx,
 		  const struct simplan *plan, char *const *paths, int count);

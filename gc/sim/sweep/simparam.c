@@ -2,9 +2,9 @@
 /*
  * Parameters of a run.
  *
- * They are read from the rows of the options, so that a new option is printed
- * with every run and can be swept without a change here, unless it has a
- * function of its own to be parsed.
+ * They are read from the rows of the options.  So a new option is printed with
+ * every run and can be swept without a change here, unless it is parsed by a
+ * function of its own.
  *
  * A key is the hash of Fowler, Noll and Vo, FNV-1a with 64 bits, over lines of
  * names and values.  A command has those parameters that are not the defaults.
@@ -21,7 +21,7 @@
 
 #define AT(member) offsetof(struct simoptions, member)
 
-/* What is said, and what each run has of its own. */
+/* Options of the output, and those that are set per run. */
 static const char *const others[] = {
 	"csv", "curve", "emit", "force", "key", "merge", "policy", "seeds", "svg", "sweep",
 	"victims", "volume", "wear",
@@ -82,7 +82,7 @@ struct value simparam_value(const struct cli_option *row,
 						 i ? "," : "", list->items[i]);
 		return value_string(text);
 	case OPTION_CALL:
-		/* The options that have a function: each is one of these. */
+		/* The options that are parsed by a function. */
 		if (row->at == AT(vol.placement))
 			return value_string(o->vol.placement->name);
 		if (row->at == AT(work.kind))
@@ -101,7 +101,7 @@ struct value simparam_value(const struct cli_option *row,
 #define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
 
-/* A line of KEY; TEXT of NULL is another one than "". */
+/* Adds a line to KEY; a TEXT of NULL differs from "". */
 static void hash_line(uint64_t *key, const char *name, const char *text)
 {
 	const char *parts[] = { name, text ? "=" : "", text ? text : "", "\n" };
@@ -113,7 +113,7 @@ static void hash_line(uint64_t *key, const char *name, const char *text)
 			*key = (*key ^ (unsigned char)*at) * FNV_PRIME;
 }
 
-/* The argument that gives ROW what O has, or NULL. */
+/* The argument for ROW with the value of O, or NULL. */
 static const char *argument(const struct cli_option *row,
 			    const struct simoptions *o,
 			    char text[SIMPARAM_TEXT])
@@ -154,7 +154,7 @@ void simparam_key_text(uint64_t key, char text[SIMPARAM_TEXT])
 	snprintf(text, SIMPARAM_TEXT, "%016" PRIx64, key);
 }
 
-/* Puts TEXT as one word of a shell. */
+/* Prints TEXT as one word of a shell. */
 static void put_word(struct out *out, const char *text)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
@@ -175,7 +175,7 @@ static void put_word(struct out *out, const char *text)
 	out_char(out, '\'');
 }
 
-/* An option, and its argument, if it has one. */
+/* Prints an option, and its argument, if it has one. */
 static void put_option(struct out *out, const char *name, const char *arg)
 {
 	out_string(out, " --");
@@ -184,7 +184,7 @@ static void put_option(struct out *out, const char *name, const char *arg)
 		put_word(out, arg);
 }
 
-/* Puts the command of RUN: what is not as usual, and its key. */
+/* Prints the command of RUN: options that are not the default, and its key. */
 static void put_command(struct out *out, const struct simplan_run *run,
 			const char *key, const char *image)
 {

@@ -2,8 +2,8 @@
 /*
  * The plan of the runs.
  *
- * The options of a run are computed from its number whenever they are needed, so
- * that a plan of any size takes the memory of its axes only.
+ * The options of a run are computed from its number whenever they are needed,
+ * so a plan of any size needs memory only for its axes.
  */
 #include "gc/sim/sweep/simplan.h"
 
@@ -22,8 +22,9 @@
 /*
  * Lists and ranges of arguments.
  *
- * Numbers of a range are whole multiples of the last decimal that one of them
- * has, so that 0.1:0.5:0.1 has five, whatever a tenth is in binary.
+ * Numbers of a range are computed as whole multiples of the last decimal place
+ * that one of them has.  So 0.1:0.5:0.1 has five, regardless of binary
+ * rounding.
  */
 
 #define DECIMALS_MAX 6u
@@ -31,14 +32,14 @@
 #define SUFFIX_MAX 8u
 #define TEXT_MAX 48u
 
-/* A decimal number as it is written. */
+/* A decimal number as written. */
 struct decimal {
-	uint64_t digits;	/* without the point */
+	uint64_t digits;	/* without the decimal point */
 	unsigned int decimals;
 	char suffix[SUFFIX_MAX];
 };
 
-/* LEN characters at TEXT; false where they are no number. */
+/* Parses LEN characters at TEXT; false if they are not a number. */
 static bool read_decimal(const char *text, size_t len, struct decimal *d)
 {
 	bool point = false;
@@ -64,7 +65,9 @@ static bool read_decimal(const char *text, size_t len, struct decimal *d)
 	return !strpbrk(d->suffix, "0123456789.:");
 }
 
-/* FIRST, LAST, STEP of the LEN characters at TEXT; false: it is no range. */
+/*
+ * Parses FIRST, LAST, STEP from the LEN characters at TEXT; false: not a range.
+ */
 static bool read_range(const char *text, size_t len, struct decimal parts[3])
 {
 	const char *end = text + len, *colon;
@@ -111,7 +114,7 @@ static int add_item(struct simaxis *a, struct context *cx, const char *word,
 	return 0;
 }
 
-/* The LEN characters at TEXT are PARTS. */
+/* Adds the numbers of the range PARTS, the LEN characters at TEXT. */
 static int add_range(struct simaxis *a, struct context *cx, const char *text,
 		     size_t len, const struct decimal parts[3])
 {
@@ -192,8 +195,8 @@ static const char *word_of(const struct cli_option *row, size_t i)
 }
 
 /*
- * Puts the words of the row's argument in the place of the word "all", where
- * there is one, and sets *HAS_ALL then.
+ * Replaces the word "all", if it exists, by all words of the option, and sets
+ * *HAS_ALL.
  */
 static int expand(struct simaxis *a, struct context *cx,
 		  const struct cli_option *row, bool *has_all)
@@ -219,7 +222,7 @@ static int expand(struct simaxis *a, struct context *cx,
 	return err;
 }
 
-/* All policies, each in the place where it was asked for. */
+/* Adds all policies, each in the order of the request. */
 static int take_policies(struct simplan *p, struct context *cx)
 {
 	const struct option_list *list = &p->options->policies;
@@ -248,7 +251,7 @@ static int take_policies(struct simplan *p, struct context *cx)
 	}
 	if (i == p->npolicies)
 		return 0;
-	/* TEXT is no policy: which part of it is wrong. */
+	/* TEXT is not a policy: report which part of it is wrong. */
 	length = strcspn(text, ":");
 	for (i = 0; (name = simchoice_word(i)); i++)
 		if (strlen(name) == length && !strncmp(name, text, length))
@@ -264,7 +267,7 @@ static int take_policies(struct simplan *p, struct context *cx)
 
 static int take_axis(struct simplan *p, struct context *cx, const char *text)
 {
-	/* What is read once, so that runs cannot have different ones. */
+	/* Options of input that is read once for all runs. */
 	static const char *const shared[] = {
 		"addresses", "hot-file", "trace", "trace-format",
 	};
@@ -287,17 +290,17 @@ static int take_axis(struct simplan *p, struct context *cx, const char *text)
 	for (i = 0; i < sizeof(shared) / sizeof(shared[0]) && row; i++)
 		may_differ &= strcmp(shared[i], row->name) != 0;
 	if (!may_differ)
-		err = fail(cx, -EINVAL, "--sweep: '%s' is no option that runs "
-			   "can have different values of", a->name);
+		err = fail(cx, -EINVAL, "--sweep: '%s' is not an option that "
+			   "can be swept", a->name);
 	else if (o->trace && row->against == trace->group)
 		err = fail(cx, -EINVAL, "--sweep: --%s and --trace exclude "
 			   "each other", a->name);
 	else if (o->trace && row->at == offsetof(struct simoptions, block_size))
-		err = fail(cx, -EINVAL, "--sweep: a trace is read for one "
-			   "size of blocks");
+		err = fail(cx, -EINVAL, "--sweep: a trace is read with one "
+			   "block size");
 	else if (o->seeds > 1 &&
 		 row->at == offsetof(struct simoptions, work.seed))
-		err = fail(cx, -EINVAL, "--sweep: --seeds has the seeds");
+		err = fail(cx, -EINVAL, "--sweep: use --seeds for the seed");
 	for (i = 0; i < p->naxes && !err; i++) {
 		other = p->rows[i];
 		if (row == other ||
@@ -329,7 +332,7 @@ int simplan_open(struct simplan *p, struct context *cx,
 		.nseeds = options->seeds,
 	};
 	err = options->seeds ? take_policies(p, cx) :
-			       fail(cx, -EINVAL, "--seeds: no run at all");
+			       fail(cx, -EINVAL, "--seeds: no runs requested");
 	for (i = 0; i < options->sweeps.count && !err; i++)
 		err = take_axis(p, cx, options->sweeps.items[i]);
 	if (err)
@@ -342,8 +345,8 @@ int simplan_open(struct simplan *p, struct context *cx,
 			    SIMOPTIONS_RUNS_MAX);
 	p->nruns = n;
 	/*
-	 * Every value of every axis is one that its option takes.  Which of all
-	 * words can do what is asked for is seen in their rows.
+	 * Check that each option accepts every value of its axis.  Whether a
+	 * word of "all" supports the other options is reported in its row.
 	 */
 	for (i = 0; i < p->nruns && !err; i += p->nseeds) {
 		err = simplan_run(p, cx, i, &run);
@@ -411,7 +414,7 @@ int simplan_run(const struct simplan *p, struct context *cx, size_t i,
 	return err;
 }
 
-/* Adds a word to NAME, of which USED bytes are used. */
+/* Appends a word to NAME, of which USED bytes are in use. */
 __attribute__((format(printf, 3, 4)))
 static void add_word(char *name, size_t *used, const char *fmt, ...)
 {

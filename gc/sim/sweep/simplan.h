@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which runs there are.
+ * The plan: the list of runs.
  *
- * They are numbered: the first axis changes last, then the volume of a trace, the
- * policy, and first the seed.
+ * Runs are numbered: the first axis changes slowest, then the other axes, the
+ * volume of a trace, the policy, and the seed fastest.
  */
 #ifndef NILFS2_GC_SIM_SIMPLAN_H
 #define NILFS2_GC_SIM_SIMPLAN_H
@@ -19,7 +19,7 @@
 
 #define SIMPLAN_ITEMS_MAX 100000u
 
-/* The values of one option that a sweep goes through. */
+/* The values of one option in a sweep. */
 struct simaxis {
 	char *name;		/* of the option */
 	char **items;		/* its arguments, in order */
@@ -27,10 +27,10 @@ struct simaxis {
 };
 
 /*
- * Reads "NAME=LIST".  LIST has words with commas between them; one of the form
+ * Parses "NAME=LIST".  LIST has words separated by commas; one of the form
  * FIRST:LAST or FIRST:LAST:STEP, of decimal numbers with the same letters after
- * each, stands for all numbers FIRST, FIRST + STEP, ... up to LAST.  -EINVAL with
- * the failure text, -ENOMEM; to be freed also then.
+ * each, stands for all numbers FIRST, FIRST + STEP, ... up to LAST.  -EINVAL
+ * with the failure text, -ENOMEM; to be freed also then.
  */
 int simplan_axis_parse(struct simaxis *a, struct context *cx,
 		       const char *text);
@@ -47,45 +47,44 @@ struct simplan {
 	size_t naxes;
 	struct simaxis names;		/* of the policies */
 	struct simchoice_policy *policies;
-	bool has_all;			/* of what an option takes, by that
-					   word: some may not apply */
+	bool has_all;			/* "all" was used: some may not apply */
 	size_t npolicies, nvolumes, nseeds, nruns;
 };
 
-/* One of them. */
+/* One run. */
 struct simplan_run {
-	struct simoptions options;	/* texts are the plan's */
+	struct simoptions options;	/* texts belong to the plan */
 	const struct simchoice_policy *policy;
-	size_t volume;			/* of those that the trace has chosen */
-	const char *volume_name;	/* NULL: no volume was asked for */
+	size_t volume;			/* index among the chosen ones of the trace */
+	const char *volume_name;	/* NULL: no volume was requested */
 	const char *values[SIMPLAN_AXES_MAX];	/* of the axes */
 };
 
 #define SIMPLAN_NAME 512
 
 /*
- * What makes RUN another one than the others of P: "fill 90, greedy, seed 2".
+ * The name of RUN, with the parameters by which runs of P differ: "fill 90,
+ * greedy, seed 2".
  */
 void simplan_name(const struct simplan *p, const struct simplan_run *run,
 		  char name[SIMPLAN_NAME]);
 
 /*
- * Takes the axes and policies of OPTIONS, and computes the options of each run.
- * -EINVAL where they are wrong, which is a usage error; -ENOMEM.  To be closed
- * also then.
+ * Reads the axes and policies of OPTIONS.  -EINVAL if they are wrong, which is
+ * a usage error; -ENOMEM.  To be closed also then.
  */
 int simplan_open(struct simplan *p, struct context *cx,
 		 const struct simoptions *options);
 void simplan_close(struct simplan *p);
 
-/* Each of them is for each volume that TRACE has chosen. */
+/* Adds runs for each chosen volume of TRACE. */
 void simplan_set_trace(struct simplan *p, const struct simtrace *trace);
 
-/* Run number I.  -EINVAL where an axis has a value that its option refuses. */
+/* Run number I.  -EINVAL if an axis has a value that its option refuses. */
 int simplan_run(const struct simplan *p, struct context *cx, size_t i,
 		struct simplan_run *run);
 
-/* Whether more is asked for than a run for each policy. */
+/* Whether there are more runs than one for each policy. */
 bool simplan_is_sweep(const struct simplan *p);
 
 #endif

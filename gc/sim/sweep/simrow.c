@@ -2,9 +2,9 @@
 /*
  * The result of a run.
  *
- * Write amplification is all blocks that reached the device over those that
- * the user wrote, even if only to memory.  A run in which no segment became
- * clean would have one of 1 whatever the policy, so it has none.
+ * Write amplification is the number of blocks written to the device over those
+ * that the user wrote, even if only to memory.  A run in which no segment
+ * became clean would have 1 with any policy, so it has none.
  */
 #include "gc/sim/sweep/simrow.h"
 
@@ -173,7 +173,7 @@ void simrow_add(struct simrow *sum, const struct simrow *row)
 	if (!sum->ended) {
 		*sum = *row;
 		sum->error = NULL;
-		/* One of them that was measured is enough. */
+		/* One measured volume is enough. */
 		sum->notes &= SIMROW_NOTHING;
 		return;
 	}
@@ -206,25 +206,25 @@ struct simstat simrow_stat(const struct simrow *rows, size_t n,
 }
 
 /*
- * Means and how far they can be trusted.
+ * Means and their confidence.
  *
  * For whole degrees of freedom the probability that a number of Student's
  * distribution is between -t and t is a finite sum of powers of cos(atan(t /
- * sqrt(degrees))): formulas 26.7.3 and 26.7.4 of Abramowitz and Stegun, Handbook
- * of Mathematical Functions.  So a quantile is found by halving an interval, and
+ * sqrt(degrees))): formulas 26.7.3 and 26.7.4 of Abramowitz and Stegun,
+ * Handbook of Mathematical Functions.  So a quantile is found by bisection, and
  * no table is needed.
  */
 
 #define CONFIDENCE 0.95
-#define NORMAL 1.959963984540054	/* the quantile without end */
-/* From here on a quantile is that to three decimals. */
+#define NORMAL 1.959963984540054	/* the quantile of the normal distribution */
+/* From here on the quantiles are equal to three decimals. */
 #define DEGREES_MAX 10000u
 #define STEPS 100
 #define PI 3.141592653589793
 
 double simrow_student(size_t degrees)
 {
-	double low = NORMAL, high = 13;	/* 12.706 of one degree */
+	double low = NORMAL, high = 13;	/* 12.706 for one degree */
 	double t, angle, c, term, sum;
 	size_t i;
 	int step;
@@ -237,7 +237,7 @@ double simrow_student(size_t degrees)
 		c = cos(angle);
 		term = degrees % 2 ? c : 1;
 		sum = 0;
-		/* Powers 1, 3, ... of odd degrees, 0, 2, ... of even ones. */
+		/* Powers 1, 3, ... for odd degrees, 0, 2, ... for even ones. */
 		for (i = degrees % 2; i + 2 <= degrees; i += 2) {
 			sum += term;
 			term *= c * c * (double)(i + 1) / (double)(i + 2);

@@ -2,12 +2,12 @@
 /*
  * Addresses as numbers.
  *
- * A hash table finds chunks of 64 blocks, each with a bit for each block that
- * is written, which takes one bit a block where blocks are close together, and
- * less than a hundred bytes for one that is alone.  Numbers are known only when
- * all addresses are: until then a block is identified by its chunk and bit.
- * Blocks written by one request are neighbours and all written, so their
- * numbers follow each other as well, also in several chunks.
+ * A hash table finds chunks of 64 blocks, each with a bit for each written
+ * block.  This takes one bit per block if blocks are close together, and less
+ * than a hundred bytes for a single one.  Numbers are known only when all
+ * addresses are: until then a block is identified by its chunk and bit.  Blocks
+ * written by one request are adjacent and all written, so their numbers are
+ * consecutive, also across chunks.
  */
 #include "gc/sim/trace/simaddress.h"
 
@@ -45,7 +45,7 @@ static int too_large(struct context *cx)
 			 size_format(cx->max_memory, text));
 }
 
-/* Bits FIRST ... of a chunk, COUNT of them or as many as there are. */
+/* COUNT bits of a chunk from FIRST on, or as many as there are. */
 static uint64_t bits_from(unsigned int first, uint64_t count)
 {
 	uint64_t all = ~UINT64_C(0) << first;
@@ -108,7 +108,7 @@ int simaddress_settle(struct simaddress *a, struct context *cx,
 	a->places = calloc(a->nchunks + 1, sizeof(*a->places));
 	if (!a->places)
 		return fail(cx, -ENOMEM, "table of addresses");
-	/* By file and number. */
+	/* Sort by file and number. */
 	pairtable_sort(&a->table);
 	for (i = 0; i < a->nchunks; i++) {
 		const struct pairtable_entry *e = &a->table.slots[i];
@@ -151,7 +151,7 @@ void simaddress_range(const struct simaddress *a, uint32_t file, uint64_t first,
 {
 	size_t i = 0, high = a->nchunks, middle;
 
-	/* The first place at or past the chunk of FIRST. */
+	/* The first chunk at or after that of FIRST. */
 	while (i < high) {
 		const struct simaddress_place *p;
 
@@ -181,7 +181,10 @@ void simaddress_range(const struct simaddress *a, uint32_t file, uint64_t first,
 		if (!*count)
 			*block = simaddress_block(a, (uint64_t)p->chunk *
 						  SIMADDRESS_CHUNK + bit, raw);
-		/* With gaps, up to the last one; else they have no gaps. */
+		/*
+		 * With gaps, up to the last written block; otherwise without
+		 * gaps.
+		 */
 		if (raw)
 			*count = a->chunks[p->chunk].first + SIMADDRESS_CHUNK -
 				 (unsigned int)__builtin_clzll(bits) - *block;

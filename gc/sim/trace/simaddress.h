@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The addresses of a trace as numbers of blocks without gaps.
+ * The addresses of a trace as block numbers without gaps.
  *
- * Only blocks that are ever written get a number, in the order of their file
- * and address; the files of a volume follow each other.  So a volume is as
- * large as what is written to it, wherever that is, and neighbours stay
+ * Only written blocks get a number, in the order of their file and address; the
+ * files of a volume follow each other.  So the size of a volume is the amount
+ * of written blocks, regardless of their addresses, and neighbours stay
  * neighbours.
  */
 #ifndef NILFS2_GC_SIM_SIMADDRESS_H
@@ -19,7 +19,7 @@
 
 #define SIMADDRESS_CHUNK 64u	/* blocks */
 
-/* Blocks next to each other, of which some are written. */
+/* Adjacent blocks, some of which are written. */
 struct simaddress_chunk {
 	uint64_t written;	/* a bit each */
 	uint32_t first;		/* number of the first one; once settled */
@@ -30,7 +30,7 @@ struct simaddress_place {
 	uint32_t file, chunk;
 };
 
-/* All zero is the empty map. */
+/* All zero is an empty map. */
 struct simaddress {
 	struct pairtable table;		/* file, number: chunk + 1 */
 	struct simaddress_chunk *chunks;
@@ -40,29 +40,29 @@ struct simaddress {
 	struct simaddress_place *places;	/* sorted; once settled */
 };
 
-/* A file: of which volume, and how much of it. */
+/* A file: its volume and its size. */
 struct simaddress_file {
 	uint32_t volume;
-	uint64_t end;		/* bytes, as far as it is written */
+	uint64_t end;		/* bytes, up to the last write */
 };
 
 void simaddress_fini(struct simaddress *a);
 
-/* What it takes of memory. */
+/* The memory that it uses, in bytes. */
 uint64_t simaddress_bytes(const struct simaddress *a);
 
 /*
- * COUNT blocks of FILE from BLOCK on are written: *SLOT identifies the first.
- * -ENOMEM, also where the whole map is more than the memory budget.
+ * Records that COUNT blocks of FILE from BLOCK on are written; *SLOT identifies
+ * the first.  -ENOMEM, also if the whole map exceeds the memory budget.
  */
 int simaddress_touch(struct simaddress *a, struct context *cx, uint32_t file,
 		     uint64_t block, uint64_t count, uint64_t *slot);
 
 /*
- * Gives all blocks their numbers, and each of the volumes its number of BLOCKS,
- * which begin as 0.  With RAW, gaps are numbered too.  -EINVAL where a volume
- * has 2^32 - 1 blocks or more, -ENOMEM.  Afterwards nothing changes, so that
- * several threads may ask.
+ * Assigns numbers to all blocks, and sets the number of BLOCKS of each volume,
+ * at first 0.  With RAW, gaps are numbered too.  -EINVAL if a volume has 2^32 -
+ * 1 blocks or more, -ENOMEM.  Afterwards the map does not change, so several
+ * threads may use it.
  */
 int simaddress_settle(struct simaddress *a, struct context *cx,
 		      const struct simaddress_file *files, size_t nfiles,
@@ -83,8 +83,8 @@ static inline uint32_t simaddress_block(const struct simaddress *a,
 }
 
 /*
- * The numbers of what is ever written of FILE's blocks FIRST ... LAST - 1: they
- * follow each other (with RAW they may have gaps) from *BLOCK on.
+ * The numbers of the written blocks among FILE's blocks FIRST ... LAST - 1:
+ * they are consecutive (with RAW they may have gaps) from *BLOCK on.
  */
 void simaddress_range(const struct simaddress *a, uint32_t file, uint64_t first,
 		      uint64_t last, bool raw, uint64_t *block,

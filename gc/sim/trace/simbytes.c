@@ -2,9 +2,9 @@
 /*
  * The bytes of a trace.
  *
- * One buffer, filled by read() or by libarchive, of which lines and records are
- * parts.  The first bytes decide whether libarchive is needed at all; since a
- * pipe cannot go back, they are passed to it first.
+ * One buffer, filled by read() or by libarchive, contains the current line or
+ * record.  The first bytes decide whether libarchive is needed at all; since a
+ * pipe cannot seek back, they are passed to it first.
  */
 #include "config.h"
 
@@ -24,7 +24,7 @@
 #define ROOM (1u << 20)
 #define HEAD 512u		/* a header of tar */
 
-/* What begins with one of these is not a trace itself. */
+/* The first bytes of compressed files and archives. */
 static const struct {
 	size_t at, len;
 	const char *bytes;
@@ -39,7 +39,7 @@ static const struct {
 	{ 257, 5, "ustar" },			/* tar, POSIX.1 */
 };
 
-/* Bytes of the file itself: their number, 0 at the end. */
+/* Reads bytes of the file itself: their number, 0 at the end. */
 static ssize_t read_some(struct simbytes *b, struct context *cx, void *buf,
 			 size_t room)
 {
@@ -96,7 +96,7 @@ static int unpack_failed(const struct simbytes *b, struct context *cx)
 			 text ? text : "damaged data");
 }
 
-/* From now on through libarchive, which also gets what was read before. */
+/* Switches to libarchive, which first gets the bytes read before. */
 static int unpack(struct simbytes *b, struct context *cx)
 {
 	struct simbytes_packed *p = calloc(1, sizeof(*p));
@@ -122,7 +122,7 @@ static int unpack(struct simbytes *b, struct context *cx)
 	b->ended = false;
 	la = &p->la;
 	a = p->archive;
-	/* What the library was built without, a program may do. */
+	/* A program may replace a filter that the library lacks. */
 	if (la->archive_read_support_filter_bzip2(a) < ARCHIVE_WARN ||
 	    la->archive_read_support_filter_compress(a) < ARCHIVE_WARN ||
 	    la->archive_read_support_filter_gzip(a) < ARCHIVE_WARN ||
@@ -227,7 +227,7 @@ int simbytes_open(struct simbytes *b, struct context *cx, const char *path)
 	ret = simbytes_peek(b, cx, HEAD, &bytes, &have);
 	if (ret)
 		return ret;
-	/* Blocks of zeros are the end of a tar archive, and here all of it. */
+	/* An empty tar archive consists of blocks of zeros only. */
 	packed = have >= HEAD && !bytes[0] &&
 		 !memcmp(bytes, bytes + 1, HEAD - 1);
 	for (i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)

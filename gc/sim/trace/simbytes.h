@@ -2,9 +2,9 @@
 /*
  * The bytes of a trace, decompressed, line by line or record by record.
  *
- * A trace is read once, so that it may come from a pipe.  What gzip, zstd, xz,
- * bzip2, lz4, lzip and compress write, and tar archives of that, are read by
- * libarchive; all members of an archive follow each other.
+ * A trace is read once, so it may come from a pipe.  libarchive reads the
+ * output of gzip, zstd, xz, bzip2, lz4, lzip and compress, and tar archives of
+ * these; all members of an archive are concatenated.
  */
 #ifndef NILFS2_GC_SIM_SIMBYTES_H
 #define NILFS2_GC_SIM_SIMBYTES_H
@@ -18,10 +18,10 @@
 struct simbytes {
 	const char *path;	/* for messages */
 	int fd;
-	char *buf;		/* what was read and not yet taken */
+	char *buf;		/* bytes not consumed yet */
 	size_t start, end;
-	bool ended;		/* no more bytes than these */
-	uint64_t taken;		/* bytes of the file so far */
+	bool ended;		/* the end of the file was reached */
+	uint64_t taken;		/* bytes of the file read so far */
 	struct simbytes_packed *packed;	/* NULL: plain bytes */
 };
 
@@ -31,17 +31,17 @@ void simbytes_close(struct simbytes *b);
 
 /*
  * The next line, without its end but with a NUL there; valid until the next
- * call.  1, or 0 at the end; -EIO, -EINTR, or -EINVAL where compressed data is
- * damaged.  A line longer than a MiB comes in pieces.
+ * call.  1, or 0 at the end; -EIO, -EINTR, or -EINVAL if compressed data is
+ * damaged.  A line longer than a MiB is split.
  */
 int simbytes_line(struct simbytes *b, struct context *cx, char **line,
 		  size_t *len);
 
-/* The next N bytes, at most a MiB: *HAVE, fewer at the end; not taken yet. */
+/* Reads ahead the next N bytes, at most a MiB: *HAVE, fewer at the end. */
 int simbytes_peek(struct simbytes *b, struct context *cx, size_t n,
 		  const char **bytes, size_t *have);
 
-/* Takes N of the bytes that the last call of simbytes_peek() has shown. */
+/* Consumes N of the bytes of the last simbytes_peek(). */
 static inline void simbytes_take(struct simbytes *b, size_t n)
 {
 	b->start += n;

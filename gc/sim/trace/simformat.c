@@ -2,9 +2,9 @@
 /*
  * Formats of traces.
  *
- * Lines are cut into fields, which are parts of the line; the many numbers are
- * read by hand, as parsing should cost less than simulating.  A number too
- * large to be a place on a volume makes a line one that is not understood.
+ * Lines are split into fields, which are parts of the line.  The many numbers
+ * are parsed by functions of this file, since parsing should cost less than
+ * simulating.  A line with a number beyond any volume is not understood.
  */
 #include "gc/sim/trace/simformat.h"
 
@@ -40,7 +40,7 @@ static bool number(struct simformat_text t, uint64_t *value)
 	return true;
 }
 
-/* T in units of UNIT ns. */
+/* Parses T in units of UNIT ns. */
 static bool time_in(struct simformat_text t, uint64_t unit, uint64_t *time)
 {
 	uint64_t v;
@@ -103,11 +103,11 @@ static bool sectors(struct simformat_text offset, struct simformat_text length,
 
 static bool is_word(struct simformat_text t, const char *word)
 {
-	/* The text may have zeros in it. */
+	/* The text may contain NUL bytes. */
 	return t.len == strlen(word) && !strncasecmp(t.at, word, t.len);
 }
 
-/* What a word means; NULL at the end of a list of them. */
+/* The meaning of a word; a NULL word ends a list. */
 struct word {
 	const char *word;
 	enum simformat_kind kind;
@@ -127,7 +127,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Fields between commas, without blanks around them; FIELDS + 1: too many. */
+/* Splits at commas, without blanks around fields; FIELDS + 1: too many. */
 static unsigned int cut_commas(const char *line, size_t len,
 			       struct simformat_text *fields)
 {
@@ -151,7 +151,7 @@ static unsigned int cut_commas(const char *line, size_t len,
 	}
 }
 
-/* Words between blanks; those past the last field are left out. */
+/* Splits at blanks; words after the last field are ignored. */
 static unsigned int cut_blanks(const char *line, size_t len,
 			       struct simformat_text *fields)
 {
@@ -187,7 +187,7 @@ static enum simformat_kind parse_msr(struct simformat_state *state, char *line,
 		kind = SIMFORMAT_READ;
 	else
 		return SIMFORMAT_BAD;
-	/* "usr,0" is usr_0, as the files of the traces are named. */
+	/* "usr,0" is usr_0, as in the names of the trace files. */
 	e->volume = (struct simformat_text){
 		f[1].at, (size_t)(f[2].at + f[2].len - f[1].at),
 	};
@@ -212,7 +212,10 @@ static enum simformat_kind parse_alibaba(struct simformat_state *state,
 						  SIMFORMAT_BAD;
 }
 
-/* A CSV has a volume where this has a time since 1970, in ns more than that. */
+/*
+ * An Alibaba trace has a time since 1970, at least this number of ns, in the
+ * column in which a CSV has a volume.
+ */
 #define SINCE_1970 UINT64_C(1000000000000000)
 
 static bool looks_alibaba(char *line, size_t len)
@@ -264,7 +267,7 @@ static enum simformat_kind parse_blkparse(struct simformat_state *state,
 
 	if (n < 6 || !is_device(f[0]) || !number(f[2], &sequence) ||
 	    !take_seconds(f[3], e)) {
-		/* What blkparse prints after the last event. */
+		/* The summary that blkparse prints after the last event. */
 		state->summary |= (!strncmp(line, "CPU", 3) &&
 				   isdigit((unsigned char)line[3])) ||
 				  !strncmp(line, "Total (", 7) ||
@@ -395,7 +398,7 @@ static enum simformat_kind parse_csv(struct simformat_state *state, char *line,
 	}
 	kind = kind_of_word(operations, c[OPERATION]);
 	if (kind == SIMFORMAT_BAD) {
-		/* It may be a heading: which of the columns is which. */
+		/* It may be a heading with the order of the columns. */
 		for (i = 0; i < n; i++)
 			for (k = 0; k < SIMFORMAT_COLUMNS; k++)
 				if (is_word(f[i], names[k]))
@@ -420,7 +423,7 @@ static bool looks_blktrace(char *line, size_t len)
 			    !memcmp(line, "eat\x07", 4));
 }
 
-/* Specific ones first: anything with commas may be a CSV. */
+/* Specific ones first: any line with commas may be a CSV. */
 const struct simformat simformat_list[] = {
 	{ "blktrace", NULL, looks_blktrace, NULL },
 	{ "fio", "fio version ", NULL, parse_fio },
@@ -439,7 +442,7 @@ const char *const simformat_names[] = {
 	"csv", NULL,
 };
 
-/* A line of a format is not longer. */
+/* The maximum length of a line of a format. */
 #define GUESSED 512
 
 const struct simformat *simformat_guess(const char *line, size_t len)
@@ -454,7 +457,7 @@ const struct simformat *simformat_guess(const char *line, size_t len)
 		struct simformat_event e = SIMFORMAT_EVENT_NONE;
 		struct simformat_state state = { 0 };
 
-		/* What looks at a line may change it. */
+		/* The functions may change the line. */
 		memcpy(copy, line, len);
 		copy[len] = '\0';
 		if (f->heading &&
@@ -468,8 +471,8 @@ const struct simformat *simformat_guess(const char *line, size_t len)
 }
 
 /*
- * struct blk_io_trace: where its fields are, and the bits of action that
- * matter, of linux/blktrace_api.h.
+ * struct blk_io_trace: offsets of its fields, and the used bits of action, of
+ * linux/blktrace_api.h.
  */
 enum {
 	R_MAGIC = 0, R_TIME = 8, R_SECTOR = 16, R_BYTES = 24, R_ACTION = 28,

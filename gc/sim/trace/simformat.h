@@ -34,7 +34,7 @@
 
 enum simformat_kind {
 	SIMFORMAT_BAD,		/* not understood */
-	SIMFORMAT_OTHER,	/* understood, and nothing that is written */
+	SIMFORMAT_OTHER,	/* understood, but not a write */
 	SIMFORMAT_READ,
 	SIMFORMAT_WRITE,
 	SIMFORMAT_TRIM,
@@ -51,10 +51,10 @@ struct simformat_text {
 
 struct simformat_event {
 	struct simformat_text volume;	/* empty: the only one */
-	struct simformat_text file;	/* of a volume that has several */
+	struct simformat_text file;	/* for a volume of several files */
 	uint64_t offset, length;	/* bytes */
 	uint64_t time;			/* ns since any time */
-	bool timed;			/* ... which is known */
+	bool timed;			/* whether TIME is known */
 };
 
 /* An event before its line is parsed; its texts are empty, not NULL. */
@@ -62,26 +62,26 @@ struct simformat_event {
 
 #define SIMFORMAT_COLUMNS 5
 
-/* What is known of a trace from the lines before; all zero at its start. */
+/* State of a trace from the previous lines; all zero at its start. */
 struct simformat_state {
 	unsigned int fio_version;	/* 0: there was no heading */
-	uint64_t waited;		/* by an iolog of version 2, ns */
+	uint64_t waited;		/* sum of waits in an iolog of version 2, ns */
 	bool has_columns;		/* a CSV had a heading: */
-	unsigned int columns[SIMFORMAT_COLUMNS];	/* where each is, + 1 */
-	bool summary;			/* blkparse: only a summary is left */
-	bool swapped;			/* blktrace: of the other byte order */
+	unsigned int columns[SIMFORMAT_COLUMNS];	/* position + 1 */
+	bool summary;			/* blkparse: only the summary follows */
+	bool swapped;			/* blktrace: other byte order */
 	char device[24];		/* blktrace: of the last record */
 };
 
 struct simformat {
 	const char *name;
-	const char *heading;	/* how a trace may begin; or NULL */
+	const char *heading;	/* possible first line of a trace; or NULL */
 	/*
-	 * Whether LINE, the first of a trace that means something, is of it.
-	 * NULL: it is a heading, or means something in it.
+	 * Whether LINE, the first significant one of a trace, is of this
+	 * format.  NULL: it is a heading, or can be parsed.
 	 */
 	bool (*looks)(char *line, size_t len);
-	/* What LINE means; it may change the line.  NULL: records. */
+	/* Parses LINE, which it may change.  NULL: records. */
 	enum simformat_kind (*parse)(struct simformat_state *state, char *line,
 				     size_t len, struct simformat_event *e);
 };
@@ -90,25 +90,25 @@ extern const struct simformat simformat_list[];
 extern const size_t simformat_count;
 
 /*
- * Names that an option takes, NULL at the end: "guess", then that of each
+ * Names that an option accepts, NULL at the end: "guess", then that of each
  * format.
  */
 extern const char *const simformat_names[];
 
-/* The format that LINE, of LEN bytes, is of, or NULL. */
+/* The format of LINE, of LEN bytes, or NULL. */
 const struct simformat *simformat_guess(const char *line, size_t len);
 
 /* Bytes of a record of blktrace. */
 #define SIMFORMAT_RECORD 48u
 
 /*
- * Whether so many bytes at RECORD are a record; *PDU is the number of bytes that
+ * Whether the bytes at RECORD are a record; *PDU is the number of bytes that
  * follow it.
  */
 bool simformat_check_record(struct simformat_state *state, const void *record,
 			    size_t *pdu);
 
-/* What it means. */
+/* Parses the record. */
 enum simformat_kind simformat_parse_record(struct simformat_state *state,
 					   const void *record,
 					   struct simformat_event *e);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Steps of a trace: kept, and replayed.
+ * Steps of a trace: stored, and replayed.
  *
  * Numbers are stored in groups of seven bits.  A page is written when it is
- * full; each stream knows the numbers of its pages.  Numbers that belong
- * together are never on two pages, and the rest of a page is zeros; a stored
- * group never begins with a zero.  Where they are replayed, places in the map of
- * addresses are replaced by numbers of blocks.
+ * full; each stream has a list of its pages.  The numbers of a step are on one
+ * page, and the rest of a page is zeros; a stored group never begins with a
+ * zero.  When they are replayed, slots of the address map are replaced by block
+ * numbers.
  */
 #include "gc/sim/trace/simreplay.h"
 
@@ -136,8 +136,8 @@ int simreplay_next(struct simreplay *c, struct context *cx, struct simop *op)
 			c->slot += op->count;
 		} else {
 			/*
-			 * Whole blocks that are ever written; up to the end a
-			 * part is whole.
+			 * Only written blocks that are covered completely; up
+			 * to the end a partial block counts as complete.
 			 */
 			file = (uint32_t)next_number(c);
 			offset = next_number(c);

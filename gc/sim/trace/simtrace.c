@@ -2,10 +2,10 @@
 /*
  * Traces.
  *
- * Each line becomes an event, its volume and file are looked up by name, and
- * the blocks of a write are entered into the map of addresses.  What they are
- * numbered is known only after the last line, so a step that is kept has its
- * place in that map in the place of numbers.
+ * Each line becomes an event.  Its volume and file are looked up by name, and
+ * the blocks of a write are entered into the map of addresses.  Their numbers
+ * are known only after the last line, so a stored step has a slot of that map
+ * instead of block numbers.
  */
 #include "gc/sim/trace/simtrace.h"
 
@@ -24,9 +24,9 @@
 #include "gc/sim/trace/simreplay.h"
 #include "gc/sim/writers/simop.h"
 
-/* Lines between two looks at how many of them are bad. */
+/* Lines between two checks for too many bad ones. */
 #define PATIENCE 0xffffu
-/* A format is recognized in one of so many lines. */
+/* A format must be recognized within this number of lines. */
 #define GUESSES 100
 #define NAME_SHOWN 64u
 #define VOLUMES_SHOWN 8u
@@ -116,7 +116,7 @@ static int add_file(struct simtrace *t, struct context *cx,
 	return 0;
 }
 
-/* Keeps a step of VOLUME, N numbers of which the first two are set here. */
+/* Stores a step of VOLUME, N numbers of which the first two are set here. */
 static int keep_step(struct simtrace *t, struct context *cx,
 		     struct simtrace_volume *v, enum simop_kind kind,
 		     uint64_t count, uint64_t *numbers, unsigned int n)
@@ -130,7 +130,9 @@ static int keep_step(struct simtrace *t, struct context *cx,
 	return simreplay_keep(&t->spool, &v->steps, cx, numbers, n);
 }
 
-/* Whether a second volume, of which none was asked for, makes it an error. */
+/*
+ * Whether there is a second volume, and none was requested, which is an error.
+ */
 static bool is_ambiguous(const struct simtrace *t)
 {
 	return !t->config.volume && t->nvolumes > 1;
@@ -206,7 +208,7 @@ static int take_event(struct simtrace *t, struct context *cx,
 		return keep_step(t, cx, &t->volumes[t->extents[file].volume],
 				 SIMOP_TRIM, 0, numbers, 5);
 	case SIMFORMAT_SYNC:
-		/* Of a device or file, or, where none is named, of all. */
+		/* Of a device or file, or of all if none is named. */
 		t->counts.syncs++;
 		file = name.len ? find_file(t, name, &hash, &same) : -1;
 		if (file < 0 && name.len)
@@ -227,7 +229,7 @@ static int take_event(struct simtrace *t, struct context *cx,
 	return 0;
 }
 
-/* Counts a line that is not read, write, trim or flush. */
+/* Counts a line that is not a read, write, trim or flush. */
 static void count_line(struct simtrace *t, enum simformat_kind kind)
 {
 	t->counts.other += kind == SIMFORMAT_OTHER;
@@ -235,7 +237,7 @@ static void count_line(struct simtrace *t, enum simformat_kind kind)
 		t->counts.first_bad = t->counts.lines;
 }
 
-/* -EINVAL where more than one of a hundred lines are not understood. */
+/* -EINVAL if more than one of a hundred lines is not understood. */
 static int check_bad(const struct simtrace *t, struct context *cx)
 {
 	const char *format = t->format ? t->format->name : "that is asked for";
@@ -249,7 +251,7 @@ static int check_bad(const struct simtrace *t, struct context *cx)
 			 t->counts.first_bad);
 }
 
-/* One line: 1, 0 at the end. */
+/* Reads one line: 1, 0 at the end. */
 static int take_line(struct simtrace *t, struct context *cx,
 		     struct simformat_state *state, struct simbytes *b)
 {
@@ -264,8 +266,8 @@ static int take_line(struct simtrace *t, struct context *cx,
 		return ret;
 	t->counts.lines++;
 	/*
-	 * The mark of the byte order of UTF-8 is at the start of a file, and
-	 * where files were put behind each other of a line.
+	 * A UTF-8 byte order mark is at the start of a file, and in
+	 * concatenated files at the start of a line.
 	 */
 	if (len >= sizeof(mark) - 1 && !memcmp(line, mark, sizeof(mark) - 1)) {
 		line += sizeof(mark) - 1;
@@ -276,7 +278,7 @@ static int take_line(struct simtrace *t, struct context *cx,
 		t->counts.other++;
 		return 1;
 	}
-	/* The format, by the first line that has one. */
+	/* The first line of a known format determines it. */
 	if (!t->format) {
 		t->format = simformat_guess(line, len);
 		if (!t->format && t->counts.lines >= GUESSES)
@@ -295,7 +297,7 @@ static int take_line(struct simtrace *t, struct context *cx,
 	return ret ? ret : 1;
 }
 
-/* One record, with what follows it: 1, 0 at the end. */
+/* Reads one record, with the data that follows it: 1, 0 at the end. */
 static int take_record(struct simtrace *t, struct context *cx,
 		       struct simformat_state *state, struct simbytes *b)
 {
@@ -310,7 +312,7 @@ static int take_record(struct simtrace *t, struct context *cx,
 	t->counts.lines++;
 	if (have < SIMFORMAT_RECORD ||
 	    !simformat_check_record(state, bytes, &pdu)) {
-		/* Where the next one begins is not known. */
+		/* The start of the next one is unknown. */
 		count_line(t, SIMFORMAT_BAD);
 		return fail_said(cx, -EINVAL, "%s: record %" PRIu64 " is none "
 				 "of blktrace", t->config.path,
@@ -326,7 +328,7 @@ static int take_record(struct simtrace *t, struct context *cx,
 	return ret ? ret : 1;
 }
 
-/* Records have no lines, so their first bytes decide. */
+/* Records have no lines, so the first bytes of the trace decide. */
 static int read_all(struct simtrace *t, struct context *cx, struct simbytes *b)
 {
 	struct simformat_state state = { 0 };
@@ -385,7 +387,7 @@ static int choose_volumes(struct simtrace *t, struct context *cx)
 			t->chosen[t->nchosen++] = i;
 	if (t->nchosen && !is_ambiguous(t))
 		return 0;
-	/* The most written ones, as a text. */
+	/* The most written volumes, as text. */
 	sorted = calloc(t->nvolumes, sizeof(*sorted));
 	if (!sorted)
 		return no_memory(t, cx);

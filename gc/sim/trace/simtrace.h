@@ -3,13 +3,13 @@
  * Traces recorded by other programs.
  *
  * A trace is read once, by simtrace_open(), in one of the formats of
- * simformat.h.  What is kept of it are the steps of each volume, with dense
- * numbers of blocks, so that it can be replayed for any number of runs, also at
- * the same time, without being parsed again.
+ * simformat.h.  The steps of each volume are stored, with dense block numbers,
+ * so that any number of runs can replay it, also concurrently, without parsing
+ * it again.
  *
- * Reads are counted and ignored.  A write takes each block that it touches, a
- * trim only blocks that it covers, or covers up to the end of the file.  Trims
- * of what is never written are nothing.
+ * Reads are counted and ignored.  A write includes each block that it touches,
+ * a trim only blocks that it covers, or covers up to the end of the file.
+ * Trims of blocks that are never written are ignored.
  */
 #ifndef NILFS2_GC_SIM_SIMTRACE_H
 #define NILFS2_GC_SIM_SIMTRACE_H
@@ -27,9 +27,9 @@ struct simtrace_config {
 	const char *path;	/* "-" is standard input */
 	unsigned int format;	/* index of simformat_names; 0: guess */
 	uint32_t block_size;
-	const char *volume;	/* NULL: there must be one only; "each" */
-	bool raw;		/* blocks that are never written count too */
-	/* NULL, or called now and then with the bytes read of the file. */
+	const char *volume;	/* NULL: the only one; "each" */
+	bool raw;		/* number blocks that are never written too */
+	/* NULL, or called periodically with the number of bytes read. */
 	void (*progress)(void *arg, uint64_t bytes);
 	void *arg;
 };
@@ -38,25 +38,25 @@ struct simtrace_config {
 struct simtrace_counts {
 	uint64_t lines;
 	uint64_t reads, writes, trims, syncs;
-	uint64_t other;		/* understood, but nothing to do for it */
+	uint64_t other;		/* understood, but without effect */
 	uint64_t bad;		/* not understood */
 	uint64_t first_bad;	/* number of that line, from 1 on */
 	uint64_t unordered;	/* with a time before that of the last one */
 };
 
 /*
- * Steps take a few bytes each: see simreplay.c.  Those of each volume are in
+ * Steps need a few bytes each: see simreplay.c.  Those of each volume are in
  * pages of a temporary file, which a trace of less than a page does not need.
  */
 #define SIMSPOOL_PAGE 8192u
 
-/* The file of all volumes.  All zero is one without pages. */
+/* The file of all volumes.  All zero: no pages. */
 struct simspool {
 	int file;		/* descriptor + 1; 0: none yet */
 	uint32_t pages;		/* in it */
 };
 
-/* The numbers of one volume.  All zero is the empty one. */
+/* The numbers of one volume.  All zero: none. */
 struct simspool_stream {
 	uint8_t *page;		/* the last one */
 	size_t used;
@@ -65,12 +65,12 @@ struct simspool_stream {
 };
 
 struct simtrace_volume {
-	char *name;		/* "" where the trace has no names */
+	char *name;		/* "" if the trace has no names */
 	uint64_t writes;	/* requests */
-	uint64_t blocks;	/* that there are */
+	uint64_t blocks;	/* total number of them */
 	uint64_t written;	/* blocks that the requests write */
-	uint64_t span;		/* microseconds from the start of the trace to
-				   its last step */
+	uint64_t span;		/* microseconds from the start of the trace
+				   to its last step */
 	struct simspool_stream steps;
 	uint64_t slot;		/* of simaddress, after the last write */
 };
@@ -86,12 +86,11 @@ struct simtrace {
 	struct simtrace_config config;
 	const struct simformat *format;
 	struct simtrace_counts counts;
-	struct simtrace_volume *volumes;	/* that are written, chosen or
-						   not, by first appearance */
+	struct simtrace_volume *volumes;	/* written, in order of appearance */
 	size_t nvolumes, volumes_room;
-	size_t *chosen;		/* numbers of those that can be replayed */
+	size_t *chosen;		/* indexes of those that can be replayed */
 	size_t nchosen;
-	/* The rest is for simtrace.c. */
+	/* The rest is private to simtrace.c. */
 	struct pairtable names;
 	struct simtrace_file *files;
 	struct simaddress_file *extents;	/* of the same files */
@@ -105,20 +104,19 @@ struct simtrace {
 };
 
 /*
- * Reads the trace.  -EINVAL where it has no write at all, more than one line of
- * a hundred is not understood, or no volume or more than one is what is asked
- * for; -ENOMEM, also past the memory budget, -EINTR, -EIO, or what the system
- * says; to be closed also then.
- * One that is open can be used by several threads.
+ * Reads the trace.  -EINVAL if it has no write at all, if more than one line of
+ * a hundred is not understood, or if not exactly one volume matches the
+ * request; -ENOMEM, also above the memory budget, -EINTR, -EIO, or the error of
+ * the system; to be closed also then.  Several threads can use an open trace.
  */
 int simtrace_open(struct simtrace *t, struct context *cx,
 		  const struct simtrace_config *config);
 void simtrace_close(struct simtrace *t);
 
-/* What it takes of memory, as far as it was read. */
+/* The memory that it uses, as far as it was read, in bytes. */
 uint64_t simtrace_bytes(const struct simtrace *t);
 
-/* The I-th of the volumes that were chosen. */
+/* The I-th of the chosen volumes. */
 static inline const struct simtrace_volume *
 simtrace_volume(const struct simtrace *t, size_t i)
 {

@@ -2,14 +2,14 @@
 /*
  * A chain of groups.
  *
- * Of a group that Q segments enter in the time of one of the user, and that has
- * S, segments leave after S / Q.  Blocks are as old then as all groups so far
- * have kept them, and of those that were alive before so many are that live
- * longer.  The last group is cleaned by what is dead: its blocks die alike, so
- * it is as one log of uniform writes (Desnoyers, SYSTOR 2012), with A = 1 / (1
- * - exp(-a / A)).
+ * If Q segments enter a group in the time of one segment of the user, and the
+ * group has S, segments leave it after S / Q.  The age of its blocks is then
+ * the sum of the times in all groups so far.  The share of live blocks follows
+ * from the distribution of lifetimes.  The last group is cleaned by its dead
+ * blocks, which die uniformly, so it behaves like one log of uniform writes
+ * (Desnoyers, SYSTOR 2012), with A = 1 / (1 - exp(-a / A)).
  *
- * The hot group has, by the paper's rule, the blocks of the shortest lives:
+ * The hot group has, by the paper's rule, the blocks of the shortest lifetimes:
  * those below t, where t times their share of the writes is its size.
  */
 #include "gc/sim/volume/simchain.h"
@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PASSES 4u	/* in which sizes are tried again */
-#define TRIES 400u	/* sizes of a group, about */
+#define PASSES 4u	/* number of times that sizes are tried */
+#define TRIES 400u	/* approximate number of sizes tried per group */
 
 int simchain_open(struct simchain *c, struct context *cx, size_t times)
 {
@@ -41,7 +41,10 @@ void simchain_close(struct simchain *c)
 	*c = (struct simchain){ 0 };
 }
 
-/* The sum of living is what lives of all that was written up to a time. */
+/*
+ * The sum of living is the number of live blocks among all written before a
+ * time.
+ */
 void simchain_settle(struct simchain *c)
 {
 	uint64_t sum = 0;
@@ -56,8 +59,9 @@ void simchain_settle(struct simchain *c)
 	}
 }
 
-/* VALUES at TIME, between two of them; past the end, the last one. */
-static double at(const struct simchain *c, const double *values, double time)
+/* Interpolates VALUES at TIME; after the end, the last one. */
+static double interpolate(const struct simchain *c, const double *values,
+			  double time)
 {
 	size_t i = (size_t)time;
 
@@ -66,7 +70,7 @@ static double at(const struct simchain *c, const double *values, double time)
 	return values[i] + (time - (double)i) * (values[i + 1] - values[i]);
 }
 
-/* Segments written for one where a share U of all places lives. */
+/* Segments written for one of the user if a share U of all places is live. */
 static double uniform_cost(double u)
 {
 	double low = 1, high = 1e6, a, middle;
@@ -86,15 +90,15 @@ static double uniform_cost(double u)
 }
 
 /*
- * Of what has entered the chain, the share that lives at TIME, where none dies
- * before BEGIN, until which ALL of it live.
+ * The share of blocks entered into the chain that is live at TIME, if none dies
+ * before BEGIN, until which ALL of them are live.
  */
 static double surviving(const struct simchain *c, double begin, double all,
 			double time)
 {
 	if (time <= begin || all <= 0)
 		return 1;
-	return (1 - at(c, c->dead, time)) / all;
+	return (1 - interpolate(c, c->dead, time)) / all;
 }
 
 double simchain_amplification(double hot, const double *valid,
@@ -107,7 +111,7 @@ double simchain_amplification(double hot, const double *valid,
 		traffic *= valid[g];
 		sum += traffic;
 	}
-	/* In the last one they stay until they die. */
+	/* In the last group they stay until they die. */
 	return sum + traffic * valid[g] / (1 - valid[g]);
 }
 
@@ -127,15 +131,15 @@ void simchain_cost(const struct simchain *c, struct simchain_sizes *s,
 		begin = (double)i;
 		hot = c->dead[i];
 		enters = 1 - hot + hot * c->hot_valid;
-		/* Of each that is written, what is not dead. */
+		/* The live blocks of each written segment. */
 		live -= c->living[i] - (double)i * (1 - hot);
 	}
 	s->valid[0] = s->size[0] ? c->hot_valid : 0;
 	s->amplification = INFINITY;
-	all = 1 - at(c, c->dead, begin);
+	all = 1 - interpolate(c, c->dead, begin);
 	flow = enters;
 	for (g = 1; g < last; g++) {
-		/* Half of the last segment is still to be written. */
+		/* Half of the last segment is not written yet. */
 		left = time + (s->size[g] - 0.5) / flow;
 		if (!(left < (double)c->times) || flow < 1e-9)
 			return;
@@ -143,8 +147,8 @@ void simchain_cost(const struct simchain *c, struct simchain_sizes *s,
 			      surviving(c, begin, all, time);
 		if (all > 0) {
 			early = fmax(fmin(left, begin) - time, 0);
-			from = at(c, c->living, fmax(time, begin));
-			to = at(c, c->living, fmax(left, begin));
+			from = interpolate(c, c->living, fmax(time, begin));
+			to = interpolate(c, c->living, fmax(left, begin));
 			live -= enters * (early + (to - from) / all);
 		}
 		segments -= s->size[g];

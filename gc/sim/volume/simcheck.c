@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* A block is where the map says, and that is inside what was written. */
+/* Each block is at its position in the map, within the written part. */
 static int check_map(const struct simvol *v, struct context *cx)
 {
 	uint32_t id, place, bps = v->config.blocks;
@@ -30,8 +30,8 @@ static int check_map(const struct simvol *v, struct context *cx)
 }
 
 /*
- * Counts of segments, from their places, and the sums of these; those in the
- * ring are those that are clean.
+ * Counts of segments match their places and the totals; the ring contains
+ * exactly the clean segments.
  */
 static int check_segments(const struct simvol *v, struct context *cx)
 {

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Policies of the simulator, which choose a victim by looking at segments.
+ * Policies of the simulator, which choose a victim by examining segments.
  *
  * random, d-choices: Van Houdt, "A mean field model for a class of garbage
  * collection algorithms in flash-based solid state drives", SIGMETRICS 2013;
  * Li, Lee and Lui, "Stochastic modeling of large-scale solid-state storage
- * systems", SIGMETRICS 2013: the emptiest of so many that are drawn at random.
+ * systems", SIGMETRICS 2013: the emptiest of a number of random segments.
  *
  * windowed: Hu et al., "Write amplification analysis in flash-based solid state
- * drives", SYSTOR 2009: the emptiest of so many that were written first.
+ * drives", SYSTOR 2009: the emptiest of a number of segments written first.
  *
  * age-threshold: the victims of ATGC, by Chao Yu, "f2fs: support age threshold
  * based garbage collection", Linux 5.10; see choose_by_age().
  *
- * cost-benefit-data: as Rosenblum and Ousterhout have it, TOCS 10(1), 1992: the
- * age of a segment is that of its youngest data, which does not become younger
- * by being moved.
+ * cost-benefit-data: Rosenblum and Ousterhout, TOCS 10(1), 1992: the age of a
+ * segment is that of its youngest data, which moving does not change.
  */
 #include "gc/sim/volume/simchoice.h"
 
@@ -26,10 +25,10 @@
 
 #include "base/sort.h"
 
-/* Draws that find no segment: then the next one that is one is taken. */
+/* Random draws without a candidate, after which the next candidate is used. */
 #define DRAWS 64u
 
-/* Ages are compared by roots with so many fractions. */
+/* Roots of ages are compared in this number of fractions. */
 #define FRACTIONS 1024.0
 
 bool simchoice_is_rich(const struct simchoice *c, uint32_t segnum)
@@ -75,8 +74,8 @@ bool simchoice_prefers(const struct simchoice *c, uint32_t a, uint32_t b)
 }
 
 /*
- * Notes SEGNUM where it comes before BEST, of which the importance is WORTH,
- * with the age that counts.
+ * Replaces BEST, of importance WORTH, by SEGNUM if that is better, by its
+ * effective age.
  */
 static void consider(const struct simchoice *c, uint32_t segnum, int64_t *best,
 		     uint64_t *worth)
@@ -121,8 +120,8 @@ static int64_t choose_of_all(struct simchoice *c)
 }
 
 /*
- * The best of so many that are drawn, one of them perhaps several times.  Where
- * no draw finds a segment, the next one that is one is taken.
+ * The best of a number of draws, possibly with repetitions.  If no draw finds a
+ * candidate, the next one is used.
  */
 static int64_t choose_drawn(struct simchoice *c)
 {
@@ -148,7 +147,7 @@ static int64_t choose_drawn(struct simchoice *c)
 	return best;
 }
 
-/* The best of so many that became full first. */
+/* The best of the segments that became full first. */
 static int64_t choose_of_window(struct simchoice *c)
 {
 	uint32_t n = c->vol->config.nsegments, i, looked = 0;
@@ -187,9 +186,9 @@ void simchoice_sort(struct policy_rank *ranks, size_t n)
 /*
  * Victims of f2fs' ATGC: segments with dead blocks that are older than the
  * latest by a threshold, of these the oldest fifth, of these the one with the
- * least cost: 60 % how old it is, between the oldest and the latest, 40 % how
- * empty.  If none is so old, there is no threshold.  The time of a segment is
- * the mean of its data that lives.
+ * least cost: 60 % its age, between the oldest and the latest, 40 % its free
+ * space.  If none is old enough, there is no threshold.  The time of a segment
+ * is the mean of its live data.
  */
 static int64_t choose_by_age(struct simchoice *c)
 {
@@ -233,7 +232,7 @@ static int64_t choose_by_age(struct simchoice *c)
 	return best >= 0 ? best : choose_of_all(c);
 }
 
-/* Van Houdt finds little to be gained by more choices than these. */
+/* By Van Houdt more choices gain little. */
 #define CHOICES 10u
 #define WINDOW 100u
 
@@ -372,7 +371,7 @@ int simchoice_open(struct simchoice *c, const struct simvol *v,
 	c->ranks = calloc(n, sizeof(*c->ranks));
 	if (!c->older || !c->younger || !c->ranks)
 		return -ENOMEM;
-	/* Those that are full already, by their times. */
+	/* Segments that are full already, by their times. */
 	for (i = 0; i < n; i++)
 		if (!taken[i])
 			c->ranks[full++] = (struct policy_rank){
@@ -393,7 +392,7 @@ void simchoice_close(struct simchoice *c)
 }
 
 /*
- * Ages of data, for policies that look at these instead of those of segments.  A
+ * Ages of data, for policies that use these instead of those of segments.  A
  * block that is moved keeps its time.
  */
 
@@ -431,7 +430,7 @@ int simchoice_ages_open(struct simvol *v, struct context *cx)
 	a->n = calloc(n, sizeof(*a->n));
 	if (!a->of || !a->sum || !a->youngest || !a->n)
 		return fail(cx, -ENOMEM, "ages of data");
-	/* What is there already is as old as its segment. */
+	/* Existing blocks have the age of their segment. */
 	for (id = 0; id < v->config.data; id++) {
 		if (v->at[id] == SIMVOL_NONE)
 			continue;

@@ -4,16 +4,16 @@
  *
  * It works in steps, like nilfs_cleanerd: victims are chosen, their live blocks
  * moved, the metadata flushed, and they are clean.  Victims are chosen by
- * policy_next() of gc.nilfs2 over all segments, skipping those that are clean,
- * open or victims already.  If time alone changes nothing a tournament finds
- * the same one faster, and if a round needs many the order of an ageing policy
- * is computed once per round.
+ * policy_next() of gc.nilfs2 over all segments, without clean and open ones and
+ * those chosen already.  If time alone changes no order a tournament finds the
+ * same one faster.  If a round needs many the order of an ageing policy is
+ * computed once per round.
  *
  * nilfs_cleanerd examines the victims of a step only to see that they have
  * little to reclaim in total, and then updates their times, so that others come
  * first.  As times are seconds, segments written, moved or skipped in the
- * current second are no candidates; if no other is left it waits for the user's
- * next second.
+ * current second are no candidates; if there is no other it waits for the
+ * user's next second.
  */
 #include "gc/sim/volume/simclean.h"
 
@@ -24,21 +24,21 @@
 #include "gc/plan/policy.h"
 #include "gc/sim/volume/simvol.h"
 
-/* Rounds of so many segments have an order made once. */
+/* Rounds of this many segments compute the order once. */
 #define MANY 64u
 #define AHEAD 16u
 
 /*
  * The tournament.
  *
- * Leaves past the last segment, and those that are taken, are worse than all
- * others.  Among equals the left one wins, which has the lower number, unless
+ * Leaves after the last segment, and those that are taken, are worse than all
+ * others.  Among equals the left one, which has the lower number, wins, unless
  * others are preferred.
  */
 
 #define NONE UINT32_MAX
 
-/* The winner of child I, which is a node or, past the last, a leaf. */
+/* The winner of child I, a node, or a leaf after the last node. */
 static uint32_t child(const struct simtree *t, uint32_t i)
 {
 	if (i < t->leaves)
@@ -73,9 +73,9 @@ static uint32_t leaves_for(size_t n)
 }
 
 /*
- * Whether SEGNUM is no candidate.  Where holes are written, segments without
- * any are none, as f2fs only looks at what it calls dirty; nor is what the
- * placement keeps.
+ * Whether SEGNUM is no candidate.  If holes are written, segments without holes
+ * are no candidates, as f2fs only examines dirty ones; nor are those that the
+ * placement reserves.
  */
 static bool is_taken(const struct simclean *c, uint32_t segnum)
 {
@@ -90,14 +90,14 @@ static bool is_taken(const struct simclean *c, uint32_t segnum)
 		(k->guards && k->guards(v, segnum)));
 }
 
-static void changed(void *arg, uint32_t segnum)
+static void segment_changed(void *arg, uint32_t segnum)
 {
 	struct simclean *c = arg;
 	struct simtree *t = &c->tree;
 	bool taken = is_taken(c, segnum);
 	uint32_t i, before;
 
-	/* Other changes of a segment that is not a candidate do not matter. */
+	/* Other changes of a segment that is not a candidate have no effect. */
 	if (taken && c->order.taken[segnum])
 		return;
 	if (c->has_choice && c->order.taken[segnum] != taken)
@@ -109,8 +109,8 @@ static void changed(void *arg, uint32_t segnum)
 		before = t->winners[i];
 		t->winners[i] = winner(t, i);
 		/*
-		 * It was not the winner and is not now: the nodes above do not
-		 * change.
+		 * It was not the winner and is not now: the nodes above stay
+		 * unchanged.
 		 */
 		if (t->winners[i] == before && before != segnum)
 			break;
@@ -118,9 +118,8 @@ static void changed(void *arg, uint32_t segnum)
 }
 
 /*
- * A segment with holes for LOG, which has written it: that with the most of
- * them, of the next few from where the last search of either kind has ended, as
- * in f2fs.
+ * A segment with holes for LOG, written by it before: the one with most holes
+ * of the next few from the end of the last search of either kind, as in f2fs.
  */
 static int64_t choose_holes(void *arg, unsigned int log)
 {
@@ -148,7 +147,7 @@ static int64_t choose_holes(void *arg, unsigned int log)
 	return best;
 }
 
-/* Whether only segments' own changes change the order. */
+/* Whether only changes of segments change the order, not time. */
 static bool is_steady(const struct simclean_config *config)
 {
 	const struct policy *policy = config->choice.policy;
@@ -157,14 +156,14 @@ static bool is_steady(const struct simclean_config *config)
 	       !config->env.max_search && !config->choice.kind;
 }
 
-/* Whether the order of gc.nilfs2, and a tournament, are not enough. */
+/* Whether neither the order of gc.nilfs2 nor a tournament suffices. */
 static bool needs_choice(const struct simchoice_config *config)
 {
 	return config->kind || config->ties || config->root_ages ||
 	       config->garbage;
 }
 
-/* Whether rounds may have an order that is made once. */
+/* Whether rounds may use an order that is computed once. */
 static bool may_freeze(const struct simclean_config *config)
 {
 	return config->choice.policy->ages && !needs_choice(&config->choice) &&
@@ -188,8 +187,8 @@ uint64_t simclean_bytes(const struct simclean_config *config, uint32_t n)
 }
 
 /*
- * The order of all segments: by what they are at each choice, or, with
- * MAX_SEARCH of 0, by what they are now.
+ * The order of all segments: by their state at each choice, or, with MAX_SEARCH
+ * of 0, by their present state.
  */
 static int open_order(struct simclean *c, uint64_t max_search)
 {
@@ -224,7 +223,7 @@ int simclean_open(struct simclean *c, struct context *cx, struct simvol *v,
 		c->config.step = 1;
 	if (!c->config.mc_step)
 		c->config.mc_step = c->config.step;
-	/* Of all segments, if a step is that long. */
+	/* A step may have all segments as victims. */
 	c->victims = calloc(n, sizeof(*c->victims));
 	ret = c->victims ? open_order(c, config->env.max_search ?
 				      config->env.max_search : n) : -ENOMEM;
@@ -249,7 +248,7 @@ int simclean_open(struct simclean *c, struct context *cx, struct simvol *v,
 		return fail(cx, ret, "cleaner");
 	c->has_tree = steady;
 	c->has_choice = chooses;
-	v->changed = changed;
+	v->changed = segment_changed;
 	v->changed_arg = c;
 	v->holes.choose = choose_holes;
 	v->holes.arg = c;
@@ -280,7 +279,10 @@ int64_t simclean_choose(struct simclean *c)
 	if (v->place.kind->victim)
 		i = v->place.kind->victim(v);
 	if (i < 0 && c->has_tree) {
-		/* The winner, if it has enough garbage; else all are examined. */
+		/*
+		 * The winner, if it has enough garbage; otherwise all are
+		 * examined.
+		 */
 		if (c->tree.winners[1] != NONE)
 			i = c->tree.winners[1];
 		if (i >= 0 && c->config.choice.garbage &&
@@ -290,7 +292,7 @@ int64_t simclean_choose(struct simclean *c)
 		i = c->has_choice ? simchoice_next(&c->choice) :
 				    policy_next(&c->order, v->nclean);
 	}
-	/* Of this second: if the oldest is, all are. */
+	/* If the oldest is of this second, all are. */
 	if (i < 0 || (v->config.second && v->segments[i].lastmod >= now))
 		return -1;
 	simvol_set_state(v, (uint32_t)i, SIMVOL_VICTIM);
@@ -298,8 +300,8 @@ int64_t simclean_choose(struct simclean *c)
 }
 
 /*
- * Up to a step's victims.  Those which, all together, have fewer dead blocks
- * than they must have are left alone now.
+ * Chooses up to a step's victims.  If all together have fewer dead blocks than
+ * the minimum they are skipped now.
  */
 static void choose_worthwhile(struct simclean *c)
 {
@@ -318,7 +320,10 @@ static void choose_worthwhile(struct simclean *c)
 			c->victims[c->nvictims++] = (uint32_t)victim;
 		least = few ? config->mc_min_reclaimable :
 			      config->min_reclaimable;
-		/* All of them were examined: now a tenth of that is enough. */
+		/*
+		 * All segments were examined: now a tenth of the minimum
+		 * suffices.
+		 */
 		if (looked >= n && !v->config.second)
 			least = looked < 2 * n ? least / 10 : 0;
 		blocks = dead = (uint64_t)v->config.blocks * c->nvictims;
@@ -337,7 +342,7 @@ static void choose_worthwhile(struct simclean *c)
 		c->chosen(c->arg, &v->segments[c->victims[i]]);
 }
 
-/* Moves what is needed of SEGNUM, and counts what is not. */
+/* Moves the needed blocks of SEGNUM, and counts the others. */
 static int clean_segment(struct simvol *v, struct context *cx, uint32_t segnum)
 {
 	uint32_t place = segnum * v->config.blocks, id, ahead;
@@ -378,7 +383,7 @@ static int clean_segment(struct simvol *v, struct context *cx, uint32_t segnum)
 	return ret;
 }
 
-/* One step: 1, or 0 where there is no victim. */
+/* Makes one step: 1, or 0 if there is no victim. */
 static int run_step(struct simclean *c, struct context *cx)
 {
 	uint32_t i;
@@ -408,7 +413,7 @@ int simclean_round(struct simclean *c, struct context *cx)
 		ret = run_step(c, cx);
 		return ret < 0 ? ret : 0;
 	}
-	/* For the rest of the round the order is what it is now. */
+	/* The present order is used for the rest of the round. */
 	if (frozen && open_order(c, 0))
 		return fail(cx, -ENOMEM, "order of segments");
 	while (ret > 0 && v->nclean < high && steps++ < 4 * n)

@@ -12,29 +12,28 @@
 struct simtree {
 	const struct policy_order *order;	/* borrowed: policy, segments,
 						   taken */
-	const struct simchoice *choice;	/* borrowed: which of equal ones */
-	uint32_t *winners;	/* of node i the children are 2i and 2i + 1 */
+	const struct simchoice *choice;	/* borrowed: order of equal ones */
+	uint32_t *winners;	/* the children of node i are 2i and 2i + 1 */
 	bool has_ties;		/* by CHOICE */
 	uint32_t leaves;	/* a power of two */
 };
 
 struct simclean_config {
-	struct simchoice_config choice;	/* with .garbage, LOW and HIGH do not
-					   count */
+	struct simchoice_config choice;	/* with .garbage, LOW and HIGH are unused */
 	struct policy_env env;	/* max_search, metadata_weight, scarce */
 	uint32_t low;		/* clean segments below which a round begins */
-	uint32_t high;		/* that it ends with */
+	uint32_t high;		/* clean segments at which it ends */
 	uint32_t step;		/* victims that are cleaned together */
-	uint32_t mc_step;	/* the same below LOW; 0: as many */
-	uint32_t min_reclaimable;	/* percent: less, and a step is skipped */
-	uint32_t mc_min_reclaimable;	/* below LOW, as nilfs_cleanerd.conf */
+	uint32_t mc_step;	/* the same below LOW; 0: STEP */
+	uint32_t min_reclaimable;	/* percent: a step with less is skipped */
+	uint32_t mc_min_reclaimable;	/* below LOW, as in nilfs_cleanerd.conf */
 };
 
 struct simclean {
 	struct simclean_config config;
 	struct simvol *vol;		/* borrowed */
 	struct policy_order order;	/* all segments; taken: no candidates */
-	struct simtree tree;		/* where the policy allows */
+	struct simtree tree;		/* if the policy allows it */
 	struct simchoice choice;
 	bool has_tree, has_choice;
 	bool is_bounded;	/* not all full segments are candidates */
@@ -46,15 +45,15 @@ struct simclean {
 	void *arg;
 };
 
-/* A cleaner for V, which reports its changes to it from now on.  -ENOMEM. */
+/* A cleaner for V, which is notified of its changes from now on.  -ENOMEM. */
 int simclean_open(struct simclean *c, struct context *cx, struct simvol *v,
 		  const struct simclean_config *config);
 void simclean_close(struct simclean *c);
 
-/* What one of CONFIG has for N segments, in bytes. */
+/* The memory for a cleaner of CONFIG for N segments, in bytes. */
 uint64_t simclean_bytes(const struct simclean_config *config, uint32_t n);
 
-/* Whether there must be a round, now. */
+/* Whether a round is necessary now. */
 static inline bool simclean_is_due(const struct simclean *c)
 {
 	if (c->config.choice.garbage)
@@ -65,7 +64,7 @@ static inline bool simclean_is_due(const struct simclean *c)
 
 /*
  * Cleans until there are enough clean segments, or, by garbage, one step.
- * -ENOSPC where cleaning gains nothing.
+ * -ENOSPC if cleaning gains nothing.
  */
 int simclean_round(struct simclean *c, struct context *cx);
 

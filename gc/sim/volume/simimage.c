@@ -2,12 +2,12 @@
 /*
  * A real volume as the start.
  *
- * The cleaner does not depend on which block of which file is where, so blocks
- * are numbered by position; but those of hot files, which are written more
- * often, by file.  The facts that policies use are copied; blocks of metadata
- * count as data from then on.  Blocks kept for the past are kept for one
- * snapshot that is never deleted.  Segments that gc.nilfs2 would not clean, the
- * simulated cleaner does not either.
+ * The positions of single blocks of files do not matter to the cleaner, so
+ * blocks are numbered by position; only those of hot files, which are written
+ * more often, are numbered by file.  The facts that policies use are copied;
+ * blocks of metadata count as data from then on.  Blocks kept for old states
+ * are kept for one snapshot that is never deleted.  The simulated cleaner
+ * excludes the same segments as gc.nilfs2.
  */
 #include "gc/sim/volume/simimage.h"
 
@@ -31,8 +31,8 @@ struct reading {
 };
 
 /*
- * A segment that is in use, as if it were no candidate: the facts of segments
- * are of these only, but their counts are of all.
+ * Adds a segment in use as if it were no candidate: the facts of segments are
+ * only of candidates, but their counts are of all.
  */
 static int put_held(void *arg, struct context *cx, uint64_t segnum,
 		    const struct nilfs_segment_usage *su)
@@ -55,7 +55,7 @@ static int put_held(void *arg, struct context *cx, uint64_t segnum,
 	return 0;
 }
 
-/* Notes the segment of each block of E. */
+/* Records the segment of each block of E. */
 static int add_hot(void *arg, struct context *cx, const struct extent *e)
 {
 	struct simimage *image = arg;
@@ -100,7 +100,7 @@ static int read_volume(struct simimage *image, struct context *cx,
 		ret = facts_count_metadata(&r.facts, cx);
 	if (!ret)
 		ret = sutable_walk(vol, cx, false, put_held, &r);
-	/* Candidates are what gc.nilfs2 says they are. */
+	/* Candidates are those of gc.nilfs2. */
 	for (k = 0; !ret && k < r.facts.n; k++) {
 		uint64_t segnum = r.facts.segments[k].segnum;
 
@@ -112,7 +112,7 @@ static int read_volume(struct simimage *image, struct context *cx,
 		held = s->snapshot + s->protected;
 		image->held += held;
 		image->data += s->live - held;
-		/* Places are made for as many blocks as a segment has. */
+		/* Each segment has the same number of places. */
 		if (s->written > s->blocks || s->live > s->written)
 			ret = fail(cx, -EUCLEAN, "segment %" PRIu32 ": %"
 				   PRIu32 " blocks written, %" PRIu32
@@ -165,7 +165,7 @@ static uint32_t current_of(const struct policy_segment *s)
 }
 
 /*
- * Adds the hot blocks to their segments, counted in PUT.  A file that was named
+ * Adds the hot blocks to their segments, counted in PUT.  A file that was given
  * twice has more of them than are live.
  */
 static int put_hot(const struct simimage *image, struct context *cx,
@@ -208,7 +208,7 @@ int simimage_put(const struct simimage *image, struct context *cx,
 	v->now = image->now;
 	/*
 	 * The first second: the kernel's last log, from which policies count
-	 * ages, may be older than what was moved without it.
+	 * ages, may be older than blocks that were moved without it.
 	 */
 	for (i = 0; v->config.second && i < image->nsegments; i++)
 		if (image->segments[i].lastmod >= v->now)
@@ -220,7 +220,10 @@ int simimage_put(const struct simimage *image, struct context *cx,
 		v->segments[i] = *s;
 		v->state[i] = image->state[i];
 		v->needed[i] = s->live;
-		/* After the hot ones live blocks, the past, then dead ones. */
+		/*
+		 * The order is: hot live blocks, other live ones, held ones,
+		 * dead ones.
+		 */
 		place = i * v->config.blocks;
 		end = place + s->written;
 		place += hot[i];
@@ -234,7 +237,7 @@ int simimage_put(const struct simimage *image, struct context *cx,
 		}
 		for (; place < end; place++)
 			v->owner[place] = 0;
-		/* In the order in which the kernel would take them. */
+		/* In the order in which the kernel allocates them. */
 		if (v->state[i] == SIMVOL_CLEAN)
 			v->clean[v->nclean++] = i;
 	}

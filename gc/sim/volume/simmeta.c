@@ -2,9 +2,9 @@
 /*
  * Metadata of a simulated volume.
  *
- * Only the level that describes data is modelled: levels above are a
- * hundredth of it and mostly written once per flush.  A block of the DAT is
- * physical, as in NILFS2, so that what changes by its moving is above as well.
+ * Only the level that describes data is modelled: levels above are a hundredth
+ * of it and mostly written once per flush.  A block of the DAT is physical, as
+ * in NILFS2, so moving it only changes the levels above.
  */
 #include "gc/sim/volume/simvol.h"
 
@@ -86,8 +86,8 @@ static inline int write_dirty(struct simvol *v, struct context *cx,
 	struct simvol_layer *l = &v->layers[kind];
 	uint32_t id = l->base + index;
 	/*
-	 * Metadata keeps no past of its own: DAT and nodes of snapshots are
-	 * few beside data.
+	 * Old states of metadata are not kept: DAT and nodes of snapshots are
+	 * few compared to data.
 	 */
 	int ret = simvol_append(v, cx, simvol_log_of(v, id, SIMPLACE_USER),
 				id, v->at[id] != SIMVOL_NONE);

@@ -2,20 +2,20 @@
 /*
  * MiDAS.
  *
- * Group 0 is the hot one, group 1 what else the user writes, and a block that
- * is moved goes to the next group, or stays in the last.  The log of a group
- * has its number.  What a policy may choose from is the last group; those
- * before it are queues, whose first segment is cleaned where they are too long.
+ * Group 0 is the hot one, group 1 receives the user's other writes, and a block
+ * that is moved goes to the next group, or stays in the last.  The log of a
+ * group has its number.  A policy may choose from the last group; those before
+ * it are queues, whose first segment is cleaned if they are too long.
  *
  * After each epoch, in which the user writes four times the data, the model
- * chooses number and sizes; they are taken where it expects less than was
- * measured.  In the middle of an epoch what lived in victims is compared with
- * what it expected: from the first group on that is off by a tenth there are no
- * queues, until the next epoch, and at the beginning there are none at all.
+ * chooses number and sizes of groups; they are used if it expects less than was
+ * measured.  In the middle of an epoch the live share of victims is compared
+ * with the expected one: from the first group on that is off by a tenth there
+ * are no queues until the next epoch.  At the beginning there are no queues.
  *
- * A block is hot where it has died in group 1 three times sooner than a segment
- * of group 0 is cleaned, and was not moved.  Where that proved wrong, or was
- * seldom so, the next sizes are without a hot group.
+ * A block is hot if it has died in group 1 three times sooner than a segment of
+ * group 0 is cleaned, and was not moved.  If that proved wrong, or was rare,
+ * the next sizes have no hot group.
  */
 #include "gc/sim/volume/simplace.h"
 
@@ -28,33 +28,38 @@
 #include "gc/sim/volume/simchoice.h"
 #include "gc/sim/volume/simvol.h"
 
-#define EPOCH 4u	/* times the data */
+#define EPOCH 4u	/* in multiples of the data */
 #define HOT 3u
 #define OFF_BY 0.1
-#define CHECK_FROM 3u	/* the third, and the half, of an epoch */
+#define CHECK_FROM 3u	/* after a third, at half of an epoch */
 #define CHECK_TO 2u
-#define HOT_LIVED 0.2	/* the most that may live of what leaves group 0 */
-#define HOT_TRAFFIC 0.15	/* the least that must be hot */
+#define HOT_LIVED 0.2	/* maximum live share leaving group 0 */
+#define HOT_TRAFFIC 0.15	/* minimum share of hot writes */
 
 struct simmidas {
 	struct simchain chain;
 	struct simchain_sizes sizes;
-	uint32_t queues;	/* groups that are, the first ones */
+	uint32_t queues;	/* number of groups with queues, the first ones */
 	uint32_t last;		/* group */
 	uint32_t victim;	/* group of the segment that is cleaned */
 	uint8_t *heat;		/* by block: up to HOT */
 	struct policy_rank *ranks;	/* room for all segments */
-	uint64_t epoch, begun;	/* blocks of the user; the first of this one */
-	uint64_t moved;		/* blocks until then */
-	bool checks;		/* this epoch has sizes that are not checked */
-	/* Of victims since CHECK_FROM: how many, and the sum of what lived. */
+	uint64_t epoch, begun;	/* blocks of the user: length, start of this one */
+	uint64_t moved;		/* blocks moved before it */
+	bool checks;		/* this epoch has unchecked sizes */
+	/*
+	 * Of victims since CHECK_FROM: their number, and the sum of live
+	 * blocks.
+	 */
 	uint32_t cleaned[SIMCHAIN_GROUPS];
 	double lived[SIMCHAIN_GROUPS];
 	uint64_t hot;		/* writes of this epoch */
-	/* Lives of hot segments: a mean, and those since it was taken. */
+	/*
+	 * Lifetimes of hot segments: a mean, and those since it was computed.
+	 */
 	double span, lives;
 	uint32_t nlives;
-	uint64_t spanned;	/* when that was */
+	uint64_t spanned;	/* the time of that */
 };
 
 int simmidas_open(struct simvol *v, struct context *cx)
@@ -97,7 +102,7 @@ uint32_t simmidas_sizes(const struct simvol *v, struct simchain_sizes *sizes)
 	return v->place.midas->queues;
 }
 
-/* Which segments are in queues has changed. */
+/* The set of segments in queues has changed. */
 static void notify_all(struct simvol *v)
 {
 	uint32_t i;
@@ -107,7 +112,7 @@ static void notify_all(struct simvol *v)
 			simvol_notify(v, i);
 }
 
-/* From GROUP on there are no queues. */
+/* Ends the queues from GROUP on. */
 static void end_queues(struct simvol *v, uint32_t group)
 {
 	v->place.midas->queues = group;
@@ -142,7 +147,7 @@ int64_t simmidas_victim(struct simvol *v)
 	for (group = 0; group < m->queues; group++)
 		if (length[group] > m->sizes.size[group] && first[group] >= 0)
 			return first[group];
-	/* Nothing can be gained in the last group. */
+	/* The last group has no dead blocks. */
 	if (m->queues && !dead)
 		end_queues(v, 0);
 	return -1;
@@ -153,7 +158,7 @@ void simmidas_clean(struct simvol *v, uint32_t segnum)
 	struct simmidas *m = v->place.midas;
 	uint32_t group = v->past[segnum].log;
 
-	/* Of metadata. */
+	/* Segments of metadata. */
 	if (group >= v->place.logs)
 		return;
 	m->victim = group;
@@ -185,14 +190,14 @@ static void take_sizes(struct simvol *v, const struct simchain_sizes *s)
 	m->sizes = *s;
 	m->last = m->queues = last;
 	m->checks = true;
-	/* Segments of no queue, before and now, are of the last group. */
+	/* Segments of no queue, before and now, belong to the last group. */
 	for (i = from < 2 ? 2 : from; i < v->place.logs; i++)
 		simvol_end_log(v, i);
 	for (i = 0; i < v->config.nsegments; i++)
 		if (v->state[i] == SIMVOL_FULL && v->past[i].log >= from &&
 		    v->past[i].log < v->place.logs)
 			v->past[i].log = (uint8_t)last;
-	/* So are the first segments of a group that is too long now. */
+	/* So do the first segments of a group that is now too long. */
 	for (group = 0; group < last; group++) {
 		for (i = n = 0; i < v->config.nsegments; i++)
 			if (v->state[i] == SIMVOL_FULL &&
@@ -237,7 +242,7 @@ static void end_epoch(struct simvol *v)
 	m->moved = moved;
 }
 
-/* Checks what was expected in the middle of an epoch, and ends it. */
+/* Checks the expected values in the middle of an epoch, and ends it. */
 static void pass_time(struct simvol *v)
 {
 	struct simmidas *m = v->place.midas;
@@ -290,7 +295,7 @@ unsigned int simmidas_choose(struct simvol *v, uint32_t id,
 			m->chain.counts[life]++;
 	}
 	v->place.written[id] = now;
-	/* Warmer or cooler by how long it has lived in group 1. */
+	/* Adjusts the heat by the lifetime in group 1. */
 	if (v->at[id] != SIMVOL_NONE) {
 		past = &v->past[v->at[id] / v->config.blocks];
 		if (past->log == 1 &&

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The past of a simulated volume: which dead blocks are still needed.
+ * History of a simulated volume: the dead blocks that are still needed.
  *
- * A dead block is held by a snapshot within its life, or by the protection
+ * A dead block is held by a snapshot within its lifetime, or by the protection
  * period.  When a snapshot is deleted or the period ends, all places are
  * examined again, as gc.nilfs2 does with the DAT at each batch.  The other ways
  * of counting are approximations.
  *
- * Holes are written into as f2fs does where space is short ("slack space
+ * Holes are overwritten as in f2fs when space is short ("slack space
  * recycling"; Lee et al., "F2FS: A new file system for flash storage", FAST
- * 2015, call it threaded logging).  A place has a stamp: the checkpoint in which
- * it was written.  Where that was an earlier one, its block is part of a complete
- * checkpoint when it dies, and the stamp becomes the present one, so that the
- * place waits for the next.
+ * 2015, call it threaded logging).  A place has a stamp: the checkpoint in
+ * which it was written.  If that was an earlier one, its block is part of a
+ * complete checkpoint when it dies.  The stamp then becomes the present
+ * checkpoint, and the place can be overwritten after the next one.
  */
 #include "gc/sim/volume/simvol.h"
 
@@ -49,7 +49,7 @@ uint32_t simpast_count(const struct simvol *v, uint32_t segnum, uint32_t *live)
 	return needed + *live;
 }
 
-/* Counts all of them again, and updates the counts that policies use. */
+/* Counts all needed blocks again, and updates the counts that policies use. */
 static void recount(struct simvol *v)
 {
 	uint32_t i, live;
@@ -77,8 +77,8 @@ void simpast_drop(struct simvol *v)
 		(v->nsnapshots - v->nkept) * sizeof(*first));
 	recount(v);
 	/*
-	 * The rule of the published patches: what was found to be for snapshots
-	 * when it was moved may be dead now, so that it is counted by half.
+	 * The rule of the published patches: blocks counted for snapshots when
+	 * they were moved may be dead now, so their count is halved.
 	 */
 	for (i = 0; v->config.counts == SIMVOL_HALVED &&
 		    i < v->config.nsegments; i++) {

@@ -4,24 +4,24 @@
  *
  * dac: Chiang, Lee and Chang, "Using data clustering to improve cleaning
  * performance for flash memory", Software: Practice and Experience 29(3), 1999.
- * A block is promoted by a class where the user writes it again, and demoted by
- * one where the cleaner moves it.
+ * A block is promoted by a class when the user rewrites it, and demoted by one
+ * when the cleaner moves it.
  *
  * sepbit: Wang et al., "Separating data via block invalidation time inference
- * for write amplification reduction in log-structured storage", FAST 2022.  What
- * the user writes is short-lived (class 0) if it replaces what lived for less
- * than l writes, otherwise class 1.  What is moved from class 0 is class 2, and
- * all else is class 3, 4 or 5 by its age: below 4l, below 16l, and older.  l is
- * the mean life of the last 16 segments of class 0 that were cleaned, from when
- * they were opened.  Their queue of recent writes, by which short lives are
- * found, is never longer than l or than the blocks that are live, and becomes
- * longer or shorter by one with each write; the write that left it counts as
- * long ago.  Here the queue is a length, as times are kept of all blocks.
+ * for write amplification reduction in log-structured storage", FAST 2022.  A
+ * write of the user is short-lived (class 0) if it replaces a block that lived
+ * for less than l writes, otherwise class 1.  A block moved from class 0 goes
+ * to class 2, any other to class 3, 4 or 5 by its age: below 4l, below 16l, and
+ * older.  l is the mean lifetime of the last 16 cleaned segments of class 0,
+ * from when they were opened.  Their queue of recent writes, by which short
+ * lifetimes are found, is never longer than l or than the live blocks, and
+ * changes by one with each write; a write that left it counts as long ago.
+ * Here the queue is only a length, as times are kept of all blocks.
  *
- * age: the classes of "gc.nilfs2 --order age" for each block by itself.
+ * age: the classes of "gc.nilfs2 --order age" for each single block.
  *
- * future: classes of equal ratio by when the block will be written again.  A
- * block that is moved is sorted again by the time that is left.
+ * future: classes of equal ratio by the time until the block is rewritten.  A
+ * block that is moved is classified again by the remaining time.
  */
 #include "gc/sim/volume/simplace.h"
 
@@ -85,7 +85,7 @@ static unsigned int choose_dac(struct simvol *v, uint32_t id,
 	return *level;
 }
 
-/* Segments of class 0 whose lives have a mean. */
+/* Number of segments of class 0 per mean lifetime. */
 #define LIVES 16u
 
 static void clean_sepbit(struct simvol *v, uint32_t segnum)
@@ -120,7 +120,7 @@ static unsigned int choose_sepbit(struct simvol *v, uint32_t id,
 	is_short = last && now - last < p->queue &&
 		   (double)(now - last) < p->span;
 	p->written[id] = now;
-	/* One more is in the queue, and what it has too much leaves it. */
+	/* One more write is in the queue, and the excess leaves it. */
 	p->queue++;
 	if ((double)p->queue <= fmin((double)(v->nwritten - v->ngarbage),
 				     p->span))
@@ -132,8 +132,8 @@ static unsigned int choose_sepbit(struct simvol *v, uint32_t id,
 }
 
 /*
- * Class 0 is what lives for less than a segment of writes; each class after
- * that is of twice the time.
+ * Class 0 is for blocks rewritten within a segment of writes; each further
+ * class has twice the time.
  */
 static unsigned int choose_future(struct simvol *v, uint32_t id,
 				  enum simplace_cause why)
@@ -156,11 +156,11 @@ static unsigned int choose_future(struct simvol *v, uint32_t id,
 
 const struct simplace_kind simplace_list[] = {
 	{ "one", "one log for all", .classes = 1 },
-	{ "survivors", "what is moved is apart", .classes = 2,
+	{ "survivors", "moved blocks have their own log", .classes = 2,
 	  .choose = choose_survivors },
-	{ "hot-cold", "hot blocks are apart, by an oracle", .classes = 2,
+	{ "hot-cold", "hot blocks have their own log, by an oracle", .classes = 2,
 	  .choose = choose_temperature },
-	{ "age", "what is moved is apart, in classes by age", .classes = 6,
+	{ "age", "moved blocks have logs of classes by age", .classes = 6,
 	  .least = 1, .users_log = true, .choose = choose_age, .times = true },
 	{ "dac", "up a class when written, down when moved", .classes = 6,
 	  .least = 2, .choose = choose_dac, .levels = true },
@@ -235,8 +235,8 @@ void simplace_close(struct simplace *p)
 }
 
 /*
- * The future of a run: its operations are gone through once before.  Four bytes
- * are kept for each block that is written.
+ * The future of a run: its operations are read once in advance.  Four bytes are
+ * stored for each written block.
  */
 
 int simplace_ahead_open(struct simahead *a, struct context *cx,
@@ -285,7 +285,7 @@ int simplace_ahead_add(struct simahead *a, struct context *cx,
 			a->next = grown;
 			a->room = room;
 		}
-		/* What the block was until now ends. */
+		/* The previous write of the block ends. */
 		if (a->latest[i] != SIMPLACE_NEVER)
 			a->next[a->latest[i]] = (uint32_t)a->n;
 		else if (a->first[i] == SIMPLACE_NEVER)

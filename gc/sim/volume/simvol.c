@@ -3,9 +3,9 @@
  * The simulated volume.
  *
  * A block is live if the map of logical blocks refers to it: owner[place] is
- * what was written there, and it is live if at[owner[place]] is that place.  So
- * a block dies by being mapped elsewhere, and needs not be removed from a list;
- * the cleaner examines the places of a segment as a real one reads the
+ * the block written there, and it is live if at[owner[place]] is that place.
+ * So a block dies by being mapped elsewhere, and need not be removed from a
+ * list; the cleaner examines the places of a segment as a real one reads the
  * summaries of its logs.  Blocks needed by snapshots follow from the birth and
  * death of a place, which are recorded only if there is a history.
  *
@@ -22,8 +22,8 @@
 #define LARGE_PAGE (2u << 20)
 
 /*
- * N times NONE.  Maps are read all over the place, where large pages save most
- * of the time; a kernel that has none to give does not matter.
+ * N times NONE.  Accesses to maps are scattered, so large pages save most of
+ * the time; without them the maps work too.
  */
 static uint32_t *nones(size_t n)
 {
@@ -128,7 +128,7 @@ void simvol_close(struct simvol *v)
 	*v = (struct simvol){ 0 };
 }
 
-/* What of SEGNUM counts as garbage. */
+/* The number of garbage blocks of SEGNUM. */
 static uint32_t garbage_of(const struct simvol *v, uint32_t segnum)
 {
 	return v->state[segnum] == SIMVOL_FULL ?
@@ -187,7 +187,9 @@ void simvol_end_log(struct simvol *v, unsigned int log)
 		simvol_release(v, segnum);
 }
 
-/* LOG goes on in a segment with holes, if few are clean, or in a clean one. */
+/*
+ * Continues LOG in a segment with holes, if few are clean, or in a clean one.
+ */
 static int next_segment(struct simvol *v, struct context *cx,
 			struct simvol_log *log)
 {
@@ -244,7 +246,7 @@ static bool is_full(const struct simvol *v, const struct simvol_log *log)
 	       log->offset == v->segments[log->segnum].blocks;
 }
 
-/* The place that comes next in LOG, after the summary that may be due. */
+/* The next place of LOG, after a summary if one is due. */
 static int next_place(struct simvol *v, struct context *cx, unsigned int n,
 		      uint32_t id, uint32_t *place)
 {
@@ -259,7 +261,7 @@ static int next_place(struct simvol *v, struct context *cx, unsigned int n,
 	if (span && log->offset % span == 0) {
 		take_place(v, log, SIMVOL_NONE, false);
 		v->totals.summary++;
-		/* The last block of a segment may be one. */
+		/* The summary may be the last block of a segment. */
 		if (is_full(v, log))
 			return next_place(v, cx, n, id, place);
 	}
@@ -267,7 +269,7 @@ static int next_place(struct simvol *v, struct context *cx, unsigned int n,
 	return 0;
 }
 
-/* Goes to the next hole: dead, and not needed by the last checkpoint. */
+/* Skips to the next hole: dead, and not needed by the last checkpoint. */
 static void skip_taken(const struct simvol *v, struct simvol_log *log)
 {
 	uint32_t place, id;
@@ -282,8 +284,8 @@ static void skip_taken(const struct simvol *v, struct simvol_log *log)
 }
 
 /*
- * The same as next_place() where there are holes; ID leaves its old place.  Not
- * in line: others would pay for it.
+ * As next_place() for a volume with holes; ID leaves its old place.  Not
+ * inlined, since it would slow down other volumes.
  */
 __attribute__((noinline))
 static int next_hole(struct simvol *v, struct context *cx, unsigned int n,
@@ -320,8 +322,9 @@ bool simvol_is_held(const struct simvol *v, uint32_t place)
 	return false;
 }
 
-/* The block at PLACE is dead in the latest state. */
-static void die(struct simvol *v, uint32_t place, uint32_t id, uint32_t death)
+/* Marks the block at PLACE as dead in the latest state. */
+static void mark_dead(struct simvol *v, uint32_t place, uint32_t id,
+		      uint32_t death)
 {
 	uint32_t segnum = place / v->config.blocks;
 	struct policy_segment *s = &v->segments[segnum];
@@ -375,11 +378,11 @@ int simvol_append(struct simvol *v, struct context *cx, unsigned int log,
 		v->birth[place] = moved ? v->birth[old] : v->cno;
 		v->death[place] = SIMVOL_NONE;
 	}
-	/* An open segment is not to be chosen: nothing has changed. */
+	/* An open segment is not a candidate: no notification is needed. */
 	if (v->ages.of && id < v->config.data)
 		simchoice_ages_put(v, id, old, segnum, moved);
 	if (old != SIMVOL_NONE)
-		die(v, old, id, moved ? 0 : v->cno);
+		mark_dead(v, old, id, moved ? 0 : v->cno);
 	return 0;
 }
 
@@ -395,7 +398,7 @@ int simvol_append_past(struct simvol *v, struct context *cx, unsigned int log,
 	v->death[to] = v->death[place];
 	v->segments[to / v->config.blocks].snapshot++;
 	simvol_notify(v, to / v->config.blocks);
-	/* Nothing refers to it now. */
+	/* No state refers to it now. */
 	v->death[place] = v->birth[place];
 	v->segments[segnum].live -= v->segments[segnum].live != 0;
 	v->needed[segnum]--;
@@ -427,6 +430,6 @@ void simvol_trim(struct simvol *v, uint32_t id)
 		simchoice_ages_drop(v, id, old);
 	if (v->holes.stamp)
 		simpast_holes_drop(v, old);
-	die(v, old, id, v->cno);
+	mark_dead(v, old, id, v->cno);
 	simmeta_touch(v, id, false);
 }

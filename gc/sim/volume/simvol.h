@@ -26,45 +26,45 @@ enum simvol_kind {
 	SIMVOL_KINDS,
 };
 
-/* What policies count as live that the latest state does not need. */
+/* Blocks that policies count as live besides those of the latest state. */
 enum simvol_counts {
-	SIMVOL_EXACT,		/* what would have to be moved, counted */
-	SIMVOL_COUNTERS,	/* live blocks, kept where blocks die; snapshots
-				   are not looked at */
-	SIMVOL_HALVED,		/* the same, and halved where a snapshot goes */
+	SIMVOL_EXACT,		/* all blocks that would have to be moved */
+	SIMVOL_COUNTERS,	/* live blocks, updated when blocks die,
+				   without snapshots */
+	SIMVOL_HALVED,		/* the same, halved when a snapshot is deleted */
 };
 
 struct simvol_config {
 	uint32_t nsegments;
-	uint32_t blocks;	/* of a segment */
+	uint32_t blocks;	/* per segment */
 	uint64_t data;		/* logical blocks */
 	uint64_t hot;		/* of these, the first ones */
 	uint32_t node_fanout;	/* data blocks per node; 0: no nodes */
 	uint32_t dat_fanout;	/* blocks per block of the DAT; 0: none */
 	uint32_t summary_span;	/* blocks per summary block; 0: none */
 	const struct simplace_kind *placement;	/* NULL: the first one */
-	uint32_t classes;	/* of it; 0: as many as it has by default */
+	uint32_t classes;	/* of it; 0: the default */
 	enum simvol_counts counts;
 	bool metadata_log;	/* metadata has its own log */
-	bool moves_change_nodes;	/* no DAT hides moves from the maps */
+	bool moves_change_nodes;	/* without a DAT moves change the maps */
 	bool history;		/* snapshots, protection period */
-	bool frees_dead;	/* full segments that are dead are clean */
-	uint32_t second;	/* blocks the user writes in one; 0: each block
-				   has a time of its own */
+	bool frees_dead;	/* full segments without live blocks are clean */
+	uint32_t second;	/* blocks of the user per second; 0: each has
+				   its own time */
 	bool clocked;		/* times are those of the user's operations */
-	uint32_t holes;		/* clean segments below which logs of data are
-				   written into holes; 0: never */
+	uint32_t holes;		/* clean segments below which data fills
+				   holes; 0: never */
 };
 
 enum simvol_state {
 	SIMVOL_CLEAN,
 	SIMVOL_OPEN,	/* a log ends in it */
-	SIMVOL_FULL,	/* what may be cleaned */
+	SIMVOL_FULL,	/* may be cleaned */
 	SIMVOL_VICTIM,
-	SIMVOL_HELD,	/* not to be cleaned: of an image */
+	SIMVOL_HELD,	/* of an image, not to be cleaned */
 };
 
-/* Those of a placement, one for the user, one for metadata. */
+/* Logs of a placement, one for the user, one for metadata. */
 #define SIMVOL_LOGS (SIMPLACE_CLASSES + 2u)
 
 struct simvol_log {
@@ -73,13 +73,13 @@ struct simvol_log {
 	bool fills;		/* the segment was full before */
 };
 
-/* What placements know of a segment. */
+/* Facts of a segment for placements. */
 struct simvol_past {
-	uint64_t opened;	/* when, in blocks that the user wrote */
+	uint64_t opened;	/* time, in blocks of the user */
 	uint8_t log;
 };
 
-/* Times at which the user wrote data, which moving does not change. */
+/* Times at which the user wrote data; moving does not change them. */
 struct simvol_ages {
 	uint64_t *of;		/* by block */
 	uint64_t *sum;		/* by segment: of its live blocks */
@@ -88,41 +88,40 @@ struct simvol_ages {
 };
 
 /*
- * Holes: places of dead blocks.  What the last checkpoint needs may not be
- * written over, so a block that was written before it leaves a hole with the
- * next one only.
+ * Holes: places of dead blocks.  Blocks of the last checkpoint must not be
+ * overwritten, so a block that was written before it leaves a hole only after
+ * the next one.
  */
 struct simvol_holes {
-	uint32_t *stamp;	/* by place: checkpoint in which it was written
-				   or, where that is past, has died */
-	uint32_t *waiting;	/* by segment: dead, but needed by the last
-				   checkpoint */
-	uint32_t *since;	/* ... when this was the one being made */
+	uint32_t *stamp;	/* by place: checkpoint of the write, or
+				   of a later death */
+	uint32_t *waiting;	/* by segment: dead, but in the last checkpoint */
+	uint32_t *since;	/* checkpoint for which WAITING counts */
 	/* The segment that LOG continues in, or -1. */
 	int64_t (*choose)(void *arg, unsigned int log);
 	void *arg;
 };
 
-/* Blocks, by what they are; only numbers of 64 bits. */
+/* Counts of blocks by kind; only numbers of 64 bits. */
 struct simvol_totals {
-	uint64_t user;			/* that the user wrote */
+	uint64_t user;			/* by the user */
 	uint64_t written[SIMVOL_KINDS];	/* for the user; flushes of metadata */
 	uint64_t summary;
 	uint64_t moved[SIMVOL_KINDS];	/* by the cleaner */
 	uint64_t held;			/* moved for snapshots or protection */
-	uint64_t reclaimed[SIMVOL_KINDS];	/* dead ones of victims */
+	uint64_t reclaimed[SIMVOL_KINDS];	/* dead blocks of victims */
 	uint64_t reclaimed_summary;
 	uint64_t cleaned, skipped;	/* segments */
-	uint64_t released;	/* the sum of the wear of all of them */
+	uint64_t released;	/* sum of the wear of all segments */
 	uint64_t flushes, rounds;
 	uint64_t filled;	/* blocks written into holes */
 };
 
-/* A layer of metadata: which block describes which, and which are dirty. */
+/* A layer of metadata: its blocks, and which of them are dirty. */
 struct simvol_layer {
 	uint32_t base, count, fanout;
 	uint64_t *dirty;	/* a bit per block */
-	uint64_t *words;	/* a bit per word of these that is not 0 */
+	uint64_t *words;	/* a bit per nonzero word of these */
 	uint32_t ndirty;
 };
 
@@ -130,39 +129,39 @@ struct simvol {
 	struct simvol_config config;
 	uint32_t nlogical, nplaces;
 	uint32_t *at;		/* by logical block: its place or NONE */
-	uint32_t *owner;	/* by place: what was written there, or NONE */
+	uint32_t *owner;	/* by place: block written there, or NONE */
 	uint32_t *birth, *death;	/* by place: checkpoints, or NULL */
 	struct policy_segment *segments;	/* .live is what policies see */
 	uint32_t *needed;	/* by segment: would have to be moved */
 	uint8_t *state;		/* by segment: enum simvol_state */
-	uint32_t *wear;		/* by segment: times it was made clean */
+	uint32_t *wear;		/* by segment: times cleaned */
 	uint32_t *clean;	/* ring of clean segments, oldest first */
 	uint32_t clean_first, nclean;
 	struct simvol_log logs[SIMVOL_LOGS];
 	struct simvol_layer layers[SIMVOL_KINDS];
 	struct simplace place;
 	struct simvol_past *past;	/* by segment */
-	struct simvol_ages ages;	/* all NULL: none are kept */
+	struct simvol_ages ages;	/* all NULL: not kept */
 	struct simvol_holes holes;	/* the same */
 	uint64_t nwritten;	/* blocks of all segments */
 	uint64_t ngarbage;	/* of full ones, not needed */
 	uint64_t now;		/* blocks the user wrote */
-	uint64_t start;		/* what that was at first */
-	uint32_t cno;		/* checkpoint that is being made */
+	uint64_t start;		/* NOW at the beginning */
+	uint32_t cno;		/* present checkpoint */
 	uint32_t protect_cno;	/* the oldest that is protected */
 	uint32_t *snapshots;	/* checkpoints, ascending */
 	uint32_t nsnapshots;
-	uint32_t nkept;		/* of these, the first ones: they never go */
+	uint32_t nkept;		/* of these, the first ones: never deleted */
 	struct simvol_totals totals;
-	uint64_t clock;		/* microseconds, of the user's operation */
+	uint64_t clock;		/* microseconds, time of the user's operation */
 	/* See simvol_notify(). */
 	void (*changed)(void *arg, uint32_t segnum);
 	void *changed_arg;
 };
 
 /*
- * An empty volume.  -EINVAL where CONFIG makes no sense, -ENOMEM.  To be
- * closed also then.
+ * An empty volume.  -EINVAL if CONFIG is contradictory, -ENOMEM.  To be closed
+ * also then.
  */
 int simvol_open(struct simvol *v, struct context *cx,
 		const struct simvol_config *config);
@@ -175,7 +174,7 @@ static inline void simvol_notify(const struct simvol *v, uint32_t segnum)
 		v->changed(v->changed_arg, segnum);
 }
 
-/* What segments that are written now have as their time. */
+/* The time of segments that are written now. */
 static inline uint64_t simvol_time(const struct simvol *v)
 {
 	if (v->config.clocked)
@@ -185,7 +184,7 @@ static inline uint64_t simvol_time(const struct simvol *v)
 		       v->now;
 }
 
-/* What logical block ID is. */
+/* The kind of logical block ID. */
 static inline enum simvol_kind simvol_kind_of(const struct simvol *v,
 					      uint32_t id)
 {
@@ -197,30 +196,29 @@ static inline enum simvol_kind simvol_kind_of(const struct simvol *v,
 /* Writes data block ID to another place.  -ENOSPC. */
 int simvol_write(struct simvol *v, struct context *cx, uint32_t id);
 
-/* The user has no use for data block ID any more. */
+/* The user no longer needs data block ID. */
 void simvol_trim(struct simvol *v, uint32_t id);
 
 /*
- * Puts ID, wherever it is, at the end of LOG.  What is written for the user is
- * born now; what is MOVED was born before.  -ENOSPC.
+ * Writes ID at the end of LOG.  A block of the user is born now; a MOVED one
+ * was born before.  -ENOSPC.
  */
 int simvol_append(struct simvol *v, struct context *cx, unsigned int log,
 		  uint32_t id, bool moved);
 
 /*
- * The same for a block at PLACE that only the past needs: its copy has the same
- * life.
+ * The same for a block at PLACE that only old states need: its copy has the
+ * same lifetime.
  */
 int simvol_append_past(struct simvol *v, struct context *cx, unsigned int log,
 		       uint32_t place);
 
-/* The log that ID is to be written to now: see struct simplace_kind. */
+/* The log for the next write of ID: see struct simplace_kind. */
 unsigned int simvol_log_of(struct simvol *v, uint32_t id,
 			   enum simplace_cause why);
 
 /*
- * From now on there are ages of data (simchoice.c), by those of segments.
- * -ENOMEM.
+ * Begins to keep ages of data (simchoice.c), from those of segments.  -ENOMEM.
  */
 int simchoice_ages_open(struct simvol *v, struct context *cx);
 
@@ -231,58 +229,58 @@ void simchoice_ages_put(struct simvol *v, uint32_t id, uint32_t old,
 /* Data block ID is no longer at OLD. */
 void simchoice_ages_drop(struct simvol *v, uint32_t id, uint32_t old);
 
-/* From now on there are holes (simpast.c). -ENOMEM. */
+/* Begins to keep holes (simpast.c).  -ENOMEM. */
 int simpast_holes_open(struct simvol *v, struct context *cx);
 
-/* What was written to PLACE has died there. */
+/* The block at PLACE has died. */
 void simpast_holes_drop(struct simvol *v, uint32_t place);
 
-/* Places of SEGNUM that are none. */
+/* Places of SEGNUM that are not holes. */
 uint32_t simpast_holes_taken(const struct simvol *v, uint32_t segnum);
 
-/* Counts what nwritten and ngarbage are. */
+/* Computes nwritten and ngarbage. */
 void simvol_count(struct simvol *v);
 
-/* Whether a snapshot or the protection period needs what died at PLACE. */
+/* Whether a snapshot or the protection period needs the dead block at PLACE. */
 bool simvol_is_held(const struct simvol *v, uint32_t place);
 
-/* Victim SEGNUM, of which nothing is needed, becomes clean. */
+/* Makes victim SEGNUM clean, which has no needed blocks. */
 void simvol_release(struct simvol *v, uint32_t segnum);
 
-/* LOG goes on in another segment next time. */
+/* LOG continues in another segment next time. */
 void simvol_end_log(struct simvol *v, unsigned int log);
 
 void simvol_set_state(struct simvol *v, uint32_t segnum,
 		      enum simvol_state state);
 
 /*
- * No block lost, none in two places, all counts what they should be, every
- * segment accounted for.  -EUCLEAN with what is wrong; -ENOMEM.
+ * Whether no block is lost or in two places, all counts are correct, and every
+ * segment is accounted for.  -EUCLEAN with the fault; -ENOMEM.
  */
 int simcheck_volume(const struct simvol *v, struct context *cx);
 
-/* The last complete checkpoint becomes a snapshot. -ENOMEM. */
+/* Makes the last complete checkpoint a snapshot.  -ENOMEM. */
 int simpast_take(struct simvol *v, struct context *cx);
 
-/* The oldest snapshot that may go is one no longer; nothing without one. */
+/* Deletes the oldest snapshot that is not kept forever, if there is one. */
 void simpast_drop(struct simvol *v);
 
-/* Checkpoints before CNO are protected no longer. */
+/* Ends the protection of checkpoints before CNO. */
 void simpast_protect(struct simvol *v, uint32_t cno);
 
 /*
- * The blocks of SEGNUM that are needed, by examining all its places: what its
- * count should be; *LIVE of them are of the latest state.
+ * Counts the needed blocks of SEGNUM by examining all its places; *LIVE of them
+ * are of the latest state.
  */
 uint32_t simpast_count(const struct simvol *v, uint32_t segnum, uint32_t *live);
 
 /*
  * Sets up the layers by V's config, and V's nlogical.  -ENOMEM, -EINVAL.
- * simvol_close() closes them, as what the other two open.
+ * simvol_close() frees them, and the ages and holes.
  */
 int simmeta_open(struct simvol *v, struct context *cx);
 
-/* Block ID has another place: what describes it is dirty. */
+/* Block ID has another place: makes the blocks that describe it dirty. */
 void simmeta_touch_layers(struct simvol *v, uint32_t id, bool moved);
 
 static inline void simmeta_touch(struct simvol *v, uint32_t id, bool moved)
@@ -292,10 +290,10 @@ static inline void simmeta_touch(struct simvol *v, uint32_t id, bool moved)
 		simmeta_touch_layers(v, id, moved);
 }
 
-/* The cleaner moves metadata block ID: makes it dirty. */
+/* Makes metadata block ID dirty, to be moved by the cleaner. */
 void simmeta_move(struct simvol *v, uint32_t id);
 
-/* Blocks that a flush would write. */
+/* Number of blocks that a flush would write. */
 static inline uint64_t simmeta_dirty(const struct simvol *v)
 {
 	return (uint64_t)v->layers[SIMVOL_NODE].ndirty +
@@ -303,13 +301,13 @@ static inline uint64_t simmeta_dirty(const struct simvol *v)
 }
 
 /*
- * Writes those nodes that are dirty of the COUNT data blocks from FIRST on,
- * which is no checkpoint: what fsync() does in f2fs. -ENOSPC.
+ * Writes the dirty nodes of the COUNT data blocks from FIRST on, without a
+ * checkpoint: as fsync() in f2fs.  -ENOSPC.
  */
 int simmeta_sync(struct simvol *v, struct context *cx, uint32_t first,
 		 uint32_t count);
 
-/* Writes what is dirty, and a checkpoint is complete. -ENOSPC. */
+/* Writes all dirty blocks and completes a checkpoint.  -ENOSPC. */
 int simmeta_flush(struct simvol *v, struct context *cx);
 
 #endif

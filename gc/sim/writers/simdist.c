@@ -3,10 +3,10 @@
  * Distributions.
  *
  * All but one are drawn by inverting the distribution function.  Zipf's is
- * drawn by rejection-inversion (Hoermann and Derflinger, "Rejection-inversion to
- * generate variates from monotone discrete distributions", ACM TOMACS 6(3),
+ * drawn by rejection-inversion (Hoermann and Derflinger, "Rejection-inversion
+ * to generate variates from monotone discrete distributions", ACM TOMACS 6(3),
  * 1996), which needs no table: a point under the curve x^-skew is chosen by
- * inverting its integral, rounded to a rank, and rejected where it is not under
+ * inverting its integral, rounded to a rank, and rejected if it is not under
  * the bar of that rank.
  */
 #include "gc/sim/writers/simdist.h"
@@ -32,7 +32,7 @@ static const struct {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-/* No parameter is larger. */
+/* The maximum of a parameter. */
 #define LARGEST 0x1p48
 
 int simdist_number(struct context *cx, const char *option, const char *text,
@@ -41,7 +41,7 @@ int simdist_number(struct context *cx, const char *option, const char *text,
 	char *end;
 	double v = strtod(text, &end);
 
-	/* strtod() also takes blanks, signs, hexadecimal and words. */
+	/* strtod() also accepts blanks, signs, hexadecimal and words. */
 	if (end == text || *end || text[strspn(text, "0123456789.")] ||
 	    v < min || v > max)
 		return fail(cx, -EINVAL, "%s: '%s' is not a number from %.15g "
@@ -143,7 +143,7 @@ static double integral(const struct simdist_zipf *z, double x)
 {
 	double l = log(x), y = (1 - z->skew) * l;
 
-	/* (exp(y) - 1) / y, also where y is next to 0. */
+	/* (exp(y) - 1) / y, also for y near 0. */
 	return (fabs(y) > 1e-8 ? expm1(y) / y : 1 + y / 2) * l;
 }
 
@@ -151,17 +151,17 @@ static double inverse(const struct simdist_zipf *z, double area)
 {
 	double t = area * (1 - z->skew);
 
-	/* Rounding errors of an area without end. */
+	/* Rounding errors of an infinite area. */
 	if (t <= -1)
 		return z->n;
-	/* log(1 + t) / t, also where t is next to 0. */
+	/* log(1 + t) / t, also for t near 0. */
 	return exp((fabs(t) > 1e-8 ? log1p(t) / t : 1 - t / 2) * area);
 }
 
 void simdist_zipf_init(struct simdist_zipf *z, uint64_t n, double skew)
 {
 	*z = (struct simdist_zipf){ .n = (double)n, .skew = skew };
-	/* The bar of the first rank is left of 1.5, and as wide as needed. */
+	/* The bar of the first rank is left of 1.5, as wide as needed. */
 	z->first = integral(z, 1.5) - 1;
 	z->last = integral(z, z->n + 0.5);
 	z->shortcut = 2 - inverse(z, integral(z, 2.5) - curve(z, 2));

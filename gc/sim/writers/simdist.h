@@ -3,8 +3,8 @@
  * Distributions of random numbers, for sizes and lifetimes of files, and of
  * blocks by popularity.
  *
- * Numbers are the same for the same seed, but for what mathematical functions
- * of different machines round differently.
+ * Numbers are the same for the same seed, except for different rounding of
+ * mathematical functions on other machines.
  */
 #ifndef NILFS2_GC_SIM_SIMDIST_H
 #define NILFS2_GC_SIM_SIMDIST_H
@@ -35,24 +35,24 @@ struct simdist {
 int simdist_parse(struct context *cx, const char *option, const char *text,
 		  struct simdist *d);
 
-/* A decimal number of at least MIN and at most MAX, in the same way. */
+/* Parses a decimal number from MIN to MAX, with the same failure text. */
 int simdist_number(struct context *cx, const char *option, const char *text,
 		   double min, double max, double *value);
 
-/* What they are in the mean, of numbers without a most: it may be INFINITY. */
+/* The mean, without a maximum; it may be INFINITY. */
 double simdist_mean(const struct simdist *d);
 
 /* The next one, a whole number from 1 to MAX. */
 uint64_t simdist_next(const struct simdist *d, struct simrandom *r,
 		      uint64_t max);
 
-/* Ranks 1 ... N, of which K has a probability in proportion to 1 / K^SKEW. */
+/* Ranks 1 ... N; the probability of K is proportional to 1 / K^SKEW. */
 struct simdist_zipf {
 	double n, skew;
 	double first, last, shortcut;
 };
 
-/* N of at least 1, SKEW of 0 or more. */
+/* N is at least 1, SKEW at least 0. */
 void simdist_zipf_init(struct simdist_zipf *z, uint64_t n, double skew);
 
 /* The next one. */

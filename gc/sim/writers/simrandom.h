@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Numbers that look random, the same ones for the same seed everywhere.
- */
+/* Pseudorandom numbers, the same ones for the same seed on every machine. */
 #ifndef NILFS2_GC_SIM_SIMRANDOM_H
 #define NILFS2_GC_SIM_SIMRANDOM_H
 
@@ -21,7 +19,7 @@ static inline uint64_t simrandom_next(struct simrandom *r)
 	return z ^ z >> 31;
 }
 
-/* One of 0 ... BELOW - 1; 0 where BELOW is 0. */
+/* From 0 to BELOW - 1; 0 if BELOW is 0. */
 static inline uint64_t simrandom_below(struct simrandom *r, uint64_t below)
 {
 	return wide_mul(simrandom_next(r), below).high;

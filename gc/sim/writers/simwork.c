@@ -43,7 +43,7 @@ static void next_zipf(struct simwork *w, struct simop *op)
 	write_one(op, simdist_zipf_next(&w->zipf, &w->random) - 1);
 }
 
-/* The same of the hot blocks; all others are equal. */
+/* The same for the hot blocks; all others are equal. */
 static void next_bounded(struct simwork *w, struct simop *op)
 {
 	const struct simwork_config *c = &w->config;
@@ -72,36 +72,36 @@ static void next_mixed(struct simwork *w, struct simop *op)
 /*
  * Files that are created and deleted, with sizes and lifetimes.
  *
- * A file takes the next free blocks, wherever they are; it is deleted, and its
- * blocks trimmed, when its lifetime is over, counted in blocks written since, or
- * earlier where room is needed and no other file ends sooner.
+ * A file takes the next free blocks at any position.  It is deleted, and its
+ * blocks trimmed, when its lifetime is over, counted in blocks written since,
+ * or earlier if room is needed and no other file ends sooner.
  *
- * Four bytes and a bit a block: which of them are used, and the next one of the
- * same file.  Files are in a heap by the end of their life.
+ * Memory is four bytes and a bit per block: a bitmap of used ones, and the next
+ * block of the same file.  Files are in a heap by the end of their lifetime.
  */
 
 #define NONE UINT32_MAX
 
 /* A file that exists. */
 struct lasting {
-	uint64_t end;		/* of its life, in blocks written */
+	uint64_t end;		/* end of its lifetime, in blocks written */
 	uint32_t first;		/* block; the others are in the chain */
 };
 
 struct simwork_files {
 	struct bitmap used;
 	uint32_t *chain;	/* by block: the next one of the file, or NONE */
-	struct lasting *heap;	/* the one that ends first is on top */
+	struct lasting *heap;	/* the file that ends first is on top */
 	size_t nfiles;
 	uint64_t data, free;	/* blocks */
-	uint64_t cursor;	/* where room is looked for */
+	uint64_t cursor;	/* start of the next search for free blocks */
 	uint64_t written;	/* blocks so far */
-	uint64_t wanted;	/* blocks that the new file still gets */
+	uint64_t wanted;	/* blocks that the new file still needs */
 	uint32_t first, last;	/* of the new file, or NONE */
-	uint32_t doomed;	/* next block of the file that is deleted */
+	uint32_t doomed;	/* next block of the file being deleted */
 };
 
-/* Free blocks next to each other, as many as are wanted or there are. */
+/* Takes adjacent free blocks, up to the number needed. */
 static void take_blocks(struct simwork_files *f, struct simop *op)
 {
 	uint64_t from = bitmap_next_clear(&f->used, f->cursor), at;
@@ -124,7 +124,7 @@ static void take_blocks(struct simwork_files *f, struct simop *op)
 	*op = (struct simop){ SIMOP_WRITE, from, at - from, 0 };
 }
 
-/* The new file is complete. */
+/* Adds the new file, which is complete. */
 static void end_file(struct simwork *w)
 {
 	struct simwork_files *f = w->files;
@@ -140,7 +140,7 @@ static void end_file(struct simwork *w)
 	f->first = f->last = NONE;
 }
 
-/* A part of a file is written or trimmed. */
+/* Writes or trims a part of a file. */
 static void next_lifetimes(struct simwork *w, struct simop *op)
 {
 	struct simwork_files *f = w->files;
@@ -148,12 +148,12 @@ static void next_lifetimes(struct simwork *w, struct simop *op)
 	uint64_t from, at;
 	size_t i = 0, child;
 
-	/* A new file, once what it needs is free. */
+	/* A new file, once enough blocks are free. */
 	if (!f->wanted)
 		f->wanted = simdist_next(&w->config.size, &w->random, f->data);
 	if (f->doomed == NONE && f->last == NONE && f->nfiles &&
 	    (f->wanted > f->free || heap[0].end <= f->written)) {
-		/* The file that ends first leaves the heap. */
+		/* Remove the file that ends first from the heap. */
 		f->doomed = heap[0].first;
 		moved = heap[--f->nfiles];
 		while ((child = 2 * i + 1) < f->nfiles) {
@@ -262,14 +262,17 @@ int simwork_open(struct simwork *w, struct context *cx,
 		f->first = f->last = f->doomed = NONE;
 		err = bitmap_init(&f->used, cx, c->data);
 		f->chain = malloc(c->data * sizeof(*f->chain));
-		/* Files of a block each; what is not used takes no memory. */
+		/*
+		 * Files may have a single block each; unused memory is not
+		 * touched.
+		 */
 		f->heap = malloc(c->data * sizeof(*f->heap));
 		if (err || !f->chain || !f->heap)
 			return fail(cx, -ENOMEM, "workload");
 	}
 	if (!k->mixed)
 		return 0;
-	/* All files, each once, as Fisher and Yates shuffle. */
+	/* All files, each once: Fisher-Yates shuffle. */
 	n = c->data / c->file_blocks;
 	if (n > UINT32_MAX)
 		return fail(cx, -EINVAL, "workload: too many files");
@@ -314,7 +317,7 @@ void simwork_skip(struct simwork *w)
 	struct simop op;
 
 	w->filled = steps_to_fill(&w->config);
-	/* All blocks are of files. */
+	/* All blocks belong to files. */
 	while (f && f->free) {
 		f->wanted = simdist_next(&w->config.size, &w->random, f->free);
 		while (f->wanted)
@@ -340,7 +343,7 @@ void simwork_next(struct simwork *w, struct simop *op)
 		return;
 	}
 	c->kind->next(w, op);
-	/* Some of the blocks are trimmed in place of being written. */
+	/* Some of the blocks are trimmed instead of written. */
 	if (c->trims && !c->kind->mixed && !c->kind->lives &&
 	    op->kind == SIMOP_WRITE &&
 	    simrandom_below(&w->random, 100) < c->trims)

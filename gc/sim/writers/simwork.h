@@ -16,10 +16,10 @@
 
 struct simwork_config {
 	const struct simwork_kind *kind;
-	uint64_t data;		/* blocks that there are */
+	uint64_t data;		/* number of blocks */
 	uint64_t hot;		/* of these, the first ones */
-	uint32_t hot_writes;	/* percent of the writes that go there */
-	uint32_t file_blocks;	/* a file */
+	uint32_t hot_writes;	/* percent of the writes to these */
+	uint32_t file_blocks;	/* per file */
 	double skew;		/* exponent of Zipf's distribution */
 	uint32_t sequential;	/* percent of the writes */
 	uint32_t trims;		/* percent of the operations on blocks */
@@ -33,28 +33,28 @@ struct simwork {
 	struct simwork_config config;
 	struct simrandom random;
 	uint64_t filled;	/* blocks or files of the first pass */
-	uint64_t at;		/* of a sequence; the file that is to be made */
-	bool deleted;		/* ... and that was deleted just now */
+	uint64_t at;		/* position in a sequence; the next file */
+	bool deleted;		/* AT was just deleted */
 	uint32_t *order;	/* of files in the first pass */
 	struct simdist_zipf zipf;
-	struct simwork_files *files;	/* of a workload of these, or NULL */
+	struct simwork_files *files;	/* for workloads of files, or NULL */
 };
 
 struct simwork_kind {
 	const char *name;
 	const char *summary;
-	/* The next step, once all has been written once. */
+	/* The next step, after all blocks were written once. */
 	void (*next)(struct simwork *w, struct simop *op);
-	bool mixed;	/* files are first made in random order */
-	bool lives;	/* files of all sizes; the first pass is no other */
+	bool mixed;	/* files are first written in random order */
+	bool lives;	/* files of all sizes; no separate first pass */
 };
 
 extern const struct simwork_kind simwork_list[];
 
-/* The name of the I-th workload, or NULL past the last one. */
+/* The name of the I-th workload, or NULL after the last one. */
 const char *simwork_word(size_t i);
 
-/* By name, or NULL. */
+/* The workload of that name, or NULL. */
 const struct simwork_kind *simwork_find(const char *name);
 
 /* -EINVAL, -ENOMEM; to be closed also then. */
@@ -62,11 +62,12 @@ int simwork_open(struct simwork *w, struct context *cx,
 		 const struct simwork_config *config);
 void simwork_close(struct simwork *w);
 
-/* As if it had been. */
+/* Sets W to the state after the first pass. */
 void simwork_skip(struct simwork *w);
 
 /*
- * The next operation: the first pass, then by the kind of workload, endlessly.
+ * The next operation: the first pass, then by the kind of workload, without
+ * end.
  */
 void simwork_next(struct simwork *w, struct simop *op);
 

@@ -3,19 +3,19 @@
  * Block maps built in bulk.
  *
  * There is one open node per level.  Runs fill the one of level 1; a full node
- * is finished when the next entry comes and becomes an entry of the level
- * above.  At the end the lowest level whose entries fit into three becomes the
+ * is finished when the next entry is added, and becomes an entry of the level
+ * above.  At the end the lowest level with at most three entries becomes the
  * root, and the open nodes below it are finished: all nodes but the last of
  * each level are full, and no level is superfluous.
  *
  * The kernel takes a node with a single child for the root, and damages the map
  * when it deletes the last block of a file with such a node below the root
  * (nilfs_btree_prepare_delete()).  So above level 1 a full node is held until
- * the number of children of the next one is known: if it is one, it gets the
- * last child of the held node.
+ * the number of children of the next one is known: if it is one, the last child
+ * of the held node is moved to it.
  *
  * A map that ends within the first six blocks is direct: the entries collected
- * so far are copied.  Memory is reused from file to file.
+ * so far are copied.  Memory is reused for the next file.
  */
 #include "log/meta/bmapbuild.h"
 
@@ -29,17 +29,17 @@
 struct level {
 	struct bmapnode node;	/* head: NULL until the level is needed */
 	uint32_t count;		/* entries; bn_nchildren follows at the end */
-	struct bmapnode held;	/* the full one before it; as above */
+	struct bmapnode held;	/* the full node before it; as above */
 	uint32_t nheld;		/* number of entries; 0: no node is open */
 };
 
 struct bmapbuild {
 	uint32_t block_size;
-	uint64_t next;		/* least offset that the next run may have */
-	uint64_t nodes;		/* given away */
+	uint64_t next;		/* lowest offset that the next run may have */
+	uint64_t nodes;		/* finished nodes */
 	bmapbuild_node *give;	/* receives finished nodes */
 	void *arg;
-	/* One more than levels: nothing is ever above the highest. */
+	/* One more than levels, so that the highest level has one above it. */
 	struct level levels[NILFS_BTREE_LEVEL_MAX + 1];
 };
 
@@ -121,7 +121,7 @@ static int give_node(struct bmapbuild *b, struct context *cx,
 		err = make_room(b, cx, level + 1);
 	if (err)
 		return err;
-	/* Those of a node before it are erased. */
+	/* Erase entries of the previous node. */
 	memset(n->keys + *count, 0, unused);
 	memset(n->ptrs + *count, 0, unused);
 	n->head->bn_nchildren = le16_make((uint16_t)*count);
@@ -135,7 +135,7 @@ static int give_node(struct bmapbuild *b, struct context *cx,
 	return 0;
 }
 
-/* The open node of LEVEL is full: it becomes the held one, or is given. */
+/* The open node of LEVEL is full: it becomes the held one, or is finished. */
 static int make_room(struct bmapbuild *b, struct context *cx,
 		     unsigned int level)
 {
@@ -167,7 +167,7 @@ int bmapbuild_add(struct bmapbuild *b, struct context *cx,
 	int err;
 
 	if (!checked_add(run->blkoff, run->count, &end))
-		return fail(cx, -EUCLEAN, "block map: no file has %llu blocks "
+		return fail(cx, -EUCLEAN, "block map: no file can have %llu blocks "
 			    "from %llu on", (unsigned long long)run->count,
 			    (unsigned long long)run->blkoff);
 	if (run->blkoff < b->next)
@@ -212,7 +212,7 @@ int bmapbuild_end(struct bmapbuild *b, struct context *cx,
 	for (; l[1].count || l->nheld ||
 	       l->count > NILFS_BTREE_ROOT_NCHILDREN_MAX; l++, level++) {
 		if (l->nheld && l->count == 1) {
-			/* The only child gets one more before it. */
+			/* The only child gets a sibling before it. */
 			l->nheld--;
 			l->node.keys[1] = l->node.keys[0];
 			l->node.ptrs[1] = l->node.ptrs[0];

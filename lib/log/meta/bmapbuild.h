@@ -26,20 +26,21 @@ struct bmapbuild;
 int bmapbuild_open(struct bmapbuild **bp, struct context *cx,
 		   uint32_t block_size);
 
-/* Starts the next file; memory is kept from one to the next. */
+/* Starts the next file; memory of the previous one is reused. */
 void bmapbuild_begin(struct bmapbuild *b);
 
 /*
- * What to do with a finished node: BLOCK is valid for the call.  Returns its
- * pointer in *PTR (a virtual block number).  0 or a failure, passed on.
+ * Called for a finished node: BLOCK is valid during the call.  Returns its
+ * pointer in *PTR (a virtual block number).  0, or a failure, which is passed
+ * on.
  */
 typedef int bmapbuild_node(void *arg, struct context *cx, unsigned int level,
 			   uint64_t key, const void *block, uint64_t *ptr);
 
 /*
  * Adds RUN; offsets ascend from run to run (-EINVAL), pointers are not 0.
- * Gives full nodes to NODE.  -EUCLEAN past the last offset that a file can
- * have, -ENOMEM, or what NODE failed with.
+ * Passes full nodes to NODE.  -EUCLEAN beyond the last offset that a file can
+ * have, -ENOMEM, or the failure of NODE.
  */
 int bmapbuild_add(struct bmapbuild *b, struct context *cx,
 		  const struct bmapbuild_run *run, bmapbuild_node *node,

@@ -3,9 +3,9 @@
  * Nodes of a block map, changed in place.
  *
  * The reader's view of a node (disk/bmap.h) is read-only and does not trust its
- * counts.  This one is for nodes that were made here, or checked when they were
- * read: it changes them and keeps unused bytes zero, so that equal maps are
- * equal bytes.
+ * counts.  This one is for nodes that were created here, or checked when they
+ * were read.  It changes them and keeps unused bytes zero, so that equal maps
+ * have equal bytes.
  */
 #include "log/meta/bmapnode.h"
 
@@ -72,7 +72,10 @@ void bmapnode_remove(struct bmapnode *node, uint32_t at)
 	node->head->bn_nchildren = le16_make((uint16_t)n);
 }
 
-/* LEFT, of L words, gets the first N of both; RIGHT, of R words, the rest. */
+/*
+ * Distributes the words of both arrays: LEFT, of L words, gets the first N,
+ * RIGHT, of R words, the rest.
+ */
 static void share_words(le64 *left, uint32_t l, le64 *right, uint32_t r,
 			uint32_t n)
 {

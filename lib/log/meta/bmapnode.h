@@ -12,14 +12,17 @@ struct bmapnode {
 	struct nilfs_btree_node *head;
 	le64 *keys;
 	le64 *ptrs;
-	uint32_t max;		/* most children that have room */
+	uint32_t max;		/* maximum number of children */
 };
 
-/* The root in an inode, and a node block; both as they are found. */
+/* Views of the root in an inode, and of a node block, without changing them. */
 struct bmapnode bmapnode_root(le64 map[NILFS_INODE_BMAP_SIZE]);
 struct bmapnode bmapnode_block(uint32_t block_size, void *block);
 
-/* Makes it an empty node of LEVEL, a root flagged as one, other bytes zero. */
+/*
+ * Makes it an empty node of LEVEL, with the root flag if it is a root; other
+ * bytes are zero.
+ */
 void bmapnode_init(struct bmapnode *node, unsigned int level);
 
 static inline unsigned int bmapnode_level(const struct bmapnode *node)
@@ -42,11 +45,11 @@ static inline uint64_t bmapnode_ptr(const struct bmapnode *node, uint32_t i)
 	return le64_get(node->ptrs[i]);
 }
 
-/* Puts an entry before the one at index AT; there is room for it. */
+/* Inserts an entry at index AT; there must be room for it. */
 void bmapnode_insert(struct bmapnode *node, uint32_t at, uint64_t key,
 		     uint64_t ptr);
 
-/* Takes the entry at index AT away. */
+/* Removes the entry at index AT. */
 void bmapnode_remove(struct bmapnode *node, uint32_t at);
 
 /* LEFT gets the first N entries of both, RIGHT the rest; both have room. */

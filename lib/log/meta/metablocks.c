@@ -5,8 +5,8 @@
  * Data blocks are found by their offset, nodes by the pointer in their parent,
  * which is unique and does not depend on the keys in them.  One hash table
  * holds both; lists in the order of last use show which dirty blocks may be
- * written first and which clean ones may be dropped.  Memory is in proportion
- * to dirty blocks, and a fixed number of clean ones.
+ * written first and which clean ones may be dropped.  Memory is proportional to
+ * the dirty blocks, plus a fixed number of clean ones.
  */
 #include "log/meta/metablocks.h"
 
@@ -36,8 +36,8 @@ static uint64_t id_of(const struct metablock *b)
 	return b->node ? b->ptr : b->blkoff;
 }
 
-static struct metablock **bucket(const struct metablocks *t, bool node,
-				 uint64_t id)
+static struct metablock **metablocks_bucket(const struct metablocks *t,
+					    bool node, uint64_t id)
 {
 	uint64_t h = (id * 2 + node) * 0x9e3779b97f4a7c15u;
 
@@ -51,7 +51,7 @@ struct metablock *metablocks_find(const struct metablocks *t, bool node,
 
 	if (!t->n)
 		return NULL;
-	for (b = *bucket(t, node, id); b; b = b->next)
+	for (b = *metablocks_bucket(t, node, id); b; b = b->next)
 		if (b->node == node && id_of(b) == id)
 			return b;
 	return NULL;
@@ -59,7 +59,7 @@ struct metablock *metablocks_find(const struct metablocks *t, bool node,
 
 static void hash_in(struct metablocks *t, struct metablock *b)
 {
-	struct metablock **place = bucket(t, b->node, id_of(b));
+	struct metablock **place = metablocks_bucket(t, b->node, id_of(b));
 
 	b->next = *place;
 	*place = b;
@@ -67,7 +67,7 @@ static void hash_in(struct metablocks *t, struct metablock *b)
 
 static void hash_out(struct metablocks *t, struct metablock *b)
 {
-	struct metablock **place = bucket(t, b->node, id_of(b));
+	struct metablock **place = metablocks_bucket(t, b->node, id_of(b));
 
 	while (*place != b)
 		place = &(*place)->next;

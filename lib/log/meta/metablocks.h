@@ -16,7 +16,7 @@ struct metablock {
 	struct metablock *next;		/* with the same hash */
 	struct metablock *older, *newer;	/* of its list, by last use */
 	uint64_t blkoff;		/* of a data block */
-	uint64_t ptr;			/* what its parent says */
+	uint64_t ptr;			/* pointer in its parent */
 	bool node;
 	bool dirty;
 	_Alignas(16) uint8_t data[];
@@ -27,7 +27,7 @@ struct metablocks_list {
 	size_t n;
 };
 
-/* Every block is in the table and in one of the lists.  Begins as zeros. */
+/* Every block is in the table and in one of the lists.  All zero is empty. */
 struct metablocks {
 	uint32_t block_size;		/* set by the owner */
 	struct metablock **buckets;
@@ -40,7 +40,7 @@ struct metablocks {
 
 void metablocks_fini(struct metablocks *t);
 
-/* The node that pointer ID leads to, or the data block at offset ID, or NULL. */
+/* The node with pointer ID, or the data block at offset ID, or NULL. */
 struct metablock *metablocks_find(const struct metablocks *t, bool node,
 				  uint64_t id);
 
@@ -53,17 +53,17 @@ struct metablock *metablocks_add(struct metablocks *t, struct context *cx,
 				 bool node, uint64_t blkoff, uint64_t ptr);
 
 /*
- * B is DIRTY or clean, and the one used last of its list.  May drop the clean
- * block not used for longest, not B.
+ * Marks B as DIRTY or clean, and as the last used of its list.  May drop the
+ * least recently used clean block, but not B.
  */
 void metablocks_use(struct metablocks *t, struct metablock *b, bool dirty);
 
-/* B has another pointer now, by which a node is found from now on. */
+/* Sets the pointer of B, by which a node is found from now on. */
 void metablocks_set_ptr(struct metablocks *t, struct metablock *b,
 			uint64_t ptr);
 
 void metablocks_drop(struct metablocks *t, struct metablock *b);
-/* The same, but B is the caller's, to be free()d. */
+/* Removes B from the table; the caller free()s it. */
 void metablocks_take(struct metablocks *t, struct metablock *b);
 
 #endif

@@ -5,20 +5,20 @@
  * To truncate the map, its last entry is deleted repeatedly.  A node that loses
  * its last child is deleted without being made dirty first, which would only
  * allocate a number to end it.  At the end, as long as the root has one child
- * whose entries fit into it, it takes them over.
+ * whose entries fit into it, the root takes them over.
  *
- * Nodes with few children are left as they are: the kernel balances them when
- * it deletes the next entry, and readers do not care.  When single blocks are
- * deleted nodes are balanced here, as otherwise a file of holes would keep all
- * its nodes.
+ * After a truncation, nodes with few children are left unchanged: the kernel
+ * balances them when it deletes the next entry, and readers accept them.  When
+ * single blocks are deleted nodes are balanced here; otherwise a file of holes
+ * would keep all its nodes.
  */
 #include "log/meta/metatree.h"
 
 #include <string.h>
 
-/* Block B, NULL where it is not in memory, with pointer PTR leaves the file. */
-static int lose(struct metafile *m, struct context *cx, struct metablock *b,
-		uint64_t ptr)
+/* Block B (NULL if it is not in memory) with pointer PTR leaves the file. */
+static int metacut_drop(struct metafile *m, struct context *cx,
+			struct metablock *b, uint64_t ptr)
 {
 	if (b)
 		metablocks_drop(&m->blocks, b);
@@ -31,14 +31,15 @@ static int lose(struct metafile *m, struct context *cx, struct metablock *b,
 }
 
 /* Data block KEY with pointer PTR leaves the file. */
-static int lose_data(struct metafile *m, struct context *cx, uint64_t key,
-		     uint64_t ptr)
+static int metacut_drop_data(struct metafile *m, struct context *cx,
+			     uint64_t key, uint64_t ptr)
 {
-	return lose(m, cx, metablocks_find(&m->blocks, false, key), ptr);
+	return metacut_drop(m, cx, metablocks_find(&m->blocks, false, key),
+			    ptr);
 }
 
-/* Deletes KEY from a direct map: 1 where it was there. */
-static int cut_pointer(struct metafile *m, struct context *cx, uint64_t key)
+/* Deletes KEY from a direct map: 1 if it existed. */
+static int delete_pointer(struct metafile *m, struct context *cx, uint64_t key)
 {
 	uint64_t ptr = bmap_direct_ptr(m->root, key);
 	int err;
@@ -46,12 +47,12 @@ static int cut_pointer(struct metafile *m, struct context *cx, uint64_t key)
 	if (ptr == NILFS_BMAP_INVALID_PTR)
 		return 0;
 	m->root[1 + key] = le64_make(NILFS_BMAP_INVALID_PTR);
-	err = lose_data(m, cx, key, ptr);
+	err = metacut_drop_data(m, cx, key, ptr);
 	return err ? err : 1;
 }
 
-/* The root becomes as low as it can be, once an entry is gone. */
-static int lower(struct metafile *m, struct context *cx)
+/* Makes the root as low as possible after an entry was removed. */
+static int lower_root(struct metafile *m, struct context *cx)
 {
 	struct bmapnode root = bmapnode_root(m->root);
 	struct metapath_step *child;
@@ -69,11 +70,11 @@ static int lower(struct metafile *m, struct context *cx)
 			break;
 		bmapnode_init(&root, level - 1);
 		bmapnode_share(&child->node, &root, 0);
-		err = lose(m, cx, child->block, child->block->ptr);
+		err = metacut_drop(m, cx, child->block, child->block->ptr);
 		if (err)
 			return err;
 	}
-	/* Nothing can be put below a root that has no nodes. */
+	/* A root without entries becomes an empty direct map. */
 	if (!bmapnode_count(&root))
 		memset(m->root, 0, sizeof(m->root));
 	return 0;
@@ -89,7 +90,7 @@ int metacut_from(struct metafile *m, struct context *cx, uint64_t key)
 
 	if (!bmap_is_btree(m->root)) {
 		for (; key < NILFS_DIRECT_NBLOCKS && ret >= 0; key++)
-			ret = cut_pointer(m, cx, key);
+			ret = delete_pointer(m, cx, key);
 		return ret < 0 ? ret : 0;
 	}
 	while (bmapnode_count(&root)) {
@@ -106,11 +107,11 @@ int metacut_from(struct metafile *m, struct context *cx, uint64_t key)
 		last = bmapnode_key(node, (uint32_t)s->index);
 		if (last < key)
 			break;
-		ret = lose_data(m, cx, last,
-				bmapnode_ptr(node, (uint32_t)s->index));
+		ret = metacut_drop_data(m, cx, last,
+					bmapnode_ptr(node, (uint32_t)s->index));
 		for (; !ret && level < p.top && bmapnode_count(node) == 1;
 		     node = &s->node) {
-			ret = lose(m, cx, s->block, s->block->ptr);
+			ret = metacut_drop(m, cx, s->block, s->block->ptr);
 			s = &p.step[++level];
 		}
 		if (!ret)
@@ -119,12 +120,12 @@ int metacut_from(struct metafile *m, struct context *cx, uint64_t key)
 			return ret;
 		bmapnode_remove(node, bmapnode_count(node) - 1);
 	}
-	return lower(m, cx);
+	return lower_root(m, cx);
 }
 
-/* Deletes the entry that P takes at LEVEL. */
-static int remove_entry(struct metafile *m, struct context *cx,
-			struct metapath *p, unsigned int level)
+/* Deletes the entry of P at LEVEL. */
+static int metacut_remove_entry(struct metafile *m, struct context *cx,
+				struct metapath *p, unsigned int level)
 {
 	struct metapath_step *s = &p->step[level];
 	int err = metapath_dirty(m, cx, p, level);
@@ -138,23 +139,25 @@ static int remove_entry(struct metafile *m, struct context *cx,
 }
 
 /* Deletes the node of P at LEVEL, which has no entries: 1. */
-static int lose_node(struct metafile *m, struct context *cx,
-		     struct metapath *p, unsigned int level)
+static int metacut_drop_node(struct metafile *m, struct context *cx,
+			     struct metapath *p, unsigned int level)
 {
 	struct metablock *b = p->step[level].block;
-	int err = lose(m, cx, b, b->ptr);
+	int err = metacut_drop(m, cx, b, b->ptr);
 
 	if (!err)
-		err = remove_entry(m, cx, p, level + 1);
+		err = metacut_remove_entry(m, cx, p, level + 1);
 	return err ? err : 1;
 }
 
 /*
- * LEFT and RIGHT lead to neighbours at LEVEL: their entries are distributed
- * evenly: 0, or all go to the left node if they fit, and the other is deleted: 1.
+ * LEFT and RIGHT are paths to neighbours at LEVEL.  If their entries fit into
+ * one node, the left one gets all and the other is deleted: 1.  Otherwise the
+ * entries are distributed evenly: 0.
  */
-static int share(struct metafile *m, struct context *cx, struct metapath *left,
-		 struct metapath *right, unsigned int level)
+static int share_entries(struct metafile *m, struct context *cx,
+			 struct metapath *left, struct metapath *right,
+			 unsigned int level)
 {
 	struct bmapnode *l = &left->step[level].node;
 	struct bmapnode *r = &right->step[level].node;
@@ -170,29 +173,30 @@ static int share(struct metafile *m, struct context *cx, struct metapath *left,
 	err = metapath_promote(m, cx, left, level);
 	if (err)
 		return err;
-	return one ? lose_node(m, cx, right, level) :
+	return one ? metacut_drop_node(m, cx, right, level) :
 		     metapath_promote(m, cx, right, level);
 }
 
-/* The leaf of P has lost an entry: nodes less than half full are balanced. */
-static int even_out(struct metafile *m, struct context *cx, struct metapath *p)
+/* The leaf of P has lost an entry: balances nodes less than half full. */
+static int balance_nodes(struct metafile *m, struct context *cx,
+			 struct metapath *p)
 {
 	unsigned int level = NILFS_BTREE_LEVEL_NODE_MIN;
 	struct metapath left, right;
 	int ret = 1;
 
-	/* As long as the level above has lost an entry. */
+	/* Repeat while the level above has lost an entry. */
 	for (; ret > 0 && level < p->top; level++) {
 		const struct bmapnode *node = &p->step[level].node;
 		const struct bmapnode *up = &p->step[level + 1].node;
 		uint32_t at = (uint32_t)p->step[level + 1].index;
 
-		/* The kernel's NILFS_BTREE_NODE_NCHILDREN_MIN. */
+		/* NILFS_BTREE_NODE_NCHILDREN_MIN of the kernel. */
 		if (bmapnode_count(node) >= (node->max - 1) / 2 + 1)
 			return 0;
 		if (!at && bmapnode_count(up) <= 1) {
 			ret = bmapnode_count(node) ? 0 :
-				lose_node(m, cx, p, level);
+				metacut_drop_node(m, cx, p, level);
 			continue;
 		}
 		left = right = *p;
@@ -201,7 +205,7 @@ static int even_out(struct metafile *m, struct context *cx, struct metapath *p)
 			   metapath_descend(m, cx, bmapnode_key(up, 1), level,
 					    &right);
 		if (!ret)
-			ret = share(m, cx, &left, &right, level);
+			ret = share_entries(m, cx, &left, &right, level);
 	}
 	return ret < 0 ? ret : 0;
 }
@@ -214,16 +218,16 @@ int metacut_at(struct metafile *m, struct context *cx, uint64_t key)
 	int ret;
 
 	if (!bmap_is_btree(m->root))
-		return cut_pointer(m, cx, key);
+		return delete_pointer(m, cx, key);
 	ret = metapath_find(m, cx, key, &p, &ptr);
 	if (ret <= 0)
 		return ret;
-	ret = lose_data(m, cx, key, ptr);
+	ret = metacut_drop_data(m, cx, key, ptr);
 	if (!ret)
-		ret = remove_entry(m, cx, &p, level);
+		ret = metacut_remove_entry(m, cx, &p, level);
 	if (!ret)
-		ret = even_out(m, cx, &p);
+		ret = balance_nodes(m, cx, &p);
 	if (!ret)
-		ret = lower(m, cx);
+		ret = lower_root(m, cx);
 	return ret ? ret : 1;
 }

@@ -3,10 +3,9 @@
  * Metadata files that are being changed.
  *
  * Dirty blocks are in memory; others are read on demand, and a few clean ones
- * are cached.  A data block leaves memory as soon as it is written, the least
- * recently changed ones first.  Nodes are only collected together with
- * everything else, so that a pointer that changes costs one write of the node
- * per checkpoint.
+ * are cached.  Least recently changed data blocks are written first, and their
+ * memory is freed at once.  Nodes are only collected together with all other
+ * blocks, so that a node with changed pointers is written once per checkpoint.
  *
  * Consecutive changes mostly concern the block that was changed last, which is
  * therefore tried before the table.
@@ -69,7 +68,10 @@ void metafile_close(struct metafile *m)
 	free(m);
 }
 
-/* The block at BLKOFF, dirty or not, READ or with any content: 1, 0 for a hole. */
+/*
+ * Gets the block at BLKOFF, dirty or not, with its content if READ: 1, 0 for a
+ * hole.
+ */
 static int get_data(struct metafile *m, struct context *cx, uint64_t blkoff,
 		    bool read, struct metablock **bp)
 {
@@ -98,7 +100,9 @@ static int get_data(struct metafile *m, struct context *cx, uint64_t blkoff,
 	return ret ? ret : 1;
 }
 
-/* The block at BLKOFF as by get_data(), dirty: 1, 0 for a new one of zeros. */
+/*
+ * Gets the block at BLKOFF as get_data(), dirty: 1, 0 for a new one of zeros.
+ */
 static int dirty_data(struct metafile *m, struct context *cx, uint64_t blkoff,
 		      bool read, struct metablock **bp)
 {
@@ -109,7 +113,7 @@ static int dirty_data(struct metafile *m, struct context *cx, uint64_t blkoff,
 	if (found < 0)
 		return found;
 	if (found) {
-		/* The way down may read nodes: this block is not the one to go. */
+		/* The descent may read nodes and must not drop this block. */
 		metablocks_use(&m->blocks, b, b->dirty);
 		if (b->dirty)
 			return 1;
@@ -338,7 +342,7 @@ int metafile_place(struct metafile *m, struct context *cx,
 	return 0;
 }
 
-/* Nodes stay, since more of the file is found by them. */
+/* Nodes stay in memory, since they lead to other blocks of the file. */
 int metafile_take(struct metafile *m, struct context *cx,
 		  const struct metafile_block *block, void **own,
 		  const void **data)

@@ -4,15 +4,15 @@
  *
  * Blocks are changed in memory.  A block that becomes dirty gets a new virtual
  * block number and its old one ends (copy on write up to the root:
- * nilfs_btree_propagate_v()).  It keeps the number until it is written; if it
- * is changed again after that, the number ends like any other, in the same
- * checkpoint or not, because no number may be in two logs: a cleaner would free
+ * nilfs_btree_propagate_v()).  It keeps the number until it is written.  If it
+ * is changed again after that, in the same checkpoint or a later one, the
+ * number ends too, because no number may be in two logs: a cleaner would free
  * or move it for each copy.  Blocks of the DAT have no such number: their
- * parents get their positions, so its nodes are written after its data, level
- * by level (nilfs_btree_assign_p()).
+ * parents record their positions, so its nodes are written after its data,
+ * level by level (nilfs_btree_assign_p()).
  *
- * Dirty blocks are collected.  The writer takes the least recently changed ones
- * once there are many; they are clean after that and are read back on demand.
+ * Dirty blocks are collected.  The writer collects the least recently changed
+ * ones once there are many; they are then clean and are read again on demand.
  */
 #ifndef NILFS2_LOG_METAFILE_H
 #define NILFS2_LOG_METAFILE_H
@@ -25,7 +25,7 @@
 #include "disk/ondisk.h"
 
 enum metafile_kind {
-	METAFILE_DAT,		/* pointers are blocks of the device */
+	METAFILE_DAT,		/* pointers are device blocks */
 	METAFILE_SINGLE,	/* virtual, no snapshot sees old ones: cpfile,
 				   sufile */
 	METAFILE_MULTI,		/* virtual, with a history: ifile, directories,
@@ -35,21 +35,21 @@ enum metafile_kind {
 /*
  * Callbacks to the writer; the DAT needs read() and superseded().  None of them
  * may change the metadata file that it is called for: superseded() in
- * particular only records the block, since segment usage has blocks of its own.
+ * particular only records the block, since the SUFILE has blocks of its own.
  */
 struct metafile_env {
 	void *arg;
-	/* A number for a new block: nilfs_dat_prepare_alloc(). */
+	/* Allocates a number for a new block: nilfs_dat_prepare_alloc(). */
 	int (*alloc)(void *arg, struct context *cx, uint64_t *vblocknr);
-	/* The block belongs to the file no longer: nilfs_dat_commit_end(). */
+	/* The block no longer belongs to the file: nilfs_dat_commit_end(). */
 	int (*end)(void *arg, struct context *cx, uint64_t vblocknr,
 		   enum metafile_kind kind);
 	/*
-	 * For the DAT: what is at this block of the device is superseded, from
-	 * before this checkpoint or not.
+	 * For the DAT: the content of this device block is superseded, whether
+	 * it is older than this checkpoint or not.
 	 */
 	int (*superseded)(void *arg, struct context *cx, uint64_t blocknr);
-	/* Reads the block with pointer PTR (virtual unless the DAT's). */
+	/* Reads the block with pointer PTR (virtual except for the DAT). */
 	int (*read)(void *arg, struct context *cx, enum metafile_kind kind,
 		    uint64_t ptr, void *buf);
 };
@@ -57,8 +57,8 @@ struct metafile_env {
 struct metafile;
 
 /*
- * The file INO as INODE has it, NULL: a new file without blocks.  ENV is
- * borrowed.  -EUCLEAN for a map that cannot be, -ENOMEM.
+ * Opens the file INO with the map and size of INODE; NULL: a new file without
+ * blocks.  ENV is borrowed.  -EUCLEAN for an invalid map, -ENOMEM.
  */
 int metafile_open(struct metafile **mp, struct context *cx,
 		  const struct metafile_env *env, uint32_t block_size,
@@ -76,8 +76,8 @@ int metafile_change(struct metafile *m, struct context *cx, uint64_t blkoff,
 		    void **data, bool *fresh);
 
 /*
- * The same where the old content, if there is any, is of no use or cannot be
- * read: zeros, to be filled.
+ * As metafile_change(), if the old content is not needed or cannot be read: the
+ * block is zeroed, to be filled in.
  */
 int metafile_replace(struct metafile *m, struct context *cx, uint64_t blkoff,
 		     void **data);
@@ -95,11 +95,11 @@ int metafile_touch(struct metafile *m, struct context *cx, unsigned int level,
 bool metafile_has_nodes(const struct metafile *m, unsigned int level);
 
 /*
- * Block BLKOFF, which is a hole, becomes a block that is on the device already
- * and stays there: for a map that is rebuilt.  PTR is its place in the DAT, the
- * number of a live virtual block in other files, which is not taken, and ends
- * like any other where the block is changed.  -EINVAL where there is no hole,
- * -ENOMEM, or as metafile_change().
+ * Puts the existing block with pointer PTR at BLKOFF, which is a hole, without
+ * writing it: for a map that is rebuilt.  PTR is the position of a DAT block,
+ * or the number of a live virtual block of another metadata file.  It is not
+ * allocated here, and ends like any other when the block is changed.  -EINVAL
+ * if there is no hole, -ENOMEM, or as metafile_change().
  */
 int metafile_adopt(struct metafile *m, struct context *cx, uint64_t blkoff,
 		   uint64_t ptr);
@@ -116,7 +116,7 @@ int metafile_truncate(struct metafile *m, struct context *cx, uint64_t blkoff);
  */
 int metafile_delete(struct metafile *m, struct context *cx, uint64_t blkoff);
 
-/* The content for reading: 1, 0 for a hole, or a failure. */
+/* The content of block BLKOFF for reading: 1, 0 for a hole, or a failure. */
 int metafile_look(struct metafile *m, struct context *cx, uint64_t blkoff,
 		  const void **data);
 
@@ -124,16 +124,19 @@ int metafile_look(struct metafile *m, struct context *cx, uint64_t blkoff,
 int metafile_lookup(struct metafile *m, struct context *cx, uint64_t blkoff,
 		    uint64_t *ptr);
 
-/* Dirty blocks, data and nodes; collected ones until they are written. */
+/*
+ * The number of dirty blocks, data and nodes; collected ones are included until
+ * they are written.
+ */
 size_t metafile_dirty(const struct metafile *m);
 
-/* Whether the file is not what it was when it was opened. */
+/* Whether the file was changed since it was opened. */
 bool metafile_is_changed(const struct metafile *m);
 
 /* A dirty block, to be placed in a log. */
 struct metafile_block {
 	unsigned int level;	/* 0: data */
-	uint64_t key;		/* offset in the file, first one below a node */
+	uint64_t key;		/* offset in the file; of a node: the lowest */
 	uint64_t ptr;		/* virtual block number; 0 in the DAT */
 	const void *data;
 	void *handle;
@@ -145,45 +148,46 @@ struct metafile_block {
  * last KEEP changed blocks, and no nodes.  *BLOCKS is malloc()ed, NULL if there
  * are none.
  *
- * Until they are written blocks stay dirty: they may be changed, which needs
- * nothing from ENV and does not fail, and their DATA shows it.
+ * Blocks stay dirty until they are written: they may be changed again, which
+ * allocates nothing from ENV and does not fail, and the changes are written.
  */
 int metafile_collect(struct metafile *m, struct context *cx, bool all,
 		     size_t keep, struct metafile_block **blocks, size_t *n);
 
 /*
  * BLOCK will be written at block BLOCKNR of the device: the DAT enters that in
- * the parent node or the root.  In the DAT all of a level are placed before
- * the content of the level above is used.  May be called again for another
- * place.  Other kinds need no call.  Follows nilfs_bmap_assign().
+ * the parent node or the root.  In the DAT all blocks of a level are placed
+ * before the content of the level above is used.  May be called again for
+ * another position.  Other kinds need no call.  Follows nilfs_bmap_assign().
  */
 int metafile_place(struct metafile *m, struct context *cx,
 		   const struct metafile_block *block, uint64_t blocknr);
 
 /*
- * BLOCK, a collected one, goes into a log as it is now, and is clean: its
- * content is at *DATA, within *OWN, which is the caller's to free().  -ENOMEM.
+ * Takes the present content of BLOCK, a collected one, for a log; the block is
+ * clean then.  The content is at *DATA, within *OWN, which the caller free()s.
+ * -ENOMEM.
  */
 int metafile_take(struct metafile *m, struct context *cx,
 		  const struct metafile_block *block, void **own,
 		  const void **data);
 
-/* True where the file has no blocks at all. */
+/* True if the file has no blocks at all. */
 bool metafile_is_empty(const struct metafile *m);
 
-/* Blocks of the file known to exist, nodes included. */
+/* Blocks of the file, including nodes. */
 uint64_t metafile_nblocks(const struct metafile *m);
 
 /*
- * Sets the number of blocks when the file was opened, nodes included, as
- * counted by the caller, regardless of its inode.
+ * Sets the number of blocks, including nodes, that the file had when it was
+ * opened, as counted by the caller, regardless of its inode.
  */
 void metafile_recount(struct metafile *m, uint64_t nblocks);
 
 /*
- * Copies the root of the map to INODE's i_bmap, and i_blocks in sectors: what
- * it was, and what came and went since.  Of the DAT once all its dirty blocks
- * are placed.
+ * Copies the root of the map to INODE's i_bmap, and sets i_blocks (in sectors)
+ * to the old value plus the change since.  For the DAT, call it after all its
+ * dirty blocks are placed.
  */
 void metafile_inode(const struct metafile *m, struct nilfs_inode *inode);
 

@@ -42,8 +42,8 @@ int metapath_check(const struct metafile *m, struct context *cx,
 }
 
 /* The node that PTR leads to, from memory or the device. */
-static int get_node(struct metafile *m, struct context *cx, uint64_t ptr,
-		    struct metablock **bp)
+static int get_map_node(struct metafile *m, struct context *cx, uint64_t ptr,
+			struct metablock **bp)
 {
 	struct metablock *b = metablocks_find(&m->blocks, true, ptr);
 	struct bmap_node node;
@@ -92,19 +92,19 @@ int metapath_descend(struct metafile *m, struct context *cx, uint64_t key,
 			.nchildren = (uint16_t)n, .keys = s->node.keys,
 		};
 
-		/* Files grow at their end. */
+		/* Files usually grow at their end. */
 		if (n && bmapnode_key(&s->node, n - 1) <= key)
 			s->index = (int)n - 1;
 		else
 			s->index = bmap_node_search(&view, key);
 		if (l == level)
 			return 0;
-		/* A key left of all others belongs to the leftmost child. */
+		/* A key lower than all others belongs to the leftmost child. */
 		if (s->index < 0)
 			s->index = 0;
-		err = get_node(m, cx,
-			       bmapnode_ptr(&s->node, (uint32_t)s->index),
-			       &below->block);
+		err = get_map_node(m, cx,
+				   bmapnode_ptr(&s->node, (uint32_t)s->index),
+				   &below->block);
 		if (err)
 			return err;
 		below->node = bmapnode_block(m->block_size, below->block->data);

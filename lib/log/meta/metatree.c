@@ -4,11 +4,11 @@
  *
  * Keys are only added here; metacut.c deletes them.  A full node is split in
  * halves, as the kernel does, except at the end of the file: an appended block
- * opens a new node, so that a file filled from front to back has full leaves
- * and hardly more levels than it needs.  The kernel balances siblings for the
- * same purpose; readers do not care.  A new node above leaves then takes a
- * child of its sibling, since the kernel takes a node with a single child for
- * the root (nilfs_btree_prepare_delete()).
+ * opens a new node, so that a file written in order has full leaves and hardly
+ * more levels than it needs.  The kernel balances siblings for the same
+ * purpose; readers accept both.  A new node above the leaves takes a child from
+ * its sibling, since the kernel takes a node with a single child for the root
+ * (nilfs_btree_prepare_delete()).
  */
 #include "log/meta/metatree.h"
 
@@ -46,7 +46,7 @@ int metatree_renew(struct metafile *m, struct context *cx, uint64_t key,
 	return err;
 }
 
-/* A node of LEVEL that is new to the file, dirty and empty. */
+/* A new, dirty and empty node of LEVEL. */
 static int new_node(struct metafile *m, struct context *cx,
 		    unsigned int level, struct metapath_step *s)
 {
@@ -91,7 +91,7 @@ static int grow_tree(struct metafile *m, struct context *cx, struct metapath *p)
 	return 0;
 }
 
-/* An entry on its way into a node, before the child at index AT. */
+/* An entry to be inserted into a node, before the child at index AT. */
 struct entry {
 	uint64_t key;
 	uint64_t ptr;
@@ -126,7 +126,7 @@ static int split(struct metafile *m, struct context *cx, struct metapath *p,
 	uint32_t kept;
 	int err = 0;
 
-	/* Nothing of the file may be right of a node that is appended to. */
+	/* Only the last node of its level counts as appended to. */
 	for (above = level + 1; append && above <= p->top; above++)
 		append = (uint32_t)p->step[above].index + 1 >=
 			 bmapnode_count(&p->step[above].node);
@@ -152,7 +152,7 @@ static int split(struct metafile *m, struct context *cx, struct metapath *p,
  * Converts a direct map to a B-tree.  Its entries go into the root if there are
  * at most three, otherwise into a node.
  */
-static int convert(struct metafile *m, struct context *cx)
+static int convert_to_btree(struct metafile *m, struct context *cx)
 {
 	struct bmapnode root = bmapnode_root(m->root);
 	struct metapath_step leaf = { .node = root };
@@ -192,7 +192,7 @@ int metatree_insert(struct metafile *m, struct context *cx, uint64_t key,
 	int err = 0;
 
 	if (!bmap_is_btree(m->root) && key >= NILFS_DIRECT_NBLOCKS)
-		err = convert(m, cx);
+		err = convert_to_btree(m, cx);
 	if (err)
 		return err;
 	m->nblocks++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The block map of a metadata file, changed one block after another, and paths
- * through it: what metafile.c, metatree.c, metapath.c and metacut.c share.
+ * The block map of a metadata file, changed block by block, and paths through
+ * it: shared by metafile.c, metatree.c, metapath.c and metacut.c.
  */
 #ifndef NILFS2_LOG_METATREE_H
 #define NILFS2_LOG_METATREE_H
@@ -17,53 +17,55 @@
 #include "log/meta/metablocks.h"
 #include "log/meta/metafile.h"
 
-/* The bit of a provisional pointer; no device has such a block. */
+/* Marks a provisional pointer; no device block has this bit. */
 #define METATREE_PROVISIONAL (1ull << 63)
 
 struct metafile {
 	const struct metafile_env *env;
 	struct metablocks blocks;
 	struct metablock *last;	/* changed last, still dirty; or NULL */
-	bool kept;	/* blocks came that are not dirty, or have gone */
+	bool kept;	/* blocks were adopted or removed */
 	uint64_t ino;
 	uint64_t nblocks;	/* of the file, nodes included */
-	uint64_t opened;	/* as many as it was opened with */
-	uint32_t odd;		/* sectors of i_blocks that make no block */
+	uint64_t opened;	/* nblocks when the file was opened */
+	uint32_t odd;		/* sectors of i_blocks beyond whole blocks */
 	uint64_t serial;	/* of the last provisional pointer */
 	uint32_t block_size;
 	enum metafile_kind kind;
 	le64 root[NILFS_INODE_BMAP_SIZE];
 };
 
-/* Whether PTR is a block of the DAT without a position. */
+/* Whether PTR is that of a DAT block without a position. */
 static inline bool metatree_is_provisional(const struct metafile *m,
 					   uint64_t ptr)
 {
 	return m->kind == METAFILE_DAT && ptr & METATREE_PROVISIONAL;
 }
 
-/* Pointer of the data block KEY: 1, 0 for a hole, -EUCLEAN, or a read's. */
+/*
+ * Pointer of the data block KEY: 1, 0 for a hole, -EUCLEAN, or a failed read.
+ */
 int metatree_lookup(struct metafile *m, struct context *cx, uint64_t key,
 		    uint64_t *ptr);
 
 /*
- * The new pointer of data block KEY, which exists, is clean and will be
- * changed.  Follows nilfs_bmap_propagate().
+ * Gives data block KEY, which exists, is clean and will be changed, the new
+ * pointer *PTR.  Follows nilfs_bmap_propagate().
  */
 int metatree_renew(struct metafile *m, struct context *cx, uint64_t key,
 		   uint64_t *ptr);
 
 /*
- * Data block KEY comes with pointer PTR in place of a hole.  Follows
+ * Inserts data block KEY with pointer PTR in place of a hole.  Follows
  * nilfs_bmap_insert().
  */
 int metatree_insert(struct metafile *m, struct context *cx, uint64_t key,
 		    uint64_t ptr);
 
 /*
- * The file has no data blocks from KEY on any more: their pointers end, and so
- * do those of nodes that have nothing left.  Fails as metatree_insert().
- * Follows nilfs_bmap_truncate(), but neighbours are not evened out.
+ * Removes all data blocks from KEY on and all nodes that become empty; their
+ * pointers end.  Fails as metatree_insert().  Follows nilfs_bmap_truncate(),
+ * but does not balance neighbours.
  */
 int metacut_from(struct metafile *m, struct context *cx, uint64_t key);
 
@@ -77,57 +79,56 @@ int metacut_at(struct metafile *m, struct context *cx, uint64_t key);
 struct metapath_step {
 	struct metablock *block;	/* NULL: the root */
 	struct bmapnode node;
-	int index;		/* of the child taken; -1: the key is left of all */
+	int index;		/* of the child taken; -1: the key is below all */
 };
 
-/* Only the levels from the one asked for up to TOP are set. */
+/* Only the levels from the requested one up to TOP are set. */
 struct metapath {
 	unsigned int top;
 	struct metapath_step step[NILFS_BTREE_LEVEL_MAX];
 };
 
-/* Says that the map breaks RULE: -EUCLEAN. */
+/* Reports that the map breaks RULE: -EUCLEAN. */
 int metapath_broken(const struct metafile *m, struct context *cx,
 		    enum rule rule);
 
 /*
- * -EUCLEAN where NODE, as it was read, breaks RULE or has entries out of order
- * (unless KEYS is NULL: a direct map), or pointers that look provisional.
+ * -EUCLEAN if NODE, as it was read, breaks RULE, has entries out of order
+ * (unless KEYS is NULL: a direct map), or pointers with the provisional bit.
  */
 int metapath_check(const struct metafile *m, struct context *cx,
 		   enum rule rule, const struct bmap_node *node);
 
 /*
  * Descends from the root of the B-tree to LEVEL, to the position of KEY.  The
- * nodes stay in memory until METABLOCKS_CLEAN_MAX others were read.
+ * nodes stay in memory until METABLOCKS_CLEAN_MAX other blocks are read.
  */
 int metapath_descend(struct metafile *m, struct context *cx, uint64_t key,
 		     unsigned int level, struct metapath *p);
 
-/* Descends to data block KEY, and its pointer: 1, 0 for a hole. */
+/* Descends to data block KEY and reads its pointer: 1, 0 for a hole. */
 int metapath_find(struct metafile *m, struct context *cx, uint64_t key,
 		  struct metapath *p, uint64_t *ptr);
 
-/* A pointer for a block that is new to the file. */
+/* Allocates the pointer of a new block. */
 int metapath_new_ptr(struct metafile *m, struct context *cx, uint64_t *ptr);
 
-/* *PTR ends, and becomes a new one. */
+/* Ends *PTR and replaces it by a new pointer. */
 int metapath_replace_ptr(struct metafile *m, struct context *cx, uint64_t *ptr);
 
 /*
- * The child that the step of LEVEL took, which is clean, will be changed: *PTR
- * is its pointer from now on, in the node of that step as well.
+ * Gives the child at the step of LEVEL, which is clean and will be changed, the
+ * new pointer *PTR, and enters it in the node of that step.
  */
 int metapath_renew(struct metafile *m, struct context *cx, struct metapath *p,
 		   unsigned int level, uint64_t *ptr);
 
-/* Makes the node of the step of LEVEL dirty, so that it may be changed. */
+/* Makes the node at the step of LEVEL dirty, so that it may be changed. */
 int metapath_dirty(struct metafile *m, struct context *cx, struct metapath *p,
 		   unsigned int level);
 
 /*
- * The first key of the node at LEVEL, which is dirty, has changed: its
- * ancestors name it.
+ * The first key of the dirty node at LEVEL has changed: updates its ancestors.
  */
 int metapath_promote(struct metafile *m, struct context *cx,
 		     struct metapath *p, unsigned int level);

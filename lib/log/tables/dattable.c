@@ -6,8 +6,9 @@
  * consecutive, and each block of the DAT is looked up once for all of them.  An
  * entry has blocknr zero until its block has a position.
  *
- * A block of the DAT may be written once none of its entries will change: for
- * that, the numbers that are in no log yet are counted for each block.
+ * A block of the DAT may be written when its entries will not change any more.
+ * Therefore the allocated numbers that no log lists yet are counted for each
+ * block.
  */
 #include "log/tables/dattable.h"
 
@@ -18,14 +19,14 @@
 #include "base/search.h"
 #include "disk/dat.h"
 
-/* Entries of a block of the DAT that follow each other. */
+/* Consecutive entries within a block of the DAT. */
 struct entries {
 	uint8_t *data;
 	uint32_t stride;
 	uint32_t count;
 };
 
-/* How many of COUNT entries from FIRST on are in the block of the first. */
+/* How many of COUNT entries from FIRST on are in the block of the first one. */
 static uint32_t in_block(const struct palloc *p, uint64_t first,
 			 uint64_t count)
 {
@@ -37,7 +38,7 @@ static uint32_t in_block(const struct palloc *p, uint64_t first,
 	return n < count ? n : (uint32_t)count;
 }
 
-/* The entries from FIRST on, as many of COUNT as one block has. */
+/* The entries from FIRST on, up to COUNT, that one block contains. */
 static int change_entries(struct dattable *t, struct context *cx,
 			  uint64_t first, uint64_t count, struct entries *e)
 {
@@ -66,7 +67,8 @@ static void write_entry(struct entries *e, uint32_t i, uint64_t blocknr,
 	memcpy(e->data + (size_t)i * e->stride, &de, sizeof(de));
 }
 
-static struct nilfs_dat_entry read_entry(const struct entries *e, uint32_t i)
+static struct nilfs_dat_entry read_dat_entry(const struct entries *e,
+					     uint32_t i)
 {
 	struct nilfs_dat_entry de;
 
@@ -74,7 +76,7 @@ static struct nilfs_dat_entry read_entry(const struct entries *e, uint32_t i)
 	return de;
 }
 
-/* Counts SIGN for each of the numbers where their entry is. */
+/* Adds SIGN for each of the numbers to the count of its DAT block. */
 static int count_waiting(struct dattable *t, struct context *cx,
 			 uint64_t first, uint32_t count, int sign)
 {
@@ -98,7 +100,7 @@ int dattable_take(struct dattable *t, struct context *cx, uint32_t want,
 	struct entries e;
 	uint32_t done, i;
 
-	/* As nilfs_dat_commit_alloc() leaves them. */
+	/* Clear them as nilfs_dat_commit_alloc() does. */
 	for (done = 0; !ret && t->aged && done < *count; done += e.count) {
 		ret = change_entries(t, cx, *first + done, *count - done, &e);
 		for (i = 0; !ret && i < e.count; i++)
@@ -141,11 +143,12 @@ bool dattable_has_snapshot(const struct dattable *t, uint64_t start,
 }
 
 /*
- * Counts the block at BLOCKNR, valid from START to END, SIGN times: a live
- * one, one that only snapshots keep, or none at all.
+ * Adds SIGN to the counts for the block at BLOCKNR, valid from START to END: to
+ * those of live blocks, of blocks kept by snapshots only, or to none.
  */
-static int count_block(struct dattable *t, struct context *cx, uint64_t blocknr,
-		       uint64_t start, uint64_t end, int32_t sign)
+static int count_dat_block(struct dattable *t, struct context *cx,
+			   uint64_t blocknr, uint64_t start, uint64_t end,
+			   int32_t sign)
 {
 	bool live = end == NILFS_CNO_MAX;
 
@@ -154,13 +157,17 @@ static int count_block(struct dattable *t, struct context *cx, uint64_t blocknr,
 	return segments_count(t->segments, cx, blocknr, sign, live ? 0 : sign);
 }
 
-/* The block at BLOCKNR, counted as valid until WAS, is valid until END. */
-static int count_end(struct dattable *t, struct context *cx, uint64_t blocknr,
-		     uint64_t start, uint64_t was, uint64_t end)
+/*
+ * Updates the counts of the block at BLOCKNR, valid until WAS before, until END
+ * now.
+ */
+static int count_dat_end(struct dattable *t, struct context *cx,
+			 uint64_t blocknr, uint64_t start, uint64_t was,
+			 uint64_t end)
 {
-	int ret = count_block(t, cx, blocknr, start, was, -1);
+	int ret = count_dat_block(t, cx, blocknr, start, was, -1);
 
-	return ret ? ret : count_block(t, cx, blocknr, start, end, 1);
+	return ret ? ret : count_dat_block(t, cx, blocknr, start, end, 1);
 }
 
 int dattable_place(struct dattable *t, struct context *cx, uint64_t first,
@@ -175,7 +182,7 @@ int dattable_place(struct dattable *t, struct context *cx, uint64_t first,
 	for (; count; first += e.count, count -= e.count) {
 		ret = change_entries(t, cx, first, count, &e);
 		for (i = 0; !ret && i < e.count; i++, blocknr++) {
-			de = read_entry(&e, i);
+			de = read_dat_entry(&e, i);
 			start = le64_get(de.de_start);
 			end = le64_get(de.de_end);
 			if (!t->aged || le64_get(de.de_blocknr) ||
@@ -184,10 +191,10 @@ int dattable_place(struct dattable *t, struct context *cx, uint64_t first,
 					    NILFS_CNO_MAX);
 				continue;
 			}
-			/* Of dattable_succeed(): it has ended already. */
+			/* An entry of dattable_succeed() has ended already. */
 			write_entry(&e, i, blocknr, start, end);
-			ret = count_end(t, cx, blocknr, start, NILFS_CNO_MAX,
-					end);
+			ret = count_dat_end(t, cx, blocknr, start,
+					    NILFS_CNO_MAX, end);
 		}
 		if (ret)
 			return ret;
@@ -207,20 +214,23 @@ int dattable_move(struct dattable *t, struct context *cx, uint64_t first,
 	for (; count; first += e.count, count -= e.count) {
 		ret = change_entries(t, cx, first, count, &e);
 		for (i = 0; !ret && i < e.count; i++, blocknr++) {
-			de = read_entry(&e, i);
+			de = read_dat_entry(&e, i);
 			old = le64_get(de.de_blocknr);
 			start = le64_get(de.de_start);
 			end = le64_get(de.de_end);
 			if (!old)
 				return fail(cx, -EUCLEAN, "virtual block %llu: "
-					    "has no block to be moved",
+					    "has no block to move",
 					    (unsigned long long)first + i);
 			write_entry(&e, i, blocknr, start, end);
-			ret = count_block(t, cx, old, start, end, -1);
-			/* It was counted as live where it is now. */
+			ret = count_dat_block(t, cx, old, start, end, -1);
+			/*
+			 * The appender has counted it as live at its new
+			 * position.
+			 */
 			if (!ret && end != NILFS_CNO_MAX)
-				ret = count_end(t, cx, blocknr, start,
-						NILFS_CNO_MAX, end);
+				ret = count_dat_end(t, cx, blocknr, start,
+						    NILFS_CNO_MAX, end);
 		}
 		if (ret)
 			return ret;
@@ -229,8 +239,8 @@ int dattable_move(struct dattable *t, struct context *cx, uint64_t first,
 }
 
 /* Frees VBLOCKNR: clears its entry I of E. */
-static int give_back(struct dattable *t, struct context *cx,
-		     struct entries *e, uint32_t i, uint64_t vblocknr)
+static int free_dat_number(struct dattable *t, struct context *cx,
+			   struct entries *e, uint32_t i, uint64_t vblocknr)
 {
 	const struct palloc *p = &t->numbers.p;
 	int ret;
@@ -249,12 +259,12 @@ int dattable_free(struct dattable *t, struct context *cx, uint64_t vblocknr)
 
 	if (ret)
 		return ret;
-	de = read_entry(&e, 0);
+	de = read_dat_entry(&e, 0);
 	if (dat_is_current(&de))
 		return fail(cx, -EUCLEAN,
-			    "virtual block %llu: is freed, but did not end",
+			    "virtual block %llu: cannot be freed, it has not ended",
 			    (unsigned long long)vblocknr);
-	return give_back(t, cx, &e, 0, vblocknr);
+	return free_dat_number(t, cx, &e, 0, vblocknr);
 }
 
 int dattable_end(struct dattable *t, struct context *cx, uint64_t first,
@@ -269,13 +279,13 @@ int dattable_end(struct dattable *t, struct context *cx, uint64_t first,
 	for (; count; first += i, count -= i) {
 		ret = change_entries(t, cx, first, count, &e);
 		for (i = 0; !ret && i < e.count; i++) {
-			de = read_entry(&e, i);
+			de = read_dat_entry(&e, i);
 			blocknr = le64_get(de.de_blocknr);
 			start = le64_get(de.de_start);
 			end = kind == METAFILE_SINGLE ? start : t->cno;
 			if (!blocknr) {
-				/* E may be elsewhere after that. */
-				ret = give_back(t, cx, &e, i, first + i);
+				/* The block of E may have moved in memory. */
+				ret = free_dat_number(t, cx, &e, i, first + i);
 				i++;
 				break;
 			}
@@ -284,8 +294,8 @@ int dattable_end(struct dattable *t, struct context *cx, uint64_t first,
 					    "in use, but ended in the DAT",
 					    (unsigned long long)first + i);
 			write_entry(&e, i, blocknr, start, end);
-			ret = count_end(t, cx, blocknr, start, NILFS_CNO_MAX,
-					end);
+			ret = count_dat_end(t, cx, blocknr, start,
+					    NILFS_CNO_MAX, end);
 		}
 		if (ret)
 			return ret;
@@ -303,11 +313,11 @@ int dattable_set_end(struct dattable *t, struct context *cx, uint64_t vblocknr,
 
 	if (ret)
 		return ret;
-	de = read_entry(&e, 0);
+	de = read_dat_entry(&e, 0);
 	blocknr = le64_get(de.de_blocknr);
 	start = le64_get(de.de_start);
 	write_entry(&e, 0, blocknr, start, end);
-	return count_end(t, cx, blocknr, start, le64_get(de.de_end), end);
+	return count_dat_end(t, cx, blocknr, start, le64_get(de.de_end), end);
 }
 
 int dattable_succeed(struct dattable *t, struct context *cx,
@@ -321,7 +331,7 @@ int dattable_succeed(struct dattable *t, struct context *cx,
 
 	if (ret)
 		return ret;
-	de = read_entry(&e, 0);
+	de = read_dat_entry(&e, 0);
 	blocknr = le64_get(de.de_blocknr);
 	*start = le64_get(de.de_start);
 	end = le64_get(de.de_end);
@@ -330,7 +340,7 @@ int dattable_succeed(struct dattable *t, struct context *cx,
 			    "virtual block %llu: is live or was never valid",
 			    (unsigned long long)vblocknr);
 	write_entry(&e, 0, blocknr, *start, *start);
-	ret = count_block(t, cx, blocknr, *start, end, -1);
+	ret = count_dat_block(t, cx, blocknr, *start, end, -1);
 	if (!ret)
 		ret = dattable_take(t, cx, 1, next, &count);
 	if (!ret)
@@ -349,7 +359,7 @@ int dattable_make_holes(struct dattable *t, struct context *cx)
 
 	for (blkoff = 0; ret >= 0 && tally_next(&t->given, &blkoff); blkoff++) {
 		palloc_locate(&t->numbers.p, blkoff, &b);
-		/* A number may be in use by its bit or its entry. */
+		/* A number is in use by its bit or by its entry. */
 		for (nr = b.first, ret = 0; nr < b.first + b.count && !ret; nr++) {
 			ret = numbers_test(&t->numbers, cx, nr);
 			if (!ret)

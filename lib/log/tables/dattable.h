@@ -26,20 +26,20 @@ struct dattable {
 	bool aged;	/* entries may be left from a former use */
 	uint64_t *snapshots;		/* ascending */
 	size_t nsnapshots;
-	/* By block of the DAT: numbers taken that are in no log yet. */
+	/* By block of the DAT: allocated numbers that no log lists yet. */
 	struct tally waiting;
-	struct tally given;	/* numbers given back, in the same way */
+	struct tally given;	/* freed numbers, by block of the DAT */
 };
 
 /* Allocates up to WANT consecutive numbers (numbers_take()). */
 int dattable_take(struct dattable *t, struct context *cx, uint32_t want,
 		  uint64_t *first, uint32_t *count);
 
-/* COUNT numbers from FIRST on are listed in a log: their place will come. */
+/* COUNT numbers from FIRST on are listed in a log, and get a position later. */
 int dattable_listed(struct dattable *t, struct context *cx, uint64_t first,
 		    uint32_t count);
 
-/* True where every number of block BLKOFF of the DAT is listed. */
+/* True if all allocated numbers of block BLKOFF of the DAT are listed. */
 bool dattable_is_complete(const struct dattable *t, uint64_t blkoff);
 
 /* Makes the blocks of these entries dirty. */
@@ -69,39 +69,39 @@ int dattable_move(struct dattable *t, struct context *cx, uint64_t first,
 int dattable_free(struct dattable *t, struct context *cx, uint64_t vblocknr);
 
 /*
- * These blocks, of a file of KIND, are not part of it any more
- * (nilfs_dat_commit_end()).  -EUCLEAN where an entry ended before.
+ * Ends the lifetime of these blocks of a file of KIND (nilfs_dat_commit_end()).
+ * -EUCLEAN if an entry ended before.
  */
 int dattable_end(struct dattable *t, struct context *cx, uint64_t first,
 		 uint64_t count, enum metafile_kind kind);
 
 /*
- * VBLOCKNR, which has a block, is valid until END, NILFS_CNO_MAX for a live one,
- * whatever it was before: for a state that goes back to an older one.
+ * Makes VBLOCKNR, which has a block, valid until END (NILFS_CNO_MAX: live),
+ * regardless of its old end: for a rollback to an older state.
  */
 int dattable_set_end(struct dattable *t, struct context *cx, uint64_t vblocknr,
 		     uint64_t end);
 
 /*
  * Allocates the number *NEXT for a block that replaces VBLOCKNR in every
- * checkpoint that has it: its entry has the same start, *START, and the same
- * end.  VBLOCKNR then ended with the checkpoint that it was written for.
+ * checkpoint that contains it: its entry has the same start, *START, and the
+ * same end.  VBLOCKNR then ends with the checkpoint that it was written for.
  * -EUCLEAN if VBLOCKNR is live now, or never was.
  */
 int dattable_succeed(struct dattable *t, struct context *cx,
 		     uint64_t vblocknr, uint64_t *next, uint64_t *start);
 
 /*
- * Makes holes of the blocks of the DAT in which numbers were freed and none is
- * in use any more (nilfs_palloc_freev()).  None of them may be collected.
+ * Makes holes of DAT blocks in which numbers were freed and no number is in use
+ * (nilfs_palloc_freev()).  None of these blocks may be collected.
  */
 int dattable_make_holes(struct dattable *t, struct context *cx);
 
-/* True where some snapshot is in [START, END). */
+/* True if a snapshot is in [START, END). */
 bool dattable_has_snapshot(const struct dattable *t, uint64_t start,
 			   uint64_t end);
 
-/* Copies the entry of VBLOCKNR; -EUCLEAN where the DAT has no block for it. */
+/* Copies the entry of VBLOCKNR; -EUCLEAN if the DAT has no block for it. */
 int dattable_read(struct dattable *t, struct context *cx, uint64_t vblocknr,
 		  struct nilfs_dat_entry *de);
 

@@ -2,10 +2,10 @@
 /*
  * Allocating and freeing numbers of a persistent allocator.
  *
- * The current group is held in memory, because consecutive numbers are nearly
- * always of the same group: its bitmap and its count of free numbers are
- * written to the file when the next group begins and before the file is
- * written.  A number of another group is freed in the file itself.
+ * The current group is cached, because consecutive numbers are nearly always of
+ * the same group: its bitmap and its count of free numbers are written to the
+ * file when the next group begins and before the file is written.  A number of
+ * another group is freed in the file directly.
  */
 #include "log/tables/numbers.h"
 
@@ -29,7 +29,7 @@ void numbers_fini(struct numbers *n)
 	n->bitmap = NULL;
 }
 
-/* The descriptor of GROUP, to be changed. */
+/* The descriptor of GROUP for writing. */
 static int change_desc(struct numbers *n, struct context *cx, uint64_t group,
 		       struct nilfs_palloc_group_desc **desc)
 {
@@ -78,10 +78,10 @@ void numbers_forget(struct numbers *n)
 }
 
 /*
- * Loads GROUP if it has a free number by its descriptor, or has no descriptor:
- * 1, 0 if it has none.
+ * Loads GROUP if its descriptor counts a free number, or does not exist: 1.  0
+ * if the group is full.
  */
-static int load(struct numbers *n, struct context *cx, uint64_t group)
+static int load_group(struct numbers *n, struct context *cx, uint64_t group)
 {
 	struct nilfs_palloc_group_desc desc;
 	const void *data;
@@ -116,7 +116,7 @@ static int load(struct numbers *n, struct context *cx, uint64_t group)
 	return 1;
 }
 
-/* First bit from AT on that is clear, or the number of bits. */
+/* First clear bit from AT on, or the number of bits. */
 static uint32_t next_clear(const struct numbers *n, uint32_t at)
 {
 	while (at < n->p.entries_per_group && palloc_bit(n->bitmap, at)) {
@@ -137,7 +137,7 @@ int numbers_take(struct numbers *n, struct context *cx, uint32_t want,
 	int ret;
 
 	for (;; group++, at = 0) {
-		ret = load(n, cx, group);
+		ret = load_group(n, cx, group);
 		if (ret < 0)
 			return ret;
 		if (ret) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which numbers of a persistent allocator are in use: virtual block numbers,
+ * The numbers of a persistent allocator that are in use: virtual block numbers,
  * inode numbers.
  */
 #ifndef NILFS2_LOG_NUMBERS_H
@@ -17,11 +17,11 @@ struct numbers {
 	struct metafile *m;	/* borrowed */
 	struct palloc p;
 	uint64_t next;		/* where the search continues */
-	uint8_t *bitmap;	/* of the group below */
+	uint8_t *bitmap;	/* of the cached group */
 	uint64_t group;
 	uint32_t nfrees;
 	bool loaded, changed;
-	bool through;		/* enter all at once: others look there too */
+	bool through;		/* no cache: others read the bitmaps too */
 };
 
 /*
@@ -40,16 +40,16 @@ void numbers_fini(struct numbers *n);
 int numbers_take(struct numbers *n, struct context *cx, uint32_t want,
 		 uint64_t *first, uint32_t *count);
 
-/* Gives NR back; -EUCLEAN where it is free already. */
+/* Frees NR; -EUCLEAN if it is free already. */
 int numbers_give(struct numbers *n, struct context *cx, uint64_t nr);
 
-/* 1 where NR is in use, 0 where not, or a failure. */
+/* 1 if NR is in use, 0 if not, or a failure. */
 int numbers_test(struct numbers *n, struct context *cx, uint64_t nr);
 
-/* Enters what was taken in the file's blocks. */
+/* Writes the cached group to the blocks of the file. */
 int numbers_sync(struct numbers *n, struct context *cx);
 
-/* Drops the cached group after the file's blocks were changed otherwise. */
+/* Drops the cached group after the blocks of the file were changed directly. */
 void numbers_forget(struct numbers *n);
 
 #endif

@@ -2,9 +2,8 @@
 /*
  * Segments and their entries in the SUFILE.
  *
- * Free segments are read from the SUFILE as it is being changed; a block that
- * is a hole has clean segments only.  The counts of the header are kept here
- * and entered at the end.
+ * Free segments are found in the changed SUFILE; a hole contains clean segments
+ * only.  The counts of the header are kept here and entered at the end.
  *
  * Changes of live-block counts are collected separately: they occur while
  * blocks of other files, and of the SUFILE itself, are replaced, when the
@@ -21,8 +20,8 @@
 #define ACTIVE (1u << NILFS_SEGMENT_USAGE_ACTIVE)
 #define ERROR (1u << NILFS_SEGMENT_USAGE_ERROR)
 
-/* The entry of SEGNUM, to be changed. */
-static int change_entry(struct segments *s, struct context *cx, uint64_t segnum,
+/* The entry of SEGNUM for writing. */
+static int change_usage(struct segments *s, struct context *cx, uint64_t segnum,
 			struct nilfs_segment_usage_ext **su)
 {
 	void *data;
@@ -34,7 +33,9 @@ static int change_entry(struct segments *s, struct context *cx, uint64_t segnum,
 	return ret;
 }
 
-/* The first clean segment after LAST, around the end: 1, 0 for none. */
+/*
+ * The first clean segment after LAST, wrapping around: 1, 0 if there is none.
+ */
 static int find_clean(struct segments *s, struct context *cx, uint64_t last,
 		      uint64_t *segnum)
 {
@@ -64,7 +65,7 @@ static int find_clean(struct segments *s, struct context *cx, uint64_t last,
 	return 0;
 }
 
-/* Clears old values in the fields that the kernel does not know, too. */
+/* Clears an entry, including fields that the kernel does not know. */
 static void clear(const struct segments *s, struct nilfs_segment_usage_ext *su)
 {
 	memset(su, 0, s->g->has_live_blks ? sizeof(*su) : sizeof(su->su));
@@ -84,8 +85,8 @@ int segments_take(struct segments *s, struct context *cx, uint64_t *segnum)
 	if (!ret)
 		return fail(cx, -ENOSPC, "no clean segment is left");
 	if (ret > 0)
-		ret = change_entry(s, cx, *segnum, &su);
-	/* Nothing is left of it to be counted. */
+		ret = change_usage(s, cx, *segnum, &su);
+	/* Its old live-block counts become 0. */
 	if (!ret)
 		ret = segments_correct(s, cx, *segnum,
 				       -tally_get(&s->live, *segnum),
@@ -105,7 +106,7 @@ int segments_take(struct segments *s, struct context *cx, uint64_t *segnum)
 int segments_free(struct segments *s, struct context *cx, uint64_t segnum)
 {
 	struct nilfs_segment_usage_ext *su;
-	int ret = change_entry(s, cx, segnum, &su);
+	int ret = change_usage(s, cx, segnum, &su);
 
 	if (ret || segusage_is_clean(&su->su))
 		return ret;
@@ -119,7 +120,7 @@ int segments_scrap(struct segments *s, struct context *cx, uint64_t segnum)
 {
 	struct nilfs_segment_usage_ext *su;
 	uint32_t flags;
-	int ret = change_entry(s, cx, segnum, &su);
+	int ret = change_usage(s, cx, segnum, &su);
 
 	if (ret)
 		return ret;
@@ -134,7 +135,7 @@ int segments_scrap(struct segments *s, struct context *cx, uint64_t segnum)
 int segments_set_error(struct segments *s, struct context *cx, uint64_t segnum)
 {
 	struct nilfs_segment_usage_ext *su;
-	int ret = change_entry(s, cx, segnum, &su);
+	int ret = change_usage(s, cx, segnum, &su);
 
 	if (ret || segusage_is_error(&su->su))
 		return ret;
@@ -148,7 +149,7 @@ int segments_touch_one(struct segments *s, struct context *cx,
 {
 	struct nilfs_segment_usage_ext *su;
 
-	return change_entry(s, cx, segnum, &su);
+	return change_usage(s, cx, segnum, &su);
 }
 
 int segments_touch(struct segments *s, struct context *cx, uint64_t count)
@@ -189,7 +190,7 @@ int segments_recount(struct segments *s, struct context *cx)
 		ret = metafile_look(s->m, cx, blkoff, &data);
 		if (ret < 0)
 			return ret;
-		/* A hole has clean ones. */
+		/* Segments in a hole are clean. */
 		if (!ret)
 			s->nclean += end - segnum;
 		for (; ret && segnum < end; segnum++) {
@@ -207,7 +208,7 @@ int segments_recount(struct segments *s, struct context *cx)
 int segments_claim(struct segments *s, struct context *cx, uint64_t segnum)
 {
 	struct nilfs_segment_usage_ext *su;
-	int ret = change_entry(s, cx, segnum, &su);
+	int ret = change_usage(s, cx, segnum, &su);
 
 	if (ret)
 		return ret;
@@ -223,7 +224,7 @@ int segments_wrote(struct segments *s, struct context *cx, uint64_t segnum,
 		   uint32_t nblocks)
 {
 	struct nilfs_segment_usage_ext *su;
-	int ret = change_entry(s, cx, segnum, &su);
+	int ret = change_usage(s, cx, segnum, &su);
 
 	if (ret)
 		return ret;
@@ -237,7 +238,7 @@ int segments_set_active(struct segments *s, struct context *cx,
 			uint64_t segnum)
 {
 	struct nilfs_segment_usage_ext *su;
-	int ret = change_entry(s, cx, segnum, &su);
+	int ret = change_usage(s, cx, segnum, &su);
 
 	if (!ret)
 		su->su.su_flags = le32_make(ACTIVE | DIRTY);
@@ -264,8 +265,8 @@ int segments_count(struct segments *s, struct context *cx, uint64_t blocknr,
 	return segments_correct(s, cx, segnum, live, snapshot);
 }
 
-/* A count of a record that was wrong before never falls below zero. */
-static le32 changed(le32 count, int32_t by)
+/* COUNT plus BY, but not below zero if the old count was wrong. */
+static le32 changed_count(le32 count, int32_t by)
 {
 	int64_t v = (int64_t)le32_get(count) + by;
 
@@ -287,15 +288,16 @@ int segments_enter_counts(struct segments *s, struct context *cx,
 		for (n = 0; tally_next(tallies[i], &n); n++) {
 			live = tally_get(&s->live, n);
 			snapshot = tally_get(&s->snapshot, n);
-			ret = change_entry(s, cx, n, &su);
+			ret = change_usage(s, cx, n, &su);
 			if (!ret)
 				ret = segments_correct(s, cx, n, -live,
 						       -snapshot);
 			if (ret)
 				return ret;
-			su->su_nlive_blks = changed(su->su_nlive_blks, live);
+			su->su_nlive_blks =
+				changed_count(su->su_nlive_blks, live);
 			su->su_nsnapshot_blks =
-				changed(su->su_nsnapshot_blks, snapshot);
+				changed_count(su->su_nsnapshot_blks, snapshot);
 			if (live)
 				su->su_nlive_lastmod = le64_make(s->time);
 			if (segusage_is_clean(&su->su))
@@ -315,7 +317,7 @@ int segments_mark_unusable(struct segments *s, struct context *cx)
 	for (segnum = 0; s->unusable && segnum < s->g->nsegments; segnum++) {
 		if (!s->unusable(s->arg, segnum))
 			continue;
-		ret = change_entry(s, cx, segnum, &su);
+		ret = change_usage(s, cx, segnum, &su);
 		if (ret)
 			return ret;
 		su->su.su_flags = le32_make(ERROR);

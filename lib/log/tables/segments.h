@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The segments of the volume in the SUFILE: which one is written next, and what
- * is in those in use.
+ * The segments of the volume in the SUFILE: allocation, and the counts of those
+ * in use.
  */
 #ifndef NILFS2_LOG_SEGMENTS_H
 #define NILFS2_LOG_SEGMENTS_H
@@ -19,14 +19,14 @@ struct segments {
 	struct metafile *m;		/* the SUFILE, borrowed */
 	uint64_t time;			/* su_lastmod, su_nlive_lastmod */
 	uint64_t nclean, ndirty, last_alloc;
-	uint64_t used;			/* one past the highest one in use */
-	bool (*unusable)(void *arg, uint64_t segnum);	/* NULL: none */
+	uint64_t used;			/* the highest one in use, plus 1 */
+	bool (*unusable)(void *arg, uint64_t segnum);	/* NULL: all usable */
 	/* Called for each segment that is allocated or begun, or NULL. */
 	int (*taken)(void *arg, struct context *cx, uint64_t segnum);
 	void *arg;
-	struct tally live, snapshot;	/* changes not entered yet */
+	struct tally live, snapshot;	/* pending changes */
 	bool stale;			/* the live counts are not exact */
-	bool front;			/* take the lowest clean segment */
+	bool front;			/* allocate the lowest clean segment */
 };
 
 /*
@@ -42,8 +42,8 @@ int segments_take(struct segments *s, struct context *cx, uint64_t *segnum);
 int segments_begin(struct segments *s, struct context *cx, uint64_t segnum);
 
 /*
- * Makes sure that up to COUNT segments can be taken, or that SEGNUM can be
- * changed, without a further block of the SUFILE.
+ * Make sure that up to COUNT segments can be allocated, or that SEGNUM can be
+ * changed, without another block of the SUFILE.
  */
 int segments_touch(struct segments *s, struct context *cx, uint64_t count);
 int segments_touch_one(struct segments *s, struct context *cx,
@@ -56,8 +56,8 @@ int segments_touch_one(struct segments *s, struct context *cx,
 int segments_free(struct segments *s, struct context *cx, uint64_t segnum);
 
 /*
- * Leaves SEGNUM, which has no live blocks and whose logs must not be read, in
- * use without blocks, so that a cleaner frees it unread.  Follows
+ * Leaves SEGNUM, which has no live blocks and whose logs must not be read,
+ * dirty with 0 blocks, so that a cleaner frees it without reading it.  Follows
  * nilfs_sufile_do_scrap(), but an erroneous one stays erroneous.
  */
 int segments_scrap(struct segments *s, struct context *cx, uint64_t segnum);
@@ -69,17 +69,20 @@ int segments_scrap(struct segments *s, struct context *cx, uint64_t segnum);
 int segments_set_error(struct segments *s, struct context *cx, uint64_t segnum);
 
 /*
- * Counts clean and dirty segments again from their entries.  -EUCLEAN, -EIO
- * where the SUFILE cannot be read.
+ * Counts clean and dirty segments again from their entries.  -EUCLEAN, -EIO if
+ * the SUFILE cannot be read.
  */
 int segments_recount(struct segments *s, struct context *cx);
 
-/* SEGNUM is being written or will be next: dirty, whatever it was. */
+/*
+ * Marks SEGNUM as dirty, regardless of its old state: it is being written or
+ * will be next.
+ */
 int segments_claim(struct segments *s, struct context *cx, uint64_t segnum);
 
 /*
- * NBLOCKS blocks of SEGNUM, from its beginning, are in use; with ACTIVE it is
- * marked as a new volume's current segments are.
+ * segments_wrote() records that the first NBLOCKS blocks of SEGNUM are in use;
+ * segments_set_active() marks it like the current segments of a new volume.
  */
 int segments_wrote(struct segments *s, struct context *cx, uint64_t segnum,
 		   uint32_t nblocks);
@@ -87,18 +90,18 @@ int segments_set_active(struct segments *s, struct context *cx,
 			uint64_t segnum);
 
 /*
- * Of the blocks in the segment of BLOCKNR, LIVE more are live and, of these,
- * SNAPSHOT more for snapshots only.  Without live-block counts in the entries
- * that is nothing to do.
+ * Adds LIVE to the number of live blocks in the segment of BLOCKNR, and
+ * SNAPSHOT to the number of those kept by snapshots only.  Does nothing if the
+ * entries have no live-block counts.
  */
 int segments_count(struct segments *s, struct context *cx, uint64_t blocknr,
 		   int32_t live, int32_t snapshot);
 
-/* The same by number of the segment: a record that was wrong. */
+/* The same by number of the segment, to correct a wrong entry. */
 int segments_correct(struct segments *s, struct context *cx, uint64_t segnum,
 		     int32_t live, int32_t snapshot);
 
-/* Enters these changes; *CHANGED is false if there were none. */
+/* Enters the pending changes; *CHANGED is false if there were none. */
 int segments_enter_counts(struct segments *s, struct context *cx,
 			  bool *changed);
 
@@ -106,13 +109,13 @@ int segments_enter_counts(struct segments *s, struct context *cx,
 int segments_mark_unusable(struct segments *s, struct context *cx);
 
 /*
- * Writes the header: the counts, and the checkpoint for which the live ones are
- * exact (none if they are stale).
+ * Writes the header: the counts, and the checkpoint for which the live-block
+ * counts are exact (none if they are stale).
  */
 int segments_enter_header(struct segments *s, struct context *cx,
 			  uint64_t cno);
 
-/* The volume will have NSEGMENTS. */
+/* Sets the number of segments to NSEGMENTS. */
 void segments_resize(struct segments *s, uint64_t nsegments);
 
 void segments_fini(struct segments *s);

@@ -3,7 +3,7 @@
  * Segments on zones.
  *
  * A segment is written from its beginning, and its last blocks may stay
- * unwritten.  So a sequential zone can hold one segment, at its beginning;
+ * unwritten.  So a sequential zone can contain one segment, at its beginning;
  * space after that can never be written.  A segment may span several zones.
  */
 #include "log/tables/segzones.h"

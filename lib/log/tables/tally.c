@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A sparse array: a list of chunks that are allocated when one of their counts
- * is needed.  The numbers counted are close together or in few places, so
- * memory follows their number and not the largest one.
+ * A sparse array: chunks are allocated when one of their counts is needed.  The
+ * counted numbers are close together or in few places, so memory is
+ * proportional to their number and not to the largest one.
  */
 #include "log/tables/tally.h"
 

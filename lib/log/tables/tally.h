@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Counts by number, most of which are zero: of segments, of blocks of the DAT.
- */
+/* Counts by number, mostly zero: of segments, of blocks of the DAT. */
 #ifndef NILFS2_LOG_TALLY_H
 #define NILFS2_LOG_TALLY_H
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Chunks.
+ * Splitting a log into chunks.
  *
- * A chunk ends at the end of a run if that is close to the wanted length, so
- * that most files are opened once.  Only a run that would make it far too
- * long is split, so that several workers share a large file; then the length is
- * exact.
+ * A chunk ends at the end of a run if that is close to the requested length, so
+ * that most files are opened once.  A run is split only if it would make the
+ * chunk far too long, so that several workers share a large file; then the
+ * length is exact.
  *
  * A forecast lists and counts like a real run, and metadata that it writes is
- * read again by its next batch.  Only the content of moved blocks is left out,
+ * read again by its next batch.  Only the content of moved blocks is omitted,
  * except in the log with the super root, which is read as a whole.
  */
 #include "log/write/logcut.h"

@@ -14,13 +14,13 @@
 
 #include "log/write/logout.h"
 
-/* A chunk of the payload.  All zeros stand before the first. */
+/* A chunk of the payload.  All zeros: before the first one. */
 struct logcut {
 	uint32_t at;		/* first block in the payload */
 	uint32_t count;
-	uint32_t run;		/* where it begins: the run of LOG */
-	uint32_t skip;		/* and the blocks of it that come before */
-	uint32_t next_run;	/* the same of what follows */
+	uint32_t run;		/* index of the run of LOG where it begins */
+	uint32_t skip;		/* blocks of that run before it */
+	uint32_t next_run;	/* run and skip of the next chunk */
 	uint32_t next_skip;
 };
 
@@ -34,9 +34,9 @@ bool logcut_next(struct logcut *cut, const struct logout_log *log,
 		 uint32_t size);
 
 /*
- * The next blocks of part CUT of LOG, at or after *FROM, that have content:
- * *COUNT from *FROM on, counted from the beginning of the part; false if there
- * are no more.
+ * Finds the next blocks of chunk CUT of LOG, at or after *FROM, that have
+ * content: *COUNT from *FROM on, counted from the beginning of the chunk; false
+ * if there are no more.
  */
 bool logcut_filled(const struct logout_log *log, const struct logcut *cut,
 		   uint32_t *from, uint32_t *count);

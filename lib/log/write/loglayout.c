@@ -2,17 +2,16 @@
 /*
  * The layout of one log.
  *
- * The summary grows as blocks are listed: after the header one finfo per
- * file, after each its items.  Everything that is asked of it follows from
- * one number, the bytes in use: since the items of a file have one size, which
- * divides a block, the end of N more items is plain arithmetic, and so is the
- * largest N that fits.
+ * The summary grows as blocks are listed: after the header one finfo per file,
+ * each followed by its items.  All results derive from one number, the bytes in
+ * use: the items of a file have one size, which divides a block, so the end of
+ * N more items is computed directly, and so is the largest N that fits.
  *
- * Memory after the bytes in use is zero at all times; the gaps in front of
- * items that moved to the next block, and the padding at the end, are what is
- * left of that.
+ * Memory after the bytes in use is zero at all times; so are the gaps in front
+ * of items that moved to the next block, and the padding at the end.
  *
- * Nothing here knows which segment the log is in or what its blocks hold.
+ * The layout does not depend on the segment of the log or the content of
+ * blocks.
  */
 #include "log/write/loglayout.h"
 
@@ -33,7 +32,7 @@ static uint32_t item_size(enum loglayout_kind kind)
 	return two ? 2 * sizeof(le64) : sizeof(le64);
 }
 
-/* Where an item of SIZE bytes goes if OFFSET bytes are in use. */
+/* The offset of an item of SIZE bytes if OFFSET bytes are in use. */
 static uint32_t item_at(const struct nilfs_geometry *g, uint32_t offset,
 			uint32_t size)
 {
@@ -58,7 +57,7 @@ void loglayout_fini(struct loglayout *l)
 	l->summary_room = 0;
 }
 
-/* Whether RUN goes on in the open finfo: no data may follow a node there. */
+/* Whether RUN continues the open finfo: no data may follow a node there. */
 static bool goes_on(const struct loglayout *l, const struct loglayout_run *run)
 {
 	struct nilfs_finfo fi;
@@ -83,14 +82,14 @@ uint32_t loglayout_room(const struct loglayout *l,
 
 	if (taken >= l->limit)
 		return 0;
-	/* Items that the last block of the summary still takes. */
+	/* Items that still fit into the last block of the summary. */
 	left = l->limit - taken;
 	size = item_size(run->kind);
 	room = (-offset & mask) / size;
 	if (left <= room) {
 		room = left;
 	} else {
-		/* Each further summary block comes with EACH of payload. */
+		/* Each further summary block lists EACH payload blocks. */
 		each = l->g->block_size / size;
 		left -= room;
 		room += left / (each + 1) * each;
@@ -142,7 +141,7 @@ int loglayout_add(struct loglayout *l, struct context *cx,
 			    "log: no room for %" PRIu32
 			    " blocks of inode %" PRIu64,
 			    run->count, run->ino);
-	/* Items divide a block: a gap is before the first, if anywhere. */
+	/* Items divide a block: only the first can have a gap before it. */
 	bytes += 2 * sizeof(struct nilfs_finfo) + sizeof(struct nilfs_binfo_v);
 	ret = reserve(l, cx, l->sumbytes + bytes);
 	if (ret)

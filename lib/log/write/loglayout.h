@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The layout of one log: which blocks it has, and the summary that lists them.
+ * The layout of one log: its blocks, and the summary that lists them.
  *
- * Pure arithmetic on a growing summary; no I/O.  A log lies in one segment, so
+ * It computes a growing summary and does no I/O.  A log lies in one segment, so
  * callers ask how many more blocks fit: each block needs a place in the payload
  * and an item of the summary, and items never cross the end of a summary block.
  * The payload's position is known only once the summary is complete, so blocks
@@ -30,7 +30,7 @@ struct loglayout_run {
 	uint64_t ino;
 	uint64_t cno;		/* fi_cno */
 	enum loglayout_kind kind;
-	uint8_t level;		/* of LOGLAYOUT_DAT_NODE; then COUNT is 1 */
+	uint8_t level;		/* of LOGLAYOUT_DAT_NODE, with COUNT 1 */
 	uint64_t vblocknr;	/* of the first block; 0 in the DAT */
 	uint64_t blkoff;	/* of the first block; key of a DAT node */
 	uint32_t count;
@@ -38,10 +38,10 @@ struct loglayout_run {
 
 struct loglayout {
 	const struct nilfs_geometry *g;
-	uint8_t *summary;	/* whole blocks; zero after what is in use */
+	uint8_t *summary;	/* whole blocks; zero after the bytes in use */
 	size_t summary_room;	/* bytes allocated */
 	uint32_t sumbytes;	/* bytes in use */
-	uint32_t limit;		/* most blocks of the log, summary included */
+	uint32_t limit;		/* maximum blocks of the log, summary included */
 	uint32_t npayload;	/* blocks so far, the super root included */
 	uint32_t nfinfo;
 	uint32_t finfo;		/* byte of the open finfo, 0: none */
@@ -49,8 +49,8 @@ struct loglayout {
 };
 
 /*
- * Starts an empty log of at most LIMIT blocks (>= 2), G borrowed.  A limit
- * beyond 16 Mi blocks counts as that.
+ * Starts an empty log of at most LIMIT blocks (>= 2), G borrowed.  LIMIT is
+ * reduced to 16 Mi blocks.
  */
 void loglayout_init(struct loglayout *l, const struct nilfs_geometry *g,
 		    uint32_t limit);
@@ -69,8 +69,8 @@ int loglayout_add(struct loglayout *l, struct context *cx,
 		  const struct loglayout_run *run, uint32_t *index);
 
 /*
- * Keeps the last place for a super root; false where there is no room.  Runs
- * may be added afterwards and come before it.
+ * Reserves the last place for a super root; false if there is no room.  Runs
+ * may be added afterwards and are placed before it.
  */
 bool loglayout_add_super_root(struct loglayout *l);
 
@@ -88,9 +88,9 @@ struct loglayout_header {
 };
 
 /*
- * Completes the summary but for its two checksums, padded with zeros, and
- * gives it away: *SUMMARY is malloc()ed, loglayout_nsumblk() blocks.  The
- * counts stay as they are; nothing may be added any more.  -ENOMEM.
+ * Completes the summary except its two checksums, padded with zeros, and passes
+ * it to the caller: *SUMMARY is malloc()ed, loglayout_nsumblk() blocks.  The
+ * counts stay valid; nothing may be added any more.  -ENOMEM.
  */
 int loglayout_close(struct loglayout *l, struct context *cx,
 		    const struct loglayout_header *h, void **summary);

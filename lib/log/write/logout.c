@@ -2,14 +2,14 @@
 /*
  * The output of logs.
  *
- * A log becomes one job or several.  One that fits a buffer, or must be written
- * in one piece, is filled, summed and written together with its summary.  A
- * larger one is split into chunks; the worker that finishes the last of them
- * combines the sums and writes the summary.
+ * A log becomes one job or several.  A log that fits a buffer, or must be
+ * written with one request, is filled, summed and written together with its
+ * summary.  A larger one is split into chunks; the worker that finishes the
+ * last of them combines the sums and writes the summary.
  *
- * In sequential mode jobs fill their buffers in parallel and then wait for
- * their turn to write.  Jobs begin in the order of submission, so each waits
- * for a running one.
+ * In sequential mode jobs fill their buffers in parallel and then wait until
+ * all earlier jobs have written.  Jobs begin in the order of submission, so
+ * each waits for a running one.
  *
  * Memory is a buffer per worker; few logs wait, since the queue is short.  This
  * file does not depend on the meaning or position of blocks.
@@ -38,16 +38,16 @@
 #define HUGE_PAGE (2u << 20)
 #define CACHED (128u << 10)	/* bytes that fit a processor's cache */
 
-/* From which a worker writes; all zero: not allocated. */
+/* A worker's buffer; all zero: not allocated. */
 struct buffer {
 	uint8_t *p;
 	size_t size;
 };
 
-/* The blocks of a log on its way. */
+/* The blocks of a submitted log. */
 struct range {
 	uint64_t first, end;
-	unsigned int left;	/* jobs; of the pool */
+	unsigned int left;	/* unfinished jobs; changed by the pool */
 };
 
 struct logout {
@@ -58,11 +58,11 @@ struct logout {
 	unsigned int nworkers;
 	uint32_t chunk_blocks;
 	bool sequential;
-	uint64_t space_at_once;	/* bytes to ask for, 0: never ask */
-	uint64_t space_to;	/* bytes of the device that were asked for */
+	uint64_t space_at_once;	/* bytes per preallocation, 0: none */
+	uint64_t space_to;	/* end of the preallocated bytes */
 	uint64_t given;		/* logs submitted */
 	struct logout_digest *digest;
-	struct range *ranges;	/* of the last logs, in turn */
+	struct range *ranges;	/* of the last logs, a ring */
 	unsigned int nranges;
 };
 
@@ -72,7 +72,7 @@ struct chunk {
 	uint32_t sum;		/* of its bytes alone */
 };
 
-/* A log on its way. */
+/* A submitted log. */
 struct job {
 	struct logout *out;
 	struct logout_log log;
@@ -87,9 +87,8 @@ int logout_open(struct logout **outp, struct context *cx, struct dev *dev,
 		const struct logout_options *options)
 {
 	/*
-	 * The larger the requests, the less work.  Two chunks are what a
-	 * worker's buffer holds, and half of the memory what all buffers may
-	 * have.
+	 * Larger requests cost less.  A worker's buffer holds two chunks, and
+	 * all buffers may have half of the memory.
 	 */
 	uint64_t share = cx->max_memory / 4 / (cx->threads ? cx->threads : 1);
 	uint32_t bytes = options->chunk_bytes ? options->chunk_bytes : CHUNK_MAX;
@@ -109,7 +108,7 @@ int logout_open(struct logout **outp, struct context *cx, struct dev *dev,
 	out->chunk_blocks = bytes > g->block_size ? bytes >> g->block_bits : 1;
 	out->nworkers = pool_workers(cx, UINT64_MAX);
 	out->buffers = calloc(out->nworkers, sizeof(*out->buffers));
-	/* So many that the oldest is done when its place is needed. */
+	/* So many that the oldest is done when its entry is reused. */
 	out->nranges = depth * RANGES_PER_JOB;
 	out->ranges = calloc(out->nranges, sizeof(*out->ranges));
 	if (out->buffers && out->ranges)
@@ -134,10 +133,10 @@ static void drop_log(struct logout_log *log)
 }
 
 /*
- * The worker's buffer, of at least SIZE bytes.  A direct write pins each page of
- * its buffer, which is a fifth of the work of a stream of writes: hence huge
- * pages, if the system has any, until the end.  For an empty volume the cost of
- * a huge page would be a sixth of all.
+ * The worker's buffer, of at least SIZE bytes.  A direct write pins each page
+ * of its buffer, which costs a fifth of the time of a stream of writes.  So the
+ * buffer is made of huge pages, if the system has any, and kept until the end.
+ * For an empty volume a huge page would cost a sixth of the whole time.
  */
 static uint8_t *buffer_of(struct logout *out, struct context *cx,
 			  unsigned int worker, size_t size)
@@ -164,8 +163,8 @@ static uint8_t *buffer_of(struct logout *out, struct context *cx,
 }
 
 /*
- * Takes the blocks of BUF up to TO into the sum, *SUMMED are already in it.
- * Those from FILLED on are blank: zeros that are not in BUF.
+ * Adds the blocks of BUF up to TO to the sum; those before *SUMMED are already
+ * in it.  Blocks from FILLED on are zeros that are not in BUF.
  */
 static void add_to_sum(struct chunk *chunk, const uint8_t *buf,
 		       uint32_t filled, uint32_t to, uint32_t *summed)
@@ -180,8 +179,9 @@ static void add_to_sum(struct chunk *chunk, const uint8_t *buf,
 }
 
 /*
- * Fills BUF, and sums what was read while it is in the processor's cache; what
- * is neither read nor written, as zeros, a row of runs at once.
+ * Fills BUF, and sums blocks while they are in the processor's cache.  Blocks
+ * that are neither read nor written are summed as zeros, consecutive runs at
+ * once.
  */
 static int fill_chunk(struct chunk *chunk, struct context *cx, uint8_t *buf)
 {
@@ -215,7 +215,9 @@ static int fill_chunk(struct chunk *chunk, struct context *cx, uint8_t *buf)
 	return 0;
 }
 
-/* The digest has arithmetic sums: with exclusive or, equal blocks cancel out. */
+/*
+ * The digest has arithmetic sums: with exclusive or, equal blocks cancel out.
+ */
 static int write_blocks(struct logout *out, struct context *cx,
 			uint64_t blocknr, const uint8_t *buf, uint32_t count)
 {
@@ -281,7 +283,7 @@ static void complete_log(struct job *job)
 	ss->ss_datasum = le32_make(sum);
 }
 
-/* One chunk of several; the last one of a log that is done drops the job. */
+/* Processes one chunk of several; the last one of a log frees the job. */
 static int do_chunk(struct context *cx, void *arg, unsigned int worker,
 		    bool skip)
 {
@@ -312,7 +314,7 @@ static int do_chunk(struct context *cx, void *arg, unsigned int worker,
 	}
 	if (!job->failed && !ret) {
 		complete_log(job);
-		/* By way of the buffer, which is aligned. */
+		/* Copy it to the buffer, which is aligned. */
 		memcpy(buf, log->summary, bytes);
 		ret = write_blocks(out, cx, log->blocknr, buf, log->nsumblk);
 	}
@@ -321,7 +323,7 @@ static int do_chunk(struct context *cx, void *arg, unsigned int worker,
 	return ret;
 }
 
-/* A log that is filled, and written in one piece, as its only chunk. */
+/* Fills and writes a whole log as its only chunk. */
 static int do_log(struct context *cx, void *arg, unsigned int worker, bool skip)
 {
 	struct job *job = arg;
@@ -359,7 +361,7 @@ static int do_log(struct context *cx, void *arg, unsigned int worker, bool skip)
 /*
  * Preallocates bytes [START, END) and more after them, unless this was done
  * before.  A file system allocates space for concurrent writes worse and more
- * slowly than in one request; but a request waits for all writes to the file,
+ * slowly than with one request; but a request waits for all writes to the file,
  * so there must not be too many.  Lack of space is not an error here: a write
  * will fail.
  */
@@ -399,7 +401,7 @@ int logout_submit(struct logout *out, struct context *cx,
 		n = ++i;
 	if (listed != log->npayload)
 		ret = fail(cx, -EINVAL,
-			   "log at block %" PRIu64 ": its runs are not "
+			   "log at block %" PRIu64 ": its runs do not have "
 			   "%" PRIu32 " blocks", log->blocknr, log->npayload);
 	else
 		job = malloc(sizeof(*job) + n * sizeof(*job->chunks));
@@ -408,7 +410,9 @@ int logout_submit(struct logout *out, struct context *cx,
 		return ret ? ret : fail(cx, -ENOMEM, "output of logs");
 	}
 	*job = (struct job){ .out = out, .log = *log, .nchunks = n, .left = n };
-	/* What stands after blanks is to be reached by way of these. */
+	/*
+	 * In sequential mode blocks after blanks are reached by writing these.
+	 */
 	job->log.whole |= out->sequential;
 	part = (struct logcut){ 0 };
 	for (i = 0; i < n; i++) {
@@ -422,16 +426,16 @@ int logout_submit(struct logout *out, struct context *cx,
 	pool_wait(out->pool, NULL, &range->left);
 	range->first = log->blocknr;
 	range->end = log->blocknr + blocks;
-	/* For small logs that is not worth the while. */
+	/* Small logs do not justify a request. */
 	if (bytes >= CHUNK_MIN || !fits)
 		preallocate(out, cx, start, start + bytes);
-	/* The job is gone when its last chunk is done. */
+	/* The job is freed when its last chunk is done. */
 	if (whole)
 		ret = pool_give(out->pool, cx, do_log, job, &range->left);
 	for (i = 0; !whole && i < n; i++)
 		ret = pool_give(out->pool, cx, do_chunk, &job->chunks[i],
 				&range->left);
-	/* What is still at work may fail too, and have come before. */
+	/* Jobs that still run may have failed too, and come first. */
 	return ret ? logout_wait(out, cx) : 0;
 }
 
@@ -449,7 +453,7 @@ int logout_wait_for(struct logout *out, struct context *cx, uint64_t blocknr)
 		if (blocknr >= out->ranges[i].first &&
 		    blocknr < out->ranges[i].end)
 			left = &out->ranges[i].left;
-	/* If it was lost, its reader gets the reason. */
+	/* If it was lost, the reader gets the reason. */
 	return pool_wait(out->pool, cx, left) ? logout_wait(out, cx) : 0;
 }
 

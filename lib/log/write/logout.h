@@ -27,7 +27,7 @@ struct logout;
 
 /* A run of a log's payload. */
 struct logout_run {
-	struct payload *payload;	/* one holder, given over */
+	struct payload *payload;	/* one reference, passed on */
 	uint64_t at;			/* its first block in the payload */
 	uint32_t count;			/* blocks */
 };
@@ -48,9 +48,9 @@ struct logout_log {
 };
 
 /*
- * A digest of 128 bits over many blocks in any order: equal for equal content in
- * the same places, whatever the writer.  Other blocks, or the same ones
- * elsewhere, have another digest with a probability of 1 - 2^-120, but it is not
+ * A digest of 128 bits over many blocks in any order: equal for equal content
+ * at the same positions, regardless of the writer.  Different blocks or
+ * positions have another digest with a probability of 1 - 2^-120, but it is not
  * safe against deliberate collisions.
  */
 struct logout_digest {
@@ -60,27 +60,28 @@ struct logout_digest {
 struct logout_options {
 	uint32_t chunk_bytes;	/* 0: 1 to 4 MiB, as CX's memory allows */
 	bool sequential;	/* zones: whole logs, in order */
-	struct logout_digest *digest;	/* add all that is written; or NULL */
+	struct logout_digest *digest;	/* adds all written blocks; or NULL */
 	/*
-	 * Ask for the space of logs (but small ones), so many bytes at once,
-	 * from the log's own on; 0: do not.  Logs come in ascending order then,
-	 * and what is after the last one is left allocated.
+	 * Preallocate the space of logs (except small ones) by so many bytes at
+	 * once, from the start of a log; 0: do not.  Logs must then be
+	 * submitted in ascending order, and space after the last one stays
+	 * allocated.
 	 */
 	uint64_t allocate;
 };
 
 /*
  * Starts CX->threads workers (no thread for 1) that write to DEV (borrowed),
- * which must take writes to different places at once, but not in sequential
- * mode.  Each has a buffer of up to two chunks, in sequential mode of a whole
- * log.  -ENOMEM.
+ * which must accept concurrent writes to different places, but not in
+ * sequential mode.  Each has a buffer of up to two chunks, in sequential mode
+ * of a whole log.  -ENOMEM.
  */
 int logout_open(struct logout **outp, struct context *cx, struct dev *dev,
 		const struct nilfs_geometry *g,
 		const struct logout_options *options);
 
 /*
- * Takes ownership of LOG, also when it fails.  Returns as soon as the queue has
+ * Takes ownership of LOG, also on failure.  Returns as soon as the queue has
  * room, and does some of the work itself until then.  A failure is that of this
  * or an earlier log, the first one in the order of submission, with its text in
  * CX: the same in every run.  -EINTR once the user asked to stop.
@@ -88,18 +89,18 @@ int logout_open(struct logout **outp, struct context *cx, struct dev *dev,
 int logout_submit(struct logout *out, struct context *cx,
 		  struct logout_log *log);
 
-/* Returns once every log is written (not flushed); fails as submit. */
+/* Returns once every log is written (not flushed); fails as logout_submit(). */
 int logout_wait(struct logout *out, struct context *cx);
 
 /*
  * Returns once block BLOCKNR of the device can be read: it is in no log, or in
- * one that was written.  Waits for that log only: a cleaner reads a block of the
- * DAT for nearly each log.  Fails as submit, but of logs that are still on their
- * way it need not know.
+ * a written one.  Waits for that log only: a cleaner reads a block of the DAT
+ * for nearly each log.  Fails as logout_submit(), but may miss failures of
+ * unfinished logs.
  */
 int logout_wait_for(struct logout *out, struct context *cx, uint64_t blocknr);
 
-/* Waits, drops what is left, frees; NULL is accepted. */
+/* Waits for running jobs, drops the others, and frees OUT; NULL is accepted. */
 void logout_close(struct logout *out);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * Payloads: reference counting, and the kinds without external sources.
  *
- * A payload in memory holds its blocks in the same allocation, or each in one
- * that was given over; one of a device is an offset.  The length of a payload is
- * up to the caller that lists it.
+ * A payload in memory has its blocks in the same allocation, or each in a
+ * separate one that the caller passed on; one of a device is an offset.  The
+ * caller that lists a payload knows its length.
  */
 #include "log/write/payload.h"
 
@@ -50,7 +50,7 @@ struct payload *payload_hold(struct payload *p)
 
 void payload_put(struct payload *p)
 {
-	/* The last holder frees what the others have written. */
+	/* The last owner sees the writes of the others. */
 	if (!p || __atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL))
 		return;
 	if (p->ops->free)
@@ -97,7 +97,7 @@ struct payload *payload_memory(const void *buf, uint32_t count,
 	return &mem->payload;
 }
 
-/* What was filled in is not needed any more. */
+/* Copies the blocks and frees each, since it is read once. */
 static int given_fill(struct payload *p, struct context *cx, uint64_t at,
 		      uint32_t count, void *buf)
 {
