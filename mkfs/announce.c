@@ -21,7 +21,7 @@ static void put_zones(struct report *r, const struct plan *plan)
 	report_string(r, "recipe", "Recipe", zoneplan_recipe(plan));
 	report_bool(r, "second_superblock", "Second superblock", plan->super2);
 	report_size(r, "zone_size", "Zone", zones->size);
-	report_size(r, "zone_capacity", "Least capacity", zones->capacity);
+	report_size(r, "zone_capacity", "Minimum capacity", zones->capacity);
 	report_u64(r, "zones", "Zones", zones->count);
 	report_u64(r, "conventional", "Conventional",
 		   zone_count(zones, ZONE_CONVENTIONAL));
@@ -29,14 +29,14 @@ static void put_zones(struct report *r, const struct plan *plan)
 		   zone_count(zones, ZONE_SEQUENTIAL));
 	report_u64(r, "unwritable", "Offline or read-only",
 		   zone_count(zones, ZONE_UNWRITABLE));
-	report_u64(r, "max_open", "Open at most (0: any)", zones->max_open);
-	report_u64(r, "max_active", "Active at most (0: any)",
+	report_u64(r, "max_open", "Open zones (0: no limit)", zones->max_open);
+	report_u64(r, "max_active", "Active zones (0: no limit)",
 		   zones->max_active);
-	report_u64(r, "usable_segments", "Segments that are used",
+	report_u64(r, "usable_segments", "Usable segments",
 		   plan->g.nsegments - zoned->unusable);
 	report_u64(r, "error_segments", "Segments flagged as bad",
 		   zoned->unusable);
-	report_size(r, "lost_bytes", "Capacity not used", zoned->lost);
+	report_size(r, "lost_bytes", "Unused capacity", zoned->lost);
 	report_end(r);
 }
 
@@ -51,7 +51,7 @@ void announce_plan(struct report *r, const char *path,
 	size_t len = 0;
 
 	report_begin(r, "volume",
-		     written ? "New volume" : "Volume that would be made");
+		     written ? "New volume" : "Planned volume");
 	report_string(r, "device", "Device", path);
 	report_bool(r, "written", "Written", written);
 	report_size(r, "s_dev_size", "Size", plan->size);
@@ -110,13 +110,13 @@ void announce_content(struct report *r, const struct content *c,
 	report_u64(r, "directories", "Directories", counts->directories);
 	report_u64(r, "symlinks", "Symbolic links", counts->symlinks);
 	report_u64(r, "specials", "Special files", counts->specials);
-	report_u64(r, "links", "Further hard links", counts->links);
+	report_u64(r, "links", "Additional hard links", counts->links);
 	report_size(r, "bytes", "Bytes in files", counts->bytes);
 	report_size(r, "written_bytes", "Written",
 		    c->written * plan->g.block_size);
 	report_u64(r, "clean_segments", "Clean segments", clean);
 	if (least_size)
-		report_size(r, "least_size", "Smallest size that suffices",
+		report_size(r, "least_size", "Minimum size",
 			    least_size);
 	if (!report_is_text(r)) {
 		report_begin(r, "lost", NULL);

@@ -3,9 +3,9 @@
  * The bad-block tests, with the patterns of badblocks(8).
  *
  * A bad block makes formatting fail; bad blocks are not recorded on the volume.
- * Large requests are made until one fails, which is then repeated block by
- * block.  Between writing and reading the device's cache is flushed, as
- * otherwise only this machine's memory would be tested.
+ * Large requests are made until one fails; that request is repeated block by
+ * block.  The device's cache is flushed between writing and reading, since
+ * otherwise only the memory of this machine would be tested.
  */
 #include "mkfs/badblocks.h"
 
@@ -23,7 +23,7 @@ struct scan {
 	struct context *cx;
 	struct dev *dev;
 	uint8_t *buf, *want;	/* REQUEST bytes each; want: one pattern */
-	bool compare;		/* what is read, with want */
+	bool compare;		/* compare the read data with WANT */
 	uint64_t bad, first;	/* blocks; byte */
 };
 
@@ -34,7 +34,7 @@ static bool reads_well(struct scan *s, uint64_t off, size_t len)
 	return !s->compare || !memcmp(s->buf, s->want, len);
 }
 
-/* Writes the pattern all over the device, or reads all of it. */
+/* Writes the pattern to the whole device, or reads the whole device. */
 static int for_all(struct scan *s, const char *name, bool write)
 {
 	uint64_t size = s->dev->size, off, len, at, n;
@@ -49,7 +49,7 @@ static int for_all(struct scan *s, const char *name, bool write)
 			for (at = off; at < off + len; at += n) {
 				n = off + len - at < BLOCK ? off + len - at :
 							     BLOCK;
-				/* One not written is found when it is read. */
+				/* A block that was not written is found by the read. */
 				if (write)
 					(void)dev_write(s->dev, s->cx, at,
 							s->want, n);

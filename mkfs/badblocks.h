@@ -10,13 +10,13 @@
 
 struct badblocks {
 	struct progress *progress;
-	int fd;			/* of the device, to empty its cache; or -1 */
+	int fd;			/* of the device, for dropping its cache; -1: none */
 };
 
 /*
- * Reads all of DEV; with WRITE it writes four patterns all over DEV and reads
- * each back: what it held is lost, zeros remain.  0, or -EIO with the number of
- * bad blocks of 4 KiB and the place of the first, -ENOMEM, -EINTR.
+ * Reads all of DEV.  With WRITE, writes four patterns to the whole device and reads
+ * each of them back; the content of the device is lost, zeros remain.  0; -EIO with
+ * the number of bad blocks of 4 KiB and the offset of the first one, -ENOMEM, -EINTR.
  */
 int badblocks_test(const struct badblocks *b, struct context *cx,
 		   struct dev *dev, bool write);

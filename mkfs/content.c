@@ -2,16 +2,15 @@
 /*
  * Writing layers as checkpoints.
  *
- * Each source becomes one checkpoint, written by its own writer after the ones
- * before: between two layers the volume is opened at the end of its last log,
- * since it has no superblock yet.  An empty volume is one layer with only the
- * root directory.
+ * Each source becomes one checkpoint, written by its own writer.  Between two
+ * layers the volume is opened at the end of its last log, since it has no
+ * superblock yet.  An empty volume is one layer with only the root directory.
  *
  * The position of a block depends on sizes and names, never on the content of
- * files, so the same code computes the space that is needed: on a device that
- * is larger than any need and keeps writes in memory, without the blocks of
- * files.  Segments are used one after the other, so the number used is the
- * number needed.
+ * files, so the same code computes the space that is needed.  A forecast runs on
+ * a device that is larger than any need and keeps writes in memory, without the
+ * blocks of files.  Segments are used one after the other, so the number of used
+ * segments is the number of segments needed.
  */
 #include "config.h"
 
@@ -57,7 +56,7 @@ int content_check(struct context *cx, const char *const *sources, size_t n)
 struct layer {
 	struct content *c;
 	struct plan *plan;
-	const char *source;	/* NULL: the root directory alone */
+	const char *source;	/* NULL: only the root directory */
 	bool last;
 	struct writer *writer;
 	struct populate *populate;
@@ -72,7 +71,7 @@ static void report_counts(void *arg)
 	l->c->progress(l->c->arg, &sum, sum.bytes);
 }
 
-/* NULL is the root directory alone. */
+/* A NULL source is the root directory only. */
 static bool is_archive(const char *source)
 {
 	struct stat st;
@@ -114,7 +113,8 @@ static int fill_layer(struct layer *l, struct context *cx,
 }
 
 /*
- * The size of the volume, computed by its last commit from the segments in use.
+ * Sets the size of the volume, which its last commit computes from the segments in
+ * use.
  */
 static uint64_t settle_plan(void *arg, uint64_t used)
 {
@@ -144,8 +144,8 @@ static int write_layer(struct layer *l, struct context *cx, struct dev *dev,
 	int ret;
 
 	/*
-	 * Blocks of an archive are in memory until their log is laid out, which
-	 * matters for segments much longer than usual.
+	 * Blocks of an archive stay in memory until their log is laid out.  This
+	 * matters for segments that are much longer than usual.
 	 */
 	if (is_archive(l->source) && l->plan->g.blocks_per_segment > log_blocks)
 		options.log_blocks = log_blocks;
@@ -194,7 +194,7 @@ uint64_t content_measure(const struct content *c, const struct context *cx)
 			free(paths[0]);
 			return 0;
 		}
-		/* An archive has the bytes of its members, if not compressed. */
+		/* The size of an uncompressed archive is near the size of its members. */
 		if (!S_ISDIR(st.st_mode) && len > 4 &&
 		    !strcmp(paths[0] + len - 4, ".tar"))
 			one = (uint64_t)st.st_size;
@@ -254,7 +254,7 @@ static int zeros_read(struct dev *dev, struct context *cx, uint64_t off,
 int content_forecast(struct forecast *f, struct context *cx,
 		     const struct plan *plan, const struct content *content)
 {
-	/* Enough under an overlay, which neither writes to it nor closes it. */
+	/* Sufficient below an overlay, which neither writes to it nor closes it. */
 	static const struct dev_ops ops = { .read = zeros_read };
 	uint64_t least = reserve_min_segments(plan->reserved), used;
 	struct dev zeros = {

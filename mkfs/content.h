@@ -14,26 +14,25 @@
 
 enum content_snapshots {
 	CONTENT_NO_SNAPSHOT,
-	CONTENT_EACH,		/* every layer's checkpoint is a snapshot */
-	CONTENT_LAST,		/* only the last one's */
+	CONTENT_EACH,		/* the checkpoint of each layer is a snapshot */
+	CONTENT_LAST,		/* only the checkpoint of the last layer */
 };
 
 struct content {
 	/*
-	 * Directories and archives, one layer each; without any an empty
-	 * volume.
+	 * Directories and archives, one layer each.  An empty volume has none.
 	 */
 	const char *const *sources;
 	size_t nsources;
-	struct walk_options walk;	/* its rules are for archives, too */
+	struct walk_options walk;	/* its rules apply to archives, too */
 	enum content_snapshots snapshots;
 	bool strict;
-	bool forecast;		/* what files hold is neither read nor written */
+	bool forecast;		/* file contents are neither read nor written */
 	uint32_t collect;	/* as writer_options; 0: the default */
 	uint64_t allocate;	/* as writer_options */
-	bool digest;		/* make `uuid` */
+	bool digest;		/* compute `uuid` */
 
-	/* Called now and then with what is done so far, or NULL. */
+	/* Called from time to time with the counts so far, or NULL. */
 	void (*progress)(void *arg, const struct populate_counts *counts,
 			 uint64_t bytes);
 	void *arg;
@@ -53,33 +52,33 @@ struct content {
 int content_check(struct context *cx, const char *const *sources, size_t n);
 
 /*
- * Bytes in the files of the sources, near enough for a time that is left: nothing
- * is excluded, a hard link counts again.  0 where it cannot be known: standard
- * input, compressed archives, what cannot be read.  Takes a tenth of the time of
- * a run.
+ * The approximate number of bytes in the files of the sources, for an estimate of the
+ * time left: exclusions are ignored, and hard links are counted again.  0 if it is not
+ * known: standard input, compressed archives, unreadable sources.  Takes about a tenth
+ * of the time of a run.
  */
 uint64_t content_measure(const struct content *c, const struct context *cx);
 
 /*
- * Writes the logs of all layers on DEV, one checkpoint each, after one
- * another.  No superblock names them yet.  Where the plan leaves the size
- * open it is settled (plan_settle()).  Failures name the file of the source or
- * the place on the device; -ENOSPC where the volume is too small.
+ * Writes the logs of all layers on DEV, one checkpoint after the other.  No
+ * superblock refers to them yet.  If the plan leaves the size open, the size is set
+ * (plan_settle()).  The failure text names the file of the source or the place on
+ * the device; -ENOSPC if the volume is too small.
  */
 int content_write(struct content *c, struct context *cx, struct dev *dev,
 		  struct plan *plan);
 
 struct forecast {
-	struct plan plan;	/* where its size was open: settled */
+	struct plan plan;	/* with its final size */
 	struct content content;	/* the result, counted */
-	uint64_t nsegments;	/* the fewest with which CONTENT can be written */
+	uint64_t nsegments;	/* the minimum for CONTENT */
 };
 
 /*
  * Does all that content_write() would do for PLAN, except writing, on a device
- * with enough room: sources are read as far as needed (archives completely,
- * files are only opened).  With zones the device has its real size: -ENOSPC if
- * that is too small.  Fails as content_write().
+ * with enough room.  Sources are read as far as needed: archives completely, files
+ * are only opened.  With zones the device has its real size: -ENOSPC if that is too
+ * small.  Fails as content_write().
  */
 int content_forecast(struct forecast *f, struct context *cx,
 		     const struct plan *plan, const struct content *content);

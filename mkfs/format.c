@@ -3,17 +3,16 @@
  * The order of writing.
  *
  * On a device that is not empty both superblocks are wiped first, and nothing
- * else is written before that is on the medium.  An interruption before leaves
- * the old volume intact, with one superblock, two or none; after it, the device
- * has no valid volume until all logs are on the medium and the new superblocks
- * are written.  These are equal, so that either alone is enough.
+ * else is written until the wipe is on stable storage.  An interruption before
+ * that leaves the old volume intact, with two superblocks, one or none.  After it,
+ * the device has no valid volume until all logs are on stable storage and the new
+ * superblocks are written.  The two are equal, so either of them is sufficient.
  *
- * Other signatures are wiped where libblkid looks: in the first and the last
- * MiB, outside of sequential zones.  A blank device needs no wiping and takes
- * two flushes, three writes and as many pages as the volume has.
+ * Other signatures are wiped in the ranges that libblkid searches: the first and
+ * the last MiB, outside of sequential zones.  A blank device needs no wiping.
  *
- * The superblock names the last log, with the newest checkpoint, and is marked
- * clean.  The fields that the kernel never uses have the values of nilfs-utils.
+ * The superblock refers to the last log, with the newest checkpoint, and is marked
+ * clean.  Fields that the kernel never uses have the values of nilfs-utils.
  */
 #include "mkfs/format.h"
 
@@ -27,7 +26,7 @@
 #include "disk/super.h"
 #include "log/newsupers.h"
 
-#define PIECE 4096u		/* what a superblock occupies, too */
+#define PIECE 4096u		/* also the room of a superblock */
 
 /* How far from either end of a device libblkid looks for signatures. */
 #define WIPE_RANGE (1u << 20)
@@ -36,9 +35,9 @@
 #define CHECK_INTERVAL (180u * 24 * 60 * 60)
 
 /*
- * Makes [OFF, END) of DEV read as zeros.  What is zero already is not written
- * again, in pages, the smallest allocation of an image file: a sparse image
- * stays sparse.  Failures: as dev_read() and dev_write(), -ENOMEM.
+ * Makes [OFF, END) of DEV read as zeros.  Pages that are zero already are not
+ * written, so a sparse image stays sparse.  A page is the smallest allocation unit
+ * of an image file.  Fails as dev_read() and dev_write(), -ENOMEM.
  */
 static int wipe_range(struct context *cx, struct dev *dev, uint64_t off,
 		      uint64_t end)
@@ -65,7 +64,7 @@ static int wipe_range(struct context *cx, struct dev *dev, uint64_t off,
 	return ret;
 }
 
-/* Discards or wipes what of [OFF, END) is not in sequential zones. */
+/* Discards or wipes the parts of [OFF, END) that are not in sequential zones. */
 static int clear_range(struct context *cx, struct dev *dev,
 		       const struct zones *zones, uint64_t off, uint64_t end,
 		       bool discard)
@@ -87,9 +86,9 @@ static int clear_range(struct context *cx, struct dev *dev,
 }
 
 /*
- * Both superblocks, with the boot block in front of the first one.  One in a
- * sequential zone, the last, is destroyed by the reset of that zone, which
- * takes effect on the medium at once.
+ * Wipes both superblocks, and the boot block before the first one.  A second
+ * superblock in a sequential zone, the last one, is destroyed by the reset of that
+ * zone, which takes effect on stable storage at once.
  */
 static int wipe_superblocks(struct context *cx, struct dev *dev,
 			    const struct plan *plan)
@@ -112,8 +111,8 @@ static int wipe_superblocks(struct context *cx, struct dev *dev,
 }
 
 /*
- * The order is the same with zones.  Every zone is reset: a clean segment must
- * be an empty zone, or the kernel cannot write to it.
+ * The order is the same with zones.  Every zone is reset: a clean segment must be
+ * an empty zone, or the kernel cannot write to it.
  */
 static int prepare_device(struct context *cx, struct dev *dev,
 			  const struct plan *plan, const struct format_how *how)

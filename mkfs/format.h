@@ -15,21 +15,21 @@
 struct format_how {
 	bool blank;		/* the device reads as zeros everywhere */
 	bool discard;		/* discard the whole device */
-	/* A test by writing, once old superblocks are gone; NULL: none. */
+	/* A write test, after the old superblocks were wiped; NULL: none. */
 	const struct badblocks *test;
 	/*
-	 * Gets the size of the plan once the logs are written, where that was
-	 * open until then.  NULL: nothing.
+	 * Gets the size of the plan after the logs are written, if the size was open
+	 * until then.  NULL: none.
 	 */
 	struct target *settle;
-	struct content *content;	/* what is put on the volume */
+	struct content *content;	/* of the new volume */
 };
 
 /*
- * Makes DEV, of plan->size bytes, the volume of PLAN.  Until it returns 0 or
- * has come to the new superblocks, a failure or a power cut leaves either the
- * old content with no more than its superblocks touched, or no superblock.
- * Failures: as dev_write(), -ENOMEM, -EINTR.
+ * Makes DEV, of plan->size bytes, the volume of PLAN.  A failure or a power cut
+ * before the new superblocks are written leaves either the old content, with at
+ * most its superblocks wiped, or no superblock.  Fails as dev_write(), -ENOMEM,
+ * -EINTR.
  */
 int format_run(struct context *cx, struct dev *dev, struct plan *plan,
 	       const struct format_how *how);

@@ -31,9 +31,9 @@ struct mkfs {
 	struct entry_rules rules;
 	struct walk_skip skip;		/* the image */
 	uint64_t least_size;		/* bytes; 0: not forecast */
-	off_t input;	/* where standard input begins; -1: not a file */
-	const char *doing;		/* for the line of progress */
-	char files[48];			/* which this is */
+	off_t input;	/* start of standard input; -1: not a file */
+	const char *doing;		/* for the progress line */
+	char files[48];			/* text of the progress line */
 };
 
 static void begin_progress(struct mkfs *m, const char *doing, uint64_t bytes)
@@ -53,7 +53,7 @@ static void show_progress(void *arg, const struct populate_counts *counts,
 	progress_update(&m->tool->progress, bytes);
 }
 
-/* An image file may lie in its own source. */
+/* Excludes the image file, which may be inside its own source. */
 static void skip_target(struct mkfs *m)
 {
 	struct stat st;
@@ -91,7 +91,7 @@ static int forecast(struct mkfs *m, struct forecast *f)
 	rewind_input(m);
 	ret = content_forecast(f, cx, &m->plan, &m->content);
 	if (ret == -ENOSPC && m->plan.zoned.zones && can_read_twice(m)) {
-		/* What it needs where each zone holds one segment. */
+		/* The required size if each zone holds one segment. */
 		struct plan room = m->plan;
 
 		room.zoned.zones = NULL;
@@ -116,7 +116,7 @@ static int no_room(struct mkfs *m, const char *what)
 		    m->least_size, m->plan.size, what);
 }
 
-/* An archive that is the target would be overwritten while it is read. */
+/* A source archive that is also the target would be overwritten while it is read. */
 static int check_sources(const struct mkfs *m)
 {
 	const struct option_list *roots = &m->o->roots;
@@ -142,10 +142,7 @@ static int check_sources(const struct mkfs *m)
 	return 0;
 }
 
-/*
- * What cannot be done is refused before anything is lost, or where nothing is
- * written.
- */
+/* Makes all checks of the content before anything is lost. */
 static int check_content(struct mkfs *m)
 {
 	const struct mkfs_options *o = m->o;
@@ -173,7 +170,7 @@ static int check_content(struct mkfs *m)
 	return 0;
 }
 
-/* Makes the plan and all checks: nothing is changed yet. */
+/* Makes the plan and all checks.  Nothing is changed yet. */
 static int prepare(struct mkfs *m)
 {
 	const struct mkfs_options *o = m->o;
@@ -251,8 +248,8 @@ static int format(struct mkfs *m)
 	skip_target(m);
 	if (c->nsources) {
 		/*
-		 * Written data is not read soon: bypass the page cache.  Space
-		 * is preallocated only if nothing after the logs has to be kept.
+		 * Written data is not read soon: bypass the page cache.  Space is
+		 * preallocated only if nothing after the logs must be kept.
 		 */
 		if (devfile_direct(t->file) && !t->file->is_block_device &&
 		    (t->blank || !m->o->keep) && !m->plan.zoned.zones)
@@ -263,14 +260,14 @@ static int format(struct mkfs *m)
 		ret = format_run(cx, t->dev, &m->plan, &how);
 		progress_end(progress);
 	} else {
-		/* One thread does for an empty volume. */
+		/* An empty volume needs one thread only. */
 		cx->threads = 1;
 		ret = format_run(cx, t->dev, &m->plan, &how);
 	}
 	return ret ? ret : target_finish(cx, t);
 }
 
-/* Says how much room there should have been, where that can still be known. */
+/* Reports the required size, if it can still be determined. */
 static int explain_full(struct mkfs *m)
 {
 	struct context *cx = &m->tool->cx;
@@ -281,7 +278,7 @@ static int explain_full(struct mkfs *m)
 	memcpy(text, cx->failure, sizeof(text));
 	if (can_read_twice(m) && !m->plan.fit && !m->plan.zoned.zones &&
 	    !forecast(m, &f) && f.nsegments > m->plan.g.nsegments)
-		return no_room(m, "there is no volume on it now");
+		return no_room(m, "the device has no volume now");
 	if (!strncmp(text, m->target.path, len) && text[len] == ':')
 		return fail(cx, -ENOSPC, "%s", text);
 	return fail(cx, -ENOSPC, "%s: %s", m->target.path, text);
@@ -307,7 +304,7 @@ static void report(struct mkfs *m)
 				   "remove names of lower layers",
 			  counts->whiteouts);
 	if (m->content.notes.skipped)
-		tool_note(m->tool, "%s: left out of itself", m->target.path);
+		tool_note(m->tool, "%s: the image itself was skipped", m->target.path);
 	if (m->tool->quiet && report_is_text(r))
 		return;
 	announce_plan(r, m->target.path, &m->plan, written);

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The device to be formatted, and whether it may be.
+ * The device to be formatted, and the checks whether it may be formatted.
  *
- * A device in use is always refused, one that is not empty unless forced.  An
- * image file without any allocated byte is empty, which one system call shows;
- * only others are probed by libblkid, which reads them in many places.
+ * A device in use is always refused; a device that is not empty is refused unless
+ * forced.  An image file without any allocated byte is empty, which one system call
+ * shows; other files are probed by libblkid, which reads many places.  Nothing is
+ * created or enlarged before the plan is valid, so a refused format leaves no file.
  *
- * Nothing is created or enlarged before the plan is valid: a refused format
- * leaves no file.
- *
- * A host-managed device can only be written by its zones; a host-aware one is
- * treated like any other unless --zoned=require is given.  An image file has
- * zones if the user describes them, or has done so before: then they are in a
- * file beside the image, and formatting it again uses them.
+ * A host-managed device can only be written by its zones; a host-aware one is treated
+ * like any other unless --zoned=require is given.  An image file has zones if the user
+ * describes them.  They are stored in a file beside the image, and used if the image
+ * is formatted again.
  */
 #include "config.h"
 
@@ -34,13 +32,13 @@
 #define FILE_SECTOR_SIZE 512
 
 /*
- * A volume whose size follows from its content begins in a sparse file of this
- * size, which every usual file system allows, and is cut in the end.
+ * A volume whose size follows from its content begins in a sparse file of this size,
+ * which every usual file system allows, and is truncated at the end.
  */
 #define PROVISIONAL_SIZE (UINT64_C(8) << 40)
 #define PROVISIONAL_LEAST (UINT64_C(16) << 20)
 
-/* A zone cannot be cut where the content ends. */
+/* With zones the size cannot follow from the content. */
 static int check_zone_size(struct context *cx, const struct mkfs_options *o)
 {
 	if (o->size.kind != OPTIONS_SIZE_AUTO)
@@ -48,7 +46,7 @@ static int check_zone_size(struct context *cx, const struct mkfs_options *o)
 	return fail(cx, -EINVAL, "--size: zones need a size in bytes");
 }
 
-/* A block device with zones that are to be followed gets a new t->dev. */
+/* Sets t->dev for a block device whose zones must be followed. */
 static int open_disk_zones(struct context *cx, const struct mkfs_options *o,
 			   struct target *t)
 {
@@ -115,7 +113,7 @@ static int find_file_zones(struct context *cx, const struct mkfs_options *o,
 		t->emulated.emulated = true;
 		return ret;
 	}
-	/* The zones that an earlier format has described. */
+	/* The zones that an earlier format has stored. */
 	ret = zonedump_read(cx, t->side, &dump);
 	if (!ret && dump.bytes != t->size)
 		ret = fail(cx, -EINVAL, "%s: has zones of %" PRIu64 " bytes in "
@@ -153,7 +151,7 @@ static int check_use(struct context *cx, const char *path, bool force)
 	return fail(cx, -EINVAL, "%s: in use by the system", path);
 }
 
-/* Opens what exists; it is to have ASKED bytes, 0: those that it has. */
+/* Opens an existing file or device of ASKED bytes; 0: of any size. */
 static int open_existing(struct context *cx, const struct mkfs_options *o,
 			 uint64_t asked, struct target *t)
 {
@@ -255,7 +253,7 @@ int target_check_limit(const struct target *t, struct context *cx,
 		    (uint64_t)limit.rlim_cur);
 }
 
-/* As large as the file system and the user's limits let a file be. */
+/* Makes the file as large as the file system and the user's limits permit. */
 static int resize_provisionally(struct context *cx, struct target *t)
 {
 	struct rlimit limit;
@@ -277,7 +275,7 @@ static int resize_provisionally(struct context *cx, struct target *t)
 
 int target_prepare(struct context *cx, struct target *t)
 {
-	/* As an archive of the same files would have: of the user's umask. */
+	/* The mode follows the user's umask, as that of an archive would. */
 	const struct output_how how = { .there = OUTPUT_KEEP };
 	int ret = 0;
 
@@ -320,7 +318,7 @@ void target_close(struct target *t, bool failed)
 		unlink(t->side);
 	zone_fini(&t->emulated);
 	free(t->side);
-	/* What is left of a file of provisional size is not worth keeping. */
+	/* A file that was emptied gets its old size back. */
 	if (failed && t->file && !t->created && t->fit && t->emptied)
 		devfile_resize(t->file, &cx, t->old_size);
 	dev_close(t->file);

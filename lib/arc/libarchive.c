@@ -2,7 +2,7 @@
 /*
  * libarchive, loaded when it is first needed.
  *
- * All versions 3 share one binary interface, under the name below.
+ * All versions 3 have the same binary interface and library name.
  */
 #include "arc/libarchive.h"
 
@@ -16,7 +16,7 @@
 
 #define LIBRARY "libarchive.so.13"
 
-/* A function, as ISO C does not let a data pointer become one. */
+/* Looks up a function: ISO C does not permit the conversion of a data pointer to one. */
 static int find_symbol(struct libarchive *la, struct context *cx,
 		       const char *name, void *function)
 {

@@ -2,8 +2,8 @@
 /*
  * libarchive, loaded when it is first needed.
  *
- * It brings a dozen libraries with it, which would cost every command of the
- * tool two milliseconds at its start, for the sake of one that compresses.
+ * It depends on a dozen libraries.  Linking it would cost every command of the tool two
+ * milliseconds at its start, but only commands for archives need it.
  */
 #ifndef NILFS2_ARC_LIBARCHIVE_H
 #define NILFS2_ARC_LIBARCHIVE_H
@@ -13,7 +13,7 @@
 
 #include "base/context.h"
 
-/* What is used of it, by name. */
+/* The functions that are used. */
 #define LIBARCHIVE_FUNCTIONS(F)                                             \
 	F(archive_entry_acl_count)                                          \
 	F(archive_entry_fflags)                                             \
@@ -76,12 +76,12 @@ struct libarchive {
 };
 
 /*
- * Loads the library that the tool was built against.  -EOPNOTSUPP where it is
- * not installed.  Close it once nothing of it is in use.
+ * Loads the library that the tool was built for.  -EOPNOTSUPP if it is not installed.
+ * Must not be closed while any of it is in use.
  */
 int libarchive_open(struct libarchive *la, struct context *cx);
 
-/* Also of a structure that is all zero. */
+/* Accepts a structure that is all zero. */
 void libarchive_close(struct libarchive *la);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * Arrays that grow within the memory budget.
  *
- * The capacity doubles, so that adding one item at a time costs a constant on
- * average; near the budget it is limited to the budget.
+ * The capacity doubles, so that adding one item takes constant time on average.
+ * Near the budget it is limited to the budget.
  */
 #include "base/array.h"
 

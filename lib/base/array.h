@@ -10,11 +10,11 @@
 #include "base/context.h"
 
 /*
- * Returns ITEMS, moved if need be, with room for at least WANT items of SIZE
- * bytes, and sets *ROOM to the room there is; new room is not cleared.  ITEMS
- * is NULL with *ROOM 0 at first; free() frees it.  NULL with the failure text
- * set, which the caller returns as -ENOMEM, if the array would overflow, be
- * larger than the memory budget or find no memory; ITEMS stays valid then.
+ * Returns ITEMS, moved if necessary, with room for at least WANT items of SIZE
+ * bytes, and sets *ROOM to the capacity; new room is not cleared.  Initially ITEMS
+ * is NULL and *ROOM 0; free() frees it.  NULL with the failure text set, which the
+ * caller returns as -ENOMEM, if the array would overflow or exceed the memory
+ * budget, or there is no memory; ITEMS stays valid then.
  */
 void *array_grow(struct context *cx, void *items, size_t *room, size_t want,
 		 size_t size);
@@ -29,7 +29,7 @@ void *array_grow(struct context *cx, void *items, size_t *room, size_t want,
 		grown_ ? 0 : -ENOMEM;                                      \
 	})
 
-/* Adds the item that follows to the *N ITEMS: 0 or -ENOMEM. */
+/* Appends an item to the *N ITEMS: 0 or -ENOMEM. */
 #define array_push(cx, items, n, room, ...)                                    \
 	({                                                                     \
 		int err_ = array_reserve(cx, items, room, *(n) + 1);           \
@@ -39,8 +39,8 @@ void *array_grow(struct context *cx, void *items, size_t *room, size_t want,
 	})
 
 /*
- * Whether there is room in *ITEMS for one more than N, where no memory is no
- * failure: what does not fit is counted, or found again.
+ * Whether *ITEMS has room for one more than N.  For callers to which a lack of
+ * memory is not a failure: items without room are counted, or found again.
  */
 #define array_has_room(items, room, n)                                     \
 	({                                                                 \

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Bitmaps: the parts that walk words.
+ * Bitmaps: the functions that walk words.
  *
- * Bits of the last word past the end are never set, so counting needs no
- * mask, and a search for a clear bit that finds none inside the set finds the
- * first bit outside it, which is the answer "none".
+ * Bits of the last word after the end are never set, so counting needs no mask.  A
+ * search for a clear bit finds the first bit after the end if there is none in the
+ * set, which is the result "none".
  */
 #include "base/bitmap.h"
 
@@ -66,7 +66,7 @@ uint64_t bitmap_count(const struct bitmap *map)
 	return bitmap_count_below(map, map->bits);
 }
 
-/* Searches a set bit in the words or, with FLIP all ones, their inverse. */
+/* Searches for a set bit in the words or, with FLIP all ones, in their inverse. */
 static uint64_t next(const struct bitmap *map, uint64_t from, uint64_t flip)
 {
 	uint64_t i, word;

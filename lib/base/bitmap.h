@@ -2,7 +2,7 @@
 /*
  * Sets of the numbers [0, bits), one bit each.
  *
- * Callers of set and clear must not pass numbers outside the set; test returns
+ * Callers of set and clear must not pass numbers outside the set.  test returns
  * false for them, so that numbers from a disk can be passed unchecked.
  */
 #ifndef NILFS2_BASE_BITMAP_H
@@ -19,21 +19,21 @@ struct bitmap {
 };
 
 /*
- * Makes an empty set in the caller's storage.  -ENOMEM if it does not fit the
- * memory budget or the memory; bitmap_fini() is allowed after that too.
+ * Initializes an empty set.  -ENOMEM if it exceeds the memory budget or the memory;
+ * bitmap_fini() may be called after that, too.
  */
 int bitmap_init(struct bitmap *map, struct context *cx, uint64_t bits);
 void bitmap_fini(struct bitmap *map);
 
-/* Makes a set with the numbers of FROM, in the same way. */
+/* Initializes a set with the numbers of FROM; fails in the same way. */
 int bitmap_copy(struct bitmap *map, struct context *cx,
 		const struct bitmap *from);
 
-/* How many numbers are in the set; how many of those below END. */
+/* The number of members; the number of members below END. */
 uint64_t bitmap_count(const struct bitmap *map);
 uint64_t bitmap_count_below(const struct bitmap *map, uint64_t end);
 
-/* The first number from FROM on that is, or is not, in the set, or bits. */
+/* The first number from FROM on that is (or is not) a member; bits if there is none. */
 uint64_t bitmap_next_set(const struct bitmap *map, uint64_t from);
 uint64_t bitmap_next_clear(const struct bitmap *map, uint64_t from);
 
@@ -47,7 +47,7 @@ static inline void bitmap_set(struct bitmap *map, uint64_t bit)
 	map->words[bit / 64] |= UINT64_C(1) << (bit % 64);
 }
 
-/* The same while other threads set or test. */
+/* The same while other threads set or test bits. */
 static inline void bitmap_set_shared(struct bitmap *map, uint64_t bit)
 {
 	__atomic_fetch_or(&map->words[bit / 64], UINT64_C(1) << (bit % 64),

@@ -2,9 +2,9 @@
 /*
  * Arithmetic on numbers that come from a disk.
  *
- * Each function stores the result and returns true, or returns false and
- * leaves the result alone when it does not fit.  Callers cannot forget the
- * check: the compiler warns about an unused result.
+ * Each function stores the result and returns true, or returns false without a
+ * change if the result does not fit.  The compiler warns about an unused return
+ * value.
  */
 #ifndef NILFS2_BASE_CHECKED_H
 #define NILFS2_BASE_CHECKED_H
@@ -36,7 +36,7 @@ static inline CHECKED_MUST_USE bool checked_mul(uint64_t a, uint64_t b,
 	return true;
 }
 
-/* A * B / C rounded up is common and easily wrong; C must not be 0. */
+/* A / C rounded up; C must not be 0. */
 static inline uint64_t div_round_up(uint64_t a, uint64_t c)
 {
 	return a / c + (a % c != 0);

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What context.h makes of them for an analyzer. */
+/* Remove the macros that context.h defines for an analyzer. */
 #undef context_cancelled
 #undef fail
 #undef fail_said

@@ -2,10 +2,10 @@
 /*
  * The context: state that would otherwise be global.
  *
- * Every function that can fail, take long or need much memory gets one.  It
- * holds the failure text, the memory budget, the clock as read by the tool, the
- * cancel flag and the number of workers.  Modules below the tools do not read
- * the clock or the environment.
+ * Every function that can fail, take long or need much memory gets one.  It contains
+ * the failure text, the memory budget, the time as read by the tool, the cancel flag
+ * and the number of workers.  Modules below the tools do not read the clock or the
+ * environment.
  */
 #ifndef NILFS2_BASE_CONTEXT_H
 #define NILFS2_BASE_CONTEXT_H
@@ -18,12 +18,12 @@
 
 struct context {
 	char failure[FAILURE_TEXT_MAX];	/* text of the last failure, "" if none */
-	int said;			/* error whose reason is in it, or 0 */
+	int said;			/* error whose reason is in the text, or 0 */
 	uint64_t max_memory;		/* budget in bytes for caches and tables */
 	int64_t now;			/* seconds since 1970, from the tool */
 	unsigned int threads;		/* workers to use, at least 1 */
-	/* Where temporary files may be made for what passes the budget, or NULL:
-	   nowhere.  Borrowed. */
+	/* Directory for temporary files of data beyond the budget; NULL: none.
+	   Borrowed. */
 	const char *scratch_dir;
 	const volatile sig_atomic_t *cancel;	/* set by a signal handler, or NULL */
 };
@@ -48,25 +48,25 @@ void context_adopt(struct context *cx, const struct context *child);
 int context_cancelled(struct context *cx);
 
 /*
- * Fills the failure slot with the formatted text and returns ERR (a negative
- * errno), so that `return fail(cx, -EIO, ...)` reads as what it is.  The text
- * names the object and what happened; the tool adds its own name and the
- * reason from ERR.  A second call overwrites the first: the caller that
- * recovers from a failure and meets another reports that one.
+ * Fills the failure slot with the formatted text and returns ERR (a negative errno),
+ * for use as `return fail(cx, -EIO, ...)`.  The text names the object and the event;
+ * the tool adds its own name and the reason from ERR.  A second call overwrites the
+ * first one, so a caller that recovers from a failure and fails later reports the
+ * later one.
  */
 int fail(struct context *cx, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * The same where the text gives the reason itself: what an image lacks is no
- * "file or directory", so the tool adds nothing as long as the failure is ERR.
+ * The same for a text that includes the reason: the tool does not append the text of
+ * ERR.  For example, ENOENT for an object of an image is not a missing file.
  */
 int fail_said(struct context *cx, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * An analyzer sees only the declarations.  For it fail() and fail_said() return ERR
- * and that is negative, and context_cancelled() returns nothing positive.
+ * An analyzer sees only the declarations.  For it fail() and fail_said() return a
+ * negative ERR, and context_cancelled() returns nothing positive.
  */
 #ifdef __clang_analyzer__
 static inline int context_at_most(int err, int most)
@@ -82,7 +82,7 @@ static inline int context_at_most(int err, int most)
 #define context_cancelled(cx) context_at_most(context_cancelled(cx), 0)
 #endif
 
-/* Forgets the failure text, for a caller that found another way. */
+/* Clears the failure text, for a caller that continues in another way. */
 void fail_clear(struct context *cx);
 
 #endif

@@ -2,13 +2,13 @@
 /*
  * CRC-32 as computed by the kernel.
  *
- * The work is done by a library: libdeflate or ISA-L if found, which use
- * carry-less multiplication and are equally fast, otherwise zlib.  libdeflate
- * is preferred since programs linked with it start faster.
+ * The implementation is a library: libdeflate or ISA-L if found, which use carry-less
+ * multiplication and are equally fast, otherwise zlib.  libdeflate is preferred since
+ * programs linked with it start faster.
  *
- * A checksum is a polynomial over GF(2), reduced by the generator; another zero
- * byte multiplies it by x^8.  So the checksum after many zeros, which combines
- * the sums of two parts, takes a few multiplications.
+ * A checksum is a polynomial over GF(2), modulo the generator; another zero byte
+ * multiplies it by x^8.  So the checksum after many zeros, which is used to combine the
+ * checksums of two parts, takes a few multiplications.
  */
 #include "config.h"
 
@@ -32,7 +32,7 @@ uint32_t crc32_le(uint32_t seed, const void *buf, size_t len)
 #endif
 }
 
-/* Without a branch for each bit, half of which would be predicted wrongly. */
+/* Without branches on bits, half of which would be predicted wrongly. */
 uint32_t crc32_le_multiply(uint32_t a, uint32_t b)
 {
 	uint32_t product = 0;
@@ -57,8 +57,8 @@ uint32_t crc32_le_zeros(uint32_t seed, size_t len)
 }
 
 /*
- * What the seed adds to the checksum is the seed after as many zeros; and
- * after 2^32 - 1 zeros, the generator being primitive, any sum repeats.
+ * The contribution of the seed to the checksum is the seed after as many zeros.
+ * Since the generator is primitive, any checksum repeats after 2^32 - 1 zeros.
  */
 uint32_t crc32_le_seed(uint32_t sum, const void *buf, size_t len)
 {

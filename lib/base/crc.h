@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The one checksum of NILFS2. */
+/* The checksum of NILFS2. */
 #ifndef NILFS2_BASE_CRC_H
 #define NILFS2_BASE_CRC_H
 
@@ -19,10 +19,10 @@ uint32_t crc32_le(uint32_t seed, const void *buf, size_t len);
  */
 uint32_t crc32_le_multiply(uint32_t a, uint32_t b);
 
-/* The checksum after LEN more bytes of zero, which need not be anywhere. */
+/* The checksum after LEN more zero bytes, without a buffer. */
 uint32_t crc32_le_zeros(uint32_t seed, size_t len);
 
-/* The seed with which crc32_le() of LEN bytes is SUM; there is just one. */
+/* The only seed with which crc32_le() of LEN bytes is SUM. */
 uint32_t crc32_le_seed(uint32_t sum, const void *buf, size_t len);
 
 #endif

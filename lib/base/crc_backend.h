@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Implementations of CRC-32: crc.c calls one of these, a test compares all that
- * are available.
+ * Implementations of CRC-32: crc.c calls one of these, a test compares all available
+ * ones.
  */
 #ifndef NILFS2_BASE_CRC_BACKEND_H
 #define NILFS2_BASE_CRC_BACKEND_H

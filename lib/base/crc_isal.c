@@ -2,8 +2,8 @@
 /*
  * CRC-32 by ISA-L.
  *
- * It inverts the sum before it starts and after it ends, the kernel does
- * neither.  Two more inversions around its function cancel its own.
+ * ISA-L inverts the checksum at the start and at the end, unlike the kernel.  Two more
+ * inversions cancel these.
  */
 #include "base/crc_backend.h"
 

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reading a CRC-32 backwards.
+ * Locating a single flipped bit from a CRC-32 syndrome.
  *
- * Without inversion the checksum is linear over GF(2): the sum of a message
- * with an error is the sum of the message, by exclusive or with the sum from
- * seed 0 of the error alone (W. W. Peterson and D. T. Brown, "Cyclic Codes
- * for Error Detection", 1961).  So exchanging a block costs the sum of that
- * block, and the error of one flipped bit with N bits after it has the sum
- * x^(N + 32) modulo the generator; a flipped bit of the stored sum itself is
- * one of x^0 to x^31.
+ * Without inversion the checksum is linear over GF(2): an error changes it by the
+ * checksum from seed 0 of the error alone (W. W. Peterson and D. T. Brown, "Cyclic
+ * Codes for Error Detection", 1961).  The syndrome of one flipped bit with N bits
+ * after it is x^(N + 32) modulo the generator; that of a flipped bit of the stored
+ * checksum is one of x^0 to x^31.
  *
- * The generator is primitive, so the powers of x are all different up to
- * x^(2^32 - 2): one bit explains a difference or none does, and to find it is
- * a discrete logarithm.  The order of x is 3 * 5 * 17 * 257 * 65537, therefore
- * the logarithm is found modulo each of these, and put together by the Chinese
- * remainder theorem (S. C. Pohlig and M. E. Hellman, "An Improved Algorithm for
- * Computing Logarithms over GF(p)", 1978): N is the sum of a multiple T * S of
- * each S = ORDER / PRIME, which is 0 modulo the other primes, and as N = T * S
- * modulo PRIME, A^S = (x^(S * S))^T.  T is found in steps of 257, from one of 257
- * powers (D. Shanks, "Class number, a theory of factorization, and genera", 1971).
+ * The generator is primitive, so at most one bit explains a difference, and finding
+ * it is a discrete logarithm.  The order of x is 3 * 5 * 17 * 257 * 65537; the
+ * logarithm is found modulo each of these and combined by the Chinese remainder
+ * theorem (S. C. Pohlig and M.  E. Hellman, 1978): N is the sum of a multiple T * S
+ * of each S = ORDER / PRIME, where A^S = (x^(S * S))^T.  T is found by steps of 257
+ * powers (D. Shanks, 1971).
  */
 #include "base/crcsolve.h"
 
@@ -30,7 +25,7 @@
 
 static const uint32_t factors[] = {3, 5, 17, 257, 65537};
 
-#define STEPS 257u /* its square is more than each factor */
+#define STEPS 257u /* its square exceeds each factor */
 #define NFACTORS (sizeof(factors) / sizeof(factors[0]))
 
 static uint32_t power(uint32_t a, uint64_t n)
@@ -80,7 +75,7 @@ uint64_t crcsolve_bit(uint32_t stored, uint32_t computed, uint64_t len)
 	if (n < 32)
 		return 8 * len + 31 - n;
 	n -= 32;
-	/* The bits of a byte count from the lowest one. */
+	/* The bits of a byte are numbered from the lowest one. */
 	return n < 8 * len ? 8 * len - 1 - n : CRCSOLVE_NONE;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a CRC-32 that does not match says about the bytes it covers. */
+/* Explaining a CRC-32 that does not match. */
 #ifndef NILFS2_BASE_CRCSOLVE_H
 #define NILFS2_BASE_CRCSOLVE_H
 
@@ -12,19 +12,18 @@
 #define CRCSOLVE_NONE UINT64_MAX
 
 /*
- * The bit whose flip explains that COMPUTED over LEN bytes is not STORED; the
- * seed does not matter.  Below 8 * LEN it is bit % 8 of byte bit / 8 of the
- * message, from there on bit - 8 * LEN of the stored number.  At most one bit
- * explains a difference.  CRCSOLVE_NONE: none does, or there is no difference,
- * or the message is longer than CRCSOLVE_BYTES_MAX.  Takes some milliseconds
- * whatever LEN is.
+ * The bit whose flip explains the difference between COMPUTED, over LEN bytes, and
+ * STORED; the seed does not matter.  A result below 8 * LEN is bit % 8 of byte bit /
+ * 8 of the message; a larger one is bit - 8 * LEN of the stored number.  At most one
+ * bit explains a difference.  CRCSOLVE_NONE if no bit does, there is no difference,
+ * or the message is longer than CRCSOLVE_BYTES_MAX.  Takes some milliseconds for any
+ * LEN.
  */
 uint64_t crcsolve_bit(uint32_t stored, uint32_t computed, uint64_t len);
 
 /*
- * By what, in the sense of exclusive or, the checksum of a message changes
- * where LEN bytes of it, OLD, become NEW; AFTER bytes of the message follow
- * them.
+ * The exclusive or of the checksums of a message before and after LEN bytes of it, OLD,
+ * are replaced by NEW; AFTER bytes of the message follow them.
  */
 uint32_t crcsolve_exchange(const void *old, const void *new, size_t len,
 			   uint64_t after);

@@ -2,9 +2,9 @@
 /*
  * Sets of inode numbers of any size.
  *
- * Numbers are given out from the lowest free one up, so a set of them is dense
- * almost everywhere; but a damaged disk may also name number 2^60.  So it is a
- * table of words with a bit for each of 64 numbers.
+ * The lowest free number is allocated first, so a set is mostly dense, but a damaged
+ * disk may contain a number like 2^60.  So the set is a hash table of words, each
+ * with a bit for each of 64 numbers.
  */
 #ifndef NILFS2_BASE_INOSET_H
 #define NILFS2_BASE_INOSET_H
@@ -29,8 +29,8 @@ static inline bool inoset_has(const struct inoset *set, uint64_t ino)
 }
 
 /*
- * Adds INO: 1 where it is new, 0 where it was there, -ENOMEM where the set
- * would outgrow the memory budget.
+ * Adds INO: 1 if it is new, 0 if it was a member, -ENOMEM if the set would exceed the
+ * memory budget.
  */
 static inline int inoset_add(struct inoset *set, struct context *cx,
 			     uint64_t ino)

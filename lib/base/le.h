@@ -2,10 +2,9 @@
 /*
  * Little-endian integers as one-member structures.
  *
- * A plain integer cannot be assigned to or compared with one of these, so a
- * forgotten conversion is a compile error on every machine, not a defect on
- * big-endian ones.  They are arrays of bytes: any offset of any buffer may be
- * looked at through them, whatever its alignment.
+ * A plain integer cannot be assigned to or compared with one of these, so a missing
+ * conversion is a compile error on every machine.  They are arrays of bytes, so they
+ * can be accessed at any offset of a buffer, independent of alignment.
  */
 #ifndef NILFS2_BASE_LE_H
 #define NILFS2_BASE_LE_H

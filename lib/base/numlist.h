@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Lists of numbers that are collected first and asked afterwards. */
+/* Lists of numbers that are first collected and then searched. */
 #ifndef NILFS2_BASE_NUMLIST_H
 #define NILFS2_BASE_NUMLIST_H
 
@@ -24,7 +24,7 @@ static inline int numlist_add(struct numlist *s, struct context *cx,
 	return array_push(cx, &s->list, &s->n, &s->room, number);
 }
 
-/* Sorts the list, each number once: before any question. */
+/* Sorts the list and removes duplicates; must be called before any search. */
 static inline void numlist_settle(struct numlist *s)
 {
 	s->n = sort_unique(s->list, s->n);

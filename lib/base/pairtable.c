@@ -11,11 +11,11 @@
 
 #define ROOM_MIN 256u
 
-/* Where the pair is, or where it would be. */
+/* The slot of the pair, or the free slot for it. */
 static struct pairtable_entry *slot_of(struct pairtable_entry *slots,
 				       size_t room, uint64_t dev, uint64_t ino)
 {
-	/* Either number may be the one that varies, in any of its bits. */
+	/* Mix both numbers: either may vary, in any of its bits. */
 	uint64_t hash = (ino ^ dev * 0xff51afd7ed558ccdULL) *
 			0x9e3779b97f4a7c15ULL;
 	size_t i = (size_t)(hash >> 20) & (room - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A value for each of some pairs of numbers, as device and inode. */
+/* A value for each of some pairs of numbers, such as device and inode. */
 #ifndef NILFS2_BASE_PAIRTABLE_H
 #define NILFS2_BASE_PAIRTABLE_H
 
@@ -24,11 +24,11 @@ struct pairtable {
 struct pairtable_entry *pairtable_find(const struct pairtable *t, uint64_t dev,
 				       uint64_t ino);
 
-/* Adds a new pair.  -ENOMEM past the memory budget. */
+/* Adds a new pair.  -ENOMEM beyond the memory budget. */
 int pairtable_add(struct pairtable *t, struct context *cx, uint64_t dev,
 		  uint64_t ino, uint64_t value);
 
-/* Puts all entries in front, ascending; afterwards it can only be freed. */
+/* Moves all entries to the front, ascending; after that only free() is allowed. */
 void pairtable_sort(struct pairtable *t);
 
 void pairtable_fini(struct pairtable *t);

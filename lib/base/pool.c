@@ -2,14 +2,14 @@
 /*
  * The worker pool.
  *
- * Jobs wait in a ring and are numbered in the order in which they are given.
- * Every worker, including the giving thread, takes the oldest one, so when a job
- * begins all earlier ones have begun: a job may wait for an earlier one.  A job
- * that has begun runs to its end.  Keeping the failure of the lowest number
- * therefore makes the result independent of timing.
+ * Jobs wait in a ring and are numbered in the order in which they are given.  Every
+ * worker, including the giving thread, takes the oldest one, so when a job begins
+ * all earlier ones have begun: a job may wait for an earlier one.  A job that has
+ * begun runs to its end.  The failure with the lowest number is kept, so the result
+ * does not depend on timing.
  *
- * Workers without a job sleep on one condition, a giver without work on another,
- * jobs that wait for earlier ones on a third.
+ * Workers without a job sleep on one condition, a giver without work on another one,
+ * jobs that wait for earlier ones on a third one.
  */
 #include "config.h"
 
@@ -25,9 +25,9 @@
 
 struct job {
 	pool_job *fn;
-	pool_numbered *numbered;	/* instead */
+	pool_numbered *numbered;	/* used instead, by pool_run() */
 	void *arg;
-	unsigned int *left;	/* counts it, or NULL */
+	unsigned int *left;	/* counter of jobs, or NULL */
 };
 
 struct worker {
@@ -41,23 +41,23 @@ struct worker {
 struct pool {
 	pthread_mutex_t lock;
 	pthread_cond_t work;	/* a job waits, or the pool closes */
-	pthread_cond_t empty;	/* nothing waits or runs; or of some */
+	pthread_cond_t empty;	/* no job (of a counter) waits or runs */
 	pthread_cond_t done;	/* a job is done */
 	struct job *ring;
 	unsigned int depth;
 	unsigned int running;
 	unsigned int waiting;	/* jobs that wait for earlier ones */
 	uint64_t next;		/* number of the next job given */
-	uint64_t first;		/* number of the oldest that waits */
+	uint64_t first;		/* number of the oldest waiting job */
 	bool closing;
 	uint64_t failed;	/* lowest failed job, or NONE */
-	int ret;		/* its failure */
-	struct context failure;	/* and its text */
+	int ret;		/* failure of that job */
+	struct context failure;	/* text of that failure */
 	unsigned int threads;
-	struct worker workers[];	/* the giver is after the threads */
+	struct worker workers[];	/* the giver follows the threads */
 };
 
-/* Takes note of the failure of a worker's job; the lock is held. */
+/* Records the failure of a worker's job; the lock is held. */
 static void report_failure(struct pool *pool, const struct worker *worker,
 			   int ret)
 {
@@ -68,7 +68,7 @@ static void report_failure(struct pool *pool, const struct worker *worker,
 	context_adopt(&pool->failure, &worker->cx);
 }
 
-/* Runs the oldest job; the lock is held, but released meanwhile. */
+/* Runs the oldest job; the lock is held, but released while the job runs. */
 static void do_job(struct pool *pool, struct worker *worker)
 {
 	struct job job = pool->ring[pool->first % pool->depth];
@@ -156,7 +156,7 @@ static int open_with(struct pool **poolp, struct context *cx, unsigned int n,
 		pool->workers[i].job = NONE;
 		context_child(cx, &pool->workers[i].cx);
 	}
-	/* Fewer threads are enough.  Signals are handled by the caller's. */
+	/* Continue with fewer threads.  Signals are handled by the caller's thread. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	while (pool->threads < n - 1 &&
@@ -182,7 +182,7 @@ static int verdict(struct pool *pool, struct context *cx)
 	return pool->ret;
 }
 
-/* Puts JOB into the ring once it has room. */
+/* Puts JOB into the ring when there is room. */
 static int give(struct pool *pool, struct context *cx, struct job job)
 {
 	struct worker *giver = &pool->workers[pool->threads];
@@ -209,7 +209,7 @@ int pool_give(struct pool *pool, struct context *cx, pool_job *fn, void *arg,
 	return give(pool, cx, (struct job){ fn, NULL, arg, left });
 }
 
-/* Works and waits until *LEFT, or all that waits or runs, is 0; locked. */
+/* Works and waits until *LEFT, or the number of all jobs, is 0; locked. */
 static void finish(struct pool *pool, const unsigned int *left)
 {
 	while (left ? *left : pool->running || pool->first != pool->next) {
@@ -240,7 +240,7 @@ bool pool_wait_earlier(struct pool *pool, unsigned int worker)
 	pthread_mutex_lock(&pool->lock);
 	number = pool->workers[worker].job;
 	pool->waiting++;
-	/* Those before it have begun: they run, or are done. */
+	/* Earlier jobs have begun: they are running or done. */
 	while (i <= pool->threads) {
 		if (pool->workers[i++].job >= number)
 			continue;
@@ -286,7 +286,7 @@ int pool_run(struct context *cx, uint64_t jobs, pool_numbered *fn, void *arg)
 		return ret;
 	for (i = 0; i < jobs && !ret; i++)
 		ret = give(pool, cx, job);
-	/* A failure of an earlier job may come later. */
+	/* An earlier job may still fail. */
 	if (jobs)
 		ret = pool_wait(pool, cx, NULL);
 	pool_close(pool);

@@ -15,55 +15,54 @@
 
 struct pool;
 
-/* How many workers run JOBS jobs; at least 1. */
+/* The number of workers for JOBS jobs; at least 1. */
 unsigned int pool_workers(const struct context *cx, uint64_t jobs);
 
 /*
- * One job.  CX is the worker's own context; WORKER < pool_workers() numbers
- * the worker, for state that each worker has once.  With SKIP, set once an
- * earlier job has failed or the user asked to stop, it only frees ARG; what it
- * returns then does not count.  Otherwise 0 or a negative errno with the failure
- * text set.
+ * One job.  CX is the worker's own context; WORKER < pool_workers() is the number of
+ * the worker, for state per worker.  With SKIP, set after an earlier job has failed
+ * or the user has asked to stop, the job only frees ARG, and its return value is
+ * ignored.  Otherwise it returns 0 or a negative errno with the failure text set.
  */
 typedef int pool_job(struct context *cx, void *arg, unsigned int worker,
 		     bool skip);
 
 /*
- * Starts CX->threads - 1 threads; the giving thread, always the same, is the
- * last worker.  At most DEPTH (>= 1) jobs wait; without threads a job is done
- * when it is given.  -ENOMEM.
+ * Starts CX->threads - 1 threads; the giving thread, always the same, is the last
+ * worker.  At most DEPTH (>= 1) jobs wait; without threads a job is run when it is
+ * given.  -ENOMEM.
  */
 int pool_open(struct pool **poolp, struct context *cx, unsigned int depth);
 
 /*
- * Gives a job, and ARG with it, also on failure.  Unless LEFT is NULL, *LEFT (0
- * before the first) counts the job until it is done.  Returns the failure of the
- * earliest job that failed so far, with its text in CX: once all are waited for,
- * the same in every run whatever the timing.  -EINTR once the user asked to
- * stop.
+ * Gives a job; ownership of ARG is transferred, also on failure.  Unless LEFT is
+ * NULL, *LEFT (0 before the first job) counts the jobs that are not done.  Returns
+ * the failure of the earliest job that failed so far, with its text in CX.  After
+ * all jobs were waited for, the result is the same in every run.  -EINTR after the
+ * user has asked to stop.
  */
 int pool_give(struct pool *pool, struct context *cx, pool_job *fn, void *arg,
 	      unsigned int *left);
 
 /*
- * Works until *LEFT is 0, while other jobs may still run; LEFT NULL: until no
- * job waits or runs.  Fails as pool_give(); with CX NULL the failure is dropped.
+ * Works until *LEFT is 0, while other jobs may still run; LEFT NULL: until no job
+ * waits or runs.  Fails as pool_give(); with CX NULL the failure is dropped.
  */
 int pool_wait(struct pool *pool, struct context *cx, const unsigned int *left);
 
 /*
- * Inside a job of WORKER: sleeps until all jobs given before it are done.  False
- * where one of them has failed.
+ * For use inside a job of WORKER: sleeps until all earlier jobs are done.  False if
+ * one of them has failed.
  */
 bool pool_wait_earlier(struct pool *pool, unsigned int worker);
 
-/* Lets what still waits be skipped, ends the threads; NULL is accepted. */
+/* Skips waiting jobs and ends the threads; NULL is accepted. */
 void pool_close(struct pool *pool);
 
 /*
- * Runs FN for the numbers [0, JOBS), on pool_workers(CX, JOBS) workers, and
- * returns when all have ended.  They begin in order; after a failure or the
- * user's wish to stop no further one begins.  Fails as pool_give().
+ * Runs FN for the numbers [0, JOBS), on pool_workers(CX, JOBS) workers, and returns
+ * when all have ended.  They begin in order; after a failure or a request to stop no
+ * further one begins.  Fails as pool_give().
  */
 typedef int pool_numbered(struct context *cx, void *arg, unsigned int worker,
 			  uint64_t number);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Records past the memory budget.
+ * Records beyond the memory budget.
  *
- * The first records stay in memory.  Those that have no room there are put
- * together to pages, which are written to a temporary file once they are full
- * and read back when a record of them is asked for.  The pages that were read
- * last are kept, each in the place that its number modulo their count gives, so
- * that a walk reads each page once and a bisection most of its steps not at
- * all.
+ * The first records stay in memory.  The others are collected in pages, which are
+ * written to a temporary file when they are full and read back on demand.  Recently
+ * read pages are cached, in the slot given by the page number modulo the number of
+ * slots, so that a walk reads each page once, and a bisection reads few pages.
  */
 #include "base/records.h"
 
@@ -36,7 +34,7 @@ static size_t per_page(const struct records *r)
 	return PAGE_BYTES / r->size;
 }
 
-/* Where record I, which has no room in memory, is in its page. */
+/* The offset of record I, which is not in memory, in its page. */
 static size_t offset_of(const struct records *r, uint64_t i)
 {
 	return (size_t)((i - r->most) % per_page(r)) * r->size;

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * Index of the first of COUNT ITEMS of SIZE bytes that is >= WANTED, or COUNT.
- * They begin with a uint64_t, and are in the order of these.
+ * Index of the first of COUNT ITEMS of SIZE bytes that is >= WANTED, or COUNT.  Each
+ * item begins with a uint64_t, by which they are sorted.
  */
 static inline size_t search_number(const void *items, size_t count, size_t size,
 				   uint64_t wanted)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Sizes as people write and read them.
+ * Sizes for people.
  *
- * Done by hand because strtoull() takes signs and blanks and reports too
- * large numbers through errno, and because a fraction of a unit must come out
- * exact where it is a whole number of bytes, which floating point does not
- * promise.
+ * strtoull() is not used, because it accepts signs and blanks and reports overflow
+ * through errno.  Floating point is not used, because a fraction of a unit must be
+ * exact if it is a whole number of bytes.
  */
 #include "base/size.h"
 
@@ -58,7 +57,7 @@ int size_parse(const char *text, uint64_t *bytes)
 	point = *p == '.';
 	if (point) {
 		digits = strspn(++p, "0123456789");
-		/* Those past the 18th are less than a byte of any unit. */
+		/* Digits after the 18th are less than a byte of any unit. */
 		for (i = 0; i < digits && i < 18; i++) {
 			fraction = fraction * 10 + (uint64_t)(p[i] - '0');
 			scale *= 10;

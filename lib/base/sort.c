@@ -2,9 +2,9 @@
 /*
  * A heap sort.
  *
- * qsort() of the C library may allocate as much memory as the array has,
- * outside of the memory budget.  A heap sort takes as long where nothing is to
- * be done, and much is in order already: files are mostly written so.
+ * qsort() of the C library may allocate as much memory as the array, outside of the
+ * memory budget.  Sorted input takes linear time; much input is sorted, since files
+ * are mostly written in order.
  */
 #include "base/sort.h"
 
@@ -21,7 +21,7 @@ static char *item(const struct heap *h, size_t i)
 	return h->items + i * h->size;
 }
 
-/* By words: copies of a constant length are no calls. */
+/* Swaps by words; copies of a constant length need no calls. */
 static void swap(const struct heap *h, char *a, char *b)
 {
 	size_t left = h->size;
@@ -43,7 +43,7 @@ static void swap(const struct heap *h, char *a, char *b)
 	}
 }
 
-/* Lets item I sink until no item below it is greater. */
+/* Moves item I down until no item below it is greater. */
 static void sink(const struct heap *h, size_t i)
 {
 	for (;;) {

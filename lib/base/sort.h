@@ -7,30 +7,29 @@
 #include <stdint.h>
 
 /*
- * Sorts COUNT items of SIZE bytes as qsort() would, in place, in a time that
- * no input makes quadratic, and linear where they are in order.  Equal items keep
- * no order.
+ * Sorts COUNT items of SIZE bytes like qsort(), in place, in O(n log n) for any
+ * input and O(n) for sorted input.  Not stable.
  */
 void sort_in_place(void *items, size_t count, size_t size,
 		   int (*compare)(const void *a, const void *b));
 
 /*
- * Sorts from the greatest item on, as far as it is wanted: sort_begin(),
- * then each sort_step() puts the greatest of the first COUNT items after them,
- * and has the others ready for a step with COUNT - 1.
+ * Partial sort from the greatest item on.  After sort_begin(), each sort_step()
+ * moves the greatest of the first COUNT items to the end of them, and prepares the
+ * others for a step with COUNT - 1.
  */
 void sort_begin(void *items, size_t count, size_t size,
 		int (*compare)(const void *a, const void *b));
 void sort_step(void *items, size_t count, size_t size,
 	       int (*compare)(const void *a, const void *b));
 
-/* Compares items that begin with a uint64_t by that. */
+/* Compares items by the uint64_t with which they begin. */
 int sort_compare_number(const void *a, const void *b);
 
 /* Sorts N numbers, ascending. */
 void sort_numbers(uint64_t *numbers, size_t n);
 
-/* The same, each once: how many are left. */
+/* The same, and removes duplicates; returns the number of items left. */
 size_t sort_unique(uint64_t *numbers, size_t n);
 
 #endif

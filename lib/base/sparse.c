@@ -3,10 +3,10 @@
  * Sets of bits in chunks that are allocated on demand.
  *
  * An empty set costs only a directory of pointers, one per chunk.  A chunk is
- * allocated when its first member is added: of two threads that allocate the
- * same one, the first to enter it in the directory wins and the other frees its
- * own.  Members are added and removed by atomic operations on a word, without
- * locks.  Chunks are mapped one by one, so that what is freed is given back.
+ * allocated when its first member is added.  If two threads allocate the same chunk,
+ * the first one that enters it in the directory wins and the other one frees its
+ * own.  Members are added and removed by atomic operations on a word, without locks.
+ * Each chunk is mapped separately, so freed memory returns to the system.
  */
 #include "base/sparse.h"
 
@@ -74,8 +74,8 @@ static uint64_t word_of(uint64_t number)
 }
 
 /*
- * Finds the chunk of NUMBER or makes it, or uses the one that another thread makes
- * meanwhile; what cannot be is a failure.
+ * Finds or allocates the chunk of NUMBER, or uses the one that another thread has
+ * allocated in the meantime.  An impossible number is a failure.
  */
 static int need_chunk(struct sparse *s, struct context *cx, uint64_t number,
 		      uint64_t **chunk)
@@ -152,7 +152,7 @@ uint32_t sparse_add_run(struct sparse *s, uint64_t first, uint32_t count)
 		if (n > s->bits - at)
 			n = (uint32_t)(s->bits - at);
 		mask = (n < 64 ? (1ull << n) - 1 : UINT64_MAX) << (at % 64);
-		/* Only numbers below the first one that the word has already. */
+		/* Only numbers below the first one that is already in the word. */
 		word = &chunk[word_of(at)];
 		had = __atomic_load_n(word, __ATOMIC_RELAXED) & mask;
 		whole = !had;
@@ -162,7 +162,7 @@ uint32_t sparse_add_run(struct sparse *s, uint64_t first, uint32_t count)
 			break;
 		had = __atomic_fetch_or(word, mask, __ATOMIC_RELAXED) & mask;
 		if (had) {
-			/* Another thread has changed the word meanwhile. */
+			/* Another thread has changed the word in the meantime. */
 			__atomic_fetch_and(word, ~(mask & ~had),
 					   __ATOMIC_RELAXED);
 			break;

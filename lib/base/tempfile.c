@@ -3,9 +3,9 @@
  * Temporary files without a name.
  *
  * If the system supports it, the file never has a name; otherwise the name is
- * removed at once.  No other process can open it, and it is freed however the
- * process ends.  It is written and read by offset, so threads share it without
- * a lock.
+ * removed at once.  So no other process can open it, and it is freed when the
+ * process ends, for any reason.  It is read and written by offset, so threads share
+ * it without a lock.
  */
 #include "config.h"
 
@@ -38,7 +38,7 @@ int tempfile_open(struct context *cx, int *fd)
 		return fail(cx, -ENOMEM, "the memory budget is used up");
 	*fd = open(cx->scratch_dir, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL,
 		   S_IRUSR | S_IWUSR);
-	/* The old way; a file with a name for a moment. */
+	/* Without O_TMPFILE: create a file and unlink it. */
 	if (*fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
 		n = snprintf(path, sizeof(path), "%s/nilfs2-XXXXXX",
 			     cx->scratch_dir);

@@ -9,8 +9,8 @@
 #include "base/context.h"
 
 /*
- * A new empty file in the directory CX->scratch_dir, freed when *FD is closed.
- * All functions here fail with -ENOMEM, whatever the reason, which is in the
+ * Creates an empty file in the directory CX->scratch_dir; it is freed when *FD is
+ * closed.  All functions here fail with -ENOMEM for any reason, which is in the
  * text: the file replaces memory, and other errors have other meanings.
  */
 int tempfile_open(struct context *cx, int *fd);

@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Decodes the character at P.  Returns its bytes, or 0 if that is no UTF-8:
- * cut short, longer than needed, a surrogate, past U+10FFFF.
+ * Decodes the character at P.  Returns its length in bytes, or 0 if it is not valid
+ * UTF-8: truncated, overlong, a surrogate, or above U+10FFFF.
  */
 static size_t decode(const unsigned char *p, size_t len, uint32_t *code)
 {
@@ -69,8 +69,8 @@ size_t text_escape(char *buf, size_t size, const void *name, size_t len)
 		} else if (taken && !is_harmful(code)) {
 			memcpy(out, p, taken);
 		} else {
-			/* Of a harmful character the bytes after the first are
-			   no UTF-8. */
+			/* The other bytes of a harmful character are escaped as invalid
+			   UTF-8. */
 			taken = 1;
 			out_len = 4;
 		}

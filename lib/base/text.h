@@ -25,8 +25,8 @@
 size_t text_escape(char *buf, size_t size, const void *name, size_t len);
 
 /*
- * Bytes of the well-formed UTF-8 character at BYTES, of which LEN >= 1 are
- * there; 0 where it is cut short, overlong, a surrogate or past U+10FFFF.
+ * Length of the well-formed UTF-8 character at BYTES, of which LEN >= 1 are
+ * available; 0 if it is truncated, overlong, a surrogate or above U+10FFFF.
  */
 size_t text_utf8(const void *bytes, size_t len);
 
@@ -41,7 +41,7 @@ static inline uint64_t text_hash(const void *bytes, size_t len)
 	return hash;
 }
 
-/* The base of the number TEXT: 16 after 0x, else 10, as "010" is ten. */
+/* The base of the number TEXT: 16 after 0x, otherwise 10, also after a leading 0. */
 int text_base(const char *text);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * Times as text.
  *
- * gmtime_r() may read the time zone's files and fails for years that do not fit
- * an int; a disk can contain any number.  So the calendar is computed here: if
- * years begin in March the leap day is last, and days, months and years follow
- * from division in eras of 400 years.
+ * gmtime_r() may read the time zone files and fails for years that do not fit an
+ * int; a disk can contain any number.  So the calendar is computed here: in years
+ * that begin in March the leap day is last, and days, months and years follow from
+ * division in eras of 400 years.
  */
 #include "config.h"
 
@@ -36,7 +36,7 @@ static char *put_pair(char *to, char before, unsigned int v)
 	return put_two(to + 1, v);
 }
 
-/* A listing has a time per line: this is no place for printf(). */
+/* Does not use printf(), since a listing has a time per line. */
 char *timefmt_iso(int64_t seconds, char buf[TIMEFMT_ISO_MAX])
 {
 	int64_t days = divide_down(seconds, DAY);
@@ -55,7 +55,7 @@ char *timefmt_iso(int64_t seconds, char buf[TIMEFMT_ISO_MAX])
 	full = era * 400 + year + (month >= 10);
 	month = month < 10 ? month + 3 : month - 9;
 
-	/* A year has a sign where it has more digits, or is before 0. */
+	/* A year has a sign if it is negative or has more than four digits. */
 	if (full >= 0 && full <= 9999) {
 		to = put_two(to, (unsigned int)full / 100);
 		to = put_two(to, (unsigned int)full % 100);

@@ -9,15 +9,15 @@
 #define TIMEFMT_ISO_MAX 80
 
 /*
- * Writes SECONDS since 1970 as UTC, "2005-06-07T08:09:10Z", and returns BUF.
- * Every value has a text: years outside 0000-9999 carry a sign, as ISO 8601
- * says for expanded years.
+ * Writes SECONDS since 1970 as UTC, "2005-06-07T08:09:10Z", and returns BUF.  Every
+ * value has a text: years outside 0000-9999 have a sign, as in the expanded years of
+ * ISO 8601.
  */
 char *timefmt_iso(int64_t seconds, char buf[TIMEFMT_ISO_MAX]);
 
 /*
- * Reads TEXT, all of which must be such a time with a year of four digits: false
- * where it is none.
+ * Parses TEXT, which must be such a time with a year of four digits and nothing
+ * else: false otherwise.
  */
 bool timefmt_parse(const char *text, int64_t *seconds);
 

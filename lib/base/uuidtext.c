@@ -2,8 +2,7 @@
 /*
  * UUIDs, by libuuid.
  *
- * The only file that sees libuuid: its names begin with uuid_ too, which is
- * why this file is not called uuid.c.
+ * The only file that includes the header of libuuid, whose names begin with uuid_.
  */
 #include "base/uuidtext.h"
 

@@ -12,7 +12,7 @@
 int uuidtext_parse(const char *text, uint8_t uuid[16]);
 
 /*
- * Makes the one that TEXT asks for: "random", "time" (version 1), "clear" (all
+ * Makes the UUID specified by TEXT: "random", "time" (version 1), "clear" (all
  * zero), or a UUID; -EINVAL otherwise.
  */
 int uuidtext_make(const char *text, uint8_t uuid[16]);
@@ -24,8 +24,8 @@ char *uuidtext_format(const uint8_t uuid[16], char buf[UUIDTEXT_MAX]);
 void uuidtext_random(uint8_t uuid[16]);
 
 /*
- * Makes one of what is in BUF, in the name space SPACE (version 5, SHA-1): the
- * same for the same bytes, another one for others.
+ * Makes a UUID from the content of BUF, in the name space SPACE (version 5, SHA-1):
+ * the same for the same bytes, a different one for other bytes.
  */
 void uuidtext_of(const uint8_t space[16], const void *buf, size_t len,
 		 uint8_t uuid[16]);

@@ -2,8 +2,8 @@
 /*
  * Quotients of products of 128 bits.
  *
- * Nearly every product here fits into 64 bits and is divided by the machine; the
- * others are divided bit by bit.
+ * Nearly every product here fits into 64 bits and is divided by the machine; others are
+ * divided bit by bit.
  */
 #include "base/wide.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Products of 128 bits, for compilers of 32-bit machines too, which have no
- * type of that size.
+ * Products of 128 bits, also for compilers of 32-bit machines, which have no type of
+ * that size.
  */
 #ifndef NILFS2_BASE_WIDE_H
 #define NILFS2_BASE_WIDE_H
@@ -30,8 +30,8 @@ static inline struct wide wide_mul(uint64_t a, uint64_t b)
 }
 
 /*
- * (A * B + ADD) / C rounded down, without overflow in between; of a quotient
- * that needs more than 64 bits the low 64.  C must not be 0.
+ * (A * B + ADD) / C rounded down, without overflow of the intermediate result; the
+ * low 64 bits of a larger quotient.  C must not be 0.
  */
 uint64_t wide_mul_div(uint64_t a, uint64_t b, uint64_t add, uint64_t c);
 

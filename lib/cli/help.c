@@ -2,9 +2,8 @@
 /*
  * Help texts.
  *
- * Everything comes from the rows of options and commands, so that what is
- * parsed and what is printed cannot differ.  Long lines are wrapped here rather
- * than in the rows, so that a row's text is a phrase and nothing else.
+ * All help is generated from the rows of options and commands, so that parsing and help
+ * cannot differ.  Long lines are wrapped here, so a row contains only a phrase.
  */
 #include "cli/help.h"
 

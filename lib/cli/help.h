@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What --help and --list-options print, from the rows of options and commands. */
+/* The output of --help and --list-options, from the rows of options and commands. */
 #ifndef NILFS2_CLI_HELP_H
 #define NILFS2_CLI_HELP_H
 
@@ -7,24 +7,24 @@
 
 /*
  * Puts a line per option, "  -c, --checkpoint CNO   text", wrapped at 80 columns:
- * those of ROWS (NULL: none) under HEADINGS (NULL: one, "Options"), and under the
- * last of these the options of every tool.
+ * those of ROWS (NULL: none) under HEADINGS (NULL: one, "Options"), and the options
+ * of every tool under the last heading.
  */
 void help_options(struct out *out, const struct cli_option *rows,
 		  const struct cli_heading *headings);
 
 /*
- * Synopsis, purpose and options of COMMAND; NULL: of the tool, which is its only
- * command, or has a list of them.
+ * Puts synopsis, purpose and options of COMMAND.  NULL: of the tool, which has
+ * either only one command or a list of them.
  */
 void help_command(struct out *out, const struct cli_tool *cli,
 		  const struct cli_command *command);
 
 /*
- * The rows of COMMAND (NULL: of the tool) for completion in a shell: fields
- * end with a tab, rows with a newline.
+ * Puts the rows of COMMAND (NULL: of the tool) for completion in a shell: fields end
+ * with a tab, rows with a newline.
  *
- *	command NAME SUMMARY		one of each, of a tool with commands
+ *	command NAME SUMMARY		one for each command of a tool
  *	option LETTER NAME ARGUMENT WORDS HELP
  *	arguments SYNOPSIS
  *

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * From rows to getopt_long and from its answers to the caller's structure.
+ * Parsing options from rows by getopt_long.
  *
- * getopt_long gets, as the value of each long option, a number past any
- * letter that identifies the row; letters are looked up in the rows.  It is kept
- * from printing: what it has to say becomes failure text, so that the tool
- * prints it in its own form.
+ * The value of each long option is a number above all letters that identifies the
+ * row; letters are looked up in the rows.  getopt_long does not print: its errors
+ * become failure text, which the tool prints in its own form.
  *
- * Which rows of an exclusive group were used is remembered for one parse,
- * as the name that the user will recognize.
+ * During a parse the used rows of exclusive groups are recorded, for failure texts.
  */
 #include "cli/option.h"
 
@@ -23,7 +21,7 @@
 #include "base/size.h"
 #include "base/text.h"
 
-#define ROW_BASE 1000		/* past every letter */
+#define ROW_BASE 1000		/* above every letter */
 #define NAME_MAX_SHOWN 64
 #define GROUPS (OPTION_GROUP_TOOL + 1)
 
@@ -181,14 +179,14 @@ int option_store(struct context *cx, const struct cli_option *row, void *base,
 						i ? ", " : "", row->choices[i]);
 		}
 		if (arg)
-			return fail(cx, -EINVAL, "%s: '%s' is none of %s", what,
-				    arg, names);
+			return fail(cx, -EINVAL, "%s: unknown value '%s'; choose %s",
+				    what, arg, names);
 		*(int *)where = row->value;
 		return 0;
 	case OPTION_CALL:
 		return row->call(cx, arg, where);
 	}
-	return fail(cx, -EINVAL, "%s: option of no kind", what);
+	return fail(cx, -EINVAL, "%s: option without a kind", what);
 }
 
 const struct cli_option *option_find(const struct cli_option *rows,
@@ -203,10 +201,10 @@ const struct cli_option *option_find(const struct cli_option *rows,
 unsigned int option_distance(const char *word, const char *name)
 {
 	size_t n = strlen(word), m = strlen(name), i, j, most;
-	/* Of the first I characters of WORD, I modulo 3, and J of NAME. */
+	/* d[I % 3][J]: the distance for I characters of WORD and J of NAME. */
 	unsigned int d[3][NAME_MAX_SHOWN], least;
 
-	/* In a short word one letter is much. */
+	/* A short word permits fewer differences. */
 	most = n < 3 ? 0 : n < 6 ? 1 : 2;
 	if (!strcmp(word, name))
 		return 0;
@@ -247,12 +245,12 @@ static const struct place *find_place(const struct parse *p, int answer)
 }
 
 /*
- * Two different rows of one group cannot both be meant, nor one of a group and
- * one that is against it.
+ * Fails for two different rows of one group, and for a row of a group together with
+ * a row that excludes the group.
  */
 static int check_group(struct parse *p, const struct cli_option *row)
 {
-	/* Group 0 is none, in which no row is kept. */
+	/* Group 0 means no group; no row is recorded for it. */
 	const struct cli_option *const others[] = {
 		p->used[row->group], row->group ? p->against[row->group] : NULL,
 		p->used[row->against],
@@ -272,7 +270,7 @@ static int check_group(struct parse *p, const struct cli_option *row)
 	return 0;
 }
 
-/* Says in words what getopt_long() found wrong with the word before optind. */
+/* Fails with a text for the error that getopt_long() found before optind. */
 static int refuse(const struct parse *p, char **argv, int answer)
 {
 	const struct place *place = optopt ? find_place(p, optopt) : NULL;
@@ -334,7 +332,7 @@ int option_parse(struct context *cx, const struct option_set *sets,
 				p.letters[used++] = (char)row->letter;
 			if (row->letter && row->arg)
 				p.letters[used++] = ':';
-			/* One without a long name has an impossible one. */
+			/* An option without a long name gets an impossible one. */
 			o->name = row->name ? row->name : "\n";
 			o->has_arg = !row->arg ? no_argument :
 				     row->arg[0] == '[' ? optional_argument :

@@ -2,10 +2,10 @@
 /*
  * Options as rows of a constant table.
  *
- * One row gives the letter, the long name, the help text, the kind of the
+ * One row contains the letter, the long name, the help text, the kind of the
  * argument and the place of the result in the caller's structure of options.
- * getopt_long's tables, the help and the check of what excludes what all come
- * from the rows.  An array of rows ends with an all-zero row.
+ * getopt_long's tables, the help and the check of exclusive options all come from
+ * the rows.  An array of rows ends with an all-zero row.
  *
  *	struct ls_options { uint64_t checkpoint; bool recursive; };
  *	static const struct cli_option ls_rows[] = {
@@ -48,7 +48,7 @@ enum option_kind {
 
 /* The arguments of an option that was given COUNT times. */
 struct option_list {
-	const char **items;	/* freed by option_free(); texts of argv */
+	const char **items;	/* freed by option_free(); the strings are of argv */
 	size_t count;
 };
 
@@ -56,72 +56,71 @@ struct cli_option {
 	int letter;		/* 0: none */
 	const char *name;	/* long name, without dashes; NULL: none */
 	/*
-	 * The argument in the help; NULL: takes none.  One that begins with
-	 * '[', as in "[=WHEN]", may be left out where there is no letter: an
-	 * OPTION_CHOICE then becomes .value.
+	 * The argument in the help; NULL: the option takes none.  An argument that
+	 * begins with '[', as in "[=WHEN]", is optional if there is no letter: an
+	 * OPTION_CHOICE without it becomes .value.
 	 */
 	const char *arg;
 	const char *help;	/* one phrase; NULL hides the option */
 	enum option_kind kind;
 	size_t at;		/* offsetof() the result in the structure */
-	unsigned int group;	/* of rows that exclude each other; 0: none */
-	int value;		/* of OPTION_SET; of a choice left out */
+	unsigned int group;	/* rows that exclude each other; 0: none */
+	int value;		/* of OPTION_SET; of a choice without argument */
 	const char *const *choices;	/* of OPTION_CHOICE, NULL at the end */
 	/*
-	 * Of OPTION_CALL: stores ARG (NULL where the row has no argument) at
-	 * WHERE, the structure's base plus .at; 0 or a negative errno with
-	 * the failure text.
+	 * Of OPTION_CALL: stores ARG (NULL if the row has no argument) at WHERE, the
+	 * structure's base plus .at; 0 or a negative errno with the failure text.
 	 */
 	int (*call)(struct context *cx, const char *arg, void *where);
 	/*
-	 * The I-th word that completion offers for the argument, or NULL past
-	 * the last one; NULL where there are none, or .choices has them.
+	 * Returns the I-th word that completion offers for the argument, or NULL after
+	 * the last one.  NULL: no words, or those of .choices.
 	 */
 	const char *(*word)(size_t i);
 	unsigned int against;	/* group whose rows exclude this one; 0: none */
-	uint64_t least, most;	/* of a number or size; MOST 0: as its kind */
+	uint64_t least, most;	/* of a number or size; MOST 0: the limit of its kind */
 };
 
-/* Rows and the structure that their offsets mean; may share one parse. */
+/* Rows, and the structure that contains their results; one parse may have several. */
 struct option_set {
 	const struct cli_option *rows;
 	void *base;
 };
 
 /*
- * Parses ARGV (ARGV[0] is skipped) by the rows of COUNT sets.  Words that are
- * no options are moved after the options, or, with STOP_AT_WORD, end the
- * parse.  Returns the index of the first word, or -EINVAL with the failure
- * text for the user.  Not reentrant: getopt_long is not.
+ * Parses ARGV (ARGV[0] is skipped) by the rows of COUNT sets.  Words that are not
+ * options are moved after the options, or, with STOP_AT_WORD, end the parse.
+ * Returns the index of the first word, or -EINVAL with the failure text for the
+ * user.  Not reentrant, like getopt_long.
  */
 int option_parse(struct context *cx, const struct option_set *sets,
 		 unsigned int count, int argc, char **argv,
 		 bool stop_at_word);
 
 /*
- * Stores ARG as if a parse of ROW had found it, in the structure at BASE; a text
- * must outlive that.  Groups are not checked.  Fails as option_parse(), -ENOMEM.
+ * Stores ARG in the structure at BASE, like a parse that found ROW; a text must
+ * outlive that.  Groups are not checked.  Fails as option_parse(), -ENOMEM.
  */
 int option_store(struct context *cx, const struct cli_option *row, void *base,
 		 const char *arg);
 
-/* The row of that long name, or NULL. */
+/* The row with that long name, or NULL. */
 const struct cli_option *option_find(const struct cli_option *rows,
 				     const char *name);
 
 /*
- * How many characters of WORD are missing, added, other or swapped with their
- * neighbour, as NAME is written; OPTION_FAR where it is no slip.
+ * The number of characters of WORD that are missing, added, different or swapped
+ * with their neighbour, compared with NAME; OPTION_FAR if it is not a misspelling.
  */
 #define OPTION_FAR UINT_MAX
 unsigned int option_distance(const char *word, const char *name);
 
-/* Frees what a parse, good or bad, has allocated in the structures. */
+/* Frees the memory that a parse, successful or not, has allocated in the structures. */
 void option_free(const struct option_set *sets, unsigned int count);
 
 /*
- * Numbers as options and arguments spell them: the whole of TEXT, decimal,
- * or 0x..., at most MAX.  0, or -EINVAL with the text "WHAT: ...".
+ * Parses a number as in options and arguments: the whole of TEXT, decimal or 0x...,
+ * at most MAX.  0, or -EINVAL with the text "WHAT: ...".
  */
 int option_number(struct context *cx, const char *what, const char *text,
 		  uint64_t max, uint64_t *value);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A file that is written besides standard output: a buffered writer over a file
- * that gets its name when it is complete (dev/output.h).
+ * An output file besides standard output: a buffered writer over a file that gets
+ * its name when it is complete (dev/output.h).
  */
 #include "cli/outfile.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A file that is written besides standard output. */
+/* An output file besides standard output. */
 #ifndef NILFS2_CLI_OUTFILE_H
 #define NILFS2_CLI_OUTFILE_H
 
@@ -17,9 +17,9 @@ int outfile_open(struct outfile *f, struct context *cx, const char *path,
 		 const struct output_how *how);
 
 /*
- * Completes it, once it was opened, and gives it its name, or removes it if that
- * or something before failed.  Returns ERR, what failed before or else a status,
- * unless only this fails: -EIO, -ENOSPC, or as output_commit().
+ * Completes an opened file and gives it its name; removes it if ERR is an error or
+ * this fails.  ERR is an earlier error or a status, and is returned unless only this
+ * fails: -EIO, -ENOSPC, or as output_commit().
  */
 int outfile_close(struct outfile *f, struct context *cx, int err);
 

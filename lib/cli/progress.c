@@ -2,10 +2,10 @@
 /*
  * Progress.
  *
- * The caller's loop gives what is done; whether to report it is decided here:
- * for people by a clock, for programs by whole percents, so that a loop over
- * millions of blocks costs a comparison each.  The clock is the coarse one,
- * which is read without entering the kernel.
+ * The caller's loop passes its progress; this file decides whether to report it: to
+ * people by a clock, to programs by whole percents, so that a loop over millions of
+ * blocks needs one comparison per block.  The clock is the coarse one, which needs
+ * no system call.
  */
 #include "cli/progress.h"
 
@@ -32,8 +32,8 @@ static int64_t now_ms(void)
 }
 
 /*
- * Progress that cannot be shown is no failure of the tool, and a reader that
- * goes away does not stop it: that signal is discarded.
+ * A failed write of progress is not a failure of the tool.  SIGPIPE is discarded, so
+ * that a reader that exits does not stop the tool.
  */
 static void put_text(struct progress *p, const char *text, size_t len)
 {
@@ -73,7 +73,7 @@ void progress_begin(struct progress *p, const char *name, uint64_t total,
 		p->start_ms = p->last_ms = now_ms();
 }
 
-/* How many thousandths of the whole are done; see the header. */
+/* Reports the thousandths of the whole that are done; see the header. */
 static void put_whole(struct progress *p, unsigned int whole)
 {
 	static const unsigned int ends[] = { 0, 700, 900, 920, 950, 1000 };
@@ -87,7 +87,7 @@ static void put_whole(struct progress *p, unsigned int whole)
 		return;
 	while (whole > ends[pass])
 		pass++;
-	/* The name is one word for the reader: as in fstab, \\040 is a blank. */
+	/* The reader expects one word: blanks are written as \\040, as in fstab. */
 	for (; *from && len + 5 <= sizeof(device); from++) {
 		if (isspace((unsigned char)*from))
 			len += (size_t)snprintf(device + len,
@@ -105,7 +105,7 @@ static void put_whole(struct progress *p, unsigned int whole)
 	p->any = true;
 }
 
-/* What the step had of the whole is done. */
+/* Marks the step's share of the whole as done. */
 static void finish_part(struct progress *p)
 {
 	p->from = p->until;
@@ -129,7 +129,7 @@ void progress_update(struct progress *p, uint64_t done)
 	int64_t now;
 	int n;
 
-	/* Outside of a step there is nothing to report. */
+	/* Outside of a step there is no progress to report. */
 	if (p->fd < 0 || !p->name)
 		return;
 	if (!p->terminal) {

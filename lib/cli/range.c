@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Ranges of numbers: which segments, which checkpoints.
+ * Ranges of numbers, for segments and checkpoints.
  *
- * There are as many as the user typed, so asking each is fast enough.
+ * There are only as many as the user typed, so a linear search is sufficient.
  */
 #include "cli/range.h"
 
@@ -16,7 +16,7 @@
 
 #define NUMBER_TEXT_MAX 32
 
-/* The number in the LEN bytes at TEXT; DEFAULT_VALUE where there are none. */
+/* Parses the number in the LEN bytes at TEXT; DEFAULT_VALUE if LEN is 0. */
 static int parse_end(struct context *cx, const char *what, const char *text,
 		     size_t len, uint64_t default_value, uint64_t *value)
 {
@@ -26,7 +26,7 @@ static int parse_end(struct context *cx, const char *what, const char *text,
 	if (!len)
 		return 0;
 	if (len >= sizeof(word))
-		return fail(cx, -EINVAL, "%s: '%s' is not a range", what,
+		return fail(cx, -EINVAL, "%s: invalid range '%s'", what,
 			    text);
 	memcpy(word, text, len);
 	word[len] = '\0';
@@ -42,6 +42,10 @@ int range_parse(struct context *cx, const char *what, const char *text,
 	range->met = false;
 	if (!dots) {
 		err = option_number(cx, what, text, UINT64_MAX, &range->first);
+		if (err && strchr(text, '-'))
+			err = fail(cx, -EINVAL,
+				   "%s: invalid range '%s': write FIRST..LAST",
+				   what, text);
 		range->last = range->first;
 		return err;
 	}
@@ -96,7 +100,7 @@ int range_parse_list(struct context *cx, const char *what, const char *text,
 	for (;; text += len + 1) {
 		len = strcspn(text, ",");
 		if (len >= sizeof(word))
-			return fail(cx, -EINVAL, "%s: '%s' is not a range",
+			return fail(cx, -EINVAL, "%s: invalid range '%s'",
 				    what, text);
 		memcpy(word, text, len);
 		word[len] = '\0';
@@ -146,8 +150,8 @@ int range_check_met(struct context *cx, const char *what,
 			continue;
 		if (r->first == r->last)
 			return fail_said(cx, -ENOENT, "%s %" PRIu64
-					 ": there is none", what, r->first);
-		return fail_said(cx, -ENOENT, "%ss %s: there are none", what,
+					 ": does not exist", what, r->first);
+		return fail_said(cx, -ENOENT, "%ss %s: none exist", what,
 				 range_text(r, text));
 	}
 	return 0;

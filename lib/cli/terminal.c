@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is at the other end of a descriptor.
+ * Properties of the terminal of a descriptor.
  *
- * No terminal database is asked: the escapes we use (background colour,
- * reset) are the same on all that have them.
+ * No terminal database is used: the escapes for background colour and reset are the
+ * same on all terminals that have them.
  */
 #include "cli/terminal.h"
 

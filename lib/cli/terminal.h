@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is at the other end of a descriptor. */
+/* Properties of the terminal of a descriptor. */
 #ifndef NILFS2_CLI_TERMINAL_H
 #define NILFS2_CLI_TERMINAL_H
 
@@ -8,11 +8,11 @@
 #include "out/picture.h"
 
 struct terminal {
-	bool is;			/* it is one */
-	unsigned int columns, lines;	/* 80 and 24 where it is none */
+	bool is;			/* FD is a terminal */
+	unsigned int columns, lines;	/* 80 and 24 if it is not a terminal */
 	/*
-	 * None where it is no terminal, or NO_COLOR is set, or TERM is "dumb"; 24
-	 * bits where COLORTERM is "truecolor" or "24bit"; else 256.
+	 * None if it is not a terminal, or NO_COLOR is set, or TERM is "dumb"; 24
+	 * bits if COLORTERM is "truecolor" or "24bit"; otherwise 256.
 	 */
 	enum picture_colour colour;
 };

@@ -2,14 +2,12 @@
 /*
  * The frame of a tool.
  *
- * This is the only place that reads the clock for others, the environment
- * and the command line, and the only one that turns a failure into words and
- * an exit status.  A failure is printed once, after all output has been
- * flushed, so that the two do not mix on a terminal.
+ * Only this file reads the clock for others, the environment and the command line,
+ * and converts a failure to a message and an exit status.  A failure is printed
+ * once, after all output has been flushed, so that the two do not mix on a terminal.
  *
- * A reader of our output that goes away (`| head`) is no mistake of anybody:
- * a tool that only reads is cancelled, and says nothing.  One that was asked to
- * change something has promised it, and does it.
+ * If the reader of the output exits (`| head`), a tool that only reads is cancelled
+ * without a message.  A tool that changes a volume completes its work.
  */
 #include "config.h"
 
@@ -125,9 +123,9 @@ int tool_usage_failed(struct tool *tool, int err)
 }
 
 /*
- * A signal handler is given nothing but a number, so its flag is the one variable
- * of the whole tree that has file scope and is written; a process has one set of
- * signal handlers however many volumes it has open.
+ * A signal handler gets only a number, so its flag is the only writable variable of
+ * file scope in the whole tree.  A process has one set of signal handlers, for any
+ * number of open volumes.
  */
 static volatile sig_atomic_t interrupted;
 
@@ -151,8 +149,8 @@ static int start_tool(struct tool *tool)
 
 	/*
 	 * An image must never be opened as descriptor 0, 1 or 2, where messages
-	 * would be written into it.  The mode is the useless one: a write to a
-	 * standard output that was closed is an error, not lost silently.
+	 * would be written into it.  The descriptors are opened read-only: a write
+	 * to a standard output that was closed fails and is not lost silently.
 	 */
 	do {
 		fd = open("/dev/null", O_RDONLY);
@@ -167,11 +165,11 @@ static int start_tool(struct tool *tool)
 	    sysconf(_SC_NPROCESSORS_ONLN) : CPU_COUNT(&set);
 	if (n > 0)
 		cx->threads = (unsigned int)n;
-	/* Not /tmp, which is memory often enough. */
+	/* /tmp is often in memory. */
 	cx->scratch_dir = dir && *dir ? dir : "/var/tmp";
 	/*
-	 * The first of these signals raises the flag, the second one ends the
-	 * process.  No second SIGPIPE may kill: the buffer is flushed once more.
+	 * The first of these signals raises the flag, the second one ends the process.
+	 * SIGPIPE is not reset, since the buffer is flushed once more.
 	 */
 	sigemptyset(&action.sa_mask);
 	for (i = 0; i < sizeof(stops) / sizeof(stops[0]); i++)
@@ -180,14 +178,14 @@ static int start_tool(struct tool *tool)
 	if (!tool->cli->only_reads)
 		action.sa_handler = SIG_IGN;
 	sigaction(SIGPIPE, &action, NULL);
-	/* A file that gets too large is a failed write, -EFBIG. */
+	/* A write beyond the file size limit fails with -EFBIG. */
 	signal(SIGXFSZ, SIG_IGN);
 	cx->cancel = &interrupted;
 	tool->progress_fd = UINT32_MAX;
 	return out_open(cx, STDOUT_FILENO, "standard output", &tool->out);
 }
 
-/* The command of that name; its failure names the nearest one. */
+/* Finds the command NAME; the failure text suggests the nearest one. */
 static int find_command(struct tool *tool, const char *name,
 			const struct cli_command **command)
 {
@@ -231,7 +229,7 @@ static int parse(struct tool *tool, const struct cli_command *command,
 	return 0;
 }
 
-/* What the options of every tool print instead of running COMMAND. */
+/* Handles the options that print a text instead of running COMMAND. */
 static bool print_help(struct tool *tool, const struct cli_command *command)
 {
 	if (tool->help)
@@ -246,7 +244,7 @@ static bool print_help(struct tool *tool, const struct cli_command *command)
 	return true;
 }
 
-/* Parses the options of COMMAND and runs it; ARGV[0] is its or the tool's name. */
+/* Parses the options of COMMAND and runs it; ARGV[0] is the name of it or the tool. */
 static int run_command(struct tool *tool, const struct cli_command *command,
 		       int argc, char **argv)
 {
@@ -275,7 +273,7 @@ static int run_command(struct tool *tool, const struct cli_command *command,
 				    tool->argv[command->max_args]);
 		goto out;
 	}
-	/* What is opened next would get that number, and lines of progress. */
+	/* A file opened later could get that number, and lines of progress in it. */
 	fd = tool->progress_fd > INT32_MAX ? -1 : (int)tool->progress_fd;
 	flags = fd < 0 ? O_WRONLY : fcntl(fd, F_GETFL);
 	if (flags < 0 || (fd && (flags & O_ACCMODE) == O_RDONLY)) {
@@ -283,7 +281,7 @@ static int run_command(struct tool *tool, const struct cli_command *command,
 				    "writing", fd);
 		goto out;
 	}
-	/* The time is what the user says, for images that can be reproduced. */
+	/* The user may set the time, for reproducible images. */
 	if (date)
 		result = option_number(&tool->cx, "SOURCE_DATE_EPOCH", date,
 				       INT64_MAX, &now);
@@ -305,7 +303,7 @@ out:
 	return result;
 }
 
-/* Runs the command that ARGV names, or `help` alone, or `help COMMAND`. */
+/* Runs the command named in ARGV, or `help`, or `help COMMAND`. */
 static int run_named(struct tool *tool, int argc, char **argv,
 		     const struct cli_command **command)
 {
@@ -328,12 +326,12 @@ static int run_named(struct tool *tool, int argc, char **argv,
 	return err;
 }
 
-/* The failure ERR in words: the text of the lowest function, and the reason. */
+/* Describes the failure ERR: the text of the lowest function, and the reason. */
 static void describe_failure(const struct tool *tool, int err,
 			     char text[MESSAGE_MAX])
 {
 	const char *failure = tool->cx.failure;
-	/* The system does not explain these better than the text has. */
+	/* For these errors the text of the failure is sufficient. */
 	bool explained = err == -EINVAL || err == -EUCLEAN || err == -EINTR ||
 			 err == -EBUSY || err == -ESTALE ||
 			 err == tool->cx.said;
@@ -346,7 +344,7 @@ static void describe_failure(const struct tool *tool, int err,
 		 reason ? strerror(-err) : "");
 	if (!reason || err != -ENOMEM)
 		return;
-	/* Usually it is this limit that is reached, not that of the machine. */
+	/* Usually this limit is reached, not that of the machine. */
 	length = strlen(text);
 	snprintf(text + length, MESSAGE_MAX - length, "; --max-memory is %s",
 		 size_format(tool->cx.max_memory, limit));
@@ -387,14 +385,14 @@ int tool_main(const struct cli_tool *cli, int argc, char **argv)
 		result = run_command(&tool, command, argc, argv);
 	else if (!result)
 		result = run_named(&tool, argc, argv, &command);
-	/* The failure is a part of the document, once a command has begun one. */
+	/* If the command has begun a document, the failure is a part of it. */
 	if (result < 0 && tool.report.out) {
 		describe_failure(&tool, result, text);
 		report_fail(&tool.report, text, exit_status(&tool, result));
 	}
 	/*
-	 * The command's failure counts more than that of the last write,
-	 * but for being cancelled because of it.
+	 * The command's failure takes precedence over that of the last write, unless
+	 * the command was cancelled because of the latter.
 	 */
 	context_child(&tool.cx, &closing);
 	err = out_close(tool.out, &closing);

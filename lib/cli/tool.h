@@ -40,12 +40,12 @@ struct tool;
 
 #define TOOL_ANY_ARGS (-1)
 
-/* A heading of --help, and the options below it. */
+/* A heading of --help, and its options. */
 struct cli_heading {
 	const char *title;
 	/*
-	 * Long names, or letters where there are none, with blanks between them,
-	 * as they are shown.  Those that no heading has are under the last one.
+	 * Long names, or letters of options without one, separated by blanks, in the
+	 * order of the help.  Options without a heading follow under the last one.
 	 */
 	const char *names;
 };
@@ -56,14 +56,14 @@ struct cli_command {
 	const char *synopsis;	/* words after the options */
 	const char *about;	/* paragraphs for --help, or NULL */
 	const struct cli_option *options;	/* NULL: none of its own */
-	/* Of --help, where there are many; ends with one of all zero. */
+	/* Headings of --help; ends with an all-zero one. */
 	const struct cli_heading *headings;
 	size_t options_size;	/* bytes of the structure of options */
 	const void *defaults;	/* copied into it first; NULL: zeros */
 	int min_args, max_args;	/* words; TOOL_ANY_ARGS: no upper limit */
 	/*
-	 * 0, or a negative errno with the failure text, or a positive exit
-	 * status where the outcome is no failure (as diff's "they differ").
+	 * Returns 0, a negative errno with the failure text, or a positive exit status
+	 * for a result that is not a failure (as diff's "they differ").
 	 */
 	int (*run)(struct tool *tool, const void *options);
 };
@@ -80,10 +80,10 @@ struct cli_tool {
 	uint64_t max_memory;	/* default budget, 0: that of every context */
 };
 
-/* The options that every tool has; tool_main() adds them to each parse. */
+/* The options of every tool; tool_main() adds them to each parse. */
 extern const struct cli_option tool_options[];
 
-/* What a running command has in its hands. */
+/* The state of a running command. */
 struct tool {
 	struct context cx;
 	const struct cli_tool *cli;
@@ -96,22 +96,22 @@ struct tool {
 	unsigned int verbose;
 	bool source_date;	/* cx.now comes from SOURCE_DATE_EPOCH */
 	bool promised;		/* tool_promise() */
-	/* The rest belongs to tool_main(). */
+	/* The other members belong to tool_main(). */
 	bool json, json_lines, help, version, list_options, bad_usage;
 	uint32_t progress_fd;	/* UINT32_MAX: not given */
 };
 
 /*
- * Runs the tool and returns its exit status.  It prints the failure once, as
- * "tool: object: what happened: reason", flushes the output and says nothing
- * more where its reader has gone away.  A tool that only reads is then
- * cancelled (context_cancelled()); one that writes goes on with its work.
+ * Runs the tool and returns its exit status.  It prints a failure once, as "tool:
+ * object: event: reason", flushes the output, and prints nothing if the reader of
+ * the output has exited.  In that case a tool that only reads is cancelled
+ * (context_cancelled()), and any other tool continues.
  */
 int tool_main(const struct cli_tool *cli, int argc, char **argv);
 
 /*
  * From now on a tool that only reads completes its work even if the output is
- * closed, and its exit status depends on that work alone.
+ * closed, and its exit status depends on that work only.
  */
 void tool_promise(struct tool *tool);
 
@@ -127,20 +127,20 @@ void tool_detail(struct tool *tool, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * A line about the failure ERR, for a tool that goes on: "tool: WHAT: text:
- * reason", without the reason where the text has said it.  WHAT may be NULL.
- * Forgets the failure.
+ * Prints the failure ERR, for a tool that continues: "tool: WHAT: text: reason",
+ * without the reason if the text includes it.  WHAT may be NULL.  Clears the
+ * failure.
  */
 void tool_failed(struct tool *tool, const char *what, int err);
 
 /* Milliseconds of a monotonic clock, to measure durations. */
 uint64_t tool_clock(void);
 
-/* Bad words on the command line: returns -EINVAL, ends in a usage error. */
+/* Reports wrong arguments: returns -EINVAL, which ends in a usage error. */
 int tool_usage(struct tool *tool, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The same for the failure ERR, of which the text is set; returns ERR. */
+/* The same for the failure ERR, whose text is set; returns ERR. */
 int tool_usage_failed(struct tool *tool, int err);
 
 #endif

@@ -95,7 +95,7 @@ static int badareas_readv(struct dev *dev, struct context *cx, uint64_t off,
 	return dev_readv(dev->under, cx, off, iov, n);
 }
 
-/* What is written can be read; what is left of its areas cannot. */
+/* Written bytes become readable; the rest of their areas does not. */
 static int badareas_write(struct dev *dev, struct context *cx, uint64_t off,
 			  const void *buf, size_t len)
 {

@@ -2,8 +2,8 @@
 /*
  * A device of which some areas cannot be read.
  *
- * A copy of a failing device has nothing where that could not be read.  Over the
- * copy, these areas are as unreadable as they were, until they are written to.
+ * A copy of a failing device has no data in areas that could not be read.  This device
+ * makes the areas unreadable in the copy, too, until they are written to.
  */
 #ifndef NILFS2_DEV_BADAREAS_H
 #define NILFS2_DEV_BADAREAS_H
@@ -19,16 +19,16 @@
 int badareas_open(struct dev **devp, struct context *cx, struct dev *under);
 
 /*
- * From now on reads of any of the LEN bytes at OFF fail with -EIO.  Not while
- * others read.  -ENOMEM.
+ * Makes reads of any of the LEN bytes at OFF fail with -EIO from now on.  Must not be
+ * called while other threads read.  -ENOMEM.
  */
 int badareas_add(struct dev *dev, struct context *cx, uint64_t off,
 		 uint64_t len);
 
-/* Whether any of the LEN bytes at OFF is in one. */
+/* Whether any of the LEN bytes at OFF is in a bad area. */
 bool badareas_have(const struct dev *dev, uint64_t off, uint64_t len);
 
-/* How many there are, and in *BYTES how large they are together. */
+/* The number of bad areas, and in *BYTES the sum of their sizes. */
 size_t badareas_count(const struct dev *dev, uint64_t *bytes);
 
 #endif

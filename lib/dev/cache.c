@@ -2,19 +2,18 @@
 /*
  * The block cache.
  *
- * All blocks lie in one reserved range of addresses, block after block, so
- * that the address of its data gives a frame's number: put() needs no
- * look-up.  The system gives memory to the range as frames are first
- * used, so a small job never pays for a large limit.  A table of chains finds
- * the frame of a block; a clock hand with one reference bit finds the frame
- * to reuse.  Blocks read ahead enter unreferenced: a long scan passes through
- * without pushing out what is used again and again.
+ * All blocks lie in one reserved range of addresses, block after block, so the
+ * address of its data gives a frame's number, and cache_put() needs no lookup.  The
+ * system gives memory to the range when frames are first used, so a small job does
+ * not pay for a large limit.  A hash table finds the frame of a block; a clock hand
+ * with one reference bit finds the frame to reuse.  Blocks read ahead enter
+ * unreferenced, so a long scan does not evict blocks that are used repeatedly.
  *
- * The frame of a block that is returned as spent is filled next: it stays in the
+ * The frame of a block that is released as spent is reused next: it stays in the
  * processor's caches, and no memory is needed.  Until then the block can still be
  * found.
  *
- * A request that fails leaves its frames unnamed; the hand finds them again.
+ * A failed request leaves its frames without a block; the hand finds them again.
  */
 #include "config.h"
 
@@ -49,7 +48,7 @@ struct frame {
 	uint32_t pins;
 	bool named; /* holds BLOCKNR and is on its chain */
 	bool referenced;
-	bool spent; /* to be reused first, unless it is found again */
+	bool spent; /* reuse first, unless it is used again */
 };
 
 struct cache {
@@ -64,11 +63,11 @@ struct cache {
 	uint32_t frames_used; /* frames that have ever held a block */
 	uint32_t frames_there; /* frames that have memory */
 	uint32_t hand;
-	uint32_t spent[SPENT_MAX]; /* frames that are or were it, latest last */
+	uint32_t spent[SPENT_MAX]; /* spent frames (may be outdated), latest last */
 	unsigned int nspent;
 };
 
-/* Fibonacci hashing: neighbours spread, strides do not collide. */
+/* Fibonacci hashing: adjacent numbers are distributed, strides do not collide. */
 static inline uint32_t *bucket(const struct cache *cache, uint64_t blocknr)
 {
 	uint64_t hash = blocknr * UINT64_C(0x9e3779b97f4a7c15);
@@ -118,8 +117,8 @@ static void forget(struct cache *cache, uint32_t frame)
 }
 
 /*
- * A frame to fill, already forgotten: the one spent last, a new one, or what the
- * hand finds; NO_FRAME if all are borrowed.
+ * Takes a frame to fill, without a block: the one spent last, a new one, or the one
+ * that the hand finds; NO_FRAME if all are borrowed.
  */
 static uint32_t take_frame(struct cache *cache)
 {
@@ -137,7 +136,7 @@ static uint32_t take_frame(struct cache *cache)
 	}
 	/*
 	 * The next frames get memory in one request instead of a fault for each
-	 * page; where the system cannot do that they get it when they are touched.
+	 * page.  If the system cannot do that they get it when they are first used.
 	 */
 	if (cache->frames_used < cache->frames_max &&
 	    cache->frames_used >= cache->frames_there) {
@@ -232,8 +231,8 @@ void cache_put_spent(struct cache *cache, const void *data)
 }
 
 /*
- * Reads as many of the COUNT missing blocks from BLOCKNR on as frames can be
- * had for, in one request.  Returns how many, 0 if it failed.
+ * Reads as many of the COUNT missing blocks from BLOCKNR on as there are frames for, in
+ * one request.  Returns how many, 0 if it failed.
  */
 static unsigned int read_run(struct cache *cache, struct context *cx,
 			     uint64_t blocknr, unsigned int count)
@@ -243,7 +242,7 @@ static unsigned int read_run(struct cache *cache, struct context *cx,
 	unsigned int i, n = 0;
 	int ret;
 
-	/* Pinned while collected, or the hand could pick one twice. */
+	/* Pin the frames, so that the hand does not take one twice. */
 	while (n < count) {
 		frames[n] = take_frame(cache);
 		if (frames[n] == NO_FRAME)
@@ -276,7 +275,7 @@ void cache_readahead(struct cache *cache, struct context *cx, uint64_t blocknr,
 		return;
 	if (count > blocks - blocknr)
 		count = (unsigned int)(blocks - blocknr);
-	/* More would push out its own beginning before that is used. */
+	/* A longer readahead would evict its own beginning before it is used. */
 	if (count > cache->frames_max / 2)
 		count = cache->frames_max / 2;
 
@@ -285,7 +284,7 @@ void cache_readahead(struct cache *cache, struct context *cx, uint64_t blocknr,
 		for (n = 0; n < count && n < DEV_IOV_MAX; n++)
 			if (find_frame(cache, blocknr + n) != NO_FRAME)
 				break;
-		/* Out of frames, more would push out what was just read. */
+		/* No free frames: more readahead would evict the blocks just read. */
 		if (n && read_run(cache, &quiet, blocknr, n) < n)
 			return;
 		n = n ? n : 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A cache of device blocks with a fixed byte limit, where all block buffers
- * are.  Read-only: writes go directly to the device.
+ * A cache of device blocks with a fixed byte limit, which owns all block buffers.
+ * Read-only: writes go directly to the device.
  *
- * One cache belongs to one thread.  Workers have their own.
+ * One cache belongs to one thread.  Each worker has its own.
  */
 #ifndef NILFS2_DEV_CACHE_H
 #define NILFS2_DEV_CACHE_H
@@ -13,8 +13,8 @@
 struct cache;
 
 /*
- * A cache of blocks of BLOCK_SIZE bytes over DEV (borrowed) that never holds
- * more than LIMIT bytes of blocks, or 16 blocks where LIMIT is less.
+ * Opens a cache of blocks of BLOCK_SIZE bytes over DEV (borrowed) that never holds more
+ * than LIMIT bytes of blocks, or 16 blocks if LIMIT is less.
  */
 int cache_open(struct cache **cachep, struct context *cx, struct dev *dev,
 	       uint32_t block_size, size_t limit);
@@ -22,17 +22,17 @@ void cache_close(struct cache *cache);
 
 /*
  * Borrows block BLOCKNR: *DATA stays valid until cache_put().  At most as many
- * blocks as the cache holds can be borrowed at a time (-ENOBUFS past that).
- * A missing block is read from the device: -EIO as dev_read().
+ * blocks as the cache holds can be borrowed at a time (-ENOBUFS beyond that).  A
+ * missing block is read from the device: -EIO as dev_read().
  */
 int cache_get(struct cache *cache, struct context *cx, uint64_t blocknr,
 	      const void **data);
 void cache_put(struct cache *cache, const void *data);
 
-/* The same for a block that will hardly be needed again. */
+/* The same for a block that is probably not needed again. */
 void cache_put_spent(struct cache *cache, const void *data);
 
-/* True where cache_get() would find the block without a read. */
+/* True if cache_get() would find the block without a read. */
 bool cache_has(const struct cache *cache, uint64_t blocknr);
 
 /*

@@ -2,9 +2,9 @@
 /*
  * Devices: common code of all kinds.
  *
- * Ranges, read-only devices and empty requests are checked here, so that
- * operations only get valid requests.  Requests are counted here too.  There is
- * no alignment rule: a caller that wants whole sectors requests whole sectors.
+ * Ranges, read-only devices and empty requests are checked here, so operations only get
+ * valid requests.  Requests are counted here too.  There is no alignment rule: a caller
+ * that needs whole sectors requests whole sectors.
  */
 #include "dev/dev.h"
 
@@ -54,7 +54,7 @@ static int check_change(struct dev *dev, struct context *cx, const char *what,
 	return check_range(dev, cx, what, off, len);
 }
 
-/* A failed read goes to the failed range that it overlaps, or is one more. */
+/* Adds a failed read to a failed range that it overlaps, or as a new one. */
 static int note_read(struct dev *dev, uint64_t off, uint64_t len, int ret)
 {
 	struct dev_stats *s = &dev->stats;
@@ -177,7 +177,7 @@ int dev_discard(struct dev *dev, struct context *cx, uint64_t off, uint64_t len)
 	if (ret || !len)
 		return ret;
 	count_request(&dev->stats.discards, NULL, 0);
-	/* Data of sequential zones goes away by a reset only. */
+	/* Data of sequential zones can be removed by a reset only. */
 	if (zones && (!zone_is_in_place(zones, off) ||
 		      zone_of(zones, off + len - 1) >=
 			      zone_run_end(zones, zone_of(zones, off))))
@@ -199,7 +199,7 @@ int dev_zero(struct dev *dev, struct context *cx, uint64_t off, uint64_t len)
 	ret = dev->ops->zero ? dev->ops->zero(dev, cx, off, len) : -EOPNOTSUPP;
 	if (ret != -EOPNOTSUPP)
 		return ret;
-	/* In large requests, from one buffer. */
+	/* Write large requests from one buffer of zeros. */
 	zeros = calloc(1, len < ZEROS_BYTES ? (size_t)len : ZEROS_BYTES);
 	if (!zeros)
 		return fail(cx, -ENOMEM, "zeros");

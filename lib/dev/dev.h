@@ -21,9 +21,9 @@ struct zone;
 struct zones;
 
 /*
- * A device over another one may leave out (NULL) what it does not change: both
- * reads with .readahead, .write, .flush, .discard, .zone_..., .close, which only
- * frees it then.
+ * A device over another one may leave operations that it does not change NULL: both
+ * reads with .readahead, .write, .flush, .discard, .zone_..., and .close, in which case
+ * closing only frees the device.
  */
 struct dev_ops {
 	/* Transfers all LEN bytes or fails; ranges were checked by dev_*().
@@ -35,29 +35,29 @@ struct dev_ops {
 	/* Fills N buffers one after another; NULL: a read for each. */
 	int (*readv)(struct dev *dev, struct context *cx, uint64_t off,
 		     struct iovec *iov, int n);
-	/* Whether the range is a hole and reads as zeros; NULL: not known. */
+	/* Whether the range is a hole and reads as zeros; NULL: unknown. */
 	bool (*is_hole)(struct dev *dev, uint64_t off, uint64_t len);
-	/* Whether what was written to the range hides what the device
-	   underneath has there; NULL: nothing is hidden. */
+	/* Whether data written to the range hides data of the device
+	   underneath; NULL: it hides nothing. */
 	bool (*hides)(struct dev *dev, uint64_t off, uint64_t len);
-	/* Begins to read LEN bytes and does not wait. */
+	/* Begins to read LEN bytes without waiting. */
 	void (*readahead)(struct dev *dev, uint64_t off, uint64_t len);
 	int (*flush)(struct dev *dev, struct context *cx);
 	/*
-	 * Frees the range, which has no sequential zone; -EOPNOTSUPP where the
-	 * device cannot.
+	 * Frees the range, which contains no sequential zone; -EOPNOTSUPP if the device
+	 * does not support it.
 	 */
 	int (*discard)(struct dev *dev, struct context *cx, uint64_t off,
 		       uint64_t len);
-	/* Makes it read as zeros; NULL or -EOPNOTSUPP: write them. */
+	/* Makes the range read as zeros; NULL or -EOPNOTSUPP: write zeros. */
 	int (*zero)(struct dev *dev, struct context *cx, uint64_t off,
 		    uint64_t len);
-	/* Gives space to the range; NULL or -EOPNOTSUPP: it cannot. */
+	/* Allocates space for the range; NULL or -EOPNOTSUPP: not supported. */
 	int (*allocate)(struct dev *dev, struct context *cx, uint64_t off,
 			uint64_t len);
-	/* Makes it SIZE bytes long; NULL or -EOPNOTSUPP: it cannot. */
+	/* Sets the size to SIZE bytes; NULL or -EOPNOTSUPP: not supported. */
 	int (*resize)(struct dev *dev, struct context *cx, uint64_t size);
-	/* Whole zones only. */
+	/* Reports whole zones only. */
 	int (*zone_report)(struct dev *dev, struct context *cx, uint64_t first,
 			   struct zone *zones, size_t n);
 	/* Resets the sequential zones of a range or, with FINISH, fills them. */
@@ -69,17 +69,17 @@ struct dev_ops {
 #define DEV_FAILED 16
 
 /*
- * Requests that passed the range check, as benchmarks and tests read them.
- * Counted atomically; a vectored read is one read.
+ * Requests that passed the range check, for benchmarks and tests.  Counted
+ * atomically; a vectored read is one read.
  */
 struct dev_stats {
 	uint64_t reads, read_bytes;
 	uint64_t writes, write_bytes;
 	uint64_t flushes, discards;
-	uint64_t failed_reads;	/* of the above */
+	uint64_t failed_reads;	/* of these */
 	/*
-	 * Where: ranges around what cannot be read, requests that overlap being
-	 * one; those past DEV_FAILED are left out.
+	 * Ranges that could not be read; requests that overlap are merged.  Ranges
+	 * beyond DEV_FAILED are not recorded.
 	 */
 	struct dev_failed {
 		uint64_t off, end;
@@ -97,20 +97,19 @@ struct dev {
 	bool writable;
 	bool is_block_device;
 	const struct zones *zones; /* owned by the device; NULL: it has none */
-	struct dev *under;    /* what it is a device over (borrowed), or NULL */
+	struct dev *under;    /* the device underneath (borrowed), or NULL */
 	struct dev_stats stats;
 };
 
-/* Makes DEV a device over UNDER that is like it but for OPS. */
+/* Initializes DEV as a device over UNDER with the same properties, except OPS. */
 void dev_init_over(struct dev *dev, const struct dev_ops *ops,
 		   struct dev *under);
 
 /*
- * Reads or writes exactly LEN bytes at OFF.  0, or -EIO for a range outside
- * the device or a medium error, -EROFS for a write to a read-only device,
- * with the failure text naming device and offset.  Reads may come from
- * several threads at once, to files, block devices, memory and overlays over
- * these also writes.
+ * Reads or writes exactly LEN bytes at OFF.  0, or -EIO for a range outside the
+ * device or a medium error, -EROFS for a write to a read-only device; the failure
+ * text names device and offset.  Several threads may read at once.  Several threads
+ * may also write to files, block devices, memory and overlays over these.
  */
 int dev_read(struct dev *dev, struct context *cx, uint64_t off, void *buf,
 	     size_t len);
@@ -118,18 +117,18 @@ int dev_write(struct dev *dev, struct context *cx, uint64_t off,
 	      const void *buf, size_t len);
 
 /*
- * One read of the device into N buffers (at most DEV_IOV_MAX), the first
- * filled from OFF on.  Failures as dev_read().  IOV is scratch: its contents
- * are undefined afterwards.
+ * One read of the device into N buffers (at most DEV_IOV_MAX), filled one after the
+ * other from OFF on.  Fails as dev_read().  IOV is scratch: its contents are
+ * undefined afterwards.
  */
 #define DEV_IOV_MAX 128
 int dev_readv(struct dev *dev, struct context *cx, uint64_t off,
 	      struct iovec *iov, int n);
 
 /*
- * Announces that a range will be read soon: the system reads it ahead if it
- * can.  Several such requests may be pending, and take no memory of the
- * process.  Not counted as a read.
+ * Announces that a range will be read soon: the system reads it ahead if it can.
+ * Several such requests may be pending, and use no memory of the process.  Not
+ * counted as a read.
  */
 void dev_readahead(struct dev *dev, uint64_t off, uint64_t len);
 
@@ -140,12 +139,12 @@ void dev_readahead(struct dev *dev, uint64_t off, uint64_t len);
 bool dev_is_hole(struct dev *dev, uint64_t off, uint64_t len);
 
 /*
- * Whether some of the range was written to DEV, an overlay, and not yet to the
- * device underneath.  False for other devices.
+ * Whether a part of the range was written to DEV, an overlay, and not yet to the device
+ * underneath.  False for other devices.
  */
 bool dev_hides(struct dev *dev, uint64_t off, uint64_t len);
 
-/* Returns once everything written so far is on stable storage. */
+/* Returns after all data written so far is on stable storage. */
 int dev_flush(struct dev *dev, struct context *cx);
 
 /*
@@ -156,46 +155,45 @@ int dev_discard(struct dev *dev, struct context *cx, uint64_t off,
 		uint64_t len);
 
 /*
- * Zeros a range by a hole in a file, a request that the device guarantees to
- * zero, or else by writing zeros.  -EIO, -EROFS, -ENOSPC, -ENOMEM.
+ * Zeros a range by a hole in a file, by a request that the device guarantees to
+ * zero, or by writing zeros.  -EIO, -EROFS, -ENOSPC, -ENOMEM.
  */
 int dev_zero(struct dev *dev, struct context *cx, uint64_t off, uint64_t len);
 
 /*
- * Describes N zones from number FIRST on, with their write pointers.  -EINVAL
- * where there are not so many or none at all, -EIO.
+ * Describes N zones from number FIRST on, with their write pointers.  -EINVAL if there
+ * are fewer zones, -EIO.
  */
 int dev_zone_report(struct dev *dev, struct context *cx, uint64_t first,
 		    struct zone *zones, size_t n);
 
 /*
- * Resets the sequential zones of a range; their content is lost, that of
- * conventional ones is kept.  The range consists of whole zones.  -EINVAL,
- * -EROFS, -EIO.
+ * Resets the sequential zones of a range, which consists of whole zones.  Their
+ * content is lost, the content of conventional ones is kept.  -EINVAL, -EROFS, -EIO.
  */
 int dev_zone_reset(struct dev *dev, struct context *cx, uint64_t off,
 		   uint64_t len);
 
 /*
- * Moves the write pointers of the sequential zones of a range to the ends of
- * their capacities: they are full then, and not active any more.  Range and
- * failures as dev_zone_reset().
+ * Moves the write pointers of the sequential zones of a range to the ends of their
+ * capacities: they are full then, and no longer active.  Range and failures as
+ * dev_zone_reset().
  */
 int dev_zone_finish(struct dev *dev, struct context *cx, uint64_t off,
 		    uint64_t len);
 
 /*
- * Gives space to a range that will be written, in one piece if it can be:
- * writes from several sides then need not ask for it.  Changes no content.  0
- * also where the device cannot do that.  -ENOSPC.
+ * Allocates space for a range that will be written, contiguous if possible, so that
+ * several writers do not extend the file.  Does not change the content.  0 also if the
+ * device does not support it.  -ENOSPC.
  */
 int dev_allocate(struct dev *dev, struct context *cx, uint64_t off,
 		 uint64_t len);
 
 /*
- * Makes DEV, an image file, SIZE bytes long: what is new reads as zeroes.
- * -EOPNOTSUPP, without a failure text, where it has the size that it has: a
- * block device.  -EROFS, -EIO, -ENOSPC, -EFBIG.
+ * Sets the size of DEV, an image file, to SIZE bytes; new bytes read as zeros.
+ * -EOPNOTSUPP, without a failure text, if the size is fixed, as that of a block device.
+ * -EROFS, -EIO, -ENOSPC, -EFBIG.
  */
 int dev_resize(struct dev *dev, struct context *cx, uint64_t size);
 

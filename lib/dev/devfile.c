@@ -2,18 +2,18 @@
 /*
  * Image files and block devices.
  *
- * Both are a descriptor that is read and written at offsets; they differ in how
- * the size is determined, how space is deallocated and how other users are
- * excluded.  A writer claims a block device (O_EXCL), which the kernel refuses
- * while the device is mounted; an image file, also the backing file of a loop
- * device, is locked (lock.h), by readers, too.  Requests go through the page
- * cache; long writes bypass it if the caller requests that, and so do reads of a
- * device that is mounted, as the kernel's writes do.
+ * Both are a descriptor that is read and written at offsets.  They differ in how the
+ * size is determined, how space is deallocated and how other users are excluded.  A
+ * writer claims a block device (O_EXCL), which the kernel refuses while the device
+ * is mounted; an image file, also the backing file of a loop device, is locked
+ * (lock.h), by readers, too.  Requests go through the page cache.  Long writes
+ * bypass it if the caller requests that; reads of a mounted device bypass it, as the
+ * kernel's writes do.
  *
- * A lock does not exclude programs that take none, such as a mount through a
- * loop device.  Any change of a volume changes its superblocks, so a guard has
- * the bytes of these since the volume was opened, and compares them before a
- * commit begins, and after each flush in it.
+ * A lock does not exclude programs that take none, such as a mount through a loop
+ * device.  Any change of a volume changes its superblocks, so a guard saves their
+ * bytes when the volume is opened, and compares them before a commit begins, and
+ * after each flush in it.
  */
 #include "config.h"
 
@@ -48,7 +48,7 @@ struct devfile {
 	int fd;
 	int backing;	/* backing file of a loop device, locked, or -1 */
 	struct direct direct;
-	struct direct uncached;	/* reads what is mounted */
+	struct direct uncached;	/* for reads of a mounted device */
 	struct guard {
 		pthread_mutex_t lock;
 		struct guard_range ranges[GUARD_RANGES];
@@ -63,7 +63,7 @@ static int io_failure(struct dev *dev, struct context *cx, const char *what,
 	return fail(cx, -err, "%s: %s at byte %" PRIu64, dev->name, what, off);
 }
 
-/* 1, 0 where the file ends before that, or a failure without a text. */
+/* 1, 0 if the file ends before the end of the range, or a failure without a text. */
 static int read_range(const struct devfile *file, uint64_t off,
 		      uint8_t bytes[GUARD_BYTES])
 {
@@ -97,9 +97,9 @@ void devfile_guard(struct dev *dev, const uint64_t offsets[GUARD_RANGES])
 }
 
 /*
- * To be called before a change: the first one since a flush compares the saved
- * bytes with the file.  -ESTALE if another program changed them or cut them off,
- * -EIO if they cannot be read.  Several threads may call it at once.
+ * Must be called before a change: the first one since a flush compares the saved bytes
+ * with the file.  -ESTALE if another program changed or truncated them, -EIO if they
+ * cannot be read.  May be called by several threads at once.
  */
 static int check_guard(struct devfile *file, struct context *cx)
 {
@@ -132,7 +132,7 @@ static int check_guard(struct devfile *file, struct context *cx)
 	return err;
 }
 
-/* What overlaps [OFF, END) is not known any more: it was discarded or cut off. */
+/* Drops saved bytes in [OFF, END), which were discarded or truncated. */
 static void forget_guarded(struct devfile *file, uint64_t off, uint64_t end)
 {
 	struct guard_range *r = file->guard.ranges;
@@ -174,7 +174,7 @@ static int devfile_readv(struct dev *dev, struct context *cx, uint64_t off,
 	return 0;
 }
 
-/* A request is cut at what the disk is thought to read at once. */
+/* A request is limited to the size that the disk is assumed to read at once. */
 static void devfile_readahead(struct dev *dev, uint64_t off, uint64_t len)
 {
 	const struct devfile *file = (const struct devfile *)dev;
@@ -189,7 +189,7 @@ static void devfile_readahead(struct dev *dev, uint64_t off, uint64_t len)
 	}
 }
 
-/* Writes directly what can be. */
+/* Writes directly if possible. */
 static int devfile_write(struct dev *dev, struct context *cx, uint64_t off,
 			 const void *buf, size_t len)
 {
@@ -207,7 +207,7 @@ static int devfile_write(struct dev *dev, struct context *cx, uint64_t off,
 		ssize_t n = pwrite(direct ? file->direct.fd : file->fd, p,
 				   share, (off_t)at);
 
-		/* The guess about alignment may have been wrong. */
+		/* The assumed alignment may have been wrong. */
 		if (direct && n < 0 && errno == EINVAL)
 			n = pwrite(file->fd, p, share, (off_t)at);
 		if (n < 0 && errno == EINTR)
@@ -220,7 +220,7 @@ static int devfile_write(struct dev *dev, struct context *cx, uint64_t off,
 	}
 	if (err || !g->on)
 		return err;
-	/* The guard expects what was written. */
+	/* Update the saved bytes of the guard. */
 	pthread_mutex_lock(&g->lock);
 	for (r = g->ranges; r < g->ranges + GUARD_RANGES; r++) {
 		from = off > r->off ? off : r->off;
@@ -246,16 +246,15 @@ static int devfile_flush(struct dev *dev, struct context *cx)
 	return 0;
 }
 
-/* Devices and file systems say "cannot" in several ways. */
+/* Devices and file systems report "not supported" by several errors. */
 static bool cannot(int err)
 {
 	return err == EOPNOTSUPP || err == ENOTTY || err == ENOSYS;
 }
 
 /*
- * Discards the range or, with ZEROS, makes it read as zeros: as a hole does, and
- * what BLKZEROOUT was asked for.  A block device discards whole sectors only: the
- * ones inside the range.
+ * Discards the range or, with ZEROS, makes it read as zeros, by a hole or
+ * BLKZEROOUT.  A block device discards only the whole sectors inside the range.
  */
 static int free_range(struct dev *dev, struct context *cx, uint64_t off,
 		      uint64_t len, bool zeros)
@@ -351,7 +350,7 @@ static void devfile_close(struct dev *dev)
 	free(file);
 }
 
-/* A file system that knows no holes has data everywhere. */
+/* A file system without holes reports data everywhere. */
 static bool devfile_is_hole(struct dev *dev, uint64_t off, uint64_t len)
 {
 	off_t data;
@@ -375,7 +374,7 @@ static const struct dev_ops devfile_ops = {
 	.close = devfile_close,
 };
 
-/* What the open file is, and its lock. */
+/* Determines type and size of the open file, and locks it. */
 static int file_facts(struct devfile *file, struct context *cx,
 		      unsigned int flags)
 {
@@ -479,7 +478,7 @@ int devfile_create(struct dev **devp, struct context *cx,
 		ret = fail(cx, -errno, "%s: open", file->path);
 	else
 		ret = lock_file(cx, file->path, file->fd, true);
-	/* Without locks, too, no other program knows it yet. */
+	/* Without locks this is safe, too: no other program knows the file yet. */
 	if (ret == -ENOLCK) {
 		fail_clear(cx);
 		ret = 0;

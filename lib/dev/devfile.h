@@ -13,26 +13,25 @@ enum devfile_flags {
 };
 
 /*
- * Opens the image file or block device PATH.  -EISDIR for a directory,
- * -ENOTBLK for anything else that holds no bytes at offsets, -ENODATA for an
- * empty file (not with DEVFILE_EMPTY), -EBUSY for a block device that is
- * mounted or claimed and for an image file that another process writes to, or
- * that it reads and DEVFILE_WRITE asks for, -ENOLCK and the like for an image file to
- * be written whose file system has no locks; else as open(2).
+ * Opens the image file or block device PATH.  -EISDIR for a directory, -ENOTBLK for
+ * another type of file, -ENODATA for an empty file (without DEVFILE_EMPTY).  -EBUSY
+ * for a block device that is mounted or claimed, and for an image file that another
+ * process writes to, or reads if DEVFILE_WRITE is set.  -ENOLCK and the like for an
+ * image file to be written on a file system without locks; otherwise as open(2).
  */
 int devfile_open(struct dev **devp, struct context *cx, const char *path,
 		 unsigned int flags);
 
 /*
- * The file O, which was just created, as a device, to be written.  It may be closed
- * before and after output_commit(); its name is the one that O will have.
- * -EBUSY, -ENOMEM.
+ * Opens the file of O, which was just created, as a device for writing.  It may be
+ * closed before or after output_commit(); its name is the final name of O.  -EBUSY,
+ * -ENOMEM.
  */
 int devfile_create(struct dev **devp, struct context *cx,
 		   const struct output *o);
 
 /*
- * Makes an image file SIZE bytes long; new bytes read as zeroes and occupy no
+ * Sets the size of an image file to SIZE bytes; new bytes read as zeros and occupy no
  * space.  A block device keeps its size: -EINVAL if SIZE is more than that.
  */
 int devfile_resize(struct dev *dev, struct context *cx, uint64_t size);
@@ -43,24 +42,24 @@ int devfile_resize(struct dev *dev, struct context *cx, uint64_t size);
 
 /*
  * From now on a commit, a series of writes up to a flush, begins only if the
- * GUARD_BYTES at each of OFFSETS are what they are now, or what was written to
- * them by DEV since: -ESTALE otherwise, from all that changes DEV.  What cannot
- * be read now is not guarded.
+ * GUARD_BYTES at each of OFFSETS are unchanged, except by writes of DEV: -ESTALE
+ * otherwise, from all functions that change DEV.  Bytes that cannot be read now are
+ * not guarded.
  */
 void devfile_guard(struct dev *dev, const uint64_t offsets[GUARD_RANGES]);
 
 /*
  * Makes long writes (64 KiB) of aligned buffers (4096 suffices) bypass the page
- * cache: less work for a stream that is not read again.  Reads and flushes see
- * them as usual.  False, and no change, if the system does not support it, or
- * keeps the file in memory anyway.
+ * cache: less work for a stream that is not read again.  Reads and flushes see them
+ * as usual.  False, without a change, if the system does not support it or the file
+ * is in memory anyway.
  */
 bool devfile_direct(struct dev *dev);
 
 /* Disables the system's own readahead: only dev_readahead() reads ahead. */
 void devfile_random(struct dev *dev);
 
-/* The file descriptor, for probes that need it; the device keeps it. */
+/* The file descriptor, for probes; it stays owned by the device. */
 int devfile_fd(const struct dev *dev);
 
 #endif

@@ -3,15 +3,16 @@
  * Reads and writes that bypass the page cache.
  *
  * A kernel that has a volume mounted writes its logs without the page cache of the
- * block device, which keeps what was there before: only direct reads see them.  What
- * the kernel has in that cache itself, as the superblocks, it writes back first.
+ * block device, which keeps the old content: only direct reads return the new one.
+ * Blocks that the kernel itself has in that cache, such as the superblocks, are
+ * written back first.
  *
- * Copying data into the cache that is not read again takes a third of the time
- * of a stream, and evicts other data.  The kernel keeps both ways coherent by
- * page: a direct write of one half of a page could be undone when the other
- * half, cached, is written back.  So only whole pages are written directly, and
- * the rest of a write, before and after them, through the cache.  So are short
- * writes, which no caller waits for.
+ * Copying data into the cache takes a third of the time of a stream, and evicts
+ * other data.  The kernel keeps both kinds of access coherent by page: a direct
+ * write of one half of a page could be undone when the other half, cached, is
+ * written back.  So only whole pages are written directly, and the rest of a write,
+ * before and after them, through the cache.  Short writes, for which no caller
+ * waits, also use the cache.
  */
 #include "config.h"
 
@@ -28,7 +29,7 @@
 #include <unistd.h>
 
 #define LEAST (64u << 10)
-#define ALIGN_GUESS 4096u	/* the largest sector there is */
+#define ALIGN_GUESS 4096u	/* the largest known sector */
 
 bool direct_open(struct direct *d, int fd, int access)
 {
@@ -38,13 +39,13 @@ bool direct_open(struct direct *d, int fd, int access)
 	char path[32];
 
 	d->fd = -1;
-	/* The file system of a device's name says nothing about the device. */
+	/* The file system of the device node gives no information about the device. */
 	if (page <= 0 ||
 	    (!fstat(fd, &st) && S_ISREG(st.st_mode) && !fstatfs(fd, &fs) &&
 	     ((unsigned long)fs.f_type == TMPFS_MAGIC ||
 	      (unsigned long)fs.f_type == RAMFS_MAGIC)))
 		return false;
-	/* Whatever it is called by now. */
+	/* Works also after the file was renamed. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	d->fd = open(path, access | O_DIRECT | O_CLOEXEC | O_NONBLOCK |
 			   O_NOCTTY);

@@ -19,20 +19,20 @@ struct direct {
 };
 
 /*
- * Opens what FD is once more, to be read or written as ACCESS of open(2) says.
- * False, with D->fd -1, where that cannot be done directly or it has nothing but
- * memory after it.
+ * Opens the file of FD once more, for reading or writing as in ACCESS of open(2).
+ * False, with D->fd -1, if direct access is not supported, or the file is in memory
+ * anyway.
  */
 bool direct_open(struct direct *d, int fd, int access);
 
-/* As preadv(2), of any offset and length, through a buffer of its own; errno may
-   be ENOMEM. */
+/* As preadv(2), at any offset and length, through a buffer of its own; errno may be
+   ENOMEM. */
 ssize_t direct_preadv(const struct direct *d, const struct iovec *iov,
 		      int count, off_t off);
 
 /*
- * How many of the LEN bytes at P, to be written at OFF, go out next in one
- * way; *YES: directly.  At least one byte.
+ * The number of the LEN bytes at P, to be written at OFF, that are written next in
+ * one way; *YES: directly.  At least one byte.
  */
 size_t direct_share(const struct direct *d, uint64_t off, const void *p,
 		    size_t len, bool *yes);

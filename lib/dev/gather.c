@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Merging ranges near one another into requests.
+ * Merging ranges with small gaps into requests.
  */
 #include "dev/gather.h"
 

@@ -2,8 +2,8 @@
 /*
  * Reading scattered ranges of a device with few requests.
  *
- * Ranges near one another are merged, and the bytes between them are read and
- * dropped: a few blocks cost less than a request.
+ * Ranges with small gaps are merged, and the bytes of the gaps are read and dropped:
+ * a few blocks cost less than a request.
  */
 #ifndef NILFS2_DEV_GATHER_H
 #define NILFS2_DEV_GATHER_H
@@ -26,10 +26,10 @@ struct gather {
 };
 
 /*
- * Adds LEN bytes at OFF, to be read to TO.  False, and nothing is added, if they
- * lie before the end of the request, or too far after it, or it has no room:
- * it is to be read first.  SCRAP has GATHER_GAP bytes for what is dropped, for
- * no more than one thread.
+ * Adds LEN bytes at OFF, to be read to TO.  False, without a change, if they lie
+ * before the end of the request, or too far after it, or the request is full: it
+ * must be read first.  SCRAP has GATHER_GAP bytes for dropped data; each thread
+ * needs its own.
  */
 bool gather_add(struct gather *g, uint64_t off, size_t len, void *to,
 		void *scrap);

@@ -49,7 +49,7 @@ bool lock_is_held(int fd)
 int lock_backing_file(struct context *cx, const char *sys, const char *path,
 		      uint64_t rdev, bool writer, int *fd)
 {
-	/* Of the device itself, or of the one that it is a partition of. */
+	/* Of the device itself, or of the device that it is a partition of. */
 	static const char *const places[] = { "loop", "../loop" };
 	char name[PATH_MAX];
 	unsigned int i;

@@ -9,10 +9,10 @@
 #include "base/context.h"
 
 /*
- * Locks the whole of the image file PATH, open as FD for as long as FD is
- * open: for a writer, alone, or for one of several readers.  -EBUSY where
- * another process holds a lock that excludes this one.  Where the file system has
- * no locks, a reader does without, and a writer gets -ENOLCK.
+ * Locks the whole image file PATH, open as FD, until FD is closed: for one writer or
+ * for one of several readers.  -EBUSY if another process holds a conflicting lock.
+ * If the file system has no locks, a reader continues without, and a writer gets
+ * -ENOLCK.
  */
 int lock_file(struct context *cx, const char *path, int fd, bool writer);
 
@@ -20,9 +20,10 @@ int lock_file(struct context *cx, const char *path, int fd, bool writer);
 bool lock_is_held(int fd);
 
 /*
- * The same for the backing file of the loop device PATH of number RDEV, which
- * the directory SYS, "/sys", names: closing *FD unlocks it; -1 if there is no such
- * file.  Where that has no locks, the device excludes other writers of itself alone.
+ * The same for the backing file of the loop device PATH with number RDEV, found in
+ * the directory SYS ("/sys").  Closing *FD unlocks it; -1 if there is no backing
+ * file.  If its file system has no locks, only other writers of the loop device are
+ * excluded.
  */
 int lock_backing_file(struct context *cx, const char *sys, const char *path,
 		      uint64_t rdev, bool writer, int *fd);

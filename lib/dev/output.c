@@ -2,12 +2,12 @@
 /*
  * Files that a tool creates.
  *
- * A name that is given by mistake may be that of the image that is read, of
- * another image, or of a device; a link with it may have been made by another
- * user.  So nothing that exists is opened for writing.  The file is created with
- * a hidden name beside the one it is to have, which it gets when it is complete:
- * half of it is never taken for the whole.  The kernel gives the name only if
- * nothing has it, so that a file which appears meanwhile is not lost.
+ * A name that is given by mistake may be that of the input image, of another image,
+ * or of a device; a link with that name may have been made by another user.  So no
+ * existing file is opened for writing.  The file is created with a hidden name in
+ * the same directory, and renamed when it is complete, so that an incomplete file
+ * never has the final name.  The rename fails if the name exists, so that a file
+ * created in the meantime is not lost.
  *
  * A process that is killed leaves the file with its hidden name.
  */
@@ -30,17 +30,17 @@
 #include "dev/lock.h"
 #include "dev/probe.h"
 
-#define TRIES 1000u	/* hidden names that others have */
-#define PART_OF_NAME 200	/* bytes of it in the hidden one, of 255 */
+#define TRIES 1000u	/* attempts to find an unused hidden name */
+#define PART_OF_NAME 200	/* bytes of the final name in the hidden one */
 
 #define OTHER_NAME "give the name of a new file"
 
 struct output {
 	const char *path;	/* borrowed */
-	const char *name;	/* the end of it, in its directory */
+	const char *name;	/* its last component */
 	struct output_how how;
 	int dir, fd;		/* -1: none */
-	char *hidden;		/* name until it is committed, or NULL */
+	char *hidden;		/* name until the commit, or NULL */
 	bool replaces;		/* THERE, a file with its name */
 	struct stat there;
 };
@@ -63,7 +63,7 @@ static int check_inputs(const struct output *o, struct context *cx,
 	return 0;
 }
 
-/* The descriptor that the process was started with which PATH means, or -1. */
+/* The inherited descriptor that PATH refers to, or -1. */
 static int descriptor_of(const char *path)
 {
 	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
@@ -88,7 +88,7 @@ static int descriptor_of(const char *path)
 	return -1;
 }
 
-/* A pipe, or a device without anything that could be lost. */
+/* Whether ST is a pipe or a device without content that could be lost. */
 static bool is_stream(const struct stat *st)
 {
 	return S_ISFIFO(st->st_mode) ||
@@ -96,7 +96,7 @@ static bool is_stream(const struct stat *st)
 		(st->st_rdev == makedev(1, 3) || st->st_rdev == makedev(1, 7)));
 }
 
-/* Whether a file with the name ST is refused. */
+/* Fails if the existing file ST is refused. */
 static int check_there(const struct output *o, struct context *cx,
 		       const struct stat *st)
 {
@@ -123,7 +123,7 @@ static int check_there(const struct output *o, struct context *cx,
 		return fail_said(cx, -EEXIST, "%s: exists; " OTHER_NAME "%s",
 				 o->path, o->how.there == OUTPUT_ASK ?
 				 ", or replace this one by --force" : "");
-	/* A program that uses the file would go on with one without a name. */
+	/* A program that uses the file would continue with a file without a name. */
 	if (probe_mounted(cx, o->path, &use))
 		fail_clear(cx);
 	else if (use.kind != PROBE_UNUSED)
@@ -140,7 +140,7 @@ static int check_there(const struct output *o, struct context *cx,
 	return err;
 }
 
-/* 1 and ST if anything has the name, 0 or a failure. */
+/* 1 and ST if a file with that name exists, 0, or a failure. */
 static int look(const struct output *o, struct context *cx, struct stat *st)
 {
 	if (!fstatat(o->dir, o->name, st, AT_SYMLINK_NOFOLLOW))
@@ -149,9 +149,9 @@ static int look(const struct output *o, struct context *cx, struct stat *st)
 }
 
 /*
- * Opens the directory and examines what has the name: nothing, a file to be replaced,
- * a stream, or something that is refused.  *FD: the descriptor that the path means, or
- * -1; those that the tool itself has opened are closed by exec.
+ * Opens the directory and examines an existing file of that name: a file to be
+ * replaced, a stream, or a file that is refused.  *FD: the descriptor that the path
+ * refers to, or -1; descriptors opened by the tool itself have FD_CLOEXEC.
  */
 static int examine(struct output *o, struct context *cx, int *fd)
 {
@@ -210,7 +210,7 @@ static int create_hidden(struct output *o, struct context *cx)
 		o->hidden = NULL;
 		return err;
 	}
-	/* As those of the file that is replaced.  Another group gets nothing. */
+	/* Permissions of the replaced file.  A different group gets none. */
 	if (o->replaces && !o->how.volume) {
 		mode = o->there.st_mode & 0777;
 		if (fchown(o->fd, o->there.st_uid, o->there.st_gid))
@@ -281,7 +281,7 @@ static int appeared(const struct output *o, struct context *cx)
 			 "meanwhile, and stays; " OTHER_NAME, o->path);
 }
 
-/* Gives the file its name, if no other file has got that meanwhile. */
+/* Gives the file its name, if no other file has got it in the meantime. */
 static int give_name(const struct output *o, struct context *cx)
 {
 	struct stat now;
@@ -301,8 +301,8 @@ static int give_name(const struct output *o, struct context *cx)
 		return appeared(o, cx);
 	if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP)
 		return fail(cx, -errno, "%s: rename", o->path);
-	/* Some file systems have no rename that leaves what is there.  On those
-	   an empty file takes the name first. */
+	/* Some file systems have no rename without replacement.  There, an empty file
+	   takes the name first. */
 	fd = openat(o->dir, o->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
 		    0600);
 	if (fd < 0)
@@ -334,8 +334,8 @@ int output_commit(struct output *o, struct context *cx)
 	o->hidden = NULL;
 	if (!o->how.volume)
 		return 0;
-	/* Without its name the file is lost in a crash.  Some file systems have no
-	   flush of a directory: EINVAL. */
+	/* Without the flush a crash could lose the name.  Some file systems cannot
+	   flush a directory: EINVAL. */
 	fd = openat(o->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || (fsync(fd) && errno != EINVAL)) {
 		err = fail(cx, -errno, "%s: flush of its directory", o->path);

@@ -2,21 +2,19 @@
 /*
  * The overlay.
  *
- * Written bytes are kept in pages, in the order in which they were first
- * written since the last mark.  A page that is written again before the next
- * mark changes in place; after a mark it gets a new version at the end, and
- * the old one stays for a rewind.
+ * Written bytes are kept in pages, in the order in which they were first written
+ * since the last mark.  A page that is written again before the next mark changes in
+ * place; after a mark it gets a new version at the end, and the old one is kept for
+ * a rewind.
  *
- * Zones underneath have their rules here already: what the commit could not
- * write is refused at once, a zone that is reset reads as zeroes.
- *
- * Workers read, and write, at once: a lock lets many of them read, but none
- * that comes after one who waits to write.
+ * The rules of zones are checked at once: a write that the commit could not perform
+ * fails, and a zone that was reset reads as zeros.  Many threads may read at once; a
+ * waiting writer blocks later readers.
  *
  * A commit writes only the last state: the newest versions in one walk, and a few
- * pages, which make the others take effect, at the end.  Adjacent pages are one
- * request.  In a sequential zone only one version of each page is written, from
- * the write pointer on, in whole sectors.
+ * pages that make the others effective at the end.  Adjacent pages are one request.
+ * In a sequential zone only one version of each page is written, from the write
+ * pointer on, in whole sectors.
  */
 #include "config.h"
 
@@ -30,7 +28,7 @@
 #include "dev/pages.h"
 #include "dev/zonechanges.h"
 
-#define ZONE_PAGES 1024u	/* most of a request in a zone */
+#define ZONE_PAGES 1024u	/* maximum of a request in a zone */
 
 _Static_assert(PAGES_BYTES == OVERLAY_PAGE_BYTES, "what callers know");
 
@@ -50,7 +48,7 @@ static size_t page_size(const struct overlay *overlay, uint64_t number)
 	return left < bytes ? (size_t)left : bytes;
 }
 
-/* The page NUMBER as it was written last, unless that was emptied since. */
+/* Finds the newest version of page NUMBER, unless its zone was reset since. */
 static bool find_page(const struct overlay *overlay, uint64_t number,
 		      size_t *page)
 {
@@ -58,7 +56,7 @@ static bool find_page(const struct overlay *overlay, uint64_t number,
 	       !zonechanges_is_void(&overlay->zones, *page);
 }
 
-/* Reads what is underneath; after its end and in zones that are reset are zeros. */
+/* Reads the device underneath; bytes after its end and in reset zones are zeros. */
 static int read_under(struct overlay *overlay, struct context *cx,
 		      uint64_t off, unsigned char *p, size_t len)
 {
@@ -87,7 +85,7 @@ static int read_under(struct overlay *overlay, struct context *cx,
 	return ret;
 }
 
-/* LEN bytes AT of page NUMBER: in its place, or as a new version. */
+/* Writes LEN bytes AT of page NUMBER, in place or as a new version. */
 static int write_page(struct overlay *overlay, struct context *cx,
 		      uint64_t number, size_t at, const unsigned char *buf,
 		      size_t len)
@@ -136,7 +134,7 @@ static int overlay_write(struct dev *dev, struct context *cx, uint64_t off,
 	return ret;
 }
 
-/* How many of LEN bytes at OFF come before the first page kept here. */
+/* The number of the LEN bytes at OFF that precede the first buffered page. */
 static size_t clean_run(struct overlay *overlay, uint64_t off, size_t len)
 {
 	const size_t bytes = overlay->pages.bytes;
@@ -152,8 +150,8 @@ static size_t clean_run(struct overlay *overlay, uint64_t off, size_t len)
 	return len;
 }
 
-/* Reads a buffer that holds a page, a zone that was reset, or what is after the
-   end of the device underneath. */
+/* Reads a buffer that includes a buffered page, a reset zone, or bytes after the end of
+   the device underneath. */
 static int read_mixed(struct overlay *overlay, struct context *cx,
 		      uint64_t off, unsigned char *p, size_t len)
 {
@@ -170,7 +168,7 @@ static int read_mixed(struct overlay *overlay, struct context *cx,
 			ret = read_under(overlay, cx, off, p, n);
 			continue;
 		}
-		/* The page at OFF, and those that follow it here as there. */
+		/* The page at OFF, and pages that follow it here and on the device. */
 		find_page(overlay, number, &page);
 		n = pages->bytes - at;
 		for (last = page; n < len && pages_go_on(pages, last) &&
@@ -194,7 +192,7 @@ static int overlay_readv(struct dev *dev, struct context *cx, uint64_t off,
 
 	pthread_rwlock_rdlock(&overlay->lock);
 	while (n && !ret) {
-		/* Buffers that are read as they are from the device underneath. */
+		/* Buffers that are read directly from the device underneath. */
 		clean = 0;
 		if (!overlay->zones.resets && off < size) {
 			for (i = 0, len = 0; i < n; i++)
@@ -222,7 +220,7 @@ static int overlay_readv(struct dev *dev, struct context *cx, uint64_t off,
 	return ret;
 }
 
-/* Whether a page of the range was ever written. */
+/* Whether any page of the range was written. */
 static bool has_page(const struct overlay *overlay, uint64_t off, uint64_t len)
 {
 	const struct pages *pages = &overlay->pages;
@@ -344,7 +342,7 @@ void overlay_drop(struct dev *dev)
 	zonechanges_fini(&overlay->zones);
 }
 
-/* Existing pages do not change any more. */
+/* Existing pages do not change after this. */
 size_t overlay_mark(struct dev *dev)
 {
 	struct overlay *overlay = (struct overlay *)dev;
@@ -354,7 +352,7 @@ size_t overlay_mark(struct dev *dev)
 	return overlay->pages.count + overlay->zones.count;
 }
 
-/* A change of zones is forgotten once all pages after it are. */
+/* A change of zones is dropped if all pages after it are. */
 void overlay_rewind(struct dev *dev, size_t mark)
 {
 	struct overlay *overlay = (struct overlay *)dev;
@@ -375,8 +373,8 @@ void overlay_rewind(struct dev *dev, size_t mark)
 }
 
 /*
- * How many pages from FIRST on are the newest of theirs, have none of the N bytes
- * LATE, and go out in one request.
+ * The number of pages from FIRST on that are newest versions, have none of the N bytes
+ * LATE, and are written in one request.
  */
 static size_t due_pages(const struct overlay *overlay, size_t first,
 			const uint64_t *late, unsigned int n)
@@ -407,15 +405,15 @@ static size_t due_pages(const struct overlay *overlay, size_t first,
 	return page - first + 1;
 }
 
-/* Bytes of N pages from FIRST on. */
+/* Size of N pages from FIRST on, bytes. */
 static size_t row_size(const struct overlay *overlay, size_t first, size_t n)
 {
 	return (n - 1) * overlay->pages.bytes +
 	       page_size(overlay, overlay->pages.list[first].number + n - 1);
 }
 
-/* Writes N pages from FIRST on to the device; ROW is for those that are not in
-   memory in a row. */
+/* Writes N pages from FIRST on to the device; ROW is a buffer for pages that are not
+   contiguous in memory. */
 static int write_row(const struct overlay *overlay, struct context *cx,
 		     unsigned char *row, size_t first, size_t n)
 {
@@ -536,7 +534,7 @@ static int open_with_pages(struct dev **devp, struct context *cx,
 	overlay->zones.pages = &overlay->pages;
 	pthread_rwlockattr_init(&attr);
 #ifdef PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
-	/* By default continuous readers would starve writers. */
+	/* By default a continuous stream of readers would block writers. */
 	pthread_rwlockattr_setkind_np(
 		&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
 #endif

@@ -2,17 +2,17 @@
 /*
  * Pages in versions.
  *
- * Pages lie in chunks, in the order in which they were made, so that what was
- * written in one large piece can be written on in large pieces without another
- * copy.  A chain per hash value leads from the newest version of a page to
- * older ones; the last page of all is the first one of its chain, so the last
- * ones can be forgotten again.  There are half as many chains as pages or more,
- * so that a large overlay is searched as fast as a small one.
+ * The data of pages lies in chunks, in the order of creation, so that data that was
+ * written in one large request can be written to the device in large requests
+ * without another copy.  A hash chain leads from the newest version of a page to
+ * older ones; the last page of all is the first one of its chain, so the last pages
+ * can be dropped.  There are at least half as many chains as pages, so that
+ * searching a large overlay is as fast as a small one.
  *
- * Chunks past the budget are in a temporary file, in the same order, and are
- * never brought back to memory: what is written is rarely read again, and then
- * the system has the file in its own memory.  The list and the chains, at most
- * 16 bytes for a page, are not part of the budget.
+ * Chunks beyond the budget are in a temporary file, in the same order, and are never
+ * read back to memory: written data is rarely read again, and then the page cache
+ * has it.  The list and the chains, at most 16 bytes per page, are not part of the
+ * budget.
  */
 #include "dev/pages.h"
 
@@ -53,14 +53,14 @@ bool pages_find(const struct pages *p, uint64_t number, size_t *page)
 	return link;
 }
 
-/* In memory, or NULL. */
+/* The data in memory, or NULL. */
 static unsigned char *data_of(const struct pages *p, size_t page)
 {
 	return page / PAGES_CHUNK >= p->chunks_max ? NULL :
 	       p->chunks[page / PAGES_CHUNK] + page % PAGES_CHUNK * p->bytes;
 }
 
-/* In the temporary file. */
+/* The offset of the data in the temporary file. */
 static uint64_t offset_of(const struct pages *p, size_t page)
 {
 	return (page - p->chunks_max * PAGES_CHUNK) * (uint64_t)p->bytes;
@@ -109,7 +109,7 @@ int pages_row(const struct pages *p, struct context *cx, size_t page, size_t n,
 	return ret;
 }
 
-/* PAGE becomes the first one of its chain. */
+/* Makes PAGE the first one of its chain. */
 static void chain_page(struct pages *p, size_t page)
 {
 	uint32_t *bucket = bucket_of(p, p->list[page].number);

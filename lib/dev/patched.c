@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A device of which some ranges read as something else.
+ * A device of which some ranges read as other data.
  *
- * Patches are sorted by offset.  A read is cut at their borders, so that a
- * range that the device cannot read is never asked of it where a patch covers
- * it.  A write that covers a patch takes its place.
+ * Patches are sorted by offset.  A read is split at their borders, so that a range
+ * that the device cannot read is never requested from it if a patch covers it.  A
+ * write that covers a patch replaces it.
  */
 #include "config.h"
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Who uses a device or an image file, what it holds, whether it has zones.
+ * The use of a device or an image file, its content, and whether it has zones.
  *
- * A block device is known by its number, an image file by file system and
- * inode; names are not compared, for one device has many.  An image file is
- * mounted by way of a loop device, so its loop devices are looked up and then
- * treated as the device itself.  What the kernel does not list (RAID, device
- * mapper, other mount name spaces) is found by asking for an exclusive open.
+ * A block device is identified by its number, an image file by file system and
+ * inode; names are not compared, since one device has many.  An image file is
+ * mounted through a loop device, so its loop devices are looked up and then treated
+ * as the device itself.  Uses that the kernel does not list (RAID, device mapper,
+ * other mount name spaces) are found by an exclusive open.
  *
- * What it holds is found by libblkid.  Every signature counts, also where two
- * contradict each other: the question is whether something may be lost, not how to
- * mount it.  The model of zones comes from the kernel's own files, so that a build
- * without libzbd still knows a device that it must not write to at random.
+ * The content is identified by libblkid.  Every signature counts, even if two
+ * contradict each other: the purpose is to find data that may be lost, not to mount
+ * it.  The zone model is read from sysfs, so that a build without libzbd detects a
+ * device that does not accept random writes.
  */
 #include "config.h"
 
@@ -35,7 +35,7 @@ struct search {
 	const struct probe_system *system;
 	struct probe_use *use;
 	struct stat st; /* of the path */
-	dev_t device;	/* the device number looked for, or 0 */
+	dev_t device;	/* the device number to search for, or 0 */
 };
 
 static void found(struct search *search, enum probe_use_kind kind,
@@ -45,7 +45,7 @@ static void found(struct search *search, enum probe_use_kind kind,
 
 	if (kind < use->kind)
 		return;
-	/* Writable somewhere is writable. */
+	/* A mount that is writable somewhere counts as writable. */
 	if (kind == use->kind && read_only)
 		return;
 	use->kind = kind;
@@ -82,7 +82,7 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
-/* The word of LINE with this number, from 0; LINE is cut up. */
+/* The word of LINE with this number, from 0; modifies LINE. */
 static char *word(char *line, unsigned int number)
 {
 	char *saved = NULL, *found_word = strtok_r(line, " \n", &saved);
@@ -93,8 +93,8 @@ static char *word(char *line, unsigned int number)
 }
 
 /*
- * Looks for the device or file in the lists of swap areas and mounts.  A list that
- * cannot be read says nothing: the file may be absent.
+ * Searches the lists of swap areas and mounts for the device or file.  A list that
+ * cannot be read is ignored: the file may not exist.
  */
 static void search_lists(struct search *search)
 {
@@ -131,8 +131,8 @@ static void search_lists(struct search *search)
 		if (!point || !source)
 			continue;
 		unescape(source);
-		/* Some file systems have a number of their own, but name the
-		   device. */
+		/* Some file systems have a device number of their own, but list the
+		   device as source. */
 		if (makedev(maj, min) != search->device &&
 		    !(source[0] == '/' && is_same_file(search, source)))
 			continue;
@@ -227,7 +227,7 @@ int probe_mounted(struct context *cx, const char *path, struct probe_use *use)
 int probe_zoned(struct context *cx, const char *path,
 		enum probe_zone_model *model)
 {
-	/* A partition has no queue of its own: its disk's is one folder up. */
+	/* A partition has no queue; the queue of its disk is one directory up. */
 	static const char *const places[] = {"queue", "../queue"};
 	char file_path[128], text[32] = "";
 	FILE *file = NULL;
@@ -256,7 +256,7 @@ int probe_zoned(struct context *cx, const char *path,
 }
 
 #ifdef HAVE_LIBBLKID
-/* The value NAME of the signature that PROBE has come to. */
+/* Gets the value NAME of the current signature of PROBE. */
 static bool look_up(blkid_probe probe, const char *name,
 		    char text[PROBE_TEXT_MAX])
 {
@@ -269,8 +269,8 @@ static bool look_up(blkid_probe probe, const char *name,
 }
 
 /*
- * Probes PATH for the first signature that EXCEPT does not leave out: CONTENTS, all
- * zero where there is none.
+ * Probes PATH for the first signature that EXCEPT does not exclude.  CONTENTS is all
+ * zero if there is none.
  */
 static int probe_file(struct context *cx, const char *path,
 		      const struct probe_except *except,
@@ -307,7 +307,7 @@ static int probe_file(struct context *cx, const char *path,
 		}
 		if (except->type && !strcmp(contents->type, except->type))
 			continue;
-		/* One without a magic number is at the start. */
+		/* A signature without a magic number is at the start. */
 		offset = look_up(probe, "SBMAGIC_OFFSET", text) ?
 				 strtoull(text, NULL, 10) : 0;
 		if (offset < except->from || offset >= except->end)
@@ -347,7 +347,7 @@ int probe_contents(struct context *cx, const char *path,
 const char *probe_contents_text(const struct probe_contents *c,
 			   char text[PROBE_DESCRIPTION_MAX])
 {
-	/* "an ext4", "an XFS": by how the first letter, or the word, is spoken. */
+	/* "an ext4", "an XFS": by the pronunciation of the first letter or the word. */
 	static const char *const spelled[] = { "f2fs", "hfs", "ntfs", "nilfs" };
 	bool vowel = strchr("aeioxAEIOX", *c->type);
 	char label[PROBE_TEXT_MAX + 4] = "";

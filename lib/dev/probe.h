@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Examining a path before it is written to: who uses it, what it contains,
- * whether it has zones.  Nothing is changed.
+ * Examining a path before it is written to: its users, its content, and whether it has
+ * zones.  Changes nothing.
  */
 #ifndef NILFS2_DEV_PROBE_H
 #define NILFS2_DEV_PROBE_H
@@ -23,19 +23,19 @@ enum probe_use_kind {
 
 struct probe_use {
 	enum probe_use_kind kind;
-	bool read_only;		    /* mounted, and only to be read */
-	char where[PROBE_TEXT_MAX]; /* "" where there is nothing to name */
+	bool read_only;		    /* mounted read-only */
+	char where[PROBE_TEXT_MAX]; /* "" if there is none */
 };
 
 /*
- * Says how the system uses the image file or block device PATH: of several
- * uses the last in the list above.  An answer is a hint: mounts in other
- * name spaces are seen only as PROBE_CLAIMED, and only of block devices.  To
- * be asked before a devfile claims the device.  Failures: as stat(2).
+ * Determines how the system uses the image file or block device PATH; of several
+ * uses, the last in the list above.  The result is a hint: mounts in other name
+ * spaces are reported only as PROBE_CLAIMED, and only of block devices.  Must be
+ * called before a devfile claims the device.  Fails as stat(2).
  */
 int probe_mounted(struct context *cx, const char *path, struct probe_use *use);
 
-/* Whether the block device PATH is mounted, or in use by the system in another way. */
+/* Whether the block device PATH is mounted, or in another use by the system. */
 bool probe_is_claimed(const char *path);
 
 /* The files of the kernel that list the uses of devices. */
@@ -43,7 +43,7 @@ struct probe_system {
 	const char *mountinfo, *swaps, *sys_block;
 };
 
-/* probe_mounted() asking another SYSTEM than the running one, for tests. */
+/* probe_mounted() with the lists of SYSTEM, for tests. */
 int probe_mounted_on(struct context *cx, const char *path,
 		     const struct probe_system *system, struct probe_use *use);
 
@@ -62,7 +62,7 @@ struct probe_contents {
 	char uuid[PROBE_TEXT_MAX];  /* "" if it has none */
 };
 
-/* Signatures that do not matter. */
+/* Signatures that are ignored. */
 struct probe_except {
 	const char *type;	/* of this type; NULL: none */
 	bool tables;		/* of partition tables */
@@ -70,9 +70,9 @@ struct probe_except {
 };
 
 /*
- * Says what the image file or block device PATH holds: the first signature not in
- * EXCEPT (NULL: none is left out), which may be hidden by others.  An empty file holds
- * nothing.  Failures: as open(2) and read(2).
+ * Determines the content of the image file or block device PATH: the first signature
+ * that EXCEPT (NULL: none) does not exclude.  That may hide others.  An empty file
+ * has no content.  Fails as open(2) and read(2).
  */
 int probe_contents(struct context *cx, const char *path,
 		   const struct probe_except *except,
@@ -90,7 +90,7 @@ enum probe_zone_model {
 };
 
 /*
- * Says whether PATH has zones; an image file has none.  Failures: as stat(2).
+ * Determines whether PATH has zones; an image file has none.  Fails as stat(2).
  */
 int probe_zoned(struct context *cx, const char *path,
 		enum probe_zone_model *model);

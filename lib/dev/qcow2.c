@@ -3,14 +3,14 @@
  * Images in the format qcow2.
  *
  * The format is that of QEMU's docs/interop/qcow2.rst.  The disk is divided into
- * clusters.  A table of two levels says where each is in the file, or nothing, and
- * then it reads as zeros: entries of level 1 lead to tables of level 2, of one
- * cluster each.  All numbers are big-endian.
+ * clusters.  A table of two levels contains the place of each cluster in the file; a
+ * cluster without an entry reads as zeros.  Entries of level 1 refer to tables of
+ * level 2, of one cluster each.  All numbers are big-endian.
  *
- * Clusters of an image that is made are given out in the order in which they are
- * first written.  Of the tables of level 2 a few are in memory; the others are
- * written where they belong.  Every cluster of the file has one user, so the counts
- * of references are written in the end.
+ * When an image is created, clusters are allocated in the order in which they are
+ * first written.  A few tables of level 2 are in memory; the others are written to
+ * their places.  Every cluster of the file has one user, so the reference counts are
+ * written at the end.
  */
 #include "config.h"
 
@@ -31,7 +31,7 @@
 #define LEAST_BITS 14u
 #define MOST_BITS 21u
 #define L1_MAX (UINT64_C(32) << 20)	/* bytes; QCOW_MAX_L1_SIZE */
-#define L1_USUAL (UINT64_C(4) << 20)	/* of an image that is made */
+#define L1_USUAL (UINT64_C(4) << 20)	/* of a created image */
 #define OFFSET_MASK UINT64_C(0x00fffffffffffe00)
 #define COPIED (UINT64_C(1) << 63)	/* one reference */
 #define COMPRESSED (UINT64_C(1) << 62)
@@ -64,7 +64,7 @@ struct qcow2 {
 	size_t cluster;			/* that size, bytes */
 	uint64_t per_table;		/* entries of a table of level 2 */
 	uint64_t l1_offset;		/* bytes */
-	/* Of an image that is made: */
+	/* Of a created image: */
 	uint64_t *l1;
 	uint64_t l1_size;		/* entries */
 	struct table tables[TABLES];
@@ -81,7 +81,7 @@ static int read_entry(struct qcow2 *q, struct context *cx, uint64_t off,
 	return err;
 }
 
-/* What the tables say of cluster NUMBER of the disk; 0: it reads as zeros. */
+/* Finds cluster NUMBER of the disk in the tables; 0: it reads as zeros. */
 static int find_cluster(struct qcow2 *q, struct context *cx, uint64_t number,
 			uint64_t *entry)
 {
@@ -100,7 +100,7 @@ static int find_cluster(struct qcow2 *q, struct context *cx, uint64_t number,
 	return err;
 }
 
-/* N bytes at SKIP of the compressed cluster that ENTRY leads to. */
+/* Reads N bytes at SKIP of the compressed cluster to which ENTRY refers. */
 static int inflate_cluster(struct qcow2 *q, struct context *cx, uint64_t entry,
 			   uint64_t skip, char *to, size_t n)
 {
@@ -112,7 +112,7 @@ static int inflate_cluster(struct qcow2 *q, struct context *cx, uint64_t entry,
 	unsigned char *in, *out;
 	int err = 0;
 
-	/* The last one of the file may end before its sector does. */
+	/* The last cluster of the file may end before its sector does. */
 	if (off < q->dev.under->size && len > q->dev.under->size - off)
 		len = (size_t)(q->dev.under->size - off);
 	in = malloc(len);
@@ -204,7 +204,7 @@ static const struct dev_ops read_ops = {
 	.close = qcow2_close,
 };
 
-/* Numbers of H as they are on the disk, and back. */
+/* Converts the numbers of H between host and disk byte order. */
 static void swap_header(struct header *h)
 {
 	uint32_t *const words[] = {
@@ -225,7 +225,7 @@ static void swap_header(struct header *h)
 		*longs[i] = be64toh(*longs[i]);
 }
 
-/* A device of SIZE bytes over FILE, with clusters of 2^BITS bytes. */
+/* Allocates a device of SIZE bytes over FILE, with clusters of 2^BITS bytes. */
 static struct qcow2 *make(struct context *cx, const struct dev_ops *ops,
 			  struct dev *file, uint64_t size, unsigned int bits)
 {
@@ -288,7 +288,7 @@ int qcow2_open(struct dev **devp, struct context *cx, struct dev *file)
 	return 0;
 }
 
-/* The next cluster of the file, which grows by many at once. */
+/* Allocates the next cluster of the file, which grows by many at once. */
 static int take_cluster(struct qcow2 *q, struct context *cx, uint64_t *off)
 {
 	struct dev *file = q->dev.under;
@@ -315,7 +315,7 @@ static int write_table(struct qcow2 *q, struct context *cx, struct table *t)
 	return err;
 }
 
-/* Table NUMBER in memory; MAKE: it is begun where there is none, else NULL. */
+/* Gets table NUMBER in memory.  MAKE: a missing table is created, otherwise NULL. */
 static int get_table(struct qcow2 *q, struct context *cx, uint64_t number,
 		     bool make, struct table **tp)
 {
@@ -353,7 +353,7 @@ static int get_table(struct qcow2 *q, struct context *cx, uint64_t number,
 	return 0;
 }
 
-/* Both of an image that is being made: what is written is given a place. */
+/* Reads from or writes to an image in creation; a write allocates clusters. */
 static int transfer(struct dev *dev, struct context *cx, uint64_t off,
 		    char *in, const char *out, size_t len)
 {
@@ -433,7 +433,7 @@ int qcow2_create(struct dev **devp, struct context *cx, struct dev *file,
 		free(q);
 		return fail(cx, -ENOMEM, "%s: table", file->name);
 	}
-	/* After the header. */
+	/* The table of level 1 follows the header. */
 	q->l1_offset = q->cluster;
 	q->next = 1 + div_round_up(q->l1_size * sizeof(uint64_t),
 				   q->cluster);
@@ -453,8 +453,8 @@ int qcow2_finish(struct dev *dev, struct context *cx)
 	for (i = 0; i < TABLES && !err; i++)
 		if (q->tables[i].used)
 			err = write_table(q, cx, &q->tables[i]);
-	/* The counts of references of all clusters follow, which count themselves:
-	   the table that leads to them, and the blocks of counts. */
+	/* The reference counts of all clusters follow, including their own clusters: the
+	   table that refers to them, and the blocks of counts. */
 	do {
 		was = end;
 		blocks = div_round_up(end, per_block);

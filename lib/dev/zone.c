@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What the zones of a device are.
+ * The zones of a device.
  *
- * Linux knows devices with zones of equal size only (but for the last one),
- * and a power of 2; so a zone is its number and its kind, one byte for each.
- * Capacities may differ in principle: the least one is kept, since a layout
- * with segments of equal length can use no more.  Write pointers are no part
- * of this: they change, and are asked for when they are needed.
+ * Linux supports only devices with zones of equal size (except the last one), a
+ * power of 2; so a zone is described by its number and its kind, one byte each.
+ * Capacities may differ in principle: the smallest one is kept, since a layout with
+ * segments of equal length can use no more.  Write pointers are not included: they
+ * change, and are read on demand.
  */
 #include "dev/zone.h"
 
@@ -56,7 +56,7 @@ int zone_add(struct zones *zones, struct context *cx, uint64_t n,
 			    n, zone->capacity, zone->size);
 	zones->kinds[n] = (uint8_t)zone->kind;
 	zones->last_size = zone->size;
-	/* A short last zone is no measure for the others. */
+	/* A short last zone does not count for the capacity. */
 	if (zone->kind == ZONE_SEQUENTIAL && zone->size == zones->size &&
 	    zone->capacity < zones->capacity)
 		zones->capacity = zone->capacity;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Zones: what a device that is to be written sequentially is made of.
+ * Zones of a device that must be written sequentially.
  *
- * A conventional zone is written like any disk.  A sequential one is written
- * from its beginning on, each write where the last one ended (its pointer) and
- * never past its capacity, and is emptied as a whole by a reset.
+ * A conventional zone is written like any disk.  A sequential one is written from its
+ * beginning, each write at the end of the last one (its pointer) and never beyond its
+ * capacity, and is emptied as a whole by a reset.
  */
 #ifndef NILFS2_DEV_ZONE_H
 #define NILFS2_DEV_ZONE_H
@@ -15,7 +15,7 @@
 
 #include "base/context.h"
 
-/* Most zones that a device may have: 4 MiB to remember what they are. */
+/* Maximum number of zones of a device: their kinds take 4 MiB. */
 #define ZONE_COUNT_MAX (1u << 22)
 
 enum zone_kind {
@@ -33,7 +33,7 @@ struct zone {
 	enum zone_kind kind;
 };
 
-/* What does not change about the zones of a device. */
+/* The constant properties of the zones of a device. */
 struct zones {
 	uint64_t size;	    /* bytes of each, a power of 2 */
 	uint64_t last_size; /* bytes of the last one; less only on some */
@@ -46,16 +46,16 @@ struct zones {
 };
 
 /*
- * The zones of a device of BYTES: of SIZE each, with CAPACITY where they are
- * sequential, the first HEAD and the last TAIL conventional.  -EINVAL if that
- * cannot be, -ENOMEM.  zone_fini() is allowed in any case.
+ * Describes the zones of a device of BYTES: SIZE each, with CAPACITY if they are
+ * sequential, the first HEAD and the last TAIL of them conventional.  -EINVAL for
+ * impossible values, -ENOMEM.  zone_fini() may be called in any case.
  */
 int zone_make(struct zones *zones, struct context *cx, uint64_t bytes,
 	      uint64_t size, uint64_t capacity, uint64_t head, uint64_t tail);
 
 /*
- * Begins a list of COUNT zones of SIZE bytes, to be filled by zone_add() in
- * their order.  -EINVAL if the numbers cannot be, -ENOMEM.
+ * Begins a list of COUNT zones of SIZE bytes, to be filled by zone_add() in order.
+ * -EINVAL for impossible values, -ENOMEM.
  */
 int zone_begin(struct zones *zones, struct context *cx, uint64_t count,
 	       uint64_t size);
@@ -64,22 +64,22 @@ int zone_begin(struct zones *zones, struct context *cx, uint64_t count,
 int zone_add(struct zones *zones, struct context *cx, uint64_t n,
 	     const struct zone *zone);
 
-/* TO becomes what FROM is; -ENOMEM. */
+/* Copies FROM to TO; -ENOMEM. */
 int zone_copy(struct zones *to, struct context *cx, const struct zones *from);
 
 void zone_fini(struct zones *zones);
 
-/* How many of KIND there are. */
+/* The number of zones of KIND. */
 uint64_t zone_count(const struct zones *zones, enum zone_kind kind);
 
-/* The zone of a byte of the device. */
+/* The zone that contains byte OFF. */
 static inline uint64_t zone_of(const struct zones *zones, uint64_t off)
 {
 	return off / zones->size;
 }
 
-/* Whether byte OFF can be written where it is, whatever its zone has: not in
-   zones that are written in order.  ZONES: NULL where there are none. */
+/* Whether byte OFF can be written in any order, that is, not in a sequential zone.
+   ZONES: NULL without zones. */
 static inline bool zone_is_in_place(const struct zones *zones, uint64_t off)
 {
 	return !zones ||
@@ -89,10 +89,10 @@ static inline bool zone_is_in_place(const struct zones *zones, uint64_t off)
 /* Zone N, empty. */
 struct zone zone_at(const struct zones *zones, uint64_t n);
 
-/* Bytes of [OFF, END) that lie in the zone of OFF. */
+/* Bytes of [OFF, END) in the zone that contains OFF. */
 uint64_t zone_part(const struct zones *zones, uint64_t off, uint64_t end);
 
-/* The first zone after N that is not of N's kind, or the count of all. */
+/* The first zone after N that is not of N's kind, or the number of all zones. */
 uint64_t zone_run_end(const struct zones *zones, uint64_t n);
 
 #endif

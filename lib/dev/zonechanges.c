@@ -2,14 +2,14 @@
 /*
  * Changes of zones.
  *
- * A change describes its zone completely, so the latest one of a zone is its
- * state, and dropping it restores the one before.  As with pages, one made after
- * the last mark is updated in place.  Changes and pages are one sequence: each
- * change records how many pages preceded it.
+ * A change describes its zone completely, so the latest one of a zone is its state,
+ * and dropping it restores the previous one.  Like a page, a change made after the
+ * last mark is updated in place.  Changes and pages are one sequence: each change
+ * records how many pages preceded it.
  *
- * A reset is done last, because the old state of the device may need the
- * content of the zone.  It is done first only if the zone is written to again,
- * or the caller requests it.
+ * A reset is done last, because the old state of the device may need the content of
+ * the zone.  It is done first only if the zone is written to again, or the caller
+ * requests it.
  */
 #include "dev/zonechanges.h"
 
@@ -33,7 +33,7 @@ const struct zonechange *zonechanges_of(const struct zonechanges *z,
 	return z->latest && z->latest[n] ? &z->list[z->latest[n] - 1] : NULL;
 }
 
-/* Zone N as it would be.  Failures as dev_zone_report(). */
+/* Reports zone N with its changes.  Fails as dev_zone_report(). */
 static int zonechanges_report(const struct zonechanges *z, struct context *cx,
 			      uint64_t n, struct zone *zone)
 {
@@ -81,7 +81,7 @@ int zonechanges_check(const struct zonechanges *z, struct context *cx,
 	return 0;
 }
 
-/* The change of zone N, which is as ZONE, that is to be made now. */
+/* Begins a change of zone N, whose current state is ZONE. */
 static int begin(struct zonechanges *z, struct context *cx, uint64_t n,
 		 const struct zone *zone, struct zonechange **change)
 {
@@ -206,7 +206,7 @@ int zonechanges_commit(const struct zonechanges *z, struct context *cx, bool las
 		const struct zonechange *change = &z->list[i];
 		struct zone zone = zone_at(z->under->zones, change->zone);
 
-		/* Another one says what becomes of the zone in the end. */
+		/* Only the latest change of a zone counts. */
 		if (z->latest[change->zone] != i + 1)
 			continue;
 		early = change->early || change->pointer != zone.start;

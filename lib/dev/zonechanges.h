@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Zones of a device with the changes of an overlay, in versions, like its
- * pages.
+ * Zones of a device with the changes of an overlay, in versions, like its pages.
  */
 #ifndef NILFS2_DEV_ZONECHANGES_H
 #define NILFS2_DEV_ZONECHANGES_H
@@ -15,40 +14,40 @@
 #include "dev/pages.h"
 #include "dev/zone.h"
 
-/* Of one zone, until there is a later one. */
+/* The state of one zone, until there is a later change of it. */
 struct zonechange {
 	uint64_t zone;
-	uint64_t pointer;	/* as struct zone has it */
-	bool reset;		/* what is underneath counts no more, */
-	size_t since;		/* nor do pages before this one */
-	bool early;		/* the reset comes before all writes */
+	uint64_t pointer;	/* as in struct zone */
+	bool reset;		/* data underneath is void, */
+	size_t since;		/* and so are pages before this one */
+	bool early;		/* the reset precedes all writes */
 	bool finished;
-	size_t pages;		/* how many there were when it was made */
-	size_t before;		/* the one before it of this zone + 1, or 0 */
+	size_t pages;		/* number of pages when it was made */
+	size_t before;		/* previous change of this zone + 1, or 0 */
 };
 
-/* None while all but the first two members are zero; without zones it stays so. */
+/* Empty if all members except the first two are zero, as they stay without zones. */
 struct zonechanges {
 	struct dev *under;	/* borrowed */
 	const struct pages *pages;	/* borrowed */
-	struct zonechange *list;	/* in the order in which they were made */
+	struct zonechange *list;	/* in the order of creation */
 	size_t count, room;
-	size_t marked;		/* those before it do not change any more */
+	size_t marked;		/* changes before it are final */
 	size_t *latest;		/* by zone: its change + 1, or 0 */
-	size_t resets;		/* zones that are reset as it is */
+	size_t resets;		/* zones with a pending reset */
 };
 
-/* Forgets all. */
+/* Drops all changes. */
 void zonechanges_fini(struct zonechanges *z);
 
-/* What has become of zone N, or NULL for nothing. */
+/* The latest change of zone N, or NULL. */
 const struct zonechange *zonechanges_of(const struct zonechanges *z,
 					uint64_t n);
 
 /*
- * Whether LEN bytes can be written at OFF: what is written to sequential zones
- * begins at the pointer, in whole pages, and fits the capacity.  -EIO; -EINVAL
- * for parts of pages.  Then moves the pointers.
+ * Checks whether LEN bytes can be written at OFF: a write to a sequential zone
+ * begins at the pointer, in whole pages, and fits the capacity.  -EIO; -EINVAL for
+ * parts of pages.  zonechanges_wrote() then moves the pointers.
  */
 int zonechanges_check(const struct zonechanges *z, struct context *cx,
 		      uint64_t off, uint64_t len);
@@ -56,23 +55,23 @@ int zonechanges_wrote(struct zonechanges *z, struct context *cx, uint64_t off,
 		      uint64_t len);
 
 /*
- * Resets zone N if it is sequential, or finishes it.  One that is already
- * empty, or full, is unchanged, except that a pending reset becomes EARLY.
+ * Resets zone N if it is sequential, or finishes it.  A zone that is already empty
+ * (or full) is unchanged, except that a pending reset becomes EARLY.
  */
 int zonechanges_reset(struct zonechanges *z, struct context *cx, uint64_t n,
 		      bool early);
 int zonechanges_finish(struct zonechanges *z, struct context *cx, uint64_t n);
 
-/* Forgets the last change. */
+/* Drops the last change. */
 void zonechanges_pop(struct zonechanges *z);
 
-/* Whether the data of PAGE was reset since it was written. */
+/* Whether the zone of PAGE was reset after PAGE was written. */
 bool zonechanges_is_void(const struct zonechanges *z, size_t page);
 
 /*
  * Performs resets on the device: those of zones that were written to since, and
- * early ones; or, if LAST, all others, and finishes, if there are any, with a
- * flush.  Failures as dev_zone_reset().
+ * early ones; with LAST, all others and the finishes, followed by a flush if there
+ * were any.  Fails as dev_zone_reset().
  */
 int zonechanges_commit(const struct zonechanges *z, struct context *cx, bool last);
 

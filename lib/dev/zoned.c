@@ -2,17 +2,17 @@
 /*
  * The zones of a path, and emulated ones.
  *
- * An image file that was formatted with zones has them in a second file, so
- * that it can be written to a zoned device: every writer has to update it.  A
+ * An image file that was formatted with zones has a second file that describes them,
+ * so that it can be copied to a zoned device; every writer must update that file.  A
  * device is queried; if that fails it is treated as having no zones.
  *
- * The device under emulated zones has only the data, each byte at its offset, so
- * the image is an ordinary one.  The write pointers are kept here and, between two
- * uses, in the second file.  They cannot be derived from the data: a zone may end
- * in zeros that were written.
+ * The device under emulated zones contains only the data, each byte at its offset,
+ * so the image is an ordinary one.  The write pointers are kept in memory and,
+ * between two uses, in the second file.  They cannot be derived from the data: a
+ * zone may end in written zeros.
  *
- * A request may cross zones, as on a block device of Linux, which splits it;
- * here it is checked as a whole before any byte is written.
+ * A request may cross zones, as on a block device of Linux, which splits it; here it
+ * is checked as a whole before any byte is written.
  */
 #include "config.h"
 
@@ -31,8 +31,8 @@
 struct zonefile {
 	struct dev dev;
 	struct zonedump state;
-	bool changed;		/* the pointers, since they were kept */
-	char side[];		/* "": nowhere */
+	bool changed;		/* pointers changed since they were saved */
+	char side[];		/* "": none */
 };
 
 static int zonefile_write(struct dev *dev, struct context *cx, uint64_t off,
@@ -151,7 +151,7 @@ static const struct dev_ops zonefile_ops = {
 	.close = zonefile_close,
 };
 
-/* STATE is taken over, also in case of failure. */
+/* Takes ownership of STATE, also after a failure. */
 static int open_with(struct dev **devp, struct context *cx, struct dev *under,
 		     const char *side, struct zonedump *state)
 {

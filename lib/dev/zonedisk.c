@@ -2,13 +2,13 @@
 /*
  * Zoned block devices, by libzbd.
  *
- * libzbd wants a descriptor of its own for reports and resets; opened for
- * direct I/O it also carries the writes to sequential zones.  All else goes
- * through the page cache as with any device; Linux drops from it what a direct
- * write or a reset changes.
+ * libzbd needs a descriptor of its own for reports and resets; it is opened for
+ * direct I/O and used for writes to sequential zones, too.  All other requests go
+ * through the page cache as with any device; Linux drops from it what a direct write
+ * or a reset changes.
  *
- * A direct write needs memory at a sector's boundary.  Where the caller's is
- * not, the bytes go through a buffer.
+ * A direct write needs memory aligned to a sector.  Other data is copied to a
+ * buffer.
  */
 #include "config.h"
 
@@ -33,11 +33,11 @@ struct zonedisk {
 	int fd;
 	struct zones zones;
 	uint64_t current;	/* the zone last written to, or NO_ZONE */
-	void *bounce;		/* BOUNCE_BYTES, once they are needed */
+	void *bounce;		/* BOUNCE_BYTES, allocated on demand */
 };
 
 /*
- * A direct write of whole sectors.  Where only so many zones can be active, the one
+ * A direct write of whole sectors.  If the number of active zones is limited, the zone
  * written to before is finished.
  */
 static int write_sequential(struct zonedisk *disk, struct context *cx,
@@ -136,7 +136,7 @@ static int zonedisk_report(struct dev *dev, struct context *cx, uint64_t first,
 	return 0;
 }
 
-/* Devices refuse to do such things to conventional zones. */
+/* Skips conventional zones, for which devices refuse such requests. */
 static int zonedisk_change(struct dev *dev, struct context *cx, uint64_t off,
 			   uint64_t len, bool finish)
 {
@@ -201,7 +201,7 @@ int zonedisk_open(struct dev **devp, struct context *cx, struct dev *under)
 				  under->name) :
 			     zone_begin(zones, cx, info.nr_zones,
 					info.zone_size);
-	/* libzbd says "no limit" and "not known" in two ways. */
+	/* libzbd has two values for "no limit" and "not known". */
 	if (!ret && info.max_nr_open_zones != UINT32_MAX)
 		zones->max_open = info.max_nr_open_zones;
 	if (!ret && info.max_nr_active_zones != UINT32_MAX)

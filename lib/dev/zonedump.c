@@ -2,12 +2,12 @@
 /*
  * The file of zones.
  *
- * Its form is the one of the program zbd of libzbd: a header of 192 bytes and
- * a record of 64 bytes for each zone, numbers in the byte order of the machine.
- * So an image and its file of zones can be brought to a device with "zbd
- * restore", and the zones can be listed with "zbd report".
+ * The format is that of the program zbd of libzbd: a header of 192 bytes and a
+ * record of 64 bytes for each zone, numbers in the byte order of the machine.  So an
+ * image and its file of zones can be copied to a device with "zbd restore", and the
+ * zones can be listed with "zbd report".
  *
- * The file is read with as little trust as an image.
+ * The file is checked like an image, since it may be damaged.
  */
 #include "dev/zonedump.h"
 
@@ -118,7 +118,7 @@ static bool is_header(const struct header *h)
 	       h->sectors <= INT64_MAX / 512;
 }
 
-/* A link would lead to any file of the one who opens it. */
+/* A symbolic link could lead to any file of the user. */
 static FILE *open_to_read(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

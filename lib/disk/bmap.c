@@ -2,11 +2,11 @@
 /*
  * The block map.
  *
- * Seven words in the inode: bit 0 of the first byte distinguishes six direct pointers
- * from the root of a B-tree.  A node is a header, then room for all keys, then
- * room for all pointers, so pointers stand at a place that depends on the size
- * of the node, not on how full it is.  Nodes are looked at in place; walking
- * from one to the next takes reading and translation and is done elsewhere.
+ * Seven words in the inode: bit 0 of the first byte distinguishes six direct
+ * pointers from the root of a B-tree.  A node is a header, then room for all keys,
+ * then room for all pointers, so the place of the pointers depends on the size of
+ * the node, not on the number of children.  Nodes are read in place; the walk from
+ * node to node is in lib/vol.
  */
 #include "disk/bmap.h"
 

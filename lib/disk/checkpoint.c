@@ -2,9 +2,9 @@
 /*
  * The checkpoint file.
  *
- * An array of entries by checkpoint number, the first place or places of which
- * the header takes.  No entry crosses a block.  The first entry of each block
- * but the first counts the valid ones of its block, whatever it is itself.
+ * An array of entries by checkpoint number; the header takes the first place or
+ * places.  No entry crosses a block.  The first entry of each block except the first
+ * block counts the valid entries of its block, even if it is invalid itself.
  */
 #include "disk/checkpoint.h"
 
@@ -21,7 +21,7 @@ uint32_t checkpoint_per_block(const struct nilfs_geometry *g)
 	return g->block_size / g->checkpoint_size;
 }
 
-/* Places that the header takes. */
+/* The number of places that the header takes. */
 static uint32_t header_places(const struct nilfs_geometry *g)
 {
 	return div_round_up(sizeof(struct nilfs_cpfile_header),

@@ -10,14 +10,14 @@
 #include "disk/ondisk.h"
 #include "disk/rule.h"
 
-/* Entries in a block, the header's place included. */
+/* Entries per block, including the header's place. */
 uint32_t checkpoint_per_block(const struct nilfs_geometry *g);
 
-/* Block (offset in the file) of checkpoint CNO (> 0), and its byte there. */
+/* Block (offset in the file) of checkpoint CNO (> 0), and its offset in that block. */
 uint64_t checkpoint_blkoff(const struct nilfs_geometry *g, uint64_t cno);
 uint32_t checkpoint_offset(const struct nilfs_geometry *g, uint64_t cno);
 
-/* Number of the first checkpoint in block BLKOFF, and how many are there. */
+/* Number of the first checkpoint in block BLKOFF, and the number of checkpoints there. */
 uint64_t checkpoint_first(const struct nilfs_geometry *g, uint64_t blkoff);
 uint32_t checkpoint_count(const struct nilfs_geometry *g, uint64_t blkoff);
 
@@ -25,13 +25,13 @@ bool checkpoint_is_snapshot(const struct nilfs_checkpoint *cp);
 bool checkpoint_is_invalid(const struct nilfs_checkpoint *cp);
 bool checkpoint_is_minor(const struct nilfs_checkpoint *cp);
 
-/* cp_create of an entry that a repair has given up. */
+/* cp_create of an entry that a repair could not restore. */
 #define CHECKPOINT_LOST 1
 
 /*
- * True where CP is the entry of checkpoint CNO, valid or deleted.  Where it was
- * not made yet the entry is invalid and has no time, and a number in the first
- * block only (mkfs.nilfs2).
+ * True if CP is the entry of checkpoint CNO, valid or deleted.  An entry that was
+ * not made yet is invalid and has no time, and has a number in the first block only
+ * (mkfs.nilfs2).
  */
 bool checkpoint_was_made(const struct nilfs_checkpoint *cp, uint64_t cno);
 
@@ -50,7 +50,7 @@ uint64_t checkpoint_first_made(const struct nilfs_geometry *g, uint64_t blkoff,
  */
 enum rule checkpoint_check(const struct nilfs_checkpoint *cp, uint64_t cno);
 
-/* Whether two versions of an entry say the same of its files. */
+/* Whether two versions of an entry record the same state of files. */
 bool checkpoint_is_same(const struct nilfs_checkpoint *a,
 			const struct nilfs_checkpoint *b);
 

@@ -2,10 +2,10 @@
 /*
  * The DAT entry.
  *
- * A block lives from its first checkpoint up to, not including, its last; one
- * that begins and ends with the same checkpoint was never visible in any,
- * which is how old blocks of the cpfile and sufile look.  Whether two entries
- * share a block, or the block lies in a clean segment, cannot be seen here.
+ * The lifetime of a block is from its first checkpoint up to, not including, its
+ * last.  If both are equal, the block was never visible in any checkpoint; old
+ * blocks of the cpfile and SUFILE have such entries.  Two entries for one block, or
+ * a block in a clean segment, cannot be detected here.
  */
 #include "disk/dat.h"
 

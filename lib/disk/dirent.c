@@ -2,16 +2,16 @@
 /*
  * The directory block.
  *
- * Entries as in ext2 follow each other and fill the block exactly; the last
- * one is as long as it takes.  Lengths decide where the next entry is, so a
- * bad one ends the walk; a bad name, type or inode number does not, and is a
- * question of its own.
+ * Entries as in ext2 follow each other and fill the block exactly; the last one
+ * extends to the end.  A bad length ends the walk, since it determines the place of
+ * the next entry; a bad name, type or inode number does not, and is checked
+ * separately.
  *
- * The kernel allows an entry for the sketch file (NILFS_PRIVATE_INODE()), which
- * once was to hold notes about a checkpoint, under the name ".sketch".  No tool
- * has made that entry since 2008, but mkfs.nilfs2 still makes the inode: another
- * name for it is that of another file.  Written to, it is flushed as a metadata
- * file (NILFS_MDT_INODE()).
+ * The kernel allows an entry for the sketch file (NILFS_PRIVATE_INODE()), which was
+ * meant for notes about a checkpoint, under the name ".sketch".  No tool has made
+ * that entry since 2008, but mkfs.nilfs2 still makes the inode, so an entry with
+ * another name belongs to another file.  If it is written to, it is flushed as a
+ * metadata file (NILFS_MDT_INODE()).
  */
 #include "disk/dirent.h"
 

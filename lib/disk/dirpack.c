@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A directory block, filled front to back.
+ * A directory block, filled from front to back.
  *
- * Only the last entry is longer than it must be, up to the block's end.
+ * Only the last entry is longer than necessary: it extends to the end of the block.
  *
- * A length of 65536 has no form that every kernel reads alike, so an entry
- * alone in a block of 64 KiB is followed by free room: an entry without inode.
+ * Kernels differ in the encoding of a length of 65536, so a single entry in a block
+ * of 64 KiB is followed by an unused entry.
  */
 #include "disk/dirpack.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Access to fields by what the tables say of them.
+ * Access to fields by their table rows.
  *
- * A field is a place, a size and a kind; values travel as 64-bit numbers or
- * as bytes.  Turning them into text and back is for those who print.
+ * A field is a place, a size and a kind; values are passed as 64-bit numbers or as
+ * bytes.  Conversion to text and back is done by callers.
  */
 #include "disk/field.h"
 

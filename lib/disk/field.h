@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The fields of every disk structure as data: the one description of them for
- * people and scripts.  Printing, JSON, setting a field by name and damaging
- * one all go through these tables.
+ * The fields of every disk structure as data.  Printing, JSON, setting a field by
+ * name and deliberate damage all use these tables.
  */
 #ifndef NILFS2_DISK_FIELD_H
 #define NILFS2_DISK_FIELD_H
@@ -21,7 +20,7 @@ enum field_kind {
 	FIELD_SUM,		/* a checksum */
 	FIELD_PAD,		/* reserved or unused */
 	FIELD_UUID,		/* 16 bytes */
-	FIELD_TEXT,		/* ends with a zero byte where shorter */
+	FIELD_TEXT,		/* ends with a zero byte if shorter */
 	FIELD_STRUCT,		/* another structure: `inner` */
 };
 
@@ -48,46 +47,45 @@ struct field_table {
 	const struct field *fields;	/* in the order of their offsets */
 };
 
-/* Table number I, or NULL past the last. */
+/* Table number I, or NULL after the last one. */
 const struct field_table *field_table_at(size_t i);
 
-/* The table of the structure of that name ("super_block"), or NULL. */
+/* The table of the structure with that name ("super_block"), or NULL. */
 const struct field_table *field_table_find(const char *name);
 
-/* The field of that name in TABLE itself, or NULL. */
+/* The field with that name in TABLE itself, or NULL. */
 const struct field *field_find(const struct field_table *table,
 			       const char *name);
 
 /*
- * Follows PATH ("cp_ifile_inode.i_bmap[2]") from TABLE and fills FIELD with
- * what it names: offset from the beginning of TABLE's structure, count 1 where
- * the path has an index.  -ENOENT where there is no such field, -ERANGE where
- * there is no such element.  The inodes of a super root stand as for an inode
- * size of 128 (superroot_inode() knows better).
+ * Follows PATH ("cp_ifile_inode.i_bmap[2]") from TABLE and fills FIELD with the
+ * result: the offset is from the beginning of TABLE's structure, the count is 1 if
+ * the path has an index.  -ENOENT if there is no such field, -ERANGE if there is no
+ * such element.  The inodes of a super root are placed for an inode size of 128
+ * (superroot_inode() supports other sizes).
  */
 int field_resolve(const struct field_table *table, const char *path,
 		  struct field *field);
 
-/* True for a field of 1 to 8 bytes that is a number, pads included. */
+/* True for a field of 1 to 8 bytes that is a number, including padding. */
 bool field_is_number(const struct field *field);
 
 /*
- * Element I of FIELD in the structure at BASE, as a number; and setting it.
- * False where it is no number, there is no such element, or VALUE is too big.
+ * Gets or sets element I of FIELD in the structure at BASE as a number.  False if it
+ * is not a number, there is no such element, or VALUE is too large.
  */
 bool field_get(const struct field *field, const void *base, uint32_t i,
 	       uint64_t *value);
 bool field_set(const struct field *field, void *base, uint32_t i,
 	       uint64_t value);
 
-/* The bytes of FIELD in the structure at BASE, and how many in all. */
+/* The bytes of FIELD in the structure at BASE, and their number. */
 const uint8_t *field_bytes(const struct field *field, const void *base);
 size_t field_length(const struct field *field);
 
 /*
- * Copies LEN bytes into FIELD and zeroes the rest of it: the way to set texts
- * and UUIDs.  False where LEN is longer than the field, or for a UUID is not
- * exactly as long.
+ * Copies LEN bytes into FIELD and zeroes the rest of it, for texts and UUIDs.  False
+ * if LEN exceeds the field, or for a UUID differs from its size.
  */
 bool field_set_bytes(const struct field *field, void *base, const void *bytes,
 		     size_t len);

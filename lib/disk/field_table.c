@@ -2,11 +2,10 @@
 /*
  * The tables of fields.
  *
- * One row per field, in order, so that the rows of a structure tile it without
- * gap or overlap (a unit test sees to it).  Offsets and sizes are taken from
- * the structures themselves and cannot be mistyped; what a row adds is the
- * kind and the names.  Of a directory entry only the part before the name is
- * here, because the name is as long as the entry says.
+ * One row per field, in order; the rows of a structure cover it without gap or
+ * overlap (checked by a unit test).  Offsets and sizes are taken from the
+ * structures; a row adds the kind and the names.  The table of a directory entry
+ * ends before the name, which has a variable length.
  */
 #include "disk/field.h"
 
@@ -91,7 +90,7 @@ static const struct field_name usage_names[] = {
 	{ 0, NULL },
 };
 
-/* As chattr(1) sets them; the kernel keeps all, obeys some. */
+/* As set by chattr(1); the kernel stores all of them and obeys some. */
 static const struct field_name inode_names[] = {
 	{ 0x01, "secrm" },     { 0x02, "unrm" },    { 0x04, "compr" },
 	{ 0x08, "sync" },      { 0x10, "immutable" }, { 0x20, "append" },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The geometry: the few numbers of a superblock that place everything else,
- * checked once, then trusted everywhere.
+ * The geometry: the numbers of a superblock that determine the place of everything
+ * else.  They are checked once, and not again by users.
  */
 #ifndef NILFS2_DISK_GEOMETRY_H
 #define NILFS2_DISK_GEOMETRY_H
@@ -19,13 +19,13 @@ struct nilfs_geometry {
 	uint32_t segment_usage_size;	/* bytes */
 	uint32_t crc_seed;
 	uint32_t first_ino;		/* first inode number of users */
-	uint64_t first_data_block;	/* where segment 0 begins */
+	uint64_t first_data_block;	/* first block of segment 0 */
 	uint64_t nsegments;
 	uint64_t nblocks;		/* whole blocks of the device */
 	bool has_live_blks;		/* segment usages count live blocks */
 };
 
-/* Whether structures are at the same places by A and B, and of the same size. */
+/* Whether structures have the same places and sizes in A and B. */
 static inline bool geometry_is_same(const struct nilfs_geometry *a,
 				    const struct nilfs_geometry *b)
 {
@@ -50,8 +50,8 @@ static inline uint64_t geometry_segment_of(const struct nilfs_geometry *g,
 }
 
 /*
- * First block, and one past the last, of segment SEGNUM (< nsegments).
- * Follows nilfs_get_segment_range(), which gives the last block instead.
+ * First block of segment SEGNUM (< nsegments), and one past its last block.  Follows
+ * nilfs_get_segment_range(), which returns the last block instead.
  */
 static inline uint64_t geometry_segment_start(const struct nilfs_geometry *g,
 					      uint64_t segnum)
@@ -65,7 +65,7 @@ static inline uint64_t geometry_segment_end(const struct nilfs_geometry *g,
 	return (segnum + 1) * g->blocks_per_segment;
 }
 
-/* True where BLOCKNR lies in some segment. */
+/* True if BLOCKNR lies in a segment. */
 static inline bool geometry_has_block(const struct nilfs_geometry *g,
 				      uint64_t blocknr)
 {

@@ -2,10 +2,10 @@
 /*
  * The inode.
  *
- * Files of users and the four metadata files share one structure.  There is
- * no time of access on the disk.  i_blocks is not judged here: the kernel
- * counts units of 512 bytes with the nodes of the block map, mkfs wrote
- * blocks.  The block map is checked in bmap.h.
+ * User files and the four metadata files share one structure.  The disk has no
+ * access time.  i_blocks is not checked here: the kernel counts units of 512 bytes
+ * including the nodes of the block map, mkfs wrote blocks.  The block map is checked
+ * in bmap.h.
  */
 #include "disk/inode.h"
 
@@ -118,7 +118,7 @@ unsigned int inode_signs(const struct nilfs_geometry *g,
 		inode_dirent_type(le16_get(inode->i_mode)) == NILFS_FT_UNKNOWN,
 		le64_get(inode->i_size) > INT64_MAX,
 		le64_get(inode->i_blocks) > sectors,
-		/* One clock sets both. */
+		/* One clock sets both times. */
 		le32_get(inode->i_ctime_nsec) >= NSEC_PER_SEC ||
 			le32_get(inode->i_mtime_nsec) >= NSEC_PER_SEC,
 		!le16_get(inode->i_links_count) ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The inode: its numbers, its type, what it must look like. */
+/* The inode: its numbers, its type, and its checks. */
 #ifndef NILFS2_DISK_INODE_H
 #define NILFS2_DISK_INODE_H
 
@@ -19,45 +19,45 @@ struct inode_time {
 struct inode_time inode_ctime(const struct nilfs_inode *inode);
 struct inode_time inode_mtime(const struct nilfs_inode *inode);
 
-/* True for the four files that hold the volume together. */
+/* True for the four metadata files. */
 bool inode_is_metadata(uint64_t ino);
 
 /*
- * True for a number that no directory entry may have: below 11, the root and
- * the sketch file aside.  Follows NILFS_PRIVATE_INODE().
+ * True for a number that no directory entry may have: below 11, except the root and the
+ * sketch file.  Follows NILFS_PRIVATE_INODE().
  */
 bool inode_is_private(uint64_t ino);
 
-/* True where INODE is nothing but zeros: no inode was ever there. */
+/* True if INODE is all zeros: the inode was never used. */
 bool inode_is_empty(const struct nilfs_inode *inode);
 
-/* How many fields of INODE have values that none in use may have. */
+/* The number of fields of INODE with impossible values for an inode in use. */
 unsigned int inode_signs(const struct nilfs_geometry *g,
 			 const struct nilfs_inode *inode);
 
-/* Several have: the whole of INODE is something else. */
+/* Several fields are impossible, so the bytes are not an inode. */
 static inline bool inode_is_garbage(const struct nilfs_geometry *g,
 				    const struct nilfs_inode *inode)
 {
 	return inode_signs(g, inode) > 1;
 }
 
-/* True where A and B, of one number, are of the same file: number and type are
-   given out again, but not with the same generation. */
+/* True if A and B, with one number, are of the same file: number and type are reused,
+   but not with the same generation. */
 bool inode_is_same_file(const struct nilfs_inode *a,
 			const struct nilfs_inode *b);
 
 /*
- * True where A and B have the same size and the same blocks, thus the same
- * content: blocks are not changed in place.
+ * True if A and B have the same size and the same blocks, and so the same content:
+ * blocks are not changed in place.
  */
 bool inode_has_same_map(const struct nilfs_inode *a,
 			const struct nilfs_inode *b);
 
-/* True where i_bmap is a block map: regular files, directories, symlinks. */
+/* True if i_bmap is a block map: regular files, directories, symlinks. */
 bool inode_has_bmap(const struct nilfs_inode *inode);
 
-/* True for a character or block device: i_bmap[0] is its number. */
+/* True for a character or block device: i_bmap[0] is its device number. */
 bool inode_has_rdev(const struct nilfs_inode *inode);
 
 /*
@@ -66,14 +66,14 @@ bool inode_has_rdev(const struct nilfs_inode *inode);
  */
 uint8_t inode_dirent_type(uint16_t mode);
 
-/* The number of a device: huge_decode_dev(), huge_encode_dev(). */
+/* The device number: huge_decode_dev(), huge_encode_dev(). */
 void inode_rdev(const struct nilfs_inode *inode, uint32_t *major,
 		uint32_t *minor);
 uint64_t inode_rdev_encode(uint32_t major, uint32_t minor);
 
 /*
- * Checks the inode numbered INO, which is in use.  The kernel refuses bad
- * types, zero links and a root without blocks: nilfs_read_inode_common(),
+ * Checks the inode with number INO, which is in use.  The kernel refuses bad types,
+ * zero links and a root without blocks: nilfs_read_inode_common(),
  * __nilfs_read_inode(), nilfs_get_root_dentry().
  */
 enum rule inode_check(const struct nilfs_geometry *g,

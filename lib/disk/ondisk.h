@@ -2,12 +2,10 @@
 /*
  * The structures of the NILFS2 disk format.
  *
- * Structures, fields and constants keep the kernel's names, so that kernel
- * text, this code and our output say the same thing.  Every field is an array
- * of little-endian bytes (base/le.h): a pointer to one of these may point at
- * any offset of any buffer, and fields follow one another without gaps.  The
- * compiler checks the sizes, a unit test compares sizes and offsets with the
- * kernel's header.
+ * Structures, fields and constants have the kernel's names.  Every field is an array
+ * of little-endian bytes (base/le.h): a pointer to one of these may point at any
+ * offset of any buffer, and fields follow one another without gaps.  The compiler
+ * checks the sizes, a unit test compares sizes and offsets with the kernel's header.
  */
 #ifndef NILFS2_DISK_ONDISK_H
 #define NILFS2_DISK_ONDISK_H
@@ -20,7 +18,7 @@
 #define ONDISK_SIZE(type, bytes) \
 	_Static_assert(sizeof(type) == (bytes), "size of " #type)
 
-/* Inode numbers with a meaning. */
+/* Special inode numbers. */
 enum {
 	NILFS_ROOT_INO = 2,
 	NILFS_DAT_INO = 3,
@@ -54,7 +52,7 @@ enum {
 /* The superblock, of which a volume has two copies. */
 
 #define NILFS_SUPER_MAGIC 0x3434
-#define NILFS_SB_OFFSET_BYTES 1024	/* byte where the first copy stands */
+#define NILFS_SB_OFFSET_BYTES 1024	/* offset of the first copy in bytes */
 #define NILFS_CURRENT_REV 2
 #define NILFS_MINOR_REV 0
 #define NILFS_MIN_SUPP_REV 2
@@ -65,7 +63,7 @@ enum {
 enum {
 	NILFS_VALID_FS = 0x0001,	/* unmounted cleanly */
 	NILFS_ERROR_FS = 0x0002,	/* errors were detected */
-	NILFS_RESIZE_FS = 0x0004,	/* resize under way */
+	NILFS_RESIZE_FS = 0x0004,	/* resize in progress */
 };
 
 /* s_errors */
@@ -97,7 +95,7 @@ struct nilfs_super_block {
 	le32 s_blocks_per_segment;
 	le32 s_r_segments_percentage;
 	le64 s_last_cno;
-	le64 s_last_pseg;		/* block where the last log begins */
+	le64 s_last_pseg;		/* first block of the last log */
 	le64 s_last_seq;		/* its sequence number */
 	le64 s_free_blocks_count;
 	le64 s_ctime;
@@ -155,21 +153,21 @@ struct nilfs_inode {
 
 ONDISK_SIZE(struct nilfs_inode, 128);
 
-/* Super root: the last block of a log that makes a checkpoint */
+/* Super root: the last block of a log with a checkpoint */
 
 struct nilfs_super_root {
 	le32 sr_sum;
 	le16 sr_bytes;
 	le16 sr_flags;
-	le64 sr_nongc_ctime;		/* of the last log not of a cleaner */
-	struct nilfs_inode sr_dat;	/* these three stand s_inode_size apart */
+	le64 sr_nongc_ctime;		/* of the last log not by a cleaner */
+	struct nilfs_inode sr_dat;	/* these three are s_inode_size apart */
 	struct nilfs_inode sr_cpfile;
 	struct nilfs_inode sr_sufile;
 };
 
 ONDISK_SIZE(struct nilfs_super_root, 400);
 
-/* Segment summary: how a log begins */
+/* Segment summary: the beginning of a log */
 
 #define NILFS_SEGSUM_MAGIC 0x1eaffa11
 #define NILFS_SEGSUM_MIN_BYTES 56	/* older headers end before ss_cno */
@@ -179,7 +177,7 @@ enum {
 	NILFS_SS_LOGBGN = 0x0001,	/* begins a logical segment */
 	NILFS_SS_LOGEND = 0x0002,	/* ends a logical segment */
 	NILFS_SS_SR = 0x0004,		/* has a super root */
-	NILFS_SS_SYNDT = 0x0008,	/* data only, of fdatasync */
+	NILFS_SS_SYNDT = 0x0008,	/* data only, by fdatasync */
 	NILFS_SS_GC = 0x0010,		/* written for a cleaner */
 };
 
@@ -211,9 +209,9 @@ struct nilfs_finfo {
 ONDISK_SIZE(struct nilfs_finfo, 24);
 
 /*
- * One per block of a file: a data block has nilfs_binfo_v, a node block its
- * first member only.  In the DAT file a data block has bi_blkoff only, a node
- * block nilfs_binfo_dat.
+ * One per block of a file: nilfs_binfo_v for a data block, only its first member for
+ * a node block.  In the DAT file a data block has only bi_blkoff, a node block
+ * nilfs_binfo_dat.
  */
 struct nilfs_binfo_v {
 	le64 bi_vblocknr;
@@ -258,15 +256,15 @@ struct nilfs_palloc_group_desc {
 
 ONDISK_SIZE(struct nilfs_palloc_group_desc, 4);
 
-/* DAT: virtual block number -> block, and when it lived */
+/* DAT: virtual block number -> block and its lifetime */
 
 #define NILFS_CNO_MIN 1ULL
 #define NILFS_CNO_MAX UINT64_MAX
 
 struct nilfs_dat_entry {
 	le64 de_blocknr;
-	le64 de_start;			/* first checkpoint that has it */
-	le64 de_end;			/* first one that has it no longer */
+	le64 de_start;			/* first checkpoint with the block */
+	le64 de_end;			/* first later checkpoint without it */
 	le64 de_rsv;
 };
 
@@ -329,8 +327,8 @@ struct nilfs_segment_usage {
 ONDISK_SIZE(struct nilfs_segment_usage, 16);
 
 /*
- * With NILFS_FEATURE_COMPAT_SUFILE_LIVE_BLKS_EXT, a published extension that
- * mainline kernels carry along but never update.
+ * With NILFS_FEATURE_COMPAT_SUFILE_LIVE_BLKS_EXT, a published extension.  Mainline
+ * kernels preserve these counts but never update them.
  */
 struct nilfs_segment_usage_ext {
 	struct nilfs_segment_usage su;
@@ -350,9 +348,9 @@ struct nilfs_sufile_header {
 ONDISK_SIZE(struct nilfs_sufile_header, 24);
 
 /*
- * With entries of 32 bytes the header's place has 8 bytes more, otherwise
- * unused: the checkpoint as of which all live-block counts were exact.  A
- * kernel that writes does not update it, so an older number is out of date.
+ * With entries of 32 bytes the header's place has 8 more bytes, otherwise unused:
+ * the checkpoint for which all live-block counts were exact.  A writing kernel does
+ * not update it, so an older number is out of date.
  */
 struct nilfs_sufile_header_ext {
 	struct nilfs_sufile_header sh;
@@ -378,14 +376,14 @@ enum {
 
 #define NILFS_DIR_PAD 8
 #define NILFS_DIR_REC_LEN(name_len) (((name_len) + 12 + 7) & ~7)
-#define NILFS_MAX_REC_LEN 65535		/* stands for 65536 */
+#define NILFS_MAX_REC_LEN 65535		/* means 65536 */
 
 struct nilfs_dir_entry {
 	le64 inode;
 	le16 rec_len;
 	uint8_t name_len;
 	uint8_t file_type;
-	char name[NILFS_NAME_LEN];	/* name_len bytes of it are there */
+	char name[NILFS_NAME_LEN];	/* name_len bytes are present */
 	char pad;
 };
 

@@ -2,14 +2,14 @@
 /*
  * Arithmetic of the persistent allocator.
  *
- * The file is a row of descriptor blocks, each followed by the groups it
- * describes; a group is a bitmap block and the blocks of as many entries as
- * the bitmap has bits.  A bitmap is exactly one block, so the last entry block
- * of a group may be partly used.  Any of these blocks may be a hole, which
- * means that all is free.
+ * The file is a sequence of descriptor blocks, each followed by the groups it
+ * describes.  A group is a bitmap block and the blocks of as many entries as the
+ * bitmap has bits.  A bitmap is exactly one block, so the last entry block of a
+ * group may be partly used.  Any of these blocks may be a hole, which means that all
+ * its entries are free.
  *
- * Numbers from the disk are only divided and multiplied back here; one beyond
- * what a file can hold wraps around to a block that is not there.
+ * Numbers from the disk are only divided and multiplied here; a number beyond the
+ * maximum of a file wraps around to a block that does not exist.
  */
 #include "disk/palloc.h"
 
@@ -109,7 +109,7 @@ bool palloc_has_block(const struct palloc *p, uint64_t blkoff)
 	return blkoff / p->blocks_per_desc < ngroups >> p->desc_bits;
 }
 
-/* Set bits in each byte of WORD, as far as there is no instruction for it. */
+/* Set bits in each byte of WORD, for machines without an instruction for it. */
 static uint64_t count_bytes(uint64_t word)
 {
 	word -= word >> 1 & 0x5555555555555555ULL;
@@ -118,7 +118,7 @@ static uint64_t count_bytes(uint64_t word)
 	return (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fULL;
 }
 
-/* The bytes of COUNTS together. */
+/* The sum of the bytes of COUNTS. */
 static uint32_t add_bytes(uint64_t counts)
 {
 	counts = (counts & 0x00ff00ff00ff00ffULL) +

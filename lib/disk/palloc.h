@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where things stand in a file of the persistent allocator (DAT, ifile). */
+/* The layout of a file of the persistent allocator (DAT, ifile). */
 #ifndef NILFS2_DISK_PALLOC_H
 #define NILFS2_DISK_PALLOC_H
 
@@ -9,7 +9,7 @@
 #include "disk/ondisk.h"
 #include "disk/rule.h"
 
-/* The measures of one file; plain numbers, to be copied at will. */
+/* The parameters of one file; may be copied. */
 struct palloc {
 	uint32_t block_size;
 	uint32_t entry_size;
@@ -18,7 +18,7 @@ struct palloc {
 	uint32_t blocks_per_group;	/* its bitmap block and entry blocks */
 	uint32_t groups_per_desc;	/* groups of a descriptor block */
 	uint64_t blocks_per_desc;	/* these and the descriptor block */
-	/* Groups and descriptor blocks hold a power of two: its logarithm. */
+	/* log2 of the number of entries per group and of groups per descriptor block. */
 	unsigned int group_bits, desc_bits;
 };
 
@@ -28,18 +28,18 @@ struct palloc {
  */
 void palloc_init(struct palloc *p, uint32_t block_size, uint32_t entry_size);
 
-/* Group of entry NR, and its number within the group. */
+/* Group of entry NR, and the index of the entry in the group. */
 uint64_t palloc_group(const struct palloc *p, uint64_t nr);
 uint32_t palloc_group_offset(const struct palloc *p, uint64_t nr);
 
-/* Block (offset in the file) of the descriptor of GROUP, and its byte there. */
+/* Block (offset in the file) of the descriptor of GROUP, and its offset there. */
 uint64_t palloc_desc_blkoff(const struct palloc *p, uint64_t group);
 uint32_t palloc_desc_offset(const struct palloc *p, uint64_t group);
 
 /* Block of the bitmap of GROUP. */
 uint64_t palloc_bitmap_blkoff(const struct palloc *p, uint64_t group);
 
-/* Block of entry NR, and its byte there. */
+/* Block of entry NR, and its offset there. */
 uint64_t palloc_entry_blkoff(const struct palloc *p, uint64_t nr);
 uint32_t palloc_entry_offset(const struct palloc *p, uint64_t nr);
 
@@ -49,7 +49,7 @@ enum palloc_kind {
 	PALLOC_ENTRIES,
 };
 
-/* What one block of the file holds. */
+/* The content of one block of the file. */
 struct palloc_block {
 	enum palloc_kind kind;
 	uint64_t group;		/* of a descriptor block: the first one */
@@ -57,18 +57,18 @@ struct palloc_block {
 	uint64_t count;		/* entries that it describes or holds */
 };
 
-/* What block BLKOFF of the file is: the reverse of all the above. */
+/* The content of block BLKOFF of the file: the reverse of all the above. */
 void palloc_locate(const struct palloc *p, uint64_t blkoff,
 		   struct palloc_block *block);
 
 /*
- * False where BLKOFF lies beyond the last group whose entries have numbers:
- * nilfs_palloc_groups_count().  What palloc_locate() says of such a block
- * means nothing.
+ * False if BLKOFF lies beyond the last group whose entries have numbers:
+ * nilfs_palloc_groups_count().  The result of palloc_locate() for such a block is
+ * meaningless.
  */
 bool palloc_has_block(const struct palloc *p, uint64_t blkoff);
 
-/* True where bit OFFSET (< entries_per_group) of a bitmap block is set. */
+/* True if bit OFFSET (< entries_per_group) of a bitmap block is set. */
 static inline bool palloc_bit(const void *bitmap, uint32_t offset)
 {
 	return ((const uint8_t *)bitmap)[offset / 8] >> (offset % 8) & 1;
@@ -80,7 +80,7 @@ uint32_t palloc_count(const struct palloc *p, const void *bitmap);
 /* Set bits from bit FIRST on, below bit END (<= entries_per_group). */
 uint32_t palloc_count_range(const void *bitmap, uint32_t first, uint32_t end);
 
-/* Whether a descriptor has a possible count. */
+/* Checks whether the count of a descriptor is possible. */
 enum rule palloc_check_desc(const struct palloc *p,
 			    const struct nilfs_palloc_group_desc *desc);
 

@@ -2,16 +2,16 @@
 /*
  * Reserved segments.
  *
- * A percentage of all segments, but at least eight, is kept back for the
- * cleaner.  Users may write while more segments are clean than are reserved,
- * than what is dirty in memory will take, and one.
+ * A percentage of all segments, but at least eight, is reserved for the cleaner.
+ * Users may write while the number of clean segments exceeds that of the reserved
+ * ones, plus those needed for dirty data in memory, plus one.
  */
 #include "disk/reserve.h"
 
 #include "base/checked.h"
 #include "disk/ondisk.h"
 
-/* What is dirty in memory, begun segments counted as whole ones; and one. */
+/* Segments for dirty data in memory, rounded up; and one. */
 #define OPEN_SEGMENTS 2
 
 uint64_t reserve_segments(uint64_t nsegments, uint32_t percent)
@@ -23,8 +23,8 @@ uint64_t reserve_segments(uint64_t nsegments, uint32_t percent)
 }
 
 /*
- * The reserved segments, rounded up and never less than the kernel's minimum,
- * must leave RESERVE_MIN_USER_SEGMENTS <= floor(n * (100 - percent) / 100).
+ * The reserved segments, rounded up and never less than the kernel's minimum, must
+ * leave RESERVE_MIN_USER_SEGMENTS <= floor(n * (100 - percent) / 100).
  */
 uint64_t reserve_min_segments(uint32_t percent)
 {

@@ -2,9 +2,9 @@
 /*
  * The registry of rules.
  *
- * One list (rules.def) makes the enumeration, this table and a switch in
- * which a number used twice is a compile error.  The rows stand in ascending
- * order of their numbers, so a lookup bisects.
+ * One list (rules.def) makes the enumeration, this table and a switch in which a
+ * duplicate number is a compile error.  The rows are in ascending order of their
+ * numbers, for lookup by bisection.
  */
 #include "disk/rule.h"
 
@@ -20,7 +20,7 @@ static const struct rule_info rules[] = {
 
 #define NRULES (sizeof(rules) / sizeof(rules[0]))
 
-/* Two cases of one value do not compile. */
+/* Two cases with one value do not compile. */
 static int rule_exists(enum rule rule)
 {
 	switch (rule) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The registry of everything that can be wrong (rules.def). */
+/* The registry of all rules for a volume (rules.def). */
 #ifndef NILFS2_DISK_RULE_H
 #define NILFS2_DISK_RULE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A verdict: RULE_OK, or the number of the first rule that is broken. */
+/* A verdict: RULE_OK, or the number of the first broken rule. */
 enum rule {
 	RULE_OK = 0,
 #define RULE(name, number, slug, severity, danger, fix, ...) \
@@ -16,23 +16,23 @@ enum rule {
 };
 
 enum rule_severity {
-	RULE_WARNING,		/* the kernel lives with it */
-	RULE_ERROR,		/* the kernel refuses it, or harm follows */
+	RULE_WARNING,		/* the kernel tolerates it */
+	RULE_ERROR,		/* the kernel refuses it, or damages the volume */
 	RULE_FATAL,		/* the structure cannot be decoded */
 };
 
-/* What a repair may cost the user. */
+/* The possible loss by a repair. */
 enum rule_danger {
 	RULE_DANGER_NONE,	/* there is no repair */
 	RULE_DANGER_SAFE,
 	RULE_DANGER_LOSES,	/* part of a file, a name, a state */
-	RULE_DANGER_REBUILD,	/* a metadata file may not be what it was */
+	RULE_DANGER_REBUILD,	/* a metadata file may differ from the original */
 };
 
-/* What is repaired, in the order in which it is. */
+/* Kinds of repair, in the order in which they are done. */
 enum rule_fix {
 	RULE_FIX_NONE,
-	RULE_FIX_BITS,		/* bits that a checksum says were flipped */
+	RULE_FIX_BITS,		/* flipped bits located by a checksum */
 	RULE_FIX_SUPER,		/* superblocks, from each other or from logs */
 	RULE_FIX_ROOT,		/* another super root becomes the latest */
 	RULE_FIX_DAT,		/* the DAT: map, entries, bitmaps, counts */
@@ -42,14 +42,14 @@ enum rule_fix {
 	RULE_FIX_INODES,	/* inodes, and the blocks that hold them */
 	RULE_FIX_MAPS,		/* block maps of files */
 	RULE_FIX_NAMES,		/* directories and links */
-	RULE_FIX_MOVES,		/* what lives where a log lists it wrong */
-	RULE_FIX_COUNTS,	/* what is unreferenced; live-block counts */
-	RULE_FIX_LOG,		/* whatever is right in any new log */
-	RULE_FIX_ZONES,		/* zones that are to be empty, or full */
+	RULE_FIX_MOVES,		/* live blocks that a log lists wrongly */
+	RULE_FIX_COUNTS,	/* unreferenced blocks; live-block counts */
+	RULE_FIX_LOG,		/* items that any new log corrects */
+	RULE_FIX_ZONES,		/* zones that must be empty or full */
 	RULE_FIX_COUNT
 };
 
-/* What is checked: the thousands of the number of a rule. */
+/* The subject of a rule: the thousands of its number. */
 enum rule_area {
 	RULE_AREA_SUPER = 1,
 	RULE_AREA_LOG,
@@ -70,102 +70,102 @@ enum rule_scope {
 	RULE_SCOPE_FILE,	/* in a metadata file: with that file */
 	RULE_SCOPE_FIELD,	/* of the inode of a metadata file: with the
 				   entry of the checkpoint, and safe */
-	RULE_SCOPE_GROUP,	/* of an allocator: the DAT's, or an ifile's */
-	RULE_SCOPE_ENTRY,	/* the same, of entries: DAT's, or inodes */
-	RULE_SCOPE_PLACE,	/* any structure: with what is at the place */
+	RULE_SCOPE_GROUP,	/* of an allocator: DAT or ifile */
+	RULE_SCOPE_ENTRY,	/* of entries of an allocator: DAT or inodes */
+	RULE_SCOPE_PLACE,	/* any: that of the structure at the place */
 };
 
 /*
- * When something is repaired.  What is found at a stage may come of damage that
- * belongs to one before it, so each outweighs all that follow.
+ * The time of a repair.  A finding of a stage may be caused by damage of an earlier
+ * stage, so each stage takes precedence over all later ones.
  */
 enum rule_stage {
-	RULE_STAGE_OF_FIX,	/* of a rule: that of its repair */
-	RULE_STAGE_BITS,	/* flipped ones: in place, before all else */
+	RULE_STAGE_OF_FIX,	/* the stage of the rule's repair */
+	RULE_STAGE_BITS,	/* flipped bits: in place, before all other repairs */
 	RULE_STAGE_DEVICE,	/* superblocks; no log is written */
-	RULE_STAGE_NUMBERS,	/* of virtual blocks, which the next log would
-				   give to others: nothing else is written */
-	RULE_STAGE_DAT,		/* leads to all the others */
+	RULE_STAGE_NUMBERS,	/* virtual block numbers that the next log
+				   would reuse: nothing else is written */
+	RULE_STAGE_DAT,		/* required by all later stages */
 	RULE_STAGE_METADATA,	/* SUFILE, cpfile */
 	RULE_STAGE_TREE,	/* ifiles, inodes, maps */
 	RULE_STAGE_NAMES,
-	RULE_STAGE_MOVES,	/* out of segments that a cleaner must not read */
+	RULE_STAGE_MOVES,	/* moves blocks out of segments unsafe to clean */
 	RULE_STAGE_COUNTS,
-	RULE_STAGE_ZONES,	/* what nothing needs any more; no log */
+	RULE_STAGE_ZONES,	/* zones that are no longer needed; no log */
 	RULE_STAGE_COUNT
 };
 
-/* What follows from a finding, or how it is to be taken; bits. */
+/* Consequences of a finding, and how it is treated; bits. */
 enum rule_trait {
-	/* Superblock: segments can be found, and read, all the same. */
+	/* Superblock: segments can still be found and read. */
 	RULE_READABLE = 1 << 0,
-	/* Is reset when no error is left, whichever repair removed them. */
+	/* Is reset when no error is left, by any repair. */
 	RULE_CLEARED_LAST = 1 << 1,
-	/* A log may be missing in what was read of logs. */
+	/* Some log may be missing in the logs that were read. */
 	RULE_HIDES_LOGS = 1 << 2,
-	/* Blocks of an allocator may be missing in what was counted. */
+	/* Some blocks of an allocator may be missing in the counts. */
 	RULE_HIDES_GROUPS = 1 << 3,
-	/* Blocks of cpfile or SUFILE may be missing in what was counted. */
+	/* Some blocks of cpfile or SUFILE may be missing in the counts. */
 	RULE_HIDES_BLOCKS = 1 << 4,
-	/* The DAT may have blocks that are not its own. */
+	/* The DAT may contain foreign blocks. */
 	RULE_DOUBTS_DAT = 1 << 5,
-	/* Blocks of the state were overwritten: an older one may be whole. */
+	/* Blocks of the state were overwritten: an older state may be complete. */
 	RULE_OVERWRITTEN = 1 << 6,
-	/* The next log cannot go where the latest one says. */
+	/* The next log cannot be written to the place given by the latest one. */
 	RULE_NEXT_LOG = 1 << 7,
-	/* A metadata file has lost a part, and is begun without blocks. */
+	/* A metadata file has lost a part, and is restarted without blocks. */
 	RULE_LOSES_PART = 1 << 8,
-	/* Two files have the same block. */
+	/* Two files share a block. */
 	RULE_CONTESTED = 1 << 9,
 	/* Belongs to no checkpoint. */
 	RULE_UNOWNED = 1 << 10,
-	/* Counts as an error where a repair is judged. */
+	/* Counts as an error in the judgement of a repair. */
 	RULE_AS_ERROR = 1 << 11,
-	/* The map of the file may be what is wrong; that of the ifile. */
+	/* The map of the file (or of the ifile) may be the cause. */
 	RULE_DOUBTS_MAP = 1 << 12,
 	RULE_DOUBTS_IFILE = 1 << 13,
-	/* Because of what an inode says its repair releases content, or
-	   overwrites the directory entry that says otherwise. */
+	/* The repair follows an inode, and releases content or overwrites the directory
+	   entry that contradicts it. */
 	RULE_RELEASES = 1 << 14,
-	/* No repair is judged by it: none removes it, and one that is tried
-	   may hide it for a while. */
+	/* Is ignored in the judgement of a repair: no repair removes it, and a trial
+	   may hide it temporarily. */
 	RULE_UNJUDGED = 1 << 15,
-	/* Of cpfile or SUFILE: no later finding comes of it. */
+	/* Of cpfile or SUFILE: causes no later finding. */
 	RULE_STANDALONE = 1 << 16,
-	/* A count of what files have, which is wrong again after their repair. */
+	/* A count over files, which is wrong again after their repair. */
 	RULE_COUNTS_FILES = 1 << 17,
-	/* The SUFILE may take a segment in use for a clean one. */
+	/* The SUFILE may record a segment in use as clean. */
 	RULE_DOUBTS_CLEAN = 1 << 18,
 };
 
 struct rule_info {
-	enum rule rule;		/* its value is the stable number */
+	enum rule rule;		/* the stable number */
 	const char *slug;
 	enum rule_severity severity;
 	enum rule_danger danger;
 	enum rule_fix fix;
 	enum rule_area area;
 	const char *text;
-	enum rule_fix second;	/* where FIX leaves the finding; or NONE */
+	enum rule_fix second;	/* used if FIX leaves the finding; or NONE */
 	enum rule_scope scope;
 	enum rule_stage stage;	/* see rule_stage() */
 	unsigned int traits;	/* enum rule_trait */
 };
 
-/* Rule number I in ascending order of numbers, or NULL past the last. */
+/* Rule number I in ascending order of numbers, or NULL after the last one. */
 const struct rule_info *rule_at(size_t i);
 
-/* What is known of RULE, or NULL where there is no such rule (RULE_OK). */
+/* The row of RULE, or NULL if there is no such rule (RULE_OK). */
 const struct rule_info *rule_info(enum rule rule);
 
 /* Whether RULE has one of TRAITS; false for RULE_OK. */
 bool rule_has(enum rule rule, unsigned int traits);
 
-/* The stage of a kind of repair, of a rule. */
+/* The stage of a kind of repair, and of a rule. */
 enum rule_stage rule_stage_of_fix(enum rule_fix fix);
 enum rule_stage rule_stage(const struct rule_info *info);
 
-/* The rule of that slug, or NULL. */
+/* The rule with that slug, or NULL. */
 const struct rule_info *rule_find(const char *slug);
 
 #endif

@@ -2,14 +2,14 @@
 /*
  * The segment summary.
  *
- * A log begins with a header, followed by one item per file and, after each,
- * one item per block of that file, in the order of the payload.  What an item
- * looks like follows from the file (the DAT has no virtual block numbers) and
- * from the kind of block.  An item that would cross the end of a block stands
- * at the beginning of the next one.
+ * A log begins with a header, followed by one item per file and, after each, one
+ * item per block of that file, in the order of the payload.  The format of an item
+ * depends on the file (the DAT has no virtual block numbers) and on the kind of
+ * block.  An item that would cross the end of a block is placed at the beginning of
+ * the next one.
  *
- * The walk holds one file and one position; it trusts nothing but the length
- * of the buffer.  It does not ask whether numbers in items make sense.
+ * The walk keeps one file and one position.  It relies only on the length of the
+ * buffer, and does not check the numbers in items.
  */
 #include "disk/segsum.h"
 
@@ -184,11 +184,11 @@ void segsum_iter_init(struct segsum_iter *it, const struct nilfs_geometry *g,
 	it->block.finfo = UINT32_MAX;
 }
 
-/* The next item of SIZE bytes, or NULL past the end of the summary. */
+/* The next item of SIZE bytes, or NULL at the end of the summary. */
 static const void *next_item(struct segsum_iter *it, uint32_t size)
 {
 	uint64_t offset = it->offset;
-	/* A power of two; a division would cost more than all the rest. */
+	/* The block size is a power of two; a division would dominate the cost. */
 	uint32_t in_block = it->offset & (it->block_size - 1);
 
 	if (in_block + size > it->block_size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The segment summary: how a log begins and what it lists. */
+/* The segment summary: the header of a log and the list of its blocks. */
 #ifndef NILFS2_DISK_SEGSUM_H
 #define NILFS2_DISK_SEGSUM_H
 
@@ -12,48 +12,46 @@
 #include "disk/rule.h"
 
 /*
- * What the kernel asks of a log that begins at block START and should have
- * sequence number SEQ, its datasum aside: nilfs_validate_log(), and the end of
- * the segment as nilfs_search_super_root() does.  It ignores the rest of the
- * header.
+ * Checks a log at block START with the expected sequence number SEQ as the kernel
+ * does, except for its datasum: nilfs_validate_log(), and the end of the segment as
+ * in nilfs_search_super_root().  The kernel ignores the rest of the header.
  */
 enum rule segsum_check_kernel(const struct nilfs_geometry *g,
 			      const struct nilfs_segment_summary *ss,
 			      uint64_t start, uint64_t seq);
 
 /*
- * What must hold for the log at block START to be decoded: magic, sizes and
- * counts that fit each other and the segment.  After RULE_OK the functions
- * below may be used.
+ * Checks the log at block START for decoding: magic, and sizes and counts that fit
+ * each other and the segment.  The functions below may be used only after RULE_OK.
  */
 enum rule segsum_check(const struct nilfs_geometry *g,
 		       const struct nilfs_segment_summary *ss, uint64_t start);
 
-/* Unknown flags, and an ss_next that is not the beginning of a segment. */
+/* Checks for unknown flags, and that ss_next is the beginning of a segment. */
 enum rule segsum_check_links(const struct nilfs_geometry *g,
 			     const struct nilfs_segment_summary *ss);
 
-/* Blocks at the beginning of the log that hold the summary. */
+/* The number of blocks of the summary. */
 uint32_t segsum_nsumblk(const struct nilfs_geometry *g,
 			const struct nilfs_segment_summary *ss);
 
-/* True where the last block of the log is a super root. */
+/* True if the last block of the log is a super root. */
 bool segsum_has_super_root(const struct nilfs_segment_summary *ss);
 
-/* Whether the header is long enough for ss_cno: older ones end before it. */
+/* Whether the header contains ss_cno; older ones end before it. */
 bool segsum_has_cno(const struct nilfs_segment_summary *ss);
 
 /* ss_cno, or 0 in an older header that has none. */
 uint64_t segsum_cno(const struct nilfs_segment_summary *ss);
 
 /*
- * One of the two checksums, counted as the bytes of the log pass by.  After
- * the last byte it covers (more are ignored) `left` is 0 and `sum` stands.
+ * One of the two checksums, computed while the bytes of the log are passed.  After
+ * the last byte it covers (later ones are ignored) `left` is 0 and `sum` is final.
  */
 struct segsum_crc {
 	uint32_t sum;
-	uint32_t skip;		/* bytes still to pass over */
-	uint64_t left;		/* bytes still to count */
+	uint32_t skip;		/* bytes still to be skipped */
+	uint64_t left;		/* bytes still to be summed */
 };
 
 /* Begin with the first byte of the log. */
@@ -65,32 +63,32 @@ void segsum_crc_init_datasum(struct segsum_crc *crc,
 			     const struct nilfs_segment_summary *ss);
 void segsum_crc_update(struct segsum_crc *crc, const void *buf, size_t len);
 
-/* RULE_LOG_SUMSUM, RULE_LOG_DATASUM, or RULE_OK; all bytes must have passed. */
+/* RULE_LOG_SUMSUM, RULE_LOG_DATASUM, or RULE_OK; all bytes must have been passed. */
 enum rule segsum_crc_check_sumsum(const struct segsum_crc *crc,
 				  const struct nilfs_segment_summary *ss);
 enum rule segsum_crc_check_datasum(const struct segsum_crc *crc,
 				   const struct nilfs_segment_summary *ss);
 
-/* One block of the payload as the summary lists it. */
+/* One block of the payload as listed in the summary. */
 struct segsum_block {
 	uint64_t ino;
 	uint64_t cno;		/* fi_cno */
 	uint64_t vblocknr;	/* 0 in the DAT file */
 	uint64_t blkoff;	/* 0 for a node outside the DAT file */
-	uint32_t index;		/* its place in blocks from the log's start */
-	uint32_t finfo;		/* number of its file in the log, from 0 */
+	uint32_t index;		/* its block offset in the log */
+	uint32_t finfo;		/* index of its file in the log */
 	uint32_t file_nblocks;	/* fi_nblocks */
 	uint32_t file_ndatablk;	/* fi_ndatablk */
-	uint32_t file_block;	/* number of this block in the file's list */
+	uint32_t file_block;	/* index of this block in the file's list */
 	uint8_t level;		/* 0 for data; for a node in the DAT file its
-				   level, elsewhere 1 although unknown */
+				   level, otherwise 1 (unknown) */
 	bool is_node;
 	bool is_virtual;
 };
 
 /* A walk through the blocks that a summary lists. */
 struct segsum_iter {
-	enum rule verdict;	/* why the walk ended; RULE_OK: all is listed */
+	enum rule verdict;	/* why the walk ended; RULE_OK: complete */
 	const uint8_t *buf;
 	uint32_t block_size;
 	uint32_t offset;	/* of the next item in buf */
@@ -102,21 +100,21 @@ struct segsum_iter {
 };
 
 /*
- * Begins a walk.  BUF holds the summary blocks of a log whose header passed
- * segsum_check(), LEN bytes, at least segsum_nsumblk() blocks of them or the
- * walk ends early with RULE_LOG_TRUNCATED.
+ * Begins a walk.  BUF contains the summary blocks of a log whose header passed
+ * segsum_check().  With LEN less than segsum_nsumblk() blocks the walk ends early
+ * with RULE_LOG_TRUNCATED.
  */
 void segsum_iter_init(struct segsum_iter *it, const struct nilfs_geometry *g,
 		      const void *buf, size_t len);
 
 /*
- * The next block: 1, or 0 at the end with a verdict in IT.  Never reads
- * outside BUF, ends after ss_nblocks steps at the latest.  Items do not cross
- * the end of a block: nilfs_read_summary_info().
+ * Gets the next block: 1, or 0 at the end with a verdict in IT.  Never reads outside
+ * BUF, and ends after at most ss_nblocks steps.  Items do not cross the end of a
+ * block: nilfs_read_summary_info().
  */
 int segsum_iter_next(struct segsum_iter *it, struct segsum_block *block);
 
-/* Items of COUNT data blocks of a file, at INDEX and after in the log. */
+/* Items of COUNT data blocks of a file, from INDEX on in the log. */
 struct segsum_run {
 	const struct nilfs_binfo_v *items;	/* in the buffer */
 	uint32_t index;
@@ -124,10 +122,9 @@ struct segsum_run {
 };
 
 /*
- * The next blocks, if they are further data blocks of the file that
- * segsum_iter_next() was at and have virtual numbers, as many as have their
- * items in a row: how many.  0 where the next one is of another kind, or there
- * is none.
+ * Gets the following data blocks of the current file, if they have virtual numbers,
+ * as far as their items are contiguous; returns their number.  0 if the next block
+ * is of another kind, or there is none.
  */
 uint32_t segsum_iter_run(struct segsum_iter *it, struct segsum_run *run);
 

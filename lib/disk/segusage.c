@@ -2,10 +2,10 @@
 /*
  * The segment usage file.
  *
- * An array of entries by segment number after the places that the header
- * takes: two with entries of 16 bytes, one with entries of 32.  The kernel
- * accepts any entry size from 16 bytes to a block and leaves the rest of an
- * entry alone, so places follow from the geometry, never from a structure.
+ * An array of entries by segment number.  The header takes two places with entries
+ * of 16 bytes, one place with entries of 32.  The kernel accepts any entry size from
+ * 16 bytes to a block and does not use the rest of an entry, so places are computed
+ * from the geometry, not from a structure.
  */
 #include "disk/segusage.h"
 
@@ -13,20 +13,20 @@
 
 #include "base/checked.h"
 
-/* Broken entries of a block after which none of it is believed. */
+/* Number of invalid entries from which on a whole block is rejected. */
 #define GARBAGE_ENTRIES 4
 
 #define KNOWN_FLAGS                                                            \
 	(1u << NILFS_SEGMENT_USAGE_ACTIVE | 1u << NILFS_SEGMENT_USAGE_DIRTY |  \
 	 1u << NILFS_SEGMENT_USAGE_ERROR)
 
-/* Entries in a block, the header's places included. */
+/* Entries per block, including the header's places. */
 static uint32_t segusage_per_block(const struct nilfs_geometry *g)
 {
 	return g->block_size / g->segment_usage_size;
 }
 
-/* Places that the header takes. */
+/* The number of places that the header takes. */
 static uint32_t header_places(const struct nilfs_geometry *g)
 {
 	return div_round_up(sizeof(struct nilfs_sufile_header),

@@ -10,37 +10,37 @@
 #include "disk/ondisk.h"
 #include "disk/rule.h"
 
-/* Block (offset in the file) of segment SEGNUM, and its byte there. */
+/* Block (offset in the file) of segment SEGNUM, and its offset there. */
 uint64_t segusage_blkoff(const struct nilfs_geometry *g, uint64_t segnum);
 uint32_t segusage_offset(const struct nilfs_geometry *g, uint64_t segnum);
 
-/* Number of the first segment in block BLKOFF, and how many have room. */
+/* Number of the first segment in block BLKOFF, and the number of entries there. */
 uint64_t segusage_first(const struct nilfs_geometry *g, uint64_t blkoff);
 uint32_t segusage_count(const struct nilfs_geometry *g, uint64_t blkoff);
 
 /* Blocks of a file that describes all segments. */
 uint64_t segusage_nblocks(const struct nilfs_geometry *g);
 
-/* Clean: no flag at all.  The kernel never stores ACTIVE; mkfs does. */
+/* Clean: no flag is set.  The kernel never stores ACTIVE; mkfs does. */
 bool segusage_is_clean(const struct nilfs_segment_usage *su);
 bool segusage_is_dirty(const struct nilfs_segment_usage *su);
 bool segusage_is_error(const struct nilfs_segment_usage *su);
 
-/* Checks the fields that every entry has; the kernel checks none. */
+/* Checks the fields of every entry; the kernel checks none. */
 enum rule segusage_check(const struct nilfs_geometry *g,
 			 const struct nilfs_segment_usage *su);
 
 /*
- * Whether BLOCK, number BLKOFF of the file, is no block of it: several entries
- * have values that none can have, so the others are not to be believed either.
+ * Whether BLOCK, number BLKOFF of the file, has foreign content: several entries have
+ * impossible values, so the others are not reliable either.
  */
 bool segusage_is_garbage(const struct nilfs_geometry *g, uint64_t blkoff,
 			 const void *block);
 
 /*
- * Checks the counts of live blocks, where the geometry says has_live_blks.  A
- * broken rule means that the counts are stale, as any mainline kernel leaves
- * them; no broken rule does not mean that they are right.
+ * Checks the counts of live blocks, if the geometry has has_live_blks.  A broken
+ * rule means that the counts are stale, as any mainline kernel leaves them; counts
+ * without a broken rule may still be wrong.
  */
 enum rule segusage_check_ext(const struct nilfs_segment_usage_ext *ext);
 

@@ -2,11 +2,11 @@
 /*
  * The superblock.
  *
- * There are two copies, written in turn, so they normally differ and the
- * newer one counts.  Validity (a checksum) and sense (a layout that the device
- * can hold) are two questions, because the kernel chooses by the first alone.
- * The numbers are checked here once and copied to the geometry; the rest of
- * the library trusts that.
+ * There are two copies, written alternately, so they normally differ and the newer
+ * one is used.  Validity (a checksum) and plausibility (a layout that the device can
+ * hold) are separate checks, because the kernel chooses by validity only.  The
+ * numbers are checked once and copied to the geometry; the rest of the library
+ * relies on that.
  */
 #include "disk/super.h"
 
@@ -89,7 +89,7 @@ enum rule super_geometry(const struct nilfs_super_block *sb, uint64_t dev_size,
 	if (dev_size < SUPER_MIN_DEVICE)
 		return RULE_SB_DEVICE_SMALL;
 
-	/* What makes it impossible to place anything. */
+	/* Values without which nothing can be located. */
 	if (le32_get(sb->s_rev_level) < NILFS_MIN_SUPP_REV)
 		return RULE_SB_REV_LEVEL;
 	if (log_size > NILFS_MAX_BLOCK_BITS - NILFS_MIN_BLOCK_BITS)
@@ -105,7 +105,7 @@ enum rule super_geometry(const struct nilfs_super_block *sb, uint64_t dev_size,
 	    !checked_mul(nblocks, block_size, &bytes))
 		return RULE_SB_NSEGMENTS;
 
-	/* Sizes of table entries, and where segment 0 begins. */
+	/* Sizes of table entries, and the start of segment 0. */
 	if (!size_fits(le16_get(sb->s_dat_entry_size), NILFS_MIN_DAT_ENTRY_SIZE,
 		       block_size))
 		return RULE_SB_DAT_ENTRY_SIZE;
@@ -120,7 +120,7 @@ enum rule super_geometry(const struct nilfs_super_block *sb, uint64_t dev_size,
 		    NILFS_SB_OFFSET_BYTES + sizeof(struct nilfs_super_block))
 		return RULE_SB_FIRST_DATA_BLOCK;
 
-	/* The segments fit the device, or did when it was made. */
+	/* The segments fit the device, or its size at the time of formatting. */
 	if (nblocks > (made_for > dev_size ? made_for : dev_size) >> block_bits)
 		return RULE_SB_NSEGMENTS;
 
@@ -141,7 +141,7 @@ enum rule super_geometry(const struct nilfs_super_block *sb, uint64_t dev_size,
 		(compat & NILFS_FEATURE_COMPAT_SUFILE_LIVE_BLKS_EXT) &&
 		g->segment_usage_size >= NILFS_EXT_SEGMENT_USAGE_SIZE;
 
-	/* What the kernel refuses although the volume can be read. */
+	/* Values that the kernel refuses although the volume can be read. */
 	if (g->nblocks < nblocks)
 		return RULE_SB_DEVICE_SIZE;
 	if (g->first_ino < NILFS_USER_INO)

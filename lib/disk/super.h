@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The superblock: is it one, what does it say, which copy counts. */
+/* The superblock: its checks, its content, and the choice between the copies. */
 #ifndef NILFS2_DISK_SUPER_H
 #define NILFS2_DISK_SUPER_H
 
@@ -10,40 +10,41 @@
 #include "disk/ondisk.h"
 #include "disk/rule.h"
 
-/* The least device in bytes on which the kernel looks for a volume. */
+/* The minimum device size, in bytes, on which the kernel searches for a volume. */
 #define SUPER_MIN_DEVICE (NILFS_SEG_MIN_BLOCKS * NILFS_MIN_BLOCK_SIZE + 4096)
 
 /*
- * The checksum that SB should have over its first s_bytes bytes; an s_bytes
- * out of range is taken as the nearest one in range.
+ * The expected checksum of SB over its first s_bytes bytes; an s_bytes out of range is
+ * replaced by the nearest one in range.
  */
 uint32_t super_checksum(const struct nilfs_super_block *sb);
 
-/* Magic, s_bytes and checksum: nilfs_valid_sb(). */
+/* Checks magic, s_bytes and checksum: nilfs_valid_sb(). */
 enum rule super_check(const struct nilfs_super_block *sb);
 
 /*
- * Fills G from a superblock that passed super_check(), on a device of
- * DEV_SIZE bytes.  Broken rules are those of nilfs_store_disk_layout() and of
- * the reading of the three metadata files, and a first data block where it
- * cannot be; G is left alone then, except for RULE_SB_DEVICE_SIZE (the device
- * was larger once), RULE_SB_FIRST_INO and RULE_SB_R_SEGMENTS_PERCENTAGE, with which
- * the volume can still be read: the kernel refuses it, G is filled.
+ * Fills G from a superblock that passed super_check(), on a device of DEV_SIZE
+ * bytes.  The rules are those of nilfs_store_disk_layout() and of reading the three
+ * metadata files, and the range of the first data block.  If a rule is broken G is
+ * unchanged, except for RULE_SB_DEVICE_SIZE (the device was larger before),
+ * RULE_SB_FIRST_INO and RULE_SB_R_SEGMENTS_PERCENTAGE: the kernel refuses these, but
+ * the volume can be read, and G is filled.
  */
 enum rule super_geometry(const struct nilfs_super_block *sb, uint64_t dev_size,
 			 struct nilfs_geometry *g);
 
 /*
- * The reverse of super_geometry(): what SB says of the layout G on a device of
- * DEV_SIZE bytes, with magic number, revision and s_bytes.  Features and the
- * checksum are the caller's.
+ * The reverse of super_geometry(): sets the fields of SB for the layout G on a
+ * device of DEV_SIZE bytes, with magic number, revision and s_bytes.  The caller
+ * sets features and checksum.
  */
 void super_set_geometry(struct nilfs_super_block *sb, uint64_t dev_size,
 			const struct nilfs_geometry *g);
 
 /*
- * Features that the kernel does not know: nilfs_check_feature_compatibility().
- * RULE_SB_FEATURE_COMPAT_RO forbids only writing.
+ * Checks for features that the kernel does not know:
+ * nilfs_check_feature_compatibility().  RULE_SB_FEATURE_COMPAT_RO forbids only
+ * writing.
  */
 enum rule super_check_features(const struct nilfs_super_block *sb);
 
@@ -52,14 +53,14 @@ enum rule super_check_log(const struct nilfs_super_block *sb,
 			  const struct nilfs_geometry *g);
 
 /*
- * Byte where the second copy stands on a device of DEV_SIZE bytes, 0 where
- * the device is smaller than SUPER_MIN_DEVICE: NILFS_SB2_OFFSET_BYTES().
+ * Offset of the second copy on a device of DEV_SIZE bytes, 0 if the device is
+ * smaller than SUPER_MIN_DEVICE: NILFS_SB2_OFFSET_BYTES().
  */
 uint64_t super_offset2(uint64_t dev_size);
 
 /*
- * True where byte OFFSET lies inside the segments that SB describes, or SB
- * makes no sense; a second copy there is none: nilfs_sb2_bad_offset().
+ * True if byte OFFSET lies inside the segments described by SB, or SB is
+ * implausible; then there is no second copy at OFFSET: nilfs_sb2_bad_offset().
  */
 bool super_bad_offset2(const struct nilfs_super_block *sb, uint64_t offset);
 
@@ -82,14 +83,14 @@ struct super_choice {
 };
 
 /*
- * Chooses between two copies as the kernel does on a device of DEV_SIZE bytes;
- * one that could not be read is NULL.  Follows nilfs_load_super_block().
+ * Chooses between two copies as the kernel does on a device of DEV_SIZE bytes; a
+ * copy that could not be read is NULL.  Follows nilfs_load_super_block().
  */
 void super_choose(const struct nilfs_super_block *first,
 		  const struct nilfs_super_block *second, uint64_t dev_size,
 		  struct super_choice *choice);
 
-/* One phrase that says why a copy was chosen. */
+/* A phrase with the reason for the choice of a copy. */
 const char *super_reason_text(enum super_reason reason);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * The features of a volume by name.
  *
- * Three words of the superblock hold feature bits: unknown bits of the first
- * are ignored, of the second they forbid writing, of the third reading.
- * The two live-block features are a published extension outside the mainline
- * kernel, whose first edition spelled one of them differently.
+ * Three words of the superblock contain feature bits.  Unknown bits of the first
+ * word are ignored, those of the second forbid writing, those of the third reading.
+ * The two live-block features are a published extension outside the mainline kernel;
+ * its first edition had another name for one of them.
  */
 #include "disk/super_feature.h"
 

@@ -21,16 +21,16 @@ struct super_feature {
 	uint64_t bit;
 };
 
-/* Feature number I, or NULL past the last. */
+/* Feature number I, or NULL after the last one. */
 const struct super_feature *super_feature_at(size_t i);
 
-/* The name of feature number I, or NULL past the last. */
+/* The name of feature number I, or NULL after the last one. */
 const char *super_feature_name(size_t i);
 
-/* The feature of that name or other spelling, or NULL. */
+/* The feature with that name or alias, or NULL. */
 const struct super_feature *super_feature_find(const char *name);
 
-/* The word of SB that holds the features of SET. */
+/* The word of SB that contains the features of SET. */
 uint64_t super_feature_word(const struct nilfs_super_block *sb,
 			    enum super_feature_set set);
 

@@ -2,9 +2,9 @@
 /*
  * The super root.
  *
- * It ends the log that makes a checkpoint and holds the inodes from which
- * everything else hangs.  These stand s_inode_size bytes apart, so the
- * structure is true to the letter only for inodes of 128 bytes.
+ * It ends a log with a checkpoint and contains the inodes of the three root metadata
+ * files.  These are s_inode_size bytes apart, so the members of the structure are
+ * valid only for inodes of 128 bytes.
  */
 #include "disk/superroot.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The super root: where the three root metadata files are. */
+/* The super root: the inodes of the three root metadata files. */
 #ifndef NILFS2_DISK_SUPERROOT_H
 #define NILFS2_DISK_SUPERROOT_H
 
@@ -9,18 +9,17 @@
 #include "disk/ondisk.h"
 #include "disk/rule.h"
 
-/* Bytes of a super root of this volume: NILFS_SR_BYTES(). */
+/* Size of a super root of this volume, bytes: NILFS_SR_BYTES(). */
 uint32_t superroot_bytes(const struct nilfs_geometry *g);
 
 /*
- * The checksum that the super root in BLOCK (a whole block) should have over
- * its first sr_bytes bytes; an sr_bytes out of range is taken as the nearest
- * one in range.
+ * The expected checksum of the super root in BLOCK (a whole block) over its first
+ * sr_bytes bytes; an sr_bytes out of range is replaced by the nearest one in range.
  */
 uint32_t superroot_checksum(const struct nilfs_geometry *g, const void *block);
 
 /*
- * Size and checksum.  Stricter than nilfs_read_super_root_block(): sr_bytes
+ * Checks size and checksum.  Stricter than nilfs_read_super_root_block(): sr_bytes
  * must cover the three inodes.
  */
 enum rule superroot_check(const struct nilfs_geometry *g, const void *block);

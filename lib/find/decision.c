@@ -2,10 +2,9 @@
 /*
  * The table of decisions.
  *
- * A rule says what its repair may cost, the user how much may be risked;
- * nothing else decides.  Metadata files are rebuilt only for a user who has
- * asked for just that: the result may be a volume that looks valid and is
- * another one.
+ * The decision depends only on the danger of a rule's repair and on the risk that
+ * the user accepts.  Metadata files are rebuilt only if the user has requested
+ * exactly that: the result may be a volume that looks valid and has other content.
  */
 #include "find/decision.h"
 

@@ -2,9 +2,9 @@
 /*
  * The list of findings.
  *
- * It is no list in memory: a count for each rule, a lock, and the sink that
- * gets each finding at once.  So a volume that is broken all over costs as much
- * as a sound one.
+ * Findings are not stored: there is a count for each rule, a lock, and the sink that
+ * gets each finding at once.  So the memory does not depend on the number of
+ * findings.
  */
 #include "config.h"
 
@@ -18,12 +18,12 @@ struct findings {
 	pthread_mutex_t lock;	/* over counts and calls of the sink */
 	findings_sink *sink, *watch;
 	void *arg, *watch_arg;
-	uint64_t most;		/* of a rule that are shown */
+	uint64_t most;		/* maximum of shown findings per rule */
 	size_t nrules;
-	bool history;		/* what is added is history */
-	bool snapshots;		/* or of snapshots */
-	uint64_t nhistory;	/* how often it was history */
-	uint64_t counts[];	/* by place in the registry */
+	bool history;		/* later findings are history */
+	bool snapshots;		/* later findings are of snapshots */
+	uint64_t nhistory;	/* number of findings in history */
+	uint64_t counts[];	/* by index in the registry */
 };
 
 static size_t index_of(enum rule rule)
@@ -127,7 +127,7 @@ void findings_failed(struct findings *f, struct context *cx, enum rule rule,
 	fail_clear(cx);
 }
 
-/* Counts are read while other threads may add. */
+/* Counts are read while other threads may add findings. */
 static uint64_t count_at(const struct findings *f, size_t i)
 {
 	return __atomic_load_n(&f->counts[i], __ATOMIC_RELAXED);

@@ -2,9 +2,9 @@
 /*
  * Findings for people and for scripts.
  *
- * The line begins with the slug, which can be searched for in the manual and
- * stays what it is; after the place comes the text of the rule, then what is
- * particular to this finding.
+ * The line begins with the slug, which is stable and can be searched for in the
+ * manual.  After the place follow the text of the rule and the details of the
+ * finding.
  */
 #include "find/findprint.h"
 
@@ -33,7 +33,7 @@ static const char *const dangers[] = {
 	[RULE_DANGER_REBUILD] = "rebuild",
 };
 
-/* What is repaired, in one word. */
+/* The subject of each kind of repair, in one word. */
 static const char *const fixes[RULE_FIX_COUNT] = {
 	[RULE_FIX_NONE] = "none",
 	[RULE_FIX_BITS] = "bits",
@@ -61,11 +61,11 @@ void findprint_finding(struct report *r, const struct finding *f)
 		place_text(&f->place, place);
 		if (f->has_want && f->has_got)
 			snprintf(numbers, sizeof(numbers),
-				 " (wanted %" PRIu64 ", got %" PRIu64 ")",
+				 " (expected %" PRIu64 ", found %" PRIu64 ")",
 				 f->want, f->got);
 		else if (f->has_want || f->has_got)
 			snprintf(numbers, sizeof(numbers), " (%s %" PRIu64 ")",
-				 f->has_got ? "got" : "wanted",
+				 f->has_got ? "found" : "expected",
 				 f->has_got ? f->got : f->want);
 		report_text(r, "%s: %s: %s%s%s%s", rule->slug, place,
 			    rule->text, numbers, f->detail ? ": " : "",

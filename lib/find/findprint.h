@@ -10,21 +10,21 @@
 const char *findprint_severity(enum rule_severity severity);
 
 /*
- * Puts one finding on R: the line
- *	SLUG: PLACE: what is wrong (wanted W, got G): detail
- * in text, else the section "finding" with the members rule, number, severity,
- * place, wanted, got, text and detail.
+ * Puts one finding on R: in text the line
+ *	SLUG: PLACE: what is wrong (expected E, found F): detail
+ * otherwise the section "finding" with the members rule, number, severity, place, wanted,
+ * got, text and detail.
  */
 void findprint_finding(struct report *r, const struct finding *f);
 
 /*
- * Puts, of each rule of which not all findings were shown, how many there are:
- * a line in text, else the table "counts" of all rules that were broken.
+ * Puts the counts of rules of which not all findings were shown: in text a line per
+ * rule, otherwise the table "counts" of all broken rules.
  */
 void findprint_counts(struct report *r, const struct findings *f,
 		      bool everything);
 
-/* Puts the table "rules" of all there are. */
+/* Puts the table "rules" of all rules. */
 void findprint_rules(struct report *r);
 
 #endif

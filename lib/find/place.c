@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Places in words and for scripts.
+ * Places for people and for scripts.
  *
- * The two forms say the same: whose it is (checkpoint, file), then where in
- * it.  Copies of the superblock count from 1 in both, everything else is the
- * number that the structures hold.
+ * Both forms contain the owner (checkpoint, file) and the place in it.  Copies of
+ * the superblock are numbered from 1 in both; all other numbers are those of the
+ * structures.
  */
 #include "find/place.h"
 
@@ -37,7 +37,7 @@ static const char *const files[] = {
 	[NILFS_IFILE_INO] = "ifile",
 };
 
-/* Kinds of places in a file, the others have a number. */
+/* Kinds of places in a file; the other kinds have a number. */
 static bool is_in_file(enum place_kind kind)
 {
 	return kind >= PLACE_GROUP;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where on a volume something is.
+ * The place of something on a volume.
  *
- * A place is a kind and a few numbers, so that it can be kept, compared and
- * printed for people and for scripts without knowing the volume.
+ * A place is a kind and a few numbers, so it can be stored, compared and printed for
+ * people and for scripts without the volume.
  */
 #ifndef NILFS2_FIND_PLACE_H
 #define NILFS2_FIND_PLACE_H
@@ -71,14 +71,14 @@ static inline struct place place_name(uint64_t cno, uint64_t ino,
 #define PLACE_TEXT_MAX 160
 
 /*
- * The place in words: "superblock 2", "segment 7", "checkpoint 5: inode 12:
- * block 40", "DAT: group 3".  Ends with NUL.
+ * Writes the place as text: "superblock 2", "segment 7", "checkpoint 5: inode 12:
+ * block 40", "DAT: group 3".
  */
 void place_text(const struct place *place, char text[PLACE_TEXT_MAX]);
 
 /*
- * Puts the section "place" inside the open one: its kind, in the words that
- * place_text() uses, and the numbers that this kind has.
+ * Puts the section "place" inside the open one: its kind, in the words of
+ * place_text(), and the numbers of this kind.
  */
 void place_report(const struct place *place, struct report *r);
 

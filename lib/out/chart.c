@@ -2,11 +2,10 @@
 /*
  * Plots with axes.
  *
- * A frame (title, grid, ticks, names of both axes) is put first; it says how
- * numbers become positions for whatever is drawn into it.  A line of many more
- * points than pixels is thinned: of those in one column, the first is drawn.
- * Ends of axes may be anything that a damaged volume has: the number of ticks is
- * limited.
+ * A frame (title, grid, ticks, names of both axes) is put first; it determines the
+ * positions of numbers for the content.  A line of many more points than pixels is
+ * thinned: in each column of pixels only the first points are drawn.  The ends of
+ * axes may be any numbers of a damaged volume, so the number of ticks is limited.
  */
 #include "out/chart.h"
 
@@ -17,9 +16,9 @@
 #include "base/timefmt.h"
 
 #define LEFT 72u		/* pixels: numbers of y */
-#define RIGHT 40u		/* half of a date */
+#define RIGHT 40u		/* for half of a date */
 #define ABOVE 24u		/* name of y */
-#define TITLE 24u		/* above it, in a document */
+#define TITLE 24u		/* title above that, in a document */
 #define BELOW 52u		/* numbers and name of x */
 #define TICK_X 110u		/* between two of them, about */
 #define TICK_Y 40u
@@ -27,12 +26,12 @@
 #define TICK_TEXT 96
 #define LEGEND_STEP 18u
 #define LEGEND_COLUMNS 4u
-#define POINTS 4		/* in a column of pixels, if there are no more */
+#define POINTS 4		/* points per column that are all drawn */
 #define PARTS_BAR 28u
 #define PARTS_STEP 20u
-#define COLOURS 5u		/* more series differ by dashes and shapes */
-#define LINE 2.0		/* pixels, of the last one */
-#define LINE_STEP 2.0		/* more for each one below it */
+#define COLOURS 5u		/* further series differ by dashes and shapes */
+#define LINE 2.0		/* pixels, of the last line */
+#define LINE_STEP 2.0		/* additional width for each line below it */
 #define LINE_MAX 8.0
 
 #define MINUTE 60.0
@@ -54,7 +53,7 @@ struct frame {
 	double height;
 };
 
-/* The least whole number that is not less than V. */
+/* The smallest whole number that is not less than V. */
 static double round_up(double v)
 {
 	int64_t whole;
@@ -66,9 +65,9 @@ static double round_up(double v)
 }
 
 /*
- * About WANTED round numbers between both ends of an axis.  A step is 1, 2 or 5
- * times a power of ten, for bytes a power of two, for times what divides the next
- * larger unit.
+ * About WANTED round numbers between the ends of an axis.  A step is 1, 2 or 5 times
+ * a power of ten, for bytes a power of two, for times a divisor of the next larger
+ * unit.
  */
 static struct ticks ticks_of(const struct chart_axis *a, unsigned int wanted)
 {
@@ -106,7 +105,7 @@ static struct ticks ticks_of(const struct chart_axis *a, unsigned int wanted)
 	return t;
 }
 
-/* Writes V, of ticks that are STEP apart, and returns BUF. */
+/* Writes V, a tick with the distance STEP, and returns BUF. */
 static char *tick_text(enum chart_unit unit, double v, double step,
 		       char buf[TICK_TEXT])
 {
@@ -145,7 +144,7 @@ static char *tick_text(enum chart_unit unit, double v, double step,
 	}
 }
 
-/* Percent of the width, and pixels from above. */
+/* Percent of the width, and pixels from the top. */
 static double x_of(const struct frame *f, double v)
 {
 	return 100 * (v - f->x.min) / (f->x.max - f->x.min);
@@ -175,7 +174,7 @@ unsigned int chart_height(const struct chart *c, unsigned int n)
 	return svg_height(&box);
 }
 
-/* Begins a panel with both axes; N series have a legend. */
+/* Begins a panel with both axes; the legend has N series. */
 static void put_frame(struct frame *f, struct svg *s, const struct chart *c,
 		      unsigned int n)
 {
@@ -206,7 +205,7 @@ static void put_frame(struct frame *f, struct svg *s, const struct chart *c,
 			 tick_text(f->y.unit, at, t.step, text));
 	}
 	svg_text(s, 0, 0, -10, SVG_START, "ink", f->y.label);
-	/* Numbers are in one line; below times, where the day begins, is the date. */
+	/* Numbers are in one line.  The date is below the first time of a day. */
 	t = ticks_of(&f->x, (room - LEFT - RIGHT) / TICK_X + 1);
 	two = f->x.words || (f->x.unit == CHART_TIME && t.step < DAY);
 	if (f->x.words)
@@ -217,7 +216,7 @@ static void put_frame(struct frame *f, struct svg *s, const struct chart *c,
 		out_printf(s->out, "<line class=\"axis\" stroke=\"#57606a\" "
 			   "x1=\"%.6g%%\" x2=\"%.6g%%\" y1=\"%.0f\" "
 			   "y2=\"%.0f\"/>\n", x, x, f->height, f->height + 5);
-		/* Words are by turns in one line and in the other. */
+		/* Words alternate between two lines. */
 		if (f->x.words) {
 			svg_text(s, x, 0, f->height + (i & 1 ? 31 : 17),
 				 SVG_MIDDLE, "dim", f->x.words[i]);
@@ -238,8 +237,8 @@ static void put_frame(struct frame *f, struct svg *s, const struct chart *c,
 }
 
 /*
- * Puts the attributes of line I of N.  Each is drawn over the ones before and is
- * narrower, so that of lines in the same place every one can be seen.
+ * Puts the attributes of line I of N.  Each line is drawn over the previous ones and is
+ * narrower, so that lines in the same place can be distinguished.
  */
 static void put_stroke(struct out *out, unsigned int i, unsigned int n)
 {
@@ -255,7 +254,7 @@ static void put_stroke(struct out *out, unsigned int i, unsigned int n)
 		   "%s", colours[i % COLOURS], width, dashes[i / COLOURS % 4]);
 }
 
-/* The mark of series I; of the further uses of a colour, shapes differ. */
+/* Puts the mark of series I; series with the same colour differ in shape. */
 static void put_mark(struct out *out, unsigned int i)
 {
 	static const char *const shapes[] = {
@@ -268,8 +267,7 @@ static void put_mark(struct out *out, unsigned int i)
 }
 
 /*
- * Point P of series I: its mark where it has DOTS, how much less or more it may be,
- * and a tooltip.
+ * Puts point P of series I: its mark if there are DOTS, its interval, and a tooltip.
  */
 static void put_point(const struct frame *f, const struct chart_series *series,
 		      const struct chart_point *p, unsigned int i, bool dots)
@@ -319,7 +317,7 @@ void chart_lines(struct svg *s, const struct chart *c,
 		bool thin = series[i].count > POINTS * (size_t)width;
 		int column = -1, last = -1;
 
-		/* No line leads to a point that is alone. */
+		/* A single point has no line, so it needs a mark. */
 		dots[i] = series[i].dots || series[i].count == 1;
 		if (dots[i] || !series[i].count)
 			continue;

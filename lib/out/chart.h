@@ -9,7 +9,7 @@
 
 #include "out/svg.h"
 
-/* What the numbers of an axis are. */
+/* The unit of the numbers of an axis. */
 enum chart_unit {
 	CHART_COUNT,	/* 20, 1.5k, 3M: powers of 1000; whole numbers */
 	CHART_NUMBER,	/* the same, with fractions */
@@ -19,10 +19,10 @@ enum chart_unit {
 };
 
 struct chart_axis {
-	const char *label;	/* what it is */
+	const char *label;	/* name of the axis */
 	enum chart_unit unit;
-	double min, max;	/* ends; the upper one of y is rounded up */
-	/* Of x: names of 0, 1, ... in place of numbers; NULL: none. */
+	double min, max;	/* the ends; max of y is rounded up */
+	/* Of x: names used in place of the numbers 0, 1, ...; NULL: none. */
 	const char *const *words;
 	unsigned int nwords;
 };
@@ -30,32 +30,32 @@ struct chart_axis {
 struct chart {
 	const char *title;	/* any bytes */
 	struct chart_axis x, y;
-	unsigned int height;	/* pixels between both ends of y */
+	unsigned int height;	/* pixels between the ends of y */
 };
 
 struct chart_point {
 	double x, y;
-	double interval;	/* y may be so much less or more; 0: no bar */
+	double interval;	/* y may be less or more by this; 0: no bar */
 };
 
 struct chart_series {
 	const char *name;	/* in the legend; any bytes */
 	const struct chart_point *points;	/* by ascending x */
 	size_t count;
-	bool dots;		/* no line, one mark for each point, as for one
-				   that is alone */
+	bool dots;		/* no line, one mark for each point, as for
+				   a single point */
 };
 
 #define CHART_SERIES_MAX 16
 
-/* The pixels of a document that a plot of N series takes (see svg_height()). */
+/* The height in a document of a plot of N series, pixels (see svg_height()). */
 unsigned int chart_height(const struct chart *c, unsigned int n);
 
-/* Puts a plot of N series (at most 16), with a legend where there are several. */
+/* Puts a plot of N series (at most 16), with a legend for more than one. */
 void chart_lines(struct svg *s, const struct chart *c,
 		 const struct chart_series *series, unsigned int n);
 
-/* The same of N bars of equal width along all of x, with their numbers above. */
+/* The same with N bars of equal width along x, with their numbers above. */
 void chart_bars(struct svg *s, const struct chart *c, const uint64_t *values,
 		unsigned int n);
 

@@ -2,7 +2,7 @@
 /*
  * Comma-separated values.
  *
- * What a reader could take for something else is put between quotation marks.
+ * Values with special characters are put between quotation marks.
  */
 #include "out/csv.h"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Rows as comma-separated values (RFC 4180, but for its line ends), for the same
- * columns as tables.
+ * Rows as comma-separated values (RFC 4180, except for line ends), with the columns
+ * of tables.
  *
- * Numbers have neither units nor escapes; a flag is true or false, an absent
- * value is empty.  Names of bits have commas between them.  Strings are put
- * byte by byte.
+ * Numbers have no units; a flag is true or false, an absent value is empty.  Names
+ * of bits are separated by commas.  Strings are not escaped.
  */
 #ifndef NILFS2_OUT_CSV_H
 #define NILFS2_OUT_CSV_H
@@ -14,11 +13,11 @@
 #include "out/table.h"
 #include "out/value.h"
 
-/* The line of the keys of COUNT columns. */
+/* Puts a line with the keys of COUNT columns. */
 void csv_head(struct out *out, const struct column *columns,
 	      unsigned int count);
 
-/* A line of as many VALUES. */
+/* Puts a line of as many VALUES. */
 void csv_row(struct out *out, const struct column *columns,
 	     unsigned int count, const struct value *values);
 

@@ -2,9 +2,8 @@
 /*
  * Histograms.
  *
- * A bucket is known by the least number it takes; it ends where the next one
- * begins.  There are few of them, so the right one is found by walking back
- * from the end.
+ * A bucket is identified by its smallest number; it ends at the next bucket.  There
+ * are few buckets, so the right one is found by a linear search from the end.
  */
 #include "out/histogram.h"
 
@@ -58,11 +57,11 @@ void histogram_report(const struct histogram *h, struct report *r,
 	if (bar > sizeof(marks))
 		bar = sizeof(marks);
 	memset(marks, '#', sizeof(marks));
-	/* The bar is for people: JSON ends before that column. */
+	/* The bar is for people: JSON has no such column. */
 	table_begin(&t, r, name, columns, report_is_text(r) ? COLUMNS : BAR);
 	for (i = 0; i < h->count; i++) {
 		last = i + 1 < h->count ? h->from[i + 1] - 1 : h->max;
-		/* A bar is rounded up: what is there can be seen. */
+		/* A bar is rounded up, so that a small count is visible. */
 		table_row(&t, (struct value[]){
 			[FROM] = value_u64(h->from[i]),
 			[TO] = value_u64(last),

@@ -19,18 +19,18 @@ struct histogram {
 };
 
 /*
- * COUNT buckets (1 ... HISTOGRAM_BUCKETS_MAX) of equal width over 0 ... MAX.
- * Fewer where MAX + 1 numbers cannot fill so many.
+ * Initializes COUNT buckets (1 ... HISTOGRAM_BUCKETS_MAX) of equal width over 0 ...
+ * MAX, fewer if there are less than COUNT numbers.
  */
 void histogram_linear(struct histogram *h, uint64_t max, unsigned int count);
 
-/* Counts V TIMES times; a V past the end counts in the last bucket. */
+/* Counts V TIMES times; a V above the maximum counts in the last bucket. */
 void histogram_add(struct histogram *h, uint64_t v, uint64_t times);
 
 /*
- * Says the histogram: in text one bar per bucket, the longest BAR characters;
- * in JSON an array NAME of {"from", "to", "count"}, both ends included.  KIND
- * (U64, SIZE, PERCENT in hundredths, ...) is how the bounds are written.
+ * Reports the histogram: in text one bar per bucket, the longest BAR characters; in
+ * JSON an array NAME of {"from", "to", "count"}, both ends included.  KIND (U64,
+ * SIZE, PERCENT in hundredths, ...) is the format of the bounds.
  */
 void histogram_report(const struct histogram *h, struct report *r,
 		      const char *name, enum value_kind kind,

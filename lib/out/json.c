@@ -2,10 +2,9 @@
 /*
  * The JSON writer.
  *
- * Its state is a stack of closing brackets, the layout of each open container
- * and whether a comma is due; that is all JSON's grammar asks for.  Numbers
- * are put as they are: 64-bit ones too, which readers that hold numbers as
- * doubles round above 2^53.
+ * Its state is a stack of closing brackets, the layout of each open container and
+ * whether a comma is due.  Numbers are put in full, including 64-bit ones, which
+ * readers that store numbers as doubles round above 2^53.
  */
 #include "out/json.h"
 
@@ -38,7 +37,7 @@ void json_before(struct json *json, const char *key, const char *suffix)
 	}
 	if (!key || json->levels[json->level].closing != '}')
 		return;
-	/* In one piece, since a row has a key for each value. */
+	/* The key is put in one piece, since a row has a key for each value. */
 	key_len = strlen(key);
 	to = out_reserve(json->out, key_len + suffix_len + 5);
 	*to++ = '"';

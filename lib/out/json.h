@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A JSON writer: it knows where commas, quotes and escapes go.
+ * A JSON writer: it puts commas, quotes and escapes.
  *
- * It holds no document, only how deep it is and whether a comma is due.  KEY
- * is a plain ASCII word, of less than 1 KiB, that needs no escaping; it is
- * used inside an object and ignored inside an array or at the top.
+ * It stores no document, only the open containers and whether a comma is due.  KEY
+ * is a plain ASCII word, of less than 1 KiB, that needs no escaping; it is used
+ * inside an object and ignored inside an array or at the top.
  */
 #ifndef NILFS2_OUT_JSON_H
 #define NILFS2_OUT_JSON_H
@@ -25,22 +25,22 @@ enum json_layout {
 
 struct json {
 	struct out *out;
-	unsigned int depth;		/* of open containers */
+	unsigned int depth;		/* number of open containers */
 	unsigned int level;		/* the same, in levels[] */
-	bool comma;			/* a member stands before the next */
+	bool comma;			/* the next member needs a comma */
 	struct {
 		char closing;		/* '}' or ']' */
 		bool wide;
 	} levels[JSON_DEPTH_MAX + 1];	/* the first is the top */
 };
 
-/* Starts a document on OUT, which must outlive it. */
+/* Begins a document on OUT, which must outlive it. */
 void json_init(struct json *json, struct out *out);
 
 /*
- * Opens an object or array by its OPENING, '{' or '['.  One inside a tight
- * container is tight as well.  More than JSON_DEPTH_MAX open ones is an error of
- * the caller, kept in OUT as -EOVERFLOW.
+ * Opens an object or array by its OPENING, '{' or '['.  A container inside a tight
+ * one is tight as well.  More than JSON_DEPTH_MAX open containers are an error of
+ * the caller, stored in OUT as -EOVERFLOW.
  */
 void json_open(struct json *json, const char *key, enum json_layout layout,
 	       char opening);
@@ -49,15 +49,15 @@ void json_open(struct json *json, const char *key, enum json_layout layout,
 void json_end(struct json *json);
 
 /*
- * A string of LEN bytes; bytes that are not UTF-8 become U+FFFD.  Where there
- * were such bytes, which is false then, a second member KEY_hex has them all.
+ * Puts a string of LEN bytes; bytes that are not UTF-8 become U+FFFD.  In that case
+ * returns false and puts a second member KEY_hex with all bytes.
  */
 bool json_string(struct json *json, const char *key, const void *bytes,
 		 size_t len);
 
 /*
- * Puts what stands before a value: comma, line break, indentation, the key
- * with SUFFIX appended (NULL: none).  The caller then puts one JSON value.
+ * Puts the text before a value: comma, line break, indentation, the key with SUFFIX
+ * appended (NULL: none).  The caller then puts one JSON value.
  */
 void json_before(struct json *json, const char *key, const char *suffix);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Integers to digits, inline: a dump is mostly this.
+ * Integers to digits, inline, since a dump mostly consists of numbers.
  */
 #ifndef NILFS2_OUT_NUMBER_H
 #define NILFS2_OUT_NUMBER_H
@@ -14,7 +14,7 @@ extern const uint64_t number_powers[20];
 /* Decimal digits of V, 1 ... 20. */
 static inline unsigned int number_digits(uint64_t v)
 {
-	/* 1233 / 4096 is log10(2), near enough to be one off at most. */
+	/* 1233 / 4096 approximates log10(2): the result is off by one at most. */
 	unsigned int bits = 64 - (unsigned int)__builtin_clzll(v | 1);
 	unsigned int guess = bits * 1233 >> 12;
 

@@ -2,13 +2,11 @@
 /*
  * The writer: one buffer, one sticky error.
  *
- * Everything is appended at `next`; when the room left is too small the
- * buffer goes to the descriptor, or, in memory, grows.  After an error the
- * buffer is merely reused, so that callers need not look at each put; they
- * learn at the end.
+ * Everything is appended at `next`; when the remaining room is too small the buffer
+ * is written to the descriptor, or, in memory, grows.  After an error the content is
+ * dropped, so callers need not check each put; the error is reported at the end.
  *
- * It does not know about locales, streams or threads: one writer belongs to
- * one thread.
+ * A writer is independent of locales and streams, and belongs to one thread.
  */
 #include "out/out.h"
 
@@ -90,7 +88,7 @@ char *out_make_room(struct out *out, size_t n)
 		out_flush(out);
 		return out->next;
 	}
-	/* Doubles the memory until N more bytes fit; without memory drops all. */
+	/* Doubles the memory until N more bytes fit; without memory drops all content. */
 	while (!out->error && size - used < n) {
 		if (size > SIZE_MAX / 2)
 			out->error = -ENOMEM;

@@ -2,9 +2,9 @@
 /*
  * A buffered writer for text and bytes, with its own integer formatting.
  *
- * Functions that put something return nothing: the first error is kept, all
- * that follows is dropped, and out_close() (or out_error(), for a loop that
- * wants to stop early) reports it once.
+ * Functions that put something return nothing: the first error is stored, all later
+ * output is dropped, and out_close() (or out_error(), for a loop that must stop
+ * early) reports the error once.
  */
 #ifndef NILFS2_OUT_OUT_H
 #define NILFS2_OUT_OUT_H
@@ -24,25 +24,25 @@ struct out {
 	char *end;		/* one past the buffer */
 	char *buffer;
 	const char *name;	/* for messages; the caller's */
-	int fd;			/* -1: keep everything in memory */
+	int fd;			/* -1: in memory */
 	int error;		/* first error, a negative errno, or 0 */
 };
 
 /*
- * Opens a writer on the descriptor FD, which stays the caller's and is not
- * closed, or on growing memory.  NAME stands in failure texts and must
- * outlive the writer.  0 or -ENOMEM.
+ * Opens a writer on the descriptor FD, which stays owned by the caller and is not
+ * closed, or on growing memory.  NAME is used in failure texts and must outlive the
+ * writer.  0 or -ENOMEM.
  */
 int out_open(struct context *cx, int fd, const char *name, struct out **out);
 int out_open_memory(struct context *cx, struct out **out);
 
 /*
- * Flushes, frees, and returns 0 or the first error of the writer's life with
- * its failure text (-ENOSPC, -EPIPE, ...).  NULL is accepted.
+ * Flushes, frees, and returns 0 or the first error of the writer with its failure text
+ * (-ENOSPC, -EPIPE, ...).  NULL is accepted.
  */
 int out_close(struct out *out, struct context *cx);
 
-/* Hands the buffer to the descriptor; memory writers keep it. */
+/* Writes the buffer to the descriptor; no effect on a writer in memory. */
 void out_flush(struct out *out);
 
 /* The first error so far, or 0. */
@@ -52,8 +52,8 @@ static inline int out_error(const struct out *out)
 }
 
 /*
- * All that a memory writer got so far, NUL-terminated, with its length in
- * bytes where LEN is not NULL.  Valid until the next put or close.
+ * The content of a memory writer, NUL-terminated, with its length in bytes in *LEN
+ * unless LEN is NULL.  Valid until the next put or close.
  */
 const char *out_memory(struct out *out, size_t *len);
 
@@ -61,8 +61,8 @@ const char *out_memory(struct out *out, size_t *len);
 char *out_make_room(struct out *out, size_t n);
 
 /*
- * Room for N bytes (at most OUT_BUFFER_SIZE / 2) to be filled directly; the
- * caller then sets OUT->next to the end of what it filled.
+ * Reserves room for N bytes (at most OUT_BUFFER_SIZE / 2) to be filled directly; the
+ * caller then sets OUT->next to the end of the filled bytes.
  */
 static inline char *out_reserve(struct out *out, size_t n)
 {
@@ -71,7 +71,7 @@ static inline char *out_reserve(struct out *out, size_t n)
 	return out->next;
 }
 
-/* Puts LEN bytes of any kind; large pieces bypass the buffer. */
+/* Puts LEN bytes of any kind; large requests bypass the buffer. */
 void out_bytes(struct out *out, const void *bytes, size_t len);
 
 static inline void out_string(struct out *out, const char *s)
@@ -90,7 +90,7 @@ void out_repeat(struct out *out, char c, size_t n);
 
 void out_u64(struct out *out, uint64_t v);
 
-/* For the lines that are not many; each call is cut at 4 KiB. */
+/* For infrequent lines; each call is limited to 4 KiB. */
 void out_printf(struct out *out, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

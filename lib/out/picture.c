@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Pictures: what a volume looks like, in a screenful.
+ * Pictures: the map of a volume on one screen.
  *
- * Each cell counts how many of its things are of each kind and adds up their
- * fractions; what it shows is decided when the picture is put.  Things map to
- * cells by proportion, so the map is filled to the last cell but one row,
- * whatever the numbers.
+ * Each cell counts its things by kind and sums their fractions; its appearance is
+ * computed when the picture is put.  Things are mapped to cells in proportion, so at
+ * most the last row of the map is incomplete, for any numbers.
  */
 #include "out/picture.h"
 
@@ -25,9 +24,9 @@
 #define LEGEND_STEP 20u		/* per line of the legend */
 #define LEGEND_GAP 16u		/* above it */
 #define SWATCH 40u		/* wide */
-#define WIDTH_MIN 600u		/* of a document */
-#define SHADES 10		/* of one kind */
-#define GAPS_MIN 6u		/* pixels of a cell that has lines around it */
+#define WIDTH_MIN 600u		/* minimum width of a document */
+#define SHADES 10		/* shades of one kind */
+#define GAPS_MIN 6u		/* minimum size in pixels of a cell with border lines */
 
 struct cell {
 	double sum;			/* of the fractions */
@@ -37,20 +36,20 @@ struct cell {
 
 struct picture {
 	const struct picture_kind *kinds;
-	unsigned int count;		/* of kinds */
+	unsigned int count;		/* number of kinds */
 	unsigned int width;		/* cells per line */
-	uint64_t total;			/* things */
-	uint64_t cells;			/* in use, <= total */
+	uint64_t total;			/* number of things */
+	uint64_t cells;			/* used cells, <= total */
 	uint64_t counts[PICTURE_KINDS_MAX];
 	size_t cell_size;
 	unsigned char *memory;
 };
 
-/* What a cell shows. */
+/* The appearance of a cell. */
 struct look {
 	const struct picture_kind *kind;	/* NULL: nothing was added */
 	double fraction;
-	int shade;		/* 0 ... SHADES: as much of it as can be seen */
+	int shade;		/* 0 ... SHADES: the fraction, rounded */
 };
 
 int picture_open(struct context *cx, const struct picture_kind *kinds,
@@ -110,7 +109,7 @@ void picture_add(struct picture *p, uint64_t index, unsigned int kind,
 		cell->sum += fraction < 1 ? fraction : 1;
 }
 
-/* The first of the things of cell I; the next cell's ends them. */
+/* The first thing of cell I; the next cell begins after its last one. */
 static unsigned long long first_of(const struct picture *p, uint64_t i)
 {
 	return wide_mul_div(i, p->total, p->cells - 1, p->cells);
@@ -157,9 +156,9 @@ static char *scale_of(const struct picture *p,
 }
 
 /*
- * The background of a terminal for LIGHT, 0 ... 1, of KIND (NULL: none), unless it
- * is the LAST one: in 24 bits, or as the nearest of the 6 x 6 x 6 colours from 16
- * on in the palette.
+ * Puts the background of a terminal for LIGHT, 0 ... 1, of KIND (NULL: none), unless
+ * it is the same as LAST: in 24 bits, or as the nearest of the 6 x 6 x 6 colours
+ * from 16 on in the palette.
  */
 static void put_background(struct out *out, enum picture_colour colour,
 			   const struct picture_kind *kind, double light,
@@ -219,7 +218,7 @@ void picture_text(const struct picture *p, struct out *out,
 			out_string(out, plain ? "\n" : "\033[0m\n");
 	}
 	out_printf(out, "\n%s\n", scale_of(p, labels, scale));
-	/* The mark or colour of each kind there is, and how many are so. */
+	/* The mark or colour of each existing kind, and the number of its things. */
 	for (k = 0; k < p->count; k++) {
 		const struct picture_kind *kind = &p->kinds[k];
 
@@ -239,8 +238,8 @@ void picture_text(const struct picture *p, struct out *out,
 }
 
 /*
- * Puts a rectangle without its end.  How full it is becomes its opacity, so that it
- * fades into the page, light or dark; the empty one is faint.
+ * Puts a rectangle without its end.  The fraction becomes its opacity, so that it
+ * fades into the page, light or dark; an empty one is faint.
  */
 static void put_rect(struct out *out, uint64_t x, uint64_t y, uint64_t width,
 		     unsigned int height, const struct picture_kind *kind,
@@ -258,8 +257,8 @@ static void put_rect(struct out *out, uint64_t x, uint64_t y, uint64_t width,
 }
 
 /*
- * Neighbours that look the same are one rectangle with one tooltip: "segments
- * 12-14: partly live, 40 % to keep".
+ * Puts adjacent cells of the same appearance as one rectangle with one tooltip:
+ * "segments 12-14: partly live, 40 % to keep".
  */
 static void put_cells(const struct picture *p, struct out *out,
 		      const struct picture_labels *labels)
@@ -336,7 +335,7 @@ void picture_svg(const struct picture *p, struct svg *s, const char *title,
 	if (!s->page)
 		box.right = s->width - GUTTER - p->width * cell;
 	svg_panel(s, title, &box);
-	/* One unit is one cell, however wide that is. */
+	/* One unit is one cell of any width. */
 	out_printf(s->out, "<svg width=\"100%%\" height=\"%u\" viewBox=\"0 0 %u "
 		   "%u\" preserveAspectRatio=\"none\" "
 		   "shape-rendering=\"crispEdges\" overflow=\"visible\">\n",

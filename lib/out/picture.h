@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A map of many like things (segments, mostly) in few cells.
+ * A map of many similar things (mostly segments) in few cells.
  *
  * Each thing has a kind and a fraction from 0 to 1 (how full it is).  A cell
- * stands for a run of neighbours: it shows the kind most of them have, or an
- * important kind if any of them has it, as dark as their mean fraction.
- * Memory is by the number of cells, whatever the number of things.
+ * represents a run of adjacent things: it shows the kind of most of them, or an
+ * important kind if any of them has it, with a shade for the mean fraction.  Memory
+ * is proportional to the number of cells, not of things.
  */
 #ifndef NILFS2_OUT_PICTURE_H
 #define NILFS2_OUT_PICTURE_H
@@ -19,19 +19,19 @@
 struct picture_kind {
 	const char *name;	/* in the legend; no markup characters */
 	const char *marks;	/* characters from empty to full, 1 or more */
-	uint32_t colour;	/* 0xRRGGBB of a full one */
-	bool important;		/* shown where one of the cell's things is so */
-	bool flat;		/* its colour says nothing of the fraction */
-	/* Where it depends on the page: */
-	uint32_t dark;		/* on a dark one, and on a terminal */
+	uint32_t colour;	/* 0xRRGGBB of a full cell */
+	bool important;		/* shown if any thing of the cell has it */
+	bool flat;		/* its colour is independent of the fraction */
+	/* If the colour depends on the page: */
+	uint32_t dark;		/* on a dark page, and on a terminal */
 	const char *class;	/* of "out/svg.h" */
 };
 
-/* What is in a picture. */
+/* The labels of a picture. */
 struct picture_labels {
 	const char *thing;	/* in the singular, the plural has an s */
-	uint64_t bytes;		/* of one, for the scale; 0: unknown */
-	const char *share;	/* what a fraction is of, as "live" */
+	uint64_t bytes;		/* bytes per thing, for the scale; 0: unknown */
+	const char *share;	/* meaning of a fraction, as "live" */
 };
 
 enum picture_colour {
@@ -46,38 +46,36 @@ enum picture_colour {
 struct picture;
 
 /*
- * A picture of TOTAL things in at most WIDTH x HEIGHT cells; KINDS (COUNT of
- * them) must outlive it.  0, -EINVAL for sizes past the limits above, or
- * -ENOMEM.
+ * Opens a picture of TOTAL things in at most WIDTH x HEIGHT cells; the COUNT KINDS
+ * must outlive it.  0, -EINVAL for sizes above the limits, or -ENOMEM.
  */
 int picture_open(struct context *cx, const struct picture_kind *kinds,
 		 unsigned int count, uint64_t total, unsigned int width,
 		 unsigned int height, struct picture **picture);
 void picture_close(struct picture *p);	/* NULL is accepted */
 
-/* Thing INDEX (< TOTAL) is of KIND and FRACTION (0 ... 1) full; any order. */
+/* Adds thing INDEX (< TOTAL) of KIND with FRACTION (0 ... 1); in any order. */
 void picture_add(struct picture *p, uint64_t index, unsigned int kind,
 		 double fraction);
 
 /*
- * Puts the map for a terminal, with the number of the first thing in front of
- * each line, and a legend below.
+ * Puts the map for a terminal, with the number of the first thing before each line,
+ * and a legend below.
  */
 void picture_text(const struct picture *p, struct out *out,
 		  const struct picture_labels *labels,
 		  enum picture_colour colour);
 
 /*
- * The pixels of a document that the drawing below takes (see svg_begin()), with
- * CELL pixels for a cell.
+ * Computes the size in pixels of the drawing below in a document (see svg_begin()),
+ * with CELL pixels for a cell.
  */
 void picture_svg_size(const struct picture *p, unsigned int cell,
 		      unsigned int *width, unsigned int *height);
 
 /*
- * Puts the map as a panel: numbers at the left, what a cell is under the pointer,
- * a legend and the scale below.  Cells are CELL pixels high, and in a document as
- * wide.
+ * Puts the map as a panel: numbers at the left, tooltips of cells, a legend and the
+ * scale below.  Cells are CELL pixels high, and in a document as wide.
  */
 void picture_svg(const struct picture *p, struct svg *s, const char *title,
 		 unsigned int cell, const struct picture_labels *labels);

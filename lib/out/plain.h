@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Characters that no form of output escapes, sixteen at a time: a listing is
- * mostly names, and names are mostly these.
+ * Skips characters that no output format escapes, sixteen at a time, since most
+ * characters of a listing are of that kind.
  */
 #ifndef NILFS2_OUT_PLAIN_H
 #define NILFS2_OUT_PLAIN_H
@@ -16,9 +16,9 @@ typedef unsigned char plain_group
 	__attribute__((vector_size(PLAIN_GROUP)));
 
 /*
- * Passes over printable ASCII characters that are neither a quote nor a
- * backslash, as far as groups of them go; what it returns may still be plain.
- * The last group may overlap the one before.
+ * Skips printable ASCII characters except quotes and backslashes, in whole groups;
+ * the returned place may still be a plain character.  The last group may overlap the
+ * one before.
  */
 static inline const unsigned char *plain_skip(const unsigned char *p,
 					      const unsigned char *end)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reports: one set of calls, four forms.
+ * Reports: one set of calls, four formats.
  *
- * The JSON writer's stack is the report's structure; text and pages need only how
- * deep it is.  Three places differ by form: where a top-level thing begins (in
- * text an empty line, in JSON the object that is the document, in JSON lines
- * a new line), where it ends, and how a value is put.
+ * The structure of the report is the JSON writer's stack; text and pages need only
+ * its depth.  Three places differ by format: the beginning of a top-level item (in
+ * text an empty line, in JSON the object of the document, in JSON lines a new line),
+ * its end, and a value.
  */
 #include "out/report.h"
 
@@ -57,7 +57,7 @@ void report_text_block(struct report *r)
 	r->started = true;
 }
 
-/* One more section or list is open; a section has an end of its own. */
+/* Opens one more section or list; only a section has an end of its own. */
 static void push(struct report *r, bool section)
 {
 	if (r->depth <= REPORT_DEPTH_MAX) {

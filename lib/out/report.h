@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A report: what a command has to say, as text, as one JSON document, as JSON
- * lines or as part of an HTML page, by the same calls.
+ * A report: the output of a command, as text, as one JSON document, as JSON lines or
+ * as a part of an HTML page, by the same calls.
  *
- * A report has sections (a title and "Label: value" lines in text, an object
- * in JSON) and tables (see "out/table.h").  In JSON the report is one object
- * and what stands at its top level are members of it.  In JSON lines each
- * section or table row at the top level is one object on one line, whose
- * first member "record" is the key of the section or table.
+ * A report has sections (a title and "Label: value" lines in text, an object in
+ * JSON) and tables (see "out/table.h").  In JSON the report is one object, and its
+ * top-level items are members of it.  In JSON lines each section or table row at the
+ * top level is one object on one line, whose first member "record" is the key of the
+ * section or table.
  *
  *	report_begin(r, "superblock", "Superblock");
  *	report_value(r, VALUE_U64, "s_last_cno", "Last checkpoint",
@@ -34,55 +34,53 @@ struct report {
 	struct out *out;
 	enum report_mode mode;
 	struct json json;
-	unsigned int depth;	/* of open sections and lists */
+	unsigned int depth;	/* number of open sections and lists */
 	unsigned int indent;	/* of text, in characters */
-	uint32_t sections;	/* bit per depth: what is open there has an end */
+	uint32_t sections;	/* bit per depth: a section is open there */
 	bool loose;		/* a list at the top of JSON lines is open */
-	bool started;		/* something was said */
-	bool grid;		/* of HTML: a table of values is open */
+	bool started;		/* something was put */
+	bool grid;		/* HTML: a table of values is open */
 };
 
 #define REPORT_DEPTH_MAX 30
 
-/* Starts a report on OUT, which must outlive it; says nothing yet. */
+/* Begins a report on OUT, which must outlive it; puts nothing yet. */
 void report_init(struct report *r, struct out *out, enum report_mode mode);
 
 /*
- * Completes the document.  A report that never said anything puts nothing,
- * so that a command may write bytes to OUT instead.  After a failure
- * report_fail() does it.
+ * Completes the document.  A report without content puts nothing, so that a command
+ * may write bytes to OUT instead.  After a failure report_fail() must be used.
  */
 void report_fini(struct report *r);
 
 /*
- * Completes a document of JSON after a failure: closes what is open and puts
- * the section "error" with MESSAGE and the exit status STATUS, so that half a
- * document is readable and not taken for a whole one.  Nothing in text.
+ * Completes a document of JSON after a failure: closes all open containers and puts
+ * the section "error" with MESSAGE and the exit status STATUS, so that an incomplete
+ * document is valid and detectable.  Puts nothing in text.
  */
 void report_fail(struct report *r, const char *message, int status);
 
 /*
- * Opens a section; TITLE may be NULL, then text has no heading.  Sections and
- * lists nest up to REPORT_DEPTH_MAX.
+ * Opens a section.  If TITLE is NULL, text has no heading.  Sections and lists nest
+ * up to REPORT_DEPTH_MAX.
  */
 void report_begin(struct report *r, const char *key, const char *title);
 void report_end(struct report *r);
 
 /*
- * Opens an array of sections, closed by report_end() too: for a list of like
- * things with an inner structure.  The keys of the sections in it are not
- * printed.  At the top level of JSON lines the array itself vanishes and each
- * section in it is a line.
+ * Opens an array of sections, closed by report_end(), too.  The keys of the sections
+ * in it are not put.  At the top level of JSON lines the array itself is omitted and
+ * each section in it is a line.
  */
 void report_list(struct report *r, const char *key);
 
-/* One value of the open section: LABEL for people (NULL where none), KEY for scripts. */
+/* Puts a value of the open section: LABEL for people (NULL: none), KEY for scripts. */
 void report_value(struct report *r, enum value_kind kind, const char *key,
 		  const char *label, struct value v);
 void report_flags(struct report *r, const struct value_flag *flags,
 		  const char *key, const char *label, uint64_t bits);
 
-/* Shorthands for the commonest kinds. */
+/* Shorthands for the most common kinds. */
 static inline void report_u64(struct report *r, const char *key,
 			      const char *label, uint64_t v)
 {
@@ -118,34 +116,33 @@ void report_text(struct report *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * A paragraph of a page, of CLASS "note", or "problem" for what went wrong on the
- * way; other forms have standard error for that.
+ * Puts a paragraph of a page, of CLASS "note", or "problem" for a failure; with
+ * other formats such messages go to standard error.
  */
 void report_paragraph(struct report *r, const char *class, const char *text);
 
-/* True where the report is for people. */
+/* True if the report is for people. */
 static inline bool report_is_text(const struct report *r)
 {
 	return r->mode == REPORT_TEXT || r->mode == REPORT_HTML;
 }
 
 /*
- * For tables and others that put JSON of their own: opens the object that is
- * the document, where that is due; begins the object of one line, which
- * json_end() ends.
+ * For tables and other users of the JSON writer: opens the object of the document,
+ * if that is due; begins the object of one line, which json_end() ends.
  */
 void report_open_document(struct report *r);
 void report_line_begin(struct report *r, const char *key);
 
-/* True where a line of JSON lines would begin here. */
+/* True if the next item begins a line of JSON lines. */
 static inline bool report_is_at_line(const struct report *r)
 {
 	return r->mode == REPORT_JSON_LINES && r->json.depth == 0;
 }
 
 /*
- * Begins a block of text: an empty line after the one before, at the top; on a page
- * ends the table of values that is open.
+ * Begins a block of text: at the top an empty line after the block before; on a page
+ * ends the open table of values.
  */
 void report_text_block(struct report *r);
 

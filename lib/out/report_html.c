@@ -2,9 +2,8 @@
 /*
  * Reports as HTML.
  *
- * The page forbids itself scripts and requests, so that a mistake in what comes
- * from a volume would still do no harm.  Wide tables scroll inside of their own
- * box, never the page.
+ * The page forbids itself scripts and requests, so that unescaped content of a
+ * volume would do no harm.  Wide tables scroll inside their own box, not the page.
  */
 #include "out/report_html.h"
 

@@ -2,9 +2,9 @@
 /*
  * Segments in a picture.
  *
- * Each segment is of one class, and how dark it is shows how much of it a
- * cleaner would keep.  What is there to be seen at a glance: where writing goes
- * on, what is worth cleaning, what snapshots hold.
+ * Each segment belongs to one class; its shade shows how much of it a cleaner would
+ * keep.  The picture shows where the next writes go, which segments are worth
+ * cleaning, and which ones are held by snapshots.
  */
 #include "out/segmap.h"
 
@@ -18,7 +18,7 @@
 #define MANY_COLUMNS 96u
 #define MANY_CELL 8u
 
-/* How much is kept shades only the classes where it is the question. */
+/* Only classes that are partly kept have shades. */
 const struct picture_kind segmap_kinds[SEGMAP_CLASSES] = {
 	[SEGMAP_CLEAN] = { "clean", ".", SVG_NONE, false, true,
 			   SVG_NONE_DARK, "none" },

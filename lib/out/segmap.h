@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A picture of a volume's segments: which kinds there are, how large it is. */
+/* A picture of a volume's segments: their classes, and the size of the volume. */
 #ifndef NILFS2_OUT_SEGMAP_H
 #define NILFS2_OUT_SEGMAP_H
 
@@ -20,38 +20,38 @@ enum segmap_class {
 	SEGMAP_CLASSES
 };
 
-/* By class; what they are called by scripts. */
+/* Kinds by class, with their names for scripts. */
 extern const struct picture_kind segmap_kinds[SEGMAP_CLASSES];
 extern const char *const segmap_keys[SEGMAP_CLASSES];
 
-/* What decides the class of a segment; counts are blocks. */
+/* The input for the class of a segment; counts are in blocks. */
 struct segmap_segment {
 	bool error, active, dirty;
 	bool counted;		/* KEPT and the other counts are known */
 	uint32_t blocks;
-	uint32_t kept;		/* that a cleaner would not free */
-	uint32_t live;		/* of these, of the latest state */
-	uint32_t snapshot;	/* of these, for snapshots only */
+	uint32_t kept;		/* kept by a cleaner */
+	uint32_t live;		/* of these, in the latest state */
+	uint32_t snapshot;	/* of these, in snapshots only */
 };
 
 enum segmap_class segmap_class_of(const struct segmap_segment *s);
 
-/* Puts segment SEGNUM into P, whose kinds are segmap_kinds. */
+/* Adds segment SEGNUM to P, whose kinds are segmap_kinds. */
 void segmap_add(struct picture *p, uint64_t segnum,
 		const struct segmap_segment *s);
 
-/* The volume, for titles. */
+/* Properties of the volume for titles. */
 struct segmap_volume {
 	const char *label;	/* any bytes; NULL or empty: none */
 	uint64_t device_bytes, segment_bytes, segments, checkpoint;
 };
 
-/* Writes the title of a picture, and a line below it: label, sizes, checkpoint. */
+/* Writes the title of a picture, and the subtitle: label, sizes, checkpoint. */
 #define SEGMAP_TITLE_MAX 512
 void segmap_titles(const struct segmap_volume *v, char title[SEGMAP_TITLE_MAX],
 		   char subtitle[SEGMAP_TITLE_MAX]);
 
-/* Of the segments of V. */
+/* The labels of a picture of V. */
 struct picture_labels segmap_labels(const struct segmap_volume *v);
 
 /* Puts P as an SVG document of CELL pixels per cell. */
@@ -59,8 +59,8 @@ void segmap_svg(const struct picture *p, struct out *out, unsigned int cell,
 		const struct segmap_volume *v);
 
 /*
- * For an SVG of TOTAL segments: at most *WIDTH x *HEIGHT cells.  Returns the
- * pixels of a cell.
+ * Computes the layout of an SVG of TOTAL segments: at most *WIDTH x *HEIGHT cells.
+ * Returns the pixels per cell.
  */
 unsigned int segmap_svg_size(uint64_t total, unsigned int *width,
 			     unsigned int *height);

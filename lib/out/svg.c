@@ -2,13 +2,12 @@
 /*
  * SVG documents, and text inside SVG and HTML.
  *
- * Labels and names come from the disk and may be made to break out of an
- * attribute or to forge an element.  They pass through two steps: what cannot
- * be shown is escaped as in text for a terminal, then the five characters of
- * markup become entities.  Neither is left to callers.
+ * Labels and names come from the disk and may try to end an attribute or to forge an
+ * element.  They are escaped in two steps: unsafe bytes as in text for a terminal,
+ * then the five characters of markup as entities.  Callers need not escape.
  *
- * Colours that depend on the page are attributes for a light one, which any
- * renderer knows, and rules of the style sheet, which know of a dark one.
+ * Colours that depend on the page are attributes for a light page, which any
+ * renderer supports, and rules of the style sheet, which include a dark page.
  */
 #include "out/svg.h"
 
@@ -67,7 +66,7 @@ void svg_style(struct out *out)
 		   ".axis{stroke:#9ea7b3}}\n");
 }
 
-/* A line of the head, of at most MOST characters with an ellipsis. */
+/* Puts a line of the head, cut to MOST characters with an ellipsis. */
 static void put_head(struct out *out, unsigned int y, const char *attributes,
 		     const char *text, size_t most)
 {
@@ -120,7 +119,7 @@ unsigned int svg_height(const struct svg_box *box)
 void svg_panel(struct svg *s, const char *title, const struct svg_box *box)
 {
 	if (s->page) {
-		/* Margins are padding: percentages are of what is inside. */
+		/* Margins are padding: percentages refer to the content box. */
 		out_printf(s->out,
 			   "<svg class=\"panel\" role=\"img\" height=\"%u\" "
 			   "style=\"padding:%upx %upx %upx %upx\" "

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What pictures are put into: an SVG document, or a page of HTML.
+ * The container of pictures: an SVG document, or a page of HTML.
  *
- * A picture is a panel: a rectangle with margins around it.  Along x its contents
- * are at percentages, along y at pixels.  So text keeps its size in a narrow
- * window, and what is drawn becomes narrower.
+ * A picture is a panel: a rectangle with margins around it.  Its contents have
+ * positions in percent along x and in pixels along y, so text keeps its size in a
+ * narrow window, and the drawing becomes narrower.
  *
- * Colours with a meaning are those of Okabe and Ito, which people with any
- * kind of colour vision can distinguish; vermilion and green are never used
- * together.  Colours of the page itself are classes of the style sheet:
+ * Colours with a meaning are those of Okabe and Ito, which people with any kind of
+ * colour vision can distinguish; vermilion and green are never used together.
+ * Colours of the page itself are classes of the style sheet:
  *
- *	page	background
  *	ink	text, axes, and what is to stand out most
  *	dim	smaller text; with "odd" not in a narrow window
  *	grid	lines behind a plot (stroke)
@@ -42,44 +41,43 @@ enum {
 
 #define SVG_PAGE_WIDTH 880u	/* pixels of a panel in a wide window */
 
-/* A document, or of all zero but OUT and PAGE a page of HTML. */
+/* A document; or a page of HTML, with all members except OUT and PAGE zero. */
 struct svg {
 	struct out *out;
 	bool page;		/* its style sheet has svg_style() */
-	unsigned int width, y;	/* of a document: of its panels, of the next */
+	unsigned int width, y;	/* document: width of panels, y of the next */
 };
 
-/* The pixels of a panel: its margins, and the height of what is inside them. */
+/* The margins of a panel, and the height of its content, in pixels. */
 struct svg_box {
 	unsigned int left, right, top, bottom, height;
 };
 
 /*
- * Puts LEN bytes of any kind as text of an element or of an attribute in
- * quotes.  Bytes that are unsafe to show are escaped as "base/text.h" says, the
- * characters of markup as entities.
+ * Puts LEN bytes of any kind as text of an element or of a quoted attribute.  Unsafe
+ * bytes are escaped as in "base/text.h", the characters of markup as entities.
  */
 void svg_escape(struct out *out, const void *bytes, size_t len);
 void svg_string(struct out *out, const char *s);
 
 /*
- * Begins a document for panels that are WIDTH pixels wide, and as high as the sum
- * HEIGHT of svg_height(), with TITLE and SUBTITLE (any bytes) above them; both are
- * cut where they are too long.
+ * Begins a document for panels that are WIDTH pixels wide, with the sum HEIGHT of
+ * svg_height(), with TITLE and SUBTITLE (any bytes) above them; both are cut if they
+ * are too long.
  */
 void svg_begin(struct svg *s, struct out *out, unsigned int width,
 	       unsigned int height, const char *title, const char *subtitle);
 
-/* The rules of the classes above, for light and dark, without an element. */
+/* Puts the rules of the classes above, for light and dark, without an element. */
 void svg_style(struct out *out);
 
-/* The pixels of a panel in a document, with the room below it. */
+/* The height of a panel in a document, with the space below it, in pixels. */
 unsigned int svg_height(const struct svg_box *box);
 
 /*
- * Begins a panel, below the one before; until its end 0 is the upper left corner
- * inside of the margins, and 100 % the right one.  TITLE (any bytes; NULL: none)
- * is in the first 20 pixels of the upper margin; a page has it above already.
+ * Begins a panel below the previous one.  Until its end, 0 is the upper left corner
+ * inside the margins, and 100 % the right one.  TITLE (any bytes; NULL: none) is in
+ * the first 20 pixels of the upper margin; in a page it is put by the caller.
  */
 void svg_panel(struct svg *s, const char *title, const struct svg_box *box);
 
@@ -87,12 +85,12 @@ void svg_panel(struct svg *s, const char *title, const struct svg_box *box);
 void svg_end(struct svg *s);
 
 /*
- * Begins something at X percent and Y pixels; in it coordinates are pixels from
+ * Begins an element at X percent and Y pixels, in which coordinates are pixels from
  * there.  "</svg>" ends it.
  */
 void svg_at(struct svg *s, double x, double y);
 
-/* Where text is, from its x. */
+/* The position of text relative to its x. */
 enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END };
 
 /* Puts TEXT (any bytes) at X percent and DX pixels, its base line at Y. */

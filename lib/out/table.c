@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Tables: rows in, text or JSON out, nothing kept.
+ * Tables: rows as text or JSON, without storage.
  *
- * A listing of a large volume has tens of millions of rows, so a row costs
- * one pass over its values: plain numbers go straight into the writer's
- * buffer, at a width or after a key whose length was measured once.  All
- * other kinds take the general way of "out/value.h" and "out/report.h".
+ * A listing of a large volume has tens of millions of rows, so a row costs one pass
+ * over its values: plain numbers are written directly into the buffer, with a fixed
+ * width or after a key of known length.  All other kinds use the functions of
+ * "out/value.h" and "out/report.h".
  */
 #include "out/table.h"
 
 #include "out/number.h"
 #include "out/report_html.h"
 
-#define WIDTH_MAX 256		/* keeps a reservation far below the buffer */
+#define WIDTH_MAX 256		/* limits a reservation to less than the buffer */
 #define GAP 2			/* spaces between columns */
-#define SPARE 16		/* bytes of a reservation beyond what is put */
+#define SPARE 16		/* additional bytes of a reservation */
 
 static bool is_right(enum value_kind kind)
 {
@@ -23,7 +23,7 @@ static bool is_right(enum value_kind kind)
 	       kind != VALUE_TIME;
 }
 
-/* How a page sets a cell. */
+/* The class of a cell in a page. */
 static const char *class_of(enum value_kind kind)
 {
 	if (is_right(kind))
@@ -157,7 +157,7 @@ void table_row(struct table *t, const struct value *values)
 		} else if (v->present && (c->kind == VALUE_U64 ||
 					  c->kind == VALUE_HEX ||
 					  c->kind == VALUE_SIZE)) {
-			/* `"KEY":V` in one piece, with a comma where it is due. */
+			/* `"KEY":V` in one piece, with a comma if it is due. */
 			len = t->key_len[i];
 			to = out_reserve(out, len + 4 + OUT_NUMBER_MAX);
 			if (r->json.comma)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tables: one description of a row drives the text and the JSON.
+ * Tables: one description of a row for text and JSON.
  *
- * Rows are put as they come and none is kept: widths come from the column
- * rows, a longer value pushes its line.  Columns and the values of a row are
- * indexed by the same enum of the caller:
+ * Rows are not stored: widths come from the column rows, and a longer value shifts
+ * the rest of its line.  Columns and the values of a row are indexed by the same
+ * enum of the caller:
  *
  *	enum { SEGMENT, STATE, BLOCKS };
  *	static const struct column columns[] = {
@@ -32,7 +32,7 @@ struct column {
 	const char *key;	/* of the JSON member: full words */
 	const char *head;	/* of the text column; NULL: JSON only */
 	enum value_kind kind;
-	unsigned int width;	/* least width in text; HEAD's at least */
+	unsigned int width;	/* minimum width in text, at least HEAD's */
 	const struct value_flag *flags;	/* of VALUE_FLAGS */
 };
 
@@ -41,17 +41,16 @@ struct table {
 	const char *name;
 	const struct column *columns;
 	unsigned int count;
-	unsigned int last;	/* last column that text shows */
+	unsigned int last;	/* last column in text */
 	unsigned int width[TABLE_COLUMNS_MAX];
 	unsigned int key_len[TABLE_COLUMNS_MAX];
-	bool lines;		/* each row is a JSON line of its own */
+	bool lines;		/* each row is a JSON line */
 };
 
 /*
- * Begins a table of COUNT columns (at most TABLE_COLUMNS_MAX) under the key
- * NAME inside the open section, or at the top.  Strings and flags stand to
- * the left of their column, numbers to the right.  Text puts the heads; with
- * no head in any column, none.
+ * Begins a table of COUNT columns (at most TABLE_COLUMNS_MAX) under the key NAME
+ * inside the open section, or at the top.  Strings and flags are aligned to the
+ * left, numbers to the right.  Text begins with the heads, if any column has one.
  */
 void table_begin(struct table *t, struct report *report, const char *name,
 		 const struct column *columns, unsigned int count);

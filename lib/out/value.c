@@ -2,9 +2,9 @@
 /*
  * Values as text.
  *
- * Kinds of bounded length are formatted first, so that they can be aligned at the
- * right; strings and flags are put straight into the writer, counting the
- * characters on the way.
+ * Kinds of bounded length are formatted first, so that they can be aligned to the
+ * right; strings and flags are put directly into the writer, which counts the
+ * characters.
  */
 #include "out/value.h"
 
@@ -48,7 +48,7 @@ const char *value_flag_name(const struct value_flag **flags, uint64_t *bits,
 	return rest;
 }
 
-/* Writes the text form of a kind of bounded length at TO; returns the end. */
+/* Formats a value of a kind of bounded length at TO; returns the end. */
 static char *format_value(enum value_kind kind, const struct value *v, char *to)
 {
 	const char *unit = "KMGTPE";
@@ -97,7 +97,7 @@ static char *format_value(enum value_kind kind, const struct value *v, char *to)
 	}
 }
 
-/* Puts a string with escapes; returns the characters shown. */
+/* Puts a string with escapes; returns the number of characters. */
 static unsigned int put_string(struct out *out, const struct value *v)
 {
 	const unsigned char *p = (const unsigned char *)v->bytes, *run;
@@ -120,7 +120,7 @@ static unsigned int put_string(struct out *out, const struct value *v)
 		n = n ? n : 1;
 		len = text_escape(text, sizeof(text), p, n);
 		out_bytes(out, text, len);
-		/* What was not escaped is one, of however many bytes. */
+		/* A sequence that was not escaped is one character. */
 		shown += len == n ? 1 : (unsigned int)len;
 		p += n;
 	}

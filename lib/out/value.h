@@ -74,13 +74,13 @@ static inline struct value value_absent(void)
 	return (struct value){ .present = false };
 }
 
-/* For numbers, signed ones too, SIZE (bytes), FLAGS and TIME (since 1970). */
+/* For numbers, including signed ones, SIZE (bytes), FLAGS and TIME (since 1970). */
 static inline struct value value_u64(uint64_t v)
 {
 	return (struct value){ .present = true, .number = v };
 }
 
-/* The same, absent where it is 0. */
+/* The same, absent if it is 0. */
 static inline struct value value_nonzero(uint64_t v)
 {
 	return v ? value_u64(v) : value_absent();
@@ -91,7 +91,7 @@ static inline struct value value_bool(bool v)
 	return (struct value){ .present = true, .number = v };
 }
 
-/* PART of WHOLE; absent where WHOLE is 0. */
+/* PART of WHOLE; absent if WHOLE is 0. */
 struct value value_percent(uint64_t part, uint64_t whole);
 
 /* The same as a RATIO. */
@@ -109,19 +109,20 @@ static inline struct value value_string(const char *s)
 	return s ? value_bytes(s, strlen(s)) : value_absent();
 }
 
-/* Most characters of any value but STRING, PLAIN and FLAGS. */
+/* Maximum number of characters of any value except STRING, PLAIN and FLAGS. */
 #define VALUE_TEXT_MAX TIMEFMT_ISO_MAX
 
 /*
- * The next name of the *BITS that are set, which are then cleared, by *FLAGS (may be
- * NULL), and at the end one number, in REST, for those without; NULL: no more.
+ * Gets the name of the next of the *BITS that are set, and clears it, by *FLAGS (may
+ * be NULL).  At the end all bits without a name are one number, in REST.  NULL: no
+ * more.
  */
 const char *value_flag_name(const struct value_flag **flags, uint64_t *bits,
 			    char rest[VALUE_TEXT_MAX]);
 
 /*
- * Puts the text form of any value at least WIDTH characters wide, padded on
- * the left or on the right.  FLAGS is used for VALUE_FLAGS and may be NULL.
+ * Puts the text form of any value with a minimum of WIDTH characters, padded on the
+ * left or on the right.  FLAGS is used for VALUE_FLAGS and may be NULL.
  */
 void value_put(struct out *out, enum value_kind kind,
 	       const struct value_flag *flags, const struct value *v,

@@ -2,14 +2,13 @@
 /*
  * Reading ahead.
  *
- * A disk has nothing to do most of the time while a program waits for one block
- * after the other.  So blocks that are known some time before they are needed are
- * announced to the device, preferably in the order of the disk, so that it can
- * schedule many requests.
+ * A disk is mostly unused while a program waits for one block after the other.  So
+ * blocks that are known before they are needed are announced to the device, preferably
+ * in the order of the disk, so that it can schedule many requests.
  */
 #include "vol/ahead.h"
 
-#define GAP_BYTES (16u << 10) /* read for nothing between two blocks, at most */
+#define GAP_BYTES (16u << 10) /* maximum gap between two blocks */
 
 void ahead_add(struct ahead *a, uint64_t blocknr, uint64_t count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Announcing blocks to the device that will be read soon.
+ * Announcing blocks that will be read soon to the device.
  */
 #ifndef NILFS2_VOL_AHEAD_H
 #define NILFS2_VOL_AHEAD_H
@@ -15,15 +15,15 @@ struct ahead {
 	uint64_t first, end;	/* blocks not announced yet */
 };
 
-/* Of a volume, with nothing added. */
+/* An empty list for VOL. */
 static inline struct ahead ahead_of(const struct volume *vol)
 {
 	return (struct ahead){ vol->dev, vol->geo.block_bits, 0, 0 };
 }
 
 /*
- * Adds COUNT blocks from BLOCKNR on.  (Nearly) adjacent blocks are announced in
- * one request.
+ * Adds COUNT blocks from BLOCKNR on.  Adjacent blocks, and blocks with a small gap
+ * between them, are announced in one request.
  */
 void ahead_add(struct ahead *a, uint64_t blocknr, uint64_t count);
 

@@ -2,13 +2,12 @@
 /*
  * Block maps: lookups and cursors over direct and B-tree maps.
  *
- * Node blocks are borrowed from the cache, one per level, so a walk holds a
- * dozen blocks at most.  A lookup follows the kernel: it takes what the nodes
- * say.  A cursor also insists on the order of the keys, within a node and
- * against the parent; this bounds it by the number of blocks on the disk,
- * however the pointers were tampered with.  What was sought, yielded or passed
- * over is below all that it yields later, so its users may take two keys as the
- * ends of a range.
+ * Node blocks are borrowed from the cache, one per level, so a walk holds a dozen
+ * blocks at most.  A lookup follows the kernel, which does not check keys.  A cursor
+ * requires ascending keys, within a node and against the parent.  This bounds a walk
+ * by the number of blocks on the disk, for any content of the pointers.  Every key
+ * that was sought, yielded or skipped is below all later keys, so two keys can be
+ * used as the ends of a range.
  */
 #include "vol/blockmap.h"
 
@@ -144,7 +143,7 @@ int blockmap_lookup(const struct blockmap *map, struct context *cx,
 	return blockmap_lookup_at_level(map, cx, key, 0, ptr);
 }
 
-/* Makes LEVEL the cursor's place, with the node there at INDEX. */
+/* Enters LEVEL: sets the cursor to INDEX of the node there. */
 static void stand(struct blockmap_cursor *cur, unsigned int level,
 		  const void *block, const struct bmap_node *node,
 		  uint64_t end)
@@ -164,7 +163,7 @@ static uint64_t child_key(const struct blockmap_level *l)
 	return le64_get(l->node.keys[l->index]);
 }
 
-/* Where the keys below the child at the index end. */
+/* The end of the keys below the child at the index. */
 static uint64_t child_end(const struct blockmap_level *l)
 {
 	if (l->index + 1 < l->node.nchildren)
@@ -179,7 +178,7 @@ static int bad_order(const struct blockmap_cursor *cur, struct context *cx)
 		    (unsigned long long)cur->map->ino, cur->level);
 }
 
-/* Goes down to the child at the index, which was found in order. */
+/* Descends to the child at the index, whose keys were checked. */
 static int descend(struct blockmap_cursor *cur, struct context *cx)
 {
 	struct blockmap_level *l = &cur->path[cur->level];
@@ -222,7 +221,7 @@ int blockmap_cursor_open(struct blockmap_cursor *cur, struct context *cx,
 	bmap_root_read(map->root, &root);
 	cur->top = root.level;
 	stand(cur, root.level, NULL, &root, UINT64_MAX);
-	/* The path goes to the first child that can hold keys >= KEY. */
+	/* Descend to the first child that can contain keys >= KEY. */
 	while (key) {
 		l = &cur->path[cur->level];
 		i = bmap_node_search(&l->node, key);
@@ -240,7 +239,7 @@ int blockmap_cursor_open(struct blockmap_cursor *cur, struct context *cx,
 	return 0;
 }
 
-/* The child at the index of the node the cursor stands in. */
+/* Yields the child at the index of the cursor's node. */
 static int take_child(struct blockmap_cursor *cur, struct context *cx,
 		      struct blockmap_item *item)
 {

@@ -13,8 +13,8 @@
 struct blockscan {
 	struct file *file;
 	struct extent_cursor extents;
-	struct extent extent;	/* what is left of the run */
-	uint64_t blkoff;	/* of the block, or of the last one */
+	struct extent extent;	/* the rest of the run */
+	uint64_t blkoff;	/* of the current or the previous block */
 	const void *block;	/* borrowed from the cache, or NULL */
 };
 
@@ -23,15 +23,15 @@ int blockscan_open(struct blockscan *scan, struct context *cx,
 		   struct file *file, uint64_t blkoff);
 
 /*
- * Gives the block back and borrows the next that exists: 1, 0 at the end,
- * -EUCLEAN or -EIO.
+ * Releases the block and borrows the next existing one: 1, 0 at the end, -EUCLEAN or
+ * -EIO.
  */
 int blockscan_next(struct blockscan *scan, struct context *cx);
 
 /* Releases the block early; the next step continues after it. */
 void blockscan_put(struct blockscan *scan);
 
-/* Also of a scan that is all zero. */
+/* Accepts a scan that is all zero. */
 void blockscan_close(struct blockscan *scan);
 
 #endif

@@ -30,8 +30,8 @@ int cptable_read(struct volume *vol, struct context *cx, uint64_t cno,
 struct cptable_cursor {
 	struct volume *vol;
 	struct blockscan scan;
-	uint64_t first;		/* none below is yielded */
-	uint64_t cno;		/* the entry to look at next */
+	uint64_t first;		/* smallest number to be yielded */
+	uint64_t cno;		/* the next entry */
 	uint64_t block_end;	/* one past the last entry of the block */
 };
 
@@ -44,11 +44,10 @@ int cptable_cursor_open_at(struct cptable_cursor *cur, struct context *cx,
 int cptable_cursor_next(struct cptable_cursor *cur, struct context *cx,
 			struct nilfs_checkpoint *cp);
 void cptable_cursor_close(struct cptable_cursor *cur);
-
 /*
- * The numbers of all valid checkpoints (or only snapshots), ascending, in
- * *CNOS (to be freed by the caller) and *COUNT; none after a failure.  -ENOMEM
- * past the memory budget.
+ * Lists the numbers of all valid checkpoints (or only snapshots), ascending, in *CNOS
+ * (freed by the caller) and *COUNT; empty after a failure.  -ENOMEM beyond the memory
+ * budget.
  */
 int cptable_list(struct volume *vol, struct context *cx, bool snapshots,
 		 uint64_t **cnos, size_t *count);

@@ -2,11 +2,10 @@
 /*
  * One streaming pass over the whole DAT.
  *
- * The calling thread walks the map of the DAT, which is a hundredth of its
- * size, and splits the file into groups of the allocator: one bitmap and its
- * entries.  Batches of groups are passed to the workers, which read them in
- * large parts into their own buffers, bypassing the cache.  Groups are visited
- * in any order.
+ * The calling thread walks the map of the DAT, which is a hundredth of its size, and
+ * splits the file into groups of the allocator: one bitmap and its entries.  Workers
+ * get batches of groups, which they read in large parts into their own buffers,
+ * bypassing the cache.  Groups are visited in any order.
  */
 #include "vol/datscan.h"
 
@@ -55,7 +54,7 @@ struct group_walk {
 	bool have_bitmap;
 };
 
-/* Visits N blocks in DATA that follow one another in the file and a group. */
+/* Visits N blocks in DATA that are adjacent in the file and belong to one group. */
 static int visit_blocks(struct group_walk *w, struct context *cx,
 		       uint64_t blkoff, const char *data, uint32_t n)
 {
@@ -83,7 +82,7 @@ static int visit_blocks(struct group_walk *w, struct context *cx,
 		}
 		if (what.kind != PALLOC_ENTRIES)
 			continue;
-		/* Entries go on to the end of the group: as one, if no gaps. */
+		/* Merge all entries up to the end of the group, if there are no gaps. */
 		if (filled)
 			joined = n - i;
 		if (!w->have_bitmap)
@@ -127,7 +126,7 @@ static int visit_extent(struct group_walk *w, struct context *cx,
 		}
 		if (err != -EIO || !v->unreadable)
 			break;
-		/* Block for block, because some of it cannot be read. */
+		/* A part of the range cannot be read: read each block separately. */
 		err = 0;
 		for (i = 0; i < n && !err; i++) {
 			err = volume_read_blocks(vol, cx, e->blocknr + done + i,
@@ -168,7 +167,7 @@ static int compare_places(const void *a, const void *b)
 	return x->blocknr < y->blocknr ? -1 : x->blocknr > y->blocknr;
 }
 
-/* Works off all groups of the batch but KEEP, which becomes its first. */
+/* Processes the groups of the batch; with KEEP_LAST the last one becomes the first. */
 static int run_batch(struct scan *scan, struct context *cx, bool keep_last)
 {
 	struct batch *b = scan->batch;
@@ -180,7 +179,7 @@ static int run_batch(struct scan *scan, struct context *cx, bool keep_last)
 	if (!b->ngroups)
 		return 0;
 	last = b->groups[b->ngroups - 1];
-	/* All extents are announced to the device in its order. */
+	/* Announce all extents to the device in its order. */
 	memcpy(b->sorted, b->extents, b->nextents * sizeof(*b->sorted));
 	sort_in_place(b->sorted, b->nextents, sizeof(*b->sorted),
 		      compare_places);

@@ -15,8 +15,8 @@ struct blockmap_item;
 struct volume;
 
 /*
- * Entries that follow one another, of a block or, where nothing lies between,
- * of several, with the bits that say which are in use.
+ * Consecutive entries of one block, or of several blocks without gaps between them,
+ * with the bits that show which of them are in use.
  */
 struct datscan_block {
 	uint64_t first;		/* virtual block number of the first entry */
@@ -34,40 +34,40 @@ struct datscan_visitor {
 	 */
 	int (*entries)(void *arg, struct context *cx, unsigned int worker,
 		       const struct datscan_block *block);
-	/* Called, where ENTRIES is NULL, for each entry in use: the same. */
+	/* Called for each entry in use, if ENTRIES is NULL, in the same way. */
 	int (*used)(void *arg, struct context *cx, unsigned int worker,
 		    uint64_t vblocknr, const struct nilfs_dat_entry *de);
 	/*
-	 * Called for each block of the DAT file itself, data and nodes, in
-	 * the calling thread: ITEM->ptr is where it is.  May be NULL.
+	 * Called for each block of the DAT file itself, data and nodes, in the
+	 * calling thread: ITEM->ptr is its block number.  May be NULL.
 	 */
 	int (*own_block)(void *arg, struct context *cx,
 			 const struct blockmap_item *item);
 	/*
-	 * Called instead of both for each block that an entry in use names, DE
-	 * of VBLOCKNR, and that the map of the DAT has, OWN.
+	 * Replaces both: called for each block of an entry in use, DE of VBLOCKNR, and
+	 * for each block of the DAT's own map, OWN.
 	 */
 	int (*block)(void *arg, struct context *cx, uint64_t blocknr,
 		     uint64_t vblocknr, const struct nilfs_dat_entry *de,
 		     const struct blockmap_item *own);
 	/*
 	 * Called for each data block of the DAT that cannot be read, with the
-	 * failure in CX, by several workers at once; the scan continues without
-	 * it.  If it is NULL, or fails, the scan fails.
+	 * failure in CX, by several workers at once; the scan continues without the
+	 * block.  If it is NULL, or fails, the scan fails.
 	 */
 	int (*unreadable)(void *arg, struct context *cx, uint64_t blkoff);
 	void *arg;
 };
 
 /*
- * Visits every block of DAT entries that exists and has a bitmap.  Memory is
- * a few hundred KiB a worker, whatever the size.  -EUCLEAN where the DAT's map
- * is broken, -ENOMEM, -EIO, or what a visitor returned.
+ * Visits every existing block of DAT entries that has a bitmap.  Memory is a few
+ * hundred KiB per worker, for a DAT of any size.  -EUCLEAN if the DAT's map is
+ * damaged, -ENOMEM, -EIO, or the return value of a visitor.
  */
 int datscan_run(struct volume *vol, struct context *cx,
 		const struct datscan_visitor *visitor);
 
-/* The same with one worker, whatever cx->threads is. */
+/* The same with one worker, for any cx->threads. */
 int datscan_run_alone(struct volume *vol, struct context *cx,
 		      const struct datscan_visitor *visitor);
 
@@ -80,7 +80,7 @@ static inline bool datscan_is_used(const struct datscan_block *block,
 	return block->bitmap[bit / 8] >> bit % 8 & 1;
 }
 
-/* First entry from I on that is in use, or that is not, or BLOCK->count. */
+/* The first entry from I on that is in use (or not in use), or BLOCK->count. */
 uint32_t datscan_next_used(const struct datscan_block *block, uint32_t i);
 uint32_t datscan_next_free(const struct datscan_block *block, uint32_t i);
 

@@ -2,8 +2,8 @@
 /*
  * Directories.
  *
- * A directory is a file of blocks of entries; none crosses a block, so one
- * borrowed block is all a cursor holds.  The names are bytes.
+ * A directory is a file of blocks of entries.  No entry crosses a block, so a cursor
+ * holds only one borrowed block.  Names are bytes.
  */
 #include "vol/dir.h"
 
@@ -29,7 +29,7 @@ void dir_cursor_save(const struct dir_cursor *cur,
 	position->offset = cur->iter.offset;
 }
 
-/* On to the next block below the size of the directory: 1, 0 at the end. */
+/* Advances to the next block below the size of the directory: 1, 0 at the end. */
 static int next_block(struct dir_cursor *cur, struct context *cx)
 {
 	const struct file *file = cur->scan.file;

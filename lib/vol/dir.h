@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Directories: their entries in order, a name in one, a path from the root.
+ * Directories: their entries in order, lookup of a name, resolution of a path.
  */
 #ifndef NILFS2_VOL_DIR_H
 #define NILFS2_VOL_DIR_H
@@ -30,8 +30,8 @@ static inline bool dir_is_dots(const struct dir_entry *entry)
 
 struct dir_cursor {
 	struct blockscan scan;
-	struct dirent_iter iter;	/* of its block, if it has one */
-	bool at_broken_block;		/* why the last step failed */
+	struct dirent_iter iter;	/* of the borrowed block, if any */
+	bool at_broken_block;		/* cause of the last failure */
 };
 
 /* A place in a directory, to be kept while no block is borrowed. */
@@ -45,8 +45,8 @@ int dir_cursor_open(struct dir_cursor *cur, struct context *cx,
 		    struct file *file);
 
 /*
- * Where an open cursor stands after an entry it gave, and a cursor opened
- * there again (all zero: the beginning).
+ * Saves the position of an open cursor after an entry that it yielded, and opens a
+ * cursor there again (all zero: the beginning).
  */
 void dir_cursor_save(const struct dir_cursor *cur,
 		     struct dir_position *position);
@@ -55,15 +55,15 @@ int dir_cursor_open_at(struct dir_cursor *cur, struct context *cx,
 		       const struct dir_position *position);
 
 /*
- * Steps over the entries in use, "." and ".." among them: 1 and *ENTRY, 0 at
- * the end, -EUCLEAN for a broken block (nilfs_check_page), -EIO.  Where the
- * cursor says `at_broken_block` the next step goes on after that block; after
- * any other failure there is no next step.
+ * Steps over the entries in use, including "." and "..": 1 and *ENTRY, 0 at the end,
+ * -EUCLEAN for a damaged block (nilfs_check_page), -EIO.  If `at_broken_block` is
+ * set, the next step continues after that block; after any other failure the cursor
+ * must be closed.
  */
 int dir_cursor_next(struct dir_cursor *cur, struct context *cx,
 		    struct dir_entry *entry);
 
-/* The same without the entries of broken blocks: 1, 0, -EIO, -ENOMEM. */
+/* The same, but skips the entries of damaged blocks: 1, 0, -EIO, -ENOMEM. */
 int dir_cursor_next_sound(struct dir_cursor *cur, struct context *cx,
 			  struct dir_entry *entry);
 void dir_cursor_close(struct dir_cursor *cur);

@@ -2,9 +2,9 @@
 /*
  * Files as runs of blocks.
  *
- * Two sorted streams are merged: the blocks of the map and, in a preview of
- * a roll-forward, the salvaged blocks, which win.  Neighbours on the disk
- * become one extent.
+ * Two sorted streams are merged: the blocks of the map and, in a preview of a
+ * roll-forward, the salvaged blocks, which take precedence.  Blocks that are
+ * adjacent on the disk become one extent.
  */
 #include "vol/extent.h"
 
@@ -25,7 +25,7 @@ int extent_cursor_open(struct extent_cursor *cur, struct context *cx,
 		return blockmap_cursor_open(&cur->map, cx, &file->map, blkoff,
 					    false);
 	}
-	/* Its own extents: AHEAD is the rest of the one at the place. */
+	/* Extents of the file itself: AHEAD is the rest of the current one. */
 	cur->map.map = NULL;
 	while (i < file->nextents && from[i].blkoff + from[i].count <= blkoff)
 		i++;
@@ -40,7 +40,7 @@ int extent_cursor_open(struct extent_cursor *cur, struct context *cx,
 	return 0;
 }
 
-/* The next single block of the file, from whichever stream has it. */
+/* The next single block of the file, from either stream. */
 static int next_block(struct extent_cursor *cur, struct context *cx,
 		      struct extent *one)
 {

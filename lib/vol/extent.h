@@ -8,7 +8,7 @@
 #include "vol/file.h"
 #include "vol/rollforward.h"
 
-/* A run of file blocks that lie one after the other on the disk. */
+/* A run of file blocks that are adjacent on the disk. */
 struct extent {
 	uint64_t blkoff;
 	uint64_t blocknr;
@@ -22,8 +22,8 @@ struct extent_cursor {
 	struct blockmap_item item;	/* the map's next block */
 	bool have_item;
 	const struct salvaged_block *salvaged;	/* the preview's next block */
-	struct extent ahead;	/* a block already taken from them, if count */
-	size_t given;		/* of the file's own extents, those before */
+	struct extent ahead;	/* a block read from a stream, if count is not 0 */
+	size_t given;		/* index in the file's own extents */
 };
 
 /* Starts at file block BLKOFF. */

@@ -2,10 +2,9 @@
 /*
  * Files by block and by extent.
  *
- * A file owns no memory: it has a raw inode, its map, and the positions of a
- * few recent blocks, because the same block of the DAT or the ifile is often
- * needed again.  The preview of a roll-forward is merged with the map here, so
- * that callers see one file.
+ * A file owns no memory: it has a raw inode, its map, and the positions of a few recent
+ * blocks, since the same block of the DAT or the ifile is often needed again.  The
+ * preview of a roll-forward is merged with the map here, so callers see one file.
  */
 #include "vol/file.h"
 
@@ -148,7 +147,7 @@ void file_readahead(struct file *file, struct context *cx, uint64_t blkoff,
 	struct context quiet;
 
 	context_child(cx, &quiet);
-	/* Sorted as they are found. */
+	/* Insertion sort by block number. */
 	for (i = 0; i < count && i < FILE_READAHEAD_MAX; i++) {
 		if (file_lookup(file, &quiet, blkoff + i, &blocknr) <= 0)
 			continue;

@@ -2,8 +2,8 @@
 /*
  * A file of the volume: an inode and its block map, read by block.
  *
- * Metadata files are read through the cache block by block, the payload of
- * user files by extents (extent.h), past the cache.
+ * Metadata files are read block by block through the cache; the payload of user
+ * files is read by extents (extent.h), bypassing the cache.
  */
 #ifndef NILFS2_VOL_FILE_H
 #define NILFS2_VOL_FILE_H
@@ -20,7 +20,7 @@ struct volume;
 struct extent;
 struct palloc;
 
-/* Neighbouring lookups mostly hit the same few blocks: a tiny direct cache. */
+/* Consecutive lookups mostly need the same few blocks: a small direct-mapped cache. */
 #define FILE_MEMO_SLOTS 32
 
 struct file {
@@ -28,8 +28,8 @@ struct file {
 	uint64_t ino;
 	struct nilfs_inode inode;	/* as on the disk */
 	struct blockmap map;
-	/* Where its blocks are, ascending and borrowed, if its map does not lead to
-	   them; NULL: by the map. */
+	/* The extents of its blocks, ascending and borrowed, used in place of the map;
+	   NULL: use the map. */
 	const struct extent *extents;
 	size_t nextents;
 	uint32_t memo_filled;	/* a bit per slot; the others are not set */
@@ -40,41 +40,41 @@ struct file {
 };
 
 /*
- * Prepares file INO with raw inode INODE; nothing is read, nothing needs
- * freeing.  -EUCLEAN for a broken map root.
+ * Initializes file INO with raw inode INODE.  Reads nothing, allocates nothing.
+ * -EUCLEAN for a damaged map root.
  */
 int file_init(struct file *file, struct context *cx, struct volume *vol,
 	      uint64_t ino, const struct nilfs_inode *inode);
 
 /*
- * The disk block of file block BLKOFF: 1 and *BLOCKNR, 0 for a hole,
- * -EUCLEAN or -EIO.  Salvaged blocks of a roll-forward preview come first.
+ * Finds the disk block of file block BLKOFF: 1 and *BLOCKNR, 0 for a hole, -EUCLEAN or
+ * -EIO.  Salvaged blocks of a roll-forward preview take precedence.
  */
 int file_lookup(struct file *file, struct context *cx, uint64_t blkoff,
 		uint64_t *blocknr);
 
 /*
- * Borrows the content of file block BLKOFF from the volume's cache: 1 and
- * *DATA, to be given back with file_put(), 0 for a hole.
+ * Borrows the content of file block BLKOFF from the volume's cache: 1 and *DATA, to be
+ * released with file_put(), 0 for a hole.
  */
 int file_block(struct file *file, struct context *cx, uint64_t blkoff,
 	       const void **data);
 void file_put(struct file *file, const void *data);
 
-/* Copies LEN bytes at OFFSET of that block, all inside it: 1, 0 for a hole. */
+/* Copies LEN bytes at OFFSET of that block, all within it: 1, 0 for a hole. */
 int file_copy(struct file *file, struct context *cx, uint64_t blkoff,
 	      uint64_t offset, void *to, size_t len);
 
 /*
- * Whether entry NUMBER of the file, which is laid out as P, is marked as in use:
- * 1 and *USED, 0 where it has no such bitmap, -EUCLEAN, -EIO.
+ * Reads whether entry NUMBER of the file, with the layout P, is marked as in use: 1 and
+ * *USED, 0 if the file has no such bitmap, -EUCLEAN, -EIO.
  */
 int file_bit(struct file *file, struct context *cx, const struct palloc *p,
 	     uint64_t number, bool *used);
 
 /*
- * Whether as many entries of GROUP are marked as its descriptor counts; what
- * cannot be read counts none.
+ * Whether the number of marked entries of GROUP matches its descriptor.  A block that
+ * cannot be read has no marked entries.
  */
 bool file_is_counted(struct file *file, struct context *cx,
 		     const struct palloc *p, uint64_t group);

@@ -2,9 +2,8 @@
 /*
  * Blocks that only one checkpoint has.
  *
- * A block belongs to the checkpoints from its first to before its last.  If
- * exactly one existing checkpoint is in that range, deleting it frees the
- * block.
+ * The lifetime of a block is a range of checkpoints.  If exactly one existing
+ * checkpoint is in that range, deleting it frees the block.
  */
 #include "vol/holdings.h"
 

@@ -14,15 +14,15 @@ struct volume;
 
 struct holdings {
 	const uint64_t *cnos;	/* the checkpoints that count, ascending */
-	uint64_t *blocks;	/* results, from 0 */
+	uint64_t *blocks;	/* the results */
 	size_t count;		/* of both */
 };
 
 /*
- * Counts, for each given checkpoint, the blocks that would be dead without
- * it, were the given ones all that keep blocks besides the latest state.
- * Give all snapshots to learn what deleting a snapshot frees.  Fails as
- * datscan_run().
+ * Counts, for each given checkpoint, the blocks that would be dead without it, under
+ * the assumption that only the given checkpoints and the latest state keep blocks.
+ * With all snapshots given, the result is the space freed by deleting each snapshot.
+ * Fails as datscan_run().
  */
 int holdings_count(struct volume *vol, struct context *cx,
 		   struct holdings *h);

@@ -2,15 +2,13 @@
 /*
  * Counts of live blocks of each segment, by reference.
  *
- * Counts are kept in chunks that are allocated on demand, so memory follows the
- * used part of a volume.  Consecutive entries of the DAT mostly point into the
- * same segment: each worker collects such a run before it adds to the shared
- * counts.
+ * Counts are kept in chunks that are allocated on demand, so memory follows the used
+ * part of a volume.  Consecutive entries of the DAT mostly point into the same segment:
+ * each worker collects such a run before it adds to the shared counts.
  *
- * Counts of an earlier state become those of a later one by what differs of
- * their DATs: entries of the blocks as they were are taken out, those of the
- * blocks as they are are put in.  A bitmap stands in another block than the
- * entries that it is about, so what differs is collected by group.
+ * Counts of an earlier state are updated to a later one by the difference of the two
+ * DATs: old entries of changed blocks are subtracted, new ones are added.  A bitmap and
+ * its entries are in different blocks, so differences are collected by group.
  */
 #include "vol/liveness.h"
 
@@ -30,8 +28,8 @@
 #define CHUNK_SEGMENTS 1024u
 
 /*
- * Blocks that begin in one of the checkpoints FIRST ... LAST are current or in
- * some snapshot if they end after HELD: the next snapshot, which is LAST.
+ * Blocks whose first checkpoint is one of FIRST ... LAST are current or in some
+ * snapshot if they end after HELD: the next snapshot, which is LAST.
  */
 struct epoch {
 	uint64_t first, last;
@@ -45,13 +43,13 @@ struct run {
 	struct epoch epoch;
 	struct liveness_counts counts;
 	uint64_t entries, strays;
-	bool out;		/* counts are taken out */
+	bool out;		/* counts are subtracted */
 };
 
 struct counter {
 	struct volume *vol;
 	struct liveness *l;
-	struct run *runs;	/* one a worker, and one more */
+	struct run *runs;	/* one per worker, and one more */
 };
 
 /* The chunk of SEGNUM, allocated on demand. */
@@ -76,14 +74,14 @@ static struct liveness_counts *chunk_of(struct liveness *l,
 	return expected;
 }
 
-/* Most runs count for one kind only, to lock the bus for 0 costs as much. */
+/* Most runs have only one kind; a locked addition of 0 would cost as much as any. */
 static void add_count(uint32_t *count, uint32_t more)
 {
 	if (more)
 		__atomic_fetch_add(count, more, __ATOMIC_RELAXED);
 }
 
-/* Adds the counts of RUN to those of its segment, or takes them out. */
+/* Adds the counts of RUN to those of its segment, or subtracts them. */
 static int flush_run(struct counter *c, struct context *cx, struct run *run)
 {
 	const uint32_t sign = run->out ? UINT32_MAX : 1;	/* modulo 2^32 */
@@ -144,10 +142,10 @@ enum liveness_kind liveness_of_entry(const struct liveness *l,
 }
 
 /*
- * Counts the entries from I to before LIMIT, all in use, up to one that is not
- * of the run's segment and epoch, and returns its index: the inner loop over
- * the DAT.  It agrees with liveness_of_entry(), but does not branch on the kind
- * of a block, which follows no pattern.
+ * Counts the entries from I to before LIMIT, all in use, up to the first one that is
+ * not of the run's segment and epoch, and returns its index: the inner loop over the
+ * DAT.  It is equivalent to liveness_of_entry(), but does not branch on the kind of
+ * a block, which is unpredictable.
  */
 static uint32_t count_within(struct run *run, uint64_t protect_cno,
 			     const struct datscan_block *block, uint32_t i,
@@ -223,7 +221,7 @@ static int count_entries(void *arg, struct context *cx, unsigned int worker,
 	return err;
 }
 
-/* Block BLOCKNR is one of the DAT itself. */
+/* Counts block BLOCKNR of the DAT itself. */
 static int count_own(struct counter *c, struct context *cx, struct run *run,
 		     uint64_t blocknr)
 {
@@ -235,7 +233,7 @@ static int count_own(struct counter *c, struct context *cx, struct run *run,
 	return err;
 }
 
-/* The run after those of the workers is for these. */
+/* Uses the additional run after those of the workers. */
 static int count_own_block(void *arg, struct context *cx,
 			   const struct blockmap_item *item)
 {
@@ -244,7 +242,7 @@ static int count_own_block(void *arg, struct context *cx,
 	return count_own(c, cx, &c->runs[cx->threads], item->ptr);
 }
 
-/* Counts for the N SNAPSHOTS, which it takes over. */
+/* Counts for the N SNAPSHOTS; takes ownership of them. */
 static int count_for(uint64_t *snapshots, size_t n, struct volume *vol,
 		     struct context *cx, uint64_t protect_cno,
 		     struct liveness **lp)
@@ -312,21 +310,21 @@ int liveness_count_with(struct volume *vol, struct context *cx,
 }
 
 /*
- * A DAT before, 0, and after, 1: the runs are for entries, and for its blocks.
+ * The DAT before (0) and after (1) a change.  There is a run for entries, and one
+ * for the DAT's own blocks.
  */
 struct update {
 	struct counter c;
 	struct volume *vol[2];
 	struct run runs[4];
-	uint64_t group;		/* with what differs, not counted yet */
+	uint64_t group;		/* with differences not counted yet */
 	bool any;		/* there is such a group */
 	bool bits;		/* its bitmap differs */
-	struct bitmap blocks;	/* of it, by their offset in the group */
+	struct bitmap blocks;	/* changed blocks, by offset in the group */
 };
 
 /*
- * The entries of the blocks of the group that differ, with its BITMAP, of one
- * SIDE.
+ * Counts the entries in changed blocks of the group, with its BITMAP, for one SIDE.
  */
 static int count_side(struct update *u, struct context *cx, int side,
 		      const void *bitmap)
@@ -358,7 +356,7 @@ static int count_side(struct update *u, struct context *cx, int side,
 	return ret;
 }
 
-/* Of what differs of the group the old is taken out and the new put in. */
+/* Subtracts the old entries of changed blocks of the group and adds the new ones. */
 static int count_group(struct update *u, struct context *cx)
 {
 	const struct palloc *p = &u->vol[1]->dat_palloc;
@@ -371,7 +369,7 @@ static int count_group(struct update *u, struct context *cx)
 		ret = file_block(&u->vol[side]->dat, cx,
 				 palloc_bitmap_blkoff(p, u->group),
 				 &bits[side]);
-	/* The blocks of the entries whose bits differ. */
+	/* Also the blocks of entries whose bits differ. */
 	for (i = 0; ret >= 0 && u->bits && i < p->entries_per_group; i++)
 		if ((bits[0] && palloc_bit(bits[0], i)) !=
 		    (bits[1] && palloc_bit(bits[1], i)))

@@ -3,9 +3,8 @@
  * Checks of a whole log.
  *
  * The payload, which can be as long as a segment, is read through one buffer that
- * stays in the cache of a processor, and bypassing the block cache, since nothing
- * is read again.  So that a disk gets large requests the whole log is announced
- * before.
+ * fits into the processor's cache, bypassing the block cache, since nothing is read
+ * again.  The whole log is announced before, so that a disk gets large requests.
  */
 #include "vol/logcheck.h"
 

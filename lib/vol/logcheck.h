@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Is there a valid log at this block?
+ * Whether there is a valid log at a block.
  */
 #ifndef NILFS2_VOL_LOGCHECK_H
 #define NILFS2_VOL_LOGCHECK_H
@@ -16,23 +16,23 @@ struct segsum_crc;
 struct volume;
 
 /*
- * Reads the summary header at block PSEG into *SS and checks the log as the
- * kernel does when it mounts (nilfs_validate_log): magic, sequence number
- * SEQ, length, checksum over all blocks.  -EUCLEAN with the reason where the
- * log is not valid, -EIO where it cannot be read.
+ * Reads the summary header at block PSEG into *SS and checks the log as the kernel
+ * does in a mount (nilfs_validate_log): magic, sequence number SEQ, length, checksum
+ * over all blocks.  -EUCLEAN with the reason if the log is not valid, -EIO if it
+ * cannot be read.
  */
 int logcheck_read(struct volume *vol, struct context *cx, uint64_t pseg,
 		  uint64_t seq, struct nilfs_segment_summary *ss);
 
 /*
- * The checksum over all blocks of the log at PSEG with header SS, which must
- * lie inside its segment: 0 where it is right, -EUCLEAN, -EIO, -ENOMEM.
+ * Checks the checksum over all blocks of the log at PSEG with header SS, which must lie
+ * inside its segment: 0 if it matches, -EUCLEAN, -EIO, -ENOMEM.
  */
 int logcheck_payload(struct volume *vol, struct context *cx, uint64_t pseg,
 		     const struct nilfs_segment_summary *ss);
 
 /*
- * The same of a log of DEV: 1 where its checksum matches, 0, -EIO, -ENOMEM.
+ * The same for a log of DEV: 1 if its checksum matches, 0, -EIO, -ENOMEM.
  */
 int logcheck_is_right(struct dev *dev, struct context *cx,
 		      const struct nilfs_geometry *geo, uint64_t pseg,

@@ -2,9 +2,9 @@
 /*
  * The logs of a segment.
  *
- * A log contains its length, and the next one begins there.  Only headers are
- * read, bypassing the cache, which would keep a whole block for a few bytes;
- * callers read the summary or verify the payload on their own.
+ * A log contains its length, and the next one begins after it.  Only headers are read,
+ * bypassing the cache, which would keep a whole block for a few bytes; callers read the
+ * summary or verify the payload themselves.
  */
 #include "vol/logscan.h"
 
@@ -18,7 +18,7 @@ int logscan_open(struct logscan *scan, struct context *cx, struct volume *vol,
 		 uint64_t segnum, uint32_t nblocks)
 {
 	if (segnum >= vol->geo.nsegments)
-		return fail(cx, -EINVAL, "segment %llu: the volume has %llu",
+		return fail(cx, -EINVAL, "segment %llu: the volume has only %llu segments",
 			    (unsigned long long)segnum,
 			    (unsigned long long)vol->geo.nsegments);
 	scan->vol = vol;

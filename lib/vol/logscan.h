@@ -23,7 +23,7 @@ struct logscan {
 	struct volume *vol;
 	uint64_t segnum;
 	uint64_t pseg, end;	/* next log, one past the last block to read */
-	uint64_t seq;		/* of the first log, valid if any was seen */
+	uint64_t seq;		/* of the first log, if ANY */
 	bool any;
 };
 
@@ -35,9 +35,9 @@ int logscan_open(struct logscan *scan, struct context *cx, struct volume *vol,
 		 uint64_t segnum, uint32_t nblocks);
 
 /*
- * Steps: 1 and *LOG for a log with a sound summary and the sequence number of
- * the first one; 0 where no such log follows; -EIO.  What remains in a reused
- * segment from its former use has another number and ends the scan.
+ * Steps: 1 and *LOG for a log with a valid summary and the sequence number of the
+ * first one; 0 if no such log follows; -EIO.  Logs of a former use of the segment
+ * have another number and end the scan.
  */
 int logscan_next(struct logscan *scan, struct context *cx, struct log *log);
 

@@ -3,10 +3,9 @@
  * Searching for logs block by block.
  *
  * Logs of a former use of a segment remain until they are overwritten, and logs
- * written after the last super root are not known to any metadata.  The
- * checksum over the summary of a log depends on the volume, so that blocks that
- * only look like a log, for instance in an image of another volume, are
- * recognized.
+ * written after the last super root are not recorded in any metadata.  The checksum
+ * of a summary depends on the volume, so blocks that only look like a log, for
+ * instance in an image of another volume, are detected.
  */
 #include "vol/logsearch.h"
 
@@ -24,7 +23,7 @@ int logsearch_open(struct logsearch *search, struct context *cx,
 {
 	memset(search, 0, sizeof(*search));
 	if (segnum >= vol->geo.nsegments)
-		return fail(cx, -EINVAL, "segment %llu: the volume has %llu",
+		return fail(cx, -EINVAL, "segment %llu: the volume has only %llu segments",
 			    (unsigned long long)segnum,
 			    (unsigned long long)vol->geo.nsegments);
 	search->vol = vol;
@@ -75,7 +74,7 @@ int logsearch_next(struct logsearch *search, struct context *cx,
 
 	for (; search->next + NILFS_PSEG_MIN_BLOCKS <= search->end;
 	     search->next++) {
-		/* The rest may never have been written: once for each read. */
+		/* The rest may never have been written: check once for each read. */
 		if (search->next >= search->ahead &&
 		    dev_is_hole(vol->dev, search->next << bits,
 				(search->end - search->next) << bits))

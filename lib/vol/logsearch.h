@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Searching for unknown logs, after those in use.
+ * Searching for logs that no metadata refers to.
  */
 #ifndef NILFS2_VOL_LOGSEARCH_H
 #define NILFS2_VOL_LOGSEARCH_H
@@ -17,22 +17,22 @@ struct volume;
 struct logsearch {
 	struct volume *vol;
 	uint64_t next, end;	/* blocks still to be searched */
-	uint64_t ahead;		/* read ahead up to here */
-	bool between;		/* no log begins at the block before */
+	uint64_t ahead;		/* end of the blocks read ahead */
+	bool between;		/* no log begins at the previous block */
 	struct summary summary;
 };
 
 /*
- * Starts at block FROM of segment SEGNUM.  -EINVAL for a segment that the
- * volume does not have.  Closed with logsearch_close(), after a failure too.
+ * Starts at block FROM of segment SEGNUM.  -EINVAL for a segment that the volume
+ * does not have.  Must be closed with logsearch_close(), even after a failure.
  */
 int logsearch_open(struct logsearch *search, struct context *cx,
 		   struct volume *vol, uint64_t segnum, uint64_t from);
 
 /*
- * Steps to the next block where a summary begins that can be decoded and has
- * the right ss_sumsum, whatever its sequence number, and from there to the
- * end of that log: 1 and *LOG, 0 at the end of the segment, -EIO, -ENOMEM.
+ * Steps to the next block at which a decodable summary with the right ss_sumsum
+ * begins, with any sequence number, and continues after that log: 1 and *LOG, 0 at
+ * the end of the segment, -EIO, -ENOMEM.
  */
 int logsearch_next(struct logsearch *search, struct context *cx,
 		   struct log *log);

@@ -2,13 +2,12 @@
 /*
  * Comparing two block maps.
  *
- * NILFS2 never changes a block in place: a node that both maps point to, at the
- * same place, has the same blocks below it in both, and is skipped.  Only the
- * paths to changes are read, whatever the size of the file.
+ * NILFS2 never changes a block in place.  A node to which both maps point, at the same
+ * place, has the same blocks below it in both maps, and is skipped.  Only the paths to
+ * changes are read, for a file of any size.
  *
- * Of the two cursors the one with the smaller key takes the next step; with
- * equal keys the one at the higher level, until both are at the same level.
- * The trees need not have the same depth.
+ * The cursor with the smaller key takes the next step; with equal keys the one at the
+ * higher level, until both are at the same level.  The trees may differ in depth.
  */
 #include "vol/mapdiff.h"
 
@@ -17,7 +16,7 @@
 struct side {
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
-	bool there;	/* not yet at the end */
+	bool there;	/* not at the end */
 };
 
 static int advance_side(struct side *s, struct context *cx)
@@ -50,7 +49,7 @@ static int run_mapdiff(struct context *cx, const struct blockmap *amap,
 	struct side a, b = { .there = false };
 	const struct blockmap_item *x = &a.item, *y = &b.item;
 	struct mapdiff_item item;
-	int which;	/* takes the next step: negative A, positive B, 0 both */
+	int which;	/* the next step: negative A, positive B, 0 both */
 	int err = open_side(&a, cx, amap);
 
 	if (!err)

@@ -15,20 +15,20 @@ struct mapdiff_item {
 	uint64_t a, b;
 };
 
-/* 0; anything else ends the comparison, which returns it. */
+/* Returns 0; any other value ends the comparison, which returns it. */
 typedef int mapdiff_visit(void *arg, struct context *cx,
 			  const struct mapdiff_item *item);
 
 /*
- * Calls VISIT for each data block that only one of the maps A and B has, or
- * whose pointers differ, keys ascending.  NULL stands for a map without blocks.
- * Nodes that both maps share are not read.  -EUCLEAN, -EIO if a map is broken;
- * what VISIT returned.
+ * Calls VISIT for each data block that only one of the maps A and B has, or whose
+ * pointers differ, keys ascending.  NULL is a map without blocks.  Nodes that both
+ * maps share are not read.  -EUCLEAN, -EIO if a map is damaged; or the return value
+ * of VISIT.
  */
 int mapdiff_run(struct context *cx, const struct blockmap *a,
 		const struct blockmap *b, mapdiff_visit *visit, void *arg);
 
-/* The same for nodes, too, each before what is below it. */
+/* The same for nodes, too, each before the blocks below it. */
 int mapdiff_run_nodes(struct context *cx, const struct blockmap *a,
 		      const struct blockmap *b, mapdiff_visit *visit,
 		      void *arg);

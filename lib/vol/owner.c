@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a device contains.
+ * The content of a device.
  *
- * A device that was reused often still has the second superblock of its last
- * volume, and a repair would make it that volume again.  The result of libblkid
- * decides, with two exceptions for a volume in use.
+ * A device that was reused often still has the second superblock of its previous
+ * volume, and a repair would restore that volume over the new content.  The result
+ * of libblkid decides, with two exceptions for a volume in use.
  */
 #include "vol/owner.h"
 
@@ -14,9 +14,9 @@
 #include "dev/devfile.h"
 #include "disk/super.h"
 
-#define HEAD_BYTES 4096	/* no file has anything here */
+#define HEAD_BYTES 4096	/* no file of the volume has data here */
 
-/* Whether the superblock there has its magic number, or all but a bit of it. */
+/* Whether the superblock there has its magic number, with at most one flipped bit. */
 static bool read_magic(struct dev *dev, uint64_t offset,
 		       struct nilfs_super_block *sb)
 {
@@ -42,7 +42,7 @@ void owner_find(struct owner *owner, const struct context *cx,
 	memset(owner, 0, sizeof(*owner));
 	if (read_magic(dev, NILFS_SB_OFFSET_BYTES, &sb)) {
 		owner->nilfs = except.tables = true;
-		/* Where it says that the segments are. */
+		/* The segments, as the superblock describes them. */
 		super_geometry(&sb, dev->size, &g);
 		except.end = g.nsegments * g.blocks_per_segment << g.block_bits;
 		except.from = HEAD_BYTES;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a device contains, to be checked before it is written to. */
+/* The content of a device, to be checked before the device is written to. */
 #ifndef NILFS2_VOL_OWNER_H
 #define NILFS2_VOL_OWNER_H
 
@@ -16,28 +16,28 @@ struct owner {
 };
 
 /*
- * Determines what DEV, an image file or block device, contains.  If the first
- * superblock has its magic number, partition tables are ignored (boot code
- * looks like one), and so are signatures inside the segments (content of
- * files).  If libblkid does not know, nothing else is assumed.
+ * Determines the content of DEV, an image file or block device.  If the first
+ * superblock has its magic number, partition tables are ignored (boot code resembles
+ * one), and so are signatures inside the segments (content of files).  Without a
+ * result of libblkid no foreign content is assumed.
  */
 void owner_find(struct owner *owner, const struct context *cx,
 		struct dev *dev);
 
 /*
- * For a writer: -EINVAL if DEV contains something else.  HINT is appended to
- * the message, or "".
+ * Check for a writer: -EINVAL if DEV has foreign content.  HINT is appended to the
+ * message, or "".
  */
 int owner_check(struct context *cx, struct dev *dev, const char *hint);
 
-/* The failure of owner_check() for what was found. */
+/* Fails as owner_check() for a given OWNER. */
 int owner_fail(struct context *cx, const struct dev *dev,
 	       const struct owner *owner, const char *hint);
 
 /*
  * Makes FILE, a devfile, detect changes of its volume by other programs
- * (devfile_guard()).  If there is no second superblock, its place may be in a
- * segment, which on zones is written bypassing FILE.
+ * (devfile_guard()).  Without a second superblock its place may be in a segment,
+ * which on zones is written bypassing FILE.
  */
 void owner_guard(struct dev *file);
 

@@ -10,18 +10,18 @@
 struct volume;
 
 /*
- * The sequence number from which segments must not be reused: the s_last_seq
- * of the older valid superblock, whose log has to stay readable.  Follows
- * ns_prot_seq, but for its value right after a mount where the second copy is
- * the newer: the kernel then starts with that copy's number.
+ * The sequence number from which on segments must not be reused: s_last_seq of the
+ * older valid superblock, whose log must stay readable.  Follows ns_prot_seq, except
+ * right after a mount if the second copy is the newer: the kernel then starts with
+ * the number of that copy.
  */
 uint64_t protection_seq(const struct volume *vol);
 
 /*
- * The checkpoint that a protection period of SECONDS until cx->now reaches
- * back to, in *CNO: the first one made within the period, or the number after
- * the latest where there is none.  -EUCLEAN or -EIO where the cpfile cannot be
- * read.  Follows nilfs_cleanerd of nilfs-utils.
+ * Finds the checkpoint *CNO at which a protection period of SECONDS before cx->now
+ * begins: the first one made within the period, or the number after the latest if
+ * there is none.  -EUCLEAN or -EIO if the cpfile cannot be read.  Follows
+ * nilfs_cleanerd of nilfs-utils.
  */
 int protection_cno(struct volume *vol, struct context *cx, uint64_t seconds,
 		   uint64_t *cno);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Where the latest super root is: the kernel's search, read-only.
+ * The search for the latest super root, as in the kernel, but read-only.
  *
- * The walk has the kernel's own bounds: a log must carry the sequence number
- * that its place in the chain demands, and that number grows with every
- * segment; one segment without a valid log may be stepped over, the second
- * ends the walk.
+ * The walk has the kernel's own bounds: a log must have the sequence number that its
+ * place in the chain requires, and that number increases with every segment.  One
+ * segment without a valid log may be skipped; the second one ends the walk.
  */
 #include "vol/recovery.h"
 
@@ -28,7 +27,7 @@ bool recovery_next_segment(struct recovery_place *at,
 	return true;
 }
 
-/* The kernel compares with the last block: no log is a block long. */
+/* The kernel compares with the last block, since no log is one block long. */
 bool recovery_has_room(const struct recovery_place *at,
 		       const struct nilfs_geometry *geo)
 {
@@ -51,7 +50,7 @@ struct walk {
 	struct recovery *rec;
 	struct recovery_place at;
 	uint64_t cno;		/* of the next super root */
-	bool newer;		/* the first super root is before us */
+	bool newer;		/* the first super root was found */
 	bool bounded;		/* the next super root ends the walk */
 };
 
@@ -93,7 +92,7 @@ static int note_log(struct walk *w, struct context *cx,
 	return 0;
 }
 
-/* At the end of a segment that is full its last block is the place. */
+/* If the segment is full, records its last block as the place. */
 static void note_gap(struct walk *w)
 {
 	uint64_t last = geometry_segment_end(&w->vol->geo, w->at.segnum) - 1;
@@ -105,8 +104,8 @@ static void note_gap(struct walk *w)
 }
 
 /*
- * One step: 1 to go on, 0 at the end of the chain, or a failure.  Where the
- * segment has no valid log here, the first log of the next one is tried.
+ * One step: 1 to continue, 0 at the end of the chain, or a failure.  If the segment
+ * has no valid log here, the first log of the next segment is tried.
  */
 static int step_log(struct walk *w, struct context *cx, bool follow)
 {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Collecting the blocks of data-sync logs, as nilfs_do_roll_forward() walks.
+ * Collecting the blocks of data-sync logs, as nilfs_do_roll_forward() does.
  *
- * The search for the super root has already walked these logs; this second
- * walk goes from the first of them to the last.  Blocks count only once the
- * end of their logical log was seen.  The result is one sorted array, the
- * newest content of each block only, so that a file finds its blocks by
- * bisection.
+ * The search for the super root has already walked these logs; this second walk goes
+ * from the first of them to the last.  Blocks count only after the end of their
+ * logical log was found.  The result is one sorted array with only the newest
+ * content of each block, so that a file finds its blocks by bisection.
  */
 #include "vol/rollforward.h"
 
@@ -25,11 +24,11 @@ struct collector {
 	struct volume *vol;
 	struct rollforward *rf;
 	size_t capacity;
-	uint64_t complete;	/* blocks of logical logs whose end was seen */
+	uint64_t complete;	/* blocks of complete logical logs */
 	bool in_dsync;		/* inside a logical data-sync log */
 };
 
-/* Takes one valid log; -EUCLEAN where the kernel gets confused. */
+/* Adds one valid log; -EUCLEAN if the kernel would fail on it. */
 static int take_log(struct collector *c, struct context *cx, uint64_t pseg,
 		    const struct nilfs_segment_summary *ss)
 {

@@ -2,9 +2,9 @@
 /*
  * The state of the file system at one checkpoint.
  *
- * A roll-forward preview belongs to the latest checkpoint alone: the older
- * ones are what they were.  The volume lays it over files by inode number,
- * so it is opened either for the preview or for older checkpoints.
+ * A roll-forward preview belongs to the latest checkpoint only.  It is applied to
+ * files by inode number, so a volume is opened either for the preview or for older
+ * checkpoints.
  */
 #include "vol/root.h"
 

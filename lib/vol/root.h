@@ -2,8 +2,8 @@
 /*
  * The state of the file system at one checkpoint.
  *
- * A checkpoint holds the inode of its ifile, and that holds every inode: so
- * any checkpoint that still exists is a whole, readable tree.
+ * A checkpoint contains the inode of its ifile, which contains all other inodes.  So
+ * any existing checkpoint is a complete, readable tree.
  */
 #ifndef NILFS2_VOL_ROOT_H
 #define NILFS2_VOL_ROOT_H
@@ -24,28 +24,28 @@ struct root {
 };
 
 /*
- * Opens checkpoint CNO (0: the latest) of VOL.  -ENOENT where it does not
- * exist or is invalid, -EUCLEAN, -EIO.  Nothing needs freeing.  Follows
+ * Opens checkpoint CNO (0: the latest) of VOL.  -ENOENT if it does not exist or is
+ * invalid, -EUCLEAN, -EIO.  Nothing needs to be freed.  Follows
  * nilfs_attach_checkpoint().
  */
 int root_open(struct root *root, struct context *cx, struct volume *vol,
 	      uint64_t cno);
 
 /*
- * Copies the bytes of inode INO, also of one that is not in use: 1, 0 and zeros
- * where the ifile has no block for it.  -EUCLEAN, -EIO.
+ * Copies the bytes of inode INO, even if it is not in use: 1; 0 and zeros if the
+ * ifile has no block for it.  -EUCLEAN, -EIO.
  */
 int root_inode_bytes(struct root *root, struct context *cx, uint64_t ino,
 		     struct nilfs_inode *inode);
 
 /*
- * Copies inode INO.  -ENOENT where the ifile has none (no block, not
- * allocated, or no links), -EUCLEAN, -EIO.
+ * Copies inode INO.  -ENOENT if it does not exist (no block, not allocated, or no
+ * links), -EUCLEAN, -EIO.
  */
 int root_inode(struct root *root, struct context *cx, uint64_t ino,
 	       struct nilfs_inode *inode);
 
-/* The same as a file ready to read; fails as file_init() for a broken map. */
+/* The same as a file ready to be read; fails as file_init() for a damaged map. */
 int root_file(struct root *root, struct context *cx, uint64_t ino,
 	      struct file *file);
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Collecting data-sync logs past damage.
+ * Collecting data-sync logs in spite of damage.
  *
- * The walk goes along the chain of logs from the latest super root on, as that
- * of the kernel, but where no log is valid it looks for the next one of the
- * same segment.  What has the right sequence number and is not older than the
- * super root was written after it.
+ * The walk follows the chain of logs from the latest super root on, like the kernel.
+ * If no log is valid at a place, the next log of the same segment is searched for.
+ * A log with the right sequence number that is not older than the super root was
+ * written after it.
  *
- * A log lists the blocks of a file in ascending order, none past its end, since
- * a file that grew is not written in such a log.  Memory may have flipped a bit
- * of the listing before the checksums were computed.  Each bit is tried then;
- * if just one makes the listing possible it is taken as corrected.
+ * A log lists the blocks of a file in ascending order, none beyond the end of the
+ * file, since a file that grew is not written in such a log.  Memory may have
+ * flipped a bit of the list before the checksums were computed.  In that case each
+ * bit is tried; if exactly one makes the list possible, it is taken as corrected.
  */
 #include "vol/salvage.h"
 
@@ -27,7 +27,7 @@
 #include "vol/root.h"
 #include "vol/volume.h"
 
-#define SUMMARY_MAX (32u << 10)	/* bytes of which each bit may be tried */
+#define SUMMARY_MAX (32u << 10)	/* bytes largest list of which bits are tried */
 
 struct salvager {
 	struct volume *vol;
@@ -37,11 +37,11 @@ struct salvager {
 	struct summary summary;
 	struct root root;
 	bool has_files;		/* ROOT is open */
-	uint64_t ino, nblocks;	/* of the file asked for last */
+	uint64_t ino, nblocks;	/* of the file of the last request */
 	size_t room, lost_room;
-	uint64_t complete;	/* blocks of logical logs whose end was seen */
+	uint64_t complete;	/* blocks of complete logical logs */
 	uint64_t complete_lost;
-	unsigned int nholes;	/* also those that no log followed yet */
+	unsigned int nholes;	/* including those without a later log */
 	bool in_dsync;		/* inside a logical data-sync log */
 	bool after_hole;
 };
@@ -55,7 +55,7 @@ static int add_block(struct salvaged_block **blocks, size_t *room, uint64_t *n,
 	return 0;
 }
 
-/* Blocks that file INO can have, 0 where there is no such file. */
+/* The number of blocks that file INO can have, 0 if there is no such file. */
 static uint64_t room_of(struct salvager *s, struct context *cx, uint64_t ino)
 {
 	const struct nilfs_geometry *geo = &s->vol->geo;
@@ -75,7 +75,7 @@ static uint64_t room_of(struct salvager *s, struct context *cx, uint64_t ino)
 	return s->nblocks;
 }
 
-/* Whether the summary lists what can have been synced. */
+/* Whether the listed blocks can have been synced. */
 static bool is_possible(struct salvager *s, struct context *cx, size_t len)
 {
 	struct segsum_iter it;
@@ -129,7 +129,7 @@ static void add_hole(struct salvager *s, uint64_t pseg)
 		s->rf->holes[s->nholes++] = pseg;
 }
 
-/* The log at the place, of which only SOUND ones have their blocks. */
+/* Adds the log at the place; the blocks of a log that is not SOUND are lost. */
 static int add_log(struct salvager *s, struct context *cx,
 		   const struct nilfs_segment_summary *ss, bool sound)
 {
@@ -148,7 +148,7 @@ static int add_log(struct salvager *s, struct context *cx,
 	if (!ret)
 		add_hole(s, s->at.pseg);
 	sound &= ret;
-	/* The blocks that it lists, as far as there can be such. */
+	/* Add the listed blocks, as far as they are possible. */
 	segsum_iter_init(&s->summary.iter, geo, s->summary.buf, len);
 	ret = 0;
 	while (!ret && segsum_iter_next(&s->summary.iter, &b)) {
@@ -169,15 +169,15 @@ static int add_log(struct salvager *s, struct context *cx,
 }
 
 /*
- * A log, of which the summary is valid.  If it is SOUND, with checksums that
- * match, damage to earlier ones happened before it was complete.
+ * Processes a log with a valid summary.  If it is SOUND, its checksums match, and
+ * earlier logs were damaged after it was complete.
  */
 static int take_log(struct salvager *s, struct context *cx,
 		    const struct nilfs_segment_summary *ss, bool sound)
 {
 	unsigned int flags = le16_get(ss->ss_flags);
 	bool ends = flags & NILFS_SS_LOGEND;
-	/* Whether it takes part in what was synced. */
+	/* Whether it belongs to the synced data. */
 	bool is_part = (flags & NILFS_SS_SYNDT) && !(flags & NILFS_SS_SR) &&
 		       (s->in_dsync || s->after_hole ||
 			(flags & NILFS_SS_LOGBGN));
@@ -203,7 +203,7 @@ static bool is_next(const struct salvager *s,
 	       le64_get(ss->ss_create) >= s->rec->ctime;
 }
 
-/* A place without a valid log: 1 to go on, 0 at the end, or a failure. */
+/* Handles a place without a valid log: 1 to continue, 0 at the end, or a failure. */
 static int step_past(struct salvager *s, struct context *cx)
 {
 	const struct nilfs_geometry *geo = &s->vol->geo;
@@ -211,7 +211,7 @@ static int step_past(struct salvager *s, struct context *cx)
 	struct logsearch search;
 	int ret = logsearch_open(&search, cx, s->vol, s->at.segnum, s->at.pseg);
 
-	/* The next log of the segment with a right summary. */
+	/* The next log of the segment with a valid summary. */
 	while (!ret && (ret = logsearch_next(&search, cx, &log))) {
 		if (ret > 0 && is_next(s, &log.ss))
 			break;
@@ -238,8 +238,8 @@ static int step_past(struct salvager *s, struct context *cx)
 }
 
 /*
- * Whether a log is at the place, one that is valid but for a bit of what marks
- * it as one: 1, 0, or a failure.
+ * Reads the log at the place; one flipped bit in the fields that identify a log is
+ * accepted: 1, 0 if there is no log, or a failure.
  */
 static int read_log(struct salvager *s, struct context *cx,
 		    struct nilfs_segment_summary *ss)
@@ -273,7 +273,7 @@ none:
 	return 0;
 }
 
-/* One step: 1 to go on, 0 at the end of the chain, or a failure. */
+/* One step: 1 to continue, 0 at the end of the chain, or a failure. */
 static int step_log(struct salvager *s, struct context *cx)
 {
 	struct nilfs_segment_summary ss;
@@ -287,7 +287,7 @@ static int step_log(struct salvager *s, struct context *cx)
 	return ret ? ret : recovery_next_log(&s->at, &s->vol->geo, &ss);
 }
 
-/* Leaves of what is lost that of which nothing newer was found. */
+/* Keeps only lost blocks of which no newer content was found. */
 static void settle_blocks(struct salvager *s)
 {
 	struct rollforward *rf = s->rf;

@@ -2,8 +2,8 @@
 /*
  * Reading the summary of a log.
  *
- * A summary is small against its log, but its length is a number from the
- * disk: it is checked against the log before anything is allocated.
+ * A summary is small relative to its log, but its length is read from the disk: it is
+ * checked against the log before memory is allocated.
  */
 #include "vol/summary.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reading the summary of a log: what each block of the log belongs to.
+ * Reading the summary of a log: the owner of each block.
  */
 #ifndef NILFS2_VOL_SUMMARY_H
 #define NILFS2_VOL_SUMMARY_H
@@ -13,7 +13,7 @@
 
 struct volume;
 
-/* Keeps its buffer from log to log; start with { 0 }. */
+/* Reuses its buffer for all logs; initialize with { 0 }. */
 struct summary {
 	struct volume *vol;
 	uint64_t pseg;
@@ -23,9 +23,9 @@ struct summary {
 };
 
 /*
- * Reads all summary blocks of the log at PSEG with header SS, which must lie
- * inside its segment.  -EUCLEAN for a broken summary, -ENOMEM where it does
- * not fit the memory budget, -EIO.
+ * Reads all summary blocks of the log at PSEG with header SS, which must lie inside
+ * its segment.  -EUCLEAN for a damaged summary, -ENOMEM if it does not fit the
+ * memory budget, -EIO.
  */
 int summary_read(struct summary *s, struct context *cx, struct volume *vol,
 		 uint64_t pseg, const struct nilfs_segment_summary *ss);
@@ -36,7 +36,7 @@ int summary_next(struct summary *s, struct context *cx,
 
 #define SUMMARY_FILES_MAX 160
 
-/* "inodes 5, 12, 13 and more": the owners of the blocks; S is not stepped. */
+/* Writes "inodes 5, 12, 13 and more", the owners of the blocks; S is not advanced. */
 void summary_files(const struct summary *s, char text[SUMMARY_FILES_MAX]);
 
 void summary_free(struct summary *s);

@@ -2,8 +2,8 @@
 /*
  * The segments of a volume.
  *
- * A hole of the SUFILE stands for clean segments.  The cursor can yield them
- * or step over them: a large volume that holds little is mostly holes.
+ * A hole of the SUFILE contains clean segments.  The cursor can yield or skip them,
+ * since the SUFILE of a large volume with few data is mostly holes.
  */
 #include "vol/sutable.h"
 
@@ -36,7 +36,7 @@ int sutable_is_exact(struct volume *vol, struct context *cx)
 	return le64_get(header.sh_exact_cno) == vol->latest.cno;
 }
 
-/* Entries are as long as the superblock says, and read as far as known. */
+/* Entries have the size given by the superblock; known members are read. */
 static uint32_t known_bytes(const struct nilfs_geometry *geo)
 {
 	uint32_t known = sizeof(struct nilfs_segment_usage_ext);
@@ -51,7 +51,7 @@ int sutable_read(struct volume *vol, struct context *cx, uint64_t segnum,
 	int ret;
 
 	if (segnum >= geo->nsegments)
-		return fail(cx, -EINVAL, "segment %llu: the volume has %llu",
+		return fail(cx, -EINVAL, "segment %llu: the volume has only %llu segments",
 			    (unsigned long long)segnum,
 			    (unsigned long long)geo->nsegments);
 	memset(su, 0, sizeof(*su));
@@ -70,8 +70,8 @@ int sutable_cursor_open(struct sutable_cursor *cur, struct context *cx,
 }
 
 /*
- * Borrows the block of the place, where there is one; without HOLES the
- * place moves to the next that has.  1, or 0 at the end.
+ * Borrows the block of the place, if it exists; without HOLES the place moves to the
+ * next existing block.  1, or 0 at the end.
  */
 static int find_block(struct sutable_cursor *cur, struct context *cx)
 {

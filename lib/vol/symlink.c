@@ -2,9 +2,9 @@
 /*
  * The targets of symbolic links.
  *
- * NILFS2 keeps every target in data blocks, however short.  The kernel reads at
- * most one page of them, and so does this.  A target is a few bytes that are
- * needed once: they are read bypassing the cache.
+ * NILFS2 stores every target in data blocks.  At most one page of them is read, as
+ * by the kernel.  A target is a few bytes that are needed once, so it is read
+ * bypassing the cache.
  */
 #include "vol/symlink.h"
 
@@ -12,7 +12,7 @@
 
 #include "vol/volume.h"
 
-/* Bytes of the target, as the size has it. */
+/* Bytes of the target according to the size. */
 static size_t longest(const struct nilfs_inode *inode)
 {
 	uint64_t size = le64_get(inode->i_size);

@@ -2,9 +2,9 @@
 /*
  * From virtual block numbers to disk blocks.
  *
- * The DAT is a file of fixed-size entries after an arithmetic layout, its
- * own map is physical, so one lookup of the DAT's map and one block suffice.
- * Like the kernel this does not consult the allocation bitmap.
+ * The DAT is a file of fixed-size entries at computed offsets, and its own map is
+ * physical, so one lookup of the DAT's map and one block are sufficient.  Like the
+ * kernel this does not read the allocation bitmap.
  */
 #include "vol/translate.h"
 

@@ -13,15 +13,15 @@
 struct volume;
 
 /*
- * Copies the DAT entry of VBLOCKNR.  -ENOENT where the DAT has no block for
- * it, -EUCLEAN or -EIO where the DAT cannot be read.
+ * Copies the DAT entry of VBLOCKNR.  -ENOENT if the DAT has no block for it,
+ * -EUCLEAN or -EIO if the DAT cannot be read.
  */
 int translate_entry(struct volume *vol, struct context *cx, uint64_t vblocknr,
 		    struct nilfs_dat_entry *entry);
 
 /*
- * The disk block of VBLOCKNR, inside the segments of the volume.  -EUCLEAN
- * where the DAT has none for it, as nilfs_dat_translate() finds -ENOENT.
+ * Finds the disk block of VBLOCKNR, inside the segments of the volume.  -EUCLEAN if
+ * the DAT records none; nilfs_dat_translate() returns -ENOENT for that.
  */
 int translate_vblock(struct volume *vol, struct context *cx, uint64_t vblocknr,
 		     uint64_t *blocknr);

@@ -2,15 +2,13 @@
 /*
  * A walk through the files of a checkpoint.
  *
- * Only the path grows with depth: per level the directory's inode and the
- * position in it.  The innermost directories stay open, so that returning to
- * one costs nothing; those further up release their blocks, so depth is not
- * bounded by the cache.
+ * Memory grows with depth only by one level of the path: the directory's inode and
+ * the position in it.  The innermost directories stay open, so that returning to one
+ * is cheap; the others release their blocks, so depth is not bounded by the cache.
  *
- * A directory has one parent.  A second entry for it (a loop, or two parents,
- * which could double the walk at each level) is a broken entry; the set of
- * directories seen so far detects it, and bounds the walk by the number of
- * directory blocks.
+ * A directory has one parent.  A second entry for it (a loop, or two parents, which
+ * could double the walk at each level) is a damaged entry.  The set of visited
+ * directories detects it, and bounds the walk by the number of directory blocks.
  */
 #include "vol/tree.h"
 
@@ -34,8 +32,8 @@ struct level {
 };
 
 /*
- * Directories that are open at a time: even if all had maps of full depth, the
- * smallest cache would have blocks to spare.
+ * Maximum number of open directories: even if all have maps of full depth, the smallest
+ * cache has blocks to spare.
  */
 #define READERS 3
 
@@ -69,7 +67,7 @@ bool tree_name_is_sane(const char *name, size_t len)
 	return name[0] != '.' || (len > 1 && (name[1] != '.' || len > 2));
 }
 
-/* Makes the path its first LEN bytes, a slash and NAME. */
+/* Sets the path to its first LEN bytes, a slash and NAME. */
 static int set_path(struct tree *t, struct context *cx, size_t len,
 		    const char *name, size_t name_len)
 {
@@ -95,7 +93,7 @@ int tree_open(struct tree **treep, struct context *cx, struct root *root,
 		return fail(cx, -ENOMEM, "walk");
 	t->root = root;
 	t->options = *options;
-	/* The path of the start, with single slashes and none at the end. */
+	/* The start path, with single slashes and none at the end. */
 	err = set_path(t, cx, 0, "", 0);
 	t->path_len = 0;
 	for (at += strspn(at, "/"); !err && *at; at += strspn(at, "/")) {
@@ -137,7 +135,7 @@ void tree_close(struct tree *t)
 	free(t);
 }
 
-/* An item at the path. */
+/* Fills an item for the current path. */
 static void fill_item(struct tree *t, struct tree_item *item,
 		      enum tree_kind kind, uint64_t ino)
 {
@@ -159,11 +157,11 @@ static void fill_item(struct tree *t, struct tree_item *item,
 		t->path_len > t->start_len ? t->start_len + 1 : item->path_len;
 }
 
-/* The last item could not be read; what it is stays as it was filled. */
+/* Marks the last item as unreadable; its other members are kept. */
 static int break_item(struct tree *t, struct tree_item *item, int err)
 {
 	t->enter = false;
-	/* These end the walk, all others are of one item. */
+	/* These errors end the walk; all others concern one item. */
 	if (err == -ENOMEM || err == -EINTR || err == -ENOBUFS)
 		return err;
 	item->kind = TREE_BROKEN;
@@ -172,7 +170,7 @@ static int break_item(struct tree *t, struct tree_item *item, int err)
 	return 1;
 }
 
-/* Reads the inode of the item, and sees whether to enter it next: only once. */
+/* Reads the inode of the item, and decides whether to enter it: only once. */
 static int look_at(struct tree *t, struct context *cx, struct tree_item *item)
 {
 	unsigned long long ino = item->ino;
@@ -181,7 +179,7 @@ static int look_at(struct tree *t, struct context *cx, struct tree_item *item)
 	int ret = 0;
 
 	if (t->started && inode_is_private(item->ino))
-		ret = fail(cx, -EUCLEAN, "inode %llu: not one for users", ino);
+		ret = fail(cx, -EUCLEAN, "inode %llu: a reserved inode", ino);
 	if (!ret && t->started)
 		ret = root_inode(t->root, cx, item->ino, &t->inode);
 	if (ret)
@@ -203,10 +201,10 @@ static int look_at(struct tree *t, struct context *cx, struct tree_item *item)
 		return ret < 0 ? ret : 0;
 	for (i = 0; i < t->depth; i++)
 		if (t->levels[i].ino == item->ino)
-			return fail(cx, -ELOOP, "directory %llu: in itself",
+			return fail(cx, -ELOOP, "directory %llu: contains itself",
 				    ino);
 	return fail(cx, -EUCLEAN,
-		    "directory %llu: has an entry elsewhere already", ino);
+		    "directory %llu: already has another entry", ino);
 }
 
 static int yield_entry(struct tree *t, struct context *cx,
@@ -221,7 +219,7 @@ static int yield_entry(struct tree *t, struct context *cx,
 	if (err)
 		return err;
 	fill_item(t, item, TREE_ENTRY, entry->ino);
-	/* A name with a slash, which is broken, is a whole. */
+	/* A damaged name with a slash is one component. */
 	item->name = t->path + level->path_len + 1;
 	item->name_len = entry->len;
 	item->type = entry->type;
@@ -272,7 +270,7 @@ static int yield_leave(struct tree *t, struct tree_item *item)
 	return 1;
 }
 
-/* The rest of the innermost directory cannot be read, or one block of it. */
+/* Yields that the rest of the innermost directory, or one block, cannot be read. */
 static int yield_unreadable(struct tree *t, struct tree_item *item, int err)
 {
 	struct level *level = &t->levels[t->depth - 1];
@@ -314,7 +312,7 @@ int tree_next(struct tree *t, struct context *cx, struct tree_item *item)
 		if (level->done)
 			return yield_leave(t, item);
 		if (!reader->depth) {
-			/* Opens the innermost directory where the walk is. */
+			/* Opens the innermost directory at the position of the walk. */
 			reader->cursor.at_broken_block = false;
 			ret = file_init(&reader->file, cx, t->root->vol,
 					level->ino, &level->inode);
@@ -356,7 +354,7 @@ int tree_find_path(struct root *root, struct context *cx, uint64_t ino,
 		goto out;
 	do {
 		ret = tree_next(t, cx, &item);
-		/* The walk goes on after what cannot be read. */
+		/* Continue after items that cannot be read. */
 		if (ret > 0)
 			fail_clear(cx);
 	} while (ret > 0 && (item.ino != ino || item.kind == TREE_LEAVE));

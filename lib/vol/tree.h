@@ -2,8 +2,8 @@
 /*
  * A walk through the files below a path of one checkpoint, depth first.
  *
- * The walk ends on any volume, and continues after what cannot be read, which
- * is one item of it.
+ * The walk ends on any volume, and continues after unreadable entries, each of which is
+ * one item.
  */
 #ifndef NILFS2_VOL_TREE_H
 #define NILFS2_VOL_TREE_H
@@ -16,17 +16,17 @@
 #include "disk/ondisk.h"
 #include "vol/root.h"
 
-/* Directories nested deeper are named and not entered. */
+/* Directories below this depth are yielded and not entered. */
 #define TREE_DEPTH_MAX 16384
 
 enum tree_kind {
 	TREE_ENTRY,  /* a file of any type; a directory before its entries */
 	TREE_LEAVE,  /* a directory after its entries */
-	TREE_BROKEN, /* cannot be read: .error and the failure text */
+	TREE_BROKEN, /* unreadable: .error and the failure text */
 };
 
 struct tree_options {
-	bool recursive; /* else only the start and its entries */
+	bool recursive; /* otherwise only the start and its entries */
 	bool inodes;	/* read every inode, not only those needed */
 	bool dots;	/* yield "." and ".." too */
 };
@@ -37,7 +37,7 @@ struct tree_item {
 	int error;	  /* of TREE_BROKEN */
 	const char *path; /* from the root of the volume, "/a/b" */
 	size_t path_len;
-	size_t inner;	  /* where the path below the start begins */
+	size_t inner;	  /* offset of the path below the start */
 	const char *name; /* the last part; "" for the root */
 	size_t name_len;
 	uint64_t ino;
@@ -50,9 +50,9 @@ struct tree_item {
 struct tree;
 
 /*
- * Starts at PATH of ROOT (borrowed), which is the first item.  *TREEP is closed
- * with tree_close(), after a failure too.  Fails as dir_resolve() and
- * root_inode() for PATH.
+ * Starts at PATH of ROOT (borrowed), which is the first item.  *TREEP must be closed
+ * with tree_close(), even after a failure.  Fails as dir_resolve() and root_inode()
+ * for PATH.
  */
 int tree_open(struct tree **treep, struct context *cx, struct root *root,
 	      const char *path, const struct tree_options *options);
@@ -61,18 +61,18 @@ void tree_close(struct tree *tree); /* NULL is accepted */
 /* Steps: 1 and *ITEM, 0 at the end, -ENOMEM, -EINTR. */
 int tree_next(struct tree *tree, struct context *cx, struct tree_item *item);
 
-/* Does not enter the directory that was the last item; nothing follows it. */
+/* Does not enter the directory that was the last item; no TREE_LEAVE follows. */
 void tree_skip(struct tree *tree);
 
 /*
- * Finds a path to INO in ROOT, by a walk from the root, and sets *PATH, to be
- * freed; NULL after a failure.  Directories that cannot be read are skipped.
- * -ENOENT if there is none, -ENOMEM, -EINTR.
+ * Finds a path to INO in ROOT by a walk from the root, and sets *PATH, which the
+ * caller frees; NULL after a failure.  Directories that cannot be read are skipped.
+ * -ENOENT if there is no path, -ENOMEM, -EINTR.
  */
 int tree_find_path(struct root *root, struct context *cx, uint64_t ino,
 		   char **path);
 
-/* False for a name that is no name: empty, with NUL or '/', "." or "..". */
+/* False for an invalid name: empty, with NUL or '/', "." or "..". */
 bool tree_name_is_sane(const char *name, size_t len);
 
 #endif

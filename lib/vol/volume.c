@@ -2,9 +2,9 @@
 /*
  * Opening a volume: superblocks, latest super root, metadata files.
  *
- * The order is that of a mount.  Both superblocks are read and one chosen; its
- * log leads to the latest super root, which contains the inodes of DAT, cpfile
- * and SUFILE.  If the chosen copy leads to none the other one is tried, and the
+ * The order is that of a mount.  Both superblocks are read and one is chosen; its
+ * log leads to the latest super root, which contains the inodes of DAT, cpfile and
+ * SUFILE.  If the chosen copy leads to no super root the other one is tried, and the
  * chain of logs is then followed even on a clean volume.
  */
 #include "vol/volume.h"
@@ -18,7 +18,7 @@
 #include "disk/superroot.h"
 #include "vol/owner.h"
 
-/* However little memory is allowed, maps of full depth must be walkable. */
+/* The minimum cache: maps of full depth must be walkable with any budget. */
 #define CACHE_BLOCKS_MIN 64u
 
 int volume_read_blocks(struct volume *vol, struct context *cx,
@@ -45,7 +45,7 @@ static int choose_super(struct volume *vol, struct context *cx)
 	struct owner owner;
 	int i;
 
-	/* One that cannot be read is a copy that is not valid. */
+	/* A copy that cannot be read is not valid. */
 	for (i = 0; i < 2; i++) {
 		sb = &vol->super[i];
 		vol->super_offset[i] = offsets[i];
@@ -60,7 +60,7 @@ static int choose_super(struct volume *vol, struct context *cx)
 	super_choose(copies[0], copies[1], vol->dev->size, &vol->choice);
 	if (vol->choice.index >= 0)
 		return 0;
-	/* Reports what the device contains instead, if known. */
+	/* Report the other content of the device, if it is known. */
 	owner_find(&owner, cx, vol->dev);
 	if (owner.foreign && !owner.nilfs)
 		return fail(cx, -EUCLEAN, "%s: %s", vol->dev->name, owner.what);
@@ -71,7 +71,7 @@ static int choose_super(struct volume *vol, struct context *cx)
 		    owner.foreign ? "; it " : "", owner.what);
 }
 
-/* Lays out the metadata files, and makes a cache. */
+/* Computes the layouts of the metadata files, and makes a cache. */
 static int use_geometry(struct volume *vol, struct context *cx)
 {
 	const struct nilfs_geometry *geo = &vol->geo;
@@ -104,8 +104,8 @@ static int use_super(struct volume *vol, struct context *cx, int i)
 		return fail(cx, -EUCLEAN, "superblock: %s",
 			    rule_info(rule)->text);
 	/*
-	 * For a truncated device, the segments that exist at least in part;
-	 * reading the missing part fails.
+	 * On a truncated device, use the segments that exist at least in part; reading
+	 * the missing part fails.
 	 */
 	there = div_round_up(geo->nblocks, geo->blocks_per_segment);
 	if (rule == RULE_SB_DEVICE_SIZE && geo->nsegments > there)
@@ -125,7 +125,7 @@ static int find_latest(struct volume *vol, struct context *cx)
 	if (err)
 		return err;
 	err = recovery_search(vol, cx, sb, follow, &vol->latest);
-	/* The spare is used only where the log is missing, as in the kernel. */
+	/* The spare copy is used only if the log is missing, as in the kernel. */
 	if (err != -EUCLEAN || spare < 0)
 		return err;
 	context_child(cx, &why);
@@ -166,7 +166,7 @@ static int open_metadata(struct volume *vol, struct context *cx)
 		err = file_init(files[i].file, cx, vol, files[i].ino,
 				superroot_inode(&vol->geo, block,
 						files[i].ino));
-		/* A broken root of a map is reported by functions that use it. */
+		/* A damaged map root is reported by functions that use it. */
 		if (files[i].file->map.broken) {
 			fail_clear(cx);
 			err = 0;
@@ -176,7 +176,7 @@ static int open_metadata(struct volume *vol, struct context *cx)
 	return err;
 }
 
-/* A volume of which nothing is known. */
+/* An empty volume structure. */
 static int make_volume(struct volume **volp, struct context *cx,
 		       struct dev *dev)
 {
@@ -187,7 +187,7 @@ static int make_volume(struct volume **volp, struct context *cx,
 	return 0;
 }
 
-/* Hands out what was opened, or closes what could not be. */
+/* Returns the opened volume, or closes it after a failure. */
 static int finish(struct volume **volp, int err)
 {
 	if (err) {

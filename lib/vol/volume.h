@@ -34,10 +34,10 @@ struct volume {
 	struct cache *cache;
 	struct nilfs_geometry geo;
 	struct nilfs_super_block super[2];	/* both copies as read */
-	uint64_t super_offset[2];		/* where, in bytes */
+	uint64_t super_offset[2];		/* offset in bytes */
 	struct super_choice choice;
 	int super_used;			/* the copy that led to the super root */
-	struct recovery latest;		/* where the latest super root is */
+	struct recovery latest;		/* place of the latest super root */
 	struct nilfs_super_root super_root;	/* its head; inodes by file */
 	struct palloc dat_palloc, ifile_palloc;
 	struct file dat, cpfile, sufile;
@@ -45,45 +45,44 @@ struct volume {
 };
 
 /*
- * Opens the volume on DEV (borrowed, must outlive it) at its latest super
- * root, found as load_nilfs() does: from the superblock with the greater
- * checkpoint number, from the other one where that fails.  *VOLP is closed
- * with volume_close().  A metadata file with a broken root is no reason to
- * fail: all that is asked of it fails then.
+ * Opens the volume on DEV (borrowed, must outlive it) at its latest super root,
+ * found as by load_nilfs(): from the superblock with the greater checkpoint number,
+ * or from the other one if that fails.  *VOLP is closed with volume_close().  A
+ * metadata file with a damaged root is not a failure here; all functions that use
+ * the file fail then.
  *
- * -EUCLEAN where no superblock is valid, no super root can be found or a
- * structure on the way is broken, -EOPNOTSUPP for an incompatible feature,
- * -EIO, -ENOMEM; the failure text says where.
+ * -EUCLEAN if no superblock is valid, no super root can be found or a structure on
+ * the way is damaged, -EOPNOTSUPP for an incompatible feature, -EIO, -ENOMEM; the
+ * failure text names the place.
  */
 int volume_open(struct volume **volp, struct context *cx, struct dev *dev,
 		const struct volume_options *options);
 
 /*
- * Opens only the superblock in use: geometry and cache are available, logs can
- * be read, metadata files cannot.  For volumes whose super root is lost.
- * Failures as volume_open().
+ * Opens only the superblock in use: geometry and cache are available, logs can be
+ * read, metadata files cannot.  For volumes whose super root is lost.  Fails as
+ * volume_open().
  */
 int volume_open_bare(struct volume **volp, struct context *cx,
 		     struct dev *dev);
 
-/* The same for a volume with geometry GEO, whatever superblocks say. */
+/* The same for a volume with geometry GEO; superblocks are ignored. */
 int volume_open_layout(struct volume **volp, struct context *cx,
 		       struct dev *dev, const struct nilfs_geometry *geo);
 
 /*
- * Opens it at the super root of AT (its fields from cno to ctime), whatever
- * superblocks say or whether there are any: for a volume with geometry GEO
- * that is still being made.  Its superblocks are all zero.  Failures as
- * volume_open().
+ * Opens the volume at the super root of AT (its fields from cno to ctime),
+ * independent of superblocks: for a volume with geometry GEO that is still being
+ * created.  Its superblocks are all zero.  Fails as volume_open().
  */
 int volume_open_at(struct volume **volp, struct context *cx, struct dev *dev,
 		   const struct nilfs_geometry *geo,
 		   const struct recovery *at);
 
 /*
- * Opens it by the superblock that counts, but at the super root of AT, whatever
- * log the superblock names and whatever the checksums of AT's log say.
- * Failures as volume_open().
+ * Opens the volume by the active superblock, but at the super root of AT,
+ * independent of the log to which the superblock refers and of the checksums of AT's
+ * log.  Fails as volume_open().
  */
 int volume_open_from(struct volume **volp, struct context *cx,
 		     struct dev *dev, const struct recovery *at);
@@ -103,8 +102,8 @@ volume_super(const struct volume *vol)
 char *volume_label(const struct volume *vol, char buf[VOLUME_LABEL_MAX]);
 
 /*
- * Reads COUNT whole blocks at BLOCKNR past the cache, for payload that is
- * looked at once.  -EUCLEAN where they are not inside the volume.
+ * Reads COUNT whole blocks at BLOCKNR bypassing the cache, for payload that is read
+ * once.  -EUCLEAN if they are not inside the volume.
  */
 int volume_read_blocks(struct volume *vol, struct context *cx,
 		       uint64_t blocknr, uint32_t count, void *buf);

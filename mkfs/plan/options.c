@@ -2,9 +2,9 @@
 /*
  * The options of mkfs.nilfs2.
  *
- * Short options and defaults are those of mkfs.nilfs2 of nilfs-utils 2.3; the
- * long ones, -U, --size and those that fill the volume are ours.  The plan
- * checks whether values fit each other and the device.
+ * Short options and defaults are those of mkfs.nilfs2 of nilfs-utils 2.3.  The
+ * long options, -U, --size and the options that fill the volume are additions.
+ * plan.c checks whether values fit each other and the device.
  */
 #include "mkfs/plan/options.h"
 
@@ -52,7 +52,7 @@ static int parse_size(struct context *cx, const char *arg, void *where)
 	return option_size(cx, "--size", arg, &size->bytes);
 }
 
-/* "SECONDS" or "@SECONDS", as touch -d and tar --mtime have it. */
+/* "SECONDS" or "@SECONDS", as in touch -d and tar --mtime. */
 static int parse_mtime(struct context *cx, const char *arg, void *where)
 {
 	const char *digits = arg + (*arg == '@');
@@ -189,8 +189,8 @@ int options_entry_rules(struct context *cx, const struct mkfs_options *o,
 	int err = 0;
 
 	/*
-	 * The time of the build is the youngest that a file may have, so that a
-	 * tree that was rebuilt gives the same volume.
+	 * The time of the build is an upper limit for the times of files, so that a
+	 * rebuilt tree gives the same volume.
 	 */
 	*rules = (struct entry_rules){
 		.exclude = o->exclude.items,
@@ -203,7 +203,7 @@ int options_entry_rules(struct context *cx, const struct mkfs_options *o,
 	};
 	if (o->clamp_mtime && !timed)
 		return fail(cx, -EINVAL,
-			    "--clamp-mtime: no time; --mtime gives one");
+			    "--clamp-mtime: needs a time, by --mtime");
 	if (o->owner)
 		err = entry_parse_owner(cx, o->owner, rules);
 	if (!err && o->uid_map)

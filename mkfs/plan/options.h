@@ -12,24 +12,24 @@
 
 #define OPTIONS_NO_TIME (-1)
 
-/* How large the volume is to be. */
+/* The requested size of the volume. */
 struct options_size {
 	enum {
-		OPTIONS_SIZE_ASIS,	/* as the device or file is */
+		OPTIONS_SIZE_ASIS,	/* the size of the device or file */
 		OPTIONS_SIZE_BYTES,
-		OPTIONS_SIZE_AUTO,	/* as large as its content needs */
+		OPTIONS_SIZE_AUTO,	/* the size that the content needs */
 	} kind;
-	uint64_t bytes;		/* with AUTO: free space besides */
+	uint64_t bytes;		/* with AUTO: additional free space */
 };
 
-/* Which layers' checkpoints become snapshots. */
+/* Which checkpoints become snapshots. */
 enum options_snapshot {
 	OPTIONS_SNAPSHOT_NONE,
 	OPTIONS_SNAPSHOT_EACH,
 	OPTIONS_SNAPSHOT_LAST,
 };
 
-/* What --mtime says. */
+/* The argument of --mtime. */
 struct options_mtime {
 	bool given;
 	int64_t seconds;	/* since 1970 */
@@ -38,7 +38,7 @@ struct options_mtime {
 enum { OPTIONS_ZONED_AUTO, OPTIONS_ZONED_REQUIRE, OPTIONS_ZONED_OFF };
 
 struct zone_ends {
-	uint64_t head, tail;	/* conventional zones there */
+	uint64_t head, tail;	/* conventional zones at each end */
 	bool given;
 };
 
@@ -61,9 +61,9 @@ struct mkfs_options {
 	const char *uid_map, *gid_map;	/* NULL: none */
 	struct option_list exclude;	/* patterns */
 	struct options_mtime mtime;
-	bool clamp_mtime;		/* --mtime is for younger files only */
+	bool clamp_mtime;		/* apply --mtime to younger files only */
 	int order;			/* enum walk_order */
-	bool strict;			/* what would be lost is an error */
+	bool strict;			/* a lost attribute is an error */
 	bool sparse;			/* zeros become holes */
 	bool oci;			/* archives are layers of an image */
 	bool one_file_system;
@@ -81,17 +81,17 @@ extern const struct mkfs_options options_defaults;
 bool options_uuid_of_content(const struct mkfs_options *o);
 
 /*
- * Writes the UUID requested by O: "random" (also without -U), "time", "clear",
- * or 36 characters; zeros for "content", which is set later.  -EINVAL with the
- * failure text otherwise.
+ * Stores the UUID requested by O: "random" (the default), "time", "clear", or 36
+ * characters; zeros for "content", which is set later.  -EINVAL with the failure
+ * text otherwise.
  */
 int options_uuid(struct context *cx, const struct mkfs_options *o,
 		 uint8_t uuid[16]);
 
 /*
- * Makes RULES (to be freed by entry_rules_fini()) of --owner, the maps, the
- * times and --exclude, whose patterns O keeps.  No file is younger than
- * CX->now where that is a SOURCE_DATE, unless --mtime was given.  -EINVAL.
+ * Builds RULES (freed by entry_rules_fini()) from --owner, the maps, the times and
+ * --exclude; the patterns stay owned by O.  If CX->now is a SOURCE_DATE, no file is
+ * younger than that, unless --mtime was given.  -EINVAL.
  */
 int options_entry_rules(struct context *cx, const struct mkfs_options *o,
 			bool source_date, struct entry_rules *rules);

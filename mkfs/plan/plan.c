@@ -2,15 +2,15 @@
 /*
  * Computing the layout from options.
  *
- * A device has 4 KiB with the first superblock, segments that begin at
- * multiples of their size (the first one shortened by the superblock), and in
- * the last whole 4 KiB the second superblock.  Segments never overlap that; the
- * space between stays unused.
+ * The first 4 KiB of a device contain the first superblock; the last whole 4 KiB
+ * contain the second one.  Segments begin at multiples of their size; segment 0 is
+ * shortened by the first superblock.  No segment overlaps the second superblock;
+ * the space between is unused.
  *
- * The seed of the volume's checksums is derived from its UUID and its time.  So
- * it is random if either is, and two runs with both given make the same bytes;
- * yet logs that an earlier format with the same UUID and another time has left
- * are not valid on this volume.
+ * The checksum seed is derived from the UUID and the time of the volume.  So it is
+ * random if either is, and two runs with the same UUID and time give the same
+ * bytes.  Logs of an earlier format with the same UUID and another time are not
+ * valid on this volume.
  */
 #include "mkfs/plan/plan.h"
 
@@ -34,12 +34,12 @@
 #define NAME_BYTES 64			/* of a feature */
 
 /*
- * The -O option: the default set is that of nilfs-utils 2.3, which added
- * block_count to the empty one of before.
+ * The -O option.  The default set is that of nilfs-utils 2.3, which added
+ * block_count; older versions had none.
  *
  * Applies LIST ("block_count,^track_live_blks", "none"; NULL: nothing) to the
- * default features, word by word from the left.  -EINVAL with the failure
- * text for a name that is no feature, and for features that need others.
+ * default features, word by word.  -EINVAL with the failure text for an unknown
+ * name and for features that require others.
  */
 static int features_parse(struct context *cx, const char *list,
 			  struct features *f)
@@ -170,9 +170,9 @@ void plan_settle(struct plan *plan, uint64_t used)
 	uint64_t blocks = div_round_up(plan->slack, g->block_size);
 
 	/*
-	 * What a block of a file takes besides: an entry of the DAT, an item of
-	 * a summary and, in B-tree nodes that the kernel leaves half full, a
-	 * key and a pointer each; then the overhead of every log.
+	 * Overhead of a file block: an entry of the DAT, an item of a summary, and a key
+	 * and a pointer in B-tree nodes, which the kernel leaves half full; then the
+	 * overhead of every log.
 	 */
 	if (blocks)
 		blocks += div_round_up(blocks * (g->dat_entry_size +
@@ -216,7 +216,7 @@ int plan_make(struct context *cx, const struct mkfs_options *o,
 	g->crc_seed = crc32_le(~0u, plan->uuid, sizeof(plan->uuid));
 	g->crc_seed = crc32_le(g->crc_seed, &stamp, sizeof(stamp));
 
-	/* Sizes of the records; only segment usages come in two kinds. */
+	/* Record sizes.  Only segment usages have two sizes. */
 	g->has_live_blks = plan->features.compat &
 			   NILFS_FEATURE_COMPAT_SUFILE_LIVE_BLKS_EXT;
 	g->inode_size = NILFS_MIN_INODE_SIZE;

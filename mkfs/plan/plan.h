@@ -11,19 +11,19 @@
 #include "mkfs/plan/options.h"
 #include "mkfs/plan/zoneplan.h"
 
-/* The words of the superblock. */
+/* The feature words of the superblock. */
 struct features {
 	uint64_t compat, compat_ro, incompat;
 };
 
 #define PLAN_LABEL_MAX 80
 
-/* What the layout depends on besides the options. */
+/* The input of the layout besides the options. */
 struct plan_facts {
 	const char *name;	/* of the device, for messages */
 	uint64_t size;		/* bytes of the device */
-	uint32_t sector_size;	/* bytes; the smallest write it takes */
-	int64_t now;		/* seconds, where the user gave no time */
+	uint32_t sector_size;	/* bytes; the smallest write */
+	int64_t now;		/* seconds, unless the user gave a time */
 	uint8_t uuid[16];
 	const struct zones *zones;	/* NULL: none, or ignored */
 };
@@ -38,29 +38,29 @@ struct plan {
 	uint8_t uuid[16];
 	char label[PLAN_LABEL_MAX];	/* no zero byte if all are used */
 	struct zoneplan zoned;
-	bool fit;		/* size and segments follow from the content */
-	uint64_t slack;		/* bytes that must fit beside it then */
+	bool fit;		/* the content determines the size */
+	uint64_t slack;		/* additional free bytes, with `fit` */
 };
 
 /*
  * Computes a plan from the options and the facts, or fails with -EINVAL and a
- * text that names the option or the smallest size.  Pure: the same input gives
- * the same plan.
+ * text that names the option or the smallest size.  A pure function: the same
+ * input gives the same plan.
  */
 int plan_make(struct context *cx, const struct mkfs_options *o,
 	      const struct plan_facts *facts, struct plan *plan);
 
 /*
- * The size of a volume that fits its content: as few segments as let the
- * kernel write PLAN->slack bytes (a single small file where that is 0) when
- * USED segments are in use (reserve_fit()).
+ * Sets the size of a volume that fits its content, with USED segments in use: the
+ * fewest segments with which the kernel can still write PLAN->slack bytes, or one
+ * small file if that is 0 (reserve_fit()).
  */
 void plan_settle(struct plan *plan, uint64_t used);
 
-/* The plan for a device of SIZE bytes without zones. */
+/* Limits the plan to a device of SIZE bytes without zones. */
 void plan_limit(struct plan *plan, uint64_t size);
 
-/* Bytes of the least device with that many segments. */
+/* The minimum device size, in bytes, for NSEGMENTS segments. */
 uint64_t plan_min_size(const struct nilfs_geometry *g, uint64_t nsegments);
 
 #endif

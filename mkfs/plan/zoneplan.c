@@ -2,21 +2,21 @@
 /*
  * From zones to segments.
  *
- * The kernel fills a segment from its beginning on and leaves its last blocks
- * unwritten where no log fits.  So a sequential zone can hold one segment that
- * is used: what comes after an unwritten block cannot be written any more.
- * A segment is as long as a zone or, where zones cannot be filled to their end,
- * the largest power of 2 below their capacity; then the other segments of each
- * sequential zone carry the error flag, and the kernel never takes them.
+ * The kernel fills a segment from its beginning and leaves its last blocks
+ * unwritten if no log fits.  Blocks after an unwritten block of a sequential zone
+ * cannot be written, so such a zone can hold one usable segment.  A segment is as
+ * long as a zone or, if zones cannot be filled to their end, the largest power of 2
+ * below their capacity.  In the latter case the other segments of each sequential
+ * zone have the error flag, so that the kernel never allocates them.
  *
- * The first superblock is rewritten in place: zone 0 must be conventional.
- * For the second one, in the last 4 KiB, there are two recipes:
+ * The first superblock is rewritten in place: zone 0 must be conventional.  For
+ * the second one, in the last 4 KiB, there are two recipes:
  *
- * A. The last zone is sequential.  Segments reach to the very end of the
- *    device, so that the place of the second superblock lies in a segment.
- *    The kernel sees that from the first one, ignores it and never writes it.
- * B. The last zone is conventional.  Segments end before the second superblock
- *    as they do on any device.
+ * A. The last zone is sequential.  Segments extend to the end of the device, so
+ *    the second superblock would lie in a segment.  The kernel detects that from
+ *    the first superblock, and never reads or writes the second one.
+ * B. The last zone is conventional.  Segments end before the second superblock, as
+ *    on any device.
  */
 #include "mkfs/plan/zoneplan.h"
 
@@ -36,7 +36,7 @@ static bool is_last_conventional(const struct zones *zones)
 int zoneplan_blocks(struct context *cx, const struct mkfs_options *o,
 		    const struct plan_facts *facts, struct nilfs_geometry *g)
 {
-	/* The largest power of 2 that is not more than the capacity. */
+	/* The largest power of 2 that does not exceed the capacity. */
 	uint64_t segment = UINT64_C(1) <<
 			   (63 - __builtin_clzll(facts->zones->capacity));
 	uint64_t blocks = segment / g->block_size;
@@ -59,7 +59,7 @@ int zoneplan_blocks(struct context *cx, const struct mkfs_options *o,
 	return 0;
 }
 
-/* Zones as such. */
+/* Checks the zones independent of the layout. */
 static int check_zones(struct context *cx, const struct mkfs_options *o,
 		       const struct plan_facts *facts)
 {
@@ -108,9 +108,9 @@ int zoneplan_segments(struct context *cx, const struct mkfs_options *o,
 	if (ret)
 		return ret;
 	/*
-	 * A zone that is not written to its end stays active after the kernel
-	 * is done with its segment: always if the segment is less than the
-	 * capacity, else where no log fitted into the last blocks.
+	 * A zone that is not filled stays active after the kernel has finished its
+	 * segment.  This is always so if a segment is smaller than the capacity, else if
+	 * no log fitted into the last blocks.
 	 */
 	if (!o->force && zones->max_active && zones->max_active < sequential)
 		return fail(cx, -EINVAL, "%s: only %" PRIu32 " of its %" PRIu64
@@ -129,7 +129,7 @@ int zoneplan_segments(struct context *cx, const struct mkfs_options *o,
 	for (segnum = 0; segnum < plan->g.nsegments; segnum++)
 		usable -= zoneplan_unusable(plan, segnum);
 	plan->zoned.unusable = plan->g.nsegments - usable;
-	/* As many as on any device; the reserve counts all segments. */
+	/* The minimum is that of any device.  The reserve counts all segments. */
 	least = reserve_segments(plan->g.nsegments, plan->reserved) +
 		RESERVE_MIN_USER_SEGMENTS;
 	if (usable >= least)

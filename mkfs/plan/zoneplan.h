@@ -20,29 +20,29 @@ struct zoneplan {
 	const struct zones *zones;	/* borrowed from the facts */
 	uint32_t per_zone;		/* segments in a zone, used or not */
 	uint64_t unusable;		/* segments that are never used */
-	uint64_t lost;			/* bytes that zones could hold more */
+	uint64_t lost;			/* unused capacity of zones, bytes */
 };
 
 /*
- * Sets the blocks of a segment of G, which has its block size, as required by
- * the zones.  -EINVAL with the reason if no segment fits a zone, or if O
- * requests another length.
+ * Sets the blocks per segment of G, whose block size is set, as required by the
+ * zones.  -EINVAL with the reason if no segment fits a zone, or if O requests
+ * another length.
  */
 int zoneplan_blocks(struct context *cx, const struct mkfs_options *o,
 		    const struct plan_facts *facts, struct nilfs_geometry *g);
 
 /*
- * Completes PLAN, which has its block and segment sizes: number of segments,
- * which of them are used, where the second superblock is.  -EINVAL with the
- * reason where the device cannot hold a volume.  Pure.
+ * Completes PLAN, whose block and segment sizes are set: the number of segments,
+ * the usable ones, the place of the second superblock.  -EINVAL with the reason if
+ * the device cannot hold a volume.  A pure function.
  */
 int zoneplan_segments(struct context *cx, const struct mkfs_options *o,
 		      const struct plan_facts *facts, struct plan *plan);
 
-/* Whether segment SEGNUM must never be written to, because of its zone. */
+/* Whether segment SEGNUM must never be written because of its zone. */
 bool zoneplan_unusable(const struct plan *plan, uint64_t segnum);
 
-/* What a writer of logs must know of the zones; nothing without any. */
+/* Sets the options of the log writer that depend on zones; none without zones. */
 void zoneplan_writer(struct plan *plan, struct writer_options *options);
 
 /* "A" or "B", see zoneplan.c. */

@@ -2,12 +2,12 @@
 /*
  * Deferred files.
  *
- * A file that fits into a segment is not split at its end.  If it does not fit
- * into the rest of the segment it waits, and smaller ones that come after it
- * fill the rest.  Once the segment is full, or too many wait, a new segment
- * begins with those that wait, in the order in which they came.  A file larger
- * than a segment is split anyway and never waits; and so is one where nothing
- * else could use the rest of the segment, and much would stay unused.
+ * A file that fits into a segment is not split at the end of the segment.  If it
+ * does not fit into the rest of the segment it waits, and later, smaller files fill
+ * the rest.  Once the segment is full, or too many files wait, a new segment begins
+ * with the waiting files, in their order of arrival.  Two kinds of files are split
+ * and never wait: files larger than a segment, and files without which a large rest
+ * of the segment would stay unused.
  *
  * The order depends on sizes only, never on time.
  */
@@ -40,8 +40,8 @@ static int place_file(struct context *cx, struct writer *w, uint64_t ino,
 }
 
 /*
- * Places those that wait and fit, the earliest first; with FIRST the one that
- * has waited longest whether it fits or not.
+ * Places waiting files that fit, the earliest first.  With FIRST, the file that has
+ * waited longest is placed whether it fits or not.
  */
 static int place_waiting(struct deferred *d, struct context *cx,
 			 struct writer *w, bool first)
@@ -76,8 +76,8 @@ static int place_waiting(struct deferred *d, struct context *cx,
 }
 
 /*
- * Leaves the rest of the segment, unless the next file is split for it, and
- * begins a new one with the file that has waited longest.
+ * Begins a new segment with the file that has waited longest.  The rest of the
+ * current segment stays unused, unless that file is split to fill it.
  */
 static int begin_segment(struct deferred *d, struct context *cx,
 			 struct writer *w)
@@ -111,7 +111,7 @@ int deferred_place(struct deferred *d, struct context *cx, struct writer *w,
 	file = err ? NULL : malloc(sizeof(*file) + nruns * sizeof(*runs));
 	if (!file) {
 		payload_put(payload);
-		return err ? err : fail(cx, -ENOMEM, "file put off");
+		return err ? err : fail(cx, -ENOMEM, "deferred file");
 	}
 	*file = (struct deferred_file){
 		.ino = ino,

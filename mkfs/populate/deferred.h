@@ -11,32 +11,32 @@
 #include "log/newfile.h"
 #include "log/writer.h"
 
-/* Most files that wait at once. */
+/* The maximum number of waiting files. */
 #define DEFERRED_MAX 256
 
 struct deferred_file;
 
 /* All zero is the empty list. */
 struct deferred {
-	struct deferred_file *files[DEFERRED_MAX];	/* as they came */
+	struct deferred_file *files[DEFERRED_MAX];	/* in their order of arrival */
 	size_t n;
-	uint64_t least;		/* blocks of the smallest, if any */
+	uint64_t least;		/* blocks of the smallest one */
 };
 
 /*
- * Places file INO with its blocks, now or later, and writes its inode then.
- * RUNS are copied where needed, PAYLOAD is given over.  Without LATER it is
- * placed now.  Fails as newfile_place() and inodes_write().
+ * Places file INO with its blocks, now or later, and writes its inode then.  RUNS
+ * are copied if needed; ownership of PAYLOAD is transferred.  Without LATER the file
+ * is placed now.  Fails as newfile_place() and inodes_write().
  */
 int deferred_place(struct deferred *d, struct context *cx, struct writer *w,
 		   uint64_t ino, const struct nilfs_inode *inode,
 		   const struct newfile_run *runs, size_t nruns,
 		   struct payload *payload, bool later);
 
-/* Places all that waits. */
+/* Places all waiting files. */
 int deferred_finish(struct deferred *d, struct context *cx, struct writer *w);
 
-/* Drops what waits. */
+/* Drops all waiting files. */
 void deferred_fini(struct deferred *d);
 
 #endif

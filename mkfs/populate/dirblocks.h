@@ -10,15 +10,15 @@
 #include "disk/dirpack.h"
 
 /*
- * All but the block size is zero at first.  The user ends the last block by
- * dirpack_end() and frees the data.
+ * All members except the block size are zero at first.  The caller ends the last
+ * block with dirpack_end() and frees the data.
  */
 struct dirblocks {
 	uint32_t block_size;
 	uint8_t *data;
 	size_t room;		/* bytes allocated */
-	size_t nblocks;		/* the one being filled included */
-	struct dirpack pack;	/* that one */
+	size_t nblocks;		/* including the current one */
+	struct dirpack pack;	/* the current block */
 };
 
 /* Starts directory INO in PARENT, with "." and "..". */

@@ -2,9 +2,9 @@
 /*
  * Rules for all files of a source.
  *
- * Pure: a source fills an entry with the attributes of a file, and the rules
- * are applied to it here, the same for every source.  Ids are numbers, since
- * user names of this machine mean nothing on the volume.
+ * A source fills an entry with the attributes of a file, and the same rules are
+ * applied to it for every source.  Ids are numbers, since user names of this machine
+ * have no meaning on the volume.
  */
 #include "config.h"
 
@@ -17,7 +17,7 @@
 
 #include "base/array.h"
 
-/* The last id is what chown(2) takes for "leave it": no file can have it. */
+/* chown(2) defines the last id as "unchanged", so no file can have it. */
 #define ID_MAX (UINT32_MAX - 1)
 
 const char *entry_loss_name(enum entry_loss loss)
@@ -32,7 +32,7 @@ const char *entry_loss_name(enum entry_loss loss)
 	return names[loss];
 }
 
-/* Reads digits at *TEXT, at most MAX, and moves *TEXT after them. */
+/* Reads a number of at most MAX at *TEXT and advances *TEXT. */
 static bool take_number(const char **text, uint32_t max, uint32_t *value)
 {
 	const char *p = *text;
@@ -171,7 +171,7 @@ bool entry_excluded(const struct entry_rules *rules, const char *path)
 			pattern += 2;
 		for (at = path; at; at = top ? NULL : strchr(at, '/')) {
 			at += !top && *at == '/';
-			/* It matches this or a directory that leads to it. */
+			/* A pattern matches the path or a parent directory. */
 			if (!fnmatch(pattern, at, FNM_LEADING_DIR))
 				return true;
 		}

@@ -12,7 +12,7 @@
 
 #include "base/context.h"
 
-/* What NILFS2 can hold of a file besides its name and content. */
+/* The attributes of a file that NILFS2 can store, except name and content. */
 struct entry {
 	uint16_t mode;		/* type and permissions, as st_mode */
 	uint32_t uid, gid;
@@ -36,7 +36,7 @@ enum entry_loss {
 /* "extended attributes", ... for messages. */
 const char *entry_loss_name(enum entry_loss loss);
 
-/* A range of ids: COUNT from FROM on become those from TO on. */
+/* A range of ids: the COUNT ids from FROM are mapped to the ids from TO. */
 struct entry_map {
 	uint32_t from, to, count;
 };
@@ -46,41 +46,41 @@ struct entry_rules {
 	uint32_t uid, gid;
 	struct entry_map *uid_maps, *gid_maps;
 	size_t nuid_maps, ngid_maps;
-	bool set_mtime;			/* all files have the time below */
-	bool clamp_mtime;		/* no file is younger than it */
+	bool set_mtime;			/* all files get `mtime` */
+	bool clamp_mtime;		/* no file is younger than `mtime` */
 	int64_t mtime;
 	const char *const *exclude;	/* patterns of fnmatch(3) */
 	size_t nexclude;
-	bool holes;			/* --sparse: blocks of zeros become
+	bool holes;			/* --sparse: blocks of zeros are
 					 * holes */
-	bool whiteouts;			/* --oci: of archives */
+	bool whiteouts;			/* --oci: apply those of archives */
 };
 
 /*
- * Parses --owner "UID[:GID]" (":GID" alone sets the group), --uid-map and
- * --gid-map "FROM:TO[:COUNT],...", which is added to the *N maps in *MAPS, a
- * malloc()ed array or NULL.  -EINVAL, naming the option: no such text, an id
- * above 4294967294, or one that is mapped twice; -ENOMEM.
+ * Parses --owner "UID[:GID]" (":GID" sets only the group), --uid-map and --gid-map
+ * "FROM:TO[:COUNT],...".  Maps are appended to the *N maps in *MAPS, a malloc()ed
+ * array or NULL.  -EINVAL, naming the option, for a syntax error, an id above
+ * 4294967294 or an id that is mapped twice; -ENOMEM.
  */
 int entry_parse_owner(struct context *cx, const char *text,
 		      struct entry_rules *rules);
 int entry_parse_map(struct context *cx, const char *option, const char *text,
 		    struct entry_map **maps, size_t *n);
 
-/* Frees the maps; the patterns belong to the caller. */
+/* Frees the maps; the patterns stay owned by the caller. */
 void entry_rules_fini(struct entry_rules *rules);
 
 /*
- * Carries out owner, maps and time.  An id that no map has stays; the owner
- * comes after the maps and so overrides them.
+ * Applies owner, maps and time.  An id without a map is kept; the owner overrides
+ * the maps.
  */
 void entry_apply(const struct entry_rules *rules, struct entry *e);
 
 /*
- * True where PATH, relative to the top and without a leading "./" or "/", is
- * left out: a pattern matches it or a directory that leads to it.  As with
- * tar's --exclude a pattern may begin to match at the top or after any slash,
- * only at the top where it begins with "./", and wildcards match slashes too.
+ * True if PATH, relative to the top and without a leading "./" or "/", is excluded:
+ * a pattern matches it or one of its parent directories.  As with tar's --exclude a
+ * match may begin at the top or after any slash, only at the top if the pattern
+ * begins with "./", and wildcards match slashes too.
  */
 bool entry_excluded(const struct entry_rules *rules, const char *path);
 
@@ -89,11 +89,11 @@ bool entry_excluded(const struct entry_rules *rules, const char *path);
 #define WHITEOUT_PREFIX_LEN 4u
 
 enum entry_whiteout {
-	WHITEOUT_NONE,		/* a file as any other */
-	WHITEOUT_NAME,		/* of the rest after the prefix */
-	WHITEOUT_OPAQUE,	/* of all that the directory had */
-	WHITEOUT_OTHER,		/* aufs's own; ignored */
-	WHITEOUT_BAD,		/* of the directory itself, or the one above */
+	WHITEOUT_NONE,		/* an ordinary file */
+	WHITEOUT_NAME,		/* removes the name after the prefix */
+	WHITEOUT_OPAQUE,	/* removes all lower names of the directory */
+	WHITEOUT_OTHER,		/* internal to aufs; ignored */
+	WHITEOUT_BAD,		/* names "." or ".." */
 };
 
 /* The meaning of NAME (LEN bytes, without slashes) in such a layer. */

@@ -2,14 +2,14 @@
 /*
  * Merging a layer with the one below.
  *
- * A directory keeps its old names in their order, each with the inode of the
- * new layer if that has the name too; new names follow.  An old inode whose
- * name is replaced loses it.  Directories that lose their name are lost with
- * all below them, since a directory has no other.
+ * A directory keeps its old names in their order; a name that the new layer
+ * contains too gets the new inode.  New names follow.  A replaced name removes a
+ * link from its old inode.  A directory that loses its name is deleted with its
+ * whole subtree, since a directory has only one name.
  *
- * Losses are only recorded, and counted by inode at the end: a file is deleted
- * once all its names are, and no number is freed before the layer is complete,
- * so that none is used for two files in one layer.
+ * Lost names are only recorded, and counted by inode at the end: a file is deleted
+ * when it has no name left.  No inode number is freed before the layer is complete,
+ * so that no number is used for two files in one layer.
  */
 #include "mkfs/populate/layer.h"
 
@@ -42,15 +42,15 @@
  * freed before the layer is complete.
  */
 
-/* A directory as the layer below has it, without "." and "..". */
+/* A directory of the layer below, without "." and "..". */
 struct lower_dir {
 	uint64_t ino;
 	uint64_t age;			/* time of the last use */
 	struct populate_name *names;	/* in the order of the directory */
 	size_t n, room;
-	uint32_t *index;		/* of names by hash, plus 1 */
+	uint32_t *index;		/* name number + 1, by hash */
 	size_t index_room;		/* a power of two */
-	char *text;			/* what the names point into */
+	char *text;			/* storage of names */
 	size_t text_used, text_room;
 };
 
@@ -62,7 +62,7 @@ struct lower {
 	uint64_t asked;
 };
 
-/* BELOW (borrowed; NULL: none) is seen at its latest checkpoint. */
+/* BELOW (borrowed; NULL: none) is read at its latest checkpoint. */
 int layer_init(struct layer *l, struct context *cx, struct writer *w,
 	       struct volume *below)
 {
@@ -119,7 +119,7 @@ int layer_inode(struct layer *l, struct context *cx, uint64_t ino,
 	return !err;
 }
 
-/* The place of NAME in the index: its number plus 1, or 0. */
+/* The slot of NAME in the index: its number plus 1, or 0. */
 static uint32_t *slot_of(const struct lower_dir *dir, const char *name,
 			 size_t len)
 {
@@ -182,7 +182,7 @@ static int read_names(struct lower_dir *dir, struct context *cx,
 	if (err)
 		return err;
 
-	/* The names no longer move: they get their text. */
+	/* The array no longer moves: set the pointers into the text. */
 	for (dir->index_room = 16; dir->index_room < 2 * dir->n;)
 		dir->index_room *= 2;
 	dir->index = calloc(dir->index_room, sizeof(*dir->index));
@@ -199,8 +199,8 @@ static int read_names(struct lower_dir *dir, struct context *cx,
 }
 
 /*
- * Directory INO: 1 and *DIR, which is valid until the next call, or 0 where
- * the layer below has no such directory.
+ * Finds directory INO: 1 and *DIR, which is valid until the next call, or 0 if the
+ * layer below has no such directory.
  */
 static int lower_directory(struct layer *l, struct context *cx, uint64_t ino,
 			   const struct lower_dir **dirp)
@@ -214,7 +214,7 @@ static int lower_directory(struct layer *l, struct context *cx, uint64_t ino,
 
 	if (!below)
 		return 0;
-	/* The cached directory, or the one that was not used for longest. */
+	/* The cached directory, or the least recently used one. */
 	dir = &below->kept[0];
 	for (i = 0; i < KEPT && dir->ino != ino; i++)
 		if (below->kept[i].ino == ino ||
@@ -266,7 +266,7 @@ int layer_lose(struct layer *l, struct context *cx, uint64_t ino)
 	return 0;
 }
 
-/* The list of losses from AT on is a list of what to look into, too. */
+/* Records the loss of whole trees; the list of losses from AT on is also the queue. */
 static int lose_trees(struct layer *l, struct context *cx, size_t at)
 {
 	const struct lower_dir *dir;
@@ -285,8 +285,8 @@ static int lose_trees(struct layer *l, struct context *cx, size_t at)
 }
 
 /*
- * Finds NAMES among those of OLD: which are replaced, by what, and whether
- * anything is new.  With HIDDEN the others are replaced by nothing.
+ * Compares NAMES with those of OLD: which names are replaced, by which, and whether
+ * any name is new.  With HIDDEN all other old names are removed.
  */
 static int compare_names(struct layer *l, struct context *cx,
 			 const struct lower_dir *old, bool hidden,
@@ -307,7 +307,7 @@ static int compare_names(struct layer *l, struct context *cx,
 		if (was)
 			l->over[was - old->names] = &names[i];
 		*changed |= was ? was->ino != names[i].ino : names[i].ino != 0;
-		/* A file that got its old name again has a link for each. */
+		/* A file that gets its old name again has a link for each. */
 		if (was && (was->ino != names[i].ino ||
 			    was->type != NILFS_FT_DIR))
 			err = layer_lose(l, cx, was->ino);
@@ -352,7 +352,7 @@ int layer_directory(struct layer *l, struct context *cx, uint64_t ino,
 			had;
 	if (err || !changed)
 		return err;
-	/* The old names or what replaced them, then those that are new. */
+	/* First the old names or their replacements, then the new names. */
 	err = dirblocks_begin(&l->blocks, cx, ino, parent);
 	for (i = 0; old && i < old->n && !err; i++)
 		err = pack(l, cx, l->over[i] ? l->over[i] : &old->names[i],
@@ -400,7 +400,7 @@ int layer_finish(struct layer *l, struct context *cx)
 		if (err)
 			return err;
 		links = le16_get(inode.i_links_count);
-		/* A directory has but one name. */
+		/* A directory has only one name. */
 		if (n < links && !S_ISDIR(le16_get(inode.i_mode))) {
 			inode.i_links_count = le16_make((uint16_t)(links - n));
 			err = inodes_write(l->w, cx, ino, &inode);

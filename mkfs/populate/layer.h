@@ -19,9 +19,9 @@ struct layer {
 	struct writer *w;
 	struct lower *below;	/* NULL: this is the first layer */
 	struct dirblocks blocks;
-	uint64_t *lost;		/* an inode of below for each lost name */
+	uint64_t *lost;		/* a lower inode for each lost name */
 	size_t nlost, lost_room;
-	const struct populate_name **over;	/* by name of below, or NULL */
+	const struct populate_name **over;	/* replacements of lower names */
 	size_t over_room;
 };
 
@@ -30,31 +30,30 @@ int layer_init(struct layer *l, struct context *cx, struct writer *w,
 void layer_fini(struct layer *l);
 
 /*
- * The inode number and type (NILFS_FT_...) of NAME, LEN bytes, of directory
- * PARENT in the layer below: 1, 0 if there is none.
+ * Looks up NAME (LEN bytes) of directory PARENT in the layer below: 1 with its inode
+ * number and type (NILFS_FT_...), 0 if there is no such name.
  */
 int layer_old_name(struct layer *l, struct context *cx, uint64_t parent,
 		   const char *name, size_t len, uint64_t *ino, uint8_t *type);
 
-/* Inode INO as it was below: 1, or 0 for a new one. */
+/* Reads inode INO of the layer below: 1, or 0 for a new inode. */
 int layer_inode(struct layer *l, struct context *cx, uint64_t ino,
 		struct nilfs_inode *inode);
 
 /*
- * Directory INO has NAMES over those it had below, or with HIDDEN instead of
- * them; a name without an inode is gone.  INODE, as below or
- * without blocks, gets blocks, size and links; blocks that would be as they
- * were are kept.
+ * Merges NAMES into directory INO of the layer below, or with HIDDEN replaces all
+ * names of it.  A name with inode 0 is removed.  INODE, from the layer below or
+ * without blocks, gets blocks, size and links; unchanged blocks are kept.
  */
 int layer_directory(struct layer *l, struct context *cx, uint64_t ino,
 		    uint64_t parent, bool hidden,
 		    const struct populate_name *names, size_t n,
 		    struct nilfs_inode *inode);
 
-/* Inode INO, of this layer or of the one below, loses a name. */
+/* Records that inode INO, of this layer or of the one below, loses a name. */
 int layer_lose(struct layer *l, struct context *cx, uint64_t ino);
 
-/* Files that lost names lose links, or end. */
+/* Updates the links of files that lost names, and deletes files without a name. */
 int layer_finish(struct layer *l, struct context *cx);
 
 #endif

@@ -2,13 +2,13 @@
 /*
  * Creating inodes from entries.
  *
- * Each file gets its number, and its inode is written as soon as its blocks are
- * placed.  Later changes of inodes are collected: more names of a file, names
- * that were replaced in the layer below.  They are applied at the end in the
- * order of the inode numbers, once for each.
+ * Each file gets its number, and its inode is written when its blocks are placed.
+ * Later changes of inodes (more names of a file, replaced names of the layer below)
+ * are collected and applied at the end, in the order of inode numbers, once per
+ * inode.
  *
  * A source does not depend on the layer below.  An existing directory keeps its
- * number and the entries that are not replaced; everything else is new.
+ * number and the entries that are not replaced; all other files are new.
  */
 #include "mkfs/populate/populate.h"
 
@@ -30,14 +30,14 @@ struct populate {
 	struct writer *w;
 	struct populate_options options;
 	struct populate_needs needs;
-	struct populate_counts counts;	/* all but the losses */
+	struct populate_counts counts;	/* all except the losses */
 	uint64_t losses[ENTRY_LOSSES];	/* counted atomically */
 	uint64_t reported;		/* files at the last progress() */
 	struct deferred deferred;
-	struct pairtable linked;	/* inode number -> links, from 2 on */
-	bool replaced;			/* files of this layer */
+	struct pairtable linked;	/* inode number -> links, if 2 or more */
+	bool replaced;			/* files of this layer were replaced */
 	struct layer layer;
-	void *block;			/* of a symbolic link */
+	void *block;			/* content of a symbolic link */
 };
 
 int populate_open(struct populate **pp, struct context *cx, struct writer *w,
@@ -98,9 +98,9 @@ static void count_file(struct populate *p, uint64_t *which)
 }
 
 /*
- * The attributes of E, as the rules change them, for a NEW inode or one of the
- * layer below, whose map and links stay.  ctime is mtime: a source's ctime is no
- * property of its files.
+ * Sets the attributes of E, changed by the rules, in a NEW inode or in one of the
+ * layer below, whose map and links are kept.  ctime is set to mtime: the ctime of a
+ * source file is not reproducible.
  */
 static void set_inode(const struct populate *p, const struct entry *e, bool new,
 		      struct nilfs_inode *inode)
@@ -110,7 +110,7 @@ static void set_inode(const struct populate *p, const struct entry *e, bool new,
 	if (p->options.rules)
 		entry_apply(p->options.rules, &changed);
 	if (new) {
-		/* A number that an older file had gets another generation. */
+		/* A reused inode number gets another generation. */
 		memset(inode, 0, sizeof(*inode));
 		inode->i_generation =
 			le32_make((uint32_t)(writer_cno(p->w) - 1));
@@ -167,7 +167,7 @@ int populate_end_dir(struct populate *p, struct context *cx, uint64_t ino,
 	found = layer_inode(&p->layer, cx, ino, &inode);
 	if (found < 0)
 		return found;
-	/* Without E, what exists below stays as it is. */
+	/* Without E, an existing directory keeps its attributes. */
 	if (!found || e || over == POPULATE_NOTHING) {
 		changed.mtime = p->options.time;
 		if (e)
@@ -240,7 +240,7 @@ int populate_special(struct populate *p, struct context *cx,
 	inode.i_size = le64_make(0);
 	if (S_ISLNK(e->mode)) {
 		if (!e->target_len)
-			return fail(cx, -EINVAL, "symbolic link to nothing");
+			return fail(cx, -EINVAL, "symbolic link with an empty target");
 		if (e->target_len >= block_size)
 			return fail(cx, -ENAMETOOLONG,
 				    "target of %u bytes in blocks of %u",
@@ -270,7 +270,7 @@ int populate_link(struct populate *p, struct context *cx, uint64_t ino)
 	int found, err;
 
 	if (!link) {
-		/* It has the links that it has without this layer's more. */
+		/* Add the links of this layer to the existing ones. */
 		found = layer_inode(&p->layer, cx, ino, &inode);
 		if (found < 0)
 			return found;
@@ -321,7 +321,7 @@ int populate_finish(struct populate *p, struct context *cx)
 		err = inodes_write(p->w, cx, link->ino, &inode);
 	}
 	pairtable_fini(&p->linked);
-	/* What ends must have its place first. */
+	/* A replaced file must be placed before it is deleted. */
 	if (!err && p->replaced)
 		err = newfile_settle(p->w, cx);
 	return err ? err : layer_finish(&p->layer, cx);

@@ -2,9 +2,9 @@
 /*
  * Lists of extended attributes.
  *
- * Most files have none, which takes one system call.  Security labels other
- * than capabilities are set by the policy of the running system for all files,
- * and do not count as lost.
+ * Most files have none, which takes one system call.  Security labels other than
+ * capabilities are set by the policy of the running system for all files, and are
+ * not counted as lost.
  */
 #include "config.h"
 
@@ -15,7 +15,7 @@
 #include <sys/types.h>
 #include <sys/xattr.h>
 
-/* The kernel's own limit of a list. */
+/* The kernel's limit for a list. */
 #define LIST_MAX 65536
 
 unsigned int attrlist_losses(int fd)

@@ -10,14 +10,14 @@
 #include "mkfs/source/sourcedir.h"
 
 /*
- * What the file open at FD would lose: a bit 1 << ENTRY_... for each kind.
- * Attributes that cannot be listed are ignored.
+ * The attributes of the file open at FD that would be lost: a bit 1 << ENTRY_... for
+ * each kind.  Attributes that cannot be listed are ignored.
  */
 unsigned int attrlist_losses(int fd);
 
 /*
- * Reports to P the LOSSES of NAME (LEN bytes; NULL: of DIR itself).  Any thread
- * may call it; fails as populate_loss().
+ * Reports to P the LOSSES of NAME (LEN bytes; NULL: of DIR itself).  May be called by
+ * any thread.  Fails as populate_loss().
  */
 int attrlist_report(struct context *cx, struct populate *p,
 		    const struct sourcedir *dir, const char *name, size_t len,

@@ -72,7 +72,7 @@ int datarun_add(struct context *cx, uint64_t blkoff, struct newfile_run **runs,
 
 #define PIECE (256u << 10)
 
-/* Reads BYTES from AT on; what the file does not have is zero. */
+/* Reads BYTES from AT on; bytes after the end of the file are zero. */
 static int read_piece(int fd, uint64_t at, char *buf, size_t bytes)
 {
 	size_t done = 0;

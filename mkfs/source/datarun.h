@@ -11,26 +11,25 @@
 #include "log/newfile.h"
 
 /*
- * The runs of blocks of BLOCK_SIZE bytes that have data at all in the file of
- * SIZE bytes open at FD, ascending, with gaps: *N of them in *RUNS, an array of
- * *ROOM that grows.  All of the file is one run where the file system knows no
- * holes.  -errno, with a text only for -ENOMEM.
+ * Finds the runs of blocks of BLOCK_SIZE bytes that contain data in the file of SIZE
+ * bytes open at FD: *N ascending runs with gaps in *RUNS, an array of *ROOM that
+ * grows.  The whole file is one run if the file system does not support holes.
+ * -errno, with a text only for -ENOMEM.
  */
 int datarun_find(struct context *cx, int fd, uint64_t size,
 		 uint32_t block_size, struct newfile_run **runs, size_t *room,
 		 size_t *n);
 
 /*
- * Adds block BLKOFF after the *N runs in *RUNS, to the last of them where it
- * follows that.  -ENOMEM.
+ * Adds block BLKOFF after the *N runs in *RUNS; extends the last run if the block
+ * follows it.  -ENOMEM.
  */
 int datarun_add(struct context *cx, uint64_t blkoff, struct newfile_run **runs,
 		size_t *room, size_t *n);
 
 /*
- * Leaves out of the runs, as datarun_find() has made them, the blocks that are
- * zeros.  What lies after the end of the file is zero.  -errno, with a text
- * only for -ENOMEM and -EINTR.
+ * Removes blocks of zeros from runs made by datarun_find().  Bytes after the end of
+ * the file are zero.  -errno, with a text only for -ENOMEM and -EINTR.
  */
 int datarun_make_holes(struct context *cx, int fd, uint32_t block_size,
 		       struct newfile_run **runs, size_t *room, size_t *n);

@@ -2,11 +2,11 @@
 /*
  * Directory listings.
  *
- * One listing is reused for one directory after another, with its memory.
- * Names are in chunks of memory that never move.
+ * A listing and its memory are reused for one directory after another.  Names are
+ * stored in chunks of memory that never move.
  *
- * They are sorted by merging, which needs the fewest comparisons and is linear
- * for sorted input, such as the directories of some file systems.
+ * Names are sorted by merging, which needs the fewest comparisons and is linear for
+ * sorted input, such as the directories of some file systems.
  */
 #include "config.h"
 
@@ -30,7 +30,7 @@ struct listing_text {
 	char bytes[TEXT_BYTES];
 };
 
-/* A place for LEN bytes, or NULL. */
+/* Allocates LEN bytes of a chunk; NULL: no memory. */
 static char *take_text(struct listing *list, size_t len)
 {
 	struct listing_text **next = list->text ? &list->text->next :

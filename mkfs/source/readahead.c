@@ -2,21 +2,17 @@
 /*
  * Reading small files before they are planned.
  *
- * Small files take time mainly to be found by name, twice: to plan them and to
- * read them.  Here a file is found once, by any of the workers, which opens it,
- * reads it and then gets its attributes.  Content that does not fit into the
- * memory for it is read later, as that of large files.
+ * For a small file most of the time is spent on finding it by name, once to plan it
+ * and once to read it.  Here a worker opens a file once, reads it and then gets its
+ * attributes.  Content that does not fit into the buffers is read later, like that of
+ * large files.  These workers are separate from the log writers, which block on the
+ * device.  Batches of files are reused, so some are read while others are planned.
  *
- * These workers are not those that write logs: the latter block on the device,
- * and planning would wait for them.  Files come in batches that are reused, so
- * that some are read while others are planned.
- *
- * Getting the attributes after reading only detects a write meanwhile if they
- * are compared with earlier ones.  A file that has not changed for long, by its
- * own time stamps, was the same before; for any other one they are also read
- * before.  Files of one age are mostly in one directory, so the batch remembers
- * that it met a young one.  The clocks of a file server and of this machine may
- * differ, hence "long".
+ * Attributes that are read after the content detect a concurrent write only if they
+ * are compared with earlier ones.  A file whose time stamps are old did not change.
+ * For any other file the attributes are also read before the content.  Files of one
+ * age are mostly in one directory, so a batch records that it contains a young one.
+ * The clocks of a file server and of this machine may differ, hence SETTLED.
  */
 #include "config.h"
 
@@ -40,27 +36,26 @@
 #define SMALL 8192u		/* bytes */
 #define SETTLED (10 * 60ll)	/* seconds without a change */
 #define BATCH 32u		/* files of one job */
-#define BATCHES 8u		/* on their way at once */
+#define BATCHES 8u		/* in progress */
 #define DEPTH_PER_WORKER 2
 #define POOL_PER_WORKER (4u << 20)
 
 /*
  * Memory for small files.
  *
- * It is allocated in chunks, in which files follow one another, each as a
- * payload with its content: there is no allocation per file.  A chunk is reused
- * once no file in it is in use; since files are released in about the order in
- * which they came, a few chunks suffice and stay in the processor's cache.
+ * Chunks hold several files, each a payload with its content, so there is no
+ * allocation per file.  A chunk is reused when no file in it is in use.  Files are
+ * released in about the order of allocation, so a few chunks suffice and stay in the
+ * processor's cache.
  *
- * Payloads outlive the source: the pool is freed when the last chunk is
- * released.
+ * Payloads outlive the source: the pool is freed when the last chunk is released.
  */
 
 #define CHUNK_BYTES (128u << 10)
 
 struct readpool_chunk {
 	struct readpool *pool;
-	struct readpool_chunk *next;	/* of those that are free */
+	struct readpool_chunk *next;	/* in the free list */
 	uint32_t users;			/* files, and the thread that fills it;
 					 * atomic */
 	uint32_t used;			/* bytes */
@@ -70,9 +65,9 @@ struct readpool_chunk {
 struct readpool {
 	pthread_mutex_t lock;
 	struct readpool_chunk *free;
-	uint64_t users;			/* chunks that are not free; the owner */
-	uint64_t most;			/* chunks that are not free */
-	bool closed;			/* the owner has left */
+	uint64_t users;			/* chunks in use, and the owner */
+	uint64_t most;			/* maximum number of chunks in use */
+	bool closed;			/* the owner has closed the pool */
 };
 
 /* A file in a chunk. */
@@ -83,7 +78,7 @@ struct pooled_file {
 	uint8_t content[];
 };
 
-/* CHUNK, or NULL, has a user less. */
+/* Drops a user of CHUNK, which may be NULL. */
 static void readpool_leave(struct readpool_chunk *chunk)
 {
 	struct readpool *pool;
@@ -108,9 +103,9 @@ static void readpool_leave(struct readpool_chunk *chunk)
 }
 
 /*
- * A file with space for WANT bytes, in *CHUNK if it has room: that is NULL at
- * first and belongs to one thread.  The place is given again unless `used` of
- * the chunk grows.  NULL if all of the pool is in use, without waiting.
+ * Finds room for a file of WANT bytes.  *CHUNK, NULL at first, belongs to one thread;
+ * it is replaced if it is full.  The next call returns the same place unless `used` of
+ * the chunk was increased.  NULL, without waiting, if the whole pool is in use.
  */
 static struct pooled_file *readpool_place(struct readpool *pool,
 					  struct readpool_chunk **chunk,
@@ -169,13 +164,13 @@ static const struct payload_ops file_ops = {
 	.free = release_payload,
 };
 
-/* What one job does. */
+/* The work of one job. */
 struct batch {
 	struct readahead *ra;
 	const struct populate_name *names;
 	size_t n;
-	bool small;		/* the files here are small, mostly */
-	bool young;		/* some of them changed lately */
+	bool small;		/* most files here are small */
+	bool young;		/* some of them changed recently */
 	unsigned int left;	/* 1: not done yet */
 	struct readahead_file files[BATCH];
 };
@@ -184,7 +179,7 @@ struct readahead {
 	struct pool *workers;
 	unsigned int nworkers;
 	uint32_t block_size;
-	int64_t settled;	/* what changed before does not change now */
+	int64_t settled;	/* files changed before this are stable */
 	struct readpool *pool;
 	struct readpool_chunk **chunks;		/* of each worker */
 	/* The directory. */
@@ -192,8 +187,8 @@ struct readahead {
 	int dirfd;
 	const struct populate_name *names;
 	size_t n;		/* 0: not read ahead */
-	size_t given;		/* of these, to the workers */
-	struct batch batches[BATCHES];	/* they make their rounds */
+	size_t given;		/* names passed to the workers */
+	struct batch batches[BATCHES];	/* used in a ring */
 };
 
 int readahead_open(struct readahead **rap, struct context *cx,
@@ -237,10 +232,10 @@ static bool same_time(const struct statx_timestamp *a,
 	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
-/* Whether all of the file open at FD is at CONTENT now, and what it is. */
+/* Reads the file open at FD to CONTENT, and its attributes; false if it is larger. */
 static bool read_whole(int fd, void *content, struct readahead_file *file)
 {
-	/* One byte more, to see whether it ends. */
+	/* One more byte, to detect the end of the file. */
 	ssize_t n = pread(fd, content, SMALL + 1, 0);
 
 	file->known = !statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS,
@@ -249,7 +244,7 @@ static bool read_whole(int fd, void *content, struct readahead_file *file)
 	       n <= (ssize_t)SMALL && (uint64_t)n == file->st.stx_size;
 }
 
-/* The same, and whether it stayed what it was. */
+/* The same, and checks that the file did not change. */
 static bool read_content(struct batch *b, int fd, void *content,
 			 struct readahead_file *file)
 {
@@ -271,7 +266,7 @@ static bool read_content(struct batch *b, int fd, void *content,
 	       same_time(&before.stx_ctime, &st->stx_ctime);
 }
 
-/* Reads NAME to memory if there is some; false: it was not even opened. */
+/* Reads NAME to memory if there is room; false if it was not opened. */
 static bool read_file(struct batch *b, struct readpool_chunk **chunk,
 		      const char *name, struct readahead_file *file)
 {
@@ -353,7 +348,7 @@ int readahead_look(struct readahead *ra, struct context *cx, size_t i,
 	if (!ra->n)
 		return 0;
 	if (i && i % BATCH == 0) {
-		/* Files are opened where most of the last ones were small. */
+		/* Open files if most of the previous ones were small. */
 		last = &ra->batches[(i / BATCH + BATCHES - 1) % BATCHES];
 		for (j = 0; j < last->n; j++)
 			count += last->files[j].known &&

@@ -2,15 +2,14 @@
 /*
  * Directories of a source.
  *
- * Each refers to its parent and its own name there, so that its path is
- * computed only on demand, and a descriptor that was closed can be opened
- * again: from the nearest ancestor that is open, name by name, never following
- * a symbolic link, and comparing what was found with what was there before.
- * Directories opened on the way stay open like all others, since a walk that
- * comes back up a deep tree needs them next.
+ * Each directory refers to its parent and its own name there.  So its path is
+ * computed only on demand, and a closed descriptor can be opened again: from the
+ * nearest open ancestor, name by name, never following a symbolic link, and with a
+ * check that it is the same directory.  Directories that are opened on the way stay
+ * open, since a walk that returns from a deep tree needs them next.
  *
- * Unused open ones form a list, the latest first; the top is always in use.
- * One lock protects all of it.
+ * Unused open directories form a list, most recently used first; the top is always in
+ * use.  One lock protects all of this.
  */
 #include "config.h"
 
@@ -30,13 +29,13 @@
 #include "base/text.h"
 
 /*
- * Only the owner may read a file without changing its access time; for others
- * that open fails, and is repeated without the flag.  For directories this is
- * tried each time, for files once: there are many of them.
+ * O_NOATIME is permitted only to the owner of a file; if the open fails, it is repeated
+ * without the flag.  For directories this is tried each time.  For files, which are
+ * many, it is not tried again after the first failure.
  */
 
 /*
- * Opens directory NAME at FD, with FLAGS more; *ST is as statx() has it.
+ * Opens directory NAME at FD, with additional FLAGS; *ST is the result of statx().
  * -errno.
  */
 static int open_directory(int fd, const char *name, int flags,
@@ -60,19 +59,19 @@ static int open_directory(int fd, const char *name, int flags,
 /*
  * A path for messages.
  *
- * A file knows its name and its directory, and that its own name and parent; so
- * a path is built from its end.  Of a long path the end is kept.
+ * A file refers to its name and its directory, and that to its own name and parent, so
+ * a path is built from its end.  If it is too long, the end of it is kept.
  */
 
 struct pathtail {
 	char *path;
-	size_t at;		/* where the text begins for now */
+	size_t at;		/* start of the text */
 	bool cut;		/* the beginning did not fit */
 };
 
 static const char cut_mark[] = { '.', '.', '.' };
 
-/* Prepends LEN bytes of TEXT, or the end of them. */
+/* Prepends TEXT of LEN bytes, or only the end of it. */
 static void put_text(struct pathtail *tail, const char *text, size_t len)
 {
 	bool fits = len + sizeof(cut_mark) <= tail->at;
@@ -82,7 +81,7 @@ static void put_text(struct pathtail *tail, const char *text, size_t len)
 	if (!fits) {
 		text += len - (tail->at - sizeof(cut_mark));
 		len = tail->at - sizeof(cut_mark);
-		/* Not within a character. */
+		/* Do not cut a UTF-8 character. */
 		for (; len && (*text & 0xc0) == 0x80; len--)
 			text++;
 	}
@@ -96,15 +95,15 @@ static void put_text(struct pathtail *tail, const char *text, size_t len)
 }
 
 /*
- * Descriptors above 64 make the kernel's table grow, for which a process with
- * threads waits milliseconds; to open a directory again takes microseconds.
+ * Descriptors above 64 make the kernel enlarge its table, for which a process with
+ * threads waits milliseconds.  Opening a directory again takes microseconds.
  */
 #define MOST_OPEN 48u
 #define LEAST_OPEN 2u
 
 struct tree {
 	pthread_mutex_t lock;
-	int noatime;			/* of files: O_NOATIME until refused */
+	int noatime;			/* for files: O_NOATIME until it fails */
 	char *path;			/* of the top */
 	unsigned int open, most_open;
 	struct sourcedir *first, *last;	/* open and not in use */
@@ -113,8 +112,8 @@ struct tree {
 struct sourcedir {
 	struct tree *tree;
 	struct sourcedir *parent;	/* NULL: the top; held */
-	struct sourcedir *child;	/* for a moment, on the way down */
-	struct sourcedir *earlier, *later;	/* in the list */
+	struct sourcedir *child;	/* temporary link while a path is opened */
+	struct sourcedir *earlier, *later;	/* in the list of unused ones */
 	uint64_t dev, ino;
 	unsigned int refs, users;
 	int fd;				/* -1: closed */
@@ -140,7 +139,7 @@ static void close_one(struct sourcedir *dir)
 	dir->tree->open--;
 }
 
-/* Sets the descriptor FD of DIR, which is in use until it is released. */
+/* Stores the descriptor FD of DIR, which is in use until it is released. */
 static void opened(struct sourcedir *dir, int fd)
 {
 	struct tree *tree = dir->tree;
@@ -166,7 +165,7 @@ static void unuse(struct sourcedir *dir)
 static int cannot_open(const struct sourcedir *dir, struct context *cx,
 		       const char *name, size_t len, int err)
 {
-	/* It was a directory a moment ago. */
+	/* It was a directory when the parent was read. */
 	if (err == -ENOTDIR || err == -ELOOP || err == -ENOENT)
 		return sourcedir_fail(dir, cx, name, len, -ESTALE,
 				      "changed while being read");
@@ -180,7 +179,7 @@ int sourcedir_use(struct sourcedir *dir, struct context *cx)
 	int fd = 0, err = 0;
 
 	pthread_mutex_lock(&dir->tree->lock);
-	/* It is opened again from the nearest one above that is open. */
+	/* Open it again, from the nearest open ancestor. */
 	for (d = dir; d->fd < 0; d = d->parent)
 		d->parent->child = d;
 	if (!d->users)
@@ -236,8 +235,8 @@ int sourcedir_try_file(struct sourcedir *dir, const char *name)
 	int fd;
 
 	/*
-	 * Do not block on a file that has become a FIFO.  If another process
-	 * has a lease on the file, wait as any open does.
+	 * Do not block on a file that has been replaced by a FIFO.  Wait for another
+	 * process that holds a lease, as any open does.
 	 */
 	while ((fd = openat(dir->fd, name, flags)) < 0) {
 		if (errno == EPERM && flags & O_NOATIME) {
@@ -323,7 +322,7 @@ int sourcedir_open_top(struct sourcedir **dirp, struct context *cx,
 	tree->noatime = O_NOATIME;
 	tree->most_open = most_open;
 	if (!most_open) {
-		/* A quarter of what the process may have is for others. */
+		/* Leave a quarter of the process's limit to other files. */
 		tree->most_open = MOST_OPEN;
 		if (!getrlimit(RLIMIT_NOFILE, &limit) &&
 		    limit.rlim_cur / 4 * 3 < MOST_OPEN)

@@ -2,15 +2,15 @@
 /*
  * The walk through a directory tree.
  *
- * A directory is processed at once: its names are read, sorted, and each gets a
- * number; its files are placed; its own blocks are packed.  Then its
- * subdirectories follow, each with all below it.  So files of one directory are
- * together, and memory is used for one directory's names and for the pending
- * subdirectories along one path.  That path may have any depth: it is a list,
- * not a recursion.
+ * A directory is processed at once: its names are read and sorted, each gets a
+ * number, its files are placed, and its own blocks are packed.  Then its
+ * subdirectories follow, each with its whole subtree.  So files of one directory are
+ * adjacent, and memory is used for the names of one directory and for the pending
+ * subdirectories along one path.  The path may have any depth: it is a list, not a
+ * recursion.
  *
- * In a directory with many files other threads examine them, and read the small
- * ones, ahead of this (readahead.h), which only saves time.
+ * In a directory with many files other threads examine the files, and read small ones,
+ * in advance (readahead.h).
  */
 #include "config.h"
 
@@ -36,17 +36,17 @@
 #include "mkfs/source/sourcefile.h"
 
 /*
- * A pending subdirectory.  There may be very many, and each is needed once: they
- * are packed one after the other in one piece of memory.
+ * A pending subdirectory.  There may be very many, so they are packed one after the
+ * other in one block of memory.
  */
 struct subdir {
 	uint64_t ino;		/* on the volume */
-	uint64_t expected;		/* what the directory above says */
+	uint64_t expected;		/* inode number in the parent's entry */
 	uint8_t len;
 	char name[];		/* with a NUL */
 };
 
-/* Of one with a name of LEN bytes, so that the next is aligned. */
+/* Bytes of a record with a name of LEN bytes; the next record is aligned. */
 static size_t subdir_bytes(size_t len)
 {
 	return (offsetof(struct subdir, name) + len + 1 + 7) & ~(size_t)7;
@@ -56,8 +56,8 @@ static size_t subdir_bytes(size_t len)
 struct level {
 	struct sourcedir *dir;
 	uint64_t ino;
-	char *subdirs;		/* one after the other */
-	size_t at, bytes, room;	/* of these */
+	char *subdirs;		/* packed records */
+	size_t at, bytes, room;	/* bytes of subdirs */
 	size_t path_len;	/* in `path` */
 };
 
@@ -65,7 +65,7 @@ struct walk {
 	struct populate *p;
 	const struct walk_options *options;
 	struct walk_notes notes;
-	bool excludes;		/* names by rules */
+	bool excludes;		/* some names are excluded by rules */
 	uint64_t dev;		/* of the top */
 	struct sourcefile files;
 	struct listing list;
@@ -76,7 +76,7 @@ struct walk {
 	size_t path_room;
 };
 
-/* Appends NAME to the first BASE bytes of the path; *LEN is what it has. */
+/* Appends NAME to the first BASE bytes of the path; sets *LEN to its length. */
 static int set_path(struct walk *w, struct context *cx, size_t base,
 		    const char *name, size_t name_len, size_t *len)
 {
@@ -128,7 +128,7 @@ static int visit_dir(struct walk *w, struct context *cx, struct level *level,
 	return 1;
 }
 
-/* One name, of which AHEAD is known or NULL: 1, 0 where it is left out. */
+/* Visits one name; AHEAD is its result or NULL.  1; 0 if it is excluded. */
 static int visit_name(struct walk *w, struct context *cx, struct level *level,
 		      int dirfd, struct populate_name *name,
 		      struct readahead_file *ahead)
@@ -163,7 +163,7 @@ static int visit_name(struct walk *w, struct context *cx, struct level *level,
 	return err ? err : 1;
 }
 
-/* Visits all names in the requested order; those left out disappear. */
+/* Visits all names in the requested order; removes excluded ones from the list. */
 static int visit_all(struct walk *w, struct context *cx, struct level *level,
 		     int fd)
 {
@@ -182,7 +182,7 @@ static int visit_all(struct walk *w, struct context *cx, struct level *level,
 	}
 	if (order != WALK_NONE)
 		listing_sort(list, order != WALK_NAME);
-	/* What may be left out is not touched ahead. */
+	/* Files that may be excluded are not read ahead. */
 	readahead_begin(w->ahead, level->dir, fd, list->names,
 			w->excludes ? 0 : list->n);
 	for (i = 0; i < list->n; i++) {
@@ -202,7 +202,7 @@ static int visit_all(struct walk *w, struct context *cx, struct level *level,
 	return kept < 0 ? kept : 0;
 }
 
-/* What is in LEVEL's directory, open at FD. */
+/* Reads the directory of LEVEL, open at FD. */
 static int read_level(struct walk *w, struct context *cx, struct level *level,
 		      int fd, const struct statx *st)
 {
@@ -220,13 +220,13 @@ static int read_level(struct walk *w, struct context *cx, struct level *level,
 		return sourcefile_blame(cx, level->dir, NULL, err);
 	if (err && err != -ENOMEM)
 		return sourcedir_fail(level->dir, cx, NULL, 0, err,
-				      "read of the directory");
+				      "cannot read the directory");
 	return err ? err : visit_all(w, cx, level, fd);
 }
 
 /*
- * Visits directory DIR, given over, whole: its entry, its names, its files.  It
- * stays on top if it has subdirectories.
+ * Visits directory DIR (ownership is transferred): its entry, its names, its files.  It
+ * stays on the stack if it has subdirectories.
  */
 static int enter_dir(struct walk *w, struct context *cx, struct sourcedir *dir,
 		     uint64_t ino, uint64_t parent, size_t path_len,
@@ -266,7 +266,7 @@ static void leave(struct walk *w)
 	free(level->subdirs);
 }
 
-/* Visits the next subdirectory of the deepest level, or leaves that. */
+/* Visits the next subdirectory of the deepest level, or leaves that level. */
 static int step_walk(struct walk *w, struct context *cx)
 {
 	struct level *level = &w->levels[w->depth - 1];
@@ -292,14 +292,14 @@ static int step_walk(struct walk *w, struct context *cx)
 	if (err)
 		return err;
 	/*
-	 * A mount point has another number than in its directory; only there
-	 * can a directory contain itself.
+	 * The number of a mount point differs from the one in its directory entry.  Only
+	 * at a mount point can a directory contain itself.
 	 */
 	if (subdir->expected != st.stx_ino &&
 	    sourcedir_is_below(level->dir, &st)) {
 		sourcedir_put(dir);
 		return sourcedir_fail(level->dir, cx, subdir->name, subdir->len,
-				      -ELOOP, "directory in itself");
+				      -ELOOP, "directory contains itself");
 	}
 	return enter_dir(w, cx, dir, subdir->ino, level->ino, path_len, &st);
 }

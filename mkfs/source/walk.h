@@ -11,13 +11,13 @@
 
 enum walk_order {
 	WALK_NAME,		/* by the bytes of the names; the default */
-	WALK_NONE,		/* as the directories are read: not the same
-				   on any machine */
+	WALK_NONE,		/* the order of the directory, which differs
+				   between machines */
 	WALK_INODE,		/* by inode number: fastest on a cold disk */
 	WALK_SIZE,		/* small files first */
 };
 
-/* A file that is left out wherever it is met: the image itself. */
+/* A file that is excluded wherever it is found: the image itself. */
 struct walk_skip {
 	uint64_t dev, ino;	/* as st_dev, st_ino */
 };
@@ -31,23 +31,22 @@ struct walk_options {
 
 /* Notes for the user. */
 struct walk_notes {
-	uint64_t skipped;	/* names of files of `skip` */
+	uint64_t skipped;	/* names that were skipped because of `skip` */
 };
 
 /*
- * Puts all below the directory PATH into P, numbered directory by directory:
- * first all names of one, in order, then what is in its subdirectories.  NOTES
- * may be NULL.
+ * Adds all files below the directory PATH to P, numbered directory by directory: first
+ * all names of one, in order, then the contents of its subdirectories.  NOTES may be
+ * NULL.
  *
- * Files are read while later ones are looked at, until the writer of P is
- * committed.  One that changes, shrinks or vanishes meanwhile is an error that
- * names it (-ESTALE, or what the kernel said), here or at the commit; so are a
- * name of more than 255 bytes and a directory that contains itself by a bind
- * mount (-ELOOP).  Sparse files keep their holes.  What NILFS2 cannot hold is
- * counted: attributes of regular files and directories (symbolic links and
- * special files can have only some that need root), immutable and append-only
- * flags.  Security labels (security.selinux and the like) belong to the
- * running system and are not counted.
+ * Files are read while later ones are examined, until the writer of P is committed.  A
+ * file that changes, shrinks or vanishes in that time is an error that names it
+ * (-ESTALE, or the error of the system call), here or at the commit.  A name of more
+ * than 255 bytes is an error, and so is a directory that contains itself by a bind
+ * mount (-ELOOP).  Sparse files keep their holes.  Lost attributes are counted: extended
+ * attributes of regular files and directories (symbolic links and special files can
+ * have only some that need root), immutable and append-only flags.  Security labels
+ * (security.selinux and the like) belong to the running system and are not counted.
  */
 int walk_run(struct context *cx, const char *path,
 	     const struct walk_options *options, struct populate *p,

@@ -2,9 +2,9 @@
 /*
  * Names of an archive.
  *
- * A name takes a node of 32 bytes, its bytes, and a slot of a hash table: some
- * 60 bytes in all.  Nodes, directories and names are in chunks that never move.
- * A directory's names are a list, sorted on demand.
+ * A name takes a node of 32 bytes, its bytes, and a slot of a hash table: about 60
+ * bytes in all.  Nodes, directories and names are stored in chunks that never move.
+ * The names of a directory are a list, sorted on demand.
  */
 #include "mkfs/tar/nametree.h"
 
@@ -27,7 +27,7 @@ struct text_board {
 	char bytes[];
 };
 
-/* One more item, all zero. */
+/* Adds one item, all zero. */
 static int shelf_add(struct nametree_shelf *s, struct context *cx, size_t size)
 {
 	uint32_t board = s->count / BOARD_ITEMS;
@@ -100,8 +100,8 @@ void nametree_fini(struct nametree *t)
 }
 
 /*
- * The slot of the name, or the free one where it would be.  The hash is FNV-1a,
- * with the directory in front and its bits mixed once more.
+ * The slot of the name, or the free slot for it.  The hash is FNV-1a over the directory
+ * and the name, with a final mix of its bits.
  */
 static uint32_t find_slot(const struct nametree *t, uint32_t parent,
 			  const char *name, size_t len)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The names of an archive: a tree that is complete only when all of it was
+ * The names of an archive: a tree that is complete only after the whole archive was
  * read.
  */
 #ifndef NILFS2_MKFS_NAMETREE_H
@@ -21,24 +21,24 @@ struct nametree_node {
 	const char *name;	/* LEN bytes */
 	uint64_t ino;
 	uint32_t parent;	/* node of the directory */
-	uint32_t next;		/* node of the same directory */
-	uint32_t dir;		/* of a directory: its number */
+	uint32_t next;		/* next node of the same directory */
+	uint32_t dir;		/* number of the directory, if it is one */
 	uint8_t len;
 	uint8_t type;		/* NILFS_FT_... */
-	bool hides;		/* nothing is seen of it in lower layers */
+	bool hides;		/* hides the lower layers' file of this name */
 };
 
 struct nametree_dir {
 	uint32_t node;
-	uint32_t first;		/* node of a name in it */
+	uint32_t first;		/* node of its first name */
 	uint32_t count;		/* of names */
-	bool known;		/* ENTRY was found in the archive */
-	bool opaque;		/* it has no names of lower layers */
+	bool known;		/* the archive has its ENTRY */
+	bool opaque;		/* names of lower layers are hidden */
 	enum populate_over over;	/* known at the end */
 	struct entry entry;
 };
 
-/* Items that stay where they are while more are added. */
+/* Items that do not move when more are added. */
 struct nametree_shelf {
 	void **boards;
 	size_t room;		/* of boards */
@@ -68,16 +68,15 @@ uint32_t nametree_find(const struct nametree *t, uint32_t parent,
 		       const char *name, size_t len);
 
 /*
- * The node of NAME (1 to 255 bytes), which is added if it is new: without a type
- * then.
+ * Finds or adds the node of NAME (1 to 255 bytes).  A new node has no type.
  */
 int nametree_add(struct nametree *t, struct context *cx, uint32_t parent,
 		 const char *name, size_t len, uint32_t *node);
 
-/* Lets NODE be a directory. */
+/* Makes NODE a directory. */
 int nametree_make_dir(struct nametree *t, struct context *cx, uint32_t node);
 
-/* The names of directory DIR by their bytes, until the next call. */
+/* Lists the names of directory DIR sorted by bytes; valid until the next call. */
 int nametree_list(struct nametree *t, struct context *cx, uint32_t dir,
 		  const struct populate_name **names, size_t *n);
 

@@ -2,12 +2,11 @@
 /*
  * Content of members.
  *
- * Workers request chunks in about the order of the archive, but not exactly.
- * One that comes too early does not wait, since the earlier one may have
- * failed: it reads the blocks before its own into memory and leaves them there
- * for the others.  So threads only wait for the lock, and memory is bounded by
- * the chunks in progress, or by the rest of a log when the next member is
- * requested.
+ * Workers request chunks in about the order of the archive, but not exactly.  A worker
+ * that comes too early does not wait, since the earlier request may have failed: it
+ * reads the blocks before its own into memory and leaves them there for the others.  So
+ * threads only wait for the lock, and memory is bounded by the chunks in progress, or
+ * by the rest of a log when the next member is requested.
  */
 #include "mkfs/tar/tarpayload.h"
 
@@ -36,7 +35,7 @@ struct tarpayload {
 	pthread_mutex_t lock;
 	struct tarreader *r;	/* NULL: finished or dropped */
 	uint64_t nblocks;
-	uint64_t next;		/* the block that is to be read next */
+	uint64_t next;		/* the next block to be read */
 	size_t run;		/* its position */
 	uint64_t in_run;
 	struct part *first, *last;
@@ -50,7 +49,7 @@ static int read_blocks(struct tarpayload *t, struct context *cx, uint64_t count,
 		       char *buf)
 {
 	if (!t->r)
-		return fail(cx, -ECANCELED, "archive: no longer read");
+		return fail(cx, -ECANCELED, "archive: reading was aborted");
 	while (count) {
 		const struct newfile_run *run = &t->runs[t->run];
 		uint64_t n = run->count - t->in_run;
@@ -76,7 +75,7 @@ static int read_blocks(struct tarpayload *t, struct context *cx, uint64_t count,
 	return 0;
 }
 
-/* Reads up to block END into memory, a part of it at least. */
+/* Reads up to block END into memory, at least one part. */
 static int read_part(struct tarpayload *t, struct context *cx, uint64_t end)
 {
 	uint64_t most = PART_BYTES > t->block_size ?
@@ -107,7 +106,7 @@ static int read_part(struct tarpayload *t, struct context *cx, uint64_t end)
 	return 0;
 }
 
-/* Copies up to COUNT blocks from AT on, which were read; how many. */
+/* Copies up to COUNT read blocks from AT on; returns how many. */
 static uint32_t copy_part(struct tarpayload *t, uint64_t at, uint32_t count,
 			  char *buf)
 {
@@ -122,7 +121,7 @@ static uint32_t copy_part(struct tarpayload *t, uint64_t at, uint32_t count,
 		n = count;
 	memcpy(buf, part->data + skip * t->block_size, n * t->block_size);
 	part->left -= (uint32_t)n;
-	/* Those in front will not be requested again. */
+	/* Earlier parts will not be requested again. */
 	while (t->first && !t->first->left) {
 		part = t->first;
 		t->first = part->next;
@@ -229,16 +228,17 @@ void tarpayload_drop(struct payload *p)
 /*
  * Members with holes in place of zeros.
  *
- * The data of a file must be located before it is placed, and an archive is
- * read once: so the content is stored, beyond a MiB in a temporary file.
+ * The data of a file must be located before it is placed, and an archive is read
+ * once.  So the content is stored: up to HELD bytes in memory, the rest in a temporary
+ * file.
  */
 #define HELD (1u << 20)		/* bytes in memory; whole blocks */
 
 struct spool {
 	struct payload payload;
 	uint32_t block_size;
-	int fd;			/* of what follows those in memory, or -1 */
-	uint64_t bytes;		/* in both */
+	int fd;			/* file with the bytes after HELD, or -1 */
+	uint64_t bytes;		/* in memory and in the file */
 	char *held;
 };
 

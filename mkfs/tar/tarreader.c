@@ -2,10 +2,9 @@
 /*
  * Reading a tar archive with libarchive.
  *
- * Names are bytes.  In the C locale, which the tool never leaves, libarchive
- * returns the bytes of a name that it cannot convert, with a warning, which is
- * ignored.  Any other warning means that part of a header was ignored, which
- * may be important to the user.
+ * Names are bytes.  In the C locale, which the tool never leaves, libarchive returns
+ * the bytes of a name that it cannot convert, with a warning, which is ignored.  Any
+ * other warning means that a part of a header was ignored, and is an error.
  *
  * The archive is read sequentially, so it may be a pipe.
  */
@@ -41,9 +40,9 @@ struct tarreader {
 	uint64_t want, got;	/* bytes of data */
 	const char *data;		/* the last data from libarchive */
 	size_t left;
-	uint64_t at;			/* of it in the file */
+	uint64_t at;			/* offset of the data in the file */
 	bool end;
-	int failed;			/* and its text */
+	int failed;			/* error of the member; see `text` */
 	char text[FAILURE_TEXT_MAX];
 };
 
@@ -58,7 +57,7 @@ int tarreader_fail(const struct tarreader *r, struct context *cx, int err,
 	return fail(cx, err, "%s: member %s: %s", r->path, name, what);
 }
 
-/* Failures that are errors of the system keep their number. */
+/* A failure with an error number of the system keeps that number. */
 static int archive_failed(struct tarreader *r, struct context *cx)
 {
 	const char *text = r->la.archive_error_string(r->archive);
@@ -116,7 +115,7 @@ int tarreader_open(struct tarreader **rp, struct context *cx, const char *path,
 		ret = fail(cx, -ENOMEM, "%s", r->path);
 		goto out;
 	}
-	/* What the library was built without, a program may do. */
+	/* libarchive runs a program for a filter that it was built without. */
 	if (la->archive_read_support_filter_bzip2(a) < ARCHIVE_WARN ||
 	    la->archive_read_support_filter_compress(a) < ARCHIVE_WARN ||
 	    la->archive_read_support_filter_gzip(a) < ARCHIVE_WARN ||
@@ -159,7 +158,7 @@ void tarreader_drain(struct tarreader *r, struct context *cx)
 		;
 }
 
-/* Adds bytes [AT, AT + LEN) to the runs; they ascend, or it is no map. */
+/* Adds bytes [AT, AT + LEN) to the runs, which must ascend. */
 static int add_run(struct tarreader *r, struct context *cx,
 		   struct tarmember *m, uint64_t at, uint64_t len)
 {
@@ -191,7 +190,7 @@ static int list_runs(struct tarreader *r, struct context *cx,
 	int ret = 0;
 
 	if (size < 0)
-		return tarreader_fail(r, cx, -EINVAL, "bad size");
+		return tarreader_fail(r, cx, -EINVAL, "invalid size");
 	m->entry.size = (uint64_t)size;
 	if (!r->la.archive_entry_sparse_reset(e)) {
 		r->want = m->entry.size;
@@ -205,7 +204,7 @@ static int list_runs(struct tarreader *r, struct context *cx,
 		if (at < 0 || len < 0 || (uint64_t)at < end || at > size ||
 		    len > size - at)
 			return tarreader_fail(r, cx, -EINVAL,
-					      "bad map of a sparse file");
+					      "invalid sparse map");
 		end = (uint64_t)at + (uint64_t)len;
 		r->want += (uint64_t)len;
 		if (len)
@@ -218,15 +217,15 @@ static int list_runs(struct tarreader *r, struct context *cx,
 /*
  * The sign of a time.
  *
- * A pax header has "mtime=-0.5" for half a second before 1970.  libarchive
- * applies the sign to the seconds, of which there are none, so that time looks
- * like half a second after 1970.  For such a time the records are read again;
- * see pax(1), "ustar Interchange Format" and "pax Extended Header".
+ * A pax header has "mtime=-0.5" for half a second before 1970.  libarchive applies the
+ * sign to the seconds, which are 0, so the time looks like half a second after 1970.
+ * For such a time the records are read again; see pax(1), "ustar Interchange Format" and
+ * "pax Extended Header".
  */
 #define TAR_BLOCK 512u
 #define SIZE_AT 124		/* 12 bytes, octal */
 #define TYPE_AT 156
-#define RECORDS_MAX 16384u	/* more are not looked at */
+#define RECORDS_MAX 16384u	/* longer records are ignored */
 #define HEADERS_MAX 8		/* before that of the file */
 
 /* The last of several records counts. */
@@ -252,9 +251,8 @@ static bool is_negative(const char *text, size_t len)
 }
 
 /*
- * Whether the extended headers of the member whose first header is at byte AT
- * of the archive FD, which is not compressed, give it a time of modification
- * before 1970.
+ * Whether the extended headers of the member, the first of which is at byte AT of the
+ * uncompressed archive FD, contain a modification time before 1970.
  */
 static bool is_time_negative(int fd, uint64_t at)
 {
@@ -283,10 +281,9 @@ static bool is_time_negative(int fd, uint64_t at)
 }
 
 /*
- * Sets M's entry, all but the size, and its losses by the header E.  NULL, or
- * a text that says what no file can have: numbers that are invalid on Linux are
- * refused and not truncated, so that no file gets another owner than its archive
- * says.
+ * Sets M's entry, except the size, and its losses from the header E.  NULL, or a text if
+ * a value is invalid on Linux: such numbers are refused and not truncated, so that no
+ * file gets another owner than the one in its archive.
  */
 static const char *take_header(const struct tarreader *r,
 			       struct archive_entry *e, struct tarmember *m)
@@ -308,8 +305,8 @@ static const char *take_header(const struct tarreader *r,
 	to->target_len = (uint32_t)strlen(to->target);
 
 	/*
-	 * libarchive applies the sign of a decimal number to the seconds alone,
-	 * and adds the fraction to them.
+	 * libarchive applies the sign of a decimal number to the seconds only, and adds
+	 * the fraction to them.
 	 */
 	to->mtime = la->archive_entry_mtime(e);
 	to->mtime_nsec = (uint32_t)la->archive_entry_mtime_nsec(e);
@@ -324,7 +321,7 @@ static const char *take_header(const struct tarreader *r,
 		to->mtime_nsec = 1000000000 - to->mtime_nsec;
 	}
 
-	/* Labels of security belong to the system that runs. */
+	/* Security labels belong to the running system. */
 	la->archive_entry_xattr_reset(e);
 	while (la->archive_entry_xattr_next(e, &name, &value, &len) ==
 	       ARCHIVE_OK) {
@@ -374,7 +371,7 @@ int tarreader_next(struct tarreader *r, struct context *cx,
 		return 0;
 	if (ret == ARCHIVE_OK || ret == ARCHIVE_WARN)
 		r->member = r->la.archive_entry_pathname(e);
-	/* One warning says nothing about the bytes that are handed over. */
+	/* The warning about names does not affect the returned bytes. */
 	text = r->la.archive_error_string(r->archive);
 	if (ret != ARCHIVE_OK &&
 	    (ret != ARCHIVE_WARN || !text ||
@@ -393,7 +390,7 @@ int tarreader_next(struct tarreader *r, struct context *cx,
 	return ret < 0 ? ret : 1;
 }
 
-/* Makes `data` what comes next of the member, or sets `end`. */
+/* Sets `data` to the next data of the member, or sets `end`. */
 static int next_data(struct tarreader *r, struct context *cx)
 {
 	const void *data;
@@ -410,7 +407,7 @@ static int next_data(struct tarreader *r, struct context *cx)
 	if (ret != ARCHIVE_OK)
 		return archive_failed(r, cx);
 	if (at < 0)
-		return tarreader_fail(r, cx, -EINVAL, "data at no place");
+		return tarreader_fail(r, cx, -EINVAL, "data without an offset");
 	r->data = data;
 	r->at = (uint64_t)at;
 	return 0;
@@ -430,7 +427,7 @@ int tarreader_read(struct tarreader *r, struct context *cx, uint64_t at,
 			ret = next_data(r, cx);
 		if (!ret && r->left && r->at < at)
 			ret = tarreader_fail(r, cx, -EINVAL,
-					     "data where its map has none");
+					     "data outside its sparse map");
 		if (ret) {
 			memcpy(r->text, cx->failure, sizeof(r->text));
 			r->failed = ret;
@@ -460,5 +457,5 @@ int tarreader_read(struct tarreader *r, struct context *cx, uint64_t at,
 int tarreader_complete(struct tarreader *r, struct context *cx)
 {
 	return r->got == r->want ? 0 :
-		tarreader_fail(r, cx, -EINVAL, "not all of its data is there");
+		tarreader_fail(r, cx, -EINVAL, "incomplete data");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A tar archive as a source, where there is libarchive to read it.
+ * A tar archive as a source; needs libarchive.
  */
 #include "config.h"
 
@@ -23,20 +23,18 @@
 /*
  * Building a tree from members.
  *
- * Files are placed as they come; of a directory only its number is needed then,
- * and its names are known at the end.  A directory may be mentioned by its
- * members before its own member, or without one.
+ * Files are placed in the order of the archive.  At that time only the number of their
+ * directory is needed; its names are known at the end.  A directory may be mentioned
+ * by its members before its own member, or without one.
  *
- * A path is relative to the root of the volume, whatever slashes and dots it
- * begins with: repeated slashes and "." are ignored.  One that leads out of the
- * volume is refused.  If a name occurs
- * twice, the later member replaces the earlier one, as if the archive had been
- * unpacked.
+ * A path is relative to the root of the volume.  Repeated slashes, leading slashes and
+ * "." are ignored.  A path that leads out of the volume is refused.  If a name occurs
+ * twice, the later member replaces the earlier one, as in unpacking.
  */
 
 /*
- * Files up to this size may wait for a place in which they are not cut.
- * Their content waits in memory.
+ * Files up to this size may be deferred, so that they are not split.  Their content
+ * stays in memory until they are placed.
  */
 #define LATER_BYTES (64u << 10)
 
@@ -46,13 +44,13 @@ struct tarlayer {
 	struct populate *p;
 	const struct populate_needs *needs;
 	struct nametree names;
-	struct payload *current;	/* that reads the archive, or NULL */
-	struct tarpayload_runs runs;		/* of the member without its zeros */
+	struct payload *current;	/* of the current member, or NULL */
+	struct tarpayload_runs runs;		/* of the member, without zeros */
 };
 
 /*
- * The first component of *PATH, which is moved after it: its length, and the
- * component in *NAME; 0: there is none.
+ * Takes the first component of *PATH: advances *PATH, sets *NAME, and returns its
+ * length; 0: there is no component.
  */
 static size_t next_name(const char **path, const char **name)
 {
@@ -67,7 +65,7 @@ static size_t next_name(const char **path, const char **name)
 	return len;
 }
 
-/* 1 where the rules leave PATH out, without what it begins with. */
+/* Whether the rules exclude PATH; leading slashes and dots are ignored. */
 static int is_excluded(const struct tarlayer *l, struct context *cx,
 		       const char *path)
 {
@@ -93,7 +91,7 @@ static int is_excluded(const struct tarlayer *l, struct context *cx,
 	return ret;
 }
 
-/* Lets NODE, new or a file so far, be a directory. */
+/* Makes NODE, new or a file so far, a directory. */
 static int begin_dir(struct tarlayer *l, struct context *cx, uint32_t node)
 {
 	struct nametree_node *n = nametree_node(&l->names, node);
@@ -104,14 +102,14 @@ static int begin_dir(struct tarlayer *l, struct context *cx, uint32_t node)
 	return ret ? ret : nametree_make_dir(&l->names, cx, node);
 }
 
-/* A name of which nothing is known but that lower layers may not show it. */
+/* Whether N only hides a name of lower layers. */
 static bool is_gone(const struct nametree_node *n)
 {
 	return n->type == NILFS_FT_UNKNOWN;
 }
 
 /*
- * Finds the directory of a member, creating missing ones, and the last name of
+ * Finds the directory of a member, creating missing ones, and the last component of
  * PATH; *LEN is 0 for the root itself.
  */
 static int find_parent(struct tarlayer *l, struct context *cx,
@@ -145,7 +143,7 @@ static int find_parent(struct tarlayer *l, struct context *cx,
 	return 0;
 }
 
-/* Reads the member to its end, to see whether it is all there. */
+/* Reads the member to its end, to check that it is complete. */
 static int pass_over(struct tarlayer *l, struct context *cx,
 		     const struct tarmember *m)
 {
@@ -194,15 +192,15 @@ static int add_file(struct tarlayer *l, struct context *cx,
 					 ino);
 }
 
-/* A place in this layer and in the layers below, merged as far as is read. */
+/* A place in this layer merged with the layers below, as of the current member. */
 struct merged {
 	uint32_t node;		/* of this layer, or NAMETREE_NONE */
 	uint64_t ino;
 	uint8_t type;
-	bool hidden;		/* nothing of lower layers is seen there */
+	bool hidden;		/* lower layers are hidden there */
 };
 
-/* Goes from directory AT on to NAME: 1, 0 where there is none. */
+/* Goes from directory AT to NAME: 1, 0 if there is no such name. */
 static int step_merge(struct tarlayer *l, struct context *cx, struct merged *at,
 		      const char *name, size_t len)
 {
@@ -230,8 +228,8 @@ static int step_merge(struct tarlayer *l, struct context *cx, struct merged *at,
 }
 
 /*
- * One more name of the file that the member says, here or below, as if members
- * so far had been unpacked.
+ * Adds one more name for the file that the member links to, in this layer or below, as
+ * if all members so far had been unpacked.
  */
 static int add_link(struct tarlayer *l, struct context *cx,
 		    const struct tarmember *m, struct nametree_node *n)
@@ -267,12 +265,12 @@ static int add_inode(struct tarlayer *l, struct context *cx,
 	n->type = inode_dirent_type(m->entry.mode);
 	if (n->type == NILFS_FT_UNKNOWN)
 		return tarreader_fail(l->r, cx, -EINVAL,
-				      "of an unknown type");
+				      "unknown file type");
 	if (n->type == NILFS_FT_REG_FILE)
 		return add_file(l, cx, m, &n->ino);
 	if (n->type == NILFS_FT_SYMLINK && !m->entry.target_len)
 		return tarreader_fail(l->r, cx, -EINVAL,
-				      "symbolic link to nothing");
+				      "symbolic link with an empty target");
 	if (m->entry.target_len >= l->needs->block_size)
 		return tarreader_fail(l->r, cx, -EINVAL,
 				      "symbolic link too long for a block");
@@ -296,7 +294,7 @@ static int add_directory(struct tarlayer *l, struct context *cx,
 	return 0;
 }
 
-/* The member is NAME of PARENT; whatever has the name so far makes way. */
+/* Adds the member as NAME of PARENT; replaces a file of that name. */
 static int add_name(struct tarlayer *l, struct context *cx,
 		    const struct tarmember *m, uint32_t parent,
 		    const char *name, size_t len)
@@ -314,7 +312,7 @@ static int add_name(struct tarlayer *l, struct context *cx,
 		while (path && same != NAMETREE_NONE &&
 		       (len = next_name(&path, &name)))
 			same = nametree_find(&l->names, same, name, len);
-		/* A name that is a hard link to itself says nothing. */
+		/* A hard link of a name to itself has no effect. */
 		if (m->link && same == node)
 			return 0;
 		if (n->type == NILFS_FT_DIR && !is_dir)
@@ -345,7 +343,7 @@ static int whiten(struct tarlayer *l, struct context *cx, uint32_t parent,
 
 	switch (kind) {
 	case WHITEOUT_NAME:
-		/* It deletes a name of lower layers, but not of this one. */
+		/* A whiteout deletes a name of lower layers, but not of this layer. */
 		ret = nametree_add(&l->names, cx, parent,
 				   name + WHITEOUT_PREFIX_LEN,
 				   len - WHITEOUT_PREFIX_LEN, &node);
@@ -401,7 +399,7 @@ static int add_member(struct tarlayer *l, struct context *cx,
 	return add_directory(l, cx, m, NAMETREE_TOP);
 }
 
-/* Directories come after those that they lie in. */
+/* Ends directories; a directory is ended after its parent. */
 static int end_directories(struct tarlayer *l, struct context *cx)
 {
 	const struct nametree *t = &l->names;
@@ -445,7 +443,7 @@ int tarsource_run(struct context *cx, const char *path,
 			&nametree_node(&l.names, NAMETREE_TOP)->ino);
 	while (!ret && found) {
 		ret = context_cancelled(cx);
-		/* It leaves the archive, so that the next one can be read. */
+		/* Detach it from the archive, so that the next member can be read. */
 		if (!ret && l.current)
 			ret = tarpayload_finish(l.current, cx);
 		if (ret)
@@ -460,7 +458,7 @@ int tarsource_run(struct context *cx, const char *path,
 	}
 	if (!ret)
 		ret = end_directories(&l, cx);
-	/* The reader is gone before the last chunk is filled. */
+	/* The reader is closed before the last chunk is filled. */
 	if (l.current)
 		tarpayload_drop(l.current);
 	payload_put(l.current);

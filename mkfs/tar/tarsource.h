@@ -6,9 +6,9 @@
 #include "mkfs/populate/populate.h"
 
 /*
- * Puts all members of the archive PATH ("-": standard input) into P, in the
- * order of the archive, reading it once.  -EOPNOTSUPP in a build or on a
- * machine without libarchive, -EINVAL for no archive or a broken one.
+ * Adds all members of the archive PATH ("-": standard input) to P, in the order of the
+ * archive, reading it once.  -EOPNOTSUPP without libarchive, in the build or on the
+ * machine; -EINVAL if PATH is not an archive or is damaged.
  */
 int tarsource_run(struct context *cx, const char *path,
 		  const struct entry_rules *rules, struct populate *p);
