@@ -171,7 +171,7 @@ kept() {
 			"[$unique,$held]" ]
 	done
 	run -1 dump.nilfs2 du --free 500.. "$image"
-	[[ $output == *"there are none" ]]
+	[[ $output == *"none exist" ]]
 	run -2 dump.nilfs2 du --free x "$image"
 	run -2 dump.nilfs2 du --free 1 "$image" /d
 }

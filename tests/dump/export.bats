@@ -165,7 +165,7 @@ damage_name() {
 	[[ $damaged == *../* ]]
 	run -1 dump.nilfs2 export -c 2 "$image" "$room/d"
 	[[ ${lines[0]} == *": /d/../: not a name of a file"* ]]
-	[[ ${lines[1]} == *"not exported, or not whole: 1 files" ]]
+	[[ ${lines[1]} == *"1 file missing or incomplete" ]]
 	[ "$(ls "$room/d/d" | wc -l)" -eq 19 ]
 	run -1 dump.nilfs2 export -c 2 "$image" "$room/x.tar"
 	[[ ${lines[0]} == *": /d/../: not a name of a file"* ]]
@@ -224,7 +224,7 @@ inode() {
 	D=$(inode d) edit "$image" '
 		s/.{8}(..\x03\x01f19)/pack("Q<", $ENV{D}) . $1/gse'
 	run -1 dump.nilfs2 export -c 2 "$image" "$room/d"
-	[[ ${lines[0]} == *": /d/f19: directory "*": in itself"* ]]
+	[[ ${lines[0]} == *": /d/f19: directory "*": contains itself"* ]]
 	[ "$(ls "$room/d/d" | wc -l)" -eq 19 ]
 }
 
@@ -234,7 +234,7 @@ inode() {
 		$done ||= s/\Q${\pack("Q<", $ENV{HARD})}\E(..\x04\x01hard)/
 			pack("Q<", $ENV{D}) . $1/se'
 	run -1 dump.nilfs2 ls -lR -c 2 "$image"
-	[[ $output == *": /hard: directory "*": has an entry elsewhere"* ]]
+	[[ $output == *": /hard: directory "*": already has another entry"* ]]
 	[[ $output == *"  /d/f20"$'\n'* ]]
 }
 

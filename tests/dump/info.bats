@@ -55,7 +55,7 @@ mount_as_kernel() {
 
 	[ -e "$log" ] || {
 		[ "$(member clean state)" = true ] &&
-		[ "$(member mount latest)" = "do nothing" ]
+		[ "$(member mount latest)" = "ready, no recovery needed" ]
 		return
 	}
 	salvaged=$(sed -n 's/.*salvaged \([0-9]*\) blocks.*/\1/p' "$log")
@@ -165,19 +165,19 @@ second_of() {
 	[ "$(member present live_counts)" = false ]
 }
 
-@test "what a mount would refuse is said first" {
+@test "the reason of a refused mount is printed first" {
 	image=$(copy_image cleaned)
 	head -c 60M "$image" >cut
 	run -0 dump.nilfs2 info -v cut
 	[[ ${lines[0]} == "A mount would be refused: total number of segment \
 blocks "*" exceeds device size (15360 blocks)" ]]
-	said=${lines[0]#A mount would }
+	said=${lines[0]#A mount would be }
 	run -0 dump.nilfs2 info --json cut
 	[ "$(gojq -r .latest.mount <<<"$output")" = "$said" ]
 	dump.nilfs2 set --expert --fix-checksums "$image" super:1 \
 		s_feature_compat_ro=0x80 >/dev/null
 	run -0 dump.nilfs2 info -v "$image"
-	[[ ${lines[0]} == "A mount would be refused, but for reading: "* ]]
+	[[ ${lines[0]} == "A mount would be refused unless read-only: "* ]]
 }
 
 # Alone, and two at once, of which the kernel reports one.  Older kernels find an
@@ -209,7 +209,7 @@ blocks "*" exceeds device size (15360 blocks)" ]]
 			${changes[i]} >/dev/null
 		dd if="$i" of="share/$i" bs=1024 skip=1 count=1 status=none
 		dump.nilfs2 info "$i" | sed -n \
-			"s/^ *A mount would: *be refused[^:]*: /$i /p" >>said
+			"s/^ *On mount: *refused[^:]*: /$i /p" >>said
 	done
 	guest --share share image <<-'EOF'
 	for i in $(ls "$SHARE" | sort -n); do
@@ -230,11 +230,11 @@ blocks "*" exceeds device size (15360 blocks)" ]]
 @test "ranges in which nothing exists are errors" {
 	image=$(copy_image cleaned)
 	run -1 dump.nilfs2 checkpoints "$image" 4000..5000
-	[[ $output == *"checkpoints from 4000 to 5000: there are none"* ]]
+	[[ $output == *"checkpoints from 4000 to 5000: none exist"* ]]
 	run -1 dump.nilfs2 checkpoints "$image" 4000..
-	[[ $output == *"checkpoints from 4000 on: there are none"* ]]
+	[[ $output == *"checkpoints from 4000 on: none exist"* ]]
 	run -1 dump.nilfs2 segments "$image" 1 99999
-	[[ $output == *"segment 99999: there is none"* ]]
+	[[ $output == *"segment 99999: does not exist"* ]]
 	run -1 dump.nilfs2 logs "$image" 99999..
 	[[ $output == *"segments from 99999: there are none"* ]]
 	run -1 dump.nilfs2 block "$image" 99999999..
@@ -276,10 +276,10 @@ blocks "*" exceeds device size (15360 blocks)" ]]
 	run -0 dump.nilfs2 info "$image"
 	[ "${#lines[@]}" -le 12 ]
 	[[ $output == *"State:  "*"unmounted cleanly"* ]]
-	[[ $output == *"A mount would:  "*"do nothing"* ]]
+	[[ $output == *"On mount:  "*"ready, no recovery needed"* ]]
 	[[ $output =~ Files:\ +$(wc -l <"$corpus/snapshots/manifest")$'\n' ]]
 	[[ $output =~ Snapshots:\ +$(grep -c ' ss ' "$corpus/snapshots/lscp")$ ]]
 	truncate -s 30M "$image"
 	run dump.nilfs2 info "$image"
-	[[ $output == *"A mount would:  "*"be refused: total number of segment"* ]]
+	[[ $output == *"On mount:  "*"refused: total number of segment"* ]]
 }

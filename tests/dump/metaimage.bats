@@ -31,7 +31,7 @@ same() {
 	}
 }
 
-plan() { gc.nilfs2 -n "$@" | grep -v Milliseconds; }
+plan() { gc.nilfs2 -n "$@" | grep -v 'Time in milliseconds'; }
 
 all_same() {
 	rm -f meta copy

@@ -210,7 +210,7 @@ copy_block() {
 @test "synced data is not lost where a flipped bit hid its log" {
 	begin crash-dsync
 	log=$(fsck.nilfs2 -fn "$image" 2>&1 |
-		sed -n 's/.*recovers what .* logs from block \([0-9]*\) to.*/\1/p')
+		sed -n 's/.*recovers .* logs from block \([0-9]*\) to.*/\1/p')
 	byte=$(((log + 2) * $(block_size) + 94))
 	was=$(od -An -tu1 -j "$byte" -N 1 "$image")
 	printf "\\x$(printf %x $((was ^ 4)))" |
@@ -288,7 +288,7 @@ copy_block() {
 			print $f chr(ord($c) ^ 8)' "$image" "$byte"
 		run -1 fsck.nilfs2 -fyv --data "$image"
 		[[ $output == *" flipped back"* ]]
-		[[ $output == *"as they were synced before the crash"* ]]
+		[[ $output == *"as synced before the crash"* ]]
 		[[ $output == *"lost: nothing"* ]]
 	done
 }
@@ -408,13 +408,13 @@ copy_block() {
 		printf x | dd of="$image" bs=1 seek="$at" conv=notrunc status=none
 	done
 	repair
-	[[ $lost == *"lost: what was written after checkpoint 14 "* ]]
+	[[ $lost == *"lost: data written after checkpoint 14 "* ]]
 	begin snapshots
 	for at in $((1024 + 160)) $(($(stat -c %s "$image") - 4096 + 160)); do
 		printf x | dd of="$image" bs=1 seek="$at" conv=notrunc status=none
 	done
 	repair
-	[[ $lost != *"lost: what was written after"* ]]
+	[[ $lost != *"lost: data written after"* ]]
 }
 
 @test "a name that led to another file is no loss of that one" {
@@ -451,7 +451,7 @@ copy_block() {
 	lose_all "$blocks"
 	lose "$data"
 	run -1 fsck.nilfs2 -fyv "$image"
-	[[ $output == *"lost: snapshot 2: inode 12, /kept: bytes "*" may not be"* ]]
+	[[ $output == *"lost: snapshot 2: inode 12, /kept: bytes "*" may have wrong"* ]]
 }
 
 @test "names of a state that is lost, whose directory cannot be read" {
@@ -493,7 +493,7 @@ copy_block() {
 		gojq ".logs[] | .blocknr | select(. <= ${to[0]})")"
 	run fsck.nilfs2 -fy --undo-file undo "$image"
 	echo "$output"
-	[[ $output == *"lost: snapshot 2: inodes from 11 on: may have been files"* ]]
+	[[ $output == *"lost: snapshot 2: inodes from 11 on: may have been lost files"* ]]
 }
 
 # Older versions of the blocks still have checkpoints that were deleted.

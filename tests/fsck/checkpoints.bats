@@ -29,10 +29,10 @@ cpfile_block() {
 @test "counts of the header" {
 	damage cpheader ch_ncheckpoints=21
 	expect cp-ncheckpoints
-	says "wanted 20"
+	says "expected 20"
 	damage cpheader ch_ncheckpoints=20 ch_nsnapshots=5
 	expect cp-nsnapshots
-	says "wanted 4"
+	says "expected 4"
 }
 
 @test "both ends of the list of snapshots" {
@@ -40,7 +40,7 @@ cpfile_block() {
 	expect cp-snapshot-next
 	damage cpheader ch_snapshot_list.ssl_next=2 ch_snapshot_list.ssl_prev=7
 	expect cp-snapshot-prev
-	says "wanted 21"
+	says "expected 21"
 }
 
 @test "links of the list of snapshots" {
@@ -84,7 +84,7 @@ cpfile_block() {
 @test "a number that is not its place" {
 	damage checkpoint:9 cp_cno=8
 	expect cp-cno
-	says "wanted 9, got 8"
+	says "expected 9, found 8"
 }
 
 @test "flags" {
@@ -116,7 +116,7 @@ cpfile_block() {
 @test "the count of a block" {
 	damage checkpoint:21 cp_checkpoints_count=3
 	expect cp-block-count
-	says "wanted 2, got 3"
+	says "expected 2, found 3"
 	damage checkpoint:21 cp_checkpoints_count=2
 	damage checkpoint:1 cp_checkpoints_count=77
 	expect
@@ -129,7 +129,7 @@ cpfile_block() {
 	expect cp-future
 	damage "block:$block" "byte[$((2 * 192))]=1"
 	expect cp-future
-	says "got 1"
+	says "found 1"
 }
 
 @test "the latest checkpoint is deleted" {

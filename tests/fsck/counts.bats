@@ -32,7 +32,7 @@ leak() {
 	expect dat-leaked
 	run -0 fsck.nilfs2 -n -j 3 "$image"
 	named=$(printf '%s, ' "${free[@]:0:8}")
-	[[ $output == *"got 9): virtual blocks ${named%, } and more"* ]]
+	[[ $output == *"found 9): virtual blocks ${named%, } and more"* ]]
 }
 
 @test "nothing is said to be leaked below what cannot be read" {

@@ -30,7 +30,7 @@ setup() {
 @test "counts of free entries" {
 	damage group:dat/0 pg_nfrees=17
 	expect palloc-nfrees
-	says "DAT: group 0: .*wanted $((32768 - used)), got 17"
+	says "DAT: group 0: .*expected $((32768 - used)), found 17"
 	damage group:dat/0 pg_nfrees=32769
 	expect palloc-nfrees-range
 }
@@ -38,7 +38,7 @@ setup() {
 @test "a count of entries in use where there is no bitmap" {
 	damage group:dat/1000 pg_nfrees=32767
 	expect palloc-bitmap-missing
-	says "DAT: group 1000: .*wanted 32768, got 32767"
+	says "DAT: group 1000: .*expected 32768, found 32767"
 }
 
 @test "a bit where there is no entry" {
@@ -57,7 +57,7 @@ setup() {
 @test "an entry dies before it is born" {
 	damage "dat:$dead" de_start=2 de_end=1
 	expect dat-lifetime
-	says "virtual block $dead: .*wanted 2, got 1"
+	says "virtual block $dead: .*expected 2, found 1"
 }
 
 @test "an entry is born, or dies, after the latest checkpoint" {
@@ -117,7 +117,7 @@ setup() {
 	root=$(dump.nilfs2 inode "$image" dat |
 		awk '$1 == "i_bmap[1]:" { print $2 }')
 	damage superroot "sr_dat.i_bmap[4]=$root"
-	says "^dat-map-double: DAT: block 3: .*got $((root))"
+	says "^dat-map-double: DAT: block 3: .*found $((root))"
 	damage superroot "sr_dat.i_bmap[4]=0xffffffffff"
 	says "^dat-map-blocknr: DAT: block 3: "
 }

@@ -59,7 +59,7 @@ lists() {
 		before=$(state_of image)
 		if is_to_be_recovered "$name"; then
 			run -8 rebuild image
-			[[ $output == *"not unmounted"* ]]
+			[[ $output == *"not cleanly unmounted"* ]]
 		else
 			run -0 rebuild image
 		fi
@@ -190,7 +190,7 @@ sum_live() {
 	need_guest uml
 	image=leaks.image
 	make_leaks
-	says 'dat-leaked.*got 736)'
+	says 'dat-leaked.*found 736)'
 	run -1 fsck.nilfs2 -y "$image"
 	[[ $output == *"736 virtual blocks given up"* ]]
 	# What is left is the past of the checkpoint that the file was taken from.

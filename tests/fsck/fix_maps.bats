@@ -180,7 +180,7 @@ noise() {
 	take cleaned
 	damage inode:/kept i_size=4097
 	repair
-	[[ $said == *"its size is 3000000 now"* ]]
+	[[ $said == *"size set to 3000000"* ]]
 	unchanged
 }
 
@@ -191,7 +191,7 @@ noise() {
 	mkfs.nilfs2 -q -b 1024 -B 64 --size 4M -d tree $image
 	damage inode:/file i_size=100
 	repair
-	[[ $said == *"its size is 100352 now"* ]]
+	[[ $said == *"size set to 100352"* ]]
 	dump.nilfs2 cat $image /file | cmp -n 100000 - tree/file
 }
 
@@ -241,7 +241,7 @@ noise() {
 	damage_raw "log:$((segment * 128))" ss_magic=0
 	# What is left of the log stays where it is.
 	look='' repair
-	[[ $said == *"the content of checkpoint 2"* ]]
+	[[ $said == *"restored from checkpoint 2"* ]]
 	[[ $said == *"there may be holes"* ]]
 	dump.nilfs2 cat "$image" /overwritten | cmp - wanted
 	trees after

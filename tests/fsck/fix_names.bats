@@ -81,7 +81,7 @@ same_but() {
 	damage dirent:/a/f2 inode=9999
 	repaired
 	[[ $output == *"removed 'f2' of inode 9999"* ]]
-	[[ $output == *"lost: latest state: inode $f2, /lost+found/#$f2: the name that it had"* ]]
+	[[ $output == *"lost: latest state: inode $f2, /lost+found/#$f2: its former name"* ]]
 	[ "$(dump.nilfs2 cat image "/lost+found/#$f2")" = 2 ]
 	same_but '\./a/f2 ' ' \./a/f2$' lost+found '^\. '
 	[ "$(dump.nilfs2 ls -l image / | awk '/lost/ { print $1, $2 }')" = \
@@ -117,7 +117,7 @@ same_but() {
 	dd if=sound bs=4096 count=1 status=none skip="$(block_of /other)" |
 		overwrite "$block"
 	repaired
-	[[ $output == *"written again from what can be read of it"* ]]
+	[[ $output == *"rewritten from its readable entries"* ]]
 	run ! dump.nilfs2 cat image /big/x
 	[ "$(dump.nilfs2 cat image /other/x)" = x ]
 	# All others are there, by name or by number.
@@ -358,7 +358,7 @@ same_but() {
 	# shellcheck disable=SC2046
 	damage "block:$(block_of /)" $(seq -f 'byte[%g]=255' 0 300)
 	repaired
-	[[ $output == *"found '"* ]]
+	[[ $output == *"restored '"* ]]
 	same_but '^$'
 }
 

@@ -139,7 +139,7 @@ kernel_writes_on() {
 		conv=notrunc status=none
 	expect sb-no-super-root
 	repairs
-	[[ $output == *"its blocks are not what was written: look at inodes "* ]]
+	[[ $output == *"some blocks have wrong content: check inodes "* ]]
 	dump.nilfs2 cat "$image" /kept | cmp - source/kept
 	kernel_writes_on
 }

@@ -79,7 +79,7 @@ use_kernel() {
 	printf x | dd of="$image" bs=1 conv=notrunc status=none \
 		seek=$(((log + 3) * $(block_size) + 77))
 	run -1 fsck.nilfs2 -y "$image"
-	[[ $output == *"/kept: bytes "*" may not be what was written"* ]]
+	[[ $output == *"/kept: bytes "*" may have wrong content"* ]]
 }
 
 @test "what no log vouches for is named when superblocks are lost as well" {
@@ -87,7 +87,7 @@ use_kernel() {
 	cp "$image" other
 	run -1 fsck.nilfs2 -y "$image"
 	grep '^lost: ' <<<"$output" >named
-	grep 'may not be what was written' named
+	grep 'may have wrong content' named
 	for copy in 1 2; do
 		dump.nilfs2 set --expert other super:$copy s_magic=0
 	done
@@ -120,7 +120,7 @@ mislist() {
 @test "what lives where a number is wrong in a log is moved, for the cleaner" {
 	mislist
 	run -1 fsck.nilfs2 -fp "$image"
-	[[ $output == *"segment $segment: what lives in it is moved"* ]]
+	[[ $output == *"segment $segment: live blocks moved"* ]]
 	expect
 	dump.nilfs2 segments -o segment,written "$image" "$segment" |
 		grep -x " *$segment  *0"
@@ -278,7 +278,7 @@ current() {
 			seek=$((segment * count)) iflag=fullblock conv=notrunc \
 			status=none
 		run -1 fsck.nilfs2 -fyv "$image"
-		grep "^lost: .*, $file: bytes .* may not be what was" \
+		grep "^lost: .*, $file: bytes .* may have wrong content" \
 			<<<"$output"
 		run -0 fsck.nilfs2 -fn "$image"
 	done <<-'END'

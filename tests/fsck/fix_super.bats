@@ -166,7 +166,7 @@ layout() {
 	wipe_both
 	run -1 fsck.nilfs2 -fy "$image"
 	[[ $output == *"lost: superblock: label, UUID"* ]]
-	[[ $output == *"lost: what was written after checkpoint 12 of "* ]]
+	[[ $output == *"lost: data written after checkpoint 12 of "* ]]
 	[ "$(grep -c '^lost: ' <<<"$output")" -eq 2 ]
 	run -0 fsck.nilfs2 -fn "$image"
 }

@@ -21,7 +21,7 @@ setup() {
 		echo "$name"
 		image=$(copy_image "$name")
 		run -1 fsck.nilfs2 -p "$image"
-		[[ $output == *"as they were synced before the crash"* ]]
+		[[ $output == *"as synced before the crash"* ]]
 		expect
 		run -0 dump.nilfs2 info --json "$image"
 		[ "$(gojq -c '[.superblocks[].s_state]' <<<"$output")" = "[1,1]" ]
@@ -74,7 +74,7 @@ setup() {
 	image=$(copy_image crash-dsync)
 	before=$(state_of "$image")
 	run -0 fsck.nilfs2 -n "$image"
-	[[ $output == *"the next mount recovers what it can use"* ]]
+	[[ $output == *"the next mount recovers the usable data"* ]]
 	[ "$(state_of "$image")" = "$before" ]
 }
 
@@ -107,7 +107,7 @@ as_recovered() {
 		damage "$structure" "$change"
 		run -4 fsck.nilfs2 -fn "$image"
 		run -1 fsck.nilfs2 -y "$image"
-		[[ $output == *"as they were synced before the crash"* ]]
+		[[ $output == *"as synced before the crash"* ]]
 		[[ $output != *"given up"* ]]
 		run -0 fsck.nilfs2 -fn "$image"
 		as_recovered
@@ -178,7 +178,7 @@ spoil_segments() {
 		dd if=/dev/zero of="$image" bs=4096 seek="$block" count=1 \
 			conv=notrunc status=none
 		run -1 fsck.nilfs2 -y "$image"
-		[[ $output == *"$count blocks of 2 files: as they were synced"* ]]
+		[[ $output == *"$count blocks of 2 files: recovered as synced"* ]]
 		[[ $output == *"lost: latest state: inode $inode, "* ]]
 		[[ $output != *"given up"* ]]
 		run -0 fsck.nilfs2 -fn "$image"
@@ -195,7 +195,7 @@ spoil_segments() {
 		status=none
 	expect log-chain
 	run -1 fsck.nilfs2 -y "$image"
-	[[ $output == *"149 blocks of 2 files: as they were synced"* ]]
+	[[ $output == *"149 blocks of 2 files: recovered as synced"* ]]
 	[[ $output == *"lost: latest state: data of fdatasync() in the log at block 428"* ]]
 	run -0 fsck.nilfs2 -fn "$image"
 }

@@ -76,7 +76,7 @@ room_is_made() {
 	rm -f undo
 	cp image broken
 	run -1 fsck.nilfs2 -y --undo-file undo image
-	[[ $output == *"repaired: plain checkpoints from "*": given up, for room in "* ]]
+	[[ $output == *"repaired: plain checkpoints from "*": given up to free "* ]]
 	run -0 fsck.nilfs2 -n image
 	cp image repaired
 	supers_of broken image
@@ -103,7 +103,7 @@ room_is_made() {
 	cp image broken
 	run -4 --separate-stderr fsck.nilfs2 -y image
 	# shellcheck disable=SC2154
-	[[ $stderr == *"no segment is free for a repair; with -y --undo-file FILE"* ]]
+	[[ $stderr == *"no segment is free for a repair; -y --undo-file FILE"* ]]
 	cmp image broken
 	# That may be lost, but only if the user says so.
 	run -4 fsck.nilfs2 -p -f --undo-file undo image

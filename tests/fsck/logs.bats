@@ -123,7 +123,7 @@ silent() {
 	damage "segment:$used" su_nblocks=$((nblocks[0] + 3))
 	expect su-log-end
 	run -4 fsck.nilfs2 -n "$image"
-	[[ $output == *"(wanted $((nblocks[0] + nblocks[1])),"*" got $((nblocks[0] + 3)))"* ]]
+	[[ $output == *"(expected $((nblocks[0] + nblocks[1])),"*" found $((nblocks[0] + 3)))"* ]]
 	damage "segment:$used" su_nblocks=$((nblocks[0] + 1))
 	expect su-log-end
 	damage "segment:$used" su_nblocks=129
@@ -149,7 +149,7 @@ pick_block() {
 	damage "binfo:$log/$((block - log))" bi_vblocknr=1
 	expect log-unlisted
 	run -4 fsck.nilfs2 -n "$image"
-	[[ $output == *"log-unlisted: virtual block $vblock: "*"got $block)"* ]]
+	[[ $output == *"log-unlisted: virtual block $vblock: "*"found $block)"* ]]
 }
 
 @test "an entry of the DAT that names a summary, or a clean segment" {

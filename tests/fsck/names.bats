@@ -90,7 +90,7 @@ set_byte() {
 	f2=$(ino /a/f2)
 	damage dirent:/a/f2 inode=9999
 	breaks dir-no-inode inode-unreachable
-	said '(got 9999)'
+	said '(found 9999)'
 	said "inode $f2: no directory entry"
 }
 
@@ -99,7 +99,7 @@ set_byte() {
 	f2=$(ino /a/f2)
 	damage "inode:$f2" i_links_count=0
 	breaks inode-orphan dir-no-inode
-	said "(got $f2)"
+	said "(found $f2)"
 }
 
 @test "an entry that names a reserved inode" {
@@ -112,30 +112,30 @@ set_byte() {
 	sample
 	damage dirent:/a/f2 "inode=$(ino /a/f3)"
 	breaks inode-unreachable inode-links-names
-	said "inode $(ino /a/f3): the link count of an inode differs from the number of its names (wanted 2, got 1)"
+	said "inode $(ino /a/f3): the link count of an inode differs from the number of its names (expected 2, found 1)"
 }
 
 @test "links of a file, of a directory, of the root" {
 	sample
 	damage inode:/a/f1 i_links_count=2
 	breaks inode-links-names
-	said '(wanted 3, got 2)'
+	said '(expected 3, found 2)'
 	damage inode:/a/f1 i_links_count=3
 	damage inode:/a i_links_count=2
 	breaks inode-links-names
-	said '(wanted 3, got 2)'
+	said '(expected 3, found 2)'
 	damage inode:/a i_links_count=3
 	damage inode:/ i_links_count=3
 	breaks inode-links-names
 	said 'inode 2: '
-	said '(wanted 4, got 3)'
+	said '(expected 4, found 3)'
 }
 
 @test "a file type that is not the inode's" {
 	sample
 	damage dirent:/e/fifo file_type=1
 	breaks dir-type-differs
-	said '(wanted 5, got 1)'
+	said '(expected 5, found 1)'
 	run -0 fsck.nilfs2 -n image
 	damage dirent:/e/fifo file_type=0
 	breaks dir-type
@@ -181,13 +181,13 @@ set_byte() {
 	sample
 	damage dirent:/a/. "inode=$(ino /e)"
 	breaks dir-another
-	said "(wanted $(ino /a), got $(ino /e))"
+	said "(expected $(ino /a), found $(ino /e))"
 	damage dirent:/a/. "inode=$(($(ino /a) + 4096))"
 	breaks dir-dot
 	damage dirent:/a/. "inode=$(ino /a)"
 	damage dirent:/a/.. "inode=$(ino /e)"
 	breaks dir-dotdot
-	said "(wanted 2, got $(ino /e))"
+	said "(expected 2, found $(ino /e))"
 	damage dirent:/a/.. inode=2
 	damage dirent:/.. "inode=$(ino /e)"
 	breaks dir-dotdot
@@ -305,7 +305,7 @@ set_byte() {
 	sample
 	damage inode:/a i_size=8192
 	breaks inode-dir-blocks inode-links-unknown
-	said '(wanted 2, got 1)'
+	said '(expected 2, found 1)'
 	damage inode:/a i_size=0
 	breaks inode-dir-blocks inode-links-unknown
 }

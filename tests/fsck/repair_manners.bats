@@ -64,7 +64,7 @@ on_terminal() {
 @test "-y repairs, prints what, and a second check finds nothing" {
 	break_links
 	run -1 --separate-stderr fsck.nilfs2 -y image
-	[[ ${lines[0]} == "inode-links-names: "*"(wanted 2, got 5)" ]]
+	[[ ${lines[0]} == "inode-links-names: "*"(expected 2, found 5)" ]]
 	[[ ${lines[1]} == "repaired: "* ]]
 	[[ ${lines[-1]} == "image: repaired, "* ]]
 	run -0 fsck.nilfs2 -n image
@@ -109,9 +109,9 @@ on_terminal() {
 	break_name
 	run -4 on_terminal 'n\nn\n' image
 	[[ $output == *"dir-no-inode: "* ]]
-	[[ $output == *"What would be done: "* ]]
-	[[ $output == *"What it may cost: nothing"* ]]
-	[[ $output == *"What it may cost: names "* ]]
+	[[ $output == *"Action: "* ]]
+	[[ $output == *"Risk: none"* ]]
+	[[ $output == *"Risk: names "* ]]
 	same broken
 	run -1 on_terminal 'huh\n\ny\ny\n' image
 	[[ $output == *"repaired: "* ]]
@@ -272,7 +272,7 @@ poke_byte() {
 		poke_byte "$at" image
 		cp image used
 		run -8 fsck.nilfs2 --undo undo image
-		[[ $output == *"image: block $((at / bytes)) is not what the repair wrote"* ]]
+		[[ $output == *"image: block $((at / bytes)) was changed after undo was written"* ]]
 		same used
 		run -0 fsck.nilfs2 --undo undo --force image
 		same broken
@@ -303,7 +303,7 @@ poke_byte() {
 	printf '\1' | dd of=undo bs=1 seek=8 conv=notrunc status=none
 	cp image repaired
 	run -8 fsck.nilfs2 --undo undo --force image
-	[[ $output == *"undo: is an undo file of version 1, and this is version 2; use the fsck.nilfs2 that made it"* ]]
+	[[ $output == *"undo: undo file version 1 is not supported, expected 2; use the fsck.nilfs2 that wrote it"* ]]
 	same repaired
 }
 
@@ -434,7 +434,7 @@ zero_inodes() {
 	zero_names
 	cp image broken
 	run -4 --separate-stderr fsck.nilfs2 -y image
-	[[ $stderr == *"nothing was changed: of 20"*" files repairs would leave "*"; --rebuild does that"* ]]
+	[[ $stderr == *"nothing was changed: repairs would keep only "*" of 20"*" files; --rebuild accepts that"* ]]
 	same broken
 	run -1 fsck.nilfs2 -y --rebuild image
 	run -0 fsck.nilfs2 -n image

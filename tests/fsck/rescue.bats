@@ -50,7 +50,7 @@ names() { dump.nilfs2 ls -R "$1"; }
 	run -1 --separate-stderr fsck.nilfs2 -y --ddrescue-map map \
 		--output new image
 	[[ $stderr == *"image: 4096 bytes in 1 area could not be read; they are zeros in new"* ]]
-	[[ $stderr == *"image: left as it is; the repaired copy is new"* ]]
+	[[ $stderr == *"image: unchanged; the repaired copy is new"* ]]
 	cmp image lost
 	run -0 fsck.nilfs2 -f -n new
 	cmp <(names sound) <(names new)
@@ -81,7 +81,7 @@ names() { dump.nilfs2 ls -R "$1"; }
 		# shellcheck disable=SC2059
 		printf "$text" >map
 		run -8 --separate-stderr fsck.nilfs2 -n --ddrescue-map map image
-		[[ $stderr == *"map: line "*": not of a ddrescue map file"* ]]
+		[[ $stderr == *"map: line "*": not a ddrescue map file"* ]]
 	done
 	run -8 fsck.nilfs2 -n --ddrescue-map nothing image
 	[[ $output == *"nothing: No such file"* ]]

@@ -212,7 +212,7 @@ sizes() {
 	image=$(copy_image snapshots)
 	trees_of "$image" >trees.sound
 	cp --sparse=always "$image" sound
-	said="'f2' names inode 14 again"
+	said="'f2' leads to inode 14 again"
 	for ino in 10 13 25; do
 		cp --sparse=always sound "$image"
 		dump.nilfs2 set -q --expert --fix-checksums -c 4 "$image" \
@@ -244,7 +244,7 @@ sizes() {
 	damage -c 2 dirent:/d/f5 inode=18
 	repair
 	[ "$status" -eq 4 ]
-	[[ $said == *'lost: snapshot 2: inode 17, /#17: the name that it had'* ]]
+	[[ $said == *'lost: snapshot 2: inode 17, /#17: its former name'* ]]
 	others_same 2
 }
 
@@ -283,7 +283,7 @@ sizes() {
 	damage -c 1 inode:/f "i_bmap[6]=$(vblock /f 10 1)"
 	dump.nilfs2 set --expert -q image finfo:15/0 fi_cno=9
 	run -1 fsck.nilfs2 -fy image
-	[[ $output == *'what 1 of its pointers led to is lost'* ]]
+	[[ $output == *'removed 1 pointer to lost blocks'* ]]
 	[[ $output == *'lost: snapshot 1: '*'/f: bytes 81920 to 86015 are zero now'* ]]
 	[ "$(grep -c '^lost: ' <<<"$output")" -eq 1 ]
 	dump.nilfs2 cat -c 1 image /f | cmp - want

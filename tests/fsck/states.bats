@@ -54,7 +54,7 @@ spoil_bits() {
 		image=$(copy_image "$name")
 		spoil_bits $((block - 2))
 		run -1 fsck.nilfs2 -fy "$image"
-		[[ $output == *"as they were synced before the crash"* ]]
+		[[ $output == *"as synced before the crash"* ]]
 		[[ $output != *"given up"* ]]
 		[[ $output != *"/a: "* ]]
 		run -0 fsck.nilfs2 -fn "$image"

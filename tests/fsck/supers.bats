@@ -52,7 +52,7 @@ senseless() {
 	image=$(copy_image cleaned)
 	damage_raw super:2 s_magic=1
 	run -4 fsck.nilfs2 -n "$image"
-	[[ $output == *"sb-magic: superblock 2: "*"(got 1)"* ]]
+	[[ $output == *"sb-magic: superblock 2: "*"(found 1)"* ]]
 }
 
 @test "without any superblock nothing else is said" {
@@ -65,9 +65,9 @@ senseless() {
 @test "without any superblock -y does not advise -y" {
 	truncate -s 64M none
 	run -4 fsck.nilfs2 -y none
-	[[ $output == *"nothing was changed: there is no superblock to begin with"* ]]
+	[[ $output == *"nothing was changed: no usable starting log found"* ]]
 	run -4 fsck.nilfs2 -a none
-	[[ $output == *"-y brings it back"* ]]
+	[[ $output == *"-y restores it"* ]]
 }
 
 @test "numbers that make no volume" {
@@ -94,7 +94,7 @@ senseless() {
 @test "features that forbid writing are a warning" {
 	damage_both s_feature_compat_ro=5
 	run -0 fsck.nilfs2 -n "$image"
-	[ "$(grep -c '^sb-feature-compat-ro: .*(got 5)$' <<<"$output")" = 2 ]
+	[ "$(grep -c '^sb-feature-compat-ro: .*(found 5)$' <<<"$output")" = 2 ]
 }
 
 @test "copies of different volumes" {
@@ -113,7 +113,7 @@ senseless() {
 	truncate -s +4096 "$image"
 	expect sb-dev-size
 	run -0 fsck.nilfs2 -n "$image"
-	[[ $output == *"(wanted 67108864, got 67112960)"* ]]
+	[[ $output == *"(expected 67108864, found 67112960)"* ]]
 	blkid -p "$image" | grep -q 'TYPE="nilfs2"'
 }
 
@@ -160,7 +160,7 @@ senseless() {
 	image=$(copy_image cleaned)
 	damage super:1 s_last_pseg=0
 	run -4 fsck.nilfs2 -n --quick "$image"
-	[[ $output == *"sb-last-pseg: superblock 1: "*"(got 0)"* ]]
+	[[ $output == *"sb-last-pseg: superblock 1: "*"(found 0)"* ]]
 }
 
 @test "the other way round it is a warning" {
@@ -182,7 +182,7 @@ senseless() {
 	damage super:1 s_last_cno=13
 	expect sb-last-cno
 	run -4 fsck.nilfs2 -n --quick "$image"
-	[[ $output == *"sb-last-cno: superblock 1: "*"(wanted 12, got 13)"* ]]
+	[[ $output == *"sb-last-cno: superblock 1: "*"(expected 12, found 13)"* ]]
 }
 
 @test "the super root itself" {

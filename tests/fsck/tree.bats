@@ -241,7 +241,7 @@ vblock() {
 	run ! grep 2.0.22 <(fsck.nilfs2 -fn "$image")
 	damage checkpoint:1 cp_inodes_count=3
 	run -0 fsck.nilfs2 -fn "$image"
-	[[ $output == *"(wanted 2, got 3): "*" 2.0.22 "* ]]
+	[[ $output == *"(expected 2, found 3): "*" 2.0.22 "* ]]
 	run -1 fsck.nilfs2 -fa "$image"
 	run -0 fsck.nilfs2 -fa "$image"
 }

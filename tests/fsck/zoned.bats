@@ -142,7 +142,7 @@ power_cuts() {
 
 @test "after power cuts" {
 	works power_cuts
-	[ "$(grep -c 'as they were synced before the crash' <<<"$output")" -eq 4 ]
+	[ "$(grep -c 'as synced before the crash' <<<"$output")" -eq 4 ]
 	[[ $output == *"zone-next: "* ]]
 }
 
@@ -176,5 +176,5 @@ cleaner() {
 @test "after a cleaner, past the end of the device" {
 	works cleaner
 	[[ $output == *"zone-clean: "* ]]
-	[[ $output == *"clean segments: emptied"* ]]
+	[[ $output == *"zones of "*": reset"* ]]
 }

@@ -164,9 +164,9 @@ latest() {
 	append 2 3
 	before=$(cat image image.zones | cksum)
 	run -8 fsck.nilfs2 -y --undo-file undo image
-	[[ $output == *"has zones"* ]]
+	[[ $output == *"restored in place"* ]]
 	run -8 fsck.nilfs2 --undo undo image
-	[[ $output == *"has zones"* ]]
+	[[ $output == *"restored in place"* ]]
 	[ "$(cat image image.zones | cksum)" = "$before" ]
 	[ ! -e undo ]
 }

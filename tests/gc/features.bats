@@ -164,7 +164,7 @@ uses() {
 	[ "$(gojq .result.batches <<<"$output")" -ge 1 ]
 	before=$(image_sum "$image")
 	run -0 fsck.nilfs2 --rebuild-counters "$image"
-	[[ $output == *"the counters of all segments are right" ]]
+	[[ $output == *"the counters of all segments are correct" ]]
 	[ "$(image_sum "$image")" = "$before" ]
 	is_clean
 	same_trees

@@ -205,7 +205,7 @@ END
 	for option in --curve --wear "--victims 3"; do
 		# shellcheck disable=SC2086
 		run -2 sim --sweep fill=50 $option
-		[[ $output == *"are of runs without --sweep"* ]]
+		[[ $output == *"need runs without --sweep"* ]]
 	done
 	sim --sweep frees-dead=no,yes --json >said
 	gojq -e '[.runs[].frees_dead] == [false, true]' said
@@ -280,7 +280,7 @@ points() {
 	for runs in "--sweep fill=100" "--fill 100"; do
 		# shellcheck disable=SC2086
 		run -1 sim $runs -p greedy --svg picture.svg
-		[[ $output == *"--svg: no run has a number, so there is no picture"* ]]
+		[[ $output == *"--svg: no run has a result, so there is no picture"* ]]
 		[ ! -e picture.svg ]
 	done
 	gcsim.nilfs2 -n 1000 --segment-size 64K -f 10 --writes 100 \

@@ -309,7 +309,7 @@ replay() {
 	replay -t trace --warm-up 25% --writes 1000 >said
 	gojq -e '.runs[0].blocks_user == 1000' said
 	run -1 replay -t trace --warm-up 18400
-	[[ $output == *"the trace writes 18400 blocks, of which nothing is left"* ]]
+	[[ $output == *"18400 blocks, none of which is left to measure"* ]]
 	run -2 replay -t trace --warm-up 100%
 	run -2 replay -t trace --warm-up %
 }
@@ -373,7 +373,7 @@ replay() {
 	run ! cmp -s writes time
 	printf '0,write,0,4096\n0,write,4096,4096\n' >none
 	run -1 replay -t none --clock time
-	[[ $output == *"none: has no times"* ]]
+	[[ $output == *"none: no timestamps"* ]]
 	run -2 replay --clock time
 	run -2 replay --snapshot-seconds 1
 	run -2 replay -t trace --clock time --second 5 -p timestamp

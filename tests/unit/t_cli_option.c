@@ -168,10 +168,10 @@ static void test_refusals(void)
 	is_refused("-s 12Q", "--size: '12Q' is not a size from 0 to "
 		   "18446744073709551615");
 	is_refused("--maybe=never",
-		   "--maybe: 'never' is none of auto, on, off");
+		   "--maybe: unknown value 'never'; choose auto, on, off");
 	is_refused("-w", "option '-w' needs an argument");
 	is_refused("--when never",
-		   "--when: 'never' is none of auto, on, off");
+		   "--when: unknown value 'never'; choose auto, on, off");
 	is_refused("--call bad", "called with bad");
 }
 

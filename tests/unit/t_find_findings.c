@@ -225,7 +225,7 @@ static void test_words(void)
 	is_line(&f, REPORT_TEXT,
 		"palloc-nfrees: checkpoint 5: ifile: group 1: the number of "
 		"free entries differs from the bitmap of the group "
-		"(wanted 10, got 12)\n", "two numbers");
+		"(expected 10, found 12)\n", "two numbers");
 	is_line(&f, REPORT_JSON_LINES,
 		"{\"record\":\"finding\",\"rule\":\"palloc-nfrees\","
 		"\"number\":6002,\"severity\":\"error\",\"place\":{\"kind\":"
@@ -241,7 +241,7 @@ static void test_words(void)
 	};
 	is_line(&f, REPORT_TEXT,
 		"su-flags: segment 3: a segment usage has unknown flags "
-		"(got 16): seen twice\n", "one number, and more in words");
+		"(found 16): seen twice\n", "one number, and more in words");
 	f.place = place_number(PLACE_SUPER, 0);
 	is_line(&f, REPORT_JSON_LINES,
 		"{\"record\":\"finding\",\"rule\":\"su-flags\","

@@ -109,8 +109,8 @@ static void test_attributes(void)
 	is_reported(&l, REPORT_TEXT, false,
 		    "lost: snapshot 4: inodes 12 to 14: attributes are of "
 		    "checkpoint 3\n"
-		    "lost: snapshot 4: inode 15: attributes may not be what "
-		    "they were\n"
+		    "lost: snapshot 4: inode 15: attributes may have "
+		    "changed\n"
 		    "lost: snapshot 4: inode 15: the link count is 2, and "
 		    "was 3\n",
 		    "inodes in a row with the attributes of one checkpoint");
@@ -130,8 +130,8 @@ static void test_open_range(void)
 	loss.last_ino = UINT64_MAX;
 	add(&l, loss);
 	is_reported(&l, REPORT_TEXT, false,
-		    "lost: snapshot 4: inodes from 31 on: may have been files "
-		    "that are lost\n",
+		    "lost: snapshot 4: inodes from 31 on: may have been lost "
+		    "files\n",
 		    "inodes of which no last one is known");
 	is_reported(&l, REPORT_JSON_LINES, false,
 		    "{\"record\":\"loss\",\"kind\":\"perhaps\",\"checkpoint\":4,"
@@ -191,8 +191,8 @@ static void test_report(void)
 	losslist_fini(&l);
 	l.incomplete = true;
 	is_reported(&l, REPORT_TEXT, false,
-		    "lost: perhaps more: not all of "
-		    "what was there before the repair could be compared\n",
+		    "lost: perhaps more: the state before the repair "
+		    "could not be compared completely\n",
 		    "what was not compared is not called nothing");
 }
 
