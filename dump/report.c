@@ -201,10 +201,10 @@ static void take_finding(void *arg, const struct finding *f)
 			    FINDING_COLUMNS);
 	if (k->rows > ROWS_MAX)
 		return;
-	place_text(&f->place, place);
+	findprint_place(&f->place, place);
 	table_row(&k->table, (struct value[]){
 		[RULE] = value_string(rule->slug),
-		[SEVERITY] = value_string(findprint_severity(rule->severity)),
+		[SEVERITY] = value_string(findprint_severities[rule->severity]),
 		[PLACE] = value_string(place),
 		[TEXT] = value_string(rule->text),
 		[DETAIL] = value_string(f->detail),

@@ -262,7 +262,7 @@ static int set_run(struct tool *tool, const void *options)
 	if (!err)
 		owner_guard(s.dev);
 	if (!err)
-		err = overlay_open(&s.overlay, cx, s.dev);
+		err = overlay_open(&s.overlay, cx, s.dev, false);
 	s.source.dev = s.dev;
 	if (!err)
 		err = target_find(&s.target, &s.source, tool->argv[1]);

@@ -331,7 +331,7 @@ static int roll_back(struct repair *r, struct context *cx)
 
 		if (rule->severity < RULE_ERROR)
 			continue;
-		place_text(&k->findings[i].place, place);
+		findprint_place(&k->findings[i].place, place);
 		text = rule->text;
 		break;
 	}
@@ -438,7 +438,7 @@ int session_run(struct tool *tool, const struct options *o, struct dev *dev)
 		err = patched_open(&r.patched, &tool->cx, dev);
 	if (!err)
 		err = overlay_open(&r.dev, &tool->cx,
-				   r.patched ? r.patched : dev);
+				   r.patched ? r.patched : dev, false);
 	if (!err)
 		err = counters ? recount_blocks(&r, &tool->cx) :
 		      o->rollback.wanted ? roll_back(&r, &tool->cx) :

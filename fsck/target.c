@@ -13,6 +13,7 @@
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -290,7 +291,7 @@ static int open_device(struct target *t, struct tool *tool, const char *path,
 	owner_guard(t->file);
 	/* Disable readahead, unless the passes read all data. */
 	if (!o->data)
-		devfile_random(t->file);
+		posix_fadvise(devfile_fd(t->file), 0, 0, POSIX_FADV_RANDOM);
 	err = qcow2_open(&t->dev, cx, t->file);
 	if (!err && t->dev != t->file && need != NEED_READ)
 		err = fail_said(cx, -EROFS, "%s: a qcow2 image can only be "

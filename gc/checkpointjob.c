@@ -234,7 +234,7 @@ int checkpointjob_check_snapshots(struct tool *tool, const struct options *o,
 	close_list(&c.list);
 	if (!ret && c.on.count && !o->no_check) {
 		/* Check that all new snapshots are sound. */
-		ret = overlay_open_trial(&overlay, cx, dev);
+		ret = overlay_open(&overlay, cx, dev, true);
 		if (!ret)
 			ret = change_snapshots(&c, cx, overlay);
 		if (!ret && c.made)
@@ -457,7 +457,7 @@ int checkpointjob_precheck(struct tool *tool, const struct options *o,
 				   "fsck.nilfs2", true, is_given_up, &g);
 	if (ret == PRECHECK_GIVEN) {
 		/* Check that there are no errors without these snapshots. */
-		ret = overlay_open_trial(&overlay, cx, dev);
+		ret = overlay_open(&overlay, cx, dev, true);
 		if (!ret && g.change.off.count)
 			ret = change_snapshots(&g.change, cx, overlay);
 		if (!ret && g.deletion.ranges.count)

@@ -342,7 +342,7 @@ int cleanjob_compare(struct tool *tool, const struct options *o,
 	table_begin(&table, &tool->report, "policies", policy_columns,
 		    POLICY_COLUMNS);
 	for (i = 0; i < policy_count && !ret; i++) {
-		ret = overlay_open_trial(&overlay, &tool->cx, dev);
+		ret = overlay_open(&overlay, &tool->cx, dev, true);
 		if (!ret)
 			ret = clean_by(tool, o, &policy_list[i], overlay, &job);
 		dev_close(overlay);

@@ -228,7 +228,7 @@ int compactjob_copy(struct tool *tool, const struct options *o,
 	int ret;
 
 	if (o->dry_run) {
-		ret = overlay_open_trial(&target, cx, dev);
+		ret = overlay_open(&target, cx, dev, true);
 	} else {
 		/* An empty file of the same size. */
 		ret = output_open(&file, cx, o->output, &how);

@@ -189,7 +189,7 @@ static int run_gc(struct tool *tool, const void *options)
 	}
 	if (!ret && o.dry_run) {
 		/* All jobs run on an overlay that is dropped. */
-		ret = overlay_open_trial(&overlay, &tool->cx, dev);
+		ret = overlay_open(&overlay, &tool->cx, dev, true);
 		if (!ret)
 			ret = run_jobs(tool, &o, overlay);
 		dev_close(overlay);

@@ -80,7 +80,7 @@ int resizejob_check_grow(struct tool *tool, const struct options *o,
 	};
 	struct dev *overlay;
 	struct grow g;
-	int ret = overlay_open_trial(&overlay, &tool->cx, dev);
+	int ret = overlay_open(&overlay, &tool->cx, dev, true);
 
 	if (!ret)
 		ret = grow_run(&g, &tool->cx, overlay, &options);

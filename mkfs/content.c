@@ -272,7 +272,7 @@ int content_forecast(struct forecast *f, struct context *cx,
 	if (!plan->zoned.zones && plan->size < FORECAST_ROOM)
 		plan_limit(&f->plan, FORECAST_ROOM);
 	zeros.size = f->plan.size;
-	ret = overlay_open(&dev, cx, &zeros);
+	ret = overlay_open(&dev, cx, &zeros, false);
 	if (ret)
 		return ret;
 	ret = content_write(&f->content, cx, dev, &f->plan);

@@ -107,7 +107,7 @@ static int wipe_superblocks(struct context *cx, struct dev *dev,
 	if (ret || !zones)
 		return ret;
 	last = zone_at(zones, zone_of(zones, super2)).start;
-	return dev_zone_reset(dev, cx, last, dev->size - last);
+	return dev_zone_change(dev, cx, last, dev->size - last, false);
 }
 
 /*
@@ -128,7 +128,7 @@ static int prepare_device(struct context *cx, struct dev *dev,
 	if (!ret && test)
 		ret = badblocks_test(how->test, cx, dev, true);
 	if (!ret && zones)
-		ret = dev_zone_reset(dev, cx, 0, dev->size);
+		ret = dev_zone_change(dev, cx, 0, dev->size, false);
 	if (!ret && how->discard && !blank)
 		ret = clear_range(cx, dev, zones, 0, dev->size, true);
 	if (!ret && !blank)

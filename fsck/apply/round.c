@@ -359,8 +359,8 @@ int round_run(struct round *round, struct context *cx)
 	changed = round->rebuilt || round->recovered ||
 		  round->taken[RULE_FIX_LOG];
 	for (i = NILFS_DAT_INO; i <= NILFS_IFILE_INO && !err; i++)
-		changed |= metafile_is_changed(directwriter_file(job->writer,
-								 i));
+		changed |= metafile_facts(directwriter_file(job->writer,
+								 i)).changed;
 	if (!err && changed) {
 		err = writer_commit(job->writer, cx, &end);
 		if (!err && latest->orphans_start && !job->synced &&

@@ -222,7 +222,7 @@ static int try_candidates(struct repair *r, struct context *cx, unsigned int num
 			job.state = &state;
 			job.state_number = number;
 			job.note = NULL;
-			err = overlay_open_trial(&job.dev, cx, r->under);
+			err = overlay_open(&job.dev, cx, r->under, true);
 			if (!err && supers->n)
 				err = fix_super(&job, cx, supers->fixes,
 						supers->n);

@@ -107,7 +107,7 @@ static int open_cpfix(struct cpfix *f, struct context *cx,
 		.latest = job->vol->latest.cno,
 		.m = m,
 		.d = d,
-		.rebuilt = m && metafile_is_empty(m),
+		.rebuilt = m && metafile_facts(m).empty,
 	};
 	if (!err)
 		err = cpblocks_init(&f->blocks, cx, job->check);
@@ -498,14 +498,14 @@ int fix_checkpoints(struct fixer_job *job, struct context *cx,
 	size_t i;
 	int err;
 
-	if (cpblocks_is_doubtful(job->check) && !metafile_is_empty(m))
+	if (cpblocks_is_doubtful(job->check) && !metafile_facts(m).empty)
 		return 0;
 	/* mkfs.nilfs2 of nilfs-utils counted the block of the header as one
 	   sector; a rebuilt one counts as a block. */
 	for (i = 0; i < n; i++)
 		if (fixes[i].rule == RULE_CP_HEADER_MISSING)
 			directwriter_recount(job->writer, NILFS_CPFILE_INO,
-					     metafile_nblocks(m));
+					     metafile_facts(m).nblocks);
 	err = open_cpfix(&f, cx, job, m, NULL);
 	if (!err && !f.rebuilt && !liveblocks_is_whole(&f.blocks.live))
 		fixers_note(job, "checkpoint file: not changed");

@@ -167,7 +167,7 @@ bool fileblocks_node(const struct fileblocks *p, const struct piece *self, uint6
 		if (!lifetime_contains(&at->life, &self->life))
 			continue;
 		if (n == node.max ||
-		    (n && bmapnode_key(&node, n - 1) == at->key))
+		    (n && le64_get(node.keys[n - 1]) == at->key))
 			return false;
 		bmapnode_insert(&node, n++, at->key, at->ptr);
 	}
@@ -178,7 +178,7 @@ bool fileblocks_node(const struct fileblocks *p, const struct piece *self, uint6
 		if (p->list[i].ptr != self->ptr &&
 		    lifetime_contains(&p->list[i].life, &self->life))
 			return false;
-	return n && bmapnode_key(&node, 0) == self->key;
+	return n && le64_get(node.keys[0]) == self->key;
 }
 
 bool fileblocks_root(const struct fileblocks *p, uint64_t ino,

@@ -211,11 +211,11 @@ static int replace_pointers(struct snapwrite *w, struct context *cx,
 	size_t at;
 	int ret = 0;
 
-	what.level = bmapnode_level(node) - 1u;
+	what.level = node->head->bn_level - 1u;
 	for (i = 0; i < count && ret >= 0; i++) {
-		what.vblocknr = bmapnode_ptr(node, i);
-		what.key = bmapnode_key(node, i);
-		next = i + 1 < count ? bmapnode_key(node, i + 1) : end;
+		what.vblocknr = le64_get(node->ptrs[i]);
+		what.key = le64_get(node->keys[i]);
+		next = i + 1 < count ? le64_get(node->keys[i + 1]) : end;
 		b = snapblocks_find(w->p, what.vblocknr);
 		listed = b;
 		ret = 0;
@@ -236,7 +236,7 @@ static int replace_pointers(struct snapwrite *w, struct context *cx,
 		if (what.level && !b->number) {
 			child = bmapnode_block(size, b->content);
 			ret = bmap_node_check(size, b->content) == RULE_OK &&
-					      bmapnode_level(&child) ==
+					      child.head->bn_level ==
 						      what.level
 				      ? replace_pointers(w, cx, &child, next)
 				      : 0;

@@ -197,7 +197,7 @@ static int repair_by_copies(struct fixer_job *job, struct context *cx,
 		sb.s_state = le16_make((uint16_t)(le16_get(sb.s_state) &
 						  ~NILFS_VALID_FS));
 		sb.s_sum = le32_make(super_checksum(&sb));
-		err = overlay_open(&overlay, cx, job->dev);
+		err = overlay_open(&overlay, cx, job->dev, false);
 		if (err)
 			return err;
 		vol = NULL;

@@ -535,7 +535,7 @@ int fix_ifile_fill(struct fixer_job *job, struct context *cx,
 	size_t i;
 	int ret = 0;
 
-	f.all = metafile_is_empty(f.ifile);
+	f.all = metafile_facts(f.ifile).empty;
 	/* Missing blocks of inodes, from that of a finding to the next existing
 	   one of its group. */
 	for (i = 0; i < n && !f.all && ret >= 0; i++) {

@@ -36,7 +36,7 @@ static int finish_zone(struct zoning *z, struct context *cx, uint64_t n,
 	    (is_active && zone.pointer <= zone.start))
 		return ret;
 	z->finished++;
-	return dev_zone_finish(dev, cx, zone.start, zone.size);
+	return dev_zone_change(dev, cx, zone.start, zone.size, true);
 }
 
 static int repair_zone(void *arg, struct context *cx,

@@ -154,9 +154,8 @@ static int move_load(struct batch *b, struct context *cx, struct moved *m)
 		bool cut = o->size && mark->ino == NILFS_SUFILE_INO &&
 			   (mark->key >= segusage_nblocks(&o->size->g) ||
 			    (mark->level &&
-			     !metafile_has_nodes(directwriter_file(b->w,
-								   mark->ino),
-						 mark->level)));
+			     mark->level >= metafile_facts(directwriter_file(
+					b->w, mark->ino)).levels));
 
 		if (!cut)
 			ret = move_metadata(b->w, cx, mark->ino, mark->level,

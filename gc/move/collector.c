@@ -219,7 +219,7 @@ int collector_try(struct collector *k, struct context *cx, uint64_t *room,
 	struct batch_options options = k->o->batch;
 	struct batch_totals totals = { 0 };
 	struct dev *overlay, *own = k->vol->dev;
-	int ret = overlay_open_trial(&overlay, cx, own);
+	int ret = overlay_open(&overlay, cx, own, true);
 
 	*room = 0;
 	if (ret)
@@ -271,7 +271,7 @@ int collector_rehearse(struct collector *k, struct context *cx,
 	struct collector before = *k;
 	struct collector_options how = *k->o;
 	struct dev *overlay;
-	int ret = overlay_open_trial(&overlay, cx, k->dev);
+	int ret = overlay_open(&overlay, cx, k->dev, true);
 
 	if (ret)
 		return ret;

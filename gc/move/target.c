@@ -11,6 +11,7 @@
 #include "gc/move/target.h"
 
 #include <errno.h>
+#include <fcntl.h>
 
 #include "dev/devfile.h"
 #include "dev/probe.h"
@@ -48,7 +49,7 @@ int target_open(struct target *t, struct context *cx, const char *path,
 	if (!read_only)
 		owner_guard(t->file);
 	/* Live blocks and summaries are scattered: no readahead. */
-	devfile_random(t->file);
+	posix_fadvise(devfile_fd(t->file), 0, 0, POSIX_FADV_RANDOM);
 	ret = qcow2_open(&t->dev, cx, t->file);
 	if (!ret && t->dev == t->file)
 		return zoned_open(&t->dev, cx, t->file, path);

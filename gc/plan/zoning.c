@@ -160,7 +160,7 @@ static int settle_zone(struct zoning *z, struct context *cx, uint64_t n,
 		if (!dev->zones->max_active || current ||
 		    zone->pointer == zone->start + zone->capacity)
 			return 0;
-		return dev_zone_finish(dev, cx, zone->start, zone->size);
+		return dev_zone_change(dev, cx, zone->start, zone->size, true);
 	}
 	/*
 	 * Before the first zone is reset no valid superblock may name another
@@ -174,7 +174,7 @@ static int settle_zone(struct zoning *z, struct context *cx, uint64_t n,
 		z->settled = true;
 		ret = newsupers_write(cx, dev, sb, newsupers_offset2(vol));
 	}
-	return ret ? ret : dev_zone_reset(dev, cx, zone->start, zone->size);
+	return ret ? ret : dev_zone_change(dev, cx, zone->start, zone->size, false);
 }
 
 int zoning_settle(struct context *cx, struct dev *dev)

@@ -49,7 +49,7 @@ void zoning_fill(struct zoning *z, struct directwriter_known *known);
  * For the volume on DEV, whose SUFILE is known to be correct: resets all zones
  * that have only clean segments, and the next one, once both superblocks name
  * the latest state.  If the number of active zones is limited, those that will
- * not be written to are finished.  Fails as volume_open() and dev_zone_reset().
+ * not be written to are finished.  Fails as volume_open() and dev_zone_change().
  */
 int zoning_settle(struct context *cx, struct dev *dev);
 

@@ -102,7 +102,7 @@ static int try_all_metadata(struct try *t, struct context *cx, struct dev *dev,
 	shrinklog_close(&last);
 	if (ret <= 0)
 		return ret;
-	ret = overlay_open_trial(&overlay, cx, dev);
+	ret = overlay_open(&overlay, cx, dev, true);
 	if (ret)
 		return ret;
 	all.all = options.forecast = true;
@@ -243,7 +243,7 @@ static int forecast_try(struct try *t, struct context *cx, struct dev *dev,
 	int ret;
 
 	for (;;) {
-		ret = overlay_open_trial(&overlay, cx, dev);
+		ret = overlay_open(&overlay, cx, dev, true);
 		if (ret)
 			return ret;
 		t->forecast = true;

@@ -85,7 +85,10 @@ static void judge_count(const struct groups *g,
 			const struct nilfs_palloc_group_desc *desc,
 			uint64_t group, uint32_t used, bool has_bitmap)
 {
-	struct place place = place_group(g->cno, g->file->ino, group);
+	struct place place = {
+		.kind = PLACE_GROUP, .cno = g->cno, .ino = g->file->ino,
+		.number = group,
+	};
 	uint32_t want = g->palloc->entries_per_group - used, got;
 	enum rule rule;
 

@@ -15,7 +15,7 @@
 #include "base/search.h"
 
 struct area {
-	uint64_t end, off;
+	uint64_t end, off;	/* the end is what is searched for */
 };
 
 struct badareas {
@@ -24,16 +24,10 @@ struct badareas {
 	size_t n, room;
 };
 
-/* The first area that ends after OFF. */
-static size_t first_after(const struct badareas *b, uint64_t off)
-{
-	return search_number(b->list, b->n, sizeof(*b->list), off + 1);
-}
-
 bool badareas_have(const struct dev *dev, uint64_t off, uint64_t len)
 {
 	const struct badareas *b = (const struct badareas *)dev;
-	size_t i = first_after(b, off);
+	size_t i = search_number(b->list, b->n, sizeof(*b->list), off + 1);
 
 	return len && i < b->n && b->list[i].off < off + len;
 }
@@ -65,7 +59,8 @@ int badareas_add(struct dev *dev, struct context *cx, uint64_t off,
 {
 	struct badareas *b = (struct badareas *)dev;
 	struct area area = { .off = off, .end = off + len };
-	size_t from = off ? first_after(b, off - 1) : 0, to = from;
+	size_t from = search_number(b->list, b->n, sizeof(*b->list), off);
+	size_t to = from;
 
 	if (!len)
 		return 0;
@@ -100,7 +95,8 @@ static int badareas_write(struct dev *dev, struct context *cx, uint64_t off,
 			  const void *buf, size_t len)
 {
 	struct badareas *b = (struct badareas *)dev;
-	size_t from = first_after(b, off), to = from, n = 0;
+	size_t from = search_number(b->list, b->n, sizeof(*b->list), off + 1);
+	size_t to = from, n = 0;
 	struct area left[2];
 	int err;
 

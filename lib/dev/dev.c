@@ -34,9 +34,13 @@ void dev_init_over(struct dev *dev, const struct dev_ops *ops,
 	dev->under = under;
 }
 
+/* Whether a range may be read or, with CHANGE, written to. */
 static int check_range(struct dev *dev, struct context *cx, const char *what,
-		       uint64_t off, uint64_t len)
+		       uint64_t off, uint64_t len, bool change)
 {
+	if (change && !dev->writable)
+		return fail(cx, -EROFS, "%s: %s at byte %" PRIu64, dev->name,
+			    what, off);
 	if (off <= dev->size && len <= dev->size - off)
 		return 0;
 	return fail(cx, -EIO,
@@ -45,16 +49,7 @@ static int check_range(struct dev *dev, struct context *cx, const char *what,
 		    dev->name, what, len, off, dev->size);
 }
 
-static int check_change(struct dev *dev, struct context *cx, const char *what,
-			uint64_t off, uint64_t len)
-{
-	if (!dev->writable)
-		return fail(cx, -EROFS, "%s: %s at byte %" PRIu64, dev->name,
-			    what, off);
-	return check_range(dev, cx, what, off, len);
-}
-
-/* Adds a failed read to a failed range that it overlaps, or as a new one. */
+/* A failed read goes to the failed range that it overlaps, or is one more. */
 static int note_read(struct dev *dev, uint64_t off, uint64_t len, int ret)
 {
 	struct dev_stats *s = &dev->stats;
@@ -83,7 +78,7 @@ int dev_read(struct dev *dev, struct context *cx, uint64_t off, void *buf,
 	     size_t len)
 {
 	struct iovec iov = { buf, len };
-	int ret = check_range(dev, cx, "read", off, len);
+	int ret = check_range(dev, cx, "read", off, len, false);
 
 	if (ret || !len)
 		return ret;
@@ -108,7 +103,7 @@ int dev_readv(struct dev *dev, struct context *cx, uint64_t off,
 			    n);
 	for (i = 0; i < n; i++)
 		len += iov[i].iov_len;
-	ret = check_range(dev, cx, "read", off, len);
+	ret = check_range(dev, cx, "read", off, len, false);
 	if (ret || !len)
 		return ret;
 	count_request(&dev->stats.reads, &dev->stats.read_bytes, len);
@@ -131,14 +126,14 @@ void dev_readahead(struct dev *dev, uint64_t off, uint64_t len)
 		len = dev->size - off;
 	if (dev->ops->readahead)
 		dev->ops->readahead(dev, off, len);
-	else if (dev->under)
+	else if (dev->under && !dev->ops->stops)
 		dev_readahead(dev->under, off, len);
 }
 
 int dev_write(struct dev *dev, struct context *cx, uint64_t off,
 	      const void *buf, size_t len)
 {
-	int ret = check_change(dev, cx, "write", off, len);
+	int ret = check_range(dev, cx, "write", off, len, true);
 
 	if (ret || !len)
 		return ret;
@@ -165,13 +160,14 @@ int dev_flush(struct dev *dev, struct context *cx)
 	if (!dev->writable)
 		return 0;
 	count_request(&dev->stats.flushes, NULL, 0);
-	return dev->ops->flush ? dev->ops->flush(dev, cx) :
-				 dev_flush(dev->under, cx);
+	if (dev->ops->flush)
+		return dev->ops->flush(dev, cx);
+	return dev->ops->stops ? 0 : dev_flush(dev->under, cx);
 }
 
 int dev_discard(struct dev *dev, struct context *cx, uint64_t off, uint64_t len)
 {
-	int ret = check_change(dev, cx, "discard", off, len);
+	int ret = check_range(dev, cx, "discard", off, len, true);
 	const struct zones *zones = dev->zones;
 
 	if (ret || !len)
@@ -182,21 +178,23 @@ int dev_discard(struct dev *dev, struct context *cx, uint64_t off, uint64_t len)
 		      zone_of(zones, off + len - 1) >=
 			      zone_run_end(zones, zone_of(zones, off))))
 		return 0;
-	if (!dev->ops->discard)
-		return dev_discard(dev->under, cx, off, len);
-	ret = dev->ops->discard(dev, cx, off, len);
+	if (!dev->ops->clear)
+		return dev->ops->stops ? 0 :
+		       dev_discard(dev->under, cx, off, len);
+	ret = dev->ops->clear(dev, cx, off, len, false);
 	return ret == -EOPNOTSUPP ? 0 : ret;
 }
 
 int dev_zero(struct dev *dev, struct context *cx, uint64_t off, uint64_t len)
 {
-	int ret = check_change(dev, cx, "zeroing", off, len);
+	int ret = check_range(dev, cx, "zeroing", off, len, true);
 	void *zeros;
 	size_t n;
 
 	if (ret || !len)
 		return ret;
-	ret = dev->ops->zero ? dev->ops->zero(dev, cx, off, len) : -EOPNOTSUPP;
+	ret = dev->ops->clear ? dev->ops->clear(dev, cx, off, len, true) :
+				-EOPNOTSUPP;
 	if (ret != -EOPNOTSUPP)
 		return ret;
 	/* Write large requests from one buffer of zeros. */
@@ -228,12 +226,11 @@ int dev_zone_report(struct dev *dev, struct context *cx, uint64_t first,
 		       dev_zone_report(dev->under, cx, first, zones, n);
 }
 
-/* Resets or, with FINISH, fills the sequential zones of a range. */
-static int change_zones(struct dev *dev, struct context *cx, uint64_t off,
-			uint64_t len, bool finish)
+int dev_zone_change(struct dev *dev, struct context *cx, uint64_t off,
+		    uint64_t len, bool finish)
 {
 	const char *what = finish ? "finish" : "reset";
-	int ret = check_change(dev, cx, what, off, len);
+	int ret = check_range(dev, cx, what, off, len, true);
 
 	if (ret)
 		return ret;
@@ -246,26 +243,16 @@ static int change_zones(struct dev *dev, struct context *cx, uint64_t off,
 		return 0;
 	return dev->ops->zone_change ?
 		       dev->ops->zone_change(dev, cx, off, len, finish) :
-		       change_zones(dev->under, cx, off, len, finish);
-}
-
-int dev_zone_reset(struct dev *dev, struct context *cx, uint64_t off,
-		   uint64_t len)
-{
-	return change_zones(dev, cx, off, len, false);
-}
-
-int dev_zone_finish(struct dev *dev, struct context *cx, uint64_t off,
-		    uint64_t len)
-{
-	return change_zones(dev, cx, off, len, true);
+		       dev_zone_change(dev->under, cx, off, len, finish);
 }
 
 int dev_allocate(struct dev *dev, struct context *cx, uint64_t off,
 		 uint64_t len)
 {
-	int ret = check_change(dev, cx, "allocation", off, len);
+	int ret = check_range(dev, cx, "allocation", off, len, true);
 
+	if (!ret && dev->ops->passes)
+		return dev_allocate(dev->under, cx, off, len);
 	if (ret || !len || !dev->ops->allocate)
 		return ret;
 	ret = dev->ops->allocate(dev, cx, off, len);
@@ -274,13 +261,15 @@ int dev_allocate(struct dev *dev, struct context *cx, uint64_t off,
 
 int dev_resize(struct dev *dev, struct context *cx, uint64_t size)
 {
-	int ret = check_change(dev, cx, "resize", 0, 0);
+	int ret = check_range(dev, cx, "resize", 0, 0, true);
 
 	if (ret || size == dev->size)
 		return ret;
-	if (!dev->ops->resize)
-		return -EOPNOTSUPP;
-	ret = dev->ops->resize(dev, cx, size);
+	if (dev->ops->passes)
+		ret = dev_resize(dev->under, cx, size);
+	else
+		ret = dev->ops->resize ? dev->ops->resize(dev, cx, size) :
+					 -EOPNOTSUPP;
 	if (!ret)
 		dev->size = size;
 	return ret;

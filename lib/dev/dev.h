@@ -21,11 +21,16 @@ struct zone;
 struct zones;
 
 /*
- * A device over another one may leave operations that it does not change NULL: both
- * reads with .readahead, .write, .flush, .discard, .zone_..., and .close, in which case
- * closing only frees the device.
+ * A device over another one may leave out (NULL) what it does not change: both
+ * reads with .readahead, .write, .flush, .clear for a discard, .zone_..., .close,
+ * which only frees it then.
  */
 struct dev_ops {
+	/* A .readahead, .flush or discard that is left out does nothing: what is
+	   written is elsewhere than on the device underneath. */
+	bool stops;
+	/* .allocate and .resize are those of the device underneath. */
+	bool passes;
 	/* Transfers all LEN bytes or fails; ranges were checked by dev_*().
 	   .read NULL: one buffer of .readv. */
 	int (*read)(struct dev *dev, struct context *cx, uint64_t off,
@@ -44,15 +49,13 @@ struct dev_ops {
 	void (*readahead)(struct dev *dev, uint64_t off, uint64_t len);
 	int (*flush)(struct dev *dev, struct context *cx);
 	/*
-	 * Frees the range, which contains no sequential zone; -EOPNOTSUPP if the device
-	 * does not support it.
+	 * Discards the range, which has no sequential zone, or with ZEROS makes
+	 * it read as zeros (NULL: they are written); -EOPNOTSUPP where the device
+	 * cannot.
 	 */
-	int (*discard)(struct dev *dev, struct context *cx, uint64_t off,
-		       uint64_t len);
-	/* Makes the range read as zeros; NULL or -EOPNOTSUPP: write zeros. */
-	int (*zero)(struct dev *dev, struct context *cx, uint64_t off,
-		    uint64_t len);
-	/* Allocates space for the range; NULL or -EOPNOTSUPP: not supported. */
+	int (*clear)(struct dev *dev, struct context *cx, uint64_t off,
+		     uint64_t len, bool zeros);
+	/* Gives space to the range; NULL or -EOPNOTSUPP: it cannot. */
 	int (*allocate)(struct dev *dev, struct context *cx, uint64_t off,
 			uint64_t len);
 	/* Sets the size to SIZE bytes; NULL or -EOPNOTSUPP: not supported. */
@@ -168,19 +171,13 @@ int dev_zone_report(struct dev *dev, struct context *cx, uint64_t first,
 		    struct zone *zones, size_t n);
 
 /*
- * Resets the sequential zones of a range, which consists of whole zones.  Their
- * content is lost, the content of conventional ones is kept.  -EINVAL, -EROFS, -EIO.
+ * Resets the sequential zones of a range, which consists of whole zones; their
+ * content is lost, that of conventional ones is kept.  With FINISH it moves their
+ * write pointers to the ends of their capacities instead: they are full then, and
+ * not active any more.  -EINVAL, -EROFS, -EIO.
  */
-int dev_zone_reset(struct dev *dev, struct context *cx, uint64_t off,
-		   uint64_t len);
-
-/*
- * Moves the write pointers of the sequential zones of a range to the ends of their
- * capacities: they are full then, and no longer active.  Range and failures as
- * dev_zone_reset().
- */
-int dev_zone_finish(struct dev *dev, struct context *cx, uint64_t off,
-		    uint64_t len);
+int dev_zone_change(struct dev *dev, struct context *cx, uint64_t off,
+		    uint64_t len, bool finish);
 
 /*
  * Allocates space for a range that will be written, contiguous if possible, so that

@@ -256,8 +256,8 @@ static bool cannot(int err)
  * Discards the range or, with ZEROS, makes it read as zeros, by a hole or
  * BLKZEROOUT.  A block device discards only the whole sectors inside the range.
  */
-static int free_range(struct dev *dev, struct context *cx, uint64_t off,
-		      uint64_t len, bool zeros)
+static int devfile_clear(struct dev *dev, struct context *cx, uint64_t off,
+			 uint64_t len, bool zeros)
 {
 	struct devfile *file = (struct devfile *)dev;
 	uint64_t mask = zeros ? 0 : dev->sector_size - 1;
@@ -280,18 +280,6 @@ static int free_range(struct dev *dev, struct context *cx, uint64_t off,
 	if (cannot(errno) || (zeros && errno == EINVAL))
 		return -EOPNOTSUPP;
 	return io_failure(dev, cx, zeros ? "zeroing" : "discard", off, errno);
-}
-
-static int devfile_discard(struct dev *dev, struct context *cx, uint64_t off,
-			   uint64_t len)
-{
-	return free_range(dev, cx, off, len, false);
-}
-
-static int devfile_zero(struct dev *dev, struct context *cx, uint64_t off,
-			uint64_t len)
-{
-	return free_range(dev, cx, off, len, true);
 }
 
 static int devfile_allocate(struct dev *dev, struct context *cx, uint64_t off,
@@ -367,8 +355,7 @@ static const struct dev_ops devfile_ops = {
 	.readahead = devfile_readahead,
 	.write = devfile_write,
 	.flush = devfile_flush,
-	.discard = devfile_discard,
-	.zero = devfile_zero,
+	.clear = devfile_clear,
 	.allocate = devfile_allocate,
 	.resize = set_size,
 	.close = devfile_close,
@@ -497,11 +484,6 @@ bool devfile_direct(struct dev *dev)
 
 	return file->direct.fd >= 0 ||
 	       direct_open(&file->direct, file->fd, O_WRONLY);
-}
-
-void devfile_random(struct dev *dev)
-{
-	posix_fadvise(devfile_fd(dev), 0, 0, POSIX_FADV_RANDOM);
 }
 
 int devfile_fd(const struct dev *dev)

@@ -56,10 +56,7 @@ void devfile_guard(struct dev *dev, const uint64_t offsets[GUARD_RANGES]);
  */
 bool devfile_direct(struct dev *dev);
 
-/* Disables the system's own readahead: only dev_readahead() reads ahead. */
-void devfile_random(struct dev *dev);
-
-/* The file descriptor, for probes; it stays owned by the device. */
+/* The file descriptor, for probes that need it; the device keeps it. */
 int devfile_fd(const struct dev *dev);
 
 #endif

@@ -45,11 +45,6 @@ struct output {
 	struct stat there;
 };
 
-static bool is_same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
 static int check_inputs(const struct output *o, struct context *cx,
 			const struct stat *st)
 {
@@ -57,7 +52,8 @@ static int check_inputs(const struct output *o, struct context *cx,
 	struct stat in;
 
 	for (; input && *input; input++)
-		if (!stat(*input, &in) && is_same_file(&in, st))
+		if (!stat(*input, &in) && in.st_dev == st->st_dev &&
+		    in.st_ino == st->st_ino)
 			return fail(cx, -EINVAL, "%s: is the input itself; "
 				    OTHER_NAME, o->path);
 	return 0;
@@ -275,13 +271,7 @@ const char *output_path(const struct output *o)
 	return o->path;
 }
 
-static int appeared(const struct output *o, struct context *cx)
-{
-	return fail_said(cx, -EEXIST, "%s: another file got this name "
-			 "meanwhile, and stays; " OTHER_NAME, o->path);
-}
-
-/* Gives the file its name, if no other file has got it in the meantime. */
+/* Gives the file its name, if no other file has got that meanwhile. */
 static int give_name(const struct output *o, struct context *cx)
 {
 	struct stat now;
@@ -289,8 +279,9 @@ static int give_name(const struct output *o, struct context *cx)
 
 	if (ret < 0)
 		return ret;
-	if (ret && !is_same_file(&now, &o->there))
-		return appeared(o, cx);
+	if (ret && (now.st_dev != o->there.st_dev ||
+		    now.st_ino != o->there.st_ino))
+		goto appeared;
 	if (ret)
 		return renameat(o->dir, o->hidden, o->dir, o->name) ?
 			       fail(cx, -errno, "%s: rename", o->path) : 0;
@@ -298,22 +289,26 @@ static int give_name(const struct output *o, struct context *cx)
 		     RENAME_NOREPLACE))
 		return 0;
 	if (errno == EEXIST)
-		return appeared(o, cx);
+		goto appeared;
 	if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP)
 		return fail(cx, -errno, "%s: rename", o->path);
 	/* Some file systems have no rename without replacement.  There, an empty file
 	   takes the name first. */
 	fd = openat(o->dir, o->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
 		    0600);
+	if (fd < 0 && errno == EEXIST)
+		goto appeared;
 	if (fd < 0)
-		return errno == EEXIST ? appeared(o, cx) :
-					 fail(cx, -errno, "%s: create", o->path);
+		return fail(cx, -errno, "%s: create", o->path);
 	close(fd);
 	if (renameat(o->dir, o->hidden, o->dir, o->name)) {
 		err = fail(cx, -errno, "%s: rename", o->path);
 		unlinkat(o->dir, o->name, 0);
 	}
 	return err;
+appeared:
+	return fail_said(cx, -EEXIST, "%s: another file got this name "
+			 "meanwhile, and stays; " OTHER_NAME, o->path);
 }
 
 int output_commit(struct output *o, struct context *cx)

@@ -85,48 +85,44 @@ static int read_under(struct overlay *overlay, struct context *cx,
 	return ret;
 }
 
-/* Writes LEN bytes AT of page NUMBER, in place or as a new version. */
-static int write_page(struct overlay *overlay, struct context *cx,
-		      uint64_t number, size_t at, const unsigned char *buf,
-		      size_t len)
-{
-	struct pages *pages = &overlay->pages;
-	unsigned char data[PAGES_BYTES_MAX] = { 0 };
-	size_t page, size = page_size(overlay, number);
-	bool found = find_page(overlay, number, &page);
-	int err = 0;
-
-	if (found && page >= pages->marked)
-		return pages_write(pages, cx, page, at, buf, len);
-	if (len == pages->bytes)
-		return pages_add(pages, cx, number, buf);
-	if (len < size && found)
-		err = pages_read(pages, cx, page, 0, data, pages->bytes);
-	else if (len < size)
-		err = read_under(overlay, cx, number * pages->bytes, data, size);
-	if (err)
-		return err;
-	memcpy(data + at, buf, len);
-	return pages_add(pages, cx, number, data);
-}
-
 static int overlay_write(struct dev *dev, struct context *cx, uint64_t off,
 			 const void *buf, size_t len)
 {
 	struct overlay *overlay = (struct overlay *)dev;
-	const size_t bytes = overlay->pages.bytes;
+	unsigned char data[PAGES_BYTES_MAX];
+	struct pages *pages = &overlay->pages;
+	const size_t bytes = pages->bytes;
 	const unsigned char *p = buf;
-	uint64_t at = off, end = off + len;
-	size_t n;
+	uint64_t pos = off, end = off + len, number;
+	size_t n, at, size, page;
+	bool found;
 	int ret;
 
 	pthread_rwlock_wrlock(&overlay->lock);
 	ret = zonechanges_check(&overlay->zones, cx, off, len);
-	for (; at < end && !ret; p += n, at += n) {
-		n = page_size(overlay, at / bytes) - at % bytes;
-		if (n > end - at)
-			n = (size_t)(end - at);
-		ret = write_page(overlay, cx, at / bytes, at % bytes, p, n);
+	for (; pos < end && !ret; p += n, pos += n) {
+		number = pos / bytes;
+		at = pos % bytes;
+		size = page_size(overlay, number);
+		n = size - at < end - pos ? size - at : (size_t)(end - pos);
+		/* In its place, or as a new version. */
+		found = find_page(overlay, number, &page);
+		if (found && page >= pages->marked) {
+			ret = pages_write(pages, cx, page, at, p, n);
+			continue;
+		}
+		if (n == bytes) {
+			ret = pages_add(pages, cx, number, p);
+			continue;
+		}
+		memset(data, 0, bytes);
+		if (n < size && found)
+			ret = pages_read(pages, cx, page, 0, data, bytes);
+		else if (n < size)
+			ret = read_under(overlay, cx, number * bytes, data, size);
+		memcpy(data + at, p, n);
+		if (!ret)
+			ret = pages_add(pages, cx, number, data);
 	}
 	if (!ret)
 		ret = zonechanges_wrote(&overlay->zones, cx, off, len);
@@ -262,29 +258,14 @@ static bool overlay_hides(struct dev *dev, uint64_t off, uint64_t len)
 	return hides;
 }
 
-static int overlay_flush(struct dev *dev, struct context *cx)
-{
-	(void)dev;
-	(void)cx;
-	return 0;
-}
-
-static int overlay_discard(struct dev *dev, struct context *cx, uint64_t off,
-			   uint64_t len)
-{
-	(void)dev;
-	(void)cx;
-	(void)off;
-	(void)len;
-	return -EOPNOTSUPP;
-}
-
 static int overlay_resize(struct dev *dev, struct context *cx, uint64_t size)
 {
 	const struct dev *under = dev->under;
 
 	(void)cx;
 	(void)size;
+	while (under->ops->passes)
+		under = under->under;
 	return under->is_block_device || !under->ops->resize ? -EOPNOTSUPP :
 							       0;
 }
@@ -357,13 +338,19 @@ void overlay_rewind(struct dev *dev, size_t mark)
 {
 	struct overlay *overlay = (struct overlay *)dev;
 	struct zonechanges *z = &overlay->zones;
+	const struct zonechange *last, *old;
 	struct pages *pages = &overlay->pages;
 	size_t keep;
 
 	while (pages->count + z->count > mark) {
 		keep = z->count ? z->list[z->count - 1].pages : 0;
 		if (z->count && keep == pages->count) {
-			zonechanges_pop(z);
+			last = &z->list[--z->count];
+			z->latest[last->zone] = last->before;
+			old = zonechanges_of(z, last->zone);
+			z->resets -= last->reset && !(old && old->reset);
+			if (z->marked > z->count)
+				z->marked = z->count;
 			continue;
 		}
 		if (keep + z->count < mark)
@@ -381,7 +368,7 @@ static size_t due_pages(const struct overlay *overlay, size_t first,
 {
 	const struct zones *zones = overlay->dev.zones;
 	const struct pages *p = &overlay->pages;
-	size_t page = first;
+	size_t page = first, newest;
 	unsigned int i;
 
 	for (;; page++) {
@@ -390,7 +377,8 @@ static size_t due_pages(const struct overlay *overlay, size_t first,
 		for (i = 0; i < n; i++)
 			if (late[i] / p->bytes == number)
 				return page - first;
-		if (!pages_is_newest(p, page) ||
+		pages_find(p, number, &newest);
+		if (newest != page ||
 		    zonechanges_is_void(&overlay->zones, page))
 			return page - first;
 		if (page + 1 == p->count || p->list[page + 1].number != next ||
@@ -506,20 +494,19 @@ static void overlay_close(struct dev *dev)
 }
 
 static const struct dev_ops overlay_ops = {
+	.stops = true,
 	.readv = overlay_readv,
 	.is_hole = overlay_is_hole,
 	.hides = overlay_hides,
 	.write = overlay_write,
-	.flush = overlay_flush,
-	.discard = overlay_discard,
 	.resize = overlay_resize,
 	.zone_report = overlay_zone_report,
 	.zone_change = overlay_zone_change,
 	.close = overlay_close,
 };
 
-static int open_with_pages(struct dev **devp, struct context *cx,
-			   struct dev *under, size_t bytes, unsigned int share)
+int overlay_open(struct dev **devp, struct context *cx, struct dev *under,
+		 bool trial)
 {
 	struct overlay *overlay = calloc(1, sizeof(*overlay));
 	pthread_rwlockattr_t attr;
@@ -528,8 +515,9 @@ static int open_with_pages(struct dev **devp, struct context *cx,
 		return fail(cx, -ENOMEM, "%s: overlay", under->name);
 	dev_init_over(&overlay->dev, &overlay_ops, under);
 	overlay->dev.writable = true;
-	pages_init(&overlay->pages, under->name, bytes,
-		   cx->max_memory / share);
+	pages_init(&overlay->pages, under->name,
+		   trial && !under->zones ? PAGES_BYTES_MAX : PAGES_BYTES,
+		   cx->max_memory / (trial ? OVERLAY_TRIAL_SHARE : OVERLAY_SHARE));
 	overlay->zones.under = under;
 	overlay->zones.pages = &overlay->pages;
 	pthread_rwlockattr_init(&attr);
@@ -542,17 +530,4 @@ static int open_with_pages(struct dev **devp, struct context *cx,
 	pthread_rwlockattr_destroy(&attr);
 	*devp = &overlay->dev;
 	return 0;
-}
-
-int overlay_open(struct dev **devp, struct context *cx, struct dev *under)
-{
-	return open_with_pages(devp, cx, under, PAGES_BYTES, OVERLAY_SHARE);
-}
-
-int overlay_open_trial(struct dev **devp, struct context *cx,
-		       struct dev *under)
-{
-	return open_with_pages(devp, cx, under,
-			       under->zones ? PAGES_BYTES : PAGES_BYTES_MAX,
-			       OVERLAY_TRIAL_SHARE);
 }

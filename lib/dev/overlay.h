@@ -21,18 +21,15 @@
  * is none.  Discards and flushes have no effect.  An overlay that was resized can
  * only be dropped: a commit is -EOPNOTSUPP.
  *
- * The overlay has the zones of UNDER.  Its write pointers continue those of UNDER; a
- * write at another place is -EIO at once.  Zones are reset and finished as on any
- * device, at the commit.
+ * A TRIAL is dropped in the end: a commit is -EOPNOTSUPP.  Pages are larger, where
+ * zones have no say, so that they cost less memory and time.
+ *
+ * The zones of UNDER are its own, too.  Its write pointers go on from those of
+ * UNDER; a write that does not follow them is -EIO at once.  Zones are reset
+ * and finished as on any device, at the commit.
  */
-int overlay_open(struct dev **devp, struct context *cx, struct dev *under);
-
-/*
- * The same for changes that are always dropped: a commit is -EOPNOTSUPP.  Pages are
- * larger unless zones forbid it, so that they use less memory and time.
- */
-int overlay_open_trial(struct dev **devp, struct context *cx,
-		       struct dev *under);
+int overlay_open(struct dev **devp, struct context *cx, struct dev *under,
+		 bool trial);
 
 /*
  * Writes the last state of all changes to UNDER, without intermediate states: first
@@ -41,11 +38,11 @@ int overlay_open_trial(struct dev **devp, struct context *cx,
  * data to which LATE refers is unchanged.  After a failure all changes are still in
  * the overlay.
  *
- * On a device with zones, a commit begins with the resets of zones that were written
- * to, and of those requested by dev_zone_reset().  The resets by
- * overlay_reset_last(), unless the zone was written to since, and all finishes come
- * last.  A failed commit may have changed the zones of UNDER, and cannot be
- * repeated.
+ * On a device with zones, a commit begins with the resets of zones that
+ * are written to, and of those that were asked for by dev_zone_change().  Those
+ * of overlay_reset_last(), unless the zone was written to since, and all that
+ * is to be finished, are its end.  One that fails may have changed the zones of
+ * UNDER, and cannot be tried again.
  */
 #define OVERLAY_PAGE_BYTES 1024u
 int overlay_commit_last(struct dev *dev, struct context *cx,

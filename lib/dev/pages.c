@@ -175,13 +175,6 @@ void pages_rewind(struct pages *p, size_t count)
 		p->marked = count;
 }
 
-bool pages_is_newest(const struct pages *p, size_t page)
-{
-	size_t newest;
-
-	return pages_find(p, p->list[page].number, &newest) && newest == page;
-}
-
 bool pages_go_on(const struct pages *p, size_t page)
 {
 	return page + 1 < p->count && (page + 1) % PAGES_CHUNK &&

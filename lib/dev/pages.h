@@ -73,9 +73,6 @@ int pages_add(struct pages *p, struct context *cx, uint64_t number,
 /* Drops all versions except the first COUNT. */
 void pages_rewind(struct pages *p, size_t count);
 
-/* Whether PAGE is the newest version of its page number. */
-bool pages_is_newest(const struct pages *p, size_t page);
-
 /*
  * Whether the data of PAGE + 1 follows that of PAGE, both here and on the device.
  */

@@ -24,7 +24,6 @@ struct patch {
 
 struct patched {
 	struct dev dev;
-	struct dev_ops ops;	/* as the device underneath allows */
 	struct patch *list;
 	size_t n, room;
 	size_t len;		/* bytes of each patch */
@@ -38,46 +37,36 @@ static size_t first_after(const struct patched *p, uint64_t off)
 	return search_number(p->list, p->n, sizeof(*p->list), from);
 }
 
-static int patched_read(struct dev *dev, struct context *cx, uint64_t off,
-			void *buf, size_t len)
+static int patched_readv(struct dev *dev, struct context *cx, uint64_t off,
+			 struct iovec *iov, int count)
 {
 	struct patched *p = (struct patched *)dev;
-	size_t i = first_after(p, off), n;
-	unsigned char *at = buf;
+	size_t i = first_after(p, off), n, len;
+	unsigned char *at;
 	int ret = 0;
 
-	for (; len && !ret; at += n, off += n, len -= n) {
-		const struct patch *patch = i < p->n ? &p->list[i] : NULL;
-
-		n = len;
-		if (patch && patch->off <= off) {
-			size_t skip = (size_t)(off - patch->off);
-
-			if (n > p->len - skip)
-				n = p->len - skip;
-			memcpy(at, patch->data + skip, n);
-			i++;
-			continue;
-		}
-		if (patch && patch->off - off < n)
-			n = (size_t)(patch->off - off);
-		ret = dev_read(p->dev.under, cx, off, at, n);
-	}
-	return ret;
-}
-
-static int patched_readv(struct dev *dev, struct context *cx, uint64_t off,
-			 struct iovec *iov, int n)
-{
-	struct patched *p = (struct patched *)dev;
-	int i, ret = 0;
-
 	if (!p->n)
-		return dev_readv(p->dev.under, cx, off, iov, n);
-	for (i = 0; i < n && !ret; i++) {
-		ret = patched_read(dev, cx, off, iov[i].iov_base,
-				   iov[i].iov_len);
-		off += iov[i].iov_len;
+		return dev_readv(p->dev.under, cx, off, iov, count);
+	for (; count && !ret; iov++, count--) {
+		at = iov->iov_base;
+		for (len = iov->iov_len; len && !ret; at += n, off += n, len -= n) {
+			const struct patch *patch = i < p->n ? &p->list[i] : NULL;
+			size_t skip = 0;
+
+			n = len;
+			if (!patch || patch->off > off) {
+				if (patch && patch->off - off < n)
+					n = (size_t)(patch->off - off);
+				ret = dev_read(p->dev.under, cx, off, at, n);
+				continue;
+			}
+			skip = (size_t)(off - patch->off);
+			if (n >= p->len - skip) {
+				n = p->len - skip;
+				i++;
+			}
+			memcpy(at, patch->data + skip, n);
+		}
 	}
 	return ret;
 }
@@ -119,25 +108,15 @@ static int patched_write(struct dev *dev, struct context *cx, uint64_t off,
 	return err;
 }
 
-static int patched_zero(struct dev *dev, struct context *cx, uint64_t off,
-			uint64_t len)
+static int patched_clear(struct dev *dev, struct context *cx, uint64_t off,
+			 uint64_t len, bool zeros)
 {
-	int err = dev_zero(dev->under, cx, off, len);
+	int err = zeros ? dev_zero(dev->under, cx, off, len) :
+			  dev_discard(dev->under, cx, off, len);
 
-	if (!err)
+	if (!err && zeros)
 		patched_remove(dev, off, len);
 	return err;
-}
-
-static int patched_allocate(struct dev *dev, struct context *cx, uint64_t off,
-			    uint64_t len)
-{
-	return dev_allocate(dev->under, cx, off, len);
-}
-
-static int patched_resize(struct dev *dev, struct context *cx, uint64_t size)
-{
-	return dev_resize(dev->under, cx, size);
 }
 
 static void patched_close(struct dev *dev)
@@ -148,13 +127,11 @@ static void patched_close(struct dev *dev)
 }
 
 static const struct dev_ops patched_ops = {
-	.read = patched_read,
+	.passes = true,
 	.readv = patched_readv,
 	.is_hole = patched_is_hole,
 	.write = patched_write,
-	.zero = patched_zero,
-	.allocate = patched_allocate,
-	.resize = patched_resize,
+	.clear = patched_clear,
 	.close = patched_close,
 };
 
@@ -164,10 +141,7 @@ int patched_open(struct dev **devp, struct context *cx, struct dev *under)
 
 	if (!p)
 		return fail(cx, -ENOMEM, "%s: patches", under->name);
-	p->ops = patched_ops;
-	if (!under->ops->resize)
-		p->ops.resize = NULL;
-	dev_init_over(&p->dev, &p->ops, under);
+	dev_init_over(&p->dev, &patched_ops, under);
 	p->len = 1;
 	*devp = &p->dev;
 	return 0;

@@ -71,29 +71,19 @@ struct qcow2 {
 	uint64_t next;			/* the first free cluster */
 };
 
-static int read_entry(struct qcow2 *q, struct context *cx, uint64_t off,
-		      uint64_t *entry)
-{
-	uint64_t be;
-	int err = dev_read(q->dev.under, cx, off, &be, sizeof(be));
-
-	*entry = err ? 0 : be64toh(be);
-	return err;
-}
-
-/* Finds cluster NUMBER of the disk in the tables; 0: it reads as zeros. */
+/* What the tables say of cluster NUMBER of the disk; 0: it reads as zeros. */
 static int find_cluster(struct qcow2 *q, struct context *cx, uint64_t number,
 			uint64_t *entry)
 {
-	uint64_t n = q->per_table, table;
-	int err = read_entry(q, cx, q->l1_offset +
-			     number / n * sizeof(uint64_t), entry);
+	uint64_t n = q->per_table, table, be = 0;
+	int err = dev_read(q->dev.under, cx, q->l1_offset +
+			   number / n * sizeof(be), &be, sizeof(be));
 
-	table = *entry & OFFSET_MASK;
-	*entry = 0;
-	if (!err && table)
-		err = read_entry(q, cx, table + number % n * sizeof(uint64_t),
-				 entry);
+	table = err ? 0 : be64toh(be) & OFFSET_MASK;
+	if (table)
+		err = dev_read(q->dev.under, cx, table + number % n * sizeof(be),
+			       &be, sizeof(be));
+	*entry = err || !table ? 0 : be64toh(be);
 	if (*entry & COMPRESSED)
 		return err;
 	*entry = *entry & READS_ZERO ? 0 : *entry & OFFSET_MASK;
@@ -179,13 +169,6 @@ static bool qcow2_is_hole(struct dev *dev, uint64_t off, uint64_t len)
 	return hole;
 }
 
-static void no_readahead(struct dev *dev, uint64_t off, uint64_t len)
-{
-	(void)dev;
-	(void)off;
-	(void)len;
-}
-
 static void qcow2_close(struct dev *dev)
 {
 	struct qcow2 *q = (struct qcow2 *)dev;
@@ -200,7 +183,7 @@ static void qcow2_close(struct dev *dev)
 static const struct dev_ops read_ops = {
 	.read = qcow2_read,
 	.is_hole = qcow2_is_hole,
-	.readahead = no_readahead,
+	.stops = true,
 	.close = qcow2_close,
 };
 
@@ -407,7 +390,7 @@ static int made_write(struct dev *dev, struct context *cx, uint64_t off,
 static const struct dev_ops made_ops = {
 	.read = made_read,
 	.write = made_write,
-	.readahead = no_readahead,
+	.stops = true,
 	.close = qcow2_close,
 };
 

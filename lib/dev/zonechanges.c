@@ -172,18 +172,6 @@ int zonechanges_finish(struct zonechanges *z, struct context *cx, uint64_t n)
 	return 0;
 }
 
-void zonechanges_pop(struct zonechanges *z)
-{
-	const struct zonechange *last = &z->list[--z->count];
-	const struct zonechange *old;
-
-	if (z->marked > z->count)
-		z->marked = z->count;
-	z->latest[last->zone] = last->before;
-	old = zonechanges_of(z, last->zone);
-	z->resets -= last->reset && !(old && old->reset);
-}
-
 bool zonechanges_is_void(const struct zonechanges *z, size_t page)
 {
 	const struct zonechange *change;
@@ -211,11 +199,11 @@ int zonechanges_commit(const struct zonechanges *z, struct context *cx, bool las
 			continue;
 		early = change->early || change->pointer != zone.start;
 		if (last && change->finished)
-			ret = dev_zone_finish(z->under, cx, zone.start,
-					      zone.size);
+			ret = dev_zone_change(z->under, cx, zone.start,
+					      zone.size, true);
 		else if (change->reset && early != last)
-			ret = dev_zone_reset(z->under, cx, zone.start,
-					     zone.size);
+			ret = dev_zone_change(z->under, cx, zone.start,
+					     zone.size, false);
 		else
 			continue;
 		any = true;

@@ -62,16 +62,13 @@ int zonechanges_reset(struct zonechanges *z, struct context *cx, uint64_t n,
 		      bool early);
 int zonechanges_finish(struct zonechanges *z, struct context *cx, uint64_t n);
 
-/* Drops the last change. */
-void zonechanges_pop(struct zonechanges *z);
-
-/* Whether the zone of PAGE was reset after PAGE was written. */
+/* Whether the data of PAGE was reset since it was written. */
 bool zonechanges_is_void(const struct zonechanges *z, size_t page);
 
 /*
  * Performs resets on the device: those of zones that were written to since, and
- * early ones; with LAST, all others and the finishes, followed by a flush if there
- * were any.  Fails as dev_zone_reset().
+ * early ones; or, if LAST, all others, and finishes, if there are any, with a
+ * flush.  Failures as dev_zone_change().
  */
 int zonechanges_commit(const struct zonechanges *z, struct context *cx, bool last);
 

@@ -25,8 +25,8 @@ struct finding {
 	bool has_want, has_got;
 	uint64_t want, got;	/* the values that the rule compares */
 	bool history;		/* of a checkpoint that is not kept */
-	bool snapshot;		/* see findings_snapshots(); the list sets both */
-	const char *detail;	/* more information, or NULL; borrowed */
+	bool snapshot;		/* see findings_mark(); the list sets both */
+	const char *detail;	/* more in words, or NULL; borrowed */
 };
 
 struct findings;
@@ -48,19 +48,22 @@ void findings_close(struct findings *f);
  */
 void findings_watch(struct findings *f, findings_sink *watch, void *arg);
 
-/*
- * With ON later findings are history: of a checkpoint that is neither the latest nor a
- * snapshot.  Such findings disappear with the checkpoint, and cannot be repaired, since
- * written blocks are not changed.  So they are counted separately, and shown only with
- * EVERYTHING.  Must not be called while other threads may add findings.
- */
-void findings_history(struct findings *f, bool on);
+/* What findings are of. */
+enum findings_mark {
+	FINDINGS_NEWEST,	/* the newest checkpoint, or none */
+	/* Snapshots that the newest checkpoint does not share it with. */
+	FINDINGS_SNAPSHOTS,
+	/*
+	 * History: a checkpoint that is neither the newest nor a snapshot.
+	 * Such ones go by themselves, and cannot be repaired, as what is written
+	 * stays as it is; so they are counted separately, and shown only with
+	 * EVERYTHING.
+	 */
+	FINDINGS_HISTORY,
+};
 
-/*
- * With ON later findings are marked as being of snapshots, and not of the latest
- * checkpoint.  Must not be called while other threads may add findings.
- */
-void findings_snapshots(struct findings *f, bool on);
+/* What is added from now on is marked so.  Not while other threads may add. */
+void findings_mark(struct findings *f, enum findings_mark mark);
 
 /* Adds a finding; from any thread.  If F is NULL, it is dropped. */
 void findings_add(struct findings *f, const struct finding *finding);

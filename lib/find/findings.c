@@ -20,16 +20,10 @@ struct findings {
 	void *arg, *watch_arg;
 	uint64_t most;		/* maximum of shown findings per rule */
 	size_t nrules;
-	bool history;		/* later findings are history */
-	bool snapshots;		/* later findings are of snapshots */
-	uint64_t nhistory;	/* number of findings in history */
-	uint64_t counts[];	/* by index in the registry */
+	enum findings_mark mark;	/* of what is added */
+	uint64_t nhistory;	/* how often it was history */
+	uint64_t counts[];	/* by place in the registry */
 };
-
-static size_t index_of(enum rule rule)
-{
-	return (size_t)(rule_info(rule) - rule_at(0));
-}
 
 int findings_open(struct findings **fp, struct context *cx,
 		  findings_sink *sink, void *arg, bool everything)
@@ -65,30 +59,26 @@ void findings_watch(struct findings *f, findings_sink *watch, void *arg)
 	f->watch_arg = arg;
 }
 
-void findings_history(struct findings *f, bool on)
+void findings_mark(struct findings *f, enum findings_mark mark)
 {
-	f->history = on;
-}
-
-void findings_snapshots(struct findings *f, bool on)
-{
-	f->snapshots = on;
+	f->mark = mark;
 }
 
 void findings_add(struct findings *f, const struct finding *finding)
 {
+	const struct rule_info *rule = rule_info(finding->rule);
 	struct finding marked = *finding;
 	uint64_t *count;
 
 	if (!f)
 		return;
 	pthread_mutex_lock(&f->lock);
-	marked.history = f->history;
-	marked.snapshot = f->snapshots;
-	count = f->history ? &f->nhistory : &f->counts[index_of(finding->rule)];
-	if (f->watch && !f->history)
+	marked.history = f->mark == FINDINGS_HISTORY;
+	marked.snapshot = f->mark == FINDINGS_SNAPSHOTS;
+	count = marked.history ? &f->nhistory : &f->counts[rule - rule_at(0)];
+	if (f->watch && !marked.history)
 		f->watch(f->watch_arg, &marked);
-	if (*count < f->most && (!f->history || f->most == UINT64_MAX))
+	if (*count < f->most && (!marked.history || f->most == UINT64_MAX))
 		f->sink(f->arg, &marked);
 	(*count)++;
 	pthread_mutex_unlock(&f->lock);
@@ -140,7 +130,7 @@ uint64_t findings_count_history(const struct findings *f)
 
 uint64_t findings_count(const struct findings *f, enum rule rule)
 {
-	return count_at(f, index_of(rule));
+	return count_at(f, (size_t)(rule_info(rule) - rule_at(0)));
 }
 
 bool findings_have(const struct findings *f, unsigned int traits)

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Findings for people and for scripts.
+ * Findings and their places for people and for scripts.
+ *
+ * The two forms of a place say the same: whose it is (checkpoint, file), then
+ * where in it.  Copies of the superblock count from 1 in both, everything else is
+ * the number that the structures hold.
  *
  * The line begins with the slug, which is stable and can be searched for in the
  * manual.  After the place follow the text of the rule and the details of the
@@ -11,20 +15,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "disk/ondisk.h"
 #include "out/table.h"
 
-const char *findprint_severity(enum rule_severity severity)
-{
-	switch (severity) {
-	case RULE_WARNING:
-		return "warning";
-	case RULE_ERROR:
-		return "error";
-	case RULE_FATAL:
-		break;
-	}
-	return "fatal";
-}
+const char *const findprint_severities[] = {
+	[RULE_WARNING] = "warning",
+	[RULE_ERROR] = "error",
+	[RULE_FATAL] = "fatal",
+};
 
 static const char *const dangers[] = {
 	[RULE_DANGER_NONE] = "none",
@@ -52,13 +50,71 @@ static const char *const fixes[RULE_FIX_COUNT] = {
 	[RULE_FIX_ZONES] = "zones",
 };
 
+static const char *const kinds[] = {
+	[PLACE_VOLUME] = "volume",
+	[PLACE_SUPER] = "superblock",
+	[PLACE_BLOCK] = "block",
+	[PLACE_SEGMENT] = "segment",
+	[PLACE_LOG] = "log",
+	[PLACE_CHECKPOINT] = "checkpoint",
+	[PLACE_VBLOCK] = "virtual block",
+	[PLACE_GROUP] = "group",
+	[PLACE_INODE] = "inode",
+	[PLACE_MAP] = "map",
+	[PLACE_NAME] = "name",
+};
+
+/* Names of metadata files. */
+static const char *const files[] = {
+	[NILFS_DAT_INO] = "DAT",
+	[NILFS_CPFILE_INO] = "cpfile",
+	[NILFS_SUFILE_INO] = "sufile",
+	[NILFS_IFILE_INO] = "ifile",
+};
+
+void findprint_place(const struct place *place, char text[PLACE_TEXT_MAX])
+{
+	size_t nfiles = sizeof(files) / sizeof(*files), used = 0;
+	const char *file = place->ino < nfiles ? files[place->ino] : NULL;
+
+	if (place->kind < PLACE_IN_FILE) {
+		used = (size_t)snprintf(text, PLACE_TEXT_MAX, "%s",
+					kinds[place->kind]);
+		if (place->kind != PLACE_VOLUME)
+			snprintf(text + used, PLACE_TEXT_MAX - used,
+				 " %" PRIu64, place->number +
+				 (place->kind == PLACE_SUPER));
+		return;
+	}
+	if (place->cno)
+		used = (size_t)snprintf(text, PLACE_TEXT_MAX,
+					"checkpoint %" PRIu64 ": ", place->cno);
+	used += (size_t)(file ? snprintf(text + used, PLACE_TEXT_MAX - used,
+					 "%s", file) :
+				snprintf(text + used, PLACE_TEXT_MAX - used,
+					 "inode %" PRIu64, place->ino));
+	text += used;
+	used = PLACE_TEXT_MAX - used;
+	if (place->kind == PLACE_GROUP)
+		snprintf(text, used, ": group %" PRIu64, place->number);
+	else if (place->kind == PLACE_NAME)
+		snprintf(text, used, ": block %" PRIu64 ": byte %" PRIu32,
+			 place->blkoff, place->offset);
+	else if (place->kind == PLACE_MAP && place->level)
+		snprintf(text, used, ": node of level %u at block %" PRIu64,
+			 place->level, place->blkoff);
+	else if (place->kind == PLACE_MAP)
+		snprintf(text, used, ": block %" PRIu64, place->blkoff);
+}
+
 void findprint_finding(struct report *r, const struct finding *f)
 {
 	const struct rule_info *rule = rule_info(f->rule);
-	char place[PLACE_TEXT_MAX], numbers[80] = "";
+	const struct place *place = &f->place;
+	char text[PLACE_TEXT_MAX], numbers[80] = "";
 
 	if (report_is_text(r)) {
-		place_text(&f->place, place);
+		findprint_place(place, text);
 		if (f->has_want && f->has_got)
 			snprintf(numbers, sizeof(numbers),
 				 " (expected %" PRIu64 ", found %" PRIu64 ")",
@@ -67,7 +123,7 @@ void findprint_finding(struct report *r, const struct finding *f)
 			snprintf(numbers, sizeof(numbers), " (%s %" PRIu64 ")",
 				 f->has_got ? "found" : "expected",
 				 f->has_got ? f->got : f->want);
-		report_text(r, "%s: %s: %s%s%s%s", rule->slug, place,
+		report_text(r, "%s: %s: %s%s%s%s", rule->slug, text,
 			    rule->text, numbers, f->detail ? ": " : "",
 			    f->detail ? f->detail : "");
 		return;
@@ -76,8 +132,28 @@ void findprint_finding(struct report *r, const struct finding *f)
 	report_string(r, "rule", "Rule", rule->slug);
 	report_u64(r, "number", "Number", rule->rule);
 	report_string(r, "severity", "Severity",
-		      findprint_severity(rule->severity));
-	place_report(&f->place, r);
+		      findprint_severities[rule->severity]);
+	/* In the words of findprint_place(), and the numbers that this kind has. */
+	report_begin(r, "place", NULL);
+	report_string(r, "kind", "Kind", kinds[place->kind]);
+	if (place->kind >= PLACE_IN_FILE) {
+		report_value(r, VALUE_U64, "checkpoint", "Checkpoint",
+			     place->cno ? value_u64(place->cno) :
+					  value_absent());
+		report_u64(r, "inode", "Inode", place->ino);
+	} else if (place->kind != PLACE_VOLUME) {
+		report_u64(r, "number", "Number",
+			   place->number + (place->kind == PLACE_SUPER));
+	}
+	if (place->kind == PLACE_GROUP)
+		report_u64(r, "group", "Group", place->number);
+	if (place->kind == PLACE_MAP || place->kind == PLACE_NAME)
+		report_u64(r, "block", "Block", place->blkoff);
+	if (place->kind == PLACE_MAP)
+		report_u64(r, "level", "Level", place->level);
+	if (place->kind == PLACE_NAME)
+		report_u64(r, "offset", "Byte", place->offset);
+	report_end(r);
 	report_bool(r, "history", "History", f->history);
 	report_value(r, VALUE_U64, "wanted", "Wanted",
 		     f->has_want ? value_u64(f->want) : value_absent());
@@ -118,7 +194,7 @@ void findprint_counts(struct report *r, const struct findings *f,
 			[RULE] = value_string(rule->slug),
 			[NUMBER] = value_u64(rule->rule),
 			[SEVERITY] = value_string(
-				findprint_severity(rule->severity)),
+				findprint_severities[rule->severity]),
 			[COUNT] = value_u64(count),
 		});
 	}
@@ -149,7 +225,7 @@ void findprint_rules(struct report *r)
 			[SLUG] = value_string(rule->slug),
 			[RULE_NUMBER] = value_u64(rule->rule),
 			[RULE_SEVERITY] = value_string(
-				findprint_severity(rule->severity)),
+				findprint_severities[rule->severity]),
 			[DANGER] = value_string(dangers[rule->danger]),
 			[FIX] = value_string(fixes[rule->fix]),
 			[TEXT] = value_string(rule->text),

@@ -6,8 +6,14 @@
 #include "find/finding.h"
 #include "out/report.h"
 
-/* "warning", "error" or "fatal". */
-const char *findprint_severity(enum rule_severity severity);
+/* By enum rule_severity: "warning", "error", "fatal". */
+extern const char *const findprint_severities[];
+
+/*
+ * The place in words: "superblock 2", "segment 7", "checkpoint 5: inode 12:
+ * block 40", "DAT: group 3".  Ends with NUL.
+ */
+void findprint_place(const struct place *place, char text[PLACE_TEXT_MAX]);
 
 /*
  * Puts one finding on R: in text the line

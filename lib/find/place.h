@@ -11,8 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct report;
-
 enum place_kind {
 	PLACE_VOLUME,		/* no place in particular */
 	PLACE_SUPER,		/* number: 0 the first copy, 1 the second */
@@ -21,10 +19,12 @@ enum place_kind {
 	PLACE_LOG,		/* number: its first block */
 	PLACE_CHECKPOINT,	/* number */
 	PLACE_VBLOCK,		/* number: virtual block, its entry in the DAT */
+	/* In a file: */
 	PLACE_GROUP,		/* cno, ino, number: of a persistent allocator */
 	PLACE_INODE,		/* cno, ino */
 	PLACE_MAP,		/* cno, ino, blkoff, level: a pointer of its map */
 	PLACE_NAME,		/* cno, ino, blkoff, offset: directory entry */
+	PLACE_IN_FILE = PLACE_GROUP,
 };
 
 struct place {
@@ -42,13 +42,6 @@ static inline struct place place_number(enum place_kind kind, uint64_t number)
 	return (struct place){ .kind = kind, .number = number };
 }
 
-static inline struct place place_group(uint64_t cno, uint64_t ino,
-				       uint64_t group)
-{
-	return (struct place){ .kind = PLACE_GROUP, .cno = cno, .ino = ino,
-			       .number = group };
-}
-
 static inline struct place place_inode(uint64_t cno, uint64_t ino)
 {
 	return (struct place){ .kind = PLACE_INODE, .cno = cno, .ino = ino };
@@ -61,25 +54,6 @@ static inline struct place place_map(uint64_t cno, uint64_t ino,
 			       .blkoff = blkoff, .level = level };
 }
 
-static inline struct place place_name(uint64_t cno, uint64_t ino,
-				      uint64_t blkoff, uint32_t offset)
-{
-	return (struct place){ .kind = PLACE_NAME, .cno = cno, .ino = ino,
-			       .blkoff = blkoff, .offset = offset };
-}
-
 #define PLACE_TEXT_MAX 160
-
-/*
- * Writes the place as text: "superblock 2", "segment 7", "checkpoint 5: inode 12:
- * block 40", "DAT: group 3".
- */
-void place_text(const struct place *place, char text[PLACE_TEXT_MAX]);
-
-/*
- * Puts the section "place" inside the open one: its kind, in the words of
- * place_text(), and the numbers of this kind.
- */
-void place_report(const struct place *place, struct report *r);
 
 #endif

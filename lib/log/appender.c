@@ -64,9 +64,10 @@ int appender_settle(struct appender *a, struct context *cx)
 	int ret = 0;
 
 	if (begins) {
-		ret = next == APPENDER_ANY ?
-			      segments_take(a->segments, cx, &next) :
-			      segments_begin(a->segments, cx, next);
+		if (next == APPENDER_ANY)
+			ret = segments_take(a->segments, cx, &next);
+		else if (a->segments->taken)
+			ret = a->segments->taken(a->segments->arg, cx, next);
 		if (ret)
 			return ret;
 		a->segnum = next;
@@ -135,10 +136,8 @@ static int enter_log(struct appender *a, struct context *cx,
 	for (i = 0; i < log->nplaces; i++) {
 		const struct appender_place *p = &log->places[i];
 
-		ret = p->moved ? dattable_move(a->dat, cx, p->first, p->count,
-					       base + p->index) :
-				 dattable_place(a->dat, cx, p->first, p->count,
-						base + p->index);
+		ret = dattable_place(a->dat, cx, p->first, p->count,
+				     base + p->index, p->moved);
 		if (ret)
 			return ret;
 	}
@@ -294,7 +293,8 @@ int appender_list(struct appender *a, struct context *cx,
 	if (!ret)
 		ret = add_log_run(log, cx, payload, at, part.count);
 	if (!ret && part.vblocknr && !moved)
-		ret = dattable_listed(a->dat, cx, part.vblocknr, part.count);
+		ret = dattable_count_waiting(a->dat, cx, part.vblocknr,
+					     part.count, -1);
 	if (ret)
 		return ret;
 	*done = part.count;

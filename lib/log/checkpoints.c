@@ -245,7 +245,7 @@ int checkpoints_unset(struct writer *w, struct context *cx, uint64_t cno)
 int checkpoints_complete(struct writer *w, struct context *cx)
 {
 	uint64_t blocks = w->blocks_count - w->ifile_blocks +
-			  metafile_nblocks(w->ifile);
+			  metafile_facts(w->ifile).nblocks;
 	struct nilfs_checkpoint *cp;
 	int ret = change_checkpoint(w, cx, w->cno, &cp);
 

@@ -49,8 +49,17 @@ static bool is_segment_unusable(void *arg, uint64_t segnum)
 static int empty_zones(void *arg, struct context *cx, uint64_t segnum)
 {
 	struct writer *w = arg;
+	uint64_t n, end;
+	int ret = 0;
 
-	return segzones_reset(w->dev, cx, &w->g, segnum);
+	segzones_range(w->dev->zones, &w->g, segnum, &n, &end);
+	for (; n < end && !ret; n++) {
+		struct zone zone = zone_at(w->dev->zones, n);
+
+		if (zone.kind == ZONE_SEQUENTIAL)
+			ret = dev_zone_change(w->dev, cx, zone.start, zone.size, false);
+	}
+	return ret;
 }
 
 /* Whether SEGNUM may be written to, as far as its entry can be read. */
@@ -230,13 +239,13 @@ struct metafile *directwriter_file(struct writer *w, uint64_t ino)
 void directwriter_recount(struct writer *w, uint64_t ino, uint64_t nblocks)
 {
 	struct metafile *m = directwriter_file(w, ino);
-	uint64_t before = metafile_nblocks(m);
+	uint64_t before = metafile_facts(m).nblocks;
 
 	if (directwriter_is_rebuilt(w, ino))
 		return;
 	metafile_recount(m, nblocks);
 	if (ino == NILFS_IFILE_INO)
-		w->ifile_blocks += metafile_nblocks(m) - before;
+		w->ifile_blocks += metafile_facts(m).nblocks - before;
 }
 
 bool directwriter_is_rebuilt(const struct writer *w, uint64_t ino)

@@ -120,7 +120,7 @@ static int list_older(struct writer *w, struct context *cx,
 			palloc_locate(&w->dat.numbers.p, blocks[i].key, &what);
 		if (file->m != w->dat_file || what.kind == PALLOC_BITMAP ||
 		    (what.kind == PALLOC_ENTRIES &&
-		     dattable_is_complete(&w->dat, blocks[i].key)))
+		     !tally_get(&w->dat.waiting, blocks[i].key)))
 			blocks[kept++] = blocks[i];
 	}
 	*due = metafile_dirty(file->m) - kept + w->o.collect;

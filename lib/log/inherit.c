@@ -80,7 +80,7 @@ int inherit_metadata(struct writer *w, struct context *cx,
 	ret = inherit_files(w, cx, false);
 	if (ret)
 		return ret;
-	w->ifile_blocks = metafile_nblocks(w->ifile);
+	w->ifile_blocks = metafile_facts(w->ifile).nblocks;
 	w->inos.next = w->g.first_ino;
 	w->dat.aged = true;
 	return 0;
@@ -101,7 +101,7 @@ int inherit_ifile(struct writer *w, struct context *cx,
 			    NILFS_IFILE_INO, METAFILE_MULTI, &w->ifile_inode);
 	if (ret)
 		return ret;
-	w->ifile_blocks = metafile_nblocks(w->ifile);
+	w->ifile_blocks = metafile_facts(w->ifile).nblocks;
 	ret = numbers_init(&w->inos, cx, w->ifile, w->g.block_size,
 			   w->g.inode_size);
 	w->inos.next = w->g.first_ino;

@@ -60,15 +60,15 @@ int move_forget(struct writer *w, struct context *cx, uint64_t vblocknr)
 
 int move_set_error(struct writer *w, struct context *cx, uint64_t segnum)
 {
-	return segments_set_error(&w->segments, cx, segnum);
+	return segments_set(&w->segments, cx, segnum, SEGMENTS_ERROR);
 }
 
 int move_free(struct writer *w, struct context *cx, uint64_t segnum)
 {
-	return segments_free(&w->segments, cx, segnum);
+	return segments_set(&w->segments, cx, segnum, SEGMENTS_CLEAN);
 }
 
 int move_scrap(struct writer *w, struct context *cx, uint64_t segnum)
 {
-	return segments_scrap(&w->segments, cx, segnum);
+	return segments_set(&w->segments, cx, segnum, SEGMENTS_SCRAPPED);
 }

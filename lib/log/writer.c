@@ -281,7 +281,8 @@ void writer_close(struct writer *w)
 	bmapbuild_close(w->maps);
 	numbers_fini(&w->inos);
 	dattable_fini(&w->dat);
-	segments_fini(&w->segments);
+	tally_fini(&w->segments.live);
+	tally_fini(&w->segments.snapshot);
 	metafile_close(w->ifile);
 	metafile_close(w->cpfile);
 	metafile_close(w->sufile);

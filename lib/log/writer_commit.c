@@ -77,9 +77,11 @@ static int settle_metadata(struct writer *w, struct context *cx)
 		if (!ret)
 			ret = segments_enter_header(&w->segments, cx, w->cno);
 		if (!ret)
-			ret = segments_touch_one(&w->segments, cx, a->segnum);
+			ret = segments_set(&w->segments, cx, a->segnum,
+					   SEGMENTS_SAME);
 		if (!ret)
-			ret = segments_touch_one(&w->segments, cx, a->nextnum);
+			ret = segments_set(&w->segments, cx, a->nextnum,
+					   SEGMENTS_SAME);
 		if (!ret)
 			ret = segments_touch(&w->segments, cx,
 					     (count_dirty(w) + 1) / capacity +
@@ -142,16 +144,16 @@ static int complete_metadata(struct writer *w, struct context *cx)
 		if (nsegments < s->used)
 			return fail(cx, -ENOSPC, "%llu segments are in use",
 				    (unsigned long long)s->used);
-		segments_resize(s, nsegments);
+		s->nclean += nsegments - s->g->nsegments;
 		w->g.nsegments = nsegments;
 	}
 	ret = appender_enter(&w->appender, cx);
 	if (!ret)
 		ret = segments_enter_counts(s, cx, &changed);
 	if (!ret && w->created)
-		ret = segments_set_active(s, cx, a->segnum);
+		ret = segments_set(s, cx, a->segnum, SEGMENTS_ACTIVE);
 	if (!ret && w->created)
-		ret = segments_set_active(s, cx, a->nextnum);
+		ret = segments_set(s, cx, a->nextnum, SEGMENTS_ACTIVE);
 	if (!ret)
 		ret = segments_enter_header(s, cx, w->cno);
 	if (!ret)
@@ -163,8 +165,10 @@ static int complete_metadata(struct writer *w, struct context *cx)
 
 int writer_commit(struct writer *w, struct context *cx, struct writer_end *end)
 {
+	struct segments *s = &w->segments;
 	struct appender *a = &w->appender;
 	void *super_root = NULL;
+	uint64_t n;
 	int ret;
 
 	if (w->done)
@@ -184,17 +188,19 @@ int writer_commit(struct writer *w, struct context *cx, struct writer_end *end)
 		ret = list_file(w, cx, w->ifile, NILFS_IFILE_INO, w->cno);
 	if (!ret)
 		ret = checkpoints_make(w, cx);
-	if (!ret && w->created)
-		ret = segments_mark_unusable(&w->segments, cx);
+	/* Segments that are never written are neither clean nor dirty. */
+	for (n = 0; w->created && s->unusable && n < w->g.nsegments && !ret; n++)
+		if (s->unusable(s->arg, n))
+			ret = segments_set(s, cx, n, SEGMENTS_ERROR);
 	/* The caller may have changed the segments of the last logs. */
 	if (!ret && w->direct && !w->counted)
 		ret = directwriter_changed(w, cx);
 	if (!ret && w->direct)
 		ret = appender_settle(a, cx);
 	if (!ret && w->direct)
-		ret = segments_claim(&w->segments, cx, a->segnum);
+		ret = segments_set(s, cx, a->segnum, SEGMENTS_CURRENT);
 	if (!ret && w->direct)
-		ret = segments_claim(&w->segments, cx, a->nextnum);
+		ret = segments_set(s, cx, a->nextnum, SEGMENTS_CURRENT);
 	if (!ret)
 		ret = dattable_make_holes(&w->dat, cx);
 	if (!ret)

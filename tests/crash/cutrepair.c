@@ -342,7 +342,7 @@ static void open_all(struct rig *r, char *path)
 	snprintf(r->side, sizeof(r->side), "cutrepair.%ld.zones",
 		 (long)getpid());
 	if (devfile_open(&r->image, &r->cx, path, DEVFILE_READ) ||
-	    overlay_open(&r->kept, &r->cx, r->image))
+	    overlay_open(&r->kept, &r->cx, r->image, false))
 		die(r, path);
 	find_zones(r);
 	restore(r);

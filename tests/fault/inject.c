@@ -444,16 +444,9 @@ WRAP(int, dev_zone_report, struct dev *dev, struct context *cx, uint64_t first,
 	       __real_dev_zone_report(dev, cx, first, zones, n);
 }
 
-WRAP(int, dev_zone_reset, struct dev *dev, struct context *cx, uint64_t off,
-     uint64_t len)
+WRAP(int, dev_zone_change, struct dev *dev, struct context *cx, uint64_t off,
+     uint64_t len, bool finish)
 {
 	return zone_fails(dev, cx) ? -EIO :
-	       __real_dev_zone_reset(dev, cx, off, len);
-}
-
-WRAP(int, dev_zone_finish, struct dev *dev, struct context *cx, uint64_t off,
-     uint64_t len)
-{
-	return zone_fails(dev, cx) ? -EIO :
-	       __real_dev_zone_finish(dev, cx, off, len);
+	       __real_dev_zone_change(dev, cx, off, len, finish);
 }

@@ -15,6 +15,7 @@
 #include "check/check.h"
 #include "dev/devfile.h"
 #include "dev/patched.h"
+#include "find/findprint.h"
 #include "vol/blockmap.h"
 #include "vol/file.h"
 
@@ -47,7 +48,7 @@ static void take(void *arg, const struct finding *f)
 		if (!l->text)
 			exit(99);
 	}
-	place_text(&f->place, place);
+	findprint_place(&f->place, place);
 	snprintf(l->text[l->n++], LINE, "%s: %s: %llu %llu %s",
 		 rule_info(f->rule)->slug, place, (unsigned long long)f->want,
 		 (unsigned long long)f->got, f->detail ? f->detail : "");

@@ -378,12 +378,14 @@ static int gated_discard(struct fault *fault, struct context *cx, uint64_t off,
 	return dev_discard(fault->dev.under, cx, off, len);
 }
 
-static int fault_discard(struct dev *dev, struct context *cx, uint64_t off,
-			 uint64_t len)
+static int fault_clear(struct dev *dev, struct context *cx, uint64_t off,
+		       uint64_t len, bool zeros)
 {
 	struct fault *fault = to_fault(dev);
 	int ret;
 
+	if (zeros)
+		return -EOPNOTSUPP;
 	pthread_mutex_lock(&fault->lock);
 	ret = gated_discard(fault, cx, off, len);
 	pthread_mutex_unlock(&fault->lock);
@@ -405,9 +407,9 @@ static int fault_zone_change(struct dev *dev, struct context *cx, uint64_t off,
 	if (kind != FAULT_NONE)
 		ret = refuse(fault, cx, "change of zones");
 	else if (finish)
-		ret = dev_zone_finish(fault->dev.under, cx, off, len);
+		ret = dev_zone_change(fault->dev.under, cx, off, len, true);
 	else
-		ret = dev_zone_reset(fault->dev.under, cx, off, len);
+		ret = dev_zone_change(fault->dev.under, cx, off, len, false);
 	pthread_mutex_unlock(&fault->lock);
 	return ret;
 }
@@ -431,7 +433,7 @@ static const struct dev_ops fault_ops = {
 	.readv = fault_readv,
 	.write = fault_write,
 	.flush = fault_flush,
-	.discard = fault_discard,
+	.clear = fault_clear,
 	.zone_change = fault_zone_change,
 	.close = fault_close,
 };

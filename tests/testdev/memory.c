@@ -41,10 +41,12 @@ static int memory_flush(struct dev *dev, struct context *cx)
 	return 0;
 }
 
-static int memory_discard(struct dev *dev, struct context *cx, uint64_t off,
-			  uint64_t len)
+static int memory_clear(struct dev *dev, struct context *cx, uint64_t off,
+			uint64_t len, bool zeros)
 {
 	(void)cx;
+	if (zeros)
+		return -EOPNOTSUPP;
 	memset(((struct memory *)dev)->writable + off, 0, len);
 	return 0;
 }
@@ -59,7 +61,7 @@ static const struct dev_ops memory_ops = {
 	.read = memory_read,
 	.write = memory_write,
 	.flush = memory_flush,
-	.discard = memory_discard,
+	.clear = memory_clear,
 	.close = memory_close,
 };
 

@@ -11,6 +11,7 @@
 #include "dev/gather.h"
 
 #include "filled.h"
+#include "find/findprint.h"
 #include "tap.h"
 #include "tree.h"
 
@@ -37,7 +38,7 @@ static void show(void *arg, const struct finding *f)
 	char place[PLACE_TEXT_MAX];
 
 	(void)arg;
-	place_text(&f->place, place);
+	findprint_place(&f->place, place);
 	printf("# %s: %s\n", rule_info(f->rule)->slug, place);
 }
 

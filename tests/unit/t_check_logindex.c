@@ -184,7 +184,7 @@ static void test_overlay(struct rig *r)
 	uint64_t at = geometry_segment_start(&r->v.g, 1) << r->v.g.block_bits;
 	uint64_t reads;
 
-	is_int(overlay_open(&over, cx, r->v.dev), 0, "an overlay");
+	is_int(overlay_open(&over, cx, r->v.dev, false), 0, "an overlay");
 	is_int(volume_open(&vol, cx, over, NULL), 0, "a volume on it");
 	logindex_open(&first, cx, &r->v.g, NULL);
 	logindex_open(&before, cx, &r->v.g, first);

@@ -139,7 +139,7 @@ static void test_resize(const char *dir)
 	       0, "an image");
 	is_int(dev_resize(dev, &cx, 10000), 0, "becomes longer");
 	is_int(dev_write(dev, &cx, 9999, &byte, 1), 0, "up to its last byte");
-	is_int(overlay_open(&overlay, &cx, dev), 0, "an overlay");
+	is_int(overlay_open(&overlay, &cx, dev, false), 0, "an overlay");
 	is_int(dev_resize(overlay, &cx, 20000), 0, "longer still");
 	is_int(dev_read(overlay, &cx, 9999, &got, 1), 0, "reads what is there");
 	is_int(got, 'x', "as it is");

@@ -113,7 +113,7 @@ static void test_readahead(struct dev *dev, unsigned char *buf)
 	dev_write(dev, &cx, 9 << 20, buf, 1 << 20);
 	if (is_cached(dev, 8 << 20))
 		return (void)ok(true, "# SKIP all is cached, or unknown");
-	devfile_random(dev);
+	posix_fadvise(devfile_fd(dev), 0, 0, POSIX_FADV_RANDOM);
 	dev_readahead(dev, 8 << 20, 1 << 20);
 	ok(is_cached_soon(dev, 8 << 20), "what will be read is read ahead");
 	ok(is_cached_soon(dev, (9 << 20) - 1), "to its end");

@@ -193,7 +193,7 @@ static void test_overlay_order(void)
 		plan.at = ++cuts;
 		plan.seed = cuts;
 		rig_open(&r, &plan);
-		overlay_open(&overlay, &r.cx, r.dev);
+		overlay_open(&overlay, &r.cx, r.dev, false);
 		for (i = 0; i < 2; i++) {
 			char buf[1500];
 

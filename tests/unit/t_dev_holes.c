@@ -60,7 +60,7 @@ static void test_overlay(struct dev *file)
 	struct dev *dev;
 	unsigned int i;
 
-	if (overlay_open(&dev, &cx, file))
+	if (overlay_open(&dev, &cx, file, false))
 		exit(99);
 	ok(dev_is_hole(dev, 0, DATA), "below nothing written");
 	dev_write(dev, &cx, 2 * BLOCK, block, BLOCK);

@@ -46,8 +46,7 @@ static void test_random(uint64_t budget, size_t size, bool commit, bool last,
 	memcpy(model, disk_bytes, size);
 	memcpy(before, disk_bytes, size);
 	memory_open(&disk, &cx, disk_bytes, size);
-	is_int((trial ? overlay_open_trial : overlay_open)(&dev, &cx, disk), 0,
-	       "an overlay");
+	is_int(overlay_open(&dev, &cx, disk, trial), 0, "an overlay");
 	for (i = 0; i < 2000; i++) {
 		size_t off, len;
 
@@ -101,7 +100,7 @@ static void test_ranges(uint64_t budget)
 
 	init(&cx, budget);
 	memory_open(&disk, &cx, bytes, SIZE);
-	overlay_open(&dev, &cx, disk);
+	overlay_open(&dev, &cx, disk, false);
 	ok(!overlay_next_range(dev, &cursor, &off, &len), "no ranges yet");
 	for (n = 0; n < 3; n++) {
 		dev_write(dev, &cx, 4096, "xyz", 3);
@@ -128,7 +127,7 @@ static void test_rewind(uint64_t budget)
 
 	init(&cx, budget);
 	memory_open(&disk, &cx, bytes, SIZE);
-	overlay_open(&dev, &cx, disk);
+	overlay_open(&dev, &cx, disk, false);
 	for (i = 0; i < 600; i++) {
 		x = x * 1103515245 + 12345;
 		if (i % 30 == 0) {
@@ -161,7 +160,7 @@ static void test_hides(void)
 
 	init(&cx, 32u << 20);
 	memory_open(&disk, &cx, bytes, SIZE);
-	overlay_open(&dev, &cx, disk);
+	overlay_open(&dev, &cx, disk, false);
 	ok(!dev_hides(dev, 0, SIZE), "nothing is hidden");
 	mark = overlay_mark(dev);
 	dev_write(dev, &cx, 5000, "x", 1);
@@ -186,7 +185,7 @@ static void test_limits(void)
 	context_init(&cx);
 	cx.max_memory = CHUNK * OVERLAY_SHARE;
 	memory_open_const(&disk, &cx, buf, sizeof(buf));
-	overlay_open(&dev, &cx, disk);
+	overlay_open(&dev, &cx, disk, false);
 	for (i = 0; i < CHUNK / SIZE; i++) {
 		overlay_mark(dev);
 		wrong += dev_write(dev, &cx, 0, buf, SIZE) != 0;
@@ -225,7 +224,7 @@ static void test_full(void)
 
 	init(&cx, CHUNK - 1);
 	memory_open(&disk, &cx, bytes, SIZE);
-	overlay_open(&dev, &cx, disk);
+	overlay_open(&dev, &cx, disk, false);
 	memset(buf, 'a', SIZE);
 	limit_files(SIZE);
 	is_int(dev_write(dev, &cx, 0, buf, SIZE), 0, "as much as has room");
@@ -287,7 +286,7 @@ static void test_readers(uint64_t budget)
 	memset(bytes, 0, SIZE);
 	init(&cx, budget);
 	memory_open(&disk, &cx, bytes, SIZE);
-	overlay_open(&dev, &cx, disk);
+	overlay_open(&dev, &cx, disk, false);
 	for (i = 0; i < READERS; i++) {
 		readers[i].dev = dev;
 		readers[i].over = &over;

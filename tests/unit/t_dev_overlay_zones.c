@@ -38,9 +38,9 @@ static void rig_open(struct rig *r, const struct fault_plan *plan)
 	zone_make(&r->zones, &r->cx, BYTES, ZONE, CAPACITY, 1, 0);
 	memory_open(&r->memory, &r->cx, medium, BYTES);
 	zoned_emulate(&r->zoned, &r->cx, r->memory, NULL, &r->zones);
-	dev_zone_reset(r->zoned, &r->cx, 0, BYTES);
+	dev_zone_change(r->zoned, &r->cx, 0, BYTES, false);
 	fault_open(&r->fault, &r->cx, r->zoned, plan ? plan : &none);
-	overlay_open(&r->overlay, &r->cx, r->fault);
+	overlay_open(&r->overlay, &r->cx, r->fault, false);
 }
 
 static void rig_close(struct rig *r)
@@ -83,9 +83,9 @@ static void test_rules(void)
 	is_int(pointer_of(&r, r.overlay, 2), 6144, "which moves on");
 	is_int(pointer_of(&r, r.zoned, 2), 4096, "in the overlay");
 	is_int(put(&r, r.overlay, 0, 100, 300, 'c'), 0, "conventional: any");
-	is_int(dev_zone_finish(r.overlay, &r.cx, 2 * ZONE, ZONE), 0, "finish");
+	is_int(dev_zone_change(r.overlay, &r.cx, 2 * ZONE, ZONE, true), 0, "finish");
 	is_int(put(&r, r.overlay, 2, 6144, 1024, 'b'), -EIO, "a full zone");
-	is_int(dev_zone_reset(r.overlay, &r.cx, 2 * ZONE, ZONE), 0, "reset");
+	is_int(dev_zone_change(r.overlay, &r.cx, 2 * ZONE, ZONE, false), 0, "reset");
 	dev_read(r.overlay, &r.cx, 2 * ZONE, shown, ZONE);
 	memset(buf, 0, ZONE);
 	ok(!memcmp(shown, buf, ZONE), "and nothing is in it any more");
@@ -109,13 +109,13 @@ static void do_something(struct rig *r, uint32_t x)
 		put(r, r->overlay, 0, 1 + (x >> 12) % 9000, 700, (char)x);
 		break;
 	case 1:
-		dev_zone_reset(r->overlay, &r->cx, n * ZONE, ZONE);
+		dev_zone_change(r->overlay, &r->cx, n * ZONE, ZONE, false);
 		break;
 	case 2:
 		overlay_reset_last(r->overlay, &r->cx, n);
 		break;
 	case 3:
-		dev_zone_finish(r->overlay, &r->cx, n * ZONE, ZONE);
+		dev_zone_change(r->overlay, &r->cx, n * ZONE, ZONE, true);
 		break;
 	case 4:
 		dev_flush(r->overlay, &r->cx);
@@ -201,9 +201,9 @@ static int rewrite(struct rig *r)
 	const uint64_t late = 0;
 
 	overlay_reset_last(r->overlay, &r->cx, 1);
-	dev_zone_reset(r->overlay, &r->cx, 2 * ZONE, ZONE);
-	dev_zone_reset(r->overlay, &r->cx, 3 * ZONE, ZONE);
-	dev_zone_finish(r->overlay, &r->cx, 4 * ZONE, ZONE);
+	dev_zone_change(r->overlay, &r->cx, 2 * ZONE, ZONE, false);
+	dev_zone_change(r->overlay, &r->cx, 3 * ZONE, ZONE, false);
+	dev_zone_change(r->overlay, &r->cx, 4 * ZONE, ZONE, true);
 	put(r, r->overlay, 2, 0, 1024, 'y');
 	put(r, r->overlay, 0, 0, 1, 'n');
 	put(r, r->overlay, 2, 1024, 4096, 'z');

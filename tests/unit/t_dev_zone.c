@@ -127,7 +127,7 @@ static void test_rules(void)
 	is_int(put(dev, 0, 512), 0, "a conventional one takes anything");
 	is_int(put(dev, 4096, 512), 0, "anywhere");
 	is_int(put(dev, 0, 512), 0, "and again");
-	is_int(dev_zone_reset(dev, &cx, 0, BYTES), 0, "all are reset");
+	is_int(dev_zone_change(dev, &cx, 0, BYTES, false), 0, "all are reset");
 	is_int(medium[0], 0xaa, "the conventional one keeps its data");
 	is_int(medium[ZONE], 0, "a sequential one is empty");
 	is_int(medium[BYTES - 1], 0x55, "the last one is conventional");
@@ -148,14 +148,14 @@ static void test_rules(void)
 	is_int(medium[ZONE], 0xaa, "does nothing there");
 	is_int(dev_discard(dev, &cx, 4096, 512), 0, "a discard elsewhere");
 	is_int(medium[4096], 0, "is one");
-	is_int(dev_zone_reset(dev, &cx, ZONE + 512, ZONE), -EINVAL,
+	is_int(dev_zone_change(dev, &cx, ZONE + 512, ZONE, false), -EINVAL,
 	       "half a zone");
-	is_int(dev_zone_reset(dev, &cx, 2 * ZONE, ZONE), 0, "another's reset");
+	is_int(dev_zone_change(dev, &cx, 2 * ZONE, ZONE, false), 0, "another's reset");
 	is_int(pointer_of(dev, 1), ZONE + CAPACITY, "changes nothing here");
-	is_int(dev_zone_reset(dev, &cx, ZONE, ZONE), 0, "its own reset");
+	is_int(dev_zone_change(dev, &cx, ZONE, ZONE, false), 0, "its own reset");
 	is_int(pointer_of(dev, 1), ZONE, "does");
 	is_int(put(dev, ZONE, 512), 0, "and it begins again");
-	is_int(dev_zone_reset(under, &cx, 0, ZONE), -EINVAL, "without zones");
+	is_int(dev_zone_change(under, &cx, 0, ZONE, false), -EINVAL, "without zones");
 	dev_close(dev);
 	dev_close(under);
 }
@@ -164,7 +164,7 @@ static void test_crossing(void)
 {
 	struct dev *under, *dev = emulate(ZONE, NULL, &under);
 
-	is_int(dev_zone_reset(dev, &cx, 0, BYTES), 0, "zones without a gap");
+	is_int(dev_zone_change(dev, &cx, 0, BYTES, false), 0, "zones without a gap");
 	is_int(put(dev, ZONE, 2 * ZONE), 0, "two at once");
 	is_int(pointer_of(dev, 1), 2 * ZONE, "the first is full");
 	is_int(pointer_of(dev, 2), 3 * ZONE, "and the second");
@@ -202,7 +202,7 @@ static void test_side(void)
 	struct dev *under, *dev = emulate(CAPACITY, SIDE, &under);
 	int i;
 
-	dev_zone_reset(dev, &cx, 0, BYTES);
+	dev_zone_change(dev, &cx, 0, BYTES, false);
 	is_int(access(SIDE, F_OK), -1, "no file before a flush");
 	put(dev, ZONE, CAPACITY);
 	put(dev, 2 * ZONE, 1024);

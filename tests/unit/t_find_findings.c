@@ -10,6 +10,13 @@
 #include "find/findprint.h"
 #include "tap.h"
 
+static struct place group_at(uint64_t cno, uint64_t ino, uint64_t group)
+{
+	return (struct place){
+		.kind = PLACE_GROUP, .cno = cno, .ino = ino, .number = group,
+	};
+}
+
 static struct context cx;
 
 struct seen {
@@ -35,7 +42,7 @@ static void test_counts(void)
 	is_int(findings_count_severity(f, RULE_WARNING), 0, "is empty");
 	for (i = 0; i < FINDINGS_SHOWN + 7; i++)
 		findings_differ(f, RULE_PALLOC_NFREES,
-				place_group(0, NILFS_DAT_INO, i), 5, i);
+				group_at(0, NILFS_DAT_INO, i), 5, i);
 	is_int(seen.calls, FINDINGS_SHOWN, "no more of a rule are shown");
 	is_int(seen.last.place.number, FINDINGS_SHOWN - 1, "the first ones");
 	findings_broken(f, RULE_SU_FLAGS, place_number(PLACE_SEGMENT, 3));
@@ -78,14 +85,14 @@ static void test_history(void)
 
 	for (everything = 0; everything < 2; everything++) {
 		findings_open(&f, &cx, see, &seen, everything);
-		findings_history(f, true);
+		findings_mark(f, FINDINGS_HISTORY);
 		findings_broken(f, RULE_INODE_MODE, place_inode(5, 12));
 		findings_broken(f, RULE_INODE_MODE, place_inode(4, 12));
 		is_int(findings_count_history(f), 2, "history is counted");
 		is_int(findings_count(f, RULE_INODE_MODE) +
 		       findings_count_severity(f, RULE_WARNING), 0,
 		       "not with the rest");
-		findings_history(f, false);
+		findings_mark(f, FINDINGS_NEWEST);
 		findings_broken(f, RULE_INODE_SIZE, place_inode(6, 12));
 		is_int(findings_count_severity(f, RULE_WARNING), 1,
 		       "the rest is");
@@ -122,7 +129,7 @@ static void test_watch(void)
 	for (i = 0; i < 3 * FINDINGS_SHOWN; i++)
 		findings_broken(f, RULE_SU_FLAGS,
 				place_number(PLACE_SEGMENT, i));
-	findings_history(f, true);
+	findings_mark(f, FINDINGS_HISTORY);
 	findings_broken(f, RULE_SU_FLAGS, place_number(PLACE_SEGMENT, i));
 	is_int(seen.calls, FINDINGS_SHOWN, "some are shown");
 	is_int(watched.calls, 3 * FINDINGS_SHOWN,
@@ -166,7 +173,7 @@ static void is_place(struct place place, const char *want)
 {
 	char text[PLACE_TEXT_MAX];
 
-	place_text(&place, text);
+	findprint_place(&place, text);
 	is_str(text, want, want);
 }
 
@@ -185,17 +192,18 @@ static void test_places(void)
 	is_place(place_number(PLACE_BLOCK, 12), "block 12");
 	is_place(place_number(PLACE_CHECKPOINT, 5), "checkpoint 5");
 	is_place(place_number(PLACE_VBLOCK, 99), "virtual block 99");
-	is_place(place_group(0, NILFS_DAT_INO, 3), "DAT: group 3");
-	is_place(place_group(5, NILFS_IFILE_INO, 0),
+	is_place(group_at(0, NILFS_DAT_INO, 3), "DAT: group 3");
+	is_place(group_at(5, NILFS_IFILE_INO, 0),
 		 "checkpoint 5: ifile: group 0");
 	is_place(place_inode(5, 12), "checkpoint 5: inode 12");
 	is_place(place_inode(0, NILFS_SUFILE_INO), "sufile");
 	is_place(place_map(5, 12, 40, 0), "checkpoint 5: inode 12: block 40");
 	is_place(place_map(0, NILFS_CPFILE_INO, 40, 2),
 		 "cpfile: node of level 2 at block 40");
-	is_place(place_name(5, 2, 1, 24),
+	is_place((struct place){ .kind = PLACE_NAME, .cno = 5, .ino = 2,
+				 .blkoff = 1, .offset = 24 },
 		 "checkpoint 5: inode 2: block 1: byte 24");
-	place_text(&widest, text);
+	findprint_place(&widest, text);
 	ok(strstr(text, "byte 4294967295") != NULL, "the widest place fits");
 }
 
@@ -217,7 +225,7 @@ static void test_words(void)
 {
 	struct finding f = {
 		.rule = RULE_PALLOC_NFREES,
-		.place = place_group(5, NILFS_IFILE_INO, 1),
+		.place = group_at(5, NILFS_IFILE_INO, 1),
 		.has_want = true, .want = 10,
 		.has_got = true, .got = 12,
 	};

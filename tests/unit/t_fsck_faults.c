@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "check/pass/passes.h"
+#include "find/findprint.h"
 #include "fsck/session.h"
 #include "tests/testdev/fault.h"
 
@@ -22,7 +23,7 @@ static void show(void *arg, const struct finding *f)
 
 	if (!arg)
 		return;
-	place_text(&f->place, place);
+	findprint_place(&f->place, place);
 	printf("# %s: %s\n", rule_info(f->rule)->slug, place);
 }
 

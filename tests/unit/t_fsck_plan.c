@@ -86,10 +86,12 @@ static void test_unreadable(void)
 static void test_allocators(void)
 {
 	struct finding f = at(RULE_PALLOC_NFREES,
-			      place_group(0, NILFS_DAT_INO, 0));
+			      (struct place){ .kind = PLACE_GROUP,
+					      .ino = NILFS_DAT_INO });
 
 	is_int(plan_fix_of(&f), RULE_FIX_DAT, "a count of the DAT");
-	f = at(RULE_PALLOC_NFREES, place_group(0, NILFS_IFILE_INO, 0));
+	f = at(RULE_PALLOC_NFREES, (struct place){ .kind = PLACE_GROUP,
+						   .ino = NILFS_IFILE_INO });
 	is_int(plan_fix_of(&f), RULE_FIX_IFILE, "one of a file of inodes");
 	f = map_of(RULE_PALLOC_BLOCK, NILFS_DAT_INO);
 	is_int(plan_fix_of(&f), RULE_FIX_DAT, "a block of the DAT");

@@ -59,7 +59,7 @@ static void restore(struct zoned *z)
 	size_t start, tail = z->r.size - z->r.shape->tail;
 
 	memset(z->r.bytes, 0, z->r.size);
-	dev_zone_reset(z->dev, cx, 0, z->r.size);
+	dev_zone_change(z->dev, cx, 0, z->r.size, false);
 	dev_write(z->dev, cx, 0, before, ZONE);
 	if (tail < z->r.size)
 		dev_write(z->dev, cx, tail, before + tail, ZONE);

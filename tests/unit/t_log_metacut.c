@@ -40,12 +40,12 @@ static void test_lengths(enum metafile_kind kind, uint32_t keys, uint32_t step)
 		model_reopen(md, &md->inode);
 		model_truncate(md, left);
 		model_checkpoint(md);
-		wrong += left > 6 && metafile_nblocks(md->m) !=
+		wrong += left > 6 && metafile_facts(md->m).nblocks !=
 				     left + count_nodes(left);
 	}
 	is_int(md->bad, 0, "a full file is cut to nothing, step by step");
 	is_int(wrong, 0, "and never has a node too many");
-	ok(metafile_is_empty(md->m) && !metafile_nblocks(md->m),
+	ok(metafile_facts(md->m).empty && !metafile_facts(md->m).nblocks,
 	   "nothing is left of it");
 	fill(md, 0, keys / 2);
 	model_checkpoint(md);
@@ -92,7 +92,7 @@ static void test_nothing(enum metafile_kind kind)
 	is_int(metafile_dirty(md->m), 0, "to cut nothing changes nothing");
 	model_truncate(md, 499);
 	is_int(metafile_dirty(md->m), 2, "one block less: the path to it");
-	ok(metafile_is_changed(md->m), "the file is changed");
+	ok(metafile_facts(md->m).changed, "the file is changed");
 	model_checkpoint(md);
 	is_int(md->bad, 0, "and as the array has it");
 	model_free(md);

@@ -74,7 +74,7 @@ static void test_sequential(enum metafile_kind kind, uint32_t keys)
 	}
 	model_checkpoint(md);
 	is_int(md->bad, 0, "a file filled from front to back");
-	is_int(metafile_nblocks(md->m), keys + nodes_in_row(keys),
+	is_int(metafile_facts(md->m).nblocks, keys + nodes_in_row(keys),
 	       "has full nodes");
 	printf("# %s file, %u blocks\n", kind_names[kind], keys);
 	model_free(md);
@@ -92,7 +92,7 @@ static void test_backwards(enum metafile_kind kind)
 		model_change(md, i);
 	model_checkpoint(md);
 	is_int(md->bad, 0, "a file filled from the back");
-	ok(metafile_nblocks(md->m) < 2000 + 2000 / 31 + 10,
+	ok(metafile_facts(md->m).nblocks < 2000 + 2000 / 31 + 10,
 	   "has nodes half full");
 	model_free(md);
 }
@@ -170,7 +170,7 @@ static void test_convert(void)
 				model_change(md, cases[i].keys[j]);
 			is_int(model_checkpoint(md), cases[i].level,
 			       "level of root");
-			is_int(metafile_nblocks(md->m), cases[i].nblocks,
+			is_int(metafile_facts(md->m).nblocks, cases[i].nblocks,
 			       "number of blocks");
 			is_int(md->bad, 0, "content");
 			model_free(md);
@@ -288,11 +288,11 @@ static void test_keep(enum metafile_kind kind, uint32_t keys)
 		if (metafile_lookup(md->m, &md->cx, i, &ptrs[i]) != 1)
 			md->bad++;
 	model_reopen(md, NULL);
-	ok(metafile_is_empty(md->m), "a file that begins again is empty");
+	ok(metafile_facts(md->m).empty, "a file that begins again is empty");
 	for (i = 0; i < keys; i++)
 		if (metafile_adopt(md->m, &md->cx, i, ptrs[i]))
 			md->bad++;
-	ok(metafile_is_changed(md->m), "until blocks are kept in it");
+	ok(metafile_facts(md->m).changed, "until blocks are kept in it");
 	for (i = 0; i < keys; i++)
 		model_look(md, i);
 	model_change(md, keys / 2);
@@ -312,7 +312,7 @@ static void test_adopt_nothing(void)
 
 	is_int(metafile_adopt(md->m, &md->cx, 0, 0), -EINVAL,
 	       "a pointer to nothing is not adopted");
-	ok(metafile_is_empty(md->m), "and nothing came of it");
+	ok(metafile_facts(md->m).empty, "and nothing came of it");
 	model_free(md);
 }
 
@@ -329,7 +329,7 @@ static void test_replace(enum metafile_kind kind, uint32_t keys)
 	for (i = 0; i < keys; i += 2)
 		model_change(md, i);
 	model_checkpoint(md);
-	nodes = metafile_nblocks(md->m) - (keys + 1) / 2;
+	nodes = metafile_facts(md->m).nblocks - (keys + 1) / 2;
 	model_reopen(md, &md->inode);
 	is_int(metafile_lookup(md->m, &md->cx, 2, &ptr), 1, "a block");
 	md->f.reads = 0;
@@ -366,7 +366,7 @@ static void test_adopt(uint32_t keys)
 	for (i = keys; i--;)
 		if (metafile_adopt(md->m, &md->cx, i, places[i]))
 			md->bad++;
-	ok(metafile_is_changed(md->m), "a DAT that is given its blocks");
+	ok(metafile_facts(md->m).changed, "a DAT that is given its blocks");
 	for (i = 0; i < keys; i++)
 		model_look(md, i);
 	is_int(metafile_adopt(md->m, &md->cx, 0, places[0]), -EINVAL,

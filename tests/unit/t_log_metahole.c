@@ -58,12 +58,12 @@ static void test_all(enum metafile_kind kind, uint32_t keys, uint32_t step,
 			model_delete(md, next_key(md, key));
 		}
 		model_checkpoint(md);
-		wrong += keys > 6 && metafile_nblocks(md->m) >
+		wrong += keys > 6 && metafile_facts(md->m).nblocks >
 				     left + most_nodes(left);
 	}
 	is_int(md->bad, 0, "a full file loses all of its blocks");
 	is_int(wrong, 0, "its nodes are never less than half full");
-	ok(metafile_is_empty(md->m) && !metafile_nblocks(md->m),
+	ok(metafile_facts(md->m).empty && !metafile_facts(md->m).nblocks,
 	   "nothing is left of it");
 	fill(md, keys / 2);
 	model_checkpoint(md);
@@ -112,10 +112,10 @@ static void test_nothing(enum metafile_kind kind)
 	model_reopen(md, &md->inode);
 	model_delete(md, 450);
 	is_int(metafile_dirty(md->m), 0, "a hole stays, and nothing changes");
-	ok(!metafile_is_changed(md->m), "the file is as it was");
+	ok(!metafile_facts(md->m).changed, "the file is as it was");
 	model_delete(md, 70);
 	is_int(metafile_dirty(md->m), 2, "a block less: the path to it");
-	ok(metafile_is_changed(md->m), "the file is changed");
+	ok(metafile_facts(md->m).changed, "the file is changed");
 	model_look(md, 70);
 	model_change(md, 70);
 	model_checkpoint(md);

@@ -125,7 +125,7 @@ static int give_node(struct bmapbuild *b, struct context *cx,
 	memset(n->keys + *count, 0, unused);
 	memset(n->ptrs + *count, 0, unused);
 	n->head->bn_nchildren = le16_make((uint16_t)*count);
-	err = b->give(b->arg, cx, level, bmapnode_key(n, 0), n->head, &ptr);
+	err = b->give(b->arg, cx, level, le64_get(n->keys[0]), n->head, &ptr);
 	if (err)
 		return err;
 	above->node.keys[above->count] = n->keys[0];
@@ -206,7 +206,7 @@ int bmapbuild_end(struct bmapbuild *b, struct context *cx,
 	*nodes = 0;
 	if (b->next <= NILFS_DIRECT_NBLOCKS) {
 		for (i = 0; i < l->count; i++)
-			map[1 + bmapnode_key(&l->node, i)] = l->node.ptrs[i];
+			map[1 + le64_get(l->node.keys[i])] = l->node.ptrs[i];
 		return 0;
 	}
 	for (; l[1].count || l->nheld ||

@@ -72,33 +72,27 @@ void bmapnode_remove(struct bmapnode *node, uint32_t at)
 	node->head->bn_nchildren = le16_make((uint16_t)n);
 }
 
-/*
- * Distributes the words of both arrays: LEFT, of L words, gets the first N,
- * RIGHT, of R words, the rest.
- */
-static void share_words(le64 *left, uint32_t l, le64 *right, uint32_t r,
-			uint32_t n)
+void bmapnode_share(struct bmapnode *left, struct bmapnode *right, uint32_t n)
 {
+	uint32_t l = bmapnode_count(left), r = bmapnode_count(right), i;
 	uint32_t moved = n > l ? n - l : l - n;
 	size_t size = moved * sizeof(le64);
 
-	if (n > l) {
-		memcpy(left + l, right, size);
-		memmove(right, right + moved, (r - moved) * sizeof(le64));
-		memset(right + r - moved, 0, size);
-	} else {
-		memmove(right + moved, right, r * sizeof(le64));
-		memcpy(right, left + n, size);
-		memset(left + n, 0, size);
+	/* Keys, then pointers. */
+	for (i = 0; i < 2; i++) {
+		le64 *to = i ? left->ptrs : left->keys;
+		le64 *from = i ? right->ptrs : right->keys;
+
+		if (n > l) {
+			memcpy(to + l, from, size);
+			memmove(from, from + moved, (r - moved) * sizeof(le64));
+			memset(from + r - moved, 0, size);
+		} else {
+			memmove(from + moved, from, r * sizeof(le64));
+			memcpy(from, to + n, size);
+			memset(to + n, 0, size);
+		}
 	}
-}
-
-void bmapnode_share(struct bmapnode *left, struct bmapnode *right, uint32_t n)
-{
-	uint32_t l = bmapnode_count(left), r = bmapnode_count(right);
-
-	share_words(left->keys, l, right->keys, r, n);
-	share_words(left->ptrs, l, right->ptrs, r, n);
 	left->head->bn_nchildren = le16_make((uint16_t)n);
 	right->head->bn_nchildren = le16_make((uint16_t)(l + r - n));
 }

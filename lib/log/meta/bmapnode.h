@@ -25,27 +25,12 @@ struct bmapnode bmapnode_block(uint32_t block_size, void *block);
  */
 void bmapnode_init(struct bmapnode *node, unsigned int level);
 
-static inline unsigned int bmapnode_level(const struct bmapnode *node)
-{
-	return node->head->bn_level;
-}
-
 static inline uint32_t bmapnode_count(const struct bmapnode *node)
 {
 	return le16_get(node->head->bn_nchildren);
 }
 
-static inline uint64_t bmapnode_key(const struct bmapnode *node, uint32_t i)
-{
-	return le64_get(node->keys[i]);
-}
-
-static inline uint64_t bmapnode_ptr(const struct bmapnode *node, uint32_t i)
-{
-	return le64_get(node->ptrs[i]);
-}
-
-/* Inserts an entry at index AT; there must be room for it. */
+/* Puts an entry before the one at index AT; there is room for it. */
 void bmapnode_insert(struct bmapnode *node, uint32_t at, uint64_t key,
 		     uint64_t ptr);
 

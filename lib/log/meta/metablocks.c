@@ -31,47 +31,22 @@ void metablocks_fini(struct metablocks *t)
 	free(t->buckets);
 }
 
-static uint64_t id_of(const struct metablock *b)
-{
-	return b->node ? b->ptr : b->blkoff;
-}
-
-static struct metablock **metablocks_bucket(const struct metablocks *t,
-					    bool node, uint64_t id)
+/* Where the chain leads to a block, or where it ends without it. */
+static struct metablock **slot(const struct metablocks *t, bool node,
+			       uint64_t id)
 {
 	uint64_t h = (id * 2 + node) * 0x9e3779b97f4a7c15u;
+	struct metablock **p = &t->buckets[(size_t)(h >> 32) & (t->nbuckets - 1)];
 
-	return &t->buckets[(size_t)(h >> 32) & (t->nbuckets - 1)];
+	while (*p && ((*p)->node != node || (*p)->id != id))
+		p = &(*p)->next;
+	return p;
 }
 
 struct metablock *metablocks_find(const struct metablocks *t, bool node,
 				  uint64_t id)
 {
-	struct metablock *b;
-
-	if (!t->n)
-		return NULL;
-	for (b = *metablocks_bucket(t, node, id); b; b = b->next)
-		if (b->node == node && id_of(b) == id)
-			return b;
-	return NULL;
-}
-
-static void hash_in(struct metablocks *t, struct metablock *b)
-{
-	struct metablock **place = metablocks_bucket(t, b->node, id_of(b));
-
-	b->next = *place;
-	*place = b;
-}
-
-static void hash_out(struct metablocks *t, struct metablock *b)
-{
-	struct metablock **place = metablocks_bucket(t, b->node, id_of(b));
-
-	while (*place != b)
-		place = &(*place)->next;
-	*place = b->next;
+	return t->n ? *slot(t, node, id) : NULL;
 }
 
 static struct metablocks_list *list_of(struct metablocks *t,
@@ -119,24 +94,19 @@ void metablocks_use(struct metablocks *t, struct metablock *b, bool dirty)
 	b->dirty = dirty;
 	list_in(t, b);
 	if (t->clean.n > METABLOCKS_CLEAN_MAX)
-		metablocks_drop(t, t->clean.oldest);
+		free(metablocks_take(t, t->clean.oldest));
 }
 
-void metablocks_take(struct metablocks *t, struct metablock *b)
+struct metablock *metablocks_take(struct metablocks *t, struct metablock *b)
 {
-	hash_out(t, b);
+	*slot(t, b->node, b->id) = b->next;
 	list_out(t, b);
 	t->n--;
-}
-
-void metablocks_drop(struct metablocks *t, struct metablock *b)
-{
-	metablocks_take(t, b);
-	free(b);
+	return b;
 }
 
 struct metablock *metablocks_add(struct metablocks *t, struct context *cx,
-				 bool node, uint64_t blkoff, uint64_t ptr)
+				 bool node, uint64_t id, uint64_t ptr)
 {
 	struct metablock *b, *next, **old = t->buckets;
 	size_t n = t->nbuckets, i;
@@ -153,23 +123,25 @@ struct metablock *metablocks_add(struct metablocks *t, struct context *cx,
 		for (i = 0; i < n; i++) {
 			for (b = old[i]; b; b = next) {
 				next = b->next;
-				hash_in(t, b);
+				b->next = NULL;
+				*slot(t, b->node, b->id) = b;
 			}
 		}
 		free(old);
 	}
 	if (t->clean.n >= METABLOCKS_CLEAN_MAX)
-		metablocks_drop(t, t->clean.oldest);
+		free(metablocks_take(t, t->clean.oldest));
 	b = malloc(sizeof(*b) + t->block_size);
 	if (!b) {
 		fail(cx, -ENOMEM, "block of metadata");
 		return NULL;
 	}
+	b->next = NULL;
 	b->node = node;
 	b->dirty = false;
-	b->blkoff = blkoff;
+	b->id = id;
 	b->ptr = ptr;
-	hash_in(t, b);
+	*slot(t, node, id) = b;
 	list_in(t, b);
 	t->n++;
 	return b;
@@ -178,11 +150,11 @@ struct metablock *metablocks_add(struct metablocks *t, struct context *cx,
 void metablocks_set_ptr(struct metablocks *t, struct metablock *b,
 			uint64_t ptr)
 {
-	if (!b->node) {
-		b->ptr = ptr;
-		return;
-	}
-	hash_out(t, b);
 	b->ptr = ptr;
-	hash_in(t, b);
+	if (!b->node)
+		return;
+	*slot(t, true, b->id) = b->next;
+	b->next = NULL;
+	b->id = ptr;
+	*slot(t, true, ptr) = b;
 }

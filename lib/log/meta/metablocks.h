@@ -15,8 +15,8 @@
 struct metablock {
 	struct metablock *next;		/* with the same hash */
 	struct metablock *older, *newer;	/* of its list, by last use */
-	uint64_t blkoff;		/* of a data block */
-	uint64_t ptr;			/* pointer in its parent */
+	uint64_t id;		/* of a data block its offset, of a node PTR */
+	uint64_t ptr;			/* what its parent says */
 	bool node;
 	bool dirty;
 	_Alignas(16) uint8_t data[];
@@ -45,12 +45,12 @@ struct metablock *metablocks_find(const struct metablocks *t, bool node,
 				  uint64_t id);
 
 /*
- * Adds a missing clean block, its content not set; drops the least recently
- * used clean block if there are too many.  BLKOFF is not used for a node.  NULL
- * with the failure text set if memory is exhausted.
+ * Adds a missing clean block with that ID, its content not set; drops the least
+ * recently used clean block if there are too many.  NULL with the failure text
+ * set if memory is exhausted.
  */
 struct metablock *metablocks_add(struct metablocks *t, struct context *cx,
-				 bool node, uint64_t blkoff, uint64_t ptr);
+				 bool node, uint64_t id, uint64_t ptr);
 
 /*
  * Marks B as DIRTY or clean, and as the last used of its list.  May drop the
@@ -62,8 +62,7 @@ void metablocks_use(struct metablocks *t, struct metablock *b, bool dirty);
 void metablocks_set_ptr(struct metablocks *t, struct metablock *b,
 			uint64_t ptr);
 
-void metablocks_drop(struct metablocks *t, struct metablock *b);
-/* Removes B from the table; the caller free()s it. */
-void metablocks_take(struct metablocks *t, struct metablock *b);
+/* Takes B out: it is the caller's, to be free()d.  Returns B. */
+struct metablock *metablocks_take(struct metablocks *t, struct metablock *b);
 
 #endif

@@ -9,6 +9,14 @@
  *
  * Consecutive changes mostly concern the block that was changed last, which is
  * therefore tried before the table.
+ *
+ * To truncate the map, its last entry is deleted repeatedly.  A node that loses
+ * its last child is deleted without being made dirty first, which would only
+ * allocate a number to end it.  Nodes with few children are left as they are: the
+ * kernel balances them when it deletes the next entry.  When single blocks are
+ * deleted nodes are balanced here, as otherwise a file of holes would keep all its
+ * nodes.  At the end, as long as the root has one child whose entries fit into it,
+ * it takes them over.
  */
 #include "log/meta/metafile.h"
 
@@ -76,13 +84,14 @@ static int get_data(struct metafile *m, struct context *cx, uint64_t blkoff,
 		    bool read, struct metablock **bp)
 {
 	struct metablock *b = metablocks_find(&m->blocks, false, blkoff);
+	struct metapath p;
 	uint64_t ptr;
 	int ret;
 
 	*bp = b;
 	if (b)
 		return 1;
-	ret = metatree_lookup(m, cx, blkoff, &ptr);
+	ret = metatree_lookup(m, cx, blkoff, &p, &ptr);
 	if (ret <= 0)
 		return ret;
 	if (read && metatree_is_provisional(m, ptr))
@@ -96,7 +105,7 @@ static int get_data(struct metafile *m, struct context *cx, uint64_t blkoff,
 		return 1;
 	ret = m->env->read(m->env->arg, cx, m->kind, ptr, b->data);
 	if (ret)
-		metablocks_drop(&m->blocks, b);
+		free(metablocks_take(&m->blocks, b));
 	return ret ? ret : 1;
 }
 
@@ -107,7 +116,9 @@ static int dirty_data(struct metafile *m, struct context *cx, uint64_t blkoff,
 		      bool read, struct metablock **bp)
 {
 	int found = get_data(m, cx, blkoff, read, bp), err;
+	unsigned int level = NILFS_BTREE_LEVEL_NODE_MIN;
 	struct metablock *b = *bp;
+	struct metapath p;
 	uint64_t ptr;
 
 	if (found < 0)
@@ -117,12 +128,22 @@ static int dirty_data(struct metafile *m, struct context *cx, uint64_t blkoff,
 		metablocks_use(&m->blocks, b, b->dirty);
 		if (b->dirty)
 			return 1;
-		err = metatree_renew(m, cx, blkoff, &ptr);
+		/* Follows nilfs_bmap_propagate(). */
+		if (bmap_is_btree(m->root)) {
+			err = metapath_descend(m, cx, blkoff, level, &p);
+			if (!err)
+				err = metapath_renew(m, cx, &p, level, &ptr);
+		} else {
+			ptr = bmap_direct_ptr(m->root, blkoff);
+			err = metapath_new_ptr(m, cx, &ptr, true);
+			if (!err)
+				m->root[1 + blkoff] = le64_make(ptr);
+		}
 		if (err)
 			return err;
 		metablocks_set_ptr(&m->blocks, b, ptr);
 	} else {
-		err = metapath_new_ptr(m, cx, &ptr);
+		err = metapath_new_ptr(m, cx, &ptr, false);
 		if (!err)
 			err = metatree_insert(m, cx, blkoff, ptr);
 		if (err)
@@ -141,7 +162,7 @@ int metafile_change(struct metafile *m, struct context *cx, uint64_t blkoff,
 {
 	int found = 1;
 
-	if (!m->last || m->last->blkoff != blkoff) {
+	if (!m->last || m->last->id != blkoff) {
 		struct metablock *b;
 
 		found = dirty_data(m, cx, blkoff, true, &b);
@@ -190,18 +211,12 @@ int metafile_touch(struct metafile *m, struct context *cx, unsigned int level,
 	return ret < 0 ? ret : 0;
 }
 
-bool metafile_has_nodes(const struct metafile *m, unsigned int level)
-{
-	const struct nilfs_btree_node *root = (const void *)m->root;
-
-	return bmap_is_btree(m->root) && level < root->bn_level;
-}
-
 int metafile_adopt(struct metafile *m, struct context *cx, uint64_t blkoff,
 		   uint64_t ptr)
 {
+	struct metapath p;
 	uint64_t old;
-	int ret = metatree_lookup(m, cx, blkoff, &old);
+	int ret = metatree_lookup(m, cx, blkoff, &p, &old);
 
 	if (ret > 0 || !ptr)
 		return fail(cx, -EINVAL, "inode %llu: block %llu cannot be "
@@ -211,20 +226,204 @@ int metafile_adopt(struct metafile *m, struct context *cx, uint64_t blkoff,
 	return ret ? ret : metatree_insert(m, cx, blkoff, ptr);
 }
 
-int metafile_truncate(struct metafile *m, struct context *cx, uint64_t blkoff)
+/* A node with pointer PTR, or data block KEY with it, leaves the file. */
+static int lose(struct metafile *m, struct context *cx, bool node, uint64_t key,
+		uint64_t ptr)
 {
-	m->last = NULL;
-	m->kept = true;
-	return metacut_from(m, cx, blkoff);
+	struct metablock *b = metablocks_find(&m->blocks, node, node ? ptr : key);
+
+	if (b)
+		free(metablocks_take(&m->blocks, b));
+	m->nblocks--;
+	return metatree_is_provisional(m, ptr) ? 0 : metapath_end_ptr(m, cx, ptr);
 }
 
-int metafile_delete(struct metafile *m, struct context *cx, uint64_t blkoff)
+/* Deletes KEY from a direct map: 1 where it was there. */
+static int cut_pointer(struct metafile *m, struct context *cx, uint64_t key)
 {
-	int ret = metacut_at(m, cx, blkoff);
+	uint64_t ptr = bmap_direct_ptr(m->root, key);
+	int err;
+
+	if (ptr == NILFS_BMAP_INVALID_PTR)
+		return 0;
+	m->root[1 + key] = le64_make(NILFS_BMAP_INVALID_PTR);
+	err = lose(m, cx, false, key, ptr);
+	return err ? err : 1;
+}
+
+/* The root becomes as low as it can be, once an entry is gone. */
+static int lower(struct metafile *m, struct context *cx)
+{
+	struct bmapnode root = bmapnode_root(m->root);
+	struct metapath_step *child;
+	struct metapath p;
+	unsigned int level;
+	int err;
+
+	while ((level = root.head->bn_level) > NILFS_BTREE_LEVEL_NODE_MIN &&
+	       bmapnode_count(&root) == 1) {
+		err = metapath_descend(m, cx, UINT64_MAX, level - 1, &p);
+		if (err)
+			return err;
+		child = &p.step[level - 1];
+		if (bmapnode_count(&child->node) > root.max)
+			break;
+		bmapnode_init(&root, level - 1);
+		bmapnode_share(&child->node, &root, 0);
+		err = lose(m, cx, true, 0, child->block->ptr);
+		if (err)
+			return err;
+	}
+	/* Nothing can be put below a root that has no nodes. */
+	if (!bmapnode_count(&root))
+		memset(m->root, 0, sizeof(m->root));
+	return 0;
+}
+
+int metafile_truncate(struct metafile *m, struct context *cx, uint64_t key)
+{
+	struct bmapnode root = bmapnode_root(m->root), *node;
+	struct metapath_step *s;
+	struct metapath p;
+	uint64_t last;
+	int ret = 0;
 
 	m->last = NULL;
-	m->kept |= ret > 0;
+	m->kept = true;
+	if (!bmap_is_btree(m->root)) {
+		for (; key < NILFS_DIRECT_NBLOCKS && ret >= 0; key++)
+			ret = cut_pointer(m, cx, key);
+		return ret < 0 ? ret : 0;
+	}
+	while (bmapnode_count(&root)) {
+		unsigned int level = NILFS_BTREE_LEVEL_NODE_MIN;
+
+		ret = metapath_descend(m, cx, UINT64_MAX, level, &p);
+		if (ret)
+			return ret;
+		s = &p.step[level];
+		node = &s->node;
+		if (s->index < 0)
+			return metapath_check(m, cx, RULE_BMAP_NODE_NCHILDREN,
+					      NULL);
+		last = le64_get(node->keys[s->index]);
+		if (last < key)
+			break;
+		ret = lose(m, cx, false, last,
+				le64_get(node->ptrs[s->index]));
+		for (; !ret && level < p.top && bmapnode_count(node) == 1;
+		     node = &s->node) {
+			ret = lose(m, cx, true, 0, s->block->ptr);
+			s = &p.step[++level];
+		}
+		if (!ret)
+			ret = metapath_dirty(m, cx, &p, level);
+		if (ret)
+			return ret;
+		bmapnode_remove(node, bmapnode_count(node) - 1);
+	}
+	return lower(m, cx);
+}
+
+/* Deletes the entry that P takes at LEVEL. */
+static int remove_entry(struct metafile *m, struct context *cx,
+			struct metapath *p, unsigned int level)
+{
+	struct metapath_step *s = &p->step[level];
+	int err = metapath_dirty(m, cx, p, level);
+
+	if (err)
+		return err;
+	bmapnode_remove(&s->node, (uint32_t)s->index);
+	if (s->index || !bmapnode_count(&s->node))
+		return 0;
+	return metapath_promote(m, cx, p, level);
+}
+
+/* Deletes the node of P at LEVEL, which has no entries: 1. */
+static int lose_node(struct metafile *m, struct context *cx,
+		     struct metapath *p, unsigned int level)
+{
+	int err = lose(m, cx, true, 0, p->step[level].block->ptr);
+
+	if (!err)
+		err = remove_entry(m, cx, p, level + 1);
+	return err ? err : 1;
+}
+
+/*
+ * The leaf of P has lost an entry: a node less than half full takes entries of a
+ * sibling, or is merged with it, as by nilfs_bmap_delete().
+ */
+static int even_out(struct metafile *m, struct context *cx, struct metapath *p)
+{
+	unsigned int level = NILFS_BTREE_LEVEL_NODE_MIN;
+	struct metapath left, right;
+	int ret = 1;
+
+	/* As long as the level above has lost an entry. */
+	for (; ret > 0 && level < p->top; level++) {
+		const struct bmapnode *node = &p->step[level].node;
+		const struct bmapnode *up = &p->step[level + 1].node;
+		struct bmapnode *l = &left.step[level].node;
+		struct bmapnode *r = &right.step[level].node;
+		uint32_t at = (uint32_t)p->step[level + 1].index, n;
+
+		/* The kernel's NILFS_BTREE_NODE_NCHILDREN_MIN. */
+		if (bmapnode_count(node) >= (node->max - 1) / 2 + 1)
+			return 0;
+		if (!at && bmapnode_count(up) <= 1) {
+			ret = bmapnode_count(node) ? 0 :
+				lose_node(m, cx, p, level);
+			continue;
+		}
+		left = right = *p;
+		ret = at ? metapath_descend(m, cx, le64_get(up->keys[at - 1]),
+					    level, &left) :
+			   metapath_descend(m, cx, le64_get(up->keys[1]), level,
+					    &right);
+		if (!ret)
+			ret = metapath_dirty(m, cx, &left, level);
+		n = ret ? 0 : bmapnode_count(l) + bmapnode_count(r);
+		if (!ret && n > l->max)
+			ret = metapath_dirty(m, cx, &right, level);
+		if (ret)
+			return ret;
+		/* Evenly; all go to the left node if they fit. */
+		bmapnode_share(l, r, n > l->max ? n / 2 : n);
+		ret = metapath_promote(m, cx, &left, level);
+		if (!ret)
+			ret = n > l->max ?
+				metapath_promote(m, cx, &right, level) :
+				lose_node(m, cx, &right, level);
+	}
 	return ret < 0 ? ret : 0;
+}
+
+int metafile_delete(struct metafile *m, struct context *cx, uint64_t key)
+{
+	struct metapath p;
+	uint64_t ptr;
+	int ret;
+
+	m->last = NULL;
+	if (!bmap_is_btree(m->root)) {
+		ret = cut_pointer(m, cx, key);
+		m->kept |= ret > 0;
+		return ret < 0 ? ret : 0;
+	}
+	ret = metatree_lookup(m, cx, key, &p, &ptr);
+	if (ret <= 0)
+		return ret;
+	ret = lose(m, cx, false, key, ptr);
+	if (!ret)
+		ret = remove_entry(m, cx, &p, NILFS_BTREE_LEVEL_NODE_MIN);
+	if (!ret)
+		ret = even_out(m, cx, &p);
+	if (!ret)
+		ret = lower(m, cx);
+	m->kept |= !ret;
+	return ret;
 }
 
 int metafile_look(struct metafile *m, struct context *cx, uint64_t blkoff,
@@ -233,7 +432,7 @@ int metafile_look(struct metafile *m, struct context *cx, uint64_t blkoff,
 	struct metablock *b = m->last;
 	int found;
 
-	if (!b || b->blkoff != blkoff) {
+	if (!b || b->id != blkoff) {
 		found = get_data(m, cx, blkoff, true, &b);
 		if (found <= 0)
 			return found;
@@ -248,12 +447,13 @@ int metafile_lookup(struct metafile *m, struct context *cx, uint64_t blkoff,
 		    uint64_t *ptr)
 {
 	const struct metablock *b = metablocks_find(&m->blocks, false, blkoff);
+	struct metapath p;
 	int found = 1;
 
 	if (b)
 		*ptr = b->ptr;
 	else
-		found = metatree_lookup(m, cx, blkoff, ptr);
+		found = metatree_lookup(m, cx, blkoff, &p, ptr);
 	if (found == 1 && metatree_is_provisional(m, *ptr))
 		return 0;
 	return found;
@@ -262,11 +462,6 @@ int metafile_lookup(struct metafile *m, struct context *cx, uint64_t blkoff,
 size_t metafile_dirty(const struct metafile *m)
 {
 	return m->blocks.data.n + m->blocks.nodes.n;
-}
-
-bool metafile_is_changed(const struct metafile *m)
-{
-	return m->kept || metafile_dirty(m);
 }
 
 static int compare_block(const void *a, const void *b)
@@ -301,8 +496,8 @@ int metafile_collect(struct metafile *m, struct context *cx, bool all,
 		if (i == data)
 			b = t->nodes.oldest;
 		node = bmapnode_block(m->block_size, b->data);
-		block->level = b->node ? bmapnode_level(&node) : 0;
-		block->key = b->node ? bmapnode_key(&node, 0) : b->blkoff;
+		block->level = b->node ? node.head->bn_level : 0;
+		block->key = b->node ? le64_get(node.keys[0]) : b->id;
 		block->ptr = m->kind == METAFILE_DAT ? 0 : b->ptr;
 		block->data = b->data;
 		block->handle = b;
@@ -365,25 +560,26 @@ int metafile_take(struct metafile *m, struct context *cx,
 	return 0;
 }
 
-bool metafile_is_empty(const struct metafile *m)
+struct metafile_facts metafile_facts(const struct metafile *m)
 {
-	const le64 *root = m->root;
+	const struct nilfs_btree_node *root = (const void *)m->root;
+	struct metafile_facts facts = {
+		.nblocks = m->nblocks,
+		.levels = bmap_is_btree(m->root) ? root->bn_level : 0,
+		.changed = m->kept || metafile_dirty(m),
+	};
 	struct bmap_node node;
 	unsigned int i;
 
-	if (bmap_is_btree(root)) {
-		bmap_root_read(root, &node);
-		return !node.nchildren;
+	if (facts.levels) {
+		bmap_root_read(m->root, &node);
+		facts.empty = !node.nchildren;
+		return facts;
 	}
-	for (i = 0; i < NILFS_INODE_BMAP_SIZE; i++)
-		if (le64_get(root[i]))
-			return false;
-	return true;
-}
-
-uint64_t metafile_nblocks(const struct metafile *m)
-{
-	return m->nblocks;
+	for (i = 0; i < NILFS_INODE_BMAP_SIZE && !le64_get(m->root[i]);)
+		i++;
+	facts.empty = i == NILFS_INODE_BMAP_SIZE;
+	return facts;
 }
 
 void metafile_recount(struct metafile *m, uint64_t nblocks)

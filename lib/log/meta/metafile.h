@@ -91,9 +91,6 @@ int metafile_replace(struct metafile *m, struct context *cx, uint64_t blkoff,
 int metafile_touch(struct metafile *m, struct context *cx, unsigned int level,
 		   uint64_t key);
 
-/* Whether there are nodes of LEVEL below the root of its map. */
-bool metafile_has_nodes(const struct metafile *m, unsigned int level);
-
 /*
  * Puts the existing block with pointer PTR at BLKOFF, which is a hole, without
  * writing it: for a map that is rebuilt.  PTR is the position of a DAT block,
@@ -129,9 +126,6 @@ int metafile_lookup(struct metafile *m, struct context *cx, uint64_t blkoff,
  * they are written.
  */
 size_t metafile_dirty(const struct metafile *m);
-
-/* Whether the file was changed since it was opened. */
-bool metafile_is_changed(const struct metafile *m);
 
 /* A dirty block, to be placed in a log. */
 struct metafile_block {
@@ -172,11 +166,14 @@ int metafile_take(struct metafile *m, struct context *cx,
 		  const struct metafile_block *block, void **own,
 		  const void **data);
 
-/* True if the file has no blocks at all. */
-bool metafile_is_empty(const struct metafile *m);
+struct metafile_facts {
+	uint64_t nblocks;	/* known to exist, nodes included */
+	unsigned int levels;	/* of its map, with the root; 0: a direct one */
+	bool empty;		/* has no blocks at all */
+	bool changed;		/* is not what it was when it was opened */
+};
 
-/* Blocks of the file, including nodes. */
-uint64_t metafile_nblocks(const struct metafile *m);
+struct metafile_facts metafile_facts(const struct metafile *m);
 
 /*
  * Sets the number of blocks, including nodes, that the file had when it was

@@ -15,13 +15,7 @@
 #include "log/meta/metatree.h"
 
 #include <errno.h>
-
-int metapath_broken(const struct metafile *m, struct context *cx,
-		    enum rule rule)
-{
-	return fail(cx, -EUCLEAN, "inode %llu: block map: %s",
-		    (unsigned long long)m->ino, rule_info(rule)->text);
-}
+#include <stdlib.h>
 
 int metapath_check(const struct metafile *m, struct context *cx,
 		   enum rule rule, const struct bmap_node *node)
@@ -31,7 +25,9 @@ int metapath_check(const struct metafile *m, struct context *cx,
 	if (rule == RULE_OK && node->keys)
 		rule = bmap_node_check_entries(node);
 	if (rule != RULE_OK)
-		return metapath_broken(m, cx, rule);
+		return fail(cx, -EUCLEAN, "inode %llu: block map: %s",
+			    (unsigned long long)m->ino,
+			    rule_info(rule)->text);
 	for (i = 0; i < node->nchildren; i++)
 		if (bmap_node_ptr(node, i) & METATREE_PROVISIONAL)
 			return fail(cx, -EUCLEAN,
@@ -57,7 +53,7 @@ static int get_map_node(struct metafile *m, struct context *cx, uint64_t ptr,
 	if (metatree_is_provisional(m, ptr))
 		return fail(cx, -EIO, "inode %llu: a node was never placed",
 			    (unsigned long long)m->ino);
-	*bp = b = metablocks_add(&m->blocks, cx, true, 0, ptr);
+	*bp = b = metablocks_add(&m->blocks, cx, true, ptr, ptr);
 	if (!b)
 		return -ENOMEM;
 	err = m->env->read(m->env->arg, cx, m->kind, ptr, b->data);
@@ -68,7 +64,7 @@ static int get_map_node(struct metafile *m, struct context *cx, uint64_t ptr,
 				     &node);
 	}
 	if (err)
-		metablocks_drop(&m->blocks, b);
+		free(metablocks_take(&m->blocks, b));
 	return err;
 }
 
@@ -76,7 +72,7 @@ int metapath_descend(struct metafile *m, struct context *cx, uint64_t key,
 		     unsigned int level, struct metapath *p)
 {
 	struct bmapnode root = bmapnode_root(m->root);
-	unsigned int l = bmapnode_level(&root);
+	unsigned int l = root.head->bn_level;
 	int err;
 
 	p->top = l;
@@ -92,8 +88,8 @@ int metapath_descend(struct metafile *m, struct context *cx, uint64_t key,
 			.nchildren = (uint16_t)n, .keys = s->node.keys,
 		};
 
-		/* Files usually grow at their end. */
-		if (n && bmapnode_key(&s->node, n - 1) <= key)
+		/* Files grow at their end. */
+		if (n && le64_get(s->node.keys[n - 1]) <= key)
 			s->index = (int)n - 1;
 		else
 			s->index = bmap_node_search(&view, key);
@@ -103,48 +99,35 @@ int metapath_descend(struct metafile *m, struct context *cx, uint64_t key,
 		if (s->index < 0)
 			s->index = 0;
 		err = get_map_node(m, cx,
-				   bmapnode_ptr(&s->node, (uint32_t)s->index),
-				   &below->block);
+			       le64_get(s->node.ptrs[s->index]),
+			       &below->block);
 		if (err)
 			return err;
 		below->node = bmapnode_block(m->block_size, below->block->data);
-		if (bmapnode_level(&below->node) != l - 1)
-			return metapath_broken(m, cx, RULE_BMAP_NODE_LEVEL);
+		if (below->node.head->bn_level != l - 1)
+			return metapath_check(m, cx, RULE_BMAP_NODE_LEVEL,
+					      NULL);
 	}
 }
 
-int metapath_find(struct metafile *m, struct context *cx, uint64_t key,
-		  struct metapath *p, uint64_t *ptr)
+int metapath_new_ptr(struct metafile *m, struct context *cx, uint64_t *ptr,
+		     bool replaces)
 {
-	const struct metapath_step *leaf = &p->step[NILFS_BTREE_LEVEL_NODE_MIN];
-	int err = metapath_descend(m, cx, key, NILFS_BTREE_LEVEL_NODE_MIN, p);
+	uint64_t old = replaces ? *ptr : 0;
+	int err = 0;
 
-	if (err || leaf->index < 0 ||
-	    bmapnode_key(&leaf->node, (uint32_t)leaf->index) != key)
-		return err;
-	*ptr = bmapnode_ptr(&leaf->node, (uint32_t)leaf->index);
-	return 1;
-}
-
-int metapath_new_ptr(struct metafile *m, struct context *cx, uint64_t *ptr)
-{
-	if (m->kind != METAFILE_DAT)
-		return m->env->alloc(m->env->arg, cx, ptr);
-	*ptr = METATREE_PROVISIONAL | ++m->serial;
-	return 0;
-}
-
-int metapath_replace_ptr(struct metafile *m, struct context *cx, uint64_t *ptr)
-{
-	uint64_t old = *ptr;
-	int err;
-
-	err = metapath_new_ptr(m, cx, ptr);
-	if (err)
-		return err;
 	if (m->kind == METAFILE_DAT)
-		return m->env->superseded(m->env->arg, cx, old);
-	return m->env->end(m->env->arg, cx, old, m->kind);
+		*ptr = METATREE_PROVISIONAL | ++m->serial;
+	else
+		err = m->env->alloc(m->env->arg, cx, ptr);
+	return err || !replaces ? err : metapath_end_ptr(m, cx, old);
+}
+
+int metapath_end_ptr(struct metafile *m, struct context *cx, uint64_t ptr)
+{
+	if (m->kind == METAFILE_DAT)
+		return m->env->superseded(m->env->arg, cx, ptr);
+	return m->env->end(m->env->arg, cx, ptr, m->kind);
 }
 
 int metapath_renew(struct metafile *m, struct context *cx, struct metapath *p,
@@ -153,10 +136,10 @@ int metapath_renew(struct metafile *m, struct context *cx, struct metapath *p,
 	struct metapath_step *s = &p->step[level];
 	int err;
 
-	*ptr = bmapnode_ptr(&s->node, (uint32_t)s->index);
+	*ptr = le64_get(s->node.ptrs[s->index]);
 	err = metapath_dirty(m, cx, p, level);
 	if (!err)
-		err = metapath_replace_ptr(m, cx, ptr);
+		err = metapath_new_ptr(m, cx, ptr, true);
 	if (err)
 		return err;
 	s->node.ptrs[s->index] = le64_make(*ptr);

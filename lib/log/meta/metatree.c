@@ -2,7 +2,7 @@
 /*
  * Changing a block map.
  *
- * Keys are only added here; metacut.c deletes them.  A full node is split in
+ * Keys are only added here; metafile.c deletes them.  A full node is split in
  * halves, as the kernel does, except at the end of the file: an appended block
  * opens a new node, so that a file written in order has full leaves and hardly
  * more levels than it needs.  The kernel balances siblings for the same
@@ -16,34 +16,21 @@
 #include <string.h>
 
 int metatree_lookup(struct metafile *m, struct context *cx, uint64_t key,
-		    uint64_t *ptr)
+		    struct metapath *p, uint64_t *ptr)
 {
-	struct metapath p;
-
-	if (bmap_is_btree(m->root))
-		return metapath_find(m, cx, key, &p, ptr);
-	*ptr = bmap_direct_ptr(m->root, key);
-	return *ptr != NILFS_BMAP_INVALID_PTR;
-}
-
-int metatree_renew(struct metafile *m, struct context *cx, uint64_t key,
-		   uint64_t *ptr)
-{
-	struct metapath p;
+	const struct metapath_step *leaf = &p->step[NILFS_BTREE_LEVEL_NODE_MIN];
 	int err;
 
-	if (bmap_is_btree(m->root)) {
-		err = metapath_descend(m, cx, key, NILFS_BTREE_LEVEL_NODE_MIN,
-				       &p);
-		return err ? err : metapath_renew(m, cx, &p,
-						  NILFS_BTREE_LEVEL_NODE_MIN,
-						  ptr);
+	if (!bmap_is_btree(m->root)) {
+		*ptr = bmap_direct_ptr(m->root, key);
+		return *ptr != NILFS_BMAP_INVALID_PTR;
 	}
-	*ptr = bmap_direct_ptr(m->root, key);
-	err = metapath_replace_ptr(m, cx, ptr);
-	if (!err)
-		m->root[1 + key] = le64_make(*ptr);
-	return err;
+	err = metapath_descend(m, cx, key, NILFS_BTREE_LEVEL_NODE_MIN, p);
+	if (err || leaf->index < 0 ||
+	    le64_get(leaf->node.keys[leaf->index]) != key)
+		return err;
+	*ptr = le64_get(leaf->node.ptrs[leaf->index]);
+	return 1;
 }
 
 /* A new, dirty and empty node of LEVEL. */
@@ -53,10 +40,10 @@ static int new_node(struct metafile *m, struct context *cx,
 	uint64_t ptr = NILFS_BMAP_INVALID_PTR;
 	int err;
 
-	err = metapath_new_ptr(m, cx, &ptr);
+	err = metapath_new_ptr(m, cx, &ptr, false);
 	if (err)
 		return err;
-	s->block = metablocks_add(&m->blocks, cx, true, 0, ptr);
+	s->block = metablocks_add(&m->blocks, cx, true, ptr, ptr);
 	if (!s->block)
 		return -ENOMEM;
 	metablocks_use(&m->blocks, s->block, true);
@@ -82,7 +69,7 @@ static int grow_tree(struct metafile *m, struct context *cx, struct metapath *p)
 		return err;
 	bmapnode_share(&root->node, &child.node, 0);
 	bmapnode_init(&root->node, level + 1);
-	bmapnode_insert(&root->node, 0, bmapnode_key(&child.node, 0),
+	bmapnode_insert(&root->node, 0, le64_get(child.node.keys[0]),
 			child.block->ptr);
 	p->top = level + 1;
 	p->step[p->top] = *root;
@@ -142,64 +129,56 @@ static int split(struct metafile *m, struct context *cx, struct metapath *p,
 		bmapnode_insert(&right.node, e->at - kept, e->key, e->ptr);
 	else
 		err = insert_in(m, cx, p, level, e);
-	e->key = bmapnode_key(&right.node, 0);
+	e->key = le64_get(right.node.keys[0]);
 	e->ptr = right.block->ptr;
 	e->at = (uint32_t)p->step[level + 1].index + 1;
 	return err;
 }
 
-/*
- * Converts a direct map to a B-tree.  Its entries go into the root if there are
- * at most three, otherwise into a node.
- */
-static int convert_to_btree(struct metafile *m, struct context *cx)
-{
-	struct bmapnode root = bmapnode_root(m->root);
-	struct metapath_step leaf = { .node = root };
-	le64 direct[NILFS_INODE_BMAP_SIZE];
-	uint32_t n = 0;
-	uint64_t key;
-	int err;
-
-	memcpy(direct, m->root, sizeof(direct));
-	for (key = 0; key < NILFS_DIRECT_NBLOCKS; key++)
-		n += bmap_direct_ptr(direct, key) != NILFS_BMAP_INVALID_PTR;
-	if (n > root.max) {
-		err = new_node(m, cx, NILFS_BTREE_LEVEL_NODE_MIN, &leaf);
-		if (err)
-			return err;
-	}
-	bmapnode_init(&root, NILFS_BTREE_LEVEL_NODE_MIN);
-	for (key = 0, n = 0; key < NILFS_DIRECT_NBLOCKS; key++)
-		if (bmap_direct_ptr(direct, key) != NILFS_BMAP_INVALID_PTR)
-			bmapnode_insert(&leaf.node, n++, key,
-					bmap_direct_ptr(direct, key));
-	if (leaf.block) {
-		bmapnode_init(&root, NILFS_BTREE_LEVEL_NODE_MIN + 1);
-		bmapnode_insert(&root, 0, bmapnode_key(&leaf.node, 0),
-				leaf.block->ptr);
-	}
-	return 0;
-}
-
 int metatree_insert(struct metafile *m, struct context *cx, uint64_t key,
 		    uint64_t ptr)
 {
+	struct bmapnode root = bmapnode_root(m->root);
+	struct metapath_step leaf = { .node = root };
 	unsigned int level = NILFS_BTREE_LEVEL_NODE_MIN;
 	struct entry e = { .key = key, .ptr = ptr };
+	le64 direct[NILFS_INODE_BMAP_SIZE];
 	const struct bmapnode *node;
 	struct metapath p;
+	uint64_t old, i;
+	uint32_t n = 0;
 	int err = 0;
 
-	if (!bmap_is_btree(m->root) && key >= NILFS_DIRECT_NBLOCKS)
-		err = convert_to_btree(m, cx);
-	if (err)
-		return err;
-	m->nblocks++;
-	if (!bmap_is_btree(m->root)) {
+	if (!bmap_is_btree(m->root) && key < NILFS_DIRECT_NBLOCKS) {
+		m->nblocks++;
 		m->root[1 + key] = le64_make(ptr);
 		return 0;
 	}
+	/*
+	 * A direct map becomes a B-tree: its entries go into the root if there
+	 * are at most three, otherwise into a node.
+	 */
+	if (!bmap_is_btree(m->root)) {
+		memcpy(direct, m->root, sizeof(direct));
+		for (i = 0; i < NILFS_DIRECT_NBLOCKS; i++)
+			n += bmap_direct_ptr(direct, i) != NILFS_BMAP_INVALID_PTR;
+		if (n > root.max)
+			err = new_node(m, cx, level, &leaf);
+		if (err)
+			return err;
+		bmapnode_init(&root, level);
+		for (i = 0, n = 0; i < NILFS_DIRECT_NBLOCKS; i++) {
+			old = bmap_direct_ptr(direct, i);
+			if (old != NILFS_BMAP_INVALID_PTR)
+				bmapnode_insert(&leaf.node, n++, i, old);
+		}
+		if (leaf.block) {
+			bmapnode_init(&root, level + 1);
+			bmapnode_insert(&root, 0, le64_get(leaf.node.keys[0]),
+					leaf.block->ptr);
+		}
+	}
+	m->nblocks++;
 	err = metapath_descend(m, cx, key, level, &p);
 	if (err)
 		return err;

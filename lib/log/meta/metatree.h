@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The block map of a metadata file, changed block by block, and paths through
- * it: shared by metafile.c, metatree.c, metapath.c and metacut.c.
+ * The block map of a metadata file, changed one block after another, and paths
+ * through it: what metafile.c, metatree.c and metapath.c share.
  */
 #ifndef NILFS2_LOG_METATREE_H
 #define NILFS2_LOG_METATREE_H
@@ -43,38 +43,11 @@ static inline bool metatree_is_provisional(const struct metafile *m,
 }
 
 /*
- * Pointer of the data block KEY: 1, 0 for a hole, -EUCLEAN, or a failed read.
- */
-int metatree_lookup(struct metafile *m, struct context *cx, uint64_t key,
-		    uint64_t *ptr);
-
-/*
- * Gives data block KEY, which exists, is clean and will be changed, the new
- * pointer *PTR.  Follows nilfs_bmap_propagate().
- */
-int metatree_renew(struct metafile *m, struct context *cx, uint64_t key,
-		   uint64_t *ptr);
-
-/*
  * Inserts data block KEY with pointer PTR in place of a hole.  Follows
  * nilfs_bmap_insert().
  */
 int metatree_insert(struct metafile *m, struct context *cx, uint64_t key,
 		    uint64_t ptr);
-
-/*
- * Removes all data blocks from KEY on and all nodes that become empty; their
- * pointers end.  Fails as metatree_insert().  Follows nilfs_bmap_truncate(),
- * but does not balance neighbours.
- */
-int metacut_from(struct metafile *m, struct context *cx, uint64_t key);
-
-/*
- * Deletes data block KEY: 1, 0 if there is none, or as metatree_insert().
- * Follows nilfs_bmap_delete(): a node that becomes less than half full takes
- * entries of a sibling, or is merged with it.
- */
-int metacut_at(struct metafile *m, struct context *cx, uint64_t key);
 
 struct metapath_step {
 	struct metablock *block;	/* NULL: the root */
@@ -88,13 +61,10 @@ struct metapath {
 	struct metapath_step step[NILFS_BTREE_LEVEL_MAX];
 };
 
-/* Reports that the map breaks RULE: -EUCLEAN. */
-int metapath_broken(const struct metafile *m, struct context *cx,
-		    enum rule rule);
-
 /*
- * -EUCLEAN if NODE, as it was read, breaks RULE, has entries out of order
- * (unless KEYS is NULL: a direct map), or pointers with the provisional bit.
+ * -EUCLEAN where the map breaks RULE, or NODE, as it was read, has entries out of
+ * order (unless KEYS is NULL: a direct map), or pointers that look provisional.
+ * NODE may be NULL where RULE is broken.
  */
 int metapath_check(const struct metafile *m, struct context *cx,
 		   enum rule rule, const struct bmap_node *node);
@@ -106,15 +76,19 @@ int metapath_check(const struct metafile *m, struct context *cx,
 int metapath_descend(struct metafile *m, struct context *cx, uint64_t key,
 		     unsigned int level, struct metapath *p);
 
-/* Descends to data block KEY and reads its pointer: 1, 0 for a hole. */
-int metapath_find(struct metafile *m, struct context *cx, uint64_t key,
-		  struct metapath *p, uint64_t *ptr);
+/*
+ * Pointer of the data block KEY, and of a B-tree the path to it: 1, 0 for a hole,
+ * -EUCLEAN, or a read's.
+ */
+int metatree_lookup(struct metafile *m, struct context *cx, uint64_t key,
+		    struct metapath *p, uint64_t *ptr);
 
-/* Allocates the pointer of a new block. */
-int metapath_new_ptr(struct metafile *m, struct context *cx, uint64_t *ptr);
+/* A pointer for a block that is new to the file, or that REPLACES *PTR: that ends. */
+int metapath_new_ptr(struct metafile *m, struct context *cx, uint64_t *ptr,
+		     bool replaces);
 
-/* Ends *PTR and replaces it by a new pointer. */
-int metapath_replace_ptr(struct metafile *m, struct context *cx, uint64_t *ptr);
+/* The block of PTR, not a provisional one, belongs to the file no longer. */
+int metapath_end_ptr(struct metafile *m, struct context *cx, uint64_t ptr);
 
 /*
  * Gives the child at the step of LEVEL, which is clean and will be changed, the

@@ -76,9 +76,8 @@ static struct nilfs_dat_entry read_dat_entry(const struct entries *e,
 	return de;
 }
 
-/* Adds SIGN for each of the numbers to the count of its DAT block. */
-static int count_waiting(struct dattable *t, struct context *cx,
-			 uint64_t first, uint32_t count, int sign)
+int dattable_count_waiting(struct dattable *t, struct context *cx,
+			   uint64_t first, uint32_t count, int sign)
 {
 	const struct palloc *p = &t->numbers.p;
 	uint32_t n;
@@ -106,18 +105,7 @@ int dattable_take(struct dattable *t, struct context *cx, uint32_t want,
 		for (i = 0; !ret && i < e.count; i++)
 			write_entry(&e, i, 0, NILFS_CNO_MIN, NILFS_CNO_MAX);
 	}
-	return ret ? ret : count_waiting(t, cx, *first, *count, 1);
-}
-
-int dattable_listed(struct dattable *t, struct context *cx, uint64_t first,
-		    uint32_t count)
-{
-	return count_waiting(t, cx, first, count, -1);
-}
-
-bool dattable_is_complete(const struct dattable *t, uint64_t blkoff)
-{
-	return !tally_get(&t->waiting, blkoff);
+	return ret ? ret : dattable_count_waiting(t, cx, *first, *count, 1);
 }
 
 int dattable_touch(struct dattable *t, struct context *cx, uint64_t first,
@@ -171,39 +159,7 @@ static int count_dat_end(struct dattable *t, struct context *cx,
 }
 
 int dattable_place(struct dattable *t, struct context *cx, uint64_t first,
-		   uint32_t count, uint64_t blocknr)
-{
-	struct nilfs_dat_entry de;
-	uint64_t start, end;
-	struct entries e;
-	uint32_t i;
-	int ret;
-
-	for (; count; first += e.count, count -= e.count) {
-		ret = change_entries(t, cx, first, count, &e);
-		for (i = 0; !ret && i < e.count; i++, blocknr++) {
-			de = read_dat_entry(&e, i);
-			start = le64_get(de.de_start);
-			end = le64_get(de.de_end);
-			if (!t->aged || le64_get(de.de_blocknr) ||
-			    end == NILFS_CNO_MAX || start >= end) {
-				write_entry(&e, i, blocknr, t->cno,
-					    NILFS_CNO_MAX);
-				continue;
-			}
-			/* An entry of dattable_succeed() has ended already. */
-			write_entry(&e, i, blocknr, start, end);
-			ret = count_dat_end(t, cx, blocknr, start,
-					    NILFS_CNO_MAX, end);
-		}
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-int dattable_move(struct dattable *t, struct context *cx, uint64_t first,
-		  uint32_t count, uint64_t blocknr)
+		   uint32_t count, uint64_t blocknr, bool moved)
 {
 	struct nilfs_dat_entry de;
 	uint64_t old, start, end;
@@ -218,16 +174,20 @@ int dattable_move(struct dattable *t, struct context *cx, uint64_t first,
 			old = le64_get(de.de_blocknr);
 			start = le64_get(de.de_start);
 			end = le64_get(de.de_end);
-			if (!old)
+			if (moved && !old)
 				return fail(cx, -EUCLEAN, "virtual block %llu: "
 					    "has no block to move",
 					    (unsigned long long)first + i);
+			/* All but those of dattable_succeed() begin now. */
+			if (!moved && (!t->aged || old || start >= end ||
+				       end == NILFS_CNO_MAX)) {
+				start = t->cno;
+				end = NILFS_CNO_MAX;
+			}
 			write_entry(&e, i, blocknr, start, end);
-			ret = count_dat_block(t, cx, old, start, end, -1);
-			/*
-			 * The appender has counted it as live at its new
-			 * position.
-			 */
+			if (moved)
+				ret = count_dat_block(t, cx, old, start, end, -1);
+			/* It was counted as live where it is now. */
 			if (!ret && end != NILFS_CNO_MAX)
 				ret = count_dat_end(t, cx, blocknr, start,
 						    NILFS_CNO_MAX, end);

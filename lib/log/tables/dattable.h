@@ -35,12 +35,13 @@ struct dattable {
 int dattable_take(struct dattable *t, struct context *cx, uint32_t want,
 		  uint64_t *first, uint32_t *count);
 
-/* COUNT numbers from FIRST on are listed in a log, and get a position later. */
-int dattable_listed(struct dattable *t, struct context *cx, uint64_t first,
-		    uint32_t count);
-
-/* True if all allocated numbers of block BLKOFF of the DAT are listed. */
-bool dattable_is_complete(const struct dattable *t, uint64_t blkoff);
+/*
+ * COUNT numbers from FIRST on are listed in a log (SIGN -1), so that their place
+ * will come, or are taken again (1).  A block of the DAT for which `waiting` is 0
+ * has no others.
+ */
+int dattable_count_waiting(struct dattable *t, struct context *cx,
+			   uint64_t first, uint32_t count, int sign);
 
 /* Makes the blocks of these entries dirty. */
 int dattable_touch(struct dattable *t, struct context *cx, uint64_t first,
@@ -49,18 +50,12 @@ int dattable_touch(struct dattable *t, struct context *cx, uint64_t first,
 /*
  * Enters the positions of COUNT numbers from FIRST on: BLOCKNR and the
  * following blocks (nilfs_dat_commit_start()).  They are valid from this
- * checkpoint on, except those of dattable_succeed().
+ * checkpoint on, except those of dattable_succeed().  With MOVED their blocks,
+ * live or not, come from elsewhere and stay valid as long as they were
+ * (nilfs_dat_move()): -EUCLEAN if an entry has no block.
  */
 int dattable_place(struct dattable *t, struct context *cx, uint64_t first,
-		   uint32_t count, uint64_t blocknr);
-
-/*
- * Moves the blocks of COUNT numbers from FIRST on, live or not, to BLOCKNR and
- * the following blocks.  -EUCLEAN if an entry has no block.  Follows
- * nilfs_dat_move().
- */
-int dattable_move(struct dattable *t, struct context *cx, uint64_t first,
-		  uint32_t count, uint64_t blocknr);
+		   uint32_t count, uint64_t blocknr, bool moved);
 
 /*
  * Frees VBLOCKNR, which has ended.  -EUCLEAN if it has not.  Follows

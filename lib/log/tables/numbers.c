@@ -116,18 +116,6 @@ static int load_group(struct numbers *n, struct context *cx, uint64_t group)
 	return 1;
 }
 
-/* First clear bit from AT on, or the number of bits. */
-static uint32_t next_clear(const struct numbers *n, uint32_t at)
-{
-	while (at < n->p.entries_per_group && palloc_bit(n->bitmap, at)) {
-		if (at % 8 == 0 && n->bitmap[at / 8] == 0xff)
-			at += 8;
-		else
-			at++;
-	}
-	return at;
-}
-
 int numbers_take(struct numbers *n, struct context *cx, uint32_t want,
 		 uint64_t *first, uint32_t *count)
 {
@@ -140,11 +128,11 @@ int numbers_take(struct numbers *n, struct context *cx, uint32_t want,
 		ret = load_group(n, cx, group);
 		if (ret < 0)
 			return ret;
-		if (ret) {
-			at = next_clear(n, at);
-			if (at < end)
-				break;
-		}
+		/* Eight numbers at once where all of them are in use. */
+		while (ret && at < end && palloc_bit(n->bitmap, at))
+			at += at % 8 == 0 && n->bitmap[at / 8] == 0xff ? 8 : 1;
+		if (ret && at < end)
+			break;
 	}
 	if (want < end - at)
 		end = at + want;

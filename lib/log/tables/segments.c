@@ -71,11 +71,6 @@ static void clear(const struct segments *s, struct nilfs_segment_usage_ext *su)
 	memset(su, 0, s->g->has_live_blks ? sizeof(*su) : sizeof(su->su));
 }
 
-int segments_begin(struct segments *s, struct context *cx, uint64_t segnum)
-{
-	return s->taken ? s->taken(s->arg, cx, segnum) : 0;
-}
-
 int segments_take(struct segments *s, struct context *cx, uint64_t *segnum)
 {
 	struct nilfs_segment_usage_ext *su;
@@ -100,56 +95,38 @@ int segments_take(struct segments *s, struct context *cx, uint64_t *segnum)
 	s->last_alloc = *segnum;
 	if (s->used <= *segnum)
 		s->used = *segnum + 1;
-	return segments_begin(s, cx, *segnum);
+	return s->taken ? s->taken(s->arg, cx, *segnum) : 0;
 }
 
-int segments_free(struct segments *s, struct context *cx, uint64_t segnum)
+int segments_set(struct segments *s, struct context *cx, uint64_t segnum,
+		 enum segments_state state)
 {
 	struct nilfs_segment_usage_ext *su;
-	int ret = change_usage(s, cx, segnum, &su);
-
-	if (ret || segusage_is_clean(&su->su))
-		return ret;
-	s->ndirty -= segusage_is_dirty(&su->su);
-	s->nclean++;
-	clear(s, su);
-	return 0;
-}
-
-int segments_scrap(struct segments *s, struct context *cx, uint64_t segnum)
-{
-	struct nilfs_segment_usage_ext *su;
+	bool was_clean, was_dirty;
 	uint32_t flags;
 	int ret = change_usage(s, cx, segnum, &su);
 
-	if (ret)
+	if (ret || state == SEGMENTS_SAME)
 		return ret;
-	flags = le32_get(su->su.su_flags) & ERROR;
-	s->nclean -= segusage_is_clean(&su->su);
-	s->ndirty += !segusage_is_dirty(&su->su);
-	clear(s, su);
-	su->su.su_flags = le32_make(flags | DIRTY);
+	flags = le32_get(su->su.su_flags);
+	was_clean = segusage_is_clean(&su->su);
+	was_dirty = segusage_is_dirty(&su->su);
+	if (state == SEGMENTS_CLEAN && was_clean)
+		return 0;
+	if (state == SEGMENTS_CLEAN || state == SEGMENTS_SCRAPPED)
+		clear(s, su);
+	flags = state == SEGMENTS_CLEAN ? 0 :
+		state == SEGMENTS_SCRAPPED ? (flags & ERROR) | DIRTY :
+		state == SEGMENTS_ERROR ? flags | ERROR :
+		state == SEGMENTS_ACTIVE ? ACTIVE | DIRTY : DIRTY;
+	su->su.su_flags = le32_make(flags);
+	s->nclean += segusage_is_clean(&su->su);
+	s->nclean -= was_clean;
+	s->ndirty += segusage_is_dirty(&su->su);
+	s->ndirty -= was_dirty;
+	if (state == SEGMENTS_CURRENT && s->used <= segnum)
+		s->used = segnum + 1;
 	return 0;
-}
-
-int segments_set_error(struct segments *s, struct context *cx, uint64_t segnum)
-{
-	struct nilfs_segment_usage_ext *su;
-	int ret = change_usage(s, cx, segnum, &su);
-
-	if (ret || segusage_is_error(&su->su))
-		return ret;
-	s->nclean -= segusage_is_clean(&su->su);
-	su->su.su_flags = le32_make(le32_get(su->su.su_flags) | ERROR);
-	return 0;
-}
-
-int segments_touch_one(struct segments *s, struct context *cx,
-		       uint64_t segnum)
-{
-	struct nilfs_segment_usage_ext *su;
-
-	return change_usage(s, cx, segnum, &su);
 }
 
 int segments_touch(struct segments *s, struct context *cx, uint64_t count)
@@ -164,7 +141,7 @@ int segments_touch(struct segments *s, struct context *cx, uint64_t count)
 			return ret < 0 ? ret : 0;
 		if (!i)
 			first = segnum;
-		ret = segments_touch_one(s, cx, segnum);
+		ret = segments_set(s, cx, segnum, SEGMENTS_SAME);
 		if (ret)
 			return ret;
 		last = segnum;
@@ -205,21 +182,6 @@ int segments_recount(struct segments *s, struct context *cx)
 	return 0;
 }
 
-int segments_claim(struct segments *s, struct context *cx, uint64_t segnum)
-{
-	struct nilfs_segment_usage_ext *su;
-	int ret = change_usage(s, cx, segnum, &su);
-
-	if (ret)
-		return ret;
-	s->nclean -= segusage_is_clean(&su->su);
-	s->ndirty += !segusage_is_dirty(&su->su);
-	su->su.su_flags = le32_make(DIRTY);
-	if (s->used <= segnum)
-		s->used = segnum + 1;
-	return 0;
-}
-
 int segments_wrote(struct segments *s, struct context *cx, uint64_t segnum,
 		   uint32_t nblocks)
 {
@@ -232,17 +194,6 @@ int segments_wrote(struct segments *s, struct context *cx, uint64_t segnum,
 	su->su.su_nblocks = le32_make(nblocks);
 	su->su.su_flags = le32_make(le32_get(su->su.su_flags) | DIRTY);
 	return 0;
-}
-
-int segments_set_active(struct segments *s, struct context *cx,
-			uint64_t segnum)
-{
-	struct nilfs_segment_usage_ext *su;
-	int ret = change_usage(s, cx, segnum, &su);
-
-	if (!ret)
-		su->su.su_flags = le32_make(ACTIVE | DIRTY);
-	return ret;
 }
 
 int segments_correct(struct segments *s, struct context *cx, uint64_t segnum,
@@ -308,24 +259,6 @@ int segments_enter_counts(struct segments *s, struct context *cx,
 	return 0;
 }
 
-int segments_mark_unusable(struct segments *s, struct context *cx)
-{
-	struct nilfs_segment_usage_ext *su;
-	uint64_t segnum;
-	int ret;
-
-	for (segnum = 0; s->unusable && segnum < s->g->nsegments; segnum++) {
-		if (!s->unusable(s->arg, segnum))
-			continue;
-		ret = change_usage(s, cx, segnum, &su);
-		if (ret)
-			return ret;
-		su->su.su_flags = le32_make(ERROR);
-		s->nclean--;
-	}
-	return 0;
-}
-
 int segments_enter_header(struct segments *s, struct context *cx, uint64_t cno)
 {
 	struct nilfs_sufile_header_ext *header;
@@ -341,15 +274,4 @@ int segments_enter_header(struct segments *s, struct context *cx, uint64_t cno)
 	if (s->g->has_live_blks)
 		header->sh_exact_cno = le64_make(s->stale ? 0 : cno);
 	return 0;
-}
-
-void segments_resize(struct segments *s, uint64_t nsegments)
-{
-	s->nclean += nsegments - s->g->nsegments;
-}
-
-void segments_fini(struct segments *s)
-{
-	tally_fini(&s->live);
-	tally_fini(&s->snapshot);
 }

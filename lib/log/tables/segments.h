@@ -36,37 +36,39 @@ struct segments {
 int segments_take(struct segments *s, struct context *cx, uint64_t *segnum);
 
 /*
- * Continues writing in SEGNUM, which was allocated before, perhaps by another
- * writer.
- */
-int segments_begin(struct segments *s, struct context *cx, uint64_t segnum);
-
-/*
- * Make sure that up to COUNT segments can be allocated, or that SEGNUM can be
- * changed, without another block of the SUFILE.
+ * Makes sure that up to COUNT segments can be taken without a further block of
+ * the SUFILE.
  */
 int segments_touch(struct segments *s, struct context *cx, uint64_t count);
-int segments_touch_one(struct segments *s, struct context *cx,
-		       uint64_t segnum);
 
-/*
- * Frees SEGNUM, which has no live blocks; it is allocated again only if
- * `unusable` allows it.  Follows nilfs_sufile_do_free().
- */
-int segments_free(struct segments *s, struct context *cx, uint64_t segnum);
+/* What segments_set() makes of a segment. */
+enum segments_state {
+	/* What it is: only the block of the SUFILE becomes dirty. */
+	SEGMENTS_SAME,
+	/*
+	 * Clean, of one without live blocks; it is allocated again only if
+	 * `unusable` allows it.  Follows nilfs_sufile_do_free().
+	 */
+	SEGMENTS_CLEAN,
+	/*
+	 * In use without blocks, so that a cleaner frees it unread, of one
+	 * without live blocks whose logs must not be read.  Follows
+	 * nilfs_sufile_do_scrap(), but an erroneous one stays erroneous.
+	 */
+	SEGMENTS_SCRAPPED,
+	/*
+	 * Erroneous: it keeps its live blocks, and is neither written nor freed.
+	 * Follows nilfs_sufile_do_set_error().
+	 */
+	SEGMENTS_ERROR,
+	/* Being written, or next: dirty, whatever it was. */
+	SEGMENTS_CURRENT,
+	/* The same as a new volume's current segments are marked. */
+	SEGMENTS_ACTIVE,
+};
 
-/*
- * Leaves SEGNUM, which has no live blocks and whose logs must not be read,
- * dirty with 0 blocks, so that a cleaner frees it without reading it.  Follows
- * nilfs_sufile_do_scrap(), but an erroneous one stays erroneous.
- */
-int segments_scrap(struct segments *s, struct context *cx, uint64_t segnum);
-
-/*
- * Marks SEGNUM as erroneous: it keeps its live blocks, and is neither written
- * nor freed.  Follows nilfs_sufile_do_set_error().
- */
-int segments_set_error(struct segments *s, struct context *cx, uint64_t segnum);
+int segments_set(struct segments *s, struct context *cx, uint64_t segnum,
+		 enum segments_state state);
 
 /*
  * Counts clean and dirty segments again from their entries.  -EUCLEAN, -EIO if
@@ -74,20 +76,9 @@ int segments_set_error(struct segments *s, struct context *cx, uint64_t segnum);
  */
 int segments_recount(struct segments *s, struct context *cx);
 
-/*
- * Marks SEGNUM as dirty, regardless of its old state: it is being written or
- * will be next.
- */
-int segments_claim(struct segments *s, struct context *cx, uint64_t segnum);
-
-/*
- * segments_wrote() records that the first NBLOCKS blocks of SEGNUM are in use;
- * segments_set_active() marks it like the current segments of a new volume.
- */
+/* NBLOCKS blocks of SEGNUM, from its beginning, are in use. */
 int segments_wrote(struct segments *s, struct context *cx, uint64_t segnum,
 		   uint32_t nblocks);
-int segments_set_active(struct segments *s, struct context *cx,
-			uint64_t segnum);
 
 /*
  * Adds LIVE to the number of live blocks in the segment of BLOCKNR, and
@@ -105,19 +96,11 @@ int segments_correct(struct segments *s, struct context *cx, uint64_t segnum,
 int segments_enter_counts(struct segments *s, struct context *cx,
 			  bool *changed);
 
-/* Marks the unusable segments; they are neither clean nor dirty. */
-int segments_mark_unusable(struct segments *s, struct context *cx);
-
 /*
  * Writes the header: the counts, and the checkpoint for which the live-block
  * counts are exact (none if they are stale).
  */
 int segments_enter_header(struct segments *s, struct context *cx,
 			  uint64_t cno);
-
-/* Sets the number of segments to NSEGMENTS. */
-void segments_resize(struct segments *s, uint64_t nsegments);
-
-void segments_fini(struct segments *s);
 
 #endif

@@ -33,19 +33,3 @@ bool segzones_is_unusable(const struct zones *zones,
 	return first >= end || (zones->kinds[first] == ZONE_SEQUENTIAL &&
 				start != first * zones->size);
 }
-
-int segzones_reset(struct dev *dev, struct context *cx,
-		   const struct nilfs_geometry *g, uint64_t segnum)
-{
-	uint64_t n, end;
-	int ret = 0;
-
-	segzones_range(dev->zones, g, segnum, &n, &end);
-	for (; n < end && !ret; n++) {
-		struct zone zone = zone_at(dev->zones, n);
-
-		if (zone.kind == ZONE_SEQUENTIAL)
-			ret = dev_zone_reset(dev, cx, zone.start, zone.size);
-	}
-	return ret;
-}

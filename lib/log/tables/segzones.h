@@ -6,8 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/context.h"
-#include "dev/dev.h"
 #include "dev/zone.h"
 #include "disk/geometry.h"
 
@@ -21,9 +19,5 @@ void segzones_range(const struct zones *zones, const struct nilfs_geometry *g,
  */
 bool segzones_is_unusable(const struct zones *zones,
 			  const struct nilfs_geometry *g, uint64_t segnum);
-
-/* Resets the sequential zones of SEGNUM on DEV.  Fails as dev_zone_reset(). */
-int segzones_reset(struct dev *dev, struct context *cx,
-		   const struct nilfs_geometry *g, uint64_t segnum);
 
 #endif
