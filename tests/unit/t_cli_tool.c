@@ -270,8 +270,8 @@ static void test_usage(void)
 	is_usage_error(&both, "sya", 16,
 		       "both: unknown command 'sya': did you mean 'say'?\n"
 		       "Try 'both --help'.\n");
-	is_usage_error(&both, "help stpo", 16,
-		       "both: unknown command 'stpo': did you mean 'stop'?\n"
+	is_usage_error(&both, "help sotp", 16,
+		       "both: unknown command 'sotp': did you mean 'stop'?\n"
 		       "Try 'both --help'.\n");
 	is_usage_error(&both, "say --tmies 5", 16,
 		       "both: unrecognized option '--tmies': did you mean "
