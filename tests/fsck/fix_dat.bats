@@ -118,14 +118,14 @@ lose_log() {
 	dead=$(numbers dead 1 1)
 	damage "dat:$dead" "de_blocknr=$block"
 	lose_log "$block"
-	says "^dat-double: .*got $block"
+	says "^dat-double: .*found $block"
 	repairs
 	same_entries "$dead" "$number"
 
 	mv sound "$image"
 	claim "$(free_numbers | head -n 1)" "$block" de_start=5 de_end=-1
 	lose_log "$block"
-	says "^dat-double: .*got $block"
+	says "^dat-double: .*found $block"
 	repairs
 	same_entries "$number"
 }
@@ -141,7 +141,7 @@ lose_log() {
 	claim "$early" "$block" de_start=7 de_end=9
 	claim "$late" "$block" de_start=8 de_end=9
 	lose_log "$block"
-	says "^dat-double: .*got $block"
+	says "^dat-double: .*found $block"
 	repairs
 	dump.nilfs2 dat -a "$image" >now
 	run ! grep "^ *$early *$block " now

@@ -31,7 +31,7 @@ setup() {
 	damage suheader sh_ndirtysegs=1
 	expect su-nclean su-ndirty
 	run -4 fsck.nilfs2 -n "$image"
-	[[ $output == *"wanted $(grep -c -- ' --- ' "$corpus/cleaned/lssu")"* ]]
+	[[ $output == *"expected $(grep -c -- ' --- ' "$corpus/cleaned/lssu")"* ]]
 }
 
 @test "an erroneous segment is neither clean nor counted as dirty" {

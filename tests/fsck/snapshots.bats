@@ -309,8 +309,8 @@ emptied() {
 	[ "$(map_block /d 0 21)" = "$block" ]
 	sum=$(dump.nilfs2 cat -c 7 "$image" /d/f1 | cksum)
 	emptied "$block" 32 | overwrite "$block"
-	loss_named '[0-9]*' "lost: snapshot 7: inode $ino, /#$ino: the name"
-	[[ $said == *"lost: snapshot 21: inode $ino, /#$ino: the name"* ]]
+	loss_named '[0-9]*' "lost: snapshot 7: inode $ino, /#$ino: its former name"
+	[[ $said == *"lost: snapshot 21: inode $ino, /#$ino: its former name"* ]]
 	[ "$(dump.nilfs2 cat -c 7 "$image" "/#$ino" | cksum)" = "$sum" ]
 }
 

@@ -142,7 +142,7 @@ start() {
 		set -- $files
 		defrag "$1" --defrag "$2" -v >table
 		[ "$(start "$1")" -lt "$(start "$2")" ]
-		grep '/' table | awk '{ print $NF }' |
+		awk '$NF ~ /^\//{ print $NF }' table |
 			diff <(printf '%s\n' "$@") -
 		# What else was there comes behind, be its inode lower.
 		[ "$(start "$2")" -lt "$(start /after)" ]

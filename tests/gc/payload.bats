@@ -125,7 +125,7 @@ corrects() {
 	[ "$(state_of "$image")" = "$before" ]
 	run --separate-stderr -0 gc --json "$@"
 	diff forecast <(timeless <<<"$output") || return
-	[[ $stderr == *"block $block: bit 2 of byte 77 was flipped"*": "$owner ]]
+	[[ $stderr == *"block $block: bit 2 of byte 77 is flipped"*": "$owner ]]
 	[ "$(gojq '[.. | .bits_corrected? // 0] | add' <<<"$output")" -eq 1 ]
 	sound || return
 	mv "$copy" "$image"
