@@ -213,9 +213,9 @@ jobs()
 		$dump ls -lR $i
 		$dump export -q $i - | sha256sum
 		$fsck --rollback=1 $i || [ $? -eq 1 ]
-		$gc -q -j 1 --protect 0 --compact=all $i | grep -v ^milli
+		$gc -q -j 1 --protect 0 --compact=all $i | grep -v '^Time in milli'
 		cp $i compact
-		$gc -q -j 1 --output copy $i | grep -v ^milli
+		$gc -q -j 1 --output copy $i | grep -v '^Time in milli'
 		$dump set --expert --fix-checksums $i suheader sh_ncleansegs=1
 		$fsck -fy $i || [ $? -eq 1 ]
 	) 2>&1 | sed "s,$2/,,g" >"$2/said"
