@@ -55,7 +55,7 @@ mount_as_kernel() {
 
 	[ -e "$log" ] || {
 		[ "$(member clean state)" = true ] &&
-		[ "$(member mount latest)" = "ready, no recovery needed" ]
+		[[ $output == *'"mount": "ready, no recovery needed"'* ]]
 		return
 	}
 	salvaged=$(sed -n 's/.*salvaged \([0-9]*\) blocks.*/\1/p' "$log")
