@@ -34,12 +34,12 @@ spoil() {
 		cpfile,cpfile-node,file-node,log-summary,log-data,log-root $3
 }
 
-@test "a volume with snapshots" { spoil 47 snapshots --options; }
-@test "a volume with many files" { spoil 151 small-files; }
-@test "a volume that was cleaned" { spoil 151 cleaned-1k; }
-@test "a volume with many snapshots" { spoil 101 many-snapshots-2k --options; }
-@test "a volume with every type of file" { spoil 17 special --options; }
-@test "a volume after a crash with fsync" { spoil 17 crash-dsync --options; }
+@test "a volume with snapshots" { spoil 97 snapshots --options; }
+@test "a volume with many files" { spoil 307 small-files; }
+@test "a volume that was cleaned" { spoil 307 cleaned-1k; }
+@test "a volume with many snapshots" { spoil 211 many-snapshots-2k --options; }
+@test "a volume with every type of file" { spoil 37 special --options; }
+@test "a volume after a crash with fsync" { spoil 37 crash-dsync --options; }
 
 # restores N KINDS[:DAMAGE] NAME...: one in N cases, with any content
 restores() {

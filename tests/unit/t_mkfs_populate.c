@@ -260,7 +260,7 @@ static void test_given_up(void)
 	ok(!err || err == -EIO, "files without content");
 	drop(&t);
 	for (i = 0; i < 9; i++)
-		held += files[i].holders;
+		held += files[i].refs;
 	is_int(held, 0, "they are not held any more");
 }
 
