@@ -22,6 +22,7 @@
 #include "fsck/account/account.h"
 #include "log/newsupers.h"
 #include "vol/cptable.h"
+#include "vol/logcheck.h"
 
 int accounting_settle(struct repair *r, struct context *cx)
 {
@@ -84,6 +85,7 @@ int accounting_note(struct repair *r, struct context *cx,
 	const struct check *c = &now->check, *first = &r->first->check;
 	struct nilfs_segment_summary was, is;
 	struct context quiet;
+	bool is_proved;
 	uint64_t off;
 	int err;
 
@@ -95,10 +97,14 @@ int accounting_note(struct repair *r, struct context *cx,
 	if (dev_read(r->under, &quiet, off, &was, sizeof(was)) ||
 	    dev_read(r->dev, &quiet, off, &is, sizeof(is)))
 		return 0;
-	/* A repair may have corrected the checksums. */
+	/* A repair may have corrected the checksums, or what they prove. */
+	is_proved = le32_get(is.ss_datasum) == le32_get(was.ss_datasum) &&
+		    le32_get(is.ss_sumsum) == le32_get(was.ss_sumsum) &&
+		    logcheck_is_right(r->dev, &quiet, &c->vol->geo,
+				      c->vol->latest.pseg_start, &is) > 0;
 	is.ss_datasum = was.ss_datasum;
 	is.ss_sumsum = was.ss_sumsum;
-	if (memcmp(&was, &is, sizeof(is)))
+	if (!is_proved && memcmp(&was, &is, sizeof(is)))
 		return 0;
 	r->base = c->vol->latest;
 	r->has_base = true;
