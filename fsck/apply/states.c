@@ -159,9 +159,12 @@ static int attempt_state(struct repair *r, struct context *cx,
 
 	r->state_number = number;
 	ret = repair_rounds(r, cx);
-	/* An older state loses more than snapshots that alone have errors. */
-	o = outcome_of(r);
-	gives |= may_give_any(r) && o.complete && !o.latest && !o.overwritten;
+	if (!ret && !gives && may_give_any(r)) {
+		/* If only snapshots have errors, giving these up loses less
+		   than an older state. */
+		o = outcome_of(r);
+		gives = o.complete && !o.latest && !o.overwritten;
+	}
 	if (!ret && gives && r->state.chosen)
 		ret = give_up_snapshots(r, cx);
 	if (!ret && r->state.chosen)

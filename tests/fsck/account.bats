@@ -373,11 +373,16 @@ copy_block() {
 	[[ $lost == *"lost: checkpoint 59"* ]]
 }
 
-@test "data beside a lost node may be lost where the checksum says that more is" {
+# begin_beside_node: $node of /d/f6 in snapshot 4, and $data of it, in one log.
+begin_beside_node() {
 	begin snapshots
 	node=$(dump.nilfs2 bmap -b --nodes -c 4 "$image" /d/f6 |
 		awk '$NF == "node" { print $5 }')
 	data=$(mapped /d/f6 3 4)
+}
+
+@test "data beside a lost node may be lost where the checksum says that more is" {
+	begin_beside_node
 	lose "$node"
 	repair
 	[ "$lost" = "lost: nothing" ]
@@ -390,10 +395,7 @@ copy_block() {
 }
 
 @test "a node restored in its place hides no damage of the data beside it" {
-	begin snapshots
-	node=$(dump.nilfs2 bmap -b --nodes -c 4 "$image" /d/f6 |
-		awk '$NF == "node" { print $5 }')
-	data=$(mapped /d/f6 3 4)
+	begin_beside_node
 	lose "$node"
 	lose "$data"
 	run -1 fsck.nilfs2 -fy --undo-file undo "$image"
