@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A heap sort.
+ * An introsort: quicksort, and heap sort where the pivots are bad (Musser,
+ * "Introspective Sorting and Selection Algorithms", 1997).
  *
  * qsort() of the C library may allocate as much memory as the array, outside of the
  * memory budget.  Sorted input takes linear time; much input is sorted, since files
@@ -9,6 +10,9 @@
 #include "base/sort.h"
 
 #include <string.h>
+
+/* Fewer items are sorted by insertion. */
+#define FEW 8
 
 struct heap {
 	char *items;
@@ -80,21 +84,84 @@ void sort_step(void *items, size_t count, size_t size,
 	sink(&h, 0);
 }
 
+/*
+ * Makes the median of the items at the quarters the pivot, with items that are not
+ * greater before it, and items that are not less after it.  Its index.
+ */
+static size_t partition(const struct heap *h)
+{
+	size_t i = 0, j = h->count, last = h->count - 1;
+	char *pivot = item(h, 0), *a = item(h, j / 4), *b = item(h, j / 2),
+	     *c = item(h, j - j / 4 - 1);
+
+	if (h->compare(a, c) > 0)
+		swap(h, a, c);
+	if (h->compare(a, b) > 0)
+		b = a;
+	else if (h->compare(b, c) > 0)
+		b = c;
+	swap(h, pivot, b);
+	for (;;) {
+		do
+			i++;
+		while (i < last && h->compare(item(h, i), pivot) < 0);
+		do
+			j--;
+		while (j && h->compare(item(h, j), pivot) > 0);
+		if (i >= j)
+			break;
+		swap(h, item(h, i), item(h, j));
+	}
+	swap(h, pivot, item(h, j));
+	return j;
+}
+
+/* Recurses for the smaller part only, so the depth is at most log2 of the count. */
+static void intro_sort(struct heap h, unsigned int levels)
+{
+	size_t i, j;
+
+	while (h.count > FEW && levels--) {
+		struct heap part = h;
+
+		j = partition(&h);
+		part.count = j;
+		h.items = item(&h, j + 1);
+		h.count -= j + 1;
+		if (part.count > h.count) {
+			struct heap larger = part;
+
+			part = h;
+			h = larger;
+		}
+		intro_sort(part, levels);
+	}
+	if (h.count > FEW) {
+		sort_begin(h.items, h.count, h.size, h.compare);
+		for (; h.count > 1; h.count--)
+			sort_step(h.items, h.count, h.size, h.compare);
+	}
+	for (i = 1; i < h.count; i++)
+		for (j = i; j && h.compare(item(&h, j - 1), item(&h, j)) > 0;
+		     j--)
+			swap(&h, item(&h, j - 1), item(&h, j));
+}
+
 void sort_in_place(void *items, size_t count, size_t size,
 		   int (*compare)(const void *a, const void *b))
 {
 	const char *at = items;
-	size_t i = 1;
+	size_t i = 1, n;
+	unsigned int levels = 0;
 
 	while (i < count && compare(at, at + size) <= 0) {
 		at += size;
 		i++;
 	}
-	if (i >= count)
-		return;
-	sort_begin(items, count, size, compare);
-	for (; count > 1; count--)
-		sort_step(items, count, size, compare);
+	for (n = count; n; n /= 2)
+		levels += 2;
+	if (i < count)
+		intro_sort((struct heap){ items, count, size, compare }, levels);
 }
 
 int sort_compare_number(const void *a, const void *b)

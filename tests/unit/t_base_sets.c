@@ -187,6 +187,51 @@ static void test_sorted(void)
 	ok(comparisons(1000, 1) > 999, "the last one is not in order");
 }
 
+/* An item whose key is chosen when it is compared, so that each pivot becomes one
+   of the smallest items (McIlroy, "A Killer Adversary for Quicksort", 1999). */
+struct undecided {
+	uint64_t *key, *pivot, *decided;
+	unsigned int *compared;
+};
+
+#define UNDECIDED UINT64_MAX
+
+static int decide(const void *a, const void *b)
+{
+	const struct undecided *x = a, *y = b;
+
+	++*x->compared;
+	if (*x->key == UNDECIDED && *y->key == UNDECIDED)
+		*(x->key == (uint64_t *)*x->pivot ? x : y)->key =
+			++*x->decided;
+	if (*x->key == UNDECIDED)
+		*x->pivot = (uint64_t)(uintptr_t)x->key;
+	else if (*y->key == UNDECIDED)
+		*x->pivot = (uint64_t)(uintptr_t)y->key;
+	return *x->key < *y->key ? -1 : *x->key > *y->key;
+}
+
+static void test_sort_adversary(void)
+{
+	static uint64_t keys[10000];
+	static struct undecided items[10000];
+	uint64_t pivot = 0, decided = 0;
+	unsigned int compared = 0;
+	size_t i;
+
+	for (i = 0; i < 10000; i++) {
+		keys[i] = UNDECIDED;
+		items[i] = (struct undecided){ &keys[i], &pivot, &decided,
+					       &compared };
+	}
+	sort_in_place(items, 10000, sizeof(*items), decide);
+	for (i = 1; i < 10000 && *items[i - 1].key <= *items[i].key; i++)
+		;
+	ok(i == 10000, "the worst order of items is sorted");
+	/* log2(10000) is 13.3; quadratic would be 50 million. */
+	ok(compared < 6 * 133000, "without many more comparisons");
+}
+
 /* The greatest WANTED of 500 items, without sorting the others. */
 static void test_sort_steps(size_t wanted)
 {
@@ -252,6 +297,7 @@ int main(void)
 	test_sort(999, 5, "many with few keys are");
 	test_sort(1000, 1 << 20, "many with many keys are");
 	test_sorted();
+	test_sort_adversary();
 	test_sort_steps(1);
 	test_sort_steps(77);
 	test_sort_steps(500);
