@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Repair of the maps of files of the newest checkpoint.
+ * Repair of the maps of files; of the latest state here, of snapshots in
+ * snapmaps.c.
  *
  * Nodes and roots were derived from the logs before, for all checkpoints
  * (derive/derive_nodes.c).  This repair handles maps that the logs do not
@@ -13,11 +14,6 @@
  * right.  The other file is repaired too, though it has no finding.  Logs are
  * also read if a map may have lost its B-tree flag, because its nodes look like
  * blocks of the file then.
- *
- * In snapshots, a pointer of a root to an overwritten node that cannot be
- * derived is removed, so that the file has a hole there, and the block count of
- * the inode is set to that of its map.  The same is done for a pointer of a
- * root without nodes to a block that its log lists for another place.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -183,124 +179,6 @@ static int repair_files(struct mapfiles *m, struct context *cx,
 	return err;
 }
 
-/*
- * Removes the wrong pointers from the root of INODE, of file INO of a snapshot,
- * and sets its block count to that of its map: 1, 0 if it does not change.
- */
-static int cut_inode(struct fixer_job *job, struct context *cx, uint64_t cno,
-		     uint64_t ino, struct nilfs_inode *inode)
-{
-	uint32_t size = job->vol->geo.block_size, i, n = 0;
-	struct nilfs_inode left = *inode;
-	struct bmapnode to = bmapnode_root(left.i_bmap);
-	struct bmap_node root = { .nchildren = 0 };
-	struct blockmap_cursor cur;
-	struct blockmap_item item;
-	uint64_t blocknr, key, first, blocks = 0;
-	struct segsum_block b;
-	unsigned int level;
-	struct file file;
-	int ret;
-
-	if (!inode_has_bmap(inode))
-		return 0;
-	ret = file_init(&file, cx, job->vol, ino, inode);
-	if (!ret && bmap_is_btree(inode->i_bmap) &&
-	    bmap_root_check(inode->i_bmap) == RULE_OK) {
-		bmap_root_read(inode->i_bmap, &root);
-		bmapnode_init(&to, root.level);
-		/* A pointer must lead to a node, or to a block that its log
-		   lists for this place. */
-		for (i = 0; i < root.nchildren && ret >= 0; i++) {
-			uint64_t ptr = bmap_node_ptr(&root, i);
-
-			key = bmap_node_key(&root, i);
-			ret = blockmap_resolve(&file.map, cx, ptr, &blocknr);
-			if (!ret && root.level > NILFS_BTREE_LEVEL_NODE_MIN) {
-				ret = blockmap_identify(job->vol, cx, blocknr,
-							&level, &first);
-			} else if (!ret) {
-				ret = listings_find_block(cx, job->check,
-							  blocknr, &b, NULL);
-				if (ret >= 0)
-					ret = !ret ||
-					      (b.ino == ino && !b.is_node &&
-					       b.blkoff == key &&
-					       b.vblocknr == ptr);
-			}
-			if (ret > 0)
-				bmapnode_insert(&to, n++, key, ptr);
-		}
-		if (!n)
-			memset(left.i_bmap, 0, sizeof(left.i_bmap));
-	}
-	if (ret >= 0)
-		ret = file_init(&file, cx, job->vol, ino, &left);
-	if (ret)
-		return ret;
-	ret = blockmap_cursor_open(&cur, cx, &file.map, 0, true);
-	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
-		ret = 0;
-		blocks++;
-	}
-	blockmap_cursor_close(&cur);
-	left.i_blocks = le64_make(blocks * (size / SECTOR));
-	if (ret || !memcmp(inode, &left, sizeof(left)))
-		return ret;
-	if (root.nchildren > n)
-		fixers_note(job, "checkpoint %" PRIu64 ": inode %" PRIu64
-			    ": removed %" PRIu32 " pointer%s to lost %s", cno,
-			    ino, root.nchildren - n,
-			    root.nchildren - n == 1 ? "" : "s",
-			    root.level > NILFS_BTREE_LEVEL_NODE_MIN ?
-				    "nodes" : "blocks");
-	*inode = left;
-	return 1;
-}
-
-/* Repairs the maps of files of snapshots that the N FIXES are about, in the
-   blocks of the ifiles with their inodes. */
-static int cut_files(struct fixer_job *job, struct context *cx,
-		     const struct finding *fixes, size_t n)
-{
-	const struct palloc *p = &job->vol->ifile_palloc;
-	struct snapblocks snap = { .job = job };
-	const struct place *last = NULL;
-	struct snapblocks_block *b;
-	struct root root;
-	size_t i, before;
-	int ret = 0;
-
-	for (i = 0; i < n && !ret; i++) {
-		const struct place *at = &fixes[i].place;
-
-		if (!at->cno || at->cno == job->vol->latest.cno ||
-		    inode_is_metadata(at->ino) ||
-		    (last && at->cno == last->cno && at->ino == last->ino))
-			continue;
-		last = at;
-		before = snap.n;
-		ret = root_open(&root, cx, job->vol, at->cno);
-		if (!ret)
-			ret = snapblocks_change_in(
-				&snap, cx, &root.ifile,
-				palloc_entry_blkoff(p, at->ino), &b);
-		if (ret > 0) {
-			ret = cut_inode(
-				job, cx, at->cno, at->ino,
-				(void *)((char *)b->content +
-					 palloc_entry_offset(p, at->ino)));
-			if (ret <= 0 && snap.n > before)
-				snapblocks_drop(&snap, b->vblocknr);
-		}
-		ret = ret < 0 ? damage_forgive(cx, ret) : 0;
-	}
-	if (!ret)
-		ret = snapblocks_write(&snap, cx);
-	snapblocks_fini(&snap);
-	return ret;
-}
-
 int fix_maps_of(struct fixer_job *job, struct context *cx, const uint64_t *inos,
 		size_t n)
 {
@@ -355,5 +233,5 @@ int fix_maps(struct fixer_job *job, struct context *cx,
 	/* If all logs can be read, they show the old maps of snapshots, and
 	   nothing is removed. */
 	return err || listings_are_whole(job->check) ?
-		       err : cut_files(job, cx, fixes, n);
+		       err : snapmaps_run(job, cx, fixes, n);
 }

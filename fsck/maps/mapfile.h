@@ -38,4 +38,11 @@ int maprebuild_run(struct mapfiles *m, struct context *cx, size_t i);
 int fix_maps_of(struct fixer_job *job, struct context *cx, const uint64_t *inos,
 		size_t n);
 
+/*
+ * Repairs the maps of files of snapshots that the N FIXES, of any checkpoints,
+ * are about (snapmaps.c): -ENOMEM, -EINTR, -ENOSPC, -EIO, -EUCLEAN.
+ */
+int snapmaps_run(struct fixer_job *job, struct context *cx,
+		 const struct finding *fixes, size_t n);
+
 #endif

@@ -425,3 +425,18 @@ int directwriter_replace(struct writer *w, struct context *cx,
 		ret = flush_add(w, cx, &run, data);
 	return ret ? ret : flush_if_due(w, cx);
 }
+
+int directwriter_add_node(struct writer *w, struct context *cx, uint64_t ino,
+			  uint64_t start, uint64_t end, const void *data,
+			  uint64_t *number)
+{
+	struct loglayout_run run = {
+		.ino = ino, .kind = LOGLAYOUT_NODE, .cno = start, .count = 1,
+	};
+	int ret = dattable_add_ended(&w->dat, cx, start, end, number);
+
+	run.vblocknr = *number;
+	if (!ret)
+		ret = flush_add(w, cx, &run, data);
+	return ret ? ret : flush_if_due(w, cx);
+}

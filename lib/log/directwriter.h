@@ -189,4 +189,13 @@ int directwriter_replace(struct writer *w, struct context *cx,
 			 const struct directwriter_block *b, const void *data,
 			 uint64_t *number);
 
+/*
+ * Writes DATA as a node of file INO for the checkpoints in [START, END), which are
+ * older than the new one.  *NUMBER is its virtual block number, which the caller
+ * puts into the map.  -ENOSPC, -ENOMEM, -EIO.
+ */
+int directwriter_add_node(struct writer *w, struct context *cx, uint64_t ino,
+			  uint64_t start, uint64_t end, const void *data,
+			  uint64_t *number);
+
 #endif

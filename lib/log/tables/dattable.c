@@ -280,13 +280,26 @@ int dattable_set_end(struct dattable *t, struct context *cx, uint64_t vblocknr,
 	return count_dat_end(t, cx, blocknr, start, le64_get(de.de_end), end);
 }
 
+int dattable_add_ended(struct dattable *t, struct context *cx, uint64_t start,
+		       uint64_t end, uint64_t *number)
+{
+	struct entries e;
+	uint32_t count;
+	int ret = dattable_take(t, cx, 1, number, &count);
+
+	if (!ret)
+		ret = change_entries(t, cx, *number, 1, &e);
+	if (!ret)
+		write_entry(&e, 0, 0, start, end);
+	return ret;
+}
+
 int dattable_succeed(struct dattable *t, struct context *cx,
 		     uint64_t vblocknr, uint64_t *next, uint64_t *start)
 {
 	struct nilfs_dat_entry de;
 	uint64_t blocknr, end;
 	struct entries e;
-	uint32_t count;
 	int ret = change_entries(t, cx, vblocknr, 1, &e);
 
 	if (ret)
@@ -301,13 +314,7 @@ int dattable_succeed(struct dattable *t, struct context *cx,
 			    (unsigned long long)vblocknr);
 	write_entry(&e, 0, blocknr, *start, *start);
 	ret = count_dat_block(t, cx, blocknr, *start, end, -1);
-	if (!ret)
-		ret = dattable_take(t, cx, 1, next, &count);
-	if (!ret)
-		ret = change_entries(t, cx, *next, 1, &e);
-	if (!ret)
-		write_entry(&e, 0, 0, *start, end);
-	return ret;
+	return ret ? ret : dattable_add_ended(t, cx, *start, end, next);
 }
 
 int dattable_make_holes(struct dattable *t, struct context *cx)

@@ -77,6 +77,11 @@ int dattable_end(struct dattable *t, struct context *cx, uint64_t first,
 int dattable_set_end(struct dattable *t, struct context *cx, uint64_t vblocknr,
 		     uint64_t end);
 
+/* Allocates *NUMBER for a new block of the checkpoints in [START, END), which
+   are older than the new one.  -ENOSPC, -ENOMEM. */
+int dattable_add_ended(struct dattable *t, struct context *cx, uint64_t start,
+		       uint64_t end, uint64_t *number);
+
 /*
  * Allocates the number *NEXT for a block that replaces VBLOCKNR in every
  * checkpoint that contains it: its entry has the same start, *START, and the
