@@ -43,9 +43,18 @@ every=$((changes * 2 * ${#modes[@]} / COUNT))
 result=0
 printf '%-10s %-18s %8s %8s %8s %9s %8s\n' MODE IMAGE CRASHES HANGS WRONG CASES \
 	FAILED
+# As many at once as there are processors.
+running=0
 for mode in "${modes[@]}"; do
 	for image in "${images[@]}"; do
-		run "$mode" "$image" "$every" "$SEED" >"$mode.$image.log" 2>&1
+		[ "$running" -lt "$(nproc)" ] || wait -n
+		run "$mode" "$image" "$every" "$SEED" >"$mode.$image.log" 2>&1 &
+		running=$((running + 1))
+	done
+done
+wait
+for mode in "${modes[@]}"; do
+	for image in "${images[@]}"; do
 		read -r cases _ crashes _ hangs _ wrong _ < <(
 			tail -n 1 "$mode.$image.log")
 		# A program that could not go on is a failure.
