@@ -7,7 +7,7 @@
  * parallel, and bytes are read only where their pointers differ.
  *
  * Directories are compared in pairs, by path.  The inodes that differ are known
- * beforehand (inodechange.c).  A directory whose inode is the same in both
+ * beforehand (vol/inodediff.h).  A directory whose inode is the same in both
  * has the same entries: it is read once, for those of its entries that are
  * directories or have changed, and no inode of the others is looked at.  Of a
  * directory that changed, or exists once, all entries are collected, sorted by
@@ -31,8 +31,8 @@
 #include "base/inoset.h"
 #include "check/damage.h"
 #include "disk/inode.h"
-#include "dump/files/inodechange.h"
 #include "vol/dir.h"
+#include "vol/inodediff.h"
 #include "vol/mapdiff.h"
 #include "vol/tree.h"
 #include "vol/volume.h"
@@ -169,13 +169,13 @@ struct diff {
 
 /* Adds an inode that is not the same on both sides to the set. */
 static int note_change(void *arg, struct context *cx,
-		       const struct inodechange *change)
+		       const struct inodediff_item *item)
 {
 	struct diff *d = arg;
 	size_t size = d->root[0]->vol->geo.inode_size;
-	int ret = bytes_differ((const char *)change->a,
-			       (const char *)change->b, size)
-			  ? inoset_add(&d->changed, cx, change->ino)
+	int ret = bytes_differ((const char *)item->a,
+			       (const char *)item->b, size)
+			  ? inoset_add(&d->changed, cx, item->ino)
 			  : 0;
 
 	return ret < 0 ? ret : 0;
@@ -473,7 +473,7 @@ int tree_diff(struct context *cx, struct root *a, struct root *b,
 	d->root[0] = a;
 	d->root[1] = b;
 	d->sink = sink;
-	err = inodechange_run(cx, a, b, note_change, d);
+	err = inodediff_run(cx, a, b, INODEDIFF_ALL, note_change, d);
 	if (!err)
 		err = start_diff(d, cx, path);
 	while (!err && d->depth)

@@ -23,8 +23,8 @@
 
 #include "base/array.h"
 #include "disk/inode.h"
-#include "dump/files/inodechange.h"
 #include "vol/dir.h"
+#include "vol/inodediff.h"
 #include "vol/tree.h"
 #include "vol/volume.h"
 
@@ -329,7 +329,7 @@ struct search {
 };
 
 static int search_directory(void *arg, struct context *cx,
-			    const struct inodechange *change)
+			    const struct inodediff_item *item)
 {
 	struct search *s = arg;
 	struct dir_cursor cur;
@@ -337,9 +337,9 @@ static int search_directory(void *arg, struct context *cx,
 	struct file file;
 	int ret;
 
-	if (!change->b)
+	if (!item->b)
 		return 0;
-	ret = file_init(&file, cx, s->root->vol, change->ino, change->b);
+	ret = file_init(&file, cx, s->root->vol, item->ino, item->b);
 	if (ret)
 		return ret;
 	ret = dir_cursor_open(&cur, cx, &file);
@@ -347,9 +347,9 @@ static int search_directory(void *arg, struct context *cx,
 		if (ret < 0 && !cur.at_broken_block)
 			break;
 		if (ret < 0)
-			s->broken = change->ino;
+			s->broken = item->ino;
 		if (ret > 0 && entry.ino == s->f->ino && !dir_is_dots(&entry))
-			ret = add_entry(s->f, cx, s->root, change->ino,
+			ret = add_entry(s->f, cx, s->root, item->ino,
 					entry.name, entry.len);
 		else
 			ret = 0;
@@ -371,9 +371,8 @@ int filenames_update(struct filenames *f, struct context *cx,
 		names = 1;
 	err = verify_names(f, cx, root);
 	if (!err && f->count < names) {
-		err = inodechange_run_dirs(cx,
-					   f->before.vol ? &f->before : NULL,
-					   root, search_directory, &s);
+		err = inodediff_run(cx, f->before.vol ? &f->before : NULL, root,
+				    INODEDIFF_DIRS, search_directory, &s);
 		if (!err && s.broken)
 			err = fail(cx, -EUCLEAN,
 				   "directory %llu: names cannot be read",

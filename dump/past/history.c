@@ -310,35 +310,13 @@ static int count_block(void *arg, struct context *cx,
 	return *count % 4096 ? 0 : context_cancelled(cx);
 }
 
-/* Counts the blocks that differ; BEFORE is NULL if there is no version. */
-static int count_changed(struct history *h, struct context *cx,
-			 const struct nilfs_inode *before, struct version *v)
-{
-	struct blockmap a, b;
-	int err = 0;
-
-	v->changed = 0;
-	v->known = true;
-	if (!inode_has_bmap(&v->inode))
-		return 0;
-	if (before)
-		err = blockmap_init(&a, cx, h->vol, v->ino, before);
-	if (!err)
-		err = blockmap_init(&b, cx, h->vol, v->ino, &v->inode);
-	if (!err)
-		err = mapdiff_run(cx, before ? &a : NULL, &b, count_block,
-				  &v->changed);
-	v->known = !err;
-	return err;
-}
-
 static int begin_version(struct history *h, struct context *cx,
 			 struct follower *f)
 {
 	struct nilfs_inode before = f->version.inode;
 	bool same = f->version.ino && inode_is_same_file(&before, &f->inode);
 	size_t len = 0, i;
-	int err;
+	int err = 0;
 
 	f->version = (struct version){
 		.first = h->root.cno,
@@ -347,7 +325,11 @@ static int begin_version(struct history *h, struct context *cx,
 		.inode = f->inode,
 	};
 	f->open = true;
-	err = count_changed(h, cx, same ? &before : NULL, &f->version);
+	if (inode_has_bmap(&f->inode))
+		err = mapdiff_run_file(cx, h->vol, f->names.ino,
+				       same ? &before : NULL, &f->inode,
+				       count_block, &f->version.changed);
+	f->version.known = !err;
 	err = report_checkpoint(h, h->root.cno, err);
 	for (i = 0; i < f->names.count && !err; i++) {
 		const char *path = trail_path(&f->names.items[i].trail);

@@ -24,10 +24,10 @@
 #include "disk/dirent.h"
 #include "disk/inode.h"
 #include "dump/common/image.h"
-#include "dump/files/inodechange.h"
 #include "dump/past/filenames.h"
 #include "vol/cptable.h"
 #include "vol/dir.h"
+#include "vol/inodediff.h"
 #include "vol/mapdiff.h"
 
 /* A pair of checkpoints that follow each other, and what was found. */
@@ -40,8 +40,7 @@ struct lost {
 
 	uint64_t dir;	       /* the directory in both */
 	struct pairtable kept; /* hash and inode, in the newer one's blocks */
-	struct blockmap map;   /* whose blocks are read */
-	bool in_newer;	       /* it is of the newer one */
+	bool in_newer;	       /* its blocks are read, else the older one's */
 
 	uint64_t known; /* directory whose path is known; 0: none */
 	char *path;
@@ -187,7 +186,7 @@ static int visit_block(void *arg, struct context *cx,
 
 	if (!ptr)
 		return 0;
-	err = blockmap_borrow(&f->map, cx, ptr, &block);
+	err = blockmap_borrow(&f->latest.ifile.map, cx, ptr, &block);
 	if (!err)
 		err = visit_entries(f, cx, block);
 	cache_put(f->latest.vol->cache, block);
@@ -195,62 +194,48 @@ static int visit_block(void *arg, struct context *cx,
 	return err ? err : context_cancelled(cx);
 }
 
-/* B is NULL where the directory is gone. */
-static int compare_maps(struct lost *f, struct context *cx,
-			const struct nilfs_inode *a,
-			const struct nilfs_inode *b)
-{
-	struct volume *vol = f->latest.vol;
-	struct blockmap newer;
-	int err = blockmap_init(&f->map, cx, vol, f->dir, a);
-
-	if (!err && b)
-		err = blockmap_init(&newer, cx, vol, f->dir, b);
-	f->in_newer = true;
-	if (!err && b)
-		err = mapdiff_run(cx, &f->map, &newer, visit_block, f);
-	f->in_newer = false;
-	return err ? err : mapdiff_run(cx, &f->map, b ? &newer : NULL,
-				       visit_block, f);
-}
-
 static int compare_directory(void *arg, struct context *cx,
-			     const struct inodechange *change)
+			     const struct inodediff_item *item)
 {
+	const struct nilfs_inode *a = item->a, *b = item->b;
 	struct lost *f = arg;
-	const struct nilfs_inode *b = change->b;
-	int err;
+	int older, err = 0;
 
-	if (!change->a)
+	if (!a)
 		return 0;
-	if (b && !inode_is_same_file(change->a, b))
-		b = NULL;
-	f->dir = change->ino;
-	err = compare_maps(f, cx, change->a, b);
+	if (b && !inode_is_same_file(a, b))
+		b = NULL;	/* the directory is gone */
+	f->dir = item->ino;
+	for (older = !b; older < 2 && !err; older++) {
+		f->in_newer = !older;
+		err = mapdiff_run_file(cx, f->latest.vol, f->dir, a, b,
+				       visit_block, f);
+	}
 	pairtable_fini(&f->kept);
 	return report_broken(f, err);
 }
 
 static int note_reused(void *arg, struct context *cx,
-		       const struct inodechange *change)
+		       const struct inodediff_item *item)
 {
 	struct lost *f = arg;
-	const struct nilfs_inode *a = change->a, *b = change->b;
+	const struct nilfs_inode *a = item->a, *b = item->b;
 	int ret = 0;
 
 	if (a && b && !inode_is_same_file(a, b))
-		ret = inoset_add(&f->reused, cx, change->ino);
+		ret = inoset_add(&f->reused, cx, item->ino);
 	return ret < 0 ? ret : 0;
 }
 
 /* Compares the older checkpoint with the newer one. */
 static int compare_roots(struct lost *f, struct context *cx)
 {
-	int err = inodechange_run(cx, &f->older, &f->newer, note_reused, f);
+	int err = inodediff_run(cx, &f->older, &f->newer, INODEDIFF_ALL,
+				note_reused, f);
 
 	if (!err)
-		err = inodechange_run_dirs(cx, &f->older, &f->newer,
-					   compare_directory, f);
+		err = inodediff_run(cx, &f->older, &f->newer, INODEDIFF_DIRS,
+				    compare_directory, f);
 	inoset_fini(&f->reused);
 	return err;
 }

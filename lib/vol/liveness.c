@@ -436,8 +436,8 @@ int liveness_update(struct liveness *l, struct context *cx,
 
 	u.c.runs = u.runs;
 	if (!ret)
-		ret = mapdiff_run_nodes(cx, &from->dat.map, &to->dat.map,
-					visit_difference, &u);
+		ret = mapdiff_walk(cx, &from->dat.map, &to->dat.map, true,
+				   visit_difference, &u);
 	if (!ret && u.any)
 		ret = count_group(&u, cx);
 	for (i = 0; i < 4 && !ret; i++) {

@@ -30,30 +30,26 @@ static int advance_side(struct side *s, struct context *cx)
 	return ret < 0 ? ret : 0;
 }
 
-static int open_side(struct side *s, struct context *cx,
-		     const struct blockmap *map)
+int mapdiff_walk(struct context *cx, const struct blockmap *amap,
+		 const struct blockmap *bmap, bool nodes, mapdiff_visit *visit,
+		 void *arg)
 {
-	int err;
-
-	*s = (struct side){ .there = false };
-	if (!map)
-		return 0;
-	err = blockmap_cursor_open(&s->cur, cx, map, 0, true);
-	return err ? err : advance_side(s, cx);
-}
-
-static int run_mapdiff(struct context *cx, const struct blockmap *amap,
-		       const struct blockmap *bmap, bool nodes,
-		       mapdiff_visit *visit, void *arg)
-{
-	struct side a, b = { .there = false };
+	struct side a, b;
 	const struct blockmap_item *x = &a.item, *y = &b.item;
 	struct mapdiff_item item;
 	int which;	/* the next step: negative A, positive B, 0 both */
-	int err = open_side(&a, cx, amap);
+	int err = 0;
 
-	if (!err)
-		err = open_side(&b, cx, bmap);
+	a.there = b.there = false;
+	a.cur.map = b.cur.map = NULL;
+	if (amap)
+		err = blockmap_cursor_open(&a.cur, cx, amap, 0, true);
+	if (amap && !err)
+		err = advance_side(&a, cx);
+	if (bmap && !err)
+		err = blockmap_cursor_open(&b.cur, cx, bmap, 0, true);
+	if (bmap && !err)
+		err = advance_side(&b, cx);
 	while (!err && (a.there || b.there)) {
 		if (!a.there || !b.there)
 			which = a.there ? -1 : 1;
@@ -88,12 +84,18 @@ static int run_mapdiff(struct context *cx, const struct blockmap *amap,
 int mapdiff_run(struct context *cx, const struct blockmap *a,
 		const struct blockmap *b, mapdiff_visit *visit, void *arg)
 {
-	return run_mapdiff(cx, a, b, false, visit, arg);
+	return mapdiff_walk(cx, a, b, false, visit, arg);
 }
 
-int mapdiff_run_nodes(struct context *cx, const struct blockmap *a,
-		      const struct blockmap *b, mapdiff_visit *visit,
-		      void *arg)
+int mapdiff_run_file(struct context *cx, struct volume *vol, uint64_t ino,
+		     const struct nilfs_inode *a, const struct nilfs_inode *b,
+		     mapdiff_visit *visit, void *arg)
 {
-	return run_mapdiff(cx, a, b, true, visit, arg);
+	struct blockmap amap, bmap;
+	int err = a ? blockmap_init(&amap, cx, vol, ino, a) : 0;
+
+	if (!err && b)
+		err = blockmap_init(&bmap, cx, vol, ino, b);
+	return err ? err : mapdiff_run(cx, a ? &amap : NULL, b ? &bmap : NULL,
+				       visit, arg);
 }

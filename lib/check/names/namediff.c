@@ -36,7 +36,7 @@
 #include "check/inodes/inodelist.h"
 #include "check/names/names.h"
 #include "disk/inode.h"
-#include "disk/palloc.h"
+#include "vol/inodediff.h"
 #include "vol/mapdiff.h"
 
 #define CHANGES_SHARE 8	/* share of the table memory for inodes that differ */
@@ -51,7 +51,6 @@ struct namediff {
 	size_t count, room;
 	uint64_t most;
 	bool sorted;		/* ascending so far */
-	bool many;		/* more inodes differ than can be kept */
 
 	struct nameset gone;	/* names of replaced blocks of directories
 				   that keep blocks */
@@ -61,77 +60,30 @@ struct namediff {
 	/* The current directory. */
 	size_t dir;		/* index */
 	struct blockbatch *batch;
-	const struct blockmap *map;	/* map of the side whose blocks are read */
-	bool added;		/* this is the new side */
+	bool added;		/* blocks of the new side are read */
 };
 
-static int namediff_add_number(struct namediff *d, struct context *cx,
-			       uint64_t ino)
+/* Adds an inode that differs in a field that names and links depend on.  1 if more
+   inodes differ than can be kept. */
+static int namediff_visit_inode(void *arg, struct context *cx,
+				const struct inodediff_item *item)
 {
-	d->many = d->count >= d->most;
-	if (d->many)
-		return 0;
-	d->sorted &= !d->count || d->changes[d->count - 1].ino < ino;
-	return array_push(cx, &d->changes, &d->count, &d->room,
-			  (struct inodelist_change){ .ino = ino });
-}
-
-/* Whether A and B are equal in the fields that names and links depend on. */
-static bool is_same_inode(const struct nilfs_inode *a,
-			  const struct nilfs_inode *b)
-{
-	uint8_t type = inode_dirent_type(le16_get(a->i_mode));
-
-	if (type != inode_dirent_type(le16_get(b->i_mode)) ||
-	    le16_get(a->i_links_count) != le16_get(b->i_links_count))
-		return false;
-	return type != NILFS_FT_DIR || inode_has_same_map(a, b);
-}
-
-/* Compares a block in which the ifiles differ; NULL: no block. */
-static int namediff_compare_blocks(void *arg, struct context *cx,
-				   const struct mapdiff_item *item)
-{
+	const struct nilfs_inode *a = item->a, *b = item->b;
 	struct namediff *d = arg;
-	const struct palloc *p = &d->to->vol->ifile_palloc;
-	const void *a = NULL, *b = NULL;
-	const le64 *x, *y;
-	struct palloc_block what;
-	uint64_t word, i;
-	int err;
+	uint8_t type;
 
-	if (!palloc_has_block(p, item->key))
-		return fail(cx, -EUCLEAN, "ifile: block %llu past the end",
-			    (unsigned long long)item->key);
-	palloc_locate(p, item->key, &what);
-	if (what.kind == PALLOC_DESC || d->many)
-		return 0;
-	err = blockmap_borrow(&d->from->ifile.map, cx, item->a, &a);
-	if (!err)
-		err = blockmap_borrow(&d->to->ifile.map, cx, item->b, &b);
-	for (i = 0; what.kind == PALLOC_BITMAP &&
-		    i < p->entries_per_group / 64 && !err; i++) {
-		x = a;
-		y = b;
-		word = (x ? le64_get(x[i]) : 0) ^ (y ? le64_get(y[i]) : 0);
-		for (; word && !err; word &= word - 1)
-			err = namediff_add_number(
-				d, cx,
-				what.group * p->entries_per_group + i * 64 +
-					(unsigned int)__builtin_ctzll(word));
+	if (a && b) {
+		type = inode_dirent_type(le16_get(a->i_mode));
+		if (type == inode_dirent_type(le16_get(b->i_mode)) &&
+		    le16_get(a->i_links_count) == le16_get(b->i_links_count) &&
+		    (type != NILFS_FT_DIR || inode_has_same_map(a, b)))
+			return 0;
 	}
-	for (i = 0; what.kind == PALLOC_ENTRIES && i < what.count && !err;
-	     i++) {
-		size_t at = i * p->entry_size;
-
-		if (!a || !b || !is_same_inode(
-				(const void *)((const char *)a + at),
-				(const void *)((const char *)b + at)))
-			err = namediff_add_number(d, cx, what.first + i);
-	}
-	cache_put(d->to->vol->cache, a);
-	cache_put(d->to->vol->cache, b);
-	return err ? err : context_cancelled(cx);
+	if (d->count >= d->most)
+		return 1;
+	d->sorted &= !d->count || d->changes[d->count - 1].ino < item->ino;
+	return array_push(cx, &d->changes, &d->count, &d->room,
+			  (struct inodelist_change){ .ino = item->ino });
 }
 
 static int namediff_compare_numbers(const void *a, const void *b)
@@ -160,12 +112,12 @@ static int find_changes(struct namediff *d, struct context *cx, uint64_t bytes)
 
 	d->most = bytes / sizeof(*d->changes);
 	d->sorted = true;
-	ret = mapdiff_run(cx, &d->from->ifile.map, &d->to->ifile.map,
-			  namediff_compare_blocks, d);
-	if (!ret && !d->sorted)
+	ret = inodediff_run(cx, d->from, d->to, INODEDIFF_BITS,
+			    namediff_visit_inode, d);
+	compared = !ret;
+	if (compared && !d->sorted)
 		sort_in_place(d->changes, d->count, sizeof(*d->changes),
 			      namediff_compare_numbers);
-	compared = !ret && !d->many;
 	for (i = 0; compared && i < d->count && ret >= 0; i++) {
 		c = &d->changes[i];
 		if (i && c->ino == c[-1].ino)
@@ -202,47 +154,43 @@ static int find_changes(struct namediff *d, struct context *cx, uint64_t bytes)
 		return ret;
 	if (ret < 0)
 		fail_clear(cx);
-	return ret >= 0 && !d->many;
+	return compared && ret >= 0;
 }
 
-/* The versions of a directory in both checkpoints, the older first; one may
-   have no map. */
-struct versions {
-	struct blockmap room[2];
-	const struct blockmap *maps[2];	/* NULL: none */
-	uint64_t blocks[2];		/* number of blocks by the size */
-};
-
-static int open_versions(const struct namediff *d, struct context *cx,
-			 const struct inodelist_change *c, struct versions *v)
+/*
+ * Calls VISIT for the blocks in which the versions of a directory in both checkpoints
+ * differ, and sets BLOCKS to the numbers of blocks by their sizes; 0 where the inode
+ * is no directory.
+ */
+static int compare_versions(const struct namediff *d, struct context *cx,
+			    const struct inodelist_change *c,
+			    uint64_t blocks[2], mapdiff_visit *visit, void *arg)
 {
 	struct root *roots[2] = { d->from, d->to };
 	const uint8_t kinds[2] = { c->before, c->kind };
-	struct nilfs_inode inode;
+	const struct nilfs_inode *sides[2] = { NULL, NULL };
+	struct nilfs_inode inodes[2];
 	unsigned int i;
 	int ret;
 
-	*v = (struct versions){ .maps = { NULL } };
 	for (i = 0; i < 2; i++) {
+		blocks[i] = 0;
 		if (!inodelist_is_dir(kinds[i]))
 			continue;
-		ret = root_inode_bytes(roots[i], cx, c->ino, &inode);
+		ret = root_inode_bytes(roots[i], cx, c->ino, &inodes[i]);
 		if (ret < 0)
 			return ret;
-		v->blocks[i] = div_round_up(le64_get(inode.i_size),
-					    d->to->vol->geo.block_size);
-		ret = blockmap_init(&v->room[i], cx, d->to->vol, c->ino,
-				    &inode);
-		if (ret)
-			return ret;
-		v->maps[i] = &v->room[i];
+		sides[i] = &inodes[i];
+		blocks[i] = div_round_up(le64_get(inodes[i].i_size),
+					 d->to->vol->geo.block_size);
 	}
-	return 0;
+	return mapdiff_run_file(cx, d->to->vol, c->ino, sides[0], sides[1],
+				visit, arg);
 }
 
 /* Counts the blocks in which the versions of a directory differ. */
 struct measure {
-	struct versions v;
+	uint64_t blocks[2];	/* number of blocks by the size */
 	uint64_t only_a, only_b, both;
 	bool hole;		/* a block is missing or after the size */
 };
@@ -251,7 +199,7 @@ static int namediff_count_block(void *arg, struct context *cx,
 				const struct mapdiff_item *item)
 {
 	struct measure *m = arg;
-	const uint64_t *blocks = m->v.blocks;
+	const uint64_t *blocks = m->blocks;
 
 	(void)cx;
 	if (item->a && item->b) {
@@ -283,7 +231,7 @@ static int prepare_diff(struct namediff *d, struct context *cx)
 		struct inodelist_change *c = &d->changes[i];
 		struct inodelist_row row = inodelist_find(&n->list, c->ino);
 		struct measure m = { .only_a = 0 };
-		const uint64_t *blocks = m.v.blocks;
+		const uint64_t *blocks = m.blocks;
 
 		if ((c->before && !(c->before & INODELIST_TYPE)) ||
 		    (c->kind && !(c->kind & INODELIST_TYPE)) ||
@@ -295,18 +243,17 @@ static int prepare_diff(struct namediff *d, struct context *cx)
 		}
 		if (!c->map)
 			continue;
-		err = open_versions(d, cx, c, &m.v);
-		if (!err)
-			err = mapdiff_run(cx, m.v.maps[0], m.v.maps[1],
-					  namediff_count_block, &m);
+		err = compare_versions(d, cx, c, m.blocks,
+				       namediff_count_block, &m);
 		if (err)
 			break;
-		c->kept = m.v.maps[0] && m.v.maps[1] &&
+		c->kept = inodelist_is_dir(c->before) &&
+			  inodelist_is_dir(c->kind) &&
 			  blocks[0] > m.only_a + m.both;
 		least = blocks[0] < blocks[1] ? blocks[0] : blocks[1];
 		n->doubts += m.hole || m.only_a != blocks[0] - least ||
 			     m.only_b != blocks[1] - least ||
-			     (m.v.maps[1] && !blocks[1]);
+			     (inodelist_is_dir(c->kind) && !blocks[1]);
 	}
 	return err;
 }
@@ -324,7 +271,8 @@ static int namediff_add_block(void *arg, struct context *cx,
 
 	if (!block.vblocknr)
 		return 0;
-	err = blockmap_resolve(d->map, cx, block.vblocknr, &block.blocknr);
+	err = blockmap_resolve(&d->to->ifile.map, cx, block.vblocknr,
+			       &block.blocknr);
 	return err ? err : blockbatch_add(d->batch, cx, &block);
 }
 
@@ -334,7 +282,7 @@ static int namediff_add_blocks(void *arg, struct context *cx,
 			       struct blockbatch *batch)
 {
 	struct namediff *d = arg;
-	struct versions v;
+	uint64_t blocks[2];
 	size_t i;
 	int err = 0;
 
@@ -342,15 +290,11 @@ static int namediff_add_blocks(void *arg, struct context *cx,
 	for (i = 0; i < d->count && !err; i++) {
 		const struct inodelist_change *c = &d->changes[i];
 
-		if (!c->map || c->kept != d->keeping)
-			continue;
-		err = open_versions(d, cx, c, &v);
-		d->map = v.maps[d->added];
-		if (err || !d->map)
+		if (!c->map || c->kept != d->keeping ||
+		    !inodelist_is_dir(d->added ? c->kind : c->before))
 			continue;
 		d->dir = inodelist_find_dir(&d->n->list, c->ino);
-		err = mapdiff_run(cx, v.maps[0], v.maps[1], namediff_add_block,
-				  d);
+		err = compare_versions(d, cx, c, blocks, namediff_add_block, d);
 	}
 	return err;
 }
