@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "check/damage.h"
 #include "fsck/account/sides.h"
 #include "vol/dir.h"
@@ -40,23 +41,13 @@ enum name_bits {
 	NAME_OLDER = 1 << 5,  /* another version has it, of another time */
 };
 
-/* 64-bit FNV-1a. */
-static uint64_t hash_name(const struct dirent_entry *de)
-{
-	uint64_t h = 0xcbf29ce484222325ULL;
-	size_t i;
-
-	for (i = 0; i < de->name_len; i++)
-		h = (h ^ (uint8_t)de->name[i]) * 0x100000001b3ULL;
-	return h;
-}
-
 /* The bits of the name of DE, or NULL if the name is not known. */
 static uint64_t *find_name_bits(const struct comparedir *d,
 				const struct dirent_entry *de)
 {
 	struct pairtable_entry *name =
-		pairtable_find(&d->names, hash_name(de), de->ino);
+		pairtable_find(&d->names, text_hash(de->name, de->name_len),
+			       de->ino);
 
 	return name ? &name->value : NULL;
 }
@@ -68,8 +59,9 @@ static int note_name(struct comparedir *d, struct context *cx,
 	uint64_t *known = find_name_bits(d, de);
 
 	if (!known)
-		return pairtable_add(&d->names, cx, hash_name(de), de->ino,
-				     what);
+		return pairtable_add(&d->names, cx,
+				     text_hash(de->name, de->name_len),
+				     de->ino, what);
 	*known |= what;
 	return 0;
 }
