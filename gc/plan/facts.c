@@ -120,7 +120,8 @@ static int count_live(struct facts *f, struct context *cx,
 	if (l && !ret && l->protect_cno == f->protect_cno &&
 	    l->nsnapshots == n &&
 	    (!n || !memcmp(l->snapshots, snapshots, n * sizeof(*snapshots)))) {
-		ret = volume_open_from(&from, cx, f->vol->dev, &kept->at);
+		ret = volume_open_at(&from, cx, f->vol->dev, NULL,
+				     &kept->at);
 		if (!ret)
 			ret = liveness_update(l, cx, from, f->vol);
 		volume_close(from);

@@ -35,42 +35,6 @@ int volume_read_blocks(struct volume *vol, struct context *cx,
 			(size_t)count << geo->block_bits);
 }
 
-static int choose_super(struct volume *vol, struct context *cx)
-{
-	const uint64_t offsets[2] = {
-		NILFS_SB_OFFSET_BYTES,
-		super_offset2(vol->dev->size),
-	};
-	struct nilfs_super_block *copies[2] = { NULL, NULL }, *sb;
-	struct owner owner;
-	int i;
-
-	/* A copy that cannot be read is not valid. */
-	for (i = 0; i < 2; i++) {
-		sb = &vol->super[i];
-		vol->super_offset[i] = offsets[i];
-		if (offsets[i] &&
-		    !dev_read(vol->dev, cx, offsets[i], sb, sizeof(*sb))) {
-			copies[i] = sb;
-			continue;
-		}
-		fail_clear(cx);
-		memset(sb, 0, sizeof(*sb));
-	}
-	super_choose(copies[0], copies[1], vol->dev->size, &vol->choice);
-	if (vol->choice.index >= 0)
-		return 0;
-	/* Report the other content of the device, if it is known. */
-	owner_find(&owner, cx, vol->dev);
-	if (owner.foreign && !owner.nilfs)
-		return fail(cx, -EUCLEAN, "%s: %s", vol->dev->name, owner.what);
-	return fail(cx, -EUCLEAN, "%s: no NILFS2 superblock (first: %s; "
-		    "second: %s)%s%s", vol->dev->name,
-		    rule_info(vol->choice.verdict[0])->text,
-		    rule_info(vol->choice.verdict[1])->text,
-		    owner.foreign ? "; it " : "", owner.what);
-}
-
 /* Computes the layouts of the metadata files, and makes a cache. */
 static int use_geometry(struct volume *vol, struct context *cx)
 {
@@ -112,29 +76,6 @@ static int use_super(struct volume *vol, struct context *cx, int i)
 		geo->nsegments = there;
 	vol->super_used = i;
 	return use_geometry(vol, cx);
-}
-
-static int find_latest(struct volume *vol, struct context *cx)
-{
-	int first = vol->choice.index, spare = vol->choice.spare;
-	const struct nilfs_super_block *sb = &vol->super[first];
-	bool follow = !(le16_get(sb->s_state) & NILFS_VALID_FS);
-	struct context why;
-	int err = use_super(vol, cx, first);
-
-	if (err)
-		return err;
-	err = recovery_search(vol, cx, sb, follow, &vol->latest);
-	/* The spare copy is used only if the log is missing, as in the kernel. */
-	if (err != -EUCLEAN || spare < 0)
-		return err;
-	context_child(cx, &why);
-	context_adopt(&why, cx);
-	if (!use_super(vol, cx, spare) &&
-	    !recovery_search(vol, cx, &vol->super[spare], true, &vol->latest))
-		return 0;
-	context_adopt(cx, &why);
-	return err;
 }
 
 static int open_metadata(struct volume *vol, struct context *cx)
@@ -200,32 +141,76 @@ static int finish(struct volume **volp, int err)
 int volume_open(struct volume **volp, struct context *cx, struct dev *dev,
 		const struct volume_options *options)
 {
-	int err;
+	const struct nilfs_super_block *sb;
+	struct context why;
+	struct volume *vol;
+	int err = volume_open_bare(volp, cx, dev);
 
-	*volp = NULL;
-	err = make_volume(volp, cx, dev);
+	if (err)
+		return err;
+	vol = *volp;
+	sb = &vol->super[vol->choice.index];
+	err = recovery_search(vol, cx, sb,
+			      !(le16_get(sb->s_state) & NILFS_VALID_FS),
+			      &vol->latest);
+	/* The spare copy is used only if the log is missing, as in the kernel. */
+	if (err == -EUCLEAN && vol->choice.spare >= 0) {
+		context_child(cx, &why);
+		context_adopt(&why, cx);
+		sb = &vol->super[vol->choice.spare];
+		if (!use_super(vol, cx, vol->choice.spare) &&
+		    !recovery_search(vol, cx, sb, true, &vol->latest))
+			err = 0;
+		else
+			context_adopt(cx, &why);
+	}
 	if (!err)
-		err = choose_super(*volp, cx);
-	if (!err)
-		err = find_latest(*volp, cx);
-	if (!err)
-		err = open_metadata(*volp, cx);
+		err = open_metadata(vol, cx);
 	if (!err && options && options->roll_forward)
-		err = rollforward_collect(*volp, cx, &(*volp)->latest,
-					  &(*volp)->rollforward);
+		err = rollforward_collect(vol, cx, &vol->latest,
+					  &vol->rollforward);
 	return finish(volp, err);
 }
 
 int volume_open_bare(struct volume **volp, struct context *cx, struct dev *dev)
 {
-	int err;
+	const uint64_t offsets[2] = {
+		NILFS_SB_OFFSET_BYTES,
+		super_offset2(dev->size),
+	};
+	struct nilfs_super_block *copies[2] = { NULL, NULL }, *sb;
+	struct volume *vol;
+	struct owner owner;
+	int i, err = make_volume(volp, cx, dev);
 
-	*volp = NULL;
-	err = make_volume(volp, cx, dev);
-	if (!err)
-		err = choose_super(*volp, cx);
-	if (!err)
-		err = use_super(*volp, cx, (*volp)->choice.index);
+	if (err)
+		return err;
+	vol = *volp;
+	/* A copy that cannot be read is not valid. */
+	for (i = 0; i < 2; i++) {
+		sb = &vol->super[i];
+		vol->super_offset[i] = offsets[i];
+		if (offsets[i] &&
+		    !dev_read(dev, cx, offsets[i], sb, sizeof(*sb))) {
+			copies[i] = sb;
+			continue;
+		}
+		fail_clear(cx);
+		memset(sb, 0, sizeof(*sb));
+	}
+	super_choose(copies[0], copies[1], dev->size, &vol->choice);
+	if (vol->choice.index >= 0)
+		return finish(volp, use_super(vol, cx, vol->choice.index));
+	/* Report the other content of the device, if it is known. */
+	owner_find(&owner, cx, dev);
+	if (owner.foreign && !owner.nilfs)
+		err = fail(cx, -EUCLEAN, "%s: %s", dev->name, owner.what);
+	else
+		err = fail(cx, -EUCLEAN, "%s: no NILFS2 superblock (first: %s; "
+			   "second: %s)%s%s", dev->name,
+			   rule_info(vol->choice.verdict[0])->text,
+			   rule_info(vol->choice.verdict[1])->text,
+			   owner.foreign ? "; it " : "", owner.what);
 	return finish(volp, err);
 }
 
@@ -247,18 +232,8 @@ int volume_open_at(struct volume **volp, struct context *cx, struct dev *dev,
 		   const struct nilfs_geometry *geo,
 		   const struct recovery *at)
 {
-	int err = volume_open_layout(volp, cx, dev, geo);
-
-	if (err)
-		return err;
-	(*volp)->latest = *at;
-	return finish(volp, open_metadata(*volp, cx));
-}
-
-int volume_open_from(struct volume **volp, struct context *cx,
-		     struct dev *dev, const struct recovery *at)
-{
-	int err = volume_open_bare(volp, cx, dev);
+	int err = geo ? volume_open_layout(volp, cx, dev, geo) :
+			volume_open_bare(volp, cx, dev);
 
 	if (err)
 		return err;

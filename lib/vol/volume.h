@@ -72,20 +72,14 @@ int volume_open_layout(struct volume **volp, struct context *cx,
 
 /*
  * Opens the volume at the super root of AT (its fields from cno to ctime),
- * independent of superblocks: for a volume with geometry GEO that is still being
- * created.  Its superblocks are all zero.  Fails as volume_open().
+ * independent of the log to which a superblock refers and of the checksums of AT's
+ * log.  With GEO, superblocks are ignored, and are all zero: for a volume with that
+ * geometry that is still being created.  GEO is NULL for the geometry of the active
+ * superblock.  Fails as volume_open().
  */
 int volume_open_at(struct volume **volp, struct context *cx, struct dev *dev,
 		   const struct nilfs_geometry *geo,
 		   const struct recovery *at);
-
-/*
- * Opens the volume by the active superblock, but at the super root of AT,
- * independent of the log to which the superblock refers and of the checksums of AT's
- * log.  Fails as volume_open().
- */
-int volume_open_from(struct volume **volp, struct context *cx,
-		     struct dev *dev, const struct recovery *at);
 
 /* NULL is accepted. */
 void volume_close(struct volume *vol);

@@ -392,7 +392,7 @@ static int open_checked_volume(struct check *c, struct context *cx,
 	char *block = NULL;
 	int err = state_is_at(c->state, le64_get(sb->s_last_pseg),
 			      le64_get(sb->s_last_seq)) ?
-		volume_open_from(&c->vol, cx, c->dev, &c->state->at) :
+		volume_open_at(&c->vol, cx, c->dev, NULL, &c->state->at) :
 		volume_open(&c->vol, cx, c->dev, NULL);
 
 	if (err != -EUCLEAN && err != -EIO)
