@@ -107,56 +107,55 @@ static int visit_blocks(struct group_walk *w, struct context *cx,
 	return err;
 }
 
-static int visit_extent(struct group_walk *w, struct context *cx,
-			const struct extent *e)
-{
-	const struct datscan_visitor *v = w->scan->visitor;
-	struct volume *vol = w->scan->vol;
-	uint32_t most = BUFFER_BYTES >> vol->geo.block_bits, n, i;
-	char *buf = w->scan->workers[w->worker].buf;
-	uint64_t done;
-	int err = 0;
-
-	for (done = 0; done < e->count && !err; done += n) {
-		n = e->count - done < most ? (uint32_t)(e->count - done) : most;
-		err = volume_read_blocks(vol, cx, e->blocknr + done, n, buf);
-		if (!err) {
-			err = visit_blocks(w, cx, e->blkoff + done, buf, n);
-			continue;
-		}
-		if (err != -EIO || !v->unreadable)
-			break;
-		/* A part of the range cannot be read: read each block separately. */
-		err = 0;
-		for (i = 0; i < n && !err; i++) {
-			err = volume_read_blocks(vol, cx, e->blocknr + done + i,
-						 1, buf);
-			if (!err)
-				err = visit_blocks(w, cx, e->blkoff + done + i,
-						  buf, 1);
-			else if (err == -EIO)
-				err = v->unreadable(v->arg, cx,
-						    e->blkoff + done + i);
-		}
-	}
-	return err;
-}
-
+/* Reads the blocks of a group in large parts. */
 static int visit_group(struct context *cx, void *arg, unsigned int worker,
 		       uint64_t job)
 {
 	struct scan *scan = arg;
+	const struct datscan_visitor *v = scan->visitor;
+	struct volume *vol = scan->vol;
 	const struct group *g = &scan->batch->groups[job];
+	const struct extent *e = &scan->batch->extents[g->first];
+	const struct extent *end = e + g->count;
+	uint32_t most = BUFFER_BYTES >> vol->geo.block_bits, n, i;
+	char *buf = scan->workers[worker].buf;
 	struct group_walk w = {
 		.scan = scan,
 		.worker = worker,
 	};
-	uint32_t i;
+	uint64_t done;
 	int err = 0;
 
-	for (i = 0; i < g->count && !err; i++)
-		err = visit_extent(&w, cx,
-				   &scan->batch->extents[g->first + i]);
+	for (; e < end && !err; e++) {
+		for (done = 0; done < e->count && !err; done += n) {
+			n = e->count - done < most ?
+				    (uint32_t)(e->count - done) : most;
+			err = volume_read_blocks(vol, cx, e->blocknr + done, n,
+						 buf);
+			if (!err) {
+				err = visit_blocks(&w, cx, e->blkoff + done,
+						   buf, n);
+				continue;
+			}
+			if (err != -EIO || !v->unreadable)
+				break;
+			/* A part of the range cannot be read: read each block
+			   separately. */
+			err = 0;
+			for (i = 0; i < n && !err; i++) {
+				err = volume_read_blocks(
+					vol, cx, e->blocknr + done + i, 1, buf);
+				if (!err)
+					err = visit_blocks(
+						&w, cx, e->blkoff + done + i,
+						buf, 1);
+				else if (err == -EIO)
+					err = v->unreadable(
+						v->arg, cx,
+						e->blkoff + done + i);
+			}
+		}
+	}
 	return err;
 }
 
@@ -200,39 +199,17 @@ static int run_batch(struct scan *scan, struct context *cx, bool keep_last)
 	return err;
 }
 
-/* Adds a block of the DAT to the batch, which has room. */
-static void add_block(struct scan *scan, uint64_t blkoff, uint64_t blocknr)
-{
-	struct batch *b = scan->batch;
-	struct group *g = b->ngroups ? &b->groups[b->ngroups - 1] : NULL;
-	struct palloc_block what;
-	struct extent *e;
-
-	palloc_locate(&scan->vol->dat_palloc, blkoff, &what);
-	if (g && g->number == what.group) {
-		e = &b->extents[b->nextents - 1];
-		if (e->blkoff + e->count == blkoff &&
-		    e->blocknr + e->count == blocknr) {
-			e->count++;
-			return;
-		}
-		g->count++;
-	} else {
-		b->groups[b->ngroups++] = (struct group){
-			.number = what.group,
-			.first = b->nextents,
-			.count = 1,
-		};
-	}
-	b->extents[b->nextents++] = (struct extent){ blkoff, blocknr, 1 };
-}
-
+/* Walks the map, and runs a batch whenever it is full. */
 static int walk_blocks(struct scan *scan, struct context *cx)
 {
 	const struct datscan_visitor *v = scan->visitor;
 	const struct blockmap *map = &scan->vol->dat.map;
+	struct batch *b = scan->batch;
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
+	struct palloc_block what;
+	struct extent *last;
+	struct group *g;
 	uint64_t blocknr;
 	int ret;
 
@@ -247,10 +224,30 @@ static int walk_blocks(struct scan *scan, struct context *cx)
 			ret = v->block(v->arg, cx, item.ptr, 0, NULL, &item);
 		if (ret || item.level)
 			continue;
-		if (scan->batch->nextents == BATCH_EXTENTS)
+		if (b->nextents == BATCH_EXTENTS)
 			ret = run_batch(scan, cx, true);
-		if (!ret)
-			add_block(scan, item.key, blocknr);
+		if (ret)
+			continue;
+		/* Adds the block to the batch. */
+		palloc_locate(&scan->vol->dat_palloc, item.key, &what);
+		g = b->ngroups ? &b->groups[b->ngroups - 1] : NULL;
+		if (g && g->number == what.group) {
+			last = &b->extents[b->nextents - 1];
+			if (last->blkoff + last->count == item.key &&
+			    last->blocknr + last->count == blocknr) {
+				last->count++;
+				continue;
+			}
+			g->count++;
+		} else {
+			b->groups[b->ngroups++] = (struct group){
+				.number = what.group,
+				.first = b->nextents,
+				.count = 1,
+			};
+		}
+		b->extents[b->nextents++] =
+			(struct extent){ item.key, blocknr, 1 };
 	}
 	blockmap_cursor_close(&cur);
 	return ret ? ret : run_batch(scan, cx, false);

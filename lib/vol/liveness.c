@@ -52,28 +52,6 @@ struct counter {
 	struct run *runs;	/* one per worker, and one more */
 };
 
-/* The chunk of SEGNUM, allocated on demand. */
-static struct liveness_counts *chunk_of(struct liveness *l,
-					struct context *cx, uint64_t segnum)
-{
-	struct liveness_counts **slot = &l->chunks[segnum / CHUNK_SEGMENTS];
-	struct liveness_counts *chunk, *expected = NULL;
-
-	chunk = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
-	if (chunk)
-		return chunk;
-	chunk = calloc(CHUNK_SEGMENTS, sizeof(*chunk));
-	if (!chunk) {
-		fail(cx, -ENOMEM, "counts of segments");
-		return NULL;
-	}
-	if (__atomic_compare_exchange_n(slot, &expected, chunk, false,
-					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		return chunk;
-	free(chunk);
-	return expected;
-}
-
 /* Most runs have only one kind; a locked addition of 0 would cost as much as any. */
 static void add_count(uint32_t *count, uint32_t more)
 {
@@ -81,16 +59,27 @@ static void add_count(uint32_t *count, uint32_t more)
 		__atomic_fetch_add(count, more, __ATOMIC_RELAXED);
 }
 
-/* Adds the counts of RUN to those of its segment, or subtracts them. */
+/* Adds the counts of RUN to those of its segment, or subtracts them.  The chunk of
+   the segment is allocated on demand. */
 static int flush_run(struct counter *c, struct context *cx, struct run *run)
 {
 	const uint32_t sign = run->out ? UINT32_MAX : 1;	/* modulo 2^32 */
-	struct liveness_counts *chunk, *to;
+	struct liveness_counts **slot, *chunk, *expected = NULL, *to;
 
 	if (run->end) {
-		chunk = chunk_of(c->l, cx, run->segnum);
-		if (!chunk)
-			return -ENOMEM;
+		slot = &c->l->chunks[run->segnum / CHUNK_SEGMENTS];
+		chunk = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+		if (!chunk) {
+			chunk = calloc(CHUNK_SEGMENTS, sizeof(*chunk));
+			if (!chunk)
+				return fail(cx, -ENOMEM, "counts of segments");
+			if (!__atomic_compare_exchange_n(
+				    slot, &expected, chunk, false,
+				    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+				free(chunk);
+				chunk = expected;
+			}
+		}
 		to = &chunk[run->segnum % CHUNK_SEGMENTS];
 		add_count(&to->current, sign * run->counts.current);
 		add_count(&to->snapshot, sign * run->counts.snapshot);
@@ -177,36 +166,14 @@ static uint32_t count_within(struct run *run, uint64_t protect_cno,
 	return i;
 }
 
-/* Counts entry I, which is not of the run's segment and epoch. */
-static int count_outside(struct counter *c, struct context *cx,
-			 struct run *run, const struct datscan_block *block,
-			 uint32_t i)
-{
-	const struct nilfs_dat_entry *de = datscan_entry(block, i);
-	uint64_t blocknr = le64_get(de->de_blocknr);
-	int err = 0;
-
-	if (!blocknr)
-		return 0;
-	if (!geometry_has_block(&c->vol->geo, blocknr)) {
-		run->entries++;
-		run->strays++;
-		return 0;
-	}
-	if (blocknr < run->start || blocknr >= run->end)
-		err = move_run(c, cx, run, blocknr);
-	run->epoch = epoch_of(c->l, le64_get(de->de_start));
-	if (!err)
-		count_within(run, c->l->protect_cno, block, i, i + 1);
-	return err;
-}
-
 static int count_entries(void *arg, struct context *cx, unsigned int worker,
 			 const struct datscan_block *block)
 {
 	struct counter *c = arg;
 	struct run *run = &c->runs[worker];
+	const struct nilfs_dat_entry *de;
 	uint32_t i = 0, limit;
+	uint64_t blocknr;
 	int err = 0;
 
 	while (!err && (i = datscan_next_used(block, i)) < block->count) {
@@ -214,8 +181,25 @@ static int count_entries(void *arg, struct context *cx, unsigned int worker,
 		while (!err && i < limit) {
 			i = count_within(run, c->l->protect_cno, block, i,
 					 limit);
-			if (i < limit)
-				err = count_outside(c, cx, run, block, i++);
+			if (i == limit)
+				break;
+			/* Entry I is not of the run's segment and epoch. */
+			de = datscan_entry(block, i);
+			blocknr = le64_get(de->de_blocknr);
+			if (blocknr &&
+			    !geometry_has_block(&c->vol->geo, blocknr)) {
+				run->entries++;
+				run->strays++;
+			} else if (blocknr) {
+				if (blocknr < run->start || blocknr >= run->end)
+					err = move_run(c, cx, run, blocknr);
+				run->epoch = epoch_of(c->l,
+						      le64_get(de->de_start));
+				if (!err)
+					count_within(run, c->l->protect_cno,
+						     block, i, i + 1);
+			}
+			i++;
 		}
 	}
 	return err;
@@ -242,10 +226,9 @@ static int count_own_block(void *arg, struct context *cx,
 	return count_own(c, cx, &c->runs[cx->threads], item->ptr);
 }
 
-/* Counts for the N SNAPSHOTS; takes ownership of them. */
-static int count_for(uint64_t *snapshots, size_t n, struct volume *vol,
-		     struct context *cx, uint64_t protect_cno,
-		     struct liveness **lp)
+int liveness_count_with(struct volume *vol, struct context *cx,
+			uint64_t protect_cno, const uint64_t *snapshots,
+			size_t n, struct liveness **lp)
 {
 	struct liveness *l = calloc(1, sizeof(*l));
 	uint64_t nchunks = div_round_up(vol->geo.nsegments, CHUNK_SEGMENTS);
@@ -258,21 +241,24 @@ static int count_for(uint64_t *snapshots, size_t n, struct volume *vol,
 	unsigned int i;
 	int err;
 
-	if (l && nchunks <= cx->max_memory / sizeof(*l->chunks))
+	if (!l)
+		return fail(cx, -ENOMEM, "counts of segments");
+	if (nchunks <= cx->max_memory / sizeof(*l->chunks))
 		l->chunks = calloc(nchunks, sizeof(*l->chunks));
-	if (!l || !l->chunks) {
-		free(l);
-		free(snapshots);
-		return fail(cx, -ENOMEM, "table of %llu segments",
-			    (unsigned long long)vol->geo.nsegments);
-	}
-	l->nchunks = nchunks;
+	l->nchunks = l->chunks ? nchunks : 0;
 	l->protect_cno = protect_cno;
-	l->snapshots = snapshots;
+	l->snapshots = malloc(n ? n * sizeof(*snapshots) : 1);
 	l->nsnapshots = n;
+	if (n && l->snapshots)
+		memcpy(l->snapshots, snapshots, n * sizeof(*snapshots));
 	c.runs = calloc((size_t)cx->threads + 1, sizeof(*c.runs));
-	err = c.runs ? datscan_run(vol, cx, &visitor) :
-		       fail(cx, -ENOMEM, "counts of segments");
+	if (!l->chunks)
+		err = fail(cx, -ENOMEM, "table of %llu segments",
+			   (unsigned long long)vol->geo.nsegments);
+	else if (!l->snapshots || !c.runs)
+		err = fail(cx, -ENOMEM, "counts of segments");
+	else
+		err = datscan_run(vol, cx, &visitor);
 	for (i = 0; i <= cx->threads && !err; i++) {
 		err = flush_run(&c, cx, &c.runs[i]);
 		l->entries += c.runs[i].entries;
@@ -293,20 +279,11 @@ int liveness_count(struct volume *vol, struct context *cx,
 	size_t n;
 	int err = cptable_list(vol, cx, true, &snapshots, &n);
 
-	return err ? err : count_for(snapshots, n, vol, cx, protect_cno, lp);
-}
-
-int liveness_count_with(struct volume *vol, struct context *cx,
-			uint64_t protect_cno, const uint64_t *snapshots,
-			size_t n, struct liveness **lp)
-{
-	uint64_t *copy = malloc(n ? n * sizeof(*copy) : 1);
-
-	if (!copy)
-		return fail(cx, -ENOMEM, "list of snapshots");
-	if (n)
-		memcpy(copy, snapshots, n * sizeof(*copy));
-	return count_for(copy, n, vol, cx, protect_cno, lp);
+	if (!err)
+		err = liveness_count_with(vol, cx, protect_cno, snapshots, n,
+					  lp);
+	free(snapshots);
+	return err;
 }
 
 /*
@@ -323,64 +300,53 @@ struct update {
 	struct bitmap blocks;	/* changed blocks, by offset in the group */
 };
 
-/*
- * Counts the entries in changed blocks of the group, with its BITMAP, for one SIDE.
- */
-static int count_side(struct update *u, struct context *cx, int side,
-		      const void *bitmap)
-{
-	struct file *dat = &u->vol[side]->dat;
-	const struct palloc *p = &u->vol[side]->dat_palloc;
-	struct datscan_block block = {
-		.stride = p->entry_size,
-		.bitmap = bitmap,
-	};
-	uint64_t first = palloc_bitmap_blkoff(p, u->group) + 1, i;
-	struct palloc_block what;
-	const void *entries;
-	int ret = 0;
-
-	for (i = bitmap_next_set(&u->blocks, 0); i < u->blocks.bits && !ret;
-	     i = bitmap_next_set(&u->blocks, i + 1)) {
-		ret = file_block(dat, cx, first + i, &entries);
-		if (ret <= 0)
-			continue;
-		palloc_locate(p, first + i, &what);
-		block.first = what.first;
-		block.count = (uint32_t)what.count;
-		block.entries = entries;
-		block.bit = palloc_group_offset(p, what.first);
-		ret = count_entries(&u->c, cx, (unsigned int)side, &block);
-		file_put(dat, entries);
-	}
-	return ret;
-}
-
 /* Subtracts the old entries of changed blocks of the group and adds the new ones. */
 static int count_group(struct update *u, struct context *cx)
 {
 	const struct palloc *p = &u->vol[1]->dat_palloc;
-	uint64_t words = div_round_up(u->blocks.bits, 64);
-	const void *bits[2] = { NULL, NULL };
+	uint64_t first = palloc_bitmap_blkoff(p, u->group) + 1, i;
+	const void *bits[2] = { NULL, NULL }, *entries;
+	struct palloc_block what;
+	struct datscan_block block;
+	struct file *dat;
+	uint32_t bit;
 	int side, ret = 0;
-	uint32_t i;
 
 	for (side = 0; side < 2 && ret >= 0; side++)
-		ret = file_block(&u->vol[side]->dat, cx,
-				 palloc_bitmap_blkoff(p, u->group),
+		ret = file_block(&u->vol[side]->dat, cx, first - 1,
 				 &bits[side]);
 	/* Also the blocks of entries whose bits differ. */
-	for (i = 0; ret >= 0 && u->bits && i < p->entries_per_group; i++)
-		if ((bits[0] && palloc_bit(bits[0], i)) !=
-		    (bits[1] && palloc_bit(bits[1], i)))
-			bitmap_set(&u->blocks, i / p->entries_per_block);
+	for (bit = 0; ret >= 0 && u->bits && bit < p->entries_per_group; bit++)
+		if ((bits[0] && palloc_bit(bits[0], bit)) !=
+		    (bits[1] && palloc_bit(bits[1], bit)))
+			bitmap_set(&u->blocks, bit / p->entries_per_block);
 	for (side = 0; side < 2; side++) {
-		if (ret >= 0 && bits[side])
-			ret = count_side(u, cx, side, bits[side]);
-		if (bits[side])
-			file_put(&u->vol[side]->dat, bits[side]);
+		if (!bits[side])
+			continue;
+		dat = &u->vol[side]->dat;
+		for (i = bitmap_next_set(&u->blocks, 0);
+		     i < u->blocks.bits && ret >= 0;
+		     i = bitmap_next_set(&u->blocks, i + 1)) {
+			ret = file_block(dat, cx, first + i, &entries);
+			if (ret <= 0)
+				continue;
+			palloc_locate(p, first + i, &what);
+			block = (struct datscan_block){
+				.first = what.first,
+				.count = (uint32_t)what.count,
+				.stride = p->entry_size,
+				.entries = entries,
+				.bitmap = bits[side],
+				.bit = palloc_group_offset(p, what.first),
+			};
+			ret = count_entries(&u->c, cx, (unsigned int)side,
+					    &block);
+			file_put(dat, entries);
+		}
+		file_put(dat, bits[side]);
 	}
-	memset(u->blocks.words, 0, words * sizeof(*u->blocks.words));
+	memset(u->blocks.words, 0,
+	       div_round_up(u->blocks.bits, 64) * sizeof(*u->blocks.words));
 	u->any = u->bits = false;
 	return ret < 0 ? ret : 0;
 }

@@ -32,59 +32,50 @@ int logsearch_open(struct logsearch *search, struct context *cx,
 	return 0;
 }
 
-/* 1 if a log begins at the place, with its header in SS, 0 if not, or a failure. */
-static int is_log(struct logsearch *search, struct context *cx,
-		  struct nilfs_segment_summary *ss)
-{
-	struct volume *vol = search->vol;
-	struct segsum_crc crc;
-	const void *block;
-	int err;
-
-	if (search->between && search->next >= search->ahead) {
-		search->ahead = search->next + READAHEAD_BLOCKS;
-		if (search->ahead > search->end)
-			search->ahead = search->end;
-		cache_readahead(vol->cache, cx, search->next,
-				(unsigned int)(search->ahead - search->next));
-	}
-	err = cache_get(vol->cache, cx, search->next, &block);
-	if (err)
-		return err;
-	memcpy(ss, block, sizeof(*ss));
-	cache_put(vol->cache, block);
-	if (segsum_check(&vol->geo, ss, search->next) != RULE_OK)
-		return 0;
-	err = summary_read(&search->summary, cx, vol, search->next, ss);
-	if (err)
-		return err;
-	segsum_crc_init_sumsum(&crc, &vol->geo, ss);
-	segsum_crc_update(&crc, search->summary.buf,
-			  (size_t)segsum_nsumblk(&vol->geo, ss)
-			  << vol->geo.block_bits);
-	return segsum_crc_check_sumsum(&crc, ss) == RULE_OK;
-}
-
 int logsearch_next(struct logsearch *search, struct context *cx,
 		   struct log *log)
 {
-	const struct volume *vol = search->vol;
-	unsigned int bits = vol->geo.block_bits;
-	int ret;
+	struct volume *vol = search->vol;
+	const struct nilfs_geometry *geo = &vol->geo;
+	struct segsum_crc crc;
+	const void *block;
+	int err;
 
 	for (; search->next + NILFS_PSEG_MIN_BLOCKS <= search->end;
 	     search->next++) {
 		/* The rest may never have been written: check once for each read. */
 		if (search->next >= search->ahead &&
-		    dev_is_hole(vol->dev, search->next << bits,
-				(search->end - search->next) << bits))
+		    dev_is_hole(vol->dev, search->next << geo->block_bits,
+				(search->end - search->next)
+					<< geo->block_bits))
 			break;
-		ret = is_log(search, cx, &log->ss);
-		if (ret < 0)
-			return ret;
-		search->between = !ret;
-		if (!ret)
+		if (search->between && search->next >= search->ahead) {
+			search->ahead = search->next + READAHEAD_BLOCKS;
+			if (search->ahead > search->end)
+				search->ahead = search->end;
+			cache_readahead(vol->cache, cx, search->next,
+					(unsigned int)(search->ahead -
+						       search->next));
+		}
+		err = cache_get(vol->cache, cx, search->next, &block);
+		if (err)
+			return err;
+		memcpy(&log->ss, block, sizeof(log->ss));
+		cache_put(vol->cache, block);
+		search->between = true;
+		if (segsum_check(geo, &log->ss, search->next) != RULE_OK)
 			continue;
+		err = summary_read(&search->summary, cx, vol, search->next,
+				   &log->ss);
+		if (err)
+			return err;
+		segsum_crc_init_sumsum(&crc, geo, &log->ss);
+		segsum_crc_update(&crc, search->summary.buf,
+				  (size_t)segsum_nsumblk(geo, &log->ss)
+					  << geo->block_bits);
+		if (segsum_crc_check_sumsum(&crc, &log->ss) != RULE_OK)
+			continue;
+		search->between = false;
 		log->pseg = search->next;
 		log->nblocks = le32_get(log->ss.ss_nblocks);
 		search->next += log->nblocks;

@@ -54,44 +54,6 @@ struct walk {
 	bool bounded;		/* the next super root ends the walk */
 };
 
-/* Records the current log of the walk, which is valid. */
-static int note_log(struct walk *w, struct context *cx,
-		    const struct nilfs_segment_summary *ss)
-{
-	const struct nilfs_geometry *geo = &w->vol->geo;
-	unsigned int flags = le16_get(ss->ss_flags);
-	uint64_t end = w->at.pseg + le32_get(ss->ss_nblocks);
-	struct recovery *rec = w->rec;
-
-	rec->last_pseg = w->at.pseg;
-	rec->last_segnum = w->at.segnum;
-	rec->last_seq = w->at.seq;
-	if (flags & NILFS_SS_SR) {
-		rec->passed += w->newer;
-		rec->cno = w->cno++;
-		rec->super_root = end - 1;
-		rec->pseg_start = w->at.pseg;
-		rec->seq = w->at.seq;
-		rec->segnum = w->at.segnum;
-		rec->nextnum = geometry_segment_of(geo, le64_get(ss->ss_next));
-		rec->offset = end - geometry_segment_start(geo, w->at.segnum);
-		rec->ctime = le64_get(ss->ss_create);
-		rec->orphans_start = rec->orphans_end = 0;
-		return 0;
-	}
-	if (!w->newer)
-		return fail(cx, -EUCLEAN,
-			    "log at block %llu, named by the superblock: has no super root",
-			    (unsigned long long)w->at.pseg);
-	if (!rec->orphans_start && (flags & NILFS_SS_LOGBGN)) {
-		rec->orphans_start = w->at.pseg;
-		rec->orphans_start_seq = w->at.seq;
-	}
-	if (flags & NILFS_SS_LOGEND)
-		rec->orphans_end = w->at.pseg;
-	return 0;
-}
-
 /* If the segment is full, records its last block as the place. */
 static void note_gap(struct walk *w)
 {
@@ -104,46 +66,70 @@ static void note_gap(struct walk *w)
 }
 
 /*
- * One step: 1 to continue, 0 at the end of the chain, or a failure.  If the segment
- * has no valid log here, the first log of the next segment is tried.
+ * Walks to the end of the chain; without FOLLOW reads one log.  If a segment has no
+ * valid log at the place, the first log of the next segment is tried.
  */
-static int step_log(struct walk *w, struct context *cx, bool follow)
-{
-	const struct nilfs_geometry *geo = &w->vol->geo;
-	struct nilfs_segment_summary ss;
-	int ret;
-
-	ret = logcheck_read(w->vol, cx, w->at.pseg, w->at.seq, &ss);
-	if (ret < 0 && (ret != -EUCLEAN || !w->newer))
-		return ret;
-	if (ret) {
-		fail_clear(cx);
-		note_gap(w);
-		return recovery_next_segment(&w->at, geo);
-	}
-	if (w->bounded && segsum_has_super_root(&ss))
-		return 0;
-	ret = note_log(w, cx, &ss);
-	if (ret)
-		return ret;
-	if (!follow)
-		return 0;
-	w->newer = true;
-	if (recovery_next_log(&w->at, geo, &ss))
-		return 1;
-	note_gap(w);
-	return 0;
-}
-
 static int walk_chain(struct walk *w, struct context *cx, bool follow)
 {
-	int ret;
+	const struct nilfs_geometry *geo = &w->vol->geo;
+	struct recovery *rec = w->rec;
+	struct nilfs_segment_summary ss;
+	unsigned int flags;
+	bool more = true;
+	uint64_t end;
+	int ret = 0;
 
-	do {
-		ret = context_cancelled(cx);
-		if (!ret)
-			ret = step_log(w, cx, follow);
-	} while (ret > 0);
+	while (more && !(ret = context_cancelled(cx))) {
+		ret = logcheck_read(w->vol, cx, w->at.pseg, w->at.seq, &ss);
+		if (ret < 0 && (ret != -EUCLEAN || !w->newer))
+			return ret;
+		if (ret) {
+			fail_clear(cx);
+			note_gap(w);
+			more = recovery_next_segment(&w->at, geo);
+			ret = 0;
+			continue;
+		}
+		if (w->bounded && segsum_has_super_root(&ss))
+			return 0;
+		/* Records the log. */
+		flags = le16_get(ss.ss_flags);
+		end = w->at.pseg + le32_get(ss.ss_nblocks);
+		rec->last_pseg = w->at.pseg;
+		rec->last_segnum = w->at.segnum;
+		rec->last_seq = w->at.seq;
+		if (flags & NILFS_SS_SR) {
+			rec->passed += w->newer;
+			rec->cno = w->cno++;
+			rec->super_root = end - 1;
+			rec->pseg_start = w->at.pseg;
+			rec->seq = w->at.seq;
+			rec->segnum = w->at.segnum;
+			rec->nextnum = geometry_segment_of(
+				geo, le64_get(ss.ss_next));
+			rec->offset = end -
+				geometry_segment_start(geo, w->at.segnum);
+			rec->ctime = le64_get(ss.ss_create);
+			rec->orphans_start = rec->orphans_end = 0;
+		} else if (!w->newer) {
+			return fail(cx, -EUCLEAN,
+				    "log at block %llu, named by the superblock: has no super root",
+				    (unsigned long long)w->at.pseg);
+		} else {
+			if (!rec->orphans_start && (flags & NILFS_SS_LOGBGN)) {
+				rec->orphans_start = w->at.pseg;
+				rec->orphans_start_seq = w->at.seq;
+			}
+			if (flags & NILFS_SS_LOGEND)
+				rec->orphans_end = w->at.pseg;
+		}
+		if (!follow)
+			return 0;
+		w->newer = true;
+		more = recovery_next_log(&w->at, geo, &ss);
+		if (!more)
+			note_gap(w);
+	}
 	return ret;
 }
 

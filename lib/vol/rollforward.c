@@ -20,57 +20,6 @@
 #include "vol/summary.h"
 #include "vol/volume.h"
 
-struct collector {
-	struct volume *vol;
-	struct rollforward *rf;
-	size_t capacity;
-	uint64_t complete;	/* blocks of complete logical logs */
-	bool in_dsync;		/* inside a logical data-sync log */
-};
-
-/* Adds one valid log; -EUCLEAN if the kernel would fail on it. */
-static int take_log(struct collector *c, struct context *cx, uint64_t pseg,
-		    const struct nilfs_segment_summary *ss)
-{
-	const unsigned int begins = NILFS_SS_LOGBGN | NILFS_SS_SYNDT;
-	unsigned int flags = le16_get(ss->ss_flags);
-	struct rollforward *rf = c->rf;
-	struct summary summary = { 0 };
-	struct segsum_block b;
-	int ret;
-
-	if (!c->in_dsync && (flags & begins) != begins)
-		return 0;
-	if ((flags & NILFS_SS_SR) || !(flags & NILFS_SS_SYNDT))
-		return fail(cx, -EUCLEAN,
-			    "log at block %llu: not part of the data-sync log before it",
-			    (unsigned long long)pseg);
-	c->in_dsync = true;
-	ret = summary_read(&summary, cx, c->vol, pseg, ss);
-	while (!ret && (ret = summary_next(&summary, cx, &b)) > 0) {
-		ret = 0;
-		if (b.is_node)
-			continue;
-		ret = array_reserve(cx, &rf->blocks, &c->capacity,
-				    rf->count + 1);
-		if (ret)
-			break;
-		rf->blocks[rf->count] = (struct salvaged_block){
-			.ino = b.ino,
-			.blkoff = b.blkoff,
-			.blocknr = pseg + b.index,
-			.order = rf->count,
-		};
-		rf->count++;
-	}
-	summary_free(&summary);
-	if (!ret && flags & NILFS_SS_LOGEND) {
-		c->in_dsync = false;
-		c->complete = rf->count;
-	}
-	return ret;
-}
-
 /* By inode and block, the newest of equals first. */
 static int compare_block(const void *a, const void *b)
 {
@@ -104,6 +53,7 @@ void rollforward_sort(struct rollforward *rf)
 int rollforward_collect(struct volume *vol, struct context *cx,
 			const struct recovery *rec, struct rollforward **rfp)
 {
+	const unsigned int begins = NILFS_SS_LOGBGN | NILFS_SS_SYNDT;
 	const struct nilfs_geometry *geo = &vol->geo;
 	struct recovery_place at = {
 		.pseg = rec->orphans_start,
@@ -112,12 +62,17 @@ int rollforward_collect(struct volume *vol, struct context *cx,
 		.nextnum = geometry_segment_of(geo, rec->orphans_start),
 	};
 	bool more = rec->orphans_start && rec->orphans_end, last;
-	struct collector c = { .vol = vol };
+	bool in_dsync = false;	/* inside a logical data-sync log */
+	struct rollforward *rf = calloc(1, sizeof(*rf));
+	struct summary summary = { 0 };
 	struct nilfs_segment_summary ss;
+	struct segsum_block b;
+	uint64_t complete = 0;	/* blocks of complete logical logs */
+	size_t room = 0;
+	unsigned int flags;
 	int err = 0;
 
-	c.rf = calloc(1, sizeof(*c.rf));
-	if (!c.rf)
+	if (!rf)
 		return fail(cx, -ENOMEM, "list of salvaged blocks");
 	while (more && !err && (at.segnum != rec->last_segnum ||
 				at.pseg <= rec->last_pseg)) {
@@ -129,18 +84,49 @@ int rollforward_collect(struct volume *vol, struct context *cx,
 			more = !last && recovery_next_segment(&at, geo);
 			continue;
 		}
-		if (!err)
-			err = take_log(&c, cx, at.pseg, &ss);
+		flags = err ? 0 : le16_get(ss.ss_flags);
+		if (!err && (in_dsync || (flags & begins) == begins)) {
+			/* The kernel fails on such a log, too. */
+			if ((flags & NILFS_SS_SR) || !(flags & NILFS_SS_SYNDT))
+				err = fail(cx, -EUCLEAN, "log at block %llu: "
+					   "not part of the data-sync log "
+					   "before it",
+					   (unsigned long long)at.pseg);
+			else
+				err = summary_read(&summary, cx, vol, at.pseg,
+						   &ss);
+			in_dsync = !(flags & NILFS_SS_LOGEND);
+			while (!err &&
+			       (err = summary_next(&summary, cx, &b)) > 0) {
+				err = 0;
+				if (b.is_node)
+					continue;
+				err = array_reserve(cx, &rf->blocks, &room,
+						    rf->count + 1);
+				if (err)
+					continue;
+				rf->blocks[rf->count] = (struct salvaged_block){
+					.ino = b.ino,
+					.blkoff = b.blkoff,
+					.blocknr = at.pseg + b.index,
+					.order = rf->count,
+				};
+				rf->count++;
+			}
+			if (!in_dsync)
+				complete = rf->count;
+		}
 		if (!err)
 			more = !last && recovery_next_log(&at, geo, &ss);
 	}
+	summary_free(&summary);
 	if (err) {
-		rollforward_free(c.rf);
+		rollforward_free(rf);
 		return err;
 	}
-	c.rf->count = c.complete;
-	rollforward_sort(c.rf);
-	*rfp = c.rf;
+	rf->count = complete;
+	rollforward_sort(rf);
+	*rfp = rf;
 	return 0;
 }
 

@@ -273,44 +273,6 @@ none:
 	return 0;
 }
 
-/* One step: 1 to continue, 0 at the end of the chain, or a failure. */
-static int step_log(struct salvager *s, struct context *cx)
-{
-	struct nilfs_segment_summary ss;
-	int ret = read_log(s, cx, &ss);
-
-	if (!ret)
-		return step_past(s, cx);
-	if (ret < 0 || segsum_has_super_root(&ss))
-		return ret < 0 ? ret : 0;
-	ret = take_log(s, cx, &ss, true);
-	return ret ? ret : recovery_next_log(&s->at, &s->vol->geo, &ss);
-}
-
-/* Keeps only lost blocks of which no newer content was found. */
-static void settle_blocks(struct salvager *s)
-{
-	struct rollforward *rf = s->rf;
-	struct rollforward lost = {
-		.blocks = rf->lost,
-		.count = s->complete_lost,
-	};
-	const struct salvaged_block *old, *found;
-	uint64_t i, to = 0;
-
-	rf->count = s->complete;
-	rollforward_sort(rf);
-	rollforward_sort(&lost);
-	for (i = 0; i < lost.count; i++) {
-		old = &lost.blocks[i];
-		found = rollforward_find(rf, old->ino, old->blkoff);
-		if (!found || found->blkoff != old->blkoff ||
-		    found->order <= old->order)
-			rf->lost[to++] = *old;
-	}
-	rf->nlost = to;
-}
-
 int salvage_collect(struct volume *vol, struct context *cx,
 		    const struct recovery *rec, struct volume *files,
 		    struct rollforward **rfp)
@@ -325,27 +287,55 @@ int salvage_collect(struct volume *vol, struct context *cx,
 			.nextnum = rec->nextnum,
 		},
 	};
+	const struct salvaged_block *old, *found;
+	struct nilfs_segment_summary ss;
+	struct rollforward lost;
 	struct context quiet;
-	int err;
+	uint64_t i, to = 0;
+	int ret;
 
 	s.rf = calloc(1, sizeof(*s.rf));
 	if (!s.rf)
 		return fail(cx, -ENOMEM, "list of salvaged blocks");
 	context_child(cx, &quiet);
 	s.has_files = files && !root_open(&s.root, &quiet, files, 0);
-	err = recovery_has_room(&s.at, &vol->geo) ||
+	ret = recovery_has_room(&s.at, &vol->geo) ||
 	      recovery_next_segment(&s.at, &vol->geo);
-	while (err > 0) {
-		err = context_cancelled(cx);
-		if (!err)
-			err = step_log(&s, cx);
+	while (ret > 0) {
+		ret = context_cancelled(cx);
+		if (!ret)
+			ret = read_log(&s, cx, &ss);
+		if (!ret) {
+			ret = step_past(&s, cx);
+		} else if (ret > 0 && segsum_has_super_root(&ss)) {
+			ret = 0;
+		} else if (ret > 0) {
+			ret = take_log(&s, cx, &ss, true);
+			if (!ret)
+				ret = recovery_next_log(&s.at, &vol->geo, &ss);
+		}
 	}
 	summary_free(&s.summary);
-	if (err) {
+	if (ret) {
 		rollforward_free(s.rf);
-		return err;
+		return ret;
 	}
-	settle_blocks(&s);
+	/* Keep only lost blocks of which no newer content was found. */
+	s.rf->count = s.complete;
+	lost = (struct rollforward){
+		.blocks = s.rf->lost,
+		.count = s.complete_lost,
+	};
+	rollforward_sort(s.rf);
+	rollforward_sort(&lost);
+	for (i = 0; i < lost.count; i++) {
+		old = &lost.blocks[i];
+		found = rollforward_find(s.rf, old->ino, old->blkoff);
+		if (!found || found->blkoff != old->blkoff ||
+		    found->order <= old->order)
+			s.rf->lost[to++] = *old;
+	}
+	s.rf->nlost = to;
 	*rfp = s.rf;
 	return 0;
 }

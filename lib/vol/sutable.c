@@ -69,62 +69,49 @@ int sutable_cursor_open(struct sutable_cursor *cur, struct context *cx,
 	return extent_cursor_open(&cur->extents, cx, &vol->sufile, 0);
 }
 
-/*
- * Borrows the block of the place, if it exists; without HOLES the place moves to the
- * next existing block.  1, or 0 at the end.
- */
-static int find_block(struct sutable_cursor *cur, struct context *cx)
-{
-	const struct nilfs_geometry *geo = &cur->vol->geo;
-	uint64_t blkoff = segusage_blkoff(geo, cur->segnum);
-	struct extent *e = &cur->extent;
-	int ret;
-
-	cache_put(cur->vol->cache, cur->block);
-	cur->block = NULL;
-	/* The first extent that ends after the place. */
-	while (!cur->ended && e->blkoff + e->count <= blkoff) {
-		ret = extent_cursor_next(&cur->extents, cx, READAHEAD_BLOCKS, e);
-		if (ret < 0)
-			return ret;
-		cur->ended = !ret;
-		if (ret)
-			cache_readahead(cur->vol->cache, cx, e->blocknr,
-					(unsigned int)e->count);
-	}
-	if (cur->ended && !cur->holes)
-		return 0;
-	if (!cur->ended && e->blkoff > blkoff && !cur->holes) {
-		blkoff = e->blkoff;
-		cur->segnum = segusage_first(geo, blkoff);
-		if (cur->segnum >= geo->nsegments)
-			return 0;
-	}
-	if (cur->ended || e->blkoff > blkoff)
-		return 1;
-	ret = cache_get(cur->vol->cache, cx, e->blocknr + (blkoff - e->blkoff),
-			&cur->block);
-	if (ret)
-		return ret;
-	cur->entry = (const char *)cur->block +
-		     segusage_offset(geo, cur->segnum);
-	return 1;
-}
-
 int sutable_cursor_next(struct sutable_cursor *cur, struct context *cx,
 			uint64_t *segnum, struct nilfs_segment_usage_ext *su)
 {
 	const struct nilfs_geometry *geo = &cur->vol->geo;
+	struct extent *e = &cur->extent;
+	uint64_t blkoff;
 	int ret;
 
 	if (cur->segnum >= geo->nsegments)
 		return 0;
 	if (cur->segnum >= cur->end) {
-		ret = find_block(cur, cx);
-		if (ret <= 0)
-			return ret;
-		cur->end = segusage_first(
-			geo, segusage_blkoff(geo, cur->segnum) + 1);
+		cache_put(cur->vol->cache, cur->block);
+		cur->block = NULL;
+		blkoff = segusage_blkoff(geo, cur->segnum);
+		/* The first extent that ends after the place. */
+		while (!cur->ended && e->blkoff + e->count <= blkoff) {
+			ret = extent_cursor_next(&cur->extents, cx,
+						 READAHEAD_BLOCKS, e);
+			if (ret < 0)
+				return ret;
+			cur->ended = !ret;
+			if (ret)
+				cache_readahead(cur->vol->cache, cx, e->blocknr,
+						(unsigned int)e->count);
+		}
+		if (!cur->holes && cur->ended)
+			return 0;
+		if (!cur->holes && e->blkoff > blkoff) {
+			blkoff = e->blkoff;
+			cur->segnum = segusage_first(geo, blkoff);
+			if (cur->segnum >= geo->nsegments)
+				return 0;
+		}
+		if (!cur->ended && e->blkoff <= blkoff) {
+			ret = cache_get(cur->vol->cache, cx,
+					e->blocknr + (blkoff - e->blkoff),
+					&cur->block);
+			if (ret)
+				return ret;
+			cur->entry = (const char *)cur->block +
+				     segusage_offset(geo, cur->segnum);
+		}
+		cur->end = segusage_first(geo, blkoff + 1);
 	}
 	memset(su, 0, sizeof(*su));
 	if (cur->block) {

@@ -234,59 +234,6 @@ static int yield_entry(struct tree *t, struct context *cx,
 	return err ? break_item(t, item, err) : 1;
 }
 
-/* Descends into the directory yielded last. */
-static int enter_dir(struct tree *t, struct context *cx)
-{
-	struct reader *reader = reader_of(t, t->depth + 1);
-	struct level *level;
-
-	t->enter = false;
-	if (reader->depth)
-		dir_cursor_save(&reader->cursor,
-				&t->levels[reader->depth - 1].position);
-	stop_reading(reader);
-	if (array_reserve(cx, &t->levels, &t->levels_room, t->depth + 1))
-		return -ENOMEM;
-	level = &t->levels[t->depth++];
-	memset(level, 0, sizeof(*level));
-	level->inode = t->inode;
-	level->ino = t->ino;
-	level->path_len = t->path_len;
-	return 0;
-}
-
-static int yield_leave(struct tree *t, struct tree_item *item)
-{
-	const struct level *level = &t->levels[t->depth - 1];
-
-	stop_reading(reader_of(t, t->depth));
-	t->inode = level->inode;
-	t->path_len = level->path_len;
-	t->path[t->path_len] = '\0';
-	t->depth--;
-	fill_item(t, item, TREE_LEAVE, level->ino);
-	item->type = NILFS_FT_DIR;
-	item->inode = &t->inode;
-	return 1;
-}
-
-/* Yields that the rest of the innermost directory, or one block, cannot be read. */
-static int yield_unreadable(struct tree *t, struct tree_item *item, int err)
-{
-	struct level *level = &t->levels[t->depth - 1];
-	struct reader *reader = reader_of(t, t->depth);
-
-	t->path_len = level->path_len;
-	t->path[t->path_len] = '\0';
-	fill_item(t, item, TREE_BROKEN, level->ino);
-	item->type = NILFS_FT_DIR;
-	if (!reader->cursor.at_broken_block) {
-		stop_reading(reader);
-		level->done = true;
-	}
-	return break_item(t, item, err);
-}
-
 int tree_next(struct tree *t, struct context *cx, struct tree_item *item)
 {
 	struct reader *reader;
@@ -302,38 +249,64 @@ int tree_next(struct tree *t, struct context *cx, struct tree_item *item)
 		return ret ? ret : 1;
 	}
 	if (t->enter) {
-		ret = enter_dir(t, cx);
-		if (ret)
-			return ret;
+		/* Descends into the directory yielded last. */
+		t->enter = false;
+		reader = reader_of(t, t->depth + 1);
+		if (reader->depth)
+			dir_cursor_save(&reader->cursor,
+					&t->levels[reader->depth - 1].position);
+		stop_reading(reader);
+		if (array_reserve(cx, &t->levels, &t->levels_room,
+				  t->depth + 1))
+			return -ENOMEM;
+		t->levels[t->depth++] = (struct level){
+			.inode = t->inode,
+			.ino = t->ino,
+			.path_len = t->path_len,
+		};
 	}
-	while (t->depth) {
-		level = &t->levels[t->depth - 1];
-		reader = reader_of(t, t->depth);
-		if (level->done)
-			return yield_leave(t, item);
-		if (!reader->depth) {
-			/* Opens the innermost directory at the position of the walk. */
-			reader->cursor.at_broken_block = false;
-			ret = file_init(&reader->file, cx, t->root->vol,
-					level->ino, &level->inode);
-			if (!ret) {
-				reader->depth = t->depth;
-				ret = dir_cursor_open_at(&reader->cursor, cx,
-							 &reader->file,
-							 &level->position);
-			}
+	if (!t->depth)
+		return 0;
+	level = &t->levels[t->depth - 1];
+	reader = reader_of(t, t->depth);
+	if (!level->done && !reader->depth) {
+		/* Opens the innermost directory at the position of the walk. */
+		reader->cursor.at_broken_block = false;
+		ret = file_init(&reader->file, cx, t->root->vol, level->ino,
+				&level->inode);
+		if (!ret) {
+			reader->depth = t->depth;
+			ret = dir_cursor_open_at(&reader->cursor, cx,
+						 &reader->file,
+						 &level->position);
 		}
-		if (!ret)
-			ret = dir_cursor_next(&reader->cursor, cx, &t->entry);
-		if (ret < 0)
-			return yield_unreadable(t, item, ret);
-		if (!ret)
-			return yield_leave(t, item);
+	}
+	while (!ret && !level->done &&
+	       (ret = dir_cursor_next(&reader->cursor, cx, &t->entry)) > 0) {
 		if (t->options.dots || !dir_is_dots(&t->entry))
 			return yield_entry(t, cx, item);
 		ret = 0;
 	}
-	return 0;
+	t->path_len = level->path_len;
+	t->path[t->path_len] = '\0';
+	if (!ret) {
+		/* Leaves the directory. */
+		stop_reading(reader);
+		t->inode = level->inode;
+		t->depth--;
+	}
+	fill_item(t, item, ret ? TREE_BROKEN : TREE_LEAVE, level->ino);
+	item->type = NILFS_FT_DIR;
+	if (!ret) {
+		item->inode = &t->inode;
+		return 1;
+	}
+	/* The rest of the directory, or one block, cannot be read. */
+	if (!reader->cursor.at_broken_block) {
+		stop_reading(reader);
+		level->done = true;
+	}
+	return break_item(t, item, ret);
 }
 
 void tree_skip(struct tree *t)
