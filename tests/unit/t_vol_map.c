@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Block maps over hand-made nodes.
+ * Block maps over hand-made nodes, and their differences.
  *
  * The map is the DAT's, whose pointers are disk blocks, so that nodes can be
  * laid by hand on a device in memory with nothing else on it.
@@ -13,6 +13,8 @@
 
 #include "tests/testdev/memory.h"
 #include "vol/extent.h"
+#include "vol/inodediff.h"
+#include "vol/mapdiff.h"
 #include "vol/rollforward.h"
 #include "vol/volume.h"
 
@@ -319,6 +321,161 @@ static void test_extents(void)
 	vol.rollforward = NULL;
 }
 
+/* The differences of two maps, as text. */
+static char seen[512];
+
+static int write_block(void *arg, struct context *c,
+		       const struct mapdiff_item *item)
+{
+	size_t len = strlen(seen);
+
+	(void)c;
+	snprintf(seen + len, sizeof(seen) - len, "%s%llu/%u:%llu-%llu",
+		 len ? " " : "", (unsigned long long)item->key, item->level,
+		 (unsigned long long)item->a, (unsigned long long)item->b);
+	return arg && item->key == *(uint64_t *)arg ? 7 : 0;
+}
+
+static int compare(const struct nilfs_inode *a, const struct nilfs_inode *b)
+{
+	seen[0] = '\0';
+	cache_close(vol.cache);
+	if (cache_open(&vol.cache, &cx, vol.dev, BLOCK, 64 * BLOCK))
+		exit(97);
+	return mapdiff_run_file(&cx, &vol, NILFS_DAT_INO, a, b, write_block,
+				NULL);
+}
+
+static void test_differences(void)
+{
+	const struct nilfs_inode a = three_levels();
+	struct nilfs_inode b = a, flat;
+	struct file x = make_file(&a), y;
+	uint64_t key = 40;
+
+	is_int(compare(&a, &a), 0, "differences: the same map");
+	is_str(seen, "", "differences: there are none");
+	is_int(compare(NULL, NULL), 0, "differences: without maps");
+	/* Node 103 replaces 101; the nodes that both maps have are broken. */
+	lay_node(103, 1, 3, (struct child[]){
+		{ 40, 604 }, { 50, 505 }, { 65, 606 } });
+	lay_node(202, 2, 2, (struct child[]){ { 10, 100 }, { 40, 103 } });
+	lay_node(100, 3, 0, NULL);
+	lay_node(201, 3, 0, NULL);
+	b = tree(3, 2, (struct child[]){ { 10, 202 }, { 70, 201 } });
+	is_int(compare(&a, &b), 0, "differences: shared nodes are not read");
+	is_str(seen, "40/0:504-604 60/0:506-0 65/0:0-606",
+	       "differences: changed, removed and added");
+	y = make_file(&b);
+	seen[0] = '\0';
+	is_int(mapdiff_walk(&cx, &x.map, &y.map, true, write_block, &key), 7,
+	       "differences: the visitor ends them");
+	is_str(seen, "10/2:200-202 40/1:101-103",
+	       "differences: nodes before their blocks");
+	is_int(compare(&a, NULL), -EUCLEAN, "differences: all of a broken map");
+	/* Maps of different depth. */
+	three_levels();
+	memset(&flat, 0, sizeof(flat));
+	flat.i_mode = le16_make(0100644);
+	flat.i_bmap[1 + 3] = le64_make(40);
+	is_int(compare(&flat, &b), 0, "differences: a map and a direct one");
+	is_str(seen, "3/0:40-0 10/0:0-501 20/0:0-502 30/0:0-503 40/0:0-604 "
+		     "50/0:0-505 65/0:0-606 70/0:0-507 80/0:0-508 90/0:0-509",
+	       "differences: of each its own blocks");
+	lay_node(103, 1, 2, (struct child[]){ { 50, 504 }, { 40, 505 } });
+	is_int(compare(&a, &b), -EUCLEAN, "differences: keys that descend");
+	lay_node(202, 2, 2, (struct child[]){ { 10, 100 }, { 40, 202 } });
+	is_int(compare(&a, &b), -EUCLEAN, "differences: a loop");
+	lay_node(202, 2, 2, (struct child[]){ { 10, 100 }, { 40, 0 } });
+	is_int(compare(&a, &b), -EUCLEAN, "differences: a null pointer");
+}
+
+/* Adds the number, with "a" and "b" for each side that has an inode. */
+static int write_inode(void *arg, struct context *c,
+		       const struct inodediff_item *item)
+{
+	size_t len = strlen(seen);
+
+	(void)c;
+	snprintf(seen + len, sizeof(seen) - len, "%s%llu%s%s", len ? " " : "",
+		 (unsigned long long)item->ino, item->a ? "a" : "",
+		 item->b ? "b" : "");
+	return arg != NULL;
+}
+
+/* The ifile of a root: descriptor, bitmap and inodes 8 to 15 at BLOCKS; 0: none. */
+static struct root make_root(const uint64_t blocks[3])
+{
+	struct root root = { .vol = &vol };
+	struct nilfs_inode inode;
+
+	memset(&inode, 0, sizeof(inode));
+	inode.i_bmap[1] = le64_make(blocks[0]);
+	inode.i_bmap[1 + 1] = le64_make(blocks[1]);
+	inode.i_bmap[1 + 3] = le64_make(blocks[2]);
+	root.ifile = make_file(&inode);
+	return root;
+}
+
+static int compare_inodes(const struct root *a, const struct root *b,
+			  enum inodediff_what what)
+{
+	seen[0] = '\0';
+	return inodediff_run(&cx, a, b, what, write_inode, NULL);
+}
+
+static void test_inodes(void)
+{
+	/* Blocks of descriptors are not read: these are outside the device. */
+	const struct root a = make_root((uint64_t[]){ 5000, 40, 42 });
+	const struct root b = make_root((uint64_t[]){ 5001, 41, 43 });
+	const struct root less = make_root((uint64_t[]){ 5000, 40, 0 });
+	struct nilfs_inode dir = { .i_mode = le16_make(040755),
+				   .i_links_count = le16_make(2) };
+	struct nilfs_inode file = { .i_mode = le16_make(0100644),
+				    .i_links_count = le16_make(1) };
+	const struct nilfs_inode far =
+		tree(2, 1, (struct child[]){ { 0, 100 } });
+	struct root wrong = a;
+
+	palloc_init(&vol.ifile_palloc, BLOCK, 128);
+	disk[40 * BLOCK] = 3;		/* 0 and 1 */
+	disk[41 * BLOCK] = 2;
+	disk[41 * BLOCK + 9] = 4;	/* 74 */
+	/* 11 and 12 are directories, of which 12 changes; 13 becomes one. */
+	memcpy(disk + 42 * BLOCK + 3 * 128, &dir, sizeof(dir));
+	memcpy(disk + 43 * BLOCK + 3 * 128, &dir, sizeof(dir));
+	memcpy(disk + 42 * BLOCK + 4 * 128, &dir, sizeof(dir));
+	memcpy(disk + 42 * BLOCK + 5 * 128, &file, sizeof(file));
+	memcpy(disk + 43 * BLOCK + 5 * 128, &dir, sizeof(dir));
+	dir.i_size = le64_make(2048);
+	memcpy(disk + 43 * BLOCK + 4 * 128, &dir, sizeof(dir));
+	is_int(compare_inodes(&a, &a, INODEDIFF_BITS), 0, "inodes: the same");
+	is_str(seen, "", "inodes: none differ");
+	is_int(compare_inodes(&a, &b, INODEDIFF_ALL), 0, "inodes: all");
+	is_str(seen, "8ab 9ab 10ab 11ab 12ab 13ab 14ab 15ab",
+	       "inodes: those of the changed block");
+	is_int(compare_inodes(&a, &b, INODEDIFF_BITS), 0, "inodes: bits");
+	is_str(seen, "0 74 8ab 9ab 10ab 11ab 12ab 13ab 14ab 15ab",
+	       "inodes: bits before the inodes");
+	is_int(compare_inodes(&a, &b, INODEDIFF_DIRS), 0, "inodes: directories");
+	is_str(seen, "12ab 13b", "inodes: changed and new directories");
+	is_int(compare_inodes(NULL, &b, INODEDIFF_DIRS), 0,
+	       "inodes: all directories of one");
+	is_str(seen, "11b 12b 13b", "inodes: there are three");
+	is_int(compare_inodes(&less, &b, INODEDIFF_DIRS), 0,
+	       "inodes: a block that one ifile lacks");
+	is_str(seen, "11b 12b 13b", "inodes: they are new");
+	seen[0] = '\0';
+	is_int(inodediff_run(&cx, &a, &b, INODEDIFF_ALL, write_inode, seen), 1,
+	       "inodes: the visitor ends them");
+	is_str(seen, "8ab", "inodes: after the first one");
+	lay_node(100, 1, 1, (struct child[]){ { UINT64_MAX - 1, 42 } });
+	wrong.ifile = make_file(&far);
+	is_int(compare_inodes(&a, &wrong, INODEDIFF_ALL), -EUCLEAN,
+	       "inodes: a block past the end of an ifile");
+}
+
 int main(void)
 {
 	open_disk();
@@ -337,6 +494,14 @@ int main(void)
 
 	open_disk();
 	test_passed_over();
+	close_disk();
+
+	open_disk();
+	test_differences();
+	close_disk();
+
+	open_disk();
+	test_inodes();
 	close_disk();
 	return tap_done();
 }
