@@ -301,27 +301,6 @@ static int report_name(struct diff *d, struct context *cx, const char *name,
 	return report_broken(d, err);
 }
 
-static int add_entry(struct diff *d, struct context *cx,
-		     const struct dir_entry *de, const bool sides[2])
-{
-	struct entry *e;
-
-	if (array_reserve(cx, &d->entries, &d->entries_room, d->count + 1))
-		return -ENOMEM;
-	if (array_reserve(cx, &d->names, &d->names_room,
-			  d->names_len + de->len))
-		return -ENOMEM;
-	memcpy(d->names + d->names_len, de->name, de->len);
-	e = &d->entries[d->count++];
-	e->ino[0] = sides[0] ? de->ino : 0;
-	e->ino[1] = sides[1] ? de->ino : 0;
-	e->name = d->names_len;
-	e->len = de->len;
-	e->type = de->type;
-	d->names_len += de->len;
-	return 0;
-}
-
 /* Collects the entries of directory INO of side I that need a look. */
 static int collect(struct diff *d, struct context *cx, int i, uint64_t ino,
 		   const bool sides[2])
@@ -346,10 +325,26 @@ static int collect(struct diff *d, struct context *cx, int i, uint64_t ino,
 		if (dir_is_dots(&de) || (both && de.type != NILFS_FT_DIR &&
 				     !inoset_has(&d->changed, de.ino)))
 			continue;
-		ret = tree_name_is_sane(de.name, de.len)
-			      ? add_entry(d, cx, &de, sides)
-			      : report_name(d, cx, de.name, de.len,
-					    "not a name of a file");
+		if (!tree_name_is_sane(de.name, de.len)) {
+			ret = report_name(d, cx, de.name, de.len,
+					  "not a name of a file");
+			continue;
+		}
+		if (array_reserve(cx, &d->entries, &d->entries_room,
+				  d->count + 1) ||
+		    array_reserve(cx, &d->names, &d->names_room,
+				  d->names_len + de.len)) {
+			ret = -ENOMEM;
+			break;
+		}
+		memcpy(d->names + d->names_len, de.name, de.len);
+		d->entries[d->count++] = (struct entry){
+			.ino = { sides[0] ? de.ino : 0, sides[1] ? de.ino : 0 },
+			.name = d->names_len,
+			.len = de.len,
+			.type = de.type,
+		};
+		d->names_len += de.len;
 	}
 	dir_cursor_close(&cur);
 	return ret ? report_broken(d, ret) : 0;
@@ -406,11 +401,9 @@ static int compare_waiting(struct diff *d, struct context *cx)
 	const struct entry *e;
 	size_t len = d->paths_len - w.path, i;
 	bool same = w.ino[0] == w.ino[1] && !inoset_has(&d->changed, w.ino[0]);
-	int err = set_path(d, cx, 0, "", 0);
+	int err = set_path(d, cx, 0, d->paths + w.path + 1, len - 1);
 
 	/* The root's "/" is no part of the paths below it. */
-	if (!err && len > 1)
-		err = set_path(d, cx, 0, d->paths + w.path + 1, len - 1);
 	d->dir_len = len > 1 ? len : 0;
 	d->paths_len = w.path;
 	d->count = d->names_len = 0;
@@ -436,12 +429,23 @@ static int compare_waiting(struct diff *d, struct context *cx)
 	return err ? err : context_cancelled(cx);
 }
 
-/* Finds PATH on both sides, and compares it. */
-static int start_diff(struct diff *d, struct context *cx, const char *path)
+int tree_diff(struct context *cx, struct root *a, struct root *b,
+	      const char *path, const struct tree_diff_sink *sink)
 {
+	struct diff *d = calloc(1, sizeof(*d));
 	uint64_t ino[2] = {0, 0};
-	int i, err = set_path(d, cx, 0, "", 0);
+	size_t len;
+	int i, err;
 
+	if (!d)
+		return fail(cx, -ENOMEM, "comparison");
+	d->root[0] = a;
+	d->root[1] = b;
+	d->sink = sink;
+	err = inodediff_run(cx, a, b, INODEDIFF_ALL, note_change, d);
+	if (!err)
+		err = set_path(d, cx, 0, "", 0);
+	/* Finds PATH on both sides, and compares it. */
 	for (i = 0; i < 2 && !err; i++) {
 		err = dir_resolve(d->root[i], cx, path, &ino[i]);
 		if (err)
@@ -452,30 +456,14 @@ static int start_diff(struct diff *d, struct context *cx, const char *path)
 	d->path_len = 0;
 	for (path += strspn(path, "/"); *path && !err;
 	     path += strspn(path, "/")) {
-		size_t len = strcspn(path, "/");
-
+		len = strcspn(path, "/");
 		err = set_path(d, cx, d->path_len, path, len);
 		path += len;
 	}
 	if (!d->path_len)
 		d->path_len = 1;
-	return err ? err : compare_files(d, cx, ino);
-}
-
-int tree_diff(struct context *cx, struct root *a, struct root *b,
-	      const char *path, const struct tree_diff_sink *sink)
-{
-	struct diff *d = calloc(1, sizeof(*d));
-	int err;
-
-	if (!d)
-		return fail(cx, -ENOMEM, "comparison");
-	d->root[0] = a;
-	d->root[1] = b;
-	d->sink = sink;
-	err = inodediff_run(cx, a, b, INODEDIFF_ALL, note_change, d);
 	if (!err)
-		err = start_diff(d, cx, path);
+		err = compare_files(d, cx, ino);
 	while (!err && d->depth)
 		err = compare_waiting(d, cx);
 	inoset_fini(&d->changed);

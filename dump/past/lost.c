@@ -161,34 +161,29 @@ static int visit_entry(struct lost *f, struct context *cx,
 	return report_broken(f, take_removed(f, cx, e));
 }
 
-static int visit_entries(struct lost *f, struct context *cx, const void *block)
-{
-	struct dirent_entry e;
-	struct dirent_iter it;
-	int err = 0;
-
-	dirent_iter_init(&it, block, f->latest.vol->geo.block_size);
-	while (!err && dirent_iter_next(&it, &e))
-		if (e.ino && e.name_len && !dirent_is_dots(&e))
-			err = visit_entry(f, cx, &e);
-	if (!err && it.verdict != RULE_OK)
-		err = fail(cx, -EUCLEAN, "%s", rule_info(it.verdict)->text);
-	return err;
-}
-
+/* Visits the entries of a block that only one version of the directory has. */
 static int visit_block(void *arg, struct context *cx,
 		       const struct mapdiff_item *item)
 {
 	struct lost *f = arg;
 	uint64_t ptr = f->in_newer ? item->b : item->a;
+	struct dirent_entry e;
+	struct dirent_iter it;
 	const void *block;
 	int err;
 
 	if (!ptr)
 		return 0;
 	err = blockmap_borrow(&f->latest.ifile.map, cx, ptr, &block);
-	if (!err)
-		err = visit_entries(f, cx, block);
+	if (!err) {
+		dirent_iter_init(&it, block, f->latest.vol->geo.block_size);
+		while (!err && dirent_iter_next(&it, &e))
+			if (e.ino && e.name_len && !dirent_is_dots(&e))
+				err = visit_entry(f, cx, &e);
+		if (!err && it.verdict != RULE_OK)
+			err = fail(cx, -EUCLEAN, "%s",
+				   rule_info(it.verdict)->text);
+	}
 	cache_put(f->latest.vol->cache, block);
 	err = report_broken(f, err);
 	return err ? err : context_cancelled(cx);
@@ -227,19 +222,6 @@ static int note_reused(void *arg, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-/* Compares the older checkpoint with the newer one. */
-static int compare_roots(struct lost *f, struct context *cx)
-{
-	int err = inodediff_run(cx, &f->older, &f->newer, INODEDIFF_ALL,
-				note_reused, f);
-
-	if (!err)
-		err = inodediff_run(cx, &f->older, &f->newer, INODEDIFF_DIRS,
-				    compare_directory, f);
-	inoset_fini(&f->reused);
-	return err;
-}
-
 /* The names that checkpoint CNO has and the next newer one lacks. */
 static int compare_checkpoint(struct lost *f, struct context *cx,
 			      uint64_t cno)
@@ -249,8 +231,15 @@ static int compare_checkpoint(struct lost *f, struct context *cx,
 
 	f->known = 0;
 	if (!err && !inode_has_same_map(&f->older.cp.cp_ifile_inode,
-					   &f->newer.cp.cp_ifile_inode))
-		err = compare_roots(f, cx);
+					   &f->newer.cp.cp_ifile_inode)) {
+		err = inodediff_run(cx, &f->older, &f->newer, INODEDIFF_ALL,
+				    note_reused, f);
+		if (!err)
+			err = inodediff_run(cx, &f->older, &f->newer,
+					    INODEDIFF_DIRS, compare_directory,
+					    f);
+		inoset_fini(&f->reused);
+	}
 	if (err && image_is_fatal(err))
 		return err;
 	if (err)
