@@ -117,17 +117,6 @@ static int open_metadata(struct volume *vol, struct context *cx)
 	return err;
 }
 
-/* An empty volume structure. */
-static int make_volume(struct volume **volp, struct context *cx,
-		       struct dev *dev)
-{
-	*volp = calloc(1, sizeof(**volp));
-	if (!*volp)
-		return fail(cx, -ENOMEM, "volume");
-	(*volp)->dev = dev;
-	return 0;
-}
-
 /* Returns the opened volume, or closes it after a failure. */
 static int finish(struct volume **volp, int err)
 {
@@ -179,13 +168,14 @@ int volume_open_bare(struct volume **volp, struct context *cx, struct dev *dev)
 		super_offset2(dev->size),
 	};
 	struct nilfs_super_block *copies[2] = { NULL, NULL }, *sb;
-	struct volume *vol;
+	struct volume *vol = calloc(1, sizeof(*vol));
 	struct owner owner;
-	int i, err = make_volume(volp, cx, dev);
+	int i, err;
 
-	if (err)
-		return err;
-	vol = *volp;
+	*volp = vol;
+	if (!vol)
+		return fail(cx, -ENOMEM, "volume");
+	vol->dev = dev;
 	/* A copy that cannot be read is not valid. */
 	for (i = 0; i < 2; i++) {
 		sb = &vol->super[i];
@@ -217,15 +207,15 @@ int volume_open_bare(struct volume **volp, struct context *cx, struct dev *dev)
 int volume_open_layout(struct volume **volp, struct context *cx,
 		       struct dev *dev, const struct nilfs_geometry *geo)
 {
-	int err = make_volume(volp, cx, dev);
+	struct volume *vol = calloc(1, sizeof(*vol));
 
-	if (!err) {
-		(*volp)->geo = *geo;
-		(*volp)->choice.index = -1;
-		(*volp)->choice.spare = -1;
-		err = use_geometry(*volp, cx);
-	}
-	return finish(volp, err);
+	*volp = vol;
+	if (!vol)
+		return fail(cx, -ENOMEM, "volume");
+	vol->dev = dev;
+	vol->geo = *geo;
+	vol->choice.index = vol->choice.spare = -1;
+	return finish(volp, use_geometry(vol, cx));
 }
 
 int volume_open_at(struct volume **volp, struct context *cx, struct dev *dev,
