@@ -48,21 +48,19 @@ void findings_close(struct findings *f);
  */
 void findings_watch(struct findings *f, findings_sink *watch, void *arg);
 
-/* What findings are of. */
+/* The checkpoints to which findings belong. */
 enum findings_mark {
 	FINDINGS_NEWEST,	/* the newest checkpoint, or none */
-	/* Snapshots that the newest checkpoint does not share it with. */
-	FINDINGS_SNAPSHOTS,
+	FINDINGS_SNAPSHOTS,	/* snapshots, but not the newest checkpoint */
 	/*
-	 * History: a checkpoint that is neither the newest nor a snapshot.
-	 * Such ones go by themselves, and cannot be repaired, as what is written
-	 * stays as it is; so they are counted separately, and shown only with
-	 * EVERYTHING.
+	 * History: a checkpoint that is neither the newest nor a snapshot.  The cleaner
+	 * removes such a checkpoint, and no repair changes one.  So these findings are
+	 * counted separately, and shown only with EVERYTHING.
 	 */
 	FINDINGS_HISTORY,
 };
 
-/* What is added from now on is marked so.  Not while other threads may add. */
+/* Marks all later findings.  Not while other threads may add. */
 void findings_mark(struct findings *f, enum findings_mark mark);
 
 /* Adds a finding; from any thread.  If F is NULL, it is dropped. */

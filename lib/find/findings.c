@@ -20,8 +20,8 @@ struct findings {
 	void *arg, *watch_arg;
 	uint64_t most;		/* maximum of shown findings per rule */
 	size_t nrules;
-	enum findings_mark mark;	/* of what is added */
-	uint64_t nhistory;	/* how often it was history */
+	enum findings_mark mark;	/* of later findings */
+	uint64_t nhistory;	/* findings of history */
 	uint64_t counts[];	/* by place in the registry */
 };
 

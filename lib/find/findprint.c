@@ -2,9 +2,9 @@
 /*
  * Findings and their places for people and for scripts.
  *
- * The two forms of a place say the same: whose it is (checkpoint, file), then
- * where in it.  Copies of the superblock count from 1 in both, everything else is
- * the number that the structures hold.
+ * Both forms of a place contain the checkpoint and the file, then the position in it.
+ * Copies of the superblock are numbered from 1; all other numbers are those of the
+ * structures.
  *
  * The line begins with the slug, which is stable and can be searched for in the
  * manual.  After the place follow the text of the rule and the details of the
@@ -133,7 +133,7 @@ void findprint_finding(struct report *r, const struct finding *f)
 	report_u64(r, "number", "Number", rule->rule);
 	report_string(r, "severity", "Severity",
 		      findprint_severities[rule->severity]);
-	/* In the words of findprint_place(), and the numbers that this kind has. */
+	/* The same numbers as in findprint_place(). */
 	report_begin(r, "place", NULL);
 	report_string(r, "kind", "Kind", kinds[place->kind]);
 	if (place->kind >= PLACE_IN_FILE) {
