@@ -230,46 +230,15 @@ void cache_put_spent(struct cache *cache, const void *data)
 	cache->spent[cache->nspent++] = (uint32_t)(at >> cache->block_shift);
 }
 
-/*
- * Reads as many of the COUNT missing blocks from BLOCKNR on as there are frames for, in
- * one request.  Returns how many, 0 if it failed.
- */
-static unsigned int read_run(struct cache *cache, struct context *cx,
-			     uint64_t blocknr, unsigned int count)
-{
-	struct iovec iov[DEV_IOV_MAX];
-	uint32_t frames[DEV_IOV_MAX];
-	unsigned int i, n = 0;
-	int ret;
-
-	/* Pin the frames, so that the hand does not take one twice. */
-	while (n < count) {
-		frames[n] = take_frame(cache);
-		if (frames[n] == NO_FRAME)
-			break;
-		cache->frames[frames[n]].pins = 1;
-		iov[n].iov_base = data_of(cache, frames[n]);
-		iov[n].iov_len = cache->block_size;
-		SHOW(iov[n].iov_base, iov[n].iov_len);
-		n++;
-	}
-	ret = dev_readv(cache->dev, cx, blocknr << cache->block_shift, iov,
-			(int)n);
-	for (i = 0; i < n; i++) {
-		cache->frames[frames[i]].pins = 0;
-		HIDE(data_of(cache, frames[i]), cache->block_size);
-		if (!ret)
-			enter_frame(cache, frames[i], blocknr + i);
-	}
-	return ret ? 0 : n;
-}
-
 void cache_readahead(struct cache *cache, struct context *cx, uint64_t blocknr,
 		     unsigned int count)
 {
 	uint64_t blocks = cache->dev->size >> cache->block_shift;
+	struct iovec iov[DEV_IOV_MAX];
+	uint32_t frames[DEV_IOV_MAX];
+	unsigned int i, n, missing;
 	struct context quiet;
-	unsigned int n;
+	int ret;
 
 	if (blocknr >= blocks)
 		return;
@@ -281,13 +250,33 @@ void cache_readahead(struct cache *cache, struct context *cx, uint64_t blocknr,
 
 	context_child(cx, &quiet);
 	for (; count; blocknr += n, count -= n) {
-		for (n = 0; n < count && n < DEV_IOV_MAX; n++)
-			if (find_frame(cache, blocknr + n) != NO_FRAME)
+		for (missing = 0; missing < count && missing < DEV_IOV_MAX; missing++)
+			if (find_frame(cache, blocknr + missing) != NO_FRAME)
 				break;
+		n = 1;
+		if (!missing)
+			continue;
+		/* Pin the frames, so that the hand does not take one twice. */
+		for (n = 0; n < missing; n++) {
+			frames[n] = take_frame(cache);
+			if (frames[n] == NO_FRAME)
+				break;
+			cache->frames[frames[n]].pins = 1;
+			iov[n].iov_base = data_of(cache, frames[n]);
+			iov[n].iov_len = cache->block_size;
+			SHOW(iov[n].iov_base, iov[n].iov_len);
+		}
+		ret = dev_readv(cache->dev, &quiet, blocknr << cache->block_shift,
+				iov, (int)n);
+		for (i = 0; i < n; i++) {
+			cache->frames[frames[i]].pins = 0;
+			HIDE(data_of(cache, frames[i]), cache->block_size);
+			if (!ret)
+				enter_frame(cache, frames[i], blocknr + i);
+		}
 		/* No free frames: more readahead would evict the blocks just read. */
-		if (n && read_run(cache, &quiet, blocknr, n) < n)
+		if (ret || n < missing)
 			return;
-		n = n ? n : 1;
 	}
 }
 

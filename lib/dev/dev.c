@@ -150,11 +150,6 @@ bool dev_is_hole(struct dev *dev, uint64_t off, uint64_t len)
 	return dev->ops->is_hole && dev->ops->is_hole(dev, off, len);
 }
 
-bool dev_hides(struct dev *dev, uint64_t off, uint64_t len)
-{
-	return dev->ops->hides && dev->ops->hides(dev, off, len);
-}
-
 int dev_flush(struct dev *dev, struct context *cx)
 {
 	if (!dev->writable)

@@ -42,9 +42,6 @@ struct dev_ops {
 		     struct iovec *iov, int n);
 	/* Whether the range is a hole and reads as zeros; NULL: unknown. */
 	bool (*is_hole)(struct dev *dev, uint64_t off, uint64_t len);
-	/* Whether data written to the range hides data of the device
-	   underneath; NULL: it hides nothing. */
-	bool (*hides)(struct dev *dev, uint64_t off, uint64_t len);
 	/* Begins to read LEN bytes without waiting. */
 	void (*readahead)(struct dev *dev, uint64_t off, uint64_t len);
 	int (*flush)(struct dev *dev, struct context *cx);
@@ -140,12 +137,6 @@ void dev_readahead(struct dev *dev, uint64_t off, uint64_t len);
  * without taking space.
  */
 bool dev_is_hole(struct dev *dev, uint64_t off, uint64_t len);
-
-/*
- * Whether a part of the range was written to DEV, an overlay, and not yet to the device
- * underneath.  False for other devices.
- */
-bool dev_hides(struct dev *dev, uint64_t off, uint64_t len);
 
 /* Returns after all data written so far is on stable storage. */
 int dev_flush(struct dev *dev, struct context *cx);

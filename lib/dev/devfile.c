@@ -328,13 +328,13 @@ static int set_size(struct dev *dev, struct context *cx, uint64_t size)
 static void devfile_close(struct dev *dev)
 {
 	struct devfile *file = (struct devfile *)dev;
+	const int fds[] = { file->direct.fd, file->uncached.fd, file->backing,
+			    file->fd };
+	unsigned int i;
 
-	direct_close(&file->direct);
-	direct_close(&file->uncached);
-	if (file->backing >= 0)
-		close(file->backing);
-	if (file->fd >= 0)
-		close(file->fd);
+	for (i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
 	free(file);
 }
 
@@ -361,43 +361,6 @@ static const struct dev_ops devfile_ops = {
 	.close = devfile_close,
 };
 
-/* Determines type and size of the open file, and locks it. */
-static int file_facts(struct devfile *file, struct context *cx,
-		      unsigned int flags)
-{
-	struct dev *dev = &file->dev;
-	int sector_size;
-	struct stat st;
-
-	if (fstat(file->fd, &st))
-		return fail(cx, -errno, "%s: status", file->path);
-	if (S_ISDIR(st.st_mode))
-		return fail(cx, -EISDIR, "%s: open", file->path);
-	if (S_ISREG(st.st_mode)) {
-		if (!st.st_size && !(flags & DEVFILE_EMPTY))
-			return fail_said(cx, -ENODATA, "%s: the file is empty",
-					 file->path);
-		dev->size = (uint64_t)st.st_size;
-		dev->sector_size = 512;
-		return lock_file(cx, file->path, file->fd, dev->writable);
-	}
-	if (!S_ISBLK(st.st_mode))
-		return fail_said(cx, -ENOTBLK,
-				 "%s: neither an image file nor a block device",
-				 file->path);
-	if (ioctl(file->fd, BLKGETSIZE64, &dev->size))
-		return fail(cx, -errno, "%s: size of block device", file->path);
-	if (ioctl(file->fd, BLKSSZGET, &sector_size) || sector_size < 512)
-		return fail(cx, -EIO, "%s: sector size of block device",
-			    file->path);
-	dev->sector_size = (uint32_t)sector_size;
-	dev->is_block_device = true;
-	if (!dev->writable && probe_is_claimed(file->path))
-		direct_open(&file->uncached, file->fd, O_RDONLY);
-	return lock_backing_file(cx, "/sys", file->path, st.st_rdev,
-				 dev->writable, &file->backing);
-}
-
 static struct devfile *allocate(struct context *cx, const char *path,
 				bool writable)
 {
@@ -416,6 +379,7 @@ static struct devfile *allocate(struct context *cx, const char *path,
 	file->dev.ops = &devfile_ops;
 	file->dev.name = file->path;
 	file->dev.writable = writable;
+	file->dev.sector_size = 512;
 	pthread_mutex_init(&file->guard.lock, NULL);
 	return file;
 }
@@ -424,31 +388,57 @@ int devfile_open(struct dev **devp, struct context *cx, const char *path,
 		 unsigned int flags)
 {
 	/* Without O_NONBLOCK the open of a FIFO would wait for a writer. */
-	int oflags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY, ret;
+	int oflags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY, sector_size, ret;
 	bool writable = flags & DEVFILE_WRITE;
 	struct devfile *file = allocate(cx, path, writable);
 	struct stat st;
+	struct dev *dev;
 
 	if (!file)
 		return -ENOMEM;
+	dev = &file->dev;
 	oflags |= writable ? O_RDWR : O_RDONLY;
 	if (writable && !stat(path, &st) && S_ISBLK(st.st_mode))
 		oflags |= O_EXCL;
 	file->fd = open(path, oflags);
-	if (file->fd >= 0)
-		ret = file_facts(file, cx, flags);
-	else if (errno == EBUSY)
+	/* The type and the size, and a lock. */
+	if (file->fd < 0 && errno == EBUSY) {
 		ret = fail(cx, -EBUSY, "%s: in use by the system or another "
 			   "process", path);
-	else
+	} else if (file->fd < 0) {
 		ret = fail(cx, -errno, "%s: %s", path,
 			   writable ? "open for writing" : "open");
-	if (ret) {
-		devfile_close(&file->dev);
-		return ret;
+	} else if (fstat(file->fd, &st)) {
+		ret = fail(cx, -errno, "%s: status", path);
+	} else if (S_ISDIR(st.st_mode)) {
+		ret = fail(cx, -EISDIR, "%s: open", path);
+	} else if (S_ISREG(st.st_mode) && !st.st_size &&
+		   !(flags & DEVFILE_EMPTY)) {
+		ret = fail_said(cx, -ENODATA, "%s: the file is empty", path);
+	} else if (S_ISREG(st.st_mode)) {
+		dev->size = (uint64_t)st.st_size;
+		ret = lock_file(cx, path, file->fd, writable);
+	} else if (!S_ISBLK(st.st_mode)) {
+		ret = fail_said(cx, -ENOTBLK, "%s: neither an image file nor a "
+				"block device", path);
+	} else if (ioctl(file->fd, BLKGETSIZE64, &dev->size)) {
+		ret = fail(cx, -errno, "%s: size of block device", path);
+	} else if (ioctl(file->fd, BLKSSZGET, &sector_size) ||
+		   sector_size < 512) {
+		ret = fail(cx, -EIO, "%s: sector size of block device", path);
+	} else {
+		dev->sector_size = (uint32_t)sector_size;
+		dev->is_block_device = true;
+		if (!writable && probe_is_claimed(path))
+			direct_open(&file->uncached, file->fd, O_RDONLY);
+		ret = lock_backing_file(cx, "/sys", path, st.st_rdev, writable,
+					&file->backing);
 	}
-	*devp = &file->dev;
-	return 0;
+	if (ret)
+		devfile_close(dev);
+	else
+		*devp = dev;
+	return ret;
 }
 
 int devfile_create(struct dev **devp, struct context *cx,
@@ -459,7 +449,6 @@ int devfile_create(struct dev **devp, struct context *cx,
 
 	if (!file)
 		return -ENOMEM;
-	file->dev.sector_size = 512;
 	file->fd = fcntl(output_fd(o), F_DUPFD_CLOEXEC, 0);
 	if (file->fd < 0)
 		ret = fail(cx, -errno, "%s: open", file->path);
@@ -470,12 +459,11 @@ int devfile_create(struct dev **devp, struct context *cx,
 		fail_clear(cx);
 		ret = 0;
 	}
-	if (ret) {
+	if (ret)
 		devfile_close(&file->dev);
-		return ret;
-	}
-	*devp = &file->dev;
-	return 0;
+	else
+		*devp = &file->dev;
+	return ret;
 }
 
 bool devfile_direct(struct dev *dev)

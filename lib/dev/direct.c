@@ -64,7 +64,8 @@ bool direct_open(struct direct *d, int fd, int access)
 #endif
 	/* 0: not supported. */
 	if (!d->align || !d->buffer_align) {
-		direct_close(d);
+		close(d->fd);
+		d->fd = -1;
 		return false;
 	}
 	if (d->align < (unsigned long)page)
@@ -122,11 +123,4 @@ size_t direct_share(const struct direct *d, uint64_t off, const void *p,
 		return head;
 	*yes = true;
 	return len - len % d->align;
-}
-
-void direct_close(struct direct *d)
-{
-	if (d->fd >= 0)
-		close(d->fd);
-	d->fd = -1;
 }

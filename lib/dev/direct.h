@@ -19,9 +19,9 @@ struct direct {
 };
 
 /*
- * Opens the file of FD once more, for reading or writing as in ACCESS of open(2).
- * False, with D->fd -1, if direct access is not supported, or the file is in memory
- * anyway.
+ * Opens the file of FD once more, for reading or writing as in ACCESS of open(2).  The
+ * caller closes D->fd.  False, with D->fd -1, if direct access is not supported, or the
+ * file is in memory anyway.
  */
 bool direct_open(struct direct *d, int fd, int access);
 
@@ -36,7 +36,5 @@ ssize_t direct_preadv(const struct direct *d, const struct iovec *iov,
  */
 size_t direct_share(const struct direct *d, uint64_t off, const void *p,
 		    size_t len, bool *yes);
-
-void direct_close(struct direct *d);
 
 #endif

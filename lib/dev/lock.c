@@ -14,11 +14,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+
+#include "dev/probe.h"
 
 int lock_file(struct context *cx, const char *path, int fd, bool writer)
 {
@@ -39,13 +40,6 @@ int lock_file(struct context *cx, const char *path, int fd, bool writer)
 			 strerror(errno));
 }
 
-bool lock_is_held(int fd)
-{
-	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-
-	return !fcntl(fd, F_OFD_GETLK, &whole) && whole.l_type != F_UNLCK;
-}
-
 int lock_backing_file(struct context *cx, const char *sys, const char *path,
 		      uint64_t rdev, bool writer, int *fd)
 {
@@ -54,22 +48,15 @@ int lock_backing_file(struct context *cx, const char *sys, const char *path,
 	char name[PATH_MAX];
 	unsigned int i;
 	struct stat st;
-	FILE *file;
 	int err;
 
 	*fd = -1;
 	for (i = 0; i < 2 && *fd < 0; i++) {
-		snprintf(name, sizeof(name), "%s/dev/block/%u:%u/%s/backing_file",
-			 sys, major(rdev), minor(rdev), places[i]);
-		file = fopen(name, "re");
-		if (!file)
-			continue;
-		if (fgets(name, sizeof(name), file)) {
-			name[strcspn(name, "\n")] = '\0';
+		if (probe_line(name, sizeof(name),
+			       "%s/dev/block/%u:%u/%s/backing_file", sys,
+			       major(rdev), minor(rdev), places[i]))
 			*fd = open(name, O_CLOEXEC | O_NONBLOCK |
 					 (writer ? O_RDWR : O_RDONLY));
-		}
-		fclose(file);
 		/* A loop device over a block device needs no lock. */
 		if (*fd >= 0 && (fstat(*fd, &st) || !S_ISREG(st.st_mode))) {
 			close(*fd);

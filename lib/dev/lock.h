@@ -16,9 +16,6 @@
  */
 int lock_file(struct context *cx, const char *path, int fd, bool writer);
 
-/* Whether another process holds any such lock on the file open as FD. */
-bool lock_is_held(int fd);
-
 /*
  * The same for the backing file of the loop device PATH with number RDEV, found in
  * the directory SYS ("/sys").  Closing *FD unlocks it; -1 if there is no backing

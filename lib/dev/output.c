@@ -27,7 +27,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "dev/lock.h"
 #include "dev/probe.h"
 
 #define TRIES 1000u	/* attempts to find an unused hidden name */
@@ -96,6 +95,7 @@ static bool is_stream(const struct stat *st)
 static int check_there(const struct output *o, struct context *cx,
 		       const struct stat *st)
 {
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	int fd, err = check_inputs(o, cx, st);
 	struct probe_use use;
 
@@ -129,7 +129,8 @@ static int check_there(const struct output *o, struct context *cx,
 		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	if (lock_is_held(fd))
+	/* Any lock, as of lock_file(). */
+	if (!fcntl(fd, F_OFD_GETLK, &whole) && whole.l_type != F_UNLCK)
 		err = fail(cx, -EBUSY, "%s: is in use by another process; "
 			   OTHER_NAME, o->path);
 	close(fd);
@@ -271,7 +272,7 @@ const char *output_path(const struct output *o)
 	return o->path;
 }
 
-/* Gives the file its name, if no other file has got that meanwhile. */
+/* Gives the file its name, unless another file has got it since output_open(). */
 static int give_name(const struct output *o, struct context *cx)
 {
 	struct stat now;
@@ -307,8 +308,8 @@ static int give_name(const struct output *o, struct context *cx)
 	}
 	return err;
 appeared:
-	return fail_said(cx, -EEXIST, "%s: another file got this name "
-			 "meanwhile, and stays; " OTHER_NAME, o->path);
+	return fail_said(cx, -EEXIST, "%s: another file has got this "
+			 "name and is kept; " OTHER_NAME, o->path);
 }
 
 int output_commit(struct output *o, struct context *cx)

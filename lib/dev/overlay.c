@@ -30,7 +30,7 @@
 
 #define ZONE_PAGES 1024u	/* maximum of a request in a zone */
 
-_Static_assert(PAGES_BYTES == OVERLAY_PAGE_BYTES, "what callers know");
+_Static_assert(PAGES_BYTES == OVERLAY_PAGE_BYTES, "as in the header");
 
 struct overlay {
 	struct dev dev;
@@ -38,6 +38,8 @@ struct overlay {
 	struct pages pages;
 	struct zonechanges zones;
 };
+
+static const struct dev_ops overlay_ops;
 
 /* Bytes of page NUMBER; the last one of the device may be short. */
 static size_t page_size(const struct overlay *overlay, uint64_t number)
@@ -247,11 +249,13 @@ static bool overlay_is_hole(struct dev *dev, uint64_t off, uint64_t len)
 	return empty;
 }
 
-static bool overlay_hides(struct dev *dev, uint64_t off, uint64_t len)
+bool overlay_hides(struct dev *dev, uint64_t off, uint64_t len)
 {
 	struct overlay *overlay = (struct overlay *)dev;
 	bool hides;
 
+	if (dev->ops != &overlay_ops)
+		return false;
 	pthread_rwlock_rdlock(&overlay->lock);
 	hides = overlay->zones.resets || has_page(overlay, off, len);
 	pthread_rwlock_unlock(&overlay->lock);
@@ -298,8 +302,8 @@ static int overlay_zone_change(struct dev *dev, struct context *cx,
 
 	pthread_rwlock_wrlock(&overlay->lock);
 	for (; n < end && !ret; n++)
-		ret = finish ? zonechanges_finish(&overlay->zones, cx, n) :
-			       zonechanges_reset(&overlay->zones, cx, n, true);
+		ret = zonechanges_add(&overlay->zones, cx, n, finish ?
+				      ZONECHANGE_FINISH : ZONECHANGE_RESET);
 	pthread_rwlock_unlock(&overlay->lock);
 	return ret;
 }
@@ -310,7 +314,7 @@ int overlay_reset_last(struct dev *dev, struct context *cx, uint64_t zone)
 	int ret;
 
 	pthread_rwlock_wrlock(&overlay->lock);
-	ret = zonechanges_reset(&overlay->zones, cx, zone, false);
+	ret = zonechanges_add(&overlay->zones, cx, zone, ZONECHANGE_RESET_LAST);
 	pthread_rwlock_unlock(&overlay->lock);
 	return ret;
 }
@@ -318,9 +322,12 @@ int overlay_reset_last(struct dev *dev, struct context *cx, uint64_t zone)
 void overlay_drop(struct dev *dev)
 {
 	struct overlay *overlay = (struct overlay *)dev;
+	struct zonechanges *z = &overlay->zones;
 
 	pages_fini(&overlay->pages);
-	zonechanges_fini(&overlay->zones);
+	free(z->list);
+	free(z->latest);
+	*z = (struct zonechanges){ .under = z->under, .pages = z->pages };
 }
 
 /* Existing pages do not change after this. */
@@ -497,7 +504,6 @@ static const struct dev_ops overlay_ops = {
 	.stops = true,
 	.readv = overlay_readv,
 	.is_hole = overlay_is_hole,
-	.hides = overlay_hides,
 	.write = overlay_write,
 	.resize = overlay_resize,
 	.zone_report = overlay_zone_report,

@@ -21,12 +21,12 @@
  * is none.  Discards and flushes have no effect.  An overlay that was resized can
  * only be dropped: a commit is -EOPNOTSUPP.
  *
- * A TRIAL is dropped in the end: a commit is -EOPNOTSUPP.  Pages are larger, where
- * zones have no say, so that they cost less memory and time.
+ * A TRIAL is never committed: a commit is -EOPNOTSUPP.  Without zones its pages are
+ * larger, so that they need less memory and time.
  *
- * The zones of UNDER are its own, too.  Its write pointers go on from those of
- * UNDER; a write that does not follow them is -EIO at once.  Zones are reset
- * and finished as on any device, at the commit.
+ * The overlay has the zones of UNDER.  Its write pointers begin as those of UNDER; a
+ * write that does not follow them is -EIO at once.  The commit resets and finishes
+ * zones.
  */
 int overlay_open(struct dev **devp, struct context *cx, struct dev *under,
 		 bool trial);
@@ -38,11 +38,10 @@ int overlay_open(struct dev **devp, struct context *cx, struct dev *under,
  * data to which LATE refers is unchanged.  After a failure all changes are still in
  * the overlay.
  *
- * On a device with zones, a commit begins with the resets of zones that
- * are written to, and of those that were asked for by dev_zone_change().  Those
- * of overlay_reset_last(), unless the zone was written to since, and all that
- * is to be finished, are its end.  One that fails may have changed the zones of
- * UNDER, and cannot be tried again.
+ * On a device with zones, a commit begins with the resets of zones that are written
+ * to, and with those requested by dev_zone_change().  It ends with those of
+ * overlay_reset_last(), unless the zone was written to since, and with the finishes.
+ * A commit that fails may have changed the zones of UNDER, and cannot be repeated.
  */
 #define OVERLAY_PAGE_BYTES 1024u
 int overlay_commit_last(struct dev *dev, struct context *cx,
@@ -67,6 +66,12 @@ void overlay_rewind(struct dev *dev, size_t mark);
  * on the device.  Fails as dev_zone_report().
  */
 int overlay_reset_last(struct dev *dev, struct context *cx, uint64_t zone);
+
+/*
+ * Whether a part of the range was written to DEV and not yet to the device underneath.
+ * False if DEV is not an overlay.
+ */
+bool overlay_hides(struct dev *dev, uint64_t off, uint64_t len);
 
 /* Whether there are changes to commit. */
 bool overlay_is_changed(const struct dev *dev);

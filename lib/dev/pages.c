@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Pages in versions.
+ * Versions of pages.
  *
  * The data of pages lies in chunks, in the order of creation, so that data that was
  * written in one large request can be written to the device in large requests
@@ -160,7 +160,7 @@ int pages_add(struct pages *p, struct context *cx, uint64_t number,
 	chain_page(p, p->count++);
 	return 0;
 no_memory:
-	return fail(cx, -ENOMEM, "%s: changes kept aside", p->name);
+	return fail(cx, -ENOMEM, "%s: buffered changes", p->name);
 }
 
 void pages_rewind(struct pages *p, size_t count)

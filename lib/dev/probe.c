@@ -20,6 +20,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,16 +84,6 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
-/* The word of LINE with this number, from 0; modifies LINE. */
-static char *word(char *line, unsigned int number)
-{
-	char *saved = NULL, *found_word = strtok_r(line, " \n", &saved);
-
-	while (number-- && found_word)
-		found_word = strtok_r(NULL, " \n", &saved);
-	return found_word;
-}
-
 /*
  * Searches the lists of swap areas and mounts for the device or file.  A list that
  * cannot be read is ignored: the file may not exist.
@@ -102,6 +94,7 @@ static void search_lists(struct search *search)
 	char *line = NULL, *rest, *point, *source, *options;
 	unsigned int maj, min;
 	size_t room = 0;
+	int at;
 
 	while (file && getline(&line, &room, file) >= 0) {
 		rest = strchr(line, ' ');
@@ -118,18 +111,18 @@ static void search_lists(struct search *search)
 	file = fopen(search->system->mountinfo, "re");
 	while (file && getline(&line, &room, file) >= 0) {
 		rest = strstr(line, " - ");
-		if (!rest || sscanf(line, "%*u %*u %u:%u", &maj, &min) != 2)
+		at = 0;
+		if (!rest || sscanf(line, "%*u %*u %u:%u %*s %n", &maj, &min,
+				    &at) != 2 || !at)
 			continue;
-		*rest = '\0';
-		rest += 3;
-		options = strrchr(rest, ' ');
+		point = line + at;
+		point[strcspn(point, " ")] = '\0';
+		source = strchr(rest + 3, ' ');
+		options = source ? strchr(source + 1, ' ') : NULL;
 		if (!options)
 			continue;
+		source++;
 		*options++ = '\0';
-		point = word(line, 4);
-		source = word(rest, 1);
-		if (!point || !source)
-			continue;
 		unescape(source);
 		/* Some file systems have a device number of their own, but list the
 		   device as source. */
@@ -144,15 +137,16 @@ static void search_lists(struct search *search)
 	free(line);
 }
 
-static bool read_attribute(const struct search *search, const char *name,
-			   const char *attribute, char *buf, int size)
+bool probe_line(char *buf, int size, const char *fmt, ...)
 {
-	char path[PROBE_TEXT_MAX + 64];
+	char path[PATH_MAX];
+	va_list ap;
 	FILE *file;
 	bool good;
 
-	snprintf(path, sizeof(path), "%s/%s/%s", search->system->sys_block,
-		 name, attribute);
+	va_start(ap, fmt);
+	vsnprintf(path, sizeof(path), fmt, ap);
+	va_end(ap);
 	file = fopen(path, "re");
 	if (!file)
 		return false;
@@ -176,7 +170,7 @@ int probe_mounted_on(struct context *cx, const char *path,
 		     const struct probe_system *system, struct probe_use *use)
 {
 	struct search search = {.system = system, .use = use};
-	char text[4096], name[PROBE_TEXT_MAX + 8];
+	char text[PATH_MAX], name[PROBE_TEXT_MAX + 8];
 	unsigned int maj, min;
 	struct dirent *entry;
 	struct search loop;
@@ -194,14 +188,14 @@ int probe_mounted_on(struct context *cx, const char *path,
 	dir = opendir(system->sys_block);
 	while (dir && (entry = readdir(dir))) {
 		if (strncmp(entry->d_name, "loop", 4) ||
-		    !read_attribute(&search, entry->d_name, "loop/backing_file",
-				    text, sizeof(text)) ||
+		    !probe_line(text, sizeof(text), "%s/%s/loop/backing_file",
+				system->sys_block, entry->d_name) ||
 		    !is_same_file(&search, text))
 			continue;
 		snprintf(name, sizeof(name), "/dev/%s", entry->d_name);
 		found(&search, PROBE_LOOP, name, false);
-		if (!read_attribute(&search, entry->d_name, "dev", text,
-				    sizeof(text)) ||
+		if (!probe_line(text, sizeof(text), "%s/%s/dev",
+				system->sys_block, entry->d_name) ||
 		    sscanf(text, "%u:%u", &maj, &min) != 2)
 			continue;
 		loop = search;
@@ -229,25 +223,19 @@ int probe_zoned(struct context *cx, const char *path,
 {
 	/* A partition has no queue; the queue of its disk is one directory up. */
 	static const char *const places[] = {"queue", "../queue"};
-	char file_path[128], text[32] = "";
-	FILE *file = NULL;
+	bool found_file = false;
+	char text[32] = "";
 	struct stat st;
 	size_t i;
 
 	*model = PROBE_ZONES_NONE;
 	if (stat(path, &st))
 		return fail(cx, -errno, "%s: status", path);
-	for (i = 0; S_ISBLK(st.st_mode) && i < 2 && !file; i++) {
-		snprintf(file_path, sizeof(file_path),
-			 "/sys/dev/block/%u:%u/%s/zoned", major(st.st_rdev),
-			 minor(st.st_rdev), places[i]);
-		file = fopen(file_path, "re");
-	}
-	if (!file)
-		return 0;
-	if (!fgets(text, sizeof(text), file))
-		text[0] = '\0';
-	fclose(file);
+	for (i = 0; S_ISBLK(st.st_mode) && i < 2 && !found_file; i++)
+		found_file = probe_line(text, sizeof(text),
+					"/sys/dev/block/%u:%u/%s/zoned",
+					major(st.st_rdev), minor(st.st_rdev),
+					places[i]);
 	if (!strncmp(text, "host-managed", 12))
 		*model = PROBE_ZONES_HOST_MANAGED;
 	else if (!strncmp(text, "host-aware", 10))
@@ -268,19 +256,30 @@ static bool look_up(blkid_probe probe, const char *name,
 	return true;
 }
 
-/*
- * Probes PATH for the first signature that EXCEPT does not exclude.  CONTENTS is all
- * zero if there is none.
- */
-static int probe_file(struct context *cx, const char *path,
-		      const struct probe_except *except,
-		      struct probe_contents *contents)
+#endif
+
+int probe_contents(struct context *cx, const char *path,
+		   const struct probe_except *except,
+		   struct probe_contents *contents)
 {
-	blkid_probe probe = blkid_new_probe_from_filename(path);
+#ifdef HAVE_LIBBLKID
+	const struct probe_except all = { .type = NULL };
 	char text[PROBE_TEXT_MAX];
+	blkid_probe probe;
 	uint64_t offset;
 	int ret;
+#endif
+	struct stat st;
 
+	memset(contents, 0, sizeof(*contents));
+	if (stat(path, &st))
+		return fail(cx, -errno, "%s: status", path);
+	if (S_ISREG(st.st_mode) && !st.st_size)
+		return 0;
+#ifdef HAVE_LIBBLKID
+	if (!except)
+		except = &all;
+	probe = blkid_new_probe_from_filename(path);
 	if (!probe)
 		return fail(cx, errno ? -errno : -EIO, "%s: probe", path);
 	blkid_probe_enable_superblocks(probe, 1);
@@ -319,25 +318,7 @@ static int probe_file(struct context *cx, const char *path,
 		ret = fail(cx, errno ? -errno : -EIO, "%s: probe", path);
 	blkid_free_probe(probe);
 	return ret < 0 ? ret : 0;
-}
-#endif
-
-int probe_contents(struct context *cx, const char *path,
-		   const struct probe_except *except,
-		   struct probe_contents *contents)
-{
-	static const struct probe_except nothing;
-	struct stat st;
-
-	memset(contents, 0, sizeof(*contents));
-	if (stat(path, &st))
-		return fail(cx, -errno, "%s: status", path);
-	if (S_ISREG(st.st_mode) && !st.st_size)
-		return 0;
-#ifdef HAVE_LIBBLKID
-	return probe_file(cx, path, except ? except : &nothing, contents);
 #else
-	(void)nothing;
 	(void)except;
 	contents->kind = PROBE_UNKNOWN;
 	return 0;

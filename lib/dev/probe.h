@@ -35,6 +35,13 @@ struct probe_use {
  */
 int probe_mounted(struct context *cx, const char *path, struct probe_use *use);
 
+/*
+ * Gets the first line of the file with the formatted name in BUF of SIZE bytes, without
+ * its end: false if there is none.  For the files of sysfs.
+ */
+bool probe_line(char *buf, int size, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* Whether the block device PATH is mounted, or in another use by the system. */
 bool probe_is_claimed(const char *path);
 

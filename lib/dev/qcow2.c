@@ -71,22 +71,97 @@ struct qcow2 {
 	uint64_t next;			/* the first free cluster */
 };
 
-/* What the tables say of cluster NUMBER of the disk; 0: it reads as zeros. */
+/* Allocates the next cluster of the file, which grows by many at once. */
+static int take_cluster(struct qcow2 *q, struct context *cx, uint64_t *off)
+{
+	struct dev *file = q->dev.under;
+
+	*off = q->next << q->bits;
+	if (*off + q->cluster > file->size) {
+		int err = dev_resize(file, cx, *off + (q->cluster << 6));
+
+		if (err)
+			return err;
+	}
+	q->next++;
+	return 0;
+}
+
+static int write_table(struct qcow2 *q, struct context *cx, struct table *t)
+{
+	int err = !t->dirty ? 0 :
+		  dev_write(q->dev.under, cx,
+			    be64toh(q->l1[t->number]) & OFFSET_MASK,
+			    t->entries, q->cluster);
+
+	t->dirty = t->dirty && err;
+	return err;
+}
+
+/* Gets table NUMBER in memory.  MAKE: a missing table is created, otherwise NULL. */
+static int get_table(struct qcow2 *q, struct context *cx, uint64_t number,
+		     bool make, struct table **tp)
+{
+	struct table *t = &q->tables[number % TABLES];
+	uint64_t off = be64toh(q->l1[number]) & OFFSET_MASK;
+	int err = 0;
+
+	*tp = t;
+	if (t->used && t->number == number)
+		return 0;
+	*tp = NULL;
+	if (!off && !make)
+		return 0;
+	if (!t->entries)
+		t->entries = malloc(q->cluster);
+	if (!t->entries)
+		return fail(cx, -ENOMEM, "%s: table", q->dev.name);
+	if (t->used)
+		err = write_table(q, cx, t);
+	t->used = false;
+	if (!err && off) {
+		err = dev_read(q->dev.under, cx, off, t->entries,
+			       q->cluster);
+	} else if (!err) {
+		err = take_cluster(q, cx, &off);
+		memset(t->entries, 0, q->cluster);
+		q->l1[number] = htobe64(off | COPIED);
+		t->dirty = true;
+	}
+	if (err)
+		return err;
+	t->number = number;
+	t->used = true;
+	*tp = t;
+	return 0;
+}
+
+/*
+ * Gets the entry of cluster NUMBER of the disk: its place, a reference to a compressed
+ * cluster, or 0 if it reads as zeros.
+ */
 static int find_cluster(struct qcow2 *q, struct context *cx, uint64_t number,
 			uint64_t *entry)
 {
 	uint64_t n = q->per_table, table, be = 0;
-	int err = dev_read(q->dev.under, cx, q->l1_offset +
-			   number / n * sizeof(be), &be, sizeof(be));
+	struct table *t;
+	int err;
 
+	if (q->l1) {
+		err = get_table(q, cx, number / n, false, &t);
+		*entry = err || !t ? 0 :
+			 be64toh(t->entries[number % n]) & OFFSET_MASK;
+		return err;
+	}
+	err = dev_read(q->dev.under, cx, q->l1_offset +
+		       number / n * sizeof(be), &be, sizeof(be));
 	table = err ? 0 : be64toh(be) & OFFSET_MASK;
 	if (table)
 		err = dev_read(q->dev.under, cx, table + number % n * sizeof(be),
 			       &be, sizeof(be));
 	*entry = err || !table ? 0 : be64toh(be);
-	if (*entry & COMPRESSED)
-		return err;
-	*entry = *entry & READS_ZERO ? 0 : *entry & OFFSET_MASK;
+	if (!(*entry & COMPRESSED))
+		*entry = *entry & READS_ZERO ? 0 : *entry & OFFSET_MASK;
 	return err;
 }
 
@@ -155,12 +230,45 @@ static int qcow2_read(struct dev *dev, struct context *cx, uint64_t off,
 	return err;
 }
 
+/* Writes to an image in creation, and allocates clusters. */
+static int qcow2_write(struct dev *dev, struct context *cx, uint64_t off,
+		       const void *buf, size_t len)
+{
+	struct qcow2 *q = (struct qcow2 *)dev;
+	uint64_t number, at, skip, *entry;
+	const char *from = buf;
+	struct table *t;
+	size_t n;
+	int err = 0;
+
+	for (; len && !err; off += n, from += n, len -= n) {
+		number = off >> q->bits;
+		skip = off & (q->cluster - 1);
+		n = len < q->cluster - skip ? len : (size_t)(q->cluster - skip);
+		err = get_table(q, cx, number / q->per_table, true, &t);
+		if (err)
+			break;
+		entry = &t->entries[number % q->per_table];
+		at = be64toh(*entry) & OFFSET_MASK;
+		if (!at) {
+			err = take_cluster(q, cx, &at);
+			if (err)
+				break;
+			*entry = htobe64(at | COPIED);
+			t->dirty = true;
+		}
+		err = dev_write(dev->under, cx, at + skip, from, n);
+	}
+	return err;
+}
+
+/* Not of an image in creation, whose tables change by a search. */
 static bool qcow2_is_hole(struct dev *dev, uint64_t off, uint64_t len)
 {
 	struct qcow2 *q = (struct qcow2 *)dev;
 	struct context cx;
 	uint64_t number, at;
-	bool hole = true;
+	bool hole = !q->l1;
 
 	context_init(&cx);
 	for (number = off >> q->bits; hole && number <= (off + len - 1) >> q->bits;
@@ -180,8 +288,9 @@ static void qcow2_close(struct dev *dev)
 	free(q);
 }
 
-static const struct dev_ops read_ops = {
+static const struct dev_ops qcow2_ops = {
 	.read = qcow2_read,
+	.write = qcow2_write,
 	.is_hole = qcow2_is_hole,
 	.stops = true,
 	.close = qcow2_close,
@@ -209,8 +318,8 @@ static void swap_header(struct header *h)
 }
 
 /* Allocates a device of SIZE bytes over FILE, with clusters of 2^BITS bytes. */
-static struct qcow2 *make(struct context *cx, const struct dev_ops *ops,
-			  struct dev *file, uint64_t size, unsigned int bits)
+static struct qcow2 *make(struct context *cx, struct dev *file, uint64_t size,
+			  unsigned int bits)
 {
 	struct qcow2 *q = calloc(1, sizeof(*q));
 
@@ -218,7 +327,7 @@ static struct qcow2 *make(struct context *cx, const struct dev_ops *ops,
 		fail(cx, -ENOMEM, "%s: open", file->name);
 		return NULL;
 	}
-	dev_init_over(&q->dev, ops, file);
+	dev_init_over(&q->dev, &qcow2_ops, file);
 	q->dev.size = size;
 	q->bits = bits;
 	q->cluster = (size_t)1 << bits;
@@ -262,7 +371,7 @@ int qcow2_open(struct dev **devp, struct context *cx, struct dev *file)
 		return fail_said(cx, -EUCLEAN, "%s: qcow2 header: its table "
 				 "does not fit the disk or the file",
 				 file->name);
-	q = make(cx, &read_ops, file, h.size, h.cluster_bits);
+	q = make(cx, file, h.size, h.cluster_bits);
 	if (!q)
 		return -ENOMEM;
 	q->dev.writable = false;
@@ -270,129 +379,6 @@ int qcow2_open(struct dev **devp, struct context *cx, struct dev *file)
 	*devp = &q->dev;
 	return 0;
 }
-
-/* Allocates the next cluster of the file, which grows by many at once. */
-static int take_cluster(struct qcow2 *q, struct context *cx, uint64_t *off)
-{
-	struct dev *file = q->dev.under;
-
-	*off = q->next << q->bits;
-	if (*off + q->cluster > file->size) {
-		int err = dev_resize(file, cx, *off + (q->cluster << 6));
-
-		if (err)
-			return err;
-	}
-	q->next++;
-	return 0;
-}
-
-static int write_table(struct qcow2 *q, struct context *cx, struct table *t)
-{
-	int err = !t->dirty ? 0 :
-		  dev_write(q->dev.under, cx,
-			    be64toh(q->l1[t->number]) & OFFSET_MASK,
-			    t->entries, q->cluster);
-
-	t->dirty = t->dirty && err;
-	return err;
-}
-
-/* Gets table NUMBER in memory.  MAKE: a missing table is created, otherwise NULL. */
-static int get_table(struct qcow2 *q, struct context *cx, uint64_t number,
-		     bool make, struct table **tp)
-{
-	struct table *t = &q->tables[number % TABLES];
-	uint64_t off = be64toh(q->l1[number]) & OFFSET_MASK;
-	int err = 0;
-
-	*tp = t;
-	if (t->used && t->number == number)
-		return 0;
-	*tp = NULL;
-	if (!off && !make)
-		return 0;
-	if (!t->entries)
-		t->entries = malloc(q->cluster);
-	if (!t->entries)
-		return fail(cx, -ENOMEM, "%s: table", q->dev.name);
-	if (t->used)
-		err = write_table(q, cx, t);
-	t->used = false;
-	if (!err && off) {
-		err = dev_read(q->dev.under, cx, off, t->entries,
-			       q->cluster);
-	} else if (!err) {
-		err = take_cluster(q, cx, &off);
-		memset(t->entries, 0, q->cluster);
-		q->l1[number] = htobe64(off | COPIED);
-		t->dirty = true;
-	}
-	if (err)
-		return err;
-	t->number = number;
-	t->used = true;
-	*tp = t;
-	return 0;
-}
-
-/* Reads from or writes to an image in creation; a write allocates clusters. */
-static int transfer(struct dev *dev, struct context *cx, uint64_t off,
-		    char *in, const char *out, size_t len)
-{
-	struct qcow2 *q = (struct qcow2 *)dev;
-	uint64_t number, at, skip, *entry;
-	struct table *t;
-	size_t n, done;
-	int err;
-
-	for (done = 0; done < len; done += n) {
-		number = (off + done) >> q->bits;
-		skip = (off + done) & (q->cluster - 1);
-		n = len - done < q->cluster - skip ?
-		    len - done : (size_t)(q->cluster - skip);
-		err = get_table(q, cx, number / q->per_table, out != NULL, &t);
-		if (err)
-			return err;
-		entry = t ? &t->entries[number % q->per_table] : NULL;
-		at = entry ? be64toh(*entry) & OFFSET_MASK : 0;
-		if (in && !at) {
-			memset(in + done, 0, n);
-			continue;
-		}
-		if (entry && !at) {
-			err = take_cluster(q, cx, &at);
-			if (err)
-				return err;
-			*entry = htobe64(at | COPIED);
-			t->dirty = true;
-		}
-		err = out ? dev_write(dev->under, cx, at + skip, out + done, n) :
-			    dev_read(dev->under, cx, at + skip, in + done, n);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-static int made_read(struct dev *dev, struct context *cx, uint64_t off,
-		     void *buf, size_t len)
-{
-	return transfer(dev, cx, off, buf, NULL, len);
-}
-
-static int made_write(struct dev *dev, struct context *cx, uint64_t off,
-		      const void *buf, size_t len)
-{
-	return transfer(dev, cx, off, NULL, buf, len);
-}
-
-static const struct dev_ops made_ops = {
-	.read = made_read,
-	.write = made_write,
-	.stops = true,
-	.close = qcow2_close,
-};
 
 int qcow2_create(struct dev **devp, struct context *cx, struct dev *file,
 		 uint64_t size)
@@ -407,7 +393,7 @@ int qcow2_create(struct dev **devp, struct context *cx, struct dev *file,
 	if (size >> (2 * bits - 3) >= L1_MAX / sizeof(uint64_t))
 		return fail_said(cx, -EFBIG, "%s: larger than a qcow2 image "
 				 "can be", file->name);
-	q = make(cx, &made_ops, file, size, bits);
+	q = make(cx, file, size, bits);
 	if (!q)
 		return -ENOMEM;
 	q->l1_size = (size >> (2 * bits - 3)) + 1;

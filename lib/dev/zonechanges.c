@@ -20,13 +20,6 @@
 
 #include "base/array.h"
 
-void zonechanges_fini(struct zonechanges *z)
-{
-	free(z->list);
-	free(z->latest);
-	*z = (struct zonechanges){ .under = z->under, .pages = z->pages };
-}
-
 const struct zonechange *zonechanges_of(const struct zonechanges *z,
 					uint64_t n)
 {
@@ -131,44 +124,32 @@ int zonechanges_wrote(struct zonechanges *z, struct context *cx, uint64_t off,
 	return ret;
 }
 
-int zonechanges_reset(struct zonechanges *z, struct context *cx, uint64_t n,
-		      bool early)
+int zonechanges_add(struct zonechanges *z, struct context *cx, uint64_t n,
+		    enum zonechange_kind kind)
 {
 	const struct zonechange *old = zonechanges_of(z, n);
+	bool finish = kind == ZONECHANGE_FINISH, early = kind == ZONECHANGE_RESET;
 	struct zonechange *change;
 	struct zone zone;
+	uint64_t pointer;
 	int ret = zonechanges_report(z, cx, n, &zone);
 
 	if (ret || zone.kind != ZONE_SEQUENTIAL)
 		return ret;
-	if (zone.pointer == zone.start && (!early || !old || old->early))
+	pointer = zone.start + (finish ? zone.capacity : 0);
+	if (zone.pointer == pointer && (!early || !old || old->early))
 		return 0;
 	ret = begin(z, cx, n, &zone, &change);
 	if (ret)
 		return ret;
+	change->finished = finish;
+	change->pointer = pointer;
+	if (finish)
+		return 0;
 	z->resets += !change->reset;
 	change->reset = true;
 	change->early |= early;
-	change->finished = false;
 	change->since = z->pages->count;
-	change->pointer = zone.start;
-	return 0;
-}
-
-int zonechanges_finish(struct zonechanges *z, struct context *cx, uint64_t n)
-{
-	struct zonechange *change;
-	struct zone zone;
-	int ret = zonechanges_report(z, cx, n, &zone);
-
-	if (ret || zone.kind != ZONE_SEQUENTIAL ||
-	    zone.pointer == zone.start + zone.capacity)
-		return ret;
-	ret = begin(z, cx, n, &zone, &change);
-	if (ret)
-		return ret;
-	change->finished = true;
-	change->pointer = zone.start + zone.capacity;
 	return 0;
 }
 

@@ -18,15 +18,15 @@
 struct zonechange {
 	uint64_t zone;
 	uint64_t pointer;	/* as in struct zone */
-	bool reset;		/* data underneath is void, */
-	size_t since;		/* and so are pages before this one */
+	bool reset;		/* drops data underneath, */
+	size_t since;		/* and pages before this one */
 	bool early;		/* the reset precedes all writes */
 	bool finished;
 	size_t pages;		/* number of pages when it was made */
 	size_t before;		/* previous change of this zone + 1, or 0 */
 };
 
-/* Empty if all members except the first two are zero, as they stay without zones. */
+/* Empty if all members except the first two are zero; always so without zones. */
 struct zonechanges {
 	struct dev *under;	/* borrowed */
 	const struct pages *pages;	/* borrowed */
@@ -36,9 +36,6 @@ struct zonechanges {
 	size_t *latest;		/* by zone: its change + 1, or 0 */
 	size_t resets;		/* zones with a pending reset */
 };
-
-/* Drops all changes. */
-void zonechanges_fini(struct zonechanges *z);
 
 /* The latest change of zone N, or NULL. */
 const struct zonechange *zonechanges_of(const struct zonechanges *z,
@@ -54,13 +51,18 @@ int zonechanges_check(const struct zonechanges *z, struct context *cx,
 int zonechanges_wrote(struct zonechanges *z, struct context *cx, uint64_t off,
 		      uint64_t len);
 
+enum zonechange_kind {
+	ZONECHANGE_RESET,	/* before all writes */
+	ZONECHANGE_RESET_LAST,	/* after them, unless the zone is written to */
+	ZONECHANGE_FINISH,
+};
+
 /*
- * Resets zone N if it is sequential, or finishes it.  A zone that is already empty
- * (or full) is unchanged, except that a pending reset becomes EARLY.
+ * Adds a change of zone N if it is sequential.  A zone that is already empty (or full)
+ * is unchanged, except that a pending reset precedes all writes after ZONECHANGE_RESET.
  */
-int zonechanges_reset(struct zonechanges *z, struct context *cx, uint64_t n,
-		      bool early);
-int zonechanges_finish(struct zonechanges *z, struct context *cx, uint64_t n);
+int zonechanges_add(struct zonechanges *z, struct context *cx, uint64_t n,
+		    enum zonechange_kind kind);
 
 /* Whether the data of PAGE was reset since it was written. */
 bool zonechanges_is_void(const struct zonechanges *z, size_t page);

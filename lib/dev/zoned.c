@@ -151,16 +151,18 @@ static const struct dev_ops zonefile_ops = {
 	.close = zonefile_close,
 };
 
-/* Takes ownership of STATE, also after a failure. */
+/* Opens UNDER with STATE, or after the failure RET frees STATE, as after its own. */
 static int open_with(struct dev **devp, struct context *cx, struct dev *under,
-		     const char *side, struct zonedump *state)
+		     const char *side, struct zonedump *state, int ret)
 {
 	size_t side_size = side ? strlen(side) + 1 : 1;
-	struct zonefile *file = calloc(1, sizeof(*file) + side_size);
+	struct zonefile *file = ret ? NULL :
+				calloc(1, sizeof(*file) + side_size);
 
 	if (!file) {
 		zonedump_fini(state);
-		return fail(cx, -ENOMEM, "%s: open with zones", under->name);
+		return ret ? ret : fail(cx, -ENOMEM, "%s: open with zones",
+					under->name);
 	}
 	dev_init_over(&file->dev, &zonefile_ops, under);
 	file->state = *state;
@@ -191,17 +193,13 @@ int zoned_emulate(struct dev **devp, struct context *cx, struct dev *under,
 			ret = fail(cx, -ENOMEM, "%s: open with zones",
 				   under->name);
 	}
-	if (ret) {
-		zonedump_fini(&state);
-		return ret;
-	}
-	for (n = 0; n < count; n++) {
+	for (n = 0; n < count && !ret; n++) {
 		struct zone zone = zone_at(&state.zones, n);
 
 		if (zone.kind == ZONE_SEQUENTIAL)
 			state.pointers[n] = zone.start + zone.capacity;
 	}
-	return open_with(devp, cx, under, side, &state);
+	return open_with(devp, cx, under, side, &state, ret);
 }
 
 int zoned_load(struct dev **devp, struct context *cx, struct dev *under,
@@ -214,11 +212,7 @@ int zoned_load(struct dev **devp, struct context *cx, struct dev *under,
 		ret = fail(cx, -EINVAL, "%s: is for a device of %" PRIu64
 			   " bytes, but %s has %" PRIu64, side, state.bytes,
 			   under->name, under->size);
-	if (ret) {
-		zonedump_fini(&state);
-		return ret;
-	}
-	return open_with(devp, cx, under, side, &state);
+	return open_with(devp, cx, under, side, &state, ret);
 }
 
 int zoned_side(char **side, struct context *cx, const char *path)

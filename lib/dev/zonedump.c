@@ -147,8 +147,8 @@ int zonedump_may_replace(struct context *cx, const char *path)
 	fclose(file);
 	if (!n || (n == sizeof(h) && is_header(&h)))
 		return 0;
-	return fail_said(cx, -EEXIST, "%s: is where zones are kept, and is no "
-			 "file of zones; move it away", path);
+	return fail_said(cx, -EEXIST, "%s: exists and is not a file of zones; "
+			 "rename it", path);
 }
 
 int zonedump_write(struct context *cx, const char *path,
@@ -187,9 +187,9 @@ static int read_all(struct context *cx, const char *path, FILE *file,
 	int ret;
 
 	if (fread(&h, sizeof(h), 1, file) != 1)
-		return fail(cx, -EINVAL, "%s: is cut short", path);
+		return fail(cx, -EINVAL, "%s: is truncated", path);
 	if (!is_header(&h))
-		return fail(cx, -EINVAL, "%s: describes no zones", path);
+		return fail(cx, -EINVAL, "%s: is not a file of zones", path);
 	dump->bytes = h.sectors * 512;
 	dump->sector_size = h.logical_size;
 	ret = zone_begin(zones, cx, h.zones, h.zone_size);
@@ -204,7 +204,7 @@ static int read_all(struct context *cx, const char *path, FILE *file,
 		struct zone zone = { .kind = ZONE_SEQUENTIAL };
 
 		if (fread(&r, sizeof(r), 1, file) != 1)
-			return fail(cx, -EINVAL, "%s: is cut short", path);
+			return fail(cx, -EINVAL, "%s: is truncated", path);
 		zone.start = r.start;
 		zone.size = r.size;
 		zone.capacity = r.capacity;

@@ -111,7 +111,7 @@ plan_field() {
 	refused 1 'image.zones' -f image
 	rm image.zones
 	: >image.zones
-	refused 1 'cut short' -f image
+	refused 1 'truncated' -f image
 }
 
 @test "an emulated format wipes what was there" {
@@ -173,10 +173,10 @@ plan_field() {
 	rm image.zones
 	ln mine image.zones
 	run -1 mkfs -q -f "${zones[@]}" image
-	[[ $output == *"image.zones: "*"is no file of zones; move it away" ]]
+	[[ $output == *"image.zones: "*"is not a file of zones; rename it" ]]
 	[ "$(cat mine image.zones)" = $'mine\nmine' ]
 	[ ! -e image ]
-	# One that is cut short, or of other zones, is described again, as a new file.
+	# One that is truncated, or of other zones, is described again, as a new file.
 	rm image.zones
 	: >image.zones
 	mkfs -q "${zones[@]}" image

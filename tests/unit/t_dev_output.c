@@ -231,7 +231,7 @@ static void test_meanwhile(int error)
 	is_int(output_open(&o, &cx, "new", &force), 0, "a file to be");
 	write_text("new", "another");
 	is_int(output_commit(o, &cx), -EEXIST, "a file that appears");
-	ok(!strncmp(cx.failure, "new: another file got", 21), "is named: %s",
+	ok(!strncmp(cx.failure, "new: another file has got", 25), "is named: %s",
 	   cx.failure);
 	output_close(o);
 	is_str(content("new"), "another", "and stays");

@@ -161,16 +161,16 @@ static void test_hides(void)
 	init(&cx, 32u << 20);
 	memory_open(&disk, &cx, bytes, SIZE);
 	overlay_open(&dev, &cx, disk, false);
-	ok(!dev_hides(dev, 0, SIZE), "nothing is hidden");
+	ok(!overlay_hides(dev, 0, SIZE), "nothing is hidden");
 	mark = overlay_mark(dev);
 	dev_write(dev, &cx, 5000, "x", 1);
-	ok(dev_hides(dev, 0, SIZE) && dev_hides(dev, 4096, 1024),
+	ok(overlay_hides(dev, 0, SIZE) && overlay_hides(dev, 4096, 1024),
 	   "what was written to is");
-	ok(!dev_hides(dev, 0, 4096) && !dev_hides(dev, 6144, SIZE - 6144),
+	ok(!overlay_hides(dev, 0, 4096) && !overlay_hides(dev, 6144, SIZE - 6144),
 	   "and what is beside it is not");
-	ok(!dev_hides(disk, 0, SIZE), "a device hides nothing");
+	ok(!overlay_hides(disk, 0, SIZE), "a device hides nothing");
 	overlay_rewind(dev, mark);
-	ok(!dev_hides(dev, 0, SIZE), "nor does an overlay after a rewind");
+	ok(!overlay_hides(dev, 0, SIZE), "nor does an overlay after a rewind");
 	dev_close(dev);
 	dev_close(disk);
 }

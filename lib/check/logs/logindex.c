@@ -24,6 +24,7 @@
 
 #include "base/records.h"
 #include "check/damage.h"
+#include "dev/overlay.h"
 #include "vol/logsearch.h"
 #include "vol/volume.h"
 
@@ -220,7 +221,7 @@ static int find_slot(struct logindex **ix, struct context *cx,
 	known = &(*ix)->known[segnum];
 	if (!(*known & OWN) &&
 	    (!(*known & ASKED) || !(base->known[segnum] & READ)) &&
-	    (!base || dev_hides(vol->dev, off, end - off)))
+	    (!base || overlay_hides(vol->dev, off, end - off)))
 		*known |= OWN;
 	*known |= ASKED;
 	if (!(*known & OWN)) {
@@ -285,7 +286,7 @@ static bool is_empty(struct logindex *ix, struct volume *vol, uint64_t segnum)
 	if (dev_is_hole(vol->dev, off, end - off))
 		return true;
 	if (!first->known ||
-	    (ix->base && dev_hides(vol->dev, off, end - off)))
+	    (ix->base && overlay_hides(vol->dev, off, end - off)))
 		return false;
 	for (i = segnum; i < segnum + MANY; i++)
 		if ((first->known[i] & (BEGUN | BEGINS)) != BEGUN)
