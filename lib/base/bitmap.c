@@ -67,7 +67,7 @@ uint64_t bitmap_count(const struct bitmap *map)
 }
 
 /* Searches for a set bit in the words or, with FLIP all ones, in their inverse. */
-static uint64_t next(const struct bitmap *map, uint64_t from, uint64_t flip)
+static uint64_t bitmap_next(const struct bitmap *map, uint64_t from, uint64_t flip)
 {
 	uint64_t i, word;
 
@@ -85,10 +85,10 @@ static uint64_t next(const struct bitmap *map, uint64_t from, uint64_t flip)
 
 uint64_t bitmap_next_set(const struct bitmap *map, uint64_t from)
 {
-	return next(map, from, 0);
+	return bitmap_next(map, from, 0);
 }
 
 uint64_t bitmap_next_clear(const struct bitmap *map, uint64_t from)
 {
-	return next(map, from, UINT64_MAX);
+	return bitmap_next(map, from, UINT64_MAX);
 }

@@ -12,8 +12,8 @@
 #define ROOM_MIN 256u
 
 /* The slot of the pair, or the free slot for it. */
-static struct pairtable_entry *slot_of(struct pairtable_entry *slots,
-				       size_t room, uint64_t dev, uint64_t ino)
+static struct pairtable_entry *pairtable_slot(struct pairtable_entry *slots,
+					      size_t room, uint64_t dev, uint64_t ino)
 {
 	/* Mix both numbers: either may vary, in any of its bits. */
 	uint64_t hash = (ino ^ dev * 0xff51afd7ed558ccdULL) *
@@ -32,7 +32,7 @@ struct pairtable_entry *pairtable_find(const struct pairtable *t, uint64_t dev,
 
 	if (!t->room)
 		return NULL;
-	slot = slot_of(t->slots, t->room, dev, ino);
+	slot = pairtable_slot(t->slots, t->room, dev, ino);
 	return slot->value ? slot : NULL;
 }
 
@@ -51,13 +51,13 @@ int pairtable_add(struct pairtable *t, struct context *cx, uint64_t dev,
 		for (i = 0; i < t->room; i++) {
 			old = &t->slots[i];
 			if (old->value)
-				*slot_of(slots, room, old->dev, old->ino) = *old;
+				*pairtable_slot(slots, room, old->dev, old->ino) = *old;
 		}
 		free(t->slots);
 		t->slots = slots;
 		t->room = room;
 	}
-	*slot_of(t->slots, t->room, dev, ino) =
+	*pairtable_slot(t->slots, t->room, dev, ino) =
 		(struct pairtable_entry){ dev, ino, value };
 	t->used++;
 	return 0;

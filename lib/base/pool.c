@@ -69,7 +69,7 @@ static void report_failure(struct pool *pool, const struct worker *worker,
 }
 
 /* Runs the oldest job; the lock is held, but released while the job runs. */
-static void do_job(struct pool *pool, struct worker *worker)
+static void pool_do_job(struct pool *pool, struct worker *worker)
 {
 	struct job job = pool->ring[pool->first % pool->depth];
 	bool skip;
@@ -102,7 +102,7 @@ static void do_job(struct pool *pool, struct worker *worker)
 		pthread_cond_signal(&pool->empty);
 }
 
-static void *work(void *arg)
+static void *pool_work(void *arg)
 {
 	struct worker *worker = arg;
 	struct pool *pool = worker->pool;
@@ -113,7 +113,7 @@ static void *work(void *arg)
 			pthread_cond_wait(&pool->work, &pool->lock);
 		if (pool->first == pool->next)
 			break;
-		do_job(pool, worker);
+		pool_do_job(pool, worker);
 	}
 	pthread_mutex_unlock(&pool->lock);
 	return NULL;
@@ -130,8 +130,8 @@ unsigned int pool_workers(const struct context *cx, uint64_t jobs)
 	return n ? (unsigned int)n : 1;
 }
 
-static int open_with(struct pool **poolp, struct context *cx, unsigned int n,
-		     unsigned int depth)
+static int pool_start(struct pool **poolp, struct context *cx, unsigned int n,
+		      unsigned int depth)
 {
 	struct pool *pool = calloc(1, sizeof(*pool) +
 					      n * sizeof(*pool->workers));
@@ -160,8 +160,8 @@ static int open_with(struct pool **poolp, struct context *cx, unsigned int n,
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	while (pool->threads < n - 1 &&
-	       !pthread_create(&pool->workers[pool->threads].thread, NULL, work,
-			       &pool->workers[pool->threads]))
+	       !pthread_create(&pool->workers[pool->threads].thread, NULL,
+			       pool_work, &pool->workers[pool->threads]))
 		pool->threads++;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	*poolp = pool;
@@ -170,11 +170,11 @@ static int open_with(struct pool **poolp, struct context *cx, unsigned int n,
 
 int pool_open(struct pool **poolp, struct context *cx, unsigned int depth)
 {
-	return open_with(poolp, cx, pool_workers(cx, NONE), depth);
+	return pool_start(poolp, cx, pool_workers(cx, NONE), depth);
 }
 
 /* The failure so far; the lock is held. */
-static int verdict(struct pool *pool, struct context *cx)
+static int pool_verdict(struct pool *pool, struct context *cx)
 {
 	if (pool->failed == NONE)
 		return context_cancelled(cx);
@@ -183,7 +183,7 @@ static int verdict(struct pool *pool, struct context *cx)
 }
 
 /* Puts JOB into the ring when there is room. */
-static int give(struct pool *pool, struct context *cx, struct job job)
+static int pool_put(struct pool *pool, struct context *cx, struct job job)
 {
 	struct worker *giver = &pool->workers[pool->threads];
 	int ret;
@@ -192,13 +192,13 @@ static int give(struct pool *pool, struct context *cx, struct job job)
 	if (job.left)
 		++*job.left;
 	while (pool->next - pool->first == pool->depth)
-		do_job(pool, giver);
+		pool_do_job(pool, giver);
 	pool->ring[pool->next++ % pool->depth] = job;
 	if (pool->threads)
 		pthread_cond_signal(&pool->work);
 	else
-		do_job(pool, giver);
-	ret = verdict(pool, cx);
+		pool_do_job(pool, giver);
+	ret = pool_verdict(pool, cx);
 	pthread_mutex_unlock(&pool->lock);
 	return ret;
 }
@@ -206,15 +206,15 @@ static int give(struct pool *pool, struct context *cx, struct job job)
 int pool_give(struct pool *pool, struct context *cx, pool_job *fn, void *arg,
 	      unsigned int *left)
 {
-	return give(pool, cx, (struct job){ fn, NULL, arg, left });
+	return pool_put(pool, cx, (struct job){ fn, NULL, arg, left });
 }
 
 /* Works and waits until *LEFT, or the number of all jobs, is 0; locked. */
-static void finish(struct pool *pool, const unsigned int *left)
+static void pool_finish(struct pool *pool, const unsigned int *left)
 {
 	while (left ? *left : pool->running || pool->first != pool->next) {
 		if (pool->first != pool->next)
-			do_job(pool, &pool->workers[pool->threads]);
+			pool_do_job(pool, &pool->workers[pool->threads]);
 		else
 			pthread_cond_wait(&pool->empty, &pool->lock);
 	}
@@ -225,8 +225,8 @@ int pool_wait(struct pool *pool, struct context *cx, const unsigned int *left)
 	int ret;
 
 	pthread_mutex_lock(&pool->lock);
-	finish(pool, left);
-	ret = cx ? verdict(pool, cx) : 0;
+	pool_finish(pool, left);
+	ret = cx ? pool_verdict(pool, cx) : 0;
 	pthread_mutex_unlock(&pool->lock);
 	return ret;
 }
@@ -262,7 +262,7 @@ void pool_close(struct pool *pool)
 	pthread_mutex_lock(&pool->lock);
 	pool->closing = true;
 	pthread_cond_broadcast(&pool->work);
-	finish(pool, NULL);
+	pool_finish(pool, NULL);
 	pthread_mutex_unlock(&pool->lock);
 	for (i = 0; i < pool->threads; i++)
 		pthread_join(pool->workers[i].thread, NULL);
@@ -280,12 +280,12 @@ int pool_run(struct context *cx, uint64_t jobs, pool_numbered *fn, void *arg)
 	unsigned int n = pool_workers(cx, jobs);
 	struct pool *pool;
 	uint64_t i;
-	int ret = open_with(&pool, cx, n, n * DEPTH_PER_WORKER);
+	int ret = pool_start(&pool, cx, n, n * DEPTH_PER_WORKER);
 
 	if (ret)
 		return ret;
 	for (i = 0; i < jobs && !ret; i++)
-		ret = give(pool, cx, job);
+		ret = pool_put(pool, cx, job);
 	/* An earlier job may still fail. */
 	if (jobs)
 		ret = pool_wait(pool, cx, NULL);

@@ -35,12 +35,12 @@ static size_t per_page(const struct records *r)
 }
 
 /* The offset of record I, which is not in memory, in its page. */
-static size_t offset_of(const struct records *r, uint64_t i)
+static size_t record_offset(const struct records *r, uint64_t i)
 {
 	return (size_t)((i - r->most) % per_page(r)) * r->size;
 }
 
-static uint64_t page_of(const struct records *r, uint64_t i)
+static uint64_t record_page(const struct records *r, uint64_t i)
 {
 	return (i - r->most) / per_page(r);
 }
@@ -72,10 +72,10 @@ int records_add(struct records *r, struct context *cx, const void *item)
 	if (err)
 		return err;
 	/* The last page is written when it is full. */
-	at = offset_of(r, r->n);
+	at = record_offset(r, r->n);
 	memcpy(r->tail + at, item, r->size);
 	if (at / r->size == per_page(r) - 1)
-		err = tempfile_write(cx, r->fd, page_of(r, r->n) * PAGE_BYTES,
+		err = tempfile_write(cx, r->fd, record_page(r, r->n) * PAGE_BYTES,
 				     r->tail, PAGE_BYTES);
 	r->n += !err;
 	return err;
@@ -92,7 +92,7 @@ int records_get(struct records *r, struct context *cx, uint64_t i, void *item)
 		memcpy(item, r->items + (size_t)i * r->size, r->size);
 		return 0;
 	}
-	number = page_of(r, i);
+	number = record_page(r, i);
 	bytes = r->tail;
 	if ((number + 1) * per_page(r) <= r->n - r->most) {
 		page = &r->pages[number % PAGES];
@@ -106,7 +106,7 @@ int records_get(struct records *r, struct context *cx, uint64_t i, void *item)
 		}
 		bytes = page->bytes;
 	}
-	memcpy(item, bytes + offset_of(r, i), r->size);
+	memcpy(item, bytes + record_offset(r, i), r->size);
 	return 0;
 }
 

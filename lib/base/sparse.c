@@ -57,7 +57,7 @@ void sparse_fini(struct sparse *s)
 	*s = (struct sparse){ 0 };
 }
 
-static uint64_t *chunk_of(const struct sparse *s, uint64_t number)
+static uint64_t *sparse_chunk(const struct sparse *s, uint64_t number)
 {
 	return __atomic_load_n(&s->chunks[number / SPARSE_CHUNK_BITS],
 			       __ATOMIC_ACQUIRE);
@@ -84,9 +84,9 @@ static int need_chunk(struct sparse *s, struct context *cx, uint64_t number,
 	void *made = MAP_FAILED;
 
 	if (number >= s->bits)
-		return fail(cx, -EINVAL, "number %" PRIu64 " past the end of a "
-			    "set of %" PRIu64, number, s->bits);
-	*chunk = chunk_of(s, number);
+		return fail(cx, -EINVAL, "number %" PRIu64 " in a set of "
+			    "numbers below %" PRIu64, number, s->bits);
+	*chunk = sparse_chunk(s, number);
 	if (*chunk)
 		return 0;
 	if (__atomic_add_fetch(&s->allocated, CHUNK_BYTES, __ATOMIC_RELAXED) <=
@@ -101,7 +101,7 @@ static int need_chunk(struct sparse *s, struct context *cx, uint64_t number,
 	if (made != MAP_FAILED)
 		munmap(made, CHUNK_BYTES);
 	__atomic_sub_fetch(&s->allocated, CHUNK_BYTES, __ATOMIC_RELAXED);
-	*chunk = other ? other : chunk_of(s, number);
+	*chunk = other ? other : sparse_chunk(s, number);
 	if (!*chunk)
 		return fail(cx, -ENOMEM, "set of %" PRIu64 " numbers", s->bits);
 	return 0;
@@ -143,7 +143,7 @@ uint32_t sparse_add_run(struct sparse *s, uint64_t first, uint32_t count)
 
 	while (whole && done < count && first + done < s->bits) {
 		at = first + done;
-		chunk = chunk_of(s, at);
+		chunk = sparse_chunk(s, at);
 		if (!chunk)
 			break;
 		n = 64 - at % 64;
@@ -178,14 +178,14 @@ bool sparse_remove(struct sparse *s, uint64_t number)
 
 	if (number >= s->bits)
 		return false;
-	chunk = chunk_of(s, number);
+	chunk = sparse_chunk(s, number);
 	return chunk && __atomic_fetch_and(&chunk[word_of(number)], ~bit,
 					   __ATOMIC_RELAXED) & bit;
 }
 
 uint64_t sparse_word(const struct sparse *s, uint64_t first)
 {
-	const uint64_t *chunk = first < s->bits ? chunk_of(s, first) : NULL;
+	const uint64_t *chunk = first < s->bits ? sparse_chunk(s, first) : NULL;
 
 	return chunk ? __atomic_load_n(&chunk[word_of(first)],
 				       __ATOMIC_RELAXED) : 0;
@@ -198,7 +198,7 @@ bool sparse_test(const struct sparse *s, uint64_t number)
 
 void sparse_remove_word(struct sparse *s, uint64_t first, uint64_t bits)
 {
-	uint64_t *chunk = first < s->bits ? chunk_of(s, first) : NULL;
+	uint64_t *chunk = first < s->bits ? sparse_chunk(s, first) : NULL;
 
 	if (chunk && bits)
 		__atomic_fetch_and(&chunk[word_of(first)], ~bits,
@@ -238,7 +238,7 @@ uint64_t sparse_next(const struct sparse *s, uint64_t from, uint64_t end)
 
 	while (from < most) {
 		found = from - from % SPARSE_CHUNK_BITS +
-			next_in_chunk(chunk_of(s, from),
+			next_in_chunk(sparse_chunk(s, from),
 				      from % SPARSE_CHUNK_BITS);
 		if (found / SPARSE_CHUNK_BITS == from / SPARSE_CHUNK_BITS)
 			return found < end ? found : end;

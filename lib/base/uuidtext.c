@@ -21,15 +21,10 @@ char *uuidtext_format(const uint8_t uuid[16], char buf[UUIDTEXT_MAX])
 	return buf;
 }
 
-void uuidtext_random(uint8_t uuid[16])
-{
-	uuid_generate_random(uuid);
-}
-
 int uuidtext_make(const char *text, uint8_t uuid[16])
 {
 	if (!strcmp(text, "random"))
-		uuidtext_random(uuid);
+		uuid_generate_random(uuid);
 	else if (!strcmp(text, "time"))
 		uuid_generate_time(uuid);
 	else if (!strcmp(text, "clear"))

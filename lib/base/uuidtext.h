@@ -12,16 +12,13 @@
 int uuidtext_parse(const char *text, uint8_t uuid[16]);
 
 /*
- * Makes the UUID specified by TEXT: "random", "time" (version 1), "clear" (all
- * zero), or a UUID; -EINVAL otherwise.
+ * Makes the UUID specified by TEXT: "random" (version 4), "time" (version 1), "clear"
+ * (all zero), or a UUID; -EINVAL otherwise.
  */
 int uuidtext_make(const char *text, uint8_t uuid[16]);
 
 /* Writes the 36-character form in lower case and returns BUF. */
 char *uuidtext_format(const uint8_t uuid[16], char buf[UUIDTEXT_MAX]);
-
-/* Makes a random (version 4) UUID. */
-void uuidtext_random(uint8_t uuid[16]);
 
 /*
  * Makes a UUID from the content of BUF, in the name space SPACE (version 5, SHA-1):

@@ -185,8 +185,8 @@ static void test_uuid(void)
 	       -EINVAL, "no hexadecimal digit");
 	is_int(uuidtext_parse("{123abcd-4567-89ef-8000-00c04fd430c8", other),
 	       -EINVAL, "another form");
-	uuidtext_random(uuid);
-	uuidtext_random(other);
+	uuidtext_make("random", uuid);
+	uuidtext_make("random", other);
 	ok(memcmp(uuid, other, 16), "random ones differ");
 	ok(uuid[6] >> 4 == 4 && uuid[8] >> 6 == 2, "and are of version 4");
 }
