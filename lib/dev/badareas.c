@@ -15,7 +15,7 @@
 #include "base/search.h"
 
 struct area {
-	uint64_t end, off;	/* the end is what is searched for */
+	uint64_t end, off;	/* the key, END, is first: search_number() */
 };
 
 struct badareas {

@@ -101,7 +101,7 @@ static void enter_frame(struct cache *cache, uint32_t frame, uint64_t blocknr)
 	*link = frame + 1;
 }
 
-static void forget(struct cache *cache, uint32_t frame)
+static void forget_frame(struct cache *cache, uint32_t frame)
 {
 	struct frame *f = &cache->frames[frame];
 	uint32_t *link;
@@ -131,7 +131,7 @@ static uint32_t take_frame(struct cache *cache)
 		f = &cache->frames[frame];
 		if (!f->spent || f->pins)
 			continue;
-		forget(cache, frame);
+		forget_frame(cache, frame);
 		return frame;
 	}
 	/*
@@ -158,7 +158,7 @@ static uint32_t take_frame(struct cache *cache)
 		if (f->pins)
 			continue;
 		if (!f->referenced) {
-			forget(cache, frame);
+			forget_frame(cache, frame);
 			return frame;
 		}
 		f->referenced = false;

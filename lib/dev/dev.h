@@ -21,13 +21,13 @@ struct zone;
 struct zones;
 
 /*
- * A device over another one may leave out (NULL) what it does not change: both
- * reads with .readahead, .write, .flush, .clear for a discard, .zone_..., .close,
- * which only frees it then.
+ * The operations of a kind of device.  In a device over another one, NULL is the
+ * operation of the device underneath, for both reads, .readahead, .write, .flush,
+ * .zone_..., and .clear for a discard.  .close NULL frees the device.
  */
 struct dev_ops {
-	/* A .readahead, .flush or discard that is left out does nothing: what is
-	   written is elsewhere than on the device underneath. */
+	/* A .readahead, .flush or discard that is NULL does nothing, since written data
+	   is not on the device underneath. */
 	bool stops;
 	/* .allocate and .resize are those of the device underneath. */
 	bool passes;

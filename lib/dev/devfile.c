@@ -64,7 +64,7 @@ static int io_failure(struct dev *dev, struct context *cx, const char *what,
 }
 
 /* 1, 0 if the file ends before the end of the range, or a failure without a text. */
-static int read_range(const struct devfile *file, uint64_t off,
+static int guard_read(const struct devfile *file, uint64_t off,
 		      uint8_t bytes[GUARD_BYTES])
 {
 	size_t done = 0;
@@ -91,7 +91,7 @@ void devfile_guard(struct dev *dev, const uint64_t offsets[GUARD_RANGES])
 	for (i = 0; i < GUARD_RANGES; i++) {
 		r[i].off = offsets[i];
 		r[i].known = offsets[i] != GUARD_NOTHING &&
-			     read_range(file, offsets[i], r[i].bytes) == 1;
+			     guard_read(file, offsets[i], r[i].bytes) == 1;
 	}
 	file->guard.on = file->guard.due = true;
 }
@@ -116,7 +116,7 @@ static int check_guard(struct devfile *file, struct context *cx)
 
 		if (!r->known)
 			continue;
-		n = read_range(file, r->off, bytes);
+		n = guard_read(file, r->off, bytes);
 		if (n < 0)
 			err = io_failure(&file->dev, cx, "read", r->off, -n);
 		else if (!n || memcmp(bytes, r->bytes, sizeof(bytes)))
@@ -361,8 +361,8 @@ static const struct dev_ops devfile_ops = {
 	.close = devfile_close,
 };
 
-static struct devfile *allocate(struct context *cx, const char *path,
-				bool writable)
+static struct devfile *devfile_new(struct context *cx, const char *path,
+				   bool writable)
 {
 	size_t path_size = strlen(path) + 1;
 	struct devfile *file = calloc(1, sizeof(*file) + path_size);
@@ -390,7 +390,7 @@ int devfile_open(struct dev **devp, struct context *cx, const char *path,
 	/* Without O_NONBLOCK the open of a FIFO would wait for a writer. */
 	int oflags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY, sector_size, ret;
 	bool writable = flags & DEVFILE_WRITE;
-	struct devfile *file = allocate(cx, path, writable);
+	struct devfile *file = devfile_new(cx, path, writable);
 	struct stat st;
 	struct dev *dev;
 
@@ -444,7 +444,7 @@ int devfile_open(struct dev **devp, struct context *cx, const char *path,
 int devfile_create(struct dev **devp, struct context *cx,
 		   const struct output *o)
 {
-	struct devfile *file = allocate(cx, output_path(o), true);
+	struct devfile *file = devfile_new(cx, output_path(o), true);
 	int ret = 0;
 
 	if (!file)

@@ -91,16 +91,57 @@ static bool is_stream(const struct stat *st)
 		(st->st_rdev == makedev(1, 3) || st->st_rdev == makedev(1, 7)));
 }
 
-/* Fails if the existing file ST is refused. */
-static int check_there(const struct output *o, struct context *cx,
-		       const struct stat *st)
+/* 1 and ST if a file with that name exists, 0, or a failure. */
+static int output_look(const struct output *o, struct context *cx, struct stat *st)
+{
+	if (!fstatat(o->dir, o->name, st, AT_SYMLINK_NOFOLLOW))
+		return 1;
+	return errno == ENOENT ? 0 : fail(cx, -errno, "%s", o->path);
+}
+
+/*
+ * Opens the directory and examines an existing file of that name: a file to be
+ * replaced, a stream, or a file that is refused.  *FD: the descriptor that the path
+ * refers to, or -1; descriptors opened by the tool itself have FD_CLOEXEC.
+ */
+static int output_examine(struct output *o, struct context *cx, int *fd)
 {
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	int fd, err = check_inputs(o, cx, st);
+	const char *slash = strrchr(o->path, '/');
+	const struct stat *st = &o->there;
 	struct probe_use use;
+	int ret, own, lock;
+	char *folder;
 
-	if (err)
-		return err;
+	*fd = o->how.stream ? descriptor_of(o->path) : -1;
+	if (*fd >= 0) {
+		ret = fcntl(*fd, F_GETFL);
+		own = fcntl(*fd, F_GETFD);
+		if (ret < 0 || own < 0 || own & FD_CLOEXEC ||
+		    (ret & O_ACCMODE) == O_RDONLY || fstat(*fd, &o->there))
+			return fail_said(cx, -EBADF, "%s: is not open for "
+					 "writing; " OTHER_NAME, o->path);
+		return check_inputs(o, cx, &o->there);
+	}
+	o->name = slash ? slash + 1 : o->path;
+	if (slash && !*o->name)
+		return fail_said(cx, -EISDIR, "%s: is the name of a directory; "
+				 OTHER_NAME, o->path);
+	folder = slash ? strndup(o->path, (size_t)(o->name - o->path)) :
+			 strdup(".");
+	if (!folder)
+		return fail(cx, -ENOMEM, "%s: create", o->path);
+	o->dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ret = o->dir < 0 ? fail(cx, -errno, "%s: cannot be created in %s",
+				o->path, folder) :
+			   output_look(o, cx, &o->there);
+	free(folder);
+	o->replaces = ret > 0;
+	if (!o->replaces)
+		return ret;
+	ret = check_inputs(o, cx, st);
+	if (ret)
+		return ret;
 	if (S_ISLNK(st->st_mode))
 		return fail_said(cx, -ELOOP, "%s: is a symbolic link, which is "
 				 "not followed; " OTHER_NAME, o->path);
@@ -125,102 +166,24 @@ static int check_there(const struct output *o, struct context *cx,
 	else if (use.kind != PROBE_UNUSED)
 		return fail(cx, -EBUSY, "%s: is in use by %s; " OTHER_NAME,
 			    o->path, use.where[0] ? use.where : "the system");
-	fd = openat(o->dir, o->name,
-		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
+	lock = openat(o->dir, o->name,
+		      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (lock < 0)
 		return 0;
 	/* Any lock, as of lock_file(). */
-	if (!fcntl(fd, F_OFD_GETLK, &whole) && whole.l_type != F_UNLCK)
-		err = fail(cx, -EBUSY, "%s: is in use by another process; "
+	if (!fcntl(lock, F_OFD_GETLK, &whole) && whole.l_type != F_UNLCK)
+		ret = fail(cx, -EBUSY, "%s: is in use by another process; "
 			   OTHER_NAME, o->path);
-	close(fd);
-	return err;
-}
-
-/* 1 and ST if a file with that name exists, 0, or a failure. */
-static int look(const struct output *o, struct context *cx, struct stat *st)
-{
-	if (!fstatat(o->dir, o->name, st, AT_SYMLINK_NOFOLLOW))
-		return 1;
-	return errno == ENOENT ? 0 : fail(cx, -errno, "%s", o->path);
-}
-
-/*
- * Opens the directory and examines an existing file of that name: a file to be
- * replaced, a stream, or a file that is refused.  *FD: the descriptor that the path
- * refers to, or -1; descriptors opened by the tool itself have FD_CLOEXEC.
- */
-static int examine(struct output *o, struct context *cx, int *fd)
-{
-	const char *slash = strrchr(o->path, '/');
-	char *folder;
-	int ret, own;
-
-	*fd = o->how.stream ? descriptor_of(o->path) : -1;
-	if (*fd >= 0) {
-		ret = fcntl(*fd, F_GETFL);
-		own = fcntl(*fd, F_GETFD);
-		if (ret < 0 || own < 0 || own & FD_CLOEXEC ||
-		    (ret & O_ACCMODE) == O_RDONLY || fstat(*fd, &o->there))
-			return fail_said(cx, -EBADF, "%s: is not open for "
-					 "writing; " OTHER_NAME, o->path);
-		return check_inputs(o, cx, &o->there);
-	}
-	o->name = slash ? slash + 1 : o->path;
-	if (slash && !*o->name)
-		return fail_said(cx, -EISDIR, "%s: is the name of a directory; "
-				 OTHER_NAME, o->path);
-	folder = slash ? strndup(o->path, (size_t)(o->name - o->path)) :
-			 strdup(".");
-	if (!folder)
-		return fail(cx, -ENOMEM, "%s: create", o->path);
-	o->dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	ret = o->dir < 0 ? fail(cx, -errno, "%s: cannot be created in %s",
-				o->path, folder) :
-			   look(o, cx, &o->there);
-	free(folder);
-	o->replaces = ret > 0;
-	return o->replaces ? check_there(o, cx, &o->there) : ret;
-}
-
-static int create_hidden(struct output *o, struct context *cx)
-{
-	mode_t mode = o->how.volume ? S_IRUSR | S_IWUSR : 0666;
-	unsigned int n;
-
-	for (n = 0; n < TRIES && o->fd < 0; n++) {
-		free(o->hidden);
-		if (asprintf(&o->hidden, ".%.*s.nilfs2-%ld.%u", PART_OF_NAME,
-			     o->name, (long)getpid(), n) < 0) {
-			o->hidden = NULL;
-			return fail(cx, -ENOMEM, "%s: create", o->path);
-		}
-		o->fd = openat(o->dir, o->hidden, O_RDWR | O_CREAT | O_EXCL |
-			       O_NOFOLLOW | O_CLOEXEC, mode);
-		if (o->fd < 0 && errno != EEXIST)
-			break;
-	}
-	if (o->fd < 0) {
-		int err = fail(cx, -errno, "%s: cannot be created", o->path);
-
-		free(o->hidden);
-		o->hidden = NULL;
-		return err;
-	}
-	/* Permissions of the replaced file.  A different group gets none. */
-	if (o->replaces && !o->how.volume) {
-		mode = o->there.st_mode & 0777;
-		if (fchown(o->fd, o->there.st_uid, o->there.st_gid))
-			mode &= ~(mode_t)S_IRWXG;
-		fchmod(o->fd, mode);
-	}
-	return 0;
+	close(lock);
+	return ret;
 }
 
 int output_open(struct output **op, struct context *cx, const char *path,
 		const struct output_how *how)
 {
+	mode_t mode = how->volume ? S_IRUSR | S_IWUSR : 0666;
 	struct output *o = calloc(1, sizeof(*o));
+	unsigned int n;
 	struct stat st;
 	int err, fd;
 
@@ -228,7 +191,7 @@ int output_open(struct output **op, struct context *cx, const char *path,
 	if (!o)
 		return fail(cx, -ENOMEM, "%s: create", path);
 	*o = (struct output){ .path = path, .how = *how, .dir = -1, .fd = -1 };
-	err = examine(o, cx, &fd);
+	err = output_examine(o, cx, &fd);
 	if (!err && fd >= 0) {
 		o->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 		if (o->fd < 0)
@@ -242,7 +205,33 @@ int output_open(struct output **op, struct context *cx, const char *path,
 			err = fail_said(cx, -EEXIST, "%s: changed while it was "
 					"opened", path);
 	} else if (!err) {
-		err = create_hidden(o, cx);
+		for (n = 0; n < TRIES && o->fd < 0; n++) {
+			free(o->hidden);
+			o->hidden = NULL;
+			if (asprintf(&o->hidden, ".%.*s.nilfs2-%ld.%u",
+				     PART_OF_NAME, o->name, (long)getpid(),
+				     n) < 0) {
+				o->hidden = NULL;
+				errno = ENOMEM;
+				break;
+			}
+			o->fd = openat(o->dir, o->hidden, O_RDWR | O_CREAT |
+				       O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+			if (o->fd < 0 && errno != EEXIST)
+				break;
+		}
+		if (o->fd < 0) {
+			err = fail(cx, -errno, "%s: cannot be created", path);
+			free(o->hidden);
+			o->hidden = NULL;
+		}
+	}
+	/* Permissions of the replaced file.  A different group gets none. */
+	if (!err && o->hidden && o->replaces && !how->volume) {
+		mode = o->there.st_mode & 0777;
+		if (fchown(o->fd, o->there.st_uid, o->there.st_gid))
+			mode &= ~(mode_t)S_IRWXG;
+		fchmod(o->fd, mode);
 	}
 	if (err)
 		output_close(o);
@@ -255,7 +244,7 @@ int output_check(struct context *cx, const char *path,
 		 const struct output_how *how)
 {
 	struct output o = { .path = path, .how = *how, .dir = -1 };
-	int fd, err = examine(&o, cx, &fd);
+	int fd, err = output_examine(&o, cx, &fd);
 
 	if (o.dir >= 0)
 		close(o.dir);
@@ -273,10 +262,10 @@ const char *output_path(const struct output *o)
 }
 
 /* Gives the file its name, unless another file has got it since output_open(). */
-static int give_name(const struct output *o, struct context *cx)
+static int output_give_name(const struct output *o, struct context *cx)
 {
 	struct stat now;
-	int fd, err = 0, ret = o->replaces ? look(o, cx, &now) : 0;
+	int fd, err = 0, ret = o->replaces ? output_look(o, cx, &now) : 0;
 
 	if (ret < 0)
 		return ret;
@@ -323,7 +312,7 @@ int output_commit(struct output *o, struct context *cx)
 	o->fd = -1;
 	if (err || !o->hidden)
 		return err;
-	err = give_name(o, cx);
+	err = output_give_name(o, cx);
 	if (err)
 		return err;
 	free(o->hidden);

@@ -54,14 +54,14 @@ bool pages_find(const struct pages *p, uint64_t number, size_t *page)
 }
 
 /* The data in memory, or NULL. */
-static unsigned char *data_of(const struct pages *p, size_t page)
+static unsigned char *page_data(const struct pages *p, size_t page)
 {
 	return page / PAGES_CHUNK >= p->chunks_max ? NULL :
 	       p->chunks[page / PAGES_CHUNK] + page % PAGES_CHUNK * p->bytes;
 }
 
 /* The offset of the data in the temporary file. */
-static uint64_t offset_of(const struct pages *p, size_t page)
+static uint64_t page_offset(const struct pages *p, size_t page)
 {
 	return (page - p->chunks_max * PAGES_CHUNK) * (uint64_t)p->bytes;
 }
@@ -69,10 +69,10 @@ static uint64_t offset_of(const struct pages *p, size_t page)
 int pages_read(const struct pages *p, struct context *cx, size_t page,
 	       size_t at, void *buf, size_t len)
 {
-	const unsigned char *data = data_of(p, page);
+	const unsigned char *data = page_data(p, page);
 
 	if (!data)
-		return tempfile_read(cx, p->scratch, offset_of(p, page) + at,
+		return tempfile_read(cx, p->scratch, page_offset(p, page) + at,
 				     buf, len);
 	memcpy(buf, data + at, len);
 	return 0;
@@ -81,10 +81,10 @@ int pages_read(const struct pages *p, struct context *cx, size_t page,
 int pages_write(struct pages *p, struct context *cx, size_t page, size_t at,
 		const void *buf, size_t len)
 {
-	unsigned char *data = data_of(p, page);
+	unsigned char *data = page_data(p, page);
 
 	if (!data)
-		return tempfile_write(cx, p->scratch, offset_of(p, page) + at,
+		return tempfile_write(cx, p->scratch, page_offset(p, page) + at,
 				      buf, len);
 	memcpy(data + at, buf, len);
 	return 0;
@@ -96,11 +96,11 @@ int pages_row(const struct pages *p, struct context *cx, size_t page, size_t n,
 	size_t i;
 	int ret = 0;
 
-	*data = data_of(p, page);
+	*data = page_data(p, page);
 	if (*data && page / PAGES_CHUNK == (page + n - 1) / PAGES_CHUNK)
 		return 0;
 	if (!*data)
-		ret = tempfile_read(cx, p->scratch, offset_of(p, page), buf,
+		ret = tempfile_read(cx, p->scratch, page_offset(p, page), buf,
 				    n * p->bytes);
 	for (i = 0; *data && i < n && !ret; i++)
 		ret = pages_read(p, cx, page + i, 0, buf + i * p->bytes,

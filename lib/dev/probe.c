@@ -40,8 +40,8 @@ struct search {
 	dev_t device;	/* the device number to search for, or 0 */
 };
 
-static void found(struct search *search, enum probe_use_kind kind,
-		  const char *where, bool read_only)
+static void probe_found(struct search *search, enum probe_use_kind kind,
+			const char *where, bool read_only)
 {
 	struct probe_use *use = search->use;
 
@@ -103,7 +103,7 @@ static void search_lists(struct search *search)
 		*rest = '\0';
 		unescape(line);
 		if (is_same_file(search, line))
-			found(search, PROBE_SWAP, "", false);
+			probe_found(search, PROBE_SWAP, "", false);
 	}
 	if (file)
 		fclose(file);
@@ -130,7 +130,7 @@ static void search_lists(struct search *search)
 		    !(source[0] == '/' && is_same_file(search, source)))
 			continue;
 		unescape(point);
-		found(search, PROBE_MOUNTED, point, !strncmp(options, "ro", 2));
+		probe_found(search, PROBE_MOUNTED, point, !strncmp(options, "ro", 2));
 	}
 	if (file)
 		fclose(file);
@@ -182,7 +182,7 @@ int probe_mounted_on(struct context *cx, const char *path,
 	if (S_ISBLK(search.st.st_mode)) {
 		search.device = search.st.st_rdev;
 		if (probe_is_claimed(path))
-			found(&search, PROBE_CLAIMED, "", false);
+			probe_found(&search, PROBE_CLAIMED, "", false);
 	}
 	search_lists(&search);
 	dir = opendir(system->sys_block);
@@ -193,7 +193,7 @@ int probe_mounted_on(struct context *cx, const char *path,
 		    !is_same_file(&search, text))
 			continue;
 		snprintf(name, sizeof(name), "/dev/%s", entry->d_name);
-		found(&search, PROBE_LOOP, name, false);
+		probe_found(&search, PROBE_LOOP, name, false);
 		if (!probe_line(text, sizeof(text), "%s/%s/dev",
 				system->sys_block, entry->d_name) ||
 		    sscanf(text, "%u:%u", &maj, &min) != 2)
@@ -245,8 +245,8 @@ int probe_zoned(struct context *cx, const char *path,
 
 #ifdef HAVE_LIBBLKID
 /* Gets the value NAME of the current signature of PROBE. */
-static bool look_up(blkid_probe probe, const char *name,
-		    char text[PROBE_TEXT_MAX])
+static bool probe_look_up(blkid_probe probe, const char *name,
+			  char text[PROBE_TEXT_MAX])
 {
 	const char *value;
 
@@ -291,12 +291,12 @@ int probe_contents(struct context *cx, const char *path,
 	while (!(ret = blkid_do_probe(probe))) {
 		memset(contents, 0, sizeof(*contents));
 		contents->kind = PROBE_FOUND;
-		if (look_up(probe, "TYPE", contents->type)) {
-			look_up(probe, "USAGE", contents->usage);
-			look_up(probe, "LABEL", contents->label);
-			look_up(probe, "UUID", contents->uuid);
-		} else if (look_up(probe, "PTTYPE", contents->type)) {
-			look_up(probe, "PTUUID", contents->uuid);
+		if (probe_look_up(probe, "TYPE", contents->type)) {
+			probe_look_up(probe, "USAGE", contents->usage);
+			probe_look_up(probe, "LABEL", contents->label);
+			probe_look_up(probe, "UUID", contents->uuid);
+		} else if (probe_look_up(probe, "PTTYPE", contents->type)) {
+			probe_look_up(probe, "PTUUID", contents->uuid);
 			strcpy(contents->usage, "partition table");
 		}
 		if (!strcmp(contents->usage, "partition table")) {
@@ -307,7 +307,7 @@ int probe_contents(struct context *cx, const char *path,
 		if (except->type && !strcmp(contents->type, except->type))
 			continue;
 		/* A signature without a magic number is at the start. */
-		offset = look_up(probe, "SBMAGIC_OFFSET", text) ?
+		offset = probe_look_up(probe, "SBMAGIC_OFFSET", text) ?
 				 strtoull(text, NULL, 10) : 0;
 		if (offset < except->from || offset >= except->end)
 			break;

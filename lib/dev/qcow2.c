@@ -318,8 +318,8 @@ static void swap_header(struct header *h)
 }
 
 /* Allocates a device of SIZE bytes over FILE, with clusters of 2^BITS bytes. */
-static struct qcow2 *make(struct context *cx, struct dev *file, uint64_t size,
-			  unsigned int bits)
+static struct qcow2 *qcow2_make(struct context *cx, struct dev *file, uint64_t size,
+				unsigned int bits)
 {
 	struct qcow2 *q = calloc(1, sizeof(*q));
 
@@ -371,7 +371,7 @@ int qcow2_open(struct dev **devp, struct context *cx, struct dev *file)
 		return fail_said(cx, -EUCLEAN, "%s: qcow2 header: its table "
 				 "does not fit the disk or the file",
 				 file->name);
-	q = make(cx, file, h.size, h.cluster_bits);
+	q = qcow2_make(cx, file, h.size, h.cluster_bits);
 	if (!q)
 		return -ENOMEM;
 	q->dev.writable = false;
@@ -393,7 +393,7 @@ int qcow2_create(struct dev **devp, struct context *cx, struct dev *file,
 	if (size >> (2 * bits - 3) >= L1_MAX / sizeof(uint64_t))
 		return fail_said(cx, -EFBIG, "%s: larger than a qcow2 image "
 				 "can be", file->name);
-	q = make(cx, file, size, bits);
+	q = qcow2_make(cx, file, size, bits);
 	if (!q)
 		return -ENOMEM;
 	q->l1_size = (size >> (2 * bits - 3)) + 1;

@@ -75,8 +75,8 @@ int zonechanges_check(const struct zonechanges *z, struct context *cx,
 }
 
 /* Begins a change of zone N, whose current state is ZONE. */
-static int begin(struct zonechanges *z, struct context *cx, uint64_t n,
-		 const struct zone *zone, struct zonechange **change)
+static int begin_change(struct zonechanges *z, struct context *cx, uint64_t n,
+			const struct zone *zone, struct zonechange **change)
 {
 	const struct zonechange *old = zonechanges_of(z, n);
 	struct zonechange new = { .zone = n, .pointer = zone->pointer };
@@ -117,7 +117,7 @@ int zonechanges_wrote(struct zonechanges *z, struct context *cx, uint64_t off,
 		off += zone_part(zones, off, end);
 		if (zone.kind != ZONE_SEQUENTIAL)
 			continue;
-		ret = begin(z, cx, n, &zone, &change);
+		ret = begin_change(z, cx, n, &zone, &change);
 		if (!ret)
 			change->pointer = off;
 	}
@@ -139,7 +139,7 @@ int zonechanges_add(struct zonechanges *z, struct context *cx, uint64_t n,
 	pointer = zone.start + (finish ? zone.capacity : 0);
 	if (zone.pointer == pointer && (!early || !old || old->early))
 		return 0;
-	ret = begin(z, cx, n, &zone, &change);
+	ret = begin_change(z, cx, n, &zone, &change);
 	if (ret)
 		return ret;
 	change->finished = finish;

@@ -152,8 +152,8 @@ static const struct dev_ops zonefile_ops = {
 };
 
 /* Opens UNDER with STATE, or after the failure RET frees STATE, as after its own. */
-static int open_with(struct dev **devp, struct context *cx, struct dev *under,
-		     const char *side, struct zonedump *state, int ret)
+static int zonefile_open(struct dev **devp, struct context *cx, struct dev *under,
+			 const char *side, struct zonedump *state, int ret)
 {
 	size_t side_size = side ? strlen(side) + 1 : 1;
 	struct zonefile *file = ret ? NULL :
@@ -199,7 +199,7 @@ int zoned_emulate(struct dev **devp, struct context *cx, struct dev *under,
 		if (zone.kind == ZONE_SEQUENTIAL)
 			state.pointers[n] = zone.start + zone.capacity;
 	}
-	return open_with(devp, cx, under, side, &state, ret);
+	return zonefile_open(devp, cx, under, side, &state, ret);
 }
 
 int zoned_load(struct dev **devp, struct context *cx, struct dev *under,
@@ -212,7 +212,7 @@ int zoned_load(struct dev **devp, struct context *cx, struct dev *under,
 		ret = fail(cx, -EINVAL, "%s: is for a device of %" PRIu64
 			   " bytes, but %s has %" PRIu64, side, state.bytes,
 			   under->name, under->size);
-	return open_with(devp, cx, under, side, &state, ret);
+	return zonefile_open(devp, cx, under, side, &state, ret);
 }
 
 int zoned_side(char **side, struct context *cx, const char *path)

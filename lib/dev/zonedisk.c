@@ -4,8 +4,8 @@
  *
  * libzbd needs a descriptor of its own for reports and resets; it is opened for
  * direct I/O and used for writes to sequential zones, too.  All other requests go
- * through the page cache as with any device; Linux drops from it what a direct write
- * or a reset changes.
+ * through the page cache as with any device; Linux drops from it the data that a direct
+ * write or a reset changes.
  *
  * A direct write needs memory aligned to a sector.  Other data is copied to a
  * buffer.

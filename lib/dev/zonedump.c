@@ -58,7 +58,7 @@ _Static_assert(sizeof(struct header) == 192, "header of zbd");
 _Static_assert(offsetof(struct header, first) == 128, "header of zbd");
 _Static_assert(sizeof(struct record) == 64, "record of zbd");
 
-static int write_all(FILE *file, const struct zonedump *dump)
+static int write_zones(FILE *file, const struct zonedump *dump)
 {
 	const struct zones *zones = &dump->zones;
 	struct header h = {
@@ -167,7 +167,7 @@ int zonedump_write(struct context *cx, const char *path,
 		file = fdopen(fd, "w");
 	if (!file)
 		ret = fail(cx, -errno, "%s: open for writing", path);
-	if (!ret && write_all(file, dump))
+	if (!ret && write_zones(file, dump))
 		ret = fail(cx, errno ? -errno : -EIO, "%s: write", path);
 	if (file ? fclose(file) : fd >= 0 && close(fd))
 		ret = ret ? ret : fail(cx, -errno, "%s: write", path);
@@ -177,8 +177,8 @@ int zonedump_write(struct context *cx, const char *path,
 	return ret;
 }
 
-static int read_all(struct context *cx, const char *path, FILE *file,
-		    struct zonedump *dump)
+static int read_zones(struct context *cx, const char *path, FILE *file,
+		      struct zonedump *dump)
 {
 	struct zones *zones = &dump->zones;
 	uint64_t n, end, pointer;
@@ -245,7 +245,7 @@ int zonedump_read(struct context *cx, const char *path, struct zonedump *dump)
 				 path);
 	if (!file)
 		return fail(cx, -errno, "%s: open", path);
-	ret = read_all(cx, path, file, dump);
+	ret = read_zones(cx, path, file, dump);
 	fclose(file);
 	dump->zones.emulated = true;
 	return ret;

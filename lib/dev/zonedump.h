@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The zones of an emulated device, kept in a file beside its image. */
+/* The zones of an emulated device, saved in a file in the folder of its image. */
 #ifndef NILFS2_DEV_ZONEDUMP_H
 #define NILFS2_DEV_ZONEDUMP_H
 

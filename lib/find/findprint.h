@@ -17,7 +17,7 @@ void findprint_place(const struct place *place, char text[PLACE_TEXT_MAX]);
 
 /*
  * Puts one finding on R: in text the line
- *	SLUG: PLACE: what is wrong (expected E, found F): detail
+ *	SLUG: PLACE: text of the rule (expected E, found F): detail
  * otherwise the section "finding" with the members rule, number, severity, place, wanted,
  * got, text and detail.
  */
