@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/uuidtext.h"
-#include "disk/super_feature.h"
+#include "disk/super.h"
 #include "gc/job.h"
 #include "gc/tune/features.h"
 #include "gc/tune/tune.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/uuidtext.h"
-#include "disk/super_feature.h"
+#include "disk/super.h"
 
 static void put_zones(struct report *r, const struct plan *plan)
 {

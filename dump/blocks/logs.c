@@ -162,11 +162,11 @@ static int find_facts(struct logs *l, struct log_facts *f)
 		return err;
 	f->readable = !err;
 	if (f->readable) {
-		segsum_crc_init_sumsum(&crc, geo, &log->ss);
+		segsum_crc_init(&crc, SEGSUM_SUMSUM, geo, &log->ss);
 		segsum_crc_update(&crc, l->summary.buf,
 				  (size_t)segsum_nsumblk(geo, &log->ss)
 				  << geo->block_bits);
-		f->sumsum_right = segsum_crc_check_sumsum(&crc, &log->ss) ==
+		f->sumsum_right = segsum_crc_check(&crc, &log->ss) ==
 				  RULE_OK;
 		if (!f->sumsum_right)
 			warn_rule(l, "log", log->pseg, RULE_LOG_SUMSUM);

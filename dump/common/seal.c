@@ -95,7 +95,7 @@ int seal_log(struct dev *dev, struct context *cx,
 	ss = (struct nilfs_segment_summary *)s.log;
 	err = dev_read(dev, cx, s.byte, s.log, bytes);
 	if (!err && index < segsum_nsumblk(geo, ss)) {
-		segsum_crc_init_sumsum(&crc, geo, ss);
+		segsum_crc_init(&crc, SEGSUM_SUMSUM, geo, ss);
 		segsum_crc_update(&crc, s.log, bytes);
 		err = seal_field(&s, "segment_summary", "ss_sumsum",
 				 &ss->ss_sumsum, crc.sum);
@@ -106,7 +106,7 @@ int seal_log(struct dev *dev, struct context *cx,
 				 superroot_checksum(geo, sr));
 	}
 	if (!err) {
-		segsum_crc_init_datasum(&crc, geo, ss);
+		segsum_crc_init(&crc, SEGSUM_DATASUM, geo, ss);
 		segsum_crc_update(&crc, s.log, bytes);
 		err = seal_field(&s, "segment_summary", "ss_datasum",
 				 &ss->ss_datasum, crc.sum);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "disk/rule.h"
-#include "disk/super_feature.h"
+#include "disk/super.h"
 #include "dump/common/fields.h"
 #include "out/table.h"
 #include "vol/recovery.h"
@@ -146,7 +146,7 @@ void info_super_report_choice(const struct info_super *s,
 	int i;
 
 	snprintf(text, sizeof(text), "%s%s",
-		 super_reason_text(s->choice.reason),
+		 super_reasons[s->choice.reason],
 		 used == s->choice.index ? "" :
 		 ", but leads to no super root");
 	report_begin(r, "choice", "Active superblock");

@@ -108,7 +108,7 @@ static int seal_log(struct derived *d, struct context *cx,
 		seal = 2;
 	else
 		seal = segsum_has_super_root(ss) || was_right(d, cx, g, pseg);
-	if (segsum_crc_check_datasum(&crc, ss) != RULE_OK) {
+	if (segsum_crc_check(&crc, ss) != RULE_OK) {
 		ss->ss_datasum = le32_make(crc.sum);
 		ret = set_bytes(d, cx, pseg << g->block_bits, block,
 				g->block_size, &written);

@@ -172,7 +172,7 @@ static int write_in_place(struct snapblocks *p, struct context *cx)
 		ret = dev_read(dev, cx, at, &ss, sizeof(ss));
 		if (!ret)
 			ret = logcheck_sum(dev, cx, g, logs[i], &ss, &crc);
-		if (!ret && segsum_crc_check_datasum(&crc, &ss) != RULE_OK) {
+		if (!ret && segsum_crc_check(&crc, &ss) != RULE_OK) {
 			at += offsetof(struct nilfs_segment_summary,
 				       ss_datasum);
 			sum = le32_make(crc.sum);

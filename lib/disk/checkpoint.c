@@ -22,7 +22,7 @@ uint32_t checkpoint_per_block(const struct nilfs_geometry *g)
 }
 
 /* The number of places that the header takes. */
-static uint32_t header_places(const struct nilfs_geometry *g)
+static uint32_t cp_header_places(const struct nilfs_geometry *g)
 {
 	return div_round_up(sizeof(struct nilfs_cpfile_header),
 			    g->checkpoint_size);
@@ -30,12 +30,12 @@ static uint32_t header_places(const struct nilfs_geometry *g)
 
 uint64_t checkpoint_blkoff(const struct nilfs_geometry *g, uint64_t cno)
 {
-	return (cno + header_places(g) - 1) / checkpoint_per_block(g);
+	return (cno + cp_header_places(g) - 1) / checkpoint_per_block(g);
 }
 
 uint32_t checkpoint_offset(const struct nilfs_geometry *g, uint64_t cno)
 {
-	return (cno + header_places(g) - 1) % checkpoint_per_block(g) *
+	return (cno + cp_header_places(g) - 1) % checkpoint_per_block(g) *
 	       g->checkpoint_size;
 }
 
@@ -43,32 +43,27 @@ uint64_t checkpoint_first(const struct nilfs_geometry *g, uint64_t blkoff)
 {
 	if (!blkoff)
 		return 1;
-	return blkoff * checkpoint_per_block(g) + 1 - header_places(g);
+	return blkoff * checkpoint_per_block(g) + 1 - cp_header_places(g);
 }
 
 uint32_t checkpoint_count(const struct nilfs_geometry *g, uint64_t blkoff)
 {
-	return checkpoint_per_block(g) - (blkoff ? 0 : header_places(g));
-}
-
-static bool has_flag(const struct nilfs_checkpoint *cp, int bit)
-{
-	return le32_get(cp->cp_flags) >> bit & 1;
+	return checkpoint_per_block(g) - (blkoff ? 0 : cp_header_places(g));
 }
 
 bool checkpoint_is_snapshot(const struct nilfs_checkpoint *cp)
 {
-	return has_flag(cp, NILFS_CHECKPOINT_SNAPSHOT);
+	return le32_get(cp->cp_flags) & 1u << NILFS_CHECKPOINT_SNAPSHOT;
 }
 
 bool checkpoint_is_invalid(const struct nilfs_checkpoint *cp)
 {
-	return has_flag(cp, NILFS_CHECKPOINT_INVALID);
+	return le32_get(cp->cp_flags) & 1u << NILFS_CHECKPOINT_INVALID;
 }
 
 bool checkpoint_is_minor(const struct nilfs_checkpoint *cp)
 {
-	return has_flag(cp, NILFS_CHECKPOINT_MINOR);
+	return le32_get(cp->cp_flags) & 1u << NILFS_CHECKPOINT_MINOR;
 }
 
 bool checkpoint_was_made(const struct nilfs_checkpoint *cp, uint64_t cno)

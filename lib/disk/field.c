@@ -12,8 +12,8 @@
 
 #include "base/le.h"
 
-static const struct field *find_name(const struct field_table *table,
-				     const char *name, size_t len)
+static const struct field *field_find_name(const struct field_table *table,
+					   const char *name, size_t len)
 {
 	uint32_t i;
 
@@ -28,7 +28,7 @@ static const struct field *find_name(const struct field_table *table,
 const struct field *field_find(const struct field_table *table,
 			       const char *name)
 {
-	return find_name(table, name, strlen(name));
+	return field_find_name(table, name, strlen(name));
 }
 
 int field_resolve(const struct field_table *table, const char *path,
@@ -43,7 +43,7 @@ int field_resolve(const struct field_table *table, const char *path,
 		if (!f.inner)
 			return -ENOENT;
 		len = strcspn(path, ".[");
-		found = find_name(f.inner, path, len);
+		found = field_find_name(f.inner, path, len);
 		if (!found)
 			return -ENOENT;
 		base = f.offset;

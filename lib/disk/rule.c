@@ -20,21 +20,6 @@ static const struct rule_info rules[] = {
 
 #define NRULES (sizeof(rules) / sizeof(rules[0]))
 
-/* Two cases with one value do not compile. */
-static int rule_exists(enum rule rule)
-{
-	switch (rule) {
-#define RULE(name, number, slug, severity, danger, fix, ...) \
-	case (enum rule)(number):
-#include "disk/rules.def"
-#undef RULE
-		return 1;
-	case RULE_OK:
-		break;
-	}
-	return 0;
-}
-
 const struct rule_info *rule_at(size_t i)
 {
 	return i < NRULES ? &rules[i] : NULL;
@@ -44,8 +29,17 @@ const struct rule_info *rule_info(enum rule rule)
 {
 	size_t low = 0, high = NRULES, middle;
 
-	if (!rule_exists(rule))
+	/* Two cases with one value do not compile. */
+	switch (rule) {
+#define RULE(name, number, slug, severity, danger, fix, ...) \
+	case (enum rule)(number):
+#include "disk/rules.def"
+#undef RULE
+		break;
+	case RULE_OK:
+	default:
 		return NULL;
+	}
 	while (high - low > 1) {
 		middle = low + (high - low) / 2;
 		if (rules[middle].rule <= rule)

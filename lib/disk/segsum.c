@@ -106,30 +106,19 @@ uint64_t segsum_cno(const struct nilfs_segment_summary *ss)
 	return segsum_has_cno(ss) ? le64_get(ss->ss_cno) : 0;
 }
 
-static void crc_init(struct segsum_crc *crc, uint32_t seed, uint32_t skip,
-		     uint64_t bytes)
+void segsum_crc_init(struct segsum_crc *crc, enum segsum_sum kind,
+		     const struct nilfs_geometry *g,
+		     const struct nilfs_segment_summary *ss)
 {
-	crc->sum = seed;
-	crc->skip = skip;
-	crc->left = bytes > skip ? bytes - skip : 0;
-}
+	uint64_t bytes = kind == SEGSUM_SUMSUM ? le32_get(ss->ss_sumbytes) :
+			 (uint64_t)le32_get(ss->ss_nblocks) << g->block_bits;
 
-void segsum_crc_init_sumsum(struct segsum_crc *crc,
-			    const struct nilfs_geometry *g,
-			    const struct nilfs_segment_summary *ss)
-{
-	crc_init(crc, g->crc_seed,
-		 offsetof(struct nilfs_segment_summary, ss_magic),
-		 le32_get(ss->ss_sumbytes));
-}
-
-void segsum_crc_init_datasum(struct segsum_crc *crc,
-			     const struct nilfs_geometry *g,
-			     const struct nilfs_segment_summary *ss)
-{
-	crc_init(crc, g->crc_seed,
-		 offsetof(struct nilfs_segment_summary, ss_sumsum),
-		 (uint64_t)le32_get(ss->ss_nblocks) << g->block_bits);
+	crc->kind = kind;
+	crc->sum = g->crc_seed;
+	crc->skip = kind == SEGSUM_SUMSUM ?
+		    offsetof(struct nilfs_segment_summary, ss_magic) :
+		    offsetof(struct nilfs_segment_summary, ss_sumsum);
+	crc->left = bytes > crc->skip ? bytes - crc->skip : 0;
 }
 
 void segsum_crc_update(struct segsum_crc *crc, const void *buf, size_t len)
@@ -146,20 +135,15 @@ void segsum_crc_update(struct segsum_crc *crc, const void *buf, size_t len)
 	crc->left -= len;
 }
 
-enum rule segsum_crc_check_sumsum(const struct segsum_crc *crc,
-				  const struct nilfs_segment_summary *ss)
+enum rule segsum_crc_check(const struct segsum_crc *crc,
+			   const struct nilfs_segment_summary *ss)
 {
-	if (crc->left || crc->sum != le32_get(ss->ss_sumsum))
-		return RULE_LOG_SUMSUM;
-	return RULE_OK;
-}
+	bool is_sumsum = crc->kind == SEGSUM_SUMSUM;
 
-enum rule segsum_crc_check_datasum(const struct segsum_crc *crc,
-				   const struct nilfs_segment_summary *ss)
-{
-	if (crc->left || crc->sum != le32_get(ss->ss_datasum))
-		return RULE_LOG_DATASUM;
-	return RULE_OK;
+	if (!crc->left &&
+	    crc->sum == le32_get(is_sumsum ? ss->ss_sumsum : ss->ss_datasum))
+		return RULE_OK;
+	return is_sumsum ? RULE_LOG_SUMSUM : RULE_LOG_DATASUM;
 }
 
 void segsum_iter_init(struct segsum_iter *it, const struct nilfs_geometry *g,
@@ -184,7 +168,7 @@ void segsum_iter_init(struct segsum_iter *it, const struct nilfs_geometry *g,
 	it->block.finfo = UINT32_MAX;
 }
 
-/* The next item of SIZE bytes, or NULL at the end of the summary. */
+/* The next item of SIZE bytes, or NULL with a verdict at the end of the summary. */
 static const void *next_item(struct segsum_iter *it, uint32_t size)
 {
 	uint64_t offset = it->offset;
@@ -193,44 +177,12 @@ static const void *next_item(struct segsum_iter *it, uint32_t size)
 
 	if (in_block + size > it->block_size)
 		offset += it->block_size - in_block;
-	if (offset + size > it->sumbytes)
+	if (offset + size > it->sumbytes) {
+		it->verdict = RULE_LOG_TRUNCATED;
 		return NULL;
+	}
 	it->offset = offset + size;
 	return it->buf + offset;
-}
-
-/* The item of the next block of the current file. */
-static enum rule next_block(struct segsum_iter *it)
-{
-	struct segsum_block *b = &it->block;
-	const struct nilfs_binfo_v *v;
-	const struct nilfs_binfo_dat *dat;
-	const le64 *number;
-
-	b->is_node = b->file_block >= b->file_ndatablk;
-	b->level = b->is_node;
-	b->vblocknr = 0;
-	b->blkoff = 0;
-	if (b->is_virtual && !b->is_node) {
-		v = next_item(it, sizeof(*v));
-		if (!v)
-			return RULE_LOG_TRUNCATED;
-		b->vblocknr = le64_get(v->bi_vblocknr);
-		b->blkoff = le64_get(v->bi_blkoff);
-	} else if (!b->is_virtual && b->is_node) {
-		dat = next_item(it, sizeof(*dat));
-		if (!dat)
-			return RULE_LOG_TRUNCATED;
-		b->blkoff = le64_get(dat->bi_blkoff);
-		b->level = dat->bi_level;
-	} else {
-		number = next_item(it, sizeof(*number));
-		if (!number)
-			return RULE_LOG_TRUNCATED;
-		*(b->is_virtual ? &b->vblocknr : &b->blkoff) =
-			le64_get(*number);
-	}
-	return RULE_OK;
 }
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -261,7 +213,10 @@ uint32_t segsum_iter_run(struct segsum_iter *it, struct segsum_run *run)
 int segsum_iter_next(struct segsum_iter *it, struct segsum_block *block)
 {
 	struct segsum_block *b = &it->block;
+	const struct nilfs_binfo_v *v;
+	const struct nilfs_binfo_dat *dat;
 	const struct nilfs_finfo *fi;
+	const le64 *number;
 
 	if (it->verdict)
 		return 0;
@@ -274,10 +229,8 @@ int segsum_iter_next(struct segsum_iter *it, struct segsum_block *block)
 			return 0;
 		}
 		fi = next_item(it, sizeof(*fi));
-		if (!fi) {
-			it->verdict = RULE_LOG_TRUNCATED;
+		if (!fi)
 			return 0;
-		}
 		it->finfo_left--;
 		b->finfo++;
 		b->ino = le64_get(fi->fi_ino);
@@ -291,8 +244,30 @@ int segsum_iter_next(struct segsum_iter *it, struct segsum_block *block)
 	}
 	if (!it->verdict && it->index >= it->end)
 		it->verdict = RULE_LOG_PAYLOAD;
-	if (!it->verdict)
-		it->verdict = next_block(it);
+	if (it->verdict)
+		return 0;
+	b->is_node = b->file_block >= b->file_ndatablk;
+	b->level = b->is_node;
+	b->vblocknr = 0;
+	b->blkoff = 0;
+	if (b->is_virtual && !b->is_node) {
+		v = next_item(it, sizeof(*v));
+		if (v) {
+			b->vblocknr = le64_get(v->bi_vblocknr);
+			b->blkoff = le64_get(v->bi_blkoff);
+		}
+	} else if (!b->is_virtual && b->is_node) {
+		dat = next_item(it, sizeof(*dat));
+		if (dat) {
+			b->blkoff = le64_get(dat->bi_blkoff);
+			b->level = dat->bi_level;
+		}
+	} else {
+		number = next_item(it, sizeof(*number));
+		if (number)
+			*(b->is_virtual ? &b->vblocknr : &b->blkoff) =
+				le64_get(*number);
+	}
 	if (it->verdict)
 		return 0;
 	b->index = it->index++;

@@ -44,30 +44,32 @@ bool segsum_has_cno(const struct nilfs_segment_summary *ss);
 /* ss_cno, or 0 in an older header that has none. */
 uint64_t segsum_cno(const struct nilfs_segment_summary *ss);
 
+/* The checksums of a log: of its summary, and of all its blocks. */
+enum segsum_sum {
+	SEGSUM_SUMSUM,
+	SEGSUM_DATASUM,
+};
+
 /*
- * One of the two checksums, computed while the bytes of the log are passed.  After
- * the last byte it covers (later ones are ignored) `left` is 0 and `sum` is final.
+ * A checksum, computed while the bytes of the log are passed.  After the last byte that
+ * it covers (later ones are ignored) `left` is 0 and `sum` is final.
  */
 struct segsum_crc {
+	enum segsum_sum kind;
 	uint32_t sum;
 	uint32_t skip;		/* bytes still to be skipped */
 	uint64_t left;		/* bytes still to be summed */
 };
 
-/* Begin with the first byte of the log. */
-void segsum_crc_init_sumsum(struct segsum_crc *crc,
-			    const struct nilfs_geometry *g,
-			    const struct nilfs_segment_summary *ss);
-void segsum_crc_init_datasum(struct segsum_crc *crc,
-			     const struct nilfs_geometry *g,
-			     const struct nilfs_segment_summary *ss);
+/* Begins with the first byte of the log. */
+void segsum_crc_init(struct segsum_crc *crc, enum segsum_sum kind,
+		     const struct nilfs_geometry *g,
+		     const struct nilfs_segment_summary *ss);
 void segsum_crc_update(struct segsum_crc *crc, const void *buf, size_t len);
 
 /* RULE_LOG_SUMSUM, RULE_LOG_DATASUM, or RULE_OK; all bytes must have been passed. */
-enum rule segsum_crc_check_sumsum(const struct segsum_crc *crc,
-				  const struct nilfs_segment_summary *ss);
-enum rule segsum_crc_check_datasum(const struct segsum_crc *crc,
-				   const struct nilfs_segment_summary *ss);
+enum rule segsum_crc_check(const struct segsum_crc *crc,
+			   const struct nilfs_segment_summary *ss);
 
 /* One block of the payload as listed in the summary. */
 struct segsum_block {

@@ -27,7 +27,7 @@ static uint32_t segusage_per_block(const struct nilfs_geometry *g)
 }
 
 /* The number of places that the header takes. */
-static uint32_t header_places(const struct nilfs_geometry *g)
+static uint32_t su_header_places(const struct nilfs_geometry *g)
 {
 	return div_round_up(sizeof(struct nilfs_sufile_header),
 			    g->segment_usage_size);
@@ -35,12 +35,12 @@ static uint32_t header_places(const struct nilfs_geometry *g)
 
 uint64_t segusage_blkoff(const struct nilfs_geometry *g, uint64_t segnum)
 {
-	return (segnum + header_places(g)) / segusage_per_block(g);
+	return (segnum + su_header_places(g)) / segusage_per_block(g);
 }
 
 uint32_t segusage_offset(const struct nilfs_geometry *g, uint64_t segnum)
 {
-	return (segnum + header_places(g)) % segusage_per_block(g) *
+	return (segnum + su_header_places(g)) % segusage_per_block(g) *
 	       g->segment_usage_size;
 }
 
@@ -48,22 +48,17 @@ uint64_t segusage_first(const struct nilfs_geometry *g, uint64_t blkoff)
 {
 	if (!blkoff)
 		return 0;
-	return blkoff * segusage_per_block(g) - header_places(g);
+	return blkoff * segusage_per_block(g) - su_header_places(g);
 }
 
 uint32_t segusage_count(const struct nilfs_geometry *g, uint64_t blkoff)
 {
-	return segusage_per_block(g) - (blkoff ? 0 : header_places(g));
+	return segusage_per_block(g) - (blkoff ? 0 : su_header_places(g));
 }
 
 uint64_t segusage_nblocks(const struct nilfs_geometry *g)
 {
 	return segusage_blkoff(g, g->nsegments - 1) + 1;
-}
-
-static bool has_flag(const struct nilfs_segment_usage *su, int bit)
-{
-	return le32_get(su->su_flags) >> bit & 1;
 }
 
 bool segusage_is_clean(const struct nilfs_segment_usage *su)
@@ -73,12 +68,12 @@ bool segusage_is_clean(const struct nilfs_segment_usage *su)
 
 bool segusage_is_dirty(const struct nilfs_segment_usage *su)
 {
-	return has_flag(su, NILFS_SEGMENT_USAGE_DIRTY);
+	return le32_get(su->su_flags) & 1u << NILFS_SEGMENT_USAGE_DIRTY;
 }
 
 bool segusage_is_error(const struct nilfs_segment_usage *su)
 {
-	return has_flag(su, NILFS_SEGMENT_USAGE_ERROR);
+	return le32_get(su->su_flags) & 1u << NILFS_SEGMENT_USAGE_ERROR;
 }
 
 enum rule segusage_check(const struct nilfs_geometry *g,

@@ -7,6 +7,11 @@
  * hold) are separate checks, because the kernel chooses by validity only.  The
  * numbers are checked once and copied to the geometry; the rest of the library
  * relies on that.
+ *
+ * Three words contain feature bits.  Unknown bits of the first word are ignored, those of
+ * the second forbid writing, those of the third reading.  The two live-block features are
+ * a published extension outside the mainline kernel; its first edition had another name
+ * for one of them.
  */
 #include "disk/super.h"
 
@@ -17,6 +22,19 @@
 
 #define SUM_OFFSET offsetof(struct nilfs_super_block, s_sum)
 #define SUM_END (SUM_OFFSET + sizeof(le32))
+
+const char *const super_reasons[] = {
+	[SUPER_NEITHER] = "neither superblock is valid",
+	[SUPER_FIRST_ALONE] = "the second superblock is not valid",
+	[SUPER_SECOND_ALONE] = "the first superblock is not valid",
+	[SUPER_FIRST_NEWER] = "the first superblock is newer",
+	[SUPER_SECOND_NEWER] = "the second superblock is newer",
+	[SUPER_SAME] = "both superblocks name the same checkpoint",
+	[SUPER_SECOND_MISPLACED] =
+		"the second superblock lies inside the segments",
+	[SUPER_NEITHER_MISPLACED] = "the first superblock is not valid, "
+				    "the second lies inside the segments",
+};
 
 uint32_t super_checksum(const struct nilfs_super_block *sb)
 {
@@ -228,26 +246,52 @@ void super_choose(const struct nilfs_super_block *first,
 		choice->spare = !swap;
 }
 
-const char *super_reason_text(enum super_reason reason)
+static const struct super_feature features[] = {
+	{ "sufile_live_blks_ext", "sufile_ext", SUPER_COMPAT,
+	  NILFS_FEATURE_COMPAT_SUFILE_LIVE_BLKS_EXT },
+	{ "track_live_blks", NULL, SUPER_COMPAT,
+	  NILFS_FEATURE_COMPAT_TRACK_LIVE_BLKS },
+	{ "block_count", NULL, SUPER_COMPAT_RO,
+	  NILFS_FEATURE_COMPAT_RO_BLOCK_COUNT },
+};
+
+#define NFEATURES (sizeof(features) / sizeof(features[0]))
+
+const struct super_feature *super_feature_at(size_t i)
 {
-	switch (reason) {
-	case SUPER_NEITHER:
-		return "neither superblock is valid";
-	case SUPER_FIRST_ALONE:
-		return "the second superblock is not valid";
-	case SUPER_SECOND_ALONE:
-		return "the first superblock is not valid";
-	case SUPER_FIRST_NEWER:
-		return "the first superblock is newer";
-	case SUPER_SECOND_NEWER:
-		return "the second superblock is newer";
-	case SUPER_SAME:
-		return "both superblocks name the same checkpoint";
-	case SUPER_SECOND_MISPLACED:
-		return "the second superblock lies inside the segments";
-	case SUPER_NEITHER_MISPLACED:
-		return "the first superblock is not valid, "
-		       "the second lies inside the segments";
+	return i < NFEATURES ? &features[i] : NULL;
+}
+
+const char *super_feature_name(size_t i)
+{
+	const struct super_feature *f = super_feature_at(i);
+
+	return f ? f->name : NULL;
+}
+
+const struct super_feature *super_feature_find(const char *name)
+{
+	const struct super_feature *f;
+	size_t i;
+
+	for (i = 0; (f = super_feature_at(i)); i++) {
+		if (!strcmp(f->name, name) ||
+		    (f->alias && !strcmp(f->alias, name)))
+			return f;
 	}
-	return "";
+	return NULL;
+}
+
+uint64_t super_feature_word(const struct nilfs_super_block *sb,
+			    enum super_feature_set set)
+{
+	switch (set) {
+	case SUPER_COMPAT:
+		return le64_get(sb->s_feature_compat);
+	case SUPER_COMPAT_RO:
+		return le64_get(sb->s_feature_compat_ro);
+	case SUPER_INCOMPAT:
+		return le64_get(sb->s_feature_incompat);
+	}
+	return 0;
 }

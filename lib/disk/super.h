@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The superblock: its checks, its content, and the choice between the copies. */
+/* The superblock: its checks, content and features, and the choice between the copies. */
 #ifndef NILFS2_DISK_SUPER_H
 #define NILFS2_DISK_SUPER_H
 
@@ -90,7 +90,33 @@ void super_choose(const struct nilfs_super_block *first,
 		  const struct nilfs_super_block *second, uint64_t dev_size,
 		  struct super_choice *choice);
 
-/* A phrase with the reason for the choice of a copy. */
-const char *super_reason_text(enum super_reason reason);
+/* Phrases with the reason for the choice of a copy, by enum super_reason. */
+extern const char *const super_reasons[];
+
+enum super_feature_set {
+	SUPER_COMPAT,
+	SUPER_COMPAT_RO,
+	SUPER_INCOMPAT,
+};
+
+struct super_feature {
+	const char *name;
+	const char *alias;	/* another spelling, or NULL */
+	enum super_feature_set set;
+	uint64_t bit;
+};
+
+/* Feature number I, or NULL after the last one. */
+const struct super_feature *super_feature_at(size_t i);
+
+/* The name of feature number I, or NULL after the last one. */
+const char *super_feature_name(size_t i);
+
+/* The feature with that name or alias, or NULL. */
+const struct super_feature *super_feature_find(const char *name);
+
+/* The word of SB that contains the features of SET. */
+uint64_t super_feature_word(const struct nilfs_super_block *sb,
+			    enum super_feature_set set);
 
 #endif

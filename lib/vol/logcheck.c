@@ -28,7 +28,7 @@ int logcheck_sum(struct dev *dev, struct context *cx,
 	char *buf = malloc(BUFFER_BYTES);
 	int err = buf ? 0 : fail(cx, -ENOMEM, "buffer for a log");
 
-	segsum_crc_init_datasum(crc, geo, ss);
+	segsum_crc_init(crc, SEGSUM_DATASUM, geo, ss);
 	dev_readahead(dev, at, end - at);
 	for (; at < end && !err; at += n) {
 		n = end - at < BUFFER_BYTES ? end - at : BUFFER_BYTES;
@@ -47,7 +47,7 @@ int logcheck_is_right(struct dev *dev, struct context *cx,
 	struct segsum_crc crc;
 	int err = logcheck_sum(dev, cx, geo, pseg, ss, &crc);
 
-	return err ? err : segsum_crc_check_datasum(&crc, ss) == RULE_OK;
+	return err ? err : segsum_crc_check(&crc, ss) == RULE_OK;
 }
 
 int logcheck_payload(struct volume *vol, struct context *cx, uint64_t pseg,

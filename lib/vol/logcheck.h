@@ -40,7 +40,7 @@ int logcheck_is_right(struct dev *dev, struct context *cx,
 
 /*
  * Sums up all blocks of the log at PSEG of DEV with header SS into *CRC, which
- * segsum_crc_check_datasum() compares.  -EIO, -ENOMEM.
+ * segsum_crc_check() compares.  -EIO, -ENOMEM.
  */
 int logcheck_sum(struct dev *dev, struct context *cx,
 		 const struct nilfs_geometry *geo, uint64_t pseg,

@@ -69,11 +69,11 @@ int logsearch_next(struct logsearch *search, struct context *cx,
 				   &log->ss);
 		if (err)
 			return err;
-		segsum_crc_init_sumsum(&crc, geo, &log->ss);
+		segsum_crc_init(&crc, SEGSUM_SUMSUM, geo, &log->ss);
 		segsum_crc_update(&crc, search->summary.buf,
 				  (size_t)segsum_nsumblk(geo, &log->ss)
 					  << geo->block_bits);
-		if (segsum_crc_check_sumsum(&crc, &log->ss) != RULE_OK)
+		if (segsum_crc_check(&crc, &log->ss) != RULE_OK)
 			continue;
 		search->between = false;
 		log->pseg = search->next;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/uuidtext.h"
-#include "disk/super_feature.h"
+#include "disk/super.h"
 #include "log/writer.h"
 #include "mkfs/source/walk.h"
 

@@ -27,7 +27,6 @@
 #include "disk/ondisk.h"
 #include "disk/reserve.h"
 #include "disk/super.h"
-#include "disk/super_feature.h"
 
 #define SUPER2_ROOM 4096
 #define MAX_SLACK (UINT64_C(1) << 56)	/* bytes; sums stay small */

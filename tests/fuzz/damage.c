@@ -193,11 +193,11 @@ static void fit_log(struct damage *d)
 	memcpy(d->bytes + sr, &head, 8);
 
 	save(d, start, sizeof(ss));
-	segsum_crc_init_sumsum(&crc, &d->geo, &ss);
+	segsum_crc_init(&crc, SEGSUM_SUMSUM, &d->geo, &ss);
 	segsum_crc_update(&crc, d->bytes + start, len);
 	ss.ss_sumsum = le32_make(crc.sum);
 	memcpy(d->bytes + start, &ss, sizeof(ss));
-	segsum_crc_init_datasum(&crc, &d->geo, &ss);
+	segsum_crc_init(&crc, SEGSUM_DATASUM, &d->geo, &ss);
 	segsum_crc_update(&crc, d->bytes + start, len);
 	ss.ss_datasum = le32_make(crc.sum);
 	memcpy(d->bytes + start, &ss, sizeof(ss));

@@ -201,14 +201,13 @@ static enum rule log_sums(uint8_t log[4 * BLOCK], enum rule want)
 	struct segsum_crc sum, data;
 
 	memset(log + BLOCK, 1, 3 * BLOCK);
-	segsum_crc_init_sumsum(&sum, &disk_damage_geometry, ss);
+	segsum_crc_init(&sum, SEGSUM_SUMSUM, &disk_damage_geometry, ss);
 	segsum_crc_update(&sum, log, 4 * BLOCK);
 	ss->ss_sumsum = le32_make(sum.sum ^ (want == RULE_LOG_SUMSUM));
-	segsum_crc_init_datasum(&data, &disk_damage_geometry, ss);
+	segsum_crc_init(&data, SEGSUM_DATASUM, &disk_damage_geometry, ss);
 	segsum_crc_update(&data, log, 4 * BLOCK);
 	ss->ss_datasum = le32_make(data.sum ^ (want == RULE_LOG_DATASUM));
-	return segsum_crc_check_sumsum(&sum, ss) ?:
-	       segsum_crc_check_datasum(&data, ss);
+	return segsum_crc_check(&sum, ss) ?: segsum_crc_check(&data, ss);
 }
 
 enum rule disk_damage_log(enum rule want)

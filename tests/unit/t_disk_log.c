@@ -19,15 +19,14 @@ static enum rule sum_of(const struct nilfs_geometry *g, const void *log,
 	struct segsum_crc crc;
 
 	if (data)
-		segsum_crc_init_datasum(&crc, g, ss);
+		segsum_crc_init(&crc, SEGSUM_DATASUM, g, ss);
 	else
-		segsum_crc_init_sumsum(&crc, g, ss);
+		segsum_crc_init(&crc, SEGSUM_SUMSUM, g, ss);
 	while (crc.left) {
 		segsum_crc_update(&crc, p, step);
 		p += step;
 	}
-	return data ? segsum_crc_check_datasum(&crc, ss) :
-		      segsum_crc_check_sumsum(&crc, ss);
+	return segsum_crc_check(&crc, ss);
 }
 
 static void test_super_root(const struct nilfs_geometry *g, uint8_t *block)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The superblock: of a foreign mkfs, damaged, two copies, features. */
 #include "disk/super.h"
-#include "disk/super_feature.h"
 
 #include "disk_image.h"
 #include "tap.h"
@@ -95,7 +94,7 @@ static void choose(const char *name, const struct nilfs_super_block *first,
 
 	super_choose(first, second, size, &c);
 	ok(c.reason == reason && c.index == index && c.spare == spare,
-	   "%s: %s", name, super_reason_text(reason));
+	   "%s: %s", name, super_reasons[reason]);
 }
 
 static void test_choose(void)

@@ -123,7 +123,7 @@ static void write_stale(struct rig *r)
 	struct segsum_crc crc;
 
 	memcpy(block, &s, sizeof(s));
-	segsum_crc_init_sumsum(&crc, &r->v.g, &s.ss);
+	segsum_crc_init(&crc, SEGSUM_SUMSUM, &r->v.g, &s.ss);
 	segsum_crc_update(&crc, block, r->v.g.block_size);
 	s.ss.ss_sumsum = le32_make(crc.sum);
 	memcpy(block, &s, sizeof(s));

@@ -213,7 +213,7 @@ static void sum_log(struct bench *b)
 	len = (size_t)le32_get(ss.ss_nblocks) * b->v.g.block_size;
 	log = malloc(len);
 	dev_read(b->v.dev, cx, at, log, len);
-	segsum_crc_init_datasum(&crc, &b->v.g, &ss);
+	segsum_crc_init(&crc, SEGSUM_DATASUM, &b->v.g, &ss);
 	segsum_crc_update(&crc, log, len);
 	ss.ss_datasum = le32_make(crc.sum);
 	dev_write(b->v.dev, cx, at, &ss, sizeof(ss));

@@ -340,12 +340,11 @@ static bool sums_are_right(struct run *r, uint32_t i)
 		return false;
 	memcpy(r->want + (size_t)r->starts[i] * BLOCK, p,
 	       (size_t)segsum_nsumblk(&g, &ss) * BLOCK);
-	segsum_crc_init_sumsum(&sum, &g, &ss);
-	segsum_crc_init_datasum(&data, &g, &ss);
+	segsum_crc_init(&sum, SEGSUM_SUMSUM, &g, &ss);
+	segsum_crc_init(&data, SEGSUM_DATASUM, &g, &ss);
 	segsum_crc_update(&sum, p, (size_t)n * BLOCK);
 	segsum_crc_update(&data, p, (size_t)n * BLOCK);
-	return !segsum_crc_check_sumsum(&sum, &ss) &&
-	       !segsum_crc_check_datasum(&data, &ss);
+	return !segsum_crc_check(&sum, &ss) && !segsum_crc_check(&data, &ss);
 }
 
 /* Blocks of logs longer than two, which a chunk of one block can still be. */

@@ -95,12 +95,12 @@ static void check_summary(const struct log *log)
 	is_int(segsum_check(g, &log->ss, g->first_data_block), RULE_OK,
 	       "it can be decoded");
 	is_int(segsum_check_links(g, &log->ss), RULE_OK, "its links");
-	segsum_crc_init_sumsum(&sum, g, &log->ss);
-	segsum_crc_init_datasum(&data, g, &log->ss);
+	segsum_crc_init(&sum, SEGSUM_SUMSUM, g, &log->ss);
+	segsum_crc_init(&data, SEGSUM_DATASUM, g, &log->ss);
 	segsum_crc_update(&sum, log->buf, bytes);
 	segsum_crc_update(&data, log->buf, bytes);
-	is_int(segsum_crc_check_sumsum(&sum, &log->ss), RULE_OK, "ss_sumsum");
-	is_int(segsum_crc_check_datasum(&data, &log->ss), RULE_OK,
+	is_int(segsum_crc_check(&sum, &log->ss), RULE_OK, "ss_sumsum");
+	is_int(segsum_crc_check(&data, &log->ss), RULE_OK,
 	       "ss_datasum");
 }
 

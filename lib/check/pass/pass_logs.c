@@ -332,10 +332,10 @@ static int walk_log(struct walk *w, struct context *cx)
 		err = meet_damage(w, cx, err, RULE_LOG_SUMSUM);
 		goto doubt;
 	}
-	segsum_crc_init_sumsum(&crc, geo, &ss);
+	segsum_crc_init(&crc, SEGSUM_SUMSUM, geo, &ss);
 	segsum_crc_update(&crc, w->summary.buf,
 			  (size_t)segsum_nsumblk(geo, &ss) << geo->block_bits);
-	if (segsum_crc_check_sumsum(&crc, &ss) != RULE_OK) {
+	if (segsum_crc_check(&crc, &ss) != RULE_OK) {
 		if (w->mode == WALK_EXACT && !w->doubtful)
 			findings_broken(w->c->findings, RULE_LOG_SUMSUM,
 					here(w));
