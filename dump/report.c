@@ -23,7 +23,7 @@
 #include "dump/volume/info.h"
 #include "find/findprint.h"
 #include "out/chart.h"
-#include "out/report_html.h"
+#include "out/report.h"
 #include "out/table.h"
 #include "vol/cptable.h"
 
@@ -32,7 +32,6 @@
  * table.
  */
 
-#define HEIGHT 200u		/* pixels of the plot */
 #define NEWEST 20		/* checkpoints in the table */
 #define SNAPSHOTS 100		/* the same, the newest ones */
 
@@ -67,7 +66,6 @@ static int plot_checkpoints(const struct cp_list *p)
 		.title = "Checkpoints over time",
 		.x = { "time of the checkpoint, UTC", CHART_TIME, INFINITY, 0 },
 		.y = { "size of all files", CHART_BYTES, 0, 0 },
-		.height = HEIGHT,
 	};
 	struct chart_point *points = calloc(2 * p->count, sizeof(*points));
 	struct chart_series series[2] = {

@@ -19,8 +19,6 @@
 #include "out/table.h"
 #include "vol/tree.h"
 
-#define HISTOGRAM_HEIGHT 180u	/* pixels of the plot */
-
 struct space {
 	struct tool *tool;
 	const struct dump_image *im;
@@ -63,89 +61,69 @@ static int walk_segments(struct space *s)
 	return ret;
 }
 
-static void put_parts(struct space *s, struct svg *svg)
+/* Puts the pictures on a page, and the sums in every form. */
+static void put_space(struct space *s)
 {
 	const struct segment_total *t = &s->total;
 	const struct nilfs_geometry *g = &s->im->vol->geo;
 	uint64_t clean = t->clean * g->blocks_per_segment;
 	uint64_t used = t->live + t->snapshot + t->dead + clean;
 	struct chart_part parts[] = {
-		{ "latest state: files and directories", t->live_data,
-		  SVG_BLUE, NULL },
-		{ "latest state: metadata", t->live - t->live_data,
-		  SVG_ORANGE, NULL },
-		{ "only in snapshots", t->snapshot, SVG_SKY, NULL },
-		{ "dead: cleaning frees it", t->dead, SVG_VERMILION, NULL },
+		{ "latest state: files and directories", t->live_data, SVG_BLUE },
+		{ "latest state: metadata", t->live - t->live_data, SVG_ORANGE },
+		{ "only in snapshots", t->snapshot, SVG_SKY },
+		{ "dead: cleaning frees it", t->dead, SVG_VERMILION },
 		{ "not written yet, in segments in use",
-		  t->blocks > used ? t->blocks - used : 0, SVG_GRAY, NULL },
-		{ "clean segments", clean, SVG_NONE, "none" },
+		  t->blocks > used ? t->blocks - used : 0, SVG_GRAY },
+		{ "clean segments", clean, SVG_NONE },
 	};
-	enum { N = sizeof(parts) / sizeof(parts[0]) };
-	unsigned int i;
-
-	for (i = 0; i < N; i++)
-		parts[i].bytes <<= g->block_bits;
-	chart_parts(svg, "What holds the space", parts, N);
-}
-
-/* Pictures on a page, and the sums in every form. */
-static void put_all(struct space *s, unsigned int cell)
-{
-	struct picture_labels labels = segmap_labels(&s->volume);
-	struct report *r = &s->tool->report;
-	struct svg svg = { .out = r->out, .page = true };
-	bool drawn = report_is_text(r);
-	const struct histogram *h = &s->total.use;
-	struct chart c = {
+	enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
+	const struct chart fullness = {
 		.title = "Segments by how full they are",
 		.x = { "share of its blocks that a cleaner would keep",
 		       CHART_PERCENT, 0, 100 },
 		.y = { "segments in use", CHART_COUNT, 0, 1 },
-		.height = HISTOGRAM_HEIGHT,
 	};
+	struct report *r = &s->tool->report;
+	struct svg svg = { .out = r->out, .page = true };
 	unsigned int i;
 
-	if (drawn) {
+	if (report_is_text(r)) {
 		report_begin(r, "space", "What holds the space");
-		if (!s->total.without_counts)
-			put_parts(s, &svg);
+		for (i = 0; i < PARTS; i++)
+			parts[i].bytes <<= g->block_bits;
+		if (!t->without_counts)
+			chart_parts(&svg, "What holds the space", parts, PARTS);
 		report_end(r);
 		report_begin(r, "map", "Segments");
-		picture_svg(s->map, &svg, "Map of the segments", cell, &labels);
+		picture_svg(s->map, &svg, "Map of the segments");
 		report_end(r);
 	}
-	if (drawn && !s->total.without_counts) {
+	if (report_is_text(r) && !t->without_counts) {
 		report_begin(r, "histogram", "How full segments are");
-		for (i = 0; i < h->count; i++)
-			if ((double)h->hits[i] > c.y.max)
-				c.y.max = (double)h->hits[i];
-		chart_bars(&svg, &c, h->hits, h->count);
+		chart_bars(&svg, &fullness, t->use.hits, t->use.count);
 		report_end(r);
 	}
-	segment_total_report(&s->total, r, s->im->vol->geo.block_size);
-	if (!drawn)
-		segment_total_report_use(&s->total, r);
+	segment_total_report(t, r, g->block_size);
+	if (!report_is_text(r))
+		segment_total_report_use(t, r);
 }
 
 int report_space_put(struct tool *tool, const struct dump_image *im)
 {
 	struct space s = { .tool = tool, .im = im };
-	uint64_t total = im->vol->geo.nsegments;
-	unsigned int width, height, cell;
 	int err;
 
 	segment_total_init(&s.total);
 	image_describe(im, &s.volume, s.label);
-	cell = segmap_svg_size(total, &width, &height);
-	err = picture_open(&tool->cx, segmap_kinds, SEGMAP_CLASSES, total,
-			   width, height, &s.map);
+	err = segmap_open(&tool->cx, &s.volume, 0, 0, &s.map);
 	if (!err)
 		err = image_note(s.tool, &s.status,
 				 segment_open(&s.src, &tool->cx, im->vol, 0));
 	if (!err)
 		err = image_note(s.tool, &s.status, walk_segments(&s));
 	if (!err)
-		put_all(&s, cell);
+		put_space(&s);
 	segment_close(&s.src);
 	picture_close(s.map);
 	return err ? err : s.status;

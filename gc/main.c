@@ -31,7 +31,6 @@ struct beforeafter {
 	struct outfile file;
 	struct segmap_volume volume;	/* the state drawn last */
 	char label[VOLUME_LABEL_MAX];
-	unsigned int cell;	/* pixels */
 	uint64_t protect;	/* seconds */
 };
 
@@ -70,16 +69,14 @@ static int add_cell(void *arg, struct context *cx, uint64_t segnum,
 static int draw_segment_map(struct beforeafter *b, struct context *cx,
 			    struct dev *dev, struct picture **p)
 {
-	uint64_t cno = UINT64_MAX, total;
+	uint64_t cno = UINT64_MAX;
 	struct liveness *l = NULL;
 	struct volume *vol;
-	unsigned int width, height;
 	int ret = volume_open(&vol, cx, dev, NULL);
 
 	*p = NULL;
 	if (ret)
 		goto out;
-	total = vol->geo.nsegments;
 	if (b->protect)
 		ret = protection_cno(vol, cx, b->protect, &cno);
 	if (!ret)
@@ -89,13 +86,11 @@ static int draw_segment_map(struct beforeafter *b, struct context *cx,
 		.device_bytes = dev->size,
 		.segment_bytes = (uint64_t)vol->geo.blocks_per_segment
 				 << vol->geo.block_bits,
-		.segments = total,
+		.segments = vol->geo.nsegments,
 		.checkpoint = vol->latest.cno,
 	};
-	b->cell = segmap_svg_size(total, &width, &height);
 	if (!ret)
-		ret = picture_open(cx, segmap_kinds, SEGMAP_CLASSES, total,
-				   width, height, p);
+		ret = segmap_open(cx, &b->volume, 0, 0, p);
 	if (!ret)
 		ret = sutable_walk(vol, cx, true, add_cell,
 				   &(struct cells){ *p, vol, l });
@@ -118,11 +113,8 @@ static int run_jobs(struct tool *tool, const struct options *o,
 	const struct output_how how = { .inputs = inputs };
 	struct beforeafter b = { .protect = o->protect };
 	struct context *cx = &tool->cx;
-	struct picture *before, *after = NULL;
-	char title[SEGMAP_TITLE_MAX], subtitle[SEGMAP_TITLE_MAX];
-	struct picture_labels labels;
-	unsigned int width, width2, height, height2;
-	struct svg s;
+	static const char *const names[] = { "Before", "After" };
+	struct picture *maps[2] = { NULL, NULL };
 	int ret, err;
 
 	if (!o->svg)
@@ -130,27 +122,19 @@ static int run_jobs(struct tool *tool, const struct options *o,
 	ret = outfile_open(&b.file, cx, o->svg, &how);
 	if (ret)
 		return ret;
-	ret = draw_segment_map(&b, cx, dev, &before);
+	ret = draw_segment_map(&b, cx, dev, &maps[0]);
 	if (!ret)
 		ret = jobs_run(tool, o, dev);
 	if (ret >= 0) {
-		err = draw_segment_map(&b, cx, dev, &after);
+		err = draw_segment_map(&b, cx, dev, &maps[1]);
 		ret = err ? err : ret;
 	}
 	if (ret >= 0) {
-		/* Cells of both have the size of those of the second one. */
-		picture_svg_size(before, b.cell, &width, &height);
-		picture_svg_size(after, b.cell, &width2, &height2);
-		labels = segmap_labels(&b.volume);
-		segmap_titles(&b.volume, title, subtitle);
-		svg_begin(&s, b.file.out, width > width2 ? width : width2,
-			  height + height2, title, subtitle);
-		picture_svg(before, &s, "Before", b.cell, &labels);
-		picture_svg(after, &s, "After", b.cell, &labels);
-		svg_end(&s);
+		err = segmap_svg(cx, b.file.out, &b.volume, maps, names, 2);
+		ret = err ? err : ret;
 	}
-	picture_close(before);
-	picture_close(after);
+	picture_close(maps[0]);
+	picture_close(maps[1]);
 	return outfile_close(&b.file, cx, ret);
 }
 

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/checked.h"
 #include "cli/outfile.h"
 #include "cli/terminal.h"
 #include "dump/common/commands.h"
@@ -54,7 +53,6 @@ struct map {
 	const struct map_options *o;
 	struct segment_source src;
 	struct picture *picture;	/* NULL: JSON */
-	unsigned int cell;		/* pixels */
 	struct segmap_volume volume;
 	char label[VOLUME_LABEL_MAX];
 	struct table table;
@@ -129,30 +127,25 @@ static int write_svg(struct map *m)
 		.there = m->o->force ? OUTPUT_REPLACE : OUTPUT_ASK,
 		.inputs = inputs,
 	};
+	static const char *const names[] = { "Map of the segments" };
 	struct context *cx = &m->tool->cx;
-	struct outfile file;
-	int err;
+	bool named = strcmp(m->o->svg, "-");
+	struct outfile file = { .out = m->tool->out };
+	int err = named ? outfile_open(&file, cx, m->o->svg, &how) : 0;
 
-	if (!strcmp(m->o->svg, "-")) {
-		segmap_svg(m->picture, m->tool->out, m->cell, &m->volume);
-		return 0;
-	}
-	err = outfile_open(&file, cx, m->o->svg, &how);
 	if (err)
 		return err;
-	segmap_svg(m->picture, file.out, m->cell, &m->volume);
-	return outfile_close(&file, cx, 0);
+	err = segmap_svg(cx, file.out, &m->volume, &m->picture, names, 1);
+	return named ? outfile_close(&file, cx, err) : err;
 }
 
 /* Sizes the picture for an SVG file, a terminal, or a text file. */
 static int open_picture(struct map *m)
 {
-	uint64_t total = m->src.vol->geo.nsegments;
-	unsigned int width, height, numbers = number_digits(total) + 1;
+	unsigned int width = 0, height = 0;
 
-	if (m->o->svg) {
-		m->cell = segmap_svg_size(total, &width, &height);
-	} else {
+	if (!m->o->svg) {
+		unsigned int numbers = number_digits(m->volume.segments) + 1;
 		struct terminal t = terminal_of(STDOUT_FILENO);
 
 		width = t.columns - (t.columns > 2 * numbers ? numbers : 0);
@@ -162,16 +155,12 @@ static int open_picture(struct map *m)
 	}
 	if (m->o->width)
 		width = m->o->width;
-	if (height > div_round_up(total, width))
-		height = (unsigned int)div_round_up(total, width);
-	return picture_open(&m->tool->cx, segmap_kinds, SEGMAP_CLASSES, total,
-			    width, height, &m->picture);
+	return segmap_open(&m->tool->cx, &m->volume, width, height, &m->picture);
 }
 
 static int draw_map(struct map *m)
 {
 	enum picture_colour colour = terminal_of(STDOUT_FILENO).colour;
-	struct picture_labels labels = segmap_labels(&m->volume);
 	char title[SEGMAP_TITLE_MAX], below[SEGMAP_TITLE_MAX];
 	struct out *out = m->tool->out;
 	struct value v;
@@ -191,7 +180,7 @@ static int draw_map(struct map *m)
 		v = value_string(title);
 		value_put(out, VALUE_STRING, NULL, &v, 0, false);
 		out_printf(out, "\n%s\n\n", below);
-		picture_text(m->picture, out, &labels, colour);
+		picture_text(m->picture, out, colour);
 	}
 	picture_close(m->picture);
 	return err ? err : m->status;

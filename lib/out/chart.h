@@ -30,7 +30,6 @@ struct chart_axis {
 struct chart {
 	const char *title;	/* any bytes */
 	struct chart_axis x, y;
-	unsigned int height;	/* pixels between the ends of y */
 };
 
 struct chart_point {
@@ -48,23 +47,19 @@ struct chart_series {
 
 #define CHART_SERIES_MAX 16
 
-/* The height in a document of a plot of N series, pixels (see svg_height()). */
-unsigned int chart_height(const struct chart *c, unsigned int n);
-
 /* Puts a plot of N series (at most 16), with a legend for more than one. */
-void chart_lines(struct svg *s, const struct chart *c,
+void chart_lines(struct svg *s, const struct chart *chart,
 		 const struct chart_series *series, unsigned int n);
 
 /* The same with N bars of equal width along x, with their numbers above. */
-void chart_bars(struct svg *s, const struct chart *c, const uint64_t *values,
+void chart_bars(struct svg *s, const struct chart *chart, const uint64_t *values,
 		unsigned int n);
 
 /* A part of a whole. */
 struct chart_part {
 	const char *name;
 	uint64_t bytes;
-	uint32_t colour;
-	const char *class;	/* of "out/svg.h", or NULL */
+	enum svg_colour colour;
 };
 
 /* Puts one bar of N parts, with a line of the legend for each. */

@@ -17,16 +17,14 @@
 #include "out/number.h"
 
 #define SCALE_MAX 128
-#define GUTTER 64u		/* pixels for the numbers at the left */
-#define TITLE 26u		/* above the map, in a document */
-#define ABOVE 8u		/* the same in a page, for the first number */
+#define NUMBERS 64u		/* pixels for the numbers at the left */
+#define ABOVE 8u		/* pixels for the first number */
 #define NUMBER_STEP 24u		/* between two numbers, at least */
-#define LEGEND_STEP 20u		/* per line of the legend */
-#define LEGEND_GAP 16u		/* above it */
-#define SWATCH 40u		/* wide */
-#define WIDTH_MIN 600u		/* minimum width of a document */
-#define SHADES 10		/* shades of one kind */
+#define LEGEND_GAP 16u		/* above the legend */
+#define CELL_MIN 4u		/* height of a cell */
+#define CELL_MAX 24u
 #define GAPS_MIN 6u		/* minimum size in pixels of a cell with border lines */
+#define SHADES 10		/* shades of one kind */
 
 struct cell {
 	double sum;			/* of the fractions */
@@ -35,11 +33,9 @@ struct cell {
 };
 
 struct picture {
-	const struct picture_kind *kinds;
-	unsigned int count;		/* number of kinds */
+	struct picture_things things;
 	unsigned int width;		/* cells per line */
-	uint64_t total;			/* number of things */
-	uint64_t cells;			/* used cells, <= total */
+	uint64_t cells;			/* used cells, at most one per thing */
 	uint64_t counts[PICTURE_KINDS_MAX];
 	size_t cell_size;
 	unsigned char *memory;
@@ -52,26 +48,23 @@ struct look {
 	int shade;		/* 0 ... SHADES: the fraction, rounded */
 };
 
-int picture_open(struct context *cx, const struct picture_kind *kinds,
-		 unsigned int count, uint64_t total, unsigned int width,
-		 unsigned int height, struct picture **picture)
+int picture_open(struct context *cx, const struct picture_things *things,
+		 unsigned int width, unsigned int height, struct picture **picture)
 {
 	uint64_t cells = (uint64_t)width * height;
 	struct picture *p;
 
-	if (!cells || cells > PICTURE_CELLS_MAX || !count ||
-	    count > PICTURE_KINDS_MAX)
-		return fail(cx, -EINVAL, "picture of %u x %u cells", width,
-			    height);
+	if (!cells || cells > PICTURE_CELLS_MAX || !things->count ||
+	    things->count > PICTURE_KINDS_MAX)
+		return fail(cx, -EINVAL, "picture of %u x %u cells", width, height);
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		goto no_memory;
-	p->kinds = kinds;
-	p->count = count;
+	p->things = *things;
 	p->width = width;
-	p->total = total;
-	p->cells = total < cells ? total : cells;
-	p->cell_size = sizeof(struct cell) + (size_t)(count + count % 2) * 4;
+	p->cells = things->total < cells ? things->total : cells;
+	p->cell_size = sizeof(struct cell) +
+		       (size_t)(things->count + things->count % 2) * 4;
 	p->memory = calloc(p->cells ? p->cells : 1, p->cell_size);
 	if (!p->memory)
 		goto no_memory;
@@ -96,11 +89,11 @@ void picture_add(struct picture *p, uint64_t index, unsigned int kind,
 {
 	struct cell *cell;
 
-	if (index >= p->total || kind >= p->count)
+	if (index >= p->things.total || kind >= p->things.count)
 		return;
 	p->counts[kind]++;
 	cell = (void *)(p->memory + p->cell_size *
-		wide_mul_div(index, p->cells, 0, p->total));
+		wide_mul_div(index, p->cells, 0, p->things.total));
 	if (cell->things == UINT32_MAX)
 		return;
 	cell->things++;
@@ -112,7 +105,7 @@ void picture_add(struct picture *p, uint64_t index, unsigned int kind,
 /* The first thing of cell I; the next cell begins after its last one. */
 static unsigned long long first_of(const struct picture *p, uint64_t i)
 {
-	return wide_mul_div(i, p->total, p->cells - 1, p->cells);
+	return wide_mul_div(i, p->things.total, p->cells - 1, p->cells);
 }
 
 static struct look look_at(const struct picture *p, uint64_t i)
@@ -125,14 +118,14 @@ static struct look look_at(const struct picture *p, uint64_t i)
 	if (!cell->things)
 		return look;
 	look.fraction = cell->sum / cell->things;
-	for (k = 0; k < p->count; k++) {
-		if (cell->of_kind[k] && p->kinds[k].important) {
-			look.kind = &p->kinds[k];
+	for (k = 0; k < p->things.count; k++) {
+		if (cell->of_kind[k] && p->things.kinds[k].important) {
+			look.kind = &p->things.kinds[k];
 			break;
 		}
 		if (cell->of_kind[k] > most) {
 			most = cell->of_kind[k];
-			look.kind = &p->kinds[k];
+			look.kind = &p->things.kinds[k];
 		}
 	}
 	if (look.kind && !look.kind->flat)
@@ -141,16 +134,15 @@ static struct look look_at(const struct picture *p, uint64_t i)
 }
 
 /* "one cell: 1 segment (8 MiB)" */
-static char *scale_of(const struct picture *p,
-		      const struct picture_labels *labels, char buf[SCALE_MAX])
+static char *scale_of(const struct picture *p, char buf[SCALE_MAX])
 {
-	double things = p->cells ? (double)p->total / (double)p->cells : 1;
+	double things = p->cells ? (double)p->things.total / (double)p->cells : 1;
 	char size[SIZE_TEXT_MAX];
 	int n = snprintf(buf, SCALE_MAX, "one cell: %.4g %s%s", things,
-			 labels->thing, things > 1 ? "s" : "");
+			 p->things.name, things > 1 ? "s" : "");
 
-	size_format((uint64_t)(things * (double)labels->bytes), size);
-	if (labels->bytes && n < SCALE_MAX)
+	size_format((uint64_t)(things * (double)p->things.bytes), size);
+	if (p->things.bytes && n < SCALE_MAX)
 		snprintf(buf + n, (size_t)(SCALE_MAX - n), " (%s)", size);
 	return buf;
 }
@@ -164,7 +156,7 @@ static void put_background(struct out *out, enum picture_colour colour,
 			   const struct picture_kind *kind, double light,
 			   uint32_t *last)
 {
-	uint32_t c = !kind ? 0 : kind->class ? kind->dark : kind->colour, rgb[3];
+	uint32_t c = kind ? svg_paints[kind->colour].dark : 0, rgb[3];
 	unsigned int i;
 
 	for (i = 0; i < 3; i++)
@@ -183,10 +175,9 @@ static void put_background(struct out *out, enum picture_colour colour,
 }
 
 void picture_text(const struct picture *p, struct out *out,
-		  const struct picture_labels *labels,
 		  enum picture_colour colour)
 {
-	int digits = (int)number_digits(p->total);
+	int digits = (int)number_digits(p->things.total);
 	bool plain = colour == PICTURE_PLAIN;
 	uint32_t last = UINT32_MAX;
 	char scale[SCALE_MAX];
@@ -217,10 +208,10 @@ void picture_text(const struct picture *p, struct out *out,
 		if (i + 1 == p->cells || (i + 1) % p->width == 0)
 			out_string(out, plain ? "\n" : "\033[0m\n");
 	}
-	out_printf(out, "\n%s\n", scale_of(p, labels, scale));
+	out_printf(out, "\n%s\n", scale_of(p, scale));
 	/* The mark or colour of each existing kind, and the number of its things. */
-	for (k = 0; k < p->count; k++) {
-		const struct picture_kind *kind = &p->kinds[k];
+	for (k = 0; k < p->things.count; k++) {
+		const struct picture_kind *kind = &p->things.kinds[k];
 
 		if (!p->counts[k])
 			continue;
@@ -238,36 +229,48 @@ void picture_text(const struct picture *p, struct out *out,
 }
 
 /*
- * Puts a rectangle without its end.  The fraction becomes its opacity, so that it
- * fades into the page, light or dark; an empty one is faint.
+ * Puts a rectangle of KIND up to its attributes.  The fraction becomes its opacity, so
+ * that it fades into the page, light or dark; an empty one is faint.
  */
-static void put_rect(struct out *out, uint64_t x, uint64_t y, uint64_t width,
-		     unsigned int height, const struct picture_kind *kind,
-		     int shade)
+static void put_rect(struct svg *s, double x, double y, double width, double height,
+		     const struct picture_kind *kind, int shade)
 {
-	out_printf(out, "<rect x=\"%llu\" y=\"%llu\" width=\"%llu\" height=\"%u\" "
-		   "fill=\"#%06x\"", (unsigned long long)x,
-		   (unsigned long long)y, (unsigned long long)width, height,
-		   kind->colour);
-	if (kind->class)
-		out_printf(out, " class=\"%s\"", kind->class);
-	if (shade < SHADES)
-		out_printf(out, " fill-opacity=\"%.2f\"",
-			   0.15 + 0.85 * shade / SHADES);
+	svg_rect(s, "", x, y, width, height, kind->colour,
+		 shade < SHADES ? 0.15 + 0.85 * shade / SHADES : 1);
 }
 
-/*
- * Puts adjacent cells of the same appearance as one rectangle with one tooltip:
- * "segments 12-14: partly live, 40 % to keep".
- */
-static void put_cells(const struct picture *p, struct out *out,
-		      const struct picture_labels *labels)
+void picture_svg(const struct picture *p, struct svg *s, const char *title)
 {
+	const struct picture_things *things = &p->things;
+	unsigned int lines = (unsigned int)((p->cells + p->width - 1) / p->width);
+	unsigned int columns = s->page ? 1 : 2, kinds = 0, n = 0, k, parts, step, at;
+	unsigned int cell = (SVG_WIDTH - NUMBERS) / p->width;
 	unsigned long long first, last;
 	struct look look, next;
+	struct svg_box box;
+	char text[SCALE_MAX];
 	uint64_t from, to;
 	double sum;
 
+	cell = cell < CELL_MIN ? CELL_MIN : cell > CELL_MAX ? CELL_MAX : cell;
+	step = (NUMBER_STEP + cell - 1) / cell;
+	for (k = 0; k < things->count; k++)
+		kinds += p->counts[k] != 0;
+	box = (struct svg_box){
+		.left = NUMBERS, .top = ABOVE, .height = lines * cell,
+		.bottom = LEGEND_GAP + SVG_LEGEND_STEP *
+			  (1 + (kinds + columns - 1) / columns),
+	};
+	svg_panel(s, title, &box);
+	/* One unit is one cell of any width. */
+	out_printf(s->out, "<svg width=\"100%%\" height=\"%u\" viewBox=\"0 0 %u "
+		   "%u\" preserveAspectRatio=\"none\" "
+		   "shape-rendering=\"crispEdges\" overflow=\"visible\">\n",
+		   box.height, p->width, lines);
+	/*
+	 * Adjacent cells of the same appearance are one rectangle with one tooltip:
+	 * "segments 12-14: partly live, 40 % to keep".
+	 */
 	for (from = 0; from < p->cells; from = to) {
 		look = next = look_at(p, from);
 		sum = 0;
@@ -282,69 +285,22 @@ static void put_cells(const struct picture *p, struct out *out,
 			continue;
 		first = first_of(p, from);
 		last = first_of(p, to) - 1;
-		put_rect(out, from % p->width, from / p->width, to - from, 1,
-			 look.kind, look.shade);
-		out_printf(out, "><title>%s%s %llu", labels->thing,
+		put_rect(s, (double)(from % p->width), (double)(from / p->width),
+			 (double)(to - from), 1, look.kind, look.shade);
+		out_printf(s->out, "><title>%s%s %llu", things->name,
 			   last > first ? "s" : "", first);
 		if (last > first)
-			out_printf(out, "\xe2\x80\x93%llu", last);
-		out_printf(out, ": %s", look.kind->name);
+			out_printf(s->out, "\xe2\x80\x93%llu", last);
+		out_printf(s->out, ": %s", look.kind->name);
 		if (!look.kind->flat)
-			out_printf(out, ", %.0f %% %s",
-				   100 * sum / (double)(to - from),
-				   labels->share);
-		out_string(out, "</title></rect>\n");
+			out_printf(s->out, ", %.0f %% %s",
+				   100 * sum / (double)(to - from), things->share);
+		out_string(s->out, "</title></rect>\n");
 	}
-}
-
-static struct svg_box box_of(const struct picture *p, unsigned int cell,
-			     bool page)
-{
-	unsigned int lines = (unsigned int)((p->cells + p->width - 1) / p->width);
-	unsigned int width = GUTTER + p->width * cell, legend = 0, k;
-
-	for (k = 0; k < p->count; k++)
-		legend += p->counts[k] != 0;
-	return (struct svg_box){
-		.left = GUTTER, .height = lines * cell,
-		.top = page ? ABOVE : TITLE,
-		.right = !page && width < WIDTH_MIN ? WIDTH_MIN - width : 0,
-		.bottom = LEGEND_GAP + LEGEND_STEP *
-			  (1 + (page ? legend : (legend + 1) / 2)),
-	};
-}
-
-void picture_svg_size(const struct picture *p, unsigned int cell,
-		      unsigned int *width, unsigned int *height)
-{
-	struct svg_box box = box_of(p, cell, false);
-
-	*width = GUTTER + p->width * cell + box.right;
-	*height = svg_height(&box);
-}
-
-void picture_svg(const struct picture *p, struct svg *s, const char *title,
-		 unsigned int cell, const struct picture_labels *labels)
-{
-	struct svg_box box = box_of(p, cell, s->page);
-	unsigned int lines = box.height / cell, at;
-	unsigned int step = (NUMBER_STEP + cell - 1) / cell;
-	unsigned int k, n = 0, i, parts;
-	char text[SCALE_MAX];
-
-	if (!s->page)
-		box.right = s->width - GUTTER - p->width * cell;
-	svg_panel(s, title, &box);
-	/* One unit is one cell of any width. */
-	out_printf(s->out, "<svg width=\"100%%\" height=\"%u\" viewBox=\"0 0 %u "
-		   "%u\" preserveAspectRatio=\"none\" "
-		   "shape-rendering=\"crispEdges\" overflow=\"visible\">\n",
-		   box.height, p->width, lines);
-	put_cells(p, s->out, labels);
 	if (cell >= GAPS_MIN) {
 		out_printf(s->out, "<path class=\"gap\" stroke=\"#ffffff\" "
-			   "stroke-width=\"%.3f\" pointer-events=\"none\" "
-			   "d=\"", 1.0 / cell);
+			   "stroke-width=\"%.3f\" pointer-events=\"none\" d=\"",
+			   1.0 / cell);
 		for (at = 0; at <= p->width; at++)
 			out_printf(s->out, "M%u 0v%u", at, lines);
 		for (at = 0; at <= lines; at++)
@@ -360,29 +316,24 @@ void picture_svg(const struct picture *p, struct svg *s, const char *title,
 			 text);
 	}
 	svg_text(s, 0, 0, box.height + LEGEND_GAP + 10, SVG_START, "dim",
-		 scale_of(p, labels, text));
-	/* In a document the legend has two columns. */
-	for (k = 0; k < p->count; k++) {
-		const struct picture_kind *kind = &p->kinds[k];
-		double x = !s->page && n % 2 ? 50 : 0;
+		 scale_of(p, text));
+	for (k = 0; k < things->count; k++) {
+		const struct picture_kind *kind = &things->kinds[k];
 
 		if (!p->counts[k])
 			continue;
-		at = box.height + LEGEND_GAP +
-		     LEGEND_STEP * (1 + (s->page ? n : n / 2));
-		n++;
-		svg_at(s, x, at);
+		snprintf(text, sizeof(text), "%s: %llu", kind->name,
+			 (unsigned long long)p->counts[k]);
+		svg_legend(s, box.height + LEGEND_GAP + SVG_LEGEND_STEP, n++, columns,
+			   text);
 		parts = kind->flat ? 1 : 5;
-		for (i = 0; i < parts; i++) {
-			put_rect(s->out, i * SWATCH / parts, 0, SWATCH / parts,
+		for (at = 0; at < parts; at++) {
+			put_rect(s, at * SVG_SAMPLE / parts, 0, SVG_SAMPLE / parts,
 				 12, kind, kind->flat ? SHADES :
-				 (int)(SHADES * i / (parts - 1)));
+				 (int)(SHADES * at / (parts - 1)));
 			out_string(s->out, "/>");
 		}
 		out_string(s->out, "</svg>\n");
-		snprintf(text, sizeof(text), "%s: %llu", kind->name,
-			 (unsigned long long)p->counts[k]);
-		svg_text(s, x, SWATCH + 8, at + 10, SVG_START, "ink", text);
 	}
-	svg_end(s);
+	out_string(s->out, "</svg>\n");
 }

@@ -19,19 +19,19 @@
 struct picture_kind {
 	const char *name;	/* in the legend; no markup characters */
 	const char *marks;	/* characters from empty to full, 1 or more */
-	uint32_t colour;	/* 0xRRGGBB of a full cell */
+	enum svg_colour colour;	/* of a full cell */
 	bool important;		/* shown if any thing of the cell has it */
 	bool flat;		/* its colour is independent of the fraction */
-	/* If the colour depends on the page: */
-	uint32_t dark;		/* on a dark page, and on a terminal */
-	const char *class;	/* of "out/svg.h" */
 };
 
-/* The labels of a picture. */
-struct picture_labels {
-	const char *thing;	/* in the singular, the plural has an s */
-	uint64_t bytes;		/* bytes per thing, for the scale; 0: unknown */
+/* The things of a picture. */
+struct picture_things {
+	const struct picture_kind *kinds;	/* must outlive the picture */
+	unsigned int count;	/* of kinds */
+	const char *name;	/* of a thing in the singular, the plural has an s */
 	const char *share;	/* meaning of a fraction, as "live" */
+	uint64_t bytes;		/* per thing, for the scale; 0: unknown */
+	uint64_t total;		/* number of things */
 };
 
 enum picture_colour {
@@ -46,15 +46,14 @@ enum picture_colour {
 struct picture;
 
 /*
- * Opens a picture of TOTAL things in at most WIDTH x HEIGHT cells; the COUNT KINDS
- * must outlive it.  0, -EINVAL for sizes above the limits, or -ENOMEM.
+ * Opens a picture of THINGS in at most WIDTH x HEIGHT cells.  0, -EINVAL for sizes
+ * above the limits, or -ENOMEM.
  */
-int picture_open(struct context *cx, const struct picture_kind *kinds,
-		 unsigned int count, uint64_t total, unsigned int width,
-		 unsigned int height, struct picture **picture);
+int picture_open(struct context *cx, const struct picture_things *things,
+		 unsigned int width, unsigned int height, struct picture **picture);
 void picture_close(struct picture *p);	/* NULL is accepted */
 
-/* Adds thing INDEX (< TOTAL) of KIND with FRACTION (0 ... 1); in any order. */
+/* Adds thing INDEX (< total) of KIND with FRACTION (0 ... 1); in any order. */
 void picture_add(struct picture *p, uint64_t index, unsigned int kind,
 		 double fraction);
 
@@ -63,21 +62,12 @@ void picture_add(struct picture *p, uint64_t index, unsigned int kind,
  * and a legend below.
  */
 void picture_text(const struct picture *p, struct out *out,
-		  const struct picture_labels *labels,
 		  enum picture_colour colour);
 
 /*
- * Computes the size in pixels of the drawing below in a document (see svg_begin()),
- * with CELL pixels for a cell.
- */
-void picture_svg_size(const struct picture *p, unsigned int cell,
-		      unsigned int *width, unsigned int *height);
-
-/*
  * Puts the map as a panel: numbers at the left, tooltips of cells, a legend and the
- * scale below.  Cells are CELL pixels high, and in a document as wide.
+ * scale below.
  */
-void picture_svg(const struct picture *p, struct svg *s, const char *title,
-		 unsigned int cell, const struct picture_labels *labels);
+void picture_svg(const struct picture *p, struct svg *s, const char *title);
 
 #endif

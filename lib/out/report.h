@@ -141,6 +141,18 @@ static inline bool report_is_at_line(const struct report *r)
 }
 
 /*
+ * Begins a page of HTML with the title TITLE and SUBTITLE below (any bytes): one
+ * file without external references, with light and dark colours.  The text
+ * REPORT_HTML_END ends it.
+ */
+void report_html_open(struct out *out, const char *title, const char *subtitle);
+#define REPORT_HTML_END "</main>\n</body>\n</html>\n"
+
+/* Puts a value as the content of an element of a page. */
+void report_html_value(struct out *out, enum value_kind kind,
+		       const struct value_flag *flags, const struct value *v);
+
+/*
  * Begins a block of text: at the top an empty line after the block before; on a page
  * ends the open table of values.
  */

@@ -13,29 +13,23 @@
 #include "base/size.h"
 
 #define FULL_PERCENT 90
-#define FEW_COLUMNS 32u		/* in an SVG, where there are few segments */
-#define FEW_CELL 24u		/* pixels */
-#define MANY_COLUMNS 96u
-#define MANY_CELL 8u
+#define FEW 32u			/* cells per line of an SVG of few segments */
+#define MANY 96u
 
 /* Only classes that are partly kept have shades. */
-const struct picture_kind segmap_kinds[SEGMAP_CLASSES] = {
-	[SEGMAP_CLEAN] = { "clean", ".", SVG_NONE, false, true,
-			   SVG_NONE_DARK, "none" },
+static const struct picture_kind kinds[SEGMAP_CLASSES] = {
+	[SEGMAP_CLEAN] = { "clean", ".", SVG_NONE, false, true },
 	[SEGMAP_DEAD] = { "dead, nothing to keep", "x", SVG_VERMILION, false,
 			  true },
-	[SEGMAP_PARTLY] = { "partly live", "123456789", SVG_ORANGE, false,
-			    false },
-	[SEGMAP_FULL] = { "full, at least 90 % live", "#", SVG_BLUE, false,
-			  false },
+	[SEGMAP_PARTLY] = { "partly live", "123456789", SVG_ORANGE, false, false },
+	[SEGMAP_FULL] = { "full, at least 90 % live", "#", SVG_BLUE, false, false },
 	[SEGMAP_SNAPSHOT] = { "mostly held by snapshots", "s", SVG_SKY, false,
 			      false },
 	[SEGMAP_UNKNOWN] = { "in use, contents unknown", "?", SVG_GRAY, false,
 			     true },
 	[SEGMAP_ERROR] = { "erroneous", "E", SVG_PURPLE, true, true },
-	[SEGMAP_ACTIVE] = { "active, being written or next", "A", SVG_INK,
-			    true, true, SVG_INK_DARK,
-			    "ink" },
+	[SEGMAP_ACTIVE] = { "active, being written or next", "A", SVG_INK, true,
+			    true },
 };
 
 const char *const segmap_keys[SEGMAP_CLASSES] = {
@@ -64,13 +58,6 @@ enum segmap_class segmap_class_of(const struct segmap_segment *s)
 		       SEGMAP_PARTLY;
 }
 
-void segmap_add(struct picture *p, uint64_t segnum,
-		const struct segmap_segment *s)
-{
-	picture_add(p, segnum, segmap_class_of(s),
-		    (double)s->kept / (double)s->blocks);
-}
-
 void segmap_titles(const struct segmap_volume *v, char title[SEGMAP_TITLE_MAX],
 		   char subtitle[SEGMAP_TITLE_MAX])
 {
@@ -86,37 +73,43 @@ void segmap_titles(const struct segmap_volume *v, char title[SEGMAP_TITLE_MAX],
 		 (unsigned long long)v->checkpoint);
 }
 
-struct picture_labels segmap_labels(const struct segmap_volume *v)
+int segmap_open(struct context *cx, const struct segmap_volume *v,
+		unsigned int width, unsigned int height, struct picture **p)
 {
-	return (struct picture_labels){
-		.thing = "segment",
-		.bytes = v->segment_bytes,
-		.share = "to keep",
+	const struct picture_things things = {
+		.kinds = kinds, .count = SEGMAP_CLASSES, .name = "segment",
+		.share = "to keep", .bytes = v->segment_bytes, .total = v->segments,
 	};
+	unsigned int side = v->segments <= (uint64_t)FEW * FEW ? FEW : MANY;
+	uint64_t lines;
+
+	width = width ? width : side;
+	height = height ? height : side;
+	lines = (v->segments + width - 1) / width;
+	return picture_open(cx, &things, width,
+			    lines < height ? (unsigned int)lines : height, p);
 }
 
-void segmap_svg(const struct picture *p, struct out *out, unsigned int cell,
-		const struct segmap_volume *v)
+void segmap_add(struct picture *p, uint64_t segnum,
+		const struct segmap_segment *s)
+{
+	picture_add(p, segnum, segmap_class_of(s),
+		    (double)s->kept / (double)s->blocks);
+}
+
+int segmap_svg(struct context *cx, struct out *out, const struct segmap_volume *v,
+	       struct picture *const *pictures, const char *const *names,
+	       unsigned int n)
 {
 	char title[SEGMAP_TITLE_MAX], subtitle[SEGMAP_TITLE_MAX];
-	struct picture_labels labels = segmap_labels(v);
-	unsigned int width, height;
 	struct svg s;
+	unsigned int i;
+	int err = svg_open(&s, cx);
 
-	picture_svg_size(p, cell, &width, &height);
+	if (err)
+		return err;
+	for (i = 0; i < n; i++)
+		picture_svg(pictures[i], &s, names[i]);
 	segmap_titles(v, title, subtitle);
-	svg_begin(&s, out, width, height, title, subtitle);
-	picture_svg(p, &s, NULL, cell, &labels);
-	svg_end(&s);
-}
-
-unsigned int segmap_svg_size(uint64_t total, unsigned int *width,
-			     unsigned int *height)
-{
-	bool few = total <= (uint64_t)FEW_COLUMNS * FEW_COLUMNS;
-
-	*width = *height = few ? FEW_COLUMNS : MANY_COLUMNS;
-	if (*height > (total + *width - 1) / *width)
-		*height = (unsigned int)((total + *width - 1) / *width);
-	return few ? FEW_CELL : MANY_CELL;
+	return svg_close(&s, cx, out, title, subtitle);
 }

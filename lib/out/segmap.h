@@ -20,8 +20,7 @@ enum segmap_class {
 	SEGMAP_CLASSES
 };
 
-/* Kinds by class, with their names for scripts. */
-extern const struct picture_kind segmap_kinds[SEGMAP_CLASSES];
+/* Names of the classes for scripts. */
 extern const char *const segmap_keys[SEGMAP_CLASSES];
 
 /* The input for the class of a segment; counts are in blocks. */
@@ -36,10 +35,6 @@ struct segmap_segment {
 
 enum segmap_class segmap_class_of(const struct segmap_segment *s);
 
-/* Adds segment SEGNUM to P, whose kinds are segmap_kinds. */
-void segmap_add(struct picture *p, uint64_t segnum,
-		const struct segmap_segment *s);
-
 /* Properties of the volume for titles. */
 struct segmap_volume {
 	const char *label;	/* any bytes; NULL or empty: none */
@@ -51,18 +46,20 @@ struct segmap_volume {
 void segmap_titles(const struct segmap_volume *v, char title[SEGMAP_TITLE_MAX],
 		   char subtitle[SEGMAP_TITLE_MAX]);
 
-/* The labels of a picture of V. */
-struct picture_labels segmap_labels(const struct segmap_volume *v);
-
-/* Puts P as an SVG document of CELL pixels per cell. */
-void segmap_svg(const struct picture *p, struct out *out, unsigned int cell,
-		const struct segmap_volume *v);
-
 /*
- * Computes the layout of an SVG of TOTAL segments: at most *WIDTH x *HEIGHT cells.
- * Returns the pixels per cell.
+ * Opens a picture of the segments of V with WIDTH cells per line and at most HEIGHT
+ * lines; 0: as suits an SVG.  Fails as picture_open().
  */
-unsigned int segmap_svg_size(uint64_t total, unsigned int *width,
-			     unsigned int *height);
+int segmap_open(struct context *cx, const struct segmap_volume *v,
+		unsigned int width, unsigned int height, struct picture **p);
+
+/* Adds segment SEGNUM to a picture of segmap_open(). */
+void segmap_add(struct picture *p, uint64_t segnum,
+		const struct segmap_segment *s);
+
+/* Puts N pictures of V with their NAMES as one SVG document.  0 or -ENOMEM. */
+int segmap_svg(struct context *cx, struct out *out, const struct segmap_volume *v,
+	       struct picture *const *pictures, const char *const *names,
+	       unsigned int n);
 
 #endif

@@ -6,41 +6,56 @@
  * element.  They are escaped in two steps: unsafe bytes as in text for a terminal,
  * then the five characters of markup as entities.  Callers need not escape.
  *
- * Colours that depend on the page are attributes for a light page, which any
- * renderer supports, and rules of the style sheet, which include a dark page.
+ * Colours that depend on the page are rules of the style sheet; attributes have the
+ * colours of a light page for a renderer without style sheets.
  */
 #include "out/svg.h"
-
-#include <string.h>
 
 #include "base/text.h"
 
 #define MARGIN 20u		/* pixels around everything */
 #define HEAD 62u		/* pixels from the top to below the title */
+#define PANEL_TITLE 24u		/* pixels of the title of a panel */
 #define TITLE_CHARACTER 18u	/* pixels, at most */
 #define SUBTITLE_CHARACTER 7u
 
+const struct svg_paint svg_paints[] = {
+	[SVG_BLUE] = { 0x0072b2, 0x0072b2, NULL },
+	[SVG_ORANGE] = { 0xe69f00, 0xe69f00, NULL },
+	[SVG_SKY] = { 0x56b4e9, 0x56b4e9, NULL },
+	[SVG_PURPLE] = { 0xcc79a7, 0xcc79a7, NULL },
+	[SVG_VERMILION] = { 0xd55e00, 0xd55e00, NULL },
+	[SVG_GRAY] = { 0x8c959f, 0x8c959f, NULL },
+	[SVG_NONE] = { 0xe4e7eb, 0x262c34, "none" },
+	[SVG_INK] = { 0x1f2328, 0xf0f3f6, "ink" },
+};
+
+const char svg_style[] =
+	".page{fill:#ffffff}.ink{fill:#1f2328}.dim{fill:#57606a}.none{fill:#e4e7eb}\n"
+	".grid{stroke:#d8dee4}.gap{stroke:#ffffff}.axis{stroke:#57606a}\n"
+	"@media (prefers-color-scheme:dark){"
+	".page{fill:#0d1117}.ink{fill:#f0f3f6}.dim{fill:#9ea7b3}.none{fill:#262c34}\n"
+	".grid{stroke:#30363d}.gap{stroke:#0d1117}.axis{stroke:#9ea7b3}}\n";
+
 void svg_escape(struct out *out, const void *bytes, size_t len)
 {
+	static const char *const entities[] = {
+		['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;",
+		['\''] = "&#39;",
+	};
 	const char *p = bytes, *end = p + len;
 	char text[TEXT_ESCAPED_MAX(4)];
-	size_t n, shown, i;
+	size_t n, shown, i, c;
 
 	for (; p < end; p += n) {
 		n = text_utf8(p, (size_t)(end - p));
 		n = n ? n : 1;
 		shown = text_escape(text, sizeof(text), p, n);
 		for (i = 0; i < shown; i++) {
-			if (text[i] == '&')
-				out_string(out, "&amp;");
-			else if (text[i] == '<')
-				out_string(out, "&lt;");
-			else if (text[i] == '>')
-				out_string(out, "&gt;");
-			else if (text[i] == '"')
-				out_string(out, "&quot;");
-			else if (text[i] == '\'')
-				out_string(out, "&#39;");
+			c = (unsigned char)text[i];
+			if (c < sizeof(entities) / sizeof(entities[0]) &&
+			    entities[c])
+				out_string(out, entities[c]);
 			else
 				out_char(out, text[i]);
 		}
@@ -50,20 +65,6 @@ void svg_escape(struct out *out, const void *bytes, size_t len)
 void svg_string(struct out *out, const char *s)
 {
 	svg_escape(out, s, strlen(s));
-}
-
-void svg_style(struct out *out)
-{
-	out_string(out,
-		   ".page{fill:#ffffff}.ink{fill:#1f2328}"
-		   ".dim{fill:#57606a}.none{fill:#e4e7eb}\n"
-		   ".grid{stroke:#d8dee4}.gap{stroke:#ffffff}"
-		   ".axis{stroke:#57606a}\n"
-		   "@media (prefers-color-scheme:dark){"
-		   ".page{fill:#0d1117}.ink{fill:#f0f3f6}"
-		   ".dim{fill:#9ea7b3}.none{fill:#262c34}\n"
-		   ".grid{stroke:#30363d}.gap{stroke:#0d1117}"
-		   ".axis{stroke:#9ea7b3}}\n");
 }
 
 /* Puts a line of the head, cut to MOST characters with an ellipsis. */
@@ -82,72 +83,84 @@ static void put_head(struct out *out, unsigned int y, const char *attributes,
 	out_printf(out, "%s</text>\n", count > most ? "\xe2\x80\xa6" : "");
 }
 
-void svg_begin(struct svg *s, struct out *out, unsigned int width,
-	       unsigned int height, const char *title, const char *subtitle)
+int svg_open(struct svg *s, struct context *cx)
 {
-	unsigned int outer = width + 2 * MARGIN;
+	*s = (struct svg){ .y = HEAD };
+	return out_open_memory(cx, &s->out);
+}
 
-	*s = (struct svg){ .out = out, .width = width, .y = HEAD };
-	out_printf(out,
-		   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" "
+int svg_close(struct svg *s, struct context *cx, struct out *out,
+	      const char *title, const char *subtitle)
+{
+	unsigned int width = SVG_WIDTH + 2 * MARGIN;
+	const char *panels;
+	size_t len;
+
+	out_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" "
 		   "height=\"%u\" viewBox=\"0 0 %u %u\" role=\"img\" "
-		   "font-family=\"system-ui, sans-serif\" "
-		   "font-size=\"12\">\n<title>",
-		   outer, HEAD + height, outer, HEAD + height);
+		   "font-family=\"system-ui, sans-serif\" font-size=\"12\">\n"
+		   "<title>", width, s->y, width, s->y);
 	svg_string(out, title);
-	out_string(out, "</title>\n<style>\n");
-	svg_style(out);
-	out_string(out, "</style>\n<rect class=\"page\" width=\"100%\" "
-			"height=\"100%\" fill=\"#ffffff\"/>\n");
+	out_printf(out, "</title>\n<style>\n%s</style>\n<rect class=\"page\" "
+		   "width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
+		   svg_style);
 	put_head(out, MARGIN + 12,
 		 "class=\"ink\" font-size=\"16\" font-weight=\"600\"", title,
-		 width / TITLE_CHARACTER);
+		 SVG_WIDTH / TITLE_CHARACTER);
 	put_head(out, MARGIN + 30, "class=\"dim\"", subtitle,
-		 width / SUBTITLE_CHARACTER);
-}
-
-void svg_end(struct svg *s)
-{
-	out_string(s->out, "</svg>\n");
-}
-
-unsigned int svg_height(const struct svg_box *box)
-{
-	return box->top + box->height + box->bottom + MARGIN;
+		 SVG_WIDTH / SUBTITLE_CHARACTER);
+	panels = out_memory(s->out, &len);
+	out_bytes(out, panels, len);
+	out_string(out, "</svg>\n");
+	return out_close(s->out, cx);
 }
 
 void svg_panel(struct svg *s, const char *title, const struct svg_box *box)
 {
-	if (s->page) {
+	unsigned int top = box->top + PANEL_TITLE;
+
+	if (s->page)
 		/* Margins are padding: percentages refer to the content box. */
-		out_printf(s->out,
-			   "<svg class=\"panel\" role=\"img\" height=\"%u\" "
-			   "style=\"padding:%upx %upx %upx %upx\" "
-			   "aria-label=\"",
+		out_printf(s->out, "<svg class=\"panel\" role=\"img\" height=\"%u\" "
+			   "style=\"padding:%upx %upx %upx %upx\">\n<title>",
 			   box->top + box->height + box->bottom, box->top,
 			   box->right, box->bottom, box->left);
-		svg_string(s->out, title ? title : "");
-		out_string(s->out, "\">\n");
+	else
+		out_printf(s->out, "<svg x=\"%u\" y=\"%u\" width=\"%u\" "
+			   "height=\"%u\" overflow=\"visible\">\n<title>",
+			   MARGIN + box->left, s->y + top,
+			   SVG_WIDTH - box->left - box->right, box->height);
+	svg_string(s->out, title);
+	out_string(s->out, "</title>\n");
+	if (s->page)
 		return;
-	}
-	out_printf(s->out,
-		   "<svg x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\" "
-		   "overflow=\"visible\">\n",
-		   MARGIN + box->left, s->y + box->top,
-		   s->width - box->left - box->right, box->height);
-	if (title) {
-		out_printf(s->out, "<text x=\"-%u\" y=\"-%u\" class=\"ink\" "
-			   "font-size=\"14\">", box->left, box->top - 14);
-		svg_string(s->out, title);
-		out_string(s->out, "</text>\n");
-	}
-	s->y += svg_height(box);
+	out_printf(s->out, "<text x=\"-%u\" y=\"-%u\" class=\"ink\" "
+		   "font-size=\"14\">", box->left, top - 14);
+	svg_string(s->out, title);
+	out_string(s->out, "</text>\n");
+	s->y += top + box->height + box->bottom + MARGIN;
 }
 
-void svg_at(struct svg *s, double x, double y)
+void svg_line(struct svg *s, const char *class, double x1, double y1, double x2,
+	      double y2)
 {
-	out_printf(s->out, "<svg x=\"%.6g%%\" y=\"%.1f\" "
-		   "overflow=\"visible\">", x, y);
+	out_printf(s->out, "<line class=\"%s\" stroke=\"#8c959f\" x1=\"%.6g%%\" "
+		   "y1=\"%.1f\" x2=\"%.6g%%\" y2=\"%.1f\"/>\n", class, x1, y1,
+		   x2, y2);
+}
+
+void svg_rect(struct svg *s, const char *unit, double x, double y, double width,
+	      double height, enum svg_colour colour, double opacity)
+{
+	const struct svg_paint *paint = &svg_paints[colour];
+
+	out_printf(s->out, "<rect x=\"%.6g%s\" y=\"%.6g\" width=\"%.6g%s\" "
+		   "height=\"%.6g\" fill=\"#%06x\"", x, unit, y, width, unit,
+		   height, paint->light);
+	if (paint->class)
+		out_printf(s->out, " class=\"%s\"", paint->class);
+	if (opacity < 1)
+		out_printf(s->out, " fill-opacity=\"%.2f\"", opacity);
 }
 
 void svg_text(struct svg *s, double x, int dx, double y,
@@ -163,4 +176,15 @@ void svg_text(struct svg *s, double x, int dx, double y,
 		   "class=\"%s\"%s>", x, dx, y, class, anchors[anchor]);
 	svg_string(s->out, text);
 	out_string(s->out, "</text>\n");
+}
+
+void svg_legend(struct svg *s, double y, unsigned int i, unsigned int columns,
+		const char *text)
+{
+	double x = 100.0 * (i % columns) / columns;
+
+	y += i / columns * SVG_LEGEND_STEP;
+	svg_text(s, x, SVG_SAMPLE + 8, y + 10, SVG_START, "ink", text);
+	out_printf(s->out, "<svg x=\"%.6g%%\" y=\"%.6g\" overflow=\"visible\">", x,
+		   y);
 }

@@ -4,10 +4,8 @@
  *
  * A picture is a panel: a rectangle with margins around it.  Its contents have
  * positions in percent along x and in pixels along y, so text keeps its size in a
- * narrow window, and the drawing becomes narrower.
+ * narrow window, and the drawing becomes narrower.  "</svg>" ends a panel.
  *
- * Colours with a meaning are those of Okabe and Ito, which people with any kind of
- * colour vision can distinguish; vermilion and green are never used together.
  * Colours of the page itself are classes of the style sheet:
  *
  *	ink	text, axes, and what is to stand out most
@@ -26,26 +24,40 @@
 
 #include "out/out.h"
 
-enum {
-	SVG_BLUE = 0x0072b2,
-	SVG_ORANGE = 0xe69f00,
-	SVG_SKY = 0x56b4e9,
-	SVG_PURPLE = 0xcc79a7,
-	SVG_VERMILION = 0xd55e00,
-	SVG_GRAY = 0x8c959f,
-	SVG_NONE = 0xe4e7eb,
-	SVG_INK = 0x1f2328,
-	SVG_NONE_DARK = 0x262c34,
-	SVG_INK_DARK = 0xf0f3f6,
+/*
+ * Colours with a meaning: those of Okabe and Ito, which people with any kind of
+ * colour vision can distinguish.  Vermilion and green are never used together.
+ */
+enum svg_colour {
+	SVG_BLUE,
+	SVG_ORANGE,
+	SVG_SKY,
+	SVG_PURPLE,
+	SVG_VERMILION,
+	SVG_GRAY,
+	SVG_NONE,
+	SVG_INK,
 };
 
-#define SVG_PAGE_WIDTH 880u	/* pixels of a panel in a wide window */
+struct svg_paint {
+	uint32_t light, dark;	/* 0xRRGGBB on a page and on a terminal */
+	const char *class;	/* if the colour depends on the page, or NULL */
+};
 
-/* A document; or a page of HTML, with all members except OUT and PAGE zero. */
+extern const struct svg_paint svg_paints[];	/* by enum svg_colour */
+
+/* The rules of the classes above, for light and dark, without an element. */
+extern const char svg_style[];
+
+#define SVG_WIDTH 880u		/* pixels of a panel; in a page, of a wide window */
+#define SVG_SAMPLE 40u		/* pixels, of a sample in a legend */
+#define SVG_LEGEND_STEP 20u	/* pixels, of a line of a legend */
+
+/* A document of svg_open(), or a page: OUT has its HTML with svg_style. */
 struct svg {
 	struct out *out;
-	bool page;		/* its style sheet has svg_style() */
-	unsigned int width, y;	/* document: width of panels, y of the next */
+	bool page;
+	unsigned int y;		/* of the next panel in a document */
 };
 
 /* The margins of a panel, and the height of its content, in pixels. */
@@ -60,35 +72,33 @@ struct svg_box {
 void svg_escape(struct out *out, const void *bytes, size_t len);
 void svg_string(struct out *out, const char *s);
 
+/* Begins a document in memory, since its height is not known yet.  0 or -ENOMEM. */
+int svg_open(struct svg *s, struct context *cx);
+
 /*
- * Begins a document for panels that are WIDTH pixels wide, with the sum HEIGHT of
- * svg_height(), with TITLE and SUBTITLE (any bytes) above them; both are cut if they
- * are too long.
+ * Puts the document to OUT, with TITLE and SUBTITLE (any bytes) above the panels;
+ * both are cut if they are too long.  Frees it.  0 or -ENOMEM.
  */
-void svg_begin(struct svg *s, struct out *out, unsigned int width,
-	       unsigned int height, const char *title, const char *subtitle);
-
-/* Puts the rules of the classes above, for light and dark, without an element. */
-void svg_style(struct out *out);
-
-/* The height of a panel in a document, with the space below it, in pixels. */
-unsigned int svg_height(const struct svg_box *box);
+int svg_close(struct svg *s, struct context *cx, struct out *out,
+	      const char *title, const char *subtitle);
 
 /*
- * Begins a panel below the previous one.  Until its end, 0 is the upper left corner
- * inside the margins, and 100 % the right one.  TITLE (any bytes; NULL: none) is in
- * the first 20 pixels of the upper margin; in a page it is put by the caller.
+ * Begins a panel below the previous one.  0 is the upper left corner inside the
+ * margins, and 100 % the right one.  TITLE (any bytes) is put above the margin; in a
+ * page it is visible only to a reader of the screen, and the caller puts a heading.
  */
 void svg_panel(struct svg *s, const char *title, const struct svg_box *box);
 
-/* Ends a panel, or the document. */
-void svg_end(struct svg *s);
+/* Puts a line of CLASS between two points, in percent along x. */
+void svg_line(struct svg *s, const char *class, double x1, double y1, double x2,
+	      double y2);
 
 /*
- * Begins an element at X percent and Y pixels, in which coordinates are pixels from
- * there.  "</svg>" ends it.
+ * Puts a rectangle up to its attributes: the caller adds others and ends it.  UNIT of
+ * X and WIDTH is "%" or "" (pixels).
  */
-void svg_at(struct svg *s, double x, double y);
+void svg_rect(struct svg *s, const char *unit, double x, double y, double width,
+	      double height, enum svg_colour colour, double opacity);
 
 /* The position of text relative to its x. */
 enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END };
@@ -96,5 +106,12 @@ enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END };
 /* Puts TEXT (any bytes) at X percent and DX pixels, its base line at Y. */
 void svg_text(struct svg *s, double x, int dx, double y,
 	      enum svg_anchor anchor, const char *class, const char *text);
+
+/*
+ * Puts TEXT of entry I of a legend at Y with COLUMNS columns, and begins an element
+ * for its sample: SVG_SAMPLE x 12 pixels, ended by "</svg>".
+ */
+void svg_legend(struct svg *s, double y, unsigned int i, unsigned int columns,
+		const char *text);
 
 #endif

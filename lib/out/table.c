@@ -10,7 +10,7 @@
 #include "out/table.h"
 
 #include "out/number.h"
-#include "out/report_html.h"
+#include "out/svg.h"
 
 #define WIDTH_MAX 256		/* limits a reservation to less than the buffer */
 #define GAP 2			/* spaces between columns */

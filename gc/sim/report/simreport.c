@@ -16,9 +16,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gc/sim/sweep/simparam.h"
-#include "out/csv.h"
 #include "out/histogram.h"
 #include "out/table.h"
 
@@ -277,12 +277,66 @@ static struct value value_of(const struct simreport *s, struct place *p,
 	return value_ratio((uint64_t)(mean * MICRO + 0.5), (uint64_t)MICRO);
 }
 
-static void begin_table(struct simreport *s, const char *name)
+/*
+ * Puts a row as comma-separated values (RFC 4180, except for line ends).  Numbers have
+ * no units, an absent value is empty, names of bits are separated by commas, and
+ * strings are not escaped.
+ */
+static void put_csv(struct out *out, const struct column *columns,
+		    unsigned int count, const struct value *values)
 {
-	if (s->csv)
-		csv_head(s->report->out, s->columns, s->count);
-	else
-		table_begin(&s->out, s->report, name, s->columns, s->count);
+	unsigned int i;
+	bool quoted;
+	size_t k;
+
+	for (i = 0; i < count; i++) {
+		const struct value_flag *f = columns[i].flags;
+		enum value_kind kind = columns[i].kind;
+		const struct value *v = &values[i];
+		const char *comma = "";
+
+		if (i)
+			out_char(out, ',');
+		if (!v->present)
+			continue;
+		quoted = kind == VALUE_FLAGS && v->number & (v->number - 1);
+		if (kind == VALUE_STRING || kind == VALUE_PLAIN)
+			for (k = 0; k < v->len; k++)
+				quoted |= strchr("\",\r\n", v->bytes[k]) != NULL;
+		if (quoted)
+			out_char(out, '"');
+		switch (kind) {
+		case VALUE_STRING:
+		case VALUE_PLAIN:
+			for (k = 0; k < v->len; k++) {
+				if (v->bytes[k] == '"')
+					out_char(out, '"');
+				out_char(out, v->bytes[k]);
+			}
+			break;
+		case VALUE_FLAGS:
+			for (; f && f->name; f++) {
+				if (!(v->number & f->mask))
+					continue;
+				out_printf(out, "%s%s", comma, f->name);
+				comma = ",";
+			}
+			break;
+		case VALUE_BOOL:
+			out_string(out, v->number ? "true" : "false");
+			break;
+		case VALUE_SIZE:
+		case VALUE_HEX:
+		case VALUE_TIME:
+			out_u64(out, v->number);
+			break;
+		default:
+			value_put(out, kind, NULL, v, 0, false);
+		}
+		if (quoted)
+			out_char(out, '"');
+	}
+	out_char(out, '\n');
 }
 
 static int put_line(struct simreport *s, struct context *cx,
@@ -297,7 +351,7 @@ static int put_line(struct simreport *s, struct context *cx,
 	for (i = 0; i < s->count; i++)
 		s->values[i] = value_of(s, &s->places[i], &run, line);
 	if (s->csv)
-		csv_row(s->report->out, s->columns, s->count, s->values);
+		put_csv(s->report->out, s->columns, s->count, s->values);
 	else
 		table_row(&s->out, s->values);
 	return 0;
@@ -346,9 +400,16 @@ static int put_runs(struct simreport *s, struct context *cx)
 {
 	size_t n = s->plan->nseeds;
 	struct line line = { 0 };
+	unsigned int i;
 	int err = 0;
 
-	begin_table(s, "runs");
+	for (i = 0; s->csv && i < s->count; i++)
+		out_printf(s->report->out, "%s%s", i ? "," : "",
+			   s->columns[i].key);
+	if (s->csv)
+		out_char(s->report->out, '\n');
+	else
+		table_begin(&s->out, s->report, "runs", s->columns, s->count);
 	for (; line.run < s->plan->nruns && !err; line.run++) {
 		line.row = &s->rows[line.run];
 		if (s->csv && line.run % n == 0)
@@ -384,7 +445,7 @@ static int put_runs_and_totals(struct simreport *s, struct context *cx)
 	err = put_runs(s, cx);
 	if (many && !err && !is_text) {
 		table_end(&s->out);
-		begin_table(s, "totals");
+		table_begin(&s->out, s->report, "totals", s->columns, s->count);
 	}
 	if (many && !err)
 		err = put_totals(s, cx);
@@ -486,7 +547,7 @@ int simreport_runs(struct report *r, struct context *cx,
 	if (means) {
 		add_parameters(s, false);
 		add_heads(s, SEEDS, MOST);
-		begin_table(s, "means");
+		table_begin(&s->out, r, "means", s->columns, s->count);
 		for (i = 0; i < plan->nruns && !err; i += plan->nseeds)
 			err = put_line(s, cx, &(struct line){
 				.run = i,

@@ -25,16 +25,14 @@
 
 #define COLUMNS 96u
 #define LINES 48u
-#define CELL 8u
-#define PLOT 180u		/* pixels high */
 #define WINDOW 16		/* samples per point, which is their mean */
 #define WAF_MAX 100.0		/* larger values are cut off */
+#define TEXT 256u
+#define SPREAD 0.7		/* share of the width of a word for its marks */
 
 static const struct picture_kind kinds[] = {
-	[SIMVOL_CLEAN] = { "clean", ".", SVG_NONE, false, true,
-			   SVG_NONE_DARK, "none" },
-	[SIMVOL_OPEN] = { "being written", "o", SVG_INK, true, true, SVG_INK_DARK,
-			    "ink" },
+	[SIMVOL_CLEAN] = { "clean", ".", SVG_NONE, false, true },
+	[SIMVOL_OPEN] = { "being written", "o", SVG_INK, true, true },
 	[SIMVOL_FULL] = { "in use, by what is needed", ".:x#", SVG_BLUE, false,
 			  false },
 	[SIMVOL_VICTIM] = { "being cleaned", "v", SVG_ORANGE, true, true },
@@ -47,6 +45,10 @@ int simsvg_take(struct simsvg_run *s, struct context *cx, struct simrun *run,
 	const struct simvol *v = run->vol;
 	uint32_t n = v->config.nsegments, i;
 	uint32_t lines = (n + COLUMNS - 1) / COLUMNS;
+	const struct picture_things things = {
+		.kinds = kinds, .count = sizeof(kinds) / sizeof(kinds[0]),
+		.name = "segment", .share = "needed", .total = n,
+	};
 	int ret;
 
 	*s = (struct simsvg_run){
@@ -58,8 +60,8 @@ int simsvg_take(struct simsvg_run *s, struct context *cx, struct simrun *run,
 	};
 	run->samples = NULL;
 	run->nsamples = run->room = 0;
-	ret = picture_open(cx, kinds, sizeof(kinds) / sizeof(kinds[0]), n,
-			   COLUMNS, lines < LINES ? lines : LINES, &s->map);
+	ret = picture_open(cx, &things, COLUMNS, lines < LINES ? lines : LINES,
+			   &s->map);
 	for (i = 0; !ret && i < n; i++)
 		picture_add(s->map, i, v->state[i],
 			    (double)v->needed[i] / v->config.blocks);
@@ -128,55 +130,44 @@ int simsvg_write(struct context *cx, const char *path,
 		.title = "Clean segments",
 		.x = { "blocks written by the user", CHART_COUNT },
 		.y = { "share of all segments", CHART_PERCENT },
-		.height = PLOT,
 	};
 	const struct chart waf = {
 		.title = "Write amplification",
 		.x = { "blocks written by the user", CHART_COUNT },
 		.y = { "blocks written per block of the user", CHART_NUMBER },
-		.height = PLOT,
 	};
-	const struct picture_labels labels = { "segment", 0, "needed" };
 	unsigned int plotted = (unsigned int)(n < CHART_SERIES_MAX ?
 					      n : CHART_SERIES_MAX);
-	unsigned int width, height, all = 2 * chart_height(&clean, plotted);
-	char text[128];
 	struct outfile file;
+	char text[TEXT];
 	struct svg svg;
 	size_t i;
-	int ret = outfile_open(&file, cx, path, how);
+	int ret, err = outfile_open(&file, cx, path, how);
 
-	if (ret)
-		return ret;
-	for (i = 0; i < n; i++) {
-		picture_svg_size(runs[i].map, CELL, &width, &height);
-		all += height;
-	}
-	snprintf(text, sizeof(text), "%u segments of %u blocks",
-		 runs->nsegments, runs->blocks);
-	svg_begin(&svg, file.out, width, all,
-		  n > 1 ? "Simulated cleaning by policy" :
-			  "Simulated cleaning", text);
-	ret = put_plot(&svg, cx, clean, false, runs, plotted);
-	if (!ret)
-		ret = put_plot(&svg, cx, waf, true, runs, plotted);
+	if (err)
+		return err;
+	err = svg_open(&svg, cx);
+	if (err)
+		return outfile_close(&file, cx, err);
+	err = put_plot(&svg, cx, clean, false, runs, plotted);
+	if (!err)
+		err = put_plot(&svg, cx, waf, true, runs, plotted);
 	for (i = 0; i < n; i++) {
 		snprintf(text, sizeof(text), "Segments at the end: %s",
 			 runs[i].policy);
-		picture_svg(runs[i].map, &svg, text, CELL, &labels);
+		picture_svg(runs[i].map, &svg, text);
 	}
-	svg_end(&svg);
-	return outfile_close(&file, cx, ret);
+	snprintf(text, sizeof(text), "%u segments of %u blocks",
+		 runs->nsegments, runs->blocks);
+	ret = svg_close(&svg, cx, file.out, n > 1 ?
+			"Simulated cleaning by policy" : "Simulated cleaning",
+			text);
+	return outfile_close(&file, cx, err ? err : ret);
 }
 
 /*
  * The picture of a sweep.
  */
-
-#define PLOT_WIDTH 880u	/* pixels */
-#define PLOT_HEIGHT 240u
-#define TEXT 256u
-#define SPREAD 0.7	/* share of the width of a word for its marks */
 
 /* The axis along x, and the position of runs on it. */
 struct sweep {
@@ -289,44 +280,35 @@ static int compare_points(const void *a, const void *b)
 	return (x->x > y->x) - (x->x < y->x);
 }
 
-/* The title of a plot: "placement dac, skew 1", or that of the only one. */
-static void title_of(const struct sweep *s, struct context *cx, size_t other,
-		     char title[TEXT])
-{
-	struct simplan_run run;
-	size_t k, used = 0, i = run_of(s, other, 0, 0), left;
-	const struct simplan *p = s->plan;
-
-	snprintf(title, TEXT, "Write amplification");
-	left = i / p->nseeds / p->npolicies / p->nvolumes;
-	for (k = p->naxes; k-- && used < TEXT;) {
-		const struct simaxis *a = &p->axes[k];
-
-		if (a != s->axis)
-			used += (size_t)snprintf(title + used, TEXT - used,
-						 "%s%s %s", used ? ", " : "",
-						 a->name,
-						 a->items[left % a->count]);
-		left /= a->count;
-	}
-	if (p->nvolumes > 1 && used < TEXT && !simplan_run(p, cx, i, &run))
-		snprintf(title + used, TEXT - used, "%svolume %s",
-			 used ? ", " : "", run.volume_name);
-}
-
-/* Draws part PART of combination OTHER: a limited number of policies. */
+/*
+ * Draws part PART of combination OTHER: a limited number of policies.  The title is
+ * "placement dac, skew 1", or that of the only plot.
+ */
 static int put_sweep_plot(const struct sweep *s, struct svg *svg,
 			  struct context *cx, size_t other, size_t part)
 {
 	size_t first = part * CHART_SERIES_MAX, of = s->series, i, k, count;
-	size_t items = s->items, n = of - first;
+	size_t items = s->items, n = of - first, used = 0;
+	const struct simplan *p = s->plan;
 	struct chart_series series[CHART_SERIES_MAX];
+	char title[TEXT] = "Write amplification";
 	struct chart chart = s->chart;
 	struct chart_point *points, *at;
+	struct simplan_run run;
 	struct simstat stat;
-	char title[TEXT];
 	double shift;
+	int err = simplan_run(p, cx, run_of(s, other, 0, 0), &run);
 
+	if (err)
+		return err;
+	for (k = 0; k < p->naxes && used < TEXT; k++)
+		if (&p->axes[k] != s->axis)
+			used += (size_t)snprintf(title + used, TEXT - used,
+						 "%s%s %s", used ? ", " : "",
+						 p->axes[k].name, run.values[k]);
+	if (p->nvolumes > 1 && used < TEXT)
+		snprintf(title + used, TEXT - used, "%svolume %s",
+			 used ? ", " : "", run.volume_name);
 	n = n < CHART_SERIES_MAX ? n : CHART_SERIES_MAX;
 	points = calloc(n * items, sizeof(*points));
 	if (!points)
@@ -345,14 +327,13 @@ static int put_sweep_plot(const struct sweep *s, struct svg *svg,
 		}
 		sort_in_place(at, count, sizeof(*at), compare_points);
 		series[i] = (struct chart_series){
-			.name = s->axis ? s->plan->policies[first + i].name :
+			.name = s->axis ? p->policies[first + i].name :
 					  "write amplification",
 			.points = at,
 			.count = count,
 			.dots = s->words,
 		};
 	}
-	title_of(s, cx, other, title);
 	chart.title = title;
 	chart_lines(svg, &chart, series, (unsigned int)n);
 	free(points);
@@ -376,7 +357,6 @@ static void set_axes(struct sweep *s, char label[TEXT])
 		.x = { .label = label },
 		.y = { .label = "blocks written per block of the user",
 		       .unit = CHART_NUMBER },
-		.height = PLOT_HEIGHT,
 	};
 	if (s->row && s->row->kind == OPTION_SIZE)
 		c->x.unit = CHART_BYTES;
@@ -420,7 +400,7 @@ int simsvg_write_sweep(struct context *cx, const char *path,
 	struct simstat stat;
 	struct outfile file;
 	struct svg svg;
-	int err = 0;
+	int ret, err = 0;
 
 	*drawn = false;
 	choose_axis(&s);
@@ -436,18 +416,20 @@ int simsvg_write_sweep(struct context *cx, const char *path,
 		err = outfile_open(&file, cx, path, how);
 	if (err || !*drawn)
 		goto out;
-	set_axes(&s, label);
-	if (plan->nseeds > 1)
-		snprintf(subtitle, TEXT, "mean of %zu runs each; bars are the "
-			 "intervals of 95 %% confidence", plan->nseeds);
-	parts = (s.series + CHART_SERIES_MAX - 1) / CHART_SERIES_MAX;
-	svg_begin(&svg, file.out, PLOT_WIDTH, (unsigned int)n *
-		  chart_height(&s.chart, s.series < CHART_SERIES_MAX ?
-			       (unsigned int)s.series : CHART_SERIES_MAX),
-		  "Simulated cleaning", subtitle);
-	for (i = 0; i < n && !err; i++)
-		err = put_sweep_plot(&s, &svg, cx, i / parts, i % parts);
-	svg_end(&svg);
+	err = svg_open(&svg, cx);
+	if (!err) {
+		set_axes(&s, label);
+		if (plan->nseeds > 1)
+			snprintf(subtitle, TEXT, "mean of %zu runs each; bars "
+				 "are the intervals of 95 %% confidence",
+				 plan->nseeds);
+		parts = (s.series + CHART_SERIES_MAX - 1) / CHART_SERIES_MAX;
+		for (i = 0; i < n && !err; i++)
+			err = put_sweep_plot(&s, &svg, cx, i / parts, i % parts);
+		ret = svg_close(&svg, cx, file.out, "Simulated cleaning",
+				subtitle);
+		err = err ? err : ret;
+	}
 	err = outfile_close(&file, cx, err);
 out:
 	free(s.xs);
