@@ -333,7 +333,7 @@ void chart_bars(struct svg *s, const struct chart *chart, const uint64_t *values
 	for (i = 0; i < n; i++) {
 		double y = y_of(&c, (double)values[i]);
 
-		svg_rect(s, "%", i * width, y, width, HEIGHT - y, SVG_BLUE, 1);
+		svg_rect(s, "%", i * width, y, width, HEIGHT - y, SVG_BLUE, SVG_SHADES);
 		out_printf(s->out, " stroke=\"#ffffff\" class=\"gap\"><title>%s to "
 			   "%s: %llu</title></rect>\n",
 			   tick_text(c.x.unit, c.x.min + i * step, 0, from),
@@ -363,11 +363,12 @@ void chart_parts(struct svg *s, const char *title,
 	for (i = 0; i < n; i++, x += share) {
 		share = total > 0 ? 100 * (double)parts[i].bytes / total : 0;
 		size_format(parts[i].bytes, text);
-		svg_rect(s, "%", x, 0, share, PARTS_BAR, parts[i].colour, 1);
+		svg_rect(s, "%", x, 0, share, PARTS_BAR, parts[i].colour,
+			 SVG_SHADES);
 		out_printf(s->out, "><title>%s: %s</title></rect>\n", parts[i].name,
 			   text);
 		svg_legend(s, PARTS_BAR + PARTS_GAP, i, 1, parts[i].name);
-		svg_rect(s, "", 0, 0, SVG_SAMPLE, 12, parts[i].colour, 1);
+		svg_rect(s, "", 0, 0, SVG_SAMPLE, 12, parts[i].colour, SVG_SHADES);
 		out_string(s->out, "/>");
 		svg_text(s, 0, 334, 10, SVG_END, "ink", text);
 		snprintf(text, sizeof(text), "%.1f %%", share);

@@ -16,12 +16,6 @@
 
 #define REPLACEMENT "\xef\xbf\xbd"	/* U+FFFD */
 
-void json_init(struct json *json, struct out *out)
-{
-	memset(json, 0, sizeof(*json));
-	json->out = out;
-}
-
 void json_before(struct json *json, const char *key, const char *suffix)
 {
 	bool wide = json->levels[json->level].wide;

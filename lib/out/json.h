@@ -23,8 +23,9 @@ enum json_layout {
 	JSON_WIDE,	/* one member per line, indented */
 };
 
+/* A document; at first all members but OUT are zero. */
 struct json {
-	struct out *out;
+	struct out *out;		/* must outlive it */
 	unsigned int depth;		/* number of open containers */
 	unsigned int level;		/* the same, in levels[] */
 	bool comma;			/* the next member needs a comma */
@@ -33,9 +34,6 @@ struct json {
 		bool wide;
 	} levels[JSON_DEPTH_MAX + 1];	/* the first is the top */
 };
-
-/* Begins a document on OUT, which must outlive it. */
-void json_init(struct json *json, struct out *out);
 
 /*
  * Opens an object or array by its OPENING, '{' or '['.  A container inside a tight

@@ -24,7 +24,6 @@
 #define CELL_MIN 4u		/* height of a cell */
 #define CELL_MAX 24u
 #define GAPS_MIN 6u		/* minimum size in pixels of a cell with border lines */
-#define SHADES 10		/* shades of one kind */
 
 struct cell {
 	double sum;			/* of the fractions */
@@ -45,7 +44,7 @@ struct picture {
 struct look {
 	const struct picture_kind *kind;	/* NULL: nothing was added */
 	double fraction;
-	int shade;		/* 0 ... SHADES: the fraction, rounded */
+	int shade;		/* 0 ... SVG_SHADES: the fraction, rounded */
 };
 
 int picture_open(struct context *cx, const struct picture_things *things,
@@ -111,7 +110,7 @@ static unsigned long long first_of(const struct picture *p, uint64_t i)
 static struct look look_at(const struct picture *p, uint64_t i)
 {
 	const struct cell *cell = (void *)(p->memory + i * p->cell_size);
-	struct look look = { .shade = SHADES };
+	struct look look = { .shade = SVG_SHADES };
 	uint32_t most = 0;
 	unsigned int k;
 
@@ -129,7 +128,7 @@ static struct look look_at(const struct picture *p, uint64_t i)
 		}
 	}
 	if (look.kind && !look.kind->flat)
-		look.shade = (int)(look.fraction * SHADES + 0.5);
+		look.shade = (int)(look.fraction * SVG_SHADES + 0.5);
 	return look;
 }
 
@@ -228,17 +227,6 @@ void picture_text(const struct picture *p, struct out *out,
 	}
 }
 
-/*
- * Puts a rectangle of KIND up to its attributes.  The fraction becomes its opacity, so
- * that it fades into the page, light or dark; an empty one is faint.
- */
-static void put_rect(struct svg *s, double x, double y, double width, double height,
-		     const struct picture_kind *kind, int shade)
-{
-	svg_rect(s, "", x, y, width, height, kind->colour,
-		 shade < SHADES ? 0.15 + 0.85 * shade / SHADES : 1);
-}
-
 void picture_svg(const struct picture *p, struct svg *s, const char *title)
 {
 	const struct picture_things *things = &p->things;
@@ -285,8 +273,9 @@ void picture_svg(const struct picture *p, struct svg *s, const char *title)
 			continue;
 		first = first_of(p, from);
 		last = first_of(p, to) - 1;
-		put_rect(s, (double)(from % p->width), (double)(from / p->width),
-			 (double)(to - from), 1, look.kind, look.shade);
+		svg_rect(s, "", (double)(from % p->width),
+			 (double)(from / p->width), (double)(to - from), 1,
+			 look.kind->colour, look.shade);
 		out_printf(s->out, "><title>%s%s %llu", things->name,
 			   last > first ? "s" : "", first);
 		if (last > first)
@@ -328,9 +317,10 @@ void picture_svg(const struct picture *p, struct svg *s, const char *title)
 			   text);
 		parts = kind->flat ? 1 : 5;
 		for (at = 0; at < parts; at++) {
-			put_rect(s, at * SVG_SAMPLE / parts, 0, SVG_SAMPLE / parts,
-				 12, kind, kind->flat ? SHADES :
-				 (int)(SHADES * at / (parts - 1)));
+			svg_rect(s, "", at * SVG_SAMPLE / parts, 0,
+				 SVG_SAMPLE / parts, 12, kind->colour,
+				 kind->flat ? SVG_SHADES :
+				 (int)(SVG_SHADES * at / (parts - 1)));
 			out_string(s->out, "/>");
 		}
 		out_string(s->out, "</svg>\n");

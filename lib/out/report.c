@@ -104,7 +104,7 @@ void report_init(struct report *r, struct out *out, enum report_mode mode)
 	memset(r, 0, sizeof(*r));
 	r->out = out;
 	r->mode = mode;
-	json_init(&r->json, out);
+	r->json.out = out;
 }
 
 void report_fini(struct report *r)

@@ -102,9 +102,9 @@ int segmap_svg(struct context *cx, struct out *out, const struct segmap_volume *
 	       unsigned int n)
 {
 	char title[SEGMAP_TITLE_MAX], subtitle[SEGMAP_TITLE_MAX];
-	struct svg s;
+	struct svg s = { .page = false };
 	unsigned int i;
-	int err = svg_open(&s, cx);
+	int err = out_open_memory(cx, &s.out);
 
 	if (err)
 		return err;

@@ -83,23 +83,17 @@ static void put_head(struct out *out, unsigned int y, const char *attributes,
 	out_printf(out, "%s</text>\n", count > most ? "\xe2\x80\xa6" : "");
 }
 
-int svg_open(struct svg *s, struct context *cx)
-{
-	*s = (struct svg){ .y = HEAD };
-	return out_open_memory(cx, &s->out);
-}
-
 int svg_close(struct svg *s, struct context *cx, struct out *out,
 	      const char *title, const char *subtitle)
 {
-	unsigned int width = SVG_WIDTH + 2 * MARGIN;
+	unsigned int width = SVG_WIDTH + 2 * MARGIN, height = HEAD + s->y;
 	const char *panels;
 	size_t len;
 
 	out_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" "
 		   "height=\"%u\" viewBox=\"0 0 %u %u\" role=\"img\" "
 		   "font-family=\"system-ui, sans-serif\" font-size=\"12\">\n"
-		   "<title>", width, s->y, width, s->y);
+		   "<title>", width, height, width, height);
 	svg_string(out, title);
 	out_printf(out, "</title>\n<style>\n%s</style>\n<rect class=\"page\" "
 		   "width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
@@ -128,7 +122,7 @@ void svg_panel(struct svg *s, const char *title, const struct svg_box *box)
 	else
 		out_printf(s->out, "<svg x=\"%u\" y=\"%u\" width=\"%u\" "
 			   "height=\"%u\" overflow=\"visible\">\n<title>",
-			   MARGIN + box->left, s->y + top,
+			   MARGIN + box->left, HEAD + s->y + top,
 			   SVG_WIDTH - box->left - box->right, box->height);
 	svg_string(s->out, title);
 	out_string(s->out, "</title>\n");
@@ -150,7 +144,7 @@ void svg_line(struct svg *s, const char *class, double x1, double y1, double x2,
 }
 
 void svg_rect(struct svg *s, const char *unit, double x, double y, double width,
-	      double height, enum svg_colour colour, double opacity)
+	      double height, enum svg_colour colour, int shade)
 {
 	const struct svg_paint *paint = &svg_paints[colour];
 
@@ -159,8 +153,9 @@ void svg_rect(struct svg *s, const char *unit, double x, double y, double width,
 		   height, paint->light);
 	if (paint->class)
 		out_printf(s->out, " class=\"%s\"", paint->class);
-	if (opacity < 1)
-		out_printf(s->out, " fill-opacity=\"%.2f\"", opacity);
+	if (shade < SVG_SHADES)
+		out_printf(s->out, " fill-opacity=\"%.2f\"",
+			   0.15 + 0.85 * shade / SVG_SHADES);
 }
 
 void svg_text(struct svg *s, double x, int dx, double y,

@@ -53,11 +53,14 @@ extern const char svg_style[];
 #define SVG_SAMPLE 40u		/* pixels, of a sample in a legend */
 #define SVG_LEGEND_STEP 20u	/* pixels, of a line of a legend */
 
-/* A document of svg_open(), or a page: OUT has its HTML with svg_style. */
+/*
+ * A document in memory, since its height is not known before its end; or a page of
+ * HTML, which has svg_style.
+ */
 struct svg {
-	struct out *out;
+	struct out *out;	/* of out_open_memory(), or of the page */
 	bool page;
-	unsigned int y;		/* of the next panel in a document */
+	unsigned int y;		/* of the next panel in a document, at first 0 */
 };
 
 /* The margins of a panel, and the height of its content, in pixels. */
@@ -71,9 +74,6 @@ struct svg_box {
  */
 void svg_escape(struct out *out, const void *bytes, size_t len);
 void svg_string(struct out *out, const char *s);
-
-/* Begins a document in memory, since its height is not known yet.  0 or -ENOMEM. */
-int svg_open(struct svg *s, struct context *cx);
 
 /*
  * Puts the document to OUT, with TITLE and SUBTITLE (any bytes) above the panels;
@@ -95,10 +95,12 @@ void svg_line(struct svg *s, const char *class, double x1, double y1, double x2,
 
 /*
  * Puts a rectangle up to its attributes: the caller adds others and ends it.  UNIT of
- * X and WIDTH is "%" or "" (pixels).
+ * X and WIDTH is "%" or "" (pixels).  SHADE, 0 ... SVG_SHADES, becomes its opacity, so
+ * that it fades into the page, light or dark; 0 is faint.
  */
+#define SVG_SHADES 10
 void svg_rect(struct svg *s, const char *unit, double x, double y, double width,
-	      double height, enum svg_colour colour, double opacity);
+	      double height, enum svg_colour colour, int shade);
 
 /* The position of text relative to its x. */
 enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END };

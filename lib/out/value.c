@@ -97,44 +97,16 @@ static char *format_value(enum value_kind kind, const struct value *v, char *to)
 	}
 }
 
-/* Puts a string with escapes; returns the number of characters. */
-static unsigned int put_string(struct out *out, const struct value *v)
-{
-	const unsigned char *p = (const unsigned char *)v->bytes, *run;
-	const unsigned char *end = p + v->len;
-	char text[TEXT_ESCAPED_MAX(4)];
-	unsigned int shown = 0;
-	size_t n, len;
-
-	while (p < end) {
-		run = p;
-		p = plain_skip(p, end);
-		while (p < end && *p >= 0x20 && *p < 0x7f && *p != '\\')
-			p++;
-		out_bytes(out, run, (size_t)(p - run));
-		shown += (unsigned int)(p - run);
-		if (p == end)
-			break;
-		/* One character that is not plain ASCII. */
-		n = text_utf8(p, (size_t)(end - p));
-		n = n ? n : 1;
-		len = text_escape(text, sizeof(text), p, n);
-		out_bytes(out, text, len);
-		/* A sequence that was not escaped is one character. */
-		shown += len == n ? 1 : (unsigned int)len;
-		p += n;
-	}
-	return shown;
-}
-
 void value_put(struct out *out, enum value_kind kind,
 	       const struct value_flag *flags, const struct value *v,
 	       unsigned int width, bool pad_left)
 {
-	char text[VALUE_TEXT_MAX] = "-";
+	const unsigned char *p = (const unsigned char *)v->bytes, *run, *end;
+	char text[VALUE_TEXT_MAX] = "-", escaped[TEXT_ESCAPED_MAX(4)];
 	uint64_t bits = v->number;
 	unsigned int shown = 0;
 	const char *name;
+	size_t n, len;
 
 	if (!v->present || (kind != VALUE_STRING && kind != VALUE_PLAIN &&
 			    kind != VALUE_FLAGS)) {
@@ -145,12 +117,10 @@ void value_put(struct out *out, enum value_kind kind,
 		out_bytes(out, text, shown);
 		if (pad_left)
 			return;
-	} else if (kind == VALUE_STRING) {
-		shown = put_string(out, v);
 	} else if (kind == VALUE_PLAIN) {
 		out_bytes(out, v->bytes, v->len);
 		shown = (unsigned int)v->len;
-	} else {
+	} else if (kind == VALUE_FLAGS) {
 		while ((name = value_flag_name(&flags, &bits, text))) {
 			if (shown)
 				out_char(out, ',');
@@ -161,6 +131,24 @@ void value_put(struct out *out, enum value_kind kind,
 		if (!shown) {
 			out_char(out, '-');
 			shown = 1;
+		}
+	} else {
+		for (end = p + v->len; p < end; p += n) {
+			run = p;
+			p = plain_skip(p, end);
+			while (p < end && *p >= 0x20 && *p < 0x7f && *p != '\\')
+				p++;
+			out_bytes(out, run, (size_t)(p - run));
+			shown += (unsigned int)(p - run);
+			if (p == end)
+				break;
+			/* One character that is not plain ASCII. */
+			n = text_utf8(p, (size_t)(end - p));
+			n = n ? n : 1;
+			len = text_escape(escaped, sizeof(escaped), p, n);
+			out_bytes(out, escaped, len);
+			/* A sequence that was not escaped is one character. */
+			shown += len == n ? 1 : (unsigned int)len;
 		}
 	}
 	if (shown < width)

@@ -187,9 +187,9 @@ static void test_hostile(void)
 {
 	struct out *out;
 	const char *text;
-	struct svg s;
+	struct svg s = { .page = false };
 
-	if (out_open_memory(&cx, &out) || svg_open(&s, &cx))
+	if (out_open_memory(&cx, &out) || out_open_memory(&cx, &s.out))
 		exit(99);
 	svg_close(&s, &cx, out, "</title><script>\x1b\xff&\"", "'");
 	text = out_memory(out, NULL);

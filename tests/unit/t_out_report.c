@@ -34,7 +34,7 @@ static void is_escaped(const char *bytes, size_t len, const char *want,
 	struct out *out = memory();
 	struct json json;
 
-	json_init(&json, out);
+	json = (struct json){ .out = out };
 	is_int(json_string(&json, NULL, bytes, len), faithful,
 	       faithful ? "is faithful" : "is not faithful");
 	is_put(out, want, name);
@@ -105,7 +105,7 @@ static void test_escape_places(void)
 		name[at] = special[n].c;
 		value_put(text, VALUE_STRING, NULL, &v, 0, false);
 		wrong += !is_among(text, at, special[n].text, "");
-		json_init(&json, quoted);
+		json = (struct json){ .out = quoted };
 		json_string(&json, NULL, name, AMONG);
 		wrong += !is_among(quoted, at, special[n].json, "\"");
 	}
@@ -120,7 +120,7 @@ static void test_json_shapes(void)
 	struct out *out = memory();
 	struct json json;
 
-	json_init(&json, out);
+	json = (struct json){ .out = out };
 	json_open(&json, NULL, JSON_WIDE, '{');
 	report_json_value(&json, VALUE_U64, NULL, "a", &most);
 	json_open(&json, "b", JSON_WIDE, '[');
@@ -148,7 +148,7 @@ static void test_json_depth(void)
 	struct json json;
 	int i;
 
-	json_init(&json, out);
+	json = (struct json){ .out = out };
 	for (i = 0; i <= JSON_DEPTH_MAX; i++)
 		json_open(&json, NULL, JSON_TIGHT, '[');
 	for (i = 0; i <= JSON_DEPTH_MAX; i++)

@@ -140,13 +140,13 @@ int simsvg_write(struct context *cx, const char *path,
 					      n : CHART_SERIES_MAX);
 	struct outfile file;
 	char text[TEXT];
-	struct svg svg;
+	struct svg svg = { .page = false };
 	size_t i;
 	int ret, err = outfile_open(&file, cx, path, how);
 
 	if (err)
 		return err;
-	err = svg_open(&svg, cx);
+	err = out_open_memory(cx, &svg.out);
 	if (err)
 		return outfile_close(&file, cx, err);
 	err = put_plot(&svg, cx, clean, false, runs, plotted);
@@ -340,55 +340,6 @@ static int put_sweep_plot(const struct sweep *s, struct svg *svg,
 	return 0;
 }
 
-/* Sets both axes, with scales for all points of all plots. */
-static void set_axes(struct sweep *s, char label[TEXT])
-{
-	struct chart *c = &s->chart;
-	size_t i, n = s->items;
-	struct simstat stat;
-
-	/* "fill (percent)" */
-	snprintf(label, TEXT, s->row && s->row->arg ? "%s (%s)" : "%s",
-		 s->axis ? s->axis->name : "policy",
-		 s->row ? s->row->arg : NULL);
-	for (i = 0; label[i]; i++)
-		label[i] = (char)tolower((unsigned char)label[i]);
-	*c = (struct chart){
-		.x = { .label = label },
-		.y = { .label = "blocks written per block of the user",
-		       .unit = CHART_NUMBER },
-	};
-	if (s->row && s->row->kind == OPTION_SIZE)
-		c->x.unit = CHART_BYTES;
-	else if (s->row && s->row->kind == OPTION_STRING)
-		c->x.unit = CHART_NUMBER;
-	for (i = 0; i < n; i++)
-		if (s->words)
-			s->xs[i] = (double)i;
-		else
-			number_of(s->row, s->axis->items[i], &s->xs[i]);
-	if (s->words) {
-		c->x.words = s->axis ?
-			(const char *const *)s->axis->items :
-			(const char *const *)s->plan->names.items;
-		c->x.nwords = (unsigned int)n;
-	}
-	c->y.min = 1;
-	for (i = 0; i < s->plan->nruns; i += s->plan->nseeds) {
-		if (!stat_of(s, i, &stat))
-			continue;
-		c->y.max = fmax(c->y.max, stat.mean + stat.interval);
-		c->y.min = fmin(c->y.min, stat.mean - stat.interval);
-	}
-	c->y.min = fmax(c->y.min, 0);
-	c->x.min = s->words ? -0.5 : s->xs[0];
-	c->x.max = s->words ? (double)n - 0.5 : s->xs[0];
-	for (i = 0; i < n && !s->words; i++) {
-		c->x.min = fmin(c->x.min, s->xs[i]);
-		c->x.max = fmax(c->x.max, s->xs[i]);
-	}
-}
-
 int simsvg_write_sweep(struct context *cx, const char *path,
 		       const struct output_how *how,
 		       const struct simplan *plan, const struct simrow *rows,
@@ -397,9 +348,11 @@ int simsvg_write_sweep(struct context *cx, const char *path,
 	size_t n = simsvg_count_plots(plan), parts, i;
 	char label[TEXT], subtitle[TEXT] = "one run each";
 	struct sweep s = { .plan = plan, .rows = rows };
+	struct chart *c = &s.chart;
+	double most = 1, least = 1, x;
 	struct simstat stat;
 	struct outfile file;
-	struct svg svg;
+	struct svg svg = { .page = false };
 	int ret, err = 0;
 
 	*drawn = false;
@@ -410,22 +363,55 @@ int simsvg_write_sweep(struct context *cx, const char *path,
 		err = fail(cx, -ENOMEM, "plots");
 		goto out;
 	}
-	for (i = 0; i < plan->nruns && !*drawn; i += plan->nseeds)
-		*drawn = stat_of(&s, i, &stat);
+	/* The axes have scales for all points of all plots. */
+	for (i = 0; i < plan->nruns; i += plan->nseeds) {
+		if (!stat_of(&s, i, &stat))
+			continue;
+		*drawn = true;
+		most = fmax(most, stat.mean + stat.interval);
+		least = fmin(least, stat.mean - stat.interval);
+	}
 	if (*drawn)
 		err = outfile_open(&file, cx, path, how);
 	if (err || !*drawn)
 		goto out;
-	err = svg_open(&svg, cx);
-	if (!err) {
-		set_axes(&s, label);
-		if (plan->nseeds > 1)
-			snprintf(subtitle, TEXT, "mean of %zu runs each; bars "
-				 "are the intervals of 95 %% confidence",
-				 plan->nseeds);
-		parts = (s.series + CHART_SERIES_MAX - 1) / CHART_SERIES_MAX;
-		for (i = 0; i < n && !err; i++)
-			err = put_sweep_plot(&s, &svg, cx, i / parts, i % parts);
+	/* "fill (percent)" */
+	snprintf(label, TEXT, s.row && s.row->arg ? "%s (%s)" : "%s",
+		 s.axis ? s.axis->name : "policy", s.row ? s.row->arg : NULL);
+	for (i = 0; label[i]; i++)
+		label[i] = (char)tolower((unsigned char)label[i]);
+	*c = (struct chart){
+		.x = { .label = label, .min = s.words ? -0.5 : INFINITY,
+		       .max = s.words ? (double)s.items - 0.5 : -INFINITY },
+		.y = { "blocks written per block of the user", CHART_NUMBER,
+		       fmax(least, 0), most },
+	};
+	if (s.row && s.row->kind == OPTION_SIZE)
+		c->x.unit = CHART_BYTES;
+	else if (s.row && s.row->kind == OPTION_STRING)
+		c->x.unit = CHART_NUMBER;
+	if (s.words) {
+		c->x.words = (const char *const *)(s.axis ? s.axis->items :
+							    plan->names.items);
+		c->x.nwords = (unsigned int)s.items;
+	}
+	for (i = 0; i < s.items; i++) {
+		x = (double)i;
+		if (!s.words) {
+			number_of(s.row, s.axis->items[i], &x);
+			c->x.min = fmin(c->x.min, x);
+			c->x.max = fmax(c->x.max, x);
+		}
+		s.xs[i] = x;
+	}
+	if (plan->nseeds > 1)
+		snprintf(subtitle, TEXT, "mean of %zu runs each; bars are the "
+			 "intervals of 95 %% confidence", plan->nseeds);
+	parts = (s.series + CHART_SERIES_MAX - 1) / CHART_SERIES_MAX;
+	err = out_open_memory(cx, &svg.out);
+	for (i = 0; i < n && !err; i++)
+		err = put_sweep_plot(&s, &svg, cx, i / parts, i % parts);
+	if (svg.out) {
 		ret = svg_close(&svg, cx, file.out, "Simulated cleaning",
 				subtitle);
 		err = err ? err : ret;
