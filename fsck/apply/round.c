@@ -209,7 +209,8 @@ static int reclaim_segments(struct reclaim *d, struct context *cx,
 	     segnum < d->segments.bits && !err;
 	     segnum = bitmap_next_set(&d->segments, segnum + 1)) {
 		bitmap_clear(&job->check->live_segments, segnum);
-		err = move_free(job->writer, cx, segnum);
+		err = move_set_segment(job->writer, cx, segnum,
+				       SEGMENTS_CLEAN);
 	}
 	if (!err)
 		err = directwriter_changed(job->writer, cx);

@@ -328,7 +328,8 @@ int fix_moves_empty(struct fixer_job *job, struct context *cx,
 			err = leave_block(&e, cx, &e.blocks[i]);
 	for (segnum = bitmap_next_set(which, 0); segnum < which->bits && !err;
 	     segnum = bitmap_next_set(which, segnum + 1))
-		err = move_scrap(job->writer, cx, segnum);
+		err = move_set_segment(job->writer, cx, segnum,
+				       SEGMENTS_SCRAPPED);
 	free(e.blocks);
 	return err;
 }

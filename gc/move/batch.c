@@ -223,7 +223,8 @@ static int free_victims(struct batch *b, struct context *cx)
 	int ret = 0;
 
 	for (i = 0; i < b->load->has.nvictims && !ret; i++)
-		ret = move_free(b->w, cx, b->load->victims[i]);
+		ret = move_set_segment(b->w, cx, b->load->victims[i],
+				       SEGMENTS_CLEAN);
 	return ret;
 }
 

@@ -315,7 +315,7 @@ static int set_errors(void *arg, struct context *cx, struct writer *w)
 	int ret = 0;
 
 	for (i = 0; i < k->nfailing && !ret; i++)
-		ret = move_set_error(w, cx, k->failing[i]);
+		ret = move_set_segment(w, cx, k->failing[i], SEGMENTS_ERROR);
 	return ret;
 }
 

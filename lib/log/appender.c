@@ -123,50 +123,52 @@ static void free_log(struct appender_log *log)
 	free(log);
 }
 
-/* Enters the block positions of the full LOG in the DAT and the SUFILE. */
-static int enter_log(struct appender *a, struct context *cx,
-		     const struct appender_log *log)
+/*
+ * Enters the block positions of LOG, which is full, and of all after it: in the DAT
+ * and the SUFILE, and those of DAT blocks then in the map of the DAT.
+ */
+static int enter_logs(struct appender *a, struct context *cx,
+		      const struct appender_log *first)
 {
-	uint64_t base = log->start + loglayout_nsumblk(&log->layout);
-	uint64_t end = base + log->layout.npayload;
-	int32_t live = (int32_t)log->layout.npayload - log->layout.super_root;
+	const struct appender_log *log;
+	uint64_t base, end;
 	int ret;
 	size_t i;
 
-	for (i = 0; i < log->nplaces; i++) {
-		const struct appender_place *p = &log->places[i];
+	for (log = first; log; log = log->next) {
+		base = log->start + loglayout_nsumblk(&log->layout);
+		end = base + log->layout.npayload;
+		for (i = 0; i < log->nplaces; i++) {
+			const struct appender_place *p = &log->places[i];
 
-		ret = dattable_place(a->dat, cx, p->first, p->count,
-				     base + p->index, p->moved);
+			ret = dattable_place(a->dat, cx, p->first, p->count,
+					     base + p->index, p->moved);
+			if (ret)
+				return ret;
+		}
+		end -= geometry_segment_start(a->g, log->segnum);
+		ret = segments_wrote(a->segments, cx, log->segnum,
+				     (uint32_t)end);
+		if (!ret)
+			ret = segments_count(a->segments, cx, log->start,
+					     (int32_t)log->layout.npayload -
+					     log->layout.super_root, 0);
 		if (ret)
 			return ret;
 	}
-	ret = segments_wrote(a->segments, cx, log->segnum,
-			     (uint32_t)(end - geometry_segment_start(
-						      a->g, log->segnum)));
-	return ret ? ret : segments_count(a->segments, cx, log->start, live,
-					  0);
-}
+	for (log = first; log; log = log->next) {
+		base = log->start + loglayout_nsumblk(&log->layout);
+		for (i = 0; i < log->nmetas; i++) {
+			const struct appender_meta *c = &log->metas[i];
 
-/*
- * Enters the positions of DAT blocks in the map of the DAT, after enter_log()
- * was called for all logs.
- */
-static int enter_dat(struct appender *a, struct context *cx,
-		     const struct appender_log *log)
-{
-	uint64_t base = log->start + loglayout_nsumblk(&log->layout);
-	int ret = 0;
-	size_t i;
-
-	for (i = 0; i < log->nmetas && !ret; i++) {
-		const struct appender_meta *c = &log->metas[i];
-
-		if (c->m == a->dat_file)
-			ret = metafile_place(c->m, cx, &c->block,
+			ret = c->m != a->dat_file ? 0 :
+			      metafile_place(c->m, cx, &c->block,
 					     base + c->index);
+			if (ret)
+				return ret;
+		}
 	}
-	return ret;
+	return 0;
 }
 
 /* Takes the content of metadata blocks and submits LOG to the output. */
@@ -230,9 +232,7 @@ int appender_end_log(struct appender *a, struct context *cx)
 		a->held_end = &log->next;
 		return 0;
 	}
-	ret = enter_log(a, cx, log);
-	if (!ret)
-		ret = enter_dat(a, cx, log);
+	ret = enter_logs(a, cx, log);
 	if (!ret)
 		return submit_log(a, cx, log);
 	free_log(log);
@@ -386,14 +386,7 @@ int appender_list_super_root(struct appender *a, struct context *cx,
 
 int appender_enter(struct appender *a, struct context *cx)
 {
-	const struct appender_log *log;
-	int ret = 0;
-
-	for (log = a->held; log && !ret; log = log->next)
-		ret = enter_log(a, cx, log);
-	for (log = a->held; log && !ret; log = log->next)
-		ret = enter_dat(a, cx, log);
-	return ret;
+	return enter_logs(a, cx, a->held);
 }
 
 int appender_submit(struct appender *a, struct context *cx)

@@ -105,48 +105,40 @@ static int link_lists(struct writer *w, struct context *cx, uint64_t prev,
 	return ret;
 }
 
-/*
- * The snapshot before CNO.  The search begins at the end, since a new snapshot
- * is usually the latest.
- */
-static int find_previous(struct writer *w, struct context *cx, uint64_t cno,
-			 uint64_t *prev)
-{
-	const struct nilfs_checkpoint *cp;
-	const struct nilfs_cpfile_header *header;
-	const void *data;
-	uint64_t at = 0;
-	int ret;
-
-	for (;; at = *prev) {
-		*prev = 0;
-		ret = metafile_look(w->cpfile, cx, at ?
-				    checkpoint_blkoff(&w->g, at) : 0, &data);
-		if (ret <= 0)
-			return ret;
-		header = data;
-		cp = (const void *)((const char *)data +
-				    (at ? checkpoint_offset(&w->g, at) : 0));
-		*prev = le64_get(at ? cp->cp_snapshot_list.ssl_prev :
-				      header->ch_snapshot_list.ssl_prev);
-		if (*prev < cno)
-			return 0;
-		if (*prev == cno || (at && *prev >= at))
-			return fail(cx, -EUCLEAN, "checkpoint %llu: the list "
-				    "of snapshots is broken",
-				    (unsigned long long)*prev);
-	}
-}
-
 static int make_snapshot(struct writer *w, struct context *cx, uint64_t cno)
 {
+	const struct nilfs_cpfile_header *header;
+	const struct nilfs_checkpoint *entry;
 	struct nilfs_snapshot_list *list;
 	struct nilfs_checkpoint *cp;
-	uint64_t prev, next;
-	int ret = find_previous(w, cx, cno, &prev);
+	uint64_t at, prev = 0, next;
+	const void *data;
+	int ret;
 
-	if (!ret)
-		ret = change_list(w, cx, prev, &list);
+	/*
+	 * Search the snapshot before CNO from the end, since a new snapshot is
+	 * usually the latest.
+	 */
+	do {
+		at = prev;
+		prev = 0;
+		ret = metafile_look(w->cpfile, cx, at ?
+				    checkpoint_blkoff(&w->g, at) : 0, &data);
+		if (ret < 0)
+			return ret;
+		if (!ret)
+			break;
+		header = data;
+		entry = (const void *)((const char *)data +
+				       (at ? checkpoint_offset(&w->g, at) : 0));
+		prev = le64_get(at ? entry->cp_snapshot_list.ssl_prev :
+				     header->ch_snapshot_list.ssl_prev);
+		if (prev == cno || (prev > cno && at && prev >= at))
+			return fail(cx, -EUCLEAN, "checkpoint %llu: the list "
+				    "of snapshots is broken",
+				    (unsigned long long)prev);
+	} while (prev > cno);
+	ret = change_list(w, cx, prev, &list);
 	if (ret)
 		return ret;
 	next = le64_get(list->ssl_next);

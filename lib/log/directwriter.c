@@ -80,64 +80,58 @@ static bool is_writable(struct writer *w, struct context *cx, uint64_t segnum,
 }
 
 /*
- * Chooses the position of the first log.  A segment can be the next one if it
- * is not known to have content.
+ * Counts the segments, and chooses the position of the first log.  A segment can be
+ * the next one if it is not known to have content.
  */
-static void set_log_position(struct writer *w, struct context *cx,
-			     const struct recovery *latest)
+static int find_log_position(struct writer *w, struct context *cx,
+			     struct volume *vol)
 {
-	struct appender *a = &w->appender;
+	const struct recovery *latest = &vol->latest;
 	bool orphans = latest->orphans_start != 0;
 	bool taken = w->known.next_taken;
 	uint64_t nextnum = latest->nextnum;
-	bool next = (!orphans || w->known.orphans_go) && !taken &&
-		    nextnum < w->g.nsegments && nextnum != latest->segnum &&
-		    !(w->known.unusable &&
-		      w->known.unusable(w->known.arg, nextnum));
-	struct nilfs_segment_usage su;
-
-	next = next && is_writable(w, cx, nextnum, &su) &&
-	       !le32_get(su.su_nblocks);
-	a->segnum = latest->segnum;
-	a->nextnum = next ? nextnum : APPENDER_ANY;
-	a->seq = latest->seq;
-	a->offset = (uint32_t)latest->offset;
-	if ((next || taken) && !orphans && !w->known.fresh_segment &&
-	    is_writable(w, cx, latest->segnum, &su))
-		return;
-	a->offset = (uint32_t)(geometry_segment_end(&w->g, a->segnum) -
-			       geometry_segment_start(&w->g, a->segnum));
-	if (w->known.seq)
-		a->seq = w->known.seq - 1;
-	else if (orphans)
-		a->seq = latest->last_seq + 1;
-}
-
-static int find_log_segments(struct writer *w, struct context *cx,
-			     struct volume *vol)
-{
 	struct segments *s = &w->segments;
+	struct appender *a = &w->appender;
 	struct nilfs_sufile_header header;
+	struct nilfs_segment_usage su;
+	bool next;
 	int ret;
 
 	s->unusable = is_segment_unusable;
 	s->taken = w->o.sequential && w->dev->zones ? empty_zones : NULL;
 	s->arg = w;
 	s->front = w->known.front;
-	s->last_alloc = vol->latest.segnum;
+	s->last_alloc = latest->segnum;
 	if (!sutable_header(vol, cx, &header) &&
 	    le64_get(header.sh_last_alloc) < w->g.nsegments)
 		s->last_alloc = le64_get(header.sh_last_alloc);
 	ret = segments_recount(s, cx);
 	w->counted = !ret;
-	if (ret == -EUCLEAN || ret == -EIO)
-		ret = 0;
 	if (!w->counted || w->known.rebuilt || w->known.elsewhere ||
 	    sutable_is_exact(vol, cx) <= 0)
 		s->stale = true;
-	if (!ret)
-		fail_clear(cx);
-	return ret;
+	if (ret && ret != -EUCLEAN && ret != -EIO)
+		return ret;
+	fail_clear(cx);
+	next = (!orphans || w->known.orphans_go) && !taken &&
+	       nextnum < w->g.nsegments && nextnum != latest->segnum &&
+	       !(w->known.unusable &&
+		 w->known.unusable(w->known.arg, nextnum)) &&
+	       is_writable(w, cx, nextnum, &su) && !le32_get(su.su_nblocks);
+	a->segnum = latest->segnum;
+	a->nextnum = next ? nextnum : APPENDER_ANY;
+	a->seq = latest->seq;
+	a->offset = (uint32_t)latest->offset;
+	if ((next || taken) && !orphans && !w->known.fresh_segment &&
+	    is_writable(w, cx, latest->segnum, &su))
+		return 0;
+	a->offset = (uint32_t)(geometry_segment_end(&w->g, a->segnum) -
+			       geometry_segment_start(&w->g, a->segnum));
+	if (w->known.seq)
+		a->seq = w->known.seq - 1;
+	else if (orphans)
+		a->seq = latest->last_seq + 1;
+	return 0;
 }
 
 void directwriter_plain(struct nilfs_inode *inode)
@@ -209,9 +203,7 @@ int directwriter_open(struct writer **wp, struct context *cx,
 		ret = 0;
 	}
 	if (!ret)
-		ret = find_log_segments(w, cx, vol);
-	if (!ret)
-		set_log_position(w, cx, &vol->latest);
+		ret = find_log_position(w, cx, vol);
 out:
 	if (ret)
 		writer_close(w);

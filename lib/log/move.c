@@ -58,17 +58,8 @@ int move_forget(struct writer *w, struct context *cx, uint64_t vblocknr)
 	return dattable_free(&w->dat, cx, vblocknr);
 }
 
-int move_set_error(struct writer *w, struct context *cx, uint64_t segnum)
+int move_set_segment(struct writer *w, struct context *cx, uint64_t segnum,
+		     enum segments_state state)
 {
-	return segments_set(&w->segments, cx, segnum, SEGMENTS_ERROR);
-}
-
-int move_free(struct writer *w, struct context *cx, uint64_t segnum)
-{
-	return segments_set(&w->segments, cx, segnum, SEGMENTS_CLEAN);
-}
-
-int move_scrap(struct writer *w, struct context *cx, uint64_t segnum)
-{
-	return segments_set(&w->segments, cx, segnum, SEGMENTS_SCRAPPED);
+	return segments_set(&w->segments, cx, segnum, state);
 }

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "log/tables/segments.h"
 #include "log/write/payload.h"
 #include "log/writer.h"
 
@@ -56,16 +57,11 @@ int move_metadata(struct writer *w, struct context *cx, uint64_t ino,
  */
 int move_forget(struct writer *w, struct context *cx, uint64_t vblocknr);
 
-/* Frees SEGNUM, which has no live blocks (nilfs_sufile_freev()). */
-int move_free(struct writer *w, struct context *cx, uint64_t segnum);
-
 /*
- * Leaves SEGNUM, which has no live blocks but is needed by the previous state,
- * dirty with 0 blocks, for a cleaner to free.
+ * Sets the state of SEGNUM: SEGMENTS_CLEAN or SEGMENTS_SCRAPPED, of one without live
+ * blocks, or SEGMENTS_ERROR.
  */
-int move_scrap(struct writer *w, struct context *cx, uint64_t segnum);
-
-/* Marks SEGNUM as erroneous: it is neither written nor freed any more. */
-int move_set_error(struct writer *w, struct context *cx, uint64_t segnum);
+int move_set_segment(struct writer *w, struct context *cx, uint64_t segnum,
+		     enum segments_state state);
 
 #endif

@@ -34,75 +34,55 @@ int resize_layout(const struct volume *vol, struct context *cx,
 		    "segment", bytes);
 }
 
-/*
- * Fails if one of the segments from FIRST on is in use.  Erroneous segments
- * without blocks may be removed.
- */
-static int check_removed(struct writer *w, struct context *cx, uint64_t first)
+int resize_segments(struct writer *w, struct context *cx, uint64_t nsegments)
 {
-	uint64_t end, segnum;
+	uint64_t kept = nsegments < w->g.nsegments ? nsegments : w->g.nsegments;
+	uint64_t segnum, end, blkoff;
 	const void *data;
+	const char *entry;
+	size_t at, len, i;
+	void *place;
 	int ret = 0;
 
-	for (; first < w->g.nsegments && ret >= 0; first = end) {
-		uint64_t blkoff = segusage_blkoff(&w->g, first);
-
+	/* Erroneous segments without blocks may be removed. */
+	for (segnum = nsegments; segnum < w->g.nsegments && ret >= 0; segnum = end) {
+		blkoff = segusage_blkoff(&w->g, segnum);
 		end = segusage_first(&w->g, blkoff) +
 		      segusage_count(&w->g, blkoff);
 		if (end > w->g.nsegments)
 			end = w->g.nsegments;
 		ret = metafile_look(w->sufile, cx, blkoff, &data);
-		for (segnum = first; ret > 0 && segnum < end; segnum++)
-			if (segusage_is_dirty((const void *)((const char *)data +
-					      segusage_offset(&w->g, segnum))))
+		for (; ret > 0 && segnum < end; segnum++) {
+			entry = (const char *)data +
+				segusage_offset(&w->g, segnum);
+			if (segusage_is_dirty((const void *)entry))
 				return fail(cx, -EBUSY, "segment %" PRIu64
 					    ": is in use", segnum);
+		}
 	}
-	return ret < 0 ? ret : 0;
-}
-
-/*
- * Makes entries from FIRST to the end of its block clean; a hole stays a hole.
- * Deletes a block that begins with FIRST.
- */
-static int clear_last_usages(struct writer *w, struct context *cx,
-			     uint64_t first)
-{
-	uint64_t blkoff = segusage_blkoff(&w->g, first);
-	size_t at = segusage_offset(&w->g, first), i;
-	size_t len = (segusage_first(&w->g, blkoff) +
-		      segusage_count(&w->g, blkoff) - first) *
-		     w->g.segment_usage_size;
-	const void *data;
-	const char *p;
-	void *place;
-	int ret;
-
-	if (first == segusage_first(&w->g, blkoff))
-		return 0;
-	ret = metafile_look(w->sufile, cx, blkoff, &data);
-	if (ret <= 0)
-		return ret;
-	for (i = 0, p = data; i < len && !p[at + i];)
-		i++;
-	if (i == len)
-		return 0;
-	ret = metafile_change(w->sufile, cx, blkoff, &place, NULL);
-	if (!ret)
-		memset((char *)place + at, 0, len);
-	return ret;
-}
-
-int resize_segments(struct writer *w, struct context *cx, uint64_t nsegments)
-{
-	uint64_t kept = nsegments < w->g.nsegments ? nsegments :
-						     w->g.nsegments;
-	int ret = check_removed(w, cx, nsegments);
-
-	if (!ret)
-		ret = clear_last_usages(w, cx, kept);
+	/*
+	 * Clear the entries after the last kept one in its block; a hole stays a
+	 * hole.  A block without kept entries is deleted.
+	 */
+	blkoff = segusage_blkoff(&w->g, kept);
+	if (ret >= 0 && kept != segusage_first(&w->g, blkoff)) {
+		at = segusage_offset(&w->g, kept);
+		len = (segusage_first(&w->g, blkoff) +
+		       segusage_count(&w->g, blkoff) - kept) *
+		      w->g.segment_usage_size;
+		ret = metafile_look(w->sufile, cx, blkoff, &data);
+		entry = data;
+		for (i = 0; ret > 0 && i < len && !entry[at + i];)
+			i++;
+		if (ret > 0 && i < len) {
+			ret = metafile_change(w->sufile, cx, blkoff, &place,
+					      NULL);
+			if (!ret)
+				memset((char *)place + at, 0, len);
+		}
+	}
 	w->g.nsegments = kept;
-	if (!ret)
+	if (ret >= 0)
 		ret = metafile_truncate(w->sufile, cx,
 					segusage_nblocks(&w->g));
 	w->g.nsegments = nsegments;

@@ -34,22 +34,6 @@ static int list_file(struct writer *w, struct context *cx, struct metafile *m,
 	return ret;
 }
 
-/* Makes the DAT entries of the numbers of all dirty blocks of M dirty. */
-static int touch_file(struct writer *w, struct context *cx,
-		      struct metafile *m)
-{
-	struct metafile_block *blocks;
-	size_t i, n;
-	int ret = metafile_collect(m, cx, true, 0, &blocks, &n);
-
-	if (ret)
-		return ret;
-	for (i = 0; i < n && !ret; i++)
-		ret = dattable_touch(&w->dat, cx, blocks[i].ptr, 1);
-	free(blocks);
-	return ret;
-}
-
 static size_t count_dirty(const struct writer *w)
 {
 	return metafile_dirty(w->cpfile) + metafile_dirty(w->sufile) +
@@ -66,7 +50,10 @@ static int settle_metadata(struct writer *w, struct context *cx)
 	const struct appender *a = &w->appender;
 	const struct appender_log *log = a->log;
 	uint64_t capacity = appender_room(a, APPENDER_SEGMENT);
-	size_t before, i;
+	struct metafile *const files[] = { w->cpfile, w->sufile };
+	struct metafile_block *blocks;
+	size_t before, i, n;
+	unsigned int k;
 	bool changed;
 	int ret;
 
@@ -89,41 +76,17 @@ static int settle_metadata(struct writer *w, struct context *cx)
 		for (i = 0; log && i < log->nplaces && !ret; i++)
 			ret = dattable_touch(&w->dat, cx, log->places[i].first,
 					     log->places[i].count);
-		if (!ret)
-			ret = touch_file(w, cx, w->cpfile);
-		if (!ret)
-			ret = touch_file(w, cx, w->sufile);
+		/* The DAT entries of the numbers of dirty blocks change, too. */
+		for (k = 0; k < 2 && !ret; k++) {
+			ret = metafile_collect(files[k], cx, true, 0, &blocks, &n);
+			for (i = 0; !ret && i < n; i++)
+				ret = dattable_touch(&w->dat, cx, blocks[i].ptr, 1);
+			free(blocks);
+		}
 		if (!ret)
 			ret = numbers_sync(&w->dat.numbers, cx);
 	} while (!ret && (changed || count_dirty(w) != before));
 	return ret;
-}
-
-static void fill_super_root(struct writer *w, void *block)
-{
-	struct nilfs_super_root *sr = &w->super_root;
-	const struct {
-		struct metafile *m;
-		struct nilfs_inode *inode;
-	} files[] = {
-		{ w->dat_file, &sr->sr_dat },
-		{ w->cpfile, &sr->sr_cpfile },
-		{ w->sufile, &sr->sr_sufile },
-	};
-	char *place = (char *)block + offsetof(struct nilfs_super_root, sr_dat);
-	unsigned int i;
-
-	sr->sr_bytes = le16_make((uint16_t)superroot_bytes(&w->g));
-	sr->sr_flags = le16_make(0);
-	if (!w->o.minor)
-		sr->sr_nongc_ctime = le64_make(w->o.time);
-	for (i = 0; i < 3; i++, place += w->g.inode_size) {
-		metafile_inode(files[i].m, files[i].inode);
-		memcpy(place, files[i].inode, sizeof(*files[i].inode));
-	}
-	memcpy(block, sr, offsetof(struct nilfs_super_root, sr_dat));
-	sr->sr_sum = le32_make(superroot_checksum(&w->g, block));
-	memcpy(block, &sr->sr_sum, sizeof(sr->sr_sum));
 }
 
 /*
@@ -167,7 +130,18 @@ int writer_commit(struct writer *w, struct context *cx, struct writer_end *end)
 {
 	struct segments *s = &w->segments;
 	struct appender *a = &w->appender;
+	struct nilfs_super_root *sr = &w->super_root;
+	const struct {
+		struct metafile *m;
+		struct nilfs_inode *inode;
+	} files[] = {
+		{ w->dat_file, &sr->sr_dat },
+		{ w->cpfile, &sr->sr_cpfile },
+		{ w->sufile, &sr->sr_sufile },
+	};
 	void *super_root = NULL;
+	unsigned int i;
+	char *place;
 	uint64_t n;
 	int ret;
 
@@ -218,7 +192,18 @@ int writer_commit(struct writer *w, struct context *cx, struct writer_end *end)
 		ret = complete_metadata(w, cx);
 	if (ret)
 		return ret;
-	fill_super_root(w, super_root);
+	sr->sr_bytes = le16_make((uint16_t)superroot_bytes(&w->g));
+	sr->sr_flags = le16_make(0);
+	if (!w->o.minor)
+		sr->sr_nongc_ctime = le64_make(w->o.time);
+	place = (char *)super_root + offsetof(struct nilfs_super_root, sr_dat);
+	for (i = 0; i < 3; i++, place += w->g.inode_size) {
+		metafile_inode(files[i].m, files[i].inode);
+		memcpy(place, files[i].inode, sizeof(*files[i].inode));
+	}
+	memcpy(super_root, sr, offsetof(struct nilfs_super_root, sr_dat));
+	sr->sr_sum = le32_make(superroot_checksum(&w->g, super_root));
+	memcpy(super_root, &sr->sr_sum, sizeof(sr->sr_sum));
 	ret = appender_submit(a, cx);
 	if (!ret)
 		ret = logout_wait(a->out, cx);

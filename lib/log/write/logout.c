@@ -358,35 +358,12 @@ static int do_log(struct context *cx, void *arg, unsigned int worker, bool skip)
 	return ret;
 }
 
-/*
- * Preallocates bytes [START, END) and more after them, unless this was done
- * before.  A file system allocates space for concurrent writes worse and more
- * slowly than with one request; but a request waits for all writes to the file,
- * so there must not be too many.  Lack of space is not an error here: a write
- * will fail.
- */
-static void preallocate(struct logout *out, struct context *cx, uint64_t start,
-			uint64_t end)
-{
-	if (!out->space_at_once || end <= out->space_to)
-		return;
-	if (start < out->space_to)
-		start = out->space_to;
-	if (end < start + out->space_at_once)
-		end = start + out->space_at_once;
-	if (end > out->dev->size)
-		end = out->dev->size;
-	out->space_to = end;
-	if (dev_allocate(out->dev, cx, start, end - start))
-		fail_clear(cx);
-}
-
 int logout_submit(struct logout *out, struct context *cx,
 		  struct logout_log *log)
 {
 	uint64_t blocks = log->nsumblk + (uint64_t)log->npayload, listed = 0;
 	uint64_t start = log->blocknr << out->g->block_bits;
-	uint64_t bytes = blocks << out->g->block_bits;
+	uint64_t end = start + (blocks << out->g->block_bits);
 	bool fits = blocks <= 2 * (uint64_t)out->chunk_blocks;
 	bool whole = out->sequential || fits;
 	struct logcut part = { 0 };
@@ -426,9 +403,25 @@ int logout_submit(struct logout *out, struct context *cx,
 	pool_wait(out->pool, NULL, &range->left);
 	range->first = log->blocknr;
 	range->end = log->blocknr + blocks;
-	/* Small logs do not justify a request. */
-	if (bytes >= CHUNK_MIN || !fits)
-		preallocate(out, cx, start, start + bytes);
+	/*
+	 * Preallocate the bytes of the log and more after them, unless this was
+	 * done before.  A file system allocates space for concurrent writes worse
+	 * and more slowly than with one request; but a request waits for all writes
+	 * to the file, so small logs do not justify one.  Lack of space is not an
+	 * error here: a write will fail.
+	 */
+	if (out->space_at_once && end > out->space_to &&
+	    (end - start >= CHUNK_MIN || !fits)) {
+		if (start < out->space_to)
+			start = out->space_to;
+		if (end < start + out->space_at_once)
+			end = start + out->space_at_once;
+		if (end > out->dev->size)
+			end = out->dev->size;
+		out->space_to = end;
+		if (dev_allocate(out->dev, cx, start, end - start))
+			fail_clear(cx);
+	}
 	/* The job is freed when its last chunk is done. */
 	if (whole)
 		ret = pool_give(out->pool, cx, do_log, job, &range->left);
