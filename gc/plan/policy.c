@@ -31,8 +31,7 @@ static uint64_t timestamp(const struct policy_segment *s,
 }
 
 /* The most dead blocks among the written ones. */
-static uint64_t greedy(const struct policy_segment *s,
-		       const struct policy_env *env)
+uint64_t policy_dead(const struct policy_segment *s, const struct policy_env *env)
 {
 	(void)env;
 	return s->live < s->written ? s->written - s->live : 0;
@@ -45,7 +44,7 @@ static uint64_t greedy(const struct policy_segment *s,
 static uint64_t cost_benefit(const struct policy_segment *s,
 			     const struct policy_env *env)
 {
-	uint64_t free = greedy(s, env), cost = 2ull * s->live, age;
+	uint64_t free = policy_dead(s, env), cost = 2ull * s->live, age;
 
 	if (env->nongc_ctime < s->lastmod)
 		return 0;
@@ -60,7 +59,7 @@ static uint64_t cost_benefit(const struct policy_segment *s,
  * Rosenblum and Ousterhout, TOCS 10(1), 1992: (1 - u) * age / (1 + u), with u
  * the share of live blocks.
  */
-static uint64_t cost_benefit_lfs(const struct policy_segment *s,
+uint64_t policy_cost_benefit_lfs(const struct policy_segment *s,
 				 const struct policy_env *env)
 {
 	uint64_t blocks = s->blocks ? s->blocks : 1, free, age;
@@ -100,12 +99,12 @@ static uint64_t weighted(const struct policy_segment *s,
 
 const struct policy policy_list[] = {
 	{ "optimal", "fewest live blocks", optimal },
-	{ "greedy", "the most dead blocks", greedy },
+	{ "greedy", "the most dead blocks", policy_dead },
 	{ "cost-benefit", "dead blocks times age over live blocks",
 	  cost_benefit, .ages = true },
 	{ "cost-benefit-lfs", "cost-benefit as published for LFS",
-	  cost_benefit_lfs, .ages = true },
-	{ "data-first", "most dead blocks, metadata last", greedy,
+	  policy_cost_benefit_lfs, .ages = true },
+	{ "data-first", "most dead blocks, metadata last", policy_dead,
 	  .data_first = true, .uses_metadata = true },
 	{ "weighted", "fewest live blocks, metadata counts more", weighted,
 	  .uses_metadata = true },

@@ -52,7 +52,12 @@ struct policy {
 extern const struct policy policy_list[];
 extern const size_t policy_count;
 
-/* The name of the I-th policy, or NULL past the last one. */
+/* The importance of greedy and of cost-benefit-lfs, for policies of the simulator. */
+uint64_t policy_dead(const struct policy_segment *s, const struct policy_env *env);
+uint64_t policy_cost_benefit_lfs(const struct policy_segment *s,
+				 const struct policy_env *env);
+
+/* The name of the I-th policy, or NULL after the last one. */
 const char *policy_word(size_t i);
 
 /* The policy of that name, or NULL. */

@@ -76,8 +76,11 @@ static void show_asked(void *arg, uint64_t done)
 					     PARTS, 0, p->total));
 }
 
-static int simulate(struct jobs *j, struct context *cx, size_t i)
+/* Does run I.  The other runs continue after a failure. */
+static int do_run(struct context *cx, void *arg, unsigned int worker,
+		  uint64_t i)
 {
+	struct jobs *j = arg;
 	const struct simoptions *o = j->plan->options;
 	bool is_last = i == j->plan->nruns - 1;
 	struct siminput input = *j->input;
@@ -86,39 +89,26 @@ static int simulate(struct jobs *j, struct context *cx, size_t i)
 	struct simsetup s;
 	int ret = simplan_run(j->plan, cx, i, &run);
 
+	(void)worker;
 	if (ret)
-		return ret;
+		goto failed;
 	input.volume = run.volume;
 	ret = simsetup_open(&s, cx, &run.options, &input, run.policy);
 	portion.total = ret ? 0 : simsetup_total(&s);
 	if (!ret)
 		ret = simsetup_run(&s, cx, show_asked, &portion);
-	if (ret)
-		goto out;
-	simrow_take(&j->rows[i], &s);
-	if (is_last && o->curve)
+	if (!ret)
+		simrow_take(&j->rows[i], &s);
+	if (!ret && is_last && o->curve)
 		simreport_curve(&j->tool->report, &s.run, run.policy->name);
-	if (is_last && o->wear)
+	if (!ret && is_last && o->wear)
 		simreport_wear(&j->tool->report, &s.run);
-	if (j->drawn)
+	if (!ret && j->drawn)
 		ret = simsvg_take(&j->drawn[i], cx, &s.run, run.policy->name);
-out:
 	simsetup_close(&s);
 	add_progress(&portion, PARTS);
-	return ret;
-}
-
-/* The other runs continue after a failure. */
-static int do_run(struct context *cx, void *arg, unsigned int worker,
-		  uint64_t i)
-{
-	struct jobs *j = arg;
-	int ret = simulate(j, cx, (size_t)i);
-
-	(void)worker;
-	if (!ret || ret == -EINTR)
-		return ret;
-	return simrow_fail(&j->rows[i], cx, ret);
+failed:
+	return !ret || ret == -EINTR ? ret : simrow_fail(&j->rows[i], cx, ret);
 }
 
 /* Lists the first victims of the last run, which does not begin. */
@@ -160,70 +150,27 @@ out:
 	return ret;
 }
 
-/* Prints each failure: 1 if there is one, for the exit status. */
-static int warn_failures(struct tool *tool, const struct simplan *plan,
-			const struct simrow *rows)
-{
-	char name[SIMPLAN_NAME];
-	struct simplan_run run;
-	int ret = 0;
-	size_t i;
-
-	for (i = 0; i < plan->nruns; i++) {
-		if (!rows[i].error || simplan_run(plan, &tool->cx, i, &run))
-			continue;
-		ret = 1;
-		simplan_name(plan, &run, name);
-		tool_warn(tool, "%s: %s", name, rows[i].error);
-	}
-	return ret;
-}
-
-/* Draws the completed runs, or the sweep. */
-static int draw_runs(struct jobs *j)
-{
-	const char *path = j->plan->options->svg;
-	struct context *cx = &j->tool->cx;
-	bool drawn = false;
-	size_t i, n = 0;
-	int ret = 0;
-
-	if (!j->drawn) {
-		ret = simsvg_write_sweep(cx, path, &j->picture, j->plan,
-					 j->rows, &drawn);
-	} else {
-		for (i = 0; i < j->plan->nruns; i++) {
-			struct simsvg_run last = j->drawn[i];
-
-			if (!j->rows[i].ended)
-				continue;
-			j->drawn[i] = (struct simsvg_run){ 0 };
-			j->drawn[n++] = last;
-		}
-		drawn = n;
-		if (drawn)
-			ret = simsvg_write(cx, path, &j->picture, j->drawn, n);
-	}
-	if (!ret && !drawn)
-		tool_note(j->tool, "--svg: no run has a result, so there is no "
-			  "picture");
-	return ret;
-}
-
-/* Does all runs, or reads the results of others, and reports them. */
+/*
+ * Does all runs, or reads the results of others, reports them, and draws the completed
+ * runs or the sweep.  1 if a run failed, for the exit status.
+ */
 static int do_jobs(struct jobs *j)
 {
 	struct tool *tool = j->tool;
+	struct context *cx = &tool->cx;
 	const struct simplan *plan = j->plan;
 	const struct simoptions *o = plan->options;
 	struct simmerge merge = { .rows = j->rows };
+	char name[SIMPLAN_NAME];
+	struct simplan_run run;
+	bool drawn = false;
+	size_t i, n = 0;
 	int ret;
 
 	if (j->input->trace && !o->csv)
 		simreport_trace(&tool->report, j->input->trace);
 	if (o->merge) {
-		ret = simmerge_read(&merge, &tool->cx, plan, tool->argv,
-				    tool->argc);
+		ret = simmerge_read(&merge, cx, plan, tool->argv, tool->argc);
 		if (!ret && merge.others)
 			tool_note(tool, "%" PRIu64 " results of other runs are "
 				  "ignored", merge.others);
@@ -232,17 +179,41 @@ static int do_jobs(struct jobs *j)
 		progress_begin(&tool->progress, plan->nruns > 1 ? "runs" :
 			       plan->names.items[0],
 			       (uint64_t)PARTS * plan->nruns, false);
-		ret = pool_run(&tool->cx, plan->nruns, do_run, j);
+		ret = pool_run(cx, plan->nruns, do_run, j);
 		progress_end(&tool->progress);
 		pthread_mutex_destroy(&j->lock);
 	}
 	if (!ret)
-		ret = simreport_runs(&tool->report, &tool->cx, plan, j->rows,
+		ret = simreport_runs(&tool->report, cx, plan, j->rows,
 				     o->merge ? merge.image : tool->argv[0]);
 	free(merge.image);
-	if (!ret && o->svg)
-		ret = draw_runs(j);
-	return ret ? ret : warn_failures(tool, plan, j->rows);
+	if (!ret && o->svg && !j->drawn)
+		ret = simsvg_write_sweep(cx, o->svg, &j->picture, plan, j->rows,
+					 &drawn);
+	for (i = 0; !ret && j->drawn && i < plan->nruns; i++) {
+		struct simsvg_run last = j->drawn[i];
+
+		if (!j->rows[i].ended)
+			continue;
+		j->drawn[i] = (struct simsvg_run){ 0 };
+		j->drawn[n++] = last;
+		drawn = true;
+	}
+	if (!ret && n)
+		ret = simsvg_write(cx, o->svg, &j->picture, j->drawn, n);
+	if (!ret && o->svg && !drawn)
+		tool_note(tool, "--svg: no run has a result, so there is no "
+			  "picture");
+	if (ret)
+		return ret;
+	for (i = 0; i < plan->nruns; i++) {
+		if (!j->rows[i].error || simplan_run(plan, cx, i, &run))
+			continue;
+		ret = 1;
+		simplan_name(plan, &run, name);
+		tool_warn(tool, "%s: %s", name, j->rows[i].error);
+	}
+	return ret;
 }
 
 static int simulate_all(struct tool *tool, const struct simplan *plan,
@@ -292,25 +263,6 @@ out:
 	free(j.drawn);
 	free(j.rows);
 	return ret;
-}
-
-/* Whether O's options can be combined; those of a sweep are checked later. */
-static int check_options(struct tool *tool, const struct simoptions *o)
-{
-	bool clocked = o->clock == SIMOPTIONS_TIME;
-	const char *wrong = NULL;
-
-	if (clocked && tool->argc && !o->merge)
-		wrong = "--clock time: segments of an image have another one";
-	else if (clocked && (!o->trace || o->vol.second))
-		wrong = "--clock time needs --trace, without --second";
-	else if (o->snapshot_seconds && !o->trace && !o->vol.second)
-		wrong = "--snapshot-seconds needs --trace or --second";
-	else if (!o->trace && (o->volume || o->trace_format || o->addresses))
-		wrong = "--volume, --trace-format and --addresses need --trace";
-	else if (o->hot_files.count && !tool->argc && !o->merge)
-		wrong = "--hot-file: there is no image";
-	return wrong ? tool_usage(tool, "%s", wrong) : 0;
 }
 
 /*
@@ -410,24 +362,46 @@ static void show_bytes(void *arg, uint64_t done)
 #define NOT_GIVEN UINT64_MAX
 
 /*
- * Reads the input of the runs of PLAN, and does them.  All of them may use
- * --max-memory, or the memory of the machine; reading an image needs only the
- * usual caches.
+ * Reads the input of all runs, and does them.  They may use --max-memory, or the
+ * memory of the machine; reading an image needs only the usual caches.
  */
-static int run_plan(struct tool *tool, struct simplan *plan)
+static int run_gcsim(struct tool *tool, const void *options)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
 	struct context *cx = &tool->cx;
 	uint64_t budget = cx->max_memory, bytes = 0;
-	const struct simoptions *o = plan->options;
+	const struct simoptions *o = options;
+	bool clocked = o->clock == SIMOPTIONS_TIME;
 	struct simtrace_config config;
 	struct simimage image = { 0 };
 	struct siminput input = { 0 };
 	struct simtrace trace = { 0 };
+	const char *wrong = NULL;
 	struct dev *dev = NULL;
+	struct simplan plan;
 	struct stat st;
-	int ret = 0;
+	int ret;
 
+	/* Options of a sweep are checked later. */
+	if (clocked && tool->argc && !o->merge)
+		wrong = "--clock time: segments of an image have another one";
+	else if (clocked && (!o->trace || o->vol.second))
+		wrong = "--clock time needs --trace, without --second";
+	else if (o->snapshot_seconds && !o->trace && !o->vol.second)
+		wrong = "--snapshot-seconds needs --trace or --second";
+	else if (!o->trace && (o->volume || o->trace_format || o->addresses))
+		wrong = "--volume, --trace-format and --addresses need --trace";
+	else if (o->hot_files.count && !tool->argc && !o->merge)
+		wrong = "--hot-file: there is no image";
+	if (wrong)
+		return tool_usage(tool, "%s", wrong);
+	ret = simplan_open(&plan, cx, o);
+	if (ret == -EINVAL)
+		ret = tool_usage_failed(tool, ret);
+	if (!ret)
+		ret = check_sweep(tool, &plan);
+	if (ret)
+		goto out;
 	if (budget == NOT_GIVEN) {
 		cx->max_memory = CONTEXT_MAX_MEMORY_DEFAULT;
 		if (pages > 0 && size > 0)
@@ -460,42 +434,24 @@ static int run_plan(struct tool *tool, struct simplan *plan)
 	}
 	if (!ret && o->trace) {
 		input.trace = &trace;
-		simplan_set_trace(plan, &trace);
+		simplan_set_trace(&plan, &trace);
 	}
 	if (!ret)
-		ret = check_runs(tool, plan, &input);
+		ret = check_runs(tool, &plan, &input);
 	if (!ret && !o->emit && !o->merge)
-		ret = simbudget_check(cx, plan, &input);
+		ret = simbudget_check(cx, &plan, &input);
 	if (ret)
 		goto out;
 	if (o->emit)
-		ret = simparam_commands(&tool->report, cx, plan, tool->argv[0]);
+		ret = simparam_commands(&tool->report, cx, &plan, tool->argv[0]);
 	else if (o->victims)
-		ret = list_victims(tool, plan, &input);
+		ret = list_victims(tool, &plan, &input);
 	else
-		ret = simulate_all(tool, plan, &input);
+		ret = simulate_all(tool, &plan, &input);
 out:
 	simtrace_close(&trace);
 	simimage_close(&image);
 	dev_close(dev);
-	return ret;
-}
-
-static int run_gcsim(struct tool *tool, const void *options)
-{
-	const struct simoptions *o = options;
-	struct simplan plan;
-	int ret = check_options(tool, o);
-
-	if (ret)
-		return ret;
-	ret = simplan_open(&plan, &tool->cx, o);
-	if (ret == -EINVAL)
-		ret = tool_usage_failed(tool, ret);
-	if (!ret)
-		ret = check_sweep(tool, &plan);
-	if (!ret)
-		ret = run_plan(tool, &plan);
 	simplan_close(&plan);
 	return ret;
 }

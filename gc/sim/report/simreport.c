@@ -358,41 +358,6 @@ static int put_line(struct simreport *s, struct context *cx,
 }
 
 /*
- * Prints a line for each run of the first volume: the sum of all volumes, or
- * the failure.
- */
-static int put_totals(struct simreport *s, struct context *cx)
-{
-	size_t n = s->plan->nvolumes, i, v, at, failed;
-	size_t per_volume = s->plan->npolicies * s->plan->nseeds;
-	struct simrow sum;
-	int err = 0;
-
-	for (i = 0; i < s->plan->nruns && !err; i++) {
-		if (i / per_volume % n)
-			continue;
-		sum = (struct simrow){ 0 };
-		failed = 0;
-		for (v = 0; v < n; v++) {
-			at = i + v * per_volume;
-			if (s->rows[at].ended)
-				simrow_add(&sum, &s->rows[at]);
-			else
-				failed++;
-		}
-		if (failed)
-			err = simrow_fail(&sum, cx, fail(cx, -EINVAL, "%zu of "
-							 "%zu volumes failed",
-							 failed, n));
-		if (!err)
-			err = put_line(s, cx, &(struct line){
-				.run = i, .row = &sum, .volume = "total" });
-		simrow_free(&sum);
-	}
-	return err;
-}
-
-/*
  * Prints a line for each run, in CSV with the mean of those that differ by
  * seed.
  */
@@ -430,10 +395,11 @@ static int put_runs_and_totals(struct simreport *s, struct context *cx)
 		"too-small: the cleaner needs more than a tenth of "
 		"the space without data",
 	};
-	bool failed = false, many = s->plan->nvolumes > 1;
+	size_t n = s->plan->nvolumes, i, v, nfailed;
+	size_t per_volume = s->plan->npolicies * s->plan->nseeds;
+	bool failed = false, many = n > 1;
 	bool is_text = report_is_text(s->report);
 	uint32_t notes = 0;
-	size_t i;
 	int err;
 
 	for (i = 0; i < s->plan->nruns; i++) {
@@ -447,8 +413,29 @@ static int put_runs_and_totals(struct simreport *s, struct context *cx)
 		table_end(&s->out);
 		table_begin(&s->out, s->report, "totals", s->columns, s->count);
 	}
-	if (many && !err)
-		err = put_totals(s, cx);
+	/* A line for each run of the first volume: the sum of all, or the failure. */
+	for (i = 0; many && i < s->plan->nruns && !err; i++) {
+		struct simrow sum = { 0 };
+
+		if (i / per_volume % n)
+			continue;
+		for (v = nfailed = 0; v < n; v++) {
+			const struct simrow *row = &s->rows[i + v * per_volume];
+
+			if (row->ended)
+				simrow_add(&sum, row);
+			else
+				nfailed++;
+		}
+		if (nfailed)
+			err = simrow_fail(&sum, cx, fail(cx, -EINVAL, "%zu of "
+							 "%zu volumes failed",
+							 nfailed, n));
+		if (!err)
+			err = put_line(s, cx, &(struct line){
+				.run = i, .row = &sum, .volume = "total" });
+		simrow_free(&sum);
+	}
 	table_end(&s->out);
 	if (!is_text || !notes)
 		return err;

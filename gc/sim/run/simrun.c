@@ -76,16 +76,35 @@ static bool is_time(uint64_t every, uint64_t next, const struct simrun *r)
 	return every && r->vol->now >= next;
 }
 
-/* Does the periodic tasks that are due. */
-static int do_chores(struct simrun *r, struct context *cx)
+/*
+ * Writes block ID to the volume, after the necessary cleaning, and does the periodic
+ * tasks that are due.
+ */
+static int write_block(struct simrun *r, struct context *cx, uint32_t id)
 {
 	const struct simrun_config *c = &r->config;
 	struct simvol *v = r->vol;
 	struct simvol_totals t;
+	uint64_t dirty;
 	uint32_t *mark;
 	int ret = 0;
 
-	if (is_time(c->flush_every, r->next_flush, r))
+	if (simclean_is_due(r->cleaner)) {
+		ret = simclean_round(r->cleaner, cx);
+	} else {
+		/*
+		 * Too many dirty metadata blocks are flushed while there is
+		 * room.
+		 */
+		dirty = simmeta_dirty(v);
+		if (dirty > v->config.blocks &&
+		    v->nclean < r->cleaner->config.low +
+				dirty / v->config.blocks)
+			ret = simmeta_flush(v, cx);
+	}
+	if (!ret)
+		ret = simvol_write(v, cx, id);
+	if (!ret && is_time(c->flush_every, r->next_flush, r))
 		ret = flush_volume(r, cx);
 	if (!ret && is_time(c->snapshot_every, r->next_snapshot, r))
 		ret = take_snapshot(r, cx);
@@ -115,31 +134,6 @@ static int do_chores(struct simrun *r, struct context *cx)
 	if (!ret && (v->now & PATIENCE) == 0)
 		ret = context_cancelled(cx);
 	return ret;
-}
-
-/* Writes block ID to the volume, after the necessary cleaning. */
-static int write_block(struct simrun *r, struct context *cx, uint32_t id)
-{
-	struct simvol *v = r->vol;
-	uint64_t dirty;
-	int ret = 0;
-
-	if (simclean_is_due(r->cleaner)) {
-		ret = simclean_round(r->cleaner, cx);
-	} else {
-		/*
-		 * Too many dirty metadata blocks are flushed while there is
-		 * room.
-		 */
-		dirty = simmeta_dirty(v);
-		if (dirty > v->config.blocks &&
-		    v->nclean < r->cleaner->config.low +
-				dirty / v->config.blocks)
-			ret = simmeta_flush(v, cx);
-	}
-	if (!ret)
-		ret = simvol_write(v, cx, id);
-	return ret ? ret : do_chores(r, cx);
 }
 
 int simrun_step(struct simrun *r, struct context *cx, const struct simop *op)

@@ -237,12 +237,6 @@ static int open_source(const struct simsetup *s, struct context *cx,
 	return err;
 }
 
-static void close_source(struct simsetup_source *source)
-{
-	simwork_close(&source->work);
-	simreplay_close(&source->replay);
-}
-
 static int next_of_trace(struct simsetup_source *s, struct context *cx,
 			 struct simop *op)
 {
@@ -277,30 +271,6 @@ static inline int next_of_source(struct simsetup_source *s, struct context *cx,
 	return 1;
 }
 
-/* Records all writes of the user, for a placement that knows the future. */
-static int look_ahead(struct simsetup *s, struct context *cx)
-{
-	struct simsetup_source source;
-	uint64_t total = simsetup_total(s), done = 0;
-	struct simop op;
-	int ret = open_source(s, cx, &source);
-
-	if (!ret)
-		ret = simplace_ahead_open(&s->ahead, cx, s->vol.config.data);
-	while (!ret && done < total &&
-	       (ret = next_of_source(&source, cx, &op)) > 0) {
-		ret = simplace_ahead_add(&s->ahead, cx, &op);
-		done += op.kind == SIMOP_WRITE ? op.count : 0;
-	}
-	close_source(&source);
-	if (ret < 0)
-		return ret;
-	s->vol.place.ahead = s->ahead.next;
-	memcpy(s->vol.place.next, s->ahead.first,
-	       s->vol.config.data * sizeof(*s->ahead.first));
-	return 0;
-}
-
 int simsetup_open(struct simsetup *s, struct context *cx,
 		  const struct simoptions *options,
 		  const struct siminput *input,
@@ -308,7 +278,10 @@ int simsetup_open(struct simsetup *s, struct context *cx,
 {
 	const struct simoptions *o = options;
 	const struct simtrace_volume *trace = NULL;
+	struct simsetup_source source;
 	struct simrun_config c = o->run;
+	uint64_t done = 0;
+	struct simop op;
 	int ret = simsetup_plan(s, cx, o, input);
 	const struct simvol_config volume = s->vol.config;
 	const struct simclean_config cleaner = simsetup_cleaner(s, policy);
@@ -343,13 +316,32 @@ int simsetup_open(struct simsetup *s, struct context *cx,
 	if (o->curve || o->svg)
 		c.sample_every = s->asked / SAMPLES + 1;
 	ret = simrun_open(&s->run, cx, &s->vol, &s->cleaner, &c);
-	return !ret && s->vol.place.kind->ahead ? look_ahead(s, cx) : ret;
+	if (ret || !s->vol.place.kind->ahead)
+		return ret;
+	/* Record all writes of the user, for a placement that knows the future. */
+	ret = open_source(s, cx, &source);
+	if (!ret)
+		ret = simplace_ahead_open(&s->ahead, cx, volume.data);
+	while (!ret && done < simsetup_total(s) &&
+	       (ret = next_of_source(&source, cx, &op)) > 0) {
+		ret = simplace_ahead_add(&s->ahead, cx, &op);
+		done += op.kind == SIMOP_WRITE ? op.count : 0;
+	}
+	simwork_close(&source.work);
+	simreplay_close(&source.replay);
+	if (ret < 0)
+		return ret;
+	s->vol.place.ahead = s->ahead.next;
+	memcpy(s->vol.place.next, s->ahead.first,
+	       volume.data * sizeof(*s->ahead.first));
+	return 0;
 }
 
 void simsetup_close(struct simsetup *s)
 {
 	simrun_close(&s->run);
-	close_source(&s->source);
+	simwork_close(&s->source.work);
+	simreplay_close(&s->source.replay);
 	simplace_ahead_close(&s->ahead);
 	simclean_close(&s->cleaner);
 	simvol_close(&s->vol);

@@ -176,29 +176,6 @@ static int compare_places(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* Computes all keys, once the image is known. */
-static int find_keys(struct merging *m, struct context *cx, const char *image)
-{
-	size_t i, n = m->plan->nruns;
-	struct simplan_run run;
-	int err = 0;
-
-	m->merge->image = image ? strdup(image) : NULL;
-	m->places = malloc(n * sizeof(*m->places));
-	if (!m->places || (image && !m->merge->image))
-		return fail(cx, -ENOMEM, "results");
-	for (i = 0; i < n && !err; i++) {
-		err = simplan_run(m->plan, cx, i, &run);
-		if (!err)
-			m->places[i] = (struct place){
-				simparam_key(&run, image), i };
-	}
-	if (!err)
-		sort_in_place(m->places, n, sizeof(*m->places),
-			      compare_places);
-	return err;
-}
-
 /* 1: LINE is a result; 0: another line; -1: a damaged one. */
 static int read_result(struct result *result, char *line)
 {
@@ -236,9 +213,30 @@ static int take_result(struct merging *m, struct context *cx,
 {
 	const struct simrow *read = &result->row;
 	struct place *place, want = { .key = strtoull(result->key, NULL, 16) };
+	size_t i, n = m->places ? 0 : m->plan->nruns;
+	const char *image = result->image;
 	const struct simrow_field *f;
+	struct simplan_run run;
 	struct simrow *row;
+	int err = 0;
 
+	/* The first result has the name of the image, so all keys are known. */
+	if (n) {
+		m->merge->image = image ? strdup(image) : NULL;
+		m->places = malloc(n * sizeof(*m->places));
+		if (!m->places || (image && !m->merge->image))
+			return fail(cx, -ENOMEM, "results");
+	}
+	for (i = 0; i < n && !err; i++) {
+		err = simplan_run(m->plan, cx, i, &run);
+		if (!err)
+			m->places[i] = (struct place){
+				simparam_key(&run, image), i };
+	}
+	if (err)
+		return err;
+	if (n)
+		sort_in_place(m->places, n, sizeof(*m->places), compare_places);
 	place = bsearch(&want, m->places, m->plan->nruns, sizeof(want),
 			compare_places);
 	if (!place) {
@@ -261,47 +259,38 @@ static int take_result(struct merging *m, struct context *cx,
 	return read->error && !row->error ? fail(cx, -ENOMEM, "results") : 0;
 }
 
-static int read_file(struct merging *m, struct context *cx, const char *path)
-{
-	struct result result;
-	struct simbytes bytes;
-	char *line;
-	size_t len;
-	int err = simbytes_open(&bytes, cx, path), ret;
-
-	m->path = path;
-	m->line = 0;
-	while (!err && (ret = simbytes_line(&bytes, cx, &line, &len)) != 0) {
-		if (ret < 0) {
-			err = ret;
-			break;
-		}
-		m->line++;
-		ret = read_result(&result, line);
-		if (ret < 0)
-			err = fail(cx, -EINVAL, "%s: line %" PRIu64 " is no "
-				   "JSON", m->path, m->line);
-		if (ret > 0 && !m->places)
-			err = find_keys(m, cx, result.image);
-		if (ret > 0 && !err)
-			err = take_result(m, cx, &result);
-	}
-	simbytes_close(&bytes);
-	return err;
-}
-
 int simmerge_read(struct simmerge *m, struct context *cx,
 		  const struct simplan *plan, char *const *paths, int count)
 {
 	struct merging merging = { .merge = m, .plan = plan };
+	struct result result;
+	struct simbytes bytes;
 	struct simrow *row;
-	size_t run;
-	int i, err = 0;
+	char *line;
+	size_t len, run;
+	int i, ret, err = 0;
 
-	if (!count)
-		err = read_file(&merging, cx, "-");
-	for (i = 0; i < count && !err; i++)
-		err = read_file(&merging, cx, paths[i]);
+	for (i = 0; i < (count ? count : 1) && !err; i++) {
+		merging.path = count ? paths[i] : "-";
+		merging.line = 0;
+		err = simbytes_open(&bytes, cx, merging.path);
+		while (!err &&
+		       (ret = simbytes_line(&bytes, cx, &line, &len)) != 0) {
+			if (ret < 0) {
+				err = ret;
+				break;
+			}
+			merging.line++;
+			ret = read_result(&result, line);
+			if (ret < 0)
+				err = fail(cx, -EINVAL, "%s: line %" PRIu64
+					   " is no JSON", merging.path,
+					   merging.line);
+			if (ret > 0)
+				err = take_result(&merging, cx, &result);
+		}
+		simbytes_close(&bytes);
+	}
 	free(merging.places);
 	for (run = 0; run < plan->nruns && !err; run++) {
 		row = &m->rows[run];
@@ -311,4 +300,3 @@ int simmerge_read(struct simmerge *m, struct context *cx,
 	}
 	return err;
 }
-

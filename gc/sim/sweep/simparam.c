@@ -184,44 +184,6 @@ static void put_option(struct out *out, const char *name, const char *arg)
 		put_word(out, arg);
 }
 
-/* Prints the command of RUN: options that are not the default, and its key. */
-static void put_command(struct out *out, const struct simplan_run *run,
-			const char *key, const char *image)
-{
-	const struct simoptions *o = &run->options;
-	char text[SIMPARAM_TEXT], usual[SIMPARAM_TEXT];
-	const struct option_list *list;
-	const struct cli_option *row;
-	const char *arg, *other;
-	size_t i;
-
-	out_string(out, "gcsim.nilfs2");
-	for (row = simoptions_rows; row->name; row++) {
-		if (!simparam_is(row))
-			continue;
-		if (row->kind == OPTION_LIST) {
-			list = (const void *)((const char *)o + row->at);
-			for (i = 0; i < list->count; i++)
-				put_option(out, row->name, list->items[i]);
-			continue;
-		}
-		arg = argument(row, o, text);
-		other = argument(row, &simoptions_defaults, usual);
-		if (arg && (!other || strcmp(arg, other) != 0))
-			put_option(out, row->name,
-				   row->kind == OPTION_FLAG ? NULL : arg);
-	}
-	if (run->volume_name)
-		put_option(out, "volume", run->volume_name);
-	put_option(out, "policy", run->policy->name);
-	put_option(out, "key", key);
-	out_string(out, " --json-lines");
-	if (image) {
-		out_string(out, " --");
-		put_word(out, image);
-	}
-}
-
 int simparam_commands(struct report *r, struct context *cx,
 		      const struct simplan *plan, const char *image)
 {
@@ -229,12 +191,16 @@ int simparam_commands(struct report *r, struct context *cx,
 		{ "key", NULL, VALUE_PLAIN },
 		{ "command", NULL, VALUE_STRING },
 	};
+	char key[SIMPARAM_TEXT], text[SIMPARAM_TEXT], usual[SIMPARAM_TEXT];
+	const struct simoptions *o;
+	const struct option_list *list;
+	const struct cli_option *row;
+	const char *arg, *other;
 	bool is_text = report_is_text(r);
-	char key[SIMPARAM_TEXT];
 	struct simplan_run run;
 	struct out *line;
 	struct table t;
-	size_t i;
+	size_t i, k;
 	int err = 0;
 
 	if (!is_text)
@@ -245,8 +211,35 @@ int simparam_commands(struct report *r, struct context *cx,
 			err = out_open_memory(cx, &line);
 		if (err)
 			break;
+		/* Options that are not the default, and the key. */
+		o = &run.options;
 		simparam_key_text(simparam_key(&run, image), key);
-		put_command(line, &run, key, image);
+		out_string(line, "gcsim.nilfs2");
+		for (row = simoptions_rows; row->name; row++) {
+			if (!simparam_is(row))
+				continue;
+			list = (const void *)((const char *)o + row->at);
+			for (k = 0; row->kind == OPTION_LIST && k < list->count;
+			     k++)
+				put_option(line, row->name, list->items[k]);
+			if (row->kind == OPTION_LIST)
+				continue;
+			arg = argument(row, o, text);
+			other = argument(row, &simoptions_defaults, usual);
+			if (arg && (!other || strcmp(arg, other) != 0))
+				put_option(line, row->name,
+					   row->kind == OPTION_FLAG ? NULL :
+								      arg);
+		}
+		if (run.volume_name)
+			put_option(line, "volume", run.volume_name);
+		put_option(line, "policy", run.policy->name);
+		put_option(line, "key", key);
+		out_string(line, " --json-lines");
+		if (image) {
+			out_string(line, " --");
+			put_word(line, image);
+		}
 		if (is_text) {
 			out_string(r->out, out_memory(line, NULL));
 			out_char(r->out, '\n');

@@ -114,48 +114,44 @@ static int add_item(struct simaxis *a, struct context *cx, const char *word,
 	return 0;
 }
 
-/* Adds the numbers of the range PARTS, the LEN characters at TEXT. */
-static int add_range(struct simaxis *a, struct context *cx, const char *text,
-		     size_t len, const struct decimal parts[3])
-{
-	uint64_t at = parts[0].digits, last = parts[1].digits, one = 1;
-	uint64_t step = parts[2].digits;
-	const char *suffix = parts[0].suffix;
-	int decimals = (int)parts[0].decimals, i, err = 0;
-	char item[TEXT_MAX];
-
-	if (!step || at > last)
-		return fail(cx, -EINVAL, "--sweep: %s: '%.*s' is a range "
-			    "without numbers", a->name, (int)len, text);
-	for (i = 0; i < decimals; i++)
-		one *= 10;
-	for (; at <= last && !err; at += step) {
-		if (decimals)
-			snprintf(item, sizeof(item), "%" PRIu64 ".%0*" PRIu64
-				 "%s", at / one, decimals, at % one, suffix);
-		else
-			snprintf(item, sizeof(item), "%" PRIu64 "%s", at,
-				 suffix);
-		err = add_item(a, cx, item, strlen(item));
-	}
-	return err;
-}
-
-/* Adds the words and ranges of LIST. */
+/* Adds the words of LIST, and all numbers of its ranges. */
 static int add_list(struct simaxis *a, struct context *cx, const char *list)
 {
+	uint64_t at, one, step;
 	struct decimal parts[3];
+	char item[TEXT_MAX];
+	int decimals, i, err;
 	size_t len;
-	int err;
 
 	do {
 		len = strcspn(list, ",");
 		if (!len)
 			return fail(cx, -EINVAL, "--sweep: %s: a value is "
 				    "missing", a->name);
-		err = read_range(list, len, parts) ?
-			      add_range(a, cx, list, len, parts) :
-			      add_item(a, cx, list, len);
+		if (!read_range(list, len, parts)) {
+			err = add_item(a, cx, list, len);
+			list += len;
+			continue;
+		}
+		at = parts[0].digits;
+		step = parts[2].digits;
+		decimals = (int)parts[0].decimals;
+		if (!step || at > parts[1].digits)
+			return fail(cx, -EINVAL, "--sweep: %s: '%.*s' is a "
+				    "range without numbers", a->name, (int)len,
+				    list);
+		for (i = 0, one = 1; i < decimals; i++)
+			one *= 10;
+		for (err = 0; at <= parts[1].digits && !err; at += step) {
+			if (decimals)
+				snprintf(item, sizeof(item), "%" PRIu64 ".%0*"
+					 PRIu64 "%s", at / one, decimals,
+					 at % one, parts[0].suffix);
+			else
+				snprintf(item, sizeof(item), "%" PRIu64 "%s",
+					 at, parts[0].suffix);
+			err = add_item(a, cx, item, strlen(item));
+		}
 		list += len;
 	} while (!err && *list++);
 	return err;

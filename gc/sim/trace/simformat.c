@@ -503,26 +503,23 @@ static uint64_t field(const struct simformat_state *state, const void *record,
 	return v;
 }
 
-bool simformat_check_record(struct simformat_state *state, const void *record,
-			    size_t *pdu)
-{
-	if (field(state, record, R_MAGIC, 4) != MAGIC) {
-		state->swapped = !state->swapped;
-		if (field(state, record, R_MAGIC, 4) != MAGIC)
-			return false;
-	}
-	*pdu = field(state, record, R_PDU_LEN, 2);
-	return true;
-}
-
 enum simformat_kind simformat_parse_record(struct simformat_state *state,
 					   const void *record,
-					   struct simformat_event *e)
+					   struct simformat_event *e,
+					   size_t *pdu)
 {
-	uint32_t action = (uint32_t)field(state, record, R_ACTION, 4);
-	uint32_t device = (uint32_t)field(state, record, R_DEVICE, 4);
-	uint64_t sector = field(state, record, R_SECTOR, 8);
+	uint32_t action, device;
+	uint64_t sector;
 
+	*pdu = SIMFORMAT_NO_RECORD;
+	if (field(state, record, R_MAGIC, 4) != MAGIC)
+		state->swapped = !state->swapped;
+	if (field(state, record, R_MAGIC, 4) != MAGIC)
+		return SIMFORMAT_BAD;
+	action = (uint32_t)field(state, record, R_ACTION, 4);
+	device = (uint32_t)field(state, record, R_DEVICE, 4);
+	sector = field(state, record, R_SECTOR, 8);
+	*pdu = field(state, record, R_PDU_LEN, 2);
 	if (ACTION(action) != QUEUED || action & (TC_PC | TC_NOTIFY))
 		return SIMFORMAT_OTHER;
 	e->time = field(state, record, R_TIME, 8);

@@ -102,15 +102,13 @@ const struct simformat *simformat_guess(const char *line, size_t len);
 #define SIMFORMAT_RECORD 48u
 
 /*
- * Whether the bytes at RECORD are a record; *PDU is the number of bytes that
- * follow it.
+ * Parses the bytes at RECORD; *PDU is the number of bytes that follow it, or
+ * SIMFORMAT_NO_RECORD if it is none.
  */
-bool simformat_check_record(struct simformat_state *state, const void *record,
-			    size_t *pdu);
-
-/* Parses the record. */
+#define SIMFORMAT_NO_RECORD SIZE_MAX
 enum simformat_kind simformat_parse_record(struct simformat_state *state,
 					   const void *record,
-					   struct simformat_event *e);
+					   struct simformat_event *e,
+					   size_t *pdu);
 
 #endif

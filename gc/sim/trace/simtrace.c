@@ -59,11 +59,6 @@ static int64_t find_file(struct simtrace *t, struct simformat_text name,
 	return t->last_file - 1;
 }
 
-static int no_memory(const struct simtrace *t, struct context *cx)
-{
-	return fail(cx, -ENOMEM, "%s", t->config.path);
-}
-
 static bool is_chosen(const struct simtrace *t, const char *volume)
 {
 	const char *want = t->config.volume;
@@ -89,7 +84,7 @@ static int add_file(struct simtrace *t, struct context *cx,
 		return -ENOMEM;
 	text = calloc(1, name.len + 1);
 	if (!text)
-		return no_memory(t, cx);
+		return fail(cx, -ENOMEM, "%s", t->config.path);
 	memcpy(text, name.at, name.len);
 	v = &t->volumes[volume];
 	if (is_new) {
@@ -99,11 +94,13 @@ static int add_file(struct simtrace *t, struct context *cx,
 		t->nvolumes += v->name != NULL;
 	}
 	err = v->name ? pairtable_add(&t->names, cx, same, hash,
-				      t->nfiles + 1) : no_memory(t, cx);
+				      t->nfiles + 1) :
+			fail(cx, -ENOMEM, "%s", t->config.path);
 	if (err) {
 		free(text);
 		return err;
 	}
+	t->is_ambiguous = !t->config.volume && t->nvolumes > 1;
 	if (e->file.len)
 		t->shared = (uint32_t)volume + 1;
 	t->files[t->nfiles] = (struct simtrace_file){
@@ -130,47 +127,13 @@ static int keep_step(struct simtrace *t, struct context *cx,
 	return simreplay_keep(&t->spool, &v->steps, cx, numbers, n);
 }
 
-/*
- * Whether there is a second volume, and none was requested, which is an error.
- */
-static bool is_ambiguous(const struct simtrace *t)
-{
-	return !t->config.volume && t->nvolumes > 1;
-}
-
-static int keep_write(struct simtrace *t, struct context *cx, uint32_t file,
-		      const struct simformat_event *e)
-{
-	uint64_t bs = t->config.block_size, end = e->offset + e->length;
-	uint64_t first = e->offset / bs, count = div_round_up(end, bs) - first;
-	struct simtrace_volume *v = &t->volumes[t->extents[file].volume];
-	uint64_t numbers[3], slot = 0;
-	int err;
-
-	v->writes++;
-	if (!t->files[file].chosen || is_ambiguous(t))
-		return 0;
-	if (count >= UINT32_MAX)
-		return fail(cx, -EINVAL, "%s: reaches further than can be "
-			    "simulated", t->config.path);
-	if (t->extents[file].end < end)
-		t->extents[file].end = end;
-	v->written += count;
-	err = simaddress_touch(&t->addresses, cx, file, first, count, &slot);
-	if (err)
-		return err;
-	/* Small differences of either sign are small numbers. */
-	slot -= v->slot;
-	v->slot += slot + count;
-	numbers[2] = slot << 1 ^ (0 - (slot >> 63));
-	return keep_step(t, cx, v, SIMOP_WRITE, count, numbers, 3);
-}
-
 static int take_event(struct simtrace *t, struct context *cx,
 		      enum simformat_kind kind, const struct simformat_event *e)
 {
 	struct simformat_text name = e->file.len ? e->file : e->volume;
-	uint64_t numbers[SIMREPLAY_NUMBERS], hash = 0, same = 0;
+	uint64_t numbers[SIMREPLAY_NUMBERS], hash = 0, same = 0, slot = 0;
+	uint64_t bs = t->config.block_size, first, end, count;
+	struct simtrace_volume *v;
 	int64_t file;
 	size_t i;
 	int err = 0;
@@ -196,11 +159,32 @@ static int take_event(struct simtrace *t, struct context *cx,
 				return err;
 			file = (int64_t)t->nfiles - 1;
 		}
-		return keep_write(t, cx, (uint32_t)file, e);
+		v = &t->volumes[t->extents[file].volume];
+		v->writes++;
+		if (!t->files[file].chosen || t->is_ambiguous)
+			return 0;
+		first = e->offset / bs;
+		end = e->offset + e->length;
+		count = div_round_up(end, bs) - first;
+		if (count >= UINT32_MAX)
+			return fail(cx, -EINVAL, "%s: reaches further than can "
+				    "be simulated", t->config.path);
+		if (t->extents[file].end < end)
+			t->extents[file].end = end;
+		v->written += count;
+		err = simaddress_touch(&t->addresses, cx, (uint32_t)file, first,
+				       count, &slot);
+		if (err)
+			return err;
+		/* Small differences of either sign are small numbers. */
+		slot -= v->slot;
+		v->slot += slot + count;
+		numbers[2] = slot << 1 ^ (0 - (slot >> 63));
+		return keep_step(t, cx, v, SIMOP_WRITE, count, numbers, 3);
 	case SIMFORMAT_TRIM:
 		t->counts.trims++;
 		file = find_file(t, name, &hash, &same);
-		if (file < 0 || !t->files[file].chosen || is_ambiguous(t))
+		if (file < 0 || !t->files[file].chosen || t->is_ambiguous)
 			return 0;
 		numbers[2] = (uint64_t)file;
 		numbers[3] = e->offset;
@@ -302,65 +286,28 @@ static int take_record(struct simtrace *t, struct context *cx,
 		       struct simformat_state *state, struct simbytes *b)
 {
 	struct simformat_event e = SIMFORMAT_EVENT_NONE;
-	enum simformat_kind kind;
+	enum simformat_kind kind = SIMFORMAT_BAD;
 	const char *bytes;
-	size_t have, pdu = 0;
+	size_t have, pdu = SIMFORMAT_NO_RECORD;
 	int ret = simbytes_peek(b, cx, SIMFORMAT_RECORD, &bytes, &have);
 
 	if (ret || !have)
 		return ret;
 	t->counts.lines++;
-	if (have < SIMFORMAT_RECORD ||
-	    !simformat_check_record(state, bytes, &pdu)) {
-		/* The start of the next one is unknown. */
-		count_line(t, SIMFORMAT_BAD);
+	if (have >= SIMFORMAT_RECORD)
+		kind = simformat_parse_record(state, bytes, &e, &pdu);
+	count_line(t, kind);
+	/* The start of the next one is unknown. */
+	if (pdu == SIMFORMAT_NO_RECORD)
 		return fail_said(cx, -EINVAL, "%s: record %" PRIu64 " is none "
 				 "of blktrace", t->config.path,
 				 t->counts.lines);
-	}
-	kind = simformat_parse_record(state, bytes, &e);
-	count_line(t, kind);
 	ret = take_event(t, cx, kind, &e);
 	simbytes_take(b, SIMFORMAT_RECORD);
 	if (!ret)
 		ret = simbytes_peek(b, cx, pdu, &bytes, &have);
 	simbytes_take(b, have < pdu ? have : pdu);
 	return ret ? ret : 1;
-}
-
-/* Records have no lines, so the first bytes of the trace decide. */
-static int read_all(struct simtrace *t, struct context *cx, struct simbytes *b)
-{
-	struct simformat_state state = { 0 };
-	const struct simformat *format;
-	const char *bytes;
-	size_t have;
-	bool records;
-	int ret = simbytes_peek(b, cx, SIMFORMAT_RECORD, &bytes, &have);
-
-	if (ret)
-		return ret;
-	format = t->format ? t->format : simformat_guess(bytes, have);
-	records = format && !format->parse;
-	if (records)
-		t->format = format;
-	while ((ret = records ? take_record(t, cx, &state, b) :
-				take_line(t, cx, &state, b)) > 0) {
-		if (t->counts.lines & PATIENCE)
-			continue;
-		if (t->config.progress)
-			t->config.progress(t->config.arg, b->taken);
-		if (t->counts.lines > PATIENCE)
-			ret = check_bad(t, cx);
-		if (ret >= 0)
-			ret = context_cancelled(cx);
-		if (ret)
-			return ret;
-	}
-	if (!ret && !t->format)
-		return fail_said(cx, -EINVAL, "%s: no line is of a known "
-				 "format of traces", t->config.path);
-	return ret;
 }
 
 static int compare_writes(const void *a, const void *b)
@@ -381,16 +328,16 @@ static int choose_volumes(struct simtrace *t, struct context *cx)
 
 	t->chosen = calloc(t->nvolumes, sizeof(*t->chosen));
 	if (!t->chosen)
-		return no_memory(t, cx);
+		return fail(cx, -ENOMEM, "%s", t->config.path);
 	for (i = 0; i < t->nvolumes; i++)
 		if (is_chosen(t, t->volumes[i].name))
 			t->chosen[t->nchosen++] = i;
-	if (t->nchosen && !is_ambiguous(t))
+	if (t->nchosen && !t->is_ambiguous)
 		return 0;
 	/* The most written volumes, as text. */
 	sorted = calloc(t->nvolumes, sizeof(*sorted));
 	if (!sorted)
-		return no_memory(t, cx);
+		return fail(cx, -ENOMEM, "%s", t->config.path);
 	for (i = 0; i < t->nvolumes; i++)
 		sorted[i] = &t->volumes[i];
 	sort_in_place(sorted, t->nvolumes, sizeof(*sorted), compare_writes);
@@ -416,18 +363,44 @@ static int choose_volumes(struct simtrace *t, struct context *cx)
 int simtrace_open(struct simtrace *t, struct context *cx,
 		  const struct simtrace_config *config)
 {
-	struct simbytes bytes;
+	struct simformat_state state = { 0 };
+	const struct simformat *format;
+	struct simbytes b;
+	const char *bytes;
+	bool records = false;
 	uint64_t *blocks;
-	size_t i;
+	size_t have, i;
 	int ret;
 
 	*t = (struct simtrace){ .config = *config };
 	if (config->format)
 		t->format = &simformat_list[config->format - 1];
-	ret = simbytes_open(&bytes, cx, config->path);
+	ret = simbytes_open(&b, cx, config->path);
 	if (!ret)
-		ret = read_all(t, cx, &bytes);
-	simbytes_close(&bytes);
+		ret = simbytes_peek(&b, cx, SIMFORMAT_RECORD, &bytes, &have);
+	if (!ret) {
+		/* Records have no lines, so the first bytes decide. */
+		format = t->format ? t->format : simformat_guess(bytes, have);
+		records = format && !format->parse;
+		if (records)
+			t->format = format;
+	}
+	while (!ret && (ret = records ? take_record(t, cx, &state, &b) :
+					take_line(t, cx, &state, &b)) > 0) {
+		ret = 0;
+		if (t->counts.lines & PATIENCE)
+			continue;
+		if (config->progress)
+			config->progress(config->arg, b.taken);
+		if (t->counts.lines > PATIENCE)
+			ret = check_bad(t, cx);
+		if (!ret)
+			ret = context_cancelled(cx);
+	}
+	simbytes_close(&b);
+	if (!ret && !t->format)
+		ret = fail_said(cx, -EINVAL, "%s: no line is of a known "
+				"format of traces", config->path);
 	if (!ret)
 		ret = check_bad(t, cx);
 	if (!ret && !t->nvolumes)
@@ -439,7 +412,7 @@ int simtrace_open(struct simtrace *t, struct context *cx,
 		return ret;
 	blocks = calloc(t->nvolumes, sizeof(*blocks));
 	if (!blocks)
-		return no_memory(t, cx);
+		return fail(cx, -ENOMEM, "%s", t->config.path);
 	ret = simaddress_settle(&t->addresses, cx, t->extents, t->nfiles,
 				config->raw, config->block_size, blocks);
 	for (i = 0; i < t->nvolumes; i++)

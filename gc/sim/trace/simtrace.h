@@ -96,6 +96,7 @@ struct simtrace {
 	struct simaddress_file *extents;	/* of the same files */
 	size_t nfiles, files_room, extents_room;
 	uint32_t shared;	/* + 1: the volume of all files with names */
+	bool is_ambiguous;	/* several volumes, and none was requested: an error */
 	uint32_t last_file;	/* + 1 */
 	struct simaddress addresses;
 	struct simspool spool;

@@ -10,11 +10,13 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* Each block is at its position in the map, within the written part. */
-static int check_map(const struct simvol *v, struct context *cx)
+int simcheck_volume(const struct simvol *v, struct context *cx)
 {
+	uint32_t n = v->config.nsegments, i, needed, live, clean = 0, segnum;
 	uint32_t id, place, bps = v->config.blocks;
+	uint64_t written = 0, garbage = 0;
 
+	/* Each block is at its position in the map, within the written part. */
 	for (id = 0; id < v->nlogical; id++) {
 		place = v->at[id];
 		if (place == SIMVOL_NONE)
@@ -26,18 +28,10 @@ static int check_map(const struct simvol *v, struct context *cx)
 			return fail(cx, -EUCLEAN, "block %" PRIu32 " is where "
 				    "nothing was written", id);
 	}
-	return 0;
-}
-
-/*
- * Counts of segments match their places and the totals; the ring contains
- * exactly the clean segments.
- */
-static int check_segments(const struct simvol *v, struct context *cx)
-{
-	uint64_t written = 0, garbage = 0;
-	uint32_t n = v->config.nsegments, i, needed, live, clean = 0, segnum;
-
+	/*
+	 * Counts of segments match their places and the totals; the ring contains
+	 * exactly the clean segments.
+	 */
 	for (i = 0; i < n; i++) {
 		const struct policy_segment *s = &v->segments[i];
 
@@ -75,11 +69,4 @@ static int check_segments(const struct simvol *v, struct context *cx)
 				    "written over", segnum);
 	}
 	return 0;
-}
-
-int simcheck_volume(const struct simvol *v, struct context *cx)
-{
-	int ret = check_map(v, cx);
-
-	return ret ? ret : check_segments(v, cx);
 }

@@ -44,19 +44,12 @@ static bool is_candidate(const struct simchoice *c, uint32_t segnum)
 	return !c->taken[segnum] && simchoice_is_rich(c, segnum);
 }
 
-static uint64_t mix(const struct simchoice *c, uint32_t segnum)
-{
-	struct simrandom r = {
-		c->config.seed ^ segnum ^ c->vol->segments[segnum].lastmod << 32,
-	};
-
-	return simrandom_next(&r);
-}
-
 bool simchoice_prefers(const struct simchoice *c, uint32_t a, uint32_t b)
 {
 	uint64_t x = c->vol->segments[a].lastmod;
 	uint64_t y = c->vol->segments[b].lastmod;
+	struct simrandom of_a = { c->config.seed ^ a ^ x << 32 };
+	struct simrandom of_b = { c->config.seed ^ b ^ y << 32 };
 
 	switch (c->config.ties) {
 	case SIMCHOICE_FIRST:
@@ -68,7 +61,7 @@ bool simchoice_prefers(const struct simchoice *c, uint32_t a, uint32_t b)
 	case SIMCHOICE_YOUNGEST:
 		return y != x ? y > x : b < a;
 	case SIMCHOICE_RANDOM:
-		return mix(c, b) > mix(c, a);
+		return simrandom_next(&of_b) > simrandom_next(&of_a);
 	}
 	return b < a;
 }
@@ -236,12 +229,6 @@ static int64_t choose_by_age(struct simchoice *c)
 #define CHOICES 10u
 #define WINDOW 100u
 
-static uint64_t dead(const struct policy_segment *s,
-		     const struct policy_env *env)
-{
-	return policy_find("greedy")->importance(s, env);
-}
-
 static uint64_t nothing(const struct policy_segment *s,
 			const struct policy_env *env)
 {
@@ -249,28 +236,22 @@ static uint64_t nothing(const struct policy_segment *s,
 	return 0;
 }
 
-static uint64_t benefit(const struct policy_segment *s,
-			const struct policy_env *env)
-{
-	return policy_find("cost-benefit-lfs")->importance(s, env);
-}
-
 static const struct simchoice_kind kinds[] = {
 	{ { "random", "any segment", nothing, false, false },
 	  .parameter = 1, .pick = choose_drawn },
-	{ { "d-choices", "the most dead blocks of some at random", dead, false,
-	    false },
+	{ { "d-choices", "the most dead blocks of some at random", policy_dead,
+	    false, false },
 	  .parameter = CHOICES, .has_parameter = true, .pick = choose_drawn },
-	{ { "windowed", "the most dead blocks of the oldest few", dead, false,
-	    false },
+	{ { "windowed", "the most dead blocks of the oldest few", policy_dead,
+	    false, false },
 	  .parameter = WINDOW, .has_parameter = true,
 	  .pick = choose_of_window },
 	{ { "age-threshold", "by age and dead blocks of the oldest fifth",
-	    dead, false, false },
+	    policy_dead, false, false },
 	  .has_parameter = true, .data_ages = true,
 	  .pick = choose_by_age },
 	{ { "cost-benefit-data", "cost-benefit-lfs by the age of data",
-	    benefit, false, true },
+	    policy_cost_benefit_lfs, false, true },
 	  .data_ages = true, .pick = choose_of_all },
 };
 

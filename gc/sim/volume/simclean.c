@@ -299,49 +299,6 @@ int64_t simclean_choose(struct simclean *c)
 	return i;
 }
 
-/*
- * Chooses up to a step's victims.  If all together have fewer dead blocks than
- * the minimum they are skipped now.
- */
-static void choose_worthwhile(struct simclean *c)
-{
-	const struct simclean_config *config = &c->config;
-	struct simvol *v = c->vol;
-	uint64_t n = v->config.nsegments, looked = 0, blocks, dead, least;
-	uint32_t i, step;
-	int64_t victim;
-
-	for (;;) {
-		bool few = v->nclean < config->low;
-
-		step = few ? config->mc_step : config->step;
-		c->nvictims = 0;
-		while (c->nvictims < step && (victim = simclean_choose(c)) >= 0)
-			c->victims[c->nvictims++] = (uint32_t)victim;
-		least = few ? config->mc_min_reclaimable :
-			      config->min_reclaimable;
-		/*
-		 * All segments were examined: now a tenth of the minimum
-		 * suffices.
-		 */
-		if (looked >= n && !v->config.second)
-			least = looked < 2 * n ? least / 10 : 0;
-		blocks = dead = (uint64_t)v->config.blocks * c->nvictims;
-		for (i = 0; i < c->nvictims; i++)
-			dead -= v->needed[c->victims[i]];
-		if (dead * 100 >= least * blocks)
-			break;
-		looked += c->nvictims;
-		for (i = 0; i < c->nvictims; i++) {
-			v->segments[c->victims[i]].lastmod = simvol_time(v);
-			v->totals.skipped++;
-			simvol_set_state(v, c->victims[i], SIMVOL_FULL);
-		}
-	}
-	for (i = 0; c->chosen && i < c->nvictims; i++)
-		c->chosen(c->arg, &v->segments[c->victims[i]]);
-}
-
 /* Moves the needed blocks of SEGNUM, and counts the others. */
 static int clean_segment(struct simvol *v, struct context *cx, uint32_t segnum)
 {
@@ -386,16 +343,52 @@ static int clean_segment(struct simvol *v, struct context *cx, uint32_t segnum)
 /* Makes one step: 1, or 0 if there is no victim. */
 static int run_step(struct simclean *c, struct context *cx)
 {
-	uint32_t i;
+	const struct simclean_config *config = &c->config;
+	struct simvol *v = c->vol;
+	uint64_t n = v->config.nsegments, looked = 0, blocks, dead, least;
+	uint32_t i, step;
+	int64_t victim;
 	int ret = 0;
 
-	choose_worthwhile(c);
+	/*
+	 * Choose up to a step's victims.  If all together have fewer dead blocks
+	 * than the minimum they are skipped now.
+	 */
+	for (;;) {
+		bool few = v->nclean < config->low;
+
+		step = few ? config->mc_step : config->step;
+		c->nvictims = 0;
+		while (c->nvictims < step && (victim = simclean_choose(c)) >= 0)
+			c->victims[c->nvictims++] = (uint32_t)victim;
+		least = few ? config->mc_min_reclaimable :
+			      config->min_reclaimable;
+		/*
+		 * All segments were examined: now a tenth of the minimum
+		 * suffices.
+		 */
+		if (looked >= n && !v->config.second)
+			least = looked < 2 * n ? least / 10 : 0;
+		blocks = dead = (uint64_t)v->config.blocks * c->nvictims;
+		for (i = 0; i < c->nvictims; i++)
+			dead -= v->needed[c->victims[i]];
+		if (dead * 100 >= least * blocks)
+			break;
+		looked += c->nvictims;
+		for (i = 0; i < c->nvictims; i++) {
+			v->segments[c->victims[i]].lastmod = simvol_time(v);
+			v->totals.skipped++;
+			simvol_set_state(v, c->victims[i], SIMVOL_FULL);
+		}
+	}
+	for (i = 0; c->chosen && i < c->nvictims; i++)
+		c->chosen(c->arg, &v->segments[c->victims[i]]);
 	for (i = 0; i < c->nvictims && !ret; i++)
-		ret = clean_segment(c->vol, cx, c->victims[i]);
-	if (!ret && simmeta_dirty(c->vol))
-		ret = simmeta_flush(c->vol, cx);
+		ret = clean_segment(v, cx, c->victims[i]);
+	if (!ret && simmeta_dirty(v))
+		ret = simmeta_flush(v, cx);
 	for (i = 0; i < c->nvictims && !ret; i++)
-		simvol_release(c->vol, c->victims[i]);
+		simvol_release(v, c->victims[i]);
 	return ret ? ret : c->nvictims != 0;
 }
 

@@ -164,38 +164,29 @@ static uint32_t current_of(const struct policy_segment *s)
 	return s->live - s->snapshot - s->protected;
 }
 
-/*
- * Adds the hot blocks to their segments, counted in PUT.  A file that was given
- * twice has more of them than are live.
- */
-static int put_hot(const struct simimage *image, struct context *cx,
-		   struct simvol *v, uint32_t *put)
-{
-	uint32_t id, i, place;
-
-	for (id = 0; id < image->nhot; id++) {
-		i = image->hot[id];
-		if (i >= image->nsegments ||
-		    put[i] >= current_of(&image->segments[i]))
-			return fail(cx, -EUCLEAN, "segment %" PRIu32 ": has "
-						  "more blocks of hot files "
-						  "than live blocks",
-				    i);
-		place = i * v->config.blocks + put[i]++;
-		v->owner[place] = id;
-		v->at[id] = place;
-	}
-	return 0;
-}
-
 int simimage_put(const struct simimage *image, struct context *cx,
 		 struct simvol *v)
 {
 	uint32_t *hot = calloc(image->nsegments, sizeof(*hot));
-	uint32_t i, n, place, end, id = (uint32_t)image->nhot;
-	int ret = hot ? put_hot(image, cx, v, hot) :
-			fail(cx, -ENOMEM, "segments");
+	uint32_t i, n, place, end, id;
+	int ret = hot ? 0 : fail(cx, -ENOMEM, "segments");
 
+	/*
+	 * Hot blocks are added to their segments first.  A file that was given
+	 * twice has more of them than are live.
+	 */
+	for (id = 0; !ret && id < image->nhot; id++) {
+		i = image->hot[id];
+		if (i >= image->nsegments ||
+		    hot[i] >= current_of(&image->segments[i])) {
+			ret = fail(cx, -EUCLEAN, "segment %" PRIu32 ": has more "
+				   "blocks of hot files than live blocks", i);
+			break;
+		}
+		place = i * v->config.blocks + hot[i]++;
+		v->owner[place] = id;
+		v->at[id] = place;
+	}
 	if (!ret && image->held) {
 		v->snapshots = calloc(1, sizeof(*v->snapshots));
 		v->nsnapshots = v->nkept = v->snapshots != NULL;

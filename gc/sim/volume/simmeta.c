@@ -15,35 +15,37 @@
 
 #define WORD_BITS 64u
 
-static int open_layer(struct simvol_layer *l, uint64_t base, uint64_t covers,
-		      uint32_t fanout)
-{
-	uint64_t count = fanout ? div_round_up(covers, fanout) : 0;
-
-	l->fanout = fanout;
-	l->base = (uint32_t)base;
-	if (base + count >= SIMVOL_NONE)
-		return -EINVAL;
-	l->count = (uint32_t)count;
-	count = count / WORD_BITS + 1;
-	l->dirty = calloc(count, sizeof(*l->dirty));
-	l->words = calloc(count / WORD_BITS + 1, sizeof(*l->words));
-	return l->dirty && l->words ? 0 : -ENOMEM;
-}
-
 int simmeta_open(struct simvol *v, struct context *cx)
 {
-	const struct simvol_config *c = &v->config;
-	struct simvol_layer *node = &v->layers[SIMVOL_NODE];
-	struct simvol_layer *dat = &v->layers[SIMVOL_DAT];
-	int ret = open_layer(node, c->data, c->data, c->node_fanout);
+	const uint32_t fanouts[] = {
+		[SIMVOL_NODE] = v->config.node_fanout,
+		[SIMVOL_DAT] = v->config.dat_fanout,
+	};
+	uint64_t base = v->config.data, count;
+	unsigned int kind;
 
-	if (!ret)
-		ret = open_layer(dat, c->data + node->count,
-				 c->data + node->count, c->dat_fanout);
-	if (ret)
-		return fail(cx, ret, "volume: metadata of so many blocks");
-	v->nlogical = dat->base + dat->count;
+	/* Nodes describe data, blocks of the DAT both. */
+	for (kind = SIMVOL_NODE; kind <= SIMVOL_DAT; kind++) {
+		struct simvol_layer *l = &v->layers[kind];
+
+		count = fanouts[kind] ? div_round_up(base, fanouts[kind]) : 0;
+		if (base + count >= SIMVOL_NONE)
+			return fail(cx, -EINVAL,
+				    "volume: metadata of so many blocks");
+		*l = (struct simvol_layer){
+			.base = (uint32_t)base,
+			.count = (uint32_t)count,
+			.fanout = fanouts[kind],
+		};
+		base += count;
+		count = count / WORD_BITS + 1;
+		l->dirty = calloc(count, sizeof(*l->dirty));
+		l->words = calloc(count / WORD_BITS + 1, sizeof(*l->words));
+		if (!l->dirty || !l->words)
+			return fail(cx, -ENOMEM,
+				    "volume: metadata of so many blocks");
+	}
+	v->nlogical = (uint32_t)base;
 	return 0;
 }
 
@@ -117,33 +119,30 @@ int simmeta_sync(struct simvol *v, struct context *cx, uint32_t first,
 	return ret;
 }
 
-static int flush_layer(struct simvol *v, struct context *cx,
-		       enum simvol_kind kind)
-{
-	const struct simvol_layer *l = &v->layers[kind];
-	size_t i, word;
-	int ret = 0;
-
-	for (i = 0; !ret && l->ndirty; i++)
-		for (; l->words[i] && !ret; l->words[i] &= l->words[i] - 1) {
-			word = i * WORD_BITS +
-			       (size_t)__builtin_ctzll(l->words[i]);
-			while (l->dirty[word] && !ret)
-				ret = write_dirty(v, cx, kind,
-					(uint32_t)(word * WORD_BITS) +
-					(uint32_t)__builtin_ctzll(
-						l->dirty[word]));
-		}
-	return ret;
-}
-
 int simmeta_flush(struct simvol *v, struct context *cx)
 {
-	/* Nodes are described by the DAT. */
-	int ret = flush_layer(v, cx, SIMVOL_NODE);
+	unsigned int kind;
+	size_t i, word;
+	uint32_t index;
+	int ret = 0;
 
-	if (!ret)
-		ret = flush_layer(v, cx, SIMVOL_DAT);
+	/* Nodes first, since they are described by the DAT. */
+	for (kind = SIMVOL_NODE; kind <= SIMVOL_DAT; kind++) {
+		const struct simvol_layer *l = &v->layers[kind];
+
+		for (i = 0; !ret && l->ndirty; i++)
+			while (l->words[i] && !ret) {
+				word = i * WORD_BITS +
+				       (size_t)__builtin_ctzll(l->words[i]);
+				while (l->dirty[word] && !ret) {
+					index = (uint32_t)(word * WORD_BITS) +
+						(uint32_t)__builtin_ctzll(
+							l->dirty[word]);
+					ret = write_dirty(v, cx, kind, index);
+				}
+				l->words[i] &= l->words[i] - 1;
+			}
+	}
 	v->cno++;
 	v->totals.flushes++;
 	return ret;

@@ -171,16 +171,6 @@ void simmidas_clean(struct simvol *v, uint32_t segnum)
 	m->nlives++;
 }
 
-static void forget_victims(struct simmidas *m)
-{
-	uint32_t group;
-
-	for (group = 0; group < SIMCHAIN_GROUPS; group++) {
-		m->cleaned[group] = 0;
-		m->lived[group] = 0;
-	}
-}
-
 static void take_sizes(struct simvol *v, const struct simchain_sizes *s)
 {
 	struct simmidas *m = v->place.midas;
@@ -212,45 +202,19 @@ static void take_sizes(struct simvol *v, const struct simchain_sizes *s)
 	notify_all(v);
 }
 
-static void end_epoch(struct simvol *v)
-{
-	struct simmidas *m = v->place.midas;
-	double segments = v->config.nsegments - v->nclean;
-	uint64_t moved = v->totals.moved[SIMVOL_DATA] + v->totals.held;
-	uint64_t needed = 0;
-	struct simchain_sizes s;
-	bool trusts_heat;
-	uint32_t i;
-
-	for (i = 0; i < v->config.nsegments; i++)
-		needed += v->needed[i];
-	simchain_settle(&m->chain);
-	if (m->cleaned[0] && m->sizes.size[0])
-		m->chain.hot_valid = m->lived[0] / m->cleaned[0];
-	trusts_heat = m->chain.hot_valid <= HOT_LIVED &&
-		      (double)m->hot >= HOT_TRAFFIC * (double)m->epoch;
-	s = simchain_best(&m->chain, v->place.classes, trusts_heat, segments,
-			  (double)needed / v->config.blocks);
-	if (s.amplification < 1 + (double)(moved - m->moved) / (double)m->epoch)
-		take_sizes(v, &s);
-	memset(m->chain.counts, 0,
-	       m->chain.times * sizeof(*m->chain.counts));
-	m->chain.total = 0;
-	forget_victims(m);
-	m->hot = 0;
-	m->begun = v->totals.user;
-	m->moved = moved;
-}
-
 /* Checks the expected values in the middle of an epoch, and ends it. */
 static void pass_time(struct simvol *v)
 {
 	struct simmidas *m = v->place.midas;
-	uint64_t age = v->totals.user - m->begun;
-	uint32_t group;
+	uint64_t age = v->totals.user - m->begun, moved, needed = 0;
+	struct simchain_sizes s;
+	bool trusts_heat;
+	uint32_t group, i;
 
-	if (age == m->epoch / CHECK_FROM)
-		forget_victims(m);
+	if (age == m->epoch / CHECK_FROM) {
+		memset(m->cleaned, 0, sizeof(m->cleaned));
+		memset(m->lived, 0, sizeof(m->lived));
+	}
 	if (age == m->epoch / CHECK_TO && m->checks) {
 		m->checks = false;
 		for (group = 0; group <= m->last; group++) {
@@ -262,8 +226,30 @@ static void pass_time(struct simvol *v)
 			break;
 		}
 	}
-	if (age >= m->epoch)
-		end_epoch(v);
+	if (age >= m->epoch) {
+		moved = v->totals.moved[SIMVOL_DATA] + v->totals.held;
+		for (i = 0; i < v->config.nsegments; i++)
+			needed += v->needed[i];
+		simchain_settle(&m->chain);
+		if (m->cleaned[0] && m->sizes.size[0])
+			m->chain.hot_valid = m->lived[0] / m->cleaned[0];
+		trusts_heat = m->chain.hot_valid <= HOT_LIVED &&
+			      (double)m->hot >= HOT_TRAFFIC * (double)m->epoch;
+		s = simchain_best(&m->chain, v->place.classes, trusts_heat,
+				  v->config.nsegments - v->nclean,
+				  (double)needed / v->config.blocks);
+		if (s.amplification <
+		    1 + (double)(moved - m->moved) / (double)m->epoch)
+			take_sizes(v, &s);
+		memset(m->chain.counts, 0,
+		       m->chain.times * sizeof(*m->chain.counts));
+		m->chain.total = 0;
+		memset(m->cleaned, 0, sizeof(m->cleaned));
+		memset(m->lived, 0, sizeof(m->lived));
+		m->hot = 0;
+		m->begun = v->totals.user;
+		m->moved = moved;
+	}
 	if (!m->nlives || (double)(v->totals.user - m->spanned) < m->span)
 		return;
 	m->span = (m->span + m->lives / m->nlives) / 2;

@@ -97,19 +97,6 @@ void simpast_protect(struct simvol *v, uint32_t cno)
 	recount(v);
 }
 
-int simpast_holes_open(struct simvol *v, struct context *cx)
-{
-	struct simvol_holes *h = &v->holes;
-	uint32_t n = v->config.nsegments;
-
-	h->stamp = calloc(v->nplaces, sizeof(*h->stamp));
-	h->waiting = calloc(n, sizeof(*h->waiting));
-	h->since = calloc(n, sizeof(*h->since));
-	if (!h->stamp || !h->waiting || !h->since)
-		return fail(cx, -ENOMEM, "holes");
-	return 0;
-}
-
 void simpast_holes_drop(struct simvol *v, uint32_t place)
 {
 	struct simvol_holes *h = &v->holes;

@@ -79,15 +79,19 @@ int simvol_open(struct simvol *v, struct context *cx,
 		v->birth = calloc(v->nplaces, sizeof(*v->birth));
 		v->death = calloc(v->nplaces, sizeof(*v->death));
 	}
+	if (c->holes) {
+		v->holes.stamp = calloc(v->nplaces, sizeof(*v->holes.stamp));
+		v->holes.waiting = calloc(n, sizeof(*v->holes.waiting));
+		v->holes.since = calloc(n, sizeof(*v->holes.since));
+	}
 	if (!v->at || !v->owner || !v->segments || !v->needed || !v->state ||
 	    !v->wear || !v->clean || !v->past ||
-	    (c->history && (!v->birth || !v->death)))
+	    (c->history && (!v->birth || !v->death)) ||
+	    (c->holes && (!v->holes.stamp || !v->holes.waiting || !v->holes.since)))
 		return fail(cx, -ENOMEM, "volume of %" PRIu32 " blocks",
 			    v->nplaces);
 	ret = simplace_open(&v->place, cx, c->placement ? c->placement :
 			    &simplace_list[0], c->classes, c->data);
-	if (!ret && c->holes)
-		ret = simpast_holes_open(v, cx);
 	if (ret)
 		return ret;
 	for (i = 0; i < n; i++) {

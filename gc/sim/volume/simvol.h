@@ -229,9 +229,6 @@ void simchoice_ages_put(struct simvol *v, uint32_t id, uint32_t old,
 /* Data block ID is no longer at OLD. */
 void simchoice_ages_drop(struct simvol *v, uint32_t id, uint32_t old);
 
-/* Begins to keep holes (simpast.c).  -ENOMEM. */
-int simpast_holes_open(struct simvol *v, struct context *cx);
-
 /* The block at PLACE has died. */
 void simpast_holes_drop(struct simvol *v, uint32_t place);
 
