@@ -125,7 +125,7 @@ int report_space_put(struct tool *tool, const struct dump_image *im)
 	if (!err)
 		put_space(&s);
 	segment_close(&s.src);
-	picture_close(s.map);
+	free(s.map);
 	return err ? err : s.status;
 }
 

@@ -159,7 +159,7 @@ int cleanjob_purge(struct tool *tool, const struct options *o, struct dev *dev)
 	how.batch.front = o->compact >= 0;
 	moving_begin(&out.moving, tool, &how);
 	ret = purge_run(&p, &tool->cx, dev, &how);
-	moving_end(&out.moving);
+	progress_end(&tool->progress);
 	if (ret)
 		return ret;
 	if (p.zeroing.skipped)
@@ -288,7 +288,7 @@ static int clean_by(struct tool *tool, const struct options *o,
 			    fate_columns, FATE_COLUMNS);
 	}
 	ret = clean_run(&job->clean, &tool->cx, dev, &options);
-	moving_end(&out.moving);
+	progress_end(&tool->progress);
 	if (list)
 		table_end(&out.table);
 	job->freed = c->totals.clean > c->clean_before ?

@@ -144,7 +144,7 @@ int compactjob_defrag(struct tool *tool, const struct options *o,
 	options.how.batch.front = o->compact >= 0 || o->shrink.wanted;
 	moving_begin(&moving, tool, &options.how);
 	ret = defrag_run(&d, &tool->cx, dev, &options);
-	moving_end(&moving);
+	progress_end(&tool->progress);
 	if (!ret)
 		report_defrag(tool, &d, began);
 	if (!ret && d.left)
@@ -200,7 +200,7 @@ int compactjob_compact(struct tool *tool, const struct options *o,
 
 	moving_begin(&moving, tool, &options.how);
 	ret = compact_run(&c, &tool->cx, dev, &options);
-	moving_end(&moving);
+	progress_end(&tool->progress);
 	if (ret)
 		return ret;
 	report_compact(tool, "compaction", &c.before, &c.after, c.left,
@@ -246,7 +246,7 @@ int compactjob_copy(struct tool *tool, const struct options *o,
 	moving_begin(&moving, tool, &options);
 	if (!ret)
 		ret = copy_run(&c, cx, dev, target, &options);
-	moving_end(&moving);
+	progress_end(&tool->progress);
 	order_close(&order);
 	if (!ret)
 		report_compact(tool, "copy", &c.before, &c.after, 0,

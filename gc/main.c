@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "base/context.h"
 #include "cli/outfile.h"
@@ -98,7 +99,7 @@ static int draw_segment_map(struct beforeafter *b, struct context *cx,
 out:
 	volume_close(vol);
 	if (ret) {
-		picture_close(*p);
+		free(*p);
 		*p = NULL;
 	}
 	return ret;
@@ -133,8 +134,8 @@ static int run_jobs(struct tool *tool, const struct options *o,
 		err = segmap_svg(cx, b.file.out, &b.volume, maps, names, 2);
 		ret = err ? err : ret;
 	}
-	picture_close(maps[0]);
-	picture_close(maps[1]);
+	free(maps[0]);
+	free(maps[1]);
 	return outfile_close(&b.file, cx, ret);
 }
 

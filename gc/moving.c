@@ -63,11 +63,6 @@ void moving_begin(struct moving *m, struct tool *tool,
 	options->arg = m;
 }
 
-void moving_end(struct moving *m)
-{
-	progress_end(&m->tool->progress);
-}
-
 void moving_put(struct report *r, const struct batch_totals *totals,
 		uint64_t began)
 {

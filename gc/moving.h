@@ -27,10 +27,12 @@ struct collector_options moving_options(const struct tool *tool,
 struct clean_options moving_clean_options(const struct tool *tool,
 					  const struct options *o);
 
-/* Makes OPTIONS warn of segments that are skipped, and show progress. */
+/*
+ * Makes OPTIONS warn of segments that are skipped, and show progress, which the caller
+ * ends by progress_end().
+ */
 void moving_begin(struct moving *m, struct tool *tool,
 		  struct collector_options *options);
-void moving_end(struct moving *m);
 
 /*
  * Reports TOTALS, and the time since the job BEGAN (tool_clock()), as members

@@ -54,7 +54,7 @@ int resizejob_shrink(struct tool *tool, const struct options *o,
 
 	moving_begin(&moving, tool, &options.clean.how);
 	ret = shrink_run(&s, &tool->cx, dev, &options);
-	moving_end(&moving);
+	progress_end(&tool->progress);
 	if (ret)
 		return ret;
 	report_begin(r, "shrink", NULL);

@@ -5,6 +5,7 @@
  * The picture is drawn by "out/segmap.h".  JSON lists runs of neighbouring
  * segments of one class.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -182,7 +183,7 @@ static int draw_map(struct map *m)
 		out_printf(out, "\n%s\n\n", below);
 		picture_text(m->picture, out, colour);
 	}
-	picture_close(m->picture);
+	free(m->picture);
 	return err ? err : m->status;
 }
 

@@ -42,22 +42,32 @@ static const struct dev_ops dualdev_ops = {
 	.readahead = dualdev_readahead,
 };
 
-/*
- * Moves all segments in one batch on DUAL; repeated as long as none was
- * written.
- */
-static int copy_volume(struct copy *c, struct context *cx, struct dev *dual,
-		       const struct collector_options *options)
+int copy_run(struct copy *c, struct context *cx, struct dev *source,
+	     struct dev *target, const struct collector_options *options)
 {
 	struct batch_options batch = options->batch;
+	char boot[NILFS_SB_OFFSET_BYTES];
+	struct dualdev dual = { .source = source };
 	const struct policy_segment *s;
 	struct collector k;
 	size_t i;
 	int ret, moved;
 
+	*c = (struct copy){ 0 };
+	dev_init_over(&dual.dev, &dualdev_ops, target);
+	dual.dev.name = source->name;
+	dual.dev.zones = NULL;
+	ret = compact_measure(&c->before, cx, source);
+	if (!ret)
+		ret = dev_read(source, cx, 0, boot, sizeof(boot));
+	if (!ret)
+		ret = dev_write(target, cx, 0, boot, sizeof(boot));
+	if (ret)
+		return ret;
 	batch.front = batch.fresh = batch.next_taken = batch.elsewhere = true;
-	collector_init(&k, dual, options);
+	collector_init(&k, &dual.dev, options);
 	k.whole = true;
+	/* Move all segments in one batch, again as long as none was written. */
 	do {
 		ret = collector_open(&k, cx);
 		k.unbounded = true;
@@ -81,26 +91,5 @@ static int copy_volume(struct copy *c, struct context *cx, struct dev *dual,
 	} while (!ret && !k.totals.batches);
 	c->totals = k.totals;
 	collector_fini(&k);
-	return ret;
-}
-
-int copy_run(struct copy *c, struct context *cx, struct dev *source,
-	     struct dev *target, const struct collector_options *options)
-{
-	char boot[NILFS_SB_OFFSET_BYTES];
-	struct dualdev dual = { .source = source };
-	int ret;
-
-	*c = (struct copy){ 0 };
-	dev_init_over(&dual.dev, &dualdev_ops, target);
-	dual.dev.name = source->name;
-	dual.dev.zones = NULL;
-	ret = compact_measure(&c->before, cx, source);
-	if (!ret)
-		ret = dev_read(source, cx, 0, boot, sizeof(boot));
-	if (!ret)
-		ret = dev_write(target, cx, 0, boot, sizeof(boot));
-	if (!ret)
-		ret = copy_volume(c, cx, &dual.dev, options);
 	return ret ? ret : compact_measure(&c->after, cx, target);
 }

@@ -37,7 +37,7 @@ struct picture {
 	uint64_t cells;			/* used cells, at most one per thing */
 	uint64_t counts[PICTURE_KINDS_MAX];
 	size_t cell_size;
-	unsigned char *memory;
+	_Alignas(struct cell) unsigned char memory[];
 };
 
 /* The appearance of a cell. */
@@ -51,36 +51,25 @@ int picture_open(struct context *cx, const struct picture_things *things,
 		 unsigned int width, unsigned int height, struct picture **picture)
 {
 	uint64_t cells = (uint64_t)width * height;
+	size_t cell_size;
 	struct picture *p;
 
 	if (!cells || cells > PICTURE_CELLS_MAX || !things->count ||
 	    things->count > PICTURE_KINDS_MAX)
 		return fail(cx, -EINVAL, "picture of %u x %u cells", width, height);
-	p = calloc(1, sizeof(*p));
+	if (cells > things->total)
+		cells = things->total;
+	cell_size = sizeof(struct cell) +
+		    (size_t)(things->count + things->count % 2) * 4;
+	p = calloc(1, sizeof(*p) + cells * cell_size);
 	if (!p)
-		goto no_memory;
+		return fail(cx, -ENOMEM, "picture of %u x %u cells", width, height);
 	p->things = *things;
 	p->width = width;
-	p->cells = things->total < cells ? things->total : cells;
-	p->cell_size = sizeof(struct cell) +
-		       (size_t)(things->count + things->count % 2) * 4;
-	p->memory = calloc(p->cells ? p->cells : 1, p->cell_size);
-	if (!p->memory)
-		goto no_memory;
+	p->cells = cells;
+	p->cell_size = cell_size;
 	*picture = p;
 	return 0;
-
-no_memory:
-	picture_close(p);
-	return fail(cx, -ENOMEM, "picture of %u x %u cells", width, height);
-}
-
-void picture_close(struct picture *p)
-{
-	if (!p)
-		return;
-	free(p->memory);
-	free(p);
 }
 
 void picture_add(struct picture *p, uint64_t index, unsigned int kind,
@@ -109,7 +98,7 @@ static unsigned long long first_of(const struct picture *p, uint64_t i)
 
 static struct look look_at(const struct picture *p, uint64_t i)
 {
-	const struct cell *cell = (void *)(p->memory + i * p->cell_size);
+	const struct cell *cell = (const void *)(p->memory + i * p->cell_size);
 	struct look look = { .shade = SVG_SHADES };
 	uint32_t most = 0;
 	unsigned int k;

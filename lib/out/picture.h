@@ -46,12 +46,11 @@ enum picture_colour {
 struct picture;
 
 /*
- * Opens a picture of THINGS in at most WIDTH x HEIGHT cells.  0, -EINVAL for sizes
- * above the limits, or -ENOMEM.
+ * Makes a picture of THINGS in at most WIDTH x HEIGHT cells, to be free()d.  0,
+ * -EINVAL for sizes above the limits, or -ENOMEM.
  */
 int picture_open(struct context *cx, const struct picture_things *things,
 		 unsigned int width, unsigned int height, struct picture **picture);
-void picture_close(struct picture *p);	/* NULL is accepted */
 
 /* Adds thing INDEX (< total) of KIND with FRACTION (0 ... 1); in any order. */
 void picture_add(struct picture *p, uint64_t index, unsigned int kind,

@@ -16,20 +16,23 @@
 #define GAP 2			/* spaces between columns */
 #define SPARE 16		/* additional bytes of a reservation */
 
-static bool is_right(enum value_kind kind)
-{
-	return kind != VALUE_STRING && kind != VALUE_PLAIN &&
-	       kind != VALUE_FLAGS && kind != VALUE_BOOL &&
-	       kind != VALUE_TIME;
-}
-
-/* The class of a cell in a page. */
-static const char *class_of(enum value_kind kind)
-{
-	if (is_right(kind))
-		return " class=\"n\"";
-	return kind == VALUE_TIME ? " class=\"t\"" : "";
-}
+/* How the cells of a kind are aligned, and their class in a page. */
+static const struct {
+	bool is_right;
+	const char *class;
+} styles[] = {
+	[VALUE_U64] = { true, " class=\"n\"" },
+	[VALUE_I64] = { true, " class=\"n\"" },
+	[VALUE_HEX] = { true, " class=\"n\"" },
+	[VALUE_SIZE] = { true, " class=\"n\"" },
+	[VALUE_PERCENT] = { true, " class=\"n\"" },
+	[VALUE_RATIO] = { true, " class=\"n\"" },
+	[VALUE_TIME] = { false, " class=\"t\"" },
+	[VALUE_FLAGS] = { false, "" },
+	[VALUE_BOOL] = { false, "" },
+	[VALUE_STRING] = { false, "" },
+	[VALUE_PLAIN] = { false, "" },
+};
 
 void table_begin(struct table *t, struct report *report, const char *name,
 		 const struct column *columns, unsigned int count)
@@ -76,16 +79,16 @@ void table_begin(struct table *t, struct report *report, const char *name,
 			continue;
 		if (report->mode == REPORT_HTML) {
 			out_printf(out, "<th scope=\"col\"%s>",
-				   class_of(c->kind));
+				   styles[c->kind].class);
 			svg_string(out, c->head);
 			out_string(out, "</th>");
 			continue;
 		}
 		out_repeat(out, ' ', gap);
-		if (is_right(c->kind))
+		if (styles[c->kind].is_right)
 			out_repeat(out, ' ', t->width[i] - head.len);
 		value_put(out, VALUE_STRING, NULL, &head,
-			  i < t->last && !is_right(c->kind) ? t->width[i] : 0,
+			  i < t->last && !styles[c->kind].is_right ? t->width[i] : 0,
 			  false);
 		gap = GAP;
 	}
@@ -132,7 +135,7 @@ void table_row(struct table *t, const struct value *values)
 		if ((text && !c->head) || (html && (!c->head || !*c->head)))
 			continue;
 		if (html) {
-			out_printf(out, "<td%s>", class_of(c->kind));
+			out_printf(out, "<td%s>", styles[c->kind].class);
 			report_html_value(out, c->kind, c->flags, v);
 			out_string(out, "</td>");
 		} else if (text && c->kind == VALUE_U64 && v->present) {
@@ -150,10 +153,10 @@ void table_row(struct table *t, const struct value *values)
 					   len < width ? width - len : 0);
 		} else if (text) {
 			out_repeat(out, ' ', gap);
-			if (i == t->last && !is_right(c->kind))
+			if (i == t->last && !styles[c->kind].is_right)
 				width = 0;
 			value_put(out, c->kind, c->flags, v, width,
-				  is_right(c->kind));
+				  styles[c->kind].is_right);
 		} else if (v->present && (c->kind == VALUE_U64 ||
 					  c->kind == VALUE_HEX ||
 					  c->kind == VALUE_SIZE)) {

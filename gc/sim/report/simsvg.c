@@ -71,7 +71,7 @@ int simsvg_take(struct simsvg_run *s, struct context *cx, struct simrun *run,
 void simsvg_free(struct simsvg_run *s)
 {
 	free(s->samples);
-	picture_close(s->map);
+	free(s->map);
 }
 
 /*
