@@ -209,7 +209,7 @@ static void take_finding(void *arg, const struct finding *f)
 	});
 }
 
-static void show_progress(void *arg, uint64_t done, uint64_t total)
+static void report_show_progress(void *arg, uint64_t done, uint64_t total)
 {
 	struct checking *k = arg;
 	struct progress *p = &k->tool->progress;
@@ -225,7 +225,7 @@ static void begin_pass(void *arg, const struct pass *pass)
 	progress_begin(&k->tool->progress, pass->doing, 0, false);
 }
 
-static void end_pass(void *arg)
+static void report_end_pass(void *arg)
 {
 	struct checking *k = arg;
 
@@ -241,13 +241,13 @@ static int report_check_put(struct tool *tool, struct dev *dev)
 	struct checking k = { .tool = tool };
 	const struct check_run how = {
 		.begin = begin_pass,
-		.end = end_pass,
+		.end = report_end_pass,
 		.arg = &k,
 	};
 	struct check c = {
 		.dev = dev,
 		.failed_reads = dev->stats.failed_reads,
-		.progress = show_progress,
+		.progress = report_show_progress,
 		.progress_arg = &k,
 	};
 	struct report *r = &tool->report;

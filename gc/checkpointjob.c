@@ -368,8 +368,8 @@ out:
 }
 
 /* Deletes the checkpoints on DEV, in one log. */
-static int delete_checkpoints(struct deletion *d, struct context *cx,
-			      struct dev *dev)
+static int delete_chosen_checkpoints(struct deletion *d, struct context *cx,
+				     struct dev *dev)
 {
 	struct writer_options options;
 	struct writer_end end;
@@ -411,7 +411,7 @@ int checkpointjob_delete(struct tool *tool, const struct options *o,
 	int ret = parse_ranges(tool, DELETE, &o->deletions, &d.ranges);
 
 	if (!ret)
-		ret = delete_checkpoints(&d, &tool->cx, dev);
+		ret = delete_chosen_checkpoints(&d, &tool->cx, dev);
 	range_set_free(&d.ranges);
 	if (ret)
 		return ret;
@@ -461,7 +461,7 @@ int checkpointjob_precheck(struct tool *tool, const struct options *o,
 		if (!ret && g.change.off.count)
 			ret = change_snapshots(&g.change, cx, overlay);
 		if (!ret && g.deletion.ranges.count)
-			ret = delete_checkpoints(&g.deletion, cx, overlay);
+			ret = delete_chosen_checkpoints(&g.deletion, cx, overlay);
 		if (!ret)
 			ret = precheck_run(tool, overlay, "there are errors "
 					   "besides those of snapshots to be "

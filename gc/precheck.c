@@ -33,7 +33,7 @@ struct precheck {
  * Each job handles zones that an interrupted run has left, and a latest log
  * that does not end at the write pointer of its zone.
  */
-static bool forbids(enum rule rule)
+static bool forbids_moving(enum rule rule)
 {
 	const struct rule_info *info = rule_info(rule);
 
@@ -49,7 +49,7 @@ static void count_others(void *arg, const struct finding *f)
 	const struct place *at = &f->place;
 	uint64_t cno = 0;	/* the checkpoint that the object belongs to */
 
-	if (!forbids(f->rule))
+	if (!forbids_moving(f->rule))
 		return;
 	if (at->kind == PLACE_CHECKPOINT)
 		cno = at->number;
@@ -65,7 +65,7 @@ static void show_error(void *arg, const struct finding *f)
 	struct precheck *p = arg;
 	struct report *r = &p->tool->report;
 
-	if (!p->listed || !forbids(f->rule))
+	if (!p->listed || !forbids_moving(f->rule))
 		return;
 	if (!p->begun)
 		report_list(r, "findings");
@@ -73,7 +73,7 @@ static void show_error(void *arg, const struct finding *f)
 	findprint_finding(r, f);
 }
 
-static void show_progress(void *arg, uint64_t done, uint64_t total)
+static void precheck_show_progress(void *arg, uint64_t done, uint64_t total)
 {
 	struct precheck *p = arg;
 	struct progress *progress = &p->tool->progress;
@@ -89,14 +89,14 @@ static void show_pass(void *arg, const struct pass *pass)
 	progress_begin(&p->tool->progress, pass->doing, 0, false);
 }
 
-static void end_pass(void *arg)
+static void precheck_end_pass(void *arg)
 {
 	struct precheck *p = arg;
 
 	progress_end(&p->tool->progress);
 }
 
-static int opened(void *arg, struct check *c, struct context *cx)
+static int precheck_opened(void *arg, struct check *c, struct context *cx)
 {
 	struct precheck *p = arg;
 
@@ -116,13 +116,13 @@ int precheck_run(struct tool *tool, struct dev *dev, const char *why,
 	struct check c = {
 		.dev = dev,
 		.failed_reads = dev->stats.failed_reads,
-		.progress = show_progress,
+		.progress = precheck_show_progress,
 		.progress_arg = &p,
 	};
 	const struct check_run run = {
-		.opened = opened,
+		.opened = precheck_opened,
 		.begin = show_pass,
-		.end = end_pass,
+		.end = precheck_end_pass,
 		.arg = &p,
 	};
 	const struct rule_info *rule;
@@ -141,7 +141,7 @@ int precheck_run(struct tool *tool, struct dev *dev, const char *why,
 			ret = 1;
 		else if (ret > 0)
 			for (i = 0, ret = 0; !ret && (rule = rule_at(i)); i++)
-				ret = forbids(rule->rule) &&
+				ret = forbids_moving(rule->rule) &&
 				      findings_count(c.findings, rule->rule);
 	}
 	if (p.begun)

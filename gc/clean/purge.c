@@ -197,8 +197,8 @@ static int check_usage(void *arg, struct context *cx, uint64_t segnum,
 		    "; run fsck.nilfs2", segnum, s->used[segnum], used);
 }
 
-static int zero(void *arg, struct context *cx, uint64_t segnum,
-		const struct nilfs_segment_usage *su)
+static int zero_blocks(void *arg, struct context *cx, uint64_t segnum,
+		       const struct nilfs_segment_usage *su)
 {
 	struct space *s = arg;
 	struct dev *dev = s->vol->dev;
@@ -250,7 +250,7 @@ static int zero_unused(struct zeroing *z, struct context *cx,
 	if (!ret)
 		ret = sutable_walk(vol, cx, true, check_usage, &s);
 	if (!ret)
-		ret = sutable_walk(vol, cx, true, zero, &s);
+		ret = sutable_walk(vol, cx, true, zero_blocks, &s);
 	if (!ret && !forecast)
 		ret = dev_flush(vol->dev, cx);
 	free(s.used);

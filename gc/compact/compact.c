@@ -164,7 +164,7 @@ struct faults {
 	uint64_t borders;
 };
 
-static int compare_places(const void *a, const void *b)
+static int compare_run_places(const void *a, const void *b)
 {
 	const struct load_run *x = a, *y = b;
 
@@ -198,7 +198,7 @@ static int measure_order(struct collector *k, struct context *cx,
 	}
 	if (k->o->order->kind != ORDER_AGE)
 		goto out;
-	sort_in_place(l->runs, l->has.nruns, sizeof(*l->runs), compare_places);
+	sort_in_place(l->runs, l->has.nruns, sizeof(*l->runs), compare_run_places);
 	for (i = 0, run = l->runs; i < l->has.nruns; i++, run++) {
 		if (inode_is_metadata(run->what.ino))
 			continue;

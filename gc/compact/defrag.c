@@ -37,7 +37,7 @@ struct defragger {
 	uint64_t room;		/* blocks */
 };
 
-static bool is_before(const void *item, const void *key)
+static bool is_lower_segment(const void *item, const void *key)
 {
 	const struct policy_segment *s = item;
 
@@ -60,7 +60,7 @@ static int add_extent_victims(void *arg, struct context *cx,
 		if (!bitmap_test(&p->old, segnum))
 			continue;
 		i = search_first(f->segments, f->n, sizeof(*f->segments),
-				 is_before, &segnum);
+				 is_lower_segment, &segnum);
 		if (i == f->n || f->segments[i].segnum != segnum)
 			continue;
 		ret = collector_add(&p->k, cx, &f->segments[i], p->room);

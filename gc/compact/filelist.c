@@ -22,8 +22,8 @@
  * Adds file INO; if all files are requested, only if it can have several
  * extents.
  */
-static int note_file(struct filelist *l, struct context *cx, struct root *root,
-		     uint64_t ino, const char *path)
+static int filelist_note_file(struct filelist *l, struct context *cx, struct root *root,
+			      uint64_t ino, const char *path)
 {
 	struct filelist_file file = { .ino = ino, .path = path };
 	int ret = spread_measure(&file.before, cx, root, ino);
@@ -55,7 +55,7 @@ static int add_path(struct filelist *l, struct context *cx, struct root *root,
 			return 0;
 	if (inode_is_metadata(ino))
 		return fail(cx, -EUCLEAN, "%s: its entry names a metadata file", path);
-	return note_file(l, cx, root, ino, path);
+	return filelist_note_file(l, cx, root, ino, path);
 }
 
 int filelist_open(struct filelist *l, struct context *cx, struct dev *dev,
@@ -77,7 +77,7 @@ int filelist_open(struct filelist *l, struct context *cx, struct dev *dev,
 	for (ino = 0; !ret && tally_next(&tree.ranks, &ino); ino++) {
 		if (inode_is_metadata(ino))
 			continue;
-		ret = note_file(l, cx, &root, ino, NULL);
+		ret = filelist_note_file(l, cx, &root, ino, NULL);
 		/* Unreadable files keep their position. */
 		if (ret == -EUCLEAN || ret == -EIO || ret == -ENOENT) {
 			fail_clear(cx);

@@ -58,7 +58,7 @@ static uint64_t space_segment(const struct space *s, uint64_t segnum)
 }
 
 /* Blocks that the log can still use in its segment. */
-static uint64_t rest(const struct space *s)
+static uint64_t rest_of_latest(const struct space *s)
 {
 	const struct recovery *latest = &s->facts->vol->latest;
 
@@ -76,8 +76,8 @@ uint64_t space_before(const struct space *s, uint64_t end)
 	n = end - bitmap_count_below(&s->used, end);
 	/* Only the first segment has fewer blocks. */
 	if (n && !bitmap_test(&s->used, 0))
-		return rest(s) + (n - 1) * bps + space_segment(s, 0);
-	return rest(s) + n * bps;
+		return rest_of_latest(s) + (n - 1) * bps + space_segment(s, 0);
+	return rest_of_latest(s) + n * bps;
 }
 
 uint64_t space_all(const struct space *s)
@@ -93,7 +93,7 @@ uint64_t space_reach(struct space *s, uint64_t need)
 	uint64_t segnum;
 
 	if (!s->reach && !s->room)
-		s->room = rest(s);
+		s->room = rest_of_latest(s);
 	while (s->room < need && s->reach < s->used.bits) {
 		segnum = bitmap_next_clear(&s->used, s->reach);
 		s->reach = segnum + 1;

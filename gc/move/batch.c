@@ -175,7 +175,7 @@ static int move_load(struct batch *b, struct context *cx, struct moved *m)
  * Deletes checkpoints that lose a block, and, if requested, minor ones outside
  * of the protection period.
  */
-static int delete_checkpoints(struct batch *b, struct context *cx)
+static int delete_load_checkpoints(struct batch *b, struct context *cx)
 {
 	const struct load *l = b->load;
 	struct nilfs_checkpoint cp;
@@ -322,7 +322,7 @@ int batch_run(const struct load *load, struct context *cx, struct volume *vol,
 	if (!ret)
 		ret = move_load(&b, cx, moved);
 	if (!ret)
-		ret = delete_checkpoints(&b, cx);
+		ret = delete_load_checkpoints(&b, cx);
 	if (!ret && !b.free_first)
 		ret = free_victims(&b, cx);
 	if (!ret)

@@ -27,8 +27,8 @@
 #define FILES_NAMED 4
 
 /* A checkpoint that has virtual block VBLOCKNR, or 0. */
-static int find_checkpoint(struct context *cx, struct volume *vol,
-			   uint64_t vblocknr, uint64_t *cno)
+static int blame_find_checkpoint(struct context *cx, struct volume *vol,
+				 uint64_t vblocknr, uint64_t *cno)
 {
 	struct nilfs_dat_entry de;
 	uint64_t *cnos;
@@ -69,8 +69,8 @@ static int append_path(char *text, size_t *len, struct context *cx,
 	char *path = NULL;
 	struct root root;
 	uint64_t cno = 0;
-	int ret = run->current ? 0 : find_checkpoint(cx, vol,
-						     run->what.vblocknr, &cno);
+	int ret = run->current ? 0 : blame_find_checkpoint(cx, vol,
+							   run->what.vblocknr, &cno);
 
 	if (!ret)
 		ret = root_open(&root, cx, vol, cno);

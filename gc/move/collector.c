@@ -159,9 +159,9 @@ static void report_batch_moved(void *arg, uint64_t blocks)
 /*
  * Runs one batch: 0; 1 if the failure is that of a segment, which is skipped.
  */
-static int run_batch(struct collector *k, struct context *cx,
-		     struct batch_options *options,
-		     struct batch_totals *totals)
+static int collector_run_batch(struct collector *k, struct context *cx,
+			       struct batch_options *options,
+			       struct batch_totals *totals)
 {
 	uint64_t bad;
 	int ret;
@@ -187,7 +187,7 @@ int collector_move(struct collector *k, struct context *cx,
 	options.moved = k->o->moving ? report_batch_moved : NULL;
 	options.arg = k;
 	collector_sort(k);
-	ret = run_batch(k, cx, &options, &k->totals);
+	ret = collector_run_batch(k, cx, &options, &k->totals);
 	if (!ret) {
 		k->moved += k->load.has.blocks + k->load.has.nmarks;
 		k->most *= 2;
@@ -229,7 +229,7 @@ int collector_try(struct collector *k, struct context *cx, uint64_t *room,
 	collector_sort(k);
 	/* Only the device for writing differs; it is not read. */
 	k->vol->dev = overlay;
-	ret = run_batch(k, cx, &options, &totals);
+	ret = collector_run_batch(k, cx, &options, &totals);
 	k->vol->dev = own;
 	dev_close(overlay);
 	if (ret == -ENOSPC)

@@ -75,7 +75,7 @@ static uint64_t segment_of(const struct load *load, size_t i)
 /*
  * The first log after the segment of log I; the logs of a segment are adjacent.
  */
-static size_t next_segment(const struct load *load, size_t i)
+static size_t sums_next_segment(const struct load *load, size_t i)
 {
 	uint64_t segnum = segment_of(load, i);
 
@@ -301,7 +301,7 @@ int sums_begin(struct summing **up, struct context *cx, struct sums *s,
 	 * Live blocks only decrease: the same number of logs are the same logs.
 	 */
 	for (i = 0; i < n;) {
-		end = next_segment(load, i);
+		end = sums_next_segment(load, i);
 		known = end - i <= good[segment_of(load, i)];
 		for (; i < end; i++)
 			u->logs[i] = (struct summed){
@@ -334,7 +334,7 @@ int sums_wait(struct summing *u, struct context *cx)
 		uint16_t *good = &u->s->good[segment_of(load, i)];
 		bool right = true;
 
-		end = next_segment(load, i);
+		end = sums_next_segment(load, i);
 		for (n = i; n < end; n++) {
 			right &= u->logs[n].state == RIGHT;
 			wrong |= u->logs[n].state == WRONG;

@@ -154,7 +154,7 @@ bool policy_is_worth(const struct policy_segment *s, uint32_t percent)
 }
 
 /* Less important first, then the greater number. */
-static int compare_ranks(const void *a, const void *b)
+static int compare_policy_ranks(const void *a, const void *b)
 {
 	const struct policy_rank *x = a, *y = b;
 
@@ -187,7 +187,7 @@ int policy_open(struct policy_order *order, const struct policy *policy,
 		order->rank[i] = (struct policy_rank){
 			policy->importance(&segments[i], env), i
 		};
-	sort_begin(order->rank, n, sizeof(*order->rank), compare_ranks);
+	sort_begin(order->rank, n, sizeof(*order->rank), compare_policy_ranks);
 	return 0;
 }
 
@@ -196,7 +196,7 @@ int policy_open(struct policy_order *order, const struct policy *policy,
  * refers to it, wherever it is, so that a segment with mostly metadata becomes
  * empty without cleaning.
  */
-static bool waits(const struct policy_order *o, size_t i, uint64_t clean)
+static bool is_deferred(const struct policy_order *o, size_t i, uint64_t clean)
 {
 	const struct policy_segment *s = &o->segments[i];
 
@@ -215,23 +215,23 @@ static int64_t choose_next(struct policy_order *o, uint64_t clean)
 		for (i = o->next; i < o->n; i++) {
 			if (i == o->sorted)
 				sort_step(o->rank, o->n - o->sorted++,
-					  sizeof(*o->rank), compare_ranks);
+					  sizeof(*o->rank), compare_policy_ranks);
 			best = o->rank[o->n - 1 - i];
 			if (o->taken[best.index])
 				o->next += i == o->next;
-			else if (!waits(o, best.index, clean))
+			else if (!is_deferred(o, best.index, clean))
 				return (int64_t)best.index;
 		}
 		return -1;
 	}
 	for (step = 0; step < o->n && looked < o->env->max_search; step++) {
 		i = (o->next + step) % o->n;
-		if (o->taken[i] || waits(o, i, clean))
+		if (o->taken[i] || is_deferred(o, i, clean))
 			continue;
 		rank = (struct policy_rank){
 			o->policy->importance(&o->segments[i], o->env), i
 		};
-		if (!looked++ || compare_ranks(&rank, &best) > 0)
+		if (!looked++ || compare_policy_ranks(&rank, &best) > 0)
 			best = rank;
 	}
 	o->next = o->n ? (o->next + step) % o->n : 0;

@@ -149,7 +149,7 @@ static int find_least_segments(struct try *t, struct context *cx,
  * Moves all live blocks before t->segments; for the minimum, before the next
  * value that leaves enough room.  -ENOSPC if that needs more than was forecast.
  */
-static int evacuate(struct try *t, struct context *cx, struct dev *dev)
+static int evacuate_last(struct try *t, struct context *cx, struct dev *dev)
 {
 	const struct evacuate_options options = {
 		.protect = t->o->clean.how.protect,
@@ -195,7 +195,7 @@ static int clean_for_move(struct try *t, struct context *cx, struct dev *dev)
 	if (!ret)
 		ret = find_least_segments(t, cx, dev, end);
 	while (!ret && t->segments < end) {
-		ret = evacuate(t, cx, dev);
+		ret = evacuate_last(t, cx, dev);
 		if (!ret && t->segments >= end)
 			ret = fail(cx, -ENOSPC, "blocks after segment %" PRIu64
 				   " cannot be moved", end);

@@ -65,7 +65,7 @@ int tune_check(struct context *cx, const struct tune *t)
 	return 0;
 }
 
-static void apply(struct nilfs_super_block *sb, const struct tune *t)
+static void apply_changes(struct nilfs_super_block *sb, const struct tune *t)
 {
 	const struct tune_row *row;
 	int64_t value;
@@ -96,7 +96,7 @@ static bool has_properties(const struct nilfs_super_block *sb,
 {
 	struct nilfs_super_block with = *sb;
 
-	apply(&with, t);
+	apply_changes(&with, t);
 	return super_check(sb) == RULE_OK && !memcmp(&with, sb, sizeof(with));
 }
 
@@ -113,7 +113,7 @@ int tune_set(struct tune_done *done, struct context *cx, struct dev *dev,
 	done->super = *volume_super(vol);
 	done->changed = !has_properties(&vol->super[0], t) ||
 			(offset2 && !has_properties(&vol->super[1], t));
-	apply(&done->super, t);
+	apply_changes(&done->super, t);
 	if (done->changed)
 		ret = newsupers_write(cx, dev, &done->super, offset2);
 out:

@@ -56,7 +56,7 @@ int out_close(struct out *out, struct context *cx)
 	return err;
 }
 
-static void write_all(struct out *out, const char *bytes, size_t len)
+static void out_write_all(struct out *out, const char *bytes, size_t len)
 {
 	while (len && !out->error) {
 		ssize_t n = write(out->fd, bytes, len);
@@ -74,7 +74,7 @@ void out_flush(struct out *out)
 {
 	if (out->fd < 0)
 		return;
-	write_all(out, out->buffer, (size_t)(out->next - out->buffer));
+	out_write_all(out, out->buffer, (size_t)(out->next - out->buffer));
 	out->next = out->buffer;
 }
 
@@ -120,7 +120,7 @@ void out_bytes(struct out *out, const void *bytes, size_t len)
 	if (len > (size_t)(out->end - out->next)) {
 		out_make_room(out, len);
 		if (len > (size_t)(out->end - out->next)) {
-			write_all(out, bytes, len);
+			out_write_all(out, bytes, len);
 			return;
 		}
 	}

@@ -96,7 +96,7 @@ static unsigned long long first_of(const struct picture *p, uint64_t i)
 	return wide_mul_div(i, p->things.total, p->cells - 1, p->cells);
 }
 
-static struct look look_at(const struct picture *p, uint64_t i)
+static struct look look_of_cell(const struct picture *p, uint64_t i)
 {
 	const struct cell *cell = (const void *)(p->memory + i * p->cell_size);
 	struct look look = { .shade = SVG_SHADES };
@@ -173,7 +173,7 @@ void picture_text(const struct picture *p, struct out *out,
 	uint64_t i;
 
 	for (i = 0; i < p->cells; i++) {
-		struct look look = look_at(p, i);
+		struct look look = look_of_cell(p, i);
 
 		if (i % p->width == 0) {
 			out_printf(out, "%*llu ", digits, first_of(p, i));
@@ -249,14 +249,14 @@ void picture_svg(const struct picture *p, struct svg *s, const char *title)
 	 * "segments 12-14: partly live, 40 % to keep".
 	 */
 	for (from = 0; from < p->cells; from = to) {
-		look = next = look_at(p, from);
+		look = next = look_of_cell(p, from);
 		sum = 0;
 		for (to = from; next.kind == look.kind &&
 				next.shade == look.shade;) {
 			sum += next.fraction;
 			if (++to == p->cells || to % p->width == 0)
 				break;
-			next = look_at(p, to);
+			next = look_of_cell(p, to);
 		}
 		if (!look.kind)
 			continue;

@@ -137,7 +137,7 @@ void report_text_block(struct report *r)
 }
 
 /* Opens one more section or list; only a section has an end of its own. */
-static void push(struct report *r, bool section)
+static void push_section(struct report *r, bool section)
 {
 	if (r->depth <= REPORT_DEPTH_MAX) {
 		r->sections &= ~(1u << r->depth);
@@ -159,7 +159,7 @@ void report_begin(struct report *r, const char *key, const char *title)
 			report_open_document(r);
 			json_open(&r->json, key, JSON_WIDE, '{');
 		}
-		push(r, true);
+		push_section(r, true);
 		return;
 	}
 	report_text_block(r);
@@ -171,7 +171,7 @@ void report_begin(struct report *r, const char *key, const char *title)
 			svg_string(r->out, title);
 			out_printf(r->out, "</h%u>\n", level);
 		}
-		push(r, true);
+		push_section(r, true);
 		return;
 	}
 	if (title) {
@@ -180,7 +180,7 @@ void report_begin(struct report *r, const char *key, const char *title)
 		out_string(r->out, ":\n");
 		r->indent += INDENT;
 	}
-	push(r, title != NULL);
+	push_section(r, title != NULL);
 }
 
 void report_list(struct report *r, const char *key)
@@ -193,7 +193,7 @@ void report_list(struct report *r, const char *key)
 		report_open_document(r);
 		json_open(&r->json, key, JSON_WIDE, '[');
 	}
-	push(r, false);
+	push_section(r, false);
 }
 
 void report_end(struct report *r)

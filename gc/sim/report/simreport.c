@@ -148,9 +148,9 @@ struct line {
 	struct simstat stat;	/* of the runs that differ by seed */
 };
 
-static struct column *add_column(struct simreport *s, enum source source,
-				 const struct column *column,
-				 struct place **place)
+static struct column *add_report_column(struct simreport *s, enum source source,
+					const struct column *column,
+					struct place **place)
 {
 	unsigned int i = s->count;
 
@@ -167,7 +167,7 @@ static void add_heads(struct simreport *s, enum source from, enum source to)
 	enum source i;
 
 	for (i = from; i <= to; i++)
-		add_column(s, i, &heads[i], &place);
+		add_report_column(s, i, &heads[i], &place);
 }
 
 static bool is_seed(const struct cli_option *row)
@@ -197,7 +197,7 @@ static void add_parameters(struct simreport *s, bool seeds)
 	for (row = simoptions_rows; sweep && row->name; row++) {
 		if (!simparam_is(row) || (!seeds && is_seed(row)))
 			continue;
-		c = add_column(s, PARAMETER, &(struct column){
+		c = add_report_column(s, PARAMETER, &(struct column){
 			.kind = simparam_kind(row), .width = PARAMETER_WIDTH,
 		}, &p);
 		p->option = row;
@@ -225,7 +225,7 @@ static void add_fields(struct simreport *s, bool notes, bool errors)
 	struct column *c;
 
 	for (f = simrow_fields; f->column.key; f++) {
-		c = add_column(s, FIELD, &f->column, &place);
+		c = add_report_column(s, FIELD, &f->column, &place);
 		place->field = f;
 		if ((c->kind == VALUE_FLAGS && !notes) ||
 		    (c->kind == VALUE_STRING && !errors))
@@ -339,8 +339,8 @@ static void put_csv(struct out *out, const struct column *columns,
 	out_char(out, '\n');
 }
 
-static int put_line(struct simreport *s, struct context *cx,
-		    const struct line *line)
+static int put_run_line(struct simreport *s, struct context *cx,
+			const struct line *line)
 {
 	struct simplan_run run;
 	unsigned int i;
@@ -379,7 +379,7 @@ static int put_runs(struct simreport *s, struct context *cx)
 		line.row = &s->rows[line.run];
 		if (s->csv && line.run % n == 0)
 			line.stat = simrow_stat(line.row, n, s->numbers);
-		err = put_line(s, cx, &line);
+		err = put_run_line(s, cx, &line);
 	}
 	return err;
 }
@@ -432,7 +432,7 @@ static int put_runs_and_totals(struct simreport *s, struct context *cx)
 							 "%zu volumes failed",
 							 nfailed, n));
 		if (!err)
-			err = put_line(s, cx, &(struct line){
+			err = put_run_line(s, cx, &(struct line){
 				.run = i, .row = &sum, .volume = "total" });
 		simrow_free(&sum);
 	}
@@ -536,10 +536,10 @@ int simreport_runs(struct report *r, struct context *cx,
 		add_heads(s, SEEDS, MOST);
 		table_begin(&s->out, r, "means", s->columns, s->count);
 		for (i = 0; i < plan->nruns && !err; i += plan->nseeds)
-			err = put_line(s, cx, &(struct line){
+			err = put_run_line(s, cx, &(struct line){
 				.run = i,
 				.stat = simrow_stat(rows + i, plan->nseeds,
-						    s->numbers) });
+							s->numbers) });
 		table_end(&s->out);
 	}
 	free(s->numbers);

@@ -185,8 +185,8 @@ struct sweep {
 };
 
 /* An item of an axis as a number. */
-static bool number_of(const struct cli_option *row, const char *item,
-		      double *x)
+static bool axis_number(const struct cli_option *row, const char *item,
+			double *x)
 {
 	struct context cx;
 	uint64_t bytes = 0;
@@ -220,7 +220,7 @@ static void choose_axis(struct sweep *s)
 		const struct simaxis *a = &p->axes[k];
 
 		for (i = 0; i < a->count; i++)
-			if (!number_of(p->rows[k], a->items[i], &x))
+			if (!axis_number(p->rows[k], a->items[i], &x))
 				break;
 		if (a->count > 1 && i == a->count)
 			break;
@@ -398,7 +398,7 @@ int simsvg_write_sweep(struct context *cx, const char *path,
 	for (i = 0; i < s.items; i++) {
 		x = (double)i;
 		if (!s.words) {
-			number_of(s.row, s.axis->items[i], &x);
+			axis_number(s.row, s.axis->items[i], &x);
 			c->x.min = fmin(c->x.min, x);
 			c->x.max = fmax(c->x.max, x);
 		}

@@ -71,7 +71,7 @@ static int take_snapshot(struct simrun *r, struct context *cx)
 	return ret;
 }
 
-static bool is_time(uint64_t every, uint64_t next, const struct simrun *r)
+static bool is_due(uint64_t every, uint64_t next, const struct simrun *r)
 {
 	return every && r->vol->now >= next;
 }
@@ -104,18 +104,18 @@ static int write_block(struct simrun *r, struct context *cx, uint32_t id)
 	}
 	if (!ret)
 		ret = simvol_write(v, cx, id);
-	if (!ret && is_time(c->flush_every, r->next_flush, r))
+	if (!ret && is_due(c->flush_every, r->next_flush, r))
 		ret = flush_volume(r, cx);
-	if (!ret && is_time(c->snapshot_every, r->next_snapshot, r))
+	if (!ret && is_due(c->snapshot_every, r->next_snapshot, r))
 		ret = take_snapshot(r, cx);
 	/* A part of the protection period is over. */
-	if (!ret && is_time(c->protect, r->next_mark, r)) {
+	if (!ret && is_due(c->protect, r->next_mark, r)) {
 		mark = &r->marks[r->nmarks++ % SIMRUN_PERIODS];
 		r->next_mark = v->now + c->protect / SIMRUN_PERIODS;
 		simpast_protect(v, *mark);
 		*mark = v->cno;
 	}
-	if (!ret && is_time(c->sample_every, r->next_sample, r)) {
+	if (!ret && is_due(c->sample_every, r->next_sample, r)) {
 		if (array_reserve(cx, &r->samples, &r->room, r->nsamples + 1))
 			return -ENOMEM;
 		t = simrun_totals(r);
@@ -127,7 +127,7 @@ static int write_block(struct simrun *r, struct context *cx, uint32_t id)
 		};
 		r->next_sample = v->now + c->sample_every;
 	}
-	if (!ret && is_time(c->check_every, r->next_check, r)) {
+	if (!ret && is_due(c->check_every, r->next_check, r)) {
 		r->next_check = v->now + c->check_every;
 		ret = simcheck_volume(v, cx);
 	}

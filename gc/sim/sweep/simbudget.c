@@ -33,7 +33,7 @@ struct memory {
 	const char *remedy;	/* options that make it smaller */
 };
 
-static uint64_t sum(uint64_t a, uint64_t b)
+static uint64_t add_sizes(uint64_t a, uint64_t b)
 {
 	uint64_t all = UINT64_MAX;
 
@@ -48,7 +48,7 @@ static void add_memory(struct memory *m, const char *part, const char *remedy,
 
 	if (!checked_mul(count, size, &bytes))
 		bytes = UINT64_MAX;
-	m->bytes = sum(m->bytes, bytes);
+	m->bytes = add_sizes(m->bytes, bytes);
 	if (bytes <= m->most)
 		return;
 	m->most = bytes;
@@ -122,7 +122,7 @@ static struct memory memory_of_run(const struct simsetup *s,
 	if (k->ahead)
 		add_memory(&m, "all writes, which the placement knows",
 			   s->input->trace ? another : "--writes",
-			   sum(s->before, s->asked), sizeof(*s->ahead.next));
+			   add_sizes(s->before, s->asked), sizeof(*s->ahead.next));
 	if (policy->kind && policy->kind->data_ages) {
 		add_memory(&m, "ages of data", "--policy (another)", c->data,
 			   sizeof(*v->ages.of));
@@ -132,7 +132,7 @@ static struct memory memory_of_run(const struct simsetup *s,
 	}
 	/* The user.  Snapshots that exist at the same time have a number each. */
 	if (user->snapshot_every)
-		taken = sum(s->before, s->asked) / user->snapshot_every;
+		taken = add_sizes(s->before, s->asked) / user->snapshot_every;
 	if (c->history)
 		add_memory(&m, "snapshots", "--snapshots",
 			   kept < taken ? kept : taken, sizeof(*v->snapshots));

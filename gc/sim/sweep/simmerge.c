@@ -169,7 +169,7 @@ struct result {
 	const char *key, *image;
 };
 
-static int compare_places(const void *a, const void *b)
+static int compare_keys(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
@@ -236,9 +236,9 @@ static int take_result(struct merging *m, struct context *cx,
 	if (err)
 		return err;
 	if (n)
-		sort_in_place(m->places, n, sizeof(*m->places), compare_places);
+		sort_in_place(m->places, n, sizeof(*m->places), compare_keys);
 	place = bsearch(&want, m->places, m->plan->nruns, sizeof(want),
-			compare_places);
+			compare_keys);
 	if (!place) {
 		m->merge->others++;
 		return 0;

@@ -114,9 +114,9 @@ static void hash_line(uint64_t *key, const char *name, const char *text)
 }
 
 /* The argument for ROW with the value of O, or NULL. */
-static const char *argument(const struct cli_option *row,
-			    const struct simoptions *o,
-			    char text[SIMPARAM_TEXT])
+static const char *argument_of(const struct cli_option *row,
+			       const struct simoptions *o,
+			       char text[SIMPARAM_TEXT])
 {
 	struct value v = simparam_value(row, o, text);
 	enum value_kind kind = simparam_kind(row);
@@ -143,7 +143,7 @@ uint64_t simparam_key(const struct simplan_run *run, const char *image)
 	hash_line(&key, "policy", run->policy->name);
 	for (row = simoptions_rows; row->name; row++)
 		if (simparam_is(row) && row->kind != OPTION_LIST)
-			hash_line(&key, row->name, argument(row, o, text));
+			hash_line(&key, row->name, argument_of(row, o, text));
 	for (i = 0; i < o->hot_files.count; i++)
 		hash_line(&key, "hot-file", o->hot_files.items[i]);
 	return key;
@@ -176,7 +176,7 @@ static void put_word(struct out *out, const char *text)
 }
 
 /* Prints an option, and its argument, if it has one. */
-static void put_option(struct out *out, const char *name, const char *arg)
+static void put_parameter(struct out *out, const char *name, const char *arg)
 {
 	out_string(out, " --");
 	out_string(out, name);
@@ -221,20 +221,20 @@ int simparam_commands(struct report *r, struct context *cx,
 			list = (const void *)((const char *)o + row->at);
 			for (k = 0; row->kind == OPTION_LIST && k < list->count;
 			     k++)
-				put_option(line, row->name, list->items[k]);
+				put_parameter(line, row->name, list->items[k]);
 			if (row->kind == OPTION_LIST)
 				continue;
-			arg = argument(row, o, text);
-			other = argument(row, &simoptions_defaults, usual);
+			arg = argument_of(row, o, text);
+			other = argument_of(row, &simoptions_defaults, usual);
 			if (arg && (!other || strcmp(arg, other) != 0))
-				put_option(line, row->name,
-					   row->kind == OPTION_FLAG ? NULL :
-								      arg);
+				put_parameter(line, row->name,
+					      row->kind == OPTION_FLAG ? NULL :
+									 arg);
 		}
 		if (run.volume_name)
-			put_option(line, "volume", run.volume_name);
-		put_option(line, "policy", run.policy->name);
-		put_option(line, "key", key);
+			put_parameter(line, "volume", run.volume_name);
+		put_parameter(line, "policy", run.policy->name);
+		put_parameter(line, "key", key);
 		out_string(line, " --json-lines");
 		if (image) {
 			out_string(line, " --");

@@ -68,7 +68,7 @@ static bool read_decimal(const char *text, size_t len, struct decimal *d)
 /*
  * Parses FIRST, LAST, STEP from the LEN characters at TEXT; false: not a range.
  */
-static bool read_range(const char *text, size_t len, struct decimal parts[3])
+static bool parse_range(const char *text, size_t len, struct decimal parts[3])
 {
 	const char *end = text + len, *colon;
 	unsigned int n = 0, decimals = 0, i;
@@ -128,7 +128,7 @@ static int add_list(struct simaxis *a, struct context *cx, const char *list)
 		if (!len)
 			return fail(cx, -EINVAL, "--sweep: %s: a value is "
 				    "missing", a->name);
-		if (!read_range(list, len, parts)) {
+		if (!parse_range(list, len, parts)) {
 			err = add_item(a, cx, list, len);
 			list += len;
 			continue;
@@ -183,7 +183,7 @@ void simplan_axis_free(struct simaxis *a)
 	*a = (struct simaxis){ 0 };
 }
 
-static const char *word_of(const struct cli_option *row, size_t i)
+static const char *option_word_of(const struct cli_option *row, size_t i)
 {
 	if (row->choices)
 		return row->choices[i];
@@ -194,8 +194,8 @@ static const char *word_of(const struct cli_option *row, size_t i)
  * Replaces the word "all", if it exists, by all words of the option, and sets
  * *HAS_ALL.
  */
-static int expand(struct simaxis *a, struct context *cx,
-		  const struct cli_option *row, bool *has_all)
+static int expand_all(struct simaxis *a, struct context *cx,
+		      const struct cli_option *row, bool *has_all)
 {
 	struct simaxis all = { .name = a->name };
 	const char *word;
@@ -204,12 +204,12 @@ static int expand(struct simaxis *a, struct context *cx,
 
 	for (i = 0; i < a->count && !err; i++) {
 		word = a->items[i];
-		if (strcmp(word, "all") != 0 || !word_of(row, 0)) {
+		if (strcmp(word, "all") != 0 || !option_word_of(row, 0)) {
 			err = add_item(&all, cx, word, strlen(word));
 			continue;
 		}
 		*has_all = true;
-		for (k = 0; !err && (word = word_of(row, k)); k++)
+		for (k = 0; !err && (word = option_word_of(row, k)); k++)
 			err = add_item(&all, cx, word, strlen(word));
 	}
 	a->name = NULL;
@@ -233,7 +233,7 @@ static int take_policies(struct simplan *p, struct context *cx)
 	if (!err && !p->names.count)
 		err = add_list(&p->names, cx, row->word(0));
 	if (!err)
-		err = expand(&p->names, cx, row, &p->has_all);
+		err = expand_all(&p->names, cx, row, &p->has_all);
 	if (err)
 		return err;
 	p->npolicies = p->names.count;
@@ -306,7 +306,7 @@ static int take_axis(struct simplan *p, struct context *cx, const char *text)
 				   "each other", other->name, a->name);
 	}
 	if (!err)
-		err = expand(a, cx, row, &p->has_all);
+		err = expand_all(a, cx, row, &p->has_all);
 	if (!err)
 		p->rows[p->naxes++] = row;
 out:

@@ -20,7 +20,7 @@
 #define TOTAL(member) \
 	.at = AT(totals) + offsetof(struct simvol_totals, member), .wide = true
 
-static struct value amplification(const struct simrow *row)
+static struct value row_amplification(const struct simrow *row)
 {
 	if (!row->ended || row->notes & SIMROW_NOTHING)
 		return value_absent();
@@ -47,7 +47,7 @@ static const struct value_flag notes[] = {
 
 const struct simrow_field simrow_fields[] = {
 	{ { "write_amplification", "WAF", VALUE_RATIO, 7 },
-	  .value = amplification },
+	  .value = row_amplification },
 	{ { "blocks_user", "USER", VALUE_U64, 10 }, WIDE(asked) },
 	{ { "blocks_written", "WRITTEN", VALUE_U64, 11 }, WIDE(written) },
 	{ { "segments_cleaned", "CLEANED", VALUE_U64, 8 }, TOTAL(cleaned) },
@@ -138,8 +138,8 @@ void simrow_free(struct simrow *row)
 	*row = (struct simrow){ 0 };
 }
 
-static uint64_t number_of(const struct simrow *row,
-			  const struct simrow_field *field)
+static uint64_t field_number(const struct simrow *row,
+			     const struct simrow_field *field)
 {
 	const void *p = (const char *)row + field->at;
 
@@ -162,7 +162,7 @@ struct value simrow_value(const struct simrow *row,
 {
 	if (field->value)
 		return field->value(row);
-	return row->ended ? value_u64(number_of(row, field)) : value_absent();
+	return row->ended ? value_u64(field_number(row, field)) : value_absent();
 }
 
 void simrow_add(struct simrow *sum, const struct simrow *row)
@@ -180,8 +180,8 @@ void simrow_add(struct simrow *sum, const struct simrow *row)
 	for (f = simrow_fields; f->column.key; f++) {
 		if (f->value)
 			continue;
-		a = number_of(sum, f);
-		b = number_of(row, f);
+		a = field_number(sum, f);
+		b = field_number(row, f);
 		if (f->sum == SIMROW_SUM)
 			b += a;
 		else if (f->sum == SIMROW_COMMON)
@@ -199,7 +199,7 @@ struct simstat simrow_stat(const struct simrow *rows, size_t n,
 	size_t i, count = 0;
 
 	for (i = 0; i < n; i++)
-		if (amplification(&rows[i]).present)
+		if (row_amplification(&rows[i]).present)
 			numbers[count++] = (double)rows[i].written /
 					   (double)rows[i].asked;
 	return simrow_stat_of(numbers, count);

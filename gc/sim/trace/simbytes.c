@@ -84,7 +84,7 @@ static la_ssize_t give_bytes(struct archive *a, void *arg, const void **bufp)
 	return n < 0 ? -1 : n;
 }
 
-static int unpack_failed(const struct simbytes *b, struct context *cx)
+static int archive_failed(const struct simbytes *b, struct context *cx)
 {
 	struct simbytes_packed *p = b->packed;
 	const char *text = p->la.archive_error_string(p->archive);
@@ -97,7 +97,7 @@ static int unpack_failed(const struct simbytes *b, struct context *cx)
 }
 
 /* Switches to libarchive, which first gets the bytes read before. */
-static int unpack(struct simbytes *b, struct context *cx)
+static int open_archive(struct simbytes *b, struct context *cx)
 {
 	struct simbytes_packed *p = calloc(1, sizeof(*p));
 	const struct libarchive *la;
@@ -134,12 +134,12 @@ static int unpack(struct simbytes *b, struct context *cx)
 	    la->archive_read_support_format_empty(a) != ARCHIVE_OK ||
 	    la->archive_read_support_format_raw(a) != ARCHIVE_OK ||
 	    la->archive_read_open(a, p, NULL, give_bytes, NULL) != ARCHIVE_OK)
-		return unpack_failed(b, cx);
+		return archive_failed(b, cx);
 	return 0;
 }
 
-static ssize_t unpack_some(struct simbytes *b, struct context *cx, void *buf,
-			   size_t room)
+static ssize_t read_archive(struct simbytes *b, struct context *cx, void *buf,
+			    size_t room)
 {
 	struct simbytes_packed *p = b->packed;
 	struct archive_entry *entry;
@@ -158,30 +158,30 @@ static ssize_t unpack_some(struct simbytes *b, struct context *cx, void *buf,
 			if (status == ARCHIVE_EOF)
 				return 0;
 			if (status < ARCHIVE_WARN)
-				return unpack_failed(b, cx);
+				return archive_failed(b, cx);
 			p->in_member = true;
 		}
 		n = p->la.archive_read_data(p->archive, buf, room);
 		p->has_file |= n > 0;
 		if (n)
-			return n > 0 ? n : unpack_failed(b, cx);
+			return n > 0 ? n : archive_failed(b, cx);
 	}
 }
 
 #else
 
-static int unpack(struct simbytes *b, struct context *cx)
+static int open_archive(struct simbytes *b, struct context *cx)
 {
 	return fail_said(cx, -EOPNOTSUPP, "%s: is compressed, and this "
 			 "program was built without libarchive", b->path);
 }
 
-static ssize_t unpack_some(struct simbytes *b, struct context *cx, void *buf,
-			   size_t room)
+static ssize_t read_archive(struct simbytes *b, struct context *cx, void *buf,
+			    size_t room)
 {
 	(void)buf;
 	(void)room;
-	return unpack(b, cx);
+	return open_archive(b, cx);
 }
 
 #endif
@@ -197,7 +197,7 @@ static int fill_buffer(struct simbytes *b, struct context *cx)
 	if (b->ended || b->end == ROOM)
 		return 0;
 	if (b->packed)
-		n = unpack_some(b, cx, b->buf + b->end, ROOM - b->end);
+		n = read_archive(b, cx, b->buf + b->end, ROOM - b->end);
 	else
 		n = read_some(b, cx, b->buf + b->end, ROOM - b->end);
 	if (n < 0)
@@ -234,7 +234,7 @@ int simbytes_open(struct simbytes *b, struct context *cx, const char *path)
 		packed |= magics[i].at + magics[i].len <= have &&
 			  !memcmp(bytes + magics[i].at, magics[i].bytes,
 				  magics[i].len);
-	return packed ? unpack(b, cx) : 0;
+	return packed ? open_archive(b, cx) : 0;
 }
 
 void simbytes_close(struct simbytes *b)

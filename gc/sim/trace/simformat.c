@@ -22,7 +22,7 @@
 
 static const struct simformat_text none = { "", 0 };
 
-static bool number(struct simformat_text t, uint64_t *value)
+static bool parse_number(struct simformat_text t, uint64_t *value)
 {
 	uint64_t v = 0;
 	size_t i;
@@ -45,7 +45,7 @@ static bool time_in(struct simformat_text t, uint64_t unit, uint64_t *time)
 {
 	uint64_t v;
 
-	return number(t, &v) && !__builtin_mul_overflow(v, unit, time);
+	return parse_number(t, &v) && !__builtin_mul_overflow(v, unit, time);
 }
 
 /* The same as the time of E. */
@@ -82,18 +82,18 @@ static bool take_seconds(struct simformat_text t, struct simformat_event *e)
 	return e->timed;
 }
 
-static bool bytes(struct simformat_text offset, struct simformat_text length,
-		  struct simformat_event *e)
+static bool parse_bytes(struct simformat_text offset, struct simformat_text length,
+			struct simformat_event *e)
 {
-	return number(offset, &e->offset) && number(length, &e->length) &&
+	return parse_number(offset, &e->offset) && parse_number(length, &e->length) &&
 	       e->offset < SIMFORMAT_OFFSET_MAX &&
 	       e->length < SIMFORMAT_OFFSET_MAX - e->offset;
 }
 
-static bool sectors(struct simformat_text offset, struct simformat_text length,
-		    struct simformat_event *e)
+static bool parse_sectors(struct simformat_text offset, struct simformat_text length,
+			  struct simformat_event *e)
 {
-	if (!bytes(offset, length, e) ||
+	if (!parse_bytes(offset, length, e) ||
 	    e->offset + e->length >= SIMFORMAT_OFFSET_MAX >> SECTOR_BITS)
 		return false;
 	e->offset <<= SECTOR_BITS;
@@ -179,7 +179,7 @@ static enum simformat_kind parse_msr(struct simformat_state *state, char *line,
 
 	(void)state;
 	if (cut_commas(line, len, f) != 7 || !f[1].len || !f[2].len ||
-	    !take_time(f[0], 100, e) || !bytes(f[4], f[5], e))
+	    !take_time(f[0], 100, e) || !parse_bytes(f[4], f[5], e))
 		return SIMFORMAT_BAD;
 	if (is_word(f[3], "write"))
 		kind = SIMFORMAT_WRITE;
@@ -203,7 +203,7 @@ static enum simformat_kind parse_alibaba(struct simformat_state *state,
 
 	(void)state;
 	if (cut_commas(line, len, f) != 5 || !f[0].len ||
-	    !bytes(f[2], f[3], e) || !take_time(f[4], NS_PER_US, e))
+	    !parse_bytes(f[2], f[3], e) || !take_time(f[4], NS_PER_US, e))
 		return SIMFORMAT_BAD;
 	e->volume = f[0];
 	if (f[1].len == 1 && *f[1].at == 'W')
@@ -235,7 +235,7 @@ static enum simformat_kind parse_tencent(struct simformat_state *state,
 
 	(void)state;
 	if (cut_commas(line, len, f) != 5 || !f[4].len || f[3].len != 1 ||
-	    !take_seconds(f[0], e) || !sectors(f[1], f[2], e))
+	    !take_seconds(f[0], e) || !parse_sectors(f[1], f[2], e))
 		return SIMFORMAT_BAD;
 	e->volume = f[4];
 	if (*f[3].at == '1')
@@ -254,7 +254,7 @@ static bool is_device(struct simformat_text t)
 		return false;
 	major.len = (size_t)(comma - t.at);
 	minor = (struct simformat_text){ comma + 1, t.len - major.len - 1 };
-	return number(major, &n) && number(minor, &n);
+	return parse_number(major, &n) && parse_number(minor, &n);
 }
 
 static enum simformat_kind parse_blkparse(struct simformat_state *state,
@@ -265,7 +265,7 @@ static enum simformat_kind parse_blkparse(struct simformat_state *state,
 	unsigned int n = cut_blanks(line, len, f);
 	uint64_t sequence;
 
-	if (n < 6 || !is_device(f[0]) || !number(f[2], &sequence) ||
+	if (n < 6 || !is_device(f[0]) || !parse_number(f[2], &sequence) ||
 	    !take_seconds(f[3], e)) {
 		/* The summary that blkparse prints after the last event. */
 		state->summary |= (!strncmp(line, "CPU", 3) &&
@@ -281,7 +281,7 @@ static enum simformat_kind parse_blkparse(struct simformat_state *state,
 	if (n < 10 || f[8].len != 1 || *f[8].at != '+')
 		return memchr(f[6].at, 'F', f[6].len) ? SIMFORMAT_SYNC :
 							SIMFORMAT_OTHER;
-	if (!sectors(f[7], f[9], e))
+	if (!parse_sectors(f[7], f[9], e))
 		return SIMFORMAT_BAD;
 	if (memchr(f[6].at, 'Z', f[6].len))
 		return SIMFORMAT_OTHER;		/* of a zone */
@@ -335,7 +335,7 @@ static enum simformat_kind parse_action(struct simformat_state *state,
 	kind = kind_of_word(actions, f[1]);
 	if (kind == SIMFORMAT_OTHER || kind == SIMFORMAT_SYNC)
 		return kind;
-	return n >= 4 && bytes(f[2], f[3], e) ? kind : SIMFORMAT_BAD;
+	return n >= 4 && parse_bytes(f[2], f[3], e) ? kind : SIMFORMAT_BAD;
 }
 
 static enum simformat_kind parse_fio(struct simformat_state *state, char *line,
@@ -352,7 +352,7 @@ static enum simformat_kind parse_fio(struct simformat_state *state, char *line,
 	/* DIRECTION,OFFSET,LENGTH: 0 for a read, 1 for a write. */
 	if (!state->fio_version) {
 		if (cut_commas(line, len, f) != 3 || f[0].len != 1 ||
-		    !bytes(f[1], f[2], e))
+		    !parse_bytes(f[1], f[2], e))
 			return SIMFORMAT_BAD;
 		return *f[0].at == '0' ? SIMFORMAT_READ :
 		       *f[0].at == '1' ? SIMFORMAT_WRITE : SIMFORMAT_BAD;
@@ -414,7 +414,7 @@ static enum simformat_kind parse_csv(struct simformat_state *state, char *line,
 	e->volume = c[VOLUME];
 	if (kind == SIMFORMAT_SYNC)
 		return kind;
-	return bytes(c[OFFSET], c[LENGTH], e) ? kind : SIMFORMAT_BAD;
+	return parse_bytes(c[OFFSET], c[LENGTH], e) ? kind : SIMFORMAT_BAD;
 }
 
 static bool looks_blktrace(char *line, size_t len)
@@ -491,8 +491,8 @@ enum {
 #define TC_DISCARD (1u << 29)
 #define MINOR_BITS 20
 
-static uint64_t field(const struct simformat_state *state, const void *record,
-		      unsigned int at, unsigned int size)
+static uint64_t record_field(const struct simformat_state *state, const void *record,
+			     unsigned int at, unsigned int size)
 {
 	const unsigned char *p = (const unsigned char *)record + at;
 	uint64_t v = 0;
@@ -512,23 +512,23 @@ enum simformat_kind simformat_parse_record(struct simformat_state *state,
 	uint64_t sector;
 
 	*pdu = SIMFORMAT_NO_RECORD;
-	if (field(state, record, R_MAGIC, 4) != MAGIC)
+	if (record_field(state, record, R_MAGIC, 4) != MAGIC)
 		state->swapped = !state->swapped;
-	if (field(state, record, R_MAGIC, 4) != MAGIC)
+	if (record_field(state, record, R_MAGIC, 4) != MAGIC)
 		return SIMFORMAT_BAD;
-	action = (uint32_t)field(state, record, R_ACTION, 4);
-	device = (uint32_t)field(state, record, R_DEVICE, 4);
-	sector = field(state, record, R_SECTOR, 8);
-	*pdu = field(state, record, R_PDU_LEN, 2);
+	action = (uint32_t)record_field(state, record, R_ACTION, 4);
+	device = (uint32_t)record_field(state, record, R_DEVICE, 4);
+	sector = record_field(state, record, R_SECTOR, 8);
+	*pdu = record_field(state, record, R_PDU_LEN, 2);
 	if (ACTION(action) != QUEUED || action & (TC_PC | TC_NOTIFY))
 		return SIMFORMAT_OTHER;
-	e->time = field(state, record, R_TIME, 8);
+	e->time = record_field(state, record, R_TIME, 8);
 	e->timed = true;
 	e->volume.at = state->device;
 	e->volume.len = (size_t)snprintf(state->device, sizeof(state->device),
 					 "%u,%u", device >> MINOR_BITS,
 					 device & ((1u << MINOR_BITS) - 1));
-	e->length = field(state, record, R_BYTES, 4);
+	e->length = record_field(state, record, R_BYTES, 4);
 	if (!e->length)
 		return action & TC_FLUSH ? SIMFORMAT_SYNC : SIMFORMAT_OTHER;
 	e->offset = sector << SECTOR_BITS;

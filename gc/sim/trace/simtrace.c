@@ -31,7 +31,7 @@
 #define NAME_SHOWN 64u
 #define VOLUMES_SHOWN 8u
 
-static bool is_name(const struct simtrace_file *file, struct simformat_text name)
+static bool is_file_name(const struct simtrace_file *file, struct simformat_text name)
 {
 	return file->len == name.len && !memcmp(file->name, name.at, name.len);
 }
@@ -45,14 +45,14 @@ static int64_t find_file(struct simtrace *t, struct simformat_text name,
 {
 	const struct pairtable_entry *entry;
 
-	if (t->last_file && is_name(&t->files[t->last_file - 1], name))
+	if (t->last_file && is_file_name(&t->files[t->last_file - 1], name))
 		return t->last_file - 1;
 	*hash = text_hash(name.at, name.len);
 	for (*same = 0; ; ++*same) {
 		entry = pairtable_find(&t->names, *same, *hash);
 		if (!entry)
 			return -1;
-		if (is_name(&t->files[entry->value - 1], name))
+		if (is_file_name(&t->files[entry->value - 1], name))
 			break;
 	}
 	t->last_file = (uint32_t)entry->value;
@@ -67,9 +67,9 @@ static bool is_chosen(const struct simtrace *t, const char *volume)
 }
 
 /* Adds the file NAME, and its volume: all that have a file name share one. */
-static int add_file(struct simtrace *t, struct context *cx,
-		    const struct simformat_event *e,
-		    struct simformat_text name, uint64_t hash, uint64_t same)
+static int add_trace_file(struct simtrace *t, struct context *cx,
+			  const struct simformat_event *e,
+			  struct simformat_text name, uint64_t hash, uint64_t same)
 {
 	bool is_new = !e->file.len || !t->shared;
 	size_t volume = is_new ? t->nvolumes : t->shared - 1;
@@ -154,7 +154,7 @@ static int take_event(struct simtrace *t, struct context *cx,
 			return 0;
 		file = find_file(t, name, &hash, &same);
 		if (file < 0) {
-			err = add_file(t, cx, e, name, hash, same);
+			err = add_trace_file(t, cx, e, name, hash, same);
 			if (err)
 				return err;
 			file = (int64_t)t->nfiles - 1;

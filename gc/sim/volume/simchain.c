@@ -60,8 +60,8 @@ void simchain_settle(struct simchain *c)
 }
 
 /* Interpolates VALUES at TIME; after the end, the last one. */
-static double interpolate(const struct simchain *c, const double *values,
-			  double time)
+static double chain_interpolate(const struct simchain *c, const double *values,
+				double time)
 {
 	size_t i = (size_t)time;
 
@@ -93,12 +93,12 @@ static double uniform_cost(double u)
  * The share of blocks entered into the chain that is live at TIME, if none dies
  * before BEGIN, until which ALL of them are live.
  */
-static double surviving(const struct simchain *c, double begin, double all,
-			double time)
+static double chain_surviving(const struct simchain *c, double begin, double all,
+			      double time)
 {
 	if (time <= begin || all <= 0)
 		return 1;
-	return (1 - interpolate(c, c->dead, time)) / all;
+	return (1 - chain_interpolate(c, c->dead, time)) / all;
 }
 
 double simchain_amplification(double hot, const double *valid,
@@ -136,19 +136,19 @@ void simchain_cost(const struct simchain *c, struct simchain_sizes *s,
 	}
 	s->valid[0] = s->size[0] ? c->hot_valid : 0;
 	s->amplification = INFINITY;
-	all = 1 - interpolate(c, c->dead, begin);
+	all = 1 - chain_interpolate(c, c->dead, begin);
 	flow = enters;
 	for (g = 1; g < last; g++) {
 		/* Half of the last segment is not written yet. */
 		left = time + (s->size[g] - 0.5) / flow;
 		if (!(left < (double)c->times) || flow < 1e-9)
 			return;
-		s->valid[g] = surviving(c, begin, all, left) /
-			      surviving(c, begin, all, time);
+		s->valid[g] = chain_surviving(c, begin, all, left) /
+			      chain_surviving(c, begin, all, time);
 		if (all > 0) {
 			early = fmax(fmin(left, begin) - time, 0);
-			from = interpolate(c, c->living, fmax(time, begin));
-			to = interpolate(c, c->living, fmax(left, begin));
+			from = chain_interpolate(c, c->living, fmax(time, begin));
+			to = chain_interpolate(c, c->living, fmax(left, begin));
 			live -= enters * (early + (to - from) / all);
 		}
 		segments -= s->size[g];

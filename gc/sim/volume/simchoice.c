@@ -70,8 +70,8 @@ bool simchoice_prefers(const struct simchoice *c, uint32_t a, uint32_t b)
  * Replaces BEST, of importance WORTH, by SEGNUM if that is better, by its
  * effective age.
  */
-static void consider(const struct simchoice *c, uint32_t segnum, int64_t *best,
-		     uint64_t *worth)
+static void consider_victim(const struct simchoice *c, uint32_t segnum, int64_t *best,
+			    uint64_t *worth)
 {
 	const struct policy *p = c->config.policy;
 	struct policy_segment s = c->vol->segments[segnum];
@@ -108,7 +108,7 @@ static int64_t choose_of_all(struct simchoice *c)
 
 	for (i = 0; i < c->vol->config.nsegments; i++)
 		if (is_candidate(c, i))
-			consider(c, i, &best, &worth);
+			consider_victim(c, i, &best, &worth);
 	return best;
 }
 
@@ -135,7 +135,7 @@ static int64_t choose_drawn(struct simchoice *c)
 		}
 		if (!found)
 			break;
-		consider(c, segnum, &best, &worth);
+		consider_victim(c, segnum, &best, &worth);
 	}
 	return best;
 }
@@ -152,7 +152,7 @@ static int64_t choose_of_window(struct simchoice *c)
 		if (!is_candidate(c, i))
 			continue;
 		looked++;
-		consider(c, i, &best, &worth);
+		consider_victim(c, i, &best, &worth);
 	}
 	return best;
 }
@@ -162,7 +162,7 @@ static int64_t choose_of_window(struct simchoice *c)
 #define OLDEST_LEAST 10u
 #define AGE_WEIGHT 60u
 
-static int compare_ranks(const void *a, const void *b)
+static int compare_choice_ranks(const void *a, const void *b)
 {
 	const struct policy_rank *x = a, *y = b;
 
@@ -173,7 +173,7 @@ static int compare_ranks(const void *a, const void *b)
 
 void simchoice_sort(struct policy_rank *ranks, size_t n)
 {
-	sort_in_place(ranks, n, sizeof(*ranks), compare_ranks);
+	sort_in_place(ranks, n, sizeof(*ranks), compare_choice_ranks);
 }
 
 /*
@@ -229,15 +229,15 @@ static int64_t choose_by_age(struct simchoice *c)
 #define CHOICES 10u
 #define WINDOW 100u
 
-static uint64_t nothing(const struct policy_segment *s,
-			const struct policy_env *env)
+static uint64_t no_importance(const struct policy_segment *s,
+			      const struct policy_env *env)
 {
 	(void)s, (void)env;
 	return 0;
 }
 
 static const struct simchoice_kind kinds[] = {
-	{ { "random", "any segment", nothing, false, false },
+	{ { "random", "any segment", no_importance, false, false },
 	  .parameter = 1, .pick = choose_drawn },
 	{ { "d-choices", "the most dead blocks of some at random", policy_dead,
 	    false, false },

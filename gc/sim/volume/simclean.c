@@ -39,7 +39,7 @@
 #define NONE UINT32_MAX
 
 /* The winner of child I, a node, or a leaf after the last node. */
-static uint32_t child(const struct simtree *t, uint32_t i)
+static uint32_t tree_child(const struct simtree *t, uint32_t i)
 {
 	if (i < t->leaves)
 		return t->winners[i];
@@ -48,9 +48,9 @@ static uint32_t child(const struct simtree *t, uint32_t i)
 }
 
 /* The better one of the children of node I. */
-static uint32_t winner(const struct simtree *t, uint32_t i)
+static uint32_t tree_winner(const struct simtree *t, uint32_t i)
 {
-	uint32_t a = child(t, 2 * i), b = child(t, 2 * i + 1);
+	uint32_t a = tree_child(t, 2 * i), b = tree_child(t, 2 * i + 1);
 	const struct policy_order *o = t->order;
 	uint64_t x, y;
 
@@ -107,7 +107,7 @@ static void segment_changed(void *arg, uint32_t segnum)
 		return;
 	for (i = (segnum + t->leaves) / 2; i > 0; i /= 2) {
 		before = t->winners[i];
-		t->winners[i] = winner(t, i);
+		t->winners[i] = tree_winner(t, i);
 		/*
 		 * It was not the winner and is not now: the nodes above stay
 		 * unchanged.
@@ -242,7 +242,7 @@ int simclean_open(struct simclean *c, struct context *cx, struct simvol *v,
 		t->winners = malloc(t->leaves * sizeof(*t->winners));
 		ret = t->winners ? 0 : -ENOMEM;
 		for (i = t->leaves - 1; !ret && i > 0; i--)
-			t->winners[i] = winner(t, i);
+			t->winners[i] = tree_winner(t, i);
 	}
 	if (ret)
 		return fail(cx, ret, "cleaner");

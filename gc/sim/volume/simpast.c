@@ -50,7 +50,7 @@ uint32_t simpast_count(const struct simvol *v, uint32_t segnum, uint32_t *live)
 }
 
 /* Counts all needed blocks again, and updates the counts that policies use. */
-static void recount(struct simvol *v)
+static void recount_needed(struct simvol *v)
 {
 	uint32_t i, live;
 
@@ -75,7 +75,7 @@ void simpast_drop(struct simvol *v)
 	v->nsnapshots--;
 	memmove(first, first + 1,
 		(v->nsnapshots - v->nkept) * sizeof(*first));
-	recount(v);
+	recount_needed(v);
 	/*
 	 * The rule of the published patches: blocks counted for snapshots when
 	 * they were moved may be dead now, so their count is halved.
@@ -94,7 +94,7 @@ void simpast_drop(struct simvol *v)
 void simpast_protect(struct simvol *v, uint32_t cno)
 {
 	v->protect_cno = cno;
-	recount(v);
+	recount_needed(v);
 }
 
 void simpast_holes_drop(struct simvol *v, uint32_t place)

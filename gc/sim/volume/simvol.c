@@ -25,7 +25,7 @@
  * N times NONE.  Accesses to maps are scattered, so large pages save most of
  * the time; without them the maps work too.
  */
-static uint32_t *nones(size_t n)
+static uint32_t *alloc_nones(size_t n)
 {
 	size_t bytes = (n * sizeof(uint32_t) / LARGE_PAGE + 1) * LARGE_PAGE;
 	uint32_t *p = aligned_alloc(LARGE_PAGE, bytes);
@@ -67,8 +67,8 @@ int simvol_open(struct simvol *v, struct context *cx,
 	v->protect_cno = SIMVOL_NONE;
 	for (i = 0; i < SIMVOL_LOGS; i++)
 		v->logs[i].segnum = SIMVOL_NONE;
-	v->at = nones(v->nlogical);
-	v->owner = nones(v->nplaces);
+	v->at = alloc_nones(v->nlogical);
+	v->owner = alloc_nones(v->nplaces);
 	v->segments = calloc(n, sizeof(*v->segments));
 	v->needed = calloc(n, sizeof(*v->needed));
 	v->state = calloc(n, sizeof(*v->state));
@@ -194,8 +194,8 @@ void simvol_end_log(struct simvol *v, unsigned int log)
 /*
  * Continues LOG in a segment with holes, if few are clean, or in a clean one.
  */
-static int next_segment(struct simvol *v, struct context *cx,
-			struct simvol_log *log)
+static int begin_next_segment(struct simvol *v, struct context *cx,
+			      struct simvol_log *log)
 {
 	unsigned int number = (unsigned int)(log - v->logs);
 	int64_t segnum = -1;
@@ -259,7 +259,7 @@ static int next_place(struct simvol *v, struct context *cx, unsigned int n,
 	int ret = 0;
 
 	if (is_full(v, log))
-		ret = next_segment(v, cx, log);
+		ret = begin_next_segment(v, cx, log);
 	if (ret)
 		return ret;
 	if (span && log->offset % span == 0) {
@@ -300,7 +300,7 @@ static int next_hole(struct simvol *v, struct context *cx, unsigned int n,
 
 	skip_taken(v, log);
 	if (is_full(v, log))
-		ret = next_segment(v, cx, log);
+		ret = begin_next_segment(v, cx, log);
 	if (ret)
 		return ret;
 	skip_taken(v, log);

@@ -134,12 +134,12 @@ uint64_t simdist_next(const struct simdist *d, struct simrandom *r,
 }
 
 /* x^-skew, its integral from 1 to X, and the inverse of that. */
-static double curve(const struct simdist_zipf *z, double x)
+static double zipf_curve(const struct simdist_zipf *z, double x)
 {
 	return exp(-z->skew * log(x));
 }
 
-static double integral(const struct simdist_zipf *z, double x)
+static double zipf_integral(const struct simdist_zipf *z, double x)
 {
 	double l = log(x), y = (1 - z->skew) * l;
 
@@ -147,7 +147,7 @@ static double integral(const struct simdist_zipf *z, double x)
 	return (fabs(y) > 1e-8 ? expm1(y) / y : 1 + y / 2) * l;
 }
 
-static double inverse(const struct simdist_zipf *z, double area)
+static double zipf_inverse(const struct simdist_zipf *z, double area)
 {
 	double t = area * (1 - z->skew);
 
@@ -162,9 +162,9 @@ void simdist_zipf_init(struct simdist_zipf *z, uint64_t n, double skew)
 {
 	*z = (struct simdist_zipf){ .n = (double)n, .skew = skew };
 	/* The bar of the first rank is left of 1.5, as wide as needed. */
-	z->first = integral(z, 1.5) - 1;
-	z->last = integral(z, z->n + 0.5);
-	z->shortcut = 2 - inverse(z, integral(z, 2.5) - curve(z, 2));
+	z->first = zipf_integral(z, 1.5) - 1;
+	z->last = zipf_integral(z, z->n + 0.5);
+	z->shortcut = 2 - zipf_inverse(z, zipf_integral(z, 2.5) - zipf_curve(z, 2));
 }
 
 uint64_t simdist_zipf_next(const struct simdist_zipf *z, struct simrandom *r)
@@ -173,14 +173,14 @@ uint64_t simdist_zipf_next(const struct simdist_zipf *z, struct simrandom *r)
 
 	for (;;) {
 		area = z->last + simrandom_fraction(r) * (z->first - z->last);
-		x = inverse(z, area);
+		x = zipf_inverse(z, area);
 		rank = floor(x + 0.5);
 		if (rank < 1)
 			rank = 1;
 		else if (rank > z->n)
 			rank = z->n;
 		if (rank - x <= z->shortcut ||
-		    area >= integral(z, rank + 0.5) - curve(z, rank))
+		    area >= zipf_integral(z, rank + 0.5) - zipf_curve(z, rank))
 			return (uint64_t)rank;
 	}
 }

@@ -32,8 +32,8 @@ void metablocks_fini(struct metablocks *t)
 }
 
 /* Where the chain leads to a block, or where it ends without it. */
-static struct metablock **slot(const struct metablocks *t, bool node,
-			       uint64_t id)
+static struct metablock **hash_slot(const struct metablocks *t, bool node,
+				    uint64_t id)
 {
 	uint64_t h = (id * 2 + node) * 0x9e3779b97f4a7c15u;
 	struct metablock **p = &t->buckets[(size_t)(h >> 32) & (t->nbuckets - 1)];
@@ -46,7 +46,7 @@ static struct metablock **slot(const struct metablocks *t, bool node,
 struct metablock *metablocks_find(const struct metablocks *t, bool node,
 				  uint64_t id)
 {
-	return t->n ? *slot(t, node, id) : NULL;
+	return t->n ? *hash_slot(t, node, id) : NULL;
 }
 
 static struct metablocks_list *list_of(struct metablocks *t,
@@ -99,7 +99,7 @@ void metablocks_use(struct metablocks *t, struct metablock *b, bool dirty)
 
 struct metablock *metablocks_take(struct metablocks *t, struct metablock *b)
 {
-	*slot(t, b->node, b->id) = b->next;
+	*hash_slot(t, b->node, b->id) = b->next;
 	list_out(t, b);
 	t->n--;
 	return b;
@@ -124,7 +124,7 @@ struct metablock *metablocks_add(struct metablocks *t, struct context *cx,
 			for (b = old[i]; b; b = next) {
 				next = b->next;
 				b->next = NULL;
-				*slot(t, b->node, b->id) = b;
+				*hash_slot(t, b->node, b->id) = b;
 			}
 		}
 		free(old);
@@ -141,7 +141,7 @@ struct metablock *metablocks_add(struct metablocks *t, struct context *cx,
 	b->dirty = false;
 	b->id = id;
 	b->ptr = ptr;
-	*slot(t, node, id) = b;
+	*hash_slot(t, node, id) = b;
 	list_in(t, b);
 	t->n++;
 	return b;
@@ -153,8 +153,8 @@ void metablocks_set_ptr(struct metablocks *t, struct metablock *b,
 	b->ptr = ptr;
 	if (!b->node)
 		return;
-	*slot(t, true, b->id) = b->next;
+	*hash_slot(t, true, b->id) = b->next;
 	b->next = NULL;
 	b->id = ptr;
-	*slot(t, true, ptr) = b;
+	*hash_slot(t, true, ptr) = b;
 }

@@ -227,8 +227,8 @@ int metafile_adopt(struct metafile *m, struct context *cx, uint64_t blkoff,
 }
 
 /* A node with pointer PTR, or data block KEY with it, leaves the file. */
-static int lose(struct metafile *m, struct context *cx, bool node, uint64_t key,
-		uint64_t ptr)
+static int lose_block(struct metafile *m, struct context *cx, bool node, uint64_t key,
+		      uint64_t ptr)
 {
 	struct metablock *b = metablocks_find(&m->blocks, node, node ? ptr : key);
 
@@ -247,12 +247,12 @@ static int cut_pointer(struct metafile *m, struct context *cx, uint64_t key)
 	if (ptr == NILFS_BMAP_INVALID_PTR)
 		return 0;
 	m->root[1 + key] = le64_make(NILFS_BMAP_INVALID_PTR);
-	err = lose(m, cx, false, key, ptr);
+	err = lose_block(m, cx, false, key, ptr);
 	return err ? err : 1;
 }
 
 /* The root becomes as low as it can be, once an entry is gone. */
-static int lower(struct metafile *m, struct context *cx)
+static int lower_root(struct metafile *m, struct context *cx)
 {
 	struct bmapnode root = bmapnode_root(m->root);
 	struct metapath_step *child;
@@ -270,7 +270,7 @@ static int lower(struct metafile *m, struct context *cx)
 			break;
 		bmapnode_init(&root, level - 1);
 		bmapnode_share(&child->node, &root, 0);
-		err = lose(m, cx, true, 0, child->block->ptr);
+		err = lose_block(m, cx, true, 0, child->block->ptr);
 		if (err)
 			return err;
 	}
@@ -309,11 +309,11 @@ int metafile_truncate(struct metafile *m, struct context *cx, uint64_t key)
 		last = le64_get(node->keys[s->index]);
 		if (last < key)
 			break;
-		ret = lose(m, cx, false, last,
-				le64_get(node->ptrs[s->index]));
+		ret = lose_block(m, cx, false, last,
+				      le64_get(node->ptrs[s->index]));
 		for (; !ret && level < p.top && bmapnode_count(node) == 1;
 		     node = &s->node) {
-			ret = lose(m, cx, true, 0, s->block->ptr);
+			ret = lose_block(m, cx, true, 0, s->block->ptr);
 			s = &p.step[++level];
 		}
 		if (!ret)
@@ -322,7 +322,7 @@ int metafile_truncate(struct metafile *m, struct context *cx, uint64_t key)
 			return ret;
 		bmapnode_remove(node, bmapnode_count(node) - 1);
 	}
-	return lower(m, cx);
+	return lower_root(m, cx);
 }
 
 /* Deletes the entry that P takes at LEVEL. */
@@ -344,7 +344,7 @@ static int remove_entry(struct metafile *m, struct context *cx,
 static int lose_node(struct metafile *m, struct context *cx,
 		     struct metapath *p, unsigned int level)
 {
-	int err = lose(m, cx, true, 0, p->step[level].block->ptr);
+	int err = lose_block(m, cx, true, 0, p->step[level].block->ptr);
 
 	if (!err)
 		err = remove_entry(m, cx, p, level + 1);
@@ -415,13 +415,13 @@ int metafile_delete(struct metafile *m, struct context *cx, uint64_t key)
 	ret = metatree_lookup(m, cx, key, &p, &ptr);
 	if (ret <= 0)
 		return ret;
-	ret = lose(m, cx, false, key, ptr);
+	ret = lose_block(m, cx, false, key, ptr);
 	if (!ret)
 		ret = remove_entry(m, cx, &p, NILFS_BTREE_LEVEL_NODE_MIN);
 	if (!ret)
 		ret = even_out(m, cx, &p);
 	if (!ret)
-		ret = lower(m, cx);
+		ret = lower_root(m, cx);
 	m->kept |= !ret;
 	return ret;
 }
@@ -464,7 +464,7 @@ size_t metafile_dirty(const struct metafile *m)
 	return m->blocks.data.n + m->blocks.nodes.n;
 }
 
-static int compare_block(const void *a, const void *b)
+static int compare_metafile_blocks(const void *a, const void *b)
 {
 	const struct metafile_block *x = a, *y = b;
 
@@ -502,7 +502,7 @@ int metafile_collect(struct metafile *m, struct context *cx, bool all,
 		block->data = b->data;
 		block->handle = b;
 	}
-	sort_in_place(*blocks, *n, sizeof(**blocks), compare_block);
+	sort_in_place(*blocks, *n, sizeof(**blocks), compare_metafile_blocks);
 	return 0;
 }
 

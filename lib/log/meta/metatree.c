@@ -102,8 +102,8 @@ static int insert_in(struct metafile *m, struct context *cx,
  * Splits the full node at LEVEL and adds E to it or to the new one at its
  * right.  E becomes the entry of the new one in the parent.
  */
-static int split(struct metafile *m, struct context *cx, struct metapath *p,
-		 unsigned int level, struct entry *e)
+static int split_node(struct metafile *m, struct context *cx, struct metapath *p,
+		      unsigned int level, struct entry *e)
 {
 	struct metapath_step *left = &p->step[level], right;
 	uint32_t n = bmapnode_count(&left->node);
@@ -191,7 +191,7 @@ int metatree_insert(struct metafile *m, struct context *cx, uint64_t key,
 			break;
 		if (bmapnode_count(node) < node->max)
 			return insert_in(m, cx, &p, level, &e);
-		err = split(m, cx, &p, level, &e);
+		err = split_node(m, cx, &p, level, &e);
 	}
 	return err;
 }

@@ -134,9 +134,9 @@ bool dattable_has_snapshot(const struct dattable *t, uint64_t start,
  * Adds SIGN to the counts for the block at BLOCKNR, valid from START to END: to
  * those of live blocks, of blocks kept by snapshots only, or to none.
  */
-static int count_dat_block(struct dattable *t, struct context *cx,
-			   uint64_t blocknr, uint64_t start, uint64_t end,
-			   int32_t sign)
+static int count_dattable_block(struct dattable *t, struct context *cx,
+				uint64_t blocknr, uint64_t start, uint64_t end,
+				int32_t sign)
 {
 	bool live = end == NILFS_CNO_MAX;
 
@@ -153,9 +153,9 @@ static int count_dat_end(struct dattable *t, struct context *cx,
 			 uint64_t blocknr, uint64_t start, uint64_t was,
 			 uint64_t end)
 {
-	int ret = count_dat_block(t, cx, blocknr, start, was, -1);
+	int ret = count_dattable_block(t, cx, blocknr, start, was, -1);
 
-	return ret ? ret : count_dat_block(t, cx, blocknr, start, end, 1);
+	return ret ? ret : count_dattable_block(t, cx, blocknr, start, end, 1);
 }
 
 int dattable_place(struct dattable *t, struct context *cx, uint64_t first,
@@ -186,7 +186,7 @@ int dattable_place(struct dattable *t, struct context *cx, uint64_t first,
 			}
 			write_entry(&e, i, blocknr, start, end);
 			if (moved)
-				ret = count_dat_block(t, cx, old, start, end, -1);
+				ret = count_dattable_block(t, cx, old, start, end, -1);
 			/* It was counted as live where it is now. */
 			if (!ret && end != NILFS_CNO_MAX)
 				ret = count_dat_end(t, cx, blocknr, start,
@@ -313,7 +313,7 @@ int dattable_succeed(struct dattable *t, struct context *cx,
 			    "virtual block %llu: is live or was never valid",
 			    (unsigned long long)vblocknr);
 	write_entry(&e, 0, blocknr, *start, *start);
-	ret = count_dat_block(t, cx, blocknr, *start, end, -1);
+	ret = count_dattable_block(t, cx, blocknr, *start, end, -1);
 	return ret ? ret : dattable_add_ended(t, cx, *start, end, next);
 }
 

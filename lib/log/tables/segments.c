@@ -66,7 +66,7 @@ static int find_clean(struct segments *s, struct context *cx, uint64_t last,
 }
 
 /* Clears an entry, including fields that the kernel does not know. */
-static void clear(const struct segments *s, struct nilfs_segment_usage_ext *su)
+static void clear_usage(const struct segments *s, struct nilfs_segment_usage_ext *su)
 {
 	memset(su, 0, s->g->has_live_blks ? sizeof(*su) : sizeof(su->su));
 }
@@ -88,7 +88,7 @@ int segments_take(struct segments *s, struct context *cx, uint64_t *segnum)
 				       -tally_get(&s->snapshot, *segnum));
 	if (ret)
 		return ret;
-	clear(s, su);
+	clear_usage(s, su);
 	su->su.su_flags = le32_make(DIRTY);
 	s->nclean--;
 	s->ndirty++;
@@ -114,7 +114,7 @@ int segments_set(struct segments *s, struct context *cx, uint64_t segnum,
 	if (state == SEGMENTS_CLEAN && was_clean)
 		return 0;
 	if (state == SEGMENTS_CLEAN || state == SEGMENTS_SCRAPPED)
-		clear(s, su);
+		clear_usage(s, su);
 	flags = state == SEGMENTS_CLEAN ? 0 :
 		state == SEGMENTS_SCRAPPED ? (flags & ERROR) | DIRTY :
 		state == SEGMENTS_ERROR ? flags | ERROR :
@@ -252,7 +252,7 @@ int segments_enter_counts(struct segments *s, struct context *cx,
 			if (live)
 				su->su_nlive_lastmod = le64_make(s->time);
 			if (segusage_is_clean(&su->su))
-				clear(s, su);
+				clear_usage(s, su);
 			*changed_any = true;
 		}
 	}

@@ -100,7 +100,7 @@ uint32_t loglayout_room(const struct loglayout *l,
 }
 
 /* Makes room for BYTES of summary, in whole blocks. */
-static int reserve(struct loglayout *l, struct context *cx, size_t bytes)
+static int reserve_summary(struct loglayout *l, struct context *cx, size_t bytes)
 {
 	size_t room = l->summary_room ? l->summary_room : ROOM_MIN;
 	uint8_t *p;
@@ -143,7 +143,7 @@ int loglayout_add(struct loglayout *l, struct context *cx,
 			    run->count, run->ino);
 	/* Items divide a block: only the first can have a gap before it. */
 	bytes += 2 * sizeof(struct nilfs_finfo) + sizeof(struct nilfs_binfo_v);
-	ret = reserve(l, cx, l->sumbytes + bytes);
+	ret = reserve_summary(l, cx, l->sumbytes + bytes);
 	if (ret)
 		return ret;
 	if (goes_on(l, run)) {
@@ -209,7 +209,7 @@ int loglayout_close(struct loglayout *l, struct context *cx,
 		.ss_sumbytes = le32_make(l->sumbytes),
 		.ss_cno = le64_make(h->cno),
 	};
-	int ret = reserve(l, cx, l->sumbytes);
+	int ret = reserve_summary(l, cx, l->sumbytes);
 
 	if (ret)
 		return ret;
