@@ -191,7 +191,7 @@ static int measure_order(struct collector *k, struct context *cx,
 		goto out;
 	collector_sort(k);
 	for (i = 0, run = l->runs; i < l->has.nruns; i++, run++) {
-		if (inode_is_metadata(run->what.ino))
+		if (inode_is_metadata(run->entry.ino))
 			continue;
 		faults->breaks += run->blocknr < at;
 		at = run->blocknr;
@@ -200,7 +200,7 @@ static int measure_order(struct collector *k, struct context *cx,
 		goto out;
 	sort_in_place(l->runs, l->has.nruns, sizeof(*l->runs), compare_run_places);
 	for (i = 0, run = l->runs; i < l->has.nruns; i++, run++) {
-		if (inode_is_metadata(run->what.ino))
+		if (inode_is_metadata(run->entry.ino))
 			continue;
 		faults->borders += run->rank != rank;
 		rank = run->rank;

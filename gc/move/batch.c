@@ -139,9 +139,9 @@ static int move_load(struct batch *b, struct context *cx, struct moved *m)
 	int ret = 0;
 
 	for (i = 0; i < l->has.nruns && !ret; i++) {
-		ret = move_blocks(b->w, cx, &l->runs[i].what,
+		ret = move_blocks(b->w, cx, &l->runs[i].entry,
 				  moved_payload(m, &l->runs[i]), done);
-		done += l->runs[i].what.count;
+		done += l->runs[i].entry.count;
 		if (o->moved)
 			o->moved(o->arg, done);
 	}
@@ -268,8 +268,8 @@ static int commit_batch(struct batch *b, struct context *cx)
 	t->checkpoints += b->deleted;
 	/* The other runs are old states of metadata. */
 	for (i = 0; i < l->has.nruns; i++)
-		if (!inode_is_metadata(l->runs[i].what.ino))
-			t->moved_data += l->runs[i].what.count;
+		if (!inode_is_metadata(l->runs[i].entry.ino))
+			t->moved_data += l->runs[i].entry.count;
 	t->written += end.blocks;
 	t->summaries += end.summaries;
 	t->clean = end.clean_segments;

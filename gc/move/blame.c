@@ -70,12 +70,12 @@ static int append_path(char *text, size_t *len, struct context *cx,
 	struct root root;
 	uint64_t cno = 0;
 	int ret = run->current ? 0 : blame_find_checkpoint(cx, vol,
-							   run->what.vblocknr, &cno);
+							   run->entry.vblocknr, &cno);
 
 	if (!ret)
 		ret = root_open(&root, cx, vol, cno);
 	if (!ret)
-		ret = tree_find_path(&root, cx, run->what.ino, &path);
+		ret = tree_find_path(&root, cx, run->entry.ino, &path);
 	if (ret == -ENOMEM || ret == -EINTR)
 		return ret;
 	fail_clear(cx);
@@ -83,7 +83,7 @@ static int append_path(char *text, size_t *len, struct context *cx,
 		*len = blame_append(text, *len, "checkpoint %" PRIu64 ": ",
 				    cno);
 	*len = path ? blame_append(text, *len, "%s", path) :
-		      blame_append(text, *len, "inode %" PRIu64, run->what.ino);
+		      blame_append(text, *len, "inode %" PRIu64, run->entry.ino);
 	free(path);
 	return 0;
 }
@@ -102,7 +102,7 @@ static bool blame_find_block(const struct load *load, uint64_t blocknr,
 	*mark = NULL;
 	for (i = 0; i < load->has.nruns && !*run; i++, r++)
 		if (blocknr >= r->blocknr &&
-		    blocknr - r->blocknr < r->what.count)
+		    blocknr - r->blocknr < r->entry.count)
 			*run = r;
 	for (i = 0; i < load->has.nmarks && !*mark; i++)
 		if (load->marks[i].blocknr == blocknr)
@@ -133,15 +133,15 @@ int blame_block(char text[BLAME_MAX], struct context *cx,
 		blame_append(text, 0, "inode %" PRIu64, mark->ino);
 		return 1;
 	}
-	if (inode_is_metadata(run->what.ino))
-		len = blame_append(text, 0, "inode %" PRIu64, run->what.ino);
+	if (inode_is_metadata(run->entry.ino))
+		len = blame_append(text, 0, "inode %" PRIu64, run->entry.ino);
 	else
 		ret = append_path(text, &len, cx, load->facts->vol, run);
 	if (ret)
 		return ret;
-	if (!run->what.node)
+	if (!run->entry.node)
 		blame_append(text, len, " block %" PRIu64,
-			     run->what.blkoff + (blocknr - run->blocknr));
+			     run->entry.blkoff + (blocknr - run->blocknr));
 	return 1;
 }
 
@@ -160,9 +160,9 @@ int blame_log(char text[BLAME_MAX], struct context *cx,
 			if (run->blocknr >= log->pseg &&
 			    run->blocknr - log->pseg <
 				    le32_get(log->ss.ss_nblocks) &&
-			    run->what.ino > ino &&
-			    !inode_is_metadata(run->what.ino) &&
-			    (!next || run->what.ino < next->what.ino))
+			    run->entry.ino > ino &&
+			    !inode_is_metadata(run->entry.ino) &&
+			    (!next || run->entry.ino < next->entry.ino))
 				next = run;
 		}
 		if (!next || named == FILES_NAMED) {
@@ -173,7 +173,7 @@ int blame_log(char text[BLAME_MAX], struct context *cx,
 		if (named)
 			len = blame_append(text, len, ", ");
 		ret = append_path(text, &len, cx, load->facts->vol, next);
-		ino = next->what.ino;
+		ino = next->entry.ino;
 	}
 	return ret;
 }

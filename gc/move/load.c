@@ -133,23 +133,23 @@ static int add_load_run(struct load *l, struct context *cx, size_t from,
 	const struct segsum_block *b = &res->block;
 	struct load_run *last = l->has.nruns > from ?
 					&l->runs[l->has.nruns - 1] : NULL;
-	struct move_run *what = last ? &last->what : NULL;
+	struct move_run *entry = last ? &last->entry : NULL;
 	bool current = res->kind == LIVENESS_CURRENT;
 
 	l->has.blocks++;
-	if (last && what->ino == b->ino && what->cno == b->cno &&
-	    what->node == b->is_node &&
-	    what->vblocknr + what->count == b->vblocknr &&
-	    (what->node || what->blkoff + what->count == b->blkoff) &&
-	    last->blocknr + what->count == res->blocknr &&
+	if (last && entry->ino == b->ino && entry->cno == b->cno &&
+	    entry->node == b->is_node &&
+	    entry->vblocknr + entry->count == b->vblocknr &&
+	    (entry->node || entry->blkoff + entry->count == b->blkoff) &&
+	    last->blocknr + entry->count == res->blocknr &&
 	    last->current == current) {
-		what->count++;
+		entry->count++;
 		return 0;
 	}
 	if (array_reserve(cx, &l->runs, &l->runs_room, l->has.nruns + 1))
 		return -ENOMEM;
 	l->runs[l->has.nruns++] = (struct load_run){
-		.what = {
+		.entry = {
 			.ino = b->ino,
 			.cno = b->cno,
 			.node = b->is_node,
@@ -333,7 +333,7 @@ int load_take_latest(struct load *l, struct context *cx)
 static int compare_load_runs(const void *a, const void *b)
 {
 	const struct load_run *x = a, *y = b;
-	const struct move_run *p = &x->what, *q = &y->what;
+	const struct move_run *p = &x->entry, *q = &y->entry;
 
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;

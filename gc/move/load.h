@@ -17,7 +17,7 @@
 
 /* Blocks that are consecutive in every respect. */
 struct load_run {
-	struct move_run what;
+	struct move_run entry;
 	uint64_t blocknr;	/* position of the first one */
 	bool current;		/* in the latest checkpoint */
 	uint32_t rank;		/* in the order in which files are written */

@@ -93,7 +93,7 @@ static int fill_moved(struct payload *payload, struct context *cx, uint64_t at,
 	int ret;
 
 	for (; p && count; count -= (uint32_t)length, run++, skip = 0) {
-		length = run->what.count - skip;
+		length = run->entry.count - skip;
 		if (length > count)
 			length = count;
 		p[n++] = (struct stretch){ run->blocknr + skip,
@@ -157,7 +157,7 @@ int moved_make(struct moved **mp, struct context *cx, const struct load *load,
 	}
 	for (i = 0; i < m->n; i++) {
 		m->starts[i] = at;
-		at += m->runs[i].what.count;
+		at += m->runs[i].entry.count;
 	}
 	*mp = m;
 	return 0;
@@ -165,7 +165,7 @@ int moved_make(struct moved **mp, struct context *cx, const struct load *load,
 
 struct payload *moved_payload(struct moved *m, const struct load_run *run)
 {
-	if (m->hollow && !run->what.node && !inode_is_metadata(run->what.ino))
+	if (m->hollow && !run->entry.node && !inode_is_metadata(run->entry.ino))
 		return m->hollow;
 	return &m->payload;
 }

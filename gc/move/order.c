@@ -108,26 +108,26 @@ static void rank_ages(struct load *load)
 	double sum;
 
 	for (r = run; r < end; r++)
-		if (!inode_is_metadata(r->what.ino) && r->what.cno > latest)
-			latest = r->what.cno;
+		if (!inode_is_metadata(r->entry.ino) && r->entry.cno > latest)
+			latest = r->entry.cno;
 	while (run < end) {
-		ino = run->what.ino;
+		ino = run->entry.ino;
 		current = run->current;
 		blocks = 0;
 		sum = 0;
-		for (r = run; r < end && r->what.ino == ino &&
+		for (r = run; r < end && r->entry.ino == ino &&
 		     r->current == current; r++) {
-			if (r->what.cno < latest)
-				sum += (double)(latest - r->what.cno) *
-				       r->what.count;
-			blocks += r->what.count;
+			if (r->entry.cno < latest)
+				sum += (double)(latest - r->entry.cno) *
+				       r->entry.count;
+			blocks += r->entry.count;
 		}
 		begin = latest / 2;
 		class = CLASSES;
 		for (; class > 1 && (uint64_t)(sum / (double)blocks) < begin;
 		     begin /= 2)
 			class--;
-		for (; run < end && run->what.ino == ino; run++)
+		for (; run < end && run->entry.ino == ino; run++)
 			run->rank = class;
 	}
 }
@@ -142,7 +142,7 @@ void order_apply(const struct order *o, struct load *load)
 		for (i = 0; i < load->has.nruns; i++) {
 			struct load_run *run = &load->runs[i];
 			uint32_t rank = (uint32_t)tally_get(&o->ranks,
-							    run->what.ino);
+							    run->entry.ino);
 
 			run->rank = rank ? rank : UINT32_MAX;
 		}

@@ -25,7 +25,7 @@ struct policy_segment {
 				   before facts_count_metadata() */
 };
 
-/* What all segments have in common. */
+/* Values common to all segments. */
 struct policy_env {
 	uint64_t nongc_ctime;	/* sr_nongc_ctime, seconds: now, for ages */
 	uint64_t max_search;	/* segments examined per choice; 0: all */

@@ -106,7 +106,7 @@ static int list_older(struct writer *w, struct context *cx,
 		      const struct appender_file *file, size_t *due, bool here)
 {
 	struct metafile_block *blocks;
-	struct palloc_block what;
+	struct palloc_block place;
 	size_t i, n, kept = 0;
 	int ret;
 
@@ -117,9 +117,9 @@ static int list_older(struct writer *w, struct context *cx,
 		return ret;
 	for (i = 0; i < n; i++) {
 		if (file->m == w->dat_file)
-			palloc_locate(&w->dat.numbers.p, blocks[i].key, &what);
-		if (file->m != w->dat_file || what.kind == PALLOC_BITMAP ||
-		    (what.kind == PALLOC_ENTRIES &&
+			palloc_locate(&w->dat.numbers.p, blocks[i].key, &place);
+		if (file->m != w->dat_file || place.kind == PALLOC_BITMAP ||
+		    (place.kind == PALLOC_ENTRIES &&
 		     !tally_get(&w->dat.waiting, blocks[i].key)))
 			blocks[kept++] = blocks[i];
 	}

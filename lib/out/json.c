@@ -31,7 +31,7 @@ void json_before(struct json *json, const char *key, const char *suffix)
 	}
 	if (!key || json->levels[json->level].closing != '}')
 		return;
-	/* The key is put in one piece, since a row has a key for each value. */
+	/* The key is put in one step, since a row has a key for each value. */
 	key_len = strlen(key);
 	to = out_reserve(json->out, key_len + suffix_len + 5);
 	*to++ = '"';

@@ -21,7 +21,7 @@
 
 struct out {
 	char *next;		/* where the next byte goes */
-	char *end;		/* one past the buffer */
+	char *end;		/* end of the buffer */
 	char *buffer;
 	const char *name;	/* for messages; the caller's */
 	int fd;			/* -1: in memory */

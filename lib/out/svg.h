@@ -8,7 +8,7 @@
  *
  * Colours of the page itself are classes of the style sheet:
  *
- *	ink	text, axes, and what is to stand out most
+ *	ink	text, axes, and the most important cells
  *	dim	smaller text; with "odd" not in a narrow window
  *	grid	lines behind a plot (stroke)
  *	axis	lines of axes (stroke)

@@ -160,7 +160,7 @@ void table_row(struct table *t, const struct value *values)
 		} else if (v->present && (c->kind == VALUE_U64 ||
 					  c->kind == VALUE_HEX ||
 					  c->kind == VALUE_SIZE)) {
-			/* `"KEY":V` in one piece, with a comma if it is due. */
+			/* `"KEY":V` in one step, with a comma if it is due. */
 			len = t->key_len[i];
 			to = out_reserve(out, len + 4 + OUT_NUMBER_MAX);
 			if (r->json.comma)

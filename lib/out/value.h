@@ -17,9 +17,9 @@
  *
  * (1) In text a size that is a whole number of KiB, MiB, ... carries the
  * unit; any other is in bytes: nothing is rounded.
- * (2) In text, strings are escaped as "base/text.h" says, so that a name
+ * (2) In text, strings are escaped by "base/text.h", so that a name
  * cannot drive the terminal.
- * (3) JSON knows no bytes.  Where a string is not UTF-8 each offending byte
+ * (3) JSON has no bytes.  Where a string is not UTF-8 each invalid byte
  * becomes U+FFFD, and a second member KEY_hex has all bytes of the string as
  * pairs of hexadecimal digits.  KEY_hex is there exactly where KEY is not
  * faithful, so nothing is lost.

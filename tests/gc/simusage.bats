@@ -159,7 +159,7 @@ sim() {
 		-n 1000 --seeds 3 -j 2 --max-memory 20M|2 runs at a time
 		--sweep segments=10,900,10,1000 -j 2 --max-memory 20M|2 runs at a time
 		-n 1000 --placement sepbit --max-memory 20M -j 1|maps of blocks
-		-n 100 --placement future --writes 10000000 -j 1 --max-memory 20M|all writes, which the placement knows, and --max-memory is 20 MiB: lower it by --writes
+		-n 100 --placement future --writes 10000000 -j 1 --max-memory 20M|all writes, recorded for the placement, and --max-memory is 20 MiB: lower it by --writes
 		-n 1000 -f 10 --protect 10 -j 1 --max-memory 20M|lower it by --snapshot-every
 		-n 700 -p cost-benefit-data -j 1 --max-memory 20M|1 run at a time takes 2
 		-n 1000 -w lifetimes -j 1 --max-memory 20M|lower it by --file-size

@@ -78,7 +78,7 @@ static uint32_t dac(struct model *m, uint32_t id, enum simplace_cause why)
 {
 	uint32_t *level = &m->level[id];
 
-	if (why == SIMPLACE_PAST)
+	if (why == SIMPLACE_HELD)
 		return 0;
 	if (why == SIMPLACE_MOVED && *level > 1)
 		--*level;
@@ -119,7 +119,7 @@ static uint32_t sepbit(struct model *m, uint32_t id, enum simplace_cause why)
 
 	if (why == SIMPLACE_USER)
 		return sepbit_user(m, id);
-	if (why == SIMPLACE_PAST)
+	if (why == SIMPLACE_HELD)
 		return 5;
 	return m->was_short ? 2 : age < 4 * m->span ? 3 :
 	       age < 16 * m->span ? 4 : 5;
@@ -133,13 +133,13 @@ static uint32_t future(const struct model *m, uint32_t id,
 
 	if (why == SIMPLACE_USER)
 		from++;
-	for (i = from; i < STEPS && why != SIMPLACE_PAST; i++) {
+	for (i = from; i < STEPS && why != SIMPLACE_HELD; i++) {
 		if (m->steps[i].what < 56 && m->steps[i].id == id)
 			break;
 		left += m->steps[i].what < 50;
 	}
 	left += why == SIMPLACE_USER;
-	if (i == STEPS || why == SIMPLACE_PAST)
+	if (i == STEPS || why == SIMPLACE_HELD)
 		return m->classes - 1;
 	while (class < m->classes - 1 && left >= BLOCKS << class)
 		class++;
@@ -172,7 +172,7 @@ static uint32_t midas(struct model *m, uint32_t id, enum simplace_cause why)
 
 	if (why == SIMPLACE_USER)
 		return midas_user(m, id);
-	if (why == SIMPLACE_PAST)
+	if (why == SIMPLACE_HELD)
 		return m->classes - 1;
 	m->heat[id] = m->heat[id] > by ? m->heat[id] - by : 0;
 	return next < m->classes ? next : m->classes - 1;
@@ -200,7 +200,7 @@ static uint32_t log_of(struct model *m, uint32_t id, enum simplace_cause why)
 		return 0;
 	if (why == SIMPLACE_USER)
 		m->last[id] = m->now + 1;
-	return why == SIMPLACE_USER ? 0 : why == SIMPLACE_PAST ? m->classes :
+	return why == SIMPLACE_USER ? 0 : why == SIMPLACE_HELD ? m->classes :
 	       class_by_age(m, m->now - m->last[id]);
 }
 
@@ -542,7 +542,7 @@ bool sim_model_clean(struct model *m)
 			sim_model_touch(m, p->id, true);
 		} else if (kept(m, s, i)) {
 			p->death = p->birth;
-			if (!put(m, log_of(m, copy.id, SIMPLACE_PAST), &copy,
+			if (!put(m, log_of(m, copy.id, SIMPLACE_HELD), &copy,
 				 false))
 				return false;
 		}

@@ -67,7 +67,7 @@ static bool is_right(const struct rig *r, uint64_t at, uint32_t count,
 	for (; i < at + count; run++) {
 		uint64_t k = 0;
 
-		for (; k < run->what.count && i < at + count; k++, i++)
+		for (; k < run->entry.count && i < at + count; k++, i++)
 			if (i >= at && memcmp(buf + ((i - at) << BITS),
 					      r->bytes + ((run->blocknr + k)
 							  << BITS),
@@ -98,7 +98,7 @@ static int fill(struct rig *r, uint64_t at, uint32_t count, uint64_t *bad)
 
 static void set_run(struct load_run *run, uint64_t blocknr, uint32_t count)
 {
-	*run = (struct load_run){ .blocknr = blocknr, .what.count = count };
+	*run = (struct load_run){ .blocknr = blocknr, .entry.count = count };
 }
 
 /* Every second block, the last first: one sweep over the device. */

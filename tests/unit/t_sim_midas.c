@@ -152,7 +152,7 @@ static uint32_t length_of(const struct simvol *v, uint32_t group, bool open)
 	uint32_t i, n = 0;
 
 	for (i = 0; i < v->config.nsegments; i++)
-		n += v->past[i].log == group && v->state[i] != SIMVOL_CLEAN &&
+		n += v->origin[i].log == group && v->state[i] != SIMVOL_CLEAN &&
 		     (open || v->state[i] != SIMVOL_OPEN);
 	return n;
 }
@@ -181,16 +181,16 @@ static void check_victim(void *arg, const struct policy_segment *s)
 			break;
 	r->queued += group < queues;
 	r->free += group >= queues;
-	r->wrong += group < queues ? v->past[got].log != group :
-				     v->past[got].log < queues;
+	r->wrong += group < queues ? v->origin[got].log != group :
+				     v->origin[got].log < queues;
 	for (i = 0; i < v->config.nsegments; i++) {
 		if (v->state[i] != SIMVOL_FULL)
 			continue;
 		if (group < queues)
-			r->wrong += v->past[i].log == group &&
-				    v->past[i].opened < v->past[got].opened;
+			r->wrong += v->origin[i].log == group &&
+				    v->origin[i].opened < v->origin[got].opened;
 		else
-			r->wrong += v->past[i].log >= queues &&
+			r->wrong += v->origin[i].log >= queues &&
 				    dead_of(v, i) > dead_of(v, got);
 	}
 }

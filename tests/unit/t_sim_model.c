@@ -61,12 +61,12 @@ static int act(struct model *m, struct simvol *v, struct simclean *k,
 	} else if (what < 58) {
 		return simmeta_flush(v, cx) || !sim_model_flush(m) ? -EINVAL : 0;
 	} else if (v->config.history && what == 58) {
-		if (simmeta_flush(v, cx) || !sim_model_flush(m) || simpast_take(v, cx))
+		if (simmeta_flush(v, cx) || !sim_model_flush(m) || simhistory_take(v, cx))
 			return -EINVAL;
 		m->snapshots[m->nsnapshots++] = m->cno - 1;
 	} else if (m->nsnapshots && what == 59) {
 		memmove(m->snapshots, m->snapshots + 1, --m->nsnapshots * 4);
-		simpast_drop(v);
+		simhistory_drop(v);
 	}
 	return 0;
 }

@@ -75,7 +75,7 @@ static void test_kept(void)
 	simvol_open(&v, &cx, &config);
 	simvol_write(&v, &cx, 0);
 	simmeta_flush(&v, &cx);
-	simpast_take(&v, &cx);
+	simhistory_take(&v, &cx);
 	v.nkept = 1;
 	ret = simclean_open(&k, &cx, &v, &cleaning);
 	simrun_open(&r, &cx, &v, &k, &every);

@@ -269,8 +269,8 @@ int simoptions_check(struct context *cx, const struct simoptions *o)
 {
 	const struct simplace_kind *k = o->vol.placement;
 	uint32_t most = k->most ? k->most : SIMPLACE_CLASSES;
-	bool past = o->run.snapshot_every || o->snapshot_seconds ||
-		    o->run.protect;
+	bool history = o->run.snapshot_every || o->snapshot_seconds ||
+		       o->run.protect;
 	int err;
 
 	if (o->block_size & (o->block_size - 1))
@@ -289,7 +289,7 @@ int simoptions_check(struct context *cx, const struct simoptions *o)
 		return fail(cx, -EINVAL, "--summaries: a block of them "
 			    "describes itself only");
 	/* f2fs has neither summaries nor snapshots. */
-	if (o->vol.holes && (o->vol.summary_span || past))
+	if (o->vol.holes && (o->vol.summary_span || history))
 		return fail(cx, -EINVAL, "--fill-holes excludes --summaries, "
 			    "snapshots and --protect");
 	if (o->vol.holes && o->cleaner.choice.garbage)

@@ -40,7 +40,7 @@ int simrun_open(struct simrun *r, struct context *cx, struct simvol *v,
 		.next_snapshot_time = config->snapshot_time,
 	};
 	if (config->protect)
-		simpast_protect(v, 0);
+		simhistory_protect(v, 0);
 	return config->dirty_pages ?
 		       bitmap_init(&r->dirty.map, cx, v->config.data) : 0;
 }
@@ -65,9 +65,9 @@ static int take_snapshot(struct simrun *r, struct context *cx)
 
 	r->next_snapshot = r->vol->now + r->config.snapshot_every;
 	if (!ret)
-		ret = simpast_take(r->vol, cx);
+		ret = simhistory_take(r->vol, cx);
 	if (!ret && r->vol->nsnapshots - r->vol->nkept > r->config.snapshots)
-		simpast_drop(r->vol);
+		simhistory_drop(r->vol);
 	return ret;
 }
 
@@ -112,7 +112,7 @@ static int write_block(struct simrun *r, struct context *cx, uint32_t id)
 	if (!ret && is_due(c->protect, r->next_mark, r)) {
 		mark = &r->marks[r->nmarks++ % SIMRUN_PERIODS];
 		r->next_mark = v->now + c->protect / SIMRUN_PERIODS;
-		simpast_protect(v, *mark);
+		simhistory_protect(v, *mark);
 		*mark = v->cno;
 	}
 	if (!ret && is_due(c->sample_every, r->next_sample, r)) {
@@ -165,7 +165,7 @@ int simrun_step(struct simrun *r, struct context *cx, const struct simop *op)
 	}
 	if (op->block > r->vol->config.data ||
 	    op->count > r->vol->config.data - op->block)
-		return fail(cx, -EINVAL, "the user reaches past the end");
+		return fail(cx, -EINVAL, "the user writes after the end of the volume");
 	end = op->block + op->count;
 	for (page = op->block; page < end && !ret; page++) {
 		bool is_dirty = most && bitmap_test(&d->map, page);

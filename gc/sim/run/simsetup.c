@@ -226,7 +226,7 @@ static int open_source(const struct simsetup *s, struct context *cx,
 	if (s->input->trace) {
 		if (image) {
 			source->old = old_blocks(s);
-			source->past = image->data - source->old;
+			source->shift = image->data - source->old;
 		}
 		return simreplay_open(&source->replay, cx, s->input->trace,
 				      s->input->volume);
@@ -251,12 +251,12 @@ static int next_of_trace(struct simsetup_source *s, struct context *cx,
 	if (ret <= 0 || op->kind == SIMOP_SYNC)
 		return ret;
 	if (op->block >= s->old) {
-		op->block += s->past;
+		op->block += s->shift;
 	} else if (op->count > s->old - op->block) {
 		s->rest = *op;
 		op->count = s->old - op->block;
 		s->rest.count -= op->count;
-		s->rest.block = s->old + s->past;
+		s->rest.block = s->old + s->shift;
 	}
 	return 1;
 }

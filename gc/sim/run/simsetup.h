@@ -24,8 +24,8 @@ struct siminput {
 struct simsetup_source {
 	struct simwork work;	/* without a trace */
 	struct simreplay replay;
-	/* Blocks of the trace from OLD on come after PAST others. */
-	uint64_t old, past;
+	/* Numbers of blocks of the trace from OLD on are increased by SHIFT. */
+	uint64_t old, shift;
 	struct simop rest;	/* rest of an operation across OLD */
 };
 

@@ -99,7 +99,7 @@ static struct memory memory_of_run(const struct simsetup *s,
 			   sizeof(*v->holes.stamp));
 	of_segment = sizeof(*v->segments) + sizeof(*v->needed) +
 		     sizeof(*v->state) + sizeof(*v->wear) + sizeof(*v->clean) +
-		     sizeof(*v->past);
+		     sizeof(*v->origin);
 	add_memory(&m, "tables of segments",
 		   s->input->image ? "another image" : "--segments",
 		   c->nsegments * of_segment +
@@ -120,7 +120,7 @@ static struct memory memory_of_run(const struct simsetup *s,
 		add_memory(&m, "the placement", another,
 			   4 * c->data / c->blocks + 1, LIFE);
 	if (k->ahead)
-		add_memory(&m, "all writes, which the placement knows",
+		add_memory(&m, "all writes, recorded for the placement",
 			   s->input->trace ? another : "--writes",
 			   add_sizes(s->before, s->asked), sizeof(*s->ahead.next));
 	if (policy->kind && policy->kind->data_ages) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Formats of traces: what a line or record means.
+ * Formats of traces: the meaning of lines and records.
  *
  * msr		MSR Cambridge traces (Narayanan et al., FAST 2008; README of
  *		SNIA IOTTA 388): Timestamp,Hostname,DiskNumber,Type,Offset,Size,
@@ -22,8 +22,8 @@
  * csv		time,operation,offset,length[,volume] in seconds and bytes; a
  *		heading with these names may have them in another order
  *
- * Of blktrace only requests that were queued (Q) count: what happens to them
- * afterwards are other events.
+ * Of blktrace only queued requests (Q) count; later events of a request are
+ * ignored.
  */
 #ifndef NILFS2_GC_SIM_SIMFORMAT_H
 #define NILFS2_GC_SIM_SIMFORMAT_H

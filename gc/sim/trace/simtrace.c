@@ -356,7 +356,7 @@ static int choose_volumes(struct simtrace *t, struct context *cx)
 				 "of %zu: %s", t->config.path, want,
 				 t->nvolumes, list);
 	return fail_said(cx, -EINVAL, "%s: %zu volumes are written, and "
-			 "--volume says none; most: %s", t->config.path,
+			 "--volume chooses none; most: %s", t->config.path,
 			 t->nvolumes, list);
 }
 

@@ -35,7 +35,7 @@ int simcheck_volume(const struct simvol *v, struct context *cx)
 	for (i = 0; i < n; i++) {
 		const struct policy_segment *s = &v->segments[i];
 
-		needed = simpast_count(v, i, &live);
+		needed = simhistory_count(v, i, &live);
 		if (v->needed[i] != needed)
 			return fail(cx, -EUCLEAN, "segment %" PRIu32 ": %"
 				    PRIu32 " blocks are needed, not %" PRIu32,

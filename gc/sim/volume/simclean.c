@@ -132,9 +132,9 @@ static int64_t choose_holes(void *arg, unsigned int log)
 
 	for (step = 0; step < n && looked < c->config.env.max_search; step++) {
 		i = (uint32_t)((o->next + step) % n);
-		if (v->state[i] != SIMVOL_FULL || v->past[i].log != log)
+		if (v->state[i] != SIMVOL_FULL || v->origin[i].log != log)
 			continue;
-		taken = simpast_holes_taken(v, i);
+		taken = simhistory_holes_taken(v, i);
 		if (taken >= v->segments[i].written)
 			continue;
 		looked++;
@@ -323,8 +323,8 @@ static int clean_segment(struct simvol *v, struct context *cx, uint32_t segnum)
 				continue;
 			}
 			v->totals.held++;
-			ret = simvol_append_past(v, cx, simvol_log_of(v, id,
-						 SIMPLACE_PAST), place);
+			ret = simvol_append_held(v, cx, simvol_log_of(v, id,
+						 SIMPLACE_HELD), place);
 		} else if (id >= v->config.data) {
 			simmeta_move(v, id);
 		} else {

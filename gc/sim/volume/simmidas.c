@@ -93,7 +93,7 @@ void simmidas_close(struct simplace *p)
 
 bool simmidas_guards(const struct simvol *v, uint32_t segnum)
 {
-	return v->past[segnum].log < v->place.midas->queues;
+	return v->origin[segnum].log < v->place.midas->queues;
 }
 
 uint32_t simmidas_sizes(const struct simvol *v, struct simchain_sizes *sizes)
@@ -132,7 +132,7 @@ int64_t simmidas_victim(struct simvol *v)
 	for (i = 0; i < v->config.nsegments && m->queues; i++) {
 		bool is_full = v->state[i] == SIMVOL_FULL;
 
-		group = v->past[i].log;
+		group = v->origin[i].log;
 		if (!is_full && v->state[i] != SIMVOL_OPEN)
 			continue;
 		if (is_full && group >= m->queues)
@@ -140,8 +140,8 @@ int64_t simmidas_victim(struct simvol *v)
 		if (group >= m->queues)
 			continue;
 		length[group]++;
-		if (is_full && (first[group] < 0 || v->past[i].opened <
-				v->past[first[group]].opened))
+		if (is_full && (first[group] < 0 || v->origin[i].opened <
+				v->origin[first[group]].opened))
 			first[group] = i;
 	}
 	for (group = 0; group < m->queues; group++)
@@ -156,7 +156,7 @@ int64_t simmidas_victim(struct simvol *v)
 void simmidas_clean(struct simvol *v, uint32_t segnum)
 {
 	struct simmidas *m = v->place.midas;
-	uint32_t group = v->past[segnum].log;
+	uint32_t group = v->origin[segnum].log;
 
 	/* Segments of metadata. */
 	if (group >= v->place.logs)
@@ -167,7 +167,7 @@ void simmidas_clean(struct simvol *v, uint32_t segnum)
 			   v->segments[segnum].written;
 	if (group)
 		return;
-	m->lives += (double)(v->totals.user - v->past[segnum].opened);
+	m->lives += (double)(v->totals.user - v->origin[segnum].opened);
 	m->nlives++;
 }
 
@@ -184,20 +184,20 @@ static void take_sizes(struct simvol *v, const struct simchain_sizes *s)
 	for (i = from < 2 ? 2 : from; i < v->place.logs; i++)
 		simvol_end_log(v, i);
 	for (i = 0; i < v->config.nsegments; i++)
-		if (v->state[i] == SIMVOL_FULL && v->past[i].log >= from &&
-		    v->past[i].log < v->place.logs)
-			v->past[i].log = (uint8_t)last;
+		if (v->state[i] == SIMVOL_FULL && v->origin[i].log >= from &&
+		    v->origin[i].log < v->place.logs)
+			v->origin[i].log = (uint8_t)last;
 	/* So do the first segments of a group that is now too long. */
 	for (group = 0; group < last; group++) {
 		for (i = n = 0; i < v->config.nsegments; i++)
 			if (v->state[i] == SIMVOL_FULL &&
-			    v->past[i].log == group)
+			    v->origin[i].log == group)
 				m->ranks[n++] = (struct policy_rank){
-					v->past[i].opened, i
+					v->origin[i].opened, i
 				};
 		simchoice_sort(m->ranks, n);
 		for (i = 0; i + s->size[group] < n; i++)
-			v->past[m->ranks[i].index].log = (uint8_t)last;
+			v->origin[m->ranks[i].index].log = (uint8_t)last;
 	}
 	notify_all(v);
 }
@@ -264,9 +264,9 @@ unsigned int simmidas_choose(struct simvol *v, uint32_t id,
 	struct simmidas *m = v->place.midas;
 	uint64_t now = v->totals.user + 1, last = v->place.written[id], life;
 	unsigned int cooler = m->victim > 1 ? 0 : m->victim ? 1 : 2;
-	const struct simvol_past *past;
+	const struct simvol_origin *origin;
 
-	if (why == SIMPLACE_PAST)
+	if (why == SIMPLACE_HELD)
 		return m->last;
 	if (why == SIMPLACE_MOVED) {
 		m->heat[id] -= (uint8_t)(m->heat[id] < cooler ? m->heat[id] :
@@ -283,11 +283,11 @@ unsigned int simmidas_choose(struct simvol *v, uint32_t id,
 	v->place.written[id] = now;
 	/* Adjusts the heat by the lifetime in group 1. */
 	if (v->at[id] != SIMVOL_NONE) {
-		past = &v->past[v->at[id] / v->config.blocks];
-		if (past->log == 1 &&
-		    (double)(v->totals.user - past->opened) <= m->span)
+		origin = &v->origin[v->at[id] / v->config.blocks];
+		if (origin->log == 1 &&
+		    (double)(v->totals.user - origin->opened) <= m->span)
 			m->heat[id] += m->heat[id] < HOT;
-		else if (past->log == 1)
+		else if (origin->log == 1)
 			m->heat[id] -= m->heat[id] > 0;
 	}
 	m->hot += m->heat[id] == HOT;

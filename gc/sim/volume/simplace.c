@@ -60,7 +60,7 @@ static unsigned int choose_age(struct simvol *v, uint32_t id,
 		p->written[id] = now + 1;
 		return 0;
 	}
-	if (why == SIMPLACE_PAST)
+	if (why == SIMPLACE_HELD)
 		return class;
 	for (; class > 1 && age < begin; begin /= 2)
 		class--;
@@ -74,7 +74,7 @@ static unsigned int choose_dac(struct simvol *v, uint32_t id,
 {
 	uint8_t *level = &v->place.levels[id];
 
-	if (why == SIMPLACE_PAST)
+	if (why == SIMPLACE_HELD)
 		return 0;
 	if (*level == LEVEL_NONE)
 		*level = 0;
@@ -92,10 +92,10 @@ static void clean_sepbit(struct simvol *v, uint32_t segnum)
 {
 	struct simplace *p = &v->place;
 
-	p->was_short = !v->past[segnum].log;
+	p->was_short = !v->origin[segnum].log;
 	if (!p->was_short)
 		return;
-	p->lives += (double)(v->totals.user - v->past[segnum].opened);
+	p->lives += (double)(v->totals.user - v->origin[segnum].opened);
 	if (++p->ended < LIVES)
 		return;
 	p->span = p->lives / LIVES;
@@ -111,7 +111,7 @@ static unsigned int choose_sepbit(struct simvol *v, uint32_t id,
 	double age = (double)(v->totals.user - last);
 	bool is_short;
 
-	if (why == SIMPLACE_PAST)
+	if (why == SIMPLACE_HELD)
 		return 5;
 	if (why == SIMPLACE_MOVED && p->was_short)
 		return 2;
@@ -142,7 +142,7 @@ static unsigned int choose_future(struct simvol *v, uint32_t id,
 	unsigned int last = p->classes - 1, class = 0;
 	uint64_t left, end = v->config.blocks;
 
-	if (why == SIMPLACE_PAST)
+	if (why == SIMPLACE_HELD)
 		return last;
 	if (why == SIMPLACE_USER)
 		p->next[id] = p->ahead[v->totals.user];
@@ -270,7 +270,7 @@ int simplace_ahead_add(struct simahead *a, struct context *cx,
 	if (op->kind == SIMOP_SYNC)
 		return 0;
 	if (op->block > a->blocks || op->count > a->blocks - op->block)
-		return fail(cx, -EINVAL, "the user reaches past the end");
+		return fail(cx, -EINVAL, "the user writes after the end of the volume");
 	if (op->count >= SIMPLACE_NEVER - a->n)
 		return fail(cx, -EINVAL, "--placement future: too many writes");
 	for (i = op->block; i < op->block + op->count; i++) {

@@ -32,7 +32,7 @@ struct simplace;
 enum simplace_cause {
 	SIMPLACE_USER,
 	SIMPLACE_MOVED,
-	SIMPLACE_PAST,	/* moved, for a snapshot or the protection period */
+	SIMPLACE_HELD,	/* moved, for a snapshot or the protection period */
 };
 
 struct simplace_kind {

@@ -74,7 +74,7 @@ int simvol_open(struct simvol *v, struct context *cx,
 	v->state = calloc(n, sizeof(*v->state));
 	v->wear = calloc(n, sizeof(*v->wear));
 	v->clean = calloc(n, sizeof(*v->clean));
-	v->past = calloc(n, sizeof(*v->past));
+	v->origin = calloc(n, sizeof(*v->origin));
 	if (c->history) {
 		v->birth = calloc(v->nplaces, sizeof(*v->birth));
 		v->death = calloc(v->nplaces, sizeof(*v->death));
@@ -85,7 +85,7 @@ int simvol_open(struct simvol *v, struct context *cx,
 		v->holes.since = calloc(n, sizeof(*v->holes.since));
 	}
 	if (!v->at || !v->owner || !v->segments || !v->needed || !v->state ||
-	    !v->wear || !v->clean || !v->past ||
+	    !v->wear || !v->clean || !v->origin ||
 	    (c->history && (!v->birth || !v->death)) ||
 	    (c->holes && (!v->holes.stamp || !v->holes.waiting || !v->holes.since)))
 		return fail(cx, -ENOMEM, "volume of %" PRIu32 " blocks",
@@ -128,7 +128,7 @@ void simvol_close(struct simvol *v)
 	free(v->wear);
 	free(v->clean);
 	free(v->snapshots);
-	free(v->past);
+	free(v->origin);
 	*v = (struct simvol){ 0 };
 }
 
@@ -214,7 +214,7 @@ static int begin_next_segment(struct simvol *v, struct context *cx,
 		log->segnum = v->clean[v->clean_first];
 		v->clean_first = (v->clean_first + 1) % v->config.nsegments;
 		v->nclean--;
-		v->past[log->segnum] = (struct simvol_past){
+		v->origin[log->segnum] = (struct simvol_origin){
 			.opened = v->totals.user,
 			.log = (uint8_t)number,
 		};
@@ -308,7 +308,7 @@ static int next_hole(struct simvol *v, struct context *cx, unsigned int n,
 	v->totals.filled += log->fills;
 	v->holes.stamp[*place] = v->cno;
 	if (v->at[id] != SIMVOL_NONE)
-		simpast_holes_drop(v, v->at[id]);
+		simhistory_holes_drop(v, v->at[id]);
 	return 0;
 }
 
@@ -390,7 +390,7 @@ int simvol_append(struct simvol *v, struct context *cx, unsigned int log,
 	return 0;
 }
 
-int simvol_append_past(struct simvol *v, struct context *cx, unsigned int log,
+int simvol_append_held(struct simvol *v, struct context *cx, unsigned int log,
 		       uint32_t place)
 {
 	uint32_t segnum = place / v->config.blocks, to, id = v->owner[place];
@@ -433,7 +433,7 @@ void simvol_trim(struct simvol *v, uint32_t id)
 	if (v->ages.of)
 		simchoice_ages_drop(v, id, old);
 	if (v->holes.stamp)
-		simpast_holes_drop(v, old);
+		simhistory_holes_drop(v, old);
 	mark_dead(v, old, id, v->cno);
 	simmeta_touch(v, id, false);
 }

@@ -74,7 +74,7 @@ struct simvol_log {
 };
 
 /* Facts of a segment for placements. */
-struct simvol_past {
+struct simvol_origin {
 	uint64_t opened;	/* time, in blocks of the user */
 	uint8_t log;
 };
@@ -140,7 +140,7 @@ struct simvol {
 	struct simvol_log logs[SIMVOL_LOGS];
 	struct simvol_layer layers[SIMVOL_KINDS];
 	struct simplace place;
-	struct simvol_past *past;	/* by segment */
+	struct simvol_origin *origin;	/* by segment */
 	struct simvol_ages ages;	/* all NULL: not kept */
 	struct simvol_holes holes;	/* the same */
 	uint64_t nwritten;	/* blocks of all segments */
@@ -210,7 +210,7 @@ int simvol_append(struct simvol *v, struct context *cx, unsigned int log,
  * The same for a block at PLACE that only old states need: its copy has the
  * same lifetime.
  */
-int simvol_append_past(struct simvol *v, struct context *cx, unsigned int log,
+int simvol_append_held(struct simvol *v, struct context *cx, unsigned int log,
 		       uint32_t place);
 
 /* The log for the next write of ID: see struct simplace_kind. */
@@ -230,10 +230,10 @@ void simchoice_ages_put(struct simvol *v, uint32_t id, uint32_t old,
 void simchoice_ages_drop(struct simvol *v, uint32_t id, uint32_t old);
 
 /* The block at PLACE has died. */
-void simpast_holes_drop(struct simvol *v, uint32_t place);
+void simhistory_holes_drop(struct simvol *v, uint32_t place);
 
 /* Places of SEGNUM that are not holes. */
-uint32_t simpast_holes_taken(const struct simvol *v, uint32_t segnum);
+uint32_t simhistory_holes_taken(const struct simvol *v, uint32_t segnum);
 
 /* Computes nwritten and ngarbage. */
 void simvol_count(struct simvol *v);
@@ -257,19 +257,19 @@ void simvol_set_state(struct simvol *v, uint32_t segnum,
 int simcheck_volume(const struct simvol *v, struct context *cx);
 
 /* Makes the last complete checkpoint a snapshot.  -ENOMEM. */
-int simpast_take(struct simvol *v, struct context *cx);
+int simhistory_take(struct simvol *v, struct context *cx);
 
 /* Deletes the oldest snapshot that is not kept forever, if there is one. */
-void simpast_drop(struct simvol *v);
+void simhistory_drop(struct simvol *v);
 
 /* Ends the protection of checkpoints before CNO. */
-void simpast_protect(struct simvol *v, uint32_t cno);
+void simhistory_protect(struct simvol *v, uint32_t cno);
 
 /*
  * Counts the needed blocks of SEGNUM by examining all its places; *LIVE of them
  * are of the latest state.
  */
-uint32_t simpast_count(const struct simvol *v, uint32_t segnum, uint32_t *live);
+uint32_t simhistory_count(const struct simvol *v, uint32_t segnum, uint32_t *live);
 
 /*
  * Sets up the layers by V's config, and V's nlogical.  -ENOMEM, -EINVAL.

@@ -16,7 +16,7 @@ struct metablock {
 	struct metablock *next;		/* with the same hash */
 	struct metablock *older, *newer;	/* of its list, by last use */
 	uint64_t id;		/* of a data block its offset, of a node PTR */
-	uint64_t ptr;			/* what its parent says */
+	uint64_t ptr;			/* the pointer in its parent */
 	bool node;
 	bool dirty;
 	_Alignas(16) uint8_t data[];

@@ -170,7 +170,7 @@ struct metafile_facts {
 	uint64_t nblocks;	/* known to exist, nodes included */
 	unsigned int levels;	/* of its map, with the root; 0: a direct one */
 	bool empty;		/* has no blocks at all */
-	bool changed;		/* is not what it was when it was opened */
+	bool changed;		/* differs from the file as opened */
 };
 
 struct metafile_facts metafile_facts(const struct metafile *m);

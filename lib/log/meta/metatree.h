@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The block map of a metadata file, changed one block after another, and paths
- * through it: what metafile.c, metatree.c and metapath.c share.
+ * through it: shared by metafile.c, metatree.c and metapath.c.
  */
 #ifndef NILFS2_LOG_METATREE_H
 #define NILFS2_LOG_METATREE_H

@@ -41,9 +41,9 @@ int segments_take(struct segments *s, struct context *cx, uint64_t *segnum);
  */
 int segments_touch(struct segments *s, struct context *cx, uint64_t count);
 
-/* What segments_set() makes of a segment. */
+/* The new state of a segment for segments_set(). */
 enum segments_state {
-	/* What it is: only the block of the SUFILE becomes dirty. */
+	/* Unchanged: only the block of the SUFILE becomes dirty. */
 	SEGMENTS_SAME,
 	/*
 	 * Clean, of one without live blocks; it is allocated again only if
@@ -61,7 +61,7 @@ enum segments_state {
 	 * Follows nilfs_sufile_do_set_error().
 	 */
 	SEGMENTS_ERROR,
-	/* Being written, or next: dirty, whatever it was. */
+	/* Being written, or next: dirty, in any case. */
 	SEGMENTS_CURRENT,
 	/* The same as a new volume's current segments are marked. */
 	SEGMENTS_ACTIVE,

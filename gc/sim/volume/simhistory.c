@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int simpast_take(struct simvol *v, struct context *cx)
+int simhistory_take(struct simvol *v, struct context *cx)
 {
 	size_t bytes = (v->nsnapshots + 1) * sizeof(*v->snapshots);
 	uint32_t *grown = realloc(v->snapshots, bytes);
@@ -32,7 +32,7 @@ int simpast_take(struct simvol *v, struct context *cx)
 	return 0;
 }
 
-uint32_t simpast_count(const struct simvol *v, uint32_t segnum, uint32_t *live)
+uint32_t simhistory_count(const struct simvol *v, uint32_t segnum, uint32_t *live)
 {
 	uint32_t first = segnum * v->config.blocks, i, id, needed = 0;
 
@@ -55,7 +55,7 @@ static void recount_needed(struct simvol *v)
 	uint32_t i, live;
 
 	for (i = 0; i < v->config.nsegments; i++) {
-		v->needed[i] = simpast_count(v, i, &live);
+		v->needed[i] = simhistory_count(v, i, &live);
 		if (v->config.counts != SIMVOL_EXACT)
 			continue;
 		v->segments[i].live = v->needed[i];
@@ -65,7 +65,7 @@ static void recount_needed(struct simvol *v)
 	simvol_count(v);
 }
 
-void simpast_drop(struct simvol *v)
+void simhistory_drop(struct simvol *v)
 {
 	uint32_t *first, i, half = v->config.blocks / 2;
 
@@ -91,13 +91,13 @@ void simpast_drop(struct simvol *v)
 	}
 }
 
-void simpast_protect(struct simvol *v, uint32_t cno)
+void simhistory_protect(struct simvol *v, uint32_t cno)
 {
 	v->protect_cno = cno;
 	recount_needed(v);
 }
 
-void simpast_holes_drop(struct simvol *v, uint32_t place)
+void simhistory_holes_drop(struct simvol *v, uint32_t place)
 {
 	struct simvol_holes *h = &v->holes;
 	uint32_t segnum = place / v->config.blocks;
@@ -113,7 +113,7 @@ void simpast_holes_drop(struct simvol *v, uint32_t place)
 	h->waiting[segnum]++;
 }
 
-uint32_t simpast_holes_taken(const struct simvol *v, uint32_t segnum)
+uint32_t simhistory_holes_taken(const struct simvol *v, uint32_t segnum)
 {
 	const struct simvol_holes *h = &v->holes;
 
