@@ -264,7 +264,7 @@ static int run_check(struct repair *r, struct context *cx)
 				r->tool->verbose);
 		if (r->now)
 			look_report_kept(r->now, &r->tool->report, "left");
-		last = repair_current(r);
+		last = trial_current(r);
 	} else if (due && r->too_lossy) {
 		tool_note(r->tool, "%s: nothing was changed: repairs would "
 			  "keep only %" PRIu64 " of %" PRIu64 " files; "
@@ -319,7 +319,7 @@ static int roll_back(struct repair *r, struct context *cx)
 	}
 	err = rollback_run(r, cx, r->o->rollback.cno);
 	if (!err)
-		err = repair_resume(r, cx);
+		err = trial_resume(r, cx);
 	if (!err && is_sound(r->now))
 		err = repair_commit(r, cx);
 	if (err)
@@ -405,7 +405,7 @@ static int recount_blocks(struct repair *r, struct context *cx)
 	if (c->vol->latest.orphans_start)
 		return fail(cx, -EBUSY, "%s: not cleanly unmounted; mount it or "
 			    "repair it with -y first", r->tool->argv[0]);
-	round.job = repair_job(r, cx);
+	round.job = trial_job(r, cx);
 	ret = round_run(&round, cx);
 	if (ret)
 		return ret;

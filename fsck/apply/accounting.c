@@ -22,11 +22,10 @@
 #include "fsck/account/account.h"
 #include "log/newsupers.h"
 #include "vol/cptable.h"
-#include "vol/logcheck.h"
 
 int accounting_settle(struct repair *r, struct context *cx)
 {
-	const struct look *l = repair_current(r);
+	const struct look *l = trial_current(r);
 	struct volume *vol = l->check.vol;
 	unsigned int before, state;
 	struct nilfs_super_block sb;
@@ -56,62 +55,9 @@ int accounting_settle(struct repair *r, struct context *cx)
 	ret = newsupers_write(cx, r->dev, &sb, newsupers_offset2(vol));
 	if (ret || !(before & ~state))
 		return ret;
-	repair_note(r, "superblocks: error flag cleared");
-	ret = repair_look(r, cx, IMPROVEMENT_ONLY, NULL, NULL);
+	trial_note(r, "superblocks: error flag cleared");
+	ret = trial_look(r, cx, IMPROVEMENT_ONLY, NULL, NULL);
 	return ret < 0 ? ret : 0;
-}
-
-/* Adds the bits of MORE to *ALL, which starts with those of FIRST if it is
-   empty. */
-static int unite_bitmaps(struct bitmap *all, struct context *cx,
-			 const struct bitmap *first, const struct bitmap *more)
-{
-	uint64_t bit;
-	int err = 0;
-
-	if (!all->bits)
-		err = bitmap_copy(all, cx, first->bits ? first : more);
-	if (err || all->bits != more->bits)
-		return err;
-	for (bit = bitmap_next_set(more, 0); bit < more->bits;
-	     bit = bitmap_next_set(more, bit + 1))
-		bitmap_set(all, bit);
-	return 0;
-}
-
-int accounting_note(struct repair *r, struct context *cx,
-		    const struct look *now)
-{
-	const struct check *c = &now->check, *first = &r->first->check;
-	struct nilfs_segment_summary was, is;
-	struct context quiet;
-	bool is_proved;
-	uint64_t off;
-	int err;
-
-	if (!c->vol)
-		return 0;
-	/* Whether the log of the latest state existed before the repair. */
-	off = c->vol->latest.pseg_start << c->vol->geo.block_bits;
-	context_child(cx, &quiet);
-	if (dev_read(r->under, &quiet, off, &was, sizeof(was)) ||
-	    dev_read(r->dev, &quiet, off, &is, sizeof(is)))
-		return 0;
-	/* A repair may have corrected the checksums, or what they prove. */
-	is_proved = le32_get(is.ss_datasum) == le32_get(was.ss_datasum) &&
-		    le32_get(is.ss_sumsum) == le32_get(was.ss_sumsum) &&
-		    logcheck_is_right(r->dev, &quiet, &c->vol->geo,
-				      c->vol->latest.pseg_start, &is) > 0;
-	is.ss_datasum = was.ss_datasum;
-	is.ss_sumsum = was.ss_sumsum;
-	if (!is_proved && memcmp(&was, &is, sizeof(is)))
-		return 0;
-	r->base = c->vol->latest;
-	r->has_base = true;
-	/* A check reads no logs after the latest one that it finds. */
-	err = unite_bitmaps(&r->used, cx, &first->used_segments, &c->used_segments);
-	return err ? err : unite_bitmaps(&r->broken, cx, &first->broken_segments,
-					 &c->broken_segments);
 }
 
 /* Adds the blocks from *NEXT to END, except those of logs whose checksum proves
@@ -161,7 +107,7 @@ static void name_unset(struct repair *r, struct context *cx,
 int accounting_run(struct repair *r, struct context *cx)
 {
 	const struct findings *f = r->first->check.findings;
-	const struct check *now = &repair_current(r)->check;
+	const struct check *now = &trial_current(r)->check;
 	const struct bitmap *broken = r->broken.bits ?
 		&r->broken : &r->first->check.broken_segments;
 	struct logbits lb = { .dev = r->under };

@@ -143,8 +143,8 @@ static bool is_explained(void *arg, const struct look *now)
 
 static int derive_all(struct repair *r, struct context *cx, struct part *part)
 {
-	struct look *now = repair_current(r);
-	struct fixer_job job = repair_job(r, cx);
+	struct look *now = trial_current(r);
+	struct fixer_job job = trial_job(r, cx);
 	struct derived *d = part->d;
 	int err = 0;
 	size_t n;
@@ -176,9 +176,9 @@ static int derive_all(struct repair *r, struct context *cx, struct part *part)
 static int keep_derived(struct repair *r, struct context *cx,
 			struct derived *d, struct tries *tries)
 {
-	const struct volume *vol = repair_current(r)->check.vol;
+	const struct volume *vol = trial_current(r)->check.vol;
 	struct round round = {
-		.job = repair_job(r, cx),
+		.job = trial_job(r, cx),
 		.stage = RULE_STAGE_DAT,
 		.begin = rewrite_block,
 	};
@@ -228,10 +228,10 @@ static int keep_derived(struct repair *r, struct context *cx,
 	if (!ret && !d->n)
 		return 1;
 	if (!ret)
-		ret = repair_look(r, cx, IMPROVEMENT_OR_SAME, NULL, NULL);
+		ret = trial_look(r, cx, IMPROVEMENT_OR_SAME, NULL, NULL);
 	if (ret <= 0 && more) {
 		tries->again = tries->bare = true;
-		ret = repair_tolerate(r, cx, ret);
+		ret = trial_tolerate(r, cx, ret);
 	}
 	return ret;
 }
@@ -240,7 +240,7 @@ static int keep_derived(struct repair *r, struct context *cx,
 static int try_derived(struct repair *r, struct context *cx, struct part *part,
 		       struct tries *tries)
 {
-	struct repair_point from = repair_point(r);
+	struct trial_point from = trial_point(r);
 	struct derived *d = part->d;
 	bool first = !r->now, looked = false;
 	int ret = derive_all(r, cx, part), err = 0;
@@ -252,9 +252,9 @@ static int try_derived(struct repair *r, struct context *cx, struct part *part,
 	     (!d->lost && !((part->of & DAT) && d->ended == d->entries)))) {
 		tool_detail(r->tool, "%zu metadata block%s derived from the "
 			    "logs", d->n, d->n == 1 ? "" : "s");
-		ret = repair_look(r, cx, r->rebuild ? IMPROVEMENT_OR_SAME :
-						      IMPROVEMENT_DERIVED,
-				  is_explained, part);
+		ret = trial_look(r, cx, r->rebuild ? IMPROVEMENT_OR_SAME :
+						     IMPROVEMENT_DERIVED,
+				 is_explained, part);
 		tries->worse[part->had] = !ret && !part->refused;
 		looked = ret > 0;
 	}
@@ -263,17 +263,17 @@ static int try_derived(struct repair *r, struct context *cx, struct part *part,
 	if (ret > 0) {
 		/* The DAT led to other blocks. */
 		r->state.overwritten &= findings_have(
-			repair_current(r)->check.findings, RULE_OVERWRITTEN);
+			trial_current(r)->check.findings, RULE_OVERWRITTEN);
 		return 1;
 	}
-	ret = repair_tolerate(r, cx, ret);
+	ret = trial_tolerate(r, cx, ret);
 	derived_drop(d);
-	repair_back(r, &from);
+	trial_back(r, &from);
 	if (looked && first) {
-		repair_forget(r);
-		err = accounting_note(r, cx, r->first);
+		trial_forget(r);
+		err = trial_note_state(r, cx, r->first);
 	} else if (looked) {
-		err = repair_resume(r, cx);
+		err = trial_resume(r, cx);
 	}
 	if (ret || err || !tries->again)
 		return ret ? ret : err;
@@ -320,14 +320,14 @@ static int derive_in_turn(struct repair *r, struct context *cx, struct derived *
 	};
 	int ret = 0;
 
-	if (repair_current(r)->plan.kinds[RULE_FIX_CHECKPOINTS].n)
+	if (trial_current(r)->plan.kinds[RULE_FIX_CHECKPOINTS].n)
 		ret = try_derived(r, cx, &cpfile, &tries);
 	if (!ret)
 		ret = try_derived(r, cx, &dat, &tries);
 	/* The map of the DAT leads to older blocks than the logs list. */
 	if (!ret && d->dat_stale) {
-		remap.job = repair_job(r, cx);
-		ret = repair_attempt(r, cx, &remap, IMPROVEMENT_ONLY);
+		remap.job = trial_job(r, cx);
+		ret = trial_attempt(r, cx, &remap, IMPROVEMENT_ONLY);
 	}
 	if (!ret)
 		ret = try_derived(r, cx, &maps, &tries);
@@ -342,7 +342,7 @@ static int derive_in_turn(struct repair *r, struct context *cx, struct derived *
 
 int derivation_run(struct repair *r, struct context *cx)
 {
-	struct look *now = repair_current(r);
+	struct look *now = trial_current(r);
 	const struct part none = { 0 };
 	bool first = !r->derived;
 	bool decided = decision_of(r->ask.mode, RULE_DANGER_LOSES) ==
@@ -355,7 +355,7 @@ int derivation_run(struct repair *r, struct context *cx)
 	int ret = 1;
 
 	if (r->derived == r->looks + 1 || !now->complete || !now->check.vol ||
-	    !r->patched || repair_is_cut_off(now) ||
+	    !r->patched || trial_is_cut_off(now) ||
 	    (r->ask.mode == DECISION_MODE_SAFE &&
 	     now->check.vol->latest.orphans_start))
 		return 0;
@@ -368,7 +368,7 @@ int derivation_run(struct repair *r, struct context *cx)
 		};
 
 		/* Asks the user if there are findings. */
-		now = repair_current(r);
+		now = trial_current(r);
 		ret = r->rebuild || (decided && has_more(now, &none));
 		if (!r->rebuild && !decided) {
 			ret = plan_ask(&r->ask, cx, &now->plan,
@@ -380,9 +380,9 @@ int derivation_run(struct repair *r, struct context *cx)
 		derived_fini(&d);
 	}
 	if (ret >= 0 && first && r->rebuild &&
-	    !repair_current(r)->check.dat_broken) {
-		redo.job = repair_job(r, cx);
-		ret = repair_attempt(r, cx, &redo, IMPROVEMENT_OR_SAME);
+	    !trial_current(r)->check.dat_broken) {
+		redo.job = trial_job(r, cx);
+		ret = trial_attempt(r, cx, &redo, IMPROVEMENT_OR_SAME);
 	}
 	r->derived = r->looks + 1;
 	return ret < 0 ? ret : 0;

@@ -56,7 +56,7 @@ static int correct_bits(struct repair *r, struct context *cx, size_t n,
 {
 	struct plan_kind *k = &r->first->plan.kinds[RULE_FIX_BITS];
 	struct round round = {
-		.job = repair_job(r, cx),
+		.job = trial_job(r, cx),
 		.stage = RULE_STAGE_BITS,
 		.taken = { [RULE_FIX_BITS] = true },
 	};
@@ -64,7 +64,7 @@ static int correct_bits(struct repair *r, struct context *cx, size_t n,
 	int ret;
 
 	k->n = n;
-	ret = repair_attempt(r, cx, &round, demand);
+	ret = trial_attempt(r, cx, &round, demand);
 	k->n = all;
 	return ret;
 }
@@ -76,7 +76,7 @@ int fix_bits_run(struct repair *r, struct context *cx)
 	size_t i, nsafe = 0;
 	int ret = 0;
 
-	if (k->n && !repair_is_cut_off(r->first))
+	if (k->n && !trial_is_cut_off(r->first))
 		ret = plan_ask(&r->ask, cx, &r->first->plan, RULE_STAGE_BITS);
 	/* Bits that the passes can verify come first. */
 	for (i = 0; i < k->n && !ret; i++) {

@@ -151,12 +151,12 @@ static int write_files(struct fixer_job *job, struct context *cx)
 static int write_synced(struct repair *r, struct context *cx)
 {
 	struct round round = {
-		.job = repair_job(r, cx),
+		.job = trial_job(r, cx),
 		.stage = RULE_STAGE_TREE,
 		.begin = write_files,
 		.recovered = true,
 	};
-	int ret = repair_attempt(r, cx, &round, IMPROVEMENT_OR_SAME);
+	int ret = trial_attempt(r, cx, &round, IMPROVEMENT_OR_SAME);
 
 	if (ret <= 0)
 		return ret;
@@ -167,7 +167,7 @@ static int write_synced(struct repair *r, struct context *cx)
 
 int forward_first(struct repair *r, struct context *cx)
 {
-	struct look *l = repair_current(r);
+	struct look *l = trial_current(r);
 	struct volume *vol = l->check.vol;
 	bool sound;
 	uint64_t i;
@@ -175,7 +175,7 @@ int forward_first(struct repair *r, struct context *cx)
 
 	/* A log would hide checkpoints that the chain of
 	   logs does not reach. */
-	if (r->asked_synced || !l->complete || repair_is_cut_off(l) ||
+	if (r->asked_synced || !l->complete || trial_is_cut_off(l) ||
 	    (findings_count(l->check.findings, RULE_LOG_CHAIN) &&
 	     !r->given_up[RULE_FIX_ROOT]) ||
 	    !(forward_is_due(vol) || r->state.chosen))
@@ -197,14 +197,14 @@ int forward_first(struct repair *r, struct context *cx)
 	}
 	l->check.awaited = &r->awaited;
 	if (ret || r->no_data_behind)
-		return repair_tolerate(r, cx, ret);
+		return trial_tolerate(r, cx, ret);
 	return sound ? write_synced(r, cx) : 0;
 }
 
 int forward_last(struct repair *r, struct context *cx)
 {
-	const struct look *l = repair_current(r);
-	struct fixer_job job = repair_job(r, cx);
+	const struct look *l = trial_current(r);
+	struct fixer_job job = trial_job(r, cx);
 	struct rollforward *rf;
 	int ret = 0;
 
@@ -220,7 +220,7 @@ int forward_last(struct repair *r, struct context *cx)
 			r->synced = rf;
 			ret = write_synced(r, cx);
 		} else {
-			ret = repair_tolerate(r, cx, ret);
+			ret = trial_tolerate(r, cx, ret);
 		}
 	}
 	if (r->synced)

@@ -3,7 +3,7 @@
  * Repairs: rounds of repairs and checks on an overlay, and the commit of the
  * result.
  *
- * Every change of the overlay is a round (repair_attempt()): it is applied, the
+ * Every change of the overlay is a round (trial_attempt()): it is applied, the
  * whole volume is checked, and the result is kept or undone.
  */
 #ifndef NILFS2_FSCK_REPAIR_H
@@ -60,7 +60,7 @@ struct round {
 	/* A log is always written, and superblocks record that nothing after it
 	   is to be recovered. */
 	bool recovered;
-	bool unchanged;		/* set by repair_attempt(): the round wrote nothing */
+	bool unchanged;		/* set by trial_attempt(): the round wrote nothing */
 };
 
 /* Runs ROUND. 0, or a failure that ends the repair. */
@@ -126,30 +126,36 @@ struct repair {
    result. 1 if it is better and can be committed, 0 if not, or a failure. */
 int repair_run(struct repair *r, struct context *cx);
 
-/* Runs rounds of repairs, including kinds that failed before, until no round
-   improves the volume. 0, or a failure. */
-int repair_rounds(struct repair *r, struct context *cx);
+/* Commits the overlay; the undo file gets the overwritten content. */
+int repair_commit(struct repair *r, struct context *cx);
 
-/* Undoes all repairs since the overlay was at MARK. */
-void repair_restart(struct repair *r, size_t mark);
+void repair_fini(struct repair *r);
+
+/* Prints the lines "repaired: TEXT", or the list "repairs" of sections with the
+   member "text". */
+void repair_report(const struct repair *r, struct report *report);
+
+/*
+ * Attempts (trial.c). Functions of this file depend on no step of a repair.
+ */
 
 /* The job of repairing the findings of the latest check, without a writer. */
-struct fixer_job repair_job(struct repair *r, struct context *cx);
+struct fixer_job trial_job(struct repair *r, struct context *cx);
 
 /* A position of a repair, which it can return to. */
-struct repair_point {
+struct trial_point {
 	size_t overlay, nrepaired;
 	struct root_state state;
 };
 
-struct repair_point repair_point(const struct repair *r);
-void repair_back(struct repair *r, const struct repair_point *to);
+struct trial_point trial_point(const struct repair *r);
+void trial_back(struct repair *r, const struct trial_point *to);
 
 /* Checks the overlay: 1 if the result meets DEMAND and ACCEPTS (or NULL),
    called with ARG, returns true; R->now is that check then. 0, or a failure. */
-int repair_look(struct repair *r, struct context *cx,
-		enum improvement_demand demand,
-		bool (*accepts)(void *arg, const struct look *now), void *arg);
+int trial_look(struct repair *r, struct context *cx,
+	       enum improvement_demand demand,
+	       bool (*accepts)(void *arg, const struct look *now), void *arg);
 
 /*
  * Runs ROUND and checks its changes: 1 if the result meets DEMAND and is kept,
@@ -158,40 +164,49 @@ int repair_look(struct repair *r, struct context *cx,
  * is tried again with segments that only old checkpoints need, if R may
  * overwrite these.
  */
-int repair_attempt(struct repair *r, struct context *cx, struct round *round,
-		   enum improvement_demand demand);
+int trial_attempt(struct repair *r, struct context *cx, struct round *round,
+		  enum improvement_demand demand);
 
 /* Drops R->now, so that the latest check is R->first. */
-void repair_forget(struct repair *r);
+void trial_forget(struct repair *r);
 
 /* Checks the overlay after changes were undone, with the result in R->now: 0,
    or a failure. */
-int repair_resume(struct repair *r, struct context *cx);
+int trial_resume(struct repair *r, struct context *cx);
 
 /* The check of the present result of the repair. */
-struct look *repair_current(const struct repair *r);
+struct look *trial_current(const struct repair *r);
 
 /* RET, or 0 for a failure caused by the volume. Such a failure is reported, and
    the repair continues without the failed part. */
-int repair_tolerate(struct repair *r, struct context *cx, int ret);
+int trial_tolerate(struct repair *r, struct context *cx, int ret);
 
 /* Whether the device of L is truncated and must be extended first. */
-bool repair_is_cut_off(const struct look *l);
+bool trial_is_cut_off(const struct look *l);
 
-/* Commits the overlay; the undo file gets the overwritten content. */
-int repair_commit(struct repair *r, struct context *cx);
+/* Drops R->now, all messages, and the data to be replayed. */
+void trial_drop(struct repair *r);
 
-void repair_fini(struct repair *r);
+/* Undoes all repairs since the overlay was at MARK. */
+void trial_restart(struct repair *r, size_t mark);
 
 /* Keeps a copy of TEXT for the report: fixer_job.note of R. */
-void repair_note(void *r, const char *text);
+void trial_note(void *r, const char *text);
 
-/* Prints the lines "repaired: TEXT", or the list "repairs" of sections with the
-   member "text". */
-void repair_report(const struct repair *r, struct report *report);
+/*
+ * Notes that R keeps the state NOW. If the state is that of a log on the
+ * device, which the repair did not add, R->base is that log from now on, and
+ * R->used and R->broken are updated. 0, -ENOMEM.
+ */
+int trial_note_state(struct repair *r, struct context *cx,
+		     const struct look *now);
 
-/* The following functions are in stages.c, states.c and other files. They
-   return 0 or a failure that ends the repair, unless their comment differs. */
+/* The steps. They return 0 or a failure that ends the repair, unless their
+   comment differs. */
+
+/* Runs rounds of repairs, including kinds that failed before, until no round
+   improves the volume. 0, or a failure. */
+int rounds_run(struct repair *r, struct context *cx);
 
 /*
  * Whether the findings of NOW meet DEMAND. NOW is better than BEFORE if, at the
@@ -273,14 +288,6 @@ int fix_bits_run(struct repair *r, struct context *cx);
 /* Derives metadata if the latest check found damage that a derivation may
    repair, and writes improvements to the overlay, once for each state. */
 int derivation_run(struct repair *r, struct context *cx);
-
-/*
- * Notes that R keeps the state NOW. If the state is that of a log on the
- * device, which the repair did not add, R->base is that log from now on, and
- * R->used and R->broken are updated. 0, -ENOMEM.
- */
-int accounting_note(struct repair *r, struct context *cx,
-		    const struct look *now);
 
 /* Compares the state before the repair with the result, into R->account. */
 int accounting_run(struct repair *r, struct context *cx);

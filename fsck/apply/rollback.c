@@ -125,7 +125,7 @@ int rollback_run(struct repair *r, struct context *cx, uint64_t cno)
 {
 	struct nilfs_checkpoint cp;
 	struct round round = {
-		.job = repair_job(r, cx),
+		.job = trial_job(r, cx),
 		.stage = RULE_STAGE_TREE,
 		.begin = change_lifetimes,
 		.from = &cp,

@@ -48,22 +48,22 @@ static bool is_dat_unsafe(const struct look *l)
 
 bool stages_is_wiped(const struct repair *r)
 {
-	return findings_count(repair_current(r)->check.findings, RULE_SB_WIPED);
+	return findings_count(trial_current(r)->check.findings, RULE_SB_WIPED);
 }
 
 bool stages_may_log(const struct repair *r)
 {
-	const struct look *l = repair_current(r);
+	const struct look *l = trial_current(r);
 
 	return may_write_log(r, l) && !is_dat_unsafe(l) && !stages_is_wiped(r) &&
-	       !repair_is_cut_off(l);
+	       !trial_is_cut_off(l);
 }
 
 /* Whether superblocks need no round of their own: the wrong one is the one that
    the volume was not opened with, and hides nothing. */
 static bool is_super_spare(const struct repair *r)
 {
-	const struct look *l = repair_current(r);
+	const struct look *l = trial_current(r);
 	const struct plan_kind *k = &l->plan.kinds[RULE_FIX_SUPER];
 	bool wiped = stages_is_wiped(r);
 	size_t i;
@@ -97,7 +97,7 @@ static bool have_all(const struct plan_kind *k, unsigned int trait)
  */
 static bool is_kind_due(const struct repair *r, enum rule_fix kind)
 {
-	const struct plan_kind *kinds = repair_current(r)->plan.kinds;
+	const struct plan_kind *kinds = trial_current(r)->plan.kinds;
 	int i;
 
 	if (kind == RULE_FIX_BITS || !kinds[kind].n || r->given_up[kind])
@@ -115,7 +115,7 @@ static bool is_kind_due(const struct repair *r, enum rule_fix kind)
    repair, or STAGES_NONE. */
 static int stage_from(const struct repair *r, int first)
 {
-	const struct look *l = repair_current(r);
+	const struct look *l = trial_current(r);
 	int stage = STAGES_NONE, of_kind;
 	size_t i;
 
@@ -126,7 +126,7 @@ static int stage_from(const struct repair *r, int first)
 		if (of_kind >= first && (stage < 0 || of_kind < stage))
 			stage = of_kind;
 	}
-	if (repair_is_cut_off(l) ||
+	if (trial_is_cut_off(l) ||
 	    (stage > RULE_STAGE_DEVICE && stages_is_wiped(r) &&
 	     first <= RULE_STAGE_DEVICE) ||
 	    (stage > RULE_STAGE_DEVICE && stage != RULE_STAGE_ZONES &&
@@ -149,7 +149,7 @@ int stages_next(const struct repair *r)
 unsigned int stages_take(const struct repair *r, int stage,
 			 bool taken[RULE_FIX_COUNT])
 {
-	const struct look *l = repair_current(r);
+	const struct look *l = trial_current(r);
 	enum stages_split split = r->split[stage];
 	int of_kind, last = stage;
 	bool alone = split != STAGES_TOGETHER;
@@ -183,7 +183,7 @@ unsigned int stages_take(const struct repair *r, int stage,
 
 int stages_ask(struct repair *r, struct context *cx)
 {
-	struct plan *plan = &repair_current(r)->plan;
+	struct plan *plan = &trial_current(r)->plan;
 	bool taken[RULE_FIX_COUNT], left[RULE_FIX_COUNT];
 	int stage, err;
 	size_t i;

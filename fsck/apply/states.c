@@ -42,7 +42,7 @@ struct outcome {
 
 static struct outcome outcome_of(const struct repair *r)
 {
-	const struct look *l = repair_current(r);
+	const struct look *l = trial_current(r);
 
 	return (struct outcome){
 		.complete = l->complete,
@@ -82,7 +82,7 @@ static bool may_give_any(const struct repair *r)
 
 uint64_t states_gives_up(const struct repair *r)
 {
-	const struct look *l = repair_current(r);
+	const struct look *l = trial_current(r);
 	unsigned int i, j;
 
 	if (!l->complete || l->mode == DECISION_MODE_NO)
@@ -111,36 +111,36 @@ static int unset_snapshot(struct fixer_job *job, struct context *cx)
    0, or a failure. */
 static int give_up_snapshots(struct repair *r, struct context *cx)
 {
-	const struct look *l = repair_current(r);
+	const struct look *l = trial_current(r);
 	uint64_t left = l->broken.others && !r->o->give_up.n ? 1 :
 			improvement_errors(&l->check, false);
-	struct repair_point from = repair_point(r);
+	struct trial_point from = trial_point(r);
 	int ret = 1;
 
 	/* A read that failed may succeed when it is tried again. */
 	if (states_gives_up(r) && r->dev->stats.failed_reads)
-		ret = repair_resume(r, cx) ?: repair_rounds(r, cx) ?: 1;
+		ret = trial_resume(r, cx) ?: rounds_run(r, cx) ?: 1;
 	/* Errors in shared blocks then belong to the next snapshot, or to the
 	   latest state. */
 	while (ret > 0 && stages_may_log(r) && states_gives_up(r)) {
 		struct round round = {
-			.job = repair_job(r, cx),
+			.job = trial_job(r, cx),
 			.stage = RULE_STAGE_COUNTS,
 			.begin = unset_snapshot,
 		};
 
 		round.job.given_up = states_gives_up(r);
-		ret = repair_attempt(r, cx, &round, IMPROVEMENT_OR_SAME);
+		ret = trial_attempt(r, cx, &round, IMPROVEMENT_OR_SAME);
 		if (ret > 0)
 			ret = array_push(cx, &r->unset, &r->nunset,
 					 &r->unset_room, round.job.given_up) ?:
-			      repair_rounds(r, cx) ?: 1;
+			      rounds_run(r, cx) ?: 1;
 	}
 	if (ret < 0 || overlay_mark(r->dev) == from.overlay ||
-	    improvement_errors(&repair_current(r)->check, false) < left)
+	    improvement_errors(&trial_current(r)->check, false) < left)
 		return ret < 0 ? ret : 0;
-	repair_back(r, &from);
-	return repair_resume(r, cx);
+	trial_back(r, &from);
+	return trial_resume(r, cx);
 }
 
 /* Superblocks may name a log that a mount rejects, or that dropped logs follow.
@@ -158,7 +158,7 @@ static int attempt_state(struct repair *r, struct context *cx,
 	int ret;
 
 	r->state_number = number;
-	ret = repair_rounds(r, cx);
+	ret = rounds_run(r, cx);
 	if (!ret && !gives && may_give_any(r)) {
 		/* If only snapshots have errors, giving these up loses less
 		   than an older state. */
@@ -171,9 +171,9 @@ static int attempt_state(struct repair *r, struct context *cx,
 		tool_detail(r->tool, "state %u, checkpoint %" PRIu64 ": %"
 			    PRIu64 " errors after repairs", number,
 			    r->state.at.cno, outcome_of(r).errors);
-	if (ret || !repair_current(r)->complete)
+	if (ret || !trial_current(r)->complete)
 		return ret;
-	latest = &repair_current(r)->check.vol->latest;
+	latest = &trial_current(r)->check.vol->latest;
 	if (!state_is_at(&r->state, latest->pseg_start, latest->seq))
 		return 0;
 	/* Whether a mount accepts this state as the last one. */
@@ -187,8 +187,8 @@ static int attempt_state(struct repair *r, struct context *cx,
 	ret = damage_forgive(cx, ret);
 	if (ret)
 		return ret < 0 ? ret : 0;
-	round.job = repair_job(r, cx);
-	ret = repair_attempt(r, cx, &round, IMPROVEMENT_OR_SAME);
+	round.job = trial_job(r, cx);
+	ret = trial_attempt(r, cx, &round, IMPROVEMENT_OR_SAME);
 	if (!ret && !r->state.hurt)
 		fixers_note(&round.job, "superblocks: no log could be added");
 	return ret < 0 ? ret : 0;
@@ -217,7 +217,7 @@ static int try_candidates(struct repair *r, struct context *cx, unsigned int num
 	for (; number < end && !is_good_outcome(&s->best); number++) {
 		if (!s->mark && is_last_best(s)) {
 			struct root_state state = { 0 };
-			struct fixer_job job = repair_job(r, cx);
+			struct fixer_job job = trial_job(r, cx);
 
 			job.check = &r->first->check;
 			job.vol = job.check->vol;
@@ -235,7 +235,7 @@ static int try_candidates(struct repair *r, struct context *cx, unsigned int num
 			if (err || !state.chosen)
 				return err;
 		}
-		repair_restart(r, s->mark);
+		trial_restart(r, s->mark);
 		err = attempt_state(r, cx, number, gives);
 		s->last = outcome_of(r);
 		s->last.number = number;
@@ -251,7 +251,7 @@ static int try_candidates(struct repair *r, struct context *cx, unsigned int num
 int states_take(struct repair *r, struct context *cx)
 {
 	struct check check = { .dev = r->dev };
-	struct fixer_job job = repair_job(r, cx);
+	struct fixer_job job = trial_job(r, cx);
 	int err;
 
 	job.check = &check;
@@ -284,9 +284,9 @@ int states_run(struct repair *r, struct context *cx)
 	if (differ && improvement_errors(c, false) > differ) {
 		err = plan_ask(&r->ask, cx, &r->first->plan,
 			       RULE_STAGE_DEVICE);
-		other.job = repair_job(r, cx);
+		other.job = trial_job(r, cx);
 		if (!err && supers->n)
-			err = repair_attempt(r, cx, &other, IMPROVEMENT_SOUND);
+			err = trial_attempt(r, cx, &other, IMPROVEMENT_SOUND);
 		if (err < 0)
 			return err;
 	}
@@ -306,7 +306,7 @@ int states_run(struct repair *r, struct context *cx)
 	if (!err && gives)
 		err = try_candidates(r, cx, 0, STATES_MAX, true, &s);
 	if (!err && !is_last_best(&s)) {
-		repair_restart(r, s.mark);
+		trial_restart(r, s.mark);
 		err = attempt_state(r, cx, s.best.number, s.best.gives);
 	}
 	return err ? err : give_up_snapshots(r, cx);
@@ -317,7 +317,7 @@ static void set_mode(struct repair *r, enum decision_mode mode)
 {
 	r->rebuild = mode == DECISION_MODE_YES_REBUILD ||
 		     mode == DECISION_MODE_ASK_REBUILD;
-	repair_current(r)->mode = r->ask.mode = mode;
+	trial_current(r)->mode = r->ask.mode = mode;
 	r->derived = 0;
 }
 
@@ -326,17 +326,17 @@ int states_rebuild(struct repair *r, struct context *cx, size_t mark)
 	const enum decision_mode mode = r->ask.mode;
 	const struct outcome plain = outcome_of(r);
 	const bool good = is_good_outcome(&plain);
-	struct repair_point from = repair_point(r);
+	struct trial_point from = trial_point(r);
 	struct outcome o;
 	int err;
 
 	if (!good)
-		repair_restart(r, mark);
+		trial_restart(r, mark);
 	set_mode(r, mode == DECISION_MODE_YES ? DECISION_MODE_YES_REBUILD :
 						DECISION_MODE_ASK_REBUILD);
-	err = repair_resume(r, cx);
+	err = trial_resume(r, cx);
 	if (!err)
-		err = good ? repair_rounds(r, cx) : states_run(r, cx);
+		err = good ? rounds_run(r, cx) : states_run(r, cx);
 	if (err)
 		return err;
 	o = outcome_of(r);
@@ -344,12 +344,12 @@ int states_rebuild(struct repair *r, struct context *cx, size_t mark)
 		return 0;
 	tool_detail(r->tool, "rebuilt metadata files are no improvement");
 	if (good) {
-		repair_back(r, &from);
+		trial_back(r, &from);
 		set_mode(r, mode);
-		return repair_resume(r, cx);
+		return trial_resume(r, cx);
 	}
-	repair_restart(r, mark);
+	trial_restart(r, mark);
 	set_mode(r, mode);
-	err = repair_resume(r, cx);
+	err = trial_resume(r, cx);
 	return err ? err : states_run(r, cx);
 }

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Rounds of repairs and checks.
+ *
+ * A round repairs the first stage with something to repair, because findings at
+ * later stages depend on it, together with findings that nothing depends on
+ * (stages.c). Then all passes check the overlay. A round that failed or did not
+ * improve the volume is undone, and its stages or kinds of repair are tried one
+ * by one. A kind that leaves as many findings as before is dropped.
+ */
+#include "fsck/apply/repair.h"
+
+#include <string.h>
+
+static void count_kinds(struct repair *r,
+			struct plan_count found[RULE_FIX_COUNT])
+{
+	const struct look *l = trial_current(r);
+	uint64_t cno = l->check.vol ? l->check.vol->latest.cno : 0;
+	size_t i;
+
+	for (i = 0; i < RULE_FIX_COUNT; i++)
+		found[i] = plan_count(&l->plan.kinds[i], cno);
+}
+
+static bool is_of_snapshot(const void *latest, const struct finding *fix)
+{
+	return fix->place.cno && fix->place.cno != *(const uint64_t *)latest;
+}
+
+static int run_round(struct repair *r, struct context *cx, int stage)
+{
+	const struct ask *a = &r->ask;
+	struct plan_count before[RULE_FIX_COUNT], now[RULE_FIX_COUNT];
+	bool fewer[RULE_FIX_COUNT];
+	struct round round = {
+		.job = trial_job(r, cx),
+		.stage = (enum rule_stage)stage,
+		/* The user accepted the loss of checkpoints or inodes. */
+		.may_lose =
+			decision_of(a->mode, RULE_DANGER_LOSES) ==
+				DECISION_REPAIR ||
+			a->answers[RULE_FIX_CHECKPOINTS][RULE_DANGER_LOSES] ==
+				ASK_YES ||
+			a->answers[RULE_FIX_INODES][RULE_DANGER_LOSES] ==
+				ASK_YES,
+	};
+	unsigned int n = stages_take(r, stage, round.taken);
+	bool reached = false;
+	size_t i;
+	int ret;
+
+	count_kinds(r, before);
+	ret = trial_attempt(r, cx, &round, IMPROVEMENT_ONLY);
+	if (ret < 0)
+		return ret;
+	if (!ret) {
+		/* One of the kinds caused the failure. */
+		while (n > 1 && stages_take(r, stage, fewer) >= n)
+			r->split[stage]++;
+		for (i = 0; i < RULE_FIX_COUNT && n <= 1; i++) {
+			struct plan_kind *kind =
+				&trial_current(r)->plan.kinds[i];
+			size_t all = kind->n;
+
+			if (!round.taken[i])
+				continue;
+			/* Repairs in the newest checkpoint do not depend on
+			   those in snapshots. */
+			if (!round.unchanged && round.job.vol)
+				plan_refuse(kind, is_of_snapshot,
+					    &round.job.vol->latest.cno);
+			if (kind->n && kind->n < all)
+				continue;
+			r->given_up[i] = true;
+			r->stale[i] = false;
+			r->unchanged[i] |= round.unchanged;
+			r->unchanged_with[i] = before[i];
+		}
+		return 0;
+	}
+	/*
+	 * A kind that had nothing to do may have it now, if the round was not
+	 * of a later stage, on which the kind does not depend, or if the
+	 * findings changed.
+	 */
+	count_kinds(r, now);
+	/* Kinds are in the order of stages. */
+	for (i = 0; i < RULE_FIX_COUNT; i++) {
+		reached |= round.taken[i];
+		if (r->unchanged[i] &&
+		    (reached || !plan_is_no_less(&now[i], &r->unchanged_with[i]) ||
+		     !plan_is_no_less(&r->unchanged_with[i], &now[i])))
+			r->given_up[i] = r->unchanged[i] = false;
+		r->stale[i] = r->given_up[i];
+		r->given_up[i] |= round.taken[i] &&
+				  plan_is_no_less(&now[i], &before[i]);
+	}
+	return 0;
+}
+
+/* Whether a kind failed before the last round that was kept. It is tried once
+   more, when nothing else is left. */
+static bool forget_stale(struct repair *r)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < RULE_FIX_COUNT; i++) {
+		if (!r->stale[i])
+			continue;
+		r->given_up[i] = r->stale[i] = false;
+		any = true;
+	}
+	return any;
+}
+
+int rounds_run(struct repair *r, struct context *cx)
+{
+	static const char *const names[] = {
+		[RULE_STAGE_DEVICE] = "superblocks",
+		[RULE_STAGE_DAT] = "DAT",
+		[RULE_STAGE_METADATA] = "metadata",
+		[RULE_STAGE_TREE] = "files",
+		[RULE_STAGE_NAMES] = "names",
+		[RULE_STAGE_MOVES] = "moves",
+		[RULE_STAGE_COUNTS] = "counts",
+		[RULE_STAGE_ZONES] = "zones",
+	};
+	int stage, err = 0;
+
+	memset(r->given_up, 0, sizeof(r->given_up));
+	memset(r->unchanged, 0, sizeof(r->unchanged));
+	memset(r->stale, 0, sizeof(r->stale));
+	memset(r->split, 0, sizeof(r->split));
+	for (r->rounds = 0; r->rounds < REPAIR_ROUNDS && !err;) {
+		err = forward_first(r, cx);
+		if (!err)
+			err = derivation_run(r, cx);
+		if (err)
+			break;
+		stage = stages_ask(r, cx);
+		if (stage == STAGES_NONE && forget_stale(r))
+			continue;
+		if (stage == STAGES_NONE)
+			break;
+		if (stage < 0)
+			return stage;
+		r->rounds++;
+		tool_detail(r->tool, "round %u of repairs: %s", r->rounds,
+			    names[stage]);
+		err = run_round(r, cx, stage);
+	}
+	return err ? err : forward_last(r, cx);
+}
