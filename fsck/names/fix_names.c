@@ -83,7 +83,7 @@ static int settle_inode(struct namefix *f, struct context *cx, uint64_t ino,
 	}
 	if (inode_is_empty(&inode))
 		return 0;
-	ret = inodeedit_map_is_whole(f->n.root.vol, cx, ino, &inode);
+	ret = inodefields_map_is_whole(f->n.root.vol, cx, ino, &inode);
 	if (ret > 0)
 		ret = newfile_drop(w, cx, ino, &inode);
 	if (ret)

@@ -269,7 +269,7 @@ int fix_ifile(struct fixer_job *job, struct context *cx,
 			    groups.n == 1 ? "group" : "groups");
 		err = directwriter_changed(job->writer, cx);
 		if (!err)
-			err = fix_inodes_leaked(job, cx);
+			err = freedinodes_leaked(job, cx);
 	}
 	if (!err)
 		err = snapblocks_write(&g.snap, cx);

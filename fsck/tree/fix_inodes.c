@@ -7,9 +7,7 @@
  *
  * In a snapshot, an inode that is empty or has no links, as in an older or
  * newer block of the ifile, existed if it is marked in use and a directory
- * names it.  In the latest state the mark may be lost too: then the inode
- * existed if a directory names it, or if the logs list blocks of it that are
- * live by the DAT.
+ * names it.  In the latest state the mark may be lost too (freedinodes.c).
  */
 #include "fsck/tree/inodeedit.h"
 
@@ -18,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/sort.h"
 #include "check/damage.h"
 #include "check/logs/listings.h"
 #include "disk/bmap.h"
@@ -110,7 +106,7 @@ static int restore_lost(struct fixing *f, struct context *cx,
 			return ret;
 		if (!ret || !c->fits) {
 			c->inode.i_links_count = le16_make(1);
-			ret = inodeedit_fit(f->e.job->vol, cx, c->ino,
+			ret = inodefields_fit(f->e.job->vol, cx, c->ino,
 					      &c->inode);
 			if (ret)
 				return ret;
@@ -236,7 +232,7 @@ static int repair_one(struct fixing *f, struct context *cx,
 	if (latest)
 		return ret < 0 ? ret : 0;
 	if (!ret && !named && !inode_is_empty(&c.inode))
-		ret = inodeedit_check(f->e.job->vol, cx, ino, &c.inode, &rule);
+		ret = inodefields_check(f->e.job->vol, cx, ino, &c.inode, &rule);
 	if (!ret && rule != RULE_OK)
 		inodedecide_note(&f->e, &c, "not repaired: no other checkpoint "
 				 "has an undamaged version");
@@ -345,61 +341,6 @@ int fix_inodes(struct fixer_job *job, struct context *cx,
 	return ret;
 }
 
-/* Restores inode INO, empty or garbage and marked free, if logs and checkpoints
-   show that it is in use, NAMED or not: 1, 0. */
-static int restore_freed_inode(struct inodeedit *e, struct context *cx,
-			       uint64_t ino, bool named)
-{
-	struct inodecase c;
-	int ret = inodeedit_is_used(e, cx, e->latest, ino);
-
-	if (ret || inode_is_private(ino))
-		return ret < 0 ? ret : 0;
-	ret = inodeedit_case(e, cx, e->latest, ino, &c);
-	if (ret <= 0 || (!inode_is_empty(&c.inode) &&
-			 !inode_is_garbage(e->geo, &c.inode)))
-		return ret < 0 ? ret : 0;
-	memset(&c.inode, 0, sizeof(c.inode));
-	c.must_live = true;
-	c.named = named;
-	ret = inodeedit_decide(e, cx, &c);
-	if (ret <= 0)
-		return ret;
-	ret = inodeedit_mark(e, cx, e->latest, ino, true);
-	return ret < 0 ? ret : 1;
-}
-
-/* Restores those of the N inodes INOS that are in use, and with each, once, the
-   others of its block.  Returns how many. */
-static int restore_freed_inodes(struct fixer_job *job, struct context *cx,
-				const uint64_t *inos, size_t n, bool named)
-{
-	struct palloc_block what;
-	struct inodeedit e;
-	uint64_t ino, looked_at = UINT64_MAX;
-	size_t i;
-	int ret, found = 0;
-
-	ret = inodeedit_open(&e, cx, job, NULL, inos, n);
-	for (i = 0; i < n && ret >= 0; i++) {
-		uint64_t blkoff = palloc_entry_blkoff(e.palloc, inos[i]);
-
-		ret = restore_freed_inode(&e, cx, inos[i], named);
-		found += ret > 0;
-		if (ret <= 0 || looked_at == blkoff)
-			continue;
-		looked_at = blkoff;
-		palloc_locate(e.palloc, blkoff, &what);
-		for (ino = what.first;
-		     ino < what.first + what.count && ret >= 0; ino++) {
-			ret = restore_freed_inode(&e, cx, ino, false);
-			found += ret > 0;
-		}
-	}
-	ret = inodeedit_close(&e, cx, ret < 0 ? ret : 0);
-	return ret ? ret : found;
-}
-
 int fix_inodes_named(struct fixer_job *job, struct context *cx,
 		     const struct finding *fixes, size_t n)
 {
@@ -409,39 +350,7 @@ int fix_inodes_named(struct fixer_job *job, struct context *cx,
 				    &found);
 
 	if (found)
-		ret = restore_freed_inodes(job, cx, inos, found, true);
+		ret = freedinodes_restore(job, cx, inos, found, true);
 	free(inos);
 	return ret;
-}
-
-/* Adds the inode of a live block to E if it is marked free. */
-static int take_owner(void *arg, struct context *cx, const struct listing *b)
-{
-	struct inodeedit *e = arg;
-	struct vblock vb;
-	int ret;
-
-	if (inode_is_private(b->ino) || (e->n && e->inos[e->n - 1] == b->ino))
-		return 0;
-	ret = vblocks_find(&e->vblocks, cx, b->number, &vb);
-	if (ret != VBLOCKS_USED || vb.end != NILFS_CNO_MAX ||
-	    vb.blocknr != b->blocknr)
-		return ret < 0 ? ret : 0;
-	ret = inodeedit_is_used(e, cx, e->latest, b->ino);
-	if (ret)
-		return ret < 0 ? ret : 0;
-	return array_push(cx, &e->inos, &e->n, &e->room, b->ino);
-}
-
-int fix_inodes_leaked(struct fixer_job *job, struct context *cx)
-{
-	struct inodeedit e;
-	int ret = inodeedit_open(&e, cx, job, NULL, NULL, 0);
-
-	if (!ret)
-		ret = listings_visit(job->check, cx, take_owner, &e);
-	e.n = sort_unique(e.inos, e.n);
-	if (!ret && e.n)
-		ret = restore_freed_inodes(job, cx, e.inos, e.n, false);
-	return inodeedit_close(&e, cx, ret < 0 ? ret : 0);
 }

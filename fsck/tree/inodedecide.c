@@ -122,7 +122,7 @@ int inodedecide_is_wrong(struct inodeedit *e, struct context *cx,
 			return ret;
 		fail_clear(cx);
 	}
-	ret = inodeedit_check(vol, cx, c->ino, inode, &rule);
+	ret = inodefields_check(vol, cx, c->ino, inode, &rule);
 	if (ret)
 		return ret;
 	c->type = type ? *type : NILFS_FT_UNKNOWN;
@@ -200,7 +200,7 @@ static int inodedecide_ask_checkpoint(struct inodeedit *e, struct context *cx,
 	    (c->cno == vol->latest.cno &&
 	     !memcmp(&inode, own, sizeof(inode))))
 		return ret < 0 ? ret : 1;
-	ret = inodeedit_check(vol, cx, c->ino, &inode, &rule);
+	ret = inodefields_check(vol, cx, c->ino, &inode, &rule);
 	if (ret || rule != RULE_OK)
 		return ret ? ret : 1;
 	same = le64_get(inode.i_ctime) == le64_get(own->i_ctime) &&
@@ -261,8 +261,8 @@ static int repair_fields(struct inodeedit *e, struct context *cx,
 
 	/* A wrong type, by the names, may be the only error. */
 	if (c->misnamed) {
-		inodeedit_set_type(c->type, &c->inode);
-		ret = inodeedit_check(e->job->vol, cx, c->ino, &c->inode,
+		inodefields_set_type(c->type, &c->inode);
+		ret = inodefields_check(e->job->vol, cx, c->ino, &c->inode,
 					&rule);
 		right = !ret && rule == RULE_OK;
 	}
@@ -275,7 +275,7 @@ static int repair_fields(struct inodeedit *e, struct context *cx,
 		c->inode.i_mode = c->other.i_mode;
 	if (!ret && !right && c->rule != RULE_INODE_EMPTY &&
 	    (c->rule != RULE_INODE_MODE || !c->garbage))
-		ret = inodeedit_fields(e->job->vol, cx, c->ino, c->type,
+		ret = inodefields_repair(e->job->vol, cx, c->ino, c->type,
 					 &c->inode);
 	if (ret > 0 || right)
 		ret = memcmp(&before, &c->inode, sizeof(before)) != 0;
@@ -338,7 +338,7 @@ static int fit_other(struct inodeedit *e, struct context *cx,
 		ret = map_fits_case(e, cx, c, c->inode.i_bmap, true);
 		if (ret > 0) {
 			memcpy(inode->i_bmap, c->inode.i_bmap, sizeof(none));
-			ret = inodeedit_fit(e->job->vol, cx, c->ino, inode);
+			ret = inodefields_fit(e->job->vol, cx, c->ino, inode);
 			ret = ret ? ret : 1;
 		}
 	}
@@ -377,8 +377,8 @@ int inodedecide_run(struct inodeedit *e, struct context *cx,
 		if (ret > 0) {
 			c->other.i_size = le64_make(end << vol->geo.block_bits);
 			if (c->type != NILFS_FT_UNKNOWN)
-				inodeedit_set_type(c->type, &c->other);
-			ret = inodeedit_fields(vol, cx, c->ino, c->type,
+				inodefields_set_type(c->type, &c->other);
+			ret = inodefields_repair(vol, cx, c->ino, c->type,
 					       &c->other);
 		}
 	}

@@ -147,20 +147,20 @@ void inodedecide_note(struct inodeedit *e, const struct inodecase *c,
  * Sets *RULE to the first rule that INODE, of number INO, breaks by its fields,
  * except links, or by its symlink target, or to RULE_OK.  -ENOMEM, -EINTR.
  */
-int inodeedit_check(struct volume *vol, struct context *cx, uint64_t ino,
-		    const struct nilfs_inode *inode, enum rule *rule);
+int inodefields_check(struct volume *vol, struct context *cx, uint64_t ino,
+		      const struct nilfs_inode *inode, enum rule *rule);
 
 /* Whether the whole map of INODE can be read: 1, 0, -ENOMEM, -EINTR. */
-int inodeedit_map_is_whole(struct volume *vol, struct context *cx,
-			   uint64_t ino, const struct nilfs_inode *inode);
+int inodefields_map_is_whole(struct volume *vol, struct context *cx,
+			     uint64_t ino, const struct nilfs_inode *inode);
 
 /*
  * Sets i_blocks to the number of blocks in the readable part of the map of
  * INODE, of number INO.  If its size does not end in the last block, it is set
  * to the end of that block.  -ENOMEM, -EINTR.
  */
-int inodeedit_fit(struct volume *vol, struct context *cx, uint64_t ino,
-		  struct nilfs_inode *inode);
+int inodefields_fit(struct volume *vol, struct context *cx, uint64_t ino,
+		    struct nilfs_inode *inode);
 
 /*
  * Repairs derivable fields of INODE, the latest checkpoint's INO, from its
@@ -168,11 +168,11 @@ int inodeedit_fit(struct volume *vol, struct context *cx, uint64_t ino,
  * names, or NILFS_FT_UNKNOWN).  Links and errors of the map are not repaired.
  * 1 if the rest is right now; 0 if it cannot be repaired; -ENOMEM, -EINTR.
  */
-int inodeedit_fields(struct volume *vol, struct context *cx, uint64_t ino,
-		     uint8_t type, struct nilfs_inode *inode);
+int inodefields_repair(struct volume *vol, struct context *cx, uint64_t ino,
+		       uint8_t type, struct nilfs_inode *inode);
 
 /* Changes the type of INODE to TYPE (NILFS_FT_..., not unknown), and nothing else. */
-void inodeedit_set_type(uint8_t type, struct nilfs_inode *inode);
+void inodefields_set_type(uint8_t type, struct nilfs_inode *inode);
 
 /*
  * Fills the ifile of JOB's writer if it begins without blocks, or the holes of
@@ -221,9 +221,19 @@ int fix_inodes_named(struct fixer_job *job, struct context *cx,
 		     const struct finding *fixes, size_t n);
 
 /*
- * As fix_inodes_named(), for inodes with listed blocks that are live although
- * no map leads to them, as after damage of bitmaps.  0, or a failure as above.
+ * Restores those of the N inodes INOS of the latest state that are empty and
+ * marked free, but in use by logs and other checkpoints, NAMED (by directories)
+ * or not, and with each, once, the others of its block.  Returns how many, or a
+ * failure as above.
  */
-int fix_inodes_leaked(struct fixer_job *job, struct context *cx);
+int freedinodes_restore(struct fixer_job *job, struct context *cx,
+			const uint64_t *inos, size_t n, bool named);
+
+/*
+ * As freedinodes_restore(), for inodes with listed blocks that are live
+ * although no map leads to them, as after damage of bitmaps.  0, or a failure as
+ * above.
+ */
+int freedinodes_leaked(struct fixer_job *job, struct context *cx);
 
 #endif
