@@ -48,7 +48,7 @@ static int run_passes(struct check *c, struct context *cx, uint64_t *bytes)
 	int ret = pass_super(c, cx);
 	size_t i;
 
-	for (i = 0; !ret && c->vol && (pass = check_pass_at(i)); i++) {
+	for (i = 0; !ret && c->vol && (pass = check_volume_pass(i)); i++) {
 		uint64_t before = c->dev->stats.read_bytes;
 
 		ret = pass->run(c, cx);

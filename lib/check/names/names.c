@@ -5,9 +5,7 @@
  *
  * Directories are read in the order of their inodes, with blocks of several in
  * one batch.  Most blocks belong to many checkpoints.  The newest is checked
- * first, so a finding has the newest checkpoint with the block.  Reported
- * damage is stored in a table of limited size: beyond that, damage may be
- * reported more than once.
+ * first, so a finding has the newest checkpoint with the block.
  *
  * "." and ".." are the first two entries of a directory.  One with a wrong name
  * that leads to the directory or its parent does not count as a name, because
@@ -32,7 +30,6 @@
 #include "check/inodes/inodelist.h"
 #include "disk/dirent.h"
 
-#define REPORTED_MAX 49152u
 /* With more directories that have two names, parents are not chosen. */
 #define OTHERS_MAX 256u
 
@@ -54,22 +51,6 @@ struct reading {
 	struct other_name others[OTHERS_MAX];
 	unsigned int nothers;
 };
-
-void names_report(struct names *n, const struct finding *finding,
-		  uint64_t which)
-{
-	uint64_t what = which * 0xff51afd7ed558ccdULL ^ finding->rule;
-	uint64_t ino = finding->place.ino;
-	struct context quiet;
-
-	n->doubts++;
-	if (n->trial || pairtable_find(&n->reported, what, ino))
-		return;
-	context_init(&quiet);
-	if (n->reported.used < REPORTED_MAX)
-		pairtable_add(&n->reported, &quiet, what, ino, 1);
-	findings_add(n->c->findings, finding);
-}
 
 void names_lose(struct names *n, uint64_t ino)
 {

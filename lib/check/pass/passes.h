@@ -30,7 +30,7 @@ struct pass {
 
 /* Pass number I of those that run on an open volume; NULL for the number after
    the last.  pass_super() comes before them. */
-const struct pass *check_pass_at(size_t i);
+const struct pass *check_volume_pass(size_t i);
 
 pass_run pass_super, pass_segments, pass_dat, pass_zones, pass_logs,
 	pass_checkpoints, pass_tree, pass_names, pass_counts;
