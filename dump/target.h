@@ -75,7 +75,7 @@ void target_source_close(struct target_source *source);
 	"  dirent:INO/NAME|PATH     an entry of a directory\n" \
 	"  block:BLOCK              any block, as byte[N]"
 
-/* For "dump/target.c" and "dump/target_file.c". */
+/* For target.c, target_file.c and target_find.c. */
 
 #define TARGET_PARTS_MAX 3
 
@@ -89,7 +89,7 @@ struct target_index {
 typedef int target_finder(struct target *t, struct target_source *source,
 			  const struct target_index *index);
 
-target_finder target_log, target_log_finfo, target_log_binfo,
+target_finder target_super, target_log, target_log_finfo, target_log_binfo,
 	target_log_superroot, target_log_node, target_log_block;
 target_finder target_file_inode, target_file_bmap, target_file_dat,
 	target_file_checkpoint, target_file_cpheader, target_file_segment,

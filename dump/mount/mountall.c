@@ -169,7 +169,7 @@ int mountall_lookup(struct mountfs *fs, struct context *cx, uint64_t parent,
 		return 0;
 	}
 	if (top && parse_cno(name, &cno) && cno) {
-		err = mountfs_root(fs, cx, cno, &root);
+		err = mountnode_root(fs, cx, cno, &root);
 	} else if (parent == SNAPSHOTS && parse_cno(name, &cno)) {
 		err = cptable_read(fs->vol, cx, cno, &cp);
 		if (!err && !checkpoint_is_snapshot(&cp))
@@ -189,8 +189,8 @@ int mountall_lookup(struct mountfs *fs, struct context *cx, uint64_t parent,
 		return fail(cx, is_directory(fs, parent) ? -ENOENT : -ENOTDIR,
 			    "'%s'", name);
 	}
-	return err ? err : mountfs_node(fs, cx, cno,
-					top ? NILFS_ROOT_INO : LINK_INO, node);
+	return err ? err : mountnode_make(fs, cx, cno,
+					  top ? NILFS_ROOT_INO : LINK_INO, node);
 }
 
 /* Gives the entry NAME, which is NODE. */
@@ -200,9 +200,13 @@ static int give(struct mountfs *fs, struct context *cx, const char *name,
 	struct mountfs_entry entry = {
 		.name = name, .node = *name == '.' ? 0 : node, .next = next,
 	};
+	int err;
 
 	/* A checkpoint that cannot be read is listed without attributes. */
-	if (mountfs_stat(fs, cx, node, &entry.st)) {
+	err = mountall_has(fs, node) ?
+		      mountall_stat(fs, cx, node, &entry.st) :
+		      mountnode_stat(fs, cx, node, &entry.st);
+	if (err) {
 		fail_clear(cx);
 		entry.node = 0;
 		entry.st = (struct stat){
@@ -230,9 +234,9 @@ static int list_checkpoints(struct mountfs *fs, struct context *cx,
 		if (snapshots && !checkpoint_is_snapshot(&cp))
 			continue;
 		snprintf(name, sizeof(name), "%llu", (unsigned long long)cno);
-		ret = mountfs_node(fs, cx, cno,
-				   snapshots ? LINK_INO : NILFS_ROOT_INO,
-				   &node);
+		ret = mountnode_make(fs, cx, cno,
+				     snapshots ? LINK_INO : NILFS_ROOT_INO,
+				     &node);
 		if (!ret)
 			ret = give(fs, cx, name, node, before + cno, take, arg);
 	}
@@ -264,7 +268,7 @@ int mountall_list(struct mountfs *fs, struct context *cx, uint64_t node,
 	ret = read_times(fs, cx);
 	for (i = position - DOTS; !ret && i < fs->ntimes; i++) {
 		timefmt_iso(fs->times[i].time, name);
-		ret = mountfs_node(fs, cx, fs->times[i].cno, LINK_INO, &link);
+		ret = mountnode_make(fs, cx, fs->times[i].cno, LINK_INO, &link);
 		if (!ret)
 			ret = give(fs, cx, name, link, DOTS + i + 1, take, arg);
 	}

@@ -87,7 +87,7 @@ int mountattr_get(struct mountfs *fs, struct context *cx, uint64_t node,
 	    (strcmp(name, xattr_checkpoint) && strcmp(name, xattr_inode) &&
 	     strcmp(name, xattr_segments)))
 		return fail(cx, -ENODATA, "%s", name);
-	err = mountfs_inode(fs, cx, node, &root, &ino, &inode);
+	err = mountnode_inode(fs, cx, node, &root, &ino, &inode);
 	if (err)
 		return err;
 	if (!S_ISREG(le16_get(inode.i_mode)) &&

@@ -11,10 +11,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 
 #include "check/damage.h"
-#include "disk/inode.h"
 #include "disk/reserve.h"
 #include "dump/mount/mountall.h"
 #include "vol/extent.h"
@@ -64,80 +62,6 @@ void mountfs_fini(struct mountfs *fs)
 	fs->times = NULL;
 }
 
-int mountfs_node(const struct mountfs *fs, struct context *cx, uint64_t cno,
-		 uint64_t ino, uint64_t *node)
-{
-	if (ino >> fs->ino_bits)
-		return fail(cx, -EOVERFLOW, "inode %llu",
-			    (unsigned long long)ino);
-	if (fs->all)
-		*node = cno << fs->ino_bits | ino;
-	else
-		*node = ino == NILFS_ROOT_INO ? MOUNTFS_TOP : ino;
-	return 0;
-}
-
-int mountfs_root(struct mountfs *fs, struct context *cx, uint64_t cno,
-		 struct root **root)
-{
-	struct root opened;
-	unsigned int i;
-	int err;
-
-	for (i = 0; i < fs->nroots; i++) {
-		*root = &fs->roots[i];
-		if (!fs->all || (*root)->cno == cno)
-			return 0;
-	}
-	err = root_open(&opened, cx, fs->vol, cno);
-	if (err)
-		return err;
-	*root = &fs->roots[fs->next_root];
-	**root = opened;
-	fs->next_root = (fs->next_root + 1) % MOUNTFS_ROOTS;
-	if (fs->nroots < MOUNTFS_ROOTS)
-		fs->nroots++;
-	return 0;
-}
-
-/*
- * An inode that does not exist is lost: no node is made of anything but a name.
- * So is what the kernel takes for no file: nilfs_read_inode_common(), and VFS.
- */
-int mountfs_inode(struct mountfs *fs, struct context *cx, uint64_t node,
-		  struct root **root, uint64_t *ino, struct nilfs_inode *inode)
-{
-	uint16_t mode;
-	int err;
-
-	*ino = node & ((UINT64_C(1) << fs->ino_bits) - 1);
-	if (!fs->all && node == MOUNTFS_TOP)
-		*ino = NILFS_ROOT_INO;
-	err = mountfs_root(fs, cx, node >> fs->ino_bits, root);
-	if (err)
-		return err;
-	err = root_inode(*root, cx, *ino, inode);
-	if (err == -ENOENT)
-		return fail(cx, -EUCLEAN, "inode %llu: has a name, but is not "
-			    "in checkpoint %llu", (unsigned long long)*ino,
-			    (unsigned long long)(*root)->cno);
-	if (err)
-		return err;
-	mode = le16_get(inode->i_mode);
-	if (inode_is_private(*ino))
-		return fail(cx, -EUCLEAN, "inode %llu: not one for users",
-			    (unsigned long long)*ino);
-	if (inode_dirent_type(mode) == NILFS_FT_UNKNOWN)
-		return fail(cx, -EUCLEAN, "inode %llu: mode 0%o: not a type of "
-			    "file", (unsigned long long)*ino,
-			    (unsigned int)mode);
-	if (le64_get(inode->i_size) > INT64_MAX)
-		return fail(cx, -EUCLEAN, "inode %llu: size %llu",
-			    (unsigned long long)*ino,
-			    (unsigned long long)le64_get(inode->i_size));
-	return 0;
-}
-
 /* The file that NODE is, of type TYPE of its mode. */
 static int open_file(struct mountfs *fs, struct context *cx, uint64_t node,
 		     mode_t type, int wrong_type, struct file *file)
@@ -145,7 +69,7 @@ static int open_file(struct mountfs *fs, struct context *cx, uint64_t node,
 	struct nilfs_inode inode;
 	struct root *root;
 	uint64_t ino;
-	int err = mountfs_inode(fs, cx, node, &root, &ino, &inode);
+	int err = mountnode_inode(fs, cx, node, &root, &ino, &inode);
 
 	if (err)
 		return err;
@@ -158,39 +82,8 @@ static int open_file(struct mountfs *fs, struct context *cx, uint64_t node,
 int mountfs_stat(struct mountfs *fs, struct context *cx, uint64_t node,
 		 struct stat *st)
 {
-	struct nilfs_inode inode;
-	struct inode_time mtime, ctime;
-	uint32_t major, minor;
-	struct root *root;
-	uint64_t ino;
-	int err;
-
-	if (mountall_has(fs, node))
-		return mountall_stat(fs, cx, node, st);
-	err = mountfs_inode(fs, cx, node, &root, &ino, &inode);
-	if (err)
-		return err;
-	mtime = inode_mtime(&inode);
-	ctime = inode_ctime(&inode);
-	*st = (struct stat){
-		.st_ino = fs->all ? node : ino,
-		.st_mode = le16_get(inode.i_mode),
-		.st_nlink = le16_get(inode.i_links_count),
-		.st_uid = le32_get(inode.i_uid),
-		.st_gid = le32_get(inode.i_gid),
-		.st_size = (off_t)le64_get(inode.i_size),
-		.st_blocks = (blkcnt_t)le64_get(inode.i_blocks),
-		.st_blksize = (blksize_t)fs->vol->geo.block_size,
-		/* The kernel shows the time of modification for both. */
-		.st_atim = { .tv_sec = mtime.sec, .tv_nsec = mtime.nsec },
-		.st_mtim = { .tv_sec = mtime.sec, .tv_nsec = mtime.nsec },
-		.st_ctim = { .tv_sec = ctime.sec, .tv_nsec = ctime.nsec },
-	};
-	if (inode_has_rdev(&inode)) {
-		inode_rdev(&inode, &major, &minor);
-		st->st_rdev = makedev(major, minor);
-	}
-	return 0;
+	return mountall_has(fs, node) ? mountall_stat(fs, cx, node, st) :
+					mountnode_stat(fs, cx, node, st);
 }
 
 int mountfs_lookup(struct mountfs *fs, struct context *cx, uint64_t parent,
@@ -208,8 +101,8 @@ int mountfs_lookup(struct mountfs *fs, struct context *cx, uint64_t parent,
 			err = mountdir_find(&dir, cx, parent, &fs->hint, name,
 					    &ino);
 		if (!err)
-			err = mountfs_node(fs, cx, parent >> fs->ino_bits, ino,
-					   node);
+			err = mountnode_make(fs, cx, parent >> fs->ino_bits, ino,
+					     node);
 	}
 	return err ? err : mountfs_stat(fs, cx, *node, st);
 }
@@ -230,7 +123,7 @@ static int list_entry(void *arg, const struct dir_entry *from, uint64_t next)
 {
 	const struct listing *l = arg;
 	struct mountfs_entry entry = { .name = from->name, .next = next };
-	int err = mountfs_node(l->fs, l->cx, l->cno, from->ino, &entry.node);
+	int err = mountnode_make(l->fs, l->cx, l->cno, from->ino, &entry.node);
 
 	if (!err)
 		err = mountfs_stat(l->fs, l->cx, entry.node, &entry.st);
@@ -401,7 +294,7 @@ int mountfs_statfs(struct mountfs *fs, struct context *cx,
 	const struct palloc *p = &fs->vol->ifile_palloc;
 	struct root *root;
 	uint64_t group = 0, clean, inodes, used, blocknr;
-	int ret = mountfs_root(fs, cx, fs->vol->latest.cno, &root);
+	int ret = mountnode_root(fs, cx, fs->vol->latest.cno, &root);
 
 	if (ret)
 		return ret;

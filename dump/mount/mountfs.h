@@ -116,19 +116,24 @@ int mountfs_seek(struct mountfs *fs, struct context *cx, uint64_t node,
 int mountfs_statfs(struct mountfs *fs, struct context *cx,
 		   struct statvfs *st);
 
-/* The inode that NODE is, its checkpoint and number; not for mountall.h's. */
-int mountfs_inode(struct mountfs *fs, struct context *cx, uint64_t node,
-		  struct root **root, uint64_t *ino,
-		  struct nilfs_inode *inode);
+/* Of nodes that are files of a checkpoint (mountnode.c): */
 
 /*
- * For mountall.c: checkpoint CNO, valid until other checkpoints are opened,
- * and the node of inode INO in it; -EOVERFLOW for numbers that no node can
- * have.  Where only one checkpoint is mounted CNO does not matter.
+ * Checkpoint CNO, valid until other checkpoints are opened, and the node of
+ * inode INO in it; -EOVERFLOW for numbers that no node can have.  Where only one
+ * checkpoint is mounted CNO does not matter.
  */
-int mountfs_root(struct mountfs *fs, struct context *cx, uint64_t cno,
-		 struct root **root);
-int mountfs_node(const struct mountfs *fs, struct context *cx, uint64_t cno,
-		 uint64_t ino, uint64_t *node);
+int mountnode_root(struct mountfs *fs, struct context *cx, uint64_t cno,
+		   struct root **root);
+int mountnode_make(const struct mountfs *fs, struct context *cx, uint64_t cno,
+		   uint64_t ino, uint64_t *node);
+
+/* The inode that NODE is, its checkpoint and number. */
+int mountnode_inode(struct mountfs *fs, struct context *cx, uint64_t node,
+		    struct root **root, uint64_t *ino,
+		    struct nilfs_inode *inode);
+
+int mountnode_stat(struct mountfs *fs, struct context *cx, uint64_t node,
+		   struct stat *st);
 
 #endif
