@@ -139,17 +139,6 @@ int writer_make(struct writer **wp, struct context *cx, struct dev *dev,
 	return ret;
 }
 
-struct nilfs_inode writer_new_inode(const struct writer *w, uint16_t mode,
-				    uint16_t links)
-{
-	return (struct nilfs_inode){
-		.i_ctime = le64_make(w->o.time),
-		.i_mtime = le64_make(w->o.time),
-		.i_mode = le16_make(mode),
-		.i_links_count = le16_make(links),
-	};
-}
-
 int writer_create(struct writer **wp, struct context *cx, struct dev *dev,
 		  const struct nilfs_geometry *g,
 		  const struct writer_options *options)

@@ -84,7 +84,15 @@ int inherit_segments(struct writer *w, struct context *cx,
 		     struct volume *vol);
 
 /* An inode without blocks, with the time of the checkpoint. */
-struct nilfs_inode writer_new_inode(const struct writer *w, uint16_t mode,
-				    uint16_t links);
+static inline struct nilfs_inode
+writer_new_inode(const struct writer *w, uint16_t mode, uint16_t links)
+{
+	return (struct nilfs_inode){
+		.i_ctime = le64_make(w->o.time),
+		.i_mtime = le64_make(w->o.time),
+		.i_mode = le16_make(mode),
+		.i_links_count = le16_make(links),
+	};
+}
 
 #endif
