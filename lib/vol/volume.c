@@ -21,20 +21,6 @@
 /* The minimum cache: maps of full depth must be walkable with any budget. */
 #define CACHE_BLOCKS_MIN 64u
 
-int volume_read_blocks(struct volume *vol, struct context *cx,
-		       uint64_t blocknr, uint32_t count, void *buf)
-{
-	const struct nilfs_geometry *geo = &vol->geo;
-
-	if (blocknr >= geo->nblocks || count > geo->nblocks - blocknr)
-		return fail(cx, -EUCLEAN,
-			    "blocks %llu to %llu: outside the device",
-			    (unsigned long long)blocknr,
-			    (unsigned long long)blocknr + count - 1);
-	return dev_read(vol->dev, cx, blocknr << geo->block_bits, buf,
-			(size_t)count << geo->block_bits);
-}
-
 /* Computes the layouts of the metadata files, and makes a cache. */
 static int use_geometry(struct volume *vol, struct context *cx)
 {

@@ -8,6 +8,7 @@
 #ifndef NILFS2_VOL_VOLUME_H
 #define NILFS2_VOL_VOLUME_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -99,7 +100,19 @@ char *volume_label(const struct volume *vol, char buf[VOLUME_LABEL_MAX]);
  * Reads COUNT whole blocks at BLOCKNR bypassing the cache, for payload that is read
  * once.  -EUCLEAN if they are not inside the volume.
  */
-int volume_read_blocks(struct volume *vol, struct context *cx,
-		       uint64_t blocknr, uint32_t count, void *buf);
+static inline int volume_read_blocks(struct volume *vol, struct context *cx,
+				     uint64_t blocknr, uint32_t count,
+				     void *buf)
+{
+	const struct nilfs_geometry *geo = &vol->geo;
+
+	if (blocknr >= geo->nblocks || count > geo->nblocks - blocknr)
+		return fail(cx, -EUCLEAN,
+			    "blocks %llu to %llu: outside the device",
+			    (unsigned long long)blocknr,
+			    (unsigned long long)blocknr + count - 1);
+	return dev_read(vol->dev, cx, blocknr << geo->block_bits, buf,
+			(size_t)count << geo->block_bits);
+}
 
 #endif
