@@ -144,7 +144,8 @@ measure()
 				"median %d, largest %s() %d, single-caller " \
 				"helpers %d in %s\n", m, lines[m], files[m],
 				functions[m], median(m), largest_name[m],
-				largest[m], most[m], where[m]
+				largest[m], most[m],
+				where[m] == "" ? "any file" : where[m]
 		}
 		print "TOTAL lines", total + 0
 	}'
@@ -170,11 +171,11 @@ for module in $lint_modules; do
 	}' >"$lint_list"
 	lint_none "$module is not cut too finely"
 	echo "$measured" | awk -v module="$module" '
-	$1 == module && $2 == "figures" { $1 = $2 = ""; line = $0 }
+	$1 == module && $2 == "figures" { line = substr($0, index($0, $3)) }
 	$1 == module && $2 == "per1000" { per1000 = $3 }
 	$1 == module && $2 == "share" { share = $3 }
 	END {
-		printf "#%s; %.1f functions per 1000 lines, %.1f %%\n", line,
+		printf "# %s; %.1f functions per 1000 lines, %.1f %%\n", line,
 			per1000, share
 	}'
 done

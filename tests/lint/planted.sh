@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The lints of objects see a violation in any folder of any module: in a small
-# tree like this one, each folder has an object with all of them.
+# The lints of objects, and that of density, see a violation in any folder of any
+# module: in a small tree like this one, each folder has all of them.
 # shellcheck source=tests/lint/lint.sh
 . "$(dirname "$0")/lint.sh"
 
@@ -74,10 +74,38 @@ unseen_by()
 	done | sort | comm -23 - seen
 }
 
-for lint in symbols state silence; do
+for lint in symbols state silence circles; do
 	run_lint "$lint" || cat result
 done >"$lint_list"
 lint_none "the lints of objects pass without a violation"
+
+# A circle of two files, and one of three; and a file of a circle that is known,
+# which calls another one without being called.
+for file in pair_a:pair_b pair_b:pair_a ring_a:ring_b ring_b:ring_c ring_c:ring_a \
+	blockmap:planted_name; do
+	printf 'int %s(void);\nint %s(void)\n{\n\treturn %s();\n}\n' \
+		"${file#*:}" "${file%:*}" "${file#*:}" >"${file%:*}.c"
+	"${CC:-cc}" -O0 -c "${file%:*}.c" || exit 99
+done
+for folder in $folders; do
+	cp pair_?.[co] ring_?.[co] "$folder"
+done
+cp blockmap.[co] lib/vol
+run_lint circles
+grep '^#' result | sort >seen
+{
+	echo "# lib/vol/blockmap.c -> translate.c -> file.c -> blockmap.c: known, but gone"
+	for folder in $folders; do
+		echo "# $folder/pair_a.c -> pair_b.c (pair_b) -> pair_a.c (pair_a)"
+		echo "# $folder/ring_a.c -> ring_b.c (ring_b) -> ring_c.c (ring_c)" \
+			"-> ring_a.c (ring_a)"
+	done
+} | sort | comm -3 - seen >"$lint_list"
+lint_none "circles.sh sees a circle in each folder, and one that is gone"
+for folder in $folders; do
+	rm "$folder"/pair_?.[co] "$folder"/ring_?.[co]
+done
+rm lib/vol/blockmap.[co]
 
 for folder in $folders; do
 	# One with the name of its archive, as automake gives it, is no other.
@@ -99,4 +127,43 @@ for lint in symbols state silence; do
 		grep -vx "$([ $lint != silence ] || echo lib/cli)"
 done >"$lint_list"
 lint_none "a module without an object fails"
+
+# Density: in each folder lines of a comment, then what is too much.
+plant_density()
+{
+	for folder in $folders; do
+		yes ' * text' | sed '1s/.*/\/*/;100s/.*/ *\//;100q' >"$folder/planted.c"
+		cat "$@" >>"$folder/planted.c"
+	done
+}
+
+# Prints the number of lines that match the pattern if it is not that of modules.
+unseen_density()
+{
+	! run_lint density || echo "density.sh passes"
+	grep -c "$1" result | grep -vx "$(echo "$lint_modules" | wc -w)"
+}
+
+plant_density
+{ run_lint density || cat result; } >"$lint_list"
+lint_none "density.sh passes without a violation"
+for i in 0 1 2 3 4 5 6 7 8 9; do
+	printf 'static int f%d(void)\n{\n' "$i"
+	printf '\t;\n\t;\n\t;\n}\n'
+done >many
+plant_density many
+unseen_density '^# [0-9.]* functions per 1000 lines, limit' >"$lint_list"
+lint_none "density.sh sees too many functions in each module"
+yes '' | sed 50q >blank
+plant_density blank
+unseen_density '^# [0-9.]* % signatures, braces and blank lines, limit' \
+	>"$lint_list"
+lint_none "density.sh sees too many blank lines in each module"
+plant_density
+yes ' * text' | sed '1s/.*/\/*/;116000s/.*/ *\//;116000q' >mkfs/planted.c
+{
+	! run_lint density || echo "density.sh passes"
+	grep '^not ok' result | grep -v 'have at most 116000 lines$'
+} >"$lint_list"
+lint_none "density.sh sees too many lines"
 lint_done
