@@ -39,7 +39,7 @@ enum { CNO, CREATED, SNAPSHOT, SIZE, INODES, INCREMENT, CP_COLUMNS };
 
 static const struct column cp_columns[CP_COLUMNS] = {
 	[CNO] = { "checkpoint", "CHECKPOINT", VALUE_U64, 10 },
-	[CREATED] = { "created", "CREATED", VALUE_TIME, 19 },
+	[CREATED] = { "created", "CREATED", VALUE_TIME, 25 },
 	[SNAPSHOT] = { "snapshot", "SNAPSHOT", VALUE_BOOL, 8 },
 	[SIZE] = { "bytes", "SIZE OF FILES", VALUE_SIZE, 10 },
 	[INODES] = { "inodes", "INODES", VALUE_U64, 8 },

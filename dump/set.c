@@ -76,6 +76,9 @@ static int assign(struct set *s, const char *word)
 {
 	char old[FIELDS_TEXT_MAX], new[FIELDS_TEXT_MAX], path[128];
 	struct context *cx = &s->tool->cx;
+	/* In JSON a time has its ISO form. */
+	const struct out *style = report_is_text(&s->tool->report) ?
+				  s->tool->out : NULL;
 	size_t len = strcspn(word, "=");
 	struct field field;
 	int err;
@@ -87,12 +90,12 @@ static int assign(struct set *s, const char *word)
 	if (field_resolve(&s->target.table, path, &field))
 		return fail(cx, -EINVAL, "%s: %s has no such field", path,
 			    s->tool->argv[1]);
-	fields_format(&field, s->bytes, old);
+	fields_format(&field, s->bytes, style, old);
 	err = fields_parse(cx, &field, word + len + 1, s->bytes);
 	if (err)
 		return err;
 	put_row(s, s->tool->argv[1], path, old,
-		fields_format(&field, s->bytes, new));
+		fields_format(&field, s->bytes, style, new));
 	return 0;
 }
 
@@ -136,10 +139,10 @@ static void show_sum(void *arg, const char *structure, const char *field,
 	le32 le = le32_make(old);
 
 	at.offset = 0;
-	fields_format(&at, &le, texts[0]);
+	fields_format(&at, &le, NULL, texts[0]);
 	le = le32_make(new);
 	put_row(arg, structure, field, texts[0],
-		fields_format(&at, &le, texts[1]));
+		fields_format(&at, &le, NULL, texts[1]));
 }
 
 static int seal(struct set *s)

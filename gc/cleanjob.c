@@ -120,7 +120,7 @@ int cleanjob_punch(struct tool *tool, const struct options *o, struct dev *dev)
 		return ret;
 	report_begin(r, "punch", NULL);
 	report_u64(r, "segments", "Clean segments", p.segments);
-	report_u64(r, "bytes", "Bytes deallocated", p.bytes);
+	report_size(r, "bytes", "Space deallocated", p.bytes);
 	report_end(r);
 	return 0;
 }
@@ -175,7 +175,7 @@ int cleanjob_purge(struct tool *tool, const struct options *o, struct dev *dev)
 		   p.totals.victims);
 	report_u64(r, "segments_left", "Segments not purged",
 		   p.left + p.zeroing.skipped);
-	report_size(r, "bytes_zero", "Bytes zeroed", p.zeroing.bytes);
+	report_size(r, "bytes_zero", "Space zeroed", p.zeroing.bytes);
 	moving_put(r, &p.totals, began);
 	report_end(r);
 	return p.left || p.zeroing.skipped ? JOB_LEFT : 0;
@@ -313,7 +313,7 @@ int cleanjob_clean(struct tool *tool, const struct options *o, struct dev *dev)
 	report_u64(r, "clean_before", "Clean segments before",
 		   c->clean_before);
 	report_u64(r, "clean_after", "Clean segments after", c->totals.clean);
-	report_size(r, "bytes_freed", "Bytes freed", job.freed_bytes);
+	report_size(r, "bytes_freed", "Space freed", job.freed_bytes);
 	report_value(r, VALUE_PERCENT, "written_per_freed",
 		     "Bytes written / freed", job.per_freed);
 	report_u64(r, "segments_cleaned", "Segments cleaned",

@@ -15,8 +15,8 @@
 static void put_sizes(struct report *r, uint64_t bytes_before, uint64_t bytes,
 		      uint64_t segments_before, uint64_t segments)
 {
-	report_u64(r, "bytes_before", "Bytes before", bytes_before);
-	report_u64(r, "bytes", "Bytes after", bytes);
+	report_size(r, "bytes_before", "Size before", bytes_before);
+	report_size(r, "bytes", "Size after", bytes);
 	report_u64(r, "segments_before", "Segments before", segments_before);
 	report_u64(r, "segments", "Segments after", segments);
 }

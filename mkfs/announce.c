@@ -111,7 +111,7 @@ void announce_content(struct report *r, const struct content *c,
 	report_u64(r, "symlinks", "Symbolic links", counts->symlinks);
 	report_u64(r, "specials", "Special files", counts->specials);
 	report_u64(r, "links", "Additional hard links", counts->links);
-	report_size(r, "bytes", "Bytes in files", counts->bytes);
+	report_size(r, "bytes", "Size of files", counts->bytes);
 	report_size(r, "written_bytes", "Written",
 		    c->written * plan->g.block_size);
 	report_u64(r, "clean_segments", "Clean segments", clean);

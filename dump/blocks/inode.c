@@ -34,11 +34,14 @@ static const char *const types[NILFS_FT_MAX] = {
 static void print_inode_time(struct report *r, const char *key, const char *label,
 			     struct inode_time t)
 {
-	char iso[TIMEFMT_ISO_MAX], text[TIMEFMT_ISO_MAX + 16];
+	char time[VALUE_TEXT_MAX], text[VALUE_TEXT_MAX + 16], *end;
 
-	timefmt_iso(t.sec, iso);
-	snprintf(text, sizeof(text), "%.*s.%09uZ", (int)strlen(iso) - 1, iso,
-		 t.nsec);
+	if (report_is_text(r))
+		end = strrchr(value_time_text(r->out, t.sec, time), ' ');
+	else
+		end = strchr(timefmt_iso(t.sec, time), 'Z');
+	snprintf(text, sizeof(text), "%.*s.%09u%s", (int)(end - time), time,
+		 t.nsec, end);
 	report_string(r, key, label, text);
 }
 

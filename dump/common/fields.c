@@ -32,10 +32,10 @@ static const char *choice_name(const struct field_name *names, uint64_t v)
 }
 
 static char *format_number(const struct field *field, uint64_t v,
-			   char buf[FIELDS_TEXT_MAX])
+			   const struct out *out, char buf[FIELDS_TEXT_MAX])
 {
 	const struct field_name *names;
-	char iso[TIMEFMT_ISO_MAX];
+	char time[VALUE_TEXT_MAX];
 	const char *name;
 	size_t used = 0;
 
@@ -48,7 +48,8 @@ static char *format_number(const struct field *field, uint64_t v,
 		break;
 	case FIELD_TIME:
 		snprintf(buf, FIELDS_TEXT_MAX, "%s",
-			 timefmt_iso((int64_t)v, iso));
+			 out ? value_time_text(out, (int64_t)v, time) :
+			       timefmt_iso((int64_t)v, time));
 		break;
 	case FIELD_FLAGS:
 		for (names = field->names; names && names->name; names++) {
@@ -95,7 +96,7 @@ static void report_number(struct report *r, const struct field *field,
 		/* In JSON a number, and the name of a choice as another field. */
 		if (report_is_text(r)) {
 			report_string(r, path, path,
-				      format_number(field, v, text));
+				      format_number(field, v, r->out, text));
 			break;
 		}
 		report_u64(r, path, path, v);
@@ -183,7 +184,7 @@ void fields_report(struct report *r, const struct field_table *table,
 }
 
 char *fields_format(const struct field *field, const void *base,
-		    char buf[FIELDS_TEXT_MAX])
+		    const struct out *out, char buf[FIELDS_TEXT_MAX])
 {
 	const char *p = (const char *)field_bytes(field, base);
 	uint64_t v = 0;
@@ -197,7 +198,7 @@ char *fields_format(const struct field *field, const void *base,
 	}
 	if (!field_get(field, base, 0, &v))
 		return memcpy(buf, "-", sizeof("-"));
-	return format_number(field, v, buf);
+	return format_number(field, v, out, buf);
 }
 
 /* A field that is printed in octal digits is parsed in octal as well. */

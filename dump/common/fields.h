@@ -29,11 +29,12 @@ void fields_report_first(struct report *r, const struct field_table *table,
 			 const void *base, uint32_t bytes);
 
 /*
- * Writes FIELD (one element) of the structure at BASE in the form that
- * fields_parse() reads, and returns BUF.
+ * Writes FIELD (one element) of the structure at BASE in a form that
+ * fields_parse() reads, and returns BUF.  Times are in the text form of OUT, in ISO
+ * form if OUT is NULL.
  */
 char *fields_format(const struct field *field, const void *base,
-		    char buf[FIELDS_TEXT_MAX]);
+		    const struct out *out, char buf[FIELDS_TEXT_MAX]);
 
 /*
  * Sets FIELD (one element) of the structure at BASE from TEXT: a number

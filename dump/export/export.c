@@ -337,6 +337,7 @@ static bool report_losses(struct export *e)
 				     "target's range",
 	};
 	const struct export_tally *tally = &e->sink->tally;
+	char size[VALUE_TEXT_MAX];
 	bool any = false;
 	int i;
 
@@ -351,9 +352,9 @@ static bool report_losses(struct export *e)
 		tool_warn(e->tool, "%llu file%s missing or incomplete",
 			  (unsigned long long)e->broken,
 			  e->broken == 1 ? "" : "s");
-	tool_detail(e->tool, "%llu files, %llu bytes of content exported",
+	tool_detail(e->tool, "%llu files with %s of content exported",
 		    (unsigned long long)tally->files,
-		    (unsigned long long)tally->bytes);
+		    value_size_text(e->tool->out, tally->bytes, size));
 	return any || e->broken;
 }
 

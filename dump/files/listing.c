@@ -42,7 +42,7 @@ static const struct column text_columns[T_COUNT] = {
 	[T_GID] = { "gid", "GID", VALUE_U64, 5 },
 	[T_SIZE] = { "size", "        SIZE", VALUE_PLAIN, 12 },
 	[T_WHOLE] = { "whole", "WHOLE", VALUE_PLAIN, 5 },
-	[T_MTIME] = { "mtime", "MODIFIED", VALUE_PLAIN, 20 },
+	[T_MTIME] = { "mtime", "MODIFIED", VALUE_PLAIN, 25 },
 	[T_NAME] = { "name", "NAME", VALUE_STRING, 0 },
 };
 
@@ -185,41 +185,43 @@ static struct value time_text(struct listing *rows,
 	struct inode_time t = inode_mtime(inode);
 	uint32_t nsec = t.nsec, i;
 	char *text = rows->mtime;
-	size_t len = rows->mtime_len;
+	size_t len = rows->mtime_len, at;
 
 	if (!len || rows->mtime_sec != t.sec) {
-		len = strlen(timefmt_iso(t.sec, text));
+		len = strlen(value_time_text(rows->tool->out, t.sec,
+					     rows->second));
+		memcpy(text, rows->second, len);
 		rows->mtime_len = len;
 		rows->mtime_sec = t.sec;
 	}
 	if (!rows->full_time)
 		return value_bytes(text, len);
-	text[len - 1] = '.';
+	/* The fraction stands before the blank and the offset. */
+	at = len - sizeof("+0000");
+	text[at] = '.';
 	for (i = 9; i-- > 0; nsec /= 10)
-		text[len + i] = (char)('0' + nsec % 10);
-	text[len + 9] = 'Z';
+		text[at + 1 + i] = (char)('0' + nsec % 10);
+	memcpy(text + at + 10, rows->second + at, sizeof("+0000"));
 	return value_bytes(text, len + 10);
 }
 
-#define SIZE_TEXT_MAX 24
-
 /* The size, or the number of a device, to the right of its column. */
-static struct value size_text(char text[SIZE_TEXT_MAX],
-			      const struct nilfs_inode *inode, size_t width)
+static struct value size_text(struct listing *rows, char text[VALUE_TEXT_MAX],
+			      const struct nilfs_inode *inode)
 {
-	char number[SIZE_TEXT_MAX], *end;
+	size_t len, pad, width = rows->table.width[T_SIZE];
+	char number[VALUE_TEXT_MAX], *end;
 	uint32_t major, minor;
-	size_t len, pad;
 
 	if (inode_has_rdev(inode)) {
 		inode_rdev(inode, &major, &minor);
 		end = number_u64(number, major);
 		*end++ = ',';
-		end = number_u64(end, minor);
+		*number_u64(end, minor) = '\0';
 	} else {
-		end = number_u64(number, le64_get(inode->i_size));
+		value_size_text(rows->tool->out, le64_get(inode->i_size), number);
 	}
-	len = (size_t)(end - number);
+	len = strlen(number);
 	pad = len < width ? width - len : 0;
 	memset(text, ' ', pad);
 	memcpy(text + pad, number, len);
@@ -273,7 +275,7 @@ static struct value whole_text(char text[WHOLE_TEXT_MAX],
 static void put_details(struct listing *rows, const struct tree_item *item)
 {
 	const struct nilfs_inode *inode = item->inode;
-	char mode[FIELDS_MODE_MAX], size[SIZE_TEXT_MAX], whole[WHOLE_TEXT_MAX];
+	char mode[FIELDS_MODE_MAX], size[VALUE_TEXT_MAX], whole[WHOLE_TEXT_MAX];
 	struct value v[T_COUNT] = {
 		[T_CHECKPOINT] = value_nonzero(rows->cno),
 		[T_INODE] = value_u64(item->ino),
@@ -286,7 +288,7 @@ static void put_details(struct listing *rows, const struct tree_item *item)
 		v[T_LINKS] = value_u64(le16_get(inode->i_links_count));
 		v[T_UID] = value_u64(le32_get(inode->i_uid));
 		v[T_GID] = value_u64(le32_get(inode->i_gid));
-		v[T_SIZE] = size_text(size, inode, rows->table.width[T_SIZE]);
+		v[T_SIZE] = size_text(rows, size, inode);
 		v[T_WHOLE] = whole_text(whole, rows, inode);
 		v[T_MTIME] = time_text(rows, inode);
 	}

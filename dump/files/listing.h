@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/timefmt.h"
 #include "cli/tool.h"
 #include "out/table.h"
+#include "out/value.h"
 #include "vol/file.h"
 #include "vol/symlink.h"
 #include "vol/tree.h"
@@ -40,7 +40,8 @@ struct listing {
 	size_t line_room;
 	int64_t mtime_sec; /* the time of the last row as text */
 	size_t mtime_len;  /* 0: none yet */
-	char mtime[TIMEFMT_ISO_MAX + 10];
+	char second[VALUE_TEXT_MAX];	 /* that time without a fraction */
+	char mtime[VALUE_TEXT_MAX + 10]; /* the same with one */
 };
 
 /* The head, once. */

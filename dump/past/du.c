@@ -20,7 +20,6 @@
 
 #include "base/array.h"
 #include "base/inoset.h"
-#include "base/size.h"
 #include "cli/range.h"
 #include "disk/inode.h"
 #include "dump/blocks/held.h"
@@ -38,7 +37,7 @@ struct du_options {
 	uint64_t checkpoint;
 	uint64_t depth;
 	uint64_t top;
-	bool all, human, shared;
+	bool all, shared;
 	const char *free;
 };
 
@@ -85,15 +84,11 @@ static const struct column columns[COLUMNS] = {
 
 static void put_size(struct usage *u, uint64_t bytes)
 {
-	char size[SIZE_TEXT_MAX], text[SIZE_TEXT_MAX + 16];
+	const struct value v = value_u64(bytes);
+	struct out *out = u->tool->out;
 
-	if (u->o->human)
-		snprintf(text, sizeof(text), "%10s  ",
-			 size_format(bytes, size));
-	else
-		snprintf(text, sizeof(text), "%14llu  ",
-			 (unsigned long long)bytes);
-	out_string(u->tool->out, text);
+	value_put(out, VALUE_SIZE, NULL, &v, out->exact ? 14 : 10, true);
+	out_string(out, "  ");
 }
 
 static struct value shared_value(const struct usage *u, uint64_t bytes)
@@ -371,7 +366,7 @@ static int run_freed(struct tool *tool, const char *text)
 		   now->nsnapshots - then->nsnapshots);
 	report_u64(r, "unique_blocks", "Unique blocks", f.unique);
 	report_u64(r, "freed_blocks", "Blocks freed", f.freed);
-	report_size(r, "freed_bytes", "Bytes freed",
+	report_size(r, "freed_bytes", "Space freed",
 		    f.freed << im.vol->geo.block_bits);
 	report_end(r);
 out:
@@ -418,7 +413,6 @@ static const struct cli_option du_rows[] = {
 	  OPTION_U64, AT(top) },
 	{ 's', "shared", NULL, "what no other checkpoint has, and snapshots keep",
 	  OPTION_FLAG, AT(shared) },
-	{ 0, "human", NULL, "sizes as 1.5 MiB", OPTION_FLAG, AT(human) },
 	{ 'c', "checkpoint", "CNO", "look at this checkpoint (0: the latest)",
 	  OPTION_U64, AT(checkpoint) },
 	{ 0, "free", "RANGES", "what deleting these checkpoints would free",

@@ -104,16 +104,16 @@ enum {
 static const struct column columns[COLUMNS] = {
 	[FIRST] = { "first", "FIRST", VALUE_U64, 6 },
 	[LAST] = { "last", "LAST", VALUE_U64, 6 },
-	[CREATED] = { "created", "CREATED", VALUE_TIME, 19 },
+	[CREATED] = { "created", "CREATED", VALUE_TIME, 25 },
 	[INODE] = { "inode", "INODE", VALUE_U64, 6 },
 	[GENERATION] = { "generation", "GENERATION", VALUE_U64, 10 },
 	[MODE] = { "mode", "MODE", VALUE_PLAIN, 10 },
 	[LINKS] = { "links", "LINKS", VALUE_U64, 5 },
 	[UID] = { "uid", "UID", VALUE_U64, 5 },
 	[GID] = { "gid", "GID", VALUE_U64, 5 },
-	[SIZE] = { "size", "SIZE", VALUE_U64, 10 },
+	[SIZE] = { "size", "SIZE", VALUE_SIZE, 10 },
 	[CHANGED] = { "changed_blocks", "CHANGED", VALUE_U64, 7 },
-	[MODIFIED] = { "mtime", "MODIFIED", VALUE_TIME, 19 },
+	[MODIFIED] = { "mtime", "MODIFIED", VALUE_TIME, 25 },
 	[NAME] = { "names", "NAME", VALUE_PLAIN, 0 },
 };
 

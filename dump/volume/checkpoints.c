@@ -41,7 +41,7 @@ static const struct value_flag cp_flags[] = {
 
 static const struct column columns[COLUMNS] = {
 	[CNO] = { "checkpoint", "CNO", VALUE_U64, 8 },
-	[CREATED] = { "created", "CREATED", VALUE_TIME, 19 },
+	[CREATED] = { "created", "CREATED", VALUE_TIME, 25 },
 	[MODE] = { "mode", "MODE", VALUE_STRING, 4 },
 	[MINOR] = { "minor", "MINOR", VALUE_BOOL, 5 },
 	[FLAGS] = { "cp_flags", NULL, VALUE_FLAGS, 0, cp_flags },

@@ -62,11 +62,11 @@ static void report_geometry(struct volume *vol, struct report *r)
 	report_size(r, "unused_bytes", "Unused tail",
 		    vol->dev->size > g->nsegments * segment ?
 		    vol->dev->size - g->nsegments * segment : 0);
-	report_u64(r, "inode_bytes", "Inode, bytes", g->inode_size);
-	report_u64(r, "dat_entry_bytes", "DAT entry, bytes", g->dat_entry_size);
-	report_u64(r, "checkpoint_bytes", "Checkpoint, bytes",
+	report_size(r, "inode_bytes", "Inode", g->inode_size);
+	report_size(r, "dat_entry_bytes", "DAT entry", g->dat_entry_size);
+	report_size(r, "checkpoint_bytes", "Checkpoint",
 		   g->checkpoint_size);
-	report_u64(r, "segment_usage_bytes", "Segment usage, bytes",
+	report_size(r, "segment_usage_bytes", "Segment usage",
 		   g->segment_usage_size);
 	report_end(r);
 }

@@ -88,7 +88,7 @@ void info_super_report_fields(const struct info_super *s,
 		for (i = 0; i < 2; i++)
 			v[i] = !s->shown[i] ? value_absent() :
 			       value_string(fields_format(f, &s->copy[i],
-							  text[i]));
+							  r->out, text[i]));
 		differ = s->shown[0] && s->shown[1] && strcmp(text[0], text[1]);
 		table_row(&t, (struct value[]){
 			[FIELD] = value_string(f->name),

@@ -238,8 +238,8 @@ void segment_total_report(const struct segment_total *t,
 		report_u64(r, "metadata", "Metadata", kept - t->data);
 		report_u64(r, "overhead", "Summaries, roots", t->overhead);
 	}
-	report_size(r, "kept_bytes", "Kept bytes", kept * block_size);
-	report_size(r, "dead_bytes", "Dead bytes", t->dead * block_size);
+	report_size(r, "kept_bytes", "Kept space", kept * block_size);
+	report_size(r, "dead_bytes", "Dead space", t->dead * block_size);
 	report_value(r, VALUE_PERCENT, "use", "Use",
 		     value_percent(kept, t->blocks));
 	report_end(r);

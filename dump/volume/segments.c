@@ -40,7 +40,7 @@ static const struct column all[COLUMNS] = {
 	[STATE] = { "state", "STATE", VALUE_STRING, 5 },
 	[FLAGS] = { "flags", NULL, VALUE_FLAGS, 0, state_flags },
 	[SEQUENCE] = { "sequence", "SEQUENCE", VALUE_U64, 8 },
-	[MODIFIED] = { "modified", "MODIFIED", VALUE_TIME, 19 },
+	[MODIFIED] = { "modified", "MODIFIED", VALUE_TIME, 25 },
 	[BLOCKS] = { "blocks", "BLOCKS", VALUE_U64, 7 },
 	[WRITTEN] = { "written", "WRITTEN", VALUE_U64, 7 },
 	[LIVE] = { "live", "LIVE", VALUE_U64, 7 },
@@ -56,7 +56,7 @@ static const struct column all[COLUMNS] = {
 	[STORED_LIVE] = { "su_nlive_blks", "STORED-LIVE", VALUE_U64, 11 },
 	[STORED_SNAPSHOT] = { "su_nsnapshot_blks", "STORED-SNAP", VALUE_U64,
 			      11 },
-	[STORED_TIME] = { "su_nlive_lastmod", "STORED-TIME", VALUE_TIME, 19 },
+	[STORED_TIME] = { "su_nlive_lastmod", "STORED-TIME", VALUE_TIME, 25 },
 };
 
 /* The requested columns, as numbers, in order. */

@@ -19,7 +19,6 @@
 #include "base/array.h"
 #include "base/inoset.h"
 #include "base/text.h"
-#include "base/timefmt.h"
 #include "check/damage.h"
 #include "vol/root.h"
 #include "vol/tree.h"
@@ -219,11 +218,11 @@ static void put_checkpoint(const struct loss *loss, struct report *r)
 {
 	const char *unsure = loss->is_unsure ? ": may have been deleted before" :
 					       "";
-	char time[TIMEFMT_ISO_MAX] = "";
+	char time[VALUE_TEXT_MAX] = "";
 	const char *of;
 
 	if (loss->time)
-		timefmt_iso((int64_t)loss->time, time);
+		value_time_text(r->out, (int64_t)loss->time, time);
 	of = time[0] ? " of " : "";
 	if (loss->kind == LOSS_SYNCED)
 		report_text(r,

@@ -250,6 +250,8 @@ struct fixer_job trial_job(struct repair *r, struct context *cx)
 		.state_number = r->state_number,
 		.synced = r->synced,
 		.borrowed = &r->borrowed,
+		.style = report_is_text(&r->tool->report) ? r->tool->out :
+							    NULL,
 		.note = trial_note,
 		.arg = r,
 	};

@@ -177,6 +177,8 @@ struct fixer_job {
 	bool *borrowed;	/* set if inodes of snapshots were replaced by those of other
 			   checkpoints; or NULL */
 
+	/* The text form of times in messages; NULL: ISO, as in JSON. */
+	const struct out *style;
 	/* Called with a message about one repaired or lost object. */
 	void (*note)(void *arg, const char *text);
 	void *arg;

@@ -193,9 +193,10 @@ static int note_newer(struct restore *r, struct context *cx)
 	bool vanished = last > r->at.cno, hurt;
 	struct volume *vol[2] = { NULL, NULL };
 	char *block = malloc(r->geo.block_size);
-	char text[TIMEFMT_ISO_MAX];
+	char text[VALUE_TEXT_MAX];
 	struct root roots[2];
 	struct recovery at;
+	int64_t created;
 	unsigned int side;
 	size_t i;
 	int ret = block ? 0 : fail(cx, -ENOMEM, "block of inodes");
@@ -231,7 +232,11 @@ static int note_newer(struct restore *r, struct context *cx)
 		ret = damage_forgive(cx, ret);
 		if (ret < 0)
 			break;
-		timefmt_iso((int64_t)le64_get(root->ss.ss_create), text);
+		created = (int64_t)le64_get(root->ss.ss_create);
+		if (r->job->style)
+			value_time_text(r->job->style, created, text);
+		else
+			timefmt_iso(created, text);
 		if (ret)
 			fixers_note(r->job, "checkpoint %" PRIu64 " of %s: "
 				    "given up, %" PRIu64 " files differ",

@@ -11,6 +11,8 @@
 
 #include "base/timefmt.h"
 
+#include <ctype.h>
+#include <string.h>
 #include <time.h>
 
 #define DAY 86400
@@ -78,13 +80,62 @@ char *timefmt_iso(int64_t seconds, char buf[TIMEFMT_ISO_MAX])
 	return buf;
 }
 
+char *timefmt_zone(int64_t seconds, long offset, char buf[TIMEFMT_ISO_MAX])
+{
+	long minutes = offset / 60, size = minutes < 0 ? -minutes : minutes;
+	int64_t local;
+	char *to;
+
+	/* At the limits of the type there is no time in another zone. */
+	if (size >= 6000 ||
+	    __builtin_add_overflow(seconds, (int64_t)minutes * 60, &local)) {
+		minutes = size = 0;
+		local = seconds;
+	}
+	timefmt_iso(local, buf);
+	*strchr(buf, 'T') = ' ';
+	to = strchr(buf, 'Z');
+	*to++ = ' ';
+	*to++ = minutes < 0 ? '-' : '+';
+	to = put_two(to, (unsigned int)size / 60);
+	to = put_two(to, (unsigned int)size % 60);
+	*to = '\0';
+	return buf;
+}
+
+/* The four digits of an offset, HHMM, as seconds; -1 if they are none. */
+static long parse_offset(const char *text)
+{
+	int i;
+
+	for (i = 0; i < 4; i++)
+		if (!isdigit((unsigned char)text[i]))
+			return -1;
+	if (text[4] || text[2] > '5')
+		return -1;
+	return ((text[0] - '0') * 10L + text[1] - '0') * 3600 +
+	       ((text[2] - '0') * 10L + text[3] - '0') * 60;
+}
+
 bool timefmt_parse(const char *text, int64_t *seconds)
 {
 	struct tm tm = { 0 };
 	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	long offset = 0;
 
-	if (!end || *end)
+	if (!end) {
+		tm = (struct tm){ 0 };
+		end = strptime(text, "%Y-%m-%d %H:%M:%S ", &tm);
+		if (!end || (*end != '+' && *end != '-'))
+			return false;
+		offset = parse_offset(end + 1);
+		if (offset < 0)
+			return false;
+		offset = *end == '-' ? -offset : offset;
+		end += 5;
+	}
+	if (*end)
 		return false;
-	*seconds = timegm(&tm);
+	*seconds = timegm(&tm) - offset;
 	return true;
 }

@@ -16,8 +16,14 @@
 char *timefmt_iso(int64_t seconds, char buf[TIMEFMT_ISO_MAX]);
 
 /*
- * Parses TEXT, which must be such a time with a year of four digits and nothing
- * else: false otherwise.
+ * The same for people, in a time zone: "2005-06-07 10:09:10 +0200".  OFFSET is the
+ * offset of the zone from UTC, in seconds; whole minutes of it count.
+ */
+char *timefmt_zone(int64_t seconds, long offset, char buf[TIMEFMT_ISO_MAX]);
+
+/*
+ * Parses TEXT, which must be a time of one of these forms with a year of four digits
+ * and nothing else: false otherwise.
  */
 bool timefmt_parse(const char *text, int64_t *seconds);
 

@@ -34,6 +34,10 @@ const struct cli_option tool_options[] = {
 	  offsetof(struct tool, json), OPTION_GROUP_TOOL },
 	{ 0, "json-lines", NULL, "print JSON, one object per line", OPTION_FLAG,
 	  offsetof(struct tool, json_lines), OPTION_GROUP_TOOL },
+	{ 0, "bytes", NULL, "print sizes in bytes", OPTION_FLAG,
+	  offsetof(struct tool, bytes) },
+	{ 0, "utc", NULL, "print times in UTC, not in local time", OPTION_FLAG,
+	  offsetof(struct tool, utc) },
 	{ 'q', "quiet", NULL, "no notes, no progress", OPTION_FLAG,
 	  offsetof(struct tool, quiet) },
 	{ 'v', "verbose", NULL, "print more; may be repeated", OPTION_COUNT,
@@ -185,6 +189,15 @@ static int start_tool(struct tool *tool)
 	return out_open(cx, STDOUT_FILENO, "standard output", &tool->out);
 }
 
+/* The offset of local time from UTC; 0 for a year that the C library has not. */
+static long local_offset(int64_t seconds)
+{
+	const time_t at = (time_t)seconds;
+	struct tm tm;
+
+	return at == seconds && localtime_r(&at, &tm) ? tm.tm_gmtoff : 0;
+}
+
 /* Finds the command NAME; the failure text suggests the nearest one. */
 static int find_command(struct tool *tool, const char *name,
 			const struct cli_command **command)
@@ -289,6 +302,8 @@ static int run_command(struct tool *tool, const struct cli_command *command,
 		goto out;
 	tool->cx.now = (int64_t)now;
 	tool->source_date = date != NULL;
+	tool->out->exact = tool->bytes;
+	tool->out->zone = tool->utc ? NULL : local_offset;
 	report_init(&tool->report, tool->out,
 		    tool->json_lines ? REPORT_JSON_LINES :
 		    tool->json ? REPORT_JSON : REPORT_TEXT);

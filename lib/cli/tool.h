@@ -98,6 +98,7 @@ struct tool {
 	bool promised;		/* tool_promise() */
 	/* The other members belong to tool_main(). */
 	bool json, json_lines, help, version, list_options, bad_usage;
+	bool bytes, utc;
 	uint32_t progress_fd;	/* UINT32_MAX: not given */
 };
 

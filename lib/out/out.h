@@ -10,6 +10,7 @@
 #define NILFS2_OUT_OUT_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -26,6 +27,9 @@ struct out {
 	const char *name;	/* for messages; the caller's */
 	int fd;			/* -1: in memory */
 	int error;		/* first error, a negative errno, or 0 */
+	bool exact;		/* sizes in bytes, without units */
+	/* The offset from UTC, in seconds, of the zone of times; NULL: UTC. */
+	long (*zone)(int64_t seconds);
 };
 
 /*

@@ -61,6 +61,7 @@ static const char style[] =
 void report_html_open(struct out *out, const char *title,
 		      const char *subtitle)
 {
+	out->zone = NULL;
 	out_string(out,
 		   "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
 		   "<meta charset=\"utf-8\">\n"

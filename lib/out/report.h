@@ -142,8 +142,8 @@ static inline bool report_is_at_line(const struct report *r)
 
 /*
  * Begins a page of HTML with the title TITLE and SUBTITLE below (any bytes): one
- * file without external references, with light and dark colours.  The text
- * REPORT_HTML_END ends it.
+ * file without external references, with light and dark colours.  Times on it are
+ * UTC, so that it is the same everywhere.  The text REPORT_HTML_END ends it.
  */
 void report_html_open(struct out *out, const char *title, const char *subtitle);
 #define REPORT_HTML_END "</main>\n</body>\n</html>\n"

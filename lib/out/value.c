@@ -8,6 +8,7 @@
  */
 #include "out/value.h"
 
+#include "base/size.h"
 #include "base/text.h"
 #include "base/wide.h"
 #include "out/number.h"
@@ -48,10 +49,25 @@ const char *value_flag_name(const struct value_flag **flags, uint64_t *bits,
 	return rest;
 }
 
-/* Formats a value of a kind of bounded length at TO; returns the end. */
-static char *format_value(enum value_kind kind, const struct value *v, char *to)
+char *value_size_text(const struct out *out, uint64_t bytes,
+		      char buf[VALUE_TEXT_MAX])
 {
-	const char *unit = "KMGTPE";
+	if (!out->exact)
+		return size_format(bytes, buf);
+	*number_u64(buf, bytes) = '\0';
+	return buf;
+}
+
+char *value_time_text(const struct out *out, int64_t seconds,
+		      char buf[VALUE_TEXT_MAX])
+{
+	return timefmt_zone(seconds, out->zone ? out->zone(seconds) : 0, buf);
+}
+
+/* Formats a value of a kind of bounded length at TO for OUT; returns the end. */
+static char *format_value(const struct out *out, enum value_kind kind,
+			  const struct value *v, char *to)
+{
 	uint64_t n = v->number;
 
 	switch (kind) {
@@ -64,13 +80,7 @@ static char *format_value(enum value_kind kind, const struct value *v, char *to)
 		memcpy(to, "0x", 2);
 		return number_hex(to + 2, n, 1);
 	case VALUE_SIZE:
-		if (n == 0 || n % 1024)
-			return number_u64(to, n);
-		for (n /= 1024; n % 1024 == 0; n /= 1024)
-			unit++;
-		to = number_u64(to, n);
-		*to++ = *unit;
-		return to;
+		return to + strlen(value_size_text(out, n, to));
 	case VALUE_PERCENT:
 		n = n / 10 + (n % 10 >= 5);
 		to = number_u64(to, n / 10);
@@ -85,10 +95,7 @@ static char *format_value(enum value_kind kind, const struct value *v, char *to)
 		memcpy(to, number_pairs + 2 * (n % 100), 2);
 		return to + 2;
 	case VALUE_TIME:
-		/* The ISO form with a space for the T and without the Z. */
-		timefmt_iso((int64_t)n, to);
-		*strchr(to, 'T') = ' ';
-		return to + strlen(to) - 1;
+		return to + strlen(value_time_text(out, (int64_t)n, to));
 	case VALUE_BOOL:
 		memcpy(to, n ? "yes" : "no", 3);
 		return to + (n ? 3 : 2);
@@ -111,7 +118,7 @@ void value_put(struct out *out, enum value_kind kind,
 	if (!v->present || (kind != VALUE_STRING && kind != VALUE_PLAIN &&
 			    kind != VALUE_FLAGS)) {
 		shown = v->present ?
-			(unsigned int)(format_value(kind, v, text) - text) : 1;
+			(unsigned int)(format_value(out, kind, v, text) - text) : 1;
 		if (pad_left && shown < width)
 			out_repeat(out, ' ', width - shown);
 		out_bytes(out, text, shown);

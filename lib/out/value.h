@@ -5,18 +5,18 @@
  *	kind		text			JSON
  *	U64, I64	1234			1234
  *	HEX		0x4d2			1234
- *	SIZE		8388608 or 8M (1)	8388608
+ *	SIZE		8 MiB (1)		8388608
  *	PERCENT		12.3%			12.34
  *	RATIO		1.234			1.234
- *	TIME		2009-02-13 23:31:30	1234567890, and KEY_iso
+ *	TIME		2009-02-13 23:31:30 +0000	1234567890, and KEY_iso
  *	FLAGS		active,dirty		3, and KEY_names
  *	BOOL		yes			true
  *	STRING		a\x07b (2)		"a\u0007b" (3)
  *	PLAIN		ab (4)			"ab"
  *	absent		-			null
  *
- * (1) In text a size that is a whole number of KiB, MiB, ... carries the
- * unit; any other is in bytes: nothing is rounded.
+ * (1) In the largest unit in which it is at least 1, with one rounded digit; as a
+ * number of bytes if the writer has "exact".
  * (2) In text, strings are escaped by "base/text.h", so that a name
  * cannot drive the terminal.
  * (3) JSON has no bytes.  Where a string is not UTF-8 each invalid byte
@@ -25,7 +25,7 @@
  * faithful, so nothing is lost.
  * (4) A string that the caller made of letters, digits and the like, with
  * nothing to escape: it is put as it is.
- * Times are UTC.  KEY_names is an array of strings; flags without a name appear
+ * Times are in the zone of the writer, in JSON in UTC.  KEY_names is an array of strings; flags without a name appear
  * in it, and in text, as one hexadecimal number.
  */
 #ifndef NILFS2_OUT_VALUE_H
@@ -119,6 +119,15 @@ static inline struct value value_string(const char *s)
  */
 const char *value_flag_name(const struct value_flag **flags, uint64_t *bits,
 			    char rest[VALUE_TEXT_MAX]);
+
+/*
+ * Writes a SIZE of BYTES, a TIME of SECONDS, in the text form of the writer OUT, and
+ * returns BUF.
+ */
+char *value_size_text(const struct out *out, uint64_t bytes,
+		      char buf[VALUE_TEXT_MAX]);
+char *value_time_text(const struct out *out, int64_t seconds,
+		      char buf[VALUE_TEXT_MAX]);
 
 /*
  * Puts the text form of any value with a minimum of WIDTH characters, padded on the

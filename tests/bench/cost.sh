@@ -121,7 +121,7 @@ printf '%-8s %7s %6s %8s %9s %9s %6s %9s %9s %6s %5s %6s\n' LOST SEGMENT VOLUME 
 for volume; do
 	make_volume "${volume%:*}" "${volume#*:}"
 	use=$(dump.nilfs2 segments image |
-		awk '$1 ~ /^[0-9]+$/ { n += $6 } END { printf "%d", n * 4096 }')
+		awk '$1 ~ /^[0-9]+$/ { n += $7 } END { printf "%d", n * 4096 }')
 	# The least of three.
 	read -r _ _ check_cpu check_peak < <(for _ in 1 2 3; do
 		measured fsck.nilfs2 -fnq --max-memory 64M image

@@ -202,6 +202,7 @@ jobs()
 	(
 		set -e
 		cd "$2"
+		export TZ=UTC
 		$mkfs -q -b 1K -B 64 --size 16M -U content --snapshot -j 1 \
 			-d "$source/lib" -d "$source/fsck" $i
 		cp $i first

@@ -192,14 +192,14 @@ names_no_more() {
 	done
 	cno=${output##*--give-up=snapshot=}
 	cno=${cno%% *}
-	before=$(dump.nilfs2 checkpoints image | awk '$4 == "ss"' | wc -l)
+	before=$(dump.nilfs2 checkpoints image | awk '$5 == "ss"' | wc -l)
 	cp image other
 	run -4 fsck.nilfs2 -fn --give-up="snapshot=$cno" image
 	cmp image other
 	run fsck.nilfs2 -fy --give-up="snapshot=$cno" image
 	[[ $output == *"snapshot $cno: given up, is a plain checkpoint now"* ]]
 	[[ $output == *"lost: checkpoint $cno is no longer a snapshot"* ]]
-	[ "$(dump.nilfs2 checkpoints image | awk '$4 == "ss"' | wc -l)" -eq \
+	[ "$(dump.nilfs2 checkpoints image | awk '$5 == "ss"' | wc -l)" -eq \
 		$((before - 1)) ]
 	run -1 fsck.nilfs2 -fy --undo-file undo other
 	run -0 fsck.nilfs2 -fn other
@@ -208,7 +208,7 @@ names_no_more() {
 
 # snapshots IMAGE: their numbers.
 snapshots() {
-	dump.nilfs2 checkpoints "$1" | awk '$4 == "ss" { print $1 }'
+	dump.nilfs2 checkpoints "$1" | awk '$5 == "ss" { print $1 }'
 }
 
 # Among others a file of snapshot 4 has fewer names than links, and nothing says

@@ -18,8 +18,8 @@ lscp_lines() {
 }
 
 checkpoint_lines() {
-	dump.nilfs2 checkpoints --fast "${@:2}" "$corpus/$1/image" |
-		awk 'NR > 1 { print $1, $2, $3, $4, $5, $6, $8 }'
+	dump.nilfs2 checkpoints --utc --fast "${@:2}" "$corpus/$1/image" |
+		awk 'NR > 1 { print $1, $2, $3, $5, $6, $7, $9 }'
 }
 
 equals_lscp() {
@@ -51,8 +51,8 @@ reverse_equals_lscp() {
 @test "a range of checkpoints" {
 	run -0 checkpoint_lines snapshots -a
 	wanted=$(awk '$1 >= 4 && $1 <= 7' <<<"$output")
-	run -0 dump.nilfs2 checkpoints --fast "$corpus/snapshots/image" 4..7
-	same "$wanted" "$(awk 'NR > 1 { print $1, $2, $3, $4, $5, $6, $8 }' \
+	run -0 dump.nilfs2 checkpoints --utc --fast "$corpus/snapshots/image" 4..7
+	same "$wanted" "$(awk 'NR > 1 { print $1, $2, $3, $5, $6, $7, $9 }' \
 		<<<"$output")"
 	run -2 dump.nilfs2 checkpoints "$corpus/snapshots/image" 7..4
 }

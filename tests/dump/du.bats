@@ -15,7 +15,7 @@ setup() {
 
 # usage [OPTION...]: "BYTES TAB PATH", paths as manifests write them.
 usage() {
-	dump.nilfs2 du "$@" | perl -ne '
+	dump.nilfs2 du --bytes "$@" | perl -ne '
 		/^ *(\d+)  \/(.*)/ or die;
 		my ($bytes, $path) = ($1, $2);
 		$path = "." if $path eq "";
@@ -78,20 +78,20 @@ sums_equal() {
 	each_image sums_equal
 }
 
-@test "--max-depth, --top, a path, --human" {
+@test "--max-depth, --top, a path, units" {
 	image=$corpus/small-files/image
 	usage -a "$image" >all
 	diff <(usage "$image" -d 1 | cut -f 2 | sort) \
 		<(printf '%s\n' . deep many removed)
 	usage -a --top 5 "$image" >top
 	diff <(cut -f 1 top) <(sort -rn all | cut -f 1 | head -n 5)
-	run -0 dump.nilfs2 du "$image" -d 0 /many
+	run -0 dump.nilfs2 du --bytes "$image" -d 0 /many
 	[ "$(awk '{ print $1 }' <<<"$output")" = \
 		"$(awk -F'\t' '$2 == "many" { print $1 }' all)" ]
 	run -0 dump.nilfs2 du "$image" /nothing
-	[ "$(awk '{ print $1, $2 }' <<<"$output")" = "0 /nothing" ]
+	[ "$(awk '{ print $1, $2 }' <<<"$output")" = "0 B" ]
 	run -1 dump.nilfs2 du "$image" /missing
-	run -0 dump.nilfs2 du --human -d 0 "$image"
+	run -0 dump.nilfs2 du -d 0 "$image"
 	[[ $output == *" MiB  /" ]]
 }
 

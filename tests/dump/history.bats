@@ -130,12 +130,12 @@ changes() {
 }
 
 @test "text has a line for each version, with all names" {
-	run -0 dump.nilfs2 history "$corpus/snapshots/image" d/f1
+	run -0 dump.nilfs2 history --bytes "$corpus/snapshots/image" d/f1
 	[ "${#lines[@]}" -eq 4 ]
 	[[ ${lines[1]} == *" 2 "*" -rw-r--r-- "*" 7000 "*"  /d/f1, /hard" ||
 		${lines[1]} == *"  /hard, /d/f1" ]]
 	[[ ${lines[2]} == *" 4 "*"  /d/f1" ]]
-	run -0 dump.nilfs2 history "$corpus/snapshots/image" ./d/../d//f2/
+	run -0 dump.nilfs2 history --bytes "$corpus/snapshots/image" ./d/../d//f2/
 	[[ ${lines[1]} == *"  /d/f2" ]]
 	[ "${#lines[@]}" -eq 3 ]
 }

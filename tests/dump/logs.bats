@@ -110,7 +110,7 @@ living() {
 	image=$(copy_image special)
 	printf 'x' | put "$image" $((12 * 4096 + 2700))
 	run -1 --separate-stderr dump.nilfs2 logs -s "$image"
-	[ "$(awk '$2 == 12 { print $11 }' <<<"$output")" = no ]
+	[ "$(awk '$2 == 12 { print $12 }' <<<"$output")" = no ]
 	run -1 dump.nilfs2 logs --blocks "$image"
 	[[ $output == *$'\n        90 '* || $output == *$'\n        89 '* ]]
 }

@@ -91,11 +91,11 @@ listing_equal() {
 	done | awk '{ print $1, $2, $3, $4, /^[bc]/ ? $6 : $5 }')
 	cd /
 	drop_room
-	run -0 bash -c "dump.nilfs2 ls -l '$corpus/special/image' modes &&
-		dump.nilfs2 ls -l '$corpus/special/image' /types"
+	run -0 bash -c "dump.nilfs2 ls -l --bytes '$corpus/special/image' modes &&
+		dump.nilfs2 ls -l --bytes '$corpus/special/image' /types"
 	got=$(grep -v '^MODE' <<<"$output" |
-		awk '$7 !~ /^(socket|symlink.*|zero)$/ {
-			print $7, $1, $2, $3, $4, $5 }' | LC_ALL=C sort |
+		awk '$9 !~ /^(socket|symlink.*|zero)$/ {
+			print $9, $1, $2, $3, $4, $5 }' | LC_ALL=C sort |
 		cut -d' ' -f2-)
 	[ -n "$got" ]
 	same "$(LC_ALL=C sort <<<"$wanted")" "$(LC_ALL=C sort <<<"$got")"
@@ -130,8 +130,8 @@ listing_equal() {
 	wanted=$(TZ=UTC perl -ne 'use POSIX "strftime";
 		my @f = split /\t/; chomp $f[13]; next if $f[13] ne "d/f7";
 		my ($s, $n) = split /\./, $f[7];
-		print strftime("%Y-%m-%dT%H:%M:%S", gmtime $s), ".${n}Z"' \
+		print strftime("%Y-%m-%d %H:%M:%S", gmtime $s), ".${n} +0000"' \
 		"$corpus/snapshots/manifest.2")
-	run -0 dump.nilfs2 ls --full-time -c 2 "$corpus/snapshots/image" d/f7
+	run -0 dump.nilfs2 ls --full-time --utc -c 2 "$corpus/snapshots/image" d/f7
 	[[ ${lines[1]} == *" $wanted  /d/f7" ]]
 }

@@ -20,7 +20,8 @@ usage_equals_lssu() {
 	local columns=segment,modified,state,written
 
 	same "$(lssu_lines "$corpus/$1/lssu")" \
-		"$(dump.nilfs2 segments -a -o $columns "$corpus/$1/image" |
+		"$(dump.nilfs2 segments -a --utc -o $columns "$corpus/$1/image" |
+		sed 's/ +0000 / /' |
 		awk 'NR > 1 { $(NF - 1) = substr($(NF - 1), 1, 3); print }')"
 }
 

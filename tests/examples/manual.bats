@@ -216,7 +216,8 @@ demo() {
 # plain: lines without what differs between two volumes.
 plain() {
 	sed -E -e 's/[-dl][-r][-w][-x]([-r][-w][-xst]){2}/MODE/' \
-		-e 's/[#sA.0-9]{20,}/MAP/' -e 's/[0-9]+/N/g' \
+		-e 's/[#sA.0-9]{20,}/MAP/' -e 's/[0-9.]+ [KMG]?i?B\>/SIZE/g' \
+		-e 's/[0-9]+/N/g' \
 		-e 's/entries/entry/g' \
 		-e 's/\<(block|error|warning|file|segment)s\>/\1/g' \
 		-e 's/[[:blank:]]+/ /g' -e 's/^ | $//g'

@@ -35,7 +35,7 @@ ask_segment() {
 		awk '$2 ~ /^-*$/ { print $1; exit }' ;;
 	# Neither current nor next: what was written and left.
 	old) dump.nilfs2 segments "$image" |
-		awk '$2 ~ /^-d/ && $6 > 0 { print $1; exit }' ;;
+		awk '$2 ~ /^-d/ && $7 > 0 { print $1; exit }' ;;
 	esac
 }
 

@@ -215,7 +215,7 @@ repairs_map() {
 		awk '/^s_blocks_per_segment/ { print $2 }')
 	segment=$((block / per))
 	log=$(dump.nilfs2 logs -s "$image" "$segment" | awk -v b="$block" '
-		NR > 1 && $2 <= b && b < $2 + $6 { print $2; exit }')
+		NR > 1 && $2 <= b && b < $2 + $7 { print $2; exit }')
 	overwrite "$(map_node dat 0)" </dev/zero
 	dd if=/dev/zero of="$image" bs=4096 seek="$log" count=1 conv=notrunc \
 		status=none

@@ -24,7 +24,7 @@ zero_log() {
 	local length
 
 	length=$(dump.nilfs2 logs -s "$image" $(($1 / 128)) |
-		awk -v at="$1" '$2 == at { print $6 }')
+		awk -v at="$1" '$2 == at { print $7 }')
 	zero_block "$1"
 	zero_block $(($1 + length - 1))
 }
@@ -100,7 +100,7 @@ kernel_writes_on() {
 	zero_log 5632
 	repairs
 	run -0 dump.nilfs2 logs -s --stale "$image"
-	[ "$(awk '$1 == 43 { print $3, $9 }' <<<"$output" | xargs)" = \
+	[ "$(awk '$1 == 43 { print $3, $10 }' <<<"$output" | xargs)" = \
 		"43 11 43 12" ]
 	[ "$(latest '.superblocks[0] | [.s_last_seq, .s_state]' | gojq -c .)" = \
 		"[44,1]" ]

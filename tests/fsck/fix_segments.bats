@@ -234,7 +234,7 @@ current() {
 @test "the last log of a segment, with a file that has too many blocks" {
 	image=$(copy_image plain-checkpoints)
 	segment=$(dump.nilfs2 segments "$image" |
-		awk '$2 ~ /^-d/ && $7 > 0 { n = $1 } END { print n }')
+		awk '$2 ~ /^-d/ && $8 > 0 { n = $1 } END { print n }')
 	read -r log file < <(dump.nilfs2 logs "$image" "$segment" |
 		awk '/^First block/ { n = $3 } /^ss_nfinfo/ { f = $2 - 1 }
 			END { print n, f }')

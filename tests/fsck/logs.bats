@@ -19,7 +19,7 @@ setup() {
 		"$corpus/cleaned/lssu")
 	dump.nilfs2 logs -s "$image" "$used" | awk 'NR > 1' >logs
 	mapfile -t log < <(awk '{ print $2 }' logs)
-	mapfile -t nblocks < <(awk '{ print $6 }' logs)
+	mapfile -t nblocks < <(awk '{ print $7 }' logs)
 	[ "${#log[@]}" -eq 4 ]
 }
 
@@ -190,8 +190,8 @@ pick_block() {
 	# A block of each log, its payload is behind a summary of one block.
 	dump.nilfs2 logs -s "$image" | awk '
 		NR == FNR { used[$1]; next }
-		/^ / && $10 == "current" && $6 > 1 {
-			for (b = $2; b < $2 + $6; b++)
+		/^ / && $11 == "current" && $7 > 1 {
+			for (b = $2; b < $2 + $7; b++)
 				if (b in used)
 					next
 			print $2 + 1
@@ -208,7 +208,7 @@ pick_block() {
 @test "logs after the latest super root are not looked at" {
 	image=$(copy_image crash-torn)
 	expect
-	end=$(dump.nilfs2 logs -s "$image" | awk '$10 == "newer" { print $2 }' |
+	end=$(dump.nilfs2 logs -s "$image" | awk '$11 == "newer" { print $2 }' |
 		tail -n 1)
 	damage_raw "log:$end" ss_sumbytes=9
 	expect

@@ -407,7 +407,7 @@ emptied() {
 	repairs
 	repaired=$(node_block /kept 1 2)
 	dump.nilfs2 segments "$image" |
-		awk '$1 ~ /^[0-9]+$/ { print $1, $7 + $8 }' >live
+		awk '$1 ~ /^[0-9]+$/ { print $1, $8 + $9 }' >live
 	guest --share "$share" "$image" <<-'END'
 	nilfs_mount "$DEV1"
 	lssu -a -l -p 0 "$DEV1" >"$SHARE/lssu"

@@ -33,7 +33,7 @@ flip() {
 # latest_log: its first block, and how many it has.
 latest_log() {
 	dump.nilfs2 logs -s "$image" |
-		awk '$1 ~ /^[0-9]+$/ { print $2, $6 }' | tail -n 1
+		awk '$1 ~ /^[0-9]+$/ { print $2, $7 }' | tail -n 1
 }
 
 # restores [OPTION...]: a repair that brings back every byte.
@@ -67,7 +67,7 @@ restores() {
 @test "bits of all logs are restored where the data is checked" {
 	begin cleaned-1k
 	dump.nilfs2 logs -s "$image" |
-		awk '$1 ~ /^[0-9]+$/ { for (i = 0; i < $6; i++) print $2 + i }' |
+		awk '$1 ~ /^[0-9]+$/ { for (i = 0; i < $7; i++) print $2 + i }' |
 		awk 'NR % 301 == 0' >blocks
 	[ "$(wc -l <blocks)" -gt 10 ]
 	while read -r block; do

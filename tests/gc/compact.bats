@@ -20,7 +20,7 @@ value() {
 # segments: number, blocks written and live ones of those with content.
 segments() {
 	dump.nilfs2 segments "$image" |
-		awk '$1 ~ /^[0-9]+$/ && $6 { print $1, $6, $7 + $8 }'
+		awk '$1 ~ /^[0-9]+$/ && $7 { print $1, $7, $8 + $9 }'
 }
 
 @test "files and snapshots stay, and a second run does nothing" {
@@ -78,7 +78,7 @@ segments() {
 		[ "$end" -le $((least + 1)) ]
 		# The log goes on after the end.
 		next=$(dump.nilfs2 segments "$image" |
-			awk '$2 ~ /^a/ && $6 == 0 { print $1 }')
+			awk '$2 ~ /^a/ && $7 == 0 { print $1 }')
 		[ "$next" -le "$end" ]
 	done
 }

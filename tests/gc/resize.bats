@@ -74,7 +74,7 @@ segments_of() {
 	begin nearly-full
 	gc --compact --shrink >/dev/null
 	dump.nilfs2 segments "$image" |
-		awk '$1 ~ /^[0-9]+$/ && $2 !~ /a/ { print $1, $9 }' >dead
+		awk '$1 ~ /^[0-9]+$/ && $2 !~ /a/ { print $1, $10 }' >dead
 	[ "$(wc -l <dead)" -gt 1800 ]
 	[ -z "$(awk '$2 != 1' dead)" ]
 	is_whole

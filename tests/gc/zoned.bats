@@ -127,7 +127,7 @@ latest() {
 # end_of_use: the number of segments up to the last one with something in it.
 end_of_use() {
 	dump.nilfs2 segments -a image |
-		awk '$1 ~ /^[0-9]+$/ && $6 { n = $1 } END { print n + 1 }'
+		awk '$1 ~ /^[0-9]+$/ && $7 { n = $1 } END { print n + 1 }'
 }
 
 @test "what lives is compacted into the first zones" {

@@ -141,8 +141,8 @@ fails() {
 	tar --format=posix -C times -cf times.tar .
 	fill image -d times.tar
 	fill other -d times
-	dump.nilfs2 ls --full-time -R image >one
-	dump.nilfs2 ls --full-time -R other >two
+	dump.nilfs2 ls --full-time --utc -R image >one
+	dump.nilfs2 ls --full-time --utc -R other >two
 	diff one two
 	grep -q '1969-12-31.23:59:59.750000000' one
 	# With records of other kinds before, and a long name.
@@ -151,16 +151,16 @@ fails() {
 	tar --format=posix --pax-option=comment=x,delete=none -C before \
 		-cf before.tar .
 	fill image -d before.tar
-	[[ $(dump.nilfs2 inode image "/$long") == *1969-12-31*500000000* ]]
+	[[ $(dump.nilfs2 inode --utc image "/$long") == *1969-12-31*500000000* ]]
 	# After a record that is shorter than that of any time, which tar puts last.
 	tar --format=posix --pax-option=a:=b -C before -cf short.tar .
 	perl -0pi -e 's/(14 mtime=-0\.5\n.*?)(6 a=b\n)/$2$1/s' short.tar
 	fill image -d short.tar
-	[[ $(dump.nilfs2 inode image "/$long") == *1969-12-31*500000000* ]]
+	[[ $(dump.nilfs2 inode --utc image "/$long") == *1969-12-31*500000000* ]]
 	# Compressed, it is one of the first second, never another one.
 	gzip -kf before.tar
 	fill image -d before.tar.gz
-	[[ $(dump.nilfs2 inode image "/$long") == *1970-01-01*500000000* ]]
+	[[ $(dump.nilfs2 inode --utc image "/$long") == *1970-01-01*500000000* ]]
 }
 
 @test "an archive over a directory, a directory over an archive" {

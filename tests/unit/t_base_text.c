@@ -152,6 +152,23 @@ static void test_time(void)
 		wrong += strcmp(timefmt_iso(t, buf), want) != 0;
 	}
 	is_int(wrong, 0, "agrees with gmtime_r() over ten thousand years");
+	is_str(timefmt_zone(951782400, 0, buf), "2000-02-29 00:00:00 +0000",
+	       "in UTC");
+	is_str(timefmt_zone(951782400, 5 * 3600 + 1800, buf),
+	       "2000-02-29 05:30:00 +0530", "east of it");
+	is_str(timefmt_zone(951782400, -3 * 3600 - 59, buf),
+	       "2000-02-28 21:00:00 -0300", "west, without seconds");
+	is_str(timefmt_zone(INT64_MAX, 3600, buf),
+	       "+292277026596-12-04 15:30:07 +0000", "no later time");
+	ok(timefmt_parse("2000-02-29 05:30:00 +0530", &t) && t == 951782400,
+	   "a time with an offset is read");
+	ok(timefmt_parse("2000-02-28 21:00:00 -0300", &t) && t == 951782400,
+	   "one below zero, too");
+	ok(!timefmt_parse("2000-02-29 00:00:00", &t) &&
+	   !timefmt_parse("2000-02-29 00:00:00 +000", &t) &&
+	   !timefmt_parse("2000-02-29 00:00:00 +00000", &t) &&
+	   !timefmt_parse("2000-02-29 00:00:00 +0060", &t),
+	   "one without a whole offset is not");
 	ok(timefmt_parse("2000-02-29T00:00:00Z", &t) && t == 951782400,
 	   "a time is read");
 	ok(!timefmt_parse("2000-02-29", &t) &&

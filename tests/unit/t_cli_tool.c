@@ -197,12 +197,19 @@ static int status_of(const struct cli_tool *cli, const char *line)
 static void test_output(void)
 {
 	setenv("SOURCE_DATE_EPOCH", "1234567890", 1);
+	setenv("TZ", "XST-05:30", 1);
 	is_int(status_of(&both, "say word"), 0, "a command succeeds");
 	is_str(said[0],
 	       "Word:                     word\n"
-	       "Now:                      2009-02-13 23:31:30\n",
-	       "with SOURCE_DATE_EPOCH as its time");
+	       "Now:                      2009-02-14 05:01:30 +0530\n",
+	       "with SOURCE_DATE_EPOCH as its time, in the local zone");
 	is_str(said[1], "both: a note\n", "notes go to standard error");
+	is_int(status_of(&both, "say --utc --bytes word"), 0,
+	       "times in UTC, sizes in bytes");
+	is_str(said[0],
+	       "Word:                     word\n"
+	       "Now:                      2009-02-13 23:31:30 +0000\n",
+	       "the time in UTC");
 	is_int(status_of(&both, "--json say -q -n 0 word"), 0,
 	       "options before and after the command");
 	is_str(said[0],

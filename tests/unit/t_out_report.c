@@ -170,7 +170,7 @@ static const struct column columns[COLUMNS] = {
 	[HEX] = { "hex", "HEX", VALUE_HEX, 6 },
 	[SIZE] = { "size", "SIZE", VALUE_SIZE, 6 },
 	[SHARE] = { "share", "SHARE", VALUE_PERCENT, 6 },
-	[TIME] = { "time", "TIME", VALUE_TIME, 19 },
+	[TIME] = { "time", "TIME", VALUE_TIME, 25 },
 	[FLAGS] = { "flags", "FLAGS", VALUE_FLAGS, 8, flags },
 	[ANSWER] = { "answer", "ANSWER", VALUE_BOOL, 0 },
 	[NAME] = { "name", "NAME", VALUE_STRING, 0 },
@@ -259,11 +259,11 @@ static struct out *report_rows(enum report_mode mode, bool in_section)
 static void test_table(void)
 {
 	is_put(report_rows(REPORT_TEXT, false),
-	       "  NUMBER  SIGNED     HEX    SIZE   SHARE  TIME               "
+	       "  NUMBER  SIGNED     HEX    SIZE   SHARE  TIME                     "
 	       "  FLAGS     ANSWER  NAME\n"
-	       "      42      -7  0x3434      8M   33.3%  2009-02-13 23:31:30"
+	       "      42      -7  0x3434   8 MiB   33.3%  2009-02-13 23:31:30 +0000"
 	       "  active,error,0x80  yes     a\\xff\\x0a\n"
-	       "123456789012       -       -       -       -  -                "
+	       "123456789012       -       -       -       -  -                      "
 	       "    -         -       -\n",
 	       "text: numbers right, words left, absent is -");
 	is_put(report_rows(REPORT_JSON, false),
