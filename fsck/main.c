@@ -15,7 +15,7 @@
 #define EXIT_USAGE 16
 #define EXIT_CANCELED 32
 
-static int check_options(struct tool *tool, const struct options *o)
+static int fsck_check_options(struct tool *tool, const struct options *o)
 {
 	const char *const inputs[] = { tool->argv[0], NULL };
 	const struct output_how how = { .volume = true, .inputs = inputs };
@@ -48,7 +48,7 @@ static int run_fsck(struct tool *tool, const void *options)
 	}
 	if (!tool->argc)
 		return tool_usage(tool, "too few arguments: DEVICE expected");
-	err = check_options(tool, o);
+	err = fsck_check_options(tool, o);
 	if (err)
 		return err;
 	tool->progress.device = tool->argv[0];

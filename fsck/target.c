@@ -33,7 +33,7 @@
 #define SMALL_PIECE 4096u
 
 /* Reads the number at *TEXT, in C notation, and advances *TEXT. */
-static bool take_number(char **text, uint64_t *number)
+static bool target_take_number(char **text, uint64_t *number)
 {
 	char *end;
 
@@ -76,7 +76,7 @@ static int read_map(struct dev *bad, struct context *cx, const char *path)
 		at = text + strspn(text, " \t");
 		if (!*at || *at == '#' || *at == '\n')
 			continue;
-		good = take_number(&at, &pos);
+		good = target_take_number(&at, &pos);
 		/* The line "POSITION STATUS ..." of ddrescue comes before the
 		   areas, "POSITION SIZE STATUS", ascending. */
 		if (!begun) {
@@ -84,7 +84,7 @@ static int read_map(struct dev *bad, struct context *cx, const char *path)
 			good = good && *at && strchr("?*/-FG+", *at);
 			continue;
 		}
-		good = good && take_number(&at, &size) && *at &&
+		good = good && target_take_number(&at, &size) && *at &&
 		       strchr("?*/-+", *at) && pos >= end &&
 		       !__builtin_add_overflow(pos, size, &next);
 		if (!good)
@@ -239,8 +239,8 @@ static int find_need(struct tool *tool, const char *path,
 	return 0;
 }
 
-static int open_file(struct target *t, struct context *cx, const char *path,
-		     enum need need)
+static int target_open_file(struct target *t, struct context *cx, const char *path,
+			    enum need need)
 {
 	int err;
 
@@ -310,7 +310,7 @@ static int open_device(struct target *t, struct tool *tool, const char *path,
 			fail_clear(cx);
 			dev_close(t->file);
 			t->file = NULL;
-			err = open_file(t, cx, path, NEED_READ);
+			err = target_open_file(t, cx, path, NEED_READ);
 			t->dev = t->file;
 		}
 	}
@@ -344,7 +344,7 @@ int target_open(struct target *t, struct tool *tool, const char *path,
 	memset(t, 0, sizeof(*t));
 	err = find_need(tool, path, o, &need);
 	if (!err)
-		err = open_file(t, cx, path, need);
+		err = target_open_file(t, cx, path, need);
 	if (err)
 		return err;
 	/* A device with a foreign signature is read only if a NILFS2 superblock

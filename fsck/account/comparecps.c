@@ -26,8 +26,8 @@
 #include "vol/cptable.h"
 
 /* Sets the fields that follow from CP, the entry of a checkpoint, or NULL. */
-static void set_state(struct sides_state *state,
-		      const struct nilfs_checkpoint *cp)
+static void set_compared_state(struct sides_state *state,
+			       const struct nilfs_checkpoint *cp)
 {
 	if (!cp || state->is_known)
 		return;
@@ -43,7 +43,7 @@ static int add_state(struct sides *s, struct context *cx, uint64_t cno,
 		return -ENOMEM;
 	s->states[s->nstates] =
 		(struct sides_state){.cno = cno, .latest = !s->nstates};
-	set_state(&s->states[s->nstates++], cp);
+	set_compared_state(&s->states[s->nstates++], cp);
 	return 0;
 }
 
@@ -52,9 +52,9 @@ static int add_state(struct sides *s, struct context *cx, uint64_t cno,
  * the checkpoint is lost. CP is the entry before, or NULL if not known. UNSURE
  * is set if the checkpoint may have been deleted before the repair.
  */
-static int find_checkpoint(struct sides *s, struct context *cx, uint64_t cno,
-			   const struct nilfs_checkpoint *cp, bool unsure,
-			   struct nilfs_checkpoint *now)
+static int find_compared_checkpoint(struct sides *s, struct context *cx, uint64_t cno,
+				    const struct nilfs_checkpoint *cp, bool unsure,
+				    struct nilfs_checkpoint *now)
 {
 	struct loss loss = {
 		.kind = LOSS_MARK,
@@ -140,10 +140,10 @@ static int comparecps_visit_block(void *arg, struct context *cx,
 			cp = NULL;
 		if (cp && checkpoint_is_invalid(cp))
 			continue;
-		ret = find_checkpoint(s, cx, cno, cp,
-				      cno != latest && (!cp || is_older), &now);
+		ret = find_compared_checkpoint(s, cx, cno, cp,
+					       cno != latest && (!cp || is_older), &now);
 		if (ret > 0 && cno == latest) {
-			set_state(&s->states[0], cp);
+			set_compared_state(&s->states[0], cp);
 			continue;
 		}
 		/* An entry that was rebuilt from the logs has no count of its
@@ -216,7 +216,7 @@ static int compare_snapshots(struct tail *t, struct context *cx,
 			t->are_marks_lost = true;
 		else if (!checkpoint_is_invalid(cp) &&
 			 checkpoint_is_snapshot(cp))
-			ret = find_checkpoint(s, cx, cno, cp, false, &now);
+			ret = find_compared_checkpoint(s, cx, cno, cp, false, &now);
 	}
 	return ret < 0 ? ret : 0;
 }
@@ -237,8 +237,8 @@ static int compare_inode(struct tail *t, struct context *cx, uint64_t ino,
 }
 
 /* Compares the inodes in block V of the newest ifile. */
-static int compare_inodes(struct tail *t, struct context *cx,
-			  const struct version *v)
+static int compare_tail_inodes(struct tail *t, struct context *cx,
+			       const struct version *v)
 {
 	struct sides *s = t->s;
 	const struct nilfs_inode *inode;
@@ -303,7 +303,7 @@ static int compare_tail(struct tail *t, struct context *cx)
 	all = versions_of(v, NILFS_IFILE_INO, 0, UINT64_MAX, &n);
 	for (i = 0; i < n && !err; i++)
 		if (!i || all[i].blkoff != all[i - 1].blkoff)
-			err = compare_inodes(t, cx, &all[i]);
+			err = compare_tail_inodes(t, cx, &all[i]);
 	/* Files with blocks in the logs whose inodes are missing there. */
 	for (i = 0; i < v->n && !err; i++) {
 		ino = v->items[i].ino;

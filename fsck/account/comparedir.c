@@ -68,7 +68,7 @@ static int note_name(struct comparedir *d, struct context *cx,
 
 /* Reads the names after the repair. Blocks that cannot be read after the repair
    are no loss. */
-static int read_names(struct comparedir *d, struct context *cx)
+static int compare_read_names(struct comparedir *d, struct context *cx)
 {
 	struct dir_cursor cur;
 	struct dir_entry entry;
@@ -550,7 +550,7 @@ int comparedir_block(struct comparedir *d, struct context *cx, uint64_t blkoff,
 	struct loss loss = {.kind = LOSS_NAME, .dir = d->after->ino};
 	struct dirent_entry de;
 	struct dirent_iter it;
-	int ret = d->read ? 0 : read_names(d, cx), err = 0;
+	int ret = d->read ? 0 : compare_read_names(d, cx), err = 0;
 
 	if (!ret)
 		ret = comparedir_take_block(d, cx, blkoff, blocknr);

@@ -24,7 +24,7 @@
 #include "vol/tree.h"
 
 /* Whether LOSS is a name in a directory. */
-static bool is_name(const struct loss *loss)
+static bool is_loss_of_name(const struct loss *loss)
 {
 	return loss->kind == LOSS_NAME || loss->kind == LOSS_RENAMED;
 }
@@ -51,7 +51,7 @@ static int search_state(struct losslist *l, struct context *cx, size_t first,
 	for (i = first; i < end && ret >= 0; i++) {
 		loss = &l->items[i];
 		if (!loss->path && !is_of_several(loss))
-			ret = inoset_add(&wanted, cx, is_name(loss) ?
+			ret = inoset_add(&wanted, cx, is_loss_of_name(loss) ?
 						      loss->dir : loss->ino);
 	}
 	if (ret >= 0 && wanted.words.used)
@@ -66,9 +66,9 @@ static int search_state(struct losslist *l, struct context *cx, size_t first,
 		for (i = first; i < end; i++) {
 			loss = &l->items[i];
 			if (loss->path || is_of_several(loss) ||
-			    item.ino != (is_name(loss) ? loss->dir : loss->ino))
+			    item.ino != (is_loss_of_name(loss) ? loss->dir : loss->ino))
 				continue;
-			if (!is_name(loss))
+			if (!is_loss_of_name(loss))
 				loss->path = strndup(item.path, item.path_len);
 			else if (asprintf(&loss->path, "%s/%s",
 					  item.path_len > 1 ? item.path : "",
@@ -306,8 +306,8 @@ static void put_inode(const struct loss *loss, struct report *r)
 		report_text(r, "lost: %s: %s", whose, fate);
 }
 
-static void put_number(struct report *r, const char *key, const char *label,
-		       uint64_t number, bool present)
+static void put_loss_number(struct report *r, const char *key, const char *label,
+			    uint64_t number, bool present)
 {
 	report_value(r, VALUE_U64, key, label,
 		     present ? value_u64(number) : value_absent());
@@ -347,28 +347,28 @@ void losslist_report(const struct losslist *l, struct report *r, bool all)
 		report_begin(r, "loss", NULL);
 		report_string(r, "kind", "Kind", kinds[loss->kind].key);
 		report_u64(r, "checkpoint", "Checkpoint", loss->cno);
-		put_number(r, "last_checkpoint", "Last checkpoint", loss->last,
-			   loss->kind == LOSS_CHECKPOINT ||
-				   loss->kind == LOSS_MARKS);
+		put_loss_number(r, "last_checkpoint", "Last checkpoint", loss->last,
+				loss->kind == LOSS_CHECKPOINT ||
+					loss->kind == LOSS_MARKS);
 		report_value(r, VALUE_BOOL, "latest", "Latest",
 			     value_bool(loss->latest));
 		report_value(r, VALUE_BOOL, "snapshot", "Snapshot",
 			     value_bool(loss->snapshot));
 		report_value(r, VALUE_BOOL, "unsure", "Unsure",
 			     value_bool(loss->is_unsure));
-		put_number(r, "inode", "Inode", loss->ino, loss->ino);
-		put_number(r, "last_inode", "Last inode", loss->last_ino,
-			   loss->last_ino && loss->last_ino != UINT64_MAX);
+		put_loss_number(r, "inode", "Inode", loss->ino, loss->ino);
+		put_loss_number(r, "last_inode", "Last inode", loss->last_ino,
+				loss->last_ino && loss->last_ino != UINT64_MAX);
 		report_string(r, "path", "Path", loss->path);
-		put_number(r, "block", "Block", loss->block, loss->block);
-		put_number(r, "offset", "Offset", loss->offset, is_range(loss));
-		put_number(r, "length", "Length", loss->length, is_range(loss));
-		put_number(r, "links_before", "Links before", loss->offset,
-			   loss->kind == LOSS_LINKS);
-		put_number(r, "links", "Links", loss->length,
-			   loss->kind == LOSS_LINKS);
-		put_number(r, "from_checkpoint", "From checkpoint", loss->from,
-			   loss->from);
+		put_loss_number(r, "block", "Block", loss->block, loss->block);
+		put_loss_number(r, "offset", "Offset", loss->offset, is_range(loss));
+		put_loss_number(r, "length", "Length", loss->length, is_range(loss));
+		put_loss_number(r, "links_before", "Links before", loss->offset,
+				loss->kind == LOSS_LINKS);
+		put_loss_number(r, "links", "Links", loss->length,
+				loss->kind == LOSS_LINKS);
+		put_loss_number(r, "from_checkpoint", "From checkpoint", loss->from,
+				loss->from);
 		report_value(r, VALUE_TIME, "time", "Time",
 			     loss->time ? value_u64(loss->time) :
 					  value_absent());

@@ -135,8 +135,8 @@ static bool is_unchanged(struct sides *s, struct context *cx,
 
 /* Whether the checksum of the log at PSEG matches with the content after the
    repair of N blocks from FIRST on: 1, 0, -ENOMEM, -EINTR. */
-static int is_proven(struct sides *s, struct context *cx, uint64_t pseg,
-		     const struct sides_wrong *first, size_t n)
+static int is_suspect_proven(struct sides *s, struct context *cx, uint64_t pseg,
+			     const struct sides_wrong *first, size_t n)
 {
 	struct witness_block blocks[WITNESSES_MAX];
 	uint32_t size = s->before->geo.block_size;
@@ -205,7 +205,7 @@ int suspects_find(struct sides *s, struct context *cx)
 		while (i + n < s->nwrong &&
 		       s->wrong[i + n].before < pseg + log.nblocks)
 			n++;
-		ret = is_proven(s, cx, pseg, first, n);
+		ret = is_suspect_proven(s, cx, pseg, first, n);
 		if (ret > 0)
 			ret = sparse_add(&s->whole, cx, pseg);
 		if (ret || sparse_test(&s->whole, pseg))

@@ -128,7 +128,7 @@ int versions_gather(struct versions *v, struct context *cx, struct sides *s,
 	return err;
 }
 
-static bool is_before(const void *item, const void *key)
+static bool is_version_before(const void *item, const void *key)
 {
 	const struct version *x = item, *spot = key;
 
@@ -141,10 +141,10 @@ const struct version *versions_of(const struct versions *v, uint64_t ino,
 {
 	const struct version spots[2] = {{.ino = ino, .blkoff = first},
 					 {.ino = ino, .blkoff = end}};
-	size_t at = search_first(v->items, v->n, sizeof(*v->items), is_before,
+	size_t at = search_first(v->items, v->n, sizeof(*v->items), is_version_before,
 				 &spots[0]);
 	size_t until = search_first(v->items, v->n, sizeof(*v->items),
-				    is_before, &spots[1]);
+				    is_version_before, &spots[1]);
 
 	*n = until > at ? until - at : 0;
 	return *n ? &v->items[at] : NULL;
@@ -273,8 +273,8 @@ static int versions_visit_node(void *arg, struct context *cx,
 	return err ? err : 1;
 }
 
-static int visit_blocks(void *arg, struct context *cx,
-			const struct mapcheck_blocks *blocks)
+static int visit_version_blocks(void *arg, struct context *cx,
+				const struct mapcheck_blocks *blocks)
 {
 	struct filewalk *w = arg;
 	struct filewalk_block b;
@@ -306,7 +306,7 @@ int versions_walk(struct filewalk *w, struct context *cx)
 		.cno = w->cno,
 		.ino = w->ino,
 		.visit = versions_visit_node,
-		.visit_blocks = visit_blocks,
+		.visit_blocks = visit_version_blocks,
 		.skip = visit_gap,
 		.arg = w,
 	};

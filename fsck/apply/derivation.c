@@ -77,7 +77,7 @@ static bool has_more(const struct look *l, const struct part *after)
 }
 
 /* Whether the commit of a log can rewrite B. */
-static bool is_rewritten(const struct derived_block *b)
+static bool is_derived_rewritten(const struct derived_block *b)
 {
 	return b->ino == NILFS_DAT_INO || b->ino == NILFS_CPFILE_INO ||
 	       b->ino == NILFS_SUFILE_INO;
@@ -96,7 +96,7 @@ static int rewrite_block(struct fixer_job *job, struct context *cx)
 	for (i = 0; i < d->n && !err; i++) {
 		const struct derived_block *b = &d->blocks[i];
 
-		if (is_rewritten(b))
+		if (is_derived_rewritten(b))
 			err = metafile_touch(directwriter_file(job->writer,
 							       b->ino),
 					     cx, 0, b->blkoff);
@@ -219,7 +219,7 @@ static int keep_derived(struct repair *r, struct context *cx,
 	round.job.derived = d;
 	for (i = 0; i < d->n; i++)
 		round.fresh_segment |=
-			!is_rewritten(&d->blocks[i]) &&
+			!is_derived_rewritten(&d->blocks[i]) &&
 			geometry_segment_of(&vol->geo, d->blocks[i].blocknr) ==
 				vol->latest.segnum;
 	if (!ret && d->n)

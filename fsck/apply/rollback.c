@@ -25,7 +25,7 @@
 #include "vol/cptable.h"
 #include "vol/datscan.h"
 
-static void ignore_finding(void *arg, const struct finding *f)
+static void rollback_ignore_finding(void *arg, const struct finding *f)
 {
 	(void)arg;
 	(void)f;
@@ -86,7 +86,8 @@ static int change_lifetimes(struct fixer_job *job, struct context *cx)
 	};
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
-	int i, ret = findings_open(&alone.findings, cx, ignore_finding, NULL, false);
+	int i, ret = findings_open(&alone.findings, cx, rollback_ignore_finding,
+				   NULL, false);
 
 	if (!ret)
 		ret = ifilewalk_init(&ifile, cx, &alone,

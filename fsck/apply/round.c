@@ -47,7 +47,7 @@ static const uint8_t file_of[RULE_FIX_COUNT] = {
 	[RULE_FIX_INODES] = NILFS_IFILE_INO,
 };
 
-static bool is_unusable(void *arg, uint64_t segnum)
+static bool round_is_unusable(void *arg, uint64_t segnum)
 {
 	const struct check *c = arg;
 	const struct recovery *latest = &c->vol->latest;
@@ -266,7 +266,7 @@ static int open_writer(struct round *round, struct context *cx)
 	const struct writer_options options =
 		writer_options_on(round->job.vol, round->job.time);
 	struct directwriter_known known = {
-		.unusable = is_unusable,
+		.unusable = round_is_unusable,
 		.arg = c,
 		.from = round->from,
 		.rebuilt = round->rebuilt,

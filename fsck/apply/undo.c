@@ -200,8 +200,8 @@ struct undoing {
 	uint8_t uuid[16];
 };
 
-static int report_broken(const struct undoing *u, struct context *cx,
-			 const char *what)
+static int undo_report_broken(const struct undoing *u, struct context *cx,
+			      const char *what)
 {
 	return fail(cx, -EUCLEAN, "%s: undo file: %s", u->path, what);
 }
@@ -216,7 +216,7 @@ static int check_file(struct undoing *u, struct context *cx)
 	int err;
 
 	if (u->file->size < sizeof(u->h) + sizeof(le32))
-		return report_broken(u, cx, "too short");
+		return undo_report_broken(u, cx, "too short");
 	err = dev_read(u->file, cx, 0, &u->h, sizeof(u->h));
 	if (err)
 		return err;
@@ -228,16 +228,16 @@ static int check_file(struct undoing *u, struct context *cx)
 			    "wrote it", u->path, le32_get(u->h.version),
 			    UNDO_VERSION);
 	if (le64_get(u->h.file_size) != u->file->size)
-		return report_broken(u, cx, "wrong length");
+		return undo_report_broken(u, cx, "wrong length");
 	if (le64_get(u->h.device_size) != u->dev->size)
 		return fail(cx, -EINVAL,
 			    "%s: undo file of a device of %llu bytes", u->path,
 			    (unsigned long long)le64_get(u->h.device_size));
 	u->nranges = le64_get(u->h.nranges);
 	if (le32_get(u->h.supers) != SUPERS || u->nranges < SUPERS)
-		return report_broken(u, cx, "it has no superblocks");
+		return undo_report_broken(u, cx, "it has no superblocks");
 	if (le32_get(u->h.piece) != UNDO_PIECE)
-		return report_broken(u, cx, "invalid piece size");
+		return undo_report_broken(u, cx, "invalid piece size");
 	u->first_super = u->nranges - SUPERS;
 	for (off = 0; off < end && !err; off += n) {
 		n = limit_size(end - off, CHUNK);
@@ -248,7 +248,7 @@ static int check_file(struct undoing *u, struct context *cx)
 	if (!err)
 		err = dev_read(u->file, cx, end, &want, sizeof(want));
 	if (!err && le32_get(want) != sum)
-		err = report_broken(u, cx, "its checksum does not match");
+		err = undo_report_broken(u, cx, "its checksum does not match");
 	return err;
 }
 
@@ -311,7 +311,7 @@ static int undo_take_record(struct undoing *u, struct context *cx, bool write,
 	/* The volume of the superblock on the device. */
 	if (super && !write) {
 		if (len < sizeof(sb))
-			return report_broken(u, cx, "superblock too short");
+			return undo_report_broken(u, cx, "superblock too short");
 		err = dev_read(u->dev, cx, off, &sb, sizeof(sb));
 		if (!err && super_check(&sb) == RULE_OK) {
 			u->known |= !memcmp(sb.s_uuid, u->h.uuid,
@@ -349,7 +349,7 @@ static int walk_records(struct undoing *u, struct context *cx, bool write,
 
 	for (i = 0; i < end && !err; i++) {
 		if (limit - pos < sizeof(range))
-			return report_broken(u, cx, "ends before its ranges");
+			return undo_report_broken(u, cx, "ends before its ranges");
 		err = dev_read(u->file, cx, pos, &range, sizeof(range));
 		if (err)
 			return err;
@@ -359,7 +359,7 @@ static int walk_records(struct undoing *u, struct context *cx, bool write,
 		sums = undo_sums_bytes(len);
 		if (len > limit - pos || sums > limit - pos - len ||
 		    off > u->dev->size || len > u->dev->size - off)
-			return report_broken(u, cx, "invalid range");
+			return undo_report_broken(u, cx, "invalid range");
 		if (!write)
 			err = context_cancelled(cx);
 		if (!err && i >= first)

@@ -369,7 +369,7 @@ static int derive_entries(struct derive *v, struct context *cx, uint64_t first)
 
 /* Sets the count of GROUP in the block of descriptors from the bitmap, which
    may be missing. */
-static void count_group(struct derive *v, uint64_t group, bool have_bitmap)
+static void derive_count_group(struct derive *v, uint64_t group, bool have_bitmap)
 {
 	struct nilfs_palloc_group_desc *gd =
 		(void *)(v->desc.new + palloc_desc_offset(v->p, group));
@@ -400,7 +400,7 @@ static int derive_group(struct derive *v, struct context *cx, uint64_t group)
 		if (!ret)
 			ret = set_block(v, cx, &v->bitmap);
 	}
-	count_group(v, group, there > 0);
+	derive_count_group(v, group, there > 0);
 	return ret;
 }
 
@@ -465,7 +465,7 @@ static int settle_entry(struct derive *v, struct context *cx,
 				     palloc_desc_blkoff(v->p, group), false);
 	if (ret <= 0)
 		return ret;
-	count_group(v, group, true);
+	derive_count_group(v, group, true);
 	return set_block(v, cx, &v->desc);
 }
 

@@ -149,8 +149,8 @@ static int derive_walk_node(struct nodes *v, struct context *cx,
 			    const struct holder *h);
 
 /* Walks the children of NODE, which is H or in it. */
-static int walk_children(struct nodes *v, struct context *cx,
-			 const struct holder *h, const struct bmap_node *node)
+static int derive_walk_children(struct nodes *v, struct context *cx,
+				const struct holder *h, const struct bmap_node *node)
 {
 	struct mapcheck_pointer p;
 	bool bad = false;
@@ -257,7 +257,7 @@ static int derive_walk_node(struct nodes *v, struct context *cx,
 	} else if (!ret) {
 		ret = damage_add(&v->seen, cx, h->at.ptr);
 		if (ret > 0)
-			ret = fits ? walk_children(v, cx, h, &node) :
+			ret = fits ? derive_walk_children(v, cx, h, &node) :
 				     add_holder(v, cx, h, false);
 		ret = ret < 0 ? ret : 1;
 	}
@@ -305,7 +305,7 @@ static int derive_walk_map(struct nodes *v, struct context *cx, uint64_t cno,
 	}
 	if (ret > 0 && inode_has_bmap(&inode))
 		ret = fileblocks_read_map(inode.i_bmap, &node, buf) ?
-			      walk_children(v, cx, &h, &node) :
+			      derive_walk_children(v, cx, &h, &node) :
 			      add_holder(v, cx, &h, false);
 	ret = damage_forgive(cx, ret);
 	return ret < 0 ? ret : context_cancelled(cx);

@@ -77,8 +77,8 @@ static int liveblocks_add_gap(struct gathering *g, struct context *cx, uint64_t 
 
 /* Whether the block can be read, if the caller requires that: 1, 0, or a
    failure. */
-static int is_readable(const struct gathering *g, struct context *cx,
-		       const struct liveblocks *l, uint64_t blocknr)
+static int is_live_readable(const struct gathering *g, struct context *cx,
+			    const struct liveblocks *l, uint64_t blocknr)
 {
 	struct volume *vol = g->check->vol;
 	const void *data;
@@ -227,7 +227,7 @@ static int gather_from_pointer(void *arg, struct context *cx,
 	}
 	if (worth == LIVEBLOCKS_SHARED)
 		live.vblocknr = 0;
-	ret = is_readable(g, cx, l, b->blocknr);
+	ret = is_live_readable(g, cx, l, b->blocknr);
 	if (ret < 0)
 		return ret;
 	return ret ? array_push(cx, &l->list, &l->n, &l->room, live) :
@@ -315,7 +315,7 @@ static int take_listed(void *arg, struct context *cx, const struct listing *b)
 	/* The block is dead, and VB has its former lifetime. */
 	live.ended =
 		!alive && vb.blocknr && vb.start < vb.end && vb.end <= l->q.cno;
-	ret = is_readable(g, cx, l, b->blocknr);
+	ret = is_live_readable(g, cx, l, b->blocknr);
 	return ret <= 0 ? ret : array_push(cx, &l->list, &l->n, &l->room, live);
 }
 

@@ -59,7 +59,7 @@ void look_report_kept(const struct look *l, struct report *r, const char *key)
 }
 
 /* The total was an estimate, from a volume that may be damaged. */
-static void show_progress(void *arg, uint64_t done, uint64_t total)
+static void look_show_progress(void *arg, uint64_t done, uint64_t total)
 {
 	struct tool *tool = arg;
 	struct progress *p = &tool->progress;
@@ -180,7 +180,7 @@ struct shown {
  * segments does not reset their zones, and leaves a sound volume that it cannot
  * write to.
  */
-static int opened(void *arg, struct check *c, struct context *cx)
+static int look_opened(void *arg, struct check *c, struct context *cx)
 {
 	const struct shown *s = arg;
 	unsigned int state = le16_get(volume_super(c->vol)->s_state);
@@ -202,7 +202,7 @@ static int opened(void *arg, struct check *c, struct context *cx)
 	return ret;
 }
 
-static void begin_pass(void *arg, const struct pass *pass)
+static void look_begin_pass(void *arg, const struct pass *pass)
 {
 	const struct shown *s = arg;
 
@@ -211,7 +211,7 @@ static void begin_pass(void *arg, const struct pass *pass)
 	progress_until(&s->tool->progress, pass->until);
 }
 
-static void end_pass(void *arg)
+static void look_end_pass(void *arg)
 {
 	const struct shown *s = arg;
 
@@ -236,9 +236,9 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 		.counters = o->mode == OPTIONS_COUNTERS,
 		.extra = !first || o->quick || o->mode == OPTIONS_COUNTERS ?
 			 NULL : &bits,
-		.opened = opened,
-		.begin = begin_pass,
-		.end = end_pass,
+		.opened = look_opened,
+		.begin = look_begin_pass,
+		.end = look_end_pass,
 		.arg = &shown,
 	};
 	struct look_broken *b = &l->broken;
@@ -261,7 +261,7 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 		.logs_under = l->first ? &l->first->logs_under : &l->logs_under,
 		.unverified = &l->unverified,
 		.failed_reads = dev->stats.failed_reads,
-		.progress = show_progress,
+		.progress = look_show_progress,
 		.progress_arg = tool,
 		.note = first ? print_note : NULL,
 		.note_arg = tool,

@@ -50,7 +50,7 @@ static int set_superblock(struct context *cx, const char *arg, void *where)
 		fail(cx, -EINVAL, "-b: superblocks are 1 and 2");
 }
 
-static int set_state(struct context *cx, const char *arg, void *where)
+static int options_set_state(struct context *cx, const char *arg, void *where)
 {
 	uint64_t *state = where;
 	int err = option_number(cx, "--state", arg, UINT64_MAX, state);
@@ -95,7 +95,7 @@ const struct cli_option options_rows[] = {
 	  "return to checkpoint CNO, or the last but one",
 	  OPTION_CALL, AT(rollback), GROUP_MODE, 0, NULL, set_rollback },
 	{ 0, "state", "CNO", "check and repair the state of checkpoint CNO",
-	  OPTION_CALL, AT(state), 0, 0, NULL, set_state },
+	  OPTION_CALL, AT(state), 0, 0, NULL, options_set_state },
 	{ 0, "undo", "FILE", "restore the blocks in an undo file",
 	  OPTION_STRING, AT(undo), GROUP_MODE, 0, NULL, NULL },
 	{ 0, "undo-file", "FILE", "save blocks to FILE before overwriting them",

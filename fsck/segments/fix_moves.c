@@ -57,9 +57,9 @@ struct emptying {
 	size_t n, room;
 };
 
-static int add_block(void *arg, struct context *cx, uint64_t blocknr,
-		     uint64_t vblocknr, const struct nilfs_dat_entry *de,
-		     const struct blockmap_item *own)
+static int add_moved_block(void *arg, struct context *cx, uint64_t blocknr,
+			   uint64_t vblocknr, const struct nilfs_dat_entry *de,
+			   const struct blockmap_item *own)
 {
 	struct emptying *e = arg;
 	const struct nilfs_geometry *geo = &e->job->vol->geo;
@@ -222,7 +222,7 @@ static int choose_segments(struct emptying *e, struct context *cx)
 
 /* Whether the commit rewrites B. That is the only way to move blocks of the
    DAT; those of cpfile and SUFILE change with every checkpoint. */
-static bool is_rewritten(const struct block *b)
+static bool is_block_rewritten(const struct block *b)
 {
 	return !b->vblocknr || (b->end == NILFS_CNO_MAX &&
 				(b->as.ino == NILFS_CPFILE_INO ||
@@ -231,11 +231,11 @@ static bool is_rewritten(const struct block *b)
 
 static bool is_moved(const struct block *b)
 {
-	return b->needed && !is_rewritten(b);
+	return b->needed && !is_block_rewritten(b);
 }
 
 /* Moves block *I and the adjacent blocks after it, and advances *I. */
-static int move_run(struct emptying *e, struct context *cx, size_t *i)
+static int move_whole_run(struct emptying *e, struct context *cx, size_t *i)
 {
 	const struct block *b = &e->blocks[*i], *a, *next;
 	struct move_run run = {
@@ -274,7 +274,7 @@ static int leave_block(struct emptying *e, struct context *cx,
 	uint64_t key;
 	int ret = 1;
 
-	if (is_rewritten(b)) {
+	if (is_block_rewritten(b)) {
 		ret = locate(e, cx, b, &level, &key);
 		if (!ret)
 			ret = fail(cx, -EUCLEAN, "block %llu: is no node",
@@ -296,7 +296,7 @@ int fix_moves_empty(struct fixer_job *job, struct context *cx,
 	};
 	/* An incomplete DAT is a failure. */
 	const struct datscan_visitor visitor = {
-		.block = add_block,
+		.block = add_moved_block,
 		.arg = &e,
 	};
 	uint64_t segnum, *cnos = NULL;
@@ -320,7 +320,7 @@ int fix_moves_empty(struct fixer_job *job, struct context *cx,
 	i = 0;
 	while (i < e.n && !err)
 		if (is_moved(&e.blocks[i]))
-			err = move_run(&e, cx, &i);
+			err = move_whole_run(&e, cx, &i);
 		else
 			i++;
 	for (i = 0; i < e.n && !err; i++)
@@ -342,7 +342,7 @@ static bool is_of_map(const struct finding *fix)
 }
 
 /* The virtual block that is listed wrong according to FIX, or 0. */
-static uint64_t number_of(const struct finding *fix)
+static uint64_t move_number_of(const struct finding *fix)
 {
 	if (is_of_map(fix))
 		return fix->got;
@@ -351,11 +351,11 @@ static uint64_t number_of(const struct finding *fix)
 }
 
 /* The block of FIX, if its log alone can be wrong: 1, 0. */
-static int find_block(struct fixer_job *job, struct context *cx,
-		      const struct listings *listings,
-		      const struct finding *fix, uint64_t *blocknr)
+static int find_moved_block(struct fixer_job *job, struct context *cx,
+			    const struct listings *listings,
+			    const struct finding *fix, uint64_t *blocknr)
 {
-	const struct listing *l = listings_find(listings, number_of(fix));
+	const struct listing *l = listings_find(listings, move_number_of(fix));
 	struct nilfs_dat_entry de;
 	int err;
 
@@ -368,14 +368,14 @@ static int find_block(struct fixer_job *job, struct context *cx,
 	/* An unreadable log may list blocks that the others do not. */
 	if (listings->partial)
 		return 0;
-	if (!number_of(fix))
+	if (!move_number_of(fix))
 		return fix->rule == RULE_LOG_UNLISTED &&
 		       fix->place.kind == PLACE_BLOCK;
 	if (l && l->is_used &&
 	    (!is_of_map(fix) ||
 	     (fix->rule == RULE_BMAP_OWNER && l->ino == fix->place.ino)))
 		return 0;
-	err = translate_entry(job->vol, cx, number_of(fix), &de);
+	err = translate_entry(job->vol, cx, move_number_of(fix), &de);
 	if (err)
 		return damage_forgive(cx, err);
 	*blocknr = le64_get(de.de_blocknr);
@@ -395,8 +395,8 @@ int fix_moves(struct fixer_job *job, struct context *cx,
 	int ret = sparse_init(&wanted, cx, vblocks_end(job->vol, cx));
 
 	for (i = 0; i < n && ret >= 0; i++)
-		if (number_of(&fixes[i]) && number_of(&fixes[i]) < wanted.bits)
-			ret = sparse_add(&wanted, cx, number_of(&fixes[i]));
+		if (move_number_of(&fixes[i]) && move_number_of(&fixes[i]) < wanted.bits)
+			ret = sparse_add(&wanted, cx, move_number_of(&fixes[i]));
 	if (ret >= 0)
 		ret = bitmap_init(&segments, cx, geo->nsegments);
 	if (!ret)
@@ -404,7 +404,7 @@ int fix_moves(struct fixer_job *job, struct context *cx,
 	if (!ret && !inos)
 		ret = fail(cx, -ENOMEM, "%zu inodes", n);
 	for (i = 0; i < n && ret >= 0; i++) {
-		ret = find_block(job, cx, &listings, &fixes[i], &blocknr);
+		ret = find_moved_block(job, cx, &listings, &fixes[i], &blocknr);
 		if (ret <= 0)
 			continue;
 		bitmap_set(&segments, geometry_segment_of(geo, blocknr));

@@ -281,8 +281,8 @@ static int read_entry(struct volume *vol, struct context *cx, struct segment *s)
 }
 
 /* Whether the device can read all of S: 1, 0, or a failure. */
-static int is_readable(struct fixer_job *job, struct context *cx,
-		       const struct segment *s)
+static int is_segment_readable(struct fixer_job *job, struct context *cx,
+			       const struct segment *s)
 {
 	const struct nilfs_geometry *geo = &job->vol->geo;
 	const uint32_t piece = 64;	/* blocks */
@@ -324,7 +324,7 @@ static int repair_segment(struct work *w, struct context *cx, uint64_t segnum)
 	/* If everything is rebuilt, a segment is erroneous only if it cannot be
 	   read. */
 	if (!ret && job->rebuild && segusage_is_error(&s.was))
-		ret = is_readable(job, cx, &s);
+		ret = is_segment_readable(job, cx, &s);
 	if (ret > 0)
 		s.was.su_flags = le32_make(le32_get(s.was.su_flags) & ~ERROR);
 	s.held = count_claims(w, s.start, s.end, &last);

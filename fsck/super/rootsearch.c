@@ -375,8 +375,8 @@ static int read_root(const struct rootsearch *rs, struct context *cx,
 }
 
 /* Updates the root of the map of its file for block B, at BLOCKNR. */
-static int take_block(struct rootderive *d, struct context *cx,
-		      const struct segsum_block *b, uint64_t blocknr)
+static int rootsearch_take_block(struct rootderive *d, struct context *cx,
+				 const struct segsum_block *b, uint64_t blocknr)
 {
 	struct nilfs_inode *inode = inode_in(d, b->ino);
 	struct nilfs_btree_node *top = (void *)inode->i_bmap;
@@ -435,8 +435,8 @@ static int take_block(struct rootderive *d, struct context *cx,
  * after the previous super root, up to the lost one. *NEXT is the segment that
  * the last log names.
  */
-static int take_segment(struct rootderive *d, struct context *cx,
-			uint64_t segnum, uint64_t *next)
+static int rootsearch_take_segment(struct rootderive *d, struct context *cx,
+				   uint64_t segnum, uint64_t *next)
 {
 	const struct nilfs_geometry *geo = d->rs->geo;
 	uint64_t from = le64_get(d->before->ss.ss_seq);
@@ -463,8 +463,8 @@ static int take_segment(struct rootderive *d, struct context *cx,
 		while (!ret && segsum_iter_next(&search.summary.iter, &b))
 			if (b.ino >= NILFS_DAT_INO &&
 			    b.ino < NILFS_DAT_INO + FILES)
-				ret = take_block(d, cx, &b,
-						 log.pseg + b.index);
+				ret = rootsearch_take_block(d, cx, &b,
+							    log.pseg + b.index);
 	}
 	logsearch_close(&search);
 	return ret;
@@ -513,7 +513,7 @@ int rootsearch_derive(const struct rootsearch *rs, struct context *cx, size_t i,
 	now = geometry_segment_of(geo, d.before->pseg);
 	next = geometry_segment_of(geo, le64_get(d.before->ss.ss_next));
 	for (n = 0; n < SEGMENTS_MAX && now < geo->nsegments && !ret; n++) {
-		ret = take_segment(&d, cx, now, &next);
+		ret = rootsearch_take_segment(&d, cx, now, &next);
 		if (now == last)
 			break;
 		now = next;
