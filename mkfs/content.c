@@ -62,7 +62,7 @@ struct layer {
 	struct populate *populate;
 };
 
-static void report_counts(void *arg)
+static void content_report_counts(void *arg)
 {
 	struct layer *l = arg;
 	struct populate_counts sum = l->c->counts;
@@ -89,7 +89,7 @@ static int fill_layer(struct layer *l, struct context *cx,
 		.time = (int64_t)l->plan->ctime,
 		.strict = c->strict,
 		.forecast = c->forecast,
-		.progress = c->progress ? report_counts : NULL,
+		.progress = c->progress ? content_report_counts : NULL,
 		.arg = l,
 	};
 	uint64_t root;

@@ -43,8 +43,8 @@ static void begin_progress(struct mkfs *m, const char *doing, uint64_t bytes)
 	progress_begin(&m->tool->progress, m->files, bytes, true);
 }
 
-static void show_progress(void *arg, const struct populate_counts *counts,
-			  uint64_t bytes)
+static void mkfs_show_progress(void *arg, const struct populate_counts *counts,
+			       uint64_t bytes)
 {
 	struct mkfs *m = arg;
 
@@ -208,7 +208,7 @@ static int prepare(struct mkfs *m)
 		.strict = o->strict,
 		.collect = o->collect,
 		.digest = options_uuid_of_content(o),
-		.progress = show_progress,
+		.progress = mkfs_show_progress,
 		.arg = m,
 	};
 	skip_target(m);

@@ -140,7 +140,7 @@ int zoneplan_segments(struct context *cx, const struct mkfs_options *o,
 		    usable, least);
 }
 
-static bool is_unusable(void *arg, uint64_t segnum)
+static bool is_zone_unusable(void *arg, uint64_t segnum)
 {
 	return zoneplan_unusable(arg, segnum);
 }
@@ -150,7 +150,7 @@ void zoneplan_writer(struct plan *plan, struct writer_options *options)
 	if (!plan->zoned.zones)
 		return;
 	writer_options_zoned(options, &plan->g);
-	options->unusable = is_unusable;
+	options->unusable = is_zone_unusable;
 	options->arg = plan;
 }
 

@@ -33,7 +33,7 @@ const char *entry_loss_name(enum entry_loss loss)
 }
 
 /* Reads a number of at most MAX at *TEXT and advances *TEXT. */
-static bool take_number(const char **text, uint32_t max, uint32_t *value)
+static bool entry_take_number(const char **text, uint32_t max, uint32_t *value)
 {
 	const char *p = *text;
 	uint64_t v = 0;
@@ -58,11 +58,11 @@ int entry_parse_owner(struct context *cx, const char *text,
 	bool has_uid = *p != ':', has_gid, good = true;
 
 	if (has_uid)
-		good = take_number(&p, ID_MAX, &uid);
+		good = entry_take_number(&p, ID_MAX, &uid);
 	has_gid = good && *p == ':';
 	if (has_gid) {
 		p++;
-		good = take_number(&p, ID_MAX, &gid);
+		good = entry_take_number(&p, ID_MAX, &gid);
 	}
 	if (!good || *p)
 		return fail(cx, -EINVAL, "--owner: '%s' is not UID[:GID]",
@@ -89,11 +89,11 @@ int entry_parse_map(struct context *cx, const char *option, const char *text,
 
 	do {
 		map = (struct entry_map){ .count = 1 };
-		good = take_number(&p, ID_MAX, &map.from) && *p++ == ':' &&
-		       take_number(&p, ID_MAX, &map.to);
+		good = entry_take_number(&p, ID_MAX, &map.from) && *p++ == ':' &&
+		       entry_take_number(&p, ID_MAX, &map.to);
 		if (good && *p == ':') {
 			p++;
-			good = take_number(&p, UINT32_MAX, &map.count) &&
+			good = entry_take_number(&p, UINT32_MAX, &map.count) &&
 			       map.count;
 		}
 		highest = map.from > map.to ? map.from : map.to;

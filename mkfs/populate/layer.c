@@ -84,7 +84,7 @@ int layer_init(struct layer *l, struct context *cx, struct writer *w,
 	return err;
 }
 
-static void forget(struct lower_dir *dir)
+static void layer_forget(struct lower_dir *dir)
 {
 	free(dir->names);
 	free(dir->index);
@@ -97,7 +97,7 @@ void layer_fini(struct layer *l)
 	size_t i;
 
 	for (i = 0; l->below && i < KEPT; i++)
-		forget(&l->below->kept[i]);
+		layer_forget(&l->below->kept[i]);
 	free(l->below);
 	free(l->blocks.data);
 	free(l->lost);
@@ -120,8 +120,8 @@ int layer_inode(struct layer *l, struct context *cx, uint64_t ino,
 }
 
 /* The slot of NAME in the index: its number plus 1, or 0. */
-static uint32_t *slot_of(const struct lower_dir *dir, const char *name,
-			 size_t len)
+static uint32_t *layer_slot_of(const struct lower_dir *dir, const char *name,
+			       size_t len)
 {
 	const struct populate_name *other;
 	uint64_t hash = len;
@@ -142,14 +142,14 @@ static uint32_t *slot_of(const struct lower_dir *dir, const char *name,
 static const struct populate_name *lower_find(const struct lower_dir *dir,
 					      const char *name, size_t len)
 {
-	uint32_t at = *slot_of(dir, name, len);
+	uint32_t at = *layer_slot_of(dir, name, len);
 
 	return at ? &dir->names[at - 1] : NULL;
 }
 
 /* Reads the names of FILE into DIR, which is empty, with their index. */
-static int read_names(struct lower_dir *dir, struct context *cx,
-		      struct file *file)
+static int layer_read_names(struct lower_dir *dir, struct context *cx,
+			    struct file *file)
 {
 	struct dir_cursor cursor;
 	struct dir_entry entry;
@@ -193,7 +193,7 @@ static int read_names(struct lower_dir *dir, struct context *cx,
 		name = &dir->names[i];
 		name->name = text;
 		text += name->len;
-		*slot_of(dir, name->name, name->len) = (uint32_t)(i + 1);
+		*layer_slot_of(dir, name->name, name->len) = (uint32_t)(i + 1);
 	}
 	return 0;
 }
@@ -226,12 +226,12 @@ static int lower_directory(struct layer *l, struct context *cx, uint64_t ino,
 			return err;
 		if (!S_ISDIR(le16_get(inode.i_mode)))
 			return 0;
-		forget(dir);
+		layer_forget(dir);
 		err = file_init(&file, cx, below->root.vol, ino, &inode);
 		if (!err)
-			err = read_names(dir, cx, &file);
+			err = layer_read_names(dir, cx, &file);
 		if (err) {
-			forget(dir);
+			layer_forget(dir);
 			return err;
 		}
 		dir->ino = ino;
@@ -376,7 +376,7 @@ int layer_directory(struct layer *l, struct context *cx, uint64_t ino,
 	return lose_trees(l, cx, lost);
 }
 
-static int by_number(const void *a, const void *b)
+static int layer_by_number(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -390,7 +390,7 @@ int layer_finish(struct layer *l, struct context *cx)
 	uint64_t ino;
 	int err;
 
-	sort_in_place(l->lost, l->nlost, sizeof(*l->lost), by_number);
+	sort_in_place(l->lost, l->nlost, sizeof(*l->lost), layer_by_number);
 	for (i = 0; i < l->nlost; i += n) {
 		ino = l->lost[i];
 		for (n = 1; i + n < l->nlost; n++)

@@ -112,7 +112,7 @@ int listing_by_name(const void *a, const void *b)
 	return order ? order : (int)x->len - (int)y->len;
 }
 
-static int by_number(const void *a, const void *b)
+static int listing_by_number(const void *a, const void *b)
 {
 	const struct populate_name *x = a, *y = b;
 
@@ -141,7 +141,7 @@ static void merge_sort(struct populate_name *names, size_t n,
 
 void listing_sort(struct listing *list, bool by_ino)
 {
-	compare_fn *compare = by_ino ? by_number : listing_by_name;
+	compare_fn *compare = by_ino ? listing_by_number : listing_by_name;
 	struct populate_name *scratch;
 
 	scratch = malloc((list->n / 2 + 1) * sizeof(*scratch));

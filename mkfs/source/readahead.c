@@ -139,8 +139,8 @@ static struct pooled_file *readpool_place(struct readpool *pool,
 	return c ? (struct pooled_file *)(c->bytes + c->used) : NULL;
 }
 
-static int fill_payload(struct payload *payload, struct context *cx,
-			uint64_t at, uint32_t count, void *buf)
+static int readahead_fill_payload(struct payload *payload, struct context *cx,
+				  uint64_t at, uint32_t count, void *buf)
 {
 	const struct pooled_file *f = (const struct pooled_file *)payload;
 	size_t from = (size_t)at * f->block_size;
@@ -154,14 +154,14 @@ static int fill_payload(struct payload *payload, struct context *cx,
 	return 0;
 }
 
-static void release_payload(struct payload *payload)
+static void readahead_release_payload(struct payload *payload)
 {
 	readpool_leave(((struct pooled_file *)payload)->chunk);
 }
 
 static const struct payload_ops file_ops = {
-	.fill = fill_payload,
-	.free = release_payload,
+	.fill = readahead_fill_payload,
+	.free = readahead_release_payload,
 };
 
 /* The work of one job. */
@@ -267,8 +267,8 @@ static bool read_content(struct batch *b, int fd, void *content,
 }
 
 /* Reads NAME to memory if there is room; false if it was not opened. */
-static bool read_file(struct batch *b, struct readpool_chunk **chunk,
-		      const char *name, struct readahead_file *file)
+static bool readahead_read_file(struct batch *b, struct readpool_chunk **chunk,
+				const char *name, struct readahead_file *file)
 {
 	struct pooled_file *f = readpool_place(b->ra->pool, chunk, SMALL + 1);
 	int fd;
@@ -306,7 +306,7 @@ static int do_batch(struct context *cx, void *arg, unsigned int worker,
 
 		if (name->type == NILFS_FT_DIR ||
 		    (b->small && name->type == NILFS_FT_REG_FILE &&
-		     read_file(b, &b->ra->chunks[worker], name->name, file)))
+		     readahead_read_file(b, &b->ra->chunks[worker], name->name, file)))
 			continue;
 		file->known = !statx(b->ra->dirfd, name->name,
 				     AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
@@ -316,7 +316,7 @@ static int do_batch(struct context *cx, void *arg, unsigned int worker,
 }
 
 /* Releases the files of B, which no worker uses. */
-static void forget(struct batch *b)
+static void readahead_forget(struct batch *b)
 {
 	size_t i;
 
@@ -354,7 +354,7 @@ int readahead_look(struct readahead *ra, struct context *cx, size_t i,
 			count += last->files[j].known &&
 				 last->files[j].st.stx_size <= SMALL;
 		small = count > last->n / 2;
-		forget(last);
+		readahead_forget(last);
 	}
 	while (!err && i % BATCH == 0 && ra->given < ra->n &&
 	       ra->given < i + (size_t)BATCHES * BATCH) {
@@ -384,7 +384,7 @@ void readahead_end(struct readahead *ra)
 
 	for (i = 0; i < BATCHES; i++) {
 		pool_wait(ra->workers, NULL, &ra->batches[i].left);
-		forget(&ra->batches[i]);
+		readahead_forget(&ra->batches[i]);
 	}
 	ra->n = 0;
 }

@@ -38,8 +38,8 @@
  * Opens directory NAME at FD, with additional FLAGS; *ST is the result of statx().
  * -errno.
  */
-static int open_directory(int fd, const char *name, int flags,
-				struct statx *st)
+static int sourcedir_open_directory(int fd, const char *name, int flags,
+				    struct statx *st)
 {
 	int opened, err;
 
@@ -72,7 +72,7 @@ struct pathtail {
 static const char cut_mark[] = { '.', '.', '.' };
 
 /* Prepends TEXT of LEN bytes, or only the end of it. */
-static void put_text(struct pathtail *tail, const char *text, size_t len)
+static void sourcedir_put_text(struct pathtail *tail, const char *text, size_t len)
 {
 	bool fits = len + sizeof(cut_mark) <= tail->at;
 
@@ -140,7 +140,7 @@ static void close_one(struct sourcedir *dir)
 }
 
 /* Stores the descriptor FD of DIR, which is in use until it is released. */
-static void opened(struct sourcedir *dir, int fd)
+static void sourcedir_opened(struct sourcedir *dir, int fd)
 {
 	struct tree *tree = dir->tree;
 
@@ -188,14 +188,14 @@ int sourcedir_use(struct sourcedir *dir, struct context *cx)
 	while (d != dir && !err) {
 		parent = d;
 		d = d->child;
-		fd = open_directory(parent->fd, d->name, O_NOFOLLOW, &st);
+		fd = sourcedir_open_directory(parent->fd, d->name, O_NOFOLLOW, &st);
 		if (fd >= 0 &&
 		    (st.stx_ino != d->ino || sourcedir_device(&st) != d->dev)) {
 			close(fd);
 			fd = -ENOENT;
 		}
 		if (fd >= 0)
-			opened(d, fd);
+			sourcedir_opened(d, fd);
 		unuse(parent);
 		if (fd < 0)
 			err = cannot_open(d, cx, NULL, 0, fd);
@@ -211,8 +211,8 @@ void sourcedir_unuse(struct sourcedir *dir)
 	pthread_mutex_unlock(&dir->tree->lock);
 }
 
-static struct sourcedir *make(struct tree *tree, struct sourcedir *parent,
-			      const char *name, size_t len)
+static struct sourcedir *sourcedir_make(struct tree *tree, struct sourcedir *parent,
+					const char *name, size_t len)
 {
 	struct sourcedir *dir = calloc(1, sizeof(*dir) + len + 1);
 
@@ -272,7 +272,7 @@ int sourcedir_open(struct sourcedir **dirp, struct context *cx,
 	int fd;
 
 	*dirp = NULL;
-	dir = make(tree, parent, name, len);
+	dir = sourcedir_make(tree, parent, name, len);
 	if (!dir)
 		return fail(cx, -ENOMEM, "directory of the source");
 	fd = sourcedir_use(parent, cx);
@@ -280,14 +280,14 @@ int sourcedir_open(struct sourcedir **dirp, struct context *cx,
 		free(dir);
 		return fd;
 	}
-	fd = open_directory(fd, dir->name, O_NOFOLLOW, st);
+	fd = sourcedir_open_directory(fd, dir->name, O_NOFOLLOW, st);
 	pthread_mutex_lock(&tree->lock);
 	unuse(parent);
 	if (fd >= 0) {
 		dir->ino = st->stx_ino;
 		dir->dev = sourcedir_device(st);
 		parent->refs++;
-		opened(dir, fd);
+		sourcedir_opened(dir, fd);
 		unuse(dir);
 	}
 	pthread_mutex_unlock(&tree->lock);
@@ -332,9 +332,9 @@ int sourcedir_open_top(struct sourcedir **dirp, struct context *cx,
 		tree->most_open = LEAST_OPEN;
 	tree->path = strdup(path);
 	if (tree->path)
-		dir = make(tree, NULL, "", 0);
+		dir = sourcedir_make(tree, NULL, "", 0);
 	if (dir)
-		fd = open_directory(AT_FDCWD, path, 0, st);
+		fd = sourcedir_open_directory(AT_FDCWD, path, 0, st);
 	if (fd < 0) {
 		free(dir);
 		free_tree(tree);
@@ -342,7 +342,7 @@ int sourcedir_open_top(struct sourcedir **dirp, struct context *cx,
 	}
 	dir->ino = st->stx_ino;
 	dir->dev = sourcedir_device(st);
-	opened(dir, fd);
+	sourcedir_opened(dir, fd);
 	*dirp = dir;
 	return 0;
 }
@@ -395,15 +395,15 @@ void sourcedir_path(const struct sourcedir *dir, const char *name, size_t len,
 	path[tail.at] = '\0';
 	for (;; dir = dir->parent) {
 		if (name && !tail.cut)
-			put_text(&tail, text,
-				 1 + text_escape(text + 1, sizeof(text) - 1,
-						 name, len));
+			sourcedir_put_text(&tail, text,
+					   1 + text_escape(text + 1, sizeof(text) - 1,
+							   name, len));
 		if (!dir->parent)
 			break;
 		name = dir->name;
 		len = dir->len;
 	}
-	put_text(&tail, dir->tree->path, strlen(dir->tree->path));
+	sourcedir_put_text(&tail, dir->tree->path, strlen(dir->tree->path));
 	memmove(path, path + tail.at, SOURCEDIR_PATH_MAX - tail.at);
 }
 

@@ -70,8 +70,8 @@ static int changed(const struct filepayload *f, struct context *cx)
  * Reads COUNT blocks from block BLKOFF of the file on.  Reads beyond the expected end
  * of the file, to check that it ends there.
  */
-static int read_run(const struct filepayload *f, struct context *cx, int fd,
-		    uint64_t blkoff, uint64_t count, char *buf)
+static int sourcefile_read_run(const struct filepayload *f, struct context *cx, int fd,
+			       uint64_t blkoff, uint64_t count, char *buf)
 {
 	size_t bytes = (size_t)count * f->block_size, done = 0, want = bytes;
 	uint64_t from = blkoff * f->block_size;
@@ -96,8 +96,8 @@ static int read_run(const struct filepayload *f, struct context *cx, int fd,
 	return 0;
 }
 
-static int read_blocks(const struct filepayload *f, struct context *cx,
-		       int fd, uint64_t at, uint64_t count, char *buf)
+static int sourcefile_read_blocks(const struct filepayload *f, struct context *cx,
+				  int fd, uint64_t at, uint64_t count, char *buf)
 {
 	size_t low = 0, high = f->nruns, mid;
 	const struct data *run;
@@ -105,7 +105,7 @@ static int read_blocks(const struct filepayload *f, struct context *cx,
 	int err;
 
 	if (!f->runs)
-		return read_run(f, cx, fd, at, count, buf);
+		return sourcefile_read_run(f, cx, fd, at, count, buf);
 	/* The run that contains block AT of the payload. */
 	while (high - low > 1) {
 		mid = low + (high - low) / 2;
@@ -118,7 +118,7 @@ static int read_blocks(const struct filepayload *f, struct context *cx,
 		n = run->at + run->count - at;
 		if (n > count)
 			n = count;
-		err = read_run(f, cx, fd, run->blkoff + at - run->at, n, buf);
+		err = sourcefile_read_run(f, cx, fd, run->blkoff + at - run->at, n, buf);
 		if (err)
 			return err;
 		at += n;
@@ -128,13 +128,13 @@ static int read_blocks(const struct filepayload *f, struct context *cx,
 	return 0;
 }
 
-static bool is_time(const struct statx_timestamp *a, const struct timespec *b)
+static bool sourcefile_is_time(const struct statx_timestamp *a, const struct timespec *b)
 {
 	return a->tv_sec == b->tv_sec && a->tv_nsec == (uint32_t)b->tv_nsec;
 }
 
-static int fill_payload(struct payload *payload, struct context *cx,
-			uint64_t at, uint32_t count, void *buf)
+static int sourcefile_fill_payload(struct payload *payload, struct context *cx,
+				   uint64_t at, uint32_t count, void *buf)
 {
 	const struct filepayload *f = (struct filepayload *)payload;
 	struct stat st;
@@ -143,11 +143,12 @@ static int fill_payload(struct payload *payload, struct context *cx,
 	fd = sourcedir_open_file(f->dir, cx, f->name, f->len);
 	if (fd < 0)
 		return fd;
-	err = read_blocks(f, cx, fd, at, count, buf);
+	err = sourcefile_read_blocks(f, cx, fd, at, count, buf);
 	/* mtime can be set back by a program, ctime cannot. */
 	if (fstat(fd, &st) || st.st_ino != f->ino ||
 	    (uint64_t)st.st_size != f->size ||
-	    !is_time(&f->mtime, &st.st_mtim) || !is_time(&f->ctime, &st.st_ctim))
+	    !sourcefile_is_time(&f->mtime, &st.st_mtim) ||
+	    !sourcefile_is_time(&f->ctime, &st.st_ctim))
 		err = changed(f, cx);
 	if (!err && !at)
 		err = attrlist_report(cx, f->p, f->dir, f->name, f->len,
@@ -156,7 +157,7 @@ static int fill_payload(struct payload *payload, struct context *cx,
 	return err;
 }
 
-static void release_payload(struct payload *payload)
+static void sourcefile_release_payload(struct payload *payload)
 {
 	struct filepayload *f = (struct filepayload *)payload;
 
@@ -166,8 +167,8 @@ static void release_payload(struct payload *payload)
 }
 
 static const struct payload_ops filepayload_ops = {
-	.fill = fill_payload,
-	.free = release_payload,
+	.fill = sourcefile_fill_payload,
+	.free = sourcefile_release_payload,
 };
 
 /*

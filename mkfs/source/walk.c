@@ -77,8 +77,8 @@ struct walk {
 };
 
 /* Appends NAME to the first BASE bytes of the path; sets *LEN to its length. */
-static int set_path(struct walk *w, struct context *cx, size_t base,
-		    const char *name, size_t name_len, size_t *len)
+static int walk_set_path(struct walk *w, struct context *cx, size_t base,
+			 const char *name, size_t name_len, size_t *len)
 {
 	if (array_reserve(cx, &w->path, &w->path_room, base + name_len + 2))
 		return -ENOMEM;
@@ -90,8 +90,8 @@ static int set_path(struct walk *w, struct context *cx, size_t base,
 	return 0;
 }
 
-static int look_at(struct context *cx, const struct sourcedir *dir, int dirfd,
-		   const struct populate_name *name, struct statx *st)
+static int walk_look_at(struct context *cx, const struct sourcedir *dir, int dirfd,
+			const struct populate_name *name, struct statx *st)
 {
 	if (!statx(dirfd, name->name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
 		   STATX_BASIC_STATS, st))
@@ -140,15 +140,15 @@ static int visit_name(struct walk *w, struct context *cx, struct level *level,
 	int err = 0;
 
 	if (w->excludes) {
-		err = set_path(w, cx, level->path_len, name->name, name->len,
-			       &len);
+		err = walk_set_path(w, cx, level->path_len, name->name, name->len,
+				    &len);
 		if (err || entry_excluded(w->options->rules, w->path))
 			return err;
 	}
 	if (name->type == NILFS_FT_DIR)
 		return visit_dir(w, cx, level, name);
 	if (!ahead)
-		err = look_at(cx, level->dir, dirfd, name, &looked);
+		err = walk_look_at(cx, level->dir, dirfd, name, &looked);
 	if (err)
 		return err;
 	if (skip && skip->ino == st->stx_ino &&
@@ -164,8 +164,8 @@ static int visit_name(struct walk *w, struct context *cx, struct level *level,
 }
 
 /* Visits all names in the requested order; removes excluded ones from the list. */
-static int visit_all(struct walk *w, struct context *cx, struct level *level,
-		     int fd)
+static int walk_visit_all(struct walk *w, struct context *cx, struct level *level,
+			  int fd)
 {
 	enum walk_order order = w->options->order;
 	struct listing *list = &w->list;
@@ -175,7 +175,7 @@ static int visit_all(struct walk *w, struct context *cx, struct level *level,
 	int kept = 0;
 
 	for (i = 0; order == WALK_SIZE && i < list->n; i++) {
-		kept = look_at(cx, level->dir, fd, &list->names[i], &st);
+		kept = walk_look_at(cx, level->dir, fd, &list->names[i], &st);
 		if (kept)
 			return kept;
 		list->names[i].ino = S_ISREG(st.stx_mode) ? st.stx_size : 0;
@@ -221,16 +221,16 @@ static int read_level(struct walk *w, struct context *cx, struct level *level,
 	if (err && err != -ENOMEM)
 		return sourcedir_fail(level->dir, cx, NULL, 0, err,
 				      "cannot read the directory");
-	return err ? err : visit_all(w, cx, level, fd);
+	return err ? err : walk_visit_all(w, cx, level, fd);
 }
 
 /*
  * Visits directory DIR (ownership is transferred): its entry, its names, its files.  It
  * stays on the stack if it has subdirectories.
  */
-static int enter_dir(struct walk *w, struct context *cx, struct sourcedir *dir,
-		     uint64_t ino, uint64_t parent, size_t path_len,
-		     const struct statx *st)
+static int walk_enter_dir(struct walk *w, struct context *cx, struct sourcedir *dir,
+			  uint64_t ino, uint64_t parent, size_t path_len,
+			  const struct statx *st)
 {
 	struct level level = { .dir = dir, .ino = ino, .path_len = path_len };
 	struct entry e;
@@ -284,8 +284,8 @@ static int step_walk(struct walk *w, struct context *cx)
 	level->at += subdir_bytes(subdir->len);
 	err = context_cancelled(cx);
 	if (!err && w->excludes)
-		err = set_path(w, cx, level->path_len, subdir->name,
-			       subdir->len, &path_len);
+		err = walk_set_path(w, cx, level->path_len, subdir->name,
+				    subdir->len, &path_len);
 	if (!err)
 		err = sourcedir_open(&dir, cx, level->dir, subdir->name,
 				     subdir->len, &st);
@@ -301,7 +301,7 @@ static int step_walk(struct walk *w, struct context *cx)
 		return sourcedir_fail(level->dir, cx, subdir->name, subdir->len,
 				      -ELOOP, "directory contains itself");
 	}
-	return enter_dir(w, cx, dir, subdir->ino, level->ino, path_len, &st);
+	return walk_enter_dir(w, cx, dir, subdir->ino, level->ino, path_len, &st);
 }
 
 int walk_run(struct context *cx, const char *path,
@@ -328,7 +328,7 @@ int walk_run(struct context *cx, const char *path,
 		err = sourcedir_open_top(&top, cx, path, 0, &st);
 	if (!err) {
 		w->dev = sourcedir_device(&st);
-		err = enter_dir(w, cx, top, ino, ino, 0, &st);
+		err = walk_enter_dir(w, cx, top, ino, ino, 0, &st);
 	}
 	while (!err && w->depth)
 		err = step_walk(w, cx);

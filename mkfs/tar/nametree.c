@@ -103,8 +103,8 @@ void nametree_fini(struct nametree *t)
  * The slot of the name, or the free slot for it.  The hash is FNV-1a over the directory
  * and the name, with a final mix of its bits.
  */
-static uint32_t find_slot(const struct nametree *t, uint32_t parent,
-			  const char *name, size_t len)
+static uint32_t nametree_find_slot(const struct nametree *t, uint32_t parent,
+				   const char *name, size_t len)
 {
 	uint64_t h = (0xcbf29ce484222325 ^ parent) * 0x100000001b3;
 	const struct nametree_node *n;
@@ -127,7 +127,7 @@ static uint32_t find_slot(const struct nametree *t, uint32_t parent,
 uint32_t nametree_find(const struct nametree *t, uint32_t parent,
 		       const char *name, size_t len)
 {
-	return t->slots[find_slot(t, parent, name, len)];
+	return t->slots[nametree_find_slot(t, parent, name, len)];
 }
 
 /* Keeps the table at most three quarters full. */
@@ -152,7 +152,7 @@ static int grow_slots(struct nametree *t, struct context *cx)
 		if (slots[i] == NAMETREE_NONE)
 			continue;
 		node = nametree_node(t, slots[i]);
-		t->slots[find_slot(t, node->parent, node->name, node->len)] =
+		t->slots[nametree_find_slot(t, node->parent, node->name, node->len)] =
 			slots[i];
 	}
 	free(slots);
@@ -197,7 +197,7 @@ int nametree_add(struct nametree *t, struct context *cx, uint32_t parent,
 	n->next = dir->first;
 	dir->first = *node;
 	dir->count++;
-	t->slots[find_slot(t, parent, name, len)] = *node;
+	t->slots[nametree_find_slot(t, parent, name, len)] = *node;
 	return 0;
 }
 

@@ -45,8 +45,8 @@ struct tarpayload {
 };
 
 /* Reads the next COUNT blocks; the lock is held. */
-static int read_blocks(struct tarpayload *t, struct context *cx, uint64_t count,
-		       char *buf)
+static int tarpayload_read_blocks(struct tarpayload *t, struct context *cx,
+				  uint64_t count, char *buf)
 {
 	if (!t->r)
 		return fail(cx, -ECANCELED, "archive: reading was aborted");
@@ -93,7 +93,7 @@ static int read_part(struct tarpayload *t, struct context *cx, uint64_t end)
 		.count = (uint32_t)count,
 		.left = (uint32_t)count,
 	};
-	ret = read_blocks(t, cx, count, part->data);
+	ret = tarpayload_read_blocks(t, cx, count, part->data);
 	if (ret) {
 		free(part);
 		return ret;
@@ -132,8 +132,8 @@ static uint32_t copy_part(struct tarpayload *t, uint64_t at, uint32_t count,
 	return (uint32_t)n;
 }
 
-static int fill_payload(struct payload *p, struct context *cx, uint64_t at,
-			uint32_t count, void *buf)
+static int tarpayload_fill(struct payload *p, struct context *cx, uint64_t at,
+			   uint32_t count, void *buf)
 {
 	struct tarpayload *t = (struct tarpayload *)p;
 	char *to = buf;
@@ -150,7 +150,7 @@ static int fill_payload(struct payload *p, struct context *cx, uint64_t at,
 		if (at < t->next)
 			n = copy_part(t, at, n, to);
 		else
-			ret = read_blocks(t, cx, n, to);
+			ret = tarpayload_read_blocks(t, cx, n, to);
 		at += n;
 		count -= n;
 		to += (size_t)n * t->block_size;
@@ -159,7 +159,7 @@ static int fill_payload(struct payload *p, struct context *cx, uint64_t at,
 	return ret;
 }
 
-static void release_payload(struct payload *p)
+static void tarpayload_release(struct payload *p)
 {
 	struct tarpayload *t = (struct tarpayload *)p;
 	struct part *part;
@@ -174,8 +174,8 @@ static void release_payload(struct payload *p)
 }
 
 static const struct payload_ops tarpayload_ops = {
-	.fill = fill_payload,
-	.free = release_payload,
+	.fill = tarpayload_fill,
+	.free = tarpayload_release,
 };
 
 struct payload *tarpayload_make(struct tarreader *r, const struct tarmember *m,

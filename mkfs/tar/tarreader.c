@@ -58,7 +58,7 @@ int tarreader_fail(const struct tarreader *r, struct context *cx, int err,
 }
 
 /* A failure with an error number of the system keeps that number. */
-static int archive_failed(struct tarreader *r, struct context *cx)
+static int tarreader_failed(struct tarreader *r, struct context *cx)
 {
 	const char *text = r->la.archive_error_string(r->archive);
 	int error = r->la.archive_errno(r->archive);
@@ -68,7 +68,7 @@ static int archive_failed(struct tarreader *r, struct context *cx)
 	return tarreader_fail(r, cx, -error, text ? text : "cannot be read");
 }
 
-static la_ssize_t read_file(struct archive *a, void *arg, const void **bufp)
+static la_ssize_t tarreader_read_file(struct archive *a, void *arg, const void **bufp)
 {
 	struct tarreader *r = arg;
 	ssize_t n;
@@ -125,8 +125,8 @@ int tarreader_open(struct tarreader **rp, struct context *cx, const char *path,
 	    la->archive_read_support_filter_xz(a) < ARCHIVE_WARN ||
 	    la->archive_read_support_filter_zstd(a) < ARCHIVE_WARN ||
 	    la->archive_read_support_format_tar(a) != ARCHIVE_OK ||
-	    la->archive_read_open(a, r, NULL, read_file, NULL) != ARCHIVE_OK)
-		ret = archive_failed(r, cx);
+	    la->archive_read_open(a, r, NULL, tarreader_read_file, NULL) != ARCHIVE_OK)
+		ret = tarreader_failed(r, cx);
 out:
 	if (ret)
 		tarreader_close(r);
@@ -154,7 +154,7 @@ void tarreader_drain(struct tarreader *r, struct context *cx)
 	const void *buf;
 
 	r->cx = cx;
-	while (r->fd == STDIN_FILENO && read_file(r->archive, r, &buf) > 0)
+	while (r->fd == STDIN_FILENO && tarreader_read_file(r->archive, r, &buf) > 0)
 		;
 }
 
@@ -182,8 +182,8 @@ static int add_run(struct tarreader *r, struct context *cx,
 }
 
 /* Sets runs and size of a regular file. */
-static int list_runs(struct tarreader *r, struct context *cx,
-		     struct archive_entry *e, struct tarmember *m)
+static int tarreader_list_runs(struct tarreader *r, struct context *cx,
+			       struct archive_entry *e, struct tarmember *m)
 {
 	la_int64_t size = r->la.archive_entry_size(e), at, len;
 	uint64_t end = 0;
@@ -376,7 +376,7 @@ int tarreader_next(struct tarreader *r, struct context *cx,
 	if (ret != ARCHIVE_OK &&
 	    (ret != ARCHIVE_WARN || !text ||
 	     !strstr(text, "can't be converted from")))
-		return archive_failed(r, cx);
+		return tarreader_failed(r, cx);
 	ret = 0;
 	if (!r->member)
 		return tarreader_fail(r, cx, -EINVAL, "member without a name");
@@ -386,7 +386,7 @@ int tarreader_next(struct tarreader *r, struct context *cx,
 	if (wrong)
 		return tarreader_fail(r, cx, -EINVAL, wrong);
 	if (!m->link && S_ISREG(m->entry.mode))
-		ret = list_runs(r, cx, e, m);
+		ret = tarreader_list_runs(r, cx, e, m);
 	return ret < 0 ? ret : 1;
 }
 
@@ -405,7 +405,7 @@ static int next_data(struct tarreader *r, struct context *cx)
 		return 0;
 	}
 	if (ret != ARCHIVE_OK)
-		return archive_failed(r, cx);
+		return tarreader_failed(r, cx);
 	if (at < 0)
 		return tarreader_fail(r, cx, -EINVAL, "data without an offset");
 	r->data = data;

@@ -166,8 +166,8 @@ static int pass_over(struct tarlayer *l, struct context *cx,
 	return ret || !m->nruns ? ret : tarreader_complete(l->r, cx);
 }
 
-static int add_file(struct tarlayer *l, struct context *cx,
-		    const struct tarmember *m, uint64_t *ino)
+static int tarsource_add_file(struct tarlayer *l, struct context *cx,
+			      const struct tarmember *m, uint64_t *ino)
 {
 	const struct newfile_run *runs = m->runs;
 	struct payload *payload = NULL;
@@ -267,7 +267,7 @@ static int add_inode(struct tarlayer *l, struct context *cx,
 		return tarreader_fail(l->r, cx, -EINVAL,
 				      "unknown file type");
 	if (n->type == NILFS_FT_REG_FILE)
-		return add_file(l, cx, m, &n->ino);
+		return tarsource_add_file(l, cx, m, &n->ino);
 	if (n->type == NILFS_FT_SYMLINK && !m->entry.target_len)
 		return tarreader_fail(l->r, cx, -EINVAL,
 				      "symbolic link with an empty target");
