@@ -184,7 +184,7 @@ static int logindex_read_segment(struct logindex *ix, struct context *cx,
 	return ret;
 }
 
-static int allocate(struct logindex *ix, struct context *cx)
+static int logindex_allocate(struct logindex *ix, struct context *cx)
 {
 	if (!ix->known)
 		ix->known = calloc(ix->geo.nsegments, 1);
@@ -199,8 +199,8 @@ static int allocate(struct logindex *ix, struct context *cx)
  * What *IX, which becomes the base where that has it, knows of SEGNUM: BEGUN.  The
  * base never gets what was written over its device since.
  */
-static int find_slot(struct logindex **ix, struct context *cx,
-		     struct volume *vol, uint64_t segnum, uint8_t **knownp)
+static int logindex_find_slot(struct logindex **ix, struct context *cx,
+			      struct volume *vol, uint64_t segnum, uint8_t **knownp)
 {
 	const struct nilfs_geometry *geo = &vol->geo;
 	struct logindex *base = (*ix)->base, *i;
@@ -214,7 +214,7 @@ static int find_slot(struct logindex **ix, struct context *cx,
 
 	/* Allocated on first use: a sound volume needs none. */
 	for (i = *ix; i; i = i->base) {
-		err = allocate(i, cx);
+		err = logindex_allocate(i, cx);
 		if (err)
 			return err;
 	}
@@ -251,7 +251,7 @@ int logindex_segment(struct logindex *ix, struct context *cx,
 	*s = (struct logindex_segment){ .ix = ix };
 	if (segnum >= ix->geo.nsegments)
 		return 0;
-	err = find_slot(&s->ix, cx, vol, segnum, &known);
+	err = logindex_find_slot(&s->ix, cx, vol, segnum, &known);
 	if (!err && !(*known & READ))
 		err = logindex_read_segment(s->ix, cx, vol, segnum);
 	if (err)
@@ -270,7 +270,7 @@ bool logindex_begins(struct logindex *ix, struct context *cx,
 
 	/* A failure is reported by the next call of logindex_segment(). */
 	return segnum < ix->geo.nsegments &&
-	       (find_slot(&ix, cx, vol, segnum, &known) || *known & BEGINS);
+	       (logindex_find_slot(&ix, cx, vol, segnum, &known) || *known & BEGINS);
 }
 
 /* Whether it is known that no log begins any of MANY segments from SEGNUM on. */

@@ -107,8 +107,8 @@ static int visit_dat_entries(void *arg, struct context *cx, unsigned int worker,
 	return claims_entries(s->c, cx, worker, block);
 }
 
-static int count_dat_block(void *arg, struct context *cx,
-			   const struct blockmap_item *item)
+static int pass_dat_count_block(void *arg, struct context *cx,
+				const struct blockmap_item *item)
 {
 	struct scan *s = arg;
 
@@ -196,7 +196,7 @@ int pass_dat(struct check *c, struct context *cx)
 	};
 	const struct datscan_visitor visitor = {
 		.entries = visit_dat_entries,
-		.own_block = count_dat_block,
+		.own_block = pass_dat_count_block,
 		.unreadable = report_unreadable,
 		.arg = &s,
 	};
