@@ -259,10 +259,10 @@ const char *attributes_find(const struct ifilewalk *w, struct context *cx)
 
 	if (sides_is_right(s, cx, false, w->blocknr, &pseg))
 		return NULL;
-	if (sides_was(s, cx, pseg, w->blocknr, block))
+	if (sides_was_written(s, cx, pseg, w->blocknr, block))
 		return block;
 	block = fill_unused(w, cx, NULL, NULL);
-	if (sides_was(s, cx, pseg, w->blocknr, block))
+	if (sides_was_written(s, cx, pseg, w->blocknr, block))
 		return block;
 	/*
 	 * The unused inodes of the block may have been those of another
@@ -286,7 +286,7 @@ const char *attributes_find(const struct ifilewalk *w, struct context *cx)
 			continue;
 		for (d.until = 0; d.until <= most; d.until++) {
 			block = fill_unused(w, cx, s->blocks[0], &d);
-			if (sides_was(s, cx, pseg, w->blocknr, block))
+			if (sides_was_written(s, cx, pseg, w->blocknr, block))
 				return block;
 		}
 	}
@@ -323,11 +323,11 @@ static int compare_attribute(const struct ifilewalk *w, struct context *cx,
 	remapped = before && inode_has_bmap(before) && inode_has_bmap(after) &&
 		   memcmp(before->i_bmap, after->i_bmap,
 			  sizeof(after->i_bmap)) &&
-		   versions_life(&w->w, cx, bmap_first_ptr(before->i_bmap)) ==
-			   LIFE_DEAD;
+		   versions_liveness(&w->w, cx, bmap_first_ptr(before->i_bmap)) ==
+			   VERSIONS_DEAD;
 	if (from != UNCHANGED && (suspect || changed || remapped)) {
 		loss.is_unsure = !changed || !sides_links(before);
-		return sides_lose(s, cx, w->state, &loss, NULL, 0) ?: 1;
+		return sides_add_loss(s, cx, w->state, &loss, NULL, 0) ?: 1;
 	}
 	if (suspect || !before || !s->lost_names ||
 	    sides_links(before) == sides_links(after))
@@ -341,7 +341,7 @@ static int compare_attribute(const struct ifilewalk *w, struct context *cx,
 	/* The directory that the repair made for inodes without a name. */
 	if (loss.ino == NILFS_ROOT_INO && loss.offset + 1 == loss.length)
 		return 0;
-	return sides_lose(s, cx, w->state, &loss, NULL, 0);
+	return sides_add_loss(s, cx, w->state, &loss, NULL, 0);
 }
 
 int attributes_compare(const struct ifilewalk *w, struct context *cx)

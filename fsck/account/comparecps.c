@@ -117,7 +117,7 @@ static int comparecps_visit_block(void *arg, struct context *cx,
 	w->doubt |= !is_good;
 	if (s->is_first)
 		return 0;
-	had = is_good ? NULL : versions_had(w, cx, b->blkoff, b->vblocknr);
+	had = is_good ? NULL : versions_choose(w, cx, b->blkoff, b->vblocknr);
 	is_good |= had && read_cpfile_block(s, cx, b->blkoff, had->blocknr);
 	/* The block has another virtual number, or no
 	   map has a number for it. */

@@ -172,7 +172,7 @@ static bool was_version(const struct comparedir *d, struct context *cx,
 				dirent_rec_len_decode(last->rec_len) +
 				dirent_rec_len_decode(de->rec_len));
 		}
-		if (sides_was(s, cx, pseg, blocknr, block))
+		if (sides_was_written(s, cx, pseg, blocknr, block))
 			return true;
 	}
 	return false;
@@ -201,7 +201,7 @@ static const void *find_written(const struct comparedir *d, struct context *cx,
 	ret = file_lookup(d->after, cx, blkoff, &now);
 	fail_clear(cx);
 	if (ret > 0 && sides_read(s, cx, true, now) &&
-	    sides_was(s, cx, pseg, blocknr, s->blocks[1]))
+	    sides_was_written(s, cx, pseg, blocknr, s->blocks[1]))
 		return s->blocks[1];
 	entries = calloc(most + 1, sizeof(*entries));
 	all = versions_of(&s->versions, d->after->ino, blkoff, blkoff + 1, &n);
@@ -381,7 +381,7 @@ static int compare_number(const struct comparedir *d, struct context *cx,
 	fail_clear(cx);
 	if (!is_made)
 		return 0;
-	return sides_lose(d->s, cx, d->state, &loss, name, len);
+	return sides_add_loss(d->s, cx, d->state, &loss, name, len);
 }
 
 /* Notes the names in block BLKOFF after the repair. If its former content
@@ -560,7 +560,7 @@ int comparedir_block(struct comparedir *d, struct context *cx, uint64_t blkoff,
 		/* Names are compared with what their inodes were. */
 		err = sides_doubt(s, cx, NILFS_IFILE_INO);
 		if (!err)
-			err = sides_lose(s, cx, d->state, &unknown, NULL, 0);
+			err = sides_add_loss(s, cx, d->state, &unknown, NULL, 0);
 		return err ? err : compare_new(d, cx, blkoff, false);
 	}
 	dirent_iter_init(&it, d->block, size);
@@ -575,7 +575,7 @@ int comparedir_block(struct comparedir *d, struct context *cx, uint64_t blkoff,
 		}
 		loss.ino = de.ino;
 		loss.is_open = is_former(d, cx, blocknr, &de);
-		err = sides_lose(s, cx, d->state, &loss, de.name, de.name_len);
+		err = sides_add_loss(s, cx, d->state, &loss, de.name, de.name_len);
 		if (!err) /* is_name_lost() may read the former inode */
 			err = sides_doubt(s, cx, NILFS_IFILE_INO);
 	}

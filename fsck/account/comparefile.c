@@ -72,7 +72,7 @@ uint64_t comparefile_settle(const struct filewalk *w, struct context *cx,
 	 * the DAT shows that the file had another one. The pointer is then of
 	 * an older checkpoint.
 	 */
-	if (versions_life(w, cx, b->vblocknr) == LIFE_DEAD) {
+	if (versions_liveness(w, cx, b->vblocknr) == VERSIONS_DEAD) {
 		for (i = 0; i < n && all[i].vblocknr != b->vblocknr; i++)
 			if (!known && all[i].cno <= w->cno)
 				known = &all[i];
@@ -82,12 +82,12 @@ uint64_t comparefile_settle(const struct filewalk *w, struct context *cx,
 	if (b->blocknr && b->blocknr == after)
 		return b->blocknr;
 	/* The logs list the block as another block of the file. */
-	misplaced = sides_listed(s, cx, b->blocknr, &listed) &&
+	misplaced = sides_find_listing(s, cx, b->blocknr, &listed) &&
 		    (listed.ino != w->ino || listed.is_node ||
 		     listed.blkoff != b->blkoff);
 	/* Either the pointer or the DAT is wrong. */
 	known = misplaced && listed.vblocknr == b->vblocknr ?
-			versions_had(w, cx, b->blkoff, 0) : NULL;
+			versions_choose(w, cx, b->blkoff, 0) : NULL;
 	if (known)
 		return known->blocknr;
 	for (i = n; i; i--) {
@@ -100,7 +100,7 @@ uint64_t comparefile_settle(const struct filewalk *w, struct context *cx,
 		return after;
 	if (here)
 		return here->blocknr;
-	known = versions_had(w, cx, b->blkoff, b->vblocknr);
+	known = versions_choose(w, cx, b->blkoff, b->vblocknr);
 	if (known)
 		return known->blocknr;
 	return b->blocknr && there && misplaced ? after : b->blocknr;
@@ -118,7 +118,7 @@ static int lose_bytes(struct comparison *c, struct context *cx,
 		.from = from,
 	};
 
-	return sides_lose(c->w.s, cx, c->dir.state, &loss, NULL, 0);
+	return sides_add_loss(c->w.s, cx, c->dir.state, &loss, NULL, 0);
 }
 
 /* The checkpoint that the content of block AFTER was written with, or 0. */
@@ -148,7 +148,7 @@ static bool was_elsewhere(struct comparison *c, struct context *cx,
 	struct segsum_block listed;
 	struct file before;
 	uint64_t blocknr;
-	bool was = c->w.inode && sides_listed(s, cx, b->blocknr, &listed) &&
+	bool was = c->w.inode && sides_find_listing(s, cx, b->blocknr, &listed) &&
 		   listed.ino == c->w.ino && listed.vblocknr == b->vblocknr &&
 		   listed.blkoff != b->blkoff &&
 		   !file_init(&before, cx, s->before, c->w.ino, c->w.inode) &&
@@ -195,12 +195,12 @@ static int comparefile_visit_block(void *arg, struct context *cx,
 	/* The pointer leads to a block of another file. The DAT may lead there
 	   as well, which is not an error of the file. */
 	if (b->blocknr && b->blocknr != after && !c->is_foreign) {
-		c->is_foreign = sides_listed(s, cx, b->blocknr, &listed) &&
+		c->is_foreign = sides_find_listing(s, cx, b->blocknr, &listed) &&
 				listed.ino != c->w.ino &&
 				listed.vblocknr == b->vblocknr;
 		s->foreign += c->is_foreign;
 	}
-	is_dead = versions_life(&c->w, cx, b->vblocknr) == LIFE_DEAD;
+	is_dead = versions_liveness(&c->w, cx, b->vblocknr) == VERSIONS_DEAD;
 	s->contradicted |= is_dead;
 	/* The file has the same block at the same place. */
 	if ((!is_dead || !s->is_first) && before && before == after &&

@@ -73,7 +73,7 @@ static int lose_perhaps(struct ifilewalk *w, struct context *cx, uint64_t first,
 		.last_ino = last,
 	};
 
-	return sides_lose(w->s, cx, w->state, &loss, NULL, 0);
+	return sides_add_loss(w->s, cx, w->state, &loss, NULL, 0);
 }
 
 /* Compares an inode that could not be read before the repair or was missing.
@@ -94,7 +94,7 @@ static int compare_unknown(struct ifilewalk *w, struct context *cx,
 	     (w->is_complete || is_written_content(w, cx))))
 		return 0;
 	if (in_use > 0 && !after && (!w->has_inodes || !is_empty))
-		return sides_lose(s, cx, w->state, &removed, NULL, 0);
+		return sides_add_loss(s, cx, w->state, &removed, NULL, 0);
 	if (s->is_first)
 		return sides_doubt(s, cx, ino);
 	err = comparefile_run(s, cx, w->state, ino, NULL, after);

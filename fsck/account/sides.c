@@ -15,9 +15,9 @@ int sides_doubt(struct sides *s, struct context *cx, uint64_t ino)
 		       0 : -ENOMEM;
 }
 
-int sides_lose(struct sides *s, struct context *cx,
-	       const struct sides_state *state, const struct loss *loss,
-	       const char *name, size_t len)
+int sides_add_loss(struct sides *s, struct context *cx,
+		   const struct sides_state *state, const struct loss *loss,
+		   const char *name, size_t len)
 {
 	struct loss of_state = *loss;
 
@@ -75,8 +75,8 @@ struct logindex *sides_log(struct sides *s, struct context *cx, bool after,
 							       NULL;
 }
 
-bool sides_listed(struct sides *s, struct context *cx, uint64_t blocknr,
-		  struct segsum_block *b)
+bool sides_find_listing(struct sides *s, struct context *cx, uint64_t blocknr,
+			struct segsum_block *b)
 {
 	struct logindex_extent e = {.count = 0};
 	struct logindex_log log;
@@ -120,8 +120,8 @@ int sides_is_right(struct sides *s, struct context *cx, bool after,
 	return ret != 0;
 }
 
-bool sides_was(struct sides *s, struct context *cx, uint64_t pseg,
-	       uint64_t blocknr, const void *bytes)
+bool sides_was_written(struct sides *s, struct context *cx, uint64_t pseg,
+		       uint64_t blocknr, const void *bytes)
 {
 	const struct witness_block block = {blocknr, bytes};
 	bool was = witness_proves(&s->witness, cx, pseg, &block, 1) > 0;

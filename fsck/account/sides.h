@@ -112,9 +112,9 @@ struct sides {
 
 /* Adds LOSS of STATE. The first comparison only records that the inode is in
    doubt. -ENOMEM. */
-int sides_lose(struct sides *s, struct context *cx,
-	       const struct sides_state *state, const struct loss *loss,
-	       const char *name, size_t len);
+int sides_add_loss(struct sides *s, struct context *cx,
+		   const struct sides_state *state, const struct loss *loss,
+		   const char *name, size_t len);
 
 /* Records that inode INO has to be compared again
    with its versions. -ENOMEM. */
@@ -141,8 +141,8 @@ struct logindex *sides_log(struct sides *s, struct context *cx, bool after,
 
 /* Finds the entry for block BLOCKNR in the logs before the repair; false if
    none lists it. */
-bool sides_listed(struct sides *s, struct context *cx, uint64_t blocknr,
-		  struct segsum_block *b);
+bool sides_find_listing(struct sides *s, struct context *cx, uint64_t blocknr,
+			struct segsum_block *b);
 
 /*
  * Whether the checksum of the log that contains block BLOCKNR on a side
@@ -158,8 +158,8 @@ int sides_is_right(struct sides *s, struct context *cx, bool after,
  * checksum of the log matches with them. The log, of sides_is_right(), is then
  * added to S->whole.
  */
-bool sides_was(struct sides *s, struct context *cx, uint64_t pseg,
-	       uint64_t blocknr, const void *bytes);
+bool sides_was_written(struct sides *s, struct context *cx, uint64_t pseg,
+		       uint64_t blocknr, const void *bytes);
 
 /* Inode I of BLOCK of an ifile. */
 static inline const struct nilfs_inode *
@@ -226,14 +226,14 @@ int versions_walk(struct filewalk *w, struct context *cx);
 
 /* The state of VBLOCKNR (0: not known) at the
    checkpoint, according to the DAT. */
-enum versions_life {
-	LIFE_DEAD,
-	LIFE_UNKNOWN,
-	LIFE_ALIVE,
+enum versions_liveness {
+	VERSIONS_DEAD,
+	VERSIONS_UNKNOWN,
+	VERSIONS_LIVE,
 };
 
-enum versions_life versions_life(const struct filewalk *w, struct context *cx,
-				 uint64_t vblocknr);
+enum versions_liveness versions_liveness(const struct filewalk *w, struct context *cx,
+					 uint64_t vblocknr);
 
 /*
  * Of the versions of block BLKOFF, the one that the file had: the version that
@@ -241,9 +241,9 @@ enum versions_life versions_life(const struct filewalk *w, struct context *cx,
  * not contradict. VBLOCKNR, unless 0, is its virtual block number. NULL: not
  * known.
  */
-const struct version *versions_had(const struct filewalk *w,
-				   struct context *cx, uint64_t blkoff,
-				   uint64_t vblocknr);
+const struct version *versions_choose(const struct filewalk *w,
+				      struct context *cx, uint64_t blkoff,
+				      uint64_t vblocknr);
 
 /*
  * Compares the entries of checkpoints before the repair: missing ones, and

@@ -56,7 +56,7 @@ static int compare_salvaged(struct sides *s, struct context *cx,
 		ret = comparefile_is_newest(s, cx, b->ino, b->blkoff, after);
 	if (ret)
 		return ret < 0 ? ret : 0;
-	return sides_lose(s, cx, &s->states[0], &loss, NULL, 0);
+	return sides_add_loss(s, cx, &s->states[0], &loss, NULL, 0);
 }
 
 /* Whether the log at PSEG is valid after the repair and files have all its
@@ -127,7 +127,7 @@ static bool is_unchanged(struct sides *s, struct context *cx,
 	struct logindex_log log;
 
 	return w->before == w->after &&
-	       (!sides_listed(s, cx, w->before, &listed) ||
+	       (!sides_find_listing(s, cx, w->before, &listed) ||
 		!sides_log(s, cx, false, w->before, &log) ||
 		!sparse_test(&s->written, log.pseg) ||
 		sides_same_content(s, cx, w->before, w->after));
@@ -258,7 +258,7 @@ static int compare_extent(struct sides *s, struct context *cx,
 		    at == after &&
 		    ((at == blocknr && !sparse_test(&s->written, at)) ||
 		     sides_same_content(s, cx, blocknr, at)))
-			err = sides_lose(s, cx, state, &loss, NULL, 0);
+			err = sides_add_loss(s, cx, state, &loss, NULL, 0);
 		fail_clear(cx);
 	}
 	return err;
@@ -309,7 +309,7 @@ static int suspect_inodes(struct sides *s, struct context *cx, uint64_t blkoff)
 		loss.ino = loss.last_ino = b.first;
 		err = root_inode(&s->roots[1], cx, b.first, &inode);
 		if (!err)
-			err = sides_lose(s, cx, &s->states[0], &loss, NULL, 0);
+			err = sides_add_loss(s, cx, &s->states[0], &loss, NULL, 0);
 		err = damage_forgive(cx, err);
 	}
 	return err;
@@ -372,7 +372,7 @@ static int visit_newer(struct sides *s, struct context *cx, struct file *file,
 	}
 	ret = file_lookup(file, cx, v->blkoff, &now);
 	if (ret > 0 && !first && now == v->blocknr)
-		ret = sides_lose(s, cx, &s->states[0], &loss, NULL, 0);
+		ret = sides_add_loss(s, cx, &s->states[0], &loss, NULL, 0);
 	/*
 	 * If the block is the only wrong one in its log, and it was replaced or
 	 * is wrong only where nothing is stored, this adds the log to S->whole.
@@ -383,7 +383,7 @@ static int visit_newer(struct sides *s, struct context *cx, struct file *file,
 	    sides_read(s, cx, true, now) &&
 	    (now != v->blocknr ||
 	     clear_rest(s->blocks[1], s->before->geo.block_size)))
-		sides_was(s, cx, pseg, v->blocknr, s->blocks[1]);
+		sides_was_written(s, cx, pseg, v->blocknr, s->blocks[1]);
 	return ret < 0 ? damage_forgive(cx, ret) : 0;
 }
 

@@ -150,8 +150,8 @@ const struct version *versions_of(const struct versions *v, uint64_t ino,
 	return *n ? &v->items[at] : NULL;
 }
 
-enum versions_life versions_life(const struct filewalk *w, struct context *cx,
-				 uint64_t vblocknr)
+enum versions_liveness versions_liveness(const struct filewalk *w, struct context *cx,
+					 uint64_t vblocknr)
 {
 	struct volume *vol = w->s->before;
 	struct segsum_block listed;
@@ -159,28 +159,28 @@ enum versions_life versions_life(const struct filewalk *w, struct context *cx,
 
 	if (!vblocknr || translate_entry(vol, cx, vblocknr, &de)) {
 		fail_clear(cx);
-		return LIFE_UNKNOWN;
+		return VERSIONS_UNKNOWN;
 	}
 	/* A free entry as nilfs_dat_commit_free() leaves it. */
 	if (dat_is_unwritten(&de) && le64_get(de.de_start) == NILFS_CNO_MIN &&
 	    le64_get(de.de_end) == NILFS_CNO_MIN)
-		return LIFE_DEAD;
+		return VERSIONS_DEAD;
 	/* An entry that leads to another block proves
 	   nothing about this one. */
 	if (dat_check(&vol->geo, &de, vol->latest.cno) != RULE_OK ||
 	    dat_is_unwritten(&de) ||
-	    (sides_listed(w->s, cx, le64_get(de.de_blocknr), &listed) &&
+	    (sides_find_listing(w->s, cx, le64_get(de.de_blocknr), &listed) &&
 	     listed.vblocknr != vblocknr))
-		return LIFE_UNKNOWN;
-	return dat_is_in(&de, w->cno) ? LIFE_ALIVE : LIFE_DEAD;
+		return VERSIONS_UNKNOWN;
+	return dat_is_in(&de, w->cno) ? VERSIONS_LIVE : VERSIONS_DEAD;
 }
 
-const struct version *versions_had(const struct filewalk *w,
-				   struct context *cx, uint64_t blkoff,
-				   uint64_t vblocknr)
+const struct version *versions_choose(const struct filewalk *w,
+				      struct context *cx, uint64_t blkoff,
+				      uint64_t vblocknr)
 {
 	const struct version *unsure = NULL, *all;
-	enum versions_life life;
+	enum versions_liveness life;
 	size_t i, n;
 
 	all = versions_of(&w->s->versions, w->ino, blkoff, blkoff + 1, &n);
@@ -191,11 +191,11 @@ const struct version *versions_had(const struct filewalk *w,
 		if (vblocknr)
 			return &all[i];
 		life = all[i].cno > w->s->before->latest.cno ?
-			       LIFE_UNKNOWN :
-			       versions_life(w, cx, all[i].vblocknr);
-		if (life == LIFE_ALIVE)
+			       VERSIONS_UNKNOWN :
+			       versions_liveness(w, cx, all[i].vblocknr);
+		if (life == VERSIONS_LIVE)
 			return &all[i];
-		if (life == LIFE_UNKNOWN && !unsure)
+		if (life == VERSIONS_UNKNOWN && !unsure)
 			unsure = &all[i];
 	}
 	return unsure;
@@ -233,7 +233,7 @@ static int visit_gap(void *arg, struct context *cx, uint64_t key, uint64_t end)
 		b = (struct filewalk_block){.blkoff = all[i].blkoff};
 		err = versions_visit_unknown(w, cx, key, b.blkoff);
 		key = b.blkoff + 1;
-		had = err ? NULL : versions_had(w, cx, b.blkoff, 0);
+		had = err ? NULL : versions_choose(w, cx, b.blkoff, 0);
 		if (had) {
 			b.blocknr = had->blocknr;
 			err = w->visit(w->arg, cx, &b);
@@ -259,7 +259,7 @@ static int versions_visit_node(void *arg, struct context *cx,
 		*blocknr = 0;
 		return damage_forgive(cx, err);
 	}
-	if (!w->unknown || !sides_listed(s, cx, *blocknr, &listed) ||
+	if (!w->unknown || !sides_find_listing(s, cx, *blocknr, &listed) ||
 	    listed.vblocknr != p->ptr)
 		return 1;
 	if (translate_vblock(s->after, cx, p->ptr, &after)) {

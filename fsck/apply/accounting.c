@@ -134,7 +134,7 @@ int accounting_run(struct repair *r, struct context *cx)
 	const struct nilfs_geometry *geo;
 	struct logindex_log log;
 	uint64_t segnum, next;
-	struct lifelogs l;
+	struct listings_walk l;
 	int ret, err;
 
 	if (!sides.after || !sides.logs) {

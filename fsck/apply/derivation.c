@@ -268,9 +268,9 @@ static int try_derived(struct repair *r, struct context *cx, struct part *part,
 	}
 	ret = trial_tolerate(r, cx, ret);
 	derived_drop(d);
-	trial_back(r, &from);
+	trial_return_to(r, &from);
 	if (looked && first) {
-		trial_forget(r);
+		trial_drop_check(r);
 		err = trial_note_state(r, cx, r->first);
 	} else if (looked) {
 		err = trial_resume(r, cx);

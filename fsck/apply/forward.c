@@ -177,26 +177,26 @@ int forward_first(struct repair *r, struct context *cx)
 	   logs does not reach. */
 	if (r->asked_synced || !l->complete || trial_is_cut_off(l) ||
 	    (findings_count(l->check.findings, RULE_LOG_CHAIN) &&
-	     !r->given_up[RULE_FIX_ROOT]) ||
+	     !r->fixer_failed[RULE_FIX_ROOT]) ||
 	    !(forward_is_due(vol) || r->state.chosen))
 		return 0;
 	r->asked_synced = true;
-	r->behind = vol->latest;
+	r->rollforward_base = vol->latest;
 	sound = is_replay_possible(&l->check);
-	ret = salvage_collect(vol, cx, &r->behind, sound ? vol : NULL,
+	ret = salvage_collect(vol, cx, &r->rollforward_base, sound ? vol : NULL,
 			      &r->synced);
-	r->no_data_behind = !ret && !r->synced->count;
+	r->no_orphan_data = !ret && !r->synced->count;
 	if (!ret && r->synced->count)
 		ret = bitmap_init(&r->awaited, cx, vol->geo.nsegments);
 	for (i = 0; !ret && i < r->synced->count; i++)
 		bitmap_set(&r->awaited, geometry_segment_of(
 			&vol->geo, r->synced->blocks[i].blocknr));
-	if (ret || r->no_data_behind) {
+	if (ret || r->no_orphan_data) {
 		rollforward_free(r->synced);
 		r->synced = NULL;
 	}
 	l->check.awaited = &r->awaited;
-	if (ret || r->no_data_behind)
+	if (ret || r->no_orphan_data)
 		return trial_tolerate(r, cx, ret);
 	return sound ? write_synced(r, cx) : 0;
 }
@@ -214,7 +214,7 @@ int forward_last(struct repair *r, struct context *cx)
 		return 0;
 	/* The data is collected again because the files are sound now. */
 	if (is_replay_possible(&l->check)) {
-		ret = salvage_collect(job.vol, cx, &r->behind, job.vol, &rf);
+		ret = salvage_collect(job.vol, cx, &r->rollforward_base, job.vol, &rf);
 		if (!ret) {
 			rollforward_free(r->synced);
 			r->synced = rf;
@@ -225,7 +225,7 @@ int forward_last(struct repair *r, struct context *cx)
 	}
 	if (r->synced)
 		fixers_note(&job, "logs from block %" PRIu64 " to %" PRIu64
-			    ": given up", r->behind.orphans_start,
-			    r->behind.orphans_end);
+			    ": given up", r->rollforward_base.orphans_start,
+			    r->rollforward_base.orphans_end);
 	return ret;
 }

@@ -93,12 +93,12 @@ struct repair {
 	 */
 	bool asked_synced;
 	struct rollforward *synced;
-	bool no_data_behind;
-	struct recovery behind;
+	bool no_orphan_data;
+	struct recovery rollforward_base;
 	struct bitmap awaited;
 	struct root_state state;	/* chosen if superblocks lead to no state */
 	unsigned int state_number;	/* the number of the state, 0 is the newest */
-	bool given_up[RULE_FIX_COUNT];	/* the fixer failed, */
+	bool fixer_failed[RULE_FIX_COUNT];	/* the fixer failed, */
 	bool unchanged[RULE_FIX_COUNT];	/* without a change, with these counts: */
 	struct plan_count unchanged_with[RULE_FIX_COUNT];
 	bool stale[RULE_FIX_COUNT];	/* failed before a round that was kept */
@@ -149,7 +149,7 @@ struct trial_point {
 };
 
 struct trial_point trial_point(const struct repair *r);
-void trial_back(struct repair *r, const struct trial_point *to);
+void trial_return_to(struct repair *r, const struct trial_point *to);
 
 /* Checks the overlay: 1 if the result meets DEMAND and ACCEPTS (or NULL),
    called with ARG, returns true; R->now is that check then. 0, or a failure. */
@@ -168,7 +168,7 @@ int trial_attempt(struct repair *r, struct context *cx, struct round *round,
 		  enum improvement_demand demand);
 
 /* Drops R->now, so that the latest check is R->first. */
-void trial_forget(struct repair *r);
+void trial_drop_check(struct repair *r);
 
 /* Checks the overlay after changes were undone, with the result in R->now: 0,
    or a failure. */

@@ -72,7 +72,7 @@ static int run_round(struct repair *r, struct context *cx, int stage)
 					    &round.job.vol->latest.cno);
 			if (kind->n && kind->n < all)
 				continue;
-			r->given_up[i] = true;
+			r->fixer_failed[i] = true;
 			r->stale[i] = false;
 			r->unchanged[i] |= round.unchanged;
 			r->unchanged_with[i] = before[i];
@@ -91,9 +91,9 @@ static int run_round(struct repair *r, struct context *cx, int stage)
 		if (r->unchanged[i] &&
 		    (reached || !plan_is_no_less(&now[i], &r->unchanged_with[i]) ||
 		     !plan_is_no_less(&r->unchanged_with[i], &now[i])))
-			r->given_up[i] = r->unchanged[i] = false;
-		r->stale[i] = r->given_up[i];
-		r->given_up[i] |= round.taken[i] &&
+			r->fixer_failed[i] = r->unchanged[i] = false;
+		r->stale[i] = r->fixer_failed[i];
+		r->fixer_failed[i] |= round.taken[i] &&
 				  plan_is_no_less(&now[i], &before[i]);
 	}
 	return 0;
@@ -109,7 +109,7 @@ static bool forget_stale(struct repair *r)
 	for (i = 0; i < RULE_FIX_COUNT; i++) {
 		if (!r->stale[i])
 			continue;
-		r->given_up[i] = r->stale[i] = false;
+		r->fixer_failed[i] = r->stale[i] = false;
 		any = true;
 	}
 	return any;
@@ -129,7 +129,7 @@ int rounds_run(struct repair *r, struct context *cx)
 	};
 	int stage, err = 0;
 
-	memset(r->given_up, 0, sizeof(r->given_up));
+	memset(r->fixer_failed, 0, sizeof(r->fixer_failed));
 	memset(r->unchanged, 0, sizeof(r->unchanged));
 	memset(r->stale, 0, sizeof(r->stale));
 	memset(r->split, 0, sizeof(r->split));

@@ -35,7 +35,7 @@ static bool may_write_log(const struct repair *r, const struct look *l)
 		return false;
 	if (!latest->orphans_start)
 		return true;
-	return r->dev->zones && (r->no_data_behind || !latest->orphans_end);
+	return r->dev->zones && (r->no_orphan_data || !latest->orphans_end);
 }
 
 /* A log must not be written with a DAT that leads to invalid blocks or has used
@@ -77,7 +77,7 @@ static bool is_super_spare(const struct repair *r)
 			return false;
 		wiped &= k->fixes[i].rule != RULE_SB_WIPED;
 	}
-	return k->n && !wiped && !r->given_up[RULE_FIX_SUPER];
+	return k->n && !wiped && !r->fixer_failed[RULE_FIX_SUPER];
 }
 
 static bool have_all(const struct plan_kind *k, unsigned int trait)
@@ -100,13 +100,13 @@ static bool is_kind_due(const struct repair *r, enum rule_fix kind)
 	const struct plan_kind *kinds = trial_current(r)->plan.kinds;
 	int i;
 
-	if (kind == RULE_FIX_BITS || !kinds[kind].n || r->given_up[kind])
+	if (kind == RULE_FIX_BITS || !kinds[kind].n || r->fixer_failed[kind])
 		return false;
 	if (kind != RULE_FIX_CHECKPOINTS ||
 	    !have_all(&kinds[kind], RULE_COUNTS_FILES))
 		return true;
 	for (i = RULE_FIX_IFILE; i <= RULE_FIX_MAPS; i++)
-		if (kinds[i].n && !r->given_up[i])
+		if (kinds[i].n && !r->fixer_failed[i])
 			return false;
 	return true;
 }

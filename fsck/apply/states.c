@@ -139,7 +139,7 @@ static int give_up_snapshots(struct repair *r, struct context *cx)
 	if (ret < 0 || overlay_mark(r->dev) == from.overlay ||
 	    improvement_errors(&trial_current(r)->check, false) < left)
 		return ret < 0 ? ret : 0;
-	trial_back(r, &from);
+	trial_return_to(r, &from);
 	return trial_resume(r, cx);
 }
 
@@ -344,7 +344,7 @@ int states_rebuild(struct repair *r, struct context *cx, size_t mark)
 		return 0;
 	tool_detail(r->tool, "rebuilt metadata files are no improvement");
 	if (good) {
-		trial_back(r, &from);
+		trial_return_to(r, &from);
 		set_mode(r, mode);
 		return trial_resume(r, cx);
 	}

@@ -72,7 +72,7 @@ static void free_look(const struct repair *r, struct look *l)
 	free(l);
 }
 
-void trial_forget(struct repair *r)
+void trial_drop_check(struct repair *r)
 {
 	free_look(r, r->now);
 	r->now = NULL;
@@ -160,7 +160,7 @@ int trial_look(struct repair *r, struct context *cx,
 		free_look(r, now);
 		return ret < 0 ? ret : 0;
 	}
-	look_judged(now);
+	look_mark_compared(now);
 	free_look(r, before);
 	r->now = now;
 	r->looks++;
@@ -184,7 +184,7 @@ struct trial_point trial_point(const struct repair *r)
 	};
 }
 
-void trial_back(struct repair *r, const struct trial_point *to)
+void trial_return_to(struct repair *r, const struct trial_point *to)
 {
 	overlay_rewind(r->dev, to->overlay);
 	forget_lines(r, to->nrepaired);
@@ -215,7 +215,7 @@ int trial_attempt(struct repair *r, struct context *cx, struct round *round,
 	r->no_room |= ret == -ENOSPC;
 	for (round->reclaim = RECLAIM_FIRST; ret == -ENOSPC && may_reclaim &&
 	     round->reclaim <= RECLAIM_MAX; round->reclaim *= 4) {
-		trial_back(r, &from);
+		trial_return_to(r, &from);
 		fail_clear(cx);
 		ret = round_run(round, cx);
 	}
@@ -227,7 +227,7 @@ int trial_attempt(struct repair *r, struct context *cx, struct round *round,
 		ret = trial_look(r, cx, chosen ? IMPROVEMENT_ANY : demand,
 				  NULL, NULL);
 	if (ret <= 0)
-		trial_back(r, &from);
+		trial_return_to(r, &from);
 	else if (chosen)
 		r->state.overwritten = findings_have(
 			trial_current(r)->check.findings, RULE_OVERWRITTEN);
@@ -259,7 +259,7 @@ struct fixer_job trial_job(struct repair *r, struct context *cx)
 
 void trial_drop(struct repair *r)
 {
-	trial_forget(r);
+	trial_drop_check(r);
 	bitmap_fini(&r->awaited);
 	rollforward_free(r->synced);
 	r->synced = NULL;
@@ -272,5 +272,5 @@ void trial_restart(struct repair *r, size_t mark)
 	overlay_rewind(r->dev, mark);
 	r->state.chosen = false;
 	r->looks++;
-	r->asked_synced = r->no_data_behind = false;
+	r->asked_synced = r->no_orphan_data = false;
 }

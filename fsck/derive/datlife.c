@@ -208,7 +208,7 @@ int datlife_files(struct volume *vol, struct context *cx, uint64_t cno,
 			inodes.chunks[i / INODELIST_CHUNK];
 		uint64_t ino = chunk->first + i % INODELIST_CHUNK;
 
-		if (!(chunk->kind[i % INODELIST_CHUNK] & INODELIST_THERE))
+		if (!(chunk->kind[i % INODELIST_CHUNK] & INODELIST_EXISTS))
 			continue;
 		ret = context_cancelled(cx);
 		if (!ret)
@@ -269,8 +269,8 @@ int datlife_find_owners(struct datlife_owners *o, struct context *cx,
 	return err;
 }
 
-bool datlife_is_others(const struct datlife_owners *o, uint64_t blocknr,
-		       uint64_t number)
+bool datlife_is_of_other_file(const struct datlife_owners *o, uint64_t blocknr,
+			      uint64_t number)
 {
 	size_t i = search_number(o->list, o->n, sizeof(*o->list), blocknr);
 

@@ -92,7 +92,7 @@ int datlife_find_owners(struct datlife_owners *o, struct context *cx,
 			const struct check *c, const struct plan *plan);
 
 /* Whether BLOCKNR, which entry NUMBER names, belongs to another entry. */
-bool datlife_is_others(const struct datlife_owners *o, uint64_t blocknr,
-		       uint64_t number);
+bool datlife_is_of_other_file(const struct datlife_owners *o, uint64_t blocknr,
+			      uint64_t number);
 
 #endif

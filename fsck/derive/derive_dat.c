@@ -10,7 +10,7 @@
  * entry gets the lifetime that follows from the checkpoints (datlife.h).
  *
  * An entry with an unreadable log is not changed, unless others name its block
- * (datlife_is_others()). An entry that no checkpoint has keeps its number as
+ * (datlife_is_of_other_file()). An entry that no checkpoint has keeps its number as
  * long as a log in use lists it (claims.c). Bitmaps follow from the entries,
  * counts of free entries from the bitmaps.
  */
@@ -184,7 +184,7 @@ static int is_contradicted(struct derive *v, struct context *cx,
 		return !lacks_segment_logs(v, &v->band, blocknr) ||
 		       (((l && l->is_used) ||
 			 !sparse_test(&v->c->referenced, number)) &&
-			datlife_is_others(&v->owners, blocknr, number));
+			datlife_is_of_other_file(&v->owners, blocknr, number));
 	if (!b.is_virtual)
 		return 1;
 	if (b.vblocknr == number)

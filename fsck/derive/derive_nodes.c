@@ -41,7 +41,7 @@
 /* A node, or the block of the ifile that has the inode. The inode of an ifile
    is in the entry of its checkpoint, which is not a virtual block. */
 struct holder {
-	struct piece at; /* for the inode: level and key 0, and the lifetime of the
+	struct listed_block at; /* for the inode: level and key 0, and the lifetime of the
 			    ifile's block; PTR 0: no block */
 	uint64_t cno;	 /* a checkpoint that has the holder */
 	uint64_t blocknr;
@@ -370,7 +370,7 @@ static int collect_holders(struct nodes *v, struct context *cx)
 		const struct holder *h = &v->list[i];
 
 		for (j = v->fileblocks.n; !h->is_inode && !h->suspect && j--;) {
-			struct piece *p = &v->fileblocks.list[j];
+			struct listed_block *p = &v->fileblocks.list[j];
 
 			if (p->ino != h->at.ino || p->ptr != h->at.ptr ||
 			    !p->level)
@@ -504,7 +504,7 @@ static int derive_map(struct nodes *v, struct context *cx,
 	 */
 	nearcps_begin(&v->nearby, h->at.life);
 	ret = is_cp || !root.blocks ? 0 :
-				      nearcps_twin(&v->nearby, cx, v->vol,
+				      nearcps_find_same_map(&v->nearby, cx, v->vol,
 						  h->at.ino, inode, &other);
 	if (ret > 0 && !inode_is_same_file(&other, inode))
 		*inode = other;

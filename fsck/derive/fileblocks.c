@@ -31,7 +31,7 @@
 
 static int fileblocks_compare(const void *a, const void *b)
 {
-	const struct piece *x = a, *y = b;
+	const struct listed_block *x = a, *y = b;
 
 	if (x->ino != y->ino)
 		return x->ino < y->ino ? -1 : 1;
@@ -61,9 +61,9 @@ int fileblocks_gather(struct fileblocks *p, struct context *cx, const struct che
 	vblocks_init(&vblocks, c->vol, NULL);
 	for (i = 0; i < l.n && ret >= 0; i++) {
 		const struct listing *at = &l.items[i];
-		struct piece piece = {
+		struct listed_block piece = {
 			.ino = at->ino, .key = at->blkoff, .ptr = at->number,
-			.level = at->is_node ? PIECES_FORMLESS : 0,
+			.level = at->is_node ? FILEBLOCKS_NOT_A_NODE : 0,
 		};
 
 		ret = vblocks_find(&vblocks, cx, at->number, &vb);
@@ -110,7 +110,7 @@ static bool is_piece_below(const void *item, const void *key)
 size_t fileblocks_from(const struct fileblocks *p, uint64_t ino, unsigned int level,
 		   uint64_t key)
 {
-	const struct piece at = {
+	const struct listed_block at = {
 		.ino = ino, .key = key, .level = (uint8_t)level,
 	};
 
@@ -120,7 +120,7 @@ size_t fileblocks_from(const struct fileblocks *p, uint64_t ino, unsigned int le
 bool fileblocks_has(const struct fileblocks *p, uint64_t ino, unsigned int level,
 		uint64_t key, uint64_t ptr)
 {
-	const struct piece at = {
+	const struct listed_block at = {
 		.ino = ino, .key = key, .level = (uint8_t)level,
 	};
 	size_t i = fileblocks_from(p, ino, level, key);
@@ -131,13 +131,13 @@ bool fileblocks_has(const struct fileblocks *p, uint64_t ino, unsigned int level
 	return false;
 }
 
-bool fileblocks_has_other(const struct fileblocks *p, const struct piece *self,
+bool fileblocks_has_other(const struct fileblocks *p, const struct listed_block *self,
 		      unsigned int level, uint64_t key, uint64_t end)
 {
 	size_t i = fileblocks_from(p, self->ino, level, key);
 
 	for (; i < p->n; i++) {
-		const struct piece *at = &p->list[i];
+		const struct listed_block *at = &p->list[i];
 
 		if (at->ino != self->ino || at->level != level ||
 		    at->key >= end)
@@ -149,12 +149,12 @@ bool fileblocks_has_other(const struct fileblocks *p, const struct piece *self,
 	return false;
 }
 
-bool fileblocks_node(const struct fileblocks *p, const struct piece *self, uint64_t end,
+bool fileblocks_node(const struct fileblocks *p, const struct listed_block *self, uint64_t end,
 		 uint32_t block_size, void *block)
 {
 	struct bmapnode node = bmapnode_block(block_size, block);
 	unsigned int level = self->level - 1u;
-	const struct piece *at;
+	const struct listed_block *at;
 	uint32_t n = 0;
 	size_t i;
 
@@ -173,7 +173,7 @@ bool fileblocks_node(const struct fileblocks *p, const struct piece *self, uint6
 	}
 	/* The place of a block that is listed as a node but is not one is
 	   unknown. */
-	i = level ? fileblocks_from(p, self->ino, PIECES_FORMLESS, 0) : p->n;
+	i = level ? fileblocks_from(p, self->ino, FILEBLOCKS_NOT_A_NODE, 0) : p->n;
 	for (; i < p->n && p->list[i].ino == self->ino; i++)
 		if (p->list[i].ptr != self->ptr &&
 		    lifetime_contains(&p->list[i].life, &self->life))
@@ -185,19 +185,19 @@ bool fileblocks_root(const struct fileblocks *p, uint64_t ino,
 		 const struct lifetime *life, struct fileblocks_root *root)
 {
 	struct bmapnode node = bmapnode_root(root->map);
-	const struct piece *top[NILFS_DIRECT_NBLOCKS], *last = NULL;
+	const struct listed_block *top[NILFS_DIRECT_NBLOCKS], *last = NULL;
 	size_t i = fileblocks_from(p, ino, 0, 0);
 	unsigned int n = 0;
 	bool direct;
 
 	*root = (struct fileblocks_root){ .blocks = 0 };
 	for (; i < p->n && p->list[i].ino == ino; i++) {
-		const struct piece *piece = &p->list[i];
+		const struct listed_block *piece = &p->list[i];
 
 		root->any_data |= !piece->level;
 		if (!lifetime_contains(&piece->life, life))
 			continue;
-		if (piece->level == PIECES_FORMLESS)
+		if (piece->level == FILEBLOCKS_NOT_A_NODE)
 			return false;
 		if (last && last->level != piece->level) {
 			n = 0;
@@ -281,7 +281,7 @@ int fileblocks_checkpoint(const struct check *c, struct context *cx, uint64_t cn
 	struct nilfs_inode *inode = &cp->cp_ifile_inode;
 	bool found = cno == c->vol->latest.cno;
 	struct logindex_log log;
-	struct lifelogs l;
+	struct listings_walk l;
 	int ret;
 
 	memset(cp, 0, sizeof(*cp));

@@ -14,9 +14,9 @@
 #include "disk/ondisk.h"
 
 /* The level of a block that is listed as a node but is not one. */
-#define PIECES_FORMLESS UINT8_MAX
+#define FILEBLOCKS_NOT_A_NODE UINT8_MAX
 
-struct piece {
+struct listed_block {
 	uint64_t ino;
 	uint64_t key;		/* file block, for a node the first one */
 	uint64_t ptr;		/* virtual block */
@@ -26,7 +26,7 @@ struct piece {
 
 /* Ascending by inode, level and key. Empty if all zero. */
 struct fileblocks {
-	struct piece *list;
+	struct listed_block *list;
 	size_t n, room;
 	bool partial;		/* the DAT cannot be read for some blocks */
 };
@@ -51,7 +51,7 @@ bool fileblocks_has(const struct fileblocks *p, uint64_t ino, unsigned int level
 
 /* Whether a block other than SELF is at [KEY, END) of LEVEL in its inode during
    its lifetime. */
-bool fileblocks_has_other(const struct fileblocks *p, const struct piece *self,
+bool fileblocks_has_other(const struct fileblocks *p, const struct listed_block *self,
 		      unsigned int level, uint64_t key, uint64_t end);
 
 /* Sorts the list again after a change. */
@@ -59,7 +59,7 @@ void fileblocks_settle(struct fileblocks *p);
 
 /* Makes BLOCK the content of SELF, a node with keys below END: the blocks that
    live during its whole lifetime. False if they do not make one node. */
-bool fileblocks_node(const struct fileblocks *p, const struct piece *self,
+bool fileblocks_node(const struct fileblocks *p, const struct listed_block *self,
 		 uint64_t end, uint32_t block_size, void *block);
 
 /* A map of the blocks that live during a whole lifetime. */

@@ -131,7 +131,7 @@ static int visit_pointer(void *arg, struct context *cx,
 		.blkoff = p->key, .vblocknr = p->ptr, .mapped = true,
 		.is_node = p->level > 0,
 	};
-	enum liveblocks_worth worth = LIVEBLOCKS_LOST;
+	enum liveblocks_verdict worth = LIVEBLOCKS_LOST;
 	struct segsum_block listed;
 	struct vblock vb;
 	int state =
@@ -143,8 +143,8 @@ static int visit_pointer(void *arg, struct context *cx,
 	if (state == ALIVE || (state == DEAD && b.is_node))
 		worth = LIVEBLOCKS_SOUND;
 	/* If several pointers lead to the block, its log decides. */
-	if (worth == LIVEBLOCKS_SOUND && q->doubted &&
-	    numlist_has(q->doubted, p->ptr)) {
+	if (worth == LIVEBLOCKS_SOUND && q->shared_blocks &&
+	    numlist_has(q->shared_blocks, p->ptr)) {
 		ret = listings_find_block(cx, w->check, vb.blocknr, &listed,
 					  NULL);
 		if (ret <= 0 || listed.vblocknr != p->ptr)
@@ -192,7 +192,7 @@ int liveblocks_walk(const struct check *c, struct context *cx,
 }
 
 static int gather_from_pointer(void *arg, struct context *cx,
-			       const struct liveblock *b, enum liveblocks_worth worth)
+			       const struct liveblock *b, enum liveblocks_verdict worth)
 {
 	struct gathering *g = arg;
 	struct liveblocks *l = g->l;
@@ -211,15 +211,15 @@ static int gather_from_pointer(void *arg, struct context *cx,
 		return lives && l->q.missing ?
 			       numlist_add(&l->nodes, cx, b->vblocknr) : 0;
 	}
-	if (l->q.missing && !liveblocks_takes(&l->q, b->blkoff, g->next)) {
-		l->astray = g->gap = true;
+	if (l->q.missing && !liveblocks_can_contain(&l->q, b->blkoff, g->next)) {
+		l->misplaced = g->gap = true;
 		return 0;
 	}
 	if (worth == LIVEBLOCKS_LOST)
 		return array_push(cx, &l->lost, &l->nlost, &l->lost_room, *b);
 	if (l->q.missing) {
 		ret = b->blkoff > g->next ? liveblocks_add_gap(g, cx, b->blkoff) : 0;
-		l->astray |= !lives;
+		l->misplaced |= !lives;
 		l->nmapped++;
 		g->gap = false;
 		g->next = b->blkoff + 1;
@@ -345,7 +345,7 @@ void liveblocks_settle(struct liveblocks *l)
 				 block_certainty(b) > block_certainty(last) :
 			 b->seq != last->seq ? b->seq > last->seq :
 					       b->blocknr > last->blocknr;
-		l->astray |= better ? last->mapped : b->mapped;
+		l->misplaced |= better ? last->mapped : b->mapped;
 		if (better)
 			*last = *b;
 	}
@@ -368,7 +368,7 @@ static int doubt_unlisted(struct liveblocks *l, struct context *cx)
 		struct liveblock *b = &l->list[i];
 
 		if (!b->listed && numlist_has(&listed, b->blocknr)) {
-			l->astray = true;
+			l->misplaced = true;
 			continue;
 		}
 		if (!b->listed)

@@ -39,7 +39,7 @@ struct liveblocks_question {
 	bool is_link;		/* symbolic link, for the caller */
 	/* Virtual blocks that several pointers lead to; the log shows the
 	   correct one. NULL: none. */
-	const struct numlist *doubted;
+	const struct numlist *shared_blocks;
 };
 
 struct liveblocks {
@@ -60,7 +60,7 @@ struct liveblocks {
 	uint64_t end;		/* one past the last sound block of the map */
 	uint64_t nmapped;	/* sound blocks of the map, with nodes */
 	bool partial;		/* not all of the map could be walked */
-	bool astray;		/* the map has a block where the logs list another */
+	bool misplaced;		/* the map has a block where the logs list another */
 
 	size_t walked;		/* entries of the list from the map */
 	bool asks;		/* the logs are read */
@@ -91,18 +91,18 @@ bool liveblocks_is_lost(const struct liveblocks *l, uint64_t blkoff);
 /* Whether the map leads to all blocks that it names. */
 static inline bool liveblocks_is_whole(const struct liveblocks *l)
 {
-	return !l->partial && !l->astray && !l->nlost;
+	return !l->partial && !l->misplaced && !l->nlost;
 }
 
 /* Whether block BLKOFF can be one of Q's file. NEXT is one past the last sound
    block; the blocks of a directory are contiguous. */
-static inline bool liveblocks_takes(const struct liveblocks_question *q,
-				    uint64_t blkoff, uint64_t next)
+static inline bool liveblocks_can_contain(const struct liveblocks_question *q,
+					  uint64_t blkoff, uint64_t next)
 {
 	return blkoff < q->limit || (q->is_dir && blkoff == next);
 }
 
-enum liveblocks_worth {
+enum liveblocks_verdict {
 	LIVEBLOCKS_LOST,	/* no live block, or one of another file */
 	LIVEBLOCKS_SHARED,	/* the correct pointer is not known */
 	LIVEBLOCKS_SOUND,	/* the block belongs to this file and is live */
@@ -111,7 +111,7 @@ enum liveblocks_worth {
 
 typedef int liveblocks_visitor(void *arg, struct context *cx,
 			       const struct liveblock *b,
-		     enum liveblocks_worth worth);
+		     enum liveblocks_verdict worth);
 
 /*
  * Calls VISIT for the blocks of the map of Q's file, in map order, with nodes.

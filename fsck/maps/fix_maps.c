@@ -68,7 +68,7 @@ static int extend_size(struct mapfiles *m, struct context *cx, size_t i,
 	ret = nearcps_open(&nearby, cx, vol);
 	nearcps_begin(&nearby, now);
 	while (ret >= 0 && !found &&
-	       (ret = nearcps_twin(&nearby, cx, vol, ino, is, &inode)) > 0) {
+	       (ret = nearcps_find_same_map(&nearby, cx, vol, ino, is, &inode)) > 0) {
 		was = le64_get(inode.i_size);
 		found = inode_is_same_file(&inode, is) && was <= size &&
 			was > last << vol->geo.block_bits;
@@ -145,7 +145,7 @@ static int repair_files(struct mapfiles *m, struct context *cx,
 					   div_round_up(le64_get(inode->i_size),
 							vol->geo.block_size),
 			.dense = is_dir || is_link, .is_dir = is_dir,
-			.is_link = is_link, .doubted = &m->doubted,
+			.is_link = is_link, .shared_blocks = &m->shared_blocks,
 		};
 		m->inos.list[left++] = m->inos.list[i];
 	}
@@ -175,7 +175,7 @@ static int repair_files(struct mapfiles *m, struct context *cx,
 	free(m->live);
 	free(m->inodes);
 	free(m->inos.list);
-	free(m->doubted.list);
+	free(m->shared_blocks.list);
 	return err;
 }
 
@@ -208,7 +208,7 @@ int fix_maps(struct fixer_job *job, struct context *cx,
 		if (fixes[i].place.cno == vol->latest.cno)
 			err = numlist_add(&m.inos, cx, fixes[i].place.ino);
 		if (!err && fixes[i].rule == RULE_BMAP_TWICE)
-			err = numlist_add(&m.doubted, cx, fixes[i].got);
+			err = numlist_add(&m.shared_blocks, cx, fixes[i].got);
 	}
 	numlist_settle(&m.inos);
 	for (i = 0; i < m.inos.n && !err; i++) {
@@ -222,12 +222,12 @@ int fix_maps(struct fixer_job *job, struct context *cx,
 		    le64_get(inode.i_size) <= room)
 			continue;
 		for (key = 1; key <= NILFS_DIRECT_NBLOCKS && !err; key++)
-			err = numlist_add(&m.doubted, cx,
+			err = numlist_add(&m.shared_blocks, cx,
 					  le64_get(inode.i_bmap[key]));
 	}
-	numlist_settle(&m.doubted);
+	numlist_settle(&m.shared_blocks);
 	if (!err && m.inos.n)
-		err = datlife_files(vol, cx, 0, &m.doubted, &m.inos);
+		err = datlife_files(vol, cx, 0, &m.shared_blocks, &m.inos);
 	numlist_settle(&m.inos);
 	err = repair_files(&m, cx, fixes, n, err);
 	/* If all logs can be read, they show the old maps of snapshots, and

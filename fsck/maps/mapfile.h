@@ -20,7 +20,7 @@ struct mapfiles {
 	struct nilfs_inode *inodes;	/* its inode in the new checkpoint, */
 	struct liveblocks *live;	/* its lost blocks, and the blocks
 					   found for them */
-	struct numlist doubted;		/* blocks with several pointers */
+	struct numlist shared_blocks;	/* blocks with several pointers */
 };
 
 /*

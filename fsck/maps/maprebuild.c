@@ -91,7 +91,7 @@ static int maprebuild_ask_checkpoint(struct older *o, struct context *cx,
 			    vb.end <= cno ||
 			    !geometry_has_block(&o->m->job->vol->geo,
 						vb.blocknr) ||
-			    numlist_has(&o->m->doubted, item.ptr) ||
+			    numlist_has(&o->m->shared_blocks, item.ptr) ||
 			    liveblocks_find(l, item.key)) {
 				ret = 0;
 				continue;
@@ -292,7 +292,7 @@ static int merge_found(struct maprebuild *r, struct context *cx, uint64_t end)
 /* Handles B, a block of the old map. */
 static int maprebuild_take_block(void *arg, struct context *cx,
 				 const struct liveblock *b,
-				 enum liveblocks_worth worth)
+				 enum liveblocks_verdict worth)
 {
 	struct maprebuild *r = arg;
 	int ret;
@@ -301,7 +301,7 @@ static int maprebuild_take_block(void *arg, struct context *cx,
 		r->unsure = !listings_are_whole(r->m->job->check);
 	if (worth == LIVEBLOCKS_SKIPPED || b->is_node)
 		return 0;
-	if (!liveblocks_takes(&r->l->q, b->blkoff, r->walked))
+	if (!liveblocks_can_contain(&r->l->q, b->blkoff, r->walked))
 		return worth != LIVEBLOCKS_SOUND ?
 			       0 : numlist_add(&r->beyond, cx, b->vblocknr);
 	ret = merge_found(r, cx, b->blkoff);

@@ -35,7 +35,7 @@ struct snapmap {
 	uint64_t ino, cno;
 	struct nilfs_inode was, is;	/* the inode before and after */
 	struct lifetime life;		/* of its map */
-	struct numlist doubted;
+	struct numlist shared_blocks;
 	bool changed;
 };
 
@@ -93,7 +93,7 @@ static int snapmaps_open(struct snapmap *s, struct context *cx,
 	vblocks_init(&vblocks, job->vol, NULL);
 	for (i = 0, ret = 0; i < top.nchildren && ret >= 0; i++) {
 		if (top.level == NILFS_BTREE_LEVEL_NODE_MIN) {
-			ret = numlist_add(&s->doubted, cx,
+			ret = numlist_add(&s->shared_blocks, cx,
 					  bmap_node_ptr(&top, i));
 			continue;
 		}
@@ -109,7 +109,7 @@ static int snapmaps_open(struct snapmap *s, struct context *cx,
 		known = true;
 	}
 	vblocks_fini(&vblocks);
-	numlist_settle(&s->doubted);
+	numlist_settle(&s->shared_blocks);
 	return ret < 0 ? damage_forgive(cx, ret) : 1;
 }
 
@@ -146,7 +146,7 @@ static int snapmaps_merge_found(struct snapbuild *b, struct context *cx,
 		const struct liveblock *found = &l->list[b->at];
 
 		if (!found->vblocknr ||
-		    !liveblocks_takes(&l->q, found->blkoff, b->walked))
+		    !liveblocks_can_contain(&l->q, found->blkoff, b->walked))
 			continue;
 		ret = vblocks_find(&b->vblocks, cx, found->vblocknr, &vb);
 		if (ret < 0 || vb.start > b->s->life.start ||
@@ -161,14 +161,14 @@ static int snapmaps_merge_found(struct snapbuild *b, struct context *cx,
 
 static int snapmaps_visit_block(void *arg, struct context *cx,
 				const struct liveblock *block,
-				enum liveblocks_worth worth)
+				enum liveblocks_verdict worth)
 {
 	struct snapbuild *b = arg;
 	int err;
 
 	if (worth == LIVEBLOCKS_SKIPPED || worth == LIVEBLOCKS_LOST ||
 	    block->is_node ||
-	    !liveblocks_takes(&b->l->q, block->blkoff, b->walked))
+	    !liveblocks_can_contain(&b->l->q, block->blkoff, b->walked))
 		return 0;
 	err = snapmaps_merge_found(b, cx, block->blkoff);
 	b->walked = block->blkoff + 1;
@@ -278,7 +278,7 @@ static int snapmaps_build_all(struct fixer_job *job, struct context *cx,
 				 div_round_up(le64_get(inode->i_size),
 					      job->vol->geo.block_size),
 			.dense = is_dir || is_link, .is_dir = is_dir,
-			.is_link = is_link, .doubted = &list[i].doubted,
+			.is_link = is_link, .shared_blocks = &list[i].shared_blocks,
 		};
 	}
 	if (!err)
@@ -317,7 +317,7 @@ int snapmaps_run(struct fixer_job *job, struct context *cx,
 		if (ret > 0)
 			kept++;
 		else
-			free(list[kept].doubted.list);
+			free(list[kept].shared_blocks.list);
 	}
 	n = kept;
 	ret = ret < 0 ? ret : 0;
@@ -339,7 +339,7 @@ int snapmaps_run(struct fixer_job *job, struct context *cx,
 		ret = snapblocks_write(&snap, cx);
 	snapblocks_fini(&snap);
 	for (i = 0; i < n; i++)
-		free(list[i].doubted.list);
+		free(list[i].shared_blocks.list);
 	free(list);
 	free(cnos);
 	return ret;

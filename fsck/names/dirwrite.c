@@ -80,9 +80,9 @@ static bool is_its_name(struct dirwrite *w, uint64_t ino)
 	size_t child = inodelist_find_dir(&w->f->n.list, ino);
 
 	if (w->f->n.list.dirs[child].parent != w->dir + 1 ||
-	    w->f->flags[child] & (NAMEFIX_NAMED | NAMEFIX_LOST))
+	    w->f->flags[child] & (NAMEFIX_NAME_IN_PLACE | NAMEFIX_TO_LOST_FOUND))
 		return false;
-	w->f->flags[child] |= NAMEFIX_NAMED;
+	w->f->flags[child] |= NAMEFIX_NAME_IN_PLACE;
 	return true;
 }
 
@@ -119,15 +119,15 @@ static int dirwrite_next_name(struct dirwrite *w, struct context *cx)
 	       w->lost_dir < list->ndirs) {
 		w->pending_ino = list->dirs[w->lost_dir].ino;
 		w->pending_type = NILFS_FT_DIR;
-		if (f->flags[w->lost_dir++] & NAMEFIX_LOST)
+		if (f->flags[w->lost_dir++] & NAMEFIX_TO_LOST_FOUND)
 			name = number;
 	}
 	while (!name && w->takes_lost &&
 	       inodelist_next(list, &w->lost_row, &row)) {
 		/* In a snapshot the link count may be right if names were lost. */
 		if (!namefix_is_unnamed(&row) &&
-		    !(f->snap && namefix_missing(&row) > 0 &&
-		      (f->nmissed || f->flags[w->dir] & NAMEFIX_GONE)))
+		    !(f->snap && namefix_missing_names(&row) > 0 &&
+		      (f->nmissed || f->flags[w->dir] & NAMEFIX_UNREADABLE)))
 			continue;
 		row.chunk->names[row.at]++;
 		w->pending_ino = row.chunk->first + row.at;
@@ -306,7 +306,7 @@ static int rename_entry(struct dirwrite *w, struct context *cx,
 	const struct dirent_entry *e = &entry->e;
 	struct dirent_entry renamed = *e;
 	struct entrywalk_name name;
-	int err = change ? 0 : othernames_name(w->f, cx, w->ino, e->ino, &name);
+	int err = change ? 0 : othernames_find_name(w->f, cx, w->ino, e->ino, &name);
 
 	if (!err)
 		entrywalk_name_repair(&name, e->name, e->name_len, e->ino);
@@ -376,7 +376,7 @@ static int dirwrite_take_entry(struct dirwrite *w, struct context *cx,
 	s = dupnames_find(w->suspects, w->nsuspects,
 			  dupnames_tag(e->name, e->name_len));
 	if (s)
-		ret = dupnames_meet(&w->kept, cx, s, e, &first);
+		ret = dupnames_remember(&w->kept, cx, s, e, &first);
 	if (ret < 0)
 		return ret;
 	if (ret && first != e->ino)
@@ -415,7 +415,7 @@ static int write_latest(struct dirwrite *w, struct context *cx)
 {
 	struct writer *writer = w->f->job->writer;
 	struct volume *vol = w->f->n.root.vol;
-	bool made = w->dir == NAMEFIX_MADE;
+	bool made = w->dir == NAMEFIX_NEW_LOST_FOUND;
 	struct blockmap_cursor cur = {.map = NULL};
 	struct blockmap_item item;
 	struct blockmap map;
@@ -470,23 +470,23 @@ int dirwrite_run(struct namefix *f, struct context *cx, size_t dir)
 {
 	uint32_t size = f->n.root.vol->geo.block_size;
 	const struct dupnames *d = &f->n.dups;
-	bool made = dir == NAMEFIX_MADE;
+	bool made = dir == NAMEFIX_NEW_LOST_FOUND;
 	struct dirwrite w = {
 		.f = f,
 		.dir = dir,
 		.ino = made ? f->lost_ino : f->n.list.dirs[dir].ino,
 		.parent = made ? NILFS_ROOT_INO : namefix_parent(f, dir),
-		.refused = !made && f->flags[dir] & NAMEFIX_REFUSED,
+		.refused = !made && f->flags[dir] & NAMEFIX_REPAIR_REFUSED,
 		.takes_lost = !f->waits &&
 			      ((f->lost_needed && f->lost_dir == dir) ||
-			       (f->snap && f->flags[dir] & NAMEFIX_GONE)),
+			       (f->snap && f->flags[dir] & NAMEFIX_UNREADABLE)),
 		.tags_known = made,
 	};
 	struct inodelist_row row;
 	size_t i = 0;
 	int more = 0, err = 0;
 
-	if (!made && f->flags[dir] & NAMEFIX_GONE)
+	if (!made && f->flags[dir] & NAMEFIX_UNREADABLE)
 		namefix_note(f, NAMEFIX_NOTE_DIR,
 			     "directory %" PRIu64
 			     ": rewritten from its readable entries",

@@ -61,7 +61,7 @@ static int settle_inode(struct namefix *f, struct context *cx, uint64_t ino,
 	if (kind & INODELIST_REFUSED)
 		return 0;
 	if (inodelist_is_dir(kind)) {
-		goes = f->flags[dir] & NAMEFIX_FREED;
+		goes = f->flags[dir] & NAMEFIX_TO_DELETE;
 		if (d->parent || ino == NILFS_ROOT_INO)
 			want = 2 + (uint64_t)d->subdirs;
 	} else if (ino >= NILFS_USER_INO && kind & INODELIST_ALLOCATED) {
@@ -134,7 +134,7 @@ static int list_named_inodes(struct namefix *f, struct context *cx,
 		row = inodelist_find(list, fix->place.ino);
 		if (rule_info(fix->rule)->area == RULE_AREA_DIRECTORY &&
 		    dir < list->ndirs)
-			f->flags[dir] |= NAMEFIX_REFUSED;
+			f->flags[dir] |= NAMEFIX_REPAIR_REFUSED;
 		else if (row.chunk)
 			row.chunk->kind[row.at] |= INODELIST_REFUSED;
 	}
@@ -163,11 +163,11 @@ static int settle_names(struct namefix *f, struct context *cx)
 	if (err || (!f->lossy && f->n.lost))
 		return err;
 	if (namefix_has_missed(f)) {
-		err = othernames_turn(f, cx);
+		err = othernames_redirect_entries(f, cx);
 		if (!err)
 			err = namescan_search(f, cx);
 		if (!err)
-			err = othernames_gather(f, cx);
+			err = othernames_add_missing(f, cx);
 		if (!err)
 			err = parents_break_loops(f, cx);
 	}
@@ -180,17 +180,17 @@ static int settle_names(struct namefix *f, struct context *cx)
 		dirs[i].subdirs = 0;
 	for (i = 0; i < f->n.list.ndirs; i++) {
 		if (dirs[i].dotdot != namefix_parent(f, i))
-			f->flags[i] |= NAMEFIX_ENTRIES;
-		if (dirs[i].parent && dirs[i].parent != NAMEFIX_MADE + 1)
+			f->flags[i] |= NAMEFIX_FIX_ENTRIES;
+		if (dirs[i].parent && dirs[i].parent != NAMEFIX_NEW_LOST_FOUND + 1)
 			dirs[dirs[i].parent - 1].subdirs++;
 		row = inodelist_find(&f->n.list, dirs[i].ino);
 		if (!dirs[i].parent && !row.chunk->links[row.at] &&
 		    !(row.chunk->kind[row.at] & INODELIST_REFUSED) &&
 		    dirs[i].ino >= NILFS_USER_INO &&
-		    !(f->flags[i] & (NAMEFIX_LOST | NAMEFIX_PARENT)))
-			f->flags[i] |= NAMEFIX_FREED;
+		    !(f->flags[i] & (NAMEFIX_TO_LOST_FOUND | NAMEFIX_HAS_NAMES)))
+			f->flags[i] |= NAMEFIX_TO_DELETE;
 	}
-	if (f->lost_dir == NAMEFIX_MADE)
+	if (f->lost_dir == NAMEFIX_NEW_LOST_FOUND)
 		dirs[inodelist_find_dir(&f->n.list, NILFS_ROOT_INO)].subdirs++;
 	sort_in_place(f->adds, f->nadds, sizeof(*f->adds), compare_item);
 	return 0;
@@ -211,7 +211,7 @@ static int repair_names(struct fixer_job *job, struct context *cx,
 		.n.c = job->check,
 	};
 	const unsigned int loses =
-		NAMEFIX_LOSES | NAMEFIX_GONE | NAMEFIX_BAD_NAME;
+		NAMEFIX_LOSES_NAMES | NAMEFIX_UNREADABLE | NAMEFIX_BAD_NAME;
 	struct inodelist_row row;
 	size_t i, dir = 0;
 	int ret;
@@ -231,13 +231,13 @@ static int repair_names(struct fixer_job *job, struct context *cx,
 		unsigned int flags = f.flags[i];
 
 		/* In a snapshot, lost+found may be a file of that name. */
-		if (flags & NAMEFIX_FREED ||
+		if (flags & NAMEFIX_TO_DELETE ||
 		    (f.lost_needed && i == f.lost_dir) ||
-		    (snap && !(flags & NAMEFIX_KNOWN) &&
+		    (snap && !(flags & NAMEFIX_IS_DIRECTORY) &&
 		     f.n.list.dirs[i].ino != NILFS_ROOT_INO))
 			continue;
-		if (f.lossy ? flags & (NAMEFIX_ENTRIES | loses)
-			    : flags & NAMEFIX_ENTRIES && !(flags & loses))
+		if (f.lossy ? flags & (NAMEFIX_FIX_ENTRIES | loses)
+			    : flags & NAMEFIX_FIX_ENTRIES && !(flags & loses))
 			ret = dirwrite_run(&f, cx, i);
 	}
 	if (!ret && f.lost_needed)

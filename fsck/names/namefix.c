@@ -70,10 +70,10 @@ int namefix_walk(struct namefix *f, struct context *cx,
 	return 1;
 }
 
-void namefix_lose(struct namefix *f, size_t dir, unsigned int flag)
+void namefix_mark_loss(struct namefix *f, size_t dir, unsigned int flag)
 {
 	f->flags[dir] |= flag;
-	names_lose(&f->n, f->n.list.dirs[dir].ino);
+	names_mark_unread(&f->n, f->n.list.dirs[dir].ino);
 }
 
 uint64_t namefix_parent(const struct namefix *f, size_t dir)
@@ -84,12 +84,12 @@ uint64_t namefix_parent(const struct namefix *f, size_t dir)
 		return NILFS_ROOT_INO;
 	if (!d->parent)
 		return d->dotdot;
-	return d->parent == NAMEFIX_MADE + 1
+	return d->parent == NAMEFIX_NEW_LOST_FOUND + 1
 		       ? f->lost_ino
 		       : f->n.list.dirs[d->parent - 1].ino;
 }
 
-int namefix_missing(const struct inodelist_row *row)
+int namefix_missing_names(const struct inodelist_row *row)
 {
 	uint8_t kind = row->chunk->kind[row->at];
 
@@ -103,7 +103,7 @@ int namefix_missing(const struct inodelist_row *row)
 
 bool namefix_is_unnamed(const struct inodelist_row *row)
 {
-	return namefix_missing(row) > 0 && !row->chunk->names[row->at] &&
+	return namefix_missing_names(row) > 0 && !row->chunk->names[row->at] &&
 	       !(row->chunk->kind[row->at] & INODELIST_MKFS);
 }
 
@@ -117,7 +117,7 @@ bool namefix_is_orphaned(struct namefix *f, size_t dir)
 	row = inodelist_find(&f->n.list, d->ino);
 	return row.chunk->kind[row.at] & INODELIST_ALLOCATED &&
 	       !(row.chunk->kind[row.at] & INODELIST_REFUSED) &&
-	       (row.chunk->links[row.at] || f->flags[dir] & NAMEFIX_PARENT);
+	       (row.chunk->links[row.at] || f->flags[dir] & NAMEFIX_HAS_NAMES);
 }
 
 bool namefix_has_missed(struct namefix *f)
@@ -129,7 +129,7 @@ bool namefix_has_missed(struct namefix *f)
 		if (namefix_is_orphaned(f, i))
 			return true;
 	for (i = 0; inodelist_next(&f->n.list, &i, &row);)
-		if (namefix_missing(&row))
+		if (namefix_missing_names(&row))
 			return true;
 	return false;
 }
@@ -182,9 +182,9 @@ int namefix_tags(struct namefix *f, struct context *cx, size_t dir,
 	return err ? err : r.known;
 }
 
-int namefix_found(struct namefix *f, struct context *cx, size_t dir,
-		  const struct inodelist_row *row, uint64_t ino,
-		  const char *name, uint8_t len)
+int namefix_take_found(struct namefix *f, struct context *cx, size_t dir,
+		       const struct inodelist_row *row, uint64_t ino,
+		       const char *name, uint8_t len)
 {
 	const struct namefix_add *add;
 	char text[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
@@ -197,12 +197,12 @@ int namefix_found(struct namefix *f, struct context *cx, size_t dir,
 		if (child == dir || !namefix_is_orphaned(f, child))
 			return 0;
 		f->n.list.dirs[child].parent = (uint32_t)dir + 1;
-		f->flags[child] |= NAMEFIX_KNOWN;
+		f->flags[child] |= NAMEFIX_IS_DIRECTORY;
 		goto add;
 	}
-	if (namefix_missing(row) <= 0 ||
+	if (namefix_missing_names(row) <= 0 ||
 	    (f->snap && row->chunk->names[row->at] &&
-	     !(f->flags[dir] & (NAMEFIX_GONE | NAMEFIX_LOSES))))
+	     !(f->flags[dir] & (NAMEFIX_UNREADABLE | NAMEFIX_LOSES_NAMES))))
 		return 0;
 	/* The names that the directory has or gets. */
 	if (!f->found_tags.slots || f->found_dir != dir) {
@@ -234,7 +234,7 @@ add:
 	namefix_note(f, NAMEFIX_NOTE_FOUND,
 		     "directory %" PRIu64 ": restored '%s' of inode %" PRIu64,
 		     f->n.list.dirs[dir].ino, text, ino);
-	f->flags[dir] |= NAMEFIX_ENTRIES;
+	f->flags[dir] |= NAMEFIX_FIX_ENTRIES;
 	return namefix_add(f, cx, (uint32_t)dir, ino, name, len);
 }
 

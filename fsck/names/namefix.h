@@ -89,19 +89,19 @@ int entrywalk_name_find(struct entrywalk_name *name, struct context *cx,
 			struct nameset *tags, bool change, uint64_t ino);
 
 /* Flags of a directory: why it is rewritten, and its result. */
-#define NAMEFIX_ENTRIES 0x01  /* types, ".", "..", its size */
-#define NAMEFIX_LOSES 0x02    /* names are removed or changed */
-#define NAMEFIX_GONE 0x04     /* part of it cannot be read */
-#define NAMEFIX_PARENT 0x08   /* it contains names */
-#define NAMEFIX_NAMED 0x10    /* its own name is in its place */
-#define NAMEFIX_FREED 0x20    /* it will be deleted */
-#define NAMEFIX_LOST 0x40     /* it goes into the lost+found directory */
-#define NAMEFIX_BAD_NAME 0x80 /* a name in it must be changed */
-#define NAMEFIX_REFUSED 0x100 /* types, "." and ".." stay unchanged */
-#define NAMEFIX_KNOWN 0x200   /* its "." or a name shows that it is a directory */
+#define NAMEFIX_FIX_ENTRIES 0x01     /* types, ".", "..", its size */
+#define NAMEFIX_LOSES_NAMES 0x02     /* names are removed or changed */
+#define NAMEFIX_UNREADABLE 0x04      /* part of it cannot be read */
+#define NAMEFIX_HAS_NAMES 0x08       /* it contains names */
+#define NAMEFIX_NAME_IN_PLACE 0x10   /* its own name is in its place */
+#define NAMEFIX_TO_DELETE 0x20       /* it will be deleted */
+#define NAMEFIX_TO_LOST_FOUND 0x40   /* it goes into the lost+found directory */
+#define NAMEFIX_BAD_NAME 0x80        /* a name in it must be changed */
+#define NAMEFIX_REPAIR_REFUSED 0x100 /* types, "." and ".." stay unchanged */
+#define NAMEFIX_IS_DIRECTORY 0x200   /* its "." or a name shows that it is a directory */
 
 /* Index of a lost+found directory created by this repair. */
-#define NAMEFIX_MADE (UINT32_MAX - 1)
+#define NAMEFIX_NEW_LOST_FOUND (UINT32_MAX - 1)
 
 /* Topics of notes.  Only the first notes of each are printed; the others are
    counted. */
@@ -151,7 +151,7 @@ struct namefix {
 	char *add_text;
 	/* The directory for unnamed inodes; in a snapshot, the root. */
 	bool lost_needed;
-	uint32_t lost_dir; /* its index, NAMEFIX_MADE if made by this repair */
+	uint32_t lost_dir; /* its index, NAMEFIX_NEW_LOST_FOUND if made by this repair */
 	uint32_t lost_subdirs; /* subdirectories to be added to it */
 	uint64_t lost_ino;
 	struct namefix_target *targets; /* ascending */
@@ -187,14 +187,14 @@ int namefix_walk(struct namefix *f, struct context *cx,
 		 struct entrywalk *walk);
 
 /* Sets FLAG: names are removed or changed if directory number DIR is rewritten. */
-void namefix_lose(struct namefix *f, size_t dir, unsigned int flag);
+void namefix_mark_loss(struct namefix *f, size_t dir, unsigned int flag);
 
 /* The inode for the ".." of directory number DIR. */
 uint64_t namefix_parent(const struct namefix *f, size_t dir);
 
 /* Links minus names of an inode in use that is not a directory.  The inode
    misses names if this is positive. */
-int namefix_missing(const struct inodelist_row *row);
+int namefix_missing_names(const struct inodelist_row *row);
 
 /* Whether the inode misses names and has none.  Inodes made by mkfs do not count. */
 bool namefix_is_unnamed(const struct inodelist_row *row);
@@ -216,9 +216,9 @@ int namefix_tags(struct namefix *f, struct context *cx, size_t dir,
  * added.  For a file that has a name, a name that is in use is not added,
  * because it may be its own.
  */
-int namefix_found(struct namefix *f, struct context *cx, size_t dir,
-		  const struct inodelist_row *row, uint64_t ino,
-		  const char *name, uint8_t len);
+int namefix_take_found(struct namefix *f, struct context *cx, size_t dir,
+		       const struct inodelist_row *row, uint64_t ino,
+		       const char *name, uint8_t len);
 
 /* Reads all directories: counts the names of inodes, finds parents, and marks
    the directories to be rewritten. */
@@ -233,19 +233,19 @@ int namescan_search(struct namefix *f, struct context *cx);
  * other checkpoints, from the nearest on, while inodes miss names, and adds the
  * names of these.
  */
-int othernames_gather(struct namefix *f, struct context *cx);
+int othernames_add_missing(struct namefix *f, struct context *cx);
 
 /*
  * Finds entries that lead to an inode with more names than links, or to none,
  * and that led to an unnamed inode in another checkpoint.  Adds them, and
  * entries to be removed, to F->targets, and updates the counts of names.
  */
-int othernames_turn(struct namefix *f, struct context *cx);
+int othernames_redirect_entries(struct namefix *f, struct context *cx);
 
 /* Sets NAME to the name of inode INO in directory DIR in the nearest other
    checkpoint: 1, 0 if none has it. */
-int othernames_name(struct namefix *f, struct context *cx, uint64_t dir,
-		    uint64_t ino, struct entrywalk_name *name);
+int othernames_find_name(struct namefix *f, struct context *cx, uint64_t dir,
+			 uint64_t ino, struct entrywalk_name *name);
 
 /* Adds NAME (LEN bytes) of INO to directory number DIR. */
 int namefix_add(struct namefix *f, struct context *cx, uint32_t dir,
@@ -268,9 +268,9 @@ int parents_break_loops(struct namefix *f, struct context *cx);
 int parents_settle_lost(struct namefix *f, struct context *cx);
 
 /*
- * Writes directory number DIR, or the new lost+found directory (NAMEFIX_MADE),
- * with the readable names that stay and the names added.  In a snapshot, its
- * existing blocks are changed.
+ * Writes directory number DIR, or the new lost+found directory
+ * (NAMEFIX_NEW_LOST_FOUND), with the readable names that stay and the names
+ * added.  In a snapshot, its existing blocks are changed.
  */
 int dirwrite_run(struct namefix *f, struct context *cx, size_t dir);
 

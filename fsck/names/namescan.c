@@ -58,7 +58,7 @@ static int namescan_take_block(void *arg, struct context *cx,
 	dir = &f->n.list.dirs[s->dir];
 	ret = namefix_walk(f, cx, item, data, err, &walk);
 	if (ret <= 0) {
-		namefix_lose(f, s->dir, NAMEFIX_GONE);
+		namefix_mark_loss(f, s->dir, NAMEFIX_UNREADABLE);
 		return ret;
 	}
 	ret = 0;
@@ -69,44 +69,44 @@ static int namescan_take_block(void *arg, struct context *cx,
 		case ENTRYWALK_DOT:
 			dots |= 1;
 			*flags |= e->ino != s->ino || !entry.right
-					  ? NAMEFIX_ENTRIES
-					  : NAMEFIX_KNOWN;
+					  ? NAMEFIX_FIX_ENTRIES
+					  : NAMEFIX_IS_DIRECTORY;
 			break;
 		case ENTRYWALK_DOTDOT:
 			dots |= 2;
 			dir->dotdot = e->ino;
 			if (entry.right)
 				break;
-			*flags |= NAMEFIX_ENTRIES;
+			*flags |= NAMEFIX_FIX_ENTRIES;
 			if (entry.row.chunk)
 				dir->second_open = true;
 			break;
 		case ENTRYWALK_NAME:
-			*flags |= NAMEFIX_PARENT;
+			*flags |= NAMEFIX_HAS_NAMES;
 			if (entry.bad_name)
-				namefix_lose(f, s->dir, NAMEFIX_BAD_NAME);
+				namefix_mark_loss(f, s->dir, NAMEFIX_BAD_NAME);
 			if (entry.type != e->type)
-				*flags |= NAMEFIX_ENTRIES;
+				*flags |= NAMEFIX_FIX_ENTRIES;
 			else if (entry.type == NILFS_FT_DIR &&
 				 inodelist_is_dir(
 					 entry.row.chunk->kind[entry.row.at]))
 				f->flags[inodelist_find_dir(
-					&f->n.list, e->ino)] |= NAMEFIX_KNOWN;
+					&f->n.list, e->ino)] |= NAMEFIX_IS_DIRECTORY;
 			ret = parents_name(f, cx, s->dir, &entry.row, e->ino);
 			break;
 		default:
 			f->ndangling += entry.fate == ENTRYWALK_DANGLING ||
 					entry.fate == ENTRYWALK_RESERVED;
-			namefix_lose(f, s->dir, NAMEFIX_LOSES);
+			namefix_mark_loss(f, s->dir, NAMEFIX_LOSES_NAMES);
 			continue;
 		}
 		if (!ret)
 			ret = dupnames_add(&f->n.dups, cx, e);
 	}
 	if (walk.it.verdict)
-		namefix_lose(f, s->dir, NAMEFIX_GONE);
+		namefix_mark_loss(f, s->dir, NAMEFIX_UNREADABLE);
 	if (!item->blkoff && dots != 3)
-		*flags |= NAMEFIX_ENTRIES;
+		*flags |= NAMEFIX_FIX_ENTRIES;
 	return ret;
 }
 
@@ -133,12 +133,12 @@ int namescan_run(struct namefix *f, struct context *cx)
 		row = inodelist_find(&f->n.list, f->n.list.dirs[i].ino);
 		if (b.map.broken || b.map.found != b.map.end ||
 		    b.map.found < b.expected) {
-			namefix_lose(f, i, NAMEFIX_GONE);
+			namefix_mark_loss(f, i, NAMEFIX_UNREADABLE);
 		} else if (!b.map.found ||
 			   (b.size != b.map.found * block_size &&
 			    row.chunk->links[row.at])) {
 			/* A directory removed while open has size 0. */
-			f->flags[i] |= NAMEFIX_ENTRIES;
+			f->flags[i] |= NAMEFIX_FIX_ENTRIES;
 		}
 	}
 	if (!err)
@@ -152,7 +152,7 @@ int namescan_run(struct namefix *f, struct context *cx)
 		return err;
 	/* Directories that may contain duplicate names. */
 	for (i = 0; i < d->nsuspects; i++)
-		namefix_lose(f, d->suspects[i].dir, NAMEFIX_LOSES);
+		namefix_mark_loss(f, d->suspects[i].dir, NAMEFIX_LOSES_NAMES);
 	parents_choose(f);
 	/* With the parents known, some second entries turn out to be names. */
 	for (i = 0; i < f->n.list.ndirs && !err; i++) {
@@ -164,10 +164,10 @@ int namescan_run(struct namefix *f, struct context *cx)
 		dir->dotdot = INODELIST_NONE;
 		dir->second_is_name = true;
 		if (ino == NILFS_ROOT_INO || ino == dir->ino) {
-			namefix_lose(f, i, NAMEFIX_LOSES);
+			namefix_mark_loss(f, i, NAMEFIX_LOSES_NAMES);
 			continue;
 		}
-		f->flags[i] |= NAMEFIX_PARENT | NAMEFIX_ENTRIES;
+		f->flags[i] |= NAMEFIX_HAS_NAMES | NAMEFIX_FIX_ENTRIES;
 		row = inodelist_find(&f->n.list, ino);
 		err = parents_name(f, cx, i, &row, ino);
 	}
@@ -196,9 +196,9 @@ static int namescan_search_block(void *arg, struct context *cx,
 					: 0;
 		ret = 0;
 		while (!ret && entrywalk_search(&walk, from, end, &found)) {
-			ret = namefix_found(f, cx, item->owner, &found.row,
-					    found.e.ino, found.e.name,
-					    found.e.name_len);
+			ret = namefix_take_found(f, cx, item->owner, &found.row,
+						 found.e.ino, found.e.name,
+						 found.e.name_len);
 			from = found.e.offset + found.e.rec_len;
 		}
 	} while (!ret && more);

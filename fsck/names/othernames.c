@@ -61,7 +61,7 @@ static int next_dir(struct namefix *f, struct context *cx, uint64_t ino,
 	uint64_t cno;
 	int ret = 0;
 
-	while (f->nearby.asked++ < NEARCPS_MOST &&
+	while (f->nearby.asked++ < NEARCPS_SEARCH_MAX &&
 	       (ret = nearcps_next(&f->nearby, cx, &cno)) > 0) {
 		ret = root_open(&f->then, cx, f->n.root.vol, cno);
 		if (!ret)
@@ -89,7 +89,7 @@ static bool could_be(struct namefix *f, const struct dirent_entry *e,
 		return false;
 	if (dir < f->n.list.ndirs)
 		return namefix_is_orphaned(f, dir);
-	return namefix_missing(&row) > 0 &&
+	return namefix_missing_names(&row) > 0 &&
 	       (!row.chunk->names[row.at] || !now.chunk ||
 		!now.chunk->kind[now.at]);
 }
@@ -150,8 +150,8 @@ static int find_target(struct namefix *f, struct context *cx,
 	return ret;
 }
 
-int othernames_name(struct namefix *f, struct context *cx, uint64_t dir,
-		    uint64_t ino, struct entrywalk_name *name)
+int othernames_find_name(struct namefix *f, struct context *cx, uint64_t dir,
+			 uint64_t ino, struct entrywalk_name *name)
 {
 	struct dir_cursor cur;
 	struct dir_entry e;
@@ -232,22 +232,22 @@ static int gather_from_checkpoint(struct namefix *f, struct context *cx,
 		if (!e.len || dir_is_dots(&e) || e.ino == NILFS_ROOT_INO ||
 		    !row.chunk ||
 		    !(child < f->n.list.ndirs ? namefix_is_orphaned(f, child)
-					      : namefix_missing(&row) > 0))
+					      : namefix_missing_names(&row) > 0))
 			continue;
 		ret = is_same_file_then(f, cx, e.ino);
 		if (ret > 0)
-			ret = namefix_found(f, cx, dir, &row, e.ino, e.name,
-					    e.len);
+			ret = namefix_take_found(f, cx, dir, &row, e.ino, e.name,
+						 e.len);
 	}
 	dir_cursor_close(&cur);
 	return damage_forgive(cx, ret) ?: 1;
 }
 
-int othernames_gather(struct namefix *f, struct context *cx)
+int othernames_add_missing(struct namefix *f, struct context *cx)
 {
 	/* Directories that have lost names; then, in a snapshot, the root,
 	   which gets the unknown names. */
-	const unsigned int torn = NAMEFIX_GONE | NAMEFIX_LOSES;
+	const unsigned int torn = NAMEFIX_UNREADABLE | NAMEFIX_LOSES_NAMES;
 	const struct inodelist_dir *dirs = f->n.list.dirs;
 	int round, nrounds = f->snap && f->nmissed ? 2 : 1, ret = 0;
 	struct root before[2];
@@ -258,7 +258,7 @@ int othernames_gather(struct namefix *f, struct context *cx)
 
 	for (round = 0; round < nrounds && ret >= 0; round++) {
 		before[0] = before[1] = f->n.root;
-		left = NEARCPS_MOST;
+		left = NEARCPS_SEARCH_MAX;
 		ntorn = 1;
 		begin_nearest(f);
 		while (ntorn && ret >= 0 && left && namefix_has_missed(f) &&
@@ -387,7 +387,7 @@ static int redirect_block(void *arg, struct context *cx,
 	from_start = walk;
 	doubted = f->lossy && is_doubted(f, item, walk);
 	if (doubted)
-		*flags |= NAMEFIX_LOSES;
+		*flags |= NAMEFIX_LOSES_NAMES;
 	while (ret >= 0 && entrywalk_next(&walk, &entry)) {
 		if (!is_suspect(&entry))
 			continue;
@@ -396,8 +396,8 @@ static int redirect_block(void *arg, struct context *cx,
 		if (ret <= 0)
 			continue;
 		/* The entry will lead to INO, or will be removed. */
-		*flags |= !ino && f->lossy ? NAMEFIX_LOSES | NAMEFIX_ENTRIES
-					   : NAMEFIX_ENTRIES;
+		*flags |= !ino && f->lossy ? NAMEFIX_LOSES_NAMES | NAMEFIX_FIX_ENTRIES
+					   : NAMEFIX_FIX_ENTRIES;
 		if (ino) {
 			row = inodelist_find(list, ino);
 			row.chunk->names[row.at]++;
@@ -405,7 +405,7 @@ static int redirect_block(void *arg, struct context *cx,
 			if (child < list->ndirs) {
 				list->dirs[child].parent =
 					(uint32_t)item->owner + 1;
-				f->flags[child] |= NAMEFIX_KNOWN;
+				f->flags[child] |= NAMEFIX_IS_DIRECTORY;
 			}
 			text_escape(text, sizeof(text), entry.e.name,
 				    entry.e.name_len);
@@ -430,7 +430,7 @@ static int redirect_block(void *arg, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-int othernames_turn(struct namefix *f, struct context *cx)
+int othernames_redirect_entries(struct namefix *f, struct context *cx)
 {
 	struct inodelist_row row;
 	size_t i;

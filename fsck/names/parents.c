@@ -49,7 +49,7 @@ int parents_name(struct namefix *f, struct context *cx, size_t dir,
 		list->dirs[at].parent = (uint32_t)dir + 1;
 		return 0;
 	}
-	namefix_lose(f, dir, NAMEFIX_LOSES);
+	namefix_mark_loss(f, dir, NAMEFIX_LOSES_NAMES);
 	if (f->nothers >= MOST)
 		return 0;
 	return array_push(cx, &f->others, &f->nothers, &f->others_room,
@@ -61,7 +61,7 @@ static void set_parent(struct namefix *f, size_t child, uint32_t by)
 {
 	struct inodelist_dir *d = &f->n.list.dirs[child];
 
-	f->flags[d->parent - 1] |= NAMEFIX_LOSES;
+	f->flags[d->parent - 1] |= NAMEFIX_LOSES_NAMES;
 	d->parent = by;
 }
 
@@ -156,7 +156,7 @@ int parents_break_loops(struct namefix *f, struct context *cx)
 			continue;
 		at = parents_follow(f, &known, &again, i);
 		if (!bitmap_test(&known, at)) {
-			names_lose(&f->n, dirs[at].ino);
+			names_mark_unread(&f->n, dirs[at].ino);
 			if (f->lossy)
 				at = break_loop(f, &known, at);
 			parents_follow(f, &known, &known, at);
@@ -193,8 +193,8 @@ static int make_lost(struct namefix *f, struct context *cx, const char *name)
 	err = inodes_write(w, cx, f->lost_ino, &inode);
 	if (err)
 		return err;
-	f->lost_dir = NAMEFIX_MADE;
-	f->flags[dir] |= NAMEFIX_ENTRIES;
+	f->lost_dir = NAMEFIX_NEW_LOST_FOUND;
+	f->flags[dir] |= NAMEFIX_FIX_ENTRIES;
 	namefix_note(f, NAMEFIX_NOTE_DIR, "directory %" PRIu64 ": created as /%s",
 		     f->lost_ino, name);
 	return namefix_add(f, cx, (uint32_t)dir, f->lost_ino, name,
@@ -214,7 +214,7 @@ int parents_settle_lost(struct namefix *f, struct context *cx)
 		if (!namefix_is_orphaned(f, i) ||
 		    f->lost_subdirs >= NILFS_LINK_MAX - 2)
 			continue;
-		f->flags[i] |= NAMEFIX_LOST;
+		f->flags[i] |= NAMEFIX_TO_LOST_FOUND;
 		f->lost_subdirs++;
 		f->lost_needed = true;
 	}
@@ -240,7 +240,7 @@ int parents_settle_lost(struct namefix *f, struct context *cx)
 		    dirs[dirs[at].parent - 1].ino != NILFS_ROOT_INO)
 			continue;
 		f->lost_dir = (uint32_t)at;
-		f->flags[at] |= NAMEFIX_ENTRIES;
+		f->flags[at] |= NAMEFIX_FIX_ENTRIES;
 		goto out;
 	}
 	err = damage_forgive(cx, err);
@@ -248,7 +248,7 @@ int parents_settle_lost(struct namefix *f, struct context *cx)
 		err = make_lost(f, cx, name);
 out:
 	for (i = 0; i < ndirs && !err; i++)
-		if (f->flags[i] & NAMEFIX_LOST)
+		if (f->flags[i] & NAMEFIX_TO_LOST_FOUND)
 			dirs[i].parent = f->lost_dir + 1;
 	return err;
 }

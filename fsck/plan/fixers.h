@@ -173,7 +173,7 @@ struct fixer_job {
 						   or NULL */
 	/* Blocks of snapshots were replaced; their parents cannot be replaced
 	   again before the next round. */
-	bool past_written;
+	bool snapshots_written;
 	bool *borrowed;	/* set if inodes of snapshots were replaced by those of other
 			   checkpoints; or NULL */
 

@@ -97,12 +97,12 @@ static void plan_as(struct look *l, enum rule_fix fix, const struct finding *f)
 		plan_add(&l->plan, fix, f);
 }
 
-void look_judged(struct look *l)
+void look_mark_compared(struct look *l)
 {
 	size_t i;
 
 	for (i = 0; rule_at(i); i++) {
-		uint64_t(*n)[CHECK_WHOSE] = l->tally[i].n;
+		uint64_t(*n)[CHECK_SCOPES] = l->tally[i].n;
 
 		n[0][CHECK_SNAPSHOTS] += n[0][CHECK_REVEALED];
 		n[1][CHECK_SNAPSHOTS] += n[1][CHECK_REVEALED];
@@ -123,7 +123,7 @@ static void plan_finding(void *arg, const struct finding *f)
 	bool later = rule->fix == RULE_FIX_DAT &&
 		     f->place.ino == NILFS_IFILE_INO &&
 		     rule_stage_of_fix(plan_fix_of(f)) == RULE_STAGE_TREE;
-	enum check_whose whose = f->snapshot ? CHECK_SNAPSHOTS : CHECK_NEWEST;
+	enum check_scope whose = f->snapshot ? CHECK_SNAPSHOTS : CHECK_NEWEST;
 	struct look *l = arg;
 	struct check *c = &l->check;
 	struct look_broken *b = &l->broken;

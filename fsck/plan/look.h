@@ -72,7 +72,7 @@ void look_fini(struct look *l);
 
 /* Notes that L was compared with the previous check. Later comparisons with L
    use all its findings. */
-void look_judged(struct look *l);
+void look_mark_compared(struct look *l);
 
 /* Prints the kept findings, in a list KEY. */
 void look_report_kept(const struct look *l, struct report *r, const char *key);

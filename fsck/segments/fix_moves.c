@@ -157,7 +157,7 @@ static int identify_segment(struct emptying *e, struct context *cx,
 	struct segsum_block as;
 	struct block *b;
 	bool whole = true;
-	struct lifelogs l;
+	struct listings_walk l;
 	size_t i = first;
 	int ret = listings_open(&l, cx, e->job->check, segnum);
 

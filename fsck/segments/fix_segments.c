@@ -110,7 +110,7 @@ static int follow_logs(struct work *w, struct context *cx, struct segment *s)
 {
 	struct logindex_log log;
 	struct segsum_block b;
-	struct lifelogs l;
+	struct listings_walk l;
 	struct vblock vb;
 	uint64_t blocknr;
 	uint32_t end = 0;	/* of the log */
@@ -130,7 +130,7 @@ static int follow_logs(struct work *w, struct context *cx, struct segment *s)
 			blocknr = log.pseg + b.index;
 			if (!sparse_test(&w->claimed, blocknr))
 				continue;
-			ret = claims_ask(&w->vblocks, cx, blocknr, &b, &vb);
+			ret = claims_find_owner(&w->vblocks, cx, blocknr, &b, &vb);
 			if (ret > 0) {
 				sparse_remove(&w->claimed, blocknr);
 				counts = true;

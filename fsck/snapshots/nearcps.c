@@ -42,7 +42,7 @@ int nearcps_next(struct nearcps *a, struct context *cx, uint64_t *cno)
 	return 1;
 }
 
-int nearcps_twin(struct nearcps *a, struct context *cx, struct volume *vol,
+int nearcps_find_same_map(struct nearcps *a, struct context *cx, struct volume *vol,
 		uint64_t ino, const struct nilfs_inode *inode,
 		struct nilfs_inode *other)
 {
@@ -50,7 +50,7 @@ int nearcps_twin(struct nearcps *a, struct context *cx, struct volume *vol,
 	uint64_t cno;
 	int ret = 1;
 
-	while (a->asked++ < NEARCPS_MOST &&
+	while (a->asked++ < NEARCPS_SEARCH_MAX &&
 	       (ret = nearcps_next(a, cx, &cno)) > 0) {
 		ret = root_open(&root, cx, vol, cno);
 		if (!ret)

@@ -80,7 +80,7 @@ int snapblocks_read(struct snapblocks *p, struct context *cx,
 	ret = vblocks_find(&p->vblocks, cx, b->vblocknr, &vb);
 	if (ret < 0)
 		return ret;
-	if (ret != VBLOCKS_USED || p->job->past_written ||
+	if (ret != VBLOCKS_USED || p->job->snapshots_written ||
 	    vb.start >= vb.end || vb.end == NILFS_CNO_MAX ||
 	    !geometry_has_block(&p->job->vol->geo, vb.blocknr))
 		return 0;
@@ -392,7 +392,7 @@ int snapblocks_write(struct snapblocks *p, struct context *cx)
 		if (!err)
 			err = context_cancelled(cx);
 	}
-	p->job->past_written = true;
+	p->job->snapshots_written = true;
 	sparse_fini(&w.seen);
 	free(w.keys);
 	free(w.cnos);

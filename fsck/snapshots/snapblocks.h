@@ -16,7 +16,7 @@
 
 /* The maximum number of checkpoints that are searched
    for an inode or a name. */
-#define NEARCPS_MOST 64u
+#define NEARCPS_SEARCH_MAX 64u
 
 /* All zero at first. */
 struct nearcps {
@@ -24,7 +24,7 @@ struct nearcps {
 	size_t n;
 	size_t below, above;	/* the numbers of earlier and later ones left */
 	bool after;		/* the next one is a later one */
-	unsigned int asked;	/* number searched by nearcps_twin() and callers */
+	unsigned int asked;	/* number searched, also by callers */
 };
 
 /* Lists the checkpoints of VOL; none if they cannot
@@ -42,9 +42,9 @@ void nearcps_begin(struct nearcps *a, struct lifetime life);
    -EINTR. */
 int nearcps_next(struct nearcps *a, struct context *cx, uint64_t *cno);
 
-/* Finds inode INO in the next of up to NEARCPS_MOST checkpoints where it has
+/* Finds inode INO in the next of up to NEARCPS_SEARCH_MAX checkpoints where it has
    the map of INODE: 1 and *OTHER, 0 at the end, -ENOMEM, -EINTR. */
-int nearcps_twin(struct nearcps *a, struct context *cx, struct volume *vol,
+int nearcps_find_same_map(struct nearcps *a, struct context *cx, struct volume *vol,
 		uint64_t ino, const struct nilfs_inode *inode,
 		struct nilfs_inode *other);
 

@@ -29,17 +29,17 @@
 #define CHECK_RELEASES_MAX 65536
 
 /* The checkpoints that findings are counted for. */
-enum check_whose {
+enum check_scope {
 	CHECK_NEWEST,	/* the newest checkpoint, or no checkpoint */
 	CHECK_SNAPSHOTS,
 	CHECK_REVEALED,	/* snapshots unknown to the check before */
-	CHECK_WHOSE
+	CHECK_SCOPES
 };
 
 struct check_tally {
 	/* Second row: findings of rules of the DAT that are about ifiles and
 	   repaired in a later stage. */
-	uint64_t n[2][CHECK_WHOSE];
+	uint64_t n[2][CHECK_SCOPES];
 };
 
 struct logindex;

@@ -31,7 +31,7 @@ static void add_inode(uint64_t ino, uint16_t mode, uint8_t type)
 		.i_mode = le16_make(mode), .i_links_count = le16_make(1),
 	};
 
-	if (inodelist_add(&list, &cx, ino, type | INODELIST_THERE |
+	if (inodelist_add(&list, &cx, ino, type | INODELIST_EXISTS |
 			  INODELIST_ALLOCATED, &inode))
 		exit(99);
 }

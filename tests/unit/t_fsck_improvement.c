@@ -23,7 +23,7 @@ struct seen {
 };
 
 static void add_all(struct check_tally *tally, const enum rule rules[MOST],
-		    bool later, enum check_whose whose)
+		    bool later, enum check_scope whose)
 {
 	unsigned int i;
 

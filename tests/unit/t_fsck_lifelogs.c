@@ -141,7 +141,7 @@ static bool is_stale(const struct rig *r, uint64_t blocknr)
 static void test_lives(struct rig *r, unsigned int wanted, const char *what)
 {
 	unsigned int present = 0, former = 0;
-	struct lifelogs l;
+	struct listings_walk l;
 	struct logindex_log log;
 	int ret = listings_open(&l, &r->v.cx, &r->check, r->segnum);
 

@@ -24,7 +24,7 @@ struct check;
 
 /* Reasons why a walk did not follow all pointers. */
 #define POINTERS_LOST 1u	/* the target is missing */
-#define POINTERS_TWICE 2u	/* the target was visited before in the checkpoint */
+#define POINTERS_REVISITED 2u	/* the target was visited before in the checkpoint */
 
 /* State of one thread, for many maps. */
 struct pointers {

@@ -54,7 +54,7 @@ uint8_t inodelist_kind(const struct volume *vol, uint64_t ino,
 {
 	uint8_t type = inode_dirent_type(le16_get(inode->i_mode));
 	uint16_t links = le16_get(inode->i_links_count);
-	uint8_t kind = type | INODELIST_THERE;
+	uint8_t kind = type | INODELIST_EXISTS;
 	uint64_t made;
 
 	if (!allocated && (!links || type == NILFS_FT_UNKNOWN))

@@ -22,7 +22,7 @@
 #define INODELIST_TYPE 0x0f	/* NILFS_FT_..., NILFS_FT_UNKNOWN if invalid */
 #define INODELIST_REFUSED 0x10	/* the user refused its repair */
 #define INODELIST_MKFS 0x20	/* mkfs.nilfs2 may have left it unnamed */
-#define INODELIST_THERE 0x40	/* has links, or a bit in the bitmap */
+#define INODELIST_EXISTS 0x40	/* has links, or a bit in the bitmap */
 #define INODELIST_ALLOCATED 0x80	/* has a bit in the bitmap */
 
 /* Inodes with consecutive numbers from FIRST on. */

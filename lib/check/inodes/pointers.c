@@ -68,7 +68,7 @@ static void report_pointer(struct pointers *p,
 			   const struct mapcheck_pointer *ptr, enum rule rule,
 			   uint64_t got)
 {
-	p->partial |= rule == RULE_BMAP_TWICE ? POINTERS_TWICE : POINTERS_LOST;
+	p->partial |= rule == RULE_BMAP_TWICE ? POINTERS_REVISITED : POINTERS_LOST;
 	if (!p->check->dat_broken || rule == RULE_BMAP_TWICE)
 		findings_got(p->check->findings, rule,
 			     place_of_pointer(p, ptr), got);
@@ -144,7 +144,7 @@ static int is_foreign(struct pointers *p, struct context *cx,
 	    findings_count(c->findings, RULE_SU_CLEAN_HOLDS))
 		return 0;
 	if (vb.start > ptr->within.start || vb.end < ptr->within.end)
-		goto astray;
+		goto other_owner;
 	ret = listings_find_block(cx, c, vb.blocknr, &b, NULL);
 	if (ret < 0) {
 		ret = damage_forgive(cx, ret);
@@ -160,7 +160,7 @@ static int is_foreign(struct pointers *p, struct context *cx,
 	if (!ret || b.vblocknr != ptr->ptr || inode_is_private(b.ino) ||
 	    b.ino == NILFS_ROOT_INO || ptr->level ||
 	    ptr->key == palloc_entry_blkoff(&p->vol->ifile_palloc, b.ino))
-		goto astray;
+		goto other_owner;
 	ret = root_open(&root, cx, p->vol, 0);
 	if (!ret)
 		ret = root_inode_bytes(&root, cx, b.ino, &inode);
@@ -168,15 +168,15 @@ static int is_foreign(struct pointers *p, struct context *cx,
 		ret = damage_forgive(cx, ret);
 		if (ret)
 			return ret;
-		goto astray;
+		goto other_owner;
 	}
 	if (ret && !inode_is_empty(&inode))
-		goto astray;
+		goto other_owner;
 log_wrong:
 	findings_got(c->findings, RULE_LOG_PLACE, place_of_pointer(p, ptr),
 		     ptr->ptr);
 	return 0;
-astray:
+other_owner:
 	report_pointer(p, ptr, RULE_BMAP_OWNER, ptr->ptr);
 	return 1;
 }

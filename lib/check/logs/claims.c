@@ -86,7 +86,7 @@ int claims_begin(struct check *c, struct context *cx)
 	return err;
 }
 
-int claims_own(struct check *c, struct context *cx, uint64_t blocknr)
+int claims_add_dat_block(struct check *c, struct context *cx, uint64_t blocknr)
 {
 	if (blocknr - c->claimed_from >= c->claimed_end - c->claimed_from)
 		return 1;
@@ -236,7 +236,7 @@ static int fill_window(struct check *c, struct context *cx, uint64_t from,
 		ret = context_cancelled(cx);
 		if (ret || !geometry_has_block(&c->vol->geo, item.ptr))
 			continue;
-		ret = claims_own(c, cx, item.ptr);
+		ret = claims_add_dat_block(c, cx, item.ptr);
 		if (!ret && report) {
 			findings_got(c->findings, RULE_DAT_MAP_DOUBLE,
 				     place_map(0, NILFS_DAT_INO, item.key,
@@ -385,8 +385,8 @@ static int settle_word(struct claims *claims, struct context *cx,
 	return 0;
 }
 
-int claims_ask(struct vblocks *vblocks, struct context *cx, uint64_t blocknr,
-	       const struct segsum_block *b, struct vblock *vb)
+int claims_find_owner(struct vblocks *vblocks, struct context *cx, uint64_t blocknr,
+		      const struct segsum_block *b, struct vblock *vb)
 {
 	uint64_t at;
 	int ret;
@@ -418,8 +418,8 @@ int claims_settle_log(struct claims *claims, struct context *cx,
 		listed = check_listed(c, b.ino);
 		claims->sum = (struct mapsum){ 0 };
 		if (sparse_test(&c->claimed, blocknr))
-			ret = claims_ask(&claims->vblocks, cx, blocknr, &b,
-					 &vb);
+			ret = claims_find_owner(&claims->vblocks, cx, blocknr, &b,
+						&vb);
 		else if (b.is_virtual)
 			ret = note_unclaimed(claims, cx, b.vblocknr, blocknr);
 		if (ret > 0) {

@@ -22,7 +22,7 @@ int claims_begin(struct check *c, struct context *cx);
  * Claims block BLOCKNR of the DAT itself: 1, also if it is outside of the
  * window; 0 if it was claimed before; -ENOMEM.
  */
-int claims_own(struct check *c, struct context *cx, uint64_t blocknr);
+int claims_add_dat_block(struct check *c, struct context *cx, uint64_t blocknr);
 
 /*
  * Claims the blocks of the used entries of BLOCK in the window of CHECK.  For
@@ -53,8 +53,8 @@ int claims_next(struct check *c, struct context *cx);
  * be read, or if B is a block of the DAT itself; 0 otherwise; or a failure of
  * the checker.
  */
-int claims_ask(struct vblocks *vblocks, struct context *cx, uint64_t blocknr,
-	       const struct segsum_block *b, struct vblock *vb);
+int claims_find_owner(struct vblocks *vblocks, struct context *cx, uint64_t blocknr,
+		      const struct segsum_block *b, struct vblock *vb);
 
 /* State of one worker, which sets the first two fields and zeroes the rest. */
 struct claims {

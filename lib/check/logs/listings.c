@@ -33,7 +33,7 @@
 #define FIRST_CUT 4096u
 
 /* listings_open(), where the SUFILE is known to be right or not. */
-static int open_segment(struct lifelogs *l, struct context *cx,
+static int open_segment(struct listings_walk *l, struct context *cx,
 			const struct check *c, uint64_t segnum, bool knows)
 {
 	struct volume *vol = c->vol;
@@ -43,7 +43,7 @@ static int open_segment(struct lifelogs *l, struct context *cx,
 	struct context quiet;
 	int err;
 
-	*l = (struct lifelogs){
+	*l = (struct listings_walk){
 		.c = c, .next = start, .limit = UINT64_MAX,
 	};
 	if (!c->logindex)
@@ -68,20 +68,20 @@ static int open_segment(struct lifelogs *l, struct context *cx,
 	return 1;
 }
 
-int listings_open(struct lifelogs *l, struct context *cx,
+int listings_open(struct listings_walk *l, struct context *cx,
 		  const struct check *c, uint64_t segnum)
 {
 	return open_segment(l, cx, c, segnum, check_knows_sufile(c));
 }
 
 /* Whether LOG, the first one found, may be of a former life. */
-static bool is_behind(const struct lifelogs *l, const struct logindex_log *log)
+static bool is_behind(const struct listings_walk *l, const struct logindex_log *log)
 {
 	return log->seq > l->c->vol->latest.seq ||
 	       (l->end && log->pseg >= l->end);
 }
 
-int listings_next(struct lifelogs *l, struct context *cx,
+int listings_next(struct listings_walk *l, struct context *cx,
 		  struct logindex_log *log)
 {
 	int err = context_cancelled(cx);
@@ -114,7 +114,7 @@ int listings_next(struct lifelogs *l, struct context *cx,
 	return err;
 }
 
-int listings_block(struct lifelogs *l, struct context *cx,
+int listings_block(struct listings_walk *l, struct context *cx,
 		   struct segsum_block *b)
 {
 	int err;
@@ -141,7 +141,7 @@ int listings_find_block(struct context *cx, const struct check *c,
 	const struct nilfs_geometry *geo = &c->vol->geo;
 	struct logindex_extent e;
 	struct logindex_log log;
-	struct lifelogs l;
+	struct listings_walk l;
 	int ret;
 
 	if (!geometry_has_block(geo, blocknr))
@@ -194,7 +194,7 @@ static void leave_newest(struct listings *l)
 
 /* Adds the wanted blocks of E, an extent of the current log of LIFE. */
 static int take_extent(struct listings *l, struct context *cx,
-		       const struct lifelogs *life,
+		       const struct listings_walk *life,
 		       const struct logindex_extent *e)
 {
 	const struct logindex_log *log = &life->current;
@@ -261,7 +261,7 @@ int listings_gather(struct listings *l, struct context *cx,
 	struct logindex_extent e;
 	struct logindex_log log;
 	bool knows = check_knows_sufile(c);
-	struct lifelogs life;
+	struct listings_walk life;
 	uint64_t segnum;
 	uint32_t i;
 	int ret, err = 0;

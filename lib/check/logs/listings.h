@@ -17,7 +17,7 @@
 #include "check/check.h"
 #include "check/logs/logindex.h"
 
-struct lifelogs {
+struct listings_walk {
 	const struct check *c;
 	bool is_used;		/* the segment is in use by the SUFILE, or
 				   the SUFILE is unknown */
@@ -43,7 +43,7 @@ struct lifelogs {
  * Opens segment SEGNUM: 1, 0 if it is neither in use nor begins with a log, so
  * that there are no logs.  -ENOMEM, -ENOBUFS, -EINTR.  Nothing must be closed.
  */
-int listings_open(struct lifelogs *l, struct context *cx,
+int listings_open(struct listings_walk *l, struct context *cx,
 		  const struct check *c, uint64_t segnum);
 
 /*
@@ -51,12 +51,12 @@ int listings_open(struct lifelogs *l, struct context *cx,
  * Unreadable blocks are skipped, and so are logs after the latest super root,
  * which are not part of any state.  -ENOMEM, -EINTR.
  */
-int listings_next(struct lifelogs *l, struct context *cx,
+int listings_next(struct listings_walk *l, struct context *cx,
 		  struct logindex_log *log);
 
 /* Steps to the next block that the log lists: 1 and *B, 0 at the end; the
    verdict of the log is the reason for the end.  -ENOMEM. */
-int listings_block(struct lifelogs *l, struct context *cx,
+int listings_block(struct listings_walk *l, struct context *cx,
 		   struct segsum_block *b);
 
 /*

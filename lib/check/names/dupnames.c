@@ -130,9 +130,9 @@ struct keptname {
 	char name[NILFS_NAME_LEN];
 };
 
-int dupnames_meet(struct keptnames *k, struct context *cx,
-		   struct dupnames_suspect *s,
-		   const struct dirent_entry *entry, uint64_t *ino)
+int dupnames_remember(struct keptnames *k, struct context *cx,
+		       struct dupnames_suspect *s,
+		       const struct dirent_entry *entry, uint64_t *ino)
 {
 	struct keptname *name;
 	unsigned int n = 0;
@@ -253,7 +253,7 @@ static int dupnames_take_block(void *arg, struct context *cx,
 			continue;
 		}
 		s = dupnames_find(a->suspects, a->nsuspects, tag);
-		err = s ? dupnames_meet(&a->kept, cx, s, &e, &ino) : 0;
+		err = s ? dupnames_remember(&a->kept, cx, s, &e, &ino) : 0;
 		if (err > 0)
 			names_report(a->n, &(struct finding){
 				.rule = RULE_DIR_DUPLICATE,

@@ -52,7 +52,7 @@ struct reading {
 	unsigned int nothers;
 };
 
-void names_lose(struct names *n, uint64_t ino)
+void names_mark_unread(struct names *n, uint64_t ino)
 {
 	n->doubts++;
 	if (!n->lost++)
@@ -195,7 +195,7 @@ static int take_name(struct reading *w, struct context *cx,
 	int ret = 0;
 
 	if (rule == RULE_DIR_PRIVATE_INO) {
-		names_lose(w->n, w->ino);
+		names_mark_unread(w->n, w->ino);
 		return 0;
 	}
 	row = inodelist_find(&w->n->list, e->ino);
@@ -257,7 +257,7 @@ static int names_take_block(void *arg, struct context *cx,
 	if (!data) {
 		if (damage_is_fatal(err))
 			return err;
-		names_lose(n, w->ino);
+		names_mark_unread(n, w->ino);
 		names_report(n, &(struct finding){
 			.rule = RULE_DIR_UNREADABLE,
 			.place = {
@@ -295,7 +295,7 @@ static int names_take_block(void *arg, struct context *cx,
 	}
 	if (it.verdict) {
 		names_report_entry(w, it.verdict, it.offset, NULL, NULL);
-		names_lose(n, w->ino);
+		names_mark_unread(n, w->ino);
 	} else if (!item->blkoff && !w->deleted && !dir->dotdot) {
 		dir->dotdot = INODELIST_NONE;
 	}
@@ -329,7 +329,7 @@ int names_read(struct names *n, struct context *cx, names_source *source,
 			continue;
 		if (b.map.broken || b.map.more || !b.expected ||
 		    b.map.found != b.expected)
-			names_lose(n, ino);
+			names_mark_unread(n, ino);
 		if (!b.map.broken && !b.map.more && !b.expected)
 			names_report(n, &(struct finding){
 				.rule = RULE_DIR_DOT,

@@ -91,7 +91,7 @@ void dupnames_free_set(struct nameset *set);
 struct dupnames_suspect {
 	uint32_t dir;	/* index */
 	uint32_t tag;
-	uint32_t kept;	/* used by dupnames_meet(): 0 at first */
+	uint32_t kept;	/* used by dupnames_remember(): 0 at first */
 };
 
 /* A directory with names that were not compared yet. */
@@ -153,9 +153,9 @@ struct keptnames {
  * the inode of its first occurrence in *INO, 0 if it is new, -ENOMEM.  If very
  * many names share a tag, not all are remembered.
  */
-int dupnames_meet(struct keptnames *k, struct context *cx,
-		   struct dupnames_suspect *s,
-		   const struct dirent_entry *entry, uint64_t *ino);
+int dupnames_remember(struct keptnames *k, struct context *cx,
+		       struct dupnames_suspect *s,
+		       const struct dirent_entry *entry, uint64_t *ino);
 
 void dupnames_forget(struct keptnames *k);
 
@@ -183,7 +183,7 @@ void names_report(struct names *n, const struct finding *finding,
 		  uint64_t which);
 
 /* Records that directory INO could not be read completely. */
-void names_lose(struct names *n, uint64_t ino);
+void names_mark_unread(struct names *n, uint64_t ino);
 
 /* Reports that links were not compared because of INO, a directory or the
    ifile.  WHY is a text or NULL. */

@@ -173,7 +173,7 @@ static int claim_own(void *arg, struct context *cx,
 
 	s->own_blocks++;
 	if (geometry_has_block(s->geo, p->ptr)) {
-		ret = claims_own(s->c, cx, p->ptr);
+		ret = claims_add_dat_block(s->c, cx, p->ptr);
 		*blocknr = p->ptr;
 		*life = p->within;
 		if (ret)
