@@ -58,58 +58,6 @@ _Static_assert(sizeof(struct header) == 192, "header of zbd");
 _Static_assert(offsetof(struct header, first) == 128, "header of zbd");
 _Static_assert(sizeof(struct record) == 64, "record of zbd");
 
-static int write_zones(FILE *file, const struct zonedump *dump)
-{
-	const struct zones *zones = &dump->zones;
-	struct header h = {
-		.vendor = "nilfs2-progs",
-		.sectors = dump->bytes / 512,
-		.logical_blocks = dump->bytes / dump->sector_size,
-		.physical_blocks = dump->bytes / dump->sector_size,
-		.zone_size = zones->size,
-		.zone_sectors = (uint32_t)(zones->size / 512),
-		.logical_size = dump->sector_size,
-		.physical_size = dump->sector_size,
-		.zones = (uint32_t)zones->count,
-		.max_open = zones->max_open,
-		.max_active = zones->max_active,
-		.model = MODEL_HOST_MANAGED,
-		.end = (uint32_t)zones->count,
-	};
-	uint64_t n;
-
-	if (fwrite(&h, sizeof(h), 1, file) != 1)
-		return -1;
-	for (n = 0; n < zones->count; n++) {
-		struct zone zone = zone_at(zones, n);
-		uint64_t pointer = dump->pointers[n];
-		struct record r = {
-			.start = zone.start,
-			.size = zone.size,
-			.capacity = zone.capacity,
-			.pointer = UINT64_MAX,
-			.type = TYPE_SEQUENTIAL,
-		};
-
-		if (zone.kind == ZONE_CONVENTIONAL) {
-			r.type = TYPE_CONVENTIONAL;
-			r.cond = COND_NO_POINTER;
-		} else if (zone.kind == ZONE_UNWRITABLE) {
-			r.cond = COND_OFFLINE;
-		} else if (pointer != zone.start &&
-			   pointer >= zone.start + zone.capacity) {
-			r.cond = COND_FULL;
-			r.pointer = zone.start + zone.size;
-		} else {
-			r.cond = pointer == zone.start ? COND_EMPTY : COND_CLOSED;
-			r.pointer = pointer;
-		}
-		if (fwrite(&r, sizeof(r), 1, file) != 1)
-			return -1;
-	}
-	return fflush(file);
-}
-
 static bool is_header(const struct header *h)
 {
 	return h->model == MODEL_HOST_MANAGED && h->logical_size >= 512 &&
@@ -154,8 +102,26 @@ int zonedump_may_replace(struct context *cx, const char *path)
 int zonedump_write(struct context *cx, const char *path,
 		   const struct zonedump *dump)
 {
+	const struct zones *zones = &dump->zones;
+	struct header h = {
+		.vendor = "nilfs2-progs",
+		.sectors = dump->bytes / 512,
+		.logical_blocks = dump->bytes / dump->sector_size,
+		.physical_blocks = dump->bytes / dump->sector_size,
+		.zone_size = zones->size,
+		.zone_sectors = (uint32_t)(zones->size / 512),
+		.logical_size = dump->sector_size,
+		.physical_size = dump->sector_size,
+		.zones = (uint32_t)zones->count,
+		.max_open = zones->max_open,
+		.max_active = zones->max_active,
+		.model = MODEL_HOST_MANAGED,
+		.end = (uint32_t)zones->count,
+	};
 	struct output *output;
 	FILE *file = NULL;
+	bool good = false;
+	uint64_t n;
 	int fd, ret = zonedump_may_replace(cx, path);
 
 	if (!ret)
@@ -165,9 +131,37 @@ int zonedump_write(struct context *cx, const char *path,
 	fd = fcntl(output_fd(output), F_DUPFD_CLOEXEC, 0);
 	if (fd >= 0)
 		file = fdopen(fd, "w");
-	if (!file)
+	if (file)
+		good = fwrite(&h, sizeof(h), 1, file) == 1;
+	else
 		ret = fail(cx, -errno, "%s: open for writing", path);
-	if (!ret && write_zones(file, dump))
+	for (n = 0; n < zones->count && good; n++) {
+		struct zone zone = zone_at(zones, n);
+		uint64_t pointer = dump->pointers[n];
+		struct record r = {
+			.start = zone.start,
+			.size = zone.size,
+			.capacity = zone.capacity,
+			.pointer = UINT64_MAX,
+			.type = TYPE_SEQUENTIAL,
+		};
+
+		if (zone.kind == ZONE_CONVENTIONAL) {
+			r.type = TYPE_CONVENTIONAL;
+			r.cond = COND_NO_POINTER;
+		} else if (zone.kind == ZONE_UNWRITABLE) {
+			r.cond = COND_OFFLINE;
+		} else if (pointer != zone.start &&
+			   pointer >= zone.start + zone.capacity) {
+			r.cond = COND_FULL;
+			r.pointer = zone.start + zone.size;
+		} else {
+			r.cond = pointer == zone.start ? COND_EMPTY : COND_CLOSED;
+			r.pointer = pointer;
+		}
+		good = fwrite(&r, sizeof(r), 1, file) == 1;
+	}
+	if (file && (!good || fflush(file)))
 		ret = fail(cx, errno ? -errno : -EIO, "%s: write", path);
 	if (file ? fclose(file) : fd >= 0 && close(fd))
 		ret = ret ? ret : fail(cx, -errno, "%s: write", path);
