@@ -43,7 +43,7 @@ static void put_zones(struct report *r, const struct plan *plan)
 void announce_plan(struct report *r, const char *path,
 		   const struct plan *plan, bool written)
 {
-	size_t label = strnlen(plan->label, sizeof(plan->label)), i;
+	size_t label = strnlen(plan->label, sizeof(plan->label));
 	const struct features *f = &plan->features;
 	const struct nilfs_geometry *g = &plan->g;
 	const struct super_feature *sf;
@@ -70,7 +70,7 @@ void announce_plan(struct report *r, const char *path,
 	report_string(r, "s_uuid", "UUID",
 		      uuidtext_format(plan->uuid, uuid));
 	report_time(r, "s_ctime", "Creation time", plan->ctime);
-	for (i = 0; (sf = super_feature_at(i)); i++) {
+	for (sf = super_features; sf->name; sf++) {
 		uint64_t word = sf->set == SUPER_COMPAT    ? f->compat :
 				sf->set == SUPER_COMPAT_RO ? f->compat_ro :
 							     f->incompat;

@@ -197,7 +197,7 @@ void info_super_report_features(const struct nilfs_super_block *sb,
 	for (i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
 		unknown[i] = super_feature_word(sb, (enum super_feature_set)i);
 	table_begin(&t, report, "features", columns, FEATURE_COLUMNS);
-	for (i = 0; (f = super_feature_at(i)); i++) {
+	for (f = super_features; f->name; f++) {
 		unknown[f->set] &= ~f->bit;
 		table_row(&t, (struct value[FEATURE_COLUMNS]){
 			[SET] = value_string(sets[f->set].name),

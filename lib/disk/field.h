@@ -47,8 +47,8 @@ struct field_table {
 	const struct field *fields;	/* in the order of their offsets */
 };
 
-/* Table number I, or NULL after the last one. */
-const struct field_table *field_table_at(size_t i);
+/* The tables of all structures; ends with a NULL name. */
+extern const struct field_table field_table_all[];
 
 /* The table of the structure with that name ("super_block"), or NULL. */
 const struct field_table *field_table_find(const char *name);

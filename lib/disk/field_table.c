@@ -301,7 +301,7 @@ static const struct field dir_entry_fields[] = {
 	NAMED(nilfs_dir_entry, file_type, CHOICE, type_names),
 };
 
-static const struct field_table tables[] = {
+const struct field_table field_table_all[] = {
 	TABLE(inode),
 	TABLE(super_block),
 	TABLE(segment_summary),
@@ -322,23 +322,15 @@ static const struct field_table tables[] = {
 	TABLE(segment_usage),
 	TABLE(segment_usage_ext),
 	SIZED(dir_entry, offsetof(struct nilfs_dir_entry, name)),
+	{ .name = NULL },
 };
-
-#define NTABLES (sizeof(tables) / sizeof(tables[0]))
-
-const struct field_table *field_table_at(size_t i)
-{
-	return i < NTABLES ? &tables[i] : NULL;
-}
 
 const struct field_table *field_table_find(const char *name)
 {
 	const struct field_table *table;
-	size_t i;
 
-	for (i = 0; (table = field_table_at(i)); i++) {
+	for (table = field_table_all; table->name; table++)
 		if (!strcmp(table->name, name))
 			return table;
-	}
 	return NULL;
 }

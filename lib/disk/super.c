@@ -246,35 +246,26 @@ void super_choose(const struct nilfs_super_block *first,
 		choice->spare = !swap;
 }
 
-static const struct super_feature features[] = {
+const struct super_feature super_features[] = {
 	{ "sufile_live_blks_ext", "sufile_ext", SUPER_COMPAT,
 	  NILFS_FEATURE_COMPAT_SUFILE_LIVE_BLKS_EXT },
 	{ "track_live_blks", NULL, SUPER_COMPAT,
 	  NILFS_FEATURE_COMPAT_TRACK_LIVE_BLKS },
 	{ "block_count", NULL, SUPER_COMPAT_RO,
 	  NILFS_FEATURE_COMPAT_RO_BLOCK_COUNT },
+	{ .name = NULL },
 };
-
-#define NFEATURES (sizeof(features) / sizeof(features[0]))
-
-const struct super_feature *super_feature_at(size_t i)
-{
-	return i < NFEATURES ? &features[i] : NULL;
-}
 
 const char *super_feature_name(size_t i)
 {
-	const struct super_feature *f = super_feature_at(i);
-
-	return f ? f->name : NULL;
+	return super_features[i].name;
 }
 
 const struct super_feature *super_feature_find(const char *name)
 {
 	const struct super_feature *f;
-	size_t i;
 
-	for (i = 0; (f = super_feature_at(i)); i++) {
+	for (f = super_features; f->name; f++) {
 		if (!strcmp(f->name, name) ||
 		    (f->alias && !strcmp(f->alias, name)))
 			return f;

@@ -106,10 +106,10 @@ struct super_feature {
 	uint64_t bit;
 };
 
-/* Feature number I, or NULL after the last one. */
-const struct super_feature *super_feature_at(size_t i);
+/* All features; ends with a NULL name. */
+extern const struct super_feature super_features[];
 
-/* The name of feature number I, or NULL after the last one. */
+/* The name of feature number I, NULL for the number after the last one. */
 const char *super_feature_name(size_t i);
 
 /* The feature with that name or alias, or NULL. */

@@ -86,7 +86,7 @@ static const struct field_table *wanted(const char *line)
 /* Copies standard input; marks in SHOWN which tables it has. */
 static void copy(bool *shown)
 {
-	const struct field_table *t, *first = field_table_at(0);
+	const struct field_table *t;
 	bool skip = false;
 	char *line = NULL;
 	size_t room = 0;
@@ -101,7 +101,7 @@ static void copy(bool *shown)
 		if (!t)
 			continue;
 		print_table(t);
-		shown[t - first] = true;
+		shown[t - field_table_all] = true;
 		skip = true;
 	}
 	free(line);
@@ -109,21 +109,21 @@ static void copy(bool *shown)
 
 int main(void)
 {
-	const struct field_table *t;
 	size_t i, n = 0;
 	bool *shown;
 	int status = EXIT_SUCCESS;
 
-	while (field_table_at(n))
+	while (field_table_all[n].name)
 		n++;
 	shown = calloc(n, sizeof(*shown));
 	if (!shown)
 		return EXIT_FAILURE;
 	copy(shown);
-	for (i = 0; (t = field_table_at(i)); i++) {
+	for (i = 0; i < n; i++) {
 		if (shown[i])
 			continue;
-		fprintf(stderr, "fieldtables: %s is not shown\n", t->name);
+		fprintf(stderr, "fieldtables: %s is not shown\n",
+			field_table_all[i].name);
 		status = EXIT_FAILURE;
 	}
 	free(shown);

@@ -116,9 +116,8 @@ static void test_resolve(void)
 int main(void)
 {
 	const struct field_table *t;
-	size_t i;
 
-	for (i = 0; (t = field_table_at(i)); i++) {
+	for (t = field_table_all; t->name; t++) {
 		test_tiling(t);
 		test_inner(t);
 		ok(field_table_find(t->name) == t, "%s is found", t->name);

@@ -199,9 +199,8 @@ static void test_fields(void)
 	unsigned int wrong = 0;
 	uint64_t v, w;
 	uint32_t f, n;
-	size_t i;
 
-	for (i = 0; (t = field_table_at(i)); i++) {
+	for (t = field_table_all; t->name; t++) {
 		void *base = bytes(t->size);
 
 		for (f = 0; f < t->nfields; f++) {
