@@ -131,6 +131,21 @@ struct zone zone_at(const struct zones *zones, uint64_t n)
 	return zone;
 }
 
+int zone_check_write(const struct zone *zone, struct context *cx,
+		     const char *name, uint64_t n, uint64_t off, uint64_t len)
+{
+	uint64_t end = zone->start + zone->capacity;
+
+	if (zone->kind != ZONE_SEQUENTIAL)
+		return fail(cx, -EIO, "%s: write at byte %" PRIu64 ": zone %"
+			    PRIu64 " cannot be written to", name, off, n);
+	if (off == zone->pointer && len <= end - off)
+		return 0;
+	return fail(cx, -EIO, "%s: write of %" PRIu64 " bytes at byte %" PRIu64
+		    ": zone %" PRIu64 " must be written from byte %" PRIu64
+		    " to %" PRIu64, name, len, off, n, zone->pointer, end);
+}
+
 uint64_t zone_part(const struct zones *zones, uint64_t off, uint64_t end)
 {
 	struct zone zone = zone_at(zones, zone_of(zones, off));

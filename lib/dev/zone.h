@@ -89,6 +89,13 @@ static inline bool zone_is_in_place(const struct zones *zones, uint64_t off)
 /* Zone N, empty. */
 struct zone zone_at(const struct zones *zones, uint64_t n);
 
+/*
+ * Checks a write of LEN bytes at OFF inside ZONE, number N of the device NAME, which is
+ * not conventional: it begins at the pointer and fits the capacity.  -EIO otherwise.
+ */
+int zone_check_write(const struct zone *zone, struct context *cx,
+		     const char *name, uint64_t n, uint64_t off, uint64_t len);
+
 /* Bytes of [OFF, END) in the zone that contains OFF. */
 uint64_t zone_part(const struct zones *zones, uint64_t off, uint64_t end);
 

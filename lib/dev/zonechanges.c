@@ -55,17 +55,9 @@ int zonechanges_check(const struct zonechanges *z, struct context *cx,
 		ret = zonechanges_report(z, cx, n, &zone);
 		if (ret)
 			return ret;
-		if (zone.kind != ZONE_SEQUENTIAL)
-			return fail(cx, -EIO, "%s: write at byte %" PRIu64
-				    ": zone %" PRIu64 " cannot be written to",
-				    name, off, n);
-		if (off != zone.pointer ||
-		    len > zone.start + zone.capacity - off)
-			return fail(cx, -EIO, "%s: write of %" PRIu64 " bytes "
-				    "at byte %" PRIu64 ": zone %" PRIu64 " is "
-				    "to be written from byte %" PRIu64 " to %"
-				    PRIu64, name, len, off, n, zone.pointer,
-				    zone.start + zone.capacity);
+		ret = zone_check_write(&zone, cx, name, n, off, len);
+		if (ret)
+			return ret;
 		if ((off | len) % PAGES_BYTES)
 			return fail(cx, -EINVAL, "%s: write of %" PRIu64
 				    " bytes at byte %" PRIu64 ": no whole "

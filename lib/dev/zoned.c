@@ -46,23 +46,14 @@ static int zonefile_write(struct dev *dev, struct context *cx, uint64_t off,
 
 	for (at = off; at < end; at += part) {
 		n = zone_of(zones, at);
-		zone = zone_at(zones, n);
 		part = zone_part(zones, at, end);
-		if (zone.kind == ZONE_CONVENTIONAL)
+		if (zones->kinds[n] == ZONE_CONVENTIONAL)
 			continue;
-		if (zone.kind == ZONE_UNWRITABLE)
-			return fail(cx, -EIO, "%s: write at byte %" PRIu64
-				    ": zone %" PRIu64 " cannot be written to",
-				    dev->name, at, n);
-		if (at != file->state.pointers[n])
-			return fail(cx, -EIO, "%s: write at byte %" PRIu64
-				    ": zone %" PRIu64 " is to be written at "
-				    "byte %" PRIu64, dev->name, at, n,
-				    file->state.pointers[n]);
-		if (part > zone.start + zone.capacity - at)
-			return fail(cx, -EIO, "%s: write of %" PRIu64 " bytes "
-				    "at byte %" PRIu64 ": past the capacity of "
-				    "zone %" PRIu64, dev->name, part, at, n);
+		zone = zone_at(zones, n);
+		zone.pointer = file->state.pointers[n];
+		ret = zone_check_write(&zone, cx, dev->name, n, at, part);
+		if (ret)
+			return ret;
 	}
 	ret = dev_write(dev->under, cx, off, buf, len);
 	for (at = off; at < end && !ret; at += part) {
