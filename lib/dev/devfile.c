@@ -247,7 +247,7 @@ static int devfile_flush(struct dev *dev, struct context *cx)
 }
 
 /* Devices and file systems report "not supported" by several errors. */
-static bool cannot(int err)
+static bool is_unsupported(int err)
 {
 	return err == EOPNOTSUPP || err == ENOTTY || err == ENOSYS;
 }
@@ -277,7 +277,7 @@ static int devfile_clear(struct dev *dev, struct context *cx, uint64_t off,
 		forget_guarded(file, off, off + len);
 		return 0;
 	}
-	if (cannot(errno) || (zeros && errno == EINVAL))
+	if (is_unsupported(errno) || (zeros && errno == EINVAL))
 		return -EOPNOTSUPP;
 	return io_failure(dev, cx, zeros ? "zeroing" : "discard", off, errno);
 }
@@ -291,7 +291,7 @@ static int devfile_allocate(struct dev *dev, struct context *cx, uint64_t off,
 		return -EOPNOTSUPP;
 	if (!fallocate(file->fd, FALLOC_FL_KEEP_SIZE, (off_t)off, (off_t)len))
 		return 0;
-	if (cannot(errno))
+	if (is_unsupported(errno))
 		return -EOPNOTSUPP;
 	return io_failure(dev, cx, "allocation", off, errno);
 }
@@ -317,7 +317,8 @@ int devfile_resize(struct dev *dev, struct context *cx, uint64_t size)
 	return 0;
 }
 
-static int set_size(struct dev *dev, struct context *cx, uint64_t size)
+static int devfile_set_size(struct dev *dev, struct context *cx,
+			    uint64_t size)
 {
 	int ret = dev->is_block_device ? -EOPNOTSUPP :
 					 devfile_resize(dev, cx, size);
@@ -357,7 +358,7 @@ static const struct dev_ops devfile_ops = {
 	.flush = devfile_flush,
 	.clear = devfile_clear,
 	.allocate = devfile_allocate,
-	.resize = set_size,
+	.resize = devfile_set_size,
 	.close = devfile_close,
 };
 
