@@ -33,7 +33,6 @@
 #include "dump/export/tar_stream.h"
 #include "dump/past/logitems.h"
 #include "dump/scramble.h"
-#include "vol/logcheck.h"
 
 struct metaimage_options {
 	bool force;
@@ -60,6 +59,7 @@ struct metaimage {
 	struct tool *tool;
 	struct volume *vol;
 	struct dev *file, *out;	/* OUT may be a disk in FILE */
+	struct logitems logs;
 	bool scrambled;
 	struct scramble scramble;
 	/* Blocks that are kept; of these, those of directories and links; and
@@ -128,26 +128,26 @@ static int classify_data(struct metaimage *m, struct context *cx,
 	return sparse_test(&m->links, b->ino) && !file;
 }
 
-static int visit_all(struct metaimage *m, struct context *cx, const char *doing,
-		     logitems_log *visit)
+/* Calls VISIT with each log as the current one of m->logs. */
+static int visit_logs(struct metaimage *m, struct context *cx,
+		      const char *doing,
+		      int (*visit)(struct metaimage *m, struct context *cx))
 {
-	uint64_t n = m->vol->geo.nsegments, segnum;
-	int err = 0;
+	int ret, err = 0;
 
-	progress_begin(&m->tool->progress, doing, n, false);
-	for (segnum = 0; segnum < n && !err; segnum++) {
-		err = logitems_segment(m->vol, cx, segnum, visit, m);
-		progress_update(&m->tool->progress, segnum + 1);
+	progress_begin(&m->tool->progress, doing, m->vol->geo.nsegments, false);
+	logitems_rewind(&m->logs);
+	while (!err && (ret = logitems_next_log(&m->logs, cx))) {
+		err = ret < 0 ? ret : visit(m, cx);
+		progress_update(&m->tool->progress, m->logs.segnum);
 	}
 	progress_end(&m->tool->progress);
 	return err;
 }
 
-/* Adds the inodes in the ifile blocks of a log to the sets of their types. */
-static int note_log(void *arg, struct context *cx, struct logsearch *search,
-		    const struct log *log)
+/* Adds the inodes in the ifile blocks of the log to the sets of their types. */
+static int note_inodes(struct metaimage *m, struct context *cx)
 {
-	struct metaimage *m = arg;
 	const struct palloc *p = &m->vol->ifile_palloc;
 	const struct nilfs_inode *inode;
 	struct palloc_block part;
@@ -155,16 +155,17 @@ static int note_log(void *arg, struct context *cx, struct logsearch *search,
 	struct sparse *set;
 	uint64_t i;
 	uint16_t mode;
-	int ret = 0;
+	int ret = 0, next;
 
-	while (ret >= 0 && segsum_iter_next(&search->summary.iter, &b)) {
-		if (b.ino != NILFS_IFILE_INO || b.is_node ||
+	while (ret >= 0 && (next = logitems_next_block(&m->logs, cx, &b))) {
+		ret = next;
+		if (ret < 0 || b.ino != NILFS_IFILE_INO || b.is_node ||
 		    !palloc_has_block(p, b.blkoff))
 			continue;
 		palloc_locate(p, b.blkoff, &part);
 		if (part.kind != PALLOC_ENTRIES)
 			continue;
-		ret = read_block(m, cx, log->pseg + b.index);
+		ret = read_block(m, cx, m->logs.log.pseg + b.index);
 		if (ret <= 0)
 			continue;
 		for (i = part.first; i < part.first + part.count && ret >= 0;
@@ -183,23 +184,23 @@ static int note_log(void *arg, struct context *cx, struct logsearch *search,
 }
 
 /* Keeps the summary, the super root, and the blocks that classify_data() allows. */
-static int keep_log(void *arg, struct context *cx, struct logsearch *search,
-		    const struct log *log)
+static int keep_log(struct metaimage *m, struct context *cx)
 {
-	struct metaimage *m = arg;
-	uint64_t i, n = segsum_nsumblk(&m->vol->geo, &log->ss);
+	const struct logindex_log *log = &m->logs.log;
 	struct segsum_block b;
 	struct sparse *set;
-	int ret = 0;
+	uint64_t i;
+	int ret = 0, next;
 
-	for (i = 0; i < n && ret >= 0; i++)
+	for (i = 0; i < log->nsumblk && ret >= 0; i++)
 		ret = sparse_add(&m->kept, cx, log->pseg + i);
-	if (ret >= 0 && segsum_has_super_root(&log->ss))
+	if (ret >= 0 && log->flags & NILFS_SS_SR)
 		ret = sparse_add(&m->kept, cx, log->pseg + log->nblocks - 1);
-	while (ret >= 0 && segsum_iter_next(&search->summary.iter, &b)) {
+	while (ret >= 0 && (next = logitems_next_block(&m->logs, cx, &b))) {
 		i = log->pseg + b.index;
 		set = NULL;
-		ret = b.is_node ? 1 : classify_data(m, cx, &b, i, &set);
+		ret = next < 0 || b.is_node ? next :
+		      classify_data(m, cx, &b, i, &set);
 		if (!ret) {
 			ret = sparse_add(&m->content, cx, i);
 			continue;
@@ -213,15 +214,13 @@ static int keep_log(void *arg, struct context *cx, struct logsearch *search,
 }
 
 /* Sets the checksum of a log of which blocks were left out or changed. */
-static int seal_rest(void *arg, struct context *cx, struct logsearch *search,
-		     const struct log *log)
+static int seal_rest(struct metaimage *m, struct context *cx)
 {
-	struct metaimage *m = arg;
-	uint32_t i, first = (uint32_t)segsum_nsumblk(&m->vol->geo, &log->ss);
-	int err;
+	const struct logindex_log *log = &m->logs.log;
+	uint32_t i;
+	int ret;
 
-	(void)search;
-	for (i = first; i < log->nblocks; i++) {
+	for (i = log->nsumblk; i < log->nblocks; i++) {
 		if (!sparse_test(&m->kept, log->pseg + i))
 			break;
 		if (m->scrambled && (sparse_test(&m->names, log->pseg + i) ||
@@ -230,10 +229,11 @@ static int seal_rest(void *arg, struct context *cx, struct logsearch *search,
 	}
 	if (i == log->nblocks)
 		return 0;
-	err = logcheck_payload(m->vol, cx, log->pseg, &log->ss);
-	if (err)
-		return damage_forgive(cx, err);
-	return seal_log(m->out, cx, &m->vol->geo, log->pseg, first, NULL);
+	ret = logitems_check(m->vol, cx, log->pseg);
+	if (ret <= 0)
+		return ret;
+	return seal_log(m->out, cx, &m->vol->geo, log->pseg, log->nsumblk,
+			NULL);
 }
 
 static int copy_supers(struct metaimage *m, struct context *cx)
@@ -344,15 +344,17 @@ static int make_image(struct metaimage *m, struct context *cx)
 	if (!err && m->scrambled)
 		err = scramble_init(&m->scramble, cx);
 	if (!err)
-		err = visit_all(m, cx, "reading inodes", note_log);
+		err = logitems_open(&m->logs, cx, m->vol);
 	if (!err)
-		err = visit_all(m, cx, "reading logs", keep_log);
+		err = visit_logs(m, cx, "reading inodes", note_inodes);
+	if (!err)
+		err = visit_logs(m, cx, "reading logs", keep_log);
 	if (!err)
 		err = keep_read(m, cx);
 	if (!err)
 		err = copy_blocks(m, cx);
 	if (!err)
-		err = visit_all(m, cx, "setting checksums", seal_rest);
+		err = visit_logs(m, cx, "setting checksums", seal_rest);
 	if (!err)
 		err = m->out == m->file ? dev_flush(m->out, cx) :
 					  qcow2_finish(m->out, cx);
@@ -465,6 +467,7 @@ static int metaimage_run(struct tool *tool, const void *options)
 	dev_close(m.file);
 	for (i = 0; i < 7; i++)
 		sparse_fini(&m.sets[i]);
+	logitems_close(&m.logs);
 	free(m.block);
 	if (!err)
 		report_u64(&tool->report, "blocks", "Blocks of metadata",

@@ -25,7 +25,6 @@
 #include "base/sort.h"
 #include "check/damage.h"
 #include "disk/inode.h"
-#include "dump/past/logitems.h"
 
 #define FIRST_CUT 4096u
 
@@ -139,11 +138,11 @@ static int shrink(struct gather *g, struct context *cx)
 	return 0;
 }
 
-static int take_item(void *arg, struct context *cx, const struct log *log,
-		     const struct segsum_block *b)
+static int gather_block(struct gather *g, struct context *cx,
+			const struct segsum_block *b)
 {
-	struct gather *g = arg;
 	const struct logfiles *files = g->files;
+	const struct logindex_log *log = &files->logs.log;
 	size_t i;
 	int err = 0;
 
@@ -166,8 +165,8 @@ static int take_item(void *arg, struct context *cx, const struct log *log,
 		.ino = b->ino,
 		.number = b->vblocknr,
 		.blkoff = b->is_node ? 0 : b->blkoff,
-		.cno = logitems_cno(log, b),
-		.seq = le64_get(log->ss.ss_seq),
+		.cno = logitems_cno(&files->logs, b),
+		.seq = log->seq,
 		.blocknr = log->pseg + b->index,
 		.index = b->index,
 		.is_node = b->is_node,
@@ -179,7 +178,8 @@ static int take_item(void *arg, struct context *cx, const struct log *log,
 static int gather_blocks(struct gather *g, struct context *cx, uint64_t first,
 			 uint64_t from, uint64_t end)
 {
-	int err;
+	struct segsum_block b;
+	int ret, err = 0;
 
 	g->first = first;
 	g->end = end;
@@ -188,7 +188,9 @@ static int gather_blocks(struct gather *g, struct context *cx, uint64_t first,
 	g->count = 0;
 	g->ino = 0;
 	g->cut = FIRST_CUT;
-	err = logitems_run(g->vol, cx, take_item, g);
+	logitems_rewind(&g->files->logs);
+	while (!err && (ret = logitems_next(&g->files->logs, cx, &b)))
+		err = ret < 0 ? ret : gather_block(g, cx, &b);
 	merge_blocks(g);
 	return err;
 }
@@ -229,7 +231,7 @@ static int find_place(struct walk *w, struct context *cx, uint64_t ptr,
 		if (b->cno > w->file->last)
 			continue;
 		*blocknr = b->blocknr;
-		return logitems_is_proven(g->vol, cx, &g->files->proven,
+		return logitems_is_proven(&g->files->logs, cx,
 					  b->blocknr - b->index);
 	}
 	return 0;

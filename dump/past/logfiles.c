@@ -26,7 +26,6 @@
 #include "check/damage.h"
 #include "disk/inode.h"
 #include "disk/palloc.h"
-#include "dump/past/logitems.h"
 #include "vol/cptable.h"
 #include "vol/mapdiff.h"
 #include "vol/volume.h"
@@ -80,14 +79,6 @@ static void merge_files(struct logfiles *f)
 	f->count = kept;
 }
 
-/* Whether the log that has the inode of FILE is whole: 1, 0. */
-static int is_proven(struct logfiles *files, struct context *cx,
-		     struct volume *vol, const struct logfile *file)
-{
-	return logitems_is_proven(vol, cx, &files->proven,
-				  file->blocknr - file->index);
-}
-
 /*
  * Adds the file of INODE, unless the latest state has it, or may have it, where
  * its ifile is damaged.
@@ -115,7 +106,8 @@ static int take_inode(struct collector *c, struct context *cx, uint64_t ino,
 	in_latest = ret ? ret != -ENOENT : inode_is_same_file(inode, &other);
 	fail_clear(cx);
 	if (!in_latest && c->proven_only) {
-		ret = is_proven(f, cx, vol, found);
+		ret = logitems_is_proven(&f->logs, cx,
+					 found->blocknr - found->index);
 		if (ret <= 0)
 			return ret;
 	}
@@ -132,18 +124,19 @@ static int take_inode(struct collector *c, struct context *cx, uint64_t ino,
 	return 0;
 }
 
-static int take_item(void *arg, struct context *cx, const struct log *log,
-		     const struct segsum_block *b)
+/* Adds the files of block B, if it is one of an ifile. */
+static int take_ifile_block(struct collector *c, struct context *cx,
+			    const struct segsum_block *b)
 {
-	struct collector *c = arg;
+	const struct logitems *logs = &c->files->logs;
 	struct volume *vol = c->latest->vol;
 	const struct palloc *p = &vol->ifile_palloc;
-	const uint64_t cno = logitems_cno(log, b);
+	const uint64_t cno = logitems_cno(logs, b);
 	const struct logfile found = {
 		.first = cno,
 		.last = cno,
-		.seq = le64_get(log->ss.ss_seq),
-		.blocknr = log->pseg + b->index,
+		.seq = logs->log.seq,
+		.blocknr = logs->log.pseg + b->index,
 		.index = b->index,
 	};
 	struct palloc_block where;
@@ -229,10 +222,14 @@ static int collect(struct logfiles *files, struct context *cx,
 	};
 	struct marking m = { .files = files, .root = latest };
 	struct root newer = *latest, older;
+	struct segsum_block b;
 	uint64_t *cnos;
 	size_t i;
-	int err = logitems_run(latest->vol, cx, take_item, &c);
+	int ret, err = 0;
 
+	logitems_rewind(&files->logs);
+	while (!err && (ret = logitems_next(&files->logs, cx, &b)))
+		err = ret < 0 ? ret : take_ifile_block(&c, cx, &b);
 	merge_files(files);
 	if (err || !files->count)
 		return err;
@@ -255,15 +252,18 @@ static int collect(struct logfiles *files, struct context *cx,
 int logfiles_collect(struct logfiles *files, struct context *cx,
 		     struct root *latest)
 {
-	int ret = collect(files, cx, latest, false);
+	int ret = logitems_open(&files->logs, cx, latest->vol);
 	size_t i;
 
+	if (!ret)
+		ret = collect(files, cx, latest, false);
 	if (ret)
 		return ret;
 	for (i = 0, ret = 1; i < files->count && ret > 0; i++)
 		if (!files->items[i].known)
-			ret = is_proven(files, cx, latest->vol,
-					&files->items[i]);
+			ret = logitems_is_proven(&files->logs, cx,
+						 files->items[i].blocknr -
+						 files->items[i].index);
 	if (ret)
 		return ret < 0 ? ret : 0;
 	files->count = 0;
@@ -309,5 +309,5 @@ void logfiles_fini(struct logfiles *files)
 		free(files->items[i].name);
 	free(files->items);
 	inoset_fini(&files->dirs);
-	pairtable_fini(&files->proven);
+	logitems_close(&files->logs);
 }

@@ -9,7 +9,7 @@
 
 #include "base/context.h"
 #include "base/inoset.h"
-#include "base/pairtable.h"
+#include "dump/past/logitems.h"
 #include "vol/extent.h"
 #include "vol/root.h"
 #include "vol/volume.h"
@@ -36,7 +36,7 @@ struct logfiles {
 	struct logfile *items;	/* by number, then generation and type */
 	size_t count, room;
 	struct inoset dirs;	/* numbers that a directory has or had */
-	struct pairtable proven; /* of logs: logitems_is_proven() */
+	struct logitems logs;
 };
 
 /*

@@ -28,7 +28,6 @@
 #include "disk/inode.h"
 #include "dump/past/filenames.h"
 #include "dump/past/logfiles.h"
-#include "dump/past/logitems.h"
 #include "vol/cptable.h"
 #include "vol/dir.h"
 #include "vol/volume.h"
@@ -118,13 +117,13 @@ static int take_entry(struct search *s, struct context *cx,
 	return 0;
 }
 
-/* Sets names as the blocks of directories have them: the newest one of a file. */
-static int take_item(void *arg, struct context *cx, const struct log *log,
-		     const struct segsum_block *b)
+/* Sets the names of files to the newest ones in B, if it is one of a directory. */
+static int take_dir_block(struct search *s, struct context *cx,
+			  const struct segsum_block *b)
 {
-	struct search *s = arg;
 	struct volume *vol = s->latest->vol;
-	const uint64_t cno = logitems_cno(log, b);
+	const struct logitems *logs = &s->files.logs;
+	const uint64_t cno = logitems_cno(logs, b);
 	struct dirent_entry e;
 	struct dirent_iter it;
 	const void *block;
@@ -138,7 +137,7 @@ static int take_item(void *arg, struct context *cx, const struct log *log,
 	}
 	if (!s->is_dir)
 		return 0;
-	err = cache_get(vol->cache, cx, log->pseg + b->index, &block);
+	err = cache_get(vol->cache, cx, logs->log.pseg + b->index, &block);
 	if (err)
 		return damage_forgive(cx, err);
 	dirent_iter_init(&it, block, vol->geo.block_size);
@@ -317,14 +316,17 @@ int logged_run(struct context *cx, struct root *latest,
 {
 	struct search s = { .s = search, .latest = latest };
 	struct logfiles *files = &s.files;
+	struct segsum_block b;
 	bool any = false;
 	size_t i = 0;
 	int ret = logfiles_collect(files, cx, latest);
 
 	while (i < files->count && files->items[i].known)
 		i++;
-	if (!ret && i < files->count)
-		ret = logitems_run(latest->vol, cx, take_item, &s);
+	logitems_rewind(&files->logs);
+	while (ret >= 0 && i < files->count &&
+	       (ret = logitems_next(&files->logs, cx, &b)) > 0)
+		ret = take_dir_block(&s, cx, &b);
 	for (; i < files->count && ret >= 0; i++) {
 		ret = is_wanted(&s, cx, &files->items[i]);
 		files->items[i].wanted = ret > 0;

@@ -1,119 +1,132 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What all logs list.
+ * All logs on the device, and the blocks that they list.
  *
- * A segment is written from its beginning, so what is left of a former use is
- * after the logs of the present one, and a clean segment has the logs that it
- * had.  Segments are searched block by block: a damaged summary hides its own
- * log only.  One that is not in use and does not begin with a log was never
+ * A segment is written from its beginning, so logs of an earlier use follow those
+ * of the current one, and a clean segment contains its former logs.  Commands
+ * read the lists several times; the log index (check/logs/logindex.h) searches
+ * each segment once, block by block, so that a damaged summary hides only its own
+ * log.  A segment that is not in use and does not begin with a log was never
  * written, or was discarded, and is not searched.
  */
 #include "dump/past/logitems.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "check/damage.h"
 #include "vol/logcheck.h"
 #include "vol/sutable.h"
 #include "vol/volume.h"
 
-/* Values of a table of logs. */
+/* Values of the table of proven logs. */
 enum { PROVEN = 1, NOT_PROVEN };
 
-/* Nothing is known of its use where the volume was opened without metadata. */
-static bool may_have_logs(struct volume *vol, struct context *cx,
-			  uint64_t segnum)
+int logitems_open(struct logitems *l, struct context *cx, struct volume *vol)
 {
-	const uint64_t start = geometry_segment_start(&vol->geo, segnum);
+	*l = (struct logitems){ .vol = vol };
+	return logindex_open(&l->ix, cx, &vol->geo, NULL);
+}
+
+void logitems_close(struct logitems *l)
+{
+	logindex_close(l->ix);
+	pairtable_fini(&l->proven);
+	memset(l, 0, sizeof(*l));
+}
+
+void logitems_rewind(struct logitems *l)
+{
+	l->segnum = 0;
+	l->segment.n = l->nlogs = 0;
+	l->log.nextents = l->nextents = 0;
+	l->extent.count = l->block = 0;
+}
+
+int logitems_next_log(struct logitems *l, struct context *cx)
+{
+	struct volume *vol = l->vol;
 	struct nilfs_segment_usage_ext su;
-	struct nilfs_segment_summary ss;
 	struct context quiet;
+	int err = context_cancelled(cx);
 
 	context_child(cx, &quiet);
-	if (!dev_read(vol->dev, &quiet, start << vol->geo.block_bits, &ss,
-		      sizeof(ss)) &&
-	    segsum_check(&vol->geo, &ss, start) == RULE_OK)
-		return true;
-	return !vol->sufile.vol || sutable_read(vol, &quiet, segnum, &su) ||
-	       !segusage_is_clean(&su.su);
+	for (; !err && l->nlogs == l->segment.n &&
+	       l->segnum < vol->geo.nsegments; l->segnum++) {
+		l->segment.n = l->nlogs = 0;
+		/* Without metadata the use of segments is unknown. */
+		if (logindex_begins(l->ix, cx, vol, l->segnum) ||
+		    !vol->sufile.vol ||
+		    sutable_read(vol, &quiet, l->segnum, &su) ||
+		    !segusage_is_clean(&su.su))
+			err = logindex_segment(l->ix, cx, vol, l->segnum,
+					       &l->segment);
+	}
+	if (err || l->nlogs == l->segment.n)
+		return err;
+	l->nextents = l->extent.count = l->block = 0;
+	err = logindex_log(l->segment.ix, cx, l->segment.first + l->nlogs++,
+			   &l->log);
+	return err ? err : 1;
 }
 
-int logitems_segment(struct volume *vol, struct context *cx, uint64_t segnum,
-		     logitems_log *visit, void *arg)
+int logitems_next_block(struct logitems *l, struct context *cx,
+			struct segsum_block *b)
 {
-	struct logsearch search;
-	struct log log;
+	int err;
+
+	if (l->block == l->extent.count) {
+		if (l->nextents == l->log.nextents)
+			return 0;
+		err = logindex_extent(l->segment.ix, cx,
+				      l->log.first + l->nextents, &l->extent);
+		if (err)
+			return err;
+		l->nextents++;
+		l->block = 0;
+	}
+	*b = logindex_block(&l->log, &l->extent, l->block++);
+	return 1;
+}
+
+int logitems_next(struct logitems *l, struct context *cx,
+		  struct segsum_block *b)
+{
 	int ret;
 
-	if (!may_have_logs(vol, cx, segnum))
-		return 0;
-	ret = logsearch_open(&search, cx, vol, segnum,
-			     geometry_segment_start(&vol->geo, segnum));
-	while (!ret && (ret = logsearch_next(&search, cx, &log))) {
-		if (ret > 0) {
-			ret = context_cancelled(cx);
-			if (!ret)
-				ret = visit(arg, cx, &search, &log);
-		} else if (!damage_is_fatal(ret)) {
-			fail_clear(cx);
-			search.next++;
-			ret = 0;
-		}
-	}
-	logsearch_close(&search);
+	do {
+		while ((ret = logitems_next_block(l, cx, b)) > 0)
+			if (b->is_virtual)
+				return 1;
+		if (!ret)
+			ret = logitems_next_log(l, cx);
+	} while (ret > 0);
 	return ret;
 }
 
-struct items {
-	logitems_visit *visit;
-	void *arg;
-};
-
-static int visit_items(void *arg, struct context *cx, struct logsearch *search,
-		       const struct log *log)
+int logitems_check(struct volume *vol, struct context *cx, uint64_t pseg)
 {
-	const struct items *items = arg;
-	struct segsum_block block;
-	int ret = 0;
-
-	while (!ret && segsum_iter_next(&search->summary.iter, &block))
-		if (block.is_virtual)
-			ret = items->visit(items->arg, cx, log, &block);
-	return ret;
-}
-
-int logitems_run(struct volume *vol, struct context *cx, logitems_visit *visit,
-		 void *arg)
-{
-	struct items items = { visit, arg };
-	uint64_t segnum;
-	int err = 0;
-
-	for (segnum = 0; segnum < vol->geo.nsegments && !err; segnum++)
-		err = logitems_segment(vol, cx, segnum, visit_items, &items);
-	return err;
-}
-
-int logitems_is_proven(struct volume *vol, struct context *cx,
-		       struct pairtable *proven, uint64_t pseg)
-{
-	struct pairtable_entry *known = pairtable_find(proven, 0, pseg);
 	struct nilfs_segment_summary ss;
-	int err;
+	int err = dev_read(vol->dev, cx, pseg << vol->geo.block_bits, &ss,
+			   sizeof(ss));
+
+	if (!err && segsum_check(&vol->geo, &ss, pseg) != RULE_OK)
+		return 0;
+	if (!err)
+		err = logcheck_payload(vol, cx, pseg, &ss);
+	return err ? damage_forgive(cx, err) : 1;
+}
+
+int logitems_is_proven(struct logitems *l, struct context *cx, uint64_t pseg)
+{
+	struct pairtable_entry *known = pairtable_find(&l->proven, 0, pseg);
+	int ret;
 
 	if (known)
 		return known->value == PROVEN;
-	err = dev_read(vol->dev, cx, pseg << vol->geo.block_bits, &ss,
-		       sizeof(ss));
-	if (!err && segsum_check(&vol->geo, &ss, pseg) != RULE_OK)
-		err = -EUCLEAN;
-	if (!err)
-		err = logcheck_payload(vol, cx, pseg, &ss);
-	if (err && !damage_is(err))
-		return err;
-	if (err)
-		fail_clear(cx);
-	if (pairtable_add(proven, cx, 0, pseg, err ? NOT_PROVEN : PROVEN))
+	ret = logitems_check(l->vol, cx, pseg);
+	if (ret >= 0 && pairtable_add(&l->proven, cx, 0, pseg,
+				      ret ? PROVEN : NOT_PROVEN))
 		return -ENOMEM;
-	return !err;
+	return ret;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What all logs on the device list, also those that are not in use any more. */
+/* All logs on the device, including those of earlier uses, and their blocks. */
 #ifndef NILFS2_DUMP_LOGITEMS_H
 #define NILFS2_DUMP_LOGITEMS_H
 
@@ -7,46 +7,63 @@
 
 #include "base/context.h"
 #include "base/pairtable.h"
+#include "check/logs/logindex.h"
 #include "disk/segsum.h"
-#include "vol/logsearch.h"
 
 struct volume;
 
-/* A log with a sound summary, which SEARCH has read.  0, or a failure that ends. */
-typedef int logitems_log(void *arg, struct context *cx,
-			 struct logsearch *search, const struct log *log);
+/* All zero: closed. */
+struct logitems {
+	struct volume *vol;		/* borrowed */
+	struct logindex *ix;
+	struct pairtable proven;	/* results of logitems_is_proven() */
+
+	struct logindex_log log;	/* the current log */
+	uint64_t segnum;		/* the segment after that of the log */
+
+	struct logindex_segment segment;
+	struct logindex_extent extent;	/* extent with the next block */
+	uint32_t nlogs;			/* logs of the segment returned */
+	uint32_t nextents, block;	/* extents and blocks returned: of the
+					   log, of the extent */
+};
+
+/* Begins before the first log of VOL.  -ENOMEM. */
+int logitems_open(struct logitems *l, struct context *cx, struct volume *vol);
+void logitems_close(struct logitems *l);
+
+/* Returns to the beginning.  The summaries are not read again. */
+void logitems_rewind(struct logitems *l);
 
 /*
- * Calls VISIT for each log of segment SEGNUM, whatever use of the segment it is
- * of, in the order of the device.  Logs do not overlap: what was overwritten is
- * not listed.  What cannot be read is passed over.  -ENOMEM, -EINTR; failures of
- * VISIT.
+ * Steps to the next log with a valid summary, in the order of the device: 1, 0 at
+ * the end.  Logs do not overlap, and unreadable blocks are skipped.  -ENOMEM,
+ * -ENOBUFS, -EINTR.
  */
-int logitems_segment(struct volume *vol, struct context *cx, uint64_t segnum,
-		     logitems_log *visit, void *arg);
+int logitems_next_log(struct logitems *l, struct context *cx);
 
-/* 0, or a failure that ends the search. */
-typedef int logitems_visit(void *arg, struct context *cx,
-			   const struct log *log,
-			   const struct segsum_block *block);
+/* Steps to the next block that the current log lists: 1 and *B, 0 at the end.
+   -ENOMEM. */
+int logitems_next_block(struct logitems *l, struct context *cx,
+			struct segsum_block *b);
 
-/* The same for each block with a virtual number that logs list, of all segments. */
-int logitems_run(struct volume *vol, struct context *cx, logitems_visit *visit,
-		 void *arg);
+/* Steps to the next block with a virtual number that any log lists: 1 and *B, 0 at
+   the end.  Fails as logitems_next_log(). */
+int logitems_next(struct logitems *l, struct context *cx,
+		  struct segsum_block *b);
 
-/*
- * Whether the log at block PSEG has a sound summary and the right checksum over
- * all its blocks: 1, 0.  PROVEN, at first all zero, keeps what was found, and is
- * freed by the caller.  -ENOMEM, -EINTR.
- */
-int logitems_is_proven(struct volume *vol, struct context *cx,
-		       struct pairtable *proven, uint64_t pseg);
+/* Whether the log at block PSEG has a valid summary and the right checksum over
+   all its blocks: 1, 0.  -ENOMEM, -EINTR. */
+int logitems_check(struct volume *vol, struct context *cx, uint64_t pseg);
 
-/* The checkpoint that the block was written with; 0: not known. */
-static inline uint64_t logitems_cno(const struct log *log,
+/* The same; the result is kept in memory for the next call. */
+int logitems_is_proven(struct logitems *l, struct context *cx, uint64_t pseg);
+
+/* The checkpoint with which block B of the current log was written; 0: unknown. */
+static inline uint64_t logitems_cno(const struct logitems *l,
 				    const struct segsum_block *b)
 {
-	return b->cno ? b->cno : segsum_cno(&log->ss);
+	return b->cno ? b->cno : l->log.cno;
 }
 
 #endif

@@ -97,6 +97,7 @@ static int logindex_add_log(struct logindex *ix, struct context *cx,
 		.create = le64_get(found->ss.ss_create),
 		.first = ix->extents.n,
 		.nblocks = found->nblocks,
+		.nsumblk = segsum_nsumblk(&ix->geo, &found->ss),
 		.flags = le16_get(found->ss.ss_flags),
 	};
 	struct logindex_extent e = { .count = 0 };

@@ -25,6 +25,7 @@ struct logindex_log {
 	uint64_t first;		/* its first extent record */
 	uint32_t nextents;
 	uint32_t nblocks;
+	uint32_t nsumblk;	/* blocks of the summary */
 	uint16_t flags;		/* NILFS_SS_... */
 	/* enum rule: why its list of blocks ends, as in segsum_iter. */
 	uint16_t verdict;
