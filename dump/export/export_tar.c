@@ -330,7 +330,7 @@ static int walk_map(struct export_tar *t, struct context *cx,
 
 	if (!ret && put)
 		ret = put_line(t, cx, m->runs);
-	while (!ret && (ret = content_next_run(&content, cx, &run)) > 0)
+	while (!ret && (ret = content_next(&content, cx, &run)) > 0)
 		ret = take_run(t, cx, m, put, run.offset, run.len);
 	content_close(&content);
 	if (!ret && run.offset + run.len < content.size)

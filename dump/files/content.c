@@ -33,16 +33,12 @@ void content_close(struct content *c)
 	extent_cursor_close(&c->extents);
 }
 
-static const struct nilfs_geometry *geometry(const struct content *c)
+/* Fills AHEAD with blocks before the end of the file: 1, 0 at the end. */
+static int fill_ahead(struct content *c, struct context *cx)
 {
-	return &c->file->vol->geo;
-}
-
-/* Fills AHEAD, with blocks in front of the end of the file only. */
-static int look_ahead(struct content *c, struct context *cx)
-{
-	uint64_t end = div_round_up(c->size, geometry(c)->block_size);
-	uint32_t max = CONTENT_BUFFER_SIZE >> geometry(c)->block_bits;
+	const struct nilfs_geometry *geo = &c->file->vol->geo;
+	uint64_t end = div_round_up(c->size, geo->block_size);
+	uint32_t max = CONTENT_BUFFER_SIZE >> geo->block_bits;
 	int ret;
 
 	if (c->ahead.count)
@@ -57,72 +53,38 @@ static int look_ahead(struct content *c, struct context *cx)
 	return c->ahead.count != 0;
 }
 
-/* Takes COUNT blocks from AHEAD. */
-static void advance_content(struct content *c, uint64_t count)
-{
-	c->ahead.blkoff += count;
-	c->ahead.blocknr += count;
-	c->ahead.count -= count;
-}
-
-/* Blocks [FIRST, END) of the file as bytes of it. */
-static void set_piece(const struct content *c, struct content_piece *piece,
-		      uint64_t first, uint64_t end)
-{
-	uint32_t bits = geometry(c)->block_bits;
-
-	piece->offset = first << bits;
-	piece->len = ((end << bits) < c->size ? end << bits : c->size) -
-		     piece->offset;
-}
-
 int content_next(struct content *c, struct context *cx,
 		 struct content_piece *piece)
 {
-	uint32_t bits = geometry(c)->block_bits;
-	uint64_t max = CONTENT_BUFFER_SIZE >> bits, first, at;
-	int ret = look_ahead(c, cx), err;
+	uint32_t bits = c->file->vol->geo.block_bits;
+	uint64_t max = c->buffer ? CONTENT_BUFFER_SIZE >> bits : UINT64_MAX;
+	uint64_t first, at, count;
+	int ret = fill_ahead(c, cx), err;
 
 	if (ret <= 0)
 		return ret;
 	first = at = c->ahead.blkoff;
 	while (ret > 0 && c->ahead.blkoff == at && at - first < max) {
-		uint64_t count = c->ahead.count;
-
+		count = c->ahead.count;
 		if (count > max - (at - first))
 			count = max - (at - first);
-		err = volume_read_blocks(c->file->vol, cx, c->ahead.blocknr,
+		err = !c->buffer ? 0 :
+		      volume_read_blocks(c->file->vol, cx, c->ahead.blocknr,
 					 (uint32_t)count,
 					 c->buffer + ((at - first) << bits));
 		if (err)
 			return err;
 		at += count;
-		advance_content(c, count);
+		c->ahead.blkoff += count;
+		c->ahead.blocknr += count;
+		c->ahead.count -= count;
 		if (at - first < max)
-			ret = look_ahead(c, cx);
+			ret = fill_ahead(c, cx);
 	}
 	if (ret < 0)
 		return ret;
-	set_piece(c, piece, first, at);
-	return 1;
-}
-
-int content_next_run(struct content *c, struct context *cx,
-		     struct content_piece *run)
-{
-	uint64_t first, at;
-	int ret = look_ahead(c, cx);
-
-	if (ret <= 0)
-		return ret;
-	first = at = c->ahead.blkoff;
-	while (ret > 0 && c->ahead.blkoff == at) {
-		at += c->ahead.count;
-		advance_content(c, c->ahead.count);
-		ret = look_ahead(c, cx);
-	}
-	if (ret < 0)
-		return ret;
-	set_piece(c, run, first, at);
+	piece->offset = first << bits;
+	piece->len = ((at << bits) < c->size ? at << bits : c->size) -
+		     piece->offset;
 	return 1;
 }

@@ -12,7 +12,7 @@
 
 struct content {
 	struct file *file;
-	char *buffer;  /* the caller's, CONTENT_BUFFER_SIZE bytes */
+	char *buffer;  /* the caller's, CONTENT_BUFFER_SIZE bytes, or NULL */
 	uint64_t size; /* of the file in bytes, below 2^63 */
 	struct extent_cursor extents;
 	struct extent ahead; /* rest of the current extent */
@@ -25,25 +25,21 @@ struct content_piece {
 };
 
 /*
- * Starts at the beginning of FILE (borrowed); BUFFER may be NULL where only
- * content_next_run() will be called.  -EFBIG for a size no kernel has, else
- * as extent_cursor_open().
+ * Starts at the beginning of FILE (borrowed).  Without a BUFFER nothing is read:
+ * content_next() returns the runs.  -EFBIG for a size that no kernel supports,
+ * otherwise as extent_cursor_open().
  */
 int content_open(struct content *c, struct context *cx, struct file *file,
 		 char *buffer);
 void content_close(struct content *c);
 
 /*
- * Reads on: 1 and the *PIECE that is now in the buffer, 0 at the end of the
- * file, -EUCLEAN, -EIO.  Blocks are read in requests as large as the file and
- * its place on the disk allow, past the cache.
+ * Reads the next part of a run: 1 and *PIECE, whose bytes are in the buffer, 0 at
+ * the end of the file, -EUCLEAN, -EIO.  Blocks are read in requests as large as
+ * the file and its place on the disk allow, bypassing the cache.  Without a buffer
+ * *PIECE is the next whole run between two holes.
  */
 int content_next(struct content *c, struct context *cx,
 		 struct content_piece *piece);
-
-/* The next whole run between two holes, without reading it; the same returns.
- */
-int content_next_run(struct content *c, struct context *cx,
-		     struct content_piece *run);
 
 #endif
