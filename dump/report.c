@@ -296,17 +296,6 @@ struct page {
 	int status;
 };
 
-static int note_failure(struct page *p, int err)
-{
-	if (err > 0)
-		p->status = err;
-	if (err >= 0)
-		return 0;
-	err = image_complain(p->tool, err);
-	p->status = 1;
-	return err < 0 ? err : 0;
-}
-
 /* Writes all parts to the output of the tool; FAILED: from opening the volume. */
 static int put_page(struct page *p, int failed)
 {
@@ -325,18 +314,23 @@ static int put_page(struct page *p, int failed)
 		}
 		report_html_open(tool->out, title, tool->argv[0]);
 	}
-	err = note_failure(p, failed);
+	err = image_note(tool, &p->status, failed);
 	if (!err && !p->o->fast)
-		err = note_failure(p, report_check_put(tool, p->im.dev));
+		err = image_note(tool, &p->status,
+				 report_check_put(tool, p->im.dev));
 	if (!err && p->im.vol)
-		err = note_failure(p, report_space_put(tool, &p->im));
+		err = image_note(tool, &p->status,
+				 report_space_put(tool, &p->im));
 	if (!err && p->im.vol)
-		err = note_failure(p, report_checkpoints(tool, &p->im));
+		err = image_note(tool, &p->status,
+				 report_checkpoints(tool, &p->im));
 	if (!err && p->im.vol && !p->o->fast)
-		err = note_failure(p, report_space_files(tool, &p->im));
+		err = image_note(tool, &p->status,
+				 report_space_files(tool, &p->im));
 	if (!err)
-		err = note_failure(p, info_report(tool, &p->supers, p->im.vol,
-						  p->im.dev->size));
+		err = image_note(tool, &p->status,
+				 info_report(tool, &p->supers, p->im.vol,
+					     p->im.dev->size));
 	if (!err && html)
 		out_string(tool->out, REPORT_HTML_END);
 	return err;

@@ -65,20 +65,16 @@ void image_close(struct dump_image *im)
 	im->dev = im->file = NULL;
 }
 
-int image_complain(struct tool *tool, int err)
-{
-	if (err == -EINTR || !*tool->cx.failure)
-		return err;
-	report_paragraph(&tool->report, "problem", tool->cx.failure);
-	tool_failed(tool, NULL, err);
-	return 1;
-}
-
 int image_note(struct tool *tool, int *status, int err)
 {
 	if (!err)
 		return 0;
-	*status = image_complain(tool, err);
+	*status = err;
+	if (err != -EINTR && *tool->cx.failure) {
+		report_paragraph(&tool->report, "problem", tool->cx.failure);
+		tool_failed(tool, NULL, err);
+		*status = 1;
+	}
 	return *status < 0 ? *status : 0;
 }
 

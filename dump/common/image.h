@@ -43,13 +43,12 @@ int image_open_root(struct dump_image *im, struct tool *tool,
 void image_close(struct dump_image *im);
 
 /*
- * Prints the failure ERR, whose text is in the context, on standard error and in
- * a page, and clears it, for a command that continues.  Returns the exit status, 1;
- * cancellation (-EINTR) and a closed output (-EPIPE) are returned unchanged.
+ * For a command that continues after a failure.  Prints the failure ERR, whose text
+ * is in the context, on standard error and in a page, clears it, sets the exit
+ * status *STATUS to 1 and returns 0.  A positive ERR is an exit status and is only
+ * set; cancellation (-EINTR) and a closed output (-EPIPE) are returned.  Nothing
+ * is done if ERR is 0.
  */
-int image_complain(struct tool *tool, int err);
-
-/* The same unless ERR is 0; *STATUS is set, and 0 returned, to continue. */
 int image_note(struct tool *tool, int *status, int err);
 
 /*
