@@ -236,35 +236,29 @@ static int seal_rest(struct metaimage *m, struct context *cx)
 			NULL);
 }
 
-static int copy_supers(struct metaimage *m, struct context *cx)
+/* Copies the superblocks and the blocks that are kept. */
+static int copy_blocks(struct metaimage *m, struct context *cx)
 {
 	const uint64_t offset[2] = {
 		NILFS_SB_OFFSET_BYTES, super_offset2(m->vol->dev->size)
 	};
-	char super[1024];
-	int i, err = 0;
-
-	for (i = 0; i < 2 && !err; i++) {
-		err = dev_read(m->vol->dev, cx, offset[i], super,
-			       sizeof(super));
-		if (!err)
-			err = dev_write(m->out, cx, offset[i], super,
-					sizeof(super));
-		if (err == -EIO) {
-			fail_clear(cx);
-			err = 0;
-		}
-	}
-	return err;
-}
-
-static int copy_blocks(struct metaimage *m, struct context *cx)
-{
 	const uint32_t size = m->vol->geo.block_size;
 	const uint64_t end = m->kept.bits;
+	char super[1024];
 	uint64_t b;
-	int ret = copy_supers(m, cx);
+	int i, ret = 0;
 
+	for (i = 0; i < 2 && !ret; i++) {
+		ret = dev_read(m->vol->dev, cx, offset[i], super,
+			       sizeof(super));
+		if (!ret)
+			ret = dev_write(m->out, cx, offset[i], super,
+					sizeof(super));
+		if (ret == -EIO) {
+			fail_clear(cx);
+			ret = 0;
+		}
+	}
 	progress_begin(&m->tool->progress, "copying", end, false);
 	for (b = sparse_next(&m->kept, 0, end); b < end && !ret;
 	     b = sparse_next(&m->kept, b + 1, end)) {

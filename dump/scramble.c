@@ -37,41 +37,29 @@ int scramble_init(struct scramble *s, struct context *cx)
 	return 0;
 }
 
-/* Bytes of names as numbers without a gap, and back. */
-static unsigned int number_of(uint8_t byte)
-{
-	return byte - 1u - (byte > '/');
-}
-
-static uint8_t byte_of(unsigned int number)
-{
-	return (uint8_t)(number + 1 + (number >= '/' - 1u));
-}
-
 static bool is_special(const uint8_t *name, size_t len)
 {
 	return name[0] == '.' && (len == 1 || (len == 2 && name[1] == '.'));
 }
 
-void scramble_name(const struct scramble *s, uint8_t *name, size_t len)
+static void scramble_name(const struct scramble *s, uint8_t *name, size_t len)
 {
-	unsigned int last;
+	unsigned int number, last = 0;
+	uint8_t *byte;
 	size_t i;
 
 	if (is_special(name, len))
 		return;
 	do {
-		last = (unsigned int)len;
-		for (i = 0; i < len; i++) {
-			last = s->table[(number_of(name[i]) + last) %
-					SCRAMBLE_BYTES];
-			name[i] = byte_of(last);
-		}
-		last = (unsigned int)len;
-		for (i = len; i--;) {
-			last = s->table[(number_of(name[i]) + last) %
-					SCRAMBLE_BYTES];
-			name[i] = byte_of(last);
+		/* To the end and back. */
+		for (i = 0; i < 2 * len; i++) {
+			byte = &name[i < len ? i : 2 * len - 1 - i];
+			if (i % len == 0)
+				last = (unsigned int)len;
+			/* Bytes of names as numbers without a gap, and back. */
+			number = *byte - 1u - (*byte > '/');
+			last = s->table[(number + last) % SCRAMBLE_BYTES];
+			*byte = (uint8_t)(last + 1 + (last >= '/' - 1u));
 		}
 	} while (is_special(name, len));
 }

@@ -18,13 +18,10 @@ struct scramble {
 int scramble_init(struct scramble *s, struct context *cx);
 
 /*
- * Replaces NAME (LEN bytes, no 0 and no '/', not empty): different names of a
- * length become different ones, and none becomes "." or "..".
+ * Replaces all names in a block of a directory except "." and "..", as far as its
+ * entries can be followed.  Different names of one length become different ones,
+ * and none becomes "." or "..".
  */
-void scramble_name(const struct scramble *s, uint8_t *name, size_t len);
-
-/* Replaces all names in a block of a directory except "." and "..", as far as its
-   entries can be followed. */
 void scramble_names(const struct scramble *s, void *block, uint32_t block_size);
 
 /* Replaces each byte of the symbolic link target in BLOCK, except '/', by "x". */

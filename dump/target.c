@@ -84,13 +84,19 @@ static int check_block(struct target_source *source, uint64_t blocknr)
 			 (unsigned long long)source->vol->geo.nblocks);
 }
 
+/* Makes the target the structure of TABLE at byte OFFSET of the log at PSEG. */
+static void set_in_log(struct target *t, struct target_source *source,
+		       uint64_t pseg, uint32_t offset, const char *table)
+{
+	target_set(t, source, pseg, offset, field_table_find(table));
+	t->cover = TARGET_COVER_LOG;
+	t->log = pseg;
+}
+
 int target_log(struct target *t, struct target_source *source,
 	       const struct target_index *index)
 {
-	target_set(t, source, index->numbers[0], 0,
-		   field_table_find("segment_summary"));
-	t->cover = TARGET_COVER_LOG;
-	t->log = index->numbers[0];
+	set_in_log(t, source, index->numbers[0], 0, "segment_summary");
 	return check_block(source, t->log);
 }
 
@@ -109,14 +115,6 @@ static int read_summary(struct summary *s, struct target_source *source,
 	if (err)
 		return err;
 	return summary_read(s, source->cx, source->vol, pseg, &ss);
-}
-
-static void set_item(struct target *t, struct target_source *source,
-		     uint64_t pseg, uint32_t offset, const char *table)
-{
-	target_set(t, source, pseg, offset, field_table_find(table));
-	t->cover = TARGET_COVER_LOG;
-	t->log = pseg;
 }
 
 int target_log_finfo(struct target *t, struct target_source *source,
@@ -141,7 +139,7 @@ int target_log_finfo(struct target *t, struct target_source *source,
 	}
 	summary_free(&s);
 	if (ret > 0)
-		set_item(t, source, index->numbers[0], at, "finfo");
+		set_in_log(t, source, index->numbers[0], at, "finfo");
 	else if (!ret)
 		ret = fail_said(source->cx, -ENOENT, "finfo:%s: no such file",
 				index->text);
@@ -164,8 +162,8 @@ int target_log_binfo(struct target *t, struct target_source *source,
 	else
 		table = b.is_node ? "binfo_dat" : "binfo_dat_data";
 	if (ret > 0)
-		set_item(t, source, index->numbers[0], s.iter.offset -
-			 field_table_find(table)->size, table);
+		set_in_log(t, source, index->numbers[0], s.iter.offset -
+			   field_table_find(table)->size, table);
 	else if (!ret)
 		ret = fail_said(source->cx, -ENOENT, "binfo:%s: no such block",
 				index->text);

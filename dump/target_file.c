@@ -15,12 +15,6 @@
 #include "dump/target.h"
 #include "vol/dir.h"
 
-static void set_place(struct target *t, struct target_source *source,
-		      const struct position *p, const char *table)
-{
-	target_set(t, source, p->blocknr, p->offset, field_table_find(table));
-}
-
 int target_file_inode(struct target *t, struct target_source *source,
 		      const struct target_index *index)
 {
@@ -32,7 +26,8 @@ int target_file_inode(struct target *t, struct target_source *source,
 	if (!err)
 		err = position_of_inode(&p, source->cx, &source->root, s.ino);
 	if (!err)
-		set_place(t, source, &p, "inode");
+		target_set(t, source, p.blocknr, p.offset,
+			   field_table_find("inode"));
 	return err;
 }
 
@@ -76,7 +71,8 @@ int target_file_dat(struct target *t, struct target_source *source,
 	err = position_of_dat_entry(&p, source->cx, source->vol,
 				 index->numbers[0]);
 	if (!err)
-		set_place(t, source, &p, "dat_entry");
+		target_set(t, source, p.blocknr, p.offset,
+			   field_table_find("dat_entry"));
 	return err;
 }
 
@@ -90,7 +86,8 @@ static int set_in_file(struct target *t, struct target_source *source,
 
 	err = position_in_file(&p, source->cx, file, blkoff, offset);
 	if (!err)
-		set_place(t, source, &p, table);
+		target_set(t, source, p.blocknr, p.offset,
+			   field_table_find(table));
 	return err;
 }
 

@@ -140,19 +140,6 @@ struct block_view {
 	bool path;
 };
 
-/* The superblock copy that BLOCKNR has a part of, 1 or 2, else 0. */
-static unsigned int super_in(const struct volume *vol, uint64_t blocknr)
-{
-	unsigned int i;
-
-	for (i = 0; i < 2; i++) {
-		if (vol->super_offset[i] &&
-		    vol->super_offset[i] >> vol->geo.block_bits == blocknr)
-			return i + 1;
-	}
-	return 0;
-}
-
 static const char *const part_names[] = {
 	[LOGFIND_NONE] = "none",
 	[LOGFIND_SUMMARY] = "summary",
@@ -160,28 +147,6 @@ static const char *const part_names[] = {
 	[LOGFIND_PAYLOAD] = "payload",
 	[LOGFIND_UNLISTED] = "unlisted",
 };
-
-/* The node itself has its level and first key; the summary may not. */
-static int print_node(struct block_view *b, uint64_t blocknr)
-{
-	struct report *r = &b->tool->report;
-	struct bmap_node node;
-	const void *data;
-	int err;
-
-	err = cache_get(b->vol->cache, &b->tool->cx, blocknr, &data);
-	if (err)
-		return err;
-	if (bmap_node_check(b->vol->geo.block_size, data) == RULE_OK) {
-		bmap_node_read(b->vol->geo.block_size, data, &node);
-		report_u64(r, "level", "Level", node.level);
-		report_u64(r, "blkoff", "First file block",
-			   bmap_node_key(&node, 0));
-		report_u64(r, "children", "Children", node.nchildren);
-	}
-	cache_put(b->vol->cache, data);
-	return 0;
-}
 
 /* The path in a checkpoint that has the block, if there is one. */
 static int print_path(struct block_view *b, uint64_t ino,
@@ -196,8 +161,10 @@ static int print_path(struct block_view *b, uint64_t ino,
 	if (!b->path || position_file_name(ino))
 		return 0;
 	if (verdicts[v->verdict].held && !b->cno)
-		cno = held_newest(&b->held, &v->entry.de);
-	else if (verdicts[v->verdict].held && held_by(&v->entry.de, b->cno))
+		held_count(&b->held, &v->entry.de, &cno);
+	else if (verdicts[v->verdict].held &&
+		 le64_get(v->entry.de.de_start) <= b->cno &&
+		 b->cno < le64_get(v->entry.de.de_end))
 		cno = b->cno;
 	if (cno && b->root.cno != cno)
 		err = root_open(&b->root, cx, b->vol, cno);
@@ -217,7 +184,10 @@ static int print_path(struct block_view *b, uint64_t ino,
 static int print_file(struct block_view *b, const struct segsum_block *s,
 		      const struct verdict_facts *v, uint64_t blocknr)
 {
+	uint32_t size = b->vol->geo.block_size;
 	struct report *r = &b->tool->report;
+	const void *data = NULL;
+	struct bmap_node node;
 	int err = 0;
 
 	report_begin(r, "file", "Belongs to");
@@ -227,37 +197,25 @@ static int print_file(struct block_view *b, const struct segsum_block *s,
 			      position_file_name(s->ino));
 	report_u64(r, "fi_cno", "As of checkpoint", s->cno);
 	report_string(r, "kind", "Kind", s->is_node ? "node" : "data");
+	/* A node contains its level and first key; the summary may not. */
 	if (s->is_node)
-		err = print_node(b, blocknr);
+		err = cache_get(b->vol->cache, &b->tool->cx, blocknr, &data);
 	else
 		report_u64(r, "blkoff", "File block", s->blkoff);
+	if (!err && data && bmap_node_check(size, data) == RULE_OK) {
+		bmap_node_read(size, data, &node);
+		report_u64(r, "level", "Level", node.level);
+		report_u64(r, "blkoff", "First file block",
+			   bmap_node_key(&node, 0));
+		report_u64(r, "children", "Children", node.nchildren);
+	}
+	cache_put(b->vol->cache, data);
 	if (s->is_virtual)
 		report_u64(r, "vblocknr", "Virtual block", s->vblocknr);
 	if (!err)
 		err = print_path(b, s->ino, v);
 	report_end(r);
 	return err;
-}
-
-static void print_verdict(struct block_view *b, const struct verdict_facts *v)
-{
-	struct report *r = &b->tool->report;
-
-	report_begin(r, "use", "Use");
-	report_bool(r, "live", "Live", verdicts[v->verdict].live);
-	report_string(r, "state", "State", verdicts[v->verdict].name);
-	report_string(r, "why", "Because", verdicts[v->verdict].text);
-	if (v->elsewhere)
-		report_u64(r, "elsewhere", "Now at block", v->elsewhere);
-	if (v->entry.used) {
-		report_u64(r, "de_start", "From checkpoint",
-			   le64_get(v->entry.de.de_start));
-		if (le64_get(v->entry.de.de_end) != NILFS_CNO_MAX)
-			report_u64(r, "de_end", "To before checkpoint",
-				   le64_get(v->entry.de.de_end));
-		held_report(r, &b->held, &v->entry.de);
-	}
-	report_end(r);
 }
 
 static int print_block_contents(struct block_view *b, uint64_t blocknr)
@@ -298,9 +256,24 @@ static int print_block_contents(struct block_view *b, uint64_t blocknr)
 	err = verdict_find(&v, cx, b->vol, &b->held, blocknr, &f.block);
 	if (!err)
 		err = print_file(b, &f.block, &v, blocknr);
-	if (!err)
-		print_verdict(b, &v);
-	return err;
+	if (err)
+		return err;
+	report_begin(r, "use", "Use");
+	report_bool(r, "live", "Live", verdicts[v.verdict].live);
+	report_string(r, "state", "State", verdicts[v.verdict].name);
+	report_string(r, "why", "Because", verdicts[v.verdict].text);
+	if (v.elsewhere)
+		report_u64(r, "elsewhere", "Now at block", v.elsewhere);
+	if (v.entry.used) {
+		report_u64(r, "de_start", "From checkpoint",
+			   le64_get(v.entry.de.de_start));
+		if (le64_get(v.entry.de.de_end) != NILFS_CNO_MAX)
+			report_u64(r, "de_end", "To before checkpoint",
+				   le64_get(v.entry.de.de_end));
+		held_report(r, &b->held, &v.entry.de);
+	}
+	report_end(r);
+	return 0;
 }
 
 static int print_block(struct block_view *b, uint64_t blocknr)
@@ -309,9 +282,13 @@ static int print_block(struct block_view *b, uint64_t blocknr)
 	const bool in_segment = geometry_has_block(geo, blocknr);
 	const char *area = "after the segments";
 	struct report *r = &b->tool->report;
-	unsigned int copy = super_in(b->vol, blocknr);
+	unsigned int copy = 2;	/* of the superblock: 1 or 2; 0: none */
 	int err = 0;
 
+	while (copy && (!b->vol->super_offset[copy - 1] ||
+			b->vol->super_offset[copy - 1] >> geo->block_bits !=
+				blocknr))
+		copy--;
 	if (blocknr >= geo->nblocks && !copy)
 		return fail(&b->tool->cx, -EINVAL,
 			    "block %llu: the device has %llu",

@@ -92,37 +92,18 @@ static void take_hole(struct bmap *b, uint64_t up_to)
 	});
 }
 
-static void print_sums(struct bmap *b, uint64_t size_blocks)
-{
-	struct report *r = &b->tool->report;
-
-	report_begin(r, "map", NULL);
-	report_u64(r, "ino", "Inode", b->file.ino);
-	report_string(r, "map", "Map",
-		      mapwalk_levels(&b->file.map) ? "B-tree" : "direct");
-	report_u64(r, "levels", "Levels", mapwalk_levels(&b->file.map));
-	report_u64(r, "data_blocks", "Data blocks", b->walk.data);
-	report_u64(r, "node_blocks", "Node blocks", b->walk.nodes);
-	report_u64(r, "extents", "Extents", b->walk.extents);
-	report_u64(r, "holes", "Holes", b->holes);
-	report_u64(r, "size_blocks", "Size in blocks", size_blocks);
-	report_u64(r, "unmapped_blocks", "Without a disk block",
-		   b->walk.unmapped);
-	report_end(r);
-}
-
 static int show_map(struct bmap *b)
 {
 	uint64_t size_blocks = div_round_up(le64_get(b->file.inode.i_size),
 					    b->file.vol->geo.block_size);
 	const struct bmap_options *o = b->options;
 	struct context *cx = &b->tool->cx;
+	struct report *r = &b->tool->report;
 	struct maprun run;
 	int ret;
 
 	if (!o->summary)
-		table_begin(&b->table, &b->tool->report, "runs", columns,
-			    RUN_COUNT);
+		table_begin(&b->table, r, "runs", columns, RUN_COUNT);
 	ret = mapwalk_open(&b->walk, cx, &b->file.map, true, o->blocks);
 	while (!ret && (ret = mapwalk_next(&b->walk, cx, &run)) > 0) {
 		if (!run.level) {
@@ -140,7 +121,19 @@ static int show_map(struct bmap *b)
 		table_end(&b->table);
 	if (ret)
 		return ret;
-	print_sums(b, size_blocks);
+	report_begin(r, "map", NULL);
+	report_u64(r, "ino", "Inode", b->file.ino);
+	report_string(r, "map", "Map",
+		      mapwalk_levels(&b->file.map) ? "B-tree" : "direct");
+	report_u64(r, "levels", "Levels", mapwalk_levels(&b->file.map));
+	report_u64(r, "data_blocks", "Data blocks", b->walk.data);
+	report_u64(r, "node_blocks", "Node blocks", b->walk.nodes);
+	report_u64(r, "extents", "Extents", b->walk.extents);
+	report_u64(r, "holes", "Holes", b->holes);
+	report_u64(r, "size_blocks", "Size in blocks", size_blocks);
+	report_u64(r, "unmapped_blocks", "Without a disk block",
+		   b->walk.unmapped);
+	report_end(r);
 	return b->walk.unmapped != 0;
 }
 

@@ -58,7 +58,7 @@ static void put_row(struct dat *d, uint64_t vblocknr,
 		[COL_VBLOCK] = value_u64(vblocknr),
 		[COL_BLOCK] = value_u64(le64_get(de->de_blocknr)),
 		[COL_START] = value_u64(le64_get(de->de_start)),
-		[COL_STATE] = value_string(held_name(state)),
+		[COL_STATE] = value_string(held_names[state]),
 	};
 
 	if (!dat_is_current(de))
@@ -173,7 +173,7 @@ static int show_one(struct dat *d, uint64_t vblocknr)
 	report_begin(r, "entry", NULL);
 	report_u64(r, "vblocknr", "Virtual block", vblocknr);
 	fields_report(r, field_table_find("dat_entry"), &e.de);
-	report_string(r, "state", "State", held_name(e.state));
+	report_string(r, "state", "State", held_names[e.state]);
 	report_bool(r, "allocated", "Marked in the bitmap", e.used);
 	report_u64(r, "group", "Group", e.group);
 	if (e.used)

@@ -19,7 +19,7 @@
 #include "vol/translate.h"
 #include "vol/volume.h"
 
-static const char *const names[] = {
+const char *const held_names[] = {
 	[HELD_FREE] = "free",
 	[HELD_UNWRITTEN] = "unwritten",
 	[HELD_CURRENT] = "current",
@@ -85,26 +85,15 @@ enum held_state held_state(const struct held *h,
 	return HELD_DEAD;
 }
 
-bool held_by(const struct nilfs_dat_entry *de, uint64_t cno)
-{
-	return le64_get(de->de_start) <= cno && cno < le64_get(de->de_end);
-}
-
-size_t held_count(const struct held *h, const struct nilfs_dat_entry *de)
-{
-	return part_of(h->cnos, h->count, de).count;
-}
-
-uint64_t held_newest(const struct held *h, const struct nilfs_dat_entry *de)
+size_t held_count(const struct held *h, const struct nilfs_dat_entry *de,
+		  uint64_t *newest)
 {
 	struct part part = part_of(h->cnos, h->count, de);
 
-	return part.count ? h->cnos[part.first + part.count - 1] : 0;
-}
-
-const char *held_name(enum held_state state)
-{
-	return names[state];
+	if (newest)
+		*newest = part.count ?
+				  h->cnos[part.first + part.count - 1] : 0;
+	return part.count;
 }
 
 static void print_part(struct report *r, const char *what, const char *label,

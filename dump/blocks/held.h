@@ -36,16 +36,13 @@ void held_free(struct held *h);
 enum held_state held_state(const struct held *h,
 			   const struct nilfs_dat_entry *de);
 
-/* Whether checkpoint CNO, if it exists, has the block. */
-bool held_by(const struct nilfs_dat_entry *de, uint64_t cno);
+/* The number of checkpoints that have the block, and the newest of them (0: none)
+   in *NEWEST, if that is not NULL. */
+size_t held_count(const struct held *h, const struct nilfs_dat_entry *de,
+		  uint64_t *newest);
 
-/* The number of checkpoints that have the block. */
-size_t held_count(const struct held *h, const struct nilfs_dat_entry *de);
-
-/* The newest checkpoint that has the block, 0 if none. */
-uint64_t held_newest(const struct held *h, const struct nilfs_dat_entry *de);
-
-const char *held_name(enum held_state state);
+/* Names of states, as commands print them. */
+extern const char *const held_names[];
 
 /*
  * Reports which checkpoints and snapshots have the block: how many, the first

@@ -182,27 +182,6 @@ static int find_facts(struct logs *l, struct log_facts *f)
 	return 0;
 }
 
-static void put_row(struct logs *l, const struct log_facts *f)
-{
-	const struct nilfs_segment_summary *ss = &f->log->ss;
-
-	table_row(&l->table, (struct value[ROW_COUNT]){
-		[ROW_SEGMENT] = value_u64(f->segnum),
-		[ROW_BLOCK] = value_u64(f->log->pseg),
-		[ROW_SEQ] = value_u64(le64_get(ss->ss_seq)),
-		[ROW_CREATED] = value_u64(le64_get(ss->ss_create)),
-		[ROW_BLOCKS] = value_u64(f->log->nblocks),
-		[ROW_FILES] = value_u64(le32_get(ss->ss_nfinfo)),
-		[ROW_NEXT] = value_u64(le64_get(ss->ss_next)),
-		[ROW_CNO] = segsum_has_cno(ss) ? value_u64(segsum_cno(ss)) :
-						 value_absent(),
-		[ROW_STATE] = value_string(state_names[f->state]),
-		[ROW_SUMMARY] = value_bool(f->sumsum_right),
-		[ROW_PAYLOAD] = f->datasum_right,
-		[ROW_FLAGS] = value_u64(le16_get(ss->ss_flags)),
-	});
-}
-
 /* The super root is the last block and is in no list of the summary. */
 static int print_super_root(struct logs *l, const struct log *log)
 {
@@ -233,11 +212,12 @@ static int print_super_root(struct logs *l, const struct log *log)
 	return 0;
 }
 
-static void print_files(struct logs *l)
+static int print_contents(struct logs *l, const struct log *log)
 {
 	struct summary *s = &l->summary;
 	struct segsum_block b;
 	struct table t;
+	enum rule rule;
 
 	table_begin(&t, &l->tool->report, "files", file_columns,
 		    FILE_COUNT);
@@ -252,38 +232,7 @@ static void print_files(struct logs *l)
 		});
 	}
 	table_end(&t);
-}
-
-static void put_block(struct table *t, uint64_t pseg,
-		      const struct segsum_block *b)
-{
-	struct value v[BLOCK_COUNT] = {
-		[BLOCK_BLOCKNR] = value_u64(pseg + b->index),
-		[BLOCK_INDEX] = value_u64(b->index),
-		[BLOCK_INO] = value_u64(b->ino),
-	};
-
-	if (!b->is_node || !b->is_virtual)
-		v[BLOCK_OFFSET] = value_u64(b->blkoff);
-	if (b->is_virtual)
-		v[BLOCK_VBLOCK] = value_u64(b->vblocknr);
-	/* A summary has the level of nodes of the DAT only. */
-	if (!b->is_node || !b->is_virtual)
-		v[BLOCK_LEVEL] = value_u64(b->level);
-	v[BLOCK_KIND] = b->is_node ? value_bytes("node", 4) :
-				     value_bytes("data", 4);
-	table_row(t, v);
-}
-
-static int print_contents(struct logs *l, const struct log *log)
-{
-	struct summary *s = &l->summary;
-	struct segsum_block b;
-	struct table t;
-	enum rule rule;
-
-	print_files(l);
-	rule = s->iter.verdict; /* what ended the walk early */
+	rule = s->iter.verdict; /* the reason for the end of the list */
 	if (rule != RULE_OK && rule != RULE_LOG_SUMBYTES_UNUSED)
 		warn_rule(l, "log", log->pseg, rule);
 	if (l->blocks) {
@@ -291,8 +240,24 @@ static int print_contents(struct logs *l, const struct log *log)
 				 s->capacity * l->vol->geo.block_size);
 		table_begin(&t, &l->tool->report, "blocks", block_columns,
 			    BLOCK_COUNT);
-		while (segsum_iter_next(&s->iter, &b))
-			put_block(&t, log->pseg, &b);
+		while (segsum_iter_next(&s->iter, &b)) {
+			struct value v[BLOCK_COUNT] = {
+				[BLOCK_BLOCKNR] = value_u64(log->pseg + b.index),
+				[BLOCK_INDEX] = value_u64(b.index),
+				[BLOCK_INO] = value_u64(b.ino),
+				[BLOCK_KIND] = value_bytes(
+					b.is_node ? "node" : "data", 4),
+			};
+
+			/* The offset and level of a virtual node are not listed. */
+			if (!b.is_node || !b.is_virtual) {
+				v[BLOCK_OFFSET] = value_u64(b.blkoff);
+				v[BLOCK_LEVEL] = value_u64(b.level);
+			}
+			if (b.is_virtual)
+				v[BLOCK_VBLOCK] = value_u64(b.vblocknr);
+			table_row(&t, v);
+		}
 		table_end(&t);
 	}
 	return segsum_has_super_root(&log->ss) ? print_super_root(l, log) : 0;
@@ -333,13 +298,28 @@ static int show_log(struct logs *l, uint64_t segnum, enum logs_state state,
 		.state = state,
 		.log = log,
 	};
+	const struct nilfs_segment_summary *ss = &log->ss;
 	int err = find_facts(l, &f);
 
 	if (err)
 		return err;
 	if (!l->o->brief)
 		return print_log(l, &f);
-	put_row(l, &f);
+	table_row(&l->table, (struct value[ROW_COUNT]){
+		[ROW_SEGMENT] = value_u64(segnum),
+		[ROW_BLOCK] = value_u64(log->pseg),
+		[ROW_SEQ] = value_u64(le64_get(ss->ss_seq)),
+		[ROW_CREATED] = value_u64(le64_get(ss->ss_create)),
+		[ROW_BLOCKS] = value_u64(log->nblocks),
+		[ROW_FILES] = value_u64(le32_get(ss->ss_nfinfo)),
+		[ROW_NEXT] = value_u64(le64_get(ss->ss_next)),
+		[ROW_CNO] = segsum_has_cno(ss) ? value_u64(segsum_cno(ss)) :
+						 value_absent(),
+		[ROW_STATE] = value_string(state_names[state]),
+		[ROW_SUMMARY] = value_bool(f.sumsum_right),
+		[ROW_PAYLOAD] = f.datasum_right,
+		[ROW_FLAGS] = value_u64(le16_get(ss->ss_flags)),
+	});
 	return 0;
 }
 

@@ -96,16 +96,9 @@ static int next_one(struct mapwalk *walk, struct context *cx,
 	return 1;
 }
 
-static bool continues(const struct maprun *run, const struct maprun *one)
-{
-	return !run->level && !one->level && run->blocknr && one->blocknr &&
-	       one->blkoff == run->blkoff + run->count &&
-	       one->ptr == run->ptr + run->count &&
-	       one->blocknr == run->blocknr + run->count;
-}
-
 int mapwalk_next(struct mapwalk *walk, struct context *cx, struct maprun *run)
 {
+	struct maprun one;
 	int ret;
 
 	if (!walk->ahead.count) {
@@ -116,14 +109,15 @@ int mapwalk_next(struct mapwalk *walk, struct context *cx, struct maprun *run)
 	*run = walk->ahead;
 	walk->ahead.count = 0;
 	while (!walk->single) {
-		struct maprun one;
-
 		ret = next_one(walk, cx, &one);
 		if (ret < 0)
 			return ret;
 		if (!ret)
 			break;
-		if (!continues(run, &one)) {
+		if (run->level || one.level || !run->blocknr || !one.blocknr ||
+		    one.blkoff != run->blkoff + run->count ||
+		    one.ptr != run->ptr + run->count ||
+		    one.blocknr != run->blocknr + run->count) {
 			walk->ahead = one;
 			break;
 		}

@@ -79,6 +79,7 @@ static char *format_number(const struct field *field, uint64_t v,
 	return buf;
 }
 
+/* Reports the number V of FIELD, with key and label PATH. */
 static void report_number(struct report *r, const struct field *field,
 			  const char *path, uint64_t v)
 {
@@ -260,27 +261,6 @@ static bool parse_flags(const struct field_name *names, const char *text,
 	}
 }
 
-static int fields_set_bytes(struct context *cx, const struct field *field,
-		     const char *text, void *base)
-{
-	uint8_t uuid[16];
-
-	if (field->kind == FIELD_TEXT) {
-		if (field_set_bytes(field, base, text, strlen(text)))
-			return 0;
-		return fail(cx, -ERANGE, "%s: at most %zu bytes", field->name,
-			    field_length(field));
-	}
-	if (field->kind != FIELD_UUID)
-		return fail(cx, -EINVAL, "%s: a structure; name one of its fields",
-			    field->name);
-	if (uuidtext_parse(text, uuid) ||
-	    !field_set_bytes(field, base, uuid, sizeof(uuid)))
-		return fail(cx, -EINVAL, "%s: '%s' is not a UUID", field->name,
-			    text);
-	return 0;
-}
-
 /*
  * Every numeric field accepts a plain number, a few kinds a name or a time
  * besides.  Only the size of a number is checked, not its sense.
@@ -290,11 +270,26 @@ int fields_parse(struct context *cx, const struct field *field,
 {
 	unsigned int bits = 8 * field->size;
 	int64_t seconds = 0;
+	uint8_t uuid[16];
 	uint64_t v;
 	bool found;
 
+	if (field->kind == FIELD_TEXT) {
+		if (field_set_bytes(field, base, text, strlen(text)))
+			return 0;
+		return fail(cx, -ERANGE, "%s: at most %zu bytes", field->name,
+			    field_length(field));
+	}
+	if (field->kind == FIELD_UUID) {
+		if (!uuidtext_parse(text, uuid) &&
+		    field_set_bytes(field, base, uuid, sizeof(uuid)))
+			return 0;
+		return fail(cx, -EINVAL, "%s: '%s' is not a UUID", field->name,
+			    text);
+	}
 	if (!field_is_number(field))
-		return fields_set_bytes(cx, field, text, base);
+		return fail(cx, -EINVAL, "%s: a structure; name one of its fields",
+			    field->name);
 	if (field->count > 1)
 		return fail(cx, -EINVAL, "%s: give an index, %s[0] to [%u]",
 			    field->name, field->name, field->count - 1);

@@ -91,25 +91,23 @@ static void put_size(struct usage *u, uint64_t bytes)
 	out_string(out, "  ");
 }
 
-static struct value shared_value(const struct usage *u, uint64_t bytes)
-{
-	return u->o->shared ? value_u64(bytes) : value_absent();
-}
-
 static void put_row(struct usage *u, const struct row *row)
 {
 	const struct value path = value_bytes(row->path, row->len);
 	struct out *out = u->tool->out;
+	struct value v[COLUMNS] = {
+		[BYTES] = value_u64(row->space.all),
+		[PATH] = path,
+		[INODE] = value_u64(row->ino),
+		[TYPE] = value_string(listing_type(row->type)),
+	};
 
 	if (!report_is_text(&u->tool->report)) {
-		table_row(&u->table, (struct value[]){
-			[BYTES] = value_u64(row->space.all),
-			[PATH] = path,
-			[INODE] = value_u64(row->ino),
-			[TYPE] = value_string(listing_type(row->type)),
-			[UNIQUE] = shared_value(u, row->space.unique),
-			[HELD] = shared_value(u, row->space.held),
-		});
+		if (u->o->shared) {
+			v[UNIQUE] = value_u64(row->space.unique);
+			v[HELD] = value_u64(row->space.held);
+		}
+		table_row(&u->table, v);
 		return;
 	}
 	put_size(u, row->space.all);
@@ -121,37 +119,13 @@ static void put_row(struct usage *u, const struct row *row)
 	out_char(out, '\n');
 }
 
-/* Keeps the row if it is one of the largest. */
-static int keep_row(struct usage *u, const struct row *row)
-{
-	struct context *cx = &u->tool->cx;
-	size_t at = u->count;
-	char *path;
-
-	while (at && u->rows[at - 1].space.all < row->space.all)
-		at--;
-	if (at >= u->o->top)
-		return 0;
-	if (array_reserve(cx, &u->rows, &u->rows_room, u->count + 1))
-		return -ENOMEM;
-	path = malloc(row->len + 1);
-	if (!path)
-		return fail(cx, -ENOMEM, "path");
-	memcpy(path, row->path, row->len);
-	if (u->count == u->o->top)
-		free(u->rows[--u->count].copy);
-	memmove(&u->rows[at + 1], &u->rows[at],
-		(u->count - at) * sizeof(u->rows[0]));
-	u->rows[at] = *row;
-	u->rows[at].path = u->rows[at].copy = path;
-	u->count++;
-	return 0;
-}
-
+/* Prints the row of ITEM, or keeps it if it is one of the largest. */
 static int add_row(struct usage *u, const struct tree_item *item,
 		   const struct space *space)
 {
-	const struct row row = {
+	struct context *cx = &u->tool->cx;
+	size_t at = u->count;
+	struct row row = {
 		.space = *space,
 		.ino = item->ino,
 		.type = item->type,
@@ -161,15 +135,35 @@ static int add_row(struct usage *u, const struct tree_item *item,
 
 	if (item->depth > u->o->depth)
 		return 0;
-	if (u->o->top)
-		return keep_row(u, &row);
-	put_row(u, &row);
-	return out_error(u->tool->out);
+	if (!u->o->top) {
+		put_row(u, &row);
+		return out_error(u->tool->out);
+	}
+	while (at && u->rows[at - 1].space.all < space->all)
+		at--;
+	if (at >= u->o->top)
+		return 0;
+	if (array_reserve(cx, &u->rows, &u->rows_room, u->count + 1))
+		return -ENOMEM;
+	row.copy = malloc(row.len + 1);
+	if (!row.copy)
+		return fail(cx, -ENOMEM, "path");
+	row.path = memcpy(row.copy, item->path, row.len);
+	if (u->count == u->o->top)
+		free(u->rows[--u->count].copy);
+	memmove(&u->rows[at + 1], &u->rows[at],
+		(u->count - at) * sizeof(u->rows[0]));
+	u->rows[at] = row;
+	u->count++;
+	return 0;
 }
 
-/* Asks the DAT who has the blocks of the file. */
-static int add_blocks(struct usage *u, const struct tree_item *item,
-		      struct space *space)
+/*
+ * Sets *SPACE to the space of the file itself; of its blocks, the DAT records which
+ * checkpoints have them.  A map that cannot be read is reported.
+ */
+static int measure_item(struct usage *u, const struct tree_item *item,
+			struct space *space)
 {
 	struct context *cx = &u->tool->cx;
 	struct volume *vol = u->root->vol;
@@ -177,38 +171,30 @@ static int add_blocks(struct usage *u, const struct tree_item *item,
 	struct blockmap_item block;
 	struct nilfs_dat_entry de;
 	struct blockmap map;
-	int ret = blockmap_init(&map, cx, vol, item->ino, item->inode);
+	int ret;
 
+	*space = (struct space){
+		.all = le64_get(item->inode->i_blocks) * SECTOR,
+	};
+	if (!u->o->shared || !inode_has_bmap(item->inode))
+		return 0;
+	ret = blockmap_init(&map, cx, vol, item->ino, item->inode);
 	if (!ret)
 		ret = blockmap_cursor_open(&cur, cx, &map, 0, true);
 	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &block)) > 0) {
 		ret = translate_entry(vol, cx, block.ptr, &de);
 		if (ret)
 			break;
-		if (held_count(&u->held, &de) == 1)
+		if (held_count(&u->held, &de, NULL) == 1)
 			space->unique += vol->geo.block_size;
 		if (held_state(&u->held, &de) == HELD_SNAPSHOT)
 			space->held += vol->geo.block_size;
 		ret = context_cancelled(cx);
 	}
 	blockmap_cursor_close(&cur);
-	return ret;
-}
-
-/* Of the file itself; a map that cannot be read is reported. */
-static int measure_item(struct usage *u, const struct tree_item *item,
-			struct space *space)
-{
-	int err = 0;
-
-	*space = (struct space){
-		.all = le64_get(item->inode->i_blocks) * SECTOR,
-	};
-	if (u->o->shared && inode_has_bmap(item->inode))
-		err = add_blocks(u, item, space);
-	if (!err || err == -ENOMEM || err == -EINTR)
-		return err;
-	image_file_failed(u->tool, item->path, item->path_len, err);
+	if (!ret || ret == -ENOMEM || ret == -EINTR)
+		return ret;
+	image_file_failed(u->tool, item->path, item->path_len, ret);
 	u->broken = true;
 	return 0;
 }

@@ -106,8 +106,8 @@ static bool is_in_range(const struct gather *g, uint64_t ino, bool is_node,
 	       (is_node || (blkoff >= g->from && blkoff < g->to));
 }
 
-/* Merges what was collected, and leaves what does not fit for another pass. */
-static int shrink(struct gather *g, struct context *cx)
+/* Merges the blocks collected, and leaves those beyond the budget to another pass. */
+static int shrink_list(struct gather *g, struct context *cx)
 {
 	struct logblock middle;
 	size_t i, kept = 0;
@@ -156,7 +156,7 @@ static int gather_block(struct gather *g, struct context *cx,
 	if (!g->is_wanted || !is_in_range(g, b->ino, b->is_node, b->blkoff))
 		return 0;
 	if (g->count >= g->cut)
-		err = shrink(g, cx);
+		err = shrink_list(g, cx);
 	if (!err)
 		err = array_reserve(cx, &g->items, &g->room, g->count + 1);
 	if (err || !is_in_range(g, b->ino, b->is_node, b->blkoff))

@@ -271,17 +271,10 @@ int logfiles_collect(struct logfiles *files, struct context *cx,
 	return collect(files, cx, latest, true);
 }
 
-static bool is_below(const void *item, const void *key)
-{
-	const struct logfile *file = item;
-
-	return file->ino < *(const uint64_t *)key;
-}
-
 size_t logfiles_from(const struct logfiles *files, uint64_t ino)
 {
-	return search_first(files->items, files->count, sizeof(*files->items),
-			    is_below, &ino);
+	return search_number(files->items, files->count, sizeof(*files->items),
+			     ino);
 }
 
 int logfiles_inode(struct context *cx, struct volume *vol,

@@ -15,7 +15,7 @@
 #include "vol/volume.h"
 
 struct logfile {
-	uint64_t ino;
+	uint64_t ino;		/* first field: search_number() */
 	uint32_t generation;
 	uint16_t type;		/* S_IFREG and so on */
 	bool known;		/* a checkpoint has it */

@@ -90,12 +90,6 @@ static int find_keepers(struct listing *l, struct keepers *k, bool snapshots)
 	return image_note(l->tool, &l->status, err);
 }
 
-static void free_keepers(struct keepers *k)
-{
-	free(k->cnos);
-	free(k->holdings.blocks);
-}
-
 /* The blocks that only CNO keeps among K; absent where they were not counted. */
 static struct value held_by(const struct keepers *k, uint64_t cno)
 {
@@ -175,8 +169,10 @@ static int checkpoints_run(struct tool *tool, const void *options)
 	l.vol = im.vol;
 	if (!err)
 		err = run_listing(&l);
-	free_keepers(&l.all);
-	free_keepers(&l.snapshots);
+	free(l.all.cnos);
+	free(l.all.holdings.blocks);
+	free(l.snapshots.cnos);
+	free(l.snapshots.holdings.blocks);
 	range_set_free(&l.ranges);
 	image_close(&im);
 	return err;

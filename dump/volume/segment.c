@@ -96,52 +96,48 @@ int segment_describe(struct segment_source *src, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-static int count_log(struct segment_source *src, struct context *cx,
-		     const struct log *log, struct segment *s)
+int segment_count_data(struct segment_source *src, struct context *cx,
+		       struct segment *s)
 {
 	enum liveness_kind kind;
 	struct nilfs_dat_entry de;
 	struct segsum_block b;
-	int ret;
-
-	ret = summary_read(&src->summary, cx, src->vol, log->pseg, &log->ss);
-	if (ret)
-		return ret;
-	s->overhead += segsum_nsumblk(&src->vol->geo, &log->ss) +
-		       segsum_has_super_root(&log->ss);
-	while ((ret = summary_next(&src->summary, cx, &b)) > 0) {
-		/* Only contents of files, directories among them. */
-		if (!b.is_virtual || b.is_node || b.ino == NILFS_CPFILE_INO ||
-		    b.ino == NILFS_SUFILE_INO || b.ino == NILFS_IFILE_INO)
-			continue;
-		ret = translate_entry(src->vol, cx, b.vblocknr, &de);
-		if (ret && ret != -ENOENT)
-			return ret;
-		if (ret)
-			fail_clear(cx);
-		if (ret || le64_get(de.de_blocknr) != log->pseg + b.index)
-			continue;
-		kind = liveness_of_entry(src->live, &de);
-		s->data += kind != LIVENESS_DEAD;
-		s->live_data += kind == LIVENESS_CURRENT;
-	}
-	return ret;
-}
-
-int segment_count_data(struct segment_source *src, struct context *cx,
-		       struct segment *s)
-{
 	struct logscan scan;
 	struct log log;
-	int ret;
+	int ret, found;
 
 	s->data = s->live_data = s->overhead = 0;
 	s->has_data = false;
 	if (!s->written || !s->has_counts)
 		return 0;
 	ret = logscan_open(&scan, cx, src->vol, s->segnum, s->written);
-	while (!ret && (ret = logscan_next(&scan, cx, &log)) > 0)
-		ret = count_log(src, cx, &log, s);
+	while (!ret && (ret = logscan_next(&scan, cx, &log)) > 0) {
+		ret = summary_read(&src->summary, cx, src->vol, log.pseg,
+				   &log.ss);
+		if (ret)
+			break;
+		s->overhead += segsum_nsumblk(&src->vol->geo, &log.ss) +
+			       segsum_has_super_root(&log.ss);
+		while ((ret = summary_next(&src->summary, cx, &b)) > 0) {
+			/* Only contents of files, including directories. */
+			if (!b.is_virtual || b.is_node ||
+			    b.ino == NILFS_CPFILE_INO ||
+			    b.ino == NILFS_SUFILE_INO ||
+			    b.ino == NILFS_IFILE_INO)
+				continue;
+			found = translate_entry(src->vol, cx, b.vblocknr, &de);
+			if (found && found != -ENOENT)
+				return found;
+			if (found)
+				fail_clear(cx);
+			if (found || le64_get(de.de_blocknr) !=
+					     log.pseg + b.index)
+				continue;
+			kind = liveness_of_entry(src->live, &de);
+			s->data += kind != LIVENESS_DEAD;
+			s->live_data += kind == LIVENESS_CURRENT;
+		}
+	}
 	s->has_data = !ret;
 	return ret;
 }
