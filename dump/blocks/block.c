@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * block: description of a block of the disk.
+ * block: description of a block of the device.
  *
- * From the outside in: the area of the device, the segment, the log, the file
- * and the offset in it, and finally whether the block is still in use.
+ * Prints the area of the device, the segment, the log, the file and the offset in
+ * it, and whether the block is live.  A block with a virtual number is looked up
+ * in the DAT: whether the entry still points to it, and which checkpoints have
+ * it.  A block of the DAT itself has no virtual number and no history; it is live
+ * if the map of the DAT refers to it.
  *
- * Numbers of inodes are reused, so a path belongs to a checkpoint: it is looked
- * up in one that has the block.
+ * Inode numbers are reused, so a path is looked up in a checkpoint that has the
+ * block.
  */
 #include "dump/common/commands.h"
 
@@ -25,33 +28,24 @@
 #include "vol/tree.h"
 #include "vol/volume.h"
 
-/*
- * Whether a block is live.
- *
- * A block with a virtual number is looked up in the DAT: whether the entry
- * still points to it, and which checkpoints have it.  Blocks of the DAT itself
- * have no such number and no history; they are live if the DAT's own map refers
- * to them.
- */
-
-/* What a block with a virtual number is as of the DAT, and what else it can be. */
+/* States of a block beside those of enum held_state. */
 enum verdict {
-	VERDICT_MOVED = HELD_DEAD + 1,	/* its virtual block lies elsewhere now */
-	VERDICT_REUSED,		/* its virtual block is another one's now */
-	VERDICT_REPLACED,	/* of the DAT: the DAT has another block there */
+	VERDICT_MOVED = HELD_DEAD + 1,	/* the DAT refers to a copy */
+	VERDICT_REUSED,		/* the virtual number was given to another block */
+	VERDICT_REPLACED,	/* a block of the DAT that was written again */
 };
 
 struct verdict_facts {
 	unsigned int verdict;	/* enum held_state or enum verdict */
 	struct held_entry entry;	/* of a virtual block */
-	uint64_t elsewhere;	/* where the block is now, 0: nowhere */
+	uint64_t elsewhere;	/* block that the DAT refers to; 0: none */
 };
 
 /* One word, for scripts, and one phrase. */
 static const struct {
 	const char *name, *text;
 	bool live;
-	bool held; /* some checkpoint that still exists has the block */
+	bool held; /* an existing checkpoint has the block */
 } verdicts[] = {
 	[HELD_FREE] = { "freed", "dead: its virtual block is free" },
 	[HELD_UNWRITTEN] = { "freed", "dead: its virtual block is free" },
@@ -59,18 +53,19 @@ static const struct {
 			   true },
 	[HELD_SNAPSHOT] = { "snapshot", "live: kept by a snapshot", true, true },
 	[HELD_CHECKPOINT] = { "checkpoint",
-		"reclaimable: only in checkpoints that are no snapshots", false,
+		"reclaimable: only in checkpoints that are not snapshots", false,
 		true },
-	[HELD_DEAD] = { "dead", "dead: no checkpoint has it any longer" },
+	[HELD_DEAD] = { "dead", "dead: in no existing checkpoint" },
 	[VERDICT_MOVED] = { "moved",
-		"dead: a copy elsewhere has taken its place" },
+		"dead: it was moved; the copy is in use" },
 	[VERDICT_REUSED] = { "reused",
-		"dead: its virtual block belongs to another one now" },
+		"dead: its virtual block was given to another block" },
 	[VERDICT_REPLACED] = { "replaced",
-		"dead: the DAT has been rewritten elsewhere" },
+		"dead: this part of the DAT was written again elsewhere" },
 };
 
-/* Judges block BLOCKNR, which its log lists as B.  -EUCLEAN, -EIO, -ENOMEM. */
+/* Finds the state of block BLOCKNR, which its log lists as B.  -EUCLEAN, -EIO,
+   -ENOMEM. */
 static int verdict_find(struct verdict_facts *v, struct context *cx,
 			struct volume *vol, const struct held *held,
 			uint64_t blocknr, const struct segsum_block *b)
@@ -98,7 +93,7 @@ static int verdict_find(struct verdict_facts *v, struct context *cx,
 		v->elsewhere = 0;
 		return 0;
 	}
-	/* The entry leads to a copy of this block or to another one. */
+	/* The entry refers to a copy of this block or to another block. */
 	v->verdict = VERDICT_REUSED;
 	if (!geometry_has_block(&vol->geo, v->elsewhere))
 		return 0;
@@ -134,9 +129,9 @@ static const struct value_flag usage_flags[] = {
 struct block_view {
 	struct tool *tool;
 	struct volume *vol;
-	struct root root;	/* of the path that was looked for last */
+	struct root root;	/* checkpoint of the last path */
 	struct held held;
-	uint64_t cno;		/* to look for paths in, 0: which has the block */
+	uint64_t cno;		/* for paths; 0: the newest with the block */
 	bool path;
 };
 
@@ -148,7 +143,7 @@ static const char *const part_names[] = {
 	[LOGFIND_UNLISTED] = "unlisted",
 };
 
-/* The path in a checkpoint that has the block, if there is one. */
+/* Prints the path in a checkpoint that has the block, if any. */
 static int print_path(struct block_view *b, uint64_t ino,
 		      const struct verdict_facts *v)
 {
@@ -312,7 +307,7 @@ static int print_block(struct block_view *b, uint64_t blocknr)
 	return err;
 }
 
-static int show_word(struct block_view *b, const char *word)
+static int print_range(struct block_view *b, const char *word)
 {
 	struct range range = { 0, 0 };
 	uint64_t n;
@@ -351,7 +346,7 @@ static int block_run(struct tool *tool, const void *options)
 	if (!err)
 		report_list(&tool->report, "blocks");
 	for (i = 1; i < tool->argc && !err; i++)
-		err = show_word(&b, tool->argv[i]);
+		err = print_range(&b, tool->argv[i]);
 	if (!err)
 		report_end(&tool->report);
 	held_free(&b.held);

@@ -2,8 +2,8 @@
 /*
  * bmap: the block map of a file.
  *
- * Adjacent blocks are one line, so that a well laid out file of any size is a
- * short list; the sums at the end are for scripts.
+ * Contiguous blocks are one line, so the list of an unfragmented file is short.
+ * The sums at the end are for scripts.
  */
 #include "dump/common/commands.h"
 
@@ -53,7 +53,7 @@ struct bmap {
 	struct file file;
 	struct mapwalk walk;
 	struct table table;
-	uint64_t next;		/* the block after the last data shown */
+	uint64_t next;		/* file block after the last data */
 	uint64_t holes;		/* runs of blocks without data, below the size */
 };
 
@@ -66,7 +66,7 @@ static void put_run(struct bmap *b, const struct maprun *run)
 		[RUN_KIND] = value_string(run->level ? "node" : "data"),
 	};
 
-	/* The last node of a level leads to all that follows. */
+	/* The last node of a level has no upper limit. */
 	if (run->last != UINT64_MAX - 1)
 		v[RUN_LAST] = value_u64(run->last);
 	if (!b->walk.map->physical)
@@ -76,8 +76,9 @@ static void put_run(struct bmap *b, const struct maprun *run)
 	table_row(&b->table, v);
 }
 
-/* Notes the hole between the data shown so far and block UP_TO. */
-static void take_hole(struct bmap *b, uint64_t up_to)
+/* Counts the hole between the last data and block UP_TO, and prints it if
+   requested. */
+static void add_hole(struct bmap *b, uint64_t up_to)
 {
 	if (up_to <= b->next)
 		return;
@@ -107,7 +108,7 @@ static int show_map(struct bmap *b)
 	ret = mapwalk_open(&b->walk, cx, &b->file.map, true, o->blocks);
 	while (!ret && (ret = mapwalk_next(&b->walk, cx, &run)) > 0) {
 		if (!run.level) {
-			take_hole(b, run.blkoff);
+			add_hole(b, run.blkoff);
 			b->next = run.last + 1;
 		}
 		if (!o->summary && (!run.level || o->nodes))
@@ -116,7 +117,7 @@ static int show_map(struct bmap *b)
 	}
 	mapwalk_close(&b->walk);
 	if (!ret)
-		take_hole(b, size_blocks);
+		add_hole(b, size_blocks);
 	if (!o->summary)
 		table_end(&b->table);
 	if (ret)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dat: entries of the DAT, and what keeps their blocks.
+ * dat: entries of the DAT, and the checkpoints that keep their blocks.
  *
- * Single ones are shown in full, with the position of the entry; ranges and the
- * whole DAT are a table.  The whole DAT is read as a stream, since a volume of
- * some terabytes has a thousand million entries.
+ * A single entry is printed in full, with its position; ranges and the whole DAT
+ * are a table.  The whole DAT is read as a stream, since a volume of some
+ * terabytes has a thousand million entries.
  */
 #include "dump/common/commands.h"
 
@@ -51,7 +51,7 @@ struct dat {
 	bool free;
 };
 
-static void put_row(struct dat *d, uint64_t vblocknr,
+static void print_row(struct dat *d, uint64_t vblocknr,
 		    const struct nilfs_dat_entry *de, enum held_state state)
 {
 	struct value v[COL_COUNT] = {
@@ -66,8 +66,9 @@ static void put_row(struct dat *d, uint64_t vblocknr,
 	table_row(&d->table, v);
 }
 
-static int take_block(void *arg, struct context *cx, unsigned int worker,
-		      const struct datscan_block *block)
+static int print_block_entries(void *arg, struct context *cx,
+			       unsigned int worker,
+			       const struct datscan_block *block)
 {
 	struct dat *d = arg;
 	uint32_t i;
@@ -77,33 +78,34 @@ static int take_block(void *arg, struct context *cx, unsigned int worker,
 		const struct nilfs_dat_entry *de = datscan_entry(block, i);
 
 		if (datscan_is_used(block, i))
-			put_row(d, block->first + i, de,
-				held_state(&d->held, de));
+			print_row(d, block->first + i, de,
+				  held_state(&d->held, de));
 	}
 	return context_cancelled(cx);
 }
 
-/* One worker: rows come in order. */
+/* By one worker, so that the rows are in order. */
 static int show_all(struct dat *d)
 {
 	const struct datscan_visitor visitor = {
-		.entries = take_block,
+		.entries = print_block_entries,
 		.arg = d,
 	};
-	struct context alone;
+	struct context single;
 	int err;
 
-	context_child(&d->tool->cx, &alone);
-	alone.threads = 1;
+	context_child(&d->tool->cx, &single);
+	single.threads = 1;
 	table_begin(&d->table, &d->tool->report, "entries", columns,
 		    COL_COUNT);
-	err = datscan_run(d->vol, &alone, &visitor);
+	err = datscan_run(d->vol, &single, &visitor);
 	table_end(&d->table);
-	context_adopt(&d->tool->cx, &alone);
+	context_adopt(&d->tool->cx, &single);
 	return err;
 }
 
-/* The last entry for which the DAT has room; -ENOENT where FIRST is after it. */
+/* Sets *LAST to the last entry in the blocks of the DAT; -ENOENT if FIRST is after
+   it. */
 static int last_entry(struct dat *d, uint64_t first, uint64_t *last)
 {
 	struct context *cx = &d->tool->cx;
@@ -142,7 +144,7 @@ static int show_range(struct dat *d, struct range range)
 	for (v = range.first; !err && v <= range.last; v++) {
 		err = held_read(&e, cx, d->vol, &d->held, v);
 		if (!err && e.exists && (e.used || d->free))
-			put_row(d, v, &e.de, e.state);
+			print_row(d, v, &e.de, e.state);
 		if (!err)
 			err = context_cancelled(cx);
 	}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which checkpoints hold a block.
+ * The checkpoints that have a block.
  *
- * An entry of the DAT has the range of checkpoints to which its block belongs;
- * the block is kept as long as one of these exists and is a snapshot.  Two
- * sorted lists of numbers answer that for any entry.
+ * An entry of the DAT records the range of checkpoints that have its block.  A
+ * cleaner keeps the block while one of these is a snapshot.  The numbers of all
+ * checkpoints and snapshots are in two sorted lists.
  */
 #include "dump/blocks/held.h"
 
@@ -28,7 +28,7 @@ const char *const held_names[] = {
 	[HELD_DEAD] = "dead",
 };
 
-/* The numbers from START to below END, as a part of a list. */
+/* A part of a list: the numbers in the range of an entry. */
 struct part {
 	size_t first, count;
 };
@@ -61,7 +61,7 @@ static struct part part_of(const uint64_t *list, size_t count,
 	return (struct part){ first, end > first ? end - first : 0 };
 }
 
-/* Whether there is such a number: one search only. */
+/* Whether that part is not empty.  Takes one search. */
 static bool has_part(const uint64_t *list, size_t count,
 		     const struct nilfs_dat_entry *de)
 {
@@ -103,7 +103,8 @@ static void print_part(struct report *r, const char *what, const char *label,
 
 	if (report_is_text(r)) {
 		snprintf(text, sizeof(text), part.count > 1 ?
-			 "%zu, from %llu to %llu" : "%zu, %llu", part.count,
+			 "%zu (checkpoints %llu to %llu)" :
+			 "%zu (checkpoint %llu)", part.count,
 			 part.count ? (unsigned long long)list[part.first] : 0,
 			 part.count ? (unsigned long long)
 			 list[part.first + part.count - 1] : 0);
@@ -123,16 +124,13 @@ static void print_part(struct report *r, const char *what, const char *label,
 void held_report(struct report *r, const struct held *h,
 		 const struct nilfs_dat_entry *de)
 {
-	print_part(r, "snapshots", "In snapshots", h->snapshots,
+	print_part(r, "snapshots", "Held by snapshots", h->snapshots,
 		   part_of(h->snapshots, h->nsnapshots, de));
-	print_part(r, "checkpoints", "In checkpoints", h->cnos,
+	print_part(r, "checkpoints", "Held by checkpoints", h->cnos,
 		   part_of(h->cnos, h->count, de));
 }
 
-/*
- * Translation uses the entry alone; to explain a block the bitmap is needed
- * too, because a freed number keeps its old entry.
- */
+/* The bitmap is read as well, because a freed number keeps its old entry. */
 int held_read(struct held_entry *e, struct context *cx, struct volume *vol,
 		  const struct held *h, uint64_t vblocknr)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which checkpoints keep a block. */
+/* The checkpoints that have a block. */
 #ifndef NILFS2_DUMP_HELD_H
 #define NILFS2_DUMP_HELD_H
 
@@ -18,8 +18,8 @@ enum held_state {
 	HELD_UNWRITTEN,		/* in use, never written */
 	HELD_CURRENT,		/* in the latest state */
 	HELD_SNAPSHOT,		/* not in the latest state, but in a snapshot */
-	HELD_CHECKPOINT,	/* only in checkpoints; a cleaner may take it */
-	HELD_DEAD,		/* in no checkpoint that still exists */
+	HELD_CHECKPOINT,	/* in no snapshot; a cleaner may free it */
+	HELD_DEAD,		/* in no existing checkpoint */
 };
 
 /* The numbers of the checkpoints that exist, ascending. */
@@ -44,18 +44,16 @@ size_t held_count(const struct held *h, const struct nilfs_dat_entry *de,
 /* Names of states, as commands print them. */
 extern const char *const held_names[];
 
-/*
- * Reports which checkpoints and snapshots have the block: how many, the first
- * and the last of each.
- */
+/* Reports the number of snapshots and of checkpoints that have the block, and the
+   first and last of each. */
 void held_report(struct report *r, const struct held *h,
 		 const struct nilfs_dat_entry *de);
 
 struct held_entry {
 	bool exists;		/* the DAT has a block for it */
-	bool used;		/* the bit */
+	bool used;		/* marked in the bitmap */
 	uint64_t group;		/* of the allocator */
-	struct nilfs_dat_entry de;	/* zeros where none exists */
+	struct nilfs_dat_entry de;	/* zeros if it does not exist */
 	enum held_state state;
 };
 

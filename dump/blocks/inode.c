@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * inode: one inode, field by field, with decoded values.
- *
- * The raw fields come first; derived values have a section of their own.
+ * inode: the fields of an inode, then decoded values in a section of their own.
  */
 #include "dump/common/commands.h"
 
@@ -45,7 +43,7 @@ static void print_inode_time(struct report *r, const char *key, const char *labe
 	report_string(r, key, label, text);
 }
 
-/* Walks the whole map for its sums; a broken node is reported, not fatal. */
+/* Prints the sums of the whole map; a broken node is reported and not fatal. */
 static int print_map(struct tool *tool, const struct blockmap *map)
 {
 	struct report *r = &tool->report;
@@ -94,7 +92,7 @@ static int show_inode(struct tool *tool, struct root *root,
 	report_u64(r, "cno", "Checkpoint", root->cno);
 	report_bool(r, "allocated", "In use", s->allocated);
 	fields_report(r, field_table_find("inode"), &s->inode);
-	report_begin(r, "meaning", "Which means");
+	report_begin(r, "meaning", "Meaning");
 	fields_mode(text, mode);
 	report_string(r, "type", "Type", types[inode_dirent_type(mode)]);
 	report_string(r, "mode_text", "Mode", text);

@@ -2,8 +2,9 @@
 /*
  * Finding the log of a block.
  *
- * A block has no reference to its log: the logs of its segment are walked until
- * one contains it.
+ * A block does not refer to its log, so the logs of its segment are read until one
+ * contains it.  A log whose summary is damaged counts too: its header has the
+ * length.
  */
 #include "dump/blocks/logfind.h"
 
@@ -14,12 +15,12 @@
 #include "vol/summary.h"
 #include "vol/volume.h"
 
-static bool covers(const struct log *log, uint64_t blocknr)
+static bool log_has_block(const struct log *log, uint64_t blocknr)
 {
 	return blocknr >= log->pseg && blocknr - log->pseg < log->nblocks;
 }
 
-/* 1 if a log contains BLOCKNR, 0 if none does. */
+/* Sets f->log to the log that contains BLOCKNR: 1, 0 if none does. */
 static int find_log(struct logfind *f, struct context *cx,
 		    struct volume *vol, uint64_t blocknr)
 {
@@ -32,16 +33,16 @@ static int find_log(struct logfind *f, struct context *cx,
 	if (ret)
 		return ret;
 	while ((ret = logscan_next(&scan, cx, &f->log)) > 0) {
-		f->chained = covers(&f->log, blocknr);
+		f->chained = log_has_block(&f->log, blocknr);
 		if (f->chained)
 			return 1;
 	}
 	if (ret < 0 || scan.pseg > blocknr)
 		return ret;
-	/* After the chain: a log of an earlier life. */
+	/* Logs of an earlier use of the segment are after the chain. */
 	ret = logsearch_open(&search, cx, vol, segnum, scan.pseg);
 	while (!ret && (ret = logsearch_next(&search, cx, &f->log)) > 0) {
-		if (covers(&f->log, blocknr))
+		if (log_has_block(&f->log, blocknr))
 			break;
 		ret = f->log.pseg > blocknr ? -ENOENT : 0;
 	}

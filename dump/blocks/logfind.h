@@ -28,8 +28,8 @@ struct logfind {
 };
 
 /*
- * Finds the log that block BLOCKNR of some segment is in, among those that
- * follow one another from the beginning of the segment, or else after them.
+ * Finds the log that contains block BLOCKNR, which is in a segment: among the logs
+ * that follow each other from the beginning of the segment, otherwise after them.
  * -EIO, -ENOMEM.
  */
 int logfind_block(struct logfind *f, struct context *cx, struct volume *vol,

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * logs: what was written, log by log.
+ * logs: the logs of segments.
  *
- * A segment in use has logs up to the length in the SUFILE.  After them there
- * may be logs that were written after the latest super root and are in no
- * checkpoint yet, and logs of an earlier use of the segment.  The former are
- * shown if they continue a segment in use; others are searched block by block,
- * only on request.
+ * A segment in use has logs up to the length in the SUFILE.  Logs that were written
+ * after the latest super root, and are in no checkpoint yet, may follow, and logs
+ * of an earlier use of the segment.  The former are printed if they continue a
+ * segment in use; others are searched block by block, only on request.
  *
- * The header of a log is printed by its field table.  The list of files and the
- * list of blocks are two walks over the same summary, so that neither is kept;
- * the walk over blocks is the fast one, since a large volume has tens of
- * millions of them.
+ * The header of a log is printed by its field table.  The summary is read once for
+ * the list of files and once for that of blocks, so that neither is kept.
  */
 #include "dump/common/commands.h"
 
@@ -46,7 +43,7 @@ static const struct cli_option logs_rows[] = {
 /* Which part of a segment a log is in. */
 enum logs_state {
 	LOGS_CURRENT,	/* the blocks that the SUFILE counts */
-	LOGS_NEWER,	/* after them, younger than the latest super root */
+	LOGS_NEWER,	/* after them, newer than the latest super root */
 	LOGS_STALE,	/* left from an earlier use of the segment */
 };
 
@@ -117,7 +114,7 @@ struct logs {
 	uint64_t broken;	/* logs */
 };
 
-/* What was found out about a log before anything is said. */
+/* Facts about a log, which are found before it is printed. */
 struct log_facts {
 	uint64_t segnum;
 	enum logs_state state;
@@ -134,10 +131,8 @@ static void warn_log(struct logs *l)
 	l->broken++;
 }
 
-/*
- * A verdict is also printed on standard error: not every form of output shows
- * it.
- */
+/* Damage is also printed on standard error, because not every form of output
+   shows it. */
 static void warn_rule(struct logs *l, const char *what, uint64_t blocknr,
 		      enum rule rule)
 {
@@ -146,7 +141,8 @@ static void warn_rule(struct logs *l, const char *what, uint64_t blocknr,
 	l->broken++;
 }
 
-/* Reads and sums up; a verdict is a fact, only failures are returned. */
+/* Reads the summary and verifies checksums.  Damage is reported and counted; other
+   failures are returned. */
 static int find_facts(struct logs *l, struct log_facts *f)
 {
 	const struct nilfs_geometry *geo = &l->vol->geo;
@@ -289,7 +285,8 @@ static int print_log(struct logs *l, const struct log_facts *f)
 	return err;
 }
 
-/* One that is broken is counted, reported and shown as far as possible. */
+/* Prints a log.  A broken one is counted, reported and printed as far as
+   possible. */
 static int show_log(struct logs *l, uint64_t segnum, enum logs_state state,
 		    const struct log *log)
 {
@@ -323,7 +320,7 @@ static int show_log(struct logs *l, uint64_t segnum, enum logs_state state,
 	return 0;
 }
 
-/* A segment while its logs are shown. */
+/* A segment while its logs are printed. */
 struct walk {
 	struct logs *logs;
 	uint64_t segnum;
@@ -331,7 +328,7 @@ struct walk {
 	struct logscan scan;
 };
 
-/* Numbers only grow, so a log of an earlier life has a smaller one. */
+/* Sequence numbers only grow, so a log of an earlier use has a smaller one. */
 static enum logs_state state_of(const struct walk *w, const struct log *log)
 {
 	uint64_t seq = le64_get(log->ss.ss_seq);
@@ -341,7 +338,7 @@ static enum logs_state state_of(const struct walk *w, const struct log *log)
 	return seq >= w->logs->vol->latest.seq ? LOGS_NEWER : LOGS_STALE;
 }
 
-/* The logs that follow one another from the beginning of the segment. */
+/* Prints the logs that follow each other from the beginning of the segment. */
 static int show_chain(struct walk *w)
 {
 	struct logs *l = w->logs;
@@ -362,8 +359,8 @@ static int show_chain(struct walk *w)
 	}
 	if (ret >= 0 && w->scan.pseg < w->counted) {
 		tool_warn(l->tool,
-			  "segment %llu: no log at block %llu, where one "
-			  "should be", (unsigned long long)w->segnum,
+			  "segment %llu: no log at block %llu, which is in "
+			  "use", (unsigned long long)w->segnum,
 			  (unsigned long long)w->scan.pseg);
 		l->broken++;
 	}
@@ -409,7 +406,8 @@ static int show_range(struct logs *logs, const char *word)
 		range.last = logs->vol->geo.nsegments - 1;
 	if (!err && range.first > range.last)
 		err = fail_said(cx, -ENOENT, "segments from %" PRIu64
-				": there are none", range.first);
+				": the volume has %" PRIu64, range.first,
+				logs->vol->geo.nsegments);
 	for (segnum = range.first; !err && segnum <= range.last; segnum++) {
 		err = sutable_read(logs->vol, cx, segnum, &su);
 		if (!err)
@@ -478,11 +476,11 @@ const struct cli_command logs_command = {
 	"Shows the logs of the given segments, of all in use by default: the\n"
 	"header, the files and, with --blocks, every block of the payload.\n"
 	"The checksum of each summary is checked, that of the payload with\n"
-	"--verify.  The exit status is 1 where a log was found to be broken.\n"
+	"--verify.  The exit status is 1 if a log is broken.\n"
 	"\n"
-	"A \"newer\" log is one that no checkpoint knows yet, a \"stale\" one is left\n"
-	"from an earlier use of its segment.  --stale looks for both after the\n"
-	"logs in use and in clean segments.",
+	"A \"newer\" log is in no checkpoint yet; a \"stale\" one is left from an\n"
+	"earlier use of its segment.  --stale looks for both after the logs in use\n"
+	"and in clean segments.",
 	.options = logs_rows,
 	.options_size = sizeof(struct logs_options),
 	.min_args = 1,

@@ -2,10 +2,10 @@
 /*
  * Runs of a block map.
  *
- * The cursor of the map returns one pointer at a time; a pointer that the DAT
- * cannot translate must not hide the rest of the file, so it becomes a run
- * without a position on the disk.  An extent ends where the disk blocks are not
- * contiguous, as with FIEMAP; virtual numbers may jump inside one.
+ * A pointer that the DAT cannot translate must not hide the rest of the file, so
+ * it becomes a run without a position on the disk.  An extent ends where the disk
+ * blocks are not contiguous, as with FIEMAP; virtual numbers need not be
+ * contiguous in it.
  */
 #include "dump/blocks/mapwalk.h"
 
@@ -53,7 +53,7 @@ int mapwalk_open(struct mapwalk *walk, struct context *cx,
 	return blockmap_cursor_open(&walk->cursor, cx, map, 0, nodes);
 }
 
-/* Takes and counts one block. */
+/* Steps to the next block and counts it: 1, 0 at the end. */
 static int next_one(struct mapwalk *walk, struct context *cx,
 		    struct maprun *one)
 {
