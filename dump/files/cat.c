@@ -3,8 +3,8 @@
  * cat: the content of files on standard output.
  *
  * A hole is skipped if standard output is a regular file, so that it stays a
- * hole; otherwise its zeros are written from a constant page.  A file that
- * cannot be read is reported, and the next one follows.
+ * hole; otherwise its zeros are written.  A file that cannot be read is reported,
+ * and the next one follows.
  */
 #include "dump/common/commands.h"
 
@@ -35,12 +35,12 @@ struct cat {
 	struct tool *tool;
 	char *buffer;
 	bool seekable; /* holes may be skipped */
-	bool skipped;  /* the last bytes so far are a hole */
+	bool skipped;  /* the output ends with a hole */
 };
 
 static const char zeroes[64 << 10];
 
-/* True if a seek on standard output leaves a hole. */
+/* Whether a seek on standard output leaves a hole. */
 static bool can_seek(void)
 {
 	struct stat st;
@@ -67,11 +67,10 @@ static int put_hole(struct cat *cat, uint64_t len)
 		return 0;
 	}
 	while (len && !out_error(out) && !err) {
-		size_t piece =
-			len < sizeof(zeroes) ? (size_t)len : sizeof(zeroes);
+		size_t n = len < sizeof(zeroes) ? (size_t)len : sizeof(zeroes);
 
-		out_bytes(out, zeroes, piece);
-		len -= piece;
+		out_bytes(out, zeroes, n);
+		len -= n;
 		err = context_cancelled(&cat->tool->cx);
 	}
 	return err;
@@ -148,7 +147,7 @@ static int cat_run(struct tool *tool, const void *options)
 		status = 1;
 		ret = 0;
 	}
-	/* A hole at the very end exists only where the file is that long. */
+	/* A hole at the end exists only if the file has that length. */
 	if (!ret && cat.skipped) {
 		at = lseek(STDOUT_FILENO, 0, SEEK_CUR);
 		if (at < 0 || ftruncate(STDOUT_FILENO, at))

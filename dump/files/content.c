@@ -2,9 +2,8 @@
 /*
  * The content of regular files.
  *
- * A contiguous piece of a file may be scattered on the disk (after cleaning)
- * and the other way round.  Pieces are filled up to the size of the buffer as
- * long as there is no hole, so that the caller has few writes to do.
+ * A run of a file may be scattered on the disk, for instance after cleaning.  The
+ * buffer is filled up to the next hole, so that the caller needs few writes.
  */
 #include "dump/files/content.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The content of a regular file, piece by piece; holes are left out. */
+/* The content of a regular file, without its holes. */
 #ifndef NILFS2_DUMP_CONTENT_H
 #define NILFS2_DUMP_CONTENT_H
 

@@ -32,9 +32,9 @@ struct output {
 	bool broken;
 };
 
-/* As text "M PATH (size,mtime)". */
-static int found(void *arg, const char *path, size_t len, uint64_t a,
-		 uint64_t b, unsigned int what)
+/* Prints a difference, as text "M PATH (size,mtime)". */
+static int print_difference(void *arg, const char *path, size_t len,
+			    uint64_t a, uint64_t b, unsigned int what)
 {
 	struct output *o = arg;
 	struct out *out = o->tool->out;
@@ -84,7 +84,8 @@ static int checkpoint_number(struct tool *tool, const char *text, uint64_t *cno)
 static int diff_run(struct tool *tool, const void *options)
 {
 	struct output o = {.tool = tool};
-	const struct tree_diff_sink sink = {found, print_broken, &o, false};
+	const struct tree_diff_sink sink = {print_difference, print_broken, &o,
+					    false};
 	struct dump_image im = {.dev = NULL};
 	uint64_t first = 0, second = 0;
 	bool text = report_is_text(&tool->report);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The rows of a listing.
+ * Lists of files.
  *
- * Text and JSON have different columns.  A row takes no allocation; only a name
- * with the target of a link needs memory, which is reused.
+ * Text and JSON have different columns.  Only a name with the target of a link
+ * needs memory, which is reused, so a row takes no allocation.
  */
 #include "dump/files/listing.h"
 
@@ -115,7 +115,7 @@ static void report_broken(struct listing *rows, const struct tree_item *item,
 	rows->broken = true;
 }
 
-/* The target of the item, absent where it is no link or cannot be read. */
+/* The target of a symbolic link; absent for other items and if it cannot be read. */
 static struct value target_of(struct listing *rows,
 			      const struct tree_item *item)
 {
@@ -178,7 +178,8 @@ static void put_json(struct listing *rows, const struct tree_item *item)
 	table_row(&rows->table, v);
 }
 
-/* The modification time; neighbours often have the same one. */
+/* The modification time.  Its text is kept, as successive files often have the same
+   time. */
 static struct value time_text(struct listing *rows,
 			      const struct nilfs_inode *inode)
 {

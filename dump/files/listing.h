@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rows about files: names, or names with attributes, as text and as JSON. */
+/* Lists of files: names, or names with attributes, as text and as JSON. */
 #ifndef NILFS2_DUMP_LISTING_H
 #define NILFS2_DUMP_LISTING_H
 
@@ -16,7 +16,7 @@
 
 #define LISTING_TEXT_COLUMNS 10
 
-/* The caller sets the members up to CNO; the others are zero at first. */
+/* The caller sets the members up to LOGS; the others are zero at first. */
 struct listing {
 	struct tool *tool;
 	struct root *root;
@@ -24,14 +24,14 @@ struct listing {
 	bool recursive; /* whole paths */
 	bool inode;
 	bool full_time;
-	bool checkpoints; /* the checkpoint of each row too */
+	bool checkpoints; /* with the checkpoint of each row */
 	uint64_t cno;	  /* that of the next row; 0: none */
-	bool logs;	  /* files that only logs have, too */
-	/* Such a file in the next row: where its blocks are, how many bytes of it
-	   were found, and its last checkpoint; NULL: another one. */
+	bool logs;	  /* with files that only logs have */
+	/* The next row, if it is such a file: its blocks, the number of bytes
+	   found, and its last checkpoint.  NULL: it is another file. */
 	const struct file *found;
 	uint64_t whole, last;
-	bool broken; /* something was named as unreadable */
+	bool broken; /* something unreadable was reported */
 	struct table table;
 	struct column columns[LISTING_TEXT_COLUMNS];
 	struct file file; /* of a symbolic link */
@@ -44,10 +44,10 @@ struct listing {
 	char mtime[VALUE_TEXT_MAX + 10]; /* the same with one */
 };
 
-/* The head, once. */
+/* Prints the head of the list. */
 void listing_begin(struct listing *rows);
 
-/* Puts one entry of a walk, or reports what could not be read there. */
+/* Prints one item of a walk, or reports its failure. */
 void listing_put(struct listing *rows, const struct tree_item *item);
 
 /* Completes a listing that did not fail. */

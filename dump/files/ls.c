@@ -2,9 +2,8 @@
 /*
  * ls: names and attributes of files.
  *
- * Entries are printed as the walk finds them, in the order of the disk: none
- * is kept, and a volume with a hundred million files needs no more memory
- * than an empty one.
+ * Entries are printed in the order of the disk and not kept, so memory does not
+ * depend on the number of files.
  */
 #include "dump/common/commands.h"
 
