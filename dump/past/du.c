@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * du: the space that files and directories take in a checkpoint, and what
- * deleting checkpoints would free.
+ * du: the space that files and directories take in a checkpoint, and the space
+ * that deleting checkpoints would free.
  *
- * The space of a file is the number of blocks in its inode, of its map too;
- * that of a directory is its own and that of all below it, a file with several
- * names once.  One sum for each level of the walk is in memory, and the largest
- * rows if only these are printed.
+ * The space of a file is the number of blocks in its inode, which includes the
+ * blocks of its map.  That of a directory includes all files below it, a file with
+ * several names once.  One sum for each level of the walk is in memory, and the
+ * largest rows if only these are printed.
  *
- * What is shared is asked of the DAT, for each block of each file; what is freed,
- * of each of its entries.
+ * For shared space each block of each file is looked up in the DAT; for freed
+ * space all entries of the DAT are read.
  */
 #include "dump/common/commands.h"
 
@@ -44,8 +44,8 @@ struct du_options {
 /* In bytes. */
 struct space {
 	uint64_t all;
-	uint64_t unique; /* that no other checkpoint has */
-	uint64_t held;	 /* that only snapshots keep */
+	uint64_t unique; /* in no other checkpoint */
+	uint64_t held;	 /* kept by snapshots only */
 };
 
 struct row {
@@ -54,7 +54,7 @@ struct row {
 	uint8_t type;
 	const char *path;
 	size_t len;
-	char *copy; /* of the path, of a row that is kept */
+	char *copy; /* the path, if the row is kept */
 };
 
 struct usage {
@@ -62,10 +62,10 @@ struct usage {
 	const struct du_options *o;
 	struct root *root;
 	struct table table;
-	struct held held;   /* if what is shared is asked for */
-	struct space *sums; /* of the directories that are open */
+	struct held held;   /* with --shared */
+	struct space *sums; /* of the directories above the current item */
 	size_t depth, room;
-	struct inoset linked; /* files with several names, seen already */
+	struct inoset linked; /* files with several names that were counted */
 	struct row *rows; /* the largest, in descending order */
 	size_t count, rows_room;
 	bool broken;
@@ -211,7 +211,7 @@ static void add_to_parent(struct usage *u, const struct space *space)
 	sum->held += space->held;
 }
 
-static int take_item(struct usage *u, const struct tree_item *item)
+static int count_item(struct usage *u, const struct tree_item *item)
 {
 	struct context *cx = &u->tool->cx;
 	struct space space;
@@ -262,7 +262,7 @@ static int show_usage(struct usage *u, struct root *root, const char *path)
 	if (!ret && u->o->shared)
 		ret = held_load(&u->held, cx, root->vol);
 	while (!ret && (ret = tree_next(tree, cx, &item)) > 0)
-		ret = take_item(u, &item);
+		ret = count_item(u, &item);
 	tree_close(tree);
 	if (ret)
 		return ret;
@@ -274,11 +274,11 @@ static int show_usage(struct usage *u, struct root *root, const char *path)
 }
 
 /*
- * What deleting checkpoints frees: blocks that are in none then, and those that
- * a cleaner keeps now, for snapshots, and would not keep then.
+ * The effect of deleting checkpoints: UNIQUE blocks are in no checkpoint afterwards;
+ * FREED blocks are kept by a cleaner now, for snapshots, and not afterwards.
  */
 struct freeing {
-	struct held now, then;
+	struct held now, after;
 	uint64_t unique, freed; /* blocks */
 };
 
@@ -286,22 +286,23 @@ static int count_entry(void *arg, struct context *cx, unsigned int worker,
 		       uint64_t vblocknr, const struct nilfs_dat_entry *de)
 {
 	struct freeing *f = arg;
-	enum held_state now = held_state(&f->now, de), then;
+	enum held_state now = held_state(&f->now, de), after;
 
 	(void)cx;
 	(void)worker;
 	(void)vblocknr;
 	if (now != HELD_SNAPSHOT && now != HELD_CHECKPOINT)
 		return 0;
-	then = held_state(&f->then, de);
-	if (then == HELD_DEAD)
+	after = held_state(&f->after, de);
+	if (after == HELD_DEAD)
 		__atomic_fetch_add(&f->unique, 1, __ATOMIC_RELAXED);
-	if (now == HELD_SNAPSHOT && then != HELD_SNAPSHOT)
+	if (now == HELD_SNAPSHOT && after != HELD_SNAPSHOT)
 		__atomic_fetch_add(&f->freed, 1, __ATOMIC_RELAXED);
 	return 0;
 }
 
-/* Takes those of COUNT numbers in LIST away that are in RANGES, but LATEST. */
+/* Removes from the COUNT numbers of LIST those in RANGES, except LATEST.  Returns
+   the new count. */
 static size_t remove_ranges(uint64_t *list, size_t count,
 			    struct range_set *ranges, uint64_t latest)
 {
@@ -313,7 +314,7 @@ static size_t remove_ranges(uint64_t *list, size_t count,
 	return left;
 }
 
-static int run_freed(struct tool *tool, const char *text)
+static int report_freed(struct tool *tool, const char *text)
 {
 	struct dump_image im = { .dev = NULL };
 	struct range_set ranges = { .count = 0 };
@@ -322,7 +323,7 @@ static int run_freed(struct tool *tool, const char *text)
 		.used = count_entry,
 		.arg = &f,
 	};
-	struct held *now = &f.now, *then = &f.then;
+	struct held *now = &f.now, *after = &f.after;
 	struct report *r = &tool->report;
 	struct context *cx = &tool->cx;
 	uint64_t latest;
@@ -334,22 +335,22 @@ static int run_freed(struct tool *tool, const char *text)
 	if (!err)
 		err = held_load(now, cx, im.vol);
 	if (!err)
-		err = held_load(then, cx, im.vol);
+		err = held_load(after, cx, im.vol);
 	if (err)
 		goto out;
 	latest = im.vol->latest.cno;
-	then->count = remove_ranges(then->cnos, then->count, &ranges, latest);
-	then->nsnapshots = remove_ranges(then->snapshots, then->nsnapshots,
-					 &ranges, latest);
+	after->count = remove_ranges(after->cnos, after->count, &ranges, latest);
+	after->nsnapshots = remove_ranges(after->snapshots, after->nsnapshots,
+					  &ranges, latest);
 	err = range_check_met(cx, "checkpoint", &ranges);
 	if (!err)
 		err = datscan_run(im.vol, cx, &visitor);
 	if (err)
 		goto out;
 	report_begin(r, "free", NULL);
-	report_u64(r, "checkpoints", "Checkpoints", now->count - then->count);
+	report_u64(r, "checkpoints", "Checkpoints", now->count - after->count);
 	report_u64(r, "snapshots", "Snapshots",
-		   now->nsnapshots - then->nsnapshots);
+		   now->nsnapshots - after->nsnapshots);
 	report_u64(r, "unique_blocks", "Unique blocks", f.unique);
 	report_u64(r, "freed_blocks", "Blocks freed", f.freed);
 	report_size(r, "freed_bytes", "Space freed",
@@ -357,7 +358,7 @@ static int run_freed(struct tool *tool, const char *text)
 	report_end(r);
 out:
 	held_free(now);
-	held_free(then);
+	held_free(after);
 	range_set_free(&ranges);
 	image_close(&im);
 	return err;
@@ -373,7 +374,7 @@ static int du_run(struct tool *tool, const void *options)
 	if (o->free && tool->argc > 1)
 		return tool_usage(tool, "--free: not with a path");
 	if (o->free)
-		return run_freed(tool, o->free);
+		return report_freed(tool, o->free);
 	err = image_open_root(&im, tool, tool->argv[0], o->checkpoint, false);
 	if (!err)
 		err = show_usage(&u, &im.root,
@@ -397,11 +398,11 @@ static const struct cli_option du_rows[] = {
 	  OPTION_U64, AT(depth) },
 	{ 'n', "top", "N", "only the N largest, the largest first",
 	  OPTION_U64, AT(top) },
-	{ 's', "shared", NULL, "what no other checkpoint has, and snapshots keep",
+	{ 's', "shared", NULL, "also the bytes in no other checkpoint",
 	  OPTION_FLAG, AT(shared) },
 	{ 'c', "checkpoint", "CNO", "look at this checkpoint (0: the latest)",
 	  OPTION_U64, AT(checkpoint) },
-	{ 0, "free", "RANGES", "what deleting these checkpoints would free",
+	{ 0, "free", "RANGES", "space that deleting these checkpoints would free",
 	  OPTION_STRING, AT(free) },
 	{ 0 },
 };
@@ -417,8 +418,8 @@ const struct cli_command du_command = {
 	.about =
 	"Shows the bytes that each directory takes, with all below it; a file with\n"
 	"several names is counted once.  With --shared, also the bytes that no other\n"
-	"checkpoint has, and those that only snapshots keep.  With --free, what deleting\n"
-	"checkpoints would free.",
+	"checkpoint has, and those that only snapshots keep.  With --free, the space\n"
+	"that deleting checkpoints would free.",
 	.options = du_rows,
 	.options_size = sizeof(struct du_options),
 	.defaults = &du_defaults,

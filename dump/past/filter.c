@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The conditions of a search for files.
- *
- * A pattern is compared with the bytes of names; a name is never a pattern.
- */
+/* The conditions of a search for files.  Patterns are compared with bytes. */
 #include "dump/past/filter.h"
 
 #include <errno.h>
@@ -55,7 +51,7 @@ bool filter_takes(const struct filter *f, const char *path,
 	name = name ? name + 1 : path;
 	if (!f->of_paths)
 		return filter_takes_name(f, name, strlen(name));
-	/* Or that of a directory above it; it may lack the first slash. */
+	/* The path of a directory above it counts; the first slash may be omitted. */
 	return !fnmatch(f->pattern, path, FNM_LEADING_DIR) ||
 	       (*path == '/' && *f->pattern != '/' &&
 		!fnmatch(f->pattern, path + 1, FNM_LEADING_DIR));
@@ -103,7 +99,7 @@ int filter_parse_types(struct context *cx, const char *text, void *where)
 		at = strchr(type_letters + 1, *letter);
 		if (!at && *letter != ',')
 			return fail(cx, -EINVAL,
-				    "--type: '%c' is none of %s", *letter,
+				    "--type: '%c' is not one of %s", *letter,
 				    type_letters + 1);
 		if (at)
 			*types |= 1u << (at - type_letters);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which files a search is for. */
+/* The conditions of a search for files. */
 #ifndef NILFS2_DUMP_FILTER_H
 #define NILFS2_DUMP_FILTER_H
 
@@ -16,7 +16,7 @@ struct filter_size {
 };
 
 struct filter {
-	const char *pattern; /* of names, or of paths */
+	const char *pattern; /* of names, or of paths; NULL: any */
 	bool of_paths;
 	struct filter_size size;
 	int64_t newer, older;	/* mtime from NEWER on, before OLDER */
@@ -32,15 +32,15 @@ struct filter {
 	}
 
 /*
- * Takes PATTERN, or NULL for all files: one with a slash is of paths.  Slashes at
- * its end are cut off; it is used as long as FILTER.
+ * Sets PATTERN, or NULL for all files; a pattern with a slash is compared with
+ * paths.  Slashes at its end are removed.  It must remain valid as long as FILTER.
  */
 void filter_set_pattern(struct filter *filter, char *pattern);
 
-/* True where the pattern can fit NAME, the last part of a path. */
+/* Whether the pattern may match a path that ends with NAME. */
 bool filter_takes_name(const struct filter *f, const char *name, size_t len);
 
-/* True where FILTER takes the file at PATH, which ends with a NUL. */
+/* Whether the file at PATH, which ends with a NUL, meets the conditions. */
 bool filter_takes(const struct filter *f, const char *path,
 		  const struct nilfs_inode *inode);
 

@@ -2,9 +2,9 @@
 /*
  * find: files by name and attributes, in one checkpoint or in all.
  *
- * One checkpoint is walked.  In all, the latest state is walked first, then come
- * the names that older checkpoints have (lost.c).  Of what was deleted the last
- * are files that only logs have (logged.c).
+ * For one checkpoint its tree is walked.  For all, the latest state is walked first;
+ * names that only older checkpoints have follow (lost.c).  Files that only logs
+ * have are the last of the deleted ones (logged.c).
  */
 #include "dump/common/commands.h"
 
@@ -42,7 +42,7 @@ static void report_checkpoint(void *arg, uint64_t cno, int err)
 	f->rows->broken = true;
 }
 
-static int put_file(void *arg, struct root *root, const struct tree_item *item)
+static int list_file(void *arg, struct root *root, const struct tree_item *item)
 {
 	struct finder *f = arg;
 
@@ -52,7 +52,7 @@ static int put_file(void *arg, struct root *root, const struct tree_item *item)
 	return out_error(f->tool->out);
 }
 
-static int put_logged(void *arg, struct logged_file *file)
+static int list_logged(void *arg, struct logged_file *file)
 {
 	struct finder *f = arg;
 
@@ -79,7 +79,7 @@ static int walk_files(struct finder *f, struct root *root)
 		if (item.kind == TREE_BROKEN ||
 		    (item.kind == TREE_ENTRY && item.inode &&
 		     filter_takes(&f->filter, item.path, item.inode)))
-			ret = put_file(f, root, &item);
+			ret = list_file(f, root, &item);
 	}
 	tree_close(tree);
 	return ret;
@@ -91,12 +91,12 @@ static int search_files(struct finder *f)
 	const struct lost_search search = {
 		.filter = &f->filter,
 		.deleted = f->o->deleted,
-		.found = put_file,
+		.found = list_file,
 		.broken = report_checkpoint,
 		.arg = f,
 	};
 	const struct logged_search logs = {
-		.filter = &f->filter, .found = put_logged, .arg = f,
+		.filter = &f->filter, .found = list_logged, .arg = f,
 	};
 	struct dump_image im = { .dev = NULL };
 	int err = image_open_root(&im, f->tool, f->tool->argv[0],
@@ -180,8 +180,8 @@ const struct cli_command find_command = {
 	.summary = "files by name, size, time, type and owner",
 	.synopsis = "IMAGE [PATTERN]",
 	.about =
-	"Lists the files whose name fits PATTERN, as the shell's *, ? and []; the path if\n"
-	"it has a slash.  With --all and --deleted, each entry as of the newest\n"
+	"Lists the files whose name matches PATTERN, as the shell's *, ? and []; the path\n"
+	"if it has a slash.  With --all and --deleted, each entry as of the newest\n"
 	"checkpoint that has it; export -c with its number gets it.  --deleted also\n"
 	"lists files of deleted checkpoints of which logs remain, without a number;\n"
 	"export --deleted gets them.",

@@ -2,16 +2,15 @@
 /*
  * The content of files that only logs have.
  *
- * The map of a file has virtual block numbers.  The DAT may have given these to
- * other blocks since, but the logs list them with their file, its checkpoint
- * and, for data, the offset: all must fit.  Nodes of a map have no offset there;
- * a node must have the level and the keys that its parent requires.  Logs are
- * believed if the checksum over all their blocks is right, so that content that
- * was zeroed or damaged is not taken for that of a file.
+ * The map of a file contains virtual block numbers, which the DAT may have given to
+ * other blocks since.  Logs list each block with its file, its checkpoint and, for
+ * data, its offset, and all of these must match.  For nodes no offset is listed; a
+ * node must have the level and the keys that its parent requires.  The checksum
+ * over all blocks of the log must be right, so that damaged content is not used.
  *
- * What logs list of some files is collected and sorted, and the maps are walked
- * with it.  If it does not fit the memory budget the files of the greater numbers
- * are left for another pass, and of one file its later blocks.
+ * The listed blocks of the files are collected and sorted, and the maps are walked
+ * by means of them.  Blocks that exceed the memory budget are left to another pass:
+ * first the files of the greater numbers, then the later blocks of a file.
  */
 #include "dump/past/logfiles.h"
 
@@ -44,13 +43,13 @@ struct gather {
 	logblocks_found *found;
 	void *arg;
 
-	/* What was collected: of numbers below END, of data only blocks from
-	   FROM up to, not including, TO. */
+	/* The range collected: inodes from FIRST up to, not including, END; their
+	   nodes, and data blocks from FROM up to, not including, TO. */
 	uint64_t first, end, from, to;
 	struct logblock *items;
 	size_t count, room;
 	size_t cut, most;
-	uint64_t ino;		/* was looked up last; 0: none */
+	uint64_t ino;		/* the last inode looked up; 0: none */
 	bool is_wanted;
 
 	struct extent *extents;
@@ -68,7 +67,7 @@ static int compare_place(const struct logblock *x, const struct logblock *y)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* By place; of one place the newest first. */
+/* By place in the file, then the newest first. */
 static int compare_block(const void *a, const void *b)
 {
 	const struct logblock *x = a, *y = b;
@@ -83,7 +82,7 @@ static int compare_block(const void *a, const void *b)
 	return x->blocknr > y->blocknr ? -1 : x->blocknr < y->blocknr;
 }
 
-/* Of the copies that were written with one checkpoint the last one counts. */
+/* Keeps the last copy of each block that was written with one checkpoint. */
 static void merge_blocks(struct gather *g)
 {
 	const struct logblock *last;
@@ -174,7 +173,7 @@ static int gather_block(struct gather *g, struct context *cx,
 	return 0;
 }
 
-/* Collects from inode FIRST on, and block FROM. */
+/* Collects the blocks of inodes from FIRST up to END, data from block FROM on. */
 static int gather_blocks(struct gather *g, struct context *cx, uint64_t first,
 			 uint64_t from, uint64_t end)
 {
@@ -195,7 +194,7 @@ static int gather_blocks(struct gather *g, struct context *cx, uint64_t first,
 	return err;
 }
 
-static bool is_below(const void *item, const void *key)
+static bool logblock_is_before(const void *item, const void *key)
 {
 	return compare_place(item, key) < 0;
 }
@@ -204,13 +203,13 @@ static bool is_below(const void *item, const void *key)
 struct walk {
 	struct gather *g;
 	const struct logfile *file;
-	uint64_t nblocks;	/* up to the end of the file */
-	uint64_t lost;		/* of these */
+	uint64_t nblocks;	/* size of the file, in blocks */
+	uint64_t lost;		/* blocks that were not found */
 };
 
 /*
- * The place of PTR, data block KEY or a node, which is the newest one that the
- * file can have: 1, *BLOCKNR; 0 if it is lost.
+ * Finds the block with virtual number PTR, data block KEY or a node, in its newest
+ * copy that is not newer than the file: 1 and *BLOCKNR, 0 if it is lost.
  */
 static int find_place(struct walk *w, struct context *cx, uint64_t ptr,
 		      uint64_t key, bool is_node, uint64_t *blocknr)
@@ -224,7 +223,7 @@ static int find_place(struct walk *w, struct context *cx, uint64_t ptr,
 	};
 	const struct logblock *b;
 	size_t i = search_first(g->items, g->count, sizeof(*g->items),
-				is_below, &place);
+				logblock_is_before, &place);
 
 	for (; i < g->count && !compare_place(&g->items[i], &place); i++) {
 		b = &g->items[i];
@@ -237,7 +236,7 @@ static int find_place(struct walk *w, struct context *cx, uint64_t ptr,
 	return 0;
 }
 
-/* Counts blocks [KEY, END) as lost, as far as they are in this pass. */
+/* Counts those of blocks [KEY, END) as lost that belong to this pass. */
 static void lose_blocks(struct walk *w, uint64_t key, uint64_t end)
 {
 	if (key < w->g->from)
@@ -277,7 +276,7 @@ static int walk_data(struct walk *w, struct context *cx, uint64_t key,
 static int walk_children(struct walk *w, struct context *cx,
 			 const struct bmap_node *node, uint64_t end);
 
-/* The node at PTR, of LEVEL, which has the blocks [KEY, END). */
+/* Walks the node PTR of LEVEL, which has the blocks [KEY, END). */
 static int walk_node(struct walk *w, struct context *cx, uint64_t ptr,
 		     unsigned int level, uint64_t key, uint64_t end)
 {
@@ -306,7 +305,7 @@ static int walk_node(struct walk *w, struct context *cx, uint64_t ptr,
 	return ret < 0 ? ret : 0;
 }
 
-/* The keys of NODE are below END. */
+/* Walks the children of NODE, whose keys are below END. */
 static int walk_children(struct walk *w, struct context *cx,
 			 const struct bmap_node *node, uint64_t end)
 {
@@ -357,7 +356,8 @@ static int walk_map(struct walk *w, struct context *cx,
 	return err;
 }
 
-/* Finds FILE, with further passes where it is not whole in this one. */
+/* Finds the content of FILE.  PARTIAL: this pass does not have all its blocks, and
+   further passes are made. */
 static int find_content(struct gather *g, struct context *cx,
 			const struct logfile *file, bool partial)
 {

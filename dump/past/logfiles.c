@@ -2,16 +2,16 @@
 /*
  * Files that only logs have.
  *
- * Each checkpoint writes the blocks of the ifile that it changed, and these
- * remain when it is deleted, until their segment is overwritten.  So the inodes
- * in all blocks of the ifile that logs list, without those that a checkpoint
- * has, are the files that only logs have.  A file is a number with a generation
- * and a type; of its inodes the newest one counts.
+ * Each checkpoint writes the blocks of the ifile that it changed.  When it is
+ * deleted these remain until their segment is overwritten.  Files that only logs
+ * have are the inodes in all ifile blocks that logs list, without the inodes of
+ * existing checkpoints.  A file is identified by number, generation and type; its
+ * newest inode counts.
  *
- * A block of the ifile that was damaged has inodes that never were.  So a log is
- * believed only if the checksum over all its blocks is right.  To see that is to
- * read the whole log, and it is done for the newest inode of each file; if a log
- * is found to be damaged, all is collected again without such logs.
+ * A damaged ifile block may contain inodes that never existed, so the checksum over
+ * all blocks of its log must be right.  As this reads the whole log, it is verified
+ * for the newest inode of each file; if a log is damaged, the files are collected
+ * again without such logs.
  */
 #include "dump/past/logfiles.h"
 
@@ -35,8 +35,8 @@
 struct collector {
 	struct logfiles *files;
 	struct root *latest;
-	size_t cut;	  /* items with which to merge */
-	bool proven_only; /* passes over damaged logs */
+	size_t cut;	  /* number of items at which they are merged */
+	bool proven_only; /* without damaged logs */
 };
 
 static int compare_identity(const struct logfile *x, const struct logfile *y)
@@ -48,7 +48,7 @@ static int compare_identity(const struct logfile *x, const struct logfile *y)
 	return x->type < y->type ? -1 : x->type > y->type;
 }
 
-/* Of one file the newest inode first. */
+/* By file, then the newest inode first. */
 static int compare_logfile(const void *a, const void *b)
 {
 	const struct logfile *x = a, *y = b;
@@ -63,6 +63,7 @@ static int compare_logfile(const void *a, const void *b)
 	return x->blocknr > y->blocknr ? -1 : x->blocknr < y->blocknr;
 }
 
+/* Keeps the newest inode of each file. */
 static void merge_files(struct logfiles *f)
 {
 	struct logfile *last;
@@ -79,13 +80,11 @@ static void merge_files(struct logfiles *f)
 	f->count = kept;
 }
 
-/*
- * Adds the file of INODE, unless the latest state has it, or may have it, where
- * its ifile is damaged.
- */
-static int take_inode(struct collector *c, struct context *cx, uint64_t ino,
-		      const struct nilfs_inode *inode,
-		      const struct logfile *found)
+/* Adds the file of INODE, unless it is in the latest state, or may be because the
+   ifile is damaged there. */
+static int add_inode(struct collector *c, struct context *cx, uint64_t ino,
+		     const struct nilfs_inode *inode,
+		     const struct logfile *found)
 {
 	struct logfiles *f = c->files;
 	struct volume *vol = c->latest->vol;
@@ -125,8 +124,8 @@ static int take_inode(struct collector *c, struct context *cx, uint64_t ino,
 }
 
 /* Adds the files of block B, if it is one of an ifile. */
-static int take_ifile_block(struct collector *c, struct context *cx,
-			    const struct segsum_block *b)
+static int add_ifile_block(struct collector *c, struct context *cx,
+			   const struct segsum_block *b)
 {
 	const struct logitems *logs = &c->files->logs;
 	struct volume *vol = c->latest->vol;
@@ -156,9 +155,9 @@ static int take_ifile_block(struct collector *c, struct context *cx,
 		return damage_forgive(cx, err);
 	data = block;
 	for (i = 0; i < where.count && !err; i++)
-		err = take_inode(c, cx, where.first + i,
-				 (const void *)(data + i * vol->geo.inode_size),
-				 &found);
+		err = add_inode(c, cx, where.first + i,
+				(const void *)(data + i * vol->geo.inode_size),
+				&found);
 	cache_put(vol->cache, block);
 	return err;
 }
@@ -168,8 +167,8 @@ struct marking {
 	const struct root *root;
 };
 
-/* Marks the files that a block of an older ifile has. */
-static int mark_block(void *arg, struct context *cx,
+/* Marks the files whose inode is in a block of an older ifile. */
+static int mark_known(void *arg, struct context *cx,
 		      const struct mapdiff_item *item)
 {
 	struct marking *m = arg;
@@ -207,9 +206,9 @@ static int mark_block(void *arg, struct context *cx,
 }
 
 /*
- * Collects the files, and marks what older checkpoints have.  Blocks of the ifile
- * that two of them share are read once; the files of one that cannot be read are
- * left to the logs.
+ * Collects the files, and marks those of older checkpoints.  Ifile blocks that two
+ * checkpoints share are read once.  The files of an unreadable checkpoint are not
+ * marked.
  */
 static int collect(struct logfiles *files, struct context *cx,
 		   struct root *latest, bool proven_only)
@@ -229,7 +228,7 @@ static int collect(struct logfiles *files, struct context *cx,
 
 	logitems_rewind(&files->logs);
 	while (!err && (ret = logitems_next(&files->logs, cx, &b)))
-		err = ret < 0 ? ret : take_ifile_block(&c, cx, &b);
+		err = ret < 0 ? ret : add_ifile_block(&c, cx, &b);
 	merge_files(files);
 	if (err || !files->count)
 		return err;
@@ -240,7 +239,7 @@ static int collect(struct logfiles *files, struct context *cx,
 		err = root_open(&older, cx, latest->vol, cnos[i]);
 		if (!err)
 			err = mapdiff_run(cx, &older.ifile.map,
-					  &newer.ifile.map, mark_block, &m);
+					  &newer.ifile.map, mark_known, &m);
 		if (!err)
 			newer = older;
 		err = damage_forgive(cx, err);

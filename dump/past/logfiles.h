@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files that no checkpoint has any more, of which logs still have the inode. */
+/* Files that are in no checkpoint, but whose inode is in a log. */
 #ifndef NILFS2_DUMP_LOGFILES_H
 #define NILFS2_DUMP_LOGFILES_H
 
@@ -18,32 +18,34 @@ struct logfile {
 	uint64_t ino;		/* first field: search_number() */
 	uint32_t generation;
 	uint16_t type;		/* S_IFREG and so on */
-	bool known;		/* a checkpoint has it */
-	bool wanted;		/* its content is searched for */
+	bool known;		/* it is in a checkpoint */
+	bool wanted;		/* its content is to be found */
 	uint64_t first, last;	/* checkpoints of the inodes that were found */
-	uint64_t seq, blocknr;	/* of the newest one: its block in an ifile */
-	uint32_t index;		/* of that block, from the beginning of its log */
+	/* The block of an ifile with the newest one: sequence number of its log,
+	   position on the device and in the log. */
+	uint64_t seq, blocknr;
+	uint32_t index;
 
-	/* The entry of a directory for it, logged.c; NULL: not known. */
+	/* Its directory entry (logged.c); NULL: unknown. */
 	char *name;
 	uint64_t dir;
-	uint64_t named;		/* checkpoint in which it was written */
-	bool certain;		/* the inode was there at that time */
+	uint64_t named;		/* checkpoint that wrote the entry */
+	bool certain;		/* the file existed at that checkpoint */
 };
 
 /* All zero: none. */
 struct logfiles {
 	struct logfile *items;	/* by number, then generation and type */
 	size_t count, room;
-	struct inoset dirs;	/* numbers that a directory has or had */
+	struct inoset dirs;	/* inode numbers that a directory has or had */
 	struct logitems logs;
 };
 
 /*
- * Collects the files whose inode some log has, and that LATEST has not; those
- * of older checkpoints are marked as known.  The checksums of the logs that have
- * the newest inodes of the others are right.  -ENOMEM past the memory budget,
- * -EINTR; -EUCLEAN, -EIO if the list of checkpoints cannot be read.
+ * Collects the files whose inode is in a log and that are not in LATEST; those in
+ * older checkpoints are marked as known.  The newest inodes of the others are in
+ * logs with the right checksum.  -ENOMEM if the memory budget is exceeded, -EINTR;
+ * -EUCLEAN, -EIO if the list of checkpoints cannot be read.
  */
 int logfiles_collect(struct logfiles *files, struct context *cx,
 		     struct root *latest);
@@ -56,14 +58,14 @@ size_t logfiles_from(const struct logfiles *files, uint64_t ino);
 int logfiles_inode(struct context *cx, struct volume *vol,
 		   const struct logfile *file, struct nilfs_inode *inode);
 
-/* The content of one, as logs list it: logblocks.c. */
+/* The content of a file, as logs list it (logblocks.c). */
 struct logblocks_file {
 	const struct logfile *file;
 	struct nilfs_inode inode;
-	/* What was found of the content; never NULL. */
+	/* The blocks that were found; never NULL. */
 	const struct extent *extents;
 	size_t count;
-	uint64_t whole;		/* bytes found, with holes; the size: all */
+	uint64_t whole;		/* bytes found, including holes */
 };
 
 /* A negative errno ends the search. */
@@ -72,10 +74,10 @@ typedef int logblocks_found(void *arg, struct context *cx,
 
 /*
  * Calls FOUND for each of FILES that is wanted.  A block counts as found if the map
- * of the file leads to it and the checksum of its log is right.  What cannot be
- * read counts as lost.  Memory is bounded: the logs are read again for files that
- * do not fit the budget with the others.  -ENOMEM if the nodes of one file alone
- * do not, -EINTR; failures of FOUND.
+ * of the file refers to it and the checksum of its log is right.  Unreadable blocks
+ * count as lost.  If the blocks of all files exceed the memory budget, further
+ * passes over the lists of the logs are made.  -ENOMEM if the nodes of one file
+ * exceed it, -EINTR; failures of FOUND.
  */
 int logblocks_run(struct volume *vol, struct context *cx,
 		  struct logfiles *files, logblocks_found *found, void *arg);

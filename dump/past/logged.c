@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Deleted files that no checkpoint has any more.
+ * Deleted files that are in no checkpoint.
  *
- * The logs are read three times: for inodes, for names, and for the blocks of the
- * files that the filter takes.  If there are no such files they are read once.
+ * The lists of the logs are used three times: for inodes, for names, and for the
+ * blocks of the files that the filter accepts.  The first pass ends the search if
+ * there are no such files.
  *
- * Blocks of directories remain in logs as those of other files do.  Which files
- * are directories is known from the inodes.
- *
- * An entry has a number and no generation.  It is of the file that had the number
- * when its block was written, at CNO: one of whose inodes one is older than that
- * and one newer; or else of the last file that had the number before.  If the
- * latest state has another file with the number, entries after the last inode may
- * be of that one and do not count.
+ * Names are found in blocks of directories, whose numbers are known from the
+ * inodes.  An entry has an inode number and no generation.  It belongs to the file
+ * that had the number at CNO, when the block was written: a file with an older and
+ * a newer inode, otherwise the last file that had the number before.  If the latest
+ * state has another file with the number, entries after the last inode may belong
+ * to that one and do not count.
  */
 #include "dump/past/logged.h"
 
@@ -32,7 +31,7 @@
 #include "vol/dir.h"
 #include "vol/volume.h"
 
-/* Directories above a file that only logs have. */
+/* Maximum number of directories above a file that only logs have. */
 #define DEPTH_MAX 256
 
 struct search {
@@ -41,17 +40,17 @@ struct search {
 	struct logfiles files;
 
 	uint64_t bytes;		/* of all names */
-	uint64_t dir;		/* was looked up last; 0: none */
+	uint64_t dir;		/* the last inode looked up; 0: none */
 	bool is_dir;
 
-	uint64_t above_of;	/* the directory whose path is ABOVE; 0: none */
-	char *above, *path;	/* of entries of that directory; of a file */
+	uint64_t above_of;	/* directory whose path is ABOVE; 0: none */
+	char *above, *path;	/* path of that directory; of a file */
 	size_t above_room, path_room, path_len;
 };
 
 /*
- * The file that had number INO at checkpoint CNO, or NULL; *CERTAIN: its inode
- * was there before and after that.
+ * The file that had number INO at checkpoint CNO, or NULL.  *CERTAIN: it has an
+ * older and a newer inode.
  */
 static struct logfile *file_at(const struct search *s, struct context *cx,
 			       uint64_t ino, uint64_t cno, bool *certain)
@@ -83,8 +82,9 @@ static struct logfile *file_at(const struct search *s, struct context *cx,
 								      : NULL;
 }
 
-static int take_entry(struct search *s, struct context *cx,
-		      const struct dirent_entry *e, uint64_t dir, uint64_t cno)
+/* Names a file by entry E of directory DIR, if the name is better than the last. */
+static int add_entry(struct search *s, struct context *cx,
+		     const struct dirent_entry *e, uint64_t dir, uint64_t cno)
 {
 	struct logfile *file;
 	bool certain;
@@ -117,9 +117,9 @@ static int take_entry(struct search *s, struct context *cx,
 	return 0;
 }
 
-/* Sets the names of files to the newest ones in B, if it is one of a directory. */
-static int take_dir_block(struct search *s, struct context *cx,
-			  const struct segsum_block *b)
+/* Sets the names of files by the entries in B, if it is a block of a directory. */
+static int add_dir_block(struct search *s, struct context *cx,
+			 const struct segsum_block *b)
 {
 	struct volume *vol = s->latest->vol;
 	const struct logitems *logs = &s->files.logs;
@@ -142,7 +142,7 @@ static int take_dir_block(struct search *s, struct context *cx,
 		return damage_forgive(cx, err);
 	dirent_iter_init(&it, block, vol->geo.block_size);
 	while (!err && dirent_iter_next(&it, &e))
-		err = take_entry(s, cx, &e, b->ino, cno);
+		err = add_entry(s, cx, &e, b->ino, cno);
 	cache_put(vol->cache, block);
 	return err;
 }
@@ -158,7 +158,7 @@ static int append(struct search *s, struct context *cx, const char *text)
 	return 0;
 }
 
-/* Sets the path of entries of directory DIR as of ROOT: 1; 0 if it has none. */
+/* Sets `above` to the path of directory DIR in ROOT: 1; 0 if there is none. */
 static int find_above(struct search *s, struct context *cx,
 		      struct root *root, uint64_t dir)
 {
@@ -176,7 +176,8 @@ static int find_above(struct search *s, struct context *cx,
 	return err ? damage_forgive(cx, err) : 1;
 }
 
-/* The same of the latest state, the newest checkpoint that has it, or "#INO/". */
+/* The same in the latest state or the newest checkpoint that has DIR; otherwise
+   `above` is "#INO/". */
 static int set_above(struct search *s, struct context *cx, uint64_t dir)
 {
 	struct volume *vol = s->latest->vol;
@@ -207,11 +208,10 @@ static int set_above(struct search *s, struct context *cx, uint64_t dir)
 
 /*
  * Sets `path`, `path_len` bytes and a NUL, to the path of FILE.  It begins with a
- * slash if it leads to the root: in the latest state, or in the newest checkpoint
- * that has the directory, or by way of directories that only logs have.
- * Otherwise it begins with "#" and the number of the last directory that was
- * found, or of the file.  -ENOMEM, -EINTR; -EIO, -EUCLEAN if the list of
- * checkpoints cannot be read.
+ * slash if all directories up to the root were found: in the latest state, in the
+ * newest checkpoint that has the directory, or in logs.  Otherwise it begins with
+ * "#" and the number of the last directory that was found, or of the file.
+ * -ENOMEM, -EINTR; -EIO, -EUCLEAN if the list of checkpoints cannot be read.
  */
 static int make_path(struct search *s, struct context *cx,
 		     const struct logfile *file)
@@ -251,7 +251,7 @@ static int make_path(struct search *s, struct context *cx,
 	return err;
 }
 
-/* Whether the filter takes FILE, and no file of the latest state has its path. */
+/* Whether FILE meets the filter, and its path does not exist in the latest state. */
 static int is_wanted(struct search *s, struct context *cx,
 		     const struct logfile *file)
 {
@@ -276,8 +276,8 @@ static int is_wanted(struct search *s, struct context *cx,
 	return err ? err : 1;
 }
 
-static int take_content(void *arg, struct context *cx,
-			const struct logblocks_file *content)
+static int report_content(void *arg, struct context *cx,
+			  const struct logblocks_file *content)
 {
 	struct search *s = arg;
 	const struct logfile *f = content->file;
@@ -326,14 +326,14 @@ int logged_run(struct context *cx, struct root *latest,
 	logitems_rewind(&files->logs);
 	while (ret >= 0 && i < files->count &&
 	       (ret = logitems_next(&files->logs, cx, &b)) > 0)
-		ret = take_dir_block(&s, cx, &b);
+		ret = add_dir_block(&s, cx, &b);
 	for (; i < files->count && ret >= 0; i++) {
 		ret = is_wanted(&s, cx, &files->items[i]);
 		files->items[i].wanted = ret > 0;
 		any |= ret > 0;
 	}
 	if (ret >= 0 && any)
-		ret = logblocks_run(latest->vol, cx, files, take_content, &s);
+		ret = logblocks_run(latest->vol, cx, files, report_content, &s);
 	free(s.above);
 	free(s.path);
 	logfiles_fini(files);

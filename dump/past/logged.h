@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Deleted files that no checkpoint has any more, from logs that remain. */
+/* Deleted files that are in no checkpoint, from logs that remain. */
 #ifndef NILFS2_DUMP_LOGGED_H
 #define NILFS2_DUMP_LOGGED_H
 
@@ -11,12 +11,12 @@
 #include "vol/root.h"
 #include "vol/tree.h"
 
-/* What ITEM, whose path ends with a NUL, has beyond a file of a checkpoint. */
+/* A file that was found; the path of ITEM ends with a NUL. */
 struct logged_file {
 	const struct tree_item *item;
 	uint64_t cno;		/* checkpoint of its newest inode */
 	uint64_t whole;		/* bytes found of its size */
-	struct file file;	/* its content, as far as it was found */
+	struct file file;	/* the content that was found */
 };
 
 struct logged_search {
@@ -27,9 +27,9 @@ struct logged_search {
 };
 
 /*
- * Searches the logs for files that no checkpoint has, ascending by inode number;
- * without those whose path LATEST has.  -EUCLEAN, -EIO if the list of checkpoints
- * cannot be read, -ENOMEM, -EINTR; failures of FOUND.
+ * Searches the logs for files that are in no checkpoint, ascending by inode number,
+ * without those whose path exists in LATEST.  -EUCLEAN, -EIO if the list of
+ * checkpoints cannot be read, -ENOMEM, -EINTR; failures of FOUND.
  */
 int logged_run(struct context *cx, struct root *latest,
 	       const struct logged_search *search);
