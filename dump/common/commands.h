@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The commands of dump.nilfs2, each in dump/<name>.c. */
+/* The commands of dump.nilfs2. */
 #ifndef NILFS2_DUMP_COMMANDS_H
 #define NILFS2_DUMP_COMMANDS_H
 

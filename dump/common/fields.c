@@ -233,7 +233,7 @@ static bool find_name(const struct field_name *names, const char *text,
 	return false;
 }
 
-/* "dirty,error", where an item may be a number as well. */
+/* Parses "dirty,error"; an item may be a number. */
 static bool parse_flags(const struct field_name *names, const char *text,
 			uint64_t *v)
 {
@@ -262,8 +262,8 @@ static bool parse_flags(const struct field_name *names, const char *text,
 }
 
 /*
- * Every numeric field accepts a plain number, a few kinds a name or a time
- * besides.  Only the size of a number is checked, not its sense.
+ * Every numeric field accepts a plain number, some kinds also a name or a time.
+ * Only the size of a number is checked, not its meaning.
  */
 int fields_parse(struct context *cx, const struct field *field,
 		 const char *text, void *base)

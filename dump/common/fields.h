@@ -10,13 +10,13 @@
 #include "disk/field.h"
 #include "out/report.h"
 
-/* Longest text of one field: a text field escaped, or all flags of a word. */
+/* Longest text of a field: an escaped text, or all flags of a word. */
 #define FIELDS_TEXT_MAX 1024
 
 /*
  * Reports every field of the structure at BASE, inner structures as sections.
- * Key and label are the path of the field as `set` takes it; reserved bytes
- * are left out while they are zero.
+ * Key and label are the path of the field as `set` takes it.  Reserved bytes that
+ * are zero are omitted.
  */
 void fields_report(struct report *r, const struct field_table *table,
 		   const void *base);
@@ -38,9 +38,9 @@ char *fields_format(const struct field *field, const void *base,
 
 /*
  * Sets FIELD (one element) of the structure at BASE from TEXT: a number
- * (decimal, 0x..., for modes 0...; negative ones as two's complement), names of flags or
- * a name of a choice, a time as ISO text or seconds, a UUID, a text.  -EINVAL
- * where the field does not accept TEXT, -ERANGE where it does not fit.
+ * (decimal, 0x..., for modes 0...; a negative one as two's complement), names of
+ * flags, a name of a choice, a time as ISO text or seconds, a UUID, a text.
+ * -EINVAL if the field does not accept TEXT, -ERANGE if it does not fit.
  */
 int fields_parse(struct context *cx, const struct field *field,
 		 const char *text, void *base);

@@ -15,26 +15,25 @@
 #include "vol/volume.h"
 
 struct dump_image {
-	struct dev *file;	/* at the bottom, may be the same as DEV */
+	struct dev *file;	/* below DEV, or the same */
 	struct dev *dev;
 	struct volume *vol;
 	struct root root;	/* of image_open_root() only */
 };
 
 /*
- * Opens the device PATH and the volume on it (OPTIONS may be NULL), and warns
- * where it is mounted, as its data may then change during the read.  *IM is
- * closed with image_close(), after a failure too.  Failures: as devfile_open()
- * and volume_open().
+ * Opens the device PATH and the volume on it (OPTIONS may be NULL), and warns if it
+ * is mounted for writing, as its data may change during the read.  *IM is closed
+ * with image_close(), after a failure too.  Fails as devfile_open() and
+ * volume_open().
  */
 int image_open(struct dump_image *im, struct tool *tool, const char *path,
 	       const struct volume_options *options);
 
 /*
  * The same, and opens checkpoint CNO (0: the latest) as `im->root`.  RECOVER
- * shows the files as the next mount would roll them forward; it goes with the
- * latest state only, a CNO besides it is a usage error.  Fails as root_open()
- * too.
+ * includes the data that the next mount would replay; it is possible for the latest
+ * state only, and with a CNO it is a usage error.  Fails as root_open() too.
  */
 int image_open_root(struct dump_image *im, struct tool *tool,
 		    const char *path, uint64_t cno, bool recover);
@@ -53,7 +52,7 @@ int image_note(struct tool *tool, int *status, int err);
 
 /*
  * Warns that file PATH (LEN bytes, from the disk) failed with ERR, a negative
- * errno, and the failure text, which is then forgotten.
+ * errno, and the failure text, which is cleared.
  */
 void image_file_failed(struct tool *tool, const char *path, size_t len,
 		       int err);
@@ -61,13 +60,13 @@ void image_file_failed(struct tool *tool, const char *path, size_t len,
 /* The same for checkpoint CNO. */
 void image_checkpoint_failed(struct tool *tool, uint64_t cno, int err);
 
-/* Whether ERR concerns neither one file nor one checkpoint: it ends a command. */
+/* Whether ERR ends a command, as it does not concern one file or checkpoint only. */
 static inline bool image_is_fatal(int err)
 {
 	return damage_is_fatal(err) || err == -EPIPE;
 }
 
-/* Fills V, whose label will be LABEL, for titles. */
+/* Fills V for titles; LABEL is the buffer of its label. */
 void image_describe(const struct dump_image *im, struct segmap_volume *v,
 		    char label[VOLUME_LABEL_MAX]);
 

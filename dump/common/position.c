@@ -83,7 +83,7 @@ void position_report(struct report *r, const struct position *p)
 {
 	const char *name = position_file_name(p->ino);
 
-	report_begin(r, "place", "Lies in");
+	report_begin(r, "place", "Location");
 	if (!p->ino) {
 		report_string(r, "file", "File", "super root");
 	} else {

@@ -10,17 +10,15 @@
 #include "vol/root.h"
 
 struct position {
-	uint64_t ino;		/* the file that holds it; 0: a super root */
+	uint64_t ino;		/* file that contains it; 0: a super root */
 	uint64_t blkoff;	/* block of that file */
 	uint64_t vblocknr;	/* 0 in the DAT and in a super root */
 	uint64_t blocknr;
 	uint32_t offset;	/* bytes from the beginning of the block */
 };
 
-/*
- * Finds byte OFFSET of block BLKOFF of FILE.  -ENOENT where that is a hole,
- * -EUCLEAN, -EIO.
- */
+/* Finds byte OFFSET of block BLKOFF of FILE.  -ENOENT if it is a hole, -EUCLEAN,
+   -EIO. */
 int position_in_file(struct position *p, struct context *cx, struct file *file,
 		  uint64_t blkoff, uint32_t offset);
 

@@ -85,7 +85,7 @@ int seal_log(struct dev *dev, struct context *cx,
 	if (!nblocks || nblocks > room ||
 	    segsum_nsumblk(geo, &header) > nblocks)
 		return fail(cx, -EUCLEAN,
-			    "log at block %llu: its lengths allow no checksum",
+			    "log at block %llu: invalid length, no checksum",
 			    (unsigned long long)pseg);
 	bytes = (size_t)nblocks << geo->block_bits;
 	s.log = malloc(bytes);

@@ -21,10 +21,9 @@ int seal_super(struct dev *dev, struct context *cx, uint64_t offset,
 	       const struct seal_watcher *watcher);
 
 /*
- * Sets the checksums of the log at block PSEG: ss_sumsum where block INDEX of the
- * log is one of its summary, sr_sum where it is its super root, and in any
- * case ss_datasum.  -EUCLEAN where the lengths in the header exceed the
- * segment, -EIO, -EROFS, -ENOMEM.
+ * Sets the checksums of the log at block PSEG: ss_sumsum if block INDEX of the log
+ * belongs to its summary, sr_sum if it is its super root, and always ss_datasum.
+ * -EUCLEAN if the lengths in the header exceed the segment, -EIO, -EROFS, -ENOMEM.
  */
 int seal_log(struct dev *dev, struct context *cx,
 	     const struct nilfs_geometry *geo, uint64_t pseg, uint64_t index,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The inode named on a command line, metadata files included. */
+/* The inode given on a command line, of any file including metadata. */
 #ifndef NILFS2_DUMP_SUBJECT_H
 #define NILFS2_DUMP_SUBJECT_H
 

@@ -180,8 +180,8 @@ const struct cli_command find_command = {
 	.summary = "files by name, size, time, type and owner",
 	.synopsis = "IMAGE [PATTERN]",
 	.about =
-	"Lists the files whose name matches PATTERN, as the shell's *, ? and []; the path\n"
-	"if it has a slash.  With --all and --deleted, each entry as of the newest\n"
+	"Lists the files whose name matches PATTERN, as the shell's *, ? and []; their\n"
+	"path if it has a slash.  With --all and --deleted, each entry as of the newest\n"
 	"checkpoint that has it; export -c with its number gets it.  --deleted also\n"
 	"lists files of deleted checkpoints of which logs remain, without a number;\n"
 	"export --deleted gets them.",
