@@ -48,7 +48,7 @@ static const struct cli_option metaimage_rows[] = {
 	{ 0 },
 };
 
-/* A device that records which blocks are read one by one. */
+/* A device that records the blocks of reads of at most one block. */
 struct recorder {
 	struct dev dev;
 	struct sparse *blocks;
@@ -62,9 +62,9 @@ struct metaimage {
 	struct logitems logs;
 	bool scrambled;
 	struct scramble scramble;
-	/* Blocks that are kept; of these, those of directories and links; and
-	   those that hold the content of files.  Inode numbers by the types that
-	   any ifile block gives them. */
+	/* Blocks that are kept; blocks of directories, and of links, among these;
+	   blocks with the content of files.  Inode numbers, by the types in any
+	   ifile block. */
 	union {
 		struct {
 			struct sparse kept, names, targets, content;
@@ -213,7 +213,7 @@ static int keep_log(struct metaimage *m, struct context *cx)
 	return ret < 0 ? ret : 0;
 }
 
-/* Sets the checksum of a log of which blocks were left out or changed. */
+/* Sets the checksum of a log if blocks of it were omitted or changed. */
 static int seal_rest(struct metaimage *m, struct context *cx)
 {
 	const struct logindex_log *log = &m->logs.log;
@@ -284,8 +284,8 @@ static int copy_blocks(struct metaimage *m, struct context *cx)
 }
 
 /*
- * Keeps what a check of the volume reads, by one thread.  Blocks that any log
- * lists as content of a file are not kept.
+ * Keeps the blocks that a check of the volume reads, by one thread.  Blocks that
+ * any log lists as content of a file are not kept.
  */
 static int keep_read(struct metaimage *m, struct context *cx)
 {
@@ -357,7 +357,7 @@ static int make_image(struct metaimage *m, struct context *cx)
 
 #define STREAM_BYTES (1u << 20)
 
-/* Whether there is anything in [OFF, END) of the image. */
+/* Whether the bytes [OFF, END) of the image contain a superblock or kept block. */
 static bool has_content(const struct metaimage *m, uint64_t off, uint64_t end)
 {
 	unsigned int bits = m->vol->geo.block_bits;
@@ -368,7 +368,7 @@ static bool has_content(const struct metaimage *m, uint64_t off, uint64_t end)
 	       sparse_next(&m->kept, off >> bits, last) < last;
 }
 
-/* Puts the image, which is complete, as a stream. */
+/* Writes the complete image to a stream. */
 static int put_image(struct metaimage *m, struct context *cx,
 		     struct tar_stream *s)
 {
@@ -395,8 +395,8 @@ static int put_image(struct metaimage *m, struct context *cx,
 }
 
 /*
- * Makes the image in the file PATH.  If that is to be compressed the image is made
- * first, in an unnamed file in the same directory.
+ * Makes the image in the file PATH.  For a compressed one, the image is first made
+ * in an unnamed file in the same directory.
  */
 static int make_file(struct metaimage *m, struct context *cx, const char *path,
 		     const struct output_how *how)

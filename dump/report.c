@@ -33,7 +33,7 @@
  */
 
 #define NEWEST 20		/* checkpoints in the table */
-#define SNAPSHOTS 100		/* the same, the newest ones */
+#define SNAPSHOTS 100		/* snapshots in the table, the newest ones */
 
 enum { CNO, CREATED, SNAPSHOT, SIZE, INODES, INCREMENT, CP_COLUMNS };
 
@@ -173,7 +173,7 @@ static const struct column finding_columns[FINDING_COLUMNS] = {
 	[RULE] = { "rule", "RULE", VALUE_STRING, 0 },
 	[SEVERITY] = { "severity", "SEVERITY", VALUE_STRING, 0 },
 	[PLACE] = { "place", "PLACE", VALUE_STRING, 0 },
-	[TEXT] = { "text", "WHAT IS WRONG", VALUE_STRING, 0 },
+	[TEXT] = { "text", "PROBLEM", VALUE_STRING, 0 },
 	[DETAIL] = { "detail", "DETAIL", VALUE_STRING, 0 },
 };
 
@@ -296,7 +296,7 @@ struct page {
 	int status;
 };
 
-/* Writes all parts to the output of the tool; FAILED: from opening the volume. */
+/* Writes all parts to the output of the tool.  FAILED: result of image_open(). */
 static int put_page(struct page *p, int failed)
 {
 	char title[SEGMAP_TITLE_MAX] = "NILFS2 volume", below[SEGMAP_TITLE_MAX];
@@ -374,7 +374,7 @@ out:
 }
 
 static const struct cli_option report_rows[] = {
-	{ 0, "fast", NULL, "do not check the volume, nor look at files",
+	{ 0, "fast", NULL, "do not check the volume or read files",
 	  OPTION_FLAG, offsetof(struct report_options, fast) },
 	{ 0, "force", NULL, "replace FILE if it exists", OPTION_FLAG,
 	  offsetof(struct report_options, force) },

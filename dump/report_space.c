@@ -150,7 +150,7 @@ struct file_entry {
 	char *path;
 	size_t len;
 	uint64_t blocks, size, extents;
-	uint64_t rank;			/* the greater the earlier */
+	uint64_t rank;			/* sort key, descending; 0: not listed */
 };
 
 struct top {
@@ -161,13 +161,13 @@ struct top {
 struct files {
 	struct tool *tool;
 	struct root root;
-	struct inoset seen;		/* with several names */
+	struct inoset seen;		/* files with several names */
 	struct top largest, fragmented;
 	uint64_t count, directories, others, fragments, blocks, extents;
 	int status;
 };
 
-/* Adds a copy of E if it is among the first. */
+/* Adds a copy of E if its rank is one of the greatest. */
 static int top_add(struct top *top, struct context *cx,
 		   const struct file_entry *e)
 {

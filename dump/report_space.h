@@ -7,16 +7,16 @@
 #include "dump/common/image.h"
 
 /*
- * Reports sums over all segments and how full they are; on a page as drawings,
- * with a map of the segments.  A failure to read is reported and sets the
- * exit status that is returned; failures as liveness_count().
+ * Reports sums over all segments and their utilization; on a page as drawings, with
+ * a map of the segments.  A failure to read is reported and sets the exit status
+ * that is returned.  Fails as liveness_count().
  */
 int report_space_put(struct tool *tool, const struct dump_image *im);
 
 /*
- * Reports the files of the latest state, of which every block map is read.  A
- * file that cannot be read is reported and sets the exit status that is
- * returned; failures as root_open() and tree_open().
+ * Reports the files of the latest state; every block map is read.  A file that
+ * cannot be read is reported and sets the exit status that is returned.  Fails as
+ * root_open() and tree_open().
  */
 int report_space_files(struct tool *tool, const struct dump_image *im);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Replacing names by meaningless, different ones of the same length. */
+/* Replacing names by different, meaningless ones of the same length. */
 #ifndef NILFS2_DUMP_SCRAMBLE_H
 #define NILFS2_DUMP_SCRAMBLE_H
 
@@ -8,7 +8,7 @@
 
 #include "base/context.h"
 
-#define SCRAMBLE_BYTES 254u	/* that names may have: all but 0 and '/' */
+#define SCRAMBLE_BYTES 254u	/* values in names: all but 0 and '/' */
 
 struct scramble {
 	uint8_t table[SCRAMBLE_BYTES];	/* a permutation */

@@ -2,11 +2,11 @@
 /*
  * set: change a field by its name, for tests and for repair by hand.
  *
- * The only command that writes.  The change and its checksums are first made in
- * an overlay, so that nothing is written if any of them fails.  Then all bytes
- * from the first change to the last are written in place by one request, so
- * that an interrupted tool leaves the old state or the new one; if the request
- * fails the old bytes are written back.  The sense of the value is not checked.
+ * The only command that writes.  The change and its checksums are first made in an
+ * overlay, so that nothing is written if one of them fails.  Then all bytes from
+ * the first change to the last are written in place by one request, so that an
+ * interrupted tool leaves the old state or the new one.  If the request fails, the
+ * old bytes are written back.  The meaning of the value is not checked.
  */
 #include "dump/common/commands.h"
 
@@ -111,7 +111,7 @@ static int change_fields(struct set *s)
 	err = dev_read(s->overlay, &s->tool->cx, t->byte, s->bytes, t->length);
 	if (err)
 		return err;
-	/* A bit is shown as a separate byte and merged again. */
+	/* A bit is extracted to a byte of its own, and inserted at the end. */
 	whole = *s->bytes;
 	if (t->bit >= 0)
 		*s->bytes = whole >> t->bit & 1;
@@ -129,8 +129,8 @@ static int change_fields(struct set *s)
 			 t->length);
 }
 
-static void show_sum(void *arg, const char *structure, const char *field,
-		     uint32_t old, uint32_t new)
+static void print_sum(void *arg, const char *structure, const char *field,
+		      uint32_t old, uint32_t new)
 {
 	const struct field_table *table = field_table_find(structure);
 	const struct field *f = field_find(table, field);
@@ -145,9 +145,9 @@ static void show_sum(void *arg, const char *structure, const char *field,
 		fields_format(&at, &le, NULL, texts[1]));
 }
 
-static int seal(struct set *s)
+static int set_seal(struct set *s)
 {
-	const struct seal_watcher watcher = { show_sum, s };
+	const struct seal_watcher watcher = { print_sum, s };
 	const struct target *t = &s->target;
 	struct context *cx = &s->tool->cx;
 	const struct nilfs_geometry *geo;
@@ -164,7 +164,7 @@ static int seal(struct set *s)
 		err = logfind_block(&f, cx, s->source.vol, blocknr);
 		if (!err && f.part == LOGFIND_NONE)
 			err = fail_said(cx, -ENOENT,
-					"block %llu: in no log, it has no checksum",
+					"block %llu: in no log, so it has no checksum",
 					(unsigned long long)blocknr);
 		if (err)
 			return err;
@@ -196,10 +196,10 @@ static int check_writable(const struct set *s)
 }
 
 /*
- * Writes all bytes between the first change and the last, or the old ones again
- * where that fails.
+ * Writes all bytes from the first change to the last; if that fails, the old ones
+ * again.
  */
-static int commit(struct set *s)
+static int set_commit(struct set *s)
 {
 	struct context *cx = &s->tool->cx, own;
 	uint64_t off, from = UINT64_MAX, end = 0;
@@ -276,11 +276,11 @@ static int set_run(struct tool *tool, const void *options)
 			    COL_COUNT);
 		err = change_fields(&s);
 		if (!err && o->fix)
-			err = seal(&s);
+			err = set_seal(&s);
 		table_end(&s.table);
 	}
 	if (!err)
-		err = commit(&s);
+		err = set_commit(&s);
 	free(s.bytes);
 	target_source_close(&s.source);
 	dev_close(s.overlay);

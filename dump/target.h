@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A structure on the disk that a command line names: STRUCTURE:INDEX. */
+/* A structure on the disk, given on a command line as STRUCTURE:INDEX. */
 #ifndef NILFS2_DUMP_TARGET_H
 #define NILFS2_DUMP_TARGET_H
 
@@ -28,10 +28,10 @@ struct target {
 	enum target_cover cover;
 	uint64_t log;		/* of TARGET_COVER_LOG: its first block */
 	struct field_table table;
-	struct field fields[TARGET_FIELDS_MAX];	/* of tables made up here */
+	struct field fields[TARGET_FIELDS_MAX];	/* of a table of the target */
 };
 
-/* Where targets are looked for; the volume is opened as far as one needs. */
+/* The volume with the targets, opened as far as the target requires. */
 struct target_source {
 	struct context *cx;
 	struct dev *dev;	/* borrowed */
@@ -42,10 +42,9 @@ struct target_source {
 };
 
 /*
- * Finds the structure that TEXT names, as the manual page lists them.  -EINVAL
- * where TEXT names none, -ENOENT where it is not on this volume, and what
- * opening the volume returns.  *T must outlive no call but holds its table:
- * it must not be copied.
+ * Finds the structure that TEXT names, as the manual page lists them.  *T must not
+ * be copied, because it may refer to its own table.  -EINVAL if TEXT names no
+ * structure, -ENOENT if this volume has no such structure; fails as volume_open().
  */
 int target_find(struct target *t, struct target_source *source,
 		const char *text);
@@ -79,7 +78,7 @@ void target_source_close(struct target_source *source);
 
 #define TARGET_PARTS_MAX 3
 
-/* The parts of INDEX between slashes, as numbers where they are. */
+/* The parts of INDEX between slashes, if they are numbers. */
 struct target_index {
 	const char *text;		/* the whole text; "" if none given */
 	unsigned int count;		/* of the parts */
@@ -103,7 +102,7 @@ void target_set(struct target *t, struct target_source *source,
 		uint64_t blocknr, uint32_t offset,
 		const struct field_table *table);
 
-/* Adds a field to the target's own table, which grows the target. */
+/* Adds a field to the table of the target, and extends the target up to its end. */
 void target_add_field(struct target *t, const struct field *field);
 
 /* Makes the target the node in block BLOCKNR: header, key[], ptr[]. */

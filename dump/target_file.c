@@ -213,7 +213,8 @@ int target_file_bitmap(struct target *t, struct target_source *source,
 	return 0;
 }
 
-/* Searches NAME in the block at BLOCKNR: 1 if found. */
+/* Makes entry NAME in the directory block BLOCKNR the target: 1, 0 if it is not
+   there. */
 static int target_search_block(struct target *t, struct target_source *source,
 			       uint64_t blocknr, const char *name)
 {
