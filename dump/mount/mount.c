@@ -2,7 +2,7 @@
 /*
  * mount: the files of a checkpoint, or of all, as a file system in user space.
  *
- * mountfs.c has the files, mount_fuse.c gives them to the kernel.
+ * mountfs.c provides the files, mount_fuse.c answers the kernel.
  */
 #include "config.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Small files that are given to the kernel before it asks for them.
+ * Readahead of small files.
  *
- * Files are kept in the order in which they were listed, in any directory;
- * when there are too many all are forgotten.  A read of one soon after the last
- * that was read, or given, continues the sequence.  As in readahead within a file
- * the number that is given doubles while the sequence goes on.
+ * Files are kept in the order in which they were listed, in any directory; if they
+ * are too many, all are dropped.  A read of a file that was listed shortly after
+ * the last one read or stored continues the sequence.  As in readahead within a
+ * file, the number of files doubles while the sequence continues.
  */
 #include "dump/mount/mount_ahead.h"
 
@@ -18,21 +18,21 @@
 #include "base/array.h"
 #include "base/pairtable.h"
 
-/* Files that are remembered. */
+/* Maximum number of files that are kept. */
 #define LISTED_MAX 65536u
 
-/* Files that are given before an answer, the first time and at most. */
+/* Files that are stored before an answer, at first and at most. */
 #define FIRST_FILES 8u
 #define WINDOW_MAX 256u
 
-/* Files and bytes that are given at a time: more than that after an answer. */
+/* Maximum number of files and bytes of a batch. */
 #define BATCH_FILES 1024u
 #define BATCH_BYTES (4u << 20)
 
-/* How long an answer waits, in nanoseconds. */
+/* Maximum delay of an answer, in nanoseconds. */
 #define WAIT_MAX 5000000
 
-/* A place that no file is near to. */
+/* An index that is far from that of any file. */
 #define NOWHERE (SIZE_MAX / 2)
 
 struct listed {
@@ -53,26 +53,26 @@ struct mount_ahead {
 
 	struct listed *files;
 	size_t used, room;
-	struct pairtable places; /* in FILES, plus 1, by node */
-	size_t next;		 /* the place after the last read or given */
-	size_t first;		 /* that of the first that were given last */
+	struct pairtable places; /* index in FILES, plus 1, by node */
+	size_t next;		 /* index after the last file read or stored */
+	size_t first;		 /* index of the first file of the last batch */
 	unsigned int window;
-	bool continued; /* what is being read now is one of FILES */
+	bool continued; /* the current read is of one of FILES */
 
-	/* Of the thread while COUNT is not 0, of the other one otherwise. */
+	/* Owned by the thread while COUNT is not 0, else by the other one. */
 	struct given batch[BATCH_FILES];
 	char *bytes;
 
 	pthread_t thread;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* of the following members */
 	pthread_cond_t changed;
 	unsigned int count;
-	uint64_t giving, asked; /* nodes: STORE has it, must not get it */
+	uint64_t giving, asked; /* nodes: being stored; not to be stored */
 	bool ending, ended;
 };
 
-/* Gives one batch after the other, without what the kernel waits for. */
-static void *give_files(void *arg)
+/* Stores each batch, except the file that the kernel waits for. */
+static void *store_batches(void *arg)
 {
 	struct mount_ahead *a = arg;
 	const struct given *file;
@@ -123,13 +123,13 @@ int mount_ahead_open(struct mount_ahead **ahead, struct context *cx,
 	a->store = store;
 	a->arg = arg;
 	a->first = a->next = NOWHERE;
-	/* Waits are not to depend on the time of day. */
+	/* Waits must not depend on the time of day. */
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&a->changed, &attr);
 	pthread_condattr_destroy(&attr);
-	err = pthread_create(&a->thread, NULL, give_files, a);
+	err = pthread_create(&a->thread, NULL, store_batches, a);
 	if (err) {
 		free(a->bytes);
 		free(a);
@@ -163,7 +163,7 @@ void mount_ahead_listed(struct mount_ahead *a, uint64_t node,
 	};
 }
 
-/* Hands at most MAX files that come next to the thread, if that has none. */
+/* Hands the next files, at most MAX, to the thread, if it has no batch. */
 static void hand_over(struct mount_ahead *a, unsigned int max)
 {
 	size_t end = a->next + BATCH_FILES, used = 0, len;
@@ -227,8 +227,8 @@ void mount_ahead_asked(struct mount_ahead *a, uint64_t node)
 }
 
 /*
- * The thread skips NODE, and if it has it already it waits for the answer.  It may
- * also wait for that of another file, which comes after this one.
+ * The thread skips NODE.  If it is already storing NODE, STORE waits for the answer;
+ * it may also wait for the answer for another file, which is given later.
  */
 void mount_ahead_wait(struct mount_ahead *a, uint64_t node)
 {

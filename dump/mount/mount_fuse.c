@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The files of a mount, given to the kernel by libfuse.
+ * Serving the files of a mount to the kernel by libfuse.
  *
- * One thread answers one request after the other, as one thread uses a volume
- * at a time; another one gives the kernel what it has not asked for yet.
- * Nothing changes as long as it is mounted, so the kernel may keep all answers;
- * and nothing is kept of open files, so that it need not ask to open them.
+ * One thread answers the requests one by one, as only one thread at a time may use
+ * a volume; another thread stores files in the cache of the kernel ahead of its
+ * requests.  Nothing changes while it is mounted, so the kernel may keep all
+ * answers.  Open files have no state, so the kernel need not open them.
  */
 #include "dump/mount/mount_fuse.h"
 
@@ -23,7 +23,7 @@
 #define FUSE_USE_VERSION 35
 #include <fuse_lowlevel.h>
 
-/* Seconds: as long as it is mounted. */
+/* Seconds: until it is unmounted. */
 #define FOREVER 1e9
 
 struct mount_fuse {
@@ -35,7 +35,7 @@ struct mount_fuse {
 	char target[SYMLINK_TARGET_MAX + 1];
 };
 
-/* What the volume has lost is EIO, and printed on standard error. */
+/* Damage of the volume is EIO, and printed on standard error. */
 static void reply_error(fuse_req_t req, int err)
 {
 	struct mount_fuse *m = fuse_req_userdata(req);
@@ -64,7 +64,7 @@ static void mount_init(void *arg, struct fuse_conn_info *conn)
 {
 	struct mount_fuse *m = arg;
 
-	/* Programs that list a directory mostly need the attributes as well. */
+	/* Most programs that list a directory need the attributes as well. */
 	conn->want &= ~(unsigned int)FUSE_CAP_READDIRPLUS_AUTO;
 	conn->want |= conn->capable & FUSE_CAP_CACHE_SYMLINKS;
 	m->no_open = conn->capable & FUSE_CAP_NO_OPEN_SUPPORT;
@@ -89,7 +89,7 @@ static void mount_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	uint64_t node = 0;
 	int err = mountfs_lookup(m->fs, &m->tool->cx, parent, name, &node, &st);
 
-	/* That there is no such name may be kept as well: node 0. */
+	/* With node 0 the kernel keeps the answer that the name does not exist. */
 	if (err == -ENOENT) {
 		fail_clear(&m->tool->cx);
 		node = 0;
@@ -126,7 +126,7 @@ static void mount_readlink(fuse_req_t req, fuse_ino_t node)
 		fuse_reply_readlink(req, m->target);
 }
 
-/* The error says that no file need be opened: NO_OPEN_SUPPORT. */
+/* With NONE, replies that the kernel need not open files: NO_OPEN_SUPPORT. */
 static void reply_open(fuse_req_t req, struct fuse_file_info *info, bool none)
 {
 	info->keep_cache = 1;
@@ -176,7 +176,7 @@ static void mount_read(fuse_req_t req, fuse_ino_t node, size_t size,
 	mount_ahead_answered(m->ahead);
 }
 
-/* If the kernel does not know the file any more, it need not have it. */
+/* Fails if the kernel has dropped the file, which does not matter. */
 static void store_file(void *arg, uint64_t node, char *bytes, size_t len)
 {
 	const struct mount_fuse *m = arg;
@@ -262,7 +262,7 @@ static void mount_statfs(fuse_req_t req, fuse_ino_t node)
 		fuse_reply_statfs(req, &st);
 }
 
-/* LEN bytes for a buffer of SIZE, which is 0 to ask for the length. */
+/* Replies LEN bytes for a buffer of SIZE; with SIZE 0 the length. */
 static void reply_bytes(fuse_req_t req, const char *bytes, size_t len,
 			size_t size)
 {
@@ -344,8 +344,8 @@ print_libfuse(enum fuse_log_level level, const char *fmt, va_list ap)
 	vfprintf(stderr, fmt, ap);
 }
 
-/* Answers a request that is there: 1, 0 at the end, or a failure. */
-static int answer(struct mount_fuse *m, struct fuse_buf *buf)
+/* Answers a pending request: 1, 0 at the end, or a failure. */
+static int answer_request(struct mount_fuse *m, struct fuse_buf *buf)
 {
 	int ret = fuse_session_receive_buf(m->session, buf);
 
@@ -357,8 +357,8 @@ static int answer(struct mount_fuse *m, struct fuse_buf *buf)
 	return 1;
 }
 
-/* In the process that stays.  Signals are let in where nothing is answered. */
-static int serve(struct mount_fuse *m, const sigset_t *signals)
+/* Answers requests until the end.  SIGNALS are accepted only between answers. */
+static int serve_requests(struct mount_fuse *m, const sigset_t *signals)
 {
 	struct context *cx = &m->tool->cx;
 	struct fuse_buf buf = { .mem = NULL };
@@ -372,7 +372,7 @@ static int serve(struct mount_fuse *m, const sigset_t *signals)
 	ret = 1;
 	while (ret > 0 && !fuse_session_exited(m->session) && !*cx->cancel) {
 		if (ppoll(&poll_fd, 1, NULL, signals) >= 0)
-			ret = answer(m, &buf);
+			ret = answer_request(m, &buf);
 		else if (errno != EINTR)
 			ret = fail(cx, -errno, "wait for requests");
 	}
@@ -380,7 +380,8 @@ static int serve(struct mount_fuse *m, const sigset_t *signals)
 		ret = fail(cx, ret, "requests");
 	/* The other thread may wait for a request that was not answered yet. */
 	while (!mount_ahead_end(m->ahead))
-		if (poll(&poll_fd, 1, 10) > 0 && answer(m, &buf) <= 0)
+		if (poll(&poll_fd, 1, 10) > 0 &&
+		    answer_request(m, &buf) <= 0)
 			break;
 	mount_ahead_close(m->ahead);
 	m->ahead = NULL;
@@ -423,7 +424,7 @@ int mount_fuse_run(struct tool *tool, struct mountfs *fs,
 	} else {
 		ret = fuse_daemonize(options->foreground)
 			      ? fail(&tool->cx, -EIO, "background")
-			      : serve(&m, &before);
+			      : serve_requests(&m, &before);
 		fuse_session_unmount(m.session);
 	}
 	if (m.session)

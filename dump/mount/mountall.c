@@ -2,9 +2,9 @@
 /*
  * The directories above the checkpoints, in a mount of all.
  *
- * They are computed from the cpfile for each request, whose entries are read from
- * the position on.  Only the times, which need not ascend with the numbers, are
- * collected and sorted, at the first request for them.
+ * For each request the entries of the cpfile are read from the position on.  Only
+ * the times, which need not ascend with the numbers, are collected and sorted, at
+ * the first request for them.
  */
 #include "dump/mount/mountall.h"
 
@@ -21,8 +21,8 @@
 #include "vol/cptable.h"
 
 /*
- * Nodes of checkpoint number 0; and the link to a checkpoint, which stands
- * for an inode of metadata that no user sees.
+ * Nodes with checkpoint number 0, and the inode number of a link to a checkpoint,
+ * which in the checkpoint is that of a metadata file.
  */
 enum {
 	SNAPSHOTS = MOUNTFS_TOP + 1,
@@ -31,7 +31,7 @@ enum {
 	LINK_INO = NILFS_DAT_INO,
 };
 
-/* Positions of the directory at the top: its fixed names, checkpoints. */
+/* Positions in the root directory: its fixed names, then the checkpoints. */
 static const struct fixed_name {
 	const char *name;
 	uint64_t node;
@@ -89,7 +89,7 @@ int mountall_stat(struct mountfs *fs, struct context *cx, uint64_t node,
 	return err;
 }
 
-/* NAME as a number without leading zeros: false where it is none. */
+/* Parses NAME, a number without leading zeros; false if it is something else. */
 static bool parse_cno(const char *name, uint64_t *cno)
 {
 	char text[24];
@@ -110,7 +110,7 @@ static int compare_times(const void *a, const void *b)
 	return x->cno < y->cno ? -1 : x->cno > y->cno;
 }
 
-/* The times, sorted; of each second the newest checkpoint. */
+/* Sets `times` to the times, sorted, with the newest checkpoint of each second. */
 static int read_times(struct mountfs *fs, struct context *cx)
 {
 	struct mountfs_time *times = NULL;
@@ -176,14 +176,14 @@ int mountall_lookup(struct mountfs *fs, struct context *cx, uint64_t parent,
 			err = fail(cx, -ENOENT, "'%s'", name);
 	} else if (parent == TIMES && timefmt_parse(name, &time) &&
 		   !strcmp(name, timefmt_iso(time, text))) {
-		/* The newest checkpoint that is not newer. */
+		/* The newest checkpoint of that time or before. */
 		err = read_times(fs, cx);
 		if (err)
 			return err;
 		i = search_first(fs->times, fs->ntimes, sizeof(*fs->times),
 				 is_not_newer, &time);
 		if (!i)
-			return fail(cx, -ENOENT, "no checkpoint is that old");
+			return fail(cx, -ENOENT, "no checkpoint at that time or before");
 		cno = fs->times[i - 1].cno;
 	} else {
 		return fail(cx, is_directory(fs, parent) ? -ENOENT : -ENOTDIR,
@@ -193,9 +193,9 @@ int mountall_lookup(struct mountfs *fs, struct context *cx, uint64_t parent,
 					  top ? NILFS_ROOT_INO : LINK_INO, node);
 }
 
-/* Gives the entry NAME, which is NODE. */
-static int give(struct mountfs *fs, struct context *cx, const char *name,
-		uint64_t node, uint64_t next, mountfs_take take, void *arg)
+/* Calls TAKE for the entry NAME, which is NODE. */
+static int list_node(struct mountfs *fs, struct context *cx, const char *name,
+		     uint64_t node, uint64_t next, mountfs_take take, void *arg)
 {
 	struct mountfs_entry entry = {
 		.name = name, .node = *name == '.' ? 0 : node, .next = next,
@@ -216,7 +216,8 @@ static int give(struct mountfs *fs, struct context *cx, const char *name,
 	return take(arg, &entry);
 }
 
-/* The checkpoints, or snapshots, from the one after POSITION on. */
+/* Lists checkpoints, or snapshots, after the entry at POSITION; the first BEFORE
+   positions are fixed names. */
 static int list_checkpoints(struct mountfs *fs, struct context *cx,
 			    uint64_t position, uint64_t before, bool snapshots,
 			    mountfs_take take, void *arg)
@@ -238,7 +239,8 @@ static int list_checkpoints(struct mountfs *fs, struct context *cx,
 				     snapshots ? LINK_INO : NILFS_ROOT_INO,
 				     &node);
 		if (!ret)
-			ret = give(fs, cx, name, node, before + cno, take, arg);
+			ret = list_node(fs, cx, name, node, before + cno, take,
+					arg);
 	}
 	cptable_cursor_close(&cur);
 	return ret < 0 ? ret : 0;
@@ -257,8 +259,8 @@ int mountall_list(struct mountfs *fs, struct context *cx, uint64_t node,
 	for (; !ret && position < fixed; position++) {
 		const struct fixed_name *f = &fixed_names[position];
 
-		ret = give(fs, cx, f->name, position ? f->node : node,
-			   position + 1, take, arg);
+		ret = list_node(fs, cx, f->name, position ? f->node : node,
+				position + 1, take, arg);
 	}
 	if (ret)
 		return ret < 0 ? ret : 0;
@@ -270,7 +272,8 @@ int mountall_list(struct mountfs *fs, struct context *cx, uint64_t node,
 		timefmt_iso(fs->times[i].time, name);
 		ret = mountnode_make(fs, cx, fs->times[i].cno, LINK_INO, &link);
 		if (!ret)
-			ret = give(fs, cx, name, link, DOTS + i + 1, take, arg);
+			ret = list_node(fs, cx, name, link, DOTS + i + 1, take,
+					arg);
 	}
 	return ret < 0 ? ret : 0;
 }

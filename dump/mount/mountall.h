@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a mount of all checkpoints has above them:
+ * The files above the checkpoints, in a mount of all:
  *
  *	N			checkpoint number N
  *	latest			a link to the latest one
  *	snapshots/N		a link to each snapshot
  *	times/2005-06-07T08:09:10Z	a link to each by its time, UTC
  *
- * Of checkpoints of the same second the newest has the name.  Any other time is
- * found in times/ as well, though not listed: the newest checkpoint made before
- * it.
+ * A time refers to the newest checkpoint of that second.  Other times, which are not
+ * listed, refer to the newest checkpoint before them.
  */
 #ifndef NILFS2_DUMP_MOUNTALL_H
 #define NILFS2_DUMP_MOUNTALL_H
 
 #include "dump/mount/mountfs.h"
 
-/* Whether NODE of FS is one of them, and no file of a checkpoint. */
+/* Whether NODE of FS is one of them, and not a file of a checkpoint. */
 bool mountall_has(const struct mountfs *fs, uint64_t node);
 
 /* As the functions of mountfs.h, for such nodes. */

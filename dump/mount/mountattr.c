@@ -2,8 +2,8 @@
 /*
  * The extended attributes of the files of a mount.
  *
- * NILFS2 has none, so these conflict with none.  They are found out when they
- * are asked for: the segments by a walk through the map of the file.
+ * NILFS2 has no extended attributes, so the names conflict with none.  Values are
+ * computed for each request: the segments by a walk through the map of the file.
  */
 #include "dump/mount/mountattr.h"
 
@@ -36,7 +36,7 @@ int mountattr_list(struct mountfs *fs, struct context *cx, uint64_t node,
 	return err;
 }
 
-/* The segments that blocks of FILE are in, as "1-3,7". */
+/* Prints the segments with blocks of FILE, as "1-3,7". */
 static int print_segments(FILE *out, struct context *cx, struct file *file)
 {
 	const struct nilfs_geometry *geo = &file->vol->geo;

@@ -9,15 +9,15 @@
 #include "dump/mount/mountfs.h"
 
 /*
- * The names of those that NODE has, each with a NUL: *LIST, LEN bytes.  Fails
- * as mountfs_stat().
+ * The names of the attributes of NODE, each with a NUL: *LIST, LEN bytes.  Fails as
+ * mountfs_stat().
  */
 int mountattr_list(struct mountfs *fs, struct context *cx, uint64_t node,
 		   const char **list, size_t *len);
 
 /*
  * The value of attribute NAME in *VALUE (to be freed, NULL after a failure) and
- * *LEN.  -ENODATA where there is none of that name.
+ * *LEN.  -ENODATA if there is no such attribute.
  */
 int mountattr_get(struct mountfs *fs, struct context *cx, uint64_t node,
 		  const char *name, char **value, size_t *len);

@@ -22,10 +22,8 @@ static int fail_lost(const struct file *file, struct context *cx)
 		    "read", (unsigned long long)file->ino);
 }
 
-/*
- * The next entry that can be read: 1; 0 at the end; or a failure.  *LOST is set
- * where there was another one before it.
- */
+/* Steps to the next readable entry: 1, 0 at the end, or a failure.  Sets *LOST if an
+   unreadable one was skipped. */
 static int next_entry(struct dir_cursor *cur, struct context *cx,
 		      struct dir_entry *entry, bool *lost)
 {
@@ -44,8 +42,8 @@ static int next_entry(struct dir_cursor *cur, struct context *cx,
 }
 
 /*
- * Looks for NAME from FROM on: 1 and *INO, 0 where it is not there, and then
- * *LOST if it may be in what could not be read.
+ * Searches for NAME from FROM on: 1 and *INO; 0 if it is not found, with *LOST if it
+ * may be in an unreadable part.
  */
 static int search_name(struct file *file, struct context *cx,
 		       struct dir_position *from, const char *name,

@@ -115,10 +115,8 @@ struct listing {
 	void *arg;
 };
 
-/*
- * An entry with the attributes of its file.  A file whose attributes are lost
- * has its name still; a dot is not a file of its own.
- */
+/* Lists an entry with the attributes of its file.  A file whose attributes are lost
+   is listed by name; "." and ".." have no node. */
 static int list_entry(void *arg, const struct dir_entry *from, uint64_t next)
 {
 	const struct listing *l = arg;
@@ -170,12 +168,13 @@ int mountfs_readlink(struct mountfs *fs, struct context *cx, uint64_t node,
 }
 
 /* The address in the buffer of file block BLKOFF, for a read from FIRST on. */
-static char *place(const struct mountfs *fs, uint64_t first, uint64_t blkoff)
+static char *buffer_at(const struct mountfs *fs, uint64_t first,
+		       uint64_t blkoff)
 {
 	return fs->buffer + ((blkoff - first) << fs->vol->geo.block_bits);
 }
 
-/* Blocks [FIRST, END) of FILE into the buffer, in large requests. */
+/* Reads blocks [FIRST, END) of FILE into the buffer, in large requests. */
 static int read_extents(struct mountfs *fs, struct context *cx,
 			struct file *file, uint64_t first, uint64_t end)
 {
@@ -193,7 +192,7 @@ static int read_extents(struct mountfs *fs, struct context *cx,
 			e.count = end - e.blkoff;
 		ret = volume_read_blocks(fs->vol, cx, e.blocknr,
 					 (uint32_t)e.count,
-					 place(fs, first, e.blkoff));
+					 buffer_at(fs, first, e.blkoff));
 		if (e.blkoff + e.count >= end)
 			break;
 	}
@@ -224,16 +223,16 @@ int mountfs_read(struct mountfs *fs, struct context *cx, uint64_t node,
 	err = read_extents(fs, cx, &file, first, end);
 	if (err && err != -EUCLEAN && err != -EIO)
 		return err;
-	/* A run may fail for a block after END: read block by block then. */
+	/* Damage after END may prevent the read of a run: read block by block. */
 	for (at = first; err && at < end; at++) {
 		int ret = file_lookup(&file, cx, at, &blocknr);
 
 		if (!ret)
-			memset(place(fs, first, at), 0,
+			memset(buffer_at(fs, first, at), 0,
 			       fs->vol->geo.block_size);
 		else if (ret > 0)
 			ret = volume_read_blocks(fs->vol, cx, blocknr, 1,
-						 place(fs, first, at));
+						 buffer_at(fs, first, at));
 		if (ret)
 			return ret;
 	}
@@ -256,7 +255,7 @@ int mountfs_seek(struct mountfs *fs, struct context *cx, uint64_t node,
 		return ret;
 	size = le64_get(file.inode.i_size);
 	if (offset >= size)
-		return fail(cx, -ENXIO, "past the end");
+		return fail(cx, -ENXIO, "after the end of the file");
 	*found = hole ? offset : size;
 	ret = extent_cursor_open(&cur, cx, &file, offset >> bits);
 	while (!ret &&
@@ -279,7 +278,7 @@ int mountfs_seek(struct mountfs *fs, struct context *cx, uint64_t node,
 	if (*found > size)
 		*found = size;
 	if (!hole && *found == size)
-		return fail(cx, -ENXIO, "only a hole");
+		return fail(cx, -ENXIO, "no data up to the end of the file");
 	return 0;
 }
 

@@ -3,11 +3,11 @@
  * The files of a mount, by number, for requests to a file system in user space;
  * independent of libfuse.
  *
- * A node is the number of a file of the mount: 1 is the directory at the top.
- * Of a mount of one checkpoint every other node is the file's inode number.  A
- * mount of all checkpoints has the checkpoint's number in the upper bits, so
- * that files of different checkpoints are different files; 0 there are the
- * directories and links that lead to them (mountall.h).
+ * A node is the number of a file of the mount; 1 is the root directory.  In a mount
+ * of one checkpoint every other node is the inode number of the file.  In a mount
+ * of all checkpoints the upper bits are the checkpoint number, so that files of
+ * different checkpoints are different files; they are 0 for the directories and
+ * links above the checkpoints (mountall.h).
  */
 #ifndef NILFS2_DUMP_MOUNTFS_H
 #define NILFS2_DUMP_MOUNTFS_H
@@ -43,7 +43,7 @@ struct mountfs {
 	struct volume *vol;
 	bool all;
 	unsigned int ino_bits;	/* bits of a node that are the inode number */
-	struct stat above;	/* owner and times of what is on no volume */
+	struct stat above;	/* owner and times of files of mountall.h */
 	struct root roots[MOUNTFS_ROOTS];
 	unsigned int nroots, next_root;
 	struct mountdir_hint hint;	/* where the last name was found */
@@ -54,7 +54,7 @@ struct mountfs {
 
 /*
  * Opens the files of ROOT, or with ROOT NULL of all checkpoints, of VOL
- * (borrowed).  UID and GID own what is on no volume.  Closed with
+ * (borrowed).  UID and GID are the owner of the files of mountall.h.  Closed with
  * mountfs_fini(), after a failure too.  -ENOMEM, -EOVERFLOW.
  */
 int mountfs_init(struct mountfs *fs, struct context *cx, struct volume *vol,
@@ -63,7 +63,7 @@ void mountfs_fini(struct mountfs *fs);
 
 /*
  * All of the following return 0 or a negative errno with the failure text.
- * What the volume has lost is -EUCLEAN or -EIO.
+ * Damage of the volume is -EUCLEAN or -EIO.
  */
 
 /* Attributes of NODE; st_ino is the number that users see. */
@@ -72,7 +72,7 @@ int mountfs_stat(struct mountfs *fs, struct context *cx, uint64_t node,
 
 /*
  * Finds NAME in directory PARENT: *NODE and its attributes.  -ENOENT, -ENOTDIR;
- * where part of the directory is lost and NAME is not in the rest, -EUCLEAN.
+ * -EUCLEAN if a part of the directory is lost and NAME is not in the rest.
  */
 int mountfs_lookup(struct mountfs *fs, struct context *cx, uint64_t parent,
 		   const char *name, uint64_t *node, struct stat *st);
@@ -80,18 +80,18 @@ int mountfs_lookup(struct mountfs *fs, struct context *cx, uint64_t parent,
 /* An entry of a directory. */
 struct mountfs_entry {
 	const char *name;
-	uint64_t node;	/* 0: "." or "..", or no attributes can be read */
-	struct stat st;	/* without attributes: st_ino */
+	uint64_t node;	/* 0: "." or "..", or unreadable attributes */
+	struct stat st;	/* st_ino only, if the attributes are unreadable */
 	uint64_t next;	/* position of the following entry */
 };
 
-/* Takes an entry: 0, or 1 where there is no room for it. */
+/* Takes an entry: 0, or 1 if there is no room for it. */
 typedef int (*mountfs_take)(void *arg, const struct mountfs_entry *entry);
 
 /*
- * Lists directory NODE from POSITION on (0: the beginning).  All entries that
- * can be read come first; where others are lost, a call that would have none to
- * give fails.
+ * Lists directory NODE from POSITION on (0: the beginning).  All readable entries
+ * are listed first.  If others are lost, the call after the last readable entry
+ * fails.
  */
 int mountfs_list(struct mountfs *fs, struct context *cx, uint64_t node,
 		 uint64_t position, mountfs_take take, void *arg);
@@ -101,9 +101,8 @@ int mountfs_readlink(struct mountfs *fs, struct context *cx, uint64_t node,
 		     char target[SYMLINK_TARGET_MAX + 1]);
 
 /*
- * Reads at most LEN bytes (MOUNTFS_READ_MAX at most) at OFFSET: *BYTES, valid
- * until the next call, and *GOT, which is smaller than LEN at the end of the
- * file only.
+ * Reads LEN bytes, at most MOUNTFS_READ_MAX, at OFFSET: *BYTES, valid until the
+ * next call, and *GOT, which is less than LEN only at the end of the file.
  */
 int mountfs_read(struct mountfs *fs, struct context *cx, uint64_t node,
 		 uint64_t offset, size_t len, const char **bytes, size_t *got);
