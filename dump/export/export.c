@@ -63,14 +63,15 @@ struct export
 	struct root *root;
 	struct export_sink *sink;
 	struct tree *tree;
-	/* Files of several names, by generation and number: a path, plus 1. */
+	/* Offset in PATHS, plus 1, of files with several names, by generation
+	   and number. */
 	struct pairtable links;
 	char *paths;
 	size_t paths_used, paths_room;
 	struct export_names names;
-	struct export_paths given; /* of deleted files, and directories */
+	struct export_paths given; /* paths of deleted files */
 	struct file file;
-	const struct file *found; /* the content of a file from logs */
+	const struct file *found; /* content of a file from logs, or NULL */
 	struct content content;
 	char *buffer;
 	char target[SYMLINK_TARGET_MAX + 1];
@@ -99,7 +100,7 @@ static void describe_file(struct export *e, const struct tree_item *item,
 		file->linked = e->paths + link->value - 1;
 }
 
-/* Any file but a directory: 0, positive where it is skipped, negative. */
+/* Exports a file that is not a directory.  Returns as the ops of a sink do. */
 static int put_file(struct export *e, struct export_file *file)
 {
 	struct context *cx = &e->tool->cx;
@@ -109,7 +110,7 @@ static int put_file(struct export *e, struct export_file *file)
 
 	if (!S_ISREG(mode) && !S_ISLNK(mode) && !S_ISCHR(mode) &&
 	    !S_ISBLK(mode) && !S_ISFIFO(mode) && !S_ISSOCK(mode))
-		return -fail(cx, -EUCLEAN, "mode 0%o: not a type of file",
+		return -fail(cx, -EUCLEAN, "mode 0%o: invalid file type",
 			     (unsigned int)mode);
 	if (!file->linked && (S_ISREG(mode) || S_ISLNK(mode)))
 		ret = file_init(&e->file, cx, e->root->vol, file->ino,
@@ -324,13 +325,13 @@ static int put_logged(void *arg, struct logged_file *file)
 	return ret;
 }
 
-/* Reports what the target could not keep, once for each kind: true if anything. */
+/* Reports the kinds of losses in the target; true if there are any. */
 static bool report_losses(struct export *e)
 {
 	static const char *const texts[EXPORT_LOSS_COUNT] = {
 		[EXPORT_LOSS_OWNER] = "owner and group not kept",
 		[EXPORT_LOSS_SETID] = "set-user-ID and set-group-ID not kept, "
-				      "as the owner is another",
+				      "because the owner differs",
 		[EXPORT_LOSS_DEVICE] = "device files not made",
 		[EXPORT_LOSS_SOCKET] = "sockets left out: tar has none",
 		[EXPORT_LOSS_TIME] = "times not kept exactly, out of the "

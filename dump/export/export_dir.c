@@ -24,7 +24,7 @@
 #include "dump/export/export_sink.h"
 
 /*
- * The errno of a call on a file of the target, as the ops of a sink return it;
+ * The errno of a call on a file of the target, as the ops of a sink return it:
  * negative if other files cannot be written either.
  */
 static int target_failed(struct context *cx, const char *what)
@@ -118,7 +118,7 @@ static int dir_enter(struct export_sink *sink, struct context *cx,
 	struct stat st;
 	int fd, err = 0;
 
-	if (!*file->path) /* the target itself, which is open */
+	if (!*file->path) /* the target itself is open */
 		return 0;
 	if (mkdirat(d->current, file->name, 0700) &&
 	    !(file->late && errno == EEXIST))
@@ -173,7 +173,7 @@ static int dir_leave(struct export_sink *sink, struct context *cx,
 	return ret;
 }
 
-/* Writes the extents; the size makes the hole at the end. */
+/* Writes the content; a hole at the end is made by the size. */
 static int put_regular(struct export_dir *d, struct context *cx,
 		       const struct export_file *file)
 {
@@ -229,7 +229,7 @@ static int put_link(struct export_dir *d, struct context *cx,
 	int dir = d->top, next, ret = 0;
 	size_t len;
 
-	/* Opens the directory of the first link, one by one from the top. */
+	/* Opens the directory of the first link, step by step from the top. */
 	for (; (slash = strchr(name, '/')); name = slash + 1) {
 		len = (size_t)(slash - name);
 		if (len > NILFS_NAME_LEN)

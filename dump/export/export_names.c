@@ -31,15 +31,15 @@ struct export_level {
 
 struct gathering {
 	struct export_level *level;
-	uint64_t above; /* inode of the directory above, 0: unknown */
+	uint64_t above; /* inode of the parent directory; 0: unknown */
 	uint64_t *sums;
 	size_t n, room, most;
 	uint64_t share, shares;
-	unsigned int dot, dotdot;	/* how many */
-	bool elsewhere;			/* one of them */
+	unsigned int dot, dotdot;	/* numbers of "." and ".." */
+	bool elsewhere;			/* one of them has a wrong inode */
 };
 
-/* A hash whose low bits are mixed into the high ones. */
+/* A hash of NAME, whose bits are mixed. */
 static uint64_t sum_of(const char *name, size_t len)
 {
 	uint64_t h = text_hash(name, len);
@@ -48,8 +48,8 @@ static uint64_t sum_of(const char *name, size_t len)
 }
 
 /*
- * Collects the sums of a share: 1 where they are too many for the budget.  Read
- * failures are reported by the walk.
+ * Collects the hashes of a share: 1 if they exceed the budget.  Read failures are
+ * reported by the walk.
  */
 static int read_share(struct gathering *g, struct context *cx,
 		      struct file *dir)

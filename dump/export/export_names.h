@@ -19,7 +19,7 @@ struct export_names {
 };
 
 /*
- * Descends into DIR.  *DOTS: its "." or ".." is wrong or duplicate.  Read
+ * Descends into DIR.  Sets *DOTS if its "." or ".." is wrong or duplicate.  Read
  * failures are ignored.  -ENOMEM, -EINTR.
  */
 int export_names_enter(struct export_names *names, struct context *cx,

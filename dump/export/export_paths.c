@@ -24,7 +24,7 @@
 
 struct export_dir_entry {
 	char *path;
-	size_t order; /* in which they were added */
+	size_t order; /* in which it was added */
 	struct nilfs_inode inode;
 };
 
@@ -112,7 +112,8 @@ int export_paths_give(struct export_paths *p, struct context *cx,
 	return err;
 }
 
-/* Leaves the current directory; INODE, if not NULL, has its attributes. */
+/* Leaves the current directory and sets its attributes to those of INODE, if not
+   NULL. */
 static int leave_directory(struct export_paths *p, struct context *cx,
 			   struct export_sink *sink,
 			   const struct nilfs_inode *inode)

@@ -14,27 +14,27 @@
 
 /* All zero: empty. */
 struct export_paths {
-	struct pairtable given; /* hash of a path: the last number after it */
-	struct pairtable dirs; /* hash of a directory: its offset, plus 1 */
-	char *text;		/* the paths that directories were given */
+	struct pairtable given; /* by hash of a path: its last number */
+	struct pairtable dirs; /* by hash of a directory: offset in TEXT, plus 1 */
+	char *text;		/* paths of directories in the target */
 	size_t text_used, text_room;
-	char *path; /* the last one that was given */
+	char *path; /* the last path that was given */
 	size_t path_room;
 
 	struct export_dir_entry *entries;
 	size_t used, room;
-	char *at; /* the directory that the sink is in */
+	char *at; /* the current directory of the sink */
 	size_t at_len, at_room;
 };
 
 /*
- * Gives the file at PATH, "a/b", a unique path; each directory at PATH and above
- * has one, which its files share.  *GIVEN is valid until the next call.  -ENOMEM.
+ * Sets *GIVEN, valid until the next call, to a unique path for the file at PATH,
+ * "a/b".  All files of a directory get the same path of the directory.  -ENOMEM.
  */
 int export_paths_give(struct export_paths *p, struct context *cx,
 		      const char *path, bool directory, const char **given);
 
-/* Goes to the directory PATH (LEN bytes); as enter() and leave() of a sink. */
+/* Enters directory PATH (LEN bytes) of SINK; returns as enter() and leave() do. */
 int export_paths_go(struct export_paths *p, struct context *cx,
 		    struct export_sink *sink, const char *path, size_t len);
 
@@ -43,9 +43,9 @@ int export_paths_add(struct export_paths *p, struct context *cx,
 		     const struct export_file *file);
 
 /*
- * Sets the attributes of all recorded directories, of a parent after those in it;
- * the first of several at one path counts.  FAILED is called for a failure of the
- * sink, with the negative errno.
+ * Sets the attributes of all recorded directories, of a parent after its
+ * subdirectories.  The first one recorded for a path counts.  FAILED is called for
+ * a failure of the sink, with the negative errno.
  */
 int export_paths_put(struct export_paths *p, struct context *cx,
 		     struct export_sink *sink,

@@ -60,7 +60,7 @@ struct export_sink;
 struct export_ops {
 	/*
 	 * Enters directory FILE, and leaves it.  A `late` directory may be
-	 * entered again; with an inode, it is left for the last time.
+	 * entered again, unless it was left with an inode.
 	 */
 	int (*enter)(struct export_sink *sink, struct context *cx,
 		     const struct export_file *file);
@@ -87,7 +87,7 @@ struct export_sink {
 	struct progress *progress; /* of content; NULL: none is shown */
 };
 
-/* Counts LEN more bytes of content. */
+/* Adds LEN bytes of content to the tally. */
 static inline void export_sink_count(struct export_sink *sink, uint64_t len)
 {
 	sink->tally.bytes += len;

@@ -32,8 +32,8 @@
 #include "dump/export/tar_stream.h"
 #include "out/number.h"
 
-#define UNIT 512u		/* everything starts at a multiple of this */
-#define STREAM_UNIT 10240u	/* and the stream is a multiple of that */
+#define UNIT 512u		/* alignment of headers and content */
+#define STREAM_UNIT 10240u	/* of which the stream is a multiple */
 
 enum type {
 	TYPE_FILE = '0',
@@ -52,7 +52,7 @@ struct entry {
 	const char *link; /* of links */
 	const struct nilfs_inode *inode;
 	uint64_t size;	    /* bytes that follow in the stream */
-	bool sparse;	    /* these begin with a map */
+	bool sparse;	    /* the bytes begin with a map */
 	uint64_t real_size; /* of a sparse file, in bytes */
 };
 
@@ -99,7 +99,7 @@ static void put_octal(char *field, size_t n, uint64_t v)
 		field[i] = (char)('0' + (v & 7));
 }
 
-/* As octal digits, or in binary as GNU tar has larger numbers. */
+/* As octal digits; larger numbers in binary, as GNU tar does. */
 static void put_device_number(char field[8], uint32_t v)
 {
 	int i;
@@ -144,7 +144,7 @@ static int add_number(struct export_tar *t, struct context *cx, const char *key,
 			  (size_t)(number_u64(text, v) - text));
 }
 
-/* The name, in FIELD if it fits, otherwise (or always: KEY) in a record. */
+/* Puts NAME into FIELD if it fits; otherwise, or if ALWAYS, into record KEY. */
 static int put_name(struct export_tar *t, struct context *cx, char *field,
 		    const char *key, const char *name, bool always)
 {
@@ -161,7 +161,7 @@ static int put_name(struct export_tar *t, struct context *cx, char *field,
 	return err ? err : add_record(t, cx, key, name, len);
 }
 
-/* A number in its field if it fits, otherwise in a record. */
+/* Puts a number into its field if it fits, otherwise into a record. */
 static int put_number(struct export_tar *t, struct context *cx, char *field,
 		      size_t n, const char *key, uint64_t v)
 {
@@ -230,7 +230,7 @@ static int put_entry(struct export_tar *t, struct context *cx,
 		err = put_number(t, cx, h.size, sizeof(h.size), "size",
 				 e->size);
 	put_octal(h.mtime, sizeof(h.mtime), fits ? seconds : 0);
-	/* A decimal number: -1.5 s is second -2 and half a second more. */
+	/* In a decimal number -1.5 s; in the inode second -2 plus 0.5 s. */
 	if (mtime.sec < 0) {
 		*to++ = '-';
 		seconds = 0 - seconds - (mtime.nsec != 0);
@@ -304,7 +304,7 @@ static int put_line(struct export_tar *t, struct context *cx, uint64_t v)
 	return tar_stream_put(t->stream, cx, text, (size_t)(end - text));
 }
 
-/* One run, a line for each of its numbers: measures it, or writes it if PUT. */
+/* Measures a run, or if PUT writes its two numbers, a line each. */
 static int take_run(struct export_tar *t, struct context *cx,
 		    struct measures *m, bool put, uint64_t offset, uint64_t len)
 {
@@ -320,7 +320,8 @@ static int take_run(struct export_tar *t, struct context *cx,
 	return context_cancelled(cx);
 }
 
-/* The map of FILE, which ends with an empty run where the file does in a hole. */
+/* Measures or writes the map of FILE.  It ends with an empty run if the file ends
+   with a hole. */
 static int walk_map(struct export_tar *t, struct context *cx,
 		    struct file *file, struct measures *m, bool put)
 {
@@ -364,7 +365,7 @@ static int put_regular(struct export_tar *t, struct context *cx,
 	err = put_entry(t, cx, &entry);
 	if (!err && entry.sparse)
 		err = walk_map(t, cx, content->file, &m, true);
-	/* The runs one after the other; holes are not in the stream. */
+	/* The runs follow each other; holes are not in the stream. */
 	for (left = m.data; !err; left -= piece.len) {
 		ret = content_next(content, cx, &piece);
 		if (ret <= 0 || piece.len > left)
@@ -419,8 +420,8 @@ static int tar_put(struct export_sink *sink, struct context *cx,
 }
 
 /*
- * A whiteout as the image specification of the Open Container Initiative has
- * it: an empty file beside the path, its name after ".wh.".
+ * Writes a whiteout, as the image specification of the Open Container Initiative
+ * defines it: an empty file in the same directory, named ".wh." and the name.
  */
 static int tar_remove(struct export_sink *sink, struct context *cx,
 		      const char *path)

@@ -2,12 +2,11 @@
 /*
  * Output of a tar stream.
  *
- * libarchive compresses: it sees the whole stream as one file of its "raw"
- * format.  A plain stream is written without it.  A file gets its name when it is
- * complete.
+ * libarchive compresses the whole stream, as one file of its "raw" format.  A plain
+ * stream is written without it.  A file gets its name when it is complete.
  *
- * libarchive never learns that a write failed: it would not free all of its
- * filter then.
+ * Failed writes are not reported to libarchive, because it would not free all of
+ * its filter.
  */
 #include "config.h"
 
@@ -37,7 +36,7 @@ struct tar_stream {
 static const struct {
 	const char *suffix;
 	const char *filter; /* of libarchive */
-	bool tar;	    /* what is compressed is a tar archive */
+	bool tar;	    /* the content is a tar archive */
 } suffixes[] = {
 	{".tar", NULL, true},	    {".tar.gz", "gzip", true},
 	{".tgz", "gzip", true},	    {".tar.bz2", "bzip2", true},
@@ -97,7 +96,7 @@ static la_ssize_t write_filtered(struct archive *a, void *arg,
 	return (la_ssize_t)len;
 }
 
-/* Sets up the filter and the one entry; libarchive says what went wrong. */
+/* Opens the filter and its only entry. */
 static int open_filter(struct tar_stream *s, struct context *cx,
 		       const char *filter)
 {
@@ -115,7 +114,7 @@ static int open_filter(struct tar_stream *s, struct context *cx,
 		goto out;
 	}
 	la->archive_entry_set_filetype(entry, AE_IFREG);
-	/* Equal input, equal bytes: gzip would note the time. */
+	/* Equal input gives equal bytes: gzip must not store the time. */
 	if (la->archive_write_set_format_raw(a) != ARCHIVE_OK ||
 	    la->archive_write_add_filter_by_name(a, filter) < ARCHIVE_WARN ||
 	    (!strcmp(filter, "gzip") &&

@@ -12,32 +12,32 @@
 
 struct tar_stream;
 
-/* True where the name PATH means a tar stream: "-", "x.tar", "x.tar.gz" ... */
+/* Whether PATH is that of a tar stream: "-", "x.tar", "x.tar.gz" ... */
 bool tar_stream_is_meant(const char *path);
 
-/* True where its suffix says that it is compressed: "x.zst", "x.tar.gz" ... */
+/* Whether PATH has the suffix of a compressed file: "x.zst", "x.tar.gz" ... */
 bool tar_stream_is_compressed(const char *path);
 
 /*
  * Opens the stream to the file PATH, as output_open() with HOW, or to standard
- * output where PATH is "-"; the suffix of PATH says how it is compressed.
- * -EOPNOTSUPP where it would be and the tool was built without libarchive.
+ * output if PATH is "-".  The suffix of PATH selects the compression.  -EOPNOTSUPP
+ * if it is to be compressed and the tool was built without libarchive.
  */
 int tar_stream_open(struct tar_stream **stream, struct context *cx,
 		    const char *path, const struct output_how *how);
 
-/* Puts LEN bytes; 0 or the failure of the target. */
+/* Writes LEN bytes.  Fails as the target does. */
 int tar_stream_put(struct tar_stream *s, struct context *cx, const void *bytes,
 		   size_t len);
 
-/* Puts LEN zero bytes. */
+/* Writes LEN zero bytes. */
 int tar_stream_put_zeroes(struct tar_stream *s, struct context *cx,
 			  uint64_t len);
 
-/* Fills up to a multiple of UNIT bytes. */
+/* Writes zeros up to a multiple of UNIT bytes. */
 int tar_stream_align(struct tar_stream *s, struct context *cx, uint32_t unit);
 
-/* Ends a complete stream; one that was not finished is removed by close(). */
+/* Ends a complete stream.  Without it tar_stream_close() removes the file. */
 int tar_stream_finish(struct tar_stream *s, struct context *cx);
 void tar_stream_close(struct tar_stream *s); /* NULL is accepted */
 
