@@ -52,7 +52,7 @@ static const struct column columns[COLUMNS] = {
 	[HELD] = { "held_blocks", "HELD", VALUE_U64, 9 },
 };
 
-/* Checkpoints by number, and the blocks that only each of them keeps. */
+/* Checkpoints by number, and the number of blocks that only this one keeps. */
 struct keepers {
 	struct holdings holdings;
 	uint64_t *cnos;
@@ -76,7 +76,7 @@ static int find_keepers(struct listing *l, struct keepers *k, bool snapshots)
 	int err = cptable_list(l->vol, cx, snapshots, &k->cnos, &h->count);
 
 	h->cnos = k->cnos;
-	/* A failure for one kind would occur again for the other. */
+	/* A failure for all checkpoints would occur again for the snapshots. */
 	if (err || l->o->fast || l->status)
 		return err;
 	h->blocks = calloc(h->count ? h->count : 1, sizeof(*h->blocks));
@@ -90,8 +90,8 @@ static int find_keepers(struct listing *l, struct keepers *k, bool snapshots)
 	return image_note(l->tool, &l->status, err);
 }
 
-/* The blocks that only CNO keeps among K; absent where they were not counted. */
-static struct value held_by(const struct keepers *k, uint64_t cno)
+/* The number of blocks that only CNO keeps among K; absent if not counted. */
+static struct value blocks_of_only(const struct keepers *k, uint64_t cno)
 {
 	const struct holdings *h = &k->holdings;
 	size_t i = search_lower_bound(h->cnos, h->count, cno);
@@ -101,7 +101,7 @@ static struct value held_by(const struct keepers *k, uint64_t cno)
 	return value_u64(h->blocks[i]);
 }
 
-static int list_one(struct listing *l, uint64_t cno)
+static int list_checkpoint(struct listing *l, uint64_t cno)
 {
 	struct context *cx = &l->tool->cx;
 	struct nilfs_checkpoint cp;
@@ -127,8 +127,8 @@ static int list_one(struct listing *l, uint64_t cno)
 		[BLOCKS] = value_u64(le64_get(cp.cp_blocks_count)),
 		[INCREMENT] = value_u64(le64_get(cp.cp_nblk_inc)),
 		[INODES] = value_u64(le64_get(cp.cp_inodes_count)),
-		[UNIQUE] = held_by(&l->all, cno),
-		[HELD] = held_by(&l->snapshots, cno),
+		[UNIQUE] = blocks_of_only(&l->all, cno),
+		[HELD] = blocks_of_only(&l->snapshots, cno),
 	});
 	l->left--;
 	return out_error(l->tool->out);
@@ -147,7 +147,8 @@ static int run_listing(struct listing *l)
 	table_begin(&l->table, &l->tool->report, "checkpoints", columns,
 		    COLUMNS);
 	for (i = 0; i < h->count && l->left && !err; i++)
-		err = list_one(l, h->cnos[l->o->reverse ? h->count - 1 - i : i]);
+		err = list_checkpoint(l, h->cnos[l->o->reverse ?
+						 h->count - 1 - i : i]);
 	table_end(&l->table);
 	if (!err && l->left)
 		err = range_check_met(&l->tool->cx, "checkpoint", &l->ranges);

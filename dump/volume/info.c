@@ -147,7 +147,7 @@ static int report_latest(struct volume *vol, struct context *cx,
 
 struct usage {
 	uint64_t clean, dirty, error, written;
-	uint64_t stale;		/* segments whose live counts are */
+	uint64_t stale;		/* segments with invalid live counts */
 };
 
 static int count_segments(struct volume *vol, struct context *cx,
@@ -246,7 +246,7 @@ static int report_usage(struct volume *vol, struct context *cx,
 		     "Counts of live blocks");
 	report_bool(r, "present", "Live block counts", present);
 	if (present) {
-		report_bool(r, "tracked", "To be kept up to date",
+		report_bool(r, "tracked", "Kept up to date",
 			    compat & NILFS_FEATURE_COMPAT_TRACK_LIVE_BLKS);
 		report_bool(r, "exact", "Marked as exact", exact);
 		report_value(r, VALUE_U64, "stale_segments",
@@ -438,10 +438,10 @@ out:
 
 const struct cli_command info_command = {
 	.name = "info",
-	.summary = "what the volume is, its state and usage",
+	.summary = "label, size, state and usage of the volume",
 	.synopsis = "IMAGE",
-	.about = "Shows label, size and state of the volume, and what a mount "
-		 "would do.\n"
+	.about = "Shows label, size and state of the volume, and the recovery "
+		 "by a mount.\n"
 		 "With -v: both superblocks, which of them is used and why, "
 		 "and the\nstate that they lead to.",
 	.min_args = 1,

@@ -13,17 +13,17 @@
 #include "vol/volume.h"
 
 /*
- * Both superblocks: their fields, which is used, whether the other could
+ * Both superblocks: their fields, the one in use, and whether the other could
  * replace it.
  */
 struct info_super {
 	struct nilfs_super_block copy[2];
-	uint64_t offset[2];		/* bytes; 0: the device has no place */
-	bool shown[2];			/* looks like one, valid or not */
+	uint64_t offset[2];		/* bytes; 0: the device is too small */
+	bool shown[2];			/* has the magic number; may be invalid */
 	struct super_choice choice;
 };
 
-/* Reads both copies from DEV; one that cannot be read is not shown. */
+/* Reads both copies from DEV; an unreadable one is not shown. */
 void info_super_read(struct info_super *s, const struct context *cx,
 		     struct dev *dev);
 
@@ -32,8 +32,8 @@ void info_super_report_fields(const struct info_super *s,
 			      struct report *report);
 
 /*
- * Reports which copy is used and why, and whether the other could be used.  VOL
- * is NULL where no copy leads to a volume.
+ * Reports the copy in use and the reason, and whether the other could be used.  VOL
+ * is NULL if no copy leads to a super root.
  */
 void info_super_report_choice(const struct info_super *s,
 			      struct report *report,
@@ -56,8 +56,9 @@ bool refusal_find(const struct nilfs_super_block *sb, uint64_t dev_size,
 		  char *text, size_t size);
 
 /*
- * Reports both superblocks S of a device of DEV_SIZE bytes, which is used, and the
- * state of VOL (NULL: it cannot be opened).  Returns the exit status, or a failure.
+ * Reports both superblocks S of a device of DEV_SIZE bytes, the choice between them,
+ * and the state of VOL (NULL: it cannot be opened).  Returns the exit status, or a
+ * failure.
  */
 int info_report(struct tool *tool, const struct info_super *s,
 		struct volume *vol, uint64_t dev_size);

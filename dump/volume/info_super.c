@@ -101,8 +101,8 @@ void info_super_report_fields(const struct info_super *s,
 }
 
 /*
- * Whether the kernel could use copy I instead of the other: it must be valid and
- * of the same layout, and its log must lead to a super root.
+ * Whether the kernel could use copy I instead of the other, with the reason in TEXT:
+ * it must be valid and of the same layout, and its log must lead to a super root.
  */
 static bool could_take_over(const struct info_super *s,
 			    const struct context *cx, struct volume *vol,
@@ -123,7 +123,7 @@ static bool could_take_over(const struct info_super *s,
 	    geo.blocks_per_segment != vol->geo.blocks_per_segment ||
 	    geo.nsegments != vol->geo.nsegments ||
 	    geo.crc_seed != vol->geo.crc_seed) {
-		snprintf(text, TEXT_MAX, "no: it describes another layout");
+		snprintf(text, TEXT_MAX, "no: different layout");
 		return false;
 	}
 	context_child(cx, &child);

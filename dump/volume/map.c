@@ -18,7 +18,7 @@
 #include "out/segmap.h"
 #include "out/table.h"
 
-#define FILE_LINES 64 /* of a picture that is not for a terminal */
+#define FILE_LINES 64 /* lines of a text picture that is not for a terminal */
 
 enum { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 

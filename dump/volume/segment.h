@@ -27,7 +27,7 @@ enum {
 struct segment {
 	uint64_t segnum;
 	unsigned int state;		/* SEGMENT_*; 0: clean */
-	uint32_t blocks;		/* that the segment has */
+	uint32_t blocks;		/* length */
 	uint32_t written;		/* su_nblocks */
 	bool has_counts;
 	uint32_t live, snapshot, recent;	/* see liveness_counts */
@@ -51,11 +51,10 @@ struct segment_source {
 };
 
 /*
- * Prepares to describe the segments of VOL; a block that a checkpoint made
- * within PERIOD seconds still contains is counted as recent (0: none).  Reads the
- * whole DAT.  Closed with segment_close(), after a failure too.  Failures: as
- * liveness_count() and protection_cno(); SRC can still be used, without the
- * counts of live blocks.
+ * Prepares to describe the segments of VOL.  Blocks of checkpoints of the last PERIOD
+ * seconds are counted as recent (0: none).  Reads the whole DAT.  Closed with
+ * segment_close(), after a failure too.  Fails as liveness_count() and
+ * protection_cno(); SRC can still be used, without the counts of live blocks.
  */
 int segment_open(struct segment_source *src, struct context *cx,
 		 struct volume *vol, uint64_t period);
@@ -63,8 +62,8 @@ void segment_close(struct segment_source *src);
 
 /*
  * Fills S for SEGNUM with usage SU; one block of a segment in use is read.
- * -EUCLEAN where no log begins there, -EIO; all members but the sequence are
- * filled then.
+ * -EUCLEAN if the segment does not begin with a log, -EIO; all members except the
+ * sequence are filled even so.
  */
 int segment_describe(struct segment_source *src, struct context *cx,
 		     uint64_t segnum, const struct nilfs_segment_usage_ext *su,
@@ -82,10 +81,7 @@ void segment_outline(const struct segment_source *src, uint64_t segnum,
 int segment_count_data(struct segment_source *src, struct context *cx,
 		       struct segment *s);
 
-/*
- * Blocks that a cleaner would keep, and blocks that it would free; 0 where that
- * is not known.
- */
+/* Blocks that a cleaner would keep, and blocks that it would free; 0 if unknown. */
 static inline uint32_t segment_kept(const struct segment *s)
 {
 	return s->live + s->snapshot + s->recent;
@@ -98,10 +94,10 @@ static inline uint32_t segment_dead(const struct segment *s)
 	return s->has_counts && kept < s->written ? s->written - kept : 0;
 }
 
-/* S in the form that a map of segments takes. */
+/* S in the form for a map of segments. */
 struct segmap_segment segment_to_map(const struct segment *s);
 
-/* "ad-p" in the manner of lssu(1): active, dirty, error, protected. */
+/* "ad-p" as in lssu(1): active, dirty, error, protected. */
 #define SEGMENT_STATE_CHARS 4
 void segment_state_text(unsigned int state, char text[SEGMENT_STATE_CHARS]);
 

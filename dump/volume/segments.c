@@ -81,7 +81,7 @@ static const char *column_word(size_t i)
 	return i < COLUMNS ? all[i].key : NULL;
 }
 
-/* The column of that name, or -EINVAL. */
+/* Sets *COLUMN to the column of that name, or fails with -EINVAL. */
 static int find_column(struct context *cx, const char *name,
 		       unsigned int *column)
 {
@@ -307,8 +307,8 @@ static int show_segment(struct listing *l, struct segment *s)
 	return out_error(l->tool->out);
 }
 
-/* Prints the next segment, or keeps its value to sort by. */
-static int take_segment(struct listing *l, uint64_t segnum,
+/* Prints the segment, or keeps the value by which it is sorted. */
+static int list_segment(struct listing *l, uint64_t segnum,
 			const struct nilfs_segment_usage_ext *su)
 {
 	const struct segments_options *o = l->o;
@@ -404,7 +404,7 @@ static int list_segments(struct listing *l)
 	while (!err && (err = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
 		err = context_cancelled(cx);
 		if (!err)
-			err = take_segment(l, segnum, &su);
+			err = list_segment(l, segnum, &su);
 		progress_update(&tool->progress, segnum);
 	}
 	sutable_cursor_close(&cur);
