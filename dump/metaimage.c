@@ -90,7 +90,7 @@ static int recorder_read(struct dev *dev, struct context *cx, uint64_t off,
 
 static const struct dev_ops recorder_ops = { .read = recorder_read };
 
-static void ignore_finding(void *arg, const struct finding *f)
+static void metaimage_ignore_finding(void *arg, const struct finding *f)
 {
 	(void)arg;
 	(void)f;
@@ -304,7 +304,7 @@ static int keep_read(struct metaimage *m, struct context *cx)
 		sparse_remove(&m->kept, b);
 	dev_init_over(&r.dev, &recorder_ops, m->vol->dev);
 	if (!ret)
-		ret = findings_open(&c.findings, cx, ignore_finding, NULL,
+		ret = findings_open(&c.findings, cx, metaimage_ignore_finding, NULL,
 				    false);
 	cx->threads = 1;
 	if (!ret)
@@ -358,7 +358,8 @@ static int make_image(struct metaimage *m, struct context *cx)
 #define STREAM_BYTES (1u << 20)
 
 /* Whether the bytes [OFF, END) of the image contain a superblock or kept block. */
-static bool has_content(const struct metaimage *m, uint64_t off, uint64_t end)
+static bool metaimage_has_content(const struct metaimage *m, uint64_t off,
+				  uint64_t end)
 {
 	unsigned int bits = m->vol->geo.block_bits;
 	uint64_t spare = super_offset2(m->vol->dev->size);
@@ -379,11 +380,11 @@ static int put_image(struct metaimage *m, struct context *cx,
 	progress_begin(&m->tool->progress, "compressing", size, true);
 	for (off = 0; off < size && !err; off += n) {
 		n = size - off < STREAM_BYTES ? size - off : STREAM_BYTES;
-		if (!has_content(m, off, off + n))
+		if (!metaimage_has_content(m, off, off + n))
 			err = tar_stream_put_zeroes(s, cx, n);
 		else
 			err = dev_read(m->out, cx, off, buf, (size_t)n);
-		if (!err && has_content(m, off, off + n))
+		if (!err && metaimage_has_content(m, off, off + n))
 			err = tar_stream_put(s, cx, buf, (size_t)n);
 		if (!err)
 			err = context_cancelled(cx);
@@ -398,8 +399,9 @@ static int put_image(struct metaimage *m, struct context *cx,
  * Makes the image in the file PATH.  For a compressed one, the image is first made
  * in an unnamed file in the same directory.
  */
-static int make_file(struct metaimage *m, struct context *cx, const char *path,
-		     const struct output_how *how)
+static int metaimage_make_file(struct metaimage *m, struct context *cx,
+			       const char *path,
+			       const struct output_how *how)
 {
 	const bool compressed = tar_stream_is_compressed(path);
 	const char *end = strrchr(path, '.');
@@ -455,7 +457,7 @@ static int metaimage_run(struct tool *tool, const void *options)
 	}
 	m.vol = im.vol;
 	if (!err)
-		err = make_file(&m, cx, path, &how);
+		err = metaimage_make_file(&m, cx, path, &how);
 	if (m.out != m.file)
 		dev_close(m.out);
 	dev_close(m.file);

@@ -218,7 +218,7 @@ static void report_show_progress(void *arg, uint64_t done, uint64_t total)
 	progress_update(p, total && done > total ? total : done);
 }
 
-static void begin_pass(void *arg, const struct pass *pass)
+static void report_begin_pass(void *arg, const struct pass *pass)
 {
 	struct checking *k = arg;
 

@@ -30,7 +30,7 @@ struct space {
 	int status;
 };
 
-static int walk_segments(struct space *s)
+static int report_space_walk(struct space *s)
 {
 	struct context *cx = &s->tool->cx;
 	struct nilfs_segment_usage_ext su;
@@ -121,7 +121,7 @@ int report_space_put(struct tool *tool, const struct dump_image *im)
 		err = image_note(s.tool, &s.status,
 				 segment_open(&s.src, &tool->cx, im->vol, 0));
 	if (!err)
-		err = image_note(s.tool, &s.status, walk_segments(&s));
+		err = image_note(s.tool, &s.status, report_space_walk(&s));
 	if (!err)
 		put_space(&s);
 	segment_close(&s.src);

@@ -60,8 +60,8 @@ struct set {
 	uint8_t *bytes;			/* of the structure */
 };
 
-static void put_row(struct set *s, const char *structure, const char *field,
-		    const char *old, const char *new)
+static void set_print_row(struct set *s, const char *structure, const char *field,
+			  const char *old, const char *new)
 {
 	table_row(&s->table, (struct value[COL_COUNT]){
 		[COL_STRUCTURE] = value_string(structure),

@@ -78,7 +78,7 @@ static void put_run(struct bmap *b, const struct maprun *run)
 
 /* Counts the hole between the last data and block UP_TO, and prints it if
    requested. */
-static void add_hole(struct bmap *b, uint64_t up_to)
+static void bmap_add_hole(struct bmap *b, uint64_t up_to)
 {
 	if (up_to <= b->next)
 		return;
@@ -108,7 +108,7 @@ static int show_map(struct bmap *b)
 	ret = mapwalk_open(&b->walk, cx, &b->file.map, true, o->blocks);
 	while (!ret && (ret = mapwalk_next(&b->walk, cx, &run)) > 0) {
 		if (!run.level) {
-			add_hole(b, run.blkoff);
+			bmap_add_hole(b, run.blkoff);
 			b->next = run.last + 1;
 		}
 		if (!o->summary && (!run.level || o->nodes))
@@ -117,7 +117,7 @@ static int show_map(struct bmap *b)
 	}
 	mapwalk_close(&b->walk);
 	if (!ret)
-		add_hole(b, size_blocks);
+		bmap_add_hole(b, size_blocks);
 	if (!o->summary)
 		table_end(&b->table);
 	if (ret)

@@ -51,7 +51,7 @@ struct dat {
 	bool free;
 };
 
-static void print_row(struct dat *d, uint64_t vblocknr,
+static void dat_print_row(struct dat *d, uint64_t vblocknr,
 		    const struct nilfs_dat_entry *de, enum held_state state)
 {
 	struct value v[COL_COUNT] = {
@@ -78,14 +78,14 @@ static int print_block_entries(void *arg, struct context *cx,
 		const struct nilfs_dat_entry *de = datscan_entry(block, i);
 
 		if (datscan_is_used(block, i))
-			print_row(d, block->first + i, de,
-				  held_state(&d->held, de));
+			dat_print_row(d, block->first + i, de,
+				      held_state(&d->held, de));
 	}
 	return context_cancelled(cx);
 }
 
 /* By one worker, so that the rows are in order. */
-static int show_all(struct dat *d)
+static int dat_print_all(struct dat *d)
 {
 	const struct datscan_visitor visitor = {
 		.entries = print_block_entries,
@@ -127,7 +127,7 @@ static int last_entry(struct dat *d, uint64_t first, uint64_t *last)
 	return 0;
 }
 
-static int show_range(struct dat *d, struct range range)
+static int dat_print_range(struct dat *d, struct range range)
 {
 	struct context *cx = &d->tool->cx;
 	struct held_entry e;
@@ -144,7 +144,7 @@ static int show_range(struct dat *d, struct range range)
 	for (v = range.first; !err && v <= range.last; v++) {
 		err = held_read(&e, cx, d->vol, &d->held, v);
 		if (!err && e.exists && (e.used || d->free))
-			print_row(d, v, &e.de, e.state);
+			dat_print_row(d, v, &e.de, e.state);
 		if (!err)
 			err = context_cancelled(cx);
 	}
@@ -152,7 +152,7 @@ static int show_range(struct dat *d, struct range range)
 	return err;
 }
 
-static int show_one(struct dat *d, uint64_t vblocknr)
+static int dat_print_one(struct dat *d, uint64_t vblocknr)
 {
 	struct report *r = &d->tool->report;
 	struct position place = { .ino = 0 };
@@ -201,13 +201,13 @@ static int dat_run(struct tool *tool, const void *options)
 		err = held_load(&d.held, &tool->cx, im.vol);
 	}
 	if (!err && o->all)
-		err = show_all(&d);
+		err = dat_print_all(&d);
 	for (i = 1; i < tool->argc && !err; i++) {
 		err = range_parse(&tool->cx, "VBLOCK", tool->argv[i], &range);
 		if (!err)
 			err = range.first == range.last
-				      ? show_one(&d, range.first)
-				      : show_range(&d, range);
+				      ? dat_print_one(&d, range.first)
+				      : dat_print_range(&d, range);
 	}
 	held_free(&d.held);
 	image_close(&im);

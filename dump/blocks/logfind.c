@@ -21,8 +21,8 @@ static bool log_has_block(const struct log *log, uint64_t blocknr)
 }
 
 /* Sets f->log to the log that contains BLOCKNR: 1, 0 if none does. */
-static int find_log(struct logfind *f, struct context *cx,
-		    struct volume *vol, uint64_t blocknr)
+static int logfind_log(struct logfind *f, struct context *cx,
+		       struct volume *vol, uint64_t blocknr)
 {
 	uint64_t segnum = geometry_segment_of(&vol->geo, blocknr);
 	struct logsearch search;
@@ -58,7 +58,7 @@ int logfind_block(struct logfind *f, struct context *cx, struct volume *vol,
 	int ret;
 
 	memset(f, 0, sizeof(*f));
-	ret = find_log(f, cx, vol, blocknr);
+	ret = logfind_log(f, cx, vol, blocknr);
 	if (ret <= 0)
 		return ret;
 	index = blocknr - f->log.pseg;

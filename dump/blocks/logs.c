@@ -367,8 +367,8 @@ static int show_chain(struct walk *w)
 	return ret < 0 ? ret : 0;
 }
 
-static int show_segment(struct logs *l, uint64_t segnum,
-			const struct nilfs_segment_usage_ext *su)
+static int logs_print_segment(struct logs *l, uint64_t segnum,
+			      const struct nilfs_segment_usage_ext *su)
 {
 	struct walk w = { .logs = l, .segnum = segnum };
 	struct context *cx = &l->tool->cx;
@@ -393,7 +393,7 @@ static int show_segment(struct logs *l, uint64_t segnum,
 	return ret;
 }
 
-static int show_range(struct logs *logs, const char *word)
+static int logs_print_range(struct logs *logs, const char *word)
 {
 	struct context *cx = &logs->tool->cx;
 	struct nilfs_segment_usage_ext su;
@@ -411,12 +411,12 @@ static int show_range(struct logs *logs, const char *word)
 	for (segnum = range.first; !err && segnum <= range.last; segnum++) {
 		err = sutable_read(logs->vol, cx, segnum, &su);
 		if (!err)
-			err = show_segment(logs, segnum, &su);
+			err = logs_print_segment(logs, segnum, &su);
 	}
 	return err;
 }
 
-static int show_all(struct logs *logs)
+static int logs_print_all(struct logs *logs)
 {
 	struct tool *tool = logs->tool;
 	struct nilfs_segment_usage_ext su;
@@ -430,7 +430,7 @@ static int show_all(struct logs *logs)
 	while (!ret && (ret = sutable_cursor_next(&cur, &tool->cx, &segnum,
 						  &su)) > 0) {
 		progress_update(&tool->progress, segnum);
-		ret = show_segment(logs, segnum, &su);
+		ret = logs_print_segment(logs, segnum, &su);
 	}
 	sutable_cursor_close(&cur);
 	progress_end(&tool->progress);
@@ -455,9 +455,9 @@ static int logs_run(struct tool *tool, const void *options)
 	else
 		report_list(&tool->report, "logs");
 	if (tool->argc == 1)
-		err = show_all(&logs);
+		err = logs_print_all(&logs);
 	for (i = 1; i < tool->argc && !err; i++)
-		err = show_range(&logs, tool->argv[i]);
+		err = logs_print_range(&logs, tool->argv[i]);
 	if (o->brief)
 		table_end(&logs.table);
 	else

@@ -220,8 +220,8 @@ static bool parse_number(const char *text, bool octal, uint64_t *v)
 	return true;
 }
 
-static bool find_name(const struct field_name *names, const char *text,
-		      size_t len, uint64_t *v)
+static bool fields_find_name(const struct field_name *names, const char *text,
+			     size_t len, uint64_t *v)
 {
 	for (; names && names->name; names++) {
 		if (strlen(names->name) == len &&
@@ -246,7 +246,7 @@ static bool parse_flags(const struct field_name *names, const char *text,
 		return true;
 	for (;;) {
 		len = strcspn(text, ",");
-		if (!find_name(names, text, len, &bit)) {
+		if (!fields_find_name(names, text, len, &bit)) {
 			if (len >= sizeof(number))
 				return false;
 			memcpy(number, text, len);
@@ -297,7 +297,7 @@ int fields_parse(struct context *cx, const struct field *field,
 	if (!found && field->kind == FIELD_FLAGS) {
 		found = parse_flags(field->names, text, &v);
 	} else if (!found && field->kind == FIELD_CHOICE) {
-		found = find_name(field->names, text, strlen(text), &v);
+		found = fields_find_name(field->names, text, strlen(text), &v);
 	} else if (!found && field->kind == FIELD_TIME) {
 		found = timefmt_parse(text, &seconds);
 		v = (uint64_t)seconds;

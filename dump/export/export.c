@@ -142,7 +142,7 @@ static int put_file(struct export *e, struct export_file *file)
 			     file->ino, at + 1);
 }
 
-static int put_entry(struct export *e, const struct tree_item *item)
+static int export_put_entry(struct export *e, const struct tree_item *item)
 {
 	struct context *cx = &e->tool->cx;
 	struct export_file file;
@@ -185,7 +185,7 @@ static int put_entry(struct export *e, const struct tree_item *item)
 }
 
 /* Reports the file at PATH if RET is positive; returns a negative RET. */
-static int note_file(struct export *e, const char *path, size_t len, int ret)
+static int export_note_file(struct export *e, const char *path, size_t len, int ret)
 {
 	if (ret > 0) {
 		image_file_failed(e->tool, path, len, -ret);
@@ -196,7 +196,7 @@ static int note_file(struct export *e, const char *path, size_t len, int ret)
 
 static void file_broken(void *arg, const char *path, size_t len, int err)
 {
-	note_file(arg, path, len, -err);
+	export_note_file(arg, path, len, -err);
 }
 
 static int walk_tree(struct export *e, const char *path)
@@ -216,9 +216,9 @@ static int walk_tree(struct export *e, const char *path)
 			export_names_leave(&e->names);
 			ret = e->sink->ops->leave(e->sink, cx, &file);
 		} else {
-			ret = put_entry(e, &item);
+			ret = export_put_entry(e, &item);
 		}
-		ret = note_file(e, item.path, item.path_len, ret);
+		ret = export_note_file(e, item.path, item.path_len, ret);
 	}
 	tree_close(e->tree);
 	return ret;
@@ -263,7 +263,7 @@ static int difference_found(void *arg, const char *path, size_t len, uint64_t a,
 		}
 	}
 	free(text);
-	return note_file(e, path, len, ret) < 0 ? ret : ret > 0;
+	return export_note_file(e, path, len, ret) < 0 ? ret : ret > 0;
 }
 
 static int put_deleted(void *arg, struct root *root,
@@ -300,7 +300,7 @@ static int put_deleted(void *arg, struct root *root,
 		ret = put_file(e, &file);
 	if (!ret)
 		e->sink->tally.files++;
-	return note_file(e, item->path, item->path_len, ret);
+	return export_note_file(e, item->path, item->path_len, ret);
 }
 
 /* Exports a file from logs, which may be incomplete. */
@@ -317,7 +317,7 @@ static int put_logged(void *arg, struct logged_file *file)
 				"as zeros",
 				(unsigned long long)(size - file->whole),
 				(unsigned long long)size);
-		note_file(e, item->path, item->path_len, -ret);
+		export_note_file(e, item->path, item->path_len, -ret);
 	}
 	e->found = &file->file;
 	ret = put_deleted(e, e->root, item);

@@ -174,8 +174,8 @@ static int dir_leave(struct export_sink *sink, struct context *cx,
 }
 
 /* Writes the content; a hole at the end is made by the size. */
-static int put_regular(struct export_dir *d, struct context *cx,
-		       const struct export_file *file)
+static int dir_put_regular(struct export_dir *d, struct context *cx,
+			   const struct export_file *file)
 {
 	struct content_piece piece = {.offset = 0};
 	struct content *content = file->content;
@@ -265,7 +265,7 @@ static int dir_put(struct export_sink *sink, struct context *cx,
 	if (file->linked)
 		return put_link(d, cx, file);
 	if (S_ISREG(mode))
-		return put_regular(d, cx, file);
+		return dir_put_regular(d, cx, file);
 	if (S_ISLNK(mode)) {
 		if (symlinkat(file->target, d->current, file->name))
 			return target_failed(cx, "symbolic link");

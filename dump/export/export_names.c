@@ -51,8 +51,8 @@ static uint64_t sum_of(const char *name, size_t len)
  * Collects the hashes of a share: 1 if they exceed the budget.  Read failures are
  * reported by the walk.
  */
-static int read_share(struct gathering *g, struct context *cx,
-		      struct file *dir)
+static int export_names_read_share(struct gathering *g, struct context *cx,
+				   struct file *dir)
 {
 	struct dir_cursor cur;
 	struct dir_entry entry;
@@ -113,7 +113,7 @@ int export_names_enter(struct export_names *names, struct context *cx,
 	g.level = l;
 	/* The number of shares doubles until each fits the budget. */
 	while (g.share < g.shares && ret >= 0) {
-		ret = read_share(&g, cx, dir);
+		ret = export_names_read_share(&g, cx, dir);
 		if (ret > 0) {
 			g.shares *= 2;
 			g.share = l->n = 0;

@@ -35,8 +35,8 @@ static struct pairtable_entry *find_path(const struct pairtable *t,
 }
 
 /* Sets `path` to an unused path in directory ABOVE, and marks it as used. */
-static int give_name(struct export_paths *p, struct context *cx,
-		     const char *above, const char *name, size_t len)
+static int export_paths_give_name(struct export_paths *p, struct context *cx,
+				  const char *above, const char *name, size_t len)
 {
 	size_t at = strlen(above), end, n;
 	struct pairtable_entry *e;
@@ -81,7 +81,7 @@ static int give_directory(struct export_paths *p, struct context *cx,
 		name = path + at + !!at;
 		n = strcspn(name, "/");
 		at = (size_t)(name - path) + n;
-		err = give_name(p, cx, *given, name, n);
+		err = export_paths_give_name(p, cx, *given, name, n);
 		if (err)
 			break;
 		size = strlen(p->path) + 1;
@@ -107,7 +107,7 @@ int export_paths_give(struct export_paths *p, struct context *cx,
 	err = give_directory(p, cx, path, slash ? (size_t)(slash - path) : 0,
 			     given);
 	if (!err)
-		err = give_name(p, cx, *given, name, strlen(name));
+		err = export_paths_give_name(p, cx, *given, name, strlen(name));
 	*given = p->path;
 	return err;
 }

@@ -91,7 +91,7 @@ _Static_assert(sizeof(struct ustar) == UNIT, "size of a ustar header");
 /* Largest number of a field of N bytes, the last of which is a NUL. */
 #define OCTAL_MAX(n) ((UINT64_C(1) << 3 * ((n)-1)) - 1)
 
-static void put_octal(char *field, size_t n, uint64_t v)
+static void tar_put_octal(char *field, size_t n, uint64_t v)
 {
 	size_t i;
 
@@ -105,7 +105,7 @@ static void put_device_number(char field[8], uint32_t v)
 	int i;
 
 	if (v <= OCTAL_MAX(8)) {
-		put_octal(field, 8, v);
+		tar_put_octal(field, 8, v);
 		return;
 	}
 	for (i = 7; i > 0; i--, v >>= 8)
@@ -145,8 +145,8 @@ static int add_number(struct export_tar *t, struct context *cx, const char *key,
 }
 
 /* Puts NAME into FIELD if it fits; otherwise, or if ALWAYS, into record KEY. */
-static int put_name(struct export_tar *t, struct context *cx, char *field,
-		    const char *key, const char *name, bool always)
+static int tar_put_name(struct export_tar *t, struct context *cx, char *field,
+			const char *key, const char *name, bool always)
 {
 	size_t len = strlen(name), left = len, n = 0;
 	int err = 0;
@@ -162,12 +162,12 @@ static int put_name(struct export_tar *t, struct context *cx, char *field,
 }
 
 /* Puts a number into its field if it fits, otherwise into a record. */
-static int put_number(struct export_tar *t, struct context *cx, char *field,
-		      size_t n, const char *key, uint64_t v)
+static int tar_put_number(struct export_tar *t, struct context *cx, char *field,
+			  size_t n, const char *key, uint64_t v)
 {
 	bool fits = v <= OCTAL_MAX(n);
 
-	put_octal(field, n, fits ? v : 0);
+	tar_put_octal(field, n, fits ? v : 0);
 	return fits ? 0 : add_number(t, cx, key, v);
 }
 
@@ -183,14 +183,14 @@ static int put_ustar(struct export_tar *t, struct context *cx, struct ustar *h,
 	memset(h->chksum, ' ', sizeof(h->chksum));
 	for (i = 0; i < sizeof(*h); i++)
 		sum += bytes[i];
-	put_octal(h->chksum, 7, sum);
+	tar_put_octal(h->chksum, 7, sum);
 	h->chksum[6] = '\0';
 	return tar_stream_put(t->stream, cx, h, sizeof(*h));
 }
 
 /* Puts the headers of an entry; its bytes follow, then the stream is aligned. */
-static int put_entry(struct export_tar *t, struct context *cx,
-		     const struct entry *e)
+static int tar_put_entry(struct export_tar *t, struct context *cx,
+			 const struct entry *e)
 {
 	struct ustar h, x = {.name = "PaxHeader"};
 	struct inode_time mtime = inode_mtime(e->inode);
@@ -208,28 +208,28 @@ static int put_entry(struct export_tar *t, struct context *cx,
 		if (!err)
 			err = add_number(t, cx, "GNU.sparse.minor", 0);
 		if (!err)
-			err = put_name(t, cx, h.name, "GNU.sparse.name",
-				       e->path, true);
+			err = tar_put_name(t, cx, h.name, "GNU.sparse.name",
+					   e->path, true);
 		if (!err)
 			err = add_number(t, cx, "GNU.sparse.realsize",
 					 e->real_size);
 	} else {
-		err = put_name(t, cx, h.name, "path", e->path, false);
+		err = tar_put_name(t, cx, h.name, "path", e->path, false);
 	}
 	if (!err && e->link)
-		err = put_name(t, cx, h.linkname, "linkpath", e->link, false);
-	put_octal(h.mode, sizeof(h.mode),
-		  le16_get(e->inode->i_mode) & ~(uint32_t)S_IFMT);
+		err = tar_put_name(t, cx, h.linkname, "linkpath", e->link, false);
+	tar_put_octal(h.mode, sizeof(h.mode),
+		      le16_get(e->inode->i_mode) & ~(uint32_t)S_IFMT);
 	if (!err)
-		err = put_number(t, cx, h.uid, sizeof(h.uid), "uid",
-				 le32_get(e->inode->i_uid));
+		err = tar_put_number(t, cx, h.uid, sizeof(h.uid), "uid",
+				     le32_get(e->inode->i_uid));
 	if (!err)
-		err = put_number(t, cx, h.gid, sizeof(h.gid), "gid",
-				 le32_get(e->inode->i_gid));
+		err = tar_put_number(t, cx, h.gid, sizeof(h.gid), "gid",
+				     le32_get(e->inode->i_gid));
 	if (!err)
-		err = put_number(t, cx, h.size, sizeof(h.size), "size",
-				 e->size);
-	put_octal(h.mtime, sizeof(h.mtime), fits ? seconds : 0);
+		err = tar_put_number(t, cx, h.size, sizeof(h.size), "size",
+				     e->size);
+	tar_put_octal(h.mtime, sizeof(h.mtime), fits ? seconds : 0);
 	/* In a decimal number -1.5 s; in the inode second -2 plus 0.5 s. */
 	if (mtime.sec < 0) {
 		*to++ = '-';
@@ -251,13 +251,13 @@ static int put_entry(struct export_tar *t, struct context *cx,
 	put_device_number(h.devmajor, device[0]);
 	put_device_number(h.devminor, device[1]);
 	if (!err && t->len) {
-		put_octal(x.mode, sizeof(x.mode), 0644);
-		put_octal(x.uid, sizeof(x.uid), 0);
-		put_octal(x.gid, sizeof(x.gid), 0);
-		put_octal(x.size, sizeof(x.size), t->len);
-		put_octal(x.mtime, sizeof(x.mtime), 0);
-		put_octal(x.devmajor, sizeof(x.devmajor), 0);
-		put_octal(x.devminor, sizeof(x.devminor), 0);
+		tar_put_octal(x.mode, sizeof(x.mode), 0644);
+		tar_put_octal(x.uid, sizeof(x.uid), 0);
+		tar_put_octal(x.gid, sizeof(x.gid), 0);
+		tar_put_octal(x.size, sizeof(x.size), t->len);
+		tar_put_octal(x.mtime, sizeof(x.mtime), 0);
+		tar_put_octal(x.devmajor, sizeof(x.devmajor), 0);
+		tar_put_octal(x.devminor, sizeof(x.devminor), 0);
 		err = put_ustar(t, cx, &x, 'x');
 		if (!err)
 			err = tar_stream_put(t->stream, cx, t->records, t->len);
@@ -277,7 +277,7 @@ static int tar_enter(struct export_sink *sink, struct context *cx,
 		.inode = file->inode,
 	};
 
-	return file->late ? 0 : put_entry((struct export_tar *)sink, cx, &entry);
+	return file->late ? 0 : tar_put_entry((struct export_tar *)sink, cx, &entry);
 }
 
 static int tar_leave(struct export_sink *sink, struct context *cx,
@@ -296,7 +296,7 @@ struct measures {
 	uint64_t map;  /* bytes of their text */
 };
 
-static int put_line(struct export_tar *t, struct context *cx, uint64_t v)
+static int tar_put_line(struct export_tar *t, struct context *cx, uint64_t v)
 {
 	char text[21], *end = number_u64(text, v);
 
@@ -311,8 +311,8 @@ static int take_run(struct export_tar *t, struct context *cx,
 	int err;
 
 	if (put) {
-		err = put_line(t, cx, offset);
-		return err ? err : put_line(t, cx, len);
+		err = tar_put_line(t, cx, offset);
+		return err ? err : tar_put_line(t, cx, len);
 	}
 	m->runs++;
 	m->data += len;
@@ -322,15 +322,15 @@ static int take_run(struct export_tar *t, struct context *cx,
 
 /* Measures or writes the map of FILE.  It ends with an empty run if the file ends
    with a hole. */
-static int walk_map(struct export_tar *t, struct context *cx,
-		    struct file *file, struct measures *m, bool put)
+static int tar_walk_map(struct export_tar *t, struct context *cx,
+			struct file *file, struct measures *m, bool put)
 {
 	struct content_piece run = {.offset = 0};
 	struct content content;
 	int ret = content_open(&content, cx, file, NULL);
 
 	if (!ret && put)
-		ret = put_line(t, cx, m->runs);
+		ret = tar_put_line(t, cx, m->runs);
 	while (!ret && (ret = content_next(&content, cx, &run)) > 0)
 		ret = take_run(t, cx, m, put, run.offset, run.len);
 	content_close(&content);
@@ -341,8 +341,8 @@ static int walk_map(struct export_tar *t, struct context *cx,
 	return ret;
 }
 
-static int put_regular(struct export_tar *t, struct context *cx,
-		       const struct export_file *file)
+static int tar_put_regular(struct export_tar *t, struct context *cx,
+			   const struct export_file *file)
 {
 	struct content *content = file->content;
 	struct entry entry = {
@@ -351,7 +351,7 @@ static int put_regular(struct export_tar *t, struct context *cx,
 	struct content_piece piece;
 	struct measures m = {.runs = 0};
 	uint64_t left;
-	int err = walk_map(t, cx, content->file, &m, false), ret = 0;
+	int err = tar_walk_map(t, cx, content->file, &m, false), ret = 0;
 
 	if (err)
 		return err == -ENOMEM || err == -EINTR ? err : -err;
@@ -362,9 +362,9 @@ static int put_regular(struct export_tar *t, struct context *cx,
 		m.map += number_digits(m.runs) + 1;
 		entry.size += (m.map + UNIT - 1) / UNIT * UNIT;
 	}
-	err = put_entry(t, cx, &entry);
+	err = tar_put_entry(t, cx, &entry);
 	if (!err && entry.sparse)
-		err = walk_map(t, cx, content->file, &m, true);
+		err = tar_walk_map(t, cx, content->file, &m, true);
 	/* The runs follow each other; holes are not in the stream. */
 	for (left = m.data; !err; left -= piece.len) {
 		ret = content_next(content, cx, &piece);
@@ -401,11 +401,11 @@ static int tar_put(struct export_sink *sink, struct context *cx,
 	entry.link = file->linked ? file->linked : file->target;
 	if (file->linked) {
 		entry.type = TYPE_HARD_LINK;
-		return put_entry(t, cx, &entry);
+		return tar_put_entry(t, cx, &entry);
 	}
 	switch (le16_get(file->inode->i_mode) & S_IFMT) {
 	case S_IFREG:
-		return put_regular(t, cx, file);
+		return tar_put_regular(t, cx, file);
 	case S_IFLNK:
 		entry.type = TYPE_SYMLINK;
 		break;
@@ -416,7 +416,7 @@ static int tar_put(struct export_sink *sink, struct context *cx,
 		entry.type = TYPE_BLOCK;
 		break;
 	}
-	return put_entry(t, cx, &entry);
+	return tar_put_entry(t, cx, &entry);
 }
 
 /*
@@ -438,7 +438,7 @@ static int tar_remove(struct export_sink *sink, struct context *cx,
 		     path + dir) < 0)
 		return fail(cx, -ENOMEM, "%s", path);
 	entry.path = name;
-	err = put_entry(t, cx, &entry);
+	err = tar_put_entry(t, cx, &entry);
 	free(name);
 	return err;
 }

@@ -77,7 +77,7 @@ bool tar_stream_is_compressed(const char *path)
 
 #ifdef HAVE_LIBARCHIVE
 
-static int archive_failed(struct tar_stream *s, struct context *cx)
+static int tar_stream_failed(struct tar_stream *s, struct context *cx)
 {
 	const char *text = s->la.archive_error_string(s->archive);
 	int error = s->la.archive_errno(s->archive);
@@ -124,7 +124,7 @@ static int open_filter(struct tar_stream *s, struct context *cx,
 	    la->archive_write_open(a, s, NULL, write_filtered, NULL) !=
 		    ARCHIVE_OK ||
 	    la->archive_write_header(a, entry) != ARCHIVE_OK)
-		err = archive_failed(s, cx);
+		err = tar_stream_failed(s, cx);
 out:
 	la->archive_entry_free(entry);
 	return err;
@@ -181,7 +181,7 @@ int tar_stream_put(struct tar_stream *s, struct context *cx, const void *bytes,
 		la_ssize_t n = s->la.archive_write_data(s->archive, bytes, len);
 
 		if (n <= 0)
-			return archive_failed(s, cx);
+			return tar_stream_failed(s, cx);
 		bytes = (const char *)bytes + n;
 		len -= (size_t)n;
 	}
@@ -219,7 +219,7 @@ int tar_stream_finish(struct tar_stream *s, struct context *cx)
 
 #ifdef HAVE_LIBARCHIVE
 	if (s->archive && s->la.archive_write_close(s->archive) != ARCHIVE_OK)
-		return archive_failed(s, cx);
+		return tar_stream_failed(s, cx);
 #endif
 	err = out_close(s->out, cx);
 	s->out = NULL;

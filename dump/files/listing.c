@@ -108,8 +108,8 @@ const char *listing_type(uint8_t type)
 	return type_names[type < NILFS_FT_MAX ? type : NILFS_FT_UNKNOWN];
 }
 
-static void report_broken(struct listing *rows, const struct tree_item *item,
-			  int err)
+static void listing_report_broken(struct listing *rows, const struct tree_item *item,
+				  int err)
 {
 	image_file_failed(rows->tool, item->path, item->path_len, err);
 	rows->broken = true;
@@ -135,7 +135,7 @@ static struct value target_of(struct listing *rows,
 		err = symlink_target(&rows->file, cx, rows->target, &len);
 	if (!err)
 		return value_bytes(rows->target, len);
-	report_broken(rows, item, err);
+	listing_report_broken(rows, item, err);
 	return value_absent();
 }
 
@@ -296,7 +296,7 @@ static void put_details(struct listing *rows, const struct tree_item *item)
 	table_row(&rows->table, v);
 }
 
-static void put_name(struct listing *rows, const struct tree_item *item)
+static void listing_put_name(struct listing *rows, const struct tree_item *item)
 {
 	bool paths = rows->recursive || !item->depth;
 	struct value ino = value_u64(item->ino);
@@ -347,13 +347,13 @@ void listing_begin(struct listing *rows)
 void listing_put(struct listing *rows, const struct tree_item *item)
 {
 	if (item->kind == TREE_BROKEN)
-		report_broken(rows, item, item->error);
+		listing_report_broken(rows, item, item->error);
 	else if (!report_is_text(&rows->tool->report))
 		put_json(rows, item);
 	else if (rows->details)
 		put_details(rows, item);
 	else
-		put_name(rows, item);
+		listing_put_name(rows, item);
 }
 
 void listing_end(struct listing *rows)

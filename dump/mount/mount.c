@@ -114,8 +114,8 @@ const struct cli_command mount_command = {
 		"Mounts a checkpoint read-only on DIR by FUSE, in the "
 		"background unless -f is\ngiven; `fusermount3 -u DIR` ends "
 		"it.  With --all DIR has a directory N for each\ncheckpoint, "
-		"and the links latest, snapshots/N and times/TIME.  What is "
-		"lost of a\ndamaged volume is an I/O error.",
+		"and the links latest, snapshots/N and times/TIME.  Lost "
+		"parts of a\ndamaged volume are I/O errors.",
 	.options = mount_rows,
 	.options_size = sizeof(struct mount_options),
 	.min_args = 2,

@@ -96,7 +96,7 @@ int mountfs_lookup(struct mountfs *fs, struct context *cx, uint64_t parent,
 	if (mountall_has(fs, parent)) {
 		err = mountall_lookup(fs, cx, parent, name, node);
 	} else {
-		err = open_file(fs, cx, parent, S_IFDIR, -ENOTDIR, &dir);
+		err = mountfs_open(fs, cx, parent, S_IFDIR, -ENOTDIR, &dir);
 		if (!err)
 			err = mountdir_find(&dir, cx, parent, &fs->hint, name,
 					    &ino);
@@ -145,7 +145,7 @@ int mountfs_list(struct mountfs *fs, struct context *cx, uint64_t node,
 
 	if (mountall_has(fs, node))
 		return mountall_list(fs, cx, node, position, take, arg);
-	err = open_file(fs, cx, node, S_IFDIR, -ENOTDIR, &dir);
+	err = mountfs_open(fs, cx, node, S_IFDIR, -ENOTDIR, &dir);
 	return err ? err : mountdir_list(&dir, cx, position, list_entry, &l);
 }
 
@@ -158,7 +158,7 @@ int mountfs_readlink(struct mountfs *fs, struct context *cx, uint64_t node,
 
 	if (mountall_has(fs, node))
 		return mountall_readlink(fs, cx, node, target);
-	err = open_file(fs, cx, node, S_IFLNK, -EINVAL, &link);
+	err = mountfs_open(fs, cx, node, S_IFLNK, -EINVAL, &link);
 	if (!err)
 		err = symlink_target(&link, cx, target, &len);
 	if (!err && !len)
@@ -206,7 +206,7 @@ int mountfs_read(struct mountfs *fs, struct context *cx, uint64_t node,
 	uint32_t bits = fs->vol->geo.block_bits;
 	uint64_t size, first, end, at, blocknr;
 	struct file file;
-	int err = open_file(fs, cx, node, S_IFREG, -EINVAL, &file);
+	int err = mountfs_open(fs, cx, node, S_IFREG, -EINVAL, &file);
 
 	*got = 0;
 	if (err)
@@ -249,7 +249,7 @@ int mountfs_seek(struct mountfs *fs, struct context *cx, uint64_t node,
 	uint64_t size, begin;
 	struct extent e;
 	struct file file;
-	int ret = open_file(fs, cx, node, S_IFREG, -EINVAL, &file);
+	int ret = mountfs_open(fs, cx, node, S_IFREG, -EINVAL, &file);
 
 	if (ret)
 		return ret;

@@ -91,7 +91,7 @@ static void put_size(struct usage *u, uint64_t bytes)
 	out_string(out, "  ");
 }
 
-static void put_row(struct usage *u, const struct row *row)
+static void du_print_row(struct usage *u, const struct row *row)
 {
 	const struct value path = value_bytes(row->path, row->len);
 	struct out *out = u->tool->out;
@@ -120,8 +120,8 @@ static void put_row(struct usage *u, const struct row *row)
 }
 
 /* Prints the row of ITEM, or keeps it if it is one of the largest. */
-static int add_row(struct usage *u, const struct tree_item *item,
-		   const struct space *space)
+static int du_add_row(struct usage *u, const struct tree_item *item,
+		      const struct space *space)
 {
 	struct context *cx = &u->tool->cx;
 	size_t at = u->count;
@@ -136,7 +136,7 @@ static int add_row(struct usage *u, const struct tree_item *item,
 	if (item->depth > u->o->depth)
 		return 0;
 	if (!u->o->top) {
-		put_row(u, &row);
+		du_print_row(u, &row);
 		return out_error(u->tool->out);
 	}
 	while (at && u->rows[at - 1].space.all < space->all)
@@ -220,7 +220,7 @@ static int count_item(struct usage *u, const struct tree_item *item)
 	if (item->kind == TREE_LEAVE) {
 		space = u->sums[--u->depth];
 		add_to_parent(u, &space);
-		return add_row(u, item, &space);
+		return du_add_row(u, item, &space);
 	}
 	if (item->kind == TREE_BROKEN) {
 		image_file_failed(u->tool, item->path, item->path_len,
@@ -242,7 +242,7 @@ static int count_item(struct usage *u, const struct tree_item *item)
 	if (ret)
 		return ret;
 	add_to_parent(u, &space);
-	return u->o->all || !item->depth ? add_row(u, item, &space) : 0;
+	return u->o->all || !item->depth ? du_add_row(u, item, &space) : 0;
 }
 
 static int show_usage(struct usage *u, struct root *root, const char *path)
@@ -267,7 +267,7 @@ static int show_usage(struct usage *u, struct root *root, const char *path)
 	if (ret)
 		return ret;
 	for (i = 0; i < u->count; i++)
-		put_row(u, &u->rows[i]);
+		du_print_row(u, &u->rows[i]);
 	if (!report_is_text(r))
 		table_end(&u->table);
 	return u->broken;

@@ -34,7 +34,7 @@ struct finder {
 	struct root root;
 };
 
-static void report_checkpoint(void *arg, uint64_t cno, int err)
+static void find_checkpoint_failed(void *arg, uint64_t cno, int err)
 {
 	struct finder *f = arg;
 
@@ -42,7 +42,7 @@ static void report_checkpoint(void *arg, uint64_t cno, int err)
 	f->rows->broken = true;
 }
 
-static int list_file(void *arg, struct root *root, const struct tree_item *item)
+static int find_list_file(void *arg, struct root *root, const struct tree_item *item)
 {
 	struct finder *f = arg;
 
@@ -79,7 +79,7 @@ static int walk_files(struct finder *f, struct root *root)
 		if (item.kind == TREE_BROKEN ||
 		    (item.kind == TREE_ENTRY && item.inode &&
 		     filter_takes(&f->filter, item.path, item.inode)))
-			ret = list_file(f, root, &item);
+			ret = find_list_file(f, root, &item);
 	}
 	tree_close(tree);
 	return ret;
@@ -91,8 +91,8 @@ static int search_files(struct finder *f)
 	const struct lost_search search = {
 		.filter = &f->filter,
 		.deleted = f->o->deleted,
-		.found = list_file,
-		.broken = report_checkpoint,
+		.found = find_list_file,
+		.broken = find_checkpoint_failed,
 		.arg = f,
 	};
 	const struct logged_search logs = {
@@ -152,8 +152,8 @@ static const struct cli_option find_rows[] = {
 	{ 'c', "checkpoint", "CNO", "look at this checkpoint (0: the latest)",
 	  OPTION_U64, AT(checkpoint) },
 	{ 'a', "all", NULL, "in all checkpoints", OPTION_FLAG, AT(all), 1 },
-	{ 'd', "deleted", NULL, "what the latest state lacks", OPTION_FLAG,
-	  AT(deleted), 1 },
+	{ 'd', "deleted", NULL, "files that are not in the latest state",
+	  OPTION_FLAG, AT(deleted), 1 },
 	{ 0, "size", "SIZE", "of this size; +SIZE at least, -SIZE at most",
 	  OPTION_CALL, AT(filter.size), 0, 0, NULL, filter_parse_size },
 	{ 0, "newer", "TIME", "modified at TIME or later", OPTION_CALL,

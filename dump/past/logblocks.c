@@ -68,7 +68,7 @@ static int compare_place(const struct logblock *x, const struct logblock *y)
 }
 
 /* By place in the file, then the newest first. */
-static int compare_block(const void *a, const void *b)
+static int logblock_compare(const void *a, const void *b)
 {
 	const struct logblock *x = a, *y = b;
 	int order = compare_place(x, y);
@@ -88,7 +88,7 @@ static void merge_blocks(struct gather *g)
 	const struct logblock *last;
 	size_t i, kept = 0;
 
-	sort_in_place(g->items, g->count, sizeof(*g->items), compare_block);
+	sort_in_place(g->items, g->count, sizeof(*g->items), logblock_compare);
 	for (i = 0; i < g->count; i++) {
 		last = kept ? &g->items[kept - 1] : NULL;
 		if (!last || compare_place(last, &g->items[i]) ||
@@ -211,8 +211,8 @@ struct walk {
  * Finds the block with virtual number PTR, data block KEY or a node, in its newest
  * copy that is not newer than the file: 1 and *BLOCKNR, 0 if it is lost.
  */
-static int find_place(struct walk *w, struct context *cx, uint64_t ptr,
-		      uint64_t key, bool is_node, uint64_t *blocknr)
+static int logblocks_find(struct walk *w, struct context *cx, uint64_t ptr,
+			  uint64_t key, bool is_node, uint64_t *blocknr)
 {
 	const struct gather *g = w->g;
 	const struct logblock place = {
@@ -256,7 +256,7 @@ static int walk_data(struct walk *w, struct context *cx, uint64_t key,
 	struct extent *last =
 		g->nextents ? &g->extents[g->nextents - 1] : NULL;
 	uint64_t blocknr;
-	int ret = find_place(w, cx, ptr, key, false, &blocknr);
+	int ret = logblocks_find(w, cx, ptr, key, false, &blocknr);
 
 	if (!ret)
 		lose_blocks(w, key, key + 1);
@@ -273,19 +273,19 @@ static int walk_data(struct walk *w, struct context *cx, uint64_t key,
 	return 0;
 }
 
-static int walk_children(struct walk *w, struct context *cx,
-			 const struct bmap_node *node, uint64_t end);
+static int logblocks_walk_children(struct walk *w, struct context *cx,
+				   const struct bmap_node *node, uint64_t end);
 
 /* Walks the node PTR of LEVEL, which has the blocks [KEY, END). */
-static int walk_node(struct walk *w, struct context *cx, uint64_t ptr,
-		     unsigned int level, uint64_t key, uint64_t end)
+static int logblocks_walk_node(struct walk *w, struct context *cx, uint64_t ptr,
+			       unsigned int level, uint64_t key, uint64_t end)
 {
 	struct volume *vol = w->g->vol;
 	const void *block = NULL;
 	struct bmap_node node;
 	uint64_t blocknr;
 	bool fits = false;
-	int ret = find_place(w, cx, ptr, key, true, &blocknr);
+	int ret = logblocks_find(w, cx, ptr, key, true, &blocknr);
 
 	if (ret > 0) {
 		ret = cache_get(vol->cache, cx, blocknr, &block);
@@ -298,7 +298,7 @@ static int walk_node(struct walk *w, struct context *cx, uint64_t ptr,
 		       bmap_node_key(&node, 0) >= key;
 	}
 	if (fits)
-		ret = walk_children(w, cx, &node, end);
+		ret = logblocks_walk_children(w, cx, &node, end);
 	else
 		lose_blocks(w, key, end);
 	cache_put(vol->cache, block);
@@ -306,8 +306,8 @@ static int walk_node(struct walk *w, struct context *cx, uint64_t ptr,
 }
 
 /* Walks the children of NODE, whose keys are below END. */
-static int walk_children(struct walk *w, struct context *cx,
-			 const struct bmap_node *node, uint64_t end)
+static int logblocks_walk_children(struct walk *w, struct context *cx,
+				   const struct bmap_node *node, uint64_t end)
 {
 	uint64_t key, next;
 	uint32_t i;
@@ -326,14 +326,14 @@ static int walk_children(struct walk *w, struct context *cx,
 		if (node->level == 1 && key >= w->g->from)
 			err = walk_data(w, cx, key, bmap_node_ptr(node, i));
 		else if (node->level > 1 && next > w->g->from)
-			err = walk_node(w, cx, bmap_node_ptr(node, i),
-					node->level - 1u, key, next);
+			err = logblocks_walk_node(w, cx, bmap_node_ptr(node, i),
+						  node->level - 1u, key, next);
 	}
 	return err;
 }
 
-static int walk_map(struct walk *w, struct context *cx,
-		    const struct nilfs_inode *inode)
+static int logblocks_walk_map(struct walk *w, struct context *cx,
+			      const struct nilfs_inode *inode)
 {
 	struct bmap_node root;
 	uint64_t key, ptr;
@@ -345,7 +345,7 @@ static int walk_map(struct walk *w, struct context *cx,
 			return 0;
 		}
 		bmap_root_read(inode->i_bmap, &root);
-		return walk_children(w, cx, &root, UINT64_MAX);
+		return logblocks_walk_children(w, cx, &root, UINT64_MAX);
 	}
 	for (key = 0; key < NILFS_DIRECT_NBLOCKS && !err; key++) {
 		ptr = bmap_direct_ptr(inode->i_bmap, key);
@@ -375,7 +375,7 @@ static int find_content(struct gather *g, struct context *cx,
 	if (!err && partial)
 		err = gather_blocks(g, cx, file->ino, 0, file->ino + 1);
 	while (!err) {
-		err = walk_map(&w, cx, &found.inode);
+		err = logblocks_walk_map(&w, cx, &found.inode);
 		if (err || g->to >= w.nblocks)
 			break;
 		err = gather_blocks(g, cx, file->ino, g->to, file->ino + 1);

@@ -82,9 +82,9 @@ static void merge_files(struct logfiles *f)
 
 /* Adds the file of INODE, unless it is in the latest state, or may be because the
    ifile is damaged there. */
-static int add_inode(struct collector *c, struct context *cx, uint64_t ino,
-		     const struct nilfs_inode *inode,
-		     const struct logfile *found)
+static int logfiles_add_inode(struct collector *c, struct context *cx, uint64_t ino,
+			      const struct nilfs_inode *inode,
+			      const struct logfile *found)
 {
 	struct logfiles *f = c->files;
 	struct volume *vol = c->latest->vol;
@@ -155,9 +155,9 @@ static int add_ifile_block(struct collector *c, struct context *cx,
 		return damage_forgive(cx, err);
 	data = block;
 	for (i = 0; i < where.count && !err; i++)
-		err = add_inode(c, cx, where.first + i,
-				(const void *)(data + i * vol->geo.inode_size),
-				&found);
+		err = logfiles_add_inode(c, cx, where.first + i,
+					 (const void *)(data + i * vol->geo.inode_size),
+					 &found);
 	cache_put(vol->cache, block);
 	return err;
 }
@@ -210,8 +210,8 @@ static int mark_known(void *arg, struct context *cx,
  * checkpoints share are read once.  The files of an unreadable checkpoint are not
  * marked.
  */
-static int collect(struct logfiles *files, struct context *cx,
-		   struct root *latest, bool proven_only)
+static int logfiles_gather(struct logfiles *files, struct context *cx,
+			   struct root *latest, bool proven_only)
 {
 	struct collector c = {
 		.files = files,
@@ -255,7 +255,7 @@ int logfiles_collect(struct logfiles *files, struct context *cx,
 	size_t i;
 
 	if (!ret)
-		ret = collect(files, cx, latest, false);
+		ret = logfiles_gather(files, cx, latest, false);
 	if (ret)
 		return ret;
 	for (i = 0, ret = 1; i < files->count && ret > 0; i++)
@@ -267,7 +267,7 @@ int logfiles_collect(struct logfiles *files, struct context *cx,
 		return ret < 0 ? ret : 0;
 	files->count = 0;
 	inoset_fini(&files->dirs);
-	return collect(files, cx, latest, true);
+	return logfiles_gather(files, cx, latest, true);
 }
 
 size_t logfiles_from(const struct logfiles *files, uint64_t ino)

@@ -83,8 +83,8 @@ static struct logfile *file_at(const struct search *s, struct context *cx,
 }
 
 /* Names a file by entry E of directory DIR, if the name is better than the last. */
-static int add_entry(struct search *s, struct context *cx,
-		     const struct dirent_entry *e, uint64_t dir, uint64_t cno)
+static int logged_add_entry(struct search *s, struct context *cx,
+			    const struct dirent_entry *e, uint64_t dir, uint64_t cno)
 {
 	struct logfile *file;
 	bool certain;
@@ -142,7 +142,7 @@ static int add_dir_block(struct search *s, struct context *cx,
 		return damage_forgive(cx, err);
 	dirent_iter_init(&it, block, vol->geo.block_size);
 	while (!err && dirent_iter_next(&it, &e))
-		err = add_entry(s, cx, &e, b->ino, cno);
+		err = logged_add_entry(s, cx, &e, b->ino, cno);
 	cache_put(vol->cache, block);
 	return err;
 }
@@ -252,8 +252,8 @@ static int make_path(struct search *s, struct context *cx,
 }
 
 /* Whether FILE meets the filter, and its path does not exist in the latest state. */
-static int is_wanted(struct search *s, struct context *cx,
-		     const struct logfile *file)
+static int logged_is_wanted(struct search *s, struct context *cx,
+			    const struct logfile *file)
 {
 	struct nilfs_inode inode;
 	uint64_t ino;
@@ -328,7 +328,7 @@ int logged_run(struct context *cx, struct root *latest,
 	       (ret = logitems_next(&files->logs, cx, &b)) > 0)
 		ret = add_dir_block(&s, cx, &b);
 	for (; i < files->count && ret >= 0; i++) {
-		ret = is_wanted(&s, cx, &files->items[i]);
+		ret = logged_is_wanted(&s, cx, &files->items[i]);
 		files->items[i].wanted = ret > 0;
 		any |= ret > 0;
 	}

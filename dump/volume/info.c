@@ -182,8 +182,8 @@ static int count_segments(struct volume *vol, struct context *cx,
 	return ret;
 }
 
-static int report_counts(struct volume *vol, struct context *cx,
-			 struct report *r, struct usage *u)
+static int info_report_counts(struct volume *vol, struct context *cx,
+			      struct report *r, struct usage *u)
 {
 	uint64_t segment = (uint64_t)vol->geo.blocks_per_segment
 			   << vol->geo.block_bits;
@@ -239,7 +239,7 @@ static int report_usage(struct volume *vol, struct context *cx,
 	int err;
 
 	report_begin(r, "usage", "Usage");
-	err = report_counts(vol, cx, r, &u);
+	err = info_report_counts(vol, cx, r, &u);
 	report_end(r);
 	exact = !err && sutable_is_exact(vol, cx) == 1;
 	report_begin(r, "live_counts", report_is_text(r) && !present ? NULL :

@@ -168,7 +168,7 @@ static int draw_map(struct map *m)
 	int err = open_picture(m);
 
 	if (!err)
-		err = image_note(m->tool, &m->status, walk_segments(m));
+		err = image_note(m->tool, &m->status, map_walk_segments(m));
 	if (!err && m->o->svg) {
 		err = write_svg(m);
 	} else if (!err) {
@@ -187,14 +187,14 @@ static int draw_map(struct map *m)
 	return err ? err : m->status;
 }
 
-static int list_runs(struct map *m)
+static int map_list_runs(struct map *m)
 {
 	struct report *r = &m->tool->report;
 	unsigned int i;
 	int err;
 
 	table_begin(&m->table, r, "map", columns, COLUMNS);
-	err = image_note(m->tool, &m->status, walk_segments(m));
+	err = image_note(m->tool, &m->status, map_walk_segments(m));
 	end_run(m);
 	table_end(&m->table);
 	if (err)
@@ -221,7 +221,7 @@ static int map_run(struct tool *tool, const void *options)
 	if (!err && report_is_text(&tool->report))
 		err = draw_map(&m);
 	else if (!err)
-		err = list_runs(&m);
+		err = map_list_runs(&m);
 	segment_close(&m.src);
 	image_close(&im);
 	return err;

@@ -103,8 +103,8 @@ static int find_column(struct context *cx, const char *name,
 		    names);
 }
 
-static int add_column(struct context *cx, struct columns *columns,
-		      unsigned int column)
+static int segments_add_column(struct context *cx, struct columns *columns,
+			       unsigned int column)
 {
 	if (columns->count == TABLE_COLUMNS_MAX)
 		return fail(cx, -EINVAL, "more than %u columns",
@@ -129,7 +129,7 @@ static int parse_columns(struct context *cx, const char *list, bool recent,
 	*columns = (struct columns){ .count = 0 };
 	for (i = 0; i < sizeof(usual) / sizeof(usual[0]) && !err; i++)
 		if ((!list || *list == '+') && (usual[i] != RECENT || recent))
-			err = add_column(cx, columns, usual[i]);
+			err = segments_add_column(cx, columns, usual[i]);
 	if (!list)
 		return err;
 	for (list += *list == '+'; !err; list += len + 1) {
@@ -139,11 +139,11 @@ static int parse_columns(struct context *cx, const char *list, bool recent,
 		name[n] = '\0';
 		if (!strcmp(name, "all")) {
 			for (i = 0; i < COLUMNS && !err; i++)
-				err = add_column(cx, columns, i);
+				err = segments_add_column(cx, columns, i);
 		} else {
 			err = find_column(cx, name, &column);
 			if (!err)
-				err = add_column(cx, columns, column);
+				err = segments_add_column(cx, columns, column);
 		}
 		if (!list[len])
 			break;
@@ -259,13 +259,14 @@ static int parse_states(struct context *cx, const char *arg, void *where)
 	}
 }
 
-static bool is_clean(const struct segment *s)
+static bool segments_is_clean(const struct segment *s)
 {
 	return !(s->state & ~(unsigned int)SEGMENT_PROTECTED);
 }
 
 /* Whether PART is at least PERCENT of the blocks of S. */
-static bool is_share(const struct segment *s, uint32_t part, uint32_t percent)
+static bool segments_is_share(const struct segment *s, uint32_t part,
+			      uint32_t percent)
 {
 	return (uint64_t)part * 100 >= (uint64_t)percent * s->blocks;
 }
@@ -284,7 +285,7 @@ static int count_data(struct listing *l, struct segment *s)
 			  segment_count_data(&l->src, &l->tool->cx, s));
 }
 
-static int show_segment(struct listing *l, struct segment *s)
+static int segments_print_row(struct listing *l, struct segment *s)
 {
 	struct value all_values[COLUMNS], values[TABLE_COLUMNS_MAX];
 	char state[SEGMENT_STATE_CHARS];
@@ -325,19 +326,19 @@ static int list_segment(struct listing *l, uint64_t segnum,
 	if (err)
 		return err;
 	if ((o->states &&
-	     !((s.state | (is_clean(&s) ? STATE_CLEAN : 0)) & o->states)) ||
-	    !is_share(&s, segment_dead(&s), o->min_dead) ||
-	    !is_share(&s, segment_kept(&s), o->min_live))
+	     !((s.state | (segments_is_clean(&s) ? STATE_CLEAN : 0)) & o->states)) ||
+	    !segments_is_share(&s, segment_dead(&s), o->min_dead) ||
+	    !segments_is_share(&s, segment_kept(&s), o->min_live))
 		return 0;
 	if (data || (o->totals && l->columns.data))
 		err = count_data(l, &s);
 	if (err)
 		return err;
 	segment_total_add(&l->total, &s);
-	if (is_clean(&s) && !lists_clean(l))
+	if (segments_is_clean(&s) && !lists_clean(l))
 		return 0;
 	if (!l->sorted)
-		return show_segment(l, &s);
+		return segments_print_row(l, &s);
 	/* Absent values are sorted as 0. */
 	if (array_reserve(cx, &l->keys, &l->room, l->nkeys + 1))
 		return -ENOMEM;
@@ -377,7 +378,7 @@ static int show_sorted(struct listing *l)
 		/* The first pass has reported a failure. */
 		if (segment_describe(&l->src, cx, l->keys[at].segnum, &su, &s))
 			fail_clear(cx);
-		err = show_segment(l, &s);
+		err = segments_print_row(l, &s);
 	}
 	return err;
 }
