@@ -236,7 +236,7 @@ blocks "*" exceeds device size (15360 blocks)" ]]
 	run -1 dump.nilfs2 segments "$image" 1 99999
 	[[ $output == *"segment 99999: does not exist"* ]]
 	run -1 dump.nilfs2 logs "$image" 99999..
-	[[ $output == *"segments from 99999: there are none"* ]]
+	[[ $output == *"segments from 99999: the volume has "* ]]
 	run -1 dump.nilfs2 block "$image" 99999999..
 	[[ $output == *"blocks from 99999999: the device has "* ]]
 	run -1 dump.nilfs2 dat "$image" 99999999..
