@@ -177,7 +177,7 @@ static int dir_leave(struct export_sink *sink, struct context *cx,
 static int dir_put_regular(struct export_dir *d, struct context *cx,
 			   const struct export_file *file)
 {
-	struct content_piece piece = {.offset = 0};
+	struct content_part part = {.offset = 0};
 	struct content *content = file->content;
 	size_t done;
 	ssize_t n;
@@ -187,11 +187,11 @@ static int dir_put_regular(struct export_dir *d, struct context *cx,
 		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return target_failed(cx, "file");
-	while (!ret && (ret = content_next(content, cx, &piece)) > 0) {
+	while (!ret && (ret = content_next(content, cx, &part)) > 0) {
 		ret = 0;
-		for (done = 0; done < piece.len && !ret; done += (size_t)n) {
-			n = pwrite(fd, content->buffer + done, piece.len - done,
-				   (off_t)(piece.offset + done));
+		for (done = 0; done < part.len && !ret; done += (size_t)n) {
+			n = pwrite(fd, content->buffer + done, part.len - done,
+				   (off_t)(part.offset + done));
 			if (n < 0 && errno != EINTR)
 				ret = target_failed(cx, "write");
 			if (n < 0)
@@ -202,11 +202,11 @@ static int dir_put_regular(struct export_dir *d, struct context *cx,
 		ret = context_cancelled(cx);
 		if (ret)
 			goto written;
-		export_sink_count(&d->sink, piece.len);
+		export_sink_count(&d->sink, part.len);
 	}
 	if (ret < 0)
 		ret = ret == -ENOMEM ? ret : -ret;
-	else if (piece.offset + piece.len < content->size &&
+	else if (part.offset + part.len < content->size &&
 		 ftruncate(fd, (off_t)content->size))
 		ret = target_failed(cx, "size");
 written:

@@ -325,7 +325,7 @@ static int take_run(struct export_tar *t, struct context *cx,
 static int tar_walk_map(struct export_tar *t, struct context *cx,
 			struct file *file, struct measures *m, bool put)
 {
-	struct content_piece run = {.offset = 0};
+	struct content_part run = {.offset = 0};
 	struct content content;
 	int ret = content_open(&content, cx, file, NULL);
 
@@ -348,7 +348,7 @@ static int tar_put_regular(struct export_tar *t, struct context *cx,
 	struct entry entry = {
 		.type = TYPE_FILE, .path = file->path, .inode = file->inode,
 	};
-	struct content_piece piece;
+	struct content_part part;
 	struct measures m = {.runs = 0};
 	uint64_t left;
 	int err = tar_walk_map(t, cx, content->file, &m, false), ret = 0;
@@ -366,15 +366,15 @@ static int tar_put_regular(struct export_tar *t, struct context *cx,
 	if (!err && entry.sparse)
 		err = tar_walk_map(t, cx, content->file, &m, true);
 	/* The runs follow each other; holes are not in the stream. */
-	for (left = m.data; !err; left -= piece.len) {
-		ret = content_next(content, cx, &piece);
-		if (ret <= 0 || piece.len > left)
+	for (left = m.data; !err; left -= part.len) {
+		ret = content_next(content, cx, &part);
+		if (ret <= 0 || part.len > left)
 			break;
-		err = tar_stream_put(t->stream, cx, content->buffer, piece.len);
+		err = tar_stream_put(t->stream, cx, content->buffer, part.len);
 		if (!err)
 			err = context_cancelled(cx);
 		if (!err)
-			export_sink_count(&t->sink, piece.len);
+			export_sink_count(&t->sink, part.len);
 	}
 	if (err)
 		return err;

@@ -79,20 +79,20 @@ static int put_hole(struct cat *cat, uint64_t len)
 static int put_content(struct cat *cat, struct content *content)
 {
 	struct context *cx = &cat->tool->cx;
-	struct content_piece piece;
+	struct content_part part;
 	uint64_t at = 0;
 	int ret = 0, err;
 
 	while (!out_error(cat->tool->out)) {
-		ret = content_next(content, cx, &piece);
+		ret = content_next(content, cx, &part);
 		if (ret <= 0)
 			break;
-		err = put_hole(cat, piece.offset - at);
+		err = put_hole(cat, part.offset - at);
 		if (err)
 			return err;
-		out_bytes(cat->tool->out, cat->buffer, piece.len);
+		out_bytes(cat->tool->out, cat->buffer, part.len);
 		cat->skipped = false;
-		at = piece.offset + piece.len;
+		at = part.offset + part.len;
 		err = context_cancelled(cx);
 		if (err)
 			return err;

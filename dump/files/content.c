@@ -53,7 +53,7 @@ static int fill_ahead(struct content *c, struct context *cx)
 }
 
 int content_next(struct content *c, struct context *cx,
-		 struct content_piece *piece)
+		 struct content_part *part)
 {
 	uint32_t bits = c->file->vol->geo.block_bits;
 	uint64_t max = c->buffer ? CONTENT_BUFFER_SIZE >> bits : UINT64_MAX;
@@ -82,8 +82,8 @@ int content_next(struct content *c, struct context *cx,
 	}
 	if (ret < 0)
 		return ret;
-	piece->offset = first << bits;
-	piece->len = ((at << bits) < c->size ? at << bits : c->size) -
-		     piece->offset;
+	part->offset = first << bits;
+	part->len = ((at << bits) < c->size ? at << bits : c->size) -
+		     part->offset;
 	return 1;
 }

@@ -18,8 +18,8 @@ struct content {
 	struct extent ahead; /* rest of the current extent */
 };
 
-/* A run of bytes between two holes, or a part of one. */
-struct content_piece {
+/* Bytes of a file: a run between two holes, or a part of one. */
+struct content_part {
 	uint64_t offset; /* in the file */
 	uint64_t len;	 /* bytes, more than 0 */
 };
@@ -34,12 +34,12 @@ int content_open(struct content *c, struct context *cx, struct file *file,
 void content_close(struct content *c);
 
 /*
- * Reads the next part of a run: 1 and *PIECE, whose bytes are in the buffer, 0 at
+ * Reads the next part of a run: 1 and *PART, whose bytes are in the buffer, 0 at
  * the end of the file, -EUCLEAN, -EIO.  Blocks are read in requests as large as
  * the file and its place on the disk allow, bypassing the cache.  Without a buffer
- * *PIECE is the next whole run between two holes.
+ * *PART is the next whole run between two holes.
  */
 int content_next(struct content *c, struct context *cx,
-		 struct content_piece *piece);
+		 struct content_part *part);
 
 #endif
