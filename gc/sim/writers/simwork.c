@@ -252,6 +252,7 @@ int simwork_open(struct simwork *w, struct context *cx,
 		return fail(cx, -EINVAL, "workload: all or nothing is hot");
 	if (k->next == next_files && c->hot < c->file_blocks)
 		return fail(cx, -EINVAL, "workload: no file is hot");
+	w->fills = k->lives ? 0 : k->mixed ? c->data / c->file_blocks : c->data;
 	simdist_zipf_init(&w->zipf, k->next == next_bounded ? c->hot : c->data,
 			  c->skew);
 	if (k->lives) {
@@ -303,20 +304,12 @@ void simwork_close(struct simwork *w)
 	w->order = NULL;
 }
 
-/* Steps of the first pass, in which all data is written once. */
-static uint64_t steps_to_fill(const struct simwork_config *c)
-{
-	if (c->kind->lives)
-		return 0;
-	return c->kind->mixed ? c->data / c->file_blocks : c->data;
-}
-
 void simwork_skip(struct simwork *w)
 {
 	struct simwork_files *f = w->files;
 	struct simop op;
 
-	w->filled = steps_to_fill(&w->config);
+	w->filled = w->fills;
 	/* All blocks belong to files. */
 	while (f && f->free) {
 		f->wanted = simdist_next(&w->config.size, &w->random, f->free);
@@ -330,7 +323,7 @@ void simwork_next(struct simwork *w, struct simop *op)
 {
 	const struct simwork_config *c = &w->config;
 
-	if (w->filled != steps_to_fill(c)) {
+	if (w->filled != w->fills) {
 		if (!w->order)
 			write_one(op, w->filled);
 		else

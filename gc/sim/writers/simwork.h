@@ -32,7 +32,8 @@ struct simwork_files;
 struct simwork {
 	struct simwork_config config;
 	struct simrandom random;
-	uint64_t filled;	/* blocks or files of the first pass */
+	uint64_t fills;		/* steps of the first pass, in which all data is written */
+	uint64_t filled;	/* of these: blocks or files written */
 	uint64_t at;		/* position in a sequence; the next file */
 	bool deleted;		/* AT was just deleted */
 	uint32_t *order;	/* of files in the first pass */

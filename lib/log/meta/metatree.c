@@ -54,30 +54,6 @@ static int new_node(struct metafile *m, struct context *cx,
 	return 0;
 }
 
-/* The root is full: its entries move to a node below it. */
-static int grow_tree(struct metafile *m, struct context *cx, struct metapath *p)
-{
-	struct metapath_step *root = &p->step[p->top], child = *root;
-	unsigned int level = p->top;
-	int err;
-
-	if (level + 1 >= NILFS_BTREE_LEVEL_MAX)
-		return fail(cx, -EFBIG, "inode %llu: block map is too high",
-			    (unsigned long long)m->ino);
-	err = new_node(m, cx, level, &child);
-	if (err)
-		return err;
-	bmapnode_share(&root->node, &child.node, 0);
-	bmapnode_init(&root->node, level + 1);
-	bmapnode_insert(&root->node, 0, le64_get(child.node.keys[0]),
-			child.block->ptr);
-	p->top = level + 1;
-	p->step[p->top] = *root;
-	p->step[p->top].index = 0;
-	p->step[level] = child;
-	return 0;
-}
-
 /* An entry to be inserted into a node, before the child at index AT. */
 struct entry {
 	uint64_t key;
@@ -139,7 +115,7 @@ int metatree_insert(struct metafile *m, struct context *cx, uint64_t key,
 		    uint64_t ptr)
 {
 	struct bmapnode root = bmapnode_root(m->root);
-	struct metapath_step leaf = { .node = root };
+	struct metapath_step leaf = { .node = root }, top, child;
 	unsigned int level = NILFS_BTREE_LEVEL_NODE_MIN;
 	struct entry e = { .key = key, .ptr = ptr };
 	le64 direct[NILFS_INODE_BMAP_SIZE];
@@ -185,10 +161,25 @@ int metatree_insert(struct metafile *m, struct context *cx, uint64_t key,
 	e.at = (uint32_t)(p.step[level].index + 1);
 	for (; !err; level++) {
 		node = &p.step[level].node;
-		if (bmapnode_count(node) == node->max && level == p.top)
-			err = grow_tree(m, cx, &p);
-		if (err)
-			break;
+		if (bmapnode_count(node) == node->max && level == p.top) {
+			/* The root is full: its entries move to a node below it. */
+			if (level + 1 >= NILFS_BTREE_LEVEL_MAX)
+				return fail(cx, -EFBIG, "inode %llu: block map is "
+					    "too high", (unsigned long long)m->ino);
+			top = child = p.step[level];
+			err = new_node(m, cx, level, &child);
+			if (err)
+				return err;
+			bmapnode_share(&top.node, &child.node, 0);
+			bmapnode_init(&top.node, level + 1);
+			bmapnode_insert(&top.node, 0,
+					le64_get(child.node.keys[0]),
+					child.block->ptr);
+			top.index = 0;
+			p.top = level + 1;
+			p.step[p.top] = top;
+			p.step[level] = child;
+		}
 		if (bmapnode_count(node) < node->max)
 			return insert_in(m, cx, &p, level, &e);
 		err = split_node(m, cx, &p, level, &e);
