@@ -223,44 +223,13 @@ static void put_mark(struct out *out, unsigned int i)
 		   svg_paints[i % COLOURS].light);
 }
 
-/*
- * Puts point P of series I: its mark if there are DOTS, its interval, and a tooltip.
- */
-static void put_point(struct svg *s, const struct chart *c,
-		      const struct chart_series *series,
-		      const struct chart_point *p, unsigned int i, bool dots)
-{
-	char x[TICK_TEXT], y[TICK_TEXT];
-	size_t word = p->x < 0 ? 0 : (size_t)(p->x + 0.5);
-	double high = y_of(c, p->y + p->interval) - y_of(c, p->y);
-	struct out *out = s->out;
-
-	out_printf(out, "<svg x=\"%.6g%%\" y=\"%.1f\" overflow=\"visible\"><title>",
-		   x_of(c, p->x), y_of(c, p->y));
-	svg_string(out, series->name);
-	out_printf(out, ": %s", tick_text(c->y.unit, p->y, 0, y));
-	if (p->interval > 0)
-		out_printf(out, " \xc2\xb1 %.3g", p->interval);
-	out_string(out, " at ");
-	svg_string(out, c->x.words && word < c->x.nwords ? c->x.words[word] :
-		   tick_text(c->x.unit, p->x, (c->x.max - c->x.min) / 8, x));
-	out_string(out, "</title>");
-	if (p->interval > 0)
-		out_printf(out, "<path class=\"interval\" fill=\"none\" "
-			   "stroke=\"#%06x\" stroke-width=\"1.5\" "
-			   "d=\"M-4 %.1fh8m-4 0v%.1fm-4 0h8\"/>",
-			   svg_paints[i % COLOURS].light, high, -2 * high);
-	if (dots)
-		put_mark(out, i);
-	out_string(out, "</svg>\n");
-}
-
 void chart_lines(struct svg *s, const struct chart *chart,
 		 const struct chart_series *series, unsigned int n)
 {
 	unsigned int most = s->page ? LEGEND_COLUMNS / 2 : LEGEND_COLUMNS, i;
 	unsigned int columns = n < most ? n : most;
 	bool dots[CHART_SERIES_MAX];
+	char text[TICK_TEXT];
 	struct chart c = *chart;
 	struct out *out = s->out;
 	size_t k;
@@ -297,11 +266,39 @@ void chart_lines(struct svg *s, const struct chart *chart,
 		out_string(out, "</title></polyline>\n");
 	}
 	out_string(out, "</svg>\n");
+	/* A point has its mark if there are dots, its interval, and a tooltip. */
 	for (i = 0; i < n; i++)
-		for (k = 0; k < series[i].count; k++)
-			if (dots[i] || series[i].points[k].interval > 0)
-				put_point(s, &c, &series[i], &series[i].points[k], i,
-					  dots[i]);
+		for (k = 0; k < series[i].count; k++) {
+			const struct chart_point *p = &series[i].points[k];
+			size_t word = p->x < 0 ? 0 : (size_t)(p->x + 0.5);
+			double y = y_of(&c, p->y);
+			double high = y_of(&c, p->y + p->interval) - y;
+
+			if (!dots[i] && !(p->interval > 0))
+				continue;
+			out_printf(out, "<svg x=\"%.6g%%\" y=\"%.1f\" "
+				   "overflow=\"visible\"><title>", x_of(&c, p->x), y);
+			svg_string(out, series[i].name);
+			out_printf(out, ": %s", tick_text(c.y.unit, p->y, 0, text));
+			if (p->interval > 0)
+				out_printf(out, " \xc2\xb1 %.3g", p->interval);
+			out_string(out, " at ");
+			svg_string(out, c.x.words && word < c.x.nwords ?
+				   c.x.words[word] :
+				   tick_text(c.x.unit, p->x,
+					     (c.x.max - c.x.min) / 8, text));
+			out_string(out, "</title>");
+			if (p->interval > 0)
+				out_printf(out, "<path class=\"interval\" "
+					   "fill=\"none\" stroke=\"#%06x\" "
+					   "stroke-width=\"1.5\" "
+					   "d=\"M-4 %.1fh8m-4 0v%.1fm-4 0h8\"/>",
+					   svg_paints[i % COLOURS].light, high,
+					   -2 * high);
+			if (dots[i])
+				put_mark(out, i);
+			out_string(out, "</svg>\n");
+		}
 	for (i = 0; n > 1 && i < n; i++) {
 		svg_legend(s, HEIGHT + BELOW + 2, i, columns, series[i].name);
 		if (dots[i]) {
@@ -326,7 +323,8 @@ void chart_bars(struct svg *s, const struct chart *chart, const uint64_t *values
 	struct chart c = *chart;
 	unsigned int i;
 
-	for (i = 0; i < n; i++)		/* with room for the number on the highest one */
+	/* The highest bar leaves room for its number. */
+	for (i = 0; i < n; i++)
 		if (1.1 * (double)values[i] > c.y.max)
 			c.y.max = 1.1 * (double)values[i];
 	put_frame(s, &c, 0);

@@ -23,7 +23,7 @@
 #define LEGEND_GAP 16u		/* above the legend */
 #define CELL_MIN 4u		/* height of a cell */
 #define CELL_MAX 24u
-#define GAPS_MIN 6u		/* minimum size in pixels of a cell with border lines */
+#define GAPS_MIN 6u		/* smallest cell with border lines, in pixels */
 
 struct cell {
 	double sum;			/* of the fractions */

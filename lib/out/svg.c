@@ -67,26 +67,20 @@ void svg_string(struct out *out, const char *s)
 	svg_escape(out, s, strlen(s));
 }
 
-/* Puts a line of the head, cut to MOST characters with an ellipsis. */
-static void put_head(struct out *out, unsigned int y, const char *attributes,
-		     const char *text, size_t most)
-{
-	size_t len = strlen(text), kept = 0, at, count = 0, n;
-
-	for (at = 0; at < len; at += n ? n : 1) {
-		n = text_utf8(text + at, len - at);
-		if (++count == most)
-			kept = at;
-	}
-	out_printf(out, "<text x=\"%u\" y=\"%u\" %s>", MARGIN, y, attributes);
-	svg_escape(out, text, count > most ? kept : len);
-	out_printf(out, "%s</text>\n", count > most ? "\xe2\x80\xa6" : "");
-}
-
 int svg_close(struct svg *s, struct context *cx, struct out *out,
 	      const char *title, const char *subtitle)
 {
-	unsigned int width = SVG_WIDTH + 2 * MARGIN, height = HEAD + s->y;
+	const struct {
+		const char *text, *attributes;
+		unsigned int y;
+		size_t most;	/* characters */
+	} heads[] = {
+		{ title, "class=\"ink\" font-size=\"16\" font-weight=\"600\"",
+		  MARGIN + 12, SVG_WIDTH / TITLE_CHARACTER },
+		{ subtitle, "class=\"dim\"", MARGIN + 30,
+		  SVG_WIDTH / SUBTITLE_CHARACTER },
+	};
+	unsigned int width = SVG_WIDTH + 2 * MARGIN, height = HEAD + s->y, i;
 	const char *panels;
 	size_t len;
 
@@ -98,11 +92,22 @@ int svg_close(struct svg *s, struct context *cx, struct out *out,
 	out_printf(out, "</title>\n<style>\n%s</style>\n<rect class=\"page\" "
 		   "width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
 		   svg_style);
-	put_head(out, MARGIN + 12,
-		 "class=\"ink\" font-size=\"16\" font-weight=\"600\"", title,
-		 SVG_WIDTH / TITLE_CHARACTER);
-	put_head(out, MARGIN + 30, "class=\"dim\"", subtitle,
-		 SVG_WIDTH / SUBTITLE_CHARACTER);
+	/* Both lines of the head are cut with an ellipsis. */
+	for (i = 0; i < 2; i++) {
+		size_t kept = 0, at, count = 0, n;
+
+		len = strlen(heads[i].text);
+		for (at = 0; at < len; at += n ? n : 1) {
+			n = text_utf8(heads[i].text + at, len - at);
+			if (++count == heads[i].most)
+				kept = at;
+		}
+		out_printf(out, "<text x=\"%u\" y=\"%u\" %s>", MARGIN, heads[i].y,
+			   heads[i].attributes);
+		svg_escape(out, heads[i].text, count > heads[i].most ? kept : len);
+		out_printf(out, "%s</text>\n",
+			   count > heads[i].most ? "\xe2\x80\xa6" : "");
+	}
 	panels = out_memory(s->out, &len);
 	out_bytes(out, panels, len);
 	out_string(out, "</svg>\n");
