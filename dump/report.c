@@ -240,7 +240,7 @@ static int report_check_put(struct tool *tool, struct dev *dev)
 {
 	struct checking k = { .tool = tool };
 	const struct check_run how = {
-		.begin = begin_pass,
+		.begin = report_begin_pass,
 		.end = report_end_pass,
 		.arg = &k,
 	};

@@ -94,7 +94,7 @@ static int assign(struct set *s, const char *word)
 	err = fields_parse(cx, &field, word + len + 1, s->bytes);
 	if (err)
 		return err;
-	put_row(s, s->tool->argv[1], path, old,
+	set_print_row(s, s->tool->argv[1], path, old,
 		fields_format(&field, s->bytes, style, new));
 	return 0;
 }
@@ -141,7 +141,7 @@ static void print_sum(void *arg, const char *structure, const char *field,
 	at.offset = 0;
 	fields_format(&at, &le, NULL, texts[0]);
 	le = le32_make(new);
-	put_row(arg, structure, field, texts[0],
+	set_print_row(arg, structure, field, texts[0],
 		fields_format(&at, &le, NULL, texts[1]));
 }
 

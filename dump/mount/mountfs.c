@@ -63,7 +63,7 @@ void mountfs_fini(struct mountfs *fs)
 }
 
 /* The file that NODE is, of type TYPE of its mode. */
-static int open_file(struct mountfs *fs, struct context *cx, uint64_t node,
+static int mountfs_open(struct mountfs *fs, struct context *cx, uint64_t node,
 		     mode_t type, int wrong_type, struct file *file)
 {
 	struct nilfs_inode inode;

@@ -102,7 +102,7 @@ static void take_segment(struct map *m, uint64_t segnum,
 	run->blocks += s.blocks;
 }
 
-static int walk_segments(struct map *m)
+static int map_walk_segments(struct map *m)
 {
 	struct context *cx = &m->tool->cx;
 	struct nilfs_segment_usage_ext su;
