@@ -9,28 +9,19 @@
 most_lines=116000
 
 # The limits of each module: functions per 1000 lines, and the share of lines, in
-# per cent, that are signatures of functions, their braces in column 0, or blank
-# lines outside of functions.  "*" is for modules that are not listed.  A module is
-# listed because it is still above that, with its figures rounded up; they may only
-# fall.  lib/base and lib/disk are leaves, whose functions are one formula, one
-# comparison or one field each, and stay above.
+# per cent, that are signatures of functions, their braces in column 0, or the blank
+# line after a function; both are rounded.  "*" is for modules that are not listed.
+# The limits of those that are listed may only fall.  lib/base and lib/disk are leaves,
+# whose functions are one formula, one comparison or one field each; half of lib/dev
+# are the operations of kinds of devices; lib/find is small.
 limits='
 *		32	14
-lib/base	48	27
-lib/arc		32	17
-lib/dev		36	21
-lib/disk	42	27
-lib/out		35	21
-lib/vol		35	22
-lib/log		33	21
-lib/find	36	23
-lib/check	32	17
-lib/cli		32	19
-mkfs		32	19
-dump		33	19
-fsck		32	16
-gc		32	19
-gc/sim		35	20
+lib/base	47	19
+lib/dev		34	15
+lib/disk	39	17
+lib/find	36	15
+lib/vol		32	15
+lib/log		32	15
 '
 
 # "MODULE NAME FIGURE", the figures of a module, and "TOTAL" of all.
@@ -86,6 +77,8 @@ measure()
 	{
 		lines[m]++
 		total++
+		after = ended
+		ended = 0
 		if (name != "")
 			size++
 	}
@@ -106,6 +99,7 @@ measure()
 		if (signature ~ /^static /)
 			size_of[name] = size
 		name = signature = ""
+		ended = 1
 		next
 	}
 	name != "" || /^[ \t]/ {
@@ -114,7 +108,7 @@ measure()
 	}
 	name != "" { next }
 	# Outside of functions; a signature may have several lines.
-	$0 == "" { thin[m]++ }
+	$0 == "" { thin[m] += after }
 	$0 == "{" && match(signature, /[A-Za-z_0-9]+\(/) {
 		name = substr(signature, RSTART, RLENGTH - 1)
 		size = height + 1
@@ -162,10 +156,10 @@ for module in $lint_modules; do
 				share = words[i + 2]
 			}
 	}
-	$1 == module && $2 == "per1000" && $3 > per1000 {
+	$1 == module && $2 == "per1000" && $3 >= per1000 + 0.5 {
 		printf "%.1f functions per 1000 lines, limit %d\n", $3, per1000
 	}
-	$1 == module && $2 == "share" && $3 > share {
+	$1 == module && $2 == "share" && $3 >= share + 0.5 {
 		printf "%.1f %% signatures, braces and blank lines, limit %d\n",
 			$3, share
 	}' >"$lint_list"

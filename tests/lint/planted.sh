@@ -154,11 +154,15 @@ done >many
 plant_density many
 unseen_density '^# [0-9.]* functions per 1000 lines, limit' >"$lint_list"
 lint_none "density.sh sees too many functions in each module"
-yes '' | sed 50q >blank
-plant_density blank
+{
+	printf 'static int f(int a'
+	yes ',' | sed 60q
+	printf '\tint b)\n{\n}\n\n'
+} >wide
+plant_density wide
 unseen_density '^# [0-9.]* % signatures, braces and blank lines, limit' \
 	>"$lint_list"
-lint_none "density.sh sees too many blank lines in each module"
+lint_none "density.sh sees too long a signature in each module"
 plant_density
 yes ' * text' | sed '1s/.*/\/*/;116000s/.*/ *\//;116000q' >mkfs/planted.c
 {
