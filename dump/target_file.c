@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Structures in a file: entries of the metadata files, inodes, nodes of block
- * maps, entries of directories.
+ * Finding structures in files, for `set` and `show`: entries of the metadata files,
+ * inodes, nodes of block maps, entries of directories.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Functions shared by the comparisons of both sides. */
+/*
+ * The volume before a repair and the volume after it, the two sides that are
+ * compared to find what was lost: functions that all compare*.c use.
+ */
 #include "fsck/account/sides.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* State shared by the files of the account: both sides, and the findings. */
+/* The volume before a repair and after it, and the losses found so far: the state
+   that all comparisons of the account (account.h) share. */
 #ifndef NILFS2_FSCK_SIDES_H
 #define NILFS2_FSCK_SIDES_H
 

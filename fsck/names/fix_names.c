@@ -18,7 +18,7 @@
  * repaired.
  *
  * Names of snapshots are decided in the same way and written in their existing
- * blocks; fix_inodes.h repairs the rest of their inodes.  If checkpoints share
+ * blocks; fsck/tree repairs the rest of their inodes.  If checkpoints share
  * a block, only one of them has the finding, so unknown names are searched in
  * all snapshots.  Older plain checkpoints are not changed.
  */
@@ -34,7 +34,6 @@
 #include "fsck/names/namefix.h"
 #include "fsck/snapshots/snapblocks.h"
 #include "fsck/plan/fixers.h"
-#include "fsck/tree/inodeedit.h"
 #include "fsck/tree/inodeedit.h"
 #include "log/inodes.h"
 #include "log/newfile.h"

@@ -6,12 +6,12 @@
  * segment (nilfs_segctor_begin_construction()). Two logs with the same number
  * and offset mean that one is wrong, or is left from a state that was given up;
  * then the checkpoint number decides, and finally the time. A state that has
- * the checkpoint of another one is later than it: of the two logs the one that
- * contradicts more of the others is misnumbered.
+ * the checkpoint of another one is later than it. Of two logs that contradict each
+ * other, the one that disagrees with more of the other logs has a wrong number.
  *
  * A lost super root is derived from the previous one. The logs since then list
  * each new block of DAT, cpfile and SUFILE, and pointers to them in the roots
- * of the maps are replaced. Block counts and the mark of the cleaner are not
+ * of the maps are replaced. Block counts, and whether a cleaner wrote the log, are not
  * known, so some values are tried: the checksum of the log proves the correct
  * one.
  */

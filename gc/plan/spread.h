@@ -15,7 +15,8 @@ struct extent;
 struct spread {
 	uint64_t blocks;
 	uint64_t extents;	/* runs of blocks on the device */
-	uint64_t enough;	/* of these, needed at any position of the file */
+	uint64_t enough;	/* the fewest that the file can have: one for each
+				   part between holes, and for each log in it */
 };
 
 /* Measures file INO of ROOT.  Fails as root_file() and extent_cursor_next(). */

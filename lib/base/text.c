@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Names from a disk as text that is safe to show.
+ * Text: names from a disk that are safe to print, hashes of names, bases of numbers.
  *
  * The result does not depend on the terminal or the locale, so that logs and
  * JSON are the same everywhere.

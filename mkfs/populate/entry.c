@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rules for all files of a source.
+ * What is done to the attributes of all files of a source.
  *
- * A source fills an entry with the attributes of a file, and the same rules are
- * applied to it for every source.  Ids are numbers, since user names of this machine
+ * A source fills an entry with the attributes of a file, and the same changes are
+ * made to it for every source.  Ids are numbers, since user names of this machine
  * have no meaning on the volume.
  */
 #include "config.h"

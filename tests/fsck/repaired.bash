@@ -61,7 +61,7 @@ same_trees() {
 
 # tree: all names, sizes, modes and times of $image, or of a CHECKPOINT.
 tree() {
-	dump.nilfs2 ls -l -R ${1+-c "$1"} "$image" /
+	dump.nilfs2 ls -l -R --bytes ${1+-c "$1"} "$image" /
 }
 
 # kernel_uses NAME [IMAGE...]: the kernel mounts $image, or each of these, finds the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * windows IMAGE COUNT: the check with the claims of the DAT in a window for each
- * segment finds what it finds with one window for all of them.
+ * windows IMAGE COUNT: a check must find the same whether it compares the entries of
+ * the DAT with the logs of one segment at a time (claims.h) or of all at once.
  *
  * The image is checked as it is, and with COUNT damages of the DAT and the
  * SUFILE, one at a time: an entry that leads to the block of another one, of the DAT

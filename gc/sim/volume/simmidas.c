@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * MiDAS.
+ * The placement MiDAS (Oh et al., FAST 2024; its model is in simchain.h): blocks
+ * move through groups of segments, whose sizes a model chooses.
  *
  * Group 0 is the hot one, group 1 receives the user's other writes, and a block
  * that is moved goes to the next group, or stays in the last.  The log of a

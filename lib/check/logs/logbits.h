@@ -28,7 +28,6 @@ struct logbits {
 	const struct nilfs_geometry *geo;
 	char *buf;
 
-	/* START and BYTES are in bytes */
 	uint64_t pseg, start, bytes; /* the last two in bytes */
 	struct nilfs_segment_summary ss; /* with its bits corrected */
 	struct logbit bits[LOGBITS_MAX];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The table of blocks in memory.
+ * The blocks of a metadata file in memory.
  *
  * Data blocks are found by their offset, nodes by the pointer in their parent,
  * which is unique and does not depend on the keys in them.  One hash table
