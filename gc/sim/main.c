@@ -443,7 +443,7 @@ static int run_gcsim(struct tool *tool, const void *options)
 	if (ret)
 		goto out;
 	if (o->emit)
-		ret = simparam_commands(&tool->report, cx, &plan, tool->argv[0]);
+		ret = simemit_commands(&tool->report, cx, &plan, tool->argv[0]);
 	else if (o->victims)
 		ret = list_victims(tool, &plan, &input);
 	else

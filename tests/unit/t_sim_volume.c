@@ -84,7 +84,7 @@ static void test_kept(void)
 	is_int(ret, 0, "writes, and a snapshot now and then");
 	is_int((int)v.nsnapshots, 2, "the last one is there");
 	is_int((int)v.snapshots[0], 1, "and the first one");
-	ok(simvol_is_held(&v, 0), "with what it needs");
+	ok(simhistory_is_held(&v, 0), "with what it needs");
 	simrun_close(&r);
 	simclean_close(&k);
 	simvol_close(&v);

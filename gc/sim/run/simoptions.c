@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "gc/sim/run/simsetup.h"
 #include "gc/sim/trace/simformat.h"
 
 #define AT(member) offsetof(struct simoptions, member)
@@ -265,6 +264,25 @@ int simoptions_check_words(struct context *cx, const struct simoptions *o,
 						     "") : 0;
 }
 
+int simoptions_work(struct context *cx, const struct simoptions *o,
+		    struct simwork_config *c)
+{
+	int err = 0;
+
+	c->skew = 1;
+	c->size = (struct simdist){ SIMDIST_FIXED, o->work.file_blocks, 0 };
+	c->lifetime = (struct simdist){ SIMDIST_EXPONENTIAL, (double)c->data,
+					0 };
+	if (o->skew)
+		err = simdist_number(cx, "--skew", o->skew, 0, 100, &c->skew);
+	if (!err && o->file_size)
+		err = simdist_parse(cx, "--file-size", o->file_size, &c->size);
+	if (!err && o->lifetime)
+		err = simdist_parse(cx, "--lifetime", o->lifetime,
+				    &c->lifetime);
+	return err;
+}
+
 int simoptions_check(struct context *cx, const struct simoptions *o)
 {
 	const struct simplace_kind *k = o->vol.placement;
@@ -298,7 +316,7 @@ int simoptions_check(struct context *cx, const struct simoptions *o)
 	if (o->run.syncs && (!o->vol.node_fanout || o->run.dirty_pages))
 		return fail(cx, -EINVAL, "--sync needs --nodes, without "
 			    "--dirty-pages");
-	err = simsetup_work(cx, o, &(struct simwork_config){ .data = 1 });
+	err = simoptions_work(cx, o, &(struct simwork_config){ .data = 1 });
 	if (err)
 		return err;
 	if (o->cleaner.low && o->cleaner.high &&

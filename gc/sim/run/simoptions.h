@@ -82,6 +82,12 @@ extern const struct simoptions simoptions_defaults;
 extern const struct cli_option simoptions_rows[];
 
 /*
+ * Parses the textual options of a workload in O; .data must be set.  -EINVAL.
+ */
+int simoptions_work(struct context *cx, const struct simoptions *o,
+		    struct simwork_config *c);
+
+/*
  * Whether O is in range and has only options that apply.  -EINVAL with the
  * reason, which is a usage error.
  */

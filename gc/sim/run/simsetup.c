@@ -33,25 +33,6 @@ static uint64_t least_clean(const struct simoptions *o)
 	return logs + o->cleaner.step * 4ull + 2;
 }
 
-int simsetup_work(struct context *cx, const struct simoptions *o,
-		  struct simwork_config *c)
-{
-	int err = 0;
-
-	c->skew = 1;
-	c->size = (struct simdist){ SIMDIST_FIXED, o->work.file_blocks, 0 };
-	c->lifetime = (struct simdist){ SIMDIST_EXPONENTIAL, (double)c->data,
-					0 };
-	if (o->skew)
-		err = simdist_number(cx, "--skew", o->skew, 0, 100, &c->skew);
-	if (!err && o->file_size)
-		err = simdist_parse(cx, "--file-size", o->file_size, &c->size);
-	if (!err && o->lifetime)
-		err = simdist_parse(cx, "--lifetime", o->lifetime,
-				    &c->lifetime);
-	return err;
-}
-
 static const struct simtrace_volume *trace_volume(const struct simsetup *s)
 {
 	return simtrace_volume(s->input->trace, s->input->volume);
@@ -189,7 +170,7 @@ int simsetup_plan(struct simsetup *s, struct context *cx,
 	s->work = o->work;
 	s->work.data = c->data;
 	s->work.hot = c->hot;
-	return simsetup_work(cx, o, &s->work);
+	return simoptions_work(cx, o, &s->work);
 }
 
 struct simclean_config simsetup_cleaner(const struct simsetup *s,

@@ -67,12 +67,6 @@ int simsetup_open(struct simsetup *s, struct context *cx,
 void simsetup_close(struct simsetup *s);
 
 /*
- * Parses the textual options of a workload in O; .data must be set.  -EINVAL.
- */
-int simsetup_work(struct context *cx, const struct simoptions *o,
-		  struct simwork_config *c);
-
-/*
  * Whether logs and a step of the cleaner need more than a tenth of the segments
  * without data, so that these and not the policy determine the result.
  */

@@ -33,6 +33,11 @@ struct value simparam_value(const struct cli_option *row,
 			    const struct simoptions *o,
 			    char text[SIMPARAM_TEXT]);
 
+/* The same as the argument of the option ROW, or NULL. */
+const char *simparam_argument(const struct cli_option *row,
+			      const struct simoptions *o,
+			      char text[SIMPARAM_TEXT]);
+
 /*
  * The key of RUN, on IMAGE (its name, or NULL): a hash of the version and of
  * all parameters.  It is the same on every machine.
@@ -45,7 +50,7 @@ void simparam_key_text(uint64_t key, char text[SIMPARAM_TEXT]);
  * Prints a command for each run of PLAN, in its order.  The command prints the
  * result as JSON lines.  -ENOMEM.
  */
-int simparam_commands(struct report *r, struct context *cx,
-		      const struct simplan *plan, const char *image);
+int simemit_commands(struct report *r, struct context *cx,
+		     const struct simplan *plan, const char *image);
 
 #endif

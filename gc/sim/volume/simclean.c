@@ -318,7 +318,7 @@ static int clean_segment(struct simvol *v, struct context *cx, uint32_t segnum)
 		if (id == SIMVOL_NONE) {
 			v->totals.reclaimed_summary++;
 		} else if (at[id] != place) {
-			if (!v->birth || !simvol_is_held(v, place)) {
+			if (!v->birth || !simhistory_is_held(v, place)) {
 				v->totals.reclaimed[simvol_kind_of(v, id)]++;
 				continue;
 			}
@@ -326,14 +326,14 @@ static int clean_segment(struct simvol *v, struct context *cx, uint32_t segnum)
 			ret = simvol_append_held(v, cx, simvol_log_of(v, id,
 						 SIMPLACE_HELD), place);
 		} else if (id >= v->config.data) {
-			simmeta_move(v, id);
+			simlayers_move(v, id);
 		} else {
 			ret = simvol_append(v, cx, simvol_log_of(v, id,
 					    SIMPLACE_MOVED), id, true);
 			if (ret)
 				break;
 			v->totals.moved[SIMVOL_DATA]++;
-			simmeta_touch(v, id, true);
+			simlayers_touch(v, id, true);
 		}
 	}
 	v->totals.cleaned++;

@@ -32,6 +32,20 @@ int simhistory_take(struct simvol *v, struct context *cx)
 	return 0;
 }
 
+bool simhistory_is_held(const struct simvol *v, uint32_t place)
+{
+	uint32_t birth = v->birth[place], death = v->death[place], i;
+
+	if (death <= birth)
+		return false;
+	if (death > v->protect_cno)
+		return true;
+	for (i = v->nsnapshots; i > 0; i--)
+		if (v->snapshots[i - 1] < death)
+			return v->snapshots[i - 1] >= birth;
+	return false;
+}
+
 uint32_t simhistory_count(const struct simvol *v, uint32_t segnum, uint32_t *live)
 {
 	uint32_t first = segnum * v->config.blocks, i, id, needed = 0;
@@ -43,7 +57,7 @@ uint32_t simhistory_count(const struct simvol *v, uint32_t segnum, uint32_t *liv
 			continue;
 		if (v->at[id] == i)
 			++*live;
-		else if (v->birth && simvol_is_held(v, i))
+		else if (v->birth && simhistory_is_held(v, i))
 			needed++;
 	}
 	return needed + *live;
@@ -52,17 +66,20 @@ uint32_t simhistory_count(const struct simvol *v, uint32_t segnum, uint32_t *liv
 /* Counts all needed blocks again, and updates the counts that policies use. */
 static void recount_needed(struct simvol *v)
 {
+	uint64_t garbage = 0;
 	uint32_t i, live;
 
 	for (i = 0; i < v->config.nsegments; i++) {
 		v->needed[i] = simhistory_count(v, i, &live);
+		if (v->state[i] == SIMVOL_FULL)
+			garbage += v->segments[i].written - v->needed[i];
 		if (v->config.counts != SIMVOL_EXACT)
 			continue;
 		v->segments[i].live = v->needed[i];
 		v->segments[i].snapshot = v->needed[i] - live;
 		simvol_notify(v, i);
 	}
-	simvol_count(v);
+	v->ngarbage = garbage;
 }
 
 void simhistory_drop(struct simvol *v)

@@ -67,8 +67,6 @@ static unsigned int choose_age(struct simvol *v, uint32_t id,
 	return class;
 }
 
-#define LEVEL_NONE UINT8_MAX
-
 static unsigned int choose_dac(struct simvol *v, uint32_t id,
 			       enum simplace_cause why)
 {
@@ -76,7 +74,7 @@ static unsigned int choose_dac(struct simvol *v, uint32_t id,
 
 	if (why == SIMPLACE_HELD)
 		return 0;
-	if (*level == LEVEL_NONE)
+	if (*level == SIMPLACE_LEVEL_NONE)
 		*level = 0;
 	else if (why == SIMPLACE_MOVED)
 		*level -= *level > 0;
@@ -190,48 +188,6 @@ const struct simplace_kind *simplace_find(const char *name)
 		if (!strcmp(simplace_list[i].name, name))
 			return &simplace_list[i];
 	return NULL;
-}
-
-uint32_t simplace_logs(const struct simplace_kind *kind, uint32_t classes)
-{
-	return (classes ? classes : kind->classes) + kind->users_log;
-}
-
-int simplace_open(struct simplace *p, struct context *cx,
-		  const struct simplace_kind *kind, uint32_t classes,
-		  uint64_t blocks)
-{
-	*p = (struct simplace){
-		.kind = kind,
-		.classes = classes ? classes : kind->classes,
-		.logs = simplace_logs(kind, classes),
-		.span = INFINITY,
-	};
-	if (kind->levels)
-		p->levels = malloc(blocks);
-	if (kind->times)
-		p->written = calloc(blocks, sizeof(*p->written));
-	if (kind->ahead)
-		p->next = malloc(blocks * sizeof(*p->next));
-	if ((kind->levels && !p->levels) || (kind->times && !p->written) ||
-	    (kind->ahead && !p->next))
-		return fail(cx, -ENOMEM, "placement of %llu blocks",
-			    (unsigned long long)blocks);
-	if (p->levels)
-		memset(p->levels, LEVEL_NONE, blocks);
-	if (p->next)
-		memset(p->next, 0xff, blocks * sizeof(*p->next));
-	return 0;
-}
-
-void simplace_close(struct simplace *p)
-{
-	if (p->kind && p->kind->close)
-		p->kind->close(p);
-	free(p->levels);
-	free(p->written);
-	free(p->next);
-	*p = (struct simplace){ 0 };
 }
 
 /*

@@ -69,7 +69,14 @@ const char *simplace_word(size_t i);
 const struct simplace_kind *simplace_find(const char *name);
 
 /* The number of logs for data with CLASSES, 0: the default. */
-uint32_t simplace_logs(const struct simplace_kind *kind, uint32_t classes);
+static inline uint32_t simplace_logs(const struct simplace_kind *kind,
+				     uint32_t classes)
+{
+	return (classes ? classes : kind->classes) + kind->users_log;
+}
+
+/* The level of a block that was never written. */
+#define SIMPLACE_LEVEL_NONE UINT8_MAX
 
 /* The placement of a volume. */
 struct simplace {
@@ -88,15 +95,6 @@ struct simplace {
 	bool was_short;		/* the victim is of class 0 */
 	struct simmidas *midas;	/* of midas */
 };
-
-/*
- * For BLOCKS blocks of data.  CLASSES 0: the default.  -ENOMEM; to be closed
- * also then.
- */
-int simplace_open(struct simplace *p, struct context *cx,
-		  const struct simplace_kind *kind, uint32_t classes,
-		  uint64_t blocks);
-void simplace_close(struct simplace *p);
 
 /* The replacement time of each write, for placements that know the future. */
 struct simahead {

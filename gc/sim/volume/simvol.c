@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -35,6 +36,34 @@ static uint32_t *alloc_nones(size_t n)
 	madvise(p, bytes, MADV_HUGEPAGE);
 	memset(p, 0xff, bytes);
 	return p;
+}
+
+/* Opens the placement of BLOCKS blocks of data. */
+static int open_place(struct simplace *p, struct context *cx,
+		      const struct simplace_kind *kind, uint32_t classes,
+		      uint64_t blocks)
+{
+	*p = (struct simplace){
+		.kind = kind,
+		.classes = classes ? classes : kind->classes,
+		.logs = simplace_logs(kind, classes),
+		.span = INFINITY,
+	};
+	if (kind->levels)
+		p->levels = malloc(blocks);
+	if (kind->times)
+		p->written = calloc(blocks, sizeof(*p->written));
+	if (kind->ahead)
+		p->next = malloc(blocks * sizeof(*p->next));
+	if ((kind->levels && !p->levels) || (kind->times && !p->written) ||
+	    (kind->ahead && !p->next))
+		return fail(cx, -ENOMEM, "placement of %llu blocks",
+			    (unsigned long long)blocks);
+	if (p->levels)
+		memset(p->levels, SIMPLACE_LEVEL_NONE, blocks);
+	if (p->next)
+		memset(p->next, 0xff, blocks * sizeof(*p->next));
+	return 0;
 }
 
 int simvol_open(struct simvol *v, struct context *cx,
@@ -59,7 +88,7 @@ int simvol_open(struct simvol *v, struct context *cx,
 	if (c->summary_span == 1)
 		return fail(cx, -EINVAL, "volume: a summary block describes "
 			    "itself only");
-	ret = simmeta_open(v, cx);
+	ret = simlayers_open(v, cx);
 	if (ret)
 		return ret;
 	v->nplaces = n * c->blocks;
@@ -90,8 +119,8 @@ int simvol_open(struct simvol *v, struct context *cx,
 	    (c->holes && (!v->holes.stamp || !v->holes.waiting || !v->holes.since)))
 		return fail(cx, -ENOMEM, "volume of %" PRIu32 " blocks",
 			    v->nplaces);
-	ret = simplace_open(&v->place, cx, c->placement ? c->placement :
-			    &simplace_list[0], c->classes, c->data);
+	ret = open_place(&v->place, cx, c->placement ? c->placement :
+			 &simplace_list[0], c->classes, c->data);
 	if (ret)
 		return ret;
 	for (i = 0; i < n; i++) {
@@ -110,7 +139,11 @@ void simvol_close(struct simvol *v)
 		free(v->layers[k].dirty);
 		free(v->layers[k].words);
 	}
-	simplace_close(&v->place);
+	if (v->place.kind && v->place.kind->close)
+		v->place.kind->close(&v->place);
+	free(v->place.levels);
+	free(v->place.written);
+	free(v->place.next);
 	free(v->ages.of);
 	free(v->ages.sum);
 	free(v->ages.youngest);
@@ -312,20 +345,6 @@ static int next_hole(struct simvol *v, struct context *cx, unsigned int n,
 	return 0;
 }
 
-bool simvol_is_held(const struct simvol *v, uint32_t place)
-{
-	uint32_t birth = v->birth[place], death = v->death[place], i;
-
-	if (death <= birth)
-		return false;
-	if (death > v->protect_cno)
-		return true;
-	for (i = v->nsnapshots; i > 0; i--)
-		if (v->snapshots[i - 1] < death)
-			return v->snapshots[i - 1] >= birth;
-	return false;
-}
-
 /* Marks the block at PLACE as dead in the latest state. */
 static void mark_dead(struct simvol *v, uint32_t place, uint32_t id,
 		      uint32_t death)
@@ -336,7 +355,7 @@ static void mark_dead(struct simvol *v, uint32_t place, uint32_t id,
 
 	if (v->birth) {
 		v->death[place] = death;
-		held = simvol_is_held(v, place);
+		held = simhistory_is_held(v, place);
 	}
 	if (id >= v->config.data)
 		s->metadata--;
@@ -419,7 +438,7 @@ int simvol_write(struct simvol *v, struct context *cx, uint32_t id)
 	v->now++;
 	v->totals.user++;
 	v->totals.written[SIMVOL_DATA]++;
-	simmeta_touch(v, id, false);
+	simlayers_touch(v, id, false);
 	return 0;
 }
 
@@ -435,5 +454,5 @@ void simvol_trim(struct simvol *v, uint32_t id)
 	if (v->holes.stamp)
 		simhistory_holes_drop(v, old);
 	mark_dead(v, old, id, v->cno);
-	simmeta_touch(v, id, false);
+	simlayers_touch(v, id, false);
 }

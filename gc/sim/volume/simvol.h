@@ -117,6 +117,8 @@ struct simvol_totals {
 	uint64_t filled;	/* blocks written into holes */
 };
 
+#define SIMVOL_BITS 64u	/* of a word of the layers */
+
 /* A layer of metadata: its blocks, and which of them are dirty. */
 struct simvol_layer {
 	uint32_t base, count, fanout;
@@ -238,9 +240,6 @@ uint32_t simhistory_holes_taken(const struct simvol *v, uint32_t segnum);
 /* Computes nwritten and ngarbage. */
 void simvol_count(struct simvol *v);
 
-/* Whether a snapshot or the protection period needs the dead block at PLACE. */
-bool simvol_is_held(const struct simvol *v, uint32_t place);
-
 /* Makes victim SEGNUM clean, which has no needed blocks. */
 void simvol_release(struct simvol *v, uint32_t segnum);
 
@@ -255,6 +254,9 @@ void simvol_set_state(struct simvol *v, uint32_t segnum,
  * segment is accounted for.  -EUCLEAN with the fault; -ENOMEM.
  */
 int simcheck_volume(const struct simvol *v, struct context *cx);
+
+/* Whether a snapshot or the protection period needs the dead block at PLACE. */
+bool simhistory_is_held(const struct simvol *v, uint32_t place);
 
 /* Makes the last complete checkpoint a snapshot.  -ENOMEM. */
 int simhistory_take(struct simvol *v, struct context *cx);
@@ -275,20 +277,20 @@ uint32_t simhistory_count(const struct simvol *v, uint32_t segnum, uint32_t *liv
  * Sets up the layers by V's config, and V's nlogical.  -ENOMEM, -EINVAL.
  * simvol_close() frees them, and the ages and holes.
  */
-int simmeta_open(struct simvol *v, struct context *cx);
+int simlayers_open(struct simvol *v, struct context *cx);
 
 /* Block ID has another place: makes the blocks that describe it dirty. */
-void simmeta_touch_layers(struct simvol *v, uint32_t id, bool moved);
+void simlayers_set_dirty(struct simvol *v, uint32_t id, bool moved);
 
-static inline void simmeta_touch(struct simvol *v, uint32_t id, bool moved)
+static inline void simlayers_touch(struct simvol *v, uint32_t id, bool moved)
 {
 	/* Most volumes have no metadata. */
 	if (v->nlogical > v->config.data)
-		simmeta_touch_layers(v, id, moved);
+		simlayers_set_dirty(v, id, moved);
 }
 
 /* Makes metadata block ID dirty, to be moved by the cleaner. */
-void simmeta_move(struct simvol *v, uint32_t id);
+void simlayers_move(struct simvol *v, uint32_t id);
 
 /* Number of blocks that a flush would write. */
 static inline uint64_t simmeta_dirty(const struct simvol *v)
