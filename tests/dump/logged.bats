@@ -97,7 +97,7 @@ delete_old() {
 	run -0 dump.nilfs2 export --deleted image - '/gone/inner/*'
 	run -0 dump.nilfs2 find -d image -t l
 	[ "$output" = "       -  /gone/inner/link" ]
-	run -0 dump.nilfs2 find -dl image /gone/inner/large
+	run -0 dump.nilfs2 find -dl --bytes image /gone/inner/large
 	[[ ${lines[1]} == "       - "*" 1500000   100% "*/gone/inner/large ]]
 }
 
