@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The check before the first write.
+ * The check before the first write of any job (checkpointjob_precheck()).
  *
  * Moved blocks get new logs with matching checksums, and the old ones are
  * freed: a repair could not use them any more.  So nothing is moved on a volume

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The nodes of a mount that are files of a checkpoint.
+ * The files of a mount that are in a checkpoint, by their number in the mount, the
+ * node (mountfs.h).
  */
 #include "dump/mount/mountfs.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The remaining blocks of the checkpoint file.
+ * The blocks of the checkpoint file that a repair can use (fix_checkpoints.c): those
+ * of its map, and older copies of them.
  *
  * Each checkpoint rewrites its block of the cpfile, with the entries of its
  * neighbours.  An entry hardly changes: it is created, may become a snapshot
@@ -9,8 +10,8 @@
  * checkpoint have ended and are reused; if all still exist, it is harmless to
  * restore the checkpoint.  A copy has no data about later checkpoints.
  *
- * Blocks of the map are the right ones, whatever their content.  The logs list
- * other blocks: live ones that nothing leads to, and older copies.  A hole in a
+ * A valid map leads to the right blocks, even if their content is wrong.  The logs
+ * list more blocks: live ones that no map leads to, and older copies.  A hole in a
  * valid map was deleted with the last of its checkpoints and is not searched;
  * but the blocks with the header and with the latest checkpoint always exist.
  *

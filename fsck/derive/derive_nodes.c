@@ -2,15 +2,15 @@
 /*
  * Deriving the block maps of files and ifiles.
  *
- * A node points to exactly the file blocks in its range of keys that lived at
- * least as long as the node, because a change of one of them changes the node.
+ * A node points to exactly the file blocks in its range of keys whose lifetimes
+ * include that of the node, because a change of one of them changes the node.
  * So a node follows from the logs and the DAT, the map in an inode from the
- * nodes that lived with the block of the ifile, and the map of an ifile from
- * the nodes that lived in its checkpoint.
+ * nodes that existed with the block of the ifile, and the map of an ifile from
+ * the nodes that existed in its checkpoint.
  *
- * Each holder of pointers is examined once: a node, or the block of the ifile
- * with the root. Its children must live as long, and the logs must list them as
- * in its pointers. If findings show missing blocks and no error is visible,
+ * Each block with pointers (struct holder) is examined once: a node, or the block
+ * of the ifile with the root. The lifetimes of its children must include its own,
+ * and the logs must list them as in its pointers. If findings show missing blocks and no error is visible,
  * every holder is suspect and compared with the logs. With an unreadable log
  * blocks may be missing; then all valid pointers of the old block must also be
  * in the new one.

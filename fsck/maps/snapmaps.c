@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Repair of the maps of files of snapshots that the logs do not explain.
+ * Repair of the maps of files of snapshots that the logs do not explain, for
+ * fix_maps().
  *
  * A map is built again from its valid parts, and from blocks that the logs list
  * for the file and that existed in the checkpoint.  Other blocks become holes.

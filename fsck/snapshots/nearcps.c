@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The nearest checkpoints to one with wrong content.
+ * The checkpoints nearest to one with a wrong block, for all repairs that take an
+ * inode, a map or names from another checkpoint.
  *
  * The content of a checkpoint usually exists in earlier and later ones too,
  * most likely in the nearest ones. Checkpoints that share the wrong block are

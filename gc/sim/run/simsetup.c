@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * From options to a run.
+ * From options to a run: a volume, a workload and a cleaner.
  *
  * Defaults follow from the other options: a run of ten times the data, whose
  * first half only ages the volume; and as few clean segments as the logs and

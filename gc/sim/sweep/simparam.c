@@ -6,8 +6,9 @@
  * every run and can be swept without a change here, unless it is parsed by a
  * function of its own.
  *
- * A key is the hash of Fowler, Noll and Vo, FNV-1a with 64 bits, over lines of
- * names and values.
+ * The key of a run identifies it in the rows of a sweep, so that rows of several
+ * processes can be merged and no run is made twice.  It is the hash of Fowler, Noll
+ * and Vo, FNV-1a with 64 bits, over lines of names and values.
  */
 #include "config.h"
 
