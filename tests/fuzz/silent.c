@@ -184,12 +184,17 @@ static bool starts_earlier(const struct silent_change *c)
 	return is_entry_0(c) || is_between(c) || c->now < c->old;
 }
 
-/* An entry of a life without a checkpoint loses its block. */
+/* An entry that no checkpoint needs loses its block. */
 static bool was_never_kept(const struct silent_change *c)
 {
 	const struct nilfs_dat_entry *de = c->bytes;
+	uint64_t start = le64_get(de->de_start), end = le64_get(de->de_end);
+	size_t i;
 
-	return !c->now && le64_get(de->de_start) == le64_get(de->de_end);
+	for (i = 0; i < c->ncheckpoints; i++)
+		if (c->checkpoints[i] >= start && c->checkpoints[i] < end)
+			return false;
+	return !c->now;
 }
 
 static bool is_block_count(const struct silent_change *c)
@@ -292,7 +297,7 @@ static const struct row rows[] = {
 
 	{ "dat:0", "de_blocknr", NULL, unused },
 	{ "dat:", "de_blocknr", was_never_kept,
-	  "belongs to no checkpoint, as if it had not been written" },
+	  "belongs to no checkpoint that is left, as if it had not been written" },
 	{ "dat:", "de_start", starts_earlier,
 	  "costs nothing, or is of no checkpoint that is left" },
 	{ "dat:", "de_end", ends_later,

@@ -7,6 +7,7 @@
 # told is in /mnt/tmp/cleaner.log.
 use strict;
 use warnings;
+use Config;
 use Socket;
 
 my ($device, $dir, $conf, $protection, $speed) = @ARGV;
@@ -38,7 +39,9 @@ sub wait_for {
 # Segments that recovery would read, those since the log that the superblock points
 # to, are left alone too: freezing updates it.
 sub age {
-	my ($sync, $freeze, $thaw) = (0x80086e8a, 0xc0045877, 0xc0045878);
+	# _IOR() of <asm/ioctl.h> differs on powerpc.
+	my $read = $Config{archname} =~ /powerpc/ ? 0x40000000 : 0x80000000;
+	my ($sync, $freeze, $thaw) = ($read | 0x00086e8a, 0xc0045877, 0xc0045878);
 
 	select undef, undef, undef, 1.1;
 	open my $file, '>', "$dir/.clean" or die "$dir/.clean: $!\n";
