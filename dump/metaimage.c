@@ -165,7 +165,7 @@ static int note_inodes(struct metaimage *m, struct context *cx)
 		palloc_locate(p, b.blkoff, &part);
 		if (part.kind != PALLOC_ENTRIES)
 			continue;
-		ret = read_block(m, cx, m->logs.log.pseg + b.index);
+		ret = read_block(m, cx, m->logs.at.log.pseg + b.index);
 		if (ret <= 0)
 			continue;
 		for (i = part.first; i < part.first + part.count && ret >= 0;
@@ -186,7 +186,7 @@ static int note_inodes(struct metaimage *m, struct context *cx)
 /* Keeps the summary, the super root, and the blocks that classify_data() allows. */
 static int keep_log(struct metaimage *m, struct context *cx)
 {
-	const struct logindex_log *log = &m->logs.log;
+	const struct logindex_log *log = &m->logs.at.log;
 	struct segsum_block b;
 	struct sparse *set;
 	uint64_t i;
@@ -216,7 +216,7 @@ static int keep_log(struct metaimage *m, struct context *cx)
 /* Sets the checksum of a log if blocks of it were omitted or changed. */
 static int seal_rest(struct metaimage *m, struct context *cx)
 {
-	const struct logindex_log *log = &m->logs.log;
+	const struct logindex_log *log = &m->logs.at.log;
 	uint32_t i;
 	int ret;
 

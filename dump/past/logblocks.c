@@ -141,7 +141,7 @@ static int gather_block(struct gather *g, struct context *cx,
 			const struct segsum_block *b)
 {
 	const struct logfiles *files = g->files;
-	const struct logindex_log *log = &files->logs.log;
+	const struct logindex_log *log = &files->logs.at.log;
 	size_t i;
 	int err = 0;
 

@@ -134,8 +134,8 @@ static int add_ifile_block(struct collector *c, struct context *cx,
 	const struct logfile found = {
 		.first = cno,
 		.last = cno,
-		.seq = logs->log.seq,
-		.blocknr = logs->log.pseg + b->index,
+		.seq = logs->at.log.seq,
+		.blocknr = logs->at.log.pseg + b->index,
 		.index = b->index,
 	};
 	struct palloc_block where;

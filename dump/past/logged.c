@@ -137,7 +137,7 @@ static int add_dir_block(struct search *s, struct context *cx,
 	}
 	if (!s->is_dir)
 		return 0;
-	err = cache_get(vol->cache, cx, logs->log.pseg + b->index, &block);
+	err = cache_get(vol->cache, cx, logs->at.log.pseg + b->index, &block);
 	if (err)
 		return damage_forgive(cx, err);
 	dirent_iter_init(&it, block, vol->geo.block_size);

@@ -39,8 +39,7 @@ void logitems_rewind(struct logitems *l)
 {
 	l->segnum = 0;
 	l->segment.n = l->nlogs = 0;
-	l->log.nextents = l->nextents = 0;
-	l->extent.count = l->block = 0;
+	l->at = (struct logindex_cursor){ .block = 0 };
 }
 
 int logitems_next_log(struct logitems *l, struct context *cx)
@@ -64,29 +63,16 @@ int logitems_next_log(struct logitems *l, struct context *cx)
 	}
 	if (err || l->nlogs == l->segment.n)
 		return err;
-	l->nextents = l->extent.count = l->block = 0;
+	l->at = (struct logindex_cursor){ .block = 0 };
 	err = logindex_log(l->segment.ix, cx, l->segment.first + l->nlogs++,
-			   &l->log);
+			   &l->at.log);
 	return err ? err : 1;
 }
 
 int logitems_next_block(struct logitems *l, struct context *cx,
 			struct segsum_block *b)
 {
-	int err;
-
-	if (l->block == l->extent.count) {
-		if (l->nextents == l->log.nextents)
-			return 0;
-		err = logindex_extent(l->segment.ix, cx,
-				      l->log.first + l->nextents, &l->extent);
-		if (err)
-			return err;
-		l->nextents++;
-		l->block = 0;
-	}
-	*b = logindex_block(&l->log, &l->extent, l->block++);
-	return 1;
+	return logindex_next_block(l->segment.ix, cx, &l->at, b);
 }
 
 int logitems_next(struct logitems *l, struct context *cx,

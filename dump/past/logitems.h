@@ -18,14 +18,11 @@ struct logitems {
 	struct logindex *ix;
 	struct pairtable proven;	/* results of logitems_is_proven() */
 
-	struct logindex_log log;	/* the current log */
+	struct logindex_cursor at;	/* in the current log */
 	uint64_t segnum;		/* the segment after that of the log */
 
 	struct logindex_segment segment;
-	struct logindex_extent extent;	/* extent with the next block */
 	uint32_t nlogs;			/* logs of the segment returned */
-	uint32_t nextents, block;	/* extents and blocks returned: of the
-					   log, of the extent */
 };
 
 /* Begins before the first log of VOL.  -ENOMEM. */
@@ -63,7 +60,7 @@ int logitems_is_proven(struct logitems *l, struct context *cx, uint64_t pseg);
 static inline uint64_t logitems_cno(const struct logitems *l,
 				    const struct segsum_block *b)
 {
-	return b->cno ? b->cno : l->log.cno;
+	return b->cno ? b->cno : l->at.log.cno;
 }
 
 #endif

@@ -19,8 +19,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
+#include "base/checked.h"
 #include "base/sort.h"
 #include "check/logs/listings.h"
 #include "check/mapcheck.h"
@@ -62,6 +64,23 @@ const struct liveblock *liveblocks_find(const struct liveblocks *l,
 bool liveblocks_is_lost(const struct liveblocks *l, uint64_t blkoff)
 {
 	return find_in(l->lost, l->nlost, blkoff);
+}
+
+struct liveblocks_question liveblocks_missing(const struct volume *vol,
+					      uint64_t cno, uint64_t ino,
+					      const struct nilfs_inode *inode,
+					      const struct numlist *shared_blocks)
+{
+	bool is_dir = S_ISDIR(le16_get(inode->i_mode));
+	bool is_link = S_ISLNK(le16_get(inode->i_mode));
+
+	return (struct liveblocks_question){
+		.ino = ino, .inode = inode, .cno = cno, .missing = true,
+		.limit = is_link ? 1 : div_round_up(le64_get(inode->i_size),
+						    vol->geo.block_size),
+		.dense = is_dir || is_link, .is_dir = is_dir,
+		.is_link = is_link, .shared_blocks = shared_blocks,
+	};
 }
 
 /* Adds the range between the last sound block and END, the next one. */

@@ -42,6 +42,13 @@ struct liveblocks_question {
 	const struct numlist *shared_blocks;
 };
 
+/* The question for the blocks of file INO with INODE at checkpoint CNO of VOL
+   that its map does not lead to. */
+struct liveblocks_question liveblocks_missing(const struct volume *vol,
+					      uint64_t cno, uint64_t ino,
+					      const struct nilfs_inode *inode,
+					      const struct numlist *shared_blocks);
+
 struct liveblocks {
 	struct liveblocks_question q;	/* first: lists are sorted by it */
 	struct liveblock *list;	/* ascending, each offset once */

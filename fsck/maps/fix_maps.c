@@ -91,7 +91,7 @@ static int repair_file(struct mapfiles *m, struct context *cx, size_t i)
 	const struct liveblocks *l = &m->live[i];
 	struct nilfs_inode *inode = &m->inodes[i];
 	uint64_t unit = m->job->vol->geo.block_size / SECTOR;
-	uint64_t want = l->nmapped * unit, got = le64_get(inode->i_blocks);
+	uint64_t want = l->nmapped * unit;
 	int err = context_cancelled(cx);
 
 	if (err)
@@ -102,10 +102,8 @@ static int repair_file(struct mapfiles *m, struct context *cx, size_t i)
 	    ((l->q.is_dir && l->end != l->q.limit) || !liveblocks_is_whole(l) ||
 	     l->n || ((l->q.is_dir || l->q.is_link) && l->ngaps)))
 		return maprebuild_run(m, cx, i);
-	/* The map is valid, and the block count of the inode is wrong.  A block
-	   of the root may count as a sector (check/inodes/pointers.c). */
-	if (got == want ||
-	    (l->q.ino == NILFS_ROOT_INO && got == want - unit + 1))
+	/* The map is valid, and the block count of the inode is wrong. */
+	if (mapfile_is_counted(l, inode, unit))
 		return 0;
 	inode->i_blocks = le64_make(want);
 	fixers_note(m->job,
@@ -120,7 +118,6 @@ static int repair_files(struct mapfiles *m, struct context *cx,
 {
 	struct volume *vol = m->job->vol;
 	size_t i, at, left = 0, most = err ? 0 : m->inos.n;
-	bool is_dir, is_link;
 	const struct finding *fix;
 
 	m->inodes = calloc(most + 1, sizeof(*m->inodes));
@@ -136,17 +133,9 @@ static int repair_files(struct mapfiles *m, struct context *cx,
 			err = damage_forgive(cx, err);
 			continue;
 		}
-		is_dir = S_ISDIR(le16_get(inode->i_mode));
-		is_link = S_ISLNK(le16_get(inode->i_mode));
-		m->live[left].q = (struct liveblocks_question){
-			.ino = m->inos.list[i], .inode = inode,
-			.cno = vol->latest.cno, .missing = true,
-			.limit = is_link ? 1 :
-					   div_round_up(le64_get(inode->i_size),
-							vol->geo.block_size),
-			.dense = is_dir || is_link, .is_dir = is_dir,
-			.is_link = is_link, .shared_blocks = &m->shared_blocks,
-		};
+		m->live[left].q = liveblocks_missing(vol, vol->latest.cno,
+						     m->inos.list[i], inode,
+						     &m->shared_blocks);
 		m->inos.list[left++] = m->inos.list[i];
 	}
 	m->inos.n = left;

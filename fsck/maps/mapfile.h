@@ -23,6 +23,18 @@ struct mapfiles {
 	struct numlist shared_blocks;	/* blocks with several pointers */
 };
 
+/* Whether the block count of INODE is that of the map of L, of blocks of UNIT
+   sectors.  A block of the root may count as one (check/inodes/pointers.c). */
+static inline bool mapfile_is_counted(const struct liveblocks *l,
+				      const struct nilfs_inode *inode,
+				      uint64_t unit)
+{
+	uint64_t want = l->nmapped * unit, got = le64_get(inode->i_blocks);
+
+	return got == want ||
+	       (l->q.ino == NILFS_ROOT_INO && got == want - unit + 1);
+}
+
 /*
  * Gives file I, which is broken, a new map in the writer's checkpoint, from the
  * valid parts of the old one, blocks that were found, and blocks of older

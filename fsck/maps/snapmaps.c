@@ -3,7 +3,7 @@
  * Repair of the maps of files of snapshots that the logs do not explain, for
  * fix_maps().
  *
- * A map is built again from its valid parts, and from blocks that the logs list
+ * A map is rebuilt from its valid parts, and from blocks that the logs list
  * for the file and that existed in the checkpoint.  Other blocks become holes.
  * The new nodes have the lifetime of the old ones, so that all snapshots with
  * the map get the same new one; a check reports only one of them.
@@ -15,9 +15,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/checked.h"
 #include "base/sort.h"
 #include "check/damage.h"
 #include "disk/bmap.h"
@@ -36,7 +34,7 @@ struct snapmap {
 	uint64_t ino, cno;
 	struct nilfs_inode was, is;	/* the inode before and after */
 	struct lifetime life;		/* of its map */
-	struct numlist shared_blocks;
+	struct numlist shared_blocks;	/* pointers that the logs decide */
 	bool changed;
 };
 
@@ -59,7 +57,7 @@ static int snapmaps_compare(const void *a, const void *b)
 	return x->ino < y->ino ? -1 : x->ino > y->ino;
 }
 
-/* Reads inode and lifetimes of S: 1 if its map may be built again now, 0. */
+/* Reads inode and lifetimes of S: 1 if its map may be rebuilt now, 0. */
 static int snapmaps_open(struct snapmap *s, struct context *cx,
 			 struct fixer_job *job)
 {
@@ -239,13 +237,13 @@ static int snapmaps_apply(struct snapblocks *snap, struct context *cx,
 						      cno >= s->life.end)))
 			continue;
 		ret = root_inode_bytes(&root, cx, s->ino, &inode);
-		if (ret > 0 && !memcmp(inode.i_bmap, s->was.i_bmap,
-				       sizeof(inode.i_bmap)))
+		if (ret > 0)
+			ret = !memcmp(inode.i_bmap, s->was.i_bmap,
+				      sizeof(inode.i_bmap));
+		if (ret > 0)
 			ret = snapblocks_change_in(
 				snap, cx, &root.ifile,
 				palloc_entry_blkoff(p, s->ino), &b);
-		else
-			continue;
 		if (ret > 0) {
 			struct nilfs_inode *to =
 				(void *)((char *)b->content +
@@ -254,9 +252,9 @@ static int snapmaps_apply(struct snapblocks *snap, struct context *cx,
 			memcpy(to->i_bmap, s->is.i_bmap, sizeof(to->i_bmap));
 			to->i_blocks = s->is.i_blocks;
 		}
-		ret = ret < 0 ? damage_forgive(cx, ret) : 0;
+		ret = damage_forgive(cx, ret < 0 ? ret : 0);
 	}
-	return ret < 0 ? damage_forgive(cx, ret) : 0;
+	return damage_forgive(cx, ret);
 }
 
 /* Builds the maps of the N files of LIST, which are of one checkpoint. */
@@ -267,21 +265,10 @@ static int snapmaps_build_all(struct fixer_job *job, struct context *cx,
 	size_t i;
 	int err = live ? 0 : fail(cx, -ENOMEM, "%zu files", n);
 
-	for (i = 0; i < n && !err; i++) {
-		const struct nilfs_inode *inode = &list[i].was;
-		bool is_dir = S_ISDIR(le16_get(inode->i_mode));
-		bool is_link = S_ISLNK(le16_get(inode->i_mode));
-
-		live[i].q = (struct liveblocks_question){
-			.ino = list[i].ino, .inode = inode,
-			.cno = list[i].cno, .missing = true,
-			.limit = is_link ? 1 :
-				 div_round_up(le64_get(inode->i_size),
-					      job->vol->geo.block_size),
-			.dense = is_dir || is_link, .is_dir = is_dir,
-			.is_link = is_link, .shared_blocks = &list[i].shared_blocks,
-		};
-	}
+	for (i = 0; i < n && !err; i++)
+		live[i].q = liveblocks_missing(job->vol, list[i].cno,
+					       list[i].ino, &list[i].was,
+					       &list[i].shared_blocks);
 	if (!err)
 		err = liveblocks_gather_all(live, n, cx, job->check);
 	for (i = 0; i < n && !err; i++)

@@ -105,8 +105,7 @@ int listings_next(struct listings_walk *l, struct context *cx,
 		}
 		if (log->seq > l->c->vol->latest.seq)
 			continue;
-		l->current = *log;
-		l->nextents = l->block = l->extent.count = 0;
+		l->current = (struct logindex_cursor){ .log = *log };
 		return 1;
 	}
 	if (!err)
@@ -117,21 +116,7 @@ int listings_next(struct listings_walk *l, struct context *cx,
 int listings_block(struct listings_walk *l, struct context *cx,
 		   struct segsum_block *b)
 {
-	int err;
-
-	if (l->block == l->extent.count) {
-		if (l->nextents == l->current.nextents)
-			return 0;
-		err = logindex_extent(l->segment.ix, cx,
-				      l->current.first + l->nextents,
-				      &l->extent);
-		if (err)
-			return err;
-		l->nextents++;
-		l->block = 0;
-	}
-	*b = logindex_block(&l->current, &l->extent, l->block++);
-	return 1;
+	return logindex_next_block(l->segment.ix, cx, &l->current, b);
 }
 
 int listings_find_block(struct context *cx, const struct check *c,
@@ -197,7 +182,7 @@ static int take_extent(struct listings *l, struct context *cx,
 		       const struct listings_walk *life,
 		       const struct logindex_extent *e)
 {
-	const struct logindex_log *log = &life->current;
+	const struct logindex_log *log = &life->current.log;
 	size_t at;
 	uint32_t i;
 	int err = 0;

@@ -27,10 +27,7 @@ struct listings_walk {
 
 	struct logindex_segment segment;
 	uint32_t log;			/* number of the next log in it */
-	struct logindex_log current;	/* the log returned last */
-	struct logindex_extent extent;	/* extent with the next blocks */
-	uint32_t nextents, block;	/* blocks or extents returned: of the
-					   log, of the extent */
+	struct logindex_cursor current;	/* in the log returned last */
 
 	uint64_t next;		/* start of the next log if none is missing */
 	uint64_t end;		/* end of the logs in use; 0: unknown */

@@ -365,3 +365,22 @@ int logindex_find_extent(struct logindex *ix, struct context *cx,
 
 	return ret > 0 ? blocknr - e->blocknr < e->count : ret;
 }
+
+int logindex_next_block(struct logindex *ix, struct context *cx,
+			struct logindex_cursor *cur, struct segsum_block *b)
+{
+	int err;
+
+	if (cur->block == cur->extent.count) {
+		if (cur->nextents == cur->log.nextents)
+			return 0;
+		err = logindex_extent(ix, cx, cur->log.first + cur->nextents,
+				      &cur->extent);
+		if (err)
+			return err;
+		cur->nextents++;
+		cur->block = 0;
+	}
+	*b = logindex_block(&cur->log, &cur->extent, cur->block++);
+	return 1;
+}

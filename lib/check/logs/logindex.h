@@ -108,6 +108,19 @@ int logindex_find_extent(struct logindex *ix, struct context *cx,
 			 const struct logindex_log *log, uint64_t blocknr,
 			 struct logindex_extent *e);
 
+/* A position among the blocks that LOG lists.  All zero but for LOG: before the
+   first one. */
+struct logindex_cursor {
+	struct logindex_log log;
+	struct logindex_extent extent;	/* extent with the next block */
+	uint32_t nextents, block;	/* extents and blocks returned: of the
+					   log, of the extent */
+};
+
+/* Steps to the next block: 1 and *B, 0 at the end.  -ENOMEM. */
+int logindex_next_block(struct logindex *ix, struct context *cx,
+			struct logindex_cursor *cur, struct segsum_block *b);
+
 /* Block I of E, an extent of LOG.  Fields about the file as a whole are 0. */
 static inline struct segsum_block
 logindex_block(const struct logindex_log *log, const struct logindex_extent *e,
