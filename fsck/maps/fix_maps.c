@@ -219,8 +219,5 @@ int fix_maps(struct fixer_job *job, struct context *cx,
 		err = datlife_files(vol, cx, 0, &m.shared_blocks, &m.inos);
 	numlist_settle(&m.inos);
 	err = repair_files(&m, cx, fixes, n, err);
-	/* If all logs can be read, they show the old maps of snapshots, and
-	   nothing is removed. */
-	return err || listings_are_whole(job->check) ?
-		       err : snapmaps_run(job, cx, fixes, n);
+	return err ? err : snapmaps_run(job, cx, fixes, n);
 }

@@ -18,6 +18,7 @@
 
 #include "base/sort.h"
 #include "check/damage.h"
+#include "check/logs/listings.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
 #include "fsck/maps/mapfile.h"
@@ -181,18 +182,28 @@ static int snapmaps_build(struct snapmap *s, struct context *cx,
 {
 	struct snapbuild b = { .job = job, .s = s, .l = l };
 	uint64_t unit = job->vol->geo.block_size / SECTOR, nodes = 0;
+	bool whole = liveblocks_is_whole(l) && !l->n;
 	bool direct = !bmap_is_btree(s->was.i_bmap);
 	unsigned int i;
 	int ret;
 
-	if (direct || (liveblocks_is_whole(l) && !l->n)) {
+	if (direct || whole) {
 		for (i = 0; direct && i < NILFS_DIRECT_NBLOCKS; i++)
 			b.blocks += le64_get(s->was.i_bmap[1 + i]) != 0;
 		s->is.i_blocks = le64_make(unit *
 					   (direct ? b.blocks : l->nmapped));
-		s->changed = memcmp(&s->is, &s->was, sizeof(s->is)) != 0;
+		s->changed = !mapfile_is_counted(l, &s->was, unit) &&
+			     memcmp(&s->is, &s->was, sizeof(s->is)) != 0;
+		if (s->changed)
+			fixers_note(job, "checkpoint %" PRIu64 ": inode %" PRIu64
+				    ": block count set to %" PRIu64, s->cno,
+				    s->ino, direct ? b.blocks : l->nmapped);
 		return 0;
 	}
+	/* If all logs can be read, the map was derived from them
+	   (derive_nodes.c), and nothing is removed from it. */
+	if (listings_are_whole(job->check))
+		return 0;
 	vblocks_init(&b.vblocks, job->vol, NULL);
 	ret = bmapbuild_open(&b.map, cx, job->vol->geo.block_size);
 	if (!ret) {

@@ -267,6 +267,19 @@ sizes() {
 	dump.nilfs2 cat -c 2 image /f | cmp - want
 }
 
+# A check reports it in the latest state; all logs can be read.
+@test "a wrong block count that a snapshot shares is right in both after one repair" {
+	begin snapshots
+	damage_raw inode:33 i_blocks=99999
+	run -4 fsck.nilfs2 -fn "$image"
+	run -1 fsck.nilfs2 -fy "$image"
+	[[ $output == *'repaired: inode 33: block count set to 1'* ]]
+	[[ $output == *'repaired: checkpoint 21: inode 33: block count set to 1'* ]]
+	[[ $output == *'lost: nothing'* ]]
+	run -0 fsck.nilfs2 -fn "$image"
+	[ "$(dump.nilfs2 inode --json -c 21 "$image" 33 | gojq .inode.i_blocks)" -eq 8 ]
+}
+
 # The nodes of the map and the log that lists them are lost, so nothing shows which
 # virtual blocks the nodes had.
 @test "a lost map that two snapshots share is built again from the logs" {
