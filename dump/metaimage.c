@@ -31,7 +31,7 @@
 #include "dump/common/image.h"
 #include "dump/common/seal.h"
 #include "dump/export/tar_stream.h"
-#include "dump/past/logitems.h"
+#include "dump/history/logitems.h"
 #include "dump/scramble.h"
 
 struct metaimage_options {

@@ -8,11 +8,11 @@
  * nodes that existed with the block of the ifile, and the map of an ifile from
  * the nodes that existed in its checkpoint.
  *
- * Each block with pointers (struct holder) is examined once: a node, or the block
- * of the ifile with the root. The lifetimes of its children must include its own,
- * and the logs must list them as in its pointers. If findings show missing blocks and no error is visible,
- * every holder is suspect and compared with the logs. With an unreadable log
- * blocks may be missing; then all valid pointers of the old block must also be
+ * Each node, and each block of an ifile with a root, is examined once (struct
+ * mapnode). The lifetimes of its children must include its own, and the logs must
+ * list them as in its pointers. If findings show missing blocks and no error is
+ * visible, all of them are suspect and compared with the logs. With an unreadable
+ * log blocks may be missing; then all valid pointers of the old block must also be
  * in the new one.
  */
 #include <errno.h>
@@ -40,10 +40,10 @@
 
 /* A node, or the block of the ifile that has the inode. The inode of an ifile
    is in the entry of its checkpoint, which is not a virtual block. */
-struct holder {
+struct mapnode {
 	struct listed_block at; /* for the inode: level and key 0, and the lifetime of the
 			    ifile's block; PTR 0: no block */
-	uint64_t cno;	 /* a checkpoint that has the holder */
+	uint64_t cno;	 /* a checkpoint that has it */
 	uint64_t blocknr;
 	uint64_t blkoff; /* for the inode: its block in the ifile */
 	uint64_t end;	 /* for a node: keys are below END */
@@ -61,7 +61,7 @@ struct nodes {
 	struct numlist cnos;	/* checkpoints whose ifiles are in doubt */
 	/* Virtual blocks with several pointers, and checkpoints with these. */
 	struct numlist disputed, disputed_cps;
-	struct holder *list; /* wrong or suspect holders */
+	struct mapnode *list; /* those that are wrong or suspect */
 	size_t n, room;
 	bool doubts;	    /* the walked map is in doubt */
 	struct sparse seen; /* nodes that were examined */
@@ -70,7 +70,7 @@ struct nodes {
 	char *block, *made; /* present content, and derived content */
 };
 
-static bool is_entry(const struct holder *h)
+static bool is_entry(const struct mapnode *h)
 {
 	return h->is_inode && h->at.ino == NILFS_IFILE_INO;
 }
@@ -109,7 +109,7 @@ static int note_doubtful_map(struct nodes *v, struct context *cx, const struct c
 
 /* Whether pointer I of NODE can belong to H, so that the block lives as long as
    H: 1, with the block in *P and its entry in *VB, 0, or a failure. */
-static int check_child(struct nodes *v, struct context *cx, const struct holder *h,
+static int check_child(struct nodes *v, struct context *cx, const struct mapnode *h,
 		       const struct bmap_node *node, uint32_t i,
 		       struct mapcheck_pointer *p, struct vblock *vb)
 {
@@ -134,10 +134,10 @@ static int check_child(struct nodes *v, struct context *cx, const struct holder 
 }
 
 /* Adds H; a SUSPECT one only if the map is in doubt. */
-static int add_holder(struct nodes *v, struct context *cx,
-		      const struct holder *h, bool suspect)
+static int add_mapnode(struct nodes *v, struct context *cx,
+		      const struct mapnode *h, bool suspect)
 {
-	struct holder one = *h;
+	struct mapnode one = *h;
 
 	if (suspect && !v->doubts)
 		return 0;
@@ -146,11 +146,11 @@ static int add_holder(struct nodes *v, struct context *cx,
 }
 
 static int derive_walk_node(struct nodes *v, struct context *cx,
-			    const struct holder *h);
+			    const struct mapnode *h);
 
 /* Walks the children of NODE, which is H or in it. */
 static int derive_walk_children(struct nodes *v, struct context *cx,
-				const struct holder *h, const struct bmap_node *node)
+				const struct mapnode *h, const struct bmap_node *node)
 {
 	struct mapcheck_pointer p;
 	bool bad = false;
@@ -161,7 +161,7 @@ static int derive_walk_children(struct nodes *v, struct context *cx,
 	for (i = 0; i < node->nchildren; i++) {
 		ret = check_child(v, cx, h, node, i, &p, &vb);
 		if (ret > 0 && p.level) {
-			const struct holder below = {
+			const struct mapnode below = {
 				.at = {
 					.ino = h->at.ino, .ptr = p.ptr,
 					.life = { vb.start, vb.end },
@@ -179,7 +179,7 @@ static int derive_walk_children(struct nodes *v, struct context *cx,
 			return ret;
 		bad |= !ret;
 	}
-	return add_holder(v, cx, h, !bad);
+	return add_mapnode(v, cx, h, !bad);
 }
 
 /*
@@ -188,7 +188,7 @@ static int derive_walk_children(struct nodes *v, struct context *cx,
  * pointers of NODE are correct. 1, 0.
  */
 static int has_wrong_parent_key(struct nodes *v, struct context *cx,
-				const struct holder *h, const struct bmap_node *node)
+				const struct mapnode *h, const struct bmap_node *node)
 {
 	uint64_t first = bmap_node_key(node, 0);
 	uint64_t last = bmap_node_key(node, node->nchildren - 1u);
@@ -217,7 +217,7 @@ static int has_wrong_parent_key(struct nodes *v, struct context *cx,
 /* Walks the node H: 1, also if it is wrong and must be derived; 0 if the
    pointer to it is wrong. */
 static int derive_walk_node(struct nodes *v, struct context *cx,
-			    const struct holder *h)
+			    const struct mapnode *h)
 {
 	uint32_t size = v->vol->geo.block_size;
 	struct cache *cache = v->vol->cache;
@@ -258,7 +258,7 @@ static int derive_walk_node(struct nodes *v, struct context *cx,
 		ret = damage_add(&v->seen, cx, h->at.ptr);
 		if (ret > 0)
 			ret = fits ? derive_walk_children(v, cx, h, &node) :
-				     add_holder(v, cx, h, false);
+				     add_mapnode(v, cx, h, false);
 		ret = ret < 0 ? ret : 1;
 	}
 	if (block)
@@ -266,12 +266,12 @@ static int derive_walk_node(struct nodes *v, struct context *cx,
 	return ret;
 }
 
-/* Adds the wrong holders of the map of inode INO in checkpoint CNO; with DOUBTS
+/* Adds the wrong nodes of the map of inode INO in checkpoint CNO; with DOUBTS
    also those without a visible error, as suspects. */
 static int derive_walk_map(struct nodes *v, struct context *cx, uint64_t cno,
 			   uint64_t ino, bool doubts)
 {
-	struct holder h = {
+	struct mapnode h = {
 		.at = { .ino = ino, .life = { cno, cno + 1 } },
 		.cno = cno, .is_inode = true, .end = UINT64_MAX,
 		.blkoff = palloc_entry_blkoff(&v->vol->ifile_palloc, ino),
@@ -306,15 +306,15 @@ static int derive_walk_map(struct nodes *v, struct context *cx, uint64_t cno,
 	if (ret > 0 && inode_has_bmap(&inode))
 		ret = fileblocks_read_map(inode.i_bmap, &node, buf) ?
 			      derive_walk_children(v, cx, &h, &node) :
-			      add_holder(v, cx, &h, false);
+			      add_mapnode(v, cx, &h, false);
 	ret = damage_forgive(cx, ret);
 	return ret < 0 ? ret : context_cancelled(cx);
 }
 
 /* By inode and level, because nodes are derived before their parents. */
-static int compare_holder(const void *a, const void *b)
+static int compare_mapnode(const void *a, const void *b)
 {
-	const struct holder *x = a, *y = b;
+	const struct mapnode *x = a, *y = b;
 
 	if (x->at.ino != y->at.ino)
 		return x->at.ino < y->at.ino ? -1 : 1;
@@ -328,11 +328,11 @@ static int compare_holder(const void *a, const void *b)
 }
 
 /*
- * Collects the holders in all checkpoints. Doubted checkpoints come first,
+ * Collects the nodes and roots in all checkpoints. Doubted checkpoints come first,
  * because a node is examined once; the others from the latest one back. Then
  * adds the places of wrong nodes.
  */
-static int collect_holders(struct nodes *v, struct context *cx)
+static int collect_mapnodes(struct nodes *v, struct context *cx)
 {
 	uint64_t *cnos = NULL, cno;
 	size_t n = 0, i, j, first = v->cnos.n;
@@ -352,7 +352,7 @@ static int collect_holders(struct nodes *v, struct context *cx)
 	free(cnos);
 	/* A block of the ifile that several checkpoints share is visited for
 	   each one. In a map with actual errors suspects are removed. */
-	sort_in_place(v->list, v->n, sizeof(*v->list), compare_holder);
+	sort_in_place(v->list, v->n, sizeof(*v->list), compare_mapnode);
 	for (i = n = 0; i < v->n; i = j) {
 		wrong = false;
 		for (j = i; j < v->n && v->list[j].at.ino == v->list[i].at.ino;
@@ -361,13 +361,13 @@ static int collect_holders(struct nodes *v, struct context *cx)
 		for (; i < j; i++)
 			if (!(wrong && v->list[i].suspect) &&
 			    (!n ||
-			     compare_holder(&v->list[n - 1], &v->list[i])))
+			     compare_mapnode(&v->list[n - 1], &v->list[i])))
 				v->list[n++] = v->list[i];
 	}
 	v->n = n;
 	/* A wrong node has the place that its parent records. */
 	for (i = 0; i < v->n && !err; i++) {
-		const struct holder *h = &v->list[i];
+		const struct mapnode *h = &v->list[i];
 
 		for (j = v->fileblocks.n; !h->is_inode && !h->suspect && j--;) {
 			struct listed_block *p = &v->fileblocks.list[j];
@@ -405,7 +405,7 @@ static int read_node_block(struct nodes *v, struct context *cx, uint64_t blocknr
 }
 
 static int derive_node(struct nodes *v, struct context *cx,
-		       const struct holder *h)
+		       const struct mapnode *h)
 {
 	uint32_t size = v->vol->geo.block_size, i;
 	struct derived_block block = {
@@ -455,7 +455,7 @@ static int derive_node(struct nodes *v, struct context *cx,
 
 /* Derives the map in an inode, in the ifile or in the entry of a checkpoint. */
 static int derive_map(struct nodes *v, struct context *cx,
-		      const struct holder *h)
+		      const struct mapnode *h)
 {
 	const struct nilfs_geometry *geo = &v->vol->geo;
 	struct derived_block block = {
@@ -560,7 +560,7 @@ int derive_nodes(struct derived *d, struct context *cx, const struct check *c,
 	if (!err)
 		err = nearcps_open(&v.nearby, cx, v.vol);
 	if (!err)
-		err = collect_holders(&v, cx);
+		err = collect_mapnodes(&v, cx);
 	for (i = 0; i < v.n && !err; i++)
 		err = v.list[i].is_inode ? derive_map(&v, cx, &v.list[i]) :
 					   derive_node(&v, cx, &v.list[i]);

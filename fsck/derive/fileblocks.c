@@ -61,7 +61,7 @@ int fileblocks_gather(struct fileblocks *p, struct context *cx, const struct che
 	vblocks_init(&vblocks, c->vol, NULL);
 	for (i = 0; i < l.n && ret >= 0; i++) {
 		const struct listing *at = &l.items[i];
-		struct listed_block piece = {
+		struct listed_block listed = {
 			.ino = at->ino, .key = at->blkoff, .ptr = at->number,
 			.level = at->is_node ? FILEBLOCKS_NOT_A_NODE : 0,
 		};
@@ -74,21 +74,21 @@ int fileblocks_gather(struct fileblocks *p, struct context *cx, const struct che
 		/* The offset exceeds the maximum of a file. */
 		if (!at->is_node && at->blkoff >= most)
 			continue;
-		piece.life = (struct lifetime){ vb.start, vb.end };
+		listed.life = (struct lifetime){ vb.start, vb.end };
 		if (at->is_node)
 			ret = cache_get(c->vol->cache, cx, at->blocknr, &block);
 		if (!ret && at->is_node) {
 			bmap_node_read(size, block, &node);
 			if (bmap_node_check(size, block) == RULE_OK &&
 			    bmap_node_check_entries(&node) == RULE_OK) {
-				piece.level = node.level;
-				piece.key = bmap_node_key(&node, 0);
+				listed.level = node.level;
+				listed.key = bmap_node_key(&node, 0);
 			}
 			cache_put(c->vol->cache, block);
 		}
 		ret = damage_forgive(cx, ret);
 		if (!ret)
-			ret = array_push(cx, &p->list, &p->n, &p->room, piece);
+			ret = array_push(cx, &p->list, &p->n, &p->room, listed);
 	}
 	vblocks_fini(&vblocks);
 	listings_fini(&l);
@@ -192,25 +192,25 @@ bool fileblocks_root(const struct fileblocks *p, uint64_t ino,
 
 	*root = (struct fileblocks_root){ .blocks = 0 };
 	for (; i < p->n && p->list[i].ino == ino; i++) {
-		const struct listed_block *piece = &p->list[i];
+		const struct listed_block *listed = &p->list[i];
 
-		root->any_data |= !piece->level;
-		if (!lifetime_contains(&piece->life, life))
+		root->any_data |= !listed->level;
+		if (!lifetime_contains(&listed->life, life))
 			continue;
-		if (piece->level == FILEBLOCKS_NOT_A_NODE)
+		if (listed->level == FILEBLOCKS_NOT_A_NODE)
 			return false;
-		if (last && last->level != piece->level) {
+		if (last && last->level != listed->level) {
 			n = 0;
 			root->twice = false;
 		}
-		root->twice |= n && last->key == piece->key;
+		root->twice |= n && last->key == listed->key;
 		if (n < NILFS_DIRECT_NBLOCKS)
-			top[n] = piece;
+			top[n] = listed;
 		n++;
-		last = piece;
+		last = listed;
 		root->blocks++;
-		if (!piece->level)
-			root->end = piece->key + 1;
+		if (!listed->level)
+			root->end = listed->key + 1;
 	}
 	direct = !last || (!last->level && last->key < NILFS_DIRECT_NBLOCKS);
 	if (n > (direct ? NILFS_DIRECT_NBLOCKS : node.max))

@@ -150,7 +150,7 @@ static int visit_pointer(void *arg, struct context *cx,
 		.blkoff = p->key, .vblocknr = p->ptr, .mapped = true,
 		.is_node = p->level > 0,
 	};
-	enum liveblocks_verdict worth = LIVEBLOCKS_LOST;
+	enum liveblocks_verdict verdict = LIVEBLOCKS_LOST;
 	struct segsum_block listed;
 	struct vblock vb;
 	int state =
@@ -160,25 +160,25 @@ static int visit_pointer(void *arg, struct context *cx,
 
 	*life = p->within;
 	if (state == ALIVE || (state == DEAD && b.is_node))
-		worth = LIVEBLOCKS_SOUND;
+		verdict = LIVEBLOCKS_SOUND;
 	/* If several pointers lead to the block, its log decides. */
-	if (worth == LIVEBLOCKS_SOUND && q->shared_blocks &&
+	if (verdict == LIVEBLOCKS_SOUND && q->shared_blocks &&
 	    numlist_has(q->shared_blocks, p->ptr)) {
 		ret = listings_find_block(cx, w->check, vb.blocknr, &listed,
 					  NULL);
 		if (ret <= 0 || listed.vblocknr != p->ptr)
-			worth = LIVEBLOCKS_SHARED;
+			verdict = LIVEBLOCKS_SHARED;
 		else if (listed.ino != q->ino || listed.is_node != b.is_node ||
 			 (!b.is_node && listed.blkoff != p->key))
-			worth = LIVEBLOCKS_LOST;
+			verdict = LIVEBLOCKS_LOST;
 	}
 	if (ret < 0)
 		return ret;
-	b.blocknr = *blocknr = worth == LIVEBLOCKS_LOST ? 0 : vb.blocknr;
-	follow = b.is_node && worth != LIVEBLOCKS_LOST;
-	if (b.is_node && (state != ALIVE || worth != LIVEBLOCKS_SOUND))
-		worth = LIVEBLOCKS_LOST;
-	ret = w->visit(w->arg, cx, &b, worth);
+	b.blocknr = *blocknr = verdict == LIVEBLOCKS_LOST ? 0 : vb.blocknr;
+	follow = b.is_node && verdict != LIVEBLOCKS_LOST;
+	if (b.is_node && (state != ALIVE || verdict != LIVEBLOCKS_SOUND))
+		verdict = LIVEBLOCKS_LOST;
+	ret = w->visit(w->arg, cx, &b, verdict);
 	return ret ? ret : follow;
 }
 
@@ -211,15 +211,15 @@ int liveblocks_walk(const struct check *c, struct context *cx,
 }
 
 static int gather_from_pointer(void *arg, struct context *cx,
-			       const struct liveblock *b, enum liveblocks_verdict worth)
+			       const struct liveblock *b, enum liveblocks_verdict verdict)
 {
 	struct gathering *g = arg;
 	struct liveblocks *l = g->l;
-	bool lives = worth == LIVEBLOCKS_SOUND;
+	bool lives = verdict == LIVEBLOCKS_SOUND;
 	struct liveblock live;
 	int ret;
 
-	if (worth == LIVEBLOCKS_SKIPPED) {
+	if (verdict == LIVEBLOCKS_SKIPPED) {
 		l->partial = g->gap = true;
 		return 0;
 	}
@@ -234,7 +234,7 @@ static int gather_from_pointer(void *arg, struct context *cx,
 		l->misplaced = g->gap = true;
 		return 0;
 	}
-	if (worth == LIVEBLOCKS_LOST)
+	if (verdict == LIVEBLOCKS_LOST)
 		return array_push(cx, &l->lost, &l->nlost, &l->lost_room, *b);
 	if (l->q.missing) {
 		ret = b->blkoff > g->next ? liveblocks_add_gap(g, cx, b->blkoff) : 0;
@@ -244,7 +244,7 @@ static int gather_from_pointer(void *arg, struct context *cx,
 		g->next = b->blkoff + 1;
 		return ret;
 	}
-	if (worth == LIVEBLOCKS_SHARED)
+	if (verdict == LIVEBLOCKS_SHARED)
 		live.vblocknr = 0;
 	ret = is_live_readable(g, cx, l, b->blocknr);
 	if (ret < 0)

@@ -118,7 +118,7 @@ enum liveblocks_verdict {
 
 typedef int liveblocks_visitor(void *arg, struct context *cx,
 			       const struct liveblock *b,
-		     enum liveblocks_verdict worth);
+		     enum liveblocks_verdict verdict);
 
 /*
  * Calls VISIT for the blocks of the map of Q's file, in map order, with nodes.

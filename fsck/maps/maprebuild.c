@@ -292,20 +292,20 @@ static int merge_found(struct maprebuild *r, struct context *cx, uint64_t end)
 /* Handles B, a block of the old map. */
 static int maprebuild_take_block(void *arg, struct context *cx,
 				 const struct liveblock *b,
-				 enum liveblocks_verdict worth)
+				 enum liveblocks_verdict verdict)
 {
 	struct maprebuild *r = arg;
 	int ret;
 
-	if (worth == LIVEBLOCKS_SKIPPED)
+	if (verdict == LIVEBLOCKS_SKIPPED)
 		r->unsure = !listings_are_whole(r->m->job->check);
-	if (worth == LIVEBLOCKS_SKIPPED || b->is_node)
+	if (verdict == LIVEBLOCKS_SKIPPED || b->is_node)
 		return 0;
 	if (!liveblocks_can_contain(&r->l->q, b->blkoff, r->walked))
-		return worth != LIVEBLOCKS_SOUND ?
+		return verdict != LIVEBLOCKS_SOUND ?
 			       0 : numlist_add(&r->beyond, cx, b->vblocknr);
 	ret = merge_found(r, cx, b->blkoff);
-	if (worth == LIVEBLOCKS_LOST) {
+	if (verdict == LIVEBLOCKS_LOST) {
 		/* In a directory it is reported when it is filled. */
 		if (!ret && !r->l->q.is_dir &&
 		    !liveblocks_find(r->l, b->blkoff))
@@ -316,7 +316,7 @@ static int maprebuild_take_block(void *arg, struct context *cx,
 	if (!ret)
 		ret = maprebuild_put_block(
 			r, cx, b->blkoff,
-			worth == LIVEBLOCKS_SHARED ? 0 : b->vblocknr,
+			verdict == LIVEBLOCKS_SHARED ? 0 : b->vblocknr,
 			b->blocknr);
 	return ret < 0 ? ret : 0;
 }

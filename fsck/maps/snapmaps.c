@@ -161,12 +161,12 @@ static int snapmaps_merge_found(struct snapbuild *b, struct context *cx,
 
 static int snapmaps_visit_block(void *arg, struct context *cx,
 				const struct liveblock *block,
-				enum liveblocks_verdict worth)
+				enum liveblocks_verdict verdict)
 {
 	struct snapbuild *b = arg;
 	int err;
 
-	if (worth == LIVEBLOCKS_SKIPPED || worth == LIVEBLOCKS_LOST ||
+	if (verdict == LIVEBLOCKS_SKIPPED || verdict == LIVEBLOCKS_LOST ||
 	    block->is_node ||
 	    !liveblocks_can_contain(&b->l->q, block->blkoff, b->walked))
 		return 0;

@@ -282,7 +282,7 @@ sizes() {
 
 # The nodes of the map and the log that lists them are lost, so nothing shows which
 # virtual blocks the nodes had.
-@test "a lost map that two snapshots share is built again from the logs" {
+@test "a lost map that two snapshots share is rebuilt from the logs" {
 	local cno block blocks sound=$((368 * 1024))
 
 	mkdir one two

@@ -43,7 +43,7 @@ every=$((changes * 2 * ${#modes[@]} / COUNT))
 result=0
 printf '%-10s %-18s %8s %8s %8s %9s %8s\n' MODE IMAGE CRASHES HANGS WRONG CASES \
 	FAILED
-# As many at once as there are processors.
+# As many at once as there are processors: each further one waits for an end.
 running=0
 for mode in "${modes[@]}"; do
 	for image in "${images[@]}"; do

@@ -14,9 +14,9 @@
 
 #include "dump/common/image.h"
 #include "dump/files/listing.h"
-#include "dump/past/filter.h"
-#include "dump/past/logged.h"
-#include "dump/past/lost.h"
+#include "dump/history/filter.h"
+#include "dump/history/logged.h"
+#include "dump/history/lost.h"
 #include "vol/volume.h"
 
 struct find_options {

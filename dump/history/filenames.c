@@ -14,7 +14,7 @@
  * and what the next name led to.  As long as the directory has the same blocks,
  * its inode is all that is read of it.
  */
-#include "dump/past/filenames.h"
+#include "dump/history/filenames.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@
  * state has another file with the number, entries after the last inode may belong
  * to that one and do not count.
  */
-#include "dump/past/logged.h"
+#include "dump/history/logged.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,8 +25,8 @@
 #include "check/damage.h"
 #include "disk/dirent.h"
 #include "disk/inode.h"
-#include "dump/past/filenames.h"
-#include "dump/past/logfiles.h"
+#include "dump/history/filenames.h"
+#include "dump/history/logfiles.h"
 #include "vol/cptable.h"
 #include "vol/dir.h"
 #include "vol/volume.h"

@@ -13,7 +13,7 @@
  * for the newest inode of each file; if a log is damaged, the files are collected
  * again without such logs.
  */
-#include "dump/past/logfiles.h"
+#include "dump/history/logfiles.h"
 
 #include <errno.h>
 #include <stdlib.h>

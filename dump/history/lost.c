@@ -11,7 +11,7 @@
  * whose entries are searched in the set.  A directory that is missing, or whose
  * number was reused, has lost all its entries.
  */
-#include "dump/past/lost.h"
+#include "dump/history/lost.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 #include "disk/dirent.h"
 #include "disk/inode.h"
 #include "dump/common/image.h"
-#include "dump/past/filenames.h"
+#include "dump/history/filenames.h"
 #include "vol/cptable.h"
 #include "vol/dir.h"
 #include "vol/inodediff.h"

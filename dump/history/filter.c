@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The conditions of a search for files.  Patterns are compared with bytes. */
-#include "dump/past/filter.h"
+#include "dump/history/filter.h"
 
 #include <errno.h>
 #include <fnmatch.h>

@@ -9,7 +9,7 @@
 
 #include "base/context.h"
 #include "base/inoset.h"
-#include "dump/past/logitems.h"
+#include "dump/history/logitems.h"
 #include "vol/extent.h"
 #include "vol/root.h"
 #include "vol/volume.h"

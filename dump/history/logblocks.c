@@ -12,7 +12,7 @@
  * by means of them.  Blocks that exceed the memory budget are left to another pass:
  * first the files of the greater numbers, then the later blocks of a file.
  */
-#include "dump/past/logfiles.h"
+#include "dump/history/logfiles.h"
 
 #include <errno.h>
 #include <stdlib.h>

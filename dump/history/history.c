@@ -26,7 +26,7 @@
 #include "dump/common/fields.h"
 #include "dump/common/image.h"
 #include "dump/files/listing.h"
-#include "dump/past/filenames.h"
+#include "dump/history/filenames.h"
 #include "out/table.h"
 #include "vol/cptable.h"
 #include "vol/mapdiff.h"

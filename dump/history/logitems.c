@@ -9,7 +9,7 @@
  * log.  A segment that is not in use and does not begin with a log was never
  * written, or was discarded, and is not searched.
  */
-#include "dump/past/logitems.h"
+#include "dump/history/logitems.h"
 
 #include <errno.h>
 #include <string.h>

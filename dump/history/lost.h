@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "dump/past/filter.h"
+#include "dump/history/filter.h"
 #include "vol/root.h"
 #include "vol/tree.h"
 
