@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The image or device that a command shows.
+ * The image, device or mounted volume that a command shows.
  *
- * All commands except `set` only read, so a mounted device is accepted: its
- * superblocks lead to a state that was complete when it was written, and the
- * kernel does not overwrite it at once.  A warning is printed.
+ * All commands except `set` only read.  A directory is the volume mounted there:
+ * everything in memory is written first, and the lock of its cleaner is held as long
+ * as it is read.  The kernel overwrites only segments that a cleaner has freed, so the
+ * state that is read then does not change, however much is written meanwhile.
+ *
+ * A mounted device is accepted, too: its superblocks lead to a state that was complete
+ * when it was written, and the kernel does not overwrite it at once.  A warning is
+ * printed.
  */
 #include "dump/common/image.h"
 
@@ -15,28 +20,67 @@
 #include "dev/devfile.h"
 #include "dev/probe.h"
 #include "dev/qcow2.h"
+#include "live/cleanerlock.h"
+#include "live/live.h"
 
 #define PATH_SHOWN 512
+
+/* Seconds to wait for another cleaner, which holds the lock for one batch. */
+#define CLEANER_WAIT 30
+
+/*
+ * Opens the volume mounted on the directory PATH, writes what is in memory to the
+ * checkpoint *CNO, and holds off its cleaner if possible.
+ */
+static int open_mounted(struct dump_image *im, struct tool *tool,
+			const char *path, uint64_t *cno)
+{
+	struct context *cx = &tool->cx;
+	int err = live_open(&im->live, cx, path);
+
+	if (!err)
+		err = live_sync(im->live, cx, cno);
+	if (err)
+		return err;
+	err = cleanerlock_take(&im->lock, cx, im->live, CLEANER_WAIT);
+	if (err != -EACCES && err != -EBUSY)
+		return err;
+	tool_failed(tool, NULL, err);
+	tool_warn(tool, "%s: what is read may be overwritten meanwhile", path);
+	return 0;
+}
 
 int image_open(struct dump_image *im, struct tool *tool, const char *path,
 	       const struct volume_options *options)
 {
+	uint64_t cno = 0;	/* at least this one has to be found */
 	struct probe_use use;
 	int err;
 
 	*im = (struct dump_image){ .dev = NULL };
-	if (probe_mounted(&tool->cx, path, &use))
+	if (live_is_directory(path)) {
+		err = open_mounted(im, tool, path, &cno);
+		if (err)
+			return err;
+		path = im->live->device;
+	} else if (probe_mounted(&tool->cx, path, &use)) {
 		fail_clear(&tool->cx);
-	else if (use.kind == PROBE_MOUNTED && !use.read_only)
+	} else if (use.kind == PROBE_MOUNTED && !use.read_only) {
 		tool_warn(tool,
-			  "%s: mounted on %s: it may change while it is read",
+			  "%s: mounted on %s: it may change while it is read; "
+			  "give this directory to read one state of it",
 			  path, use.where);
+	}
 	err = devfile_open(&im->file, &tool->cx, path, DEVFILE_READ);
 	if (!err)
 		err = qcow2_open(&im->dev, &tool->cx, im->file);
-	if (err)
-		return err;
-	return volume_open(&im->vol, &tool->cx, im->dev, options);
+	if (!err)
+		err = volume_open(&im->vol, &tool->cx, im->dev, options);
+	if (!err && im->vol->latest.cno < cno)
+		err = fail_said(&tool->cx, -ESTALE, "%s: checkpoint %llu was "
+				"written, but cannot be found on %s",
+				im->live->dir, (unsigned long long)cno, path);
+	return err;
 }
 
 int image_open_root(struct dump_image *im, struct tool *tool,
@@ -61,8 +105,9 @@ void image_close(struct dump_image *im)
 	if (im->dev != im->file)
 		dev_close(im->dev);
 	dev_close(im->file);
-	im->vol = NULL;
-	im->dev = im->file = NULL;
+	cleanerlock_release(im->lock);
+	live_close(im->live);
+	*im = (struct dump_image){ .dev = NULL };
 }
 
 int image_note(struct tool *tool, int *status, int err)

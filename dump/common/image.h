@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The image or device that a command shows, opened for reading. */
+/* The image, device or mounted volume that a command shows, opened for reading. */
 #ifndef NILFS2_DUMP_IMAGE_H
 #define NILFS2_DUMP_IMAGE_H
 
@@ -14,7 +14,12 @@
 #include "vol/root.h"
 #include "vol/volume.h"
 
+struct cleanerlock;
+struct live;
+
 struct dump_image {
+	struct live *live;	/* NULL: not given as the directory of a mount */
+	struct cleanerlock *lock;	/* of its cleaner, or NULL */
 	struct dev *file;	/* below DEV, or the same */
 	struct dev *dev;
 	struct volume *vol;
@@ -23,8 +28,9 @@ struct dump_image {
 
 /*
  * Opens the device PATH and the volume on it (OPTIONS may be NULL), and warns if it
- * is mounted for writing, as its data may change during the read.  *IM is closed
- * with image_close(), after a failure too.  Fails as devfile_open() and
+ * is mounted for writing, as its data may change during the read; or the volume
+ * mounted on the directory PATH, in a state that does not change.  *IM is closed
+ * with image_close(), after a failure too.  Fails as devfile_open(), live_open() and
  * volume_open().
  */
 int image_open(struct dump_image *im, struct tool *tool, const char *path,

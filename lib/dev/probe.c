@@ -84,6 +84,50 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
+/* A line of the list of mounts; the texts are in the buffer of the line. */
+struct mount_line {
+	dev_t device;
+	const char *point, *type, *source;
+	bool read_only;
+};
+
+/* Reads the next mount of FILE into *LINE, a buffer of getline(). */
+static bool next_mount(FILE *file, char **line, size_t *room,
+		       struct mount_line *m)
+{
+	char *rest, *point, *source, *options;
+	unsigned int maj, min;
+	int at;
+
+	/* Lines: id parent major:minor root point ... - type source options */
+	while (getline(line, room, file) >= 0) {
+		rest = strstr(*line, " - ");
+		at = 0;
+		if (!rest || sscanf(*line, "%*u %*u %u:%u %*s %n", &maj, &min,
+				    &at) != 2 || !at)
+			continue;
+		source = strchr(rest + 3, ' ');
+		options = source ? strchr(source + 1, ' ') : NULL;
+		if (!options)
+			continue;
+		point = *line + at;
+		point[strcspn(point, " ")] = '\0';
+		*source++ = '\0';
+		*options++ = '\0';
+		unescape(source);
+		unescape(point);
+		*m = (struct mount_line){
+			.device = makedev(maj, min),
+			.point = point,
+			.type = rest + 3,
+			.source = source,
+			.read_only = !strncmp(options, "ro", 2),
+		};
+		return true;
+	}
+	return false;
+}
+
 /*
  * Searches the lists of swap areas and mounts for the device or file.  A list that
  * cannot be read is ignored: the file may not exist.
@@ -91,10 +135,9 @@ static void unescape(char *text)
 static void search_lists(struct search *search)
 {
 	FILE *file = fopen(search->system->swaps, "re");
-	char *line = NULL, *rest, *point, *source, *options;
-	unsigned int maj, min;
+	struct mount_line m;
+	char *line = NULL, *rest;
 	size_t room = 0;
-	int at;
 
 	while (file && getline(&line, &room, file) >= 0) {
 		rest = strchr(line, ' ');
@@ -107,30 +150,13 @@ static void search_lists(struct search *search)
 	}
 	if (file)
 		fclose(file);
-	/* Lines: id parent major:minor root point ... - type source options */
 	file = fopen(search->system->mountinfo, "re");
-	while (file && getline(&line, &room, file) >= 0) {
-		rest = strstr(line, " - ");
-		at = 0;
-		if (!rest || sscanf(line, "%*u %*u %u:%u %*s %n", &maj, &min,
-				    &at) != 2 || !at)
-			continue;
-		point = line + at;
-		point[strcspn(point, " ")] = '\0';
-		source = strchr(rest + 3, ' ');
-		options = source ? strchr(source + 1, ' ') : NULL;
-		if (!options)
-			continue;
-		source++;
-		*options++ = '\0';
-		unescape(source);
+	while (file && next_mount(file, &line, &room, &m)) {
 		/* Some file systems have a device number of their own, but list the
 		   device as source. */
-		if (makedev(maj, min) != search->device &&
-		    !(source[0] == '/' && is_same_file(search, source)))
-			continue;
-		unescape(point);
-		probe_found(search, PROBE_MOUNTED, point, !strncmp(options, "ro", 2));
+		if (m.device == search->device ||
+		    (m.source[0] == '/' && is_same_file(search, m.source)))
+			probe_found(search, PROBE_MOUNTED, m.point, m.read_only);
 	}
 	if (file)
 		fclose(file);
@@ -216,6 +242,35 @@ int probe_mounted(struct context *cx, const char *path, struct probe_use *use)
 	};
 
 	return probe_mounted_on(cx, path, &running, use);
+}
+
+bool probe_mount(dev_t device, struct probe_mount *mount)
+{
+	FILE *file = fopen("/proc/self/mountinfo", "re");
+	char *line = NULL;
+	struct mount_line m;
+	bool found = false;
+	size_t room = 0;
+	struct stat st;
+
+	memset(mount, 0, sizeof(*mount));
+	mount->read_only = true;
+	while (file && next_mount(file, &line, &room, &m)) {
+		if (m.device != device)
+			continue;
+		found = true;
+		mount->read_only &= m.read_only;
+		snprintf(mount->type, sizeof(mount->type), "%s", m.type);
+		/* The name may be of another name space. */
+		if (!stat(m.source, &st) && S_ISBLK(st.st_mode) &&
+		    st.st_rdev == device)
+			snprintf(mount->source, sizeof(mount->source), "%s",
+				 m.source);
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	return found;
 }
 
 int probe_zoned(struct context *cx, const char *path,

@@ -6,8 +6,10 @@
 #ifndef NILFS2_DEV_PROBE_H
 #define NILFS2_DEV_PROBE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/context.h"
 
@@ -41,6 +43,15 @@ int probe_mounted(struct context *cx, const char *path, struct probe_use *use);
  */
 bool probe_line(char *buf, int size, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+struct probe_mount {
+	char type[PROBE_TEXT_MAX];	/* "nilfs2" */
+	char source[PATH_MAX];		/* its block device; "" if it has no name */
+	bool read_only;			/* all of its mounts */
+};
+
+/* Finds the mounts of the file system whose files have st_dev DEVICE. */
+bool probe_mount(dev_t device, struct probe_mount *mount);
 
 /* Whether the block device PATH is mounted, or in another use by the system. */
 bool probe_is_claimed(const char *path);

@@ -10,13 +10,14 @@ allowed()
 	case $1 in
 	base) echo base ;;
 	arc | dev | disk | out) echo base "$1" ;;
+	live) echo base dev live ;;
 	vol) echo base dev disk vol ;;
 	log) echo base dev disk vol log ;;
 	find) echo base disk out find ;;
 	cli) echo base dev out cli ;;
 	check) echo base dev disk out vol log find check ;;
 	mkfs | dump | fsck | gc)
-		echo base arc dev disk out vol log find check cli "$1" ;;
+		echo base arc dev disk out live vol log find check cli "$1" ;;
 	esac
 }
 
@@ -47,7 +48,7 @@ order()
 	fsck) echo witness plan snapshots dat derive maps checkpoints tree \
 		names segments super zones account apply top ;;
 	sim) echo writers trace volume run sweep report top ;;
-	gc) echo plan sim move clean compact resize tune top ;;
+	gc) echo plan sim move clean compact resize live tune top ;;
 	mkfs) echo populate source tar plan top ;;
 	check) echo top logs inodes names pass ;;
 	log) echo write meta tables top ;;

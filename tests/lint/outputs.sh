@@ -17,6 +17,7 @@ lib/dev/devfile.c images and devices that are changed in place
 lib/dev/lock.c to be locked
 lib/dev/output.c creates them
 lib/dev/zonedisk.c the same device once more
+lib/live/cleanerlock.c the semaphore of nilfs-utils
 dump/export/export_dir.c files of a tree, below a new directory'
 
 lint_files -name '*.[ch]' | grep -Ev '^(tests|examples)/' >"$lint_list"

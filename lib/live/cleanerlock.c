@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The lock of the cleaner.
+ *
+ * It is a named POSIX semaphore with the value 1, "/nilfs-cleaner-DEVICE", as of
+ * libnilfs (nilfs_lock_cleaner()).  A semaphore has no owner, and keeps the value 0 if
+ * the process that has taken it is killed; then every cleaner waits for ever.  But a
+ * process that uses a semaphore has its file mapped, and one that waits for it is in a
+ * system call with an address in this mapping.  So the owner has ended if all others
+ * that map the file wait.  A file lock on the file excludes that two processes find
+ * this out at once.
+ */
+#include "config.h"
+
+#include "live/cleanerlock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dev/probe.h"
+#include "live/live.h"
+
+#define PAUSE_MS 50
+
+struct cleanerlock {
+	sem_t *sem;
+};
+
+/* The processes that have mapped the file of a semaphore. */
+struct users {
+	char text[200];		/* "123 (nilfs_cleanerd), 124 (...)" */
+	bool owner;		/* one of them does not wait */
+};
+
+/* Looks at the process PID; FILE is the path of the semaphore. */
+static void add_user(struct users *u, const char *pid, const char *file)
+{
+	unsigned long long from, to, number, at;
+	size_t len = strlen(u->text);
+	char name[64] = "?", call[256];
+	bool maps = false, waits = false;
+	char *line = NULL;
+	char path[64];
+	size_t room = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%s/maps", pid);
+	f = fopen(path, "re");
+	while (f && getline(&line, &room, f) >= 0) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!strchr(line, '/') || strcmp(strchr(line, '/'), file) ||
+		    sscanf(line, "%llx-%llx", &from, &to) != 2)
+			continue;
+		maps = true;
+		/* "NUMBER ARGUMENT ...", or "running". */
+		waits |= probe_line(call, sizeof(call), "/proc/%s/syscall",
+				    pid) &&
+			 sscanf(call, "%llu %llx", &number, &at) == 2 &&
+			 at >= from && at < to;
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	if (!maps || waits)
+		return;
+	u->owner = true;
+	probe_line(name, sizeof(name), "/proc/%s/comm", pid);
+	snprintf(u->text + len, sizeof(u->text) - len, "%s%s (%s)",
+		 len ? ", " : "", pid, name);
+}
+
+static void find_users(struct users *u, const char *file)
+{
+	char own[24];
+	struct dirent *entry;
+	DIR *dir = opendir("/proc");
+
+	snprintf(own, sizeof(own), "%ld", (long)getpid());
+	*u = (struct users){ .owner = !dir };
+	while (dir && (entry = readdir(dir)))
+		if (strspn(entry->d_name, "0123456789") ==
+			    strlen(entry->d_name) &&
+		    strcmp(entry->d_name, own))
+			add_user(u, entry->d_name, file);
+	if (dir)
+		closedir(dir);
+}
+
+/* Takes SEM, whose file is FILE, if its owner has ended. */
+static bool take_over(sem_t *sem, const char *file)
+{
+	int value, fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct users u;
+	bool taken = false;
+
+	if (fd < 0)
+		return false;
+	if (!flock(fd, LOCK_EX | LOCK_NB)) {
+		find_users(&u, file);
+		/* The owner may have released it just now. */
+		taken = !sem_trywait(sem);
+		if (!taken && !u.owner && !sem_getvalue(sem, &value) &&
+		    value <= 0)
+			taken = true;
+	}
+	close(fd);
+	return taken;
+}
+
+/* Waits a short time in the system call that add_user() finds. */
+static int wait_for(sem_t *sem)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_nsec += PAUSE_MS * 1000000L;
+	end.tv_sec += end.tv_nsec / 1000000000L;
+	end.tv_nsec %= 1000000000L;
+	return sem_timedwait(sem, &end);
+}
+
+int cleanerlock_take(struct cleanerlock **cp, struct context *cx,
+		     const struct live *l, unsigned int seconds)
+{
+	unsigned int tries = seconds * (1000 / PAUSE_MS), i;
+	char name[NAME_MAX], file[PATH_MAX];
+	struct cleanerlock *c = calloc(1, sizeof(*c));
+	struct users u;
+	int ret = 0;
+
+	if (!c)
+		return fail(cx, -ENOMEM, "%s: lock of the cleaner", l->dir);
+	snprintf(name, sizeof(name), "/nilfs-cleaner-%llu",
+		 (unsigned long long)l->number);
+	snprintf(file, sizeof(file), "/dev/shm/sem.%s", name + 1);
+	c->sem = sem_open(name, O_CREAT, S_IRWXU, 1);
+	if (c->sem == SEM_FAILED) {
+		ret = fail(cx, -errno, "%s: lock of the cleaner: %s", l->dir,
+			   file);
+		free(c);
+		return ret;
+	}
+	for (i = 0; wait_for(c->sem); i++) {
+		ret = errno == ETIMEDOUT || errno == EINTR ?
+			      context_cancelled(cx) :
+			      fail(cx, -errno, "%s: lock of the cleaner", l->dir);
+		/* A process that has just mapped it may be about to take it. */
+		if (!ret && i % 4 == 3 && take_over(c->sem, file))
+			break;
+		if (!ret && i >= tries) {
+			find_users(&u, file);
+			ret = fail_said(cx, -EBUSY, "%s: another cleaner is at work: "
+					"%s; stop it, or wait for it", l->dir,
+					u.text[0] ? u.text : "unknown process");
+		}
+		if (ret) {
+			sem_close(c->sem);
+			free(c);
+			return ret;
+		}
+	}
+	*cp = c;
+	return 0;
+}
+
+void cleanerlock_release(struct cleanerlock *c)
+{
+	if (!c)
+		return;
+	sem_post(c->sem);
+	sem_close(c->sem);
+	free(c);
+}

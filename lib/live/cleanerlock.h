@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The lock of nilfs-utils that only the cleaner of a mounted volume holds. */
+#ifndef NILFS2_LIVE_CLEANERLOCK_H
+#define NILFS2_LIVE_CLEANERLOCK_H
+
+#include "base/context.h"
+
+struct cleanerlock;
+struct live;
+
+/*
+ * Takes the lock of the cleaner of L, for which others, such as nilfs_cleanerd, wait:
+ * as long as it is held, no block that a checkpoint needs moves, and no segment is
+ * freed.  A lock whose owner has ended without giving it back is taken over.  Waits
+ * at most SECONDS: then -EBUSY, and the text names the processes that have it.
+ * -EACCES for a user who may not take it; -EINTR, -ENOMEM.  *CP is released by
+ * cleanerlock_release().
+ */
+int cleanerlock_take(struct cleanerlock **cp, struct context *cx,
+		     const struct live *l, unsigned int seconds);
+
+/* NULL is accepted. */
+void cleanerlock_release(struct cleanerlock *c);
+
+#endif
