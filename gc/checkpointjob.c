@@ -3,7 +3,7 @@
  * The jobs of converting checkpoints to snapshots and back, and of deleting
  * checkpoints.
  *
- * Each is one log.  Later jobs, such as cleaning, count live blocks again, so a
+ * Each is one log, or ioctls of a mounted volume.  Later jobs, such as cleaning, count live blocks again, so a
  * segment that only a deleted checkpoint needed can be cleaned at once.
  *
  * Counts of live blocks are made exact with a change of snapshots, since a
@@ -28,6 +28,7 @@
 #include "gc/move/onelog.h"
 #include "gc/move/target.h"
 #include "gc/precheck.h"
+#include "live/live.h"
 #include "log/checkpoints.h"
 #include "log/exactcounts.h"
 #include "log/directwriter.h"
@@ -40,19 +41,34 @@
 
 /* A volume and its checkpoints, ascending. */
 struct checkpoint_list {
-	struct volume *vol;
+	struct volume *vol;	/* NULL if it is mounted */
+	uint64_t latest;
 	uint64_t *cnos, *snapshots;
 	size_t n, nsnapshots;
 };
 
 /* To be closed also after a failure. */
 static int open_list(struct checkpoint_list *l, struct context *cx,
-		     struct dev *dev)
+		     const struct options *o, struct dev *dev)
 {
-	int ret = target_open_volume(&l->vol, cx, dev);
+	struct nilfs_cpstat stat;
+	int ret;
 
-	if (!ret)
+	if (o->live) {
+		ret = live_request(o->live, cx, NILFS_IOCTL_GET_CPSTAT, &stat);
+		l->latest = ret ? 0 : stat.cs_cno - 1;
+		if (!ret)
+			ret = live_checkpoints(o->live, cx, NILFS_CHECKPOINT,
+					       &l->cnos, &l->n);
+		return ret ? ret : live_checkpoints(o->live, cx, NILFS_SNAPSHOT,
+						    &l->snapshots,
+						    &l->nsnapshots);
+	}
+	ret = target_open_volume(&l->vol, cx, dev);
+	if (!ret) {
+		l->latest = l->vol->latest.cno;
 		ret = cptable_list(l->vol, cx, false, &l->cnos, &l->n);
+	}
 	if (!ret)
 		ret = cptable_list(l->vol, cx, true, &l->snapshots,
 				   &l->nsnapshots);
@@ -183,17 +199,59 @@ static int set_snapshots(void *arg, struct context *cx, struct writer *w)
 	return ret;
 }
 
+/* Makes checkpoint CNO of the mounted volume LIVE a snapshot, or a plain one. */
+static int set_mode(const struct live *live, struct context *cx, uint64_t cno,
+		    unsigned int mode)
+{
+	struct nilfs_cpmode change = { .cm_cno = cno, .cm_mode = mode };
+	int ret = live_request(live, cx, NILFS_IOCTL_CHANGE_CPMODE, &change);
+
+	if (ret == -EBUSY)
+		return fail_said(cx, ret, "%s: checkpoint %" PRIu64 " is mounted; "
+				 "unmount it first", live->dir, cno);
+	return ret;
+}
+
+/* Changes the snapshots of a mounted volume; a new one is of the present state. */
+static int change_mounted(struct snapshot_change *c, struct context *cx)
+{
+	const struct live *live = c->o->live;
+	size_t i, at = 0;
+	int ret = 0;
+
+	for (i = 0; i < c->list.n && !ret && !c->o->dry_run; i++) {
+		uint64_t cno = c->list.cnos[i];
+		bool was = is_snapshot(&c->list, cno);
+		bool is = at < c->nwanted && c->wanted[at] == cno;
+
+		at += is;
+		if (was != is)
+			ret = set_mode(live, cx, cno, is ? NILFS_SNAPSHOT :
+							   NILFS_CHECKPOINT);
+	}
+	if (!ret && c->o->take_snapshot) {
+		c->taken = c->list.latest + 1;
+		if (!c->o->dry_run)
+			ret = live_sync(live, cx, &c->taken);
+		if (!ret && !c->o->dry_run)
+			ret = set_mode(live, cx, c->taken, NILFS_SNAPSHOT);
+	}
+	return ret;
+}
+
 /* Changes the snapshots of the volume on DEV, in one log. */
 static int change_snapshots(struct snapshot_change *c, struct context *cx,
 			    struct dev *dev)
 {
 	struct writer_options options;
 	struct writer_end end;
-	int ret = open_list(&c->list, cx, dev);
+	int ret = open_list(&c->list, cx, c->o, dev);
 
 	if (!ret)
 		ret = choose_snapshots(c, cx);
-	if (!ret && (c->made || c->unmade || c->o->take_snapshot)) {
+	if (!ret && c->o->live) {
+		ret = change_mounted(c, cx);
+	} else if (!ret && (c->made || c->unmade || c->o->take_snapshot)) {
 		options = writer_options_on(c->list.vol, (uint64_t)cx->now);
 		options.snapshot = c->o->take_snapshot;
 		ret = onelog_append(cx, c->list.vol, &options, set_snapshots,
@@ -223,7 +281,7 @@ int checkpointjob_check_snapshots(struct tool *tool, const struct options *o,
 	int ret = parse_snapshots(&c);
 
 	if (!ret)
-		ret = open_list(&c.list, cx, dev);
+		ret = open_list(&c.list, cx, o, dev);
 	for (i = 0; i < c.list.n && !ret; i++) {
 		has_range(&c.on, c.list.cnos[i]);
 		has_range(&c.off, c.list.cnos[i]);
@@ -232,7 +290,7 @@ int checkpointjob_check_snapshots(struct tool *tool, const struct options *o,
 		ret = warn_unmet(tool, TO_SNAPSHOT, &c.on) |
 		      warn_unmet(tool, TO_CHECKPOINT, &c.off);
 	close_list(&c.list);
-	if (!ret && c.on.count && !o->no_check) {
+	if (!ret && c.on.count && !o->no_check && !o->live) {
 		/* Check that all new snapshots are sound. */
 		ret = overlay_open(&overlay, cx, dev, true);
 		if (!ret)
@@ -336,10 +394,10 @@ int checkpointjob_check_delete(struct tool *tool, const struct options *o,
 		ret = parse_ranges(tool, TO_CHECKPOINT, &o->to_checkpoint,
 				   &unmade);
 	if (!ret)
-		ret = open_list(&d.list, &tool->cx, dev);
+		ret = open_list(&d.list, &tool->cx, o, dev);
 	if (ret)
 		goto out;
-	latest = d.list.vol->latest.cno;
+	latest = d.list.latest;
 	for (i = 0; i < d.list.n; i++) {
 		uint64_t cno = d.list.cnos[i];
 
@@ -375,12 +433,12 @@ static int delete_chosen_checkpoints(struct deletion *d, struct context *cx,
 	struct writer_end end;
 	uint64_t latest;
 	size_t i;
-	int ret = open_list(&d->list, cx, dev);
+	int ret = open_list(&d->list, cx, d->o, dev);
 
 	if (ret)
 		goto out;
 	/* Move the checkpoints to be deleted to the beginning of the list. */
-	latest = d->list.vol->latest.cno;
+	latest = d->list.latest;
 	for (i = 0; i < d->list.n; i++) {
 		uint64_t cno = d->list.cnos[i];
 
@@ -393,7 +451,21 @@ static int delete_chosen_checkpoints(struct deletion *d, struct context *cx,
 	if (range_has(&d->ranges, latest) && !d->silent)
 		tool_note(d->tool, "%s: checkpoint %" PRIu64 " is the latest, "
 			  "kept", d->tool->argv[0], latest);
-	if (d->chosen) {
+	for (i = 0; i < d->chosen && !ret && d->o->live && !d->o->dry_run; i++) {
+		uint64_t cno = d->list.cnos[i];
+
+		if (is_snapshot(&d->list, cno))
+			ret = set_mode(d->o->live, cx, cno, NILFS_CHECKPOINT);
+		if (!ret)
+			ret = live_request(d->o->live, cx,
+					   NILFS_IOCTL_DELETE_CHECKPOINT, &cno);
+		/* A cleaner, or rmcp(8), was faster. */
+		if (ret == -ENOENT) {
+			fail_clear(cx);
+			ret = 0;
+		}
+	}
+	if (d->chosen && !d->o->live) {
 		options = writer_options_on(d->list.vol, (uint64_t)cx->now);
 		ret = onelog_append(cx, d->list.vol, &options, delete_chosen,
 				    d, &end);

@@ -21,6 +21,7 @@
 #include "gc/clean/purge.h"
 #include "gc/job.h"
 #include "gc/move/target.h"
+#include "gc/live/online.h"
 #include "gc/moving.h"
 #include "out/table.h"
 #include "vol/liveness.h"
@@ -299,15 +300,79 @@ static int clean_by(struct tool *tool, const struct options *o,
 	return ret;
 }
 
+/* The same with a mounted volume, by calls of the kernel. */
+static int clean_mounted(struct tool *tool, const struct options *o,
+			 struct dev *dev)
+{
+	struct online_options options = {
+		.policy = o->policy.policy,
+		.metadata_weight = o->policy.weight,
+		.max_search = o->max_search,
+		.min_dead = o->min_reclaimable,
+		.protect = o->protect,
+		.latency = o->latency,
+		.verify = !o->no_verify,
+		.forecast = o->dry_run,
+	};
+	struct report *r = &tool->report;
+	uint64_t began = tool_clock(), bytes;	/* of a segment */
+	struct cleanjob_output out;
+	struct collector_options how = { .left = NULL };
+	struct online n;
+	struct volume *vol;
+	int ret = volume_open_bare(&vol, &tool->cx, dev);
+
+	if (ret)
+		return ret;
+	bytes = (uint64_t)vol->geo.blocks_per_segment << vol->geo.block_bits;
+	options.goal = options_segments(&o->free, bytes, vol->geo.nsegments);
+	volume_close(vol);
+	moving_begin(&out.moving, tool, &how);
+	options.arg = &out;
+	options.left = how.left;
+	options.moving = how.moving;
+	if (tool->verbose) {
+		options.fate = put_fate;
+		table_begin(&out.table, r, "segments", fate_columns,
+			    FATE_COLUMNS);
+	}
+	ret = online_run(&n, &tool->cx, o->live, dev, tool_clock, &options);
+	progress_end(&tool->progress);
+	if (tool->verbose)
+		table_end(&out.table);
+	if (ret)
+		return ret;
+	report_begin(r, "result", NULL);
+	report_u64(r, "clean_before", "Clean segments before", n.clean_before);
+	report_u64(r, "clean_after", "Clean segments after", n.clean_after);
+	report_size(r, "bytes_freed", "Space freed", n.gained * bytes);
+	report_u64(r, "segments_cleaned", "Segments cleaned", n.victims);
+	report_u64(r, "segments_left", "Segments skipped", n.left);
+	report_u64(r, "blocks_moved", "Blocks moved", n.moved);
+	report_u64(r, "blocks_forgotten", "Virtual blocks freed", n.freed);
+	report_u64(r, "calls", "Calls of the kernel", n.calls);
+	report_u64(r, "longest_ms", "Longest call in milliseconds", n.longest);
+	report_u64(r, "elapsed_ms", "Time in milliseconds", tool_clock() - began);
+	report_end(r);
+	if (options.goal != CLEAN_ALL && n.gained < options.goal) {
+		tool_warn(tool, "%s: --free: %" PRIu64 " segments requested, %"
+			  PRIu64 " freed", tool->argv[0], options.goal,
+			  n.gained);
+		return JOB_UNDONE;
+	}
+	return n.left ? JOB_LEFT : 0;
+}
+
 int cleanjob_clean(struct tool *tool, const struct options *o, struct dev *dev)
 {
 	uint64_t began = tool_clock();
 	struct report *r = &tool->report;
 	struct cleanjob job;
 	const struct clean *c = &job.clean;
-	int ret = clean_by(tool, o, o->policy.policy, dev, &job);
+	int ret = o->live ? clean_mounted(tool, o, dev) :
+			    clean_by(tool, o, o->policy.policy, dev, &job);
 
-	if (ret)
+	if (ret || o->live)
 		return ret;
 	report_begin(r, "result", NULL);
 	report_u64(r, "clean_before", "Clean segments before",

@@ -53,24 +53,25 @@ static const struct {
 	job_run *check;		/* NULL: the job itself detects it */
 	enum job_phase phase;
 	enum job_cleaning cleaning;
+	bool mounted;		/* possible while the volume is mounted */
 } jobs[JOB_COUNT] = {
 	[JOB_PROPERTIES] = { tunejob_properties, tunejob_check_properties,
 			     PHASE_BEFORE, CLEANING_ASKED },
 	[JOB_SNAPSHOTS] = { checkpointjob_snapshots,
 			    checkpointjob_check_snapshots,
-			    PHASE_BEFORE, CLEANING_ASKED },
+			    PHASE_BEFORE, CLEANING_ASKED, true },
 	[JOB_FEATURES] = { tunejob_features, tunejob_check_features,
 			   PHASE_BEFORE, CLEANING_ASKED },
 	[JOB_DELETE] = { checkpointjob_delete, checkpointjob_check_delete,
-			 PHASE_BEFORE, CLEANING_TOO },
+			 PHASE_BEFORE, CLEANING_TOO, true },
 	[JOB_COMPARE] = { cleanjob_compare, NULL, PHASE_CLEAN, CLEANING_NOT },
-	[JOB_CLEAN] = { cleanjob_clean, NULL, PHASE_CLEAN, CLEANING_TOO },
+	[JOB_CLEAN] = { cleanjob_clean, NULL, PHASE_CLEAN, CLEANING_TOO, true },
 	[JOB_COMPACT] = { compactjob_compact, NULL, PHASE_CLEAN, CLEANING_NOT },
 	[JOB_COPY] = { compactjob_copy, NULL, PHASE_CLEAN, CLEANING_NOT },
 	[JOB_SHRINK] = { resizejob_shrink, resizejob_check_shrink,
 			 PHASE_AFTER, CLEANING_ASKED },
 	[JOB_GROW] = { resizejob_grow, resizejob_check_grow,
-		       PHASE_AFTER, CLEANING_ASKED },
+		       PHASE_AFTER, CLEANING_ASKED, true },
 	[JOB_DEFRAG] = { compactjob_defrag, compactjob_check_defrag,
 			 PHASE_AFTER, CLEANING_ASKED },
 	[JOB_PURGE] = { cleanjob_purge, NULL, PHASE_AFTER, CLEANING_TOO },
@@ -182,6 +183,12 @@ int jobs_run(struct tool *tool, const struct options *o, struct dev *dev)
 	enum job job;
 	int ret, status = 0;
 
+	for (job = 0; job < JOB_COUNT && o->live; job++)
+		if (is_job_wanted(job, o) && !jobs[job].mounted)
+			return fail_said(cx, -EBUSY, "%s: %s: not while the volume "
+					 "is mounted; unmount it, and give its "
+					 "device", tool->argv[0],
+					 job_option(job, o));
 	for (job = 0; job < JOB_COUNT && !status; job++)
 		if (is_job_wanted(job, o) && jobs[job].check)
 			status = jobs[job].check(tool, o, dev);
@@ -193,7 +200,8 @@ int jobs_run(struct tool *tool, const struct options *o, struct dev *dev)
 		if (!is_job_wanted(job, o))
 			continue;
 		ret = jobs[job].run(tool, o, dev);
-		if (ret == -ENOSPC && jobs[job].phase == PHASE_BEFORE) {
+		if (ret == -ENOSPC && jobs[job].phase == PHASE_BEFORE &&
+		    !o->live) {
 			/*
 			 * The job is one log, which cannot be split to fit the
 			 * clean segments.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* gc.nilfs2: opens the device, and runs the requested jobs. */
+/* gc.nilfs2: opens the device or mounted volume, and runs the requested jobs. */
 #include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,12 +9,15 @@
 #include "cli/outfile.h"
 #include "cli/tool.h"
 #include "dev/dev.h"
+#include "dev/devfile.h"
 #include "dev/overlay.h"
 #include "disk/segusage.h"
 #include "gc/job.h"
 #include "gc/move/sums.h"
 #include "gc/move/target.h"
 #include "gc/options.h"
+#include "live/cleanerlock.h"
+#include "live/live.h"
 #include "out/segmap.h"
 #include "vol/liveness.h"
 #include "vol/protection.h"
@@ -146,6 +149,36 @@ static void warn_flipped(void *arg, const char *text)
 	tool_warn(tool, "%s: %s", tool->argv[0], text);
 }
 
+/* Seconds to wait for another cleaner, which holds the lock for one batch. */
+#define CLEANER_WAIT 60
+
+/* Runs the jobs on the volume mounted on a directory. */
+static int run_mounted(struct tool *tool, struct options *o)
+{
+	struct context *cx = &tool->cx;
+	struct cleanerlock *lock = NULL;
+	struct live *live = NULL;
+	struct dev *dev = NULL;
+	int ret = live_open(&live, cx, tool->argv[0]);
+
+	if (!ret && live->read_only && !o->dry_run)
+		ret = fail_said(cx, -EROFS, "%s: mounted read-only; mount it for "
+				"writing, or unmount it and give the device %s",
+				live->dir, live->device);
+	if (!ret)
+		ret = cleanerlock_take(&lock, cx, live, CLEANER_WAIT);
+	if (!ret)
+		ret = devfile_open(&dev, cx, live->device, DEVFILE_READ);
+	if (!ret) {
+		o->live = live;
+		ret = run_jobs(tool, o, dev);
+	}
+	dev_close(dev);
+	cleanerlock_release(lock);
+	live_close(live);
+	return ret;
+}
+
 static int run_gc(struct tool *tool, const void *options)
 {
 	struct options o = *(const struct options *)options;
@@ -159,6 +192,8 @@ static int run_gc(struct tool *tool, const void *options)
 	if (jobs_check(&child, &o))
 		return tool_usage(tool, "%s", child.failure);
 	o.dry_run |= o.compare;
+	if (live_is_directory(tool->argv[0]))
+		return run_mounted(tool, &o);
 	ret = target_open(&t, &tool->cx, tool->argv[0],
 			  o.dry_run || o.output);
 	if (!ret && !o.no_check)
@@ -188,7 +223,7 @@ static int run_gc(struct tool *tool, const void *options)
 
 static const struct cli_heading headings[] = {
 	{ "What is cleaned",
-	  "free min-reclaimable protect policy max-search compare" },
+	  "free min-reclaimable protect policy max-search compare latency" },
 	{ "Compaction, defragmentation and copies",
 	  "compact order defrag output" },
 	{ "Size and unused space",
@@ -208,7 +243,7 @@ static const struct cli_heading headings[] = {
 
 static const struct cli_command command = {
 	.summary = "collect the garbage of a NILFS2 volume",
-	.synopsis = "DEVICE",
+	.synopsis = "DEVICE|DIRECTORY",
 	.options = options_rows,
 	.headings = headings,
 	.options_size = sizeof(struct options),
@@ -220,7 +255,7 @@ static const struct cli_command command = {
 
 static const struct cli_tool gc = {
 	.name = "gc.nilfs2",
-	.summary = "Collect the garbage of an unmounted NILFS2 volume.",
+	.summary = "Collect the garbage of a NILFS2 volume.",
 	.only = &command,
 	.exit_failure = 1,
 	.exit_usage = 2,

@@ -20,6 +20,8 @@
 #define PROTECT_DEFAULT 3600
 #define MIN_RECLAIMABLE_DEFAULT 10
 
+#define LATENCY_DEFAULT 50
+
 /* The second superblock is in the last whole unit of this size of a device. */
 #define SIZE_UNIT 4096
 
@@ -36,6 +38,7 @@ const struct options options_defaults = {
 	.policy = { &policy_list[0], POLICY_WEIGHT },
 	.min_reclaimable = MIN_RECLAIMABLE_DEFAULT,
 	.protect = PROTECT_DEFAULT,
+	.latency = LATENCY_DEFAULT,
 	.tune = {
 		.numbers = { TUNE_KEEP, TUNE_KEEP, TUNE_KEEP, TUNE_KEEP },
 	},
@@ -150,6 +153,9 @@ const struct cli_option options_rows[] = {
 	  OPTION_FLAG, AT(keep_snapshots), SNAPSHOTS },
 	{ 'L', "label", "LABEL", "set the name of the volume, up to 80 bytes",
 	  OPTION_STRING, AT(tune.label) },
+	{ 0, "latency", "MS",
+	  "mounted: the longest time that a writer should wait (50)",
+	  OPTION_U32, AT(latency) },
 	{ 0, "max-mounts", "N",
 	  "set the number of mounts between checks, -1: any", OPTION_I64,
 	  AT(tune.numbers[TUNE_MAX_MOUNTS]) },

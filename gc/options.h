@@ -59,8 +59,11 @@ struct options {
 	bool dry_run;
 	bool no_check;			/* do not check the volume first */
 	bool no_verify;			/* do not verify checksums of moved blocks */
+	uint32_t latency;		/* milliseconds that a writer may wait */
 	/* Not an option: the verified checksums; NULL with no_verify. */
 	struct sums *sums;
+	/* Not an option: the mounted volume; NULL: it is not mounted. */
+	const struct live *live;
 };
 
 extern const struct options options_defaults;

@@ -77,6 +77,8 @@ int resizejob_check_grow(struct tool *tool, const struct options *o,
 	const struct grow_options options = {
 		.bytes = o->grow.bytes,
 		.time = (uint64_t)tool->cx.now,
+		.live = o->live,
+		.forecast = true,
 	};
 	struct dev *overlay;
 	struct grow g;
@@ -93,6 +95,8 @@ int resizejob_grow(struct tool *tool, const struct options *o, struct dev *dev)
 	const struct grow_options options = {
 		.bytes = o->grow.bytes,
 		.time = (uint64_t)tool->cx.now,
+		.live = o->live,
+		.forecast = o->dry_run,
 	};
 	struct report *r = &tool->report;
 	uint64_t began = tool_clock();
@@ -103,7 +107,8 @@ int resizejob_grow(struct tool *tool, const struct options *o, struct dev *dev)
 		return ret;
 	report_begin(r, "grow", NULL);
 	put_sizes(r, g.bytes_before, g.bytes, g.segments_before, g.segments);
-	moving_put(r, &g.totals, began);
+	if (!o->live)
+		moving_put(r, &g.totals, began);
 	report_end(r);
 	return 0;
 }

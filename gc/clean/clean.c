@@ -30,44 +30,6 @@ struct cleaner {
 };
 
 /*
- * Estimates how many blocks cleaning will move, from the counts of the present
- * round.  All batches are chosen at once: blocks that do not fit into one are
- * moved by the next.  Metadata written by the batches is not included, so it is
- * an estimate, for progress only.  -ENOMEM.
- */
-static int estimate_moves(struct cleaner *c, struct context *cx)
-{
-	const struct facts *f = &c->k.facts;
-	uint64_t bps = f->vol->geo.blocks_per_segment;
-	uint64_t n = 0, live = 0, taken = 0;
-	const struct policy_segment *s;
-	struct policy_order order;
-	int64_t i;
-
-	if (policy_open(&order, c->o->policy, &f->env, f->segments, f->n)) {
-		policy_close(&order);
-		return fail(cx, -ENOMEM, "order of segments");
-	}
-	while ((n > taken ? n - taken : 0) < c->o->goal &&
-	       (i = policy_next(&order, f->clean)) >= 0) {
-		s = &f->segments[i];
-		/*
-		 * Freeing a segment gains nothing if its live blocks and their
-		 * summary take as much: the batch is the last.
-		 */
-		if ((uint64_t)s->live + s->live / 32 + 1 >= s->blocks ||
-		    !policy_is_worth(s, c->o->min_dead))
-			continue;
-		n++;
-		live += s->live;
-		taken = (live + bps - 1) / bps;
-	}
-	policy_close(&order);
-	c->k.to_move = live;
-	return 0;
-}
-
-/*
  * Cleaning with few clean segments, or none.
  *
  * The metadata that a batch writes is only known by an upper bound, which is
@@ -371,7 +333,8 @@ static int clean_round(struct cleaner *c, struct context *cx, bool first)
 		f->env.metadata_weight = c->o->metadata_weight;
 		f->env.scarce = c->k.vol->geo.nsegments / 20;
 		if (first && c->o->how.moving)
-			ret = estimate_moves(c, cx);
+			ret = facts_estimate(f, cx, c->o->policy, c->o->goal,
+					     c->o->min_dead, &c->k.to_move);
 	}
 	if (!ret)
 		ret = clean_batch(c, cx);

@@ -32,7 +32,9 @@ int target_open(struct target *t, struct context *cx, const char *path,
 	if (probe_mounted(cx, path, &use))
 		fail_clear(cx);
 	else if (use.kind == PROBE_MOUNTED)
-		return fail(cx, -EBUSY, "%s: mounted on %s", path, use.where);
+		return fail_said(cx, -EBUSY, "%s: mounted on %s; give this "
+				 "directory to clean it while it is mounted",
+				 path, use.where);
 	else if (use.kind == PROBE_LOOP)
 		return fail(cx, -EBUSY, "%s: the loop device %s uses it", path,
 			    use.where);

@@ -193,6 +193,35 @@ int facts_gather(struct facts *f, struct context *cx, struct volume *vol,
 	return facts_gather_all(f, cx, vol, protect, kept, false);
 }
 
+int facts_estimate(const struct facts *f, struct context *cx,
+		   const struct policy *policy, uint64_t goal, uint32_t min_dead,
+		   uint64_t *blocks)
+{
+	uint64_t bps = f->vol->geo.blocks_per_segment;
+	uint64_t n = 0, live = 0, taken = 0;
+	const struct policy_segment *s;
+	struct policy_order order;
+	int64_t i;
+
+	*blocks = 0;
+	if (policy_open(&order, policy, &f->env, f->segments, f->n)) {
+		policy_close(&order);
+		return fail(cx, -ENOMEM, "order of segments");
+	}
+	while ((n > taken ? n - taken : 0) < goal &&
+	       (i = policy_next(&order, f->clean)) >= 0) {
+		s = &f->segments[i];
+		if (!policy_gains(s) || !policy_is_worth(s, min_dead))
+			continue;
+		n++;
+		live += s->live;
+		taken = (live + bps - 1) / bps;
+	}
+	policy_close(&order);
+	*blocks = live;
+	return 0;
+}
+
 void facts_keep(struct facts *f, struct facts_kept *kept)
 {
 	facts_forget(kept);

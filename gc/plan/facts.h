@@ -66,6 +66,17 @@ int facts_gather_all(struct facts *f, struct context *cx, struct volume *vol,
  */
 int facts_count_metadata(struct facts *f, struct context *cx);
 
+/*
+ * Estimates how many *BLOCKS cleaning will move until GOAL segments are gained, of
+ * candidates with MIN_DEAD percent of dead blocks, from the counts of now.  All batches
+ * are chosen at once: blocks that do not fit into one are moved by the next.  Metadata
+ * written by the batches is not included, so it is an estimate, for progress only.
+ * -ENOMEM.
+ */
+int facts_estimate(const struct facts *f, struct context *cx,
+		   const struct policy *policy, uint64_t goal, uint32_t min_dead,
+		   uint64_t *blocks);
+
 /* Frees the candidates; everything else stays. */
 void facts_drop_candidates(struct facts *f);
 

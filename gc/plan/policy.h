@@ -78,6 +78,15 @@ const struct policy *policy_parse(const char *text, uint32_t *weight);
  */
 bool policy_is_worth(const struct policy_segment *s, uint32_t percent);
 
+/*
+ * Whether cleaning S frees more than it takes: its live blocks and their summary need
+ * less than a segment.
+ */
+static inline bool policy_gains(const struct policy_segment *s)
+{
+	return (uint64_t)s->live + s->live / 32 + 1 < s->blocks;
+}
+
 struct policy_rank {
 	uint64_t importance, index;
 };

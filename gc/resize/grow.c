@@ -17,6 +17,7 @@
 #include "gc/move/load.h"
 #include "gc/move/target.h"
 #include "gc/plan/facts.h"
+#include "live/live.h"
 #include "log/resize.h"
 #include "vol/volume.h"
 
@@ -24,6 +25,7 @@ static int plan_growth(struct grow *grow, struct context *cx, struct dev *dev,
 		       const struct grow_options *o)
 {
 	uint64_t bytes = o->bytes ? o->bytes : dev->size;
+	struct nilfs_geometry g;
 	struct volume *vol;
 	int ret = volume_open(&vol, cx, dev, NULL);
 
@@ -32,7 +34,8 @@ static int plan_growth(struct grow *grow, struct context *cx, struct dev *dev,
 	grow->segments = grow->segments_before = vol->geo.nsegments;
 	grow->bytes_before = le64_get(volume_super(vol)->s_dev_size);
 	grow->bytes = bytes;
-	ret = target_check_volume(cx, vol);
+	if (!o->live)
+		ret = target_check_volume(cx, vol);
 	if (ret)
 		goto out;
 	if (dev->zones)
@@ -45,6 +48,8 @@ static int plan_growth(struct grow *grow, struct context *cx, struct dev *dev,
 	else if (bytes > dev->size && dev->is_block_device)
 		ret = fail(cx, -EINVAL, "%s: has only %" PRIu64 " bytes",
 			   dev->name, dev->size);
+	else if (o->live && !(ret = resize_layout(vol, cx, bytes, &g)))
+		grow->segments = g.nsegments;
 	if (ret || bytes <= dev->size || !vol->super_used)
 		goto out;
 	/* The first superblock becomes the active one. */
@@ -88,8 +93,12 @@ int grow_run(struct grow *grow, struct context *cx, struct dev *dev,
 
 	*grow = (struct grow){ 0 };
 	ret = plan_growth(grow, cx, dev, options);
-	if (ret || grow->bytes == grow->bytes_before)
+	if (ret || grow->bytes == grow->bytes_before ||
+	    (options->live && options->forecast))
 		return ret;
+	if (options->live)
+		return live_request(options->live, cx, NILFS_IOCTL_RESIZE,
+				    &grow->bytes);
 	if (grow->bytes > dev->size)
 		ret = dev_resize(dev, cx, grow->bytes);
 	if (ret == -EOPNOTSUPP)

@@ -5,11 +5,14 @@
 #ifndef NILFS2_GC_GROW_H
 #define NILFS2_GC_GROW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/context.h"
 #include "dev/dev.h"
 #include "gc/move/batch.h"
+
+struct live;
 
 /* The requested size: all of the device. */
 #define GROW_ALL 0
@@ -17,6 +20,8 @@
 struct grow_options {
 	uint64_t bytes;		/* of the volume, or GROW_ALL */
 	uint64_t time;		/* of the checkpoint, seconds */
+	const struct live *live;	/* the mounted volume of the device, or NULL */
+	bool forecast;		/* do not change a mounted volume */
 };
 
 struct grow {
@@ -27,7 +32,7 @@ struct grow {
 
 /*
  * Enlarges the volume on DEV to that size; a shorter image file is extended
- * first.  Does nothing if it has that size.  -EINVAL if it is larger, or a
+ * first.  Of a mounted volume the kernel does it.  Does nothing if it has that size.  -EINVAL if it is larger, or a
  * block device is smaller, -ENOSPC if there is no room for a log, -EUCLEAN if
  * the volume must be recovered or repaired first, -EIO.
  */

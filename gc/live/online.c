@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Cleaning a mounted volume.
+ *
+ * A pass reads one state of the volume, as for an image: facts of all segments, and
+ * the order of a policy.  Then it makes calls with victims in this order until none is
+ * left; the blocks that a call moves are counted by the kernel's answers, so the
+ * facts may be of some calls before.  Blocks die meanwhile, so another pass follows
+ * as long as one gains segments.
+ *
+ * The duration of a call is about proportional to its blocks, and writers of the
+ * volume wait for less than half of it.  So a call moves as many blocks as the calls
+ * before it could in the permitted time; on an idle volume many more, since larger
+ * calls have survivors of more similar age, and write less metadata.
+ */
+#include "gc/live/online.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "gc/live/call.h"
+#include "gc/plan/facts.h"
+#include "live/live.h"
+#include "vol/volume.h"
+
+/* Blocks of a call on an idle volume, and of the first one on a busy volume. */
+#define IDLE_BLOCKS 8192
+#define FIRST_BLOCKS 1024
+#define LEAST_BLOCKS 64
+
+/* A volume without a new log for so long is idle, in milliseconds. */
+#define IDLE_MS 1500
+
+struct onlinerun {
+	struct online *n;
+	const struct online_options *o;
+	const struct live *live;
+	struct dev *dev;
+	uint64_t (*clock)(void);
+	struct call call;
+	uint32_t blocks_per_segment;
+	uint64_t estimate;	/* blocks to be moved in all */
+	uint64_t written;	/* time of the last log of a writer, seconds */
+	uint64_t changed;	/* when that was found, by the clock */
+	uint64_t paced;		/* blocks of a call that writers may wait for */
+	uint64_t pass_gained;	/* segments */
+};
+
+/* The limits of the next call. */
+static int find_limits(struct onlinerun *r, struct context *cx,
+		       struct call_limit *limit)
+{
+	struct nilfs_sustat stat;
+	uint64_t bps = r->blocks_per_segment, clean;
+	int ret = live_request(r->live, cx, NILFS_IOCTL_GET_SUSTAT, &stat);
+
+	if (ret)
+		return ret;
+	if (stat.ss_nongc_ctime != r->written)
+		r->changed = r->clock();
+	r->written = stat.ss_nongc_ctime;
+	limit->moved = r->clock() - r->changed < IDLE_MS ? r->paced : IDLE_BLOCKS;
+	/*
+	 * A call that finds no clean segment never ends.  Half of them are left to
+	 * writers; a call that only frees segments is possible without.
+	 */
+	clean = stat.ss_ncleansegs;
+	limit->written = (clean ? clean - 1 : 0) * bps / 2;
+	limit->freeing = limit->written > bps / 2 ? limit->written : bps / 2;
+	return 0;
+}
+
+/* Makes the call, and counts what it does. */
+static int make_call(struct onlinerun *r, struct context *cx)
+{
+	uint64_t blocks = call_blocks(&r->call), bps = r->blocks_per_segment;
+	uint64_t victims = r->call.n.victims, freed = r->call.n.freed;
+	uint64_t taken = (blocks + bps - 1) / bps, began = r->clock(), took;
+	int ret = 0;
+
+	if (!victims)
+		return 0;
+	if (r->o->forecast)
+		r->call.n = (struct call_size){ 0 };
+	else
+		ret = call_make(&r->call, cx);
+	if (ret)
+		return ret;
+	took = r->clock() - began;
+	r->n->calls++;
+	r->n->victims += victims;
+	r->n->moved += blocks;
+	r->n->freed += freed;
+	r->n->longest = took > r->n->longest ? took : r->n->longest;
+	taken = victims > taken ? victims - taken : 0;
+	r->n->gained += taken;
+	r->pass_gained += taken;
+	if (r->o->moving)
+		r->o->moving(r->o->arg, r->n->moved < r->estimate ?
+				     r->n->moved : r->estimate, r->estimate);
+	if (r->o->forecast)
+		return context_cancelled(cx);
+	/* A writer waits for about 40 percent of a call. */
+	if (took && blocks > LEAST_BLOCKS)
+		r->paced = blocks * r->o->latency * 10 / (took * 4);
+	if (r->paced < LEAST_BLOCKS)
+		r->paced = LEAST_BLOCKS;
+	if (r->paced > IDLE_BLOCKS)
+		r->paced = IDLE_BLOCKS;
+	/* The superblocks follow: segments since the older one are protected. */
+	if (syncfs(r->live->fd))
+		return fail(cx, -errno, "%s: synchronization", r->live->dir);
+	return context_cancelled(cx);
+}
+
+/* Segments gained by the calls made, and by the next one. */
+static uint64_t gained(const struct onlinerun *r)
+{
+	uint64_t bps = r->blocks_per_segment;
+	uint64_t taken = (call_blocks(&r->call) + bps - 1) / bps;
+	uint64_t victims = r->call.n.victims;
+
+	return r->n->gained + (victims > taken ? victims - taken : 0);
+}
+
+/* Adds S to the call, which is made first if S does not fit: its fate, or -errno. */
+static int take_segment(struct onlinerun *r, struct context *cx,
+			const struct policy_segment *s)
+{
+	struct call_limit limit;
+	int ret = find_limits(r, cx, &limit);
+
+	if (!ret)
+		ret = call_add(&r->call, cx, s->segnum, &limit);
+	if (ret == CALL_LARGE) {
+		ret = make_call(r, cx);
+		if (!ret)
+			ret = find_limits(r, cx, &limit);
+		if (!ret)
+			ret = call_add(&r->call, cx, s->segnum, &limit);
+	}
+	if (ret == CALL_DAMAGED) {
+		r->n->left++;
+		if (r->o->left)
+			r->o->left(r->o->arg, s->segnum, cx->failure);
+		fail_clear(cx);
+	}
+	return ret < 0 ? ret : ret == CALL_TAKEN ? CLEAN_FREED :
+	       ret == CALL_DAMAGED ? CLEAN_LEFT :
+	       ret == CALL_LARGE ? CLEAN_FULL : CLEAN_YOUNG;
+}
+
+/* One pass over the segments of the present state. */
+static int run_pass(struct onlinerun *r, struct context *cx, bool first)
+{
+	const struct online_options *o = r->o;
+	struct policy_order order = { .rank = NULL };
+	struct facts f = { .vol = NULL };
+	const struct policy_segment *s;
+	struct volume *vol = NULL;
+	uint64_t cno, protect = 0;
+	int64_t i;
+	int ret = live_sync(r->live, cx, &cno);
+
+	if (!ret)
+		ret = volume_open(&vol, cx, r->dev, NULL);
+	if (!ret)
+		ret = facts_gather(&f, cx, vol, o->protect, NULL);
+	if (!ret && o->policy->uses_metadata)
+		ret = facts_count_metadata(&f, cx);
+	if (!ret) {
+		f.env.max_search = o->max_search;
+		f.env.metadata_weight = o->metadata_weight;
+		f.env.scarce = vol->geo.nsegments / 20;
+		protect = f.protect_cno;
+		r->blocks_per_segment = vol->geo.blocks_per_segment;
+		ret = policy_open(&order, o->policy, &f.env, f.segments, f.n);
+		if (ret)
+			fail(cx, ret, "order of segments");
+	}
+	if (!ret && first) {
+		r->n->clean_before = f.clean;
+		ret = facts_estimate(&f, cx, o->policy, o->goal, o->min_dead,
+				     &r->estimate);
+	}
+	r->pass_gained = 0;
+	if (!ret)
+		ret = call_open(&r->call, cx, r->live, r->dev, protect);
+	r->call.verify = o->verify;
+	while (!ret && gained(r) < o->goal &&
+	       (i = policy_next(&order, f.clean)) >= 0) {
+		s = &f.segments[i];
+		if (!policy_gains(s) || !policy_is_worth(s, o->min_dead)) {
+			if (o->fate && first)
+				o->fate(o->arg, s, CLEAN_SPARED);
+			continue;
+		}
+		ret = take_segment(r, cx, s);
+		if (ret >= 0 && o->fate)
+			o->fate(o->arg, s, (enum clean_fate)ret);
+		ret = ret < 0 ? ret : 0;
+	}
+	if (!ret)
+		ret = make_call(r, cx);
+	call_close(&r->call);
+	policy_close(&order);
+	facts_fini(&f);
+	volume_close(vol);
+	return ret;
+}
+
+int online_run(struct online *n, struct context *cx, const struct live *live,
+	       struct dev *dev, uint64_t (*clock)(void),
+	       const struct online_options *options)
+{
+	struct onlinerun r = {
+		.n = n, .o = options, .live = live, .dev = dev, .clock = clock,
+		.changed = clock(), .paced = FIRST_BLOCKS,
+	};
+	struct nilfs_sustat stat;
+	bool first = true;
+	int ret;
+
+	*n = (struct online){ 0 };
+	do {
+		ret = run_pass(&r, cx, first);
+		/* A snapshot was made meanwhile: the order is of another state. */
+		if (ret == -EBUSY) {
+			fail_clear(cx);
+			ret = 0;
+			r.pass_gained = 1;
+		}
+		first = false;
+	} while (!ret && r.pass_gained && n->gained < options->goal &&
+		 !options->forecast);
+	if (!ret)
+		ret = live_request(live, cx, NILFS_IOCTL_GET_SUSTAT, &stat);
+	n->clean_after = ret ? 0 : stat.ss_ncleansegs;
+	return ret;
+}

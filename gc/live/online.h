@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Cleaning a mounted volume: call after call, until the goal is reached.
+ */
+#ifndef NILFS2_GC_ONLINE_H
+#define NILFS2_GC_ONLINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "gc/clean/clean.h"
+#include "gc/plan/policy.h"
+
+struct dev;
+struct live;
+
+struct online_options {
+	const struct policy *policy;
+	uint32_t metadata_weight;	/* percent, for it */
+	uint64_t max_search;	/* segments examined per choice; 0: all */
+	uint64_t goal;		/* more clean segments, or CLEAN_ALL */
+	uint32_t min_dead;	/* percent of a segment, for it to be cleaned */
+	uint64_t protect;	/* seconds */
+	uint32_t latency;	/* milliseconds that a writer may wait for a call */
+	bool verify;		/* checksums of logs whose blocks are moved */
+	bool forecast;		/* change nothing */
+	void *arg;		/* of the functions below, each of which may be NULL */
+	/* As of clean_options. */
+	void (*fate)(void *arg, const struct policy_segment *s,
+		     enum clean_fate fate);
+	/* Segment SEGNUM is skipped, with the reason. */
+	void (*left)(void *arg, uint64_t segnum, const char *why);
+	/* MOVED of about TO_MOVE blocks were moved. */
+	void (*moving)(void *arg, uint64_t moved, uint64_t to_move);
+};
+
+struct online {
+	uint64_t clean_before, clean_after;	/* segments */
+	uint64_t gained;	/* segments, by this program alone */
+	uint64_t victims, left;	/* segments cleaned, and skipped */
+	uint64_t moved;		/* blocks */
+	uint64_t freed;		/* virtual numbers */
+	uint64_t calls;
+	uint64_t longest;	/* call, milliseconds */
+};
+
+/*
+ * Cleans the volume of LIVE on DEV, the device without page cache.  The caller holds
+ * the lock of its cleaner.  CLOCK returns milliseconds.  0 also if the goal was not
+ * reached; -ENOSPC if no segment is clean, and none without live blocks can be freed;
+ * -EUCLEAN if the volume is damaged, -ESTALE if another cleaner is at work, -EIO,
+ * -EINTR, -ENOMEM.  All calls that were made stay.
+ */
+int online_run(struct online *n, struct context *cx, const struct live *live,
+	       struct dev *dev, uint64_t (*clock)(void),
+	       const struct online_options *options);
+
+#endif

@@ -1,0 +1,222 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Mounted volumes: given as a directory, they are read as they are at one moment, and
+# cleaned by the kernel while they are written.
+
+bats_require_minimum_version 1.5.0
+load ../kernel/lab
+
+setup() {
+	backend=$(guest_with dump.nilfs2)
+	need_guest "$backend"
+	tools="PATH=$NILFS2_BUILD/mkfs:$NILFS2_BUILD/dump:$NILFS2_BUILD/fsck"
+	tools="$tools:$NILFS2_BUILD/gc:\$PATH; live=$NILFS2_SOURCE/tests/live"
+}
+
+# live_volume [OPTION...]: a new volume of segments of 256 KiB.
+live_volume() {
+	image=$BATS_TEST_TMPDIR/live.img
+	truncate -s 96M "$image"
+	mkfs.nilfs2 -q -B 64 "$@" "$image"
+}
+
+# live_guest: runs the commands of standard input with the volume, mounted.
+live_guest() {
+	{
+		echo "$tools"
+		cat <<-'EOF'
+			nilfs_mount $DEV1 || exit
+			# same MODEL DIRECTORY: the files are those of the model.
+			same() {
+				(cd "$2" && find . -type f ! -name .nilfs \
+					-exec sha256sum {} + | LC_ALL=C sort -k 2) \
+					>/mnt/tmp/is
+				LC_ALL=C sort -k 2 "$1" | cmp - /mnt/tmp/is
+			}
+		EOF
+		cat
+	} >"$BATS_TEST_TMPDIR/script"
+	guest --backend "$backend" "$image" <"$BATS_TEST_TMPDIR/script"
+	echo "$output"
+	echo "$errors"
+}
+
+@test "gc.nilfs2 cleans a mounted volume by each policy while it is written" {
+	live_volume
+	live_guest <<-'EOF'
+		perl $live/writer.pl $MNT 1 /mnt/tmp/model &
+		writer=$!
+		for round in 1 2 3; do
+			for policy in optimal greedy cost-benefit cost-benefit-lfs \
+				data-first weighted timestamp; do
+				sleep 0.2
+				gc.nilfs2 -q --policy $policy --protect 0 \
+					--min-reclaimable 5 $MNT || exit
+			done
+		done
+		>/mnt/tmp/model.end
+		wait $writer || exit
+		echo 3 >/proc/sys/vm/drop_caches
+		same /mnt/tmp/model $MNT || exit
+		n=0
+		mkdir /mnt/tmp/old
+		for model in /mnt/tmp/model.*[0-9]; do
+			nilfs_mount -o ro,cp=${model##*.} $DEV1 /mnt/tmp/old || exit
+			same $model /mnt/tmp/old || exit
+			nilfs_umount /mnt/tmp/old
+			n=$((n + 1))
+		done
+		echo "$n snapshots"
+		nilfs_umount
+		fsck.nilfs2 -nf $DEV1
+	EOF
+	[ "$status" -eq 0 ]
+	[[ $output == *"4 snapshots"* ]]
+	[[ $output == *": clean, "* ]]
+	# It had something to do.
+	[ "$(awk '/^Segments cleaned:/ { n += $3 } END { print n }' \
+		<<<"$output")" -gt 50 ]
+	kernel_content
+}
+
+@test "dump.nilfs2 reads a mounted volume in one state while it is written" {
+	live_volume
+	live_guest <<-'EOF'
+		perl $live/writer.pl $MNT 2 /mnt/tmp/model &
+		writer=$!
+		# Files with a checksum, each replaced by a rename.
+		cat >/mnt/tmp/replace.pl <<-'EOP'
+			use Digest::SHA 'sha256_hex';
+			my $dir = shift;
+			for (my $n = 0; !-e '/mnt/tmp/model.end'; $n++) {
+				my $data = chr(65 + $n % 26) x (1 + rand 30000);
+				open my $fh, '>', "$dir/.new" or die $!;
+				print $fh sha256_hex($data), "\n", $data;
+				close $fh;
+				rename "$dir/.new", "$dir/" . $n % 20 or die $!;
+				select undef, undef, undef, 0.01;
+			}
+		EOP
+		cat >/mnt/tmp/verify.pl <<-'EOP'
+			use Digest::SHA 'sha256_hex';
+			for (@ARGV) {
+				local $/;
+				open my $fh, '<', $_ or die "$_: $!";
+				my ($sum, $data) = split /\n/, scalar <$fh>, 2;
+				die "$_: differs\n" if $sum ne sha256_hex($data);
+			}
+			print scalar @ARGV, " files verified\n";
+		EOP
+		mkdir $MNT/sums
+		perl /mnt/tmp/replace.pl $MNT/sums &
+		sleep 1
+		for i in 1 2 3 4; do
+			dump.nilfs2 export -q $MNT /mnt/tmp/out$i /sums || exit
+			perl /mnt/tmp/verify.pl /mnt/tmp/out$i/* || exit
+			gc.nilfs2 -q --protect 0 $MNT >/mnt/tmp/report || exit
+			dump.nilfs2 segments $MNT >/mnt/tmp/segments || exit
+			dump.nilfs2 report $MNT /mnt/tmp/report$i.html || exit
+		done
+		>/mnt/tmp/model.end
+		wait $writer || exit
+		wait
+		rm -r $MNT/sums
+		# The latest state, without a call of sync, and an old one.
+		dump.nilfs2 export -q $MNT /mnt/tmp/last || exit
+		same /mnt/tmp/model /mnt/tmp/last || exit
+		cno=$(ls /mnt/tmp/model.*[0-9] | sed 's/.*\.//' | sort -n | head -1)
+		dump.nilfs2 export -q -c $cno $MNT /mnt/tmp/old || exit
+		rm -rf /mnt/tmp/old/sums
+		same /mnt/tmp/model.$cno /mnt/tmp/old || exit
+		nilfs_umount
+		fsck.nilfs2 -nf $DEV1
+	EOF
+	[ "$status" -eq 0 ]
+	[ "$(grep -c "files verified" <<<"$output")" -eq 4 ]
+	[[ $output == *": clean, "* ]]
+	kernel_content
+}
+
+@test "snapshots are made and deleted, and the volume grows, while it is mounted" {
+	live_volume
+	truncate -s 160M "$image"
+	live_guest <<-'EOF'
+		head -c 300000 /dev/urandom >$MNT/file
+		sum=$(sha256sum <$MNT/file)
+		gc.nilfs2 --take-snapshot $MNT | grep "New snapshot" || exit
+		rm $MNT/file
+		sync
+		cno=$(lscp -s $DEV1 | awk 'NR == 2 { print $1 }')
+		[ "$(dump.nilfs2 cat -c $cno $MNT /file | sha256sum)" = "$sum" ] || exit
+		gc.nilfs2 --delete-checkpoints $cno $MNT
+		echo "kept: $?"
+		gc.nilfs2 -n --to-checkpoint $cno $MNT || exit
+		lscp -s $DEV1 | awk 'END { print "snapshots", NR - 1 }'
+		gc.nilfs2 --to-checkpoint $cno $MNT || exit
+		lscp -s $DEV1 | awk 'END { print "snapshots", NR - 1 }'
+		gc.nilfs2 --to-snapshot $cno $MNT || exit
+		mkdir /mnt/tmp/old
+		nilfs_mount -o ro,cp=$cno $DEV1 /mnt/tmp/old
+		gc.nilfs2 -f --delete-checkpoints $cno $MNT
+		echo "mounted: $?"
+		nilfs_umount /mnt/tmp/old
+		gc.nilfs2 -f --delete-checkpoints $cno --protect 0 $MNT || exit
+		gc.nilfs2 --delete-checkpoints 999 $MNT
+		echo "no such: $?"
+		gc.nilfs2 -n --grow $MNT
+		gc.nilfs2 --grow=120M $MNT
+		gc.nilfs2 --grow $MNT
+		df $MNT | tail -1
+		gc.nilfs2 --grow=120M $MNT
+		echo "smaller: $?"
+		lssu $DEV1 | tail -1
+		nilfs_umount
+		fsck.nilfs2 -nf $DEV1
+	EOF
+	[ "$status" -eq 0 ]
+	[[ $output == *"kept: 1"*"snapshots 1"*"snapshots 0"*"mounted: 1"* ]]
+	[[ $output == *"no such: 1"*"smaller: 1"* ]]
+	[[ $errors == *"is mounted; unmount it first"* ]]
+	[[ $errors == *"there is no checkpoint 999"* ]]
+	[[ $(grep "Segments after:" <<<"$output" | tr -d '\n') == \
+		*" 639"*" 479"*" 639" ]]
+	[[ $output == *": clean, 1 files, "* ]]
+	# The device is longer than the volume.
+	run ! grep -v "broken superblock, retrying with spare" \
+		<(kernel_complaints "$dmesg")
+}
+
+@test "what is not possible with a mounted volume is refused, with the reason" {
+	live_volume
+	live_guest <<-'EOF'
+		try() {
+			"$@"
+			echo "status $?"
+		}
+		try gc.nilfs2 /
+		try dump.nilfs2 ls /
+		try gc.nilfs2 --compact $MNT
+		try gc.nilfs2 --free 1 --label x $MNT
+		try gc.nilfs2 $DEV1
+		echo x >$MNT/file
+		chmod 666 $DEV1
+		cp $(command -v dump.nilfs2) $(command -v gc.nilfs2) /mnt/tmp
+		user="setpriv --reuid 65534 --clear-groups"
+		try $user /mnt/tmp/dump.nilfs2 cat $MNT /file
+		try $user /mnt/tmp/gc.nilfs2 $MNT
+		mount -o remount,ro $MNT
+		try gc.nilfs2 $MNT
+		try dump.nilfs2 cat $MNT /file
+		nilfs_umount
+	EOF
+	[ "$status" -eq 0 ]
+	[[ $output == *"status 1"*"status 1"*"status 1"*"status 1"*"status 1"* ]]
+	[[ $errors == *"/: not a directory of a mounted NILFS2 volume"* ]]
+	[[ $errors == *"--compact: not while the volume is mounted"* ]]
+	[[ $errors == *"--label: not while the volume is mounted"* ]]
+	[[ $errors == *"mounted on "*"; give this directory to clean it"* ]]
+	[[ $errors == *"mounted read-only"* ]]
+	[ "$(grep -c "^x" <<<"$output")" -eq 2 ]
+	[[ $errors == *"may be overwritten meanwhile"* ]]
+	kernel_content
+}
