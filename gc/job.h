@@ -58,6 +58,15 @@ job_run compactjob_defrag;	/* --defrag */
 job_run cleanjob_purge;		/* --purge */
 job_run cleanjob_punch;		/* --punch */
 
+/*
+ * --watch: stays with the volume mounted on the directory until a signal, or until it
+ * is unmounted.  0, or -errno.
+ */
+int watchjob_run(struct tool *tool, const struct options *options);
+
+/* --status: reports what it does; JOB_UNDONE if it does not run. */
+int watchjob_status(struct tool *tool);
+
 /* -EINVAL, with both options in the text, if O requests jobs that conflict. */
 int jobs_check(struct context *cx, const struct options *o);
 

@@ -159,8 +159,16 @@ static int refuse_phase(struct context *cx, const struct options *o,
 
 int jobs_check(struct context *cx, const struct options *o)
 {
+	enum job job;
 	int ret = 0;
 
+	for (job = 0; job < JOB_COUNT && (o->watch || o->status); job++)
+		if (job_option(job, o))
+			return fail(cx, -EINVAL, "%s and %s exclude each other",
+				    o->watch ? "--watch" : "--status",
+				    job_option(job, o));
+	if (o->watch && o->dry_run)
+		return fail(cx, -EINVAL, "--watch and -n exclude each other");
 	if (o->compare && o->output)
 		return fail(cx, -EINVAL,
 			    "--compare and --output exclude each other");

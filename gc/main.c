@@ -192,6 +192,10 @@ static int run_gc(struct tool *tool, const void *options)
 	if (jobs_check(&child, &o))
 		return tool_usage(tool, "%s", child.failure);
 	o.dry_run |= o.compare;
+	if (o.status)
+		return watchjob_status(tool);
+	if (o.watch)
+		return watchjob_run(tool, &o);
 	if (live_is_directory(tool->argv[0]))
 		return run_mounted(tool, &o);
 	ret = target_open(&t, &tool->cx, tool->argv[0],
@@ -224,6 +228,8 @@ static int run_gc(struct tool *tool, const void *options)
 static const struct cli_heading headings[] = {
 	{ "What is cleaned",
 	  "free min-reclaimable protect policy max-search compare latency" },
+	{ "Staying with a mounted volume",
+	  "watch low high speed status" },
 	{ "Compaction, defragmentation and copies",
 	  "compact order defrag output" },
 	{ "Size and unused space",

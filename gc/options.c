@@ -22,6 +22,11 @@
 
 #define LATENCY_DEFAULT 50
 
+/* nilfs_cleanerd.conf: min_clean_segments, max_clean_segments. */
+#define LOW_DEFAULT 10
+#define HIGH_DEFAULT 20
+#define SPEED_DEFAULT (32u << 20)
+
 /* The second superblock is in the last whole unit of this size of a device. */
 #define SIZE_UNIT 4096
 
@@ -39,6 +44,9 @@ const struct options options_defaults = {
 	.min_reclaimable = MIN_RECLAIMABLE_DEFAULT,
 	.protect = PROTECT_DEFAULT,
 	.latency = LATENCY_DEFAULT,
+	.low = { OPTIONS_PERCENT, LOW_DEFAULT },
+	.high = { OPTIONS_PERCENT, HIGH_DEFAULT },
+	.speed = SPEED_DEFAULT,
 	.tune = {
 		.numbers = { TUNE_KEEP, TUNE_KEEP, TUNE_KEEP, TUNE_KEEP },
 	},
@@ -63,16 +71,16 @@ static int set_policy(struct context *cx, const char *arg, void *where)
 		    arg, names);
 }
 
-/* A number of segments, percent or bytes. */
-static int set_free_amount(struct context *cx, const char *arg, void *where)
+/* A number of segments, percent or bytes, of option WHAT. */
+static int set_amount(struct context *cx, const char *what, const char *arg,
+		      struct options_amount *amount)
 {
-	struct options_amount *amount = where;
 	size_t len = strlen(arg), digits = strspn(arg, "0123456789");
 	char number[24];
 
 	if (!digits || digits >= sizeof(number) || len > digits + 3) {
-		return fail(cx, -EINVAL, "--free: '%s' is not a number of "
-					 "segments, size or percentage", arg);
+		return fail(cx, -EINVAL, "%s: '%s' is not a number of "
+					 "segments, size or percentage", what, arg);
 	}
 	memcpy(number, arg, digits);
 	number[digits] = '\0';
@@ -80,11 +88,26 @@ static int set_free_amount(struct context *cx, const char *arg, void *where)
 		       !strcmp(arg + digits, "%") ? OPTIONS_PERCENT :
 						    OPTIONS_BYTES;
 	if (amount->unit == OPTIONS_BYTES)
-		return option_size(cx, "--free", arg, &amount->n);
-	return option_number(cx, "--free", number,
+		return option_size(cx, what, arg, &amount->n);
+	return option_number(cx, what, number,
 			     amount->unit == OPTIONS_PERCENT ? 100 :
 							       UINT64_MAX,
 			     &amount->n);
+}
+
+static int set_free_amount(struct context *cx, const char *arg, void *where)
+{
+	return set_amount(cx, "--free", arg, where);
+}
+
+static int set_low(struct context *cx, const char *arg, void *where)
+{
+	return set_amount(cx, "--low", arg, where);
+}
+
+static int set_high(struct context *cx, const char *arg, void *where)
+{
+	return set_amount(cx, "--high", arg, where);
 }
 
 /* Parses ARG, the size of option WHAT; NULL and "min" are 0 bytes. */
@@ -149,6 +172,9 @@ const struct cli_option options_rows[] = {
 	  AT(free), 0, 0, NULL, set_free_amount },
 	{ 0, "grow", "[=SIZE]", "enlarge the volume to its device, or to SIZE",
 	  OPTION_CALL, AT(grow), RESIZE, 0, NULL, set_grow },
+	{ 0, "high", "N|SIZE|PERCENT%",
+	  "watch: end a run with so much clean (20%)", OPTION_CALL, AT(high), 0,
+	  0, NULL, set_high },
 	{ 0, "keep-snapshots", NULL, "keep snapshots in these ranges",
 	  OPTION_FLAG, AT(keep_snapshots), SNAPSHOTS },
 	{ 'L', "label", "LABEL", "set the name of the volume, up to 80 bytes",
@@ -156,6 +182,9 @@ const struct cli_option options_rows[] = {
 	{ 0, "latency", "MS",
 	  "mounted: the longest time that a writer should wait (50)",
 	  OPTION_U32, AT(latency) },
+	{ 0, "low", "N|SIZE|PERCENT%",
+	  "watch: begin a run below so much clean (10%)", OPTION_CALL, AT(low),
+	  0, 0, NULL, set_low },
 	{ 0, "max-mounts", "N",
 	  "set the number of mounts between checks, -1: any", OPTION_I64,
 	  AT(tune.numbers[TUNE_MAX_MOUNTS]) },
@@ -187,6 +216,10 @@ const struct cli_option options_rows[] = {
 	{ 0, "shrink", "[=SIZE|min]",
 	  "shrink the volume to SIZE, or to its minimum", OPTION_CALL,
 	  AT(shrink), RESIZE, 0, NULL, set_shrink },
+	{ 0, "speed", "SIZE",
+	  "watch: move so much in a second while it is not urgent (32M; 0: any)",
+	  OPTION_SIZE, AT(speed) },
+	{ 0, "status", NULL, "show what --watch does", OPTION_FLAG, AT(status) },
 	{ 0, "svg", "FILE", "draw the segments before and after to this new file",
 	  OPTION_STRING, AT(svg) },
 	{ 0, "take-snapshot", NULL,
@@ -200,6 +233,9 @@ const struct cli_option options_rows[] = {
 	  AT(to_snapshot) },
 	{ 'U', "uuid", "UUID", "set the UUID: one, or random, time, clear",
 	  OPTION_STRING, AT(uuid) },
+	{ 0, "watch", NULL,
+	  "stay, and clean a mounted volume whenever it is needed", OPTION_FLAG,
+	  AT(watch) },
 	{ 0 },
 };
 

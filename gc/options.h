@@ -10,7 +10,7 @@
 #include "gc/plan/policy.h"
 #include "gc/tune/tune.h"
 
-/* The requested amount of additional free space. */
+/* An amount of segments. */
 struct options_amount {
 	enum {
 		OPTIONS_WORTH,		/* all segments that are worth it */
@@ -60,6 +60,9 @@ struct options {
 	bool no_check;			/* do not check the volume first */
 	bool no_verify;			/* do not verify checksums of moved blocks */
 	uint32_t latency;		/* milliseconds that a writer may wait */
+	bool watch, status;
+	struct options_amount low, high;	/* clean segments, of --watch */
+	uint64_t speed;			/* bytes in a second; 0: any */
 	/* Not an option: the verified checksums; NULL with no_verify. */
 	struct sums *sums;
 	/* Not an option: the mounted volume; NULL: it is not mounted. */

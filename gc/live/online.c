@@ -46,6 +46,7 @@ struct onlinerun {
 	uint64_t changed;	/* when that was found, by the clock */
 	uint64_t paced;		/* blocks of a call that writers may wait for */
 	uint64_t pass_gained;	/* segments */
+	bool enough;		/* the caller wants no more calls */
 };
 
 /* The limits of the next call. */
@@ -112,7 +113,11 @@ static int make_call(struct onlinerun *r, struct context *cx)
 	/* The superblocks follow: segments since the older one are protected. */
 	if (syncfs(r->live->fd))
 		return fail(cx, -errno, "%s: synchronization", r->live->dir);
-	return context_cancelled(cx);
+	if (r->o->called) {
+		ret = r->o->called(r->o->arg, cx, r->n);
+		r->enough = ret > 0;
+	}
+	return ret < 0 ? ret : context_cancelled(cx);
 }
 
 /* Segments gained by the calls made, and by the next one. */
@@ -147,6 +152,7 @@ static int take_segment(struct onlinerun *r, struct context *cx,
 			r->o->left(r->o->arg, s->segnum, cx->failure);
 		fail_clear(cx);
 	}
+	r->n->young += ret == CALL_YOUNG;
 	return ret < 0 ? ret : ret == CALL_TAKEN ? CLEAN_FREED :
 	       ret == CALL_DAMAGED ? CLEAN_LEFT :
 	       ret == CALL_LARGE ? CLEAN_FULL : CLEAN_YOUNG;
@@ -156,6 +162,11 @@ static int take_segment(struct onlinerun *r, struct context *cx,
 static int run_pass(struct onlinerun *r, struct context *cx, bool first)
 {
 	const struct online_options *o = r->o;
+	const struct facts_how how = {
+		.protect = o->protect,
+		.policy = o->most && !o->max_search ? o->policy : NULL,
+		.most = o->most,
+	};
 	struct policy_order order = { .rank = NULL };
 	struct facts f = { .vol = NULL };
 	const struct policy_segment *s;
@@ -167,7 +178,7 @@ static int run_pass(struct onlinerun *r, struct context *cx, bool first)
 	if (!ret)
 		ret = volume_open(&vol, cx, r->dev, NULL);
 	if (!ret)
-		ret = facts_gather(&f, cx, vol, o->protect, NULL);
+		ret = facts_gather_with(&f, cx, vol, &how);
 	if (!ret && o->policy->uses_metadata)
 		ret = facts_count_metadata(&f, cx);
 	if (!ret) {
@@ -189,7 +200,7 @@ static int run_pass(struct onlinerun *r, struct context *cx, bool first)
 	if (!ret)
 		ret = call_open(&r->call, cx, r->live, r->dev, protect);
 	r->call.verify = o->verify;
-	while (!ret && gained(r) < o->goal &&
+	while (!ret && !r->enough && gained(r) < o->goal &&
 	       (i = policy_next(&order, f.clean)) >= 0) {
 		s = &f.segments[i];
 		if (!policy_gains(s) || !policy_is_worth(s, o->min_dead)) {
@@ -233,8 +244,8 @@ int online_run(struct online *n, struct context *cx, const struct live *live,
 			r.pass_gained = 1;
 		}
 		first = false;
-	} while (!ret && r.pass_gained && n->gained < options->goal &&
-		 !options->forecast);
+	} while (!ret && !r.enough && r.pass_gained && n->gained < options->goal &&
+		 !options->forecast && !options->once);
 	if (!ret)
 		ret = live_request(live, cx, NILFS_IOCTL_GET_SUSTAT, &stat);
 	n->clean_after = ret ? 0 : stat.ss_ncleansegs;

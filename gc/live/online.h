@@ -14,6 +14,7 @@
 
 struct dev;
 struct live;
+struct online;
 
 struct online_options {
 	const struct policy *policy;
@@ -25,6 +26,8 @@ struct online_options {
 	uint32_t latency;	/* milliseconds that a writer may wait for a call */
 	bool verify;		/* checksums of logs whose blocks are moved */
 	bool forecast;		/* change nothing */
+	size_t most;		/* candidates of a pass, to bound the memory; 0: all */
+	bool once;		/* only one pass */
 	void *arg;		/* of the functions below, each of which may be NULL */
 	/* As of clean_options. */
 	void (*fate)(void *arg, const struct policy_segment *s,
@@ -33,12 +36,15 @@ struct online_options {
 	void (*left)(void *arg, uint64_t segnum, const char *why);
 	/* MOVED of about TO_MOVE blocks were moved. */
 	void (*moving)(void *arg, uint64_t moved, uint64_t to_move);
+	/* After each call: may wait; 1: no more calls; or -errno. */
+	int (*called)(void *arg, struct context *cx, const struct online *n);
 };
 
 struct online {
 	uint64_t clean_before, clean_after;	/* segments */
 	uint64_t gained;	/* segments, by this program alone */
 	uint64_t victims, left;	/* segments cleaned, and skipped */
+	uint64_t young;		/* segments that a superblock may need yet */
 	uint64_t moved;		/* blocks */
 	uint64_t freed;		/* virtual numbers */
 	uint64_t calls;

@@ -34,11 +34,15 @@ void collector_init(struct collector *k, struct dev *dev,
 
 int collector_open(struct collector *k, struct context *cx)
 {
+	const struct facts_how how = {
+		.protect = k->o->protect,
+		.kept = k->whole ? NULL : &k->kept,
+		.whole = k->whole,
+	};
 	int ret = target_open_volume(&k->vol, cx, k->dev);
 
 	if (!ret)
-		ret = facts_gather_all(&k->facts, cx, k->vol, k->o->protect,
-				       k->whole ? NULL : &k->kept, k->whole);
+		ret = facts_gather_with(&k->facts, cx, k->vol, &how);
 	/* The SUFILE is known to be correct now. */
 	if (!ret && !k->settled && !k->whole)
 		ret = zoning_settle(cx, k->dev);

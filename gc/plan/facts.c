@@ -22,6 +22,7 @@
 
 #include "base/array.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "disk/segusage.h"
 #include "vol/cptable.h"
 #include "vol/extent.h"
@@ -29,6 +30,48 @@
 #include "vol/root.h"
 #include "vol/sutable.h"
 #include "vol/volume.h"
+
+/* The best first, by their importance; then by number. */
+static int compare_best(const void *a, const void *b)
+{
+	const struct policy_rank *x = a, *y = b;
+
+	if (x->importance != y->importance)
+		return x->importance > y->importance ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Drops all candidates but the best, which stay in the order of their numbers. */
+static int drop_worst(struct facts *f, struct context *cx)
+{
+	const struct facts_how *how = f->how;
+	struct policy_rank *ranks;
+	uint8_t *keep;
+	size_t n = f->n, i;
+
+	if (n <= how->most)
+		return 0;
+	ranks = malloc(n * sizeof(*ranks));
+	keep = calloc(n, 1);
+	if (!ranks || !keep) {
+		free(ranks);
+		free(keep);
+		return fail(cx, -ENOMEM, "order of segments");
+	}
+	for (i = 0; i < n; i++)
+		ranks[i] = (struct policy_rank){
+			how->policy->importance(&f->segments[i], &f->env), i
+		};
+	sort_in_place(ranks, n, sizeof(*ranks), compare_best);
+	for (i = 0; i < how->most; i++)
+		keep[ranks[i].index] = 1;
+	for (i = 0, f->n = 0; i < n; i++)
+		if (keep[i])
+			f->segments[f->n++] = f->segments[i];
+	free(ranks);
+	free(keep);
+	return 0;
+}
 
 /* Counts a segment, and makes it a candidate if it may be cleaned at all. */
 static int take_usage(void *arg, struct context *cx, uint64_t segnum,
@@ -71,7 +114,7 @@ static int take_usage(void *arg, struct context *cx, uint64_t segnum,
 		.snapshot = c.snapshot,
 		.protected = c.protected,
 	};
-	return 0;
+	return f->how->policy && f->n >= 2 * f->how->most ? drop_worst(f, cx) : 0;
 }
 
 int facts_count_metadata(struct facts *f, struct context *cx)
@@ -141,8 +184,8 @@ static int count_live(struct facts *f, struct context *cx,
 						&f->liveness);
 }
 
-int facts_gather_all(struct facts *f, struct context *cx, struct volume *vol,
-		     uint64_t protect, struct facts_kept *kept, bool whole)
+int facts_gather_with(struct facts *f, struct context *cx, struct volume *vol,
+		      const struct facts_how *how)
 {
 	struct nilfs_sufile_header header;
 	struct liveness_counts c;
@@ -151,7 +194,8 @@ int facts_gather_all(struct facts *f, struct context *cx, struct volume *vol,
 	*f = (struct facts){
 		.vol = vol,
 		.protect_cno = UINT64_MAX,
-		.whole = whole,
+		.how = how,
+		.whole = how->whole,
 	};
 	f->env.nongc_ctime = le64_get(vol->super_root.sr_nongc_ctime);
 	f->env.metadata_weight = POLICY_WEIGHT;
@@ -162,10 +206,10 @@ int facts_gather_all(struct facts *f, struct context *cx, struct volume *vol,
 			    vol->latest.nextnum);
 	ret = sutable_header(vol, cx, &header);
 	f->clean = ret ? 0 : le64_get(header.sh_ncleansegs);
-	if (!ret && protect)
-		ret = protection_cno(vol, cx, protect, &f->protect_cno);
+	if (!ret && how->protect)
+		ret = protection_cno(vol, cx, how->protect, &f->protect_cno);
 	if (!ret)
-		ret = count_live(f, cx, kept);
+		ret = count_live(f, cx, how->kept);
 	if (!ret && f->liveness->strays)
 		ret = fail(cx, -EUCLEAN, "DAT: %" PRIu64 " blocks are outside "
 			   "the segments; run fsck.nilfs2",
@@ -174,6 +218,9 @@ int facts_gather_all(struct facts *f, struct context *cx, struct volume *vol,
 		ret = bitmap_init(&f->used, cx, vol->geo.nsegments);
 	if (!ret)
 		ret = sutable_walk(vol, cx, false, take_usage, f);
+	if (!ret && how->policy)
+		ret = drop_worst(f, cx);
+	f->how = NULL;
 	if (!ret)
 		ret = zoning_open(&f->zones, cx, vol);
 	if (!ret && vol->geo.has_live_blks) {
@@ -190,7 +237,9 @@ int facts_gather_all(struct facts *f, struct context *cx, struct volume *vol,
 int facts_gather(struct facts *f, struct context *cx, struct volume *vol,
 		 uint64_t protect, struct facts_kept *kept)
 {
-	return facts_gather_all(f, cx, vol, protect, kept, false);
+	return facts_gather_with(f, cx, vol, &(struct facts_how){
+		.protect = protect, .kept = kept,
+	});
 }
 
 int facts_estimate(const struct facts *f, struct context *cx,

@@ -15,6 +15,7 @@
 #include "vol/liveness.h"
 #include "vol/recovery.h"
 
+struct facts_how;
 struct volume;
 
 struct facts {
@@ -28,6 +29,7 @@ struct facts {
 	uint64_t clean;			/* segments */
 	uint64_t protect_cno;		/* of the protection period */
 	struct zoning zones;
+	const struct facts_how *how;	/* while they are gathered */
 	bool whole;		/* candidates are all that are not clean */
 	bool stale;		/* the counts in the SUFILE are not exact */
 };
@@ -52,12 +54,22 @@ struct facts_kept {
 int facts_gather(struct facts *f, struct context *cx, struct volume *vol,
 		 uint64_t protect, struct facts_kept *kept);
 
-/*
- * The same; with WHOLE all segments that are not clean are candidates, and all
- * are counted.
- */
-int facts_gather_all(struct facts *f, struct context *cx, struct volume *vol,
-		     uint64_t protect, struct facts_kept *kept, bool whole);
+struct facts_how {
+	uint64_t protect;	/* seconds */
+	struct facts_kept *kept;	/* or NULL */
+	/* All segments that are not clean are candidates, and all are counted. */
+	bool whole;
+	/*
+	 * Only about the MOST best ones of POLICY are kept as candidates, to bound the
+	 * memory; NULL: all.  Metadata blocks do not count for this choice.
+	 */
+	const struct policy *policy;
+	size_t most;
+};
+
+/* The same as HOW says. */
+int facts_gather_with(struct facts *f, struct context *cx, struct volume *vol,
+		      const struct facts_how *how);
 
 /*
  * Counts the metadata blocks of each candidate as well, which are 0 after

@@ -25,6 +25,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -41,12 +42,17 @@ struct cleanerlock {
 struct users {
 	char text[200];		/* "123 (nilfs_cleanerd), 124 (...)" */
 	bool owner;		/* one of them does not wait */
+	long daemon;		/* nilfs_cleanerd, or 0 */
 };
 
-/* Looks at the process PID; FILE is the path of the semaphore. */
-static void add_user(struct users *u, const char *pid, const char *file)
+/*
+ * Looks at the process PID; FILE is that of the semaphore.  The process that has created
+ * it has mapped it by another name.
+ */
+static void add_user(struct users *u, const char *pid, const struct stat *file)
 {
-	unsigned long long from, to, number, at;
+	unsigned long long from, to, inode, number, at;
+	unsigned int maj, min;
 	size_t len = strlen(u->text);
 	char name[64] = "?", call[256];
 	bool maps = false, waits = false;
@@ -58,9 +64,9 @@ static void add_user(struct users *u, const char *pid, const char *file)
 	snprintf(path, sizeof(path), "/proc/%s/maps", pid);
 	f = fopen(path, "re");
 	while (f && getline(&line, &room, f) >= 0) {
-		line[strcspn(line, "\n")] = '\0';
-		if (!strchr(line, '/') || strcmp(strchr(line, '/'), file) ||
-		    sscanf(line, "%llx-%llx", &from, &to) != 2)
+		if (sscanf(line, "%llx-%llx %*s %*s %x:%x %llu", &from, &to,
+			   &maj, &min, &inode) != 5 ||
+		    makedev(maj, min) != file->st_dev || inode != file->st_ino)
 			continue;
 		maps = true;
 		/* "NUMBER ARGUMENT ...", or "running". */
@@ -72,27 +78,35 @@ static void add_user(struct users *u, const char *pid, const char *file)
 	free(line);
 	if (f)
 		fclose(f);
-	if (!maps || waits)
+	if (!maps)
+		return;
+	probe_line(name, sizeof(name), "/proc/%s/comm", pid);
+	if (!strcmp(name, "nilfs_cleanerd"))
+		u->daemon = atol(pid);
+	if (waits)
 		return;
 	u->owner = true;
-	probe_line(name, sizeof(name), "/proc/%s/comm", pid);
 	snprintf(u->text + len, sizeof(u->text) - len, "%s%s (%s)",
 		 len ? ", " : "", pid, name);
 }
 
 static void find_users(struct users *u, const char *file)
 {
-	char own[24];
-	struct dirent *entry;
 	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	struct stat st;
+	char own[24];
+	bool blind;
 
 	snprintf(own, sizeof(own), "%ld", (long)getpid());
-	*u = (struct users){ .owner = !dir };
-	while (dir && (entry = readdir(dir)))
+	*u = (struct users){ .owner = !dir || stat(file, &st) };
+	/* Without these, the owner is unknown. */
+	blind = u->owner;
+	while (!blind && (entry = readdir(dir)))
 		if (strspn(entry->d_name, "0123456789") ==
 			    strlen(entry->d_name) &&
 		    strcmp(entry->d_name, own))
-			add_user(u, entry->d_name, file);
+			add_user(u, entry->d_name, &st);
 	if (dir)
 		closedir(dir);
 }
@@ -118,6 +132,24 @@ static bool take_over(sem_t *sem, const char *file)
 	return taken;
 }
 
+/* The name of the semaphore of L, and that of its file. */
+static void find_names(const struct live *l, char name[NAME_MAX], char file[PATH_MAX])
+{
+	snprintf(name, NAME_MAX, "/nilfs-cleaner-%llu",
+		 (unsigned long long)l->number);
+	snprintf(file, PATH_MAX, "/dev/shm/sem.%s", name + 1);
+}
+
+long cleanerlock_daemon(const struct live *l)
+{
+	char name[NAME_MAX], file[PATH_MAX];
+	struct users u;
+
+	find_names(l, name, file);
+	find_users(&u, file);
+	return u.daemon;
+}
+
 /* Waits a short time in the system call that add_user() finds. */
 static int wait_for(sem_t *sem)
 {
@@ -141,9 +173,7 @@ int cleanerlock_take(struct cleanerlock **cp, struct context *cx,
 
 	if (!c)
 		return fail(cx, -ENOMEM, "%s: lock of the cleaner", l->dir);
-	snprintf(name, sizeof(name), "/nilfs-cleaner-%llu",
-		 (unsigned long long)l->number);
-	snprintf(file, sizeof(file), "/dev/shm/sem.%s", name + 1);
+	find_names(l, name, file);
 	c->sem = sem_open(name, O_CREAT, S_IRWXU, 1);
 	if (c->sem == SEM_FAILED) {
 		ret = fail(cx, -errno, "%s: lock of the cleaner: %s", l->dir,

@@ -19,6 +19,9 @@ struct live;
 int cleanerlock_take(struct cleanerlock **cp, struct context *cx,
 		     const struct live *l, unsigned int seconds);
 
+/* The process of nilfs_cleanerd that cleans the volume of L, or 0. */
+long cleanerlock_daemon(const struct live *l);
+
 /* NULL is accepted. */
 void cleanerlock_release(struct cleanerlock *c);
 

@@ -45,7 +45,10 @@ int live_open(struct live **lp, struct context *cx, const char *path)
 		return fail(cx, -ENOMEM, "%s: open", path);
 	l->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	l->dir = strdup(path);
-	if (l->fd < 0 || fstat(l->fd, &st)) {
+	if (l->fd < 0 && errno == ENOTDIR) {
+		ret = fail_said(cx, -ENOTDIR, "%s: not a directory; give the one on "
+				"which the volume is mounted", path);
+	} else if (l->fd < 0 || fstat(l->fd, &st)) {
 		ret = fail(cx, -errno, "%s: open", path);
 	} else if (!probe_mount(st.st_dev, &mount) || strcmp(mount.type, "nilfs2")) {
 		ret = fail_said(cx, -ENOTTY, "%s: not a directory of a mounted "

@@ -51,7 +51,7 @@ lint_files()
 }
 
 # The modules, by the folders of their objects.
-lint_modules='lib/base lib/arc lib/dev lib/disk lib/out lib/vol lib/log lib/find
+lint_modules='lib/base lib/arc lib/dev lib/disk lib/out lib/vol lib/live lib/log lib/find
 lib/check lib/cli mkfs dump fsck gc gc/sim'
 
 # Prints the objects of all modules and their subfolders, by their paths from the

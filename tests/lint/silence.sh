@@ -13,12 +13,13 @@ time|clock_gettime|gettimeofday|timespec_get|ftime|localtime|localtime_r|clock'
 pattern=" ($(echo "$names" | tr '\n' '|' | sed 's/|$//'))\$"
 
 # libfuse reports its own failures by a function that prints them; a wait for another
-# thread ends at a time of the clock; values of attributes are written to a stream
+# thread or process ends at a time of the clock; the status of a service is a file; values of attributes are written to a stream
 # in memory; whether a file of a source changed a moment ago does not depend on
 # SOURCE_DATE_EPOCH.
 exceptions='^(dump/mount/mount_fuse\.o (vfprintf|fputs|stderr)'
 exceptions=$exceptions'|dump/mount/mount_ahead\.o clock_gettime'
 exceptions=$exceptions'|dump/mount/mountattr\.o (fprintf|fputs|fputc)'
+exceptions=$exceptions'|gc/watchjob\.o dprintf|lib/live/cleanerlock\.o clock_gettime'
 exceptions=$exceptions'|mkfs/source/walk\.o time)$'
 
 # With _FORTIFY_SOURCE the compiler calls __printf_chk for printf, with 64 bits of

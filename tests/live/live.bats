@@ -79,6 +79,74 @@ live_guest() {
 	kernel_content
 }
 
+@test "--watch keeps segments clean, also after it was killed, until the end" {
+	live_volume
+	live_guest <<-'EOF'
+		export RUNTIME_DIRECTORY=/mnt/tmp/run
+		watch="gc.nilfs2 --watch -v --low 80% --high 90% --protect 0"
+		gc.nilfs2 --status $MNT
+		echo "before: $?"
+		perl $live/writer.pl $MNT 3 /mnt/tmp/model &
+		writer=$!
+		$watch $MNT &
+		until gc.nilfs2 --status $MNT 2>/dev/null |
+			grep "^Runs of cleaning: *[1-9]"; do
+			sleep 0.2
+		done
+		kill -9 $!
+		wait $!
+		gc.nilfs2 --status $MNT | grep Running
+		$watch $MNT &
+		until gc.nilfs2 --status $MNT |
+			grep "^Segments cleaned: *[1-9][0-9]"; do
+			sleep 0.2
+		done
+		# Its lock is free between runs, or it waits for another.
+		gc.nilfs2 -q --protect 0 --free 1 $MNT >/mnt/tmp/report
+		>/mnt/tmp/model.end
+		wait $writer || exit
+		kill $!
+		wait $!
+		echo "ended: $?"
+		gc.nilfs2 --status $MNT
+		echo "after: $?"
+		same /mnt/tmp/model $MNT || exit
+		# It is idle, and does not keep the volume mounted.
+		gc.nilfs2 --watch -v --low 1 --high 2 $MNT &
+		sleep 1
+		nilfs_umount || exit
+		wait $!
+		echo "unmounted: $?"
+		fsck.nilfs2 -nf $DEV1
+	EOF
+	[ "$status" -eq 0 ]
+	[[ $output == *"before: 1"*"Running: "*no*"ended: 0"*"after: 1"* ]]
+	[[ $output == *"unmounted: 0"*": clean, "* ]]
+	[[ $errors == *": cleaning, "*": unmounted, "* ]]
+	kernel_content
+}
+
+@test "--watch and nilfs_cleanerd are not at work together" {
+	live_volume
+	live_guest <<-'EOF'
+		nilfs_cleanerd -n $DEV1 $MNT </dev/null >/mnt/tmp/said 2>&1 &
+		sleep 1
+		gc.nilfs2 --watch $MNT
+		echo "watch: $?"
+		gc.nilfs2 -q --protect 0 $MNT >/dev/null
+		echo "once: $?"
+		kill $(sed 's/.*=//' /mnt/tmp/said)
+		for i in 1 2 3 4 5 6 7 8 9 10; do
+			nilfs_umount && break
+			sleep 0.3
+		done
+	EOF
+	[ "$status" -eq 0 ]
+	[[ $output == *"watch: 1"*"once: 0"* ]]
+	[[ $errors == *"nilfs_cleanerd is running (process "*"nogc"* ]]
+	kernel_content
+}
+
 @test "dump.nilfs2 reads a mounted volume in one state while it is written" {
 	live_volume
 	live_guest <<-'EOF'
@@ -198,6 +266,9 @@ live_guest() {
 		try gc.nilfs2 --compact $MNT
 		try gc.nilfs2 --free 1 --label x $MNT
 		try gc.nilfs2 $DEV1
+		try gc.nilfs2 --watch --compact $MNT
+		try gc.nilfs2 --watch --low 30% $MNT
+		try gc.nilfs2 --watch $DEV1
 		echo x >$MNT/file
 		chmod 666 $DEV1
 		cp $(command -v dump.nilfs2) $(command -v gc.nilfs2) /mnt/tmp
@@ -214,6 +285,9 @@ live_guest() {
 	[[ $errors == *"/: not a directory of a mounted NILFS2 volume"* ]]
 	[[ $errors == *"--compact: not while the volume is mounted"* ]]
 	[[ $errors == *"--label: not while the volume is mounted"* ]]
+	[[ $errors == *"not a directory; give the one on which"* ]]
+	[[ $errors == *"--watch and --compact exclude each other"* ]]
+	[[ $errors == *"--low: 115 segments are not less than --high, 77"* ]]
 	[[ $errors == *"mounted on "*"; give this directory to clean it"* ]]
 	[[ $errors == *"mounted read-only"* ]]
 	[ "$(grep -c "^x" <<<"$output")" -eq 2 ]

@@ -90,6 +90,28 @@ jobs_of_gc() {
 	done
 }
 
+# What gc.nilfs2 prints of a mounted volume, and of the service for it.
+mounted() {
+	local document
+
+	cp --sparse=always "$corpus/cleaned/image" volume
+	guest --backend "$(guest_with gc.nilfs2)" --share "$PWD" volume <<-EOF
+		PATH=$NILFS2_BUILD/gc:\$PATH
+		nilfs_mount \$DEV1
+		gc.nilfs2 --json --protect 0 \$MNT >\$SHARE/live1
+		gc.nilfs2 --watch --low 1% --high 2% \$MNT &
+		sleep 1
+		gc.nilfs2 --json --status \$MNT >\$SHARE/live2
+		kill \$!
+		wait
+		nilfs_umount
+	EOF
+	for document in live1 live2; do
+		members gc.nilfs2 <$document
+		types gc.nilfs2 <$document >>types
+	done
+}
+
 others() {
 	ask gcsim.nilfs2 -n 50 --segment-size 64K --curve --wear
 	ask gcsim.nilfs2 --victims 5 "$corpus/nearly-full/image"
@@ -138,7 +160,8 @@ general() {
 }
 
 @test "what is printed is described, and what is described is printed" {
-	{ volumes; repairs; jobs_of_gc; others; } | sort -u | general >printed
+	need_guest "$(guest_with gc.nilfs2)"
+	{ volumes; repairs; jobs_of_gc; mounted; others; } | sort -u | general >printed
 	described >said
 	echo "printed and not described (<), or described and not printed (>):"
 	diff printed said

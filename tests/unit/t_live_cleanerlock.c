@@ -86,11 +86,19 @@ int main(void)
 	char name[64], pid_text[24];
 	struct context cx;
 	pid_t owner, waiter;
+	int waited;
 
 	context_init(&cx);
 	name_of(&l, name);
 	sem_unlink(name);
 	is_int(cleanerlock_take(&c, &cx, &l, 0), 0, "a free lock");
+	/* Its semaphore is one that this process has created. */
+	owner = fork();
+	must(owner);
+	if (!owner)
+		_exit(cleanerlock_take(&c, &cx, &l, 1) != -EBUSY);
+	must(waitpid(owner, &waited, 0));
+	is_int(waited, 0, "another process does not get it");
 	cleanerlock_release(c);
 
 	owner = start_owner(&l);
@@ -113,9 +121,8 @@ int main(void)
 	must(owner);
 	if (!owner)
 		_exit(cleanerlock_take(&c, &cx, &l, 1) != -EBUSY);
-	cleanerlock_release(NULL);
-	must(waitpid(owner, (int *)&waiter, 0));
-	is_int(waiter, 0, "it is held then");
+	must(waitpid(owner, &waited, 0));
+	is_int(waited, 0, "it is held then");
 	cleanerlock_release(c);
 	is_int(cleanerlock_take(&c, &cx, &l, 0), 0, "and free again");
 	cleanerlock_release(c);

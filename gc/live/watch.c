@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Staying with a mounted volume.
+ *
+ * An idle volume costs two ioctls per look.  When clean segments become few a run of
+ * cleaning begins: its facts are counted once, and calls follow until enough are
+ * clean.  Between calls it waits, so that on average no more than the permitted number
+ * of bytes is moved in a second; the fewer segments are clean, the shorter it waits,
+ * and with half of the lower limit it does not wait.
+ *
+ * A run that frees nothing would be repeated in vain, as by a cleaner that goes by age
+ * alone where snapshots hold the oldest segments.  So the next one waits until
+ * something can have changed: a hundredth of the segments was written, the number of
+ * snapshots is another, or a minute has passed, after which blocks may have left the
+ * protection period.  The minimum of dead blocks does not apply while clean segments
+ * are scarce.
+ */
+#include "gc/live/watch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dev/dev.h"
+#include "dev/devfile.h"
+#include "live/cleanerlock.h"
+#include "live/live.h"
+
+/* Seconds to wait for the lock in each attempt. */
+#define LOCK_WAIT 5
+
+#define RETRY_MS 60000
+
+/* Milliseconds between two looks: if nothing changes, and otherwise. */
+#define CHECK_MS 5000
+#define SOON_MS 1000
+
+/* Longest wait between two calls. */
+#define PAUSE_MS 10000
+
+struct watch {
+	struct watch_status *s;
+	const struct watch_options *o;
+	struct live *live;	/* open during a look or a run */
+	struct online last;	/* sums of this run, at the last call */
+	uint64_t young;		/* segments that could not be cleaned yet */
+	/* The state after a run without success. */
+	uint64_t stuck_at, stuck_clean, stuck_snapshots;
+};
+
+static void set_state(struct watch *w, enum watch_state state)
+{
+	w->s->state = state;
+	if (w->o->changed)
+		w->o->changed(w->o->arg, w->s);
+}
+
+static bool is_scarce(const struct watch *w)
+{
+	return w->s->clean <= w->o->low / 2;
+}
+
+/* After a call of a run: adds it to the sums, and waits. */
+static int call_made(void *arg, struct context *cx, const struct online *n)
+{
+	struct watch *w = arg;
+	struct watch_status *s = w->s;
+	struct nilfs_sustat stat;
+	uint64_t bytes = (n->moved - w->last.moved) * w->o->block_size, ms;
+	uint64_t half = w->o->low / 2;
+	int ret = live_request(w->live, cx, NILFS_IOCTL_GET_SUSTAT, &stat);
+
+	if (ret)
+		return ret;
+	s->clean = stat.ss_ncleansegs;
+	s->victims += n->victims - w->last.victims;
+	s->calls += n->calls - w->last.calls;
+	s->moved += n->moved - w->last.moved;
+	s->freed += n->freed - w->last.freed;
+	s->longest = n->longest > s->longest ? n->longest : s->longest;
+	w->last = *n;
+	set_state(w, WATCH_CLEANING);
+	if (s->clean >= w->o->high)
+		return 1;
+	if (!w->o->speed || is_scarce(w))
+		return 0;
+	ms = bytes * 1000 / w->o->speed;
+	if (s->clean < w->o->low)
+		ms = ms * (s->clean - half) / (w->o->low - half);
+	w->o->wait(ms < PAUSE_MS ? ms : PAUSE_MS);
+	return context_cancelled(cx);
+}
+
+/* One run of cleaning: 0 also if it freed nothing. */
+static int run_once(struct watch *w, struct context *cx)
+{
+	struct online_options options = w->o->clean;
+	struct cleanerlock *lock = NULL;
+	struct dev *dev = NULL;
+	struct online n = { 0 };
+	int ret;
+
+	set_state(w, WATCH_WAITING);
+	ret = cleanerlock_take(&lock, cx, w->live, LOCK_WAIT);
+	if (ret)
+		return ret;
+	cx->now = w->o->now();
+	w->last = n;
+	w->s->runs++;
+	set_state(w, WATCH_CLEANING);
+	ret = devfile_open(&dev, cx, w->live->device, DEVFILE_READ);
+	options.goal = w->o->high - w->s->clean;
+	options.called = call_made;
+	options.arg = w;
+	options.once = true;
+	if (is_scarce(w))
+		options.min_dead = 1;
+	if (!ret)
+		ret = online_run(&n, cx, w->live, dev, w->o->clock, &options);
+	w->s->skipped += n.left;
+	w->young = n.young;
+	dev_close(dev);
+	cleanerlock_release(lock);
+	return ret;
+}
+
+/* Whether a run may free something, if the last one did not. */
+static bool is_worth_a_run(struct watch *w, uint64_t snapshots)
+{
+	uint64_t part = w->s->segments / 100 + 1;
+
+	return !w->stuck_at || w->stuck_snapshots != snapshots ||
+	       w->s->clean + part <= w->stuck_clean ||
+	       w->o->clock() - w->stuck_at >= RETRY_MS;
+}
+
+/* Looks at the volume once, and cleans it if that is due: its new state, or -errno. */
+static int look(struct watch *w, struct context *cx)
+{
+	const struct watch_options *o = w->o;
+	struct watch_status *s = w->s;
+	struct nilfs_sustat stat;
+	struct nilfs_cpstat cps;
+	uint64_t clean;
+	int ret = live_request(w->live, cx, NILFS_IOCTL_GET_SUSTAT, &stat);
+
+	if (!ret)
+		ret = live_request(w->live, cx, NILFS_IOCTL_GET_CPSTAT, &cps);
+	if (ret)
+		return ret;
+	s->segments = stat.ss_nsegs;
+	clean = s->clean = stat.ss_ncleansegs;
+	if (clean >= o->low)
+		return WATCH_IDLE;
+	if (!is_worth_a_run(w, cps.cs_nsss))
+		return WATCH_STUCK;
+	ret = run_once(w, cx);
+	w->stuck_at = 0;
+	/* Each run makes the kernel write superblocks, if there is a new segment. */
+	if (!ret && !w->last.gained && w->young)
+		return WATCH_WAITING;
+	if (ret ? ret != -EBUSY && ret != -ENOSPC && ret != -EUCLEAN && ret != -EIO :
+		  w->last.gained > 0)
+		return ret ? ret : WATCH_CLEANING;
+	w->stuck_at = o->clock();
+	w->stuck_clean = clean;
+	w->stuck_snapshots = cps.cs_nsss;
+	snprintf(s->problem, sizeof(s->problem), "%s", ret ? cx->failure :
+		 "no segment is worth cleaning");
+	fail_clear(cx);
+	return WATCH_STUCK;
+}
+
+int watch_run(struct watch_status *status, struct context *cx, const char *path,
+	      const struct watch_options *options)
+{
+	struct watch w = { .s = status, .o = options };
+	dev_t number = 0;
+	uint64_t clean = 0;
+	int ret = 0;
+
+	*status = (struct watch_status){ .low = options->low,
+					 .high = options->high };
+	while (ret >= 0) {
+		ret = live_open(&w.live, cx, path);
+		if (!ret && number && w.live->number != number)
+			ret = fail_said(cx, -ENOTTY, "%s: another volume is mounted "
+					"there", path);
+		if (!ret) {
+			number = w.live->number;
+			ret = look(&w, cx);
+			live_close(w.live);
+		} else if (number && (ret == -ENOTTY || ret == -ENOENT)) {
+			set_state(&w, WATCH_UNMOUNTED);
+			break;
+		}
+		if (ret < 0)
+			break;
+		set_state(&w, (enum watch_state)ret);
+		if (ret != WATCH_CLEANING)
+			options->wait(ret == WATCH_WAITING ||
+				      status->clean != clean ? SOON_MS : CHECK_MS);
+		clean = status->clean;
+		ret = context_cancelled(cx);
+	}
+	if (ret != -EINTR && status->state != WATCH_UNMOUNTED)
+		return ret;
+	fail_clear(cx);
+	return 0;
+}
