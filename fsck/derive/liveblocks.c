@@ -272,7 +272,8 @@ static int gather_from_map(struct gathering *g, struct context *cx,
 	   logs show the correct one. */
 	for (i = 0; i < l->n && !ret; i++)
 		ret = numlist_add(&all, cx, l->list[i].vblocknr);
-	sort_numbers(all.list, all.n);
+	sort_in_place(all.list, all.n, sizeof(*all.list),
+		      sort_compare_number);
 	for (i = 0; i < l->n && !ret; i++) {
 		const struct liveblock b = l->list[i];
 

@@ -70,7 +70,8 @@ void parents_choose(struct namefix *f)
 	const struct inodelist_dir *dirs = f->n.list.dirs;
 	size_t i;
 
-	sort_numbers(f->others, f->nothers);
+	sort_in_place(f->others, f->nothers, sizeof(*f->others),
+		      sort_compare_number);
 	for (i = 0; i < f->nothers; i++) {
 		size_t child = f->others[i] >> 32;
 		uint32_t by = (uint32_t)f->others[i];

@@ -385,7 +385,8 @@ int snapblocks_write(struct snapblocks *p, struct context *cx)
 			if (p->list[j].ino == w.ino)
 				err = array_push(cx, &w.keys, &w.nkeys, &w.room,
 						 p->list[j].key);
-		sort_numbers(w.keys, w.nkeys);
+		sort_in_place(w.keys, w.nkeys, sizeof(*w.keys),
+			      sort_compare_number);
 		sparse_clear(&w.seen);
 		for (j = 0; j < w.ncnos && !err; j++)
 			err = replace_in_checkpoint(&w, cx, w.cnos[j]);

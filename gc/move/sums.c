@@ -309,8 +309,8 @@ int sums_begin(struct summing **up, struct context *cx, struct sums *s,
 			};
 	}
 	/* The queue has room for all jobs, so pool_give() does not wait. */
-	ret = pool_open(&u->pool, cx, n < UINT32_MAX ? (unsigned int)n :
-						       UINT32_MAX);
+	ret = pool_open(&u->pool, cx, pool_workers(cx, UINT64_MAX),
+			n < UINT32_MAX ? (unsigned int)n : UINT32_MAX);
 	for (i = 0; i < n && !ret; i++)
 		if (!u->logs[i].state)
 			ret = pool_give(u->pool, cx, sum_up, &u->logs[i], NULL);

@@ -14,7 +14,13 @@
 
 #include "base/crc.h"
 
-#include "base/crc_backend.h"
+#if defined(HAVE_LIBDEFLATE)
+#include <libdeflate.h>
+#elif defined(HAVE_LIBISAL)
+#include <isa-l/crc.h>
+#else
+#include <zlib.h>
+#endif
 
 #define GENERATOR 0xedb88320u	/* bit 31 is x^0 */
 #define X8 0x00800000u		/* x^8 */
@@ -23,12 +29,14 @@ uint32_t crc32_le(uint32_t seed, const void *buf, size_t len)
 {
 	if (!len)
 		return seed;
+	/* Unlike the kernel the libraries invert the checksum at the start and at the
+	   end. */
 #if defined(HAVE_LIBDEFLATE)
-	return crc_deflate(seed, buf, len);
+	return ~libdeflate_crc32(~seed, buf, len);
 #elif defined(HAVE_LIBISAL)
-	return crc_isal(seed, buf, len);
+	return ~crc32_gzip_refl(~seed, buf, len);
 #else
-	return crc_zlib(seed, buf, len);
+	return ~(uint32_t)crc32_z(~seed & 0xffffffffu, buf, len);
 #endif
 }
 

@@ -130,8 +130,8 @@ unsigned int pool_workers(const struct context *cx, uint64_t jobs)
 	return n ? (unsigned int)n : 1;
 }
 
-static int pool_start(struct pool **poolp, struct context *cx, unsigned int n,
-		      unsigned int depth)
+int pool_open(struct pool **poolp, struct context *cx, unsigned int n,
+	      unsigned int depth)
 {
 	struct pool *pool = calloc(1, sizeof(*pool) +
 					      n * sizeof(*pool->workers));
@@ -166,11 +166,6 @@ static int pool_start(struct pool **poolp, struct context *cx, unsigned int n,
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	*poolp = pool;
 	return 0;
-}
-
-int pool_open(struct pool **poolp, struct context *cx, unsigned int depth)
-{
-	return pool_start(poolp, cx, pool_workers(cx, NONE), depth);
 }
 
 /* The failure so far; the lock is held. */
@@ -209,23 +204,17 @@ int pool_give(struct pool *pool, struct context *cx, pool_job *fn, void *arg,
 	return pool_put(pool, cx, (struct job){ fn, NULL, arg, left });
 }
 
-/* Works and waits until *LEFT, or the number of all jobs, is 0; locked. */
-static void pool_finish(struct pool *pool, const unsigned int *left)
+int pool_wait(struct pool *pool, struct context *cx, const unsigned int *left)
 {
+	int ret;
+
+	pthread_mutex_lock(&pool->lock);
 	while (left ? *left : pool->running || pool->first != pool->next) {
 		if (pool->first != pool->next)
 			pool_do_job(pool, &pool->workers[pool->threads]);
 		else
 			pthread_cond_wait(&pool->empty, &pool->lock);
 	}
-}
-
-int pool_wait(struct pool *pool, struct context *cx, const unsigned int *left)
-{
-	int ret;
-
-	pthread_mutex_lock(&pool->lock);
-	pool_finish(pool, left);
 	ret = cx ? pool_verdict(pool, cx) : 0;
 	pthread_mutex_unlock(&pool->lock);
 	return ret;
@@ -262,8 +251,8 @@ void pool_close(struct pool *pool)
 	pthread_mutex_lock(&pool->lock);
 	pool->closing = true;
 	pthread_cond_broadcast(&pool->work);
-	pool_finish(pool, NULL);
 	pthread_mutex_unlock(&pool->lock);
+	pool_wait(pool, NULL, NULL);
 	for (i = 0; i < pool->threads; i++)
 		pthread_join(pool->workers[i].thread, NULL);
 	pthread_cond_destroy(&pool->done);
@@ -280,7 +269,7 @@ int pool_run(struct context *cx, uint64_t jobs, pool_numbered *fn, void *arg)
 	unsigned int n = pool_workers(cx, jobs);
 	struct pool *pool;
 	uint64_t i;
-	int ret = pool_start(&pool, cx, n, n * DEPTH_PER_WORKER);
+	int ret = pool_open(&pool, cx, n, n * DEPTH_PER_WORKER);
 
 	if (ret)
 		return ret;

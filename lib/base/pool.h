@@ -28,11 +28,12 @@ typedef int pool_job(struct context *cx, void *arg, unsigned int worker,
 		     bool skip);
 
 /*
- * Starts CX->threads - 1 threads; the giving thread, always the same, is the last
- * worker.  At most DEPTH (>= 1) jobs wait; without threads a job is run when it is
- * given.  -ENOMEM.
+ * Starts N - 1 threads, N as of pool_workers(); the giving thread, always the same,
+ * is the last worker.  At most DEPTH (>= 1) jobs wait; without threads a job is run
+ * when it is given.  -ENOMEM.
  */
-int pool_open(struct pool **poolp, struct context *cx, unsigned int depth);
+int pool_open(struct pool **poolp, struct context *cx, unsigned int n,
+	      unsigned int depth);
 
 /*
  * Gives a job; ownership of ARG is transferred, also on failure.  Unless LEFT is

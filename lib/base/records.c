@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/tempfile.h"
@@ -26,29 +27,19 @@ struct records_page {
 
 void records_init(struct records *r, size_t size, size_t bytes)
 {
-	*r = (struct records){ .size = size, .most = bytes / size, .fd = -1 };
-}
-
-static size_t per_page(const struct records *r)
-{
-	return PAGE_BYTES / r->size;
-}
-
-/* The offset of record I, which is not in memory, in its page. */
-static size_t record_offset(const struct records *r, uint64_t i)
-{
-	return (size_t)((i - r->most) % per_page(r)) * r->size;
-}
-
-static uint64_t record_page(const struct records *r, uint64_t i)
-{
-	return (i - r->most) / per_page(r);
+	*r = (struct records){
+		.size = size,
+		.per_page = PAGE_BYTES / size,
+		.most = bytes / size,
+		.fd = -1,
+	};
 }
 
 int records_add(struct records *r, struct context *cx, const void *item)
 {
-	size_t at;
+	uint64_t page;
 	char *items;
+	size_t at;
 	int err = 0;
 
 	if (r->n < r->most) {
@@ -72,11 +63,12 @@ int records_add(struct records *r, struct context *cx, const void *item)
 	if (err)
 		return err;
 	/* The last page is written when it is full. */
-	at = record_offset(r, r->n);
-	memcpy(r->tail + at, item, r->size);
-	if (at / r->size == per_page(r) - 1)
-		err = tempfile_write(cx, r->fd, record_page(r, r->n) * PAGE_BYTES,
-				     r->tail, PAGE_BYTES);
+	page = (r->n - r->most) / r->per_page;
+	at = (size_t)((r->n - r->most) % r->per_page);
+	memcpy(r->tail + at * r->size, item, r->size);
+	if (at == r->per_page - 1)
+		err = tempfile_write(cx, r->fd, page * PAGE_BYTES, r->tail,
+				     PAGE_BYTES);
 	r->n += !err;
 	return err;
 }
@@ -92,9 +84,10 @@ int records_get(struct records *r, struct context *cx, uint64_t i, void *item)
 		memcpy(item, r->items + (size_t)i * r->size, r->size);
 		return 0;
 	}
-	number = record_page(r, i);
+	i -= r->most;
+	number = i / r->per_page;
 	bytes = r->tail;
-	if ((number + 1) * per_page(r) <= r->n - r->most) {
+	if ((number + 1) * r->per_page <= r->n - r->most) {
 		page = &r->pages[number % PAGES];
 		if (page->number != number + 1) {
 			page->number = 0;
@@ -106,7 +99,7 @@ int records_get(struct records *r, struct context *cx, uint64_t i, void *item)
 		}
 		bytes = page->bytes;
 	}
-	memcpy(item, bytes + record_offset(r, i), r->size);
+	memcpy(item, bytes + (size_t)(i % r->per_page) * r->size, r->size);
 	return 0;
 }
 
@@ -115,7 +108,7 @@ void records_fini(struct records *r)
 	free(r->items);
 	free(r->tail);
 	free(r->pages);
-	if (r->size)
-		tempfile_close(r->fd);
+	if (r->size && r->fd >= 0)
+		close(r->fd);
 	memset(r, 0, sizeof(*r));
 }

@@ -17,6 +17,7 @@ struct records_page;
 struct records {
 	uint64_t n;		/* number of records */
 	size_t size;		/* bytes of one */
+	size_t per_page;	/* records of a page in the file */
 	size_t most;		/* maximum in memory */
 	char *items;		/* the first records, at most MOST */
 	size_t room;

@@ -171,16 +171,11 @@ int sort_compare_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-void sort_numbers(uint64_t *numbers, size_t n)
-{
-	sort_in_place(numbers, n, sizeof(*numbers), sort_compare_number);
-}
-
 size_t sort_unique(uint64_t *numbers, size_t n)
 {
 	size_t i, kept = 0;
 
-	sort_numbers(numbers, n);
+	sort_in_place(numbers, n, sizeof(*numbers), sort_compare_number);
 	for (i = 0; i < n; i++)
 		if (!kept || numbers[kept - 1] != numbers[i])
 			numbers[kept++] = numbers[i];

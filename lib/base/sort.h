@@ -26,10 +26,7 @@ void sort_step(void *items, size_t count, size_t size,
 /* Compares items by the uint64_t with which they begin. */
 int sort_compare_number(const void *a, const void *b);
 
-/* Sorts N numbers, ascending. */
-void sort_numbers(uint64_t *numbers, size_t n);
-
-/* The same, and removes duplicates; returns the number of items left. */
+/* Sorts N numbers, ascending, and removes duplicates; returns how many are left. */
 size_t sort_unique(uint64_t *numbers, size_t n);
 
 #endif

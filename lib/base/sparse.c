@@ -63,11 +63,6 @@ static uint64_t *sparse_chunk(const struct sparse *s, uint64_t number)
 			       __ATOMIC_ACQUIRE);
 }
 
-static uint64_t bit_of(uint64_t number)
-{
-	return UINT64_C(1) << (number % 64);
-}
-
 static uint64_t word_of(uint64_t number)
 {
 	return number % SPARSE_CHUNK_BITS / 64;
@@ -109,7 +104,7 @@ static int need_chunk(struct sparse *s, struct context *cx, uint64_t number,
 
 int sparse_add(struct sparse *s, struct context *cx, uint64_t number)
 {
-	uint64_t *chunk, bit = bit_of(number);
+	uint64_t *chunk, bit = UINT64_C(1) << number % 64;
 	int err = need_chunk(s, cx, number, &chunk);
 
 	if (err)
@@ -174,7 +169,7 @@ uint32_t sparse_add_run(struct sparse *s, uint64_t first, uint32_t count)
 
 bool sparse_remove(struct sparse *s, uint64_t number)
 {
-	uint64_t *chunk, bit = bit_of(number);
+	uint64_t *chunk, bit = UINT64_C(1) << number % 64;
 
 	if (number >= s->bits)
 		return false;
@@ -193,7 +188,7 @@ uint64_t sparse_word(const struct sparse *s, uint64_t first)
 
 bool sparse_test(const struct sparse *s, uint64_t number)
 {
-	return sparse_word(s, number) & bit_of(number);
+	return sparse_word(s, number) >> number % 64 & 1;
 }
 
 void sparse_remove_word(struct sparse *s, uint64_t first, uint64_t bits)

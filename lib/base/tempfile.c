@@ -84,9 +84,3 @@ int tempfile_write(struct context *cx, int fd, uint64_t off, const void *buf,
 	}
 	return 0;
 }
-
-void tempfile_close(int fd)
-{
-	if (fd >= 0)
-		close(fd);
-}

@@ -20,7 +20,4 @@ int tempfile_read(struct context *cx, int fd, uint64_t off, void *buf,
 int tempfile_write(struct context *cx, int fd, uint64_t off, const void *buf,
 		   size_t len);
 
-/* -1 is accepted. */
-void tempfile_close(int fd);
-
 #endif

@@ -19,11 +19,6 @@
 #define ERA_DAYS 146097	  /* days in 400 years */
 #define EPOCH_DAYS 719468 /* from 0000-03-01 to 1970-01-01 */
 
-static int64_t divide_down(int64_t a, int64_t b)
-{
-	return a / b - (a % b < 0);
-}
-
 /* Writes V < 100 as two digits. */
 static char *put_two(char *to, unsigned int v)
 {
@@ -32,19 +27,15 @@ static char *put_two(char *to, unsigned int v)
 	return to + 2;
 }
 
-static char *put_pair(char *to, char before, unsigned int v)
-{
-	*to = before;
-	return put_two(to + 1, v);
-}
-
 /* Does not use printf(), since a listing has a time per line. */
 char *timefmt_iso(int64_t seconds, char buf[TIMEFMT_ISO_MAX])
 {
-	int64_t days = divide_down(seconds, DAY);
-	int64_t era = divide_down(days + EPOCH_DAYS, ERA_DAYS), full;
+	/* Rounded down, also before 1970 and before the year 0. */
+	int64_t days = seconds / DAY - (seconds % DAY < 0);
+	int64_t since = days + EPOCH_DAYS, full;
+	int64_t era = since / ERA_DAYS - (since % ERA_DAYS < 0);
 	unsigned int second = (unsigned int)(seconds - days * DAY);
-	unsigned int day = (unsigned int)(days + EPOCH_DAYS - era * ERA_DAYS);
+	unsigned int day = (unsigned int)(since - era * ERA_DAYS);
 	unsigned int year =
 		(day - day / 1460 + day / 36524 - day / 146096) / 365;
 	unsigned int month, digits = 4, i;
@@ -70,11 +61,16 @@ char *timefmt_iso(int64_t seconds, char buf[TIMEFMT_ISO_MAX])
 			to[i] = (char)('0' + v % 10);
 		to += digits;
 	}
-	to = put_pair(to, '-', month);
-	to = put_pair(to, '-', day);
-	to = put_pair(to, 'T', second / 3600);
-	to = put_pair(to, ':', second / 60 % 60);
-	to = put_pair(to, ':', second % 60);
+	*to++ = '-';
+	to = put_two(to, month);
+	*to++ = '-';
+	to = put_two(to, day);
+	*to++ = 'T';
+	to = put_two(to, second / 3600);
+	*to++ = ':';
+	to = put_two(to, second / 60 % 60);
+	*to++ = ':';
+	to = put_two(to, second % 60);
 	*to++ = 'Z';
 	*to = '\0';
 	return buf;

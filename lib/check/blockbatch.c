@@ -153,7 +153,6 @@ int blockbatch_add(struct blockbatch *b, struct context *cx,
 		   const struct blockbatch_item *item)
 {
 	struct blockbatch_half *h = &b->halves[b->filling];
-	struct context few;
 	int ret = 0;
 
 	if (h->count < b->room) {
@@ -168,12 +167,9 @@ int blockbatch_add(struct blockbatch *b, struct context *cx,
 		ret = open_half(&b->halves[1], cx, h->vol, b->room);
 		if (ret)
 			return ret;
-		context_child(cx, &few);
-		few.threads = cx->threads < 2 ? 1 : 2;
-		if (pool_open(&b->pool, &few, 1)) {
-			context_adopt(cx, &few);
-			return -ENOMEM;
-		}
+		ret = pool_open(&b->pool, cx, pool_workers(cx, 2), 1);
+		if (ret)
+			return ret;
 	}
 	ret = pool_wait(b->pool, cx, &b->reading);
 	if (!ret)

@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/tempfile.h"
@@ -190,7 +191,8 @@ void pages_fini(struct pages *p)
 	free(p->chunks);
 	free(p->list);
 	free(p->buckets);
-	tempfile_close(p->scratch);
+	if (p->scratch >= 0)
+		close(p->scratch);
 	pages_init(p, p->name, p->bytes, 0);
 	p->chunks_max = chunks_max;
 }

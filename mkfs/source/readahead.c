@@ -203,9 +203,10 @@ int readahead_open(struct readahead **rap, struct context *cx,
 		return fail(cx, -ENOMEM, "files of the source");
 	ra->settled = now - SETTLED;
 	ra->block_size = block_size;
-	err = pool_open(&ra->workers, cx, cx->threads * DEPTH_PER_WORKER + 1);
+	ra->nworkers = pool_workers(cx, UINT64_MAX);
+	err = pool_open(&ra->workers, cx, ra->nworkers,
+			cx->threads * DEPTH_PER_WORKER + 1);
 	if (!err) {
-		ra->nworkers = pool_workers(cx, UINT64_MAX);
 		ra->chunks = calloc(ra->nworkers, sizeof(*ra->chunks));
 		ra->pool = calloc(1, sizeof(*ra->pool));
 		if (!ra->pool || !ra->chunks)

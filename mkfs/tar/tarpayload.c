@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/tempfile.h"
 #include "base/zeros.h"
@@ -246,7 +247,8 @@ static void release_spool(struct payload *payload)
 {
 	struct spool *s = (struct spool *)payload;
 
-	tempfile_close(s->fd);
+	if (s->fd >= 0)
+		close(s->fd);
 	free(s->held);
 	free(s);
 }

@@ -106,9 +106,9 @@ static struct pool *begin(struct context *cx, struct record *r,
 	context_init(cx);
 	cx->threads = threads;
 	cx->cancel = &r->stop;
-	if (pool_open(&pool, cx, depth))
-		exit(99);
 	r->workers = pool_workers(cx, UINT64_MAX);
+	if (pool_open(&pool, cx, r->workers, depth))
+		exit(99);
 	return pool;
 }
 

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/crc_backend.h"
 
 #include "tap.h"
 
@@ -81,13 +80,6 @@ static void test_functions(void)
 	if (!bytes)
 		return;
 	test_function("crc32_le() is the definition", crc32_le, bytes);
-	test_function("zlib is", crc_zlib, bytes);
-#ifdef HAVE_LIBDEFLATE
-	test_function("libdeflate is", crc_deflate, bytes);
-#endif
-#ifdef HAVE_LIBISAL
-	test_function("ISA-L is", crc_isal, bytes);
-#endif
 	free(bytes);
 }
 

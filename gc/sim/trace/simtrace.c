@@ -14,11 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/checked.h"
 #include "base/sort.h"
-#include "base/tempfile.h"
 #include "base/text.h"
 #include "gc/sim/trace/simbytes.h"
 #include "gc/sim/trace/simreplay.h"
@@ -438,7 +438,8 @@ void simtrace_close(struct simtrace *t)
 	free(t->chosen);
 	pairtable_fini(&t->names);
 	simaddress_fini(&t->addresses);
-	tempfile_close(t->spool.file - 1);
+	if (t->spool.file)
+		close(t->spool.file - 1);
 	*t = (struct simtrace){ 0 };
 }
 

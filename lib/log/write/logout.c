@@ -112,7 +112,7 @@ int logout_open(struct logout **outp, struct context *cx, struct dev *dev,
 	out->nranges = depth * RANGES_PER_JOB;
 	out->ranges = calloc(out->nranges, sizeof(*out->ranges));
 	if (out->buffers && out->ranges)
-		ret = pool_open(&out->pool, cx, depth);
+		ret = pool_open(&out->pool, cx, out->nworkers, depth);
 	else
 		ret = fail(cx, -ENOMEM, "output of logs");
 	if (ret)
