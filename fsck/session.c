@@ -188,7 +188,7 @@ static int print_result(struct repair *r, const struct look *l, bool repaired)
 		.losses = losslist_count(&r->account),
 		.losses_known = !r->account.more && !r->account.incomplete,
 		.fatal = findings_count_severity(f, RULE_FATAL),
-		.history = findings_count_history(f),
+		.history = f->nhistory,
 		.open = vol,
 	};
 	struct nilfs_cpfile_header cpfile = { 0 };

@@ -134,7 +134,8 @@ int precheck_run(struct tool *tool, struct dev *dev, const char *why,
 	p.c = &c;
 	ret = findings_open(&c.findings, &cx, show_error, &p, false);
 	if (!ret) {
-		findings_watch(c.findings, count_others, &p);
+		c.findings->watch = count_others;
+		c.findings->watch_arg = &p;
 		ret = check_volume(&c, &cx, &run);
 		/* 1 where an error was found, 0, or a failure. */
 		if (!ret)

@@ -124,7 +124,7 @@ static void report_number(struct report *r, const struct field *field,
 static void report_field(struct report *r, const struct field *field,
 			 const void *base)
 {
-	const uint8_t *p = field_bytes(field, base);
+	const uint8_t *p = (const uint8_t *)base + field->offset;
 	size_t len = field_length(field), n = 0;
 	char path[PATH_MAX_LEN], uuid[UUIDTEXT_MAX];
 	uint64_t v;
@@ -173,7 +173,8 @@ void fields_report_first(struct report *r, const struct field_table *table,
 			continue;
 		}
 		report_begin(r, field->name, field->name);
-		fields_report(r, field->inner, field_bytes(field, base));
+		fields_report(r, field->inner,
+			      (const char *)base + field->offset);
 		report_end(r);
 	}
 }
@@ -187,7 +188,7 @@ void fields_report(struct report *r, const struct field_table *table,
 char *fields_format(const struct field *field, const void *base,
 		    const struct out *out, char buf[FIELDS_TEXT_MAX])
 {
-	const char *p = (const char *)field_bytes(field, base);
+	const char *p = (const char *)base + field->offset;
 	uint64_t v = 0;
 
 	if (field->kind == FIELD_UUID)

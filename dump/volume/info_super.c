@@ -190,12 +190,16 @@ void info_super_report_features(const struct nilfs_super_block *sb,
 		[EFFECT] = { "mount", "MOUNT", VALUE_STRING, 0, NULL },
 	};
 	const struct super_feature *f;
-	uint64_t unknown[sizeof(sets) / sizeof(sets[0])];
+	const uint64_t words[] = {
+		[SUPER_COMPAT] = le64_get(sb->s_feature_compat),
+		[SUPER_COMPAT_RO] = le64_get(sb->s_feature_compat_ro),
+		[SUPER_INCOMPAT] = le64_get(sb->s_feature_incompat),
+	};
+	uint64_t unknown[sizeof(words) / sizeof(words[0])];
 	struct table t;
 	size_t i;
 
-	for (i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
-		unknown[i] = super_feature_word(sb, (enum super_feature_set)i);
+	memcpy(unknown, words, sizeof(words));
 	table_begin(&t, report, "features", columns, FEATURE_COLUMNS);
 	for (f = super_features; f->name; f++) {
 		unknown[f->set] &= ~f->bit;
@@ -204,8 +208,7 @@ void info_super_report_features(const struct nilfs_super_block *sb,
 			[NAME] = value_string(f->name),
 			[ALIAS] = value_string(f->alias),
 			[BIT] = value_u64(f->bit),
-			[ENABLED] = value_bool(super_feature_word(sb, f->set) &
-					       f->bit),
+			[ENABLED] = value_bool(words[f->set] & f->bit),
 		});
 	}
 	/* Bits without a name: one row for each set. */

@@ -249,7 +249,7 @@ static int apply_fixers(struct round *round, struct context *cx)
 							 kind[i].n);
 		/* The next fixer allocates from the files that this fixer
 		   changed directly. */
-		if (!err && is_of_metadata(rule_stage_of_fix((enum rule_fix)i)))
+		if (!err && is_of_metadata(rule_fix_stages[i]))
 			err = directwriter_changed(round->job.writer, cx);
 	}
 	return err;

@@ -122,7 +122,7 @@ static int stage_from(const struct repair *r, int first)
 	for (i = 0; i < RULE_FIX_COUNT; i++) {
 		if (!is_kind_due(r, (enum rule_fix)i))
 			continue;
-		of_kind = (int)rule_stage_of_fix((enum rule_fix)i);
+		of_kind = (int)rule_fix_stages[i];
 		if (of_kind >= first && (stage < 0 || of_kind < stage))
 			stage = of_kind;
 	}
@@ -158,7 +158,7 @@ unsigned int stages_take(const struct repair *r, int stage,
 
 	/* Kinds are in the order of stages. */
 	for (i = 0; i < RULE_FIX_COUNT; i++) {
-		of_kind = (int)rule_stage_of_fix((enum rule_fix)i);
+		of_kind = (int)rule_fix_stages[i];
 		if (of_kind > last && !alone && of_kind < RULE_STAGE_ZONES &&
 		    is_kind_due(r, (enum rule_fix)i))
 			last = of_kind;
@@ -197,7 +197,7 @@ int stages_ask(struct repair *r, struct context *cx)
 			if (!taken[i])
 				continue;
 			err = plan_ask(&r->ask, cx, plan,
-					rule_stage_of_fix((enum rule_fix)i));
+					rule_fix_stages[i]);
 			if (err)
 				return err;
 		}

@@ -122,7 +122,7 @@ static void plan_finding(void *arg, const struct finding *f)
 	   DAT. */
 	bool later = rule->fix == RULE_FIX_DAT &&
 		     f->place.ino == NILFS_IFILE_INO &&
-		     rule_stage_of_fix(plan_fix_of(f)) == RULE_STAGE_TREE;
+		     rule_fix_stages[plan_fix_of(f)] == RULE_STAGE_TREE;
 	enum check_scope whose = f->snapshot ? CHECK_SNAPSHOTS : CHECK_NEWEST;
 	struct look *l = arg;
 	struct check *c = &l->check;
@@ -271,12 +271,13 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 			    first ? (void *)tool : &l->kept, o->everything);
 	if (ret)
 		return ret;
-	findings_watch(c->findings, plan_finding, l);
+	c->findings->watch = plan_finding;
+	c->findings->watch_arg = l;
 	ret = check_volume(c, cx, &run);
 	l->complete = ret > 0;
 	if (ret < 0)
 		return ret;
-	n = findings_count_history(c->findings);
+	n = c->findings->nhistory;
 	if (n && !o->everything)
 		check_note(c, "%" PRIu64 " more in checkpoints that are no "
 			   "snapshots; --all shows", n);

@@ -289,7 +289,7 @@ int plan_ask(struct ask *a, struct context *cx, struct plan *plan,
 	int err = 0;
 
 	for (i = 0; i < RULE_FIX_COUNT && !err; i++) {
-		if (rule_stage_of_fix((enum rule_fix)i) != stage)
+		if (rule_fix_stages[i] != stage)
 			continue;
 		for (danger = 0; danger < ASK_DANGERS && !err; danger++)
 			err = ask_kind(a, cx, (enum rule_fix)i,

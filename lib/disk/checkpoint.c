@@ -16,11 +16,6 @@
 	(1u << NILFS_CHECKPOINT_SNAPSHOT | 1u << NILFS_CHECKPOINT_INVALID |    \
 	 1u << NILFS_CHECKPOINT_SKETCH | 1u << NILFS_CHECKPOINT_MINOR)
 
-uint32_t checkpoint_per_block(const struct nilfs_geometry *g)
-{
-	return g->block_size / g->checkpoint_size;
-}
-
 /* The number of places that the header takes. */
 static uint32_t cp_header_places(const struct nilfs_geometry *g)
 {
@@ -30,25 +25,28 @@ static uint32_t cp_header_places(const struct nilfs_geometry *g)
 
 uint64_t checkpoint_blkoff(const struct nilfs_geometry *g, uint64_t cno)
 {
-	return (cno + cp_header_places(g) - 1) / checkpoint_per_block(g);
+	return (cno + cp_header_places(g) - 1) /
+	       (g->block_size / g->checkpoint_size);
 }
 
 uint32_t checkpoint_offset(const struct nilfs_geometry *g, uint64_t cno)
 {
-	return (cno + cp_header_places(g) - 1) % checkpoint_per_block(g) *
-	       g->checkpoint_size;
+	return (cno + cp_header_places(g) - 1) %
+	       (g->block_size / g->checkpoint_size) * g->checkpoint_size;
 }
 
 uint64_t checkpoint_first(const struct nilfs_geometry *g, uint64_t blkoff)
 {
 	if (!blkoff)
 		return 1;
-	return blkoff * checkpoint_per_block(g) + 1 - cp_header_places(g);
+	return blkoff * (g->block_size / g->checkpoint_size) + 1 -
+	       cp_header_places(g);
 }
 
 uint32_t checkpoint_count(const struct nilfs_geometry *g, uint64_t blkoff)
 {
-	return checkpoint_per_block(g) - (blkoff ? 0 : cp_header_places(g));
+	return g->block_size / g->checkpoint_size -
+	       (blkoff ? 0 : cp_header_places(g));
 }
 
 bool checkpoint_is_snapshot(const struct nilfs_checkpoint *cp)

@@ -10,9 +10,6 @@
 #include "disk/ondisk.h"
 #include "disk/rule.h"
 
-/* Entries per block, including the header's place. */
-uint32_t checkpoint_per_block(const struct nilfs_geometry *g);
-
 /* Block (offset in the file) of checkpoint CNO (> 0), and its offset in that block. */
 uint64_t checkpoint_blkoff(const struct nilfs_geometry *g, uint64_t cno);
 uint32_t checkpoint_offset(const struct nilfs_geometry *g, uint64_t cno);

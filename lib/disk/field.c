@@ -89,7 +89,7 @@ bool field_is_number(const struct field *field)
 bool field_get(const struct field *field, const void *base, uint32_t i,
 	       uint64_t *value)
 {
-	const uint8_t *p = field_bytes(field, base);
+	const uint8_t *p = (const uint8_t *)base + field->offset;
 
 	if (!field_is_number(field) || i >= field->count)
 		return false;
@@ -123,11 +123,6 @@ bool field_set(const struct field *field, void *base, uint32_t i,
 	memcpy((uint8_t *)base + field->offset + (size_t)i * field->size, le.b,
 	       field->size);
 	return true;
-}
-
-const uint8_t *field_bytes(const struct field *field, const void *base)
-{
-	return (const uint8_t *)base + field->offset;
 }
 
 size_t field_length(const struct field *field)

@@ -79,8 +79,7 @@ bool field_get(const struct field *field, const void *base, uint32_t i,
 bool field_set(const struct field *field, void *base, uint32_t i,
 	       uint64_t value);
 
-/* The bytes of FIELD in the structure at BASE, and their number. */
-const uint8_t *field_bytes(const struct field *field, const void *base);
+/* The number of bytes of FIELD, which begin at its offset in the structure. */
 size_t field_length(const struct field *field);
 
 /*

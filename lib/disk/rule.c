@@ -8,8 +8,6 @@
  */
 #include "disk/rule.h"
 
-#include <string.h>
-
 static const struct rule_info rules[] = {
 #define RULE(name, number, slug, severity, danger, fix, ...) \
 	{ RULE_##name, slug, RULE_##severity, RULE_DANGER_##danger, \
@@ -57,41 +55,25 @@ bool rule_has(enum rule rule, unsigned int traits)
 	return info && (info->traits & traits);
 }
 
-enum rule_stage rule_stage_of_fix(enum rule_fix fix)
-{
-	static const enum rule_stage stages[RULE_FIX_COUNT] = {
-		[RULE_FIX_NONE] = RULE_STAGE_OF_FIX,
-		[RULE_FIX_BITS] = RULE_STAGE_BITS,
-		[RULE_FIX_SUPER] = RULE_STAGE_DEVICE,
-		[RULE_FIX_ROOT] = RULE_STAGE_DEVICE,
-		[RULE_FIX_DAT] = RULE_STAGE_DAT,
-		[RULE_FIX_SEGMENTS] = RULE_STAGE_METADATA,
-		[RULE_FIX_CHECKPOINTS] = RULE_STAGE_METADATA,
-		[RULE_FIX_IFILE] = RULE_STAGE_TREE,
-		[RULE_FIX_INODES] = RULE_STAGE_TREE,
-		[RULE_FIX_MAPS] = RULE_STAGE_TREE,
-		[RULE_FIX_NAMES] = RULE_STAGE_NAMES,
-		[RULE_FIX_MOVES] = RULE_STAGE_MOVES,
-		[RULE_FIX_COUNTS] = RULE_STAGE_COUNTS,
-		[RULE_FIX_LOG] = RULE_STAGE_COUNTS,
-		[RULE_FIX_ZONES] = RULE_STAGE_ZONES,
-	};
-
-	return stages[fix];
-}
+const enum rule_stage rule_fix_stages[RULE_FIX_COUNT] = {
+	[RULE_FIX_NONE] = RULE_STAGE_OF_FIX,
+	[RULE_FIX_BITS] = RULE_STAGE_BITS,
+	[RULE_FIX_SUPER] = RULE_STAGE_DEVICE,
+	[RULE_FIX_ROOT] = RULE_STAGE_DEVICE,
+	[RULE_FIX_DAT] = RULE_STAGE_DAT,
+	[RULE_FIX_SEGMENTS] = RULE_STAGE_METADATA,
+	[RULE_FIX_CHECKPOINTS] = RULE_STAGE_METADATA,
+	[RULE_FIX_IFILE] = RULE_STAGE_TREE,
+	[RULE_FIX_INODES] = RULE_STAGE_TREE,
+	[RULE_FIX_MAPS] = RULE_STAGE_TREE,
+	[RULE_FIX_NAMES] = RULE_STAGE_NAMES,
+	[RULE_FIX_MOVES] = RULE_STAGE_MOVES,
+	[RULE_FIX_COUNTS] = RULE_STAGE_COUNTS,
+	[RULE_FIX_LOG] = RULE_STAGE_COUNTS,
+	[RULE_FIX_ZONES] = RULE_STAGE_ZONES,
+};
 
 enum rule_stage rule_stage(const struct rule_info *info)
 {
-	return info->stage ? info->stage : rule_stage_of_fix(info->fix);
-}
-
-const struct rule_info *rule_find(const char *slug)
-{
-	size_t i;
-
-	for (i = 0; i < NRULES; i++) {
-		if (!strcmp(rules[i].slug, slug))
-			return &rules[i];
-	}
-	return NULL;
+	return info->stage ? info->stage : rule_fix_stages[info->fix];
 }

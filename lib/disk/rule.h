@@ -161,11 +161,10 @@ const struct rule_info *rule_info(enum rule rule);
 /* Whether RULE has one of TRAITS; false for RULE_OK. */
 bool rule_has(enum rule rule, unsigned int traits);
 
-/* The stage of a kind of repair, and of a rule. */
-enum rule_stage rule_stage_of_fix(enum rule_fix fix);
-enum rule_stage rule_stage(const struct rule_info *info);
+/* The stage of each kind of repair; RULE_STAGE_OF_FIX for none. */
+extern const enum rule_stage rule_fix_stages[RULE_FIX_COUNT];
 
-/* The rule with that slug, or NULL. */
-const struct rule_info *rule_find(const char *slug);
+/* The stage of a rule. */
+enum rule_stage rule_stage(const struct rule_info *info);
 
 #endif

@@ -185,29 +185,29 @@ static const void *next_item(struct segsum_iter *it, uint32_t size)
 	return it->buf + offset;
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
 uint32_t segsum_iter_run(struct segsum_iter *it, struct segsum_run *run)
 {
 	struct segsum_block *b = &it->block;
 	uint32_t bytes = it->block_size - (it->offset & (it->block_size - 1));
+	uint32_t count;
 
 	if (it->verdict || !b->is_virtual ||
 	    b->file_block >= b->file_ndatablk || it->offset > it->sumbytes)
 		return 0;
-	bytes = least(bytes, it->sumbytes - it->offset);
+	if (bytes > it->sumbytes - it->offset)
+		bytes = it->sumbytes - it->offset;
+	count = bytes / sizeof(*run->items);
+	if (count > b->file_ndatablk - b->file_block)
+		count = b->file_ndatablk - b->file_block;
+	if (count > it->end - it->index)
+		count = it->end - it->index;
 	run->items = (const void *)(it->buf + it->offset);
 	run->index = it->index;
-	run->count = least(least(bytes / sizeof(*run->items),
-				 b->file_ndatablk - b->file_block),
-			   it->end - it->index);
-	it->offset += run->count * sizeof(*run->items);
-	it->index += run->count;
-	b->file_block += run->count;
-	return run->count;
+	run->count = count;
+	it->offset += count * sizeof(*run->items);
+	it->index += count;
+	b->file_block += count;
+	return count;
 }
 
 int segsum_iter_next(struct segsum_iter *it, struct segsum_block *block)

@@ -20,12 +20,6 @@
 	(1u << NILFS_SEGMENT_USAGE_ACTIVE | 1u << NILFS_SEGMENT_USAGE_DIRTY |  \
 	 1u << NILFS_SEGMENT_USAGE_ERROR)
 
-/* Entries per block, including the header's places. */
-static uint32_t segusage_per_block(const struct nilfs_geometry *g)
-{
-	return g->block_size / g->segment_usage_size;
-}
-
 /* The number of places that the header takes. */
 static uint32_t su_header_places(const struct nilfs_geometry *g)
 {
@@ -35,25 +29,28 @@ static uint32_t su_header_places(const struct nilfs_geometry *g)
 
 uint64_t segusage_blkoff(const struct nilfs_geometry *g, uint64_t segnum)
 {
-	return (segnum + su_header_places(g)) / segusage_per_block(g);
+	return (segnum + su_header_places(g)) /
+	       (g->block_size / g->segment_usage_size);
 }
 
 uint32_t segusage_offset(const struct nilfs_geometry *g, uint64_t segnum)
 {
-	return (segnum + su_header_places(g)) % segusage_per_block(g) *
-	       g->segment_usage_size;
+	return (segnum + su_header_places(g)) %
+	       (g->block_size / g->segment_usage_size) * g->segment_usage_size;
 }
 
 uint64_t segusage_first(const struct nilfs_geometry *g, uint64_t blkoff)
 {
 	if (!blkoff)
 		return 0;
-	return blkoff * segusage_per_block(g) - su_header_places(g);
+	return blkoff * (g->block_size / g->segment_usage_size) -
+	       su_header_places(g);
 }
 
 uint32_t segusage_count(const struct nilfs_geometry *g, uint64_t blkoff)
 {
-	return segusage_per_block(g) - (blkoff ? 0 : su_header_places(g));
+	return g->block_size / g->segment_usage_size -
+	       (blkoff ? 0 : su_header_places(g));
 }
 
 uint64_t segusage_nblocks(const struct nilfs_geometry *g)

@@ -272,17 +272,3 @@ const struct super_feature *super_feature_find(const char *name)
 	}
 	return NULL;
 }
-
-uint64_t super_feature_word(const struct nilfs_super_block *sb,
-			    enum super_feature_set set)
-{
-	switch (set) {
-	case SUPER_COMPAT:
-		return le64_get(sb->s_feature_compat);
-	case SUPER_COMPAT_RO:
-		return le64_get(sb->s_feature_compat_ro);
-	case SUPER_INCOMPAT:
-		return le64_get(sb->s_feature_incompat);
-	}
-	return 0;
-}

@@ -115,8 +115,4 @@ const char *super_feature_name(size_t i);
 /* The feature with that name or alias, or NULL. */
 const struct super_feature *super_feature_find(const char *name);
 
-/* The word of SB that contains the features of SET. */
-uint64_t super_feature_word(const struct nilfs_super_block *sb,
-			    enum super_feature_set set);
-
 #endif

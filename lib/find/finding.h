@@ -9,6 +9,7 @@
 #ifndef NILFS2_FIND_FINDING_H
 #define NILFS2_FIND_FINDING_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,28 +26,12 @@ struct finding {
 	bool has_want, has_got;
 	uint64_t want, got;	/* the values that the rule compares */
 	bool history;		/* of a checkpoint that is not kept */
-	bool snapshot;		/* see findings_mark(); the list sets both */
+	bool snapshot;		/* see enum findings_mark; the list sets both */
 	const char *detail;	/* more in words, or NULL; borrowed */
 };
 
-struct findings;
-
 /* Gets each finding that must be printed.  F is valid during the call. */
 typedef void findings_sink(void *arg, const struct finding *f);
-
-/*
- * Opens an empty list.  With EVERYTHING all findings are passed to SINK.  -ENOMEM.
- * Freed with findings_close(), which accepts NULL.
- */
-int findings_open(struct findings **fp, struct context *cx,
-		  findings_sink *sink, void *arg, bool everything);
-void findings_close(struct findings *f);
-
-/*
- * WATCH gets all later findings except history, before the sink, including those
- * that the sink does not get.
- */
-void findings_watch(struct findings *f, findings_sink *watch, void *arg);
 
 /* The checkpoints to which findings belong. */
 enum findings_mark {
@@ -60,8 +45,31 @@ enum findings_mark {
 	FINDINGS_HISTORY,
 };
 
-/* Marks all later findings.  Not while other threads may add. */
-void findings_mark(struct findings *f, enum findings_mark mark);
+struct findings {
+	pthread_mutex_t lock;	/* over counts and calls of the sinks */
+	findings_sink *sink;
+	void *arg;
+	uint64_t most;		/* maximum of shown findings per rule */
+	size_t nrules;
+	/*
+	 * WATCH, or NULL, gets all later findings except history, before the sink,
+	 * including those that the sink does not get.  MARK is that of later findings.
+	 * Both are set by the owner while no other thread may add.
+	 */
+	findings_sink *watch;
+	void *watch_arg;
+	enum findings_mark mark;
+	uint64_t nhistory;	/* findings of history */
+	uint64_t counts[];	/* of all others, by place in the registry */
+};
+
+/*
+ * Opens an empty list.  With EVERYTHING all findings are passed to SINK.  -ENOMEM.
+ * Freed with findings_close(), which accepts NULL.
+ */
+int findings_open(struct findings **fp, struct context *cx,
+		  findings_sink *sink, void *arg, bool everything);
+void findings_close(struct findings *f);
 
 /* Adds a finding; from any thread.  If F is NULL, it is dropped. */
 void findings_add(struct findings *f, const struct finding *finding);
@@ -84,7 +92,6 @@ void findings_failed(struct findings *f, struct context *cx, enum rule rule,
 uint64_t findings_count(const struct findings *f, enum rule rule);
 uint64_t findings_count_severity(const struct findings *f,
 				 enum rule_severity least);
-uint64_t findings_count_history(const struct findings *f);
 
 /*
  * Whether a rule was broken, except in history: with one of TRAITS; of AREA and at

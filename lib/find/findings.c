@@ -11,19 +11,7 @@
 #include "find/finding.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
-
-struct findings {
-	pthread_mutex_t lock;	/* over counts and calls of the sink */
-	findings_sink *sink, *watch;
-	void *arg, *watch_arg;
-	uint64_t most;		/* maximum of shown findings per rule */
-	size_t nrules;
-	enum findings_mark mark;	/* of later findings */
-	uint64_t nhistory;	/* findings of history */
-	uint64_t counts[];	/* by place in the registry */
-};
 
 int findings_open(struct findings **fp, struct context *cx,
 		  findings_sink *sink, void *arg, bool everything)
@@ -51,17 +39,6 @@ void findings_close(struct findings *f)
 		return;
 	pthread_mutex_destroy(&f->lock);
 	free(f);
-}
-
-void findings_watch(struct findings *f, findings_sink *watch, void *arg)
-{
-	f->watch = watch;
-	f->watch_arg = arg;
-}
-
-void findings_mark(struct findings *f, enum findings_mark mark)
-{
-	f->mark = mark;
 }
 
 void findings_add(struct findings *f, const struct finding *finding)
@@ -118,19 +95,11 @@ void findings_failed(struct findings *f, struct context *cx, enum rule rule,
 }
 
 /* Counts are read while other threads may add findings. */
-static uint64_t count_at(const struct findings *f, size_t i)
-{
-	return __atomic_load_n(&f->counts[i], __ATOMIC_RELAXED);
-}
-
-uint64_t findings_count_history(const struct findings *f)
-{
-	return f->nhistory;
-}
-
 uint64_t findings_count(const struct findings *f, enum rule rule)
 {
-	return count_at(f, (size_t)(rule_info(rule) - rule_at(0)));
+	const uint64_t *count = &f->counts[rule_info(rule) - rule_at(0)];
+
+	return __atomic_load_n(count, __ATOMIC_RELAXED);
 }
 
 bool findings_have(const struct findings *f, unsigned int traits)
@@ -138,7 +107,8 @@ bool findings_have(const struct findings *f, unsigned int traits)
 	size_t i;
 
 	for (i = 0; i < f->nrules; i++)
-		if ((rule_at(i)->traits & traits) && count_at(f, i))
+		if ((rule_at(i)->traits & traits) &&
+		    findings_count(f, rule_at(i)->rule))
 			return true;
 	return false;
 }
@@ -152,7 +122,7 @@ bool findings_have_area(const struct findings *f, enum rule_area area,
 	for (i = 0; i < f->nrules; i++) {
 		info = rule_at(i);
 		if (info->area == area && info->severity >= least &&
-		    count_at(f, i))
+		    findings_count(f, info->rule))
 			return true;
 	}
 	return false;
@@ -163,7 +133,8 @@ bool findings_have_stage(const struct findings *f, enum rule_stage stage)
 	size_t i;
 
 	for (i = 0; i < f->nrules; i++)
-		if (rule_stage(rule_at(i)) == stage && count_at(f, i))
+		if (rule_stage(rule_at(i)) == stage &&
+		    findings_count(f, rule_at(i)->rule))
 			return true;
 	return false;
 }
@@ -176,6 +147,6 @@ uint64_t findings_count_severity(const struct findings *f,
 
 	for (i = 0; i < f->nrules; i++)
 		if (rule_at(i)->severity >= least)
-			sum += count_at(f, i);
+			sum += findings_count(f, rule_at(i)->rule);
 	return sum;
 }

@@ -151,14 +151,13 @@ static bool has_name(const struct naming *n, const char *line,
 /* Whether LINE begins with the slug of a rule. */
 static bool is_finding(const char *line)
 {
-	size_t len = strcspn(line, ":");
-	char slug[64];
+	size_t len = strcspn(line, ":"), i;
+	const struct rule_info *info;
 
-	if (len >= sizeof(slug))
-		return false;
-	memcpy(slug, line, len);
-	slug[len] = '\0';
-	return rule_find(slug);
+	for (i = 0; (info = rule_at(i)); i++)
+		if (!strncmp(info->slug, line, len) && !info->slug[len])
+			return true;
+	return false;
 }
 
 /* The root directory gets an entry for what has lost its name. */

@@ -40,18 +40,15 @@ int checker_run(const struct checker *c, const char *mode, const char *more,
 const struct rule_info *checker_next_rule(const char **at, const char **linep)
 {
 	const struct rule_info *info = NULL;
-	char slug[64];
-	size_t n;
+	size_t n, i;
 
 	while (**at && !info) {
 		if (linep)
 			*linep = *at;
 		n = strcspn(*at, ":\n");
-		if (n < sizeof(slug)) {
-			memcpy(slug, *at, n);
-			slug[n] = '\0';
-			info = rule_find(slug);
-		}
+		for (i = 0; (info = rule_at(i)); i++)
+			if (!strncmp(info->slug, *at, n) && !info->slug[n])
+				break;
 		*at += strcspn(*at, "\n");
 		*at += **at == '\n';
 	}

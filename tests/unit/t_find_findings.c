@@ -85,14 +85,14 @@ static void test_history(void)
 
 	for (everything = 0; everything < 2; everything++) {
 		findings_open(&f, &cx, see, &seen, everything);
-		findings_mark(f, FINDINGS_HISTORY);
+		f->mark = FINDINGS_HISTORY;
 		findings_broken(f, RULE_INODE_MODE, place_inode(5, 12));
 		findings_broken(f, RULE_INODE_MODE, place_inode(4, 12));
-		is_int(findings_count_history(f), 2, "history is counted");
+		is_int(f->nhistory, 2, "history is counted");
 		is_int(findings_count(f, RULE_INODE_MODE) +
 		       findings_count_severity(f, RULE_WARNING), 0,
 		       "not with the rest");
-		findings_mark(f, FINDINGS_NEWEST);
+		f->mark = FINDINGS_NEWEST;
 		findings_broken(f, RULE_INODE_SIZE, place_inode(6, 12));
 		is_int(findings_count_severity(f, RULE_WARNING), 1,
 		       "the rest is");
@@ -125,11 +125,12 @@ static void test_watch(void)
 	unsigned int i;
 
 	findings_open(&f, &cx, see, &seen, false);
-	findings_watch(f, see, &watched);
+	f->watch = see;
+	f->watch_arg = &watched;
 	for (i = 0; i < 3 * FINDINGS_SHOWN; i++)
 		findings_broken(f, RULE_SU_FLAGS,
 				place_number(PLACE_SEGMENT, i));
-	findings_mark(f, FINDINGS_HISTORY);
+	f->mark = FINDINGS_HISTORY;
 	findings_broken(f, RULE_SU_FLAGS, place_number(PLACE_SEGMENT, i));
 	is_int(seen.calls, FINDINGS_SHOWN, "some are shown");
 	is_int(watched.calls, 3 * FINDINGS_SHOWN,

@@ -140,11 +140,11 @@ static int visit_listing(void *arg, struct context *cx,
 	ret = is_log_wrong(s, cx, l, &key);
 	if (ret < 0)
 		return ret;
-	findings_mark(f, cno == latest ? FINDINGS_NEWEST : FINDINGS_SNAPSHOTS);
+	f->mark = cno == latest ? FINDINGS_NEWEST : FINDINGS_SNAPSHOTS;
 	findings_got(f, ret ? RULE_LOG_PLACE : RULE_BMAP_PLACE,
 		     place_map(cno, l->ino, ret ? key : l->blkoff, 0),
 		     l->number);
-	findings_mark(f, FINDINGS_NEWEST);
+	f->mark = FINDINGS_NEWEST;
 	s->wanted[l->ino % MAPSUMS] = false;
 	return 0;
 }

@@ -60,7 +60,7 @@ static void take_checkpoints_block(struct survey *s, uint64_t blkoff,
 {
 	const struct nilfs_geometry *geo = s->geo;
 	uint32_t room = checkpoint_count(geo, blkoff), made = 0, i;
-	uint32_t header = checkpoint_per_block(geo) - room;
+	uint32_t header = geo->block_size / geo->checkpoint_size - room;
 	uint64_t first = checkpoint_first(geo, blkoff);
 	const struct nilfs_snapshot_list *links;
 	const struct nilfs_checkpoint *cp;

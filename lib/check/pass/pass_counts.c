@@ -149,7 +149,7 @@ static int check_snapshot_blocks(struct check *c, struct context *cx)
 	size_t named = 0;
 	int ret = 0;
 
-	findings_mark(c->findings, FINDINGS_SNAPSHOTS);
+	c->findings->mark = FINDINGS_SNAPSHOTS;
 	for (number = sparse_next(&c->unmapped, 0, end);
 	     number < end && named < LEAKS_NAMED && ret >= 0;
 	     number = sparse_next(&c->unmapped, number + 1, end)) {
@@ -173,7 +173,7 @@ static int check_snapshot_blocks(struct check *c, struct context *cx)
 		last = place;
 		named++;
 	}
-	findings_mark(c->findings, FINDINGS_NEWEST);
+	c->findings->mark = FINDINGS_NEWEST;
 	return ret < 0 ? ret : 0;
 }
 

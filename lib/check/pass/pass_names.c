@@ -94,8 +94,8 @@ int pass_names(struct check *c, struct context *cx)
 	err = check_checkpoint(&n, cx, &w, latest, &w.kept);
 	/* Snapshots first, then the others up to the limit. */
 	for (kept = 1; kept >= 0; kept--) {
-		findings_mark(c->findings, kept ? FINDINGS_SNAPSHOTS :
-					       FINDINGS_HISTORY);
+		c->findings->mark = kept ? FINDINGS_SNAPSHOTS :
+					    FINDINGS_HISTORY;
 		for (i = c->ncps; i-- > 0 && !err;) {
 			if (!kept && !c->data && w.plain >= PLAIN_WORK &&
 			    w.plain >= w.kept)
@@ -108,7 +108,7 @@ int pass_names(struct check *c, struct context *cx)
 				check_progress(c, c->ncps - i);
 		}
 	}
-	findings_mark(c->findings, FINDINGS_NEWEST);
+	c->findings->mark = FINDINGS_NEWEST;
 	inodelist_fini(&n.list);
 	dupnames_fini(&n.dups);
 	pairtable_fini(&n.reported);

@@ -230,8 +230,8 @@ int pass_tree(struct check *c, struct context *cx)
 	c->tree_broken = !there || ifilewalk_partial(&t.ifiles);
 	/* Then the snapshots, then the rest. */
 	for (kept = 1; kept >= 0; kept--) {
-		findings_mark(c->findings, kept ? FINDINGS_SNAPSHOTS :
-					       FINDINGS_HISTORY);
+		c->findings->mark = kept ? FINDINGS_SNAPSHOTS :
+					    FINDINGS_HISTORY;
 		for (i = c->ncps; i-- && !err;)
 			if (c->cps[i].kept == kept && c->cps[i].cno != latest)
 				err = walk_checkpoint(&t, cx, c->cps[i].cno);
@@ -240,7 +240,7 @@ int pass_tree(struct check *c, struct context *cx)
 		if (c->sums)
 			c->sums->closed = true;
 	}
-	findings_mark(c->findings, FINDINGS_NEWEST);
+	c->findings->mark = FINDINGS_NEWEST;
 	/*
 	 * The kernel refuses inodes below s_first_ino that are not reserved
 	 * (NILFS_VALID_INODE()).  Every mkfs.nilfs2 writes NILFS_USER_INO, and
