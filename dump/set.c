@@ -254,7 +254,7 @@ static int set_run(struct tool *tool, const void *options)
 		return fail(cx, -EPERM,
 			    "set changes a volume in place and needs --expert");
 	/* Even a read-only mount would not see the change. */
-	err = probe_mounted(cx, path, &use);
+	err = probe_mounted(cx, path, NULL, &use);
 	if (!err && use.kind != PROBE_UNUSED)
 		err = fail(cx, -EBUSY, "%s: in use%s%s", path,
 			   *use.where ? " at " : "", use.where);

@@ -196,7 +196,7 @@ int target_copy(struct dev **copy, struct dev **bad, struct tool *tool,
 	if (n)
 		tool_warn(tool, "%s: %" PRIu64 " bytes in %zu area%s could not "
 			  "be read; they are zeros in %s", tool->argv[0],
-			  bytes, n, n == 1 ? "" : "s", output_path(file));
+			  bytes, n, n == 1 ? "" : "s", file->path);
 	return err;
 }
 
@@ -220,7 +220,7 @@ static int find_need(struct tool *tool, const char *path,
 		 session_mode(tool, o) == DECISION_MODE_NO)
 		*need = NEED_READ;
 	/* If the probe of PATH fails, opening it fails with the reason. */
-	if (probe_mounted(cx, path, &use)) {
+	if (probe_mounted(cx, path, NULL, &use)) {
 		fail_clear(cx);
 		return 0;
 	}

@@ -120,8 +120,10 @@ static int find_file_zones(struct context *cx, const struct mkfs_options *o,
 			   "%s, but %" PRIu64 " bytes itself; --zone-size "
 			   "describes them again, --zoned=off ignores them",
 			   t->path, dump.bytes, t->side, t->size);
-	if (!ret)
-		ret = zone_copy(&t->emulated, cx, &dump.zones);
+	if (!ret) {
+		t->emulated = dump.zones;
+		dump.zones.kinds = NULL;
+	}
 	zonedump_fini(&dump);
 	return ret;
 }
@@ -129,7 +131,7 @@ static int find_file_zones(struct context *cx, const struct mkfs_options *o,
 static int check_use(struct context *cx, const char *path, bool force)
 {
 	struct probe_use use;
-	int ret = probe_mounted(cx, path, &use);
+	int ret = probe_mounted(cx, path, NULL, &use);
 
 	if (ret)
 		return ret;

@@ -63,7 +63,7 @@ int image_open(struct dump_image *im, struct tool *tool, const char *path,
 		if (err)
 			return err;
 		path = im->live->device;
-	} else if (probe_mounted(&tool->cx, path, &use)) {
+	} else if (probe_mounted(&tool->cx, path, NULL, &use)) {
 		fail_clear(&tool->cx);
 	} else if (use.kind == PROBE_MOUNTED && !use.read_only) {
 		tool_warn(tool,

@@ -154,7 +154,7 @@ int tar_stream_open(struct tar_stream **stream, struct context *cx,
 	if (strcmp(path, "-")) {
 		err = output_open(&s->file, cx, path, how);
 		if (!err)
-			fd = output_fd(s->file);
+			fd = s->file->fd;
 	} else if (isatty(fd)) {
 		err = fail(cx, -EINVAL,
 			   "not writing a tar stream to a terminal");

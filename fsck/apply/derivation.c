@@ -224,7 +224,7 @@ static int keep_derived(struct repair *r, struct context *cx,
 				vol->latest.segnum;
 	if (!ret && d->n)
 		ret = round_run(&round, cx);
-	patched_drop(r->patched);
+	patched_remove(r->patched, 0, UINT64_MAX);
 	if (!ret && !d->n)
 		return 1;
 	if (!ret)

@@ -189,7 +189,7 @@ int derived_write(struct derived *d, struct context *cx,
 
 void derived_drop(struct derived *d)
 {
-	patched_drop(d->patched);
+	patched_remove(d->patched, 0, UINT64_MAX);
 	d->n = d->nlogs = 0;
 	d->entries = d->lost = d->ended = 0;
 }

@@ -29,7 +29,7 @@ int target_open(struct target *t, struct context *cx, const char *path,
 
 	*t = (struct target){ NULL, NULL };
 	/* If PATH cannot be examined, opening it reports why. */
-	if (probe_mounted(cx, path, &use))
+	if (probe_mounted(cx, path, NULL, &use))
 		fail_clear(cx);
 	else if (use.kind == PROBE_MOUNTED)
 		return fail_said(cx, -EBUSY, "%s: mounted on %s; give this "

@@ -15,7 +15,7 @@ int outfile_open(struct outfile *f, struct context *cx, const char *path,
 	stream.stream = true;
 	err = output_open(&f->file, cx, path, &stream);
 	if (!err)
-		err = out_open(cx, output_fd(f->file), path, &f->out);
+		err = out_open(cx, f->file->fd, path, &f->out);
 	if (err)
 		output_close(f->file);
 	return err;

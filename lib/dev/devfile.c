@@ -445,12 +445,12 @@ int devfile_open(struct dev **devp, struct context *cx, const char *path,
 int devfile_create(struct dev **devp, struct context *cx,
 		   const struct output *o)
 {
-	struct devfile *file = devfile_new(cx, output_path(o), true);
+	struct devfile *file = devfile_new(cx, o->path, true);
 	int ret = 0;
 
 	if (!file)
 		return -ENOMEM;
-	file->fd = fcntl(output_fd(o), F_DUPFD_CLOEXEC, 0);
+	file->fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
 	if (file->fd < 0)
 		ret = fail(cx, -errno, "%s: open", file->path);
 	else

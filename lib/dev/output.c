@@ -34,16 +34,6 @@
 
 #define OTHER_NAME "give the name of a new file"
 
-struct output {
-	const char *path;	/* borrowed */
-	const char *name;	/* its last component */
-	struct output_how how;
-	int dir, fd;		/* -1: none */
-	char *hidden;		/* name until the commit, or NULL */
-	bool replaces;		/* THERE, a file with its name */
-	struct stat there;
-};
-
 static int check_inputs(const struct output *o, struct context *cx,
 			const struct stat *st)
 {
@@ -91,14 +81,6 @@ static bool is_stream(const struct stat *st)
 		(st->st_rdev == makedev(1, 3) || st->st_rdev == makedev(1, 7)));
 }
 
-/* 1 and ST if a file with that name exists, 0, or a failure. */
-static int output_look(const struct output *o, struct context *cx, struct stat *st)
-{
-	if (!fstatat(o->dir, o->name, st, AT_SYMLINK_NOFOLLOW))
-		return 1;
-	return errno == ENOENT ? 0 : fail(cx, -errno, "%s", o->path);
-}
-
 /*
  * Opens the directory and examines an existing file of that name: a file to be
  * replaced, a stream, or a file that is refused.  *FD: the descriptor that the path
@@ -109,8 +91,8 @@ static int output_examine(struct output *o, struct context *cx, int *fd)
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	const char *slash = strrchr(o->path, '/');
 	const struct stat *st = &o->there;
+	int own, lock, ret = 0;
 	struct probe_use use;
-	int ret, own, lock;
 	char *folder;
 
 	*fd = o->how.stream ? descriptor_of(o->path) : -1;
@@ -132,11 +114,14 @@ static int output_examine(struct output *o, struct context *cx, int *fd)
 	if (!folder)
 		return fail(cx, -ENOMEM, "%s: create", o->path);
 	o->dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	ret = o->dir < 0 ? fail(cx, -errno, "%s: cannot be created in %s",
-				o->path, folder) :
-			   output_look(o, cx, &o->there);
+	if (o->dir < 0)
+		ret = fail(cx, -errno, "%s: cannot be created in %s", o->path,
+			   folder);
+	else if (!fstatat(o->dir, o->name, &o->there, AT_SYMLINK_NOFOLLOW))
+		o->replaces = true;
+	else if (errno != ENOENT)
+		ret = fail(cx, -errno, "%s", o->path);
 	free(folder);
-	o->replaces = ret > 0;
 	if (!o->replaces)
 		return ret;
 	ret = check_inputs(o, cx, st);
@@ -161,7 +146,7 @@ static int output_examine(struct output *o, struct context *cx, int *fd)
 				 o->path, o->how.there == OUTPUT_ASK ?
 				 ", or replace this one by --force" : "");
 	/* A program that uses the file would continue with a file without a name. */
-	if (probe_mounted(cx, o->path, &use))
+	if (probe_mounted(cx, o->path, NULL, &use))
 		fail_clear(cx);
 	else if (use.kind != PROBE_UNUSED)
 		return fail(cx, -EBUSY, "%s: is in use by %s; " OTHER_NAME,
@@ -251,30 +236,22 @@ int output_check(struct context *cx, const char *path,
 	return err;
 }
 
-int output_fd(const struct output *o)
-{
-	return o->fd;
-}
-
-const char *output_path(const struct output *o)
-{
-	return o->path;
-}
-
 /* Gives the file its name, unless another file has got it since output_open(). */
 static int output_give_name(const struct output *o, struct context *cx)
 {
 	struct stat now;
-	int fd, err = 0, ret = o->replaces ? output_look(o, cx, &now) : 0;
+	int fd, err = 0;
 
-	if (ret < 0)
-		return ret;
-	if (ret && (now.st_dev != o->there.st_dev ||
-		    now.st_ino != o->there.st_ino))
-		goto appeared;
-	if (ret)
+	if (o->replaces &&
+	    !fstatat(o->dir, o->name, &now, AT_SYMLINK_NOFOLLOW)) {
+		if (now.st_dev != o->there.st_dev ||
+		    now.st_ino != o->there.st_ino)
+			goto appeared;
 		return renameat(o->dir, o->hidden, o->dir, o->name) ?
 			       fail(cx, -errno, "%s: rename", o->path) : 0;
+	}
+	if (o->replaces && errno != ENOENT)
+		return fail(cx, -errno, "%s", o->path);
 	if (!syscall(SYS_renameat2, o->dir, o->hidden, o->dir, o->name,
 		     RENAME_NOREPLACE))
 		return 0;

@@ -7,7 +7,7 @@
  *	int err = output_open(&o, cx, path, &how);
  *
  *	if (!err)
- *		err = put_everything(output_fd(o));
+ *		err = put_everything(o->fd);
  *	if (!err)
  *		err = output_commit(o, cx);
  *	output_close(o);
@@ -16,10 +16,9 @@
 #define NILFS2_DEV_OUTPUT_H
 
 #include <stdbool.h>
+#include <sys/stat.h>
 
 #include "base/context.h"
-
-struct output;
 
 /* What happens to an existing file with the name. */
 enum output_there {
@@ -38,6 +37,18 @@ struct output_how {
 	bool stream;
 	/* Files that the same command reads, NULL at the end; NULL: none. */
 	const char *const *inputs;
+};
+
+/* Only PATH and FD are for users. */
+struct output {
+	const char *path;	/* the final name; borrowed */
+	int fd;			/* for writing and reading; owned, -1: none */
+	const char *name;	/* the last component of PATH */
+	struct output_how how;
+	int dir;		/* -1: none */
+	char *hidden;		/* name until the commit, or NULL */
+	bool replaces;		/* THERE, a file with its name */
+	struct stat there;
 };
 
 /*
@@ -60,12 +71,6 @@ int output_open(struct output **op, struct context *cx, const char *path,
 /* Whether output_open() would fail now; creates nothing. */
 int output_check(struct context *cx, const char *path,
 		 const struct output_how *how);
-
-/* The descriptor, for writing and reading; it stays owned by O. */
-int output_fd(const struct output *o);
-
-/* The final name. */
-const char *output_path(const struct output *o);
 
 /*
  * Renames the complete file to its final name.  -EEXIST if another file has got that

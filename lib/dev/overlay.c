@@ -41,13 +41,13 @@ struct overlay {
 
 static const struct dev_ops overlay_ops;
 
-/* Bytes of page NUMBER; the last one of the device may be short. */
-static size_t page_size(const struct overlay *overlay, uint64_t number)
+/* Bytes of N pages from NUMBER on; the last one of the device may be short. */
+static size_t row_size(const struct overlay *overlay, uint64_t number, size_t n)
 {
 	size_t bytes = overlay->pages.bytes;
 	uint64_t left = overlay->dev.size - number * bytes;
 
-	return left < bytes ? (size_t)left : bytes;
+	return left < n * bytes ? (size_t)left : n * bytes;
 }
 
 /* Finds the newest version of page NUMBER, unless its zone was reset since. */
@@ -105,7 +105,7 @@ static int overlay_write(struct dev *dev, struct context *cx, uint64_t off,
 	for (; pos < end && !ret; p += n, pos += n) {
 		number = pos / bytes;
 		at = pos % bytes;
-		size = page_size(overlay, number);
+		size = row_size(overlay, number, 1);
 		n = size - at < end - pos ? size - at : (size_t)(end - pos);
 		/* In its place, or as a new version. */
 		found = find_page(overlay, number, &page);
@@ -218,48 +218,34 @@ static int overlay_readv(struct dev *dev, struct context *cx, uint64_t off,
 	return ret;
 }
 
-/* Whether any page of the range was written. */
-static bool has_page(const struct overlay *overlay, uint64_t off, uint64_t len)
-{
-	const struct pages *pages = &overlay->pages;
-	uint64_t first = off / pages->bytes;
-	uint64_t last = (off + len - 1) / pages->bytes;
-	size_t i, page;
-
-	if (pages->count < last - first) {
-		for (i = 0; i < pages->count; i++)
-			if (pages->list[i].number - first <= last - first)
-				return true;
-		return false;
-	}
-	while (first <= last && !pages_find(pages, first, &page))
-		first++;
-	return first <= last;
-}
-
-static bool overlay_is_hole(struct dev *dev, uint64_t off, uint64_t len)
-{
-	struct overlay *overlay = (struct overlay *)dev;
-	bool empty;
-
-	pthread_rwlock_rdlock(&overlay->lock);
-	empty = !overlay->zones.resets && dev_is_hole(dev->under, off, len) &&
-		!has_page(overlay, off, len);
-	pthread_rwlock_unlock(&overlay->lock);
-	return empty;
-}
-
 bool overlay_hides(struct dev *dev, uint64_t off, uint64_t len)
 {
 	struct overlay *overlay = (struct overlay *)dev;
+	const struct pages *pages = &overlay->pages;
+	uint64_t first, last;
+	size_t i, page;
 	bool hides;
 
 	if (dev->ops != &overlay_ops)
 		return false;
 	pthread_rwlock_rdlock(&overlay->lock);
-	hides = overlay->zones.resets || has_page(overlay, off, len);
+	first = off / pages->bytes;
+	last = (off + len - 1) / pages->bytes;
+	hides = overlay->zones.resets;
+	/* Search the pages of the range or, if they are fewer, all buffered ones. */
+	if (pages->count < last - first)
+		for (i = 0; i < pages->count && !hides; i++)
+			hides = pages->list[i].number - first <= last - first;
+	else
+		for (; first <= last && !hides; first++)
+			hides = pages_find(pages, first, &page);
 	pthread_rwlock_unlock(&overlay->lock);
 	return hides;
+}
+
+static bool overlay_is_hole(struct dev *dev, uint64_t off, uint64_t len)
+{
+	return dev_is_hole(dev->under, off, len) && !overlay_hides(dev, off, len);
 }
 
 static int overlay_resize(struct dev *dev, struct context *cx, uint64_t size)
@@ -400,25 +386,28 @@ static size_t due_pages(const struct overlay *overlay, size_t first,
 	return page - first + 1;
 }
 
-/* Size of N pages from FIRST on, bytes. */
-static size_t row_size(const struct overlay *overlay, size_t first, size_t n)
-{
-	return (n - 1) * overlay->pages.bytes +
-	       page_size(overlay, overlay->pages.list[first].number + n - 1);
-}
-
 /* Writes N pages from FIRST on to the device; ROW is a buffer for pages that are not
    contiguous in memory. */
 static int write_row(const struct overlay *overlay, struct context *cx,
 		     unsigned char *row, size_t first, size_t n)
 {
 	const struct pages *pages = &overlay->pages;
-	const unsigned char *data;
-	int ret = pages_row(pages, cx, first, n, row, &data);
+	const unsigned char *data = pages_data(pages, first);
+	uint64_t number = pages->list[first].number;
+	size_t bytes = pages->bytes, i;
+	int ret = 0;
 
+	if (!data)
+		ret = pages_read(pages, cx, first, 0, row, n * bytes);
+	else if (first / PAGES_CHUNK != (first + n - 1) / PAGES_CHUNK)
+		for (i = 0; i < n && !ret; i++)
+			ret = pages_read(pages, cx, first + i, 0,
+					 row + i * bytes, bytes);
+	else
+		row = NULL;
 	return ret ? ret : dev_write(overlay->dev.under, cx,
-				     pages->list[first].number * pages->bytes,
-				     data, row_size(overlay, first, n));
+				     number * bytes, row ? row : data,
+				     row_size(overlay, number, n));
 }
 
 int overlay_commit_last(struct dev *dev, struct context *cx,
@@ -471,6 +460,7 @@ bool overlay_next_range(struct dev *dev, size_t *cursor, uint64_t *off,
 {
 	const struct overlay *overlay = (const struct overlay *)dev;
 	const struct pages *pages = &overlay->pages;
+	uint64_t number;
 	size_t count = 0;
 
 	while (*cursor < pages->count &&
@@ -478,8 +468,9 @@ bool overlay_next_range(struct dev *dev, size_t *cursor, uint64_t *off,
 		++*cursor;
 	if (!count)
 		return false;
-	*off = pages->list[*cursor].number * pages->bytes;
-	*len = row_size(overlay, *cursor, count);
+	number = pages->list[*cursor].number;
+	*off = number * pages->bytes;
+	*len = row_size(overlay, number, count);
 	*cursor += count;
 	return true;
 }

@@ -54,26 +54,21 @@ bool pages_find(const struct pages *p, uint64_t number, size_t *page)
 	return link;
 }
 
-/* The data in memory, or NULL. */
-static unsigned char *page_data(const struct pages *p, size_t page)
+unsigned char *pages_data(const struct pages *p, size_t page)
 {
 	return page / PAGES_CHUNK >= p->chunks_max ? NULL :
 	       p->chunks[page / PAGES_CHUNK] + page % PAGES_CHUNK * p->bytes;
 }
 
-/* The offset of the data in the temporary file. */
-static uint64_t page_offset(const struct pages *p, size_t page)
-{
-	return (page - p->chunks_max * PAGES_CHUNK) * (uint64_t)p->bytes;
-}
-
 int pages_read(const struct pages *p, struct context *cx, size_t page,
 	       size_t at, void *buf, size_t len)
 {
-	const unsigned char *data = page_data(p, page);
+	const unsigned char *data = pages_data(p, page);
+	size_t before = p->chunks_max * PAGES_CHUNK;	/* pages in memory */
 
 	if (!data)
-		return tempfile_read(cx, p->scratch, page_offset(p, page) + at,
+		return tempfile_read(cx, p->scratch,
+				     (page - before) * (uint64_t)p->bytes + at,
 				     buf, len);
 	memcpy(buf, data + at, len);
 	return 0;
@@ -82,41 +77,15 @@ int pages_read(const struct pages *p, struct context *cx, size_t page,
 int pages_write(struct pages *p, struct context *cx, size_t page, size_t at,
 		const void *buf, size_t len)
 {
-	unsigned char *data = page_data(p, page);
+	unsigned char *data = pages_data(p, page);
+	size_t before = p->chunks_max * PAGES_CHUNK;
 
 	if (!data)
-		return tempfile_write(cx, p->scratch, page_offset(p, page) + at,
+		return tempfile_write(cx, p->scratch,
+				      (page - before) * (uint64_t)p->bytes + at,
 				      buf, len);
 	memcpy(data + at, buf, len);
 	return 0;
-}
-
-int pages_row(const struct pages *p, struct context *cx, size_t page, size_t n,
-	      unsigned char *buf, const unsigned char **data)
-{
-	size_t i;
-	int ret = 0;
-
-	*data = page_data(p, page);
-	if (*data && page / PAGES_CHUNK == (page + n - 1) / PAGES_CHUNK)
-		return 0;
-	if (!*data)
-		ret = tempfile_read(cx, p->scratch, page_offset(p, page), buf,
-				    n * p->bytes);
-	for (i = 0; *data && i < n && !ret; i++)
-		ret = pages_read(p, cx, page + i, 0, buf + i * p->bytes,
-				 p->bytes);
-	*data = buf;
-	return ret;
-}
-
-/* Makes PAGE the first one of its chain. */
-static void chain_page(struct pages *p, size_t page)
-{
-	uint32_t *bucket = bucket_of(p, p->list[page].number);
-
-	p->list[page].next = *bucket;
-	*bucket = (uint32_t)page + 1;
 }
 
 int pages_add(struct pages *p, struct context *cx, uint64_t number,
@@ -124,24 +93,14 @@ int pages_add(struct pages *p, struct context *cx, uint64_t number,
 {
 	unsigned int bits = p->bucket_bits ? p->bucket_bits + 1 :
 					     BUCKET_BITS_MIN;
-	uint32_t *buckets;
-	size_t page;
+	uint32_t *buckets, *bucket;
+	size_t page = p->count;
 	int err = 0;
 
 	if (p->count == UINT32_MAX)
 		goto no_memory;
 	if (array_reserve(cx, &p->list, &p->room, p->count + 1))
 		return -ENOMEM;
-	if (!p->buckets || p->count / 2 >> p->bucket_bits) {
-		buckets = calloc((size_t)1 << bits, sizeof(*buckets));
-		if (!buckets)
-			goto no_memory;
-		free(p->buckets);
-		p->buckets = buckets;
-		p->bucket_bits = bits;
-		for (page = 0; page < p->count; page++)
-			chain_page(p, page);
-	}
 	if (p->count / PAGES_CHUNK >= p->chunks_max) {
 		err = p->scratch < 0 ? tempfile_open(cx, &p->scratch) : 0;
 	} else if (p->count == p->nchunks * PAGES_CHUNK) {
@@ -157,8 +116,22 @@ int pages_add(struct pages *p, struct context *cx, uint64_t number,
 		err = pages_write(p, cx, p->count, 0, data, p->bytes);
 	if (err)
 		return err;
-	p->list[p->count].number = number;
-	chain_page(p, p->count++);
+	/* Chain the new page or, in a larger table, all pages. */
+	if (!p->buckets || p->count / 2 >> p->bucket_bits) {
+		buckets = calloc((size_t)1 << bits, sizeof(*buckets));
+		if (!buckets)
+			goto no_memory;
+		free(p->buckets);
+		p->buckets = buckets;
+		p->bucket_bits = bits;
+		page = 0;
+	}
+	p->list[p->count++].number = number;
+	for (; page < p->count; page++) {
+		bucket = bucket_of(p, p->list[page].number);
+		p->list[page].next = *bucket;
+		*bucket = (uint32_t)page + 1;
+	}
 	return 0;
 no_memory:
 	return fail(cx, -ENOMEM, "%s: buffered changes", p->name);

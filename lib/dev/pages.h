@@ -59,12 +59,8 @@ int pages_read(const struct pages *p, struct context *cx, size_t page,
 int pages_write(struct pages *p, struct context *cx, size_t page, size_t at,
 		const void *buf, size_t len);
 
-/*
- * Gets the data of N pages from PAGE on in *DATA: the pages themselves if they are
- * contiguous in memory, otherwise BUF, to which they are copied.
- */
-int pages_row(const struct pages *p, struct context *cx, size_t page, size_t n,
-	      unsigned char *buf, const unsigned char **data);
+/* The data of PAGE and the pages after it in its chunk; NULL if it is in the file. */
+unsigned char *pages_data(const struct pages *p, size_t page);
 
 /* Adds a version of page NUMBER with its DATA.  -ENOMEM, also beyond 2^32 pages. */
 int pages_add(struct pages *p, struct context *cx, uint64_t number,

@@ -83,19 +83,19 @@ static bool patched_is_hole(struct dev *dev, uint64_t off, uint64_t len)
 void patched_remove(struct dev *dev, uint64_t off, uint64_t len)
 {
 	struct patched *p = (struct patched *)dev;
-	size_t i = first_after(p, off);
+	size_t i = first_after(p, off), kept = i;
 
-	while (i < p->n && p->list[i].off < off + len) {
+	for (; i < p->n && p->list[i].off < off + len; i++) {
 		if (p->list[i].off < off ||
-		    p->list[i].off + p->len > off + len) {
-			i++;
-			continue;
-		}
-		free(p->list[i].data);
-		memmove(p->list + i, p->list + i + 1,
-			(p->n - i - 1) * sizeof(*p->list));
-		p->n--;
+		    p->list[i].off + p->len > off + len)
+			p->list[kept++] = p->list[i];
+		else
+			free(p->list[i].data);
 	}
+	if (kept == i)
+		return;
+	memmove(p->list + kept, p->list + i, (p->n - i) * sizeof(*p->list));
+	p->n -= i - kept;
 }
 
 static int patched_write(struct dev *dev, struct context *cx, uint64_t off,
@@ -121,7 +121,7 @@ static int patched_clear(struct dev *dev, struct context *cx, uint64_t off,
 
 static void patched_close(struct dev *dev)
 {
-	patched_drop(dev);
+	patched_remove(dev, 0, UINT64_MAX);
 	free(((struct patched *)dev)->list);
 	free(dev);
 }
@@ -170,12 +170,4 @@ int patched_set(struct dev *dev, struct context *cx, uint64_t off,
 	p->list[i] = (struct patch){ .off = off, .data = data };
 	p->n++;
 	return 1;
-}
-
-void patched_drop(struct dev *dev)
-{
-	struct patched *p = (struct patched *)dev;
-
-	while (p->n)
-		free(p->list[--p->n].data);
 }

@@ -21,16 +21,16 @@ int patched_open(struct dev **devp, struct context *cx, struct dev *under);
 /*
  * Makes the LEN bytes at OFF read as BUF (copied) from now on, whether or not the
  * device underneath can read them.  All patches have the same length and are aligned
- * to it.  1, 0 if there was a patch at OFF, -ENOMEM.  Like patched_drop() it must
- * not be called while other threads read.
+ * to it.  1, 0 if there was a patch at OFF, -ENOMEM.  Like patched_remove() it
+ * must not be called while other threads read.
  */
 int patched_set(struct dev *dev, struct context *cx, uint64_t off,
 		const void *buf, size_t len);
 
-/* Removes the patches inside the LEN bytes at OFF; not while other threads read. */
+/*
+ * Removes the patches inside the LEN bytes at OFF, all of them inside UINT64_MAX bytes
+ * at 0; not while other threads read.
+ */
 void patched_remove(struct dev *dev, uint64_t off, uint64_t len);
-
-/* Removes all patches. */
-void patched_drop(struct dev *dev);
 
 #endif

@@ -192,10 +192,15 @@ bool probe_is_claimed(const char *path)
 	return fd < 0 && errno == EBUSY;
 }
 
-int probe_mounted_on(struct context *cx, const char *path,
-		     const struct probe_system *system, struct probe_use *use)
+int probe_mounted(struct context *cx, const char *path,
+		  const struct probe_system *system, struct probe_use *use)
 {
-	struct search search = {.system = system, .use = use};
+	static const struct probe_system running = {
+		.mountinfo = "/proc/self/mountinfo",
+		.swaps = "/proc/swaps",
+		.sys_block = "/sys/block",
+	};
+	struct search search = { .use = use };
 	char text[PATH_MAX], name[PROBE_TEXT_MAX + 8];
 	unsigned int maj, min;
 	struct dirent *entry;
@@ -203,6 +208,7 @@ int probe_mounted_on(struct context *cx, const char *path,
 	DIR *dir;
 
 	memset(use, 0, sizeof(*use));
+	search.system = system = system ? system : &running;
 	if (stat(path, &search.st))
 		return fail(cx, -errno, "%s: status", path);
 	if (S_ISBLK(search.st.st_mode)) {
@@ -231,17 +237,6 @@ int probe_mounted_on(struct context *cx, const char *path,
 	if (dir)
 		closedir(dir);
 	return 0;
-}
-
-int probe_mounted(struct context *cx, const char *path, struct probe_use *use)
-{
-	static const struct probe_system running = {
-		.mountinfo = "/proc/self/mountinfo",
-		.swaps = "/proc/swaps",
-		.sys_block = "/sys/block",
-	};
-
-	return probe_mounted_on(cx, path, &running, use);
 }
 
 bool probe_mount(dev_t device, struct probe_mount *mount)

@@ -29,13 +29,20 @@ struct probe_use {
 	char where[PROBE_TEXT_MAX]; /* "" if there is none */
 };
 
+/* The files of the kernel that list the uses of devices. */
+struct probe_system {
+	const char *mountinfo, *swaps, *sys_block;
+};
+
 /*
  * Determines how the system uses the image file or block device PATH; of several
  * uses, the last in the list above.  The result is a hint: mounts in other name
  * spaces are reported only as PROBE_CLAIMED, and only of block devices.  Must be
- * called before a devfile claims the device.  Fails as stat(2).
+ * called before a devfile claims the device.  Fails as stat(2).  SYSTEM: the running
+ * one if NULL; others are for tests.
  */
-int probe_mounted(struct context *cx, const char *path, struct probe_use *use);
+int probe_mounted(struct context *cx, const char *path,
+		  const struct probe_system *system, struct probe_use *use);
 
 /*
  * Gets the first line of the file with the formatted name in BUF of SIZE bytes, without
@@ -55,15 +62,6 @@ bool probe_mount(dev_t device, struct probe_mount *mount);
 
 /* Whether the block device PATH is mounted, or in another use by the system. */
 bool probe_is_claimed(const char *path);
-
-/* The files of the kernel that list the uses of devices. */
-struct probe_system {
-	const char *mountinfo, *swaps, *sys_block;
-};
-
-/* probe_mounted() with the lists of SYSTEM, for tests. */
-int probe_mounted_on(struct context *cx, const char *path,
-		     const struct probe_system *system, struct probe_use *use);
 
 enum probe_contents_kind {
 	PROBE_NOTHING, /* nothing known to libblkid */

@@ -89,16 +89,6 @@ int zone_make(struct zones *zones, struct context *cx, uint64_t bytes,
 	return 0;
 }
 
-int zone_copy(struct zones *to, struct context *cx, const struct zones *from)
-{
-	*to = *from;
-	to->kinds = malloc(from->count);
-	if (!to->kinds)
-		return fail(cx, -ENOMEM, "%" PRIu64 " zones", from->count);
-	memcpy(to->kinds, from->kinds, from->count);
-	return 0;
-}
-
 void zone_fini(struct zones *zones)
 {
 	free(zones->kinds);

@@ -64,9 +64,6 @@ int zone_begin(struct zones *zones, struct context *cx, uint64_t count,
 int zone_add(struct zones *zones, struct context *cx, uint64_t n,
 	     const struct zone *zone);
 
-/* Copies FROM to TO; -ENOMEM. */
-int zone_copy(struct zones *to, struct context *cx, const struct zones *from);
-
 void zone_fini(struct zones *zones);
 
 /* The number of zones of KIND. */

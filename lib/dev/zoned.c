@@ -142,68 +142,55 @@ static const struct dev_ops zonefile_ops = {
 	.close = zonefile_close,
 };
 
-/* Opens UNDER with STATE, or after the failure RET frees STATE, as after its own. */
-static int zonefile_open(struct dev **devp, struct context *cx, struct dev *under,
-			 const char *side, struct zonedump *state, int ret)
-{
-	size_t side_size = side ? strlen(side) + 1 : 1;
-	struct zonefile *file = ret ? NULL :
-				calloc(1, sizeof(*file) + side_size);
-
-	if (!file) {
-		zonedump_fini(state);
-		return ret ? ret : fail(cx, -ENOMEM, "%s: open with zones",
-					under->name);
-	}
-	dev_init_over(&file->dev, &zonefile_ops, under);
-	file->state = *state;
-	file->dev.zones = &file->state.zones;
-	if (side)
-		memcpy(file->side, side, side_size);
-	*devp = &file->dev;
-	return 0;
-}
-
 int zoned_emulate(struct dev **devp, struct context *cx, struct dev *under,
 		  const char *side, const struct zones *zones)
 {
-	struct zonedump state = {
-		.bytes = under->size,
-		.sector_size = under->sector_size,
-	};
-	uint64_t n, count = zones->count;
-	int ret = zone_copy(&state.zones, cx, zones);
+	size_t n, side_size = side ? strlen(side) + 1 : 1;
+	struct zonefile *file = calloc(1, sizeof(*file) + side_size);
+	struct zonedump *state;
+	int ret = 0;
 
-	state.zones.emulated = true;
-	if (!ret && (count - 1) * zones->size + zones->last_size != under->size)
+	if (!file)
+		return fail(cx, -ENOMEM, "%s: open with zones", under->name);
+	dev_init_over(&file->dev, &zonefile_ops, under);
+	if (side)
+		memcpy(file->side, side, side_size);
+	state = &file->state;
+	file->dev.zones = &state->zones;
+	if (!zones) {
+		ret = zonedump_read(cx, side, state);
+		if (!ret && state->bytes != under->size)
+			ret = fail(cx, -EINVAL, "%s: is for a device of %"
+				   PRIu64 " bytes, but %s has %" PRIu64, side,
+				   state->bytes, under->name, under->size);
+	} else if ((zones->count - 1) * zones->size + zones->last_size !=
+		   under->size) {
 		ret = fail(cx, -EINVAL, "%s: its zones are those of a device "
 			   "of another size", under->name);
-	if (!ret) {
-		state.pointers = calloc(count, sizeof(*state.pointers));
-		if (!state.pointers)
+	} else {
+		state->zones = *zones;
+		state->zones.emulated = true;
+		state->bytes = under->size;
+		state->sector_size = under->sector_size;
+		state->zones.kinds = malloc(zones->count);
+		state->pointers = calloc(zones->count, sizeof(*state->pointers));
+		if (!state->zones.kinds || !state->pointers)
 			ret = fail(cx, -ENOMEM, "%s: open with zones",
 				   under->name);
+		else
+			memcpy(state->zones.kinds, zones->kinds, zones->count);
+		for (n = 0; n < zones->count && !ret; n++) {
+			struct zone zone = zone_at(&state->zones, n);
+
+			if (zone.kind == ZONE_SEQUENTIAL)
+				state->pointers[n] = zone.start + zone.capacity;
+		}
 	}
-	for (n = 0; n < count && !ret; n++) {
-		struct zone zone = zone_at(&state.zones, n);
-
-		if (zone.kind == ZONE_SEQUENTIAL)
-			state.pointers[n] = zone.start + zone.capacity;
-	}
-	return zonefile_open(devp, cx, under, side, &state, ret);
-}
-
-int zoned_load(struct dev **devp, struct context *cx, struct dev *under,
-	       const char *side)
-{
-	struct zonedump state;
-	int ret = zonedump_read(cx, side, &state);
-
-	if (!ret && state.bytes != under->size)
-		ret = fail(cx, -EINVAL, "%s: is for a device of %" PRIu64
-			   " bytes, but %s has %" PRIu64, side, state.bytes,
-			   under->name, under->size);
-	return zonefile_open(devp, cx, under, side, &state, ret);
+	if (ret)
+		zonefile_close(&file->dev);
+	else
+		*devp = &file->dev;
+	return ret;
 }
 
 int zoned_side(char **side, struct context *cx, const char *path)
@@ -230,7 +217,7 @@ int zoned_open(struct dev **devp, struct context *cx, struct dev *under,
 	}
 	ret = zoned_side(&side, cx, path);
 	if (!ret && !access(side, F_OK))
-		ret = zoned_load(devp, cx, under, side);
+		ret = zoned_emulate(devp, cx, under, side, NULL);
 	free(side);
 	return ret;
 }

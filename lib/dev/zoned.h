@@ -16,7 +16,7 @@ int zoned_side(char **side, struct context *cx, const char *path);
  * Opens UNDER, a devfile of PATH (borrowed), with its zones: those in the file
  * beside an image, or those of a host-managed device; a host-aware one needs none.
  * *DEVP is UNDER itself if there are no zones, and after a failure.  Fails as
- * zoned_load() and zonedisk_open().
+ * zoned_emulate() and zonedisk_open().
  */
 int zoned_open(struct dev **devp, struct context *cx, struct dev *under,
 	       const char *path);
@@ -38,16 +38,12 @@ int zonedisk_open(struct dev **devp, struct context *cx, struct dev *under);
  * nothing.  One write at a time.  Sequential zones are full until they are reset.
  *
  * A flush saves the pointers in the file SIDE (NULL: none) if they have changed; see
- * zonedump.h.
+ * zonedump.h.  If ZONES is NULL, zones and pointers are those of that file.
+ *
+ * -EINVAL if the zones are those of a device of another size, -ENOMEM, or as
+ * zonedump_read().
  */
 int zoned_emulate(struct dev **devp, struct context *cx, struct dev *under,
 		  const char *side, const struct zones *zones);
-
-/*
- * The same with zones and pointers of the file SIDE.  Fails as zonedump_read(), and
- * with -EINVAL if the file describes a device of another size.
- */
-int zoned_load(struct dev **devp, struct context *cx, struct dev *under,
-	       const char *side);
 
 #endif

@@ -180,8 +180,11 @@ static const struct dev_ops zonedisk_ops = {
 	.close = zonedisk_close,
 };
 
+#endif
+
 int zonedisk_open(struct dev **devp, struct context *cx, struct dev *under)
 {
+#ifdef HAVE_LIBZBD
 	int flags = (under->writable ? O_RDWR : O_RDONLY) | O_DIRECT | O_CLOEXEC;
 	struct zonedisk *disk = calloc(1, sizeof(*disk));
 	struct zone batch[BATCH];
@@ -218,12 +221,9 @@ int zonedisk_open(struct dev **devp, struct context *cx, struct dev *under)
 	}
 	*devp = &disk->dev;
 	return 0;
-}
 #else
-int zonedisk_open(struct dev **devp, struct context *cx, struct dev *under)
-{
 	(void)devp;
 	return fail(cx, -EOPNOTSUPP, "%s: zones: built without libzbd",
 		    under->name);
-}
 #endif
+}

@@ -128,7 +128,7 @@ int zonedump_write(struct context *cx, const char *path,
 		ret = output_open(&output, cx, path, &zonedump_how);
 	if (ret)
 		return ret;
-	fd = fcntl(output_fd(output), F_DUPFD_CLOEXEC, 0);
+	fd = fcntl(output->fd, F_DUPFD_CLOEXEC, 0);
 	if (fd >= 0)
 		file = fdopen(fd, "w");
 	if (file)

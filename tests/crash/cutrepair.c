@@ -85,7 +85,8 @@ static void restore(struct rig *r)
 	overlay_drop(r->kept);
 	ret = zonedump_write(&r->cx, r->side, &r->zones);
 	if (!ret)
-		ret = zoned_load(&r->disk, &r->cx, r->kept, r->side);
+		ret = zoned_emulate(&r->disk, &r->cx, r->kept, r->side,
+				    NULL);
 	unlink(r->side);
 	if (ret)
 		die(r, r->side);

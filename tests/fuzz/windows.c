@@ -161,7 +161,7 @@ static void damage(struct bench *b, char *what)
 		memcpy(block + i * 32, &other, sizeof(other));
 	snprintf(what, LINE, "block %llu, damage %u, entries %u and %u",
 		 (unsigned long long)blocknr, kind, i, j);
-	patched_drop(b->patched);
+	patched_remove(b->patched, 0, UINT64_MAX);
 	if (patched_set(b->patched, &b->cx, off, block, b->block_size) < 0)
 		exit(99);
 	free(block);

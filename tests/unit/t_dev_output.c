@@ -53,7 +53,7 @@ static int put(const char *path, const char *text, const struct output_how *how)
 	struct output *o;
 	int err = output_open(&o, &cx, path, how);
 
-	if (!err && write(output_fd(o), text, strlen(text)) < 0)
+	if (!err && write(o->fd, text, strlen(text)) < 0)
 		err = -errno;
 	if (!err)
 		err = output_commit(o, &cx);
@@ -111,7 +111,7 @@ static void test_new(void)
 	is_int(output_open(&o, &cx, "new", &keep), 0, "a file");
 	is_int(access("new", F_OK), -1, "has no name at first");
 	is_int(count(), 1, "but one that is hidden");
-	is_int(write(output_fd(o), "text", 4), 4, "is written");
+	is_int(write(o->fd, "text", 4), 4, "is written");
 	is_int(output_commit(o, &cx), 0, "and complete");
 	output_close(o);
 	is_str(content("new"), "text", "it is there then");

@@ -80,7 +80,7 @@ static void test_reads(void)
 	patch(&r, 4, 0x66, 0);
 	compare(&r, "and the last of several in one place");
 	ok(r.bytes[4 * BLOCK] != 0x66, "the device is as it was");
-	patched_drop(r.dev);
+	patched_remove(r.dev, 0, UINT64_MAX);
 	memcpy(r.model, r.bytes, SIZE);
 	compare(&r, "nothing is left of them once they are dropped");
 	fini(&r);

@@ -27,7 +27,7 @@ static enum probe_use_kind ask(struct probe_use *use)
 	struct context cx;
 
 	context_init(&cx);
-	is_int(probe_mounted_on(&cx, "image", &fake, use), 0, "asked");
+	is_int(probe_mounted(&cx, "image", &fake, use), 0, "asked");
 	return use->kind;
 }
 
@@ -91,9 +91,9 @@ static void test_running_system(void)
 	struct context cx;
 
 	context_init(&cx);
-	is_int(probe_mounted(&cx, "image", &use), 0, "the running system");
+	is_int(probe_mounted(&cx, "image", NULL, &use), 0, "the running system");
 	is_int(use.kind, PROBE_UNUSED, "does not use our file");
-	is_int(probe_mounted(&cx, "absent", &use), -ENOENT, "no such file");
+	is_int(probe_mounted(&cx, "absent", NULL, &use), -ENOENT, "no such file");
 	ok(strstr(cx.failure, "absent"), "is named");
 	is_int(probe_zoned(&cx, "image", &model), 0, "an image file");
 	is_int(model, PROBE_ZONES_NONE, "has no zones");

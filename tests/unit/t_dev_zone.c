@@ -212,7 +212,7 @@ static void test_side(void)
 		is_int(word_at(SIDE, 192 + 64 * i + 36), types[i], "a type");
 		is_int(word_at(SIDE, 192 + 64 * i + 40), conds[i], "a state");
 	}
-	is_int(zoned_load(&dev, &cx, under, SIDE), 0, "they are loaded");
+	is_int(zoned_emulate(&dev, &cx, under, SIDE, NULL), 0, "they are loaded");
 	is_int(pointer_of(dev, 1), ZONE + CAPACITY, "a full zone");
 	is_int(pointer_of(dev, 2), 2 * ZONE + 1024, "a begun one");
 	is_int(pointer_of(dev, 3), 3 * ZONE, "an empty one");
@@ -221,10 +221,10 @@ static void test_side(void)
 	dev_close(dev);
 	dev_close(under);
 	memory_open(&under, &cx, medium, BYTES / 2);
-	is_int(zoned_load(&dev, &cx, under, SIDE), -EINVAL,
+	is_int(zoned_emulate(&dev, &cx, under, SIDE, NULL), -EINVAL,
 	       "not for another device");
 	dev_close(under);
-	is_int(zoned_load(&dev, &cx, under, "absent"), -ENOENT, "no file");
+	is_int(zoned_emulate(&dev, &cx, under, "absent", NULL), -ENOENT, "no file");
 }
 
 static void test_beside(void)
