@@ -118,18 +118,18 @@ static int get_table(struct qcow2 *q, struct context *cx, uint64_t number,
 		return fail(cx, -ENOMEM, "%s: table", q->dev.name);
 	if (t->used)
 		err = write_table(q, cx, t);
+	if (err)
+		return err;
 	t->used = false;
-	if (!err && off) {
-		err = dev_read(q->dev.under, cx, off, t->entries,
-			       q->cluster);
-	} else if (!err) {
-		err = take_cluster(q, cx, &off);
+	err = off ? dev_read(q->dev.under, cx, off, t->entries, q->cluster) :
+		    take_cluster(q, cx, &off);
+	if (err)
+		return err;
+	if (!q->l1[number]) {
 		memset(t->entries, 0, q->cluster);
 		q->l1[number] = htobe64(off | COPIED);
 		t->dirty = true;
 	}
-	if (err)
-		return err;
 	t->number = number;
 	t->used = true;
 	*tp = t;
