@@ -58,7 +58,7 @@ static int read_stretches(struct moved *m, struct context *cx,
 			if (!gather_add(&g, p[i].blocknr << m->block_bits,
 					p[i].count * size, p[i].to, scrap))
 				break;
-		ret = gather_read(&g, cx, m->dev);
+		ret = dev_readv(m->dev, cx, g.start, g.iov, g.niov);
 		if (ret != -EIO)
 			continue;
 		/*

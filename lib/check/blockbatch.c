@@ -102,7 +102,8 @@ static int read_half(struct context *cx, void *arg, unsigned int worker,
 					h->buf + h->buf_bytes))
 				break;
 		}
-		err = n ? gather_read(&g, cx, h->vol->dev) : -EIO;
+		err = n ? dev_readv(h->vol->dev, cx, g.start, g.iov, g.niov) :
+			  -EIO;
 		for (at = i; at < i + (n ? n : 1); at++) {
 			item = items[at].order;
 			items[item].err =

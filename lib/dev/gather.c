@@ -28,11 +28,3 @@ bool gather_add(struct gather *g, uint64_t off, size_t len, void *to,
 	g->end = off + len;
 	return true;
 }
-
-int gather_read(struct gather *g, struct context *cx, struct dev *dev)
-{
-	int n = g->niov;
-
-	g->niov = 0;
-	return dev_readv(dev, cx, g->start, g->iov, n);
-}

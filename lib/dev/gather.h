@@ -18,7 +18,10 @@
 
 #define GATHER_GAP (32u << 10)	/* bytes between two ranges, at most */
 
-/* One request; .niov is 0 at first. */
+/*
+ * One request, to be read by dev_readv() of START and IOV; .niov is 0 at first.  The
+ * read may fail for dropped bytes: each range is then read separately.
+ */
 struct gather {
 	struct iovec iov[DEV_IOV_MAX];
 	int niov;
@@ -33,11 +36,5 @@ struct gather {
  */
 bool gather_add(struct gather *g, uint64_t off, size_t len, void *to,
 		void *scrap);
-
-/*
- * Reads all ranges added, and empties the request.  Fails as dev_readv(),
- * perhaps for dropped bytes: retry each range separately.
- */
-int gather_read(struct gather *g, struct context *cx, struct dev *dev);
 
 #endif
