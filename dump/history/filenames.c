@@ -65,23 +65,24 @@ void filenames_free_trail(struct trail *t)
 }
 
 /*
- * The inode number of NAME (LEN bytes) in DIR, also where other blocks of it are
- * broken.  -ENOENT, -EUCLEAN where it may be in a broken one, -EIO.
+ * The entry NAME (LEN bytes) in DIR or, if NAME is NULL, the first one but "." and ".."
+ * that leads to INO, also where other blocks of it are broken.  -ENOENT, -EUCLEAN
+ * where it may be in a broken one, -EIO.
  */
-static int look_up(struct file *dir, struct context *cx, const char *name,
-		   size_t len, uint64_t *ino)
+static int find_entry(struct file *dir, struct context *cx, const char *name,
+		      size_t len, uint64_t ino, struct dir_entry *entry)
 {
 	struct dir_cursor cur;
-	struct dir_entry entry = { 0 };
 	bool broken = false;
 	int ret = dir_cursor_open(&cur, cx, dir);
 
-	while (!ret && (ret = dir_cursor_next(&cur, cx, &entry))) {
+	while (!ret && (ret = dir_cursor_next(&cur, cx, entry))) {
 		if (ret < 0 && !cur.at_broken_block)
 			break;
 		broken |= ret < 0;
-		if (ret > 0 && entry.len == len &&
-		    !memcmp(entry.name, name, len))
+		if (ret > 0 && (name ? entry->len == len &&
+				       !memcmp(entry->name, name, len) :
+				       entry->ino == ino && !dir_is_dots(entry)))
 			break;
 		ret = 0;
 	}
@@ -91,10 +92,12 @@ static int look_up(struct file *dir, struct context *cx, const char *name,
 	if (!ret && broken)
 		return fail(cx, -EUCLEAN, "directory %llu: has broken blocks",
 			    (unsigned long long)dir->ino);
-	if (!ret)
+	if (!ret && name)
 		return fail(cx, -ENOENT, "'%.*s'", (int)len, name);
+	if (!ret)
+		return fail(cx, -ENOENT, "no entry for inode %llu",
+			    (unsigned long long)ino);
 	fail_clear(cx);
-	*ino = entry.ino;
 	return 0;
 }
 
@@ -104,8 +107,8 @@ static int take_step(struct trail *t, struct context *cx, struct root *root,
 {
 	const char *name = t->path + step->name;
 	struct nilfs_inode inode;
+	struct dir_entry entry;
 	struct file file;
-	uint64_t ino;
 	int err = root_inode(root, cx, dir, &inode);
 
 	if (err)
@@ -122,8 +125,8 @@ static int take_step(struct trail *t, struct context *cx, struct root *root,
 	step->inode = inode;
 	err = file_init(&file, cx, root->vol, dir, &inode);
 	if (!err)
-		err = look_up(&file, cx, name, step->len, &ino);
-	step->child = err ? 0 : ino;
+		err = find_entry(&file, cx, name, step->len, 0, &entry);
+	step->child = err ? 0 : entry.ino;
 	step->known = !err || err == -ENOENT || err == -EUCLEAN || err == -EIO;
 	return err;
 }
@@ -159,25 +162,6 @@ static int open_directory(struct root *root, struct context *cx, uint64_t ino,
 	return err;
 }
 
-/* The first entry in FILE, a directory, that leads to INO. */
-static int find_entry(struct file *file, struct context *cx, uint64_t ino,
-		      struct dir_entry *entry)
-{
-	struct dir_cursor cur;
-	int ret = dir_cursor_open(&cur, cx, file);
-
-	while (!ret && (ret = dir_cursor_next(&cur, cx, entry)) > 0) {
-		if (entry->ino == ino && !dir_is_dots(entry))
-			break;
-		ret = 0;
-	}
-	dir_cursor_close(&cur);
-	if (ret < 0)
-		return ret;
-	return ret ? 0 : fail(cx, -ENOENT, "no entry for inode %llu",
-			      (unsigned long long)ino);
-}
-
 /* Puts a slash and NAME in front of the path. */
 static int prepend(struct context *cx, const char *name, size_t len,
 		   char **path, size_t *room, size_t *path_len)
@@ -211,11 +195,13 @@ int filenames_path(struct root *root, struct context *cx, uint64_t dir,
 				    (unsigned long long)dir);
 		err = open_directory(root, cx, child, &file);
 		if (!err)
-			err = look_up(&file, cx, "..", 2, &dir);
+			err = find_entry(&file, cx, "..", 2, 0, &entry);
+		if (!err)
+			dir = entry.ino;
 		if (!err)
 			err = open_directory(root, cx, dir, &file);
 		if (!err)
-			err = find_entry(&file, cx, child, &entry);
+			err = find_entry(&file, cx, NULL, 0, child, &entry);
 		if (!err)
 			err = prepend(cx, entry.name, entry.len, path, room,
 				      path_len);
@@ -271,7 +257,7 @@ static int move_name(struct filenames *f, struct context *cx,
 {
 	struct filename old = f->items[i];
 	const struct trail_step *last;
-	uint64_t ino = 0;
+	struct dir_entry entry;
 	struct file file;
 	int err = -ENOENT;
 
@@ -283,9 +269,9 @@ static int move_name(struct filenames *f, struct context *cx,
 	if (last && old.dir)
 		err = open_directory(root, cx, old.dir, &file);
 	if (!err)
-		err = look_up(&file, cx, old.trail.path + last->name,
-			      last->len, &ino);
-	if (!err && ino == f->ino)
+		err = find_entry(&file, cx, old.trail.path + last->name,
+				 last->len, 0, &entry);
+	if (!err && entry.ino == f->ino)
 		err = add_entry(f, cx, root, old.dir,
 				old.trail.path + last->name, last->len);
 	filenames_free_trail(&old.trail);

@@ -175,3 +175,16 @@ changes() {
 	[ "${#stderr_lines[@]}" -eq 1 ]
 	[[ $output == *" 4  /d/f2"* ]]
 }
+
+@test "a path leads through the other blocks of a directory with a broken one" {
+	mkdir -p tree/zz
+	(cd tree && seq -f 'a-rather-long-name-%04g' 0 299 | xargs touch)
+	echo x >tree/zz/file
+	mkfs.nilfs2 -q -b 4096 --size 16M -B 64 -d tree image
+	ino=$(dump.nilfs2 ls -i image /zz/file | awk '{ print $1 }')
+	dump.nilfs2 set --expert --fix-checksums image \
+		dirent:/a-rather-long-name-0010 rec_len=2 >/dev/null
+	run -1 --separate-stderr dump.nilfs2 history image "$ino"
+	[[ $stderr == *"checkpoint 1: directory 2: names cannot be read" ]]
+	[[ ${lines[1]} == *" /zz/file" ]]
+}
