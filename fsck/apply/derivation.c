@@ -107,10 +107,10 @@ static int rewrite_block(struct fixer_job *job, struct context *cx)
 	}
 	if (!err)
 		err = directwriter_changed(job->writer, cx);
-	moved = err ? 0 : bitmap_count(&segments);
+	moved = err ? 0 : bitmap_count(&segments, UINT64_MAX);
 	if (moved) {
 		err = fix_moves_empty(job, cx, &segments, NULL, 0);
-		if (!err && bitmap_count(&segments) != moved)
+		if (!err && bitmap_count(&segments, UINT64_MAX) != moved)
 			err = fail(cx, -EUCLEAN, "a segment has unidentified "
 				   "blocks");
 	}

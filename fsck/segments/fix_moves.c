@@ -414,7 +414,7 @@ int fix_moves(struct fixer_job *job, struct context *cx,
 	}
 	ninos = sort_unique(inos, ninos);
 	if (ret >= 0)
-		ret = bitmap_count(&segments) ?
+		ret = bitmap_count(&segments, UINT64_MAX) ?
 			fix_moves_empty(job, cx, &segments, inos, ninos) : 0;
 	for (segnum = 0; segnum < segments.bits && !ret; segnum++)
 		if (bitmap_test(&segments, segnum))

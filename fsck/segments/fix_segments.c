@@ -366,7 +366,7 @@ int fix_segments_all(struct fixer_job *job, struct context *cx,
 
 	*nchanged = 0;
 	vblocks_init(&w.vblocks, job->vol, NULL);
-	if (!which || bitmap_count(which)) {
+	if (!which || bitmap_count(which, UINT64_MAX)) {
 		ret = sparse_init(&w.claimed, cx, geometry_segment_end(
 					geo, geo->nsegments - 1));
 		if (!ret)

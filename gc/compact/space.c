@@ -29,7 +29,7 @@ int space_open(struct space *s, struct context *cx, const struct facts *facts)
 		live += facts->segments[i].live;
 	live += live * sizeof(struct nilfs_binfo_v) / g->block_size;
 	/* The latest segment and the next one are not candidates. */
-	others = bitmap_count(&s->used) - facts->n;
+	others = bitmap_count(&s->used, UINT64_MAX) - facts->n;
 	others -= others < 2 ? others : 2;
 	s->end = div_round_up(live, g->blocks_per_segment) + others;
 	if (s->end > g->nsegments)
@@ -73,7 +73,7 @@ uint64_t space_before(const struct space *s, uint64_t end)
 
 	if (end > s->used.bits)
 		end = s->used.bits;
-	n = end - bitmap_count_below(&s->used, end);
+	n = end - bitmap_count(&s->used, end);
 	/* Only the first segment has fewer blocks. */
 	if (n && !bitmap_test(&s->used, 0))
 		return rest_of_latest(s) + (n - 1) * bps + space_segment(s, 0);

@@ -47,7 +47,7 @@ void bitmap_fini(struct bitmap *map)
 	map->bits = 0;
 }
 
-uint64_t bitmap_count_below(const struct bitmap *map, uint64_t end)
+uint64_t bitmap_count(const struct bitmap *map, uint64_t end)
 {
 	uint64_t i, count = 0;
 
@@ -59,11 +59,6 @@ uint64_t bitmap_count_below(const struct bitmap *map, uint64_t end)
 		count += (uint64_t)__builtin_popcountll(
 			map->words[i] & ~(UINT64_MAX << end % 64));
 	return count;
-}
-
-uint64_t bitmap_count(const struct bitmap *map)
-{
-	return bitmap_count_below(map, map->bits);
 }
 
 /* Searches for a set bit in the words or, with FLIP all ones, in their inverse. */

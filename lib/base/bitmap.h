@@ -29,9 +29,8 @@ void bitmap_fini(struct bitmap *map);
 int bitmap_copy(struct bitmap *map, struct context *cx,
 		const struct bitmap *from);
 
-/* The number of members; the number of members below END. */
-uint64_t bitmap_count(const struct bitmap *map);
-uint64_t bitmap_count_below(const struct bitmap *map, uint64_t end);
+/* The number of members below END, of all for UINT64_MAX. */
+uint64_t bitmap_count(const struct bitmap *map, uint64_t end);
 
 /* The first number from FROM on that is (or is not) a member; bits if there is none. */
 uint64_t bitmap_next_set(const struct bitmap *map, uint64_t from);

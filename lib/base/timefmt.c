@@ -99,34 +99,26 @@ char *timefmt_zone(int64_t seconds, long offset, char buf[TIMEFMT_ISO_MAX])
 	return buf;
 }
 
-/* The four digits of an offset, HHMM, as seconds; -1 if they are none. */
-static long parse_offset(const char *text)
-{
-	int i;
-
-	for (i = 0; i < 4; i++)
-		if (!isdigit((unsigned char)text[i]))
-			return -1;
-	if (text[4] || text[2] > '5')
-		return -1;
-	return ((text[0] - '0') * 10L + text[1] - '0') * 3600 +
-	       ((text[2] - '0') * 10L + text[3] - '0') * 60;
-}
-
 bool timefmt_parse(const char *text, int64_t *seconds)
 {
 	struct tm tm = { 0 };
 	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm);
 	long offset = 0;
+	int i;
 
 	if (!end) {
 		tm = (struct tm){ 0 };
 		end = strptime(text, "%Y-%m-%d %H:%M:%S ", &tm);
 		if (!end || (*end != '+' && *end != '-'))
 			return false;
-		offset = parse_offset(end + 1);
-		if (offset < 0)
+		/* The offset is HHMM. */
+		for (i = 1; i <= 4; i++)
+			if (!isdigit((unsigned char)end[i]))
+				return false;
+		if (end[3] > '5')
 			return false;
+		offset = ((end[1] - '0') * 10L + end[2] - '0') * 3600 +
+			 ((end[3] - '0') * 10L + end[4] - '0') * 60;
 		offset = *end == '-' ? -offset : offset;
 		end += 5;
 	}

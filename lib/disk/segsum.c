@@ -22,19 +22,12 @@
 	(NILFS_SS_LOGBGN | NILFS_SS_LOGEND | NILFS_SS_SR | NILFS_SS_SYNDT |    \
 	 NILFS_SS_GC)
 
-/* Blocks from START to the end of its segment; 0 outside the segments. */
-static uint64_t room_at(const struct nilfs_geometry *g, uint64_t start)
-{
-	if (!geometry_has_block(g, start))
-		return 0;
-	return geometry_segment_end(g, geometry_segment_of(g, start)) - start;
-}
-
 enum rule segsum_check_kernel(const struct nilfs_geometry *g,
 			      const struct nilfs_segment_summary *ss,
 			      uint64_t start, uint64_t seq)
 {
 	uint32_t nblocks = le32_get(ss->ss_nblocks);
+	uint64_t segnum = geometry_segment_of(g, start);
 
 	if (le32_get(ss->ss_magic) != NILFS_SEGSUM_MAGIC)
 		return RULE_LOG_MAGIC;
@@ -42,7 +35,8 @@ enum rule segsum_check_kernel(const struct nilfs_geometry *g,
 		return RULE_LOG_SEQ;
 	if (!nblocks || nblocks > g->blocks_per_segment)
 		return RULE_LOG_NBLOCKS;
-	if (nblocks > room_at(g, start))
+	if (!geometry_has_block(g, start) ||
+	    nblocks > geometry_segment_end(g, segnum) - start)
 		return RULE_LOG_SEGMENT;
 	return RULE_OK;
 }
@@ -53,14 +47,11 @@ enum rule segsum_check(const struct nilfs_geometry *g,
 	uint32_t bytes = le16_get(ss->ss_bytes);
 	uint32_t sumbytes = le32_get(ss->ss_sumbytes);
 	uint32_t nblocks = le32_get(ss->ss_nblocks);
+	enum rule rule = segsum_check_kernel(g, ss, start, le64_get(ss->ss_seq));
 	uint64_t reserved;
 
-	if (le32_get(ss->ss_magic) != NILFS_SEGSUM_MAGIC)
-		return RULE_LOG_MAGIC;
-	if (!nblocks || nblocks > g->blocks_per_segment)
-		return RULE_LOG_NBLOCKS;
-	if (nblocks > room_at(g, start))
-		return RULE_LOG_SEGMENT;
+	if (rule)
+		return rule;
 	if (bytes < NILFS_SEGSUM_MIN_BYTES || bytes > g->block_size)
 		return RULE_LOG_BYTES;
 	reserved = segsum_has_super_root(ss);

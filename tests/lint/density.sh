@@ -12,14 +12,11 @@ most_lines=116000
 # per cent, that are signatures of functions, their braces in column 0, or the blank
 # line after a function; both are rounded.  "*" is for modules that are not listed.
 # The limits of those that are listed may only fall.  lib/base and lib/disk are leaves,
-# whose functions are one formula, one comparison or one field each; half of lib/dev
-# are the operations of kinds of devices; lib/find is small.
+# whose functions are one formula, one comparison or one field each.
 limits='
 *		32	14
-lib/base	47	19
-lib/dev		34	15
-lib/disk	39	17
-lib/find	36	15
+lib/base	43	18
+lib/disk	38	16
 lib/vol		32	15
 lib/log		32	15
 '
