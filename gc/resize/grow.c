@@ -99,8 +99,11 @@ int grow_run(struct grow *grow, struct context *cx, struct dev *dev,
 	if (options->live)
 		return live_request(options->live, cx, NILFS_IOCTL_RESIZE,
 				    &grow->bytes);
-	if (grow->bytes > dev->size)
+	if (grow->bytes > dev->size) {
 		ret = dev_resize(dev, cx, grow->bytes);
+		if (!ret)
+			ret = dev_flush(dev, cx);
+	}
 	if (ret == -EOPNOTSUPP)
 		ret = fail(cx, ret, "%s: cannot be extended", dev->name);
 	return ret ? ret : write_grow_log(grow, cx, dev, options);

@@ -334,7 +334,9 @@ static int shrink_to(struct shrink *s, struct context *cx, struct dev *dev,
 	s->segments = t->segments;
 	s->bytes = bytes;
 	ret = dev_resize(dev, cx, bytes);
-	return ret == -EOPNOTSUPP ? 0 : ret;
+	if (ret)
+		return ret == -EOPNOTSUPP ? 0 : ret;
+	return dev_flush(dev, cx);
 }
 
 int shrink_run(struct shrink *s, struct context *cx, struct dev *dev,

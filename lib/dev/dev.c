@@ -263,8 +263,8 @@ int dev_resize(struct dev *dev, struct context *cx, uint64_t size)
 	if (dev->ops->passes)
 		ret = dev_resize(dev->under, cx, size);
 	else
-		ret = dev->ops->resize ? dev->ops->resize(dev, cx, size) :
-					 -EOPNOTSUPP;
+		ret = dev->ops->resize && !dev->is_block_device ?
+			      dev->ops->resize(dev, cx, size) : -EOPNOTSUPP;
 	if (!ret)
 		dev->size = size;
 	return ret;

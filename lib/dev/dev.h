@@ -55,7 +55,8 @@ struct dev_ops {
 	/* Gives space to the range; NULL or -EOPNOTSUPP: it cannot. */
 	int (*allocate)(struct dev *dev, struct context *cx, uint64_t off,
 			uint64_t len);
-	/* Sets the size to SIZE bytes; NULL or -EOPNOTSUPP: not supported. */
+	/* Sets the size of an image file to SIZE bytes; NULL or -EOPNOTSUPP: not
+	   supported. */
 	int (*resize)(struct dev *dev, struct context *cx, uint64_t size);
 	/* Reports whole zones only. */
 	int (*zone_report)(struct dev *dev, struct context *cx, uint64_t first,
@@ -179,7 +180,8 @@ int dev_allocate(struct dev *dev, struct context *cx, uint64_t off,
 		 uint64_t len);
 
 /*
- * Sets the size of DEV, an image file, to SIZE bytes; new bytes read as zeros.
+ * Sets the size of DEV, an image file, to SIZE bytes; new bytes read as zeros.  After a
+ * flush the new size is on stable storage.
  * -EOPNOTSUPP, without a failure text, if the size is fixed, as that of a block device.
  * -EROFS, -EIO, -ENOSPC, -EFBIG.
  */

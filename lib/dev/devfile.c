@@ -317,15 +317,6 @@ int devfile_resize(struct dev *dev, struct context *cx, uint64_t size)
 	return 0;
 }
 
-static int devfile_set_size(struct dev *dev, struct context *cx,
-			    uint64_t size)
-{
-	int ret = dev->is_block_device ? -EOPNOTSUPP :
-					 devfile_resize(dev, cx, size);
-
-	return ret ? ret : devfile_flush(dev, cx);
-}
-
 static void devfile_close(struct dev *dev)
 {
 	struct devfile *file = (struct devfile *)dev;
@@ -358,7 +349,7 @@ static const struct dev_ops devfile_ops = {
 	.flush = devfile_flush,
 	.clear = devfile_clear,
 	.allocate = devfile_allocate,
-	.resize = devfile_set_size,
+	.resize = devfile_resize,
 	.close = devfile_close,
 };
 

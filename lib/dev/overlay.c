@@ -256,8 +256,7 @@ static int overlay_resize(struct dev *dev, struct context *cx, uint64_t size)
 	(void)size;
 	while (under->ops->passes)
 		under = under->under;
-	return under->is_block_device || !under->ops->resize ? -EOPNOTSUPP :
-							       0;
+	return under->ops->resize ? 0 : -EOPNOTSUPP;
 }
 
 static int overlay_zone_report(struct dev *dev, struct context *cx,
