@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * crc32_le() and every library that may count it, against the definition and
- * the published check value.
+ * crc32_le(), by the library of this build, against the definition and the published
+ * check value.
  */
-#include "config.h"
-
 #include "base/crc.h"
 
 #include <stdlib.h>
