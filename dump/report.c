@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -46,54 +45,11 @@ static const struct column cp_columns[CP_COLUMNS] = {
 	[INCREMENT] = { "increment_bytes", "WRITTEN BY IT", VALUE_SIZE, 10 },
 };
 
-/* One checkpoint. */
+/* One checkpoint; sizes in bytes. */
 struct cp_entry {
-	uint64_t cno, created, blocks, inodes, increment;
+	uint64_t cno, created, size, inodes, increment;
 	bool snapshot;
 };
-
-struct cp_list {
-	struct tool *tool;
-	uint64_t block_size;
-	struct cp_entry *entries;
-	size_t count, room, snapshots;
-};
-
-/* All checkpoints as a line, and a mark on each snapshot. */
-static int plot_checkpoints(const struct cp_list *p)
-{
-	struct chart c = {
-		.title = "Checkpoints over time",
-		.x = { "time of the checkpoint, UTC", CHART_TIME, INFINITY, 0 },
-		.y = { "size of all files", CHART_BYTES, 0, 0 },
-	};
-	struct chart_point *points = calloc(2 * p->count, sizeof(*points));
-	struct chart_series series[2] = {
-		{ .name = "checkpoints", .points = points, .count = p->count },
-		{ .name = "snapshots", .points = points + p->count,
-		  .dots = true },
-	};
-	struct svg svg = { .out = p->tool->out, .page = true };
-	size_t i;
-
-	if (!points)
-		return fail(&p->tool->cx, -ENOMEM, "plot of checkpoints");
-	for (i = 0; i < p->count; i++) {
-		const struct cp_entry *e = &p->entries[i];
-		struct chart_point *at = &points[i];
-
-		at->x = (double)e->created;
-		at->y = (double)e->blocks * (double)p->block_size;
-		c.x.min = at->x < c.x.min ? at->x : c.x.min;
-		c.x.max = at->x > c.x.max ? at->x : c.x.max;
-		c.y.max = at->y > c.y.max ? at->y : c.y.max;
-		if (e->snapshot)
-			points[p->count + series[1].count++] = *at;
-	}
-	chart_lines(&svg, &c, series, p->snapshots ? 2 : 1);
-	free(points);
-	return 0;
-}
 
 /*
  * Reports the snapshots and the newest checkpoints; on a page with a plot of
@@ -101,63 +57,85 @@ static int plot_checkpoints(const struct cp_list *p)
  */
 static int report_checkpoints(struct tool *tool, const struct dump_image *im)
 {
-	struct cp_list p = {
-		.tool = tool,
-		.block_size = im->vol->geo.block_size,
+	struct chart_series series[] = { { "checkpoints" },
+					 { "snapshots", .dots = true } };
+	struct chart plot = {
+		.title = "Checkpoints over time",
+		.x = { "time of the checkpoint, UTC", CHART_TIME, 0, 0 },
+		.y = { "size of all files", CHART_BYTES, 0, 0 },
+		.series = series,
 	};
+	unsigned int bits = im->vol->geo.block_bits;
 	struct report *r = &tool->report;
+	struct svg svg = { .out = tool->out, .page = true };
 	struct context *cx = &tool->cx;
+	struct chart_point *points = NULL;
+	struct cp_entry *entries = NULL, *e;
+	size_t i, count = 0, room = 0, snapshots = 0, newer;
 	struct cptable_cursor cur;
 	struct nilfs_checkpoint cp;
-	size_t i, snapshots = 0;
 	struct table t;
 	int ret = cptable_cursor_open(&cur, cx, im->vol);
 
 	while (!ret && (ret = cptable_cursor_next(&cur, cx, &cp)) > 0) {
-		ret = array_reserve(cx, &p.entries, &p.room, p.count + 1);
+		ret = array_reserve(cx, &entries, &room, count + 1);
 		if (ret)
 			break;
-		p.entries[p.count++] = (struct cp_entry){
+		entries[count++] = (struct cp_entry){
 			.cno = le64_get(cp.cp_cno),
 			.created = le64_get(cp.cp_create),
-			.blocks = le64_get(cp.cp_blocks_count),
+			.size = le64_get(cp.cp_blocks_count) << bits,
 			.inodes = le64_get(cp.cp_inodes_count),
-			.increment = le64_get(cp.cp_nblk_inc),
+			.increment = le64_get(cp.cp_nblk_inc) << bits,
 			.snapshot = checkpoint_is_snapshot(&cp),
 		};
-		p.snapshots += checkpoint_is_snapshot(&cp);
+		snapshots += checkpoint_is_snapshot(&cp);
 		ret = context_cancelled(cx);
 	}
 	cptable_cursor_close(&cur);
 	report_begin(r, "past", "Checkpoints");
-	if (!ret && p.count && report_is_text(r))
-		ret = plot_checkpoints(&p);
+	if (!ret && count && report_is_text(r)) {
+		points = calloc(count + snapshots, sizeof(*points));
+		if (!points)
+			ret = fail(cx, -ENOMEM, "plot of checkpoints");
+	}
 	if (ret)
 		goto out;
-	report_u64(r, "count", "Checkpoints", p.count);
-	report_u64(r, "snapshots", "Snapshots", p.snapshots);
+	series[0].points = points;
+	series[1].points = points + count;
+	for (e = entries; points && e < entries + count; e++) {
+		struct chart_point at = { (double)e->created, (double)e->size };
+
+		points[series[0].count++] = at;
+		if (e->snapshot)
+			points[count + series[1].count++] = at;
+	}
+	plot.n = snapshots ? 2 : 1;
+	if (points)
+		chart_lines(&svg, &plot);
+	report_u64(r, "count", "Checkpoints", count);
+	report_u64(r, "snapshots", "Snapshots", snapshots);
 	report_text(r, "Snapshots, and the newest checkpoints:");
 	table_begin(&t, r, "checkpoints", cp_columns, CP_COLUMNS);
-	for (i = 0; i < p.count; i++) {
-		const struct cp_entry *e = &p.entries[i];
-
-		snapshots += e->snapshot;
-		if (p.count - i > NEWEST &&
-		    (!e->snapshot || p.snapshots - snapshots >= SNAPSHOTS))
+	for (i = 0, newer = snapshots; i < count; i++) {
+		e = &entries[i];
+		newer -= e->snapshot;
+		if (count - i > NEWEST && (!e->snapshot || newer >= SNAPSHOTS))
 			continue;
 		table_row(&t, (struct value[]){
 			[CNO] = value_u64(e->cno),
 			[CREATED] = value_u64(e->created),
 			[SNAPSHOT] = value_bool(e->snapshot),
-			[SIZE] = value_u64(e->blocks * p.block_size),
+			[SIZE] = value_u64(e->size),
 			[INODES] = value_u64(e->inodes),
-			[INCREMENT] = value_u64(e->increment * p.block_size),
+			[INCREMENT] = value_u64(e->increment),
 		});
 	}
 	table_end(&t);
 out:
 	report_end(r);
-	free(p.entries);
+	free(points);
+	free(entries);
 	return ret;
 }
 

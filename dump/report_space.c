@@ -24,7 +24,7 @@ struct space {
 	const struct dump_image *im;
 	struct segment_source src;
 	struct segment_total total;
-	struct picture *map;
+	struct segmap *map;
 	struct segmap_volume volume;
 	char label[VOLUME_LABEL_MAX];
 	int status;
@@ -69,39 +69,46 @@ static void put_space(struct space *s)
 	uint64_t clean = t->clean * g->blocks_per_segment;
 	uint64_t used = t->live + t->snapshot + t->dead + clean;
 	struct chart_part parts[] = {
-		{ "latest state: files and directories", t->live_data, SVG_BLUE },
-		{ "latest state: metadata", t->live - t->live_data, SVG_ORANGE },
+		{ "latest files and directories", t->live_data, SVG_BLUE },
+		{ "latest metadata", t->live - t->live_data, SVG_ORANGE },
 		{ "only in snapshots", t->snapshot, SVG_SKY },
 		{ "dead: cleaning frees it", t->dead, SVG_VERMILION },
-		{ "not written yet, in segments in use",
+		{ "not written yet, in use",
 		  t->blocks > used ? t->blocks - used : 0, SVG_GRAY },
 		{ "clean segments", clean, SVG_NONE },
 	};
 	enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
+	struct chart_point points[HISTOGRAM_BUCKETS_MAX];
 	const struct chart fullness = {
 		.title = "Segments by how full they are",
-		.x = { "share of its blocks that a cleaner would keep",
+		.x = { "share of blocks that a cleaner would keep",
 		       CHART_PERCENT, 0, 100 },
 		.y = { "segments in use", CHART_COUNT, 0, 1 },
+		.series = &(struct chart_series){ .points = points,
+						  .count = t->use.count },
+		.n = 1,
 	};
 	struct report *r = &s->tool->report;
 	struct svg svg = { .out = r->out, .page = true };
 	unsigned int i;
 
+	for (i = 0; i < PARTS; i++)
+		parts[i].bytes <<= g->block_bits;
+	for (i = 0; i < t->use.count; i++)
+		points[i] = (struct chart_point){ 100.0 * i / t->use.count,
+						  (double)t->use.hits[i] };
 	if (report_is_text(r)) {
 		report_begin(r, "space", "What holds the space");
-		for (i = 0; i < PARTS; i++)
-			parts[i].bytes <<= g->block_bits;
 		if (!t->without_counts)
 			chart_parts(&svg, "What holds the space", parts, PARTS);
 		report_end(r);
 		report_begin(r, "map", "Segments");
-		picture_svg(s->map, &svg, "Map of the segments");
+		segmap_svg(s->map, &svg, "Map of the segments");
 		report_end(r);
 	}
 	if (report_is_text(r) && !t->without_counts) {
 		report_begin(r, "histogram", "How full segments are");
-		chart_bars(&svg, &fullness, t->use.hits, t->use.count);
+		chart_bars(&svg, &fullness);
 		report_end(r);
 	}
 	segment_total_report(t, r, g->block_size);

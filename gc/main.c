@@ -39,7 +39,7 @@ struct beforeafter {
 };
 
 struct cells {
-	struct picture *picture;
+	struct segmap *picture;
 	const struct volume *vol;
 	const struct liveness *live;
 };
@@ -71,7 +71,7 @@ static int add_cell(void *arg, struct context *cx, uint64_t segnum,
 
 /* Counts the volume on DEV and draws it: *P, NULL after a failure. */
 static int draw_segment_map(struct beforeafter *b, struct context *cx,
-			    struct dev *dev, struct picture **p)
+			    struct dev *dev, struct segmap **p)
 {
 	uint64_t cno = UINT64_MAX;
 	struct liveness *l = NULL;
@@ -118,7 +118,7 @@ static int run_jobs(struct tool *tool, const struct options *o,
 	struct beforeafter b = { .protect = o->protect };
 	struct context *cx = &tool->cx;
 	static const char *const names[] = { "Before", "After" };
-	struct picture *maps[2] = { NULL, NULL };
+	struct segmap *maps[2] = { NULL, NULL };
 	int ret, err;
 
 	if (!o->svg)
@@ -134,7 +134,7 @@ static int run_jobs(struct tool *tool, const struct options *o,
 		ret = err ? err : ret;
 	}
 	if (ret >= 0) {
-		err = segmap_svg(cx, b.file.out, &b.volume, maps, names, 2);
+		err = segmap_document(cx, b.file.out, &b.volume, maps, names, 2);
 		ret = err ? err : ret;
 	}
 	free(maps[0]);

@@ -53,7 +53,7 @@ struct map {
 	struct tool *tool;
 	const struct map_options *o;
 	struct segment_source src;
-	struct picture *picture;	/* NULL: JSON */
+	struct segmap *picture;	/* NULL: JSON */
 	struct segmap_volume volume;
 	char label[VOLUME_LABEL_MAX];
 	struct table table;
@@ -136,7 +136,7 @@ static int write_svg(struct map *m)
 
 	if (err)
 		return err;
-	err = segmap_svg(cx, file.out, &m->volume, &m->picture, names, 1);
+	err = segmap_document(cx, file.out, &m->volume, &m->picture, names, 1);
 	return named ? outfile_close(&file, cx, err) : err;
 }
 
@@ -161,7 +161,7 @@ static int open_picture(struct map *m)
 
 static int draw_map(struct map *m)
 {
-	enum picture_colour colour = terminal_of(STDOUT_FILENO).colour;
+	enum segmap_colour colour = terminal_of(STDOUT_FILENO).colour;
 	char title[SEGMAP_TITLE_MAX], below[SEGMAP_TITLE_MAX];
 	struct out *out = m->tool->out;
 	struct value v;
@@ -173,15 +173,15 @@ static int draw_map(struct map *m)
 		err = write_svg(m);
 	} else if (!err) {
 		if (m->o->colour == COLOUR_NEVER)
-			colour = PICTURE_PLAIN;
+			colour = SEGMAP_PLAIN;
 		else if (m->o->colour == COLOUR_ALWAYS &&
-			 colour == PICTURE_PLAIN)
-			colour = PICTURE_256;
+			 colour == SEGMAP_PLAIN)
+			colour = SEGMAP_256;
 		segmap_titles(&m->volume, title, below);
 		v = value_string(title);
 		value_put(out, VALUE_STRING, NULL, &v, 0, false);
 		out_printf(out, "\n%s\n\n", below);
-		picture_text(m->picture, out, colour);
+		segmap_text(m->picture, out, colour);
 	}
 	free(m->picture);
 	return err ? err : m->status;

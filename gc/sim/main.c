@@ -104,7 +104,7 @@ static int do_run(struct context *cx, void *arg, unsigned int worker,
 	if (!ret && is_last && o->wear)
 		simreport_wear(&j->tool->report, &s.run);
 	if (!ret && j->drawn)
-		ret = simsvg_take(&j->drawn[i], cx, &s.run, run.policy->name);
+		ret = simsvg_take(&j->drawn[i], cx, &s.run);
 	simsetup_close(&s);
 	add_progress(&portion, PARTS);
 failed:
@@ -164,7 +164,7 @@ static int do_jobs(struct jobs *j)
 	char name[SIMPLAN_NAME];
 	struct simplan_run run;
 	bool drawn = false;
-	size_t i, n = 0;
+	size_t i;
 	int ret;
 
 	if (j->input->trace && !o->csv)
@@ -187,20 +187,9 @@ static int do_jobs(struct jobs *j)
 		ret = simreport_runs(&tool->report, cx, plan, j->rows,
 				     o->merge ? merge.image : tool->argv[0]);
 	free(merge.image);
-	if (!ret && o->svg && !j->drawn)
-		ret = simsvg_write_sweep(cx, o->svg, &j->picture, plan, j->rows,
-					 &drawn);
-	for (i = 0; !ret && j->drawn && i < plan->nruns; i++) {
-		struct simsvg_run last = j->drawn[i];
-
-		if (!j->rows[i].ended)
-			continue;
-		j->drawn[i] = (struct simsvg_run){ 0 };
-		j->drawn[n++] = last;
-		drawn = true;
-	}
-	if (!ret && n)
-		ret = simsvg_write(cx, o->svg, &j->picture, j->drawn, n);
+	if (!ret && o->svg)
+		ret = simsvg_write(cx, o->svg, &j->picture, plan, j->rows,
+				   j->drawn, &drawn);
 	if (!ret && o->svg && !drawn)
 		tool_note(tool, "--svg: no run has a result, so there is no "
 			  "picture");

@@ -25,11 +25,11 @@ struct terminal terminal_of(int fd)
 	}
 	if (!t.is || (no_colour && *no_colour) ||
 	    (term && !strcmp(term, "dumb")))
-		t.colour = PICTURE_PLAIN;
+		t.colour = SEGMAP_PLAIN;
 	else if (depth && (!strcmp(depth, "truecolor") ||
 			   !strcmp(depth, "24bit")))
-		t.colour = PICTURE_TRUECOLOR;
+		t.colour = SEGMAP_TRUECOLOR;
 	else
-		t.colour = PICTURE_256;
+		t.colour = SEGMAP_256;
 	return t;
 }

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "out/picture.h"
+#include "out/segmap.h"
 
 struct terminal {
 	bool is;			/* FD is a terminal */
@@ -14,7 +14,7 @@ struct terminal {
 	 * None if it is not a terminal, or NO_COLOR is set, or TERM is "dumb"; 24
 	 * bits if COLORTERM is "truecolor" or "24bit"; otherwise 256.
 	 */
-	enum picture_colour colour;
+	enum segmap_colour colour;
 };
 
 struct terminal terminal_of(int fd);

@@ -15,24 +15,23 @@
 #include "base/size.h"
 #include "base/timefmt.h"
 
-#define LEFT 72u		/* pixels: numbers of y */
-#define RIGHT 40u		/* for half of a date */
+#define LEFT 64u		/* pixels: numbers of y */
+#define RIGHT 32u		/* for half of a date */
 #define ABOVE 24u		/* name of y */
 #define HEIGHT 200u
-#define BELOW 52u		/* numbers and name of x */
+#define BELOW 60u		/* numbers and name of x */
 #define WIDTH (SVG_WIDTH - LEFT - RIGHT)
+#define ROOM 0.08		/* share of the height above all points */
 #define TICKS_X 7		/* about */
 #define TICKS_Y 5
 #define TICKS_MAX 16
 #define TICK_TEXT 96
-#define LEGEND_COLUMNS 4u	/* in a narrow window 2 */
 #define POINTS 4		/* points per column that are all drawn */
 #define PARTS_BAR 28u
 #define PARTS_GAP 16u
-#define COLOURS 5u		/* further series differ by dashes and shapes */
-#define LINE 2.0		/* pixels, of the last line */
-#define LINE_STEP 2.0		/* additional width for each line below it */
-#define LINE_MAX 8.0
+#define LINE 1.5		/* pixels, of the last line */
+#define LINE_STEP 1.5		/* additional width for each line below it */
+#define LINE_MAX 6.0
 
 #define MINUTE 60.0
 #define HOUR (60 * MINUTE)
@@ -138,149 +137,168 @@ static double y_of(const struct chart *c, double v)
 	return HEIGHT - HEIGHT * (v - c->y.min) / (c->y.max - c->y.min);
 }
 
-/* Begins a panel with both axes, and sets their ends; the legend has LINES lines. */
-static void put_frame(struct svg *s, struct chart *c, unsigned int lines)
+/* Extends axis A from LOW to HIGH. */
+static void widen(struct chart_axis *a, double low, double high)
 {
-	const struct svg_box box = {
-		.left = LEFT, .right = RIGHT, .top = ABOVE, .height = HEIGHT,
-		.bottom = BELOW + SVG_LEGEND_STEP * lines,
-	};
+	a->min = a->min < low ? a->min : low;
+	a->max = a->max > high ? a->max : high;
+}
+
+/* Begins a panel with both axes, and sets their ends. */
+static void put_frame(struct svg *s, struct chart *c)
+{
+	struct chart_axis *x = &c->x, *y = &c->y;
 	char text[TICK_TEXT], date[TICK_TEXT], last[TICK_TEXT] = "";
-	struct ticks t;
 	unsigned int i;
+	struct ticks t;
 	bool two;
+	size_t k;
 
-	if (!(c->x.max > c->x.min))
-		c->x.max = c->x.min + 1;
-	if (!(c->y.max > c->y.min))
-		c->y.max = c->y.min + 1;
-	t = ticks_of(&c->y, TICKS_Y);
-	c->y.max = round_up(c->y.max / t.step) * t.step;
-	if (c->y.unit == CHART_PERCENT && c->y.max > 100)
-		c->y.max = 100;
-	t = ticks_of(&c->y, TICKS_Y);
-	svg_panel(s, c->title, &box);
+	if (x->words)
+		widen(x, -0.5, x->nwords - 0.5);
+	else if (!(x->max > x->min) && c->series->count)
+		x->min = x->max = c->series->points[0].x;
+	for (i = 0; i < c->n; i++)
+		for (k = 0; k < c->series[i].count; k++) {
+			const struct chart_point *p = &c->series[i].points[k];
+
+			widen(x, p->x, p->x);
+			widen(y, p->y > p->interval ? p->y - p->interval : 0,
+			      p->y + p->interval);
+		}
+	x->max = x->max > x->min ? x->max : x->min + 1;
+	y->max = y->max > y->min ? y->max : y->min + 1;
+	/* Space for a number above the highest point; then to the next tick. */
+	y->max += ROOM * (y->max - y->min);
+	t = ticks_of(y, TICKS_Y);
+	y->max = round_up(y->max / t.step) * t.step;
+	t = ticks_of(y, TICKS_Y);
+	svg_panel(s, c->title, (struct svg_box){
+		.left = LEFT, .right = RIGHT, .top = ABOVE, .height = HEIGHT,
+		.bottom = BELOW, .legend = c->n > 1 ? c->n : 0,
+	});
 	for (i = 0; i < t.count; i++) {
-		double at = t.first + i * t.step, y = y_of(c, at);
+		double at = t.first + i * t.step, down = y_of(c, at);
 
-		svg_line(s, "grid", 0, y, 100, y);
-		svg_text(s, 0, -8, y + 4, SVG_END, "dim",
-			 tick_text(c->y.unit, at, t.step, text));
+		svg_line(s, "grid", 0, down, 100, down);
+		svg_text(s, 0, -8, down + 4, SVG_END, "dim",
+			 tick_text(y->unit, at, t.step, text));
 	}
-	svg_text(s, 0, 0, -10, SVG_START, "ink", c->y.label);
+	svg_text(s, 0, 0, -10, SVG_START, "ink", y->label);
 	/*
 	 * Numbers are in one line; words alternate between two.  The date is below
 	 * the first time of a day.
 	 */
-	t = ticks_of(&c->x, TICKS_X);
-	two = c->x.words || (c->x.unit == CHART_TIME && t.step < DAY);
-	if (c->x.words)
-		t = (struct ticks){ .step = 1, .count = c->x.nwords };
+	t = ticks_of(x, TICKS_X);
+	two = x->words || (x->unit == CHART_TIME && t.step < DAY);
+	if (x->words)
+		t = (struct ticks){ .step = 1, .count = x->nwords };
 	for (i = 0; i < t.count; i++) {
-		double at = t.first + i * t.step, x = x_of(c, at);
-		const char *name = c->x.words ? c->x.words[i] :
-				   tick_text(c->x.unit, at, t.step, text);
+		double at = t.first + i * t.step, along = x_of(c, at);
 
-		svg_line(s, "axis", x, HEIGHT, x, HEIGHT + 5);
-		svg_text(s, x, 0, HEIGHT + (c->x.words && i & 1 ? 31 : 17),
-			 SVG_MIDDLE, !c->x.words && i & 1 ? "dim odd" : "dim", name);
-		if (two && !c->x.words &&
+		svg_line(s, "axis", along, HEIGHT, along, HEIGHT + 5);
+		svg_text(s, along, 0, HEIGHT + (x->words && i & 1 ? 31 : 17),
+			 SVG_MIDDLE, !x->words && i & 1 ? "dim odd" : "dim",
+			 x->words ? x->words[i] :
+			 tick_text(x->unit, at, t.step, text));
+		if (two && !x->words &&
 		    strcmp(last, tick_text(CHART_TIME, at, DAY, date)))
-			svg_text(s, x, 0, HEIGHT + 31, SVG_MIDDLE, "dim",
+			svg_text(s, along, 0, HEIGHT + 31, SVG_MIDDLE, "dim",
 				 strcpy(last, date));
 	}
 	svg_line(s, "axis", 0, HEIGHT, 100, HEIGHT);
-	svg_text(s, 50, 0, HEIGHT + (two ? 46 : 34), SVG_MIDDLE, "ink", c->x.label);
+	svg_text(s, 50, 0, HEIGHT + (two ? 46 : 34), SVG_MIDDLE, "ink", x->label);
 }
 
 /*
- * Puts the attributes of line I of N.  Each line is drawn over the previous ones and is
- * narrower, so that lines in the same place can be distinguished.
+ * The appearance of series I: its colour, and one of these for each round of colours.
+ * A line is drawn over the previous ones and is narrower, so that lines in the same
+ * place can be distinguished.
  */
-static void put_stroke(struct out *out, unsigned int i, unsigned int n)
-{
-	static const char *const dashes[] = {
-		"", " stroke-dasharray=\"7 3\"", " stroke-dasharray=\"2 2\"",
-		" stroke-dasharray=\"9 3 2 3\"",
-	};
-	double width = LINE + LINE_STEP * (n - 1 - i);
+#define COLOURS 5u
+#define PAINT(i) (svg_paints[(i) % COLOURS].light)
 
-	if (LINE + LINE_STEP * (n - 1) > LINE_MAX)
-		width = LINE_MAX - (LINE_MAX - LINE) * i / (n - 1);
-	out_printf(out, "fill=\"none\" stroke=\"#%06x\" stroke-width=\"%.3g\"%s",
-		   svg_paints[i % COLOURS].light, width, dashes[i / COLOURS % 4]);
+static const struct {
+	const char *dash, *mark;
+} rounds[] = {
+	{ "none", "<circle r=\"4\"" },
+	{ "7 3", "<path d=\"M-4 -4h8v8h-8z\"" },
+	{ "2 2", "<path d=\"M0 -5l5 9h-10z\"" },
+	{ "9 3 2 3", "<path d=\"M0 -5l5 5l-5 5l-5 -5z\"" },
+};
+
+/* Puts the attributes of line I of N, or the mark of series I for N = 0. */
+static void put_look(struct out *out, unsigned int i, unsigned int n)
+{
+	unsigned int turn = i / COLOURS % 4;
+	double widest = n < 4 ? LINE + LINE_STEP * (n - 1) : LINE_MAX;
+
+	if (n)
+		out_printf(out, "fill=\"none\" stroke=\"#%06x\" "
+			   "stroke-dasharray=\"%s\" stroke-width=\"%.3g\"", PAINT(i),
+			   rounds[turn].dash, n < 2 ? 2 :
+			   widest - (widest - LINE) * i / (n - 1));
+	else
+		out_printf(out, "%s fill=\"#%06x\"/>", rounds[turn].mark, PAINT(i));
 }
 
-/* Puts the mark of series I; series with the same colour differ in shape. */
-static void put_mark(struct out *out, unsigned int i)
+void chart_lines(struct svg *s, const struct chart *chart)
 {
-	static const char *const shapes[] = {
-		"<circle r=\"4\"", "<path d=\"M-4 -4h8v8h-8z\"",
-		"<path d=\"M0 -5l5 9h-10z\"", "<path d=\"M0 -5l5 5l-5 5l-5 -5z\"",
-	};
-
-	out_printf(out, "%s fill=\"#%06x\"/>", shapes[i / COLOURS % 4],
-		   svg_paints[i % COLOURS].light);
-}
-
-void chart_lines(struct svg *s, const struct chart *chart,
-		 const struct chart_series *series, unsigned int n)
-{
-	unsigned int most = s->page ? LEGEND_COLUMNS / 2 : LEGEND_COLUMNS, i;
-	unsigned int columns = n < most ? n : most;
-	bool dots[CHART_SERIES_MAX];
-	char text[TICK_TEXT];
-	struct chart c = *chart;
 	struct out *out = s->out;
+	struct chart c = *chart;
+	char text[TICK_TEXT];
+	unsigned int i;
 	size_t k;
 
-	put_frame(s, &c, n < 2 ? 0 : (n + columns - 1) / columns);
+	put_frame(s, &c);
 	/* Lines are stretched to the width of the panel, but not their strokes. */
 	out_printf(out, "<svg width=\"100%%\" height=\"%u\" viewBox=\"0 0 %u %u\" "
 		   "preserveAspectRatio=\"none\" overflow=\"visible\">\n",
 		   HEIGHT, WIDTH, HEIGHT);
-	for (i = 0; i < n; i++) {
-		bool thin = series[i].count > POINTS * (size_t)WIDTH;
+	for (i = 0; i < c.n; i++) {
+		const struct chart_series *r = &c.series[i];
 		int column = -1, last = -1;
-		double x;
 
 		/* A single point has no line, so it needs a mark. */
-		dots[i] = series[i].dots || series[i].count == 1;
-		if (dots[i] || !series[i].count)
+		if (r->dots || r->count < 2)
 			continue;
 		out_string(out, "<polyline ");
-		put_stroke(out, i, n);
+		put_look(out, i, c.n);
 		out_string(out, " stroke-linejoin=\"round\" "
 			   "vector-effect=\"non-scaling-stroke\" points=\"");
-		for (k = 0; k < series[i].count; k++, last = column) {
-			x = x_of(&c, series[i].points[k].x) * WIDTH / 100;
+		for (k = 0; k < r->count; k++, last = column) {
+			double x = x_of(&c, r->points[k].x) * WIDTH / 100;
+
 			column = (int)x;
-			if (thin && k && k + 1 < series[i].count &&
-			    column == last)
+			if (r->count > POINTS * (size_t)WIDTH && k &&
+			    k + 1 < r->count && column == last)
 				continue;
 			out_printf(out, "%s%.1f,%.1f", k ? " " : "", x,
-				   y_of(&c, series[i].points[k].y));
+				   y_of(&c, r->points[k].y));
 		}
 		out_string(out, "\"><title>");
-		svg_string(out, series[i].name);
+		svg_string(out, r->name);
 		out_string(out, "</title></polyline>\n");
 	}
 	out_string(out, "</svg>\n");
-	/* A point has its mark if there are dots, its interval, and a tooltip. */
-	for (i = 0; i < n; i++)
-		for (k = 0; k < series[i].count; k++) {
-			const struct chart_point *p = &series[i].points[k];
-			size_t word = p->x < 0 ? 0 : (size_t)(p->x + 0.5);
-			double y = y_of(&c, p->y);
-			double high = y_of(&c, p->y + p->interval) - y;
+	for (i = 0; i < c.n; i++) {
+		const struct chart_series *r = &c.series[i];
+		bool dots = r->dots || r->count == 1;
 
-			if (!dots[i] && !(p->interval > 0))
+		/* A point has its mark or interval, and a tooltip. */
+		for (k = 0; k < r->count; k++) {
+			const struct chart_point *p = &r->points[k];
+			size_t word = p->x < 0 ? 0 : (size_t)(p->x + 0.5);
+			double high = p->interval * HEIGHT / (c.y.max - c.y.min);
+
+			if (!dots && !(high > 0))
 				continue;
 			out_printf(out, "<svg x=\"%.6g%%\" y=\"%.1f\" "
-				   "overflow=\"visible\"><title>", x_of(&c, p->x), y);
-			svg_string(out, series[i].name);
+				   "overflow=\"visible\"><title>",
+				   x_of(&c, p->x), y_of(&c, p->y));
+			svg_string(out, r->name);
 			out_printf(out, ": %s", tick_text(c.y.unit, p->y, 0, text));
-			if (p->interval > 0)
+			if (high > 0)
 				out_printf(out, " \xc2\xb1 %.3g", p->interval);
 			out_string(out, " at ");
 			svg_string(out, c.x.words && word < c.x.nwords ?
@@ -288,59 +306,48 @@ void chart_lines(struct svg *s, const struct chart *chart,
 				   tick_text(c.x.unit, p->x,
 					     (c.x.max - c.x.min) / 8, text));
 			out_string(out, "</title>");
-			if (p->interval > 0)
+			if (high > 0)
 				out_printf(out, "<path class=\"interval\" "
 					   "fill=\"none\" stroke=\"#%06x\" "
 					   "stroke-width=\"1.5\" "
 					   "d=\"M-4 %.1fh8m-4 0v%.1fm-4 0h8\"/>",
-					   svg_paints[i % COLOURS].light, high,
-					   -2 * high);
-			if (dots[i])
-				put_mark(out, i);
+					   PAINT(i), -high, 2 * high);
+			if (dots)
+				put_look(out, i, 0);
 			out_string(out, "</svg>\n");
 		}
-	for (i = 0; n > 1 && i < n; i++) {
-		svg_legend(s, HEIGHT + BELOW + 2, i, columns, series[i].name);
-		if (dots[i]) {
-			out_string(out, "<g transform=\"translate(20 6)\">");
-			put_mark(out, i);
-			out_string(out, "</g>");
-		} else {
-			out_printf(out, "<path d=\"M0 6h%u\" ", SVG_SAMPLE);
-			put_stroke(out, i, n);
-			out_string(out, "/>");
-		}
-		out_string(out, "</svg>\n");
+		if (c.n < 2)
+			continue;
+		svg_legend(s, i, r->name);
+		out_string(out, dots ? "<g transform=\"translate(20 6)\">" :
+				       "<path d=\"M0 6h40\" ");
+		put_look(out, i, dots ? 0 : c.n);
+		out_string(out, dots ? "</g></svg>\n" : "/></svg>\n");
 	}
 	out_string(out, "</svg>\n");
 }
 
-void chart_bars(struct svg *s, const struct chart *chart, const uint64_t *values,
-		unsigned int n)
+void chart_bars(struct svg *s, const struct chart *chart)
 {
-	double width = 100.0 / n, step = (chart->x.max - chart->x.min) / n;
-	char from[TICK_TEXT], to[TICK_TEXT], text[TICK_TEXT];
+	const struct chart_series *r = chart->series;
+	char from[TICK_TEXT], to[TICK_TEXT], text[TICK_TEXT], tip[4 * TICK_TEXT];
+	double width = 100.0 / (double)r->count, step;
 	struct chart c = *chart;
-	unsigned int i;
+	size_t i;
 
-	/* The highest bar leaves room for its number. */
-	for (i = 0; i < n; i++)
-		if (1.1 * (double)values[i] > c.y.max)
-			c.y.max = 1.1 * (double)values[i];
-	put_frame(s, &c, 0);
-	for (i = 0; i < n; i++) {
-		double y = y_of(&c, (double)values[i]);
+	put_frame(s, &c);
+	step = (c.x.max - c.x.min) / (double)r->count;
+	for (i = 0; i < r->count; i++) {
+		double v = r->points[i].y, y = y_of(&c, v), x = x_of(&c, r->points[i].x);
 
-		svg_rect(s, "%", i * width, y, width, HEIGHT - y, SVG_BLUE, SVG_SHADES);
-		out_printf(s->out, " stroke=\"#ffffff\" class=\"gap\"><title>%s to "
-			   "%s: %llu</title></rect>\n",
-			   tick_text(c.x.unit, c.x.min + i * step, 0, from),
-			   tick_text(c.x.unit, c.x.min + (i + 1) * step, 0, to),
-			   (unsigned long long)values[i]);
-		if (values[i])
-			svg_text(s, (i + 0.5) * width, 0, y - 4, SVG_MIDDLE, "dim",
-				 tick_text(CHART_COUNT, (double)values[i],
-					   values[i] < 100000 ? 1 : 100, text));
+		snprintf(tip, sizeof(tip), "%s to %s: %.0f",
+			 tick_text(c.x.unit, r->points[i].x, 0, from),
+			 tick_text(c.x.unit, r->points[i].x + step, 0, to), v);
+		svg_rect(s, "%", x + width / 40, y, width * 0.95, HEIGHT - y, SVG_BLUE,
+			 SVG_SHADES, tip);
+		if (v > 0)
+			svg_text(s, x + width / 2, 0, y - 4, SVG_MIDDLE, "dim",
+				 tick_text(c.y.unit, v, v < 1e5 ? 1 : 100, text));
 	}
 	out_string(s->out, "</svg>\n");
 }
@@ -348,29 +355,24 @@ void chart_bars(struct svg *s, const struct chart *chart, const uint64_t *values
 void chart_parts(struct svg *s, const char *title,
 		 const struct chart_part *parts, unsigned int n)
 {
-	const struct svg_box box = {
-		.height = PARTS_BAR + PARTS_GAP + SVG_LEGEND_STEP * n,
-	};
+	char size[SIZE_TEXT_MAX], text[4 * TICK_TEXT];
 	double total = 0, x = 0, share;
-	char text[SIZE_TEXT_MAX];
 	unsigned int i;
 
 	for (i = 0; i < n; i++)
 		total += (double)parts[i].bytes;
-	svg_panel(s, title, &box);
+	svg_panel(s, title, (struct svg_box){
+		.height = PARTS_BAR, .bottom = PARTS_GAP, .legend = n,
+	});
 	for (i = 0; i < n; i++, x += share) {
 		share = total > 0 ? 100 * (double)parts[i].bytes / total : 0;
-		size_format(parts[i].bytes, text);
+		snprintf(text, sizeof(text), "%s: %s, %.1f %%", parts[i].name,
+			 size_format(parts[i].bytes, size), share);
 		svg_rect(s, "%", x, 0, share, PARTS_BAR, parts[i].colour,
-			 SVG_SHADES);
-		out_printf(s->out, "><title>%s: %s</title></rect>\n", parts[i].name,
-			   text);
-		svg_legend(s, PARTS_BAR + PARTS_GAP, i, 1, parts[i].name);
-		svg_rect(s, "", 0, 0, SVG_SAMPLE, 12, parts[i].colour, SVG_SHADES);
-		out_string(s->out, "/>");
-		svg_text(s, 0, 334, 10, SVG_END, "ink", text);
-		snprintf(text, sizeof(text), "%.1f %%", share);
-		svg_text(s, 0, 394, 10, SVG_END, "dim odd", text);
+			 SVG_SHADES, text);
+		svg_legend(s, i, text);
+		svg_rect(s, "", 0, 0, SVG_SAMPLE, 12, parts[i].colour, SVG_SHADES,
+			 NULL);
 		out_string(s->out, "</svg>\n");
 	}
 	out_string(s->out, "</svg>\n");

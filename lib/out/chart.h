@@ -21,15 +21,11 @@ enum chart_unit {
 struct chart_axis {
 	const char *label;	/* name of the axis */
 	enum chart_unit unit;
-	double min, max;	/* the ends; max of y is rounded up */
+	/* The least range, which the points widen; none if both are equal. */
+	double min, max;
 	/* Of x: names used in place of the numbers 0, 1, ...; NULL: none. */
 	const char *const *words;
 	unsigned int nwords;
-};
-
-struct chart {
-	const char *title;	/* any bytes */
-	struct chart_axis x, y;
 };
 
 struct chart_point {
@@ -47,13 +43,21 @@ struct chart_series {
 
 #define CHART_SERIES_MAX 16
 
-/* Puts a plot of N series (at most 16), with a legend for more than one. */
-void chart_lines(struct svg *s, const struct chart *chart,
-		 const struct chart_series *series, unsigned int n);
+struct chart {
+	const char *title;	/* any bytes */
+	struct chart_axis x, y;
+	const struct chart_series *series;
+	unsigned int n;		/* at most CHART_SERIES_MAX */
+};
 
-/* The same with N bars of equal width along x, with their numbers above. */
-void chart_bars(struct svg *s, const struct chart *chart, const uint64_t *values,
-		unsigned int n);
+/* Puts the series as lines, with a legend for more than one. */
+void chart_lines(struct svg *s, const struct chart *chart);
+
+/*
+ * Puts the only series as bars of equal width, with their numbers above.  The X of a
+ * point is where its bar begins.
+ */
+void chart_bars(struct svg *s, const struct chart *chart);
 
 /* A part of a whole. */
 struct chart_part {

@@ -16,8 +16,9 @@
 #define MARGIN 20u		/* pixels around everything */
 #define HEAD 62u		/* pixels from the top to below the title */
 #define PANEL_TITLE 24u		/* pixels of the title of a panel */
-#define TITLE_CHARACTER 18u	/* pixels, at most */
-#define SUBTITLE_CHARACTER 7u
+#define TITLE_CHARACTERS 48u	/* fit into the width, whatever they are */
+#define LEGEND_STEP 20u		/* pixels, of a line of a legend */
+#define LEGEND_COLUMNS(s) ((s)->page ? 1u : 2u)
 
 const struct svg_paint svg_paints[] = {
 	[SVG_BLUE] = { 0x0072b2, 0x0072b2, NULL },
@@ -70,19 +71,9 @@ void svg_string(struct out *out, const char *s)
 int svg_close(struct svg *s, struct context *cx, struct out *out,
 	      const char *title, const char *subtitle)
 {
-	const struct {
-		const char *text, *attributes;
-		unsigned int y;
-		size_t most;	/* characters */
-	} heads[] = {
-		{ title, "class=\"ink\" font-size=\"16\" font-weight=\"600\"",
-		  MARGIN + 12, SVG_WIDTH / TITLE_CHARACTER },
-		{ subtitle, "class=\"dim\"", MARGIN + 30,
-		  SVG_WIDTH / SUBTITLE_CHARACTER },
-	};
-	unsigned int width = SVG_WIDTH + 2 * MARGIN, height = HEAD + s->y, i;
+	unsigned int width = SVG_WIDTH + 2 * MARGIN, height = HEAD + s->y;
+	size_t len = strlen(title), kept = len, at, count = 0, n;
 	const char *panels;
-	size_t len;
 
 	out_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" "
 		   "height=\"%u\" viewBox=\"0 0 %u %u\" role=\"img\" "
@@ -90,54 +81,53 @@ int svg_close(struct svg *s, struct context *cx, struct out *out,
 		   "<title>", width, height, width, height);
 	svg_string(out, title);
 	out_printf(out, "</title>\n<style>\n%s</style>\n<rect class=\"page\" "
-		   "width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
-		   svg_style);
-	/* Both lines of the head are cut with an ellipsis. */
-	for (i = 0; i < 2; i++) {
-		size_t kept = 0, at, count = 0, n;
-
-		len = strlen(heads[i].text);
-		for (at = 0; at < len; at += n ? n : 1) {
-			n = text_utf8(heads[i].text + at, len - at);
-			if (++count == heads[i].most)
-				kept = at;
-		}
-		out_printf(out, "<text x=\"%u\" y=\"%u\" %s>", MARGIN, heads[i].y,
-			   heads[i].attributes);
-		svg_escape(out, heads[i].text, count > heads[i].most ? kept : len);
-		out_printf(out, "%s</text>\n",
-			   count > heads[i].most ? "\xe2\x80\xa6" : "");
+		   "width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n"
+		   "<text x=\"%u\" y=\"32\" class=\"ink\" font-size=\"16\" "
+		   "font-weight=\"600\">", svg_style, MARGIN);
+	for (at = 0; at < len; at += n ? n : 1) {
+		n = text_utf8(title + at, len - at);
+		if (++count == TITLE_CHARACTERS)
+			kept = at;
 	}
+	kept = count > TITLE_CHARACTERS ? kept : len;
+	svg_escape(out, title, kept);
+	out_printf(out, "%s</text>\n<text x=\"%u\" y=\"50\" class=\"dim\">",
+		   kept < len ? "\xe2\x80\xa6" : "", MARGIN);
+	svg_string(out, subtitle);
+	out_string(out, "</text>\n");
 	panels = out_memory(s->out, &len);
 	out_bytes(out, panels, len);
 	out_string(out, "</svg>\n");
 	return out_close(s->out, cx);
 }
 
-void svg_panel(struct svg *s, const char *title, const struct svg_box *box)
+void svg_panel(struct svg *s, const char *title, struct svg_box box)
 {
-	unsigned int top = box->top + PANEL_TITLE;
+	unsigned int columns = LEGEND_COLUMNS(s), top = box.top + PANEL_TITLE;
+	unsigned int below = box.bottom +
+			     (box.legend + columns - 1) / columns * LEGEND_STEP;
 
+	s->box = box;
 	if (s->page)
 		/* Margins are padding: percentages refer to the content box. */
 		out_printf(s->out, "<svg class=\"panel\" role=\"img\" height=\"%u\" "
 			   "style=\"padding:%upx %upx %upx %upx\">\n<title>",
-			   box->top + box->height + box->bottom, box->top,
-			   box->right, box->bottom, box->left);
+			   box.top + box.height + below, box.top, box.right, below,
+			   box.left);
 	else
 		out_printf(s->out, "<svg x=\"%u\" y=\"%u\" width=\"%u\" "
 			   "height=\"%u\" overflow=\"visible\">\n<title>",
-			   MARGIN + box->left, HEAD + s->y + top,
-			   SVG_WIDTH - box->left - box->right, box->height);
+			   MARGIN + box.left, HEAD + s->y + top,
+			   SVG_WIDTH - box.left - box.right, box.height);
 	svg_string(s->out, title);
 	out_string(s->out, "</title>\n");
 	if (s->page)
 		return;
 	out_printf(s->out, "<text x=\"-%u\" y=\"-%u\" class=\"ink\" "
-		   "font-size=\"14\">", box->left, top - 14);
+		   "font-size=\"14\">", box.left, top - 14);
 	svg_string(s->out, title);
 	out_string(s->out, "</text>\n");
-	s->y += top + box->height + box->bottom + MARGIN;
+	s->y += top + box.height + below + MARGIN;
 }
 
 void svg_line(struct svg *s, const char *class, double x1, double y1, double x2,
@@ -149,7 +139,7 @@ void svg_line(struct svg *s, const char *class, double x1, double y1, double x2,
 }
 
 void svg_rect(struct svg *s, const char *unit, double x, double y, double width,
-	      double height, enum svg_colour colour, int shade)
+	      double height, enum svg_colour colour, int shade, const char *tip)
 {
 	const struct svg_paint *paint = &svg_paints[colour];
 
@@ -161,6 +151,11 @@ void svg_rect(struct svg *s, const char *unit, double x, double y, double width,
 	if (shade < SVG_SHADES)
 		out_printf(s->out, " fill-opacity=\"%.2f\"",
 			   0.15 + 0.85 * shade / SVG_SHADES);
+	out_string(s->out, tip ? "><title>" : "/>");
+	if (!tip)
+		return;
+	svg_string(s->out, tip);
+	out_string(s->out, "</title></rect>\n");
 }
 
 void svg_text(struct svg *s, double x, int dx, double y,
@@ -178,12 +173,12 @@ void svg_text(struct svg *s, double x, int dx, double y,
 	out_string(s->out, "</text>\n");
 }
 
-void svg_legend(struct svg *s, double y, unsigned int i, unsigned int columns,
-		const char *text)
+void svg_legend(struct svg *s, unsigned int i, const char *text)
 {
+	unsigned int columns = LEGEND_COLUMNS(s);
 	double x = 100.0 * (i % columns) / columns;
+	double y = s->box.height + s->box.bottom + i / columns * LEGEND_STEP;
 
-	y += i / columns * SVG_LEGEND_STEP;
 	svg_text(s, x, SVG_SAMPLE + 8, y + 10, SVG_START, "ink", text);
 	out_printf(s->out, "<svg x=\"%.6g%%\" y=\"%.6g\" overflow=\"visible\">", x,
 		   y);

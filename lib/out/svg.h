@@ -2,9 +2,9 @@
 /*
  * The container of pictures: an SVG document, or a page of HTML.
  *
- * A picture is a panel: a rectangle with margins around it.  Its contents have
- * positions in percent along x and in pixels along y, so text keeps its size in a
- * narrow window, and the drawing becomes narrower.  "</svg>" ends a panel.
+ * A picture is a panel: a rectangle with margins around it and a legend below.  Its
+ * contents have positions in percent along x and in pixels along y, so text keeps its
+ * size in a narrow window, and the drawing becomes narrower.  "</svg>" ends a panel.
  *
  * Colours of the page itself are classes of the style sheet:
  *
@@ -51,7 +51,12 @@ extern const char svg_style[];
 
 #define SVG_WIDTH 880u		/* pixels of a panel; in a page, of a wide window */
 #define SVG_SAMPLE 40u		/* pixels, of a sample in a legend */
-#define SVG_LEGEND_STEP 20u	/* pixels, of a line of a legend */
+
+/* The margins of a panel, the height of its content, in pixels, and its legend. */
+struct svg_box {
+	unsigned int left, right, top, bottom, height;
+	unsigned int legend;	/* number of entries */
+};
 
 /*
  * A document in memory, since its height is not known before its end; or a page of
@@ -61,11 +66,7 @@ struct svg {
 	struct out *out;	/* of out_open_memory(), or of the page */
 	bool page;
 	unsigned int y;		/* of the next panel in a document, at first 0 */
-};
-
-/* The margins of a panel, and the height of its content, in pixels. */
-struct svg_box {
-	unsigned int left, right, top, bottom, height;
+	struct svg_box box;	/* of the open panel */
 };
 
 /*
@@ -76,8 +77,8 @@ void svg_escape(struct out *out, const void *bytes, size_t len);
 void svg_string(struct out *out, const char *s);
 
 /*
- * Puts the document to OUT, with TITLE and SUBTITLE (any bytes) above the panels;
- * both are cut if they are too long.  Frees it.  0 or -ENOMEM.
+ * Puts the document to OUT, with TITLE (any bytes), which is cut if it is too long,
+ * and SUBTITLE above the panels.  Frees it.  0 or -ENOMEM.
  */
 int svg_close(struct svg *s, struct context *cx, struct out *out,
 	      const char *title, const char *subtitle);
@@ -87,20 +88,20 @@ int svg_close(struct svg *s, struct context *cx, struct out *out,
  * margins, and 100 % the right one.  TITLE (any bytes) is put above the margin; in a
  * page it is visible only to a reader of the screen, and the caller puts a heading.
  */
-void svg_panel(struct svg *s, const char *title, const struct svg_box *box);
+void svg_panel(struct svg *s, const char *title, struct svg_box box);
 
 /* Puts a line of CLASS between two points, in percent along x. */
 void svg_line(struct svg *s, const char *class, double x1, double y1, double x2,
 	      double y2);
 
 /*
- * Puts a rectangle up to its attributes: the caller adds others and ends it.  UNIT of
- * X and WIDTH is "%" or "" (pixels).  SHADE, 0 ... SVG_SHADES, becomes its opacity, so
- * that it fades into the page, light or dark; 0 is faint.
+ * Puts a rectangle with the tooltip TIP (NULL: none).  UNIT of X and WIDTH is "%" or
+ * "" (pixels).  SHADE, 0 ... SVG_SHADES, becomes its opacity, so that it fades into
+ * the page, light or dark; 0 is faint.
  */
 #define SVG_SHADES 10
 void svg_rect(struct svg *s, const char *unit, double x, double y, double width,
-	      double height, enum svg_colour colour, int shade);
+	      double height, enum svg_colour colour, int shade, const char *tip);
 
 /* The position of text relative to its x. */
 enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END };
@@ -110,10 +111,9 @@ void svg_text(struct svg *s, double x, int dx, double y,
 	      enum svg_anchor anchor, const char *class, const char *text);
 
 /*
- * Puts TEXT of entry I of a legend at Y with COLUMNS columns, and begins an element
- * for its sample: SVG_SAMPLE x 12 pixels, ended by "</svg>".
+ * Puts TEXT of entry I of the legend of the panel, and begins an element for its
+ * sample: SVG_SAMPLE x 12 pixels, ended by "</svg>".
  */
-void svg_legend(struct svg *s, double y, unsigned int i, unsigned int columns,
-		const char *text);
+void svg_legend(struct svg *s, unsigned int i, const char *text);
 
 #endif

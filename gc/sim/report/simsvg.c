@@ -19,52 +19,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/sort.h"
 #include "cli/outfile.h"
 #include "out/chart.h"
 
-#define COLUMNS 96u
-#define LINES 48u
 #define WINDOW 16		/* samples per point, which is their mean */
 #define WAF_MAX 100.0		/* larger values are cut off */
 #define TEXT 256u
 #define SPREAD 0.7		/* share of the width of a word for its marks */
 
-static const struct picture_kind kinds[] = {
-	[SIMVOL_CLEAN] = { "clean", ".", SVG_NONE, false, true },
-	[SIMVOL_OPEN] = { "being written", "o", SVG_INK, true, true },
-	[SIMVOL_FULL] = { "in use, by what is needed", ".:x#", SVG_BLUE, false,
-			  false },
-	[SIMVOL_VICTIM] = { "being cleaned", "v", SVG_ORANGE, true, true },
-	[SIMVOL_HELD] = { "not to be cleaned", "h", SVG_GRAY, false, true },
-};
-
-int simsvg_take(struct simsvg_run *s, struct context *cx, struct simrun *run,
-		const char *policy)
+int simsvg_take(struct simsvg_run *s, struct context *cx, struct simrun *run)
 {
 	const struct simvol *v = run->vol;
-	uint32_t n = v->config.nsegments, i;
-	uint32_t lines = (n + COLUMNS - 1) / COLUMNS;
-	const struct picture_things things = {
-		.kinds = kinds, .count = sizeof(kinds) / sizeof(kinds[0]),
-		.name = "segment", .share = "needed", .total = n,
-	};
-	int ret;
+	const struct segmap_volume volume = { .segments = v->config.nsegments };
+	int ret = segmap_open(cx, &volume, 0, 0, &s->map);
+	uint32_t i;
 
-	*s = (struct simsvg_run){
-		.policy = policy,
-		.samples = run->samples,
-		.nsamples = run->nsamples,
-		.nsegments = n,
-		.blocks = v->config.blocks,
-	};
+	s->samples = run->samples;
+	s->nsamples = run->nsamples;
 	run->samples = NULL;
 	run->nsamples = run->room = 0;
-	ret = picture_open(cx, &things, COLUMNS, lines < LINES ? lines : LINES,
-			   &s->map);
-	for (i = 0; !ret && i < n; i++)
-		picture_add(s->map, i, v->state[i],
-			    (double)v->needed[i] / v->config.blocks);
+	for (i = 0; !ret && i < v->config.nsegments; i++)
+		segmap_add(s->map, i, &(struct segmap_segment){
+			.active = v->state[i] == SIMVOL_OPEN,
+			.dirty = v->state[i] != SIMVOL_CLEAN,
+			.victim = v->state[i] == SIMVOL_VICTIM,
+			.held = v->state[i] == SIMVOL_HELD,
+			.counted = true,
+			.blocks = v->config.blocks,
+			.kept = v->needed[i],
+			.live = v->needed[i],
+		});
 	return ret;
 }
 
@@ -74,119 +58,90 @@ void simsvg_free(struct simsvg_run *s)
 	free(s->map);
 }
 
-/*
- * Draws a curve of all runs: of clean segments, or the AMPLIFICATION of each
- * WINDOW of samples.
- */
-static int put_plot(struct svg *svg, struct context *cx, struct chart chart,
-		    bool amplification, const struct simsvg_run *runs,
-		    unsigned int n)
+/* Draws the N runs numbered in SHOWN. */
+static int put_runs(struct svg *svg, struct context *cx, const struct simplan *plan,
+		    const struct simsvg_run *runs, const size_t *shown, size_t n)
 {
 	static const struct simrun_sample zero;
+	char names[CHART_SERIES_MAX][SIMPLAN_NAME], title[SIMPLAN_NAME + 32];
 	struct chart_series series[CHART_SERIES_MAX];
-	const struct simrun_sample *to, *from;
+	struct chart charts[] = { {
+		.title = "Clean segments",
+		.x = { "blocks written by the user", CHART_COUNT, 0, 1 },
+		.y = { "segments", CHART_COUNT, 0, 1 },
+	}, {
+		.title = "Write amplification",
+		.x = { "blocks written by the user", CHART_COUNT, 0, 1 },
+		.y = { "blocks written per block of the user", CHART_NUMBER, 0, 1 },
+	} };
 	struct chart_point *points;
-	size_t total = 0, at = 0, r, i;
-	double y, user;
+	struct simplan_run run;
+	size_t total = 1, at, r, i, plot;
+	int err = 0;
 
 	for (r = 0; r < n; r++)
-		total += runs[r].nsamples;
-	points = calloc(total + 1, sizeof(*points));
+		total += runs[shown[r]].nsamples;
+	points = calloc(total, sizeof(*points));
 	if (!points)
 		return fail(cx, -ENOMEM, "curves");
-	for (r = 0; r < n; r++) {
-		series[r] = (struct chart_series){
-			.name = runs[r].policy,
-			.points = points + at,
-			.count = runs[r].nsamples,
-		};
-		for (i = 0; i < runs[r].nsamples; i++, at++) {
-			to = &runs[r].samples[i];
-			from = i < WINDOW ? &zero : to - WINDOW;
-			user = (double)(to->user - from->user);
-			y = 100.0 * to->clean / runs[r].nsegments;
-			if (amplification)
-				y = user > 0 ? (double)(to->written -
-							from->written) / user :
-					       1;
-			if (amplification && y > WAF_MAX)
-				y = WAF_MAX;
-			points[at] = (struct chart_point){ (double)to->user,
-							   y };
-			chart.x.max = fmax(chart.x.max, points[at].x);
-			chart.y.max = fmax(chart.y.max, y);
+	for (plot = 0; plot < 2; plot++) {
+		for (r = at = 0; r < n && r < CHART_SERIES_MAX; r++) {
+			const struct simsvg_run *s = &runs[shown[r]];
+
+			err = simplan_run(plan, cx, shown[r], &run);
+			if (err)
+				goto out;
+			simplan_name(plan, &run, names[r]);
+			series[r] = (struct chart_series){
+				.name = names[r], .points = points + at,
+				.count = s->nsamples,
+			};
+			for (i = 0; i < s->nsamples; i++, at++) {
+				const struct simrun_sample *to = &s->samples[i];
+				const struct simrun_sample *from =
+					i < WINDOW ? &zero : to - WINDOW;
+				double user = (double)(to->user - from->user);
+				double waf = user > 0 ? (double)(to->written -
+						from->written) / user : 1;
+
+				points[at] = (struct chart_point){
+					(double)to->user,
+					plot ? fmin(waf, WAF_MAX) : to->clean,
+				};
+			}
 		}
+		charts[plot].series = series;
+		charts[plot].n = (unsigned int)r;
+		chart_lines(svg, &charts[plot]);
 	}
-	chart_lines(svg, &chart, series, n);
+	for (r = 0; r < n; r++) {
+		err = simplan_run(plan, cx, shown[r], &run);
+		if (err)
+			goto out;
+		simplan_name(plan, &run, names[0]);
+		snprintf(title, sizeof(title), "Segments at the end: %s", names[0]);
+		segmap_svg(runs[shown[r]].map, svg, title);
+	}
+out:
 	free(points);
-	return 0;
-}
-
-int simsvg_write(struct context *cx, const char *path,
-		 const struct output_how *how, const struct simsvg_run *runs,
-		 size_t n)
-{
-	const struct chart clean = {
-		.title = "Clean segments",
-		.x = { "blocks written by the user", CHART_COUNT },
-		.y = { "share of all segments", CHART_PERCENT },
-	};
-	const struct chart waf = {
-		.title = "Write amplification",
-		.x = { "blocks written by the user", CHART_COUNT },
-		.y = { "blocks written per block of the user", CHART_NUMBER },
-	};
-	unsigned int plotted = (unsigned int)(n < CHART_SERIES_MAX ?
-					      n : CHART_SERIES_MAX);
-	struct outfile file;
-	char text[TEXT];
-	struct svg svg = { .page = false };
-	size_t i;
-	int ret, err = outfile_open(&file, cx, path, how);
-
-	if (err)
-		return err;
-	err = out_open_memory(cx, &svg.out);
-	if (err)
-		return outfile_close(&file, cx, err);
-	err = put_plot(&svg, cx, clean, false, runs, plotted);
-	if (!err)
-		err = put_plot(&svg, cx, waf, true, runs, plotted);
-	for (i = 0; i < n; i++) {
-		snprintf(text, sizeof(text), "Segments at the end: %s",
-			 runs[i].policy);
-		picture_svg(runs[i].map, &svg, text);
-	}
-	snprintf(text, sizeof(text), "%u segments of %u blocks",
-		 runs->nsegments, runs->blocks);
-	ret = svg_close(&svg, cx, file.out, n > 1 ?
-			"Simulated cleaning by policy" : "Simulated cleaning",
-			text);
-	return outfile_close(&file, cx, err ? err : ret);
+	return err;
 }
 
 /*
- * The picture of a sweep.
+ * The picture of a sweep: the axis along x, and the position of runs.
  */
-
-/* The axis along x, and the position of runs on it. */
 struct sweep {
 	const struct simplan *plan;
-	const struct simrow *rows;
-	const struct simaxis *axis;	/* NULL: policies */
-	const struct cli_option *row;
+	const struct simaxis *axis;	/* the policies, if there is no other */
+	const struct cli_option *row;	/* of the axis, or NULL */
 	bool words;
-	size_t axis_number;
-	size_t items, series;	/* along x; curves of one plot */
+	size_t series;		/* curves of one plot */
 	size_t faster;		/* combinations of the faster axes */
-	double *xs;		/* of the items */
-	double *numbers;	/* memory for the runs of a point */
-	struct chart chart;
+	size_t plots, parts;	/* a plot has parts of CHART_SERIES_MAX curves */
 };
 
 /* An item of an axis as a number. */
-static bool axis_number(const struct cli_option *row, const char *item,
-			double *x)
+static bool axis_number(const struct cli_option *row, const char *item, double *x)
 {
 	struct context cx;
 	uint64_t bytes = 0;
@@ -210,94 +165,66 @@ static bool axis_number(const struct cli_option *row, const char *item,
  * Chooses the axis along x: the first one with several numbers, or with several
  * values, or any; policies if there is no axis.  A single value is a word.
  */
-static void choose_axis(struct sweep *s)
+static struct sweep sweep_of(const struct simplan *p)
 {
-	const struct simplan *p = s->plan;
-	size_t k, i, words = p->naxes;
+	struct sweep s = {
+		.plan = p, .axis = &p->names, .words = true, .series = 1, .faster = 1,
+	};
+	size_t k, i, best = 0, chosen = 0;
 	double x;
 
 	for (k = 0; k < p->naxes; k++) {
 		const struct simaxis *a = &p->axes[k];
+		size_t rank = a->count > 1 ? 2 : 1;
 
-		for (i = 0; i < a->count; i++)
-			if (!axis_number(p->rows[k], a->items[i], &x))
-				break;
-		if (a->count > 1 && i == a->count)
-			break;
-		if (a->count > 1 && words == p->naxes)
-			words = k;
+		for (i = 0; i < a->count && axis_number(p->rows[k], a->items[i], &x);)
+			i++;
+		if (rank == 2 && i == a->count)
+			rank = 3;
+		if (rank > best) {
+			best = rank;
+			chosen = k;
+		}
 	}
-	s->words = k == p->naxes;
-	s->faster = p->nvolumes;
-	s->items = p->npolicies;
-	s->series = 1;
-	if (!p->naxes)
-		return;
-	if (s->words)
-		k = words < p->naxes ? words : 0;
-	s->axis_number = k;
-	s->axis = &p->axes[k];
-	s->row = p->rows[k];
-	s->items = s->axis->count;
-	s->series = p->npolicies;
-	for (k++; k < p->naxes; k++)
-		s->faster *= p->axes[k].count;
+	if (best) {
+		s.axis = &p->axes[chosen];
+		s.row = p->rows[chosen];
+		s.words = best < 3;
+		s.series = p->npolicies;
+		s.faster = p->nvolumes;
+		for (k = chosen + 1; k < p->naxes; k++)
+			s.faster *= p->axes[k].count;
+	}
+	s.plots = p->nruns / p->nseeds / s.series / s.axis->count;
+	s.parts = (s.series + CHART_SERIES_MAX - 1) / CHART_SERIES_MAX;
+	return s;
 }
 
 size_t simsvg_count_plots(const struct simplan *plan)
 {
-	struct sweep s = { .plan = plan };
-	size_t n = plan->nvolumes, k;
+	struct sweep s = sweep_of(plan);
 
-	choose_axis(&s);
-	for (k = 0; k < plan->naxes; k++)
-		n *= k == s.axis_number ? 1 : plan->axes[k].count;
-	return n * ((s.series + CHART_SERIES_MAX - 1) / CHART_SERIES_MAX);
-}
-
-/* The first run of combination OTHER, item X and POLICY. */
-static size_t run_of(const struct sweep *s, size_t other, size_t x,
-		     size_t policy)
-{
-	const struct simplan *p = s->plan;
-	size_t slow = other / s->faster, fast = other % s->faster;
-	size_t i = s->axis ? (slow * s->axis->count + x) * s->faster + fast :
-			     other;
-
-	return (i * p->npolicies + (s->axis ? policy : x)) * p->nseeds;
-}
-
-static bool stat_of(const struct sweep *s, size_t run, struct simstat *stat)
-{
-	*stat = simrow_stat(&s->rows[run], s->plan->nseeds, s->numbers);
-	return stat->n != 0;
-}
-
-static int compare_points(const void *a, const void *b)
-{
-	const struct chart_point *x = a, *y = b;
-
-	return (x->x > y->x) - (x->x < y->x);
+	return s.plots * s.parts;
 }
 
 /*
- * Draws part PART of combination OTHER: a limited number of policies.  The title is
+ * Draws part PART of plot OTHER as CHART: a limited number of policies.  The title is
  * "placement dac, skew 1", or that of the only plot.
  */
 static int put_sweep_plot(const struct sweep *s, struct svg *svg,
-			  struct context *cx, size_t other, size_t part)
+			  struct context *cx, const struct simstat *stats,
+			  struct chart chart, size_t other, size_t part)
 {
-	size_t first = part * CHART_SERIES_MAX, of = s->series, i, k, count;
-	size_t items = s->items, n = of - first, used = 0;
+	size_t items = s->axis->count, n = 0, used = 0, i, j, k;
 	const struct simplan *p = s->plan;
 	struct chart_series series[CHART_SERIES_MAX];
 	char title[TEXT] = "Write amplification";
-	struct chart chart = s->chart;
-	struct chart_point *points, *at;
+	struct chart_point *points, *at, point;
 	struct simplan_run run;
-	struct simstat stat;
-	double shift;
-	int err = simplan_run(p, cx, run_of(s, other, 0, 0), &run);
+	/* The first run of the plot, without seeds. */
+	size_t first = (other / s->faster * items * s->faster + other % s->faster) *
+		       s->series;
+	int err = simplan_run(p, cx, first * p->nseeds, &run);
 
 	if (err)
 		return err;
@@ -309,116 +236,141 @@ static int put_sweep_plot(const struct sweep *s, struct svg *svg,
 	if (p->nvolumes > 1 && used < TEXT)
 		snprintf(title + used, TEXT - used, "%svolume %s",
 			 used ? ", " : "", run.volume_name);
-	n = n < CHART_SERIES_MAX ? n : CHART_SERIES_MAX;
-	points = calloc(n * items, sizeof(*points));
+	points = calloc(CHART_SERIES_MAX * items, sizeof(*points));
 	if (!points)
 		return fail(cx, -ENOMEM, "plots");
-	for (i = 0; i < n; i++) {
-		at = points + i * items;
-		/* Above a word, the marks of policies are side by side. */
-		shift = s->words ? SPREAD * (((double)(first + i) + 0.5) /
-						     (double)of - 0.5) : 0;
-		for (k = count = 0; k < items; k++) {
-			if (!stat_of(s, run_of(s, other, k, first + i), &stat))
-				continue;
-			at[count++] = (struct chart_point){
-				s->xs[k] + shift, stat.mean, stat.interval,
-			};
-		}
-		sort_in_place(at, count, sizeof(*at), compare_points);
-		series[i] = (struct chart_series){
-			.name = s->axis ? p->policies[first + i].name :
-					  "write amplification",
-			.points = at,
-			.count = count,
-			.dots = s->words,
+	for (i = part * CHART_SERIES_MAX; i < s->series && n < CHART_SERIES_MAX; i++) {
+		at = points + n * items;
+		series[n] = (struct chart_series){
+			.name = s->row ? p->policies[i].name : "write amplification",
+			.points = at, .dots = s->words,
 		};
+		for (k = 0; k < items; k++) {
+			const struct simstat *stat =
+				&stats[first + k * s->faster * s->series + i];
+
+			if (!stat->n)
+				continue;
+			/* Above a word, the marks of policies are side by side. */
+			point = (struct chart_point){
+				(double)k + SPREAD * (((double)i + 0.5) /
+						      (double)s->series - 0.5),
+				stat->mean, stat->interval,
+			};
+			if (!s->words)
+				axis_number(s->row, s->axis->items[k], &point.x);
+			for (j = series[n].count++; j && at[j - 1].x > point.x; j--)
+				at[j] = at[j - 1];
+			at[j] = point;
+		}
+		n++;
 	}
 	chart.title = title;
-	chart_lines(svg, &chart, series, (unsigned int)n);
+	chart.series = series;
+	chart.n = (unsigned int)n;
+	chart_lines(svg, &chart);
 	free(points);
 	return 0;
 }
 
-int simsvg_write_sweep(struct context *cx, const char *path,
-		       const struct output_how *how,
-		       const struct simplan *plan, const struct simrow *rows,
-		       bool *drawn)
+/* Draws the runs with the statistics STATS, of all seeds each. */
+static int put_sweep(struct svg *svg, struct context *cx, const struct sweep *s,
+		     const struct simstat *stats)
 {
-	size_t n = simsvg_count_plots(plan), parts, i;
-	char label[TEXT], subtitle[TEXT] = "one run each";
-	struct sweep s = { .plan = plan, .rows = rows };
-	struct chart *c = &s.chart;
-	double most = 1, least = 1, x;
-	struct simstat stat;
-	struct outfile file;
+	struct chart chart = {
+		.y = { "blocks written per block of the user", CHART_NUMBER, 1, 1 },
+	};
+	struct chart_axis *x = &chart.x, *y = &chart.y;
+	char label[TEXT];
+	double at;
+	size_t i;
+	int err = 0;
+
+	/* "fill (percent)" */
+	snprintf(label, TEXT, s->row && s->row->arg ? "%s (%s)" : "%s",
+		 s->row ? s->axis->name : "policy", s->row ? s->row->arg : NULL);
+	for (i = 0; label[i]; i++)
+		label[i] = (char)tolower((unsigned char)label[i]);
+	x->label = label;
+	if (s->row && s->row->kind == OPTION_SIZE)
+		x->unit = CHART_BYTES;
+	else if (s->row && s->row->kind == OPTION_STRING)
+		x->unit = CHART_NUMBER;
+	/* The axes have scales for all points of all plots. */
+	for (i = 0; i < s->plan->nruns / s->plan->nseeds; i++) {
+		if (!stats[i].n)
+			continue;
+		y->min = fmax(fmin(y->min, stats[i].mean - stats[i].interval), 0);
+		y->max = fmax(y->max, stats[i].mean + stats[i].interval);
+	}
+	if (s->words) {
+		x->words = (const char *const *)s->axis->items;
+		x->nwords = (unsigned int)s->axis->count;
+	}
+	for (i = 0; !s->words && i < s->axis->count; i++) {
+		axis_number(s->row, s->axis->items[i], &at);
+		x->min = i ? fmin(x->min, at) : at;
+		x->max = i ? fmax(x->max, at) : at;
+	}
+	for (i = 0; i < s->plots * s->parts && !err; i++)
+		err = put_sweep_plot(s, svg, cx, stats, chart, i / s->parts,
+				     i % s->parts);
+	return err;
+}
+
+int simsvg_write(struct context *cx, const char *path,
+		 const struct output_how *how, const struct simplan *plan,
+		 const struct simrow *rows, const struct simsvg_run *runs,
+		 bool *drawn)
+{
+	const char *title = "Simulated cleaning";
+	char subtitle[TEXT] = "one run each";
+	size_t n = plan->nruns / plan->nseeds, nshown = 0, i;
+	struct simstat *stats = calloc(n, sizeof(*stats));
+	double *numbers = calloc(plan->nseeds, sizeof(*numbers));
+	size_t *shown = calloc(n, sizeof(*shown));
+	struct sweep sweep = sweep_of(plan);
 	struct svg svg = { .page = false };
+	struct outfile file;
 	int ret, err = 0;
 
 	*drawn = false;
-	choose_axis(&s);
-	s.xs = calloc(s.items, sizeof(*s.xs));
-	s.numbers = calloc(plan->nseeds, sizeof(*s.numbers));
-	if (!s.xs || !s.numbers) {
+	if (!stats || !numbers || !shown) {
 		err = fail(cx, -ENOMEM, "plots");
 		goto out;
 	}
-	/* The axes have scales for all points of all plots. */
-	for (i = 0; i < plan->nruns; i += plan->nseeds) {
-		if (!stat_of(&s, i, &stat))
-			continue;
-		*drawn = true;
-		most = fmax(most, stat.mean + stat.interval);
-		least = fmin(least, stat.mean - stat.interval);
+	for (i = 0; i < n; i++) {
+		stats[i] = simrow_stat(&rows[i * plan->nseeds], plan->nseeds, numbers);
+		if (runs ? rows[i].ended : stats[i].n != 0)
+			shown[nshown++] = i;
 	}
-	if (*drawn)
-		err = outfile_open(&file, cx, path, how);
-	if (err || !*drawn)
+	if (!nshown)
 		goto out;
-	/* "fill (percent)" */
-	snprintf(label, TEXT, s.row && s.row->arg ? "%s (%s)" : "%s",
-		 s.axis ? s.axis->name : "policy", s.row ? s.row->arg : NULL);
-	for (i = 0; label[i]; i++)
-		label[i] = (char)tolower((unsigned char)label[i]);
-	*c = (struct chart){
-		.x = { .label = label, .min = s.words ? -0.5 : INFINITY,
-		       .max = s.words ? (double)s.items - 0.5 : -INFINITY },
-		.y = { "blocks written per block of the user", CHART_NUMBER,
-		       fmax(least, 0), most },
-	};
-	if (s.row && s.row->kind == OPTION_SIZE)
-		c->x.unit = CHART_BYTES;
-	else if (s.row && s.row->kind == OPTION_STRING)
-		c->x.unit = CHART_NUMBER;
-	if (s.words) {
-		c->x.words = (const char *const *)(s.axis ? s.axis->items :
-							    plan->names.items);
-		c->x.nwords = (unsigned int)s.items;
-	}
-	for (i = 0; i < s.items; i++) {
-		x = (double)i;
-		if (!s.words) {
-			axis_number(s.row, s.axis->items[i], &x);
-			c->x.min = fmin(c->x.min, x);
-			c->x.max = fmax(c->x.max, x);
-		}
-		s.xs[i] = x;
-	}
-	if (plan->nseeds > 1)
+	*drawn = true;
+	err = outfile_open(&file, cx, path, how);
+	if (err)
+		goto out;
+	err = out_open_memory(cx, &svg.out);
+	if (!err && runs)
+		err = put_runs(&svg, cx, plan, runs, shown, nshown);
+	else if (!err)
+		err = put_sweep(&svg, cx, &sweep, stats);
+	if (runs && nshown > 1)
+		title = "Simulated cleaning by policy";
+	if (runs)
+		snprintf(subtitle, TEXT, "%u segments of %u blocks",
+			 rows[shown[0]].nsegments, rows[shown[0]].blocks);
+	else if (plan->nseeds > 1)
 		snprintf(subtitle, TEXT, "mean of %zu runs each; bars are the "
 			 "intervals of 95 %% confidence", plan->nseeds);
-	parts = (s.series + CHART_SERIES_MAX - 1) / CHART_SERIES_MAX;
-	err = out_open_memory(cx, &svg.out);
-	for (i = 0; i < n && !err; i++)
-		err = put_sweep_plot(&s, &svg, cx, i / parts, i % parts);
 	if (svg.out) {
-		ret = svg_close(&svg, cx, file.out, "Simulated cleaning",
-				subtitle);
+		ret = svg_close(&svg, cx, file.out, title, subtitle);
 		err = err ? err : ret;
 	}
 	err = outfile_close(&file, cx, err);
 out:
-	free(s.xs);
-	free(s.numbers);
+	free(stats);
+	free(numbers);
+	free(shown);
 	return err;
 }
