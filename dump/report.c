@@ -211,10 +211,10 @@ static void report_end_pass(void *arg)
 }
 
 /*
- * Checks the volume on DEV as `fsck.nilfs2 -n` does, and reports the findings
+ * Checks the volume as `fsck.nilfs2 -n` does, and reports the findings
  * and their number.  -ENOMEM, -EINTR.
  */
-static int report_check_put(struct tool *tool, struct dev *dev)
+static int report_check_put(struct tool *tool, const struct dump_image *im)
 {
 	struct checking k = { .tool = tool };
 	const struct check_run how = {
@@ -223,8 +223,8 @@ static int report_check_put(struct tool *tool, struct dev *dev)
 		.arg = &k,
 	};
 	struct check c = {
-		.dev = dev,
-		.failed_reads = dev->stats.failed_reads,
+		.dev = im->dev,
+		.failed_reads = im->dev->stats.failed_reads,
 		.progress = report_show_progress,
 		.progress_arg = &k,
 	};
@@ -266,89 +266,69 @@ struct report_options {
 	bool force;
 };
 
-struct page {
-	struct tool *tool;
-	const struct report_options *o;
-	struct dump_image im;
-	struct info_super supers;
-	int status;
+/* The parts of a page before the superblocks. */
+static const struct {
+	int (*put)(struct tool *tool, const struct dump_image *im);
+	bool slow;		/* not with --fast */
+	bool opened;		/* only of a volume that can be opened */
+} parts[] = {
+	{ report_check_put, true, false },
+	{ report_space_put, false, true },
+	{ report_checkpoints, false, true },
+	{ report_space_files, true, true },
 };
-
-/* Writes all parts to the output of the tool.  FAILED: result of image_open(). */
-static int put_page(struct page *p, int failed)
-{
-	char title[SEGMAP_TITLE_MAX] = "NILFS2 volume", below[SEGMAP_TITLE_MAX];
-	char label[VOLUME_LABEL_MAX];
-	struct tool *tool = p->tool;
-	bool html = tool->report.mode == REPORT_TEXT;
-	struct segmap_volume v;
-	int err;
-
-	if (html) {
-		tool->report.mode = REPORT_HTML;
-		if (p->im.vol) {
-			image_describe(&p->im, &v, label);
-			segmap_titles(&v, title, below);
-		}
-		report_html_open(tool->out, title, tool->argv[0]);
-	}
-	err = image_note(tool, &p->status, failed);
-	if (!err && !p->o->fast)
-		err = image_note(tool, &p->status,
-				 report_check_put(tool, p->im.dev));
-	if (!err && p->im.vol)
-		err = image_note(tool, &p->status,
-				 report_space_put(tool, &p->im));
-	if (!err && p->im.vol)
-		err = image_note(tool, &p->status,
-				 report_checkpoints(tool, &p->im));
-	if (!err && p->im.vol && !p->o->fast)
-		err = image_note(tool, &p->status,
-				 report_space_files(tool, &p->im));
-	if (!err)
-		err = image_note(tool, &p->status,
-				 info_report(tool, &p->supers, p->im.vol,
-					     p->im.dev->size));
-	if (!err && html)
-		out_string(tool->out, REPORT_HTML_END);
-	return err;
-}
 
 static int report_run(struct tool *tool, const void *options)
 {
-	struct page p = { .tool = tool, .o = options };
+	const struct report_options *o = options;
 	const char *const inputs[] = { tool->argv[0], NULL };
 	const struct output_how how = {
-		.there = p.o->force ? OUTPUT_REPLACE : OUTPUT_ASK,
+		.there = o->force ? OUTPUT_REPLACE : OUTPUT_ASK,
 		.inputs = inputs,
 	};
+	char title[SEGMAP_TITLE_MAX] = "NILFS2 volume", below[SEGMAP_TITLE_MAX];
+	struct segmap_volume v;
 	struct out *out = tool->out;
-	struct outfile file;
-	int failed, err;
+	struct info_super supers;
+	struct outfile file = { .out = out };
+	struct dump_image im;
+	bool named = tool->argc > 1;
+	int err, status = 0, failed = image_open(&im, tool, tool->argv[0], NULL);
+	size_t i;
 
-	failed = image_open(&p.im, tool, tool->argv[0], NULL);
-	if (!p.im.dev)
+	if (!im.dev)
 		return failed;
-	info_super_read(&p.supers, &tool->cx, p.im.dev);
-	err = p.supers.shown[0] || p.supers.shown[1] ? 0 : failed;
-	if (!err && tool->argc > 1) {
-		/* The output of the tool is FILE until the page is complete. */
+	info_super_read(&supers, &tool->cx, im.dev);
+	err = supers.shown[0] || supers.shown[1] ? 0 : failed;
+	if (!err && named)
 		err = outfile_open(&file, &tool->cx, tool->argv[1], &how);
-		if (err)
-			goto out;
-		tool->out = tool->report.out = tool->report.json.out = file.out;
-		err = put_page(&p, failed);
+	if (err)
+		goto out;
+	/* The output of the tool is FILE until the page is complete. */
+	tool->out = tool->report.out = tool->report.json.out = file.out;
+	if (im.vol) {
+		image_describe(&im, &v);
+		segmap_titles(&v, title, below);
+	}
+	if (report_is_text(&tool->report))
+		report_html_open(&tool->report, title, tool->argv[0]);
+	err = image_note(tool, &status, failed);
+	for (i = 0; !err && i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (!(parts[i].slow && o->fast) && (im.vol || !parts[i].opened))
+			err = image_note(tool, &status, parts[i].put(tool, &im));
+	if (!err)
+		err = image_note(tool, &status,
+				 info_report(tool, &supers, im.vol, im.dev->size));
+	if (named) {
 		if (!err)
 			report_fini(&tool->report);
 		tool->out = out;
 		report_init(&tool->report, out, REPORT_TEXT);
 		err = outfile_close(&file, &tool->cx, err);
-	} else if (!err) {
-		err = put_page(&p, failed);
 	}
 out:
-	image_close(&p.im);
-	return err ? err : p.status;
+	image_close(&im);
+	return err ? err : status;
 }
 
 static const struct cli_option report_rows[] = {

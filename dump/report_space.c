@@ -19,53 +19,10 @@
 #include "out/table.h"
 #include "vol/tree.h"
 
-struct space {
-	struct tool *tool;
-	const struct dump_image *im;
-	struct segment_source src;
-	struct segment_total total;
-	struct segmap *map;
-	struct segmap_volume volume;
-	char label[VOLUME_LABEL_MAX];
-	int status;
-};
-
-static int report_space_walk(struct space *s)
-{
-	struct context *cx = &s->tool->cx;
-	struct nilfs_segment_usage_ext su;
-	struct segmap_segment shown;
-	struct sutable_cursor cur;
-	struct segment seg;
-	uint64_t segnum;
-	int ret = sutable_cursor_open(&cur, cx, s->im->vol, true);
-
-	progress_begin(&s->tool->progress, "segments",
-		       s->im->vol->geo.nsegments, false);
-	while (!ret && (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
-		ret = image_note(s->tool, &s->status,
-				 segment_describe(&s->src, cx, segnum, &su,
-						  &seg));
-		if (!ret)
-			ret = image_note(s->tool, &s->status,
-					 segment_count_data(&s->src, cx, &seg));
-		segment_total_add(&s->total, &seg);
-		shown = segment_to_map(&seg);
-		segmap_add(s->map, segnum, &shown);
-		progress_update(&s->tool->progress, segnum);
-		if (!ret)
-			ret = context_cancelled(cx);
-	}
-	sutable_cursor_close(&cur);
-	progress_end(&s->tool->progress);
-	return ret;
-}
-
 /* Puts the pictures on a page, and the sums in every form. */
-static void put_space(struct space *s)
+static void put_space(struct report *r, const struct nilfs_geometry *g,
+		      const struct segment_total *t, const struct segmap *map)
 {
-	const struct segment_total *t = &s->total;
-	const struct nilfs_geometry *g = &s->im->vol->geo;
 	uint64_t clean = t->clean * g->blocks_per_segment;
 	uint64_t used = t->live + t->snapshot + t->dead + clean;
 	struct chart_part parts[] = {
@@ -88,7 +45,6 @@ static void put_space(struct space *s)
 						  .count = t->use.count },
 		.n = 1,
 	};
-	struct report *r = &s->tool->report;
 	struct svg svg = { .out = r->out, .page = true };
 	unsigned int i;
 
@@ -103,7 +59,7 @@ static void put_space(struct space *s)
 			chart_parts(&svg, "What holds the space", parts, PARTS);
 		report_end(r);
 		report_begin(r, "map", "Segments");
-		segmap_svg(s->map, &svg, "Map of the segments");
+		segmap_svg(map, &svg, "Map of the segments");
 		report_end(r);
 	}
 	if (report_is_text(r) && !t->without_counts) {
@@ -118,22 +74,49 @@ static void put_space(struct space *s)
 
 int report_space_put(struct tool *tool, const struct dump_image *im)
 {
-	struct space s = { .tool = tool, .im = im };
-	int err;
+	struct context *cx = &tool->cx;
+	struct nilfs_segment_usage_ext su;
+	struct segment_source src = { .vol = NULL };
+	struct segmap_volume volume;
+	struct segment_total total;
+	struct segmap_segment shown;
+	struct sutable_cursor cur;
+	struct segmap *map = NULL;
+	struct segment seg;
+	uint64_t segnum;
+	int ret, status = 0;
 
-	segment_total_init(&s.total);
-	image_describe(im, &s.volume, s.label);
-	err = segmap_open(&tool->cx, &s.volume, 0, 0, &s.map);
-	if (!err)
-		err = image_note(s.tool, &s.status,
-				 segment_open(&s.src, &tool->cx, im->vol, 0));
-	if (!err)
-		err = image_note(s.tool, &s.status, report_space_walk(&s));
-	if (!err)
-		put_space(&s);
-	segment_close(&s.src);
-	free(s.map);
-	return err ? err : s.status;
+	segment_total_init(&total);
+	image_describe(im, &volume);
+	ret = segmap_open(cx, &volume, 0, 0, &map);
+	if (!ret)
+		ret = image_note(tool, &status, segment_open(&src, cx, im->vol, 0));
+	if (ret)
+		goto out;
+	progress_begin(&tool->progress, "segments", volume.segments, false);
+	ret = sutable_cursor_open(&cur, cx, im->vol, true);
+	while (!ret && (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
+		ret = image_note(tool, &status,
+				 segment_describe(&src, cx, segnum, &su, &seg));
+		if (!ret)
+			ret = image_note(tool, &status,
+					 segment_count_data(&src, cx, &seg));
+		segment_total_add(&total, &seg);
+		shown = segment_to_map(&seg);
+		segmap_add(map, segnum, &shown);
+		progress_update(&tool->progress, segnum);
+		if (!ret)
+			ret = context_cancelled(cx);
+	}
+	sutable_cursor_close(&cur);
+	progress_end(&tool->progress);
+	ret = image_note(tool, &status, ret);
+	if (!ret)
+		put_space(&tool->report, &im->vol->geo, &total, map);
+out:
+	segment_close(&src);
+	free(map);
+	return ret ? ret : status;
 }
 
 /*

@@ -34,7 +34,6 @@
 struct beforeafter {
 	struct outfile file;
 	struct segmap_volume volume;	/* the state drawn last */
-	char label[VOLUME_LABEL_MAX];
 	uint64_t protect;	/* seconds */
 };
 
@@ -86,13 +85,13 @@ static int draw_segment_map(struct beforeafter *b, struct context *cx,
 	if (!ret)
 		ret = liveness_count(vol, cx, cno, &l);
 	b->volume = (struct segmap_volume){
-		.label = volume_label(vol, b->label),
 		.device_bytes = dev->size,
 		.segment_bytes = (uint64_t)vol->geo.blocks_per_segment
 				 << vol->geo.block_bits,
 		.segments = vol->geo.nsegments,
 		.checkpoint = vol->latest.cno,
 	};
+	volume_label(vol, b->volume.label);
 	if (!ret)
 		ret = segmap_open(cx, &b->volume, 0, 0, p);
 	if (!ret)

@@ -142,17 +142,16 @@ void image_checkpoint_failed(struct tool *tool, uint64_t cno, int err)
 	tool_failed(tool, text, err);
 }
 
-void image_describe(const struct dump_image *im, struct segmap_volume *v,
-		    char label[VOLUME_LABEL_MAX])
+void image_describe(const struct dump_image *im, struct segmap_volume *v)
 {
 	const struct nilfs_geometry *g = &im->vol->geo;
 
 	*v = (struct segmap_volume){
-		.label = volume_label(im->vol, label),
 		.device_bytes = im->dev->size,
 		.segment_bytes = (uint64_t)g->blocks_per_segment
 				 << g->block_bits,
 		.segments = g->nsegments,
 		.checkpoint = im->vol->latest.cno,
 	};
+	volume_label(im->vol, v->label);
 }

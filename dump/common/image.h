@@ -72,8 +72,7 @@ static inline bool image_is_fatal(int err)
 	return damage_is_fatal(err) || err == -EPIPE;
 }
 
-/* Fills V for titles; LABEL is the buffer of its label. */
-void image_describe(const struct dump_image *im, struct segmap_volume *v,
-		    char label[VOLUME_LABEL_MAX]);
+/* Fills V for titles. */
+void image_describe(const struct dump_image *im, struct segmap_volume *v);
 
 #endif

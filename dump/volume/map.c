@@ -55,7 +55,6 @@ struct map {
 	struct segment_source src;
 	struct segmap *picture;	/* NULL: JSON */
 	struct segmap_volume volume;
-	char label[VOLUME_LABEL_MAX];
 	struct table table;
 	struct run run;
 	uint64_t counts[SEGMAP_CLASSES];
@@ -77,112 +76,92 @@ static void end_run(struct map *m)
 	});
 }
 
-static void take_segment(struct map *m, uint64_t segnum,
-			 const struct nilfs_segment_usage_ext *su)
-{
-	struct run *run = &m->run;
-	struct segmap_segment shown;
-	struct segment s;
-	unsigned int class;
-
-	segment_outline(&m->src, segnum, su, &s);
-	shown = segment_to_map(&s);
-	class = segmap_class_of(&shown);
-	m->counts[class]++;
-	if (m->picture) {
-		segmap_add(m->picture, segnum, &shown);
-		return;
-	}
-	if (run->class != class || run->next != segnum) {
-		end_run(m);
-		*run = (struct run){ .class = class, .first = segnum };
-	}
-	run->next = segnum + 1;
-	run->kept += segment_kept(&s);
-	run->blocks += s.blocks;
-}
-
+/* Adds all segments to the picture, or lists them. */
 static int map_walk_segments(struct map *m)
 {
 	struct context *cx = &m->tool->cx;
 	struct nilfs_segment_usage_ext su;
+	struct segmap_segment shown;
+	struct run *run = &m->run;
 	struct sutable_cursor cur;
+	unsigned int class;
+	struct segment s;
 	uint64_t segnum;
 	int ret;
 
 	ret = sutable_cursor_open(&cur, cx, m->src.vol, true);
 	while (!ret && (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
-		take_segment(m, segnum, &su);
+		segment_outline(&m->src, segnum, &su, &s);
+		shown = segment_to_map(&s);
+		class = segmap_class_of(&shown);
+		m->counts[class]++;
+		if (m->picture) {
+			segmap_add(m->picture, segnum, &shown);
+		} else if (run->class != class || run->next != segnum) {
+			end_run(m);
+			*run = (struct run){ .class = class, .first = segnum };
+		}
+		run->next = segnum + 1;
+		run->kept += segment_kept(&s);
+		run->blocks += s.blocks;
 		ret = context_cancelled(cx);
 		if (!ret)
 			ret = out_error(m->tool->out);
 	}
 	sutable_cursor_close(&cur);
-	return ret;
+	return image_note(m->tool, &m->status, ret);
 }
 
-static int write_svg(struct map *m)
+/* Draws the map for an SVG file, a terminal, or a text file. */
+static int draw_map(struct map *m)
 {
+	static const char *const names[] = { "Map of the segments" };
 	const char *const inputs[] = { m->tool->argv[0], NULL };
 	const struct output_how how = {
 		.there = m->o->force ? OUTPUT_REPLACE : OUTPUT_ASK,
 		.inputs = inputs,
 	};
-	static const char *const names[] = { "Map of the segments" };
-	struct context *cx = &m->tool->cx;
-	bool named = strcmp(m->o->svg, "-");
-	struct outfile file = { .out = m->tool->out };
-	int err = named ? outfile_open(&file, cx, m->o->svg, &how) : 0;
-
-	if (err)
-		return err;
-	err = segmap_document(cx, file.out, &m->volume, &m->picture, names, 1);
-	return named ? outfile_close(&file, cx, err) : err;
-}
-
-/* Sizes the picture for an SVG file, a terminal, or a text file. */
-static int open_picture(struct map *m)
-{
+	unsigned int numbers = number_digits(m->volume.segments) + 1;
 	unsigned int width = 0, height = 0;
+	char title[SEGMAP_TITLE_MAX], below[SEGMAP_TITLE_MAX];
+	struct terminal t = terminal_of(STDOUT_FILENO);
+	bool named = m->o->svg && strcmp(m->o->svg, "-");
+	struct context *cx = &m->tool->cx;
+	struct out *out = m->tool->out;
+	struct outfile file = { .out = out };
+	struct value v;
+	int err;
 
 	if (!m->o->svg) {
-		unsigned int numbers = number_digits(m->volume.segments) + 1;
-		struct terminal t = terminal_of(STDOUT_FILENO);
-
 		width = t.columns - (t.columns > 2 * numbers ? numbers : 0);
 		height = !t.is ? FILE_LINES :
 			 t.lines > 2 * SEGMAP_CLASSES ?
 				 t.lines - 2 * SEGMAP_CLASSES : t.lines;
 	}
-	if (m->o->width)
-		width = m->o->width;
-	return segmap_open(&m->tool->cx, &m->volume, width, height, &m->picture);
-}
-
-static int draw_map(struct map *m)
-{
-	enum segmap_colour colour = terminal_of(STDOUT_FILENO).colour;
-	char title[SEGMAP_TITLE_MAX], below[SEGMAP_TITLE_MAX];
-	struct out *out = m->tool->out;
-	struct value v;
-	int err = open_picture(m);
-
+	err = segmap_open(cx, &m->volume, m->o->width ? m->o->width : width, height,
+			  &m->picture);
 	if (!err)
-		err = image_note(m->tool, &m->status, map_walk_segments(m));
-	if (!err && m->o->svg) {
-		err = write_svg(m);
-	} else if (!err) {
-		if (m->o->colour == COLOUR_NEVER)
-			colour = SEGMAP_PLAIN;
-		else if (m->o->colour == COLOUR_ALWAYS &&
-			 colour == SEGMAP_PLAIN)
-			colour = SEGMAP_256;
-		segmap_titles(&m->volume, title, below);
-		v = value_string(title);
-		value_put(out, VALUE_STRING, NULL, &v, 0, false);
-		out_printf(out, "\n%s\n\n", below);
-		segmap_text(m->picture, out, colour);
+		err = map_walk_segments(m);
+	if (!err && named)
+		err = outfile_open(&file, cx, m->o->svg, &how);
+	if (err)
+		goto out;
+	if (m->o->svg) {
+		err = segmap_document(cx, file.out, &m->volume, &m->picture, names, 1);
+		if (named)
+			err = outfile_close(&file, cx, err);
+		goto out;
 	}
+	if (m->o->colour == COLOUR_NEVER)
+		t.colour = SEGMAP_PLAIN;
+	else if (m->o->colour == COLOUR_ALWAYS && t.colour == SEGMAP_PLAIN)
+		t.colour = SEGMAP_256;
+	segmap_titles(&m->volume, title, below);
+	v = value_string(title);
+	value_put(out, VALUE_STRING, NULL, &v, 0, false);
+	out_printf(out, "\n%s\n\n", below);
+	segmap_text(m->picture, out, t.colour);
+out:
 	free(m->picture);
 	return err ? err : m->status;
 }
@@ -194,7 +173,7 @@ static int map_list_runs(struct map *m)
 	int err;
 
 	table_begin(&m->table, r, "map", columns, COLUMNS);
-	err = image_note(m->tool, &m->status, map_walk_segments(m));
+	err = map_walk_segments(m);
 	end_run(m);
 	table_end(&m->table);
 	if (err)
@@ -217,7 +196,7 @@ static int map_run(struct tool *tool, const void *options)
 		err = image_note(m.tool, &m.status,
 				 segment_open(&m.src, &tool->cx, im.vol, 0));
 	if (!err)
-		image_describe(&im, &m.volume, m.label);
+		image_describe(&im, &m.volume);
 	if (!err && report_is_text(&tool->report))
 		err = draw_map(&m);
 	else if (!err)

@@ -103,8 +103,10 @@ static int do_run(struct context *cx, void *arg, unsigned int worker,
 		simreport_curve(&j->tool->report, &s.run, run.policy->name);
 	if (!ret && is_last && o->wear)
 		simreport_wear(&j->tool->report, &s.run);
-	if (!ret && j->drawn)
+	if (!ret && j->drawn) {
+		simplan_name(j->plan, &run, j->drawn[i].name);
 		ret = simsvg_take(&j->drawn[i], cx, &s.run);
+	}
 	simsetup_close(&s);
 	add_progress(&portion, PARTS);
 failed:

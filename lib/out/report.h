@@ -27,7 +27,7 @@ enum report_mode {
 	REPORT_TEXT,
 	REPORT_JSON,
 	REPORT_JSON_LINES,
-	REPORT_HTML,		/* after report_html_open() */
+	REPORT_HTML,		/* by report_html_open() */
 };
 
 struct report {
@@ -141,12 +141,11 @@ static inline bool report_is_at_line(const struct report *r)
 }
 
 /*
- * Begins a page of HTML with the title TITLE and SUBTITLE below (any bytes): one
- * file without external references, with light and dark colours.  Times on it are
- * UTC, so that it is the same everywhere.  The text REPORT_HTML_END ends it.
+ * Makes a report for people a page of HTML with the title TITLE and SUBTITLE below (any
+ * bytes), which report_fini() ends: one file without external references, with light
+ * and dark colours.  Times on it are UTC, so that it is the same everywhere.
  */
-void report_html_open(struct out *out, const char *title, const char *subtitle);
-#define REPORT_HTML_END "</main>\n</body>\n</html>\n"
+void report_html_open(struct report *r, const char *title, const char *subtitle);
 
 /* Puts a value as the content of an element of a page. */
 void report_html_value(struct out *out, enum value_kind kind,

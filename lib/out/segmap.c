@@ -102,8 +102,8 @@ void segmap_titles(const struct segmap_volume *v, char title[SEGMAP_TITLE_MAX],
 {
 	char size[SIZE_TEXT_MAX];
 
-	snprintf(title, SEGMAP_TITLE_MAX, "%.400s, %s",
-		 v->label && *v->label ? v->label : "NILFS2 volume",
+	snprintf(title, SEGMAP_TITLE_MAX, "%s, %s",
+		 *v->label ? v->label : "NILFS2 volume",
 		 size_format(v->device_bytes, size));
 	snprintf(subtitle, SEGMAP_TITLE_MAX,
 		 "%llu segments of %s, at checkpoint %llu",

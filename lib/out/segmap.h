@@ -50,7 +50,7 @@ enum segmap_class segmap_class_of(const struct segmap_segment *s);
 
 /* Properties of the volume. */
 struct segmap_volume {
-	const char *label;	/* any bytes; NULL or empty: none */
+	char label[96];		/* any bytes; empty: none */
 	uint64_t device_bytes, segments, checkpoint;
 	uint64_t segment_bytes;	/* 0: unknown */
 };

@@ -58,73 +58,66 @@ void simsvg_free(struct simsvg_run *s)
 	free(s->map);
 }
 
-/* Draws the N runs numbered in SHOWN. */
+/* Draws the completed runs. */
 static int put_runs(struct svg *svg, struct context *cx, const struct simplan *plan,
-		    const struct simsvg_run *runs, const size_t *shown, size_t n)
+		    const struct simrow *rows, const struct simsvg_run *runs)
 {
 	static const struct simrun_sample zero;
-	char names[CHART_SERIES_MAX][SIMPLAN_NAME], title[SIMPLAN_NAME + 32];
-	struct chart_series series[CHART_SERIES_MAX];
+	struct chart_series clean[CHART_SERIES_MAX], waf[CHART_SERIES_MAX];
 	struct chart charts[] = { {
 		.title = "Clean segments",
 		.x = { "blocks written by the user", CHART_COUNT, 0, 1 },
 		.y = { "segments", CHART_COUNT, 0, 1 },
+		.series = clean,
 	}, {
 		.title = "Write amplification",
 		.x = { "blocks written by the user", CHART_COUNT, 0, 1 },
 		.y = { "blocks written per block of the user", CHART_NUMBER, 0, 1 },
+		.series = waf,
 	} };
-	struct chart_point *points;
-	struct simplan_run run;
-	size_t total = 1, at, r, i, plot;
-	int err = 0;
+	char title[sizeof(runs->name) + 32];
+	struct chart_point *points, *at;
+	size_t total = 1, i, k;
+	unsigned int n = 0;
 
-	for (r = 0; r < n; r++)
-		total += runs[shown[r]].nsamples;
-	points = calloc(total, sizeof(*points));
+	for (i = 0; i < plan->nruns; i++)
+		total += 2 * runs[i].nsamples;
+	points = at = calloc(total, sizeof(*points));
 	if (!points)
 		return fail(cx, -ENOMEM, "curves");
-	for (plot = 0; plot < 2; plot++) {
-		for (r = at = 0; r < n && r < CHART_SERIES_MAX; r++) {
-			const struct simsvg_run *s = &runs[shown[r]];
+	for (i = 0; i < plan->nruns && n < CHART_SERIES_MAX; i++) {
+		const struct simsvg_run *s = &runs[i];
 
-			err = simplan_run(plan, cx, shown[r], &run);
-			if (err)
-				goto out;
-			simplan_name(plan, &run, names[r]);
-			series[r] = (struct chart_series){
-				.name = names[r], .points = points + at,
-				.count = s->nsamples,
-			};
-			for (i = 0; i < s->nsamples; i++, at++) {
-				const struct simrun_sample *to = &s->samples[i];
-				const struct simrun_sample *from =
-					i < WINDOW ? &zero : to - WINDOW;
-				double user = (double)(to->user - from->user);
-				double waf = user > 0 ? (double)(to->written -
-						from->written) / user : 1;
+		if (!rows[i].ended)
+			continue;
+		clean[n] = (struct chart_series){ s->name, at, s->nsamples };
+		waf[n++] = (struct chart_series){ s->name, at + s->nsamples,
+						  s->nsamples };
+		for (k = 0; k < s->nsamples; k++, at++) {
+			const struct simrun_sample *to = &s->samples[k];
+			const struct simrun_sample *from = k < WINDOW ? &zero :
+							   to - WINDOW;
+			double user = (double)(to->user - from->user);
+			double y = user > 0 ? (double)(to->written - from->written) /
+					      user : 1;
 
-				points[at] = (struct chart_point){
-					(double)to->user,
-					plot ? fmin(waf, WAF_MAX) : to->clean,
-				};
-			}
+			at[0] = (struct chart_point){ (double)to->user, to->clean };
+			at[s->nsamples] = (struct chart_point){ (double)to->user,
+								fmin(y, WAF_MAX) };
 		}
-		charts[plot].series = series;
-		charts[plot].n = (unsigned int)r;
-		chart_lines(svg, &charts[plot]);
+		at += s->nsamples;
 	}
-	for (r = 0; r < n; r++) {
-		err = simplan_run(plan, cx, shown[r], &run);
-		if (err)
-			goto out;
-		simplan_name(plan, &run, names[0]);
-		snprintf(title, sizeof(title), "Segments at the end: %s", names[0]);
-		segmap_svg(runs[shown[r]].map, svg, title);
+	for (k = 0; k < 2; k++) {
+		charts[k].n = n;
+		chart_lines(svg, &charts[k]);
 	}
-out:
+	for (i = 0; i < plan->nruns; i++) {
+		snprintf(title, sizeof(title), "Segments at the end: %s", runs[i].name);
+		if (rows[i].ended)
+			segmap_svg(runs[i].map, svg, title);
+	}
 	free(points);
-	return err;
+	return 0;
 }
 
 /*
@@ -274,9 +267,10 @@ static int put_sweep_plot(const struct sweep *s, struct svg *svg,
 }
 
 /* Draws the runs with the statistics STATS, of all seeds each. */
-static int put_sweep(struct svg *svg, struct context *cx, const struct sweep *s,
+static int put_sweep(struct svg *svg, struct context *cx, const struct simplan *plan,
 		     const struct simstat *stats)
 {
+	const struct sweep sweep = sweep_of(plan), *s = &sweep;
 	struct chart chart = {
 		.y = { "blocks written per block of the user", CHART_NUMBER, 1, 1 },
 	};
@@ -297,7 +291,7 @@ static int put_sweep(struct svg *svg, struct context *cx, const struct sweep *s,
 	else if (s->row && s->row->kind == OPTION_STRING)
 		x->unit = CHART_NUMBER;
 	/* The axes have scales for all points of all plots. */
-	for (i = 0; i < s->plan->nruns / s->plan->nseeds; i++) {
+	for (i = 0; i < plan->nruns / plan->nseeds; i++) {
 		if (!stats[i].n)
 			continue;
 		y->min = fmax(fmin(y->min, stats[i].mean - stats[i].interval), 0);
@@ -323,54 +317,46 @@ int simsvg_write(struct context *cx, const char *path,
 		 const struct simrow *rows, const struct simsvg_run *runs,
 		 bool *drawn)
 {
-	const char *title = "Simulated cleaning";
-	char subtitle[TEXT] = "one run each";
-	size_t n = plan->nruns / plan->nseeds, nshown = 0, i;
+	size_t n = plan->nruns / plan->nseeds, shown = 0, i;
 	struct simstat *stats = calloc(n, sizeof(*stats));
 	double *numbers = calloc(plan->nseeds, sizeof(*numbers));
-	size_t *shown = calloc(n, sizeof(*shown));
-	struct sweep sweep = sweep_of(plan);
+	const struct simrow *row = rows;
+	char subtitle[TEXT] = "one run each";
 	struct svg svg = { .page = false };
 	struct outfile file;
 	int ret, err = 0;
 
-	*drawn = false;
-	if (!stats || !numbers || !shown) {
+	if (!stats || !numbers)
 		err = fail(cx, -ENOMEM, "plots");
-		goto out;
-	}
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n && !err; i++) {
 		stats[i] = simrow_stat(&rows[i * plan->nseeds], plan->nseeds, numbers);
 		if (runs ? rows[i].ended : stats[i].n != 0)
-			shown[nshown++] = i;
+			row = shown++ ? row : &rows[i];
 	}
-	if (!nshown)
-		goto out;
-	*drawn = true;
-	err = outfile_open(&file, cx, path, how);
-	if (err)
+	*drawn = shown != 0;
+	if (!err && *drawn)
+		err = outfile_open(&file, cx, path, how);
+	if (err || !*drawn)
 		goto out;
 	err = out_open_memory(cx, &svg.out);
-	if (!err && runs)
-		err = put_runs(&svg, cx, plan, runs, shown, nshown);
-	else if (!err)
-		err = put_sweep(&svg, cx, &sweep, stats);
-	if (runs && nshown > 1)
-		title = "Simulated cleaning by policy";
+	if (!err)
+		err = runs ? put_runs(&svg, cx, plan, rows, runs) :
+			     put_sweep(&svg, cx, plan, stats);
 	if (runs)
-		snprintf(subtitle, TEXT, "%u segments of %u blocks",
-			 rows[shown[0]].nsegments, rows[shown[0]].blocks);
+		snprintf(subtitle, TEXT, "%u segments of %u blocks", row->nsegments,
+			 row->blocks);
 	else if (plan->nseeds > 1)
 		snprintf(subtitle, TEXT, "mean of %zu runs each; bars are the "
 			 "intervals of 95 %% confidence", plan->nseeds);
 	if (svg.out) {
-		ret = svg_close(&svg, cx, file.out, title, subtitle);
+		ret = svg_close(&svg, cx, file.out, runs && shown > 1 ?
+				"Simulated cleaning by policy" :
+				"Simulated cleaning", subtitle);
 		err = err ? err : ret;
 	}
 	err = outfile_close(&file, cx, err);
 out:
 	free(stats);
 	free(numbers);
-	free(shown);
 	return err;
 }

@@ -11,6 +11,7 @@
 
 /* The data to draw of one run. */
 struct simsvg_run {
+	char name[SIMPLAN_NAME];
 	struct simrun_sample *samples;
 	size_t nsamples;
 	struct segmap *map;
