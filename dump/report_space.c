@@ -152,7 +152,7 @@ struct files {
 	struct tool *tool;
 	struct root root;
 	struct inoset seen;		/* files with several names */
-	struct top largest, fragmented;
+	struct top lists[2];		/* the largest, the most fragmented */
 	uint64_t count, directories, others, fragments, blocks, extents;
 	int status;
 };
@@ -216,35 +216,9 @@ static int take_file(struct files *f, const struct tree_item *item)
 	f->extents += e.extents;
 	f->fragments += e.extents > 1;
 	e.rank = e.blocks;
-	ret = top_add(&f->largest, cx, &e);
+	ret = top_add(&f->lists[0], cx, &e);
 	e.rank = e.extents > 1 ? e.extents : 0;
-	return ret ? ret : top_add(&f->fragmented, cx, &e);
-}
-
-static void put_list(struct files *f, const struct top *top, const char *key,
-		     const char *title)
-{
-	uint64_t block_size = f->root.vol->geo.block_size;
-	struct report *r = &f->tool->report;
-	struct table t;
-	size_t i;
-
-	if (!top->count && report_is_text(r))
-		return;
-	report_begin(r, key, title);
-	table_begin(&t, r, "files", columns, COLUMNS);
-	for (i = 0; i < top->count; i++) {
-		const struct file_entry *e = &top->entries[i];
-
-		table_row(&t, (struct value[]){
-			[PATH] = value_bytes(e->path, e->len),
-			[BYTES] = value_u64(e->blocks * block_size),
-			[SIZE] = value_u64(e->size),
-			[EXTENTS] = value_u64(e->extents),
-		});
-	}
-	table_end(&t);
-	report_end(r);
+	return ret ? ret : top_add(&f->lists[1], cx, &e);
 }
 
 int report_space_files(struct tool *tool, const struct dump_image *im)
@@ -254,8 +228,11 @@ int report_space_files(struct tool *tool, const struct dump_image *im)
 	struct report *r = &tool->report;
 	uint64_t block_size = im->vol->geo.block_size;
 	struct files f = { .tool = tool };
+	const struct file_entry *e, *end;
 	struct tree *tree = NULL;
 	struct tree_item item;
+	struct table t;
+	unsigned int i;
 	int ret = root_open(&f.root, cx, im->vol, 0);
 
 	if (ret)
@@ -296,14 +273,28 @@ int report_space_files(struct tool *tool, const struct dump_image *im)
 	report_value(r, VALUE_SIZE, "extent_bytes", "Mean length of an extent",
 		     f.extents ? value_u64(f.blocks * block_size / f.extents) :
 				 value_absent());
-	put_list(&f, &f.largest, "largest", "Largest files");
-	put_list(&f, &f.fragmented, "most_fragmented", "Most fragmented files");
+	for (i = 0; i < 2; i++) {
+		if (!f.lists[i].count && report_is_text(r))
+			continue;
+		report_begin(r, i ? "most_fragmented" : "largest",
+			     i ? "Most fragmented files" : "Largest files");
+		table_begin(&t, r, "files", columns, COLUMNS);
+		e = f.lists[i].entries;
+		for (end = e + f.lists[i].count; e < end; e++)
+			table_row(&t, (struct value[]){
+				[PATH] = value_bytes(e->path, e->len),
+				[BYTES] = value_u64(e->blocks * block_size),
+				[SIZE] = value_u64(e->size),
+				[EXTENTS] = value_u64(e->extents),
+			});
+		table_end(&t);
+		report_end(r);
+	}
 	report_end(r);
 out:
-	while (f.largest.count)
-		free(f.largest.entries[--f.largest.count].path);
-	while (f.fragmented.count)
-		free(f.fragmented.entries[--f.fragmented.count].path);
+	for (i = 0; i < 2; i++)
+		while (f.lists[i].count)
+			free(f.lists[i].entries[--f.lists[i].count].path);
 	inoset_fini(&f.seen);
 	return ret ? ret : f.status;
 }

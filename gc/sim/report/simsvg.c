@@ -133,25 +133,21 @@ struct sweep {
 	size_t plots, parts;	/* a plot has parts of CHART_SERIES_MAX curves */
 };
 
-/* An item of an axis as a number. */
-static bool axis_number(const struct cli_option *row, const char *item, double *x)
+/* An item of an axis as a number, or a size as bytes. */
+static bool axis_number(const char *item, double *x)
 {
 	struct context cx;
 	uint64_t bytes = 0;
 	char *end;
 
-	if (row->kind == OPTION_SIZE) {
-		context_init(&cx);
-		if (option_size(&cx, "", item, &bytes))
-			return false;
-		*x = (double)bytes;
-		return true;
-	}
-	if (row->kind != OPTION_U64 && row->kind != OPTION_U32 &&
-	    row->kind != OPTION_STRING)
-		return false;
 	*x = strtod(item, &end);
-	return end != item && !*end && isfinite(*x);
+	if (end != item && !*end)
+		return isfinite(*x);
+	context_init(&cx);
+	if (option_size(&cx, "", item, &bytes))
+		return false;
+	*x = (double)bytes;
+	return true;
 }
 
 /*
@@ -170,7 +166,7 @@ static struct sweep sweep_of(const struct simplan *p)
 		const struct simaxis *a = &p->axes[k];
 		size_t rank = a->count > 1 ? 2 : 1;
 
-		for (i = 0; i < a->count && axis_number(p->rows[k], a->items[i], &x);)
+		for (i = 0; i < a->count && axis_number(a->items[i], &x);)
 			i++;
 		if (rank == 2 && i == a->count)
 			rank = 3;
@@ -201,114 +197,100 @@ size_t simsvg_count_plots(const struct simplan *plan)
 }
 
 /*
- * Draws part PART of plot OTHER as CHART: a limited number of policies.  The title is
- * "placement dac, skew 1", or that of the only plot.
+ * Draws the runs of PLAN with the statistics STATS, of all seeds each.  A plot has parts
+ * with a limited number of policies.  Its title is "placement dac, skew 1", or that of
+ * the only plot.
  */
-static int put_sweep_plot(const struct sweep *s, struct svg *svg,
-			  struct context *cx, const struct simstat *stats,
-			  struct chart chart, size_t other, size_t part)
+static int put_sweep(struct svg *svg, struct context *cx, const struct simplan *p,
+		     const struct simstat *stats)
 {
-	size_t items = s->axis->count, n = 0, used = 0, i, j, k;
-	const struct simplan *p = s->plan;
+	const struct sweep s = sweep_of(p);
 	struct chart_series series[CHART_SERIES_MAX];
-	char title[TEXT] = "Write amplification";
+	char label[TEXT], title[TEXT] = "Write amplification";
+	struct chart chart = {
+		.title = title, .series = series,
+		.x = { .label = label },
+		.y = { "blocks written per block of the user", CHART_NUMBER, 1, 1 },
+	};
+	size_t items = s.axis->count, plot, first, used, i, j, k;
+	struct chart_axis *x = &chart.x, *y = &chart.y;
 	struct chart_point *points, *at, point;
 	struct simplan_run run;
-	/* The first run of the plot, without seeds. */
-	size_t first = (other / s->faster * items * s->faster + other % s->faster) *
-		       s->series;
-	int err = simplan_run(p, cx, first * p->nseeds, &run);
+	int err = 0;
 
-	if (err)
-		return err;
-	for (k = 0; k < p->naxes && used < TEXT; k++)
-		if (&p->axes[k] != s->axis)
-			used += (size_t)snprintf(title + used, TEXT - used,
-						 "%s%s %s", used ? ", " : "",
-						 p->axes[k].name, run.values[k]);
-	if (p->nvolumes > 1 && used < TEXT)
-		snprintf(title + used, TEXT - used, "%svolume %s",
-			 used ? ", " : "", run.volume_name);
 	points = calloc(CHART_SERIES_MAX * items, sizeof(*points));
 	if (!points)
 		return fail(cx, -ENOMEM, "plots");
-	for (i = part * CHART_SERIES_MAX; i < s->series && n < CHART_SERIES_MAX; i++) {
-		at = points + n * items;
-		series[n] = (struct chart_series){
-			.name = s->row ? p->policies[i].name : "write amplification",
-			.points = at, .dots = s->words,
-		};
-		for (k = 0; k < items; k++) {
-			const struct simstat *stat =
-				&stats[first + k * s->faster * s->series + i];
-
-			if (!stat->n)
-				continue;
-			/* Above a word, the marks of policies are side by side. */
-			point = (struct chart_point){
-				(double)k + SPREAD * (((double)i + 0.5) /
-						      (double)s->series - 0.5),
-				stat->mean, stat->interval,
-			};
-			if (!s->words)
-				axis_number(s->row, s->axis->items[k], &point.x);
-			for (j = series[n].count++; j && at[j - 1].x > point.x; j--)
-				at[j] = at[j - 1];
-			at[j] = point;
-		}
-		n++;
-	}
-	chart.title = title;
-	chart.series = series;
-	chart.n = (unsigned int)n;
-	chart_lines(svg, &chart);
-	free(points);
-	return 0;
-}
-
-/* Draws the runs with the statistics STATS, of all seeds each. */
-static int put_sweep(struct svg *svg, struct context *cx, const struct simplan *plan,
-		     const struct simstat *stats)
-{
-	const struct sweep sweep = sweep_of(plan), *s = &sweep;
-	struct chart chart = {
-		.y = { "blocks written per block of the user", CHART_NUMBER, 1, 1 },
-	};
-	struct chart_axis *x = &chart.x, *y = &chart.y;
-	char label[TEXT];
-	double at;
-	size_t i;
-	int err = 0;
-
 	/* "fill (percent)" */
-	snprintf(label, TEXT, s->row && s->row->arg ? "%s (%s)" : "%s",
-		 s->row ? s->axis->name : "policy", s->row ? s->row->arg : NULL);
+	snprintf(label, TEXT, s.row && s.row->arg ? "%s (%s)" : "%s",
+		 s.row ? s.axis->name : "policy", s.row ? s.row->arg : NULL);
 	for (i = 0; label[i]; i++)
 		label[i] = (char)tolower((unsigned char)label[i]);
-	x->label = label;
-	if (s->row && s->row->kind == OPTION_SIZE)
+	if (s.row && s.row->kind == OPTION_SIZE)
 		x->unit = CHART_BYTES;
-	else if (s->row && s->row->kind == OPTION_STRING)
+	else if (s.row && s.row->kind == OPTION_STRING)
 		x->unit = CHART_NUMBER;
+	if (s.words) {
+		x->words = (const char *const *)s.axis->items;
+		x->nwords = (unsigned int)items;
+	}
 	/* The axes have scales for all points of all plots. */
-	for (i = 0; i < plan->nruns / plan->nseeds; i++) {
+	for (i = 0; i < items && !s.words; i++) {
+		axis_number(s.axis->items[i], &point.x);
+		x->min = i ? fmin(x->min, point.x) : point.x;
+		x->max = i ? fmax(x->max, point.x) : point.x;
+	}
+	for (i = 0; i < p->nruns / p->nseeds; i++) {
 		if (!stats[i].n)
 			continue;
 		y->min = fmax(fmin(y->min, stats[i].mean - stats[i].interval), 0);
 		y->max = fmax(y->max, stats[i].mean + stats[i].interval);
 	}
-	if (s->words) {
-		x->words = (const char *const *)s->axis->items;
-		x->nwords = (unsigned int)s->axis->count;
+	for (plot = 0; plot < s.plots * s.parts; plot++) {
+		k = plot / s.parts;
+		first = (k / s.faster * items * s.faster + k % s.faster) * s.series;
+		err = simplan_run(p, cx, first * p->nseeds, &run);
+		if (err)
+			break;
+		for (k = used = 0; k < p->naxes && used < TEXT; k++)
+			if (&p->axes[k] != s.axis)
+				used += (size_t)snprintf(title + used, TEXT - used,
+							 "%s%s %s", used ? ", " : "",
+							 p->axes[k].name,
+							 run.values[k]);
+		if (p->nvolumes > 1 && used < TEXT)
+			snprintf(title + used, TEXT - used, "%svolume %s",
+				 used ? ", " : "", run.volume_name);
+		chart.n = 0;
+		for (i = plot % s.parts * CHART_SERIES_MAX;
+		     i < s.series && chart.n < CHART_SERIES_MAX; i++) {
+			at = points + chart.n * items;
+			for (k = used = 0; k < items; k++) {
+				const struct simstat *stat =
+					&stats[first + k * s.faster * s.series + i];
+
+				/* Above a word, policies are side by side. */
+				point = (struct chart_point){
+					(double)k + SPREAD * (((double)i + 0.5) /
+							(double)s.series - 0.5),
+					stat->mean, stat->interval,
+				};
+				if (!stat->n)
+					continue;
+				if (!s.words)
+					axis_number(s.axis->items[k], &point.x);
+				for (j = used++; j && at[j - 1].x > point.x; j--)
+					at[j] = at[j - 1];
+				at[j] = point;
+			}
+			series[chart.n++] = (struct chart_series){
+				s.row ? p->policies[i].name : "write amplification",
+				at, used, s.words,
+			};
+		}
+		chart_lines(svg, &chart);
 	}
-	for (i = 0; !s->words && i < s->axis->count; i++) {
-		axis_number(s->row, s->axis->items[i], &at);
-		x->min = i ? fmin(x->min, at) : at;
-		x->max = i ? fmax(x->max, at) : at;
-	}
-	for (i = 0; i < s->plots * s->parts && !err; i++)
-		err = put_sweep_plot(s, svg, cx, stats, chart, i / s->parts,
-				     i % s->parts);
+	free(points);
 	return err;
 }
 
