@@ -25,85 +25,60 @@
 #include "vol/volume.h"
 
 /*
- * The segments before and after.
- *
- * Two maps as drawn by dump.nilfs2, nested in one document.  Live blocks are
- * counted as for cleaning, protection period included.
+ * Draws the segments of the volume on DEV as dump.nilfs2 does: *M, to be freed after a
+ * failure too, and its properties V.  Live blocks are counted as for cleaning, with a
+ * protection period of PROTECT seconds.
  */
-
-struct beforeafter {
-	struct outfile file;
-	struct segmap_volume volume;	/* the state drawn last */
-	uint64_t protect;	/* seconds */
-};
-
-struct cells {
-	struct segmap *picture;
-	const struct volume *vol;
-	const struct liveness *live;
-};
-
-static int add_cell(void *arg, struct context *cx, uint64_t segnum,
-		    const struct nilfs_segment_usage *su)
+static int draw_segments(struct context *cx, struct dev *dev, uint64_t protect,
+			 struct segmap_volume *v, struct segmap **m)
 {
-	const struct cells *cells = arg;
-	const struct volume *vol = cells->vol;
-	struct liveness_counts c = liveness_of(cells->live, segnum);
-	const struct segmap_segment s = {
-		.error = segusage_is_error(su),
-		.active = segnum == vol->latest.segnum ||
-			  segnum == vol->latest.nextnum,
-		.dirty = segusage_is_dirty(su),
-		.counted = true,
-		.blocks = (uint32_t)(geometry_segment_end(&vol->geo, segnum) -
-				     geometry_segment_start(&vol->geo,
-							    segnum)),
-		.kept = c.current + c.snapshot + c.protected,
-		.live = c.current,
-		.snapshot = c.snapshot,
-	};
-
-	(void)cx;
-	segmap_add(cells->picture, segnum, &s);
-	return 0;
-}
-
-/* Counts the volume on DEV and draws it: *P, NULL after a failure. */
-static int draw_segment_map(struct beforeafter *b, struct context *cx,
-			    struct dev *dev, struct segmap **p)
-{
-	uint64_t cno = UINT64_MAX;
+	struct nilfs_segment_usage_ext su;
+	uint64_t cno = UINT64_MAX, segnum;
+	struct sutable_cursor cur = { 0 };
 	struct liveness *l = NULL;
+	struct liveness_counts c;
 	struct volume *vol;
 	int ret = volume_open(&vol, cx, dev, NULL);
 
-	*p = NULL;
 	if (ret)
 		goto out;
-	if (b->protect)
-		ret = protection_cno(vol, cx, b->protect, &cno);
+	if (protect)
+		ret = protection_cno(vol, cx, protect, &cno);
 	if (!ret)
 		ret = liveness_count(vol, cx, cno, &l);
-	b->volume = (struct segmap_volume){
+	*v = (struct segmap_volume){
 		.device_bytes = dev->size,
 		.segment_bytes = (uint64_t)vol->geo.blocks_per_segment
 				 << vol->geo.block_bits,
 		.segments = vol->geo.nsegments,
 		.checkpoint = vol->latest.cno,
 	};
-	volume_label(vol, b->volume.label);
+	volume_label(vol, v->label);
 	if (!ret)
-		ret = segmap_open(cx, &b->volume, 0, 0, p);
+		ret = segmap_open(cx, v, 0, 0, m);
 	if (!ret)
-		ret = sutable_walk(vol, cx, true, add_cell,
-				   &(struct cells){ *p, vol, l });
+		ret = sutable_cursor_open(&cur, cx, vol, true);
+	while (!ret && (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
+		c = liveness_of(l, segnum);
+		segmap_add(*m, segnum, &(struct segmap_segment){
+			.error = segusage_is_error(&su.su),
+			.active = segnum == vol->latest.segnum ||
+				  segnum == vol->latest.nextnum,
+			.dirty = segusage_is_dirty(&su.su),
+			.counted = true,
+			.blocks = (uint32_t)
+				(geometry_segment_end(&vol->geo, segnum) -
+				 geometry_segment_start(&vol->geo, segnum)),
+			.kept = c.current + c.snapshot + c.protected,
+			.live = c.current,
+			.snapshot = c.snapshot,
+		});
+		ret = context_cancelled(cx);
+	}
+	sutable_cursor_close(&cur);
 	liveness_free(l);
 out:
 	volume_close(vol);
-	if (ret) {
-		free(*p);
-		*p = NULL;
-	}
 	return ret;
 }
 
@@ -114,31 +89,30 @@ static int run_jobs(struct tool *tool, const struct options *o,
 	const char *const inputs[] = { tool->argv[0], NULL };
 	/* --force would delete snapshots, too. */
 	const struct output_how how = { .inputs = inputs };
-	struct beforeafter b = { .protect = o->protect };
 	struct context *cx = &tool->cx;
 	static const char *const names[] = { "Before", "After" };
 	struct segmap *maps[2] = { NULL, NULL };
+	struct segmap_volume v;
+	struct outfile file;
 	int ret, err;
 
 	if (!o->svg)
 		return jobs_run(tool, o, dev);
-	ret = outfile_open(&b.file, cx, o->svg, &how);
+	ret = outfile_open(&file, cx, o->svg, &how);
 	if (ret)
 		return ret;
-	ret = draw_segment_map(&b, cx, dev, &maps[0]);
+	ret = draw_segments(cx, dev, o->protect, &v, &maps[0]);
 	if (!ret)
 		ret = jobs_run(tool, o, dev);
 	if (ret >= 0) {
-		err = draw_segment_map(&b, cx, dev, &maps[1]);
-		ret = err ? err : ret;
-	}
-	if (ret >= 0) {
-		err = segmap_document(cx, b.file.out, &b.volume, maps, names, 2);
+		err = draw_segments(cx, dev, o->protect, &v, &maps[1]);
+		if (!err)
+			err = segmap_document(cx, file.out, &v, maps, names, 2);
 		ret = err ? err : ret;
 	}
 	free(maps[0]);
 	free(maps[1]);
-	return outfile_close(&b.file, cx, ret);
+	return outfile_close(&file, cx, ret);
 }
 
 static void warn_flipped(void *arg, const char *text)

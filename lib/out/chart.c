@@ -61,27 +61,24 @@ static double round_up(double v)
 static struct ticks ticks_of(const struct chart_axis *a, unsigned int wanted)
 {
 	static const double times[] = {
-		1, 2, 5, 10, 15, 30, MINUTE, 2 * MINUTE, 5 * MINUTE,
-		10 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR,
-		3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 14 * DAY,
-		30 * DAY, 60 * DAY, 91 * DAY, 182 * DAY, 365 * DAY,
+		1, 2, 5, 10, 15, 30, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE,
+		15 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR,
+		DAY, 2 * DAY, 7 * DAY, 14 * DAY, 30 * DAY, 60 * DAY, 91 * DAY, 182 * DAY,
+		365 * DAY,
 	};
-	enum { TIMES = sizeof(times) / sizeof(times[0]) };
+	const size_t last = sizeof(times) / sizeof(times[0]) - 1;
 	double range = a->max - a->min, least = range > 0 ? range / wanted : 1;
 	bool fractions = a->unit == CHART_NUMBER || a->unit == CHART_PERCENT;
 	struct ticks t = { .step = fractions ? 1e-6 : 1 };
 	size_t i = 0;
 
-	if (a->unit == CHART_BYTES) {
+	if (a->unit == CHART_BYTES || a->unit == CHART_TIME) {
+		while (a->unit == CHART_TIME && i < last && times[i] < least)
+			i++;
+		t.step = a->unit == CHART_TIME ? times[i] : 1;
 		while (t.step < least)
 			t.step *= 2;
-	} else if (a->unit == CHART_TIME && least <= times[TIMES - 1]) {
-		while (times[i] < least)
-			i++;
-		t.step = times[i];
 	} else {
-		if (a->unit == CHART_TIME)
-			t.step = times[TIMES - 1];
 		while (t.step * 10 <= least)
 			t.step *= 10;
 		t.step *= least <= t.step ? 1 : least <= 2 * t.step ? 2 :
@@ -137,40 +134,40 @@ static double y_of(const struct chart *c, double v)
 	return HEIGHT - HEIGHT * (v - c->y.min) / (c->y.max - c->y.min);
 }
 
-/* Extends axis A from LOW to HIGH. */
-static void widen(struct chart_axis *a, double low, double high)
-{
-	a->min = a->min < low ? a->min : low;
-	a->max = a->max > high ? a->max : high;
-}
-
 /* Begins a panel with both axes, and sets their ends. */
 static void put_frame(struct svg *s, struct chart *c)
 {
 	struct chart_axis *x = &c->x, *y = &c->y;
 	char text[TICK_TEXT], date[TICK_TEXT], last[TICK_TEXT] = "";
-	unsigned int i;
+	double at, put, low, high;
 	struct ticks t;
+	unsigned int i;
 	bool two;
 	size_t k;
 
-	if (x->words)
-		widen(x, -0.5, x->nwords - 0.5);
-	else if (!(x->max > x->min) && c->series->count)
+	if (x->words) {
+		x->min = -0.5;
+		x->max = x->nwords - 0.5;
+	} else if (!(x->max > x->min) && c->series->count) {
 		x->min = x->max = c->series->points[0].x;
+	}
 	for (i = 0; i < c->n; i++)
 		for (k = 0; k < c->series[i].count; k++) {
 			const struct chart_point *p = &c->series[i].points[k];
 
-			widen(x, p->x, p->x);
-			widen(y, p->y > p->interval ? p->y - p->interval : 0,
-			      p->y + p->interval);
+			low = p->y > p->interval ? p->y - p->interval : 0;
+			high = p->y + p->interval;
+			x->min = x->min < p->x ? x->min : p->x;
+			x->max = x->max > p->x ? x->max : p->x;
+			y->min = y->min < low ? y->min : low;
+			y->max = y->max > high ? y->max : high;
 		}
 	x->max = x->max > x->min ? x->max : x->min + 1;
 	y->max = y->max > y->min ? y->max : y->min + 1;
 	/* Space for a number above the highest point; then to the next tick. */
 	y->max += ROOM * (y->max - y->min);
 	t = ticks_of(y, TICKS_Y);
+	y->min = -round_up(-y->min / t.step) * t.step;
 	y->max = round_up(y->max / t.step) * t.step;
 	t = ticks_of(y, TICKS_Y);
 	svg_panel(s, c->title, (struct svg_box){
@@ -178,13 +175,13 @@ static void put_frame(struct svg *s, struct chart *c)
 		.bottom = BELOW, .legend = c->n > 1 ? c->n : 0,
 	});
 	for (i = 0; i < t.count; i++) {
-		double at = t.first + i * t.step, down = y_of(c, at);
-
-		svg_line(s, "grid", 0, down, 100, down);
-		svg_text(s, 0, -8, down + 4, SVG_END, "dim",
+		at = t.first + i * t.step;
+		put = y_of(c, at);
+		svg_line(s, "grid", 0, put, 100, put);
+		svg_text(s, 0, -8, put + 4, "end", "dim",
 			 tick_text(y->unit, at, t.step, text));
 	}
-	svg_text(s, 0, 0, -10, SVG_START, "ink", y->label);
+	svg_text(s, 0, 0, -10, "start", "ink", y->label);
 	/*
 	 * Numbers are in one line; words alternate between two.  The date is below
 	 * the first time of a day.
@@ -194,20 +191,20 @@ static void put_frame(struct svg *s, struct chart *c)
 	if (x->words)
 		t = (struct ticks){ .step = 1, .count = x->nwords };
 	for (i = 0; i < t.count; i++) {
-		double at = t.first + i * t.step, along = x_of(c, at);
-
-		svg_line(s, "axis", along, HEIGHT, along, HEIGHT + 5);
-		svg_text(s, along, 0, HEIGHT + (x->words && i & 1 ? 31 : 17),
-			 SVG_MIDDLE, !x->words && i & 1 ? "dim odd" : "dim",
+		at = t.first + i * t.step;
+		put = x_of(c, at);
+		svg_line(s, "axis", put, HEIGHT, put, HEIGHT + 5);
+		svg_text(s, put, 0, x->words && i & 1 ? HEIGHT + 31 : HEIGHT + 17,
+			 "middle", !x->words && i & 1 ? "dim odd" : "dim",
 			 x->words ? x->words[i] :
 			 tick_text(x->unit, at, t.step, text));
 		if (two && !x->words &&
 		    strcmp(last, tick_text(CHART_TIME, at, DAY, date)))
-			svg_text(s, along, 0, HEIGHT + 31, SVG_MIDDLE, "dim",
+			svg_text(s, put, 0, HEIGHT + 31, "middle", "dim",
 				 strcpy(last, date));
 	}
 	svg_line(s, "axis", 0, HEIGHT, 100, HEIGHT);
-	svg_text(s, 50, 0, HEIGHT + (two ? 46 : 34), SVG_MIDDLE, "ink", x->label);
+	svg_text(s, 50, 0, HEIGHT + (two ? 46 : 34), "middle", "ink", x->label);
 }
 
 /*
@@ -230,23 +227,23 @@ static const struct {
 /* Puts the attributes of line I of N, or the mark of series I for N = 0. */
 static void put_look(struct out *out, unsigned int i, unsigned int n)
 {
-	unsigned int turn = i / COLOURS % 4;
 	double widest = n < 4 ? LINE + LINE_STEP * (n - 1) : LINE_MAX;
 
 	if (n)
 		out_printf(out, "fill=\"none\" stroke=\"#%06x\" "
 			   "stroke-dasharray=\"%s\" stroke-width=\"%.3g\"", PAINT(i),
-			   rounds[turn].dash, n < 2 ? 2 :
+			   rounds[i / COLOURS % 4].dash, n < 2 ? 2 :
 			   widest - (widest - LINE) * i / (n - 1));
 	else
-		out_printf(out, "%s fill=\"#%06x\"/>", rounds[turn].mark, PAINT(i));
+		out_printf(out, "%s fill=\"#%06x\"/>", rounds[i / COLOURS % 4].mark,
+			   PAINT(i));
 }
 
 void chart_lines(struct svg *s, const struct chart *chart)
 {
+	char text[TICK_TEXT], at[TICK_TEXT], spread[TICK_TEXT];
 	struct out *out = s->out;
 	struct chart c = *chart;
-	char text[TICK_TEXT];
 	unsigned int i;
 	size_t k;
 
@@ -297,14 +294,14 @@ void chart_lines(struct svg *s, const struct chart *chart)
 				   "overflow=\"visible\"><title>",
 				   x_of(&c, p->x), y_of(&c, p->y));
 			svg_string(out, r->name);
-			out_printf(out, ": %s", tick_text(c.y.unit, p->y, 0, text));
-			if (high > 0)
-				out_printf(out, " \xc2\xb1 %.3g", p->interval);
-			out_string(out, " at ");
+			snprintf(spread, TICK_TEXT, high > 0 ? " \xc2\xb1 %.3g" : "",
+				 p->interval);
+			out_printf(out, ": %s%s at ",
+				   tick_text(c.y.unit, p->y, 0, text), spread);
 			svg_string(out, c.x.words && word < c.x.nwords ?
 				   c.x.words[word] :
 				   tick_text(c.x.unit, p->x,
-					     (c.x.max - c.x.min) / 8, text));
+					     (c.x.max - c.x.min) / 8, at));
 			out_string(out, "</title>");
 			if (high > 0)
 				out_printf(out, "<path class=\"interval\" "
@@ -346,7 +343,7 @@ void chart_bars(struct svg *s, const struct chart *chart)
 		svg_rect(s, "%", x + width / 40, y, width * 0.95, HEIGHT - y, SVG_BLUE,
 			 SVG_SHADES, tip);
 		if (v > 0)
-			svg_text(s, x + width / 2, 0, y - 4, SVG_MIDDLE, "dim",
+			svg_text(s, x + width / 2, 0, y - 4, "middle", "dim",
 				 tick_text(c.y.unit, v, v < 1e5 ? 1 : 100, text));
 	}
 	out_string(s->out, "</svg>\n");

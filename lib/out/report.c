@@ -25,10 +25,6 @@
 #define HEADING_LAST 6u		/* of HTML */
 
 static const char style[] =
-	":root{color-scheme:light dark;--page:#fff;--ink:#1f2328;--dim:#57606a;"
-	"--line:#d8dee4;--mark:#b35900}\n"
-	"@media (prefers-color-scheme:dark){:root{--page:#0d1117;--ink:#f0f3f6;"
-	"--dim:#9ea7b3;--line:#30363d;--mark:#e69f00}}\n"
 	"body{margin:0;background:var(--page);color:var(--ink);"
 	"font:14px/1.5 system-ui,sans-serif}\n"
 	"main{max-width:940px;margin:0 auto;padding:24px 20px}\n"
@@ -65,7 +61,7 @@ void report_html_open(struct report *r, const char *title, const char *subtitle)
 		   "content=\"width=device-width, initial-scale=1\">\n<title>");
 	svg_string(out, title);
 	out_printf(out, "</title>\n<style>\n%s%s</style>\n</head>\n<body>\n<main>\n"
-		   "<h1>", style, svg_style);
+		   "<h1>", svg_style, style);
 	svg_string(out, title);
 	out_string(out, "</h1>\n<p class=\"note\">");
 	svg_string(out, subtitle);

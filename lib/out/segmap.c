@@ -342,9 +342,9 @@ void segmap_svg(const struct segmap *m, struct svg *s, const char *title)
 	/* The number of the first segment, beside every few lines. */
 	for (at = 0; at < lines; at += (NUMBER_STEP + cell - 1) / cell) {
 		snprintf(text, TEXT, "%llu", first_of(m, (uint64_t)at * width));
-		svg_text(s, 0, -8, at * cell + cell / 2.0 + 4, SVG_END, "dim", text);
+		svg_text(s, 0, -8, at * cell + cell / 2.0 + 4, "end", "dim", text);
 	}
-	svg_text(s, 0, 0, lines * cell + LEGEND_GAP - 10, SVG_START, "dim",
+	svg_text(s, 0, 0, lines * cell + LEGEND_GAP - 10, "start", "dim",
 		 scale_of(m, text));
 	for (k = n = 0; k < SEGMAP_ALL; k++) {
 		unsigned int parts = classes[k].flat ? 1 : 5;

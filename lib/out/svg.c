@@ -7,7 +7,7 @@
  * then the five characters of markup as entities.  Callers need not escape.
  *
  * Colours that depend on the page are rules of the style sheet; attributes have the
- * colours of a light page for a renderer without style sheets.
+ * colours of a light page for a renderer without variables in style sheets.
  */
 #include "out/svg.h"
 
@@ -32,11 +32,13 @@ const struct svg_paint svg_paints[] = {
 };
 
 const char svg_style[] =
-	".page{fill:#ffffff}.ink{fill:#1f2328}.dim{fill:#57606a}.none{fill:#e4e7eb}\n"
-	".grid{stroke:#d8dee4}.gap{stroke:#ffffff}.axis{stroke:#57606a}\n"
-	"@media (prefers-color-scheme:dark){"
-	".page{fill:#0d1117}.ink{fill:#f0f3f6}.dim{fill:#9ea7b3}.none{fill:#262c34}\n"
-	".grid{stroke:#30363d}.gap{stroke:#0d1117}.axis{stroke:#9ea7b3}}\n";
+	":root{color-scheme:light dark;--page:#fff;--ink:#1f2328;--dim:#57606a;"
+	"--line:#d8dee4;--none:#e4e7eb;--mark:#b35900}\n"
+	"@media (prefers-color-scheme:dark){:root{--page:#0d1117;--ink:#f0f3f6;"
+	"--dim:#9ea7b3;--line:#30363d;--none:#262c34;--mark:#e69f00}}\n"
+	".page{fill:var(--page)}.ink{fill:var(--ink)}.dim{fill:var(--dim)}"
+	".none{fill:var(--none)}.grid{stroke:var(--line)}.gap{stroke:var(--page)}"
+	".axis{stroke:var(--dim)}\n";
 
 void svg_escape(struct out *out, const void *bytes, size_t len)
 {
@@ -133,7 +135,7 @@ void svg_panel(struct svg *s, const char *title, struct svg_box box)
 void svg_line(struct svg *s, const char *class, double x1, double y1, double x2,
 	      double y2)
 {
-	out_printf(s->out, "<line class=\"%s\" stroke=\"#8c959f\" x1=\"%.6g%%\" "
+	out_printf(s->out, "<line class=\"%s\" stroke=\"#c8ced5\" x1=\"%.6g%%\" "
 		   "y1=\"%.1f\" x2=\"%.6g%%\" y2=\"%.1f\"/>\n", class, x1, y1,
 		   x2, y2);
 }
@@ -158,17 +160,11 @@ void svg_rect(struct svg *s, const char *unit, double x, double y, double width,
 	out_string(s->out, "</title></rect>\n");
 }
 
-void svg_text(struct svg *s, double x, int dx, double y,
-	      enum svg_anchor anchor, const char *class, const char *text)
+void svg_text(struct svg *s, double x, int dx, double y, const char *anchor,
+	      const char *class, const char *text)
 {
-	static const char *const anchors[] = {
-		[SVG_START] = "",
-		[SVG_MIDDLE] = " text-anchor=\"middle\"",
-		[SVG_END] = " text-anchor=\"end\"",
-	};
-
 	out_printf(s->out, "<text x=\"%.6g%%\" dx=\"%d\" y=\"%.6g\" "
-		   "class=\"%s\"%s>", x, dx, y, class, anchors[anchor]);
+		   "class=\"%s\" text-anchor=\"%s\">", x, dx, y, class, anchor);
 	svg_string(s->out, text);
 	out_string(s->out, "</text>\n");
 }
@@ -179,7 +175,7 @@ void svg_legend(struct svg *s, unsigned int i, const char *text)
 	double x = 100.0 * (i % columns) / columns;
 	double y = s->box.height + s->box.bottom + i / columns * LEGEND_STEP;
 
-	svg_text(s, x, SVG_SAMPLE + 8, y + 10, SVG_START, "ink", text);
+	svg_text(s, x, SVG_SAMPLE + 8, y + 10, "start", "ink", text);
 	out_printf(s->out, "<svg x=\"%.6g%%\" y=\"%.6g\" overflow=\"visible\">", x,
 		   y);
 }

@@ -103,12 +103,12 @@ void svg_line(struct svg *s, const char *class, double x1, double y1, double x2,
 void svg_rect(struct svg *s, const char *unit, double x, double y, double width,
 	      double height, enum svg_colour colour, int shade, const char *tip);
 
-/* The position of text relative to its x. */
-enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END };
-
-/* Puts TEXT (any bytes) at X percent and DX pixels, its base line at Y. */
-void svg_text(struct svg *s, double x, int dx, double y,
-	      enum svg_anchor anchor, const char *class, const char *text);
+/*
+ * Puts TEXT (any bytes) at X percent and DX pixels, its base line at Y.  ANCHOR is the
+ * position of X in it: start, middle or end.
+ */
+void svg_text(struct svg *s, double x, int dx, double y, const char *anchor,
+	      const char *class, const char *text);
 
 /*
  * Puts TEXT of entry I of the legend of the panel, and begins an element for its
