@@ -208,64 +208,54 @@ static void put_frame(struct svg *s, struct chart *c)
 }
 
 /*
- * The appearance of series I: its colour, and one of these for each round of colours.
- * A line is drawn over the previous ones and is narrower, so that lines in the same
- * place can be distinguished.
+ * Series differ by colour, then by dashes and marks.  A line is drawn over the previous
+ * ones and is narrower, so that lines in the same place can be distinguished.
  */
 #define COLOURS 5u
-#define PAINT(i) (svg_paints[(i) % COLOURS].light)
 
 static const struct {
 	const char *dash, *mark;
 } rounds[] = {
-	{ "none", "<circle r=\"4\"" },
-	{ "7 3", "<path d=\"M-4 -4h8v8h-8z\"" },
-	{ "2 2", "<path d=\"M0 -5l5 9h-10z\"" },
-	{ "9 3 2 3", "<path d=\"M0 -5l5 5l-5 5l-5 -5z\"" },
+	{ "none", "<circle r=\"4\" stroke=\"none\"/>" },
+	{ "7 3", "<path d=\"M-4 -4h8v8h-8z\" stroke=\"none\"/>" },
+	{ "2 2", "<path d=\"M0 -5l5 9h-10z\" stroke=\"none\"/>" },
+	{ "9 3 2 3", "<path d=\"M0 -5l5 5l-5 5l-5 -5z\" stroke=\"none\"/>" },
 };
-
-/* Puts the attributes of line I of N, or the mark of series I for N = 0. */
-static void put_look(struct out *out, unsigned int i, unsigned int n)
-{
-	double widest = n < 4 ? LINE + LINE_STEP * (n - 1) : LINE_MAX;
-
-	if (n)
-		out_printf(out, "fill=\"none\" stroke=\"#%06x\" "
-			   "stroke-dasharray=\"%s\" stroke-width=\"%.3g\"", PAINT(i),
-			   rounds[i / COLOURS % 4].dash, n < 2 ? 2 :
-			   widest - (widest - LINE) * i / (n - 1));
-	else
-		out_printf(out, "%s fill=\"#%06x\"/>", rounds[i / COLOURS % 4].mark,
-			   PAINT(i));
-}
 
 void chart_lines(struct svg *s, const struct chart *chart)
 {
 	char text[TICK_TEXT], at[TICK_TEXT], spread[TICK_TEXT];
 	struct out *out = s->out;
 	struct chart c = *chart;
+	double step, x, high;
 	unsigned int i;
-	size_t k;
+	size_t k, word;
 
 	put_frame(s, &c);
-	/* Lines are stretched to the width of the panel, but not their strokes. */
-	out_printf(out, "<svg width=\"100%%\" height=\"%u\" viewBox=\"0 0 %u %u\" "
-		   "preserveAspectRatio=\"none\" overflow=\"visible\">\n",
-		   HEIGHT, WIDTH, HEIGHT);
+	step = c.n < 4 ? LINE_STEP : (LINE_MAX - LINE) / (c.n - 1);
 	for (i = 0; i < c.n; i++) {
 		const struct chart_series *r = &c.series[i];
+		const char *mark = rounds[i / COLOURS % 4].mark;
+		bool dots = r->dots || r->count < 2;
 		int column = -1, last = -1;
 
-		/* A single point has no line, so it needs a mark. */
-		if (r->dots || r->count < 2)
-			continue;
-		out_string(out, "<polyline ");
-		put_look(out, i, c.n);
-		out_string(out, " stroke-linejoin=\"round\" "
-			   "vector-effect=\"non-scaling-stroke\" points=\"");
-		for (k = 0; k < r->count; k++, last = column) {
-			double x = x_of(&c, r->points[k].x) * WIDTH / 100;
-
+		out_printf(out, "<g fill=\"#%06x\" stroke=\"#%06x\" stroke-width=\"%.3g\" "
+			   "stroke-dasharray=\"%s\">\n<title>",
+			   svg_paints[i % COLOURS].light, svg_paints[i % COLOURS].light,
+			   c.n < 2 ? 2 : LINE + step * (c.n - 1 - i),
+			   rounds[i / COLOURS % 4].dash);
+		svg_string(out, r->name);
+		out_string(out, "</title>\n");
+		/* A line is stretched to the width of the panel, but not its stroke. */
+		if (!dots)
+			out_printf(out, "<svg width=\"100%%\" height=\"%u\" "
+				   "viewBox=\"0 0 %u %u\" preserveAspectRatio=\"none\" "
+				   "overflow=\"visible\"><polyline fill=\"none\" "
+				   "stroke-linejoin=\"round\" "
+				   "vector-effect=\"non-scaling-stroke\" points=\"",
+				   HEIGHT, WIDTH, HEIGHT);
+		for (k = 0; k < r->count && !dots; k++, last = column) {
+			x = x_of(&c, r->points[k].x) * WIDTH / 100;
 			column = (int)x;
 			if (r->count > POINTS * (size_t)WIDTH && k &&
 			    k + 1 < r->count && column == last)
@@ -273,21 +263,13 @@ void chart_lines(struct svg *s, const struct chart *chart)
 			out_printf(out, "%s%.1f,%.1f", k ? " " : "", x,
 				   y_of(&c, r->points[k].y));
 		}
-		out_string(out, "\"><title>");
-		svg_string(out, r->name);
-		out_string(out, "</title></polyline>\n");
-	}
-	out_string(out, "</svg>\n");
-	for (i = 0; i < c.n; i++) {
-		const struct chart_series *r = &c.series[i];
-		bool dots = r->dots || r->count == 1;
-
+		if (!dots)
+			out_string(out, "\"/></svg>\n");
 		/* A point has its mark or interval, and a tooltip. */
 		for (k = 0; k < r->count; k++) {
 			const struct chart_point *p = &r->points[k];
-			size_t word = p->x < 0 ? 0 : (size_t)(p->x + 0.5);
-			double high = p->interval * HEIGHT / (c.y.max - c.y.min);
 
+			high = p->interval * HEIGHT / (c.y.max - c.y.min);
 			if (!dots && !(high > 0))
 				continue;
 			out_printf(out, "<svg x=\"%.6g%%\" y=\"%.1f\" "
@@ -298,6 +280,7 @@ void chart_lines(struct svg *s, const struct chart *chart)
 				 p->interval);
 			out_printf(out, ": %s%s at ",
 				   tick_text(c.y.unit, p->y, 0, text), spread);
+			word = p->x < 0 ? 0 : (size_t)(p->x + 0.5);
 			svg_string(out, c.x.words && word < c.x.nwords ?
 				   c.x.words[word] :
 				   tick_text(c.x.unit, p->x,
@@ -305,21 +288,21 @@ void chart_lines(struct svg *s, const struct chart *chart)
 			out_string(out, "</title>");
 			if (high > 0)
 				out_printf(out, "<path class=\"interval\" "
-					   "fill=\"none\" stroke=\"#%06x\" "
-					   "stroke-width=\"1.5\" "
+					   "fill=\"none\" stroke-width=\"1.5\" "
+					   "stroke-dasharray=\"none\" "
 					   "d=\"M-4 %.1fh8m-4 0v%.1fm-4 0h8\"/>",
-					   PAINT(i), -high, 2 * high);
-			if (dots)
-				put_look(out, i, 0);
-			out_string(out, "</svg>\n");
+					   -high, 2 * high);
+			out_printf(out, "%s</svg>\n", dots ? mark : "");
 		}
-		if (c.n < 2)
-			continue;
-		svg_legend(s, i, r->name);
-		out_string(out, dots ? "<g transform=\"translate(20 6)\">" :
-				       "<path d=\"M0 6h40\" ");
-		put_look(out, i, dots ? 0 : c.n);
-		out_string(out, dots ? "</g></svg>\n" : "/></svg>\n");
+		if (c.n > 1) {
+			svg_legend(s, i, r->name);
+			if (dots)
+				out_printf(out, "<g transform=\"translate(20 6)\">%s</g>"
+					   "</svg>\n", mark);
+			else
+				out_string(out, "<path d=\"M0 6h40\"/></svg>\n");
+		}
+		out_string(out, "</g>\n");
 	}
 	out_string(out, "</svg>\n");
 }

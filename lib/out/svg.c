@@ -163,8 +163,9 @@ void svg_rect(struct svg *s, const char *unit, double x, double y, double width,
 void svg_text(struct svg *s, double x, int dx, double y, const char *anchor,
 	      const char *class, const char *text)
 {
-	out_printf(s->out, "<text x=\"%.6g%%\" dx=\"%d\" y=\"%.6g\" "
-		   "class=\"%s\" text-anchor=\"%s\">", x, dx, y, class, anchor);
+	out_printf(s->out, "<text x=\"%.6g%%\" dx=\"%d\" y=\"%.6g\" fill=\"#1f2328\" "
+		   "stroke=\"none\" class=\"%s\" text-anchor=\"%s\">", x, dx, y,
+		   class, anchor);
 	svg_string(s->out, text);
 	out_string(s->out, "</text>\n");
 }

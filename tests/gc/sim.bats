@@ -235,10 +235,10 @@ value() {
 	# drawn as no other.
 	sim --force --svg picture.svg -p optimal -p greedy -p cost-benefit \
 		-p cost-benefit-lfs -p data-first -p weighted -p timestamp
-	grep -oP '<polyline.*stroke-width="\K[0-9.]*' picture.svg >widths
+	grep -oP '<g fill.*stroke-width="\K[0-9.]*' picture.svg >widths
 	[ "$(wc -l <widths)" -eq 14 ]
 	head -n 7 widths | sort -rnuc
-	[ "$(grep '<polyline' picture.svg | sed 's/ points=.*//; s/stroke-width="[0-9.]*"//' |
+	[ "$(grep '<g fill' picture.svg | sed 's/stroke-width="[0-9.]*"//' |
 		sort -u | wc -l)" -eq 7 ]
 	sim --wear -p greedy --json >said
 	[ "$(gojq '[.wear[].count] | add' said)" -eq 200 ]
