@@ -189,8 +189,7 @@ static void take_finding(void *arg, const struct finding *f)
 
 static void report_show_progress(void *arg, uint64_t done, uint64_t total)
 {
-	struct checking *k = arg;
-	struct progress *p = &k->tool->progress;
+	struct progress *p = arg;
 
 	p->total = total;
 	progress_update(p, total && done > total ? total : done);
@@ -198,16 +197,12 @@ static void report_show_progress(void *arg, uint64_t done, uint64_t total)
 
 static void report_begin_pass(void *arg, const struct pass *pass)
 {
-	struct checking *k = arg;
-
-	progress_begin(&k->tool->progress, pass->doing, 0, false);
+	progress_begin(arg, pass->doing, 0, false);
 }
 
 static void report_end_pass(void *arg)
 {
-	struct checking *k = arg;
-
-	progress_end(&k->tool->progress);
+	progress_end(arg);
 }
 
 /*
@@ -220,13 +215,13 @@ static int report_check_put(struct tool *tool, const struct dump_image *im)
 	const struct check_run how = {
 		.begin = report_begin_pass,
 		.end = report_end_pass,
-		.arg = &k,
+		.arg = &tool->progress,
 	};
 	struct check c = {
 		.dev = im->dev,
 		.failed_reads = im->dev->stats.failed_reads,
 		.progress = report_show_progress,
-		.progress_arg = &k,
+		.progress_arg = &tool->progress,
 	};
 	struct report *r = &tool->report;
 	uint64_t errors, all;

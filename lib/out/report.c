@@ -141,35 +141,28 @@ void report_begin(struct report *r, const char *key, const char *title)
 {
 	unsigned int level = r->depth + 2;
 
-	if (!report_is_text(r)) {
-		if (report_is_at_line(r)) {
-			report_line_begin(r, key);
-		} else {
-			report_open_document(r);
-			json_open(&r->json, key, JSON_WIDE, '{');
-		}
-		push_section(r, true);
-		return;
+	if (report_is_text(r)) {
+		report_text_block(r);
+	} else if (report_is_at_line(r)) {
+		report_line_begin(r, key);
+	} else {
+		report_open_document(r);
+		json_open(&r->json, key, JSON_WIDE, '{');
 	}
-	report_text_block(r);
-	if (r->mode == REPORT_HTML) {
-		level = level < HEADING_LAST ? level : HEADING_LAST;
+	if (r->mode == REPORT_HTML)
 		out_string(r->out, "<section>\n");
-		if (title) {
-			out_printf(r->out, "<h%u>", level);
-			svg_string(r->out, title);
-			out_printf(r->out, "</h%u>\n", level);
-		}
-		push_section(r, true);
-		return;
-	}
-	if (title) {
+	if (r->mode == REPORT_HTML && title) {
+		level = level < HEADING_LAST ? level : HEADING_LAST;
+		out_printf(r->out, "<h%u>", level);
+		svg_string(r->out, title);
+		out_printf(r->out, "</h%u>\n", level);
+	} else if (r->mode == REPORT_TEXT && title) {
 		out_repeat(r->out, ' ', r->indent);
 		out_string(r->out, title);
 		out_string(r->out, ":\n");
 		r->indent += INDENT;
 	}
-	push_section(r, title != NULL);
+	push_section(r, title || r->mode != REPORT_TEXT);
 }
 
 void report_list(struct report *r, const char *key)
