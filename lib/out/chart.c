@@ -19,7 +19,8 @@
 #define RIGHT 32u		/* for half of a date */
 #define ABOVE 24u		/* name of y */
 #define HEIGHT 200u
-#define BELOW 60u		/* numbers and name of x */
+#define BELOW 48u		/* numbers and name of x */
+#define LINE_BELOW 14		/* and a second line of numbers */
 #define WIDTH (SVG_WIDTH - LEFT - RIGHT)
 #define ROOM 0.08		/* share of the height above all points */
 #define TICKS_X 7		/* about */
@@ -140,7 +141,7 @@ static void put_frame(struct svg *s, struct chart *c)
 	struct chart_axis *x = &c->x, *y = &c->y;
 	char text[TICK_TEXT], date[TICK_TEXT], last[TICK_TEXT] = "";
 	double at, put, low, high;
-	struct ticks t;
+	struct ticks t, along;
 	unsigned int i;
 	bool two;
 	size_t k;
@@ -170,9 +171,18 @@ static void put_frame(struct svg *s, struct chart *c)
 	y->min = -round_up(-y->min / t.step) * t.step;
 	y->max = round_up(y->max / t.step) * t.step;
 	t = ticks_of(y, TICKS_Y);
+	/*
+	 * Numbers of x are in one line; words alternate between two.  The date is
+	 * below the first time of a day.
+	 */
+	along = ticks_of(x, TICKS_X);
+	two = x->words || (x->unit == CHART_TIME && along.step < DAY);
+	if (x->words)
+		along = (struct ticks){ .step = 1, .count = x->nwords };
 	svg_panel(s, c->title, (struct svg_box){
 		.left = LEFT, .right = RIGHT, .top = ABOVE, .height = HEIGHT,
-		.bottom = BELOW, .legend = c->n > 1 ? c->n : 0,
+		.bottom = BELOW + (two ? LINE_BELOW : 0),
+		.legend = c->n > 1 ? c->n : 0,
 	});
 	for (i = 0; i < t.count; i++) {
 		at = t.first + i * t.step;
@@ -182,29 +192,22 @@ static void put_frame(struct svg *s, struct chart *c)
 			 tick_text(y->unit, at, t.step, text));
 	}
 	svg_text(s, 0, 0, -10, "start", "ink", y->label);
-	/*
-	 * Numbers are in one line; words alternate between two.  The date is below
-	 * the first time of a day.
-	 */
-	t = ticks_of(x, TICKS_X);
-	two = x->words || (x->unit == CHART_TIME && t.step < DAY);
-	if (x->words)
-		t = (struct ticks){ .step = 1, .count = x->nwords };
-	for (i = 0; i < t.count; i++) {
-		at = t.first + i * t.step;
+	for (i = 0; i < along.count; i++) {
+		at = along.first + i * along.step;
 		put = x_of(c, at);
 		svg_line(s, "axis", put, HEIGHT, put, HEIGHT + 5);
-		svg_text(s, put, 0, x->words && i & 1 ? HEIGHT + 31 : HEIGHT + 17,
+		svg_text(s, put, 0, HEIGHT + 17 + (x->words && i & 1 ? LINE_BELOW : 0),
 			 "middle", !x->words && i & 1 ? "dim odd" : "dim",
 			 x->words ? x->words[i] :
-			 tick_text(x->unit, at, t.step, text));
+			 tick_text(x->unit, at, along.step, text));
 		if (two && !x->words &&
 		    strcmp(last, tick_text(CHART_TIME, at, DAY, date)))
-			svg_text(s, put, 0, HEIGHT + 31, "middle", "dim",
+			svg_text(s, put, 0, HEIGHT + 17 + LINE_BELOW, "middle", "dim",
 				 strcpy(last, date));
 	}
 	svg_line(s, "axis", 0, HEIGHT, 100, HEIGHT);
-	svg_text(s, 50, 0, HEIGHT + (two ? 46 : 34), "middle", "ink", x->label);
+	svg_text(s, 50, 0, HEIGHT + 34 + (two ? LINE_BELOW : 0), "middle", "ink",
+		 x->label);
 }
 
 /*
@@ -236,12 +239,13 @@ void chart_lines(struct svg *s, const struct chart *chart)
 	for (i = 0; i < c.n; i++) {
 		const struct chart_series *r = &c.series[i];
 		const char *mark = rounds[i / COLOURS % 4].mark;
+		uint32_t paint = svg_paints[i % COLOURS].light;
 		bool dots = r->dots || r->count < 2;
 		int column = -1, last = -1;
 
-		out_printf(out, "<g fill=\"#%06x\" stroke=\"#%06x\" stroke-width=\"%.3g\" "
-			   "stroke-dasharray=\"%s\">\n<title>",
-			   svg_paints[i % COLOURS].light, svg_paints[i % COLOURS].light,
+		out_printf(out, "<g fill=\"#%06x\" stroke=\"#%06x\" "
+			   "stroke-width=\"%.3g\" stroke-dasharray=\"%s\">\n"
+			   "<title>", paint, paint,
 			   c.n < 2 ? 2 : LINE + step * (c.n - 1 - i),
 			   rounds[i / COLOURS % 4].dash);
 		svg_string(out, r->name);
