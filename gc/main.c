@@ -26,13 +26,14 @@
 
 /*
  * Draws the segments of the volume on DEV as dump.nilfs2 does: *M, to be freed after a
- * failure too, and its properties V.  Live blocks are counted as for cleaning, with a
- * protection period of PROTECT seconds.
+ * failure too.  Live blocks are counted as for cleaning, with a protection period of
+ * PROTECT seconds.
  */
 static int draw_segments(struct context *cx, struct dev *dev, uint64_t protect,
-			 struct segmap_volume *v, struct segmap **m)
+			 struct segmap **m)
 {
 	struct nilfs_segment_usage_ext su;
+	struct segmap_volume v;
 	uint64_t cno = UINT64_MAX, segnum;
 	struct sutable_cursor cur = { 0 };
 	struct liveness *l = NULL;
@@ -46,16 +47,16 @@ static int draw_segments(struct context *cx, struct dev *dev, uint64_t protect,
 		ret = protection_cno(vol, cx, protect, &cno);
 	if (!ret)
 		ret = liveness_count(vol, cx, cno, &l);
-	*v = (struct segmap_volume){
+	v = (struct segmap_volume){
 		.device_bytes = dev->size,
 		.segment_bytes = (uint64_t)vol->geo.blocks_per_segment
 				 << vol->geo.block_bits,
 		.segments = vol->geo.nsegments,
 		.checkpoint = vol->latest.cno,
 	};
-	volume_label(vol, v->label);
+	volume_label(vol, v.label);
 	if (!ret)
-		ret = segmap_open(cx, v, 0, 0, m);
+		ret = segmap_open(cx, &v, 0, 0, m);
 	if (!ret)
 		ret = sutable_cursor_open(&cur, cx, vol, true);
 	while (!ret && (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
@@ -92,7 +93,6 @@ static int run_jobs(struct tool *tool, const struct options *o,
 	struct context *cx = &tool->cx;
 	static const char *const names[] = { "Before", "After" };
 	struct segmap *maps[2] = { NULL, NULL };
-	struct segmap_volume v;
 	struct outfile file;
 	int ret, err;
 
@@ -101,13 +101,13 @@ static int run_jobs(struct tool *tool, const struct options *o,
 	ret = outfile_open(&file, cx, o->svg, &how);
 	if (ret)
 		return ret;
-	ret = draw_segments(cx, dev, o->protect, &v, &maps[0]);
+	ret = draw_segments(cx, dev, o->protect, &maps[0]);
 	if (!ret)
 		ret = jobs_run(tool, o, dev);
 	if (ret >= 0) {
-		err = draw_segments(cx, dev, o->protect, &v, &maps[1]);
+		err = draw_segments(cx, dev, o->protect, &maps[1]);
 		if (!err)
-			err = segmap_document(cx, file.out, &v, maps, names, 2);
+			err = segmap_document(cx, file.out, maps, names, 2);
 		ret = err ? err : ret;
 	}
 	free(maps[0]);

@@ -147,7 +147,7 @@ static int draw_map(struct map *m)
 	if (err)
 		goto out;
 	if (m->o->svg) {
-		err = segmap_document(cx, file.out, &m->volume, &m->picture, names, 1);
+		err = segmap_document(cx, file.out, &m->picture, names, 1);
 		if (named)
 			err = outfile_close(&file, cx, err);
 		goto out;

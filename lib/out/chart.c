@@ -200,10 +200,11 @@ static void put_frame(struct svg *s, struct chart *c)
 			 "middle", !x->words && i & 1 ? "dim odd" : "dim",
 			 x->words ? x->words[i] :
 			 tick_text(x->unit, at, along.step, text));
-		if (two && !x->words &&
-		    strcmp(last, tick_text(CHART_TIME, at, DAY, date)))
-			svg_text(s, put, 0, HEIGHT + 17 + LINE_BELOW, "middle", "dim",
-				 strcpy(last, date));
+		if (!two || x->words ||
+		    !strcmp(last, tick_text(CHART_TIME, at, DAY, date)))
+			continue;
+		svg_text(s, put, 0, HEIGHT + 17 + LINE_BELOW, "middle", "dim", date);
+		memcpy(last, date, sizeof(last));
 	}
 	svg_line(s, "axis", 0, HEIGHT, 100, HEIGHT);
 	svg_text(s, 50, 0, HEIGHT + 34 + (two ? LINE_BELOW : 0), "middle", "ink",

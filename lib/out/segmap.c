@@ -281,7 +281,8 @@ void segmap_svg(const struct segmap *m, struct svg *s, const char *title)
 {
 	unsigned int width = m->width, cell = (SVG_WIDTH - NUMBERS) / width;
 	unsigned int lines = (unsigned int)((m->ncells + width - 1) / width);
-	unsigned int n = 0, k, at;
+	unsigned int n = 0, k, at, parts, sample;
+	uint64_t line;
 	unsigned long long first, last;
 	struct look look, next;
 	uint64_t from, to;
@@ -324,7 +325,8 @@ void segmap_svg(const struct segmap *m, struct svg *s, const char *title)
 		snprintf(text + n, TEXT - n, look.class->flat ? ": %s" :
 			 ": %s, %.0f %% to keep", look.class->name,
 			 100 * sum / (double)(to - from));
-		svg_rect(s, "", (double)(from % width), (double)(from / width),
+		line = from / width;
+		svg_rect(s, "", (double)(from % width), (double)line,
 			 (double)(to - from), 1, look.class->colour, look.shade,
 			 text);
 	}
@@ -347,24 +349,22 @@ void segmap_svg(const struct segmap *m, struct svg *s, const char *title)
 	svg_text(s, 0, 0, lines * cell + LEGEND_GAP - 10, "start", "dim",
 		 scale_of(m, text));
 	for (k = n = 0; k < SEGMAP_ALL; k++) {
-		unsigned int parts = classes[k].flat ? 1 : 5;
-
 		if (!m->counts[k])
 			continue;
 		snprintf(text, TEXT, "%s: %llu", classes[k].name,
 			 (unsigned long long)m->counts[k]);
 		svg_legend(s, n++, text);
-		for (at = 1; at <= parts; at++)
-			svg_rect(s, "", (at - 1) * SVG_SAMPLE / parts, 0,
-				 SVG_SAMPLE / parts, 12, classes[k].colour,
-				 (int)(SVG_SHADES * at / parts), NULL);
+		parts = classes[k].flat ? 1 : 5;
+		sample = SVG_SAMPLE / parts;
+		for (at = 0; at < parts; at++)
+			svg_rect(s, "", at * sample, 0, sample, 12, classes[k].colour,
+				 (int)(SVG_SHADES * (at + 1) / parts), NULL);
 		out_string(s->out, "</svg>\n");
 	}
 	out_string(s->out, "</svg>\n");
 }
 
-int segmap_document(struct context *cx, struct out *out,
-		    const struct segmap_volume *v, struct segmap *const *maps,
+int segmap_document(struct context *cx, struct out *out, struct segmap *const *maps,
 		    const char *const *names, unsigned int n)
 {
 	char title[SEGMAP_TITLE_MAX], subtitle[SEGMAP_TITLE_MAX];
@@ -376,6 +376,6 @@ int segmap_document(struct context *cx, struct out *out,
 		return err;
 	for (i = 0; i < n; i++)
 		segmap_svg(maps[i], &s, names[i]);
-	segmap_titles(v, title, subtitle);
+	segmap_titles(&maps[n - 1]->volume, title, subtitle);
 	return svg_close(&s, cx, out, title, subtitle);
 }

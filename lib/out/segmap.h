@@ -95,9 +95,11 @@ void segmap_text(const struct segmap *m, struct out *out,
  */
 void segmap_svg(const struct segmap *m, struct svg *s, const char *title);
 
-/* Puts N maps of V with their NAMES as one SVG document.  0 or -ENOMEM. */
-int segmap_document(struct context *cx, struct out *out,
-		    const struct segmap_volume *v, struct segmap *const *maps,
+/*
+ * Puts N maps with their NAMES as one SVG document; its title is that of the last one.
+ * 0 or -ENOMEM.
+ */
+int segmap_document(struct context *cx, struct out *out, struct segmap *const *maps,
 		    const char *const *names, unsigned int n);
 
 #endif

@@ -173,10 +173,9 @@ void svg_text(struct svg *s, double x, int dx, double y, const char *anchor,
 void svg_legend(struct svg *s, unsigned int i, const char *text)
 {
 	unsigned int columns = LEGEND_COLUMNS(s);
+	unsigned int y = s->box.height + s->box.bottom + i / columns * LEGEND_STEP;
 	double x = 100.0 * (i % columns) / columns;
-	double y = s->box.height + s->box.bottom + i / columns * LEGEND_STEP;
 
 	svg_text(s, x, SVG_SAMPLE + 8, y + 10, "start", "ink", text);
-	out_printf(s->out, "<svg x=\"%.6g%%\" y=\"%.6g\" overflow=\"visible\">", x,
-		   y);
+	out_printf(s->out, "<svg x=\"%.6g%%\" y=\"%u\" overflow=\"visible\">", x, y);
 }

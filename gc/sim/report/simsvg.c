@@ -124,7 +124,6 @@ static int put_runs(struct svg *svg, struct context *cx, const struct simplan *p
  * The picture of a sweep: the axis along x, and the position of runs.
  */
 struct sweep {
-	const struct simplan *plan;
 	const struct simaxis *axis;	/* the policies, if there is no other */
 	const struct cli_option *row;	/* of the axis, or NULL */
 	bool words;
@@ -157,7 +156,8 @@ static bool axis_number(const char *item, double *x)
 static struct sweep sweep_of(const struct simplan *p)
 {
 	struct sweep s = {
-		.plan = p, .axis = &p->names, .words = true, .series = 1, .faster = 1,
+		.axis = &p->names, .words = true, .series = 1, .faster = 1,
+		.plots = p->nvolumes,
 	};
 	size_t k, i, best = 0, chosen = 0;
 	double x;
@@ -181,10 +181,11 @@ static struct sweep sweep_of(const struct simplan *p)
 		s.words = best < 3;
 		s.series = p->npolicies;
 		s.faster = p->nvolumes;
-		for (k = chosen + 1; k < p->naxes; k++)
-			s.faster *= p->axes[k].count;
 	}
-	s.plots = p->nruns / p->nseeds / s.series / s.axis->count;
+	for (k = 0; k < p->naxes; k++) {
+		s.plots *= k == chosen ? 1 : p->axes[k].count;
+		s.faster *= k > chosen ? p->axes[k].count : 1;
+	}
 	s.parts = (s.series + CHART_SERIES_MAX - 1) / CHART_SERIES_MAX;
 	return s;
 }
