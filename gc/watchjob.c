@@ -99,14 +99,14 @@ static void write_status(struct service *s, const struct watch_status *status)
 	cx.cancel = NULL;
 	ret = output_open(&o, &cx, s->file, &how);
 	if (!ret) {
-		dprintf(output_fd(o), "pid %ld\nstate %s\n", (long)getpid(),
+		dprintf(o->fd, "pid %ld\nstate %s\n", (long)getpid(),
 			states[status->state]);
 		for (i = 0; i < ROWS; i++)
-			dprintf(output_fd(o), "%s %" PRIu64 "\n", rows[i].key,
+			dprintf(o->fd, "%s %" PRIu64 "\n", rows[i].key,
 				*row_of(&copy, i));
 		if (status->problem[0])
-			dprintf(output_fd(o), "problem %s\n", status->problem);
-		fchmod(output_fd(o), 0644);
+			dprintf(o->fd, "problem %s\n", status->problem);
+		fchmod(o->fd, 0644);
 		ret = output_commit(o, &cx);
 	}
 	output_close(o);

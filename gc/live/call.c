@@ -383,7 +383,8 @@ int call_make(struct call *c, struct context *cx)
 	free(snapshots);
 	sort_in_place(c->vdescs, c->n.vdescs, sizeof(*c->vdescs),
 		      compare_for_moving);
-	sort_numbers(c->freed, c->n.freed);
+	sort_in_place(c->freed, c->n.freed, sizeof(*c->freed),
+		      sort_compare_number);
 	merge_periods(c);
 	for (i = 0; i < c->n.victims && !ret; i++) {
 		segments[i] = c->victims[i].segnum;
