@@ -31,6 +31,9 @@
 /* Candidates of a run: what is cleaned until the next count. */
 #define CANDIDATES 65536
 
+/* The most memory of caches and tables. */
+#define MEMORY (32u << 20)
+
 /* The file is written at most so often, in milliseconds. */
 #define WRITE_MS 1000
 
@@ -228,6 +231,8 @@ int watchjob_run(struct tool *tool, const struct options *o)
 	*strrchr(folder, '/') = '\0';
 	mkdir(folder, 0755);
 	options.arg = &s;
+	if (tool->cx.max_memory > MEMORY)
+		tool->cx.max_memory = MEMORY;
 	ret = watch_run(&status, &tool->cx, tool->argv[0], &options);
 	status.state = ret ? WATCH_STUCK : status.state;
 	service_notify("STOPPING=1\n");
