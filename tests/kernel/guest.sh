@@ -244,10 +244,24 @@ cut_now() {
 			"$kill_after seconds ago")" ]
 }
 
+# uml_where: makes a kernel that is busy say where, by its management console: a
+# datagram of magic, version, length and text.
+uml_where() {
+	perl -MSocket -e '
+		my ($console, $own) = @ARGV;
+		socket my $socket, AF_UNIX, SOCK_DGRAM, 0 or die "$!\n";
+		bind $socket, sockaddr_un($own) or die "$own: $!\n";
+		for (qw(p w p)) {
+			send $socket, pack("LLLZ512", 0xcafebabe, 2, 8, "sysrq $_"),
+				0, sockaddr_un($console) or die "$console: $!\n";
+			select undef, undef, undef, 0.3;
+		}' "$dir/guest/mconsole" "$dir/asks" 2>>"$dir/console"
+}
+
 # last_words REASON: why there is no guest any more.
 last_words() {
 	echo "guest.sh: $1; its last words:"
-	tail -n 20 "$dir/console"
+	tail -n 60 "$dir/console"
 } >&2
 
 # Looks twenty times a second, without a process for it: nothing is ever read.
@@ -260,6 +274,7 @@ watch() {
 		! cut_now || stop=137
 		! out_of_time || stop=124
 		if [ -n "$stop" ]; then
+			[ "$stop$backend" != 124uml ] || uml_where
 			power_off
 			[ "$stop" != 124 ] || last_words "the guest was stopped \
 at its limit of $timeout s"
