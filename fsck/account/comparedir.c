@@ -452,23 +452,22 @@ int comparedir_made(const struct comparedir *d, struct context *cx)
 }
 
 /*
- * Whether the name in DE, which the directory no longer has, is lost: 1, 0,
- * -ENOMEM, -EINTR. DE was wrong if the directory has the name with another
- * inode. DE was also wrong in a snapshot, where a repair adds no names, if its
- * inode has as many names as before. A name whose inode was not in use is not
- * lost: an older block had replaced the block, and the file had been deleted.
- * If the inode cannot be read, a missing inode is reported by itself, and an
- * existing one has all its names.
+ * Whether the name in DE, which the directory no longer has, is lost. DE was
+ * wrong if the directory has the name with another inode. DE was also wrong in
+ * a snapshot, where a repair adds no names, if its inode has as many names as
+ * before. A name whose inode was not in use is not lost: an older block had
+ * replaced the block, and the file had been deleted. If that is not known, a
+ * missing inode is reported by itself, and an existing one has all its names.
  */
-static int is_name_lost(const struct comparedir *d, struct context *cx,
-			const struct dirent_entry *de)
+static bool is_name_lost(const struct comparedir *d, struct context *cx,
+			 const struct dirent_entry *de)
 {
 	struct sides *s = d->s;
 	struct root *before = &s->roots[0];
 	struct nilfs_inode then, now;
-	bool used = true, other;
+	int used = -ENOENT, is, was = -ENOENT;
 	uint64_t ino;
-	int ret = -ENOENT, is, was = -ENOENT;
+	bool other;
 
 	other = s->in->is_sound &&
 		!dir_lookup(d->after, cx, de->name, de->name_len, &ino);
@@ -477,17 +476,14 @@ static int is_name_lost(const struct comparedir *d, struct context *cx,
 		was = root_inode(before, cx, de->ino, &then);
 	if ((other || (s->in->is_sound && !d->state->latest)) && !is && !was &&
 	    sides_links(&then) == sides_links(&now))
-		return 0;
+		return false;
 	/* The entry never led to a file. */
 	if (other && is == -ENOENT && was == -ENOENT && s->has_before)
-		return 0;
+		return false;
 	fail_clear(cx);
 	if (s->has_before)
-		ret = file_bit(&before->ifile, cx, &s->before->ifile_palloc,
-			       de->ino, &used);
-	if (damage_is(ret) && other && (is == -ENOENT || !s->has_before))
-		used = false;
-	return damage_forgive(cx, ret < 0 ? ret : 0) ?: used;
+		used = attributes_is_in_use(&before->ifile, cx, de->ino);
+	return used < 0 ? !other || (is != -ENOENT && s->has_before) : used;
 }
 
 /*
@@ -566,13 +562,9 @@ int comparedir_block(struct comparedir *d, struct context *cx, uint64_t blkoff,
 	dirent_iter_init(&it, d->block, size);
 	while (!err && dirent_iter_next(&it, &de)) {
 		if (!is_name_gone(d, &de) ||
-		    dirent_check(&de) == RULE_DIR_PRIVATE_INO)
+		    dirent_check(&de) == RULE_DIR_PRIVATE_INO ||
+		    !is_name_lost(d, cx, &de))
 			continue;
-		ret = is_name_lost(d, cx, &de);
-		if (ret <= 0) {
-			err = ret;
-			continue;
-		}
 		loss.ino = de.ino;
 		loss.is_open = is_former(d, cx, blocknr, &de);
 		err = sides_add_loss(s, cx, d->state, &loss, de.name, de.name_len);
