@@ -99,6 +99,28 @@ static bool read_cpfile_block(struct sides *s, struct context *cx, uint64_t blko
 	return is;
 }
 
+/*
+ * Adds the time of checkpoint CNO, unless a log proves it or it is as in CP, the
+ * entry before, or NULL. Only an entry that was rebuilt from logs (NOW) has no
+ * count of its blocks.
+ */
+static void compare_time(struct sides *s, struct context *cx, uint64_t cno,
+			 const struct nilfs_checkpoint *cp,
+			 const struct nilfs_checkpoint *now)
+{
+	const struct loss loss = {
+		.kind = LOSS_TIME,
+		.cno = cno,
+		.last = cno,
+		.time = le64_get(now->cp_create),
+	};
+
+	if (!le64_get(now->cp_nblk_inc) &&
+	    (!cp || le64_get(cp->cp_create) != loss.time) &&
+	    !versions_prove_time(&s->versions, cno, loss.time))
+		losslist_add(s->losses, cx, &loss, NULL, 0);
+}
+
 static int comparecps_visit_block(void *arg, struct context *cx,
 				  const struct filewalk_block *b)
 {
@@ -146,8 +168,8 @@ static int comparecps_visit_block(void *arg, struct context *cx,
 			set_compared_state(&s->states[0], cp);
 			continue;
 		}
-		/* An entry that was rebuilt from the logs has no count of its
-		   blocks. */
+		if (ret > 0)
+			compare_time(s, cx, cno, cp, &now);
 		if (ret > 0 && is_unmade && le64_get(now.cp_nblk_inc))
 			cp = &now;
 		if (ret > 0 && checkpoint_is_snapshot(cp ? cp : &now))

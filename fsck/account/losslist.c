@@ -131,6 +131,7 @@ static const struct {
 	[LOSS_NAME] = {"name", "the name was removed"},
 	[LOSS_RENAMED] = {"renamed", "its former name was removed"},
 	[LOSS_CHECKPOINT] = {"checkpoint", NULL},
+	[LOSS_TIME] = {"time", NULL},
 	[LOSS_MARK] = {"mark", NULL},
 	[LOSS_MARKS] = {"marks", NULL},
 	[LOSS_NEWER] = {"newer", NULL},
@@ -241,6 +242,10 @@ static void put_checkpoint(const struct loss *loss, struct report *r)
 			    "lost: snapshot flags set last, of checkpoints up "
 			    "to %" PRIu64 ", if any",
 			    loss->last);
+	else if (loss->kind == LOSS_TIME)
+		report_text(r,
+			    "lost: checkpoint %" PRIu64 ": its time may have "
+			    "changed, and is %s now", loss->cno, time);
 	else if (loss->kind == LOSS_MARK)
 		report_text(r,
 			    "lost: checkpoint %" PRIu64 " is no longer a "

@@ -26,6 +26,7 @@ enum loss_kind {
 	LOSS_NAME,	 /* a name that no longer exists */
 	LOSS_RENAMED,	 /* a name that no longer exists; only the new name is known */
 	LOSS_CHECKPOINT, /* checkpoints that no longer exist */
+	LOSS_TIME,	 /* a checkpoint whose time, now TIME, may have changed */
 	LOSS_MARK,	 /* a checkpoint that is no longer a snapshot */
 	LOSS_MARKS,	 /* snapshot flags that were set last */
 	LOSS_NEWER,	 /* all data written after CNO */

@@ -39,6 +39,12 @@ struct versions {
 	struct version *items;
 	size_t n, room;
 	uint64_t newest; /* the newest checkpoint of any log */
+	/* The logs with a super root, by checkpoint. */
+	struct versions_root {
+		uint64_t cno; /* first field */
+		uint64_t time;
+	} *logs;
+	size_t nlogs, logs_room;
 	bool gathered;
 };
 
@@ -187,6 +193,9 @@ void versions_fini(struct versions *v);
    their number in *N. */
 const struct version *versions_of(const struct versions *v, uint64_t ino,
 				  uint64_t first, uint64_t end, size_t *n);
+
+/* Whether a log proves that checkpoint CNO has TIME. */
+bool versions_prove_time(const struct versions *v, uint64_t cno, uint64_t time);
 
 /* A walk through the blocks that inode INO had in checkpoint CNO, by its map,
    or by the summaries of the logs if the map cannot be read. */

@@ -33,6 +33,7 @@ void versions_fini(struct versions *v)
 {
 	inoset_fini(&v->wanted);
 	free(v->items);
+	free(v->logs);
 	memset(v, 0, sizeof(*v));
 }
 
@@ -42,6 +43,7 @@ static int versions_take_log(struct versions *v, struct context *cx, struct volu
 			     struct logindex *ix, const struct logindex_log *log,
 			     uint64_t beyond)
 {
+	const struct versions_root root = {log->cno, log->create};
 	struct version one = {.seq = log->seq};
 	struct nilfs_segment_summary ss;
 	struct logindex_extent e;
@@ -50,6 +52,10 @@ static int versions_take_log(struct versions *v, struct context *cx, struct volu
 
 	if ((log->flags & NILFS_SS_SR) && log->cno > v->newest)
 		v->newest = log->cno;
+	if (log->flags & NILFS_SS_SR)
+		err = array_push(cx, &v->logs, &v->nlogs, &v->logs_room, root);
+	if (err)
+		return err;
 	if (log->cno > beyond) {
 		err = dev_read(vol->dev, cx, log->pseg << vol->geo.block_bits,
 			       &ss, sizeof(ss));
@@ -95,6 +101,13 @@ static int compare_version(const void *a, const void *b)
 	return x->blocknr > y->blocknr ? -1 : x->blocknr < y->blocknr;
 }
 
+static int compare_roots(const void *a, const void *b)
+{
+	const struct versions_root *x = a, *y = b;
+
+	return x->cno < y->cno ? -1 : x->cno > y->cno;
+}
+
 int versions_gather(struct versions *v, struct context *cx, struct sides *s,
 		    bool after, uint64_t beyond)
 {
@@ -106,7 +119,7 @@ int versions_gather(struct versions *v, struct context *cx, struct sides *s,
 	uint32_t i;
 	int err = 0;
 
-	v->n = 0;
+	v->n = v->nlogs = 0;
 	for (segnum = 0; segnum < vol->geo.nsegments && !err; segnum++) {
 		err = context_cancelled(cx);
 		segnum = logindex_skip(s->logs[after], vol, segnum, used);
@@ -124,8 +137,18 @@ int versions_gather(struct versions *v, struct context *cx, struct sides *s,
 		}
 	}
 	sort_in_place(v->items, v->n, sizeof(*v->items), compare_version);
+	sort_in_place(v->logs, v->nlogs, sizeof(*v->logs), compare_roots);
 	v->gathered = true;
 	return err;
+}
+
+bool versions_prove_time(const struct versions *v, uint64_t cno, uint64_t time)
+{
+	size_t i = search_number(v->logs, v->nlogs, sizeof(*v->logs), cno);
+
+	while (i < v->nlogs && v->logs[i].cno == cno && v->logs[i].time != time)
+		i++;
+	return i < v->nlogs && v->logs[i].cno == cno;
 }
 
 static bool is_version_before(const void *item, const void *key)

@@ -337,7 +337,7 @@ static int find_latest_entry(struct context *cx, const struct check *c,
 		ret = 0;
 	cpblocks_fini(&copies);
 	if (!ret && !is_dat_lost(c))
-		ret = fileblocks_checkpoint(c, cx, cno, cp);
+		ret = fileblocks_checkpoint(c, cx, cno, 0, cp);
 	if (ret)
 		return ret < 0 ? ret : 0;
 	memset(cp, 0, sizeof(*cp));

@@ -66,7 +66,8 @@ struct cpfix {
 	/* Checkpoints that the list of snapshots links to, forward and back. */
 	struct sparse on, back;
 
-	/* Totals of the blocks repaired so far. */
+	/* Of the blocks repaired so far: the latest time, and totals. */
+	uint64_t time;
 	uint64_t valid;
 	uint64_t *snapshots;	/* ascending */
 	size_t nsnapshots, snapshots_room;
@@ -166,7 +167,7 @@ static int salvage_entry(const struct cpfix *f, struct context *cx,
 	if (!ret || (deleted && (cno == f->latest || cno == b->written))) {
 		deleted = false;
 		how = "restored from the logs";
-		ret = fileblocks_checkpoint(f->job->check, cx, cno, &new);
+		ret = fileblocks_checkpoint(f->job->check, cx, cno, f->time, &new);
 		if (ret > 0)
 			ret = cpblocks_is_followable(f->job->check, cx, &new,
 						     cno);
@@ -298,7 +299,12 @@ static int cpfix_put_block(struct cpfix *f, struct context *cx,
 			cp->cp_flags = le32_make(INVALID);
 		changed |= memcmp(&before, cp, sizeof(before)) != 0;
 		valid += !checkpoint_is_invalid(cp);
-		if (checkpoint_is_invalid(cp) || !checkpoint_is_snapshot(cp))
+		if (checkpoint_is_invalid(cp))
+			continue;
+		if (le64_get(cp->cp_create) > f->time &&
+		    le64_get(cp->cp_create) <= f->vol->latest.ctime)
+			f->time = le64_get(cp->cp_create);
+		if (!checkpoint_is_snapshot(cp))
 			continue;
 		if (!err)
 			err = array_push(cx, &f->snapshots, &f->nsnapshots,

@@ -275,9 +275,9 @@ int fileblocks_map(const struct check *c, struct context *cx,
 }
 
 int fileblocks_checkpoint(const struct check *c, struct context *cx, uint64_t cno,
-		      struct nilfs_checkpoint *cp)
+		      uint64_t earlier, struct nilfs_checkpoint *cp)
 {
-	uint64_t segnum, end, time = c->vol->latest.ctime;
+	uint64_t segnum, end, time = le64_get(volume_super(c->vol)->s_ctime);
 	struct nilfs_inode *inode = &cp->cp_ifile_inode;
 	bool found = cno == c->vol->latest.cno;
 	struct logindex_log log;
@@ -288,14 +288,19 @@ int fileblocks_checkpoint(const struct check *c, struct context *cx, uint64_t cn
 	ret = fileblocks_map(c, cx, NULL, NILFS_IFILE_INO, cno, inode, &end);
 	if (ret <= 0)
 		return ret;
-	/* The creation time of the log with its super
-	   root, if it still exists. */
+	/* The time of the log with its super root; without it, of the last
+	   one before. */
+	if (earlier > time)
+		time = earlier;
+	if (found)
+		time = c->vol->latest.ctime;
 	for (segnum = 0; segnum < c->vol->geo.nsegments && !found; segnum++) {
 		ret = listings_open(&l, cx, c, segnum);
 		while (ret > 0 && !found &&
 		       (ret = listings_next(&l, cx, &log)) > 0) {
 			found = log.cno == cno && (log.flags & NILFS_SS_SR);
-			if (found)
+			if (found || (log.cno && log.cno <= cno &&
+				      log.create > time))
 				time = log.create;
 		}
 		if (ret < 0)

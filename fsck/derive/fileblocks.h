@@ -92,10 +92,14 @@ int fileblocks_map(const struct check *c, struct context *cx,
 	       const struct fileblocks *p, uint64_t ino, uint64_t cno,
 	       struct nilfs_inode *inode, uint64_t *end);
 
-/* Derives the entry of checkpoint CNO as a plain checkpoint: with the map of
-   its ifile, and counts of 0 that a check corrects. As fileblocks_map(). */
+/*
+ * Derives the entry of checkpoint CNO as a plain checkpoint: with the map of
+ * its ifile, and counts of 0 that a check corrects. If its log is lost, it gets
+ * the latest time that a log before it proves, or EARLIER, the time of an
+ * earlier checkpoint (0: not known), if that is later. As fileblocks_map().
+ */
 int fileblocks_checkpoint(const struct check *c, struct context *cx, uint64_t cno,
-		      struct nilfs_checkpoint *cp);
+		      uint64_t earlier, struct nilfs_checkpoint *cp);
 
 /* Whether A lives as long as B. */
 static inline bool lifetime_contains(const struct lifetime *a,

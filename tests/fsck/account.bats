@@ -40,6 +40,11 @@ lose() {
 		status=none
 }
 
+# created IMAGE CHECKPOINT: its time.
+created() {
+	dump.nilfs2 checkpoints "$1" | awk -v cno="$2" '$1 == cno { print $2, $3 }'
+}
+
 # metadata FILE...: all blocks of them.
 metadata() {
 	local file
@@ -371,6 +376,36 @@ copy_block() {
 	lose "$log"
 	repair
 	[[ $lost == *"lost: checkpoint 59"* ]]
+}
+
+@test "the time of a checkpoint whose log and entries are lost" {
+	begin many-snapshots-2k
+	# All versions of the block that has checkpoints 40 to 49.
+	blocks=$(dump.nilfs2 logs --json -b "$image" |
+		gojq '.logs[].blocks[]? | select(.ino == 4 and .blkoff == 4 and
+			.level == 0) | .blocknr')
+	lose_all "$blocks"
+	# They were written in this order: that of checkpoint 42 is the third.
+	lose "$(log_of "$(sed -n 3p <<<"$blocks")")"
+	time=$(created sound 41)
+	repair
+	[[ $lost == *"lost: checkpoint 42: its time may have changed, and is $time"* ]]
+	[ "$(grep -c ": its time may " <<<"$lost")" = 1 ]
+	[ "$(created "$image" 42)" = "$time" ]
+	[ "$(created "$image" 43)" = "$(created sound 43)" ]
+}
+
+@test "a bitmap that its count contradicts does not show that a name led nowhere" {
+	begin special
+	inode=$(dump.nilfs2 ls -i "$image" /links | awk '$2 == "a" { print $1 }')
+	# The bitmap of inodes, and this inode, which has all names in the directory.
+	lose "$(inodes_at "$inode")"
+	lose "$(mapped ifile 1)"
+	repair
+	names "$inode"
+	for name in a b1 b100 b254; do
+		[[ $lost == *"inode $inode, /links/$name: the name was removed"* ]]
+	done
 }
 
 # begin_beside_node: $node of /d/f6 in snapshot 4, and $data of it, in one log.
