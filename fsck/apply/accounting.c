@@ -56,7 +56,7 @@ int accounting_settle(struct repair *r, struct context *cx)
 	if (ret || !(before & ~state))
 		return ret;
 	trial_note(r, "superblocks: error flag cleared");
-	ret = trial_look(r, cx, IMPROVEMENT_ONLY, NULL, NULL);
+	ret = trial_look(r, cx, IMPROVEMENT_ONLY);
 	return ret < 0 ? ret : 0;
 }
 

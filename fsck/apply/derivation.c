@@ -28,7 +28,7 @@
 
 #define TRIES 4
 
-enum { CPFILE = 1, DAT = 2, MAPS = 4, ALL = 7 };
+enum { CPFILE = 1, DAT = 2, MAPS = 4 };
 
 /* The blocks derived in one attempt. */
 struct part {
@@ -37,16 +37,15 @@ struct part {
 	   are wrong with any map. */
 	bool whole;
 	struct derived *d;
-	/* Results: the kinds that had blocks; whether the result was better
-	   without explaining all findings. */
-	unsigned int had;
-	bool refused;
+	unsigned int had;	/* result: the kinds that had blocks */
 };
 
-/* Results of the attempts for one state, by the kinds that had blocks. The same
-   blocks are not checked again. */
+/* Results of the attempts for one state. */
 struct tries {
-	bool worse[ALL + 1];
+	/* A check of derived blocks, with DIGEST, that were better but did not
+	   explain all findings; or NULL. */
+	struct look *refused;
+	uint64_t digest;
 	/* The repairs of another stage failed in the log of derived blocks,
 	   which are written AGAIN without them. */
 	bool bare, again;
@@ -123,22 +122,22 @@ static int rewrite_block(struct fixer_job *job, struct context *cx)
  * whose block count differs from its inode has a node that may have been
  * correct; if the DAT is not derived, any file with such a count.
  */
-static bool is_explained(void *arg, const struct look *now)
+static bool is_explained(const struct part *part, const struct look *now)
 {
 	const struct plan_kind *kind = &now->plan.kinds[RULE_FIX_MAPS];
-	struct part *part = arg;
 	const struct derived *d = part->d;
 	bool any = !(part->of & DAT);
 	size_t i, j;
 
-	part->refused = part->whole && has_more(now, part);
-	for (i = 0; i < d->n && !part->refused; i++)
+	if (part->whole && has_more(now, part))
+		return false;
+	for (i = 0; i < d->n; i++)
 		for (j = 0; (any || d->blocks[i].plausible) && j < kind->n; j++)
-			part->refused |=
-				kind->fixes[j].rule == RULE_INODE_BLOCKS &&
-				(any || kind->fixes[j].place.ino ==
-						d->blocks[i].ino);
-	return !part->refused;
+			if (kind->fixes[j].rule == RULE_INODE_BLOCKS &&
+			    (any || kind->fixes[j].place.ino ==
+					    d->blocks[i].ino))
+				return false;
+	return true;
 }
 
 static int derive_all(struct repair *r, struct context *cx, struct part *part)
@@ -149,7 +148,6 @@ static int derive_all(struct repair *r, struct context *cx, struct part *part)
 	int err = 0;
 	size_t n;
 
-	part->refused = false;
 	if (part->of & CPFILE)
 		err = fix_checkpoints_derive(d, cx, &job);
 	part->had = d->n ? CPFILE : 0;
@@ -228,7 +226,7 @@ static int keep_derived(struct repair *r, struct context *cx,
 	if (!ret && !d->n)
 		return 1;
 	if (!ret)
-		ret = trial_look(r, cx, IMPROVEMENT_OR_SAME, NULL, NULL);
+		ret = trial_look(r, cx, IMPROVEMENT_OR_SAME);
 	if (ret <= 0 && more) {
 		tries->again = tries->bare = true;
 		ret = trial_tolerate(r, cx, ret);
@@ -236,31 +234,63 @@ static int keep_derived(struct repair *r, struct context *cx,
 	return ret;
 }
 
+/*
+ * Checks the derived blocks of PART, unless the check of the same ones is known:
+ * 1 and *RESULT if they are to be written, 0.
+ */
+static int check_derived(struct repair *r, struct context *cx,
+			 const struct part *part, struct tries *tries,
+			 struct look **result)
+{
+	const struct derived *d = part->d;
+	struct look *look = NULL;
+	int ret = 1;
+
+	if (tries->refused && tries->digest == d->digest) {
+		look = tries->refused;
+		tries->refused = NULL;
+	} else {
+		tool_detail(r->tool, "%zu metadata block%s derived from the "
+			    "logs", d->n, d->n == 1 ? "" : "s");
+		ret = trial_check(r, cx, r->rebuild ? IMPROVEMENT_OR_SAME :
+						      IMPROVEMENT_DERIVED,
+				  &look);
+	}
+	if (!ret)
+		return trial_add_failed(r, cx, d->digest);
+	if (ret < 0)
+		return ret;
+	if (is_explained(part, look)) {
+		*result = look;
+		return 1;
+	}
+	trial_free(tries->refused);
+	tries->refused = look;
+	tries->digest = d->digest;
+	return 0;
+}
+
 /* Derives PART: 1 if the result is kept, 0. */
 static int try_derived(struct repair *r, struct context *cx, struct part *part,
 		       struct tries *tries)
 {
 	struct trial_point from = trial_point(r);
+	struct look *checked = NULL, *before = NULL;
 	struct derived *d = part->d;
-	bool first = !r->now, looked = false;
 	int ret = derive_all(r, cx, part), err = 0;
+	uint64_t digest = d->digest;
 
 	/* Safe mode accepts no losses. */
-	if (!ret && d->n && !tries->worse[part->had] &&
+	if (!ret && d->n && !trial_has_failed(r, digest) &&
 	    !(r->ask.mode == DECISION_MODE_SAFE && d->lost) &&
 	    (!part->whole ||
-	     (!d->lost && !((part->of & DAT) && d->ended == d->entries)))) {
-		tool_detail(r->tool, "%zu metadata block%s derived from the "
-			    "logs", d->n, d->n == 1 ? "" : "s");
-		ret = trial_look(r, cx, r->rebuild ? IMPROVEMENT_OR_SAME :
-						     IMPROVEMENT_DERIVED,
-				 is_explained, part);
-		tries->worse[part->had] = !ret && !part->refused;
-		looked = ret > 0;
-	}
-	if (looked)
-		ret = keep_derived(r, cx, d, tries);
+	     (!d->lost && !((part->of & DAT) && d->ended == d->entries))))
+		ret = check_derived(r, cx, part, tries, &checked);
+	if (ret > 0)
+		ret = trial_take(r, cx, checked, &before) ?:
+		      keep_derived(r, cx, d, tries);
 	if (ret > 0) {
+		trial_free(before);
 		/* The DAT led to other blocks. */
 		r->state.overwritten &= findings_have(
 			trial_current(r)->check.findings, RULE_OVERWRITTEN);
@@ -269,14 +299,17 @@ static int try_derived(struct repair *r, struct context *cx, struct part *part,
 	ret = trial_tolerate(r, cx, ret);
 	derived_drop(d);
 	trial_return_to(r, &from);
-	if (looked && first) {
-		trial_drop_check(r);
-		err = trial_note_state(r, cx, r->first);
-	} else if (looked) {
-		err = trial_resume(r, cx);
-	}
-	if (ret || err || !tries->again)
+	if (checked)
+		err = trial_take(r, cx, before, tries->again ? &checked : NULL);
+	if (ret || err)
 		return ret ? ret : err;
+	if (!checked)
+		return 0;
+	if (!tries->again)
+		return trial_add_failed(r, cx, digest);
+	trial_free(tries->refused);
+	tries->refused = checked;
+	tries->digest = digest;
 	tries->again = false;
 	return try_derived(r, cx, part, tries);
 }
@@ -336,8 +369,10 @@ static int derive_in_turn(struct repair *r, struct context *cx, struct derived *
 	if (!ret && (both.had & MAPS))
 		ret = try_derived(r, cx, &rest, &tries);
 	maps.whole = false;
-	return ret || !(maps.had & MAPS) ? ret :
-					   try_derived(r, cx, &maps, &tries);
+	if (!ret && (maps.had & MAPS))
+		ret = try_derived(r, cx, &maps, &tries);
+	trial_free(tries.refused);
+	return ret;
 }
 
 int derivation_run(struct repair *r, struct context *cx)

@@ -106,4 +106,5 @@ void repair_fini(struct repair *r)
 	free(r->repaired.lines);
 	losslist_fini(&r->account);
 	free(r->unset);
+	free(r->failed);
 }

@@ -120,6 +120,18 @@ struct repair {
 	size_t nunset, unset_room;
 	unsigned int looks;	/* checks of the overlay so far */
 	unsigned int derived;	/* LOOKS + 1 at the last derivation */
+	/* The rule with more findings in the last check that was no better, or
+	   NULL. */
+	const struct rule_info *worse;
+	/* Repairs that did not improve the volume. */
+	struct failed_repair {
+		uint64_t digest;	/* of what it changes or repairs */
+		/* The kind of the rule that became worse, and the digest of its
+		   findings before. */
+		enum rule_fix kind;
+		uint64_t before;
+	} *failed;
+	size_t nfailed, failed_room;
 };
 
 /* Repairs the plan of R->first on the overlay. Then R->now is the check of the
@@ -151,11 +163,36 @@ struct trial_point {
 struct trial_point trial_point(const struct repair *r);
 void trial_return_to(struct repair *r, const struct trial_point *to);
 
-/* Checks the overlay: 1 if the result meets DEMAND and ACCEPTS (or NULL),
-   called with ARG, returns true; R->now is that check then. 0, or a failure. */
+/* Checks the overlay: 1 if the result meets DEMAND, then *RESULT is that check;
+   0, or a failure. The caller takes it or drops it. */
+int trial_check(struct repair *r, struct context *cx,
+		enum improvement_demand demand, struct look **result);
+
+/*
+ * Makes LOOK, or R->first if that is NULL, the latest check, R->now. The one
+ * before is freed, or kept in *BEFORE (NULL if it was R->first), which the
+ * caller passes back or drops. A failure.
+ */
+int trial_take(struct repair *r, struct context *cx, struct look *look,
+	       struct look **before);
+
+/* Frees LOOK, which may be NULL. */
+void trial_free(struct look *look);
+
+/* trial_check(), and trial_take() of a good result. */
 int trial_look(struct repair *r, struct context *cx,
-	       enum improvement_demand demand,
-	       bool (*accepts)(void *arg, const struct look *now), void *arg);
+	       enum improvement_demand demand);
+
+/* A digest of the findings of KIND in the latest check. */
+uint64_t trial_digest_of(const struct repair *r, enum rule_fix kind);
+
+/*
+ * Whether the repair with DIGEST failed before, and would fail again: findings of
+ * the kind that became worse are what they were then. The other one adds a repair,
+ * right after its check. -ENOMEM.
+ */
+bool trial_has_failed(const struct repair *r, uint64_t digest);
+int trial_add_failed(struct repair *r, struct context *cx, uint64_t digest);
 
 /*
  * Runs ROUND and checks its changes: 1 if the result meets DEMAND and is kept,

@@ -6,7 +6,9 @@
  * later stages depend on it, together with findings that nothing depends on
  * (stages.c). Then all passes check the overlay. A round that failed or did not
  * improve the volume is undone, and its stages or kinds of repair are tried one
- * by one. A kind that leaves as many findings as before is dropped.
+ * by one. A kind that leaves as many findings as before is dropped. A round that
+ * failed is not tried again with the same findings, unless those that made it
+ * worse have changed.
  */
 #include "fsck/apply/repair.h"
 
@@ -28,6 +30,19 @@ static bool is_of_snapshot(const void *latest, const struct finding *fix)
 	return fix->place.cno && fix->place.cno != *(const uint64_t *)latest;
 }
 
+/* The findings of the TAKEN kinds. */
+static uint64_t digest_of(const struct repair *r,
+			  const bool taken[RULE_FIX_COUNT])
+{
+	uint64_t digest = 0;
+	size_t i;
+
+	for (i = 0; i < RULE_FIX_COUNT; i++)
+		if (taken[i])
+			digest += trial_digest_of(r, (enum rule_fix)i);
+	return digest;
+}
+
 static int run_round(struct repair *r, struct context *cx, int stage)
 {
 	const struct ask *a = &r->ask;
@@ -46,12 +61,16 @@ static int run_round(struct repair *r, struct context *cx, int stage)
 				ASK_YES,
 	};
 	unsigned int n = stages_take(r, stage, round.taken);
+	uint64_t digest = digest_of(r, round.taken);
 	bool reached = false;
 	size_t i;
-	int ret;
+	int ret = 0;
 
 	count_kinds(r, before);
-	ret = trial_attempt(r, cx, &round, IMPROVEMENT_ONLY);
+	if (!trial_has_failed(r, digest))
+		ret = trial_attempt(r, cx, &round, IMPROVEMENT_ONLY);
+	if (!ret && !round.unchanged)
+		ret = trial_add_failed(r, cx, digest);
 	if (ret < 0)
 		return ret;
 	if (!ret) {

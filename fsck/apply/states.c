@@ -118,8 +118,10 @@ static int give_up_snapshots(struct repair *r, struct context *cx)
 	int ret = 1;
 
 	/* A read that failed may succeed when it is tried again. */
-	if (states_gives_up(r) && r->dev->stats.failed_reads)
+	if (states_gives_up(r) && r->dev->stats.failed_reads) {
+		r->nfailed = 0;
 		ret = trial_resume(r, cx) ?: rounds_run(r, cx) ?: 1;
+	}
 	/* Errors in shared blocks then belong to the next snapshot, or to the
 	   latest state. */
 	while (ret > 0 && stages_may_log(r) && states_gives_up(r)) {
@@ -319,6 +321,7 @@ static void set_mode(struct repair *r, enum decision_mode mode)
 		     mode == DECISION_MODE_ASK_REBUILD;
 	trial_current(r)->mode = r->ask.mode = mode;
 	r->derived = 0;
+	r->nfailed = 0;
 }
 
 int states_rebuild(struct repair *r, struct context *cx, size_t mark)

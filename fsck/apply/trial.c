@@ -64,17 +64,16 @@ static void forget_lines(struct repair *r, size_t n)
 		free(r->repaired.lines[--r->repaired.n]);
 }
 
-static void free_look(const struct repair *r, struct look *l)
+void trial_free(struct look *look)
 {
-	if (!l || l == r->first)
-		return;
-	look_fini(l);
-	free(l);
+	if (look)
+		look_fini(look);
+	free(look);
 }
 
 void trial_drop_check(struct repair *r)
 {
-	free_look(r, r->now);
+	trial_free(r->now);
 	r->now = NULL;
 }
 
@@ -131,12 +130,11 @@ int trial_note_state(struct repair *r, struct context *cx,
 					 &c->broken_segments);
 }
 
-int trial_look(struct repair *r, struct context *cx,
-	       enum improvement_demand demand,
-	       bool (*accepts)(void *arg, const struct look *now), void *arg)
+int trial_check(struct repair *r, struct context *cx,
+		enum improvement_demand demand, struct look **result)
 {
 	struct look *now = calloc(1, sizeof(*now)), *before = trial_current(r);
-	const struct rule_info *worse;
+	const struct rule_info *worse = NULL;
 	int ret;
 
 	if (!now)
@@ -155,22 +153,77 @@ int trial_look(struct repair *r, struct context *cx,
 		     demand == IMPROVEMENT_DERIVED))
 		tool_detail(r->tool, "no better than before: %s",
 			    worse ? worse->slug : "no improvement");
+	r->worse = worse;
 	plan_forget(&r->ask, &now->plan);
-	if (ret <= 0 || (accepts && !accepts(arg, now))) {
-		free_look(r, now);
-		return ret < 0 ? ret : 0;
+	if (ret > 0) {
+		look_mark_compared(now);
+		*result = now;
+	} else {
+		trial_free(now);
 	}
-	look_mark_compared(now);
-	free_look(r, before);
-	r->now = now;
+	return ret;
+}
+
+int trial_take(struct repair *r, struct context *cx, struct look *look,
+	       struct look **before)
+{
+	if (before)
+		*before = r->now;
+	else
+		trial_free(r->now);
+	r->now = look;
 	r->looks++;
-	ret = trial_note_state(r, cx, now);
-	return ret ? ret : 1;
+	return trial_note_state(r, cx, trial_current(r));
+}
+
+int trial_look(struct repair *r, struct context *cx,
+	       enum improvement_demand demand)
+{
+	struct look *now;
+	int ret = trial_check(r, cx, demand, &now);
+
+	if (ret > 0)
+		ret = trial_take(r, cx, now, NULL) ?: 1;
+	return ret;
+}
+
+uint64_t trial_digest_of(const struct repair *r, enum rule_fix kind)
+{
+	const struct look *l = trial_current(r);
+
+	return plan_digest(&l->plan, kind,
+			   l->check.vol ? l->check.vol->latest.cno : 0);
+}
+
+bool trial_has_failed(const struct repair *r, uint64_t digest)
+{
+	const struct failed_repair *f = r->failed;
+	size_t i;
+
+	for (i = 0; i < r->nfailed; i++)
+		if (f[i].digest == digest &&
+		    (f[i].kind == RULE_FIX_NONE ||
+		     f[i].before == trial_digest_of(r, f[i].kind)))
+			return true;
+	return false;
+}
+
+int trial_add_failed(struct repair *r, struct context *cx, uint64_t digest)
+{
+	struct failed_repair f = {
+		.digest = digest,
+		.kind = r->worse ? r->worse->fix : RULE_FIX_NONE,
+	};
+
+	if (trial_has_failed(r, digest))
+		return 0;
+	f.before = trial_digest_of(r, f.kind);
+	return array_push(cx, &r->failed, &r->nfailed, &r->failed_room, f);
 }
 
 int trial_resume(struct repair *r, struct context *cx)
 {
-	int ret = trial_look(r, cx, IMPROVEMENT_ANY, NULL, NULL);
+	int ret = trial_look(r, cx, IMPROVEMENT_ANY);
 
 	return ret < 0 ? ret : 0;
 }
@@ -224,8 +277,7 @@ int trial_attempt(struct repair *r, struct context *cx, struct round *round,
 	/* The result for a chosen state is known only after all rounds. */
 	chosen = r->state.chosen && !from.state.chosen;
 	if (!ret && !round->unchanged)
-		ret = trial_look(r, cx, chosen ? IMPROVEMENT_ANY : demand,
-				  NULL, NULL);
+		ret = trial_look(r, cx, chosen ? IMPROVEMENT_ANY : demand);
 	if (ret <= 0)
 		trial_return_to(r, &from);
 	else if (chosen)
@@ -272,5 +324,6 @@ void trial_restart(struct repair *r, size_t mark)
 	overlay_rewind(r->dev, mark);
 	r->state.chosen = false;
 	r->looks++;
+	r->nfailed = 0;
 	r->asked_synced = r->no_orphan_data = false;
 }

@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/sort.h"
+#include "base/text.h"
 #include "check/damage.h"
 #include "check/logs/listings.h"
 #include "dev/patched.h"
@@ -44,12 +45,41 @@ static int set_bytes(struct derived *d, struct context *cx, uint64_t off,
 	return err ? err : ret;
 }
 
+/* Adds the change of BLOCK to CONTENT to the digest. */
+static int add_to_digest(struct derived *d, struct context *cx,
+			 const struct derived_block *block, const void *content,
+			 uint32_t block_size)
+{
+	const uint64_t *new = content;
+	uint64_t words[5] = { block->ino, block->blkoff, block->level };
+	uint64_t *old = calloc(1, block_size);
+	size_t i;
+
+	if (!old)
+		return fail(cx, -ENOMEM, "a block");
+	if (dev_read(d->dev, cx, block->blocknr * block_size, old, block_size))
+		fail_clear(cx);
+	for (i = 0; i < block_size / sizeof(*new); i++) {
+		if (new[i] == old[i])
+			continue;
+		words[3] = i;
+		words[4] = new[i];
+		d->digest += text_hash(words, sizeof(words));
+	}
+	free(old);
+	return 0;
+}
+
 int derived_set(struct derived *d, struct context *cx,
 		const struct derived_block *block, const void *content,
 		uint32_t block_size)
 {
 	bool written;
-	int ret = set_bytes(d, cx, block->blocknr * block_size, content,
+	int ret = add_to_digest(d, cx, block, content, block_size);
+
+	if (ret)
+		return ret;
+	ret = set_bytes(d, cx, block->blocknr * block_size, content,
 			    block_size, &written);
 
 	if (ret <= 0)
@@ -191,7 +221,7 @@ void derived_drop(struct derived *d)
 {
 	patched_remove(d->patched, 0, UINT64_MAX);
 	d->n = d->nlogs = 0;
-	d->entries = d->lost = d->ended = 0;
+	d->entries = d->lost = d->ended = d->digest = 0;
 }
 
 void derived_fini(struct derived *d)

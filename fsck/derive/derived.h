@@ -54,6 +54,9 @@ struct derived {
 	/* The map of the DAT led to an older version of a block, or lacks a
 	   block that is needed: the map is an older version itself. */
 	bool dat_stale;
+	/* Sum of all changes, in any order: the same for the same changes of the
+	   same blocks of files, wherever the blocks are. */
+	uint64_t digest;
 };
 
 /* Adds BLOCK, whose derived content is CONTENT (BLOCK_SIZE bytes). -ENOMEM. */

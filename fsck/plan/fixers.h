@@ -94,6 +94,10 @@ struct plan_count plan_count(const struct plan_kind *kind, uint64_t latest);
 bool plan_is_no_less(const struct plan_count *now,
 		     const struct plan_count *before);
 
+/* A digest of the findings of kind FIX in PLAN that are to be repaired; the same
+   in a later checkpoint. LATEST is the latest one. */
+uint64_t plan_digest(const struct plan *plan, enum rule_fix fix, uint64_t latest);
+
 /*
  * Moves the fixes of KIND for which IS_REFUSED, called with ARG, returns true
  * to the end. The order of the others is kept. Other repairs of the kind do not

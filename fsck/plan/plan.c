@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "disk/inode.h"
 #include "find/findprint.h"
 #include "fsck/plan/fixers.h"
@@ -152,6 +153,26 @@ bool plan_is_no_less(const struct plan_count *now,
 	       a->place.number == b->place.number &&
 	       a->place.blkoff == b->place.blkoff &&
 	       a->place.level == b->place.level;
+}
+
+uint64_t plan_digest(const struct plan *plan, enum rule_fix fix, uint64_t latest)
+{
+	const struct plan_kind *kind = &plan->kinds[fix];
+	const uint64_t total[] = { fix, kind->found };
+	uint64_t digest = text_hash(total, sizeof(total));
+	size_t i;
+
+	for (i = 0; i < kind->n; i++) {
+		const struct finding *f = &kind->fixes[i];
+		const struct place *p = &f->place;
+		const uint64_t words[] = {
+			fix, f->rule, p->kind, p->level, p->offset, p->number,
+			p->ino, p->blkoff, f->got, p->cno == latest ? 0 : p->cno,
+		};
+
+		digest += text_hash(words, sizeof(words));
+	}
+	return digest;
 }
 
 void plan_refuse(struct plan_kind *kind,
