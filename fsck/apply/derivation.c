@@ -51,10 +51,21 @@ struct tries {
 	bool bare, again;
 };
 
+/* Whether K has a finding with TRAITS, or, if not WITH, one without them. */
+static bool has_any(const struct plan_kind *k, unsigned int traits, bool with)
+{
+	size_t i = 0;
+
+	while (i < k->n && rule_has(k->fixes[i].rule, traits) != with)
+		i++;
+	return i < k->n;
+}
+
 /*
- * Whether L, after AFTER, has findings that a derivation may explain. Only
- * after a derivation of the DAT a check shows which entries no map leads to;
- * only after one of the cpfile it shows the number of inodes of a checkpoint.
+ * Whether L, after AFTER, has findings that a derivation may explain. No
+ * derivation explains that a log cannot be read. Only after a derivation of the
+ * DAT a check shows which entries no map leads to; only after one of the cpfile
+ * it shows the number of inodes of a checkpoint.
  */
 static bool has_more(const struct look *l, const struct part *after)
 {
@@ -63,15 +74,14 @@ static bool has_more(const struct look *l, const struct part *after)
 	size_t i;
 
 	for (i = RULE_FIX_DAT; i <= RULE_FIX_MAPS; i++)
-		if (kinds[i].n &&
+		if ((i == RULE_FIX_SEGMENTS ?
+			     has_any(&kinds[i], RULE_HIDES_LOGS, false) :
+			     kinds[i].n > 0) &&
 		    !(i == RULE_FIX_CHECKPOINTS && (after->of & CPFILE)))
 			return true;
 	/* A wrong map may cause a name without an inode. */
-	for (i = 0; i < names->n; i++)
-		if (rule_has(names->fixes[i].rule,
-			     RULE_DOUBTS_MAP | RULE_DOUBTS_IFILE))
-			return true;
-	return l->check.dat_broken ||
+	return has_any(names, RULE_DOUBTS_MAP | RULE_DOUBTS_IFILE, true) ||
+	       l->check.dat_broken ||
 	       (kinds[RULE_FIX_COUNTS].n && !(after->of & DAT));
 }
 
@@ -275,16 +285,19 @@ static int try_derived(struct repair *r, struct context *cx, struct part *part,
 		       struct tries *tries)
 {
 	struct trial_point from = trial_point(r);
+	const struct plan_kind *entries =
+		&trial_current(r)->plan.kinds[RULE_FIX_DAT];
 	struct look *checked = NULL, *before = NULL;
 	struct derived *d = part->d;
 	int ret = derive_all(r, cx, part), err = 0;
 	uint64_t digest = d->digest;
 
-	/* Safe mode accepts no losses. */
+	/* Safe mode accepts no losses. Maps do not explain wrong entries. */
 	if (!ret && d->n && !trial_has_failed(r, digest) &&
 	    !(r->ask.mode == DECISION_MODE_SAFE && d->lost) &&
 	    (!part->whole ||
-	     (!d->lost && !((part->of & DAT) && d->ended == d->entries))))
+	     (!d->lost && !((part->of & DAT) && d->ended == d->entries) &&
+	      !(part->of == MAPS && has_any(entries, RULE_DOUBTS_DAT, true)))))
 		ret = check_derived(r, cx, part, tries, &checked);
 	if (ret > 0)
 		ret = trial_take(r, cx, checked, &before) ?:
