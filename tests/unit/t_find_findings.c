@@ -4,10 +4,13 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "disk/ondisk.h"
 #include "find/findprint.h"
+#include "find/inorder.h"
 #include "tap.h"
 
 static struct place group_at(uint64_t cno, uint64_t ino, uint64_t group)
@@ -261,6 +264,51 @@ static void test_words(void)
 		"\"detail\":\"seen twice\"}\n", "superblocks count from 1");
 }
 
+/* The places and details of findings, as text. */
+static void note_place(void *arg, const struct finding *f)
+{
+	char *text = arg;
+	size_t len = strlen(text);
+
+	snprintf(text + len, 64 - len, "%d%s ", (int)f->place.number,
+		 f->detail ? f->detail : "");
+}
+
+/* Job NUMBER is done, with N findings. */
+static int finish_job(struct inorder *o, uint64_t number, unsigned int n)
+{
+	struct inorder_list list = { .items = NULL };
+	char detail[] = "a";
+	unsigned int i;
+
+	for (i = 0; i < n; i++, detail[0]++)
+		inorder_keep(&list, &(struct finding){
+			.rule = RULE_SU_FLAGS, .detail = i ? detail : NULL,
+			.place = place_number(PLACE_SEGMENT, number),
+		});
+	return inorder_done(o, &cx, number, &list);
+}
+
+static void test_order(void)
+{
+	struct inorder o;
+	char text[64] = "";
+
+	inorder_init(&o, note_place, text);
+	is_int(finish_job(&o, 2, 1), 0, "job 2 is done first");
+	is_int(finish_job(&o, 3, 0), 0, "then job 3, without a finding");
+	is_str(text, "", "their findings wait");
+	is_int(finish_job(&o, 0, 3), 0, "job 0");
+	is_str(text, "0 0b 0c ", "is passed on at once");
+	is_int(finish_job(&o, 1, 1), 0, "job 1");
+	is_str(text, "0 0b 0c 1 2 ", "and those that waited for it");
+	is_int(finish_job(&o, 4, 1), 0, "job 4");
+	is_str(text, "0 0b 0c 1 2 4 ", "is next");
+	is_int(finish_job(&o, 6, 2), 0, "job 6 waits for job 5, which failed");
+	inorder_fini(&o);
+	is_str(text, "0 0b 0c 1 2 4 ", "its findings are dropped");
+}
+
 int main(void)
 {
 	context_init(&cx);
@@ -270,6 +318,7 @@ int main(void)
 	test_failure();
 	test_watch();
 	test_threads();
+	test_order();
 	test_places();
 	test_words();
 	return tap_done();

@@ -21,7 +21,7 @@
  * segment must be able to begin there.  Times may go backwards.
  *
  * Segments are independent: each worker has its own volume and takes some
- * segments at a time.
+ * segments at a time. Findings are reported in the order of segments.
  */
 #include "check/pass/passes.h"
 
@@ -36,6 +36,7 @@
 #include "check/logs/mapsums.h"
 #include "disk/checkpoint.h"
 #include "disk/superroot.h"
+#include "find/inorder.h"
 #include "vol/ahead.h"
 #include "vol/cptable.h"
 #include "vol/logcheck.h"
@@ -61,11 +62,10 @@ enum walk_mode {
 struct walk {
 	struct check *c;
 	struct volume *vol;		/* volume of the worker */
-	/*
-	 * Shared by all workers: sequence numbers of the segments visited, as
-	 * distances from the latest one.
-	 */
-	struct sparse *sequences;
+	/* What the worker finds is kept in the list until its segments are
+	   done. */
+	struct findings *found;
+	struct inorder_list list;
 	struct summary summary;
 	struct claims claims;
 
@@ -98,12 +98,23 @@ static void note_broken(struct walk *w)
 		__atomic_store_n(&c->logs_shut, true, __ATOMIC_RELAXED);
 }
 
+/* As check_damage(). */
+static int note_damage(struct walk *w, struct context *cx, int err,
+		       enum rule rule, struct place place)
+{
+	if (damage_is(err))
+		findings_failed(w->found, cx, err == -EIO ?
+				RULE_DEV_UNREADABLE : rule, place);
+	return damage_is(err) ? 0 : err;
+}
+
 /* Handles the failure ERR of a read; damage breaks RULE. */
 static int meet_damage(struct walk *w, struct context *cx, int err,
 		       enum rule rule)
 {
-	return w->mode == WALK_SHUT ? damage_forgive(cx, err) :
-			 check_damage(w->c, cx, err, rule, here(w));
+	if (w->mode == WALK_SHUT)
+		return damage_forgive(cx, err);
+	return note_damage(w, cx, err, rule, here(w));
 }
 
 /* Ends the walk: the content of the remaining blocks is unknown. */
@@ -117,11 +128,10 @@ static void stop_walk(struct walk *w)
 
 /* Compares the sequence number with that of the first log; false: the log must
    not be read. */
-static bool check_sequence(struct walk *w, struct context *cx,
-			   const struct nilfs_segment_summary *ss)
+static bool check_sequence(struct walk *w, const struct nilfs_segment_summary *ss)
 {
 	const struct recovery *latest = &w->vol->latest;
-	struct findings *f = w->c->findings;
+	struct findings *f = w->found;
 	uint64_t seq = le64_get(ss->ss_seq);
 
 	if (w->any && seq != w->seq) {
@@ -153,13 +163,11 @@ static bool check_sequence(struct walk *w, struct context *cx,
 		stop_walk(w);
 		return false;
 	}
-	/* A very old number, or one without room in the set, is accepted. */
-	if (w->mode != WALK_SHUT && latest->seq - seq < w->sequences->bits &&
-	    !sparse_add(w->sequences, cx, latest->seq - seq))
+	/* It is one only if another segment has that number. */
+	if (w->mode != WALK_SHUT)
 		findings_differ(f, RULE_LOG_SEQ_TWICE,
 				place_number(PLACE_SEGMENT, w->segnum),
 				latest->seq, seq);
-	fail_clear(cx);
 	return true;
 }
 
@@ -191,7 +199,7 @@ static int name_unreadable(struct walk *w, struct context *cx,
 		ret = vblocks_find(&w->claims.vblocks, cx, b.vblocknr, &vb);
 		if (ret != VBLOCKS_USED || vb.blocknr != blocknr)
 			continue;
-		ret = badreads_name(w->c->findings, cx, w->vol, blocknr, &vb,
+		ret = badreads_name(w->found, cx, w->vol, blocknr, &vb,
 				    &b);
 	}
 	return ret < 0 ? ret : 0;
@@ -231,7 +239,7 @@ static int check_time(struct walk *w, struct context *cx,
 	sr = block;
 	if (superroot_check(&vol->geo, block) == RULE_OK &&
 	    le64_get(sr->sr_nongc_ctime) == create)
-		findings_differ(w->c->findings, RULE_CP_CREATE,
+		findings_differ(w->found, RULE_CP_CREATE,
 				place_number(PLACE_CHECKPOINT, cno), create,
 				le64_get(cp.cp_create));
 	cache_put_spent(vol->cache, block);
@@ -243,7 +251,7 @@ static int check_log(struct walk *w, struct context *cx,
 		     const struct nilfs_segment_summary *ss)
 {
 	const struct nilfs_geometry *geo = &w->vol->geo;
-	struct findings *f = w->c->findings;
+	struct findings *f = w->found;
 	uint64_t next = le64_get(ss->ss_next);
 	uint16_t flags = le16_get(ss->ss_flags);
 	bool begins = flags & NILFS_SS_LOGBGN;
@@ -322,7 +330,7 @@ static int walk_log(struct walk *w, struct context *cx)
 	if (rule) {
 		/* Not reported if no log was expected here. */
 		if (w->mode == WALK_EXACT && !w->doubtful)
-			findings_broken(w->c->findings, rule, here(w));
+			findings_broken(w->found, rule, here(w));
 		stop_walk(w);
 		return 0;
 	}
@@ -337,11 +345,11 @@ static int walk_log(struct walk *w, struct context *cx)
 			  (size_t)segsum_nsumblk(geo, &ss) << geo->block_bits);
 	if (segsum_crc_check(&crc, &ss) != RULE_OK) {
 		if (w->mode == WALK_EXACT && !w->doubtful)
-			findings_broken(w->c->findings, RULE_LOG_SUMSUM,
+			findings_broken(w->found, RULE_LOG_SUMSUM,
 					here(w));
 		goto doubt;
 	}
-	if (check_sequence(w, cx, &ss)) {
+	if (check_sequence(w, &ss)) {
 		w->doubtful = false;
 		err = check_log(w, cx, &ss);
 	}
@@ -387,7 +395,7 @@ static int walk_segment(struct walk *w, struct context *cx, uint64_t segnum,
 	if (err || w->broken || w->pseg == start + nblocks)
 		return err;
 	if (w->mode == WALK_EXACT && !w->doubtful)
-		findings_differ(w->c->findings, RULE_SU_LOG_END,
+		findings_differ(w->found, RULE_SU_LOG_END,
 				place_number(PLACE_SEGMENT, segnum),
 				w->pseg - start, nblocks);
 	stop_walk(w);
@@ -397,10 +405,28 @@ static int walk_segment(struct walk *w, struct context *cx, uint64_t segnum,
 struct crowd {
 	struct check *c;
 	struct walk *walks;	/* one per worker */
+	struct inorder found;
+	struct context quiet;	/* for report_found() */
+	/* Sequence numbers of the segments visited, as distances from the latest
+	   one. */
 	struct sparse sequences;
 	uint64_t first, end;	/* segments of the window */
 	uint64_t done;		/* segments done */
 };
+
+/* Reports F, unless it is the first segment with that number. A very old number,
+   or one without room in the set, is accepted. */
+static void report_found(void *arg, const struct finding *f)
+{
+	struct crowd *crowd = arg;
+	int ret = 1;
+
+	if (f->rule == RULE_LOG_SEQ_TWICE && f->want - f->got < crowd->sequences.bits)
+		ret = sparse_add(&crowd->sequences, &crowd->quiet,
+				 f->want - f->got);
+	if (f->rule != RULE_LOG_SEQ_TWICE || !ret)
+		findings_add(crowd->c->findings, f);
+}
 
 static int check_batch(struct context *cx, void *arg, unsigned int worker,
 		       uint64_t job)
@@ -448,8 +474,8 @@ static int check_batch(struct context *cx, void *arg, unsigned int worker,
 		}
 		err = sutable_read(w->vol, cx, segnum, &su);
 		if (err) {
-			err = check_damage(c, cx, err, RULE_SU_UNREADABLE,
-					   place_number(PLACE_SEGMENT, segnum));
+			err = note_damage(w, cx, err, RULE_SU_UNREADABLE,
+					  place_number(PLACE_SEGMENT, segnum));
 			continue;
 		}
 		if (!segusage_is_dirty(&su.su))
@@ -464,6 +490,8 @@ static int check_batch(struct context *cx, void *arg, unsigned int worker,
 			nblocks = le32_get(su.su.su_nblocks);
 		err = walk_segment(w, cx, segnum, (uint32_t)nblocks, mode);
 	}
+	if (!err)
+		err = inorder_done(&crowd->found, cx, job, &w->list);
 	done = __atomic_add_fetch(&crowd->done, BATCH_SEGMENTS,
 				  __ATOMIC_RELAXED);
 	/* Only the calling thread, worker 0, shows progress. */
@@ -483,6 +511,7 @@ int pass_logs(struct check *c, struct context *cx)
 	bool more;
 	int ret = crowd.walks ? 0 : fail(cx, -ENOMEM, "%u workers", n);
 
+	context_child(cx, &crowd.quiet);
 	c->work = geo->nsegments;
 	if (!ret)
 		ret = sparse_init(&crowd.sequences, cx, latest < SEQUENCES_MAX ?
@@ -506,9 +535,9 @@ int pass_logs(struct check *c, struct context *cx)
 		if (ret)
 			break;
 		*w = (struct walk){
-			.c = c, .vol = vol, .sequences = &crowd.sequences,
-			.claims = { .c = c },
+			.c = c, .vol = vol, .claims = { .c = c },
 		};
+		ret = findings_open(&w->found, cx, inorder_keep, &w->list, true);
 		vblocks_init(&w->claims.vblocks, vol, &c->datruns);
 	}
 	/* Checks the segments of each window of claims. */
@@ -518,11 +547,15 @@ int pass_logs(struct check *c, struct context *cx)
 		crowd.end = c->claimed_end < c->claimed.bits ?
 			geometry_segment_of(geo, c->claimed_end) :
 			geo->nsegments;
+		inorder_init(&crowd.found, report_found, &crowd);
 		ret = pool_run(cx, div_round_up(crowd.end - crowd.first,
 						BATCH_SEGMENTS),
 			       check_batch, &crowd) ?: claims_next(c, cx);
+		inorder_fini(&crowd.found);
 	}
 	for (i = 0; crowd.walks && i < n && crowd.walks[i].vol; i++) {
+		inorder_drop(&crowd.walks[i].list);
+		findings_close(crowd.walks[i].found);
 		summary_free(&crowd.walks[i].summary);
 		vblocks_fini(&crowd.walks[i].claims.vblocks);
 		if (i)
