@@ -42,10 +42,10 @@ struct part {
 
 /* Results of the attempts for one state. */
 struct tries {
-	/* A check of derived blocks, with DIGEST, that were better but did not
-	   explain all findings; or NULL. */
-	struct look *refused;
-	uint64_t digest;
+	/* Checks, or NULL, of derived blocks with these digests that were better
+	   but did not explain all findings: of the DAT, of other kinds. */
+	struct look *refused[2];
+	uint64_t digests[2];
 	/* The repairs of another stage failed in the log of derived blocks,
 	   which are written AGAIN without them. */
 	bool bare, again;
@@ -244,6 +244,17 @@ static int keep_derived(struct repair *r, struct context *cx,
 	return ret;
 }
 
+/* Keeps LOOK, of the blocks of PART, which have DIGEST. */
+static void keep_refused(struct tries *tries, const struct part *part,
+			 struct look *look, uint64_t digest)
+{
+	size_t i = part->had != DAT;
+
+	trial_free(tries->refused[i]);
+	tries->refused[i] = look;
+	tries->digests[i] = digest;
+}
+
 /*
  * Checks the derived blocks of PART, unless the check of the same ones is known:
  * 1 and *RESULT if they are to be written, 0.
@@ -255,11 +266,15 @@ static int check_derived(struct repair *r, struct context *cx,
 	const struct derived *d = part->d;
 	struct look *look = NULL;
 	int ret = 1;
+	size_t i;
 
-	if (tries->refused && tries->digest == d->digest) {
-		look = tries->refused;
-		tries->refused = NULL;
-	} else {
+	for (i = 0; i < 2 && !look; i++) {
+		if (!tries->refused[i] || tries->digests[i] != d->digest)
+			continue;
+		look = tries->refused[i];
+		tries->refused[i] = NULL;
+	}
+	if (!look) {
 		tool_detail(r->tool, "%zu metadata block%s derived from the "
 			    "logs", d->n, d->n == 1 ? "" : "s");
 		ret = trial_check(r, cx, r->rebuild ? IMPROVEMENT_OR_SAME :
@@ -274,9 +289,7 @@ static int check_derived(struct repair *r, struct context *cx,
 		*result = look;
 		return 1;
 	}
-	trial_free(tries->refused);
-	tries->refused = look;
-	tries->digest = d->digest;
+	keep_refused(tries, part, look, d->digest);
 	return 0;
 }
 
@@ -320,9 +333,7 @@ static int try_derived(struct repair *r, struct context *cx, struct part *part,
 		return 0;
 	if (!tries->again)
 		return trial_add_failed(r, cx, digest);
-	trial_free(tries->refused);
-	tries->refused = checked;
-	tries->digest = digest;
+	keep_refused(tries, part, checked, digest);
 	tries->again = false;
 	return try_derived(r, cx, part, tries);
 }
@@ -384,7 +395,8 @@ static int derive_in_turn(struct repair *r, struct context *cx, struct derived *
 	maps.whole = false;
 	if (!ret && (maps.had & MAPS))
 		ret = try_derived(r, cx, &maps, &tries);
-	trial_free(tries.refused);
+	trial_free(tries.refused[0]);
+	trial_free(tries.refused[1]);
 	return ret;
 }
 
