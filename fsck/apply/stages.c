@@ -8,7 +8,9 @@
  *
  * Kinds that hide no other findings and cause none (RULE_STANDALONE) share a
  * log with the next stage, because a check of the whole volume is the main cost
- * of a repair. If that is no better, each stage has a round of its own.
+ * of a repair. Blocks that nothing refers to are freed together with the repair
+ * of names, which leads to no block that was not referred to before. If that is
+ * no better, each stage has a round of its own.
  */
 #include "fsck/apply/repair.h"
 
@@ -146,6 +148,19 @@ int stages_next(const struct repair *r)
 	return after > RULE_STAGE_DEVICE ? after : stage;
 }
 
+/* Whether counts may share the log of the TAKEN kinds, with names: all references
+   to blocks are known and right. */
+static bool may_share_counts(const struct look *l,
+			     const bool taken[RULE_FIX_COUNT])
+{
+	const struct plan_kind *kinds = l->plan.kinds;
+
+	return taken[RULE_FIX_NAMES] && !taken[RULE_FIX_MOVES] &&
+	       !kinds[RULE_FIX_DAT].n && !kinds[RULE_FIX_IFILE].n &&
+	       !kinds[RULE_FIX_INODES].n && !kinds[RULE_FIX_MAPS].n &&
+	       have_all(&kinds[RULE_FIX_COUNTS], RULE_UNOWNED);
+}
+
 unsigned int stages_take(const struct repair *r, int stage,
 			 bool taken[RULE_FIX_COUNT])
 {
@@ -159,6 +174,9 @@ unsigned int stages_take(const struct repair *r, int stage,
 	/* Kinds are in the order of stages. */
 	for (i = 0; i < RULE_FIX_COUNT; i++) {
 		of_kind = (int)rule_fix_stages[i];
+		if (i == RULE_FIX_COUNTS && split == STAGES_TOGETHER &&
+		    may_share_counts(l, taken))
+			last = RULE_STAGE_COUNTS;
 		if (of_kind > last && !alone && of_kind < RULE_STAGE_ZONES &&
 		    is_kind_due(r, (enum rule_fix)i))
 			last = of_kind;
