@@ -184,6 +184,33 @@ static void test_lists(void)
 	ok(plan_is_empty(&plan), "and it can be emptied");
 }
 
+/* The digest of two findings, of files A and B, as of checkpoint CNO. */
+static uint64_t digest_of_two(uint64_t a, uint64_t b, uint64_t cno, uint64_t latest)
+{
+	struct plan plan = { .err = 0 };
+	struct finding f = map_of(RULE_BMAP_TWICE, a);
+	uint64_t digest;
+
+	f.place.cno = cno;
+	plan_add(&plan, RULE_FIX_MAPS, &f);
+	f.place.ino = b;
+	plan_add(&plan, RULE_FIX_MAPS, &f);
+	digest = plan_digest(&plan, RULE_FIX_MAPS, latest);
+	plan_fini(&plan);
+	return digest;
+}
+
+static void test_digest(void)
+{
+	uint64_t digest = digest_of_two(20, 21, 5, 5);
+
+	is_int(digest_of_two(21, 20, 5, 5), digest, "the order does not count");
+	is_int(digest_of_two(20, 21, 6, 6), digest,
+	       "nor that the latest checkpoint is another one");
+	ok(digest_of_two(20, 21, 5, 6) != digest, "a snapshot counts");
+	ok(digest_of_two(20, 22, 5, 5) != digest, "and so does each file");
+}
+
 int main(void)
 {
 	test_metadata();
@@ -192,5 +219,6 @@ int main(void)
 	test_second();
 	test_every_rule();
 	test_lists();
+	test_digest();
 	return tap_done();
 }
