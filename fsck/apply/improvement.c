@@ -10,7 +10,7 @@
  * repair of its entry only revealed them. Damage that moves from the newest
  * checkpoint to a snapshot that shares it is an improvement. Blocks that are
  * unreferenced after the repair of a map are freed later and do not prevent a
- * repair.
+ * repair. Nor does the damage of files whose inodes a repaired ifile shows.
  *
  * A volume without files has no errors. So findings alone do not show a good
  * repair: one that loses most of the files is rejected.
@@ -117,7 +117,8 @@ static int compare_part(const struct check *now, const struct check *before,
 	const struct rule_info *rule;
 	size_t i;
 
-	/* Each rule twice: at its own stage, and for findings in ifiles. */
+	/* Each rule twice: at its own stage, and for findings in ifiles; pointers
+	   at their own stage only. */
 	for (i = 0; (rule = rule_at(i / 2)); i++) {
 		uint64_t n = count_rule(now, i / 2, i % 2, part, false);
 		uint64_t old = count_rule(before, i / 2, i % 2, part, false);
@@ -126,6 +127,14 @@ static int compare_part(const struct check *now, const struct check *before,
 		if (rule->fix == RULE_FIX_BITS ||
 		    (rule->traits & RULE_UNJUDGED))
 			continue;
+		if ((rule->traits & RULE_HIDES_CONTENT) && i % 2) {
+			errors[RULE_STAGE_NUMBERS].fewer |= n < old && !derived;
+			continue;
+		}
+		if (rule->traits & RULE_HIDES_CONTENT) {
+			n += count_rule(now, i / 2, true, part, false);
+			old += count_rule(before, i / 2, true, part, false);
+		}
 		change = rule->severity >= RULE_ERROR ||
 			 (rule->traits & RULE_AS_ERROR) ?
 			 &errors[i % 2 && !derived ?

@@ -119,10 +119,11 @@ static void plan_finding(void *arg, const struct finding *f)
 	uint64_t cno = f->place.kind == PLACE_CHECKPOINT ? f->place.number :
 							   f->place.cno;
 	/* Entries, bitmaps and maps of ifiles share rules with those of the
-	   DAT. */
+	   DAT, and pointers with those of files. */
 	bool later = rule->fix == RULE_FIX_DAT &&
 		     f->place.ino == NILFS_IFILE_INO &&
-		     rule_fix_stages[plan_fix_of(f)] == RULE_STAGE_TREE;
+		     ((rule->traits & RULE_HIDES_CONTENT) ||
+		      rule_fix_stages[plan_fix_of(f)] == RULE_STAGE_TREE);
 	enum check_scope whose = f->snapshot ? CHECK_SNAPSHOTS : CHECK_NEWEST;
 	struct look *l = arg;
 	struct check *c = &l->check;

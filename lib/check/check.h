@@ -37,8 +37,8 @@ enum check_scope {
 };
 
 struct check_tally {
-	/* Second row: findings of rules of the DAT that are about ifiles and
-	   repaired in a later stage. */
+	/* Second row: findings of rules of the DAT that are about ifiles, and are
+	   repaired in a later stage or are about pointers. */
 	uint64_t n[2][CHECK_SCOPES];
 };
 

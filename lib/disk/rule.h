@@ -136,6 +136,9 @@ enum rule_trait {
 	RULE_COUNTS_FILES = 1 << 17,
 	/* The SUFILE may record a segment in use as clean. */
 	RULE_DOUBTS_CLEAN = 1 << 18,
+	/* A pointer leads to no block, which hides what is there: of the ifile,
+	   inodes and the damage of their files. */
+	RULE_HIDES_CONTENT = 1 << 19,
 };
 
 struct rule_info {

@@ -103,6 +103,18 @@ zero() {
 	checks_are 2
 }
 
+# The entries of blocks in that segment are lost, among them those of inodes, which
+# show the damage of their files once they are found.
+@test "a block of the DAT and the summary of another segment are lost" {
+	begin many
+	zero "$(dump.nilfs2 bmap -b image dat |
+		awk '$1 == 20 && $NF == "data" { print $5 }')" 1
+	zero 2048 1
+	repair
+	checks_are 7
+	cmp <(dump.nilfs2 ls -R image) <(dump.nilfs2 ls -R "$BATS_FILE_TMPDIR/many.image")
+}
+
 # No log follows that one, and it is right again: nothing else is written.
 @test "a block of the DAT in the latest log is lost" {
 	zero "$(dump.nilfs2 bmap -b image dat |
