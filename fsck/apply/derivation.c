@@ -191,9 +191,10 @@ static int keep_derived(struct repair *r, struct context *cx,
 		.begin = rewrite_block,
 	};
 	int stage = tries->bare ? STAGES_NONE : stages_next(r), ret;
-	bool more = decision_of(r->ask.mode, RULE_DANGER_LOSES) ==
-			    DECISION_REPAIR &&
-		    stage > RULE_STAGE_DAT && stage < RULE_STAGE_ZONES &&
+	bool may_lose = decision_of(r->ask.mode, RULE_DANGER_LOSES) ==
+			DECISION_REPAIR;
+	bool more = may_lose && stage > RULE_STAGE_DAT &&
+		    stage < RULE_STAGE_ZONES &&
 		    stages_take(r, stage, round.taken);
 	size_t i, n[2] = { 0, 0 };
 
@@ -222,6 +223,8 @@ static int keep_derived(struct repair *r, struct context *cx,
 				    n[i], n[i] == 1 ? "block" : "blocks",
 				    i ? " in place, as the checksum of the log "
 					"proves" : "");
+	/* The derived entries may be those of lost blocks of the cpfile. */
+	round.may_lose = may_lose;
 	ret = derived_write(d, cx, &vol->geo,
 			    r->o->undo_file && !r->dev->zones);
 	round.job.derived = d;

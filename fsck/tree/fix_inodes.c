@@ -325,11 +325,15 @@ int fix_inodes_snapshots(struct snapblocks *p, struct context *cx,
 int fix_inodes(struct fixer_job *job, struct context *cx,
 	       const struct finding *fixes, size_t n)
 {
+	const struct metafile *ifile = directwriter_file(job->writer,
+							 NILFS_IFILE_INO);
 	struct snapblocks snap = { .job = job };
 	int ret = fix_ifile_fill(job, cx, fixes, n);
 
-	/* The findings are about an ifile that this one replaces. */
-	if (ret < 0 || directwriter_is_rebuilt(job->writer, NILFS_IFILE_INO))
+	/* The findings are about an ifile that this one replaces, but that of
+	   the root is true of one without any block too. */
+	if (ret < 0 || (directwriter_is_rebuilt(job->writer, NILFS_IFILE_INO) &&
+			!metafile_facts(ifile).empty))
 		return ret < 0 ? ret : 0;
 	ret = fix_inodes_snapshots(&snap, cx, fixes, n,
 			      ret ? FIX_INODES_SPARING : FIX_INODES_LATEST);

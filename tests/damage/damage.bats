@@ -156,6 +156,14 @@ names_no_more() {
 	done
 }
 
+# 7005: the DAT is repaired in a log that needs a new cpfile, and the ifile has lost
+# all of its blocks, with the root directory.
+@test "a volume that has lost all inodes gets an empty root" {
+	run -0 "$NILFS2_BUILD/tests/damage/damage" --list --many 1 \
+		--seed 7005 --fail refused,gone,LOST,false,status,crash \
+		"$corpus/special/image"
+}
+
 # Without --undo-file the user names it, whatever else is wrong.
 @test "a snapshot that is named is given up beside errors of the latest state" {
 	cd "$BATS_TEST_TMPDIR"
