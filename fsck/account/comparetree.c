@@ -303,11 +303,12 @@ static bool read_inode_counts(struct ifilewalk *w, struct context *cx, uint64_t 
 	return is_known;
 }
 
-/* Whether each block of the ifile before is in a valid log. */
+/* Whether each block of the ifile before is in a valid log, which lists it. */
 static bool is_ifile_right(struct ifilewalk *w, struct context *cx)
 {
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
+	struct segsum_block b;
 	uint64_t blocknr;
 	int ret = w->ifile ? blockmap_cursor_open(&cur, cx, &w->ifile->map, 0,
 						  false) : -ENOENT;
@@ -316,7 +317,9 @@ static bool is_ifile_right(struct ifilewalk *w, struct context *cx)
 		return false;
 	while ((ret = blockmap_cursor_next(&cur, cx, &item)) > 0)
 		if (blockmap_resolve(&w->ifile->map, cx, item.ptr, &blocknr) ||
-		    sides_is_right(w->s, cx, false, blocknr, NULL) <= 0)
+		    sides_is_right(w->s, cx, false, blocknr, NULL) <= 0 ||
+		    !sides_find_listing(w->s, cx, blocknr, &b) ||
+		    b.vblocknr != item.ptr)
 			break;
 	blockmap_cursor_close(&cur);
 	fail_clear(cx);

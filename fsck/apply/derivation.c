@@ -280,8 +280,11 @@ static int check_derived(struct repair *r, struct context *cx,
 	if (!look) {
 		tool_detail(r->tool, "%zu metadata block%s derived from the "
 			    "logs", d->n, d->n == 1 ? "" : "s");
-		ret = trial_check(r, cx, r->rebuild ? IMPROVEMENT_OR_SAME :
-						      IMPROVEMENT_DERIVED,
+		/* The loss of blocks that are not there shows in the files. */
+		ret = trial_check(r, cx,
+				  r->trusts_logs && d->lost ? IMPROVEMENT_ANY :
+				  r->rebuild ? IMPROVEMENT_OR_SAME :
+					       IMPROVEMENT_DERIVED,
 				  &look);
 	}
 	if (!ret)
@@ -427,7 +430,7 @@ int derivation_run(struct repair *r, struct context *cx)
 	for (tries = 0; tries < TRIES && ret > 0; tries++) {
 		struct derived d = {
 			.dev = r->dev, .patched = r->patched,
-			.under = r->under,
+			.under = r->under, .trusts_logs = r->trusts_logs,
 		};
 
 		/* Asks the user if there are findings. */

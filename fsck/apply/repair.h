@@ -82,6 +82,7 @@ struct repair {
 	/* The rest is all zero at first. */
 	struct look *now;	/* check after the last good round, or NULL */
 	bool rebuild;		/* for --rebuild, after repairs without it */
+	bool trusts_logs;	/* blocks in rewritten segments are given up */
 	bool no_room;		/* a log had no free segment, at least once */
 	bool too_lossy;		/* rejected because of the losses */
 	struct losses losses;

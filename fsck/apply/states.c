@@ -74,10 +74,14 @@ static bool is_better_outcome(const struct outcome *a, const struct outcome *b)
 	return b->overwritten && !a->overwritten;
 }
 
+static bool may_lose_any(const struct repair *r)
+{
+	return decision_of(r->ask.mode, RULE_DANGER_LOSES) == DECISION_REPAIR;
+}
+
 static bool may_give_any(const struct repair *r)
 {
-	return r->o->undo_file &&
-	       decision_of(r->ask.mode, RULE_DANGER_LOSES) == DECISION_REPAIR;
+	return r->o->undo_file && may_lose_any(r);
 }
 
 uint64_t states_gives_up(const struct repair *r)
@@ -107,9 +111,25 @@ static int unset_snapshot(struct fixer_job *job, struct context *cx)
 	return err;
 }
 
-/* Converts snapshots with errors to plain checkpoints, after all other repairs.
-   0, or a failure. */
-static int give_up_snapshots(struct repair *r, struct context *cx)
+/* Gives up blocks whose places were overwritten, which no log lists there. 1, or
+   a failure. */
+static int give_up_blocks(struct repair *r, struct context *cx)
+{
+	int err;
+
+	if (!findings_have(trial_current(r)->check.findings, RULE_OVERWRITTEN))
+		return 1;
+	tool_detail(r->tool, "blocks in rewritten segments are given up");
+	r->trusts_logs = true;
+	r->derived = 0;
+	err = rounds_run(r, cx);
+	r->trusts_logs = false;
+	return err ? err : 1;
+}
+
+/* Gives up blocks that were overwritten, and converts snapshots with errors to
+   plain checkpoints, after all other repairs. 0, or a failure. */
+static int give_up_broken(struct repair *r, struct context *cx)
 {
 	const struct look *l = trial_current(r);
 	uint64_t left = l->broken.others && !r->o->give_up.n ? 1 :
@@ -117,8 +137,10 @@ static int give_up_snapshots(struct repair *r, struct context *cx)
 	struct trial_point from = trial_point(r);
 	int ret = 1;
 
+	if (l->complete && may_lose_any(r))
+		ret = give_up_blocks(r, cx);
 	/* A read that failed may succeed when it is tried again. */
-	if (states_gives_up(r) && r->dev->stats.failed_reads) {
+	if (ret > 0 && states_gives_up(r) && r->dev->stats.failed_reads) {
 		r->nfailed = 0;
 		ret = trial_resume(r, cx) ?: rounds_run(r, cx) ?: 1;
 	}
@@ -168,7 +190,7 @@ static int attempt_state(struct repair *r, struct context *cx,
 		gives = o.complete && !o.latest && !o.overwritten;
 	}
 	if (!ret && gives && r->state.chosen)
-		ret = give_up_snapshots(r, cx);
+		ret = give_up_broken(r, cx);
 	if (!ret && r->state.chosen)
 		tool_detail(r->tool, "state %u, checkpoint %" PRIu64 ": %"
 			    PRIu64 " errors after repairs", number,
@@ -297,7 +319,7 @@ int states_run(struct repair *r, struct context *cx)
 	if (err)
 		return err;
 	if (!r->state.chosen || r->o->state)
-		return give_up_snapshots(r, cx);
+		return give_up_broken(r, cx);
 	s.best = s.last = outcome_of(r);
 	err = try_candidates(r, cx, 1, STATES_MAX, false, &s);
 	/* The state with the fewest errors has the
@@ -311,7 +333,7 @@ int states_run(struct repair *r, struct context *cx)
 		trial_restart(r, s.mark);
 		err = attempt_state(r, cx, s.best.number, s.best.gives);
 	}
-	return err ? err : give_up_snapshots(r, cx);
+	return err ? err : give_up_broken(r, cx);
 }
 
 /* Sets MODE for the next check and for questions until then. */

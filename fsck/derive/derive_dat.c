@@ -13,6 +13,9 @@
  * (datlife_is_of_other_file()). An entry that no checkpoint has keeps its number as
  * long as a log in use lists it (claims.c). Bitmaps follow from the entries,
  * counts of free entries from the bitmaps.
+ *
+ * If no repair of the logs succeeds, the logs are trusted: a segment was written
+ * again, and the blocks that only the DAT has there are lost.
  */
 #include "fsck/derive/derived.h"
 
@@ -167,6 +170,7 @@ static int is_contradicted(struct derive *v, struct context *cx,
 			   const struct listing *l)
 {
 	uint64_t blocknr = le64_get(de->de_blocknr);
+	bool trusts = v->d->trusts_logs;
 	struct nilfs_dat_entry other;
 	struct segsum_block b;
 	int ret;
@@ -182,6 +186,7 @@ static int is_contradicted(struct derive *v, struct context *cx,
 	   entry. But a pointer to such an entry would lead to no block. */
 	if (!ret)
 		return !lacks_segment_logs(v, &v->band, blocknr) ||
+		       (trusts && listings_has_log(v->c, cx, blocknr)) ||
 		       (((l && l->is_used) ||
 			 !sparse_test(&v->c->referenced, number)) &&
 			datlife_is_of_other_file(&v->owners, blocknr, number));
@@ -190,7 +195,7 @@ static int is_contradicted(struct derive *v, struct context *cx,
 	if (b.vblocknr == number)
 		return !l || blocknr == l->blocknr || !v->knows_used ||
 		       is_unused(v, blocknr);
-	if (l && l->is_used && v->knows_used)
+	if (trusts || (l && l->is_used && v->knows_used))
 		return 1;
 	/* No pointer needs the entry: the summary has a checksum. */
 	if (!v->c->tree_broken && !sparse_test(&v->c->referenced, number))

@@ -57,6 +57,9 @@ struct derived {
 	/* Sum of all changes, in any order: the same for the same changes of the
 	   same blocks of files, wherever the blocks are. */
 	uint64_t digest;
+	/* Where an entry and a readable log differ in the block at a place, the
+	   entry is wrong, and its block is lost; otherwise the log may be. */
+	bool trusts_logs;
 };
 
 /* Adds BLOCK, whose derived content is CONTENT (BLOCK_SIZE bytes). -ENOMEM. */

@@ -164,6 +164,20 @@ names_no_more() {
 		"$corpus/special/image"
 }
 
+# The DAT has blocks in segments that were written again: by the states after an older
+# one (7034), by the same segment before (7018), by another segment (7030).  7018 loses
+# all files of the latest state.
+@test "blocks that were overwritten by other logs are given up" {
+	local case
+
+	for case in cleaned-1k:7018 cleaned-1k:7034 snapshots:7030; do
+		run -0 "$NILFS2_BUILD/tests/damage/damage" --list --many 1 \
+			--seed "${case#*:}" \
+			--fail refused,gone,LOST,false,status,crash \
+			"$corpus/${case%:*}/image"
+	done
+}
+
 # Without --undo-file the user names it, whatever else is wrong.
 @test "a snapshot that is named is given up beside errors of the latest state" {
 	cd "$BATS_TEST_TMPDIR"

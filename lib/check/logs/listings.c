@@ -151,6 +151,25 @@ int listings_find_block(struct context *cx, const struct check *c,
 	return 1;
 }
 
+bool listings_has_log(const struct check *c, struct context *cx,
+		      uint64_t blocknr)
+{
+	uint64_t segnum = geometry_segment_of(&c->vol->geo, blocknr);
+	struct logindex_log log;
+	struct listings_walk l;
+	struct context quiet;
+
+	context_child(cx, &quiet);
+	if (listings_open(&l, &quiet, c, segnum) <= 0 || !l.segment.n ||
+	    logindex_log(l.segment.ix, &quiet, l.segment.first, &log))
+		return false;
+	if (log.seq > c->vol->latest.seq)
+		return segnum != c->vol->latest.segnum;
+	return logindex_find_log(&quiet, &l.segment, l.segment.nsame, blocknr,
+				 &log) > 0 &&
+	       blocknr - log.pseg < log.nblocks;
+}
+
 /* Orders by number; listings of one number by rank, the best first. */
 static int compare_listing(const void *a, const void *b)
 {

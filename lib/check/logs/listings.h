@@ -65,6 +65,11 @@ int listings_find_block(struct context *cx, const struct check *c,
 			uint64_t blocknr, struct segsum_block *b,
 			uint64_t *cno);
 
+/* Whether block BLOCKNR is part of a readable log, listed or not, or of a segment
+   that begins with a log written after the latest state of C. */
+bool listings_has_log(const struct check *c, struct context *cx,
+		      uint64_t blocknr);
+
 struct listing {
 	uint64_t number;	/* virtual block, or block of a file; first field */
 	uint64_t blocknr;
