@@ -28,7 +28,10 @@
 #include "fsck/apply/repair.h"
 #include "log/checkpoints.h"
 
-#define STATES_MAX 8
+/* The number of candidates, without an undo file and with one: an older state
+   loses much, and each attempt takes some checks. */
+#define STATES_FEW 8
+#define STATES_MAX 16
 
 /* The result of a candidate. */
 struct outcome {
@@ -295,6 +298,7 @@ int states_run(struct repair *r, struct context *cx)
 	const struct plan_kind *supers = &r->first->plan.kinds[RULE_FIX_SUPER];
 	uint64_t differ = findings_count(c->findings, RULE_SB_COPIES);
 	bool gives = r->o->give_up.n || may_give_any(r);
+	unsigned int most = may_give_any(r) ? STATES_MAX : STATES_FEW;
 	struct round other = {
 		.stage = RULE_STAGE_DEVICE,
 		.begin = fix_super_other,
@@ -321,14 +325,14 @@ int states_run(struct repair *r, struct context *cx)
 	if (!r->state.chosen || r->o->state)
 		return give_up_broken(r, cx);
 	s.best = s.last = outcome_of(r);
-	err = try_candidates(r, cx, 1, STATES_MAX, false, &s);
+	err = try_candidates(r, cx, 1, most, false, &s);
 	/* The state with the fewest errors has the
 	   fewest snapshots to give up. */
 	if (!err && gives)
 		err = try_candidates(r, cx, s.best.number, s.best.number + 1, true,
 				     &s);
 	if (!err && gives)
-		err = try_candidates(r, cx, 0, STATES_MAX, true, &s);
+		err = try_candidates(r, cx, 0, most, true, &s);
 	if (!err && !is_last_best(&s)) {
 		trial_restart(r, s.mark);
 		err = attempt_state(r, cx, s.best.number, s.best.gives);

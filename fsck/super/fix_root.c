@@ -129,13 +129,33 @@ static bool is_as_new_as_super(const struct restore *r,
 		le64_get(root->ss.ss_seq) >= seq);
 }
 
+/* The number of states that are candidates, whatever their metadata is. */
+#define DOUBTFUL_MAX 8
+
+/* Whether the DAT and the checkpoint file of the state at R->at lead to its
+   entry, so that its files can be opened. */
+static bool has_files(struct restore *r, struct context *cx)
+{
+	struct volume *vol = NULL;
+	struct context quiet;
+	struct root root;
+	int err;
+
+	context_child(cx, &quiet);
+	err = volume_open_at(&vol, &quiet, r->job->dev, &r->geo, &r->at);
+	if (!err)
+		err = root_open(&root, &quiet, vol, 0);
+	volume_close(vol);
+	return !err;
+}
+
 /* Finds the state that the job requests: 1 and R->at, 0 if it does not exist.
    States as new as the superblocks come first. */
 static int choose_root(struct restore *r, struct context *cx)
 {
 	unsigned int number = r->job->state_number;
 	char *block = malloc(r->geo.block_size);
-	size_t n = r->rs.nroots, first = 0, i, k;
+	size_t n = r->rs.nroots, first = 0, i, k, passed = 0;
 	uint64_t blocknr, seq;
 	int ret = block ? 0 : fail(cx, -ENOMEM, "super root");
 
@@ -177,6 +197,9 @@ static int choose_root(struct restore *r, struct context *cx)
 		    root->pseg >= r->rs.last_pseg &&
 		    (root->pseg != le64_get(r->sb->s_last_pseg) ||
 		     seq != le64_get(r->sb->s_last_seq)))
+			continue;
+		if (!r->job->state_cno && passed++ >= DOUBTFUL_MAX &&
+		    !has_files(r, cx))
 			continue;
 		r->taken = i;
 		if (!number--)

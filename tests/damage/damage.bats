@@ -164,6 +164,14 @@ names_no_more() {
 		"$corpus/special/image"
 }
 
+# The volume was written to a wrong place, over itself: the logs of all but the first
+# state are found, but not what they lead to.
+@test "with an undo file an old state is found behind copies of newer ones" {
+	run -0 "$NILFS2_BUILD/tests/damage/damage" --list --many 1 \
+		--seed 7023 --fail refused,gone,LOST,false,status,crash \
+		"$corpus/snapshots/image"
+}
+
 # The DAT has blocks in segments that were written again: by the states after an older
 # one (7034), by the same segment before (7018), by another segment (7030).  7018 loses
 # all files of the latest state.
