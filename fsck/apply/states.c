@@ -28,8 +28,8 @@
 #include "fsck/apply/repair.h"
 #include "log/checkpoints.h"
 
-/* The number of candidates, without an undo file and with one: an older state
-   loses much, and each attempt takes some checks. */
+/* The number of candidates, and with an undo file the number after nothing else
+   was good: an older state loses much, and each attempt takes some checks. */
 #define STATES_FEW 8
 #define STATES_MAX 16
 
@@ -127,6 +127,9 @@ static int give_up_blocks(struct repair *r, struct context *cx)
 	r->derived = 0;
 	err = rounds_run(r, cx);
 	r->trusts_logs = false;
+	/* No entry leads to what was overwritten any more. */
+	r->state.overwritten &= findings_have(trial_current(r)->check.findings,
+					      RULE_OVERWRITTEN);
 	return err ? err : 1;
 }
 
@@ -298,7 +301,6 @@ int states_run(struct repair *r, struct context *cx)
 	const struct plan_kind *supers = &r->first->plan.kinds[RULE_FIX_SUPER];
 	uint64_t differ = findings_count(c->findings, RULE_SB_COPIES);
 	bool gives = r->o->give_up.n || may_give_any(r);
-	unsigned int most = may_give_any(r) ? STATES_MAX : STATES_FEW;
 	struct round other = {
 		.stage = RULE_STAGE_DEVICE,
 		.begin = fix_super_other,
@@ -325,14 +327,16 @@ int states_run(struct repair *r, struct context *cx)
 	if (!r->state.chosen || r->o->state)
 		return give_up_broken(r, cx);
 	s.best = s.last = outcome_of(r);
-	err = try_candidates(r, cx, 1, most, false, &s);
+	err = try_candidates(r, cx, 1, STATES_FEW, false, &s);
 	/* The state with the fewest errors has the
 	   fewest snapshots to give up. */
 	if (!err && gives)
 		err = try_candidates(r, cx, s.best.number, s.best.number + 1, true,
 				     &s);
 	if (!err && gives)
-		err = try_candidates(r, cx, 0, most, true, &s);
+		err = try_candidates(r, cx, 0, STATES_FEW, true, &s);
+	if (!err && may_give_any(r))
+		err = try_candidates(r, cx, STATES_FEW, STATES_MAX, true, &s);
 	if (!err && !is_last_best(&s)) {
 		trial_restart(r, s.mark);
 		err = attempt_state(r, cx, s.best.number, s.best.gives);
