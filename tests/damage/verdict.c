@@ -17,6 +17,7 @@
 
 #include "disk/inode.h"
 #include "disk/segsum.h"
+#include "disk/super.h"
 #include "naming.h"
 #include "tests/fuzz/arena.h"
 #include "tests/fuzz/repairing.h"
@@ -227,9 +228,45 @@ static bool is_unseen(const struct judging *j, bool silent)
 			       strstr(j->text, "a mount ignores it") != NULL;
 }
 
+/* Whether a superblock of BYTES is what it was. */
+static bool has_superblock(const struct bench *b, const char *bytes)
+{
+	const uint64_t at[] = {NILFS_SB_OFFSET_BYTES, super_offset2(b->size)};
+	const struct nilfs_super_block *sb;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		sb = (const void *)(b->sound + at[i]);
+		if (super_check(sb) == RULE_OK &&
+		    !memcmp(bytes + at[i], sb, le16_get(sb->s_bytes)))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a log of BYTES is what it was, with all of its blocks. */
+static bool has_whole_log(const struct bench *b, const char *bytes)
+{
+	const struct targets *t = &b->targets;
+	const struct nilfs_segment_summary *ss;
+	uint64_t pseg;
+	size_t i;
+
+	for (i = 0; i < t->count; i++) {
+		pseg = t->all[i].pseg << t->geo.block_bits;
+		ss = (const void *)(b->sound + pseg);
+		if (t->all[i].kind == TARGET_SUMMARY &&
+		    !memcmp(bytes + pseg, ss,
+			    (size_t)le32_get(ss->ss_nblocks) << t->geo.block_bits))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Whether the damage left no log of which the summary and the super root are
- * what they were.
+ * what they were, or neither a superblock nor a log that show the layout of the
+ * volume.
  */
 static bool is_gone(const struct judging *j)
 {
@@ -251,6 +288,7 @@ static bool is_gone(const struct judging *j)
 		       memcmp(bytes + root->offset, b->sound + root->offset,
 			      root->len);
 	}
+	gone |= !has_superblock(b, bytes) && !has_whole_log(b, bytes);
 	munmap(bytes, b->size);
 	return gone;
 }
