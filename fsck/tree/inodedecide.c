@@ -386,8 +386,12 @@ int inodedecide_run(struct inodeedit *e, struct context *cx,
 		ret = inode_has_bmap(&c->other)
 			      ? map_fits_case(e, cx, c, c->other.i_bmap, false)
 			      : c->named;
-	if (!ret && hopeless && !c->must_live)
-		return repair_fields(e, cx, c);
+	if (!ret && hopeless && !c->must_live) {
+		/* With the map of something else, it is no inode at all. */
+		ret = c->type == NILFS_FT_REG_FILE || c->type == NILFS_FT_DIR ?
+			      map_fits_case(e, cx, c, c->inode.i_bmap, false) : 1;
+		return ret > 0 ? repair_fields(e, cx, c) : ret;
+	}
 	if (ret <= 0)
 		return ret;
 	c->inode = c->other;

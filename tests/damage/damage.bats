@@ -186,6 +186,28 @@ names_no_more() {
 	done
 }
 
+# A block of inodes and one of the DAT changed places: the map of something else is not
+# that of an inode, and its repair kept all others from being repaired.
+@test "an inode with the map of something else is lost, and no other one" {
+	run -0 "$NILFS2_BUILD/tests/damage/damage" --list --many 1 \
+		--seed 5090 --fail refused,gone,LOST,false,status,crash \
+		"$corpus/special/image"
+	[[ $output == *"option=- "* ]]
+}
+
+# 5001: the DAT of the state that the superblocks name cannot be opened or rebuilt;
+# 5069: the errors of a snapshot are those of the next one after it is given up.
+@test "what is given up is judged by its end" {
+	local seed
+
+	for seed in 5001 5069; do
+		run -0 "$NILFS2_BUILD/tests/damage/damage" --list --many 1 \
+			--seed "$seed" \
+			--fail refused,gone,LOST,false,status,crash \
+			"$corpus/snapshots/image"
+	done
+}
+
 # Without --undo-file the user names it, whatever else is wrong.
 @test "a snapshot that is named is given up beside errors of the latest state" {
 	cd "$BATS_TEST_TMPDIR"
