@@ -120,7 +120,7 @@ static void find_origins(const struct ifilewalk *w, struct context *cx,
 			 bool later, uint64_t *from)
 {
 	struct sides *s = w->s;
-	const struct nilfs_inode *after;
+	const struct nilfs_inode *then, *after;
 	const struct version *all;
 	unsigned int asked = 0;
 	bool newest = !later, is_same_one;
@@ -139,9 +139,10 @@ static void find_origins(const struct ifilewalk *w, struct context *cx,
 		if (!sides_read(s, cx, false, all[at].blocknr))
 			continue;
 		for (i = 0; i < w->what.count; i++) {
+			then = sides_inode(s, s->blocks[0], i);
 			after = ifilewalk_inode(w, 1, i);
-			if (!from[i] && sides_links(after) &&
-			    has_same_attributes(sides_inode(s, s->blocks[0], i), after))
+			if (!from[i] && sides_links(after) && sides_links(then) &&
+			    has_same_attributes(then, after))
 				from[i] = is_same_one ? UNCHANGED :
 							all[at].cno;
 		}
@@ -387,7 +388,7 @@ int attributes_compare(const struct ifilewalk *w, struct context *cx)
 			then = sides_inode(s, s->blocks[0], i);
 			next = sides_inode(s, s->blocks[1], i);
 			if (sides_links(ifilewalk_inode(w, 1, i)) &&
-			    has_same_attributes(then, next) &&
+			    sides_links(then) && has_same_attributes(then, next) &&
 			    has_same_attributes(next, ifilewalk_inode(w, 1, i)))
 				from[i] = UNCHANGED;
 		}

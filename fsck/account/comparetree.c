@@ -29,13 +29,17 @@ static bool is_inode(const struct ifilewalk *w, uint64_t i)
 		       RULE_OK;
 }
 
-/* Whether the log of BLOCKNR is valid, or was repaired without a change of that
-   block. */
+/* Whether the log of BLOCKNR, which lists it for the ifile, is valid, or was
+   repaired without a change of that block. */
 static bool is_in_right_log(struct ifilewalk *w, struct context *cx,
 			    uint64_t blocknr)
 {
+	struct segsum_block b = {.ino = NILFS_IFILE_INO};
 	uint64_t pseg;
 
+	if (sides_find_listing(w->s, cx, blocknr, &b) &&
+	    b.ino != NILFS_IFILE_INO)
+		return false;
 	return sides_is_right(w->s, cx, false, blocknr, &pseg) ||
 	       (!sparse_test(&w->s->written, blocknr) &&
 		sides_is_right(w->s, cx, true, blocknr, NULL) > 0);
