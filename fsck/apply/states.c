@@ -151,7 +151,7 @@ static int give_up_broken(struct repair *r, struct context *cx)
 		ret = trial_resume(r, cx) ?: rounds_run(r, cx) ?: 1;
 	}
 	/* Errors in shared blocks then belong to the next snapshot, or to the
-	   latest state. */
+	   latest state, so only the last result is judged. */
 	while (ret > 0 && stages_may_log(r) && states_gives_up(r)) {
 		struct round round = {
 			.job = trial_job(r, cx),
@@ -160,7 +160,7 @@ static int give_up_broken(struct repair *r, struct context *cx)
 		};
 
 		round.job.given_up = states_gives_up(r);
-		ret = trial_attempt(r, cx, &round, IMPROVEMENT_OR_SAME);
+		ret = trial_attempt(r, cx, &round, IMPROVEMENT_ANY);
 		if (ret > 0)
 			ret = array_push(cx, &r->unset, &r->nunset,
 					 &r->unset_room, round.job.given_up) ?:
@@ -228,12 +228,27 @@ static int attempt_state(struct repair *r, struct context *cx,
 struct search {
 	struct outcome best, last;
 	size_t mark;
+	bool replaces;	/* superblocks lead to a state, which is number 0 */
 };
 
 static bool is_last_best(const struct search *s)
 {
 	return s->last.number == s->best.number &&
 	       s->last.gives == s->best.gives;
+}
+
+/* Makes candidate NUMBER the latest state, with CNO only that of a checkpoint,
+   if it exists. The result is not checked. */
+static int take_candidate(struct repair *r, struct context *cx, unsigned int number,
+			  uint64_t cno)
+{
+	struct check check = { .dev = r->dev };
+	struct fixer_job job = trial_job(r, cx);
+
+	job.check = &check;
+	job.state_number = number;
+	job.state_cno = cno;
+	return fix_root(&job, cx, NULL, 0);
 }
 
 /* Tries candidates from NUMBER on and before END until one is good. The best
@@ -266,7 +281,11 @@ static int try_candidates(struct repair *r, struct context *cx, unsigned int num
 				return err;
 		}
 		trial_restart(r, s->mark);
-		err = attempt_state(r, cx, number, gives);
+		err = s->replaces ? take_candidate(r, cx, number, 0) : 0;
+		if (!err && r->state.chosen)
+			err = trial_resume(r, cx);
+		if (!err && r->state.chosen == s->replaces)
+			err = attempt_state(r, cx, number, gives);
 		s->last = outcome_of(r);
 		s->last.number = number;
 		s->last.gives = gives;
@@ -280,13 +299,8 @@ static int try_candidates(struct repair *r, struct context *cx, unsigned int num
 
 int states_take(struct repair *r, struct context *cx)
 {
-	struct check check = { .dev = r->dev };
-	struct fixer_job job = trial_job(r, cx);
-	int err;
+	int err = take_candidate(r, cx, 0, r->o->state);
 
-	job.check = &check;
-	job.state_cno = r->o->state;
-	err = fix_root(&job, cx, NULL, 0);
 	if (err || r->state.chosen)
 		return err;
 	return fail_said(cx, -ENOENT, "%s: no log ends checkpoint %" PRIu64
@@ -305,7 +319,7 @@ int states_run(struct repair *r, struct context *cx)
 		.stage = RULE_STAGE_DEVICE,
 		.begin = fix_super_other,
 	};
-	struct search s;
+	struct search s = { .mark = 0 };
 	int err;
 
 	/* After the repair of flipped bits the superblocks are not in doubt. */
@@ -324,17 +338,26 @@ int states_run(struct repair *r, struct context *cx)
 	err = attempt_state(r, cx, 0, false);
 	if (err)
 		return err;
-	if (!r->state.chosen || r->o->state)
-		return give_up_broken(r, cx);
-	s.best = s.last = outcome_of(r);
-	err = try_candidates(r, cx, 1, STATES_FEW, false, &s);
+	s.replaces = !r->state.chosen;
+	if (s.replaces || r->o->state) {
+		err = give_up_broken(r, cx);
+		s.best = s.last = outcome_of(r);
+		/* A state that can be opened, or rebuilt, keeps what was
+		   written last. */
+		if (err || r->o->state || !may_give_any(r) || !r->rebuild ||
+		    (s.best.complete && !s.best.dat_broken))
+			return err;
+	} else {
+		s.best = s.last = outcome_of(r);
+		err = try_candidates(r, cx, 1, STATES_FEW, false, &s);
+	}
 	/* The state with the fewest errors has the
 	   fewest snapshots to give up. */
-	if (!err && gives)
+	if (!err && gives && !s.replaces)
 		err = try_candidates(r, cx, s.best.number, s.best.number + 1, true,
 				     &s);
 	if (!err && gives)
-		err = try_candidates(r, cx, 0, STATES_FEW, true, &s);
+		err = try_candidates(r, cx, s.replaces, STATES_FEW, true, &s);
 	if (!err && may_give_any(r))
 		err = try_candidates(r, cx, STATES_FEW, STATES_MAX, true, &s);
 	if (!err && !is_last_best(&s)) {
