@@ -28,8 +28,8 @@
 #include "fsck/apply/repair.h"
 #include "log/checkpoints.h"
 
-/* The number of candidates, and with an undo file the number after nothing else
-   was good: an older state loses much, and each attempt takes some checks. */
+/* The number of candidates, and that with --rebuild and an undo file: an older
+   state loses more than what can be rebuilt, and each attempt takes some checks. */
 #define STATES_FEW 8
 #define STATES_MAX 16
 
@@ -358,7 +358,7 @@ int states_run(struct repair *r, struct context *cx)
 				     &s);
 	if (!err && gives)
 		err = try_candidates(r, cx, s.replaces, STATES_FEW, true, &s);
-	if (!err && may_give_any(r))
+	if (!err && may_give_any(r) && r->rebuild)
 		err = try_candidates(r, cx, STATES_FEW, STATES_MAX, true, &s);
 	if (!err && !is_last_best(&s)) {
 		trial_restart(r, s.mark);

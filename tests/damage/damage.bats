@@ -166,7 +166,7 @@ names_no_more() {
 
 # The volume was written to a wrong place, over itself: the logs of all but the first
 # state are found, but not what they lead to.
-@test "with an undo file an old state is found behind copies of newer ones" {
+@test "an old state is found behind copies of newer ones" {
 	run -0 "$NILFS2_BUILD/tests/damage/damage" --list --many 1 \
 		--seed 7023 --fail refused,gone,LOST,false,status,crash \
 		"$corpus/snapshots/image"
