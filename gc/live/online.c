@@ -41,12 +41,12 @@ struct onlinerun {
 	uint64_t (*clock)(void);
 	struct call call;
 	uint32_t blocks_per_segment;
-	uint64_t estimate;	/* blocks to be moved in all */
+	uint64_t estimate;	/* blocks to be moved in all, if known */
 	uint64_t written;	/* time of the last log of a writer, seconds */
 	uint64_t changed;	/* when that was found, by the clock */
 	uint64_t paced;		/* blocks of a call that writers may wait for */
 	uint64_t pass_gained;	/* segments */
-	bool enough;		/* the caller wants no more calls */
+	bool stopped;		/* the caller wants no more calls */
 };
 
 /* The limits of the next call. */
@@ -115,7 +115,7 @@ static int make_call(struct onlinerun *r, struct context *cx)
 		return fail(cx, -errno, "%s: synchronization", r->live->dir);
 	if (r->o->called) {
 		ret = r->o->called(r->o->arg, cx, r->n);
-		r->enough = ret > 0;
+		r->stopped = ret > 0;
 	}
 	return ret < 0 ? ret : context_cancelled(cx);
 }
@@ -128,6 +128,22 @@ static uint64_t gained(const struct onlinerun *r)
 	uint64_t victims = r->call.n.victims;
 
 	return r->n->gained + (victims > taken ? victims - taken : 0);
+}
+
+/* Whether S is to be cleaned, if it can be. */
+static bool is_wanted(const struct online_options *o, const struct policy_segment *s)
+{
+	if (s->segnum < o->first || (o->end && s->segnum >= o->end))
+		return false;
+	return o->empty || (policy_gains(s) && policy_is_worth(s, o->min_dead));
+}
+
+/* Whether nothing is left to be done after the next call. */
+static bool is_enough(const struct onlinerun *r)
+{
+	return gained(r) >= r->o->goal ||
+	       (r->o->enough &&
+		r->n->moved + call_blocks(&r->call) >= r->o->enough);
 }
 
 /* Adds S to the call, which is made first if S does not fit: its fate, or -errno. */
@@ -191,19 +207,19 @@ static int run_pass(struct onlinerun *r, struct context *cx, bool first)
 		if (ret)
 			fail(cx, ret, "order of segments");
 	}
-	if (!ret && first) {
+	if (!ret && first)
 		r->n->clean_before = f.clean;
+	if (!ret && first && !o->empty)
 		ret = facts_estimate(&f, cx, o->policy, o->goal, o->min_dead,
 				     &r->estimate);
-	}
 	r->pass_gained = 0;
 	if (!ret)
 		ret = call_open(&r->call, cx, r->live, r->dev, protect);
 	r->call.verify = o->verify;
-	while (!ret && !r->enough && gained(r) < o->goal &&
+	while (!ret && !r->stopped && !is_enough(r) &&
 	       (i = policy_next(&order, f.clean)) >= 0) {
 		s = &f.segments[i];
-		if (!policy_gains(s) || !policy_is_worth(s, o->min_dead)) {
+		if (!is_wanted(o, s)) {
 			if (o->fate && first)
 				o->fate(o->arg, s, CLEAN_SPARED);
 			continue;
@@ -228,7 +244,7 @@ int online_run(struct online *n, struct context *cx, const struct live *live,
 {
 	struct onlinerun r = {
 		.n = n, .o = options, .live = live, .dev = dev, .clock = clock,
-		.changed = clock(), .paced = FIRST_BLOCKS,
+		.changed = clock(), .paced = FIRST_BLOCKS, .estimate = UINT64_MAX,
 	};
 	struct nilfs_sustat stat;
 	bool first = true;
@@ -244,7 +260,7 @@ int online_run(struct online *n, struct context *cx, const struct live *live,
 			r.pass_gained = 1;
 		}
 		first = false;
-	} while (!ret && !r.enough && r.pass_gained && n->gained < options->goal &&
+	} while (!ret && !r.stopped && r.pass_gained && !is_enough(&r) &&
 		 !options->forecast && !options->once);
 	if (!ret)
 		ret = live_request(live, cx, NILFS_IOCTL_GET_SUSTAT, &stat);

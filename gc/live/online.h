@@ -22,6 +22,9 @@ struct online_options {
 	uint64_t max_search;	/* segments examined per choice; 0: all */
 	uint64_t goal;		/* more clean segments, or CLEAN_ALL */
 	uint32_t min_dead;	/* percent of a segment, for it to be cleaned */
+	uint64_t first, end;	/* segments that are cleaned; END 0: all */
+	bool empty;		/* all of these, whatever is gained */
+	uint64_t enough;	/* blocks moved, that end it, too; 0: any number */
 	uint64_t protect;	/* seconds */
 	uint32_t latency;	/* milliseconds that a writer may wait for a call */
 	bool verify;		/* checksums of logs whose blocks are moved */
