@@ -4,42 +4,7 @@
 # cleaned by the kernel while they are written.
 
 bats_require_minimum_version 1.5.0
-load ../kernel/lab
-
-setup() {
-	backend=$(guest_with dump.nilfs2)
-	need_guest "$backend"
-	tools="PATH=$NILFS2_BUILD/mkfs:$NILFS2_BUILD/dump:$NILFS2_BUILD/fsck"
-	tools="$tools:$NILFS2_BUILD/gc:\$PATH; live=$NILFS2_SOURCE/tests/live"
-}
-
-# live_volume [OPTION...]: a new volume of segments of 256 KiB.
-live_volume() {
-	image=$BATS_TEST_TMPDIR/live.img
-	truncate -s 96M "$image"
-	mkfs.nilfs2 -q -B 64 "$@" "$image"
-}
-
-# live_guest: runs the commands of standard input with the volume, mounted.
-live_guest() {
-	{
-		echo "$tools"
-		cat <<-'EOF'
-			nilfs_mount $DEV1 || exit
-			# same MODEL DIRECTORY: the files are those of the model.
-			same() {
-				(cd "$2" && find . -type f ! -name .nilfs \
-					-exec sha256sum {} + | LC_ALL=C sort -k 2) \
-					>/mnt/tmp/is
-				LC_ALL=C sort -k 2 "$1" | cmp - /mnt/tmp/is
-			}
-		EOF
-		cat
-	} >"$BATS_TEST_TMPDIR/script"
-	guest --backend "$backend" "$image" <"$BATS_TEST_TMPDIR/script"
-	echo "$output"
-	echo "$errors"
-}
+load mounted
 
 @test "gc.nilfs2 cleans a mounted volume by each policy while it is written" {
 	live_volume
