@@ -69,7 +69,7 @@ static const struct {
 	[JOB_COMPACT] = { compactjob_compact, NULL, PHASE_CLEAN, CLEANING_NOT },
 	[JOB_COPY] = { compactjob_copy, NULL, PHASE_CLEAN, CLEANING_NOT },
 	[JOB_SHRINK] = { resizejob_shrink, resizejob_check_shrink,
-			 PHASE_AFTER, CLEANING_ASKED },
+			 PHASE_AFTER, CLEANING_ASKED, true },
 	[JOB_GROW] = { resizejob_grow, resizejob_check_grow,
 		       PHASE_AFTER, CLEANING_ASKED, true },
 	[JOB_DEFRAG] = { compactjob_defrag, compactjob_check_defrag,

@@ -7,6 +7,7 @@
 
 #include "dev/overlay.h"
 #include "gc/job.h"
+#include "gc/live/resize.h"
 #include "gc/moving.h"
 #include "gc/resize/grow.h"
 #include "gc/resize/shrink.h"
@@ -28,8 +29,13 @@ int resizejob_check_shrink(struct tool *tool, const struct options *o,
 	struct context *cx = &tool->cx;
 	struct volume *vol;
 	uint64_t bytes;
-	int ret = volume_open_bare(&vol, cx, dev);
+	int ret;
 
+	if (o->live && !o->shrink.bytes)
+		return fail_said(cx, -EINVAL, "%s: --shrink: give a size; the "
+				 "smallest one of a mounted volume changes while it "
+				 "is written", tool->argv[0]);
+	ret = volume_open_bare(&vol, cx, dev);
 	bytes = ret ? 0 : le64_get(volume_super(vol)->s_dev_size);
 	volume_close(vol);
 	if (!ret && o->shrink.bytes > bytes)
@@ -37,6 +43,48 @@ int resizejob_check_shrink(struct tool *tool, const struct options *o,
 			   PRIu64 " that the volume has", o->shrink.bytes,
 			   bytes);
 	return ret;
+}
+
+/* The same with a mounted volume, by the kernel. */
+static int shrink_mounted(struct tool *tool, const struct options *o,
+			  struct dev *dev)
+{
+	struct online_options how = {
+		.policy = o->policy.policy,
+		.metadata_weight = o->policy.weight,
+		.max_search = o->max_search,
+		.protect = o->protect,
+		.latency = o->latency,
+		.verify = !o->no_verify,
+		.forecast = o->dry_run,
+	};
+	struct report *r = &tool->report;
+	uint64_t began = tool_clock();
+	struct collector_options warn;
+	struct resize_online s;
+	struct moving moving;
+	int ret;
+
+	moving_begin(&moving, tool, &warn);
+	how.left = warn.left;
+	how.moving = warn.moving;
+	how.arg = &moving;
+	ret = resize_online(&s, &tool->cx, o->live, dev, tool_clock,
+			    o->shrink.bytes, &how);
+	progress_end(&tool->progress);
+	if (ret)
+		return ret;
+	report_begin(r, "shrink", NULL);
+	put_sizes(r, s.bytes_before, s.bytes, s.segments_before, s.segments);
+	report_u64(r, "segments_cleaned", "Segments cleaned", s.totals.victims);
+	report_u64(r, "blocks_moved", "Blocks moved", s.totals.moved);
+	report_u64(r, "blocks_forgotten", "Virtual blocks freed", s.totals.freed);
+	report_u64(r, "calls", "Calls of the kernel", s.totals.calls);
+	report_u64(r, "longest_ms", "Longest call in milliseconds",
+		   s.totals.longest);
+	report_u64(r, "elapsed_ms", "Time in milliseconds", tool_clock() - began);
+	report_end(r);
+	return 0;
 }
 
 int resizejob_shrink(struct tool *tool, const struct options *o,
@@ -52,6 +100,8 @@ int resizejob_shrink(struct tool *tool, const struct options *o,
 	struct shrink s;
 	int ret;
 
+	if (o->live)
+		return shrink_mounted(tool, o, dev);
 	moving_begin(&moving, tool, &options.clean.how);
 	ret = shrink_run(&s, &tool->cx, dev, &options);
 	progress_end(&tool->progress);

@@ -1,0 +1,158 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The size of mounted volumes: shrunk while they are written.
+
+bats_require_minimum_version 1.5.0
+load mounted
+
+# resize_guest: live_guest with more functions.
+resize_guest() {
+	live_guest <<-EOF
+		# written_at N: waits until the kernel writes after segment N.
+		written_at() {
+			until lssu \$DEV1 | awk -v n="\$1" '\$1 + 0 > n && \$4 ~ /a/ { at = 1 }
+				END { exit !at }'; do
+				sleep 0.05
+				[ -z "\$writer" ] || kill -0 \$writer || exit
+			done
+		}
+		# in_tail: the number of segments after 191 that are in use.
+		in_tail() {
+			lssu \$DEV1 | awk '\$1 + 0 > 190 { n++ } END { print n + 0 }'
+		}
+		$(cat)
+	EOF
+}
+
+@test "gc.nilfs2 shrinks a mounted volume while it is written" {
+	live_volume
+	resize_guest <<-'EOF'
+		perl $live/writer.pl $MNT 1 /mnt/tmp/model &
+		writer=$!
+		written_at 280
+		gc.nilfs2 -n --shrink=48M --protect 0 $MNT || exit
+		[ $(in_tail) -gt 20 ] || exit
+		gc.nilfs2 --shrink=48M --protect 0 $MNT || exit
+		gc.nilfs2 -q --protect 0 $MNT >/mnt/tmp/report || exit
+		sleep 0.3
+		gc.nilfs2 -q --protect 0 $MNT >/mnt/tmp/report || exit
+		>/mnt/tmp/model.end
+		wait $writer || exit
+		echo "after the end: $(in_tail)"
+		echo 3 >/proc/sys/vm/drop_caches
+		same /mnt/tmp/model $MNT || exit
+		n=0
+		mkdir /mnt/tmp/old
+		for model in /mnt/tmp/model.*[0-9]; do
+			nilfs_mount -o ro,cp=${model##*.} $DEV1 /mnt/tmp/old || exit
+			same $model /mnt/tmp/old || exit
+			nilfs_umount /mnt/tmp/old
+			n=$((n + 1))
+		done
+		echo "$n snapshots"
+		nilfs_umount
+		# Once more, with the sums in a file of the volume itself.
+		nilfs_mount $DEV1 || exit
+		same /mnt/tmp/model $MNT || exit
+		nilfs_umount
+	EOF
+	[ "$status" -eq 0 ]
+	[[ $output == *"after the end: 0"*"4 snapshots"* ]]
+	[ "$(grep -c "^Segments after: *191$" <<<"$output")" -eq 2 ]
+	[ "$(awk '/^Blocks moved:/ { print $3 }' <<<"$output" | tail -1)" -gt 100 ]
+	fsck.nilfs2 -nf "$image"
+	truncate -s 48M "$image"
+	run fsck.nilfs2 -nf "$image"
+	[ "$status" -eq 0 ]
+	[[ $output == *": clean, "* ]]
+}
+
+@test "a snapshot after the new end moves too, and so does a nearly empty volume" {
+	live_volume
+	resize_guest <<-'EOF'
+		# Dead blocks, so that the file is in the tail.
+		head -c 1000000 /dev/urandom >/mnt/tmp/noise
+		until lssu $DEV1 | awk '$1 + 0 > 250 && $4 ~ /a/ { at = 1 }
+			END { exit !at }'; do
+			cp /mnt/tmp/noise $MNT/noise
+			sync
+		done
+		rm $MNT/noise
+		sum=$(sha256sum </mnt/tmp/noise)
+		cp /mnt/tmp/noise $MNT/file
+		gc.nilfs2 -q --take-snapshot $MNT || exit
+		cno=$(lscp -s $DEV1 | awk 'NR == 2 { print $1 }')
+		rm $MNT/file
+		sync
+		gc.nilfs2 --shrink=48M --protect 0 $MNT || exit
+		[ "$(dump.nilfs2 cat -c $cno $MNT /file | sha256sum)" = "$sum" ] || exit
+		df -B1M $MNT | tail -1
+		gc.nilfs2 -q --to-checkpoint $cno $MNT || exit
+		gc.nilfs2 --shrink=24M --protect 0 $MNT || exit
+		ls -A $MNT
+		gc.nilfs2 --shrink $MNT
+		echo "no size: $?"
+		gc.nilfs2 --shrink=min $MNT
+		echo "minimum: $?"
+		gc.nilfs2 --shrink=90M $MNT
+		echo "larger: $?"
+		gc.nilfs2 --shrink=1M $MNT
+		echo "too small: $?"
+		nilfs_umount
+	EOF
+	[ "$status" -eq 0 ]
+	[[ $output == *"no size: 1"*"minimum: 1"*"larger: 1"*"too small: 1"* ]]
+	[[ $errors == *"--shrink: give a size"* ]]
+	[[ $errors == *"are more than the 25165824 that the volume has"* ]]
+	[[ $errors == *"1048576 bytes are 3 segments"* ]]
+	truncate -s 24M "$image"
+	run fsck.nilfs2 -nf "$image"
+	[ "$status" -eq 0 ]
+	[[ $output == *": clean, "* ]]
+}
+
+@test "a mounted volume that is not shrunk is used as before" {
+	live_volume
+	resize_guest <<-'EOF'
+		head -c 55000000 /dev/urandom >$MNT/file || exit
+		sync
+		gc.nilfs2 --shrink=48M --protect 0 $MNT
+		echo "too full: $?"
+		rm $MNT/file
+		sync
+		gc.nilfs2 --shrink=48M $MNT
+		echo "protected: $?"
+		head -c 12000000 /dev/urandom >/mnt/tmp/noise
+		# write_until N: until the kernel writes after segment N.
+		write_until() {
+			for i in $(seq 40); do
+				gc.nilfs2 -q --protect 0 $MNT >/mnt/tmp/report || exit
+				cp /mnt/tmp/noise $MNT/new || exit
+				mv $MNT/new $MNT/file
+				sync
+				lssu $DEV1 | awk -v n="$1" '$1 + 0 > n && $4 ~ /a/ { at = 1 }
+					END { exit !at }' && return
+			done
+			exit 1
+		}
+		write_until 330
+		# A block of the file in the tail, past the page cache.
+		segment=$(lssu $DEV1 | awk '$4 ~ /a/ { print $1 - 10; exit }')
+		dd if=/dev/urandom of=$DEV1 bs=4096 count=1 oflag=direct conv=notrunc \
+			seek=$((segment * 64 + 30)) || exit
+		gc.nilfs2 --shrink=40M --protect 0 $MNT
+		echo "damaged: $?"
+		# With clean segments at the front the kernel goes on at the old end.
+		write_until 250
+		cmp /mnt/tmp/noise $MNT/file || exit
+		df $MNT | tail -1
+		nilfs_umount
+		fsck.nilfs2 -nf $DEV1
+	EOF
+	[ "$status" -eq 0 ]
+	[[ $output == *"too full: 1"*"protected: 1"*"damaged: 1"*" 98044 "*": clean, "* ]]
+	[[ $errors == *"191 segments, 43 too few for "*"(0 blocks)"* ]]
+	[[ $errors == *": skipped: a log does not match its checksum"* ]]
+	[[ $errors == *": skipped segments are after the new end; unmount"* ]]
+	kernel_content
+}
