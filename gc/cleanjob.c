@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/fs.h>
 #include <stdint.h>
 
 #include "base/context.h"
@@ -23,6 +24,7 @@
 #include "gc/move/target.h"
 #include "gc/live/online.h"
 #include "gc/moving.h"
+#include "live/live.h"
 #include "out/table.h"
 #include "vol/liveness.h"
 #include "vol/sutable.h"
@@ -86,15 +88,61 @@ static int add_clean(void *arg, struct context *cx, uint64_t segnum,
 			    geometry_segment_end(&p->vol->geo, segnum));
 }
 
+static void report_punched(struct report *r, uint64_t segments, uint64_t bytes)
+{
+	report_begin(r, "punch", NULL);
+	report_u64(r, "segments", "Clean segments", segments);
+	report_size(r, "bytes", "Space deallocated", bytes);
+	report_end(r);
+}
+
+/*
+ * The same with a mounted volume, by the kernel.  nilfs_sufile_trim_fs() counts in
+ * sectors of the device, but discards as many of 512 bytes: of larger ones, other
+ * blocks would be lost.
+ */
+static int trim_mounted(struct tool *tool, const struct options *o,
+			struct dev *dev)
+{
+	struct fstrim_range range = { .len = UINT64_MAX };
+	struct context *cx = &tool->cx;
+	struct nilfs_sustat stat;
+	struct volume *vol;
+	uint64_t segment;	/* bytes */
+	int ret;
+
+	if (dev->sector_size != 512)
+		return fail_said(cx, -EOPNOTSUPP, "%s: has sectors of %" PRIu32
+				 " bytes, of which the kernel discards the wrong "
+				 "ones; unmount it before", dev->name,
+				 dev->sector_size);
+	ret = volume_open_bare(&vol, cx, dev);
+	segment = ret ? 0 : (uint64_t)vol->geo.blocks_per_segment <<
+				    vol->geo.block_bits;
+	volume_close(vol);
+	if (!ret)
+		ret = live_request(o->live, cx, NILFS_IOCTL_GET_SUSTAT, &stat);
+	if (!ret && !o->dry_run)
+		ret = live_request(o->live, cx, FITRIM, &range);
+	if (ret == -EOPNOTSUPP)
+		return fail_said(cx, ret, "%s: cannot discard", dev->name);
+	if (ret)
+		return ret;
+	report_punched(&tool->report, stat.ss_ncleansegs,
+		       o->dry_run ? stat.ss_ncleansegs * segment : range.len);
+	return 0;
+}
+
 int cleanjob_punch(struct tool *tool, const struct options *o, struct dev *dev)
 {
 	struct context *cx = &tool->cx;
-	struct report *r = &tool->report;
 	struct punch p = { .dev = dev };
 	uint64_t size, first, end;
-	int ret = target_open_volume(&p.vol, cx, dev);
+	int ret;
 
-	(void)o;
+	if (o->live)
+		return trim_mounted(tool, o, dev);
+	ret = target_open_volume(&p.vol, cx, dev);
 	if (!ret && dev->zones)
 		ret = fail(cx, -EOPNOTSUPP, "%s: has zones; gc resets them "
 			   "when it uses them again", dev->name);
@@ -119,10 +167,7 @@ int cleanjob_punch(struct tool *tool, const struct options *o, struct dev *dev)
 	volume_close(p.vol);
 	if (ret)
 		return ret;
-	report_begin(r, "punch", NULL);
-	report_u64(r, "segments", "Clean segments", p.segments);
-	report_size(r, "bytes", "Space deallocated", p.bytes);
-	report_end(r);
+	report_punched(&tool->report, p.segments, p.bytes);
 	return 0;
 }
 

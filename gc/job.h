@@ -56,7 +56,7 @@ job_run resizejob_shrink;	/* --shrink */
 job_run resizejob_grow;		/* --grow */
 job_run compactjob_defrag;	/* --defrag */
 job_run cleanjob_purge;		/* --purge */
-job_run cleanjob_punch;		/* --punch */
+job_run cleanjob_punch;		/* --punch, --trim */
 
 /*
  * --watch: stays with the volume mounted on the directory until a signal, or until it

@@ -75,7 +75,7 @@ static const struct {
 	[JOB_DEFRAG] = { compactjob_defrag, compactjob_check_defrag,
 			 PHASE_AFTER, CLEANING_ASKED },
 	[JOB_PURGE] = { cleanjob_purge, NULL, PHASE_AFTER, CLEANING_TOO },
-	[JOB_PUNCH] = { cleanjob_punch, NULL, PHASE_AFTER, CLEANING_ASKED },
+	[JOB_PUNCH] = { cleanjob_punch, NULL, PHASE_AFTER, CLEANING_ASKED, true },
 };
 
 /* The option that requests JOB, or NULL. */

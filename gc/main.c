@@ -206,7 +206,7 @@ static const struct cli_heading headings[] = {
 	{ "Compaction, defragmentation and copies",
 	  "compact order defrag output" },
 	{ "Size and unused space",
-	  "shrink grow punch purge" },
+	  "shrink grow punch trim purge" },
 	{ "Checkpoints and snapshots",
 	  "delete-checkpoints force keep-snapshots take-snapshot "
 	  "to-checkpoint to-snapshot" },

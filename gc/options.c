@@ -231,6 +231,7 @@ const struct cli_option options_rows[] = {
 	{ 0, "to-snapshot", "RANGE",
 	  "first make these checkpoints snapshots, as chcp ss", OPTION_LIST,
 	  AT(to_snapshot) },
+	{ 0, "trim", NULL, "the same as --punch", OPTION_FLAG, AT(punch) },
 	{ 'U', "uuid", "UUID", "set the UUID: one, or random, time, clear",
 	  OPTION_STRING, AT(uuid) },
 	{ 0, "watch", NULL,

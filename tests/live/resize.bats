@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The size of mounted volumes: shrunk while they are written.
+# The size of mounted volumes: shrunk while they are written, and free space discarded.
 
 bats_require_minimum_version 1.5.0
 load mounted
@@ -155,4 +155,30 @@ resize_guest() {
 	[[ $errors == *": skipped: a log does not match its checksum"* ]]
 	[[ $errors == *": skipped segments are after the new end; unmount"* ]]
 	kernel_content
+}
+
+@test "gc.nilfs2 --trim discards the free space of a mounted volume" {
+	live_volume
+	live_guest <<-'EOF'
+		head -c 50000000 /dev/urandom >$MNT/file || exit
+		head -c 1000000 $MNT/file >$MNT/kept
+		sum=$(sha256sum <$MNT/kept)
+		sync
+		rm $MNT/file
+		sync
+		gc.nilfs2 -q --protect 0 $MNT || exit
+		gc.nilfs2 -n --trim $MNT
+		gc.nilfs2 --trim $MNT
+		nilfs_umount
+		nilfs_mount $DEV1 || exit
+		[ "$(sha256sum <$MNT/kept)" = "$sum" ] || exit
+		nilfs_umount
+		fsck.nilfs2 -nf --data $DEV1
+	EOF
+	[ "$status" -eq 0 ]
+	[[ $output == *": clean, "* ]]
+	[[ $errors == *": cannot discard"* ]] || [ "$(du -k "$image" | cut -f 1)" -lt 40000 ]
+	kernel_content
+	gc.nilfs2 --trim "$image" >trim
+	gc.nilfs2 --punch "$image" | diff trim -
 }
