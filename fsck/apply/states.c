@@ -125,6 +125,8 @@ static int give_up_blocks(struct repair *r, struct context *cx)
 	tool_detail(r->tool, "blocks in rewritten segments are given up");
 	r->trusts_logs = true;
 	r->derived = 0;
+	/* Derivations and rounds are judged otherwise now. */
+	r->nfailed = 0;
 	err = rounds_run(r, cx);
 	r->trusts_logs = false;
 	/* No entry leads to what was overwritten any more. */
@@ -161,6 +163,8 @@ static int give_up_broken(struct repair *r, struct context *cx)
 
 		round.job.given_up = states_gives_up(r);
 		ret = trial_attempt(r, cx, &round, IMPROVEMENT_ANY);
+		/* What failed for this snapshot may succeed without it. */
+		r->nfailed = 0;
 		if (ret > 0)
 			ret = array_push(cx, &r->unset, &r->nunset,
 					 &r->unset_room, round.job.given_up) ?:

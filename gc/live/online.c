@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "gc/live/call.h"
 #include "gc/plan/facts.h"
 #include "live/live.h"
@@ -46,6 +47,8 @@ struct onlinerun {
 	uint64_t changed;	/* when that was found, by the clock */
 	uint64_t paced;		/* blocks of a call that writers may wait for */
 	uint64_t pass_gained;	/* segments */
+	uint64_t *bad;		/* segments with damage, which are not tried again */
+	size_t nbad, bad_room;
 	bool stopped;		/* the caller wants no more calls */
 };
 
@@ -151,8 +154,13 @@ static int take_segment(struct onlinerun *r, struct context *cx,
 			const struct policy_segment *s)
 {
 	struct call_limit limit;
-	int ret = find_limits(r, cx, &limit);
+	size_t i;
+	int ret;
 
+	for (i = 0; i < r->nbad; i++)
+		if (r->bad[i] == s->segnum)
+			return CLEAN_LEFT;
+	ret = find_limits(r, cx, &limit);
 	if (!ret)
 		ret = call_add(&r->call, cx, s->segnum, &limit);
 	if (ret == CALL_LARGE) {
@@ -164,6 +172,8 @@ static int take_segment(struct onlinerun *r, struct context *cx,
 	}
 	if (ret == CALL_DAMAGED) {
 		r->n->left++;
+		if (array_push(cx, &r->bad, &r->nbad, &r->bad_room, s->segnum))
+			return -ENOMEM;
 		if (r->o->left)
 			r->o->left(r->o->arg, s->segnum, cx->failure);
 		fail_clear(cx);
@@ -265,5 +275,6 @@ int online_run(struct online *n, struct context *cx, const struct live *live,
 	if (!ret)
 		ret = live_request(live, cx, NILFS_IOCTL_GET_SUSTAT, &stat);
 	n->clean_after = ret ? 0 : stat.ss_ncleansegs;
+	free(r.bad);
 	return ret;
 }

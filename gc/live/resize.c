@@ -226,7 +226,7 @@ static int write_nothing(const struct resizing *z, struct context *cx, uint64_t 
 	/* Once it is closed, nothing of it would be written. */
 	if (fdatasync(fd) && errno != ENOSPC && !ret)
 		ret = fail(cx, -errno, "%s: synchronization", z->live->dir);
-	tempfile_close(fd);
+	close(fd);
 	if (syncfs(z->live->fd) && !ret)
 		ret = fail(cx, -errno, "%s: synchronization", z->live->dir);
 	return ret;
