@@ -6,7 +6,8 @@
 . "$(dirname "$0")/lint.sh"
 
 # Lines of lib, mkfs, fsck, gc and dump.
-most_lines=116000
+# 116,000, and what mounted volumes need (lib/live, gc/live).
+most_lines=118500
 
 # The limits of each module: functions per 1000 lines, and the share of lines, in
 # per cent, that are signatures of functions, their braces in column 0, or the blank
