@@ -44,6 +44,55 @@ load mounted
 	kernel_content
 }
 
+@test "gc.nilfs2 that is killed, and a cut of the power, leave the volume whole" {
+	live_volume
+	live_guest <<-'EOF'
+		perl $live/writer.pl $MNT 4 /mnt/tmp/model &
+		writer=$!
+		killed=0
+		for pause in 02 03 05 08 12 17 23 30 38 47; do
+			gc.nilfs2 -q --protect 0 --min-reclaimable 1 $MNT \
+				>/mnt/tmp/report &
+			sleep 0.$pause
+			! kill -9 $! || killed=$((killed + 1))
+			wait $!
+		done
+		>/mnt/tmp/model.end
+		wait $writer || exit
+		echo "$((killed > 0)) killed"
+		echo 3 >/proc/sys/vm/drop_caches
+		same /mnt/tmp/model $MNT || exit
+		nilfs_umount
+		fsck.nilfs2 -nf $DEV1
+	EOF
+	[ "$status" -eq 0 ]
+	[[ $output == *"1 killed"*": clean, "* ]]
+	kernel_content
+	# The disk has what it had accepted.
+	guest --backend "$backend" --kill-after 3 "$image" <<-EOF
+		$tools
+		nilfs_mount \$DEV1
+		mkdir \$MNT/d
+		perl \$live/writer.pl \$MNT/d 5 /mnt/tmp/model &
+		while :; do
+			gc.nilfs2 -q --protect 0 --min-reclaimable 1 \$MNT >/mnt/tmp/report
+		done
+	EOF
+	[ "$status" -eq 137 ]
+	run fsck.nilfs2 -nf "$image"
+	echo "$output"
+	[[ $output == *": clean, "* ]]
+	live_guest <<-'EOF'
+		find $MNT -type f -exec cat {} + >/dev/null || exit
+		gc.nilfs2 -q --protect 0 $MNT >/dev/null || exit
+		nilfs_umount
+		fsck.nilfs2 -nf $DEV1
+	EOF
+	[ "$status" -eq 0 ]
+	[[ $output == *": clean, "* ]]
+	kernel_content
+}
+
 @test "--watch keeps segments clean, also after it was killed, until the end" {
 	live_volume
 	live_guest <<-'EOF'
