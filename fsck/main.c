@@ -55,6 +55,7 @@ static int run_fsck(struct tool *tool, const void *options)
 	err = target_open(&t, tool, tool->argv[0], o);
 	/* The checksums of logs show which data was not read. */
 	asked.data |= t.unread;
+	asked.mounted = t.synced;
 	if (!err && o->undo) {
 		err = undo_restore(&tool->cx, o->undo, t.dev, o->force);
 		if (!err)
@@ -62,6 +63,10 @@ static int run_fsck(struct tool *tool, const void *options)
 				  tool->argv[0]);
 	} else if (!err) {
 		err = damage_failed(&tool->cx, session_run(tool, o, t.dev));
+		if (err == SESSION_UNCORRECTED && t.live)
+			tool_note(tool, "%s: to repair the volume, unmount it "
+				  "and run fsck.nilfs2 -y %s%s", tool->argv[0],
+				  o->data ? "--data " : "", t.live->device);
 	}
 	/* A copy that could not be checked is not committed. */
 	ret = t.copy && err >= 0 ? output_commit(t.copy, &tool->cx) : 0;

@@ -11,6 +11,8 @@
 #include "dev/output.h"
 #include "find/decision.h"
 #include "fsck/plan/options.h"
+#include "live/cleanerlock.h"
+#include "live/live.h"
 #include "out/report.h"
 
 struct target {
@@ -21,6 +23,9 @@ struct target {
 	struct dev *container;	/* the image file that contains SOURCE, or NULL */
 	struct output *copy;	/* the output file, to be committed, or NULL */
 	bool unread;		/* some areas are known to be unreadable */
+	struct live *live;	/* the volume mounted on a directory, or NULL */
+	struct cleanerlock *lock;	/* holds its cleaner off; or NULL */
+	uint64_t synced;	/* its checkpoint when it was opened */
 };
 
 /*
@@ -29,7 +34,9 @@ struct target {
  * -y; if it is mounted for writing, it is refused unless O excludes changes.
  * Zones are those of a host-managed device, or of the file beside an image; if
  * they cannot be listed, the device is only read. With an output file, a copy
- * of the device is opened. -EOPNOTSUPP for undo files on zones, or as
+ * of the device is opened. If PATH is a directory, the device of the volume
+ * mounted there is opened, after what is in memory was written; -EBUSY if O
+ * allows changes. -EOPNOTSUPP for undo files on zones, or as
  * devfile_open(). T is closed with target_close(), also after a failure.
  */
 int target_open(struct target *t, struct tool *tool, const char *path,

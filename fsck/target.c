@@ -6,6 +6,10 @@
  * boot the root file system is checked in this way. The zones of a device, or
  * of an image file, are respected.
  *
+ * A directory is the volume mounted there. What is in memory is written first.
+ * The kernel overwrites only segments that a cleaner has freed, so the state
+ * that is checked does not change while the lock of the cleaner is held.
+ *
  * Each read of a failing device takes long and may be the last one that works.
  * So the device is read once, in large pieces, and in small ones where these
  * fail; all later work uses the copy. If ddrescue made the copy already, its
@@ -31,6 +35,9 @@
 
 #define PIECE (1u << 20)
 #define SMALL_PIECE 4096u
+
+/* Seconds to wait for a cleaner, which holds its lock for one batch. */
+#define CLEANER_WAIT 60
 
 /* Reads the number at *TEXT, in C notation, and advances *TEXT. */
 static bool target_take_number(char **text, uint64_t *number)
@@ -232,11 +239,37 @@ static int find_need(struct tool *tool, const char *path,
 	if (use.read_only)
 		return 0;
 	if (o->mode != OPTIONS_NO)
-		return fail(cx, -EBUSY, "%s: mounted on %s; -n checks it "
-			    "anyway", path, use.where);
+		return fail(cx, -EBUSY, "%s: mounted on %s; to check it, give "
+			    "-n and this directory", path, use.where);
 	tool_warn(tool, "%s: mounted on %s: it may change while it is checked, "
-		  "findings may be wrong", path, use.where);
+		  "findings may be wrong; give this directory to check one "
+		  "state of it", path, use.where);
 	return 0;
+}
+
+/* Opens the volume mounted on the directory PATH, holds its cleaner off, and writes
+   what is in memory. */
+static int open_mounted(struct target *t, struct tool *tool, const char *path,
+			const struct options *o)
+{
+	struct context *cx = &tool->cx;
+	int err = live_open(&t->live, cx, path);
+
+	if (err)
+		return err;
+	if (o->mode != OPTIONS_NO || o->rebuild || o->state || o->give_up.n)
+		return fail_said(cx, -EBUSY, "%s: a mounted volume can only be "
+				 "checked, with -n and in its latest state; "
+				 "unmount it to repair %s", path,
+				 t->live->device);
+	err = cleanerlock_take(&t->lock, cx, t->live, CLEANER_WAIT);
+	if (err == -EACCES) {
+		tool_failed(tool, NULL, err);
+		tool_warn(tool, "%s: a cleaner may run meanwhile; then findings "
+			  "may be wrong", path);
+		err = 0;
+	}
+	return err ? err : live_sync(t->live, cx, &t->synced);
 }
 
 static int target_open_file(struct target *t, struct context *cx, const char *path,
@@ -297,7 +330,8 @@ static int open_device(struct target *t, struct tool *tool, const char *path,
 		err = fail_said(cx, -EROFS, "%s: a qcow2 image can only be "
 				"checked (-n), or repaired in a copy (-y "
 				"--output)", path);
-	if (!err && t->dev == t->file) {
+	/* The kernel does not keep write pointers as a check expects them. */
+	if (!err && t->dev == t->file && !t->live) {
 		err = zoned_open(&t->dev, cx, t->file, path);
 		if (err && err != -ENOMEM && need == NEED_WRITE)
 			return -EOPNOTSUPP;
@@ -342,7 +376,13 @@ int target_open(struct target *t, struct tool *tool, const char *path,
 	int err;
 
 	memset(t, 0, sizeof(*t));
-	err = find_need(tool, path, o, &need);
+	if (live_is_directory(path)) {
+		need = NEED_READ;
+		err = open_mounted(t, tool, path, o);
+		path = t->live ? t->live->device : path;
+	} else {
+		err = find_need(tool, path, o, &need);
+	}
 	if (!err)
 		err = target_open_file(t, cx, path, need);
 	if (err)
@@ -375,4 +415,6 @@ void target_close(struct target *t)
 	dev_close(t->source);
 	dev_close(t->container);
 	output_close(t->copy);
+	cleanerlock_release(t->lock);
+	live_close(t->live);
 }

@@ -235,8 +235,9 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 	struct shown shown = { .tool = tool, .o = o, .again = !first };
 	const struct check_run run = {
 		.counters = o->mode == OPTIONS_COUNTERS,
-		.extra = !first || o->quick || o->mode == OPTIONS_COUNTERS ?
-			 NULL : &bits,
+		/* The last log of a mounted volume is being written. */
+		.extra = !first || o->quick || o->mounted ||
+				 o->mode == OPTIONS_COUNTERS ? NULL : &bits,
 		.opened = look_opened,
 		.begin = look_begin_pass,
 		.end = look_end_pass,
@@ -257,6 +258,7 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 		.dev = dev,
 		.tally = l->tally,
 		.data = o->data,
+		.mounted = o->mounted,
 		.awaited = l->awaited,
 		.state = l->state,
 		.logs_under = l->first ? &l->first->logs_under : &l->logs_under,

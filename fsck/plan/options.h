@@ -41,6 +41,9 @@ struct options {
 	uint64_t superblock;	/* 1 or 2: use only this one; 0: both */
 	uint64_t state;		/* the checkpoint to repair; 0: the latest */
 	bool list_rules;
+	/* Not an option: the volume is mounted, and this checkpoint was just
+	   written; 0: not mounted. */
+	uint64_t mounted;
 };
 
 extern const struct cli_option options_rows[];

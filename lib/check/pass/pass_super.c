@@ -16,11 +16,16 @@
  * Logs after the super root are not checked: the next mount recovers them as
  * far as possible.  The pass over checkpoints checks the entry of the latest
  * checkpoint.
+ *
+ * While the volume is mounted, the kernel writes such logs, and superblocks.
+ * What is wrong while it is written is right if it is read again.  No later
+ * pass reads anything that the kernel overwrites.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "check/check.h"
 #include "check/damage.h"
@@ -31,6 +36,9 @@
 #include "disk/superroot.h"
 #include "vol/cptable.h"
 #include "vol/recovery.h"
+
+#define RACE_TRIES 10
+#define RACE_PAUSE_MS 2
 
 struct supers {
 	struct nilfs_super_block copy[2];
@@ -223,12 +231,25 @@ void pass_super_borrow(struct nilfs_super_block *sb,
 	}
 }
 
+/* Whether what is wrong may have been read while it was written, and has to be read
+   once more, now.  *TRIES begins as 0. */
+static bool is_race(const struct check *c, unsigned int *tries)
+{
+	const struct timespec pause = { .tv_nsec = RACE_PAUSE_MS * 1000000L };
+
+	if (!c->mounted || ++*tries >= RACE_TRIES)
+		return false;
+	nanosleep(&pause, NULL);
+	return true;
+}
+
 /* Reads both superblocks and reports their errors and differences. */
 static int check_supers(struct check *c, struct context *cx, struct supers *s)
 {
 	const uint64_t offset[2] = {
 		NILFS_SB_OFFSET_BYTES, super_offset2(c->dev->size)
 	};
+	unsigned int tries;
 	int i, err;
 
 	memset(s, 0, sizeof(*s));
@@ -240,8 +261,12 @@ static int check_supers(struct check *c, struct context *cx, struct supers *s)
 		return 0;
 	}
 	for (i = 0; i < 2; i++) {
-		err = dev_read(c->dev, cx, offset[i], &s->copy[i],
-			       sizeof(s->copy[i]));
+		tries = 0;
+		do
+			err = dev_read(c->dev, cx, offset[i], &s->copy[i],
+				       sizeof(s->copy[i]));
+		while (!err && super_check(&s->copy[i]) != RULE_OK &&
+		       is_race(c, &tries));
 		s->read[i] = !err;
 		err = check_damage(c, cx, err, RULE_SB_UNREADABLE,
 				   copy_place(i));
@@ -377,6 +402,40 @@ static int check_super_root(struct check *c, struct context *cx)
 	return 0;
 }
 
+/* Whether the search passed a place without a valid log: it may be complete now, as
+   logs after it are. */
+static bool is_gap_passed(const struct recovery *latest)
+{
+	return latest->gap_pseg && (latest->gap_seq < latest->last_seq ||
+				    (latest->gap_seq == latest->last_seq &&
+				     latest->gap_pseg < latest->last_pseg));
+}
+
+/* Opens c->vol while it is mounted, and forgets the logs after the latest super
+   root.  Fails as volume_open(). */
+static int open_mounted_volume(struct check *c, struct context *cx)
+{
+	struct recovery *latest;
+	unsigned int tries = 0;
+	int err;
+
+	do {
+		volume_close(c->vol);
+		fail_clear(cx);
+		err = volume_open(&c->vol, cx, c->dev, NULL);
+	} while ((err ? err == -EUCLEAN : is_gap_passed(&c->vol->latest)) &&
+		 is_race(c, &tries));
+	if (err)
+		return err;
+	latest = &c->vol->latest;
+	if (latest->cno < c->mounted)
+		findings_differ(c->findings, RULE_LOG_CHAIN,
+				place_number(PLACE_LOG, latest->gap_pseg),
+				c->mounted, latest->cno);
+	latest->gap_pseg = latest->orphans_start = latest->orphans_end = 0;
+	return 0;
+}
+
 /* Opens c->vol, or reports why it cannot be opened: the error of the super root
    or of the reader. */
 static int open_checked_volume(struct check *c, struct context *cx,
@@ -390,10 +449,12 @@ static int open_checked_volume(struct check *c, struct context *cx,
 	struct recovery rec;
 	struct context why;
 	char *block = NULL;
-	int err = state_is_at(c->state, le64_get(sb->s_last_pseg),
+	int err = c->mounted ? open_mounted_volume(c, cx) :
+		  state_is_at(c->state, le64_get(sb->s_last_pseg),
 			      le64_get(sb->s_last_seq)) ?
-		volume_open_at(&c->vol, cx, c->dev, NULL, &c->state->at) :
-		volume_open(&c->vol, cx, c->dev, NULL);
+			volume_open_at(&c->vol, cx, c->dev, NULL,
+				       &c->state->at) :
+			volume_open(&c->vol, cx, c->dev, NULL);
 
 	if (err != -EUCLEAN && err != -EIO)
 		return check_damage(c, cx, err, RULE_SB_NO_SUPER_ROOT,
@@ -441,7 +502,8 @@ int pass_super(struct check *c, struct context *cx)
 	if (err || !c->vol)
 		return err;
 	latest = &c->vol->latest;
-	if (!(le16_get(volume_super(c->vol)->s_state) & NILFS_VALID_FS)) {
+	if (!c->mounted &&
+	    !(le16_get(volume_super(c->vol)->s_state) & NILFS_VALID_FS)) {
 		/* Not damage, but the next mount may show more than is checked
 		   here. */
 		check_note(c, "not unmounted cleanly; checking checkpoint %"

@@ -1,0 +1,110 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# fsck.nilfs2 -n with the directory of a mounted volume: one state is checked, whatever
+# is written meanwhile.
+
+bats_require_minimum_version 1.5.0
+load mounted
+
+@test "nothing is found on a mounted volume that is written and cleaned" {
+	live_volume
+	live_guest <<-'EOF'
+		perl $live/writer.pl $MNT 3 /mnt/tmp/model &
+		writer=$!
+		sleep 0.5
+		for i in 1 2 3 4 5 6; do
+			fsck.nilfs2 -nf $MNT || exit
+			fsck.nilfs2 -n --data $MNT || exit
+			gc.nilfs2 -q --protect 0 $MNT >/mnt/tmp/report || exit
+		done
+		fsck.nilfs2 -n --quick $MNT || exit
+		>/mnt/tmp/model.end
+		wait $writer || exit
+		nilfs_umount
+		fsck.nilfs2 -nf $DEV1
+	EOF
+	[ "$status" -eq 0 ]
+	[ "$(grep -c ": clean, " <<<"$output")" -eq 14 ]
+	# Neither warnings, nor notes about a recovery.
+	[[ $errors != *fsck.nilfs2:* ]]
+	kernel_content
+}
+
+@test "a damaged block is found on a mounted volume, with its file" {
+	live_volume
+	live_guest <<-'EOF'
+		head -c 20000 /dev/urandom >$MNT/file
+		sync
+		echo "inode $(stat -c %i $MNT/file) is damaged"
+		# The last log, which a mount verifies, is another one.
+		echo x >$MNT/other
+		nilfs_umount
+		block=$(dump.nilfs2 bmap $DEV1 /file | awk '$1 == 0 { print $5; exit }')
+		printf damage | dd of=$DEV1 bs=1 seek=$((block * 4096 + 777)) \
+			conv=notrunc status=none
+		nilfs_mount $DEV1 || exit
+		perl $live/writer.pl $MNT 4 /mnt/tmp/model &
+		fsck.nilfs2 -n $MNT || exit
+		fsck.nilfs2 -n --data $MNT
+		echo "status $?"
+		fsck.nilfs2 -n --data --json $MNT 2>/mnt/tmp/errors
+		echo "status $?"
+		cat /mnt/tmp/errors
+		>/mnt/tmp/model.end
+		wait
+		echo "device $DEV1"
+	EOF
+	ino=$(sed -n 's/^inode \([0-9]*\) is damaged$/\1/p' <<<"$output")
+	[[ $output == *"log-datasum: "*": inodes "*" $ino,"* ]]
+	[[ $output == *": 1 error, "*"status 4"*"status 4"* ]]
+	[[ $errors == *"run fsck.nilfs2 -y --data ${output##*device }"* ]]
+	kernel_content
+}
+
+@test "a mounted volume is checked, but not repaired" {
+	live_volume
+	live_guest <<-'EOF'
+		try() {
+			"$@"
+			echo "status $?"
+		}
+		try fsck.nilfs2 -n /mnt/tmp
+		for mode in "" -a -y "-p -f" --rebuild-counters --rollback \
+			"--undo x" "-y --undo-file /mnt/tmp/undo" \
+			"-y --output /mnt/tmp/copy" "-n --rebuild" "-n --state 1" \
+			"-n --give-up snapshot=1"; do
+			try fsck.nilfs2 $mode $MNT
+		done
+		ls /mnt/tmp
+		try fsck.nilfs2 $DEV1
+		try fsck.nilfs2 -n $DEV1
+		echo x >$MNT/file
+		try fsck.nilfs2 -n $MNT/.
+		chmod 666 $DEV1
+		cp $(command -v fsck.nilfs2) /mnt/tmp
+		try setpriv --reuid 65534 --clear-groups /mnt/tmp/fsck.nilfs2 \
+			-n --progress-fd 3 $MNT 3>/mnt/tmp/progress
+		tail -1 /mnt/tmp/progress
+		fsck.nilfs2 -n --json $MNT >/mnt/tmp/json
+		gojq -r '.summary | .clean, .device' /mnt/tmp/json
+		mount -o remount,ro $MNT
+		try fsck.nilfs2 -n --data $MNT
+		try fsck.nilfs2 -y $MNT
+		nilfs_umount
+		fsck.nilfs2 -nf $DEV1
+	EOF
+	[ "$status" -eq 0 ]
+	[ "$(grep -c "^status 8" <<<"$output")" -eq 15 ]
+	[ "$(grep -c "can only be checked, with -n" <<<"$errors")" -eq 13 ]
+	[[ $errors == *"/mnt/tmp: not a directory of a mounted NILFS2 volume"* ]]
+	[[ $errors == *"; to check it, give -n and this directory"* ]]
+	[[ $errors == *"; give this directory to check one state of it"* ]]
+	# Nothing was written in between.
+	[[ $output == *": clean, 1 files, checkpoint 1, "* ]]
+	[[ $output == *$'/.: clean, 2 files, checkpoint 2, '* ]]
+	# A user who may not take the lock; JSON; a volume that is mounted read-only.
+	[[ $errors == *"/dev/shm/sem."*"a cleaner may run meanwhile"* ]]
+	[[ $output == *$'\n5 '* ]]
+	[[ $output == *$'\ntrue\n/'*": clean, 2 files"*"status 0"*"status 8"* ]]
+	kernel_content
+}
