@@ -25,7 +25,7 @@ struct target {
 	bool unread;		/* some areas are known to be unreadable */
 	struct live *live;	/* the volume mounted on a directory, or NULL */
 	struct cleanerlock *lock;	/* holds its cleaner off; or NULL */
-	uint64_t synced;	/* its checkpoint when it was opened */
+	uint64_t synced;	/* a checkpoint of it that was written; or 0 */
 };
 
 /*

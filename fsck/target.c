@@ -269,7 +269,16 @@ static int open_mounted(struct target *t, struct tool *tool, const char *path,
 			  "may be wrong", path);
 		err = 0;
 	}
-	return err ? err : live_sync(t->live, cx, &t->synced);
+	err = err ? err : live_sync(t->live, cx, &t->synced);
+	/* What a full or failing device has can be checked. */
+	if (err == -ENOSPC || err == -EIO || err == -EROFS) {
+		tool_failed(tool, NULL, err);
+		tool_warn(tool, "%s: what is in memory only is not checked",
+			  path);
+		t->synced = 1;
+		err = 0;
+	}
+	return err;
 }
 
 static int target_open_file(struct target *t, struct context *cx, const char *path,

@@ -41,7 +41,7 @@ struct options {
 	uint64_t superblock;	/* 1 or 2: use only this one; 0: both */
 	uint64_t state;		/* the checkpoint to repair; 0: the latest */
 	bool list_rules;
-	/* Not an option: the volume is mounted, and this checkpoint was just
+	/* Not an option: the volume is mounted, and this checkpoint has been
 	   written; 0: not mounted. */
 	uint64_t mounted;
 };

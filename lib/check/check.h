@@ -80,8 +80,8 @@ struct check {
 	const struct check_tally *tally;
 	bool data;		/* verify the checksums of all logs */
 	/*
-	 * The volume is mounted, and the kernel wrote this checkpoint just now;
-	 * 0: not mounted.  The state of the newest super root is checked.  The
+	 * The volume is mounted, and the kernel has written this checkpoint; 0:
+	 * not mounted.  The state of the newest super root is checked.  The
 	 * kernel is writing logs after it, and superblocks.
 	 */
 	uint64_t mounted;
