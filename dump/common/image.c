@@ -38,16 +38,24 @@ static int open_mounted(struct dump_image *im, struct tool *tool,
 	struct context *cx = &tool->cx;
 	int err = live_open(&im->live, cx, path);
 
-	if (!err)
-		err = live_sync(im->live, cx, cno);
 	if (err)
 		return err;
 	err = cleanerlock_take(&im->lock, cx, im->live, CLEANER_WAIT);
-	if (err != -EACCES && err != -EBUSY)
-		return err;
-	tool_failed(tool, NULL, err);
-	tool_warn(tool, "%s: what is read may be overwritten meanwhile", path);
-	return 0;
+	if (err == -EACCES || err == -EBUSY) {
+		tool_failed(tool, NULL, err);
+		tool_warn(tool, "%s: what is read may be overwritten meanwhile",
+			  path);
+		err = 0;
+	}
+	err = err ? err : live_sync(im->live, cx, cno);
+	/* What a full or failing device has can be read. */
+	if (err == -ENOSPC || err == -EIO || err == -EROFS) {
+		tool_failed(tool, NULL, err);
+		tool_warn(tool, "%s: what is in memory only is not shown", path);
+		*cno = 0;
+		err = 0;
+	}
+	return err;
 }
 
 int image_open(struct dump_image *im, struct tool *tool, const char *path,

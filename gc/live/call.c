@@ -319,8 +319,7 @@ int call_add(struct call *c, struct context *cx, uint64_t segnum,
 		ret = array_push(cx, &c->victims, &c->n.victims, &c->room.victims,
 				 v);
 	if (!ret && ((before.victims && call_blocks(c) > limit->moved) ||
-		     call_need(c) > (call_blocks(c) ? limit->written :
-						      limit->freeing)))
+		     call_need(c) > limit->written))
 		ret = CALL_LARGE;
 	if (!ret && c->verify)
 		ret = verify_logs(c, cx, &v, &before);

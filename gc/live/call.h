@@ -63,8 +63,7 @@ enum call_taken {
 /* Limits of a call, in blocks. */
 struct call_limit {
 	uint64_t moved;		/* exceeded only by a single segment */
-	uint64_t written;	/* never exceeded, if blocks are moved */
-	uint64_t freeing;	/* the same, if none is */
+	uint64_t written;	/* never exceeded */
 };
 
 /*

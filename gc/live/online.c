@@ -67,12 +67,16 @@ static int find_limits(struct onlinerun *r, struct context *cx,
 	r->written = stat.ss_nongc_ctime;
 	limit->moved = r->clock() - r->changed < IDLE_MS ? r->paced : IDLE_BLOCKS;
 	/*
-	 * A call that finds no clean segment never ends.  Half of them are left to
-	 * writers; a call that only frees segments is possible without.
+	 * A call that finds no clean segment never ends: the kernel tries again for
+	 * ever, and cannot be interrupted.  So half of them are left to writers.
 	 */
 	clean = stat.ss_ncleansegs;
-	limit->written = (clean ? clean - 1 : 0) * bps / 2;
-	limit->freeing = limit->written > bps / 2 ? limit->written : bps / 2;
+	if (clean < 2)
+		return fail_said(cx, -ENOSPC, "%s: %" PRIu64 " segments are clean, "
+				 "too few for the kernel to clean with; unmount "
+				 "the volume, and run gc.nilfs2 %s", r->live->dir,
+				 clean, r->live->device);
+	limit->written = (clean - 1) * bps / 2;
 	return 0;
 }
 
@@ -114,7 +118,7 @@ static int make_call(struct onlinerun *r, struct context *cx)
 	if (r->paced > IDLE_BLOCKS)
 		r->paced = IDLE_BLOCKS;
 	/* The superblocks follow: segments since the older one are protected. */
-	if (syncfs(r->live->fd))
+	if (syncfs(r->live->fd) && errno != ENOSPC)
 		return fail(cx, -errno, "%s: synchronization", r->live->dir);
 	if (r->o->called) {
 		ret = r->o->called(r->o->arg, cx, r->n);
@@ -201,6 +205,11 @@ static int run_pass(struct onlinerun *r, struct context *cx, bool first)
 	int64_t i;
 	int ret = live_sync(r->live, cx, &cno);
 
+	/* On a full volume the newest state on the device is cleaned. */
+	if (ret == -ENOSPC) {
+		fail_clear(cx);
+		ret = 0;
+	}
 	if (!ret)
 		ret = volume_open(&vol, cx, r->dev, NULL);
 	if (!ret)

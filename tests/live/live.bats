@@ -93,6 +93,35 @@ load mounted
 	kernel_content
 }
 
+@test "a volume without a clean segment is not given to the kernel, which would hang" {
+	live_volume
+	live_guest <<-'EOF'
+		head -c 80000000 /dev/urandom >$MNT/file
+		sync
+		# syncfs of x86_64: each needs a log, until the reserve is used up.
+		perl -e 'open my $dir, "<", shift or die;
+			for my $i (1 .. 9000) {
+				utime $i, $i, "$ARGV[0]";
+				syscall(306, fileno $dir) and last;
+			}' $MNT $MNT/file
+		timeout 60 gc.nilfs2 --protect 0 $MNT
+		echo "cleaned: $?"
+		dump.nilfs2 cat $MNT /file | cmp - $MNT/file && echo "read"
+		fsck.nilfs2 -nf $MNT
+		nilfs_umount
+		gc.nilfs2 -q --protect 0 $DEV1 >/dev/null
+		echo "unmounted: $?"
+		nilfs_mount $DEV1
+		gc.nilfs2 -q --protect 0 $MNT >/dev/null
+		echo "again: $?"
+		nilfs_umount
+		fsck.nilfs2 -nf $DEV1
+	EOF
+	[ "$status" -eq 0 ]
+	[[ $output == *"cleaned: 1"*"read"*": clean, "*"unmounted: 0"*"again: 0"* ]]
+	[[ $errors == *" segments are clean, too few for the kernel to clean with"* ]]
+}
+
 @test "--watch keeps segments clean, also after it was killed, until the end" {
 	live_volume
 	live_guest <<-'EOF'
