@@ -94,7 +94,7 @@ static const struct cli_heading headings[] = {
 
 static const struct cli_command command = {
 	.summary = "check and repair a NILFS2 volume",
-	.synopsis = "DEVICE",
+	.synopsis = "DEVICE|DIRECTORY",
 	.options = options_rows,
 	.headings = headings,
 	.options_size = sizeof(struct options),
