@@ -59,7 +59,7 @@ judge() {
 
 @test "--help and --version" {
 	run -0 fsck.nilfs2 --help
-	[[ ${lines[0]} == "Usage: fsck.nilfs2 [OPTIONS] DEVICE" ]]
+	[[ ${lines[0]} == "Usage: fsck.nilfs2 [OPTIONS] DEVICE|DIRECTORY" ]]
 	[ -z "$(awk 'length > 80' <<<"$output")" ]
 	run -0 fsck.nilfs2 -V
 	[[ $output =~ ^fsck\.nilfs2\ \(nilfs2-progs\)\ [0-9]+\.[0-9]+ ]]
