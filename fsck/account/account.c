@@ -300,8 +300,10 @@ static int prepare_comparison(struct sides *s, struct context *cx)
 		blocks = g->nblocks;
 	list_sets(s, sets);
 	for (i = 0; i < NSETS && !ret; i++)
-		ret = sparse_init(sets[i], cx, sets[i] == &s->changed ?
-				  vblocks_end(s->after, cx) : blocks);
+		ret = sets[i] == &s->changed ?
+			      sparse_init_ends(sets[i], cx,
+					       vblocks_end(s->after, cx)) :
+			      sparse_init(sets[i], cx, blocks);
 	if (!ret)
 		ret = list_written(s, cx);
 	if (ret < 0)

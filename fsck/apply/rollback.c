@@ -102,7 +102,7 @@ static int change_lifetimes(struct fixer_job *job, struct context *cx)
 	findings_close(alone.findings);
 	r.then = alone.referenced;
 	if (!ret)
-		ret = sparse_init(&r.metadata, cx, vblocks_end(r.vol, cx));
+		ret = sparse_init_ends(&r.metadata, cx, vblocks_end(r.vol, cx));
 	for (i = 0; i < 2 && !ret; i++) {
 		ret = blockmap_cursor_open(&cur, cx, &files[i]->map, 0, true);
 		while (!ret &&

@@ -161,7 +161,7 @@ int datlife_contradicted(struct sparse *set, struct context *cx,
 	const struct plan_kind *kind = &plan->kinds[RULE_FIX_DAT];
 	const struct plan_kind *maps = &plan->kinds[RULE_FIX_MAPS];
 	struct volume *vol = c->vol;
-	int ret = sparse_init(set, cx, vblocks_end(vol, cx));
+	int ret = sparse_init_ends(set, cx, vblocks_end(vol, cx));
 	int is_newest = ret ? ret : datlife_is_newest(c, cx, &vol->cpfile);
 	struct place at;
 	uint64_t ptr;

@@ -556,7 +556,7 @@ int derive_nodes(struct derived *d, struct context *cx, const struct check *c,
 		goto out;
 	}
 	if (!err)
-		err = sparse_init(&v.seen, cx, vblocks_end(v.vol, cx));
+		err = sparse_init_ends(&v.seen, cx, vblocks_end(v.vol, cx));
 	if (!err)
 		err = nearcps_open(&v.nearby, cx, v.vol);
 	if (!err)

@@ -392,10 +392,11 @@ int fix_moves(struct fixer_job *job, struct context *cx,
 	uint64_t *inos = calloc(n + 1, sizeof(*inos));
 	uint64_t segnum, blocknr;
 	size_t i, ninos = 0;
-	int ret = sparse_init(&wanted, cx, vblocks_end(job->vol, cx));
+	int ret = sparse_init_ends(&wanted, cx, vblocks_end(job->vol, cx));
 
 	for (i = 0; i < n && ret >= 0; i++)
-		if (move_number_of(&fixes[i]) && move_number_of(&fixes[i]) < wanted.bits)
+		if (move_number_of(&fixes[i]) &&
+		    sparse_can_have(&wanted, move_number_of(&fixes[i])))
 			ret = sparse_add(&wanted, cx, move_number_of(&fixes[i]));
 	if (ret >= 0)
 		ret = bitmap_init(&segments, cx, geo->nsegments);

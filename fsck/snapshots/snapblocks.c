@@ -375,7 +375,7 @@ int snapblocks_write(struct snapblocks *p, struct context *cx)
 			w.cnos[n++] = w.cnos[i];
 	w.ncnos = n;
 	if (!err)
-		err = sparse_init(&w.seen, cx, vblocks_end(p->job->vol, cx));
+		err = sparse_init_ends(&w.seen, cx, vblocks_end(p->job->vol, cx));
 	for (i = 0; i < ninos && !err; i++) {
 		w.ino = inos[i];
 		if (w.ino == NILFS_IFILE_INO && i + 1 < ninos)

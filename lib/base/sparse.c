@@ -22,16 +22,25 @@
 
 int sparse_init(struct sparse *s, struct context *cx, uint64_t bits)
 {
-	uint64_t n = div_round_up(bits, SPARSE_CHUNK_BITS);
+	/* The last one is that of the ends. */
+	uint64_t n = div_round_up(bits, SPARSE_CHUNK_BITS) + 1;
 
 	*s = (struct sparse){ .max_memory = cx->max_memory };
 	if (n <= cx->max_memory / sizeof(*s->chunks))
-		s->chunks = calloc(n ? n : 1, sizeof(*s->chunks));
+		s->chunks = calloc(n, sizeof(*s->chunks));
 	if (!s->chunks)
 		return fail(cx, -ENOMEM, "set of %" PRIu64 " numbers", bits);
 	s->nchunks = n;
 	s->bits = bits;
 	return 0;
+}
+
+int sparse_init_ends(struct sparse *s, struct context *cx, uint64_t bits)
+{
+	int ret = sparse_init(s, cx, bits);
+
+	s->ends = !ret;
+	return ret;
 }
 
 static void free_chunk(struct sparse *s, uint64_t i)
@@ -57,10 +66,17 @@ void sparse_fini(struct sparse *s)
 	*s = (struct sparse){ 0 };
 }
 
+/* The place of the chunk of NUMBER, which can be a member.  The last numbers below 2^64
+   have the last one. */
+static uint64_t **sparse_slot(const struct sparse *s, uint64_t number)
+{
+	return &s->chunks[number < s->bits ? number / SPARSE_CHUNK_BITS :
+					     s->nchunks - 1];
+}
+
 static uint64_t *sparse_chunk(const struct sparse *s, uint64_t number)
 {
-	return __atomic_load_n(&s->chunks[number / SPARSE_CHUNK_BITS],
-			       __ATOMIC_ACQUIRE);
+	return __atomic_load_n(sparse_slot(s, number), __ATOMIC_ACQUIRE);
 }
 
 static uint64_t word_of(uint64_t number)
@@ -75,12 +91,13 @@ static uint64_t word_of(uint64_t number)
 static int need_chunk(struct sparse *s, struct context *cx, uint64_t number,
 		      uint64_t **chunk)
 {
-	uint64_t **slot = &s->chunks[number / SPARSE_CHUNK_BITS], *other = NULL;
+	uint64_t **slot, *other = NULL;
 	void *made = MAP_FAILED;
 
-	if (number >= s->bits)
+	if (!sparse_can_have(s, number))
 		return fail(cx, -EINVAL, "number %" PRIu64 " in a set of "
 			    "numbers below %" PRIu64, number, s->bits);
+	slot = sparse_slot(s, number);
 	*chunk = sparse_chunk(s, number);
 	if (*chunk)
 		return 0;
@@ -171,7 +188,7 @@ bool sparse_remove(struct sparse *s, uint64_t number)
 {
 	uint64_t *chunk, bit = UINT64_C(1) << number % 64;
 
-	if (number >= s->bits)
+	if (!sparse_can_have(s, number))
 		return false;
 	chunk = sparse_chunk(s, number);
 	return chunk && __atomic_fetch_and(&chunk[word_of(number)], ~bit,
@@ -180,7 +197,8 @@ bool sparse_remove(struct sparse *s, uint64_t number)
 
 uint64_t sparse_word(const struct sparse *s, uint64_t first)
 {
-	const uint64_t *chunk = first < s->bits ? sparse_chunk(s, first) : NULL;
+	const uint64_t *chunk = sparse_can_have(s, first) ?
+					sparse_chunk(s, first) : NULL;
 
 	return chunk ? __atomic_load_n(&chunk[word_of(first)],
 				       __ATOMIC_RELAXED) : 0;
@@ -193,7 +211,8 @@ bool sparse_test(const struct sparse *s, uint64_t number)
 
 void sparse_remove_word(struct sparse *s, uint64_t first, uint64_t bits)
 {
-	uint64_t *chunk = first < s->bits ? sparse_chunk(s, first) : NULL;
+	uint64_t *chunk = sparse_can_have(s, first) ? sparse_chunk(s, first) :
+						      NULL;
 
 	if (chunk && bits)
 		__atomic_fetch_and(&chunk[word_of(first)], ~bits,

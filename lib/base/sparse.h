@@ -14,12 +14,20 @@
 struct sparse {
 	uint64_t **chunks;	/* of SPARSE_CHUNK_BITS; NULL: no member */
 	uint64_t nchunks;
-	uint64_t bits;		/* members are below this */
+	uint64_t bits;		/* members are below this, */
+	bool ends;		/* or are among the last numbers below 2^64 */
 	uint64_t allocated;	/* bytes in chunks */
 	uint64_t max_memory;	/* for them */
 };
 
 #define SPARSE_CHUNK_BITS (1u << 16)
+
+/* Whether NUMBER can be a member of S. */
+static inline bool sparse_can_have(const struct sparse *s, uint64_t number)
+{
+	return number < s->bits ||
+	       (s->ends && number > UINT64_MAX - SPARSE_CHUNK_BITS);
+}
 
 /*
  * Initializes an empty set of numbers below BITS that may use the whole memory
@@ -27,6 +35,9 @@ struct sparse {
  * that is all zero.
  */
 int sparse_init(struct sparse *s, struct context *cx, uint64_t bits);
+
+/* The same, where members can be the last SPARSE_CHUNK_BITS numbers below 2^64, too. */
+int sparse_init_ends(struct sparse *s, struct context *cx, uint64_t bits);
 void sparse_fini(struct sparse *s);
 
 /*
@@ -69,8 +80,8 @@ void sparse_clear(struct sparse *s);
 /* Frees chunks without a member; not while other threads use the set. */
 void sparse_trim(struct sparse *s);
 
-/* The number of members; the first one in [FROM, END), or END; not while other
-   threads add. */
+/* The number of members; the first one in [FROM, END), END being at most the number of
+   bits, or END; not while other threads add. */
 uint64_t sparse_count(const struct sparse *s);
 uint64_t sparse_next(const struct sparse *s, uint64_t from, uint64_t end);
 

@@ -44,7 +44,7 @@ static inline int damage_forgive(struct context *cx, int err)
 static inline int damage_add(struct sparse *s, struct context *cx,
 			     uint64_t number)
 {
-	if (number >= s->bits)
+	if (!sparse_can_have(s, number))
 		return fail(cx, -EUCLEAN, "number %" PRIu64 ": there are %"
 			    PRIu64 " only", number, s->bits);
 	return sparse_add(s, cx, number);

@@ -164,10 +164,10 @@ unseen_density '^# [0-9.]* % signatures, braces and blank lines, limit' \
 	>"$lint_list"
 lint_none "density.sh sees too long a signature in each module"
 plant_density
-yes ' * text' | sed '1s/.*/\/*/;116000s/.*/ *\//;116000q' >mkfs/planted.c
+yes ' * text' | sed '1s/.*/\/*/;118500s/.*/ *\//;116000q' >mkfs/planted.c
 {
 	! run_lint density || echo "density.sh passes"
-	grep '^not ok' result | grep -v 'have at most 116000 lines$'
+	grep '^not ok' result | grep -v 'have at most 118500 lines$'
 } >"$lint_list"
 lint_none "density.sh sees too many lines"
 lint_done

@@ -211,7 +211,7 @@ int pass_tree(struct check *c, struct context *cx)
 	if (!cptable_read(c->vol, cx, latest, &cp))
 		c->work = le64_get(cp.cp_inodes_count);
 	fail_clear(cx);
-	err = sparse_init(&c->lingering, cx, end);
+	err = sparse_init_ends(&c->lingering, cx, end);
 	if (!err)
 		err = ifilewalk_init(&t.ifiles, cx, c, end);
 	if (!err)

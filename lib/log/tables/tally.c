@@ -11,47 +11,65 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 
 #define CHUNK 1024u
 
+/* The index of the chunk with number I, or of the first one after it. */
+static size_t find_chunk(const struct tally *t, uint64_t i)
+{
+	if (t->last < t->nchunks && t->chunks[t->last].number == i)
+		return t->last;
+	return search_number(t->chunks, t->nchunks, sizeof(*t->chunks), i);
+}
+
 int tally_add(struct tally *t, struct context *cx, uint64_t i, int32_t n)
 {
-	size_t chunk = i / CHUNK, room = t->nchunks;
+	size_t at = find_chunk(t, i / CHUNK);
+	struct tally_chunk *chunk = t->chunks + at;
+	int32_t *counts;
 
-	if (chunk >= room) {
-		if (array_reserve(cx, &t->chunks, &room, chunk + 1))
-			return -ENOMEM;
-		memset(t->chunks + t->nchunks, 0,
-		       (room - t->nchunks) * sizeof(*t->chunks));
-		t->nchunks = room;
-	}
-	if (!t->chunks[chunk]) {
-		t->chunks[chunk] = calloc(CHUNK, sizeof(int32_t));
-		if (!t->chunks[chunk])
+	if (at == t->nchunks || chunk->number != i / CHUNK) {
+		counts = calloc(CHUNK, sizeof(*counts));
+		if (!counts)
 			return fail(cx, -ENOMEM, "counts");
+		if (array_reserve(cx, &t->chunks, &t->room, t->nchunks + 1)) {
+			free(counts);
+			return -ENOMEM;
+		}
+		chunk = t->chunks + at;
+		memmove(chunk + 1, chunk, (t->nchunks++ - at) * sizeof(*chunk));
+		*chunk = (struct tally_chunk){ i / CHUNK, counts };
 	}
-	t->chunks[chunk][i % CHUNK] += n;
+	t->last = at;
+	chunk->counts[i % CHUNK] += n;
 	return 0;
 }
 
 int32_t tally_get(const struct tally *t, uint64_t i)
 {
-	if (i / CHUNK >= t->nchunks || !t->chunks[i / CHUNK])
+	size_t at = find_chunk(t, i / CHUNK);
+
+	if (at == t->nchunks || t->chunks[at].number != i / CHUNK)
 		return 0;
-	return t->chunks[i / CHUNK][i % CHUNK];
+	return t->chunks[at].counts[i % CHUNK];
 }
 
 bool tally_next(const struct tally *t, uint64_t *i)
 {
-	while (*i / CHUNK < t->nchunks) {
-		const int32_t *chunk = t->chunks[*i / CHUNK];
+	size_t at = find_chunk(t, *i / CHUNK);
+	uint64_t offset;
 
-		if (!chunk)
-			*i = (*i / CHUNK + 1) * CHUNK;
-		else if (chunk[*i % CHUNK])
+	for (; at < t->nchunks; at++) {
+		const struct tally_chunk *chunk = t->chunks + at;
+
+		offset = chunk->number == *i / CHUNK ? *i % CHUNK : 0;
+		for (; offset < CHUNK; offset++) {
+			if (!chunk->counts[offset])
+				continue;
+			*i = chunk->number * CHUNK + offset;
 			return true;
-		else
-			++*i;
+		}
 	}
 	return false;
 }
@@ -61,7 +79,7 @@ void tally_fini(struct tally *t)
 	size_t i;
 
 	for (i = 0; i < t->nchunks; i++)
-		free(t->chunks[i]);
+		free(t->chunks[i].counts);
 	free(t->chunks);
 	memset(t, 0, sizeof(*t));
 }

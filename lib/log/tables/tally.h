@@ -11,8 +11,12 @@
 
 /* All zero is an empty tally. */
 struct tally {
-	int32_t **chunks;	/* NULL: all zero */
-	size_t nchunks;
+	struct tally_chunk {
+		uint64_t number;
+		int32_t *counts;
+	} *chunks;		/* ascending */
+	size_t nchunks, room;
+	size_t last;		/* the chunk used last */
 };
 
 /* Adds N to the count of I.  -ENOMEM. */
