@@ -179,6 +179,6 @@ resize_guest() {
 	[[ $output == *": clean, "* ]]
 	[[ $errors == *": cannot discard"* ]] || [ "$(du -k "$image" | cut -f 1)" -lt 40000 ]
 	kernel_content
-	gc.nilfs2 --trim "$image" >trim
-	gc.nilfs2 --punch "$image" | diff trim -
+	gc.nilfs2 --trim "$image" >"$BATS_TEST_TMPDIR/trim"
+	gc.nilfs2 --punch "$image" | diff "$BATS_TEST_TMPDIR/trim" -
 }

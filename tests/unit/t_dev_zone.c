@@ -223,8 +223,8 @@ static void test_side(void)
 	memory_open(&under, &cx, medium, BYTES / 2);
 	is_int(zoned_emulate(&dev, &cx, under, SIDE, NULL), -EINVAL,
 	       "not for another device");
-	dev_close(under);
 	is_int(zoned_emulate(&dev, &cx, under, "absent", NULL), -ENOENT, "no file");
+	dev_close(under);
 }
 
 static void test_beside(void)
