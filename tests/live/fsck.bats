@@ -30,6 +30,33 @@ load mounted
 	kernel_content
 }
 
+@test "a deleted file that is still open is no finding on a mounted volume" {
+	live_volume
+	live_guest <<-'EOF'
+		echo x >$MNT/open
+		exec 7<>$MNT/open
+		rm $MNT/open
+		# One that had a name before another was renamed over it, and a directory.
+		echo y >$MNT/over
+		exec 8<>$MNT/over
+		echo z >$MNT/new
+		mv $MNT/new $MNT/over
+		mkdir $MNT/gone
+		cd $MNT/gone
+		rmdir $MNT/gone
+		fsck.nilfs2 -nf $MNT
+		echo "status $?"
+		cd /
+		exec 7>&- 8>&-
+		nilfs_umount
+		fsck.nilfs2 -nf $DEV1
+	EOF
+	[ "$status" -eq 0 ]
+	[[ $output == *": clean, "*"status 0"*": clean, "* ]]
+	[[ $errors != *fsck.nilfs2:* && $output != *inode-orphan* ]]
+	kernel_content
+}
+
 @test "a damaged block is found on a mounted volume, with its file" {
 	live_volume
 	live_guest <<-'EOF'

@@ -479,7 +479,9 @@ static int scan_inode(struct pointers *p, struct context *cx,
 	p->total_inodes++;
 	if (!le16_get(inode->i_links_count) && p->ino != NILFS_ROOT_INO) {
 		empty = inode_is_empty(inode);
-		if (p->cno == p->check->vol->latest.cno) {
+		/* Of a mounted volume it is a deleted file that is open. */
+		if (p->cno == p->check->vol->latest.cno &&
+		    (empty || !p->check->mounted)) {
 			report_broken_inode(p, empty ? RULE_INODE_EMPTY
 						     : RULE_INODE_ORPHAN);
 			/* It may have had blocks. */
