@@ -331,9 +331,11 @@ int fix_inodes(struct fixer_job *job, struct context *cx,
 	int ret = fix_ifile_fill(job, cx, fixes, n);
 
 	/* The findings are about an ifile that this one replaces, but that of
-	   the root is true of one without any block too. */
+	   the root is true of one without any block too.  An empty root is made
+	   only if what it replaces is kept, or on request. */
 	if (ret < 0 || (directwriter_is_rebuilt(job->writer, NILFS_IFILE_INO) &&
-			!metafile_facts(ifile).empty))
+			!(metafile_facts(ifile).empty &&
+			  (job->undo || job->rebuild))))
 		return ret < 0 ? ret : 0;
 	ret = fix_inodes_snapshots(&snap, cx, fixes, n,
 			      ret ? FIX_INODES_SPARING : FIX_INODES_LATEST);

@@ -158,7 +158,7 @@ names_no_more() {
 
 # 7005: the DAT is repaired in a log that needs a new cpfile, and the ifile has lost
 # all of its blocks, with the root directory.
-@test "a volume that has lost all inodes gets an empty root" {
+@test "a volume that has lost all inodes gets an empty root if that can be undone" {
 	run -0 "$NILFS2_BUILD/tests/damage/damage" --list --many 1 \
 		--seed 7005 --fail refused,gone,LOST,false,status,crash \
 		"$corpus/special/image"

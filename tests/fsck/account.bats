@@ -355,7 +355,7 @@ copy_block() {
 	lose 1
 	lose 12
 	lose_all "$blocks"
-	run -1 fsck.nilfs2 -fyv "$image"
+	run -4 fsck.nilfs2 -fyv "$image"
 	lost=$(grep '^lost: ' <<<"$output")
 	[[ $lost == *"lost: checkpoints 1 to 3"* ]]
 	names "$inode"
