@@ -313,12 +313,8 @@ static int clean_by(struct tool *tool, const struct options *o,
 	struct cleanjob_output out;
 	struct nilfs_geometry g;
 	uint64_t bytes;		/* of a segment */
-	struct volume *vol;
-	int ret = volume_open_bare(&vol, &tool->cx, dev);
+	int ret = moving_geometry(&tool->cx, dev, &g);
 
-	if (!ret)
-		g = vol->geo;
-	volume_close(vol);
 	if (ret)
 		return ret;
 	bytes = (uint64_t)g.blocks_per_segment << g.block_bits;
@@ -349,29 +345,19 @@ static int clean_by(struct tool *tool, const struct options *o,
 static int clean_mounted(struct tool *tool, const struct options *o,
 			 struct dev *dev)
 {
-	struct online_options options = {
-		.policy = o->policy.policy,
-		.metadata_weight = o->policy.weight,
-		.max_search = o->max_search,
-		.min_dead = o->min_reclaimable,
-		.protect = o->protect,
-		.latency = o->latency,
-		.verify = !o->no_verify,
-		.forecast = o->dry_run,
-	};
+	struct online_options options = moving_online_options(o);
 	struct report *r = &tool->report;
 	uint64_t began = tool_clock(), bytes;	/* of a segment */
 	struct cleanjob_output out;
 	struct collector_options how = { .left = NULL };
+	struct nilfs_geometry g;
 	struct online n;
-	struct volume *vol;
-	int ret = volume_open_bare(&vol, &tool->cx, dev);
+	int ret = moving_geometry(&tool->cx, dev, &g);
 
 	if (ret)
 		return ret;
-	bytes = (uint64_t)vol->geo.blocks_per_segment << vol->geo.block_bits;
-	options.goal = options_segments(&o->free, bytes, vol->geo.nsegments);
-	volume_close(vol);
+	bytes = (uint64_t)g.blocks_per_segment << g.block_bits;
+	options.goal = options_segments(&o->free, bytes, g.nsegments);
 	moving_begin(&out.moving, tool, &how);
 	options.arg = &out;
 	options.left = how.left;

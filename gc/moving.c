@@ -11,6 +11,8 @@
 
 #include <inttypes.h>
 
+#include "vol/volume.h"
+
 struct collector_options moving_options(const struct tool *tool,
 					const struct options *o)
 {
@@ -33,6 +35,31 @@ struct clean_options moving_clean_options(const struct tool *tool,
 		.min_dead = o->min_reclaimable,
 		.how = moving_options(tool, o),
 	};
+}
+
+struct online_options moving_online_options(const struct options *o)
+{
+	return (struct online_options){
+		.policy = o->policy.policy,
+		.metadata_weight = o->policy.weight,
+		.max_search = o->max_search,
+		.min_dead = o->min_reclaimable,
+		.protect = o->protect,
+		.latency = o->latency,
+		.verify = !o->no_verify,
+		.forecast = o->dry_run,
+	};
+}
+
+int moving_geometry(struct context *cx, struct dev *dev, struct nilfs_geometry *g)
+{
+	struct volume *vol;
+	int ret = volume_open_bare(&vol, cx, dev);
+
+	if (!ret)
+		*g = vol->geo;
+	volume_close(vol);
+	return ret;
 }
 
 static void warn_skipped(void *arg, uint64_t segnum, const char *why)

@@ -7,8 +7,10 @@
 #include <stdint.h>
 
 #include "cli/tool.h"
+#include "disk/geometry.h"
 #include "gc/clean/clean.h"
 #include "gc/move/batch.h"
+#include "gc/live/online.h"
 #include "gc/move/collector.h"
 #include "gc/options.h"
 #include "out/report.h"
@@ -26,6 +28,12 @@ struct collector_options moving_options(const struct tool *tool,
 /* The options of cleaning for O, except the goal. */
 struct clean_options moving_clean_options(const struct tool *tool,
 					  const struct options *o);
+
+/* Those of cleaning a mounted volume. */
+struct online_options moving_online_options(const struct options *o);
+
+/* Finds the sizes of the volume on DEV.  Fails as volume_open_bare(). */
+int moving_geometry(struct context *cx, struct dev *dev, struct nilfs_geometry *g);
 
 /*
  * Makes OPTIONS warn of segments that are skipped, and show progress, which the caller

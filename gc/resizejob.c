@@ -49,15 +49,7 @@ int resizejob_check_shrink(struct tool *tool, const struct options *o,
 static int shrink_mounted(struct tool *tool, const struct options *o,
 			  struct dev *dev)
 {
-	struct online_options how = {
-		.policy = o->policy.policy,
-		.metadata_weight = o->policy.weight,
-		.max_search = o->max_search,
-		.protect = o->protect,
-		.latency = o->latency,
-		.verify = !o->no_verify,
-		.forecast = o->dry_run,
-	};
+	struct online_options how = moving_online_options(o);
 	struct report *r = &tool->report;
 	uint64_t began = tool_clock();
 	struct collector_options warn;

@@ -22,9 +22,9 @@
 #include "dev/output.h"
 #include "gc/job.h"
 #include "gc/live/watch.h"
+#include "gc/moving.h"
 #include "live/cleanerlock.h"
 #include "live/live.h"
-#include "vol/volume.h"
 
 #define FOLDER "nilfs2-gc"
 
@@ -85,6 +85,7 @@ struct service {
 	char file[PATH_MAX];
 	uint64_t written;	/* by the clock; 0: never */
 	enum watch_state state;
+	char problem[FAILURE_TEXT_MAX];	/* that was printed last */
 	bool ready, failed;
 };
 
@@ -123,7 +124,8 @@ static void show_change(void *arg, const struct watch_status *status)
 {
 	struct service *s = arg;
 	const char *dir = s->tool->argv[0];
-	bool changed = !s->written || status->state != s->state;
+	bool problem = strcmp(status->problem, s->problem) != 0;
+	bool changed = !s->written || status->state != s->state || problem;
 	char text[FAILURE_TEXT_MAX + 64];
 
 	if (!changed && tool_clock() - s->written < WRITE_MS)
@@ -136,9 +138,10 @@ static void show_change(void *arg, const struct watch_status *status)
 		 status->problem[0] ? ": " : "", status->problem);
 	service_notify(text);
 	s->ready = true;
-	if (changed && status->state == WATCH_STUCK)
-		tool_warn(s->tool, "%s: %s", dir, status->problem);
-	else if (changed && status->state != WATCH_WAITING)
+	if (problem)
+		tool_warn(s->tool, "%s", status->problem);
+	memcpy(s->problem, status->problem, sizeof(s->problem));
+	if (changed && !problem && status->state != WATCH_WAITING)
 		tool_detail(s->tool, "%s: %s, %" PRIu64 " of %" PRIu64
 			    " segments clean", dir, states[status->state],
 			    status->clean, status->segments);
@@ -155,36 +158,10 @@ static void wait_ms(uint64_t ms)
 	nanosleep(&pause, NULL);
 }
 
-/* Finds the sizes of the volume. */
-static int find_sizes(struct context *cx, const struct live *live,
-		      struct nilfs_geometry *g)
-{
-	struct volume *vol = NULL;
-	struct dev *dev = NULL;
-	int ret = devfile_open(&dev, cx, live->device, DEVFILE_READ);
-
-	if (!ret)
-		ret = volume_open_bare(&vol, cx, dev);
-	if (!ret)
-		*g = vol->geo;
-	volume_close(vol);
-	dev_close(dev);
-	return ret;
-}
-
 int watchjob_run(struct tool *tool, const struct options *o)
 {
 	struct watch_options options = {
-		.clean = {
-			.policy = o->policy.policy,
-			.metadata_weight = o->policy.weight,
-			.max_search = o->max_search,
-			.min_dead = o->min_reclaimable,
-			.protect = o->protect,
-			.latency = o->latency,
-			.verify = !o->no_verify,
-			.most = CANDIDATES,
-		},
+		.clean = moving_online_options(o),
 		.speed = o->speed,
 		.clock = tool_clock,
 		.now = service_now,
@@ -193,6 +170,7 @@ int watchjob_run(struct tool *tool, const struct options *o)
 	};
 	struct service s = { .tool = tool };
 	struct live *live = NULL;
+	struct dev *dev = NULL;
 	struct watch_status status;
 	struct nilfs_geometry g;
 	char folder[PATH_MAX];
@@ -212,13 +190,17 @@ int watchjob_run(struct tool *tool, const struct options *o)
 		ret = fail_said(&tool->cx, -EROFS, "%s: mounted read-only",
 				live->dir);
 	if (!ret)
-		ret = find_sizes(&tool->cx, live, &g);
+		ret = devfile_open(&dev, &tool->cx, live->device, DEVFILE_READ);
+	if (!ret)
+		ret = moving_geometry(&tool->cx, dev, &g);
+	dev_close(dev);
 	if (!ret)
 		find_file(s.file, live);
 	/* A directory that is open cannot be unmounted. */
 	live_close(live);
 	if (ret)
 		return ret;
+	options.clean.most = CANDIDATES;
 	bytes = (uint64_t)g.blocks_per_segment << g.block_bits;
 	options.block_size = g.block_size;
 	options.low = options_segments(&o->low, bytes, g.nsegments);

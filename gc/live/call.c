@@ -7,8 +7,8 @@
  * are left in them.  So everything is verified here: the sequence number and the
  * length of a segment are the same before and after its logs are read, and right
  * before the call; blocks of logs with a wrong checksum are not moved, since they
- * would get a matching one; the snapshots are those by which blocks were judged; and a number is freed only if its entry still has the
- * position of the block.  The caller holds the lock of the cleaner, so that a segment
+ * would get a matching one; the snapshots are those by which blocks were judged; and a
+ * number is freed only if its entry still has the position of the block.  The caller holds the lock of the cleaner, so that a segment
  * in use is not freed, and a free one not written, meanwhile.
  *
  * Which blocks are live is defined as in nilfs_vdesc_is_live() and
@@ -60,7 +60,6 @@ int call_open(struct call *c, struct context *cx, const struct live *live,
 	*c = (struct call){
 		.live = live,
 		.kept.protect_cno = protect_cno,
-		.verify = true,
 	};
 	ret = volume_open_bare(&c->vol, cx, dev);
 	return ret ? ret : live_checkpoints(live, cx, NILFS_SNAPSHOT,
@@ -288,17 +287,14 @@ int call_add(struct call *c, struct context *cx, uint64_t segnum,
 	     const struct call_limit *limit)
 {
 	const struct call_size before = c->n;
-	struct nilfs_sustat stat;
 	struct call_victim v;
 	struct logscan scan;
 	struct log log;
-	int ret = live_request(c->live, cx, NILFS_IOCTL_GET_SUSTAT, &stat);
+	int ret = look_at(c, cx, segnum, &v);
 
-	if (!ret)
-		ret = look_at(c, cx, segnum, &v);
 	if (ret < 0)
 		return ret;
-	if (!ret || (v.nblocks && v.seq >= stat.ss_prot_seq))
+	if (!ret || (v.nblocks && v.seq >= limit->seq))
 		return CALL_YOUNG;
 	ret = v.nblocks ? logscan_open(&scan, cx, c->vol, segnum, v.nblocks) : 0;
 	while (!ret && v.nblocks && (ret = logscan_next(&scan, cx, &log)) > 0)

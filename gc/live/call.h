@@ -31,7 +31,8 @@ struct call {
 	struct volume *vol;	/* its superblock and cache, for the logs */
 	/* What is kept: snapshots, and checkpoints from protect_cno on. */
 	struct liveness kept;
-	bool verify;		/* the checksums of logs whose blocks move */
+	bool verify;		/* the checksums of logs whose blocks move; set by
+				   the caller */
 	struct nilfs_vdesc *vdescs;	/* blocks with virtual numbers to be moved */
 	struct nilfs_bdesc *bdescs;	/* of the DAT */
 	struct nilfs_period *periods;	/* checkpoints that lose blocks */
@@ -60,10 +61,11 @@ enum call_taken {
 	CALL_LARGE,	/* the call would be larger than its limit */
 };
 
-/* Limits of a call, in blocks. */
+/* Limits of a call. */
 struct call_limit {
-	uint64_t moved;		/* exceeded only by a single segment */
-	uint64_t written;	/* never exceeded */
+	uint64_t moved;		/* blocks; exceeded only by a single segment */
+	uint64_t written;	/* blocks; never exceeded */
+	uint64_t seq;		/* segments from this number on may be needed */
 };
 
 /*

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/checked.h"
 #include "gc/live/call.h"
 #include "gc/plan/facts.h"
 #include "live/live.h"
@@ -30,6 +31,9 @@
 #define IDLE_BLOCKS 8192
 #define FIRST_BLOCKS 1024
 #define LEAST_BLOCKS 64
+
+/* Passes that other programs may prevent. */
+#define BUSY_MAX 10
 
 /* A volume without a new log for so long is idle, in milliseconds. */
 #define IDLE_MS 1500
@@ -72,39 +76,55 @@ static int find_limits(struct onlinerun *r, struct context *cx,
 	 */
 	clean = stat.ss_ncleansegs;
 	if (clean < 2)
-		return fail_said(cx, -ENOSPC, "%s: %" PRIu64 " segments are clean, "
-				 "too few for the kernel to clean with; unmount "
-				 "the volume, and run gc.nilfs2 %s", r->live->dir,
+		return fail_said(cx, -ENOSPC, "%s: clean segments: %" PRIu64 ", too "
+				 "few for the kernel to clean with; unmount the "
+				 "volume, and run gc.nilfs2 %s", r->live->dir,
 				 clean, r->live->device);
 	limit->written = (clean - 1) * bps / 2;
+	limit->seq = stat.ss_prot_seq;
 	return 0;
+}
+
+/* Segments gained by the next call. */
+static uint64_t next_gain(const struct onlinerun *r)
+{
+	uint64_t taken = div_round_up(call_blocks(&r->call), r->blocks_per_segment);
+
+	return r->call.n.victims > taken ? r->call.n.victims - taken : 0;
 }
 
 /* Makes the call, and counts what it does. */
 static int make_call(struct onlinerun *r, struct context *cx)
 {
-	uint64_t blocks = call_blocks(&r->call), bps = r->blocks_per_segment;
+	uint64_t blocks = call_blocks(&r->call), gain = next_gain(r);
 	uint64_t victims = r->call.n.victims, freed = r->call.n.freed;
-	uint64_t taken = (blocks + bps - 1) / bps, began = r->clock(), took;
-	int ret = 0;
+	uint64_t began = r->clock(), took;
+	struct call_limit limit;
+	int ret;
 
 	if (!victims)
 		return 0;
-	if (r->o->forecast)
-		r->call.n = (struct call_size){ 0 };
-	else
-		ret = call_make(&r->call, cx);
+	/* Writers may have used clean segments since. */
+	ret = find_limits(r, cx, &limit);
 	if (ret)
 		return ret;
+	if (!r->o->forecast && call_need(&r->call) <= limit.written) {
+		ret = call_make(&r->call, cx);
+		if (ret)
+			return ret;
+	} else {
+		r->call.n = (struct call_size){ 0 };
+		if (!r->o->forecast)
+			return context_cancelled(cx);
+	}
 	took = r->clock() - began;
 	r->n->calls++;
 	r->n->victims += victims;
 	r->n->moved += blocks;
 	r->n->freed += freed;
 	r->n->longest = took > r->n->longest ? took : r->n->longest;
-	taken = victims > taken ? victims - taken : 0;
-	r->n->gained += taken;
-	r->pass_gained += taken;
+	r->n->gained += gain;
+	r->pass_gained += gain;
 	if (r->o->moving)
 		r->o->moving(r->o->arg, r->n->moved < r->estimate ?
 				     r->n->moved : r->estimate, r->estimate);
@@ -127,16 +147,6 @@ static int make_call(struct onlinerun *r, struct context *cx)
 	return ret < 0 ? ret : context_cancelled(cx);
 }
 
-/* Segments gained by the calls made, and by the next one. */
-static uint64_t gained(const struct onlinerun *r)
-{
-	uint64_t bps = r->blocks_per_segment;
-	uint64_t taken = (call_blocks(&r->call) + bps - 1) / bps;
-	uint64_t victims = r->call.n.victims;
-
-	return r->n->gained + (victims > taken ? victims - taken : 0);
-}
-
 /* Whether S is to be cleaned, if it can be. */
 static bool is_wanted(const struct online_options *o, const struct policy_segment *s)
 {
@@ -148,7 +158,7 @@ static bool is_wanted(const struct online_options *o, const struct policy_segmen
 /* Whether nothing is left to be done after the next call. */
 static bool is_enough(const struct onlinerun *r)
 {
-	return gained(r) >= r->o->goal ||
+	return r->n->gained + next_gain(r) >= r->o->goal ||
 	       (r->o->enough &&
 		r->n->moved + call_blocks(&r->call) >= r->o->enough);
 }
@@ -266,14 +276,16 @@ int online_run(struct online *n, struct context *cx, const struct live *live,
 		.changed = clock(), .paced = FIRST_BLOCKS, .estimate = UINT64_MAX,
 	};
 	struct nilfs_sustat stat;
+	unsigned int busy = 0;
 	bool first = true;
 	int ret;
 
 	*n = (struct online){ 0 };
 	do {
 		ret = run_pass(&r, cx, first);
-		/* A snapshot was made meanwhile: the order is of another state. */
-		if (ret == -EBUSY) {
+		/* A snapshot was made meanwhile: the order is of another state.  Or
+		   the kernel cleans already, for a program that takes no lock. */
+		if (ret == -EBUSY && busy++ < BUSY_MAX) {
 			fail_clear(cx);
 			ret = 0;
 			r.pass_gained = 1;

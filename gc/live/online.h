@@ -57,9 +57,9 @@ struct online {
 /*
  * Cleans the volume of LIVE on DEV, the device without page cache.  The caller holds
  * the lock of its cleaner.  CLOCK returns milliseconds.  0 also if the goal was not
- * reached; -ENOSPC if no segment is clean, and none without live blocks can be freed;
- * -EUCLEAN if the volume is damaged, -ESTALE if another cleaner is at work, -EIO,
- * -EINTR, -ENOMEM.  All calls that were made stay.
+ * reached; -ENOSPC if too few segments are clean, -EUCLEAN if the volume is damaged,
+ * -ESTALE or -EBUSY if another cleaner is at work, -EIO, -EINTR, -ENOMEM.  All calls
+ * that were made stay.
  */
 int online_run(struct online *n, struct context *cx, const struct live *live,
 	       struct dev *dev, uint64_t (*clock)(void),

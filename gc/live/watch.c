@@ -18,6 +18,7 @@
 #include "gc/live/watch.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -91,6 +92,16 @@ static int call_made(void *arg, struct context *cx, const struct online *n)
 	return context_cancelled(cx);
 }
 
+/* A segment of a run is skipped. */
+static void segment_left(void *arg, uint64_t segnum, const char *why)
+{
+	struct watch *w = arg;
+
+	snprintf(w->s->problem, sizeof(w->s->problem), "%s: segment %" PRIu64
+		 ": skipped: %.400s", w->live->dir, segnum, why);
+	set_state(w, WATCH_CLEANING);
+}
+
 /* One run of cleaning: 0 also if it freed nothing. */
 static int run_once(struct watch *w, struct context *cx)
 {
@@ -111,6 +122,7 @@ static int run_once(struct watch *w, struct context *cx)
 	ret = devfile_open(&dev, cx, w->live->device, DEVFILE_READ);
 	options.goal = w->o->high - w->s->clean;
 	options.called = call_made;
+	options.left = segment_left;
 	options.arg = w;
 	options.once = true;
 	if (is_scarce(w))
@@ -165,8 +177,11 @@ static int look(struct watch *w, struct context *cx)
 	w->stuck_at = o->clock();
 	w->stuck_clean = clean;
 	w->stuck_snapshots = cps.cs_nsss;
-	snprintf(s->problem, sizeof(s->problem), "%s", ret ? cx->failure :
-		 "no segment is worth cleaning");
+	if (ret)
+		snprintf(s->problem, sizeof(s->problem), "%s", cx->failure);
+	else
+		snprintf(s->problem, sizeof(s->problem), "%s: no segment is worth "
+			 "cleaning", w->live->dir);
 	fail_clear(cx);
 	return WATCH_STUCK;
 }

@@ -40,7 +40,7 @@ struct watch_options {
 	int64_t (*now)(void);
 	void (*wait)(uint64_t ms);
 	void *arg;
-	/* Called with each new state, and after each call. */
+	/* Called with each new state or problem, and after each call. */
 	void (*changed)(void *arg, const struct watch_status *status);
 };
 

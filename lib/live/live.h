@@ -3,7 +3,7 @@
  * A mounted volume, given by one of its directories.
  *
  * The kernel changes the volume, and is asked by ioctls to do so.  Its device is read
- * as any other, past the page cache (dev/devfile.h).  Structures and requests are
+ * as any other, without the page cache (dev/devfile.h).  Structures and requests are
  * those of <linux/nilfs2_api.h>.
  */
 #ifndef NILFS2_LIVE_LIVE_H
