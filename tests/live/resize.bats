@@ -8,14 +8,6 @@ load mounted
 # resize_guest: live_guest with more functions.
 resize_guest() {
 	live_guest <<-EOF
-		# written_at N: waits until the kernel writes after segment N.
-		written_at() {
-			until lssu \$DEV1 | awk -v n="\$1" '\$1 + 0 > n && \$4 ~ /a/ { at = 1 }
-				END { exit !at }'; do
-				sleep 0.05
-				[ -z "\$writer" ] || kill -0 \$writer || exit
-			done
-		}
 		# in_tail: the number of segments after 191 that are in use.
 		in_tail() {
 			lssu \$DEV1 | awk '\$1 + 0 > 190 { n++ } END { print n + 0 }'
@@ -29,7 +21,7 @@ resize_guest() {
 	resize_guest <<-'EOF'
 		perl $live/writer.pl $MNT 1 /mnt/tmp/model &
 		writer=$!
-		written_at 280
+		wait_until writes_after 280
 		gc.nilfs2 -n --shrink=48M --protect 0 $MNT || exit
 		[ $(in_tail) -gt 20 ] || exit
 		gc.nilfs2 --shrink=48M --protect 0 $MNT || exit
@@ -39,17 +31,7 @@ resize_guest() {
 		>/mnt/tmp/model.end
 		wait $writer || exit
 		echo "after the end: $(in_tail)"
-		echo 3 >/proc/sys/vm/drop_caches
-		same /mnt/tmp/model $MNT || exit
-		n=0
-		mkdir /mnt/tmp/old
-		for model in /mnt/tmp/model.*[0-9]; do
-			nilfs_mount -o ro,cp=${model##*.} $DEV1 /mnt/tmp/old || exit
-			same $model /mnt/tmp/old || exit
-			nilfs_umount /mnt/tmp/old
-			n=$((n + 1))
-		done
-		echo "$n snapshots"
+		all_same /mnt/tmp/model || exit
 		nilfs_umount
 		# Once more, with the sums in a file of the volume itself.
 		nilfs_mount $DEV1 || exit
@@ -72,11 +54,12 @@ resize_guest() {
 	resize_guest <<-'EOF'
 		# Dead blocks, so that the file is in the tail.
 		head -c 1000000 /dev/urandom >/mnt/tmp/noise
-		until lssu $DEV1 | awk '$1 + 0 > 250 && $4 ~ /a/ { at = 1 }
-			END { exit !at }'; do
+		more_noise() {
 			cp /mnt/tmp/noise $MNT/noise
 			sync
-		done
+			writes_after 250
+		}
+		wait_until more_noise
 		rm $MNT/noise
 		sum=$(sha256sum </mnt/tmp/noise)
 		cp /mnt/tmp/noise $MNT/file
@@ -130,13 +113,12 @@ resize_guest() {
 				cp /mnt/tmp/noise $MNT/new || exit
 				mv $MNT/new $MNT/file
 				sync
-				lssu $DEV1 | awk -v n="$1" '$1 + 0 > n && $4 ~ /a/ { at = 1 }
-					END { exit !at }' && return
+				! writes_after $1 || return 0
 			done
 			exit 1
 		}
 		write_until 330
-		# A block of the file in the tail, past the page cache.
+		# A block of the file in the tail, without the page cache.
 		segment=$(lssu $DEV1 | awk '$4 ~ /a/ { print $1 - 10; exit }')
 		dd if=/dev/urandom of=$DEV1 bs=4096 count=1 oflag=direct conv=notrunc \
 			seek=$((segment * 64 + 30)) || exit

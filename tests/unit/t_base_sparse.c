@@ -298,9 +298,34 @@ static void test_threads(void)
 	is_int(wrong, 0, "a number is new to one thread, gone to one thread");
 }
 
+static void test_ends(void)
+{
+	const uint64_t first = UINT64_MAX - SPARSE_CHUNK_BITS + 1;
+	struct sparse s;
+
+	is_int(sparse_init(&s, &cx, 100), 0, "a set without ends");
+	is_int(sparse_add(&s, &cx, UINT64_MAX), -EINVAL, "has none");
+	ok(!sparse_can_have(&s, first) && !sparse_test(&s, UINT64_MAX), "nor first");
+	sparse_fini(&s);
+	is_int(sparse_init_ends(&s, &cx, SPARSE_CHUNK_BITS), 0, "a set with ends");
+	is_int(sparse_add(&s, &cx, UINT64_MAX), 1, "has the last number");
+	is_int(sparse_add(&s, &cx, UINT64_MAX), 0, "once");
+	is_int(sparse_add(&s, &cx, first), 1, "and the first of its chunk");
+	is_int(sparse_add(&s, &cx, first - 1), -EINVAL, "not the one before");
+	is_int(sparse_add(&s, &cx, SPARSE_CHUNK_BITS), -EINVAL,
+	       "nor one after the bits");
+	ok(!sparse_test(&s, SPARSE_CHUNK_BITS - 1) && !sparse_test(&s, 0),
+	   "which are other numbers");
+	is_int(sparse_count(&s), 2, "both are counted");
+	ok(sparse_remove(&s, first) && !sparse_test(&s, first), "removed");
+	ok(sparse_test(&s, UINT64_MAX), "alone");
+	sparse_fini(&s);
+}
+
 int main(void)
 {
 	context_init(&cx);
+	test_ends();
 	test_model();
 	test_runs();
 	test_trim();
