@@ -154,7 +154,7 @@ static int tar_put_name(struct export_tar *t, struct context *cx, char *field,
 	memcpy(field, name, len < NAME_MAX_USTAR ? len : NAME_MAX_USTAR);
 	if (len <= NAME_MAX_USTAR && !always)
 		return 0;
-	while (left && (n = text_utf8(name + len - left, left)))
+	while (left && (n = text_utf8(name + len - left, left, NULL)))
 		left -= n;
 	if (left)
 		err = add_record(t, cx, "hdrcharset", "BINARY", 6);

@@ -5,7 +5,7 @@
  *
  * The log that wrote the block has a checksum over it.  The difference of that
  * checksum and the blocks on the device is computed once per log.  The effect
- * of a replaced block follows from that block alone (base/crcsolve.h).
+ * of a replaced block follows from that block alone (base/crc.h).
  *
  * The search needs only a superblock, for the layout and the seed of the
  * checksums, because a flipped bit in the latest log may prevent opening the
@@ -36,7 +36,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/crcsolve.h"
+#include "base/crc.h"
 #include "base/inoset.h"
 #include "check/check.h"
 #include "check/damage.h"

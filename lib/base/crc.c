@@ -9,6 +9,13 @@
  * A checksum is a polynomial over GF(2), modulo the generator; another zero byte
  * multiplies it by x^8.  So the checksum after many zeros, which is used to combine the
  * checksums of two parts, takes a few multiplications.
+ *
+ * Without inversion the checksum is linear: an error changes it by the checksum from
+ * seed 0 of the error alone (W. W. Peterson and D. T. Brown, "Cyclic Codes for Error
+ * Detection", 1961).  The syndrome of one flipped bit with N bits after it is
+ * x^(N + 32) modulo the generator; that of a flipped bit of the stored checksum is one
+ * of x^0 to x^31.  The generator is primitive, so at most one bit explains a
+ * difference, and finding it is a discrete logarithm.
  */
 #include "config.h"
 
@@ -23,7 +30,13 @@
 #endif
 
 #define GENERATOR 0xedb88320u	/* bit 31 is x^0 */
+#define ONE 0x80000000u
+#define X 0x40000000u
 #define X8 0x00800000u		/* x^8 */
+#define ORDER UINT64_C(0xffffffff)	/* of x: the product of all factors */
+#define STEPS 257u		/* its square exceeds each factor */
+
+static const uint32_t factors[] = { 3, 5, 17, 257, 65537 };
 
 uint32_t crc32_le(uint32_t seed, const void *buf, size_t len)
 {
@@ -52,16 +65,22 @@ uint32_t crc32_le_multiply(uint32_t a, uint32_t b)
 	return product;
 }
 
+/* A to the power of N. */
+static uint32_t power(uint32_t a, uint64_t n)
+{
+	uint32_t product = ONE;
+
+	for (; n; n >>= 1) {
+		if (n & 1)
+			product = crc32_le_multiply(product, a);
+		a = crc32_le_multiply(a, a);
+	}
+	return product;
+}
+
 uint32_t crc32_le_zeros(uint32_t seed, size_t len)
 {
-	uint32_t power = X8;
-
-	for (; len; len >>= 1) {
-		if (len & 1)
-			seed = crc32_le_multiply(power, seed);
-		power = crc32_le_multiply(power, power);
-	}
-	return seed;
+	return crc32_le_multiply(power(X8, len), seed);
 }
 
 /*
@@ -72,4 +91,56 @@ uint32_t crc32_le_seed(uint32_t sum, const void *buf, size_t len)
 {
 	return crc32_le_zeros(sum ^ crc32_le(0, buf, len),
 			      UINT32_MAX - len % UINT32_MAX);
+}
+
+/* The T below PRIME with BASE^T = A. */
+static uint32_t log_to_base(uint32_t a, uint32_t base, uint32_t prime)
+{
+	uint32_t powers[STEPS], step = prime < STEPS ? prime : STEPS, n, i;
+	uint32_t back = power(base, prime - step % prime);
+
+	powers[0] = ONE;
+	for (i = 1; i < step; i++)
+		powers[i] = crc32_le_multiply(powers[i - 1], base);
+	for (n = 0;; n += step) {
+		for (i = 0; i < step; i++)
+			if (powers[i] == a)
+				return n + i;
+		a = crc32_le_multiply(a, back);
+	}
+}
+
+/*
+ * The logarithm is found modulo each factor of the order of x, and combined by the
+ * Chinese remainder theorem (S. C. Pohlig and M. E. Hellman, 1978): it is the sum of a
+ * multiple T * S of each S = ORDER / PRIME, where A^S = (x^(S * S))^T.  T is found by
+ * steps of 257 powers (D. Shanks, 1971).
+ */
+uint64_t crcsolve_bit(uint32_t stored, uint32_t computed, uint64_t len)
+{
+	uint32_t difference = stored ^ computed;
+	uint64_t n = 0, s;
+	size_t i;
+
+	if (!difference || len > CRCSOLVE_BYTES_MAX)
+		return CRCSOLVE_NONE;
+	/* The N below ORDER with x^N = DIFFERENCE. */
+	for (i = 0; i < sizeof(factors) / sizeof(factors[0]); i++) {
+		s = ORDER / factors[i];
+		n += s * log_to_base(power(difference, s),
+				     power(X, s * s % ORDER), factors[i]);
+	}
+	n %= ORDER;
+	if (n < 32)
+		return 8 * len + 31 - n;
+	n -= 32;
+	/* The bits of a byte are numbered from the lowest one. */
+	return n < 8 * len ? 8 * len - 1 - n : CRCSOLVE_NONE;
+}
+
+uint32_t crcsolve_exchange(const void *old, const void *new, size_t len,
+			   uint64_t after)
+{
+	return crc32_le_zeros(crc32_le(0, old, len) ^ crc32_le(0, new, len),
+			      after);
 }

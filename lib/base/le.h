@@ -13,67 +13,29 @@
 #include <stdint.h>
 #include <string.h>
 
-typedef struct {
-	uint8_t b[2];
-} le16;
+/* The type leN, and leN_get() and leN_make(), which convert it, for N bits. */
+#define LE_TYPE(bits)							\
+	typedef struct {						\
+		uint8_t b[(bits) / 8];					\
+	} le##bits;							\
+	static inline uint##bits##_t le##bits##_get(le##bits le)	\
+	{								\
+		uint##bits##_t v;					\
+									\
+		memcpy(&v, le.b, sizeof(v));				\
+		return le##bits##toh(v);				\
+	}								\
+	static inline le##bits le##bits##_make(uint##bits##_t v)	\
+	{								\
+		le##bits le;						\
+									\
+		v = htole##bits(v);					\
+		memcpy(le.b, &v, sizeof(v));				\
+		return le;						\
+	}
 
-typedef struct {
-	uint8_t b[4];
-} le32;
-
-typedef struct {
-	uint8_t b[8];
-} le64;
-
-static inline uint16_t le16_get(le16 le)
-{
-	uint16_t v;
-
-	memcpy(&v, le.b, sizeof(v));
-	return le16toh(v);
-}
-
-static inline uint32_t le32_get(le32 le)
-{
-	uint32_t v;
-
-	memcpy(&v, le.b, sizeof(v));
-	return le32toh(v);
-}
-
-static inline uint64_t le64_get(le64 le)
-{
-	uint64_t v;
-
-	memcpy(&v, le.b, sizeof(v));
-	return le64toh(v);
-}
-
-static inline le16 le16_make(uint16_t v)
-{
-	le16 le;
-
-	v = htole16(v);
-	memcpy(le.b, &v, sizeof(v));
-	return le;
-}
-
-static inline le32 le32_make(uint32_t v)
-{
-	le32 le;
-
-	v = htole32(v);
-	memcpy(le.b, &v, sizeof(v));
-	return le;
-}
-
-static inline le64 le64_make(uint64_t v)
-{
-	le64 le;
-
-	v = htole64(v);
-	memcpy(le.b, &v, sizeof(v));
-	return le;
-}
+LE_TYPE(16)
+LE_TYPE(32)
+LE_TYPE(64)
 
 #endif

@@ -24,8 +24,7 @@
 #define NONE UINT64_MAX
 
 struct job {
-	pool_job *fn;
-	pool_numbered *numbered;	/* used instead, by pool_run() */
+	pool_job *fn;		/* NULL: that of pool_run() */
 	void *arg;
 	unsigned int *left;	/* counter of jobs, or NULL */
 };
@@ -44,6 +43,7 @@ struct pool {
 	pthread_cond_t empty;	/* no job (of a counter) waits or runs */
 	pthread_cond_t done;	/* a job is done */
 	struct job *ring;
+	pool_numbered *numbered;	/* of pool_run() */
 	unsigned int depth;
 	unsigned int running;
 	unsigned int waiting;	/* jobs that wait for earlier ones */
@@ -84,11 +84,11 @@ static void pool_do_job(struct pool *pool, struct worker *worker)
 	}
 	pool->running++;
 	pthread_mutex_unlock(&pool->lock);
-	if (!job.numbered)
+	if (job.fn)
 		ret = job.fn(&worker->cx, job.arg, worker->number, skip);
 	else if (!skip)
-		ret = job.numbered(&worker->cx, job.arg, worker->number,
-				   worker->job);
+		ret = pool->numbered(&worker->cx, job.arg, worker->number,
+				     worker->job);
 	pthread_mutex_lock(&pool->lock);
 	pool->running--;
 	if (ret && !skip)
@@ -177,18 +177,18 @@ static int pool_verdict(struct pool *pool, struct context *cx)
 	return pool->ret;
 }
 
-/* Puts JOB into the ring when there is room. */
-static int pool_put(struct pool *pool, struct context *cx, struct job job)
+int pool_give(struct pool *pool, struct context *cx, pool_job *fn, void *arg,
+	      unsigned int *left)
 {
 	struct worker *giver = &pool->workers[pool->threads];
 	int ret;
 
 	pthread_mutex_lock(&pool->lock);
-	if (job.left)
-		++*job.left;
+	if (left)
+		++*left;
 	while (pool->next - pool->first == pool->depth)
 		pool_do_job(pool, giver);
-	pool->ring[pool->next++ % pool->depth] = job;
+	pool->ring[pool->next++ % pool->depth] = (struct job){ fn, arg, left };
 	if (pool->threads)
 		pthread_cond_signal(&pool->work);
 	else
@@ -196,12 +196,6 @@ static int pool_put(struct pool *pool, struct context *cx, struct job job)
 	ret = pool_verdict(pool, cx);
 	pthread_mutex_unlock(&pool->lock);
 	return ret;
-}
-
-int pool_give(struct pool *pool, struct context *cx, pool_job *fn, void *arg,
-	      unsigned int *left)
-{
-	return pool_put(pool, cx, (struct job){ fn, NULL, arg, left });
 }
 
 int pool_wait(struct pool *pool, struct context *cx, const unsigned int *left)
@@ -265,7 +259,6 @@ void pool_close(struct pool *pool)
 
 int pool_run(struct context *cx, uint64_t jobs, pool_numbered *fn, void *arg)
 {
-	const struct job job = { .numbered = fn, .arg = arg };
 	unsigned int n = pool_workers(cx, jobs);
 	struct pool *pool;
 	uint64_t i;
@@ -273,8 +266,9 @@ int pool_run(struct context *cx, uint64_t jobs, pool_numbered *fn, void *arg)
 
 	if (ret)
 		return ret;
+	pool->numbered = fn;
 	for (i = 0; i < jobs && !ret; i++)
-		ret = pool_put(pool, cx, job);
+		ret = pool_give(pool, cx, NULL, arg, NULL);
 	/* An earlier job may still fail. */
 	if (jobs)
 		ret = pool_wait(pool, cx, NULL);

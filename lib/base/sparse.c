@@ -79,17 +79,20 @@ static uint64_t *sparse_chunk(const struct sparse *s, uint64_t number)
 	return __atomic_load_n(sparse_slot(s, number), __ATOMIC_ACQUIRE);
 }
 
-static uint64_t word_of(uint64_t number)
+/* The word of NUMBER, or NULL if it has no chunk. */
+static inline uint64_t *sparse_find_word(const struct sparse *s, uint64_t number)
 {
-	return number % SPARSE_CHUNK_BITS / 64;
+	uint64_t *chunk = sparse_can_have(s, number) ? sparse_chunk(s, number) : NULL;
+
+	return chunk ? &chunk[number % SPARSE_CHUNK_BITS / 64] : NULL;
 }
 
 /*
- * Finds or allocates the chunk of NUMBER, or uses the one that another thread has
- * allocated in the meantime.  An impossible number is a failure.
+ * Finds the word of NUMBER; allocates its chunk, or uses the one that another thread
+ * has allocated in the meantime.  An impossible number is a failure.
  */
-static int need_chunk(struct sparse *s, struct context *cx, uint64_t number,
-		      uint64_t **chunk)
+static int sparse_need_word(struct sparse *s, struct context *cx, uint64_t number,
+			    uint64_t **word)
 {
 	uint64_t **slot, *other = NULL;
 	void *made = MAP_FAILED;
@@ -97,66 +100,63 @@ static int need_chunk(struct sparse *s, struct context *cx, uint64_t number,
 	if (!sparse_can_have(s, number))
 		return fail(cx, -EINVAL, "number %" PRIu64 " in a set of "
 			    "numbers below %" PRIu64, number, s->bits);
-	slot = sparse_slot(s, number);
-	*chunk = sparse_chunk(s, number);
-	if (*chunk)
+	*word = sparse_find_word(s, number);
+	if (*word)
 		return 0;
+	slot = sparse_slot(s, number);
 	if (__atomic_add_fetch(&s->allocated, CHUNK_BYTES, __ATOMIC_RELAXED) <=
 	    s->max_memory)
 		made = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	*chunk = made;
-	if (made != MAP_FAILED &&
-	    __atomic_compare_exchange_n(slot, &other, *chunk, false,
-					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		return 0;
-	if (made != MAP_FAILED)
-		munmap(made, CHUNK_BYTES);
-	__atomic_sub_fetch(&s->allocated, CHUNK_BYTES, __ATOMIC_RELAXED);
-	*chunk = other ? other : sparse_chunk(s, number);
-	if (!*chunk)
+	if (made == MAP_FAILED ||
+	    !__atomic_compare_exchange_n(slot, &other, (uint64_t *)made, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		if (made != MAP_FAILED)
+			munmap(made, CHUNK_BYTES);
+		__atomic_sub_fetch(&s->allocated, CHUNK_BYTES, __ATOMIC_RELAXED);
+	}
+	*word = sparse_find_word(s, number);
+	if (!*word)
 		return fail(cx, -ENOMEM, "set of %" PRIu64 " numbers", s->bits);
 	return 0;
 }
 
 int sparse_add(struct sparse *s, struct context *cx, uint64_t number)
 {
-	uint64_t *chunk, bit = UINT64_C(1) << number % 64;
-	int err = need_chunk(s, cx, number, &chunk);
+	uint64_t *word, bit = UINT64_C(1) << number % 64;
+	int err = sparse_need_word(s, cx, number, &word);
 
 	if (err)
 		return err;
-	return !(__atomic_fetch_or(&chunk[word_of(number)], bit,
-				   __ATOMIC_RELAXED) & bit);
+	return !(__atomic_fetch_or(word, bit, __ATOMIC_RELAXED) & bit);
 }
 
 int sparse_add_word(struct sparse *s, struct context *cx, uint64_t first,
 		    uint64_t bits, uint64_t *had)
 {
-	uint64_t *chunk, last;
+	uint64_t *word;
 	int err;
 
 	*had = 0;
 	if (!bits)
 		return 0;
-	last = first + 63 - (uint64_t)__builtin_clzll(bits);
-	err = need_chunk(s, cx, last, &chunk);
+	err = sparse_need_word(s, cx, first + 63 - (uint64_t)__builtin_clzll(bits),
+			       &word);
 	if (!err)
-		*had = bits & __atomic_fetch_or(&chunk[word_of(first)], bits,
-						__ATOMIC_RELAXED);
+		*had = bits & __atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
 	return err;
 }
 
 uint32_t sparse_add_run(struct sparse *s, uint64_t first, uint32_t count)
 {
-	uint64_t *chunk, *word, at, mask, had;
+	uint64_t *word, at, mask, had;
 	uint32_t done = 0, n;
 	bool whole = true;
 
 	while (whole && done < count && first + done < s->bits) {
 		at = first + done;
-		chunk = sparse_chunk(s, at);
-		if (!chunk)
+		word = sparse_find_word(s, at);
+		if (!word)
 			break;
 		n = 64 - at % 64;
 		if (n > count - done)
@@ -165,7 +165,6 @@ uint32_t sparse_add_run(struct sparse *s, uint64_t first, uint32_t count)
 			n = (uint32_t)(s->bits - at);
 		mask = (n < 64 ? (1ull << n) - 1 : UINT64_MAX) << (at % 64);
 		/* Only numbers below the first one that is already in the word. */
-		word = &chunk[word_of(at)];
 		had = __atomic_load_n(word, __ATOMIC_RELAXED) & mask;
 		whole = !had;
 		if (had)
@@ -184,39 +183,18 @@ uint32_t sparse_add_run(struct sparse *s, uint64_t first, uint32_t count)
 	return done;
 }
 
-bool sparse_remove(struct sparse *s, uint64_t number)
-{
-	uint64_t *chunk, bit = UINT64_C(1) << number % 64;
-
-	if (!sparse_can_have(s, number))
-		return false;
-	chunk = sparse_chunk(s, number);
-	return chunk && __atomic_fetch_and(&chunk[word_of(number)], ~bit,
-					   __ATOMIC_RELAXED) & bit;
-}
-
 uint64_t sparse_word(const struct sparse *s, uint64_t first)
 {
-	const uint64_t *chunk = sparse_can_have(s, first) ?
-					sparse_chunk(s, first) : NULL;
+	const uint64_t *word = sparse_find_word(s, first);
 
-	return chunk ? __atomic_load_n(&chunk[word_of(first)],
-				       __ATOMIC_RELAXED) : 0;
+	return word ? __atomic_load_n(word, __ATOMIC_RELAXED) : 0;
 }
 
-bool sparse_test(const struct sparse *s, uint64_t number)
+uint64_t sparse_remove_word(struct sparse *s, uint64_t first, uint64_t bits)
 {
-	return sparse_word(s, number) >> number % 64 & 1;
-}
+	uint64_t *word = bits ? sparse_find_word(s, first) : NULL;
 
-void sparse_remove_word(struct sparse *s, uint64_t first, uint64_t bits)
-{
-	uint64_t *chunk = sparse_can_have(s, first) ? sparse_chunk(s, first) :
-						      NULL;
-
-	if (chunk && bits)
-		__atomic_fetch_and(&chunk[word_of(first)], ~bits,
-				   __ATOMIC_RELAXED);
+	return word ? __atomic_fetch_and(word, ~bits, __ATOMIC_RELAXED) & bits : 0;
 }
 
 uint64_t sparse_count(const struct sparse *s)

@@ -61,18 +61,24 @@ int sparse_add_word(struct sparse *s, struct context *cx, uint64_t first,
  */
 uint32_t sparse_add_run(struct sparse *s, uint64_t first, uint32_t count);
 
-/* Removes NUMBER, from any thread; true if it was a member. */
-bool sparse_remove(struct sparse *s, uint64_t number);
-
-/* Whether NUMBER, which may be any number, is a member; from any thread. */
-bool sparse_test(const struct sparse *s, uint64_t number);
-
 /*
- * Gets the members among the 64 numbers from FIRST on, a multiple of 64, a bit each;
- * and removes some of them; from any thread.
+ * Gets the members among the 64 numbers of which FIRST is one, a bit each; removes
+ * those of BITS, and returns the ones that were members.  From any thread.
  */
 uint64_t sparse_word(const struct sparse *s, uint64_t first);
-void sparse_remove_word(struct sparse *s, uint64_t first, uint64_t bits);
+uint64_t sparse_remove_word(struct sparse *s, uint64_t first, uint64_t bits);
+
+/* Whether NUMBER, which may be any number, is a member; from any thread. */
+static inline bool sparse_test(const struct sparse *s, uint64_t number)
+{
+	return sparse_word(s, number) >> number % 64 & 1;
+}
+
+/* Removes NUMBER, from any thread; true if it was a member. */
+static inline bool sparse_remove(struct sparse *s, uint64_t number)
+{
+	return sparse_remove_word(s, number, UINT64_C(1) << number % 64);
+}
 
 /* Removes all members and frees the memory; not while other threads use the set. */
 void sparse_clear(struct sparse *s);

@@ -11,14 +11,12 @@
 #include <stdint.h>
 #include <string.h>
 
-/*
- * Decodes the character at P.  Returns its length in bytes, or 0 if it is not valid
- * UTF-8: truncated, overlong, a surrogate, or above U+10FFFF.
- */
-static size_t decode(const unsigned char *p, size_t len, uint32_t *code)
+size_t text_utf8(const void *bytes, size_t len, uint32_t *code)
 {
 	static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+	const unsigned char *p = bytes;
 	size_t i, n = 0;
+	uint32_t v;
 
 	if (*p < 0x80)
 		n = 1;
@@ -30,15 +28,16 @@ static size_t decode(const unsigned char *p, size_t len, uint32_t *code)
 		n = 4;
 	if (!n || n > len)
 		return 0;
-	*code = n == 1 ? *p : *p & (0x7fu >> n);
+	v = n == 1 ? *p : *p & (0x7fu >> n);
 	for (i = 1; i < n; i++) {
 		if ((p[i] & 0xc0) != 0x80)
 			return 0;
-		*code = *code << 6 | (p[i] & 0x3f);
+		v = v << 6 | (p[i] & 0x3f);
 	}
-	if (*code < least[n] || *code > 0x10ffff ||
-	    (*code >= 0xd800 && *code <= 0xdfff))
+	if (v < least[n] || v > 0x10ffff || (v >= 0xd800 && v <= 0xdfff))
 		return 0;
+	if (code)
+		*code = v;
 	return n;
 }
 
@@ -61,7 +60,7 @@ size_t text_escape(char *buf, size_t size, const void *name, size_t len)
 	for (; len; p += taken, len -= taken, used += out_len) {
 		char out[4] = { '\\', 'x', digits[*p >> 4], digits[*p & 15] };
 
-		taken = decode(p, len, &code);
+		taken = text_utf8(p, len, &code);
 		out_len = taken;
 		if (taken && code == '\\') {
 			out[1] = '\\';
@@ -80,13 +79,6 @@ size_t text_escape(char *buf, size_t size, const void *name, size_t len)
 	}
 	buf[used] = '\0';
 	return used;
-}
-
-size_t text_utf8(const void *bytes, size_t len)
-{
-	uint32_t code;
-
-	return decode(bytes, len, &code);
 }
 
 int text_base(const char *text)

@@ -26,9 +26,10 @@ size_t text_escape(char *buf, size_t size, const void *name, size_t len);
 
 /*
  * Length of the well-formed UTF-8 character at BYTES, of which LEN >= 1 are
- * available; 0 if it is truncated, overlong, a surrogate or above U+10FFFF.
+ * available, and its number in *CODE, unless CODE is NULL; 0 if it is truncated,
+ * overlong, a surrogate or above U+10FFFF.
  */
-size_t text_utf8(const void *bytes, size_t len);
+size_t text_utf8(const void *bytes, size_t len, uint32_t *code);
 
 /* A hash of LEN bytes: FNV-1a with 64 bits. */
 static inline uint64_t text_hash(const void *bytes, size_t len)

@@ -49,21 +49,6 @@ uint32_t checkpoint_count(const struct nilfs_geometry *g, uint64_t blkoff)
 	       (blkoff ? 0 : cp_header_places(g));
 }
 
-bool checkpoint_is_snapshot(const struct nilfs_checkpoint *cp)
-{
-	return le32_get(cp->cp_flags) & 1u << NILFS_CHECKPOINT_SNAPSHOT;
-}
-
-bool checkpoint_is_invalid(const struct nilfs_checkpoint *cp)
-{
-	return le32_get(cp->cp_flags) & 1u << NILFS_CHECKPOINT_INVALID;
-}
-
-bool checkpoint_is_minor(const struct nilfs_checkpoint *cp)
-{
-	return le32_get(cp->cp_flags) & 1u << NILFS_CHECKPOINT_MINOR;
-}
-
 bool checkpoint_was_made(const struct nilfs_checkpoint *cp, uint64_t cno)
 {
 	return le64_get(cp->cp_cno) == cno &&

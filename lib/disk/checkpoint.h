@@ -18,9 +18,15 @@ uint32_t checkpoint_offset(const struct nilfs_geometry *g, uint64_t cno);
 uint64_t checkpoint_first(const struct nilfs_geometry *g, uint64_t blkoff);
 uint32_t checkpoint_count(const struct nilfs_geometry *g, uint64_t blkoff);
 
-bool checkpoint_is_snapshot(const struct nilfs_checkpoint *cp);
-bool checkpoint_is_invalid(const struct nilfs_checkpoint *cp);
-bool checkpoint_is_minor(const struct nilfs_checkpoint *cp);
+/* checkpoint_is_snapshot(cp), checkpoint_is_invalid(cp), checkpoint_is_minor(cp) */
+#define CHECKPOINT_IS(name, flag)						\
+	static inline bool checkpoint_is_##name(const struct nilfs_checkpoint *cp) \
+	{									\
+		return le32_get(cp->cp_flags) & 1u << NILFS_CHECKPOINT_##flag;	\
+	}
+CHECKPOINT_IS(snapshot, SNAPSHOT)
+CHECKPOINT_IS(invalid, INVALID)
+CHECKPOINT_IS(minor, MINOR)
 
 /* cp_create of an entry that a repair could not restore. */
 #define CHECKPOINT_LOST 1

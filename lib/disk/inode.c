@@ -75,23 +75,16 @@ bool inode_has_rdev(const struct nilfs_inode *inode)
 
 uint8_t inode_dirent_type(uint16_t mode)
 {
-	switch (mode & S_IFMT) {
-	case S_IFREG:
-		return NILFS_FT_REG_FILE;
-	case S_IFDIR:
-		return NILFS_FT_DIR;
-	case S_IFCHR:
-		return NILFS_FT_CHRDEV;
-	case S_IFBLK:
-		return NILFS_FT_BLKDEV;
-	case S_IFIFO:
-		return NILFS_FT_FIFO;
-	case S_IFSOCK:
-		return NILFS_FT_SOCK;
-	case S_IFLNK:
-		return NILFS_FT_SYMLINK;
-	}
-	return NILFS_FT_UNKNOWN;
+	/* The type of a mode is in its upper four bits. */
+	static const uint8_t types[16] = {
+		[S_IFIFO >> 12] = NILFS_FT_FIFO, [S_IFCHR >> 12] = NILFS_FT_CHRDEV,
+		[S_IFDIR >> 12] = NILFS_FT_DIR, [S_IFBLK >> 12] = NILFS_FT_BLKDEV,
+		[S_IFREG >> 12] = NILFS_FT_REG_FILE,
+		[S_IFLNK >> 12] = NILFS_FT_SYMLINK,
+		[S_IFSOCK >> 12] = NILFS_FT_SOCK,
+	};
+
+	return types[mode >> 12];
 }
 
 /* Bits 8-19 are the major, 0-7 and 20-31 the minor number. */

@@ -4,7 +4,7 @@
  *
  * One list (rules.def) makes the enumeration, this table and a switch in which a
  * duplicate number is a compile error.  The rows are in ascending order of their
- * numbers, for lookup by bisection.
+ * numbers.
  */
 #include "disk/rule.h"
 
@@ -16,7 +16,12 @@ static const struct rule_info rules[] = {
 #undef RULE
 };
 
-#define NRULES (sizeof(rules) / sizeof(rules[0]))
+enum {
+#define RULE(name, ...) ROW_##name,
+#include "disk/rules.def"
+#undef RULE
+	NRULES
+};
 
 const struct rule_info *rule_at(size_t i)
 {
@@ -25,27 +30,17 @@ const struct rule_info *rule_at(size_t i)
 
 const struct rule_info *rule_info(enum rule rule)
 {
-	size_t low = 0, high = NRULES, middle;
-
 	/* Two cases with one value do not compile. */
 	switch (rule) {
-#define RULE(name, number, slug, severity, danger, fix, ...) \
-	case (enum rule)(number):
+#define RULE(name, ...) \
+	case RULE_##name: \
+		return &rules[ROW_##name];
 #include "disk/rules.def"
 #undef RULE
-		break;
 	case RULE_OK:
-	default:
-		return NULL;
+		break;
 	}
-	while (high - low > 1) {
-		middle = low + (high - low) / 2;
-		if (rules[middle].rule <= rule)
-			low = middle;
-		else
-			high = middle;
-	}
-	return &rules[low];
+	return NULL;
 }
 
 bool rule_has(enum rule rule, unsigned int traits)

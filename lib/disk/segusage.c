@@ -58,21 +58,6 @@ uint64_t segusage_nblocks(const struct nilfs_geometry *g)
 	return segusage_blkoff(g, g->nsegments - 1) + 1;
 }
 
-bool segusage_is_clean(const struct nilfs_segment_usage *su)
-{
-	return !le32_get(su->su_flags);
-}
-
-bool segusage_is_dirty(const struct nilfs_segment_usage *su)
-{
-	return le32_get(su->su_flags) & 1u << NILFS_SEGMENT_USAGE_DIRTY;
-}
-
-bool segusage_is_error(const struct nilfs_segment_usage *su)
-{
-	return le32_get(su->su_flags) & 1u << NILFS_SEGMENT_USAGE_ERROR;
-}
-
 enum rule segusage_check(const struct nilfs_geometry *g,
 			 const struct nilfs_segment_usage *su)
 {

@@ -21,10 +21,18 @@ uint32_t segusage_count(const struct nilfs_geometry *g, uint64_t blkoff);
 /* Blocks of a file that describes all segments. */
 uint64_t segusage_nblocks(const struct nilfs_geometry *g);
 
-/* Clean: no flag is set.  The kernel never stores ACTIVE; mkfs does. */
-bool segusage_is_clean(const struct nilfs_segment_usage *su);
-bool segusage_is_dirty(const struct nilfs_segment_usage *su);
-bool segusage_is_error(const struct nilfs_segment_usage *su);
+/*
+ * segusage_is_clean(su): no flag is set; segusage_is_dirty(su), segusage_is_error(su).
+ * The kernel never stores ACTIVE; mkfs does.
+ */
+#define SEGUSAGE_IS(name, test)							\
+	static inline bool segusage_is_##name(const struct nilfs_segment_usage *su) \
+	{									\
+		return le32_get(su->su_flags) test;				\
+	}
+SEGUSAGE_IS(clean, == 0)
+SEGUSAGE_IS(dirty, & 1u << NILFS_SEGMENT_USAGE_DIRTY)
+SEGUSAGE_IS(error, & 1u << NILFS_SEGMENT_USAGE_ERROR)
 
 /* Checks the fields of every entry; the kernel checks none. */
 enum rule segusage_check(const struct nilfs_geometry *g,

@@ -98,7 +98,7 @@ bool json_string(struct json *json, const char *key, const void *bytes,
 		out_bytes(json->out, run, (size_t)(p - run));
 		if (p == end)
 			break;
-		n = text_utf8(p, (size_t)(end - p));
+		n = text_utf8(p, (size_t)(end - p), NULL);
 		if (n > 1) {
 			out_bytes(json->out, p, n);
 		} else if (n == 0) {

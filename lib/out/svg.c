@@ -51,7 +51,7 @@ void svg_escape(struct out *out, const void *bytes, size_t len)
 	size_t n, shown, i, c;
 
 	for (; p < end; p += n) {
-		n = text_utf8(p, (size_t)(end - p));
+		n = text_utf8(p, (size_t)(end - p), NULL);
 		n = n ? n : 1;
 		shown = text_escape(text, sizeof(text), p, n);
 		for (i = 0; i < shown; i++) {
@@ -87,7 +87,7 @@ int svg_close(struct svg *s, struct context *cx, struct out *out,
 		   "<text x=\"%u\" y=\"32\" class=\"ink\" font-size=\"16\" "
 		   "font-weight=\"600\">", svg_style, MARGIN);
 	for (at = 0; at < len; at += n ? n : 1) {
-		n = text_utf8(title + at, len - at);
+		n = text_utf8(title + at, len - at, NULL);
 		if (++count == TITLE_CHARACTERS)
 			kept = at;
 	}

@@ -150,7 +150,7 @@ void value_put(struct out *out, enum value_kind kind,
 			if (p == end)
 				break;
 			/* One character that is not plain ASCII. */
-			n = text_utf8(p, (size_t)(end - p));
+			n = text_utf8(p, (size_t)(end - p), NULL);
 			n = n ? n : 1;
 			len = text_escape(escaped, sizeof(escaped), p, n);
 			out_bytes(out, escaped, len);

@@ -3,11 +3,9 @@
  * Which flipped bit explains a checksum, and what an exchanged block does to
  * it: against the definition, by trying every bit.
  */
-#include "base/crcsolve.h"
+#include "base/crc.h"
 
 #include <string.h>
-
-#include "base/crc.h"
 
 #include "sample.h"
 #include "tap.h"

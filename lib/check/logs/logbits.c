@@ -4,7 +4,7 @@
  *
  * A log has up to three sums: ss_sumsum over its summary, ss_datasum over all
  * its blocks, sr_sum over the super root.  If one bit of the log was flipped,
- * the sums that cover it identify it (base/crcsolve.h), and agree.  The header
+ * the sums that cover it identify it (base/crc.h), and agree.  The header
  * is checked first, because it contains the length that the sums cover.  Its
  * own sum identifies any of its bits except those of ss_sumbytes, which are
  * tried one by one.
@@ -21,7 +21,6 @@
 #include <string.h>
 
 #include "base/crc.h"
-#include "base/crcsolve.h"
 #include "check/damage.h"
 #include "disk/segsum.h"
 #include "disk/superroot.h"
