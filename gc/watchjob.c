@@ -77,7 +77,7 @@ static void find_file(char path[PATH_MAX], const struct live *live)
 
 	snprintf(name, sizeof(name), "%u:%u", major(live->number),
 		 minor(live->number));
-	service_runtime_path(path, PATH_MAX, FOLDER, name);
+	service_path(path, PATH_MAX, SERVICE_RUNTIME, FOLDER, name);
 }
 
 struct service {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Services of systemd: notification and directory of state.
+ * Services of systemd: notification and directories of state.
  *
  * The protocol of sd_notify(3) is one datagram to a socket that the environment names,
  * and is documented for programs that do not link with libsystemd.
@@ -42,15 +42,17 @@ void service_notify(const char *state)
 	close(fd);
 }
 
-void service_runtime_path(char *path, size_t size, const char *folder,
-			  const char *name)
+void service_path(char *path, size_t size, enum service_directory directory,
+		  const char *folder, const char *name)
 {
-	const char *dir = getenv("RUNTIME_DIRECTORY");
+	const char *dir = getenv(directory == SERVICE_STATE ? "STATE_DIRECTORY" :
+							      "RUNTIME_DIRECTORY");
 
 	if (dir && *dir)
 		snprintf(path, size, "%s/%s", dir, name);
 	else
-		snprintf(path, size, "/run/%s/%s", folder, name);
+		snprintf(path, size, "%s/%s/%s", directory == SERVICE_STATE ?
+			 "/var/lib" : "/run", folder, name);
 }
 
 int64_t service_now(void)

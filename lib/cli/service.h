@@ -12,12 +12,18 @@
  */
 void service_notify(const char *state);
 
+/* Directories of state. */
+enum service_directory {
+	SERVICE_RUNTIME,	/* lost with a reboot: RUNTIME_DIRECTORY, or /run/FOLDER */
+	SERVICE_STATE,		/* STATE_DIRECTORY, or /var/lib/FOLDER */
+};
+
 /*
- * The path of NAME in the directory of state that is lost with a reboot: that of the
- * service by systemd.exec(5) (RUNTIME_DIRECTORY), or /run/FOLDER.
+ * The path of NAME in DIRECTORY: that of the service by systemd.exec(5), which the
+ * environment has, or that of FOLDER.
  */
-void service_runtime_path(char *path, size_t size, const char *folder,
-			  const char *name);
+void service_path(char *path, size_t size, enum service_directory directory,
+		  const char *folder, const char *name);
 
 /* Seconds since 1970, now. */
 int64_t service_now(void);

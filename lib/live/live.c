@@ -121,8 +121,8 @@ int live_sync(const struct live *l, struct context *cx, uint64_t *cno)
 	return ret;
 }
 
-int live_checkpoints(const struct live *l, struct context *cx, unsigned int mode,
-		     uint64_t **cnos, size_t *n)
+int live_each_checkpoint(const struct live *l, struct context *cx, unsigned int mode,
+			 live_checkpoint *each, void *arg)
 {
 	struct nilfs_cpinfo *info = malloc(LIST * sizeof(*info));
 	struct nilfs_argv argv = {
@@ -131,16 +131,14 @@ int live_checkpoints(const struct live *l, struct context *cx, unsigned int mode
 		.v_flags = (uint16_t)mode,
 		.v_index = mode == NILFS_SNAPSHOT ? 0 : 1,
 	};
-	size_t room = 0, i;
+	size_t i;
 	int ret = info ? 0 : fail(cx, -ENOMEM, "list of checkpoints");
 
-	*cnos = NULL;
-	*n = 0;
 	while (!ret) {
 		argv.v_nmembs = LIST;
 		ret = live_request(l, cx, NILFS_IOCTL_GET_CPINFO, &argv);
 		for (i = 0; i < argv.v_nmembs && !ret; i++)
-			ret = array_push(cx, cnos, n, &room, info[i].ci_cno);
+			ret = each(arg, cx, &info[i]);
 		if (ret || !argv.v_nmembs)
 			break;
 		/* Snapshots are a list with an end. */
@@ -152,4 +150,26 @@ int live_checkpoints(const struct live *l, struct context *cx, unsigned int mode
 	}
 	free(info);
 	return ret;
+}
+
+struct numbers {
+	uint64_t **cnos;
+	size_t *n, room;
+};
+
+static int push_number(void *arg, struct context *cx, const struct nilfs_cpinfo *info)
+{
+	struct numbers *to = arg;
+
+	return array_push(cx, to->cnos, to->n, &to->room, info->ci_cno);
+}
+
+int live_checkpoints(const struct live *l, struct context *cx, unsigned int mode,
+		     uint64_t **cnos, size_t *n)
+{
+	struct numbers to = { cnos, n, 0 };
+
+	*cnos = NULL;
+	*n = 0;
+	return live_each_checkpoint(l, cx, mode, push_number, &to);
 }

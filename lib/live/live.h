@@ -55,9 +55,20 @@ int live_ioctl(const struct live *l, struct context *cx, const char *name,
  */
 int live_sync(const struct live *l, struct context *cx, uint64_t *cno);
 
+/* One checkpoint, for the caller's ARG: 0, or -errno, which ends the list. */
+typedef int live_checkpoint(void *arg, struct context *cx,
+			    const struct nilfs_cpinfo *info);
+
 /*
- * Lists the numbers of the checkpoints of MODE (NILFS_CHECKPOINT: all; or
- * NILFS_SNAPSHOT), ascending.  The caller frees *CNOS.
+ * Calls EACH for the checkpoints of MODE (NILFS_CHECKPOINT: all; or NILFS_SNAPSHOT),
+ * ascending.
+ */
+int live_each_checkpoint(const struct live *l, struct context *cx, unsigned int mode,
+			 live_checkpoint *each, void *arg);
+
+/*
+ * Lists the numbers of the checkpoints of MODE, ascending.  The caller frees
+ * *CNOS.
  */
 int live_checkpoints(const struct live *l, struct context *cx, unsigned int mode,
 		     uint64_t **cnos, size_t *n);
