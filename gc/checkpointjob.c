@@ -25,6 +25,7 @@
 #include "cli/range.h"
 #include "dev/overlay.h"
 #include "gc/job.h"
+#include "gc/keeping.h"
 #include "gc/move/onelog.h"
 #include "gc/move/target.h"
 #include "gc/precheck.h"
@@ -132,9 +133,11 @@ struct snapshot_change {
 	const struct options *o;
 	struct checkpoint_list list;
 	struct range_set on, off;
+	struct keeping keeping;	/* of --keep */
 	uint64_t *wanted;	/* requested set of snapshots, ascending */
 	size_t nwanted;
 	uint64_t made, unmade, taken;	/* TAKEN: number of the new one, or 0 */
+	bool record;		/* write the record of --keep */
 };
 
 /* Determines the requested set of snapshots. */
@@ -149,6 +152,7 @@ static int choose_snapshots(struct snapshot_change *c, struct context *cx)
 		uint64_t cno = c->list.cnos[i];
 		bool was = is_snapshot(&c->list, cno);
 		bool on = has_range(&c->on, cno), off = has_range(&c->off, cno);
+		enum keeping_fate fate = KEEPING_PLAIN;
 
 		if (on && off) {
 			c->tool->bad_usage = true;
@@ -156,6 +160,10 @@ static int choose_snapshots(struct snapshot_change *c, struct context *cx)
 				    " is in a range of " TO_SNAPSHOT " and of "
 				    TO_CHECKPOINT, c->tool->argv[0], cno);
 		}
+		if (keep_is_rule(&c->o->keep))
+			fate = keeping_decide(&c->keeping, cno, was, on);
+		on |= fate == KEEPING_NEW;
+		off |= fate == KEEPING_DROPPED;
 		if (on || (was && !off))
 			c->wanted[c->nwanted++] = cno;
 		c->made += on && !was;
@@ -228,7 +236,11 @@ static int change_mounted(struct snapshot_change *c, struct context *cx)
 		if (was != is)
 			ret = set_mode(live, cx, cno, is ? NILFS_SNAPSHOT :
 							   NILFS_CHECKPOINT);
+		if (ret)
+			ret = keeping_forgive(&c->keeping, c->tool, cx, cno, ret);
 	}
+	c->made -= c->keeping.vanished;
+	c->unmade -= c->keeping.busy;
 	if (!ret && c->o->take_snapshot) {
 		c->taken = c->list.latest + 1;
 		if (!c->o->dry_run)
@@ -239,24 +251,43 @@ static int change_mounted(struct snapshot_change *c, struct context *cx)
 	return ret;
 }
 
-/* Changes the snapshots of the volume on DEV, in one log. */
+/* Changes the snapshots of the volume on DEV, in one log; KEEPING stays open. */
 static int change_snapshots(struct snapshot_change *c, struct context *cx,
 			    struct dev *dev)
 {
 	struct writer_options options;
 	struct writer_end end;
-	int ret = open_list(&c->list, cx, c->o, dev);
+	struct context child;
+	int err = 0, ret = open_list(&c->list, cx, c->o, dev);
 
+	context_child(cx, &child);
+	if (!ret && keep_is_rule(&c->o->keep))
+		ret = keeping_open(&c->keeping, c->tool, cx, c->o, dev,
+				   c->list.vol);
 	if (!ret)
 		ret = choose_snapshots(c, cx);
-	if (!ret && c->o->live) {
+	if (!ret && c->record)
+		ret = keeping_write(&c->keeping, cx, false);
+	if (ret)
+		goto out;
+	if (c->o->live) {
 		ret = change_mounted(c, cx);
-	} else if (!ret && (c->made || c->unmade || c->o->take_snapshot)) {
+	} else if (c->made || c->unmade || c->o->take_snapshot) {
 		options = writer_options_on(c->list.vol, (uint64_t)cx->now);
 		options.snapshot = c->o->take_snapshot;
+		options.same_files = !options.snapshot;
 		ret = onelog_append(cx, c->list.vol, &options, set_snapshots,
 				    c, &end);
+		if (ret)
+			keeping_undo(&c->keeping, 0);
 	}
+	if (c->record)
+		err = keeping_write(&c->keeping, &child, true);
+	if (err && !ret) {
+		context_adopt(cx, &child);
+		ret = err;
+	}
+out:
 	close_list(&c->list);
 	free(c->wanted);
 	return ret;
@@ -275,6 +306,7 @@ int checkpointjob_check_snapshots(struct tool *tool, const struct options *o,
 				  struct dev *dev)
 {
 	struct snapshot_change c = { .tool = tool, .o = o };
+	bool keep = keep_is_rule(&o->keep);
 	struct context *cx = &tool->cx;
 	struct dev *overlay;
 	size_t i;
@@ -289,16 +321,23 @@ int checkpointjob_check_snapshots(struct tool *tool, const struct options *o,
 	if (!ret)
 		ret = warn_unmet(tool, TO_SNAPSHOT, &c.on) |
 		      warn_unmet(tool, TO_CHECKPOINT, &c.off);
+	if (!ret && keep)
+		ret = keeping_open(&c.keeping, tool, cx, o, dev, c.list.vol);
+	if (!ret && keep && !o->dry_run)
+		ret = keeping_check(&c.keeping, cx);
+	keeping_close(&c.keeping);
 	close_list(&c.list);
-	if (!ret && c.on.count && !o->no_check && !o->live) {
+	if (!ret && (c.on.count || keep) && !o->no_check && !o->live) {
 		/* Check that all new snapshots are sound. */
 		ret = overlay_open(&overlay, cx, dev, true);
 		if (!ret)
 			ret = change_snapshots(&c, cx, overlay);
 		if (!ret && c.made)
-			ret = precheck_run(tool, overlay, "a checkpoint of "
-					   TO_SNAPSHOT " is damaged", true,
-					   NULL, NULL);
+			ret = precheck_run(tool, overlay, keep ?
+					   "a checkpoint to be a snapshot is damaged" :
+					   "a checkpoint of " TO_SNAPSHOT
+					   " is damaged", true, NULL, NULL);
+		keeping_close(&c.keeping);
 		dev_close(overlay);
 	}
 	range_set_free(&c.on);
@@ -309,9 +348,13 @@ int checkpointjob_check_snapshots(struct tool *tool, const struct options *o,
 int checkpointjob_snapshots(struct tool *tool, const struct options *o,
 			    struct dev *dev)
 {
-	struct snapshot_change c = { .tool = tool, .o = o };
+	struct snapshot_change c = {
+		.tool = tool, .o = o,
+		.record = keep_is_rule(&o->keep) && !o->dry_run,
+	};
 	struct report *r = &tool->report;
 	int ret = parse_snapshots(&c);
+	bool undone;
 
 	if (!ret)
 		ret = change_snapshots(&c, &tool->cx, dev);
@@ -322,11 +365,15 @@ int checkpointjob_snapshots(struct tool *tool, const struct options *o,
 			   c.unmade);
 		report_value(r, VALUE_U64, "taken", "New snapshot",
 			     c.taken ? value_u64(c.taken) : value_absent());
+		if (keep_is_rule(&o->keep) && (o->dry_run || tool->verbose))
+			keeping_report(&c.keeping, r);
 		report_end(r);
 	}
+	undone = c.keeping.busy;
+	keeping_close(&c.keeping);
 	range_set_free(&c.on);
 	range_set_free(&c.off);
-	return ret;
+	return !ret && undone ? JOB_UNDONE : ret;
 }
 
 struct deletion {

@@ -96,7 +96,8 @@ static const char *job_option(enum job job, const struct options *o)
 	case JOB_SNAPSHOTS:
 		return o->to_snapshot.count ? "--to-snapshot" :
 		       o->to_checkpoint.count ? "--to-checkpoint" :
-		       o->take_snapshot ? "--take-snapshot" : NULL;
+		       o->take_snapshot ? "--take-snapshot" :
+		       keep_is_rule(&o->keep) ? "--keep" : NULL;
 	case JOB_FEATURES:
 		return o->features ? "--features" : NULL;
 	case JOB_DELETE:
@@ -169,6 +170,8 @@ int jobs_check(struct context *cx, const struct options *o)
 				    job_option(job, o));
 	if (o->watch && o->dry_run)
 		return fail(cx, -EINVAL, "--watch and -n exclude each other");
+	if (o->keep_state && !keep_is_rule(&o->keep))
+		return fail(cx, -EINVAL, "--keep-state needs --keep");
 	if (o->compare && o->output)
 		return fail(cx, -EINVAL,
 			    "--compare and --output exclude each other");

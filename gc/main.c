@@ -208,7 +208,7 @@ static const struct cli_heading headings[] = {
 	{ "Size and unused space",
 	  "shrink grow punch trim purge" },
 	{ "Checkpoints and snapshots",
-	  "delete-checkpoints force keep-snapshots take-snapshot "
+	  "delete-checkpoints force keep-snapshots keep keep-state take-snapshot "
 	  "to-checkpoint to-snapshot" },
 	{ "Features and properties",
 	  "features label uuid check-interval max-mounts "

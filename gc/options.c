@@ -31,7 +31,7 @@
 #define SIZE_UNIT 4096
 
 /* Groups of options that exclude each other. */
-enum { SNAPSHOTS = 1, RESIZE };
+enum { SNAPSHOTS = 1, RESIZE, UNMAKE };
 
 /* Indexed by OPTIONS_COMPACT_... and enum order_kind. */
 static const char *const compactions[] = { "needed", "all", NULL };
@@ -69,6 +69,11 @@ static int set_policy(struct context *cx, const char *arg, void *where)
 	}
 	return fail(cx, -EINVAL, "--policy: unknown policy '%s'; choose %s",
 		    arg, names);
+}
+
+static int set_keep(struct context *cx, const char *arg, void *where)
+{
+	return keep_parse(cx, "--keep", arg, where);
 }
 
 /* A number of segments, percent or bytes, of option WHAT. */
@@ -175,8 +180,14 @@ const struct cli_option options_rows[] = {
 	{ 0, "high", "N|SIZE|PERCENT%",
 	  "watch: end a run with so much clean (20%)", OPTION_CALL, AT(high), 0,
 	  0, NULL, set_high },
+	{ 0, "keep", "PERIOD=N,...",
+	  "make the newest checkpoint of the last N of these periods a snapshot",
+	  OPTION_CALL, AT(keep), UNMAKE, 0, NULL, set_keep },
 	{ 0, "keep-snapshots", NULL, "keep snapshots in these ranges",
 	  OPTION_FLAG, AT(keep_snapshots), SNAPSHOTS },
+	{ 0, "keep-state", "FILE",
+	  "the record of the snapshots that --keep has made", OPTION_STRING,
+	  AT(keep_state) },
 	{ 'L', "label", "LABEL", "set the name of the volume, up to 80 bytes",
 	  OPTION_STRING, AT(tune.label) },
 	{ 0, "latency", "MS",
@@ -227,7 +238,7 @@ const struct cli_option options_rows[] = {
 	  AT(take_snapshot) },
 	{ 0, "to-checkpoint", "RANGE",
 	  "first make these snapshots plain checkpoints, as chcp cp",
-	  OPTION_LIST, AT(to_checkpoint) },
+	  OPTION_LIST, AT(to_checkpoint), UNMAKE },
 	{ 0, "to-snapshot", "RANGE",
 	  "first make these checkpoints snapshots, as chcp ss", OPTION_LIST,
 	  AT(to_snapshot) },

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "cli/option.h"
+#include "gc/plan/keep.h"
 #include "gc/plan/policy.h"
 #include "gc/tune/tune.h"
 
@@ -43,6 +44,8 @@ struct options {
 	struct option_list deletions;	/* lists of ranges of checkpoints */
 	struct option_list to_snapshot, to_checkpoint;	/* the same */
 	bool take_snapshot;
+	struct keep_rule keep;
+	const char *keep_state;		/* file of the record, or NULL */
 	bool force;			/* delete snapshots, too */
 	bool keep_snapshots;		/* keep them, the default */
 	int compact;			/* OPTIONS_COMPACT_..., or -1 */

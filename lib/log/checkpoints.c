@@ -243,7 +243,7 @@ int checkpoints_complete(struct writer *w, struct context *cx)
 
 	if (ret)
 		return ret;
-	if (w->o.minor)
+	if (w->o.minor || w->o.same_files)
 		cp->cp_flags = le32_make(le32_get(cp->cp_flags) | MINOR);
 	cp->cp_create = le64_make(w->o.time);
 	cp->cp_nblk_inc = le64_make(w->appender.blocks);

@@ -37,6 +37,7 @@ struct writer_options {
 	bool digest;		/* compute one of all written blocks */
 	bool snapshot;		/* the checkpoint becomes a snapshot */
 	bool minor;		/* cp_flags MINOR, logs GC: for a cleaner */
+	bool same_files;	/* cp_flags MINOR: as a mounted volume has chcp(8) */
 	/*
 	 * Bytes to preallocate at once (dev_allocate()), 0: none.  Only if the
 	 * space after the logs of this checkpoint is unused: the caller

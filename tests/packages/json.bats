@@ -82,6 +82,7 @@ jobs_of_gc() {
 	for job in '-n -v --compare' '-v --free 3' --compact --purge \
 		--defrag '--delete-checkpoints 1..3' '--shrink=min' \
 		'--grow=80M' --punch '--label x' --take-snapshot \
+		'-v --keep last=2 --keep-state record' \
 		'--features sufile_live_blks_ext'; do
 		cp --sparse=always "$corpus/snapshots/image" volume
 		[[ $job != --grow* ]] || truncate -s 80M volume
