@@ -202,23 +202,21 @@ int keeping_check(const struct keeping *k, struct context *cx)
 	return say_state(k, cx, output_check(cx, k->path, &how));
 }
 
-int keeping_write(const struct keeping *k, struct context *cx, bool done)
+int keeping_write(struct keeping *k, struct context *cx, bool done)
 {
 	const char *const inputs[] = { k->volume, NULL };
 	const struct output_how how = {
 		.there = OUTPUT_REPLACE, .volume = true, .inputs = inputs,
 	};
 	const struct keep_point *p;
-	size_t i, kept = 0, made = 0, dropped = 0;
+	size_t i, lines = 0;
 	struct outfile file;
 	int ret;
 
-	for (i = 0; i < k->n; i++) {
-		kept += k->points[i].fate == KEEPING_KEPT;
-		made += k->points[i].fate == KEEPING_NEW;
-		dropped += k->points[i].fate == KEEPING_DROPPED;
-	}
-	if (done ? !made && !dropped && kept == k->recorded : !dropped)
+	for (i = 0; i < k->n; i++)
+		lines += k->points[i].fate == KEEPING_KEPT ||
+			 (done && k->points[i].fate == KEEPING_NEW);
+	if (lines == k->recorded)
 		return 0;
 	ret = outfile_open(&file, cx, k->path, &how);
 	if (ret)
@@ -227,10 +225,13 @@ int keeping_write(const struct keeping *k, struct context *cx, bool done)
 	for (i = 0; i < k->n; i++) {
 		p = &k->points[i];
 		if (p->fate == KEEPING_KEPT || (done && p->fate == KEEPING_NEW))
-			out_printf(file.out, "%" PRIu64 " %" PRIu64 "\n", p->cno,
-				 p->time);
+			out_printf(file.out, "%" PRIu64 " %" PRIu64 "\n",
+				   p->cno, p->time);
 	}
-	return say_state(k, cx, outfile_close(&file, cx, 0));
+	ret = outfile_close(&file, cx, 0);
+	if (!ret)
+		k->recorded = lines;
+	return say_state(k, cx, ret);
 }
 
 void keeping_undo(struct keeping *k, uint64_t first)

@@ -56,11 +56,12 @@ enum keeping_fate keeping_decide(struct keeping *k, uint64_t cno, bool was,
 int keeping_check(const struct keeping *k, struct context *cx);
 
 /*
- * Writes the record.  It never has a snapshot that was made by hand: one to be dropped
- * leaves it before the volume is changed, a new one gets into it after that (DONE).
+ * Writes the record if it differs.  It never has a snapshot that was made by hand: one to
+ * be dropped leaves it before the volume is changed, a new one gets into it after that
+ * (DONE).
  * Fails as output_open() and output_commit().
  */
-int keeping_write(const struct keeping *k, struct context *cx, bool done);
+int keeping_write(struct keeping *k, struct context *cx, bool done);
 
 /*
  * A failure has left checkpoints from FIRST on as they were: snapshots that were to be

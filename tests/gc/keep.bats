@@ -194,6 +194,24 @@ results() {
 	[ "$(state_of "$image")" = "$before" ]
 }
 
+@test "a run that fails leaves the record of what is there" {
+	volume 1700000000 1700100000 1700200000
+	keep last=2
+	add 1700300000
+	before=$(state_of "$image")
+	cp record before
+	# The log is behind the limit; so no byte of it is written.
+	run bash -c 'trap "" XFSZ; ulimit -f 32; exec "$@"' - \
+		gc.nilfs2 -q --no-check --keep last=2 --keep-state record "$image"
+	[ "$status" -eq 1 ]
+	echo "$output"
+	[[ $output == *"File too large"* ]]
+	[ "$(checkpoints -s | paste -sd ,)" = 2,3 ]
+	cmp before record
+	keep last=2
+	[ "$(checkpoints -s | paste -sd ,)" = 3,6 ]
+}
+
 @test "without a name the record is that of the volume's UUID" {
 	volume 1700000000 1700100000
 	uuid=$(dump.nilfs2 info --json "$image" | gojq -r '.superblocks[0].s_uuid')
