@@ -96,7 +96,12 @@ ours() {
 	done
 	grep -qx /usr/share/zsh/site-functions/_nilfs2_progs have
 	grep -qx /usr/share/initramfs-tools/hooks/nilfs2-progs have
-	[ -z "$(grep -vE '^/usr/(sbin|share/(man|doc|bash-completion|fish|zsh|initramfs-tools|lintian))/' have)" ]
+	for unit in nilfs2-gc@.service nilfs2-gc-night@.{service,timer} \
+		nilfs2-scrub@.{service,timer}; do
+		grep -qx "/lib/systemd/system/$unit" have
+	done
+	grep -qx /lib/systemd/system-preset/90-nilfs2-progs.preset have
+	[ -z "$(grep -vE '^/lib/systemd/|^/usr/(sbin|share/(man|doc|bash-completion|fish|zsh|initramfs-tools|lintian))/' have)" ]
 }
 
 @test "installed alone, used, removed" {

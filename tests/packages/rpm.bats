@@ -8,8 +8,13 @@ setup_file() {
 	make -C "$NILFS2_BUILD" dist >/dev/null 2>&1
 	mkdir -p "$at/SOURCES"
 	mv "$NILFS2_BUILD"/nilfs2-progs-*.tar.gz "$at/SOURCES/"
-	# Build requirements are Debian's packages here, unknown to rpm.
+	# Build requirements are Debian's packages here, unknown to rpm, and so are the
+	# macros of systemd-rpm-macros.
 	rpmbuild --define "_topdir $at" --define '_sbindir /usr/sbin' \
+		--define '_unitdir /usr/lib/systemd/system' \
+		--define '_presetdir /usr/lib/systemd/system-preset' \
+		--define 'systemd_post() # %{?*}' --define 'systemd_preun() # %{?*}' \
+		--define 'systemd_postun_with_restart() # %{?*}' \
 		--define 'debug_package %{nil}' --nodeps -bb \
 		"$NILFS2_SOURCE/rpm/nilfs2-progs.spec" >"$at/build.log" 2>&1 || {
 		tail -n 30 "$at/build.log" >&2
@@ -25,6 +30,13 @@ setup_file() {
 	done
 	grep -q COPYING have
 	grep -q bash-completion have
+	for unit in nilfs2-gc@.service nilfs2-gc-night@.{service,timer} \
+		nilfs2-scrub@.{service,timer}; do
+		grep -qx "/usr/lib/systemd/system/$unit" have
+	done
+	grep -qx /usr/lib/systemd/system-preset/90-nilfs2-progs.preset have
+	rpm -qp --scripts "$at"/RPMS/*/nilfs2-progs-*.rpm |
+		grep -q "nilfs2-gc@.service"
 	for document in README.md SECURITY.md doc/report.png; do
 		grep -q "/nilfs2-progs/$document$" have
 	done
