@@ -37,20 +37,14 @@
 
 #define SECTOR 512u
 
-/*
- * Block LAST in the map of file I is after its size: the size is wrong if the
- * log of the block has it at this place.  It becomes that of the nearest
- * checkpoint with the same map, or else the end of that block.
- */
-static int extend_size(struct mapfiles *m, struct context *cx, size_t i,
-		       uint64_t last)
+int mapfile_extend(struct fixer_job *job, struct context *cx, uint64_t ino,
+		   struct lifetime life, uint64_t last, struct nilfs_inode *is)
 {
-	const struct lifetime now = { m->job->vol->latest.cno, NILFS_CNO_MAX };
-	struct volume *vol = m->job->vol;
-	uint64_t ino = m->inos.list[i], size, was, blocknr;
+	struct volume *vol = job->vol;
+	uint64_t size, was, blocknr;
 	struct segsum_block b = { .ino = 0 };
 	struct nearcps nearby = { 0 };
-	struct nilfs_inode *is = &m->inodes[i], inode;
+	struct nilfs_inode inode;
 	struct file file;
 	bool found = false;
 	int ret;
@@ -61,12 +55,12 @@ static int extend_size(struct mapfiles *m, struct context *cx, size_t i,
 	if (!ret)
 		ret = file_lookup(&file, cx, last, &blocknr);
 	if (ret > 0)
-		ret = listings_find_block(cx, m->job->check, blocknr, &b, NULL);
+		ret = listings_find_block(cx, job->check, blocknr, &b, NULL);
 	if (ret <= 0 || b.ino != ino || b.is_node || b.blkoff != last)
 		return ret < 0 ? damage_forgive(cx, ret) : 0;
 	size = (last + 1) << vol->geo.block_bits;
 	ret = nearcps_open(&nearby, cx, vol);
-	nearcps_begin(&nearby, now);
+	nearcps_begin(&nearby, life);
 	while (ret >= 0 && !found &&
 	       (ret = nearcps_find_same_map(&nearby, cx, vol, ino, is, &inode)) > 0) {
 		was = le64_get(inode.i_size);
@@ -76,13 +70,26 @@ static int extend_size(struct mapfiles *m, struct context *cx, size_t i,
 	nearcps_close(&nearby);
 	if (ret < 0)
 		return ret;
-	size = found ? was : size;
-	is->i_size = le64_make(size);
+	is->i_size = le64_make(found ? was : size);
+	return 1;
+}
+
+/* Gives file I, whose block LAST is after its size, another size. */
+static int extend_size(struct mapfiles *m, struct context *cx, size_t i,
+		       uint64_t last)
+{
+	const struct lifetime now = { m->job->vol->latest.cno, NILFS_CNO_MAX };
+	struct nilfs_inode *is = &m->inodes[i];
+	uint64_t ino = m->inos.list[i];
+	int ret = mapfile_extend(m->job, cx, ino, now, last, is);
+
+	if (ret <= 0)
+		return ret;
 	m->live[i].q.limit = last + 1;
 	fixers_note(m->job,
 		    "inode %" PRIu64 ": size set to %" PRIu64 ", "
 		    "because it has blocks after its old size",
-		    ino, size);
+		    ino, le64_get(is->i_size));
 	return inodes_write(m->job->writer, cx, ino, is);
 }
 

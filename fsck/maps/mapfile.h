@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "check/mapcheck.h"
 #include "disk/ondisk.h"
 #include "base/numlist.h"
 #include "fsck/derive/liveblocks.h"
@@ -34,6 +35,15 @@ static inline bool mapfile_is_counted(const struct liveblocks *l,
 	return got == want ||
 	       (l->q.ino == NILFS_ROOT_INO && got == want - unit + 1);
 }
+
+/*
+ * Sets the size of IS, inode INO of the checkpoints of LIFE, whose block LAST is
+ * after it: the size is wrong if the log of the block has it at this place.  It
+ * becomes that of the nearest checkpoint with the same map, or else the end of
+ * that block.  1 if it was set, 0, -ENOMEM, -EINTR.
+ */
+int mapfile_extend(struct fixer_job *job, struct context *cx, uint64_t ino,
+		   struct lifetime life, uint64_t last, struct nilfs_inode *is);
 
 /*
  * Gives file I, which is broken, a new map in the writer's checkpoint, from the

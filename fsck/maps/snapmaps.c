@@ -8,6 +8,8 @@
  * The new nodes have the lifetime of the old ones, so that all snapshots with
  * the map get the same new one; a check reports only one of them.
  *
+ * A size before the last block becomes that of the blocks.
+ *
  * A pointer of a root without nodes is removed if the log of its block lists it
  * for another place.  Direct maps keep their pointers.  Files whose inodes the
  * latest state shares are repaired after it (snapblocks.h).
@@ -36,6 +38,7 @@ struct snapmap {
 	struct nilfs_inode was, is;	/* the inode before and after */
 	struct lifetime life;		/* of its map */
 	struct numlist shared_blocks;	/* pointers that the logs decide */
+	uint64_t end;			/* of blocks past the size, or 0 */
 	bool changed;
 };
 
@@ -190,14 +193,15 @@ static int snapmaps_build(struct snapmap *s, struct context *cx,
 	if (direct || whole) {
 		for (i = 0; direct && i < NILFS_DIRECT_NBLOCKS; i++)
 			b.blocks += le64_get(s->was.i_bmap[1 + i]) != 0;
-		s->is.i_blocks = le64_make(unit *
-					   (direct ? b.blocks : l->nmapped));
-		s->changed = !mapfile_is_counted(l, &s->was, unit) &&
-			     memcmp(&s->is, &s->was, sizeof(s->is)) != 0;
-		if (s->changed)
-			fixers_note(job, "checkpoint %" PRIu64 ": inode %" PRIu64
-				    ": block count set to %" PRIu64, s->cno,
-				    s->ino, direct ? b.blocks : l->nmapped);
+		b.blocks = direct ? b.blocks : l->nmapped;
+		if (mapfile_is_counted(l, &s->was, unit) ||
+		    le64_get(s->was.i_blocks) == unit * b.blocks)
+			return 0;
+		s->is.i_blocks = le64_make(unit * b.blocks);
+		s->changed = true;
+		fixers_note(job, "checkpoint %" PRIu64 ": inode %" PRIu64
+			    ": block count set to %" PRIu64, s->cno, s->ino,
+			    b.blocks);
 		return 0;
 	}
 	/* If all logs can be read, the map was derived from them
@@ -262,10 +266,28 @@ static int snapmaps_apply(struct snapblocks *snap, struct context *cx,
 
 			memcpy(to->i_bmap, s->is.i_bmap, sizeof(to->i_bmap));
 			to->i_blocks = s->is.i_blocks;
+			if (le64_get(to->i_size) == le64_get(s->was.i_size))
+				to->i_size = s->is.i_size;
 		}
 		ret = damage_forgive(cx, ret < 0 ? ret : 0);
 	}
 	return damage_forgive(cx, ret);
+}
+
+/* Sets the size of S, whose map has blocks after it, and the limit of Q. */
+static int snapmaps_extend(struct snapmap *s, struct context *cx,
+			   struct fixer_job *job, struct liveblocks_question *q)
+{
+	int ret = mapfile_extend(job, cx, s->ino, s->life, s->end - 1, &s->is);
+
+	if (ret <= 0)
+		return ret;
+	q->limit = s->end;
+	s->changed = true;
+	fixers_note(job, "checkpoint %" PRIu64 ": inode %" PRIu64 ": size set to "
+		    "%" PRIu64 ", because it has blocks after its old size",
+		    s->cno, s->ino, le64_get(s->is.i_size));
+	return 0;
 }
 
 /* Builds the maps of the N files of LIST, which are of one checkpoint. */
@@ -276,10 +298,13 @@ static int snapmaps_build_all(struct fixer_job *job, struct context *cx,
 	size_t i;
 	int err = live ? 0 : fail(cx, -ENOMEM, "%zu files", n);
 
-	for (i = 0; i < n && !err; i++)
+	for (i = 0; i < n && !err; i++) {
 		live[i].q = liveblocks_missing(job->vol, list[i].cno,
 					       list[i].ino, &list[i].was,
 					       &list[i].shared_blocks);
+		if (list[i].end && !live[i].q.is_link)
+			err = snapmaps_extend(&list[i], cx, job, &live[i].q);
+	}
 	if (!err)
 		err = liveblocks_gather_all(live, n, cx, job->check);
 	for (i = 0; i < n && !err; i++)
@@ -303,15 +328,22 @@ int snapmaps_run(struct fixer_job *job, struct context *cx,
 		if (fixes[i].place.cno && fixes[i].place.cno != latest &&
 		    !inode_is_metadata(fixes[i].place.ino)) {
 			list[kept].cno = fixes[i].place.cno;
-			list[kept++].ino = fixes[i].place.ino;
+			list[kept].ino = fixes[i].place.ino;
+			if (fixes[i].rule == RULE_INODE_PAST_SIZE)
+				list[kept].end = fixes[i].got;
+			kept++;
 		}
 	n = kept;
 	sort_in_place(list, n, sizeof(*list), snapmaps_compare);
 	for (i = kept = 0; i < n && ret >= 0; i++) {
-		if (kept && !snapmaps_compare(&list[kept - 1], &list[i]))
+		if (kept && !snapmaps_compare(&list[kept - 1], &list[i])) {
+			if (list[i].end)
+				list[kept - 1].end = list[i].end;
 			continue;
+		}
 		list[kept] = (struct snapmap){ .ino = list[i].ino,
-					       .cno = list[i].cno };
+					       .cno = list[i].cno,
+					       .end = list[i].end };
 		ret = snapmaps_open(&list[kept], cx, job);
 		if (ret > 0)
 			kept++;

@@ -183,6 +183,23 @@ sizes() {
 	FIELDS
 }
 
+# All logs can be read.  Checkpoint 3 has /d/f3 with the same blocks; no other has
+# those of /deep, whose last one may be full or not.
+@test "a size of a file of a snapshot that is too small for its blocks" {
+	begin snapshots
+	damage -c 2 inode:/d/f3 i_size=100
+	run -1 fsck.nilfs2 -fy "$image"
+	[[ $output == *"checkpoint 2: inode 15: size set to 21000,"* ]]
+	is_clean
+	same_trees
+	begin cleaned-1k
+	damage -c 17 inode:/deep i_size=4096
+	damage -c 17 inode:/deep i_blocks=8
+	loss_named 17 "checkpoint 17: inode 12: block count set to 1987"
+	[[ $said == *"checkpoint 17: inode 12: size set to 2000896,"* ]]
+	tree 17 | grep '^-.* 2000896 .*/deep$'
+}
+
 # The block has the root and all of /d; only /d/f2 was written again for the
 # snapshot, so that no other checkpoint has its inode.
 @test "inodes of a snapshot in a block that was zeroed" {
