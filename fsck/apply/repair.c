@@ -16,6 +16,7 @@
 #include "dev/zone.h"
 #include "disk/super.h"
 #include "fsck/apply/undo.h"
+#include "fsck/witness/witness.h"
 
 void repair_report(const struct repair *r, struct report *report)
 {
@@ -54,6 +55,10 @@ int repair_run(struct repair *r, struct context *cx)
 		err = states_run(r, cx);
 	if (!err && r->o->rebuild)
 		err = states_rebuild(r, cx, mark);
+	/* Releases that are left, and were not verified by each check. */
+	if (!err && r->now && r->now->complete &&
+	    decision_of(r->ask.mode, RULE_DANGER_LOSES) == DECISION_REPAIR)
+		err = witness_verify(&r->now->check, cx);
 	/* A repair that loses most of the files is rejected, unless everything
 	   is to be rebuilt. */
 	r->too_lossy = !err && r->now && !r->o->rebuild &&

@@ -169,6 +169,10 @@ static const struct pass bits = {
 	"bits", "searching for flipped bits", witness_search, 99, false
 };
 
+static const struct pass releases = {
+	"bits", "verifying logs", witness_verify, 99, false
+};
+
 /* A check that the user sees. */
 struct shown {
 	struct tool *tool;
@@ -233,11 +237,13 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 	size_t nrules = 0;
 	struct plan_kind *names = &l->plan.kinds[RULE_FIX_NAMES];
 	struct shown shown = { .tool = tool, .o = o, .again = !first };
+	bool loses = decision_of(l->mode, RULE_DANGER_LOSES) == DECISION_REPAIR;
 	const struct check_run run = {
 		.counters = o->mode == OPTIONS_COUNTERS,
 		/* The last log of a mounted volume is being written. */
-		.extra = !first || o->quick || o->mounted ||
-				 o->mode == OPTIONS_COUNTERS ? NULL : &bits,
+		.extra = first && (o->quick || o->mounted ||
+				   o->mode == OPTIONS_COUNTERS) ? NULL :
+			 first ? &bits : loses ? NULL : &releases,
 		.opened = look_opened,
 		.begin = look_begin_pass,
 		.end = look_end_pass,
@@ -289,10 +295,12 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 	 * to that of its inode, without a question only if both are proven
 	 * content.
 	 */
-	if (decision_of(l->mode, RULE_DANGER_LOSES) != DECISION_REPAIR) {
+	if (!loses) {
 		n = names->nrefused;
-		plan_refuse(names, is_unverified,
-			    l->first ? &l->first->unverified : &l->unverified);
+		plan_refuse(names, is_unverified, &l->unverified);
+		if (l->first)
+			plan_refuse(names, is_unverified,
+				    &l->first->unverified);
 		l->left += names->nrefused - n;
 	}
 	/* Findings of the latest state belong to its own repairs. */

@@ -503,23 +503,25 @@ static int search_releases(struct search *s, struct context *cx)
 	return ret < 0 ? ret : 0;
 }
 
-int witness_search(struct check *c, struct context *cx)
+/* Examines the logs of releases; unless ONLY those, all that are concerned. */
+static int run_search(struct check *c, struct context *cx, bool only)
 {
-	bool spare = findings_have_stage(c->findings, RULE_STAGE_DEVICE);
+	bool spare = !only &&
+		     findings_have_stage(c->findings, RULE_STAGE_DEVICE);
 	struct search s = {.c = c};
 	struct sparse *const sets[] = {&s.reported, &s.asked, &s.wrong};
-	bool damaged = !c->vol ||
-		       findings_count_severity(c->findings, RULE_ERROR);
+	bool damaged = !only && (!c->vol || findings_count_severity(c->findings,
+								    RULE_ERROR));
 	char detail[DETAIL_MAX];
-	bool unmounted = false;
+	bool unmounted = only;
 	unsigned int i;
 	int err = 0;
 
 	if (c->vol && damaged)
 		c->work = c->vol->geo.nsegments;
 	if (!damaged) {
-		unmounted = le16_get(volume_super(c->vol)->s_state) &
-			    NILFS_VALID_FS;
+		unmounted |= le16_get(volume_super(c->vol)->s_state) &
+			     NILFS_VALID_FS;
 		if (unmounted && !spare && !c->nreleases)
 			return 0;
 	}
@@ -562,4 +564,14 @@ int witness_search(struct check *c, struct context *cx)
 	for (i = 0; i < 3; i++)
 		sparse_fini(sets[i]);
 	return err;
+}
+
+int witness_search(struct check *c, struct context *cx)
+{
+	return run_search(c, cx, false);
+}
+
+int witness_verify(struct check *c, struct context *cx)
+{
+	return c->vol ? run_search(c, cx, true) : 0;
 }

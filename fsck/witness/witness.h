@@ -63,4 +63,11 @@ void witness_supers(struct witness_supers *s, struct context *cx,
  */
 pass_run witness_search;
 
+/*
+ * Verifies the logs that the releases of C depend on, as witness_search() does,
+ * for those that only a repair revealed: a check of the result would report
+ * them.
+ */
+pass_run witness_verify;
+
 #endif

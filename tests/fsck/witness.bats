@@ -204,6 +204,22 @@ cost_nothing() {
 	[[ $output == *"inode $ino: freed, "* ]]
 }
 
+# The first check did not know that there is a snapshot; the next one will, and
+# verifies the log of the inode.
+@test "logs of inodes that only a repair shows are verified, too" {
+	begin cleaned-1k
+	damage_raw -c 17 inode:/deep i_size=4096
+	damage checkpoint:17 cp_flags=0
+	cp --sparse=always "$image" damaged
+	run -4 fsck.nilfs2 -fp "$image"
+	[[ $output == *"checkpoint 17: snapshot flag restored"* ]]
+	[[ $output == *"log-datasum: log "* ]]
+	run -4 fsck.nilfs2 -fn "$image"
+	cp --sparse=always damaged "$image"
+	run -1 fsck.nilfs2 -fy "$image"
+	run -0 fsck.nilfs2 -fn "$image"
+}
+
 # They leave no error: without the checksum of the log the file would have no blocks,
 # or some past its end, which would be given up.
 @test "a bit of the type, size or counts of an inode costs nothing" {
