@@ -134,6 +134,18 @@ static bool forget_stale(struct repair *r)
 	return any;
 }
 
+/*
+ * Whether no log improves the volume, as the last attempt showed: segments in use
+ * were written again after the state. A log of a repair is newer than theirs, so
+ * that the check reads them, and finds what they overwrote.
+ */
+static bool is_log_in_vain(const struct repair *r)
+{
+	return r->worse == rule_info(RULE_LOG_UNLISTED) &&
+	       findings_count(trial_current(r)->check.findings,
+			      RULE_LOG_NEWER);
+}
+
 int rounds_run(struct repair *r, struct context *cx)
 {
 	static const char *const names[] = {
@@ -146,12 +158,14 @@ int rounds_run(struct repair *r, struct context *cx)
 		[RULE_STAGE_COUNTS] = "counts",
 		[RULE_STAGE_ZONES] = "zones",
 	};
+	bool chosen = r->state.chosen;
 	int stage, err = 0;
 
 	memset(r->fixer_failed, 0, sizeof(r->fixer_failed));
 	memset(r->unchanged, 0, sizeof(r->unchanged));
 	memset(r->stale, 0, sizeof(r->stale));
 	memset(r->split, 0, sizeof(r->split));
+	r->worse = NULL;
 	for (r->rounds = 0; r->rounds < REPAIR_ROUNDS && !err;) {
 		err = forward_first(r, cx);
 		if (!err)
@@ -169,6 +183,12 @@ int rounds_run(struct repair *r, struct context *cx)
 		tool_detail(r->tool, "round %u of repairs: %s", r->rounds,
 			    names[stage]);
 		err = run_round(r, cx, stage);
+		if (!err && r->state.chosen && !chosen &&
+		    (err = states_is_hopeless(r, cx)))
+			return err < 0 ? err : 0;
+		chosen = r->state.chosen;
+		if (!err && is_log_in_vain(r))
+			break;
 	}
 	return err ? err : forward_last(r, cx);
 }

@@ -13,6 +13,10 @@
  * at a time, because that may allow the repair of the next one. A newer state
  * without some snapshots is better than one that no tool accepts.
  *
+ * Older states share most blocks with newer ones. If the first check of one shows
+ * what was found in a newer one, or snapshots that could not be repaired there,
+ * it is not repaired.
+ *
  * Two superblocks with valid checksums may differ in fields that never change.
  * If the one that the kernel uses is wrong, sound metadata looks broken. So the
  * other one is tried first, and accepted if it has no findings.
@@ -21,12 +25,16 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "check/damage.h"
 #include "dev/overlay.h"
+#include "disk/checkpoint.h"
 #include "fsck/apply/repair.h"
 #include "log/checkpoints.h"
+#include "vol/cptable.h"
 
 /* The number of candidates, and that with --rebuild and an undo file: an older
    state loses more than what can be rebuilt, and each attempt takes some checks. */
@@ -56,6 +64,18 @@ static struct outcome outcome_of(const struct repair *r)
 		.errors = improvement_errors(&l->check, false),
 	};
 }
+
+/* The results so far: the best outcome, and the last one. */
+struct states_search {
+	struct outcome best, last;
+	struct look_broken broken;	/* of the best one */
+	size_t mark;
+	bool replaces;	/* superblocks lead to a state, which is number 0 */
+	bool hopeless;	/* the last one was not repaired */
+	/* Digests of the findings of states before their repairs. */
+	uint64_t *tried;
+	size_t ntried, room;
+};
 
 static bool is_good_outcome(const struct outcome *o)
 {
@@ -177,6 +197,82 @@ static int give_up_broken(struct repair *r, struct context *cx)
 	return trial_resume(r, cx);
 }
 
+/* Of all findings of L, except the number of the latest checkpoint. */
+static uint64_t digest_of_all(const struct repair *r, const struct look *l)
+{
+	uint64_t digest = 0, n[2 * CHECK_SCOPES + 1];
+	size_t i;
+
+	for (i = 0; i < RULE_FIX_COUNT; i++)
+		digest += trial_digest_of(r, (enum rule_fix)i);
+	for (i = 0; rule_at(i); i++) {
+		memcpy(n, l->tally[i].n, sizeof(l->tally[i].n));
+		n[2 * CHECK_SCOPES] = i;
+		digest += text_hash(n, sizeof(n));
+	}
+	return digest;
+}
+
+/*
+ * Whether L has one of the snapshots of S, and either its errors or some in the
+ * DAT or cpfile, which hide them. 1, 0, or a failure.
+ */
+static int has_broken(const struct look *l, struct context *cx,
+		      const struct states_search *s)
+{
+	const struct plan_kind *kinds = l->plan.kinds;
+	bool hidden = kinds[RULE_FIX_DAT].n || kinds[RULE_FIX_CHECKPOINTS].n;
+	struct nilfs_checkpoint cp;
+	unsigned int i, j;
+	int err;
+
+	for (i = 0; i < s->broken.n; i++) {
+		for (j = 0; j < l->broken.n; j++)
+			if (l->broken.cno[j] == s->broken.cno[i])
+				return 1;
+		if (!hidden)
+			continue;
+		err = cptable_read(l->check.vol, cx, s->broken.cno[i], &cp);
+		if (!err && checkpoint_is_snapshot(&cp))
+			return 1;
+		if (damage_is_fatal(err))
+			return err;
+		fail_clear(cx);
+	}
+	return 0;
+}
+
+int states_is_hopeless(struct repair *r, struct context *cx)
+{
+	const struct look *l = trial_current(r);
+	struct states_search *s = r->search;
+	uint64_t digest;
+	size_t i;
+	int ret;
+
+	if (!s || !l->complete || l->check.dat_broken)
+		return 0;
+	ret = has_broken(l, cx, s);
+	if (ret < 0)
+		return ret;
+	s->hopeless = ret;
+	if (s->hopeless) {
+		tool_detail(r->tool, "state %u, checkpoint %" PRIu64 ": has "
+			    "the same broken snapshots", r->state_number,
+			    r->state.at.cno);
+		return 1;
+	}
+	digest = digest_of_all(r, l);
+	for (i = 0; i < s->ntried && !s->hopeless; i++)
+		s->hopeless = s->tried[i] == digest;
+	if (!s->hopeless)
+		return array_push(cx, &s->tried, &s->ntried, &s->room, digest);
+	tool_detail(r->tool, "state %u, checkpoint %" PRIu64 ": has the same "
+		    "findings as a newer one", r->state_number,
+		    r->state.at.cno);
+	return 1;
+}
+
 /* Superblocks may name a log that a mount rejects, or that dropped logs follow.
    If no repair wrote a log, a log with the same state is added. */
 static int attempt_state(struct repair *r, struct context *cx,
@@ -193,6 +289,8 @@ static int attempt_state(struct repair *r, struct context *cx,
 
 	r->state_number = number;
 	ret = rounds_run(r, cx);
+	if (r->search && r->search->hopeless)
+		return ret;
 	if (!ret && !gives && may_give_any(r)) {
 		/* If only snapshots have errors, giving these up loses less
 		   than an older state. */
@@ -228,14 +326,7 @@ static int attempt_state(struct repair *r, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-/* The results so far: the best outcome, and the last one. */
-struct search {
-	struct outcome best, last;
-	size_t mark;
-	bool replaces;	/* superblocks lead to a state, which is number 0 */
-};
-
-static bool is_last_best(const struct search *s)
+static bool is_last_best(const struct states_search *s)
 {
 	return s->last.number == s->best.number &&
 	       s->last.gives == s->best.gives;
@@ -255,14 +346,49 @@ static int take_candidate(struct repair *r, struct context *cx, unsigned int num
 	return fix_root(&job, cx, NULL, 0);
 }
 
+/* The last outcome is the best one. If only snapshots have errors, other states
+   with them have these errors too. */
+static void set_best(const struct repair *r, struct states_search *s)
+{
+	const struct look *l = trial_current(r);
+
+	s->best = s->last;
+	s->broken.n = 0;
+	if (s->best.complete && !s->best.latest && !s->best.overwritten &&
+	    !s->best.gives && !l->broken.others)
+		s->broken = l->broken;
+}
+
+/* Repairs candidate NUMBER, from the volume as it was before all candidates. */
+static int attempt_from(struct repair *r, struct context *cx, unsigned int number,
+			bool gives, struct states_search *s)
+{
+	int ret = 0;
+
+	s->hopeless = false;
+	trial_restart(r, s->mark);
+	if (s->replaces && number)
+		ret = take_candidate(r, cx, number, 0);
+	if (!ret && r->state.chosen) {
+		r->state_number = number;
+		ret = trial_resume(r, cx) ?: states_is_hopeless(r, cx);
+	}
+	if (!ret && r->state.chosen == (s->replaces && number))
+		ret = attempt_state(r, cx, number, gives);
+	return ret < 0 ? ret : 0;
+}
+
 /* Tries candidates from NUMBER on and before END until one is good. The best
    one is undone only if another candidate exists whose repair can begin. */
 static int try_candidates(struct repair *r, struct context *cx, unsigned int number,
-			  unsigned int end, bool gives, struct search *s)
+			  unsigned int end, bool gives, struct states_search *s)
 {
 	const struct plan_kind *supers = &r->first->plan.kinds[RULE_FIX_SUPER];
 	int err;
 
+	/* The same states may end otherwise. */
+	if (s->last.gives != gives)
+		s->ntried = 0;
 	for (; number < end && !is_good_outcome(&s->best); number++) {
 		if (!s->mark && is_last_best(s)) {
 			struct root_state state = { 0 };
@@ -284,19 +410,14 @@ static int try_candidates(struct repair *r, struct context *cx, unsigned int num
 			if (err || !state.chosen)
 				return err;
 		}
-		trial_restart(r, s->mark);
-		err = s->replaces ? take_candidate(r, cx, number, 0) : 0;
-		if (!err && r->state.chosen)
-			err = trial_resume(r, cx);
-		if (!err && r->state.chosen == s->replaces)
-			err = attempt_state(r, cx, number, gives);
+		err = attempt_from(r, cx, number, gives, s);
 		s->last = outcome_of(r);
 		s->last.number = number;
 		s->last.gives = gives;
 		if (err || !r->state.chosen)
 			return err;
-		if (is_better_outcome(&s->last, &s->best))
-			s->best = s->last;
+		if (!s->hopeless && is_better_outcome(&s->last, &s->best))
+			set_best(r, s);
 	}
 	return 0;
 }
@@ -313,7 +434,9 @@ int states_take(struct repair *r, struct context *cx)
 		    r->o->state);
 }
 
-int states_run(struct repair *r, struct context *cx)
+/* As states_run(), or again the state that it took, if that is KNOWN. */
+static int run_states(struct repair *r, struct context *cx, bool known,
+		      struct states_search *s)
 {
 	const struct check *c = &r->first->check;
 	const struct plan_kind *supers = &r->first->plan.kinds[RULE_FIX_SUPER];
@@ -323,7 +446,6 @@ int states_run(struct repair *r, struct context *cx)
 		.stage = RULE_STAGE_DEVICE,
 		.begin = fix_super_other,
 	};
-	struct search s = { .mark = 0 };
 	int err;
 
 	/* After the repair of flipped bits the superblocks are not in doubt. */
@@ -338,37 +460,56 @@ int states_run(struct repair *r, struct context *cx)
 		if (err < 0)
 			return err;
 	}
-	s.mark = overlay_mark(r->dev);
-	err = attempt_state(r, cx, 0, false);
+	s->mark = overlay_mark(r->dev);
+	if (known && r->best_number)
+		return attempt_state(r, cx, r->best_number, r->best_gives) ?:
+		       give_up_broken(r, cx);
+	err = attempt_state(r, cx, 0, known && r->best_gives);
 	if (err)
 		return err;
-	s.replaces = !r->state.chosen;
-	if (s.replaces || r->o->state) {
+	s->replaces = !r->state.chosen;
+	if (s->replaces || r->o->state || known) {
 		err = give_up_broken(r, cx);
-		s.best = s.last = outcome_of(r);
+		s->best = s->last = outcome_of(r);
 		/* A state that can be opened, or rebuilt, keeps what was
 		   written last. */
-		if (err || r->o->state || !may_give_any(r) || !r->rebuild ||
-		    (s.best.complete && !s.best.dat_broken))
+		if (err || r->o->state || known || !may_give_any(r) ||
+		    !r->rebuild || (s->best.complete && !s->best.dat_broken))
 			return err;
 	} else {
-		s.best = s.last = outcome_of(r);
-		err = try_candidates(r, cx, 1, STATES_FEW, false, &s);
+		s->last = outcome_of(r);
+		set_best(r, s);
+		err = try_candidates(r, cx, 1, STATES_FEW, false, s);
 	}
 	/* The state with the fewest errors has the
 	   fewest snapshots to give up. */
-	if (!err && gives && !s.replaces)
-		err = try_candidates(r, cx, s.best.number, s.best.number + 1, true,
-				     &s);
+	if (!err && gives && !s->replaces)
+		err = try_candidates(r, cx, s->best.number, s->best.number + 1,
+				     true, s);
 	if (!err && gives)
-		err = try_candidates(r, cx, s.replaces, STATES_FEW, true, &s);
+		err = try_candidates(r, cx, s->replaces, STATES_FEW, true, s);
 	if (!err && may_give_any(r) && r->rebuild)
-		err = try_candidates(r, cx, STATES_FEW, STATES_MAX, true, &s);
-	if (!err && !is_last_best(&s)) {
-		trial_restart(r, s.mark);
-		err = attempt_state(r, cx, s.best.number, s.best.gives);
-	}
+		err = try_candidates(r, cx, STATES_FEW, STATES_MAX, true, s);
+	r->search = NULL;
+	if (!err && !is_last_best(s))
+		err = attempt_from(r, cx, s->best.number, s->best.gives, s);
+	r->best_number = s->best.number;
+	r->best_gives = s->best.gives;
 	return err ? err : give_up_broken(r, cx);
+}
+
+int states_run(struct repair *r, struct context *cx)
+{
+	struct states_search s = { .mark = 0 };
+	int err;
+
+	r->search = &s;
+	r->best_number = 0;
+	r->best_gives = false;
+	err = run_states(r, cx, false, &s);
+	r->search = NULL;
+	free(s.tried);
+	return err;
 }
 
 /* Sets MODE for the next check and for questions until then. */
@@ -386,6 +527,9 @@ int states_rebuild(struct repair *r, struct context *cx, size_t mark)
 	const enum decision_mode mode = r->ask.mode;
 	const struct outcome plain = outcome_of(r);
 	const bool good = is_good_outcome(&plain);
+	const unsigned int number = r->best_number;
+	const bool gives = r->best_gives;
+	struct states_search again = { .mark = 0 };
 	struct trial_point from = trial_point(r);
 	struct outcome o;
 	int err;
@@ -410,6 +554,8 @@ int states_rebuild(struct repair *r, struct context *cx, size_t mark)
 	}
 	trial_restart(r, mark);
 	set_mode(r, mode);
+	r->best_number = number;
+	r->best_gives = gives;
 	err = trial_resume(r, cx);
-	return err ? err : states_run(r, cx);
+	return err ? err : run_states(r, cx, true, &again);
 }

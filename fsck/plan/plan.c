@@ -165,9 +165,12 @@ uint64_t plan_digest(const struct plan *plan, enum rule_fix fix, uint64_t latest
 	for (i = 0; i < kind->n; i++) {
 		const struct finding *f = &kind->fixes[i];
 		const struct place *p = &f->place;
+		bool of_latest = p->kind == PLACE_CHECKPOINT &&
+				 p->number == latest;
 		const uint64_t words[] = {
-			fix, f->rule, p->kind, p->level, p->offset, p->number,
-			p->ino, p->blkoff, f->got, p->cno == latest ? 0 : p->cno,
+			fix, f->rule, p->kind, p->level, p->offset,
+			of_latest ? 0 : p->number, p->ino, p->blkoff, f->got,
+			p->cno == latest ? 0 : p->cno,
 		};
 
 		digest += text_hash(words, sizeof(words));
