@@ -69,12 +69,14 @@ static int find_limits(struct onlinerun *r, struct context *cx,
 	if (stat.ss_nongc_ctime != r->written)
 		r->changed = r->clock();
 	r->written = stat.ss_nongc_ctime;
-	limit->moved = r->clock() - r->changed < IDLE_MS ? r->paced : IDLE_BLOCKS;
+	/* A writer waits rather than that it finds no space. */
+	clean = stat.ss_ncleansegs;
+	limit->moved = clean > r->o->scarce && r->clock() - r->changed < IDLE_MS ?
+			       r->paced : IDLE_BLOCKS;
 	/*
 	 * A call that finds no clean segment never ends: the kernel tries again for
 	 * ever, and cannot be interrupted.  So half of them are left to writers.
 	 */
-	clean = stat.ss_ncleansegs;
 	if (clean < 2)
 		return fail_said(cx, -ENOSPC, "%s: clean segments: %" PRIu64 ", too "
 				 "few for the kernel to clean with; unmount the "
@@ -277,22 +279,22 @@ int online_run(struct online *n, struct context *cx, const struct live *live,
 	};
 	struct nilfs_sustat stat;
 	unsigned int busy = 0;
-	bool first = true;
+	bool first = true, again;
 	int ret;
 
 	*n = (struct online){ 0 };
 	do {
 		ret = run_pass(&r, cx, first);
+		again = r.pass_gained && !options->once;
 		/* A snapshot was made meanwhile: the order is of another state.  Or
 		   the kernel cleans already, for a program that takes no lock. */
 		if (ret == -EBUSY && busy++ < BUSY_MAX) {
 			fail_clear(cx);
 			ret = 0;
-			r.pass_gained = 1;
+			again = true;
 		}
 		first = false;
-	} while (!ret && !r.stopped && r.pass_gained && !is_enough(&r) &&
-		 !options->forecast && !options->once);
+	} while (!ret && again && !r.stopped && !is_enough(&r) && !options->forecast);
 	if (!ret)
 		ret = live_request(live, cx, NILFS_IOCTL_GET_SUSTAT, &stat);
 	n->clean_after = ret ? 0 : stat.ss_ncleansegs;

@@ -27,6 +27,7 @@ struct online_options {
 	uint64_t enough;	/* blocks moved, that end it, too; 0: any number */
 	uint64_t protect;	/* seconds */
 	uint32_t latency;	/* milliseconds that a writer may wait for a call */
+	uint64_t scarce;	/* with so few clean segments it may wait longer */
 	bool verify;		/* checksums of logs whose blocks are moved */
 	bool forecast;		/* change nothing */
 	size_t most;		/* candidates of a pass, to bound the memory; 0: all */

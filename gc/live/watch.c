@@ -6,7 +6,7 @@
  * cleaning begins: its facts are counted once, and calls follow until enough are
  * clean.  Between calls it waits, so that on average no more than the permitted number
  * of bytes is moved in a second; the fewer segments are clean, the shorter it waits,
- * and with half of the lower limit it does not wait.
+ * and with half of the lower limit it does not wait, and writers may wait longer.
  *
  * A run that frees nothing would be repeated in vain, as by a cleaner that goes by age
  * alone where snapshots hold the oldest segments.  So the next one waits until
@@ -125,6 +125,7 @@ static int run_once(struct watch *w, struct context *cx)
 	options.left = segment_left;
 	options.arg = w;
 	options.once = true;
+	options.scarce = w->o->low / 2;
 	if (is_scarce(w))
 		options.min_dead = 1;
 	if (!ret)

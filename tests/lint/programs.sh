@@ -53,6 +53,7 @@ qemu-system-ppc64 qemu-system-ppc
 qemu-system-x86_64 qemu-system-x86
 setfattr attr
 strace strace
+stress-ng stress-ng
 valgrind valgrind
 zbd zbd-utils
 TABLE
@@ -132,7 +133,8 @@ awk '
 		if (file ~ /^tests\/(boot|builds|fresh|pages)\// ||
 		    file ~ /^tests\/bench\/growth|^tests\/fuzz\/libfuzzer/ ||
 		    file ~ /^tests\/packages\/(debian|rpm)|debian-root\.sh/ ||
-		    file ~ /^tests\/lint\/(cppcheck|tidy)/)
+		    file ~ /^tests\/lint\/(cppcheck|tidy)/ ||
+		    file ~ /^tests\/live\/(long|scenarios)/)
 			return "long"
 		return file ~ /^tests\/bench\// ? "" : "check"
 	}

@@ -157,6 +157,67 @@ load mounted
 	kernel_content
 }
 
+# half_dead: files of half of a segment each, of some every other one deleted: a
+# quarter of the volume is clean, and less than half of it will be.
+half_dead='perl -e "
+	chdir shift;
+	sub file { qq(f\$_[0]) }
+	for my \$i (1 .. 560) {
+		open my \$fh, q(>), file(\$i) or die;
+		print \$fh chr(\$i % 256) x 128000 or die;
+	}
+	system q(sync);
+	unlink map { file(2 * \$_) } 1 .. 160;
+" $MNT; export RUNTIME_DIRECTORY=/mnt/tmp/run
+# is_clean N: whether so many segments are clean.
+is_clean() {
+	gc.nilfs2 --status $MNT 2>/dev/null | awk -v n="$1" "
+		/^Clean segments:/ && \$3 >= n { at = 1 } END { exit !at }"
+}'
+
+@test "--watch lets writers wait longer while clean segments are scarce" {
+	live_volume
+	live_guest <<-EOF
+		$half_dead
+		gc.nilfs2 --watch --low 98% --high 99% --protect 0 --latency 1 \$MNT &
+		wait_until is_clean 160
+		grep -E "^(calls|clean) " /mnt/tmp/run/*
+		kill \$!
+		wait \$!
+		nilfs_umount
+		fsck.nilfs2 -nf \$DEV1
+	EOF
+	[ "$status" -eq 0 ]
+	# Of 64 blocks each they would be 60.
+	[ "$(awk '$1 == "calls" { print $2 }' <<<"$output")" -lt 10 ]
+	[[ $output == *": clean, "* ]]
+	kernel_content
+}
+
+@test "--watch goes on if snapshots are made and deleted meanwhile" {
+	live_volume
+	live_guest <<-EOF
+		$half_dead
+		cno=\$(mkcp -p \$DEV1)
+		perl -e 'open my \$volume, "<", shift or die;
+			for (my \$mode = 0; !-e "/mnt/tmp/end"; \$mode ^= 1) {
+				ioctl \$volume, 0x40106e80, pack "QLL", \$ARGV[0], \$mode, 0;
+				select undef, undef, undef, 0.1;
+			}' \$MNT \$cno &
+		changes=\$!
+		gc.nilfs2 --watch --low 55% --high 56% --protect 0 --latency 1 \$MNT &
+		wait_until is_clean 160
+		>/mnt/tmp/end
+		kill %2
+		wait
+		nilfs_umount
+		fsck.nilfs2 -nf \$DEV1
+	EOF
+	[ "$status" -eq 0 ]
+	[[ $output == *": clean, "* && $errors != *"no segment is worth"* ]]
+	kernel_content
+}
+
 @test "--watch and nilfs_cleanerd are not at work together" {
 	live_volume
 	live_guest <<-'EOF'
