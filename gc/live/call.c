@@ -55,16 +55,11 @@ static int ask_for(const struct call *c, struct context *cx, const char *name,
 int call_open(struct call *c, struct context *cx, const struct live *live,
 	      struct dev *dev, uint64_t protect_cno)
 {
-	int ret;
-
 	*c = (struct call){
 		.live = live,
 		.kept.protect_cno = protect_cno,
 	};
-	ret = volume_open_bare(&c->vol, cx, dev);
-	return ret ? ret : live_checkpoints(live, cx, NILFS_SNAPSHOT,
-					    &c->kept.snapshots,
-					    &c->kept.nsnapshots);
+	return volume_open_bare(&c->vol, cx, dev);
 }
 
 void call_close(struct call *c)
@@ -290,8 +285,16 @@ int call_add(struct call *c, struct context *cx, uint64_t segnum,
 	struct call_victim v;
 	struct logscan scan;
 	struct log log;
-	int ret = look_at(c, cx, segnum, &v);
+	int ret = 0;
 
+	/* Between calls snapshots may come and go. */
+	if (!before.victims) {
+		free(c->kept.snapshots);
+		ret = live_checkpoints(c->live, cx, NILFS_SNAPSHOT,
+				       &c->kept.snapshots, &c->kept.nsnapshots);
+	}
+	if (!ret)
+		ret = look_at(c, cx, segnum, &v);
 	if (ret < 0)
 		return ret;
 	if (!ret || (v.nblocks && v.seq >= limit->seq))

@@ -202,7 +202,7 @@ is_clean() {
 		perl -e 'open my \$volume, "<", shift or die;
 			for (my \$mode = 0; !-e "/mnt/tmp/end"; \$mode ^= 1) {
 				ioctl \$volume, 0x40106e80, pack "QLL", \$ARGV[0], \$mode, 0;
-				select undef, undef, undef, 0.1;
+				select undef, undef, undef, 0.05;
 			}' \$MNT \$cno &
 		changes=\$!
 		gc.nilfs2 --watch --low 55% --high 56% --protect 0 --latency 1 \$MNT &

@@ -72,7 +72,9 @@ in_guest()
 	cat errors.now >>errors
 	while read -r line; do
 		fault "${line#fault: }"
-	done < <(grep '^fault: ' said.now; grep -v '^fault: ' errors.now)
+	done < <(grep '^fault: ' said.now
+		grep -vE 'scenarios.bash: line .* (Killed|Terminated|Hangup|Interrupt) ' \
+			errors.now)
 	dmesg=$(<dmesg.now)
 	while read -r line; do
 		fault "the kernel: $line"

@@ -155,9 +155,10 @@ finish() {
 	echo "finished"
 }
 
+# usual_writers OPTION...
 usual_writers() {
-	writer many files=150 size=40000 snapshots=0
-	writer large files=2 size=1500000 snapshots=0
+	writer many files=150 size=40000 snapshots=0 "$@"
+	writer large files=2 size=1500000 snapshots=0 "$@"
 	start_stress
 }
 
@@ -291,7 +292,8 @@ cleaners() {
 	may_say+='|another cleaner is at work|--free: |Device or resource busy'
 	begin
 	cleaner_conf
-	usual_writers
+	# By age alone nilfs_cleanerd may be too slow.
+	usual_writers full=1
 	watch
 	unwatch_first=$watcher
 	watch --policy greedy
@@ -397,8 +399,8 @@ $(blockdev --getsz "$DEV1") log-writes $DEV1 $DEV2" || { fault "dmsetup"; exit 1
 	DEV1=/dev/mapper/logged
 	begin
 	writer cut0 files=60 size=40000 snapshots=0 "journal=$SHARE/journal.0" \
-		mark=logged pause=20
-	writer large files=2 size=500000 snapshots=0 pause=20
+		mark=logged operations=300
+	writer large files=2 size=500000 snapshots=0 pause=20 operations=300
 	watch
 	until_made nap 1000
 	end_writers
