@@ -20,11 +20,13 @@
 #include "cli/service.h"
 #include "dev/devfile.h"
 #include "dev/output.h"
+#include "disk/reserve.h"
 #include "gc/job.h"
 #include "gc/live/watch.h"
 #include "gc/moving.h"
 #include "live/cleanerlock.h"
 #include "live/live.h"
+#include "vol/volume.h"
 
 #define FOLDER "nilfs2-gc"
 
@@ -172,7 +174,8 @@ int watchjob_run(struct tool *tool, const struct options *o)
 	struct live *live = NULL;
 	struct dev *dev = NULL;
 	struct watch_status status;
-	struct nilfs_geometry g;
+	struct nilfs_geometry g = { 0 };
+	struct volume *vol = NULL;
 	char folder[PATH_MAX];
 	uint64_t bytes;
 	long daemon;
@@ -192,7 +195,13 @@ int watchjob_run(struct tool *tool, const struct options *o)
 	if (!ret)
 		ret = devfile_open(&dev, &tool->cx, live->device, DEVFILE_READ);
 	if (!ret)
-		ret = moving_geometry(&tool->cx, dev, &g);
+		ret = volume_open_bare(&vol, &tool->cx, dev);
+	if (!ret) {
+		g = vol->geo;
+		options.reserve = reserve_segments(
+			g.nsegments, le32_get(volume_super(vol)->s_r_segments_percentage));
+	}
+	volume_close(vol);
 	dev_close(dev);
 	if (!ret)
 		find_file(s.file, live);
@@ -203,6 +212,7 @@ int watchjob_run(struct tool *tool, const struct options *o)
 	options.clean.most = CANDIDATES;
 	bytes = (uint64_t)g.blocks_per_segment << g.block_bits;
 	options.block_size = g.block_size;
+	options.segment_size = bytes;
 	options.low = options_segments(&o->low, bytes, g.nsegments);
 	options.high = options_segments(&o->high, bytes, g.nsegments);
 	if (options.low >= options.high || options.high > g.nsegments)

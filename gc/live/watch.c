@@ -2,11 +2,13 @@
 /*
  * Staying with a mounted volume.
  *
- * An idle volume costs two ioctls per look.  When clean segments become few a run of
+ * An idle volume costs two ioctls per look, and looks are the more frequent the fewer
+ * segments are left to a fast writer.  When clean segments become few a run of
  * cleaning begins: its facts are counted once, and calls follow until enough are
  * clean.  Between calls it waits, so that on average no more than the permitted number
  * of bytes is moved in a second; the fewer segments are clean, the shorter it waits,
- * and with half of the lower limit it does not wait, and writers may wait longer.
+ * and half way from the lower limit to the segments that the kernel reserves, where
+ * writers find no space, it does not wait, and writers may wait longer for a call.
  *
  * A run that frees nothing would be repeated in vain, as by a cleaner that goes by age
  * alone where snapshots hold the oldest segments.  So the next one waits until
@@ -32,9 +34,14 @@
 
 #define RETRY_MS 60000
 
-/* Milliseconds between two looks: if nothing changes, and otherwise. */
+/* Milliseconds between two looks: the most, the least, and if superblocks or another
+   cleaner are waited for. */
 #define CHECK_MS 5000
+#define LEAST_MS 50
 #define SOON_MS 1000
+
+/* Bytes that a fast writer may write in a millisecond. */
+#define FAST_WRITER (UINT64_C(512) << 10)
 
 /* Longest wait between two calls. */
 #define PAUSE_MS 10000
@@ -45,6 +52,7 @@ struct watch {
 	struct live *live;	/* open during a look or a run */
 	struct online last;	/* sums of this run, at the last call */
 	uint64_t young;		/* segments that could not be cleaned yet */
+	uint64_t pause;		/* the last one between two looks, milliseconds */
 	/* The state after a run without success. */
 	uint64_t stuck_at, stuck_clean, stuck_snapshots;
 };
@@ -56,9 +64,33 @@ static void set_state(struct watch *w, enum watch_state state)
 		w->o->changed(w->o->arg, w->s);
 }
 
+/* So many clean segments, or fewer, are scarce. */
+static uint64_t scarce(const struct watch_options *o)
+{
+	return o->reserve < o->low ? o->reserve + (o->low - o->reserve) / 2 : o->low;
+}
+
 static bool is_scarce(const struct watch *w)
 {
-	return w->s->clean <= w->o->low / 2;
+	return w->s->clean <= scarce(w->o);
+}
+
+/*
+ * Waits until the next look.  If CHANGED, it is due before a fast writer can come to
+ * the lower limit; otherwise each pause is twice the one before.
+ */
+static void wait_for_look(struct watch *w, bool changed)
+{
+	const struct watch_options *o = w->o;
+	uint64_t room = w->s->clean > o->low ? w->s->clean - o->low : 0;
+	uint64_t ms = room * o->segment_size / FAST_WRITER;
+
+	w->pause = changed ? LEAST_MS : w->pause * 2;
+	w->pause = w->pause < ms ? ms : w->pause;
+	w->pause = w->pause < CHECK_MS ? w->pause : CHECK_MS;
+	if (w->s->state == WATCH_WAITING)
+		w->pause = SOON_MS;
+	o->wait(w->pause);
 }
 
 /* After a call of a run: adds it to the sums, and waits. */
@@ -68,7 +100,7 @@ static int call_made(void *arg, struct context *cx, const struct online *n)
 	struct watch_status *s = w->s;
 	struct nilfs_sustat stat;
 	uint64_t bytes = (n->moved - w->last.moved) * w->o->block_size, ms;
-	uint64_t half = w->o->low / 2;
+	uint64_t least = scarce(w->o);
 	int ret = live_request(w->live, cx, NILFS_IOCTL_GET_SUSTAT, &stat);
 
 	if (ret)
@@ -87,7 +119,7 @@ static int call_made(void *arg, struct context *cx, const struct online *n)
 		return 0;
 	ms = bytes * 1000 / w->o->speed;
 	if (s->clean < w->o->low)
-		ms = ms * (s->clean - half) / (w->o->low - half);
+		ms = ms * (s->clean - least) / (w->o->low - least);
 	w->o->wait(ms < PAUSE_MS ? ms : PAUSE_MS);
 	return context_cancelled(cx);
 }
@@ -125,7 +157,7 @@ static int run_once(struct watch *w, struct context *cx)
 	options.left = segment_left;
 	options.arg = w;
 	options.once = true;
-	options.scarce = w->o->low / 2;
+	options.scarce = scarce(w->o);
 	if (is_scarce(w))
 		options.min_dead = 1;
 	if (!ret)
@@ -190,7 +222,7 @@ static int look(struct watch *w, struct context *cx)
 int watch_run(struct watch_status *status, struct context *cx, const char *path,
 	      const struct watch_options *options)
 {
-	struct watch w = { .s = status, .o = options };
+	struct watch w = { .s = status, .o = options, .pause = LEAST_MS };
 	dev_t number = 0;
 	uint64_t clean = 0;
 	int ret = 0;
@@ -214,8 +246,7 @@ int watch_run(struct watch_status *status, struct context *cx, const char *path,
 			break;
 		set_state(&w, (enum watch_state)ret);
 		if (ret != WATCH_CLEANING)
-			options->wait(ret == WATCH_WAITING ||
-				      status->clean != clean ? SOON_MS : CHECK_MS);
+			wait_for_look(&w, status->clean != clean);
 		clean = status->clean;
 		ret = context_cancelled(cx);
 	}
