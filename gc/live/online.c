@@ -11,7 +11,8 @@
  * The duration of a call is about proportional to its blocks, and writers of the
  * volume wait for less than half of it.  So a call moves as many blocks as the calls
  * before it could in the permitted time; on an idle volume many more, since larger
- * calls have survivors of more similar age, and write less metadata.
+ * calls have survivors of more similar age, and write less metadata.  So it is where
+ * clean segments are scarce: writers wait for space then.
  */
 #include "gc/live/online.h"
 
@@ -51,6 +52,7 @@ struct onlinerun {
 	uint64_t changed;	/* when that was found, by the clock */
 	uint64_t paced;		/* blocks of a call that writers may wait for */
 	uint64_t pass_gained;	/* segments */
+	uint64_t pass_most;	/* with so many it ends */
 	uint64_t *bad;		/* segments with damage, which are not tried again */
 	size_t nbad, bad_room;
 	bool stopped;		/* the caller wants no more calls */
@@ -62,6 +64,7 @@ static int find_limits(struct onlinerun *r, struct context *cx,
 {
 	struct nilfs_sustat stat;
 	uint64_t bps = r->blocks_per_segment, clean;
+	bool scarce;
 	int ret = live_request(r->live, cx, NILFS_IOCTL_GET_SUSTAT, &stat);
 
 	if (ret)
@@ -71,18 +74,20 @@ static int find_limits(struct onlinerun *r, struct context *cx,
 	r->written = stat.ss_nongc_ctime;
 	/* A writer waits rather than that it finds no space. */
 	clean = stat.ss_ncleansegs;
-	limit->moved = clean > r->o->scarce && r->clock() - r->changed < IDLE_MS ?
-			       r->paced : IDLE_BLOCKS;
+	scarce = clean <= r->o->scarce;
+	limit->moved = scarce || r->clock() - r->changed >= IDLE_MS ? IDLE_BLOCKS :
+								      r->paced;
 	/*
 	 * A call that finds no clean segment never ends: the kernel tries again for
-	 * ever, and cannot be interrupted.  So half of them are left to writers.
+	 * ever, and cannot be interrupted.  So half of them are left to writers, or a
+	 * quarter if these will not get most of them.
 	 */
 	if (clean < 2)
 		return fail_said(cx, -ENOSPC, "%s: clean segments: %" PRIu64 ", too "
 				 "few for the kernel to clean with; unmount the "
 				 "volume, and run gc.nilfs2 %s", r->live->dir,
 				 clean, r->live->device);
-	limit->written = (clean - 1) * bps / 2;
+	limit->written = (clean - 1) * bps / 4 * (scarce ? 3 : 2);
 	limit->seq = stat.ss_prot_seq;
 	return 0;
 }
@@ -161,6 +166,7 @@ static bool is_wanted(const struct online_options *o, const struct policy_segmen
 static bool is_enough(const struct onlinerun *r)
 {
 	return r->n->gained + next_gain(r) >= r->o->goal ||
+	       r->pass_gained + next_gain(r) >= r->pass_most ||
 	       (r->o->enough &&
 		r->n->moved + call_blocks(&r->call) >= r->o->enough);
 }
@@ -200,6 +206,18 @@ static int take_segment(struct onlinerun *r, struct context *cx,
 	       ret == CALL_LARGE ? CLEAN_FULL : CLEAN_YOUNG;
 }
 
+/* Counts the dead blocks of F, and how many segments the pass may gain of them. */
+static void find_most(struct onlinerun *r, const struct facts *f)
+{
+	size_t i;
+
+	r->n->dead = 0;
+	for (i = 0; i < f->n; i++)
+		r->n->dead += f->segments[i].blocks - f->segments[i].live;
+	r->pass_most = !r->o->part ? UINT64_MAX :
+		       r->n->dead / r->blocks_per_segment * r->o->part / 100 + 1;
+}
+
 /* One pass over the segments of the present state. */
 static int run_pass(struct onlinerun *r, struct context *cx, bool first)
 {
@@ -234,6 +252,7 @@ static int run_pass(struct onlinerun *r, struct context *cx, bool first)
 		f.env.scarce = vol->geo.nsegments / 20;
 		protect = f.protect_cno;
 		r->blocks_per_segment = vol->geo.blocks_per_segment;
+		find_most(r, &f);
 		ret = policy_open(&order, o->policy, &f.env, f.segments, f.n);
 		if (ret)
 			fail(cx, ret, "order of segments");
