@@ -79,15 +79,17 @@ static int find_limits(struct onlinerun *r, struct context *cx,
 								      r->paced;
 	/*
 	 * A call that finds no clean segment never ends: the kernel tries again for
-	 * ever, and cannot be interrupted.  So half of them are left to writers, or a
-	 * quarter if these will not get most of them.
+	 * ever, and cannot be interrupted.  So half of them are left to writers, or three
+	 * if these will not get the others, which the kernel reserves.
 	 */
 	if (clean < 2)
 		return fail_said(cx, -ENOSPC, "%s: clean segments: %" PRIu64 ", too "
 				 "few for the kernel to clean with; unmount the "
 				 "volume, and run gc.nilfs2 %s", r->live->dir,
 				 clean, r->live->device);
-	limit->written = (clean - 1) * bps / 4 * (scarce ? 3 : 2);
+	limit->written = (clean - 1) * bps / 2;
+	if (scarce && limit->written + 3 * bps < clean * bps)
+		limit->written = (clean - 3) * bps;
 	limit->seq = stat.ss_prot_seq;
 	return 0;
 }
@@ -166,7 +168,7 @@ static bool is_wanted(const struct online_options *o, const struct policy_segmen
 static bool is_enough(const struct onlinerun *r)
 {
 	return r->n->gained + next_gain(r) >= r->o->goal ||
-	       r->pass_gained + next_gain(r) >= r->pass_most ||
+	       r->pass_gained >= r->pass_most ||
 	       (r->o->enough &&
 		r->n->moved + call_blocks(&r->call) >= r->o->enough);
 }
@@ -187,6 +189,9 @@ static int take_segment(struct onlinerun *r, struct context *cx,
 		ret = call_add(&r->call, cx, s->segnum, &limit);
 	if (ret == CALL_LARGE) {
 		ret = make_call(r, cx);
+		/* A call of this segment alone would not be worth its metadata. */
+		if (!ret && (r->stopped || r->pass_gained >= r->pass_most))
+			return CLEAN_SPARED;
 		if (!ret)
 			ret = find_limits(r, cx, &limit);
 		if (!ret)
