@@ -35,7 +35,8 @@ BEGIN {
 	names["leastcpu"] = "ms of CPU, least"
 	names["rss"] = "MiB resident"
 	names["read"] = "MiB read"
-	split("wall least cpu leastcpu rss read", columns, " ")
+	names["device"] = "blocks written to the device for one of the user"
+	split("wall least cpu leastcpu rss read device", columns, " ")
 }
 
 NR == FNR && /^[^#]/ {

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # run.sh [mkfs|populate|check|snapshots|segments|list|export|mount|past|text|gc|
-# order|memory|vast|scale|seeds|all]... measures against peers and against the machine's limits;
-# see README.md.  Each part is a file of its own.
+# order|live|memory|vast|scale|seeds|all]... measures against peers and against the
+# machine's limits; see README.md.  Each part is a file of its own.
 #
 #   NILFS2_BUILD	where the tools were built (the current directory)
 #   BENCH_ROUNDS	rounds of each comparison, instead of each part's own
@@ -93,7 +93,7 @@ trap 'rm -rf "$scratch"' EXIT
 parts=${*:-all}
 [ "$parts" != all ] ||
 	parts='mkfs populate check snapshots segments list export mount past text gc
-		order memory vast scale seeds'
+		order live memory vast scale seeds'
 machine
 for part in $parts; do
 	# shellcheck source=/dev/null
