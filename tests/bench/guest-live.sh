@@ -79,19 +79,20 @@ limited() {
 }
 
 freed() {
-	local began now i
+	local began now
 
 	find "$MNT" -type f | LC_ALL=C sort | awk 'NR % 2' | tr '\n' '\0' |
 		xargs -0 rm
 	sync
+	# Besides the reserve, so that the daemon goes on until then.
+	daemon_low=$((segments / 10)) daemon_high=$((segments / 10 + 2))
 	began=$EPOCHREALTIME
 	start "$1"
-	for ((i = 0; i < 1200; i++)); do
-		[ "$(cat "$clean")" -lt $(((segments + 9) / 10)) ] || break
+	while [ "$(cat "$clean")" -lt $(((segments + 9) / 10)) ]; do
+		[ $((EPOCHSECONDS - ${began%.*})) -lt 120 ] || { echo stuck; return; }
 		sleep 0.05
 	done
 	now=$EPOCHREALTIME
-	[ "$i" -lt 1200 ] || { echo stuck; return; }
 	awk -v a="$began" -v b="$now" 'BEGIN { printf "%.2f s\n", b - a }'
 }
 

@@ -43,13 +43,15 @@ live_predict() {
 		"\($user) \($all / $user) \(1 + $moved / $user)"' | grep . || echo stuck
 }
 
-# live_plan: the runs.
+# live_plan: the runs.  What is to be freed is nearly full before.
 live_plan() {
-	local collector fill load seed
+	local collector fill fills load seed
 
 	for seed in $live_seeds; do
 		for load in $live_loads; do
-			for fill in $live_fills; do
+			fills=$live_fills
+			[ "$load" != freed ] || fills=85
+			for fill in $fills; do
 				for collector in $live_collectors; do
 					echo "$collector $fill $load $seed $live_writes"
 				done
