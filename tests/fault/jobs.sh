@@ -58,6 +58,15 @@ volume()
 	fsck.nilfs2 -q --rollback=1 image >/dev/null || [ $? -eq 1 ]
 }
 
+# Snapshot 4 is one of the rule of --keep, 3 and 6 are by hand, and 7 is next.
+keepable()
+{
+	volume
+	gc.nilfs2 -q --keep last=1 --keep-state record image >report
+	gc.nilfs2 -q --take-snapshot image >report
+	fsck.nilfs2 -q --rollback=1 image >report || [ $? -eq 1 ]
+}
+
 zoned()
 {
 	volume -B 64 --size 4M --zone-size 64K
@@ -178,6 +187,8 @@ trees
 		--max-mounts 5 --commit-interval 7 --commit-blocks 9 image
 	run to-snapshot volume gc --to-snapshot .. image
 	run to-checkpoint volume gc --to-checkpoint .. image
+	files='image record' judge="$here/judge_keep.sh" \
+		run keep keepable gc --keep last=1 --keep-state record image
 	run take volume gc --take-snapshot image
 	run delete volume gc $gc -f --delete-checkpoints 3 image
 	none=1 files='out image' judge="$here/judge.sh -w out" \
