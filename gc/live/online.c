@@ -23,6 +23,7 @@
 
 #include "base/array.h"
 #include "base/checked.h"
+#include "disk/reserve.h"
 #include "gc/live/call.h"
 #include "gc/plan/facts.h"
 #include "live/live.h"
@@ -47,6 +48,7 @@ struct onlinerun {
 	uint64_t (*clock)(void);
 	struct call call;
 	uint32_t blocks_per_segment;
+	uint64_t reserve;	/* clean segments that the kernel keeps from writers */
 	uint64_t estimate;	/* blocks to be moved in all, if known */
 	uint64_t written;	/* time of the last log of a writer, seconds */
 	uint64_t changed;	/* when that was found, by the clock */
@@ -63,8 +65,7 @@ static int find_limits(struct onlinerun *r, struct context *cx,
 		       struct call_limit *limit)
 {
 	struct nilfs_sustat stat;
-	uint64_t bps = r->blocks_per_segment, clean;
-	bool scarce;
+	uint64_t bps = r->blocks_per_segment, clean, room;
 	int ret = live_request(r->live, cx, NILFS_IOCTL_GET_SUSTAT, &stat);
 
 	if (ret)
@@ -74,22 +75,22 @@ static int find_limits(struct onlinerun *r, struct context *cx,
 	r->written = stat.ss_nongc_ctime;
 	/* A writer waits rather than that it finds no space. */
 	clean = stat.ss_ncleansegs;
-	scarce = clean <= r->o->scarce;
-	limit->moved = scarce || r->clock() - r->changed >= IDLE_MS ? IDLE_BLOCKS :
-								      r->paced;
+	limit->moved = clean > r->o->scarce && r->clock() - r->changed < IDLE_MS ?
+			       r->paced : IDLE_BLOCKS;
 	/*
 	 * A call that finds no clean segment never ends: the kernel tries again for
-	 * ever, and cannot be interrupted.  So half of them are left to writers, or three
-	 * if these will not get the others, which the kernel reserves.
+	 * ever, and cannot be interrupted.  What writers change while the victims are
+	 * read is written with them, but nilfs_near_disk_full() keeps the reserved
+	 * segments from writers.  So a call may fill these, but for three that metadata
+	 * may need.
 	 */
 	if (clean < 2)
 		return fail_said(cx, -ENOSPC, "%s: clean segments: %" PRIu64 ", too "
 				 "few for the kernel to clean with; unmount the "
 				 "volume, and run gc.nilfs2 %s", r->live->dir,
 				 clean, r->live->device);
-	limit->written = (clean - 1) * bps / 2;
-	if (scarce && limit->written + 3 * bps < clean * bps)
-		limit->written = (clean - 3) * bps;
+	room = clean < r->reserve ? clean : r->reserve;
+	limit->written = room > 5 ? (room - 3) * bps : (room - 1) * bps / 2;
 	limit->seq = stat.ss_prot_seq;
 	return 0;
 }
@@ -234,6 +235,7 @@ static int run_pass(struct onlinerun *r, struct context *cx, bool first)
 	};
 	struct policy_order order = { .rank = NULL };
 	struct facts f = { .vol = NULL };
+	const struct nilfs_super_block *super;
 	const struct policy_segment *s;
 	struct volume *vol = NULL;
 	uint64_t cno, protect = 0;
@@ -257,6 +259,9 @@ static int run_pass(struct onlinerun *r, struct context *cx, bool first)
 		f.env.scarce = vol->geo.nsegments / 20;
 		protect = f.protect_cno;
 		r->blocks_per_segment = vol->geo.blocks_per_segment;
+		super = volume_super(vol);
+		r->reserve = reserve_segments(vol->geo.nsegments,
+					      le32_get(super->s_r_segments_percentage));
 		find_most(r, &f);
 		ret = policy_open(&order, o->policy, &f.env, f.segments, f.n);
 		if (ret)
