@@ -24,7 +24,7 @@
 #include "check/damage.h"
 #include "check/inodes/inodelist.h"
 #include "check/names/names.h"
-#include "disk/dirent.h"
+#include "disk/dirpack.h"
 #include "fsck/names/namefix.h"
 #include "log/directwriter.h"
 #include "log/inodes.h"

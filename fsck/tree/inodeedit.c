@@ -26,7 +26,7 @@
 #include "base/array.h"
 #include "base/sort.h"
 #include "check/damage.h"
-#include "disk/dirent.h"
+#include "disk/dirpack.h"
 #include "disk/inode.h"
 #include "fsck/maps/mapfile.h"
 #include "log/remap.h"

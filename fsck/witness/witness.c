@@ -90,7 +90,7 @@ int witness_proves(struct witness *w, struct context *cx, uint64_t pseg,
 			       geo->block_size);
 		if (ret)
 			return damage_forgive(cx, ret);
-		difference ^= crcsolve_exchange(lb->buf, blocks[i].bytes,
+		difference ^= crc32_le_exchange(lb->buf, blocks[i].bytes,
 						geo->block_size,
 						(end - 1 - blocknr)
 							<< geo->block_bits);

@@ -116,7 +116,7 @@ static uint32_t log_to_base(uint32_t a, uint32_t base, uint32_t prime)
  * multiple T * S of each S = ORDER / PRIME, where A^S = (x^(S * S))^T.  T is found by
  * steps of 257 powers (D. Shanks, 1971).
  */
-uint64_t crcsolve_bit(uint32_t stored, uint32_t computed, uint64_t len)
+uint64_t crc32_le_bit(uint32_t stored, uint32_t computed, uint64_t len)
 {
 	uint32_t difference = stored ^ computed;
 	uint64_t n = 0, s;
@@ -138,8 +138,8 @@ uint64_t crcsolve_bit(uint32_t stored, uint32_t computed, uint64_t len)
 	return n < 8 * len ? 8 * len - 1 - n : CRCSOLVE_NONE;
 }
 
-uint32_t crcsolve_exchange(const void *old, const void *new, size_t len,
-			   uint64_t after)
+uint32_t crc32_le_exchange(const void *old, const void *new, size_t len,
+			    uint64_t after)
 {
 	return crc32_le_zeros(crc32_le(0, old, len) ^ crc32_le(0, new, len),
 			      after);

@@ -38,13 +38,13 @@ uint32_t crc32_le_seed(uint32_t sum, const void *buf, size_t len);
  * or the message is longer than CRCSOLVE_BYTES_MAX.  Takes some milliseconds for any
  * LEN.
  */
-uint64_t crcsolve_bit(uint32_t stored, uint32_t computed, uint64_t len);
+uint64_t crc32_le_bit(uint32_t stored, uint32_t computed, uint64_t len);
 
 /*
  * The exclusive or of the checksums of a message before and after LEN bytes of it, OLD,
  * are replaced by NEW; AFTER bytes of the message follow them.
  */
-uint32_t crcsolve_exchange(const void *old, const void *new, size_t len,
-			   uint64_t after);
+uint32_t crc32_le_exchange(const void *old, const void *new, size_t len,
+			    uint64_t after);
 
 #endif

@@ -67,9 +67,7 @@ static int compare_entry(const void *a, const void *b)
 {
 	const struct pairtable_entry *x = a, *y = b;
 
-	if (x->dev != y->dev)
-		return x->dev < y->dev ? -1 : 1;
-	return x->ino < y->ino ? -1 : x->ino > y->ino;
+	return sort_order(x->dev, y->dev) ?: sort_order(x->ino, y->ino);
 }
 
 void pairtable_sort(struct pairtable *t)

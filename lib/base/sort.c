@@ -168,7 +168,7 @@ int sort_compare_number(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
-	return *x < *y ? -1 : *x > *y;
+	return sort_order(*x, *y);
 }
 
 size_t sort_unique(uint64_t *numbers, size_t n)

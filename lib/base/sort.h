@@ -23,6 +23,9 @@ void sort_begin(void *items, size_t count, size_t size,
 void sort_step(void *items, size_t count, size_t size,
 	       int (*compare)(const void *a, const void *b));
 
+/* The order of two numbers, for functions that compare: -1, 0, 1. */
+#define sort_order(a, b) (((a) > (b)) - ((a) < (b)))
+
 /* Compares items by the uint64_t with which they begin. */
 int sort_compare_number(const void *a, const void *b);
 

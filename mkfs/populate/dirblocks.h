@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "disk/dirent.h"
+#include "disk/dirpack.h"
 
 /*
  * All members except the block size are zero at first.  The caller ends the last

@@ -34,12 +34,12 @@ static void test_every_bit(unsigned int len)
 		if (len > 64 && !is_sampled(bit, 7))
 			continue;
 		text[bit / 8] ^= (unsigned char)(1u << bit % 8);
-		wrong += crcsolve_bit(sum, crc32_le(SEED, text, len), len) !=
+		wrong += crc32_le_bit(sum, crc32_le(SEED, text, len), len) !=
 			 bit;
 		text[bit / 8] ^= (unsigned char)(1u << bit % 8);
 	}
 	for (bit = 0; bit < 32; bit++)
-		wrong += crcsolve_bit(sum ^ 1u << bit, sum, len) !=
+		wrong += crc32_le_bit(sum ^ 1u << bit, sum, len) !=
 			 8 * len + bit;
 	snprintf(name, sizeof(name), "every bit of %u bytes is found", len);
 	is_int(wrong, 0, name);
@@ -77,7 +77,7 @@ static void test_others(void)
 			continue;
 		text[0] ^= 1;
 		text[i / 8] ^= (unsigned char)(1u << i % 8);
-		wrong += crcsolve_bit(sum, crc32_le(SEED, text, 40), 40) !=
+		wrong += crc32_le_bit(sum, crc32_le(SEED, text, 40), 40) !=
 			 by_trying(sum, text, 40);
 		text[0] ^= 1;
 		text[i / 8] ^= (unsigned char)(1u << i % 8);
@@ -86,11 +86,11 @@ static void test_others(void)
 	for (i = 0; i < 200; i++) {
 		uint32_t other = sum ^ (i + 1) * 2654435761u;
 
-		wrong += crcsolve_bit(other, sum, 40) !=
+		wrong += crc32_le_bit(other, sum, 40) !=
 			 by_trying(other, text, 40);
 	}
 	is_int(wrong, 0, "nor is any other difference");
-	ok(crcsolve_bit(sum, sum, 40) == CRCSOLVE_NONE,
+	ok(crc32_le_bit(sum, sum, 40) == CRCSOLVE_NONE,
 	   "no bit explains what is no difference");
 }
 
@@ -105,12 +105,12 @@ static void test_long(void)
 
 	for (i = 0; i < 3; i++) {
 		sum = crc32_le_zeros(crc32_le(0, one, 1), lengths[i] - 1);
-		wrong += crcsolve_bit(77, 77 ^ sum, lengths[i]) != 4;
-		wrong += crcsolve_bit(77, 77 ^ sum, lengths[i] - 1) !=
+		wrong += crc32_le_bit(77, 77 ^ sum, lengths[i]) != 4;
+		wrong += crc32_le_bit(77, 77 ^ sum, lengths[i] - 1) !=
 			 CRCSOLVE_NONE;
 	}
 	is_int(wrong, 0, "a bit at the beginning of a long message is found");
-	ok(crcsolve_bit(1, 2, CRCSOLVE_BYTES_MAX + 1) == CRCSOLVE_NONE,
+	ok(crc32_le_bit(1, 2, CRCSOLVE_BYTES_MAX + 1) == CRCSOLVE_NONE,
 	   "a message that is too long has no answer");
 }
 
@@ -124,7 +124,7 @@ static void test_exchange(void)
 	for (at = 0; at + sizeof(other) <= sizeof(text); at++) {
 		fill(text, sizeof(text), 8);
 		sum = crc32_le(SEED, text, sizeof(text));
-		sum ^= crcsolve_exchange(text + at, other, sizeof(other),
+		sum ^= crc32_le_exchange(text + at, other, sizeof(other),
 					 sizeof(text) - at - sizeof(other));
 		memcpy(text + at, other, sizeof(other));
 		wrong += sum != crc32_le(SEED, text, sizeof(text));

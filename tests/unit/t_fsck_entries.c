@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "disk/dirent.h"
+#include "disk/dirpack.h"
 #include "fsck/names/namefix.h"
 
 #include "tap.h"

@@ -74,7 +74,7 @@ static int logbits_sum_range(const struct logbits *lb, struct context *cx,
 static int explain_sum(struct logbits *lb, uint32_t stored, uint32_t computed,
 		       uint64_t sum_at, uint64_t off, uint64_t len)
 {
-	uint64_t n = crcsolve_bit(stored, computed, len);
+	uint64_t n = crc32_le_bit(stored, computed, len);
 
 	if (n == CRCSOLVE_NONE)
 		return 0;
@@ -331,7 +331,7 @@ int logbits_payload(struct logbits *lb, struct context *cx, uint64_t pseg,
 		computed = le32_make(sum);
 		ret = all == crc32_le_zeros(sum ^ le32_get(lb->ss.ss_sumsum),
 					    len - sumbytes) ||
-		      all == crcsolve_exchange(&lb->ss.ss_sumsum, &computed,
+		      all == crc32_le_exchange(&lb->ss.ss_sumsum, &computed,
 					       sizeof(computed),
 					       len - AT(ss_magic));
 	}
