@@ -226,8 +226,8 @@ static int print_block_contents(struct block_view *b, uint64_t blocknr)
 	if (err)
 		return err;
 	report_u64(r, "segment", "Segment", segnum);
-	report_flags(r, usage_flags, "su_flags", "Flags of the segment",
-		     le32_get(su.su.su_flags));
+	report_put(r, VALUE_FLAGS, usage_flags, "su_flags", "Flags of the segment",
+		   value_u64(le32_get(su.su.su_flags)));
 	report_u64(r, "su_nblocks", "Blocks in use of it",
 		   le32_get(su.su.su_nblocks));
 	err = logfind_block(&f, cx, b->vol, blocknr);

@@ -114,7 +114,7 @@ static void report_number(struct report *r, const struct field *field,
 			flags[i] = (struct value_flag){ names[i].value,
 							names[i].name };
 		flags[i].name = NULL;
-		report_flags(r, flags, path, path, v);
+		report_put(r, VALUE_FLAGS, flags, path, path, value_u64(v));
 		break;
 	default:
 		report_value(r, VALUE_HEX, path, path, value_u64(v));

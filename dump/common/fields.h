@@ -3,7 +3,6 @@
 #ifndef NILFS2_DUMP_FIELDS_H
 #define NILFS2_DUMP_FIELDS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/context.h"

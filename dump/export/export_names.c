@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "vol/dir.h"
 
@@ -72,25 +73,14 @@ static int export_names_read_share(struct gathering *g, struct context *cx,
 		sum = sum_of(entry.name, entry.len);
 		if (ret || sum % g->shares != g->share)
 			continue;
-		if (g->n == g->most)
-			ret = 1;
-		else
-			ret = array_reserve(cx, &g->sums, &g->room, g->n + 1);
-		if (!ret)
-			g->sums[g->n++] = sum;
+		ret = g->n == g->most ? 1 :
+		      array_push(cx, &g->sums, &g->n, &g->room, sum);
 	}
 	dir_cursor_close(&cur);
 	if (ret >= 0 || ret == -ENOMEM || ret == -EINTR)
 		return ret;
 	fail_clear(cx);
 	return 0;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
 }
 
 int export_names_enter(struct export_names *names, struct context *cx,
@@ -122,19 +112,19 @@ int export_names_enter(struct export_names *names, struct context *cx,
 			continue;
 		g.share++;
 		if (g.n)
-			qsort(g.sums, g.n, sizeof(*g.sums), compare_numbers);
+			sort_in_place(g.sums, g.n, sizeof(*g.sums),
+				      sort_compare_number);
 		for (i = 1; i < g.n && !ret; i++) {
 			if (g.sums[i] != g.sums[i - 1] ||
 			    (l->n && l->twice[l->n - 1].sum == g.sums[i]))
 				continue;
-			ret = array_reserve(cx, &l->twice, &l->room, l->n + 1);
-			if (!ret)
-				l->twice[l->n++] =
-					(struct twice){ .sum = g.sums[i] };
+			ret = array_push(cx, &l->twice, &l->n, &l->room,
+					 (struct twice){ .sum = g.sums[i] });
 		}
 	}
 	if (l->n)
-		qsort(l->twice, l->n, sizeof(*l->twice), compare_numbers);
+		sort_in_place(l->twice, l->n, sizeof(*l->twice),
+			      sort_compare_number);
 	*dots = g.dot > 1 || g.dotdot > 1 || g.elsewhere;
 	free(g.sums);
 	return ret;
@@ -147,7 +137,7 @@ bool export_names_meet(struct export_names *names, const char *name,
 	uint64_t sum = sum_of(name, len);
 	struct twice *t = l->n ? bsearch(&sum, l->twice, l->n,
 					 sizeof(*l->twice),
-					 compare_numbers) : NULL;
+					 sort_compare_number) : NULL;
 	bool met = t && t->met;
 
 	if (t)

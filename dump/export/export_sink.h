@@ -10,7 +10,6 @@
 #define NILFS2_DUMP_EXPORT_SINK_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/context.h"

@@ -187,7 +187,7 @@ int tar_stream_put(struct tar_stream *s, struct context *cx, const void *bytes,
 	}
 #endif
 	out_bytes(s->out, bytes, len);
-	return out_error(s->out) ? fail(cx, out_error(s->out), "%s", s->path)
+	return s->out->error ? fail(cx, s->out->error, "%s", s->path)
 				 : 0;
 }
 

@@ -66,7 +66,7 @@ static int put_hole(struct cat *cat, uint64_t len)
 		cat->skipped = true;
 		return 0;
 	}
-	while (len && !out_error(out) && !err) {
+	while (len && !out->error && !err) {
 		size_t n = len < sizeof(zeroes) ? (size_t)len : sizeof(zeroes);
 
 		out_bytes(out, zeroes, n);
@@ -83,7 +83,7 @@ static int put_content(struct cat *cat, struct content *content)
 	uint64_t at = 0;
 	int ret = 0, err;
 
-	while (!out_error(cat->tool->out)) {
+	while (!cat->tool->out->error) {
 		ret = content_next(content, cx, &part);
 		if (ret <= 0)
 			break;
@@ -139,7 +139,7 @@ static int cat_run(struct tool *tool, const void *options)
 		return fail(&tool->cx, -ENOMEM, "buffer");
 	ret = image_open_root(&im, tool, tool->argv[0], o->checkpoint,
 			      o->recover);
-	for (; !ret && *path && !out_error(tool->out); path++) {
+	for (; !ret && *path && !tool->out->error; path++) {
 		ret = cat_file(&cat, &im.root, *path);
 		if (!ret || ret == -EINTR || ret == -ENOMEM)
 			continue;

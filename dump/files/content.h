@@ -3,7 +3,6 @@
 #ifndef NILFS2_DUMP_CONTENT_H
 #define NILFS2_DUMP_CONTENT_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "vol/extent.h"

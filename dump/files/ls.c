@@ -59,7 +59,7 @@ static int list_path(struct listing *rows, const char *path, bool dots)
 	ret = tree_open(&tree, cx, rows->root, path, &how);
 	if (!ret)
 		listing_begin(rows);
-	while (!ret && !out_error(rows->tool->out)) {
+	while (!ret && !rows->tool->out->error) {
 		ret = tree_next(tree, cx, &item);
 		if (ret <= 0)
 			break;

@@ -7,7 +7,7 @@
  * parallel, and bytes are read only where their pointers differ.
  *
  * Directories are compared in pairs, by path.  The inodes that differ are known
- * beforehand (vol/inodediff.h).  A directory whose inode is the same in both
+ * beforehand (vol/mapdiff.h).  A directory whose inode is the same in both
  * has the same entries: it is read once, for those of its entries that are
  * directories or have changed, and no inode of the others is looked at.  Of a
  * directory that changed, or exists once, all entries are collected, sorted by
@@ -253,8 +253,8 @@ static int compare_inodes(struct diff *d, struct context *cx,
 		ret = file_init(&d->file[i], cx, d->root[i]->vol, ino[i],
 				&inode[i]);
 	if (!ret)
-		ret = mapdiff_run(cx, &d->file[0].map, &d->file[1].map,
-				  compare_blocks, d->file);
+		ret = mapdiff_walk(cx, &d->file[0].map, &d->file[1].map, false,
+				   compare_blocks, d->file);
 	if (ret == DIFFERENT)
 		*what |= TREE_DIFF_CONTENT;
 	return ret < 0 ? ret : 0;

@@ -14,7 +14,6 @@
 #include "dump/common/commands.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,7 +136,7 @@ static int du_add_row(struct usage *u, const struct tree_item *item,
 		return 0;
 	if (!u->o->top) {
 		du_print_row(u, &row);
-		return out_error(u->tool->out);
+		return u->tool->out->error;
 	}
 	while (at && u->rows[at - 1].space.all < space->all)
 		at--;

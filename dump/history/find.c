@@ -9,7 +9,6 @@
 #include "dump/common/commands.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "dump/common/image.h"
@@ -49,7 +48,7 @@ static int find_list_file(void *arg, struct root *root, const struct tree_item *
 	f->rows->root = root;
 	f->rows->cno = root->cno;
 	listing_put(f->rows, item);
-	return out_error(f->tool->out);
+	return f->tool->out->error;
 }
 
 static int list_logged(void *arg, struct logged_file *file)
@@ -63,7 +62,7 @@ static int list_logged(void *arg, struct logged_file *file)
 	f->rows->last = file->cno;
 	listing_put(f->rows, file->item);
 	f->rows->found = NULL;
-	return out_error(f->tool->out);
+	return f->tool->out->error;
 }
 
 static int walk_files(struct finder *f, struct root *root)

@@ -297,7 +297,7 @@ static int end_version(struct history *h, struct follower *f)
 		put_row(h, &f->version);
 	else
 		put_section(&h->tool->report, &f->version);
-	return out_error(h->tool->out);
+	return h->tool->out->error;
 }
 
 static int count_block(void *arg, struct context *cx,

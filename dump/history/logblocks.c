@@ -16,7 +16,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/checked.h"
@@ -58,28 +57,21 @@ struct gather {
 
 static int compare_place(const struct logblock *x, const struct logblock *y)
 {
-	if (x->ino != y->ino)
-		return x->ino < y->ino ? -1 : 1;
-	if (x->is_node != y->is_node)
-		return x->is_node ? -1 : 1;
-	if (x->blkoff != y->blkoff)
-		return x->blkoff < y->blkoff ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
+	return sort_order(x->ino, y->ino) ?:
+	       sort_order(y->is_node, x->is_node) ?:
+	       sort_order(x->blkoff, y->blkoff) ?:
+	       sort_order(x->number, y->number);
 }
 
 /* By place in the file, then the newest first. */
 static int logblock_compare(const void *a, const void *b)
 {
 	const struct logblock *x = a, *y = b;
-	int order = compare_place(x, y);
 
-	if (order)
-		return order;
-	if (x->cno != y->cno)
-		return x->cno > y->cno ? -1 : 1;
-	if (x->seq != y->seq)
-		return x->seq > y->seq ? -1 : 1;
-	return x->blocknr > y->blocknr ? -1 : x->blocknr < y->blocknr;
+	return compare_place(x, y) ?:
+	       sort_order(y->cno, x->cno) ?:
+	       sort_order(y->seq, x->seq) ?:
+	       sort_order(y->blocknr, x->blocknr);
 }
 
 /* Keeps the last copy of each block that was written with one checkpoint. */

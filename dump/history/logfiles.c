@@ -41,26 +41,20 @@ struct collector {
 
 static int compare_identity(const struct logfile *x, const struct logfile *y)
 {
-	if (x->ino != y->ino)
-		return x->ino < y->ino ? -1 : 1;
-	if (x->generation != y->generation)
-		return x->generation < y->generation ? -1 : 1;
-	return x->type < y->type ? -1 : x->type > y->type;
+	return sort_order(x->ino, y->ino) ?:
+	       sort_order(x->generation, y->generation) ?:
+	       sort_order(x->type, y->type);
 }
 
 /* By file, then the newest inode first. */
 static int compare_logfile(const void *a, const void *b)
 {
 	const struct logfile *x = a, *y = b;
-	int order = compare_identity(x, y);
 
-	if (order)
-		return order;
-	if (x->last != y->last)
-		return x->last > y->last ? -1 : 1;
-	if (x->seq != y->seq)
-		return x->seq > y->seq ? -1 : 1;
-	return x->blocknr > y->blocknr ? -1 : x->blocknr < y->blocknr;
+	return compare_identity(x, y) ?:
+	       sort_order(y->last, x->last) ?:
+	       sort_order(y->seq, x->seq) ?:
+	       sort_order(y->blocknr, x->blocknr);
 }
 
 /* Keeps the newest inode of each file. */
@@ -238,8 +232,9 @@ static int logfiles_gather(struct logfiles *files, struct context *cx,
 			continue;
 		err = root_open(&older, cx, latest->vol, cnos[i]);
 		if (!err)
-			err = mapdiff_run(cx, &older.ifile.map,
-					  &newer.ifile.map, mark_known, &m);
+			err = mapdiff_walk(cx, &older.ifile.map,
+					   &newer.ifile.map, false, mark_known,
+					   &m);
 		if (!err)
 			newer = older;
 		err = damage_forgive(cx, err);

@@ -15,7 +15,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "dump/mount/mount_ahead.h"
 #include "dump/mount/mountattr.h"

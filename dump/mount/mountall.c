@@ -105,9 +105,7 @@ static int compare_times(const void *a, const void *b)
 {
 	const struct mountfs_time *x = a, *y = b;
 
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return x->cno < y->cno ? -1 : x->cno > y->cno;
+	return sort_order(x->time, y->time) ?: sort_order(x->cno, y->cno);
 }
 
 /* Sets `times` to the times, sorted, with the newest checkpoint of each second. */

@@ -117,7 +117,7 @@ static int list_checkpoint(struct listing *l, uint64_t cno)
 	if (!range_has(&l->ranges, cno) ||
 	    (!snapshot && (l->o->snapshots ||
 			   (!l->o->all && checkpoint_is_minor(&cp)))))
-		return out_error(l->tool->out);
+		return l->tool->out->error;
 	table_row(&l->table, (struct value[]){
 		[CNO] = value_u64(cno),
 		[CREATED] = value_u64(le64_get(cp.cp_create)),
@@ -131,7 +131,7 @@ static int list_checkpoint(struct listing *l, uint64_t cno)
 		[HELD] = blocks_of_only(&l->snapshots, cno),
 	});
 	l->left--;
-	return out_error(l->tool->out);
+	return l->tool->out->error;
 }
 
 static int run_listing(struct listing *l)

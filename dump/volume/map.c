@@ -106,7 +106,7 @@ static int map_walk_segments(struct map *m)
 		run->blocks += s.blocks;
 		ret = context_cancelled(cx);
 		if (!ret)
-			ret = out_error(m->tool->out);
+			ret = m->tool->out->error;
 	}
 	sutable_cursor_close(&cur);
 	return image_note(m->tool, &m->status, ret);

@@ -305,7 +305,7 @@ static int segments_print_row(struct listing *l, struct segment *s)
 	for (i = 0; i < l->columns.count; i++)
 		values[i] = all_values[l->columns.list[i]];
 	table_row(&l->table, values);
-	return out_error(l->tool->out);
+	return l->tool->out->error;
 }
 
 /* Prints the segment, or keeps the value by which it is sorted. */
@@ -354,9 +354,7 @@ static int compare_keys(const void *a, const void *b)
 {
 	const struct sort_key *x = a, *y = b;
 
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return x->segnum < y->segnum ? -1 : x->segnum > y->segnum;
+	return sort_order(x->key, y->key) ?: sort_order(x->segnum, y->segnum);
 }
 
 static int show_sorted(struct listing *l)

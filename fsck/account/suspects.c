@@ -110,9 +110,7 @@ static int compare_wrong(const void *a, const void *b)
 {
 	const struct sides_wrong *x = a, *y = b;
 
-	if (x->before != y->before)
-		return x->before < y->before ? -1 : 1;
-	return x->after > y->after ? -1 : x->after < y->after;
+	return sort_order(x->before, y->before) ?: sort_order(y->after, x->after);
 }
 
 /*

@@ -90,15 +90,11 @@ static int compare_version(const void *a, const void *b)
 {
 	const struct version *x = a, *y = b;
 
-	if (x->ino != y->ino)
-		return x->ino < y->ino ? -1 : 1;
-	if (x->blkoff != y->blkoff)
-		return x->blkoff < y->blkoff ? -1 : 1;
-	if (x->cno != y->cno)
-		return x->cno > y->cno ? -1 : 1;
-	if (x->seq != y->seq)
-		return x->seq > y->seq ? -1 : 1;
-	return x->blocknr > y->blocknr ? -1 : x->blocknr < y->blocknr;
+	return sort_order(x->ino, y->ino) ?:
+	       sort_order(x->blkoff, y->blkoff) ?:
+	       sort_order(y->cno, x->cno) ?:
+	       sort_order(y->seq, x->seq) ?:
+	       sort_order(y->blocknr, x->blocknr);
 }
 
 static int compare_roots(const void *a, const void *b)

@@ -144,9 +144,7 @@ static int compare_item(const void *a, const void *b)
 {
 	const struct namefix_add *x = a, *y = b;
 
-	if (x->dir != y->dir)
-		return x->dir < y->dir ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	return sort_order(x->dir, y->dir) ?: sort_order(x->at, y->at);
 }
 
 /* Determines the new content of every directory. */

@@ -5,7 +5,6 @@
 #ifndef NILFS2_GC_CLEAN_H
 #define NILFS2_GC_CLEAN_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/context.h"

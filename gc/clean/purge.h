@@ -3,7 +3,6 @@
 #ifndef NILFS2_GC_PURGE_H
 #define NILFS2_GC_PURGE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/context.h"

@@ -335,17 +335,12 @@ static int compare_load_runs(const void *a, const void *b)
 	const struct load_run *x = a, *y = b;
 	const struct move_run *p = &x->entry, *q = &y->entry;
 
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	if (p->ino != q->ino)
-		return p->ino < q->ino ? -1 : 1;
-	if (x->current != y->current)
-		return x->current ? -1 : 1;
-	if (p->node != q->node)
-		return p->node ? 1 : -1;
-	if (p->blkoff != q->blkoff)
-		return p->blkoff < q->blkoff ? -1 : 1;
-	return p->vblocknr < q->vblocknr ? -1 : p->vblocknr > q->vblocknr;
+	return sort_order(x->rank, y->rank) ?:
+	       sort_order(p->ino, q->ino) ?:
+	       sort_order(y->current, x->current) ?:
+	       sort_order(p->node, q->node) ?:
+	       sort_order(p->blkoff, q->blkoff) ?:
+	       sort_order(p->vblocknr, q->vblocknr);
 }
 
 void load_sort(struct load *l, bool as_it_comes)

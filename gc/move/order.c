@@ -16,7 +16,6 @@
 #include "gc/move/order.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "disk/inode.h"
 #include "gc/move/load.h"

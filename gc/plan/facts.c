@@ -36,9 +36,8 @@ static int compare_best(const void *a, const void *b)
 {
 	const struct policy_rank *x = a, *y = b;
 
-	if (x->importance != y->importance)
-		return x->importance > y->importance ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
+	return sort_order(y->importance, x->importance) ?:
+	       sort_order(x->index, y->index);
 }
 
 /* Drops all candidates but the best, which stay in the order of their numbers. */

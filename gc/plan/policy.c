@@ -158,9 +158,8 @@ static int compare_policy_ranks(const void *a, const void *b)
 {
 	const struct policy_rank *x = a, *y = b;
 
-	if (x->importance != y->importance)
-		return x->importance < y->importance ? -1 : 1;
-	return x->index > y->index ? -1 : x->index < y->index;
+	return sort_order(x->importance, y->importance) ?:
+	       sort_order(y->index, x->index);
 }
 
 int policy_open(struct policy_order *order, const struct policy *policy,

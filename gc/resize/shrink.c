@@ -28,7 +28,6 @@
 #include "gc/resize/shrinklog.h"
 #include "log/newsupers.h"
 #include "vol/protection.h"
-#include "vol/sutable.h"
 #include "vol/volume.h"
 
 /*

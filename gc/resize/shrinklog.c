@@ -15,7 +15,6 @@
 #include "gc/resize/shrinklog.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "disk/reserve.h"
 #include "gc/move/sums.h"

@@ -13,7 +13,6 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
-#include "base/context.h"
 #include "dev/dev.h"
 
 #define GATHER_GAP (32u << 10)	/* bytes between two ranges, at most */

@@ -10,7 +10,6 @@
 #define NILFS2_DEV_ZONE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/context.h"

@@ -16,7 +16,6 @@
 #define NILFS2_LOG_DIRECTWRITER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/context.h"

@@ -7,7 +7,6 @@
  * are marked as exact for that checkpoint; otherwise a kernel without the
  * extension has written to the volume, and they are counted again.
  */
-#include <errno.h>
 #include <sys/stat.h>
 
 #include "disk/segusage.h"

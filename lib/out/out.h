@@ -3,13 +3,12 @@
  * A buffered writer for text and bytes, with its own integer formatting.
  *
  * Functions that put something return nothing: the first error is stored, all later
- * output is dropped, and out_close() (or out_error(), for a loop that must stop
- * early) reports the error once.
+ * output is dropped, and out_close() reports the error once.  A loop that must stop
+ * early reads it before.
  */
 #ifndef NILFS2_OUT_OUT_H
 #define NILFS2_OUT_OUT_H
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,12 +47,6 @@ int out_close(struct out *out, struct context *cx);
 
 /* Writes the buffer to the descriptor; no effect on a writer in memory. */
 void out_flush(struct out *out);
-
-/* The first error so far, or 0. */
-static inline int out_error(const struct out *out)
-{
-	return out->error;
-}
 
 /*
  * The content of a memory writer, NUL-terminated, with its length in bytes in *LEN

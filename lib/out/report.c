@@ -256,9 +256,9 @@ void report_json_value(struct json *json, enum value_kind kind,
 	}
 }
 
-static void put_value(struct report *r, enum value_kind kind,
-		      const struct value_flag *flags, const char *key,
-		      const char *label, const struct value *v)
+void report_put(struct report *r, enum value_kind kind,
+		const struct value_flag *flags, const char *key,
+		const char *label, struct value v)
 {
 	bool line = report_is_at_line(r);
 	size_t used;
@@ -270,7 +270,7 @@ static void put_value(struct report *r, enum value_kind kind,
 		r->grid = true;
 		svg_string(r->out, label);
 		out_string(r->out, "</th><td>");
-		report_html_value(r->out, kind, flags, v);
+		report_html_value(r->out, kind, flags, &v);
 		out_string(r->out, "</td></tr>\n");
 		return;
 	}
@@ -281,29 +281,15 @@ static void put_value(struct report *r, enum value_kind kind,
 		out_char(r->out, ':');
 		out_repeat(r->out, ' ',
 			   used < LABEL_WIDTH ? LABEL_WIDTH - used : 1);
-		value_put(r->out, kind, flags, v, 0, false);
+		value_put(r->out, kind, flags, &v, 0, false);
 		out_char(r->out, '\n');
 		return;
 	}
 	if (line)
 		report_line_begin(r, key);
-	report_json_value(&r->json, kind, flags, key, v);
+	report_json_value(&r->json, kind, flags, key, &v);
 	if (line)
 		json_end(&r->json);
-}
-
-void report_value(struct report *r, enum value_kind kind, const char *key,
-		  const char *label, struct value v)
-{
-	put_value(r, kind, NULL, key, label, &v);
-}
-
-void report_flags(struct report *r, const struct value_flag *flags,
-		  const char *key, const char *label, uint64_t bits)
-{
-	struct value v = value_u64(bits);
-
-	put_value(r, VALUE_FLAGS, flags, key, label, &v);
 }
 
 void report_paragraph(struct report *r, const char *class, const char *text)

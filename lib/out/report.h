@@ -74,13 +74,21 @@ void report_end(struct report *r);
  */
 void report_list(struct report *r, const char *key);
 
-/* Puts a value of the open section: LABEL for people (NULL: none), KEY for scripts. */
-void report_value(struct report *r, enum value_kind kind, const char *key,
-		  const char *label, struct value v);
-void report_flags(struct report *r, const struct value_flag *flags,
-		  const char *key, const char *label, uint64_t bits);
+/*
+ * Puts a value of the open section: LABEL for people (NULL: none), KEY for scripts.
+ * FLAGS is used for VALUE_FLAGS, and may be NULL.
+ */
+void report_put(struct report *r, enum value_kind kind,
+		const struct value_flag *flags, const char *key,
+		const char *label, struct value v);
 
-/* Shorthands for the most common kinds. */
+/* Shorthands for all other kinds, and the most common ones. */
+static inline void report_value(struct report *r, enum value_kind kind,
+				const char *key, const char *label, struct value v)
+{
+	report_put(r, kind, NULL, key, label, v);
+}
+
 static inline void report_u64(struct report *r, const char *key,
 			      const char *label, uint64_t v)
 {

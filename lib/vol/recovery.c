@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "disk/rule.h"
 #include "disk/segsum.h"
 #include "vol/logcheck.h"
 #include "vol/volume.h"

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "disk/segsum.h"
 #include "vol/logcheck.h"
 #include "vol/recovery.h"
@@ -25,11 +26,9 @@ static int compare_block(const void *a, const void *b)
 {
 	const struct salvaged_block *x = a, *y = b;
 
-	if (x->ino != y->ino)
-		return x->ino < y->ino ? -1 : 1;
-	if (x->blkoff != y->blkoff)
-		return x->blkoff < y->blkoff ? -1 : 1;
-	return x->order > y->order ? -1 : x->order < y->order;
+	return sort_order(x->ino, y->ino) ?:
+	       sort_order(x->blkoff, y->blkoff) ?:
+	       sort_order(y->order, x->order);
 }
 
 void rollforward_sort(struct rollforward *rf)

@@ -9,7 +9,6 @@
 #include "mkfs/plan/options.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/uuidtext.h"

@@ -376,13 +376,6 @@ int layer_directory(struct layer *l, struct context *cx, uint64_t ino,
 	return lose_trees(l, cx, lost);
 }
 
-static int layer_by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 int layer_finish(struct layer *l, struct context *cx)
 {
 	struct nilfs_inode inode;
@@ -390,7 +383,7 @@ int layer_finish(struct layer *l, struct context *cx)
 	uint64_t ino;
 	int err;
 
-	sort_in_place(l->lost, l->nlost, sizeof(*l->lost), layer_by_number);
+	sort_in_place(l->lost, l->nlost, sizeof(*l->lost), sort_compare_number);
 	for (i = 0; i < l->nlost; i += n) {
 		ino = l->lost[i];
 		for (n = 1; i + n < l->nlost; n++)

@@ -7,6 +7,13 @@
  * are collected and applied at the end, in the order of inode numbers, once per
  * inode.
  *
+ * A file that fits into a segment is not split at the end of the segment.  If it does
+ * not fit into the rest of the segment it waits, and later, smaller files fill the
+ * rest.  Once the segment is full, or too many files wait, a new segment begins with
+ * the waiting files, in their order of arrival.  Two kinds of files are split and never
+ * wait: files larger than a segment, and files without which a large rest of the
+ * segment would stay unused.  The order depends on sizes only, never on time.
+ *
  * A source does not depend on the layer below.  An existing directory keeps its
  * number and the entries that are not replaced; all other files are new.
  */
@@ -20,11 +27,29 @@
 #include "base/pairtable.h"
 #include "disk/inode.h"
 #include "log/inodes.h"
-#include "mkfs/populate/deferred.h"
 #include "mkfs/populate/layer.h"
 
 /* Files between two calls of progress(). */
 #define PROGRESS_FILES 256
+
+/* The maximum number of waiting files. */
+#define DEFERRED_MAX 256
+
+struct deferred_file {
+	uint64_t ino;
+	struct nilfs_inode inode;
+	struct payload *payload;
+	uint64_t nblocks;
+	size_t nruns;
+	struct newfile_run runs[];
+};
+
+/* Files that wait for a place; all zero is the empty list. */
+struct deferred {
+	struct deferred_file *files[DEFERRED_MAX];	/* in their order of arrival */
+	size_t n;
+	uint64_t least;		/* blocks of the smallest one */
+};
 
 struct populate {
 	struct writer *w;
@@ -70,9 +95,12 @@ int populate_open(struct populate **pp, struct context *cx, struct writer *w,
 
 void populate_close(struct populate *p)
 {
+	struct deferred *d;
+
 	if (!p)
 		return;
-	deferred_fini(&p->deferred);
+	for (d = &p->deferred; d->n; free(d->files[d->n]))
+		payload_put(d->files[--d->n]->payload);
 	pairtable_fini(&p->linked);
 	layer_fini(&p->layer);
 	free(p->block);
@@ -192,6 +220,110 @@ static void blank_free(struct payload *payload)
 	free(payload);
 }
 
+static int place_file(struct populate *p, struct context *cx, uint64_t ino,
+		      const struct nilfs_inode *inode,
+		      const struct newfile_run *runs, size_t nruns,
+		      struct payload *payload)
+{
+	struct nilfs_inode placed = *inode;
+	int err = newfile_place(p->w, cx, ino, &placed, runs, nruns, payload);
+
+	return err ? err : inodes_write(p->w, cx, ino, &placed);
+}
+
+/*
+ * Places waiting files that fit, the earliest first.  With FIRST, the file that has
+ * waited longest is placed whether it fits or not.
+ */
+static int place_waiting(struct populate *p, struct context *cx, bool first)
+{
+	struct deferred *d = &p->deferred;
+	struct deferred_file *file;
+	uint64_t room;
+	size_t i, j;
+	int err = 0;
+
+	for (; d->n && !err; first = false) {
+		room = newfile_room(p->w);
+		if (!first && room && room < d->least)
+			break;
+		for (i = 0; !first && i < d->n; i++)
+			if (newfile_fits(p->w, d->files[i]->nblocks))
+				break;
+		if (i == d->n)
+			break;
+		file = d->files[i];
+		d->n--;
+		memmove(&d->files[i], &d->files[i + 1],
+			(d->n - i) * sizeof(d->files[0]));
+		d->least = UINT64_MAX;
+		for (j = 0; j < d->n; j++)
+			if (d->files[j]->nblocks < d->least)
+				d->least = d->files[j]->nblocks;
+		err = place_file(p, cx, file->ino, &file->inode, file->runs,
+				 file->nruns, file->payload);
+		free(file);
+	}
+	return err;
+}
+
+/*
+ * Begins a new segment with the file that has waited longest.  The rest of the
+ * current segment stays unused, unless that file is split to fill it.
+ */
+static int begin_segment(struct populate *p, struct context *cx)
+{
+	int err = newfile_skip_wastes(p->w) ? 0 : newfile_skip(p->w, cx);
+
+	return err ? err : place_waiting(p, cx, true);
+}
+
+/*
+ * Places file INO with its blocks, now or later, and writes its inode then.  RUNS are
+ * copied if needed; ownership of PAYLOAD is transferred.  Without LATER the file is
+ * placed now.  Fails as newfile_place() and inodes_write().
+ */
+static int place_or_defer(struct populate *p, struct context *cx, uint64_t ino,
+			  const struct nilfs_inode *inode,
+			  const struct newfile_run *runs, size_t nruns,
+			  struct payload *payload, bool later)
+{
+	struct deferred *d = &p->deferred;
+	struct deferred_file *file;
+	uint64_t nblocks = 0;
+	size_t i;
+	int err;
+
+	for (i = 0; i < nruns; i++)
+		nblocks += runs[i].count;
+	err = place_waiting(p, cx, false);
+	if (!err && !newfile_fits(p->w, nblocks)) {
+		if (!later)
+			err = newfile_skip_wastes(p->w) ? 0 : newfile_skip(p->w, cx);
+		else if (d->n == DEFERRED_MAX)
+			err = begin_segment(p, cx);
+	}
+	if (!err && (!later || newfile_fits(p->w, nblocks)))
+		return place_file(p, cx, ino, inode, runs, nruns, payload);
+	file = err ? NULL : malloc(sizeof(*file) + nruns * sizeof(*runs));
+	if (!file) {
+		payload_put(payload);
+		return err ? err : fail(cx, -ENOMEM, "deferred file");
+	}
+	*file = (struct deferred_file){
+		.ino = ino,
+		.inode = *inode,
+		.payload = payload,
+		.nblocks = nblocks,
+		.nruns = nruns,
+	};
+	memcpy(file->runs, runs, nruns * sizeof(*runs));
+	if (!d->n || nblocks < d->least)
+		d->least = nblocks;
+	d->files[d->n++] = file;
+	return 0;
+}
+
 int populate_file(struct populate *p, struct context *cx,
 		  const struct entry *e, const struct newfile_run *runs,
 		  size_t nruns, struct payload *payload, bool later,
@@ -216,8 +348,8 @@ int populate_file(struct populate *p, struct context *cx,
 		payload_init(payload, &blank);
 	}
 	set_inode(p, e, true, &inode);
-	err = nruns ? deferred_place(&p->deferred, cx, p->w, *ino, &inode,
-				     runs, nruns, payload, later) :
+	err = nruns ? place_or_defer(p, cx, *ino, &inode, runs, nruns, payload,
+				     later) :
 		      inodes_write(p->w, cx, *ino, &inode);
 	if (err)
 		return err;
@@ -309,8 +441,10 @@ int populate_finish(struct populate *p, struct context *cx)
 	struct nilfs_inode inode;
 	struct pairtable_entry *link;
 	size_t i;
-	int err = deferred_finish(&p->deferred, cx, p->w);
+	int err = place_waiting(p, cx, false);
 
+	while (!err && p->deferred.n)
+		err = begin_segment(p, cx);
 	pairtable_sort(&p->linked);
 	for (i = 0; i < p->linked.used && !err; i++) {
 		link = &p->linked.slots[i];

@@ -3,7 +3,6 @@
 #ifndef NILFS2_MKFS_DATARUN_H
 #define NILFS2_MKFS_DATARUN_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

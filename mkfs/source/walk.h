@@ -4,7 +4,6 @@
 #define NILFS2_MKFS_WALK_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "mkfs/populate/populate.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* JSON, sections and tables: the same calls in three forms. */
+#include "out/histogram.h"
 #include "out/report.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "out/histogram.h"
 #include "out/table.h"
 #include "tap.h"
 
@@ -314,7 +314,7 @@ static struct out *report_sections(enum report_mode mode)
 	report_list(&r, "superblocks");
 	report_begin(&r, "superblock", "Superblock 1");
 	report_value(&r, VALUE_HEX, "s_magic", "Magic", value_u64(0x3434));
-	report_flags(&r, flags, "s_state", "State", 2);
+	report_put(&r, VALUE_FLAGS, flags, "s_state", "State", value_u64(2));
 	report_begin(&r, "log", "Log");
 	report_u64(&r, "sequence", "Sequence", 9);
 	report_end(&r);

@@ -111,9 +111,9 @@ static void test_errors(void)
 	if (full < 0 || pipe(ends) || out_open(&cx, full, "full", &out))
 		exit(99);
 	out_string(out, "lost");
-	is_int(out_error(out), 0, "an error is not known before the flush");
+	is_int(out->error, 0, "an error is not known before the flush");
 	out_flush(out);
-	is_int(out_error(out), -ENOSPC, "but after it");
+	is_int(out->error, -ENOSPC, "but after it");
 	for (i = 0; i < 100000; i++)
 		out_printf(out, "dropped %d\n", i);
 	is_int(out_close(out, &cx), -ENOSPC, "and again at the end");

@@ -169,13 +169,6 @@ struct result {
 	const char *key, *image;
 };
 
-static int compare_keys(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-
-	return x->key < y->key ? -1 : x->key > y->key;
-}
-
 /* 1: LINE is a result; 0: another line; -1: a damaged one. */
 static int read_result(struct result *result, char *line)
 {
@@ -236,9 +229,10 @@ static int take_result(struct merging *m, struct context *cx,
 	if (err)
 		return err;
 	if (n)
-		sort_in_place(m->places, n, sizeof(*m->places), compare_keys);
+		sort_in_place(m->places, n, sizeof(*m->places),
+			      sort_compare_number);
 	place = bsearch(&want, m->places, m->plan->nruns, sizeof(want),
-			compare_keys);
+			sort_compare_number);
 	if (!place) {
 		m->merge->others++;
 		return 0;

@@ -17,7 +17,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define PASSES 4u	/* number of times that sizes are tried */
 #define TRIES 400u	/* approximate number of sizes tried per group */

@@ -166,9 +166,8 @@ static int compare_choice_ranks(const void *a, const void *b)
 {
 	const struct policy_rank *x = a, *y = b;
 
-	if (x->importance != y->importance)
-		return x->importance < y->importance ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
+	return sort_order(x->importance, y->importance) ?:
+	       sort_order(x->index, y->index);
 }
 
 void simchoice_sort(struct policy_rank *ranks, size_t n)

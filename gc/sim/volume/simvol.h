@@ -10,7 +10,6 @@
 #define NILFS2_GC_SIM_SIMVOL_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/context.h"

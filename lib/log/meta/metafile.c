@@ -468,9 +468,7 @@ static int compare_metafile_blocks(const void *a, const void *b)
 {
 	const struct metafile_block *x = a, *y = b;
 
-	if (x->level != y->level)
-		return x->level < y->level ? -1 : 1;
-	return x->key < y->key ? -1 : x->key > y->key;
+	return sort_order(x->level, y->level) ?: sort_order(x->key, y->key);
 }
 
 int metafile_collect(struct metafile *m, struct context *cx, bool all,
