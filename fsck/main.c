@@ -6,6 +6,7 @@
 #include "cli/tool.h"
 #include "dev/dev.h"
 #include "dev/output.h"
+#include "dev/paced.h"
 #include "find/findprint.h"
 #include "fsck/apply/undo.h"
 #include "fsck/plan/options.h"
@@ -32,13 +33,19 @@ static int fsck_check_options(struct tool *tool, const struct options *o)
 		return tool_usage(tool, "--state: for checks and repairs only");
 	if (o->ddrescue_map && o->undo)
 		return tool_usage(tool, "--ddrescue-map: nothing is read");
+	if (o->share && (o->mode != OPTIONS_NO || o->quick ||
+			 !live_is_directory(tool->argv[0])))
+		return tool_usage(tool, "--share: for -n with the directory of a "
+				  "mounted volume, without --quick");
 	return o->undo_file ? output_check(&tool->cx, o->undo_file, &how) : 0;
 }
 
 static int run_fsck(struct tool *tool, const void *options)
 {
+	static const struct paced_clock clock = { tool_clock, tool_wait };
 	struct options asked = *(const struct options *)options;
 	const struct options *o = &asked;
+	struct dev *paced = NULL;
 	struct target t;
 	int err, ret;
 
@@ -56,13 +63,17 @@ static int run_fsck(struct tool *tool, const void *options)
 	/* The checksums of logs show which data was not read. */
 	asked.data |= t.unread;
 	asked.mounted = t.synced;
+	asked.live = t.live;
+	if (!err && o->speed)
+		err = paced_open(&paced, &tool->cx, t.dev, o->speed, &clock);
 	if (!err && o->undo) {
 		err = undo_restore(&tool->cx, o->undo, t.dev, o->force);
 		if (!err)
 			tool_note(tool, "%s: restored to the state before the repair",
 				  tool->argv[0]);
 	} else if (!err) {
-		err = damage_failed(&tool->cx, session_run(tool, o, t.dev));
+		err = damage_failed(&tool->cx, session_run(tool, o,
+							   paced ? paced : t.dev));
 		if (err == SESSION_UNCORRECTED && t.live)
 			tool_note(tool, "%s: to repair the volume, unmount it "
 				  "and run fsck.nilfs2 -y %s%s", tool->argv[0],
@@ -75,6 +86,7 @@ static int run_fsck(struct tool *tool, const void *options)
 	else if (t.copy && err >= 0)
 		tool_note(tool, "%s: unchanged; the repaired copy is %s",
 			  tool->argv[0], o->output);
+	dev_close(paced);
 	target_close(&t);
 	if (err >= 0)
 		progress_until(&tool->progress, 100);
@@ -86,7 +98,7 @@ static const struct cli_heading headings[] = {
 	  "no a p yes rebuild rebuild-counters rollback output state "
 	  "undo-file give-up undo force" },
 	{ "Check",
-	  "f superblock quick data ddrescue-map" },
+	  "f superblock quick data ddrescue-map share speed" },
 	{ "Output and resources",
 	  "all list-rules" },
 	{ NULL, NULL },

@@ -439,7 +439,10 @@ int session_run(struct tool *tool, const struct options *o, struct dev *dev)
 	if (!err)
 		err = overlay_open(&r.dev, &tool->cx,
 				   r.patched ? r.patched : dev, false);
-	if (!err)
+	if (!err && o->share)
+		err = shared_run(&l, tool, o, r.dev) ?:
+		      print_result(&r, &l, false);
+	else if (!err)
 		err = counters ? recount_blocks(&r, &tool->cx) :
 		      o->rollback.wanted ? roll_back(&r, &tool->cx) :
 					   run_check(&r, &tool->cx);

@@ -262,7 +262,8 @@ static int open_mounted(struct target *t, struct tool *tool, const char *path,
 				 "checked, with -n and in its latest state; "
 				 "unmount it to repair %s", path,
 				 t->live->device);
-	err = cleanerlock_take(&t->lock, cx, t->live, CLEANER_WAIT);
+	if (!o->share)
+		err = cleanerlock_take(&t->lock, cx, t->live, CLEANER_WAIT);
 	if (err == -EACCES) {
 		tool_failed(tool, NULL, err);
 		tool_warn(tool, "%s: a cleaner may run meanwhile; then findings "

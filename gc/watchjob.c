@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/service.h"
@@ -150,16 +149,6 @@ static void show_change(void *arg, const struct watch_status *status)
 	s->state = status->state;
 }
 
-/* A signal ends the wait. */
-static void wait_ms(uint64_t ms)
-{
-	const struct timespec pause = {
-		(time_t)(ms / 1000), (long)(ms % 1000) * 1000000,
-	};
-
-	nanosleep(&pause, NULL);
-}
-
 int watchjob_run(struct tool *tool, const struct options *o)
 {
 	struct watch_options options = {
@@ -167,7 +156,7 @@ int watchjob_run(struct tool *tool, const struct options *o)
 		.speed = o->speed,
 		.clock = tool_clock,
 		.now = service_now,
-		.wait = wait_ms,
+		.wait = tool_wait,
 		.changed = show_change,
 	};
 	struct service s = { .tool = tool };

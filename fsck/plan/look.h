@@ -70,6 +70,14 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 	     struct dev *dev, bool first);
 void look_fini(struct look *l);
 
+/*
+ * The same for a mounted volume that is cleaned meanwhile: checks it without a word,
+ * and again at a new checkpoint if something was found, a few times. Prints what
+ * each of the last checks has found. L is the last check, with these findings.
+ */
+int shared_run(struct look *l, struct tool *tool, const struct options *o,
+		    struct dev *dev);
+
 /* Notes that L was compared with the previous check. Later comparisons with L
    use all its findings. */
 void look_mark_compared(struct look *l);

@@ -8,6 +8,8 @@
 
 #include "cli/option.h"
 
+struct live;
+
 enum options_mode {
 	OPTIONS_PLAIN,		/* no mode given */
 	OPTIONS_NO,		/* -n: change nothing */
@@ -41,9 +43,12 @@ struct options {
 	uint64_t superblock;	/* 1 or 2: use only this one; 0: both */
 	uint64_t state;		/* the checkpoint to repair; 0: the latest */
 	bool list_rules;
+	bool share;		/* a cleaner may run during the check */
+	uint64_t speed;		/* bytes read in a second; 0: any */
 	/* Not an option: the volume is mounted, and this checkpoint has been
 	   written; 0: not mounted. */
 	uint64_t mounted;
+	const struct live *live;	/* with SHARE: that volume */
 };
 
 extern const struct cli_option options_rows[];

@@ -109,6 +109,15 @@ uint64_t tool_clock(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
+void tool_wait(uint64_t ms)
+{
+	const struct timespec pause = {
+		(time_t)(ms / 1000), (long)(ms % 1000) * 1000000,
+	};
+
+	nanosleep(&pause, NULL);
+}
+
 int tool_usage(struct tool *tool, const char *fmt, ...)
 {
 	va_list ap;

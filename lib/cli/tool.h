@@ -137,6 +137,9 @@ void tool_failed(struct tool *tool, const char *what, int err);
 /* Milliseconds of a monotonic clock, to measure durations. */
 uint64_t tool_clock(void);
 
+/* Waits so many milliseconds, or until a signal. */
+void tool_wait(uint64_t ms);
+
 /* Reports wrong arguments: returns -EINVAL, which ends in a usage error. */
 int tool_usage(struct tool *tool, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -30,6 +30,94 @@ load mounted
 	kernel_content
 }
 
+# writer_and_cleaner: both run until /mnt/tmp/model.end exists.
+busy='
+	writer_and_cleaner() {
+		perl $live/writer.pl $MNT "$1" /mnt/tmp/model &
+		until [ -e /mnt/tmp/model.end ]; do
+			gc.nilfs2 --protect 0 --min-reclaimable 1 $MNT
+		done >/mnt/tmp/cleaned 2>&1 &
+		sleep 0.5
+	}
+'
+
+@test "--share: cleaning goes on during the check, and nothing is found" {
+	# A small volume, whose freed segments are soon overwritten.
+	image=$BATS_TEST_TMPDIR/live.img
+	truncate -s 24M "$image"
+	mkfs.nilfs2 -q -B 64 "$image"
+	live_guest <<-EOF
+		$busy
+		writer_and_cleaner 6
+		count() {
+			grep -c "^Segments cleaned: *[1-9]" /mnt/tmp/cleaned
+		}
+		wait_until count
+		echo "before \$(count)"
+		# Until what is overwritten has been found, but not twice.
+		for i in 1 2 3 4 5 6 7 8 9 10; do
+			fsck.nilfs2 -nv --data --share --speed 8M \$MNT \
+				2>>/mnt/tmp/said || exit
+			[ \$i -lt 3 ] || ! grep -q ": check 2: " /mnt/tmp/said || break
+		done
+		grep ": check .: found" /mnt/tmp/said
+		echo "after \$(count)"
+		>/mnt/tmp/model.end
+		wait
+		fsck.nilfs2 -n --share \$MNT || exit
+		nilfs_umount
+		fsck.nilfs2 -nf \$DEV1
+	EOF
+	[ "$status" -eq 0 ]
+	[ "$(grep -c ": clean, " <<<"$output")" -ge 5 ]
+	[[ $output == *": check 2: found"* ]]
+	[ "$(sed -n 's/^after //p' <<<"$output")" -gt \
+		"$(sed -n 's/^before //p' <<<"$output")" ]
+	kernel_content
+}
+
+@test "--share: damage under a mounted volume is found while it is cleaned" {
+	live_volume
+	live_guest <<-EOF
+		head -c 20000 /dev/urandom >\$MNT/file
+		sync
+		# The superblocks name a later log then.
+		echo x >\$MNT/other
+		nilfs_umount
+		nilfs_mount \$DEV1
+		echo "inode \$(stat -c %i \$MNT/file) is damaged"
+		$busy
+		block=\$(dump.nilfs2 bmap \$MNT /file | awk '\$1 == 0 { print \$5; exit }')
+		dd if=/dev/urandom of=\$DEV1 bs=4096 count=1 seek=\$block oflag=direct \
+			conv=notrunc status=none
+		writer_and_cleaner 7
+		for i in 1 2 3; do
+			fsck.nilfs2 -nv --data --share --speed 32M \$MNT
+			echo "status \$?"
+		done
+		>/mnt/tmp/model.end
+		wait
+		fsck.nilfs2 -n --data --share --json \$MNT >/mnt/tmp/json
+		echo "status \$?"
+		gojq -c '.findings[].rule, .counts, .summary.errors' /mnt/tmp/json
+		try() {
+			"\$@"
+			echo "status \$?"
+		}
+		try fsck.nilfs2 --share \$MNT
+		try fsck.nilfs2 -n --share --quick \$MNT
+		try fsck.nilfs2 -n --share \$DEV1
+	EOF
+	ino=$(sed -n 's/^inode \([0-9]*\) is damaged$/\1/p' <<<"$output")
+	[ "$(grep -c "log-datasum: .*: inodes .*\<$ino\>" <<<"$output")" -eq 3 ]
+	[ "$(grep -c ": 1 error, " <<<"$output")" -eq 3 ]
+	[ "$(grep -c "^status 4" <<<"$output")" -eq 4 ]
+	[ "$(grep -c "^status 16" <<<"$output")" -eq 3 ]
+	[[ $output == *'"log-datasum"'* ]]
+	[[ $errors == *"run fsck.nilfs2 -y --data "* ]]
+	kernel_content
+}
+
 @test "a deleted file that is still open is no finding on a mounted volume" {
 	live_volume
 	live_guest <<-'EOF'

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The check of a mounted volume that is cleaned meanwhile.
+ *
+ * A cleaner frees segments of the state that is checked, and the kernel writes to
+ * them: what is read there then is damage that does not exist.  It is at another place
+ * in a later state, while real damage stays.  So a check that finds something is
+ * repeated with a new state, until it finds only what the ones before have found, or
+ * nothing of that.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "find/findprint.h"
+#include "fsck/plan/look.h"
+#include "live/live.h"
+
+/* The most checks. */
+#define CHECKS 5
+
+/* By place and rule; the number of the latest checkpoint is not part of it.  A log
+   breaks other rules once the superblocks name a later one. */
+static int compare_findings(const void *a, const void *b)
+{
+	const struct finding *f = a, *g = b;
+	const uint64_t x[] = {
+		f->place.kind == PLACE_LOG ? 0 : f->rule, f->place.kind, f->place.number, f->place.ino,
+		f->place.blkoff, f->place.offset, f->place.level, f->snapshot,
+		f->snapshot ? f->place.cno : 0,
+	};
+	const uint64_t y[] = {
+		g->place.kind == PLACE_LOG ? 0 : g->rule, g->place.kind, g->place.number, g->place.ino,
+		g->place.blkoff, g->place.offset, g->place.level, g->snapshot,
+		g->snapshot ? g->place.cno : 0,
+	};
+	size_t i = 0;
+
+	while (i + 1 < sizeof(x) / sizeof(*x) && x[i] == y[i])
+		i++;
+	return (x[i] > y[i]) - (x[i] < y[i]);
+}
+
+static void drop_kept(struct look_kept *k)
+{
+	while (k->n)
+		free((char *)(uintptr_t)k->findings[--k->n].detail);
+	free(k->findings);
+	*k = (struct look_kept){ 0 };
+}
+
+/* Sorts K, without history unless ALL, and drops what is not in BEFORE (NULL: has
+   everything): the number that it had before that. */
+static size_t keep_common(struct look_kept *k, const struct look_kept *before,
+			  bool all)
+{
+	size_t had = 0, n = 0, i;
+
+	for (i = 0; i < k->n; i++) {
+		const struct finding *f = &k->findings[i];
+		bool counts = all || !f->history;
+
+		had += counts;
+		if (counts && (!before || bsearch(f, before->findings, before->n,
+						  sizeof(*f), compare_findings)))
+			k->findings[n++] = *f;
+		else
+			free((char *)(uintptr_t)f->detail);
+	}
+	k->n = n;
+	if (n)
+		qsort(k->findings, n, sizeof(*k->findings), compare_findings);
+	return had;
+}
+
+static void print_shared(void *arg, const struct finding *f)
+{
+	struct tool *tool = arg;
+
+	findprint_finding(&tool->report, f);
+}
+
+/* Lists what check number N has found, for a user who wants to know. */
+static void list_found(struct tool *tool, unsigned int n, const struct look_kept *k)
+{
+	char place[PLACE_TEXT_MAX];
+	size_t i;
+
+	tool_detail(tool, "%s: check %u: found %zu", tool->argv[0], n, k->n);
+	for (i = 0; i < k->n; i++) {
+		findprint_place(&k->findings[i].place, place);
+		tool_detail(tool, "%s: check %u: %s: %s", tool->argv[0], n, place,
+			    rule_info(k->findings[i].rule)->text);
+	}
+}
+
+/* Prints the findings of K, which become those of L. */
+static int report_shared(struct look *l, struct tool *tool, const struct options *o,
+			 const struct look_kept *k)
+{
+	struct findings *f;
+	int err = findings_open(&f, &tool->cx, print_shared, tool, o->everything);
+	size_t i;
+
+	if (err)
+		return err;
+	findings_close(l->check.findings);
+	l->check.findings = f;
+	report_list(&tool->report, "findings");
+	for (i = 0; i < k->n; i++) {
+		f->mark = k->findings[i].history ? FINDINGS_HISTORY :
+			  k->findings[i].snapshot ? FINDINGS_SNAPSHOTS :
+						    FINDINGS_NEWEST;
+		findings_add(f, &k->findings[i]);
+	}
+	report_end(&tool->report);
+	findprint_counts(&tool->report, f, o->everything);
+	return 0;
+}
+
+int shared_run(struct look *l, struct tool *tool, const struct options *o,
+		    struct dev *dev)
+{
+	struct context *cx = &tool->cx;
+	struct look_kept before = { 0 };
+	struct options all = *o;
+	unsigned int i;
+	bool sure = false;
+	size_t had;
+	int err = 0;
+
+	all.everything = true;
+	for (i = 0; i < CHECKS && !sure && !err; i++) {
+		if (i) {
+			enum decision_mode mode = l->mode;
+
+			look_fini(l);
+			l->mode = mode;
+			/* Without a new checkpoint the latest one is checked. */
+			err = live_sync(o->live, cx, &all.mounted);
+			if (err == -ENOSPC || err == -EIO || err == -EROFS) {
+				fail_clear(cx);
+				err = 0;
+			}
+		}
+		if (!err)
+			err = look_run(l, tool, &all, dev, false);
+		if (err)
+			break;
+		list_found(tool, i + 1, &l->kept);
+		had = keep_common(&l->kept, i ? &before : NULL, o->everything);
+		sure = l->check.vol && (!l->kept.n ||
+					(i && (l->kept.n == had ||
+					       l->kept.n == before.n)));
+		drop_kept(&before);
+		before = l->kept;
+		l->kept = (struct look_kept){ 0 };
+	}
+	if (!err)
+		err = report_shared(l, tool, o, &before);
+	drop_kept(&before);
+	return err;
+}
