@@ -168,6 +168,18 @@ sound() {
 	sound root.img
 }
 
+@test "units clean and check a volume while it is mounted" {
+	look clean look-units
+	for said in 'watch: started' 'watch: cleaned' 'watch: Running: *yes' \
+		'nilfs2-gc-night: success' 'nilfs2-scrub: success' \
+		'nilfs2-gc-night@data.timer' 'nilfs2-scrub@data.timer' \
+		'watch: unmounted' 'watch: stopped: success' 'watch: started again' \
+		'watch: stopped with its mount'; do
+		grep -aq "boot-test: .*$said" console
+	done
+	sound data.img
+}
+
 @test "compacted and shrunk to the smallest size, it boots again" {
 	before=$(stat -c %s root.img)
 	eval "run -0 $(command_of gc.nilfs2)"
