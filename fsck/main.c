@@ -64,6 +64,8 @@ static int run_fsck(struct tool *tool, const void *options)
 	asked.data |= t.unread;
 	asked.mounted = t.synced;
 	asked.live = t.live;
+	/* The lock of the cleaner may not be taken. */
+	asked.share |= t.live && !t.lock && !o->quick;
 	if (!err && o->speed)
 		err = paced_open(&paced, &tool->cx, t.dev, o->speed, &clock);
 	if (!err && o->undo) {

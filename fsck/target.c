@@ -266,8 +266,10 @@ static int open_mounted(struct target *t, struct tool *tool, const char *path,
 		err = cleanerlock_take(&t->lock, cx, t->live, CLEANER_WAIT);
 	if (err == -EACCES) {
 		tool_failed(tool, NULL, err);
-		tool_warn(tool, "%s: a cleaner may run meanwhile; then findings "
-			  "may be wrong", path);
+		tool_warn(tool, "%s: a cleaner may run meanwhile; %s", path,
+			  o->quick ? "then findings may be wrong" :
+				     "as with --share, only what is found twice "
+				     "is reported");
 		err = 0;
 	}
 	err = err ? err : live_sync(t->live, cx, &t->synced);

@@ -138,6 +138,8 @@ static int run_mounted(struct tool *tool, struct options *o)
 		ret = fail_said(cx, -EROFS, "%s: mounted read-only; mount it for "
 				"writing, or unmount it and give the device %s",
 				live->dir, live->device);
+	if (!ret && !o->dry_run)
+		ret = live_permitted(live, cx);
 	if (!ret)
 		ret = cleanerlock_take(&lock, cx, live, CLEANER_WAIT);
 	if (!ret)

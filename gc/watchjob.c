@@ -182,6 +182,8 @@ int watchjob_run(struct tool *tool, const struct options *o)
 		ret = fail_said(&tool->cx, -EROFS, "%s: mounted read-only",
 				live->dir);
 	if (!ret)
+		ret = live_permitted(live, &tool->cx);
+	if (!ret)
 		ret = devfile_open(&dev, &tool->cx, live->device, DEVFILE_READ);
 	if (!ret)
 		ret = volume_open_bare(&vol, &tool->cx, dev);

@@ -103,6 +103,18 @@ int live_ioctl(const struct live *l, struct context *cx, const char *name,
 	return fail(cx, -errno, "%s: %s", l->dir, name);
 }
 
+int live_permitted(const struct live *l, struct context *cx)
+{
+	/* The kernel looks at the capability first, and then fails with -EFAULT. */
+	int ret = live_request(l, cx, NILFS_IOCTL_CHANGE_CPMODE, NULL);
+
+	fail_clear(cx);
+	return ret != -EPERM ? 0 :
+		fail_said(cx, -EPERM, "%s: the kernel changes a mounted volume only "
+			  "with the capability CAP_SYS_ADMIN; run it as root",
+			  l->dir);
+}
+
 int live_sync(const struct live *l, struct context *cx, uint64_t *cno)
 {
 	struct nilfs_cpstat stat;

@@ -50,6 +50,12 @@ int live_ioctl(const struct live *l, struct context *cx, const char *name,
 	live_ioctl(l, cx, #request, request, arg)
 
 /*
+ * 0 if the kernel changes L for this process; else -EPERM, with the reason.  Reading
+ * and live_sync() need no privilege.
+ */
+int live_permitted(const struct live *l, struct context *cx);
+
+/*
  * Writes everything in memory to the device, in a checkpoint: *CNO is its number, or
  * that of the latest one if nothing has changed.
  */

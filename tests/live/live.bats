@@ -367,6 +367,21 @@ is_clean() {
 		user="setpriv --reuid 65534 --clear-groups"
 		try $user /mnt/tmp/dump.nilfs2 cat $MNT /file
 		try $user /mnt/tmp/gc.nilfs2 $MNT
+		for job in "--free 1" --watch --take-snapshot "--to-snapshot 1" \
+			"--delete-checkpoints 1" --grow --shrink=64M --trim; do
+			try $user /mnt/tmp/gc.nilfs2 $job $MNT
+		done
+		gc.nilfs2 --watch $MNT &
+		wait_until gc.nilfs2 --status $MNT >/mnt/tmp/status
+		try $user /mnt/tmp/gc.nilfs2 --status $MNT
+		kill $!
+		wait $!
+		# Where no cleaner has run as root, a user has all that reading needs.
+		rm /dev/shm/sem.nilfs-cleaner-*
+		for tool in "dump.nilfs2 ls" "dump.nilfs2 segments" "gc.nilfs2 -n"; do
+			$user /mnt/tmp/$tool $MNT >/mnt/tmp/read 2>&1 || cat /mnt/tmp/read
+			grep -q . /mnt/tmp/read && echo "user reads: $tool"
+		done
 		mount -o remount,ro $MNT
 		try gc.nilfs2 $MNT
 		try dump.nilfs2 cat $MNT /file
@@ -383,6 +398,9 @@ is_clean() {
 	[[ $errors == *"mounted on "*"; give this directory to clean it"* ]]
 	[[ $errors == *"mounted read-only"* ]]
 	[ "$(grep -c "^x" <<<"$output")" -eq 2 ]
+	[ "$(grep -c "only with the capability CAP_SYS_ADMIN" <<<"$errors")" -eq 9 ]
+	[[ $output == *"Running: "*yes* ]]
+	[ "$(grep -c "^user reads: " <<<"$output")" -eq 3 ]
 	[[ $errors == *"may be overwritten meanwhile"* ]]
 	kernel_content
 }
