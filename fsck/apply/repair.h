@@ -104,9 +104,11 @@ struct repair {
 	struct plan_count unchanged_with[RULE_FIX_COUNT];
 	bool stale[RULE_FIX_COUNT];	/* failed before a round that was kept */
 	enum stages_split split[RULE_STAGE_COUNT];
-	/* The search for a state, while it runs, or NULL; the state that the last
-	   one took, with its snapshots that cannot be repaired given up. */
+	/* The search for a state, while it runs, or NULL, and whether it leaves
+	   the state that was just chosen as it is: 1, 0, -ENOMEM. The state that
+	   the last one took, with its broken snapshots given up or not. */
 	struct states_search *search;
+	int (*leaves)(struct repair *r, struct context *cx);
 	unsigned int best_number;
 	bool best_gives;
 	bool borrowed;		/* inodes of snapshots were taken from other
@@ -301,10 +303,6 @@ bool stages_may_log(const struct repair *r);
 
 /* The first snapshot that is to be given up because of its errors, or 0. */
 uint64_t states_gives_up(const struct repair *r);
-
-/* Whether the repair of the state that was just chosen would end as that of a
-   newer one, with errors. -ENOMEM. */
-int states_is_hopeless(struct repair *r, struct context *cx);
 
 /* Makes the state R->o->state, which the user requested, the latest one on the
    overlay, before the first check. -ENOENT if it does not exist. */

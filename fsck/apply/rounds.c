@@ -183,9 +183,11 @@ int rounds_run(struct repair *r, struct context *cx)
 		tool_detail(r->tool, "round %u of repairs: %s", r->rounds,
 			    names[stage]);
 		err = run_round(r, cx, stage);
-		if (!err && r->state.chosen && !chosen &&
-		    (err = states_is_hopeless(r, cx)))
-			return err < 0 ? err : 0;
+		if (!err && r->search && r->state.chosen && !chosen) {
+			err = r->leaves(r, cx);
+			if (err)
+				return err < 0 ? err : 0;
+		}
 		chosen = r->state.chosen;
 		if (!err && is_log_in_vain(r))
 			break;

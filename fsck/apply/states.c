@@ -242,7 +242,9 @@ static int has_broken(const struct look *l, struct context *cx,
 	return 0;
 }
 
-int states_is_hopeless(struct repair *r, struct context *cx)
+/* Whether the repair of the state that was just chosen would end as that of a
+   newer one, with errors. -ENOMEM. */
+static int is_hopeless(struct repair *r, struct context *cx)
 {
 	const struct look *l = trial_current(r);
 	struct states_search *s = r->search;
@@ -371,7 +373,7 @@ static int attempt_from(struct repair *r, struct context *cx, unsigned int numbe
 		ret = take_candidate(r, cx, number, 0);
 	if (!ret && r->state.chosen) {
 		r->state_number = number;
-		ret = trial_resume(r, cx) ?: states_is_hopeless(r, cx);
+		ret = trial_resume(r, cx) ?: is_hopeless(r, cx);
 	}
 	if (!ret && r->state.chosen == (s->replaces && number))
 		ret = attempt_state(r, cx, number, gives);
@@ -504,6 +506,7 @@ int states_run(struct repair *r, struct context *cx)
 	int err;
 
 	r->search = &s;
+	r->leaves = is_hopeless;
 	r->best_number = 0;
 	r->best_gives = false;
 	err = run_states(r, cx, false, &s);

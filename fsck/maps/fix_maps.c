@@ -25,54 +25,14 @@
 #include "base/checked.h"
 #include "base/numlist.h"
 #include "check/damage.h"
-#include "check/logs/listings.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
 #include "fsck/derive/datlife.h"
 #include "fsck/maps/mapfile.h"
-#include "fsck/snapshots/snapblocks.h"
 #include "log/inodes.h"
 #include "log/meta/bmapnode.h"
-#include "vol/root.h"
 
 #define SECTOR 512u
-
-int mapfile_extend(struct fixer_job *job, struct context *cx, uint64_t ino,
-		   struct lifetime life, uint64_t last, struct nilfs_inode *is)
-{
-	struct volume *vol = job->vol;
-	uint64_t size, was, blocknr;
-	struct segsum_block b = { .ino = 0 };
-	struct nearcps nearby = { 0 };
-	struct nilfs_inode inode;
-	struct file file;
-	bool found = false;
-	int ret;
-
-	if (last >= (uint64_t)INT64_MAX >> vol->geo.block_bits)
-		return 0;
-	ret = file_init(&file, cx, vol, ino, is);
-	if (!ret)
-		ret = file_lookup(&file, cx, last, &blocknr);
-	if (ret > 0)
-		ret = listings_find_block(cx, job->check, blocknr, &b, NULL);
-	if (ret <= 0 || b.ino != ino || b.is_node || b.blkoff != last)
-		return ret < 0 ? damage_forgive(cx, ret) : 0;
-	size = (last + 1) << vol->geo.block_bits;
-	ret = nearcps_open(&nearby, cx, vol);
-	nearcps_begin(&nearby, life);
-	while (ret >= 0 && !found &&
-	       (ret = nearcps_find_same_map(&nearby, cx, vol, ino, is, &inode)) > 0) {
-		was = le64_get(inode.i_size);
-		found = inode_is_same_file(&inode, is) && was <= size &&
-			was > last << vol->geo.block_bits;
-	}
-	nearcps_close(&nearby);
-	if (ret < 0)
-		return ret;
-	is->i_size = le64_make(found ? was : size);
-	return 1;
-}
 
 /* Gives file I, whose block LAST is after its size, another size. */
 static int extend_size(struct mapfiles *m, struct context *cx, size_t i,
@@ -81,7 +41,7 @@ static int extend_size(struct mapfiles *m, struct context *cx, size_t i,
 	const struct lifetime now = { m->job->vol->latest.cno, NILFS_CNO_MAX };
 	struct nilfs_inode *is = &m->inodes[i];
 	uint64_t ino = m->inos.list[i];
-	int ret = mapfile_extend(m->job, cx, ino, now, last, is);
+	int ret = maprebuild_extend(m->job, cx, ino, now, last, is);
 
 	if (ret <= 0)
 		return ret;

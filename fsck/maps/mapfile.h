@@ -42,8 +42,9 @@ static inline bool mapfile_is_counted(const struct liveblocks *l,
  * becomes that of the nearest checkpoint with the same map, or else the end of
  * that block.  1 if it was set, 0, -ENOMEM, -EINTR.
  */
-int mapfile_extend(struct fixer_job *job, struct context *cx, uint64_t ino,
-		   struct lifetime life, uint64_t last, struct nilfs_inode *is);
+int maprebuild_extend(struct fixer_job *job, struct context *cx, uint64_t ino,
+		      struct lifetime life, uint64_t last,
+		      struct nilfs_inode *is);
 
 /*
  * Gives file I, which is broken, a new map in the writer's checkpoint, from the

@@ -31,6 +31,7 @@
 #include "check/vblocks.h"
 #include "disk/dirent.h"
 #include "disk/inode.h"
+#include "fsck/snapshots/snapblocks.h"
 #include "log/directwriter.h"
 #include "log/inodes.h"
 #include "log/remap.h"
@@ -374,6 +375,44 @@ static int rebuild_map(struct maprebuild *r, struct context *cx)
 	if (r->l->q.is_link && !r->next)
 		return inodes_free(r->m->job->writer, cx, l->q.ino);
 	return inodes_write(r->m->job->writer, cx, l->q.ino, inode);
+}
+
+int maprebuild_extend(struct fixer_job *job, struct context *cx, uint64_t ino,
+		      struct lifetime life, uint64_t last,
+		      struct nilfs_inode *is)
+{
+	struct volume *vol = job->vol;
+	uint64_t size, was, blocknr;
+	struct segsum_block b = { .ino = 0 };
+	struct nearcps nearby = { 0 };
+	struct nilfs_inode inode;
+	struct file file;
+	bool found = false;
+	int ret;
+
+	if (last >= (uint64_t)INT64_MAX >> vol->geo.block_bits)
+		return 0;
+	ret = file_init(&file, cx, vol, ino, is);
+	if (!ret)
+		ret = file_lookup(&file, cx, last, &blocknr);
+	if (ret > 0)
+		ret = listings_find_block(cx, job->check, blocknr, &b, NULL);
+	if (ret <= 0 || b.ino != ino || b.is_node || b.blkoff != last)
+		return ret < 0 ? damage_forgive(cx, ret) : 0;
+	size = (last + 1) << vol->geo.block_bits;
+	ret = nearcps_open(&nearby, cx, vol);
+	nearcps_begin(&nearby, life);
+	while (ret >= 0 && !found &&
+	       (ret = nearcps_find_same_map(&nearby, cx, vol, ino, is, &inode)) > 0) {
+		was = le64_get(inode.i_size);
+		found = inode_is_same_file(&inode, is) && was <= size &&
+			was > last << vol->geo.block_bits;
+	}
+	nearcps_close(&nearby);
+	if (ret < 0)
+		return ret;
+	is->i_size = le64_make(found ? was : size);
+	return 1;
 }
 
 int maprebuild_run(struct mapfiles *m, struct context *cx, size_t i)

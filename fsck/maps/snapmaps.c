@@ -278,7 +278,7 @@ static int snapmaps_apply(struct snapblocks *snap, struct context *cx,
 static int snapmaps_extend(struct snapmap *s, struct context *cx,
 			   struct fixer_job *job, struct liveblocks_question *q)
 {
-	int ret = mapfile_extend(job, cx, s->ino, s->life, s->end - 1, &s->is);
+	int ret = maprebuild_extend(job, cx, s->ino, s->life, s->end - 1, &s->is);
 
 	if (ret <= 0)
 		return ret;
