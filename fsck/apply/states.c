@@ -41,6 +41,9 @@
 #define STATES_FEW 8
 #define STATES_MAX 16
 
+/* So many errors in snapshots are not caused by metadata of the state. */
+#define ERRORS_FEW 8
+
 /* The result of a candidate. */
 struct outcome {
 	unsigned int number;
@@ -214,8 +217,8 @@ static uint64_t digest_of_all(const struct repair *r, const struct look *l)
 }
 
 /*
- * Whether L has one of the snapshots of S, and either its errors or some in the
- * DAT or cpfile, which hide them. 1, 0, or a failure.
+ * Whether L has all snapshots of S, if there are some, and of each the errors, or
+ * errors in the DAT or cpfile, which hide them. 1, 0, or a failure.
  */
 static int has_broken(const struct look *l, struct context *cx,
 		      const struct states_search *s)
@@ -227,19 +230,20 @@ static int has_broken(const struct look *l, struct context *cx,
 	int err;
 
 	for (i = 0; i < s->broken.n; i++) {
-		for (j = 0; j < l->broken.n; j++)
-			if (l->broken.cno[j] == s->broken.cno[i])
-				return 1;
-		if (!hidden)
+		j = 0;
+		while (j < l->broken.n && l->broken.cno[j] != s->broken.cno[i])
+			j++;
+		if (j < l->broken.n)
 			continue;
+		if (!hidden)
+			return 0;
 		err = cptable_read(l->check.vol, cx, s->broken.cno[i], &cp);
-		if (!err && checkpoint_is_snapshot(&cp))
-			return 1;
-		if (damage_is_fatal(err))
-			return err;
-		fail_clear(cx);
+		if (err)
+			return damage_forgive(cx, err);
+		if (!checkpoint_is_snapshot(&cp))
+			return 0;
 	}
-	return 0;
+	return s->broken.n > 0;
 }
 
 /* Whether the repair of the state that was just chosen would end as that of a
@@ -348,8 +352,9 @@ static int take_candidate(struct repair *r, struct context *cx, unsigned int num
 	return fix_root(&job, cx, NULL, 0);
 }
 
-/* The last outcome is the best one. If only snapshots have errors, other states
-   with them have these errors too. */
+/* The last outcome is the best one. If only snapshots have errors, and few, other
+   states with them have these errors too. Many are those of the DAT or of an ifile,
+   of which an older state may have a sound copy. */
 static void set_best(const struct repair *r, struct states_search *s)
 {
 	const struct look *l = trial_current(r);
@@ -357,7 +362,8 @@ static void set_best(const struct repair *r, struct states_search *s)
 	s->best = s->last;
 	s->broken.n = 0;
 	if (s->best.complete && !s->best.latest && !s->best.overwritten &&
-	    !s->best.gives && !l->broken.others)
+	    s->best.errors <= ERRORS_FEW && !s->best.gives &&
+	    !l->broken.others)
 		s->broken = l->broken;
 }
 
