@@ -140,12 +140,12 @@ int cleanjob_punch(struct tool *tool, const struct options *o, struct dev *dev)
 	uint64_t size, first, end;
 	int ret;
 
+	if (dev->zones)
+		return fail(cx, -EOPNOTSUPP, "%s: has zones; gc resets them "
+			    "when it uses them again", dev->name);
 	if (o->live)
 		return trim_mounted(tool, o, dev);
 	ret = target_open_volume(&p.vol, cx, dev);
-	if (!ret && dev->zones)
-		ret = fail(cx, -EOPNOTSUPP, "%s: has zones; gc resets them "
-			   "when it uses them again", dev->name);
 	if (!ret)
 		ret = liveness_count(p.vol, cx, UINT64_MAX, &p.liveness);
 	if (!ret)
@@ -382,6 +382,8 @@ static int clean_mounted(struct tool *tool, const struct options *o,
 	report_u64(r, "blocks_moved", "Blocks moved", n.moved);
 	report_u64(r, "blocks_forgotten", "Virtual blocks freed", n.freed);
 	report_u64(r, "calls", "Calls of the kernel", n.calls);
+	if (dev->zones)
+		report_u64(r, "zones_reset", "Zones reset", n.resets);
 	report_u64(r, "longest_ms", "Longest call in milliseconds", n.longest);
 	report_u64(r, "elapsed_ms", "Time in milliseconds", tool_clock() - began);
 	report_end(r);

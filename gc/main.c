@@ -11,6 +11,7 @@
 #include "dev/dev.h"
 #include "dev/devfile.h"
 #include "dev/overlay.h"
+#include "dev/zoned.h"
 #include "disk/segusage.h"
 #include "gc/job.h"
 #include "gc/move/sums.h"
@@ -131,7 +132,7 @@ static int run_mounted(struct tool *tool, struct options *o)
 	struct context *cx = &tool->cx;
 	struct cleanerlock *lock = NULL;
 	struct live *live = NULL;
-	struct dev *dev = NULL;
+	struct dev *file = NULL, *dev = NULL;
 	int ret = live_open(&live, cx, tool->argv[0]);
 
 	if (!ret && live->read_only && !o->dry_run)
@@ -143,12 +144,16 @@ static int run_mounted(struct tool *tool, struct options *o)
 	if (!ret)
 		ret = cleanerlock_take(&lock, cx, live, CLEANER_WAIT);
 	if (!ret)
-		ret = devfile_open(&dev, cx, live->device, DEVFILE_READ);
+		ret = devfile_open(&file, cx, live->device, DEVFILE_READ);
+	if (!ret)
+		ret = zoned_open(&dev, cx, file, live->device);
 	if (!ret) {
 		o->live = live;
 		ret = run_jobs(tool, o, dev);
 	}
-	dev_close(dev);
+	if (dev != file)
+		dev_close(dev);
+	dev_close(file);
 	cleanerlock_release(lock);
 	live_close(live);
 	return ret;

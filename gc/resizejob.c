@@ -35,6 +35,9 @@ int resizejob_check_shrink(struct tool *tool, const struct options *o,
 		return fail_said(cx, -EINVAL, "%s: --shrink: give a size; the "
 				 "smallest one of a mounted volume changes while it "
 				 "is written", tool->argv[0]);
+	if (o->live && dev->zones)
+		return fail(cx, -EOPNOTSUPP, "%s: has zones; its size cannot change",
+			    dev->name);
 	ret = volume_open_bare(&vol, cx, dev);
 	bytes = ret ? 0 : le64_get(volume_super(vol)->s_dev_size);
 	volume_close(vol);

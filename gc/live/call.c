@@ -29,9 +29,11 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/checked.h"
 #include "base/sort.h"
 #include "disk/geometry.h"
 #include "disk/ondisk.h"
+#include "gc/live/livezones.h"
 #include "live/live.h"
 #include "vol/logcheck.h"
 #include "vol/logscan.h"
@@ -78,6 +80,16 @@ void call_close(struct call *c)
 uint64_t call_blocks(const struct call *c)
 {
 	return c->n.vdescs + c->n.bdescs;
+}
+
+/* No list may have more entries than the segments that the call frees have blocks. */
+uint64_t call_held(const struct call *c)
+{
+	size_t most = c->n.freed > c->n.periods ? c->n.freed : c->n.periods;
+
+	most = c->n.vdescs > most ? c->n.vdescs : most;
+	most = c->n.bdescs > most ? c->n.bdescs : most;
+	return c->zones ? div_round_up(most, c->vol->geo.blocks_per_segment) : 0;
 }
 
 /*
@@ -181,6 +193,31 @@ static int compare_vblocknr(const void *a, const void *b)
 }
 
 /*
+ * Asks for the entries of each block of the DAT on its own.  Numbers in a block that
+ * the kernel has removed, when the last one in it was freed, have no position.
+ */
+static int ask_by_block(const struct call *c, struct context *cx,
+			struct nilfs_vinfo *info, size_t n)
+{
+	uint64_t per_block = c->vol->geo.block_size / sizeof(struct nilfs_dat_entry);
+	struct nilfs_vinfo *end = info + n, *next;
+	int ret = 0;
+
+	for (; info < end && !ret; info = next) {
+		for (next = info + 1; next < end && next->vi_vblocknr / per_block ==
+						    info->vi_vblocknr / per_block;)
+			next++;
+		ret = ask(c, cx, NILFS_IOCTL_GET_VINFO, info, (size_t)(next - info));
+		if (ret != -ENOENT)
+			continue;
+		fail_clear(cx);
+		for (ret = 0; info < next; info++)
+			info->vi_blocknr = 0;
+	}
+	return ret;
+}
+
+/*
  * Of the vdescs from FROM on keeps those that are live, and lists the numbers and the
  * periods of dead ones.  Blocks that are not at the position of their entry were moved
  * or rewritten, and are of no concern.
@@ -201,6 +238,11 @@ static int sort_out_vdescs(struct call *c, struct context *cx, size_t from)
 		info[i].vi_vblocknr = v[i].vd_vblocknr;
 	if (n)
 		ret = ask(c, cx, NILFS_IOCTL_GET_VINFO, info, n);
+	/* Freed by a run that was interrupted before it could recycle the segment. */
+	if (ret == -ENOENT && c->zones) {
+		fail_clear(cx);
+		ret = ask_by_block(c, cx, info, n);
+	}
 	c->n.vdescs = from;
 	for (i = 0; v < end && !ret; v++, i++) {
 		if (info[i].vi_blocknr != v->vd_blocknr)
@@ -318,7 +360,8 @@ int call_add(struct call *c, struct context *cx, uint64_t segnum,
 		ret = array_push(cx, &c->victims, &c->n.victims, &c->room.victims,
 				 v);
 	if (!ret && ((before.victims && call_blocks(c) > limit->moved) ||
-		     call_need(c) > limit->written))
+		     call_need(c) > limit->written ||
+		     call_held(c) > limit->held))
 		ret = CALL_LARGE;
 	if (!ret && c->verify)
 		ret = verify_logs(c, cx, &v, &before);
@@ -365,8 +408,10 @@ static void merge_periods(struct call *c)
 int call_make(struct call *c, struct context *cx)
 {
 	uint64_t *segments = malloc((c->n.victims + 1) * sizeof(*segments));
-	uint64_t *snapshots = NULL;
+	uint64_t *named = segments, *snapshots = NULL;
+	size_t nnamed = c->n.victims;
 	struct nilfs_argv argv[5];
+	struct context quiet;
 	size_t nsnapshots, i;
 	int ret = segments ? 0 : fail(cx, -ENOMEM, "list of segments");
 
@@ -399,10 +444,24 @@ int call_make(struct call *c, struct context *cx)
 	argv[1] = LIST(c->periods, c->n.periods);
 	argv[2] = LIST(c->freed, c->n.freed);
 	argv[3] = LIST(c->bdescs, c->n.bdescs);
-	argv[4] = LIST(segments, c->n.victims);
+	if (!ret && c->zones) {
+		nnamed = call_held(c);
+		named = malloc((nnamed + 1) * sizeof(*named));
+		ret = named ? livezones_hold(c->zones, cx, named, nnamed) :
+			      fail(cx, -ENOMEM, "list of segments");
+	}
+	argv[4] = LIST(named, nnamed);
 #undef LIST
-	if (!ret)
+	if (!ret && nnamed) {
 		ret = live_request(c->live, cx, NILFS_IOCTL_CLEAN_SEGMENTS, argv);
+		context_child(cx, &quiet);
+		if (ret && c->zones)
+			livezones_release(c->zones, &quiet, named, nnamed);
+	}
+	if (!ret && c->zones)
+		ret = livezones_recycle(c->zones, cx, segments, c->n.victims);
+	if (named != segments)
+		free(named);
 	free(segments);
 	c->n = (struct call_size){ 0 };
 	return ret;

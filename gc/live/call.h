@@ -17,6 +17,7 @@
 
 struct dev;
 struct live;
+struct livezones;
 struct volume;
 
 /* A segment of a call, as it was when its logs were read. */
@@ -33,6 +34,7 @@ struct call {
 	struct liveness kept;
 	bool verify;		/* the checksums of logs whose blocks move; set by
 				   the caller */
+	struct livezones *zones;	/* the same; NULL: the device has none */
 	struct nilfs_vdesc *vdescs;	/* blocks with virtual numbers to be moved */
 	struct nilfs_bdesc *bdescs;	/* of the DAT */
 	struct nilfs_period *periods;	/* checkpoints that lose blocks */
@@ -65,6 +67,7 @@ enum call_taken {
 struct call_limit {
 	uint64_t moved;		/* blocks; exceeded only by a single segment */
 	uint64_t written;	/* blocks; never exceeded */
+	uint64_t held;		/* segments, where there are zones; never exceeded */
 	uint64_t seq;		/* segments from this number on may be needed */
 };
 
@@ -78,14 +81,17 @@ int call_add(struct call *c, struct context *cx, uint64_t segnum,
 /* The number of blocks that the call moves. */
 uint64_t call_blocks(const struct call *c);
 
+/* Clean segments that a call on a device with zones takes and frees again. */
+uint64_t call_held(const struct call *c);
+
 /* About the number of blocks that it writes, rather more than less. */
 uint64_t call_need(const struct call *c);
 
 /*
- * Makes the call: its blocks are moved, its segments are clean, and checkpoints that
- * lost blocks are deleted, in one new checkpoint.  Nothing has changed after -EBUSY,
- * if a snapshot was made meanwhile, or -ESTALE, if a segment of it was changed.  The
- * call is empty then.
+ * Makes the call: its blocks are moved, its segments are clean, their zones reset, and
+ * checkpoints that lost blocks are deleted, in one new checkpoint.  Nothing has changed
+ * after -EBUSY, if a snapshot was made meanwhile, or -ESTALE, if a segment of it was
+ * changed.  The call is empty then.
  */
 int call_make(struct call *c, struct context *cx);
 

@@ -23,8 +23,10 @@
 
 #include "base/array.h"
 #include "base/checked.h"
+#include "disk/ondisk.h"
 #include "disk/reserve.h"
 #include "gc/live/call.h"
+#include "gc/live/livezones.h"
 #include "gc/plan/facts.h"
 #include "live/live.h"
 #include "vol/volume.h"
@@ -47,6 +49,7 @@ struct onlinerun {
 	struct dev *dev;
 	uint64_t (*clock)(void);
 	struct call call;
+	struct livezones zones;
 	uint32_t blocks_per_segment;
 	uint64_t reserve;	/* clean segments that the kernel keeps from writers */
 	uint64_t estimate;	/* blocks to be moved in all, if known */
@@ -77,6 +80,10 @@ static int find_limits(struct onlinerun *r, struct context *cx,
 	clean = stat.ss_ncleansegs;
 	limit->moved = clean > r->o->scarce && r->clock() - r->changed < IDLE_MS ?
 			       r->paced : IDLE_BLOCKS;
+	/* What is held is missing for writers meanwhile. */
+	limit->held = clean > r->reserve + 4 ? (clean - r->reserve) / 4 : 1;
+	if (r->dev->zones)
+		clean -= limit->held < clean ? limit->held : clean;
 	/*
 	 * A call that finds no clean segment never ends: the kernel tries again for
 	 * ever, and cannot be interrupted.  What writers change while the victims are
@@ -95,12 +102,14 @@ static int find_limits(struct onlinerun *r, struct context *cx,
 	return 0;
 }
 
-/* Segments gained by the next call. */
+/* Segments gained by the next call, which may be of one victim, with those before. */
 static uint64_t next_gain(const struct onlinerun *r)
 {
-	uint64_t taken = div_round_up(call_blocks(&r->call), r->blocks_per_segment);
+	uint64_t taken = div_round_up(r->n->moved + call_blocks(&r->call),
+				      r->blocks_per_segment);
+	uint64_t victims = r->n->victims + r->call.n.victims;
 
-	return r->call.n.victims > taken ? r->call.n.victims - taken : 0;
+	return victims > taken + r->n->gained ? victims - taken - r->n->gained : 0;
 }
 
 /* Makes the call, and counts what it does. */
@@ -108,7 +117,7 @@ static int make_call(struct onlinerun *r, struct context *cx)
 {
 	uint64_t blocks = call_blocks(&r->call), gain = next_gain(r);
 	uint64_t victims = r->call.n.victims, freed = r->call.n.freed;
-	uint64_t began = r->clock(), took;
+	uint64_t began = r->clock() - r->zones.spent, took;
 	struct call_limit limit;
 	int ret;
 
@@ -118,7 +127,8 @@ static int make_call(struct onlinerun *r, struct context *cx)
 	ret = find_limits(r, cx, &limit);
 	if (ret)
 		return ret;
-	if (!r->o->forecast && call_need(&r->call) <= limit.written) {
+	if (!r->o->forecast && call_need(&r->call) <= limit.written &&
+	    call_held(&r->call) <= limit.held) {
 		ret = call_make(&r->call, cx);
 		if (ret)
 			return ret;
@@ -127,7 +137,7 @@ static int make_call(struct onlinerun *r, struct context *cx)
 		if (!r->o->forecast)
 			return context_cancelled(cx);
 	}
-	took = r->clock() - began;
+	took = r->clock() - r->zones.spent - began;
 	r->n->calls++;
 	r->n->victims += victims;
 	r->n->moved += blocks;
@@ -224,6 +234,19 @@ static void find_most(struct onlinerun *r, const struct facts *f)
 		       r->n->dead / r->blocks_per_segment * r->o->part / 100 + 1;
 }
 
+/* Brings the present state to the device.  On a full volume an older one is there. */
+static int sync_state(const struct onlinerun *r, struct context *cx)
+{
+	uint64_t cno;
+	int ret = live_sync(r->live, cx, &cno);
+
+	if (ret == -ENOSPC) {
+		fail_clear(cx);
+		ret = 0;
+	}
+	return ret;
+}
+
 /* One pass over the segments of the present state. */
 static int run_pass(struct onlinerun *r, struct context *cx, bool first)
 {
@@ -238,15 +261,10 @@ static int run_pass(struct onlinerun *r, struct context *cx, bool first)
 	const struct nilfs_super_block *super;
 	const struct policy_segment *s;
 	struct volume *vol = NULL;
-	uint64_t cno, protect = 0;
+	uint64_t protect = 0;
 	int64_t i;
-	int ret = live_sync(r->live, cx, &cno);
+	int ret = sync_state(r, cx);
 
-	/* On a full volume the newest state on the device is cleaned. */
-	if (ret == -ENOSPC) {
-		fail_clear(cx);
-		ret = 0;
-	}
 	if (!ret)
 		ret = volume_open(&vol, cx, r->dev, NULL);
 	if (!ret)
@@ -276,10 +294,12 @@ static int run_pass(struct onlinerun *r, struct context *cx, bool first)
 	if (!ret)
 		ret = call_open(&r->call, cx, r->live, r->dev, protect);
 	r->call.verify = o->verify;
+	r->call.zones = r->dev->zones ? &r->zones : NULL;
 	while (!ret && !r->stopped && !is_enough(r) &&
 	       (i = policy_next(&order, f.clean)) >= 0) {
 		s = &f.segments[i];
-		if (!is_wanted(o, s)) {
+		if (!is_wanted(o, s) ||
+		    zoning_is_unusable(&f.zones, s->segnum)) {
 			if (o->fate && first)
 				o->fate(o->arg, s, CLEAN_SPARED);
 			continue;
@@ -298,6 +318,22 @@ static int run_pass(struct onlinerun *r, struct context *cx, bool first)
 	return ret;
 }
 
+/* On a device with zones: makes the clean segments fit to be written. */
+static int prepare_zones(struct onlinerun *r, struct context *cx)
+{
+	struct volume *vol = NULL;
+	int ret = sync_state(r, cx);
+
+	if (!ret)
+		ret = volume_open(&vol, cx, r->dev, NULL);
+	if (!ret)
+		ret = livezones_open(&r->zones, cx, r->live, vol, r->clock);
+	if (!ret)
+		ret = livezones_finish(&r->zones, cx, vol);
+	volume_close(vol);
+	return ret;
+}
+
 int online_run(struct online *n, struct context *cx, const struct live *live,
 	       struct dev *dev, uint64_t (*clock)(void),
 	       const struct online_options *options)
@@ -309,10 +345,12 @@ int online_run(struct online *n, struct context *cx, const struct live *live,
 	struct nilfs_sustat stat;
 	unsigned int busy = 0;
 	bool first = true, again;
-	int ret;
+	int ret = 0;
 
 	*n = (struct online){ 0 };
-	do {
+	if (dev->zones && !options->forecast)
+		ret = prepare_zones(&r, cx);
+	while (!ret) {
 		ret = run_pass(&r, cx, first);
 		again = r.pass_gained && !options->once;
 		/* A snapshot was made meanwhile: the order is of another state.  Or
@@ -323,9 +361,13 @@ int online_run(struct online *n, struct context *cx, const struct live *live,
 			again = true;
 		}
 		first = false;
-	} while (!ret && again && !r.stopped && !is_enough(&r) && !options->forecast);
+		if (ret || !again || r.stopped || is_enough(&r) || options->forecast)
+			break;
+	}
 	if (!ret)
 		ret = live_request(live, cx, NILFS_IOCTL_GET_SUSTAT, &stat);
+	n->resets = r.zones.resets;
+	livezones_close(&r.zones);
 	n->clean_after = ret ? 0 : stat.ss_ncleansegs;
 	free(r.bad);
 	return ret;

@@ -55,6 +55,7 @@ struct online {
 	uint64_t moved;		/* blocks */
 	uint64_t freed;		/* virtual numbers */
 	uint64_t calls;
+	uint64_t resets;	/* zones */
 	uint64_t longest;	/* call, milliseconds */
 };
 

@@ -26,6 +26,7 @@
 
 #include "dev/dev.h"
 #include "dev/devfile.h"
+#include "dev/zoned.h"
 #include "live/cleanerlock.h"
 #include "live/live.h"
 
@@ -160,7 +161,7 @@ static int run_once(struct watch *w, struct context *cx)
 {
 	struct online_options options = w->o->clean;
 	struct cleanerlock *lock = NULL;
-	struct dev *dev = NULL;
+	struct dev *file = NULL, *dev = NULL;
 	struct online n = { 0 };
 	int ret;
 
@@ -172,7 +173,9 @@ static int run_once(struct watch *w, struct context *cx)
 	w->last = n;
 	w->s->runs++;
 	set_state(w, WATCH_CLEANING);
-	ret = devfile_open(&dev, cx, w->live->device, DEVFILE_READ);
+	ret = devfile_open(&file, cx, w->live->device, DEVFILE_READ);
+	if (!ret)
+		ret = zoned_open(&dev, cx, file, w->live->device);
 	options.goal = w->o->high - w->s->clean;
 	options.part = PART;
 	options.scarce = scarce(w);
@@ -189,7 +192,9 @@ static int run_once(struct watch *w, struct context *cx)
 			  w->o->segment_size;
 	w->s->skipped += n.left;
 	w->young = n.young;
-	dev_close(dev);
+	if (dev != file)
+		dev_close(dev);
+	dev_close(file);
 	cleanerlock_release(lock);
 	return ret;
 }

@@ -18,6 +18,7 @@ lib/dev/lock.c to be locked
 lib/dev/output.c creates them
 lib/dev/zonedisk.c the same device once more
 lib/live/cleanerlock.c the semaphore of nilfs-utils
+gc/live/livezones.c the device of a mounted volume, for resets
 dump/export/export_dir.c files of a tree, below a new directory'
 
 lint_files -name '*.[ch]' | grep -Ev '^(tests|examples)/' >"$lint_list"
