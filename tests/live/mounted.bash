@@ -20,14 +20,16 @@ live_volume() {
 	mkfs.nilfs2 -q -B 64 "$@" "$image"
 }
 
-# live_guest: runs the commands of standard input with the volume, mounted.
+# live_guest: runs the commands of standard input with the volume, mounted.  live_devices
+# has other devices than $image, and options of guest.sh.
 live_guest() {
 	{
 		echo "$tools"
 		echo ". \$live/guest.bash; nilfs_mount \$DEV1 || exit"
 		cat
 	} >"$BATS_TEST_TMPDIR/script"
-	guest --backend "$backend" "$image" <"$BATS_TEST_TMPDIR/script"
+	guest --backend "$backend" "${live_devices[@]-$image}" \
+		<"$BATS_TEST_TMPDIR/script"
 	echo "$output"
 	echo "$errors"
 }
