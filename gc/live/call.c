@@ -193,31 +193,6 @@ static int compare_vblocknr(const void *a, const void *b)
 }
 
 /*
- * Asks for the entries of each block of the DAT on its own.  Numbers in a block that
- * the kernel has removed, when the last one in it was freed, have no position.
- */
-static int ask_by_block(const struct call *c, struct context *cx,
-			struct nilfs_vinfo *info, size_t n)
-{
-	uint64_t per_block = c->vol->geo.block_size / sizeof(struct nilfs_dat_entry);
-	struct nilfs_vinfo *end = info + n, *next;
-	int ret = 0;
-
-	for (; info < end && !ret; info = next) {
-		for (next = info + 1; next < end && next->vi_vblocknr / per_block ==
-						    info->vi_vblocknr / per_block;)
-			next++;
-		ret = ask(c, cx, NILFS_IOCTL_GET_VINFO, info, (size_t)(next - info));
-		if (ret != -ENOENT)
-			continue;
-		fail_clear(cx);
-		for (ret = 0; info < next; info++)
-			info->vi_blocknr = 0;
-	}
-	return ret;
-}
-
-/*
  * Of the vdescs from FROM on keeps those that are live, and lists the numbers and the
  * periods of dead ones.  Blocks that are not at the position of their entry were moved
  * or rewritten, and are of no concern.
@@ -238,11 +213,6 @@ static int sort_out_vdescs(struct call *c, struct context *cx, size_t from)
 		info[i].vi_vblocknr = v[i].vd_vblocknr;
 	if (n)
 		ret = ask(c, cx, NILFS_IOCTL_GET_VINFO, info, n);
-	/* Freed by a run that was interrupted before it could recycle the segment. */
-	if (ret == -ENOENT && c->zones) {
-		fail_clear(cx);
-		ret = ask_by_block(c, cx, info, n);
-	}
 	c->n.vdescs = from;
 	for (i = 0; v < end && !ret; v++, i++) {
 		if (info[i].vi_blocknr != v->vd_blocknr)
@@ -352,6 +322,9 @@ int call_add(struct call *c, struct context *cx, uint64_t segnum,
 		ret = is_unchanged(c, cx, &v);
 		ret = ret < 0 ? ret : ret ? 0 : CALL_YOUNG;
 	}
+	/* Numbers that an interrupted run has freed may be those of other blocks. */
+	if (c->zones && !bitmap_test(&c->zones->used, segnum))
+		c->n.vdescs = before.vdescs;
 	if (!ret)
 		ret = sort_out_vdescs(c, cx, before.vdescs);
 	if (!ret)

@@ -14,7 +14,9 @@
  * 3. The zones are reset, and the batch is marked as clean.
  *
  * Where it is interrupted, segments stay in use: with dead blocks, or without any.
- * The first are victims of the next run; what was moved before has another position.
+ * The first are victims of the next run, which neither moves nor frees blocks of a
+ * segment without any number in use: a number that was freed keeps its entry, and may be
+ * allocated between a look and the call, which would then free that of another block.
  * Those without blocks may have a written zone, so it is reset before they are freed.  Only one that the older superblock may need is left for later:
  * a mount marks segments so whose logs it has recovered.
  *
@@ -47,6 +49,7 @@
 #include "gc/plan/zoning.h"
 #include "live/live.h"
 #include "log/tables/segzones.h"
+#include "vol/datscan.h"
 #include "vol/volume.h"
 
 /* Segments, or zones, per request. */
@@ -74,7 +77,31 @@ void livezones_close(struct livezones *z)
 {
 	if (z->live && z->fd >= 0)
 		close(z->fd);
+	bitmap_fini(&z->used);
 	z->live = NULL;
+}
+
+static int note_entry(void *arg, struct context *cx, unsigned int worker,
+		      uint64_t vblocknr, const struct nilfs_dat_entry *de)
+{
+	struct livezones *z = arg;
+	uint64_t blocknr = le64_get(de->de_blocknr);
+
+	(void)cx, (void)worker, (void)vblocknr;
+	if (geometry_has_block(&z->geo, blocknr))
+		bitmap_set_shared(&z->used, geometry_segment_of(&z->geo, blocknr));
+	return 0;
+}
+
+int livezones_count(struct livezones *z, struct context *cx, struct volume *vol)
+{
+	const struct datscan_visitor visitor = { .used = note_entry, .arg = z };
+	int ret;
+
+	z->geo = vol->geo;
+	bitmap_fini(&z->used);
+	ret = bitmap_init(&z->used, cx, z->geo.nsegments);
+	return ret ? ret : datscan_run(vol, cx, &visitor);
 }
 
 /* Reads the entries of N segments from FIRST on. */

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bitmap.h"
 #include "base/context.h"
 #include "disk/geometry.h"
 
@@ -23,6 +24,7 @@ struct livezones {
 	int fd;			/* of the device, for resets */
 	uint64_t cursor;	/* the last segment that was in use by the kernel */
 	uint64_t resets;	/* zones */
+	struct bitmap used;	/* segments with blocks of numbers that are in use */
 	uint64_t (*clock)(void);	/* milliseconds */
 	uint64_t spent;		/* milliseconds, without calls of the cleaner */
 };
@@ -40,6 +42,9 @@ void livezones_close(struct livezones *z);
  * clean ones whose zones are not empty, after a reset.  VOL is the state on the device.
  */
 int livezones_finish(struct livezones *z, struct context *cx, struct volume *vol);
+
+/* Finds the segments with blocks of numbers that are in use, in the state VOL. */
+int livezones_count(struct livezones *z, struct context *cx, struct volume *vol);
 
 /*
  * Takes N clean segments, for a call of the kernel to free: they are in use, without

@@ -291,6 +291,8 @@ static int run_pass(struct onlinerun *r, struct context *cx, bool first)
 		ret = facts_estimate(&f, cx, o->policy, o->goal, o->min_dead,
 				     &r->estimate);
 	r->pass_gained = 0;
+	if (!ret && r->dev->zones)
+		ret = livezones_count(&r->zones, cx, vol);
 	if (!ret)
 		ret = call_open(&r->call, cx, r->live, r->dev, protect);
 	r->call.verify = o->verify;
