@@ -56,7 +56,7 @@ no_complaints() {
 		}
 		wait_until four_snapshots
 		# Files there are not compared.
-		perl $live/churn.pl $MNT/.taken/churn 64 7 $mib 16 &
+		perl $live/churn.pl $MNT/.taken/churn 64 7 $mib 24 &
 		churn=$!
 		# It is read from the device while its blocks are moved.
 		filler 5 2097152 >/mnt/tmp/still
@@ -72,7 +72,7 @@ no_complaints() {
 		done &
 		reader=$!
 		few_clean() {
-			[ "$(lssu $DEV1 | tail -n +2 | wc -l)" -gt 40 ]
+			[ "$(lssu $DEV1 | tail -n +2 | wc -l)" -gt 32 ]
 		}
 		wait_until few_clean
 		for ((round = 0; round < rounds; round++)); do
@@ -86,7 +86,7 @@ no_complaints() {
 			stepping STEP_LOG=/mnt/tmp/steps.$step STEP_KILL=$step
 			echo "killed: $? after $(tail -n 1 /mnt/tmp/steps.$step)"
 		done
-		gc.nilfs2 --watch --latency 5000 --low 30% --high 45% --protect 0 $MNT &
+		gc.nilfs2 --watch --latency 5000 --low 45% --high 60% --protect 0 $MNT &
 		watch=$!
 		wait $churn || exit
 		gc.nilfs2 --status $MNT
