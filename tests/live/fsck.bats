@@ -33,7 +33,14 @@ load mounted
 # writer_and_cleaner: both run until /mnt/tmp/model.end exists.
 busy='
 	writer_and_cleaner() {
-		perl $live/writer.pl $MNT "$1" /mnt/tmp/model &
+		# No snapshots, which would fill a small volume.
+		head -c 300000 /dev/urandom >/mnt/tmp/noise
+		until [ -e /mnt/tmp/model.end ]; do
+			for i in $(seq 20); do
+				cat /mnt/tmp/noise >$MNT/written.$i
+				[ $((i % 5)) -ne 0 ] || sync
+			done
+		done 2>/mnt/tmp/full &
 		until [ -e /mnt/tmp/model.end ]; do
 			gc.nilfs2 --protect 0 --min-reclaimable 1 $MNT
 		done >/mnt/tmp/cleaned 2>&1 &
@@ -48,14 +55,14 @@ busy='
 	mkfs.nilfs2 -q -B 64 "$image"
 	live_guest <<-EOF
 		$busy
-		writer_and_cleaner 6
+		writer_and_cleaner
 		count() {
 			grep -c "^Segments cleaned: *[1-9]" /mnt/tmp/cleaned
 		}
 		wait_until count
 		echo "before \$(count)"
 		# Until what is overwritten has been found, but not twice.
-		for i in 1 2 3 4 5 6 7 8 9 10; do
+		for i in \$(seq 30); do
 			fsck.nilfs2 -nv --data --share --speed 8M \$MNT \
 				2>>/mnt/tmp/said || exit
 			[ \$i -lt 3 ] || ! grep -q ": check 2: " /mnt/tmp/said || break
@@ -90,7 +97,7 @@ busy='
 		block=\$(dump.nilfs2 bmap \$MNT /file | awk '\$1 == 0 { print \$5; exit }')
 		dd if=/dev/urandom of=\$DEV1 bs=4096 count=1 seek=\$block oflag=direct \
 			conv=notrunc status=none
-		writer_and_cleaner 7
+		writer_and_cleaner
 		for i in 1 2 3; do
 			fsck.nilfs2 -nv --data --share --speed 32M \$MNT
 			echo "status \$?"
