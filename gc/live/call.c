@@ -7,9 +7,10 @@
  * are left in them.  So everything is verified here: the sequence number and the
  * length of a segment are the same before and after its logs are read, and right
  * before the call; blocks of logs with a wrong checksum are not moved, since they
- * would get a matching one; the snapshots are those by which blocks were judged; and a
- * number is freed only if its entry still has the position of the block.  The caller holds the lock of the cleaner, so that a segment
- * in use is not freed, and a free one not written, meanwhile.
+ * would get a matching one; no snapshot is among the checkpoints to delete; and a
+ * number is freed only if its entry still has the position of the block.  The caller
+ * holds the lock of the cleaner, so that a segment in use is not freed, and a free one
+ * not written, meanwhile.
  *
  * Which blocks are live is defined as in nilfs_vdesc_is_live() and
  * nilfs_bdesc_is_live() of nilfs-utils, with entries of the DAT by
@@ -378,6 +379,21 @@ static void merge_periods(struct call *c)
 		c->n.periods = (size_t)(last - p) + 1;
 }
 
+/* Whether one of N snapshots, ascending, is in a period. */
+static bool loses_one(const struct call *c, const uint64_t *snapshots, size_t n)
+{
+	const struct nilfs_period *p = c->periods, *end = p + c->n.periods;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		while (p < end && p->p_end <= snapshots[i])
+			p++;
+		if (p < end && p->p_start <= snapshots[i])
+			return true;
+	}
+	return false;
+}
+
 int call_make(struct call *c, struct context *cx)
 {
 	uint64_t *segments = malloc((c->n.victims + 1) * sizeof(*segments));
@@ -388,20 +404,18 @@ int call_make(struct call *c, struct context *cx)
 	size_t nsnapshots, i;
 	int ret = segments ? 0 : fail(cx, -ENOMEM, "list of segments");
 
-	if (!ret)
-		ret = live_checkpoints(c->live, cx, NILFS_SNAPSHOT, &snapshots,
-				       &nsnapshots);
-	if (!ret && (nsnapshots != c->kept.nsnapshots ||
-		     (nsnapshots && memcmp(snapshots, c->kept.snapshots,
-					   nsnapshots * sizeof(*snapshots)))))
-		ret = fail(cx, -EBUSY, "%s: snapshots were changed meanwhile",
-			   c->live->dir);
-	free(snapshots);
 	sort_in_place(c->vdescs, c->n.vdescs, sizeof(*c->vdescs),
 		      compare_for_moving);
 	sort_in_place(c->freed, c->n.freed, sizeof(*c->freed),
 		      sort_compare_number);
 	merge_periods(c);
+	if (!ret)
+		ret = live_checkpoints(c->live, cx, NILFS_SNAPSHOT, &snapshots,
+				       &nsnapshots);
+	if (!ret && loses_one(c, snapshots, nsnapshots))
+		ret = fail(cx, -EBUSY, "%s: a snapshot was made meanwhile",
+			   c->live->dir);
+	free(snapshots);
 	for (i = 0; i < c->n.victims && !ret; i++) {
 		segments[i] = c->victims[i].segnum;
 		ret = is_unchanged(c, cx, &c->victims[i]);

@@ -26,7 +26,7 @@ names=("${policies[@]}" snapshots remounts sizes cleaners full signals cuts logg
 # Megabytes and options of mkfs.nilfs2, if others than these.
 declare -A size format plain found
 usual_size=96 usual_format='-B 64'
-size[sizes]=192
+size[snapshots]=192 size[sizes]=192
 size[logged]=64
 size[blocks-1k]=64 format[blocks-1k]='-b 1024 -B 256'
 size[blocks-2k]=64 format[blocks-2k]='-b 2048 -B 128'

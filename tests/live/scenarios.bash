@@ -155,10 +155,10 @@ finish() {
 	echo "finished"
 }
 
-# usual_writers OPTION...
+# Writers may be faster than a cleaner, and find no space.
 usual_writers() {
-	writer many files=150 size=40000 snapshots=0 "$@"
-	writer large files=2 size=1500000 snapshots=0 "$@"
+	writer many files=150 size=40000 snapshots=0 full=1
+	writer large files=2 size=1500000 snapshots=0 full=1
 	start_stress
 }
 
@@ -178,15 +178,17 @@ drop_caches() {
 	nap 700
 }
 
-# A snapshot that the writer has made is deleted, with its model, if there are many.
+# Snapshots that the writer has made are deleted, with their models, if there are many.
 forget() {
 	local models=(/mnt/tmp/m/many.*[0-9]) model
 
 	nap "$(some 1 600)"
-	[ ${#models[@]} -gt 5 ] || return
-	model=${models[RANDOM % ${#models[@]}]}
-	rm "$model"
-	chcp cp "$DEV1" "${model##*.}" || fault "chcp"
+	while [ ${#models[@]} -gt 5 ]; do
+		model=${models[RANDOM % ${#models[@]}]}
+		rm "$model"
+		chcp cp "$DEV1" "${model##*.}" || fault "chcp"
+		models=(/mnt/tmp/m/many.*[0-9])
+	done
 	[ $((RANDOM % 2)) -eq 0 ] || mkcp -s "$DEV1" || fault "mkcp"
 	[ $((RANDOM % 3)) -eq 0 ] ||
 		lscp -s "$DEV1" | awk 'NR > 1 { print $1 }' | while read -r cno; do
@@ -195,10 +197,10 @@ forget() {
 }
 
 snapshots() {
-	may_say+='|snapshots were changed meanwhile|Device or resource busy'
+	may_say+='|a snapshot was made meanwhile|Device or resource busy'
 	begin
-	writer many files=60 size=40000 snapshots=60
-	writer large files=2 size=1500000 snapshots=0
+	writer many files=60 size=40000 snapshots=60 full=1
+	writer large files=2 size=400000 snapshots=0 full=1
 	watch
 	until_made forget
 	end_writers
@@ -292,8 +294,7 @@ cleaners() {
 	may_say+='|another cleaner is at work|--free: |Device or resource busy'
 	begin
 	cleaner_conf
-	# By age alone nilfs_cleanerd may be too slow.
-	usual_writers full=1
+	usual_writers
 	watch
 	unwatch_first=$watcher
 	watch --policy greedy
@@ -320,8 +321,7 @@ fill() {
 full() {
 	may_say+='|too few for the kernel to clean with|No space left'
 	begin
-	writer many files=100 size=40000 snapshots=0 full=1
-	writer large files=2 size=1500000 snapshots=0 full=1
+	usual_writers
 	watch
 	until_made fill
 	rm -f "$MNT"/fill.*

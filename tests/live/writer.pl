@@ -77,8 +77,8 @@ sub checkpoint {
 
 sub snapshot {
 	my ($volume, $cno) = checkpoint();
-	ioctl $volume, 0x40106e80, pack 'QLL', $cno, 1, 0 or die "snapshot: $!\n";
 	sums("$model.$cno");
+	ioctl $volume, 0x40106e80, pack 'QLL', $cno, 1, 0 or die "snapshot: $!\n";
 }
 
 # Adds lines to the journal, which are kept if the power is cut now.
