@@ -86,10 +86,10 @@ static int find_limits(struct onlinerun *r, struct context *cx,
 		clean -= limit->held < clean ? limit->held : clean;
 	/*
 	 * A call that finds no clean segment never ends: the kernel tries again for
-	 * ever, and cannot be interrupted.  What writers change while the victims are
-	 * read is written with them, but nilfs_near_disk_full() keeps the reserved
-	 * segments from writers.  So a call may fill these, but for three that metadata
-	 * may need.
+	 * ever, and cannot be interrupted.  It writes what is dirty in memory, too, for
+	 * which nilfs_near_disk_full() lets writers have all clean segments but the
+	 * reserve.  So a call gets half of the reserve, or of what is left; the other
+	 * half is for metadata.
 	 */
 	if (clean < 2)
 		return fail_said(cx, -ENOSPC, "%s: clean segments: %" PRIu64 ", too "
@@ -97,7 +97,7 @@ static int find_limits(struct onlinerun *r, struct context *cx,
 				 "volume, and run gc.nilfs2 %s", r->live->dir,
 				 clean, r->live->device);
 	room = clean < r->reserve ? clean : r->reserve;
-	limit->written = room > 5 ? (room - 3) * bps : (room - 1) * bps / 2;
+	limit->written = (room - 1) * bps / 2;
 	limit->seq = stat.ss_prot_seq;
 	return 0;
 }
