@@ -57,7 +57,6 @@ struct onlinerun {
 	uint64_t changed;	/* when that was found, by the clock */
 	uint64_t paced;		/* blocks of a call that writers may wait for */
 	uint64_t pass_gained;	/* segments */
-	uint64_t pass_most;	/* with so many it ends */
 	uint64_t *bad;		/* segments with damage, which are not tried again */
 	size_t nbad, bad_room;
 	bool stopped;		/* the caller wants no more calls */
@@ -179,7 +178,6 @@ static bool is_wanted(const struct online_options *o, const struct policy_segmen
 static bool is_enough(const struct onlinerun *r)
 {
 	return r->n->gained + next_gain(r) >= r->o->goal ||
-	       r->pass_gained >= r->pass_most ||
 	       (r->o->enough &&
 		r->n->moved + call_blocks(&r->call) >= r->o->enough);
 }
@@ -200,9 +198,6 @@ static int take_segment(struct onlinerun *r, struct context *cx,
 		ret = call_add(&r->call, cx, s->segnum, &limit);
 	if (ret == CALL_LARGE) {
 		ret = make_call(r, cx);
-		/* A call of this segment alone would not be worth its metadata. */
-		if (!ret && (r->stopped || r->pass_gained >= r->pass_most))
-			return CLEAN_SPARED;
 		if (!ret)
 			ret = find_limits(r, cx, &limit);
 		if (!ret)
@@ -220,18 +215,6 @@ static int take_segment(struct onlinerun *r, struct context *cx,
 	return ret < 0 ? ret : ret == CALL_TAKEN ? CLEAN_FREED :
 	       ret == CALL_DAMAGED ? CLEAN_LEFT :
 	       ret == CALL_LARGE ? CLEAN_FULL : CLEAN_YOUNG;
-}
-
-/* Counts the dead blocks of F, and how many segments the pass may gain of them. */
-static void find_most(struct onlinerun *r, const struct facts *f)
-{
-	size_t i;
-
-	r->n->dead = 0;
-	for (i = 0; i < f->n; i++)
-		r->n->dead += f->segments[i].blocks - f->segments[i].live;
-	r->pass_most = !r->o->part ? UINT64_MAX :
-		       r->n->dead / r->blocks_per_segment * r->o->part / 100 + 1;
 }
 
 /* Brings the present state to the device.  On a full volume an older one is there. */
@@ -280,7 +263,6 @@ static int run_pass(struct onlinerun *r, struct context *cx, bool first)
 		super = volume_super(vol);
 		r->reserve = reserve_segments(vol->geo.nsegments,
 					      le32_get(super->s_r_segments_percentage));
-		find_most(r, &f);
 		ret = policy_open(&order, o->policy, &f.env, f.segments, f.n);
 		if (ret)
 			fail(cx, ret, "order of segments");

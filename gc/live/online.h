@@ -21,8 +21,6 @@ struct online_options {
 	uint32_t metadata_weight;	/* percent, for it */
 	uint64_t max_search;	/* segments examined per choice; 0: all */
 	uint64_t goal;		/* more clean segments, or CLEAN_ALL */
-	uint32_t part;		/* percent of the dead blocks, with which a pass ends;
-				   0: no such limit */
 	uint64_t scarce;	/* with so few clean segments calls are large */
 	uint32_t min_dead;	/* percent of a segment, for it to be cleaned */
 	uint64_t first, end;	/* segments that are cleaned; END 0: all */
@@ -50,7 +48,6 @@ struct online {
 	uint64_t clean_before, clean_after;	/* segments */
 	uint64_t gained;	/* segments, by this program alone */
 	uint64_t victims, left;	/* segments cleaned, and skipped */
-	uint64_t dead;		/* blocks of candidates, when they were last counted */
 	uint64_t young;		/* segments that a superblock may need yet */
 	uint64_t moved;		/* blocks */
 	uint64_t freed;		/* virtual numbers */

@@ -41,10 +41,6 @@
 #define LEAST_MS 50
 #define SOON_MS 1000
 
-/* A run gains so many percent of the dead blocks at most: with fewer dead blocks left,
-   victims have more live ones. */
-#define PART 25
-
 /* Bytes that a fast writer may write in a millisecond. */
 #define FAST_WRITER (UINT64_C(512) << 10)
 
@@ -57,7 +53,6 @@ struct watch {
 	struct live *live;	/* open during a look or a run */
 	struct online last;	/* sums of this run, at the last call */
 	uint64_t young;		/* segments that could not be cleaned yet */
-	uint64_t free;		/* segments, clean or with dead blocks; 0: unknown */
 	uint64_t pause;		/* the last one between two looks, milliseconds */
 	/* The state after a run without success. */
 	uint64_t stuck_at, stuck_clean, stuck_snapshots;
@@ -70,30 +65,15 @@ static void set_state(struct watch *w, enum watch_state state)
 		w->o->changed(w->o->arg, w->s);
 }
 
-/*
- * The lower limit: where little is free, a third of what writers may use of it, since
- * the rest has to be dead blocks for cleaning to be cheap.
- */
-static uint64_t lower_limit(const struct watch *w)
-{
-	const struct watch_options *o = w->o;
-	uint64_t third = w->free > o->reserve ? o->reserve + 1 +
-			 (w->free - o->reserve) / 3 : o->low;
-
-	return third < o->low ? third : o->low;
-}
-
 /* So many clean segments, or fewer, are scarce. */
-static uint64_t scarce(const struct watch *w)
+static uint64_t scarce(const struct watch_options *o)
 {
-	uint64_t low = lower_limit(w), reserve = w->o->reserve;
-
-	return reserve < low ? reserve + (low - reserve) / 2 : low;
+	return o->reserve < o->low ? o->reserve + (o->low - o->reserve) / 2 : o->low;
 }
 
 static bool is_scarce(const struct watch *w)
 {
-	return w->s->clean <= scarce(w);
+	return w->s->clean <= scarce(w->o);
 }
 
 /*
@@ -103,8 +83,7 @@ static bool is_scarce(const struct watch *w)
 static void wait_for_look(struct watch *w, bool changed)
 {
 	const struct watch_options *o = w->o;
-	uint64_t low = lower_limit(w);
-	uint64_t room = w->s->clean > low ? w->s->clean - low : 0;
+	uint64_t room = w->s->clean > o->low ? w->s->clean - o->low : 0;
 	uint64_t ms = room * o->segment_size / FAST_WRITER;
 
 	w->pause = changed ? LEAST_MS : w->pause * 2;
@@ -122,7 +101,7 @@ static int call_made(void *arg, struct context *cx, const struct online *n)
 	struct watch_status *s = w->s;
 	struct nilfs_sustat stat;
 	uint64_t bytes = (n->moved - w->last.moved) * w->o->block_size, ms;
-	uint64_t low = lower_limit(w), least = scarce(w);
+	uint64_t least = scarce(w->o);
 	int ret = live_request(w->live, cx, NILFS_IOCTL_GET_SUSTAT, &stat);
 
 	if (ret)
@@ -140,8 +119,8 @@ static int call_made(void *arg, struct context *cx, const struct online *n)
 	if (!w->o->speed || is_scarce(w))
 		return 0;
 	ms = bytes * 1000 / w->o->speed;
-	if (s->clean < low)
-		ms = ms * (s->clean - least) / (low - least);
+	if (s->clean < w->o->low)
+		ms = ms * (s->clean - least) / (w->o->low - least);
 	w->o->wait(ms < PAUSE_MS ? ms : PAUSE_MS);
 	return context_cancelled(cx);
 }
@@ -177,8 +156,7 @@ static int run_once(struct watch *w, struct context *cx)
 	if (!ret)
 		ret = zoned_open(&dev, cx, file, w->live->device);
 	options.goal = w->o->high - w->s->clean;
-	options.part = PART;
-	options.scarce = scarce(w);
+	options.scarce = scarce(w->o);
 	options.called = call_made;
 	options.left = segment_left;
 	options.arg = w;
@@ -187,9 +165,6 @@ static int run_once(struct watch *w, struct context *cx)
 		options.min_dead = 1;
 	if (!ret)
 		ret = online_run(&n, cx, w->live, dev, w->o->clock, &options);
-	if (n.dead)
-		w->free = n.clean_before + n.dead * w->o->block_size /
-			  w->o->segment_size;
 	w->s->skipped += n.left;
 	w->young = n.young;
 	if (dev != file)
@@ -225,7 +200,7 @@ static int look(struct watch *w, struct context *cx)
 		return ret;
 	s->segments = stat.ss_nsegs;
 	clean = s->clean = stat.ss_ncleansegs;
-	if (clean >= lower_limit(w))
+	if (clean >= o->low)
 		return WATCH_IDLE;
 	if (!is_worth_a_run(w, cps.cs_nsss))
 		return WATCH_STUCK;
