@@ -150,24 +150,13 @@ long cleanerlock_daemon(const struct live *l)
 	return u.daemon;
 }
 
-/* Waits a short time in the system call that add_user() finds. */
-static int wait_for(sem_t *sem)
-{
-	struct timespec end;
-
-	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_nsec += PAUSE_MS * 1000000L;
-	end.tv_sec += end.tv_nsec / 1000000000L;
-	end.tv_nsec %= 1000000000L;
-	return sem_timedwait(sem, &end);
-}
-
 int cleanerlock_take(struct cleanerlock **cp, struct context *cx,
 		     const struct live *l, unsigned int seconds)
 {
 	unsigned int tries = seconds * (1000 / PAUSE_MS), i;
 	char name[NAME_MAX], file[PATH_MAX];
 	struct cleanerlock *c = calloc(1, sizeof(*c));
+	struct timespec end;
 	struct users u;
 	int ret = 0;
 
@@ -181,7 +170,14 @@ int cleanerlock_take(struct cleanerlock **cp, struct context *cx,
 		free(c);
 		return ret;
 	}
-	for (i = 0; wait_for(c->sem); i++) {
+	for (i = 0;; i++) {
+		/* A short time, in the system call that add_user() finds. */
+		clock_gettime(CLOCK_REALTIME, &end);
+		end.tv_nsec += PAUSE_MS * 1000000L;
+		end.tv_sec += end.tv_nsec / 1000000000L;
+		end.tv_nsec %= 1000000000L;
+		if (!sem_timedwait(c->sem, &end))
+			break;
 		ret = errno == ETIMEDOUT || errno == EINTR ?
 			      context_cancelled(cx) :
 			      fail(cx, -errno, "%s: lock of the cleaner", l->dir);
