@@ -11,8 +11,8 @@
  * The duration of a call is about proportional to its blocks, and writers of the
  * volume wait for less than half of it.  So a call moves as many blocks as the calls
  * before it could in the permitted time; on an idle volume many more, since larger
- * calls have survivors of more similar age, and write less metadata.  So it is where
- * clean segments are scarce: writers wait for space then.
+ * calls have survivors of more similar age, and write less metadata.  Where clean
+ * segments are scarce calls are as large, too: writers wait for space there.
  */
 #include "gc/live/online.h"
 
