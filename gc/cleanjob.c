@@ -382,7 +382,7 @@ static int clean_mounted(struct tool *tool, const struct options *o,
 	report_u64(r, "blocks_moved", "Blocks moved", n.moved);
 	report_u64(r, "blocks_forgotten", "Virtual blocks freed", n.freed);
 	report_u64(r, "calls", "Calls of the kernel", n.calls);
-	if (dev->zones)
+	if (dev->zones || r->mode != REPORT_TEXT)
 		report_u64(r, "zones_reset", "Zones reset", n.resets);
 	report_u64(r, "longest_ms", "Longest call in milliseconds", n.longest);
 	report_u64(r, "elapsed_ms", "Time in milliseconds", tool_clock() - began);
