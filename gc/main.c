@@ -9,9 +9,7 @@
 #include "cli/outfile.h"
 #include "cli/tool.h"
 #include "dev/dev.h"
-#include "dev/devfile.h"
 #include "dev/overlay.h"
-#include "dev/zoned.h"
 #include "disk/segusage.h"
 #include "gc/job.h"
 #include "gc/move/sums.h"
@@ -132,7 +130,7 @@ static int run_mounted(struct tool *tool, struct options *o)
 	struct context *cx = &tool->cx;
 	struct cleanerlock *lock = NULL;
 	struct live *live = NULL;
-	struct dev *file = NULL, *dev = NULL;
+	struct target target = { .dev = NULL };
 	int ret = live_open(&live, cx, tool->argv[0]);
 
 	if (!ret && live->read_only && !o->dry_run)
@@ -144,16 +142,12 @@ static int run_mounted(struct tool *tool, struct options *o)
 	if (!ret)
 		ret = cleanerlock_take(&lock, cx, live, CLEANER_WAIT);
 	if (!ret)
-		ret = devfile_open(&file, cx, live->device, DEVFILE_READ);
-	if (!ret)
-		ret = zoned_open(&dev, cx, file, live->device);
+		ret = target_open_mounted(&target, cx, live->device);
 	if (!ret) {
 		o->live = live;
-		ret = run_jobs(tool, o, dev);
+		ret = run_jobs(tool, o, target.dev);
 	}
-	if (dev != file)
-		dev_close(dev);
-	dev_close(file);
+	target_close(&target);
 	cleanerlock_release(lock);
 	live_close(live);
 	return ret;

@@ -38,7 +38,7 @@ struct snapmap {
 	struct nilfs_inode was, is;	/* the inode before and after */
 	struct lifetime life;		/* of its map */
 	struct numlist shared_blocks;	/* pointers that the logs decide */
-	uint64_t end;			/* of blocks past the size, or 0 */
+	uint64_t end;			/* of blocks after the size, or 0 */
 	bool changed;
 };
 

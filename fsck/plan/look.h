@@ -76,7 +76,7 @@ void look_fini(struct look *l);
  * each of the last checks has found. L is the last check, with these findings.
  */
 int shared_run(struct look *l, struct tool *tool, const struct options *o,
-		    struct dev *dev);
+	       struct dev *dev);
 
 /* Notes that L was compared with the previous check. Later comparisons with L
    use all its findings. */

@@ -10,8 +10,8 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/sort.h"
 #include "find/findprint.h"
 #include "fsck/plan/look.h"
 #include "live/live.h"
@@ -19,26 +19,27 @@
 /* The most checks. */
 #define CHECKS 5
 
-/* By place and rule; the number of the latest checkpoint is not part of it.  A log
-   breaks other rules once the superblocks name a later one. */
+/*
+ * By place and rule; the number of the latest checkpoint is not part of it.  A log
+ * breaks other rules once the superblocks name a later one.
+ */
 static int compare_findings(const void *a, const void *b)
 {
 	const struct finding *f = a, *g = b;
-	const uint64_t x[] = {
-		f->place.kind == PLACE_LOG ? 0 : f->rule, f->place.kind, f->place.number, f->place.ino,
-		f->place.blkoff, f->place.offset, f->place.level, f->snapshot,
-		f->snapshot ? f->place.cno : 0,
-	};
-	const uint64_t y[] = {
-		g->place.kind == PLACE_LOG ? 0 : g->rule, g->place.kind, g->place.number, g->place.ino,
-		g->place.blkoff, g->place.offset, g->place.level, g->snapshot,
-		g->snapshot ? g->place.cno : 0,
-	};
-	size_t i = 0;
+	const struct place *p = &f->place, *q = &g->place;
+	int order = sort_order(p->kind, q->kind);
 
-	while (i + 1 < sizeof(x) / sizeof(*x) && x[i] == y[i])
-		i++;
-	return (x[i] > y[i]) - (x[i] < y[i]);
+	if (!order && p->kind != PLACE_LOG)
+		order = sort_order(f->rule, g->rule);
+	order = order ?: sort_order(p->number, q->number) ?:
+			 sort_order(p->ino, q->ino) ?:
+			 sort_order(p->blkoff, q->blkoff) ?:
+			 sort_order(p->offset, q->offset) ?:
+			 sort_order(p->level, q->level) ?:
+			 sort_order(f->snapshot, g->snapshot);
+	if (!order && f->snapshot)
+		order = sort_order(p->cno, q->cno);
+	return order;
 }
 
 static void drop_kept(struct look_kept *k)
@@ -69,7 +70,8 @@ static size_t keep_common(struct look_kept *k, const struct look_kept *before,
 	}
 	k->n = n;
 	if (n)
-		qsort(k->findings, n, sizeof(*k->findings), compare_findings);
+		sort_in_place(k->findings, n, sizeof(*k->findings),
+			      compare_findings);
 	return had;
 }
 
@@ -119,7 +121,7 @@ static int report_shared(struct look *l, struct tool *tool, const struct options
 }
 
 int shared_run(struct look *l, struct tool *tool, const struct options *o,
-		    struct dev *dev)
+	       struct dev *dev)
 {
 	struct context *cx = &tool->cx;
 	struct look_kept before = { 0 };

@@ -17,8 +17,9 @@
  * The first are victims of the next run, which neither moves nor frees blocks of a
  * segment without any number in use: a number that was freed keeps its entry, and may be
  * allocated between a look and the call, which would then free that of another block.
- * Those without blocks may have a written zone, so it is reset before they are freed.  Only one that the older superblock may need is left for later:
- * a mount marks segments so whose logs it has recovered.
+ * Those without blocks may have a written zone, so it is reset before they are freed.
+ * One that the older superblock may need is left for later: a mount marks segments
+ * so whose logs it has recovered.
  *
  * A clean segment can be allocated until it is marked.  The kernel then has it as
  * active, or counts its blocks; both is read back, and neither can change while a

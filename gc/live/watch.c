@@ -24,9 +24,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dev/dev.h"
-#include "dev/devfile.h"
-#include "dev/zoned.h"
+#include "gc/move/target.h"
 #include "live/cleanerlock.h"
 #include "live/live.h"
 
@@ -140,7 +138,7 @@ static int run_once(struct watch *w, struct context *cx)
 {
 	struct online_options options = w->o->clean;
 	struct cleanerlock *lock = NULL;
-	struct dev *file = NULL, *dev = NULL;
+	struct target target;
 	struct online n = { 0 };
 	int ret;
 
@@ -152,9 +150,7 @@ static int run_once(struct watch *w, struct context *cx)
 	w->last = n;
 	w->s->runs++;
 	set_state(w, WATCH_CLEANING);
-	ret = devfile_open(&file, cx, w->live->device, DEVFILE_READ);
-	if (!ret)
-		ret = zoned_open(&dev, cx, file, w->live->device);
+	ret = target_open_mounted(&target, cx, w->live->device);
 	options.goal = w->o->high - w->s->clean;
 	options.scarce = scarce(w->o);
 	options.called = call_made;
@@ -164,12 +160,10 @@ static int run_once(struct watch *w, struct context *cx)
 	if (is_scarce(w))
 		options.min_dead = 1;
 	if (!ret)
-		ret = online_run(&n, cx, w->live, dev, w->o->clock, &options);
+		ret = online_run(&n, cx, w->live, target.dev, w->o->clock, &options);
 	w->s->skipped += n.left;
 	w->young = n.young;
-	if (dev != file)
-		dev_close(dev);
-	dev_close(file);
+	target_close(&target);
 	cleanerlock_release(lock);
 	return ret;
 }

@@ -62,6 +62,15 @@ int target_open(struct target *t, struct context *cx, const char *path,
 	return ret;
 }
 
+int target_open_mounted(struct target *t, struct context *cx, const char *path)
+{
+	int ret;
+
+	*t = (struct target){ .dev = NULL };
+	ret = devfile_open(&t->file, cx, path, DEVFILE_READ);
+	return ret ? ret : zoned_open(&t->dev, cx, t->file, path);
+}
+
 void target_close(struct target *t)
 {
 	if (t->dev != t->file)

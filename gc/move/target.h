@@ -22,6 +22,12 @@ struct target {
  */
 int target_open(struct target *t, struct context *cx, const char *path,
 		bool read_only);
+
+/*
+ * Opens the mounted device PATH for reading, with its zones; closed in the same way.
+ * Fails as devfile_open() and zoned_open().
+ */
+int target_open_mounted(struct target *t, struct context *cx, const char *path);
 void target_close(struct target *t);
 
 /*

@@ -160,7 +160,7 @@ static void test_memory(void)
 		file->payload = NULL;
 	}
 	is_int(unknown, 0, "without memory all files are known, too");
-	/* Each thread may leave a piece of the memory that is hardly used. */
+	/* Each thread may leave a part of the memory that is hardly used. */
 	ok(content > 200000 && content < 2 << 18, "but less content is kept");
 	for (i = 0; i < FILES; i++) {
 		payload_put(s.payloads[i]);
