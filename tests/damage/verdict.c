@@ -336,24 +336,6 @@ static void repair(struct judging *j, const struct checker *checker,
 	free(j->text);
 }
 
-/* The damage once more, repaired with OPTION, if that is worse than *O. */
-static void try_option(struct outcome *o, const struct bench *b,
-		       const struct damage_case *c,
-		       const struct checker *checker, const char *option)
-{
-	struct outcome other;
-	struct judging j = {.o = &other, .bench = b, .c = c};
-
-	arena_restore(checker->arena, b->sound);
-	spoil_do(c, &b->targets, b->seed, checker->arena->bytes, b->sound,
-		 b->size);
-	repair(&j, checker, option);
-	if (other.differing > o->differing && other.verdict < VERDICT_OPTION)
-		other.verdict = VERDICT_OPTION;
-	if (other.verdict >= VERDICT_OPTION && other.verdict > o->verdict)
-		*o = other;
-}
-
 /* Whether OPTIONS, with --data, name what *O does not. */
 static void judge_data(struct outcome *o, const struct bench *b,
 		       const struct damage_case *c,
@@ -373,6 +355,33 @@ static void judge_data(struct outcome *o, const struct bench *b,
 		o->verdict = VERDICT_NAMED;
 		o->unnamed = 0;
 	}
+}
+
+/* The damage once more, repaired with OPTION, if that is worse than *O. */
+static void try_option(struct outcome *o, const struct bench *b,
+		       const struct damage_case *c,
+		       const struct checker *checker, const char *option)
+{
+	struct outcome other;
+	struct judging j = {.o = &other, .bench = b, .c = c};
+	char with_data[96];
+
+	arena_restore(checker->arena, b->sound);
+	spoil_do(c, &b->targets, b->seed, checker->arena->bytes, b->sound,
+		 b->size);
+	repair(&j, checker, option);
+	if (strchr(option, '/'))
+		unlink(strchr(option, '/'));
+	if (c->spoil == SPOIL_MANY && other.verdict == VERDICT_LOST) {
+		snprintf(with_data, sizeof(with_data), "--data %s", option);
+		judge_data(&other, b, c, checker, with_data);
+		if (strchr(option, '/'))
+			unlink(strchr(option, '/'));
+	}
+	if (other.differing > o->differing && other.verdict < VERDICT_OPTION)
+		other.verdict = VERDICT_OPTION;
+	if (other.verdict >= VERDICT_OPTION && other.verdict > o->verdict)
+		*o = other;
 }
 
 void verdict_find(struct outcome *o, const struct bench *bench,
@@ -417,7 +426,6 @@ void verdict_find(struct outcome *o, const struct bench *bench,
 	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++)
 		try_option(o, bench, c, checker, options[i]);
 	try_option(o, bench, c, checker, undo);
-	unlink(strchr(undo, '/'));
 	if (o->option == undo)
 		o->option = "--undo-file";
 }
