@@ -11,7 +11,9 @@
  * Snapshots that cannot be repaired would block every other tool. If the user
  * names them, or has an undo file written, they become plain checkpoints, one
  * at a time, because that may allow the repair of the next one. A newer state
- * without some snapshots is better than one that no tool accepts.
+ * without some snapshots is better than one that no tool accepts. Otherwise a
+ * state with errors in snapshots alone is kept: an older one would lose all that
+ * was written since.
  *
  * Older states share most blocks with newer ones. If the first check of one shows
  * what was found in a newer one, or snapshots that could not be repaired there,
@@ -98,6 +100,12 @@ static bool is_better_outcome(const struct outcome *a, const struct outcome *b)
 	if (a->errors != b->errors)
 		return a->errors < b->errors;
 	return b->overwritten && !a->overwritten;
+}
+
+/* Only snapshots have errors. Giving these up loses less than an older state. */
+static bool is_broken_by_snapshots(const struct outcome *o)
+{
+	return o->complete && !o->latest && !o->overwritten;
 }
 
 static bool may_lose_any(const struct repair *r)
@@ -298,10 +306,8 @@ static int attempt_state(struct repair *r, struct context *cx,
 	if (r->search && r->search->hopeless)
 		return ret;
 	if (!ret && !gives && may_give_any(r)) {
-		/* If only snapshots have errors, giving these up loses less
-		   than an older state. */
 		o = outcome_of(r);
-		gives = o.complete && !o.latest && !o.overwritten;
+		gives = is_broken_by_snapshots(&o);
 	}
 	if (!ret && gives && r->state.chosen)
 		ret = give_up_broken(r, cx);
@@ -397,7 +403,8 @@ static int try_candidates(struct repair *r, struct context *cx, unsigned int num
 	/* The same states may end otherwise. */
 	if (s->last.gives != gives)
 		s->ntried = 0;
-	for (; number < end && !is_good_outcome(&s->best); number++) {
+	for (; number < end && !is_good_outcome(&s->best) &&
+	       (may_give_any(r) || !is_broken_by_snapshots(&s->best)); number++) {
 		if (!s->mark && is_last_best(s)) {
 			struct root_state state = { 0 };
 			struct fixer_job job = trial_job(r, cx);
