@@ -53,8 +53,11 @@ uint32_t crc32_le(uint32_t seed, const void *buf, size_t len)
 #endif
 }
 
-/* Without branches on bits, half of which would be predicted wrongly. */
-uint32_t crc32_le_multiply(uint32_t a, uint32_t b)
+/*
+ * The product of two polynomials modulo the generator.  Without branches on bits, half
+ * of which would be predicted wrongly.
+ */
+static uint32_t multiply(uint32_t a, uint32_t b)
 {
 	uint32_t product = 0;
 
@@ -72,15 +75,15 @@ static uint32_t power(uint32_t a, uint64_t n)
 
 	for (; n; n >>= 1) {
 		if (n & 1)
-			product = crc32_le_multiply(product, a);
-		a = crc32_le_multiply(a, a);
+			product = multiply(product, a);
+		a = multiply(a, a);
 	}
 	return product;
 }
 
 uint32_t crc32_le_zeros(uint32_t seed, size_t len)
 {
-	return crc32_le_multiply(power(X8, len), seed);
+	return multiply(power(X8, len), seed);
 }
 
 /*
@@ -101,12 +104,12 @@ static uint32_t log_to_base(uint32_t a, uint32_t base, uint32_t prime)
 
 	powers[0] = ONE;
 	for (i = 1; i < step; i++)
-		powers[i] = crc32_le_multiply(powers[i - 1], base);
+		powers[i] = multiply(powers[i - 1], base);
 	for (n = 0;; n += step) {
 		for (i = 0; i < step; i++)
 			if (powers[i] == a)
 				return n + i;
-		a = crc32_le_multiply(a, back);
+		a = multiply(a, back);
 	}
 }
 

@@ -13,12 +13,6 @@
  */
 uint32_t crc32_le(uint32_t seed, const void *buf, size_t len);
 
-/*
- * The product of two polynomials modulo the generator; bit 31 is x^0.  Every
- * checksum is such a polynomial.
- */
-uint32_t crc32_le_multiply(uint32_t a, uint32_t b);
-
 /* The checksum after LEN more zero bytes, without a buffer. */
 uint32_t crc32_le_zeros(uint32_t seed, size_t len);
 

@@ -74,15 +74,13 @@ static uint64_t **sparse_slot(const struct sparse *s, uint64_t number)
 					     s->nchunks - 1];
 }
 
-static uint64_t *sparse_chunk(const struct sparse *s, uint64_t number)
-{
-	return __atomic_load_n(sparse_slot(s, number), __ATOMIC_ACQUIRE);
-}
-
 /* The word of NUMBER, or NULL if it has no chunk. */
 static inline uint64_t *sparse_find_word(const struct sparse *s, uint64_t number)
 {
-	uint64_t *chunk = sparse_can_have(s, number) ? sparse_chunk(s, number) : NULL;
+	uint64_t *chunk = NULL;
+
+	if (sparse_can_have(s, number))
+		chunk = __atomic_load_n(sparse_slot(s, number), __ATOMIC_ACQUIRE);
 
 	return chunk ? &chunk[number % SPARSE_CHUNK_BITS / 64] : NULL;
 }
@@ -230,7 +228,7 @@ uint64_t sparse_next(const struct sparse *s, uint64_t from, uint64_t end)
 
 	while (from < most) {
 		found = from - from % SPARSE_CHUNK_BITS +
-			next_in_chunk(sparse_chunk(s, from),
+			next_in_chunk(s->chunks[from / SPARSE_CHUNK_BITS],
 				      from % SPARSE_CHUNK_BITS);
 		if (found / SPARSE_CHUNK_BITS == from / SPARSE_CHUNK_BITS)
 			return found < end ? found : end;

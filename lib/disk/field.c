@@ -12,9 +12,9 @@
 
 #include "base/le.h"
 
-static const struct field *field_find_name(const struct field_table *table,
-					   const char *name, size_t len)
+const struct field *field_find(const struct field_table *table, const char *name)
 {
+	size_t len = strcspn(name, ".[");
 	uint32_t i;
 
 	for (i = 0; i < table->nfields; i++) {
@@ -25,31 +25,23 @@ static const struct field *field_find_name(const struct field_table *table,
 	return NULL;
 }
 
-const struct field *field_find(const struct field_table *table,
-			       const char *name)
-{
-	return field_find_name(table, name, strlen(name));
-}
-
 int field_resolve(const struct field_table *table, const char *path,
 		  struct field *field)
 {
 	struct field f = {.inner = table};
 	const struct field *found;
 	uint32_t base, index;
-	size_t len;
 
 	for (;; path++) {
 		if (!f.inner)
 			return -ENOENT;
-		len = strcspn(path, ".[");
-		found = field_find_name(f.inner, path, len);
+		found = field_find(f.inner, path);
 		if (!found)
 			return -ENOENT;
 		base = f.offset;
 		f = *found;
 		f.offset += base;
-		path += len;
+		path += strlen(found->name);
 		if (*path == '[') {
 			if (*++path < '0' || *path > '9')
 				return -ENOENT;

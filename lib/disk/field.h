@@ -53,7 +53,7 @@ extern const struct field_table field_table_all[];
 /* The table of the structure with that name ("super_block"), or NULL. */
 const struct field_table *field_table_find(const char *name);
 
-/* The field with that name in TABLE itself, or NULL. */
+/* The field with that name, the first of a path, in TABLE itself, or NULL. */
 const struct field *field_find(const struct field_table *table,
 			       const char *name);
 
