@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "disk/ondisk.h"
 
@@ -185,9 +186,8 @@ int export_paths_add(struct export_paths *p, struct context *cx,
 static int compare_backwards(const void *a, const void *b)
 {
 	const struct export_dir_entry *one = a, *two = b;
-	int order = strcmp(two->path, one->path);
 
-	return order ? order : one->order < two->order ? -1 : 1;
+	return strcmp(two->path, one->path) ?: sort_order(one->order, two->order);
 }
 
 int export_paths_put(struct export_paths *p, struct context *cx,
@@ -200,8 +200,7 @@ int export_paths_put(struct export_paths *p, struct context *cx,
 	size_t i, len;
 	int ret = 0;
 
-	if (p->used)
-		qsort(entries, p->used, sizeof(*entries), compare_backwards);
+	sort_in_place(entries, p->used, sizeof(*entries), compare_backwards);
 	for (i = 0; i < p->used && ret >= 0; i++) {
 		if (i && !strcmp(entries[i].path, entries[i - 1].path))
 			continue;

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "check/damage.h"
 #include "disk/bmap.h"
 #include "disk/checkpoint.h"
@@ -34,32 +35,20 @@
 
 #define ROOTS_MAX 65536		/* maximum; older ones are dropped */
 
-/* -1 if M is greater than N, 1 if it is less. */
-static int descending(uint64_t m, uint64_t n)
-{
-	return (m < n) - (m > n);
-}
-
 int rootsearch_compare(const void *a, const void *b)
 {
 	const struct root_log *x = a, *y = b;
-	int ret = descending(x->seq, y->seq);
 
-	if (!ret)
-		ret = descending(x->offset, y->offset);
-	if (!ret)
-		ret = descending(segsum_cno(&x->ss), segsum_cno(&y->ss));
-	if (!ret)
-		ret = descending(le64_get(x->ss.ss_create),
-				 le64_get(y->ss.ss_create));
-	return ret ? ret : descending(x->pseg, y->pseg);
+	return sort_order(y->seq, x->seq) ?:
+	       sort_order(y->offset, x->offset) ?:
+	       sort_order(segsum_cno(&y->ss), segsum_cno(&x->ss)) ?:
+	       sort_order(le64_get(y->ss.ss_create), le64_get(x->ss.ss_create)) ?:
+	       sort_order(y->pseg, x->pseg);
 }
 
 static void sort_roots(struct rootsearch *rs)
 {
-	if (rs->nroots)
-		qsort(rs->roots, rs->nroots, sizeof(*rs->roots),
-		      rootsearch_compare);
+	sort_in_place(rs->roots, rs->nroots, sizeof(*rs->roots), rootsearch_compare);
 }
 
 /* Adds ROOT at the place given by its summary. */

@@ -42,7 +42,7 @@ struct rootsearch {
 };
 
 /*
- * For qsort() of struct root_log: negative if the log at A was written after
+ * For sorting struct root_log: negative if the log at A was written after
  * the one at B. A total order: sequence number, offset in the segment,
  * checkpoint, time, and for logs with equal values the block number.
  */

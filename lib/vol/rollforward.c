@@ -35,9 +35,7 @@ void rollforward_sort(struct rollforward *rf)
 {
 	uint64_t from, to = 0;
 
-	if (rf->count)
-		qsort(rf->blocks, rf->count, sizeof(*rf->blocks),
-		      compare_block);
+	sort_in_place(rf->blocks, rf->count, sizeof(*rf->blocks), compare_block);
 	for (from = 0; from < rf->count; from++) {
 		const struct salvaged_block *b = &rf->blocks[from];
 

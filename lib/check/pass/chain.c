@@ -30,6 +30,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "check/damage.h"
 #include "disk/checkpoint.h"
 #include "disk/inode.h"
@@ -60,9 +61,10 @@ static bool is_older_log(const struct log *a, const struct log *b)
 	return m != n ? m < n : a->pseg < b->pseg;
 }
 
-static int chain_compare_numbers(const void *a, const void *b)
+/* The newest log first. */
+static int compare_age(const void *a, const void *b)
 {
-	return is_older_log(a, b) ? 1 : is_older_log(b, a) ? -1 : 0;
+	return is_older_log(a, b) - is_older_log(b, a);
 }
 
 /* Whether the chain could have led to the log SS of segment SEGNUM.  If the
@@ -244,8 +246,7 @@ int chain_check(struct check *c, struct context *cx)
 	    (seq == latest->seq + 2 || seq == latest->last_seq + 2) &&
 	    pseg == geometry_segment_start(geo, geometry_segment_of(geo, pseg)))
 		goto out;
-	if (b.n)
-		qsort(b.roots, b.n, sizeof(*b.roots), chain_compare_numbers);
+	sort_in_place(b.roots, b.n, sizeof(*b.roots), compare_age);
 	for (i = 0; i < b.n && i < ROOTS_TRIED && !ret; i++) {
 		if (!pseg || is_older_log(&b.roots[i], &b.first))
 			break;
