@@ -119,7 +119,9 @@ static char *tick_text(enum chart_unit unit, double v, double step,
 			v /= 1000;
 			step /= 1000;
 		}
-		snprintf(buf, TICK_TEXT, "%.6g%.1s", v, "\0kMGTP" + i);
+		/* A count that is not scaled has all its digits. */
+		snprintf(buf, TICK_TEXT, "%.*g%.1s", unit == CHART_COUNT && !i ? 15 : 6,
+			 v, "\0kMGTP" + i);
 	}
 	return buf;
 }

@@ -223,6 +223,8 @@ static void test_axes(void)
 	static const struct chart_point values[] = { { 0, 1 }, { 50, 0 } };
 	static const struct chart_point points[] = { { 86388, 1 << 20 },
 						     { 86412, 3 << 20 } };
+	static const struct chart_point late[] = { { 12345678, 0 }, { 12345680, 1 } };
+	static const struct chart_series few = { "few", late, 2, false };
 	static const struct chart_series counts = { .points = values, .count = 2 };
 	static const struct chart_series series = { "one", points, 2, false };
 	const struct chart bars = {
@@ -232,6 +234,10 @@ static void test_axes(void)
 	const struct chart line = {
 		.title = "line", .x = { "time", CHART_TIME, 0, 0 },
 		.y = { "size", CHART_BYTES, 0, 0 }, .series = &series, .n = 1,
+	};
+	const struct chart large = {
+		.title = "large", .x = { "blocks", CHART_COUNT, 0, 0 },
+		.y = { "things", CHART_COUNT, 0, 1 }, .series = &few, .n = 1,
 	};
 	struct svg s = { .page = true };
 	const char *text;
@@ -253,6 +259,10 @@ static void test_axes(void)
 	ok(count(text, "\"dim odd\"") > 1,
 	   "a narrow window has every other number");
 	has(text, "points=\"0.0,150.0 784.0,50.0\"", "a line ends at both ends");
+	s.out->next = s.out->buffer;
+	chart_lines(&s, &large);
+	has(out_memory(s.out, NULL), ">12345679</text>",
+	    "close large counts have all digits");
 	out_close(s.out, &cx);
 }
 
