@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finding the bytes of STRUCTURE:INDEX on the device.
+ * Finding the bytes of STRUCTURE:INDEX on the device, for the command "set".
  *
  * The table of kinds has for each the function that finds it, and the part of
  * the volume that has to be opened.  That part is as small as possible, as damage

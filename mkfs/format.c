@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The order of writing.
+ * Writing the new volume: old signatures, logs, superblocks, in this order.
  *
  * On a device that is not empty both superblocks are wiped first, and nothing
  * else is written until the wipe is on stable storage.  An interruption before

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Runs of a block map.
+ * Runs of a block map, for the commands that print the map of a file.
  *
  * A pointer that the DAT cannot translate must not hide the rest of the file, so
  * it becomes a run without a position on the disk.  An extent ends where the disk

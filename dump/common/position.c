@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finding the bytes of a structure on the disk.
+ * From an entry of a metadata file to its bytes on the disk.
  *
  * All structures except superblocks, logs and super roots are in a file, so a
- * position is a block of that file and an offset in it.
+ * position is a block of that file and an offset in it.  The commands for one
+ * structure print it; "set" changes the bytes there (target_file.c).
  */
 #include "dump/common/position.h"
 

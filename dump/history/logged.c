@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Deleted files that are in no checkpoint.
+ * Deleted files that are in no checkpoint, for "find" and "export".
  *
  * The lists of the logs are used three times: for inodes, for names, and for the
  * blocks of the files that the filter accepts.  The first pass ends the search if

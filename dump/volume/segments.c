@@ -71,6 +71,7 @@ static const unsigned int usual[] = {
 	RECENT, DEAD, USE,
 };
 
+/* Columns from DATA to OVERHEAD need the summaries of all logs. */
 static bool needs_data(unsigned int column)
 {
 	return column >= DATA && column <= OVERHEAD;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Cleaning.
+ * Cleaning a volume that is not mounted (gc/live/online.c: one that is).
  *
  * Each batch opens the volume again.  Victims are added in the order of the
  * policy until the goal is reached, or clean segments or memory are used up.

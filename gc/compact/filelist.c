@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Lists of files.
+ * The files that --defrag makes contiguous: those named, or all with several blocks.
  *
  * Each entry records the extents of the file when it was found, and when it was
  * last measured.  Inode numbers do not change when blocks move, so a list stays

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The device to be cleaned.
+ * The device of a job of gc.nilfs2: opened, locked, checked for other users.
  *
  * A mounted volume has its own cleaner, and a loop device over an image may be
  * mounted at any time.

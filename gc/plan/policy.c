@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Policies.
+ * Policies: the order in which segments are cleaned.
  *
  * Each computes a number for a segment; the greatest comes first, and equal
  * ones come by segment number, so that the same volume always has the same

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Changes of zones.
+ * The changes of zones that an overlay records in place of making them.
  *
  * A change describes its zone completely, so the latest one of a zone is its state,
  * and dropping it restores the previous one.  Like a page, a change made after the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rebuilding maps over existing blocks.
+ * Rebuilding maps over existing blocks, for repairs.
  *
  * The map is built from the bottom up, as for a new file; only the source of
  * pointers differs.  A kept block keeps its number.  A new one gets a number

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Directory listings.
+ * Listings of the directories of a source.
  *
  * A listing and its memory are reused for one directory after another.  Names are
  * stored in chunks of memory that never move.

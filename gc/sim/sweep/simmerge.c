@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Merging.
+ * Merging results of a sweep that was divided between several processes.
  *
  * A result is a line of JSON with the key of its run.  The set of keys follows
  * from the plan, once the name of the image is known from the first result.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Distributions.
+ * Random numbers of given distributions, for blocks, sizes and lifetimes of files.
  *
  * All but one are drawn by inverting the distribution function.  Zipf's is
  * drawn by rejection-inversion (Hoermann and Derflinger, "Rejection-inversion
