@@ -248,6 +248,7 @@ static int set_run(struct tool *tool, const void *options)
 		.source = { .cx = cx, .cno = o->checkpoint },
 	};
 	struct probe_use use;
+	struct owner owner;
 	int err;
 
 	if (!o->expert)
@@ -261,7 +262,9 @@ static int set_run(struct tool *tool, const void *options)
 	if (!err)
 		err = devfile_open(&s.dev, cx, path, DEVFILE_WRITE);
 	if (!err)
-		err = owner_check(cx, s.dev, "");
+		owner_find(&owner, cx, s.dev);
+	if (!err && owner.foreign)
+		err = owner_fail(cx, s.dev, &owner, "");
 	if (!err)
 		owner_guard(s.dev);
 	if (!err)

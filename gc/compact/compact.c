@@ -168,7 +168,7 @@ static int compare_run_places(const void *a, const void *b)
 {
 	const struct load_run *x = a, *y = b;
 
-	return x->blocknr < y->blocknr ? -1 : x->blocknr > y->blocknr;
+	return sort_order(x->blocknr, y->blocknr);
 }
 
 /* Counts the faults of a load with all blocks. */

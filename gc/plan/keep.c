@@ -132,9 +132,7 @@ static int compare_slots(const void *a, const void *b)
 {
 	const struct slot *x = a, *y = b;
 
-	if (x->period != y->period)
-		return x->period < y->period ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	return sort_order(x->period, y->period) ?: sort_order(x->at, y->at);
 }
 
 int keep_choose(struct context *cx, const struct keep_rule *rule,

@@ -123,7 +123,7 @@ static int compare_datruns(const void *a, const void *b)
 {
 	const struct datrun *x = a, *y = b;
 
-	return x->number < y->number ? -1 : x->number > y->number;
+	return sort_order(x->number, y->number);
 }
 
 void vblocks_runs_finish(struct datruns *r)

@@ -123,12 +123,8 @@ static void free_log(struct appender_log *log)
 	free(log);
 }
 
-/*
- * Enters the block positions of LOG, which is full, and of all after it: in the DAT
- * and the SUFILE, and those of DAT blocks then in the map of the DAT.
- */
-static int enter_logs(struct appender *a, struct context *cx,
-		      const struct appender_log *first)
+int appender_enter(struct appender *a, struct context *cx,
+		   const struct appender_log *first)
 {
 	const struct appender_log *log;
 	uint64_t base, end;
@@ -232,7 +228,7 @@ int appender_end_log(struct appender *a, struct context *cx)
 		a->held_end = &log->next;
 		return 0;
 	}
-	ret = enter_logs(a, cx, log);
+	ret = appender_enter(a, cx, log);
 	if (!ret)
 		return submit_log(a, cx, log);
 	free_log(log);
@@ -382,11 +378,6 @@ int appender_list_super_root(struct appender *a, struct context *cx,
 	ret = add_log_run(a->log, cx, payload, 0, 1);
 	payload_put(payload);
 	return ret ? ret : appender_end_log(a, cx);
-}
-
-int appender_enter(struct appender *a, struct context *cx)
-{
-	return enter_logs(a, cx, a->held);
 }
 
 int appender_submit(struct appender *a, struct context *cx)

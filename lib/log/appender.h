@@ -133,10 +133,13 @@ int appender_end_log(struct appender *a, struct context *cx);
 int appender_leave_segment(struct appender *a, struct context *cx);
 
 /*
- * For the held logs: appender_enter() enters all positions, appender_submit()
- * closes and submits the logs.
+ * Enters the block positions of the log FIRST, which is full, and of all after it: in
+ * the DAT and the SUFILE, and those of DAT blocks then in the map of the DAT.
  */
-int appender_enter(struct appender *a, struct context *cx);
+int appender_enter(struct appender *a, struct context *cx,
+		   const struct appender_log *first);
+
+/* Closes and submits the held logs, whose positions were entered. */
 int appender_submit(struct appender *a, struct context *cx);
 
 /* Frees logs that were not submitted. */

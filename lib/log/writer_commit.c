@@ -96,7 +96,7 @@ static int settle_metadata(struct writer *w, struct context *cx)
 static int complete_metadata(struct writer *w, struct context *cx)
 {
 	struct segments *s = &w->segments;
-	const struct appender *a = &w->appender;
+	struct appender *a = &w->appender;
 	size_t before = count_dirty(w);
 	uint64_t nsegments;
 	bool changed;
@@ -110,7 +110,7 @@ static int complete_metadata(struct writer *w, struct context *cx)
 		s->nclean += nsegments - s->g->nsegments;
 		w->g.nsegments = nsegments;
 	}
-	ret = appender_enter(&w->appender, cx);
+	ret = appender_enter(a, cx, a->held);
 	if (!ret)
 		ret = segments_enter_counts(s, cx, &changed);
 	if (!ret && w->created)

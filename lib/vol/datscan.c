@@ -163,7 +163,7 @@ static int compare_places(const void *a, const void *b)
 {
 	const struct extent *x = a, *y = b;
 
-	return x->blocknr < y->blocknr ? -1 : x->blocknr > y->blocknr;
+	return sort_order(x->blocknr, y->blocknr);
 }
 
 /* Processes the groups of the batch; with KEEP_LAST the last one becomes the first. */

@@ -64,14 +64,6 @@ int owner_fail(struct context *cx, const struct dev *dev,
 		    " nothing was written%s", dev->name, owner->what, hint);
 }
 
-int owner_check(struct context *cx, struct dev *dev, const char *hint)
-{
-	struct owner owner;
-
-	owner_find(&owner, cx, dev);
-	return owner.foreign ? owner_fail(cx, dev, &owner, hint) : 0;
-}
-
 void owner_guard(struct dev *file)
 {
 	uint64_t supers[GUARD_RANGES] = {

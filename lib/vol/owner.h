@@ -25,12 +25,9 @@ void owner_find(struct owner *owner, const struct context *cx,
 		struct dev *dev);
 
 /*
- * Check for a writer: -EINVAL if DEV has foreign content.  HINT is appended to the
- * message, or "".
+ * Fails with -EINVAL, for a writer, as DEV has the foreign content of OWNER.  HINT is
+ * appended to the message, or "".
  */
-int owner_check(struct context *cx, struct dev *dev, const char *hint);
-
-/* Fails as owner_check() for a given OWNER. */
 int owner_fail(struct context *cx, const struct dev *dev,
 	       const struct owner *owner, const char *hint);
 

@@ -116,9 +116,7 @@ static int listing_by_number(const void *a, const void *b)
 {
 	const struct populate_name *x = a, *y = b;
 
-	if (x->ino != y->ino)
-		return x->ino < y->ino ? -1 : 1;
-	return listing_by_name(a, b);
+	return sort_order(x->ino, y->ino) ?: listing_by_name(a, b);
 }
 
 /* Sorts N names; SCRATCH has room for half of them. */

@@ -17,8 +17,7 @@ most_lines=118500
 limits='
 *		32	14
 lib/base	42	17
-lib/disk	37	16
-lib/vol		32	15
+lib/disk	36	15
 lib/log		32	15
 '
 

@@ -61,7 +61,7 @@ struct inodelist_map {
 
 /* How an inode differs from that of the checkpoint examined before. */
 struct inodelist_change {
-	uint64_t ino;
+	uint64_t ino;		/* first field */
 	uint16_t links;
 	uint8_t before, kind;	/* kinds; 0: no inode */
 	bool map;		/* a directory with another map or size */

@@ -122,11 +122,8 @@ static int compare_owners(const void *a, const void *b)
 {
 	const struct owner *x = a, *y = b;
 
-	if (x->blocknr != y->blocknr)
-		return x->blocknr < y->blocknr ? -1 : 1;
-	if (x->vblocknr != y->vblocknr)
-		return x->vblocknr < y->vblocknr ? -1 : 1;
-	return 0;
+	return sort_order(x->blocknr, y->blocknr) ?:
+	       sort_order(x->vblocknr, y->vblocknr);
 }
 
 int claims_report_twice(struct check *c, struct context *cx)

@@ -175,13 +175,10 @@ static int compare_listing(const void *a, const void *b)
 {
 	const struct listing *x = a, *y = b;
 
-	if (x->number != y->number)
-		return x->number < y->number ? -1 : 1;
-	if (x->is_used != y->is_used)
-		return x->is_used ? -1 : 1;
-	if (x->seq != y->seq)
-		return x->seq > y->seq ? -1 : 1;
-	return x->blocknr > y->blocknr ? -1 : x->blocknr < y->blocknr;
+	return sort_order(x->number, y->number) ?:
+	       sort_order(y->is_used, x->is_used) ?:
+	       sort_order(y->seq, x->seq) ?:
+	       sort_order(y->blocknr, x->blocknr);
 }
 
 /* Keeps only the newest listing of each number. */

@@ -290,9 +290,7 @@ static int compare_suspect(const void *a, const void *b)
 {
 	const struct dupnames_suspect *x = a, *y = b;
 
-	if (x->dir != y->dir)
-		return x->dir < y->dir ? -1 : 1;
-	return x->tag < y->tag ? -1 : x->tag > y->tag;
+	return sort_order(x->dir, y->dir) ?: sort_order(x->tag, y->tag);
 }
 
 int dupnames_gather(struct names *n, struct context *cx)

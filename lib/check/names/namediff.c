@@ -86,13 +86,6 @@ static int namediff_visit_inode(void *arg, struct context *cx,
 			  (struct inodelist_change){ .ino = item->ino });
 }
 
-static int namediff_compare_numbers(const void *a, const void *b)
-{
-	const struct inodelist_change *x = a, *y = b;
-
-	return x->ino < y->ino ? -1 : x->ino > y->ino;
-}
-
 /*
  * Finds the inodes that differ in the properties that names and links depend
  * on: existence, type, links, and size and map of a directory.  Uses at most
@@ -117,7 +110,7 @@ static int find_changes(struct namediff *d, struct context *cx, uint64_t bytes)
 	compared = !ret;
 	if (compared && !d->sorted)
 		sort_in_place(d->changes, d->count, sizeof(*d->changes),
-			      namediff_compare_numbers);
+			      sort_compare_number);
 	for (i = 0; compared && i < d->count && ret >= 0; i++) {
 		c = &d->changes[i];
 		if (i && c->ino == c[-1].ino)
