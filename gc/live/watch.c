@@ -42,6 +42,9 @@
 /* Bytes that a fast writer may write in a millisecond. */
 #define FAST_WRITER (UINT64_C(512) << 10)
 
+/* The lock is free for so long before each run. */
+#define YIELD_MS 20
+
 /* Longest wait between two calls. */
 #define PAUSE_MS 10000
 
@@ -133,8 +136,11 @@ static void segment_left(void *arg, uint64_t segnum, const char *why)
 	set_state(w, WATCH_CLEANING);
 }
 
-/* One run of cleaning: 0 also if it freed nothing. */
-static int run_once(struct watch *w, struct context *cx)
+/*
+ * One run of cleaning, which keeps checkpoints from SINCE on: 0 also if it freed
+ * nothing.  Programs that have made older ones get the lock before it.
+ */
+static int run_once(struct watch *w, struct context *cx, uint64_t since)
 {
 	struct online_options options = w->o->clean;
 	struct cleanerlock *lock = NULL;
@@ -143,6 +149,7 @@ static int run_once(struct watch *w, struct context *cx)
 	int ret;
 
 	set_state(w, WATCH_WAITING);
+	w->o->wait(YIELD_MS);
 	ret = cleanerlock_take(&lock, cx, w->live, LOCK_WAIT);
 	if (ret)
 		return ret;
@@ -151,6 +158,7 @@ static int run_once(struct watch *w, struct context *cx)
 	w->s->runs++;
 	set_state(w, WATCH_CLEANING);
 	ret = target_open_mounted(&target, cx, w->live->device);
+	options.since = since;
 	options.goal = w->o->high - w->s->clean;
 	options.scarce = scarce(w->o);
 	options.called = call_made;
@@ -198,7 +206,7 @@ static int look(struct watch *w, struct context *cx)
 		return WATCH_IDLE;
 	if (!is_worth_a_run(w, cps.cs_nsss))
 		return WATCH_STUCK;
-	ret = run_once(w, cx);
+	ret = run_once(w, cx, cps.cs_cno);
 	w->stuck_at = 0;
 	/* Each run makes the kernel write superblocks, if there is a new segment. */
 	if (!ret && !w->last.gained && w->young)

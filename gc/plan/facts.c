@@ -207,6 +207,8 @@ int facts_gather_with(struct facts *f, struct context *cx, struct volume *vol,
 	f->clean = ret ? 0 : le64_get(header.sh_ncleansegs);
 	if (!ret && how->protect)
 		ret = protection_cno(vol, cx, how->protect, &f->protect_cno);
+	if (how->since && how->since < f->protect_cno)
+		f->protect_cno = how->since;
 	if (!ret)
 		ret = count_live(f, cx, how->kept);
 	if (!ret && f->liveness->strays)

@@ -56,6 +56,8 @@ int facts_gather(struct facts *f, struct context *cx, struct volume *vol,
 
 struct facts_how {
 	uint64_t protect;	/* seconds */
+	uint64_t since;		/* blocks of this checkpoint and later ones are kept,
+				   too; 0: none for this */
 	struct facts_kept *kept;	/* or NULL */
 	/* All segments that are not clean are candidates, and all are counted. */
 	bool whole;

@@ -175,66 +175,73 @@ is_clean() {
 		/^Clean segments:/ && \$3 >= n { at = 1 } END { exit !at }"
 }'
 
-@test "--watch lets writers wait longer while clean segments are scarce" {
+# while_watched OPTION...: the commands of standard input, with such a volume, while
+# gc.nilfs2 --watch is at work on it without a protection period.
+while_watched() {
 	live_volume
-	live_guest <<-EOF
-		$half_dead
-		gc.nilfs2 --watch --low 98% --high 99% --protect 0 --latency 1 \$MNT &
-		wait_until is_clean 160
-		grep -E "^(calls|clean) " /mnt/tmp/run/*
-		kill \$!
-		wait \$!
-		nilfs_umount
-		fsck.nilfs2 -nf \$DEV1
-	EOF
+	{
+		echo "$half_dead"
+		echo "gc.nilfs2 --watch --protect 0 $* \$MNT &"
+		echo 'watcher=$!'
+		cat
+		echo 'kill $watcher; wait $watcher; nilfs_umount; fsck.nilfs2 -nf $DEV1'
+	} >"$BATS_TEST_TMPDIR/watched"
+	live_guest <"$BATS_TEST_TMPDIR/watched"
 	[ "$status" -eq 0 ]
-	# Of 64 blocks each they would be 60.
-	[ "$(awk '$1 == "calls" { print $2 }' <<<"$output")" -lt 30 ]
 	[[ $output == *": clean, "* ]]
 	kernel_content
 }
 
-@test "the kernel cleans with what a writer leaves that fills the volume" {
-	live_volume
-	live_guest <<-EOF
-		$half_dead
-		gc.nilfs2 --watch --low 98% --high 99% --protect 0 \$MNT &
-		for i in 1 2 3 4 5 6 7 8; do
-			head -c 40M /dev/zero >\$MNT/more
-			rm \$MNT/more
-		done
-		kill \$!
-		wait \$!
-		nilfs_umount
-		fsck.nilfs2 -nf \$DEV1
+@test "--watch lets writers wait longer while clean segments are scarce" {
+	while_watched --low 98% --high 99% --latency 1 <<-'EOF'
+		wait_until is_clean 160
+		grep -E "^(calls|clean) " /mnt/tmp/run/*
 	EOF
-	[ "$status" -eq 0 ]
-	[[ $output == *": clean, "* && $dmesg != *"cleaning segments"* ]]
-	kernel_content
+	# Of 64 blocks each they would be 60.
+	[ "$(awk '$1 == "calls" { print $2 }' <<<"$output")" -lt 30 ]
+}
+
+@test "the kernel cleans with what a writer leaves that fills the volume" {
+	while_watched --low 98% --high 99% <<-'EOF'
+		for i in 1 2 3 4 5 6 7 8; do
+			head -c 40M /dev/zero >$MNT/more
+			rm $MNT/more
+		done
+	EOF
+	[[ $dmesg != *"cleaning segments"* ]]
 }
 
 @test "--watch goes on if snapshots are made and deleted meanwhile" {
-	live_volume
-	live_guest <<-EOF
-		$half_dead
-		cno=\$(mkcp -p \$DEV1)
-		perl -e 'open my \$volume, "<", shift or die;
-			for (my \$mode = 0; !-e "/mnt/tmp/end"; \$mode ^= 1) {
-				ioctl \$volume, 0x40106e80, pack "QLL", \$ARGV[0], \$mode, 0;
+	while_watched --low 55% --high 56% --latency 1 <<-'EOF'
+		cno=$(mkcp -p $DEV1)
+		perl -e 'open my $volume, "<", shift or die;
+			for (my $mode = 0; !-e "/mnt/tmp/end"; $mode ^= 1) {
+				ioctl $volume, 0x40106e80, pack "QLL", $ARGV[0], $mode, 0;
 				select undef, undef, undef, 0.05;
-			}' \$MNT \$cno &
-		changes=\$!
-		gc.nilfs2 --watch --low 55% --high 56% --protect 0 --latency 1 \$MNT &
+			}' $MNT $cno &
+		changes=$!
 		wait_until is_clean 160
 		>/mnt/tmp/end
-		kill %2
-		wait
-		nilfs_umount
-		fsck.nilfs2 -nf \$DEV1
+		wait $changes
 	EOF
-	[ "$status" -eq 0 ]
-	[[ $output == *": clean, "* && $errors != *"no segment is worth"* ]]
-	kernel_content
+	[[ $errors != *"no segment is worth"* ]]
+}
+
+@test "mkcp -s gets its snapshot from a volume that is cleaned meanwhile" {
+	while_watched --low 98% --high 99% --latency 1 <<-'EOF'
+		# What its checkpoint has dies while it waits for the lock.
+		for i in $(seq 1 2 319); do
+			rm $MNT/f$i
+			sync
+			sleep 0.02
+		done &
+		remover=$!
+		while kill -0 $remover 2>/dev/null; do
+			mkcp -s $DEV1 || echo "mkcp: $?"
+			lscp -s $DEV1 | awk 'NR > 1 { print $1 }' | xargs -rn 1 chcp cp $DEV1
+		done
+	EOF
+	[[ $output$errors != *mkcp:* ]]
 }
 
 @test "--watch and nilfs_cleanerd are not at work together" {
