@@ -426,6 +426,11 @@ static void report(struct mkfs *m)
 				   "as files; with --oci those of archives "
 				   "remove names of lower layers",
 			  counts->whiteouts);
+	if (counts->replaced_links)
+		tool_warn(m->tool, "directories replace %" PRIu64 " symbolic "
+				   "link%s of lower layers",
+			  counts->replaced_links,
+			  counts->replaced_links == 1 ? "" : "s");
 	if (m->content.notes.skipped)
 		tool_note(m->tool, "%s: the image itself was skipped", m->target.path);
 	if (m->tool->quiet && report_is_text(r))

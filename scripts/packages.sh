@@ -20,7 +20,8 @@ test_packages="$kernel_packages attr bats bzip2 codespell dmsetup fuse3 gojq jq 
 # browser, which is too large for each run of the tests.
 long_packages="clang clang-tidy cppcheck gcc-i686-linux-gnu libc6-dev-i386-cross
 	gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static musl-tools
-	valgrind stress-ng chromium-headless-shell fonts-dejavu-core debootstrap"
+	valgrind stress-ng chromium-headless-shell fonts-dejavu-core debootstrap
+	umoci"
 
 # To build and test the packages of distributions.
 package_packages="debhelper dpkg-dev fakeroot lintian mmdebstrap rpm"

@@ -29,6 +29,7 @@
 #include "mkfs/populate/populate.h"
 #include "vol/dir.h"
 #include "vol/root.h"
+#include "vol/symlink.h"
 #include "vol/volume.h"
 
 /*
@@ -256,6 +257,18 @@ int layer_old_name(struct layer *l, struct context *cx, uint64_t parent,
 	*ino = old->ino;
 	*type = old->type;
 	return 1;
+}
+
+int layer_link(struct layer *l, struct context *cx, uint64_t ino,
+	       char target[SYMLINK_TARGET_MAX + 1], size_t *len)
+{
+	struct nilfs_inode inode;
+	struct file file;
+	int err = root_inode(&l->below->root, cx, ino, &inode);
+
+	if (!err)
+		err = file_init(&file, cx, l->below->root.vol, ino, &inode);
+	return err ? err : symlink_target(&file, cx, target, len);
 }
 
 int layer_lose(struct layer *l, struct context *cx, uint64_t ino)

@@ -11,6 +11,7 @@
 #include "log/writer.h"
 #include "mkfs/populate/dirblocks.h"
 #include "mkfs/populate/populate.h"
+#include "vol/symlink.h"
 #include "vol/volume.h"
 
 struct lower;
@@ -35,6 +36,10 @@ void layer_fini(struct layer *l);
  */
 int layer_old_name(struct layer *l, struct context *cx, uint64_t parent,
 		   const char *name, size_t len, uint64_t *ino, uint8_t *type);
+
+/* The target of symbolic link INO of the layer below, of *LEN bytes, with a NUL. */
+int layer_link(struct layer *l, struct context *cx, uint64_t ino,
+	       char target[SYMLINK_TARGET_MAX + 1], size_t *len);
 
 /* Reads inode INO of the layer below: 1, or 0 for a new inode. */
 int layer_inode(struct layer *l, struct context *cx, uint64_t ino,

@@ -168,6 +168,7 @@ int populate_begin_dir(struct populate *p, struct context *cx,
 	found = layer_old_name(&p->layer, cx, parent, name, len, ino, &type);
 	if (found < 0 || (found && type == NILFS_FT_DIR))
 		return found < 0 ? found : 0;
+	p->counts.replaced_links += found && type == NILFS_FT_SYMLINK;
 	return inodes_alloc(p->w, cx, ino);
 }
 
@@ -176,6 +177,12 @@ int populate_old_name(struct populate *p, struct context *cx, uint64_t parent,
 		      uint8_t *type)
 {
 	return layer_old_name(&p->layer, cx, parent, name, len, ino, type);
+}
+
+int populate_old_link(struct populate *p, struct context *cx, uint64_t ino,
+		      char target[SYMLINK_TARGET_MAX + 1], size_t *len)
+{
+	return layer_link(&p->layer, cx, ino, target, len);
 }
 
 int populate_end_dir(struct populate *p, struct context *cx, uint64_t ino,
@@ -471,6 +478,7 @@ void populate_add_counts(const struct populate *p, struct populate_counts *sum)
 	sum->specials += p->counts.specials;
 	sum->links += p->counts.links;
 	sum->whiteouts += p->counts.whiteouts;
+	sum->replaced_links += p->counts.replaced_links;
 	sum->bytes += p->counts.bytes;
 	for (i = 0; i < ENTRY_LOSSES; i++)
 		sum->losses[i] +=

@@ -21,6 +21,7 @@
 #include "log/newfile.h"
 #include "log/writer.h"
 #include "mkfs/populate/entry.h"
+#include "vol/symlink.h"
 #include "vol/volume.h"
 
 struct populate;
@@ -29,6 +30,7 @@ struct populate;
 struct populate_counts {
 	uint64_t files, directories, symlinks, specials, links;
 	uint64_t whiteouts;			/* of these, whiteouts by name */
+	uint64_t replaced_links;		/* lower symbolic links, by directories */
 	uint64_t bytes;				/* of regular files */
 	uint64_t losses[ENTRY_LOSSES];		/* files with a lost attribute */
 };
@@ -128,6 +130,10 @@ int populate_special(struct populate *p, struct context *cx,
 int populate_old_name(struct populate *p, struct context *cx, uint64_t parent,
 		      const char *name, size_t len, uint64_t *ino,
 		      uint8_t *type);
+
+/* The target of symbolic link INO of the layer below, of *LEN bytes, with a NUL. */
+int populate_old_link(struct populate *p, struct context *cx, uint64_t ino,
+		      char target[SYMLINK_TARGET_MAX + 1], size_t *len);
 
 /*
  * Adds one more name to INO, a file of this layer or of the one below.  -EMLINK

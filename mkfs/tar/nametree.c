@@ -159,10 +159,26 @@ static int grow_slots(struct nametree *t, struct context *cx)
 	return 0;
 }
 
+/* Makes room for LEN bytes of text, at most TEXT_BYTES. */
+static int nametree_reserve(struct nametree *t, struct context *cx, size_t len)
+{
+	struct text_board *board;
+
+	if (len <= t->left)
+		return 0;
+	board = malloc(sizeof(*board) + TEXT_BYTES);
+	if (!board)
+		return fail(cx, -ENOMEM, NO_MEMORY);
+	board->next = t->texts;
+	t->texts = board;
+	t->text = board->bytes;
+	t->left = TEXT_BYTES;
+	return 0;
+}
+
 int nametree_add(struct nametree *t, struct context *cx, uint32_t parent,
 		 const char *name, size_t len, uint32_t *node)
 {
-	struct text_board *board;
 	struct nametree_dir *dir;
 	struct nametree_node *n;
 	int ret;
@@ -171,17 +187,10 @@ int nametree_add(struct nametree *t, struct context *cx, uint32_t parent,
 	if (*node != NAMETREE_NONE)
 		return 0;
 	ret = grow_slots(t, cx);
+	if (!ret)
+		ret = nametree_reserve(t, cx, len);
 	if (ret)
 		return ret;
-	if (len > t->left) {
-		board = malloc(sizeof(*board) + TEXT_BYTES);
-		if (!board)
-			return fail(cx, -ENOMEM, NO_MEMORY);
-		board->next = t->texts;
-		t->texts = board;
-		t->text = board->bytes;
-		t->left = TEXT_BYTES;
-	}
 	ret = shelf_add(&t->nodes, cx, sizeof(*n));
 	if (ret)
 		return ret;
@@ -215,6 +224,30 @@ int nametree_make_dir(struct nametree *t, struct context *cx, uint32_t node)
 	dir->node = node;
 	dir->first = NAMETREE_NONE;
 	return 0;
+}
+
+int nametree_set_target(struct nametree *t, struct context *cx, uint32_t node,
+			const char *target, size_t len)
+{
+	struct nametree_node *n = nametree_node(t, node);
+	int ret = nametree_reserve(t, cx, n->len + len + 1);
+
+	if (ret)
+		return ret;
+	memcpy(t->text, n->name, n->len);
+	memcpy(t->text + n->len, target, len);
+	t->text[n->len + len] = '\0';
+	n->name = t->text;
+	t->text += n->len + len + 1;
+	t->left -= n->len + len + 1;
+	return 0;
+}
+
+const char *nametree_target(const struct nametree *t, uint32_t node)
+{
+	const struct nametree_node *n = nametree_node(t, node);
+
+	return n->name + n->len;
 }
 
 int nametree_list(struct nametree *t, struct context *cx, uint32_t dir,

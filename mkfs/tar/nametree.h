@@ -18,7 +18,7 @@
 #define NAMETREE_TOP 0u			/* the root directory's name */
 
 struct nametree_node {
-	const char *name;	/* LEN bytes */
+	const char *name;	/* LEN bytes; a link's target follows */
 	uint64_t ino;
 	uint32_t parent;	/* node of the directory */
 	uint32_t next;		/* next node of the same directory */
@@ -26,6 +26,7 @@ struct nametree_node {
 	uint8_t len;
 	uint8_t type;		/* NILFS_FT_... */
 	bool hides;		/* hides the lower layers' file of this name */
+	bool made;		/* a directory that not only whiteouts mention */
 };
 
 struct nametree_dir {
@@ -75,6 +76,14 @@ int nametree_add(struct nametree *t, struct context *cx, uint32_t parent,
 
 /* Makes NODE a directory. */
 int nametree_make_dir(struct nametree *t, struct context *cx, uint32_t node);
+
+/*
+ * Keeps TARGET (LEN bytes, less than 64 KiB) of symbolic link NODE; nametree_target()
+ * returns it with a NUL after it.
+ */
+int nametree_set_target(struct nametree *t, struct context *cx, uint32_t node,
+			const char *target, size_t len);
+const char *nametree_target(const struct nametree *t, uint32_t node);
 
 /* Lists the names of directory DIR sorted by bytes; valid until the next call. */
 int nametree_list(struct nametree *t, struct context *cx, uint32_t dir,

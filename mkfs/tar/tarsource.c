@@ -7,6 +7,7 @@
 #include "mkfs/tar/tarsource.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 #include "disk/inode.h"
 #include "disk/ondisk.h"
 #include "mkfs/populate/populate.h"
+#include "mkfs/tar/layerpath.h"
 #include "mkfs/tar/nametree.h"
 #include "mkfs/tar/tarpayload.h"
 #include "mkfs/tar/tarreader.h"
@@ -29,7 +31,8 @@
  *
  * A path is relative to the root of the volume.  Repeated slashes, leading slashes and
  * "." are ignored.  A path that leads out of the volume is refused.  If a name occurs
- * twice, the later member replaces the earlier one, as in unpacking.
+ * twice, the later member replaces the earlier one, as in unpacking.  A member below a
+ * symbolic link, of this archive or of a lower layer, goes where the link leads.
  */
 
 /*
@@ -46,24 +49,8 @@ struct tarlayer {
 	struct nametree names;
 	struct payload *current;	/* of the current member, or NULL */
 	struct tarpayload_runs runs;		/* of the member, without zeros */
+	struct layerpath path;		/* of the member */
 };
-
-/*
- * Takes the first component of *PATH: advances *PATH, sets *NAME, and returns its
- * length; 0: there is no component.
- */
-static size_t next_name(const char **path, const char **name)
-{
-	size_t len;
-
-	do {
-		*path += strspn(*path, "/");
-		*name = *path;
-		len = strcspn(*path, "/");
-		*path += len;
-	} while (len == 1 && **name == '.');
-	return len;
-}
 
 /* Whether the rules exclude PATH; leading slashes and dots are ignored. */
 static int is_excluded(const struct tarlayer *l, struct context *cx,
@@ -79,7 +66,7 @@ static int is_excluded(const struct tarlayer *l, struct context *cx,
 	plain = malloc(strlen(path) + 1);
 	if (!plain)
 		return fail(cx, -ENOMEM, "%s", path);
-	while ((len = next_name(&path, &name))) {
+	while ((len = layerpath_next(&path, &name))) {
 		if (used)
 			plain[used++] = '/';
 		memcpy(plain + used, name, len);
@@ -102,38 +89,36 @@ static int begin_dir(struct tarlayer *l, struct context *cx, uint32_t node)
 	return ret ? ret : nametree_make_dir(&l->names, cx, node);
 }
 
-/* Whether N only hides a name of lower layers. */
-static bool is_gone(const struct nametree_node *n)
-{
-	return n->type == NILFS_FT_UNKNOWN;
-}
-
 /*
- * Finds the directory of a member, creating missing ones, and the last component of
- * PATH; *LEN is 0 for the root itself.
+ * Finds the directory node of l->path, creating missing ones, and its last component;
+ * *LEN is 0 for the root itself.
  */
 static int find_parent(struct tarlayer *l, struct context *cx,
-		       const char *path, uint32_t *parent, const char **name,
-		       size_t *len)
+		       uint32_t *parent, const char **name, size_t *len)
 {
-	const struct nametree_node *n;
-	const char *next;
+	char below[FAILURE_TEXT_MAX];
+	const char *path = l->path.real, *next;
 	size_t next_len;
 	uint32_t node;
 	int ret;
 
+	if (l->path.below) {
+		snprintf(below, sizeof(below), "lies below %.*s, which is not a "
+			 "directory", (int)l->path.below, l->path.real);
+		return tarreader_fail(l->r, cx, -EINVAL, below);
+	}
 	*parent = NAMETREE_TOP;
-	*len = next_name(&path, name);
-	while ((next_len = next_name(&path, &next))) {
-		ret = nametree_add(&l->names, cx, *parent, *name, *len, &node);
-		if (ret)
-			return ret;
-		n = nametree_node(&l->names, node);
-		if (is_gone(n))
+	*len = layerpath_next(&path, name);
+	while ((next_len = layerpath_next(&path, &next))) {
+		/* Only the target of a symbolic link may have such a name here. */
+		ret = *len > NILFS_NAME_LEN ?
+			      tarreader_fail(l->r, cx, -EINVAL,
+					     "lies below a name of more than "
+					     "255 bytes") :
+			      nametree_add(&l->names, cx, *parent, *name, *len,
+					   &node);
+		if (!ret && layerpath_is_gone(nametree_node(&l->names, node)))
 			ret = begin_dir(l, cx, node);
-		else if (n->type != NILFS_FT_DIR)
-			ret = tarreader_fail(l->r, cx, -EINVAL,
-					     "lies below a file");
 		if (ret)
 			return ret;
 		*parent = node;
@@ -192,76 +177,60 @@ static int tarsource_add_file(struct tarlayer *l, struct context *cx,
 					 ino);
 }
 
-/* A place in this layer merged with the layers below, as of the current member. */
-struct merged {
-	uint32_t node;		/* of this layer, or NAMETREE_NONE */
-	uint64_t ino;
-	uint8_t type;
-	bool hidden;		/* lower layers are hidden there */
-};
-
-/* Goes from directory AT to NAME: 1, 0 if there is no such name. */
-static int step_merge(struct tarlayer *l, struct context *cx, struct merged *at,
-		      const char *name, size_t len)
+/* Finds TO, the file that the member links to, as if all so far were unpacked. */
+static int find_linked(struct tarlayer *l, struct context *cx,
+		       const struct tarmember *m, struct merged *to)
 {
-	const struct nametree_node *n = NULL;
-
-	if (at->type != NILFS_FT_DIR)
-		return 0;
-	if (at->node != NAMETREE_NONE) {
-		n = nametree_node(&l->names, at->node);
-		at->hidden |= n->hides || nametree_dir(&l->names,
-						       n->dir)->opaque;
-		at->node = nametree_find(&l->names, at->node, name, len);
-		n = at->node == NAMETREE_NONE ?
-			    NULL : nametree_node(&l->names, at->node);
-	}
-	if (n && !is_gone(n)) {
-		at->ino = n->ino;
-		at->type = n->type;
-		return 1;
-	}
-	if (at->hidden || (n && n->hides))
-		return 0;
-	return populate_old_name(l->p, cx, at->ino, name, len, &at->ino,
-				 &at->type);
-}
-
-/*
- * Adds one more name for the file that the member links to, in this layer or below, as
- * if all members so far had been unpacked.
- */
-static int add_link(struct tarlayer *l, struct context *cx,
-		    const struct tarmember *m, struct nametree_node *n)
-{
-	struct merged to = {
-		.node = NAMETREE_TOP,
-		.ino = nametree_node(&l->names, NAMETREE_TOP)->ino,
-		.type = NILFS_FT_DIR,
-	};
 	const char *path = m->link, *name;
+	bool out = false;
 	size_t len;
-	int ret = 1;
+	int ret;
 
-	while (ret > 0 && (len = next_name(&path, &name)))
-		ret = step_merge(l, cx, &to, name, len);
-	if (ret < 0)
+	while ((len = layerpath_next(&path, &name)))
+		out |= len == 2 && !memcmp(name, "..", 2);
+	ret = layerpath_follow(&l->path, cx, m->link, to);
+	if (ret)
 		return ret;
-	if (!ret)
+	name = strrchr(l->path.real, '/');
+	name = name ? name + 1 : l->path.real;
+	ret = *name ? layerpath_step(&l->path, cx, to, name, strlen(name)) : 1;
+	if (ret >= 0 && (!ret || out))
 		return tarreader_fail(l->r, cx, -EINVAL,
 				      "hard link to a file that did not "
 				      "precede it");
-	if (to.type == NILFS_FT_DIR)
+	return ret < 0 ? ret : 0;
+}
+
+/* Makes NODE one more name of TO, in this layer or below. */
+static int add_link(struct tarlayer *l, struct context *cx,
+		    const struct merged *to, uint32_t node)
+{
+	struct nametree_node *n = nametree_node(&l->names, node);
+	char target[SYMLINK_TARGET_MAX + 1];
+	int ret = 0;
+
+	if (to->type == NILFS_FT_DIR)
 		return tarreader_fail(l->r, cx, -EINVAL,
 				      "hard link to a directory");
-	n->ino = to.ino;
-	n->type = to.type;
+	if (to->type == NILFS_FT_SYMLINK) {
+		ret = layerpath_target(&l->path, cx, to, target);
+		if (!ret)
+			ret = nametree_set_target(&l->names, cx, node, target,
+						  strlen(target));
+	}
+	if (ret)
+		return ret;
+	n->ino = to->ino;
+	n->type = to->type;
 	return populate_link(l->p, cx, n->ino);
 }
 
 static int add_inode(struct tarlayer *l, struct context *cx,
-		     const struct tarmember *m, struct nametree_node *n)
+		     const struct tarmember *m, uint32_t node)
 {
+	struct nametree_node *n = nametree_node(&l->names, node);
+	int ret = 0;
+
 	n->type = inode_dirent_type(m->entry.mode);
 	if (n->type == NILFS_FT_UNKNOWN)
 		return tarreader_fail(l->r, cx, -EINVAL,
@@ -274,16 +243,22 @@ static int add_inode(struct tarlayer *l, struct context *cx,
 	if (m->entry.target_len >= l->needs->block_size)
 		return tarreader_fail(l->r, cx, -EINVAL,
 				      "symbolic link too long for a block");
+	if (n->type == NILFS_FT_SYMLINK)
+		ret = nametree_set_target(&l->names, cx, node, m->entry.target,
+					  m->entry.target_len);
+	if (ret)
+		return ret;
 	return populate_special(l->p, cx, &m->entry, &n->ino);
 }
 
 static int add_directory(struct tarlayer *l, struct context *cx,
 			 const struct tarmember *m, uint32_t node)
 {
-	const struct nametree_node *n = nametree_node(&l->names, node);
+	struct nametree_node *n = nametree_node(&l->names, node);
 	struct nametree_dir *dir;
 	int ret = 0;
 
+	n->made = true;
 	if (n->type != NILFS_FT_DIR)
 		ret = begin_dir(l, cx, node);
 	if (ret)
@@ -300,20 +275,19 @@ static int add_name(struct tarlayer *l, struct context *cx,
 		    const char *name, size_t len)
 {
 	bool is_dir = !m->link && S_ISDIR(m->entry.mode);
-	uint32_t node, same = NAMETREE_TOP;
-	const char *path = m->link;
 	struct nametree_node *n;
+	struct merged to;
+	uint32_t node;
 	int ret = nametree_add(&l->names, cx, parent, name, len, &node);
 
+	if (!ret && m->link)
+		ret = find_linked(l, cx, m, &to);
 	if (ret)
 		return ret;
 	n = nametree_node(&l->names, node);
-	if (!is_gone(n)) {
-		while (path && same != NAMETREE_NONE &&
-		       (len = next_name(&path, &name)))
-			same = nametree_find(&l->names, same, name, len);
+	if (!layerpath_is_gone(n)) {
 		/* A hard link of a name to itself has no effect. */
-		if (m->link && same == node)
+		if (m->link && to.node == node)
 			return 0;
 		if (n->type == NILFS_FT_DIR && !is_dir)
 			return tarreader_fail(l->r, cx, -EINVAL,
@@ -325,18 +299,19 @@ static int add_name(struct tarlayer *l, struct context *cx,
 		if (ret)
 			return ret;
 	}
-	if (m->link)
-		return add_link(l, cx, m, n);
-	return is_dir ? add_directory(l, cx, m, node) : add_inode(l, cx, m, n);
+	if (is_dir)
+		return add_directory(l, cx, m, node);
+	/* A lower directory of that name is gone, even if one replaces the file. */
+	ret = m->link ? add_link(l, cx, &to, node) :
+			add_inode(l, cx, m, node);
+	n->hides = true;
+	return ret;
 }
 
-/* Applies NAME if it is a whiteout: 1, otherwise 0. */
+/* Applies NAME, of that kind: 1, or 0 if it is no whiteout. */
 static int whiten(struct tarlayer *l, struct context *cx, uint32_t parent,
-		  const char *name, size_t len)
+		  const char *name, size_t len, enum entry_whiteout kind)
 {
-	enum entry_whiteout kind = l->rules && l->rules->whiteouts ?
-					   entry_whiteout(name, len) :
-					   WHITEOUT_NONE;
 	const struct nametree_node *n = nametree_node(&l->names, parent);
 	uint32_t node;
 	int ret;
@@ -365,12 +340,14 @@ static int whiten(struct tarlayer *l, struct context *cx, uint32_t parent,
 static int add_member(struct tarlayer *l, struct context *cx,
 		      const struct tarmember *m)
 {
+	enum entry_whiteout kind = WHITEOUT_NONE;
 	const char *path = m->path, *name;
-	uint32_t parent;
+	uint32_t parent = NAMETREE_TOP, node;
+	struct merged at;
 	size_t len, i;
 	int ret;
 
-	while ((len = next_name(&path, &name))) {
+	while ((len = layerpath_next(&path, &name))) {
 		if (len == 2 && name[0] == '.' && name[1] == '.')
 			return tarreader_fail(l->r, cx, -EINVAL,
 					      "leads out of the volume");
@@ -380,11 +357,25 @@ static int add_member(struct tarlayer *l, struct context *cx,
 	}
 	ret = is_excluded(l, cx, m->path);
 	if (!ret)
-		ret = find_parent(l, cx, m->path, &parent, &name, &len);
+		ret = layerpath_follow(&l->path, cx, m->path, &at);
+	if (!ret && l->rules && l->rules->whiteouts) {
+		name = strrchr(l->path.real, '/');
+		name = name ? name + 1 : l->path.real;
+		kind = entry_whiteout(name, strlen(name));
+	}
+	/* In a missing directory it removes nothing, and does not make it. */
+	if (!ret && kind != WHITEOUT_NONE && kind != WHITEOUT_BAD &&
+	    at.type != NILFS_FT_DIR)
+		return 0;
 	if (!ret)
-		ret = whiten(l, cx, parent, name, len);
+		ret = find_parent(l, cx, &parent, &name, &len);
+	if (!ret)
+		ret = whiten(l, cx, parent, name, len, kind);
 	if (ret)
 		return ret < 0 ? ret : 0;
+	for (node = parent; !nametree_node(&l->names, node)->made;
+	     node = nametree_node(&l->names, node)->parent)
+		nametree_node(&l->names, node)->made = true;
 	for (i = 0; i < ENTRY_LOSSES && !ret; i++)
 		if (m->losses[i] && !m->link)
 			ret = populate_loss(l->p, cx, m->path,
@@ -402,23 +393,39 @@ static int add_member(struct tarlayer *l, struct context *cx,
 /* Ends directories; a directory is ended after its parent. */
 static int end_directories(struct tarlayer *l, struct context *cx)
 {
-	const struct nametree *t = &l->names;
+	struct nametree *t = &l->names;
 	const struct populate_name *names;
+	struct nametree_node *node;
+	const struct nametree_node *up;
+	struct nametree_dir *dir;
+	bool hidden;
 	uint32_t i;
 	size_t n;
 	int ret = 0;
 
+	for (i = 0; i < t->dirs.count; i++) {
+		dir = nametree_dir(t, i);
+		node = nametree_node(t, dir->node);
+		up = nametree_node(t, node->parent);
+		hidden = dir->node != NAMETREE_TOP &&
+			 (node->hides ||
+			  nametree_dir(t, up->dir)->over != POPULATE_ALL);
+		dir->over = hidden	? POPULATE_NOTHING :
+			    dir->opaque ? POPULATE_ATTRIBUTES :
+					  POPULATE_ALL;
+		/* Only whiteouts are below it: it goes with the lower one. */
+		if (hidden && !node->made) {
+			node->type = NILFS_FT_UNKNOWN;
+			node->ino = 0;
+		}
+	}
 	for (i = 0; i < t->dirs.count && !ret; i++) {
-		struct nametree_dir *dir = nametree_dir(t, i);
-		const struct nametree_node *node = nametree_node(t, dir->node);
-		const struct nametree_node *up = nametree_node(t, node->parent);
-
-		dir->over = dir->opaque ? POPULATE_ATTRIBUTES : POPULATE_ALL;
-		if (dir->node != NAMETREE_TOP &&
-		    (node->hides ||
-		     nametree_dir(t, up->dir)->over != POPULATE_ALL))
-			dir->over = POPULATE_NOTHING;
-		ret = nametree_list(&l->names, cx, i, &names, &n);
+		dir = nametree_dir(t, i);
+		node = nametree_node(t, dir->node);
+		up = nametree_node(t, node->parent);
+		if (layerpath_is_gone(node))
+			continue;
+		ret = nametree_list(t, cx, i, &names, &n);
 		if (!ret)
 			ret = populate_end_dir(l->p, cx, node->ino, up->ino,
 					       dir->known ? &dir->entry : NULL,
@@ -437,10 +444,13 @@ int tarsource_run(struct context *cx, const char *path,
 
 	if (!ret)
 		ret = nametree_init(&l.names, cx);
-	if (!ret)
+	l.path = (struct layerpath){ .names = &l.names, .p = p, .r = l.r };
+	if (!ret) {
+		nametree_node(&l.names, NAMETREE_TOP)->made = true;
 		ret = populate_begin_dir(
 			p, cx, 0, NULL, 0,
 			&nametree_node(&l.names, NAMETREE_TOP)->ino);
+	}
 	while (!ret && found) {
 		ret = context_cancelled(cx);
 		/* Detach it from the archive, so that the next member can be read. */
@@ -464,6 +474,7 @@ int tarsource_run(struct context *cx, const char *path,
 	payload_put(l.current);
 	nametree_fini(&l.names);
 	free(l.runs.runs);
+	free(l.path.real);
 	if (!ret)
 		tarreader_drain(l.r, cx);
 	tarreader_close(l.r);

@@ -54,6 +54,7 @@ qemu-system-x86_64 qemu-system-x86
 setfattr attr
 strace strace
 stress-ng stress-ng
+umoci umoci
 valgrind valgrind
 zbd zbd-utils
 TABLE
@@ -134,7 +135,7 @@ awk '
 		    file ~ /^tests\/bench\/growth|^tests\/fuzz\/libfuzzer/ ||
 		    file ~ /^tests\/packages\/(debian|rpm)|debian-root\.sh/ ||
 		    file ~ /^tests\/lint\/(cppcheck|tidy)/ ||
-		    file ~ /^tests\/live\/(long|scenarios)/)
+		    file ~ /^tests\/live\/(long|scenarios)|^tests\/mkfs\/layers\.sh/)
 			return "long"
 		return file ~ /^tests\/bench\// ? "" : "check"
 	}

@@ -207,6 +207,16 @@ int populate_old_name(struct populate *p, struct context *cx, uint64_t parent,
 	return 0;
 }
 
+int populate_old_link(struct populate *p, struct context *cx, uint64_t ino,
+		      char target[SYMLINK_TARGET_MAX + 1], size_t *len)
+{
+	(void)p;
+	(void)ino;
+	(void)target;
+	*len = 0;
+	return fail(cx, -EINVAL, "no layer below");
+}
+
 int populate_link(struct populate *p, struct context *cx, uint64_t ino)
 {
 	(void)cx;
