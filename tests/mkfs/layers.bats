@@ -49,8 +49,7 @@ over() {
 }
 
 @test "relative and absolute links, chains, '..', and missing directories" {
-	for name in lib absolute a/b/up chain lib/../lib/; do
-		[ "$name" != lib/../lib/ ] || continue
+	for name in lib absolute a/b/up chain; do
 		layer "$name/new" "$name/sub/new"
 		over
 		[ "$(dump.nilfs2 cat image /usr/lib/new)" = "$name/new" ]
@@ -133,7 +132,9 @@ over() {
 }
 
 @test "random layers, as the model has them" {
-	for ((seed = 30 * (SEED - 1) + 1; seed <= 30 * SEED; seed++)); do
+	local last=$((30 * ${SEED:-1}))
+
+	for ((seed = last - 29; seed <= last; seed++)); do
 		make_layers "$seed"
 		made_here >made
 		diff layers/wanted made || { echo "seed $seed"; return 1; }
