@@ -53,7 +53,7 @@ int subject_find(struct subject *s, struct context *cx, struct root *root,
 	uint64_t ino, i;
 	int err = 0;
 
-	if (*text == '/') {
+	if (*text == '/' || *text == '<') {
 		err = dir_resolve(root, cx, text, &ino);
 		return err ? err : subject_read(s, cx, root, ino);
 	}

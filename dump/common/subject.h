@@ -17,8 +17,8 @@ struct subject {
 };
 
 /*
- * Finds the inode that TEXT names: a path ("/..."), "dat", "cpfile", "sufile",
- * "ifile", or a number.  Accepts a free inode if the ifile has a
+ * Finds the inode that TEXT names: a path ("/..." or "<INO>/..."), "dat", "cpfile",
+ * "sufile", "ifile", or a number.  Accepts a free inode if the ifile has a
  * block for it.  -EINVAL for a text that is none of these, -ENOENT, -ENOTDIR,
  * -EUCLEAN, -EIO.
  */

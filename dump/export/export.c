@@ -4,7 +4,8 @@
  * or a tar stream.
  *
  * Each deleted file is exported from the last checkpoint that has it, or from
- * logs if no checkpoint has it.
+ * logs if no checkpoint has it.  Of a damaged checkpoint all inodes are exported,
+ * under the names that are left.
  *
  * This file walks the tree and finds the type of each file; the sinks create
  * them (export_dir.c, export_tar.c).  Files that cannot be read, or have invalid
@@ -27,6 +28,7 @@
 #include "dump/export/tar_stream.h"
 #include "dump/files/content.h"
 #include "dump/files/tree_diff.h"
+#include "dump/history/damaged.h"
 #include "dump/history/filter.h"
 #include "dump/history/logged.h"
 #include "dump/history/lost.h"
@@ -38,7 +40,7 @@ struct export_options {
 	uint64_t checkpoint;
 	uint64_t since;
 	bool recover;
-	bool deleted;
+	bool deleted, inodes;
 	bool force;
 };
 
@@ -50,6 +52,8 @@ static const struct cli_option export_rows[] = {
 	  OPTION_U64, offsetof(struct export_options, since), 1 },
 	{ 0, "deleted", NULL, "files that were deleted, as find --deleted",
 	  OPTION_FLAG, offsetof(struct export_options, deleted), 1 },
+	{ 0, "inodes", NULL, "all inodes of a damaged checkpoint, named or not",
+	  OPTION_FLAG, offsetof(struct export_options, inodes), 1 },
 	{ 0, "force", NULL, "replace FILE.tar if it exists", OPTION_FLAG,
 	  offsetof(struct export_options, force) },
 	{ 0, "recover", NULL, "export what the next mount would recover",
@@ -75,6 +79,7 @@ struct export
 	struct content content;
 	char *buffer;
 	char target[SYMLINK_TARGET_MAX + 1];
+	bool patient;	 /* continue after unreadable blocks of a file */
 	uint64_t broken; /* files that are missing or incomplete */
 };
 
@@ -128,9 +133,14 @@ static int put_file(struct export *e, struct export_file *file)
 		ret = content_open(&e->content, cx, &e->file, e->buffer);
 		file->content = &e->content;
 	}
+	e->content.patient = e->patient;
 	ret = ret ? -ret : e->sink->ops->put(e->sink, cx, file);
 	if (file->content)
 		content_close(&e->content);
+	if (!ret && file->content && e->content.unread)
+		ret = -fail_said(cx, -EIO, "%llu bytes cannot be read, and are "
+				 "exported as zeros",
+				 (unsigned long long)e->content.unread);
 	if (ret || file->linked || le16_get(file->inode->i_links_count) < 2)
 		return ret;
 	len = strlen(file->path) + 1;
@@ -388,7 +398,10 @@ static int export_to(struct export *e, const char *target, char *path,
 		.arg = e,
 	};
 	const struct logged_search logs = {
-		.filter = &filter, .found = put_logged, .arg = e,
+		.filter = &filter,
+		.found = put_logged,
+		.broken = file_broken,
+		.arg = e,
 	};
 	struct context *cx = &tool->cx;
 	struct root *root = e->root, base;
@@ -403,11 +416,12 @@ static int export_to(struct export *e, const char *target, char *path,
 	e->sink->progress = &tool->progress;
 	progress_begin(&tool->progress, "export",
 		       blocks << e->root->vol->geo.block_bits, true);
-	if (o->deleted) {
+	if (o->deleted || o->inodes) {
 		filter_set_pattern(&filter, path);
-		ret = lost_run(cx, root, &deleted);
+		ret = o->inodes ? logged_rescue(cx, root, &logs)
+				: lost_run(cx, root, &deleted);
 		e->root = root;
-		if (!ret)
+		if (!ret && o->deleted)
 			ret = logged_run(cx, root, &logs);
 		if (!ret)
 			ret = export_paths_put(&e->given, cx, e->sink,
@@ -432,6 +446,7 @@ static int export_run(struct tool *tool, const void *options)
 {
 	const struct export_options *o = options;
 	struct dump_image im = {.dev = NULL};
+	bool broken = false;
 	struct export *e = calloc(1, sizeof(*e));
 	int ret;
 
@@ -443,6 +458,8 @@ static int export_run(struct tool *tool, const void *options)
 		ret = tool_usage(tool, "--force: replaces no directory");
 	else if (o->deleted && (o->checkpoint || o->recover))
 		ret = tool_usage(tool, "--deleted: not with a checkpoint");
+	else if (o->inodes && (o->deleted || o->since || o->recover))
+		ret = tool_usage(tool, "--inodes: not with --deleted, --since or --recover");
 	else
 		ret = 0;
 	if (ret || !e) {
@@ -452,14 +469,20 @@ static int export_run(struct tool *tool, const void *options)
 	e->tool = tool;
 	e->root = &im.root;
 	e->buffer = malloc(CONTENT_BUFFER_SIZE);
-	if (e->buffer)
+	e->patient = o->inodes;
+	if (!e->buffer)
+		ret = fail(&tool->cx, -ENOMEM, "buffer");
+	else if (o->inodes)
+		ret = damaged_open(&im, tool, tool->argv[0],
+					 o->checkpoint, &broken);
+	else
 		ret = image_open_root(&im, tool, tool->argv[0], o->checkpoint,
 				      o->recover);
-	else
-		ret = fail(&tool->cx, -ENOMEM, "buffer");
 	if (!ret)
 		ret = export_to(e, tool->argv[1],
 				tool->argc > 2 ? tool->argv[2] : NULL, o);
+	if (!ret && broken)
+		ret = 1;
 	image_close(&im);
 	pairtable_fini(&e->links);
 	export_paths_fini(&e->given);
@@ -482,7 +505,8 @@ const struct cli_command export_command = {
 		"With --since only what differs from an older checkpoint, as "
 		"a layer of a\ncontainer image; with --deleted deleted files, "
 		"PATH being a pattern as of find;\nthe older ones at one path "
-		"are numbered.",
+		"are numbered.  With --inodes what is left of a\ndamaged "
+		"checkpoint, as find --inodes lists it.",
 	.options = export_rows,
 	.options_size = sizeof(struct export_options),
 	.min_args = 2,

@@ -52,6 +52,28 @@ static int fill_ahead(struct content *c, struct context *cx)
 	return c->ahead.count != 0;
 }
 
+/* Reads COUNT blocks, one by one, to BUFFER: zeros for those that cannot be read. */
+static int read_single_blocks(struct content *c, struct context *cx,
+			      uint64_t count, char *buffer)
+{
+	const uint32_t size = c->file->vol->geo.block_size;
+	uint64_t i;
+	int err = 0;
+
+	fail_clear(cx);
+	for (i = 0; i < count && !err; i++, buffer += size) {
+		err = volume_read_blocks(c->file->vol, cx, c->ahead.blocknr + i,
+					 1, buffer);
+		if (err != -EIO)
+			continue;
+		fail_clear(cx);
+		memset(buffer, 0, size);
+		c->unread += size;
+		err = context_cancelled(cx);
+	}
+	return err;
+}
+
 int content_next(struct content *c, struct context *cx,
 		 struct content_part *part)
 {
@@ -71,6 +93,10 @@ int content_next(struct content *c, struct context *cx,
 		      volume_read_blocks(c->file->vol, cx, c->ahead.blocknr,
 					 (uint32_t)count,
 					 c->buffer + ((at - first) << bits));
+		if (err == -EIO && c->patient)
+			err = read_single_blocks(c, cx, count,
+						 c->buffer +
+						 ((at - first) << bits));
 		if (err)
 			return err;
 		at += count;

@@ -3,6 +3,7 @@
 #ifndef NILFS2_DUMP_CONTENT_H
 #define NILFS2_DUMP_CONTENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "vol/extent.h"
@@ -15,6 +16,8 @@ struct content {
 	uint64_t size; /* of the file in bytes, below 2^63 */
 	struct extent_cursor extents;
 	struct extent ahead; /* rest of the current extent */
+	bool patient;	 /* set by the caller: unreadable blocks are zeros */
+	uint64_t unread; /* bytes of such blocks */
 };
 
 /* Bytes of a file: a run between two holes, or a part of one. */

@@ -4,7 +4,8 @@
  *
  * For one checkpoint its tree is walked.  For all, the latest state is walked first;
  * names that only older checkpoints have follow (lost.c).  Files that only logs
- * have are the last of the deleted ones (logged.c).
+ * have are the last of the deleted ones (logged.c).  Those of a damaged checkpoint are
+ * searched by inodes, not by names alone.
  */
 #include "dump/common/commands.h"
 
@@ -13,6 +14,7 @@
 
 #include "dump/common/image.h"
 #include "dump/files/listing.h"
+#include "dump/history/damaged.h"
 #include "dump/history/filter.h"
 #include "dump/history/logged.h"
 #include "dump/history/lost.h"
@@ -20,7 +22,7 @@
 
 struct find_options {
 	uint64_t checkpoint;
-	bool all, deleted;
+	bool all, deleted, inodes;
 	bool details, inode, full_time;
 	struct filter filter;
 };
@@ -56,13 +58,23 @@ static int list_logged(void *arg, struct logged_file *file)
 	struct finder *f = arg;
 
 	f->rows->root = &f->root;
-	f->rows->cno = 0;
+	f->rows->cno = f->o->inodes ? f->root.cno : 0;
+	f->rows->broken |= f->o->inodes &&
+			   file->whole < le64_get(file->item->inode->i_size);
 	f->rows->found = &file->file;
 	f->rows->whole = file->whole;
 	f->rows->last = file->cno;
 	listing_put(f->rows, file->item);
 	f->rows->found = NULL;
 	return f->tool->out->error;
+}
+
+static void report_damaged(void *arg, const char *path, size_t len, int err)
+{
+	struct finder *f = arg;
+
+	image_file_failed(f->tool, path, len, err);
+	f->rows->broken = true;
 }
 
 static int walk_files(struct finder *f, struct root *root)
@@ -95,17 +107,26 @@ static int search_files(struct finder *f)
 		.arg = f,
 	};
 	const struct logged_search logs = {
-		.filter = &f->filter, .found = list_logged, .arg = f,
+		.filter = &f->filter,
+		.found = list_logged,
+		.broken = report_damaged,
+		.arg = f,
 	};
 	struct dump_image im = { .dev = NULL };
-	int err = image_open_root(&im, f->tool, f->tool->argv[0],
-				  f->o->checkpoint, false);
+	const char *path = f->tool->argv[0];
+	int err = f->o->inodes ? damaged_open(&im, f->tool, path,
+						    f->o->checkpoint,
+						    &f->rows->broken) :
+				 image_open_root(&im, f->tool, path,
+						 f->o->checkpoint, false);
 
 	f->root = im.root;
 	if (err)
 		goto out;
 	listing_begin(f->rows);
-	if (!f->o->deleted)
+	if (f->o->inodes)
+		err = logged_rescue(cx, &f->root, &logs);
+	else if (!f->o->deleted)
 		err = walk_files(f, &f->root);
 	if (!err && (f->o->all || f->o->deleted))
 		err = lost_run(cx, &f->root, &search);
@@ -126,6 +147,8 @@ static int find_run(struct tool *tool, const void *options)
 
 	if (o->checkpoint && (o->all || o->deleted))
 		return tool_usage(tool, "--checkpoint: not with --all or --deleted");
+	if (o->inodes && (o->all || o->deleted))
+		return tool_usage(tool, "--inodes: not with --all or --deleted");
 	f.rows = calloc(1, sizeof(*f.rows));
 	if (!f.rows)
 		return fail(&tool->cx, -ENOMEM, "listing");
@@ -136,7 +159,7 @@ static int find_run(struct tool *tool, const void *options)
 	f.rows->full_time = o->full_time;
 	f.rows->details = o->details || o->full_time ||
 			  !report_is_text(&tool->report);
-	f.rows->logs = o->deleted;
+	f.rows->logs = o->deleted || o->inodes;
 	f.rows->checkpoints = o->all || o->deleted ||
 			      !report_is_text(&tool->report);
 	err = search_files(&f);
@@ -153,6 +176,8 @@ static const struct cli_option find_rows[] = {
 	{ 'a', "all", NULL, "in all checkpoints", OPTION_FLAG, AT(all), 1 },
 	{ 'd', "deleted", NULL, "files that are not in the latest state",
 	  OPTION_FLAG, AT(deleted), 1 },
+	{ 0, "inodes", NULL, "all inodes of a damaged checkpoint, named or not",
+	  OPTION_FLAG, AT(inodes), 1 },
 	{ 0, "size", "SIZE", "of this size; +SIZE at least, -SIZE at most",
 	  OPTION_CALL, AT(filter.size), 0, 0, NULL, filter_parse_size },
 	{ 0, "newer", "TIME", "modified at TIME or later", OPTION_CALL,
@@ -183,7 +208,8 @@ const struct cli_command find_command = {
 	"path if it has a slash.  With --all and --deleted, each entry as of the newest\n"
 	"checkpoint that has it; export -c with its number gets it.  --deleted also\n"
 	"lists files of deleted checkpoints of which logs remain, without a number;\n"
-	"export --deleted gets them.",
+	"export --deleted gets them.  --inodes lists what is left of a damaged\n"
+	"checkpoint, files without a name as #INODE; export --inodes gets them.",
 	.options = find_rows,
 	.options_size = sizeof(struct find_options),
 	.defaults = &find_defaults,

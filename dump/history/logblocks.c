@@ -23,6 +23,7 @@
 #include "base/sort.h"
 #include "check/damage.h"
 #include "disk/inode.h"
+#include "vol/translate.h"
 
 #define FIRST_CUT 4096u
 
@@ -201,7 +202,8 @@ struct walk {
 
 /*
  * Finds the block with virtual number PTR, data block KEY or a node, in its newest
- * copy that is not newer than the file: 1 and *BLOCKNR, 0 if it is lost.
+ * copy that is not newer than the file, or in a rescue by the DAT: 1 and *BLOCKNR, 0 if
+ * it is lost.
  */
 static int logblocks_find(struct walk *w, struct context *cx, uint64_t ptr,
 			  uint64_t key, bool is_node, uint64_t *blocknr)
@@ -214,18 +216,26 @@ static int logblocks_find(struct walk *w, struct context *cx, uint64_t ptr,
 		.is_node = is_node,
 	};
 	const struct logblock *b;
+	struct context quiet;
+	int ret = 0;
 	size_t i = search_first(g->items, g->count, sizeof(*g->items),
 				logblock_is_before, &place);
 
+	*blocknr = 0;
 	for (; i < g->count && !compare_place(&g->items[i], &place); i++) {
 		b = &g->items[i];
 		if (b->cno > w->file->last)
 			continue;
 		*blocknr = b->blocknr;
-		return logitems_is_proven(&g->files->logs, cx,
-					  b->blocknr - b->index);
+		ret = logitems_is_proven(&g->files->logs, cx,
+					 b->blocknr - b->index);
+		break;
 	}
-	return 0;
+	if (ret || !g->files->rescue)
+		return ret;
+	context_child(cx, &quiet);
+	ret = translate_vblock(g->vol, &quiet, ptr, blocknr);
+	return ret && !damage_is(ret) ? ret : *blocknr != 0;
 }
 
 /* Counts those of blocks [KEY, END) as lost that belong to this pass. */
@@ -241,19 +251,12 @@ static void lose_blocks(struct walk *w, uint64_t key, uint64_t end)
 		w->lost += end - key;
 }
 
-static int walk_data(struct walk *w, struct context *cx, uint64_t key,
-		     uint64_t ptr)
+static int put_block(struct gather *g, struct context *cx, uint64_t key,
+		     uint64_t blocknr)
 {
-	struct gather *g = w->g;
 	struct extent *last =
 		g->nextents ? &g->extents[g->nextents - 1] : NULL;
-	uint64_t blocknr;
-	int ret = logblocks_find(w, cx, ptr, key, false, &blocknr);
 
-	if (!ret)
-		lose_blocks(w, key, key + 1);
-	if (ret <= 0)
-		return ret;
 	if (last && last->blkoff + last->count == key &&
 	    last->blocknr + last->count == blocknr) {
 		last->count++;
@@ -263,6 +266,17 @@ static int walk_data(struct walk *w, struct context *cx, uint64_t key,
 		return -ENOMEM;
 	g->extents[g->nextents++] = (struct extent){ key, blocknr, 1 };
 	return 0;
+}
+
+static int walk_data(struct walk *w, struct context *cx, uint64_t key,
+		     uint64_t ptr)
+{
+	uint64_t blocknr;
+	int ret = logblocks_find(w, cx, ptr, key, false, &blocknr);
+
+	if (!ret)
+		lose_blocks(w, key, key + 1);
+	return ret <= 0 ? ret : put_block(w->g, cx, key, blocknr);
 }
 
 static int logblocks_walk_children(struct walk *w, struct context *cx,
@@ -348,6 +362,35 @@ static int logblocks_walk_map(struct walk *w, struct context *cx,
 	return err;
 }
 
+/*
+ * Takes the blocks of a file whose map is lost: of each offset the newest that the DAT
+ * does not deny.
+ */
+static int list_blocks(struct walk *w, struct context *cx)
+{
+	struct gather *g = w->g;
+	const struct logblock first = { .ino = w->file->ino };
+	const struct logblock *b, *best = NULL;
+	const struct logblock *const end = g->items + g->count;
+	int err = 0;
+
+	b = g->items + search_first(g->items, g->count, sizeof(*g->items),
+				    logblock_is_before, &first);
+	for (; !err && b < end && b->ino == first.ino; b++) {
+		if (best && best->blkoff != b->blkoff) {
+			err = put_block(g, cx, best->blkoff, best->blocknr);
+			best = NULL;
+		}
+		if (b->cno <= w->file->last &&
+		    (!best || b->cno > best->cno ||
+		     (b->cno == best->cno && b->seq > best->seq)) &&
+		    logitems_may_have(g->vol, cx, b->number, b->blocknr,
+				      w->file->last))
+			best = b;
+	}
+	return err || !best ? err : put_block(g, cx, best->blkoff, best->blocknr);
+}
+
 /* Finds the content of FILE.  PARTIAL: this pass does not have all its blocks, and
    further passes are made. */
 static int find_content(struct gather *g, struct context *cx,
@@ -366,8 +409,11 @@ static int find_content(struct gather *g, struct context *cx,
 	err = array_reserve(cx, &g->extents, &g->extents_room, 1);
 	if (!err && partial)
 		err = gather_blocks(g, cx, file->ino, 0, file->ino + 1);
+	if (file->guessed)
+		w.nblocks = UINT64_MAX;
 	while (!err) {
-		err = logblocks_walk_map(&w, cx, &found.inode);
+		err = file->guessed ? list_blocks(&w, cx) :
+				      logblocks_walk_map(&w, cx, &found.inode);
 		if (err || g->to >= w.nblocks)
 			break;
 		err = gather_blocks(g, cx, file->ino, g->to, file->ino + 1);
@@ -376,6 +422,12 @@ static int find_content(struct gather *g, struct context *cx,
 		return err;
 	found.extents = g->extents;
 	found.count = g->nextents;
+	if (file->guessed && g->nextents) {
+		size = (g->extents[g->nextents - 1].blkoff +
+			g->extents[g->nextents - 1].count)
+		       << g->vol->geo.block_bits;
+		found.inode.i_size = le64_make(size);
+	}
 	lost = w.lost << g->vol->geo.block_bits;
 	found.whole = lost < size ? size - lost : 0;
 	return g->found(g->arg, cx, &found);

@@ -24,8 +24,10 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "check/damage.h"
+#include "disk/dirent.h"
 #include "disk/inode.h"
 #include "disk/palloc.h"
+#include "dump/history/ifileblocks.h"
 #include "vol/cptable.h"
 #include "vol/mapdiff.h"
 #include "vol/volume.h"
@@ -123,7 +125,6 @@ static int add_ifile_block(struct collector *c, struct context *cx,
 {
 	const struct logitems *logs = &c->files->logs;
 	struct volume *vol = c->latest->vol;
-	const struct palloc *p = &vol->ifile_palloc;
 	const uint64_t cno = logitems_cno(logs, b);
 	const struct logfile found = {
 		.first = cno,
@@ -136,17 +137,13 @@ static int add_ifile_block(struct collector *c, struct context *cx,
 	const void *block;
 	const char *data;
 	uint64_t i;
-	int err;
+	int ret, err = 0;
 
-	if (b->ino != NILFS_IFILE_INO || b->is_node || cno > vol->latest.cno ||
-	    !palloc_has_block(p, b->blkoff))
+	if (cno > vol->latest.cno)
 		return 0;
-	palloc_locate(p, b->blkoff, &where);
-	if (where.kind != PALLOC_ENTRIES)
-		return 0;
-	err = cache_get(vol->cache, cx, found.blocknr, &block);
-	if (err)
-		return damage_forgive(cx, err);
+	ret = ifileblocks_of_log(&c->files->logs, cx, b, &where, &block);
+	if (ret <= 0)
+		return ret;
 	data = block;
 	for (i = 0; i < where.count && !err; i++)
 		err = logfiles_add_inode(c, cx, where.first + i,
@@ -265,6 +262,189 @@ int logfiles_collect(struct logfiles *files, struct context *cx,
 	return logfiles_gather(files, cx, latest, true);
 }
 
+/* Adds the files of ROOT in the block with inodes at BLKOFF of its ifile. */
+static int rescue_block(struct logfiles *f, struct context *cx,
+			struct root *root, uint64_t blkoff, uint64_t blocknr,
+			const struct inoset *seen,
+			void (*broken)(void *arg, uint64_t ino, int err),
+			void *arg)
+{
+	struct volume *vol = root->vol;
+	const struct nilfs_inode *inode;
+	struct palloc_block where;
+	const void *block;
+	uint64_t i, ino;
+	enum rule rule;
+	int ret = cache_get(vol->cache, cx, blocknr, &block);
+
+	if (ret)
+		return damage_forgive(cx, ret);
+	palloc_locate(&vol->ifile_palloc, blkoff, &where);
+	for (i = 0; i < where.count && ret >= 0; i++) {
+		inode = (const void *)((const char *)block +
+				       i * vol->geo.inode_size);
+		ino = where.first + i;
+		/* The sketch file, which is empty, need not have a name. */
+		if (inode_is_private(ino) || !le16_get(inode->i_links_count) ||
+		    (ino == NILFS_SKETCH_INO && !le64_get(inode->i_size)))
+			continue;
+		rule = inode_check(&vol->geo, inode, ino);
+		if (rule != RULE_OK) {
+			broken(arg, ino, fail(cx, -EUCLEAN, "%s",
+					      rule_info(rule)->text));
+			continue;
+		}
+		if (S_ISDIR(le16_get(inode->i_mode)))
+			ret = inoset_add(&f->dirs, cx, ino);
+		if (ret < 0 || inoset_has(seen, ino) || ino == NILFS_ROOT_INO)
+			continue;
+		ret = array_push(cx, &f->items, &f->count, &f->room,
+				 (struct logfile){
+					 .ino = ino,
+					 .generation = le32_get(
+						 inode->i_generation),
+					 .type = le16_get(inode->i_mode) & S_IFMT,
+					 .first = UINT64_MAX,
+					 .last = root->cno,
+					 .blocknr = blocknr,
+				 });
+	}
+	cache_put(vol->cache, block);
+	return ret < 0 ? ret : context_cancelled(cx);
+}
+
+/* Notes which of the files, or which others, the inodes of a log are of. */
+static int rescue_versions(struct logfiles *f, struct context *cx,
+			   const struct root *root, const struct segsum_block *b)
+{
+	const struct volume *vol = root->vol;
+	const uint64_t cno = logitems_cno(&f->logs, b);
+	const struct nilfs_inode *inode;
+	struct palloc_block where;
+	struct logfile *file;
+	const void *block;
+	uint64_t i;
+	size_t k;
+	int ret = cno > root->cno ? 0 :
+		  ifileblocks_of_log(&f->logs, cx, b, &where, &block);
+
+	if (ret <= 0)
+		return ret;
+	k = logfiles_from(f, where.first);
+	for (i = 0, ret = 0; i < where.count && ret >= 0; i++) {
+		inode = (const void *)((const char *)block +
+				       i * vol->geo.inode_size);
+		while (k < f->count && f->items[k].ino < where.first + i)
+			k++;
+		if (!le16_get(inode->i_links_count) ||
+		    inode_check(&vol->geo, inode, where.first + i) != RULE_OK)
+			continue;
+		if (S_ISDIR(le16_get(inode->i_mode)))
+			ret = inoset_add(&f->dirs, cx, where.first + i);
+		file = k < f->count ? &f->items[k] : NULL;
+		if (!file || file->ino != where.first + i)
+			continue;
+		if (le32_get(inode->i_generation) != file->generation ||
+		    (le16_get(inode->i_mode) & S_IFMT) != file->type)
+			file->reused = true;
+		else if (cno < file->first)
+			file->first = cno;
+	}
+	cache_put(vol->cache, block);
+	return ret < 0 ? ret : 0;
+}
+
+/*
+ * Adds a file for block B of a log if the block of the ifile with its inode is lost,
+ * and its number to GUESSED.  A directory is known by its first block, which begins
+ * with "." for it.
+ */
+static int guess_file(struct logfiles *f, struct context *cx, struct root *root,
+		      const struct segsum_block *b, struct inoset *guessed)
+{
+	struct volume *vol = root->vol;
+	const uint64_t blkoff =
+		palloc_entry_blkoff(&vol->ifile_palloc, b->ino);
+	const uint64_t blocknr = f->logs.at.log.pseg + b->index;
+	struct dirent_iter it;
+	struct dirent_entry e;
+	struct nilfs_inode inode;
+	struct context quiet;
+	const void *block;
+	uint64_t place;
+	int ret;
+
+	context_child(cx, &quiet);
+	if (b->is_node || inode_is_private(b->ino) ||
+	    (b->blkoff && inoset_has(guessed, b->ino)) ||
+	    !palloc_has_block(&vol->ifile_palloc, blkoff) ||
+	    logitems_cno(&f->logs, b) > root->cno ||
+	    (file_lookup(&root->ifile, cx, blkoff, &place) > 0 &&
+	     (!inoset_has(&f->stale, blkoff) ||
+	      !root_inode(root, &quiet, b->ino, &inode))) ||
+	    !logitems_may_have(vol, cx, b->vblocknr, blocknr, root->cno))
+		return 0;
+	ret = b->blkoff ? -ENOENT : cache_get(vol->cache, cx, blocknr, &block);
+	if (!ret) {
+		dirent_iter_init(&it, block, vol->geo.block_size);
+		if (dirent_iter_next(&it, &e) && e.ino == b->ino &&
+		    e.name_len == 1 && *e.name == '.')
+			ret = inoset_add(&f->dirs, cx, b->ino);
+		cache_put(vol->cache, block);
+	}
+	if (ret < 0)
+		ret = damage_forgive(cx, ret);
+	if (ret < 0 || b->ino == NILFS_ROOT_INO)
+		return ret;
+	ret = inoset_add(guessed, cx, b->ino);
+	if (ret <= 0)
+		return ret;
+	return array_push(cx, &f->items, &f->count, &f->room,
+			  (struct logfile){
+				  .ino = b->ino,
+				  .type = S_IFREG,
+				  .guessed = true,
+				  .last = root->cno,
+			  });
+}
+
+int logfiles_rescue(struct logfiles *files, struct context *cx,
+		    struct root *root, const struct inoset *seen,
+		    void (*broken)(void *arg, uint64_t ino, int err), void *arg)
+{
+	const struct extent *e = root->ifile.extents;
+	const struct extent *const end = e + root->ifile.nextents;
+	struct inoset guessed = { .words = { .used = 0 } };
+	struct segsum_block b;
+	uint64_t i;
+	size_t k;
+	int ret = inoset_add(&files->dirs, cx, NILFS_ROOT_INO);
+
+	for (; e < end && ret >= 0; e++)
+		for (i = 0; i < e->count && ret >= 0; i++)
+			ret = rescue_block(files, cx, root, e->blkoff + i,
+					   e->blocknr + i, seen, broken, arg);
+	logitems_rewind(&files->logs);
+	while (ret >= 0 && (ret = logitems_next(&files->logs, cx, &b)) > 0)
+		ret = guess_file(files, cx, root, &b, &guessed);
+	inoset_fini(&guessed);
+	for (k = 0; k < files->count; k++)
+		if (files->items[k].guessed &&
+		    inoset_has(&files->dirs, files->items[k].ino))
+			files->items[k].type = S_IFDIR;
+	if (ret >= 0 && files->count)
+		sort_in_place(files->items, files->count, sizeof(*files->items),
+			      compare_logfile);
+	logitems_rewind(&files->logs);
+	while (ret >= 0 && files->count &&
+	       (ret = logitems_next(&files->logs, cx, &b)) > 0)
+		ret = rescue_versions(files, cx, root, &b);
+	for (k = 0; k < files->count; k++)
+		if (!files->items[k].reused)
+			files->items[k].first = 0;
+	return ret;
+}
+
 size_t logfiles_from(const struct logfiles *files, uint64_t ino)
 {
 	return search_number(files->items, files->count, sizeof(*files->items),
@@ -277,8 +457,17 @@ int logfiles_inode(struct context *cx, struct volume *vol,
 	const struct palloc *p = &vol->ifile_palloc;
 	const char *block;
 	const void *data;
-	int err = cache_get(vol->cache, cx, file->blocknr, &data);
+	int err;
 
+	if (file->guessed) {
+		*inode = (struct nilfs_inode){
+			.i_mode = le16_make(file->type |
+					    (S_ISDIR(file->type) ? 0700 : 0600)),
+			.i_links_count = le16_make(1),
+		};
+		return 0;
+	}
+	err = cache_get(vol->cache, cx, file->blocknr, &data);
 	if (err)
 		return err;
 	block = data;
@@ -296,5 +485,6 @@ void logfiles_fini(struct logfiles *files)
 		free(files->items[i].name);
 	free(files->items);
 	inoset_fini(&files->dirs);
+	inoset_fini(&files->stale);
 	logitems_close(&files->logs);
 }

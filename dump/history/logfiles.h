@@ -19,6 +19,8 @@ struct logfile {
 	uint32_t generation;
 	uint16_t type;		/* S_IFREG and so on */
 	bool known;		/* it is in a checkpoint */
+	bool reused;		/* another file had the number before */
+	bool guessed;		/* the inode is lost: logs list blocks of it */
 	bool wanted;		/* its content is to be found */
 	uint64_t first, last;	/* checkpoints of the inodes that were found */
 	/* The block of an ifile with the newest one: sequence number of its log,
@@ -39,6 +41,9 @@ struct logfiles {
 	size_t count, room;
 	struct inoset dirs;	/* inode numbers that a directory has or had */
 	struct logitems logs;
+	/* The files of a damaged checkpoint; blocks of its ifile of older ones. */
+	bool rescue;
+	struct inoset stale;
 };
 
 /*
@@ -49,12 +54,26 @@ struct logfiles {
  */
 int logfiles_collect(struct logfiles *files, struct context *cx,
 		     struct root *latest);
+
+/*
+ * Adds the files of ROOT, whose ifile has extents, but those in SEEN and the root
+ * directory.  Their first checkpoint is that of the oldest inode that was found, or 0
+ * if no other file had the number.  Where a block of the ifile is lost, a file is
+ * guessed for each number that logs list blocks for; where it is of an older
+ * checkpoint, for those that it does not have.
+ * BROKEN is called for an inode in use that breaks a rule; the failure text says
+ * which.  -ENOMEM, -EINTR.
+ */
+int logfiles_rescue(struct logfiles *files, struct context *cx,
+		    struct root *root, const struct inoset *seen,
+		    void (*broken)(void *arg, uint64_t ino, int err), void *arg);
+
 void logfiles_fini(struct logfiles *files);
 
 /* The index of the first file whose number is INO or more. */
 size_t logfiles_from(const struct logfiles *files, uint64_t ino);
 
-/* Copies the newest inode of FILE.  -EIO. */
+/* Copies the newest inode of FILE; of a guessed one only type and mode.  -EIO. */
 int logfiles_inode(struct context *cx, struct volume *vol,
 		   const struct logfile *file, struct nilfs_inode *inode);
 
@@ -74,8 +93,9 @@ typedef int logblocks_found(void *arg, struct context *cx,
 
 /*
  * Calls FOUND for each of FILES that is wanted.  A block counts as found if the map
- * of the file refers to it and the checksum of its log is right.  Unreadable blocks
- * count as lost.  If the blocks of all files exceed the memory budget, further
+ * of the file refers to it and the checksum of its log is right; with `rescue` the
+ * DAT or, without it, the list of a log is believed, too.  Unreadable blocks count as
+ * lost.  If the blocks of all files exceed the memory budget, further
  * passes over the lists of the logs are made.  -ENOMEM if the nodes of one file
  * exceed it, -EINTR; failures of FOUND.
  */

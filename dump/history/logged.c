@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Deleted files that are in no checkpoint, for "find" and "export".
+ * Deleted files that are in no checkpoint, and all files of a damaged checkpoint, for
+ * "find" and "export".
  *
  * The lists of the logs are used three times: for inodes, for names, and for the
  * blocks of the files that the filter accepts.  The first pass ends the search if
@@ -12,6 +13,10 @@
  * a newer inode, otherwise the last file that had the number before.  If the latest
  * state has another file with the number, entries after the last inode may belong
  * to that one and do not count.
+ *
+ * The files of a damaged checkpoint are those that a walk from the root directory
+ * finds, whose names and maps are right, and the other inodes in use.  Only for these,
+ * and for files whose map is damaged, the lists of the logs are used as above.
  */
 #include "dump/history/logged.h"
 
@@ -25,7 +30,9 @@
 #include "check/damage.h"
 #include "disk/dirent.h"
 #include "disk/inode.h"
+#include "dump/files/content.h"
 #include "dump/history/filenames.h"
+#include "dump/history/ifileblocks.h"
 #include "dump/history/logfiles.h"
 #include "vol/cptable.h"
 #include "vol/dir.h"
@@ -36,7 +43,8 @@
 
 struct search {
 	const struct logged_search *s;
-	struct root *latest;
+	struct context *cx;
+	struct root *latest;	/* or the damaged checkpoint */
 	struct logfiles files;
 
 	uint64_t bytes;		/* of all names */
@@ -93,13 +101,18 @@ static int logged_add_entry(struct search *s, struct context *cx,
 	if (!e->ino || !tree_name_is_sane(e->name, e->name_len))
 		return 0;
 	file = file_at(s, cx, e->ino, cno, &certain);
-	if (!file || file->known || e->type != inode_dirent_type(file->type))
+	if (!file || file->known ||
+	    (e->type != inode_dirent_type(file->type) &&
+	     !(file->guessed && S_ISREG(file->type) &&
+	       e->type == NILFS_FT_SYMLINK)))
 		return 0;
 	if (file->name && (file->certain != certain ? file->certain
 						    : file->named > cno))
 		return 0;
 	file->named = cno;
 	file->certain = certain;
+	if (e->type == NILFS_FT_SYMLINK)
+		file->type = S_IFLNK;
 	if (file->name && file->dir == dir &&
 	    strlen(file->name) == e->name_len &&
 	    !memcmp(file->name, e->name, e->name_len))
@@ -129,7 +142,7 @@ static int add_dir_block(struct search *s, struct context *cx,
 	const void *block;
 	int err;
 
-	if (b->is_node || cno > vol->latest.cno)
+	if (b->is_node || cno > s->latest->cno)
 		return 0;
 	if (s->dir != b->ino) {
 		s->dir = b->ino;
@@ -189,9 +202,17 @@ static int set_above(struct search *s, struct context *cx, uint64_t dir)
 	if (s->above_of == dir)
 		return 0;
 	s->above_of = 0;
-	ret = find_above(s, cx, s->latest, dir);
+	if (dir == NILFS_ROOT_INO) {
+		ret = array_reserve(cx, &s->above, &s->above_room, 2);
+		if (!ret)
+			ret = snprintf(s->above, 2, "/");
+	} else {
+		ret = find_above(s, cx, s->latest, dir);
+	}
 	if (!ret)
 		ret = cptable_list(vol, cx, false, &cnos, &i);
+	if (s->files.rescue)
+		ret = damage_forgive(cx, ret);
 	while (!ret && i-- > 0) {
 		ret = root_open(&older, cx, vol, cnos[i]);
 		ret = ret ? damage_forgive(cx, ret)
@@ -298,8 +319,17 @@ static int report_content(void *arg, struct context *cx,
 	if (!err)
 		err = file_init(&file.file, cx, s->latest->vol, f->ino,
 				&content->inode);
+	if (err && s->s->broken && !damage_is_fatal(err)) {
+		s->s->broken(s->s->arg, s->path, s->path_len, err);
+		return 0;
+	}
 	if (err)
 		return damage_forgive(cx, err);
+	if (f->guessed) {
+		fail_said(cx, -EUCLEAN, "its inode is lost: size, mode, owner "
+			  "and times are not those of the file");
+		s->s->broken(s->s->arg, s->path, s->path_len, -EUCLEAN);
+	}
 	file.file.extents = content->extents;
 	file.file.nextents = content->count;
 	item.path = s->path;
@@ -334,6 +364,216 @@ int logged_run(struct context *cx, struct root *latest,
 	}
 	if (ret >= 0 && any)
 		ret = logblocks_run(latest->vol, cx, files, report_content, &s);
+	free(s.above);
+	free(s.path);
+	logfiles_fini(files);
+	return ret < 0 ? ret : 0;
+}
+
+/* Whether the map of the file INO, INODE leads to all its blocks: 1, 0. */
+static int has_whole_map(struct context *cx, struct volume *vol, uint64_t ino,
+			 const struct nilfs_inode *inode)
+{
+	struct content content = { .file = NULL };
+	struct content_part part;
+	struct file file;
+	int ret;
+
+	if (S_ISDIR(le16_get(inode->i_mode)) || !inode_has_bmap(inode))
+		return 1;
+	ret = file_init(&file, cx, vol, ino, inode);
+	if (!ret)
+		ret = content_open(&content, cx, &file, NULL);
+	while (!ret && (ret = content_next(&content, cx, &part)) > 0)
+		ret = context_cancelled(cx);
+	content_close(&content);
+	return ret ? damage_forgive(cx, ret) : 1;
+}
+
+/* Reports the file of ITEM, which a path leads to, or leaves it to logs. */
+static int rescue_item(struct search *s, struct context *cx,
+		       const struct tree_item *item)
+{
+	struct root *root = s->latest;
+	struct logged_file file = { .item = item, .cno = root->cno };
+	const uint64_t blkoff =
+		palloc_entry_blkoff(&root->vol->ifile_palloc, item->ino);
+	struct logfile damaged = {
+		.ino = item->ino,
+		.generation = le32_get(item->inode->i_generation),
+		.type = le16_get(item->inode->i_mode) & S_IFMT,
+		.last = root->cno,
+		/* Below the root directory; no other name replaces it. */
+		.dir = NILFS_ROOT_INO,
+		.named = UINT64_MAX,
+		.certain = true,
+		.wanted = true,
+	};
+	int ret = has_whole_map(cx, root->vol, item->ino, item->inode);
+
+	if (ret > 0) {
+		file.whole = le64_get(item->inode->i_size);
+		ret = file_init(&file.file, cx, root->vol, item->ino,
+				item->inode);
+		/* A directory with a damaged map is a file without content. */
+		ret = damage_forgive(cx, ret);
+		return ret ? ret : s->s->found(s->s->arg, &file);
+	}
+	if (!ret)
+		ret = file_lookup(&root->ifile, cx, blkoff, &damaged.blocknr);
+	if (ret < 0)
+		return ret;
+	s->bytes += item->path_len;
+	damaged.name = s->bytes > cx->max_memory ? NULL :
+		       strndup(item->path + 1, item->path_len - 1);
+	if (!damaged.name)
+		return fail(cx, -ENOMEM, "paths of damaged files");
+	ret = array_push(cx, &s->files.items, &s->files.count, &s->files.room,
+			 damaged);
+	if (ret)
+		free(damaged.name);
+	return ret;
+}
+
+/* Reports the files that paths lead to, and collects their numbers in SEEN. */
+static int rescue_tree(struct search *s, struct context *cx,
+		       struct inoset *seen)
+{
+	const struct tree_options how = { .recursive = true, .inodes = true };
+	const struct logged_search *search = s->s;
+	struct tree *tree = NULL;
+	struct tree_item item = { .path = "/", .path_len = 1 };
+	int ret = tree_open(&tree, cx, s->latest, "/", &how);
+
+	if (ret && !damage_is_fatal(ret)) {
+		search->broken(search->arg, item.path, item.path_len, ret);
+		ret = 0;
+		goto out;
+	}
+	while (!ret && (ret = tree_next(tree, cx, &item)) > 0) {
+		ret = 0;
+		if (item.kind == TREE_BROKEN)
+			search->broken(search->arg, item.path, item.path_len,
+				       item.error);
+		if (item.kind != TREE_ENTRY || !item.inode)
+			continue;
+		ret = inoset_add(seen, cx, item.ino);
+		if (ret >= 0)
+			ret = item.ino == NILFS_ROOT_INO ||
+			      !filter_takes(search->filter, item.path, item.inode)
+				      ? 0
+				      : rescue_item(s, cx, &item);
+	}
+out:
+	tree_close(tree);
+	return ret;
+}
+
+/* Sets the names of files by the entries of a directory that no path leads to. */
+static int rescue_names(struct search *s, struct context *cx, uint64_t dir)
+{
+	struct dir_cursor cur;
+	struct dir_entry entry;
+	struct dirent_entry e;
+	struct file file;
+	int ret = root_file(s->latest, cx, dir, &file);
+
+	if (ret)
+		return damage_forgive(cx, ret);
+	ret = dir_cursor_open(&cur, cx, &file);
+	while (!ret && (ret = dir_cursor_next_sound(&cur, cx, &entry)) > 0) {
+		e = (struct dirent_entry){
+			.ino = entry.ino,
+			.type = entry.type,
+			.name = entry.name,
+			.name_len = entry.len,
+		};
+		ret = logged_add_entry(s, cx, &e, dir, s->latest->cno);
+	}
+	dir_cursor_close(&cur);
+	return damage_forgive(cx, ret);
+}
+
+static void report_inode(void *arg, uint64_t ino, int err)
+{
+	const struct search *s = arg;
+	char path[24];
+	int len = snprintf(path, sizeof(path), "#%llu", (unsigned long long)ino);
+
+	s->s->broken(s->s->arg, path, (size_t)len, err);
+}
+
+static void report_inodes(void *arg, uint64_t first, uint64_t last, uint64_t cno)
+{
+	const struct search *s = arg;
+	char text[64];
+	int len = snprintf(text, sizeof(text), "inodes %llu to %llu",
+			   (unsigned long long)first, (unsigned long long)last);
+
+	if (cno)
+		fail_said(s->cx, -EUCLEAN, "their block of the inode file is lost; "
+			  "those of checkpoint %llu are used",
+			  (unsigned long long)cno);
+	else
+		fail_said(s->cx, -EUCLEAN,
+			  "their block of the inode file is lost");
+	s->s->broken(s->s->arg, text, (size_t)len, -EUCLEAN);
+}
+
+/* Finds the content of lost file F by its map, or leaves it to logs. */
+static int rescue_lost(struct search *s, struct context *cx, struct logfile *f)
+{
+	struct logblocks_file content = { .file = f };
+	int ret = logfiles_inode(cx, s->latest->vol, f, &content.inode);
+
+	if (!ret)
+		ret = make_path(s, cx, f);
+	if (ret || !filter_takes(s->s->filter, s->path, &content.inode))
+		return damage_forgive(cx, ret);
+	ret = f->guessed ? S_ISDIR(f->type) :
+	      has_whole_map(cx, s->latest->vol, f->ino, &content.inode);
+	f->wanted = !ret;
+	content.whole = le64_get(content.inode.i_size);
+	return ret > 0 ? report_content(s, cx, &content) : ret;
+}
+
+int logged_rescue(struct context *cx, struct root *root,
+		  const struct logged_search *search)
+{
+	struct search s = { .s = search, .cx = cx, .latest = root };
+	struct logfiles *files = &s.files;
+	struct extent *extents = NULL;
+	struct inoset seen = { .words = { .used = 0 } };
+	struct segsum_block b;
+	bool any = false;
+	size_t i;
+	int ret = logitems_open(&files->logs, cx, root->vol);
+
+	files->rescue = true;
+	if (!ret)
+		ret = ifileblocks_find(root, cx, &files->logs, &extents,
+				       &files->stale, report_inodes, &s);
+	if (!ret)
+		ret = rescue_tree(&s, cx, &seen);
+	if (!ret)
+		ret = logfiles_rescue(files, cx, root, &seen, report_inode, &s);
+	for (i = 0; i < files->count && ret >= 0; i++)
+		if (S_ISDIR(files->items[i].type))
+			ret = rescue_names(&s, cx, files->items[i].ino);
+	logitems_rewind(&files->logs);
+	while (ret >= 0 && files->count &&
+	       (ret = logitems_next(&files->logs, cx, &b)) > 0)
+		ret = add_dir_block(&s, cx, &b);
+	for (i = 0; i < files->count && ret >= 0; i++) {
+		if (!files->items[i].wanted)
+			ret = rescue_lost(&s, cx, &files->items[i]);
+		any |= files->items[i].wanted;
+	}
+	if (ret >= 0 && any)
+		ret = logblocks_run(root->vol, cx, files, report_content, &s);
+	root->ifile.extents = NULL;
+	free(extents);
+	inoset_fini(&seen);
 	free(s.above);
 	free(s.path);
 	logfiles_fini(files);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Deleted files that are in no checkpoint, from logs that remain. */
+/* Files from logs: deleted ones that are in no checkpoint, all of a damaged one. */
 #ifndef NILFS2_DUMP_LOGGED_H
 #define NILFS2_DUMP_LOGGED_H
 
@@ -23,6 +23,9 @@ struct logged_search {
 	const struct filter *filter;
 	/* A negative errno ends the search. */
 	int (*found)(void *arg, struct logged_file *file);
+	/* For logged_rescue(): the file at PATH, "#INO", cannot be read, or only in
+	   part; the failure text says why. */
+	void (*broken)(void *arg, const char *path, size_t len, int err);
 	void *arg;
 };
 
@@ -33,5 +36,15 @@ struct logged_search {
  */
 int logged_run(struct context *cx, struct root *latest,
 	       const struct logged_search *search);
+
+/*
+ * Finds all files of ROOT, which may be damaged: those that paths lead to, then all
+ * other inodes in use, ascending.  Their names are from any block of a directory that
+ * still exists, the newest up to ROOT; without one it is "#INO".  What the maps, the
+ * DAT and the ifile do not lead to is searched in logs.  -ENOMEM, -EINTR; failures of
+ * FOUND.
+ */
+int logged_rescue(struct context *cx, struct root *root,
+		  const struct logged_search *search);
 
 #endif

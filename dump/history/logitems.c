@@ -17,6 +17,7 @@
 #include "check/damage.h"
 #include "vol/logcheck.h"
 #include "vol/sutable.h"
+#include "vol/translate.h"
 #include "vol/volume.h"
 
 /* Values of the table of proven logs. */
@@ -115,4 +116,17 @@ int logitems_is_proven(struct logitems *l, struct context *cx, uint64_t pseg)
 				      ret ? PROVEN : NOT_PROVEN))
 		return -ENOMEM;
 	return ret;
+}
+
+bool logitems_may_have(struct volume *vol, struct context *cx,
+		       uint64_t vblocknr, uint64_t blocknr, uint64_t cno)
+{
+	struct nilfs_dat_entry entry;
+	struct context quiet;
+
+	context_child(cx, &quiet);
+	return translate_entry(vol, &quiet, vblocknr, &entry) ||
+	       !le64_get(entry.de_blocknr) ||
+	       (le64_get(entry.de_blocknr) == blocknr &&
+		le64_get(entry.de_start) <= cno && cno < le64_get(entry.de_end));
 }

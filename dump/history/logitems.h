@@ -56,6 +56,11 @@ int logitems_check(struct volume *vol, struct context *cx, uint64_t pseg);
 /* The same; the result is kept in memory for the next call. */
 int logitems_is_proven(struct logitems *l, struct context *cx, uint64_t pseg);
 
+/* Whether checkpoint CNO may have the block BLOCKNR with virtual number VBLOCKNR: the
+   DAT says so, or its entry cannot be read. */
+bool logitems_may_have(struct volume *vol, struct context *cx,
+		       uint64_t vblocknr, uint64_t blocknr, uint64_t cno);
+
 /* The checkpoint with which block B of the current log was written; 0: unknown. */
 static inline uint64_t logitems_cno(const struct logitems *l,
 				    const struct segsum_block *b)

@@ -8,6 +8,7 @@
 #include "vol/dir.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -133,10 +134,17 @@ int dir_lookup(struct file *file, struct context *cx, const char *name,
 int dir_resolve(struct root *root, struct context *cx, const char *path,
 		uint64_t *ino)
 {
+	const size_t digits = *path == '<' ? strspn(path + 1, "0123456789") : 0;
+	const char *end = path + 1 + digits;
 	struct file file;
 	int err;
 
 	*ino = NILFS_ROOT_INO;
+	if (digits && digits < 20 && end[0] == '>' &&
+	    (!end[1] || end[1] == '/')) {
+		*ino = strtoull(path + 1, NULL, 10);
+		path = end + 1;
+	}
 	for (;;) {
 		size_t len;
 

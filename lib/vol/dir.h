@@ -73,8 +73,9 @@ int dir_lookup(struct file *file, struct context *cx, const char *name,
 	       size_t len, uint64_t *ino);
 
 /*
- * The inode number at PATH, from the root directory of ROOT; symbolic links
- * are not followed.  -ENOENT, -ENOTDIR, -EUCLEAN, -EIO.
+ * The inode number at PATH, from the root directory of ROOT or, of a PATH as
+ * "<NUMBER>/a/b", from that inode, which may be missing if nothing follows; symbolic
+ * links are not followed.  -ENOENT, -ENOTDIR, -EUCLEAN, -EIO.
  */
 int dir_resolve(struct root *root, struct context *cx, const char *path,
 		uint64_t *ino);

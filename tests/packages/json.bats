@@ -61,6 +61,7 @@ volumes() {
 		ask dump.nilfs2 history "$image" /
 		ask dump.nilfs2 find --all "$image"
 		ask dump.nilfs2 find --deleted "$image"
+		ask dump.nilfs2 find --inodes "$image"
 		ask dump.nilfs2 du --shared "$image"
 		ask dump.nilfs2 du --free .. "$image"
 		ask fsck.nilfs2 -n "$image"
