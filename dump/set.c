@@ -8,6 +8,7 @@
  * interrupted tool leaves the old state or the new one.  If the request fails, the
  * old bytes are written back.  The meaning of the value is not checked.
  */
+#include "cli/moment.h"
 #include "dump/common/commands.h"
 
 #include <errno.h>
@@ -37,8 +38,10 @@ static const struct cli_option set_rows[] = {
 	  OPTION_FLAG, offsetof(struct set_options, fix), 1 },
 	{ 0, "keep-checksums", NULL, "leave all checksums (the default)",
 	  OPTION_FLAG, offsetof(struct set_options, keep), 1 },
-	{ 'c', "checkpoint", "CNO", "look at this checkpoint (0: the latest)",
-	  OPTION_U64, offsetof(struct set_options, checkpoint) },
+	{ 'c', "checkpoint", "CNO",
+	  "look at this checkpoint or time (0: the latest)",
+	  OPTION_CALL, offsetof(struct set_options, checkpoint), 0, 0,
+	  NULL, moment_parse },
 	{ 0 },
 };
 

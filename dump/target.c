@@ -11,6 +11,7 @@
 #include "cli/option.h"
 #include "disk/segsum.h"
 #include "disk/super.h"
+#include "dump/common/image.h"
 #include "vol/summary.h"
 
 int target_need_volume(struct target_source *source)
@@ -22,8 +23,8 @@ int target_need_volume(struct target_source *source)
 	volume_close(source->vol);
 	err = volume_open(&source->vol, source->cx, source->dev, NULL);
 	if (!err)
-		err = root_open(&source->root, source->cx, source->vol,
-				source->cno);
+		err = image_root(&source->root, source->cx, source->vol,
+				 source->cno);
 	source->whole = !err;
 	return err;
 }

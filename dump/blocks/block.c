@@ -22,6 +22,7 @@
 #include "disk/segsum.h"
 #include "dump/blocks/held.h"
 #include "dump/blocks/logfind.h"
+#include "cli/moment.h"
 #include "dump/common/image.h"
 #include "dump/common/position.h"
 #include "vol/sutable.h"
@@ -113,7 +114,8 @@ struct block_options {
 static const struct cli_option block_rows[] = {
 	{ 'c', "checkpoint", "CNO",
 	  "look for a path in this checkpoint (0: the newest with the block)",
-	  OPTION_U64, offsetof(struct block_options, cno) },
+	  OPTION_CALL, offsetof(struct block_options, cno), 0, 0,
+	  NULL, moment_parse },
 	{ 0, "path", NULL, "look for a path of the file (reads directories)",
 	  OPTION_FLAG, offsetof(struct block_options, path) },
 	{ 0 },
@@ -332,7 +334,7 @@ static int block_run(struct tool *tool, const void *options)
 {
 	const struct block_options *o = options;
 	struct block_view b = {
-		.tool = tool, .path = o->path || o->cno, .cno = o->cno,
+		.tool = tool, .path = o->path || o->cno,
 	};
 	struct dump_image im;
 	int i, err;
@@ -341,6 +343,7 @@ static int block_run(struct tool *tool, const void *options)
 	if (!err) {
 		b.vol = im.vol;
 		b.root = im.root;
+		b.cno = o->cno ? im.root.cno : 0;
 		err = held_load(&b.held, &tool->cx, im.vol);
 	}
 	if (!err)

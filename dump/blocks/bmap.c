@@ -9,6 +9,7 @@
 
 #include "base/checked.h"
 #include "dump/blocks/mapwalk.h"
+#include "cli/moment.h"
 #include "dump/common/image.h"
 #include "dump/common/subject.h"
 #include "out/table.h"
@@ -19,8 +20,10 @@ struct bmap_options {
 };
 
 static const struct cli_option bmap_rows[] = {
-	{ 'c', "checkpoint", "CNO", "look at this checkpoint (0: the latest)",
-	  OPTION_U64, offsetof(struct bmap_options, checkpoint) },
+	{ 'c', "checkpoint", "CNO",
+	  "look at this checkpoint or time (0: the latest)",
+	  OPTION_CALL, offsetof(struct bmap_options, checkpoint), 0, 0,
+	  NULL, moment_parse },
 	{ 'b', "blocks", NULL, "one line for each block", OPTION_FLAG,
 	  offsetof(struct bmap_options, blocks) },
 	{ 0, "nodes", NULL, "show the nodes of the B-tree too", OPTION_FLAG,

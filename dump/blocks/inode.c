@@ -10,6 +10,7 @@
 #include "disk/inode.h"
 #include "dump/blocks/mapwalk.h"
 #include "dump/common/fields.h"
+#include "cli/moment.h"
 #include "dump/common/image.h"
 #include "dump/common/position.h"
 #include "dump/common/subject.h"
@@ -19,8 +20,10 @@ struct inode_options {
 };
 
 static const struct cli_option inode_rows[] = {
-	{ 'c', "checkpoint", "CNO", "look at this checkpoint (0: the latest)",
-	  OPTION_U64, offsetof(struct inode_options, checkpoint) },
+	{ 'c', "checkpoint", "CNO",
+	  "look at this checkpoint or time (0: the latest)",
+	  OPTION_CALL, offsetof(struct inode_options, checkpoint), 0, 0,
+	  NULL, moment_parse },
 	{ 0 },
 };
 

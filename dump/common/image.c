@@ -15,13 +15,17 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/search.h"
 #include "base/text.h"
+#include "cli/moment.h"
 #include "dev/devfile.h"
 #include "dev/probe.h"
 #include "dev/qcow2.h"
 #include "live/cleanerlock.h"
 #include "live/live.h"
+#include "vol/cptable.h"
 
 #define PATH_SHOWN 512
 
@@ -104,7 +108,42 @@ int image_open_root(struct dump_image *im, struct tool *tool,
 	err = image_open(im, tool, path, &options);
 	if (err)
 		return err;
-	return root_open(&im->root, &tool->cx, im->vol, cno);
+	return image_root(&im->root, &tool->cx, im->vol, cno);
+}
+
+int image_root(struct root *root, struct context *cx, struct volume *vol,
+	       uint64_t moment)
+{
+	uint64_t cno = moment, *cnos = NULL;
+	struct context quiet;
+	char before[24] = "", after[24] = "";
+	size_t count = 0, i;
+	int err = 0;
+
+	if (moment & MOMENT_TIME)
+		err = cptable_at(vol, cx, (int64_t)(moment & ~MOMENT_TIME),
+				 &cno);
+	if (err)
+		return err;
+	err = root_open(root, cx, vol, cno);
+	context_child(cx, &quiet);
+	if (err != -ENOENT || cptable_list(vol, &quiet, false, &cnos, &count))
+		return err;
+	i = search_lower_bound(cnos, count, cno);
+	if (i)
+		snprintf(before, sizeof(before), "%llu",
+			 (unsigned long long)cnos[i - 1]);
+	if (i < count)
+		snprintf(after, sizeof(after), "%llu",
+			 (unsigned long long)cnos[i]);
+	if (count && (i == count || cnos[i] != cno))
+		err = fail_said(cx, -ENOENT, "checkpoint %llu: does not exist; "
+				"the nearest %s %s%s%s",
+				(unsigned long long)cno,
+				i && i < count ? "are" : "is", before,
+				i && i < count ? " and " : "", after);
+	free(cnos);
+	return err;
 }
 
 void image_close(struct dump_image *im)

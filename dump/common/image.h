@@ -37,12 +37,20 @@ int image_open(struct dump_image *im, struct tool *tool, const char *path,
 	       const struct volume_options *options);
 
 /*
- * The same, and opens checkpoint CNO (0: the latest) as `im->root`.  RECOVER
+ * The same, and opens checkpoint CNO as `im->root`, by image_root().  RECOVER
  * includes the data that the next mount would replay; it is possible for the latest
  * state only, and with a CNO it is a usage error.  Fails as root_open() too.
  */
 int image_open_root(struct dump_image *im, struct tool *tool,
 		    const char *path, uint64_t cno, bool recover);
+
+/*
+ * Opens checkpoint MOMENT (cli/moment.h; 0: the latest) of VOL: by time, the newest one
+ * that is not newer.  Fails as root_open(); the text of -ENOENT names the nearest
+ * checkpoints.
+ */
+int image_root(struct root *root, struct context *cx, struct volume *vol,
+	       uint64_t moment);
 
 /* Accepts a structure that is all zero. */
 void image_close(struct dump_image *im);

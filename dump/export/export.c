@@ -21,6 +21,7 @@
 
 #include "base/array.h"
 #include "base/pairtable.h"
+#include "cli/moment.h"
 #include "dump/common/image.h"
 #include "dump/export/export_names.h"
 #include "dump/export/export_paths.h"
@@ -45,11 +46,14 @@ struct export_options {
 };
 
 static const struct cli_option export_rows[] = {
-	{ 'c', "checkpoint", "CNO", "export this checkpoint (0: the latest)",
-	  OPTION_U64, offsetof(struct export_options, checkpoint) },
+	{ 'c', "checkpoint", "CNO",
+	  "export this checkpoint or time (0: the latest)",
+	  OPTION_CALL, offsetof(struct export_options, checkpoint), 0, 0,
+	  NULL, moment_parse },
 	{ 0, "since", "CNO",
 	  "only what differs from checkpoint CNO, as a container layer",
-	  OPTION_U64, offsetof(struct export_options, since), 1 },
+	  OPTION_CALL, offsetof(struct export_options, since), 1, 0,
+	  NULL, moment_parse },
 	{ 0, "deleted", NULL, "files that were deleted, as find --deleted",
 	  OPTION_FLAG, offsetof(struct export_options, deleted), 1 },
 	{ 0, "inodes", NULL, "all inodes of a damaged checkpoint, named or not",
@@ -427,7 +431,7 @@ static int export_to(struct export *e, const char *target, char *path,
 			ret = export_paths_put(&e->given, cx, e->sink,
 					       file_broken, e);
 	} else if (o->since) {
-		ret = root_open(&base, cx, e->root->vol, o->since);
+		ret = image_root(&base, cx, e->root->vol, o->since);
 		if (!ret)
 			ret = tree_diff(cx, &base, e->root, "/", &differences);
 	} else {

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/moment.h"
 #include "dump/common/image.h"
 #include "dump/files/content.h"
 #include "vol/dir.h"
@@ -24,8 +25,10 @@ struct cat_options {
 };
 
 static const struct cli_option cat_rows[] = {
-	{ 'c', "checkpoint", "CNO", "look at this checkpoint (0: the latest)",
-	  OPTION_U64, offsetof(struct cat_options, checkpoint) },
+	{ 'c', "checkpoint", "CNO",
+	  "look at this checkpoint or time (0: the latest)",
+	  OPTION_CALL, offsetof(struct cat_options, checkpoint), 0, 0,
+	  NULL, moment_parse },
 	{ 0, "recover", NULL, "show files as the next mount would recover them",
 	  OPTION_FLAG, offsetof(struct cat_options, recover) },
 	{ 0 },

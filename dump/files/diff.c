@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "cli/moment.h"
 #include "dump/common/image.h"
 #include "dump/files/tree_diff.h"
 #include "out/table.h"
@@ -75,10 +76,10 @@ static void print_broken(void *arg, const char *path, size_t len, int err)
 
 static int checkpoint_number(struct tool *tool, const char *text, uint64_t *cno)
 {
-	int err = option_number(&tool->cx, "checkpoint", text, UINT64_MAX, cno);
+	int err = moment_parse(&tool->cx, text, cno);
 
-	return err ? tool_usage(tool, "'%s' is not a checkpoint number",
-				      text) : 0;
+	return err ? tool_usage(tool, "'%s' is not a checkpoint number, nor a "
+				"time as 2026-11-20 18:00", text) : 0;
 }
 
 static int diff_run(struct tool *tool, const void *options)
@@ -99,7 +100,7 @@ static int diff_run(struct tool *tool, const void *options)
 	if (!ret)
 		ret = image_open_root(&im, tool, tool->argv[0], first, false);
 	if (!ret)
-		ret = root_open(&root, &tool->cx, im.vol, second);
+		ret = image_root(&root, &tool->cx, im.vol, second);
 	if (ret)
 		goto out;
 	if (!text)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "cli/tool.h"
+#include "cli/moment.h"
 #include "dump/common/image.h"
 #include "dump/files/listing.h"
 #include "vol/tree.h"
@@ -37,8 +38,10 @@ static const struct cli_option ls_rows[] = {
 	  offsetof(struct ls_options, inode) },
 	{ 0, "full-time", NULL, "as -l, with nanoseconds", OPTION_FLAG,
 	  offsetof(struct ls_options, full_time) },
-	{ 'c', "checkpoint", "CNO", "look at this checkpoint (0: the latest)",
-	  OPTION_U64, offsetof(struct ls_options, checkpoint) },
+	{ 'c', "checkpoint", "CNO",
+	  "look at this checkpoint or time (0: the latest)",
+	  OPTION_CALL, offsetof(struct ls_options, checkpoint), 0, 0,
+	  NULL, moment_parse },
 	{ 0, "recover", NULL, "show files as the next mount would recover them",
 	  OPTION_FLAG, offsetof(struct ls_options, recover) },
 	{ 0 },

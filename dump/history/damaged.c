@@ -121,7 +121,7 @@ int damaged_open(struct dump_image *im, struct tool *tool, const char *path,
 		err = open_newest(im, tool, path, err, broken);
 	if (err)
 		return err;
-	err = root_open(&im->root, cx, im->vol, cno);
+	err = image_root(&im->root, cx, im->vol, cno);
 	/* Without a cpfile, or for the latest state, the entry is damaged. */
 	if (err == -ENOENT && (im->root.cno == im->vol->latest.cno ||
 			       !im->vol->latest.super_root))

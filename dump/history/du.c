@@ -22,6 +22,7 @@
 #include "cli/range.h"
 #include "disk/inode.h"
 #include "dump/blocks/held.h"
+#include "cli/moment.h"
 #include "dump/common/image.h"
 #include "dump/files/listing.h"
 #include "out/table.h"
@@ -399,8 +400,10 @@ static const struct cli_option du_rows[] = {
 	  OPTION_U64, AT(top) },
 	{ 's', "shared", NULL, "also the bytes in no other checkpoint",
 	  OPTION_FLAG, AT(shared) },
-	{ 'c', "checkpoint", "CNO", "look at this checkpoint (0: the latest)",
-	  OPTION_U64, AT(checkpoint) },
+	{ 'c', "checkpoint", "CNO",
+	  "look at this checkpoint or time (0: the latest)",
+	  OPTION_CALL, AT(checkpoint), 0, 0,
+	  NULL, moment_parse },
 	{ 0, "free", "RANGES", "space that deleting these checkpoints would free",
 	  OPTION_STRING, AT(free) },
 	{ 0 },

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "cli/moment.h"
 #include "dump/common/image.h"
 #include "dump/files/listing.h"
 #include "dump/history/damaged.h"
@@ -171,8 +172,10 @@ static int find_run(struct tool *tool, const void *options)
 #define AT(member) offsetof(struct find_options, member)
 
 static const struct cli_option find_rows[] = {
-	{ 'c', "checkpoint", "CNO", "look at this checkpoint (0: the latest)",
-	  OPTION_U64, AT(checkpoint) },
+	{ 'c', "checkpoint", "CNO",
+	  "look at this checkpoint or time (0: the latest)",
+	  OPTION_CALL, AT(checkpoint), 0, 0,
+	  NULL, moment_parse },
 	{ 'a', "all", NULL, "in all checkpoints", OPTION_FLAG, AT(all), 1 },
 	{ 'd', "deleted", NULL, "files that are not in the latest state",
 	  OPTION_FLAG, AT(deleted), 1 },

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/moment.h"
 #include "dump/common/image.h"
 #ifdef HAVE_LIBFUSE
 #include "dump/mount/mount_fuse.h"
@@ -27,8 +28,10 @@ struct mount_options {
 };
 
 static const struct cli_option mount_rows[] = {
-	{ 'c', "checkpoint", "CNO", "mount this checkpoint (0: the latest)",
-	  OPTION_U64, offsetof(struct mount_options, checkpoint), 1 },
+	{ 'c', "checkpoint", "CNO",
+	  "mount this checkpoint or time (0: the latest)",
+	  OPTION_CALL, offsetof(struct mount_options, checkpoint), 1, 0,
+	  NULL, moment_parse },
 	{ 'a', "all", NULL, "mount all checkpoints, a directory for each",
 	  OPTION_FLAG, offsetof(struct mount_options, all), 1 },
 	{ 0, "recover", NULL, "show files as the next mount would recover them",

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "cli/moment.h"
 #include "cli/range.h"
 #include "disk/checkpoint.h"
 #include "dump/common/commands.h"
@@ -24,6 +25,7 @@
 struct checkpoints_options {
 	bool all, snapshots, reverse, fast;
 	uint64_t lines;
+	int64_t since, until;	/* seconds, both included */
 };
 
 enum {
@@ -106,6 +108,7 @@ static int list_checkpoint(struct listing *l, uint64_t cno)
 	struct context *cx = &l->tool->cx;
 	struct nilfs_checkpoint cp;
 	int err = context_cancelled(cx);
+	int64_t created;
 	bool snapshot;
 
 	if (err)
@@ -114,7 +117,9 @@ static int list_checkpoint(struct listing *l, uint64_t cno)
 	if (err)
 		return image_note(l->tool, &l->status, err);
 	snapshot = checkpoint_is_snapshot(&cp);
-	if (!range_has(&l->ranges, cno) ||
+	created = (int64_t)le64_get(cp.cp_create);
+	if (!range_has(&l->ranges, cno) || created < l->o->since ||
+	    created > l->o->until ||
 	    (!snapshot && (l->o->snapshots ||
 			   (!l->o->all && checkpoint_is_minor(&cp)))))
 		return l->tool->out->error;
@@ -185,6 +190,10 @@ static const struct cli_option checkpoints_rows[] = {
 	{ 'a', "all", NULL, "minor checkpoints too", OPTION_FLAG, AT(all) },
 	{ 's', "snapshots", NULL, "only snapshots", OPTION_FLAG,
 	  AT(snapshots) },
+	{ 0, "since", "TIME", "made at TIME or later", OPTION_CALL, AT(since),
+	  0, 0, NULL, moment_parse_time },
+	{ 0, "until", "TIME", "made at TIME or before", OPTION_CALL, AT(until),
+	  0, 0, NULL, moment_parse_time },
 	{ 'r', "reverse", NULL, "newest first", OPTION_FLAG, AT(reverse) },
 	{ 'n', "lines", "N", "no more than N checkpoints", OPTION_U64,
 	  AT(lines) },
@@ -195,6 +204,8 @@ static const struct cli_option checkpoints_rows[] = {
 
 static const struct checkpoints_options checkpoints_defaults = {
 	.lines = UINT64_MAX,
+	.since = INT64_MIN,
+	.until = INT64_MAX,
 };
 
 const struct cli_command checkpoints_command = {

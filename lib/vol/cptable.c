@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/timefmt.h"
 #include "disk/checkpoint.h"
 #include "vol/volume.h"
 
@@ -119,5 +120,34 @@ int cptable_list(struct volume *vol, struct context *cx, bool snapshots,
 		*cnos = NULL;
 		*count = 0;
 	}
+	return ret;
+}
+
+int cptable_at(struct volume *vol, struct context *cx, int64_t time,
+	       uint64_t *cno)
+{
+	char wanted[TIMEFMT_ISO_MAX], created[TIMEFMT_ISO_MAX];
+	struct cptable_cursor cur;
+	struct nilfs_checkpoint cp;
+	int64_t at, first = 0;
+	uint64_t oldest = 0;
+	int ret = cptable_cursor_open(&cur, cx, vol);
+
+	*cno = 0;
+	while (!ret && (ret = cptable_cursor_next(&cur, cx, &cp)) > 0) {
+		ret = 0;
+		at = (int64_t)le64_get(cp.cp_create);
+		if (at <= time)
+			*cno = cur.cno - 1;
+		if (!oldest)
+			first = at;
+		oldest = oldest ? oldest : cur.cno - 1;
+	}
+	cptable_cursor_close(&cur);
+	if (!ret && !*cno)
+		ret = fail_said(cx, -ENOENT, "%s: there was no checkpoint yet; the "
+				"oldest, %llu, is of %s", timefmt_iso(time, wanted),
+				(unsigned long long)oldest,
+				timefmt_iso(first, created));
 	return ret;
 }

@@ -26,6 +26,13 @@ int cptable_header(struct volume *vol, struct context *cx,
 int cptable_read(struct volume *vol, struct context *cx, uint64_t cno,
 		 struct nilfs_checkpoint *cp);
 
+/*
+ * Finds the newest checkpoint that was made at TIME (seconds since 1970) or before.
+ * -ENOENT if all are newer; the text names the oldest.  -EUCLEAN, -EIO.
+ */
+int cptable_at(struct volume *vol, struct context *cx, int64_t time,
+	       uint64_t *cno);
+
 /* A cursor over the valid checkpoints, oldest first. */
 struct cptable_cursor {
 	struct volume *vol;

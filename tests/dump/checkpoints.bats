@@ -108,3 +108,49 @@ freed_is() {
 	EOF
 	freed_is 1
 }
+
+@test "checkpoints are chosen by time" {
+	local at image=$BATS_TEST_TMPDIR/image cno
+
+	export TZ=UTC-5
+	cp --sparse=always "$corpus/snapshots/image" "$image"
+	# One each hour, the first of them a day before.
+	dump.nilfs2 checkpoints --fast --json "$image" |
+		gojq -r '.checkpoints[].checkpoint' >numbers
+	while read -r cno; do
+		dump.nilfs2 set --expert --fix-checksums "$image" "checkpoint:$cno" \
+			"cp_create=$((1700000000 + cno * 3600))" >/dev/null
+	done <numbers
+	fast() {
+		dump.nilfs2 checkpoints --fast "$@" "$image" |
+			awk 'NR > 1 { printf "%s ", $1 }'
+	}
+	# 2023-11-15 03:13:20 +0500 is that of number 0.
+	[ "$(fast --until '2023-11-15 07:00')" = "1 2 3 " ]
+	[ "$(fast --until '2023-11-15 07:13:20')" = "1 2 3 4 " ]
+	[ "$(fast --since 2023-11-15T05:13:20 --until 2023-11-15T01:13:20Z)" = \
+		"2 3 " ]
+	[ "$(fast --until 2023-11-15)" = "" ]
+	[ "$(fast --since 2023-11-16 | wc -w)" -eq \
+		"$(awk '$1 > 20' numbers | wc -l)" ]
+	run -2 dump.nilfs2 checkpoints --since yesterday "$image"
+	run -2 dump.nilfs2 checkpoints --since 2023-02-29 "$image"
+
+	# Wherever a checkpoint is named.
+	for cno in 2 7; do
+		at=$(date -d "@$((1700000000 + cno * 3600 + 60))" '+%F %R')
+		diff <(dump.nilfs2 ls -lR -c "$cno" "$image") \
+			<(dump.nilfs2 ls -lR -c "$at" "$image")
+		diff <(dump.nilfs2 export -c "$cno" "$image" - | sha256sum) \
+			<(dump.nilfs2 export -c "$at" "$image" - | sha256sum)
+		diff <(dump.nilfs2 inode -c "$cno" "$image" /) \
+			<(dump.nilfs2 inode -c "$at" "$image" /)
+		[ "$(dump.nilfs2 diff "$image" "$at" "$cno")" = "" ]
+	done
+	run -1 dump.nilfs2 ls -c '2023-11-15 04:00' "$image"
+	[[ $output == *"no checkpoint yet; the oldest, 1, is of 2023-11-14T23:13:20Z" ]]
+	run -1 dump.nilfs2 ls -c 77 "$image"
+	[[ $output == *"checkpoint 77: does not exist; the nearest is "* ]]
+	run -2 dump.nilfs2 ls -c '2023-11-15 4 pm' "$image"
+	run -2 dump.nilfs2 diff "$image" 1 noon
+}

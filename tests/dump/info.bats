@@ -245,7 +245,7 @@ blocks "*" exceeds device size (15360 blocks)" ]]
 	run -1 dump.nilfs2 inode "$image" 99999999
 	[[ $output == *"the ifile has no block for it" ]]
 	run -1 dump.nilfs2 ls -c 4000 "$image"
-	[[ $output == *"checkpoint 4000: does not exist" ]]
+	[[ $output == *"checkpoint 4000: does not exist; the nearest is "* ]]
 	run -0 dump.nilfs2 segments "$image" 1..99999
 	run -0 dump.nilfs2 segments -n 1 "$image" 1 3
 	run -0 dump.nilfs2 checkpoints -n 1 "$image" 010 12
