@@ -3,8 +3,9 @@
  * The jobs of converting checkpoints to snapshots and back, and of deleting
  * checkpoints.
  *
- * Each is one log, or ioctls of a mounted volume.  Later jobs, such as cleaning, count live blocks again, so a
- * segment that only a deleted checkpoint needed can be cleaned at once.
+ * Each is one log, or ioctls of a mounted volume.  Later jobs, such as cleaning, count
+ * live blocks again, so a segment that only a deleted checkpoint needed can be cleaned
+ * at once.
  *
  * Counts of live blocks are made exact with a change of snapshots, since a
  * snapshot keeps blocks.  The check before the first job has not read plain
@@ -432,26 +433,30 @@ int checkpointjob_check_delete(struct tool *tool, const struct options *o,
 			       struct dev *dev)
 {
 	struct deletion d = { .tool = tool, .o = o };
-	struct range_set unmade = { .count = 0 };
-	uint64_t latest;
+	struct snapshot_change c = { .tool = tool, .o = o };
+	bool keep = keep_is_rule(&o->keep), gone;
 	size_t i, chosen = 0, kept = 0;
 	int ret = parse_ranges(tool, DELETE, &o->deletions, &d.ranges);
 
 	if (!ret)
-		ret = parse_ranges(tool, TO_CHECKPOINT, &o->to_checkpoint,
-				   &unmade);
+		ret = parse_snapshots(&c);
 	if (!ret)
 		ret = open_list(&d.list, &tool->cx, o, dev);
+	if (!ret && keep)
+		ret = keeping_open(&c.keeping, tool, &tool->cx, o, dev, d.list.vol);
 	if (ret)
 		goto out;
-	latest = d.list.latest;
 	for (i = 0; i < d.list.n; i++) {
 		uint64_t cno = d.list.cnos[i];
 
-		if (!range_has(&d.ranges, cno) || cno == latest)
+		if (!range_has(&d.ranges, cno) || cno == d.list.latest)
 			continue;
+		gone = has_range(&c.off, cno) ||
+		       (keep && keeping_decide(&c.keeping, cno, true,
+					       has_range(&c.on, cno)) ==
+				KEEPING_DROPPED);
 		if (is_snapshot(&d.list, cno) && !o->force &&
-		    !o->keep_snapshots && !has_range(&unmade, cno))
+		    !o->keep_snapshots && !gone)
 			kept++;
 		else
 			chosen++;
@@ -461,13 +466,15 @@ int checkpointjob_check_delete(struct tool *tool, const struct options *o,
 		/* is_deletable() warns with the reason. */
 		for (i = 0; i < d.list.n; i++)
 			if (range_has(&d.ranges, d.list.cnos[i]) &&
-			    d.list.cnos[i] != latest)
+			    d.list.cnos[i] != d.list.latest)
 				is_deletable(&d, d.list.cnos[i]);
 		ret = JOB_UNDONE;
 	}
 out:
+	keeping_close(&c.keeping);
 	close_list(&d.list);
-	range_set_free(&unmade);
+	range_set_free(&c.on);
+	range_set_free(&c.off);
 	range_set_free(&d.ranges);
 	return ret;
 }
@@ -478,26 +485,24 @@ static int delete_chosen_checkpoints(struct deletion *d, struct context *cx,
 {
 	struct writer_options options;
 	struct writer_end end;
-	uint64_t latest;
 	size_t i;
 	int ret = open_list(&d->list, cx, d->o, dev);
 
 	if (ret)
 		goto out;
 	/* Move the checkpoints to be deleted to the beginning of the list. */
-	latest = d->list.latest;
 	for (i = 0; i < d->list.n; i++) {
 		uint64_t cno = d->list.cnos[i];
 
-		if (cno != latest && range_has(&d->ranges, cno) &&
+		if (cno != d->list.latest && range_has(&d->ranges, cno) &&
 		    is_deletable(d, cno))
 			d->list.cnos[d->chosen++] = cno;
 	}
 	for (i = 0; i < d->ranges.count; i++)
 		d->undone |= !d->ranges.ranges[i].met;
-	if (range_has(&d->ranges, latest) && !d->silent)
+	if (range_has(&d->ranges, d->list.latest) && !d->silent)
 		tool_note(d->tool, "%s: checkpoint %" PRIu64 " is the latest, "
-			  "kept", d->tool->argv[0], latest);
+			  "kept", d->tool->argv[0], d->list.latest);
 	for (i = 0; i < d->chosen && !ret && d->o->live && !d->o->dry_run; i++) {
 		uint64_t cno = d->list.cnos[i];
 
