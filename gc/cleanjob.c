@@ -281,6 +281,7 @@ struct cleanjob {
 	uint64_t goal;		/* segments, or CLEAN_ALL */
 	uint64_t freed, freed_bytes;	/* segments gained */
 	struct value per_freed;		/* percent written; or absent */
+	uint32_t block_size;
 };
 
 static void put_fate(void *arg, const struct policy_segment *s,
@@ -318,12 +319,15 @@ static int clean_by(struct tool *tool, const struct options *o,
 	if (ret)
 		return ret;
 	bytes = (uint64_t)g.blocks_per_segment << g.block_bits;
+	job->block_size = g.block_size;
 	job->goal = options_segments(&o->free, bytes, g.nsegments);
 	options.goal = job->goal;
 	options.policy = policy;
 	moving_begin(&out.moving, tool, &options.how);
-	if (o->compare)
+	if (o->compare) {
 		options.how.left = NULL;
+		options.how.deleting = NULL;
+	}
 	if (list) {
 		options.fate = put_fate;
 		table_begin(&out.table, &tool->report, "segments",
@@ -396,6 +400,48 @@ static int clean_mounted(struct tool *tool, const struct options *o,
 	return n.left ? JOB_LEFT : 0;
 }
 
+/* Whether less was freed than requested, or all that was worth it. */
+static bool is_short(const struct cleanjob *job)
+{
+	return job->goal == CLEAN_ALL || job->freed < job->goal;
+}
+
+/*
+ * Reports why a forecast does not free more: the blocks that are not in the latest
+ * state, by what keeps them, with the option that would free most.
+ */
+static void put_rest(struct report *r, const struct cleanjob *job)
+{
+	const struct clean_rest *rest = &job->clean.rest;
+	const struct {
+		const char *key, *label, *help;
+		uint64_t blocks;
+	} rows[] = {
+		{ "protected_bytes", "Protection period",
+		  "a shorter period of --protect gives up old states", rest->protected },
+		{ "snapshot_bytes", "Snapshots",
+		  "--to-checkpoint or --delete-checkpoints with --force gives "
+		  "up snapshots; dump.nilfs2 checkpoints lists them", rest->snapshot },
+		{ "spared_bytes", "--min-reclaimable",
+		  "--min-reclaimable 1 moves more for it", rest->spared },
+		{ "other_bytes", "Too little gain", "--compact --shrink, or "
+		  "--output, writes the live blocks densely", rest->others },
+	};
+	enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+	size_t i, most = 0;
+
+	report_begin(r, "kept", "Old or dead, and not freed because of");
+	for (i = 0; i < ROWS; i++) {
+		report_size(r, rows[i].key, rows[i].label,
+			    rows[i].blocks * job->block_size);
+		if (rows[i].blocks > rows[most].blocks)
+			most = i;
+	}
+	if (rows[most].blocks && is_short(job))
+		report_text(r, "To free more: %s", rows[most].help);
+	report_end(r);
+}
+
 int cleanjob_clean(struct tool *tool, const struct options *o, struct dev *dev)
 {
 	uint64_t began = tool_clock();
@@ -419,6 +465,11 @@ int cleanjob_clean(struct tool *tool, const struct options *o, struct dev *dev)
 	report_u64(r, "segments_left", "Segments skipped", c->left);
 	moving_put(r, &c->totals, began);
 	report_end(r);
+	if (o->dry_run || !report_is_text(r))
+		put_rest(r, &job);
+	if (c->short_memory && is_short(&job))
+		tool_warn(tool, "%s: --max-memory: a batch of this size gains "
+			  "nothing more; a larger one may", tool->argv[0]);
 	if (job.goal != CLEAN_ALL && job.freed < job.goal) {
 		tool_warn(tool, "%s: --free: %" PRIu64 " segments requested, %"
 			  PRIu64 " freed", tool->argv[0], job.goal, job.freed);

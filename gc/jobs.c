@@ -190,9 +190,11 @@ int jobs_check(struct context *cx, const struct options *o)
 int jobs_run(struct tool *tool, const struct options *o, struct dev *dev)
 {
 	struct context *cx = &tool->cx;
+	struct report *r = &tool->report;
+	struct out *out = r->out, *nothing = NULL;
 	char text[FAILURE_TEXT_MAX];
 	enum job job;
-	int ret, status = 0;
+	int ret = 0, status = 0;
 
 	for (job = 0; job < JOB_COUNT && o->live; job++)
 		if (is_job_wanted(job, o) && !jobs[job].mounted)
@@ -207,7 +209,13 @@ int jobs_run(struct tool *tool, const struct options *o, struct dev *dev)
 		tool_warn(tool, "%s: nothing was changed", tool->argv[0]);
 	if (status)
 		return status;
-	for (job = 0; job < JOB_COUNT; job++) {
+	if (tool->quiet && report_is_text(r)) {
+		ret = out_open_nothing(cx, &nothing);
+		if (ret)
+			return ret;
+		r->out = nothing;
+	}
+	for (job = 0; job < JOB_COUNT && ret >= 0; job++) {
 		if (!is_job_wanted(job, o))
 			continue;
 		ret = jobs[job].run(tool, o, dev);
@@ -223,10 +231,10 @@ int jobs_run(struct tool *tool, const struct options *o, struct dev *dev)
 			     "compact copy, --grow adds segments", text,
 			     job_option(job, o));
 		}
-		if (ret < 0)
-			return ret;
-		if (ret && status != JOB_UNDONE)
+		if (ret > 0 && status != JOB_UNDONE)
 			status = ret;
 	}
-	return status;
+	r->out = out;
+	out_close(nothing, cx);
+	return ret < 0 ? ret : status;
 }

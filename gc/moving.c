@@ -81,12 +81,25 @@ static void show_moved(void *arg, uint64_t moved, uint64_t to_move)
 	progress_update(p, moved);
 }
 
+static void announce_deletion(void *arg, const uint64_t *cnos, size_t n)
+{
+	struct moving *m = arg;
+
+	if (!report_is_text(&m->tool->report))
+		return;
+	tool_note(m->tool, "%s: up to %zu plain checkpoint%s of %" PRIu64 "..%" PRIu64
+		  ", older than --protect, are deleted; what only they have "
+		  "cannot be restored any more", m->tool->argv[0], n,
+		  n == 1 ? "" : "s", cnos[0], cnos[n - 1]);
+}
+
 void moving_begin(struct moving *m, struct tool *tool,
 		  struct collector_options *options)
 {
 	*m = (struct moving){ .tool = tool };
 	options->left = warn_skipped;
 	options->moving = show_moved;
+	options->deleting = announce_deletion;
 	options->arg = m;
 }
 
@@ -105,7 +118,7 @@ void moving_put(struct report *r, const struct batch_totals *totals,
 		     "Blocks written / moved", value_percent(t->written, t->moved));
 	report_u64(r, "blocks_forgotten", "Virtual blocks freed", t->forgotten);
 	report_u64(r, "bits_corrected", "Flipped bits corrected", t->corrected);
-	report_u64(r, "checkpoints_deleted", "Checkpoints deleted",
+	report_u64(r, "checkpoints_deleted", "Old checkpoints deleted",
 		   t->checkpoints);
 	report_u64(r, "batches", "Batches", t->batches);
 	report_u64(r, "elapsed_ms", "Time in milliseconds", tool_clock() - began);

@@ -36,8 +36,8 @@ struct online_options moving_online_options(const struct options *o);
 int moving_geometry(struct context *cx, struct dev *dev, struct nilfs_geometry *g);
 
 /*
- * Makes OPTIONS warn of segments that are skipped, and show progress, which the caller
- * ends by progress_end().
+ * Makes OPTIONS warn of segments that are skipped, announce checkpoints that may be
+ * deleted, and show progress, which the caller ends by progress_end().
  */
 void moving_begin(struct moving *m, struct tool *tool,
 		  struct collector_options *options);

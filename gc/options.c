@@ -76,6 +76,15 @@ static int set_keep(struct context *cx, const char *arg, void *where)
 	return keep_parse(cx, "--keep", arg, where);
 }
 
+static int set_min_reclaimable(struct context *cx, const char *arg, void *where)
+{
+	uint64_t percent = 0;
+	int ret = option_number(cx, "--min-reclaimable", arg, 100, &percent);
+
+	*(uint32_t *)where = (uint32_t)percent;
+	return ret;
+}
+
 /* A number of segments, percent or bytes, of option WHAT. */
 static int set_amount(struct context *cx, const char *what, const char *arg,
 		      struct options_amount *amount)
@@ -202,8 +211,8 @@ const struct cli_option options_rows[] = {
 	{ 0, "max-search", "N", "examine N segments for each choice (all)",
 	  OPTION_U64, AT(max_search) },
 	{ 0, "min-reclaimable", "PERCENT",
-	  "do not clean segments with fewer dead blocks (10)", OPTION_U32,
-	  AT(min_reclaimable) },
+	  "do not clean segments with fewer dead blocks (10)", OPTION_CALL,
+	  AT(min_reclaimable), 0, 0, NULL, set_min_reclaimable },
 	{ 0, "no-check", NULL, "do not check the volume first (may lose data)",
 	  OPTION_FLAG, AT(no_check) },
 	{ 0, "no-verify", NULL,

@@ -318,6 +318,26 @@ static int clean_batch(struct cleaner *c, struct context *cx)
 	return ret;
 }
 
+/* Sums up what the last batch has left. */
+static void measure_rest(struct cleaner *c)
+{
+	const struct facts *f = &c->k.facts;
+	const struct policy_segment *s;
+	struct clean_rest *rest = &c->c->rest;
+	uint64_t dead;
+
+	for (s = f->segments; s < f->segments + f->n; s++) {
+		dead = s->live < s->written ? s->written - s->live : 0;
+		rest->protected += s->protected;
+		rest->snapshot += s->snapshot;
+		if (policy_is_worth(s, c->o->min_dead))
+			rest->others += dead;
+		else
+			rest->spared += dead;
+	}
+	c->c->short_memory = collector_is_sated(&c->k) && !c->k.most;
+}
+
 /* Opens the volume for one batch; returns as clean_batch(). */
 static int clean_round(struct cleaner *c, struct context *cx, bool first)
 {
@@ -336,8 +356,11 @@ static int clean_round(struct cleaner *c, struct context *cx, bool first)
 			ret = facts_estimate(f, cx, c->o->policy, c->o->goal,
 					     c->o->min_dead, &c->k.to_move);
 	}
-	if (!ret)
+	if (!ret) {
 		ret = clean_batch(c, cx);
+		if (!ret)
+			measure_rest(c);
+	}
 	if (ret == -EAGAIN) {
 		fail_clear(cx);
 		ret = 1;

@@ -5,6 +5,7 @@
 #ifndef NILFS2_GC_CLEAN_H
 #define NILFS2_GC_CLEAN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/context.h"
@@ -39,10 +40,19 @@ struct clean_options {
 		     enum clean_fate fate);
 };
 
+/* Blocks that are not in the latest state, in segments that were not cleaned. */
+struct clean_rest {
+	uint64_t protected, snapshot;	/* kept for these */
+	uint64_t spared;	/* dead, in segments with too few of them */
+	uint64_t others;	/* dead, in others */
+};
+
 struct clean {
 	struct batch_totals totals;
 	uint64_t clean_before;	/* segments */
 	uint64_t left;		/* victims that could not be cleaned */
+	struct clean_rest rest;
+	bool short_memory;	/* with more memory for a batch more may be cleaned */
 };
 
 /*

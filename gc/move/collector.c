@@ -25,6 +25,7 @@
 #include "gc/move/target.h"
 #include "gc/plan/zoning.h"
 #include "log/move.h"
+#include "vol/cptable.h"
 
 void collector_init(struct collector *k, struct dev *dev,
 		    const struct collector_options *options)
@@ -181,13 +182,39 @@ static int collector_run_batch(struct collector *k, struct context *cx,
 	return ret ? ret : 1;
 }
 
+/* Announces the plain checkpoints outside of the protection period, once. */
+static int announce_deletion(struct collector *k, struct context *cx)
+{
+	const struct liveness *l = k->facts.liveness;
+	uint64_t *cnos = NULL;
+	size_t n = 0, i, at, plain = 0;
+	int ret;
+
+	if (!k->o->deleting || k->announced)
+		return 0;
+	ret = cptable_list(k->vol, cx, false, &cnos, &n);
+	for (i = 0; i < n && cnos[i] < k->facts.protect_cno; i++) {
+		at = search_lower_bound(l->snapshots, l->nsnapshots, cnos[i]);
+		if (cnos[i] != k->vol->latest.cno &&
+		    (at == l->nsnapshots || l->snapshots[at] != cnos[i]))
+			cnos[plain++] = cnos[i];
+	}
+	if (!ret && plain)
+		k->o->deleting(k->o->arg, cnos, plain);
+	k->announced = !ret;
+	free(cnos);
+	return ret;
+}
+
 int collector_move(struct collector *k, struct context *cx,
 		   const struct batch_options *batch)
 {
 	struct batch_options options = *batch;
 	char text[FAILURE_TEXT_MAX];
-	int ret;
+	int ret = announce_deletion(k, cx);
 
+	if (ret)
+		return ret;
 	options.moved = k->o->moving ? report_batch_moved : NULL;
 	options.arg = k;
 	collector_sort(k);
@@ -281,6 +308,7 @@ int collector_rehearse(struct collector *k, struct context *cx,
 		return ret;
 	how.batch.forecast = true;
 	how.moving = NULL;
+	how.deleting = NULL;
 	k->o = &how;
 	k->dev = overlay;
 	ret = act(arg, cx);

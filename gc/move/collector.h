@@ -29,6 +29,12 @@ struct collector_options {
 	 * Called when MOVED of TO_MOVE blocks, an estimate, are done; or NULL.
 	 */
 	void (*moving)(void *arg, uint64_t moved, uint64_t to_move);
+	/*
+	 * Called before the first batch is written: it, and those after it, may delete
+	 * the N plain checkpoints CNOS, ascending, of which there is at least one; or
+	 * NULL.
+	 */
+	void (*deleting)(void *arg, const uint64_t *cnos, size_t n);
 	void *arg;
 };
 
@@ -37,6 +43,7 @@ struct collector {
 	struct dev *dev;			/* borrowed */
 	bool full;		/* the victim added last did not fit */
 	bool settled;		/* zones of clean segments are empty */
+	bool announced;		/* checkpoints that may be deleted */
 	/*
 	 * Maximum need of a batch, in blocks as of batch_need(), after a batch
 	 * found less room than that; 0: unlimited.

@@ -19,6 +19,7 @@
 #include "out/number.h"
 
 #define PRINTF_MAX 4096
+#define OUT_NOWHERE (-2)	/* a descriptor */
 
 int out_open(struct context *cx, int fd, const char *name, struct out **out)
 {
@@ -43,6 +44,11 @@ int out_open_memory(struct context *cx, struct out **out)
 	return out_open(cx, -1, "memory", out);
 }
 
+int out_open_nothing(struct context *cx, struct out **out)
+{
+	return out_open(cx, OUT_NOWHERE, "nothing", out);
+}
+
 int out_close(struct out *out, struct context *cx)
 {
 	int err = 0;
@@ -59,7 +65,7 @@ int out_close(struct out *out, struct context *cx)
 
 static void out_write_all(struct out *out, const char *bytes, size_t len)
 {
-	while (len && !out->error) {
+	while (len && !out->error && out->fd != OUT_NOWHERE) {
 		ssize_t n = write(out->fd, bytes, len);
 
 		if (n < 0 && errno != EINTR)
@@ -73,7 +79,7 @@ static void out_write_all(struct out *out, const char *bytes, size_t len)
 
 void out_flush(struct out *out)
 {
-	if (out->fd < 0)
+	if (out->fd == -1)
 		return;
 	out_write_all(out, out->buffer, (size_t)(out->next - out->buffer));
 	out->next = out->buffer;
@@ -85,7 +91,7 @@ char *out_make_room(struct out *out, size_t n)
 	size_t size = (size_t)(out->end - out->buffer);
 	char *bigger = NULL;
 
-	if (out->fd >= 0) {
+	if (out->fd != -1) {
 		out_flush(out);
 		return out->next;
 	}

@@ -24,7 +24,7 @@ struct out {
 	char *end;		/* end of the buffer */
 	char *buffer;
 	const char *name;	/* for messages; the caller's */
-	int fd;			/* -1: in memory */
+	int fd;			/* -1: in memory, -2: nowhere */
 	int error;		/* first error, a negative errno, or 0 */
 	bool exact;		/* sizes in bytes, without units */
 	/* The offset from UTC, in seconds, of the zone of times; NULL: UTC. */
@@ -38,6 +38,9 @@ struct out {
  */
 int out_open(struct context *cx, int fd, const char *name, struct out **out);
 int out_open_memory(struct context *cx, struct out **out);
+
+/* A writer that drops everything. */
+int out_open_nothing(struct context *cx, struct out **out);
 
 /*
  * Flushes, frees, and returns 0 or the first error of the writer with its failure text

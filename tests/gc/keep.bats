@@ -155,7 +155,8 @@ results() {
 	at 1700300001 --to-snapshot 1
 	before=$(state_of "$image")
 	cp record before
-	run -0 keep last=1,daily=3 -n
+	export SOURCE_DATE_EPOCH=1800000000
+	run -0 gc.nilfs2 --no-check --keep last=1,daily=3 --keep-state record -n "$image"
 	echo "$output"
 	[[ $output =~ 1\ +2023-11-14\ 23:13:20\ \+0100\ +by\ hand\ +- ]]
 	[[ $output =~ 2\ +2023-11-16\ 03:00:00\ \+0100\ +new\ +daily ]]
@@ -168,6 +169,20 @@ results() {
 	run -0 keep last=1 -v --json
 	[ "$(results)" = $'1 by hand\n3 dropped\n4 kept' ]
 	[ "$(checkpoints -s | paste -sd ,)" = 1,4 ]
+}
+
+@test "snapshots that the rule drops can be deleted in the same run" {
+	volume 1700000000 1700100000 1700200000 1700300000
+	keep last=3
+	[ "$(checkpoints -s | paste -sd ,)" = 2,3,4 ]
+	before=$(state_of "$image")
+	run -1 keep last=1 --delete-checkpoints 4 --to-snapshot 4
+	run -1 keep last=2 --delete-checkpoints 3
+	[[ $output == *"checkpoint 3 is a snapshot, kept"* ]]
+	[ "$(state_of "$image")" = "$before" ]
+	run -0 keep last=1 --delete-checkpoints 2,3
+	[ "$(checkpoints -s)" = 4 ]
+	run ! grep -qx '[23]' <(checkpoints)
 }
 
 @test "a record of another volume drops nothing, and a wrong one stops the run" {

@@ -108,6 +108,62 @@ is_in_logs() {
 	[ ! -s progress ]
 }
 
+@test "a forecast says what keeps old blocks, and the option that helps" {
+	for name in snapshots deep-1k nearly-full; do
+		image=$(copy_image "$name")
+		size=$(dump.nilfs2 info --json "$image" | gojq .geometry.block_bytes)
+		gc.nilfs2 -n -v --json --free 0 --protect 0 "$image" >forecast
+		gojq -e --argjson size "$size" '(.segments | map(.snapshot) | add) *
+			$size == .kept.snapshot_bytes and
+			(.segments | map(.dead) | add) * $size ==
+			.kept.spared_bytes + .kept.other_bytes' forecast
+		run -0 gc.nilfs2 -n --protect 99999999999 "$image"
+		[[ $output == *"Protection period: "* ]]
+	done
+	run -0 gc.nilfs2 -n --protect 0 "$(copy_image snapshots)"
+	[[ $output == *"To free more: --to-checkpoint or --delete-checkpoints"* ]]
+	run -0 gc.nilfs2 -n --protect 99999999999 "$(copy_image deep-1k)"
+	[[ $output == *"To free more: a shorter period of --protect"* ]]
+	run -0 gc.nilfs2 -n --protect 0 "$(copy_image nearly-full)"
+	[[ $output == *"To free more: --min-reclaimable 1 "* ]]
+}
+
+@test "the deletion of old checkpoints is announced before it happens" {
+	image=$(copy_image nearly-full)
+	run -0 --separate-stderr gc.nilfs2 --protect 0 -n "$image"
+	[[ $stderr == *"up to 55 plain checkpoints of 1..55, older than --protect"* ]]
+	[[ $output == *"Old checkpoints deleted:  55"* ]]
+	run -0 --separate-stderr gc.nilfs2 --protect 99999999999 "$image"
+	[ -z "$stderr" ]
+	run -0 --separate-stderr gc.nilfs2 --protect 0 --free 0 "$image"
+	[ -z "$stderr" ]
+}
+
+@test "with -q only warnings and errors are printed, and JSON" {
+	run -0 gc.nilfs2 -q --protect 0 "$image"
+	[ -z "$output" ]
+	run -0 gc.nilfs2 -q -v -n --compact "$image"
+	[ -z "$output" ]
+	run -0 gc.nilfs2 -q --json --take-snapshot "$image"
+	[[ $output == *'"taken": '* ]]
+	run -1 gc.nilfs2 -q --free 100% "$image"
+	[ "${#lines[@]}" -eq 1 ]
+	[[ $output == *"segments requested"* ]]
+}
+
+@test "a limit of memory that ends cleaning is mentioned" {
+	run -0 --separate-stderr gc --max-memory 1M -n
+	[[ $stderr == *"--max-memory: a batch of this size gains nothing more"* ]]
+	run -0 --separate-stderr gc -n
+	[[ $stderr != *"--max-memory"* ]]
+}
+
+@test "more than all of a segment cannot be reclaimable" {
+	run -2 gc --min-reclaimable 101
+	[[ $output == *"--min-reclaimable: 101 is too large"* ]]
+	run -0 gc --min-reclaimable 100 -n
+}
+
 @test "policies are compared by what each would do" {
 	before=$(state_of "$image")
 	gc --json --compare --free 4 >table
