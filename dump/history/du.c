@@ -91,6 +91,20 @@ static void put_size(struct usage *u, uint64_t bytes)
 	out_string(out, "  ");
 }
 
+/* The headings of the sizes of --shared, in text. */
+static void put_headings(struct out *out)
+{
+	static const char *const heads[] = { "BYTES", "UNIQUE", "SNAPSHOTS" };
+	size_t i, width = out->exact ? 14 : 10;
+
+	for (i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		out_repeat(out, ' ', width - strlen(heads[i]));
+		out_string(out, heads[i]);
+		out_string(out, "  ");
+	}
+	out_string(out, "PATH\n");
+}
+
 static void du_print_row(struct usage *u, const struct row *row)
 {
 	const struct value path = value_bytes(row->path, row->len);
@@ -257,6 +271,8 @@ static int show_usage(struct usage *u, struct root *root, const char *path)
 
 	if (!report_is_text(r))
 		table_begin(&u->table, r, "usage", columns, COLUMNS);
+	else if (u->o->shared)
+		put_headings(u->tool->out);
 	u->root = root;
 	ret = tree_open(&tree, cx, root, path, &how);
 	if (!ret && u->o->shared)

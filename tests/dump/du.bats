@@ -96,6 +96,11 @@ sums_equal() {
 }
 
 # A file has a block alone if that is so of its entry in the DAT.
+@test "the sizes of --shared have headings" {
+	run -0 dump.nilfs2 du --shared "$corpus/snapshots/image"
+	[[ ${lines[0]} =~ ^\ +BYTES\ +UNIQUE\ +SNAPSHOTS\ +PATH$ ]]
+}
+
 @test "--shared is what the entries in the DAT say" {
 	image=$corpus/snapshots/image
 	dump.nilfs2 checkpoints -a --fast --json "$image" |
