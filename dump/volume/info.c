@@ -85,7 +85,7 @@ static int find_mount(struct volume *vol, struct context *cx, struct mount *m)
 	uint64_t i;
 	int err = rollforward_collect(vol, cx, &vol->latest, &rf);
 
-	*m = (struct mount){ .text = "ready, no recovery needed" };
+	*m = (struct mount){ .text = "mounts normally" };
 	if (err && err != -EUCLEAN)
 		return err;
 	m->blocks = rf ? rf->count : 0;
@@ -99,14 +99,14 @@ static int find_mount(struct volume *vol, struct context *cx, struct mount *m)
 			 cx->failure);
 	else if (m->blocks)
 		snprintf(m->text, sizeof(m->text),
-			 "replay %llu block%s of %llu file%s",
+			 "recovers %llu block%s of %llu file%s",
 			 (unsigned long long)m->blocks,
 			 m->blocks == 1 ? "" : "s",
 			 (unsigned long long)m->files,
 			 m->files == 1 ? "" : "s");
 	else if (!valid || vol->super_used != vol->choice.index)
 		snprintf(m->text, sizeof(m->text),
-			 "find the latest checkpoint; no data to replay");
+			 "finds the latest checkpoint; no data to recover");
 	fail_clear(cx);
 	rollforward_free(rf);
 	return 0;
@@ -373,10 +373,32 @@ static int summarize_volume(struct volume *vol, struct context *cx,
 	return 0;
 }
 
+/* The names of the features of SB in TEXT. */
+static const char *name_features(const struct nilfs_super_block *sb, char *text,
+				 size_t size)
+{
+	const uint64_t words[] = {
+		[SUPER_COMPAT] = le64_get(sb->s_feature_compat),
+		[SUPER_COMPAT_RO] = le64_get(sb->s_feature_compat_ro),
+		[SUPER_INCOMPAT] = le64_get(sb->s_feature_incompat),
+	};
+	const struct super_feature *f;
+	size_t len = 0;
+
+	snprintf(text, size, "none");
+	for (f = super_features; f->name; f++)
+		if (words[f->set] & f->bit && len < size)
+			len += (size_t)snprintf(text + len, size - len, "%s%s",
+						len ? "," : "", f->name);
+	return text;
+}
+
 /* The most important values; all others only with -v. */
 static int report_summary(struct tool *tool, const struct info_super *s,
-			  struct volume *vol, uint64_t dev_size)
+			  const struct dump_image *im)
 {
+	struct volume *vol = im->vol;
+	uint64_t dev_size = im->dev->size;
 	struct report *r = &tool->report;
 	int used = vol ? vol->super_used : s->choice.index;
 	const struct nilfs_super_block *sb;
@@ -396,9 +418,19 @@ static int report_summary(struct tool *tool, const struct info_super *s,
 	report_string(r, "uuid", "UUID",
 		      uuidtext_format(sb->s_uuid, uuid));
 	report_size(r, "device_bytes", "Size", dev_size);
+	if (vol) {
+		report_size(r, "block_bytes", "Block", vol->geo.block_size);
+		report_size(r, "segment_bytes", "Segment",
+			    (uint64_t)vol->geo.blocks_per_segment <<
+				    vol->geo.block_bits);
+	}
+	report_string(r, "features", "Features",
+		      name_features(sb, text, sizeof(text)));
+	report_time(r, "created", "Created", le64_get(sb->s_ctime));
 	report_time(r, "written", "Last written", le64_get(sb->s_wtime));
 	report_string(r, "state", "State", state & NILFS_ERROR_FS ?
-		      "the kernel found errors" : state & NILFS_VALID_FS ?
+		      "the kernel found errors" : im->live ? "mounted" :
+		      state & NILFS_VALID_FS ?
 		      "unmounted cleanly" : "not unmounted cleanly");
 	if (vol)
 		err = summarize_volume(vol, &tool->cx, r);
@@ -413,7 +445,7 @@ static int info_run(struct tool *tool, const void *options)
 	struct dump_image im;
 	struct info_super s;
 	int err, status = 0;
-	bool full;
+	bool text;
 
 	(void)options;
 	err = image_open(&im, tool, tool->argv[0], NULL);
@@ -423,14 +455,14 @@ static int info_run(struct tool *tool, const void *options)
 	if (err && !s.shown[0] && !s.shown[1])
 		goto out;
 	err = image_note(tool, &status, err);
-	full = tool->verbose || !report_is_text(&tool->report) ||
-	       s.choice.index < 0;
-	if (!err && !full)
+	text = report_is_text(&tool->report);
+	if (!err && (tool->verbose || !text || s.choice.index < 0))
 		err = image_note(tool, &status,
-				 report_summary(tool, &s, im.vol,
-						im.dev->size));
-	else if (!err)
-		err = info_report(tool, &s, im.vol, im.dev->size);
+				 info_report(tool, &s, im.vol, im.dev->size));
+	if (!err && text && s.choice.index >= 0)
+		err = image_note(tool, &status, report_summary(tool, &s, &im));
+	if (!err && im.vol)
+		err = image_note(tool, &status, occupancy_report(tool, im.vol));
 out:
 	image_close(&im);
 	return err ? err : status;
@@ -441,8 +473,8 @@ const struct cli_command info_command = {
 	.summary = "label, size, state and usage of the volume",
 	.synopsis = "IMAGE",
 	.about = "Shows label, size and state of the volume, and the recovery "
-		 "by a mount.\n"
-		 "With -v: both superblocks, which of them is used and why, "
+		 "by a mount;\nwhat holds the space, and what cleaning would free.\n"
+		 "With -v also: both superblocks, which of them is used and why, "
 		 "and the\nstate that they lead to.",
 	.min_args = 1,
 	.max_args = 1,

@@ -56,6 +56,13 @@ bool refusal_find(const struct nilfs_super_block *sb, uint64_t dev_size,
 		  char *text, size_t size);
 
 /*
+ * Reports what holds the space of VOL, what cleaning would free, and the dates of
+ * checkpoints.  Reads the DAT twice; what damage leaves unknown is named.  Returns the
+ * exit status, or a failure.
+ */
+int occupancy_report(struct tool *tool, struct volume *vol);
+
+/*
  * Reports both superblocks S of a device of DEV_SIZE bytes, the choice between them,
  * and the state of VOL (NULL: it cannot be opened).  Returns the exit status, or a
  * failure.
