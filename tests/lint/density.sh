@@ -6,9 +6,9 @@
 . "$(dirname "$0")/lint.sh"
 
 # Lines of lib, mkfs, fsck, gc and dump.
-# 116,000, and what mounted volumes (lib/live, gc/live) and the rescue of files from
-# damaged ones (dump/history) need.
-most_lines=119600
+# 116,000, and what mounted volumes (lib/live, gc/live), the rescue of files from
+# damaged ones (dump/history), forecasts and what holds the space (dump/volume) need.
+most_lines=120000
 
 # The limits of each module: functions per 1000 lines, and the share of lines, in
 # per cent, that are signatures of functions, their braces in column 0, or the blank
