@@ -167,7 +167,7 @@ plant_density
 yes ' * text' | sed '1s/.*/\/*/;118500s/.*/ *\//;116000q' >mkfs/planted.c
 {
 	! run_lint density || echo "density.sh passes"
-	grep '^not ok' result | grep -v 'have at most 118500 lines$'
+	grep '^not ok' result | grep -v 'have at most [0-9]* lines$'
 } >"$lint_list"
 lint_none "density.sh sees too many lines"
 lint_done

@@ -15,7 +15,7 @@ load mounted
 			for policy in optimal greedy cost-benefit cost-benefit-lfs \
 				data-first weighted timestamp; do
 				sleep 0.2
-				gc.nilfs2 -q --policy $policy --protect 0 \
+				gc.nilfs2 --policy $policy --protect 0 \
 					--min-reclaimable 5 $MNT || exit
 			done
 		done

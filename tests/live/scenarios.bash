@@ -67,7 +67,7 @@ once() {
 	local status
 
 	runs=$((runs + 1))
-	gc.nilfs2 -q "${how[@]}" "$@" "$MNT" >"$SHARE/report.$round.$runs" \
+	gc.nilfs2 "${how[@]}" "$@" "$MNT" >"$SHARE/report.$round.$runs" \
 		2>>/mnt/tmp/said
 	status=$?
 	[ "$status" -le 1 ] || fault "gc.nilfs2 $* ends with status $status"

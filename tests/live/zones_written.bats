@@ -42,7 +42,7 @@ load zones
 		for ((round = 0; round < rounds; round++)); do
 			for policy in optimal greedy cost-benefit cost-benefit-lfs \
 				data-first weighted timestamp; do
-				gc.nilfs2 -q --policy $policy --protect 0 --free 2 \
+				gc.nilfs2 --policy $policy --protect 0 --free 2 \
 					--min-reclaimable 1 --latency 5000 $MNT
 			done
 		done
