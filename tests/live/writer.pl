@@ -12,6 +12,7 @@
 # size=BYTES     their size, at most (60000)
 # operations=N   at least (850)
 # snapshots=N    after each N operations, to the last; 0: none
+# most=N         none while there are so many MODEL.CNO, which others may remove
 # pause=MS       after each operation (2)
 # taken=N        see below (400)
 # full=1         a volume without space is no failure: what is there then is taken
@@ -195,7 +196,8 @@ for (my $i = 1; $i < $option{operations} || !-e "$model.end"; $i++) {
 	my $what = int rand 10;
 
 	if ($option{snapshots} && $i % $option{snapshots} == 0 &&
-	    $i <= ($option{last} || $i)) {
+	    $i <= ($option{last} || $i) &&
+	    (() = glob "$model.[0-9]*") < ($option{most} || $i)) {
 		eval { snapshot() };
 		die $@ if $@ && !no_space();
 	}
