@@ -426,6 +426,7 @@ int session_run(struct tool *tool, const struct options *o, struct dev *dev)
 	struct repair r = {
 		.tool = tool, .o = o, .under = dev, .first = &l,
 		.ask = { .tool = tool, .fd = STDIN_FILENO },
+		.overwrites = o->undo_file,
 	};
 	int err = 0;
 

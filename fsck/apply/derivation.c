@@ -185,6 +185,10 @@ static int keep_derived(struct repair *r, struct context *cx,
 			struct derived *d, struct tries *tries)
 {
 	const struct volume *vol = trial_current(r)->check.vol;
+	/* No other content suits a state better where this one leaves no errors. */
+	bool any = r->overwrites ||
+		   (r->o->undo_file &&
+		    !improvement_errors(&trial_current(r)->check, false));
 	struct round round = {
 		.job = trial_job(r, cx),
 		.stage = RULE_STAGE_DAT,
@@ -226,7 +230,7 @@ static int keep_derived(struct repair *r, struct context *cx,
 	/* The derived entries may be those of lost blocks of the cpfile. */
 	round.may_lose = may_lose;
 	ret = derived_write(d, cx, &vol->geo,
-			    r->o->undo_file && !r->dev->zones);
+			    any && !r->dev->zones);
 	round.job.derived = d;
 	for (i = 0; i < d->n; i++)
 		round.fresh_segment |=

@@ -44,17 +44,16 @@ void repair_report(const struct repair *r, struct report *report)
 
 int repair_run(struct repair *r, struct context *cx)
 {
-	int err = fix_bits_run(r, cx);
-	size_t mark = overlay_mark(r->dev);
+	int err;
 
+	r->overwrites = false;
+	err = fix_bits_run(r, cx);
 	if (!err && r->ask.mode == DECISION_MODE_SAFE && stages_is_wiped(r)) {
 		overlay_drop(r->dev);
 		return 0;
 	}
 	if (!err)
 		err = states_run(r, cx);
-	if (!err && r->o->rebuild)
-		err = states_rebuild(r, cx, mark);
 	/* Releases that are left, and were not verified by each check. */
 	if (!err && r->now && r->now->complete &&
 	    decision_of(r->ask.mode, RULE_DANGER_LOSES) == DECISION_REPAIR)
@@ -108,6 +107,8 @@ void repair_fini(struct repair *r)
 	trial_drop(r);
 	bitmap_fini(&r->used);
 	bitmap_fini(&r->broken);
+	while (r->repaired.n)
+		free(r->repaired.lines[--r->repaired.n]);
 	free(r->repaired.lines);
 	losslist_fini(&r->account);
 	free(r->unset);

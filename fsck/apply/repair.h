@@ -82,6 +82,7 @@ struct repair {
 	/* The rest is all zero at first. */
 	struct look *now;	/* check after the last good round, or NULL */
 	bool rebuild;		/* for --rebuild, after repairs without it */
+	bool overwrites;	/* what an undo file keeps, after repairs without it */
 	bool trusts_logs;	/* blocks in rewritten segments are given up */
 	bool no_room;		/* a log had no free segment, at least once */
 	bool too_lossy;		/* rejected because of the losses */
@@ -164,7 +165,8 @@ struct fixer_job trial_job(struct repair *r, struct context *cx);
 
 /* A position of a repair, which it can return to. */
 struct trial_point {
-	size_t overlay, nrepaired;
+	size_t overlay, nrepaired, nunset;
+	bool borrowed;
 	struct root_state state;
 };
 
@@ -229,11 +231,11 @@ int trial_tolerate(struct repair *r, struct context *cx, int ret);
 /* Whether the device of L is truncated and must be extended first. */
 bool trial_is_cut_off(const struct look *l);
 
-/* Drops R->now, all messages, and the data to be replayed. */
+/* Drops R->now and the data to be replayed. */
 void trial_drop(struct repair *r);
 
-/* Undoes all repairs since the overlay was at MARK. */
-void trial_restart(struct repair *r, size_t mark);
+/* The same, and undoes all repairs since FROM. */
+void trial_restart(struct repair *r, const struct trial_point *from);
 
 /* Keeps a copy of TEXT for the report: fixer_job.note of R. */
 void trial_note(void *r, const char *text);
@@ -315,16 +317,13 @@ int states_take(struct repair *r, struct context *cx);
  * least damage is kept, without the snapshots that may be given up. Before
  * that, if the superblocks differ in fields that never change, and the volume
  * has no errors with the unused one, its fields are copied to both.
+ *
+ * If errors are left, --undo-file permits to give up snapshots and to overwrite
+ * blocks. With --rebuild a result without errors is compared with the derived
+ * metadata then, otherwise the repair starts again. A new result is kept only if
+ * it is better, so that no option loses more than the repair without it.
  */
 int states_run(struct repair *r, struct context *cx);
-
-/*
- * Repairs with --rebuild after states_run(), before which the overlay was at
- * MARK. A result without errors is compared with the derived metadata,
- * otherwise the repair starts again. The new result is kept only if it is no
- * worse.
- */
-int states_rebuild(struct repair *r, struct context *cx, size_t mark);
 
 /* Corrects the flipped bits found by the first check, as far as the user agrees
    and the volume gets no worse. */

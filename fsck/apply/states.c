@@ -74,7 +74,7 @@ static struct outcome outcome_of(const struct repair *r)
 struct states_search {
 	struct outcome best, last;
 	struct look_broken broken;	/* of the best one */
-	size_t mark;
+	struct trial_point from;	/* before the first candidate */
 	bool replaces;	/* superblocks lead to a state, which is number 0 */
 	bool hopeless;	/* the last one was not repaired */
 	/* Digests of the findings of states before their repairs. */
@@ -115,7 +115,7 @@ static bool may_lose_any(const struct repair *r)
 
 static bool may_give_any(const struct repair *r)
 {
-	return r->o->undo_file && may_lose_any(r);
+	return r->overwrites && may_lose_any(r);
 }
 
 uint64_t states_gives_up(const struct repair *r)
@@ -380,7 +380,7 @@ static int attempt_from(struct repair *r, struct context *cx, unsigned int numbe
 	int ret = 0;
 
 	s->hopeless = false;
-	trial_restart(r, s->mark);
+	trial_restart(r, &s->from);
 	if (s->replaces && number)
 		ret = take_candidate(r, cx, number, 0);
 	if (!ret && r->state.chosen) {
@@ -405,7 +405,7 @@ static int try_candidates(struct repair *r, struct context *cx, unsigned int num
 		s->ntried = 0;
 	for (; number < end && !is_good_outcome(&s->best) &&
 	       (may_give_any(r) || !is_broken_by_snapshots(&s->best)); number++) {
-		if (!s->mark && is_last_best(s)) {
+		if (!s->from.overlay && is_last_best(s)) {
 			struct root_state state = { 0 };
 			struct fixer_job job = trial_job(r, cx);
 
@@ -475,7 +475,7 @@ static int run_states(struct repair *r, struct context *cx, bool known,
 		if (err < 0)
 			return err;
 	}
-	s->mark = overlay_mark(r->dev);
+	s->from = trial_point(r);
 	if (known && r->best_number)
 		return attempt_state(r, cx, r->best_number, r->best_gives) ?:
 		       give_up_broken(r, cx);
@@ -513,9 +513,10 @@ static int run_states(struct repair *r, struct context *cx, bool known,
 	return err ? err : give_up_broken(r, cx);
 }
 
-int states_run(struct repair *r, struct context *cx)
+/* Searches the states, by the means that R has now. */
+static int search_states(struct repair *r, struct context *cx)
 {
-	struct states_search s = { .mark = 0 };
+	struct states_search s = { .ntried = 0 };
 	int err;
 
 	r->search = &s;
@@ -528,50 +529,84 @@ int states_run(struct repair *r, struct context *cx)
 	return err;
 }
 
-/* Sets MODE for the next check and for questions until then. */
-static void set_mode(struct repair *r, enum decision_mode mode)
+/* The means of a repair: the mode for checks and questions, and whether blocks
+   are overwritten that an undo file keeps. */
+static void set_means(struct repair *r, enum decision_mode mode, bool overwrites)
 {
 	r->rebuild = mode == DECISION_MODE_YES_REBUILD ||
 		     mode == DECISION_MODE_ASK_REBUILD;
+	r->overwrites = overwrites;
 	trial_current(r)->mode = r->ask.mode = mode;
 	r->derived = 0;
 	r->nfailed = 0;
 }
 
-int states_rebuild(struct repair *r, struct context *cx, size_t mark)
+/*
+ * Repairs again with other means, after a repair that began at FROM and ended as
+ * PLAIN. A sound result is only continued. The new result is kept only if it is
+ * better, or as sound.
+ */
+static int try_means(struct repair *r, struct context *cx,
+		     const struct trial_point *from, const struct outcome *plain,
+		     enum decision_mode mode, bool overwrites)
 {
-	const enum decision_mode mode = r->ask.mode;
-	const struct outcome plain = outcome_of(r);
-	const bool good = is_good_outcome(&plain);
+	const enum decision_mode mode_before = r->ask.mode;
+	const bool overwrote = r->overwrites, gives = r->best_gives;
+	const bool good = is_good_outcome(plain);
 	const unsigned int number = r->best_number;
-	const bool gives = r->best_gives;
-	struct states_search again = { .mark = 0 };
-	struct trial_point from = trial_point(r);
+	struct states_search again = { .ntried = 0 };
+	struct trial_point sound = trial_point(r);
 	struct outcome o;
 	int err;
 
 	if (!good)
-		trial_restart(r, mark);
-	set_mode(r, mode == DECISION_MODE_YES ? DECISION_MODE_YES_REBUILD :
-						DECISION_MODE_ASK_REBUILD);
+		trial_restart(r, from);
+	set_means(r, mode, overwrites);
 	err = trial_resume(r, cx);
 	if (!err)
-		err = good ? rounds_run(r, cx) : states_run(r, cx);
+		err = good ? rounds_run(r, cx) : search_states(r, cx);
 	if (err)
 		return err;
 	o = outcome_of(r);
-	if (good ? is_good_outcome(&o) : is_better_outcome(&o, &plain))
+	if (good ? is_good_outcome(&o) : is_better_outcome(&o, plain))
 		return 0;
-	tool_detail(r->tool, "rebuilt metadata files are no improvement");
-	if (good) {
-		trial_return_to(r, &from);
-		set_mode(r, mode);
-		return trial_resume(r, cx);
-	}
-	trial_restart(r, mark);
-	set_mode(r, mode);
+	tool_detail(r->tool, "%s are no improvement",
+		    overwrites == overwrote ? "rebuilt metadata files" :
+					      "repairs in place");
+	if (good)
+		trial_return_to(r, &sound);
+	else
+		trial_restart(r, from);
+	set_means(r, mode_before, overwrote);
 	r->best_number = number;
 	r->best_gives = gives;
 	err = trial_resume(r, cx);
-	return err ? err : run_states(r, cx, true, &again);
+	return err || good ? err : run_states(r, cx, true, &again);
+}
+
+int states_run(struct repair *r, struct context *cx)
+{
+	struct trial_point from = trial_point(r);
+	enum decision_mode mode = r->ask.mode;
+	struct outcome plain;
+	int err = search_states(r, cx);
+
+	plain = outcome_of(r);
+	if (!err && r->o->undo_file && may_lose_any(r) && !is_good_outcome(&plain)) {
+		/* Giving up snapshots loses nothing else. */
+		r->overwrites = is_broken_by_snapshots(&plain);
+		if (r->overwrites)
+			err = give_up_broken(r, cx);
+		r->overwrites = false;
+		plain = outcome_of(r);
+		if (!err && !is_good_outcome(&plain))
+			err = try_means(r, cx, &from, &plain, mode, true);
+	}
+	plain = outcome_of(r);
+	if (err || !r->o->rebuild)
+		return err;
+	return try_means(r, cx, &from, &plain, mode == DECISION_MODE_YES ?
+				 DECISION_MODE_YES_REBUILD :
+				 DECISION_MODE_ASK_REBUILD,
+			 r->o->undo_file);
 }

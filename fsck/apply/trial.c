@@ -233,6 +233,8 @@ struct trial_point trial_point(const struct repair *r)
 	return (struct trial_point){
 		.overlay = overlay_mark(r->dev),
 		.nrepaired = r->repaired.n,
+		.nunset = r->nunset,
+		.borrowed = r->borrowed,
 		.state = r->state,
 	};
 }
@@ -241,6 +243,8 @@ void trial_return_to(struct repair *r, const struct trial_point *to)
 {
 	overlay_rewind(r->dev, to->overlay);
 	forget_lines(r, to->nrepaired);
+	r->nunset = to->nunset;
+	r->borrowed = to->borrowed;
 	r->state = to->state;
 }
 
@@ -256,7 +260,7 @@ int trial_tolerate(struct repair *r, struct context *cx, int ret)
 int trial_attempt(struct repair *r, struct context *cx, struct round *round,
 		  enum improvement_demand demand)
 {
-	bool may_reclaim = r->o->undo_file &&
+	bool may_reclaim = r->overwrites &&
 			   decision_of(r->ask.mode, RULE_DANGER_LOSES) ==
 				   DECISION_REPAIR;
 	struct trial_point from = trial_point(r);
@@ -297,7 +301,7 @@ struct fixer_job trial_job(struct repair *r, struct context *cx)
 		.plan = &l->plan,
 		.time = (uint64_t)cx->now,
 		.rebuild = r->rebuild,
-		.undo = r->o->undo_file,
+		.undo = r->overwrites,
 		.state = &r->state,
 		.state_number = r->state_number,
 		.synced = r->synced,
@@ -315,14 +319,12 @@ void trial_drop(struct repair *r)
 	bitmap_fini(&r->awaited);
 	rollforward_free(r->synced);
 	r->synced = NULL;
-	forget_lines(r, 0);
 }
 
-void trial_restart(struct repair *r, size_t mark)
+void trial_restart(struct repair *r, const struct trial_point *from)
 {
 	trial_drop(r);
-	overlay_rewind(r->dev, mark);
-	r->state.chosen = false;
+	trial_return_to(r, from);
 	r->looks++;
 	r->nfailed = 0;
 	r->asked_synced = r->no_orphan_data = false;
