@@ -8,7 +8,9 @@
  * process that uses a semaphore has its file mapped, and one that waits for it is in a
  * system call with an address in this mapping.  So the owner has ended if all others
  * that map the file wait.  A file lock on the file excludes that two processes find
- * this out at once.
+ * this out at once.  The processes are looked at one after the other, and the lock may
+ * pass meanwhile from one that is not looked at yet to one that was: so it is taken over
+ * only after many looks in a row that show no owner.
  */
 #include "config.h"
 
@@ -33,6 +35,9 @@
 #include "live/live.h"
 
 #define PAUSE_MS 50
+
+/* So many looks in a row show no owner of a lock that is taken over. */
+#define LOOKS 10
 
 struct cleanerlock {
 	sem_t *sem;
@@ -111,8 +116,8 @@ static void find_users(struct users *u, const char *file)
 		closedir(dir);
 }
 
-/* Takes SEM, whose file is FILE, if its owner has ended. */
-static bool take_over(sem_t *sem, const char *file)
+/* Takes SEM, whose file is FILE, if its owner has ended.  *LOOKS have shown none. */
+static bool take_over(sem_t *sem, const char *file, unsigned int *looks)
 {
 	int value, fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct users u;
@@ -124,9 +129,11 @@ static bool take_over(sem_t *sem, const char *file)
 		find_users(&u, file);
 		/* The owner may have released it just now. */
 		taken = !sem_trywait(sem);
-		if (!taken && !u.owner && !sem_getvalue(sem, &value) &&
-		    value <= 0)
-			taken = true;
+		if (!taken) {
+			*looks = !u.owner && !sem_getvalue(sem, &value) &&
+				 value <= 0 ? *looks + 1 : 0;
+			taken = *looks == LOOKS;
+		}
 	}
 	close(fd);
 	return taken;
@@ -153,7 +160,7 @@ long cleanerlock_daemon(const struct live *l)
 int cleanerlock_take(struct cleanerlock **cp, struct context *cx,
 		     const struct live *l, unsigned int seconds)
 {
-	unsigned int tries = seconds * (1000 / PAUSE_MS), i;
+	unsigned int tries = seconds * (1000 / PAUSE_MS), looks = 0, i;
 	char name[NAME_MAX], file[PATH_MAX];
 	struct cleanerlock *c = calloc(1, sizeof(*c));
 	struct timespec end;
@@ -182,7 +189,7 @@ int cleanerlock_take(struct cleanerlock **cp, struct context *cx,
 			      context_cancelled(cx) :
 			      fail(cx, -errno, "%s: lock of the cleaner", l->dir);
 		/* A process that has just mapped it may be about to take it. */
-		if (!ret && i % 4 == 3 && take_over(c->sem, file))
+		if (!ret && i % 4 == 3 && take_over(c->sem, file, &looks))
 			break;
 		if (!ret && i >= tries) {
 			find_users(&u, file);
