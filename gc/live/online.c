@@ -39,7 +39,7 @@
 /* Blocks of a call on an idle volume, and of the first one on a busy volume. */
 #define IDLE_BLOCKS 8192
 #define FIRST_BLOCKS 1024
-#define LEAST_BLOCKS 64
+#define LEAST_BLOCKS 512
 
 /* Passes that other programs may prevent. */
 #define BUSY_MAX 10
