@@ -78,7 +78,7 @@ in_guest()
 	dmesg=$(<dmesg.now)
 	while read -r line; do
 		fault "the kernel: $line"
-	done < <(kernel_complaints "$dmesg" | grep -vE "${permitted:-^$}")
+	done < <(kernel_complaints "$dmesg" | grep -vE "${permitted:-^$}" | uniq -c)
 }
 
 # sound [OPTION...] IMAGE: fsck.nilfs2 finds nothing else.
