@@ -268,8 +268,9 @@ value() {
 @test "a volume that is too full for its cleaner ends the run" {
 	run -1 sim --fill 100
 	[[ $output == *"gcsim.nilfs2: "*"cleaning gains nothing"* ]]
+	# A log, the step, 14 segments of nodes, and five more.
 	run -2 sim --step 1073741824 --nodes 10
-	[[ $output == *"4294967299 clean segments are more than all 200"* ]]
+	[[ $output == *"1073741844 clean segments are more than all 200"* ]]
 	run -2 --separate-stderr sim -p none
 	run -2 --separate-stderr sim --fill 101
 }
@@ -350,6 +351,24 @@ near() {
 	need_corpus
 	run -1 gcsim.nilfs2 --low 1000 "$corpus/nearly-full/image"
 	[[ $output == *"gains nothing after 0 blocks of the user"* ]]
+}
+
+@test "steps whose metadata takes what they gain are named" {
+	# From a step of 12 victims on, with 98 of 128 live and 303 blocks of the
+	# DAT, there is more to gain than its flush writes.
+	for step in 2 12; do
+		status=$((step == 2))
+		run "-$status" gcsim.nilfs2 -n 400 --segment-size 512K -f 75 -w zipf \
+			--dat 128 --step $step -p timestamp --min-reclaimable 10
+		[[ $status -eq 0 || $output == *"in steps of 2, which wrote "*" blocks of metadata and moved "*"a larger --step writes less"* ]]
+	done
+}
+
+@test "a root of ages is for the policies that have ages" {
+	sim -w hot-cold -p greedy,random,cost-benefit --json >plain
+	sim -w hot-cold -p greedy,random,cost-benefit --ages root --json >root
+	[ "$(gojq -c '.runs[:2]' plain)" = "$(gojq -c '.runs[:2]' root)" ]
+	[ "$(gojq -c '.runs[2]' plain)" != "$(gojq -c '.runs[2]' root)" ]
 }
 
 @test "workloads of given distributions" {

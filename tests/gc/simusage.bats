@@ -205,8 +205,7 @@ sim() {
 		--garbage-threshold 10 --segments 50
 		--garbage-threshold 10 --max-search 5
 		--garbage-threshold 10 -p data-first
-		--ages root -p greedy
-		--ages root
+		--ages root --max-search 2 -p cost-benefit
 		--ties last -p data-first
 		--ties last --max-search 2
 		--max-search 2 -p d-choices

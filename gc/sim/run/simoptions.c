@@ -255,7 +255,7 @@ int simoptions_check_words(struct context *cx, const struct simoptions *o,
 		wrong = "--ties";
 	if (o->cleaner.choice.garbage && (o->cleaner.env.max_search || p->policy->data_first))
 		wrong = "--garbage-threshold";
-	if (o->ages && (o->cleaner.env.max_search || !p->policy->ages))
+	if (o->ages && o->cleaner.env.max_search && p->policy->ages)
 		wrong = "--ages";
 	if (o->vol.second && p->policy != policy_find("timestamp"))
 		wrong = "--second";

@@ -22,15 +22,27 @@
 #define SHOWN 0x1000u	/* blocks between two steps of the progress */
 
 /* The minimum number of clean segments for all steps. */
-static uint64_t least_clean(const struct simoptions *o)
+static uint64_t least_clean(const struct simoptions *o,
+			    const struct simvol_config *c)
 {
 	uint64_t logs = simplace_logs(o->vol.placement, o->vol.classes) +
 			o->vol.metadata_log;
+	uint64_t nodes = 0, dat = 0, most;
 
-	if (!o->vol.node_fanout && !o->vol.dat_fanout)
+	if (o->vol.node_fanout)
+		nodes = div_round_up(c->data, o->vol.node_fanout);
+	if (o->vol.dat_fanout)
+		dat = div_round_up(c->data + nodes, o->vol.dat_fanout);
+	if (!nodes && !dat)
 		return logs + o->cleaner.step;
-	/* Each moved block may dirty a node and two blocks of the DAT. */
-	return logs + o->cleaner.step * 4ull + 2;
+	/*
+	 * Each moved block may dirty a node and two blocks of the DAT, and a
+	 * flush writes each once; a few are spare for steps that lose some.
+	 */
+	most = 3 + (nodes + dat) / c->blocks;
+	if (most > o->cleaner.step * 3ull)
+		most = o->cleaner.step * 3ull;
+	return logs + o->cleaner.step + most + 2;
 }
 
 static const struct simtrace_volume *trace_volume(const struct simsetup *s)
@@ -87,7 +99,8 @@ static int size_volume(const struct simsetup *s, struct context *cx,
 	if (!n && s->input->trace) {
 		/* At least as many as the cleaner needs besides the data. */
 		n = div_round_up(100 * c->data, (uint64_t)c->blocks * o->fill);
-		least = div_round_up(c->data, c->blocks) + least_clean(o) + 1;
+		least = div_round_up(c->data, c->blocks) + least_clean(o, c) +
+			1;
 		n = n > least ? n : least;
 	}
 	if (!c->data || !garbage)
@@ -102,7 +115,7 @@ static int size_volume(const struct simsetup *s, struct context *cx,
 		 * its end, and each log may end.  Above the maximum the product
 		 * would overflow.
 		 */
-		spare = n = 2 * least_clean(o);
+		spare = n = 2 * least_clean(o, c);
 		if (spare <= SIMVOL_NONE / c->blocks)
 			n += div_round_up(100 * (c->data + spare * c->blocks),
 					  (uint64_t)c->blocks *
@@ -137,7 +150,7 @@ int simsetup_plan(struct simsetup *s, struct context *cx,
 	err = size_volume(s, cx, c);
 	if (err)
 		return err;
-	s->low = o->cleaner.low ? o->cleaner.low : least_clean(o);
+	s->low = o->cleaner.low ? o->cleaner.low : least_clean(o, c);
 	s->high = o->cleaner.high > s->low ? o->cleaner.high : s->low;
 	if (s->high > c->nsegments)
 		return fail(cx, -EINVAL, "%s: %" PRIu64 " clean segments are "
@@ -182,7 +195,7 @@ struct simclean_config simsetup_cleaner(const struct simsetup *s,
 	c.choice.policy = policy->policy;
 	c.choice.kind = policy->kind;
 	c.choice.parameter = policy->parameter;
-	c.choice.root_ages = o->ages == SIMOPTIONS_ROOT;
+	c.choice.root_ages = o->ages == SIMOPTIONS_ROOT && policy->policy->ages;
 	c.choice.seed = o->work.seed;
 	c.env.metadata_weight = policy->parameter;
 	c.low = (uint32_t)s->low;
@@ -332,7 +345,7 @@ bool simsetup_is_small(const struct simsetup *s)
 {
 	const struct simvol_config *c = &s->vol.config;
 	uint64_t blocks = (uint64_t)c->nsegments * c->blocks;
-	uint64_t reserve = least_clean(s->options) * c->blocks;
+	uint64_t reserve = least_clean(s->options, c) * c->blocks;
 
 	return SIMSETUP_SMALL * reserve > blocks - c->data;
 }

@@ -395,7 +395,8 @@ static int run_step(struct simclean *c, struct context *cx)
 int simclean_round(struct simclean *c, struct context *cx)
 {
 	struct simvol *v = c->vol;
-	uint64_t steps = 0, n = v->config.nsegments;
+	uint64_t steps = 0, n = v->config.nsegments, cleaned, metadata;
+	const struct simvol_totals before = v->totals;
 	uint32_t high = c->config.high;
 	bool frozen = may_freeze(&c->config) &&
 		      c->config.env.max_search >= n && high - v->nclean >= MANY;
@@ -416,8 +417,20 @@ int simclean_round(struct simclean *c, struct context *cx)
 	if (ret < 0)
 		return ret;
 	c->goes_on = v->config.second && v->nclean < high;
-	if (!c->goes_on && v->nclean < c->config.low)
+	if (c->goes_on || v->nclean >= c->config.low)
+		return 0;
+	cleaned = v->totals.cleaned - before.cleaned;
+	metadata = v->totals.written[SIMVOL_NODE] +
+		   v->totals.written[SIMVOL_DAT] -
+		   before.written[SIMVOL_NODE] - before.written[SIMVOL_DAT];
+	if (!metadata)
 		return fail(cx, -ENOSPC, "cleaning gains nothing after %" PRIu64
 			    " blocks of the user", v->totals.user);
-	return 0;
+	return fail(cx, -ENOSPC, "cleaning gains nothing after %" PRIu64
+		    " blocks of the user: %" PRIu64 " segments were cleaned in "
+		    "steps of %" PRIu32 ", which wrote %" PRIu64 " blocks of "
+		    "metadata and moved %" PRIu64 " of data; a larger --step "
+		    "writes less metadata, a smaller --low leaves more room",
+		    v->totals.user, cleaned, c->config.step, metadata,
+		    v->totals.moved[SIMVOL_DATA] - before.moved[SIMVOL_DATA]);
 }
