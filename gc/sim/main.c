@@ -422,6 +422,9 @@ static int run_gcsim(struct tool *tool, const void *options)
 		ret = simtrace_open(&trace, cx, &config);
 		progress_end(&tool->progress);
 	}
+	if (!ret && trace.counts.cut)
+		tool_note(tool, "%s: the last record is cut off: it is replayed "
+			  "as far as it goes", o->trace);
 	if (!ret && o->trace) {
 		input.trace = &trace;
 		simplan_set_trace(&plan, &trace);

@@ -137,9 +137,111 @@ replay() {
 	replay -t little >want
 	replay -t big >got
 	cmp want got
-	head -c 1030 little >cut
+}
+
+@test "a blktrace that ends within a record is read up to there" {
+	requests | render blktrace >whole
+	# Records of 48 bytes, and 2 that follow each.
+	head -c 500000 whole >want
+	replay -t want >said
+	gojq -e '.trace.cut == false and .trace.lines == 10000' said
+	gojq -c '.runs, .trace.writes' said >all
+	for more in 1 20 47; do
+		head -c $((500000 + more)) whole >cut
+		replay -t cut >said 2>err
+		gojq -e '.trace.cut' said
+		gojq -c '.runs, .trace.writes' said | cmp all
+		grep -q "cut: the last record is cut off" err
+	done
+	# The record is whole, what follows it is not.
+	head -c $((500000 - 1)) whole >cut
+	replay -t cut 2>err >said
+	gojq -e .trace.cut said
+	gojq -c '.runs, .trace.writes' said | cmp all
+	# Bytes in between are none.
+	{ head -c 1000 whole; printf '%060d' 0; } >cut
 	run -1 replay -t cut
 	[[ $output == *"record 21 is none of blktrace"* ]]
+}
+
+@test "by its times a line is one of Alibaba or of a CSV with volumes in digits" {
+	# By time, by volume, and from 0 in few digits.
+	requests >requests
+	awk '{ printf "%d,%s,%.0f,4096,%d\n", int(NR / 5) % 3 + 1, $2,
+		$3 * 4096, NR }' requests >timed
+	sort -s -t , -k 1,1n timed >sorted
+	for trace in timed sorted; do
+		replay -t "$trace" --volume each >said
+		gojq -e '.trace | .format == "alibaba" and .volumes == 3 and
+			.columns == "device_id,opcode,offset,length,timestamp"' said
+		# The same with times first.
+		awk -F , '{ print $5 "," $2 "," $3 "," $4 "," $1 }' "$trace" >csv
+		replay -t csv --volume each >other
+		gojq -e '.trace | .format == "csv" and .volumes == 3' other
+		[ "$(gojq -c .runs said)" = "$(gojq -c .runs other)" ]
+		sed 's/$/\r/' csv >dos
+		replay -t dos --volume each | cmp other
+	done
+	render csv <requests | sed 's/,write,/,W,/; s/$/,7/' >decimals
+	replay -t decimals | gojq -e '.trace.format == "csv"'
+	echo '0.5,W,0,262144,9' >one
+	replay -t one | gojq -e '.trace.format == "csv"'
+	echo '4,W,0,262144,9' >one
+	replay -t one | gojq -e '.trace.format == "alibaba"'
+}
+
+@test "fields in quotes, between semicolons, and first letters of operations" {
+	requests >requests
+	for format in csv msr alibaba tencent; do
+		render $format <requests >trace
+		replay -t trace >want
+		sed 's/,/;/g' trace >semicolons
+		sed 's/[^,]*/"&"/g' trace >quotes
+		sed 's/[^,]*/ "&" /g; s/,/;/g' trace >both
+		sed 's/,Write,/,W,/; s/,Read,/,r,/; s/,write,/,w,/' trace >letters
+		for trace in semicolons quotes both letters; do
+			replay -t $trace | cmp want
+		done
+	done
+	gojq -e '.trace.volumes == 1' want
+	# Headings, and a volume of MSR with a comma of its own.
+	{ echo '"Timestamp";"Hostname";"DiskNumber";"Type"'
+		render msr <requests | sed 's/,web,/,"we,b",/; s/,/;/g; s/we;b/we,b/'
+	} >trace
+	replay -t trace --volume we,b_0 | gojq -e '.trace.format == "msr"'
+	{ echo '"operation";"x";"time";"offset";"length"'
+		render csv <requests | awk -F , '{ print $2 ";-;" $1 ";" $3 ";" $4 }'
+	} >trace
+	replay -t trace >said
+	gojq -e '.trace.columns == "operation,time,offset,length" and
+		.trace.first_time == 0 and .trace.last_time == 19.999' said
+	# Text beside quotes is no field.
+	printf '0,write,0,262144\n0,"write"x,0,262144\n' >beside
+	run -1 replay -t beside
+	[[ $output == *"1 of 2 lines are not of the format csv"* ]]
+}
+
+@test "offsets beyond any volume are not those of another block" {
+	requests | render csv >trace
+	for offset in 4611686018427387904 9223372036854775808 \
+		18446744073709551615; do
+		echo "1,write,$offset,4096" >line
+		run -1 replay -t line
+		[[ $output == *"line: 1 of 1 lines reach beyond 2^62 bytes, the first is line 1"* ]]
+		cat trace line >both
+		replay -t both >said
+		gojq -e '.trace.bad == 1 and .runs[0].blocks_user == 18400' said
+	done
+	# Sectors and sums.
+	echo '1538323200,36028797018963968,8,1,3' >line
+	run -1 replay -t line --trace-format tencent
+	[[ $output == *"reach beyond"* ]]
+	echo '1,write,4096,4611686018427387904' >line
+	run -1 replay -t line
+	[[ $output == *"reach beyond"* ]]
+	echo '1,write,18446744073709551616,4096' >line
+	run -1 replay -t line
+	[[ $output == *"no line is of a known format"* ]]
 }
 
 @test "compressed traces, archives and pipes" {

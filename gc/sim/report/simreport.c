@@ -24,6 +24,7 @@
 
 #define BUCKETS 16
 #define BAR 40
+#define NS_PER_S UINT64_C(1000000000)
 
 void simreport_wear(struct report *r, const struct simrun *run)
 {
@@ -42,9 +43,20 @@ void simreport_wear(struct report *r, const struct simrun *run)
 void simreport_trace(struct report *r, const struct simtrace *t)
 {
 	const struct simtrace_counts *c = &t->counts;
+	char columns[SIMFORMAT_HEADING];
 
+	simformat_heading(t->format, &t->state, columns);
 	report_begin(r, "trace", "Trace");
 	report_string(r, "format", "Format", t->format->name);
+	report_string(r, "columns", "Columns", columns);
+	report_string(r, "units", "Units", t->format->units);
+	report_u64(r, "volumes", "Volumes written", t->nvolumes);
+	if (t->has_times) {
+		report_value(r, VALUE_RATIO, "first_time", "First time, s",
+			     value_ratio(t->origin, NS_PER_S));
+		report_value(r, VALUE_RATIO, "last_time", "Last time, s",
+			     value_ratio(t->latest, NS_PER_S));
+	}
 	report_u64(r, "lines", "Lines", c->lines);
 	report_u64(r, "writes", "Writes", c->writes);
 	report_u64(r, "trims", "Trims", c->trims);
@@ -53,7 +65,7 @@ void simreport_trace(struct report *r, const struct simtrace *t)
 	report_u64(r, "other", "Other lines", c->other);
 	report_u64(r, "bad", "Not understood", c->bad);
 	report_u64(r, "unordered", "Back in time", c->unordered);
-	report_u64(r, "volumes", "Volumes written", t->nvolumes);
+	report_bool(r, "cut", "Cut off", c->cut);
 	report_end(r);
 }
 

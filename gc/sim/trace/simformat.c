@@ -4,7 +4,7 @@
  *
  * Lines are split into fields, which are parts of the line.  The many numbers
  * are parsed by functions of this file, since parsing should cost less than
- * simulating.  A line with a number beyond any volume is not understood.
+ * simulating.
  */
 #include "gc/sim/trace/simformat.h"
 
@@ -15,7 +15,6 @@
 
 #define SECTOR_BITS 9
 #define FIELDS 12u
-#define DIGITS_SAFE 19u		/* that always fit into 64 bits */
 
 #define NS_PER_US UINT64_C(1000)
 #define NS_PER_S UINT64_C(1000000000)
@@ -27,17 +26,15 @@ static bool parse_number(struct simformat_text t, uint64_t *value)
 	uint64_t v = 0;
 	size_t i;
 
-	if (!t.len || t.len > DIGITS_SAFE)
-		return false;
 	for (i = 0; i < t.len; i++) {
 		unsigned int digit = (unsigned int)(t.at[i] - '0');
 
-		if (digit > 9)
+		if (digit > 9 || __builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, digit, &v))
 			return false;
-		v = 10 * v + digit;
 	}
 	*value = v;
-	return true;
+	return t.len;
 }
 
 /* Parses T in units of UNIT ns. */
@@ -85,17 +82,19 @@ static bool take_seconds(struct simformat_text t, struct simformat_event *e)
 static bool parse_bytes(struct simformat_text offset, struct simformat_text length,
 			struct simformat_event *e)
 {
-	return parse_number(offset, &e->offset) && parse_number(length, &e->length) &&
-	       e->offset < SIMFORMAT_OFFSET_MAX &&
-	       e->length < SIMFORMAT_OFFSET_MAX - e->offset;
+	if (!parse_number(offset, &e->offset) || !parse_number(length, &e->length))
+		return false;
+	e->far = e->offset >= SIMFORMAT_OFFSET_MAX ||
+		 e->length >= SIMFORMAT_OFFSET_MAX - e->offset;
+	return true;
 }
 
 static bool parse_sectors(struct simformat_text offset, struct simformat_text length,
 			  struct simformat_event *e)
 {
-	if (!parse_bytes(offset, length, e) ||
-	    e->offset + e->length >= SIMFORMAT_OFFSET_MAX >> SECTOR_BITS)
+	if (!parse_bytes(offset, length, e))
 		return false;
+	e->far |= e->offset + e->length >= SIMFORMAT_OFFSET_MAX >> SECTOR_BITS;
 	e->offset <<= SECTOR_BITS;
 	e->length <<= SECTOR_BITS;
 	return true;
@@ -113,6 +112,15 @@ struct word {
 	enum simformat_kind kind;
 };
 
+static const struct word operations[] = {
+	{ "w", SIMFORMAT_WRITE },    { "write", SIMFORMAT_WRITE },
+	{ "r", SIMFORMAT_READ },     { "read", SIMFORMAT_READ },
+	{ "d", SIMFORMAT_TRIM },     { "discard", SIMFORMAT_TRIM },
+	{ "trim", SIMFORMAT_TRIM },  { "delete", SIMFORMAT_TRIM },
+	{ "sync", SIMFORMAT_SYNC },  { "flush", SIMFORMAT_SYNC },
+	{ "datasync", SIMFORMAT_SYNC }, { NULL, SIMFORMAT_BAD },
+};
+
 static enum simformat_kind kind_of_word(const struct word *words,
 					struct simformat_text t)
 {
@@ -127,22 +135,37 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Splits at commas, without blanks around fields; FIELDS + 1: too many. */
+/*
+ * Splits at commas, or at semicolons where one comes first, without blanks and
+ * double quotes around fields; FIELDS + 1: too many, or text beside quotes.
+ */
 static unsigned int cut_commas(const char *line, size_t len,
 			       struct simformat_text *fields)
 {
 	const char *p = line, *end = line + len, *from, *to;
+	char separator = ',', other = ';';
 	unsigned int n = 0;
 
 	for (;;) {
 		while (p < end && is_blank(*p))
 			p++;
-		for (from = p; p < end && *p != ','; p++)
-			;
-		for (to = p; to > from && is_blank(to[-1]); to--)
-			;
+		if (p < end && *p == '"') {
+			from = p + 1;
+			to = memchr(from, '"', (size_t)(end - from));
+			for (p = to ? to + 1 : line; p < end && is_blank(*p); p++)
+				;
+			if (!to || (p < end && *p != separator && *p != other))
+				return FIELDS + 1;
+		} else {
+			for (from = p; p < end && *p != separator && *p != other; p++)
+				;
+			for (to = p; to > from && is_blank(to[-1]); to--)
+				;
+		}
 		if (n == FIELDS)
 			return FIELDS + 1;
+		if (p < end)
+			separator = other = *p;
 		fields[n++] = (struct simformat_text){ from,
 						       (size_t)(to - from) };
 		if (p == end)
@@ -175,24 +198,18 @@ static enum simformat_kind parse_msr(struct simformat_state *state, char *line,
 				     size_t len, struct simformat_event *e)
 {
 	struct simformat_text f[FIELDS];
-	enum simformat_kind kind;
+	char *end;
 
 	(void)state;
 	if (cut_commas(line, len, f) != 7 || !f[1].len || !f[2].len ||
 	    !take_time(f[0], 100, e) || !parse_bytes(f[4], f[5], e))
 		return SIMFORMAT_BAD;
-	if (is_word(f[3], "write"))
-		kind = SIMFORMAT_WRITE;
-	else if (is_word(f[3], "read"))
-		kind = SIMFORMAT_READ;
-	else
-		return SIMFORMAT_BAD;
 	/* "usr,0" is usr_0, as in the names of the trace files. */
-	e->volume = (struct simformat_text){
-		f[1].at, (size_t)(f[2].at + f[2].len - f[1].at),
-	};
-	line[f[1].at + f[1].len - line] = '_';
-	return kind;
+	end = line + (f[1].at + f[1].len - line);
+	*end = '_';
+	memmove(end + 1, f[2].at, f[2].len);
+	e->volume = (struct simformat_text){ f[1].at, f[1].len + 1 + f[2].len };
+	return kind_of_word(operations, f[3]);
 }
 
 static enum simformat_kind parse_alibaba(struct simformat_state *state,
@@ -213,18 +230,35 @@ static enum simformat_kind parse_alibaba(struct simformat_state *state,
 }
 
 /*
- * An Alibaba trace has a time since 1970, at least this number of ns, in the
- * column in which a CSV has a volume.
+ * An Alibaba trace has its time in the column in which a CSV has a volume, and
+ * the other way round.  The time may have decimals, or goes up more often than
+ * down in LINE and the HAVE bytes at REST.
  */
-#define SINCE_1970 UINT64_C(1000000000000000)
-
-static bool looks_alibaba(char *line, size_t len)
+static bool is_time_last(const char *line, size_t len, const char *rest, size_t have)
 {
-	struct simformat_state state = { 0 };
-	struct simformat_event e = SIMFORMAT_EVENT_NONE;
+	uint64_t device, time, devices = UINT64_MAX, times = UINT64_MAX;
+	struct simformat_text f[FIELDS] = { none };
+	const char *end;
+	int64_t net = 0;
 
-	return parse_alibaba(&state, line, len, &e) != SIMFORMAT_BAD &&
-	       e.time >= SINCE_1970;
+	for (;; rest = end + 1) {
+		len -= len && line[len - 1] == '\r';
+		if (cut_commas(line, len, f) == 5 && f[0].len &&
+		    memchr(f[0].at, '.', f[0].len))
+			return false;
+		if (parse_number(f[0], &device) && parse_number(f[4], &time)) {
+			net += (time > times) - (time < times) -
+			       (device > devices) + (device < devices);
+			devices = device;
+			times = time;
+		}
+		end = memchr(rest, '\n', have);
+		if (!end)
+			return net >= 0;
+		line = rest;
+		len = (size_t)(end - rest);
+		have -= len + 1;
+	}
 }
 
 static enum simformat_kind parse_tencent(struct simformat_state *state,
@@ -371,20 +405,13 @@ static enum simformat_kind parse_fio(struct simformat_state *state, char *line,
 
 enum { TIME, OPERATION, OFFSET, LENGTH, VOLUME };
 
+static const char *const csv_columns[SIMFORMAT_COLUMNS] = {
+	"time", "operation", "offset", "length", "volume",
+};
+
 static enum simformat_kind parse_csv(struct simformat_state *state, char *line,
 				     size_t len, struct simformat_event *e)
 {
-	static const char *const names[SIMFORMAT_COLUMNS] = {
-		"time", "operation", "offset", "length", "volume",
-	};
-	static const struct word operations[] = {
-		{ "w", SIMFORMAT_WRITE },    { "write", SIMFORMAT_WRITE },
-		{ "r", SIMFORMAT_READ },     { "read", SIMFORMAT_READ },
-		{ "d", SIMFORMAT_TRIM },     { "discard", SIMFORMAT_TRIM },
-		{ "trim", SIMFORMAT_TRIM },  { "delete", SIMFORMAT_TRIM },
-		{ "sync", SIMFORMAT_SYNC },  { "flush", SIMFORMAT_SYNC },
-		{ "datasync", SIMFORMAT_SYNC }, { NULL, SIMFORMAT_BAD },
-	};
 	struct simformat_text f[FIELDS], c[SIMFORMAT_COLUMNS];
 	unsigned int n = cut_commas(line, len, f), i, k, at;
 	unsigned int found[SIMFORMAT_COLUMNS] = { 0 };
@@ -401,7 +428,7 @@ static enum simformat_kind parse_csv(struct simformat_state *state, char *line,
 		/* It may be a heading with the order of the columns. */
 		for (i = 0; i < n; i++)
 			for (k = 0; k < SIMFORMAT_COLUMNS; k++)
-				if (is_word(f[i], names[k]))
+				if (is_word(f[i], csv_columns[k]))
 					found[k] = i + 1;
 		if (!found[OPERATION] || !found[OFFSET] || !found[LENGTH])
 			return SIMFORMAT_BAD;
@@ -425,13 +452,21 @@ static bool looks_blktrace(char *line, size_t len)
 
 /* Specific ones first: any line with commas may be a CSV. */
 const struct simformat simformat_list[] = {
-	{ "blktrace", NULL, looks_blktrace, NULL },
-	{ "fio", "fio version ", NULL, parse_fio },
-	{ "msr", "timestamp,hostname,disknumber,", NULL, parse_msr },
-	{ "alibaba", "device_id,opcode,", looks_alibaba, parse_alibaba },
-	{ "tencent", "timestamp,offset,size,iotype,", NULL, parse_tencent },
-	{ "blkparse", NULL, looks_blkparse, parse_blkparse },
-	{ "csv", NULL, NULL, parse_csv },
+	{ "blktrace", NULL, "struct blk_io_trace", "sectors, ns", looks_blktrace, NULL },
+	{ "fio", "fio version ", "file action offset length", "bytes, us", NULL,
+	  parse_fio },
+	{ "msr", "timestamp,hostname,disknumber,",
+	  "timestamp,hostname,disknumber,type,offset,size,responsetime",
+	  "bytes, 100 ns", NULL, parse_msr },
+	{ "alibaba", "device_id,opcode,", "device_id,opcode,offset,length,timestamp",
+	  "bytes, us", NULL, parse_alibaba },
+	{ "tencent", "timestamp,offset,size,iotype,",
+	  "timestamp,offset,size,iotype,volumeid", "sectors, s", NULL, parse_tencent },
+	{ "blkparse", NULL,
+	  "device cpu sequence time pid action rwbs sector + sectors",
+	  "sectors, s", looks_blkparse, parse_blkparse },
+	{ "csv", NULL, "time,operation,offset,length,volume", "bytes, s", NULL,
+	  parse_csv },
 };
 
 const size_t simformat_count =
@@ -445,13 +480,18 @@ const char *const simformat_names[] = {
 /* The maximum length of a line of a format. */
 #define GUESSED 512
 
-const struct simformat *simformat_guess(const char *line, size_t len)
+const struct simformat *simformat_guess(const char *line, size_t len,
+					const char *rest, size_t have)
 {
-	char copy[GUESSED + 1];
-	size_t i;
+	char copy[GUESSED + 1], heading[GUESSED + 1];
+	size_t i, n = 0;
 
 	if (len > GUESSED)
 		len = GUESSED;
+	for (i = 0; i < len; i++)
+		if (line[i] != '"')
+			heading[n++] = line[i] == ';' ? ',' : line[i];
+	heading[n] = '\0';
 	for (i = 0; i < simformat_count; i++) {
 		const struct simformat *f = &simformat_list[i];
 		struct simformat_event e = SIMFORMAT_EVENT_NONE;
@@ -461,13 +501,32 @@ const struct simformat *simformat_guess(const char *line, size_t len)
 		memcpy(copy, line, len);
 		copy[len] = '\0';
 		if (f->heading &&
-		    !strncasecmp(copy, f->heading, strlen(f->heading)))
+		    !strncasecmp(heading, f->heading, strlen(f->heading)))
 			return f;
-		if (f->looks ? f->looks(copy, len) :
-			       f->parse(&state, copy, len, &e) != SIMFORMAT_BAD)
+		if ((f->looks ? f->looks(copy, len) :
+			f->parse(&state, copy, len, &e) != SIMFORMAT_BAD) &&
+		    (f->parse != parse_alibaba ||
+		     is_time_last(line, len, rest, have)))
 			return f;
 	}
 	return NULL;
+}
+
+void simformat_heading(const struct simformat *f,
+		       const struct simformat_state *state,
+		       char text[SIMFORMAT_HEADING])
+{
+	unsigned int at, k;
+	int n = 0;
+
+	snprintf(text, SIMFORMAT_HEADING, "%s", f->columns);
+	for (at = 1; state->has_columns && at <= FIELDS; at++)
+		for (k = 0; k < SIMFORMAT_COLUMNS; k++)
+			if (state->columns[k] == at)
+				n += snprintf(text + n,
+					      SIMFORMAT_HEADING - (size_t)n,
+					      "%s%s", n ? "," : "",
+					      csv_columns[k]);
 }
 
 /*
@@ -532,8 +591,7 @@ enum simformat_kind simformat_parse_record(struct simformat_state *state,
 	if (!e->length)
 		return action & TC_FLUSH ? SIMFORMAT_SYNC : SIMFORMAT_OTHER;
 	e->offset = sector << SECTOR_BITS;
-	if (sector >= SIMFORMAT_OFFSET_MAX >> (SECTOR_BITS + 1))
-		return SIMFORMAT_BAD;
+	e->far = sector >= SIMFORMAT_OFFSET_MAX >> (SECTOR_BITS + 1);
 	if (action & TC_DISCARD)
 		return SIMFORMAT_TRIM;
 	if (action & TC_WRITE)

@@ -4,7 +4,8 @@
  *
  * msr		MSR Cambridge traces (Narayanan et al., FAST 2008; README of
  *		SNIA IOTTA 388): Timestamp,Hostname,DiskNumber,Type,Offset,Size,
- *		ResponseTime; 100 ns since 1601, "Read" or "Write", bytes
+ *		ResponseTime; 100 ns since 1601, "Read" or "Write" or their
+ *		first letters, bytes
  * alibaba	Alibaba block traces (Li et al., IISWC 2020; README of
  *		github.com/alibaba/block-traces): device_id,opcode,offset,
  *		length,timestamp; R or W, bytes, microseconds
@@ -21,6 +22,8 @@
  *		microseconds; version 1, DIRECTION,OFFSET,LENGTH
  * csv		time,operation,offset,length[,volume] in seconds and bytes; a
  *		heading with these names may have them in another order
+ *
+ * Fields between commas may be between semicolons, and in double quotes.
  *
  * Of blktrace only queued requests (Q) count; later events of a request are
  * ignored.
@@ -53,6 +56,7 @@ struct simformat_event {
 	struct simformat_text volume;	/* empty: the only one */
 	struct simformat_text file;	/* for a volume of several files */
 	uint64_t offset, length;	/* bytes */
+	bool far;			/* they are beyond any volume */
 	uint64_t time;			/* ns since any time */
 	bool timed;			/* whether TIME is known */
 };
@@ -76,6 +80,7 @@ struct simformat_state {
 struct simformat {
 	const char *name;
 	const char *heading;	/* possible first line of a trace; or NULL */
+	const char *columns, *units;	/* for the user */
 	/*
 	 * Whether LINE, the first significant one of a trace, is of this
 	 * format.  NULL: it is a heading, or can be parsed.
@@ -95,8 +100,15 @@ extern const size_t simformat_count;
  */
 extern const char *const simformat_names[];
 
-/* The format of LINE, of LEN bytes, or NULL. */
-const struct simformat *simformat_guess(const char *line, size_t len);
+/* The format of LINE, of LEN bytes, which HAVE bytes at REST follow, or NULL. */
+const struct simformat *simformat_guess(const char *line, size_t len,
+					const char *rest, size_t have);
+
+/* The columns of F as text; of a CSV by its heading, where STATE has one. */
+#define SIMFORMAT_HEADING 128u
+void simformat_heading(const struct simformat *f,
+		       const struct simformat_state *state,
+		       char text[SIMFORMAT_HEADING]);
 
 /* Bytes of a record of blktrace. */
 #define SIMFORMAT_RECORD 48u

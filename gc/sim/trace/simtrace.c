@@ -28,6 +28,8 @@
 #define PATIENCE 0xffffu
 /* A format must be recognized within this number of lines. */
 #define GUESSES 100
+/* Bytes by which it is. */
+#define HEAD 65536u
 #define NAME_SHOWN 64u
 #define VOLUMES_SHOWN 8u
 
@@ -213,12 +215,18 @@ static int take_event(struct simtrace *t, struct context *cx,
 	return 0;
 }
 
-/* Counts a line that is not a read, write, trim or flush. */
-static void count_line(struct simtrace *t, enum simformat_kind kind)
+/* Counts a line that is not a read, write, trim or flush; takes the event of others. */
+static int take_kind(struct simtrace *t, struct context *cx,
+		     enum simformat_kind kind, const struct simformat_event *e)
 {
+	if (kind != SIMFORMAT_BAD && e->far) {
+		kind = SIMFORMAT_BAD;
+		t->counts.far++;
+	}
 	t->counts.other += kind == SIMFORMAT_OTHER;
 	if (kind == SIMFORMAT_BAD && !t->counts.bad++)
 		t->counts.first_bad = t->counts.lines;
+	return take_event(t, cx, kind, e);
 }
 
 /* -EINVAL if more than one of a hundred lines is not understood. */
@@ -228,6 +236,11 @@ static int check_bad(const struct simtrace *t, struct context *cx)
 
 	if (t->counts.bad <= t->counts.lines / 100)
 		return 0;
+	if (t->counts.far == t->counts.bad)
+		return fail_said(cx, -EINVAL, "%s: %" PRIu64 " of %" PRIu64
+				 " lines reach beyond 2^62 bytes, the first is "
+				 "line %" PRIu64, t->config.path, t->counts.far,
+				 t->counts.lines, t->counts.first_bad);
 	return fail_said(cx, -EINVAL, "%s: %" PRIu64 " of %" PRIu64 " lines "
 			 "are not of the format %s, the first is line %" PRIu64
 			 "; --trace-format names another one", t->config.path,
@@ -237,15 +250,19 @@ static int check_bad(const struct simtrace *t, struct context *cx)
 
 /* Reads one line: 1, 0 at the end. */
 static int take_line(struct simtrace *t, struct context *cx,
-		     struct simformat_state *state, struct simbytes *b)
+		     struct simbytes *b)
 {
 	static const char mark[] = "\xef\xbb\xbf";
 	struct simformat_event e = SIMFORMAT_EVENT_NONE;
 	enum simformat_kind kind = SIMFORMAT_BAD;
+	const char *rest;
 	char *line;
-	size_t len;
-	int ret = simbytes_line(b, cx, &line, &len);
+	size_t len, have;
+	/* A format is guessed by the lines that follow, too. */
+	int ret = t->format ? 0 : simbytes_peek(b, cx, HEAD, &rest, &have);
 
+	if (!ret)
+		ret = simbytes_line(b, cx, &line, &len);
 	if (ret <= 0)
 		return ret;
 	t->counts.lines++;
@@ -264,26 +281,26 @@ static int take_line(struct simtrace *t, struct context *cx,
 	}
 	/* The first line of a known format determines it. */
 	if (!t->format) {
-		t->format = simformat_guess(line, len);
+		simbytes_peek(b, cx, 0, &rest, &have);
+		t->format = simformat_guess(line, len, rest, have);
 		if (!t->format && t->counts.lines >= GUESSES)
 			return fail_said(cx, -EINVAL, "%s: none of the first "
 					 "lines is of a known format of traces",
 					 t->config.path);
 	}
 	if (t->format)
-		kind = t->format->parse(state, line, len, &e);
+		kind = t->format->parse(&t->state, line, len, &e);
 	/* In the first line fields without any digit are a heading. */
 	if (kind == SIMFORMAT_BAD && t->counts.lines == 1 &&
-	    strchr(line, ',') && !line[strcspn(line, "0123456789")])
+	    strpbrk(line, ",;") && !line[strcspn(line, "0123456789")])
 		kind = SIMFORMAT_OTHER;
-	count_line(t, kind);
-	ret = take_event(t, cx, kind, &e);
+	ret = take_kind(t, cx, kind, &e);
 	return ret ? ret : 1;
 }
 
 /* Reads one record, with the data that follows it: 1, 0 at the end. */
 static int take_record(struct simtrace *t, struct context *cx,
-		       struct simformat_state *state, struct simbytes *b)
+		       struct simbytes *b)
 {
 	struct simformat_event e = SIMFORMAT_EVENT_NONE;
 	enum simformat_kind kind = SIMFORMAT_BAD;
@@ -293,19 +310,22 @@ static int take_record(struct simtrace *t, struct context *cx,
 
 	if (ret || !have)
 		return ret;
+	t->counts.cut = have < SIMFORMAT_RECORD && t->counts.lines;
+	if (t->counts.cut)
+		return 0;
 	t->counts.lines++;
 	if (have >= SIMFORMAT_RECORD)
-		kind = simformat_parse_record(state, bytes, &e, &pdu);
-	count_line(t, kind);
+		kind = simformat_parse_record(&t->state, bytes, &e, &pdu);
 	/* The start of the next one is unknown. */
 	if (pdu == SIMFORMAT_NO_RECORD)
 		return fail_said(cx, -EINVAL, "%s: record %" PRIu64 " is none "
 				 "of blktrace", t->config.path,
 				 t->counts.lines);
-	ret = take_event(t, cx, kind, &e);
+	ret = take_kind(t, cx, kind, &e);
 	simbytes_take(b, SIMFORMAT_RECORD);
 	if (!ret)
 		ret = simbytes_peek(b, cx, pdu, &bytes, &have);
+	t->counts.cut = have < pdu;
 	simbytes_take(b, have < pdu ? have : pdu);
 	return ret ? ret : 1;
 }
@@ -363,7 +383,6 @@ static int choose_volumes(struct simtrace *t, struct context *cx)
 int simtrace_open(struct simtrace *t, struct context *cx,
 		  const struct simtrace_config *config)
 {
-	struct simformat_state state = { 0 };
 	const struct simformat *format;
 	struct simbytes b;
 	const char *bytes;
@@ -380,13 +399,13 @@ int simtrace_open(struct simtrace *t, struct context *cx,
 		ret = simbytes_peek(&b, cx, SIMFORMAT_RECORD, &bytes, &have);
 	if (!ret) {
 		/* Records have no lines, so the first bytes decide. */
-		format = t->format ? t->format : simformat_guess(bytes, have);
+		format = t->format ? t->format : simformat_guess(bytes, have, "", 0);
 		records = format && !format->parse;
 		if (records)
 			t->format = format;
 	}
-	while (!ret && (ret = records ? take_record(t, cx, &state, &b) :
-					take_line(t, cx, &state, &b)) > 0) {
+	while (!ret && (ret = records ? take_record(t, cx, &b) :
+					take_line(t, cx, &b)) > 0) {
 		ret = 0;
 		if (t->counts.lines & PATIENCE)
 			continue;

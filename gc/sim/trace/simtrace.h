@@ -41,6 +41,8 @@ struct simtrace_counts {
 	uint64_t other;		/* understood, but without effect */
 	uint64_t bad;		/* not understood */
 	uint64_t first_bad;	/* number of that line, from 1 on */
+	uint64_t far;		/* of the bad ones, beyond any volume */
+	bool cut;		/* the last record is incomplete */
 	uint64_t unordered;	/* with a time before that of the last one */
 };
 
@@ -90,6 +92,9 @@ struct simtrace {
 	size_t nvolumes, volumes_room;
 	size_t *chosen;		/* indexes of those that can be replayed */
 	size_t nchosen;
+	uint64_t origin, latest;	/* the first time and the last, ns */
+	bool has_times;
+	struct simformat_state state;	/* after the last line */
 	/* The rest is private to simtrace.c. */
 	struct pairtable names;
 	struct simtrace_file *files;
@@ -100,8 +105,6 @@ struct simtrace {
 	uint32_t last_file;	/* + 1 */
 	struct simaddress addresses;
 	struct simspool spool;
-	uint64_t origin, latest;	/* times */
-	bool has_times;
 };
 
 /*
