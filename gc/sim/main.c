@@ -342,6 +342,41 @@ static int check_runs(struct tool *tool, const struct simplan *plan,
 	return ret ? tool_usage_failed(tool, ret) : 0;
 }
 
+/* Lists the words of options that have a phrase each. */
+static int list_words(struct tool *tool)
+{
+	static const struct column columns[] = {
+		{ "option", "OPTION", VALUE_PLAIN, 10 },
+		{ "name", "NAME", VALUE_PLAIN, 17 },
+		{ "summary", "SUMMARY", VALUE_PLAIN, 1 },
+	};
+	static const char *const options[] = { "workload", "placement", "policy" };
+	static const char *(*const words[])(size_t i) = {
+		simwork_word, simplace_word, simchoice_word,
+	};
+	const char *name, *summary;
+	struct simchoice_policy p;
+	struct table t;
+	size_t kind, i;
+
+	table_begin(&t, &tool->report, "words", columns, 3);
+	for (kind = 0; kind < 3; kind++)
+		for (i = 0; (name = words[kind](i)); i++) {
+			if (kind == 0)
+				summary = simwork_find(name)->summary;
+			else if (kind == 1)
+				summary = simplace_find(name)->summary;
+			else
+				summary = simchoice_parse(&p, name) ? "" :
+								p.policy->summary;
+			table_row(&t, (struct value[]){
+				value_string(options[kind]),
+				value_string(name), value_string(summary) });
+		}
+	table_end(&t);
+	return 0;
+}
+
 static void show_bytes(void *arg, uint64_t done)
 {
 	struct tool *tool = arg;
@@ -385,6 +420,8 @@ static int run_gcsim(struct tool *tool, const void *options)
 		wrong = "--hot-file: there is no image";
 	if (wrong)
 		return tool_usage(tool, "%s", wrong);
+	if (o->list)
+		return list_words(tool);
 	ret = simplan_open(&plan, cx, o);
 	if (ret == -EINVAL)
 		ret = tool_usage_failed(tool, ret);
@@ -452,21 +489,20 @@ out:
 static const struct cli_heading headings[] = {
 	{ "Volume",
 	  "segments segment-size block-size fill data nodes dat "
-	  "moves-change-nodes summaries placement classes metadata-log "
-	  "fill-holes frees-dead counts" },
-	{ "User",
-	  "workload trace trace-format volume addresses writes warm-up "
-	  "hot hot-file hot-writes file-blocks file-size lifetime "
-	  "sequential skew trims dirty-pages flush-every sync "
-	  "snapshot-every snapshot-seconds snapshots protect seed" },
-	{ "Cleaner",
-	  "clock policy ties ages garbage-threshold max-search "
-	  "min-reclaimable mc-min-reclaimable mc-step second low high "
-	  "scarce step" },
+	  "moves-change-nodes summaries frees-dead counts" },
+	{ "Load",
+	  "workload writes warm-up hot hot-file hot-writes file-blocks "
+	  "file-size lifetime sequential skew trims dirty-pages flush-every "
+	  "sync snapshot-every snapshot-seconds snapshots protect seed" },
+	{ "Trace", "trace trace-format volume addresses clock" },
+	{ "Cleaning",
+	  "policy ties ages garbage-threshold max-search min-reclaimable "
+	  "mc-min-reclaimable mc-step second low high scarce step" },
+	{ "Placement", "placement classes metadata-log fill-holes" },
 	{ "Experiments",
 	  "sweep seeds emit key merge" },
 	{ "Output",
-	  "csv curve svg force wear victims check" },
+	  "list csv curve svg force wear victims check" },
 	{ NULL, NULL },
 };
 

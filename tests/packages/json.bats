@@ -121,6 +121,7 @@ others() {
 	ask gcsim.nilfs2 -t trace --volume each
 	ask gcsim.nilfs2 -n 50 --segment-size 64K --sweep fill=50,60 --seeds 2
 	ask gcsim.nilfs2 --emit
+	ask gcsim.nilfs2 --list
 	truncate -s 160M new
 	mkdir -p tree
 	echo x >tree/file

@@ -153,6 +153,8 @@ const struct cli_option simoptions_rows[] = {
 	{ 0, "lifetime", "DISTRIBUTION",
 	  "how long files live, in blocks written", OPTION_STRING,
 	  AT(lifetime), .against = WITH_TRACE },
+	{ 0, "list", NULL, "list workloads, placements and policies",
+	  OPTION_FLAG, AT(list), INSTEAD },
 	{ 0, "low", "N", "clean segments below which the cleaner begins",
 	  OPTION_U32, AT(cleaner.low), .against = BY_GARBAGE, .least = 1 },
 	{ 0, "max-search", "N", "examine N segments for each choice",

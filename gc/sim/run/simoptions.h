@@ -74,7 +74,7 @@ struct simoptions {
 	struct option_list sweeps;
 	uint32_t seeds;
 	const char *key;		/* of the only one, or NULL */
-	bool emit, merge;
+	bool emit, merge, list;
 	bool force;				/* replaces the picture */
 };
 

@@ -22,8 +22,8 @@
 
 /* Options of the output, and those that are set per run. */
 static const char *const others[] = {
-	"csv", "curve", "emit", "force", "key", "merge", "policy", "seeds", "svg", "sweep",
-	"victims", "volume", "wear",
+	"csv", "curve", "emit", "force", "key", "list", "merge", "policy", "seeds", "svg",
+	"sweep", "victims", "volume", "wear",
 };
 
 bool simparam_is(const struct cli_option *row)
