@@ -8,8 +8,8 @@
 # Lines of lib, mkfs, fsck, gc and dump.
 # 116,000, and what mounted volumes (lib/live, gc/live), the rescue of files from
 # damaged ones (dump/history), forecasts and what holds the space (dump/volume) need;
-# 200 for traces of other writers (gc/sim/trace).
-most_lines=120200
+# 300 for traces of other writers and the sizes of MiDAS (gc/sim).
+most_lines=120300
 
 # The limits of each module: functions per 1000 lines, and the share of lines, in
 # per cent, that are signatures of functions, their braces in column 0, or the blank

@@ -151,13 +151,15 @@ static uint32_t midas_user(struct model *m, uint32_t id)
 {
 	uint32_t s = m->at[id] / BLOCKS;
 
-	if (m->nhot && (double)(m->now - m->since) >= m->span) {
-		m->span = (m->span + m->hot_lives / m->nhot) / 2;
+	double mean = m->nhot ? m->hot_lives / m->nhot : 0;
+
+	if (m->nhot && (double)m->now >= (double)m->since + m->span) {
+		m->span = mean >= 2 * m->span ? m->span * 1.5 : (m->span + mean) / 2;
 		m->since = m->now;
 		m->hot_lives = m->nhot = 0;
 	}
-	if (m->at[id] != NONE && m->log_of[s] == 1) {
-		if ((double)(m->now - m->opened[s]) > m->span)
+	if (m->at[id] != NONE && m->log_of[s] == 1 && m->now >= 2 * m->c.data) {
+		if (m->ended[s] && (double)(m->now - m->ended[s]) > m->span)
 			m->heat[id] = m->heat[id] ? m->heat[id] - 1 : 0;
 		else if (m->heat[id] < 3)
 			m->heat[id]++;
@@ -169,13 +171,15 @@ static uint32_t midas(struct model *m, uint32_t id, enum simplace_cause why)
 {
 	static const uint32_t loss[] = { 2, 1 };
 	uint32_t by = m->group < 2 ? loss[m->group] : 0, next = m->group + 1;
+	/* Hot ones, and four without queues. */
+	uint32_t last = m->classes < 5 ? m->classes - 1 : 4;
 
 	if (why == SIMPLACE_USER)
 		return midas_user(m, id);
 	if (why == SIMPLACE_HELD)
-		return m->classes - 1;
+		return last;
 	m->heat[id] = m->heat[id] > by ? m->heat[id] - by : 0;
-	return next < m->classes ? next : m->classes - 1;
+	return next < last ? next : last;
 }
 
 static uint32_t log_of(struct model *m, uint32_t id, enum simplace_cause why)
@@ -232,6 +236,8 @@ static bool next_segment(struct model *m, uint32_t log)
 
 	if (*s != NONE)
 		m->filled[*s] = ++m->nfilled;
+	if (*s != NONE)
+		m->ended[*s] = m->now;
 	*s = NONE;
 	if (m->nqueue < m->c.holes && log != METADATA)
 		*s = choose_holes(m, log);
@@ -246,6 +252,7 @@ static bool next_segment(struct model *m, uint32_t log)
 	m->in_use[*s] = true;
 	m->log_of[*s] = log;
 	m->opened[*s] = m->now;
+	m->ended[*s] = 0;
 	/* No checkpoint needs anything of a clean one. */
 	memset(m->then[*s], 0, sizeof(m->then[*s]));
 	return true;
@@ -510,7 +517,7 @@ static void note_life(struct model *m, uint32_t s)
 	m->was_short = m->log_of[s] == 0;
 	if (!m->was_short)
 		return;
-	m->hot_lives += (double)(m->now - m->opened[s]);
+	m->hot_lives += (double)(m->now - m->ended[s]);
 	m->nhot++;
 	if (strcmp(m->c.placement->name, "sepbit") != 0)
 		return;
@@ -576,6 +583,7 @@ void sim_model_open(struct model *m, const struct simvol *v, char policy,
 	m->classes = v->place.classes;
 	m->span = strcmp(m->c.placement->name, "midas") ?
 			  INFINITY : (double)m->c.data;
+	m->since = 2 * m->c.data;
 	m->head = 1;
 	m->victim = NONE;
 	memset(m->at, 0xff, sizeof(m->at));

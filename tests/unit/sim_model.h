@@ -33,7 +33,7 @@ struct model {
 	uint32_t open[LOGS], at_hole[LOGS];
 	bool fills[LOGS], then[SEGMENTS][BLOCKS];
 	uint32_t log_of[SEGMENTS], victim;
-	uint64_t opened[SEGMENTS];
+	uint64_t opened[SEGMENTS], ended[SEGMENTS];
 	uint64_t youngest[SEGMENTS];	/* of all data since then */
 	uint64_t filled[SEGMENTS], nfilled;	/* in which order */
 	bool in_use[SEGMENTS], dirty[IDS];

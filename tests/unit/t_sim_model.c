@@ -98,7 +98,7 @@ static void make_config(struct simvol_config *c, struct simrandom *r)
 		c->summary_span = 0;
 	/* An epoch is longer than all that is done. */
 	if (c->placement == simplace_find("midas"))
-		c->data = 100 + simrandom_below(r, 20);
+		c->data = 60 + simrandom_below(r, 40);
 }
 
 static void make_steps(struct step *steps, uint64_t data, struct simrandom *r)

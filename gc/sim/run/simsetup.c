@@ -151,6 +151,9 @@ int simsetup_plan(struct simsetup *s, struct context *cx,
 	if (err)
 		return err;
 	s->low = o->cleaner.low ? o->cleaner.low : least_clean(o, c);
+	if (!o->cleaner.low && o->vol.placement->ends_few)
+		s->low -= simplace_logs(o->vol.placement, o->vol.classes) -
+			  o->vol.placement->ends_few;
 	s->high = o->cleaner.high > s->low ? o->cleaner.high : s->low;
 	if (s->high > c->nsegments)
 		return fail(cx, -EINVAL, "%s: %" PRIu64 " clean segments are "

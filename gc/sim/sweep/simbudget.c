@@ -118,7 +118,7 @@ static struct memory memory_of_run(const struct simsetup *s,
 	add_memory(&m, "the placement", another, c->data, bytes);
 	if (k->open)
 		add_memory(&m, "the placement", another,
-			   4 * c->data / c->blocks + 1, LIFE);
+			   4ull * c->nsegments + 1, LIFE);
 	if (k->ahead)
 		add_memory(&m, "all writes, recorded for the placement",
 			   s->input->trace ? another : "--writes",

@@ -123,7 +123,12 @@ void simchain_cost(const struct simchain *c, struct simchain_sizes *s,
 	size_t i;
 
 	segments -= s->size[0];
-	if (s->size[0]) {
+	if (s->size[0] && c->hot_traffic > 0) {
+		begin = (s->size[0] - 0.5) / c->hot_traffic;
+		hot = c->hot_traffic;
+		enters = 1 - hot + hot * c->hot_valid;
+		live -= hot * chain_interpolate(c, c->living, begin);
+	} else if (s->size[0]) {
 		for (i = 1; i < c->times &&
 			    (double)i * c->dead[i] < s->size[0]; i++)
 			;
@@ -179,7 +184,7 @@ static void try_sizes(const struct simchain *c, struct simchain_sizes s,
 struct simchain_sizes simchain_best(const struct simchain *c, uint32_t groups,
 				    bool hot, double segments, double live)
 {
-	struct simchain_sizes best = { .groups = 2 }, s;
+	struct simchain_sizes best = { .groups = 2, .size = { c->hot_size } }, s;
 	uint32_t g, pass;
 
 	simchain_cost(c, &best, segments, live);

@@ -27,6 +27,9 @@ struct simchain {
 	size_t times;		/* number of counts; longer lifetimes are the rest */
 	uint64_t total;		/* of all writes */
 	double hot_valid;	/* live share of blocks that leave the hot group */
+	/* Of a hot group that is taken as it was measured; 0: none. */
+	double hot_traffic;	/* share of all writes */
+	uint32_t hot_size;
 	/* Once simchain_settle() was called: */
 	double *dead;		/* share of lifetimes up to a time */
 	double *living;		/* live share of a segment by its age */

@@ -8,20 +8,24 @@
  * group has its number.  A policy may choose from the last group; those before
  * it are queues, whose first segment is cleaned if they are too long.
  *
- * After each epoch, in which the user writes four times the data, the model
+ * After each epoch, in which the user writes four times the volume, the model
  * chooses number and sizes of groups; they are used if it expects less than was
- * measured.  In the middle of an epoch the live share of victims is compared
- * with the expected one: from the first group on that is off by a tenth there
- * are no queues until the next epoch.  At the beginning there are no queues.
+ * measured for the last volume.  The first one begins after twice the data.  If
+ * too much of the hot group was live, the next one is twice as long instead.
+ *
+ * From when each group was cleaned the live share of victims is compared with
+ * the expected one: from the first group on of which a tenth more is live there
+ * are no queues, but up to four groups by the number of moves, as at the
+ * beginning.  The same is done from the last group but one on, or the one
+ * before, where cleaning does not end.
  *
  * A block is hot if it has died in group 1 three times sooner than a segment of
  * group 0 is cleaned, and was not moved.  If that proved wrong, or was rare,
- * the next sizes have no hot group.
+ * the hot group of the next sizes is the measured one.
  */
 #include "gc/sim/volume/simplace.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,12 +33,17 @@
 #include "gc/sim/volume/simchoice.h"
 #include "gc/sim/volume/simvol.h"
 
-#define EPOCH 4u	/* in multiples of the data */
+#define EPOCH 4u	/* in volumes */
+#define WAITS 2u	/* in multiples of the data */
 #define HOT 3u
 #define OFF_BY 0.1
-#define CHECK_FROM 3u	/* after a third, at half of an epoch */
-#define CHECK_TO 2u
-#define HOT_LIVED 0.2	/* maximum live share leaving group 0 */
+#define CHECKED 0.3	/* of an epoch */
+#define FREE_GROUPS 4u	/* without queues */
+#define ENDLESS 25u	/* victims for one write */
+#define HOT_TOO_LIVE 0.18	/* for an epoch; in a group of one segment: */
+#define HOT_ONE_LIVE 0.3
+#define HOT_LIVED 0.1	/* maximum live share leaving group 0 */
+#define HOT_NONE_LIVE 0.05	/* if none has left it */
 #define HOT_TRAFFIC 0.15	/* minimum share of hot writes */
 
 struct simmidas {
@@ -46,14 +55,17 @@ struct simmidas {
 	uint8_t *heat;		/* by block: up to HOT */
 	struct policy_rank *ranks;	/* room for all segments */
 	uint64_t epoch, begun;	/* blocks of the user: length, start of this one */
-	uint64_t moved;		/* blocks moved before it */
-	bool checks;		/* this epoch has unchecked sizes */
+	uint64_t places;	/* of the volume */
+	uint64_t moved;		/* blocks moved before the present volume */
+	double recent;		/* amplification of the last one */
+	uint32_t round;		/* victims since the last write of the user */
+	uint64_t checked;	/* time of the last check, or 0: not yet in use */
 	/*
-	 * Of victims since CHECK_FROM: their number, and the sum of live
-	 * blocks.
+	 * Of victims since CHECKED: their number, and the sum of live blocks;
+	 * of those of group 0 in this epoch.
 	 */
-	uint32_t cleaned[SIMCHAIN_GROUPS];
-	double lived[SIMCHAIN_GROUPS];
+	uint32_t cleaned[SIMCHAIN_GROUPS], hots;
+	double lived[SIMCHAIN_GROUPS], hot_lived;
 	uint64_t hot;		/* writes of this epoch */
 	/*
 	 * Lifetimes of hot segments: a mean, and those since it was computed.
@@ -63,6 +75,31 @@ struct simmidas {
 	uint64_t spanned;	/* the time of that */
 };
 
+/* The set of segments in queues has changed. */
+static void notify_all(struct simvol *v)
+{
+	uint32_t i;
+
+	for (i = 0; i < v->config.nsegments; i++)
+		if (v->state[i] == SIMVOL_FULL)
+			simvol_notify(v, i);
+}
+
+/* Ends the queues from GROUP on; that of hot blocks is none alone. */
+static void end_queues(struct simvol *v, uint32_t group)
+{
+	struct simmidas *m = v->place.midas;
+
+	if (group < 2)
+		group = 0;
+	m->queues = group;
+	m->last = (group ? group : 1) + FREE_GROUPS - 1;
+	if (m->last >= v->place.classes)
+		m->last = v->place.classes - 1;
+	m->round = 0;
+	notify_all(v);
+}
+
 int simmidas_open(struct simvol *v, struct context *cx)
 {
 	struct simmidas *m = calloc(1, sizeof(*m));
@@ -71,9 +108,11 @@ int simmidas_open(struct simvol *v, struct context *cx)
 	v->place.midas = m;
 	if (!m)
 		return fail(cx, -ENOMEM, "groups");
-	m->epoch = EPOCH * data;
+	m->places = (uint64_t)v->config.nsegments * v->config.blocks;
+	m->epoch = EPOCH * m->places;
+	m->begun = m->spanned = WAITS * data;
 	m->span = (double)data;
-	m->last = v->place.classes - 1;
+	end_queues(v, 0);
 	m->heat = calloc(data, sizeof(*m->heat));
 	m->ranks = calloc(v->config.nsegments, sizeof(*m->ranks));
 	if (!m->heat || !m->ranks)
@@ -103,31 +142,18 @@ uint32_t simmidas_sizes(const struct simvol *v, struct simchain_sizes *sizes)
 	return v->place.midas->queues;
 }
 
-/* The set of segments in queues has changed. */
-static void notify_all(struct simvol *v)
-{
-	uint32_t i;
 
-	for (i = 0; i < v->config.nsegments; i++)
-		if (v->state[i] == SIMVOL_FULL)
-			simvol_notify(v, i);
-}
-
-/* Ends the queues from GROUP on. */
-static void end_queues(struct simvol *v, uint32_t group)
-{
-	v->place.midas->queues = group;
-	v->place.midas->last = v->place.classes - 1;
-	v->place.midas->checks = false;
-	notify_all(v);
-}
 
 int64_t simmidas_victim(struct simvol *v)
 {
-	const struct simmidas *m = v->place.midas;
-	uint32_t length[SIMCHAIN_GROUPS] = { 0 }, i, group, dead = 0;
+	struct simmidas *m = v->place.midas;
+	uint32_t length[SIMCHAIN_GROUPS] = { 0 }, i, group;
 	int64_t first[SIMCHAIN_GROUPS];
 
+	if (m->round >= ENDLESS && m->queues) {
+		group = m->victim < m->queues ? m->victim + 1 : m->queues;
+		end_queues(v, group - (m->checked ? 1 : 2));
+	}
 	for (i = 0; i < m->queues; i++)
 		first[i] = -1;
 	for (i = 0; i < v->config.nsegments && m->queues; i++) {
@@ -136,8 +162,6 @@ int64_t simmidas_victim(struct simvol *v)
 		group = v->origin[i].log;
 		if (!is_full && v->state[i] != SIMVOL_OPEN)
 			continue;
-		if (is_full && group >= m->queues)
-			dead |= v->segments[i].written - v->needed[i];
 		if (group >= m->queues)
 			continue;
 		length[group]++;
@@ -148,27 +172,35 @@ int64_t simmidas_victim(struct simvol *v)
 	for (group = 0; group < m->queues; group++)
 		if (length[group] > m->sizes.size[group] && first[group] >= 0)
 			return first[group];
-	/* The last group has no dead blocks. */
-	if (m->queues && !dead)
-		end_queues(v, 0);
 	return -1;
 }
 
 void simmidas_clean(struct simvol *v, uint32_t segnum)
 {
 	struct simmidas *m = v->place.midas;
-	uint32_t group = v->origin[segnum].log;
+	uint32_t group = v->origin[segnum].log, i;
+	double live = (double)v->needed[segnum] / v->segments[segnum].written;
 
+	m->round++;
 	/* Segments of metadata. */
 	if (group >= v->place.logs)
 		return;
 	m->victim = group;
 	m->cleaned[group]++;
-	m->lived[group] += (double)v->needed[segnum] /
-			   v->segments[segnum].written;
+	m->lived[group] += live;
+	/* Sizes are in use once all groups were cleaned. */
+	for (i = 0; !m->checked && i <= m->last && (m->cleaned[i] || !m->sizes.size[i]);)
+		i++;
+	if (!m->checked && m->queues && i > m->last) {
+		m->checked = v->totals.user;
+		memset(m->cleaned, 0, sizeof(m->cleaned));
+		memset(m->lived, 0, sizeof(m->lived));
+	}
 	if (group)
 		return;
-	m->lives += (double)(v->totals.user - v->origin[segnum].opened);
+	m->hots++;
+	m->hot_lived += live;
+	m->lives += (double)(v->totals.user - v->origin[segnum].ended);
 	m->nlives++;
 }
 
@@ -176,11 +208,13 @@ static void take_sizes(struct simvol *v, const struct simchain_sizes *s)
 {
 	struct simmidas *m = v->place.midas;
 	uint32_t last = s->groups - 1, group, i, n;
-	uint32_t from = m->queues < last ? m->queues : last;
+	uint32_t from = !m->queues ? 1 : m->queues < last ? m->queues : last;
 
 	m->sizes = *s;
 	m->last = m->queues = last;
-	m->checks = true;
+	m->checked = 0;
+	memset(m->cleaned, 0, sizeof(m->cleaned));
+	memset(m->lived, 0, sizeof(m->lived));
 	/* Segments of no queue, before and now, belong to the last group. */
 	for (i = from < 2 ? 2 : from; i < v->place.logs; i++)
 		simvol_end_log(v, i);
@@ -203,58 +237,76 @@ static void take_sizes(struct simvol *v, const struct simchain_sizes *s)
 	notify_all(v);
 }
 
-/* Checks the expected values in the middle of an epoch, and ends it. */
-static void pass_time(struct simvol *v)
+/* Chooses new sizes. */
+static void end_epoch(struct simvol *v)
 {
 	struct simmidas *m = v->place.midas;
-	uint64_t age = v->totals.user - m->begun, moved, needed = 0;
+	double live = m->hots ? m->hot_lived / m->hots : HOT_NONE_LIVE;
+	double traffic = m->hots ? (double)m->hot / (double)m->epoch : 0.01;
+	uint64_t needed = 0;
 	struct simchain_sizes s;
 	bool trusts_heat;
-	uint32_t group, i;
+	uint32_t i, hot = 0;
 
-	if (age == m->epoch / CHECK_FROM) {
-		memset(m->cleaned, 0, sizeof(m->cleaned));
-		memset(m->lived, 0, sizeof(m->lived));
-	}
-	if (age == m->epoch / CHECK_TO && m->checks) {
-		m->checks = false;
-		for (group = 0; group <= m->last; group++) {
-			if (!m->cleaned[group] ||
-			    fabs(m->lived[group] / m->cleaned[group] -
-				 m->sizes.valid[group]) <= OFF_BY)
-				continue;
-			end_queues(v, group);
-			break;
-		}
-	}
-	if (age >= m->epoch) {
-		moved = v->totals.moved[SIMVOL_DATA] + v->totals.held;
+	for (i = 0; i < v->config.nsegments; i++)
+		hot += v->state[i] == SIMVOL_FULL && !v->origin[i].log;
+	if (live > (hot ? HOT_TOO_LIVE : HOT_ONE_LIVE)) {
+		m->epoch *= 2;
+	} else {
 		for (i = 0; i < v->config.nsegments; i++)
 			needed += v->needed[i];
 		simchain_settle(&m->chain);
-		if (m->cleaned[0] && m->sizes.size[0])
-			m->chain.hot_valid = m->lived[0] / m->cleaned[0];
-		trusts_heat = m->chain.hot_valid <= HOT_LIVED &&
-			      (double)m->hot >= HOT_TRAFFIC * (double)m->epoch;
+		trusts_heat = live <= HOT_LIVED && traffic >= HOT_TRAFFIC;
+		m->chain.hot_valid = trusts_heat ? 0 : live;
+		m->chain.hot_traffic = trusts_heat ? 0 : traffic;
+		m->chain.hot_size = trusts_heat ? 0 : hot + 1;
 		s = simchain_best(&m->chain, v->place.classes, trusts_heat,
 				  v->config.nsegments - v->nclean,
 				  (double)needed / v->config.blocks);
-		if (s.amplification <
-		    1 + (double)(moved - m->moved) / (double)m->epoch)
+		if (s.groups > 2 && s.amplification <= m->recent)
 			take_sizes(v, &s);
-		memset(m->chain.counts, 0,
-		       m->chain.times * sizeof(*m->chain.counts));
-		m->chain.total = 0;
-		memset(m->cleaned, 0, sizeof(m->cleaned));
-		memset(m->lived, 0, sizeof(m->lived));
-		m->hot = 0;
-		m->begun = v->totals.user;
+	}
+	memset(m->chain.counts, 0, m->chain.times * sizeof(*m->chain.counts));
+	m->chain.total = 0;
+	m->hot_lived = 0;
+	m->hots = 0;
+	m->hot = 0;
+	m->begun = v->totals.user;
+}
+
+/* Checks the expected values, and ends epochs. */
+static void pass_time(struct simvol *v)
+{
+	struct simmidas *m = v->place.midas;
+	uint64_t now = v->totals.user, moved;
+	uint32_t group;
+	double mean;
+
+	if (now && now % m->places == 0) {
+		moved = v->totals.moved[SIMVOL_DATA] + v->totals.held;
+		m->recent = 1 + (double)(moved - m->moved) / (double)m->places;
 		m->moved = moved;
 	}
-	if (!m->nlives || (double)(v->totals.user - m->spanned) < m->span)
+	if (m->checked && m->queues &&
+	    (double)(now - m->checked) > CHECKED * (double)m->epoch) {
+		for (group = 1; group < m->queues; group++)
+			if (m->cleaned[group] &&
+			    m->lived[group] / m->cleaned[group] -
+				    m->sizes.valid[group] >= OFF_BY)
+				break;
+		if (group < m->queues)
+			end_queues(v, group);
+		m->checked = now;
+		memset(m->cleaned, 0, sizeof(m->cleaned));
+		memset(m->lived, 0, sizeof(m->lived));
+	}
+	if (now >= m->begun + m->epoch)
+		end_epoch(v);
+	if (!m->nlives || now < m->spanned || (double)(now - m->spanned) < m->span)
 		return;
-	m->span = (m->span + m->lives / m->nlives) / 2;
-	m->spanned = v->totals.user;
+	mean = m->lives / m->nlives;
+	m->span = mean < 2 * m->span ? (m->span + mean) / 2 : 1.5 * m->span;
+	m->spanned = now;
 	m->lives = 0;
 	m->nlives = 0;
 }
@@ -274,8 +326,9 @@ unsigned int simmidas_choose(struct simvol *v, uint32_t id,
 								cooler);
 		return m->victim < m->last ? m->victim + 1 : m->last;
 	}
+	m->round = 0;
 	pass_time(v);
-	if (last) {
+	if (last && now > m->begun) {
 		life = (now - last) / v->config.blocks;
 		m->chain.total++;
 		if (life < m->chain.times)
@@ -283,15 +336,16 @@ unsigned int simmidas_choose(struct simvol *v, uint32_t id,
 	}
 	v->place.written[id] = now;
 	/* Adjusts the heat by the lifetime in group 1. */
-	if (v->at[id] != SIMVOL_NONE) {
+	if (v->at[id] != SIMVOL_NONE && now > WAITS * v->config.data) {
 		origin = &v->origin[v->at[id] / v->config.blocks];
 		if (origin->log == 1 &&
-		    (double)(v->totals.user - origin->opened) <= m->span)
+		    (!origin->ended ||
+		     (double)(v->totals.user - origin->ended) <= m->span))
 			m->heat[id] += m->heat[id] < HOT;
 		else if (origin->log == 1)
 			m->heat[id] -= m->heat[id] > 0;
 	}
-	m->hot += m->heat[id] == HOT;
+	m->hot += m->heat[id] == HOT && now > m->begun;
 	if (m->queues && !m->sizes.size[0])
 		return 1;
 	return m->heat[id] < HOT;

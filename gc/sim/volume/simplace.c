@@ -165,7 +165,7 @@ const struct simplace_kind simplace_list[] = {
 	{ "sepbit", "by inferred times of death", .classes = 6,
 	  .choose = choose_sepbit, .clean = clean_sepbit, .times = true },
 	{ "midas", "by moves, queues of sizes that a model chooses",
-	  .classes = 8, .least = 3, .most = SIMCHAIN_GROUPS,
+	  .classes = 8, .least = 3, .most = SIMCHAIN_GROUPS, .ends_few = 3,
 	  .choose = simmidas_choose, .clean = simmidas_clean, .times = true,
 	  .open = simmidas_open, .close = simmidas_close,
 	  .victim = simmidas_victim, .guards = simmidas_guards },

@@ -41,6 +41,7 @@ struct simplace_kind {
 	uint32_t classes;	/* of the data, by default */
 	uint32_t least;		/* minimum requested; 0: not configurable */
 	uint32_t most;		/* 0: SIMPLACE_CLASSES */
+	uint32_t ends_few;	/* logs that end before a step does; 0: all */
 	bool users_log;		/* a first, additional one for the user's writes */
 	/*
 	 * The log for ID; also changes the state, so it is called exactly once

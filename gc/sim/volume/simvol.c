@@ -219,6 +219,7 @@ void simvol_end_log(struct simvol *v, unsigned int log)
 	v->logs[log].segnum = SIMVOL_NONE;
 	if (segnum == SIMVOL_NONE)
 		return;
+	v->origin[segnum].ended = v->totals.user;
 	simvol_set_state(v, segnum, SIMVOL_FULL);
 	if (v->config.frees_dead && !v->needed[segnum])
 		simvol_release(v, segnum);

@@ -74,7 +74,7 @@ struct simvol_log {
 
 /* Facts of a segment for placements. */
 struct simvol_origin {
-	uint64_t opened;	/* time, in blocks of the user */
+	uint64_t opened, ended;	/* times, in blocks of the user; 0: not yet */
 	uint8_t log;
 };
 
