@@ -271,6 +271,11 @@ value() {
 	# A log, the step, 14 segments of nodes, and five more.
 	run -2 sim --step 1073741824 --nodes 10
 	[[ $output == *"1073741844 clean segments are more than all 200"* ]]
+	# A segment for each log, or for the three that one victim may end.
+	run -2 sim --step 300 --placement sepbit
+	[[ $output == *"306 clean segments are more than all 200"* ]]
+	run -2 sim --step 300 --placement midas
+	[[ $output == *"303 clean segments are more than all 200"* ]]
 	run -2 --separate-stderr sim -p none
 	run -2 --separate-stderr sim --fill 101
 }
@@ -351,6 +356,21 @@ near() {
 	need_corpus
 	run -1 gcsim.nilfs2 --low 1000 "$corpus/nearly-full/image"
 	[[ $output == *"gains nothing after 0 blocks of the user"* ]]
+}
+
+@test "groups of midas stay, however many segments are cleaned at once" {
+	for placement in one midas; do
+		gcsim.nilfs2 -n 512 --segment-size 256K -f 80 -w zipf -p greedy \
+			--placement $placement --step 8 --high 24 --warm-up 300000 \
+			--check 50000 --json >$placement
+	done
+	gojq -e --slurpfile one one '.runs[0].write_amplification <
+		0.9 * $one[0].runs[0].write_amplification' midas
+	for classes in 3 16; do
+		gcsim.nilfs2 -n 512 --segment-size 64K -f 80 -w zipf -p greedy \
+			--placement midas --classes $classes --warm-up 60000 \
+			--check 20000 --json | gojq -e '.runs[0].error == null'
+	done
 }
 
 @test "steps whose metadata takes what they gain are named" {

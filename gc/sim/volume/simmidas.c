@@ -39,7 +39,7 @@
 #define OFF_BY 0.1
 #define CHECKED 0.3	/* of an epoch */
 #define FREE_GROUPS 4u	/* without queues */
-#define ENDLESS 25u	/* victims for one write */
+#define ENDLESS 25u	/* victims that make no room */
 #define HOT_TOO_LIVE 0.18	/* for an epoch; in a group of one segment: */
 #define HOT_ONE_LIVE 0.3
 #define HOT_LIVED 0.1	/* maximum live share leaving group 0 */
@@ -58,7 +58,8 @@ struct simmidas {
 	uint64_t places;	/* of the volume */
 	uint64_t moved;		/* blocks moved before the present volume */
 	double recent;		/* amplification of the last one */
-	uint32_t round;		/* victims since the last write of the user */
+	uint32_t round;		/* victims since the last write of the user, */
+	uint32_t clean;		/* or since so many segments were clean */
 	uint64_t checked;	/* time of the last check, or 0: not yet in use */
 	/*
 	 * Of victims since CHECKED: their number, and the sum of live blocks;
@@ -96,7 +97,6 @@ static void end_queues(struct simvol *v, uint32_t group)
 	m->last = (group ? group : 1) + FREE_GROUPS - 1;
 	if (m->last >= v->place.classes)
 		m->last = v->place.classes - 1;
-	m->round = 0;
 	notify_all(v);
 }
 
@@ -150,9 +150,13 @@ int64_t simmidas_victim(struct simvol *v)
 	uint32_t length[SIMCHAIN_GROUPS] = { 0 }, i, group;
 	int64_t first[SIMCHAIN_GROUPS];
 
-	if (m->round >= ENDLESS && m->queues) {
-		group = m->victim < m->queues ? m->victim + 1 : m->queues;
-		end_queues(v, group - (m->checked ? 1 : 2));
+	if (m->round >= ENDLESS && m->queues && v->nclean <= m->clean) {
+		group = m->victim < m->queues ? m->victim : m->queues - 1;
+		end_queues(v, m->checked ? group : m->queues - 2);
+	}
+	if (m->round >= ENDLESS) {
+		m->round = 0;
+		m->clean = v->nclean;
 	}
 	for (i = 0; i < m->queues; i++)
 		first[i] = -1;
@@ -327,6 +331,7 @@ unsigned int simmidas_choose(struct simvol *v, uint32_t id,
 		return m->victim < m->last ? m->victim + 1 : m->last;
 	}
 	m->round = 0;
+	m->clean = v->nclean;
 	pass_time(v);
 	if (last && now > m->begun) {
 		life = (now - last) / v->config.blocks;
