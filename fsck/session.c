@@ -175,7 +175,8 @@ static void note_left(const struct repair *r, const struct look *l)
 			  b->n > 1 ? " and others" : "", b->cno[0]);
 }
 
-/* Prints the summary: 0, SESSION_REPAIRED or SESSION_UNCORRECTED. */
+/* Prints damaged files and the summary: 0, SESSION_REPAIRED or SESSION_UNCORRECTED; or
+   fails as damaged_report(). */
 static int print_result(struct repair *r, const struct look *l, bool repaired)
 {
 	struct context *cx = &r->tool->cx;
@@ -196,7 +197,14 @@ static int print_result(struct repair *r, const struct look *l, bool repaired)
 	struct nilfs_checkpoint cp = { 0 };
 	unsigned int state;
 	uint64_t nclean;
+	int err = 0;
 
+	/* With --share a finding may be of a block that was moved meanwhile. */
+	if (r->o->data && !r->o->share)
+		err = damaged_report(&l->places, r->tool, &l->check,
+				     r->o->everything);
+	if (err)
+		return err;
 	s.errors = findings_count_severity(f, RULE_ERROR) - s.fatal;
 	s.warnings = findings_count_severity(f, RULE_WARNING) - s.errors -
 		     s.fatal;

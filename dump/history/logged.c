@@ -28,10 +28,10 @@
 
 #include "base/array.h"
 #include "check/damage.h"
+#include "check/names/filenames.h"
 #include "disk/dirent.h"
 #include "disk/inode.h"
 #include "dump/files/content.h"
-#include "dump/history/filenames.h"
 #include "dump/history/ifileblocks.h"
 #include "dump/history/logfiles.h"
 #include "vol/cptable.h"

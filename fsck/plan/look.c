@@ -130,6 +130,9 @@ static void plan_finding(void *arg, const struct finding *f)
 	struct look_broken *b = &l->broken;
 	unsigned int i = 0;
 
+	damaged_note(&l->places, f);
+	if (f->history)
+		return;
 	/* For the search for flipped bits, which reads all logs if not all
 	   places can be kept. */
 	if ((rule->traits & RULE_RELEASES) &&
@@ -280,6 +283,10 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 			    first ? (void *)tool : &l->kept, o->everything);
 	if (ret)
 		return ret;
+	if (o->data && damaged_init(&l->places, cx, dev)) {
+		fail_clear(cx);
+		l->places.incomplete = true;
+	}
 	c->findings->watch = plan_finding;
 	c->findings->watch_arg = l;
 	ret = check_volume(c, cx, &run);
@@ -331,6 +338,7 @@ void look_fini(struct look *l)
 	free(l->releases);
 	free(l->tally);
 	inoset_fini(&l->unverified);
+	damaged_fini(&l->places);
 	logindex_close(l->logs_under);
 	memset(l, 0, sizeof(*l));
 }

@@ -14,6 +14,7 @@
 #include "dev/dev.h"
 #include "find/decision.h"
 #include "find/finding.h"
+#include "fsck/data/damaged.h"
 #include "fsck/plan/options.h"
 #include "fsck/plan/fixers.h"
 #include "out/report.h"
@@ -44,6 +45,7 @@ struct look {
 	struct look_kept kept;	/* findings that were not printed */
 	bool complete;		/* all passes were run */
 	struct look_broken broken;
+	struct damaged_places places;	/* with --data */
 	uint64_t left;		/* repairable findings that MODE excludes */
 	struct place *releases;	/* check.releases, and its capacity */
 	size_t releases_room;

@@ -100,8 +100,8 @@ struct findings {
 	uint64_t most;		/* maximum of shown findings per rule */
 	size_t nrules;
 	/*
-	 * WATCH, or NULL, gets all later findings except history, before the sink,
-	 * including those that the sink does not get.  MARK is that of later findings.
+	 * WATCH, or NULL, gets all later findings, before the sink, including those
+	 * that the sink does not get.  MARK is that of later findings.
 	 * Both are set by the owner while no other thread may add.
 	 */
 	findings_sink *watch;

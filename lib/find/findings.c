@@ -53,7 +53,7 @@ void findings_add(struct findings *f, const struct finding *finding)
 	marked.history = f->mark == FINDINGS_HISTORY;
 	marked.snapshot = f->mark == FINDINGS_SNAPSHOTS;
 	count = marked.history ? &f->nhistory : &f->counts[rule - rule_at(0)];
-	if (f->watch && !marked.history)
+	if (f->watch)
 		f->watch(f->watch_arg, &marked);
 	if (*count < f->most && (!marked.history || f->most == UINT64_MAX))
 		f->sink(f->arg, &marked);

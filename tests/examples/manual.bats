@@ -162,7 +162,8 @@ follow() {
 			continue
 		fi
 		kind=$2
-		[[ $block != *--rollback* && $block != *counters* ]] || kind=disk
+		[[ $block != *--rollback* && $block != *counters* &&
+		   $block != *'cat -c 2 disk'* ]] || kind=disk
 		volumes "$kind"
 		block=$(sed -E -e 's|/dev/(sd[a-z]1?)|\1.img|g' -e 's/4711/2/g' \
 			<<<"$block")

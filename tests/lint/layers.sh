@@ -45,7 +45,7 @@ check_room()
 order()
 {
 	case $1 in
-	fsck) echo witness plan snapshots dat derive maps checkpoints tree \
+	fsck) echo witness data plan snapshots dat derive maps checkpoints tree \
 		names segments super zones account apply top ;;
 	sim) echo writers trace volume run sweep report top ;;
 	gc) echo plan sim move clean compact resize live tune top ;;

@@ -71,7 +71,7 @@ volumes() {
 repairs() {
 	cp --sparse=always "$corpus/snapshots/image" bad
 	put_noise bad $((300 * 4096)) $((40 * 4096))
-	ask fsck.nilfs2 -n bad
+	ask fsck.nilfs2 -n --data bad
 	ask fsck.nilfs2 -y --undo-file undo bad
 	ask fsck.nilfs2 --list-rules
 	ask dump.nilfs2 image bad meta

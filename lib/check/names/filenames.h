@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A path, and all names of a file, from one checkpoint to the next. */
-#ifndef NILFS2_DUMP_FILENAMES_H
-#define NILFS2_DUMP_FILENAMES_H
+#ifndef NILFS2_CHECK_FILENAMES_H
+#define NILFS2_CHECK_FILENAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * All names of a file, from one checkpoint to the next.
  *
@@ -14,7 +14,7 @@
  * and what the next name led to.  As long as the directory has the same blocks,
  * its inode is all that is read of it.
  */
-#include "dump/history/filenames.h"
+#include "check/names/filenames.h"
 
 #include <errno.h>
 #include <stdlib.h>
