@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check/beyond.h"
 #include "cli/terminal.h"
 #include "dev/overlay.h"
 #include "dev/patched.h"
@@ -175,6 +176,34 @@ static void note_left(const struct repair *r, const struct look *l)
 			  b->n > 1 ? " and others" : "", b->cno[0]);
 }
 
+/* Prints what of the volume lies beyond the end of its device, and what to do. */
+static int report_beyond(struct repair *r, const struct look *l)
+{
+	struct report *report = &r->tool->report;
+	char text[BEYOND_TEXT_MAX];
+	struct beyond b;
+	int ret = !r->o->quick &&
+		  findings_count(l->check.findings, RULE_SB_DEVICE_SIZE) ?
+		  beyond_find(&b, &r->tool->cx, r->under) : 0;
+
+	if (ret <= 0)
+		return ret;
+	if (!report_is_text(report)) {
+		beyond_report(&b, report);
+		return 0;
+	}
+	beyond_text(&b, text);
+	report_text(report, "beyond: the device has %" PRIu64 " bytes, its volume %"
+		    PRIu64 ": %s", b.device, b.volume, text);
+	report_text(report, "beyond: %s, for -y to repair it; or -y --output NEW "
+		    "repairs a copy of that size", r->under->is_block_device ?
+		    "extend the device" : "truncate -s extends the image file");
+	if (beyond_is_nothing(&b) && !r->under->is_block_device)
+		report_text(report, "beyond: or gc.nilfs2 -f --shrink=SIZE makes "
+			    "the volume smaller");
+	return 0;
+}
+
 /* Prints damaged files and the summary: 0, SESSION_REPAIRED or SESSION_UNCORRECTED; or
    fails as damaged_report(). */
 static int print_result(struct repair *r, const struct look *l, bool repaired)
@@ -197,10 +226,10 @@ static int print_result(struct repair *r, const struct look *l, bool repaired)
 	struct nilfs_checkpoint cp = { 0 };
 	unsigned int state;
 	uint64_t nclean;
-	int err = 0;
+	int err = report_beyond(r, l);
 
 	/* With --share a finding may be of a block that was moved meanwhile. */
-	if (r->o->data && !r->o->share)
+	if (!err && r->o->data && !r->o->share)
 		err = damaged_report(&l->places, r->tool, &l->check,
 				     r->o->everything);
 	if (err)
@@ -278,6 +307,8 @@ static int run_check(struct repair *r, struct context *cx)
 			  "keep only %" PRIu64 " of %" PRIu64 " files; "
 			  "--rebuild accepts that", r->tool->argv[0],
 			  r->losses.left, r->losses.files);
+	} else if (due && findings_count(f, RULE_SB_DEVICE_SIZE) && !r->rounds) {
+		why = ": the device is smaller than its volume";
 	} else if (due && !vol && r->o->mode == OPTIONS_YES) {
 		why = ": no usable starting log found";
 	} else if (due && findings_count(f, RULE_SB_WIPED)) {
@@ -285,8 +316,6 @@ static int run_check(struct repair *r, struct context *cx)
 		      "may be intended; -y restores it";
 	} else if (due && r->rounds) {
 		why = ": no repair was an improvement";
-	} else if (due && findings_count(f, RULE_SB_DEVICE_SIZE)) {
-		why = ": the device is smaller than its volume";
 	} else if (due && vol && vol->latest.orphans_start) {
 		why = " because of the logs after the latest checkpoint: "
 		      "a mount recovers them, -y gives them up";

@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "base/zeros.h"
+#include "check/beyond.h"
 #include "dev/badareas.h"
 #include "dev/devfile.h"
 #include "dev/probe.h"
@@ -169,13 +170,15 @@ int target_copy(struct dev **copy, struct dev **bad, struct tool *tool,
 {
 	struct context *cx = &tool->cx;
 	struct copying c = { .source = source };
-	uint64_t size = source->size, off, len, bytes;
+	uint64_t size = source->size, wanted = beyond_wanted(source);
+	uint64_t off, len, bytes;
 	int err = devfile_create(copy, cx, file);
 	size_t n;
 
 	if (err)
 		return err;
-	err = devfile_resize(*copy, cx, size);
+	/* What is beyond the end of the source counts as unreadable. */
+	err = devfile_resize(*copy, cx, wanted > size ? wanted : size);
 	if (!err)
 		err = badareas_open(bad, cx, *copy);
 	if (!err && map)
@@ -204,7 +207,11 @@ int target_copy(struct dev **copy, struct dev **bad, struct tool *tool,
 		tool_warn(tool, "%s: %" PRIu64 " bytes in %zu area%s could not "
 			  "be read; they are zeros in %s", tool->argv[0],
 			  bytes, n, n == 1 ? "" : "s", file->path);
-	return err;
+	if (err || wanted <= size)
+		return err;
+	tool_note(tool, "%s: has %" PRIu64 " bytes, and its volume %" PRIu64
+		  ", the size of %s", tool->argv[0], size, wanted, file->path);
+	return add_area(*bad, cx, size, wanted);
 }
 
 #define SUPER_BYTES 1024u

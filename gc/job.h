@@ -52,6 +52,13 @@ job_run cleanjob_compare;	/* --compare */
 job_run cleanjob_clean;		/* --free, or no job at all */
 job_run compactjob_compact;	/* --compact, --order */
 job_run compactjob_copy;	/* --output */
+/*
+ * If DEV is shorter than its volume, says what lies beyond its end.  If that is nothing
+ * and O shrinks the volume, gives the image file DEV the size of the volume again; then
+ * *FORMER is the size before, else 0.
+ */
+int resizejob_extend(struct tool *tool, const struct options *o, struct dev *dev,
+		     uint64_t *former);
 job_run resizejob_shrink;	/* --shrink */
 job_run resizejob_grow;		/* --grow */
 job_run compactjob_defrag;	/* --defrag */

@@ -159,6 +159,7 @@ static int run_gc(struct tool *tool, const void *options)
 	struct context child;
 	struct sums sums = { .dev = NULL };
 	struct dev *dev, *overlay;
+	uint64_t former = 0;
 	struct target t;
 	int ret;
 
@@ -174,8 +175,16 @@ static int run_gc(struct tool *tool, const void *options)
 		return run_mounted(tool, &o);
 	ret = target_open(&t, &tool->cx, tool->argv[0],
 			  o.dry_run || o.output);
+	if (!ret)
+		ret = resizejob_extend(tool, &o, t.dev, &former);
 	if (!ret && !o.no_check)
 		ret = checkpointjob_precheck(tool, &o, t.dev);
+	/* Nothing was written beyond its former end. */
+	if (ret && former)
+		dev_resize(t.dev, &child, former);
+	else if (former)
+		tool_note(tool, "%s: extended to the size of the volume",
+			  tool->argv[0]);
 	dev = t.dev;
 	if (!ret && !o.no_verify) {
 		/* Jobs read flipped bits with their original values. */

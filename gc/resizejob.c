@@ -5,12 +5,15 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "check/beyond.h"
 #include "dev/overlay.h"
+#include "disk/super.h"
 #include "gc/job.h"
 #include "gc/live/resize.h"
 #include "gc/moving.h"
 #include "gc/resize/grow.h"
 #include "gc/resize/shrink.h"
+#include "log/newsupers.h"
 #include "vol/volume.h"
 
 static void put_sizes(struct report *r, uint64_t bytes_before, uint64_t bytes,
@@ -20,6 +23,36 @@ static void put_sizes(struct report *r, uint64_t bytes_before, uint64_t bytes,
 	report_size(r, "bytes", "Size after", bytes);
 	report_u64(r, "segments_before", "Segments before", segments_before);
 	report_u64(r, "segments", "Segments after", segments);
+}
+
+int resizejob_extend(struct tool *tool, const struct options *o, struct dev *dev,
+		     uint64_t *former)
+{
+	const char *name = tool->argv[0];
+	char text[BEYOND_TEXT_MAX];
+	struct volume *vol;
+	struct beyond b;
+	int ret = beyond_find(&b, &tool->cx, dev);
+
+	*former = 0;
+	if (ret <= 0)
+		return ret;
+	beyond_text(&b, text);
+	tool_note(tool, "%s: the device has %" PRIu64 " bytes, its volume %" PRIu64
+		  ": %s", name, b.device, b.volume, text);
+	if (!o->shrink.wanted || o->dry_run || !beyond_is_nothing(&b))
+		return 0;
+	ret = dev_resize(dev, &tool->cx, b.volume);
+	if (ret)
+		return ret == -EOPNOTSUPP ? 0 : ret;
+	*former = b.device;
+	/* The second superblock was cut off, too. */
+	ret = volume_open_bare(&vol, &tool->cx, dev);
+	if (!ret)
+		ret = newsupers_write_copy(&tool->cx, dev, volume_super(vol),
+					   super_offset2(b.volume));
+	volume_close(vol);
+	return ret;
 }
 
 /* Whether the volume can be that small is known only after the earlier jobs. */

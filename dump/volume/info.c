@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/uuidtext.h"
+#include "check/beyond.h"
 #include "cli/tool.h"
 #include "dev/probe.h"
 #include "dev/zone.h"
@@ -445,6 +446,7 @@ static int info_run(struct tool *tool, const void *options)
 	struct dump_image im;
 	struct info_super s;
 	int err, status = 0;
+	struct beyond beyond;
 	bool text;
 
 	(void)options;
@@ -461,6 +463,11 @@ static int info_run(struct tool *tool, const void *options)
 				 info_report(tool, &s, im.vol, im.dev->size));
 	if (!err && text && s.choice.index >= 0)
 		err = image_note(tool, &status, report_summary(tool, &s, &im));
+	if (!err)
+		err = beyond_find(&beyond, &tool->cx, im.dev);
+	if (err > 0)
+		beyond_report(&beyond, &tool->report);
+	err = err < 0 ? err : 0;
 	if (!err && im.vol)
 		err = image_note(tool, &status, occupancy_report(tool, im.vol));
 out:

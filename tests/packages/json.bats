@@ -73,6 +73,10 @@ repairs() {
 	put_noise bad $((300 * 4096)) $((40 * 4096))
 	ask fsck.nilfs2 -n --data bad
 	ask fsck.nilfs2 -y --undo-file undo bad
+	cp --sparse=always "$corpus/snapshots/image" short
+	truncate -s 8M short
+	ask fsck.nilfs2 -n short
+	ask dump.nilfs2 info short
 	ask fsck.nilfs2 --list-rules
 	ask dump.nilfs2 image bad meta
 	ask dump.nilfs2 set --expert bad segment:7 su_flags=error
