@@ -296,12 +296,14 @@ int output_commit(struct output *o, struct context *cx)
 	o->hidden = NULL;
 	if (!o->how.volume)
 		return 0;
-	/* Without the flush a crash could lose the name.  Some file systems cannot
-	   flush a directory: EINVAL. */
+	/* Without the flush a crash could lose the name, or bring the replaced file
+	   back.  Some file systems cannot flush a directory: EINVAL. */
 	fd = openat(o->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || (fsync(fd) && errno != EINVAL)) {
 		err = fail(cx, -errno, "%s: flush of its directory", o->path);
-		unlinkat(o->dir, o->name, 0);
+		/* What it has replaced cannot be brought back. */
+		if (!o->replaces)
+			unlinkat(o->dir, o->name, 0);
 	}
 	if (fd >= 0)
 		close(fd);

@@ -75,7 +75,8 @@ int output_check(struct context *cx, const char *path,
 /*
  * Renames the complete file to its final name.  -EEXIST if another file has got that
  * name since output_open(); that file is kept.  Otherwise as close(2), fsync(2) and
- * rename(2).
+ * rename(2).  If only the flush of the directory fails, a file that has replaced
+ * another stays; any other one is removed.
  */
 int output_commit(struct output *o, struct context *cx);
 

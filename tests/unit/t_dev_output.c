@@ -43,6 +43,23 @@ long __wrap_syscall(long number, ...)
 	return __real_syscall(number, a[0], a[1], a[2], a[3], a[4]);
 }
 
+/* What fsync() fails with for a directory. */
+static int flush_error;
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+
+int __wrap_fsync(int fd)
+{
+	struct stat st;
+
+	if (flush_error && !fstat(fd, &st) && S_ISDIR(st.st_mode)) {
+		errno = flush_error;
+		return -1;
+	}
+	return __real_fsync(fd);
+}
+
 static const struct output_how keep = { .there = OUTPUT_KEEP };
 static const struct output_how force = { .there = OUTPUT_REPLACE };
 static struct context cx;
@@ -243,6 +260,27 @@ static void test_meanwhile(int error)
 	rename_error = 0;
 }
 
+/* A directory that cannot be flushed: a new file is not left in it, but one that has
+   replaced another stays, because the other is gone. */
+static void test_flush(void)
+{
+	const struct output_how how = { OUTPUT_REPLACE, .volume = true };
+	unsigned int before = count();
+
+	flush_error = EIO;
+	is_int(put("new", "text", &how), -EIO, "a directory that is not flushed");
+	is_int(access("new", F_OK), -1, "does not get the new file");
+	write_text("new", "another");
+	is_int(put("new", "text", &how), -EIO, "not flushed once more");
+	is_str(content("new"), "text", "a file that was replaced has its content");
+	flush_error = EINVAL;
+	is_int(put("new", "third", &how), 0, "one that has no flush");
+	is_str(content("new"), "third", "gets all files");
+	flush_error = 0;
+	unlink("new");
+	is_int(count(), before, "nothing is left here");
+}
+
 static void test_stream(void)
 {
 	const char *const inputs[] = { "image", NULL };
@@ -294,6 +332,7 @@ int main(void)
 	test_replace();
 	test_meanwhile(0);
 	test_meanwhile(EINVAL);
+	test_flush();
 	test_stream();
 	if (!chdir("..")) {
 		char command[64];
