@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/search.h"
 #include "base/text.h"
@@ -164,7 +165,13 @@ int image_note(struct tool *tool, int *status, int err)
 	*status = err;
 	if (err != -EINTR && *tool->cx.failure) {
 		report_paragraph(&tool->report, "problem", tool->cx.failure);
-		tool_failed(tool, NULL, err);
+		/* Several parts may need the same damaged metadata. */
+		if (!strcmp(tool->noted, tool->cx.failure)) {
+			fail_clear(&tool->cx);
+		} else {
+			strcpy(tool->noted, tool->cx.failure);
+			tool_failed(tool, NULL, err);
+		}
 		*status = 1;
 	}
 	return *status < 0 ? *status : 0;

@@ -58,9 +58,9 @@ void image_close(struct dump_image *im);
 /*
  * For a command that continues after a failure.  Prints the failure ERR, whose text
  * is in the context, on standard error and in a page, clears it, sets the exit
- * status *STATUS to 1 and returns 0.  A positive ERR is an exit status and is only
- * set; cancellation (-EINTR) and a closed output (-EPIPE) are returned.  Nothing
- * is done if ERR is 0.
+ * status *STATUS to 1 and returns 0.  The same text follows itself only in a page.  A
+ * positive ERR is an exit status and is only set; cancellation (-EINTR) and a closed
+ * output (-EPIPE) are returned.  Nothing is done if ERR is 0.
  */
 int image_note(struct tool *tool, int *status, int err);
 

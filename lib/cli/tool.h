@@ -96,6 +96,7 @@ struct tool {
 	unsigned int verbose;
 	bool source_date;	/* cx.now comes from SOURCE_DATE_EPOCH */
 	bool promised;		/* tool_promise() */
+	char noted[FAILURE_TEXT_MAX];	/* the last failure that was no reason to end */
 	/* The other members belong to tool_main(). */
 	bool json, json_lines, help, version, list_options, bad_usage;
 	bool bytes, utc;
