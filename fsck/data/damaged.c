@@ -37,15 +37,11 @@ void damaged_note(struct damaged_places *p, const struct finding *f)
 			 f->rule == RULE_LOG_TAIL_BIT ||
 			 f->rule == RULE_DEV_UNREADABLE);
 	struct context quiet = { .threads = 1 };
-	int ret = 0;
 
-	if (!p->logs.bits)
-		return;
-	if (is_block)
-		ret = sparse_add(&p->blocks, &quiet, f->place.number);
-	else if (f->rule == RULE_LOG_DATASUM || f->rule == RULE_LOG_DATASUM_DEAD)
-		ret = sparse_add(&p->logs, &quiet, f->place.number);
-	p->incomplete |= ret < 0;
+	if (is_block || f->rule == RULE_LOG_DATASUM ||
+	    f->rule == RULE_LOG_DATASUM_DEAD)
+		p->incomplete |= sparse_add(is_block ? &p->blocks : &p->logs,
+					    &quiet, f->place.number) < 0;
 }
 
 void damaged_fini(struct damaged_places *p)
@@ -129,8 +125,8 @@ static int compare_runs(const void *a, const void *b)
 static int gather(struct damaged *d, struct context *cx,
 		  const struct damaged_places *p)
 {
-	const uint64_t end = d->vol->geo.nblocks < p->logs.bits ?
-			     d->vol->geo.nblocks : p->logs.bits;
+	const uint64_t end = d->vol->geo.nblocks < p->blocks.bits ?
+			     d->vol->geo.nblocks : p->blocks.bits;
 	struct segsum_block b;
 	uint64_t at;
 	size_t i, n = 0;

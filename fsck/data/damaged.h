@@ -24,10 +24,11 @@
 struct damaged_places {
 	struct sparse logs;	/* that do not match, by their first block */
 	struct sparse blocks;	/* that are wrong or cannot be read */
-	bool incomplete;	/* there was no memory for some */
+	bool incomplete;	/* some could not be noted */
 };
 
-/* Notes findings about DEV from now on. -ENOMEM; freed with damaged_fini(). */
+/* Notes findings about DEV from now on, or, after -ENOMEM, only that there are any.
+   Freed with damaged_fini(). */
 int damaged_init(struct damaged_places *p, struct context *cx, struct dev *dev);
 void damaged_note(struct damaged_places *p, const struct finding *f);
 void damaged_fini(struct damaged_places *p);

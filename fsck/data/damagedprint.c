@@ -111,6 +111,8 @@ static void print_file(const struct damaged *d, struct report *r,
 		for (k = 0; k < f->nstates; k++) {
 			const struct damaged_state *s = &f->states[k];
 
+			if (s->end <= run->from)
+				break;
 			from = run->from > s->from ? run->from : s->from;
 			end = run->end < s->end ? run->end : s->end;
 			if (from < end && (*n)++ < most)

@@ -283,10 +283,8 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 			    first ? (void *)tool : &l->kept, o->everything);
 	if (ret)
 		return ret;
-	if (o->data && damaged_init(&l->places, cx, dev)) {
+	if (o->data && damaged_init(&l->places, cx, dev))
 		fail_clear(cx);
-		l->places.incomplete = true;
-	}
 	c->findings->watch = plan_finding;
 	c->findings->watch_arg = l;
 	ret = check_volume(c, cx, &run);

@@ -175,3 +175,58 @@ said() {
 	[[ $output == *"damaged: /d/f3: bytes 8192 to 12287, in checkpoints 2 to 4, of which 2 are snapshots"* ]]
 	[[ $output == *"restore: /d/f3: no checkpoint has a whole copy"* ]]
 }
+
+@test "a file that was renamed, and a directory above it" {
+	need_guest uml
+	mkfs.nilfs2 -q --size 32M -b 4096 -B 32 image
+	guest image <<-'SCRIPT'
+		nilfs_mount $DEV1
+		mkdir $MNT/one
+		noise 5 20000 >$MNT/one/first
+		mkcp $DEV1
+		mv $MNT/one/first $MNT/second
+		mkcp $DEV1
+		mkdir $MNT/two
+		mv $MNT/second $MNT/two/third
+		mkcp $DEV1
+		mv $MNT/two $MNT/three
+		put $MNT/three/third 4096 9 100
+		mkcp $DEV1
+		nilfs_umount
+	SCRIPT
+	[ "$status" -eq 0 ]
+	sound=$PWD/sound
+	cp --sparse=always image "$sound"
+	image=image
+	mapfile -t cnos < <(dump.nilfs2 checkpoints -a "$image" |
+		awk 'NR > 1 { print $1 }' | sort -rn)
+	# Each name by the last checkpoint that has it.
+	for name in one/first second two/third three/third; do
+		for cno in "${cnos[@]}"; do
+			dump.nilfs2 cat -c "$cno" "$image" "/$name" >/dev/null 2>&1 ||
+				continue
+			echo "/$name $cno"
+			break
+		done
+	done | sort -k 2nr >expected
+	[ "$(wc -l <expected)" -eq 4 ]
+	# All versions share the third block; the second one was written again.
+	flip "$(block_of /three/third "${cnos[0]}" 2)" 0
+	run -4 --separate-stderr fsck.nilfs2 -n --data --json image
+	gojq -r '.data.damaged[] | "\(.path) \(.last_checkpoint)"' <<<"$output" >named
+	diff expected named
+	gojq -e '.data.damaged | all(.offset == 8192 and .length == 4096)' <<<"$output"
+	[ "$(gojq '.data.damaged[0].latest' <<<"$output")" = true ]
+	run -4 fsck.nilfs2 -n --data image
+	[[ $output == *"restore: /three/third: no checkpoint has a whole copy"* ]]
+
+	# The whole version has another name.
+	cp --sparse=always "$sound" image
+	flip "$(block_of /three/third "${cnos[0]}" 1)" 0
+	run -4 fsck.nilfs2 -n --data image
+	cno=$(awk '$1 == "/two/third" { print $2 }' expected)
+	[[ $output == *"damaged: /three/third: bytes 4096 to 8191, in the latest state"* ]]
+	[[ $output == *"restore: /three/third: its version /two/third as of checkpoint $cno is whole"* ]]
+	cmp <(dump.nilfs2 cat -c "$cno" image /two/third) \
+		<(dump.nilfs2 cat -c "$cno" "$sound" /two/third)
+}
