@@ -17,7 +17,7 @@
 #include "check/check.h"
 #include "check/pass/passes.h"
 #include "find/findprint.h"
-#include "gc/move/target.h"
+#include "vol/writable.h"
 
 struct precheck {
 	struct tool *tool;
@@ -150,7 +150,7 @@ int precheck_run(struct tool *tool, struct dev *dev, const char *why,
 	spared = ret > 0 && c.vol && !p.others;
 	if (ret > 0)
 		fail(&cx, 0, "%s", why);
-	if ((!ret || spared) && target_check_volume(&cx, c.vol) == -EUCLEAN) {
+	if ((!ret || spared) && writable_check(&cx, c.vol) == -EUCLEAN) {
 		ret = 1;
 		spared = false;
 	}

@@ -31,14 +31,8 @@ int target_open_mounted(struct target *t, struct context *cx, const char *path);
 void target_close(struct target *t);
 
 /*
- * -EUCLEAN if VOL must be recovered or repaired before blocks are moved;
- * otherwise logs after its latest one can be dropped.  -EIO, -ENOMEM.
- */
-int target_check_volume(struct context *cx, struct volume *vol);
-
-/*
- * Opens the volume on DEV and checks it so; *VOLP is to be closed also after a
- * failure.  Or fails as volume_open().
+ * Opens the volume on DEV, which writable_check() must accept; *VOLP is to be closed
+ * also after a failure.  Fails as these.
  */
 int target_open_volume(struct volume **volp, struct context *cx,
 		       struct dev *dev);

@@ -15,9 +15,9 @@
 
 #include "disk/geometry.h"
 #include "gc/move/load.h"
-#include "gc/move/target.h"
 #include "gc/plan/facts.h"
 #include "vol/sutable.h"
+#include "vol/writable.h"
 
 struct evacuation {
 	const struct evacuate_options *o;
@@ -92,7 +92,7 @@ static int evacuate_round(struct evacuation *e, struct context *cx)
 	bool waits = false;	/* segments until superblocks name a younger log */
 	bool full = false;	/* the memory of a round is full */
 	size_t i;
-	int ret = target_check_volume(cx, e->vol);
+	int ret = writable_check(cx, e->vol);
 
 	if (!ret)
 		ret = evacuate_count(e->vol, cx, e->end, &e->census);

@@ -15,11 +15,11 @@
 #include <inttypes.h>
 
 #include "gc/move/load.h"
-#include "gc/move/target.h"
 #include "gc/plan/facts.h"
 #include "live/live.h"
 #include "log/resize.h"
 #include "vol/volume.h"
+#include "vol/writable.h"
 
 static int plan_growth(struct grow *grow, struct context *cx, struct dev *dev,
 		       const struct grow_options *o)
@@ -35,7 +35,7 @@ static int plan_growth(struct grow *grow, struct context *cx, struct dev *dev,
 	grow->bytes_before = le64_get(volume_super(vol)->s_dev_size);
 	grow->bytes = bytes;
 	if (!o->live)
-		ret = target_check_volume(cx, vol);
+		ret = writable_check(cx, vol);
 	if (ret)
 		goto out;
 	if (dev->zones)
