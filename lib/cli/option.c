@@ -256,13 +256,17 @@ static int check_group(struct parse *p, const struct cli_option *row)
 		p->used[row->against],
 	};
 	char a[NAME_MAX_SHOWN], b[NAME_MAX_SHOWN];
+	const char *why;
 	size_t i;
 
-	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (others[i] && others[i] != row)
-			return fail(p->cx, -EINVAL, "%s and %s exclude each "
-				    "other", name_of(others[i], a),
-				    name_of(row, b));
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (!others[i] || others[i] == row)
+			continue;
+		why = row->why ? row->why : others[i]->why;
+		return fail(p->cx, -EINVAL, "%s and %s exclude each other%s%s",
+			    name_of(others[i], a), name_of(row, b),
+			    why ? ": " : "", why ? why : "");
+	}
 	if (row->group)
 		p->used[row->group] = row;
 	if (row->against)

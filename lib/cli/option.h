@@ -79,6 +79,7 @@ struct cli_option {
 	const char *(*word)(size_t i);
 	unsigned int against;	/* group whose rows exclude this one; 0: none */
 	uint64_t least, most;	/* of a number or size; MOST 0: the limit of its kind */
+	const char *why;	/* the reason why rows exclude this one, or NULL */
 };
 
 /* Rows, and the structure that contains their results; one parse may have several. */
