@@ -27,11 +27,13 @@
 #include "base/uuidtext.h"
 #include "dev/overlay.h"
 #include "disk/reserve.h"
+#include "log/directwriter.h"
+#include "log/exactcounts.h"
 #include "mkfs/tar/tarsource.h"
+#include "vol/sutable.h"
 #include "vol/volume.h"
 
 #define ARCHIVE_LOG_BYTES (8u << 20)
-#define FORECAST_ROOM (UINT64_C(8) << 40)
 
 int content_check(struct context *cx, const char *const *sources, size_t n)
 {
@@ -57,7 +59,7 @@ struct layer {
 	struct content *c;
 	struct plan *plan;
 	const char *source;	/* NULL: only the root directory */
-	bool last;
+	bool first, last;
 	struct writer *writer;
 	struct populate *populate;
 };
@@ -125,6 +127,28 @@ static uint64_t settle_plan(void *arg, uint64_t used)
 	return l->plan->g.nsegments;
 }
 
+/* Logs after the base that no checkpoint contains are dropped. */
+static int open_layer_writer(struct layer *l, struct context *cx,
+			     struct dev *dev, struct volume *below,
+			     const struct writer_options *options)
+{
+	const struct directwriter_known known = { .orphans_go = true };
+	uint64_t changed;
+	int ret;
+
+	if (!below)
+		return writer_create(&l->writer, cx, dev, &l->plan->g, options);
+	if (!l->c->base || !l->first)
+		return writer_open(&l->writer, cx, below, options);
+	ret = directwriter_open(&l->writer, cx, below, options, &known);
+	if (!ret)
+		ret = sutable_is_exact(below, cx);
+	/* The counts of live blocks are wrong after an older kernel has written. */
+	return ret ? (ret < 0 ? ret : 0) :
+		     exactcounts_count(l->writer, cx, below, options->time,
+				       &changed);
+}
+
 /* Workers read files until the writer is closed. */
 static int write_layer(struct layer *l, struct context *cx, struct dev *dev,
 		       struct volume *below, struct recovery *at)
@@ -150,9 +174,7 @@ static int write_layer(struct layer *l, struct context *cx, struct dev *dev,
 	if (is_archive(l->source) && l->plan->g.blocks_per_segment > log_blocks)
 		options.log_blocks = log_blocks;
 	zoneplan_writer(l->plan, &options);
-	ret = below ? writer_open(&l->writer, cx, below, &options) :
-		      writer_create(&l->writer, cx, dev, &l->plan->g,
-				    &options);
+	ret = open_layer_writer(l, cx, dev, below, &options);
 	if (!ret)
 		ret = fill_layer(l, cx, below);
 	if (!ret)
@@ -228,10 +250,13 @@ int content_write(struct content *c, struct context *cx, struct dev *dev,
 			.c = c,
 			.plan = plan,
 			.source = c->nsources ? c->sources[i] : NULL,
+			.first = !i,
 			.last = i == n - 1,
 		};
 
-		if (i)
+		if (!i && c->base)
+			at = c->base->at;
+		if (i || c->base)
 			ret = volume_open_at(&below, cx, dev, &plan->g, &at);
 		if (!ret)
 			ret = write_layer(&l, cx, dev, below, &at);
@@ -269,13 +294,18 @@ int content_forecast(struct forecast *f, struct context *cx,
 	f->content.forecast = true;
 	f->content.digest = false;
 	f->content.allocate = 0;
-	if (!plan->zoned.zones && plan->size < FORECAST_ROOM)
-		plan_limit(&f->plan, FORECAST_ROOM);
+	if (!content->base && !plan->zoned.zones && plan->size < CONTENT_ROOM)
+		plan_limit(&f->plan, CONTENT_ROOM);
 	zeros.size = f->plan.size;
-	ret = overlay_open(&dev, cx, &zeros, false);
+	ret = overlay_open(&dev, cx, content->base ? content->base->dev : &zeros,
+			   false);
 	if (ret)
 		return ret;
-	ret = content_write(&f->content, cx, dev, &f->plan);
+	/* A block device has no other size. */
+	if (f->plan.size > dev->size && dev_resize(dev, cx, f->plan.size))
+		ret = fail(cx, -ENOSPC, "%s: too small", dev->name);
+	if (!ret)
+		ret = content_write(&f->content, cx, dev, &f->plan);
 	dev_close(dev);
 	used = f->content.end.used_segments;
 	if (!ret)

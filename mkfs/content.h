@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The content of a new volume: its layers, or none. */
+/* The content of a volume: its layers, or none. */
 #ifndef NILFS2_MKFS_CONTENT_H
 #define NILFS2_MKFS_CONTENT_H
 
@@ -11,6 +11,7 @@
 #include "mkfs/plan/plan.h"
 #include "mkfs/populate/populate.h"
 #include "mkfs/source/walk.h"
+#include "vol/recovery.h"
 
 enum content_snapshots {
 	CONTENT_NO_SNAPSHOT,
@@ -18,7 +19,15 @@ enum content_snapshots {
 	CONTENT_LAST,		/* only the checkpoint of the last layer */
 };
 
+/* An existing volume below the first layer. */
+struct content_base {
+	struct dev *dev;
+	struct recovery at;	/* its latest state */
+};
+
 struct content {
+	/* NULL: the volume is new. */
+	const struct content_base *base;
 	/*
 	 * Directories and archives, one layer each.  An empty volume has none.
 	 */
@@ -61,12 +70,15 @@ uint64_t content_measure(const struct content *c, const struct context *cx);
 
 /*
  * Writes the logs of all layers on DEV, one checkpoint after the other.  No
- * superblock refers to them yet.  If the plan leaves the size open, the size is set
+ * superblock refers to them yet, and no mount finds some of them only.  If the plan leaves the size open, the size is set
  * (plan_settle()).  The failure text names the file of the source or the place on
  * the device; -ENOSPC if the volume is too small.
  */
 int content_write(struct content *c, struct context *cx, struct dev *dev,
 		  struct plan *plan);
+
+/* The size of a device with room for any content. */
+#define CONTENT_ROOM (UINT64_C(8) << 40)
 
 struct forecast {
 	struct plan plan;	/* with its final size */
@@ -77,8 +89,9 @@ struct forecast {
 /*
  * Does all that content_write() would do for PLAN, except writing, on a device
  * with enough room.  Sources are read as far as needed: archives completely, files
- * are only opened.  With zones the device has its real size: -ENOSPC if that is too
- * small.  Fails as content_write().
+ * are only opened.  With zones the device has its real size, and with a volume below
+ * that of PLAN: -ENOSPC if that is too small, or more than a block device has.  Fails
+ * as content_write().
  */
 int content_forecast(struct forecast *f, struct context *cx,
 		     const struct plan *plan, const struct content *content);

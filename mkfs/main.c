@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * mkfs.nilfs2: examine, plan, refuse or write, report.
+ * mkfs.nilfs2: examine, plan, refuse or write, report; for a new volume, or for layers
+ * that are added to one.
  *
  * All checks are made before the first change.
  */
@@ -15,6 +16,7 @@
 #include "cli/tool.h"
 #include "dev/devfile.h"
 #include "disk/super.h"
+#include "mkfs/add.h"
 #include "mkfs/badblocks.h"
 #include "mkfs/format.h"
 #include "mkfs/plan/options.h"
@@ -26,6 +28,7 @@ struct mkfs {
 	struct tool *tool;
 	const struct mkfs_options *o;
 	struct target target;
+	struct add add;			/* the volume, if it exists */
 	struct plan plan;
 	struct badblocks badblocks;
 	struct content content;
@@ -82,30 +85,34 @@ static void rewind_input(const struct mkfs *m)
 		lseek(STDIN_FILENO, m->input, SEEK_SET);
 }
 
-/* Sets the least size with which the content can be written. */
+/* Sets the least size with which the content of a new volume can be written. */
 static int forecast(struct mkfs *m, struct forecast *f)
 {
+	const bool zoned = m->plan.zoned.zones != NULL;
 	struct context *cx = &m->tool->cx;
 	int ret;
 
 	begin_progress(m, "measuring", 0);
 	rewind_input(m);
 	ret = content_forecast(f, cx, &m->plan, &m->content);
-	if (ret == -ENOSPC && m->plan.zoned.zones && can_read_twice(m)) {
+	if (ret == -ENOSPC && (zoned || m->o->add) && can_read_twice(m)) {
 		/* The required size if each zone holds one segment. */
 		struct plan room = m->plan;
 
 		room.zoned.zones = NULL;
+		if (m->o->add)
+			plan_limit(&room, CONTENT_ROOM);
 		fail_clear(cx);
 		rewind_input(m);
 		ret = content_forecast(f, cx, &room, &m->content);
-		f->nsegments *= m->plan.zoned.per_zone;
+		if (zoned)
+			f->nsegments *= m->plan.zoned.per_zone;
 		if (!ret && f->nsegments <= m->plan.g.nsegments)
 			f->nsegments = m->plan.g.nsegments + 1;
 	}
 	rewind_input(m);
 	progress_end(&m->tool->progress);
-	if (!ret)
+	if (!ret && !m->o->add)
 		m->least_size = plan_min_size(&f->plan.g, f->nsegments);
 	return ret;
 }
@@ -143,6 +150,33 @@ static int check_sources(const struct mkfs *m)
 	return 0;
 }
 
+/* Without figures. */
+static int added_too_much(struct mkfs *m)
+{
+	return fail_said(&m->tool->cx, -ENOSPC, "%s: -d: no space for the "
+		    "content; the volume is unchanged", m->target.path);
+}
+
+/* Whether layers fit into the volume that exists. */
+static int check_added(struct mkfs *m)
+{
+	struct forecast f;
+	int ret;
+
+	if (!can_read_twice(m) && !m->o->dry_run)
+		return 0;
+	ret = forecast(m, &f);
+	if (ret == -ENOSPC)
+		return added_too_much(m);
+	if (!ret)
+		ret = add_check_room(&m->add, &m->tool->cx, m->add.clean +
+				     f.plan.g.nsegments - m->plan.g.nsegments -
+				     f.content.end.clean_segments);
+	if (!ret && m->o->dry_run)
+		m->content = f.content;
+	return ret;
+}
+
 /* Makes all checks of the content before anything is lost. */
 static int check_content(struct mkfs *m)
 {
@@ -150,6 +184,8 @@ static int check_content(struct mkfs *m)
 	struct forecast f;
 	int ret;
 
+	if (o->add)
+		return check_added(m);
 	if (o->dry_run ? !o->roots.count && !m->plan.fit :
 			 !o->roots.count || m->target.blank ||
 				 !can_read_twice(m))
@@ -184,11 +220,12 @@ static int prepare(struct mkfs *m)
 		.zones = m->target.zones,
 	};
 	long page_size = sysconf(_SC_PAGESIZE);
-	int ret = options_uuid(cx, o, facts.uuid);
+	int ret = o->add ? add_plan(&m->add, cx, o, &m->plan) :
+			   options_uuid(cx, o, facts.uuid);
 
-	if (!ret)
+	if (!ret && !o->add)
 		ret = plan_make(cx, o, &facts, &m->plan);
-	if (!ret && !o->force)
+	if (!ret && !o->add && !o->force)
 		ret = target_check_empty(cx, &m->target);
 	if (!ret)
 		ret = content_check(cx, o->roots.items, o->roots.count);
@@ -198,6 +235,7 @@ static int prepare(struct mkfs *m)
 		return ret;
 
 	m->content = (struct content){
+		.base = o->add ? &m->add.base : NULL,
 		.sources = o->roots.items,
 		.nsources = o->roots.count,
 		.walk = {
@@ -266,6 +304,29 @@ static int format(struct mkfs *m)
 		ret = format_run(cx, t->dev, &m->plan, &how);
 	}
 	return ret ? ret : target_finish(cx, t);
+}
+
+/* Adds the layers.  Until the last write the volume is unchanged. */
+static int add(struct mkfs *m)
+{
+	struct progress *progress = &m->tool->progress;
+	struct context *cx = &m->tool->cx;
+	struct content *c = &m->content;
+	int ret = add_begin(&m->add, cx);
+
+	if (ret)
+		return ret;
+	begin_progress(m, "filling",
+		       progress->fd >= 0 ? content_measure(c, cx) : 0);
+	ret = content_write(c, cx, m->target.dev, &m->plan);
+	progress_end(progress);
+	if (ret == -ENOSPC)
+		return added_too_much(m);
+	/* What comes from a pipe was not measured. */
+	if (!ret)
+		ret = add_check_room(&m->add, cx, m->add.clean -
+				     c->end.clean_segments);
+	return ret ? ret : add_commit(&m->add, cx, c, m->plan.ctime);
 }
 
 /* Reports the required size, if it can still be determined. */
@@ -380,7 +441,7 @@ static void announce_content(struct report *r, const struct content *c,
 	unsigned int i;
 
 	/* A forecast is made on a device of any size. */
-	if (c->forecast && !plan->zoned.zones && !plan->fit)
+	if (c->forecast && !c->base && !plan->zoned.zones && !plan->fit)
 		clean = plan->g.nsegments - c->end.used_segments;
 	report_begin(r, "content", "Content");
 	report_u64(r, "layers", "Layers", c->nsources);
@@ -435,7 +496,8 @@ static void report(struct mkfs *m)
 		tool_note(m->tool, "%s: the image itself was skipped", m->target.path);
 	if (m->tool->quiet && report_is_text(r))
 		return;
-	announce_plan(r, m->target.path, &m->plan, written);
+	if (!m->o->add)
+		announce_plan(r, m->target.path, &m->plan, written);
 	if (m->content.nsources)
 		announce_content(r, &m->content, &m->plan,
 				 written ? 0 : m->least_size);
@@ -449,18 +511,21 @@ static int run_mkfs(struct tool *tool, const void *options)
 		.badblocks = { .progress = &tool->progress, .fd = -1 },
 		.input = lseek(STDIN_FILENO, 0, SEEK_CUR),
 	};
-	int ret = target_open(&tool->cx, tool->argv[0], m.o, &m.target);
+	int ret = m.o->add ? add_open(&m.add, tool, m.o, &m.target) :
+			     target_open(&tool->cx, tool->argv[0], m.o,
+					 &m.target);
 
 	if (!ret)
 		ret = prepare(&m);
 	if (!ret && !m.o->dry_run) {
-		ret = format(&m);
-		if (ret == -ENOSPC)
+		ret = m.o->add ? add(&m) : format(&m);
+		if (ret == -ENOSPC && !m.o->add)
 			ret = explain_full(&m);
 	}
 	if (!ret)
 		report(&m);
 	entry_rules_fini(&m.rules);
+	add_close(&m.add);
 	target_close(&m.target, ret);
 	return ret;
 }
@@ -473,7 +538,7 @@ static const struct cli_heading headings[] = {
 	{ "Zones",
 	  "zoned zone-size zone-capacity conventional-zones" },
 	{ "Existing content of the device",
-	  "force check keep dry-run" },
+	  "add force check keep dry-run" },
 	{ "Content",
 	  "root oci exclude one-file-system snapshot sort sparse strict "
 	  "collect" },

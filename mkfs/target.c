@@ -128,7 +128,8 @@ static int find_file_zones(struct context *cx, const struct mkfs_options *o,
 	return ret;
 }
 
-static int check_use(struct context *cx, const char *path, bool force)
+int target_check_use(struct context *cx, const char *path,
+		     const struct mkfs_options *o)
 {
 	struct probe_use use;
 	int ret = probe_mounted(cx, path, NULL, &use);
@@ -139,10 +140,10 @@ static int check_use(struct context *cx, const char *path, bool force)
 	case PROBE_UNUSED:
 		return 0;
 	case PROBE_LOOP:
-		if (force)
+		if (o->force)
 			return 0;
-		return fail(cx, -EINVAL, "%s: the loop device %s uses it; "
-			    "-f formats it", path, use.where);
+		return fail(cx, -EINVAL, "%s: the loop device %s uses it%s",
+			    path, use.where, o->add ? "" : "; -f formats it");
 	case PROBE_MOUNTED:
 		return fail(cx, -EINVAL, "%s: mounted on %s", path, use.where);
 	case PROBE_SWAP:
@@ -200,7 +201,7 @@ int target_open(struct context *cx, const char *path,
 	if (!stat(path, &st)) {
 		if (S_ISDIR(st.st_mode))
 			return fail(cx, -EISDIR, "%s: open", path);
-		ret = check_use(cx, path, o->force);
+		ret = target_check_use(cx, path, o);
 		if (!ret)
 			ret = open_existing(cx, o, asked, t);
 		if (ret)

@@ -35,6 +35,10 @@ struct target {
 int target_open(struct context *cx, const char *path,
 		const struct mkfs_options *o, struct target *t);
 
+/* -EINVAL if PATH is in use; a loop device is accepted by force. */
+int target_check_use(struct context *cx, const char *path,
+		     const struct mkfs_options *o);
+
 /* -EINVAL with a text that names the existing content, unless T is empty. */
 int target_check_empty(struct context *cx, struct target *t);
 

@@ -47,6 +47,7 @@ struct mkfs_options {
 	uint32_t blocks_per_segment;
 	uint32_t reserved;		/* percent of the segments */
 	unsigned int check;		/* 1: read test, more: write test */
+	bool add;			/* to an existing volume */
 	bool force;
 	bool keep;			/* no discard */
 	bool dry_run;

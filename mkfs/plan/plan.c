@@ -185,10 +185,21 @@ void plan_settle(struct plan *plan, uint64_t used)
 	g->nblocks = plan->size / g->block_size;
 }
 
+int plan_time(struct context *cx, const struct mkfs_options *o, int64_t now,
+	      uint64_t *time)
+{
+	int64_t seconds = o->created == OPTIONS_NO_TIME ? now : o->created;
+
+	*time = (uint64_t)seconds;
+	if (seconds >= 0)
+		return 0;
+	return fail(cx, -EINVAL, "--creation-time: %" PRId64
+		    " is before 1970", seconds);
+}
+
 int plan_make(struct context *cx, const struct mkfs_options *o,
 	      const struct plan_facts *facts, struct plan *plan)
 {
-	int64_t time = o->created == OPTIONS_NO_TIME ? facts->now : o->created;
 	size_t label = o->label ? strlen(o->label) : 0;
 	struct nilfs_geometry *g = &plan->g;
 	le64 stamp;
@@ -206,11 +217,9 @@ int plan_make(struct context *cx, const struct mkfs_options *o,
 	if (label)
 		memcpy(plan->label, o->label, label);
 	memcpy(plan->uuid, facts->uuid, sizeof(plan->uuid));
-	if (time < 0)
-		return fail(cx, -EINVAL,
-			    "--creation-time: %" PRId64 " is before 1970",
-			    time);
-	plan->ctime = (uint64_t)time;
+	ret = plan_time(cx, o, facts->now, &plan->ctime);
+	if (ret)
+		return ret;
 	stamp = le64_make(plan->ctime);
 	g->crc_seed = crc32_le(~0u, plan->uuid, sizeof(plan->uuid));
 	g->crc_seed = crc32_le(g->crc_seed, &stamp, sizeof(stamp));

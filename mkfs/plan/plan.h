@@ -50,6 +50,10 @@ struct plan {
 int plan_make(struct context *cx, const struct mkfs_options *o,
 	      const struct plan_facts *facts, struct plan *plan);
 
+/* The time to be recorded: that of the options, or NOW.  -EINVAL before 1970. */
+int plan_time(struct context *cx, const struct mkfs_options *o, int64_t now,
+	      uint64_t *time);
+
 /*
  * Sets the size of a volume that fits its content, with USED segments in use: the
  * fewest segments with which the kernel can still write PLAN->slack bytes, or one

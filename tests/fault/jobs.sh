@@ -79,6 +79,16 @@ damaged()
 	dump.nilfs2 set -q --expert --fix-checksums image "$@" >/dev/null
 }
 
+# As a crash leaves it: a mount follows the chain of logs.
+dirty()
+{
+	volume
+	dump.nilfs2 set -q --expert --fix-checksums image super:1 \
+		s_state=0 >/dev/null
+	dump.nilfs2 set -q --expert --fix-checksums image super:2 \
+		s_state=0 >/dev/null
+}
+
 # With counters of live blocks, which are wrong.
 miscounted()
 {
@@ -174,6 +184,8 @@ trees
 		mkfs $uuid -q -f -b 1K -B 16 --sparse -d a.tar image
 	none=1 files='image image.zones' run mkfs-zoned true \
 		mkfs $uuid -q -b 1K -B 64 --size 2M --zone-size 64K -d b image
+	run mkfs-add volume mkfs -q --add -d c -d a.tar -d b image
+	run mkfs-add-dirty dirty mkfs -q --add -d c -d a.tar -d b image
 	run clean volume gc $gc image
 	run compact volume gc $gc --compact=all image
 	run purge volume gc $gc --purge image

@@ -11,7 +11,7 @@ load populate
 
 
 # Which volumes there are of each block size: filled at once, the same with
-# counters of live blocks, and in two layers.
+# counters of live blocks, and in two layers, of which the second is added later.
 volumes_of() {
 	case $1 in
 	1024) echo plain layered ;;
@@ -28,7 +28,8 @@ fill() {
 	counted) mkfs "${flags[@]}" -O sufile_live_blks_ext -d rich counted ;;
 	layered)
 		mkfs "${flags[@]}" -O sufile_live_blks_ext,track_live_blks \
-			--snapshot=each -d rich -d layer layered ;;
+			--snapshot=each -d rich layered &&
+			mkfs -q --add --snapshot=each -d layer layered ;;
 	esac
 }
 
