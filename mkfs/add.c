@@ -40,7 +40,7 @@ static void show_check(void *arg, uint64_t done, uint64_t total)
 	progress_update(progress, total && done > total ? total : done);
 }
 
-/* -EUCLEAN if fsck.nilfs2 would find an error. */
+/* -EUCLEAN if fsck.nilfs2 would find an error, or a name that misleads a merge. */
 static int check_sound(struct tool *tool, struct dev *dev)
 {
 	struct progress *progress = &tool->progress;
@@ -59,10 +59,11 @@ static int check_sound(struct tool *tool, struct dev *dev)
 		ret = check_volume(&c, cx, &run);
 	progress_end(progress);
 	if (!ret || (ret > 0 &&
-		     findings_count_severity(c.findings, RULE_ERROR)))
+		     (findings_count_severity(c.findings, RULE_ERROR) ||
+		      findings_have(c.findings, RULE_MISNAMES))))
 		ret = fail(cx, -EUCLEAN, "%s: is damaged; nothing was written; "
-			   "fsck.nilfs2 -n lists the errors, fsck.nilfs2 -y "
-			   "repairs them", dev->name);
+			   "fsck.nilfs2 -n lists the findings, "
+			   "fsck.nilfs2 -y repairs them", dev->name);
 	check_fini(&c);
 	findings_close(c.findings);
 	return ret < 0 ? ret : 0;

@@ -139,6 +139,9 @@ enum rule_trait {
 	/* A pointer leads to no block, which hides what is there: of the ifile,
 	   inodes and the damage of their files. */
 	RULE_HIDES_CONTENT = 1 << 19,
+	/* A directory entry contradicts its inode: the directory cannot be merged with
+	   another one. */
+	RULE_MISNAMES = 1 << 20,
 };
 
 struct rule_info {

@@ -47,6 +47,7 @@ program() {
 	case $1 in
 	check | repair) echo fields ;;
 	read | read-all) echo fields_dump ;;
+	add) echo fields_mkfs ;;
 	*) echo fields_gc ;;
 	esac
 }

@@ -8,7 +8,7 @@
  * flipped, or gets a random value; with the checksums left as they were and
  * with them right again.  What the tool must do then depends on MODE: see
  * field_fsck.c (check, repair), field_dump.c (read, read-all) and field_gc.c
- * (collect, unchecked).  It never crashes, hangs, or asks for memory by a number
+ * (collect, unchecked); field_mkfs.c (add).  It never crashes, hangs, or asks for memory by a number
  * from the disk.  With EVERY, only every so many changes are tried, beginning
  * with number FIRST, which is in the last line printed.
  *

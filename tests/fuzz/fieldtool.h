@@ -2,7 +2,7 @@
 /*
  * A tool that is run on images with a changed field.
  *
- * fields.c is linked with one of field_fsck.c, field_dump.c and field_gc.c, as
+ * fields.c is linked with one of field_fsck.c, field_dump.c, field_gc.c and field_mkfs.c, as
  * names of functions differ within a tool only.
  */
 #ifndef NILFS2_TESTS_FUZZ_FIELDTOOL_H

@@ -315,6 +315,13 @@ contents() {
 	dump.nilfs2 set -q --expert --fix-checksums image inode:/one \
 		i_links_count=5 >said
 	refused 1 'is damaged; nothing was written' --add -d b image
+	# A mount accepts it, but a merge relies on it.
+	cp sound.image image
+	dump.nilfs2 set -q --expert --fix-checksums image dirent:2/one \
+		file_type=2 >said
+	run -0 fsck.nilfs2 -fn image
+	[[ $output == *dir-type-differs* ]]
+	refused 1 'is damaged; nothing was written' --add -d b image
 	truncate -s 0 image
 	truncate -s 1M image
 	refused 1 'no NILFS2 superblock' --add -d b image
