@@ -166,6 +166,12 @@ contents() {
 	done)
 }
 
+# super FROM TO PLACE: the superblock there, in units of 4 KiB.
+super() {
+	dd if="$1" of="$2" bs=4K count=1 skip="$3" seek="$3" conv=notrunc \
+		status=none
+}
+
 @test "the kernel goes on with what it wrote, and with what was added" {
 	need_guest uml
 	need_corpus
@@ -176,13 +182,31 @@ contents() {
 	mkdir -p "layer/$(dirname "$file")" layer/new
 	echo new >"layer/$file"
 	seq 300000 >layer/new/seq
-	mkfs -q --add --snapshot -d layer "$image"
+	mkdir later
+	echo later >later/last
+	cp --sparse=always "$image" before
+	contents old >unchanged
+	mkfs -q --add --snapshot -d layer -d later "$image"
+	# What power cuts leave: all logs and no superblock, or the first one.
+	cp --sparse=always "$image" first.cut
+	super before first.cut $(($(stat -c %s before) / 4096 - 1))
+	cp --sparse=always first.cut logs.cut
+	super before logs.cut 0
 	cno=$(dump.nilfs2 info --json "$image" | gojq .latest.checkpoint)
-	merge_layers old layer want
+	merge_layers old layer merged
+	merge_layers merged later want
 	contents want >wanted
-	guest --share "$PWD/share" "$image" <<-EOF
+	guest --share "$PWD/share" "$image" logs.cut first.cut <<-EOF
 		set -e
 		$(declare -f contents)
+		cut() {
+			nilfs_mount "\$1"
+			contents "\$MNT" >"\$SHARE/\$2"
+			echo more >"\$MNT/more"
+			nilfs_umount
+		}
+		cut "\$DEV2" logs
+		cut "\$DEV3" first
 		nilfs_mount "\$DEV1"
 		contents "\$MNT" >"\$SHARE/mounted"
 		rm -r "\$MNT/new"
@@ -199,6 +223,10 @@ contents() {
 	kernel_content
 	diff wanted share/mounted
 	diff wanted share/snapshot
+	diff unchanged share/logs
+	diff wanted share/first
+	sound logs.cut
+	sound first.cut
 	sound "$image"
 	[ "$(dump.nilfs2 cat "$image" /more | cksum)" = "$(seq 200000 | cksum)" ]
 	mkfs -q --add -d layer "$image"
