@@ -4,7 +4,8 @@
  *
  * Each source becomes one checkpoint, written by its own writer.  Between two
  * layers the volume is opened at the end of its last log, since it has no
- * superblock yet.  An empty volume is one layer with only the root directory.
+ * superblock yet.  An empty volume is one layer with only the root directory.  A
+ * redundant volume has one more checkpoint, with the metadata of the last layer again.
  *
  * The position of a block depends on sizes and names, never on the content of
  * files, so the same code computes the space that is needed.  A forecast runs on
@@ -29,6 +30,7 @@
 #include "disk/reserve.h"
 #include "log/directwriter.h"
 #include "log/exactcounts.h"
+#include "mkfs/populate/rewrite.h"
 #include "mkfs/tar/tarsource.h"
 #include "vol/sutable.h"
 #include "vol/volume.h"
@@ -59,7 +61,10 @@ struct layer {
 	struct content *c;
 	struct plan *plan;
 	const char *source;	/* NULL: only the root directory */
-	bool first, last;
+	bool first;
+	bool again;		/* no source: the metadata below once more */
+	bool snapshot;		/* its checkpoint becomes a snapshot */
+	bool last;
 	struct writer *writer;
 	struct populate *populate;
 };
@@ -160,8 +165,8 @@ static int write_layer(struct layer *l, struct context *cx, struct dev *dev,
 		.collect = c->collect,
 		.allocate = c->allocate,
 		.digest = c->digest,
-		.snapshot = c->snapshots == CONTENT_EACH ||
-			    (c->snapshots == CONTENT_LAST && l->last),
+		.snapshot = l->snapshot,
+		.apart = l->again,
 		.nsegments = l->plan->fit ? settle_plan : NULL,
 		.arg = l,
 	};
@@ -176,7 +181,8 @@ static int write_layer(struct layer *l, struct context *cx, struct dev *dev,
 	zoneplan_writer(l->plan, &options);
 	ret = open_layer_writer(l, cx, dev, below, &options);
 	if (!ret)
-		ret = fill_layer(l, cx, below);
+		ret = l->again ? rewrite_metadata(l->writer, cx, below) :
+				 fill_layer(l, cx, below);
 	if (!ret)
 		ret = writer_commit(l->writer, cx, &c->end);
 	if (!ret)
@@ -190,7 +196,10 @@ static int write_layer(struct layer *l, struct context *cx, struct dev *dev,
 		};
 		uint8_t uuid[16];
 
-		populate_add_counts(l->populate, &c->counts);
+		if (l->again)
+			c->redundant_blocks = c->end.blocks;
+		else
+			populate_add_counts(l->populate, &c->counts);
 		c->written += c->end.blocks;
 		memcpy(uuid, c->uuid, sizeof(uuid));
 		uuidtext_of(uuid, words, sizeof(words), c->uuid);
@@ -241,17 +250,22 @@ int content_write(struct content *c, struct context *cx, struct dev *dev,
 		  struct plan *plan)
 {
 	size_t i, n = c->nsources ? c->nsources : 1;
+	size_t ncheckpoints = n + c->redundant;
 	struct volume *below = NULL;
 	struct recovery at;	/* the end of the layer below */
 	int ret = 0;
 
-	for (i = 0; i < n && !ret; i++) {
+	for (i = 0; i < ncheckpoints && !ret; i++) {
 		struct layer l = {
 			.c = c,
 			.plan = plan,
-			.source = c->nsources ? c->sources[i] : NULL,
+			.source = i < c->nsources ? c->sources[i] : NULL,
+			.again = i == n,
 			.first = !i,
-			.last = i == n - 1,
+			.snapshot = i < n && (c->snapshots == CONTENT_EACH ||
+					      (c->snapshots == CONTENT_LAST &&
+					       i == n - 1)),
+			.last = i == ncheckpoints - 1,
 		};
 
 		if (!i && c->base)

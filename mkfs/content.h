@@ -35,6 +35,7 @@ struct content {
 	size_t nsources;
 	struct walk_options walk;	/* its rules apply to archives, too */
 	enum content_snapshots snapshots;
+	bool redundant;		/* one more checkpoint: rewrite_metadata() */
 	bool strict;
 	bool forecast;		/* file contents are neither read nor written */
 	uint32_t collect;	/* as writer_options; 0: the default */
@@ -50,6 +51,7 @@ struct content {
 	struct populate_counts counts;	/* of all layers together */
 	struct walk_notes notes;	/* of all directories together */
 	uint64_t written;		/* blocks, summaries included */
+	uint64_t redundant_blocks;	/* of these, the redundant checkpoint's */
 	uint8_t uuid[16];		/* derived from all blocks written */
 	struct writer_end end;
 };

@@ -244,6 +244,7 @@ static int prepare(struct mkfs *m)
 			.one_file_system = o->one_file_system,
 		},
 		.snapshots = (enum content_snapshots)o->snapshot,
+		.redundant = o->redundant,
 		.strict = o->strict,
 		.collect = o->collect,
 		.digest = options_uuid_of_content(o),
@@ -454,6 +455,16 @@ static void announce_content(struct report *r, const struct content *c,
 	report_size(r, "bytes", "Size of files", counts->bytes);
 	report_size(r, "written_bytes", "Written",
 		    c->written * plan->g.block_size);
+	if (c->redundant) {
+		report_size(r, "redundant_bytes", "Of it, metadata again",
+			    c->redundant_blocks * plan->g.block_size);
+		report_u64(r, "redundant_blocks", "Blocks of that",
+			   c->redundant_blocks);
+		report_value(r, VALUE_PERCENT, "redundant_share",
+			     "Share of the rest",
+			     value_percent(c->redundant_blocks,
+					   c->written - c->redundant_blocks));
+	}
 	report_u64(r, "clean_segments", "Clean segments", clean);
 	if (least_size)
 		report_size(r, "least_size", "Minimum size",
@@ -498,7 +509,7 @@ static void report(struct mkfs *m)
 		return;
 	if (!m->o->add)
 		announce_plan(r, m->target.path, &m->plan, written);
-	if (m->content.nsources)
+	if (m->content.nsources || (m->content.redundant && m->content.written))
 		announce_content(r, &m->content, &m->plan,
 				 written ? 0 : m->least_size);
 }
@@ -540,8 +551,8 @@ static const struct cli_heading headings[] = {
 	{ "Existing content of the device",
 	  "add force check keep dry-run" },
 	{ "Content",
-	  "root oci exclude one-file-system snapshot sort sparse strict "
-	  "collect" },
+	  "root oci exclude one-file-system snapshot redundant sort sparse "
+	  "strict collect" },
 	{ "Owners and times of files",
 	  "owner uid-map gid-map mtime clamp-mtime" },
 	{ "Output and resources", "" },

@@ -244,6 +244,17 @@ int appender_leave_segment(struct appender *a, struct context *cx)
 	return ret;
 }
 
+int appender_keep_together(struct appender *a, struct context *cx, uint64_t n)
+{
+	uint64_t rest = rest_of_segment(a);
+
+	if (a->log)
+		rest -= loglayout_nblocks(&a->log->layout);
+	/* A block of a summary lists more than 16 blocks; each log begins one. */
+	n += n / 16 + 1 + (a->log_blocks ? n / a->log_blocks : 0);
+	return n > rest ? appender_leave_segment(a, cx) : 0;
+}
+
 /*
  * Appends COUNT blocks of PAYLOAD from AT on to LOG, which takes a reference.
  */

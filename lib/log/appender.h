@@ -132,6 +132,9 @@ int appender_end_log(struct appender *a, struct context *cx);
 /* Ends the segment; the rest of it stays unused. */
 int appender_leave_segment(struct appender *a, struct context *cx);
 
+/* Ends the segment unless N blocks and their summaries fit into the rest of it. */
+int appender_keep_together(struct appender *a, struct context *cx, uint64_t n);
+
 /*
  * Enters the block positions of the log FIRST, which is full, and of all after it: in
  * the DAT and the SUFILE, and those of DAT blocks then in the map of the DAT.

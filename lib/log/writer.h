@@ -39,6 +39,11 @@ struct writer_options {
 	bool minor;		/* cp_flags MINOR, logs GC: for a cleaner */
 	bool same_files;	/* cp_flags MINOR: as a mounted volume has chcp(8) */
 	/*
+	 * The commit begins a segment with the ifile, and one with the cpfile, if what
+	 * follows does not fit into the rest of the current one.
+	 */
+	bool apart;
+	/*
 	 * Bytes to preallocate at once (dev_allocate()), 0: none.  Only if the
 	 * space after the logs of this checkpoint is unused: the caller
 	 * deallocates (dev_discard()) the rest.

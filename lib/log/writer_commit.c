@@ -19,6 +19,9 @@
 #include "log/lineend.h"
 #include "log/writer_parts.h"
 
+/* Blocks that settle_metadata() usually adds at most, and the super root. */
+#define SETTLE_MOST 8
+
 static int list_file(struct writer *w, struct context *cx, struct metafile *m,
 		     uint64_t ino, uint64_t cno)
 {
@@ -158,6 +161,9 @@ int writer_commit(struct writer *w, struct context *cx, struct writer_end *end)
 	 */
 	if (!ret && a->log && a->log->start == w->flushed)
 		ret = appender_end_log(a, cx);
+	if (!ret && w->o.apart)
+		ret = appender_keep_together(a, cx, metafile_dirty(w->ifile) +
+					     count_dirty(w) + SETTLE_MOST);
 	if (!ret)
 		ret = list_file(w, cx, w->ifile, NILFS_IFILE_INO, w->cno);
 	if (!ret)
@@ -178,6 +184,10 @@ int writer_commit(struct writer *w, struct context *cx, struct writer_end *end)
 	if (!ret)
 		ret = dattable_make_holes(&w->dat, cx);
 	if (!ret)
+		ret = settle_metadata(w, cx);
+	if (!ret && w->o.apart)
+		ret = appender_keep_together(a, cx, count_dirty(w) + 1);
+	if (!ret && w->o.apart)
 		ret = settle_metadata(w, cx);
 	a->holding = true;
 	if (!ret)

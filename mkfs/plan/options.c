@@ -141,6 +141,9 @@ const struct cli_option options_rows[] = {
 	  AT(owner) },
 	{ 'P', "creation-time", "SECONDS",
 	  "time to record, in seconds since 1970", OPTION_I64, AT(created) },
+	{ 0, "redundant", NULL,
+	  "write inodes and names twice, as two checkpoints, for repairs",
+	  OPTION_FLAG, AT(redundant) },
 	{ 0, "size", "SIZE",
 	  "create or enlarge the image file; auto or auto+SLACK: as needed "
 	  "for the content",

@@ -58,6 +58,7 @@ struct mkfs_options {
 	struct options_size size;
 	struct option_list roots;	/* sources, the lowest layer first */
 	int snapshot;			/* enum options_snapshot */
+	bool redundant;			/* metadata twice */
 	const char *owner;		/* NULL: as in the source */
 	const char *uid_map, *gid_map;	/* NULL: none */
 	struct option_list exclude;	/* patterns */

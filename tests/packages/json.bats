@@ -129,7 +129,7 @@ others() {
 	truncate -s 160M new
 	mkdir -p tree
 	echo x >tree/file
-	ask mkfs.nilfs2 -n -d tree new
+	ask mkfs.nilfs2 -n --redundant -d tree new
 	ask mkfs.nilfs2 -f -d tree -O sufile_live_blks_ext new
 	ask dump.nilfs2 info new
 }
